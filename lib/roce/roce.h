@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine: one struct roce_shard is all RoCEv2 state that one lcore owns.
+ *
+ * Pure: no system call, clock, allocation, logging or global. The host passes in
+ * time (now_ns, monotonic), randomness (a secret) and packets; results come back
+ * as frames to send, completions in shared rings, and events. Nothing here is
+ * thread safe: a shard belongs to one thread at a time.
+ *
+ * A turn of the host:
+ *	for each received frame: roce_wire_parse(); roce_shard_rx()
+ *	roce_qp_doorbell() for each rung queue pair
+ *	roce_shard_timers()		 (only after an RX poll came back empty)
+ *	roce_shard_tx() until it fills less than asked
+ *	roce_shard_publish(); then wake who roce_shard_fired_cq() names
+ *	roce_shard_event() until none is left
+ */
+#ifndef ROCE_H
+#define ROCE_H
+
+#include "shm/ndsh_ring.h"
+#include "roce/wire.h"
+
+struct roce_shard;
+struct roce_qp;
+struct roce_cq;
+struct roce_mr;
+
+#define ROCE_RD_ATOMIC_MAX 16u /* outstanding reads and atomics of a queue pair, per direction */
+
+/* ---- shard ---------------------------------------------------------------------------------- */
+
+struct roce_shard_cfg {
+	uint32_t shard_id;     /* 0..7, part of every QPN */
+	uint32_t max_qps;      /* up to 131072 */
+	uint32_t max_cqs, max_pds;
+	uint32_t max_mrs;      /* up to 262144 */
+	uint32_t max_wqes;     /* pool of requests in flight, all queue pairs together */
+	uint64_t secret[2];    /* from a CSPRNG: QPNs, keys, PSNs derive from it */
+	uint64_t rto_floor_ns; /* 10 ms unless lcores are dedicated; never below 100 us */
+	uint32_t window;       /* packets in flight per queue pair, 16..4096 */
+};
+/* Bytes that a shard needs, 64-byte aligned memory; 0 if cfg is out of range. */
+size_t roce_shard_bytes(const struct roce_shard_cfg *cfg);
+/* mem is zeroed, of roce_shard_bytes(cfg). */
+struct roce_shard *roce_shard_init(void *mem, const struct roce_shard_cfg *cfg);
+
+/* The shard that a QPN belongs to under this secret; for the host's hand-over of packets. */
+uint32_t roce_qpn_shard(const uint64_t secret[2], uint32_t qpn);
+
+/* One parsed frame, ICRC not yet checked: address, state and ICRC are judged here. */
+void roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt);
+/* Bring the state that pkt will touch into the cache; optional, a burst ahead of roce_shard_rx(). */
+void roce_shard_rx_prefetch(struct roce_shard *s, const struct roce_pkt *pkt);
+
+struct roce_tx_slot {
+	uint8_t *buf;  /* in: room for ROCE_FRAME_MAX bytes */
+	uint32_t len;  /* out: bytes of the frame, without FCS */
+	uint32_t port; /* out: as in roce_qp_attr.port */
+};
+/* Fill up to n slots with frames; returns how many. Fewer than n: nothing more may be sent now. */
+unsigned roce_shard_tx(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n);
+
+/* Run timers that are due, at most budget of them; returns how many ran. */
+unsigned roce_shard_timers(struct roce_shard *s, uint64_t now_ns, unsigned budget);
+/* When the next timer may be due; UINT64_MAX: none. A lower bound, cheap. */
+uint64_t roce_shard_next_deadline(const struct roce_shard *s);
+/* True if roce_shard_tx() might have something to send. */
+bool roce_shard_tx_pending(const struct roce_shard *s);
+
+/* Publish the turn's completions, one barrier, judge the arm words. */
+void roce_shard_publish(struct roce_shard *s);
+/* Take a CQ whose waiter must be woken; NULL: no more. Not taken ones stay for the next turn. */
+struct roce_cq *roce_shard_fired_cq(struct roce_shard *s);
+
+enum roce_event_type {
+	ROCE_EV_COMM_EST,    /* first request in RTR or RTS: stands for a lost RTU (W-CM-35) */
+	ROCE_EV_QP_ERROR,    /* the queue pair went to error by itself: ev.reason, ev.syndrome */
+	ROCE_EV_CQ_ERROR,    /* overrun */
+	ROCE_EV_CLIENT_BREACH,/* a descriptor broke the contract: end that session */
+};
+struct roce_event {
+	enum roce_event_type type;
+	struct roce_qp *qp; /* COMM_EST, QP_ERROR, CLIENT_BREACH */
+	struct roce_cq *cq; /* CQ_ERROR */
+	void *owner;	    /* of the qp or cq */
+	uint8_t reason;	    /* enum roce_reason */
+	uint8_t syndrome;
+};
+/* Take one event; false: none. Events live in the objects: none is ever lost. */
+bool roce_shard_event(struct roce_shard *s, struct roce_event *ev);
+
+/* Why a queue pair left service; roce_reason_name() has the words. */
+enum roce_reason {
+	ROCE_REASON_NONE,
+	ROCE_REASON_MODIFY,	     /* the host asked for it */
+	ROCE_REASON_LOCAL_PROT,	     /* W-REQ-07 */
+	ROCE_REASON_LOCAL_LEN,
+	ROCE_REASON_LOCAL_OP,
+	ROCE_REASON_RETRY_EXC,	     /* W-TMR-03 */
+	ROCE_REASON_RNR_RETRY_EXC,
+	ROCE_REASON_NAK_INV_REQ,     /* received */
+	ROCE_REASON_NAK_REM_ACCESS,
+	ROCE_REASON_NAK_REM_OP,
+	ROCE_REASON_BAD_RESPONSE,    /* W-COMP-07 */
+	ROCE_REASON_SENT_INV_REQ,    /* we refused the peer's request */
+	ROCE_REASON_SENT_REM_ACCESS,
+	ROCE_REASON_SENT_REM_OP,
+	ROCE_REASON_RECV_TOO_SMALL,  /* W-RESP-10 */
+	ROCE_REASON_RECV_PROT,	     /* W-RESP-11 */
+	ROCE_REASON_CQ_OVERRUN,
+	ROCE_REASON_CLIENT_BREACH,
+	ROCE_REASON_INTERNAL,	     /* roce_qp_bug() */
+	ROCE_REASON_COUNT,
+};
+const char *roce_reason_name(enum roce_reason r);
+
+/* Shard counters: one X-macro, names are what operators see. */
+#define ROCE_COUNTERS(X)                                                                           \
+	X(rx_packets) X(rx_bytes) X(tx_packets) X(tx_bytes)                                        \
+	X(rx_icrc_error) X(rx_unknown_qpn) X(rx_wrong_address) X(rx_wrong_state) X(rx_wrong_class) \
+	X(rx_duplicate) X(rx_out_of_sequence) X(rx_ghost_response)                                 \
+	X(tx_ack) X(tx_nak_sequence) X(tx_nak_fatal) X(tx_rnr) X(rx_nak_sequence) X(rx_nak_fatal)  \
+	X(rx_rnr) X(implied_nak) X(timeouts) X(retransmitted_packets) X(retry_exceeded)            \
+	X(requests_completed) X(receives_completed) X(requests_failed) X(cq_overruns)              \
+	X(wqe_pool_empty) X(key_violations) X(client_breaches) X(internal_errors)
+struct roce_counters {
+#define ROCE_X(n) uint64_t n;
+	ROCE_COUNTERS(ROCE_X)
+#undef ROCE_X
+};
+const struct roce_counters *roce_shard_counters(const struct roce_shard *s);
+
+/* Objects alive and pool entries in use: all zero at the end of an orderly life. */
+struct roce_usage {
+	uint32_t qps, cqs, pds, mrs, wqes, timers;
+};
+void roce_shard_usage(const struct roce_shard *s, struct roce_usage *u);
+
+/* ---- protection domains and memory regions --------------------------------------------------- */
+
+/* Returns a PD number, or 0 if there is none left. */
+uint32_t roce_pd_create(struct roce_shard *s);
+/* False: still in use by a region or queue pair. */
+bool roce_pd_destroy(struct roce_shard *s, uint32_t pd);
+
+/*
+ * Register [va, va+bytes), which the host has mapped at host; access is NDSH_ACCESS_*. The keys are
+ * unpredictable. NULL if the table is full or access is inconsistent (W-MEM-02).
+ */
+struct roce_mr *roce_mr_register(struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes,
+	void *host, uint32_t access);
+uint32_t roce_mr_key(const struct roce_mr *mr); /* local and remote token are one key */
+/* Dead at once: requests under way fail at their next packet. */
+void roce_mr_deregister(struct roce_shard *s, struct roce_mr *mr);
+
+/* ---- completion queues -------------------------------------------------------------------------- */
+
+/* base: the shared block of ndsh_cq_bytes(depth), zeroed. NULL: no more CQs. */
+struct roce_cq *roce_cq_create(struct roce_shard *s, void *base, uint32_t depth, void *owner);
+void *roce_cq_owner(const struct roce_cq *cq);
+bool roce_cq_destroy(struct roce_shard *s, struct roce_cq *cq); /* false: queue pairs use it */
+
+/* ---- queue pairs --------------------------------------------------------------------------------- */
+
+enum roce_qp_state { /* IBTA; SQE does not exist for RC */
+	ROCE_QPS_RESET,
+	ROCE_QPS_INIT,
+	ROCE_QPS_RTR,
+	ROCE_QPS_RTS,
+	ROCE_QPS_SQD,
+	ROCE_QPS_ERR,
+};
+struct roce_qp_cfg {
+	uint32_t pd;
+	struct roce_cq *send_cq, *recv_cq;
+	void *shared; /* block of ndsh_qp_layout(), zeroed, starts with struct ndsh_qp_page */
+	struct ndsh_qp_dims dims;
+	uint32_t handle; /* ndsh_cqe.qp */
+	void *owner;
+};
+/* NULL: no queue pair or PD left, or dims out of range. Born in RESET. */
+struct roce_qp *roce_qp_create(struct roce_shard *s, const struct roce_qp_cfg *cfg);
+/* Silent end: outstanding requests vanish without completions; the QPN rests for long. */
+void roce_qp_destroy(struct roce_shard *s, struct roce_qp *qp);
+uint32_t roce_qp_num(const struct roce_qp *qp);
+void *roce_qp_owner(const struct roce_qp *qp);
+enum roce_qp_state roce_qp_state_get(const struct roce_qp *qp);
+enum roce_reason roce_qp_reason(const struct roce_qp *qp);
+/* An unpredictable 24-bit first PSN. */
+uint32_t roce_random_psn(struct roce_shard *s);
+
+/* Attributes and their mask bits (2.13). */
+enum {
+	ROCE_QPA_ACCESS = 1u << 0,
+	ROCE_QPA_PATH = 1u << 1, /* AV and port */
+	ROCE_QPA_MTU = 1u << 2,
+	ROCE_QPA_DEST_QPN = 1u << 3,
+	ROCE_QPA_RQ_PSN = 1u << 4,
+	ROCE_QPA_MAX_DEST_RD = 1u << 5,
+	ROCE_QPA_MIN_RNR = 1u << 6,
+	ROCE_QPA_TIMEOUT = 1u << 7,
+	ROCE_QPA_RETRY = 1u << 8,
+	ROCE_QPA_RNR_RETRY = 1u << 9,
+	ROCE_QPA_SQ_PSN = 1u << 10,
+	ROCE_QPA_MAX_RD = 1u << 11,
+};
+struct roce_qp_attr {
+	uint32_t access; /* NDSH_ACCESS_REMOTE_* that the peer may use at all (W-RESP-06) */
+	struct roce_path path;
+	uint32_t port;	    /* host's number, handed back in roce_tx_slot */
+	uint32_t mtu_bytes; /* 256, 512, 1024, 2048, 4096 */
+	uint32_t dest_qpn, rq_psn, sq_psn;
+	uint8_t max_dest_rd, max_rd; /* 0..ROCE_RD_ATOMIC_MAX */
+	uint8_t min_rnr_code, timeout_code; /* 0..31 */
+	uint8_t retry, rnr_retry; /* 0..7 */
+};
+enum roce_modify {
+	ROCE_MODIFY_OK,
+	ROCE_MODIFY_BAD_TRANSITION,
+	ROCE_MODIFY_MISSING_ATTR,
+	ROCE_MODIFY_FORBIDDEN_ATTR,
+	ROCE_MODIFY_BAD_VALUE,
+};
+/* Change state (to == current: attributes only) with the attributes named in mask, as 2.13 permits.
+ * To ERR: everything outstanding completes with FLUSH_ERR, in order, before this returns or in the
+ * following turns. To RESET: requests vanish. On failure nothing changed. */
+enum roce_modify roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns,
+	enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr);
+/* New next-hop MAC addresses of a path in use. */
+void roce_qp_set_macs(struct roce_qp *qp, const uint8_t smac[6], const uint8_t dmac[6]);
+
+/* The client rang: look at the send ring until it stayed empty for a while. */
+void roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns);
+/*
+ * Look at the send rings of recently active queue pairs (those a doorbell woke), at most budget.
+ * Returns how many had new work. A ring empty for idle_ns falls back to doorbells, with the
+ * barrier and second look that this needs.
+ */
+unsigned roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget);
+/* Make every ring of the shard's active list fall back to doorbells (before the lcore sleeps).
+ * True if meanwhile none had work: it is safe to sleep. */
+bool roce_shard_rest(struct roce_shard *s);
+
+#endif

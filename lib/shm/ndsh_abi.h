@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ABI between dpdk-ndd and its clients, part 1: what lies in shared memory.
+ *
+ * Who writes what, and in which order, is said at each structure. Nothing here
+ * is trusted by the daemon: it keeps its own indices, copies a descriptor once
+ * and judges the copy (ndsh_ring.h). Little-endian 64-bit machines only, both
+ * sides of a session run on one machine.
+ */
+#ifndef NDSH_ABI_H
+#define NDSH_ABI_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define NDSH_ABI_MAJOR 1u /* differs: refused */
+#define NDSH_ABI_MINOR 0u /* additions that an older side ignores */
+
+#define NDSH_CACHE_LINE	  64u
+#define NDSH_SEGMENT_UNIT (2u << 20) /* segments are multiples of this */
+
+/* Limits that both sides know; the daemon may grant less (ndsh_msg.h, ADAPTER INFO). */
+#define NDSH_SGE_MAX	 16u
+#define NDSH_INLINE_MAX	 256u
+#define NDSH_DEPTH_MAX	 4096u	/* send and receive queue, requests */
+#define NDSH_CQ_DEPTH_MAX 65536u /* entries */
+#define NDSH_QP_PER_SESSION_MAX 4096u /* one bit each in the doorbell bitmap */
+
+/* Work request operations (ndsh_swr.ctrl); stable numbers. */
+enum ndsh_op {
+	NDSH_OP_SEND = 1,
+	NDSH_OP_SEND_INV = 2,
+	NDSH_OP_SEND_IMM = 3,
+	NDSH_OP_WRITE = 4,
+	NDSH_OP_WRITE_IMM = 5,
+	NDSH_OP_READ = 6,
+	NDSH_OP_CMP_SWAP = 7,
+	NDSH_OP_FETCH_ADD = 8,
+	NDSH_OP_BIND = 9,
+	NDSH_OP_INVALIDATE = 10,
+	NDSH_OP_FAST_REGISTER = 11,
+};
+/* Completion-only operation. */
+enum { NDSH_OP_RECV = 32 };
+
+/* Work request flags: our own encoding, ND's and NDK's are translated to it. */
+enum {
+	NDSH_WRF_SILENT = 1u << 0, /* no completion on success */
+	NDSH_WRF_FENCE = 1u << 1,  /* wait for all earlier reads and atomics */
+	NDSH_WRF_SOLICIT = 1u << 2,
+	NDSH_WRF_INLINE = 1u << 3, /* payload in the inline area of the slot */
+	NDSH_WRF_MASK = 0xf,
+};
+
+struct ndsh_sge {
+	uint64_t addr; /* client's virtual address */
+	uint32_t len;
+	uint32_t key; /* local token */
+};
+static_assert(sizeof(struct ndsh_sge) == 16, "ABI");
+
+/*
+ * Send-queue descriptor. Client writes all but ctrl, then ctrl with release
+ * order; the phase bit of ctrl says whose turn the slot is: in pass p over the
+ * ring (p = index / depth) a filled slot has phase (p & 1) ^ 1. Rings start zeroed.
+ * One SGE stands here; with more, all of them are in the side array of the slot.
+ */
+struct ndsh_swr {
+	uint64_t context; /* echoed in the completion */
+	uint64_t raddr;
+	uint32_t rkey; /* remote token; SEND_INV, INVALIDATE: the token to invalidate */
+	uint32_t imm;  /* opaque 4 bytes, sent as they stand */
+	struct ndsh_sge sge0;
+	uint64_t arg[2]; /* atomics: {swap or add, compare}; BIND: {length, access} */
+	uint32_t inline_bytes;
+	uint32_t ctrl; /* op | num_sge << 8 | flags << 16 | phase << 31 */
+};
+static_assert(sizeof(struct ndsh_swr) == 64, "ABI");
+
+/* Receive-queue descriptor; the same phase rule. */
+struct ndsh_rwr {
+	uint64_t context;
+	struct ndsh_sge sge0;
+	uint32_t reserved;
+	uint32_t ctrl; /* num_sge << 8 | phase << 31 */
+};
+static_assert(sizeof(struct ndsh_rwr) == 32, "ABI");
+
+#define NDSH_CTRL_PHASE 0x80000000u
+#define NDSH_CTRL(op, nsge, flags, phase)                                                           \
+	((uint32_t)(op) | (uint32_t)(nsge) << 8 | (uint32_t)(flags) << 16 | (uint32_t)(phase) << 31)
+#define NDSH_CTRL_OP(c)	   ((c) & 0xffu)
+#define NDSH_CTRL_NSGE(c)  (((c) >> 8) & 0xffu)
+#define NDSH_CTRL_FLAGS(c) (((c) >> 16) & 0x7fffu)
+
+/* Outcome of a work request, transport's view; the library makes ND statuses of it. */
+enum ndsh_wc_status {
+	NDSH_WC_SUCCESS = 0,
+	NDSH_WC_LOC_LEN_ERR = 1,
+	NDSH_WC_LOC_QP_OP_ERR = 2,
+	NDSH_WC_LOC_PROT_ERR = 4,
+	NDSH_WC_FLUSH_ERR = 5,
+	NDSH_WC_BIND_ERR = 6,
+	NDSH_WC_BAD_RESP_ERR = 7,
+	NDSH_WC_LOC_ACCESS_ERR = 8,
+	NDSH_WC_REM_INV_REQ_ERR = 9,
+	NDSH_WC_REM_ACCESS_ERR = 10,
+	NDSH_WC_REM_OP_ERR = 11,
+	NDSH_WC_RETRY_EXC_ERR = 12,
+	NDSH_WC_RNR_RETRY_EXC_ERR = 13,
+	NDSH_WC_REM_ABORT_ERR = 16,
+	NDSH_WC_FATAL_ERR = 19,
+	NDSH_WC_GENERAL_ERR = 21,
+}; /* numbers of ibv_wc_status (reference 2.9) */
+
+enum {
+	NDSH_CQEF_PHASE = 1u << 0,
+	NDSH_CQEF_SOLICITED = 1u << 1,
+	NDSH_CQEF_IMM = 1u << 2, /* data = immediate */
+	NDSH_CQEF_INV = 1u << 3, /* data = invalidated token */
+};
+
+/*
+ * Completion. Daemon writes the first 28 bytes, then the last word with release
+ * order; phase as in descriptors. Client never writes here.
+ */
+struct ndsh_cqe {
+	uint64_t context;
+	uint32_t qp;	    /* the client's handle of the queue pair */
+	uint32_t bytes;	    /* moved; 0 on failure */
+	uint32_t data;	    /* immediate or token */
+	uint32_t slot_count;/* requests of that queue (SQ or RQ) finished so far, mod 2^32: frees slots */
+	uint32_t syndrome;  /* AETH syndrome or engine's reason, for people */
+	uint8_t status;	    /* enum ndsh_wc_status */
+	uint8_t op;	    /* enum ndsh_op or NDSH_OP_RECV */
+	uint8_t reserved;
+	uint8_t flags;
+};
+static_assert(sizeof(struct ndsh_cqe) == 32, "ABI");
+
+/*
+ * Shared words of a queue pair, in front of its rings. The daemon only writes
+ * the first line; the client only reads it. Layout of the block: this, the send
+ * ring, the receive ring, SGE side arrays, inline area (ndsh_qp_layout()).
+ */
+struct ndsh_qp_page {
+	_Alignas(NDSH_CACHE_LINE) uint32_t sq_polled; /* 1: descriptors are looked for, no doorbell needed */
+	uint32_t sq_done;			      /* send requests finished so far, mod 2^32 */
+	uint32_t rq_done;			      /* receive requests finished so far, mod 2^32 */
+	uint32_t dead;				      /* 1: in error state */
+	_Alignas(NDSH_CACHE_LINE) uint8_t client_line[64]; /* reserved for the client's words */
+};
+static_assert(sizeof(struct ndsh_qp_page) == 128, "ABI");
+
+/* Arm types inside the arm word: strength grows with the number (R-CQ-18). */
+enum ndsh_arm { NDSH_ARM_NONE = 0, NDSH_ARM_ERRORS = 1, NDSH_ARM_SOLICITED = 2, NDSH_ARM_ANY = 3 };
+#define NDSH_ARM_WORD(type, n) ((uint64_t)(type) << 62 | ((n) & NDSH_ARM_SEQ_MASK))
+#define NDSH_ARM_SEQ_MASK      0x3fffffffffffffffull
+#define NDSH_ARM_TYPE(w)       ((enum ndsh_arm)((w) >> 62))
+#define NDSH_ARM_SEQ(w)	       ((w) & NDSH_ARM_SEQ_MASK)
+
+/* CQ faults, sticky (R-CQ-08). */
+enum { NDSH_CQ_OK = 0, NDSH_CQ_OVERRUN = 1, NDSH_CQ_FATAL = 2 };
+
+/*
+ * Shared words of a completion queue, in front of its ring.
+ * consumer: client writes, daemon reads (a lie hurts the liar's own entries only).
+ * arm: both, by compare-and-swap. {type, N}, N = produced at the last notification.
+ * produced, fault: daemon writes, client reads.
+ */
+struct ndsh_cq_page {
+	_Alignas(NDSH_CACHE_LINE) uint64_t consumer; /* entries taken so far */
+	_Alignas(NDSH_CACHE_LINE) uint64_t arm;
+	_Alignas(NDSH_CACHE_LINE) uint64_t produced; /* entries made so far */
+	uint64_t solicited; /* value of produced after the newest solicited or failed entry */
+	uint32_t fault;
+};
+static_assert(sizeof(struct ndsh_cq_page) == 192, "ABI");
+
+/*
+ * The session page, at offset 0 of segment 0. Doorbell of queue pair i (its
+ * session-local number, 0..4095): set bit i%64 of bitmap[i/64], then bit i/64 of
+ * summary, both by atomic OR; the daemon clears in the other order by exchange.
+ * asleep: the daemon writes 1 when it no longer looks at summary; who sets a bit
+ * then reads asleep behind a full barrier and, if 1, writes one byte to the wake fd.
+ */
+struct ndsh_session_page {
+	_Alignas(NDSH_CACHE_LINE) uint64_t summary;
+	_Alignas(NDSH_CACHE_LINE) uint64_t bitmap[64];
+	_Alignas(NDSH_CACHE_LINE) uint32_t asleep;
+};
+static_assert(sizeof(struct ndsh_session_page) == 64 + 512 + 64, "ABI");
+
+#endif

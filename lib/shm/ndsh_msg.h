@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ABI, part 3: messages on the control socket (AF_UNIX, SOCK_SEQPACKET).
+ *
+ * One datagram is one message: a header and the body that its type has, of
+ * exactly the size in ndsh_msg_table[]. The client sends requests, the daemon
+ * answers each once with the same type | NDSH_REPLY and the same cookie, and
+ * sends events (cookie 0). File descriptors travel from daemon to client only.
+ */
+#ifndef NDSH_MSG_H
+#define NDSH_MSG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ndsh_abi.h"
+
+#define NDSH_MAGIC     0x3144444eu /* "NDD1" */
+#define NDSH_MSG_BYTES 1024u	   /* no message is longer */
+#define NDSH_REPLY     0x8000u
+#define NDSH_SOCKET_DEFAULT "/run/dpdk-ndd/dpdk-ndd.sock"
+
+#define NDSH_CALLER_DATA_MAX 56u  /* private data of Connect (REQ) */
+#define NDSH_CALLEE_DATA_MAX 196u /* of Accept (REP); Reject carries 148 */
+#define NDSH_REJECT_DATA_MAX 148u
+
+enum ndsh_msg_type {
+	NDSH_MSG_HELLO = 1,
+	NDSH_MSG_ADDRESS_LIST,
+	NDSH_MSG_OPEN, /* adapter by address; once per socket */
+	NDSH_MSG_SEGMENT_CREATE,
+	NDSH_MSG_SEGMENT_MAPPED,
+	NDSH_MSG_SEGMENT_DESTROY,
+	NDSH_MSG_PD_CREATE,
+	NDSH_MSG_PD_DESTROY,
+	NDSH_MSG_CQ_CREATE,
+	NDSH_MSG_CQ_DESTROY,
+	NDSH_MSG_MR_REGISTER,
+	NDSH_MSG_MR_DEREGISTER,
+	NDSH_MSG_QP_CREATE,
+	NDSH_MSG_QP_DESTROY,
+	NDSH_MSG_QP_FLUSH, /* error state: everything outstanding completes FLUSH_ERR */
+	NDSH_MSG_LISTENER_CREATE,
+	NDSH_MSG_LISTENER_DESTROY,
+	NDSH_MSG_CONNECT,
+	NDSH_MSG_COMPLETE_CONNECT,
+	NDSH_MSG_ACCEPT,
+	NDSH_MSG_REJECT,
+	NDSH_MSG_DISCONNECT,
+	NDSH_MSG_CONN_DESTROY,
+	NDSH_MSG_TYPE_COUNT,
+	/* events */
+	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */
+	NDSH_EV_CONN_REPLY,	       /* Connect: peer accepted (complete it), or failed */
+	NDSH_EV_CONN_ESTABLISHED,      /* Accept: the peer's RTU or first request came, or failed */
+	NDSH_EV_CONN_DISCONNECTED,     /* peer's DREQ, our own Disconnect done, or the QP died */
+	NDSH_EV_SESSION_END,	       /* the daemon ends the session: reason says why */
+};
+
+struct ndsh_msg_hdr {
+	uint16_t type;
+	uint16_t reserved;
+	int32_t status; /* replies and events: an ND status; requests: 0 */
+	uint64_t cookie;
+};
+static_assert(sizeof(struct ndsh_msg_hdr) == 16, "ABI");
+
+struct ndsh_addr { /* IPv4 as ::ffff:a.b.c.d; port in host order */
+	uint8_t ip[16];
+	uint16_t port;
+	uint16_t reserved;
+	uint32_t scope_id;
+};
+static_assert(sizeof(struct ndsh_addr) == 24, "ABI");
+
+/* ---- session ---- */
+struct ndsh_hello { /* request */
+	struct ndsh_msg_hdr h;
+	uint32_t magic;
+	uint16_t abi_major, abi_minor;
+	uint64_t features; /* bits that the sender knows; the answer holds those of both */
+	uint16_t swr_bytes, rwr_bytes, cqe_bytes, sge_bytes, qp_page_bytes, cq_page_bytes,
+		session_page_bytes, reserved;
+};
+struct ndsh_hello_reply { /* status ND_NOT_SUPPORTED: reason says which value and what to do */
+	struct ndsh_msg_hdr h;
+	uint16_t abi_major, abi_minor;
+	uint32_t daemon_pid;
+	uint64_t features;
+	char version[32];
+	char reason[160];
+};
+struct ndsh_address_list {
+	struct ndsh_msg_hdr h;
+};
+#define NDSH_ADDRESS_LIST_MAX 32u
+struct ndsh_address_list_reply {
+	struct ndsh_msg_hdr h;
+	uint32_t count, reserved;
+	struct ndsh_addr addr[NDSH_ADDRESS_LIST_MAX];
+};
+#define NDSH_PLACE_ANY 0xffffffffu
+struct ndsh_open {
+	struct ndsh_msg_hdr h;
+	struct ndsh_addr addr;	 /* a local address of the daemon; port ignored */
+	uint32_t placement;	 /* shard wanted, or NDSH_PLACE_ANY */
+	uint32_t reserved;
+};
+struct ndsh_open_reply { /* fd: wake fd (client writes 1 byte) */
+	struct ndsh_msg_hdr h;
+	uint64_t adapter_id;
+	uint64_t max_mr_bytes, max_transfer_bytes;
+	uint32_t shard, numa_node;
+	uint32_t max_sge, max_inline, max_depth, max_cq_depth, max_read_limit, max_qps, max_cqs, max_mrs;
+	uint32_t path_mtu; /* bytes */
+	uint32_t reserved;
+};
+
+/* ---- memory: daemon creates and seals SHRINK|GROW (CREATE, fd in the reply); client maps and
+ * touches, then MAPPED; daemon maps, seals FUTURE_WRITE|SEAL, populates; only then is it live.
+ * Segment 0 is the first created; its first bytes are the session page. ---- */
+struct ndsh_segment_create {
+	struct ndsh_msg_hdr h;
+	uint64_t bytes; /* multiple of NDSH_SEGMENT_UNIT */
+};
+struct ndsh_segment_create_reply {
+	struct ndsh_msg_hdr h;
+	uint32_t segment, reserved;
+	uint64_t bytes;
+};
+struct ndsh_segment_mapped {
+	struct ndsh_msg_hdr h;
+	uint32_t segment, reserved;
+	uint64_t client_va; /* where the client mapped it: addresses in SGEs are relative to this */
+};
+struct ndsh_id_msg { /* requests that name one object, and replies without a body of their own */
+	struct ndsh_msg_hdr h;
+	uint32_t id, reserved;
+};
+
+/* ---- objects ---- */
+struct ndsh_cq_create { /* reply: ndsh_id_msg, fd: notification (readable; EOF: daemon gone) */
+	struct ndsh_msg_hdr h;
+	uint32_t segment, depth;
+	uint64_t offset;
+};
+enum { NDSH_ACCESS_LOCAL_WRITE = 1, NDSH_ACCESS_REMOTE_READ = 2, NDSH_ACCESS_REMOTE_WRITE = 4,
+	NDSH_ACCESS_REMOTE_ATOMIC = 8, NDSH_ACCESS_WINDOW_BIND = 16, NDSH_ACCESS_MASK = 31 };
+struct ndsh_mr_register {
+	struct ndsh_msg_hdr h;
+	uint32_t pd, access;
+	uint64_t va, bytes; /* inside one live segment */
+};
+struct ndsh_mr_register_reply {
+	struct ndsh_msg_hdr h;
+	uint32_t mr, reserved;
+	uint32_t local_token, remote_token;
+};
+struct ndsh_qp_create {
+	struct ndsh_msg_hdr h;
+	uint32_t pd, recv_cq, send_cq;
+	uint32_t handle; /* client's own number, echoed in completions */
+	uint32_t segment, reserved;
+	uint64_t offset;
+	uint32_t sq_depth, rq_depth, sq_sge, rq_sge, inline_bytes, reserved2;
+};
+struct ndsh_qp_create_reply {
+	struct ndsh_msg_hdr h;
+	uint32_t qp;	/* session-local number: doorbell bit */
+	uint32_t qpn;	/* on the wire */
+};
+
+/* ---- connections ---- */
+struct ndsh_listener_create { /* reply: ndsh_listener_create_reply */
+	struct ndsh_msg_hdr h;
+	struct ndsh_addr addr; /* all-zero ip: every address of the port opened; port 0: choose one */
+	uint32_t backlog, reserved;
+};
+struct ndsh_listener_create_reply {
+	struct ndsh_msg_hdr h;
+	uint32_t listener, reserved;
+	struct ndsh_addr addr;
+};
+struct ndsh_connect { /* reply: ndsh_id_msg with the connection's id; then EV_CONN_REPLY */
+	struct ndsh_msg_hdr h;
+	uint32_t qp;
+	uint32_t priv_bytes;
+	struct ndsh_addr local, remote; /* local port 0: choose an ephemeral one */
+	uint8_t inbound_reads, outbound_reads; /* responder resources, initiator depth */
+	uint8_t tos, reserved[5];
+	uint8_t priv[NDSH_CALLER_DATA_MAX];
+};
+struct ndsh_accept { /* reply: ndsh_id_msg; then EV_CONN_ESTABLISHED */
+	struct ndsh_msg_hdr h;
+	uint32_t conn, qp;
+	uint32_t priv_bytes;
+	uint8_t inbound_reads, outbound_reads, reserved[2];
+	uint8_t priv[NDSH_CALLEE_DATA_MAX];
+};
+struct ndsh_reject {
+	struct ndsh_msg_hdr h;
+	uint32_t conn, priv_bytes;
+	uint8_t priv[NDSH_REJECT_DATA_MAX];
+	uint32_t reserved;
+};
+struct ndsh_ev_conn { /* body of every EV_CONN_*; unused fields 0 */
+	struct ndsh_msg_hdr h;	/* status: the outcome */
+	uint32_t conn, listener;
+	struct ndsh_addr local, remote;
+	uint32_t reject_reason; /* CM's code if the peer rejected, else 0 */
+	uint32_t priv_bytes;	/* of the whole transport field: zero padded (R-CONN-08) */
+	uint8_t inbound_reads, outbound_reads; /* seen from this side */
+	uint8_t reserved[6];
+	uint8_t priv[224];
+};
+struct ndsh_ev_session_end {
+	struct ndsh_msg_hdr h;
+	char reason[160];
+};
+
+/* ---- the one table: exact size of each request, and what it needs before it ---- */
+enum ndsh_session_state { NDSH_ST_NEW, NDSH_ST_HELLO, NDSH_ST_OPEN, NDSH_ST_COUNT };
+struct ndsh_msg_desc {
+	const char *name;
+	uint16_t bytes;	      /* exact size of the request, header included; 0: no such message */
+	uint16_t reply_bytes; /* exact size of its reply */
+	uint8_t states;	      /* bit per enum ndsh_session_state in which it is legal */
+};
+extern const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT];
+/* What is wrong with a received request, in words, or NULL. */
+const char *ndsh_msg_check(const void *buf, size_t bytes, enum ndsh_session_state state);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ABI, part 2: what both sides do with the shared structures. Pure: no
+ * system call, no allocation, no global; every function works on memory given to it.
+ */
+#ifndef NDSH_RING_H
+#define NDSH_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ndsh_abi.h"
+
+/* ---- layouts: where the parts of a queue pair or CQ block lie ------------------------- */
+
+struct ndsh_qp_layout {
+	uint32_t sq_off, rq_off, sq_sge_off, rq_sge_off, inline_off;
+	uint32_t total_bytes;
+};
+struct ndsh_qp_dims {
+	uint32_t sq_depth, rq_depth; /* powers of two, 1..NDSH_DEPTH_MAX */
+	uint32_t sq_sge, rq_sge;     /* 1..NDSH_SGE_MAX */
+	uint32_t inline_bytes;	     /* 0..NDSH_INLINE_MAX */
+};
+/* False if a dimension is out of range; else *l is filled. Offsets are from the block's start,
+ * which must be 64-byte aligned. */
+bool ndsh_qp_layout(const struct ndsh_qp_dims *d, struct ndsh_qp_layout *l);
+/* Bytes of a CQ block of depth entries (a power of two, 2..NDSH_CQ_DEPTH_MAX); 0 if out of range. */
+uint32_t ndsh_cq_bytes(uint32_t depth);
+
+/* ---- client: producing descriptors ---------------------------------------------------- */
+
+struct ndsh_sq { /* one side's view of a send ring */
+	struct ndsh_swr *ring;
+	struct ndsh_sge *sge; /* depth * sge_max */
+	uint8_t *inl;	      /* depth * inline_max */
+	uint32_t depth, sge_max, inline_max;
+	uint32_t next; /* private running index */
+};
+struct ndsh_rq {
+	struct ndsh_rwr *ring;
+	struct ndsh_sge *sge;
+	uint32_t depth, sge_max;
+	uint32_t next;
+};
+/* Make views of the block at base. */
+void ndsh_sq_view(struct ndsh_sq *sq, void *base, const struct ndsh_qp_dims *d);
+void ndsh_rq_view(struct ndsh_rq *rq, void *base, const struct ndsh_qp_dims *d);
+
+/* Put a request in the next slot; the caller knows that it is free. wr->ctrl carries op, num_sge
+ * and flags without phase; sge has num_sge entries (unless INLINE: then data has inline_bytes). */
+void ndsh_sq_push(
+	struct ndsh_sq *sq, const struct ndsh_swr *wr, const struct ndsh_sge *sge, const void *data);
+void ndsh_rq_push(struct ndsh_rq *rq, uint64_t context, const struct ndsh_sge *sge, uint32_t num_sge);
+
+/* ---- daemon: one untrusted descriptor into one checked private copy ------------------- */
+
+struct ndsh_send { /* checked */
+	uint64_t context, raddr;
+	uint32_t rkey, imm;
+	uint64_t arg[2];
+	uint32_t bytes; /* sum of the SGEs, or inline bytes; at most 2^31 */
+	uint8_t op;	/* a known enum ndsh_op */
+	uint8_t flags;
+	uint8_t num_sge; /* 0 if INLINE */
+	struct ndsh_sge sge[NDSH_SGE_MAX];
+	uint8_t inl[NDSH_INLINE_MAX];
+};
+struct ndsh_recv {
+	uint64_t context;
+	uint32_t bytes; /* room, capped at 2^32-1 */
+	uint8_t num_sge;
+	struct ndsh_sge sge[NDSH_SGE_MAX];
+};
+
+enum ndsh_fetch {
+	NDSH_FETCH_EMPTY,  /* nothing there */
+	NDSH_FETCH_OK,	   /* *out is filled, the index moved on */
+	NDSH_FETCH_BROKEN, /* the descriptor breaks the contract: the session's fault */
+};
+/* Is there a descriptor? No side effect; the daemon's cheap look at a ring. */
+bool ndsh_sq_ready(const struct ndsh_sq *sq);
+bool ndsh_rq_ready(const struct ndsh_rq *rq);
+/* Each shared byte is read once. Only num_sge entries of sge[] and bytes of inl[] are written. */
+enum ndsh_fetch ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out);
+enum ndsh_fetch ndsh_rq_fetch(struct ndsh_rq *rq, struct ndsh_recv *out);
+
+/* ---- completion queue ------------------------------------------------------------------- */
+
+struct ndsh_cq { /* daemon's view, indices private */
+	struct ndsh_cq_page *page;
+	struct ndsh_cqe *ring;
+	uint32_t depth;
+	uint32_t fault;
+	uint64_t produced, solicited;
+};
+void ndsh_cq_view(struct ndsh_cq *cq, void *base, uint32_t depth);
+/* Make an entry (its phase is set here). False: overrun; nothing was written. */
+bool ndsh_cq_push(struct ndsh_cq *cq, const struct ndsh_cqe *cqe);
+/* Publish produced/solicited/fault after the entries of a turn. The caller then issues ONE full
+ * barrier (ndsh_full_barrier()) for all CQs of the turn and calls ndsh_cq_fire() on each. */
+void ndsh_cq_publish(struct ndsh_cq *cq);
+/* Judge the arm word: true if this side won the swap {t,N}->{NONE,P}, i.e. a wake-up is due. */
+bool ndsh_cq_fire(struct ndsh_cq *cq);
+
+struct ndsh_cq_reader { /* client's view */
+	struct ndsh_cq_page *page;
+	const struct ndsh_cqe *ring;
+	uint32_t depth;
+	uint64_t taken;
+};
+void ndsh_cq_reader_view(struct ndsh_cq_reader *r, void *base, uint32_t depth);
+/* Take up to n entries; returns how many. Moves page->consumer. One thread at a time. */
+uint32_t ndsh_cq_poll(struct ndsh_cq_reader *r, struct ndsh_cqe *out, uint32_t n);
+enum ndsh_arm_result {
+	NDSH_ARMED,	  /* a wake-up will come */
+	NDSH_ARM_FIRED,	  /* satisfied at once by this side: no wake-up will come for it */
+	NDSH_ARM_FAULT,	  /* the CQ is dead: page->fault says why */
+};
+/* Arm, joining with an earlier arm (R-CQ-18), and satisfy at once if an untaken entry is newer than
+ * the last notification (R-CQ-12..15; not for ERRORS). */
+enum ndsh_arm_result ndsh_cq_arm(struct ndsh_cq_reader *r, enum ndsh_arm type);
+/* Take the arm back (R-CQ-34); true if there was one (else a wake-up is already on its way). */
+bool ndsh_cq_disarm(struct ndsh_cq_reader *r);
+
+/* ---- doorbells ------------------------------------------------------------------------------ */
+
+/* Client, after ndsh_sq_push(): true if the wake fd must be written. qp_index is session-local. */
+bool ndsh_doorbell_ring(
+	struct ndsh_session_page *s, struct ndsh_qp_page *qp, uint32_t qp_index);
+/* Daemon: take the rung bits of word *word (0..63); false if none is left this time. */
+bool ndsh_doorbell_take(struct ndsh_session_page *s, uint64_t *summary, uint32_t *word, uint64_t *bits);
+
+/* A sequentially consistent read-modify-write on a private word: the full barrier of this ABI.
+ * (Not atomic_thread_fence: ThreadSanitizer does not model it.) */
+static inline void
+ndsh_full_barrier(void)
+{
+	uint32_t w = 0;
+	(void)__atomic_exchange_n(&w, 1, __ATOMIC_SEQ_CST);
+	__asm__ volatile("" ::: "memory");
+}
+
+#endif
