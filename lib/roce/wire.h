@@ -63,7 +63,8 @@ enum roce_opcode { /* whole BTH opcode byte, transport class included */
 	ROCE_CNP = 0x81,
 };
 
-/* What an opcode is made of; roce_opcode_info[] has one entry per opcode byte. */
+/* What an opcode is made of; roce_opcode_info[] has one entry per opcode byte. REQUEST and RESPONSE
+ * mean RC: frames of UC and UD parse, but carry neither (W-PKT-10). */
 enum {
 	ROCE_OPF_VALID = 1u << 0,
 	ROCE_OPF_REQUEST = 1u << 1,
@@ -145,7 +146,8 @@ enum roce_wire_err {
 /*
  * Parse one Ethernet frame of frame_bytes bytes (FCS not included; a trailer is
  * allowed, W-PKT-03). On ROCE_WIRE_OK *pkt is complete and points into frame.
- * The ICRC is not checked: see roce_icrc_ok().
+ * The ICRC is not checked: see roce_icrc_ok(). pad is what the sender said; a pad
+ * that does not fit payload_bytes is the responder's to refuse (W-RESP-09).
  */
 enum roce_wire_err roce_wire_parse(const uint8_t *frame, size_t frame_bytes, struct roce_pkt *pkt);
 
@@ -180,8 +182,9 @@ void roce_hdr_tmpl_init(struct roce_hdr_tmpl *tmpl, const struct roce_path *path
 /*
  * Write the headers of pkt (opcode, se, mig, ackreq, becn, fecn, qpn, psn, pkey,
  * payload_bytes and the extension fields of its opcode) to buf, with final
- * lengths. Returns their size: the payload goes to buf + size. ip_id is the
- * IPv4 identification, ignored for IPv6. buf has room for ROCE_HDR_MAX.
+ * lengths. Returns their size: the payload goes to buf + size, afterwards: this
+ * may write over all ROCE_HDR_MAX bytes. ip_id is the IPv4 identification,
+ * ignored for IPv6.
  */
 uint32_t roce_wire_build(
 	uint8_t *buf, const struct roce_hdr_tmpl *tmpl, const struct roce_pkt *pkt, uint16_t ip_id);

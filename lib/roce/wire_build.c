@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a struct roce_pkt to bytes. The lower headers of a flow are prepared once. */
+#include "roce/bytes.h"
+#include "roce/wire.h"
+
+#define ETH_BYTES  14u
+#define IPV4_BYTES 20u
+#define IPV6_BYTES 40u
+#define UDP_BYTES  8u
+#define BTH_BYTES  12u
+#define PROTO_UDP  17u
+
+static uint32_t
+ipv4_sum(const uint8_t *ip)
+{
+	uint32_t sum = 0;
+
+	for (unsigned i = 0; i < IPV4_BYTES; i += 2)
+		sum += roce_get_be16(ip + i);
+	return sum;
+}
+
+static uint32_t
+init_ipv4(uint8_t *ip, const struct roce_path *path)
+{
+	ip[0] = 0x45;
+	ip[1] = path->tos;
+	roce_put_be16(ip + 6, 0x4000); /* DF: RoCE is never fragmented */
+	ip[8] = path->ttl;
+	ip[9] = PROTO_UDP;
+	memcpy(ip + 12, path->sgid.raw + 12, 4);
+	memcpy(ip + 16, path->dgid.raw + 12, 4);
+	return IPV4_BYTES;
+}
+
+static uint32_t
+init_ipv6(uint8_t *ip, const struct roce_path *path)
+{
+	roce_put_be32(ip, 6u << 28 | (uint32_t)path->tos << 20 | (path->flow_label & 0xfffffu));
+	ip[6] = PROTO_UDP;
+	ip[7] = path->ttl;
+	memcpy(ip + 8, path->sgid.raw, 16);
+	memcpy(ip + 24, path->dgid.raw, 16);
+	return IPV6_BYTES;
+}
+
+void
+roce_hdr_tmpl_init(struct roce_hdr_tmpl *tmpl, const struct roce_path *path)
+{
+	uint8_t *p = tmpl->bytes;
+
+	*tmpl = (struct roce_hdr_tmpl){ .v6 = !roce_gid_is_v4(&path->dgid) };
+	memcpy(p, path->dmac, 6);
+	memcpy(p + 6, path->smac, 6);
+	p += 12;
+	if (path->tagged) {
+		roce_put_be16(p, 0x8100);
+		roce_put_be16(p + 2, path->vlan_tci);
+		p += 4;
+	}
+	roce_put_be16(p, tmpl->v6 ? 0x86dd : 0x0800);
+	p += 2;
+	tmpl->l3_off = (uint8_t)(p - tmpl->bytes);
+	if (tmpl->v6) {
+		p += init_ipv6(p, path);
+	} else {
+		p += init_ipv4(p, path);
+		tmpl->csum = ipv4_sum(tmpl->bytes + tmpl->l3_off);
+	}
+	roce_put_be16(p, path->udp_sport);
+	roce_put_be16(p + 2, ROCE_UDP_PORT);
+	p += UDP_BYTES; /* the checksum stays 0 in both families, as stock peers send it */
+	tmpl->len = (uint8_t)(p - tmpl->bytes);
+}
+
+/* Order of headers as in 1.3. */
+static void
+build_ext(uint8_t *h, uint32_t flags, const struct roce_pkt *pkt)
+{
+	if (flags & ROCE_OPF_DETH) {
+		roce_put_be32(h, pkt->qkey);
+		roce_put_be32(h + 4, pkt->src_qpn & ROCE_QPN_MASK);
+		h += 8;
+	}
+	if (flags & ROCE_OPF_FETH) {
+		roce_put_be32(h, pkt->feth);
+		h += 4;
+	}
+	if (flags & (ROCE_OPF_RETH | ROCE_OPF_ATOMIC)) {
+		roce_put_be64(h, pkt->va);
+		roce_put_be32(h + 8, pkt->rkey);
+		h += 12;
+	}
+	if (flags & ROCE_OPF_RETH) {
+		roce_put_be32(h, pkt->dma_bytes);
+		h += 4;
+	} else if (flags & ROCE_OPF_ATOMIC) {
+		roce_put_be64(h, pkt->swap_add);
+		roce_put_be64(h + 8, pkt->compare);
+		h += 16;
+	} else if (flags & ROCE_OPF_AETH) {
+		roce_put_be32(h, (uint32_t)pkt->syndrome << 24 | (pkt->msn & 0xffffffu));
+		h += 4;
+	}
+	if (flags & ROCE_OPF_ATOMIC_ACK)
+		roce_put_be64(h, pkt->atomic_orig);
+	if (flags & ROCE_OPF_IMM)
+		memcpy(h, &pkt->imm, 4);
+	else if (flags & ROCE_OPF_IETH)
+		roce_put_be32(h, pkt->ieth);
+}
+
+static void
+patch_lengths(uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint32_t udp_bytes, uint16_t ip_id)
+{
+	uint8_t *ip = buf + tmpl->l3_off;
+	uint32_t sum;
+
+	roce_put_be16(buf + tmpl->len - 4, (uint16_t)udp_bytes);
+	if (tmpl->v6) {
+		roce_put_be16(ip + 4, (uint16_t)udp_bytes);
+		return;
+	}
+	sum = tmpl->csum + udp_bytes + IPV4_BYTES + ip_id;
+	sum = (sum & 0xffffu) + (sum >> 16);
+	sum = (sum & 0xffffu) + (sum >> 16);
+	roce_put_be16(ip + 2, (uint16_t)(udp_bytes + IPV4_BYTES));
+	roce_put_be16(ip + 4, ip_id);
+	roce_put_be16(ip + 10, (uint16_t)~sum);
+}
+
+uint32_t
+roce_wire_build(
+	uint8_t *buf, const struct roce_hdr_tmpl *tmpl, const struct roce_pkt *pkt, uint16_t ip_id)
+{
+	const struct roce_opcode_desc *op = &roce_opcode_info[pkt->opcode];
+	uint32_t pad = -pkt->payload_bytes & 3u;
+	uint8_t *bth = buf + tmpl->len;
+
+	/* All of it at a constant size: what is too much is overwritten by the BTH. */
+	memcpy(buf, tmpl->bytes, sizeof(tmpl->bytes));
+	patch_lengths(buf, tmpl,
+		UDP_BYTES + op->hdr_bytes + pkt->payload_bytes + pad + ROCE_ICRC_BYTES, ip_id);
+
+	bth[0] = pkt->opcode;
+	bth[1] = (uint8_t)(pkt->se << 7 | pkt->mig << 6 | pad << 4);
+	roce_put_be16(bth + 2, pkt->pkey);
+	roce_put_be32(bth + 4,
+		(uint32_t)pkt->fecn << 31 | (uint32_t)pkt->becn << 30 | (pkt->qpn & ROCE_QPN_MASK));
+	roce_put_be32(bth + 8, (uint32_t)pkt->ackreq << 31 | (pkt->psn & ROCE_PSN_MASK));
+	if (pkt->opcode == ROCE_CNP)
+		memset(bth + BTH_BYTES, 0, 16);
+	else
+		build_ext(bth + BTH_BYTES, op->flags, pkt);
+	return tmpl->len + op->hdr_bytes;
+}
+
+/* W-CM-71 */
+uint16_t
+roce_flow_sport(uint32_t flow_label, uint32_t local_qpn, uint32_t remote_qpn)
+{
+	uint32_t fl = flow_label & 0xfffffu;
+
+	if (fl == 0) {
+		uint64_t v = (uint64_t)local_qpn * remote_qpn;
+
+		v ^= v >> 20;
+		v ^= v >> 40;
+		fl = (uint32_t)(v & 0xfffffu);
+	}
+	return (uint16_t)(0xc000u | ((fl & 0x3fffu) ^ (fl >> 14)));
+}
+
+/* Table in 2.2: code 0 is the longest. */
+uint64_t
+roce_rnr_ns(uint8_t code)
+{
+	static const uint32_t us[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480,
+		640, 960, 1280, 1920, 2560, 3840, 5120, 7680, 10240, 15360, 20480, 30720, 40960,
+		61440, 81920, 122880, 163840, 245760, 327680, 491520 };
+
+	return us[code & 31] * UINT64_C(1000);
+}
+
+bool
+roce_gid_is_v4(const struct roce_gid *gid)
+{
+	static const uint8_t prefix[12] = { [10] = 0xff, [11] = 0xff };
+
+	return memcmp(gid->raw, prefix, sizeof(prefix)) == 0;
+}
+
+void
+roce_gid_from_v4(struct roce_gid *gid, const uint8_t v4[4])
+{
+	memset(gid->raw, 0, 10);
+	memset(gid->raw + 10, 0xff, 2);
+	memcpy(gid->raw + 12, v4, 4);
+}
