@@ -165,7 +165,8 @@ enum { NDSH_CQ_OK = 0, NDSH_CQ_OVERRUN = 1, NDSH_CQ_FATAL = 2 };
 /*
  * Shared words of a completion queue, in front of its ring.
  * consumer: client writes, daemon reads (a lie hurts the liar's own entries only).
- * arm: both, by compare-and-swap. {type, N}, N = produced at the last notification.
+ * arm: both, by compare-and-swap. {type, N}: entries up to N do not count; N = produced at the
+ * last notification, or what was taken when the arm was set (ndsh_arm.c).
  * produced, fault: daemon writes, client reads.
  */
 struct ndsh_cq_page {
@@ -182,7 +183,8 @@ static_assert(sizeof(struct ndsh_cq_page) == 192, "ABI");
  * session-local number, 0..4095): set bit i%64 of bitmap[i/64], then bit i/64 of
  * summary, both by atomic OR; the daemon clears in the other order by exchange.
  * asleep: the daemon writes 1 when it no longer looks at summary; who sets a bit
- * then reads asleep behind a full barrier and, if 1, writes one byte to the wake fd.
+ * then reads asleep behind a full barrier and, if 1, writes one byte to the wake fd
+ * (ndsh_doorbell.c). The client writes the first two, the daemon the last.
  */
 struct ndsh_session_page {
 	_Alignas(NDSH_CACHE_LINE) uint64_t summary;

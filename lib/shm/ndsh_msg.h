@@ -5,7 +5,23 @@
  * One datagram is one message: a header and the body that its type has, of
  * exactly the size in ndsh_msg_table[]. The client sends requests, the daemon
  * answers each once with the same type | NDSH_REPLY and the same cookie, and
- * sends events (cookie 0). File descriptors travel from daemon to client only.
+ * sends events (cookie 0). A reply has its full size also when its status is a
+ * failure; then only h counts and no file descriptor comes with it. File
+ * descriptors travel from daemon to client only.
+ *
+ * Connections. A connection has an id from the reply to CONNECT, or from
+ * EV_CONN_REQUEST; the id is good until the client's CONN_DESTROY, whatever
+ * becomes of the connection. CONN_DESTROY at any time ends it in the way that fits
+ * (reject, disconnect); no event for the id follows its reply.
+ *   active:  CONNECT -> reply(id) -> EV_CONN_REPLY -> COMPLETE_CONNECT -> reply: established
+ *   passive: EV_CONN_REQUEST -> ACCEPT -> reply -> EV_CONN_ESTABLISHED
+ * EV_CONN_REPLY and EV_CONN_ESTABLISHED come once, with the outcome in h.status; after a
+ * failure the connection is over and EV_CONN_DISCONNECTED does not come.
+ * EV_CONN_DISCONNECTED comes at most once, and only for an established connection (or one whose
+ * EV_CONN_REPLY said success): when the peer's DREQ came (ND_SUCCESS), when the queue pair died
+ * (ND_CONNECTION_ABORTED), or when the client's own DISCONNECT is done (ND_SUCCESS, or ND_TIMEOUT
+ * if the peer never answered), whichever is first. DISCONNECT after that event is answered, and
+ * lets the daemon answer the peer (R-DISC-03), but makes no second event.
  */
 #ifndef NDSH_MSG_H
 #define NDSH_MSG_H
@@ -134,7 +150,9 @@ struct ndsh_segment_mapped {
 	uint32_t segment, reserved;
 	uint64_t client_va; /* where the client mapped it: addresses in SGEs are relative to this */
 };
-struct ndsh_id_msg { /* requests that name one object, and replies without a body of their own */
+/* Requests that name one object (MAPPED's reply: the segment), PD_CREATE (id 0, the reply has the
+ * new one), and replies without a body of their own (id: the object made, or that of the request). */
+struct ndsh_id_msg {
 	struct ndsh_msg_hdr h;
 	uint32_t id, reserved;
 };
@@ -230,5 +248,11 @@ struct ndsh_msg_desc {
 extern const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT];
 /* What is wrong with a received request, in words, or NULL. */
 const char *ndsh_msg_check(const void *buf, size_t bytes, enum ndsh_session_state state);
+/* The same for a reply or event that a client received. */
+const char *ndsh_msg_check_reply(const void *buf, size_t bytes);
+/* Fill everything of a HELLO request but the cookie; features 0. */
+void ndsh_hello_fill(struct ndsh_hello *m);
+/* Daemon: may a client with this HELLO be served? Else what does not fit, in words. */
+const char *ndsh_hello_check(const struct ndsh_hello *m);
 
 #endif

@@ -25,6 +25,8 @@ struct ndsh_qp_dims {
 /* False if a dimension is out of range; else *l is filled. Offsets are from the block's start,
  * which must be 64-byte aligned. */
 bool ndsh_qp_layout(const struct ndsh_qp_dims *d, struct ndsh_qp_layout *l);
+/* From one slot's inline bytes to the next slot's: whole words of 16 bytes. */
+#define NDSH_INLINE_STRIDE(inline_bytes) (((inline_bytes) + 15u) & ~15u)
 /* Bytes of a CQ block of depth entries (a power of two, 2..NDSH_CQ_DEPTH_MAX); 0 if out of range. */
 uint32_t ndsh_cq_bytes(uint32_t depth);
 
@@ -32,8 +34,8 @@ uint32_t ndsh_cq_bytes(uint32_t depth);
 
 struct ndsh_sq { /* one side's view of a send ring */
 	struct ndsh_swr *ring;
-	struct ndsh_sge *sge; /* depth * sge_max */
-	uint8_t *inl;	      /* depth * inline_max */
+	struct ndsh_sge *sge; /* depth * sge_max, if sge_max > 1 */
+	uint8_t *inl;	      /* depth * NDSH_INLINE_STRIDE(inline_max) */
 	uint32_t depth, sge_max, inline_max;
 	uint32_t next; /* private running index */
 };
@@ -64,7 +66,7 @@ struct ndsh_send { /* checked */
 	uint8_t flags;
 	uint8_t num_sge; /* 0 if INLINE */
 	struct ndsh_sge sge[NDSH_SGE_MAX];
-	uint8_t inl[NDSH_INLINE_MAX];
+	_Alignas(8) uint8_t inl[NDSH_INLINE_MAX];
 };
 struct ndsh_recv {
 	uint64_t context;
@@ -81,7 +83,8 @@ enum ndsh_fetch {
 /* Is there a descriptor? No side effect; the daemon's cheap look at a ring. */
 bool ndsh_sq_ready(const struct ndsh_sq *sq);
 bool ndsh_rq_ready(const struct ndsh_rq *rq);
-/* Each shared byte is read once. Only num_sge entries of sge[] and bytes of inl[] are written. */
+/* Each shared byte is read once. Only num_sge entries of sge[] and bytes of inl[] (rounded up to
+ * whole words) are written. BROKEN leaves the index where it is, and *out undefined. */
 enum ndsh_fetch ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out);
 enum ndsh_fetch ndsh_rq_fetch(struct ndsh_rq *rq, struct ndsh_recv *out);
 
@@ -91,11 +94,13 @@ struct ndsh_cq { /* daemon's view, indices private */
 	struct ndsh_cq_page *page;
 	struct ndsh_cqe *ring;
 	uint32_t depth;
-	uint32_t fault;
+	uint32_t fault; /* enum of NDSH_CQ_*; ndsh_cq_push() sets OVERRUN, the owner may set FATAL */
 	uint64_t produced, solicited;
+	uint64_t consumer; /* as last read from the page */
 };
 void ndsh_cq_view(struct ndsh_cq *cq, void *base, uint32_t depth);
-/* Make an entry (its phase is set here). False: overrun; nothing was written. */
+/* Make an entry (its phase is set here). False: the queue overran now or is dead since earlier
+ * (cq->fault says which); nothing was written. */
 bool ndsh_cq_push(struct ndsh_cq *cq, const struct ndsh_cqe *cqe);
 /* Publish produced/solicited/fault after the entries of a turn. The caller then issues ONE full
  * barrier (ndsh_full_barrier()) for all CQs of the turn and calls ndsh_cq_fire() on each. */
@@ -128,17 +133,36 @@ bool ndsh_cq_disarm(struct ndsh_cq_reader *r);
 /* Client, after ndsh_sq_push(): true if the wake fd must be written. qp_index is session-local. */
 bool ndsh_doorbell_ring(
 	struct ndsh_session_page *s, struct ndsh_qp_page *qp, uint32_t qp_index);
-/* Daemon: take the rung bits of word *word (0..63); false if none is left this time. */
+/* Daemon, once per turn: take the summary (one plain load if nobody rang); the value is for
+ * ndsh_doorbell_take(). What is rung after this call waits for the next turn: work is bounded. */
+uint64_t ndsh_doorbell_begin(struct ndsh_session_page *s);
+/* Daemon: take the rung bits of the next word, *word (0..63); false if none is left this time. */
 bool ndsh_doorbell_take(struct ndsh_session_page *s, uint64_t *summary, uint32_t *word, uint64_t *bits);
+/* Daemon: from now on descriptors of this queue pair are looked for without a doorbell ... */
+void ndsh_sq_unpark(struct ndsh_qp_page *qp);
+/* ... and no longer. False: a descriptor came meanwhile, the queue pair stays unparked. */
+bool ndsh_sq_park(struct ndsh_qp_page *qp, const struct ndsh_sq *sq);
+/* Daemon, with every queue pair of the session parked: no longer look at the summary; who rings
+ * writes the wake fd. False: somebody rang meanwhile, the session stays awake. */
+bool ndsh_doorbell_sleep(struct ndsh_session_page *s);
+void ndsh_doorbell_awake(struct ndsh_session_page *s);
 
-/* A sequentially consistent read-modify-write on a private word: the full barrier of this ABI.
- * (Not atomic_thread_fence: ThreadSanitizer does not model it.) */
+/*
+ * The full barrier of this ABI: a store before it is seen by everybody before a load after it is
+ * done. x86: a locked instruction on a private word (cheaper than mfence). arm64: dmb ish; there an
+ * exchange on another word would not do, ldaxr/stlxr let a later load pass an earlier store.
+ */
 static inline void
 ndsh_full_barrier(void)
 {
+#if defined(__x86_64__)
 	uint32_t w = 0;
+
 	(void)__atomic_exchange_n(&w, 1, __ATOMIC_SEQ_CST);
-	__asm__ volatile("" ::: "memory");
+	__asm__ volatile("" : : "r"(&w) : "memory"); /* the word escapes: the exchange stays */
+#else
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
 }
 
 #endif

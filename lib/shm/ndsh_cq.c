@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Completion ring. The daemon writes entries, the client reads them.
+ *
+ * Order: the daemon writes 28 bytes of an entry, then its last word (the phase is
+ * in it) with release; the client loads that word with acquire, then the rest. The
+ * client returns slots by consumer (release, after it copied them; acquire by the
+ * daemon before it writes over them). produced, solicited and fault are hints for
+ * arming and published once per turn; their barrier is argued in ndsh_arm.c.
+ */
+#include <string.h>
+
+#include "ndsh_ring.h"
+#include "ndsh_shared.h"
+
+#define CQE_LAST_WORD offsetof(struct ndsh_cqe, status)
+static_assert(CQE_LAST_WORD == 28, "the word with the phase ends the entry");
+
+void
+ndsh_cq_view(struct ndsh_cq *cq, void *base, uint32_t depth)
+{
+	struct ndsh_cq_page *page = base;
+
+	*cq = (struct ndsh_cq){.page = page, .ring = (void *)(page + 1), .depth = depth};
+}
+
+/* The client's consumer is looked at only when the entries known to be free are used up. A value
+ * that runs ahead of produced leaves no room by this arithmetic: the liar's queue overruns. */
+static bool
+cq_has_room(struct ndsh_cq *cq)
+{
+	if (cq->produced - cq->consumer < cq->depth)
+		return true;
+	cq->consumer = __atomic_load_n(&cq->page->consumer, __ATOMIC_ACQUIRE);
+	return cq->produced - cq->consumer < cq->depth;
+}
+
+bool
+ndsh_cq_push(struct ndsh_cq *cq, const struct ndsh_cqe *cqe)
+{
+	uint8_t *slot = (uint8_t *)&cq->ring[cq->produced & (cq->depth - 1)];
+	struct ndsh_cqe e = *cqe;
+	uint64_t word[4];
+
+	if (cq->fault != NDSH_CQ_OK) /* no further entries are reported (R-CQ-31) */
+		return false;
+	if (!cq_has_room(cq)) {
+		cq->fault = NDSH_CQ_OVERRUN;
+		return false;
+	}
+	e.flags = (uint8_t)((e.flags & ~NDSH_CQEF_PHASE) |
+			    (ndsh_phase(cq->produced, cq->depth) ? NDSH_CQEF_PHASE : 0));
+	memcpy(word, &e, sizeof(word));
+	ndsh_store64(slot, word[0]);
+	ndsh_store64(slot + 8, word[1]);
+	ndsh_store64(slot + 16, word[2]);
+	ndsh_store32(slot + 24, (uint32_t)word[3]);
+	ndsh_store32_release(slot + CQE_LAST_WORD, (uint32_t)(word[3] >> 32));
+	cq->produced++;
+	if ((e.flags & NDSH_CQEF_SOLICITED) || e.status != NDSH_WC_SUCCESS) /* R-CQ-03 */
+		cq->solicited = cq->produced;
+	return true;
+}
+
+void
+ndsh_cq_reader_view(struct ndsh_cq_reader *r, void *base, uint32_t depth)
+{
+	struct ndsh_cq_page *page = base;
+
+	*r = (struct ndsh_cq_reader){.page = page, .ring = (void *)(page + 1), .depth = depth};
+}
+
+static bool
+take_one(const struct ndsh_cq_reader *r, struct ndsh_cqe *out)
+{
+	const uint8_t *slot = (const uint8_t *)&r->ring[r->taken & (r->depth - 1)];
+	uint32_t last = ndsh_load32_acquire(slot + CQE_LAST_WORD);
+	uint64_t word[4];
+
+	if (((last >> 24) & NDSH_CQEF_PHASE) != ndsh_phase(r->taken, r->depth))
+		return false;
+	ndsh_copy_in(word, slot, 24);
+	word[3] = ndsh_load32(slot + 24) | (uint64_t)last << 32;
+	memcpy(out, word, sizeof(*out));
+	return true;
+}
+
+uint32_t
+ndsh_cq_poll(struct ndsh_cq_reader *r, struct ndsh_cqe *out, uint32_t n)
+{
+	uint32_t got = 0;
+
+	while (got < n && take_one(r, &out[got])) {
+		r->taken++;
+		got++;
+	}
+	if (got > 0)
+		__atomic_store_n(&r->page->consumer, r->taken, __ATOMIC_RELEASE);
+	return got;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the parts of a queue pair or completion queue block lie. Both sides compute it. */
+#include "ndsh_ring.h"
+
+static bool
+is_depth(uint32_t v, uint32_t min, uint32_t max)
+{
+	return v >= min && v <= max && (v & (v - 1)) == 0;
+}
+
+static bool
+dims_ok(const struct ndsh_qp_dims *d)
+{
+	return is_depth(d->sq_depth, 1, NDSH_DEPTH_MAX) && is_depth(d->rq_depth, 1, NDSH_DEPTH_MAX) &&
+	       d->sq_sge >= 1 && d->sq_sge <= NDSH_SGE_MAX && d->rq_sge >= 1 &&
+	       d->rq_sge <= NDSH_SGE_MAX && d->inline_bytes <= NDSH_INLINE_MAX;
+}
+
+/* Give the next part of the block bytes, rounded up to whole cache lines. */
+static uint32_t
+carve(uint32_t *end, uint32_t bytes)
+{
+	uint32_t at = *end;
+
+	*end += (bytes + NDSH_CACHE_LINE - 1) & ~(NDSH_CACHE_LINE - 1);
+	return at;
+}
+
+/* One SGE has its place in the descriptor; a side array exists only for more. */
+static uint32_t
+side_bytes(uint32_t depth, uint32_t sge)
+{
+	return sge > 1 ? depth * sge * (uint32_t)sizeof(struct ndsh_sge) : 0;
+}
+
+bool
+ndsh_qp_layout(const struct ndsh_qp_dims *d, struct ndsh_qp_layout *l)
+{
+	uint32_t end = sizeof(struct ndsh_qp_page);
+
+	if (!dims_ok(d))
+		return false;
+	/* The largest block has less than 4 MiB: 32 bits hold every sum. */
+	l->sq_off = carve(&end, d->sq_depth * (uint32_t)sizeof(struct ndsh_swr));
+	l->rq_off = carve(&end, d->rq_depth * (uint32_t)sizeof(struct ndsh_rwr));
+	l->sq_sge_off = carve(&end, side_bytes(d->sq_depth, d->sq_sge));
+	l->rq_sge_off = carve(&end, side_bytes(d->rq_depth, d->rq_sge));
+	l->inline_off = carve(&end, d->sq_depth * NDSH_INLINE_STRIDE(d->inline_bytes));
+	l->total_bytes = end;
+	return true;
+}
+
+uint32_t
+ndsh_cq_bytes(uint32_t depth)
+{
+	if (!is_depth(depth, 2, NDSH_CQ_DEPTH_MAX))
+		return 0;
+	return (uint32_t)sizeof(struct ndsh_cq_page) + depth * (uint32_t)sizeof(struct ndsh_cqe);
+}
+
+void
+ndsh_sq_view(struct ndsh_sq *sq, void *base, const struct ndsh_qp_dims *d)
+{
+	struct ndsh_qp_layout l = {0};
+	uint8_t *b = base;
+
+	(void)ndsh_qp_layout(d, &l);
+	*sq = (struct ndsh_sq){
+		.ring = (void *)(b + l.sq_off),
+		.sge = (void *)(b + l.sq_sge_off),
+		.inl = b + l.inline_off,
+		.depth = d->sq_depth,
+		.sge_max = d->sq_sge,
+		.inline_max = d->inline_bytes,
+	};
+}
+
+void
+ndsh_rq_view(struct ndsh_rq *rq, void *base, const struct ndsh_qp_dims *d)
+{
+	struct ndsh_qp_layout l = {0};
+	uint8_t *b = base;
+
+	(void)ndsh_qp_layout(d, &l);
+	*rq = (struct ndsh_rq){
+		.ring = (void *)(b + l.rq_off),
+		.sge = (void *)(b + l.rq_sge_off),
+		.depth = d->rq_depth,
+		.sge_max = d->rq_sge,
+	};
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receive ring. The client writes slots, the daemon reads them when a message
+ * comes: no doorbell. Order as in the send ring (ndsh_sq.c): ctrl last with
+ * release, first with acquire; slots return through ndsh_qp_page.rq_done.
+ */
+#include <string.h>
+
+#include "ndsh_ring.h"
+#include "ndsh_shared.h"
+
+void
+ndsh_rq_push(struct ndsh_rq *rq, uint64_t context, const struct ndsh_sge *sge, uint32_t num_sge)
+{
+	uint32_t slot = rq->next & (rq->depth - 1);
+	struct ndsh_rwr *d = &rq->ring[slot];
+
+	d->context = context;
+	d->reserved = 0;
+	if (num_sge == 1)
+		d->sge0 = sge[0];
+	else if (num_sge > 1)
+		memcpy(&rq->sge[(size_t)slot * rq->sge_max], sge, num_sge * sizeof(*sge));
+	ndsh_store32_release(
+		&d->ctrl, NDSH_CTRL(0, num_sge, 0, ndsh_phase(rq->next, rq->depth)));
+	rq->next++;
+}
+
+bool
+ndsh_rq_ready(const struct ndsh_rq *rq)
+{
+	uint32_t ctrl = ndsh_load32(&rq->ring[rq->next & (rq->depth - 1)].ctrl);
+
+	return ctrl >> 31 == ndsh_phase(rq->next, rq->depth);
+}
+
+enum ndsh_fetch
+ndsh_rq_fetch(struct ndsh_rq *rq, struct ndsh_recv *out)
+{
+	uint32_t slot = rq->next & (rq->depth - 1);
+	const struct ndsh_rwr *shared = &rq->ring[slot];
+	uint32_t ctrl = ndsh_load32_acquire(&shared->ctrl);
+	uint32_t nsge = NDSH_CTRL_NSGE(ctrl);
+	const struct ndsh_sge *list = &shared->sge0;
+	uint64_t sum = 0;
+
+	if (ctrl >> 31 != ndsh_phase(rq->next, rq->depth))
+		return NDSH_FETCH_EMPTY;
+	if (NDSH_CTRL_OP(ctrl) != 0 || NDSH_CTRL_FLAGS(ctrl) != 0 || nsge > rq->sge_max ||
+		nsge > NDSH_SGE_MAX)
+		return NDSH_FETCH_BROKEN;
+	if (nsge > 1)
+		list = &rq->sge[(size_t)slot * rq->sge_max];
+	for (uint32_t i = 0; i < nsge; i++) {
+		ndsh_copy_in(&out->sge[i], &list[i], sizeof(out->sge[i]));
+		sum += out->sge[i].len;
+	}
+	out->context = ndsh_load64(&shared->context);
+	out->num_sge = (uint8_t)nsge;
+	/* No message is longer than 2^31: more room than 32 bits can say is as good as that. */
+	out->bytes = sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+	rq->next++;
+	return NDSH_FETCH_OK;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Send ring. The client writes slots, the daemon reads them.
+ *
+ * Order: the client writes SGEs, inline bytes and the descriptor, then ctrl with
+ * release; the daemon loads ctrl with acquire and then the rest, each byte once.
+ * x86 needs no instruction for either; arm64 has stlr and ldar. A slot returns to
+ * the client through ndsh_qp_page.sq_done (release by the daemon, after it copied
+ * the slot; acquire by the client). No full barrier here: that one is the doorbell's.
+ */
+#include <string.h>
+
+#include "ndsh_ring.h"
+#include "ndsh_shared.h"
+
+#define MESSAGE_MAX (1ull << 31) /* IBTA: longest message */
+
+void
+ndsh_sq_push(struct ndsh_sq *sq, const struct ndsh_swr *wr, const struct ndsh_sge *sge, const void *data)
+{
+	uint32_t slot = sq->next & (sq->depth - 1);
+	uint32_t nsge = NDSH_CTRL_NSGE(wr->ctrl);
+	struct ndsh_swr *d = &sq->ring[slot];
+
+	d->context = wr->context;
+	d->raddr = wr->raddr;
+	d->rkey = wr->rkey;
+	d->imm = wr->imm;
+	d->arg[0] = wr->arg[0];
+	d->arg[1] = wr->arg[1];
+	d->inline_bytes = wr->inline_bytes;
+	if (NDSH_CTRL_FLAGS(wr->ctrl) & NDSH_WRF_INLINE) {
+		if (wr->inline_bytes > 0)
+			memcpy(sq->inl + (size_t)slot * NDSH_INLINE_STRIDE(sq->inline_max), data,
+				wr->inline_bytes);
+	} else if (nsge == 1) {
+		d->sge0 = sge[0];
+	} else if (nsge > 1) {
+		memcpy(&sq->sge[(size_t)slot * sq->sge_max], sge, nsge * sizeof(*sge));
+	}
+	ndsh_store32_release(&d->ctrl,
+		(wr->ctrl & ~NDSH_CTRL_PHASE) | ndsh_phase(sq->next, sq->depth) << 31);
+	sq->next++;
+}
+
+bool
+ndsh_sq_ready(const struct ndsh_sq *sq)
+{
+	uint32_t ctrl = ndsh_load32(&sq->ring[sq->next & (sq->depth - 1)].ctrl);
+
+	return ctrl >> 31 == ndsh_phase(sq->next, sq->depth);
+}
+
+static bool
+op_takes_inline(uint32_t op)
+{
+	return op == NDSH_OP_SEND || op == NDSH_OP_SEND_INV || op == NDSH_OP_SEND_IMM ||
+	       op == NDSH_OP_WRITE || op == NDSH_OP_WRITE_IMM;
+}
+
+static bool
+ctrl_ok(uint32_t ctrl, uint32_t sge_max)
+{
+	uint32_t op = NDSH_CTRL_OP(ctrl), flags = NDSH_CTRL_FLAGS(ctrl), nsge = NDSH_CTRL_NSGE(ctrl);
+
+	if (op < NDSH_OP_SEND || op > NDSH_OP_FAST_REGISTER || (flags & ~NDSH_WRF_MASK) != 0)
+		return false;
+	if (nsge > sge_max || nsge > NDSH_SGE_MAX)
+		return false;
+	return !(flags & NDSH_WRF_INLINE) || op_takes_inline(op);
+}
+
+/* The inline area of a slot is padded to the stride, so whole words may be read. */
+static void
+fetch_inline(const struct ndsh_sq *sq, uint32_t slot, struct ndsh_send *out, uint32_t bytes)
+{
+	const uint8_t *from = sq->inl + (size_t)slot * NDSH_INLINE_STRIDE(sq->inline_max);
+
+	ndsh_copy_in(out->inl, from, (bytes + 7) & ~7u);
+	out->num_sge = 0;
+	out->bytes = bytes;
+}
+
+static bool
+fetch_sges(const struct ndsh_sge *from, struct ndsh_send *out, uint32_t nsge)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < nsge; i++) {
+		ndsh_copy_in(&out->sge[i], &from[i], sizeof(out->sge[i]));
+		sum += out->sge[i].len;
+	}
+	out->num_sge = (uint8_t)nsge;
+	out->bytes = (uint32_t)sum;
+	return sum <= MESSAGE_MAX;
+}
+
+enum ndsh_fetch
+ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out)
+{
+	uint32_t slot = sq->next & (sq->depth - 1);
+	const struct ndsh_swr *shared = &sq->ring[slot];
+	uint32_t ctrl = ndsh_load32_acquire(&shared->ctrl);
+	struct ndsh_swr d;
+
+	if (ctrl >> 31 != ndsh_phase(sq->next, sq->depth))
+		return NDSH_FETCH_EMPTY;
+	if (!ctrl_ok(ctrl, sq->sge_max))
+		return NDSH_FETCH_BROKEN;
+	ndsh_copy_in(&d, shared, offsetof(struct ndsh_swr, inline_bytes));
+	if (NDSH_CTRL_FLAGS(ctrl) & NDSH_WRF_INLINE) {
+		uint32_t bytes = ndsh_load32(&shared->inline_bytes);
+
+		if (bytes > sq->inline_max || bytes > NDSH_INLINE_MAX)
+			return NDSH_FETCH_BROKEN;
+		fetch_inline(sq, slot, out, bytes);
+	} else {
+		uint32_t nsge = NDSH_CTRL_NSGE(ctrl);
+		const struct ndsh_sge *list = nsge == 1 ? &d.sge0 : &sq->sge[(size_t)slot * sq->sge_max];
+
+		if (!fetch_sges(list, out, nsge))
+			return NDSH_FETCH_BROKEN;
+	}
+	out->context = d.context;
+	out->raddr = d.raddr;
+	out->rkey = d.rkey;
+	out->imm = d.imm;
+	out->arg[0] = d.arg[0];
+	out->arg[1] = d.arg[1];
+	out->op = (uint8_t)NDSH_CTRL_OP(ctrl);
+	out->flags = (uint8_t)NDSH_CTRL_FLAGS(ctrl);
+	sq->next++;
+	return NDSH_FETCH_OK;
+}
