@@ -27,7 +27,7 @@ struct config_port {
 	uint32_t addresses;
 	bool has_gateway4, has_gateway6;
 	uint8_t gateway4[16], gateway6[16];
-	uint32_t mtu;	       /* IP MTU, 576..9000; default 1500 */
+	uint32_t mtu; /* IP MTU, 576..9000; default 1500 */
 	bool has_mac;
 	uint8_t mac[6];
 };
@@ -38,7 +38,7 @@ struct config {
 	char file_prefix[64]; /* default "dpdk-ndd" */
 	char vdev[CONFIG_STRINGS_MAX][CONFIG_PATH_BYTES];
 	uint32_t vdevs;
-	char pci[CONFIG_STRINGS_MAX][32]; /* allow list; empty: no PCI at all */
+	char pci[CONFIG_STRINGS_MAX][CONFIG_PATH_BYTES]; /* allow list, as for -a; empty: no PCI at all */
 	uint32_t pcis;
 	char extra[CONFIG_STRINGS_MAX][CONFIG_PATH_BYTES]; /* passed to EAL as they stand */
 	uint32_t extras;
@@ -55,7 +55,7 @@ struct config {
 	uint32_t max_qps, max_cqs, max_mrs;
 	uint32_t shard_qps, shard_mrs, shard_wqes; /* pools of a shard */
 	/* "rc" */
-	uint32_t window;   /* packets in flight per queue pair */
+	uint32_t window; /* packets in flight per queue pair */
 	uint32_t rto_floor_us;
 	uint8_t timeout_code, retry_count, rnr_retry, min_rnr_code;
 	/* "ports" */
@@ -65,6 +65,7 @@ struct config {
 /*
  * Read and check the file at path. False: err holds one or more lines such as
  *	FILE: ports[0].mtu: 90000 is out of range 576..9000
+ *	FILE: line 12, column 7: '}' expected near ']'
  * with at most err_bytes-1 characters; *c is undefined.
  */
 bool config_load(struct config *c, const char *path, char *err, size_t err_bytes);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config/config_table.h"
+
+/* A field of struct config, or of struct config_port; and one that is an array there. */
+#define IN(type, field)	  .offset = offsetof(struct type, field), .bytes = sizeof(((struct type *)0)->field)
+#define ARRAY(type, field, count_field, least, most)                                               \
+	.offset = offsetof(struct type, field), .bytes = sizeof(((struct type *)0)->field[0]),     \
+	.count_offset = offsetof(struct type, count_field), .items_min = least, .items_max = most
+#define STRING_OF(type, field) IN(type, field), .min = 1, .max = sizeof(((struct type *)0)->field) - 1
+#define RANGE(lo, hi)	       .min = lo, .max = hi, .scale = 1
+
+static const struct config_key eal_keys[] = {
+	{"huge_pages", CONFIG_BOOL, IN(config, huge_pages), .initial = "true"},
+	{"memory_mb", CONFIG_UINT, IN(config, memory_mb), RANGE(64, 65536), .initial = "256"},
+	{"file_prefix", CONFIG_STRING, STRING_OF(config, file_prefix), .initial = "\"dpdk-ndd\""},
+	{"vdevs", CONFIG_STRING, ARRAY(config, vdev, vdevs, 0, CONFIG_STRINGS_MAX),
+		.min = 1, .max = CONFIG_PATH_BYTES - 1, .initial = "[]"},
+	{"pci", CONFIG_PCI, ARRAY(config, pci, pcis, 0, CONFIG_STRINGS_MAX),
+		.min = 1, .max = CONFIG_PATH_BYTES - 1, .initial = "[]"},
+	{"extra", CONFIG_STRING, ARRAY(config, extra, extras, 0, CONFIG_STRINGS_MAX),
+		.min = 1, .max = CONFIG_PATH_BYTES - 1, .initial = "[]"},
+	{NULL},
+};
+
+static const struct config_key control_keys[] = {
+	{"socket", CONFIG_STRING, STRING_OF(config, socket_path),
+		.initial = "\"/run/dpdk-ndd/dpdk-ndd.sock\""},
+	{"mode", CONFIG_MODE, IN(config, socket_mode), .initial = "\"0660\""},
+	{"max_sessions", CONFIG_UINT, IN(config, max_sessions), RANGE(1, 1024), .initial = "64"},
+	{NULL},
+};
+
+/* The upper ends are those of the ABI (bits of a doorbell page) and of the engine's tables. */
+static const struct config_key limits_keys[] = {
+	{"memory_mb", CONFIG_UINT, IN(config, max_memory_bytes), .min = 2, .max = 1048576,
+		.scale = 1 << 20, .initial = "1024"},
+	{"qps", CONFIG_UINT, IN(config, max_qps), RANGE(1, 4096), .initial = "1024"},
+	{"cqs", CONFIG_UINT, IN(config, max_cqs), RANGE(1, 8192), .initial = "1024"},
+	{"mrs", CONFIG_UINT, IN(config, max_mrs), RANGE(1, 262144), .initial = "20000"},
+	{"shard_qps", CONFIG_UINT, IN(config, shard_qps), RANGE(1, 131072), .initial = "4096"},
+	{"shard_mrs", CONFIG_UINT, IN(config, shard_mrs), RANGE(1, 262144), .initial = "65536"},
+	{"shard_wqes", CONFIG_UINT, IN(config, shard_wqes), RANGE(64, 4194304), .initial = "65536"},
+	{NULL},
+};
+
+static const struct config_key rc_keys[] = {
+	{"window", CONFIG_UINT, IN(config, window), RANGE(16, 4096), .initial = "128"},
+	{"rto_floor_us", CONFIG_UINT, IN(config, rto_floor_us), RANGE(100, 10000000),
+		.initial = "10000"},
+	{"timeout", CONFIG_UINT, IN(config, timeout_code), RANGE(1, 31), .initial = "17"},
+	{"retry", CONFIG_UINT, IN(config, retry_count), RANGE(0, 7), .initial = "7"},
+	{"rnr_retry", CONFIG_UINT, IN(config, rnr_retry), RANGE(0, 7), .initial = "7"},
+	{"min_rnr", CONFIG_UINT, IN(config, min_rnr_code), RANGE(0, 31), .initial = "12"},
+	{NULL},
+};
+
+static const struct config_key port_keys[] = {
+	{"device", CONFIG_STRING, STRING_OF(config_port, device), .required = true},
+	{"addresses", CONFIG_PREFIX, ARRAY(config_port, address, addresses, 1, CONFIG_ADDRESSES_MAX),
+		.required = true},
+	{"gateway", CONFIG_IPV4, IN(config_port, gateway4),
+		.flag_offset = offsetof(struct config_port, has_gateway4)},
+	{"gateway6", CONFIG_IPV6, IN(config_port, gateway6),
+		.flag_offset = offsetof(struct config_port, has_gateway6)},
+	{"mtu", CONFIG_UINT, IN(config_port, mtu), RANGE(576, 9000), .initial = "1500"},
+	{"mac", CONFIG_MAC, IN(config_port, mac), .flag_offset = offsetof(struct config_port, has_mac)},
+	{NULL},
+};
+
+static const char *const idle_words[] = {
+	[CONFIG_IDLE_POLL] = "poll",
+	[CONFIG_IDLE_PAUSE] = "pause",
+	[CONFIG_IDLE_SLEEP] = "sleep",
+	NULL,
+};
+
+const struct config_key config_table[] = {
+	{"eal", CONFIG_OBJECT, eal_keys, .initial = "{}"},
+	{"lcores", CONFIG_UINT, ARRAY(config, lcore, lcores, 1, CONFIG_LCORES_MAX), RANGE(0, 1023),
+		.required = true},
+	{"idle", CONFIG_WORD, IN(config, idle), .words = idle_words, .initial = "\"sleep\""},
+	{"control", CONFIG_OBJECT, control_keys, .initial = "{}"},
+	{"limits", CONFIG_OBJECT, limits_keys, .initial = "{}"},
+	{"rc", CONFIG_OBJECT, rc_keys, .initial = "{}"},
+	{"ports", CONFIG_OBJECT, port_keys, ARRAY(config, port, ports, 1, CONFIG_PORTS_MAX),
+		.required = true},
+	{NULL},
+};
