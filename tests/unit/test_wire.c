@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The codecs against frames that others made: published vectors and captures of stock peers. */
+#include <criterion/criterion.h>
+#include <glob.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pcap.h"
+#include "roce/wire.h"
+
+#define ETHERTYPE_ROCE_V1 0x8915
+
+static unsigned
+hex_bytes(const char *hex, uint8_t *out)
+{
+	unsigned n = (unsigned)strlen(hex) / 2;
+
+	for (unsigned i = 0; i < n; i++) {
+		const char digits[3] = { hex[2 * i], hex[2 * i + 1], 0 };
+
+		out[i] = (uint8_t)strtoul(digits, NULL, 16);
+	}
+	return n;
+}
+
+static unsigned
+be16_at(const uint8_t *p)
+{
+	return (unsigned)p[0] << 8 | p[1];
+}
+
+/*
+ * Encode what was decoded. The path takes over what a sender is free to choose: addresses, VLAN,
+ * TOS, TTL, flow label, UDP source port; the IP identification is handed over too. The rest must
+ * come out as it stood, but for a UDP checksum, which we never send.
+ */
+static void
+assert_encodes_back(const char *name, const uint8_t *frame, const struct roce_pkt *pkt)
+{
+	uint8_t *buf = malloc(ROCE_FRAME_MAX), *udp;
+	struct roce_path path = { .vlan_tci = pkt->vlan_tci, .tagged = pkt->tagged,
+		.tos = pkt->tos, .ttl = pkt->ttl, .udp_sport = pkt->udp_sport };
+	struct roce_hdr_tmpl tmpl;
+	uint32_t hdr, bytes;
+
+	memcpy(path.dmac, frame, 6);
+	memcpy(path.smac, frame + 6, 6);
+	roce_pkt_src_gid(pkt, &path.sgid);
+	roce_pkt_dst_gid(pkt, &path.dgid);
+	if (pkt->v6)
+		path.flow_label = (pkt->l3[1] & 15u) << 16 | be16_at(pkt->l3 + 2);
+	roce_hdr_tmpl_init(&tmpl, &path);
+	memset(buf, 0xa5, ROCE_FRAME_MAX);
+	hdr = roce_wire_build(buf, &tmpl, pkt, (uint16_t)be16_at(pkt->l3 + 4));
+	memcpy(buf + hdr, pkt->payload, pkt->payload_bytes);
+	bytes = roce_wire_seal(buf, &tmpl, hdr, pkt->payload_bytes);
+	udp = buf + tmpl.len - 8;
+	memcpy(udp + 6, frame + (udp - buf) + 6, 2);
+	cr_expect_arr_eq(buf, frame, bytes, "%s: %s does not encode back", name,
+		roce_opcode_info[pkt->opcode].name);
+	cr_expect_eq(bytes, pkt->payload + pkt->payload_bytes + pkt->pad + 4 - frame, "%s", name);
+	free(buf);
+}
+
+static void
+check_frame(const char *name, const uint8_t *frame, size_t bytes)
+{
+	uint8_t *exact = malloc(bytes); /* so that a sanitizer sees the first byte too many */
+	struct roce_pkt pkt;
+	enum roce_wire_err err;
+
+	memcpy(exact, frame, bytes);
+	err = roce_wire_parse(exact, bytes, &pkt);
+	cr_assert_eq(err, ROCE_WIRE_OK, "%s: error %d", name, err);
+	cr_expect(roce_icrc_ok(&pkt), "%s: ICRC", name);
+	assert_encodes_back(name, exact, &pkt);
+	free(exact);
+}
+
+static json_t *
+load_vectors(void)
+{
+	json_error_t err;
+	json_t *all = json_load_file(TEST_DATA_DIR "/icrc-vectors.json", 0, &err);
+
+	cr_assert_not_null(all, "%s", err.text);
+	return all;
+}
+
+/* W-ICRC-01: the constant start of the engine's CRC is eight ff bytes through the plain one. */
+static void
+check_masked_input(const char *name, json_t *v, const uint8_t *frame, size_t bytes)
+{
+	const char *hex = json_string_value(json_object_get(v, "masked_input"));
+	uint8_t input[4400];
+	uint32_t crc, wire;
+
+	if (hex == NULL)
+		return;
+	crc = roce_crc32(0, input, hex_bytes(hex, input));
+	memcpy(&wire, frame + bytes - 4, 4);
+	cr_expect_eq(crc, wire, "%s: CRC of the masked input", name);
+}
+
+Test(wire, every_vector_decodes_and_encodes_back)
+{
+	static const char *const groups[] = { "captured", "rc", "cm" };
+	json_t *all = load_vectors(), *v;
+	unsigned done = 0, v1 = 0;
+	size_t i;
+
+	for (unsigned g = 0; g < 3; g++) {
+		json_array_foreach(json_object_get(all, groups[g]), i, v)
+		{
+			const char *name = json_string_value(json_object_get(v, "name"));
+			uint8_t frame[4400];
+			size_t n = hex_bytes(json_string_value(json_object_get(v, "frame")), frame);
+
+			check_masked_input(name, v, frame, n);
+			if (be16_at(frame + 12) == ETHERTYPE_ROCE_V1) {
+				struct roce_pkt pkt;
+
+				cr_expect_eq(roce_wire_parse(frame, n, &pkt), ROCE_WIRE_NOT_ROCE);
+				v1++;
+				continue;
+			}
+			check_frame(name, frame, n);
+			done++;
+		}
+	}
+	cr_assert_eq(done, 47);
+	cr_assert_eq(v1, 2);
+	json_decref(all);
+}
+
+Test(wire, fields_of_vectors)
+{
+	struct pcap_file f;
+	const uint8_t *frame;
+	struct roce_pkt p, seen[256] = { 0 };
+	size_t n;
+
+	pcap_open(&f, "vectors.pcap");
+	while ((frame = pcap_next(&f, &n)) != NULL) {
+		if (roce_wire_parse(frame, n, &p) != ROCE_WIRE_OK)
+			continue;
+		if (seen[p.opcode].l3 == NULL)
+			seen[p.opcode] = p;
+	}
+	p = seen[ROCE_SEND_ONLY]; /* the worked example of the reference */
+	cr_expect(p.qpn == 0x112 && p.psn == 0xabc && p.ackreq && p.mig && !p.se && p.pad == 3);
+	cr_expect(p.payload_bytes == 5 && memcmp(p.payload, "hello", 5) == 0);
+	cr_expect(p.udp_sport == 0xc123 && p.tos == 2 && p.ttl == 64 && !p.v6);
+	p = seen[ROCE_SEND_LAST_IMM];
+	cr_expect(memcmp(&p.imm, "\xde\xad\xbe\xef", 4) == 0, "ImmDt stays in wire order");
+	p = seen[ROCE_WRITE_FIRST];
+	cr_expect(p.va == 0x7f1234560000 && p.rkey == 0x1e01 && p.dma_bytes == 0x300);
+	p = seen[ROCE_READ_RESP_ONLY];
+	cr_expect(p.syndrome == ROCE_SYN_ACK && p.msn == 7 && p.payload_bytes == 3);
+	p = seen[ROCE_CMP_SWAP];
+	cr_expect(p.va == 0x7f1234560008 && p.swap_add == 0x1122334455667788 &&
+		p.compare == 0x8877665544332211);
+	cr_expect_eq(seen[ROCE_ATOMIC_ACK].atomic_orig, 0x8877665544332211);
+	cr_expect_eq(seen[ROCE_SEND_ONLY_INV].ieth, 0x1e01u);
+	cr_expect_eq(seen[ROCE_FLUSH].feth, 1u);
+	p = seen[ROCE_UD_SEND_ONLY];
+	cr_expect(p.qpn == 1 && p.src_qpn == 1 && p.qkey == ROCE_QKEY_GSI);
+	cr_expect(seen[ROCE_CNP].becn && seen[ROCE_CNP].payload_bytes == 0);
+	pcap_close(&f);
+}
+
+/* W-PKT-10: what is not RC can't be taken for a request or response. */
+Test(wire, W_PKT_10_only_rc_is_request_or_response)
+{
+	for (unsigned op = 0; op < 256; op++) {
+		unsigned f = roce_opcode_info[op].flags;
+		bool rc = (f & (ROCE_OPF_REQUEST | ROCE_OPF_RESPONSE)) != 0;
+
+		cr_expect_eq(rc, op < 0x20 && (f & ROCE_OPF_VALID), "opcode %#x", op);
+		cr_expect_eq(roce_opcode_info[op].name != NULL, (f & ROCE_OPF_VALID) != 0);
+	}
+}
+
+Test(wire, every_frame_of_a_stock_peer_decodes_and_encodes_back)
+{
+	unsigned files = 0, frames = 0;
+	glob_t g;
+
+	cr_assert_eq(glob(TEST_DATA_DIR "/rxe/*.pcap", 0, NULL, &g), 0);
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		const char *name = g.gl_pathv[i] + strlen(TEST_DATA_DIR) + 1;
+		struct pcap_file f;
+		const uint8_t *frame;
+		size_t n;
+
+		pcap_open(&f, name);
+		while ((frame = pcap_next(&f, &n)) != NULL) {
+			struct roce_pkt pkt;
+
+			if (roce_wire_parse(frame, n, &pkt) == ROCE_WIRE_NOT_ROCE)
+				continue; /* ARP, the programs' TCP, multicast membership */
+			check_frame(name, frame, n);
+			frames++;
+		}
+		pcap_close(&f);
+		files++;
+	}
+	globfree(&g);
+	cr_assert_eq(files, 39);
+	cr_assert_eq(frames, 2471);
+}
