@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pure libraries stay pure: no header and no symbol that reaches the operating system.
+
+usage: purity.py SOURCE_ROOT ARCHIVE...      (lib/<room>/lib<name>.a)
+
+Sources: each #include must be one of a few libc headers without state, the CRC, or a header of
+a room that stands below. Archives: each undefined symbol must be one of a few functions of libc
+that only touch the memory they are given, the CRC, or a symbol of the archives themselves.
+Writable data in an archive is a global, and refused as well.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+LIBC_HEADERS = {"assert.h", "limits.h", "stdbool.h", "stddef.h", "stdint.h",
+                "string.h", "sys/queue.h"}
+ROOMS = {  # room: (rooms that it may include, other headers)
+    "shm": ({"shm"}, set()),
+    "roce": ({"roce", "shm"}, {"isa-l/crc.h"}),
+    "net": ({"net"}, set()),
+}
+SYMBOLS = {"memcpy", "memmove", "memset", "memcmp", "memchr", "strlen", "strcmp", "strnlen",
+           "crc32_gzip_refl", "abort", "__assert_fail", "_GLOBAL_OFFSET_TABLE_",
+           "__stack_chk_fail", "__memcpy_chk", "__memset_chk", "__memmove_chk"}
+INSTRUMENTATION = re.compile(r"__(asan|ubsan|tsan|sanitizer|gcov|llvm)_|__start___|__stop___")
+GLOBALS = re.compile(r"\.t?(data|bss)(?!\.rel\.ro)|\*COM\*")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
+
+
+def header_allowed(room, name):
+    below, extra = ROOMS[room]
+    if name in LIBC_HEADERS or name in extra:
+        return True
+    parts = name.split("/")
+    return parts[0] in below if len(parts) > 1 else True  # a bare name: the same folder
+
+
+def check_includes(root):
+    for room in ROOMS:
+        for path in sorted((root / "lib" / room).glob("*.[ch]")):
+            for name in INCLUDE.findall(path.read_text()):
+                bare = "/" not in name
+                known = name in LIBC_HEADERS or not bare or (path.parent / name).exists()
+                if not known or not header_allowed(room, name):
+                    yield f"{path.relative_to(root)}: includes {name}"
+
+
+def nm(archive):
+    """(name, section) of each symbol; the section of an undefined one is *UND*."""
+    out = subprocess.run(["nm", "--format=sysv", archive], capture_output=True, text=True,
+                         check=True).stdout
+    for line in out.splitlines():
+        fields = [f.strip() for f in line.split("|")]
+        if len(fields) == 7 and fields[0] != "Name":
+            yield fields[0], fields[6]
+
+
+def check_archives(archives):
+    seen = {archive: list(nm(archive)) for archive in archives}
+    own = {name for symbols in seen.values() for name, section in symbols if section != "*UND*"}
+    for archive, symbols in seen.items():
+        # Instrumentation has data of its own; builds without it are the judge of globals.
+        plain = not any(INSTRUMENTATION.match(name) for name, _ in symbols)
+        for name, section in symbols:
+            if section == "*UND*":
+                if name not in SYMBOLS | own and not INSTRUMENTATION.match(name):
+                    yield f"{archive}: needs {name}"
+            elif plain and GLOBALS.match(section):
+                yield f"{archive}: global {name} in {section}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    faults = list(check_includes(root)) + list(check_archives(sys.argv[2:]))
+    for fault in faults:
+        print(fault)
+    print(f"purity: {len(sys.argv) - 2} archives, {len(faults)} faults")
+    return 1 if faults or len(sys.argv) < 3 else 0
+
+
+sys.exit(main())
