@@ -87,20 +87,23 @@ max64(uint64_t a, uint64_t b)
  * C. An arm that already waits for entries keeps its N: an entry that was taken after it was set
  * still owes it a notification.
  */
-static void
+static enum ndsh_arm
 join(const struct ndsh_cq_reader *r, enum ndsh_arm type)
 {
 	uint64_t word = __atomic_load_n(&r->page->arm, __ATOMIC_SEQ_CST);
 	uint64_t joined;
+	enum ndsh_arm old;
 
 	do {
-		enum ndsh_arm old = NDSH_ARM_TYPE(word);
 		uint64_t n = NDSH_ARM_SEQ(word);
+
+		old = NDSH_ARM_TYPE(word);
 
 		if (old == NDSH_ARM_NONE || old == NDSH_ARM_ERRORS)
 			n = max64(n, r->taken);
 		joined = NDSH_ARM_WORD(type > old ? type : old, n);
 	} while (!swap(&r->page->arm, &word, joined));
+	return old;
 }
 
 /*
@@ -109,15 +112,14 @@ join(const struct ndsh_cq_reader *r, enum ndsh_arm type)
  * it is (R-CQ-12, R-CQ-13). If the swap is lost to the daemon, its wake-up is on the way.
  */
 enum ndsh_arm_result
-ndsh_cq_arm(struct ndsh_cq_reader *r, enum ndsh_arm type)
+ndsh_cq_arm(struct ndsh_cq_reader *r, enum ndsh_arm type, enum ndsh_arm *before)
 {
 	struct ndsh_cq_page *page = r->page;
+	enum ndsh_arm old = join(r, type);
 	uint64_t word;
 
-	if (__atomic_load_n(&page->fault, __ATOMIC_SEQ_CST) != NDSH_CQ_OK)
-		return NDSH_ARM_FAULT;
-	join(r, type);
-
+	if (before != NULL)
+		*before = old;
 	word = __atomic_load_n(&page->arm, __ATOMIC_SEQ_CST);
 	while (NDSH_ARM_TYPE(word) != NDSH_ARM_NONE) {
 		uint64_t produced = __atomic_load_n(&page->produced, __ATOMIC_SEQ_CST);
@@ -134,6 +136,12 @@ ndsh_cq_arm(struct ndsh_cq_reader *r, enum ndsh_arm type)
 			return NDSH_ARM_FIRED;
 	}
 	return NDSH_ARMED;
+}
+
+enum ndsh_arm
+ndsh_cq_armed(const struct ndsh_cq_reader *r)
+{
+	return NDSH_ARM_TYPE(__atomic_load_n(&r->page->arm, __ATOMIC_SEQ_CST));
 }
 
 bool

@@ -123,7 +123,9 @@ struct ndsh_open {
 	uint32_t placement;	 /* shard wanted, or NDSH_PLACE_ANY */
 	uint32_t reserved;
 };
-struct ndsh_open_reply { /* fd: wake fd (client writes 1 byte) */
+/* fd: wake fd, one end of a stream socketpair: the client send()s 1 byte (MSG_NOSIGNAL: a pipe whose
+ * daemon has died would raise SIGPIPE in the application). */
+struct ndsh_open_reply {
 	struct ndsh_msg_hdr h;
 	uint64_t adapter_id;
 	uint64_t max_mr_bytes, max_transfer_bytes;
@@ -158,7 +160,8 @@ struct ndsh_id_msg {
 };
 
 /* ---- objects ---- */
-struct ndsh_cq_create { /* reply: ndsh_id_msg, fd: notification (readable; EOF: daemon gone) */
+/* Reply: ndsh_id_msg, fd: read end of a pipe; one byte per fired arm, EOF when the daemon is gone. */
+struct ndsh_cq_create {
 	struct ndsh_msg_hdr h;
 	uint32_t segment, depth;
 	uint64_t offset;

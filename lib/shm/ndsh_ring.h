@@ -123,8 +123,12 @@ enum ndsh_arm_result {
 	NDSH_ARM_FAULT,	  /* the CQ is dead: page->fault says why */
 };
 /* Arm, joining with an earlier arm (R-CQ-18), and satisfy at once if an untaken entry is newer than
- * the last notification (R-CQ-12..15; not for ERRORS). */
-enum ndsh_arm_result ndsh_cq_arm(struct ndsh_cq_reader *r, enum ndsh_arm type);
+ * the last notification (R-CQ-12..15; not for ERRORS). *before, if not NULL: what it joined with;
+ * NDSH_ARM_NONE: nothing, so an earlier arm has fired by now. */
+enum ndsh_arm_result ndsh_cq_arm(
+	struct ndsh_cq_reader *r, enum ndsh_arm type, enum ndsh_arm *before);
+/* What is armed now. */
+enum ndsh_arm ndsh_cq_armed(const struct ndsh_cq_reader *r);
 /* Take the arm back (R-CQ-34); true if there was one (else a wake-up is already on its way). */
 bool ndsh_cq_disarm(struct ndsh_cq_reader *r);
 
