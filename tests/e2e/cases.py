@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run cases one after the other, a line for each, and a closing line that counts them.
+
+A case that can't run here raises Skip with a condition; a skip counts as a failure unless the list of
+expected skips has it. So a test can't stop running unnoticed."""
+
+import fnmatch
+import os
+import re
+import signal
+import sys
+import time
+import traceback
+
+from sandbox import Failure
+
+
+class Skip(Exception):
+    """Skip(condition): the condition is a word that the list of expected skips knows."""
+
+
+class _Overtime(BaseException):
+    pass
+
+
+def expected_skips(path):
+    """Lines of "CASE-PATTERN CONDITION REASON..."."""
+    with open(path) as f:
+        lines = [line.split(None, 2) for line in f if line.strip() and not line.startswith("#")]
+    for line in lines:
+        if len(line) != 3:
+            raise SystemExit(f"{path}: a line has no reason: {' '.join(line)}")
+    return lines
+
+
+class Runner:
+    def __init__(self, skips_path, only=".", case_timeout=180):
+        self.skips = expected_skips(skips_path)
+        self.only = re.compile(only)
+        self.case_timeout = case_timeout
+        self.passed, self.failed, self.skipped = 0, [], 0
+
+    def _skip(self, name, condition):
+        for pattern, known, reason in self.skips:
+            if known == condition and fnmatch.fnmatchcase(name, pattern):
+                self.skipped += 1
+                return "skip", f"{condition}: {reason}"
+        self.failed.append(name)
+        return "FAIL", f"skipped for {condition}, which is not on the list of expected skips"
+
+    def _run(self, name, function):
+        def overtime(*_):
+            raise _Overtime
+
+        signal.signal(signal.SIGALRM, overtime)
+        signal.alarm(self.case_timeout)
+        try:
+            note = function() or ""
+            self.passed += 1
+            return "ok", note
+        except Skip as e:
+            return self._skip(name, str(e))
+        except Failure as e:
+            text = str(e)
+        except _Overtime:
+            text = f"still running after {self.case_timeout} s\n{traceback.format_exc()}"
+        except Exception:  # a broken case must not end the others
+            text = traceback.format_exc()
+        finally:
+            signal.alarm(0)
+        self.failed.append(name)
+        return "FAIL", text
+
+    def case(self, name, function):
+        """function() returns a note or None; raises Failure or Skip."""
+        if not self.only.search(name):
+            return
+        begin = time.monotonic()
+        result, note = self._run(name, function)
+        first, _, rest = note.partition("\n")
+        print(f"{result:4}  {name:44} {time.monotonic() - begin:6.1f} s  {first}", flush=True)
+        for line in rest.splitlines():
+            print("      | " + line, flush=True)
+
+    def finish(self):
+        """The closing line; the exit status for the script."""
+        for name in self.failed:
+            print("failed: " + name)
+        print(f"{self.passed} passed, {len(self.failed)} failed, {self.skipped} skipped", flush=True)
+        return 1 if self.failed or not self.passed + self.skipped else 0
+
+
+def huge_pages_free():
+    """Free 2 MiB huge pages."""
+    try:
+        with open("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages") as f:
+            return int(f.read())
+    except OSError:
+        return 0
+
+
+def cpus(count):
+    """CPUs for `count` pollers, as many different ones as this process may use."""
+    usable = sorted(os.sched_getaffinity(0))
+    return [usable[i % len(usable)] for i in range(count)]
+
+
+def program(build, name):
+    path = os.path.join(build, name)
+    if not os.access(path, os.X_OK):
+        sys.exit(f"{path}: not built")
+    return path

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Daemons under test: a configuration, a process, and the programs that talk to it."""
+
+import json
+import os
+import socket
+
+from cases import cpus, program
+from sandbox import Failure, Process, run, until
+
+
+class Build:
+    """Where the programs are."""
+
+    def __init__(self, folder):
+        self.folder = os.path.abspath(folder)
+        self.daemon = program(self.folder, "app/dpdk-ndd/dpdk-ndd")
+        self.ndperf = program(self.folder, "app/ndperf/ndperf")
+        self.nddping = program(self.folder, "app/nddping/nddping")
+        self.ndtest = program(self.folder, "tests/e2e/ndtest")
+
+
+def af_packet(interface):
+    """DPDK device of an Ethernet interface. Frames of 8 KiB: an IP MTU of 4200 fits."""
+    return f"net_af_packet0,iface={interface},blocksz=65536,framesz=8192,framecnt=1024,qpairs=1"
+
+
+def memif(role, socket_path):
+    return f"net_memif0,role={role},id=0,socket-abstract=no,socket={socket_path},bsize=4352,rsize=10"
+
+
+class Daemon:
+    """with Daemon(build, folder, "a", 0, af_packet("a0"), ["192.0.2.1/24"]) as a: ..."""
+
+    def __init__(self, build, folder, name, number, device, addresses, mtu=1500, huge=False, **more):
+        self.build, self.name = build, name
+        self.addresses = [a.split("/")[0] for a in addresses]
+        self.socket_path = os.path.join(folder, name + ".sock")
+        self.config_path = os.path.join(folder, name + ".json")
+        self.config = {
+            "eal": {"huge_pages": huge, "memory_mb": 256, "vdevs": [device],
+                    "file_prefix": f"ndd-test-{os.getpid()}-{os.path.basename(folder)}-{name}"},
+            "lcores": [cpus(2)[number]],
+            "control": {"socket": self.socket_path},
+            "ports": [{"device": device.split(",")[0], "addresses": addresses, "mtu": mtu,
+                       "mac": f"02:00:00:00:77:{number + 1:02x}"}],
+            **more,
+        }
+        self.process = None
+
+    def start(self):
+        with open(self.config_path, "w") as f:
+            json.dump(self.config, f, indent=1)
+        # EAL keeps its run-time files where root has no say: in the test's own folder.
+        self.process = Process(self.build.daemon, "-v", "--config", self.config_path,
+                               name="daemon " + self.name,
+                               env={**os.environ, "RUNTIME_DIRECTORY": os.path.dirname(self.config_path),
+                                    "XDG_RUNTIME_DIR": os.path.dirname(self.config_path)})
+        try:
+            until(lambda: self.answers() or not self.process.running(), self.process.name + " ready")
+            if not self.process.running():
+                raise Failure(f"{self.process.name} ended (exit {self.process.wait()})")
+        except Failure as e:
+            self.process.stop()
+            raise Failure(f"{e}\n{self.process.text}") from None
+        return self
+
+    def answers(self):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+            try:
+                s.connect(self.socket_path)
+            except OSError:
+                return False
+            return True
+
+    def log(self):
+        return f"--- {self.process.name}\n{self.process.text}" if self.process else ""
+
+    # ---- its clients -----------------------------------------------------------------------------
+
+    def environment(self):
+        return {**os.environ, "NDD_SOCKET": self.socket_path}
+
+    def run(self, *command, timeout=60, check=True):
+        """A program that uses this daemon, until it ends."""
+        return run(*command, timeout=timeout, check=check, env=self.environment())
+
+    def popen(self, *command):
+        return Process(*command, env=self.environment())
+
+    def ping_server(self, *options):
+        server = self.popen(self.build.nddping, "-s", "-d", *options)
+        server.expect("listening")
+        return server
+
+    def ping(self, *options, **how):
+        return self.run(self.build.nddping, "-c", *options, **how)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, kind, error, _):
+        self.process.stop()
+        if isinstance(error, Failure):
+            raise Failure(f"{error}\n{self.log()}") from None
