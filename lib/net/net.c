@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Beginning and end of everything: memory, frames in and out, time. */
+#include "net/net_private.h"
+
+#define NEIGHBOURS_MAX 65536u
+
+static uint32_t
+bucket_bits(const struct net_cfg *cfg)
+{
+	uint32_t bits = 4;
+
+	while (1u << bits < cfg->max_neighbours)
+		bits++;
+	return bits;
+}
+
+static size_t
+align64(size_t bytes)
+{
+	return (bytes + 63) & ~(size_t)63;
+}
+
+size_t
+net_bytes(const struct net_cfg *cfg)
+{
+	if (cfg->max_neighbours == 0 || cfg->max_neighbours > NEIGHBOURS_MAX)
+		return 0;
+	return align64(sizeof(struct net)) +
+		align64(cfg->max_neighbours * sizeof(struct net_neigh)) +
+		align64(sizeof(uint32_t) << bucket_bits(cfg));
+}
+
+struct net *
+net_init(void *mem, const struct net_cfg *cfg)
+{
+	struct net *n = mem;
+	char *p = (char *)mem + align64(sizeof(*n));
+
+	n->cfg = *cfg;
+	n->deadline_ns = UINT64_MAX;
+	n->neigh = (void *)p;
+	n->bucket = (void *)(p + align64(cfg->max_neighbours * sizeof(struct net_neigh)));
+	n->bucket_bits = bucket_bits(cfg);
+	net_neigh_init(n);
+	return n;
+}
+
+const struct net_counters *
+net_counters(const struct net *n)
+{
+	return &n->counters;
+}
+
+uint64_t
+net_generation(const struct net *n)
+{
+	return n->generation;
+}
+
+/* ---- frames out --------------------------------------------------------------------------------- */
+
+uint8_t *
+net_frame(struct net *n, uint32_t port, const uint8_t dmac[6], unsigned ethertype)
+{
+	struct net_tx *tx = &n->tx[n->tx_tail % NET_TX_QUEUE];
+
+	if (n->tx_tail - n->tx_head == NET_TX_QUEUE) {
+		n->counters.tx_dropped++;
+		return NULL;
+	}
+	tx->port = port;
+	memcpy(tx->frame, dmac, 6);
+	memcpy(tx->frame + 6, n->port[port].mac, 6);
+	put16(tx->frame + 12, ethertype);
+	return tx->frame;
+}
+
+void
+net_frame_send(struct net *n, size_t bytes)
+{
+	struct net_tx *tx = &n->tx[n->tx_tail % NET_TX_QUEUE];
+
+	if (bytes < ETH_FRAME_MIN) { /* what an earlier frame left in the slot stays here */
+		memset(tx->frame + bytes, 0, ETH_FRAME_MIN - bytes);
+		bytes = ETH_FRAME_MIN;
+	}
+	tx->len = (uint32_t)bytes;
+	n->tx_tail++;
+	n->counters.tx_frames++;
+}
+
+bool
+net_tx(struct net *n, struct net_tx *tx)
+{
+	const struct net_tx *from = &n->tx[n->tx_head % NET_TX_QUEUE];
+
+	if (n->tx_head == n->tx_tail)
+		return false;
+	tx->port = from->port;
+	tx->len = from->len;
+	memcpy(tx->frame, from->frame, from->len);
+	n->tx_head++;
+	return true;
+}
+
+/* ---- frames in ---------------------------------------------------------------------------------- */
+
+/* For us, for everybody, or for a group that we may be in (the address inside decides). */
+static bool
+is_for_port(const struct net_port *p, const uint8_t dmac[6])
+{
+	return (dmac[0] & 1) != 0 || memcmp(dmac, p->mac, 6) == 0;
+}
+
+void
+net_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size_t bytes)
+{
+	if (port >= NET_PORTS_MAX || !n->port[port].present) {
+		n->counters.rx_dropped++;
+		return;
+	}
+	if (bytes < ETH_HDR || !mac_is_unicast(frame + 6)) {
+		n->counters.rx_malformed++;
+		return;
+	}
+	if (!is_for_port(&n->port[port], frame) || memcmp(frame + 6, n->port[port].mac, 6) == 0) {
+		n->counters.rx_dropped++; /* another station's, or our own come back */
+		return;
+	}
+	switch (be16(frame + 12)) {
+	case ETHERTYPE_ARP:
+		net_arp_rx(n, now_ns, port, frame, bytes);
+		break;
+	case ETHERTYPE_V4:
+		net_ip4_rx(n, port, frame, bytes);
+		break;
+	case ETHERTYPE_V6:
+		net_ip6_rx(n, now_ns, port, frame, bytes);
+		break;
+	case ETHERTYPE_VLAN:
+	case ETHERTYPE_QINQ:
+		n->counters.rx_vlan++;
+		break;
+	default:
+		n->counters.rx_dropped++;
+	}
+}
+
+/* ---- time --------------------------------------------------------------------------------------- */
+
+static void
+announce(struct net *n, uint64_t now_ns, struct net_address *a)
+{
+	if (a->announcements_left == 0)
+		return;
+	if (a->announce_ns <= now_ns) {
+		if (net_ip_is_v4(&a->ip))
+			net_arp_announce(n, a);
+		else
+			net_nd_announce(n, a);
+		a->announcements_left--;
+		a->announce_ns = now_ns + NET_S;
+	}
+	if (a->announcements_left > 0)
+		net_deadline(n, a->announce_ns);
+}
+
+void
+net_tick(struct net *n, uint64_t now_ns)
+{
+	if (now_ns < n->deadline_ns)
+		return;
+	n->deadline_ns = UINT64_MAX;
+	for (uint32_t i = 0; i < n->addresses; i++)
+		announce(n, now_ns, &n->address[i]);
+	net_neigh_tick(n, now_ns);
+}
+
+uint64_t
+net_next_deadline(const struct net *n)
+{
+	return n->deadline_ns;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ARP for IPv4 over Ethernet (RFC 826). */
+#include "net/net_private.h"
+
+static const uint8_t everybody[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+static const uint8_t nobody[6];
+/* hardware 1 (Ethernet), protocol 0x0800, sizes 6 and 4 */
+static const uint8_t ethernet_ipv4[6] = {0, 1, 8, 0, 6, 4};
+
+static void
+send_arp(struct net *n, uint32_t port, const uint8_t dmac[6], unsigned op, const uint8_t spa[4],
+	const uint8_t tha[6], const uint8_t tpa[4])
+{
+	uint8_t *frame = net_frame(n, port, dmac, ETHERTYPE_ARP), *arp;
+
+	if (frame == NULL)
+		return;
+	arp = frame + ETH_HDR;
+	memcpy(arp, ethernet_ipv4, sizeof(ethernet_ipv4));
+	put16(arp + ARP_OP, op);
+	memcpy(arp + ARP_SHA, n->port[port].mac, 6);
+	memcpy(arp + ARP_SPA, spa, 4);
+	memcpy(arp + ARP_THA, tha, 6);
+	memcpy(arp + ARP_TPA, tpa, 4);
+	net_frame_send(n, ETH_HDR + ARP_BYTES);
+}
+
+void
+net_arp_request(struct net *n, uint32_t port, const struct net_ip *source, const struct net_ip *ip,
+	const uint8_t *dmac)
+{
+	send_arp(n, port, dmac != NULL ? dmac : everybody, ARP_REQUEST, source->b + 12, nobody,
+		ip->b + 12);
+}
+
+/* As RFC 5227 has it: a request for the own address, which no cache mistakes for an answer. */
+void
+net_arp_announce(struct net *n, const struct net_address *a)
+{
+	send_arp(n, a->port, everybody, ARP_REQUEST, a->ip.b + 12, nobody, a->ip.b + 12);
+}
+
+static void
+serve_request(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *arp,
+	const struct net_ip *sender)
+{
+	const uint8_t *sha = arp + ARP_SHA;
+
+	send_arp(n, port, sha, ARP_REPLY, arp + ARP_TPA, sha, arp + ARP_SPA);
+	/* Sender 0.0.0.0 asks whether the address is free: there is nobody to know. */
+	if (net_ip_is_unicast(sender))
+		net_neigh_asked(n, now_ns, port, sender, sha);
+}
+
+void
+net_arp_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size_t bytes)
+{
+	const uint8_t *arp = frame + ETH_HDR;
+	struct net_ip sender, target;
+	unsigned op;
+
+	if (bytes < ETH_HDR + ARP_BYTES || !mac_is_unicast(arp + ARP_SHA) ||
+		memcmp(arp, ethernet_ipv4, sizeof(ethernet_ipv4)) != 0) {
+		n->counters.rx_malformed++;
+		return;
+	}
+	n->counters.rx_arp++;
+	op = be16(arp + ARP_OP);
+	net_ip_from_v4(&sender, arp + ARP_SPA);
+	net_ip_from_v4(&target, arp + ARP_TPA);
+	if (net_own_on(n, port, &sender)) {
+		n->counters.address_conflicts++;
+		return;
+	}
+	if (op == ARP_REQUEST && net_own_on(n, port, &target))
+		serve_request(n, now_ns, port, arp, &sender);
+	else if (op == ARP_REPLY && memcmp(frame, n->port[port].mac, 6) == 0)
+		net_neigh_answer(n, now_ns, port, &sender, arp + ARP_SHA);
+	else
+		net_neigh_rumour(n, now_ns, port, &sender, arp + ARP_SHA);
+}

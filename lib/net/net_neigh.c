@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The neighbour table. An entry begins because we want to send (used), or because
+ * somebody asked for us; the latter never push out the former, so a station that
+ * asks under a thousand names costs its own entries only.
+ */
+#include "net/net_private.h"
+
+#define REACHABLE_NS (30 * NET_S)
+#define STALE_NS     (600 * NET_S)  /* a MAC that nobody wants is kept for so long */
+#define IN_USE_NS    (3600 * NET_S) /* and asked for again and again if it was wanted lately */
+#define FAILED_NS    (1 * NET_S)
+
+/* Waits after each question. The first answer is often lost to a bridge that still learns. */
+static const uint64_t ask_wait_ns[] = {100 * NET_MS, 300 * NET_MS, NET_S, NET_S};
+#define ASKS   4u
+/* A known MAC is asked three times, then everybody three times: a neighbour may have moved. */
+#define PROBES_UNICAST 3u
+#define PROBES	       6u
+
+static uint32_t *
+bucket_of(const struct net *n, const struct net_ip *ip)
+{
+	uint64_t a, b;
+
+	memcpy(&a, ip->b, 8);
+	memcpy(&b, ip->b + 8, 8);
+	a = (a ^ b ^ b >> 32) * 0x9e3779b97f4a7c15ull;
+	return &n->bucket[a >> (64 - n->bucket_bits)];
+}
+
+void
+net_neigh_init(struct net *n)
+{
+	for (uint32_t i = 0; i < 1u << n->bucket_bits; i++)
+		n->bucket[i] = NET_NONE;
+	n->free_neigh = NET_NONE;
+	for (uint32_t i = n->cfg.max_neighbours; i-- > 0;) {
+		n->neigh[i].next = n->free_neigh;
+		n->free_neigh = i;
+	}
+}
+
+struct net_neigh *
+net_neigh_find(const struct net *n, uint32_t port, const struct net_ip *ip)
+{
+	for (uint32_t i = *bucket_of(n, ip); i != NET_NONE; i = n->neigh[i].next) {
+		struct net_neigh *e = &n->neigh[i];
+
+		if (net_ip_equal(&e->ip, ip) && (port == NET_NONE || e->port == port))
+			return e;
+	}
+	return NULL;
+}
+
+static void
+forget(struct net *n, struct net_neigh *e)
+{
+	uint32_t index = (uint32_t)(e - n->neigh), *link = bucket_of(n, &e->ip);
+
+	while (*link != index)
+		link = &n->neigh[*link].next;
+	*link = e->next;
+	e->state = NEIGH_FREE;
+	e->next = n->free_neigh;
+	n->free_neigh = index;
+}
+
+/* Is a of less worth than b? Failed ones first, then those that we never wanted, then the oldest. */
+static bool
+worth_less(const struct net_neigh *a, const struct net_neigh *b)
+{
+	if ((a->state == NEIGH_FAILED) != (b->state == NEIGH_FAILED))
+		return a->state == NEIGH_FAILED;
+	if (a->used != b->used)
+		return !a->used;
+	return a->used_ns < b->used_ns;
+}
+
+static bool
+make_room(struct net *n, bool for_use)
+{
+	struct net_neigh *least = &n->neigh[0];
+
+	if (n->free_neigh != NET_NONE)
+		return true;
+	for (uint32_t i = 1; i < n->cfg.max_neighbours; i++)
+		if (worth_less(&n->neigh[i], least))
+			least = &n->neigh[i];
+	if (!for_use && least->used && least->state != NEIGH_FAILED)
+		return false;
+	forget(n, least);
+	n->counters.neighbours_evicted++;
+	return true;
+}
+
+static struct net_neigh *
+create(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip, bool for_use)
+{
+	uint32_t index, *bucket = bucket_of(n, ip);
+	struct net_neigh *e;
+
+	if (!make_room(n, for_use))
+		return NULL;
+	index = n->free_neigh;
+	e = &n->neigh[index];
+	n->free_neigh = e->next;
+	*e = (struct net_neigh){.ip = *ip,
+		.port = (uint8_t)port,
+		.used = for_use,
+		.used_ns = now_ns,
+		.next = *bucket};
+	*bucket = index;
+	return e;
+}
+
+/* ---- the state machine ------------------------------------------------------------------------- */
+
+static void
+enter(struct net *n, struct net_neigh *e, enum net_neigh_state state, uint64_t deadline_ns)
+{
+	e->state = (uint8_t)state;
+	e->deadline_ns = deadline_ns;
+	net_deadline(n, deadline_ns);
+}
+
+static void
+ask(struct net *n, const struct net_neigh *e, const uint8_t *dmac)
+{
+	if (net_ip_is_v4(&e->ip))
+		net_arp_request(n, e->port, &e->source, &e->ip, dmac);
+	else
+		net_nd_solicit(n, e->port, &e->source, &e->ip, dmac);
+}
+
+static void
+fail(struct net *n, uint64_t now_ns, struct net_neigh *e)
+{
+	enter(n, e, NEIGH_FAILED, now_ns + FAILED_NS);
+	n->counters.neighbours_failed++;
+	n->generation++;
+}
+
+static void
+next_ask(struct net *n, uint64_t now_ns, struct net_neigh *e)
+{
+	if (e->tries == ASKS) {
+		fail(n, now_ns, e);
+		return;
+	}
+	ask(n, e, NULL);
+	enter(n, e, NEIGH_INCOMPLETE, now_ns + ask_wait_ns[e->tries]);
+	e->tries++;
+}
+
+static void
+next_probe(struct net *n, uint64_t now_ns, struct net_neigh *e)
+{
+	if (e->tries == PROBES) {
+		fail(n, now_ns, e);
+		return;
+	}
+	ask(n, e, e->tries < PROBES_UNICAST ? e->mac : NULL);
+	enter(n, e, NEIGH_PROBE, now_ns + NET_S);
+	e->tries++;
+}
+
+static void
+probe(struct net *n, uint64_t now_ns, struct net_neigh *e, uint8_t first_try)
+{
+	e->tries = first_try;
+	next_probe(n, now_ns, e);
+}
+
+static void
+confirm(struct net *n, uint64_t now_ns, struct net_neigh *e)
+{
+	enter(n, e, NEIGH_REACHABLE, now_ns + REACHABLE_NS);
+}
+
+struct net_neigh *
+net_neigh_use(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+	const struct net_ip *source)
+{
+	struct net_neigh *e = net_neigh_find(n, port, ip);
+
+	if (e == NULL) {
+		e = create(n, now_ns, port, ip, true);
+		e->source = *source;
+		next_ask(n, now_ns, e);
+		return e;
+	}
+	e->used = true;
+	e->used_ns = now_ns;
+	e->source = *source;
+	if (e->state == NEIGH_STALE)
+		probe(n, now_ns, e, 0);
+	return e;
+}
+
+void
+net_neigh_answer(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+	const uint8_t *mac)
+{
+	struct net_neigh *e = net_neigh_find(n, port, ip);
+
+	if (e == NULL)
+		return;
+	if (e->state != NEIGH_INCOMPLETE && e->state != NEIGH_PROBE) {
+		/* Not asked for, whatever it says of itself. */
+		net_neigh_rumour(n, now_ns, port, ip, mac);
+		return;
+	}
+	if (e->state == NEIGH_INCOMPLETE || memcmp(e->mac, mac, 6) != 0) {
+		memcpy(e->mac, mac, 6);
+		n->counters.neighbours_resolved++;
+		n->generation++;
+	}
+	confirm(n, now_ns, e);
+}
+
+void
+net_neigh_asked(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+	const uint8_t mac[6])
+{
+	const struct net_address *a = net_connected(n, port, ip);
+	struct net_neigh *e = net_neigh_find(n, port, ip);
+
+	if (a == NULL)
+		return; /* we would go by the gateway */
+	if (e == NULL) {
+		e = create(n, now_ns, port, ip, false);
+		if (e == NULL)
+			return;
+		memcpy(e->mac, mac, 6);
+		e->source = a->ip;
+		enter(n, e, NEIGH_STALE, now_ns + STALE_NS);
+	} else if (e->state == NEIGH_INCOMPLETE || e->state == NEIGH_FAILED) {
+		/* Good enough to begin with, and asked back at once. */
+		memcpy(e->mac, mac, 6);
+		n->counters.neighbours_resolved++;
+		n->generation++;
+		probe(n, now_ns, e, 0);
+	} else {
+		net_neigh_rumour(n, now_ns, port, ip, mac);
+	}
+}
+
+/* Everybody is asked anew, meanwhile the old MAC holds: who really moved will answer. A MAC that was
+ * confirmed a moment ago stands, so that rumours can't make us ask in a storm. */
+void
+net_neigh_rumour(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+	const uint8_t mac[6])
+{
+	struct net_neigh *e = net_neigh_find(n, port, ip);
+
+	if (e == NULL || memcmp(e->mac, mac, 6) == 0)
+		return;
+	if (e->state == NEIGH_STALE && !e->used)
+		memcpy(e->mac, mac, 6); /* it was hearsay before */
+	else if (e->state == NEIGH_STALE ||
+		(e->state == NEIGH_REACHABLE && e->deadline_ns - now_ns < REACHABLE_NS - NET_S))
+		probe(n, now_ns, e, PROBES_UNICAST);
+}
+
+void
+net_confirm(struct net *n, uint64_t now_ns, const struct net_ip *ip, const uint8_t mac[6])
+{
+	struct net_neigh *e = net_neigh_find(n, NET_NONE, ip);
+
+	if (e == NULL || memcmp(e->mac, mac, 6) != 0 || e->state == NEIGH_INCOMPLETE ||
+		e->state == NEIGH_FAILED)
+		return;
+	if (e->used)
+		e->used_ns = now_ns;
+	confirm(n, now_ns, e);
+}
+
+static void
+run_timer(struct net *n, uint64_t now_ns, struct net_neigh *e)
+{
+	switch ((enum net_neigh_state)e->state) {
+	case NEIGH_INCOMPLETE:
+		next_ask(n, now_ns, e);
+		break;
+	case NEIGH_REACHABLE:
+		if (e->used && now_ns - e->used_ns < IN_USE_NS)
+			probe(n, now_ns, e, 0);
+		else
+			enter(n, e, NEIGH_STALE, now_ns + STALE_NS);
+		break;
+	case NEIGH_PROBE:
+		next_probe(n, now_ns, e);
+		break;
+	case NEIGH_STALE:
+	case NEIGH_FAILED:
+		forget(n, e);
+		break;
+	case NEIGH_FREE:
+		break;
+	}
+}
+
+void
+net_neigh_tick(struct net *n, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < n->cfg.max_neighbours; i++) {
+		struct net_neigh *e = &n->neigh[i];
+
+		if (e->state == NEIGH_FREE)
+			continue;
+		if (e->deadline_ns <= now_ns)
+			run_timer(n, now_ns, e);
+		if (e->state != NEIGH_FREE)
+			net_deadline(n, e->deadline_ns);
+	}
+}

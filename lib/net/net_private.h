@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside lib/net: the state, and what its files offer each other. */
+#ifndef NDD_NET_PRIVATE_H
+#define NDD_NET_PRIVATE_H
+
+#include <string.h>
+
+#include "net/net.h"
+#include "net/net_wire.h"
+
+#define NET_TX_QUEUE	  64u /* frames; a power of two */
+#define NET_ANNOUNCEMENTS 2u
+#define NET_NONE	  UINT32_MAX
+#define NET_MS		  1000000ull
+#define NET_S		  1000000000ull
+
+struct net_address {
+	struct net_ip ip;
+	uint8_t prefix_len; /* as given: 1..32 or 1..128 */
+	uint8_t port;
+	uint8_t announcements_left;
+	uint64_t announce_ns;
+};
+
+struct net_port {
+	bool present, has_gateway4, has_gateway6;
+	uint8_t mac[6];
+	uint32_t mtu;
+	struct net_ip gateway4, gateway6;
+};
+
+/*
+ * Neighbours. Resolved are REACHABLE, STALE and PROBE.
+ *	INCOMPLETE  asked everybody, no MAC known yet
+ *	REACHABLE   confirmed within the last 30 s
+ *	STALE	    a MAC is known (it was once right, or the neighbour told it by itself)
+ *	PROBE	    in use, and being asked whether the MAC is still right
+ *	FAILED	    nobody answered; forgotten soon, so that a later use asks again
+ */
+enum net_neigh_state {
+	NEIGH_FREE,
+	NEIGH_INCOMPLETE,
+	NEIGH_REACHABLE,
+	NEIGH_STALE,
+	NEIGH_PROBE,
+	NEIGH_FAILED,
+};
+struct net_neigh {
+	struct net_ip ip;
+	struct net_ip source; /* our address that asks */
+	uint64_t deadline_ns;
+	uint64_t used_ns; /* last use by us, if used */
+	uint32_t next;	  /* in the hash chain or free list */
+	uint8_t port, state, tries;
+	bool used; /* we wanted it, as opposed to: it made itself known */
+	uint8_t mac[6];
+};
+
+struct net {
+	struct net_cfg cfg;
+	struct net_counters counters;
+	uint64_t generation;
+	uint64_t deadline_ns; /* no timer is due before */
+	struct net_port port[NET_PORTS_MAX];
+	struct net_address address[NET_ADDRESSES_MAX]; /* configured ones, then link-local ones */
+	uint32_t addresses, link_locals;
+	struct net_neigh *neigh;
+	uint32_t *bucket;
+	uint32_t bucket_bits, free_neigh;
+	uint32_t tx_head, tx_tail; /* running */
+	struct net_tx tx[NET_TX_QUEUE];
+};
+
+/* ---- addresses (net_address.c) ---- */
+
+bool net_ip_is_v4(const struct net_ip *ip);
+void net_ip_from_v4(struct net_ip *ip, const uint8_t v4[4]);
+bool net_ip_equal(const struct net_ip *a, const struct net_ip *b);
+bool net_ip_is_zero(const struct net_ip *ip);
+bool net_ip_is_unicast(const struct net_ip *ip); /* of some host: no group, loopback, broadcast */
+/* The same for an address out of an IPv6 header, where ::ffff:a.b.c.d is no address of anybody: on the
+ * wire it would be an alias of our IPv4 ones. */
+bool net_ip6_is_unicast(const struct net_ip *ip);
+bool net_ip_is_link_local(const struct net_ip *ip);
+bool net_in_prefix(const struct net_address *a, const struct net_ip *ip);
+/* The address of ours with the longest prefix around ip, on port (NET_NONE: any); NULL: none. */
+const struct net_address *net_connected(const struct net *n, uint32_t port, const struct net_ip *ip);
+const struct net_address *net_own(const struct net *n, const struct net_ip *ip);
+/* Is ip an address of this port? Others are none of its business. */
+bool net_own_on(const struct net *n, uint32_t port, const struct net_ip *ip);
+
+/* ---- frames out (net.c) ---- */
+
+/* The next slot, with the Ethernet header written; NULL: queue full, counted. */
+uint8_t *net_frame(struct net *n, uint32_t port, const uint8_t dmac[6], unsigned ethertype);
+void net_frame_send(struct net *n, size_t bytes);
+
+/* ---- neighbours (net_neigh.c) ---- */
+
+void net_neigh_init(struct net *n);
+struct net_neigh *net_neigh_find(const struct net *n, uint32_t port, const struct net_ip *ip);
+/* We want to send to ip on port: the entry, made and asked for if there is none. */
+struct net_neigh *net_neigh_use(struct net *n, uint64_t now_ns, uint32_t port,
+	const struct net_ip *ip, const struct net_ip *source);
+/* An answer to our question (ARP reply, solicited NA). */
+void net_neigh_answer(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+	const uint8_t *mac);
+/* ip asked for us from mac: it will want an answer soon. */
+void net_neigh_asked(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+	const uint8_t mac[6]);
+/* Somebody says without being asked that ip is at mac: a reason to ask, no knowledge. */
+void net_neigh_rumour(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+	const uint8_t mac[6]);
+void net_neigh_tick(struct net *n, uint64_t now_ns);
+
+/* ---- protocols; bytes is the size of the whole frame, whose Ethernet header is good ---- */
+
+void net_arp_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size_t bytes);
+/* Ask for ip: dmac NULL: everybody. */
+void net_arp_request(struct net *n, uint32_t port, const struct net_ip *source,
+	const struct net_ip *ip, const uint8_t *dmac);
+void net_arp_announce(struct net *n, const struct net_address *a);
+
+/* An ICMPv6 message of icmp_bytes with good checksum in the IPv6 packet of frame. */
+void net_nd_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame,
+	size_t icmp_bytes);
+void net_nd_solicit(struct net *n, uint32_t port, const struct net_ip *source,
+	const struct net_ip *ip, const uint8_t *dmac);
+void net_nd_announce(struct net *n, const struct net_address *a);
+
+void net_ip4_rx(struct net *n, uint32_t port, const uint8_t *frame, size_t bytes);
+void net_ip6_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size_t bytes);
+
+/* Something is due at ns: net_tick() must look at it. */
+static inline void
+net_deadline(struct net *n, uint64_t ns)
+{
+	if (ns < n->deadline_ns)
+		n->deadline_ns = ns;
+}
+
+#endif
