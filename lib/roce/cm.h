@@ -23,10 +23,19 @@ struct roce_cm_cfg {
 	uint32_t max_conns, max_listeners;
 	uint64_t secret[2];
 	uint64_t ca_guid;
-	uint64_t req_first_retry_ns; /* doubling up to 4 s (W-CM-60, -61); e.g. 200 ms */
-	uint8_t max_retries;	     /* 15 */
+	/*
+	 * Retransmission of REQ, REP and DREQ: the interval doubles up to 4 s (W-CM-60, -61),
+	 * from req_first_retry_ns (0: 200 ms). The peer counts as unreachable max_retries (15) retransmissions or
+	 * give_up_ns (0: 10 s) after the first copy, whichever is sooner; Linux waits 74 s. An
+	 * MRA of the peer, which says that it lives, starts the count anew.
+	 */
+	uint64_t req_first_retry_ns;
+	uint64_t give_up_ns;
+	uint8_t max_retries;
 };
+/* Bytes of memory that a CM needs; 0: cfg is out of range. */
 size_t roce_cm_bytes(const struct roce_cm_cfg *cfg);
+/* mem: roce_cm_bytes(cfg) bytes, 64-byte aligned. */
 struct roce_cm *roce_cm_init(void *mem, const struct roce_cm_cfg *cfg);
 
 /* ---- in and out --------------------------------------------------------------------------------- */
@@ -59,37 +68,48 @@ struct roce_cm_qp_params {
 	uint8_t retry_count, rnr_retry;
 	bool srq;
 };
+/* The flow label of rdma_cm's active side (W-CM-70). */
+static inline uint32_t
+roce_cm_flow_label(uint16_t local_port, uint16_t remote_port)
+{
+	return (local_port * 31u + remote_port) & 0xfffff;
+}
 struct roce_cm_connect {
 	struct roce_cm_addr local, remote;
 	uint32_t port;
 	struct roce_cm_qp_params qp;
 	uint8_t mtu_code; /* 1..5 */
 	uint8_t ack_timeout; /* local ACK timeout code of the path, W-CM-33; never 0 */
-	uint8_t tos, hop_limit;
-	uint32_t flow_label;
+	uint8_t tos, hop_limit; /* hop_limit 0: 64 */
+	uint32_t flow_label;	/* 20 bits; 0: roce_cm_flow_label() of the ports */
 	const void *priv;
 	uint32_t priv_bytes; /* 0..ROCE_CM_REQ_PRIV */
 	void *owner;
 };
 
+/*
+ * REJECTED, UNREACHABLE and DISCONNECTED are the end: at most one of them, and nothing after
+ * it. The handle stays valid, and calls on it do nothing, until roce_cm_destroy().
+ */
 enum roce_cm_event_type {
 	ROCE_CM_EV_REQUEST,	  /* passive: accept or reject it (or roce_cm_destroy) */
 	ROCE_CM_EV_REPLY,	  /* active: the peer accepted; bring the QP to RTS, then
 				     roce_cm_complete() sends RTU */
 	ROCE_CM_EV_ESTABLISHED,	  /* passive: RTU or COMM_EST */
-	ROCE_CM_EV_REJECTED,	  /* active (or passive after REP): ev.reason, private data */
+	ROCE_CM_EV_REJECTED,	  /* before established: ev.reason, private data */
 	ROCE_CM_EV_UNREACHABLE,	  /* no answer to REQ, or to REP, after all retries */
 	ROCE_CM_EV_DISCONNECTED,  /* DREQ came, or REJ in established, or our disconnect is done */
 };
 struct roce_cm_event {
 	enum roce_cm_event_type type;
 	struct roce_cm_conn *conn;
-	void *owner; /* of the connection; REQUEST: of the listener */
+	void *owner; /* of the connection (NULL until it got one); REQUEST: of the listener */
 	struct roce_cm_addr local, remote;
 	uint32_t port;
 	struct roce_cm_qp_params peer; /* REQUEST, REPLY */
-	uint8_t mtu_code, ack_timeout; /* REQUEST: of the REQ; REPLY: computed for our sender */
-	uint8_t tos, hop_limit;
+	uint8_t mtu_code;
+	uint8_t ack_timeout; /* REQUEST: of the REQ, may be 0 (W-CM-33); REPLY: for our sender */
+	uint8_t tos, hop_limit; /* hop_limit is never 0 */
 	uint32_t flow_label;
 	uint16_t reason; /* REJECTED: CM reason code (3.8) */
 	bool by_peer;	 /* DISCONNECTED: the peer ended it */
@@ -102,38 +122,54 @@ bool roce_cm_event(struct roce_cm *cm, struct roce_cm_event *ev);
 /* ---- requests of the host -------------------------------------------------------------------------- */
 
 /* Listen on gid (all zero: any) and port (RDMA_PS_TCP). backlog: most REQUESTs neither accepted nor
- * rejected; 0: no limit. NULL: address in use, or no room (errno-free: *why says which). */
+ * rejected; 0: no limit. One more is refused with reason 28, which Linux's rdma_cm, like ours, calls
+ * "connection refused"; a CM without room answers reason 3. NULL: address in use, or no room: *why
+ * says which (why may be NULL). */
 struct roce_cm_listener *roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr,
 	uint32_t backlog, void *owner, const char **why);
-/* Requests not yet taken are rejected (reason 28... consumer). */
+/* Requests whose event was not yet taken are rejected with reason 28; those taken live on. */
 void roce_cm_unlisten(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_listener *l);
 
-/* Send a REQ. NULL: no room. */
+/* Send a REQ. NULL: no room, or priv_bytes too large. */
 struct roce_cm_conn *roce_cm_connect(
 	struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_connect *c);
+/* Whose events these are: for the time between REQUEST and roce_cm_accept(). */
+void roce_cm_set_owner(struct roce_cm_conn *conn, void *owner);
+
+/* The next three return false, and do nothing, if the connection is not in the state for them: the
+ * peer ended it, and the event that says so is already raised; or if priv_bytes is too large. */
+
 /* Active, after REPLY: send RTU. */
-void roce_cm_complete(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn);
-/* Passive, after REQUEST, when the QP is in RTS: send REP (W-CM-35). owner: of later events. */
-void roce_cm_accept(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn,
+bool roce_cm_complete(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn);
+/* Passive, after REQUEST, when the QP is in RTS: send REP (W-CM-35). Its responder_resources and
+ * initiator_depth are lowered to what the REQ offers (W-CM-30). owner: of later events. */
+bool roce_cm_accept(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn,
 	const struct roce_cm_qp_params *qp, const void *priv, uint32_t priv_bytes, void *owner);
-/* Passive after REQUEST, or active after REPLY: send REJ with this reason (28: consumer). */
-void roce_cm_reject(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn, uint16_t reason,
+/* Passive after REQUEST, or active after REPLY: send REJ with this reason (28: consumer). No event
+ * follows. */
+bool roce_cm_reject(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn, uint16_t reason,
 	const void *priv, uint32_t priv_bytes);
+/* Passive after REQUEST: reject with reason 26, naming the largest path MTU that we can (W-CM-32). */
+bool roce_cm_reject_mtu(
+	struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn, uint8_t max_mtu_code);
 /* The QP saw the first request before RTU (W-CM-35). */
 void roce_cm_established(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn);
-/* Send DREQ; DISCONNECTED follows after DREP or the retries. */
+/* Send DREQ; DISCONNECTED follows after DREP or the retries. Before established: give the attempt up
+ * as roce_cm_destroy() does; DISCONNECTED follows at once. */
 void roce_cm_disconnect(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn);
 /* The host forgets the connection, in any state: the peer is told (REJ or DREQ) as far as the state
  * asks for it, no event follows, and the CM keeps what time-wait needs. */
 void roce_cm_destroy(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn);
 
-/* Time-wait ends: the QPN may be used again (W-CM-52). True while qpn must rest. */
+/* True while a connection, in time-wait at the latest, has this QPN of ours: it must not be given to
+ * a new QP (W-CM-52). */
 bool roce_cm_qpn_resting(const struct roce_cm *cm, uint32_t qpn);
 
 #define ROCE_CM_COUNTERS(X)                                                                        \
 	X(rx_req) X(rx_rep) X(rx_rtu) X(rx_rej) X(rx_dreq) X(rx_drep) X(rx_mra) X(rx_dropped)      \
 	X(rx_duplicate) X(rx_malformed) X(tx_mads) X(tx_retries) X(timeouts) X(stale)              \
-	X(rejected_no_listener) X(rejected_backlog) X(no_resources)
+	X(rejected_no_listener) X(rejected_backlog) X(rejected_invalid) X(no_resources)             \
+	X(tx_dropped)
 struct roce_cm_counters {
 #define ROCE_X(n) uint64_t n;
 	ROCE_CM_COUNTERS(ROCE_X)
@@ -141,7 +177,8 @@ struct roce_cm_counters {
 };
 const struct roce_cm_counters *roce_cm_counters(const struct roce_cm *cm);
 struct roce_cm_usage {
-	uint32_t conns, timewait, listeners;
+	uint32_t conns; /* all, those in time-wait included */
+	uint32_t timewait, listeners;
 };
 void roce_cm_usage(const struct roce_cm *cm, struct roce_cm_usage *u);
 const char *roce_cm_reason_name(uint16_t reason); /* "invalid service ID (nobody listens)" ... */

@@ -9,7 +9,7 @@
  *
  * A turn of the host:
  *	for each received frame: roce_wire_parse(); roce_shard_rx()
- *	roce_qp_doorbell() for each rung queue pair
+ *	roce_qp_doorbell() for each rung queue pair; roce_shard_poll_rings()
  *	roce_shard_timers()		 (only after an RX poll came back empty)
  *	roce_shard_tx() until it fills less than asked
  *	roce_shard_publish(); then wake who roce_shard_fired_cq() names
@@ -115,6 +115,24 @@ enum roce_reason {
 };
 const char *roce_reason_name(enum roce_reason r);
 
+/* The last few abnormal events of a queue pair, touched only when one happens. */
+enum roce_record_kind {
+	ROCE_REC_NAK_SENT,     /* detail: syndrome; so in the next three */
+	ROCE_REC_NAK_RECEIVED,
+	ROCE_REC_RNR_SENT,
+	ROCE_REC_RNR_RECEIVED,
+	ROCE_REC_IMPLIED_NAK,
+	ROCE_REC_TIMEOUT,      /* detail: retries left */
+	ROCE_REC_ERROR,	       /* detail: enum roce_reason */
+};
+struct roce_qp_record {
+	uint64_t now_ns;
+	uint32_t kind_psn; /* enum roce_record_kind << 24 | psn */
+	uint32_t detail;
+};
+/* Copy them, oldest first, to out[8]; returns how many. */
+unsigned roce_qp_records(const struct roce_qp *qp, struct roce_qp_record *out);
+
 /* Shard counters: one X-macro, names are what operators see. */
 #define ROCE_COUNTERS(X)                                                                           \
 	X(rx_packets) X(rx_bytes) X(tx_packets) X(tx_bytes)                                        \
@@ -130,6 +148,8 @@ struct roce_counters {
 #undef ROCE_X
 };
 const struct roce_counters *roce_shard_counters(const struct roce_shard *s);
+/* Memory of one idle connected queue pair in the engine; its rings are the client's. */
+size_t roce_qp_bytes(void);
 
 /* Objects alive and pool entries in use: all zero at the end of an orderly life. */
 struct roce_usage {
@@ -230,7 +250,11 @@ enum roce_modify roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64
 /* New next-hop MAC addresses of a path in use. */
 void roce_qp_set_macs(struct roce_qp *qp, const uint8_t smac[6], const uint8_t dmac[6]);
 
-/* The client rang: look at the send ring until it stayed empty for a while. */
+/*
+ * The client rang: look at the send ring until it stayed empty for a while. A queue pair in ERR is
+ * flushed once more: a client that posted, passed a full barrier and then reads page->dead = 1 must
+ * ring, for receives too.
+ */
 void roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns);
 /*
  * Look at the send rings of recently active queue pairs (those a doorbell woke), at most budget.
