@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One host under test, 10.77.0.1 and fd77::1 at 02:00:00:00:77:01, and frames written as hex. */
+#ifndef NET_RIG_H
+#define NET_RIG_H
+
+#include "net/net.h"
+
+#define MS 1000000ull
+#define S  1000000000ull
+
+#define ME    "020000007701"
+#define PEER  "020000007702"
+#define OTHER "020000007703"
+#define ALL   "ffffffffffff"
+
+struct net_rig {
+	struct net *n;
+	uint64_t now;
+	struct net_tx tx; /* the last frame taken */
+	struct net_nexthop hop;
+};
+
+/* A host with room for so many neighbours; its announcements were already sent. */
+void rig_init(struct net_rig *r, uint32_t neighbours);
+void rig_free(struct net_rig *r);
+/* "10.77.0.1" or "fd77::1" */
+struct net_ip rig_ip(const char *text);
+/* A frame from the wire; blanks in hex are ignored. */
+void rig_rx(struct net_rig *r, const char *hex);
+/* The next frame to send is this one (padding beyond it must be zero). */
+void rig_expect_tx(struct net_rig *r, const char *hex);
+void rig_expect_silence(struct net_rig *r);
+/* To the time, running every timer on the way when it is due. Frames that come out stay queued. */
+void rig_run_until(struct net_rig *r, uint64_t now);
+enum net_resolve rig_resolve(struct net_rig *r, const char *dst);
+size_t rig_bytes(const char *hex, uint8_t *out, size_t room);
+
+/* ARP frames between me and the peer. */
+#define ARP(dmac, smac, op, sha, spa, tha, tpa)                                                    \
+	dmac smac "0806" "000108000604" "0" op sha spa tha tpa
+#define IP_ME	"0a4d0001"
+#define IP_PEER "0a4d0002"
+#define NOBODY	"000000000000"
+#define ARP_ASK_PEER	    ARP(ALL, ME, "001", ME, IP_ME, NOBODY, IP_PEER)
+#define ARP_ASK_PEER_DIRECT ARP(PEER, ME, "001", ME, IP_ME, NOBODY, IP_PEER)
+#define ARP_PEER_ANSWERS    ARP(ME, PEER, "002", PEER, IP_PEER, ME, IP_ME)
+#define ARP_PEER_ASKS	    ARP(ALL, PEER, "001", PEER, IP_PEER, NOBODY, IP_ME)
+#define ARP_I_ANSWER	    ARP(PEER, ME, "002", ME, IP_ME, PEER, IP_PEER)
+
+#endif
