@@ -47,10 +47,12 @@ class Daemon:
             **more,
         }
         self.process = None
+        self.told = 0
 
     def start(self):
         with open(self.config_path, "w") as f:
             json.dump(self.config, f, indent=1)
+        self.told = 0
         # EAL keeps its run-time files where root has no say: in the test's own folder.
         self.process = Process(self.build.daemon, "-v", "--config", self.config_path,
                                name="daemon " + self.name,
@@ -73,8 +75,11 @@ class Daemon:
                 return False
             return True
 
-    def log(self):
-        return f"--- {self.process.name}\n{self.process.text}" if self.process else ""
+    def news(self):
+        """What it logged since this was asked last."""
+        text = self.process.text if self.process else ""
+        self.told, told = len(text), self.told
+        return f"--- daemon {self.name}\n{text[told:]}"
 
     # ---- its clients -----------------------------------------------------------------------------
 
@@ -85,8 +90,8 @@ class Daemon:
         """A program that uses this daemon, until it ends."""
         return run(*command, timeout=timeout, check=check, env=self.environment())
 
-    def popen(self, *command):
-        return Process(*command, env=self.environment())
+    def popen(self, *command, **options):
+        return Process(*command, env=self.environment(), **options)
 
     def ping_server(self, *options):
         server = self.popen(self.build.nddping, "-s", "-d", *options)
@@ -102,4 +107,4 @@ class Daemon:
     def __exit__(self, kind, error, _):
         self.process.stop()
         if isinstance(error, Failure):
-            raise Failure(f"{error}\n{self.log()}") from None
+            raise Failure(f"{error}\n{self.news()}") from None

@@ -57,6 +57,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def _die_with_parent():
+    """For runners that have no process namespace to do it."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -68,9 +69,9 @@ class Process:
         self.name = name or os.path.basename(self.command[0])
         self.text = ""
         self._news = threading.Condition()
-        # Not daemon=True threads' business: PDEATHSIG covers a runner without process namespace.
-        self.popen = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                      stderr=subprocess.STDOUT, preexec_fn=_die_with_parent, **options)
+        options.setdefault("stdin", subprocess.DEVNULL)
+        self.popen = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                      preexec_fn=_die_with_parent, **options)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -134,13 +135,13 @@ class Process:
         self.stop(signal.SIGKILL)
 
 
-def until(condition, what, timeout=20):
-    """Wait for a condition; never longer than needed, never shorter than asked."""
+def until(condition, what, timeout=20, every=0.02):
+    """Wait for a condition: no longer than need be, and no longer than timeout."""
     end = time.monotonic() + timeout
     while not condition():
         if time.monotonic() > end:
             raise Failure(f"{what}: not within {timeout} s")
-        time.sleep(0.02)
+        time.sleep(every)
 
 
 def scratch(prefix="ndd-test-"):

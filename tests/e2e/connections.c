@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections that don't come about, and how others end. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "scenarios.h"
+
+#define SILENT_PORT 7999 /* nobody listens there */
+
+static void
+set_port(struct sockaddr_storage *addr, uint16_t port)
+{
+	if (addr->ss_family == AF_INET)
+		((struct sockaddr_in *)addr)->sin_port = htons(port);
+	else
+		((struct sockaddr_in6 *)addr)->sin6_port = htons(port);
+}
+
+/* The last byte of an address of the same network that no host has. */
+static void
+set_last_byte(struct sockaddr_storage *addr, uint8_t byte)
+{
+	if (addr->ss_family == AF_INET)
+		((uint8_t *)&((struct sockaddr_in *)addr)->sin_addr)[3] = byte;
+	else
+		((struct sockaddr_in6 *)addr)->sin6_addr.s6_addr[15] = byte;
+}
+
+static void
+open_alone(struct side *s)
+{
+	side_open(s, 16);
+	side_create_qp(s, 4);
+	WANT(ND_SUCCESS, nd_connector_create(s->adapter, &s->connector));
+}
+
+static nd_status
+connect_to(struct side *s, const struct sockaddr_storage *dest, socklen_t bytes)
+{
+	struct nd_overlapped ov = { 0 };
+
+	return finish(nd_connector_connect(s->connector, s->qp, (const struct sockaddr *)dest, bytes, 1,
+			      1, NULL, 0, &ov),
+		&ov);
+}
+
+/* Side b listens at a port that it chooses: where. */
+static struct nd_listener *
+listen_at(struct side *s, struct sockaddr_storage *where)
+{
+	socklen_t bytes = sizeof(*where);
+	struct nd_listener *listener;
+
+	WANT(ND_SUCCESS, nd_listener_create(s->adapter, &listener));
+	WANT(ND_SUCCESS, nd_listener_listen(listener, (struct sockaddr *)&s->addr, s->addr_bytes, 0));
+	WANT(ND_SUCCESS, nd_listener_local_address(listener, (struct sockaddr *)where, &bytes));
+	return listener;
+}
+
+/* R-CONN-03, R-CONN-04: refused at once, and the same connector and queue pair may try again. */
+void
+scenario_no_listener(struct pair *p)
+{
+	struct sockaddr_storage dest = p->b.addr;
+
+	open_alone(&p->a);
+	set_port(&dest, SILENT_PORT);
+	for (int i = 0; i < 2; i++) {
+		WANT(ND_CONNECTION_REFUSED, connect_to(&p->a, &dest, p->b.addr_bytes));
+		CHECK(nd_connector_reject_reason(p->a.connector) == 8);
+	}
+	WANT(ND_CONNECTION_INVALID, side_send(&p->a, 1)); /* R-POST-02 */
+	side_close(&p->a);
+}
+
+void
+scenario_no_neighbour(struct pair *p)
+{
+	struct sockaddr_storage dest = p->b.addr;
+
+	open_alone(&p->a);
+	set_port(&dest, SILENT_PORT);
+	set_last_byte(&dest, 77);
+	WANT(ND_HOST_UNREACHABLE, connect_to(&p->a, &dest, p->b.addr_bytes));
+	side_close(&p->a);
+}
+
+/* Outside of every prefix, and the daemon has no gateway. */
+void
+scenario_no_route(struct pair *p)
+{
+	struct sockaddr_storage dest = p->b.addr;
+
+	open_alone(&p->a);
+	set_port(&dest, SILENT_PORT);
+	if (dest.ss_family == AF_INET)
+		((struct sockaddr_in *)&dest)->sin_addr.s_addr = htonl(0xc6336401); /* 198.51.100.1 */
+	else
+		((struct sockaddr_in6 *)&dest)->sin6_addr.s6_addr[4] ^= 0x55;
+	WANT(ND_NETWORK_UNREACHABLE, connect_to(&p->a, &dest, p->b.addr_bytes));
+	side_close(&p->a);
+}
+
+/* R-CONN-04: the consumer's reject, its reason and its private data; then b accepts another. */
+void
+scenario_reject(struct pair *p)
+{
+	struct nd_overlapped ask = { 0 }, get = { 0 };
+	struct sockaddr_storage where;
+	struct nd_listener *listener;
+	char word[256] = "";
+	uint32_t bytes = sizeof(word);
+
+	open_alone(&p->a);
+	open_alone(&p->b);
+	listener = listen_at(&p->b, &where);
+	WANT(ND_PENDING, nd_listener_get_request(listener, p->b.connector, &get));
+	WANT(ND_PENDING, nd_connector_connect(p->a.connector, p->a.qp, (struct sockaddr *)&where,
+				 p->b.addr_bytes, 1, 1, NULL, 0, &ask));
+	WANT(ND_SUCCESS, nd_overlapped_wait(&get, PATIENCE_MS));
+	WANT(ND_SUCCESS, nd_connector_reject(p->b.connector, "not today", 9));
+	WANT(ND_CONNECTION_REFUSED, nd_overlapped_wait(&ask, PATIENCE_MS));
+	CHECK(nd_connector_reject_reason(p->a.connector) == 28);
+	WANT(ND_SUCCESS, nd_connector_private_data(p->a.connector, word, &bytes));
+	CHECK(bytes >= 9 && memcmp(word, "not today", 9) == 0);
+	nd_connector_close(p->a.connector);
+	nd_connector_close(p->b.connector);
+	nd_listener_close(listener);
+	pair_connect(p);
+	pair_works(p);
+	pair_close(p);
+}
+
+/* R-CONN-07, R-CONN-08: the most that fits arrives, in both directions; one byte more is refused
+ * before anything is sent. */
+void
+scenario_private_data(struct pair *p)
+{
+	struct nd_overlapped ask = { 0 }, get = { 0 }, accept = { 0 }, complete = { 0 };
+	struct nd_adapter_info info;
+	struct sockaddr_storage where;
+	struct nd_listener *listener;
+	char out[512], in[512];
+	uint32_t bytes = sizeof(in);
+	nd_status accepting;
+
+	for (unsigned int i = 0; i < sizeof(out); i++)
+		out[i] = (char)(i + 1);
+	open_alone(&p->a);
+	open_alone(&p->b);
+	WANT(ND_SUCCESS, nd_adapter_query(p->a.adapter, &info));
+	listener = listen_at(&p->b, &where);
+	WANT(ND_PENDING, nd_listener_get_request(listener, p->b.connector, &get));
+	WANT(ND_INVALID_BUFFER_SIZE,
+		nd_connector_connect(p->a.connector, p->a.qp, (struct sockaddr *)&where, p->b.addr_bytes,
+			1, 1, out, info.max_caller_data + 1, &ask));
+	WANT(ND_PENDING, nd_connector_connect(p->a.connector, p->a.qp, (struct sockaddr *)&where,
+				 p->b.addr_bytes, 1, 1, out, info.max_caller_data, &ask));
+	WANT(ND_SUCCESS, nd_overlapped_wait(&get, PATIENCE_MS));
+	WANT(ND_SUCCESS, nd_connector_private_data(p->b.connector, in, &bytes));
+	CHECK(bytes >= info.max_caller_data && memcmp(in, out, info.max_caller_data) == 0);
+	WANT(ND_INVALID_BUFFER_SIZE, nd_connector_accept(p->b.connector, p->b.qp, 1, 1, out,
+					     info.max_callee_data + 1, &accept));
+	accepting = nd_connector_accept(
+		p->b.connector, p->b.qp, 1, 1, out, info.max_callee_data, &accept);
+	WANT(ND_SUCCESS, nd_overlapped_wait(&ask, PATIENCE_MS));
+	bytes = sizeof(in);
+	WANT(ND_SUCCESS, nd_connector_private_data(p->a.connector, in, &bytes));
+	CHECK(bytes >= info.max_callee_data && memcmp(in, out, info.max_callee_data) == 0);
+	bytes = 1;
+	WANT(ND_BUFFER_OVERFLOW, nd_connector_private_data(p->a.connector, in, &bytes));
+	CHECK(bytes >= info.max_callee_data);
+	WANT(ND_SUCCESS, finish(nd_connector_complete_connect(p->a.connector, &complete), &complete));
+	WANT(ND_SUCCESS, finish(accepting, &accept));
+	pair_works(p);
+	pair_close(p);
+}
+
+void
+scenario_port_in_use(struct pair *p)
+{
+	struct nd_listener *first, *second;
+	struct sockaddr_storage where;
+
+	side_open(&p->a, 16);
+	first = listen_at(&p->a, &where);
+	WANT(ND_SUCCESS, nd_listener_create(p->a.adapter, &second));
+	WANT(ND_SHARING_VIOLATION,
+		nd_listener_listen(second, (struct sockaddr *)&where, p->a.addr_bytes, 0));
+	nd_listener_close(first);
+	WANT(ND_SUCCESS, nd_listener_listen(second, (struct sockaddr *)&where, p->a.addr_bytes, 0));
+	side_close(&p->a);
+}
+
+/* R-DISC-02, R-DISC-03, R-DISC-05: b is told once, and both ends' Disconnect succeeds. */
+void
+scenario_disconnect(struct pair *p)
+{
+	struct nd_overlapped told = { 0 }, a_done = { 0 }, b_done = { 0 };
+	struct nd_result result;
+	nd_status a_inline;
+
+	pair_open(p);
+	WANT(ND_SUCCESS, side_receive(&p->b, 100));
+	WANT(ND_PENDING, nd_connector_notify_disconnect(p->b.connector, &told));
+	a_inline = nd_connector_disconnect(p->a.connector, &a_done);
+	WANT(ND_SUCCESS, nd_overlapped_wait(&told, PATIENCE_MS));
+	WANT(ND_SUCCESS, finish(nd_connector_disconnect(p->b.connector, &b_done), &b_done));
+	WANT(ND_SUCCESS, finish(a_inline, &a_done));
+	WANT(ND_CANCELED, side_result(&p->b, &result));
+	WANT(ND_CONNECTION_INVALID, side_send(&p->a, 1)); /* R-POST-03 */
+	pair_close(p);
+}
+
+/* What waits for something that does not come ends when its object does. */
+void
+scenario_cancel(struct pair *p)
+{
+	struct nd_overlapped get = { 0 }, notify = { 0 };
+	struct nd_listener *listener;
+	struct sockaddr_storage where;
+	struct nd_cq *cq;
+
+	open_alone(&p->a);
+	listener = listen_at(&p->a, &where);
+	WANT(ND_PENDING, nd_listener_get_request(listener, p->a.connector, &get));
+	nd_listener_close(listener);
+	WANT(ND_CANCELED, nd_overlapped_wait(&get, PATIENCE_MS));
+	WANT(ND_SUCCESS, nd_cq_create(p->a.adapter, 4, &cq));
+	WANT(ND_PENDING, nd_cq_notify(cq, ND_CQ_NOTIFY_ANY, &notify));
+	WANT(ND_DEVICE_BUSY, nd_cq_close(p->a.cq));
+	WANT(ND_SUCCESS, nd_cq_close(cq));
+	WANT(ND_CANCELED, nd_overlapped_wait(&notify, PATIENCE_MS));
+	side_close(&p->a);
+}

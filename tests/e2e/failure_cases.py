@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What goes wrong: requests, connections, processes. Each case ends with a proof that the rest works."""
+
+import os
+import re
+import signal
+
+from links import Memif
+from sandbox import Failure, run, scratch, until
+from transfer_cases import perf
+
+SCENARIOS = """full-cq no-receive late-receive long-send wrong-key out-of-bounds no-right dead-key
+    foreign-memory notify no-listener no-neighbour no-route reject private-data port-in-use disconnect
+    cancel""".split()
+
+
+def scenario(link, name, family, *more):
+    run(link.build.ndtest, name, link.a.socket_path, link.a.addresses[family], link.b.socket_path,
+        link.b.addresses[family], *more, timeout=60)
+
+
+def still_works(link):
+    perf(link, "-t", "write", "--size", "100K", "-n", 50)
+
+
+def nothing_left(daemon):
+    """All that sessions had is given back."""
+    def idle():
+        usage = daemon.usage()
+        return usage and not any(usage.values())
+
+    until(idle, f"usage of daemon {daemon.name} back to zero", 10, every=0.2)
+
+
+class Transfer:
+    """A transfer without end between the daemons, under way."""
+
+    def __init__(self, link, operation="write"):
+        self.server = link.b.popen(link.build.ndperf, "-s")
+        self.server.expect("listening")
+        self.client = link.a.popen(link.build.ndperf, link.b.addresses[0], "-t", operation, "--size",
+                                   "256K", "-D", 600)
+        until(lambda: link.a.usage().get("qps") and link.b.usage().get("qps"), "transfer under way",
+              every=0.2)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.client.stop(signal.SIGKILL)
+        self.server.stop(signal.SIGKILL)
+
+
+def kill_client(link, operation):
+    with Transfer(link, operation) as transfer:
+        transfer.client.kill()
+        nothing_left(link.a)
+        # Its server notices, and takes another client.
+        link.a.run(link.build.ndperf, link.b.addresses[0], "-n", 50)
+        transfer.server.kill()
+    nothing_left(link.b)
+    still_works(link)
+
+
+def kill_server(link, operation):
+    with Transfer(link, operation) as transfer:
+        transfer.server.kill()
+        status = transfer.client.wait(30)
+        if status != 4:
+            raise Failure(f"ndperf: exit {status} after its peer was killed\n{transfer.client.text}")
+    nothing_left(link.a)
+    nothing_left(link.b)
+    still_works(link)
+
+
+def end_daemon(build, number, daemon_name, survivor_name):
+    """End a daemon in mid-transfer: its client is told so, the other daemon lives on and serves a
+    daemon that takes the place of the first."""
+    with scratch() as folder, Memif(build, folder) as link:
+        victim, survivor = getattr(link, daemon_name), getattr(link, survivor_name)
+        with Transfer(link) as transfer:
+            victim.process.kill(number)
+            status = victim.process.wait(10)
+            if number == signal.SIGTERM and status:
+                raise Failure(f"the daemon's exit status after SIGTERM: {status}")
+            own, far = transfer.client, transfer.server
+            if victim is link.b:
+                own, far = far, own
+            own.expect("ND_DEVICE_REMOVED", 15)
+            if own.wait(10) == 0:
+                raise Failure(f"{own.name}: exit 0 without its daemon")
+            if victim is link.b:  # the client at the other end: its requests fail
+                if far.wait(30) != 4:
+                    raise Failure(f"ndperf: exit {far.wait()} after its peer's daemon ended\n{far.text}")
+        nothing_left(survivor)
+        victim.start()
+        still_works(link)
+
+
+def device_removed(build):
+    with scratch() as folder, Memif(build, folder) as link:
+        scenario(link, "device-removed", 0, link.a.process.pid)
+        nothing_left(link.b)
+
+
+def forked(build):
+    """A child that lives on does not keep its parent's session."""
+    with scratch() as folder, Memif(build, folder) as link:
+        read_end, write_end = os.pipe()
+        try:
+            with link.a.popen(build.ndtest, "fork", link.a.socket_path, link.a.addresses[0],
+                              link.b.socket_path, link.b.addresses[0], stdin=read_end) as parent:
+                parent.expect("child ")
+                until(lambda: re.search(r"child (\d+)\n", parent.text), "pid of the child")
+                child = int(re.search(r"child (\d+)\n", parent.text).group(1))
+                parent.kill()
+                nothing_left(link.a)
+                nothing_left(link.b)
+                os.kill(child, 0)  # it is still there
+        finally:
+            os.close(read_end)
+            os.close(write_end)
+
+
+def ping_words(link):
+    """What nddping says when it can't: the reason, in words, and its exit status."""
+    unused = link.b.addresses[0][:-1] + "77"
+    for arguments, words in (
+            (["-a", unused], "ND_HOST_UNREACHABLE"),
+            (["-a", "198.51.100.1"], "ND_NETWORK_UNREACHABLE"),
+            (["-a", link.b.addresses[0], "-p", "7999"], "ND_CONNECTION_REFUSED")):
+        done = link.a.ping("-C", 1, *arguments, check=False)
+        if done.returncode != 3 or words not in done.stdout:
+            raise Failure(f"nddping {' '.join(arguments)}: exit {done.returncode}, no {words} in\n"
+                          f"{done.stdout}")
+
+
+def no_daemon(link):
+    done = run(link.build.nddping, "-c", "-a", "192.0.2.2", "--socket", link.folder + "/none.sock",
+               check=False)
+    if done.returncode != 2 or "none.sock" not in done.stdout:
+        raise Failure(f"nddping without a daemon: exit {done.returncode}\n{done.stdout}")
+
+
+def cases(link):
+    for name in SCENARIOS:
+        yield name, lambda n=name: scenario(link, n, 0)
+    for name in ("late-receive", "no-listener", "no-neighbour", "no-route", "disconnect"):
+        yield name + " v6", lambda n=name: scenario(link, n, 1)
+    yield "nddping says why", lambda: ping_words(link)
+    yield "nddping without a daemon", lambda: no_daemon(link)
+    for operation in ("write", "send", "read"):
+        yield f"kill -9 client, {operation}", lambda o=operation: kill_client(link, o)
+        yield f"kill -9 peer, {operation}", lambda o=operation: kill_server(link, o)
+    yield "nothing is left", lambda: (nothing_left(link.a), nothing_left(link.b)) and None
+
+
+def lone_cases(build):
+    """Cases that need daemons of their own, because they end them."""
+    for number, word in ((signal.SIGKILL, "kill -9"), (signal.SIGTERM, "SIGTERM")):
+        yield f"{word} daemon of the client", lambda n=number: end_daemon(build, n, "a", "b")
+        yield f"{word} daemon of the peer", lambda n=number: end_daemon(build, n, "b", "a")
+    yield "device-removed", lambda: device_removed(build)
+    yield "fork does not keep a session", lambda: forked(build)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two daemons and what is between them: shared memory (memif), or a cable of the kernel (veth) with a
+capture."""
+
+import os
+
+import sandbox
+from capture import Capture
+from cases import Skip, huge_pages_free
+from daemon import Daemon, af_packet, memif
+from sandbox import Failure
+
+ADDRESSES = {"a": ["192.0.2.1/24", "2001:db8::1/64"], "b": ["192.0.2.2/24", "2001:db8::2/64"]}
+HUGE_PAGES_NEEDED = 300  # 2 MiB each: two daemons of 256 MB, and their sessions
+
+
+class Link:
+    """with Link(build, folder) as link: link.a, link.b are running daemons."""
+
+    huge = False
+    mtu = 4200  # 4 KiB payloads
+
+    def __init__(self, build, folder, **more):
+        self.build, self.folder = build, folder
+        self.a, self.b = (
+            Daemon(build, folder, name, number, self.device(name), ADDRESSES[name], self.mtu, self.huge,
+                   **more) for number, name in enumerate("ab"))
+
+    def device(self, name):
+        return memif("server" if name == "a" else "client", os.path.join(self.folder, "memif.sock"))
+
+    def captured(self, act):
+        """Run act(); a link that can be captured is, and what it carried is judged."""
+        return act()
+
+    def news(self):
+        """What the daemons logged since this was asked last."""
+        return "\n".join(d.news() for d in (self.a, self.b))
+
+    def judge(self):
+        """End both daemons, as an operator would."""
+        for daemon in (self.a, self.b):
+            if not daemon.process.running():
+                raise Failure(f"daemon {daemon.name} has ended\n{daemon.process.text[-3000:]}")
+            status = daemon.process.stop()
+            if status:
+                raise Failure(f"daemon {daemon.name}: exit {status}\n{daemon.process.text[-3000:]}")
+
+    def __enter__(self):
+        self.a.start()
+        try:
+            self.b.start()
+        except BaseException:
+            self.a.process.stop()
+            raise
+        return self
+
+    def __exit__(self, *error):
+        self.b.process.stop()
+        self.a.process.stop()
+
+
+class Memif(Link):
+    name = "memif"
+
+
+class HugeMemif(Link):
+    name = "huge"
+    huge = True
+
+    def __enter__(self):
+        if huge_pages_free() < HUGE_PAGES_NEEDED:
+            raise Skip("no-huge-pages")
+        return super().__enter__()
+
+
+class Veth(Link):
+    name = "veth"
+    mtu = 1500
+
+    def __init__(self, build, folder, networked=True, **more):
+        super().__init__(build, folder, **more)
+        self.networked, self.captures = networked, 0
+
+    def device(self, name):
+        return af_packet("veth-" + name)
+
+    def captured(self, act):
+        self.captures += 1
+        capture = Capture("veth-a", os.path.join(self.folder, f"{self.captures}.pcap"))
+        with capture:
+            act()
+        return capture.check()
+
+    def __enter__(self):
+        if not self.networked:
+            raise Skip("no-network")
+        sandbox.veth("veth-a", "veth-b")
+        try:
+            return super().__enter__()
+        except BaseException:
+            sandbox.delete_link("veth-a")
+            raise
+
+    def __exit__(self, *error):
+        try:
+            super().__exit__(*error)
+        finally:
+            sandbox.delete_link("veth-a")

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ndabuse SOCKET SEED SECONDS: what no client may send, on many connections: random datagrams, right
+ * messages of wrong size, wrong state or wrong magic, file descriptors, and sudden ends. The daemon may
+ * answer what it likes and close the connection; the runner sees whether others notice. Prints how
+ * many it sent. Exit status 1: the daemon was not there any more, or held a connection that it had to
+ * end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm/ndsh_msg.h"
+
+static uint64_t random_state;
+
+static uint32_t
+random_below(uint32_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (uint32_t)(random_state >> 32) % n;
+}
+
+static void
+random_fill(void *to, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		((uint8_t *)to)[i] = (uint8_t)random_below(256);
+}
+
+static int
+dial(const char *path)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s", path);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0) {
+		perror(path);
+		exit(1);
+	}
+	return fd;
+}
+
+static void
+say(int fd, const void *data, size_t bytes)
+{
+	(void)send(fd, data, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Wait for an answer, or for the end: 1 answered, 0 ended, -1 neither within 5 s. */
+static int
+hear(int fd)
+{
+	struct pollfd p = { fd, POLLIN, 0 };
+	char buf[NDSH_MSG_BYTES];
+
+	if (poll(&p, 1, 5000) <= 0)
+		return -1;
+	return recv(fd, buf, sizeof(buf), MSG_DONTWAIT) > 0;
+}
+
+static void
+hello(int fd)
+{
+	struct ndsh_hello m = { 0 };
+
+	ndsh_hello_fill(&m);
+	say(fd, &m, sizeof(m));
+	if (hear(fd) != 1) {
+		fprintf(stderr, "ndabuse: no answer to HELLO\n");
+		exit(1);
+	}
+}
+
+static void
+expect_end(int fd, const char *after)
+{
+	int heard;
+
+	while ((heard = hear(fd)) == 1)
+		;
+	if (heard < 0) {
+		fprintf(stderr, "ndabuse: the daemon kept a connection after %s\n", after);
+		exit(1);
+	}
+}
+
+/* ---- one abuse each; fd is a fresh connection ----------------------------------------------------- */
+
+static void
+random_datagram(int fd)
+{
+	char buf[NDSH_MSG_BYTES * 2];
+	size_t bytes = random_below(sizeof(buf));
+
+	if (random_below(2))
+		hello(fd);
+	random_fill(buf, sizeof(buf));
+	say(fd, buf, bytes);
+}
+
+static void
+wrong_magic(int fd)
+{
+	struct ndsh_hello m = { 0 };
+
+	ndsh_hello_fill(&m);
+	if (random_below(2))
+		m.magic ^= 1u << random_below(32);
+	else
+		m.abi_major++;
+	say(fd, &m, sizeof(m));
+}
+
+static void
+wrong_size(int fd)
+{
+	uint16_t type = (uint16_t)(1 + random_below(NDSH_MSG_TYPE_COUNT - 1));
+	union {
+		struct ndsh_msg_hdr h;
+		char bytes[NDSH_MSG_BYTES + 64];
+	} m = { .h.type = type };
+
+	hello(fd);
+	say(fd, &m, ndsh_msg_table[type].bytes + (random_below(2) ? 1 : -1));
+	expect_end(fd, "a message of the wrong size");
+}
+
+static void
+wrong_state(int fd)
+{
+	uint16_t type;
+	union {
+		struct ndsh_msg_hdr h;
+		char bytes[NDSH_MSG_BYTES];
+	} m;
+
+	do
+		type = (uint16_t)(1 + random_below(NDSH_MSG_TYPE_COUNT - 1));
+	while (ndsh_msg_table[type].states & (1u << NDSH_ST_NEW));
+	random_fill(&m, sizeof(m));
+	m.h = (struct ndsh_msg_hdr){ .type = type };
+	say(fd, &m, ndsh_msg_table[type].bytes);
+	expect_end(fd, "a message before HELLO");
+}
+
+/* Right in form and state, nonsense inside: it is answered with a status or ends the session. */
+static void
+nonsense(int fd)
+{
+	union {
+		struct ndsh_msg_hdr h;
+		char bytes[NDSH_MSG_BYTES];
+	} m;
+
+	hello(fd);
+	for (int i = 0; i < 8; i++) {
+		uint16_t type = (uint16_t)(1 + random_below(NDSH_MSG_TYPE_COUNT - 1));
+
+		random_fill(&m, sizeof(m));
+		m.h = (struct ndsh_msg_hdr){ .type = type, .cookie = 1 };
+		say(fd, &m, ndsh_msg_table[type].bytes);
+	}
+}
+
+/* A file descriptor that the daemon must not receive: closing a client's can block its thread. */
+static void
+descriptor(int fd)
+{
+	struct ndsh_hello m = { 0 };
+	struct iovec iov = { &m, sizeof(m) };
+	char control[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+		.msg_controllen = sizeof(control) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+	int given = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	ndsh_hello_fill(&m);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &given, sizeof(given));
+	(void)sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(given);
+}
+
+static void
+sudden_end(int fd)
+{
+	if (random_below(2))
+		hello(fd);
+	if (random_below(2))
+		shutdown(fd, SHUT_WR);
+}
+
+/* Asks and asks, and never reads an answer. */
+static void
+deaf(int fd)
+{
+	struct ndsh_address_list m = { .h.type = NDSH_MSG_ADDRESS_LIST };
+
+	hello(fd);
+	for (int i = 0; i < 2000; i++)
+		say(fd, &m, sizeof(m));
+}
+
+static void (*const abuses[])(int fd) = { random_datagram, wrong_magic, wrong_size, wrong_state, nonsense,
+	descriptor, sudden_end, deaf };
+
+int
+main(int argc, char **argv)
+{
+	unsigned int sent = 0;
+	time_t end;
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: ndabuse SOCKET SEED SECONDS\n");
+		return 2;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	random_state = strtoull(argv[2], NULL, 0) * 0x9e3779b97f4a7c15u + 1;
+	end = time(NULL) + atoi(argv[3]);
+	while (time(NULL) < end || sent < 8 * 8) {
+		int fd = dial(argv[1]);
+
+		abuses[sent++ % (sizeof(abuses) / sizeof(abuses[0]))](fd);
+		close(fd);
+	}
+	printf("%u abuses\n", sent);
+	return 0;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ndtest SCENARIO SOCKET_A ADDRESS_A SOCKET_B ADDRESS_B [PID_OF_DAEMON_A]
+ *
+ * Outcomes of libndclient that the programs for people don't show. One process holds both ends of a
+ * connection. Exit status 0: the scenario went as it must; 1: a line says what did not.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scenarios.h"
+
+#define SECONDS_MAX 120
+
+static const struct {
+	const char *name;
+	void (*run)(struct pair *p);
+} scenarios[] = {
+	{ "full-cq", scenario_full_cq },
+	{ "no-receive", scenario_no_receive },
+	{ "late-receive", scenario_late_receive },
+	{ "long-send", scenario_long_send },
+	{ "wrong-key", scenario_wrong_key },
+	{ "out-of-bounds", scenario_out_of_bounds },
+	{ "no-right", scenario_no_right },
+	{ "dead-key", scenario_dead_key },
+	{ "foreign-memory", scenario_foreign_memory },
+	{ "notify", scenario_notify },
+	{ "no-listener", scenario_no_listener },
+	{ "no-neighbour", scenario_no_neighbour },
+	{ "no-route", scenario_no_route },
+	{ "reject", scenario_reject },
+	{ "private-data", scenario_private_data },
+	{ "port-in-use", scenario_port_in_use },
+	{ "disconnect", scenario_disconnect },
+	{ "cancel", scenario_cancel },
+	{ "device-removed", scenario_device_removed },
+	{ "fork", scenario_fork },
+	{ "hold", scenario_hold },
+};
+
+int
+main(int argc, char **argv)
+{
+	struct pair p = { .a.name = "a", .b.name = "b" };
+
+	if (argc < 6) {
+		fprintf(stderr, "usage: ndtest SCENARIO SOCKET_A ADDRESS_A SOCKET_B ADDRESS_B [PID]\n");
+		return 2;
+	}
+	alarm(SECONDS_MAX); /* a hang is a failure, also without a runner */
+	side_address(&p.a, argv[2], argv[3]);
+	side_address(&p.b, argv[4], argv[5]);
+	p.daemon_a = argc > 6 ? atoi(argv[6]) : 0;
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		if (strcmp(scenarios[i].name, argv[1]) == 0) {
+			scenarios[i].run(&p);
+			printf("%s: as it must be\n", argv[1]);
+			return 0;
+		}
+	}
+	fprintf(stderr, "ndtest: no scenario %s\n", argv[1]);
+	return 2;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests that go wrong, and the statuses they end with. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios.h"
+
+/*
+ * R-CQ-31: an entry too many kills the CQ and the queue pairs at it, and is told to whoever waits;
+ * what was queued before stays readable. Another CQ and queue pair of the same adapter live on.
+ */
+void
+scenario_full_cq(struct pair *p)
+{
+	struct pair other = *p;
+	struct nd_overlapped fault = { 0 }, late = { 0 };
+	struct nd_result result;
+	int32_t n;
+
+	pair_open(&other);
+	side_open(&p->a, 4);
+	side_open(&p->b, 64);
+	side_create_qp(&p->a, 1024);
+	side_create_qp(&p->b, 16);
+	pair_connect(p);
+	WANT(ND_PENDING, nd_cq_notify(p->a.cq, ND_CQ_NOTIFY_ERRORS, &fault));
+	for (int i = 0; i < 1024; i++) {
+		nd_status status = side_write(&p->a, &p->b, 8, nd_mr_remote_token(p->b.mr));
+
+		if (status != ND_SUCCESS) /* it may have overrun by now */
+			break;
+	}
+	WANT(ND_BUFFER_OVERFLOW, nd_overlapped_wait(&fault, PATIENCE_MS));
+	while ((n = nd_cq_get_results(p->a.cq, &result, 1)) > 0)
+		WANT(ND_SUCCESS, result.status);
+	WANT(ND_BUFFER_OVERFLOW, n);
+	WANT(ND_BUFFER_OVERFLOW, finish(nd_cq_notify(p->a.cq, ND_CQ_NOTIFY_ANY, &late), &late));
+	pair_works(&other);
+	pair_close(&other);
+	pair_close(p);
+}
+
+/* R-SR-05: the sender learns of it in less than 5 s; the receiver of nothing meanwhile. */
+void
+scenario_no_receive(struct pair *p)
+{
+	struct nd_result result;
+
+	pair_open(p);
+	WANT(ND_SUCCESS, side_send(&p->a, 100));
+	WANT(ND_IO_TIMEOUT, side_result(&p->a, &result));
+	CHECK(result.request_type == ND_REQUEST_SEND);
+	pair_close(p);
+}
+
+/* A receive that comes while the sender is held off (RNR) gets the message, once. */
+void
+scenario_late_receive(struct pair *p)
+{
+	struct nd_result result;
+
+	pair_open(p);
+	memcpy(p->a.buf, "late but whole", 15);
+	WANT(ND_SUCCESS, side_send(&p->a, 15));
+	sleep_ms(5);
+	WANT(ND_SUCCESS, side_receive(&p->b, 100));
+	WANT(ND_SUCCESS, side_result(&p->b, &result));
+	CHECK(result.bytes_transferred == 15 && strcmp(p->b.buf, "late but whole") == 0);
+	WANT(ND_SUCCESS, side_result(&p->a, &result));
+	CHECK(side_quiet(&p->b, 50));
+	pair_close(p);
+}
+
+/* R-SR-03, R-SR-04: both ends fail, and no byte goes beyond the receive. */
+void
+scenario_long_send(struct pair *p)
+{
+	struct nd_result result;
+	nd_status status;
+
+	pair_open(p);
+	memset(p->a.buf, 0x5a, BUFFER_BYTES);
+	memset(p->b.buf, 0, BUFFER_BYTES);
+	WANT(ND_SUCCESS, side_receive(&p->b, 1000));
+	WANT(ND_SUCCESS, side_send(&p->a, 5000));
+	WANT(ND_DATA_ERROR, side_result(&p->a, &result));
+	status = side_result(&p->b, &result);
+	CHECK(status == ND_DATA_OVERRUN || status == ND_BUFFER_OVERFLOW);
+	for (int i = 1000; i < BUFFER_BYTES; i++)
+		CHECK(p->b.buf[i] == 0);
+	pair_close(p);
+}
+
+/*
+ * R-RW-02: the requester's entry fails, nothing is moved, and the responder's posted receive is
+ * cancelled. One connection for each request, as it does not survive.
+ */
+static void
+refused(struct pair *p, int write, uint32_t bytes, uint32_t token)
+{
+	struct nd_result result;
+
+	memset(p->b.buf, 0x11, BUFFER_BYTES);
+	memset(p->a.buf, 0x22, BUFFER_BYTES);
+	WANT(ND_SUCCESS, side_receive(&p->b, 100));
+	WANT(ND_SUCCESS, write ? side_write(&p->a, &p->b, bytes, token) :
+				 side_read(&p->a, &p->b, bytes, token));
+	WANT(ND_ACCESS_VIOLATION, side_result(&p->a, &result));
+	CHECK(result.request_type == (write ? ND_REQUEST_WRITE : ND_REQUEST_READ));
+	WANT(ND_CANCELED, side_result(&p->b, &result));
+	CHECK(result.request_type == ND_REQUEST_RECEIVE);
+	for (int i = 0; i < BUFFER_BYTES; i++)
+		CHECK(p->a.buf[i] == 0x22 && p->b.buf[i] == 0x11);
+	pair_close(p);
+}
+
+void
+scenario_wrong_key(struct pair *p)
+{
+	for (int write = 0; write <= 1; write++) {
+		pair_open(p);
+		refused(p, write, 100, nd_mr_remote_token(p->b.mr) ^ 0x00010001);
+	}
+}
+
+/* One byte more than the peer's region, where our own is as large as need be. */
+void
+scenario_out_of_bounds(struct pair *p)
+{
+	for (int write = 0; write <= 1; write++) {
+		struct nd_mr *smaller;
+
+		pair_open(p);
+		WANT(ND_SUCCESS, nd_mr_register(p->b.pd, p->b.buf, 99,
+					 ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |
+						 ND_MR_FLAG_ALLOW_REMOTE_WRITE,
+					 &smaller));
+		refused(p, write, 100, nd_mr_remote_token(smaller));
+	}
+}
+
+/* A region that may be written, but not read, and the reverse. */
+void
+scenario_no_right(struct pair *p)
+{
+	for (int write = 0; write <= 1; write++) {
+		struct nd_mr *region;
+
+		pair_open(p);
+		WANT(ND_SUCCESS, nd_mr_register(p->b.pd, p->b.buf, BUFFER_BYTES,
+					 write ? ND_MR_FLAG_ALLOW_REMOTE_READ :
+						 ND_MR_FLAG_ALLOW_REMOTE_WRITE,
+					 &region));
+		refused(p, write, 100, nd_mr_remote_token(region));
+	}
+}
+
+/* The key of a region that is no more. */
+void
+scenario_dead_key(struct pair *p)
+{
+	for (int write = 0; write <= 1; write++) {
+		struct nd_mr *region;
+		uint32_t token;
+
+		pair_open(p);
+		WANT(ND_SUCCESS, nd_mr_register(p->b.pd, p->b.buf, BUFFER_BYTES,
+					 ND_MR_FLAG_ALLOW_REMOTE_READ | ND_MR_FLAG_ALLOW_REMOTE_WRITE,
+					 &region));
+		token = nd_mr_remote_token(region);
+		WANT(ND_SUCCESS, nd_mr_deregister(region));
+		refused(p, write, 100, token);
+	}
+}
+
+/* Only arena memory can be registered; the words say so. */
+void
+scenario_foreign_memory(struct pair *p)
+{
+	char *foreign = malloc(BUFFER_BYTES);
+	struct nd_mr *mr;
+
+	CHECK(foreign != NULL);
+	side_open(&p->a, 16);
+	WANT(ND_NOT_SUPPORTED,
+		nd_mr_register(p->a.pd, foreign, BUFFER_BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &mr));
+	CHECK(nd_last_error()[0] != '\0');
+	/* Its beginning alone does not make a region the arena's. */
+	CHECK(nd_mr_register(p->a.pd, p->a.buf, (size_t)1 << 40, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &mr) < 0);
+	WANT(ND_INVALID_PARAMETER, nd_mr_register(p->a.pd, NULL, 0, 0, &mr));
+	WANT(ND_INVALID_BUFFER_SIZE, nd_mr_register(p->a.pd, p->a.buf, 0, 0, &mr));
+	side_close(&p->a);
+	free(foreign);
+}
+
+/* R-CQ-12, R-CQ-14: a notification for what is new, none for what was taken. */
+void
+scenario_notify(struct pair *p)
+{
+	struct nd_overlapped ov = { 0 };
+	struct nd_result result;
+
+	pair_open(p);
+	WANT(ND_PENDING, nd_cq_notify(p->b.cq, ND_CQ_NOTIFY_ANY, &ov));
+	CHECK(nd_overlapped_wait(&ov, 50) == ND_TIMEOUT);
+	WANT(ND_SUCCESS, side_receive(&p->b, 100));
+	WANT(ND_SUCCESS, side_send(&p->a, 10));
+	WANT(ND_SUCCESS, nd_overlapped_wait(&ov, PATIENCE_MS));
+	WANT(ND_SUCCESS, side_result(&p->b, &result));
+	CHECK(result.bytes_transferred == 10 && result.qp_context == &p->b);
+	memset(&ov, 0, sizeof(ov));
+	WANT(ND_PENDING, nd_cq_notify(p->b.cq, ND_CQ_NOTIFY_ANY, &ov));
+	CHECK(nd_overlapped_wait(&ov, 50) == ND_TIMEOUT);
+	WANT(ND_SUCCESS, nd_cq_cancel(p->b.cq));
+	WANT(ND_CANCELED, nd_overlapped_wait(&ov, PATIENCE_MS));
+	pair_close(p);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef E2E_SCENARIOS_H
+#define E2E_SCENARIOS_H
+
+#include "pair.h"
+
+/* Each returns if all went as it must; see the functions for what that is. */
+
+/* requests.c */
+void scenario_full_cq(struct pair *p);
+void scenario_no_receive(struct pair *p);
+void scenario_late_receive(struct pair *p);
+void scenario_long_send(struct pair *p);
+void scenario_wrong_key(struct pair *p);
+void scenario_out_of_bounds(struct pair *p);
+void scenario_no_right(struct pair *p);
+void scenario_dead_key(struct pair *p);
+void scenario_foreign_memory(struct pair *p);
+void scenario_notify(struct pair *p);
+
+/* connections.c */
+void scenario_no_listener(struct pair *p);
+void scenario_no_neighbour(struct pair *p);
+void scenario_no_route(struct pair *p);
+void scenario_reject(struct pair *p);
+void scenario_private_data(struct pair *p);
+void scenario_port_in_use(struct pair *p);
+void scenario_disconnect(struct pair *p);
+void scenario_cancel(struct pair *p);
+
+/* endings.c */
+void scenario_device_removed(struct pair *p);
+void scenario_fork(struct pair *p);
+void scenario_hold(struct pair *p);
+
+#endif

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Data of every operation and size, compared byte by byte where it arrives."""
+
+import json
+
+from sandbox import Failure
+
+# One byte to several packets, around the payload of a packet and its multiples, and large.
+CAPTURED_SIZES = ("2", "64", "1023", "1024", "1025", "4096", "5000", "64K", "1M")
+
+
+def perf(link, *options, address=0, timeout=120):
+    """A run of ndperf between the daemons; its JSON document."""
+    with link.b.popen(link.build.ndperf, "-s", "--once", "--verify") as server:
+        server.expect("listening")
+        client = link.a.run(link.build.ndperf, link.b.addresses[address], "--json", "-", "--verify",
+                            *options, timeout=timeout)
+        if server.wait():
+            raise Failure(f"ndperf -s: exit {server.wait()}\n{server.text}")
+    return json.loads(client.stdout)
+
+
+def all_sizes(link, operation, *options, **how):
+    document = perf(link, "-t", operation, "--all", *options, **how)
+    sizes = [row["bytes"] for row in document["results"]]
+    if sizes != [2 << n for n in range(23)]:
+        raise Failure(f"sizes in the JSON: {sizes}")
+    return f"{len(sizes)} sizes"
+
+
+def captured_sizes(link, operation):
+    def act():
+        for size in CAPTURED_SIZES:
+            perf(link, "-t", operation, "--size", size, "-n", 4, "--warmup", 0, "-d", 4, "--cq-mod", 2)
+
+    return link.captured(act)
+
+
+def cases(link):
+    """Cases of one link that is up."""
+    for operation in ("write", "send", "read"):
+        yield f"{operation} all sizes", lambda o=operation: all_sizes(link, o, "-n", 40)
+        yield f"{operation} 4 queue pairs, event", lambda o=operation: perf(
+            link, "-t", o, "--size", "10000", "-q", 4, "-n", 500, "--event") and None
+        yield f"{operation} latency", lambda o=operation: perf(
+            link, "-t", o, "-m", "lat", "--size", 64, "-n", 200) and None
+    yield "write all sizes v6", lambda: all_sizes(link, "write", "-n", 10, address=1)
+
+
+def captured_cases(link):
+    for operation in ("write", "send", "read"):
+        yield f"{operation} captured", lambda o=operation: captured_sizes(link, o)
