@@ -47,9 +47,7 @@ serve_request(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *arp,
 	const uint8_t *sha = arp + ARP_SHA;
 
 	send_arp(n, port, sha, ARP_REPLY, arp + ARP_TPA, sha, arp + ARP_SPA);
-	/* Sender 0.0.0.0 asks whether the address is free: there is nobody to know. */
-	if (net_ip_is_unicast(sender))
-		net_neigh_asked(n, now_ns, port, sender, sha);
+	net_neigh_asked(n, now_ns, port, sender, sha);
 }
 
 void

@@ -227,7 +227,7 @@ net_neigh_asked(struct net *n, uint64_t now_ns, uint32_t port, const struct net_
 	struct net_neigh *e = net_neigh_find(n, port, ip);
 
 	if (a == NULL)
-		return; /* we would go by the gateway */
+		return; /* behind the gateway; or 0.0.0.0, who asks whether an address is free */
 	if (e == NULL) {
 		e = create(n, now_ns, port, ip, false);
 		if (e == NULL)

@@ -147,6 +147,7 @@ Test(net_neigh, traffic_of_the_peer_takes_the_place_of_probes)
 		net_confirm(r.n, r.now, &ip, peer_mac);
 	}
 	rig_expect_silence(&r);
+	rig_run_until(&r, r.now + 10 * S);
 	net_confirm(r.n, r.now, &ip, other_mac);
 	expect_mac(peer_mac);
 	rig_run_until(&r, start + (19 * 20 + 30) * S);
@@ -244,6 +245,7 @@ Test(net_neigh, rumour_of_a_new_mac_makes_us_ask_everybody)
 	rig_rx(&r, ARP(ME, OTHER, "002", OTHER, IP_PEER, ME, IP_ME));
 	expect_mac(other_mac);
 	/* Rumours in a storm: the answer stands for a second. */
+	rig_run_until(&r, r.now + 999 * MS);
 	for (unsigned i = 0; i < 10; i++)
 		rig_rx(&r, ARP(ALL, PEER, "001", PEER, IP_PEER, NOBODY, IP_PEER));
 	rig_expect_silence(&r);
