@@ -11,6 +11,7 @@ roce_cm_connect(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_connec
 	c = cm_conn_new(cm, CM_REQ_SENT);
 	if (c == NULL)
 		return NULL;
+	c->active = true;
 	c->host_holds = true;
 	c->owner = p->owner;
 	c->tid = cm_new_tid(cm, c->local_id);
@@ -110,7 +111,7 @@ cm_recv_rep(struct roce_cm *cm, const struct cm_in *in)
 
 	if (in->mad.local_id == 0 || in->mad.qpn <= ROCE_QPN_GSI)
 		cm->counters.rx_malformed++;
-	else if (c == NULL)
+	else if (c == NULL || !c->active)
 		cm->counters.rx_dropped++;
 	else if (c->state == CM_REQ_SENT || c->state == CM_MRA_REQ_RCVD)
 		rep_accept(cm, in, c);

@@ -108,6 +108,7 @@ struct roce_cm_conn {
 	uint8_t state; /* enum cm_state */
 	uint8_t tx;    /* CM_TX_ bits */
 	uint8_t events; /* 1 << enum roce_cm_event_type */
+	bool active;	     /* we sent the REQ */
 	bool host_holds;     /* the host has the handle and did not destroy it */
 	bool refused;	     /* TIMEWAIT after our REJ: repeat it when asked again */
 	bool rej_without_id; /* our REJ carries comm id 0 (W-CM-48) */
@@ -132,7 +133,7 @@ struct roce_cm_conn {
 	uint64_t deadline_ns, retry_ns, give_up_ns;
 
 	uint16_t ev_reason;
-	bool ev_by_peer;
+	bool ev_by_peer, ev_timed_out;
 	uint16_t in_priv_bytes, out_priv_bytes;
 	uint8_t in_priv[ROCE_CM_REP_PRIV]; /* of the message behind the pending event */
 	uint8_t out_priv[ROCE_CM_REP_PRIV]; /* of our REQ, REP or REJ */
