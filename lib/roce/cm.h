@@ -113,6 +113,7 @@ struct roce_cm_event {
 	uint32_t flow_label;
 	uint16_t reason; /* REJECTED: CM reason code (3.8) */
 	bool by_peer;	 /* DISCONNECTED: the peer ended it */
+	bool timed_out;	 /* DISCONNECTED: the peer never answered our DREQ */
 	uint8_t priv[ROCE_CM_PRIV_MAX];
 	uint32_t priv_bytes; /* the whole field of the message, zero padded */
 };

@@ -271,8 +271,10 @@ event_fill(struct roce_cm_event *ev, enum roce_cm_event_type type, struct roce_c
 	ev->ack_timeout = type == ROCE_CM_EV_REPLY ? c->reply_ack_timeout : c->ack_timeout;
 	if (type == ROCE_CM_EV_REJECTED)
 		ev->reason = c->ev_reason;
-	if (type == ROCE_CM_EV_DISCONNECTED)
+	if (type == ROCE_CM_EV_DISCONNECTED) {
 		ev->by_peer = c->ev_by_peer;
+		ev->timed_out = c->ev_timed_out;
+	}
 	if (type == ROCE_CM_EV_REQUEST || type == ROCE_CM_EV_REPLY ||
 		type == ROCE_CM_EV_REJECTED) {
 		memcpy(ev->priv, c->in_priv, c->in_priv_bytes);

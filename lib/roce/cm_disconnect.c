@@ -245,6 +245,7 @@ void
 cm_give_up(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 {
 	if (c->state == CM_DREQ_SENT) { /* W-CM-46 */
+		c->ev_timed_out = true;
 		cm_event_raise(cm, c, ROCE_CM_EV_DISCONNECTED);
 		cm_conn_timewait(cm, now_ns, c);
 	} else {

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Monotonic nanoseconds from the CPU's constant-rate counter: one read and one multiplication. */
+#ifndef NDD_CLOCK_H
+#define NDD_CLOCK_H
+
+#include <stdint.h>
+
+#include <rte_cycles.h>
+
+#define NDD_US 1000ull
+#define NDD_MS 1000000ull
+#define NDD_S  1000000000ull
+
+extern uint64_t ndd_clock_mult; /* ns per tick, 32.32 fixed point; constant after ndd_clock_init() */
+
+/* After EAL has measured the counter's rate. */
+void ndd_clock_init(void);
+
+static inline uint64_t
+ndd_now_ns(void)
+{
+	return (uint64_t)(((unsigned __int128)rte_rdtsc() * ndd_clock_mult) >> 32);
+}
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connect: next hop, REQ, REP, then the client completes and RTU leaves. */
+#include <string.h>
+
+#include "clock.h"
+#include "conn.h"
+#include "log.h"
+
+static bool
+is_unspecified(const uint8_t ip[16])
+{
+	static const uint8_t zero[16], v4[12] = {[10] = 0xff, [11] = 0xff};
+
+	return memcmp(ip, zero, 16) == 0 || (memcmp(ip, v4, 12) == 0 && memcmp(ip + 12, zero, 4) == 0);
+}
+
+static nd_status
+check(struct ndd_session *s, const struct ndsh_connect *m, struct ndd_qp *qp)
+{
+	struct net_ip ip;
+
+	if (qp == NULL)
+		return ND_INVALID_HANDLE;
+	if (qp->conn != NULL)
+		return ND_CONNECTION_ACTIVE;
+	if (qp->failed)
+		return ND_INVALID_DEVICE_STATE;
+	if (m->priv_bytes > NDSH_CALLER_DATA_MAX)
+		return ND_INVALID_BUFFER_SIZE;
+	if (is_unspecified(m->remote.ip))
+		return ND_BAD_NETWORK_NAME;
+	memcpy(ip.b, m->local.ip, 16);
+	if (!is_unspecified(ip.b) && net_local_port(s->daemon->net, &ip) < 0)
+		return ND_INVALID_ADDRESS;
+	return ND_SUCCESS;
+}
+
+static uint8_t
+limit(uint8_t reads)
+{
+	return reads < ROCE_RD_ATOMIC_MAX ? reads : (uint8_t)ROCE_RD_ATOMIC_MAX;
+}
+
+nd_status
+ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_connect *m = msg;
+	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
+	nd_status status = check(s, m, qp);
+	struct ndd_conn *c;
+
+	if (status != ND_SUCCESS)
+		return status;
+	c = ndd_conn_new(s, NDD_CONN_RESOLVING);
+	if (c == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	memcpy(c->local.gid.raw, is_unspecified(m->local.ip) ? s->ip : m->local.ip, 16);
+	memcpy(c->remote.gid.raw, m->remote.ip, 16);
+	c->remote.port = m->remote.port;
+	c->local.port = m->local.port;
+	if (c->local.port == 0) {
+		c->local.port = ndd_ephemeral_take(s->daemon);
+		c->ephemeral = c->local.port != 0;
+	}
+	if (c->local.port == 0) {
+		ndd_conn_free(s, c);
+		return ND_TOO_MANY_ADDRESSES;
+	}
+	c->qp = qp;
+	qp->conn = c;
+	c->inbound = limit(m->inbound_reads);
+	c->outbound = limit(m->outbound_reads);
+	c->tos = m->tos;
+	c->hop_limit = 64;
+	c->flow_label = roce_cm_flow_label(c->local.port, c->remote.port);
+	c->priv_bytes = m->priv_bytes;
+	memcpy(c->priv, m->priv, m->priv_bytes);
+	/* ndd_conn_tick() goes on: the reply leaves before any event. */
+	ndd_conn_ask(c);
+	r->id.id = c->id;
+	return ND_SUCCESS;
+}
+
+void
+ndd_conn_send_request(struct ndd_conn *c, uint64_t now_ns)
+{
+	struct ndd *d = c->session->daemon;
+	struct roce_cm_connect req = {
+		.local = c->local,
+		.remote = c->remote,
+		.port = c->hop.port,
+		.qp = {
+			.qpn = c->qp->qpn,
+			.psn = c->qp->psn,
+			.responder_resources = c->inbound,
+			.initiator_depth = c->outbound,
+			.retry_count = d->cfg->retry_count,
+			.rnr_retry = d->cfg->rnr_retry,
+		},
+		.ack_timeout = d->cfg->timeout_code,
+		.tos = c->tos,
+		.hop_limit = c->hop_limit,
+		.flow_label = c->flow_label,
+		.priv = c->priv,
+		.priv_bytes = c->priv_bytes,
+		.owner = c,
+	};
+
+	c->mtu_code = ndd_mtu_code(ndd_path_mtu(d->cfg->port[c->hop.port].mtu));
+	req.mtu_code = c->mtu_code;
+	c->cm = roce_cm_connect(d->cm, now_ns, &req);
+	if (c->cm == NULL)
+		ndd_conn_fail(c, ND_INSUFFICIENT_RESOURCES, NULL);
+	else
+		c->state = NDD_CONN_REQUESTED;
+}
+
+/* Table 3.5, column A; read limits lowered to what both grant (R-CONN-09). */
+void
+ndd_conn_replied(struct ndd_conn *c, const struct roce_cm_event *ev)
+{
+	if (c->state != NDD_CONN_REQUESTED)
+		return;
+	c->peer = ev->peer;
+	c->peer.retry_count = c->session->daemon->cfg->retry_count;
+	c->ack_timeout = ev->ack_timeout;
+	if (ev->peer.initiator_depth < c->inbound)
+		c->inbound = ev->peer.initiator_depth;
+	if (ev->peer.responder_resources < c->outbound)
+		c->outbound = ev->peer.responder_resources;
+	c->state = NDD_CONN_REPLIED;
+	ndd_conn_tell(c, NDSH_EV_CONN_REPLY, ND_SUCCESS, ev);
+}
+
+nd_status
+ndd_conn_complete(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	struct ndd_conn *c = ndd_slots_get(&s->conns, ((const struct ndsh_id_msg *)msg)->id);
+
+	(void)r;
+	if (c == NULL)
+		return ND_INVALID_HANDLE;
+	if (c->state == NDD_CONN_OVER || c->state == NDD_CONN_FLUSHING)
+		return ND_CONNECTION_ABORTED;
+	if (c->state != NDD_CONN_REPLIED)
+		return ND_CONNECTION_INVALID;
+	if (c->qp == NULL || c->qp->failed || !ndd_conn_bring_up(c)) {
+		roce_cm_reject(s->daemon->cm, ndd_now_ns(), c->cm, 28, NULL, 0);
+		c->told_end = true;
+		ndd_conn_over(c);
+		return ND_CONNECTION_ABORTED;
+	}
+	/* RTR and RTS before RTU (W-CM-35). */
+	c->state = NDD_CONN_ESTABLISHED;
+	if (!roce_cm_complete(s->daemon->cm, ndd_now_ns(), c->cm)) {
+		c->told_end = true;
+		ndd_conn_over(c);
+		return ND_CONNECTION_ABORTED;
+	}
+	return ND_SUCCESS;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a connection's values to its queue pair: next hop, path, states. */
+#include <string.h>
+
+#include "conn.h"
+#include "log.h"
+
+uint8_t
+ndd_mtu_code(uint32_t bytes)
+{
+	uint8_t code = 1;
+
+	while (code < 5 && 256u << (code - 1) < bytes)
+		code++;
+	return code;
+}
+
+nd_status
+ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns)
+{
+	struct net_ip src, dst;
+
+	memcpy(src.b, c->local.gid.raw, 16);
+	memcpy(dst.b, c->remote.gid.raw, 16);
+	switch (net_resolve(c->session->daemon->net, now_ns, &src, &dst, &c->hop)) {
+	case NET_RESOLVED:
+		return ND_SUCCESS;
+	case NET_PENDING:
+		return ND_PENDING;
+	case NET_UNREACHABLE:
+		return ND_HOST_UNREACHABLE;
+	case NET_NO_ROUTE:
+		break;
+	}
+	return ND_NETWORK_UNREACHABLE;
+}
+
+struct bring_up {
+	struct ndd_qp *qp;
+	struct roce_qp_attr attr;
+	enum roce_modify result;
+};
+
+static void
+on_shard_bring_up(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	const uint32_t rtr = ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |
+			     ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR | ROCE_QPA_ACCESS;
+	const uint32_t rts = ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY |
+			     ROCE_QPA_SQ_PSN | ROCE_QPA_MAX_RD;
+	struct bring_up *b = arg;
+
+	b->result = roce_qp_modify(
+		shard->engine, b->qp->engine, now_ns, ROCE_QPS_RTR, rtr, &b->attr);
+	if (b->result == ROCE_MODIFY_OK)
+		b->result = roce_qp_modify(
+			shard->engine, b->qp->engine, now_ns, ROCE_QPS_RTS, rts, &b->attr);
+}
+
+static void
+fill_path(const struct ndd_conn *c, struct roce_path *path)
+{
+	path->sgid = c->local.gid;
+	path->dgid = c->remote.gid;
+	memcpy(path->smac, c->hop.smac, 6);
+	memcpy(path->dmac, c->hop.dmac, 6);
+	path->tos = c->tos;
+	path->ttl = c->hop_limit;
+	path->flow_label = c->flow_label;
+	path->udp_sport = roce_flow_sport(c->flow_label, c->qp->qpn, c->peer.qpn);
+}
+
+bool
+ndd_conn_bring_up(struct ndd_conn *c)
+{
+	const struct config *cfg = c->session->daemon->cfg;
+	struct bring_up b = {.qp = c->qp};
+
+	/* W-CM-30: who may read from whom; MR rights say the rest. */
+	b.attr.access = NDSH_ACCESS_REMOTE_WRITE;
+	if (c->inbound != 0)
+		b.attr.access |= NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_ATOMIC;
+	fill_path(c, &b.attr.path);
+	b.attr.port = c->hop.port;
+	b.attr.mtu_bytes = 128u << c->mtu_code;
+	b.attr.dest_qpn = c->peer.qpn;
+	b.attr.rq_psn = c->qp->psn;
+	b.attr.sq_psn = c->peer.psn;
+	b.attr.max_dest_rd = c->inbound;
+	b.attr.max_rd = c->outbound;
+	b.attr.min_rnr_code = cfg->min_rnr_code;
+	b.attr.timeout_code = c->ack_timeout != 0 ? c->ack_timeout : cfg->timeout_code;
+	b.attr.retry = c->peer.retry_count;
+	b.attr.rnr_retry = c->peer.rnr_retry;
+	c->brought_up = true;
+	ndd_shard_call(c->session->shard, on_shard_bring_up, &b);
+	if (b.result != ROCE_MODIFY_OK)
+		ndd_info("session %lu: queue pair 0x%06x could not be brought up (%d)",
+			c->session->serial, c->qp->qpn, b.result);
+	return b.result == ROCE_MODIFY_OK;
+}
+
+struct set_macs {
+	struct roce_qp *qp;
+	const struct net_nexthop *hop;
+};
+
+static void
+on_shard_set_macs(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct set_macs *m = arg;
+
+	(void)shard;
+	(void)now_ns;
+	roce_qp_set_macs(m->qp, m->hop->smac, m->hop->dmac);
+}
+
+/* W-GID-03: a neighbour that is being asked again keeps its old address meanwhile. */
+void
+ndd_conn_refresh(struct ndd_conn *c, uint64_t now_ns)
+{
+	struct set_macs m = {.hop = &c->hop};
+	struct net_nexthop old = c->hop;
+
+	if (c->qp == NULL)
+		return;
+	m.qp = c->qp->engine;
+	if (ndd_conn_resolve(c, now_ns) != ND_SUCCESS) {
+		c->hop = old;
+		return;
+	}
+	c->hop.port = old.port;
+	if (memcmp(old.dmac, c->hop.dmac, 6) != 0 || memcmp(old.smac, c->hop.smac, 6) != 0)
+		ndd_shard_call(c->session->shard, on_shard_set_macs, &m);
+}

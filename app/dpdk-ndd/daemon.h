@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The control thread's state and loop: sessions, objects, the CM, neighbours. Lcores see nothing of
+ * it but struct ndd_plane; it sees their shards through ndd_shard_call() and the rings.
+ */
+#ifndef NDD_DAEMON_H
+#define NDD_DAEMON_H
+
+#include <sys/epoll.h>
+#include <sys/queue.h>
+
+#include "config/config.h"
+#include "net/net.h"
+#include "roce/cm.h"
+#include "shard.h"
+
+struct ndd;
+struct ndd_conn;
+struct ndd_session;
+
+/* Something in the control thread's epoll: data.ptr is one of these, first in its owner. */
+struct ndd_watch {
+	void (*ready)(struct ndd *d, struct ndd_watch *w, uint32_t events);
+	int fd;
+};
+bool ndd_watch_add(struct ndd *d, struct ndd_watch *w, int fd, uint32_t events,
+	void (*ready)(struct ndd *d, struct ndd_watch *w, uint32_t events));
+void ndd_watch_del(struct ndd *d, struct ndd_watch *w);
+
+TAILQ_HEAD(ndd_conn_list, ndd_conn);
+TAILQ_HEAD(ndd_session_list, ndd_session);
+
+/* A MAD whose next hop is being asked for. */
+#define NDD_MADS_WAITING 64u
+struct ndd_mad {
+	uint64_t until_ns; /* 0: free */
+	struct roce_cm_tx tx;
+};
+
+struct ndd {
+	const struct config *cfg;
+	struct ndd_plane plane;
+	struct net *net;
+	struct roce_cm *cm;
+	size_t net_bytes, cm_bytes;
+	int epoll_fd;
+	struct ndd_bell bell; /* lcores ring it */
+	struct ndd_watch bell_watch, listen_watch, signal_watch;
+	struct ndd_session_list sessions, ended;
+	uint32_t session_count;
+	uint64_t serial; /* of sessions and objects; never reused */
+	struct ndd_conn_list conns;   /* all that the CM knows */
+	uint64_t net_generation;      /* as far as conns' addresses are judged */
+	uint64_t conns_deadline_ns;   /* the first of conns' */
+	bool conns_fresh;	      /* a connection waits for its first step, or has a new deadline */
+	struct ndd_mad mad[NDD_MADS_WAITING];
+	uint32_t mads_waiting, mad_psn;
+	uint64_t ephemeral[16384 / 64]; /* local CM ports 49152.. in use */
+	uint32_t ephemeral_next;
+	bool stopping, mlock_refused;
+};
+
+/* ---- control.c ---- */
+
+bool ndd_control_init(struct ndd *d);
+/* Open the control socket: clients may come. */
+bool ndd_control_listen(struct ndd *d);
+void ndd_control_run(struct ndd *d); /* until SIGTERM or SIGINT */
+/* End all sessions, within bounded time; the lcores still run. */
+void ndd_control_farewell(struct ndd *d);
+void ndd_control_fini(struct ndd *d);
+
+/* ---- host.c: frames between shards and net, CM ---- */
+
+/* Frames, events that the shards sent up. True if there may be more. */
+bool ndd_host_rx(struct ndd *d, uint64_t now_ns);
+/* What net and CM want to send; timers of both. */
+void ndd_host_tx(struct ndd *d, uint64_t now_ns);
+/* ns until something must be done; UINT64_MAX: nothing. */
+uint64_t ndd_host_deadline(const struct ndd *d);
+
+/* ---- stats.c ---- */
+
+void ndd_stats_log(const struct ndd *d);
+
+#endif

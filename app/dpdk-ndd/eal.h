@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DPDK's environment, from our configuration. */
+#ifndef NDD_EAL_H
+#define NDD_EAL_H
+
+#include <stdbool.h>
+
+#include "config/config.h"
+
+/* EAL's lcore 0 is the control thread; shard i runs on lcore NDD_LCORE_OF_SHARD(i). */
+#define NDD_LCORE_OF_SHARD(i) ((i) + 1u)
+
+bool ndd_eal_init(const struct config *cfg, int verbose);
+
+#endif

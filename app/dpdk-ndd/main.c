@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dpdk-ndd: from the command line to the control loop and back. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include <rte_eal.h>
+
+#include "clock.h"
+#include "eal.h"
+#include "instance.h"
+#include "log.h"
+#include "options.h"
+#include "session.h"
+#include "sigbus.h"
+#include "start.h"
+
+/* Before EAL makes threads: they inherit the mask, and only the control thread's signalfd answers. */
+static bool
+prepare_process(void)
+{
+	struct rlimit lim;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGUSR1);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
+		!ndd_sigbus_install())
+		return false;
+	/* A session costs three descriptors, a completion queue and a segment one each. */
+	if (getrlimit(RLIMIT_NOFILE, &lim) == 0) {
+		lim.rlim_cur = lim.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &lim);
+	}
+	return true;
+}
+
+static int
+serve(const struct config *cfg, const struct ndd_options *opt)
+{
+	static struct ndd d;
+	int status = EXIT_FAILURE;
+
+	d.cfg = cfg;
+	if (!prepare_process() || !ndd_eal_init(cfg, opt->verbose))
+		return status;
+	ndd_clock_init();
+	if (ndd_control_init(&d) && ndd_start(&d) && ndd_control_listen(&d)) {
+		ndd_control_run(&d);
+		ndd_control_farewell(&d);
+		if (opt->verbose > 0)
+			ndd_stats_log(&d);
+		status = EXIT_SUCCESS;
+	}
+	ndd_stop(&d);
+	ndd_control_fini(&d);
+	(void)rte_eal_cleanup();
+	return status;
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct config cfg;
+	static char err[4096];
+	struct ndd_options opt;
+	int lock, status = ndd_options_parse(&opt, argc, argv);
+
+	if (status >= 0)
+		return status;
+	if (opt.verbose > 0)
+		ndd_log_set_level(opt.verbose > 1 ? NDD_LOG_DEBUG : NDD_LOG_INFO);
+	if (!config_load(&cfg, opt.config, err, sizeof(err))) {
+		fputs(err, stderr);
+		return EXIT_FAILURE;
+	}
+	if (opt.check_config) {
+		printf("%s: ok\n", opt.config);
+		return EXIT_SUCCESS;
+	}
+	lock = ndd_instance_lock(cfg.socket_path);
+	if (lock < 0)
+		return EXIT_FAILURE;
+	status = serve(&cfg, &opt);
+	ndd_instance_unlock(cfg.socket_path, lock);
+	return status;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A session: one client's control socket and all that was made through it. Whatever ends it
+ * (socket, process, broken contract, SIGTERM) takes everything down by the same way.
+ */
+#ifndef NDD_SESSION_H
+#define NDD_SESSION_H
+
+#include <sys/types.h>
+
+#include "daemon.h"
+#include "ndclient/ndclient.h"
+#include "shm/ndsh_msg.h"
+#include "slots.h"
+
+#define NDD_LISTENERS_MAX 4096u /* of the whole daemon */
+
+struct ndd_segment {
+	uint32_t id;
+	uint32_t users; /* queue pairs, CQs and regions that lie in it */
+	int fd;
+	bool live;
+	uint8_t *host; /* mapping of the daemon, once live */
+	uint64_t client_va, bytes;
+};
+
+struct ndd_pd {
+	uint32_t id, engine;
+	uint32_t users;
+};
+
+struct ndd_cq {
+	struct ndd_owner owner; /* what the engine hands back */
+	struct roce_cq *engine;
+	struct ndd_segment *segment;
+	uint32_t users;
+};
+
+struct ndd_mr {
+	uint32_t id;
+	struct roce_mr *engine;
+	struct ndd_segment *segment;
+	struct ndd_pd *pd;
+};
+
+struct ndd_qp {
+	struct ndd_owner owner;
+	struct roce_qp *engine;
+	struct ndd_segment *segment;
+	struct ndd_pd *pd;
+	struct ndd_cq *send_cq, *recv_cq;
+	struct ndd_conn *conn; /* that uses it */
+	uint32_t qpn, psn;     /* psn: the first that we accept */
+	bool failed;	       /* in error state; no new connection */
+};
+
+struct ndd_listener {
+	uint32_t id;
+	struct ndd_session *session;
+	struct roce_cm_listener *cm;
+	struct roce_cm_addr addr;
+	bool ephemeral;
+};
+
+/* Messages that the socket had no room for. */
+struct ndd_outgoing {
+	STAILQ_ENTRY(ndd_outgoing) next;
+	int fd; /* to pass, or -1 */
+	uint16_t bytes;
+	uint8_t msg[];
+};
+STAILQ_HEAD(ndd_outgoing_list, ndd_outgoing);
+
+struct ndd_session {
+	struct ndd_watch watch;	    /* the socket */
+	struct ndd_watch pid_watch; /* pidfd, or fd -1 */
+	struct ndd *daemon;
+	TAILQ_ENTRY(ndd_session) next;
+	uint64_t serial;
+	pid_t pid;
+	uid_t uid;
+	enum ndsh_session_state state;
+	bool ended, attached;
+	struct ndd_outgoing_list outgoing;
+	uint32_t outgoing_count;
+	uint64_t outgoing_since_ns;
+	/* since OPEN */
+	struct ndd_shard *shard;
+	struct ndd_shard_session *lcore; /* what the shard sees of us */
+	int wake_fd;			 /* daemon's end of the wake socket */
+	uint8_t ip[16];			 /* address of the adapter */
+	uint32_t port, path_mtu;
+	uint64_t segment_bytes;
+	struct ndd_slots segments, pds, cqs, mrs, qps, listeners, conns;
+};
+
+/* ---- session.c ---- */
+
+void ndd_session_accept(struct ndd *d, struct ndd_watch *listen_watch, uint32_t events);
+/* End it: the client is told why (NULL: it is gone already), everything is taken down. The structure
+ * lives until ndd_session_reap(). */
+__attribute__((format(printf, 2, 3))) void ndd_session_end(
+	struct ndd_session *s, const char *why, ...);
+void ndd_session_reap(struct ndd *d);
+struct ndd_session *ndd_session_find(struct ndd *d, uint64_t serial);
+
+/* ---- session_send.c ---- */
+
+/* Send a message, with a copy of fd (or -1). Never blocks: what does not fit waits. */
+void ndd_session_send(struct ndd_session *s, const void *msg, size_t bytes, int fd);
+void ndd_session_flush(struct ndd_session *s);
+void ndd_session_drop_outgoing(struct ndd_session *s);
+/* Sessions whose clients don't read end here. */
+void ndd_session_check_stalled(struct ndd *d, uint64_t now_ns);
+
+/* ---- session_msg.c ---- */
+
+/* A reply under construction: zeroed, header set; handlers fill the body. */
+struct ndd_reply {
+	union {
+		struct ndsh_msg_hdr h;
+		struct ndsh_hello_reply hello;
+		struct ndsh_address_list_reply address_list;
+		struct ndsh_open_reply open;
+		struct ndsh_segment_create_reply segment;
+		struct ndsh_id_msg id;
+		struct ndsh_mr_register_reply mr;
+		struct ndsh_qp_create_reply qp;
+		struct ndsh_listener_create_reply listener;
+		uint8_t bytes[NDSH_MSG_BYTES];
+	};
+	int fd; /* goes with the reply and is closed afterwards; -1: none */
+	int keep_fd; /* goes with the reply and stays open; -1: none */
+};
+/* Largest path MTU that an IP MTU carries, with the 96 bytes that Linux reserves (W-RXE-05). */
+uint32_t ndd_path_mtu(uint32_t ip_mtu);
+/* One received datagram. */
+void ndd_session_message(struct ndd_session *s, const void *msg, size_t bytes);
+/* Handlers of the messages, by their file. */
+typedef nd_status ndd_handler(struct ndd_session *s, const void *msg, struct ndd_reply *r);
+
+/* ---- segment.c ---- */
+
+ndd_handler ndd_segment_create, ndd_segment_mapped, ndd_segment_destroy;
+void ndd_segment_free(struct ndd_session *s, struct ndd_segment *seg);
+/* Pointer to [offset, offset+bytes) of a live segment, 64-byte aligned; NULL: it isn't so. */
+void *ndd_segment_block(struct ndd_session *s, uint32_t id, uint64_t offset, uint64_t bytes,
+	struct ndd_segment **seg);
+/* The live segment that holds the client's [va, va+bytes); *host is where we see it. */
+struct ndd_segment *ndd_segment_of_va(
+	struct ndd_session *s, uint64_t va, uint64_t bytes, void **host);
+
+/* ---- objects.c, qp.c ---- */
+
+ndd_handler ndd_pd_create, ndd_pd_destroy, ndd_cq_create, ndd_cq_destroy, ndd_mr_register,
+	ndd_mr_deregister;
+ndd_handler ndd_qp_create, ndd_qp_destroy, ndd_qp_flush;
+void ndd_pd_free(struct ndd_session *s, struct ndd_pd *pd);
+void ndd_cq_free(struct ndd_session *s, struct ndd_cq *cq);
+void ndd_mr_free(struct ndd_session *s, struct ndd_mr *mr);
+void ndd_qp_free(struct ndd_session *s, struct ndd_qp *qp);
+/* To error: everything outstanding completes FLUSH_ERR. drained: after what has arrived already. */
+void ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp, bool drained);
+
+/* A connection's queue pair is being destroyed; went to error. */
+void ndd_conn_qp_gone(struct ndd_conn *c);
+void ndd_conn_qp_failed(struct ndd_conn *c);
+
+/* ---- listener.c, conn.c, conn_passive.c ---- */
+
+ndd_handler ndd_listener_create, ndd_listener_destroy;
+ndd_handler ndd_conn_connect, ndd_conn_complete, ndd_conn_accept, ndd_conn_reject,
+	ndd_conn_disconnect, ndd_conn_destroy;
+void ndd_listener_free(struct ndd_session *s, struct ndd_listener *l);
+void ndd_conn_free(struct ndd_session *s, struct ndd_conn *c);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The second line of defence of shared segments. Seals keep a client from shrinking its memory under
+ * us; should a page still be missing (the machine or a cgroup out of memory, a memory error), the
+ * access gets a private zero page instead of killing the daemon, and the segment counts as broken.
+ */
+#ifndef NDD_SIGBUS_H
+#define NDD_SIGBUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+bool ndd_sigbus_install(void);
+/* Guard [base, base+bytes); false: table full. */
+bool ndd_sigbus_guard(void *base, size_t bytes);
+/* No longer. */
+void ndd_sigbus_unguard(void *base);
+/* True once after an access to a missing page; then look at the segments. */
+bool ndd_sigbus_happened(void);
+bool ndd_sigbus_broken(const void *base);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_ether.h>
+
+#include "port/port.h"
+
+#define PORT_RX_DESC 1024u
+#define PORT_TX_DESC 1024u
+
+static const char *
+say(char *buf, size_t bytes, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(buf, bytes, fmt, ap);
+	va_end(ap);
+	return buf;
+}
+
+/* Drivers without a default in their dev_info give 0: any power of two will do for them. */
+static uint16_t
+ring_size(uint16_t wanted, const struct rte_eth_desc_lim *lim)
+{
+	uint16_t n = wanted;
+
+	if (lim->nb_max != 0 && n > lim->nb_max)
+		n = lim->nb_max;
+	if (n < lim->nb_min)
+		n = lim->nb_min;
+	return n;
+}
+
+/*
+ * af_packet and TAP of DPDK 22.11 refuse an MTU above 1500 though their frames may be larger; a
+ * refusal is remembered and reported, not fatal. What the port drops, RC's retries will show.
+ */
+static void
+set_mtu(struct port *p, uint32_t mtu, const struct rte_eth_dev_info *info)
+{
+	uint16_t now = 0;
+
+	p->mtu = mtu;
+	if (info->max_mtu != 0 && mtu > info->max_mtu)
+		p->mtu_refused = true;
+	else if (rte_eth_dev_get_mtu(p->id, &now) != 0 || now != mtu)
+		p->mtu_refused = rte_eth_dev_set_mtu(p->id, (uint16_t)mtu) != 0;
+}
+
+static const char *
+set_mac(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
+{
+	struct rte_ether_addr addr;
+	int rc;
+
+	if (cfg->has_mac) {
+		memcpy(addr.addr_bytes, cfg->mac, 6);
+		rc = rte_eth_dev_default_mac_addr_set(p->id, &addr);
+		/* Without the driver's help promiscuous mode still receives for this address. */
+		if (rc != 0 && rc != -ENOTSUP)
+			return say(why, bytes, "MAC address refused: %s", strerror(-rc));
+		memcpy(p->mac, cfg->mac, 6);
+		return NULL;
+	}
+	rc = rte_eth_macaddr_get(p->id, &addr);
+	if (rc != 0)
+		return say(why, bytes, "MAC address unknown: %s", strerror(-rc));
+	memcpy(p->mac, addr.addr_bytes, 6);
+	return NULL;
+}
+
+static const char *
+set_queues(struct port *p, const struct port_cfg *cfg, const struct rte_eth_dev_info *info,
+	char *why, size_t bytes)
+{
+	struct rte_eth_rxconf rx = info->default_rxconf;
+	struct rte_eth_txconf tx = info->default_txconf;
+	unsigned socket = p->numa_node < 0 ? 0 : (unsigned)p->numa_node;
+	int rc;
+
+	rx.offloads = 0;
+	tx.offloads = 0;
+	rc = rte_eth_rx_queue_setup(
+		p->id, 0, ring_size(PORT_RX_DESC, &info->rx_desc_lim), socket, &rx, cfg->pool);
+	if (rc != 0)
+		return say(why, bytes, "RX queue: %s", strerror(-rc));
+	rc = rte_eth_tx_queue_setup(
+		p->id, 0, ring_size(PORT_TX_DESC, &info->tx_desc_lim), socket, &tx);
+	if (rc != 0)
+		return say(why, bytes, "TX queue: %s", strerror(-rc));
+	return NULL;
+}
+
+const char *
+port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
+{
+	struct rte_eth_dev_info info;
+	struct rte_eth_conf conf = {0};
+	const char *err;
+	int rc;
+
+	memset(p, 0, sizeof(*p));
+	snprintf(p->device, sizeof(p->device), "%s", cfg->device);
+	rc = rte_eth_dev_get_port_by_name(cfg->device, &p->id);
+	if (rc != 0)
+		return say(why, bytes, "no such DPDK device; is it in eal.vdev or eal.pci?");
+	rc = rte_eth_dev_info_get(p->id, &info);
+	if (rc != 0)
+		return say(why, bytes, "device information: %s", strerror(-rc));
+	p->numa_node = rte_eth_dev_socket_id(p->id);
+	rc = rte_eth_dev_configure(p->id, 1, 1, &conf);
+	if (rc != 0)
+		return say(why, bytes, "configure: %s", strerror(-rc));
+	set_mtu(p, cfg->mtu, &info);
+	err = set_queues(p, cfg, &info, why, bytes);
+	if (err == NULL)
+		err = set_mac(p, cfg, why, bytes);
+	if (err != NULL)
+		return err;
+	rc = rte_eth_dev_start(p->id);
+	if (rc != 0)
+		return say(why, bytes, "start: %s", strerror(-rc));
+	/* Neighbour discovery needs multicast; a MAC of our own choice needs promiscuous mode.
+	 * Ports that know neither receive everything anyway. */
+	(void)rte_eth_allmulticast_enable(p->id);
+	(void)rte_eth_promiscuous_enable(p->id);
+	return NULL;
+}
+
+void
+port_close(struct port *p)
+{
+	(void)rte_eth_dev_stop(p->id);
+	(void)rte_eth_dev_close(p->id);
+}
+
+bool
+port_link_up(const struct port *p)
+{
+	struct rte_eth_link link = {0};
+
+	return rte_eth_link_get_nowait(p->id, &link) == 0 && link.link_status != 0;
+}
