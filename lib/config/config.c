@@ -12,23 +12,22 @@
 /* Room kept for the line that says how many more there are. */
 #define TAIL_BYTES 32u
 
+/* Each line ends with a newline; what does not fit is counted, but the first is shown in any case. */
 static void
 add_line(struct config_errors *e, const char *line, size_t len)
 {
 	size_t room = e->out_bytes > TAIL_BYTES ? e->out_bytes - TAIL_BYTES : e->out_bytes;
-	size_t sep = e->used > 0;
 
-	if (e->left_out > 0 || e->used + sep + len >= room) {
-		if (e->used > 0 || room == 0) {
+	if (e->left_out > 0 || e->used + len + 1 >= room) {
+		if (e->used > 0 || room < 2) {
 			e->left_out++;
 			return;
 		}
-		len = room - 1; /* the first error is shown in any case */
+		len = room - 2;
 	}
-	if (sep)
-		e->out[e->used++] = '\n';
 	memcpy(e->out + e->used, line, len);
 	e->used += len;
+	e->out[e->used++] = '\n';
 	e->out[e->used] = '\0';
 }
 
@@ -53,7 +52,7 @@ static void
 say_what_was_left_out(struct config_errors *e)
 {
 	if (e->left_out > 0 && e->used + TAIL_BYTES <= e->out_bytes)
-		(void)snprintf(e->out + e->used, e->out_bytes - e->used, "\n(and %u more)",
+		(void)snprintf(e->out + e->used, e->out_bytes - e->used, "(and %u more)\n",
 			e->left_out);
 }
 

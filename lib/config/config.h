@@ -63,7 +63,7 @@ struct config {
 	uint32_t ports;
 };
 /*
- * Read and check the file at path. False: err holds one or more lines such as
+ * Read and check the file at path. False: err holds one or more lines, each with its newline, such as
  *	FILE: ports[0].mtu: 90000 is out of range 576..9000
  *	FILE: line 12, column 7: '}' expected near ']'
  * with at most err_bytes-1 characters; *c is undefined.

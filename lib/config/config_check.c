@@ -204,12 +204,27 @@ check_limits(struct config_errors *e, const struct config *c)
 			c->shard_wqes, c->shard_qps);
 }
 
+/* Frame buffers of a port's queues, or of the rings and bursts of a shard. */
+#define FRAMES_MB 32u
+
+static void
+check_memory(struct config_errors *e, const struct config *c)
+{
+	uint32_t least = (c->ports + c->lcores) * FRAMES_MB;
+
+	at(e, "eal.memory_mb");
+	if (c->memory_mb < least)
+		config_error(e, "%u is too little: %u ports and %u lcores take %u for frames",
+			c->memory_mb, c->ports, c->lcores, least);
+}
+
 void
 config_check(struct config_errors *e, const struct config *c)
 {
 	check_devices_once(e, c);
 	check_lcores(e, c);
 	check_limits(e, c);
+	check_memory(e, c);
 	for (unsigned p = 0; p < c->ports; p++) {
 		check_device(e, c, p);
 		check_addresses(e, c, p);

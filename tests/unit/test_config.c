@@ -59,7 +59,7 @@ parse_addresses(const char *addresses)
 	do {                                                                                       \
 		bool taken = (parsed);                                                             \
 		cr_assert_not(taken, "taken, but should be: %s", text);                            \
-		cr_assert_str_eq(err, text);                                                       \
+		cr_assert_str_eq(err, text "\n");                                                  \
 	} while (0)
 
 Test(config, least_document_has_documented_defaults)
@@ -101,7 +101,7 @@ Test(config, every_value_of_a_full_document_is_stored)
 	static const uint8_t ip6[16] = {0xfd, 0, [15] = 1};
 	static const uint8_t mac[6] = {2, 0, 0, 0, 0xab, 0xCD};
 
-	cr_assert(parse("{\"eal\": {\"huge_pages\": false, \"memory_mb\": 64, \"file_prefix\": \"p\","
+	cr_assert(parse("{\"eal\": {\"huge_pages\": false, \"memory_mb\": 128, \"file_prefix\": \"p\","
 			"\"pci\": [\"0000:03:00.0,opt=1\"], \"extra\": [\"--log-level=8\"]},"
 			"\"lcores\": [3, 1], \"idle\": \"poll\","
 			"\"control\": {\"socket\": \"s\", \"mode\": \"0600\", \"max_sessions\": 1},"
@@ -114,7 +114,7 @@ Test(config, every_value_of_a_full_document_is_stored)
 			" \"gateway6\": \"fe80::1\", \"mac\": \"02:00:00:00:ab:CD\"}]}"),
 		"%s", err);
 	cr_assert_not(c.huge_pages);
-	cr_assert_eq(c.memory_mb, 64);
+	cr_assert_eq(c.memory_mb, 128);
 	cr_assert_str_eq(c.file_prefix, "p");
 	cr_assert_str_eq(c.pci[0], "0000:03:00.0,opt=1");
 	cr_assert_str_eq(c.extra[0], "--log-level=8");
@@ -265,9 +265,9 @@ Test(config, several_errors_are_told_at_once_as_room_allows)
 	cr_assert(strstr(err, "lcores[0]: ") && strstr(err, "\nt.json: idle: "));
 	cr_assert(strstr(err, "\nt.json: rc.window: ") && strstr(err, "ports[0].addresses[0]: "));
 	cr_assert_not(config_parse(&c, "t.json", bad, small, sizeof(small)));
-	cr_assert_str_eq(small, "t.json: lcores[0]: -1 is out of range 0..1023\n(and 3 more)");
+	cr_assert_str_eq(small, "t.json: lcores[0]: -1 is out of range 0..1023\n(and 3 more)\n");
 	cr_assert_not(config_parse(&c, "t.json", bad, tiny, sizeof(tiny)));
-	cr_assert_str_eq(tiny, "t.json: lcores[0]: ");
+	cr_assert_str_eq(tiny, "t.json: lcores[0]:\n");
 	cr_assert_not(config_parse(&c, "t.json", bad, NULL, 0));
 }
 
@@ -360,6 +360,17 @@ Test(config, lcores_are_unique)
 		"t.json: lcores[2]: CPU 1 is also lcores[0]");
 }
 
+Test(config, memory_holds_the_frames)
+{
+	const char *two = PORT ", {\"device\": \"net_b\", \"addresses\": [\"10.0.1.1/24\"]}";
+
+	assert_refused(parse_with("\"eal\": {\"vdevs\": [\"net_a\", \"net_b\"],"
+				  " \"memory_mb\": 95},", two),
+		"t.json: eal.memory_mb: 95 is too little: 2 ports and 1 lcores take 96 for frames");
+	cr_assert(parse_with("\"eal\": {\"vdevs\": [\"net_a\", \"net_b\"], \"memory_mb\": 96},", two),
+		"%s", err);
+}
+
 Test(config, session_limits_fit_the_shard)
 {
 	assert_refused(parse_with(VDEV ", \"limits\": {\"qps\": 4096, \"shard_qps\": 4095},", PORT),
@@ -374,7 +385,7 @@ Test(config, session_limits_fit_the_shard)
 Test(config, files_that_cannot_be_read_say_why)
 {
 	cr_assert_not(config_load(&c, "/nonexistent/x.json", err, sizeof(err)));
-	cr_assert_str_eq(err, "/nonexistent/x.json: No such file or directory");
+	cr_assert_str_eq(err, "/nonexistent/x.json: No such file or directory\n");
 	cr_assert_not(config_load(&c, "/", err, sizeof(err)));
-	cr_assert_str_eq(err, "/: Is a directory");
+	cr_assert_str_eq(err, "/: Is a directory\n");
 }
