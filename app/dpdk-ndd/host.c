@@ -17,15 +17,19 @@
 /* ---- in ---- */
 
 static void
-rx_mad(struct ndd *d, uint64_t now_ns, uint32_t port, const struct roce_pkt *pkt)
+rx_mad(struct ndd *d, uint64_t now_ns, uint32_t port, const uint8_t *frame,
+	const struct roce_pkt *pkt)
 {
-	struct roce_gid dst;
+	struct roce_gid gid;
 	struct net_ip ip;
 
-	roce_pkt_dst_gid(pkt, &dst);
-	memcpy(ip.b, dst.raw, 16);
+	roce_pkt_dst_gid(pkt, &gid);
+	memcpy(ip.b, gid.raw, 16);
 	if (!roce_gsi_is_mad(pkt) || net_local_port(d->net, &ip) < 0 || !roce_icrc_ok(pkt))
 		return;
+	roce_pkt_src_gid(pkt, &gid);
+	memcpy(ip.b, gid.raw, 16);
+	net_confirm(d->net, now_ns, &ip, frame + 6); /* the source MAC: it is alive there */
 	roce_cm_rx(d->cm, now_ns, pkt, port);
 }
 
@@ -36,7 +40,7 @@ rx_frame(struct ndd *d, uint64_t now_ns, struct rte_mbuf *m)
 	struct roce_pkt pkt;
 
 	if (roce_wire_parse(frame, m->data_len, &pkt) == ROCE_WIRE_OK)
-		rx_mad(d, now_ns, m->port, &pkt);
+		rx_mad(d, now_ns, m->port, frame, &pkt);
 	else
 		net_rx(d->net, now_ns, m->port, frame, m->data_len);
 	rte_pktmbuf_free(m);
