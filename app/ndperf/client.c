@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fail.h"
+#include "common/wait.h"
+
+#define ANSWER_WAIT_NS (30 * APP_NS_PER_S)
+
+static int
+control_broke(struct client *c, enum control_event ev)
+{
+	ndperf_report_clear(c->report);
+	if (ev == CONTROL_GARBAGE)
+		app_complain("the server sent something that is no ndperf message");
+	else if (c->control.failure.status == ND_CANCELED)
+		app_complain("the server ended the session; it says why");
+	else
+		app_fail_result(&c->control.failure, "the control connection broke");
+	return APP_EXIT_TRANSFER;
+}
+
+int
+client_failed(struct client *c, const struct nd_result *r, int32_t n)
+{
+	struct client_qp *q;
+
+	ndperf_report_clear(c->report);
+	if (n < 0) {
+		app_fail(n, "completion queue");
+		return APP_EXIT_TRANSFER;
+	}
+	q = r->qp_context;
+	if (r->status == ND_CANCELED)
+		app_complain("queue pair %u: the connection ended before its requests were done",
+			q->index);
+	else
+		app_fail_result(r, "queue pair %u: message %llu", q->index,
+			(unsigned long long)(uintptr_t)r->request_context);
+	return APP_EXIT_TRANSFER;
+}
+
+int
+client_differs(struct client *c, uint32_t qp, uint64_t message, uint64_t size, uint64_t offset)
+{
+	ndperf_report_clear(c->report);
+	app_complain("contents differ: queue pair %u, message %llu of %llu bytes, first at byte %llu", qp,
+		(unsigned long long)message, (unsigned long long)size, (unsigned long long)offset);
+	return APP_EXIT_VERIFY;
+}
+
+int
+client_look(struct client *c)
+{
+	struct ndperf_msg msg;
+	enum control_event ev;
+
+	if (app_stopping())
+		return APP_EXIT_SIGNAL;
+	ev = control_poll(&c->control, &msg);
+	if (ev == CONTROL_NONE || (ev == CONTROL_MESSAGE && msg.type == NDPERF_ALIVE))
+		return APP_EXIT_OK;
+	return control_broke(c, ev == CONTROL_MESSAGE ? CONTROL_GARBAGE : ev);
+}
+
+static int
+answered(struct client *c, const struct ndperf_msg *msg, uint64_t size)
+{
+	if (!msg->bad)
+		return APP_EXIT_OK;
+	app_complain("the server found:");
+	return client_differs(c, msg->qp, msg->message, size, msg->offset);
+}
+
+int
+client_ask(struct client *c, struct ndperf_msg *msg, enum ndperf_msg_type answer)
+{
+	uint64_t start = app_now_ns(), size = msg->size;
+	enum control_event ev;
+	nd_status st;
+
+	msg->step = c->step;
+	st = control_send(&c->control, msg);
+	if (st != ND_SUCCESS) {
+		app_fail(st, "can't ask the server");
+		return APP_EXIT_TRANSFER;
+	}
+	app_idle_reset(&c->idle);
+	while (app_now_ns() - start < ANSWER_WAIT_NS) {
+		ev = control_poll(&c->control, msg);
+		if (ev == CONTROL_MESSAGE && msg->type == answer && msg->step == c->step)
+			return answered(c, msg, size);
+		if (ev == CONTROL_MESSAGE && msg->type == NDPERF_ALIVE)
+			continue;
+		if (ev != CONTROL_NONE)
+			return control_broke(c, ev == CONTROL_MESSAGE ? CONTROL_GARBAGE : ev);
+		if (app_stopping())
+			return APP_EXIT_SIGNAL;
+		app_idle_wait(&c->idle);
+	}
+	app_complain("the server has not answered for %d s", (int)(ANSWER_WAIT_NS / APP_NS_PER_S));
+	return APP_EXIT_TRANSFER;
+}
+
+/* One size, from START to RESULT. */
+static int
+run_step(struct client *c, uint64_t size)
+{
+	bool lat = c->opt->params.mode == NDPERF_LAT;
+	struct ndperf_row row = { .bytes = size };
+	struct ndperf_msg msg = { .type = NDPERF_START, .size = size,
+		.address = (uintptr_t)c->buf.mem, .token = nd_mr_remote_token(c->buf.mr) };
+	int rc;
+
+	c->step++;
+	for (uint32_t i = 0; i < c->opt->params.qps; i++) {
+		struct client_qp *q = &c->qps[i];
+
+		q->posted = q->completed = q->limit = 0;
+		q->slot = q->unsignaled = 0;
+	}
+	/* Latency of write waits for a last byte that counts from 1: nothing may look like it. */
+	c->buf.mem[c->layout.echo + size - 1] = 0;
+	rc = client_ask(c, &msg, NDPERF_READY);
+	if (rc == APP_EXIT_OK)
+		rc = lat ? client_latency(c, size, &row) : client_bandwidth(c, size, &row);
+	if (rc != APP_EXIT_OK)
+		return rc;
+	msg = (struct ndperf_msg){ .type = NDPERF_DONE, .size = size };
+	for (uint32_t i = 0; i < c->opt->params.qps; i++)
+		msg.count += c->qps[i].posted;
+	rc = client_ask(c, &msg, NDPERF_RESULT);
+	if (rc == APP_EXIT_OK)
+		ndperf_report_row(c->report, &row);
+	return rc;
+}
+
+static int
+run_steps(struct client *c)
+{
+	int rc = APP_EXIT_OK;
+
+	for (uint64_t size = c->opt->first_bytes; rc == APP_EXIT_OK && size <= c->opt->last_bytes;
+		size *= 2)
+		rc = run_step(c, size);
+	return rc;
+}
+
+int
+client_run(const struct ndperf_options *opt)
+{
+	struct ndperf_report report;
+	struct client c = { .opt = opt, .report = &report };
+	int rc;
+
+	if (!ndperf_report_open(&report, opt))
+		return APP_EXIT_LOCAL;
+	rc = client_connect(&c);
+	if (rc == APP_EXIT_OK) {
+		ndperf_report_begin(&report, &c.info, c.inline_bytes);
+		rc = run_steps(&c);
+	}
+	ndperf_report_clear(&report);
+	client_disconnect(&c);
+	if (!ndperf_report_close(&report, rc) && rc == APP_EXIT_OK)
+		rc = APP_EXIT_LOCAL;
+	return rc;
+}

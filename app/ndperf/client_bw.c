@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bandwidth: as many requests under way as depth allows, on all queue pairs in turns. */
+#include <endian.h>
+#include <string.h>
+
+#include "client.h"
+#include "common/fail.h"
+#include "common/wait.h"
+#include "pattern.h"
+
+struct bw {
+	struct client *c;
+	uint64_t size;
+	uint32_t slots;
+	uint32_t window; /* requests under way at a queue pair */
+	uint32_t cq_mod;
+	uint32_t flags;
+	uint64_t last; /* where this phase ends (messages of each queue pair); UINT64_MAX: by time */
+	uint64_t begin_ns, deadline_ns;
+	struct rate rate;
+};
+
+/* What is read is not ours to write: message n of a read is what the server has at n's slot. */
+static uint8_t *
+prepare(const struct bw *b, const struct client_qp *q)
+{
+	uint8_t *at = q->region + q->slot * ndperf_stride(b->size);
+
+	if (b->c->opt->params.verify && b->c->opt->params.op == NDPERF_READ)
+		memset(at, 0, b->size);
+	else if (b->c->opt->params.verify)
+		pattern_fill(at, b->size, q->index, q->posted);
+	return at;
+}
+
+static nd_status
+post(struct bw *b, struct client_qp *q)
+{
+	struct client *c = b->c;
+	struct nd_sge sge = { prepare(b, q), (uint32_t)b->size, c->token };
+	uint64_t remote = q->remote + q->slot * ndperf_stride(b->size);
+	void *context = (void *)(uintptr_t)q->posted;
+	bool visible = q->unsignaled + 1 >= b->cq_mod || q->posted + 1 == q->limit;
+	uint32_t flags = b->flags | (visible ? 0 : ND_OP_FLAG_SILENT_SUCCESS);
+	nd_status st;
+
+	switch (c->opt->params.op) {
+	case NDPERF_SEND: st = nd_qp_send(q->conn.qp, context, &sge, 1, flags); break;
+	case NDPERF_READ:
+		st = nd_qp_read(q->conn.qp, context, &sge, 1, remote, c->welcome.token, flags);
+		break;
+	default:
+		st = nd_qp_write(q->conn.qp, context, &sge, 1, remote, c->welcome.token, flags);
+		break;
+	}
+	if (st != ND_SUCCESS)
+		return st;
+	q->posted++;
+	q->sent++;
+	q->slot = q->slot + 1 < b->slots ? q->slot + 1 : 0;
+	q->unsignaled = visible ? 0 : q->unsignaled + 1;
+	return ND_SUCCESS;
+}
+
+/* The server writes credits with one aligned 8-byte RDMA write. */
+static bool
+has_credit(const struct bw *b, const struct client_qp *q)
+{
+	return b->c->opt->params.op != NDPERF_SEND ||
+	       q->sent < le64toh(__atomic_load_n(q->credits, __ATOMIC_ACQUIRE));
+}
+
+/* Fill all queues; *more: not every queue pair has completed what it shall. */
+static int
+post_round(struct bw *b, uint32_t *posted, bool *more)
+{
+	struct client *c = b->c;
+	nd_status st;
+
+	*posted = 0;
+	*more = false;
+	for (uint32_t i = 0; i < c->opt->params.qps; i++) {
+		struct client_qp *q = &c->qps[i];
+
+		*more |= q->completed != q->limit;
+		while (q->posted < q->limit && q->posted - q->completed < b->window &&
+			has_credit(b, q)) {
+			st = post(b, q);
+			/* A reason to end is in the completions to come: let the reaper tell it. */
+			if (st == ND_NO_MORE_ENTRIES ||
+				(st == ND_CONNECTION_INVALID && q->posted > q->completed))
+				break;
+			if (st != ND_SUCCESS) {
+				ndperf_report_clear(c->report);
+				app_fail(st, "queue pair %u: can't post message %llu", i,
+					(unsigned long long)q->posted);
+				return APP_EXIT_TRANSFER;
+			}
+			++*posted;
+		}
+	}
+	return APP_EXIT_OK;
+}
+
+/* Messages up to n of q are done; those of a read lie here, to be checked. */
+static int
+complete(struct bw *b, struct client_qp *q, uint64_t n, uint64_t *messages)
+{
+	struct client *c = b->c;
+	bool check = c->opt->params.verify && c->opt->params.op == NDPERF_READ;
+	uint64_t stride = ndperf_stride(b->size);
+
+	*messages += n + 1 - q->completed;
+	for (uint64_t k = q->completed; check && k <= n; k++) {
+		uint32_t slot = (uint32_t)(k % b->slots);
+		size_t at = pattern_check(q->region + slot * stride, b->size, q->index, slot);
+
+		if (at < b->size)
+			return client_differs(c, q->index, k, b->size, at);
+	}
+	q->completed = n + 1;
+	return APP_EXIT_OK;
+}
+
+/* Take completions; sleep for them if there is nothing else to do and that is wanted. */
+static int
+reap(struct bw *b, bool may_sleep, uint64_t *messages)
+{
+	struct client *c = b->c;
+	struct nd_result r[CLIENT_BATCH];
+	int32_t n = nd_cq_get_results(c->cq, r, CLIENT_BATCH);
+	int rc = APP_EXIT_OK;
+
+	*messages = 0;
+	if (n == 0 && may_sleep)
+		n = app_cq_wait(c->cq, r, CLIENT_BATCH, CLIENT_SLEEP_MS);
+	if (n < 0)
+		return client_failed(c, NULL, n);
+	for (int32_t i = 0; i < n && rc == APP_EXIT_OK; i++) {
+		if (r[i].status != ND_SUCCESS)
+			return client_failed(c, &r[i], 0);
+		rc = complete(b, r[i].qp_context, (uintptr_t)r[i].request_context, messages);
+	}
+	return rc;
+}
+
+static uint64_t
+under_way(const struct client *c)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < c->opt->params.qps; i++)
+		sum += c->qps[i].posted - c->qps[i].completed;
+	return sum;
+}
+
+static bool
+checked_at_server(const struct bw *b)
+{
+	return b->c->opt->params.verify && b->c->opt->params.op == NDPERF_WRITE;
+}
+
+/* Set how far each queue pair may go now. */
+static void
+set_limits(struct bw *b)
+{
+	for (uint32_t i = 0; i < b->c->opt->params.qps; i++) {
+		struct client_qp *q = &b->c->qps[i];
+
+		q->limit = b->last;
+		/* The server must look at a window before the next one overwrites it. */
+		if (checked_at_server(b) && q->limit - q->posted > b->slots)
+			q->limit = q->posted + b->slots;
+	}
+}
+
+/* Time is over: post no more, but what makes the last requests visible. */
+static void
+wind_up(struct bw *b)
+{
+	b->last = 0;
+	for (uint32_t i = 0; i < b->c->opt->params.qps; i++) {
+		struct client_qp *q = &b->c->qps[i];
+
+		if (q->posted < q->limit)
+			q->limit = q->posted + (q->unsignaled > 0);
+	}
+}
+
+/* All queue pairs have completed their window of a write: the server looks at it. */
+static int
+check_window(struct bw *b, uint64_t first, bool *more)
+{
+	struct client *c = b->c;
+	struct ndperf_msg msg = { .type = NDPERF_CHECK, .size = b->size, .message = first,
+		.count = c->qps[0].completed - first };
+	int rc = client_ask(c, &msg, NDPERF_CHECKED);
+
+	*more = c->qps[0].completed < b->last;
+	for (uint32_t i = 0; i < c->opt->params.qps; i++)
+		c->qps[i].slot = 0;
+	if (*more)
+		set_limits(b);
+	return rc;
+}
+
+static void
+show_progress(struct bw *b, uint64_t now)
+{
+	struct client *c = b->c;
+	double done;
+
+	if (b->last == UINT64_MAX)
+		done = (double)(now - b->begin_ns) / (double)(b->deadline_ns - b->begin_ns);
+	else
+		done = b->last > 0 ? (double)c->qps[0].completed / (double)b->last : 1.0;
+	ndperf_report_progress(c->report, b->size, done, now);
+}
+
+/* Post and reap until all queue pairs have completed what their limits say, or the time is over. */
+static int
+run_window(struct bw *b, bool timed)
+{
+	struct client *c = b->c;
+	uint32_t posted, rounds = 0;
+	uint64_t messages, now;
+	bool more;
+	int rc = post_round(b, &posted, &more);
+
+	app_idle_reset(&c->idle);
+	while (rc == APP_EXIT_OK && more) {
+		rc = reap(b, c->opt->event && posted == 0 && under_way(c) > 0, &messages);
+		now = app_now_ns();
+		if (messages > 0)
+			rate_add(&b->rate, now, messages, messages * b->size);
+		if (timed && b->last == UINT64_MAX && now >= b->deadline_ns && !checked_at_server(b))
+			wind_up(b);
+		if (++rounds % CLIENT_LOOK_EVERY == 0) {
+			show_progress(b, now);
+			rc = rc == APP_EXIT_OK ? client_look(c) : rc;
+		}
+		if (rc == APP_EXIT_OK)
+			rc = post_round(b, &posted, &more);
+		if (messages > 0 || posted > 0)
+			app_idle_reset(&c->idle);
+		else
+			app_idle_wait(&c->idle);
+	}
+	return rc;
+}
+
+/* count more messages of each queue pair, or as many as fit the time (count 0). */
+static int
+run_phase(struct bw *b, uint64_t count)
+{
+	struct client *c = b->c;
+	uint64_t first = c->qps[0].posted;
+	bool more = true;
+	int rc = APP_EXIT_OK;
+
+	b->last = count > 0 ? first + count : UINT64_MAX;
+	b->begin_ns = app_now_ns();
+	b->deadline_ns = b->begin_ns + (uint64_t)(c->opt->seconds * 1e9);
+	rate_start(&b->rate, b->begin_ns);
+	set_limits(b);
+	while (rc == APP_EXIT_OK && more) {
+		rc = run_window(b, count == 0);
+		more = false;
+		if (rc != APP_EXIT_OK || !checked_at_server(b))
+			continue;
+		if (count == 0 && app_now_ns() >= b->deadline_ns)
+			b->last = 0;
+		rc = check_window(b, first, &more);
+		first = c->qps[0].posted;
+	}
+	return rc;
+}
+
+int
+client_bandwidth(struct client *c, uint64_t size, struct ndperf_row *row)
+{
+	const struct ndperf_options *o = c->opt;
+	struct bw b = { .c = c, .size = size, .cq_mod = o->cq_mod };
+	int rc = APP_EXIT_OK;
+
+	b.slots = ndperf_slots(&o->params, &c->layout, size);
+	/* Contents that are yet to be checked, or fetched, need a slot of their own. */
+	b.window = o->params.verify ? b.slots : o->params.depth;
+	if (b.cq_mod > b.window)
+		b.cq_mod = b.window;
+	b.flags = o->params.op != NDPERF_READ && size <= c->inline_bytes ? ND_OP_FLAG_INLINE : 0;
+	if (o->warmup > 0)
+		rc = run_phase(&b, o->warmup);
+	if (rc == APP_EXIT_OK)
+		rc = run_phase(&b, o->iterations);
+	rate_summarise(&b.rate, &row->rate);
+	row->iterations = b.rate.messages;
+	return rc;
+}

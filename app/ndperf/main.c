@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client.h"
+#include "common/wait.h"
+#include "server.h"
+
+int
+main(int argc, char **argv)
+{
+	struct ndperf_options opt;
+	int rc;
+
+	if (!ndperf_options_parse(&opt, argc, argv, &rc))
+		return rc;
+	app_catch_signals();
+	return opt.server ? server_run(&opt) : client_run(&opt);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NDPERF_OPTIONS_H
+#define NDPERF_OPTIONS_H
+
+#include "common/addr.h"
+#include "proto.h"
+
+#define NDPERF_INLINE_AUTO UINT32_MAX
+
+struct ndperf_options {
+	bool server, once, event;
+	bool has_addr;
+	struct app_addr addr; /* client: the peer; unused by a server */
+	bool has_bind;
+	struct app_addr bind; /* local address */
+	uint16_t port;
+	uint32_t sessions; /* server: at most so many clients at once */
+	const char *socket_path;
+
+	/* client */
+	struct ndperf_params params; /* max_bytes: last_bytes */
+	uint64_t first_bytes, last_bytes; /* a step for each, doubling */
+	uint64_t iterations; /* messages of each queue pair in a step; 0: by seconds */
+	double seconds;
+	uint64_t warmup; /* messages of each queue pair before the clock starts */
+	uint32_t inline_bytes;
+	uint32_t cq_mod; /* every so manyth request completes visibly */
+	const char *json_path;
+};
+
+/* false: exit with *exit_code (--help, --version, or a complaint was printed). */
+bool ndperf_options_parse(struct ndperf_options *o, int argc, char **argv, int *exit_code);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A client at the server. All sessions are served by one thread in turns: session_tick() does what
+ * there is to do and never waits.
+ */
+#ifndef NDPERF_SESSION_H
+#define NDPERF_SESSION_H
+
+#include "channel.h"
+#include "common/clock.h"
+
+struct session_qp {
+	struct conn conn;
+	bool up;
+	uint8_t *region;
+	uint32_t next_receive; /* slot of the next receive to be posted */
+	uint64_t posted;       /* receives so far, of all steps */
+	uint64_t credited;     /* of which the client knows */
+	uint64_t seen;	       /* messages of this step */
+};
+
+enum session_state {
+	SESSION_JOINING, /* connections are being made */
+	SESSION_IDLE,	 /* between steps */
+	SESSION_STEP,
+	SESSION_ENDED,
+};
+
+struct session {
+	struct session *next;
+	enum session_state state;
+	int outcome; /* enum app_exit, of an ended session */
+	uint64_t id;
+	char peer[APP_ADDR_TEXT];
+	struct ndperf_params params;
+	struct ndperf_layout layout;
+	struct nd_adapter *adapter;
+	struct nd_adapter_info *info;
+	struct nd_pd *pd;
+	struct nd_cq *cq;
+	struct control control;
+	bool control_up;
+	struct nd_overlapped gone; /* the client's disconnect */
+	struct buffer buf;
+	uint32_t token; /* of buf, for SGEs */
+	struct session_qp *qps;
+	uint32_t up;	    /* data connections */
+	uint32_t receives;  /* SEND: posted at each queue pair */
+	uint32_t slots_max; /* of messages of max_bytes */
+	uint64_t heard_ns, told_ns; /* joining: last progress; ALIVE: last sent */
+	uint32_t ticks;
+
+	/* of the step */
+	struct ndperf_msg start;
+	uint32_t slots;
+	uint64_t seen;	/* SEND: messages of all queue pairs; latency: answers given */
+	bool done;	/* the client says that all is sent: */
+	uint64_t total; /* so many */
+	struct ndperf_msg found; /* the first difference, if .bad */
+	uint32_t echoes;	 /* under way */
+	bool credits_due;
+};
+
+/*
+ * A session for the client in connector, which it owns from now on, or *refusal (the caller rejects
+ * and keeps the connector).
+ */
+struct session *session_create(struct nd_adapter *adapter, struct nd_adapter_info *info,
+	struct nd_connector *connector, const struct ndperf_hello *hello, enum ndperf_refusal *refusal);
+/* A data connection of it. */
+enum ndperf_refusal session_join(
+	struct session *s, struct nd_connector *connector, const struct ndperf_hello *hello);
+void session_destroy(struct session *s);
+
+/* Returns whether there was something to do. */
+bool session_tick(struct session *s);
+/* It must be looked at all the time now: the client's next message makes no event. */
+bool session_is_hot(const struct session *s, bool event);
+
+/* session_data.c: what a step's operation asks of the server. */
+void session_data_start(struct session *s);
+bool session_data_tick(struct session *s);
+void session_data_check(struct session *s, const struct ndperf_msg *window);
+nd_status session_data_post(struct session *s, struct session_qp *q);
+/* A data request of it failed; ends the session unless the client is just leaving. */
+void session_fail(struct session *s, int outcome, const char *what, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What each operation asks of the server while a step runs. */
+#include <string.h>
+
+#include "common/fail.h"
+#include "pattern.h"
+#include "session.h"
+
+#define BATCH 32
+
+static void
+differs(struct session *s, uint32_t qp, uint64_t message, uint64_t offset)
+{
+	if (s->found.bad)
+		return; /* the first is told */
+	s->found = (struct ndperf_msg){ .bad = true, .qp = qp, .message = message, .offset = offset };
+	app_complain("%s: contents differ: queue pair %u, message %llu of %llu bytes, first at byte %llu",
+		s->peer, qp, (unsigned long long)message, (unsigned long long)s->start.size,
+		(unsigned long long)offset);
+}
+
+/* Post the next receive of q; any message of the session fits it. */
+nd_status
+session_data_post(struct session *s, struct session_qp *q)
+{
+	uint8_t *at = q->region + q->next_receive * ndperf_stride(s->params.max_bytes);
+	struct nd_sge sge = { at, (uint32_t)s->params.max_bytes, s->token };
+	nd_status st = nd_qp_receive(q->conn.qp, at, &sge, 1);
+
+	if (st == ND_SUCCESS) {
+		q->posted++;
+		q->next_receive = q->next_receive + 1 < s->slots_max ? q->next_receive + 1 : 0;
+	}
+	return st;
+}
+
+void
+session_data_start(struct session *s)
+{
+	uint64_t stride = ndperf_stride(s->start.size);
+
+	/* Latency of write counts in the last byte, from 1. */
+	if (s->params.op == NDPERF_WRITE && s->params.mode == NDPERF_LAT)
+		s->buf.mem[s->start.size - 1] = 0;
+	if (s->params.op != NDPERF_READ || !s->params.verify)
+		return;
+	for (uint32_t i = 0; i < s->params.qps; i++)
+		for (uint32_t slot = 0; slot < s->slots; slot++)
+			pattern_fill(s->qps[i].region + slot * stride, s->start.size, i, slot);
+}
+
+/* A window of writes is in place. */
+void
+session_data_check(struct session *s, const struct ndperf_msg *window)
+{
+	uint64_t size = s->start.size, stride = ndperf_stride(size);
+
+	if (s->params.op != NDPERF_WRITE || window->count > s->slots) {
+		session_fail(s, APP_EXIT_TRANSFER, "the client asks for a check it may not");
+		return;
+	}
+	for (uint32_t i = 0; i < s->params.qps; i++) {
+		for (uint64_t k = 0; k < window->count; k++) {
+			uint64_t n = window->message + k;
+			size_t at = pattern_check(s->qps[i].region + k * stride, size, i, n);
+
+			if (at < size)
+				differs(s, i, n, at);
+		}
+	}
+}
+
+/* Answer ping n: our buffer's place for it holds n's contents for the way back. */
+static uint8_t *
+echo_prepare(struct session *s, uint64_t n)
+{
+	uint8_t *echo = s->buf.mem + s->layout.echo;
+
+	if (s->params.verify)
+		pattern_fill(echo, s->start.size, PATTERN_BACK, n);
+	return echo;
+}
+
+static void
+echo_posted(struct session *s, nd_status st)
+{
+	if (st == ND_SUCCESS)
+		s->echoes++;
+	else
+		session_fail(s, APP_EXIT_TRANSFER, "can't answer a ping (%s)", nd_status_name(st));
+}
+
+static void
+echo_send(struct session *s, uint64_t n)
+{
+	struct nd_sge sge = { echo_prepare(s, n), (uint32_t)s->start.size, s->token };
+
+	echo_posted(s, nd_qp_send(s->qps[0].conn.qp, NULL, &sge, 1, 0));
+}
+
+/* Latency of write: has the next ping come? */
+static bool
+echo_write(struct session *s)
+{
+	uint64_t n = s->seen, size = s->start.size;
+	const uint8_t *last = s->buf.mem + size - 1;
+	struct nd_sge sge;
+	size_t at;
+
+	if (__atomic_load_n(last, __ATOMIC_ACQUIRE) != (uint8_t)(n + 1))
+		return false;
+	if (s->params.verify) {
+		at = pattern_check(s->buf.mem, size - 1, 0, n);
+		if (at < size - 1)
+			differs(s, 0, n, at);
+	}
+	sge = (struct nd_sge){ echo_prepare(s, n), (uint32_t)size, s->token };
+	((uint8_t *)sge.buffer)[size - 1] = (uint8_t)(n + 1);
+	s->seen++;
+	echo_posted(s, nd_qp_write(s->qps[0].conn.qp, NULL, &sge, 1,
+			       s->start.address + s->layout.echo, s->start.token, 0));
+	return true;
+}
+
+/* A message of a send: look at it, give its receive back, answer it if it is a ping. */
+static void
+received(struct session *s, const struct nd_result *r)
+{
+	struct session_qp *q = r->qp_context;
+	uint32_t i = (uint32_t)(q - s->qps);
+	uint64_t n = q->seen++;
+	size_t at;
+	nd_status st;
+
+	s->seen++;
+	if (r->bytes_transferred != s->start.size) {
+		differs(s, i, n, r->bytes_transferred);
+	} else if (s->params.verify) {
+		at = pattern_check(r->request_context, r->bytes_transferred, i, n);
+		if (at < r->bytes_transferred)
+			differs(s, i, n, at);
+	}
+	st = session_data_post(s, q);
+	if (st != ND_SUCCESS) {
+		session_fail(s, APP_EXIT_TRANSFER, "can't post a receive (%s)", nd_status_name(st));
+		return;
+	}
+	/* In batches: the client has most of its credits left when the next come. */
+	if (q->posted - q->credited >= (s->receives + 3) / 4)
+		s->credits_due = true;
+	if (s->params.mode == NDPERF_LAT)
+		echo_send(s, n);
+}
+
+/* Tell the client of receives that were posted since. What finds no room waits for the next tick. */
+static void
+give_credits(struct session *s)
+{
+	s->credits_due = false;
+	for (uint32_t i = 0; i < s->params.qps; i++) {
+		struct session_qp *q = &s->qps[i];
+		uint64_t at = s->start.address + s->layout.credits + 8ull * i;
+		nd_status st;
+
+		if (q->posted - q->credited < (s->receives + 3) / 4)
+			continue;
+		st = control_write(&s->control, q->posted, at, s->start.token);
+		if (st == ND_NO_MORE_ENTRIES) {
+			s->credits_due = true;
+			return;
+		}
+		if (st != ND_SUCCESS) {
+			session_fail(s, APP_EXIT_TRANSFER, "can't give credits (%s)", nd_status_name(st));
+			return;
+		}
+		q->credited = q->posted;
+	}
+}
+
+static void
+completed(struct session *s, const struct nd_result *r)
+{
+	if (r->status != ND_SUCCESS) {
+		/* Flushed: the disconnect will be seen, and is judged there. */
+		if (r->status != ND_CANCELED)
+			session_fail(s, APP_EXIT_TRANSFER, "a request failed: %s (%s)",
+				nd_status_name(r->status), nd_detail_name(r->detail));
+		return;
+	}
+	if (r->request_type == ND_REQUEST_RECEIVE)
+		received(s, r);
+	else
+		s->echoes--;
+}
+
+bool
+session_data_tick(struct session *s)
+{
+	struct nd_result r[BATCH];
+	bool write_lat = s->params.op == NDPERF_WRITE && s->params.mode == NDPERF_LAT;
+	int32_t n;
+
+	if (write_lat && s->echoes < BATCH / 2 && echo_write(s))
+		return true;
+	n = nd_cq_get_results(s->cq, r, BATCH);
+	if (n < 0) {
+		session_fail(s, APP_EXIT_TRANSFER, "completion queue: %s", nd_status_name(n));
+		return true;
+	}
+	for (int32_t i = 0; i < n && s->state == SESSION_STEP; i++)
+		completed(s, &r[i]);
+	if (s->credits_due)
+		give_credits(s);
+	return n > 0;
+}

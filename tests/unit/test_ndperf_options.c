@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <criterion/criterion.h>
+#include <getopt.h>
+
+#include "ndperf/options.h"
+
+/* Parse a NULL-terminated command line; -1: accepted, else the exit code. */
+static int
+parse(struct ndperf_options *o, char **args)
+{
+	int argc = 0, rc = -2;
+
+	while (args[argc] != NULL)
+		argc++;
+	optind = 0; /* a new command line */
+	return ndperf_options_parse(o, argc, args, &rc) ? -1 : rc;
+}
+#define PARSE(o, ...) parse(o, (char *[]){ "ndperf", __VA_ARGS__, NULL })
+
+Test(ndperf_options, defaults_of_bandwidth)
+{
+	struct ndperf_options o;
+
+	cr_assert_eq(PARSE(&o, "192.0.2.7"), -1);
+	cr_assert_eq(o.params.op, NDPERF_WRITE);
+	cr_assert_eq(o.params.mode, NDPERF_BW);
+	cr_assert_eq(o.first_bytes, 65536);
+	cr_assert_eq(o.last_bytes, 65536);
+	cr_assert_eq(o.iterations, 0);
+	cr_assert_eq(o.seconds, 1.0);
+	cr_assert_eq(app_addr_port(&o.addr), NDPERF_PORT);
+	cr_assert_not(o.event);
+}
+
+Test(ndperf_options, defaults_of_latency)
+{
+	struct ndperf_options o;
+
+	cr_assert_eq(PARSE(&o, "-m", "lat", "-t", "send", "[fd00::1]:99"), -1);
+	cr_assert_eq(o.params.op, NDPERF_SEND);
+	cr_assert_eq(o.first_bytes, 8);
+	cr_assert_eq(o.iterations, 1000);
+	cr_assert_eq(o.cq_mod, 1);
+	cr_assert_eq(app_addr_port(&o.addr), 99);
+	cr_assert_eq(o.addr.ss.ss_family, AF_INET6);
+}
+
+Test(ndperf_options, all_sizes_and_letters)
+{
+	struct ndperf_options o;
+
+	cr_assert_eq(PARSE(&o, "-a", "-q", "4", "-d", "8", "-n", "1K", "-p", "7", "192.0.2.7"), -1);
+	cr_assert_eq(o.first_bytes, 2);
+	cr_assert_eq(o.last_bytes, 8u << 20);
+	cr_assert_eq(o.params.max_bytes, 8u << 20);
+	cr_assert_eq(o.params.qps, 4);
+	cr_assert_eq(o.cq_mod, 8);
+	cr_assert_eq(o.iterations, 1024);
+	cr_assert_eq(app_addr_port(&o.addr), 7);
+}
+
+Test(ndperf_options, the_server)
+{
+	struct ndperf_options o;
+
+	cr_assert_eq(PARSE(&o, "-s", "--bind", "192.0.2.7", "-p", "5", "--once"), -1);
+	cr_assert(o.server && o.once && o.has_bind);
+	cr_assert_eq(app_addr_port(&o.bind), 5);
+	cr_assert_eq(PARSE(&o, "-s", "192.0.2.7"), 1);
+}
+
+Test(ndperf_options, what_can_not_be_is_refused)
+{
+	struct ndperf_options o;
+
+	cr_assert_eq(PARSE(&o, "-q", "4"), 1, "no server named");
+	cr_assert_eq(PARSE(&o, "192.0.2.7", "192.0.2.8"), 1);
+	cr_assert_eq(PARSE(&o, "-t", "erase", "192.0.2.7"), 1);
+	cr_assert_eq(PARSE(&o, "-q", "0", "192.0.2.7"), 1);
+	cr_assert_eq(PARSE(&o, "-q", "257", "192.0.2.7"), 1);
+	cr_assert_eq(PARSE(&o, "-q", "x", "192.0.2.7"), 1);
+	cr_assert_eq(PARSE(&o, "-d", "8", "--cq-mod", "9", "192.0.2.7"), 1);
+	cr_assert_eq(PARSE(&o, "-a", "--size", "8", "192.0.2.7"), 1);
+	cr_assert_eq(PARSE(&o, "-n", "1", "-D", "1", "192.0.2.7"), 1);
+	cr_assert_eq(PARSE(&o, "-m", "lat", "-q", "2", "192.0.2.7"), 1);
+	cr_assert_eq(PARSE(&o, "-m", "lat", "--event", "192.0.2.7"), 1);
+	cr_assert_eq(PARSE(&o, "-m", "lat", "-t", "read", "--event", "192.0.2.7"), -1);
+}
