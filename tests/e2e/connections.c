@@ -38,10 +38,10 @@ open_alone(struct side *s)
 static nd_status
 connect_to(struct side *s, const struct sockaddr_storage *dest, socklen_t bytes)
 {
-	struct nd_overlapped ov = { 0 };
+	struct nd_overlapped ov = {0};
 
-	return finish(nd_connector_connect(s->connector, s->qp, (const struct sockaddr *)dest, bytes, 1,
-			      1, NULL, 0, &ov),
+	return finish(nd_connector_connect(s->connector, s->qp, (const struct sockaddr *)dest,
+			      bytes, 1, 1, NULL, 0, &ov),
 		&ov);
 }
 
@@ -53,7 +53,8 @@ listen_at(struct side *s, struct sockaddr_storage *where)
 	struct nd_listener *listener;
 
 	WANT(ND_SUCCESS, nd_listener_create(s->adapter, &listener));
-	WANT(ND_SUCCESS, nd_listener_listen(listener, (struct sockaddr *)&s->addr, s->addr_bytes, 0));
+	WANT(ND_SUCCESS,
+		nd_listener_listen(listener, (struct sockaddr *)&s->addr, s->addr_bytes, 0));
 	WANT(ND_SUCCESS, nd_listener_local_address(listener, (struct sockaddr *)where, &bytes));
 	return listener;
 }
@@ -95,7 +96,8 @@ scenario_no_route(struct pair *p)
 	open_alone(&p->a);
 	set_port(&dest, SILENT_PORT);
 	if (dest.ss_family == AF_INET)
-		((struct sockaddr_in *)&dest)->sin_addr.s_addr = htonl(0xc6336401); /* 198.51.100.1 */
+		((struct sockaddr_in *)&dest)->sin_addr.s_addr =
+			htonl(0xc6336401); /* 198.51.100.1 */
 	else
 		((struct sockaddr_in6 *)&dest)->sin6_addr.s6_addr[4] ^= 0x55;
 	WANT(ND_NETWORK_UNREACHABLE, connect_to(&p->a, &dest, p->b.addr_bytes));
@@ -106,7 +108,7 @@ scenario_no_route(struct pair *p)
 void
 scenario_reject(struct pair *p)
 {
-	struct nd_overlapped ask = { 0 }, get = { 0 };
+	struct nd_overlapped ask = {0}, get = {0};
 	struct sockaddr_storage where;
 	struct nd_listener *listener;
 	char word[256] = "";
@@ -137,7 +139,7 @@ scenario_reject(struct pair *p)
 void
 scenario_private_data(struct pair *p)
 {
-	struct nd_overlapped ask = { 0 }, get = { 0 }, accept = { 0 }, complete = { 0 };
+	struct nd_overlapped ask = {0}, get = {0}, accept = {0}, complete = {0};
 	struct nd_adapter_info info;
 	struct sockaddr_storage where;
 	struct nd_listener *listener;
@@ -153,8 +155,8 @@ scenario_private_data(struct pair *p)
 	listener = listen_at(&p->b, &where);
 	WANT(ND_PENDING, nd_listener_get_request(listener, p->b.connector, &get));
 	WANT(ND_INVALID_BUFFER_SIZE,
-		nd_connector_connect(p->a.connector, p->a.qp, (struct sockaddr *)&where, p->b.addr_bytes,
-			1, 1, out, info.max_caller_data + 1, &ask));
+		nd_connector_connect(p->a.connector, p->a.qp, (struct sockaddr *)&where,
+			p->b.addr_bytes, 1, 1, out, info.max_caller_data + 1, &ask));
 	WANT(ND_PENDING, nd_connector_connect(p->a.connector, p->a.qp, (struct sockaddr *)&where,
 				 p->b.addr_bytes, 1, 1, out, info.max_caller_data, &ask));
 	WANT(ND_SUCCESS, nd_overlapped_wait(&get, PATIENCE_MS));
@@ -171,7 +173,8 @@ scenario_private_data(struct pair *p)
 	bytes = 1;
 	WANT(ND_BUFFER_OVERFLOW, nd_connector_private_data(p->a.connector, in, &bytes));
 	CHECK(bytes >= info.max_callee_data);
-	WANT(ND_SUCCESS, finish(nd_connector_complete_connect(p->a.connector, &complete), &complete));
+	WANT(ND_SUCCESS,
+		finish(nd_connector_complete_connect(p->a.connector, &complete), &complete));
 	WANT(ND_SUCCESS, finish(accepting, &accept));
 	pair_works(p);
 	pair_close(p);
@@ -197,7 +200,7 @@ scenario_port_in_use(struct pair *p)
 void
 scenario_disconnect(struct pair *p)
 {
-	struct nd_overlapped told = { 0 }, a_done = { 0 }, b_done = { 0 };
+	struct nd_overlapped told = {0}, a_done = {0}, b_done = {0};
 	struct nd_result result;
 	nd_status a_inline;
 
@@ -217,7 +220,7 @@ scenario_disconnect(struct pair *p)
 void
 scenario_cancel(struct pair *p)
 {
-	struct nd_overlapped get = { 0 }, notify = { 0 };
+	struct nd_overlapped get = {0}, notify = {0};
 	struct nd_listener *listener;
 	struct sockaddr_storage where;
 	struct nd_cq *cq;

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Daemons under test: a configuration, a process, and the programs that talk to it."""
 
+import collections
 import json
 import os
+import re
+import signal
 import socket
 
 from cases import cpus, program
@@ -80,6 +83,22 @@ class Daemon:
         text = self.process.text if self.process else ""
         self.told, told = len(text), self.told
         return f"--- daemon {self.name}\n{text[told:]}"
+
+    def usage(self):
+        """What clients have of it, by kind: objects of all shards, connections, sessions."""
+        begin = len(self.process.text)
+        self.process.kill(signal.SIGUSR1)
+        until(lambda: re.search(r"sessions: \d+\n", self.process.text[begin:]),
+              f"counters of daemon {self.name}")
+        text = self.process.text[begin:]
+        used = collections.Counter()
+        for line in re.findall(r"shard \d+ in use:(.*)", text):
+            for kind, number in re.findall(r"(\w+)=(\d+)", line):
+                used[kind] += int(number)
+        for kind in ("connections", "listeners"):
+            used[kind] = int((re.findall(rf"CM:.* {kind}=(\d+)", text) or [0])[-1])
+        used["sessions"] = int(re.findall(r"sessions: (\d+)\n", text)[-1])
+        return {kind: number for kind, number in used.items() if number}
 
     # ---- its clients -----------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@
 void
 scenario_device_removed(struct pair *p)
 {
-	struct nd_overlapped notify = { 0 }, disconnect = { 0 }, get = { 0 }, connect = { 0 };
+	struct nd_overlapped notify = {0}, disconnect = {0}, get = {0}, connect = {0};
 	struct nd_connector *idle;
 	struct nd_listener *listener;
 	struct nd_result result;
@@ -24,7 +24,8 @@ scenario_device_removed(struct pair *p)
 	pair_open(p);
 	WANT(ND_SUCCESS, nd_connector_create(p->a.adapter, &idle));
 	WANT(ND_SUCCESS, nd_listener_create(p->a.adapter, &listener));
-	WANT(ND_SUCCESS, nd_listener_listen(listener, (struct sockaddr *)&p->a.addr, p->a.addr_bytes, 0));
+	WANT(ND_SUCCESS,
+		nd_listener_listen(listener, (struct sockaddr *)&p->a.addr, p->a.addr_bytes, 0));
 	WANT(ND_PENDING, nd_listener_get_request(listener, idle, &get));
 	WANT(ND_PENDING, nd_connector_notify_disconnect(p->a.connector, &disconnect));
 	WANT(ND_PENDING, nd_cq_notify(p->a.cq, ND_CQ_NOTIFY_ANY, &notify));
@@ -53,8 +54,8 @@ scenario_device_removed(struct pair *p)
 	side_close(&p->b);
 }
 
-/* Sessions of a process end with it, whatever a forked child keeps open. The runner kills the parent
- * and looks at the daemon; the child ends when its standard input does. */
+/* Sessions of a process end with it, whatever a forked child keeps open. The runner kills the
+ * parent and looks at the daemon; the child ends when its standard input does. */
 void
 scenario_fork(struct pair *p)
 {
@@ -74,7 +75,7 @@ scenario_fork(struct pair *p)
 void
 scenario_hold(struct pair *p)
 {
-	struct nd_overlapped told = { 0 };
+	struct nd_overlapped told = {0};
 
 	pair_open(p);
 	WANT(ND_SUCCESS, side_receive(&p->a, 100));

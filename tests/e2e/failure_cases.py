@@ -25,11 +25,10 @@ def still_works(link):
 
 def nothing_left(daemon):
     """All that sessions had is given back."""
-    def idle():
-        usage = daemon.usage()
-        return usage and not any(usage.values())
-
-    until(idle, f"usage of daemon {daemon.name} back to zero", 10, every=0.2)
+    try:
+        until(lambda: not daemon.usage(), "all given back", 10, every=0.2)
+    except Failure:
+        raise Failure(f"daemon {daemon.name} still has {daemon.usage()}") from None
 
 
 class Transfer:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ndabuse SOCKET SEED SECONDS: what no client may send, on many connections: random datagrams, right
- * messages of wrong size, wrong state or wrong magic, file descriptors, and sudden ends. The daemon may
- * answer what it likes and close the connection; the runner sees whether others notice. Prints how
- * many it sent. Exit status 1: the daemon was not there any more, or held a connection that it had to
- * end.
+ * ndabuse SOCKET SEED SECONDS: what no client may send, on many connections: random datagrams,
+ * right messages of wrong size, wrong state or wrong magic, file descriptors, and sudden ends. The
+ * daemon may answer what it likes and close the connection; the runner sees whether others notice.
+ * Prints how many it sent. Exit status 1: the daemon was not there any more, or held a connection
+ * that it had to end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ random_fill(void *to, size_t bytes)
 static int
 dial(const char *path)
 {
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	snprintf(to.sun_path, sizeof(to.sun_path), "%s", path);
@@ -62,7 +62,7 @@ say(int fd, const void *data, size_t bytes)
 static int
 hear(int fd)
 {
-	struct pollfd p = { fd, POLLIN, 0 };
+	struct pollfd p = {fd, POLLIN, 0};
 	char buf[NDSH_MSG_BYTES];
 
 	if (poll(&p, 1, 5000) <= 0)
@@ -73,7 +73,7 @@ hear(int fd)
 static void
 hello(int fd)
 {
-	struct ndsh_hello m = { 0 };
+	struct ndsh_hello m = {0};
 
 	ndsh_hello_fill(&m);
 	say(fd, &m, sizeof(m));
@@ -96,7 +96,8 @@ expect_end(int fd, const char *after)
 	}
 }
 
-/* ---- one abuse each; fd is a fresh connection ----------------------------------------------------- */
+/* ---- one abuse each; fd is a fresh connection
+ * ----------------------------------------------------- */
 
 static void
 random_datagram(int fd)
@@ -113,7 +114,7 @@ random_datagram(int fd)
 static void
 wrong_magic(int fd)
 {
-	struct ndsh_hello m = { 0 };
+	struct ndsh_hello m = {0};
 
 	ndsh_hello_fill(&m);
 	if (random_below(2))
@@ -130,7 +131,7 @@ wrong_size(int fd)
 	union {
 		struct ndsh_msg_hdr h;
 		char bytes[NDSH_MSG_BYTES + 64];
-	} m = { .h.type = type };
+	} m = {.h.type = type};
 
 	hello(fd);
 	say(fd, &m, ndsh_msg_table[type].bytes + (random_below(2) ? 1 : -1));
@@ -150,7 +151,7 @@ wrong_state(int fd)
 		type = (uint16_t)(1 + random_below(NDSH_MSG_TYPE_COUNT - 1));
 	while (ndsh_msg_table[type].states & (1u << NDSH_ST_NEW));
 	random_fill(&m, sizeof(m));
-	m.h = (struct ndsh_msg_hdr){ .type = type };
+	m.h = (struct ndsh_msg_hdr){.type = type};
 	say(fd, &m, ndsh_msg_table[type].bytes);
 	expect_end(fd, "a message before HELLO");
 }
@@ -169,7 +170,7 @@ nonsense(int fd)
 		uint16_t type = (uint16_t)(1 + random_below(NDSH_MSG_TYPE_COUNT - 1));
 
 		random_fill(&m, sizeof(m));
-		m.h = (struct ndsh_msg_hdr){ .type = type, .cookie = 1 };
+		m.h = (struct ndsh_msg_hdr){.type = type, .cookie = 1};
 		say(fd, &m, ndsh_msg_table[type].bytes);
 	}
 }
@@ -178,11 +179,13 @@ nonsense(int fd)
 static void
 descriptor(int fd)
 {
-	struct ndsh_hello m = { 0 };
-	struct iovec iov = { &m, sizeof(m) };
-	char control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-		.msg_controllen = sizeof(control) };
+	struct ndsh_hello m = {0};
+	struct iovec iov = {&m, sizeof(m)};
+	char control[CMSG_SPACE(sizeof(int))] = {0};
+	struct msghdr msg = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control)};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
 	int given = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
@@ -208,15 +211,15 @@ sudden_end(int fd)
 static void
 deaf(int fd)
 {
-	struct ndsh_address_list m = { .h.type = NDSH_MSG_ADDRESS_LIST };
+	struct ndsh_address_list m = {.h.type = NDSH_MSG_ADDRESS_LIST};
 
 	hello(fd);
 	for (int i = 0; i < 2000; i++)
 		say(fd, &m, sizeof(m));
 }
 
-static void (*const abuses[])(int fd) = { random_datagram, wrong_magic, wrong_size, wrong_state, nonsense,
-	descriptor, sudden_end, deaf };
+static void (*const abuses[])(int fd) = {random_datagram, wrong_magic, wrong_size, wrong_state,
+	nonsense, descriptor, sudden_end, deaf};
 
 int
 main(int argc, char **argv)

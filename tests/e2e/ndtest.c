@@ -18,36 +18,37 @@ static const struct {
 	const char *name;
 	void (*run)(struct pair *p);
 } scenarios[] = {
-	{ "full-cq", scenario_full_cq },
-	{ "no-receive", scenario_no_receive },
-	{ "late-receive", scenario_late_receive },
-	{ "long-send", scenario_long_send },
-	{ "wrong-key", scenario_wrong_key },
-	{ "out-of-bounds", scenario_out_of_bounds },
-	{ "no-right", scenario_no_right },
-	{ "dead-key", scenario_dead_key },
-	{ "foreign-memory", scenario_foreign_memory },
-	{ "notify", scenario_notify },
-	{ "no-listener", scenario_no_listener },
-	{ "no-neighbour", scenario_no_neighbour },
-	{ "no-route", scenario_no_route },
-	{ "reject", scenario_reject },
-	{ "private-data", scenario_private_data },
-	{ "port-in-use", scenario_port_in_use },
-	{ "disconnect", scenario_disconnect },
-	{ "cancel", scenario_cancel },
-	{ "device-removed", scenario_device_removed },
-	{ "fork", scenario_fork },
-	{ "hold", scenario_hold },
+	{"full-cq", scenario_full_cq},
+	{"no-receive", scenario_no_receive},
+	{"late-receive", scenario_late_receive},
+	{"long-send", scenario_long_send},
+	{"wrong-key", scenario_wrong_key},
+	{"out-of-bounds", scenario_out_of_bounds},
+	{"no-right", scenario_no_right},
+	{"dead-key", scenario_dead_key},
+	{"foreign-memory", scenario_foreign_memory},
+	{"notify", scenario_notify},
+	{"no-listener", scenario_no_listener},
+	{"no-neighbour", scenario_no_neighbour},
+	{"no-route", scenario_no_route},
+	{"reject", scenario_reject},
+	{"private-data", scenario_private_data},
+	{"port-in-use", scenario_port_in_use},
+	{"disconnect", scenario_disconnect},
+	{"cancel", scenario_cancel},
+	{"device-removed", scenario_device_removed},
+	{"fork", scenario_fork},
+	{"hold", scenario_hold},
 };
 
 int
 main(int argc, char **argv)
 {
-	struct pair p = { .a.name = "a", .b.name = "b" };
+	struct pair p = {.a.name = "a", .b.name = "b"};
 
 	if (argc < 6) {
-		fprintf(stderr, "usage: ndtest SCENARIO SOCKET_A ADDRESS_A SOCKET_B ADDRESS_B [PID]\n");
+		fprintf(stderr,
+			"usage: ndtest SCENARIO SOCKET_A ADDRESS_A SOCKET_B ADDRESS_B [PID]\n");
 		return 2;
 	}
 	alarm(SECONDS_MAX); /* a hang is a failure, also without a runner */

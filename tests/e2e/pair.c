@@ -9,7 +9,8 @@
 #include <time.h>
 
 #define ALL_RIGHTS                                                                                 \
-	(ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ | ND_MR_FLAG_ALLOW_REMOTE_WRITE)
+	(ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |                             \
+		ND_MR_FLAG_ALLOW_REMOTE_WRITE)
 
 void
 want_status(const char *file, int line, const char *what, nd_status got, nd_status want)
@@ -33,7 +34,7 @@ check(const char *file, int line, const char *what, int good)
 void
 sleep_ms(unsigned int ms)
 {
-	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
 
 	nanosleep(&t, NULL);
 }
@@ -59,10 +60,10 @@ side_address(struct side *s, const char *socket_path, const char *text)
 void
 side_open(struct side *s, uint32_t cq_depth)
 {
-	struct nd_open_options options = { .socket_path = s->socket_path };
+	struct nd_open_options options = {.socket_path = s->socket_path};
 
-	WANT(ND_SUCCESS, nd_adapter_open((struct sockaddr *)&s->addr, s->addr_bytes, &options,
-				 &s->adapter));
+	WANT(ND_SUCCESS,
+		nd_adapter_open((struct sockaddr *)&s->addr, s->addr_bytes, &options, &s->adapter));
 	WANT(ND_SUCCESS, nd_pd_create(s->adapter, &s->pd));
 	WANT(ND_SUCCESS, nd_cq_create(s->adapter, cq_depth, &s->cq));
 	s->buf = nd_alloc(s->adapter, BUFFER_BYTES);
@@ -102,15 +103,17 @@ finish(nd_status inline_status, struct nd_overlapped *ov)
 void
 pair_connect(struct pair *p)
 {
-	struct nd_overlapped ask = { 0 }, get = { 0 }, accept = { 0 }, complete = { 0 };
+	struct nd_overlapped ask = {0}, get = {0}, accept = {0}, complete = {0};
 	struct sockaddr_storage where;
 	socklen_t where_bytes = sizeof(where);
 	struct nd_listener *listener;
 	nd_status accepting;
 
 	WANT(ND_SUCCESS, nd_listener_create(p->b.adapter, &listener));
-	WANT(ND_SUCCESS, nd_listener_listen(listener, (struct sockaddr *)&p->b.addr, p->b.addr_bytes, 0));
-	WANT(ND_SUCCESS, nd_listener_local_address(listener, (struct sockaddr *)&where, &where_bytes));
+	WANT(ND_SUCCESS,
+		nd_listener_listen(listener, (struct sockaddr *)&p->b.addr, p->b.addr_bytes, 0));
+	WANT(ND_SUCCESS,
+		nd_listener_local_address(listener, (struct sockaddr *)&where, &where_bytes));
 	WANT(ND_SUCCESS, nd_connector_create(p->a.adapter, &p->a.connector));
 	WANT(ND_SUCCESS, nd_connector_create(p->b.adapter, &p->b.connector));
 	WANT(ND_PENDING, nd_listener_get_request(listener, p->b.connector, &get));
@@ -119,7 +122,8 @@ pair_connect(struct pair *p)
 	WANT(ND_SUCCESS, nd_overlapped_wait(&get, PATIENCE_MS));
 	accepting = nd_connector_accept(p->b.connector, p->b.qp, 4, 4, NULL, 0, &accept);
 	WANT(ND_SUCCESS, nd_overlapped_wait(&ask, PATIENCE_MS));
-	WANT(ND_SUCCESS, finish(nd_connector_complete_connect(p->a.connector, &complete), &complete));
+	WANT(ND_SUCCESS,
+		finish(nd_connector_complete_connect(p->a.connector, &complete), &complete));
 	WANT(ND_SUCCESS, finish(accepting, &accept));
 	nd_listener_close(listener);
 }
@@ -144,7 +148,7 @@ pair_close(struct pair *p)
 static struct nd_sge
 side_sge(const struct side *s, uint32_t bytes)
 {
-	return (struct nd_sge){ s->buf, bytes, nd_mr_local_token(s->mr) };
+	return (struct nd_sge){s->buf, bytes, nd_mr_local_token(s->mr)};
 }
 
 nd_status

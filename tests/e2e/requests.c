@@ -13,7 +13,7 @@ void
 scenario_full_cq(struct pair *p)
 {
 	struct pair other = *p;
-	struct nd_overlapped fault = { 0 }, late = { 0 };
+	struct nd_overlapped fault = {0}, late = {0};
 	struct nd_result result;
 	int32_t n;
 
@@ -103,8 +103,8 @@ refused(struct pair *p, int write, uint32_t bytes, uint32_t token)
 	memset(p->b.buf, 0x11, BUFFER_BYTES);
 	memset(p->a.buf, 0x22, BUFFER_BYTES);
 	WANT(ND_SUCCESS, side_receive(&p->b, 100));
-	WANT(ND_SUCCESS, write ? side_write(&p->a, &p->b, bytes, token) :
-				 side_read(&p->a, &p->b, bytes, token));
+	WANT(ND_SUCCESS, write ? side_write(&p->a, &p->b, bytes, token)
+			       : side_read(&p->a, &p->b, bytes, token));
 	WANT(ND_ACCESS_VIOLATION, side_result(&p->a, &result));
 	CHECK(result.request_type == (write ? ND_REQUEST_WRITE : ND_REQUEST_READ));
 	WANT(ND_CANCELED, side_result(&p->b, &result));
@@ -131,10 +131,11 @@ scenario_out_of_bounds(struct pair *p)
 		struct nd_mr *smaller;
 
 		pair_open(p);
-		WANT(ND_SUCCESS, nd_mr_register(p->b.pd, p->b.buf, 99,
-					 ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |
-						 ND_MR_FLAG_ALLOW_REMOTE_WRITE,
-					 &smaller));
+		WANT(ND_SUCCESS,
+			nd_mr_register(p->b.pd, p->b.buf, 99,
+				ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |
+					ND_MR_FLAG_ALLOW_REMOTE_WRITE,
+				&smaller));
 		refused(p, write, 100, nd_mr_remote_token(smaller));
 	}
 }
@@ -148,8 +149,8 @@ scenario_no_right(struct pair *p)
 
 		pair_open(p);
 		WANT(ND_SUCCESS, nd_mr_register(p->b.pd, p->b.buf, BUFFER_BYTES,
-					 write ? ND_MR_FLAG_ALLOW_REMOTE_READ :
-						 ND_MR_FLAG_ALLOW_REMOTE_WRITE,
+					 write ? ND_MR_FLAG_ALLOW_REMOTE_READ
+					       : ND_MR_FLAG_ALLOW_REMOTE_WRITE,
 					 &region));
 		refused(p, write, 100, nd_mr_remote_token(region));
 	}
@@ -164,9 +165,10 @@ scenario_dead_key(struct pair *p)
 		uint32_t token;
 
 		pair_open(p);
-		WANT(ND_SUCCESS, nd_mr_register(p->b.pd, p->b.buf, BUFFER_BYTES,
-					 ND_MR_FLAG_ALLOW_REMOTE_READ | ND_MR_FLAG_ALLOW_REMOTE_WRITE,
-					 &region));
+		WANT(ND_SUCCESS,
+			nd_mr_register(p->b.pd, p->b.buf, BUFFER_BYTES,
+				ND_MR_FLAG_ALLOW_REMOTE_READ | ND_MR_FLAG_ALLOW_REMOTE_WRITE,
+				&region));
 		token = nd_mr_remote_token(region);
 		WANT(ND_SUCCESS, nd_mr_deregister(region));
 		refused(p, write, 100, token);
@@ -186,7 +188,8 @@ scenario_foreign_memory(struct pair *p)
 		nd_mr_register(p->a.pd, foreign, BUFFER_BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &mr));
 	CHECK(nd_last_error()[0] != '\0');
 	/* Its beginning alone does not make a region the arena's. */
-	CHECK(nd_mr_register(p->a.pd, p->a.buf, (size_t)1 << 40, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &mr) < 0);
+	CHECK(nd_mr_register(
+		      p->a.pd, p->a.buf, (size_t)1 << 40, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &mr) < 0);
 	WANT(ND_INVALID_PARAMETER, nd_mr_register(p->a.pd, NULL, 0, 0, &mr));
 	WANT(ND_INVALID_BUFFER_SIZE, nd_mr_register(p->a.pd, p->a.buf, 0, 0, &mr));
 	side_close(&p->a);
@@ -197,7 +200,7 @@ scenario_foreign_memory(struct pair *p)
 void
 scenario_notify(struct pair *p)
 {
-	struct nd_overlapped ov = { 0 };
+	struct nd_overlapped ov = {0};
 	struct nd_result result;
 
 	pair_open(p);

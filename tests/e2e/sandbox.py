@@ -29,7 +29,7 @@ def enter():
         return os.environ[_INSIDE] == "net"
     names = ["--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child=KILL"]
     if os.geteuid() != 0:
-        names += ["--user", "--map-root-user"]
+        names += ["--user", "--map-current-user", "--keep-caps"]
     probe = subprocess.run(["unshare"] + names + ["ip", "link", "add", "type", "veth"],
                            stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False)
     granted = probe.returncode == 0

@@ -2,6 +2,7 @@
 """Data of every operation and size, compared byte by byte where it arrives."""
 
 import json
+import os
 
 from sandbox import Failure
 
@@ -11,13 +12,15 @@ CAPTURED_SIZES = ("2", "64", "1023", "1024", "1025", "4096", "5000", "64K", "1M"
 
 def perf(link, *options, address=0, timeout=120):
     """A run of ndperf between the daemons; its JSON document."""
+    result = os.path.join(link.folder, "result.json")
     with link.b.popen(link.build.ndperf, "-s", "--once", "--verify") as server:
         server.expect("listening")
-        client = link.a.run(link.build.ndperf, link.b.addresses[address], "--json", "-", "--verify",
-                            *options, timeout=timeout)
+        link.a.run(link.build.ndperf, link.b.addresses[address], "--json", result, "--verify", *options,
+                   timeout=timeout)
         if server.wait():
             raise Failure(f"ndperf -s: exit {server.wait()}\n{server.text}")
-    return json.loads(client.stdout)
+    with open(result) as f:
+        return json.load(f)
 
 
 def all_sizes(link, operation, *options, **how):

@@ -2,9 +2,9 @@
 /*
  * The guest's process 1: runs shell commands that the host sends over a virtio-serial port.
  *
- * Not over the network, so that the guest's Ethernet carries test traffic alone. Several commands run
- * at once on the one port; each frame names its command by an id that the host chose. The host keeps
- * the port open for as long as the guest lives, so a connection never changes hands.
+ * Not over the network, so that the guest's Ethernet carries test traffic alone. Several commands
+ * run at once on the one port; each frame names its command by an id that the host chose. The host
+ * keeps the port open for as long as the guest lives, so a connection never changes hands.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -99,8 +99,8 @@ command_output(struct command *c)
 static void
 command_exit(struct command *c, int status)
 {
-	uint32_t code = WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status) :
-					    128 + (uint32_t)WTERMSIG(status);
+	uint32_t code = WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status)
+					  : 128 + (uint32_t)WTERMSIG(status);
 
 	while (command_output(c))
 		;
@@ -165,9 +165,10 @@ main(int argc, char **argv)
 		int status;
 		pid_t pid;
 
-		p[0] = (struct pollfd){ port, POLLIN, 0 };
+		p[0] = (struct pollfd){port, POLLIN, 0};
 		for (int i = 0; i < COMMANDS_MAX; i++)
-			p[1 + i] = (struct pollfd){ commands[i].pid ? commands[i].output : -1, POLLIN, 0 };
+			p[1 + i] = (struct pollfd){
+				commands[i].pid ? commands[i].output : -1, POLLIN, 0};
 		poll(p, 1 + COMMANDS_MAX, 20);
 		if (p[0].revents & POLLIN)
 			port_frame();
