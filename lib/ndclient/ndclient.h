@@ -9,14 +9,21 @@
  * Calls that post or poll (nd_qp_send() .. nd_cq_get_results()) make no system
  * call but the doorbell's wake-up of a daemon that sleeps.
  *
- * Threads: different objects may be used from different threads at once. Posting
- * to one queue of one queue pair is for one thread at a time; nd_cq_get_results()
- * and nd_cq_notify() may be called by several threads at once. An object must not
- * be closed while another thread uses it.
+ * Threads: all calls are thread-safe, with two limits. Posting to one queue of one
+ * queue pair is for one thread at a time (send, write and read post to one queue,
+ * receive to the other). An object must not be closed while another thread uses it.
+ * The library runs one thread per adapter, asleep unless something completes; all
+ * signals are blocked in it.
  *
  * When the daemon dies or ends the session, calls return ND_DEVICE_REMOVED, pending
- * requests complete with it, and nothing hangs. A child of fork() must not use the
- * parent's adapter.
+ * requests complete with it, and nothing hangs. Objects still have to be closed;
+ * nd_adapter_close() does it for all. A child of fork() must not use the parent's
+ * adapter.
+ *
+ * Pointers to objects must be valid; a close takes NULL only where it says so. Any
+ * call that talks to the daemon may return ND_DEVICE_REMOVED, and any that creates
+ * something ND_NO_MEMORY or ND_INSUFFICIENT_RESOURCES, without it being said there.
+ * The k of an ND_INVALID_PARAMETER_k counts the parameters of ND's own method.
  */
 #ifndef NDCLIENT_H
 #define NDCLIENT_H
@@ -86,20 +93,28 @@ typedef int32_t nd_status;
 #define ND_CONNECTION_ABORTED	  ((nd_status)0xC0000241)
 #define ND_DEVICE_REMOVED	  ((nd_status)0xC00002B6)
 
-/* "ND_IO_TIMEOUT" and the like; never NULL. */
+/* The status's name, "ND_IO_TIMEOUT" and the like; a static string, never NULL. Any thread. */
 const char *nd_status_name(nd_status status);
+/* Words about the last failure of a call in this thread, "" if there was none; valid until this
+ * thread's next call that fails. Calls that post or poll set none. */
+const char *nd_last_error(void);
 
 /* ---- asynchronous requests ------------------------------------------------------------------------ */
 
-/* Zero it before its first use; it must stay in place, untouched, until the request completed. */
+/*
+ * One request under way. Zero it before its first use. From the call that returned ND_PENDING until
+ * the request completed it belongs to the library and must stay in place; a new call may use it again
+ * afterwards, without zeroing. Closing the object of a pending request completes it (ND_CANCELED).
+ */
 struct nd_overlapped {
-	nd_status status;	 /* ND_PENDING while under way (R-OV-02) */
+	nd_status status; /* ND_PENDING while under way, then the outcome (R-OV-02) */
 	uint32_t internal;
 	void *internal_ptr[2];
 };
-/* Status now; never blocks. */
+/* The status now; never blocks. What the request wrote is visible if it is not ND_PENDING. */
 nd_status nd_overlapped_status(const struct nd_overlapped *ov);
-/* Wait until it completed, at most timeout_ms (-1: for ever). Returns its status, or ND_TIMEOUT. */
+/* Wait until it completed, at most timeout_ms milliseconds (-1: for ever, 0: just look). Returns its
+ * status, or ND_TIMEOUT if it is still pending. Several threads may wait for one request. */
 nd_status nd_overlapped_wait(struct nd_overlapped *ov, int timeout_ms);
 
 /* ---- adapter -------------------------------------------------------------------------------------- */
@@ -112,75 +127,94 @@ struct nd_qp;
 struct nd_connector;
 struct nd_listener;
 
-struct nd_adapter_info {
+struct nd_adapter_info { /* the fields of ND2_ADAPTER_INFO, and a few of our own */
 	uint64_t adapter_id;
-	uint64_t max_registration_bytes, max_transfer_bytes;
+	uint64_t max_registration_bytes; /* of one region */
+	uint64_t max_transfer_bytes;	 /* of one request */
 	uint32_t max_initiator_sge, max_receive_sge, max_read_sge;
-	uint32_t max_inline_bytes, inline_request_threshold, large_request_threshold;
+	uint32_t max_inline_bytes;
+	uint32_t inline_request_threshold; /* inline pays below this many bytes */
+	uint32_t large_request_threshold;  /* read and write pay above this many bytes */
 	uint32_t max_inbound_reads, max_outbound_reads;
-	uint32_t max_receive_depth, max_initiator_depth, max_cq_depth, max_srq_depth;
-	uint32_t max_caller_data, max_callee_data; /* Connect; Accept and Reject */
-	uint32_t path_mtu;			   /* bytes */
+	uint32_t max_receive_depth, max_initiator_depth, max_cq_depth;
+	uint32_t max_srq_depth;			   /* 0: no shared receive queues */
+	uint32_t max_caller_data, max_callee_data; /* private data of Connect; of Accept and Reject */
+	uint32_t path_mtu;			   /* bytes of payload per packet */
 	uint32_t shard, numa_node;		   /* where this adapter instance lives */
 	uint32_t flags;				   /* ND_ADAPTER_FLAG_* */
 	char daemon_version[32];
 };
-#define ND_ADAPTER_FLAG_IN_ORDER_DMA	  0x00000001u
-#define ND_ADAPTER_FLAG_LOOPBACK	  0x00010000u
+#define ND_ADAPTER_FLAG_IN_ORDER_DMA 0x00000001u
+#define ND_ADAPTER_FLAG_LOOPBACK     0x00010000u
 
-/* Options of nd_adapter_open(); NULL stands for all zero. */
+/* Options of nd_adapter_open() and the queries before it; NULL stands for all zero. */
 struct nd_open_options {
 	const char *socket_path; /* NULL: environment NDD_SOCKET, else the default path */
 	uint32_t placement;	 /* 0: any; k: shard k-1 of the daemon, a hint */
 };
 /*
- * Local addresses that the daemon serves. *count: in, room in list; out, how many there are.
- * ND_BUFFER_OVERFLOW: more than room. ND_DEVICE_NOT_READY: no daemon at the socket.
+ * The local addresses that the daemon serves, with port 0. *count: in, room in list (list may be NULL
+ * with 0); out, how many there are. ND_BUFFER_OVERFLOW: more than room, the first ones were stored.
+ * ND_DEVICE_NOT_READY: no daemon at the socket, or it does not answer.
  */
 nd_status nd_query_addresses(
 	const struct nd_open_options *opt, struct sockaddr_storage *list, uint32_t *count);
-/* The local address that reaches remote, as nd_query_addresses() lists them; by prefix, then the
- * first of the family. ND_NETWORK_UNREACHABLE: none of that family. */
+/*
+ * The local address that reaches remote: the one of its family that shares the most leading bits with
+ * it, port 0. ND_NETWORK_UNREACHABLE: none of that family; ND_INVALID_ADDRESS: remote is neither IPv4
+ * nor IPv6; ND_DEVICE_NOT_READY as above.
+ */
 nd_status nd_resolve_address(const struct nd_open_options *opt, const struct sockaddr *remote,
 	socklen_t remote_bytes, struct sockaddr_storage *local);
 /*
- * Open an adapter instance by one of its local addresses; it lives on one shard of the daemon.
+ * Open an adapter instance by one of its local addresses (the port in it does not count). It lives on
+ * one shard of the daemon, and objects of different instances can't be used together.
  * ND_INVALID_ADDRESS: not an address of the daemon; ND_DEVICE_NOT_READY: no daemon there (or not
  * permitted); ND_NOT_SUPPORTED: daemon and library don't fit (nd_last_error() says how);
  * ND_INSUFFICIENT_RESOURCES: too many sessions.
  */
 nd_status nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
 	const struct nd_open_options *opt, struct nd_adapter **adapter);
-/* Close it and all that was made from it. */
+/* Close it and all that was made from it, in any state; pending requests complete with ND_CANCELED,
+ * connections end, memory of nd_alloc() is gone. NULL does nothing. */
 void nd_adapter_close(struct nd_adapter *a);
+/* Limits and place of the adapter. ND_DEVICE_REMOVED: *info is filled all the same. */
 nd_status nd_adapter_query(struct nd_adapter *a, struct nd_adapter_info *info);
-/* Words about the last failure of a control call in this thread; "" if there are none. */
-const char *nd_last_error(void);
 
 /* ---- arena: memory that the daemon can reach without a copy --------------------------------------- */
 
-/* bytes of zeroed, 64-byte aligned memory (2 MiB aligned from 2 MiB on), NULL if there is none left. Thread safe. */
+/* bytes of zeroed memory, aligned to 64 bytes (to 2 MiB from 2 MiB on); NULL if there is none left or
+ * bytes is 0. A region of the whole block is always possible, up to max_registration_bytes. */
 void *nd_alloc(struct nd_adapter *a, size_t bytes);
+/* Give it back; NULL does nothing. Deregister its regions first. Aborts if p is no block of a. */
 void nd_free(struct nd_adapter *a, void *p);
 
 /* ---- protection domain, memory region ---------------------------------------------------------------- */
 
+/* Regions can be used by queue pairs of the same domain. */
 nd_status nd_pd_create(struct nd_adapter *a, struct nd_pd **pd);
-nd_status nd_pd_close(struct nd_pd *pd); /* ND_DEVICE_BUSY: still used */
+/* ND_DEVICE_BUSY: regions or queue pairs of it are left; nothing happened. */
+nd_status nd_pd_close(struct nd_pd *pd);
 
 #define ND_MR_FLAG_ALLOW_LOCAL_WRITE  0x00000001u
 #define ND_MR_FLAG_ALLOW_REMOTE_READ  0x00000002u
-#define ND_MR_FLAG_ALLOW_REMOTE_WRITE 0x00000005u
-#define ND_MR_FLAG_RDMA_READ_SINK     0x00000008u
+#define ND_MR_FLAG_ALLOW_REMOTE_WRITE 0x00000005u /* local write too (R-MR-03) */
+#define ND_MR_FLAG_RDMA_READ_SINK     0x00000008u /* accepted, needs nothing here (R-MR-10) */
+#define ND_MR_FLAG_DO_NOT_SECURE_VM   0x80000000u /* accepted, means nothing here (R-MR-11) */
 /*
- * Register arena memory [buf, buf+bytes). ND_INVALID_PARAMETER: NULL or unknown flags;
- * ND_INVALID_BUFFER_SIZE: 0 bytes; ND_NOT_SUPPORTED: memory that is not of nd_alloc() (this version
- * moves arena memory only); ND_INSUFFICIENT_RESOURCES.
+ * Register arena memory [buf, buf+bytes) with ND_MR_FLAG_* rights; local read is always granted. The
+ * same memory may be registered any number of times. ND_INVALID_PARAMETER: buf is NULL, unknown flags,
+ * or more than max_registration_bytes; ND_INVALID_BUFFER_SIZE: 0 bytes; ND_NOT_SUPPORTED: memory that
+ * is not of nd_alloc() of this adapter (this version moves arena memory only).
  */
 nd_status nd_mr_register(struct nd_pd *pd, void *buf, size_t bytes, uint32_t flags, struct nd_mr **mr);
+/* When it returns, nobody touches the memory through this region any more; requests that still try
+ * fail. ND_DEVICE_BUSY: a window is bound to it, nothing happened (R-MR-06). */
 nd_status nd_mr_deregister(struct nd_mr *mr);
+/* For nd_sge.token. */
 uint32_t nd_mr_local_token(const struct nd_mr *mr);
-uint32_t nd_mr_remote_token(const struct nd_mr *mr); /* host order here */
+/* For the peer's read and write; a number in host order: bring it into the order of your messages. */
+uint32_t nd_mr_remote_token(const struct nd_mr *mr);
 
 /* ---- completion queue ----------------------------------------------------------------------------------- */
 
@@ -193,37 +227,77 @@ enum nd_request_type {
 	ND_REQUEST_WRITE = 5,
 };
 struct nd_result { /* the layout of ND2_RESULT */
+	/*
+	 * ND_SUCCESS; ND_CANCELED (flushed); ND_ACCESS_VIOLATION (local token or range, or the peer
+	 * refused ours); ND_DATA_OVERRUN (local length; a receive shorter than its message);
+	 * ND_DATA_ERROR (the peer called the request invalid: a send longer than its receive);
+	 * ND_IO_TIMEOUT (no acknowledgement, or no receive posted in time); ND_REMOTE_ERROR;
+	 * ND_CONNECTION_ABORTED; ND_INVALID_DEVICE_REQUEST; ND_INTERNAL_ERROR.
+	 */
 	nd_status status;
-	uint32_t bytes_transferred;
-	void *qp_context;
+	uint32_t bytes_transferred; /* receive: of the message (R-CR-05); 0 on failure */
+	void *qp_context;	    /* also if the queue pair was closed meanwhile (R-CR-04) */
 	void *request_context;
 	enum nd_request_type request_type;
 	uint32_t detail; /* transport's word on a failure, for people: nd_detail_name() */
 };
+/* "no acknowledgement: retries exhausted" and the like; a static string, never NULL. */
 const char *nd_detail_name(uint32_t detail);
 
-#define ND_CQ_NOTIFY_ERRORS    0u
-#define ND_CQ_NOTIFY_ANY       1u
-#define ND_CQ_NOTIFY_SOLICITED 2u
-
+/* ND_INVALID_PARAMETER_3: depth is 0 or above max_cq_depth. At least depth entries are granted. */
 nd_status nd_cq_create(struct nd_adapter *a, uint32_t depth, struct nd_cq **cq);
-/* Pending notifications complete with ND_CANCELED. ND_DEVICE_BUSY: queue pairs use it. */
+/* Pending notifications complete with ND_CANCELED. ND_DEVICE_BUSY: queue pairs use it, nothing
+ * happened. */
 nd_status nd_cq_close(struct nd_cq *cq);
 /*
- * Take up to n results; never blocks. Returns their number; when none is left and the queue can make
- * no more: ND_DEVICE_REMOVED, ND_BUFFER_OVERFLOW (overrun) or ND_INTERNAL_ERROR, all negative.
+ * Take up to n results, oldest first; never blocks. Several threads may take from one queue: each
+ * result is returned once. Returns their number; fewer than n means that the queue was empty. When
+ * none is left and the queue can make no more: ND_DEVICE_REMOVED, ND_BUFFER_OVERFLOW (the queue
+ * overran: R-CQ-31) or ND_INTERNAL_ERROR, all negative.
  */
 int32_t nd_cq_get_results(struct nd_cq *cq, struct nd_result *results, uint32_t n);
-/* Ask for one notification (R-CQ-..): ov completes at the next event of that type, or at once if an
- * untaken result is newer than the last notification. */
-nd_status nd_cq_notify(struct nd_cq *cq, uint32_t type, struct nd_overlapped *ov);
-nd_status nd_cq_cancel(struct nd_cq *cq); /* pending notifications complete with ND_CANCELED */
+
 /*
- * For event loops: nd_cq_arm() arms like nd_cq_notify() but reports by making nd_cq_fd() readable;
- * returns ND_SUCCESS if armed or ND_PENDING... see doc; call nd_cq_ack() once after poll() said so.
+ * Notifications. Without asking for one nothing is ever signalled. Asking (arming) is for one
+ * notification: the next result of that type, or at once if a result lies there that is newer than
+ * the last notification and was not taken (R-CQ-12). So the order is: take results until fewer come
+ * than asked for, then arm, then sleep; on waking, again from the start. Asking again while one is
+ * outstanding joins with it, the stronger type wins (R-CQ-18).
+ *
+ * Two styles, not to be mixed on one queue at a time: overlapped (nd_cq_notify) and for event loops
+ * (nd_cq_fd, nd_cq_arm, nd_cq_ack).
  */
+#define ND_CQ_NOTIFY_ERRORS    0u /* only faults of the queue itself */
+#define ND_CQ_NOTIFY_ANY       1u /* any result */
+#define ND_CQ_NOTIFY_SOLICITED 2u /* a receive whose send asked for it, or any failed result */
+
+/*
+ * Arm, and complete ov at the notification. Any number may be outstanding: the next event completes
+ * them all, in order of issue (R-CQ-20). Always ND_PENDING if it succeeds. ov's outcome: ND_SUCCESS;
+ * ND_BUFFER_OVERFLOW or ND_INTERNAL_ERROR, the queue is dead (R-CQ-08); ND_CANCELED.
+ * ND_INVALID_PARAMETER_1: type; ND_INVALID_PARAMETER_2: ov is NULL; ND_INVALID_DEVICE_STATE: armed by
+ * nd_cq_arm() and not acknowledged.
+ */
+nd_status nd_cq_notify(struct nd_cq *cq, uint32_t type, struct nd_overlapped *ov);
+/*
+ * Take the arm back, of either style; ND_SUCCESS. Pending notifications complete with ND_CANCELED, or
+ * with their outcome if the event was faster. It does not count as a notification (R-CQ-34).
+ */
+nd_status nd_cq_cancel(struct nd_cq *cq);
+/* A file descriptor for poll(), select() or epoll, readable after a notification of nd_cq_arm(), and
+ * for good when the daemon is gone. It is the queue's: don't read it or close it. -1: out of
+ * descriptors. */
 int nd_cq_fd(struct nd_cq *cq);
+/*
+ * Arm, and make nd_cq_fd() readable at the notification; also, at once, if there is a reason already
+ * (R-CQ-12). ND_SUCCESS in both cases: poll() tells. ND_BUFFER_OVERFLOW, ND_INTERNAL_ERROR: the queue
+ * is dead (the fd is readable then, too). ND_INVALID_PARAMETER_1: type; ND_INVALID_DEVICE_STATE: an
+ * nd_cq_notify() is pending.
+ */
 nd_status nd_cq_arm(struct nd_cq *cq, uint32_t type);
+/* Make the fd unreadable again. Call it after poll() said readable and before taking results: a
+ * notification that comes later makes the fd readable anew. After nd_cq_cancel() the fd may become
+ * readable once without a new result. */
 void nd_cq_ack(struct nd_cq *cq);
 
 /* ---- queue pair ------------------------------------------------------------------------------------------- */
@@ -231,36 +305,52 @@ void nd_cq_ack(struct nd_cq *cq);
 struct nd_sge {
 	void *buffer;
 	uint32_t bytes;
-	uint32_t token; /* local */
+	uint32_t token; /* local; ignored with ND_OP_FLAG_INLINE */
 };
-#define ND_OP_FLAG_SILENT_SUCCESS	  0x00000001u
-#define ND_OP_FLAG_READ_FENCE		  0x00000002u
+#define ND_OP_FLAG_SILENT_SUCCESS	  0x00000001u /* no result on success (R-ORD-03) */
+#define ND_OP_FLAG_READ_FENCE		  0x00000002u /* wait for earlier reads (R-ORD-05) */
 #define ND_OP_FLAG_SEND_AND_SOLICIT_EVENT 0x00000004u
-#define ND_OP_FLAG_INLINE		  0x00000020u
+#define ND_OP_FLAG_INLINE		  0x00000020u /* buffers are free when the post returns */
 
 struct nd_qp_options {
-	struct nd_cq *receive_cq, *initiator_cq;
-	void *context; /* nd_result.qp_context */
-	uint32_t receive_depth, initiator_depth;
+	struct nd_cq *receive_cq, *initiator_cq; /* may be one */
+	void *context;				 /* nd_result.qp_context */
+	uint32_t receive_depth, initiator_depth; /* requests outstanding at a time, from 1 */
 	uint32_t max_receive_sge, max_initiator_sge;
-	uint32_t inline_bytes;
+	uint32_t inline_bytes; /* longest inline request */
 };
-/* ND_INVALID_PARAMETER_k as CreateQueuePair's; ND_INSUFFICIENT_RESOURCES. */
+/*
+ * Create a queue pair; more may be granted than asked for. ND_INVALID_PARAMETER_k: receive_cq 2,
+ * initiator_cq 3, receive_depth 5, initiator_depth 6, max_receive_sge 7, max_initiator_sge 8,
+ * inline_bytes 9.
+ */
 nd_status nd_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **qp);
+/* Close it. A connection of it ends; what was outstanding completes with ND_CANCELED, as long as the
+ * completion queue lives (R-DISC-12). */
 nd_status nd_qp_close(struct nd_qp *qp);
-/* Everything outstanding completes with ND_CANCELED; ends the connection's use. */
+/* Everything outstanding completes with ND_CANCELED, perhaps after this returned; the queue pair can't
+ * be used any more, a connection still has to be disconnected (R-FL-..). */
 nd_status nd_qp_flush(struct nd_qp *qp);
-uint32_t nd_qp_number(const struct nd_qp *qp); /* QPN, for people */
+/* Number of the queue pair on the wire, for people. */
+uint32_t nd_qp_number(const struct nd_qp *qp);
 
 /*
- * Posts. ND_SUCCESS: queued, the outcome comes through the CQ. Else nothing was queued:
- * ND_CONNECTION_INVALID (not connected; not for receive), ND_NO_MORE_ENTRIES (queue full),
- * ND_DATA_OVERRUN (too many SGEs), ND_BUFFER_OVERFLOW (too many bytes), ND_INVALID_PARAMETER_k
- * (flags), ND_DEVICE_REMOVED. One thread at a time per queue.
+ * Posts. ND_SUCCESS: queued, the outcome comes through the queue pair's CQ, with context. Else nothing
+ * was queued and nothing follows:
+ *   ND_CONNECTION_INVALID   not connected, or disconnected (not for receive: R-POST-02)
+ *   ND_NO_MORE_ENTRIES      as many requests are outstanding as the queue holds
+ *   ND_DATA_OVERRUN         more SGEs than the queue pair takes (not with INLINE: R-POST-09)
+ *   ND_BUFFER_OVERFLOW      more than max_transfer_bytes, or inline more than inline_bytes
+ *   ND_INVALID_PARAMETER_4  flags of send (legal: all four)
+ *   ND_INVALID_PARAMETER_6  flags of write (legal: all but SOLICIT) and read (SILENT, FENCE)
+ * A wrong token or range shows in the result, not here (R-POST-08). n may be 0 (R-POST-06). The SGE
+ * array is not used after the return. One thread at a time per queue.
  */
 nd_status nd_qp_send(
 	struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n, uint32_t flags);
+/* May be posted at any time, also before the connection is made (R-SR-01). */
 nd_status nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n);
+/* remote_address and remote_token are numbers that the peer told (nd_mr_remote_token() there). */
 nd_status nd_qp_write(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,
 	uint64_t remote_address, uint32_t remote_token, uint32_t flags);
 nd_status nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,
@@ -268,49 +358,98 @@ nd_status nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, 
 
 /* ---- connections --------------------------------------------------------------------------------------------- */
 
+/*
+ * Active:  connect -> (ov) -> [read_limits, private_data] -> complete_connect or reject -> send ...
+ * Passive: listen, get_request -> (ov) -> [read_limits, private_data] -> accept or reject -> (ov) ...
+ * End:     disconnect on both sides; notify_disconnect tells of the peer's.
+ * A call in the wrong state: ND_CONNECTION_ACTIVE (connect, accept), ND_CONNECTION_INVALID (complete,
+ * reject, disconnect, notify before a connection), ND_INVALID_DEVICE_STATE, and
+ * ND_CONNECTION_ABORTED if the attempt has failed meanwhile.
+ */
 nd_status nd_connector_create(struct nd_adapter *a, struct nd_connector **c);
-/* Local port (network order inside addr; 0: chosen). Optional before nd_connector_connect(). */
+/* Choose the local address (the adapter's, or the wildcard for it) and port (0: chosen at connect).
+ * Optional. Whether the port is free shows at connect. ND_ADDRESS_ALREADY_ASSOCIATED: bound already. */
 nd_status nd_connector_bind(struct nd_connector *c, const struct sockaddr *addr, socklen_t bytes);
 /*
- * Connect. Completes when the peer accepted (then nd_connector_complete_connect()) or not:
- * ND_CONNECTION_REFUSED, ND_NETWORK_UNREACHABLE (no route), ND_HOST_UNREACHABLE (no neighbour),
- * ND_IO_TIMEOUT (no answer to CM). Read limits are lowered to what the adapter and the peer grant.
- * Inline: ND_INVALID_BUFFER_SIZE (private data over max_caller_data), ND_CONNECTION_ACTIVE.
+ * Connect the queue pair, which must be of the same adapter and unused. inbound_reads, outbound_reads:
+ * how many reads the peer may, and this side wants to have outstanding; lowered to what adapter and
+ * peer grant (R-CONN-09). ov's outcome: ND_SUCCESS, the peer accepted (go on with
+ * nd_connector_complete_connect()); ND_CONNECTION_REFUSED (nd_connector_reject_reason()),
+ * ND_NETWORK_UNREACHABLE (no route), ND_HOST_UNREACHABLE (no neighbour), ND_IO_TIMEOUT (no answer):
+ * after these four the connector may try again; ND_CANCELED.
+ * Inline: ND_INVALID_BUFFER_SIZE (private data over max_caller_data), ND_BAD_NETWORK_NAME (wildcard),
+ * ND_INVALID_ADDRESS, ND_SHARING_VIOLATION and ND_TOO_MANY_ADDRESSES (local port), and the states.
  */
 nd_status nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sockaddr *dest,
 	socklen_t dest_bytes, uint32_t inbound_reads, uint32_t outbound_reads, const void *priv,
 	uint32_t priv_bytes, struct nd_overlapped *ov);
+/* Tell the peer that this side is ready; when ov has completed, requests may be posted. */
 nd_status nd_connector_complete_connect(struct nd_connector *c, struct nd_overlapped *ov);
-/* Accept a request that nd_listener_get_request() delivered here; completes when established. */
+/*
+ * Accept a request that nd_listener_get_request() delivered here. Receives may be posted before; other
+ * requests when ov has completed: ND_SUCCESS, the peer completed its side (or its first message came);
+ * ND_CONNECTION_REFUSED: it gave up; ND_IO_TIMEOUT. Inline: ND_INVALID_BUFFER_SIZE (private data over
+ * max_callee_data; the request is still there), ND_CONNECTION_ABORTED: the peer has gone.
+ */
 nd_status nd_connector_accept(struct nd_connector *c, struct nd_qp *qp, uint32_t inbound_reads,
 	uint32_t outbound_reads, const void *priv, uint32_t priv_bytes, struct nd_overlapped *ov);
+/* Instead of accept, or of complete_connect. Up to 148 bytes of private data (max_callee_data). */
 nd_status nd_connector_reject(struct nd_connector *c, const void *priv, uint32_t priv_bytes);
+/* inbound: reads that the peer may have outstanding here; outbound: those of ours there. Either may be
+ * NULL. From the peer's request or answer on; before: ND_CONNECTION_INVALID (R-CONN-11). */
 nd_status nd_connector_read_limits(struct nd_connector *c, uint32_t *inbound, uint32_t *outbound);
-/* The peer's private data, zero padded to the transport's field. *bytes: in room, out size;
- * ND_BUFFER_OVERFLOW: partial copy. */
+/* The peer's private data, zero padded to the transport's field (R-CONN-08). *bytes: in, room in buf;
+ * out, the field's size. ND_BUFFER_OVERFLOW: partial copy, also for the size query with NULL. */
 nd_status nd_connector_private_data(struct nd_connector *c, void *buf, uint32_t *bytes);
+/* *bytes: in, room; out, size. ND_BUFFER_OVERFLOW: addr is untouched. ND_CONNECTION_INVALID: not bound
+ * (local), no peer yet (peer) (R-CONN-19). */
 nd_status nd_connector_local_address(struct nd_connector *c, struct sockaddr *addr, socklen_t *bytes);
 nd_status nd_connector_peer_address(struct nd_connector *c, struct sockaddr *addr, socklen_t *bytes);
 /* CM's reject reason of a refused Connect (28: by the application, 8: nobody listens), else 0. */
 uint32_t nd_connector_reject_reason(const struct nd_connector *c);
-/* Completes when the connection has ended, whoever ended it. */
+/*
+ * Completes when the connection has ended: ND_SUCCESS, the peer disconnected or the connection broke;
+ * ND_CONNECTION_DISCONNECTED, this side did (R-DISC-06). At once if it has ended already.
+ * ND_CONNECTION_INVALID: there was none. Any number may be pending.
+ */
 nd_status nd_connector_notify_disconnect(struct nd_connector *c, struct nd_overlapped *ov);
+/*
+ * End the connection: outstanding requests complete with ND_CANCELED, the queue pair and the connector
+ * can't be used again. ov completes when the peer has agreed (ND_SUCCESS) or did not answer
+ * (ND_TIMEOUT), and no memory of the queue pair's requests is touched any more (R-DISC-02).
+ * ND_CONNECTION_INVALID: not connected; ND_INVALID_DEVICE_STATE: under way already.
+ */
 nd_status nd_connector_disconnect(struct nd_connector *c, struct nd_overlapped *ov);
+/* All pending requests of the connector complete with ND_CANCELED; a Connect or Accept under way is
+ * given up and the connector is of no more use (R-CONN-20). ND_SUCCESS. */
 nd_status nd_connector_cancel(struct nd_connector *c);
-/* Also ends the connection if there is one. */
+/* In any state; ends the connection, or the attempt, if there is one. NULL does nothing. */
 void nd_connector_close(struct nd_connector *c);
 
 nd_status nd_listener_create(struct nd_adapter *a, struct nd_listener **l);
-/* Bind and listen at addr (port 0: chosen; wildcard address: all of this port). backlog 0: no limit.
- * ND_SHARING_VIOLATION: port in use. */
+/*
+ * Bind and listen at addr (port 0: chosen; wildcard address: all of this adapter's port), once.
+ * backlog: requests waiting for nd_listener_get_request(), more are refused; 0: no limit of the
+ * client's. ND_SHARING_VIOLATION: in use; ND_INVALID_ADDRESS; ND_INVALID_DEVICE_STATE: listens already.
+ */
 nd_status nd_listener_listen(
 	struct nd_listener *l, const struct sockaddr *addr, socklen_t bytes, uint32_t backlog);
+/* With the port that was chosen; sizes as in nd_connector_local_address(). ND_INVALID_DEVICE_STATE: does
+ * not listen. */
 nd_status nd_listener_local_address(struct nd_listener *l, struct sockaddr *addr, socklen_t *bytes);
-/* Completes when a request was put into the idle connector c. */
+/*
+ * Completes when a request was put into the fresh connector c. Any number may be pending, each with a
+ * connector of its own; requests go to them in order. ND_CONNECTION_ACTIVE: c is not fresh;
+ * ND_INVALID_DEVICE_STATE: l does not listen.
+ */
 nd_status nd_listener_get_request(
 	struct nd_listener *l, struct nd_connector *c, struct nd_overlapped *ov);
+/* Pending nd_listener_get_request()s complete with ND_CANCELED, their connectors are fresh again; l
+ * keeps listening. ND_SUCCESS. */
 nd_status nd_listener_cancel(struct nd_listener *l);
-void nd_listener_close(struct nd_listener *l); /* pending requests complete with ND_CANCELED */
+/* Stop listening: pending calls as in cancel, requests that nobody took are rejected; connections that
+ * came through it live on. NULL does nothing. */
+void nd_listener_close(struct nd_listener *l);
 
 #ifdef __cplusplus
 }

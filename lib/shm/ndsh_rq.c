@@ -18,7 +18,7 @@ ndsh_rq_push(struct ndsh_rq *rq, uint64_t context, const struct ndsh_sge *sge, u
 	d->context = context;
 	d->reserved = 0;
 	if (num_sge == 1)
-		d->sge0 = sge[0];
+		memcpy(&d->sge0, sge, sizeof(*sge));
 	else if (num_sge > 1)
 		memcpy(&rq->sge[(size_t)slot * rq->sge_max], sge, num_sge * sizeof(*sge));
 	ndsh_store32_release(

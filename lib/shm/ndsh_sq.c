@@ -34,7 +34,7 @@ ndsh_sq_push(struct ndsh_sq *sq, const struct ndsh_swr *wr, const struct ndsh_sg
 			memcpy(sq->inl + (size_t)slot * NDSH_INLINE_STRIDE(sq->inline_max), data,
 				wr->inline_bytes);
 	} else if (nsge == 1) {
-		d->sge0 = sge[0];
+		memcpy(&d->sge0, sge, sizeof(*sge));
 	} else if (nsge > 1) {
 		memcpy(&sq->sge[(size_t)slot * sq->sge_max], sge, nsge * sizeof(*sge));
 	}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Adapters: addresses, opening, closing. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "nd_int.h"
+
+#define MAX_CALLEE_DATA NDSH_REJECT_DATA_MAX /* one number for Accept and Reject: the smaller room */
+#define INLINE_THRESHOLD 128u
+#define LARGE_THRESHOLD	 16384u
+
+static nd_status
+list_addresses(const struct nd_open_options *opt, struct ndsh_address_list_reply *reply)
+{
+	struct ndsh_address_list m = {.h.type = NDSH_MSG_ADDRESS_LIST};
+	struct ndsh_hello_reply hello;
+	nd_status st;
+	int sock;
+
+	st = nd_socket_open(opt, &sock, &hello);
+	if (st != ND_SUCCESS)
+		return st;
+	st = nd_socket_exchange(sock, &m.h, reply, NULL);
+	close(sock);
+	if (st == ND_SUCCESS && reply->count > NDSH_ADDRESS_LIST_MAX)
+		reply->count = NDSH_ADDRESS_LIST_MAX;
+	return st;
+}
+
+nd_status
+nd_query_addresses(const struct nd_open_options *opt, struct sockaddr_storage *list, uint32_t *count)
+{
+	struct ndsh_address_list_reply reply;
+	uint32_t room = list != NULL && count != NULL ? *count : 0;
+	nd_status st;
+
+	if (count == NULL)
+		return ND_INVALID_PARAMETER_3;
+	st = list_addresses(opt, &reply);
+	if (st != ND_SUCCESS)
+		return st;
+	for (uint32_t i = 0; i < reply.count && i < room; i++)
+		(void)nd_address_to(&list[i], &reply.addr[i]);
+	*count = reply.count;
+	return reply.count > room ? ND_BUFFER_OVERFLOW : ND_SUCCESS;
+}
+
+nd_status
+nd_resolve_address(const struct nd_open_options *opt, const struct sockaddr *remote,
+	socklen_t remote_bytes, struct sockaddr_storage *local)
+{
+	struct ndsh_address_list_reply reply;
+	struct ndsh_addr to;
+	int best = -1, best_bits = -1;
+	nd_status st;
+
+	if (local == NULL)
+		return ND_INVALID_PARAMETER_4;
+	if (!nd_address_from(&to, remote, remote_bytes))
+		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
+	st = list_addresses(opt, &reply);
+	if (st != ND_SUCCESS)
+		return st;
+	for (uint32_t i = 0; i < reply.count; i++) {
+		int bits = nd_address_common_bits(&to, &reply.addr[i]);
+
+		if (bits > best_bits) {
+			best_bits = bits;
+			best = (int)i;
+		}
+	}
+	if (best < 0)
+		return nd_fail(ND_NETWORK_UNREACHABLE, "the daemon has no address of that family");
+	reply.addr[best].port = 0;
+	(void)nd_address_to(local, &reply.addr[best]);
+	return ND_SUCCESS;
+}
+
+static void
+fill_info(struct nd_adapter *a, const struct ndsh_open_reply *r, const struct ndsh_hello_reply *h)
+{
+	uint64_t transfer = r->max_transfer_bytes < 1ull << 31 ? r->max_transfer_bytes : 1ull << 31;
+
+	a->info = (struct nd_adapter_info){
+		.adapter_id = r->adapter_id,
+		.max_registration_bytes = r->max_mr_bytes,
+		.max_transfer_bytes = transfer,
+		.max_initiator_sge = r->max_sge,
+		.max_receive_sge = r->max_sge,
+		.max_read_sge = r->max_sge,
+		.max_inline_bytes = r->max_inline,
+		.inline_request_threshold =
+			r->max_inline < INLINE_THRESHOLD ? r->max_inline : INLINE_THRESHOLD,
+		.large_request_threshold = LARGE_THRESHOLD,
+		.max_inbound_reads = r->max_read_limit,
+		.max_outbound_reads = r->max_read_limit,
+		.max_receive_depth = r->max_depth,
+		.max_initiator_depth = r->max_depth,
+		.max_cq_depth = r->max_cq_depth,
+		.max_caller_data = NDSH_CALLER_DATA_MAX,
+		.max_callee_data = MAX_CALLEE_DATA,
+		.path_mtu = r->path_mtu,
+		.shard = r->shard,
+		.numa_node = r->numa_node,
+		.flags = ND_ADAPTER_FLAG_IN_ORDER_DMA | ND_ADAPTER_FLAG_LOOPBACK,
+	};
+	memcpy(a->info.daemon_version, h->version, sizeof(a->info.daemon_version) - 1);
+	a->max_transfer_bytes = transfer;
+}
+
+static nd_status
+open_session(struct nd_adapter *a, const struct nd_open_options *opt)
+{
+	struct ndsh_open m = {.h.type = NDSH_MSG_OPEN, .addr = a->address};
+	struct ndsh_hello_reply hello;
+	struct ndsh_open_reply reply;
+	nd_status st;
+
+	m.placement = opt != NULL && opt->placement != 0 ? opt->placement - 1 : NDSH_PLACE_ANY;
+	st = nd_socket_open(opt, &a->socket, &hello);
+	if (st != ND_SUCCESS)
+		return st;
+	st = nd_socket_exchange(a->socket, &m.h, &reply, &a->wake_fd);
+	if (st == ND_SUCCESS && a->wake_fd < 0)
+		st = ND_INTERNAL_ERROR;
+	if (st != ND_SUCCESS) {
+		close(a->socket);
+		return nd_fail(st, "the daemon answered OPEN with %s", nd_status_name(st));
+	}
+	fill_info(a, &reply, &hello);
+	return ND_SUCCESS;
+}
+
+/* Segment 0 begins with the session page. */
+static nd_status
+make_session_page(struct nd_adapter *a)
+{
+	uint32_t segment;
+	uint64_t offset;
+
+	a->page = nd_block_alloc(a, sizeof(*a->page), &segment, &offset);
+	if (a->page != NULL && offset == 0)
+		return ND_SUCCESS;
+	return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
+}
+
+static void
+init_lists(struct nd_adapter *a)
+{
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_mutex_init(&a->arena.lock, NULL);
+	LIST_INIT(&a->calls);
+	TAILQ_INIT(&a->pds);
+	TAILQ_INIT(&a->mrs);
+	TAILQ_INIT(&a->cqs);
+	TAILQ_INIT(&a->qps);
+	TAILQ_INIT(&a->closed_qps);
+	TAILQ_INIT(&a->connectors);
+	TAILQ_INIT(&a->listeners);
+	for (uint32_t i = 0; i < ND_CONN_BUCKETS; i++)
+		LIST_INIT(&a->conns[i]);
+}
+
+nd_status
+nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
+	const struct nd_open_options *opt, struct nd_adapter **adapter)
+{
+	struct nd_adapter *a;
+	nd_status st;
+
+	if (adapter == NULL)
+		return ND_INVALID_PARAMETER_4;
+	*adapter = NULL;
+	a = aligned_alloc(NDSH_CACHE_LINE, sizeof(*a));
+	if (a == NULL)
+		return ND_NO_MEMORY;
+	memset(a, 0, sizeof(*a));
+	init_lists(a);
+	if (!nd_address_from(&a->address, local, local_bytes)) {
+		free(a);
+		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
+	}
+	a->address.port = 0;
+	st = open_session(a, opt);
+	if (st != ND_SUCCESS) {
+		free(a);
+		return st;
+	}
+	st = nd_control_start(a);
+	if (st != ND_SUCCESS) {
+		close(a->wake_fd);
+		close(a->socket);
+		free(a);
+		return st;
+	}
+	st = make_session_page(a);
+	if (st != ND_SUCCESS) {
+		nd_adapter_close(a);
+		return st;
+	}
+	*adapter = a;
+	return ND_SUCCESS;
+}
+
+nd_status
+nd_adapter_query(struct nd_adapter *a, struct nd_adapter_info *info)
+{
+	if (a == NULL || info == NULL)
+		return ND_INVALID_PARAMETER;
+	*info = a->info;
+	return nd_gone(a) ? ND_DEVICE_REMOVED : ND_SUCCESS;
+}
+
+#define FREE_ALL(type, head, release)                                                               \
+	for (type *o; (o = TAILQ_FIRST(head)) != NULL;) {                                          \
+		TAILQ_REMOVE(head, o, link);                                                        \
+		release(o);                                                                         \
+	}
+
+static void
+free_cq(struct nd_cq *cq)
+{
+	nd_cq_end_waiters(cq, ND_CANCELED);
+	nd_cq_close_fds(cq);
+	free(cq);
+}
+
+static void
+free_connector(struct nd_connector *c)
+{
+	nd_conn_end_waiters(c, ND_CANCELED);
+	free(c);
+}
+
+static void
+free_arena(struct nd_arena *arena)
+{
+	struct nd_segment *seg;
+
+	while ((seg = arena->first) != NULL) {
+		arena->first = seg->next;
+		munmap(seg->base, seg->extents.bytes);
+		nd_extents_fini(&seg->extents);
+		free(seg);
+	}
+}
+
+/* The daemon takes everything down when the socket closes; here only memory has to go. */
+void
+nd_adapter_close(struct nd_adapter *a)
+{
+	if (a == NULL)
+		return;
+	nd_control_stop(a);
+	close(a->socket);
+	close(a->wake_fd);
+	FREE_ALL(struct nd_connector, &a->connectors, free_connector)
+	FREE_ALL(struct nd_listener, &a->listeners, nd_listener_free)
+	FREE_ALL(struct nd_qp, &a->qps, free)
+	FREE_ALL(struct nd_qp, &a->closed_qps, free)
+	FREE_ALL(struct nd_cq, &a->cqs, free_cq)
+	FREE_ALL(struct nd_mr, &a->mrs, free)
+	FREE_ALL(struct nd_pd, &a->pds, free)
+	free_arena(&a->arena);
+	pthread_mutex_destroy(&a->arena.lock);
+	pthread_mutex_destroy(&a->lock);
+	free(a);
+}

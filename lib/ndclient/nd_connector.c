@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connectors: the calls. What the daemon tells comes in at nd_conn_event.c. States and answers
+ * follow the table at R-CONN; each call judges the state, marks the connector so that no second call
+ * gets in, asks the daemon, and lets the control thread take the step when the reply comes: so the
+ * events behind the reply find it taken.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nd_int.h"
+
+/* ---- small parts ---------------------------------------------------------------------------------- */
+
+nd_status
+nd_connector_create(struct nd_adapter *a, struct nd_connector **out)
+{
+	struct nd_connector *c;
+
+	if (a == NULL || out == NULL)
+		return ND_INVALID_PARAMETER;
+	*out = NULL;
+	if (nd_gone(a))
+		return ND_DEVICE_REMOVED;
+	c = calloc(1, sizeof(*c));
+	if (c == NULL)
+		return ND_NO_MEMORY;
+	c->adapter = a;
+	pthread_mutex_lock(&a->lock);
+	TAILQ_INSERT_TAIL(&a->connectors, c, link);
+	pthread_mutex_unlock(&a->lock);
+	*out = c;
+	return ND_SUCCESS;
+}
+
+void
+nd_conn_set_id(struct nd_connector *c, uint32_t id)
+{
+	c->id = id;
+	c->has_id = true;
+	LIST_INSERT_HEAD(&c->adapter->conns[id % ND_CONN_BUCKETS], c, hash);
+}
+
+void
+nd_conn_release_qp(struct nd_connector *c, enum nd_qp_state state)
+{
+	if (c->qp == NULL)
+		return;
+	__atomic_store_n(&c->qp->state, state, __ATOMIC_RELEASE);
+	c->qp->connector = NULL;
+	c->qp = NULL;
+}
+
+void
+nd_conn_drop_id(struct nd_connector *c)
+{
+	struct nd_adapter *a = c->adapter;
+	bool had;
+
+	pthread_mutex_lock(&a->lock);
+	had = c->has_id;
+	c->has_id = false;
+	if (had)
+		LIST_REMOVE(c, hash);
+	pthread_mutex_unlock(&a->lock);
+	if (had)
+		(void)nd_control_id(a, NDSH_MSG_CONN_DESTROY, c->id);
+}
+
+void
+nd_conn_end_waiters(struct nd_connector *c, nd_status st)
+{
+	struct nd_overlapped *op = c->op;
+
+	c->op = NULL;
+	if (op != NULL)
+		nd_overlapped_end(op, st);
+	nd_waiters_end(&c->disconnect, st);
+}
+
+/* Private data of at most max bytes into a message. */
+static nd_status
+put_private(const void *priv, uint32_t bytes, uint32_t max, uint8_t *to, uint32_t *count)
+{
+	if (bytes > max)
+		return nd_fail(ND_INVALID_BUFFER_SIZE, "%u bytes of private data, of at most %u", bytes,
+			max);
+	if (priv == NULL && bytes > 0)
+		return ND_ACCESS_VIOLATION;
+	if (bytes > 0)
+		memcpy(to, priv, bytes);
+	*count = bytes;
+	return ND_SUCCESS;
+}
+
+/* Values above the adapter's are silently lowered (R-CONN-09). */
+static uint8_t
+read_limit(uint32_t asked, uint32_t max)
+{
+	uint32_t limit = asked < max ? asked : max;
+
+	return limit < 255 ? (uint8_t)limit : 255;
+}
+
+/* May this connector use that queue pair? (R-CONN-02); lock held. */
+static nd_status
+claim_qp(struct nd_connector *c, struct nd_qp *qp)
+{
+	if (qp->connector != NULL || qp->state != ND_QP_UNCONNECTED)
+		return ND_CONNECTION_ACTIVE;
+	c->qp = qp;
+	qp->connector = c;
+	return ND_SUCCESS;
+}
+
+struct pending {
+	struct nd_connector *c;
+	struct nd_overlapped *ov;
+};
+
+/* An overlapped call. The hook runs in any case; if it says success, ov completes by it or later. */
+static nd_status
+call(struct nd_adapter *a, struct ndsh_msg_hdr *h, struct nd_overlapped *ov, nd_reply_hook *hook,
+	struct pending *p)
+{
+	nd_status st;
+
+	nd_overlapped_begin(ov);
+	st = nd_control_call(a, &(struct nd_request){.h = h, .hook = hook, .arg = p});
+	if (st == ND_SUCCESS)
+		return ND_PENDING;
+	__atomic_store_n(&ov->status, st, __ATOMIC_RELEASE);
+	return st;
+}
+
+/* ---- bind -------------------------------------------------------------------------------------------- */
+
+nd_status
+nd_connector_bind(struct nd_connector *c, const struct sockaddr *addr, socklen_t bytes)
+{
+	struct ndsh_addr local;
+	nd_status st = ND_SUCCESS;
+
+	if (!nd_address_from(&local, addr, bytes))
+		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
+	if (nd_address_is_any(&local))
+		memcpy(local.ip, c->adapter->address.ip, sizeof(local.ip));
+	pthread_mutex_lock(&c->adapter->lock);
+	if (c->state != ND_CONN_IDLE) {
+		st = ND_ADDRESS_ALREADY_ASSOCIATED;
+	} else {
+		c->local = local;
+		c->bound = true;
+		c->state = ND_CONN_BOUND;
+	}
+	pthread_mutex_unlock(&c->adapter->lock);
+	return st;
+}
+
+/* ---- connect ------------------------------------------------------------------------------------------ */
+
+static nd_status
+connect_hook(void *arg, nd_status st, const void *reply)
+{
+	struct pending *p = arg;
+	struct nd_connector *c = p->c;
+
+	if (st == ND_SUCCESS) {
+		nd_conn_set_id(c, ((const struct ndsh_id_msg *)reply)->id);
+		c->op = p->ov;
+		return st;
+	}
+	nd_conn_release_qp(c, ND_QP_UNCONNECTED); /* R-CONN-03 */
+	c->state = c->bound ? ND_CONN_BOUND : ND_CONN_IDLE;
+	return st;
+}
+
+/* Lock held. */
+static nd_status
+begin_connect(struct nd_connector *c, struct nd_qp *qp, const struct ndsh_addr *dest)
+{
+	nd_status st;
+
+	switch (c->state) {
+	case ND_CONN_IDLE:
+	case ND_CONN_BOUND:
+		break;
+	case ND_CONN_QUEUED:
+	case ND_CONN_DISCONNECTED:
+		return ND_INVALID_DEVICE_STATE;
+	default:
+		return ND_CONNECTION_ACTIVE;
+	}
+	st = claim_qp(c, qp);
+	if (st != ND_SUCCESS)
+		return st;
+	if (!c->bound) {
+		c->local = c->adapter->address;
+		c->local.port = 0;
+	}
+	c->peer = *dest;
+	c->reject_reason = 0;
+	c->has_peer = c->ended = false;
+	c->state = ND_CONN_CONNECTING;
+	return ND_SUCCESS;
+}
+
+nd_status
+nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sockaddr *dest,
+	socklen_t dest_bytes, uint32_t inbound_reads, uint32_t outbound_reads, const void *priv,
+	uint32_t priv_bytes, struct nd_overlapped *ov)
+{
+	struct nd_adapter *a = c->adapter;
+	struct ndsh_connect m = {.h.type = NDSH_MSG_CONNECT};
+	struct pending p = {.c = c, .ov = ov};
+	bool stale;
+	nd_status st;
+
+	if (qp == NULL || qp->adapter != a || ov == NULL)
+		return ND_INVALID_PARAMETER;
+	if (!nd_address_from(&m.remote, dest, dest_bytes))
+		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
+	if (nd_address_is_any(&m.remote)) /* R-CONN-05 */
+		return nd_fail(ND_BAD_NETWORK_NAME, "the wildcard address is no destination");
+	st = put_private(priv, priv_bytes, NDSH_CALLER_DATA_MAX, m.priv, &m.priv_bytes);
+	if (st != ND_SUCCESS)
+		return st;
+	pthread_mutex_lock(&a->lock);
+	st = begin_connect(c, qp, &m.remote);
+	m.local = c->local;
+	stale = c->has_id;
+	pthread_mutex_unlock(&a->lock);
+	if (st != ND_SUCCESS)
+		return st;
+	if (stale) /* of an attempt that failed */
+		nd_conn_drop_id(c);
+	m.qp = qp->index;
+	m.inbound_reads = read_limit(inbound_reads, a->info.max_inbound_reads);
+	m.outbound_reads = read_limit(outbound_reads, a->info.max_outbound_reads);
+	return call(a, &m.h, ov, connect_hook, &p);
+}
+
+static nd_status
+complete_hook(void *arg, nd_status st, const void *reply)
+{
+	struct pending *p = arg;
+	struct nd_connector *c = p->c;
+
+	(void)reply;
+	if (st == ND_SUCCESS && c->state != ND_CONN_REP_RECEIVED)
+		st = ND_CONNECTION_ABORTED; /* its end was told meanwhile */
+	if (st != ND_SUCCESS) {
+		nd_conn_release_qp(c, ND_QP_DISCONNECTED);
+		c->state = ND_CONN_DISCONNECTED;
+		return st;
+	}
+	c->state = ND_CONN_CONNECTED;
+	if (c->qp != NULL)
+		__atomic_store_n(&c->qp->state, ND_QP_CONNECTED, __ATOMIC_RELEASE);
+	nd_overlapped_end(p->ov, ND_SUCCESS);
+	return st;
+}
+
+nd_status
+nd_connector_complete_connect(struct nd_connector *c, struct nd_overlapped *ov)
+{
+	struct nd_adapter *a = c->adapter;
+	struct ndsh_id_msg m = {.h.type = NDSH_MSG_COMPLETE_CONNECT};
+	struct pending p = {.c = c, .ov = ov};
+	enum nd_conn_state state;
+
+	if (ov == NULL)
+		return ND_INVALID_PARAMETER;
+	pthread_mutex_lock(&a->lock);
+	state = c->state;
+	m.id = c->id;
+	pthread_mutex_unlock(&a->lock);
+	if (state == ND_CONN_DISCONNECTED)
+		return ND_CONNECTION_ABORTED;
+	if (state != ND_CONN_REP_RECEIVED)
+		return ND_CONNECTION_INVALID;
+	return call(a, &m.h, ov, complete_hook, &p);
+}
+
+/* ---- accept, reject ------------------------------------------------------------------------------------- */
+
+static nd_status
+accept_hook(void *arg, nd_status st, const void *reply)
+{
+	struct pending *p = arg;
+	struct nd_connector *c = p->c;
+	bool over = st == ND_CONNECTION_ABORTED || st == ND_CONNECTION_INVALID ||
+		    st == ND_DEVICE_REMOVED;
+
+	(void)reply;
+	if (st == ND_SUCCESS) {
+		c->op = p->ov;
+		return st;
+	}
+	nd_conn_release_qp(c, ND_QP_UNCONNECTED);
+	c->state = over ? ND_CONN_DISCONNECTED : ND_CONN_REQ_RECEIVED;
+	return st;
+}
+
+/* Lock held. */
+static nd_status
+begin_accept(struct nd_connector *c, struct nd_qp *qp)
+{
+	nd_status st;
+
+	if (c->state == ND_CONN_DISCONNECTED)
+		return ND_CONNECTION_ABORTED;
+	if (c->state != ND_CONN_REQ_RECEIVED)
+		return ND_CONNECTION_ACTIVE;
+	st = claim_qp(c, qp);
+	if (st == ND_SUCCESS)
+		c->state = ND_CONN_REP_SENT;
+	return st;
+}
+
+nd_status
+nd_connector_accept(struct nd_connector *c, struct nd_qp *qp, uint32_t inbound_reads,
+	uint32_t outbound_reads, const void *priv, uint32_t priv_bytes, struct nd_overlapped *ov)
+{
+	struct nd_adapter *a = c->adapter;
+	struct ndsh_accept m = {.h.type = NDSH_MSG_ACCEPT};
+	struct pending p = {.c = c, .ov = ov};
+	nd_status st;
+
+	if (qp == NULL || qp->adapter != a || ov == NULL)
+		return ND_INVALID_PARAMETER;
+	st = put_private(priv, priv_bytes, a->info.max_callee_data, m.priv, &m.priv_bytes);
+	if (st != ND_SUCCESS)
+		return st;
+	pthread_mutex_lock(&a->lock);
+	st = begin_accept(c, qp);
+	m.conn = c->id;
+	pthread_mutex_unlock(&a->lock);
+	if (st != ND_SUCCESS)
+		return st;
+	m.qp = qp->index;
+	m.inbound_reads = read_limit(inbound_reads, a->info.max_inbound_reads);
+	m.outbound_reads = read_limit(outbound_reads, a->info.max_outbound_reads);
+	return call(a, &m.h, ov, accept_hook, &p);
+}
+
+nd_status
+nd_connector_reject(struct nd_connector *c, const void *priv, uint32_t priv_bytes)
+{
+	struct nd_adapter *a = c->adapter;
+	struct ndsh_reject m = {.h.type = NDSH_MSG_REJECT};
+	nd_status st;
+
+	st = put_private(priv, priv_bytes, NDSH_REJECT_DATA_MAX, m.priv, &m.priv_bytes);
+	if (st != ND_SUCCESS)
+		return st;
+	pthread_mutex_lock(&a->lock);
+	if (c->state == ND_CONN_DISCONNECTED) {
+		st = ND_CONNECTION_ABORTED;
+	} else if (c->state != ND_CONN_REQ_RECEIVED && c->state != ND_CONN_REP_RECEIVED) {
+		st = ND_CONNECTION_INVALID;
+	} else {
+		m.conn = c->id;
+		nd_conn_release_qp(c, ND_QP_DISCONNECTED);
+		c->state = ND_CONN_DISCONNECTED;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return st != ND_SUCCESS ? st : nd_control_call(a, &(struct nd_request){.h = &m.h});
+}
+
+/* ---- disconnect ------------------------------------------------------------------------------------------ */
+
+static nd_status
+disconnect_hook(void *arg, nd_status st, const void *reply)
+{
+	struct pending *p = arg;
+	struct nd_connector *c = p->c;
+
+	(void)reply;
+	if (st != ND_SUCCESS || c->ended) { /* nothing to wait for */
+		c->state = ND_CONN_DISCONNECTED;
+		if (st == ND_SUCCESS)
+			nd_overlapped_end(p->ov, c->end_status);
+		return st;
+	}
+	c->op = p->ov;
+	return st;
+}
+
+/* Lock held. */
+static nd_status
+begin_disconnect(struct nd_connector *c)
+{
+	if (c->state == ND_CONN_ACTIVE_DISC)
+		return ND_INVALID_DEVICE_STATE;
+	if (c->state != ND_CONN_CONNECTED && c->state != ND_CONN_PASSIVE_DISC)
+		return ND_CONNECTION_INVALID;
+	c->ended = c->state == ND_CONN_PASSIVE_DISC;
+	c->end_status = ND_SUCCESS;
+	c->state = ND_CONN_ACTIVE_DISC;
+	if (c->qp != NULL)
+		__atomic_store_n(&c->qp->state, ND_QP_DISCONNECTED, __ATOMIC_RELEASE);
+	nd_waiters_end(&c->disconnect, ND_CONNECTION_DISCONNECTED); /* R-DISC-06 */
+	return ND_SUCCESS;
+}
+
+nd_status
+nd_connector_disconnect(struct nd_connector *c, struct nd_overlapped *ov)
+{
+	struct nd_adapter *a = c->adapter;
+	struct ndsh_id_msg m = {.h.type = NDSH_MSG_DISCONNECT};
+	struct pending p = {.c = c, .ov = ov};
+	nd_status st;
+
+	if (ov == NULL)
+		return ND_INVALID_PARAMETER;
+	pthread_mutex_lock(&a->lock);
+	st = begin_disconnect(c);
+	m.id = c->id;
+	pthread_mutex_unlock(&a->lock);
+	return st != ND_SUCCESS ? st : call(a, &m.h, ov, disconnect_hook, &p);
+}
+
+nd_status
+nd_connector_notify_disconnect(struct nd_connector *c, struct nd_overlapped *ov)
+{
+	struct nd_adapter *a = c->adapter;
+	nd_status st = ND_PENDING;
+
+	if (ov == NULL)
+		return ND_INVALID_PARAMETER;
+	pthread_mutex_lock(&a->lock);
+	if (nd_gone(a)) {
+		st = ND_DEVICE_REMOVED;
+	} else if (c->state >= ND_CONN_CONNECTED) {
+		nd_waiters_add(&c->disconnect, ov);
+		if (c->state == ND_CONN_PASSIVE_DISC) /* R-DISC-07 */
+			nd_waiters_end(&c->disconnect, ND_SUCCESS);
+		else if (c->state != ND_CONN_CONNECTED)
+			nd_waiters_end(&c->disconnect, ND_CONNECTION_DISCONNECTED);
+	} else {
+		st = ND_CONNECTION_INVALID;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return st;
+}
+
+/* ---- cancel, close ---------------------------------------------------------------------------------------- */
+
+/* Lock held. True: a connection attempt was under way and must be given up (R-CONN-20). */
+static bool
+cancel(struct nd_connector *c)
+{
+	bool abandon = false;
+
+	switch (c->state) {
+	case ND_CONN_QUEUED:
+		TAILQ_REMOVE(&c->listener->waiting, c, queued);
+		c->listener = NULL;
+		c->state = ND_CONN_IDLE;
+		break;
+	case ND_CONN_CONNECTING:
+	case ND_CONN_REP_SENT:
+		abandon = c->op != NULL;
+		if (abandon) {
+			nd_conn_release_qp(c, ND_QP_DISCONNECTED);
+			c->state = ND_CONN_DISCONNECTED;
+		}
+		break;
+	default:
+		break;
+	}
+	nd_conn_end_waiters(c, ND_CANCELED);
+	return abandon;
+}
+
+nd_status
+nd_connector_cancel(struct nd_connector *c)
+{
+	bool abandon;
+
+	pthread_mutex_lock(&c->adapter->lock);
+	abandon = cancel(c);
+	pthread_mutex_unlock(&c->adapter->lock);
+	if (abandon)
+		nd_conn_drop_id(c);
+	return ND_SUCCESS;
+}
+
+void
+nd_connector_close(struct nd_connector *c)
+{
+	struct nd_adapter *a;
+
+	if (c == NULL)
+		return;
+	a = c->adapter;
+	pthread_mutex_lock(&a->lock);
+	(void)cancel(c);
+	nd_conn_release_qp(c, c->state < ND_CONN_CONNECTED ? ND_QP_UNCONNECTED : ND_QP_DISCONNECTED);
+	TAILQ_REMOVE(&a->connectors, c, link);
+	pthread_mutex_unlock(&a->lock);
+	nd_conn_drop_id(c);
+	free(c);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the parts of libndclient know of each other.
+ *
+ * Threads. Each adapter has one control thread: it alone reads the control socket, and the
+ * notification fds of completion queues that have overlapped notifications. nd_adapter.lock guards
+ * lists, connections, listeners and calls under way. A calling thread sends its request and sleeps
+ * until the control thread hands it the reply; it holds no lock meanwhile. nd_cq.lock guards the
+ * reader's side of one completion queue and is taken inside nd_adapter.lock, never around it.
+ */
+#ifndef ND_INT_H
+#define ND_INT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "nd_arena.h"
+#include "ndclient.h"
+#include "shm/ndsh_msg.h"
+#include "shm/ndsh_ring.h"
+
+/* Queue pairs, and closed ones whose completions have not all been taken. */
+#define ND_QP_HANDLES	(2u * NDSH_QP_PER_SESSION_MAX)
+#define ND_CONN_BUCKETS 256u
+
+/* Overlapped requests that one event completes, in order of issue. */
+struct nd_waiters {
+	struct nd_overlapped *first, *last;
+};
+
+/* ---- objects -------------------------------------------------------------------------------- */
+
+/* Initiator requests are legal only in CONNECTED (R-POST-02, R-POST-03). */
+enum nd_qp_state { ND_QP_UNCONNECTED, ND_QP_CONNECTED, ND_QP_DISCONNECTED };
+
+struct nd_qp {
+	/* for posts; written only when created and connected */
+	struct nd_adapter *adapter;
+	struct ndsh_qp_page *page;
+	uint32_t index; /* session-local: doorbell bit */
+	uint32_t state; /* enum nd_qp_state, atomic */
+	uint32_t sq_sge, rq_sge, inline_bytes;
+	/* each line for the thread that posts there */
+	_Alignas(NDSH_CACHE_LINE) struct ndsh_sq sq;
+	_Alignas(NDSH_CACHE_LINE) struct ndsh_rq rq;
+	/* for who takes results */
+	_Alignas(NDSH_CACHE_LINE) void *context;
+	uint32_t sq_freed, rq_freed; /* requests known to be finished, atomic */
+	/* for the rest */
+	struct nd_pd *pd;
+	struct nd_cq *send_cq, *recv_cq; /* NULL once closed */
+	struct nd_connector *connector;	 /* guarded by nd_adapter.lock */
+	uint32_t handle, number;
+	uint64_t send_mark, recv_mark; /* closed: what the queues had made by then */
+	TAILQ_ENTRY(nd_qp) link;
+};
+TAILQ_HEAD(nd_qp_list, nd_qp);
+
+/* Held for a few dozen instructions. */
+struct nd_spin {
+	uint32_t held;
+};
+
+struct nd_cq {
+	struct nd_spin lock; /* reader, waiters, armed_fd */
+	struct nd_adapter *adapter;
+	struct ndsh_cq_reader reader;
+	struct nd_waiters waiters;
+	bool armed_fd;		 /* by nd_cq_arm(), not acknowledged */
+	bool watched;		 /* pipe_fd is in the control thread's epoll */
+	int pipe_fd;		 /* from the daemon */
+	int event_fd, poll_fd;	 /* of nd_cq_fd(), -1 until it was asked for */
+	uint32_t id;
+	uint32_t users; /* queue pairs, each use; guarded by nd_adapter.lock */
+	TAILQ_ENTRY(nd_cq) link;
+};
+TAILQ_HEAD(nd_cq_list, nd_cq);
+
+struct nd_pd {
+	struct nd_adapter *adapter;
+	uint32_t id;
+	uint32_t users; /* guarded by nd_adapter.lock */
+	TAILQ_ENTRY(nd_pd) link;
+};
+TAILQ_HEAD(nd_pd_list, nd_pd);
+
+struct nd_mr {
+	struct nd_pd *pd;
+	uint32_t id, local_token, remote_token;
+	TAILQ_ENTRY(nd_mr) link;
+};
+TAILQ_HEAD(nd_mr_list, nd_mr);
+
+/* Rows of the state table (R-CONN). */
+enum nd_conn_state {
+	ND_CONN_IDLE,
+	ND_CONN_BOUND,
+	ND_CONN_CONNECTING,
+	ND_CONN_REP_RECEIVED,
+	ND_CONN_QUEUED, /* with a listener's get_request */
+	ND_CONN_REQ_RECEIVED,
+	ND_CONN_REP_SENT,
+	ND_CONN_CONNECTED,
+	ND_CONN_PASSIVE_DISC, /* the peer was first */
+	ND_CONN_ACTIVE_DISC,  /* our disconnect is under way */
+	ND_CONN_DISCONNECTED,
+};
+
+struct nd_connector { /* guarded by nd_adapter.lock */
+	struct nd_adapter *adapter;
+	enum nd_conn_state state;
+	bool bound;    /* by nd_connector_bind() */
+	bool has_id;   /* the daemon knows it as id */
+	bool has_peer; /* peer, limits and private data are valid */
+	bool ended;    /* the end was told before the reply to our disconnect */
+	uint32_t id;
+	uint32_t reject_reason;
+	struct nd_qp *qp;
+	struct nd_listener *listener; /* QUEUED */
+	struct nd_overlapped *op;     /* connect, accept, get_request or disconnect */
+	struct nd_waiters disconnect; /* of nd_connector_notify_disconnect() */
+	struct ndsh_addr local, peer;
+	nd_status end_status;
+	uint32_t priv_bytes;
+	uint8_t inbound_reads, outbound_reads;
+	uint8_t priv[sizeof(((struct ndsh_ev_conn *)0)->priv)];
+	TAILQ_ENTRY(nd_connector) link;
+	LIST_ENTRY(nd_connector) hash;
+	TAILQ_ENTRY(nd_connector) queued; /* QUEUED: in the listener's list */
+};
+TAILQ_HEAD(nd_connector_list, nd_connector);
+LIST_HEAD(nd_conn_bucket, nd_connector);
+
+struct nd_conn_request { /* one that nobody has asked for yet */
+	STAILQ_ENTRY(nd_conn_request) next;
+	struct ndsh_ev_conn ev;
+};
+STAILQ_HEAD(nd_conn_request_list, nd_conn_request);
+
+struct nd_listener { /* guarded by nd_adapter.lock */
+	struct nd_adapter *adapter;
+	bool busy, listening;
+	uint32_t id;
+	struct ndsh_addr local;
+	struct nd_conn_request_list requests; /* one of the two is empty */
+	struct nd_connector_list waiting;
+	TAILQ_ENTRY(nd_listener) link;
+};
+TAILQ_HEAD(nd_listener_list, nd_listener);
+
+struct nd_call;
+LIST_HEAD(nd_call_list, nd_call);
+
+struct nd_adapter {
+	/* for posts and polls */
+	struct ndsh_session_page *page;
+	uint64_t max_transfer_bytes;
+	int wake_fd;
+	uint32_t gone; /* the daemon ended the session, atomic */
+	_Alignas(NDSH_CACHE_LINE) pthread_mutex_t lock;
+	int socket, epoll_fd, stop_fd;
+	pthread_t thread;
+	uint64_t cookie;
+	char why[160]; /* the daemon's words when it ended the session */
+	struct nd_adapter_info info;
+	struct ndsh_addr address; /* opened by */
+	struct nd_arena arena;
+	struct nd_call_list calls;
+	struct nd_pd_list pds;
+	struct nd_mr_list mrs;
+	struct nd_cq_list cqs;
+	struct nd_qp_list qps, closed_qps;
+	struct nd_connector_list connectors;
+	struct nd_listener_list listeners;
+	struct nd_conn_bucket conns[ND_CONN_BUCKETS];
+	struct nd_qp *qp_by_handle[ND_QP_HANDLES]; /* atomic */
+};
+
+static inline bool
+nd_gone(const struct nd_adapter *a)
+{
+	return __atomic_load_n(&a->gone, __ATOMIC_RELAXED) != 0;
+}
+
+/* ---- nd_status.c: words ----------------------------------------------------------------------- */
+
+/* Set nd_last_error(); returns st. */
+nd_status nd_fail(nd_status st, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The CQE status of a transport outcome (2.2 of the semantics; what ND's own tests want). */
+nd_status nd_status_of_wc(uint8_t wc_status, uint8_t op);
+
+/* ---- nd_overlapped.c --------------------------------------------------------------------------- */
+
+/* Make it pending; before the request can complete. */
+void nd_overlapped_begin(struct nd_overlapped *ov);
+/* Complete it and wake who waits. It must not be touched afterwards. */
+void nd_overlapped_end(struct nd_overlapped *ov, nd_status st);
+/* Make it pending, as the last of the waiters. */
+void nd_waiters_add(struct nd_waiters *w, struct nd_overlapped *ov);
+/* Complete them all. */
+void nd_waiters_end(struct nd_waiters *w, nd_status st);
+/* Sleep until *word differs from value (may return early). deadline_ns: CLOCK_MONOTONIC or UINT64_MAX.
+ * False: the deadline has passed. */
+bool nd_futex_wait(const void *word, uint32_t value, uint64_t deadline_ns);
+void nd_futex_wake(const void *word);
+
+void nd_spin_wait(struct nd_spin *s);
+static inline void
+nd_spin_lock(struct nd_spin *s)
+{
+	if (__atomic_exchange_n(&s->held, 1, __ATOMIC_ACQUIRE) != 0)
+		nd_spin_wait(s);
+}
+static inline void
+nd_spin_unlock(struct nd_spin *s)
+{
+	__atomic_store_n(&s->held, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- nd_socket.c -------------------------------------------------------------------------------- */
+
+/* A connected socket after HELLO; *reply has the daemon's answer. */
+nd_status nd_socket_open(
+	const struct nd_open_options *opt, int *sock, struct ndsh_hello_reply *reply);
+/* Send a request and wait for its reply; before there is a control thread. *fd may be NULL. */
+nd_status nd_socket_exchange(int sock, struct ndsh_msg_hdr *request, void *reply, int *fd);
+/* One datagram: its bytes, 0 at the end, -1 with errno. *fd: what came along, or -1. */
+ssize_t nd_socket_receive(int sock, void *buf, size_t room, int *fd, int flags);
+
+/* ---- nd_control.c -------------------------------------------------------------------------------- */
+
+/* Runs once per call with nd_adapter.lock held: in the control thread before any later message is
+ * looked at, or in the caller if nothing was sent. reply is NULL with ND_DEVICE_REMOVED. The status
+ * it returns becomes the call's. */
+typedef nd_status nd_reply_hook(void *arg, nd_status st, const void *reply);
+struct nd_request {
+	struct ndsh_msg_hdr *h; /* of the request, type set */
+	void *reply;		/* room of reply_bytes, or NULL */
+	int *fd;		/* room for a file descriptor, or NULL */
+	nd_reply_hook *hook;	/* or NULL */
+	void *arg;
+};
+/* Send and wait. Not with a lock held, not from the control thread. */
+nd_status nd_control_call(struct nd_adapter *a, const struct nd_request *r);
+/* The same for requests that only name an object. */
+nd_status nd_control_id(struct nd_adapter *a, enum ndsh_msg_type type, uint32_t id);
+nd_status nd_control_start(struct nd_adapter *a);
+/* Stop the thread; then nothing completes any more. */
+void nd_control_stop(struct nd_adapter *a);
+/* Let the control thread read the queue's pipe, or leave it to nd_cq_fd(). */
+nd_status nd_control_watch(struct nd_adapter *a, struct nd_cq *cq, bool on);
+
+/* ---- nd_notify.c, nd_conn_event.c, nd_listener.c: told by the control thread, lock held -------------- */
+
+void nd_cq_readable(struct nd_cq *cq);
+void nd_cq_end_waiters(struct nd_cq *cq, nd_status st);
+void nd_conn_event(struct nd_adapter *a, const struct ndsh_ev_conn *ev);
+void nd_conn_end_waiters(struct nd_connector *c, nd_status st);
+void nd_listener_request(struct nd_adapter *a, const struct ndsh_ev_conn *ev);
+/* Put a request into an idle or queued connector. */
+void nd_conn_take_request(struct nd_connector *c, const struct ndsh_ev_conn *ev);
+
+/* ---- nd_connector.c ------------------------------------------------------------------------------------ */
+
+void nd_conn_set_id(struct nd_connector *c, uint32_t id);
+/* The connection does not need its queue pair any more. */
+void nd_conn_release_qp(struct nd_connector *c, enum nd_qp_state state);
+/* Forget the daemon's connection, if there is one. Lock not held. */
+void nd_conn_drop_id(struct nd_connector *c);
+
+/* ---- nd_address.c ----------------------------------------------------------------------------------------- */
+
+/* False: not an IPv4 or IPv6 address of that size. */
+bool nd_address_from(struct ndsh_addr *to, const struct sockaddr *from, socklen_t bytes);
+/* Fill *to (zeroed first); returns its size. */
+socklen_t nd_address_to(struct sockaddr_storage *to, const struct ndsh_addr *from);
+/* ND's rule of sizes (R-CONN-19): ND_BUFFER_OVERFLOW leaves addr untouched. */
+nd_status nd_address_give(const struct ndsh_addr *from, struct sockaddr *addr, socklen_t *bytes);
+bool nd_address_is_any(const struct ndsh_addr *a);
+/* How many leading bits two addresses share; -1: not of one family. */
+int nd_address_common_bits(const struct ndsh_addr *a, const struct ndsh_addr *b);
+
+/* ---- nd_segment.c ---------------------------------------------------------------------------------------- */
+
+/* Get another segment of at least bytes from the daemon; arena lock held. */
+bool nd_segment_grow(struct nd_adapter *a, uint64_t bytes);
+void nd_segment_return(struct nd_adapter *a, struct nd_segment *seg);
+/* A zeroed block for rings, and where it lies. */
+void *nd_block_alloc(struct nd_adapter *a, uint64_t bytes, uint32_t *segment, uint64_t *offset);
+
+/* ---- nd_cq.c ---------------------------------------------------------------------------------------------- */
+
+void nd_result_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result *r);
+void nd_cq_close_fds(struct nd_cq *cq);
+
+/* ---- nd_listener.c ---------------------------------------------------------------------------------------- */
+
+void nd_listener_free(struct nd_listener *l);
+
+/* ---- nd_qp.c --------------------------------------------------------------------------------------------- */
+
+/* Free closed queue pairs whose completions were all taken; lock held. */
+void nd_qp_reap(struct nd_adapter *a);
+
+#endif

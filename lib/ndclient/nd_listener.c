@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Listeners. A request waits here until a connector is there for it, or the other way round. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nd_int.h"
+
+nd_status
+nd_listener_create(struct nd_adapter *a, struct nd_listener **out)
+{
+	struct nd_listener *l;
+
+	if (a == NULL || out == NULL)
+		return ND_INVALID_PARAMETER;
+	*out = NULL;
+	if (nd_gone(a))
+		return ND_DEVICE_REMOVED;
+	l = calloc(1, sizeof(*l));
+	if (l == NULL)
+		return ND_NO_MEMORY;
+	l->adapter = a;
+	STAILQ_INIT(&l->requests);
+	TAILQ_INIT(&l->waiting);
+	pthread_mutex_lock(&a->lock);
+	TAILQ_INSERT_TAIL(&a->listeners, l, link);
+	pthread_mutex_unlock(&a->lock);
+	*out = l;
+	return ND_SUCCESS;
+}
+
+/* ---- listening -------------------------------------------------------------------------------------- */
+
+/* In the control thread, so that the first request finds the listener. */
+static nd_status
+listen_hook(void *arg, nd_status st, const void *reply)
+{
+	struct nd_listener *l = arg;
+	const struct ndsh_listener_create_reply *r = reply;
+
+	l->busy = false;
+	if (st != ND_SUCCESS)
+		return st;
+	l->listening = true;
+	l->id = r->listener;
+	l->local.port = r->addr.port;
+	return st;
+}
+
+nd_status
+nd_listener_listen(
+	struct nd_listener *l, const struct sockaddr *addr, socklen_t bytes, uint32_t backlog)
+{
+	struct nd_adapter *a = l->adapter;
+	struct ndsh_listener_create m = {.h.type = NDSH_MSG_LISTENER_CREATE, .backlog = backlog};
+	bool busy;
+
+	if (!nd_address_from(&m.addr, addr, bytes))
+		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
+	pthread_mutex_lock(&a->lock);
+	busy = l->busy || l->listening;
+	if (!busy) {
+		l->busy = true;
+		l->local = m.addr;
+	}
+	pthread_mutex_unlock(&a->lock);
+	if (busy)
+		return nd_fail(ND_INVALID_DEVICE_STATE, "it listens already"); /* R-LSN-01 */
+	if (nd_address_is_any(&m.addr)) /* the ABI has one wildcard for both families */
+		memset(m.addr.ip, 0, sizeof(m.addr.ip));
+	return nd_control_call(a, &(struct nd_request){.h = &m.h, .hook = listen_hook, .arg = l});
+}
+
+nd_status
+nd_listener_local_address(struct nd_listener *l, struct sockaddr *addr, socklen_t *bytes)
+{
+	nd_status st = ND_INVALID_DEVICE_STATE;
+
+	pthread_mutex_lock(&l->adapter->lock);
+	if (l->listening)
+		st = nd_address_give(&l->local, addr, bytes);
+	pthread_mutex_unlock(&l->adapter->lock);
+	return st;
+}
+
+/* ---- requests ------------------------------------------------------------------------------------------ */
+
+/* Lock held. First come, first served on both sides (R-LSN-04). */
+static nd_status
+get_request(struct nd_listener *l, struct nd_connector *c, struct nd_overlapped *ov)
+{
+	struct nd_conn_request *r = STAILQ_FIRST(&l->requests);
+
+	if (nd_gone(l->adapter))
+		return ND_DEVICE_REMOVED;
+	if (!l->listening)
+		return ND_INVALID_DEVICE_STATE;
+	if (c->state != ND_CONN_IDLE)
+		return ND_CONNECTION_ACTIVE;
+	nd_overlapped_begin(ov);
+	c->op = ov;
+	if (r != NULL) {
+		STAILQ_REMOVE_HEAD(&l->requests, next);
+		nd_conn_take_request(c, &r->ev);
+		free(r);
+	} else {
+		c->state = ND_CONN_QUEUED;
+		c->listener = l;
+		TAILQ_INSERT_TAIL(&l->waiting, c, queued);
+	}
+	return ND_PENDING;
+}
+
+nd_status
+nd_listener_get_request(struct nd_listener *l, struct nd_connector *c, struct nd_overlapped *ov)
+{
+	nd_status st;
+
+	if (c == NULL || c->adapter != l->adapter)
+		return ND_INVALID_PARAMETER_1;
+	if (ov == NULL)
+		return ND_INVALID_PARAMETER_2;
+	pthread_mutex_lock(&l->adapter->lock);
+	st = get_request(l, c, ov);
+	pthread_mutex_unlock(&l->adapter->lock);
+	return st;
+}
+
+void
+nd_listener_request(struct nd_adapter *a, const struct ndsh_ev_conn *ev)
+{
+	struct nd_listener *l;
+	struct nd_conn_request *r;
+	struct nd_connector *c;
+
+	TAILQ_FOREACH(l, &a->listeners, link)
+		if (l->listening && l->id == ev->listener)
+			break;
+	if (l == NULL)
+		return;
+	c = TAILQ_FIRST(&l->waiting);
+	if (c != NULL) {
+		TAILQ_REMOVE(&l->waiting, c, queued);
+		nd_conn_take_request(c, ev);
+		return;
+	}
+	r = malloc(sizeof(*r));
+	if (r == NULL) /* the peer times out */
+		return;
+	r->ev = *ev;
+	STAILQ_INSERT_TAIL(&l->requests, r, next);
+}
+
+/* ---- cancel, close --------------------------------------------------------------------------------------- */
+
+/* The connectors return to idle (R-CONN-20); lock held. */
+static void
+cancel(struct nd_listener *l)
+{
+	struct nd_connector *c;
+
+	while ((c = TAILQ_FIRST(&l->waiting)) != NULL) {
+		TAILQ_REMOVE(&l->waiting, c, queued);
+		c->listener = NULL;
+		c->state = ND_CONN_IDLE;
+		nd_conn_end_waiters(c, ND_CANCELED);
+	}
+}
+
+nd_status
+nd_listener_cancel(struct nd_listener *l)
+{
+	pthread_mutex_lock(&l->adapter->lock);
+	cancel(l);
+	pthread_mutex_unlock(&l->adapter->lock);
+	return ND_SUCCESS;
+}
+
+void
+nd_listener_free(struct nd_listener *l)
+{
+	struct nd_conn_request *r;
+
+	while ((r = STAILQ_FIRST(&l->requests)) != NULL) {
+		STAILQ_REMOVE_HEAD(&l->requests, next);
+		free(r);
+	}
+	free(l);
+}
+
+/* Until the daemon has answered, requests may still come; after it those that nobody asked for are
+ * rejected (R-LSN-05). */
+void
+nd_listener_close(struct nd_listener *l)
+{
+	struct nd_adapter *a;
+	struct nd_conn_request *r;
+
+	if (l == NULL)
+		return;
+	a = l->adapter;
+	nd_listener_cancel(l);
+	if (l->listening)
+		(void)nd_control_id(a, NDSH_MSG_LISTENER_DESTROY, l->id);
+	pthread_mutex_lock(&a->lock);
+	TAILQ_REMOVE(&a->listeners, l, link);
+	pthread_mutex_unlock(&a->lock);
+	STAILQ_FOREACH(r, &l->requests, next)
+		(void)nd_control_id(a, NDSH_MSG_CONN_DESTROY, r->ev.conn);
+	nd_listener_free(l);
+}

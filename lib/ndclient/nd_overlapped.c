@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Overlapped requests. The status word is the futex: it changes exactly once, from ND_PENDING to
+ * the outcome, and the wake-up needs only its address. So the owner may free the structure as soon
+ * as he has seen the outcome, even between our store and our wake.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nd_int.h"
+
+#define NS_PER_S 1000000000ull
+
+bool
+nd_futex_wait(const void *word, uint32_t value, uint64_t deadline_ns)
+{
+	struct timespec ts = {
+		.tv_sec = (time_t)(deadline_ns / NS_PER_S), .tv_nsec = (long)(deadline_ns % NS_PER_S)};
+	long rc = syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
+		deadline_ns == UINT64_MAX ? NULL : &ts, NULL, FUTEX_BITSET_MATCH_ANY);
+
+	return rc == 0 || errno != ETIMEDOUT;
+}
+
+void
+nd_futex_wake(const void *word)
+{
+	(void)syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT32_MAX, NULL, NULL, 0);
+}
+
+/* Oversubscribed cores are normal: the holder may be off its core. */
+void
+nd_spin_wait(struct nd_spin *s)
+{
+	do {
+		for (int i = 0; i < 64 && __atomic_load_n(&s->held, __ATOMIC_RELAXED) != 0; i++)
+			__asm__ volatile("" ::: "memory");
+		if (__atomic_load_n(&s->held, __ATOMIC_RELAXED) != 0)
+			sched_yield();
+	} while (__atomic_exchange_n(&s->held, 1, __ATOMIC_ACQUIRE) != 0);
+}
+
+void
+nd_overlapped_begin(struct nd_overlapped *ov)
+{
+	ov->internal_ptr[0] = NULL;
+	__atomic_store_n(&ov->status, ND_PENDING, __ATOMIC_RELEASE);
+}
+
+void
+nd_overlapped_end(struct nd_overlapped *ov, nd_status st)
+{
+	__atomic_store_n(&ov->status, st, __ATOMIC_RELEASE);
+	nd_futex_wake(&ov->status);
+}
+
+nd_status
+nd_overlapped_status(const struct nd_overlapped *ov)
+{
+	return __atomic_load_n(&ov->status, __ATOMIC_ACQUIRE);
+}
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+nd_status
+nd_overlapped_wait(struct nd_overlapped *ov, int timeout_ms)
+{
+	uint64_t deadline = timeout_ms < 0 ? UINT64_MAX : 0;
+	bool in_time = timeout_ms != 0;
+	nd_status st;
+
+	for (;;) {
+		st = nd_overlapped_status(ov);
+		if (st != ND_PENDING)
+			return st;
+		if (!in_time)
+			return ND_TIMEOUT;
+		if (deadline == 0)
+			deadline = now_ns() + (uint64_t)timeout_ms * 1000000u;
+		in_time = nd_futex_wait(&ov->status, (uint32_t)ND_PENDING, deadline);
+	}
+}
+
+/* internal_ptr[0] is the link. */
+void
+nd_waiters_add(struct nd_waiters *w, struct nd_overlapped *ov)
+{
+	nd_overlapped_begin(ov);
+	if (w->first == NULL)
+		w->first = ov;
+	else
+		w->last->internal_ptr[0] = ov;
+	w->last = ov;
+}
+
+void
+nd_waiters_end(struct nd_waiters *w, nd_status st)
+{
+	struct nd_overlapped *ov = w->first;
+
+	w->first = w->last = NULL;
+	while (ov != NULL) {
+		struct nd_overlapped *next = ov->internal_ptr[0];
+
+		nd_overlapped_end(ov, st);
+		ov = next;
+	}
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Posting: checks, a descriptor in shared memory, a doorbell. No lock, no system call unless the
+ * daemon sleeps.
+ */
+#include <string.h>
+#include <sys/socket.h>
+
+#include "nd_int.h"
+
+#define SEND_FLAGS  (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE | \
+	ND_OP_FLAG_SEND_AND_SOLICIT_EVENT | ND_OP_FLAG_INLINE)
+#define WRITE_FLAGS (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE | ND_OP_FLAG_INLINE)
+#define READ_FLAGS  (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE)
+
+/* SGEs are handed over as they stand. */
+static_assert(sizeof(struct nd_sge) == sizeof(struct ndsh_sge) &&
+		      offsetof(struct nd_sge, buffer) == offsetof(struct ndsh_sge, addr) &&
+		      offsetof(struct nd_sge, bytes) == offsetof(struct ndsh_sge, len) &&
+		      offsetof(struct nd_sge, token) == offsetof(struct ndsh_sge, key),
+	"struct nd_sge is the ABI's");
+
+/* The ABI's flags are its own; only silent and fence happen to have ND's bits. */
+static uint32_t
+abi_flags(uint32_t flags)
+{
+	uint32_t f = 0;
+
+	if (flags & ND_OP_FLAG_SILENT_SUCCESS)
+		f |= NDSH_WRF_SILENT;
+	if (flags & ND_OP_FLAG_READ_FENCE)
+		f |= NDSH_WRF_FENCE;
+	if (flags & ND_OP_FLAG_SEND_AND_SOLICIT_EVENT)
+		f |= NDSH_WRF_SOLICIT;
+	if (flags & ND_OP_FLAG_INLINE)
+		f |= NDSH_WRF_INLINE;
+	return f;
+}
+
+/* Is the next slot still the daemon's? Completions that were taken tell what is free; silent requests
+ * are told by the page alone (R-ORD-04). */
+static bool
+is_full(uint32_t next, uint32_t depth, const uint32_t *freed, const uint32_t *done)
+{
+	if (next - __atomic_load_n(freed, __ATOMIC_ACQUIRE) < depth)
+		return false;
+	return next - __atomic_load_n(done, __ATOMIC_ACQUIRE) >= depth;
+}
+
+static uint64_t
+total_bytes(const struct nd_sge *sge, uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += sge[i].bytes;
+	return sum;
+}
+
+/* Inline data may come in more pieces than the queue takes SGEs (R-POST-09). */
+static uint32_t
+gather(uint8_t *to, const struct nd_sge *sge, uint32_t n)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (sge[i].bytes != 0)
+			memcpy(to + at, sge[i].buffer, sge[i].bytes);
+		at += sge[i].bytes;
+	}
+	return at;
+}
+
+static nd_status
+check(const struct nd_qp *qp, const struct nd_sge *sge, uint32_t n, uint32_t flags)
+{
+	if (nd_gone(qp->adapter))
+		return ND_DEVICE_REMOVED;
+	if (__atomic_load_n(&qp->state, __ATOMIC_ACQUIRE) != ND_QP_CONNECTED)
+		return ND_CONNECTION_INVALID;
+	if (flags & ND_OP_FLAG_INLINE)
+		return total_bytes(sge, n) > qp->inline_bytes ? ND_BUFFER_OVERFLOW : ND_SUCCESS;
+	if (n > qp->sq_sge)
+		return ND_DATA_OVERRUN;
+	if (total_bytes(sge, n) > qp->adapter->max_transfer_bytes)
+		return ND_BUFFER_OVERFLOW;
+	return ND_SUCCESS;
+}
+
+static void
+ring_doorbell(const struct nd_qp *qp)
+{
+	struct nd_adapter *a = qp->adapter;
+
+	/* A full socket is as good: the daemon has bytes to read. */
+	if (ndsh_doorbell_ring(a->page, qp->page, qp->index))
+		(void)send(a->wake_fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static nd_status
+initiate(struct nd_qp *qp, enum ndsh_op op, void *context, const struct nd_sge *sge, uint32_t n,
+	uint64_t raddr, uint32_t rkey, uint32_t flags)
+{
+	struct ndsh_swr wr = {.context = (uintptr_t)context, .raddr = raddr, .rkey = rkey};
+	uint8_t data[NDSH_INLINE_MAX];
+	nd_status st = check(qp, sge, n, flags);
+
+	if (st != ND_SUCCESS)
+		return st;
+	if (is_full(qp->sq.next, qp->sq.depth, &qp->sq_freed, &qp->page->sq_done))
+		return ND_NO_MORE_ENTRIES;
+	if (flags & ND_OP_FLAG_INLINE) {
+		wr.inline_bytes = gather(data, sge, n);
+		n = 0;
+	}
+	wr.ctrl = NDSH_CTRL(op, n, abi_flags(flags), 0);
+	ndsh_sq_push(&qp->sq, &wr, (const struct ndsh_sge *)(const void *)sge, data);
+	ring_doorbell(qp);
+	return ND_SUCCESS;
+}
+
+nd_status
+nd_qp_send(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n, uint32_t flags)
+{
+	if (flags & ~SEND_FLAGS)
+		return ND_INVALID_PARAMETER_4; /* R-POST-05 */
+	return initiate(qp, NDSH_OP_SEND, context, sge, n, 0, 0, flags);
+}
+
+nd_status
+nd_qp_write(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,
+	uint64_t remote_address, uint32_t remote_token, uint32_t flags)
+{
+	if (flags & ~WRITE_FLAGS)
+		return ND_INVALID_PARAMETER_6;
+	return initiate(qp, NDSH_OP_WRITE, context, sge, n, remote_address, remote_token, flags);
+}
+
+nd_status
+nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,
+	uint64_t remote_address, uint32_t remote_token, uint32_t flags)
+{
+	if (flags & ~READ_FLAGS)
+		return ND_INVALID_PARAMETER_6;
+	return initiate(qp, NDSH_OP_READ, context, sge, n, remote_address, remote_token, flags);
+}
+
+/* Legal at any time (R-SR-01); no doorbell: the daemon looks when a message comes. */
+nd_status
+nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n)
+{
+	if (nd_gone(qp->adapter))
+		return ND_DEVICE_REMOVED;
+	if (n > qp->rq_sge)
+		return ND_DATA_OVERRUN;
+	if (total_bytes(sge, n) > qp->adapter->max_transfer_bytes)
+		return ND_BUFFER_OVERFLOW;
+	if (is_full(qp->rq.next, qp->rq.depth, &qp->rq_freed, &qp->page->rq_done))
+		return ND_NO_MORE_ENTRIES;
+	ndsh_rq_push(&qp->rq, (uintptr_t)context, (const struct ndsh_sge *)(const void *)sge, n);
+	return ND_SUCCESS;
+}
