@@ -120,6 +120,8 @@ def second_instance(link):
 
 def abuse(link, seconds):
     """Garbage at the control socket of a daemon whose other client does not notice."""
+    still_works(link)
+    files = link.a.descriptors()
     with Transfer(link) as transfer:
         done = run(link.build.ndabuse, link.a.socket_path, 1, seconds, timeout=seconds + 60)
         if not transfer.client.running() or not transfer.server.running():
@@ -129,6 +131,8 @@ def abuse(link, seconds):
     if not link.a.process.running():
         raise Failure(f"the daemon ended (exit {link.a.process.wait()})")
     nothing_left(link.a)
+    if link.a.descriptors() != files:
+        raise Failure(f"open files of the daemon: {files} before, {link.a.descriptors()} after")
     still_works(link)
     return done.stdout.strip()
 

@@ -100,6 +100,10 @@ class Daemon:
         used["sessions"] = int(re.findall(r"sessions: (\d+)\n", text)[-1])
         return {kind: number for kind, number in used.items() if number}
 
+    def descriptors(self):
+        """How many files it has open."""
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
     # ---- its clients -----------------------------------------------------------------------------
 
     def environment(self):
