@@ -58,7 +58,7 @@ bool net_tx(struct net *n, struct net_tx *tx);
 enum net_resolve {
 	NET_RESOLVED,
 	NET_PENDING,	 /* asked; look again after net_generation() changed, or at the deadline */
-	NET_UNREACHABLE, /* nobody answered (neighbour failed): a later call asks again */
+	NET_UNREACHABLE, /* nobody answered; holds for a second, a later call asks again */
 	NET_NO_ROUTE,	 /* no connected prefix and no gateway */
 };
 struct net_nexthop {
