@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connections, from the REQ to the last time-wait, as the daemon's control thread
+ * handles them; and the plan of each: when it ends, and what goes wrong before.
+ */
+#include <string.h>
+
+#include "sim.h"
+
+#define REJECT_CONSUMER 28u
+
+static const char *const poison_names[SIM_POISON_COUNT] = {
+	"none", "write-key", "read-key", "write-range", "read-range", "no-right", "local-key",
+	"qp-right", "recv-small", "deregister", "rnr", "flush", "vanish",
+};
+
+/* ---- the plan ---- */
+
+static void
+plan_ep(struct sim_world *w, struct sim_conn *c, struct sim_ep *ep, const char *name)
+{
+	struct sim_host *h = &w->hosts[sim_below(w, w->n_hosts)];
+
+	ep->w = w;
+	ep->conn = c;
+	ep->name = name;
+	ep->peer = ep == &c->ep[0] ? &c->ep[1] : &c->ep[0];
+	ep->client = &h->shard[sim_below(w, h->n_shards)].client;
+	ep->quota = (unsigned)sim_below(w, SIM_OPS_MAX);
+	ep->max_rd = (uint8_t)sim_below(w, 5);
+	ep->max_dest_rd = (uint8_t)sim_below(w, 5);
+	ep->dims = (struct ndsh_qp_dims){ .sq_depth = 1u << sim_below(w, 6),
+		.rq_depth = 1u << sim_below(w, 5), .sq_sge = 1 + (uint32_t)sim_below(w, 8),
+		.rq_sge = 1 + (uint32_t)sim_below(w, 8),
+		.inline_bytes = sim_chance(w, 5000) ? (uint32_t)sim_below(w, 257) : 0 };
+	/* Near the wrap as often as not (W-PSN-05). */
+	ep->psn = (uint32_t)(sim_chance(w, 5000) ? 0xffffff - sim_below(w, 40) : sim_rand(w)) &
+		ROCE_PSN_MASK;
+}
+
+void
+sim_conn_init(struct sim_world *w, unsigned number)
+{
+	struct sim_conn *c = &w->conns[number];
+	const struct sim_profile *p = w->profile;
+
+	c->number = number;
+	c->start_ns = sim_below(w, 2 * SIM_MS);
+	c->v6 = sim_chance(w, 4000);
+	c->mtu_code = (uint8_t)(1 + sim_below(w, 5));
+	c->mtu = 128u << c->mtu_code;
+	c->ack_timeout = (uint8_t)(8 + sim_below(w, 7));
+	c->refuse = sim_chance(w, 500);
+	c->rnr_retry = 7;
+	c->rnr_code = (uint8_t)(1 + sim_below(w, 13));
+	plan_ep(w, c, &c->ep[0], "a");
+	plan_ep(w, c, &c->ep[1], "p");
+	if (sim_chance(w, p->poison)) {
+		c->poison = (enum sim_poison)(1 + sim_below(w, SIM_POISON_COUNT - 1));
+		c->villain = &c->ep[sim_below(w, 2)];
+		c->villain->quota += c->villain->quota < SIM_OPS_MAX / 2 ? SIM_OPS_MAX / 4 : 0;
+		c->poison_at = (unsigned)sim_below(w, c->villain->quota);
+	}
+	if (c->poison == SIM_POISON_RNR)
+		c->rnr_retry = (uint8_t)sim_below(w, 3);
+	if (sim_chance(w, p->abrupt))
+		c->abrupt_at = 1 + (unsigned)sim_below(w, c->ep[0].quota + c->ep[1].quota + 1);
+}
+
+/* ---- queue pairs ---- */
+
+static void
+modify(struct sim_ep *ep, enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr)
+{
+	enum roce_modify r = roce_qp_modify(
+		ep->client->shard->s, ep->qp, ep->w->now_ns, to, mask, attr);
+
+	sim_check(ep->w, r == ROCE_MODIFY_OK, "conn %u%s: modify to %d: %d", ep->conn->number,
+		ep->name, to, r);
+}
+
+static void
+make_qp(struct sim_ep *ep)
+{
+	struct sim_client *cl = ep->client;
+	struct sim_world *w = ep->w;
+	struct roce_qp_attr attr = { .access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE };
+	struct roce_qp_cfg cfg = { .pd = cl->pd, .dims = ep->dims, .owner = ep };
+	struct ndsh_qp_layout layout;
+	uint32_t slot = 6 * ep->conn->mtu;
+
+	sim_check(w, ndsh_qp_layout(&ep->dims, &layout), "ndsh_qp_layout()");
+	ep->send_cq = &cl->cqs[sim_below(w, SIM_CQS)];
+	ep->recv_cq = &cl->cqs[sim_below(w, SIM_CQS)];
+	ep->index = cfg.handle = cl->n_eps;
+	cl->eps[cl->n_eps++] = ep;
+	cfg.shared = ep->page = sim_alloc(w, layout.total_bytes);
+	cfg.send_cq = ep->send_cq->cq;
+	cfg.recv_cq = ep->recv_cq->cq;
+	ep->qp = roce_qp_create(cl->shard->s, &cfg);
+	sim_check(w, ep->qp != NULL, "roce_qp_create()");
+	ep->qpn = roce_qp_num(ep->qp);
+	sim_check(w, roce_qpn_shard(cl->shard->host->secret, ep->qpn) ==
+			(uint32_t)(cl->shard - cl->shard->host->shard),
+		"QPN %06x is of another shard", ep->qpn);
+	ndsh_sq_view(&ep->sq, ep->page, &ep->dims);
+	ndsh_rq_view(&ep->rq, ep->page, &ep->dims);
+	ep->recvs = sim_alloc(w, SIM_RECVS_MAX * sizeof(*ep->recvs));
+	sim_arena_init(ep, &ep->source, slot, 0);
+	sim_arena_init(ep, &ep->target, slot, NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ |
+			NDSH_ACCESS_REMOTE_WRITE);
+	sim_arena_init(ep, &ep->landing, slot, NDSH_ACCESS_LOCAL_WRITE);
+	sim_arena_init(ep, &ep->inbox, slot, NDSH_ACCESS_LOCAL_WRITE);
+	if (ep->conn->poison == SIM_POISON_QP_RIGHT)
+		attr.access = NDSH_ACCESS_REMOTE_READ;
+	modify(ep, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &attr);
+	if (cl->next_ns == SIM_NEVER)
+		cl->next_ns = w->now_ns + SIM_US;
+}
+
+static void
+connect_qp(struct sim_ep *ep, const struct roce_cm_event *ev)
+{
+	struct sim_conn *c = ep->conn;
+	struct sim_host *local = ep->client->shard->host, *remote = ep->peer->client->shard->host;
+	struct roce_qp_attr attr = {
+		.path = sim_path(local, remote, c->v6),
+		.port = local->number,
+		.mtu_bytes = 128u << ev->mtu_code,
+		.dest_qpn = ev->peer.qpn,
+		.rq_psn = ep->psn,
+		.sq_psn = ev->peer.psn,
+		.max_rd = ep->max_rd,
+		.max_dest_rd = ep->max_dest_rd,
+		.min_rnr_code = c->rnr_code,
+		.timeout_code = ev->ack_timeout,
+		.retry = 7,
+		.rnr_retry = c->rnr_retry,
+	};
+
+	sim_check(ep->w, attr.mtu_bytes == c->mtu && ev->ack_timeout != 0, "conn %u: MTU or timeout",
+		c->number);
+	attr.path.udp_sport = roce_flow_sport(ev->flow_label, ep->qpn, ev->peer.qpn);
+	attr.path.tos = ev->tos;
+	modify(ep, ROCE_QPS_RTR,
+		ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |
+			ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR,
+		&attr);
+	modify(ep, ROCE_QPS_RTS,
+		ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY | ROCE_QPA_SQ_PSN |
+			ROCE_QPA_MAX_RD,
+		&attr);
+}
+
+static struct roce_cm_qp_params
+params(const struct sim_ep *ep)
+{
+	return (struct roce_cm_qp_params){ .qpn = ep->qpn, .psn = ep->psn,
+		.responder_resources = ep->max_dest_rd, .initiator_depth = ep->max_rd,
+		.retry_count = 7, .rnr_retry = ep->conn->rnr_retry };
+}
+
+/* What was posted completes as flushed. */
+void
+sim_ep_to_error(struct sim_ep *ep)
+{
+	ep->conn->dying |= !sim_ep_idle(ep) || !sim_ep_idle(ep->peer) ||
+		ep->posted < ep->quota || ep->peer->posted < ep->peer->quota;
+	if (ep->flushing || ep->gone || ep->qp == NULL)
+		return;
+	ep->flushing = true;
+	ep->up = false;
+	sim_note(ep->w, "conn %u%s: to ERR", ep->conn->number, ep->name);
+	modify(ep, ROCE_QPS_ERR, 0, NULL);
+}
+
+void
+sim_ep_destroy(struct sim_ep *ep)
+{
+	struct roce_shard *s = ep->client->shard->s;
+
+	if (ep->gone)
+		return;
+	ep->gone = true;
+	ep->up = false;
+	if (ep->qp == NULL)
+		return;
+	sim_note(ep->w, "conn %u%s: destroyed", ep->conn->number, ep->name);
+	roce_qp_destroy(s, ep->qp);
+	sim_arena_deregister(ep, &ep->source);
+	sim_arena_deregister(ep, &ep->target);
+	sim_arena_deregister(ep, &ep->landing);
+	sim_arena_deregister(ep, &ep->inbox);
+}
+
+/* ---- setting up ---- */
+
+void
+sim_conn_start(struct sim_conn *c)
+{
+	struct sim_ep *ep = &c->ep[0];
+	struct sim_host *local = ep->client->shard->host, *remote = ep->peer->client->shard->host;
+	uint32_t number = c->number;
+	struct roce_cm_connect req = {
+		.local = { *sim_gid(local, c->v6), (uint16_t)(40000 + c->number) },
+		.remote = { *sim_gid(remote, c->v6), SIM_PORT },
+		.port = local->number,
+		.mtu_code = c->mtu_code,
+		.ack_timeout = c->ack_timeout,
+		.tos = 2,
+		.hop_limit = 64,
+		.priv = &number,
+		.priv_bytes = sizeof(number),
+		.owner = ep,
+	};
+
+	sim_note(ep->w, "conn %u: host %u to host %u, %s, MTU %u, poison %s%s, abrupt at %u%s",
+		c->number, local->number, remote->number, c->v6 ? "IPv6" : "IPv4", c->mtu,
+		c->villain == NULL ? "" : c->villain->name, poison_names[c->poison], c->abrupt_at,
+		c->refuse ? ", refused" : "");
+	make_qp(ep);
+	req.qp = params(ep);
+	ep->cm = roce_cm_connect(local->cm, ep->w->now_ns, &req);
+	sim_check(ep->w, ep->cm != NULL, "roce_cm_connect()");
+	c->state = SIM_CONN_SETUP;
+	c->dying = c->poison == SIM_POISON_RNR;
+	sim_host_wake(local, ep->w->now_ns);
+}
+
+static uint8_t
+min8(uint8_t a, uint8_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Passive: bring the queue pair up, then send the REP (W-CM-35). */
+static void
+on_request(struct sim_host *h, const struct roce_cm_event *ev)
+{
+	struct sim_world *w = h->w;
+	struct roce_cm_qp_params qp;
+	struct sim_ep *ep;
+	uint32_t number;
+
+	memcpy(&number, ev->priv, sizeof(number));
+	sim_check(w, number < w->n_conns && ev->owner == h, "REQ of nobody");
+	ep = &w->conns[number].ep[1];
+	sim_check(w, ep->cm == NULL && ep->client->shard->host == h, "conn %u: REQ twice", number);
+	ep->cm = ev->conn;
+	roce_cm_set_owner(ev->conn, ep);
+	if (ep->conn->refuse) {
+		sim_check(w, roce_cm_reject(h->cm, w->now_ns, ev->conn, REJECT_CONSUMER, "no", 2),
+			"roce_cm_reject()");
+		return;
+	}
+	make_qp(ep);
+	ep->max_rd = min8(ep->max_rd, ev->peer.responder_resources);
+	ep->max_dest_rd = min8(ep->max_dest_rd, ev->peer.initiator_depth);
+	connect_qp(ep, ev);
+	qp = params(ep);
+	if (!roce_cm_accept(h->cm, w->now_ns, ev->conn, &qp, NULL, 0, ep))
+		sim_note(w, "conn %up: the peer gave up meanwhile", number);
+}
+
+static void
+on_reply(struct sim_host *h, struct sim_ep *ep, const struct roce_cm_event *ev)
+{
+	sim_check(h->w, !ep->conn->refuse, "conn %u: accepted a refused one", ep->conn->number);
+	if (ep->gone)
+		return;
+	ep->max_rd = ev->peer.responder_resources;
+	ep->max_dest_rd = min8(ep->max_dest_rd, ev->peer.initiator_depth);
+	connect_qp(ep, ev);
+	if (roce_cm_complete(h->cm, h->w->now_ns, ep->cm))
+		ep->up = true;
+}
+
+static void
+on_end(struct sim_ep *ep, const struct roce_cm_event *ev)
+{
+	struct sim_world *w = ep->w;
+	struct sim_conn *c = ep->conn;
+	bool wished = c->state >= SIM_CONN_CLOSING || c->ep[0].disconnecting ||
+		c->ep[1].disconnecting || c->ep[0].vanished || c->ep[1].vanished;
+
+	ep->cm_over = true;
+	if (ev->type == ROCE_CM_EV_REJECTED)
+		sim_check(w, (c->refuse && ev->reason == REJECT_CONSUMER) || wished,
+			"conn %u%s: rejected, reason %u", c->number, ep->name, ev->reason);
+	else if (ev->type == ROCE_CM_EV_UNREACHABLE)
+		sim_check(w, wished, "conn %u%s: unreachable", c->number, ep->name);
+	else
+		sim_check(w, wished, "conn %u%s: disconnected by nobody", c->number, ep->name);
+	c->state = SIM_CONN_CLOSING;
+	sim_ep_to_error(ep);
+}
+
+void
+sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev)
+{
+	static const char *const names[] = { "REQUEST", "REPLY", "ESTABLISHED", "REJECTED",
+		"UNREACHABLE", "DISCONNECTED" };
+	struct sim_ep *ep = ev->owner;
+	struct sim_conn *c;
+
+	sim_progress(h->w);
+	sim_note(h->w, "host %u: CM %s", h->number, names[ev->type]);
+	if (ev->type == ROCE_CM_EV_REQUEST) {
+		on_request(h, ev);
+		return;
+	}
+	c = ep->conn;
+	sim_check(h->w, ep->cm == ev->conn && !ep->cm_over, "conn %u%s: CM event after the end",
+		c->number, ep->name);
+	if (ev->type == ROCE_CM_EV_REPLY)
+		on_reply(h, ep, ev);
+	else if (ev->type == ROCE_CM_EV_ESTABLISHED)
+		ep->up = !ep->flushing;
+	else
+		on_end(ep, ev);
+	if (c->state == SIM_CONN_SETUP && c->ep[0].up && c->ep[1].up)
+		c->state = SIM_CONN_UP;
+}
+
+void
+sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev)
+{
+	struct sim_world *w = sh->host->w;
+	struct sim_ep *ep = ev->owner;
+
+	sim_check(w, ev->type == ROCE_EV_COMM_EST || ev->type == ROCE_EV_QP_ERROR,
+		"shard event %d", ev->type);
+	sim_note(w, "conn %u%s: %s %s", ep->conn->number, ep->name,
+		ev->type == ROCE_EV_COMM_EST ? "established" : "error:",
+		ev->type == ROCE_EV_COMM_EST ? "" : roce_reason_name((enum roce_reason)ev->reason));
+	if (ev->type == ROCE_EV_COMM_EST) {
+		if (ep == &ep->conn->ep[1] && !ep->gone)
+			roce_cm_established(sh->host->cm, w->now_ns, ep->cm);
+		return;
+	}
+	sim_check(w, ep->conn->dying, "conn %u%s: error without a reason: %s", ep->conn->number,
+		ep->name, roce_reason_name((enum roce_reason)ev->reason));
+	ep->errored = true;
+	ep->up = false;
+	ep->close_ns = w->now_ns + sim_below(w, 2 * SIM_MS);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+struct sim_block { /* in front of each allocation, one cache line */
+	struct sim_block *next;
+	uint8_t reserved[56];
+};
+
+/* Zeroed and 64-byte aligned; lives as long as the world. */
+void *
+sim_alloc(struct sim_world *w, size_t bytes)
+{
+	size_t total = (sizeof(struct sim_block) + bytes + 63) & ~(size_t)63;
+	struct sim_block *b = aligned_alloc(64, total);
+
+	if (b == NULL)
+		abort();
+	memset(b, 0, total);
+	b->next = w->blocks;
+	w->blocks = b;
+	return b + 1;
+}
+
+void
+sim_free_all(struct sim_world *w)
+{
+	while (w->blocks != NULL) {
+		struct sim_block *b = w->blocks;
+
+		w->blocks = b->next;
+		free(b);
+	}
+}
+
+static void
+fill(struct sim_world *w, uint8_t *p, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i += 8) {
+		uint64_t r = sim_rand(w);
+
+		memcpy(p + i, &r, bytes - i < 8 ? bytes - i : 8);
+	}
+}
+
+void
+sim_arena_init(struct sim_ep *ep, struct sim_arena *a, uint32_t slot_bytes, uint32_t access)
+{
+	struct sim_world *w = ep->w;
+
+	a->slot_bytes = slot_bytes;
+	a->bytes = slot_bytes * SIM_SLOTS;
+	a->mem = sim_alloc(w, a->bytes);
+	a->shadow = sim_alloc(w, a->bytes);
+	fill(w, a->mem, a->bytes);
+	memcpy(a->shadow, a->mem, a->bytes);
+	/* Not the host's pointer: replays must see the same addresses, and the engine both kinds. */
+	a->va = w->next_va + sim_below(w, 4096);
+	w->next_va += (a->bytes + 0xffffu + 4096) & ~UINT64_C(0xffff);
+	a->mr = roce_mr_register(ep->client->shard->s, ep->client->pd, a->va, a->bytes, a->mem, access);
+	sim_check(w, a->mr != NULL, "no region left");
+	a->key = roce_mr_key(a->mr);
+}
+
+int
+sim_arena_slot(struct sim_world *w, const struct sim_arena *a)
+{
+	unsigned first = (unsigned)sim_below(w, SIM_SLOTS);
+
+	for (unsigned i = 0; i < SIM_SLOTS; i++)
+		if (a->users[(first + i) % SIM_SLOTS] == 0)
+			return (int)((first + i) % SIM_SLOTS);
+	return -1;
+}
+
+uint32_t
+sim_arena_offset(const struct sim_arena *a, uint64_t va)
+{
+	return (uint32_t)(va - a->va);
+}
+
+void
+sim_arena_check(struct sim_ep *ep, const struct sim_arena *a, const char *name)
+{
+	if (a->mem == NULL)
+		return;
+	if (a->frozen != NULL && memcmp(a->frozen, a->mem, a->bytes) != 0)
+		sim_fail(ep->w, "conn %u%s: %s changed after it was deregistered",
+			ep->conn->number, ep->name, name);
+	for (unsigned s = 0; s < SIM_SLOTS; s++) {
+		uint32_t at = s * a->slot_bytes;
+
+		if (a->undefined[s] || memcmp(a->mem + at, a->shadow + at, a->slot_bytes) == 0)
+			continue;
+		while (a->mem[at] == a->shadow[at])
+			at++;
+		sim_fail(ep->w, "conn %u%s: byte %u of slot %u of %s is %02x, not %02x",
+			ep->conn->number, ep->name, at - s * a->slot_bytes, s, name, a->mem[at],
+			a->shadow[at]);
+	}
+}
+
+void
+sim_arena_deregister(struct sim_ep *ep, struct sim_arena *a)
+{
+	if (a->mr == NULL)
+		return;
+	roce_mr_deregister(ep->client->shard->s, a->mr);
+	a->mr = NULL;
+	a->frozen = sim_alloc(ep->w, a->bytes);
+	memcpy(a->frozen, a->mem, a->bytes);
+}
+
+unsigned
+sim_sges(struct sim_world *w, const struct sim_arena *a, unsigned slot, uint32_t bytes, unsigned max,
+	struct ndsh_sge *sge)
+{
+	unsigned n = sim_chance(w, 5000) ? 1 : 1 + (unsigned)sim_below(w, max);
+	uint32_t slack = a->slot_bytes - bytes;
+	uint64_t va = a->va + (uint64_t)slot * a->slot_bytes + sim_below(w, slack + 1);
+	uint32_t left = bytes;
+
+	if (bytes == 0 && sim_chance(w, 5000))
+		return 0;
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t len = i == n - 1 ? left : (uint32_t)sim_below(w, left + 1);
+
+		sge[i] = (struct ndsh_sge){ .addr = va, .len = len, .key = a->key };
+		va += len;
+		left -= len;
+	}
+	for (unsigned i = n - 1; i > 0; i--) {
+		unsigned j = (unsigned)sim_below(w, i + 1);
+		struct ndsh_sge t = sge[i];
+
+		sge[i] = sge[j];
+		sge[j] = t;
+	}
+	return n;
+}
+
+void
+sim_gather(const struct sim_arena *a, const uint8_t *base, const struct ndsh_sge *sge, unsigned n,
+	uint8_t *out, uint32_t bytes)
+{
+	for (unsigned i = 0; i < n && bytes > 0; i++) {
+		uint32_t len = sge[i].len < bytes ? sge[i].len : bytes;
+
+		memcpy(out, base + sim_arena_offset(a, sge[i].addr), len);
+		out += len;
+		bytes -= len;
+	}
+}
+
+void
+sim_scatter(const struct sim_arena *a, uint8_t *base, const struct ndsh_sge *sge, unsigned n,
+	const uint8_t *data, uint32_t bytes)
+{
+	for (unsigned i = 0; i < n && bytes > 0; i++) {
+		uint32_t len = sge[i].len < bytes ? sge[i].len : bytes;
+
+		memcpy(base + sim_arena_offset(a, sge[i].addr), data, len);
+		data += len;
+		bytes -= len;
+	}
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What must come out: each completion is checked against the requests in the order
+ * they were posted, and memory against its shadow.
+ */
+#include <string.h>
+
+#include "sim.h"
+
+static const char *
+op_name(uint8_t op)
+{
+	return op == NDSH_OP_SEND ? "send" : op == NDSH_OP_WRITE ? "write" : "read";
+}
+
+static bool
+lossy(const struct sim_world *w)
+{
+	const struct sim_profile *p = w->profile;
+
+	return p->loss + p->corrupt + p->cut + p->outages > 0;
+}
+
+/* ---- statuses ---- */
+
+/* What the planned error does to the request that carries it, seen by its sender. */
+static bool
+poison_status(const struct sim_ep *ep, uint8_t status)
+{
+	switch (ep->conn->poison) {
+	case SIM_POISON_LOCAL_KEY:
+		return status == NDSH_WC_LOC_PROT_ERR;
+	case SIM_POISON_QP_RIGHT:
+	case SIM_POISON_RECV_SMALL:
+		return status == NDSH_WC_REM_INV_REQ_ERR;
+	default:
+		return status == NDSH_WC_REM_ACCESS_ERR;
+	}
+}
+
+/* May this request end with this status? */
+static bool
+send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
+{
+	const struct sim_conn *c = ep->conn;
+	bool closing = c->state >= SIM_CONN_CLOSING || c->poison >= SIM_POISON_DEREGISTER;
+
+	if (!c->dying)
+		return status == NDSH_WC_SUCCESS;
+	/* READs in front of a request that was refused are flushed first (W-COMP-05). */
+	if (op->poisoned && !ep->send_error && poison_status(ep, status))
+		return true;
+	if (ep->send_failed)
+		return status == NDSH_WC_FLUSH_ERR;
+	/* Not even a planned error may succeed, unless it is one of timing. */
+	if (status == NDSH_WC_SUCCESS)
+		return !op->poisoned;
+	if (status == NDSH_WC_FLUSH_ERR)
+		return ep->flushing || ep->errored || ep->page->dead;
+	/* The peer is dead and silent, and its reason was lost or not for us. */
+	if (status == NDSH_WC_RETRY_EXC_ERR)
+		return closing || lossy(ep->w) || ep->peer->errored || ep->peer->flushing;
+	if (c->poison == SIM_POISON_DEREGISTER)
+		return status == NDSH_WC_REM_ACCESS_ERR && op->remote_slot >= 0 &&
+			ep == c->villain;
+	if (c->poison == SIM_POISON_RNR)
+		return status == NDSH_WC_RNR_RETRY_EXC_ERR && op->op == NDSH_OP_SEND;
+	return false;
+}
+
+static bool
+recv_status_ok(const struct sim_ep *ep, uint8_t status)
+{
+	const struct sim_conn *c = ep->conn;
+
+	if (status == NDSH_WC_FLUSH_ERR)
+		return c->dying || ep->flushing;
+	if (!c->dying || ep->recv_failed)
+		return status == NDSH_WC_SUCCESS && !ep->recv_failed;
+	if (c->poison == SIM_POISON_RECV_SMALL && ep->peer == c->villain &&
+		status == NDSH_WC_LOC_LEN_ERR)
+		return ep->msgs_in < ep->peer->msgs &&
+			ep->peer->ops[ep->peer->msg_op[ep->msgs_in]].poisoned;
+	return status == NDSH_WC_SUCCESS;
+}
+
+/* ---- send side ---- */
+
+static void
+release(struct sim_op *op, struct sim_ep *ep, bool ok)
+{
+	struct sim_arena *t = &ep->peer->target;
+
+	op->done = true;
+	if (op->local != NULL) {
+		op->local->users[op->local_slot]--;
+		if (!ok)
+			op->local->undefined[op->local_slot] = true;
+	}
+	if (op->remote_slot < 0)
+		return;
+	t->users[op->remote_slot]--;
+	t->readers[op->remote_slot] -= op->op == NDSH_OP_READ;
+	if (!ok && op->op == NDSH_OP_WRITE)
+		t->undefined[op->remote_slot] = true;
+}
+
+/* All bytes must be where they belong when the requester hears of success. */
+static void
+check_effect(struct sim_ep *ep, struct sim_op *op)
+{
+	const struct sim_arena *t = &ep->peer->target;
+	uint8_t *got;
+
+	if (op->op == NDSH_OP_SEND) {
+		ep->msgs_ok = op->msg + 1;
+		return;
+	}
+	if (op->op == NDSH_OP_READ) {
+		got = sim_alloc(ep->w, op->bytes + 1);
+		sim_gather(op->local, op->local->mem, op->sge, op->nsge, got, op->bytes);
+		sim_check(ep->w, memcmp(got, op->data, op->bytes) == 0,
+			"conn %u%s: request %u: READ of %u bytes brought wrong data",
+			ep->conn->number, ep->name, (uint32_t)op->context, op->bytes);
+		sim_scatter(op->local, op->local->shadow, op->sge, op->nsge, op->data, op->bytes);
+		return;
+	}
+	if (t->users[op->remote_slot] > 1 || t->undefined[op->remote_slot])
+		return; /* another request may have written there meanwhile */
+	sim_check(ep->w, memcmp(t->mem + op->remote_off, op->data, op->bytes) == 0,
+		"conn %u%s: request %u: WRITE of %u bytes completed, but they are not there",
+		ep->conn->number, ep->name, (uint32_t)op->context, op->bytes);
+}
+
+static void
+finish(struct sim_ep *ep, struct sim_op *op, uint8_t status)
+{
+	op->status = status;
+	if (status == NDSH_WC_SUCCESS)
+		check_effect(ep, op);
+	else
+		ep->send_failed = true;
+	if (status != NDSH_WC_SUCCESS && status != NDSH_WC_FLUSH_ERR)
+		ep->send_error = true;
+	release(op, ep, status == NDSH_WC_SUCCESS);
+	ep->head++;
+	sim_progress(ep->w);
+}
+
+static void
+send_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
+{
+	struct sim_world *w = ep->w;
+	unsigned number = ep->conn->number;
+	struct sim_op *op;
+
+	/* Silent requests in front of it succeeded without a word. */
+	for (;; finish(ep, op, NDSH_WC_SUCCESS)) {
+		sim_check(w, ep->head < ep->posted, "conn %u%s: completion of nothing, context %lx",
+			number, ep->name, (unsigned long)e->context);
+		op = &ep->ops[ep->head];
+		if (op->context == e->context)
+			break;
+		sim_check(w, (op->flags & NDSH_WRF_SILENT) && !ep->send_failed && !op->poisoned,
+			"conn %u%s: completion of request %u, but %u is first", number, ep->name,
+			(uint32_t)e->context, (uint32_t)op->context);
+	}
+	sim_check(w, send_status_ok(ep, op, e->status),
+		"conn %u%s: request %u (%s, %u bytes%s): status %u, syndrome %u", number, ep->name,
+		(uint32_t)op->context, op_name(op->op), op->bytes, op->poisoned ? ", poisoned" : "",
+		e->status, e->syndrome);
+	sim_check(w, e->status != NDSH_WC_SUCCESS || !(op->flags & NDSH_WRF_SILENT),
+		"conn %u%s: silent request %u completed", number, ep->name, (uint32_t)op->context);
+	sim_check(w, e->op == op->op && e->bytes == (e->status == NDSH_WC_SUCCESS ? op->bytes : 0) &&
+			e->slot_count == ep->head + 1,
+		"conn %u%s: request %u: op %u, %u bytes, slot count %u", number, ep->name,
+		(uint32_t)op->context, e->op, e->bytes, e->slot_count);
+	finish(ep, op, e->status);
+}
+
+/* ---- receive side ---- */
+
+static void
+check_message(struct sim_ep *ep, const struct sim_recv *r, const struct ndsh_cqe *e)
+{
+	struct sim_world *w = ep->w;
+	const struct sim_op *op;
+	uint8_t *got;
+
+	sim_check(w, ep->msgs_in < ep->peer->msgs, "conn %u%s: message %u was never sent",
+		ep->conn->number, ep->name, ep->msgs_in);
+	op = &ep->peer->ops[ep->peer->msg_op[ep->msgs_in]];
+	sim_check(w, !op->poisoned && e->bytes == op->bytes,
+		"conn %u%s: message %u has %u bytes, not %u", ep->conn->number, ep->name,
+		ep->msgs_in, e->bytes, op->bytes);
+	sim_check(w, !(e->flags & NDSH_CQEF_SOLICITED) == !(op->flags & NDSH_WRF_SOLICIT),
+		"conn %u%s: message %u: wrong solicited flag", ep->conn->number, ep->name, ep->msgs_in);
+	got = sim_alloc(w, op->bytes + 1);
+	sim_gather(&ep->inbox, ep->inbox.mem, r->sge, r->nsge, got, op->bytes);
+	sim_check(w, memcmp(got, op->data, op->bytes) == 0, "conn %u%s: message %u has wrong bytes",
+		ep->conn->number, ep->name, ep->msgs_in);
+	sim_scatter(&ep->inbox, ep->inbox.shadow, r->sge, r->nsge, op->data, op->bytes);
+	ep->msgs_in++;
+}
+
+static void
+recv_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
+{
+	struct sim_world *w = ep->w;
+	struct sim_recv *r = &ep->recvs[ep->recv_head % SIM_RECVS_MAX];
+
+	sim_check(w, ep->recv_head < ep->recv_posted && e->context == r->context,
+		"conn %u%s: receive %u completed, %u is first of %u", ep->conn->number, ep->name,
+		(uint32_t)e->context, ep->recv_head + 1, ep->recv_posted);
+	sim_check(w, recv_status_ok(ep, e->status), "conn %u%s: receive %u: status %u, syndrome %u",
+		ep->conn->number, ep->name, (uint32_t)e->context, e->status, e->syndrome);
+	ep->recv_head++;
+	sim_check(w, e->slot_count == ep->recv_head, "conn %u%s: receive: slot count %u, not %u",
+		ep->conn->number, ep->name, e->slot_count, ep->recv_head);
+	ep->inbox.users[r->slot]--;
+	if (e->status == NDSH_WC_SUCCESS) {
+		check_message(ep, r, e);
+	} else {
+		ep->recv_failed = true;
+		ep->inbox.undefined[r->slot] = true;
+	}
+	sim_progress(w);
+}
+
+/* ---- entry points ---- */
+
+void
+sim_model_completion(struct sim_client *c, const struct sim_cq *cq, const struct ndsh_cqe *e)
+{
+	struct sim_world *w = c->w;
+	struct sim_ep *ep;
+	bool recv = e->op == NDSH_OP_RECV;
+
+	w->completions++;
+	sim_hash(w, e->context ^ (uint64_t)e->status << 56 ^ e->bytes);
+	sim_check(w, e->qp < c->n_eps, "completion of an unknown queue pair %u", e->qp);
+	ep = c->eps[e->qp];
+	sim_note(w, "conn %u%s: %s %u: status %u, %u bytes", ep->conn->number, ep->name,
+		recv ? "receive" : "request", (uint32_t)e->context, e->status, e->bytes);
+	sim_check(w, cq == (recv ? ep->recv_cq : ep->send_cq), "completion in the wrong queue");
+	if (recv)
+		recv_completion(ep, e);
+	else
+		send_completion(ep, e);
+}
+
+/* After a turn: who waits for ANY with an entry to take has lost a wake-up (R-CQ-12). */
+void
+sim_model_wakeups(struct sim_client *c)
+{
+	for (unsigned i = 0; i < SIM_CQS; i++) {
+		struct sim_cq *cq = &c->cqs[i];
+		uint64_t produced = cq->reader.page->produced;
+
+		if (cq->armed == NDSH_ARM_SOLICITED)
+			produced = cq->reader.page->solicited;
+		sim_check(c->w, cq->armed == NDSH_ARM_NONE || !cq->waiting ||
+				produced <= cq->reader.taken,
+			"lost wake-up: armed %u, taken %lu, produced %lu", cq->armed,
+			(unsigned long)cq->reader.taken, (unsigned long)produced);
+	}
+}
+
+/* Nothing in flight in either queue. */
+bool
+sim_ep_idle(const struct sim_ep *ep)
+{
+	unsigned i;
+
+	if (ep->qp == NULL)
+		return true;
+	for (i = ep->head; i < ep->posted; i++) /* silent ones at the end: only the slots tell */
+		if (!(ep->ops[i].flags & NDSH_WRF_SILENT))
+			return false;
+	return __atomic_load_n(&ep->page->sq_done, __ATOMIC_ACQUIRE) == ep->posted;
+}
+
+/* The queue pair is at its end and its completions were taken. */
+void
+sim_model_ep_end(struct sim_ep *ep)
+{
+	struct sim_world *w = ep->w;
+
+	while (ep->head < ep->posted && !ep->send_failed && (ep->ops[ep->head].flags & NDSH_WRF_SILENT))
+		finish(ep, &ep->ops[ep->head], NDSH_WC_SUCCESS);
+	sim_check(w, ep->head == ep->posted, "conn %u%s: %u requests without completion",
+		ep->conn->number, ep->name, ep->posted - ep->head);
+	sim_check(w, ep->recv_head == ep->recv_posted, "conn %u%s: %u receives without completion",
+		ep->conn->number, ep->name, ep->recv_posted - ep->recv_head);
+}
+
+static void
+end_of_direction(const struct sim_ep *from, const struct sim_ep *to)
+{
+	if (!to->vanished)
+		sim_check(from->w, from->msgs_ok <= to->msgs_in,
+			"conn %u%s heard of success for %u messages, %u arrived",
+			from->conn->number, from->name, from->msgs_ok, to->msgs_in);
+	sim_check(from->w, from->conn->dying || from->msgs == to->msgs_in,
+		"conn %u%s sent %u messages, %u arrived", from->conn->number, from->name,
+		from->msgs, to->msgs_in);
+}
+
+static void
+end_of_memory(struct sim_ep *ep)
+{
+	sim_arena_check(ep, &ep->source, "source");
+	sim_arena_check(ep, &ep->target, "target");
+	sim_arena_check(ep, &ep->landing, "landing");
+	sim_arena_check(ep, &ep->inbox, "inbox");
+}
+
+void
+sim_model_conn_end(struct sim_conn *c)
+{
+	end_of_direction(&c->ep[0], &c->ep[1]);
+	end_of_direction(&c->ep[1], &c->ep[0]);
+	end_of_memory(&c->ep[0]);
+	end_of_memory(&c->ep[1]);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames on their way. A link is first in, first out; reordering is a fault like the others. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+#define WIRE_NS_PER_64_BYTES 5u /* about 100 Gb/s */
+
+static bool
+earlier(const struct sim_frame *a, const struct sim_frame *b)
+{
+	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->seq < b->seq;
+}
+
+static void
+heap_put(struct sim_net *n, struct sim_frame *f)
+{
+	unsigned i = n->count++;
+
+	if (n->count > n->room) {
+		n->room = n->room ? 2 * n->room : 256;
+		n->heap = realloc(n->heap, n->room * sizeof(*n->heap));
+		if (n->heap == NULL)
+			abort();
+	}
+	for (; i > 0 && earlier(f, n->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		n->heap[i] = n->heap[(i - 1) / 2];
+	n->heap[i] = f;
+}
+
+static struct sim_frame *
+heap_take(struct sim_net *n)
+{
+	struct sim_frame *top = n->heap[0], *last = n->heap[--n->count];
+	unsigned i = 0, child;
+
+	while ((child = 2 * i + 1) < n->count) {
+		if (child + 1 < n->count && earlier(n->heap[child + 1], n->heap[child]))
+			child++;
+		if (!earlier(n->heap[child], last))
+			break;
+		n->heap[i] = n->heap[child];
+		i = child;
+	}
+	if (n->count > 0)
+		n->heap[i] = last;
+	return top;
+}
+
+/* The virtual switch knows hosts by the second byte from the end of their MAC address. */
+static int
+destination(const struct sim_world *w, const uint8_t *frame)
+{
+	for (unsigned i = 0; i < w->n_hosts; i++)
+		if (memcmp(frame, w->hosts[i].mac, 6) == 0)
+			return (int)i;
+	return -1;
+}
+
+static void
+enqueue(struct sim_world *w, unsigned to, const uint8_t *frame, uint32_t bytes, uint64_t at_ns)
+{
+	struct sim_frame *f = malloc(sizeof(*f) + bytes);
+	const struct sim_profile *p = w->profile;
+
+	if (f == NULL)
+		abort();
+	*f = (struct sim_frame){ .at_ns = at_ns, .seq = w->net.seq++, .to = to, .bytes = bytes };
+	memcpy(f->data, frame, bytes);
+	if (sim_chance(w, p->corrupt)) {
+		unsigned bits = 1 + (unsigned)sim_below(w, 8);
+
+		for (; bits > 0; bits--) {
+			uint64_t bit = 8 * 12 + sim_below(w, (uint64_t)(bytes - 12) * 8);
+
+			f->data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		}
+		w->net.corrupted++;
+		sim_note(w, "net: frame %lu corrupted", (unsigned long)f->seq);
+	}
+	if (sim_chance(w, p->cut)) {
+		f->bytes = (uint32_t)sim_below(w, bytes);
+		f = realloc(f, sizeof(*f) + f->bytes);
+		if (f == NULL)
+			abort();
+		w->net.corrupted++;
+		sim_note(w, "net: frame %lu cut to %u bytes", (unsigned long)f->seq, f->bytes);
+	}
+	heap_put(&w->net, f);
+}
+
+static bool
+is_lost(struct sim_world *w)
+{
+	struct sim_net *n = &w->net;
+
+	if (w->profile->outages && w->now_ns >= n->outage_to_ns && sim_chance(w, 10)) {
+		n->outage_from_ns = w->now_ns;
+		n->outage_to_ns = w->now_ns + sim_below(w, 30 * SIM_MS);
+		sim_note(w, "net: outage of %lu us",
+			(unsigned long)((n->outage_to_ns - w->now_ns) / SIM_US));
+	}
+	return (w->now_ns >= n->outage_from_ns && w->now_ns < n->outage_to_ns) ||
+		sim_chance(w, w->profile->loss);
+}
+
+void
+sim_net_send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t bytes)
+{
+	const struct sim_profile *p = w->profile;
+	struct sim_net *n = &w->net;
+	int to = destination(w, frame);
+	uint64_t start, at;
+
+	sim_check(w, to >= 0, "host %u sends to an unknown MAC address", from);
+	n->sent++;
+	sim_hash(w, (uint64_t)roce_crc32(0, frame, bytes) << 32 | bytes << 4 | from);
+	start = w->now_ns > n->link_free_ns[from] ? w->now_ns : n->link_free_ns[from];
+	n->link_free_ns[from] = start + (bytes / 64 + 1) * WIRE_NS_PER_64_BYTES;
+	if (is_lost(w)) {
+		n->lost++;
+		sim_note(w, "net: frame of host %u lost", from);
+		return;
+	}
+	/* Jitter delays the link as a whole, so order stays. */
+	n->link_free_ns[from] += sim_below(w, p->jitter_ns / 16 + 1);
+	at = n->link_free_ns[from] + 1000 + p->jitter_ns;
+	if (sim_chance(w, p->reorder)) {
+		at += sim_below(w, p->straggle_ns + 1);
+		n->reordered++;
+		sim_note(w, "net: frame %lu late", (unsigned long)n->seq);
+	}
+	if (sim_chance(w, p->dup)) {
+		n->duplicated++;
+		sim_note(w, "net: frame %lu duplicated", (unsigned long)n->seq);
+		enqueue(w, (unsigned)to, frame, bytes, at + sim_below(w, p->straggle_ns + 1));
+	}
+	enqueue(w, (unsigned)to, frame, bytes, at);
+}
+
+uint64_t
+sim_net_next(const struct sim_world *w)
+{
+	return w->net.count > 0 ? w->net.heap[0]->at_ns : SIM_NEVER;
+}
+
+void
+sim_net_deliver(struct sim_world *w)
+{
+	while (w->net.count > 0 && w->net.heap[0]->at_ns <= w->now_ns) {
+		struct sim_frame *f = heap_take(&w->net);
+		struct sim_host *h = &w->hosts[f->to];
+
+		f->next = NULL;
+		*h->inbox_tail = f;
+		h->inbox_tail = &f->next;
+		w->net.delivered++;
+		sim_host_wake(h, w->now_ns);
+	}
+}
+
+void
+sim_net_free(struct sim_world *w)
+{
+	for (unsigned i = 0; i < w->net.count; i++)
+		free(w->net.heap[i]);
+	free(w->net.heap);
+	for (unsigned i = 0; i < w->n_hosts; i++) {
+		while (w->hosts[i].inbox != NULL) {
+			struct sim_frame *f = w->hosts[i].inbox;
+
+			w->hosts[i].inbox = f->next;
+			free(f);
+		}
+	}
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Random requests. What each must do to memory is written to the shadows when it
+ * is posted; sim_model.c compares when it completes.
+ */
+#include <string.h>
+
+#include "sim.h"
+
+/* Sizes around what the wire cuts at. */
+static uint32_t
+random_size(struct sim_conn *c, uint32_t most)
+{
+	struct sim_world *w = c->ep[0].w;
+	uint32_t n;
+
+	switch (sim_below(w, 8)) {
+	case 0:
+		n = (uint32_t)sim_below(w, 4);
+		break;
+	case 1:
+		n = 8;
+		break;
+	case 2:
+		n = c->mtu - 1 + (uint32_t)sim_below(w, 3);
+		break;
+	case 3:
+		n = c->mtu * (uint32_t)(1 + sim_below(w, 5)) - 1 + (uint32_t)sim_below(w, 3);
+		break;
+	case 4:
+	case 5:
+		n = (uint32_t)sim_below(w, 256);
+		break;
+	default:
+		n = (uint32_t)sim_below(w, 5 * c->mtu);
+		break;
+	}
+	return n < most ? n : most;
+}
+
+static uint8_t
+random_type(struct sim_ep *ep)
+{
+	switch (sim_below(ep->w, ep->max_rd > 0 ? 3 : 2)) {
+	case 0:
+		return NDSH_OP_SEND;
+	case 1:
+		return ep->conn->poison == SIM_POISON_QP_RIGHT ? NDSH_OP_SEND : NDSH_OP_WRITE;
+	default:
+		return NDSH_OP_READ;
+	}
+}
+
+static void
+fill_message(struct sim_world *w, struct sim_op *op)
+{
+	op->data = sim_alloc(w, op->bytes + 1);
+	for (uint32_t i = 0; i < op->bytes; i += 8) {
+		uint64_t r = sim_rand(w);
+
+		memcpy(op->data + i, &r, op->bytes - i < 8 ? op->bytes - i : 8);
+	}
+}
+
+/* The source bytes of a SEND or WRITE: new ones for every request, so that old ones are noticed. */
+static bool
+choose_source(struct sim_ep *ep, struct sim_op *op)
+{
+	struct sim_world *w = ep->w;
+
+	fill_message(w, op);
+	if ((op->flags & NDSH_WRF_INLINE) != 0)
+		return true;
+	op->local = &ep->source;
+	op->local_slot = sim_arena_slot(w, op->local);
+	if (op->local_slot < 0)
+		return false;
+	op->nsge = (uint8_t)sim_sges(w, op->local, (unsigned)op->local_slot, op->bytes,
+		ep->dims.sq_sge, op->sge);
+	sim_scatter(op->local, op->local->mem, op->sge, op->nsge, op->data, op->bytes);
+	sim_scatter(op->local, op->local->shadow, op->sge, op->nsge, op->data, op->bytes);
+	return true;
+}
+
+static bool
+choose_landing(struct sim_ep *ep, struct sim_op *op)
+{
+	op->local = &ep->landing;
+	op->local_slot = sim_arena_slot(ep->w, op->local);
+	if (op->local_slot < 0)
+		return false;
+	op->nsge = (uint8_t)sim_sges(ep->w, op->local, (unsigned)op->local_slot, op->bytes,
+		ep->dims.sq_sge, op->sge);
+	return true;
+}
+
+/*
+ * A place in the peer's target. Slots in use may be taken as well, as far as the order of execution
+ * is defined: a WRITE does not overtake a READ only if it is fenced (W-FENCE-03).
+ */
+static bool
+choose_target(struct sim_ep *ep, struct sim_op *op)
+{
+	struct sim_arena *t = &ep->peer->target;
+	unsigned slot = (unsigned)sim_below(ep->w, SIM_SLOTS);
+	uint32_t room = t->slot_bytes - op->bytes;
+
+	if (op->op == NDSH_OP_WRITE && t->readers[slot] > 0)
+		op->flags |= NDSH_WRF_FENCE;
+	op->remote_slot = (int)slot;
+	op->remote_off = slot * t->slot_bytes + (uint32_t)sim_below(ep->w, room + 1);
+	return true;
+}
+
+static void
+take_target(struct sim_ep *ep, struct sim_op *op)
+{
+	struct sim_arena *t = &ep->peer->target;
+
+	t->users[op->remote_slot]++;
+	if (op->op == NDSH_OP_READ) {
+		t->readers[op->remote_slot]++;
+		op->data = sim_alloc(ep->w, op->bytes + 1);
+		memcpy(op->data, t->shadow + op->remote_off, op->bytes);
+	} else {
+		memcpy(t->shadow + op->remote_off, op->data, op->bytes);
+	}
+}
+
+static void
+push(struct sim_ep *ep, struct sim_op *op, uint64_t raddr, uint32_t rkey)
+{
+	bool inl = (op->flags & NDSH_WRF_INLINE) != 0;
+	struct ndsh_swr wr = {
+		.context = op->context,
+		.raddr = raddr,
+		.rkey = rkey,
+		.inline_bytes = inl ? op->bytes : 0,
+		.ctrl = NDSH_CTRL(op->op, inl ? 0 : op->nsge, op->flags, 0),
+	};
+
+	if (op->op == NDSH_OP_SEND) {
+		op->msg = ep->msgs;
+		ep->msg_op[ep->msgs++] = ep->posted;
+	}
+	ep->posted++;
+	ndsh_sq_push(&ep->sq, &wr, op->sge, op->data);
+	sim_note(ep->w, "conn %u%s: post %s %u bytes, %u sge, flags %x%s", ep->conn->number, ep->name,
+		op->op == NDSH_OP_SEND ? "send" : op->op == NDSH_OP_WRITE ? "write" : "read",
+		op->bytes, op->nsge, op->flags, op->poisoned ? ", poisoned" : "");
+	sim_progress(ep->w);
+}
+
+static void
+random_flags(struct sim_ep *ep, struct sim_op *op)
+{
+	struct sim_world *w = ep->w;
+
+	if (sim_chance(w, 2500))
+		op->flags |= NDSH_WRF_SILENT;
+	if (sim_chance(w, 1000))
+		op->flags |= NDSH_WRF_FENCE;
+	if (op->op == NDSH_OP_SEND && sim_chance(w, 3000))
+		op->flags |= NDSH_WRF_SOLICIT;
+	if (op->op != NDSH_OP_READ && op->bytes <= ep->dims.inline_bytes && sim_chance(w, 5000))
+		op->flags |= NDSH_WRF_INLINE;
+}
+
+static bool
+is_request_poison(enum sim_poison p)
+{
+	return p >= SIM_POISON_WRITE_KEY && p <= SIM_POISON_RECV_SMALL;
+}
+
+/* The request that the plan of this connection wants to fail. */
+static bool
+post_poisoned(struct sim_ep *ep, struct sim_op *op)
+{
+	struct sim_conn *c = ep->conn;
+	struct sim_arena *t = &ep->peer->target;
+	uint64_t raddr = t->va;
+	uint32_t rkey = t->key;
+
+	op->poisoned = true;
+	op->bytes = 1 + random_size(c, 5 * c->mtu - 1);
+	op->op = NDSH_OP_WRITE;
+	switch (c->poison) {
+	case SIM_POISON_READ_KEY:
+	case SIM_POISON_READ_RANGE:
+		if (ep->max_rd > 0)
+			op->op = NDSH_OP_READ;
+		break;
+	case SIM_POISON_LOCAL_KEY:
+		op->op = NDSH_OP_SEND;
+		break;
+	case SIM_POISON_RECV_SMALL:
+		op->op = NDSH_OP_SEND;
+		op->bytes = ep->source.slot_bytes;
+		break;
+	default:
+		break;
+	}
+	if (op->op == NDSH_OP_READ ? !choose_landing(ep, op) : !choose_source(ep, op))
+		return false;
+	if (c->poison == SIM_POISON_WRITE_KEY || c->poison == SIM_POISON_READ_KEY)
+		rkey ^= 1u << sim_below(ep->w, 32);
+	else if (c->poison == SIM_POISON_WRITE_RANGE || c->poison == SIM_POISON_READ_RANGE)
+		raddr += t->bytes - op->bytes + 1;
+	else if (c->poison == SIM_POISON_NO_RIGHT)
+		rkey = ep->peer->inbox.key, raddr = ep->peer->inbox.va;
+	else if (c->poison == SIM_POISON_LOCAL_KEY && op->nsge > 0)
+		op->sge[0].key ^= 1u << sim_below(ep->w, 32), op->sge[0].len += op->sge[0].len == 0;
+	op->local->users[op->local_slot]++;
+	c->dying = c->poison_done = true;
+	push(ep, op, raddr, rkey);
+	return true;
+}
+
+bool
+sim_op_post(struct sim_ep *ep)
+{
+	struct sim_conn *c = ep->conn;
+	struct sim_op *op = &ep->ops[ep->posted];
+	uint32_t done = __atomic_load_n(&ep->page->sq_done, __ATOMIC_ACQUIRE);
+
+	sim_check(ep->w, done <= ep->posted, "conn %u%s: sq_done %u of %u", c->number, ep->name, done,
+		ep->posted);
+	if (ep->posted - done >= ep->dims.sq_depth)
+		return false;
+	*op = (struct sim_op){ .context = (uint64_t)(c->number * 2 + (ep == &c->ep[1])) << 32 |
+		(ep->posted + 1), .op = random_type(ep), .local_slot = -1, .remote_slot = -1 };
+	if (!c->poison_done && ep == c->villain && ep->posted >= c->poison_at &&
+		is_request_poison(c->poison))
+		return post_poisoned(ep, op);
+	op->bytes = random_size(c, 5 * c->mtu);
+	random_flags(ep, op);
+	if (op->op == NDSH_OP_READ ? !choose_landing(ep, op) : !choose_source(ep, op))
+		return false;
+	if (op->op != NDSH_OP_SEND && choose_target(ep, op))
+		take_target(ep, op);
+	if (op->local != NULL)
+		op->local->users[op->local_slot]++;
+	push(ep, op, op->remote_slot < 0 ? 0 : ep->peer->target.va + op->remote_off,
+		ep->peer->target.key);
+	return true;
+}
+
+bool
+sim_recv_post(struct sim_ep *ep)
+{
+	struct sim_conn *c = ep->conn;
+	struct sim_recv *r = &ep->recvs[ep->recv_posted % SIM_RECVS_MAX];
+	uint32_t done = __atomic_load_n(&ep->page->rq_done, __ATOMIC_ACQUIRE);
+
+	if (ep->recv_posted - done >= ep->dims.rq_depth || ep->recv_posted >= SIM_RECVS_MAX)
+		return false;
+	*r = (struct sim_recv){ .context = UINT64_C(1) << 63 | (uint64_t)(c->number * 2 +
+		(ep == &c->ep[1])) << 32 | (ep->recv_posted + 1) };
+	r->slot = sim_arena_slot(ep->w, &ep->inbox);
+	if (r->slot < 0)
+		return false;
+	r->bytes = 5 * c->mtu + (uint32_t)sim_below(ep->w, c->mtu / 2);
+	r->nsge = (uint8_t)sim_sges(ep->w, &ep->inbox, (unsigned)r->slot, r->bytes, ep->dims.rq_sge,
+		r->sge);
+	ep->inbox.users[r->slot]++;
+	ep->recv_posted++;
+	ndsh_rq_push(&ep->rq, r->context, r->sge, r->nsge);
+	return true;
+}

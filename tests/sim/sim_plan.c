@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What becomes due in the life of a connection: planned errors, its end, the clearing away. */
+#include "sim.h"
+
+static void
+disconnect(struct sim_ep *ep)
+{
+	struct sim_host *h = ep->client->shard->host;
+
+	if (ep->disconnecting || ep->cm_over || ep->gone || ep->cm == NULL)
+		return;
+	sim_note(ep->w, "conn %u%s: disconnect", ep->conn->number, ep->name);
+	sim_ep_to_error(ep); /* first the flush, then the DREQ (W-CM-51) */
+	ep->disconnecting = true;
+	ep->conn->state = SIM_CONN_CLOSING;
+	roce_cm_disconnect(h->cm, ep->w->now_ns, ep->cm);
+	sim_host_wake(h, ep->w->now_ns);
+	sim_progress(ep->w);
+}
+
+/* The end of a process: nothing is said, nothing is waited for. */
+static void
+vanish(struct sim_ep *ep)
+{
+	struct sim_host *h = ep->client->shard->host;
+
+	ep->vanished = true;
+	ep->conn->state = SIM_CONN_CLOSING;
+	if (ep->cm != NULL)
+		roce_cm_destroy(h->cm, ep->w->now_ns, ep->cm);
+	ep->cm_over = true;
+	sim_ep_destroy(ep);
+	sim_host_wake(h, ep->w->now_ns);
+}
+
+/* Planned errors that are not requests (those are in sim_ops.c). */
+static void
+poison(struct sim_conn *c)
+{
+	struct sim_ep *v = c->villain;
+
+	if (c->poison < SIM_POISON_DEREGISTER || c->poison_done || !v->up ||
+		v->posted < c->poison_at || c->state != SIM_CONN_UP)
+		return;
+	if (c->poison_ns == 0) { /* in the middle of things, not right behind a post */
+		c->poison_ns = v->w->now_ns + sim_below(v->w, 20 * SIM_US);
+		return;
+	}
+	if (v->w->now_ns < c->poison_ns)
+		return;
+	c->poison_done = true;
+	c->dying = true;
+	sim_note(v->w, "conn %u%s: poison", c->number, v->name);
+	if (c->poison == SIM_POISON_DEREGISTER)
+		sim_arena_deregister(v->peer, &v->peer->target);
+	else if (c->poison == SIM_POISON_RNR)
+		v->peer->recv_stopped = true;
+	else if (c->poison == SIM_POISON_FLUSH)
+		sim_ep_to_error(v);
+	else
+		vanish(v);
+	if (c->poison == SIM_POISON_FLUSH)
+		v->close_ns = v->w->now_ns + sim_below(v->w, 2 * SIM_MS);
+}
+
+static bool
+work_done(const struct sim_ep *ep)
+{
+	return ep->posted == ep->quota && sim_ep_idle(ep);
+}
+
+/* Both ends did all they wanted, or the plan is to stop before. */
+static void
+orderly_end(struct sim_conn *c)
+{
+	struct sim_world *w = c->ep[0].w;
+	unsigned posted = c->ep[0].posted + c->ep[1].posted;
+	bool all = work_done(&c->ep[0]) && work_done(&c->ep[1]);
+
+	if (c->state != SIM_CONN_UP || (!all && (c->abrupt_at == 0 || posted < c->abrupt_at)))
+		return;
+	if (!all && !sim_chance(w, 2000)) /* not always at once */
+		return;
+	disconnect(&c->ep[sim_below(w, 2)]);
+	if (sim_chance(w, 1000)) { /* both at the same time */
+		disconnect(&c->ep[0]);
+		disconnect(&c->ep[1]);
+	}
+}
+
+/* An error is answered by the end of the connection, as a control thread does it. */
+static void
+error_end(struct sim_ep *ep)
+{
+	if (ep->close_ns != 0 && ep->w->now_ns >= ep->close_ns)
+		disconnect(ep);
+	/* Whose peer vanished without its DREQ getting through learns it by its own requests only. */
+	if (ep->peer->vanished && ep->up && work_done(ep))
+		disconnect(ep);
+}
+
+/* Everything came back: the queue pair can go. */
+static void
+clear(struct sim_ep *ep)
+{
+	struct sim_host *h = ep->client->shard->host;
+
+	if (ep->gone || !ep->cm_over || ep->conn->state != SIM_CONN_CLOSING)
+		return;
+	if (ep->qp != NULL) {
+		sim_client_drain(ep->client);
+		if (ep->recv_head < ep->recv_posted || !sim_ep_idle(ep))
+			return;
+		sim_model_ep_end(ep);
+	}
+	if (ep->cm != NULL)
+		roce_cm_destroy(h->cm, ep->w->now_ns, ep->cm);
+	sim_ep_destroy(ep);
+	sim_progress(ep->w);
+}
+
+uint64_t
+sim_conn_step(struct sim_conn *c)
+{
+	struct sim_world *w = c->ep[0].w;
+
+	if (c->state == SIM_CONN_OVER)
+		return SIM_NEVER;
+	if (c->state == SIM_CONN_WAIT) {
+		if (w->now_ns < c->start_ns)
+			return c->start_ns;
+		sim_conn_start(c);
+	}
+	poison(c);
+	orderly_end(c);
+	for (unsigned i = 0; i < 2; i++)
+		error_end(&c->ep[i]);
+	/* A passive end that never heard of the connection has nothing to clear. */
+	if (c->state == SIM_CONN_CLOSING && c->ep[1].cm == NULL)
+		c->ep[1].gone = true;
+	if (c->refuse && c->ep[1].cm != NULL)
+		c->ep[1].cm_over = true;
+	for (unsigned i = 0; i < 2; i++)
+		clear(&c->ep[i]);
+	if (c->ep[0].gone && c->ep[1].gone) {
+		sim_model_conn_end(c);
+		c->state = SIM_CONN_OVER;
+		return SIM_NEVER;
+	}
+	return w->now_ns + 5 * SIM_US;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "sim.h"
+
+const struct sim_profile sim_profiles[] = {
+	{ .name = "clean", .jitter_ns = 2 * SIM_US },
+	{ .name = "lazy", .jitter_ns = 2 * SIM_US, .lazy_recv = 5000 },
+	{ .name = "loss", .loss = 300, .jitter_ns = 5 * SIM_US, .lazy_recv = 500 },
+	{ .name = "twice", .dup = 1000, .reorder = 500, .straggle_ns = 3 * SIM_MS,
+		.jitter_ns = 5 * SIM_US, .lazy_recv = 500 },
+	{ .name = "corrupt", .corrupt = 300, .cut = 50, .jitter_ns = 5 * SIM_US },
+	{ .name = "storm", .loss = 500, .dup = 400, .reorder = 400, .corrupt = 200, .cut = 50,
+		.straggle_ns = 20 * SIM_MS, .jitter_ns = 50 * SIM_US, .outages = true,
+		.lazy_recv = 1000 },
+	{ .name = "errors", .jitter_ns = 2 * SIM_US, .poison = 8000, .abrupt = 3000 },
+	{ .name = "lossy-errors", .loss = 200, .dup = 200, .reorder = 200, .corrupt = 100,
+		.straggle_ns = 2 * SIM_MS, .jitter_ns = 10 * SIM_US, .lazy_recv = 1000,
+		.poison = 7000, .abrupt = 4000 },
+	{ .name = NULL },
+};
+
+const struct sim_profile *
+sim_profile_find(const char *name)
+{
+	for (const struct sim_profile *p = sim_profiles; p->name != NULL; p++)
+		if (strcmp(p->name, name) == 0)
+			return p;
+	return NULL;
+}
+
+const struct sim_profile *
+sim_profile_of_seed(uint64_t seed)
+{
+	return &sim_profiles[seed % (sizeof(sim_profiles) / sizeof(sim_profiles[0]) - 1)];
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One seed: set the world up, let it run until every connection is over, look at what is left. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+#define NO_PROGRESS_NS (200 * SIM_S) /* longer than all retries of transport and CM */
+#define STEPS_MAX      UINT64_C(3000000)
+
+static jmp_buf failed;
+static void report(const struct sim_world *w);
+
+void
+sim_fail(struct sim_world *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("seed %lu (%s): at %lu.%03lu us: ", (unsigned long)w->seed, w->profile->name,
+		(unsigned long)(w->now_ns / SIM_US), (unsigned long)(w->now_ns % SIM_US));
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	printf("\n");
+	if (w->verbose)
+		report(w);
+	longjmp(failed, 1);
+}
+
+void
+sim_hash(struct sim_world *w, uint64_t v)
+{
+	w->hash = (w->hash ^ v ^ w->now_ns) * UINT64_C(0x9e3779b97f4a7c15);
+	w->hash ^= w->hash >> 32;
+}
+
+void
+sim_note(struct sim_world *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!w->verbose)
+		return;
+	printf("%10lu.%03lu  ", (unsigned long)(w->now_ns / SIM_US),
+		(unsigned long)(w->now_ns % SIM_US));
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	printf("\n");
+}
+
+static void
+setup(struct sim_world *w)
+{
+	w->next_va = UINT64_C(0x7f0000000000);
+	w->shard_cfg = (struct roce_shard_cfg){
+		.max_qps = 64,
+		.max_cqs = 8,
+		.max_pds = 8,
+		.max_mrs = 256,
+		/* Sometimes so few that queue pairs wait for each other. */
+		.max_wqes = sim_chance(w, 3000) ? 16 + (uint32_t)sim_below(w, 32) : 1024,
+		.rto_floor_ns = sim_chance(w, 5000) ? 10 * SIM_MS : 500 * SIM_US,
+		.window = 16u << sim_below(w, 6),
+	};
+	w->n_hosts = 2 + (unsigned)sim_below(w, SIM_HOSTS_MAX - 1);
+	for (unsigned i = 0; i < w->n_hosts; i++)
+		sim_host_init(w, i);
+	w->n_conns = 1 + (unsigned)sim_below(w, SIM_CONNS_MAX / 2);
+	w->conns = sim_alloc(w, w->n_conns * sizeof(*w->conns));
+	for (unsigned i = 0; i < w->n_conns; i++)
+		sim_conn_init(w, i);
+}
+
+static uint64_t
+min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What happens next, of all that may. */
+static uint64_t
+next_event(const struct sim_world *w, uint64_t conns_ns)
+{
+	uint64_t t = min64(conns_ns, sim_net_next(w));
+
+	for (unsigned i = 0; i < w->n_hosts; i++) {
+		const struct sim_host *h = &w->hosts[i];
+
+		t = min64(t, h->next_ns);
+		for (unsigned s = 0; s < h->n_shards; s++)
+			t = min64(t, h->shard[s].client.next_ns);
+	}
+	return t;
+}
+
+static void
+step(struct sim_world *w)
+{
+	sim_net_deliver(w);
+	for (unsigned i = 0; i < w->n_hosts; i++) {
+		struct sim_host *h = &w->hosts[i];
+
+		for (unsigned s = 0; s < h->n_shards; s++)
+			if (h->shard[s].client.next_ns <= w->now_ns)
+				sim_client_run(&h->shard[s].client);
+		if (h->next_ns <= w->now_ns) {
+			h->next_ns = SIM_NEVER;
+			sim_host_turn(h);
+		}
+	}
+}
+
+/* Who is still there, for the reader of a failure. */
+static void
+report(const struct sim_world *w)
+{
+	for (unsigned i = 0; i < 2 * w->n_conns; i++) {
+		const struct sim_ep *e = &w->conns[i / 2].ep[i % 2];
+
+		if (e->conn->state == SIM_CONN_OVER || e->gone)
+			continue;
+		printf("  conn %u%s: state %d, qp state %d, requests %u of %u done (slots %u), "
+		       "receives %u of %u (slots %u)%s%s%s%s\n", i / 2, e->name, e->conn->state,
+			e->qp != NULL ? (int)roce_qp_state_get(e->qp) : -1, e->head, e->posted,
+			e->page != NULL ? e->page->sq_done : 0, e->recv_head, e->recv_posted,
+			e->page != NULL ? e->page->rq_done : 0, e->up ? ", up" : "",
+			e->flushing ? ", flushing" : "", e->errored ? ", errored" : "",
+			e->cm_over ? ", CM over" : "");
+	}
+}
+
+static bool
+all_over(const struct sim_world *w)
+{
+	for (unsigned i = 0; i < w->n_conns; i++)
+		if (w->conns[i].state != SIM_CONN_OVER)
+			return false;
+	return true;
+}
+
+static void
+run(struct sim_world *w)
+{
+	uint64_t conns_ns = 0;
+
+	while (!all_over(w)) {
+		uint64_t next = next_event(w, conns_ns);
+
+		w->now_ns = next > w->now_ns ? next : w->now_ns + 1;
+		step(w);
+		if (w->now_ns >= conns_ns) {
+			conns_ns = SIM_NEVER;
+			for (unsigned i = 0; i < w->n_conns; i++)
+				conns_ns = min64(conns_ns, sim_conn_step(&w->conns[i]));
+		}
+		sim_check(w, w->now_ns - w->progress_ns < NO_PROGRESS_NS, "no progress: a hang");
+		sim_check(w, ++w->steps < STEPS_MAX, "too many steps: a livelock");
+	}
+}
+
+/* Time-wait and the last frames on their way. */
+static void
+run_out(struct sim_world *w)
+{
+	uint64_t until = w->now_ns + 30 * SIM_S;
+
+	for (unsigned i = 0; i < w->n_hosts; i++)
+		sim_host_wake(&w->hosts[i], w->now_ns);
+	for (;;) {
+		uint64_t next = next_event(w, SIM_NEVER);
+
+		if (next >= until)
+			return;
+		w->now_ns = next > w->now_ns ? next : w->now_ns + 1;
+		step(w);
+		sim_check(w, ++w->steps < STEPS_MAX, "too many steps: a livelock");
+	}
+}
+
+/* ---- what is left ---- */
+
+static void
+check_shard(struct sim_world *w, struct sim_shard *sh)
+{
+	struct roce_usage u;
+	const struct roce_counters *c = roce_shard_counters(sh->s);
+
+	for (unsigned i = 0; i < SIM_CQS; i++)
+		sim_check(w, roce_cq_destroy(sh->s, sh->client.cqs[i].cq), "a queue is still in use");
+	sim_check(w, roce_pd_destroy(sh->s, sh->client.pd), "a PD is still in use");
+	roce_shard_usage(sh->s, &u);
+	sim_check(w, u.qps + u.cqs + u.pds + u.mrs + u.wqes + u.timers == 0,
+		"left over: %u qps, %u cqs, %u pds, %u mrs, %u wqes, %u timers", u.qps, u.cqs, u.pds,
+		u.mrs, u.wqes, u.timers);
+	sim_check(w, c->internal_errors == 0 && c->client_breaches == 0 && c->cq_overruns == 0,
+		"counters: %lu internal errors, %lu breaches, %lu overruns",
+		(unsigned long)c->internal_errors, (unsigned long)c->client_breaches,
+		(unsigned long)c->cq_overruns);
+	sim_check(w, w->net.corrupted > 0 || c->rx_icrc_error == 0, "%lu ICRC errors without corruption",
+		(unsigned long)c->rx_icrc_error);
+	if (strcmp(w->profile->name, "clean") == 0)
+		sim_check(w, c->retransmitted_packets + c->rx_duplicate + c->tx_nak_sequence +
+				c->rx_ghost_response == 0 || c->rx_rnr > 0,
+			"clean network: %lu retransmissions, %lu duplicates, %lu NAKs, %lu ghosts",
+			(unsigned long)c->retransmitted_packets, (unsigned long)c->rx_duplicate,
+			(unsigned long)c->tx_nak_sequence, (unsigned long)c->rx_ghost_response);
+}
+
+static void
+check_host(struct sim_world *w, struct sim_host *h)
+{
+	struct roce_cm_usage u;
+	uint64_t tx = 0;
+
+	roce_cm_unlisten(h->cm, w->now_ns, h->listener);
+	roce_cm_usage(h->cm, &u);
+	sim_check(w, u.conns + u.timewait + u.listeners == 0,
+		"CM of host %u: left over: %u connections, %u in time-wait, %u listeners", h->number,
+		u.conns, u.timewait, u.listeners);
+	for (unsigned i = 0; i < h->n_shards; i++) {
+		tx += roce_shard_counters(h->shard[i].s)->tx_packets;
+		check_shard(w, &h->shard[i]);
+	}
+	sim_check(w, tx == h->tx_frames, "host %u: tx_packets says %lu, %lu frames left", h->number,
+		(unsigned long)tx, (unsigned long)h->tx_frames);
+}
+
+bool
+sim_run(uint64_t seed, const struct sim_profile *profile, bool verbose, uint64_t *hash)
+{
+	/* Static: it outlives the jump from sim_fail(). */
+	static struct sim_world w;
+	volatile bool ok = false;
+
+	w = (struct sim_world){ .seed = seed, .rng = seed * UINT64_C(0xd1342543de82ef95) + 1,
+		.profile = profile, .verbose = verbose };
+	if (setjmp(failed) == 0) {
+		setup(&w);
+		run(&w);
+		run_out(&w);
+		for (unsigned i = 0; i < w.n_hosts; i++)
+			check_host(&w, &w.hosts[i]);
+		ok = true;
+	}
+	*hash = w.hash;
+	if (verbose)
+		printf("seed %lu (%s): %s, %lu steps, %lu completions, %lu frames: %lu lost, "
+		       "%lu twice, %lu late, %lu damaged; %lu ms; hash %016lx\n",
+			(unsigned long)seed, profile->name, ok ? "passed" : "failed",
+			(unsigned long)w.steps, (unsigned long)w.completions,
+			(unsigned long)w.net.sent, (unsigned long)w.net.lost,
+			(unsigned long)w.net.duplicated, (unsigned long)w.net.reordered,
+			(unsigned long)w.net.corrupted, (unsigned long)(w.now_ns / SIM_MS),
+			(unsigned long)w.hash);
+	sim_net_free(&w);
+	sim_free_all(&w);
+	return ok;
+}
