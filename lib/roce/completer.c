@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Completer: what responses do to the send queue. An acknowledgement covers SENDs and WRITEs up to
+ * its PSN and stops at an unanswered READ, which only its own data completes (W-COMP-03).
+ */
+#include "roce/internal.h"
+
+void
+roce_comp_finish(
+	struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uint32_t syndrome)
+{
+	struct roce_wqe *w = qp->wq_head;
+
+	qp->sq_done++;
+	if (status != NDSH_WC_SUCCESS || !(w->flags & NDSH_WRF_SILENT)) /* W-COMP-14 */
+		roce_cq_push(s, qp->send_cq,
+			&(struct ndsh_cqe){
+				.context = w->context,
+				.qp = qp->handle,
+				.bytes = status == NDSH_WC_SUCCESS ? w->bytes : 0,
+				.slot_count = qp->sq_done,
+				.syndrome = syndrome,
+				.status = (uint8_t)status,
+				.op = w->op,
+			});
+	if (w->op == NDSH_OP_READ && (w->bits & ROCE_WQB_ISSUED))
+		qp->rd_out--;
+	if (qp->wq_tx == w) { /* acknowledged by what was sent before going back */
+		qp->wq_tx = w->next;
+		qp->tx_psn = roce_psn_add(w->first_psn, w->npsn);
+	}
+	qp->wq_head = w->next;
+	if (qp->wq_head == NULL)
+		qp->wq_tail = NULL;
+	roce_wqe_free(s, w);
+}
+
+/* Acknowledge all before end. False: an unanswered READ is in the way. */
+static bool
+ack_before(struct roce_shard *s, struct roce_qp *qp, uint32_t end)
+{
+	uint32_t n = roce_psn_from(end, qp->una_psn);
+
+	while (n > 0) {
+		struct roce_wqe *w = qp->wq_head;
+		uint32_t left;
+
+		if (roce_unlikely(w == NULL)) {
+			roce_qp_bug(s, qp);
+			return false;
+		}
+		if (w->op == NDSH_OP_READ)
+			return false;
+		left = roce_psn_from(roce_psn_add(w->first_psn, w->npsn), qp->una_psn);
+		if (left > n) {
+			qp->una_psn = end;
+			return true;
+		}
+		qp->una_psn = roce_psn_add(qp->una_psn, left);
+		n -= left;
+		s->count.requests_completed++;
+		roce_comp_finish(s, qp, NDSH_WC_SUCCESS, 0);
+	}
+	return true;
+}
+
+/* SRTT as in RFC 6298, from packets sent once only. */
+static void
+measure(struct roce_shard *s, struct roce_qp *qp)
+{
+	uint64_t rtt = s->now_ns - qp->rtt_ns;
+	uint32_t sample = rtt < UINT32_MAX / 4 ? (uint32_t)rtt : UINT32_MAX / 4;
+
+	qp->tx_bits &= (uint8_t)~ROCE_TXB_RTT;
+	if (qp->srtt_ns == 0)
+		qp->srtt_ns = sample;
+	else
+		qp->srtt_ns = qp->srtt_ns - (qp->srtt_ns >> 3) + (sample >> 3);
+}
+
+/* una moved on from was (W-COMP-13). */
+static void
+progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
+{
+	uint32_t advance = roce_psn_from(qp->una_psn, was);
+
+	if (advance == 0)
+		return;
+	if ((qp->tx_bits & ROCE_TXB_RTT) && roce_psn_from(qp->rtt_psn, was) < advance)
+		measure(s, qp);
+	if (roce_psn_from(qp->tx_psn, was) < advance) { /* we were resending what arrived after all */
+		qp->tx_psn = qp->una_psn;
+		qp->wq_tx = qp->wq_head;
+	}
+	qp->tx_bits &= (uint8_t)~ROCE_TXB_RESTARTED;
+	qp->retry_left = qp->retry;
+	qp->rnr_left = qp->rnr_retry;
+	qp->backoff = 0;
+	qp->charge_ns = s->now_ns;
+	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
+	if (!(qp->tx_bits & ROCE_TXB_RNR_WAIT)) {
+		if (qp->una_psn == qp->snd_max)
+			qp->deadline_ns = 0;
+		else if (qp->timeout_code != 0)
+			roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
+	}
+	if (qp->wq_head != NULL && qp->wq_head->fault != NDSH_WC_SUCCESS) {
+		roce_qp_fail_wqe(s, qp, qp->wq_head, qp->wq_head->fault, qp->wq_head->fault_reason, 0);
+		return;
+	}
+	if (qp->wq_tx != NULL || (qp->tx_bits & ROCE_TXB_BLOCKED)) {
+		qp->tx_bits &= (uint8_t)~ROCE_TXB_BLOCKED;
+		roce_tx_want(s, qp);
+	}
+}
+
+/*
+ * The peer, or a gap, says that something was lost. Once per loss: what it causes before the new
+ * start takes effect means nothing (W-TMR-05).
+ */
+static void
+restart(struct roce_shard *s, struct roce_qp *qp)
+{
+	if ((qp->tx_bits & (ROCE_TXB_RESTARTED | ROCE_TXB_RNR_WAIT)) || qp->state == ROCE_QPS_ERR)
+		return;
+	if (qp->retry_left == 0) {
+		s->count.retry_exceeded++;
+		roce_qp_fail_wqe(s, qp, qp->wq_head, NDSH_WC_RETRY_EXC_ERR, ROCE_REASON_RETRY_EXC,
+			ROCE_SYN_NAK_SEQ);
+		return;
+	}
+	qp->retry_left--;
+	qp->tx_bits |= ROCE_TXB_RESTARTED;
+	roce_req_go_back(s, qp);
+	if (qp->timeout_code != 0)
+		roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
+}
+
+/* A response tells of a later request than the READ at the head: its own response is lost. */
+static void
+implied_nak(struct roce_shard *s, struct roce_qp *qp)
+{
+	if ((qp->tx_bits & (ROCE_TXB_RESTARTED | ROCE_TXB_RNR_WAIT)) || qp->state == ROCE_QPS_ERR)
+		return;
+	s->count.implied_nak++;
+	roce_qp_note(s, qp, ROCE_REC_IMPLIED_NAK, qp->una_psn, 0);
+	restart(s, qp);
+}
+
+/* The request in flight that owns psn, which is in [una, snd_max). */
+static struct roce_wqe *
+find_wqe(const struct roce_qp *qp, uint32_t psn)
+{
+	struct roce_wqe *w = qp->wq_head;
+
+	while (w != NULL && roce_psn_from(psn, w->first_psn) >= w->npsn)
+		w = w->next;
+	return w;
+}
+
+/* W-COMP-04, W-COMP-05 */
+static void
+comp_rnr(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if ((qp->tx_bits & ROCE_TXB_RNR_WAIT) || qp->state == ROCE_QPS_ERR)
+		return;
+	s->count.rx_rnr++;
+	roce_qp_note(s, qp, ROCE_REC_RNR_RECEIVED, pkt->psn, pkt->syndrome);
+	if (qp->rnr_left == 0) {
+		roce_qp_fail_wqe(s, qp, qp->wq_head, NDSH_WC_RNR_RETRY_EXC_ERR,
+			ROCE_REASON_RNR_RETRY_EXC, pkt->syndrome);
+		return;
+	}
+	if (qp->rnr_left != 7)
+		qp->rnr_left--;
+	qp->tx_bits |= ROCE_TXB_RNR_WAIT;
+	qp->tx_bits &= (uint8_t)~(ROCE_TXB_RTT | ROCE_TXB_RESTARTED);
+	roce_timer_set(s, qp, s->now_ns + roce_rnr_ns(pkt->syndrome & 31));
+}
+
+static void
+comp_fatal(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	static const struct {
+		uint8_t status, reason;
+	} of[] = {
+		[ROCE_SYN_NAK_INV_REQ & 31] = { NDSH_WC_REM_INV_REQ_ERR, ROCE_REASON_NAK_INV_REQ },
+		[ROCE_SYN_NAK_REM_ACCESS & 31] = { NDSH_WC_REM_ACCESS_ERR,
+			ROCE_REASON_NAK_REM_ACCESS },
+		[ROCE_SYN_NAK_REM_OP & 31] = { NDSH_WC_REM_OP_ERR, ROCE_REASON_NAK_REM_OP },
+	};
+	struct roce_wqe *w = find_wqe(qp, pkt->psn);
+
+	if (qp->state == ROCE_QPS_ERR || w == NULL)
+		return;
+	s->count.rx_nak_fatal++;
+	roce_qp_note(s, qp, ROCE_REC_NAK_RECEIVED, pkt->psn, pkt->syndrome);
+	roce_qp_fail_wqe(s, qp, w, of[pkt->syndrome & 31].status, of[pkt->syndrome & 31].reason,
+		pkt->syndrome);
+}
+
+static void
+comp_nak_sequence(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	s->count.rx_nak_sequence++;
+	roce_qp_note(s, qp, ROCE_REC_NAK_RECEIVED, pkt->psn, pkt->syndrome);
+	restart(s, qp);
+}
+
+/* ACK, RNR NAK or NAK with a PSN in flight. */
+static void
+comp_ack(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint32_t type = pkt->syndrome >> 5, was = qp->una_psn;
+	bool fatal = pkt->syndrome >= ROCE_SYN_NAK_INV_REQ && pkt->syndrome <= ROCE_SYN_NAK_REM_OP;
+	bool clear;
+
+	if (type == 0) {
+		clear = ack_before(s, qp, roce_psn_add(pkt->psn, 1));
+		progress(s, qp, was);
+		if (!clear)
+			implied_nak(s, qp);
+		return;
+	}
+	if (type != 1 && pkt->syndrome != ROCE_SYN_NAK_SEQ && !fatal)
+		return; /* reserved */
+	clear = ack_before(s, qp, pkt->psn); /* W-COMP-05 */
+	progress(s, qp, was);
+	if (fatal)
+		comp_fatal(s, qp, pkt);
+	else if (!clear)
+		implied_nak(s, qp);
+	else if (type == 1)
+		comp_rnr(s, qp, pkt);
+	else
+		comp_nak_sequence(s, qp, pkt);
+}
+
+static void
+bad_response(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, const struct roce_pkt *pkt)
+{
+	if (qp->state != ROCE_QPS_ERR)
+		roce_qp_fail_wqe(s, qp, w, NDSH_WC_BAD_RESP_ERR, ROCE_REASON_BAD_RESPONSE,
+			pkt->opcode);
+}
+
+/* W-COMP-07: what response left of w must look like. After a restart the peer may begin anew with
+ * FIRST or go on as before (W-COMP-09). */
+static bool
+read_shape_ok(const struct roce_qp *qp, const struct roce_wqe *w, const struct roce_pkt *pkt)
+{
+	uint32_t index = roce_psn_from(pkt->psn, w->first_psn);
+	bool last = index + 1 == w->npsn;
+	bool begins = index == 0 || pkt->psn == w->retry_psn;
+	uint32_t bytes = last ? w->bytes - (index << qp->mtu_shift) : roce_qp_mtu(qp);
+	uint8_t fresh = last ? ROCE_READ_RESP_ONLY : ROCE_READ_RESP_FIRST;
+	uint8_t going_on = last ? ROCE_READ_RESP_LAST : ROCE_READ_RESP_MIDDLE;
+
+	if (pkt->payload_bytes != bytes || ((pkt->opflags & ROCE_OPF_AETH) && pkt->syndrome >> 5))
+		return false;
+	return (begins && pkt->opcode == fresh) || (index > 0 && pkt->opcode == going_on);
+}
+
+/* The payload of the response expected is in its place. */
+static void
+read_placed(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
+{
+	uint32_t was = qp->una_psn;
+
+	qp->una_psn = roce_psn_add(was, 1);
+	if (qp->una_psn == roce_psn_add(w->first_psn, w->npsn)) {
+		s->count.requests_completed++;
+		roce_comp_finish(s, qp, NDSH_WC_SUCCESS, 0);
+	}
+	progress(s, qp, was);
+}
+
+static void
+comp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct roce_wqe *w = find_wqe(qp, pkt->psn);
+	uint32_t was = qp->una_psn, from;
+	bool clear;
+
+	if (roce_unlikely(w == NULL || w->op != NDSH_OP_READ)) {
+		if (w != NULL)
+			bad_response(s, qp, w, pkt); /* W-COMP-15 */
+		return;
+	}
+	clear = qp->una_psn == pkt->psn || ack_before(s, qp, pkt->psn); /* W-COMP-10 */
+	progress(s, qp, was);
+	if (qp->state == ROCE_QPS_ERR)
+		return;
+	if (!clear) { /* W-COMP-08 */
+		implied_nak(s, qp);
+		return;
+	}
+	if (roce_unlikely(!read_shape_ok(qp, w, pkt))) {
+		bad_response(s, qp, w, pkt);
+		return;
+	}
+	from = roce_psn_from(pkt->psn, w->first_psn) << qp->mtu_shift;
+	if (roce_unlikely(!roce_sge_scatter(
+		    s, qp, &qp->read_pos, w, from, pkt->payload, pkt->payload_bytes))) {
+		roce_qp_fail_wqe(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT, 0);
+		return;
+	}
+	read_placed(s, qp, w);
+}
+
+void
+roce_comp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint32_t outstanding = roce_psn_from(qp->snd_max, qp->una_psn);
+
+	if (roce_psn_from(pkt->psn, qp->una_psn) >= outstanding) { /* W-COMP-01 */
+		s->count.rx_ghost_response++;
+		return;
+	}
+	if (pkt->opcode == ROCE_ACK)
+		comp_ack(s, qp, pkt);
+	else
+		comp_read(s, qp, pkt);
+}

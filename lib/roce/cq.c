@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Completion queues: entries are made at once, published once per turn. Then one full barrier for
+ * all of them, and the arm words are judged: a waiter armed meanwhile sees the entries or is seen.
+ */
+#include "roce/internal.h"
+
+struct roce_cq *
+roce_cq_create(struct roce_shard *s, void *base, uint32_t depth, void *owner)
+{
+	struct roce_cq *cq = s->cq_free;
+
+	if (cq == NULL || ndsh_cq_bytes(depth) == 0)
+		return NULL;
+	s->cq_free = cq->next_free;
+	*cq = (struct roce_cq){ .owner = owner, .used = true };
+	ndsh_cq_view(&cq->ring, base, depth);
+	roce_list_init(&cq->send_qps);
+	roce_list_init(&cq->recv_qps);
+	s->usage.cqs++;
+	return cq;
+}
+
+void *
+roce_cq_owner(const struct roce_cq *cq)
+{
+	return cq->owner;
+}
+
+bool
+roce_cq_destroy(struct roce_shard *s, struct roce_cq *cq)
+{
+	roce_assert(cq->used);
+	if (!roce_list_empty(&cq->send_qps) || !roce_list_empty(&cq->recv_qps))
+		return false;
+	roce_list_remove(&cq->touched);
+	roce_list_remove(&cq->fired);
+	roce_list_remove(&cq->event);
+	roce_list_remove(&cq->broken);
+	cq->used = false;
+	cq->next_free = s->cq_free;
+	s->cq_free = cq;
+	s->usage.cqs--;
+	return true;
+}
+
+void
+roce_cq_push(struct roce_shard *s, struct roce_cq *cq, const struct ndsh_cqe *cqe)
+{
+	roce_list_join(&s->touched_cqs, &cq->touched);
+	if (roce_likely(ndsh_cq_push(&cq->ring, cqe)) || cq->dead)
+		return;
+	cq->dead = true;
+	cq->event_pending = true;
+	s->count.cq_overruns++;
+	roce_list_join(&s->event_cqs, &cq->event);
+	roce_list_join(&s->broken_cqs, &cq->broken);
+}
+
+/* W-EVT-03. Done at the end of the turn: whoever pushed is in the middle of something. */
+static void
+fail_users(struct roce_shard *s, struct roce_cq *cq)
+{
+	struct roce_link *l;
+
+	for (l = cq->send_qps.next; l != &cq->send_qps; l = l->next)
+		roce_qp_error(s, roce_container(l, struct roce_qp, send_cq_link),
+			ROCE_REASON_CQ_OVERRUN, 0);
+	for (l = cq->recv_qps.next; l != &cq->recv_qps; l = l->next)
+		roce_qp_error(s, roce_container(l, struct roce_qp, recv_cq_link),
+			ROCE_REASON_CQ_OVERRUN, 0);
+}
+
+void
+roce_shard_publish(struct roce_shard *s)
+{
+	struct roce_link *l;
+
+	while ((l = roce_list_first(&s->broken_cqs)) != NULL) {
+		roce_list_remove(l);
+		fail_users(s, roce_container(l, struct roce_cq, broken));
+	}
+	if (roce_list_empty(&s->touched_cqs))
+		return;
+	for (l = s->touched_cqs.next; l != &s->touched_cqs; l = l->next)
+		ndsh_cq_publish(&roce_container(l, struct roce_cq, touched)->ring);
+	ndsh_full_barrier();
+	while ((l = roce_list_first(&s->touched_cqs)) != NULL) {
+		struct roce_cq *cq = roce_container(l, struct roce_cq, touched);
+
+		roce_list_remove(l);
+		if (ndsh_cq_fire(&cq->ring))
+			roce_list_join(&s->fired_cqs, &cq->fired);
+	}
+}
+
+struct roce_cq *
+roce_shard_fired_cq(struct roce_shard *s)
+{
+	struct roce_link *l = roce_list_first(&s->fired_cqs);
+
+	if (l == NULL)
+		return NULL;
+	roce_list_remove(l);
+	return roce_container(l, struct roce_cq, fired);
+}

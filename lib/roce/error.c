@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The end of a queue pair: the failing request first, then everything behind it with FLUSH_ERR, in
+ * order (W-ERR-01). A deep queue is flushed in portions: the work of a turn has a bound.
+ */
+#include "roce/internal.h"
+
+/*
+ * What still has to leave: the one fatal NAK with the READ responses before it (W-RESP-18,
+ * W-ACK-03), or the ACK of what was executed: a peer that closes is not left in doubt about it.
+ */
+static void
+stop_sending(struct roce_shard *s, struct roce_qp *qp)
+{
+	qp->wq_tx = NULL;
+	roce_timer_remove(s, qp);
+	roce_list_remove(&qp->tx_link);
+	roce_list_remove(&qp->answer_link);
+	if (qp->answer == ROCE_ANSWER_FATAL ||
+		(qp->answer == ROCE_ANSWER_ACK && qp->rd_pending == 0)) {
+		roce_list_append(&s->senders, &qp->tx_link);
+		return;
+	}
+	qp->answer = ROCE_ANSWER_NONE;
+	roce_reads_put(s, qp);
+	qp->rd_pending = 0;
+}
+
+void
+roce_qp_error(
+	struct roce_shard *s, struct roce_qp *qp, enum roce_reason reason, uint8_t syndrome)
+{
+	if (qp->state == ROCE_QPS_ERR)
+		return;
+	qp->state = ROCE_QPS_ERR;
+	qp->reason = (uint8_t)reason;
+	qp->syndrome = syndrome;
+	roce_qp_note(s, qp, ROCE_REC_ERROR, qp->una_psn, reason);
+	stop_sending(s, qp);
+	if (reason != ROCE_REASON_MODIFY)
+		roce_qp_event(s, qp, ROCE_EV_QP_ERROR);
+	if (reason == ROCE_REASON_CLIENT_BREACH) {
+		s->count.client_breaches++;
+		roce_qp_event(s, qp, ROCE_EV_CLIENT_BREACH);
+	}
+	__atomic_store_n(&qp->page->dead, 1, __ATOMIC_RELEASE);
+	roce_list_join(&s->flushing, &qp->flush_link);
+}
+
+void
+roce_qp_fail_wqe(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
+	enum ndsh_wc_status status, enum roce_reason reason, uint8_t syndrome)
+{
+	s->count.requests_failed++;
+	while (qp->wq_head != w) /* READs whose answer can't come any more (W-COMP-05) */
+		roce_comp_finish(s, qp, NDSH_WC_FLUSH_ERR, reason);
+	roce_comp_finish(s, qp, status, syndrome != 0 ? syndrome : (uint32_t)reason);
+	roce_qp_error(s, qp, reason, syndrome);
+}
+
+static void
+flush_cqe(struct roce_shard *s, struct roce_qp *qp, struct roce_cq *cq, uint64_t context, uint8_t op,
+	uint32_t slot_count)
+{
+	roce_cq_push(s, cq, &(struct ndsh_cqe){ .context = context, .qp = qp->handle, .op = op,
+		.status = NDSH_WC_FLUSH_ERR, .slot_count = slot_count, .syndrome = qp->reason });
+}
+
+static bool
+fetched(struct roce_shard *s, struct roce_qp *qp, enum ndsh_fetch result)
+{
+	if (roce_unlikely(result == NDSH_FETCH_BROKEN))
+		roce_qp_event(s, qp, ROCE_EV_CLIENT_BREACH);
+	return result == NDSH_FETCH_OK;
+}
+
+/* One request of the send queue; false: none is left. */
+static bool
+flush_send(struct roce_shard *s, struct roce_qp *qp)
+{
+	if (qp->wq_head != NULL) {
+		roce_comp_finish(s, qp, NDSH_WC_FLUSH_ERR, qp->reason);
+		return true;
+	}
+	if (!fetched(s, qp, ndsh_sq_fetch(&qp->sq, &s->send)))
+		return false;
+	qp->sq_done++;
+	flush_cqe(s, qp, qp->send_cq, s->send.context, s->send.op, qp->sq_done);
+	return true;
+}
+
+static bool
+flush_recv(struct roce_shard *s, struct roce_qp *qp)
+{
+	if (qp->rx_wqe != NULL) {
+		roce_resp_finish_receive(s, qp, NDSH_WC_FLUSH_ERR, 0, NULL);
+		return true;
+	}
+	if (!fetched(s, qp, ndsh_rq_fetch(&qp->rq, &s->recv)))
+		return false;
+	qp->rq_done++;
+	flush_cqe(s, qp, qp->recv_cq, s->recv.context, NDSH_OP_RECV, qp->rq_done);
+	return true;
+}
+
+/* True: done. The barrier stands between page->dead and the look at the rings: a client that posts
+ * meanwhile is seen here, or sees that it must ring. */
+static bool
+flush_qp(struct roce_shard *s, struct roce_qp *qp, uint32_t *budget)
+{
+	ndsh_full_barrier();
+	while (*budget > 0 && flush_send(s, qp))
+		--*budget;
+	while (*budget > 0 && flush_recv(s, qp))
+		--*budget;
+	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
+	__atomic_store_n(&qp->page->rq_done, qp->rq_done, __ATOMIC_RELEASE);
+	return *budget > 0;
+}
+
+void
+roce_flush_some(struct roce_shard *s, uint32_t budget)
+{
+	struct roce_link *l;
+
+	while (budget > 0 && (l = roce_list_first(&s->flushing)) != NULL) {
+		struct roce_qp *qp = roce_container(l, struct roce_qp, flush_link);
+
+		roce_list_remove(l);
+		if (!flush_qp(s, qp, &budget))
+			roce_list_append(&s->flushing, l);
+	}
+}
+
+void
+roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct roce_wqe *w;
+
+	qp->answer = ROCE_ANSWER_NONE;
+	stop_sending(s, qp);
+	roce_list_remove(&qp->flush_link);
+	while ((w = qp->wq_head) != NULL) {
+		qp->wq_head = w->next;
+		roce_wqe_free(s, w);
+	}
+	if (qp->rx_wqe != NULL)
+		roce_wqe_free(s, qp->rx_wqe);
+	qp->wq_tail = NULL;
+	qp->rx_wqe = NULL;
+}

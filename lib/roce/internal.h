@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the parts of the engine know of each other. One file per concern:
+ *
+ *	shard.c event.c mr.c cq.c qpn.c pool.c timer.c	the objects and their bookkeeping
+ *	qp.c qp_modify.c error.c ring.c			a queue pair's life, its shared rings
+ *	rx.c responder.c resp_dup.c completer.c		what a received packet does
+ *	tx.c requester.c resp_tx.c			what may be sent
+ *	sge.c						between packets and scatter/gather lists
+ */
+#ifndef ROCE_INTERNAL_H
+#define ROCE_INTERNAL_H
+
+#include <assert.h>
+#include <string.h>
+
+#include "roce/list.h"
+#include "roce/roce.h"
+#include "roce/siphash.h"
+#include "shm/ndsh_msg.h"
+
+#define roce_likely(x)	 __builtin_expect(!!(x), 1)
+#define roce_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Memory safety is at stake: stop the process, in release builds too. */
+#define roce_assert(x)                                                                             \
+	do {                                                                                       \
+		if (roce_unlikely(!(x)))                                                           \
+			__builtin_trap();                                                          \
+	} while (0)
+
+#define ROCE_SHARD_BITS 3u
+#define ROCE_GEN_BITS	4u
+#define ROCE_INDEX_BITS 17u
+#define ROCE_KEY_BITS	14u /* random part of a key; the rest is the index */
+#define ROCE_MR_BITS	18u
+
+#define ROCE_WQE_SGE	4u  /* in the request itself; more are in an extension */
+#define ROCE_WQE_INLINE 64u
+#define ROCE_TX_QUANTUM 16u /* packets a queue pair may send before it is the next one's turn */
+#define ROCE_FLUSH_BUDGET 512u /* flushed requests per turn */
+#define ROCE_RING_IDLE_NS 100000u
+#define ROCE_RECORDS	8u
+
+/* ---- requests in flight ------------------------------------------------------------------- */
+
+union roce_wqe_ext { /* for the few requests that do not fit */
+	struct ndsh_sge sge[NDSH_SGE_MAX];
+	uint8_t inl[NDSH_INLINE_MAX];
+	union roce_wqe_ext *next;
+};
+
+enum { /* roce_wqe.bits */
+	ROCE_WQB_ISSUED = 1u << 0, /* its first packet was sent once */
+};
+
+/*
+ * A checked private copy of a descriptor. It lives until the request is acknowledged, so that
+ * go-back-N never reads the client's ring again. Receives use it too, while a message arrives.
+ */
+struct roce_wqe {
+	struct roce_wqe *next;
+	uint64_t context;
+	uint64_t raddr;
+	uint32_t rkey;
+	uint32_t bytes; /* of the message; a receive: room */
+	uint32_t first_psn, npsn;
+	uint32_t retry_psn; /* READ: where it was last restarted (W-COMP-09) */
+	uint8_t op, flags, num_sge, bits;
+	uint8_t fault; /* enum ndsh_wc_status: fails when its turn to complete comes */
+	uint8_t fault_reason;
+	uint8_t reserved[6];
+	union roce_wqe_ext *ext;
+	union {
+		struct ndsh_sge sge[ROCE_WQE_SGE];
+		uint8_t inl[ROCE_WQE_INLINE];
+	};
+};
+static_assert(sizeof(struct roce_wqe) == 128, "two cache lines");
+
+static inline const struct ndsh_sge *
+roce_wqe_sge(const struct roce_wqe *w)
+{
+	return w->ext != NULL ? w->ext->sge : w->sge;
+}
+
+static inline const uint8_t *
+roce_wqe_inline(const struct roce_wqe *w)
+{
+	return w->ext != NULL ? w->ext->inl : w->inl;
+}
+
+/* Where in a scatter/gather list byte pos of the message lies: spares a walk per packet. */
+struct roce_sge_pos {
+	const struct roce_wqe *wqe;
+	uint32_t pos, off, idx;
+};
+
+/* ---- replay slots of the responder (W-ATOM-01) -------------------------------------------- */
+
+struct roce_read_slot {
+	uint64_t va;
+	uint32_t first_psn, npsn;
+	uint32_t len, rkey;
+	uint32_t next; /* next response to send, counted from first_psn */
+	uint32_t base; /* where this replay began: its response is a FIRST or ONLY (W-DUP-04) */
+	bool pending;  /* responses are to be sent */
+	bool replay;   /* errors are silent (W-DUP-07) */
+};
+
+struct roce_read_block {
+	struct roce_link lru; /* of blocks in use, oldest first */
+	struct roce_qp *qp;
+	uint64_t used_ns;
+	struct roce_read_slot slot[ROCE_RD_ATOMIC_MAX];
+};
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+struct roce_mr {
+	uint8_t *host;
+	uint64_t va, bytes;
+	uint32_t key; /* 0: free */
+	uint32_t pd, access;
+	uint32_t next_free;
+	uint64_t reserved[3]; /* windows: how many are bound, parent */
+};
+static_assert(sizeof(struct roce_mr) == 64, "one cache line");
+
+struct roce_cq {
+	struct ndsh_cq ring;
+	struct roce_link touched, fired, event, broken;
+	struct roce_link send_qps, recv_qps;
+	void *owner;
+	struct roce_cq *next_free;
+	bool used, dead, event_pending;
+};
+
+enum { /* roce_qp.tx_bits */
+	ROCE_TXB_RNR_WAIT = 1u << 0,  /* the timer is the RNR timer */
+	ROCE_TXB_RESTARTED = 1u << 1, /* went back, no progress since (W-TMR-05) */
+	ROCE_TXB_BURST = 1u << 2,     /* next packet is the first of a retransmission burst */
+	ROCE_TXB_BLOCKED = 1u << 3,   /* has work, waits for progress */
+	ROCE_TXB_RTT = 1u << 4,	      /* a round trip is being measured */
+	ROCE_TXB_STARVED = 1u << 5,   /* tx_link may be in the list of those without a roce_wqe */
+};
+enum { /* roce_qp.rx_bits */
+	ROCE_RXB_NAK_SENT = 1u << 0, /* W-RESP-02 */
+	ROCE_RXB_RNR_SENT = 1u << 1, /* W-RESP-03 */
+	ROCE_RXB_EST = 1u << 2,	     /* first request was seen */
+};
+enum roce_msg { ROCE_MSG_NONE, ROCE_MSG_SEND, ROCE_MSG_WRITE };
+enum roce_answer {
+	ROCE_ANSWER_NONE,
+	ROCE_ANSWER_ACK,
+	ROCE_ANSWER_NAK_SEQ,
+	ROCE_ANSWER_RNR,
+	ROCE_ANSWER_FATAL,
+};
+
+struct roce_qp {
+	/* Line 0: requester and completer. PSNs in order: una <= tx <= snd_max <= load. */
+	_Alignas(64) uint8_t state; /* enum roce_qp_state */
+	uint8_t mtu_shift;
+	uint8_t tx_bits;
+	uint8_t rd_out; /* READs sent and not complete */
+	uint32_t qpn;
+	uint32_t una_psn;  /* oldest not acknowledged, or not placed (READ) */
+	uint32_t tx_psn;   /* next to send */
+	uint32_t snd_max;  /* behind the newest ever sent: responses from there on are ghosts */
+	uint32_t load_psn; /* first of the next request to be fetched */
+	struct roce_wqe *wq_head, *wq_tail, *wq_tx; /* in flight; wq_tx holds tx_psn, NULL: none */
+	uint64_t deadline_ns; /* 0: nothing to wait for */
+	uint16_t unacked; /* packets since the last AckReq */
+	uint16_t ip_id;
+	uint32_t sq_done;
+
+	/* Line 1: responder. */
+	uint32_t recv_psn;   /* ePSN: next to be received */
+	uint32_t placed_psn; /* all before it are executed and visible: what ACKs follow */
+	uint32_t msn;
+	uint8_t rx_bits;
+	uint8_t rx_msg; /* enum roce_msg under way */
+	uint8_t answer; /* enum roce_answer owed */
+	uint8_t answer_syndrome;
+	uint32_t answer_psn;
+	uint32_t gap_psn; /* newest out-of-sequence PSN dropped */
+	uint64_t rx_va;	  /* WRITE: where the next payload goes */
+	uint32_t rx_rkey, rx_left, rx_bytes;
+	uint32_t pd;
+	struct roce_wqe *rx_wqe; /* receive in use */
+	uint32_t dest_qpn;
+	uint8_t access;
+	uint8_t rd_pending; /* read slots with responses to send */
+	uint8_t events;	    /* 1 << enum roce_event_type */
+	uint8_t reason;
+
+	/* Lines 2 and 3: both directions. */
+	struct roce_hdr_tmpl tmpl;
+	uint32_t port;
+	struct roce_link tx_link, answer_link;
+	struct ndsh_qp_page *page;
+
+	/* Lines 4 and 5: rings. */
+	struct ndsh_sq sq;
+	struct roce_link ring_link;
+	uint64_t ring_ns; /* when the send ring last had work */
+	struct ndsh_rq rq;
+	uint32_t rq_done;
+	uint32_t handle;
+	struct roce_cq *send_cq, *recv_cq;
+	struct roce_sge_pos tx_pos, read_pos, recv_pos;
+
+	/* READs of the peer. */
+	struct roce_read_block *reads;
+	uint8_t rd_next, rd_cur; /* next slot to fill; slot being answered */
+	uint8_t max_rd, max_dest_rd;
+	/* Retries. */
+	uint8_t min_rnr_code, timeout_code, retry, rnr_retry;
+	uint8_t retry_left, rnr_left, backoff;
+	uint8_t syndrome;
+	uint32_t rtt_psn, srtt_ns;
+	uint64_t rtt_ns;    /* when the measured packet left */
+	uint64_t charge_ns; /* last progress, or last timeout that cost a retry */
+	struct roce_link timer_link;
+	uint64_t timer_tick;
+
+	/* Cold. */
+	struct roce_link event_link, flush_link, send_cq_link, recv_cq_link;
+	void *owner;
+	uint32_t next_free; /* index */
+	uint8_t generation, used;
+	uint8_t record_next, record_count;
+	struct roce_qp_record record[ROCE_RECORDS];
+};
+static_assert(offsetof(struct roce_qp, recv_psn) == 64, "line 1");
+static_assert(offsetof(struct roce_qp, tmpl) == 128, "line 2");
+static_assert(sizeof(struct roce_qp) <= 832, "thousands of idle queue pairs are normal");
+
+#define ROCE_WHEEL_SHIFT 15u /* ns per tick, as a power of two: 32.8 us */
+#define ROCE_WHEEL_SLOTS 4096u
+
+struct roce_shard {
+	struct roce_shard_cfg cfg;
+	uint64_t now_ns; /* of the call under way */
+	uint32_t window, window_quarter;
+	uint64_t qpn_key[2], secret_count;
+	/* What may be sent. */
+	struct roce_link answers, senders, starved;
+	/* Pools. */
+	struct roce_wqe *wqe_free;
+	union roce_wqe_ext *ext_free;
+	uint32_t num_exts, exts_left;
+	struct roce_read_block *reads_free;
+	struct roce_link reads_lru;
+	/* What the turn leaves behind. */
+	struct roce_link touched_cqs, fired_cqs, broken_cqs, event_cqs, event_qps, flushing, rings;
+	/* Tables. */
+	struct roce_qp *qps;
+	struct roce_mr *mrs;
+	struct roce_cq *cqs, *cq_free;
+	uint32_t *pd_refs, *pd_free; /* refs + 1 of PDs in use; stack of free numbers */
+	uint32_t pd_free_count;
+	uint32_t qp_free_head, qp_free_tail, mr_free_head, mr_free_tail; /* FIFOs: numbers rest long */
+	struct roce_usage usage;
+	struct roce_counters count;
+	/* Scratch of one call, too large for a hot stack frame. */
+	struct ndsh_send send;
+	struct ndsh_recv recv;
+	/* Timer wheel. */
+	uint64_t wheel_tick; /* next tick to look at */
+	uint64_t wheel_map[ROCE_WHEEL_SLOTS / 64];
+	struct roce_link wheel[ROCE_WHEEL_SLOTS];
+};
+
+#define ROCE_NONE UINT32_MAX /* end of an index chain */
+
+/* Distance forward from b to a. */
+static inline uint32_t
+roce_psn_from(uint32_t a, uint32_t b)
+{
+	return (a - b) & ROCE_PSN_MASK;
+}
+
+static inline uint32_t
+roce_qp_mtu(const struct roce_qp *qp)
+{
+	return 1u << qp->mtu_shift;
+}
+
+/* PSNs that len bytes take (W-PSN-03). */
+static inline uint32_t
+roce_npsn(const struct roce_qp *qp, uint32_t len)
+{
+	uint32_t n = (uint32_t)(((uint64_t)len + roce_qp_mtu(qp) - 1) >> qp->mtu_shift);
+
+	return n > 0 ? n : 1;
+}
+
+/* shard.c */
+uint64_t roce_shard_random(struct roce_shard *s, uint64_t domain);
+bool roce_pd_get(struct roce_shard *s, uint32_t pd);
+void roce_pd_put(struct roce_shard *s, uint32_t pd);
+
+/* qpn.c */
+void roce_qpn_key(const uint64_t secret[2], uint64_t key[2]);
+uint32_t roce_qpn_make(const uint64_t key[2], uint32_t shard, uint32_t generation, uint32_t index);
+struct roce_qp *roce_qp_lookup(struct roce_shard *s, uint32_t qpn);
+
+/* pool.c */
+bool roce_wqe_for_send(const struct roce_shard *s);
+bool roce_wqe_for_recv(const struct roce_shard *s);
+struct roce_wqe *roce_wqe_from_send(struct roce_shard *s, const struct ndsh_send *in);
+struct roce_wqe *roce_wqe_from_recv(struct roce_shard *s, const struct ndsh_recv *in);
+void roce_wqe_free(struct roce_shard *s, struct roce_wqe *w);
+struct roce_read_block *roce_reads_get(struct roce_shard *s, struct roce_qp *qp);
+void roce_reads_put(struct roce_shard *s, struct roce_qp *qp);
+
+/* mr.c: the one place where a key becomes a pointer. NULL: refused. */
+uint8_t *roce_mr_access(struct roce_shard *s, uint32_t key, uint32_t pd, uint64_t va, uint64_t bytes,
+	uint32_t right);
+
+/* sge.c: false if a region does not permit it */
+bool roce_sge_check(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w,
+	uint32_t right);
+bool roce_sge_gather(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_pos *pos,
+	const struct roce_wqe *w, uint32_t from, uint8_t *dst, uint32_t bytes);
+bool roce_sge_scatter(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_pos *pos,
+	const struct roce_wqe *w, uint32_t from, const uint8_t *src, uint32_t bytes);
+
+/* cq.c */
+void roce_cq_push(struct roce_shard *s, struct roce_cq *cq, const struct ndsh_cqe *cqe);
+
+/* event.c */
+void roce_qp_event(struct roce_shard *s, struct roce_qp *qp, enum roce_event_type type);
+void roce_qp_note(const struct roce_shard *s, struct roce_qp *qp, enum roce_record_kind kind,
+	uint32_t psn, uint32_t detail);
+
+/* timer.c: one entry per queue pair; moving a deadline back in time costs, forward does not */
+void roce_timer_set(struct roce_shard *s, struct roce_qp *qp, uint64_t deadline_ns);
+void roce_timer_remove(struct roce_shard *s, struct roce_qp *qp);
+
+/* error.c */
+void roce_qp_error(
+	struct roce_shard *s, struct roce_qp *qp, enum roce_reason reason, uint8_t syndrome);
+void roce_qp_fail_wqe(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
+	enum ndsh_wc_status status, enum roce_reason reason, uint8_t syndrome);
+void roce_flush_some(struct roce_shard *s, uint32_t budget);
+/* Everything in flight vanishes without completions. */
+void roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp);
+
+/* Our own bug in the state of one queue pair: that one dies, nobody else notices. */
+#define roce_qp_bug(s, qp)                                                                         \
+	do {                                                                                       \
+		(s)->count.internal_errors++;                                                      \
+		roce_qp_error(s, qp, ROCE_REASON_INTERNAL, 0);                                     \
+	} while (0)
+
+/* qp.c: forget all but the QPN and what creation gave */
+void roce_qp_clear(struct roce_qp *qp);
+
+/* requester.c */
+bool roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot);
+uint64_t roce_req_rto(const struct roce_shard *s, const struct roce_qp *qp);
+void roce_req_go_back(struct roce_shard *s, struct roce_qp *qp);
+void roce_req_timeout(struct roce_shard *s, struct roce_qp *qp);
+
+/* It may have something to send. */
+static inline void
+roce_tx_want(struct roce_shard *s, struct roce_qp *qp)
+{
+	if (roce_unlikely(qp->tx_bits & ROCE_TXB_STARVED)) {
+		qp->tx_bits &= (uint8_t)~ROCE_TXB_STARVED;
+		roce_list_remove(&qp->tx_link);
+	}
+	roce_list_join(&s->senders, &qp->tx_link);
+}
+
+/* completer.c */
+void roce_comp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
+/* The head of the send queue is finished: completion, slot, pool. */
+void roce_comp_finish(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status,
+	uint32_t syndrome);
+
+/* responder.c, resp_dup.c, resp_tx.c */
+void roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
+void roce_resp_duplicate(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
+void roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn,
+	uint8_t syndrome, enum ndsh_wc_status status, enum roce_reason reason);
+void roce_resp_finish_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status,
+	uint32_t bytes, const struct roce_pkt *pkt);
+/* A READ that was pending is answered, or given up. */
+void roce_read_done(struct roce_qp *qp, uint32_t index);
+void roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_answer answer, uint32_t psn,
+	uint8_t syndrome);
+bool roce_resp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot);
+static inline bool
+roce_resp_pending(const struct roce_qp *qp)
+{
+	return qp->rd_pending > 0 || qp->answer != ROCE_ANSWER_NONE;
+}
+
+/* Finish and count a frame whose headers and payload stand in slot->buf. */
+static inline void
+roce_tx_seal(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot, uint32_t hdr_bytes,
+	uint32_t payload_bytes)
+{
+	slot->len = roce_wire_seal(slot->buf, &qp->tmpl, hdr_bytes, payload_bytes);
+	slot->port = qp->port;
+	s->count.tx_packets++;
+	s->count.tx_bytes += slot->len;
+}
+
+#endif

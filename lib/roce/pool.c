@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pools of a shard: requests in flight, their extensions, replay blocks. */
+#include "roce/internal.h"
+
+#define READS_REST_NS 1000000000u /* a block used more recently is not taken from its owner */
+
+/*
+ * Requests leave some for receives: if requests could take all, two peers might each wait for ever
+ * for the other to find one for its receive. Both pools are asked, because nobody knows before the
+ * fetch what a descriptor needs.
+ */
+static bool
+wqe_left(const struct roce_shard *s, uint32_t reserve, uint32_t ext_reserve)
+{
+	return s->cfg.max_wqes - s->usage.wqes > reserve && s->exts_left > ext_reserve;
+}
+
+bool
+roce_wqe_for_send(const struct roce_shard *s)
+{
+	return wqe_left(s, s->cfg.max_wqes / 8, s->num_exts / 8 + 1);
+}
+
+bool
+roce_wqe_for_recv(const struct roce_shard *s)
+{
+	return wqe_left(s, 0, 0);
+}
+
+static struct roce_wqe *
+wqe_alloc(struct roce_shard *s, bool extended)
+{
+	struct roce_wqe *w = s->wqe_free;
+
+	roce_assert(w != NULL);
+	s->wqe_free = w->next;
+	s->usage.wqes++;
+	w->next = NULL;
+	w->ext = NULL;
+	if (extended) {
+		roce_assert(s->ext_free != NULL);
+		w->ext = s->ext_free;
+		s->ext_free = w->ext->next;
+		s->exts_left--;
+	}
+	return w;
+}
+
+void
+roce_wqe_free(struct roce_shard *s, struct roce_wqe *w)
+{
+	if (w->ext != NULL) {
+		w->ext->next = s->ext_free;
+		s->ext_free = w->ext;
+		s->exts_left++;
+	}
+	w->next = s->wqe_free;
+	s->wqe_free = w;
+	s->usage.wqes--;
+}
+
+struct roce_wqe *
+roce_wqe_from_send(struct roce_shard *s, const struct ndsh_send *in)
+{
+	bool inl = in->flags & NDSH_WRF_INLINE;
+	struct roce_wqe *w = wqe_alloc(
+		s, inl ? in->bytes > ROCE_WQE_INLINE : in->num_sge > ROCE_WQE_SGE);
+
+	w->context = in->context;
+	w->raddr = in->raddr;
+	w->rkey = in->rkey;
+	w->bytes = in->bytes;
+	w->op = in->op;
+	w->flags = in->flags;
+	w->num_sge = in->num_sge;
+	w->bits = 0;
+	w->fault = NDSH_WC_SUCCESS;
+	if (inl)
+		memcpy(w->ext != NULL ? w->ext->inl : w->inl, in->inl, in->bytes);
+	else
+		memcpy(w->ext != NULL ? w->ext->sge : w->sge, in->sge,
+			in->num_sge * sizeof(in->sge[0]));
+	return w;
+}
+
+struct roce_wqe *
+roce_wqe_from_recv(struct roce_shard *s, const struct ndsh_recv *in)
+{
+	struct roce_wqe *w = wqe_alloc(s, in->num_sge > ROCE_WQE_SGE);
+
+	w->context = in->context;
+	w->bytes = in->bytes < ROCE_MSG_MAX ? in->bytes : ROCE_MSG_MAX;
+	w->op = NDSH_OP_RECV;
+	w->flags = 0;
+	w->num_sge = in->num_sge;
+	w->bits = 0;
+	memcpy(w->ext != NULL ? w->ext->sge : w->sge, in->sge, in->num_sge * sizeof(in->sge[0]));
+	return w;
+}
+
+/*
+ * A queue pair keeps its replay block for life, because the peer may repeat a READ at any time. With
+ * all blocks in use, the one longest at rest goes: a repetition after that is dropped, as the rules
+ * have it for READs too old (W-DUP-03). NULL: none is at rest.
+ */
+static struct roce_read_block *
+reads_steal(struct roce_shard *s)
+{
+	struct roce_link *link = roce_list_first(&s->reads_lru);
+	struct roce_read_block *b;
+
+	if (link == NULL)
+		return NULL;
+	b = roce_container(link, struct roce_read_block, lru);
+	if (b->qp->rd_pending > 0 || s->now_ns - b->used_ns < READS_REST_NS)
+		return NULL;
+	roce_reads_put(s, b->qp);
+	return s->reads_free;
+}
+
+struct roce_read_block *
+roce_reads_get(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct roce_read_block *b = qp->reads;
+
+	if (b == NULL) {
+		b = s->reads_free != NULL ? s->reads_free : reads_steal(s);
+		if (b == NULL)
+			return NULL;
+		s->reads_free = (void *)b->lru.next;
+		memset(b, 0, sizeof(*b));
+		b->qp = qp;
+		qp->reads = b;
+		qp->rd_next = 0;
+		qp->rd_cur = 0;
+	}
+	b->used_ns = s->now_ns;
+	roce_list_remove(&b->lru);
+	roce_list_append(&s->reads_lru, &b->lru);
+	return b;
+}
+
+void
+roce_reads_put(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct roce_read_block *b = qp->reads;
+
+	if (b == NULL)
+		return;
+	roce_list_remove(&b->lru);
+	b->qp = NULL;
+	b->lru.next = (void *)s->reads_free;
+	s->reads_free = b;
+	qp->reads = NULL;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* States of a queue pair and what each transition needs and permits (2.13). */
+#include "roce/internal.h"
+
+#define REMOTE_RIGHTS                                                                              \
+	(NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC)
+
+struct transition {
+	bool valid;
+	uint16_t required, optional;
+};
+
+#define TO_RTR                                                                                     \
+	(ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |                      \
+		ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR)
+#define TO_RTS                                                                                     \
+	(ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY | ROCE_QPA_SQ_PSN | ROCE_QPA_MAX_RD)
+#define LIVE (ROCE_QPA_ACCESS | ROCE_QPA_MIN_RNR)
+#define IN_SQD                                                                                     \
+	(LIVE | ROCE_QPA_PATH | ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY |           \
+		ROCE_QPA_MAX_RD | ROCE_QPA_MAX_DEST_RD)
+
+static const struct transition transitions[ROCE_QPS_ERR + 1][ROCE_QPS_ERR + 1] = {
+	[ROCE_QPS_RESET] = {
+		[ROCE_QPS_RESET] = { true, 0, 0 },
+		[ROCE_QPS_INIT] = { true, ROCE_QPA_ACCESS, 0 },
+	},
+	[ROCE_QPS_INIT] = {
+		[ROCE_QPS_RESET] = { true, 0, 0 },
+		[ROCE_QPS_INIT] = { true, 0, ROCE_QPA_ACCESS },
+		[ROCE_QPS_RTR] = { true, TO_RTR, ROCE_QPA_ACCESS },
+		[ROCE_QPS_ERR] = { true, 0, 0 },
+	},
+	[ROCE_QPS_RTR] = {
+		[ROCE_QPS_RESET] = { true, 0, 0 },
+		[ROCE_QPS_RTS] = { true, TO_RTS, LIVE },
+		[ROCE_QPS_ERR] = { true, 0, 0 },
+	},
+	[ROCE_QPS_RTS] = {
+		[ROCE_QPS_RESET] = { true, 0, 0 },
+		[ROCE_QPS_RTS] = { true, 0, LIVE },
+		[ROCE_QPS_SQD] = { true, 0, 0 },
+		[ROCE_QPS_ERR] = { true, 0, 0 },
+	},
+	[ROCE_QPS_SQD] = {
+		[ROCE_QPS_RESET] = { true, 0, 0 },
+		[ROCE_QPS_RTS] = { true, 0, LIVE },
+		[ROCE_QPS_SQD] = { true, 0, IN_SQD },
+		[ROCE_QPS_ERR] = { true, 0, 0 },
+	},
+	[ROCE_QPS_ERR] = {
+		[ROCE_QPS_RESET] = { true, 0, 0 },
+		[ROCE_QPS_ERR] = { true, 0, 0 },
+	},
+};
+
+static bool
+mtu_ok(uint32_t bytes)
+{
+	return bytes >= 256 && bytes <= ROCE_MTU_MAX && (bytes & (bytes - 1)) == 0;
+}
+
+/* Only what mask names is looked at. */
+static bool
+values_ok(uint32_t mask, const struct roce_qp_attr *a)
+{
+	if ((mask & ROCE_QPA_ACCESS) && (a->access & ~(uint32_t)REMOTE_RIGHTS) != 0)
+		return false;
+	if ((mask & ROCE_QPA_MTU) && !mtu_ok(a->mtu_bytes))
+		return false;
+	if ((mask & ROCE_QPA_PATH) &&
+		roce_gid_is_v4(&a->path.sgid) != roce_gid_is_v4(&a->path.dgid))
+		return false;
+	if ((mask & ROCE_QPA_DEST_QPN) &&
+		(a->dest_qpn <= ROCE_QPN_GSI || a->dest_qpn >= ROCE_QPN_MASK))
+		return false;
+	return !((mask & ROCE_QPA_RQ_PSN) && a->rq_psn > ROCE_PSN_MASK) &&
+	       !((mask & ROCE_QPA_SQ_PSN) && a->sq_psn > ROCE_PSN_MASK) &&
+	       !((mask & ROCE_QPA_MAX_DEST_RD) && a->max_dest_rd > ROCE_RD_ATOMIC_MAX) &&
+	       !((mask & ROCE_QPA_MAX_RD) && a->max_rd > ROCE_RD_ATOMIC_MAX) &&
+	       !((mask & ROCE_QPA_MIN_RNR) && a->min_rnr_code > 31) &&
+	       !((mask & ROCE_QPA_TIMEOUT) && a->timeout_code > 31) &&
+	       !((mask & ROCE_QPA_RETRY) && a->retry > 7) &&
+	       !((mask & ROCE_QPA_RNR_RETRY) && a->rnr_retry > 7);
+}
+
+static enum roce_modify
+judge(const struct roce_qp *qp, enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr)
+{
+	const struct transition *t;
+
+	if ((unsigned)to > ROCE_QPS_ERR || !transitions[qp->state][to].valid)
+		return ROCE_MODIFY_BAD_TRANSITION;
+	t = &transitions[qp->state][to];
+	if ((mask & t->required) != t->required)
+		return ROCE_MODIFY_MISSING_ATTR;
+	if (mask & ~(uint32_t)(t->required | t->optional))
+		return ROCE_MODIFY_FORBIDDEN_ATTR;
+	return values_ok(mask, attr) ? ROCE_MODIFY_OK : ROCE_MODIFY_BAD_VALUE;
+}
+
+static void
+apply_path(struct roce_qp *qp, const struct roce_qp_attr *a)
+{
+	roce_hdr_tmpl_init(&qp->tmpl, &a->path);
+	qp->port = a->port;
+}
+
+static void
+apply_psns(struct roce_qp *qp, uint32_t mask, const struct roce_qp_attr *a)
+{
+	if (mask & ROCE_QPA_RQ_PSN) {
+		qp->recv_psn = a->rq_psn;
+		qp->placed_psn = a->rq_psn;
+	}
+	if (mask & ROCE_QPA_SQ_PSN) {
+		qp->una_psn = a->sq_psn;
+		qp->tx_psn = a->sq_psn;
+		qp->snd_max = a->sq_psn;
+		qp->load_psn = a->sq_psn;
+	}
+}
+
+static void
+apply(struct roce_qp *qp, uint32_t mask, const struct roce_qp_attr *a)
+{
+	apply_psns(qp, mask, a);
+	if (mask & ROCE_QPA_ACCESS)
+		qp->access = (uint8_t)a->access;
+	if (mask & ROCE_QPA_PATH)
+		apply_path(qp, a);
+	if (mask & ROCE_QPA_MTU)
+		qp->mtu_shift = (uint8_t)__builtin_ctz(a->mtu_bytes);
+	if (mask & ROCE_QPA_DEST_QPN)
+		qp->dest_qpn = a->dest_qpn;
+	if (mask & ROCE_QPA_MAX_DEST_RD)
+		qp->max_dest_rd = a->max_dest_rd;
+	if (mask & ROCE_QPA_MAX_RD)
+		qp->max_rd = a->max_rd;
+	if (mask & ROCE_QPA_MIN_RNR)
+		qp->min_rnr_code = a->min_rnr_code;
+	if (mask & ROCE_QPA_TIMEOUT)
+		qp->timeout_code = a->timeout_code;
+	if (mask & ROCE_QPA_RETRY)
+		qp->retry = qp->retry_left = a->retry;
+	if (mask & ROCE_QPA_RNR_RETRY)
+		qp->rnr_retry = qp->rnr_left = a->rnr_retry;
+}
+
+/*
+ * W-QP-01. Requests posted and not fetched vanish too, their slots count as finished; no more than
+ * the rings hold, since a client may go on posting.
+ */
+static void
+reset(struct roce_shard *s, struct roce_qp *qp)
+{
+	uint32_t left;
+
+	roce_qp_quiet(s, qp);
+	for (left = qp->sq.depth; left > 0; left--)
+		if (ndsh_sq_fetch(&qp->sq, &s->send) != NDSH_FETCH_OK)
+			break;
+	for (left = qp->rq.depth; left > 0; left--)
+		if (ndsh_rq_fetch(&qp->rq, &s->recv) != NDSH_FETCH_OK)
+			break;
+	roce_list_remove(&qp->ring_link);
+	roce_list_remove(&qp->event_link);
+	roce_qp_clear(qp);
+	qp->sq_done = qp->sq.next;
+	qp->rq_done = qp->rq.next;
+	__atomic_store_n(&qp->page->sq_polled, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
+	__atomic_store_n(&qp->page->rq_done, qp->rq_done, __ATOMIC_RELEASE);
+	__atomic_store_n(&qp->page->dead, 0, __ATOMIC_RELEASE);
+}
+
+enum roce_modify
+roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, enum roce_qp_state to,
+	uint32_t mask, const struct roce_qp_attr *attr)
+{
+	enum roce_modify verdict = judge(qp, to, mask, attr);
+
+	if (verdict != ROCE_MODIFY_OK)
+		return verdict;
+	s->now_ns = now_ns;
+	if (to == ROCE_QPS_RESET) {
+		reset(s, qp);
+		return ROCE_MODIFY_OK;
+	}
+	if (to == ROCE_QPS_ERR) {
+		roce_qp_error(s, qp, ROCE_REASON_MODIFY, 0);
+		roce_flush_some(s, ROCE_FLUSH_BUDGET);
+		return ROCE_MODIFY_OK;
+	}
+	apply(qp, mask, attr);
+	qp->state = (uint8_t)to;
+	if (to == ROCE_QPS_RTS) { /* requests may wait since before, or since SQD */
+		roce_qp_doorbell(s, qp, now_ns);
+		roce_tx_want(s, qp);
+	}
+	return ROCE_MODIFY_OK;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Queue pair numbers: {shard, generation, index} behind a keyed permutation of 24 bits, so that
+ * a number found on the wire says nothing about its neighbours, and costs no table to look up.
+ */
+#include "roce/internal.h"
+
+#define HALF_BITS 12u
+#define HALF_MASK 0xfffu
+#define ROUNDS	  4u
+
+static uint32_t
+round_function(const uint64_t key[2], unsigned round, uint32_t half)
+{
+	uint64_t x = (half + 1 + ((uint64_t)round << 32)) * 0x9e3779b97f4a7c15ull;
+
+	x ^= key[round & 1];
+	x *= 0xd6e8feb86659fd93ull;
+	x ^= x >> 32;
+	x += key[~round & 1];
+	x *= 0xd6e8feb86659fd93ull;
+	return (uint32_t)(x >> 52);
+}
+
+static uint32_t
+permute(const uint64_t key[2], uint32_t x)
+{
+	uint32_t l = x >> HALF_BITS, r = x & HALF_MASK;
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		uint32_t t = l ^ round_function(key, i, r);
+
+		l = r;
+		r = t;
+	}
+	return l << HALF_BITS | r;
+}
+
+static uint32_t
+unpermute(const uint64_t key[2], uint32_t x)
+{
+	uint32_t l = x >> HALF_BITS, r = x & HALF_MASK;
+
+	for (unsigned i = ROUNDS; i-- > 0;) {
+		uint32_t t = r ^ round_function(key, i, l);
+
+		r = l;
+		l = t;
+	}
+	return l << HALF_BITS | r;
+}
+
+/* The round function is quick, not strong: it gets keys from which the secret does not follow. */
+void
+roce_qpn_key(const uint64_t secret[2], uint64_t key[2])
+{
+	key[0] = roce_siphash(secret, UINT64_MAX, 0);
+	key[1] = roce_siphash(secret, UINT64_MAX, 1);
+}
+
+uint32_t
+roce_qpn_make(const uint64_t key[2], uint32_t shard, uint32_t generation, uint32_t index)
+{
+	return permute(key, shard << (ROCE_GEN_BITS + ROCE_INDEX_BITS) |
+				    (generation & ((1u << ROCE_GEN_BITS) - 1)) << ROCE_INDEX_BITS |
+				    index);
+}
+
+struct roce_qp *
+roce_qp_lookup(struct roce_shard *s, uint32_t qpn)
+{
+	uint32_t index = unpermute(s->qpn_key, qpn) & ((1u << ROCE_INDEX_BITS) - 1);
+	struct roce_qp *qp;
+
+	if (index >= s->cfg.max_qps)
+		return NULL;
+	qp = &s->qps[index];
+	return qp->used && qp->qpn == qpn ? qp : NULL;
+}
+
+uint32_t
+roce_qpn_shard(const uint64_t secret[2], uint32_t qpn)
+{
+	uint64_t key[2];
+
+	roce_qpn_key(secret, key);
+	return unpermute(key, qpn & ROCE_QPN_MASK) >> (ROCE_GEN_BITS + ROCE_INDEX_BITS);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requester: from the send ring to request packets. Messages leave in posting order, packets in
+ * PSN order (W-REQ-01); a retransmission is the same walk from an older PSN (W-REQ-10).
+ */
+#include "roce/internal.h"
+
+#define PSN_SPAN_MAX (1u << 23) /* W-PSN-02 */
+
+static uint64_t
+ack_timeout_ns(const struct roce_qp *qp)
+{
+	return UINT64_C(4096) << qp->timeout_code;
+}
+
+/*
+ * When to go back unasked (W-TMR-07): four round trips, doubled by every try in vain, between the
+ * shard's floor and the timeout that verbs know.
+ */
+uint64_t
+roce_req_rto(const struct roce_shard *s, const struct roce_qp *qp)
+{
+	uint64_t rto = UINT64_C(4) * qp->srtt_ns, cap = ack_timeout_ns(qp);
+
+	if (rto < s->cfg.rto_floor_ns)
+		rto = s->cfg.rto_floor_ns;
+	rto <<= qp->backoff;
+	if (cap < s->cfg.rto_floor_ns)
+		cap = s->cfg.rto_floor_ns;
+	return rto < cap ? rto : cap;
+}
+
+/* Mark w to fail when its turn to complete comes; what was sent before it is still waited for. */
+static void
+req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, enum ndsh_wc_status status,
+	enum roce_reason reason)
+{
+	w->fault = (uint8_t)status;
+	w->fault_reason = (uint8_t)reason;
+	if (qp->wq_head == w)
+		roce_qp_fail_wqe(s, qp, w, status, reason, 0);
+}
+
+static bool
+req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
+{
+	bool possible = w->op == NDSH_OP_SEND || w->op == NDSH_OP_WRITE ||
+			(w->op == NDSH_OP_READ && qp->max_rd > 0); /* W-REQ-05 */
+
+	if (roce_unlikely(!possible)) {
+		req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_OP);
+		return false;
+	}
+	/* A READ whose data has no place to go is not even asked for. */
+	if (w->op == NDSH_OP_READ && !roce_sge_check(s, qp, w, NDSH_ACCESS_LOCAL_WRITE)) {
+		req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
+		return false;
+	}
+	return true;
+}
+
+/* Fetch the next descriptor into the queue of requests in flight. */
+static struct roce_wqe *
+req_load(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct roce_wqe *w;
+	enum ndsh_fetch got;
+
+	if (qp->state != ROCE_QPS_RTS) /* W-REQ-12 */
+		return NULL;
+	if (roce_unlikely(!roce_wqe_for_send(s))) {
+		if (ndsh_sq_ready(&qp->sq)) {
+			s->count.wqe_pool_empty++;
+			qp->tx_bits |= ROCE_TXB_STARVED;
+			roce_list_append(&s->starved, &qp->tx_link);
+		}
+		return NULL;
+	}
+	got = ndsh_sq_fetch(&qp->sq, &s->send);
+	if (got != NDSH_FETCH_OK) {
+		if (got == NDSH_FETCH_BROKEN)
+			roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
+		return NULL;
+	}
+	w = roce_wqe_from_send(s, &s->send);
+	w->first_psn = qp->load_psn;
+	w->retry_psn = qp->load_psn;
+	w->npsn = roce_npsn(qp, w->bytes);
+	qp->load_psn = roce_psn_add(qp->load_psn, w->npsn);
+	if (qp->wq_head == NULL)
+		qp->wq_head = w;
+	else
+		qp->wq_tail->next = w;
+	qp->wq_tail = w;
+	qp->wq_tx = w;
+	return req_judge(s, qp, w) ? w : NULL;
+}
+
+/* May a message begin that was never sent? (W-REQ-05, W-FENCE-01, W-PSN-02) */
+static bool
+req_may_start(const struct roce_qp *qp, const struct roce_wqe *w)
+{
+	if ((w->flags & NDSH_WRF_FENCE) && qp->rd_out > 0)
+		return false;
+	if (qp->state != ROCE_QPS_RTS)
+		return false;
+	if (roce_psn_from(qp->tx_psn, qp->una_psn) + w->npsn > PSN_SPAN_MAX)
+		return false;
+	return w->op != NDSH_OP_READ || qp->rd_out < qp->max_rd;
+}
+
+/* The request that holds the next packet to send; NULL: none now. */
+static struct roce_wqe *
+req_next(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct roce_wqe *w = qp->wq_tx;
+
+	if (qp->state != ROCE_QPS_RTS && qp->state != ROCE_QPS_SQD)
+		return NULL;
+	if ((qp->tx_bits & ROCE_TXB_RNR_WAIT) ||
+		roce_psn_from(qp->tx_psn, qp->una_psn) >= s->window) {
+		qp->tx_bits |= ROCE_TXB_BLOCKED;
+		return NULL;
+	}
+	qp->tx_bits &= (uint8_t)~ROCE_TXB_BLOCKED;
+	if (w == NULL) {
+		w = req_load(s, qp);
+		if (w == NULL)
+			return NULL;
+	}
+	if (roce_unlikely(w->fault != NDSH_WC_SUCCESS ||
+			  (!(w->bits & ROCE_WQB_ISSUED) && !req_may_start(qp, w)))) {
+		qp->tx_bits |= ROCE_TXB_BLOCKED;
+		return NULL;
+	}
+	return w;
+}
+
+/* W-REQ-04 */
+static bool
+req_wants_ack(const struct roce_shard *s, struct roce_qp *qp, bool last)
+{
+	bool window_closes = roce_psn_from(qp->tx_psn, qp->una_psn) + 1 >= s->window;
+
+	if (!last && !window_closes && !(qp->tx_bits & ROCE_TXB_BURST) &&
+		++qp->unacked < s->window_quarter)
+		return false;
+	qp->unacked = 0;
+	return true;
+}
+
+/* A packet of w is about to leave that takes PSNs up to next. */
+static void
+req_sent(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint32_t next, bool ackreq)
+{
+	bool again = qp->tx_psn != qp->snd_max;
+
+	if (again) {
+		s->count.retransmitted_packets++;
+	} else {
+		qp->snd_max = next;
+		if (ackreq && !(qp->tx_bits & ROCE_TXB_RTT)) {
+			qp->tx_bits |= ROCE_TXB_RTT;
+			qp->rtt_psn = qp->tx_psn;
+			qp->rtt_ns = s->now_ns;
+		}
+	}
+	qp->tx_bits &= (uint8_t)~ROCE_TXB_BURST;
+	if (!(w->bits & ROCE_WQB_ISSUED)) {
+		w->bits |= ROCE_WQB_ISSUED;
+		if (w->op == NDSH_OP_READ)
+			qp->rd_out++;
+	}
+	qp->tx_psn = next;
+	if (next == roce_psn_add(w->first_psn, w->npsn))
+		qp->wq_tx = w->next;
+	if (qp->deadline_ns == 0 && qp->timeout_code != 0) {
+		qp->charge_ns = s->now_ns;
+		roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
+	}
+}
+
+static void
+req_tx_read(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
+{
+	uint32_t skip = roce_psn_from(qp->tx_psn, w->first_psn);
+	uint32_t skip_bytes = skip << qp->mtu_shift; /* W-REQ-11 */
+	uint32_t hdr;
+
+	w->retry_psn = qp->tx_psn;
+	hdr = roce_wire_build(slot->buf, &qp->tmpl,
+		&(struct roce_pkt){
+			.opcode = ROCE_READ_REQUEST,
+			.qpn = qp->dest_qpn,
+			.psn = qp->tx_psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.mig = true,
+			.ackreq = true,
+			.va = w->raddr + skip_bytes,
+			.rkey = w->rkey,
+			.dma_bytes = w->bytes - skip_bytes,
+		},
+		qp->ip_id++);
+	roce_tx_seal(s, qp, slot, hdr, 0);
+	req_sent(s, qp, w, roce_psn_add(w->first_psn, w->npsn), true);
+}
+
+static uint8_t
+data_opcode(uint8_t op, bool first, bool last)
+{
+	static const uint8_t send[4] = { ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST,
+		ROCE_SEND_ONLY };
+	static const uint8_t write[4] = { ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST,
+		ROCE_WRITE_ONLY };
+
+	return (op == NDSH_OP_SEND ? send : write)[first | last << 1];
+}
+
+static bool
+req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
+{
+	uint32_t index = roce_psn_from(qp->tx_psn, w->first_psn);
+	bool last = index + 1 == w->npsn;
+	uint32_t from = index << qp->mtu_shift;
+	uint32_t bytes = last ? w->bytes - from : roce_qp_mtu(qp);
+	bool ackreq = req_wants_ack(s, qp, last);
+	uint32_t hdr = roce_wire_build(slot->buf, &qp->tmpl,
+		&(struct roce_pkt){
+			.opcode = data_opcode(w->op, index == 0, last),
+			.qpn = qp->dest_qpn,
+			.psn = qp->tx_psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.mig = true,
+			.se = last && w->op == NDSH_OP_SEND && (w->flags & NDSH_WRF_SOLICIT),
+			.ackreq = ackreq,
+			.payload_bytes = bytes,
+			.va = w->raddr,
+			.rkey = w->rkey,
+			.dma_bytes = w->bytes,
+		},
+		qp->ip_id++);
+
+	if (roce_unlikely(!roce_sge_gather(s, qp, &qp->tx_pos, w, from, slot->buf + hdr, bytes))) {
+		req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT); /* W-REQ-07 */
+		return false;
+	}
+	roce_tx_seal(s, qp, slot, hdr, bytes);
+	req_sent(s, qp, w, roce_psn_add(qp->tx_psn, 1), ackreq);
+	return true;
+}
+
+bool
+roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+{
+	struct roce_wqe *w = req_next(s, qp);
+
+	if (w == NULL)
+		return false;
+	if (w->op != NDSH_OP_READ)
+		return req_tx_data(s, qp, w, slot);
+	req_tx_read(s, qp, w, slot);
+	return true;
+}
+
+/* Go-back-N: everything from the oldest unacknowledged PSN once more. */
+void
+roce_req_go_back(struct roce_shard *s, struct roce_qp *qp)
+{
+	qp->tx_psn = qp->una_psn;
+	qp->wq_tx = qp->wq_head;
+	qp->tx_bits |= ROCE_TXB_BURST;
+	qp->tx_bits &= (uint8_t)~(ROCE_TXB_RTT | ROCE_TXB_BLOCKED); /* an ACK may now mean either */
+	roce_tx_want(s, qp);
+}
+
+static void
+req_rnr_over(struct roce_shard *s, struct roce_qp *qp)
+{
+	qp->tx_bits &= (uint8_t)~ROCE_TXB_RNR_WAIT;
+	roce_req_go_back(s, qp);
+}
+
+/*
+ * The timer ran out. Going back early is ours to choose; it costs a retry only when the timeout
+ * that was agreed has passed since the last progress or the last retry it cost (W-TMR-03, 4.5).
+ */
+void
+roce_req_timeout(struct roce_shard *s, struct roce_qp *qp)
+{
+	if (qp->tx_bits & ROCE_TXB_RNR_WAIT) {
+		req_rnr_over(s, qp);
+		return;
+	}
+	if (qp->una_psn == qp->snd_max)
+		return;
+	s->count.timeouts++;
+	if (s->now_ns - qp->charge_ns >= ack_timeout_ns(qp)) {
+		if (qp->retry_left == 0) {
+			s->count.retry_exceeded++;
+			roce_qp_fail_wqe(s, qp, qp->wq_head, NDSH_WC_RETRY_EXC_ERR,
+				ROCE_REASON_RETRY_EXC, 0);
+			return;
+		}
+		qp->retry_left--;
+		qp->charge_ns = s->now_ns;
+	}
+	roce_qp_note(s, qp, ROCE_REC_TIMEOUT, qp->una_psn, qp->retry_left);
+	if (qp->backoff < 20)
+		qp->backoff++;
+	qp->tx_bits &= (uint8_t)~ROCE_TXB_RESTARTED;
+	roce_req_go_back(s, qp);
+	roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Responder: duplicates (2.6). Nothing is executed twice but the reading of memory; nothing found
+ * wrong here is told to the peer or changes the queue pair (W-DUP-07).
+ */
+#include "roce/internal.h"
+
+/* The newest PSN that an ACK for a duplicate may name: executed, and before the first READ that came
+ * after the duplicate, whose responses the peer may not have (W-DUP-02, W-ACK-05). */
+static uint32_t
+ack_limit(const struct roce_qp *qp, uint32_t psn)
+{
+	uint32_t end = qp->placed_psn;
+
+	if (qp->reads == NULL)
+		return roce_psn_add(end, ROCE_PSN_MASK);
+	for (uint32_t i = 0; i < ROCE_RD_ATOMIC_MAX; i++) {
+		const struct roce_read_slot *r = &qp->reads->slot[i];
+
+		if (r->npsn > 0 && roce_psn_diff(r->first_psn, psn) > 0 &&
+			roce_psn_diff(r->first_psn, end) < 0)
+			end = r->first_psn;
+	}
+	return roce_psn_add(end, ROCE_PSN_MASK);
+}
+
+static void
+duplicate_data(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint32_t psn = ack_limit(qp, pkt->psn);
+
+	if (qp->answer == ROCE_ANSWER_NONE ||
+		(qp->answer == ROCE_ANSWER_ACK && roce_psn_diff(psn, qp->answer_psn) > 0))
+		roce_resp_owe(s, qp, ROCE_ANSWER_ACK, psn, ROCE_SYN_ACK);
+}
+
+/* How many READs ago slot index was filled: 1 is the newest. */
+static uint32_t
+slot_age(const struct roce_qp *qp, uint32_t index)
+{
+	return (qp->rd_next + ROCE_RD_ATOMIC_MAX - 1 - index) % ROCE_RD_ATOMIC_MAX + 1;
+}
+
+static uint32_t
+slot_of_age(const struct roce_qp *qp, uint32_t age)
+{
+	return (qp->rd_next + ROCE_RD_ATOMIC_MAX - age) % ROCE_RD_ATOMIC_MAX;
+}
+
+/* The newest READ that psn belongs to. */
+static struct roce_read_slot *
+find_slot(struct roce_qp *qp, uint32_t psn)
+{
+	if (qp->reads == NULL)
+		return NULL;
+	for (uint32_t age = 1; age <= ROCE_RD_ATOMIC_MAX; age++) {
+		struct roce_read_slot *r = &qp->reads->slot[slot_of_age(qp, age)];
+
+		if (roce_psn_from(psn, r->first_psn) < r->npsn)
+			return r;
+	}
+	return NULL;
+}
+
+/*
+ * Start r again at response skip. Slots behind it: what they had sent the peer threw away as a gap,
+ * so those under way start at their beginning too; the others will be asked for if they are missed.
+ */
+static void
+replay(struct roce_qp *qp, struct roce_read_slot *r, uint32_t skip)
+{
+	uint32_t index = (uint32_t)(r - qp->reads->slot);
+
+	for (uint32_t age = slot_age(qp, index) - 1; age > 0; age--) {
+		struct roce_read_slot *later = &qp->reads->slot[slot_of_age(qp, age)];
+
+		if (later->pending)
+			later->next = later->base;
+	}
+	r->next = skip;
+	r->base = skip;
+	r->replay = true;
+	if (!r->pending) {
+		r->pending = true;
+		if (qp->rd_pending++ == 0)
+			qp->rd_cur = (uint8_t)index;
+	}
+	if (slot_age(qp, index) > slot_age(qp, qp->rd_cur))
+		qp->rd_cur = (uint8_t)index;
+}
+
+/* W-DUP-03 */
+static void
+duplicate_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct roce_read_slot *r = find_slot(qp, pkt->psn);
+	uint64_t skip_bytes;
+	uint32_t skip;
+
+	if (r == NULL || pkt->payload_bytes > 0)
+		return;
+	skip = roce_psn_from(pkt->psn, r->first_psn);
+	skip_bytes = (uint64_t)skip << qp->mtu_shift;
+	if (pkt->rkey != r->rkey || pkt->va != r->va + skip_bytes ||
+		skip_bytes + pkt->dma_bytes != r->len)
+		return;
+	replay(qp, r, skip);
+	if (qp->answer == ROCE_ANSWER_ACK && roce_psn_diff(qp->answer_psn, pkt->psn) < 0)
+		qp->answer = ROCE_ANSWER_NONE; /* W-ACK-04 */
+	roce_reads_get(s, qp);
+	roce_tx_want(s, qp);
+}
+
+void
+roce_resp_duplicate(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (pkt->opflags & (ROCE_OPF_SEND | ROCE_OPF_WRITE))
+		duplicate_data(s, qp, pkt);
+	else if (pkt->opcode == ROCE_READ_REQUEST)
+		duplicate_read(s, qp, pkt);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Responder: new requests, in the order of checks that 2.5 gives: PSN, opcode sequence, permission,
+ * resources, lengths, key. Then two steps: *received*, after which the next packet may be judged,
+ * and *placed*, after which the peer, the client and later requests may know. Memory of today
+ * answers at once and resp_received() calls resp_placed(); ACK, MSN, completions and READs follow
+ * placed_psn alone.
+ */
+#include "roce/internal.h"
+
+void
+roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_answer answer, uint32_t psn,
+	uint8_t syndrome)
+{
+	qp->answer = (uint8_t)answer;
+	qp->answer_psn = psn;
+	qp->answer_syndrome = syndrome;
+	if (qp->rd_pending > 0) /* W-ACK-03: behind the responses under way */
+		roce_tx_want(s, qp);
+	else
+		roce_list_join(&s->answers, &qp->answer_link);
+}
+
+void
+roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn, uint8_t syndrome,
+	enum ndsh_wc_status status, enum roce_reason reason)
+{
+	if (qp->rx_wqe != NULL)
+		roce_resp_finish_receive(s, qp, status, 0, NULL);
+	roce_resp_owe(s, qp, ROCE_ANSWER_FATAL, psn, syndrome);
+	roce_qp_note(s, qp, ROCE_REC_NAK_SENT, psn, syndrome);
+	roce_qp_error(s, qp, reason, syndrome);
+}
+
+static void
+invalid_request(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_INV_REQ, NDSH_WC_REM_INV_REQ_ERR,
+		ROCE_REASON_SENT_INV_REQ);
+}
+
+static void
+access_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	s->count.key_violations++;
+	roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_REM_ACCESS_ERR,
+		ROCE_REASON_SENT_REM_ACCESS);
+}
+
+/* The receive in use is finished; pkt is the last packet of its message, NULL on failure. */
+void
+roce_resp_finish_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status,
+	uint32_t bytes, const struct roce_pkt *pkt)
+{
+	struct roce_wqe *w = qp->rx_wqe;
+	struct ndsh_cqe cqe = {
+		.context = w->context,
+		.qp = qp->handle,
+		.bytes = bytes,
+		.slot_count = ++qp->rq_done,
+		.syndrome = status == NDSH_WC_SUCCESS ? 0 : qp->reason,
+		.status = (uint8_t)status,
+		.op = NDSH_OP_RECV,
+	};
+
+	if (pkt != NULL && pkt->se)
+		cqe.flags |= NDSH_CQEF_SOLICITED;
+	if (pkt != NULL && (pkt->opflags & ROCE_OPF_IMM)) {
+		cqe.flags |= NDSH_CQEF_IMM;
+		cqe.data = pkt->imm;
+	}
+	roce_cq_push(s, qp->recv_cq, &cqe);
+	__atomic_store_n(&qp->page->rq_done, qp->rq_done, __ATOMIC_RELEASE);
+	qp->rx_wqe = NULL;
+	roce_wqe_free(s, w);
+}
+
+/* W-RESP-02; after an RNR NAK the rest of the burst is expected to be out of sequence (W-RESP-03). */
+static void
+out_of_sequence(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	s->count.rx_out_of_sequence++;
+	qp->gap_psn = pkt->psn;
+	if (qp->rx_bits & (ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT))
+		return;
+	qp->rx_bits |= ROCE_RXB_NAK_SENT;
+	roce_qp_note(s, qp, ROCE_REC_NAK_SENT, qp->recv_psn, ROCE_SYN_NAK_SEQ);
+	roce_resp_owe(s, qp, ROCE_ANSWER_NAK_SEQ, 0, ROCE_SYN_NAK_SEQ);
+}
+
+/* W-RESP-05 */
+static bool
+sequence_ok(const struct roce_qp *qp, uint32_t flags)
+{
+	if (qp->rx_msg == ROCE_MSG_NONE)
+		return flags & ROCE_OPF_FIRST;
+	return !(flags & ROCE_OPF_FIRST) &&
+	       (flags & (qp->rx_msg == ROCE_MSG_SEND ? ROCE_OPF_SEND : ROCE_OPF_WRITE));
+}
+
+/* W-RESP-06. Atomics are refused as if the right were missing. */
+static bool
+permission_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (pkt->opflags & ROCE_OPF_SEND)
+		return true;
+	if (pkt->opflags & ROCE_OPF_WRITE)
+		return qp->access & NDSH_ACCESS_REMOTE_WRITE;
+	return pkt->opcode == ROCE_READ_REQUEST && (qp->access & NDSH_ACCESS_REMOTE_READ) &&
+	       qp->max_dest_rd > 0; /* W-RESP-07 */
+}
+
+/* W-RESP-08: SEND takes a receive with its first packet, WRITE with immediate with its last. */
+static bool
+needs_receive(const struct roce_pkt *pkt)
+{
+	if (pkt->opflags & ROCE_OPF_SEND)
+		return pkt->opflags & ROCE_OPF_FIRST;
+	return pkt->opflags & ROCE_OPF_IMM;
+}
+
+static void
+not_ready(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint8_t syndrome = ROCE_SYN_RNR | qp->min_rnr_code;
+
+	qp->rx_bits |= ROCE_RXB_RNR_SENT;
+	roce_qp_note(s, qp, ROCE_REC_RNR_SENT, pkt->psn, syndrome);
+	roce_resp_owe(s, qp, ROCE_ANSWER_RNR, pkt->psn, syndrome);
+}
+
+static bool
+take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	enum ndsh_fetch got = NDSH_FETCH_EMPTY;
+
+	if (roce_likely(roce_wqe_for_recv(s)))
+		got = ndsh_rq_fetch(&qp->rq, &s->recv);
+	else
+		s->count.wqe_pool_empty++;
+	if (roce_likely(got == NDSH_FETCH_OK)) {
+		qp->rx_wqe = roce_wqe_from_recv(s, &s->recv);
+		return true;
+	}
+	if (got == NDSH_FETCH_EMPTY)
+		not_ready(s, qp, pkt);
+	else /* W-RESP-11 */
+		roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_OP, NDSH_WC_LOC_QP_OP_ERR,
+			ROCE_REASON_CLIENT_BREACH);
+	return false;
+}
+
+/* W-RESP-09; for a WRITE rx_left is what RETH announced and has not come yet. */
+static bool
+length_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint32_t mtu = roce_qp_mtu(qp), flags = pkt->opflags, bytes = pkt->payload_bytes;
+	bool first = flags & ROCE_OPF_FIRST, last = flags & ROCE_OPF_LAST;
+
+	if (pkt->pad != (-bytes & 3u) || bytes > mtu)
+		return false;
+	if ((!last && bytes != mtu) || (last && !first && bytes == 0))
+		return false;
+	if (!(flags & ROCE_OPF_WRITE))
+		return true;
+	return last ? bytes == qp->rx_left : bytes < qp->rx_left;
+}
+
+/* Executed and visible: now it may be told. */
+static void
+resp_placed(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	qp->placed_psn = roce_psn_add(pkt->psn, 1);
+	if (pkt->opflags & ROCE_OPF_LAST) {
+		qp->msn = (qp->msn + 1) & 0xffffffu; /* W-AETH-01 */
+		if (qp->rx_wqe != NULL) {
+			s->count.receives_completed++;
+			roce_resp_finish_receive(s, qp, NDSH_WC_SUCCESS, qp->rx_bytes, pkt);
+		}
+	}
+	if (qp->answer == ROCE_ANSWER_NAK_SEQ) /* says the same and more when it leaves */
+		return;
+	if (pkt->ackreq)
+		roce_resp_owe(s, qp, ROCE_ANSWER_ACK, pkt->psn, ROCE_SYN_ACK);
+	else if (qp->answer == ROCE_ANSWER_ACK && roce_psn_add(qp->answer_psn, 1) == pkt->psn)
+		qp->answer_psn = pkt->psn;
+}
+
+/* All checks passed but those that the copy makes. */
+static void
+resp_received(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	qp->recv_psn = roce_psn_add(pkt->psn, 1);
+	qp->rx_bytes += pkt->payload_bytes;
+	if (pkt->opflags & ROCE_OPF_LAST)
+		qp->rx_msg = ROCE_MSG_NONE;
+	else
+		qp->rx_msg = pkt->opflags & ROCE_OPF_SEND ? ROCE_MSG_SEND : ROCE_MSG_WRITE;
+	resp_placed(s, qp, pkt);
+}
+
+static void
+receive_failed(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (pkt->payload_bytes > qp->rx_wqe->bytes - qp->rx_bytes) /* W-RESP-10 */
+		roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_INV_REQ, NDSH_WC_LOC_LEN_ERR,
+			ROCE_REASON_RECV_TOO_SMALL);
+	else /* W-RESP-11 */
+		roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_OP, NDSH_WC_LOC_PROT_ERR,
+			ROCE_REASON_RECV_PROT);
+}
+
+static void
+resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct roce_wqe *w = qp->rx_wqe;
+
+	if (pkt->opflags & ROCE_OPF_FIRST)
+		qp->rx_bytes = 0;
+	if (roce_unlikely(pkt->payload_bytes > w->bytes - qp->rx_bytes ||
+			  !roce_sge_scatter(s, qp, &qp->recv_pos, w, qp->rx_bytes, pkt->payload,
+				  pkt->payload_bytes))) {
+		receive_failed(s, qp, pkt);
+		return;
+	}
+	/* W-INV-02: there is no window here that a peer might invalidate, so its key is wrong. */
+	if (roce_unlikely(pkt->opflags & ROCE_OPF_IETH)) {
+		access_refused(s, qp, pkt);
+		return;
+	}
+	resp_received(s, qp, pkt);
+}
+
+static void
+resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint64_t need = pkt->opflags & ROCE_OPF_FIRST ? qp->rx_left : pkt->payload_bytes;
+	uint8_t *host;
+
+	if (need > 0) { /* W-RESP-12, W-RESP-13 */
+		host = roce_mr_access(
+			s, qp->rx_rkey, qp->pd, qp->rx_va, need, NDSH_ACCESS_REMOTE_WRITE);
+		if (roce_unlikely(host == NULL)) {
+			access_refused(s, qp, pkt);
+			return;
+		}
+		memcpy(host, pkt->payload, pkt->payload_bytes);
+	}
+	qp->rx_va += pkt->payload_bytes;
+	qp->rx_left -= pkt->payload_bytes;
+	resp_received(s, qp, pkt);
+}
+
+/* READs of the peer that were never answered in full: more than agreed is its error (W-RESP-07). */
+static bool
+too_many_reads(const struct roce_qp *qp)
+{
+	uint32_t fresh = 0;
+
+	if (roce_likely(qp->rd_pending < qp->max_dest_rd))
+		return false;
+	for (uint32_t i = 0; i < ROCE_RD_ATOMIC_MAX; i++)
+		fresh += qp->reads->slot[i].pending && !qp->reads->slot[i].replay;
+	return fresh >= qp->max_dest_rd;
+}
+
+static void
+read_accepted(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct roce_read_slot *slot = &qp->reads->slot[qp->rd_next];
+	uint32_t n = roce_npsn(qp, pkt->dma_bytes);
+
+	if (slot->pending) /* a replay that the peer needs no more */
+		roce_read_done(qp, qp->rd_next);
+	*slot = (struct roce_read_slot){ .first_psn = pkt->psn, .npsn = n, .va = pkt->va,
+		.len = pkt->dma_bytes, .rkey = pkt->rkey, .pending = true };
+	if (qp->rd_pending++ == 0)
+		qp->rd_cur = qp->rd_next;
+	qp->rd_next = (uint8_t)((qp->rd_next + 1u) % ROCE_RD_ATOMIC_MAX);
+	qp->recv_psn = roce_psn_add(pkt->psn, n);
+	qp->placed_psn = qp->recv_psn;
+	qp->msn = (qp->msn + 1) & 0xffffffu;
+	if (qp->answer == ROCE_ANSWER_ACK) /* W-ACK-04 */
+		qp->answer = ROCE_ANSWER_NONE;
+	roce_tx_want(s, qp);
+}
+
+static void
+resp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (roce_unlikely(roce_reads_get(s, qp) == NULL)) {
+		not_ready(s, qp, pkt);
+		return;
+	}
+	if (roce_unlikely(too_many_reads(qp) || pkt->dma_bytes > ROCE_MSG_MAX ||
+			  pkt->payload_bytes > 0)) {
+		invalid_request(s, qp, pkt); /* W-RESP-07, W-RESP-09 */
+		return;
+	}
+	if (pkt->dma_bytes > 0 && roce_mr_access(s, pkt->rkey, qp->pd, pkt->va, pkt->dma_bytes,
+					  NDSH_ACCESS_REMOTE_READ) == NULL) {
+		access_refused(s, qp, pkt);
+		return;
+	}
+	read_accepted(s, qp, pkt);
+}
+
+static void
+resp_new(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint32_t flags = pkt->opflags;
+
+	if (roce_unlikely(!sequence_ok(qp, flags) || !permission_ok(qp, pkt))) {
+		invalid_request(s, qp, pkt);
+		return;
+	}
+	if (needs_receive(pkt) && roce_unlikely(!take_receive(s, qp, pkt)))
+		return;
+	if ((flags & ROCE_OPF_FIRST) && (flags & ROCE_OPF_WRITE)) {
+		qp->rx_va = pkt->va;
+		qp->rx_rkey = pkt->rkey;
+		qp->rx_left = pkt->dma_bytes;
+		qp->rx_bytes = 0;
+	}
+	if (roce_unlikely(!length_ok(qp, pkt) || qp->rx_left > ROCE_MSG_MAX)) {
+		invalid_request(s, qp, pkt);
+		return;
+	}
+	if (flags & ROCE_OPF_WRITE)
+		resp_write(s, qp, pkt);
+	else if (flags & ROCE_OPF_SEND)
+		resp_send(s, qp, pkt);
+	else
+		resp_read(s, qp, pkt);
+}
+
+void
+roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	int32_t diff = roce_psn_diff(pkt->psn, qp->recv_psn);
+
+	if (pkt->opcode == ROCE_FLUSH || pkt->opcode == ROCE_ATOMIC_WRITE) { /* W-PKT-08 */
+		s->count.rx_wrong_class++;
+		return;
+	}
+	if (roce_unlikely(diff > 0)) {
+		out_of_sequence(s, qp, pkt);
+		return;
+	}
+	if (roce_unlikely(diff < 0)) {
+		s->count.rx_duplicate++;
+		qp->rx_bits &= (uint8_t)~ROCE_RXB_NAK_SENT; /* W-RESP-04 */
+		roce_resp_duplicate(s, qp, pkt);
+		return;
+	}
+	qp->rx_bits &= (uint8_t)~(ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT);
+	if (roce_unlikely(!(qp->rx_bits & ROCE_RXB_EST))) { /* W-RESP-17 */
+		qp->rx_bits |= ROCE_RXB_EST;
+		roce_qp_event(s, qp, ROCE_EV_COMM_EST);
+	}
+	resp_new(s, qp, pkt);
+}

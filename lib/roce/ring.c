@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Send rings of the shard's clients. A ring that a doorbell woke is looked at every turn until it
+ * was empty for a while; then its client is told to ring again. Between telling and the second
+ * look stands a full barrier: a request posted meanwhile is seen here, or rings.
+ */
+#include "roce/internal.h"
+
+static void
+ring_set_polled(struct roce_qp *qp, uint32_t polled)
+{
+	__atomic_store_n(&qp->page->sq_polled, polled, __ATOMIC_RELAXED);
+}
+
+static void
+ring_watch(struct roce_shard *s, struct roce_qp *qp)
+{
+	qp->ring_ns = s->now_ns;
+	if (roce_linked(&qp->ring_link))
+		return;
+	ring_set_polled(qp, 1);
+	roce_list_append(&s->rings, &qp->ring_link);
+}
+
+void
+roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns)
+{
+	s->now_ns = now_ns;
+	if (qp->state == ROCE_QPS_ERR)
+		roce_list_join(&s->flushing, &qp->flush_link);
+	else if (qp->state >= ROCE_QPS_RTS)
+		ring_watch(s, qp); /* else the way to RTS looks at the ring */
+}
+
+/* False: leave the list. */
+static bool
+ring_look(struct roce_shard *s, struct roce_qp *qp, unsigned *found)
+{
+	if (roce_unlikely(qp->state < ROCE_QPS_RTS))
+		return false;
+	if (qp->tx_bits & ROCE_TXB_BLOCKED) { /* progress will look again */
+		qp->ring_ns = s->now_ns;
+		return true;
+	}
+	if (ndsh_sq_ready(&qp->sq)) {
+		struct roce_link *head = &s->senders, *link = &qp->tx_link;
+
+		if (roce_unlikely(qp->state == ROCE_QPS_ERR)) {
+			head = &s->flushing;
+			link = &qp->flush_link;
+		}
+		qp->ring_ns = s->now_ns;
+		*found += !roce_linked(link);
+		roce_list_join(head, link);
+		return true;
+	}
+	return s->now_ns - qp->ring_ns < ROCE_RING_IDLE_NS;
+}
+
+static bool
+ring_release(struct roce_qp *qp)
+{
+	ring_set_polled(qp, 0);
+	ndsh_full_barrier();
+	if (!ndsh_sq_ready(&qp->sq) || qp->state < ROCE_QPS_RTS)
+		return true;
+	ring_set_polled(qp, 1);
+	return false;
+}
+
+unsigned
+roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget)
+{
+	struct roce_link *last = s->rings.prev, *l;
+	unsigned found = 0;
+
+	s->now_ns = now_ns;
+	roce_flush_some(s, ROCE_FLUSH_BUDGET);
+	while (budget-- > 0 && (l = roce_list_first(&s->rings)) != NULL) {
+		struct roce_qp *qp = roce_container(l, struct roce_qp, ring_link);
+		bool stop = l == last;
+
+		roce_list_remove(l);
+		if (ring_look(s, qp, &found) || !ring_release(qp))
+			roce_list_append(&s->rings, l);
+		if (stop)
+			break;
+	}
+	return found;
+}
+
+bool
+roce_shard_rest(struct roce_shard *s)
+{
+	struct roce_link *l;
+
+	for (l = s->rings.next; l != &s->rings; l = l->next)
+		ring_set_polled(roce_container(l, struct roce_qp, ring_link), 0);
+	ndsh_full_barrier();
+	for (l = s->rings.next; l != &s->rings; l = l->next)
+		if (ndsh_sq_ready(&roce_container(l, struct roce_qp, ring_link)->sq))
+			break;
+	if (l == &s->rings) {
+		while ((l = roce_list_first(&s->rings)) != NULL)
+			roce_list_remove(l);
+		return true;
+	}
+	for (l = s->rings.next; l != &s->rings; l = l->next)
+		ring_set_polled(roce_container(l, struct roce_qp, ring_link), 1);
+	return false;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A received frame finds its queue pair, or a counter. Order as stock peers have it: the ICRC, the
+ * dear one, last (W-RXE-01). */
+#include "roce/internal.h"
+
+#define RC_CLASS(opcode) (((opcode) & 0xe0u) == 0)
+
+/* Source and destination must be the path's, seen from the other side (W-PKT-14). */
+static bool
+address_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	const uint8_t *ours = qp->tmpl.bytes + qp->tmpl.l3_off;
+	const uint8_t *theirs = pkt->l3;
+
+	if (qp->tmpl.v6 != pkt->v6)
+		return false;
+	if (pkt->v6)
+		return memcmp(theirs + 8, ours + 24, 16) == 0 &&
+		       memcmp(theirs + 24, ours + 8, 16) == 0;
+	return memcmp(theirs + 12, ours + 16, 4) == 0 && memcmp(theirs + 16, ours + 12, 4) == 0;
+}
+
+/* W-PKT-15 */
+static bool
+state_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (pkt->opflags & ROCE_OPF_REQUEST)
+		return qp->state >= ROCE_QPS_RTR && qp->state <= ROCE_QPS_SQD;
+	return qp->state >= ROCE_QPS_RTS && qp->state <= ROCE_QPS_SQD;
+}
+
+void
+roce_shard_rx_prefetch(struct roce_shard *s, const struct roce_pkt *pkt)
+{
+	const struct roce_qp *qp = roce_qp_lookup(s, pkt->qpn);
+
+	if (qp == NULL)
+		return;
+	__builtin_prefetch(&qp->recv_psn);
+	__builtin_prefetch(&qp->tmpl);
+}
+
+void
+roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt)
+{
+	struct roce_qp *qp = roce_qp_lookup(s, pkt->qpn);
+
+	s->now_ns = now_ns;
+	s->count.rx_packets++;
+	s->count.rx_bytes += pkt->payload_bytes;
+	if (roce_unlikely(qp == NULL))
+		s->count.rx_unknown_qpn++;
+	else if (roce_unlikely(!RC_CLASS(pkt->opcode) ||
+			       !(pkt->opflags & (ROCE_OPF_REQUEST | ROCE_OPF_RESPONSE))))
+		s->count.rx_wrong_class++;
+	else if (roce_unlikely(!state_ok(qp, pkt)))
+		s->count.rx_wrong_state++;
+	else if (roce_unlikely(!address_ok(qp, pkt)))
+		s->count.rx_wrong_address++;
+	else if (roce_unlikely(!roce_icrc_ok(pkt)))
+		s->count.rx_icrc_error++;
+	else if (pkt->opflags & ROCE_OPF_REQUEST)
+		roce_resp_rx(s, qp, pkt);
+	else
+		roce_comp_rx(s, qp, pkt);
+}

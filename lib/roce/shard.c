@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A shard: one block of memory, carved once. */
+#include "roce/internal.h"
+
+#define MAX_QPS	   (1u << ROCE_INDEX_BITS)
+#define MAX_MRS	   (1u << ROCE_MR_BITS)
+#define MAX_OTHERS (1u << 20)
+#define RTO_FLOOR_MIN_NS 100000u
+
+/* How many of each a shard has; what follows from cfg alone. */
+struct carve {
+	size_t qps, mrs, cqs, pd_refs, pd_free, wqes, exts, reads, total;
+	uint32_t num_exts, num_reads;
+};
+
+static size_t
+carve_part(struct carve *c, size_t count, size_t each)
+{
+	size_t at = c->total;
+
+	c->total = (at + count * each + 63) & ~(size_t)63;
+	return at;
+}
+
+static bool
+cfg_ok(const struct roce_shard_cfg *cfg)
+{
+	return cfg->shard_id < 1u << ROCE_SHARD_BITS && cfg->max_qps >= 1 &&
+	       cfg->max_qps <= MAX_QPS && cfg->max_mrs >= 1 && cfg->max_mrs <= MAX_MRS &&
+	       cfg->max_cqs >= 1 && cfg->max_cqs <= MAX_OTHERS && cfg->max_pds >= 1 &&
+	       cfg->max_pds <= MAX_OTHERS && cfg->max_wqes >= 16 && cfg->max_wqes <= MAX_OTHERS &&
+	       cfg->rto_floor_ns >= RTO_FLOOR_MIN_NS && cfg->window >= 16 && cfg->window <= 4096;
+}
+
+/*
+ * Most requests have few SGEs, and few queue pairs are targets of READs: the pools for the others
+ * are smaller, and running dry is back-pressure, not failure.
+ */
+static bool
+carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
+{
+	*c = (struct carve){ 0 };
+	if (!cfg_ok(cfg))
+		return false;
+	c->num_exts = cfg->max_wqes / 8 + 2;
+	c->num_reads = cfg->max_qps / 4 + 16;
+	carve_part(c, 1, sizeof(struct roce_shard));
+	c->qps = carve_part(c, cfg->max_qps, sizeof(struct roce_qp));
+	c->mrs = carve_part(c, cfg->max_mrs, sizeof(struct roce_mr));
+	c->cqs = carve_part(c, cfg->max_cqs, sizeof(struct roce_cq));
+	c->pd_refs = carve_part(c, cfg->max_pds, sizeof(uint32_t));
+	c->pd_free = carve_part(c, cfg->max_pds, sizeof(uint32_t));
+	c->wqes = carve_part(c, cfg->max_wqes, sizeof(struct roce_wqe));
+	c->exts = carve_part(c, c->num_exts, sizeof(union roce_wqe_ext));
+	c->reads = carve_part(c, c->num_reads, sizeof(struct roce_read_block));
+	return true;
+}
+
+size_t
+roce_shard_bytes(const struct roce_shard_cfg *cfg)
+{
+	struct carve c;
+
+	return carve_plan(cfg, &c) ? c.total : 0;
+}
+
+static void
+init_lists(struct roce_shard *s)
+{
+	struct roce_link *heads[] = { &s->answers, &s->senders, &s->starved, &s->reads_lru,
+		&s->touched_cqs, &s->fired_cqs, &s->broken_cqs, &s->event_cqs, &s->event_qps,
+		&s->flushing, &s->rings };
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		roce_list_init(heads[i]);
+	for (uint32_t i = 0; i < ROCE_WHEEL_SLOTS; i++)
+		roce_list_init(&s->wheel[i]);
+}
+
+static void
+init_tables(struct roce_shard *s)
+{
+	const struct roce_shard_cfg *cfg = &s->cfg;
+
+	for (uint32_t i = 0; i < cfg->max_qps; i++)
+		s->qps[i].next_free = i + 1 < cfg->max_qps ? i + 1 : ROCE_NONE;
+	s->qp_free_tail = cfg->max_qps - 1;
+	for (uint32_t i = 0; i < cfg->max_mrs; i++)
+		s->mrs[i].next_free = i + 1 < cfg->max_mrs ? i + 1 : ROCE_NONE;
+	s->mr_free_tail = cfg->max_mrs - 1;
+	for (uint32_t i = cfg->max_cqs; i-- > 0;) {
+		s->cqs[i].next_free = s->cq_free;
+		s->cq_free = &s->cqs[i];
+	}
+	for (uint32_t i = 0; i < cfg->max_pds; i++)
+		s->pd_free[i] = cfg->max_pds - i;
+	s->pd_free_count = cfg->max_pds;
+}
+
+static void
+init_pools(struct roce_shard *s, const struct carve *c)
+{
+	struct roce_wqe *wqes = (void *)((char *)s + c->wqes);
+	union roce_wqe_ext *exts = (void *)((char *)s + c->exts);
+	struct roce_read_block *reads = (void *)((char *)s + c->reads);
+
+	for (uint32_t i = s->cfg.max_wqes; i-- > 0;) {
+		wqes[i].next = s->wqe_free;
+		s->wqe_free = &wqes[i];
+	}
+	s->num_exts = s->exts_left = c->num_exts;
+	for (uint32_t i = c->num_exts; i-- > 0;) {
+		exts[i].next = s->ext_free;
+		s->ext_free = &exts[i];
+	}
+	for (uint32_t i = c->num_reads; i-- > 0;) {
+		reads[i].qp = NULL;
+		reads[i].lru.next = (void *)s->reads_free;
+		s->reads_free = &reads[i];
+	}
+}
+
+struct roce_shard *
+roce_shard_init(void *mem, const struct roce_shard_cfg *cfg)
+{
+	struct roce_shard *s = mem;
+	struct carve c;
+
+	if (!carve_plan(cfg, &c))
+		return NULL;
+	s->cfg = *cfg;
+	s->window = cfg->window;
+	s->window_quarter = cfg->window / 4;
+	s->qps = (void *)((char *)mem + c.qps);
+	s->mrs = (void *)((char *)mem + c.mrs);
+	s->cqs = (void *)((char *)mem + c.cqs);
+	s->pd_refs = (void *)((char *)mem + c.pd_refs);
+	s->pd_free = (void *)((char *)mem + c.pd_free);
+	roce_qpn_key(cfg->secret, s->qpn_key);
+	init_lists(s);
+	init_tables(s);
+	init_pools(s, &c);
+	return s;
+}
+
+/* Never the same twice: the count is in the message. */
+uint64_t
+roce_shard_random(struct roce_shard *s, uint64_t domain)
+{
+	return roce_siphash(
+		s->cfg.secret, domain << 32 | s->cfg.shard_id << 24, s->secret_count++);
+}
+
+uint32_t
+roce_random_psn(struct roce_shard *s)
+{
+	return (uint32_t)roce_shard_random(s, 1) & ROCE_PSN_MASK;
+}
+
+const struct roce_counters *
+roce_shard_counters(const struct roce_shard *s)
+{
+	return &s->count;
+}
+
+void
+roce_shard_usage(const struct roce_shard *s, struct roce_usage *u)
+{
+	*u = s->usage;
+}
+
+bool
+roce_shard_tx_pending(const struct roce_shard *s)
+{
+	return !roce_list_empty(&s->answers) || !roce_list_empty(&s->senders) ||
+	       (!roce_list_empty(&s->starved) && roce_wqe_for_send(s));
+}
+
+uint32_t
+roce_pd_create(struct roce_shard *s)
+{
+	uint32_t pd;
+
+	if (s->pd_free_count == 0)
+		return 0;
+	pd = s->pd_free[--s->pd_free_count];
+	s->pd_refs[pd - 1] = 1;
+	s->usage.pds++;
+	return pd;
+}
+
+bool
+roce_pd_destroy(struct roce_shard *s, uint32_t pd)
+{
+	if (pd == 0 || pd > s->cfg.max_pds || s->pd_refs[pd - 1] != 1)
+		return false;
+	s->pd_refs[pd - 1] = 0;
+	s->pd_free[s->pd_free_count++] = pd;
+	s->usage.pds--;
+	return true;
+}
+
+bool
+roce_pd_get(struct roce_shard *s, uint32_t pd)
+{
+	if (pd == 0 || pd > s->cfg.max_pds || s->pd_refs[pd - 1] == 0)
+		return false;
+	s->pd_refs[pd - 1]++;
+	return true;
+}
+
+void
+roce_pd_put(struct roce_shard *s, uint32_t pd)
+{
+	roce_assert(s->pd_refs[pd - 1] > 1);
+	s->pd_refs[pd - 1]--;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Timer wheel, one entry per queue pair. Progress moves a deadline forward with every ACK, so only
+ * the deadline in the queue pair moves; its entry is put right when its old tick comes.
+ */
+#include "roce/internal.h"
+
+static struct roce_link *
+wheel_slot(struct roce_shard *s, uint64_t tick)
+{
+	return &s->wheel[tick % ROCE_WHEEL_SLOTS];
+}
+
+/* First tick at which the deadline has passed for certain. */
+static uint64_t
+deadline_tick(uint64_t deadline_ns)
+{
+	return (deadline_ns >> ROCE_WHEEL_SHIFT) + 1;
+}
+
+static void
+wheel_insert(struct roce_shard *s, struct roce_qp *qp)
+{
+	uint64_t tick = deadline_tick(qp->deadline_ns);
+	uint64_t last = s->wheel_tick + ROCE_WHEEL_SLOTS - 1;
+	uint32_t slot;
+
+	if (tick < s->wheel_tick)
+		tick = s->wheel_tick;
+	if (tick > last) /* beyond the horizon: looked at again when that tick comes */
+		tick = last;
+	slot = (uint32_t)(tick % ROCE_WHEEL_SLOTS);
+	s->wheel_map[slot / 64] |= UINT64_C(1) << slot % 64;
+	qp->timer_tick = tick;
+	roce_list_append(&s->wheel[slot], &qp->timer_link);
+	s->usage.timers++;
+}
+
+void
+roce_timer_remove(struct roce_shard *s, struct roce_qp *qp)
+{
+	qp->deadline_ns = 0;
+	if (!roce_linked(&qp->timer_link))
+		return;
+	roce_list_remove(&qp->timer_link);
+	s->usage.timers--;
+}
+
+void
+roce_timer_set(struct roce_shard *s, struct roce_qp *qp, uint64_t deadline_ns)
+{
+	qp->deadline_ns = deadline_ns;
+	if (roce_linked(&qp->timer_link)) {
+		if (qp->timer_tick <= deadline_tick(deadline_ns))
+			return;
+		roce_list_remove(&qp->timer_link);
+		s->usage.timers--;
+	}
+	if (s->usage.timers == 0)
+		s->wheel_tick = s->now_ns >> ROCE_WHEEL_SHIFT;
+	wheel_insert(s, qp);
+}
+
+/* Ticks from wheel_tick to the first slot with entries, at most limit. */
+static uint64_t
+wheel_gap(const struct roce_shard *s, uint64_t limit)
+{
+	uint64_t gap = 0;
+
+	while (gap < limit) {
+		uint32_t slot = (uint32_t)((s->wheel_tick + gap) % ROCE_WHEEL_SLOTS);
+		uint64_t word = s->wheel_map[slot / 64] >> slot % 64;
+
+		if (word != 0) {
+			gap += (uint64_t)__builtin_ctzll(word);
+			break;
+		}
+		gap += 64 - slot % 64;
+	}
+	return gap < limit ? gap : limit;
+}
+
+static void
+timer_run(struct roce_shard *s, struct roce_qp *qp)
+{
+	roce_list_remove(&qp->timer_link);
+	s->usage.timers--;
+	if (qp->deadline_ns == 0)
+		return;
+	if (qp->deadline_ns > s->now_ns) {
+		wheel_insert(s, qp);
+		return;
+	}
+	qp->deadline_ns = 0;
+	roce_req_timeout(s, qp);
+}
+
+unsigned
+roce_shard_timers(struct roce_shard *s, uint64_t now_ns, unsigned budget)
+{
+	uint64_t now_tick = now_ns >> ROCE_WHEEL_SHIFT;
+	unsigned ran = 0;
+
+	s->now_ns = now_ns;
+	roce_flush_some(s, ROCE_FLUSH_BUDGET);
+	while (s->usage.timers > 0 && s->wheel_tick <= now_tick && ran < budget) {
+		uint64_t due = now_tick - s->wheel_tick + 1;
+		uint64_t gap = wheel_gap(s, due < ROCE_WHEEL_SLOTS ? due : ROCE_WHEEL_SLOTS);
+		struct roce_link *slot, *l;
+
+		s->wheel_tick += gap;
+		if (gap == due)
+			break;
+		slot = wheel_slot(s, s->wheel_tick);
+		while (ran < budget && (l = roce_list_first(slot)) != NULL) {
+			timer_run(s, roce_container(l, struct roce_qp, timer_link));
+			ran++;
+		}
+		if (roce_list_empty(slot)) {
+			uint32_t i = (uint32_t)(s->wheel_tick % ROCE_WHEEL_SLOTS);
+
+			s->wheel_map[i / 64] &= ~(UINT64_C(1) << i % 64);
+			s->wheel_tick++;
+		}
+	}
+	return ran;
+}
+
+uint64_t
+roce_shard_next_deadline(const struct roce_shard *s)
+{
+	if (s->usage.timers == 0)
+		return UINT64_MAX;
+	return (s->wheel_tick + wheel_gap(s, ROCE_WHEEL_SLOTS - 1)) << ROCE_WHEEL_SHIFT;
+}

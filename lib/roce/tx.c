@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What leaves next. Answers that stand alone go first, they are short and a peer's window waits for
+ * them; then queue pairs take turns, each with READ responses before its own requests.
+ */
+#include "roce/internal.h"
+
+static bool
+qp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+{
+	if (roce_resp_pending(qp) && roce_resp_tx(s, qp, slot))
+		return true;
+	return roce_req_tx(s, qp, slot);
+}
+
+static unsigned
+tx_answers(struct roce_shard *s, struct roce_tx_slot *slots, unsigned n)
+{
+	unsigned done = 0;
+	struct roce_link *l;
+
+	while (done < n && (l = roce_list_first(&s->answers)) != NULL) {
+		roce_list_remove(l);
+		if (roce_resp_tx(s, roce_container(l, struct roce_qp, answer_link), &slots[done]))
+			done++;
+	}
+	return done;
+}
+
+static unsigned
+tx_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
+{
+	unsigned quantum = n < ROCE_TX_QUANTUM ? n : ROCE_TX_QUANTUM;
+	unsigned done = 0;
+
+	while (done < quantum && qp_tx(s, qp, &slots[done]))
+		done++;
+	if (done == quantum) /* may have more: behind the others */
+		roce_list_join(&s->senders, &qp->tx_link);
+	return done;
+}
+
+unsigned
+roce_shard_tx(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n)
+{
+	unsigned done;
+	struct roce_link *l;
+
+	s->now_ns = now_ns;
+	if (roce_unlikely(!roce_list_empty(&s->starved)) && roce_wqe_for_send(s))
+		roce_list_splice(&s->senders, &s->starved);
+	done = tx_answers(s, slots, n);
+	while (done < n && (l = roce_list_first(&s->senders)) != NULL) {
+		roce_list_remove(l);
+		done += tx_turn(
+			s, roce_container(l, struct roce_qp, tx_link), slots + done, n - done);
+	}
+	return done;
+}

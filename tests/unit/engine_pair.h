@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two shards on a virtual wire with a virtual clock, in one process: side 0 and side 1, any number
+ * of queue pairs between them. Clients' rings are driven as a client would. A tap sees every frame
+ * and says how often it arrives; it may also hold the frame back by time.
+ */
+#ifndef ENGINE_PAIR_H
+#define ENGINE_PAIR_H
+
+#include "roce/roce.h"
+#include "shm/ndsh_msg.h"
+
+#define PAIR_QPS	8u
+#define PAIR_ARENA	(4u << 20)
+#define PAIR_VA		UINT64_C(0x7f0000000000) /* where a client sees its arena */
+#define PAIR_WIRE	8192u			 /* frames under way, both directions */
+#define PAIR_CQ_DEPTH	4096u
+
+struct pair_opts { /* zero: a default */
+	uint32_t qps, mtu, window, max_wqes, sq_depth, rq_depth, cq_depth, access, mr_access;
+	uint32_t sq_psn[2]; /* first PSN of what side i sends, if set_psn */
+	bool set_psn, v6, ignore_events;
+	uint8_t retry, rnr_retry, timeout_code, min_rnr_code, max_rd, max_dest_rd; /* 255: zero */
+	uint64_t delay_ns; /* of the wire */
+};
+
+struct pair_side {
+	void *mem, *cq_mem;
+	struct roce_shard *shard;
+	uint32_t pd, key;
+	struct roce_mr *mr;
+	uint8_t *arena;
+	struct roce_cq *cq;
+	struct ndsh_cq_reader reader;
+	struct ndsh_qp_dims dims;
+	struct {
+		struct roce_qp *qp;
+		void *block;
+		struct ndsh_sq sq;
+		struct ndsh_rq rq;
+	} q[PAIR_QPS];
+	struct roce_event last_event;
+	unsigned events;
+};
+
+struct pair;
+/* How many copies of the frame that side from sent arrive; *late_ns: later than others by so much. */
+typedef unsigned pair_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt,
+	uint64_t *late_ns, void *ctx);
+
+struct pair_frame;
+struct pair {
+	struct pair_opts opts;
+	struct pair_side side[2];
+	uint64_t now_ns;
+	pair_tap *tap;
+	void *tap_ctx;
+	struct pair_frame *wire[PAIR_WIRE]; /* ordered by arrival */
+	unsigned on_wire;
+	uint64_t sent[2]; /* frames */
+};
+
+/* Both sides connected and in RTS. */
+struct pair *pair_new(const struct pair_opts *opts);
+/* Destroys everything; aborts if a pool is not empty then. */
+void pair_free(struct pair *p);
+/* Attributes that lead queue pair i of side s to RTS against its peer. */
+void pair_attr(const struct pair *p, unsigned side, unsigned i, struct roce_qp_attr *attr);
+void pair_connect(struct pair *p, unsigned side, unsigned i);
+
+/* Requests of a client; addr are offsets into the arenas, flags NDSH_WRF_*. */
+void pair_send(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t at,
+	uint32_t bytes, uint32_t flags);
+void pair_recv(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t at,
+	uint32_t bytes);
+void pair_write(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t from,
+	uint32_t to, uint32_t bytes, uint32_t flags);
+void pair_read(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t to,
+	uint32_t from, uint32_t bytes, uint32_t flags);
+/* Any descriptor. */
+void pair_post(struct pair *p, unsigned side, unsigned i, const struct ndsh_swr *wr,
+	const struct ndsh_sge *sge, const void *data);
+struct ndsh_sge pair_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes);
+
+/* One turn of a side; returns the number of frames and requests it handled. */
+unsigned pair_turn(struct pair *p, unsigned side);
+/* Turns and time until nothing is left to do but timers, or limit_ns passed; then true: quiet. */
+bool pair_run(struct pair *p, uint64_t limit_ns);
+/* Take one completion. */
+bool pair_poll(struct pair *p, unsigned side, struct ndsh_cqe *cqe);
+/* Give a packet to a side as if its peer's queue pair i had sent it. */
+void pair_inject(struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt,
+	const void *payload);
+
+#endif
