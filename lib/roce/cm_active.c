@@ -99,8 +99,7 @@ rep_again(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 	} else if (c->state == CM_TIMEWAIT && c->refused) {
 		/* Our REJ was lost, or crossed this REP and could not name the peer's id. */
 		c->remote_id = in->mad.local_id;
-		c->rej_which = CM_WHICH_REP;
-		cm_send(cm, c, CM_TX_REJ);
+		cm_refuse_again(cm, in->now_ns, c, CM_WHICH_REP);
 	}
 }
 

@@ -60,6 +60,15 @@ cm_refuse(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint16_t 
 	refuse(cm, now_ns, c, reason);
 }
 
+void
+cm_refuse_again(
+	struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, enum cm_which which)
+{
+	c->rej_which = (uint8_t)which;
+	cm_send(cm, c, CM_TX_REJ);
+	cm_timer_set(cm, c, now_ns + CM_REFUSED_HOLD_NS); /* this one may be lost as well */
+}
+
 static bool
 may_reject(const struct roce_cm_conn *c)
 {

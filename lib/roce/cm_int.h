@@ -27,7 +27,7 @@
 #define CM_GIVE_UP_DEFAULT_NS	(10000 * CM_MS) /* roce_cm_cfg.give_up_ns */
 #define CM_MIN_RETRIES		3u /* even if the host slept past the time to give up */
 #define CM_SLOW_ACCEPT_NS	(1000 * CM_MS) /* W-CM-50 */
-#define CM_REFUSED_HOLD_NS	(5000 * CM_MS) /* longer than Linux waits between two REQs */
+#define CM_REFUSED_HOLD_NS	(10000 * CM_MS) /* our own REQs last no longer; two REQs of Linux */
 #define CM_SERVICE_TIMEOUT	24u	       /* in our MRA, W-CM-50 */
 #define CM_RESPONSE_TIMEOUT	20u	       /* in our REQ, 3.7 */
 #define CM_PEER_MAX_RETRIES	15u	       /* in our REQ, 3.7 */
@@ -237,6 +237,9 @@ void cm_recv_dreq(struct roce_cm *cm, const struct cm_in *in);
 void cm_recv_drep(struct roce_cm *cm, const struct cm_in *in);
 /* Send a REJ that fits the state and hold it for those who ask again. */
 void cm_refuse(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint16_t reason);
+/* The peer asks again what was refused. */
+void cm_refuse_again(
+	struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, enum cm_which which);
 /* The peer of an old connection has its QPN in a new one (W-CM-53). */
 void cm_stale(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *old);
 /* No answer came: the end that belongs to the state. */

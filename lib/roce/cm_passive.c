@@ -94,8 +94,7 @@ req_again(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 		cm_send(cm, c, CM_TX_MRA);
 	} else if (c->state == CM_TIMEWAIT && c->refused) {
 		/* Whatever we refused, the peer has only its REQ to match the REJ with. */
-		c->rej_which = CM_WHICH_REQ;
-		cm_send(cm, c, CM_TX_REJ);
+		cm_refuse_again(cm, in->now_ns, c, CM_WHICH_REQ);
 	} else if (c->state == CM_TIMEWAIT) {
 		cm_answer_rej(cm, in, CM_WHICH_REQ, CM_REASON_STALE);
 	}
