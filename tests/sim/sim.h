@@ -248,6 +248,7 @@ bool sim_recv_post(struct sim_ep *ep);
 void sim_model_completion(struct sim_client *c, const struct sim_cq *cq, const struct ndsh_cqe *cqe);
 void sim_model_wakeups(struct sim_client *c);
 void sim_model_ep_end(struct sim_ep *ep);
+void sim_model_ep_vanish(struct sim_ep *ep);
 void sim_model_conn_end(struct sim_conn *c);
 bool sim_ep_idle(const struct sim_ep *ep);
 

@@ -49,7 +49,8 @@ sim_conn_init(struct sim_world *w, unsigned number)
 	c->v6 = sim_chance(w, 4000);
 	c->mtu_code = (uint8_t)(1 + sim_below(w, 5));
 	c->mtu = 128u << c->mtu_code;
-	c->ack_timeout = (uint8_t)(8 + sim_below(w, 7));
+	/* Longer than eight of the longest outages, or requests would rightly give up. */
+	c->ack_timeout = (uint8_t)((p->outages ? 14 : 9) + sim_below(w, 4));
 	c->refuse = sim_chance(w, 500);
 	c->rnr_retry = 7;
 	c->rnr_code = (uint8_t)(1 + sim_below(w, 13));

@@ -47,16 +47,16 @@ send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 
 	if (!c->dying)
 		return status == NDSH_WC_SUCCESS;
-	/* READs in front of a request that was refused are flushed first (W-COMP-05). */
-	if (op->poisoned && !ep->send_error && poison_status(ep, status))
+	if (status == NDSH_WC_FLUSH_ERR)
+		return ep->flushing || ep->errored || ep->page->dead;
+	/* One request fails; only READs in front of it may have been flushed before (W-COMP-05). */
+	if (ep->send_error || (ep->send_failed && status == NDSH_WC_SUCCESS))
+		return false;
+	if (op->poisoned && poison_status(ep, status))
 		return true;
-	if (ep->send_failed)
-		return status == NDSH_WC_FLUSH_ERR;
 	/* Not even a planned error may succeed, unless it is one of timing. */
 	if (status == NDSH_WC_SUCCESS)
 		return !op->poisoned;
-	if (status == NDSH_WC_FLUSH_ERR)
-		return ep->flushing || ep->errored || ep->page->dead;
 	/* The peer is dead and silent, and its reason was lost or not for us. */
 	if (status == NDSH_WC_RETRY_EXC_ERR)
 		return closing || lossy(ep->w) || ep->peer->errored || ep->peer->flushing;
@@ -292,6 +292,17 @@ sim_model_ep_end(struct sim_ep *ep)
 		ep->conn->number, ep->name, ep->posted - ep->head);
 	sim_check(w, ep->recv_head == ep->recv_posted, "conn %u%s: %u receives without completion",
 		ep->conn->number, ep->name, ep->recv_posted - ep->recv_head);
+}
+
+/* The queue pair is gone with what was in flight: half done, or not at all, or all of it. */
+void
+sim_model_ep_vanish(struct sim_ep *ep)
+{
+	sim_client_drain(ep->client);
+	for (; ep->head < ep->posted; ep->head++)
+		release(&ep->ops[ep->head], ep, false);
+	for (; ep->recv_head < ep->recv_posted; ep->recv_head++)
+		ep->inbox.undefined[ep->recvs[ep->recv_head % SIM_RECVS_MAX].slot] = true;
 }
 
 static void

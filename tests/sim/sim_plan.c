@@ -24,6 +24,7 @@ vanish(struct sim_ep *ep)
 {
 	struct sim_host *h = ep->client->shard->host;
 
+	sim_model_ep_vanish(ep);
 	ep->vanished = true;
 	ep->conn->state = SIM_CONN_CLOSING;
 	if (ep->cm != NULL)
