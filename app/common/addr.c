@@ -90,7 +90,7 @@ app_addr_parse(const char *text, uint16_t default_port, struct app_addr *out)
 {
 	char host[HOST_TEXT];
 	const char *port_text, *wrong;
-	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM }, *found;
+	struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found;
 	uint64_t port = default_port;
 	int rc;
 

@@ -9,46 +9,49 @@ static const struct {
 	nd_status status;
 	const char *hint;
 } hints[] = {
-	{ ND_DEVICE_NOT_READY, "Is dpdk-ndd running, and may this user open its socket? "
-			       "--socket or the environment's NDD_SOCKET says where it is." },
-	{ ND_DEVICE_REMOVED, "The daemon ended, or ended this session; its log says why." },
-	{ ND_NOT_SUPPORTED, "Daemon and library don't fit each other: install both from one build." },
-	{ ND_INVALID_ADDRESS, "The local address must be one that the daemon serves." },
-	{ ND_NETWORK_UNREACHABLE, "There is no route: the daemon has no address of that family, or "
-				  "none whose network or gateway leads there." },
-	{ ND_HOST_UNREACHABLE, "No neighbour answered for that address (ARP or neighbour discovery): "
-			       "is the peer up, on this link, and the address right?" },
-	{ ND_IO_TIMEOUT, "The peer gave no answer. Does it speak RoCEv2 on that address, and does "
-			 "UDP port 4791 get through?" },
-	{ ND_SHARING_VIOLATION, "That port is in use: choose another with -p." },
-	{ ND_INSUFFICIENT_RESOURCES, "Ask for less (queue pairs, depth, size), or raise the daemon's "
-				     "limits." },
-	{ ND_NO_MEMORY, "Ask for less: smaller messages, fewer queue pairs, less depth." },
-	{ ND_ACCESS_VIOLATION, "The peer's (or our own) key, address or access right was refused." },
-	{ ND_DATA_OVERRUN, "A message was longer than the receive that met it." },
-	{ ND_BUFFER_OVERFLOW, "A message was longer than the receive that met it, or a queue overran." },
-	{ ND_REMOTE_ERROR, "The peer refused the request or could not carry it out." },
-	{ ND_CANCELED, "The connection ended before the request was done." },
-	{ ND_CONNECTION_ABORTED, "The peer went away while the connection was made." },
-	{ ND_CONNECTION_INVALID, "The connection has ended." },
+	{ND_DEVICE_NOT_READY, "Is dpdk-ndd running, and may this user open its socket? "
+			      "--socket or the environment's NDD_SOCKET says where it is."},
+	{ND_DEVICE_REMOVED, "The daemon ended, or ended this session; its log says why."},
+	{ND_NOT_SUPPORTED, "Daemon and library don't fit each other: install both from one build."},
+	{ND_INVALID_ADDRESS, "The local address must be one that the daemon serves."},
+	{ND_NETWORK_UNREACHABLE, "There is no route: the daemon has no address of that family, or "
+				 "none whose network or gateway leads there."},
+	{ND_HOST_UNREACHABLE,
+		"No neighbour answered for that address (ARP or neighbour discovery): "
+		"is the peer up, on this link, and the address right?"},
+	{ND_IO_TIMEOUT, "The peer gave no answer. Does it speak RoCEv2 on that address, and does "
+			"UDP port 4791 get through?"},
+	{ND_SHARING_VIOLATION, "That port is in use: choose another with -p."},
+	{ND_INSUFFICIENT_RESOURCES,
+		"Ask for less (queue pairs, depth, size), or raise the daemon's "
+		"limits."},
+	{ND_NO_MEMORY, "Ask for less: smaller messages, fewer queue pairs, less depth."},
+	{ND_ACCESS_VIOLATION, "The peer's (or our own) key, address or access right was refused."},
+	{ND_DATA_OVERRUN, "A message was longer than the receive that met it."},
+	{ND_BUFFER_OVERFLOW,
+		"A message was longer than the receive that met it, or a queue overran."},
+	{ND_REMOTE_ERROR, "The peer refused the request or could not carry it out."},
+	{ND_CANCELED, "The connection ended before the request was done."},
+	{ND_CONNECTION_ABORTED, "The peer went away while the connection was made."},
+	{ND_CONNECTION_INVALID, "The connection has ended."},
 };
 
 static const struct {
 	uint32_t reason;
 	const char *text;
 } rejects[] = {
-	{ 1, "the peer has no queue pair left" },
-	{ 3, "the peer has no resources left" },
-	{ 4, "the peer gave up waiting" },
-	{ 5, "the peer does not support what was asked for" },
-	{ 6, "the peer does not know this exchange (any more)" },
-	{ 8, "nobody listens at that port of the peer" },
-	{ 9, "the peer does not take this transport type" },
-	{ 10, "the peer still has a stale connection of ours; try again" },
-	{ 12, "the peer does not have that address (GID)" },
-	{ 28, "the program at the peer refused" },
-	{ 29, "the peer refused this MTU" },
-	{ 32, "the peer's private data version differs" },
+	{1, "the peer has no queue pair left"},
+	{3, "the peer has no resources left"},
+	{4, "the peer gave up waiting"},
+	{5, "the peer does not support what was asked for"},
+	{6, "the peer does not know this exchange (any more)"},
+	{8, "nobody listens at that port of the peer"},
+	{9, "the peer does not take this transport type"},
+	{10, "the peer still has a stale connection of ours; try again"},
+	{12, "the peer does not have that address (GID)"},
+	{28, "the program at the peer refused"},
+	{29, "the peer refused this MTU"},
+	{32, "the peer's private data version differs"},
 };
 
 const char *

@@ -8,11 +8,11 @@
 /* Exit codes of the programs, documented in their --help. */
 enum app_exit {
 	APP_EXIT_OK = 0,
-	APP_EXIT_USAGE = 1,   /* bad options */
-	APP_EXIT_LOCAL = 2,   /* no daemon, no such local address, no resources */
-	APP_EXIT_CONNECT = 3, /* no route, no neighbour, no answer, refused */
+	APP_EXIT_USAGE = 1,    /* bad options */
+	APP_EXIT_LOCAL = 2,    /* no daemon, no such local address, no resources */
+	APP_EXIT_CONNECT = 3,  /* no route, no neighbour, no answer, refused */
 	APP_EXIT_TRANSFER = 4, /* a connection broke, or a request failed */
-	APP_EXIT_VERIFY = 5,  /* contents differ */
+	APP_EXIT_VERIFY = 5,   /* contents differ */
 	APP_EXIT_SIGNAL = 130, /* ended by SIGINT or SIGTERM before it was done */
 };
 
@@ -22,7 +22,8 @@ const char *app_status_hint(nd_status status);
 const char *app_reject_text(uint32_t reason);
 /* "PROGRAM: <what>: ND_STATUS: library's words", then the hint. Of a call that just failed. */
 void app_fail(nd_status status, const char *what, ...) __attribute__((format(printf, 2, 3)));
-/* The same for a request that failed in the queue: the transport's word instead of the library's. */
+/* The same for a request that failed in the queue: the transport's word instead of
+ * the library's. */
 void app_fail_result(const struct nd_result *result, const char *what, ...)
 	__attribute__((format(printf, 2, 3)));
 /* "PROGRAM: <what>" */

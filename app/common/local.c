@@ -9,10 +9,12 @@
 #define ADDRESSES 32
 
 static nd_status
-open_local(const struct nd_open_options *opt, const struct app_addr *local, struct nd_adapter **adapter)
+open_local(const struct nd_open_options *opt, const struct app_addr *local,
+	struct nd_adapter **adapter)
 {
 	char text[APP_ADDR_TEXT];
-	nd_status st = nd_adapter_open((const struct sockaddr *)&local->ss, local->bytes, opt, adapter);
+	nd_status st =
+		nd_adapter_open((const struct sockaddr *)&local->ss, local->bytes, opt, adapter);
 
 	if (st != ND_SUCCESS)
 		app_fail(st, "can't open the adapter at %s", app_addr_text(local, false, text));
@@ -23,7 +25,7 @@ nd_status
 app_open_for_remote(const char *socket_path, const struct app_addr *local,
 	const struct app_addr *remote, struct nd_adapter **adapter, struct app_addr *used)
 {
-	struct nd_open_options opt = { .socket_path = socket_path };
+	struct nd_open_options opt = {.socket_path = socket_path};
 	char text[APP_ADDR_TEXT];
 	nd_status st;
 
@@ -103,7 +105,7 @@ nd_status
 app_acceptor_open(
 	struct app_acceptor *a, const char *socket_path, const struct app_addr *bind, uint16_t port)
 {
-	struct nd_open_options opt = { .socket_path = socket_path };
+	struct nd_open_options opt = {.socket_path = socket_path};
 	struct app_addr by, where;
 	nd_status st = ND_SUCCESS;
 

@@ -7,7 +7,8 @@
 
 #include "addr.h"
 
-/* Open the adapter whose address reaches remote, or by local if that is not NULL. Says what fails. */
+/* Open the adapter whose address reaches remote, or by local if that is not NULL. Says
+ * what fails. */
 nd_status app_open_for_remote(const char *socket_path, const struct app_addr *local,
 	const struct app_addr *remote, struct nd_adapter **adapter, struct app_addr *used);
 
@@ -20,10 +21,10 @@ struct app_acceptor {
 	struct app_addr where; /* as bound */
 };
 
-/* bind NULL or a wildcard: all addresses of the port (of the NIC) that has the daemon's first address.
- * Says what fails. */
-nd_status app_acceptor_open(
-	struct app_acceptor *a, const char *socket_path, const struct app_addr *bind, uint16_t port);
+/* bind NULL or a wildcard: all addresses of the port (of the NIC) that has the daemon's first
+ * address. Says what fails. */
+nd_status app_acceptor_open(struct app_acceptor *a, const char *socket_path,
+	const struct app_addr *bind, uint16_t port);
 /*
  * The next request within timeout_ms: *c is the caller's, to accept, reject or close. ND_TIMEOUT:
  * none; ND_CANCELED: the program is to stop. A failure has been said.

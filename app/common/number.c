@@ -40,10 +40,23 @@ app_parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *bytes)
 	if (end == NULL)
 		return false;
 	switch (*end) {
-	case 'k': case 'K': shift = 10; end++; break;
-	case 'm': case 'M': shift = 20; end++; break;
-	case 'g': case 'G': shift = 30; end++; break;
-	default: break;
+	case 'k':
+	case 'K':
+		shift = 10;
+		end++;
+		break;
+	case 'm':
+	case 'M':
+		shift = 20;
+		end++;
+		break;
+	case 'g':
+	case 'G':
+		shift = 30;
+		end++;
+		break;
+	default:
+		break;
 	}
 	if (*end != '\0' || v > max >> shift || v << shift < min)
 		return false;

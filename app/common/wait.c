@@ -21,7 +21,7 @@ on_signal(int sig)
 void
 app_catch_signals(void)
 {
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
@@ -71,7 +71,7 @@ app_wait(struct nd_overlapped *ov, int timeout_ms)
 int32_t
 app_cq_wait(struct nd_cq *cq, struct nd_result *results, uint32_t n, int timeout_ms)
 {
-	struct pollfd pfd = { .fd = nd_cq_fd(cq), .events = POLLIN };
+	struct pollfd pfd = {.fd = nd_cq_fd(cq), .events = POLLIN};
 	uint64_t start = app_now_ns();
 	int32_t got;
 	int ms;
@@ -83,7 +83,8 @@ app_cq_wait(struct nd_cq *cq, struct nd_result *results, uint32_t n, int timeout
 		ms = slice(timeout_ms, start);
 		if (ms == 0 || stopping)
 			return 0;
-		/* A result that came since the look above makes the fd readable at once (R-CQ-15). */
+		/* A result that came since the look above makes the fd readable at
+		 * once (R-CQ-15). */
 		nd_cq_arm(cq, ND_CQ_NOTIFY_ANY);
 		if (poll(&pfd, 1, ms) > 0)
 			nd_cq_ack(cq);

@@ -27,8 +27,7 @@ static enum ping_outcome
 advertise_and_wait(struct ping_link *l, const char *buf, struct nd_mr *mr)
 {
 	struct ping_info go_ahead;
-	enum ping_outcome out =
-		ping_link_send(l, buf, nd_mr_remote_token(mr), l->opt->bytes);
+	enum ping_outcome out = ping_link_send(l, buf, nd_mr_remote_token(mr), l->opt->bytes);
 
 	if (out == PING_OK)
 		out = ping_link_receive(l, &go_ahead, l->opt->timeout_ms);
@@ -57,7 +56,8 @@ ping(struct ping_link *l, uint32_t n, struct tally *t)
 
 	at = ping_differ(l->source, l->sink, bytes);
 	if (at < bytes) {
-		app_complain("%s: ping %u: contents differ at byte %zu of %zu: sent 0x%02x, got 0x%02x",
+		app_complain(
+			"%s: ping %u: contents differ at byte %zu of %zu: sent 0x%02x, got 0x%02x",
 			l->name, n, at, bytes, (unsigned char)l->source[at],
 			(unsigned char)l->sink[at]);
 		return APP_EXIT_VERIFY;
@@ -74,7 +74,7 @@ ping(struct ping_link *l, uint32_t n, struct tally *t)
 static int
 ping_all(struct ping_link *l)
 {
-	struct tally t = { .min_ns = UINT64_MAX };
+	struct tally t = {.min_ns = UINT64_MAX};
 	int rc = APP_EXIT_OK;
 
 	for (uint32_t n = 0; rc == APP_EXIT_OK && (l->opt->count == 0 || n < l->opt->count); n++)

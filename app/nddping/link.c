@@ -18,8 +18,10 @@
 #define SLICE_MS     200  /* how often a wait looks whether the peer is gone */
 #define GONE_WAIT_MS 1000 /* from the flush of a request to the word of the disconnect */
 
-static const char *const request_names[] = { [ND_REQUEST_RECEIVE] = "receive",
-	[ND_REQUEST_SEND] = "SEND", [ND_REQUEST_READ] = "RDMA READ", [ND_REQUEST_WRITE] = "RDMA WRITE" };
+static const char *const request_names[] = {[ND_REQUEST_RECEIVE] = "receive",
+	[ND_REQUEST_SEND] = "SEND",
+	[ND_REQUEST_READ] = "RDMA READ",
+	[ND_REQUEST_WRITE] = "RDMA WRITE"};
 
 void
 ping_link_debug(const struct ping_link *l, const char *what, ...)
@@ -57,8 +59,8 @@ register_buffers(struct ping_link *l, struct nd_adapter *adapter)
 			l->pd, l->source, BUFFER, ND_MR_FLAG_ALLOW_REMOTE_READ, &l->source_mr);
 	if (st == ND_SUCCESS)
 		st = nd_mr_register(l->pd, l->sink, BUFFER,
-			l->opt->server ? ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_RDMA_READ_SINK :
-					 ND_MR_FLAG_ALLOW_REMOTE_WRITE,
+			l->opt->server ? ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_RDMA_READ_SINK
+				       : ND_MR_FLAG_ALLOW_REMOTE_WRITE,
 			&l->sink_mr);
 	return st;
 }
@@ -66,7 +68,7 @@ register_buffers(struct ping_link *l, struct nd_adapter *adapter)
 static nd_status
 post_receive(struct ping_link *l)
 {
-	struct nd_sge sge = { l->info_in, INFO_ROOM, nd_mr_local_token(l->info_mr) };
+	struct nd_sge sge = {l->info_in, INFO_ROOM, nd_mr_local_token(l->info_mr)};
 
 	return nd_qp_receive(l->qp, NULL, &sge, 1);
 }
@@ -75,8 +77,10 @@ nd_status
 ping_link_create(struct ping_link *l, struct nd_adapter *adapter, struct nd_connector *connector,
 	const struct ping_options *opt)
 {
-	struct nd_qp_options q = { .receive_depth = DEPTH, .initiator_depth = DEPTH,
-		.max_receive_sge = 1, .max_initiator_sge = 1 };
+	struct nd_qp_options q = {.receive_depth = DEPTH,
+		.initiator_depth = DEPTH,
+		.max_receive_sge = 1,
+		.max_initiator_sge = 1};
 	nd_status st;
 
 	memset(l, 0, sizeof(*l));
@@ -101,7 +105,7 @@ ping_link_create(struct ping_link *l, struct nd_adapter *adapter, struct nd_conn
 void
 ping_link_destroy(struct ping_link *l)
 {
-	struct nd_mr *const mrs[] = { l->info_mr, l->source_mr, l->sink_mr };
+	struct nd_mr *const mrs[] = {l->info_mr, l->source_mr, l->sink_mr};
 
 	if (l->connector != NULL)
 		nd_connector_close(l->connector);
@@ -198,8 +202,8 @@ posted(struct ping_link *l, nd_status st, const char *what)
 enum ping_outcome
 ping_link_send(struct ping_link *l, const void *buf, uint32_t token, uint32_t bytes)
 {
-	struct nd_sge sge = { l->info_out, PING_INFO_BYTES, nd_mr_local_token(l->info_mr) };
-	struct ping_info info = { (uintptr_t)buf, token, bytes };
+	struct nd_sge sge = {l->info_out, PING_INFO_BYTES, nd_mr_local_token(l->info_mr)};
+	struct ping_info info = {(uintptr_t)buf, token, bytes};
 	enum ping_outcome out;
 
 	if (l->sending) {
@@ -223,8 +227,8 @@ ping_link_receive(struct ping_link *l, struct ping_info *info, int timeout_ms)
 	if (out != PING_OK)
 		return out;
 	if (l->received_bytes != PING_INFO_BYTES) {
-		app_complain("%s: a message of %u bytes instead of %u: is the peer an rping?", l->name,
-			l->received_bytes, PING_INFO_BYTES);
+		app_complain("%s: a message of %u bytes instead of %u: is the peer an rping?",
+			l->name, l->received_bytes, PING_INFO_BYTES);
 		return PING_FAILED;
 	}
 	ping_info_decode(l->info_in, info);
@@ -236,9 +240,9 @@ ping_link_receive(struct ping_link *l, struct ping_info *info, int timeout_ms)
 enum ping_outcome
 ping_link_read(struct ping_link *l, const struct ping_info *from, uint32_t bytes)
 {
-	struct nd_sge sge = { l->sink, bytes, nd_mr_local_token(l->sink_mr) };
-	enum ping_outcome out = posted(l,
-		nd_qp_read(l->qp, NULL, &sge, 1, from->address, from->token, 0), "RDMA READ");
+	struct nd_sge sge = {l->sink, bytes, nd_mr_local_token(l->sink_mr)};
+	enum ping_outcome out = posted(
+		l, nd_qp_read(l->qp, NULL, &sge, 1, from->address, from->token, 0), "RDMA READ");
 
 	ping_link_debug(l, "RDMA READ of %u bytes", bytes);
 	return out == PING_OK ? finish(l, ND_REQUEST_READ, l->opt->timeout_ms) : out;
@@ -247,9 +251,9 @@ ping_link_read(struct ping_link *l, const struct ping_info *from, uint32_t bytes
 enum ping_outcome
 ping_link_write(struct ping_link *l, const struct ping_info *to, uint32_t bytes)
 {
-	struct nd_sge sge = { l->sink, bytes, nd_mr_local_token(l->sink_mr) };
-	enum ping_outcome out = posted(l,
-		nd_qp_write(l->qp, NULL, &sge, 1, to->address, to->token, 0), "RDMA WRITE");
+	struct nd_sge sge = {l->sink, bytes, nd_mr_local_token(l->sink_mr)};
+	enum ping_outcome out = posted(
+		l, nd_qp_write(l->qp, NULL, &sge, 1, to->address, to->token, 0), "RDMA WRITE");
 
 	ping_link_debug(l, "RDMA WRITE of %u bytes", bytes);
 	return out == PING_OK ? finish(l, ND_REQUEST_WRITE, l->opt->timeout_ms) : out;

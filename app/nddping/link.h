@@ -23,12 +23,12 @@ struct ping_link {
 	uint8_t *info_in, *info_out;
 	char *source, *sink;
 	struct nd_mr *info_mr, *source_mr, *sink_mr;
-	bool sending;			/* info_out belongs to a send under way */
-	bool watched;			/* gone is under way or done */
-	uint32_t received_bytes;	/* of the message in info_in */
+	bool sending;			     /* info_out belongs to a send under way */
+	bool watched;			     /* gone is under way or done */
+	uint32_t received_bytes;	     /* of the message in info_in */
 	uint32_t done[ND_REQUEST_WRITE + 1]; /* completions not waited for yet, by request type */
-	struct nd_overlapped ov;	/* connect, complete, accept, disconnect */
-	struct nd_overlapped gone;	/* the peer's disconnect */
+	struct nd_overlapped ov;	     /* connect, complete, accept, disconnect */
+	struct nd_overlapped gone;	     /* the peer's disconnect */
 };
 
 /* Outcome of a step. All but PING_OK have been said, apart from PING_GONE. */
@@ -39,7 +39,8 @@ enum ping_outcome {
 	PING_STOPPED, /* by a signal */
 };
 
-/* Make everything around connector, which the link closes from now on, and post the first receive. */
+/* Make everything around connector, which the link closes from now on, and post the
+ * first receive. */
 nd_status ping_link_create(struct ping_link *l, struct nd_adapter *adapter,
 	struct nd_connector *connector, const struct ping_options *opt);
 void ping_link_destroy(struct ping_link *l);

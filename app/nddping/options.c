@@ -25,15 +25,18 @@ static const char usage[] =
 	"  -a ADDR        client: the peer's IPv4 or IPv6 address or name; server: listen at this\n"
 	"                 local address (default: all addresses of the daemon's first port)\n"
 	"  -p PORT        port (default 7174)\n"
-	"  -I ADDR        client: local address to ping from (default: the one that reaches the peer)\n"
+	"  -I ADDR        client: local address to ping from (default: the one that reaches the "
+	"peer)\n"
 	"  -C COUNT       client: number of pings (default 0: until interrupted)\n"
 	"  -S SIZE        client: bytes of a ping, 26..65535 (default 64). A Linux rping -s takes\n"
 	"                 only what its own -S allows\n"
 	"  -w SECONDS     give up when the peer takes longer for a step (default 10, 0: never)\n"
 	"  -v             print the contents of every ping\n"
-	"  -V             server: also check contents against rping's pattern (a client always checks)\n"
+	"  -V             server: also check contents against rping's pattern (a client always "
+	"checks)\n"
 	"  -d             say on standard error what is done\n"
-	"  --socket PATH  control socket of the daemon (default: NDD_SOCKET, else the built-in path)\n"
+	"  --socket PATH  control socket of the daemon (default: NDD_SOCKET, else the built-in "
+	"path)\n"
 	"  -h, --help     this text\n"
 	"  --version      version\n"
 	"\n"
@@ -72,15 +75,31 @@ take(struct ping_options *o, int c, const char *text, bool *client)
 	uint64_t v;
 
 	switch (c) {
-	case 'c': *client = true; return true;
-	case 's': o->server = true; return true;
-	case 'P': o->persistent = true; return true;
-	case 'v': o->print = true; return true;
-	case 'V': o->validate = true; return true;
-	case 'd': o->debug = true; return true;
-	case 'a': return take_addr("-a", text, &o->addr, &o->has_addr);
-	case 'I': return take_addr("-I", text, &o->source, &o->has_source);
-	case 'K': o->socket_path = text; return true;
+	case 'c':
+		*client = true;
+		return true;
+	case 's':
+		o->server = true;
+		return true;
+	case 'P':
+		o->persistent = true;
+		return true;
+	case 'v':
+		o->print = true;
+		return true;
+	case 'V':
+		o->validate = true;
+		return true;
+	case 'd':
+		o->debug = true;
+		return true;
+	case 'a':
+		return take_addr("-a", text, &o->addr, &o->has_addr);
+	case 'I':
+		return take_addr("-I", text, &o->source, &o->has_source);
+	case 'K':
+		o->socket_path = text;
+		return true;
 	case 'p':
 		if (!take_number("-p", text, 1, 65535, &v))
 			return false;
@@ -101,7 +120,8 @@ take(struct ping_options *o, int c, const char *text, bool *client)
 			return false;
 		o->timeout_ms = v == 0 ? -1 : (int)v * 1000;
 		return true;
-	default: return false; /* getopt has complained */
+	default:
+		return false; /* getopt has complained */
 	}
 }
 
@@ -128,13 +148,13 @@ fits(struct ping_options *o, bool client)
 int
 ping_options_parse(struct ping_options *o, int argc, char **argv, int *exit_code)
 {
-	static const struct option longs[] = { { "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'x' }, { "socket", required_argument, NULL, 'K' },
-		{ NULL, 0, NULL, 0 } };
+	static const struct option longs[] = {{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'x'}, {"socket", required_argument, NULL, 'K'},
+		{NULL, 0, NULL, 0}};
 	bool client = false;
 	int c;
 
-	*o = (struct ping_options){ .port = PING_PORT, .bytes = PING_BYTES, .timeout_ms = 10000 };
+	*o = (struct ping_options){.port = PING_PORT, .bytes = PING_BYTES, .timeout_ms = 10000};
 	*exit_code = APP_EXIT_OK;
 	while ((c = getopt_long(argc, argv, "csPa:p:I:C:S:w:vVdh", longs, NULL)) != -1) {
 		if (c == 'h') {

@@ -98,7 +98,8 @@ answer_all(struct client *c)
 		if (out == PING_OK)
 			continue;
 		if (out == PING_GONE)
-			app_complain("%s: the client ended the connection within ping %u", l->name, n);
+			app_complain(
+				"%s: the client ended the connection within ping %u", l->name, n);
 		return out == PING_STOPPED ? APP_EXIT_SIGNAL : APP_EXIT_TRANSFER;
 	}
 }
@@ -133,7 +134,8 @@ client_free(struct client *c)
 
 /* NULL: refused; the client is told by a reject. */
 static struct client *
-client_create(struct nd_adapter *adapter, struct nd_connector *connector, const struct ping_options *opt)
+client_create(
+	struct nd_adapter *adapter, struct nd_connector *connector, const struct ping_options *opt)
 {
 	struct client *c = calloc(1, sizeof(*c));
 	nd_status st;
@@ -143,8 +145,8 @@ client_create(struct nd_adapter *adapter, struct nd_connector *connector, const 
 		return NULL;
 	}
 	c->expected = malloc(PING_BYTES_MAX);
-	st = c->expected == NULL ? ND_NO_MEMORY :
-				   ping_link_create(&c->link, adapter, connector, opt);
+	st = c->expected == NULL ? ND_NO_MEMORY
+				 : ping_link_create(&c->link, adapter, connector, opt);
 	c->link.connector = connector;
 	c->link.peer.bytes = sizeof(c->link.peer.ss);
 	if (nd_connector_peer_address(connector, (struct sockaddr *)&c->link.peer.ss,

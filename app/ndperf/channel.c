@@ -50,7 +50,7 @@ send_slot(const struct control *ctl)
 static nd_status
 post_receive(struct control *ctl, void *slot)
 {
-	struct nd_sge sge = { slot, NDPERF_MSG_BYTES, nd_mr_local_token(ctl->buf.mr) };
+	struct nd_sge sge = {slot, NDPERF_MSG_BYTES, nd_mr_local_token(ctl->buf.mr)};
 
 	return nd_qp_receive(ctl->conn.qp, slot, &sge, 1);
 }
@@ -58,10 +58,13 @@ post_receive(struct control *ctl, void *slot)
 nd_status
 control_create(struct control *ctl, struct nd_adapter *adapter, struct nd_pd *pd)
 {
-	struct nd_qp_options q = { .context = ctl, .receive_depth = CONTROL_SLOTS,
-		.initiator_depth = CONTROL_SLOTS, .max_receive_sge = 1, .max_initiator_sge = 1 };
-	nd_status st = buffer_create(&ctl->buf, adapter, pd, 2ull * CONTROL_SLOTS * NDPERF_MSG_BYTES,
-		ND_MR_FLAG_ALLOW_LOCAL_WRITE);
+	struct nd_qp_options q = {.context = ctl,
+		.receive_depth = CONTROL_SLOTS,
+		.initiator_depth = CONTROL_SLOTS,
+		.max_receive_sge = 1,
+		.max_initiator_sge = 1};
+	nd_status st = buffer_create(&ctl->buf, adapter, pd,
+		2ull * CONTROL_SLOTS * NDPERF_MSG_BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE);
 
 	if (st == ND_SUCCESS)
 		st = nd_cq_create(adapter, 2 * CONTROL_SLOTS, &ctl->cq);
@@ -83,7 +86,8 @@ control_destroy(struct control *ctl)
 	buffer_destroy(&ctl->buf);
 }
 
-/* Sends complete in order, so a slot is free again when as many as there are slots have completed. */
+/* Sends complete in order, so a slot is free again when as many as there are slots
+ * have completed. */
 static nd_status
 sent(struct control *ctl, nd_status st)
 {
@@ -97,7 +101,7 @@ sent(struct control *ctl, nd_status st)
 nd_status
 control_send(struct control *ctl, const struct ndperf_msg *msg)
 {
-	struct nd_sge sge = { send_slot(ctl), NDPERF_MSG_BYTES, nd_mr_local_token(ctl->buf.mr) };
+	struct nd_sge sge = {send_slot(ctl), NDPERF_MSG_BYTES, nd_mr_local_token(ctl->buf.mr)};
 
 	if (ctl->sends_out == CONTROL_SLOTS)
 		return ND_NO_MORE_ENTRIES;
@@ -108,7 +112,7 @@ control_send(struct control *ctl, const struct ndperf_msg *msg)
 nd_status
 control_write(struct control *ctl, uint64_t value, uint64_t address, uint32_t token)
 {
-	struct nd_sge sge = { send_slot(ctl), sizeof(value), nd_mr_local_token(ctl->buf.mr) };
+	struct nd_sge sge = {send_slot(ctl), sizeof(value), nd_mr_local_token(ctl->buf.mr)};
 
 	if (ctl->sends_out == CONTROL_SLOTS)
 		return ND_NO_MORE_ENTRIES;

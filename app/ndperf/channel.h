@@ -34,8 +34,8 @@ void conn_destroy(struct conn *c);
 struct control {
 	struct conn conn;
 	struct nd_cq *cq;
-	struct buffer buf;    /* receive slots, then send slots */
-	uint32_t send_next;   /* send slot */
+	struct buffer buf;  /* receive slots, then send slots */
+	uint32_t send_next; /* send slot */
 	uint32_t sends_out;
 	struct nd_result failure; /* of CONTROL_FAILED */
 };

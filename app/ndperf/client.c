@@ -42,13 +42,22 @@ client_failed(struct client *c, const struct nd_result *r, int32_t n)
 	return APP_EXIT_TRANSFER;
 }
 
+static int
+differs(struct client *c, const char *where, uint32_t qp, uint64_t message, uint64_t size,
+	uint64_t offset)
+{
+	ndperf_report_clear(c->report);
+	app_complain("contents differ at the %s: queue pair %u, message %llu of %llu bytes, "
+		     "first at byte %llu",
+		where, qp, (unsigned long long)message, (unsigned long long)size,
+		(unsigned long long)offset);
+	return APP_EXIT_VERIFY;
+}
+
 int
 client_differs(struct client *c, uint32_t qp, uint64_t message, uint64_t size, uint64_t offset)
 {
-	ndperf_report_clear(c->report);
-	app_complain("contents differ: queue pair %u, message %llu of %llu bytes, first at byte %llu", qp,
-		(unsigned long long)message, (unsigned long long)size, (unsigned long long)offset);
-	return APP_EXIT_VERIFY;
+	return differs(c, "client", qp, message, size, offset);
 }
 
 int
@@ -70,8 +79,7 @@ answered(struct client *c, const struct ndperf_msg *msg, uint64_t size)
 {
 	if (!msg->bad)
 		return APP_EXIT_OK;
-	app_complain("the server found:");
-	return client_differs(c, msg->qp, msg->message, size, msg->offset);
+	return differs(c, "server", msg->qp, msg->message, size, msg->offset);
 }
 
 int
@@ -109,9 +117,11 @@ static int
 run_step(struct client *c, uint64_t size)
 {
 	bool lat = c->opt->params.mode == NDPERF_LAT;
-	struct ndperf_row row = { .bytes = size };
-	struct ndperf_msg msg = { .type = NDPERF_START, .size = size,
-		.address = (uintptr_t)c->buf.mem, .token = nd_mr_remote_token(c->buf.mr) };
+	struct ndperf_row row = {.bytes = size};
+	struct ndperf_msg msg = {.type = NDPERF_START,
+		.size = size,
+		.address = (uintptr_t)c->buf.mem,
+		.token = nd_mr_remote_token(c->buf.mr)};
 	int rc;
 
 	c->step++;
@@ -128,7 +138,7 @@ run_step(struct client *c, uint64_t size)
 		rc = lat ? client_latency(c, size, &row) : client_bandwidth(c, size, &row);
 	if (rc != APP_EXIT_OK)
 		return rc;
-	msg = (struct ndperf_msg){ .type = NDPERF_DONE, .size = size };
+	msg = (struct ndperf_msg){.type = NDPERF_DONE, .size = size};
 	for (uint32_t i = 0; i < c->opt->params.qps; i++)
 		msg.count += c->qps[i].posted;
 	rc = client_ask(c, &msg, NDPERF_RESULT);
@@ -152,7 +162,7 @@ int
 client_run(const struct ndperf_options *opt)
 {
 	struct ndperf_report report;
-	struct client c = { .opt = opt, .report = &report };
+	struct client c = {.opt = opt, .report = &report};
 	int rc;
 
 	if (!ndperf_report_open(&report, opt))

@@ -9,9 +9,9 @@
 #include "report.h"
 
 /* Completions taken at a time; also how many empty looks at data go with one look at control. */
-#define CLIENT_BATCH	 32u
+#define CLIENT_BATCH	  32u
 #define CLIENT_LOOK_EVERY 1024u
-#define CLIENT_SLEEP_MS	 50 /* --event: looks at control in between */
+#define CLIENT_SLEEP_MS	  50 /* --event: looks at control in between */
 
 struct client_qp {
 	struct conn conn;

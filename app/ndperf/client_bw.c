@@ -15,7 +15,8 @@ struct bw {
 	uint32_t window; /* requests under way at a queue pair */
 	uint32_t cq_mod;
 	uint32_t flags;
-	uint64_t last; /* where this phase ends (messages of each queue pair); UINT64_MAX: by time */
+	uint64_t
+		last; /* where this phase ends (messages of each queue pair); UINT64_MAX: by time */
 	uint64_t begin_ns, deadline_ns;
 	struct rate rate;
 };
@@ -37,7 +38,7 @@ static nd_status
 post(struct bw *b, struct client_qp *q)
 {
 	struct client *c = b->c;
-	struct nd_sge sge = { prepare(b, q), (uint32_t)b->size, c->token };
+	struct nd_sge sge = {prepare(b, q), (uint32_t)b->size, c->token};
 	uint64_t remote = q->remote + q->slot * ndperf_stride(b->size);
 	void *context = (void *)(uintptr_t)q->posted;
 	bool visible = q->unsignaled + 1 >= b->cq_mod || q->posted + 1 == q->limit;
@@ -45,7 +46,9 @@ post(struct bw *b, struct client_qp *q)
 	nd_status st;
 
 	switch (c->opt->params.op) {
-	case NDPERF_SEND: st = nd_qp_send(q->conn.qp, context, &sge, 1, flags); break;
+	case NDPERF_SEND:
+		st = nd_qp_send(q->conn.qp, context, &sge, 1, flags);
+		break;
 	case NDPERF_READ:
 		st = nd_qp_read(q->conn.qp, context, &sge, 1, remote, c->welcome.token, flags);
 		break;
@@ -192,8 +195,10 @@ static int
 check_window(struct bw *b, uint64_t first, bool *more)
 {
 	struct client *c = b->c;
-	struct ndperf_msg msg = { .type = NDPERF_CHECK, .size = b->size, .message = first,
-		.count = c->qps[0].completed - first };
+	struct ndperf_msg msg = {.type = NDPERF_CHECK,
+		.size = b->size,
+		.message = first,
+		.count = c->qps[0].completed - first};
 	int rc = client_ask(c, &msg, NDPERF_CHECKED);
 
 	*more = c->qps[0].completed < b->last;
@@ -233,7 +238,8 @@ run_window(struct bw *b, bool timed)
 		now = app_now_ns();
 		if (messages > 0)
 			rate_add(&b->rate, now, messages, messages * b->size);
-		if (timed && b->last == UINT64_MAX && now >= b->deadline_ns && !checked_at_server(b))
+		if (timed && b->last == UINT64_MAX && now >= b->deadline_ns &&
+			!checked_at_server(b))
 			wind_up(b);
 		if (++rounds % CLIENT_LOOK_EVERY == 0) {
 			show_progress(b, now);
@@ -280,7 +286,7 @@ int
 client_bandwidth(struct client *c, uint64_t size, struct ndperf_row *row)
 {
 	const struct ndperf_options *o = c->opt;
-	struct bw b = { .c = c, .size = size, .cq_mod = o->cq_mod };
+	struct bw b = {.c = c, .size = size, .cq_mod = o->cq_mod};
 	int rc = APP_EXIT_OK;
 
 	b.slots = ndperf_slots(&o->params, &c->layout, size);

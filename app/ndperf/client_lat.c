@@ -18,7 +18,7 @@ struct lat {
 	struct client_qp *q;
 	uint64_t size;
 	uint32_t flags;
-	uint32_t answers;     /* SEND: receives completed and not waited for */
+	uint32_t answers; /* SEND: receives completed and not waited for */
 	uint32_t answer_bytes;
 	struct latency samples;
 };
@@ -64,14 +64,16 @@ post(struct lat *l, uint64_t n)
 {
 	struct client *c = l->c;
 	struct client_qp *q = l->q;
-	struct nd_sge sge = { q->region, (uint32_t)l->size, c->token };
+	struct nd_sge sge = {q->region, (uint32_t)l->size, c->token};
 	void *context = (void *)(uintptr_t)n;
 	bool visible = q->unsignaled + 1 >= c->opt->cq_mod || c->opt->params.op == NDPERF_READ;
 	uint32_t flags = l->flags | (visible ? 0 : ND_OP_FLAG_SILENT_SUCCESS);
 	nd_status st;
 
 	switch (c->opt->params.op) {
-	case NDPERF_SEND: st = nd_qp_send(q->conn.qp, context, &sge, 1, flags); break;
+	case NDPERF_SEND:
+		st = nd_qp_send(q->conn.qp, context, &sge, 1, flags);
+		break;
 	case NDPERF_READ:
 		st = nd_qp_read(q->conn.qp, context, &sge, 1, q->remote, c->welcome.token, flags);
 		break;
@@ -108,7 +110,8 @@ static int
 await_send(struct lat *l)
 {
 	struct client *c = l->c;
-	struct nd_sge sge = { c->buf.mem + c->layout.echo, (uint32_t)c->opt->params.max_bytes, c->token };
+	struct nd_sge sge = {
+		c->buf.mem + c->layout.echo, (uint32_t)c->opt->params.max_bytes, c->token};
 	nd_status st;
 	int rc = APP_EXIT_OK;
 
@@ -164,7 +167,9 @@ check(struct lat *l, uint64_t n)
 	if (!c->opt->params.verify)
 		return APP_EXIT_OK;
 	switch (c->opt->params.op) {
-	case NDPERF_READ: at = pattern_check(l->q->region, size, 0, 0); break;
+	case NDPERF_READ:
+		at = pattern_check(l->q->region, size, 0, 0);
+		break;
 	case NDPERF_SEND:
 		at = l->answer_bytes == size ? pattern_check(echo, size, PATTERN_BACK, n) : 0;
 		break;
@@ -196,9 +201,15 @@ ping(struct lat *l, uint64_t n, uint64_t *ns)
 	if (rc != APP_EXIT_OK)
 		return rc;
 	switch (c->opt->params.op) {
-	case NDPERF_WRITE: rc = await_write(l, n); break;
-	case NDPERF_SEND: rc = await_send(l); break;
-	case NDPERF_READ: rc = await_read(l); break;
+	case NDPERF_WRITE:
+		rc = await_write(l, n);
+		break;
+	case NDPERF_SEND:
+		rc = await_send(l);
+		break;
+	case NDPERF_READ:
+		rc = await_read(l);
+		break;
 	}
 	*ns = app_now_ns() - start;
 	if (rc == APP_EXIT_OK)
@@ -223,8 +234,8 @@ ping_all(struct lat *l)
 		now = app_now_ns();
 		if (n % 64 == 0)
 			ndperf_report_progress(l->c->report, l->size,
-				o->iterations > 0 ? (double)(n - warm) / (double)o->iterations :
-						    (double)(now - begin) / (double)limit_ns,
+				o->iterations > 0 ? (double)(n - warm) / (double)o->iterations
+						  : (double)(now - begin) / (double)limit_ns,
 				now);
 		if (n % CLIENT_LOOK_EVERY == 0)
 			rc = client_look(l->c);
@@ -238,14 +249,15 @@ int
 client_latency(struct client *c, uint64_t size, struct ndperf_row *row)
 {
 	uint64_t want = c->opt->iterations > 0 ? c->opt->iterations : SAMPLES_BY_TIME;
-	struct lat l = { .c = c, .q = &c->qps[0], .size = size };
+	struct lat l = {.c = c, .q = &c->qps[0], .size = size};
 	int rc;
 
 	if (!latency_init(&l.samples, want < SAMPLES_MAX ? (uint32_t)want : SAMPLES_MAX)) {
 		app_complain("no memory for samples");
 		return APP_EXIT_LOCAL;
 	}
-	l.flags = c->opt->params.op != NDPERF_READ && size <= c->inline_bytes ? ND_OP_FLAG_INLINE : 0;
+	l.flags =
+		c->opt->params.op != NDPERF_READ && size <= c->inline_bytes ? ND_OP_FLAG_INLINE : 0;
 	rc = ping_all(&l);
 	latency_summarise(&l.samples, c->opt->params.op == NDPERF_READ ? 1.0 : 0.5, &row->lat);
 	row->iterations = l.samples.count;

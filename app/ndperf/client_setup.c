@@ -31,10 +31,11 @@ connect_failed(struct client *c, struct conn *conn, nd_status st)
 	got = nd_connector_private_data(conn->connector, wire, &bytes);
 	if (reason != 0 && got == ND_SUCCESS && ndperf_welcome_decode(wire, bytes, &refusal) &&
 		refusal.refusal != NDPERF_WELCOME)
-		app_complain("ndperf at %s refused: %s", peer, ndperf_refusal_text(refusal.refusal));
+		app_complain(
+			"ndperf at %s refused: %s", peer, ndperf_refusal_text(refusal.refusal));
 	else if (reason != 0)
-		app_complain("connecting to %s: %s (%s, CM reason %u)", peer, app_reject_text(reason),
-			nd_status_name(st), reason);
+		app_complain("connecting to %s: %s (%s, CM reason %u)", peer,
+			app_reject_text(reason), nd_status_name(st), reason);
 	else
 		app_fail(st, "connecting to %s", peer);
 	return APP_EXIT_CONNECT;
@@ -55,8 +56,8 @@ connect_one(struct client *c, struct conn *conn, const struct ndperf_hello *hell
 	}
 	ndperf_hello_encode(hello, wire);
 	if (c->opt->has_bind)
-		st = nd_connector_bind(conn->connector, (const struct sockaddr *)&c->local.ss,
-			c->local.bytes);
+		st = nd_connector_bind(
+			conn->connector, (const struct sockaddr *)&c->local.ss, c->local.bytes);
 	if (st == ND_SUCCESS)
 		st = nd_connector_connect(conn->connector, conn->qp,
 			(const struct sockaddr *)&c->opt->addr.ss, c->opt->addr.bytes,
@@ -87,10 +88,15 @@ static nd_status
 create_qp(struct client *c, struct client_qp *q)
 {
 	const struct ndperf_params *p = &c->opt->params;
-	struct nd_qp_options o = { .receive_cq = c->cq, .initiator_cq = c->cq, .context = q,
-		.receive_depth = echoes(c) ? ECHO_RECEIVES : 1, .initiator_depth = p->depth,
-		.max_receive_sge = 1, .max_initiator_sge = 1, .inline_bytes = c->inline_bytes };
-	struct nd_sge sge = { c->buf.mem + c->layout.echo, (uint32_t)p->max_bytes, c->token };
+	struct nd_qp_options o = {.receive_cq = c->cq,
+		.initiator_cq = c->cq,
+		.context = q,
+		.receive_depth = echoes(c) ? ECHO_RECEIVES : 1,
+		.initiator_depth = p->depth,
+		.max_receive_sge = 1,
+		.max_initiator_sge = 1,
+		.inline_bytes = c->inline_bytes};
+	struct nd_sge sge = {c->buf.mem + c->layout.echo, (uint32_t)p->max_bytes, c->token};
 	nd_status st = nd_qp_create(c->pd, &o, &q->conn.qp);
 
 	for (uint32_t i = 0; st == ND_SUCCESS && echoes(c) && i < ECHO_RECEIVES; i++)
@@ -106,9 +112,11 @@ create_objects(struct client *c)
 
 	if (st != ND_SUCCESS)
 		return st;
-	c->inline_bytes = c->opt->inline_bytes == NDPERF_INLINE_AUTO ? c->info.inline_request_threshold :
-								       c->opt->inline_bytes;
-	if (c->opt->inline_bytes == NDPERF_INLINE_AUTO && c->inline_bytes > c->info.max_inline_bytes)
+	c->inline_bytes = c->opt->inline_bytes == NDPERF_INLINE_AUTO
+				  ? c->info.inline_request_threshold
+				  : c->opt->inline_bytes;
+	if (c->opt->inline_bytes == NDPERF_INLINE_AUTO &&
+		c->inline_bytes > c->info.max_inline_bytes)
 		c->inline_bytes = c->info.max_inline_bytes;
 	ndperf_layout(p, &c->layout);
 	st = nd_pd_create(c->adapter, &c->pd);
@@ -129,8 +137,10 @@ create_objects(struct client *c)
 static int
 connect_data(struct client *c, uint32_t i)
 {
-	struct ndperf_hello hello = { .role = NDPERF_DATA, .params = c->opt->params, .index = i,
-		.session = c->welcome.session };
+	struct ndperf_hello hello = {.role = NDPERF_DATA,
+		.params = c->opt->params,
+		.index = i,
+		.session = c->welcome.session};
 	struct ndperf_welcome again;
 	struct client_qp *q = &c->qps[i];
 	uint64_t *credits = (uint64_t *)(c->buf.mem + c->layout.credits) + i;
@@ -152,17 +162,19 @@ connect_data(struct client *c, uint32_t i)
 int
 client_connect(struct client *c)
 {
-	struct ndperf_hello hello = { .role = NDPERF_CONTROL, .params = c->opt->params };
-	nd_status st = app_open_for_remote(c->opt->socket_path, c->opt->has_bind ? &c->opt->bind : NULL,
-		&c->opt->addr, &c->adapter, &c->local);
+	struct ndperf_hello hello = {.role = NDPERF_CONTROL, .params = c->opt->params};
+	nd_status st = app_open_for_remote(c->opt->socket_path,
+		c->opt->has_bind ? &c->opt->bind : NULL, &c->opt->addr, &c->adapter, &c->local);
 	int rc;
 
 	if (st != ND_SUCCESS)
 		return st == ND_NETWORK_UNREACHABLE ? APP_EXIT_CONNECT : APP_EXIT_LOCAL;
 	st = create_objects(c);
 	if (st != ND_SUCCESS) {
-		app_fail(st, "can't make the session's objects (%u queue pairs, depth %u, %llu bytes)",
-			c->opt->params.qps, c->opt->params.depth, (unsigned long long)c->layout.bytes);
+		app_fail(st,
+			"can't make the session's objects (%u queue pairs, depth %u, %llu bytes)",
+			c->opt->params.qps, c->opt->params.depth,
+			(unsigned long long)c->layout.bytes);
 		return APP_EXIT_LOCAL;
 	}
 	rc = connect_one(c, &c->control.conn, &hello, &c->welcome);

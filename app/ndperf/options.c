@@ -13,35 +13,46 @@
 #define ALL_LAST  (8u << 20)
 
 enum { /* long options without a letter */
-	OPT_SIZE = 256, OPT_WARMUP, OPT_INLINE, OPT_CQ_MOD, OPT_VERIFY, OPT_JSON, OPT_SOCKET, OPT_POLL,
-	OPT_EVENT, OPT_ONCE, OPT_SESSIONS, OPT_BIND, OPT_VERSION,
+	OPT_SIZE = 256,
+	OPT_WARMUP,
+	OPT_INLINE,
+	OPT_CQ_MOD,
+	OPT_VERIFY,
+	OPT_JSON,
+	OPT_SOCKET,
+	OPT_POLL,
+	OPT_EVENT,
+	OPT_ONCE,
+	OPT_SESSIONS,
+	OPT_BIND,
+	OPT_VERSION,
 };
 
 static const struct option longs[] = {
-	{ "server", no_argument, NULL, 's' },
-	{ "port", required_argument, NULL, 'p' },
-	{ "type", required_argument, NULL, 't' },
-	{ "mode", required_argument, NULL, 'm' },
-	{ "all", no_argument, NULL, 'a' },
-	{ "size", required_argument, NULL, OPT_SIZE },
-	{ "qps", required_argument, NULL, 'q' },
-	{ "depth", required_argument, NULL, 'd' },
-	{ "iterations", required_argument, NULL, 'n' },
-	{ "duration", required_argument, NULL, 'D' },
-	{ "warmup", required_argument, NULL, OPT_WARMUP },
-	{ "inline", required_argument, NULL, OPT_INLINE },
-	{ "cq-mod", required_argument, NULL, OPT_CQ_MOD },
-	{ "verify", no_argument, NULL, OPT_VERIFY },
-	{ "json", required_argument, NULL, OPT_JSON },
-	{ "socket", required_argument, NULL, OPT_SOCKET },
-	{ "poll", no_argument, NULL, OPT_POLL },
-	{ "event", no_argument, NULL, OPT_EVENT },
-	{ "once", no_argument, NULL, OPT_ONCE },
-	{ "sessions", required_argument, NULL, OPT_SESSIONS },
-	{ "bind", required_argument, NULL, OPT_BIND },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ NULL, 0, NULL, 0 },
+	{"server", no_argument, NULL, 's'},
+	{"port", required_argument, NULL, 'p'},
+	{"type", required_argument, NULL, 't'},
+	{"mode", required_argument, NULL, 'm'},
+	{"all", no_argument, NULL, 'a'},
+	{"size", required_argument, NULL, OPT_SIZE},
+	{"qps", required_argument, NULL, 'q'},
+	{"depth", required_argument, NULL, 'd'},
+	{"iterations", required_argument, NULL, 'n'},
+	{"duration", required_argument, NULL, 'D'},
+	{"warmup", required_argument, NULL, OPT_WARMUP},
+	{"inline", required_argument, NULL, OPT_INLINE},
+	{"cq-mod", required_argument, NULL, OPT_CQ_MOD},
+	{"verify", no_argument, NULL, OPT_VERIFY},
+	{"json", required_argument, NULL, OPT_JSON},
+	{"socket", required_argument, NULL, OPT_SOCKET},
+	{"poll", no_argument, NULL, OPT_POLL},
+	{"event", no_argument, NULL, OPT_EVENT},
+	{"once", no_argument, NULL, OPT_ONCE},
+	{"sessions", required_argument, NULL, OPT_SESSIONS},
+	{"bind", required_argument, NULL, OPT_BIND},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
 };
 
 /* What was given, where the default depends on other options. */
@@ -97,9 +108,9 @@ take_addr(const char *name, const char *text, uint16_t port, struct app_addr *a,
 static bool
 take_params(struct ndperf_options *o, struct given *g, int c, const char *text)
 {
-	static const char *const ops[] = { [NDPERF_WRITE] = "write", [NDPERF_SEND] = "send",
-		[NDPERF_READ] = "read", NULL };
-	static const char *const modes[] = { [NDPERF_BW] = "bw", [NDPERF_LAT] = "lat", NULL };
+	static const char *const ops[] = {
+		[NDPERF_WRITE] = "write", [NDPERF_SEND] = "send", [NDPERF_READ] = "read", NULL};
+	static const char *const modes[] = {[NDPERF_BW] = "bw", [NDPERF_LAT] = "lat", NULL};
 	uint32_t v;
 
 	switch (c) {
@@ -119,7 +130,8 @@ take_params(struct ndperf_options *o, struct given *g, int c, const char *text)
 	case OPT_SIZE:
 		g->size = true;
 		return take_number("--size", text, 1, NDPERF_SIZE_MAX, &o->first_bytes);
-	case 'q': return take_u32("-q", text, 1, NDPERF_QPS_MAX, &o->params.qps);
+	case 'q':
+		return take_u32("-q", text, 1, NDPERF_QPS_MAX, &o->params.qps);
 	case 'd':
 		g->depth = true;
 		return take_u32("-d", text, 1, NDPERF_DEPTH_MAX, &o->params.depth);
@@ -138,9 +150,13 @@ take_params(struct ndperf_options *o, struct given *g, int c, const char *text)
 	case OPT_CQ_MOD:
 		g->cq_mod = true;
 		return take_u32("--cq-mod", text, 1, NDPERF_DEPTH_MAX, &o->cq_mod);
-	case OPT_INLINE: return take_u32("--inline", text, 0, 1u << 16, &o->inline_bytes);
-	case OPT_VERIFY: o->params.verify = true; return true;
-	default: return false; /* getopt has complained */
+	case OPT_INLINE:
+		return take_u32("--inline", text, 0, 1u << 16, &o->inline_bytes);
+	case OPT_VERIFY:
+		o->params.verify = true;
+		return true;
+	default:
+		return false; /* getopt has complained */
 	}
 }
 
@@ -150,20 +166,35 @@ take(struct ndperf_options *o, struct given *g, int c, const char *text)
 	uint32_t v;
 
 	switch (c) {
-	case 's': o->server = true; return true;
-	case OPT_ONCE: o->once = true; return true;
-	case OPT_POLL: o->event = false; return true;
-	case OPT_EVENT: o->event = true; return true;
-	case OPT_JSON: o->json_path = text; return true;
-	case OPT_SOCKET: o->socket_path = text; return true;
-	case OPT_BIND: return take_addr("--bind ", text, 0, &o->bind, &o->has_bind);
-	case OPT_SESSIONS: return take_u32("--sessions", text, 1, 1024, &o->sessions);
+	case 's':
+		o->server = true;
+		return true;
+	case OPT_ONCE:
+		o->once = true;
+		return true;
+	case OPT_POLL:
+		o->event = false;
+		return true;
+	case OPT_EVENT:
+		o->event = true;
+		return true;
+	case OPT_JSON:
+		o->json_path = text;
+		return true;
+	case OPT_SOCKET:
+		o->socket_path = text;
+		return true;
+	case OPT_BIND:
+		return take_addr("--bind ", text, 0, &o->bind, &o->has_bind);
+	case OPT_SESSIONS:
+		return take_u32("--sessions", text, 1, 1024, &o->sessions);
 	case 'p':
 		if (!take_u32("-p", text, 1, 65535, &v))
 			return false;
 		o->port = (uint16_t)v;
 		return true;
-	default: return take_params(o, g, c, text);
+	default:
+		return take_params(o, g, c, text);
 	}
 }
 
@@ -187,7 +218,8 @@ settle_client(struct ndperf_options *o, const struct given *g)
 		return false;
 	}
 	if (lat && p->op == NDPERF_WRITE && o->event) {
-		app_complain("-m lat -t write watches memory for the answer: there is no event (--event)");
+		app_complain("-m lat -t write watches memory for the answer: there is no event "
+			     "(--event)");
 		return false;
 	}
 	if (g->all)
@@ -228,7 +260,8 @@ settle(struct ndperf_options *o, const struct given *g, int argc, char **argv)
 	if (o->server)
 		return true;
 	if (optind + 1 != argc) {
-		app_complain("say -s (serve), or the one server to measure against; --help explains");
+		app_complain(
+			"say -s (serve), or the one server to measure against; --help explains");
 		return false;
 	}
 	return take_addr("", argv[optind], o->port, &o->addr, &o->has_addr) && settle_client(o, g);
@@ -237,12 +270,13 @@ settle(struct ndperf_options *o, const struct given *g, int argc, char **argv)
 bool
 ndperf_options_parse(struct ndperf_options *o, int argc, char **argv, int *exit_code)
 {
-	struct given g = { 0 };
+	struct given g = {0};
 	int c;
 
-	*o = (struct ndperf_options){ .port = NDPERF_PORT, .sessions = 16,
+	*o = (struct ndperf_options){.port = NDPERF_PORT,
+		.sessions = 16,
 		.inline_bytes = NDPERF_INLINE_AUTO,
-		.params = { .op = NDPERF_WRITE, .mode = NDPERF_BW, .qps = 1, .depth = 128 } };
+		.params = {.op = NDPERF_WRITE, .mode = NDPERF_BW, .qps = 1, .depth = 128}};
 	while ((c = getopt_long(argc, argv, "sp:t:m:aq:d:n:D:h", longs, NULL)) != -1) {
 		*exit_code = APP_EXIT_OK;
 		if (c == 'h') {

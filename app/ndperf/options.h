@@ -18,9 +18,9 @@ struct ndperf_options {
 	const char *socket_path;
 
 	/* client */
-	struct ndperf_params params; /* max_bytes: last_bytes */
+	struct ndperf_params params;	  /* max_bytes: last_bytes */
 	uint64_t first_bytes, last_bytes; /* a step for each, doubling */
-	uint64_t iterations; /* messages of each queue pair in a step; 0: by seconds */
+	uint64_t iterations;		  /* messages of each queue pair in a step; 0: by seconds */
 	double seconds;
 	uint64_t warmup; /* messages of each queue pair before the clock starts */
 	uint32_t inline_bytes;

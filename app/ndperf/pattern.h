@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contents of messages under --verify: each byte follows from queue pair, message number and offset. */
+/* Contents of messages under --verify: each byte follows from queue pair, message number and
+ * offset. */
 #ifndef NDPERF_PATTERN_H
 #define NDPERF_PATTERN_H
 

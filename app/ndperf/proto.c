@@ -111,8 +111,8 @@ ndperf_hello_decode(const uint8_t *wire, size_t bytes, struct ndperf_hello *h)
 	h->session = get64(wire + 32);
 	if (h->role < NDPERF_CONTROL || h->role > NDPERF_DATA)
 		return NDPERF_BAD_HELLO;
-	if (p->op < NDPERF_WRITE || p->op > NDPERF_READ || p->mode < NDPERF_BW || p->mode > NDPERF_LAT ||
-		wire[9] > 1)
+	if (p->op < NDPERF_WRITE || p->op > NDPERF_READ || p->mode < NDPERF_BW ||
+		p->mode > NDPERF_LAT || wire[9] > 1)
 		return NDPERF_BAD_PARAMS;
 	if (p->qps == 0 || p->qps > NDPERF_QPS_MAX || (p->mode == NDPERF_LAT && p->qps != 1) ||
 		p->depth == 0 || p->depth > NDPERF_DEPTH_MAX || h->index >= p->qps)
@@ -150,12 +150,18 @@ const char *
 ndperf_refusal_text(enum ndperf_refusal refusal)
 {
 	switch (refusal) {
-	case NDPERF_WELCOME: return "nothing is wrong";
-	case NDPERF_BAD_HELLO: return "it is no ndperf server, or one of another version";
-	case NDPERF_BAD_PARAMS: return "the server's limits don't allow these parameters";
-	case NDPERF_BUSY: return "the server has as many clients as it takes; try later";
-	case NDPERF_NO_RESOURCES: return "the server has no memory or queue pairs for this; ask for less";
-	case NDPERF_NO_SESSION: return "the server no longer knows this session";
+	case NDPERF_WELCOME:
+		return "nothing is wrong";
+	case NDPERF_BAD_HELLO:
+		return "it is no ndperf server, or one of another version";
+	case NDPERF_BAD_PARAMS:
+		return "the server's limits don't allow these parameters";
+	case NDPERF_BUSY:
+		return "the server has as many clients as it takes; try later";
+	case NDPERF_NO_RESOURCES:
+		return "the server has no memory or queue pairs for this; ask for less";
+	case NDPERF_NO_SESSION:
+		return "the server no longer knows this session";
 	}
 	return "for a reason this version does not know";
 }

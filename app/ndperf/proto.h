@@ -4,8 +4,8 @@
  *
  * The first connection is for control: its Connect carries a hello with role CONTROL and all
  * parameters, its Accept a welcome with the session's number and the server's buffer. Then the
- * client makes one data connection for each queue pair, whose hello names session and index. A server
- * that can't or won't rejects with a welcome that holds the reason.
+ * client makes one data connection for each queue pair, whose hello names session and index. A
+ *server that can't or won't rejects with a welcome that holds the reason.
  *
  * On the control connection go messages of NDPERF_MSG_BYTES by SEND and RECEIVE:
  *
@@ -15,8 +15,8 @@
  *	CHECKED	server	what it found
  *	DONE	client	all messages of the step are acknowledged: how many
  *	RESULT	server	it has seen them all: what it found
- *	ALIVE	server	every few seconds; so that a dead client is noticed, whose silence is otherwise
- *			indistinguishable from one-sided traffic
+ *	ALIVE	server	every few seconds; so that a dead client is noticed, whose silence is
+ *otherwise indistinguishable from one-sided traffic
  *
  * The client ends the session by disconnecting. Message numbers begin at 0 with each step.
  */
@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NDPERF_PORT    18515 /* perftest's */
+#define NDPERF_PORT    18515	   /* perftest's */
 #define NDPERF_MAGIC   0x4650444eu /* "NDPF" */
 #define NDPERF_VERSION 1u
 
@@ -95,8 +95,9 @@ struct ndperf_msg {
 	uint32_t token;	  /* START: of the client's buffer */
 	uint64_t address; /* START: the client's buffer */
 	uint64_t size;	  /* START: bytes of a message */
-	uint64_t count;	  /* CHECK: messages in the window, of each queue pair; DONE: all of the step */
-	uint32_t qp;	  /* where they differ: queue pair, */
+	uint64_t count; /* CHECK: messages in the window, of each queue pair; DONE: all of the step
+			 */
+	uint32_t qp;	/* where they differ: queue pair, */
 	uint64_t message; /* message number (CHECK: the first of the window), */
 	uint64_t offset;  /* offset in it */
 };

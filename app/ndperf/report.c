@@ -8,11 +8,11 @@
 #include "common/clock.h"
 #include "common/fail.h"
 
-#define MIB		    1048576.0
-#define PROGRESS_EVERY_NS   (200 * APP_NS_PER_MS)
+#define MIB		  1048576.0
+#define PROGRESS_EVERY_NS (200 * APP_NS_PER_MS)
 
-static const char *const op_names[] = { [NDPERF_WRITE] = "write", [NDPERF_SEND] = "send",
-	[NDPERF_READ] = "read" };
+static const char *const op_names[] = {
+	[NDPERF_WRITE] = "write", [NDPERF_SEND] = "send", [NDPERF_READ] = "read"};
 
 bool
 ndperf_report_open(struct ndperf_report *r, const struct ndperf_options *opt)
@@ -41,15 +41,15 @@ describe(struct ndperf_report *r, const struct nd_adapter_info *info, uint32_t i
 {
 	const struct ndperf_params *p = &r->opt->params;
 	char peer[APP_ADDR_TEXT];
-	json_t *about = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:i, s:I, s:s, s:i}",
-		"program", "ndperf", "version", APP_VERSION,
-		"peer", app_addr_text(&r->opt->addr, true, peer),
-		"operation", op_names[p->op],
-		"mode", p->mode == NDPERF_LAT ? "latency" : "bandwidth",
-		"queue_pairs", (int)p->qps, "depth", (int)p->depth, "verify", (int)p->verify,
-		"wait", r->opt->event ? "event" : "poll", "inline_bytes", (int)inline_bytes,
-		"cq_mod", (int)r->opt->cq_mod, "warmup", (json_int_t)r->opt->warmup,
-		"daemon_version", info->daemon_version, "path_mtu", (int)info->path_mtu);
+	json_t *about =
+		json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:i, s:I, s:s, s:i}",
+			"program", "ndperf", "version", APP_VERSION, "peer",
+			app_addr_text(&r->opt->addr, true, peer), "operation", op_names[p->op],
+			"mode", p->mode == NDPERF_LAT ? "latency" : "bandwidth", "queue_pairs",
+			(int)p->qps, "depth", (int)p->depth, "verify", (int)p->verify, "wait",
+			r->opt->event ? "event" : "poll", "inline_bytes", (int)inline_bytes,
+			"cq_mod", (int)r->opt->cq_mod, "warmup", (json_int_t)r->opt->warmup,
+			"daemon_version", info->daemon_version, "path_mtu", (int)info->path_mtu);
 
 	json_object_update(r->root, about);
 	json_decref(about);
@@ -64,9 +64,10 @@ ndperf_report_begin(
 	if (r->table == NULL)
 		return;
 	if (r->opt->params.mode == NDPERF_LAT)
-		fprintf(r->table, " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]"
-				  "    t_avg[usec]    t_stdev[usec]   99%% percentile[usec]"
-				  "   99.9%% percentile[usec]\n");
+		fprintf(r->table,
+			" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]"
+			"    t_avg[usec]    t_stdev[usec]   99%% percentile[usec]"
+			"   99.9%% percentile[usec]\n");
 	else
 		fprintf(r->table, " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]"
 				  "   MsgRate[Mpps]\n");
@@ -77,19 +78,16 @@ json_t *
 ndperf_row_json(enum ndperf_mode mode, const struct ndperf_row *row)
 {
 	if (mode == NDPERF_LAT)
-		return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
-			"bytes", (json_int_t)row->bytes, "iterations", (json_int_t)row->iterations,
-			"t_min_us", row->lat.min, "t_max_us", row->lat.max,
-			"t_typical_us", row->lat.typical, "t_avg_us", row->lat.average,
-			"t_stdev_us", row->lat.stdev, "t_p99_us", row->lat.p99,
-			"t_p999_us", row->lat.p999);
-	return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f}",
-		"bytes", (json_int_t)row->bytes, "iterations", (json_int_t)row->iterations,
-		"seconds", row->rate.seconds,
-		"bw_peak_mib_per_s", row->rate.peak / MIB,
-		"bw_average_mib_per_s", row->rate.average / MIB,
-		"gb_per_s", row->rate.average / 1e9,
-		"messages_per_s", row->rate.messages);
+		return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "bytes",
+			(json_int_t)row->bytes, "iterations", (json_int_t)row->iterations,
+			"t_min_us", row->lat.min, "t_max_us", row->lat.max, "t_typical_us",
+			row->lat.typical, "t_avg_us", row->lat.average, "t_stdev_us",
+			row->lat.stdev, "t_p99_us", row->lat.p99, "t_p999_us", row->lat.p999);
+	return json_pack("{s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "bytes", (json_int_t)row->bytes,
+		"iterations", (json_int_t)row->iterations, "seconds", row->rate.seconds,
+		"bw_peak_mib_per_s", row->rate.peak / MIB, "bw_average_mib_per_s",
+		row->rate.average / MIB, "gb_per_s", row->rate.average / 1e9, "messages_per_s",
+		row->rate.messages);
 }
 
 void
@@ -104,13 +102,15 @@ ndperf_report_row(struct ndperf_report *r, const struct ndperf_row *row)
 	if (r->table == NULL)
 		return;
 	if (r->opt->params.mode == NDPERF_LAT)
-		fprintf(r->table, " %-7llu %-10llu     %-7.2f        %-7.2f      %-7.2f"
-				  "          %-7.2f        %-7.2f         %-7.2f                %-7.2f\n",
+		fprintf(r->table,
+			" %-7llu %-10llu     %-7.2f        %-7.2f      %-7.2f"
+			"          %-7.2f        %-7.2f         %-7.2f                %-7.2f\n",
 			bytes, count, l->min, l->max, l->typical, l->average, l->stdev, l->p99,
 			l->p999);
 	else
-		fprintf(r->table, " %-7llu    %-10llu     %-10.2f         %-10.2f           %-8.6f\n",
-			bytes, count, row->rate.peak / MIB, row->rate.average / MIB,
+		fprintf(r->table,
+			" %-7llu    %-10llu     %-10.2f         %-10.2f           %-8.6f\n", bytes,
+			count, row->rate.peak / MIB, row->rate.average / MIB,
 			row->rate.messages / 1e6);
 	fflush(r->table);
 }
@@ -148,7 +148,7 @@ ndperf_report_close(struct ndperf_report *r, int exit_code)
 	json_object_set_new(r->root, "exit_code", json_integer(exit_code));
 	json_object_set_new(r->root, "results", r->rows);
 	good = json_dumpf(r->root, r->json, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 &&
-		fputc('\n', r->json) != EOF;
+	       fputc('\n', r->json) != EOF;
 	good = (r->json == stdout ? fflush(stdout) : fclose(r->json)) == 0 && good;
 	if (!good)
 		app_complain("--json %s: can't be written", r->opt->json_path);

@@ -11,8 +11,8 @@
 #include "common/wait.h"
 #include "session.h"
 
-#define ALONE_MS  500 /* no session: a wait for the first */
-#define SLEEP_MS  5	/* no session is hot: requests to connect are looked at so often */
+#define ALONE_MS   500 /* no session: a wait for the first */
+#define SLEEP_MS   5   /* no session is hot: requests to connect are looked at so often */
 #define LOOK_EVERY 1024u
 
 struct server {
@@ -30,13 +30,15 @@ struct server {
 static void
 refuse(struct nd_connector *connector, enum ndperf_refusal refusal)
 {
-	struct ndperf_welcome no = { .refusal = refusal };
+	struct ndperf_welcome no = {.refusal = refusal};
 	uint8_t wire[NDPERF_WELCOME_BYTES];
 
 	ndperf_welcome_encode(&no, wire);
 	nd_connector_reject(connector, wire, sizeof(wire));
 	nd_connector_close(connector);
-	app_complain("refused a client: %s", ndperf_refusal_text(refusal));
+	app_complain("refused a client: %s", refusal == NDPERF_BAD_HELLO
+						     ? "it is no ndperf of this version"
+						     : ndperf_refusal_text(refusal));
 }
 
 static enum ndperf_refusal
@@ -139,7 +141,7 @@ sleep_on_sessions(struct server *sv)
 	}
 	for (nfds_t i = 0; i < n; i++) {
 		nd_cq_arm(sv->cqs[i], ND_CQ_NOTIFY_ANY);
-		sv->pfds[i] = (struct pollfd){ .fd = nd_cq_fd(sv->cqs[i]), .events = POLLIN };
+		sv->pfds[i] = (struct pollfd){.fd = nd_cq_fd(sv->cqs[i]), .events = POLLIN};
 	}
 	if (poll(sv->pfds, n, SLEEP_MS) <= 0)
 		return;
@@ -151,7 +153,7 @@ sleep_on_sessions(struct server *sv)
 static nd_status
 serve(struct server *sv)
 {
-	struct app_idle idle = { 0 };
+	struct app_idle idle = {0};
 	nd_status st = ND_TIMEOUT;
 	uint32_t rounds = 0;
 	bool hot, busy;
@@ -178,7 +180,7 @@ serve(struct server *sv)
 int
 server_run(const struct ndperf_options *opt)
 {
-	struct server sv = { .opt = opt };
+	struct server sv = {.opt = opt};
 	char text[APP_ADDR_TEXT];
 	bool finished;
 	nd_status st = app_acceptor_open(

@@ -9,10 +9,10 @@
 
 #include "common/fail.h"
 
-#define JOIN_WAIT_NS	   (30 * APP_NS_PER_S) /* without progress */
-#define ALIVE_EVERY_NS	   (5 * APP_NS_PER_S)
-#define LOOK_EVERY	   256u /* ticks of a busy session with one look at connections and clock */
-#define ECHO_DEPTH	   16u
+#define JOIN_WAIT_NS   (30 * APP_NS_PER_S) /* without progress */
+#define ALIVE_EVERY_NS (5 * APP_NS_PER_S)
+#define LOOK_EVERY     256u /* ticks of a busy session with one look at connections and clock */
+#define ECHO_DEPTH     16u
 
 void
 session_fail(struct session *s, int outcome, const char *what, ...)
@@ -27,7 +27,8 @@ session_fail(struct session *s, int outcome, const char *what, ...)
 	va_end(args);
 	app_complain("%s: %s", s->peer, text);
 	s->state = SESSION_ENDED;
-	s->outcome = outcome;
+	if (s->outcome == APP_EXIT_OK) /* the first is the cause */
+		s->outcome = outcome;
 }
 
 static nd_status
@@ -66,8 +67,10 @@ receive_depth(const struct session *s)
 static nd_status
 accept_with(struct session *s, struct conn *conn)
 {
-	struct ndperf_welcome welcome = { .session = s->id, .address = (uintptr_t)s->buf.mem,
-		.token = nd_mr_remote_token(s->buf.mr), .receives = s->receives };
+	struct ndperf_welcome welcome = {.session = s->id,
+		.address = (uintptr_t)s->buf.mem,
+		.token = nd_mr_remote_token(s->buf.mr),
+		.receives = s->receives};
 	uint8_t wire[NDPERF_WELCOME_BYTES];
 	nd_status st;
 
@@ -80,10 +83,11 @@ accept_with(struct session *s, struct conn *conn)
 
 struct session *
 session_create(struct nd_adapter *adapter, struct nd_adapter_info *info,
-	struct nd_connector *connector, const struct ndperf_hello *hello, enum ndperf_refusal *refusal)
+	struct nd_connector *connector, const struct ndperf_hello *hello,
+	enum ndperf_refusal *refusal)
 {
 	struct session *s = calloc(1, sizeof(*s));
-	struct app_addr peer = { .bytes = sizeof(peer.ss) };
+	struct app_addr peer = {.bytes = sizeof(peer.ss)};
 
 	*refusal = NDPERF_NO_RESOURCES;
 	if (s == NULL)
@@ -96,7 +100,8 @@ session_create(struct nd_adapter *adapter, struct nd_adapter_info *info,
 	s->receives = receive_depth(s);
 	s->qps = calloc(s->params.qps, sizeof(*s->qps));
 	snprintf(s->peer, sizeof(s->peer), "client");
-	if (nd_connector_peer_address(connector, (struct sockaddr *)&peer.ss, &peer.bytes) == ND_SUCCESS)
+	if (nd_connector_peer_address(connector, (struct sockaddr *)&peer.ss, &peer.bytes) ==
+		ND_SUCCESS)
 		app_addr_text(&peer, true, s->peer);
 	if (s->qps == NULL || getrandom(&s->id, sizeof(s->id), 0) != sizeof(s->id) ||
 		create_objects(s) != ND_SUCCESS) {
@@ -117,12 +122,17 @@ enum ndperf_refusal
 session_join(struct session *s, struct nd_connector *connector, const struct ndperf_hello *hello)
 {
 	struct session_qp *q = &s->qps[hello->index];
-	struct nd_qp_options o = { .receive_cq = s->cq, .initiator_cq = s->cq, .context = q,
-		.receive_depth = s->receives, .initiator_depth = ECHO_DEPTH, .max_receive_sge = 1,
-		.max_initiator_sge = 1 };
+	struct nd_qp_options o = {.receive_cq = s->cq,
+		.initiator_cq = s->cq,
+		.context = q,
+		.receive_depth = s->receives,
+		.initiator_depth = ECHO_DEPTH,
+		.max_receive_sge = 1,
+		.max_initiator_sge = 1};
 	nd_status st;
 
-	if (s->state != SESSION_JOINING || hello->index >= s->params.qps || q->conn.connector != NULL)
+	if (s->state != SESSION_JOINING || hello->index >= s->params.qps ||
+		q->conn.connector != NULL)
 		return NDPERF_NO_SESSION;
 	q->region = s->buf.mem + hello->index * s->layout.region;
 	st = nd_qp_create(s->pd, &o, &q->conn.qp);
@@ -195,11 +205,11 @@ send_control(struct session *s, const struct ndperf_msg *msg)
 		session_fail(s, APP_EXIT_TRANSFER, "can't answer (%s)", nd_status_name(st));
 }
 
-/* The disconnect ends a session well between steps. */
+/* The disconnect ends a session well between steps, or when we know why. */
 static void
 look(struct session *s)
 {
-	const struct ndperf_msg alive = { .type = NDPERF_ALIVE };
+	const struct ndperf_msg alive = {.type = NDPERF_ALIVE};
 	uint64_t now = app_now_ns();
 
 	if (s->state == SESSION_JOINING)
@@ -207,10 +217,11 @@ look(struct session *s)
 	if (!s->control_up || s->state == SESSION_ENDED)
 		return;
 	if (nd_overlapped_status(&s->gone) != ND_PENDING) {
-		if (s->state == SESSION_IDLE)
+		if (s->state == SESSION_IDLE || s->found.bad)
 			s->state = SESSION_ENDED;
 		else
-			session_fail(s, APP_EXIT_TRANSFER, "the client went away in the middle of it");
+			session_fail(
+				s, APP_EXIT_TRANSFER, "the client went away in the middle of it");
 		return;
 	}
 	if (now - s->told_ns > ALIVE_EVERY_NS) {
@@ -222,7 +233,7 @@ look(struct session *s)
 static void
 begin_step(struct session *s, const struct ndperf_msg *msg)
 {
-	struct ndperf_msg ready = { .type = NDPERF_READY, .step = msg->step };
+	struct ndperf_msg ready = {.type = NDPERF_READY, .step = msg->step};
 
 	if (s->state != SESSION_IDLE || msg->size == 0 || msg->size > s->params.max_bytes) {
 		session_fail(s, APP_EXIT_TRANSFER, "the client begins a step it may not");
@@ -257,8 +268,6 @@ try_end_step(struct session *s)
 	if (!s->done || (s->params.op == NDPERF_SEND && s->seen < s->total))
 		return;
 	answer_found(s, NDPERF_RESULT);
-	if (s->found.bad)
-		s->outcome = APP_EXIT_VERIFY;
 	if (s->state == SESSION_STEP)
 		s->state = SESSION_IDLE;
 }
@@ -277,15 +286,14 @@ handle(struct session *s, const struct ndperf_msg *msg)
 	switch (msg->type) {
 	case NDPERF_CHECK:
 		session_data_check(s, msg);
-		if (s->found.bad)
-			s->outcome = APP_EXIT_VERIFY;
 		answer_found(s, NDPERF_CHECKED);
 		break;
 	case NDPERF_DONE:
 		s->done = true;
 		s->total = msg->count;
 		break;
-	default: session_fail(s, APP_EXIT_TRANSFER, "the client speaks as only a server may");
+	default:
+		session_fail(s, APP_EXIT_TRANSFER, "the client speaks as only a server may");
 	}
 }
 
@@ -295,14 +303,16 @@ control_tick(struct session *s)
 	struct ndperf_msg msg;
 
 	switch (control_poll(&s->control, &msg)) {
-	case CONTROL_NONE: return false;
+	case CONTROL_NONE:
+		return false;
 	case CONTROL_MESSAGE:
 		handle(s, &msg);
 		return true;
 	case CONTROL_GARBAGE:
 		session_fail(s, APP_EXIT_TRANSFER, "the client sent what is no ndperf message");
 		return true;
-	case CONTROL_FAILED: break;
+	case CONTROL_FAILED:
+		break;
 	}
 	/* Flushed: the disconnect will be seen, and is judged there. */
 	if (s->control.failure.status == ND_CANCELED) {
@@ -310,7 +320,8 @@ control_tick(struct session *s)
 		return s->state == SESSION_ENDED;
 	}
 	session_fail(s, APP_EXIT_TRANSFER, "control: %s (%s)",
-		nd_status_name(s->control.failure.status), nd_detail_name(s->control.failure.detail));
+		nd_status_name(s->control.failure.status),
+		nd_detail_name(s->control.failure.detail));
 	return true;
 }
 
@@ -319,7 +330,8 @@ session_tick(struct session *s)
 {
 	bool busy = false;
 
-	/* A START can be here before the word that the last connection is up: it waits in the queue. */
+	/* A START can be here before the word that the last connection is up: it waits in the
+	 * queue. */
 	if (s->state != SESSION_ENDED && s->state != SESSION_JOINING)
 		busy = control_tick(s);
 	if (s->state == SESSION_STEP) {

@@ -44,18 +44,18 @@ struct session {
 	struct buffer buf;
 	uint32_t token; /* of buf, for SGEs */
 	struct session_qp *qps;
-	uint32_t up;	    /* data connections */
-	uint32_t receives;  /* SEND: posted at each queue pair */
-	uint32_t slots_max; /* of messages of max_bytes */
+	uint32_t up;		    /* data connections */
+	uint32_t receives;	    /* SEND: posted at each queue pair */
+	uint32_t slots_max;	    /* of messages of max_bytes */
 	uint64_t heard_ns, told_ns; /* joining: last progress; ALIVE: last sent */
 	uint32_t ticks;
 
 	/* of the step */
 	struct ndperf_msg start;
 	uint32_t slots;
-	uint64_t seen;	/* SEND: messages of all queue pairs; latency: answers given */
-	bool done;	/* the client says that all is sent: */
-	uint64_t total; /* so many */
+	uint64_t seen;		 /* SEND: messages of all queue pairs; latency: answers given */
+	bool done;		 /* the client says that all is sent: */
+	uint64_t total;		 /* so many */
 	struct ndperf_msg found; /* the first difference, if .bad */
 	uint32_t echoes;	 /* under way */
 	bool credits_due;
@@ -66,7 +66,8 @@ struct session {
  * and keeps the connector).
  */
 struct session *session_create(struct nd_adapter *adapter, struct nd_adapter_info *info,
-	struct nd_connector *connector, const struct ndperf_hello *hello, enum ndperf_refusal *refusal);
+	struct nd_connector *connector, const struct ndperf_hello *hello,
+	enum ndperf_refusal *refusal);
 /* A data connection of it. */
 enum ndperf_refusal session_join(
 	struct session *s, struct nd_connector *connector, const struct ndperf_hello *hello);

@@ -13,8 +13,10 @@ differs(struct session *s, uint32_t qp, uint64_t message, uint64_t offset)
 {
 	if (s->found.bad)
 		return; /* the first is told */
-	s->found = (struct ndperf_msg){ .bad = true, .qp = qp, .message = message, .offset = offset };
-	app_complain("%s: contents differ: queue pair %u, message %llu of %llu bytes, first at byte %llu",
+	s->outcome = APP_EXIT_VERIFY;
+	s->found = (struct ndperf_msg){.bad = true, .qp = qp, .message = message, .offset = offset};
+	app_complain("%s: contents differ: queue pair %u, message %llu of %llu bytes, first at "
+		     "byte %llu",
 		s->peer, qp, (unsigned long long)message, (unsigned long long)s->start.size,
 		(unsigned long long)offset);
 }
@@ -24,7 +26,7 @@ nd_status
 session_data_post(struct session *s, struct session_qp *q)
 {
 	uint8_t *at = q->region + q->next_receive * ndperf_stride(s->params.max_bytes);
-	struct nd_sge sge = { at, (uint32_t)s->params.max_bytes, s->token };
+	struct nd_sge sge = {at, (uint32_t)s->params.max_bytes, s->token};
 	nd_status st = nd_qp_receive(q->conn.qp, at, &sge, 1);
 
 	if (st == ND_SUCCESS) {
@@ -93,7 +95,7 @@ echo_posted(struct session *s, nd_status st)
 static void
 echo_send(struct session *s, uint64_t n)
 {
-	struct nd_sge sge = { echo_prepare(s, n), (uint32_t)s->start.size, s->token };
+	struct nd_sge sge = {echo_prepare(s, n), (uint32_t)s->start.size, s->token};
 
 	echo_posted(s, nd_qp_send(s->qps[0].conn.qp, NULL, &sge, 1, 0));
 }
@@ -114,7 +116,7 @@ echo_write(struct session *s)
 		if (at < size - 1)
 			differs(s, 0, n, at);
 	}
-	sge = (struct nd_sge){ echo_prepare(s, n), (uint32_t)size, s->token };
+	sge = (struct nd_sge){echo_prepare(s, n), (uint32_t)size, s->token};
 	((uint8_t *)sge.buffer)[size - 1] = (uint8_t)(n + 1);
 	s->seen++;
 	echo_posted(s, nd_qp_write(s->qps[0].conn.qp, NULL, &sge, 1,
@@ -152,7 +154,8 @@ received(struct session *s, const struct nd_result *r)
 		echo_send(s, n);
 }
 
-/* Tell the client of receives that were posted since. What finds no room waits for the next tick. */
+/* Tell the client of receives that were posted since. What finds no room waits for the
+ * next tick. */
 static void
 give_credits(struct session *s)
 {
@@ -170,7 +173,8 @@ give_credits(struct session *s)
 			return;
 		}
 		if (st != ND_SUCCESS) {
-			session_fail(s, APP_EXIT_TRANSFER, "can't give credits (%s)", nd_status_name(st));
+			session_fail(s, APP_EXIT_TRANSFER, "can't give credits (%s)",
+				nd_status_name(st));
 			return;
 		}
 		q->credited = q->posted;

@@ -33,8 +33,8 @@ void latency_add(struct latency *l, uint64_t ns);
 void latency_summarise(struct latency *l, double scale, struct latency_summary *s);
 
 /*
- * Bandwidth: the average of the whole, and as peak the best of the windows of at least RATE_WINDOW_NS
- * between two looks at the clock.
+ * Bandwidth: the average of the whole, and as peak the best of the windows of at least
+ * RATE_WINDOW_NS between two looks at the clock.
  */
 #define RATE_WINDOW_NS 1000000u
 struct rate {

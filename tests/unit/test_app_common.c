@@ -28,8 +28,8 @@ Test(app_addr, forms)
 
 Test(app_addr, what_is_wrong_is_said)
 {
-	static const char *const bad[] = { "", ":80", "[]", "[fd00::1", "[fd00::1]x", "192.0.2.1:",
-		"192.0.2.1:0", "192.0.2.1:65536", "192.0.2.1:8x", "[fd00::1]:-1" };
+	static const char *const bad[] = {"", ":80", "[]", "[fd00::1", "[fd00::1]x",
+		"192.0.2.1:", "192.0.2.1:0", "192.0.2.1:65536", "192.0.2.1:8x", "[fd00::1]:-1"};
 	struct app_addr a;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -85,8 +85,9 @@ Test(app_number, numbers_and_seconds)
 
 Test(app_fail, every_way_a_connect_fails_has_a_hint)
 {
-	static const nd_status ways[] = { ND_HOST_UNREACHABLE, ND_NETWORK_UNREACHABLE, ND_IO_TIMEOUT,
-		ND_DEVICE_NOT_READY, ND_DEVICE_REMOVED, ND_INVALID_ADDRESS, ND_INSUFFICIENT_RESOURCES };
+	static const nd_status ways[] = {ND_HOST_UNREACHABLE, ND_NETWORK_UNREACHABLE, ND_IO_TIMEOUT,
+		ND_DEVICE_NOT_READY, ND_DEVICE_REMOVED, ND_INVALID_ADDRESS,
+		ND_INSUFFICIENT_RESOURCES};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 		cr_assert_not_null(app_status_hint(ways[i]));

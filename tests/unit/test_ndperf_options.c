@@ -15,7 +15,7 @@ parse(struct ndperf_options *o, char **args)
 	optind = 0; /* a new command line */
 	return ndperf_options_parse(o, argc, args, &rc) ? -1 : rc;
 }
-#define PARSE(o, ...) parse(o, (char *[]){ "ndperf", __VA_ARGS__, NULL })
+#define PARSE(o, ...) parse(o, (char *[]){"ndperf", __VA_ARGS__, NULL})
 
 Test(ndperf_options, defaults_of_bandwidth)
 {

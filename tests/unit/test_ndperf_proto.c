@@ -5,14 +5,18 @@
 #include "ndperf/pattern.h"
 #include "ndperf/proto.h"
 
-static const struct ndperf_params params = { .op = NDPERF_SEND, .mode = NDPERF_BW, .verify = true,
-	.qps = 7, .depth = 128, .max_bytes = 8u << 20 };
+static const struct ndperf_params params = {.op = NDPERF_SEND,
+	.mode = NDPERF_BW,
+	.verify = true,
+	.qps = 7,
+	.depth = 128,
+	.max_bytes = 8u << 20};
 
 static void
 hello_wire(uint8_t wire[NDPERF_HELLO_BYTES])
 {
-	const struct ndperf_hello h = { .role = NDPERF_DATA, .params = params, .index = 6,
-		.session = 0x0123456789abcdef };
+	const struct ndperf_hello h = {
+		.role = NDPERF_DATA, .params = params, .index = 6, .session = 0x0123456789abcdef};
 
 	ndperf_hello_encode(&h, wire);
 }
@@ -48,7 +52,7 @@ Test(ndperf_proto, hello_is_little_endian_and_begins_with_the_magic)
 /* Transports pad private data with zeros (R-CONN-08). */
 Test(ndperf_proto, hello_may_be_padded_but_not_cut)
 {
-	uint8_t wire[56] = { 0 };
+	uint8_t wire[56] = {0};
 	struct ndperf_hello h;
 
 	hello_wire(wire);
@@ -63,12 +67,20 @@ Test(ndperf_proto, hello_out_of_range_is_refused)
 		uint8_t at, value;
 		enum ndperf_refusal refusal;
 	} bad[] = {
-		{ 0, 'X', NDPERF_BAD_HELLO }, { 4, 2, NDPERF_BAD_HELLO }, { 6, 0, NDPERF_BAD_HELLO },
-		{ 6, 3, NDPERF_BAD_HELLO }, { 7, 0, NDPERF_BAD_PARAMS }, { 7, 4, NDPERF_BAD_PARAMS },
-		{ 8, 3, NDPERF_BAD_PARAMS }, { 9, 2, NDPERF_BAD_PARAMS },
-		{ 8, NDPERF_LAT, NDPERF_BAD_PARAMS }, /* latency has one queue pair */
-		{ 12, 0, NDPERF_BAD_PARAMS }, { 12, 6, NDPERF_BAD_PARAMS }, /* index 6 of 6 */
-		{ 13, 2, NDPERF_BAD_PARAMS }, { 18, 1, NDPERF_BAD_PARAMS }, { 31, 1, NDPERF_BAD_PARAMS },
+		{0, 'X', NDPERF_BAD_HELLO},
+		{4, 2, NDPERF_BAD_HELLO},
+		{6, 0, NDPERF_BAD_HELLO},
+		{6, 3, NDPERF_BAD_HELLO},
+		{7, 0, NDPERF_BAD_PARAMS},
+		{7, 4, NDPERF_BAD_PARAMS},
+		{8, 3, NDPERF_BAD_PARAMS},
+		{9, 2, NDPERF_BAD_PARAMS},
+		{8, NDPERF_LAT, NDPERF_BAD_PARAMS}, /* latency has one queue pair */
+		{12, 0, NDPERF_BAD_PARAMS},
+		{12, 6, NDPERF_BAD_PARAMS}, /* index 6 of 6 */
+		{13, 2, NDPERF_BAD_PARAMS},
+		{18, 1, NDPERF_BAD_PARAMS},
+		{31, 1, NDPERF_BAD_PARAMS},
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -77,16 +89,28 @@ Test(ndperf_proto, hello_out_of_range_is_refused)
 
 		hello_wire(wire);
 		wire[bad[i].at] = bad[i].value;
-		cr_assert_eq(ndperf_hello_decode(wire, sizeof(wire), &h), bad[i].refusal, "case %zu", i);
+		cr_assert_eq(
+			ndperf_hello_decode(wire, sizeof(wire), &h), bad[i].refusal, "case %zu", i);
 	}
 }
 
 Test(ndperf_proto, welcome_and_message_survive_the_wire)
 {
-	const struct ndperf_welcome w = { .refusal = NDPERF_BUSY, .session = 1, .address = 1ull << 47,
-		.token = 0x80000001, .receives = 256 };
-	const struct ndperf_msg m = { .type = NDPERF_RESULT, .bad = true, .step = 3, .token = 4,
-		.address = 5, .size = 1ull << 30, .count = 7, .qp = 8, .message = 9, .offset = 10 };
+	const struct ndperf_welcome w = {.refusal = NDPERF_BUSY,
+		.session = 1,
+		.address = 1ull << 47,
+		.token = 0x80000001,
+		.receives = 256};
+	const struct ndperf_msg m = {.type = NDPERF_RESULT,
+		.bad = true,
+		.step = 3,
+		.token = 4,
+		.address = 5,
+		.size = 1ull << 30,
+		.count = 7,
+		.qp = 8,
+		.message = 9,
+		.offset = 10};
 	uint8_t wire[NDPERF_MSG_BYTES];
 	struct ndperf_welcome w2;
 	struct ndperf_msg m2;

@@ -6,9 +6,16 @@
 
 #include "ndperf/report.h"
 
-static const struct ndperf_row row = { .bytes = 65536, .iterations = 5000,
-	.rate = { .seconds = 0.5, .peak = 2.0e9, .average = 1048576.0 * 1000, .messages = 16000.0 },
-	.lat = { .min = 1.5, .max = 9, .typical = 2, .average = 2.25, .stdev = 0.5, .p99 = 8, .p999 = 8.5 } };
+static const struct ndperf_row row = {.bytes = 65536,
+	.iterations = 5000,
+	.rate = {.seconds = 0.5, .peak = 2.0e9, .average = 1048576.0 * 1000, .messages = 16000.0},
+	.lat = {.min = 1.5,
+		.max = 9,
+		.typical = 2,
+		.average = 2.25,
+		.stdev = 0.5,
+		.p99 = 8,
+		.p999 = 8.5}};
 
 static double
 number(const json_t *o, const char *key)
@@ -47,9 +54,11 @@ written(bool begun, int exit_code)
 {
 	char path[] = "/tmp/ndperf-report-XXXXXX";
 	int fd = mkstemp(path);
-	struct ndperf_options opt = { .json_path = path, .iterations = 5000, .cq_mod = 16,
-		.params = { .op = NDPERF_READ, .mode = NDPERF_BW, .qps = 2, .depth = 8 } };
-	const struct nd_adapter_info info = { .path_mtu = 1024, .daemon_version = "quote \" and \\" };
+	struct ndperf_options opt = {.json_path = path,
+		.iterations = 5000,
+		.cq_mod = 16,
+		.params = {.op = NDPERF_READ, .mode = NDPERF_BW, .qps = 2, .depth = 8}};
+	const struct nd_adapter_info info = {.path_mtu = 1024, .daemon_version = "quote \" and \\"};
 	struct ndperf_report r;
 	json_error_t error;
 	json_t *o;
@@ -77,7 +86,8 @@ Test(ndperf_report, the_file_is_valid_json)
 
 	cr_assert_str_eq(json_string_value(json_object_get(o, "operation")), "read");
 	cr_assert_str_eq(json_string_value(json_object_get(o, "peer")), "192.0.2.1:18515");
-	cr_assert_str_eq(json_string_value(json_object_get(o, "daemon_version")), "quote \" and \\");
+	cr_assert_str_eq(
+		json_string_value(json_object_get(o, "daemon_version")), "quote \" and \\");
 	cr_assert_eq(number(o, "path_mtu"), 1024);
 	cr_assert_eq(json_array_size(json_object_get(o, "results")), 2);
 	json_decref(o);
@@ -94,7 +104,7 @@ Test(ndperf_report, a_run_that_failed_early_is_valid_json_too)
 
 Test(ndperf_report, a_bad_path_is_said_at_once)
 {
-	struct ndperf_options opt = { .json_path = "/nonexistent/x.json" };
+	struct ndperf_options opt = {.json_path = "/nonexistent/x.json"};
 	struct ndperf_report r;
 
 	cr_assert_not(ndperf_report_open(&r, &opt));
