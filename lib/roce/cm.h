@@ -24,10 +24,10 @@ struct roce_cm_cfg {
 	uint64_t secret[2];
 	uint64_t ca_guid;
 	/*
-	 * Retransmission of REQ, REP and DREQ: the interval doubles up to 4 s (W-CM-60, -61),
-	 * from req_first_retry_ns (0: 200 ms). The peer counts as unreachable max_retries (15) retransmissions or
-	 * give_up_ns (0: 10 s) after the first copy, whichever is sooner; Linux waits 74 s. An
-	 * MRA of the peer, which says that it lives, starts the count anew.
+	 * Retransmission of REQ, REP and DREQ: the interval doubles from req_first_retry_ns
+	 * (0: 200 ms) up to 4 s (W-CM-60, -61). The peer counts as unreachable after
+	 * max_retries (15) of them or give_up_ns (0: 10 s) after the first copy, whichever is
+	 * sooner; Linux waits 74 s. An MRA, which says that the peer lives, starts all anew.
 	 */
 	uint64_t req_first_retry_ns;
 	uint64_t give_up_ns;
@@ -38,7 +38,7 @@ size_t roce_cm_bytes(const struct roce_cm_cfg *cfg);
 /* mem: roce_cm_bytes(cfg) bytes, 64-byte aligned. */
 struct roce_cm *roce_cm_init(void *mem, const struct roce_cm_cfg *cfg);
 
-/* ---- in and out --------------------------------------------------------------------------------- */
+/* ---- in and out ------------------------------------------------------------------------------ */
 
 /* A MAD that arrived on QP1: the UD payload of pkt. Anything that is no valid CM MAD is counted and
  * dropped. port: host's number, kept for the answers. */
@@ -55,7 +55,7 @@ bool roce_cm_tx(struct roce_cm *cm, struct roce_cm_tx *tx);
 void roce_cm_tick(struct roce_cm *cm, uint64_t now_ns);
 uint64_t roce_cm_next_deadline(const struct roce_cm *cm); /* UINT64_MAX: none */
 
-/* ---- values of a connection ----------------------------------------------------------------------- */
+/* ---- values of a connection ------------------------------------------------------------------ */
 
 struct roce_cm_addr {
 	struct roce_gid gid;
@@ -120,12 +120,12 @@ struct roce_cm_event {
 /* Take one event; false: none. */
 bool roce_cm_event(struct roce_cm *cm, struct roce_cm_event *ev);
 
-/* ---- requests of the host -------------------------------------------------------------------------- */
+/* ---- requests of the host --------------------------------------------------------------------- */
 
-/* Listen on gid (all zero: any) and port (RDMA_PS_TCP). backlog: most REQUESTs neither accepted nor
- * rejected; 0: no limit. One more is refused with reason 28, which Linux's rdma_cm, like ours, calls
- * "connection refused"; a CM without room answers reason 3. NULL: address in use, or no room: *why
- * says which (why may be NULL). */
+/* Listen on gid (all zero: any) and port (RDMA_PS_TCP). backlog: most REQUESTs neither accepted
+ * nor rejected; 0: no limit. One more is refused with reason 28, which librdmacm reports as
+ * "connection refused"; a CM without room answers reason 3. NULL: address in use, or no room:
+ * *why says which (why may be NULL). */
 struct roce_cm_listener *roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr,
 	uint32_t backlog, void *owner, const char **why);
 /* Requests whose event was not yet taken are rejected with reason 28; those taken live on. */
@@ -137,8 +137,8 @@ struct roce_cm_conn *roce_cm_connect(
 /* Whose events these are: for the time between REQUEST and roce_cm_accept(). */
 void roce_cm_set_owner(struct roce_cm_conn *conn, void *owner);
 
-/* The next three return false, and do nothing, if the connection is not in the state for them: the
- * peer ended it, and the event that says so is already raised; or if priv_bytes is too large. */
+/* The next four return false, and do nothing, if the connection is not in the state for them (the
+ * peer ended it, and the event that says so is already raised) or if priv_bytes is too large. */
 
 /* Active, after REPLY: send RTU. */
 bool roce_cm_complete(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn);
@@ -150,26 +150,26 @@ bool roce_cm_accept(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *co
  * follows. */
 bool roce_cm_reject(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn, uint16_t reason,
 	const void *priv, uint32_t priv_bytes);
-/* Passive after REQUEST: reject with reason 26, naming the largest path MTU that we can (W-CM-32). */
+/* Passive after REQUEST: reject with reason 26, naming the largest path MTU here (W-CM-32). */
 bool roce_cm_reject_mtu(
 	struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn, uint8_t max_mtu_code);
 /* The QP saw the first request before RTU (W-CM-35). */
 void roce_cm_established(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn);
-/* Send DREQ; DISCONNECTED follows after DREP or the retries. Before established: give the attempt up
- * as roce_cm_destroy() does; DISCONNECTED follows at once. */
+/* Send DREQ; DISCONNECTED follows after DREP or the retries. Before established: give the attempt
+ * up as roce_cm_destroy() does; DISCONNECTED follows at once. */
 void roce_cm_disconnect(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn);
 /* The host forgets the connection, in any state: the peer is told (REJ or DREQ) as far as the state
  * asks for it, no event follows, and the CM keeps what time-wait needs. */
 void roce_cm_destroy(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn);
 
-/* True while a connection, in time-wait at the latest, has this QPN of ours: it must not be given to
- * a new QP (W-CM-52). */
+/* True while a connection has this QPN of ours, in time-wait at the latest: it must not be given
+ * to a new QP (W-CM-52). */
 bool roce_cm_qpn_resting(const struct roce_cm *cm, uint32_t qpn);
 
 #define ROCE_CM_COUNTERS(X)                                                                        \
 	X(rx_req) X(rx_rep) X(rx_rtu) X(rx_rej) X(rx_dreq) X(rx_drep) X(rx_mra) X(rx_dropped)      \
 	X(rx_duplicate) X(rx_malformed) X(tx_mads) X(tx_retries) X(timeouts) X(stale)              \
-	X(rejected_no_listener) X(rejected_backlog) X(rejected_invalid) X(no_resources)             \
+	X(rejected_no_listener) X(rejected_backlog) X(rejected_invalid) X(no_resources)            \
 	X(tx_dropped)
 struct roce_cm_counters {
 #define ROCE_X(n) uint64_t n;

@@ -71,7 +71,7 @@ void cm_mad_encode(uint8_t mad[ROCE_MAD_BYTES], const struct cm_mad *m);
 /* The header of RDMA IP CM in the private data of a REQ. */
 #define CM_IP_HDR_BYTES 36u
 struct cm_ip_hdr {
-	struct roce_gid src, dst; /* IPv4 as ::ffff:a.b.c.d like everywhere but on the wire (W-CM-07) */
+	struct roce_gid src, dst; /* IPv4 mapped as everywhere, but not so on the wire (W-CM-07) */
 	uint16_t src_port;
 };
 /* False: unknown version or address family (W-CM-06), or addresses of two families. */

@@ -21,21 +21,21 @@
 #include "roce/cm.h"
 #include "roce/cm_codec.h"
 
-#define CM_MS			1000000ull
-#define CM_RETRY_CAP_NS		(4000 * CM_MS)	/* W-CM-60 */
+#define CM_MS			  1000000ull
+#define CM_RETRY_CAP_NS		  (4000 * CM_MS) /* W-CM-60 */
 #define CM_FIRST_RETRY_DEFAULT_NS (200 * CM_MS)
-#define CM_GIVE_UP_DEFAULT_NS	(10000 * CM_MS) /* roce_cm_cfg.give_up_ns */
-#define CM_MIN_RETRIES		3u /* even if the host slept past the time to give up */
-#define CM_SLOW_ACCEPT_NS	(1000 * CM_MS) /* W-CM-50 */
-#define CM_REFUSED_HOLD_NS	(10000 * CM_MS) /* our own REQs last no longer; two REQs of Linux */
-#define CM_SERVICE_TIMEOUT	24u	       /* in our MRA, W-CM-50 */
-#define CM_RESPONSE_TIMEOUT	20u	       /* in our REQ, 3.7 */
-#define CM_PEER_MAX_RETRIES	15u	       /* in our REQ, 3.7 */
-#define CM_PACKET_LIFETIME	16u	       /* 3.7 */
-#define CM_TARGET_ACK_DELAY	15u	       /* in our REP; rxe's value, W-CM-33 */
-#define CM_HOP_LIMIT		64u
-#define CM_STATELESS		128u /* answers that no connection stands behind */
-#define CM_LISTENER_BUCKETS	64u
+#define CM_GIVE_UP_DEFAULT_NS	  (10000 * CM_MS) /* roce_cm_cfg.give_up_ns */
+#define CM_MIN_RETRIES		  3u /* even if the host slept past the time to give up */
+#define CM_SLOW_ACCEPT_NS	  (1000 * CM_MS) /* W-CM-50 */
+#define CM_REFUSED_HOLD_NS	  (10000 * CM_MS) /* as long as our own REQs last */
+#define CM_SERVICE_TIMEOUT	  24u		  /* in our MRA, W-CM-50 */
+#define CM_RESPONSE_TIMEOUT	  20u		  /* in our REQ, 3.7 */
+#define CM_PEER_MAX_RETRIES	  15u		  /* in our REQ, 3.7 */
+#define CM_PACKET_LIFETIME	  16u		  /* 3.7 */
+#define CM_TARGET_ACK_DELAY	  15u		  /* in our REP; rxe's value, W-CM-33 */
+#define CM_HOP_LIMIT		  64u
+#define CM_STATELESS		  128u /* answers that no connection stands behind */
+#define CM_LISTENER_BUCKETS	  64u
 
 /* Reject reasons (3.8) that we send or treat in a way of their own. */
 enum {
@@ -105,9 +105,9 @@ struct roce_cm_conn {
 	struct roce_cm_listener *listener;   /* until accepted or refused */
 	void *owner;
 
-	uint8_t state; /* enum cm_state */
-	uint8_t tx;    /* CM_TX_ bits */
-	uint8_t events; /* 1 << enum roce_cm_event_type */
+	uint8_t state;	     /* enum cm_state */
+	uint8_t tx;	     /* CM_TX_ bits */
+	uint8_t events;	     /* 1 << enum roce_cm_event_type */
 	bool active;	     /* we sent the REQ */
 	bool host_holds;     /* the host has the handle and did not destroy it */
 	bool refused;	     /* TIMEWAIT after our REJ: repeat it when asked again */
@@ -135,7 +135,7 @@ struct roce_cm_conn {
 	uint16_t ev_reason;
 	bool ev_by_peer, ev_timed_out;
 	uint16_t in_priv_bytes, out_priv_bytes;
-	uint8_t in_priv[ROCE_CM_REP_PRIV]; /* of the message behind the pending event */
+	uint8_t in_priv[ROCE_CM_REP_PRIV];  /* of the message behind the pending event */
 	uint8_t out_priv[ROCE_CM_REP_PRIV]; /* of our REQ, REP or REJ */
 };
 LIST_HEAD(cm_conn_list, roce_cm_conn);
@@ -213,8 +213,8 @@ bool cm_set_out_priv(struct roce_cm_conn *c, const void *priv, uint32_t bytes, u
 void cm_send(struct roce_cm *cm, struct roce_cm_conn *c, uint32_t what);
 void cm_tx_set(struct roce_cm *cm, struct roce_cm_conn *c, uint32_t tx);
 /* Answers to MADs that belong to no connection; dropped and counted when there are too many. */
-void cm_answer_rej(struct roce_cm *cm, const struct cm_in *in, enum cm_which which,
-	uint16_t reason);
+void cm_answer_rej(
+	struct roce_cm *cm, const struct cm_in *in, enum cm_which which, uint16_t reason);
 void cm_answer_drep(struct roce_cm *cm, const struct cm_in *in);
 void cm_answer_sidr(struct roce_cm *cm, const struct cm_in *in);
 

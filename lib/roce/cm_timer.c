@@ -74,7 +74,8 @@ roce_cm_next_deadline(const struct roce_cm *cm)
 	return cm->heap_n > 0 ? cm->heap[0]->deadline_ns : UINT64_MAX;
 }
 
-/* A CM timeout code, 4.096 us * 2^code, as Linux rounds it (3.7); at most what an MRA of ours asks. */
+/* A CM timeout code, 4.096 us * 2^code, as Linux rounds it (3.7); at most what an MRA of ours asks.
+ */
 static uint64_t
 code_ns(uint32_t code)
 {

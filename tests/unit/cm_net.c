@@ -6,12 +6,12 @@
 #include "cm_net.h"
 
 static const struct roce_gid gids_v4[2] = {
-	{ { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1 } },
-	{ { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 2 } },
+	{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1}},
+	{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 2}},
 };
 static const struct roce_gid gids_v6[2] = {
-	{ { 0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 } },
-	{ { 0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2 } },
+	{{0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}},
+	{{0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2}},
 };
 
 static void
@@ -26,7 +26,7 @@ host_start(struct net_host *h)
 static void
 host_listen(struct net *net)
 {
-	const struct roce_cm_addr any = { .port = NET_SERVICE };
+	const struct roce_cm_addr any = {.port = NET_SERVICE};
 
 	cr_assert_not_null(roce_cm_listen(net->host[NET_P].cm, &any, 0, net, NULL));
 }
@@ -39,10 +39,10 @@ net_new(bool v6)
 	for (unsigned i = 0; i < 2; i++) {
 		struct net_host *h = &net->host[i];
 
-		h->cfg = (struct roce_cm_cfg) {
+		h->cfg = (struct roce_cm_cfg){
 			.max_conns = 64,
 			.max_listeners = 8,
-			.secret = { 0x1234567 + i, 0x89abcde + i },
+			.secret = {0x1234567 + i, 0x89abcde + i},
 			.ca_guid = 0x020000fffe000001 + i,
 			.req_first_retry_ns = MS(200),
 			.max_retries = 15,
@@ -80,12 +80,16 @@ net_connect_params(const struct net *net)
 {
 	const struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
 
-	return (struct roce_cm_connect) {
-		.local = { a->gid, 40000 },
-		.remote = { p->gid, NET_SERVICE },
+	return (struct roce_cm_connect){
+		.local = {a->gid, 40000},
+		.remote = {p->gid, NET_SERVICE},
 		.port = 3,
-		.qp = { .qpn = a->qpn, .psn = 0x123456, .responder_resources = 16,
-			.initiator_depth = 8, .retry_count = 7, .rnr_retry = 6 },
+		.qp = {.qpn = a->qpn,
+			.psn = 0x123456,
+			.responder_resources = 16,
+			.initiator_depth = 8,
+			.retry_count = 7,
+			.rnr_retry = 6},
 		.mtu_code = 3,
 		.ack_timeout = 17,
 		.tos = 0x68,
@@ -112,8 +116,12 @@ void
 net_accept(struct net *net, struct roce_cm_conn *conn, const void *priv, uint32_t bytes)
 {
 	struct net_host *p = &net->host[NET_P];
-	const struct roce_cm_qp_params qp = { .qpn = p->qpn++, .psn = 0xabcdef,
-		.responder_resources = 4, .initiator_depth = 200, .rnr_retry = 5, .srq = true };
+	const struct roce_cm_qp_params qp = {.qpn = p->qpn++,
+		.psn = 0xabcdef,
+		.responder_resources = 4,
+		.initiator_depth = 200,
+		.rnr_retry = 5,
+		.srq = true};
 
 	cr_assert(roce_cm_accept(p->cm, net->now_ns, conn, &qp, priv, bytes, p));
 }
@@ -179,8 +187,12 @@ static uint32_t
 frame_of(struct net *net, uint8_t *frame, const struct roce_gid *sgid, const struct roce_gid *dgid,
 	uint8_t tos, uint8_t ttl, const uint8_t *mad)
 {
-	const struct roce_path path = { .sgid = *sgid, .dgid = *dgid, .tos = tos, .ttl = ttl,
-		.smac = { 2, 0, 0, 0, 0, 1 }, .dmac = { 2, 0, 0, 0, 0, 2 } };
+	const struct roce_path path = {.sgid = *sgid,
+		.dgid = *dgid,
+		.tos = tos,
+		.ttl = ttl,
+		.smac = {2, 0, 0, 0, 0, 1},
+		.dmac = {2, 0, 0, 0, 0, 2}};
 
 	return roce_gsi_build(frame, &path, net->psn++, mad);
 }
@@ -305,8 +317,8 @@ void
 net_inject_raw(struct net *net, unsigned from, const uint8_t mad[ROCE_MAD_BYTES])
 {
 	uint8_t frame[ROCE_GSI_FRAME_MAX];
-	const uint32_t bytes = frame_of(
-		net, frame, &net->host[from].gid, &net->host[!from].gid, 0, 64, mad);
+	const uint32_t bytes =
+		frame_of(net, frame, &net->host[from].gid, &net->host[!from].gid, 0, 64, mad);
 
 	deliver(net, !from, frame, bytes);
 }

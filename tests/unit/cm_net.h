@@ -10,7 +10,7 @@
 #include "roce/cm_codec.h"
 #include "roce/gsi.h"
 
-#define MS(n)	     ((uint64_t)(n) * 1000000u)
+#define MS(n)	     ((uint64_t)(n)*1000000u)
 #define NET_LOG	     128u
 #define NET_QUEUE    512u
 #define NET_SERVICE  7174u /* the port on which tests listen */
@@ -33,7 +33,7 @@ struct net_host {
 	struct roce_cm_conn *conn; /* of the last REQUEST or connect */
 	uint32_t qpn;		   /* of the next accept or connect */
 	/* What the network does with MADs of this host, by ATTR(). */
-	unsigned drop[NET_ATTRS];     /* so many copies */
+	unsigned drop[NET_ATTRS]; /* so many copies */
 	unsigned duplicate[NET_ATTRS];
 	uint64_t delay_ns[NET_ATTRS]; /* of the first copy */
 	unsigned sent[NET_ATTRS];
@@ -72,7 +72,8 @@ void net_accept(struct net *net, struct roce_cm_conn *conn, const void *priv, ui
 
 /* Let time pass, with all that it brings. */
 void net_run(struct net *net, uint64_t ns);
-/* Run until nothing is in flight and no timer is left; fails after a simulated quarter of an hour. */
+/* Run until nothing is in flight and no timer is left; fails after a simulated quarter of an hour.
+ */
 void net_settle(struct net *net);
 /* Send a MAD of the test's own making from one host to the other; it arrives at once. */
 void net_inject(struct net *net, unsigned from, const struct cm_mad *mad);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cm_net.h"
+#include "pcap.h"
 
 static const struct roce_cm_event *
 the_event(const struct net_host *h, enum roce_cm_event_type type)
@@ -104,6 +105,52 @@ Test(cm, t_ts_4_req_like_linux)
 	cr_expect(roce_gid_equal(&ip.dst, &m->dgid));
 	net_settle(net);
 	net_free(net);
+}
+
+/* Every REQ that a Linux peer sent in a capture makes a request of ours; returns how many. */
+static unsigned
+feed_reqs(const char *path)
+{
+	struct net *net = net_new(false);
+	struct net_host *p = &net->host[NET_P];
+	const uint8_t *frame;
+	struct pcap_file f;
+	unsigned n = 0;
+	size_t bytes;
+
+	pcap_open(&f, path);
+	while ((frame = pcap_next(&f, &bytes)) != NULL) {
+		struct roce_cm_addr addr = { 0 };
+		struct roce_cm_event ev;
+		struct roce_pkt pkt;
+		struct cm_mad m;
+
+		if (roce_wire_parse(frame, bytes, &pkt) != ROCE_WIRE_OK || !roce_gsi_is_mad(&pkt) ||
+			cm_mad_decode(&m, pkt.payload) != CM_DECODE_OK || m.attr != CM_ATTR_REQ)
+			continue;
+		addr.port = (uint16_t)m.service_id;
+		roce_cm_listen(p->cm, &addr, 0, NULL, NULL); /* in use: the one before */
+		roce_cm_rx(p->cm, net->now_ns, &pkt, 0);
+		cr_assert(roce_cm_event(p->cm, &ev), "%s: refused", path);
+		cr_expect_eq(ev.type, ROCE_CM_EV_REQUEST);
+		cr_expect_eq(ev.peer.qpn, m.qpn);
+		cr_expect(roce_gid_equal(&ev.remote.gid, &m.sgid));
+		cr_expect_eq(ev.flow_label, roce_cm_flow_label(ev.remote.port, ev.local.port),
+			"%s: W-CM-70", path);
+		n++;
+	}
+	pcap_close(&f);
+	net_free(net);
+	return n;
+}
+
+Test(cm, t_ts_4_takes_the_reqs_of_linux)
+{
+	cr_expect_eq(feed_reqs("rxe/rping.pcap"), 1);
+	cr_expect_eq(feed_reqs("rxe/rping6.pcap"), 1);
+	cr_expect_eq(feed_reqs("rxe/ucmatose.pcap"), 1);
+	cr_expect_geq(feed_reqs("rxe/cmtime.pcap"), 3);
+	cr_expect_geq(feed_reqs("rxe/send-cm.pcap"), 1);
 }
 
 Test(cm, w_cm_70_flow_label_of_the_ports)

@@ -34,11 +34,11 @@ static const struct {
 	uint32_t attr;
 	const char *name;
 } messages[] = {
-	{ NET_A, CM_ATTR_REQ, "REQ" },
-	{ NET_P, CM_ATTR_REP, "REP" },
-	{ NET_A, CM_ATTR_RTU, "RTU" },
-	{ NET_A, CM_ATTR_DREQ, "DREQ" },
-	{ NET_P, CM_ATTR_DREP, "DREP" },
+	{NET_A, CM_ATTR_REQ, "REQ"},
+	{NET_P, CM_ATTR_REP, "REP"},
+	{NET_A, CM_ATTR_RTU, "RTU"},
+	{NET_A, CM_ATTR_DREQ, "DREQ"},
+	{NET_P, CM_ATTR_DREP, "DREP"},
 };
 #define MESSAGES (sizeof(messages) / sizeof(messages[0]))
 
@@ -69,10 +69,11 @@ Test(cm_loss, t_cm_3_each_message_doubled)
 	}
 }
 
-/* A first copy that arrives when its retransmissions, and what followed from them, are long through. */
+/* A first copy that arrives when its retransmissions, and what followed from them, are long
+ * through. */
 Test(cm_loss, t_cm_3_each_message_late)
 {
-	static const unsigned delays_ms[] = { 3, 150, 250, 700, 2500 };
+	static const unsigned delays_ms[] = {3, 150, 250, 700, 2500};
 
 	for (unsigned i = 0; i < MESSAGES; i++) {
 		for (unsigned d = 0; d < sizeof(delays_ms) / sizeof(delays_ms[0]); d++) {
@@ -88,7 +89,7 @@ Test(cm_loss, t_cm_3_each_message_late)
 
 Test(cm_loss, simultaneous_disconnect)
 {
-	static const uint32_t lost[] = { 0, CM_ATTR_DREQ, CM_ATTR_DREP };
+	static const uint32_t lost[] = {0, CM_ATTR_DREQ, CM_ATTR_DREP};
 
 	for (unsigned i = 0; i < 9; i++) {
 		struct net *net = net_new(false);
@@ -214,7 +215,7 @@ Test(cm_loss, request_withdrawn_before_the_host_looked)
 
 Test(cm_loss, r_conn_06_slow_accept)
 {
-	static const unsigned waits_s[] = { 2, 6, 20, 100, 400 };
+	static const unsigned waits_s[] = {2, 6, 20, 100, 400};
 
 	for (unsigned i = 0; i < sizeof(waits_s) / sizeof(waits_s[0]); i++) {
 		for (unsigned lost = 0; lost < 3; lost++) {
@@ -240,7 +241,7 @@ Test(cm_loss, r_conn_06_slow_accept)
 
 Test(cm_loss, r_conn_06_slow_complete)
 {
-	static const unsigned waits_s[] = { 1, 6, 20, 100, 400 };
+	static const unsigned waits_s[] = {1, 6, 20, 100, 400};
 
 	for (unsigned i = 0; i < sizeof(waits_s) / sizeof(waits_s[0]); i++) {
 		for (unsigned lost = 0; lost < 3; lost++) {
@@ -447,11 +448,11 @@ Test(cm_loss, t_cm_6_restart_and_reconnect)
 		roce_cm_disconnect(a->cm, net->now_ns, a->conn);
 		/* The survivor's half of the old connection ends with a DREP from who forgot it. */
 		if (who == NET_A)
-			roce_cm_disconnect(p->cm, net->now_ns,
-				net_event(p, ROCE_CM_EV_REQUEST, 0)->conn);
+			roce_cm_disconnect(
+				p->cm, net->now_ns, net_event(p, ROCE_CM_EV_REQUEST, 0)->conn);
 		else
-			roce_cm_disconnect(a->cm, net->now_ns,
-				net_event(a, ROCE_CM_EV_REPLY, 0)->conn);
+			roce_cm_disconnect(
+				a->cm, net->now_ns, net_event(a, ROCE_CM_EV_REPLY, 0)->conn);
 		net_settle(net);
 		cr_expect_eq(net_events(&net->host[!who], ROCE_CM_EV_DISCONNECTED), 2);
 		net_assert_empty(net);

@@ -401,8 +401,9 @@ Test(cm_states, every_message_in_every_state)
 			cr_expect_eq(b.conn->state, want.next, "%s in %s: state %d, not %d",
 				msg_names[msg], at_names[at], b.conn->state, want.next);
 			got = roce_cm_event(b.cm, &ev);
-			cr_expect_eq(got ? ev.type : NOTHING, want.event, "%s in %s: event %d, not %d",
-				msg_names[msg], at_names[at], got ? (int)ev.type : -1,
+			cr_expect_eq(got ? ev.type : NOTHING, want.event,
+				"%s in %s: event %d, not %d", msg_names[msg], at_names[at],
+				got ? (int)ev.type : -1,
 				want.event == NOTHING ? -1 : want.event);
 			const uint32_t sent = first_sent(&b);
 			cr_expect_eq(sent, want.sent, "%s in %s: sent %x, not %x", msg_names[msg],

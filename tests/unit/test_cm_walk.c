@@ -12,13 +12,13 @@
 #include "roce/cm.h"
 #include "roce/gsi.h"
 
-#define MS(n)	 ((uint64_t)(n) * 1000000u)
-#define CONNS	 512u
-#define FRAMES	 2048u
-#define QPNS	 4096u
-#define STEPS	 3000u
-#define SERVICE	 5000u
-#define SEEDS	 100u
+#define MS(n)	((uint64_t)(n)*1000000u)
+#define CONNS	512u
+#define FRAMES	2048u
+#define QPNS	4096u
+#define STEPS	3000u
+#define SERVICE 5000u
+#define SEEDS	100u
 
 enum phase { REQUESTED, ACCEPTED, REPLIED, UP, OVER };
 
@@ -56,7 +56,7 @@ struct walk {
 	 * of its connection. In the others, a REQ that makes a second request is a ghost.
 	 */
 	bool harsh;
-	uint8_t seen[QPNS];	    /* by QPN: how often it was in a REQUEST */
+	uint8_t seen[QPNS];	  /* by QPN: how often it was in a REQUEST */
 	uint32_t answer_to[QPNS]; /* by QPN of an accept: the QPN of the REQ */
 };
 
@@ -74,7 +74,7 @@ end_new(struct side *s, struct roce_cm_conn *conn)
 {
 	for (unsigned i = 0; i < CONNS; i++) {
 		if (s->ends[i].conn == NULL) {
-			s->ends[i] = (struct end) { .conn = conn };
+			s->ends[i] = (struct end){.conn = conn};
 			return &s->ends[i];
 		}
 	}
@@ -106,9 +106,9 @@ do_connect(struct walk *w, struct side *s)
 {
 	const struct side *to = s == &w->side[0] ? &w->side[1] : &w->side[0];
 	const struct roce_cm_connect c = {
-		.local = { s->gid, (uint16_t)draw(w, 65536) },
-		.remote = { to->gid, (uint16_t)(SERVICE + (draw(w, 10) == 0)) },
-		.qp = { .qpn = new_qpn(w), .psn = draw(w, 1 << 24), .initiator_depth = 16 },
+		.local = {s->gid, (uint16_t)draw(w, 65536)},
+		.remote = {to->gid, (uint16_t)(SERVICE + (draw(w, 10) == 0))},
+		.qp = {.qpn = new_qpn(w), .psn = draw(w, 1 << 24), .initiator_depth = 16},
 		.mtu_code = 3,
 		.ack_timeout = (uint8_t)(14 + draw(w, 6)),
 	};
@@ -125,7 +125,7 @@ do_connect(struct walk *w, struct side *s)
 static void
 do_accept(struct walk *w, struct side *s, struct end *e)
 {
-	const struct roce_cm_qp_params qp = { .qpn = new_qpn(w), .psn = 5 };
+	const struct roce_cm_qp_params qp = {.qpn = new_qpn(w), .psn = 5};
 
 	if (!roce_cm_accept(s->cm, w->now_ns, e->conn, &qp, NULL, 0, e))
 		return; /* its end is on the way */
@@ -258,17 +258,22 @@ transmit(struct walk *w, unsigned from, const struct roce_cm_tx *tx)
 		f->to = !from;
 		f->tx = *tx;
 		/* Mostly quick, sometimes after the retransmissions. */
-		f->at_ns = w->now_ns + MS(draw(w, 10) > 0 ? draw(w, 5) : draw(w, w->harsh ? 1500 : 200));
+		f->at_ns = w->now_ns +
+			   MS(draw(w, 10) > 0 ? draw(w, 5) : draw(w, w->harsh ? 1500 : 200));
 	}
 }
 
 static void
 deliver(struct walk *w, const struct frame *f)
 {
-	uint8_t l3[20] = { 0x45 };
-	const struct roce_pkt pkt = { .l3 = l3, .payload = f->tx.mad,
-		.payload_bytes = ROCE_MAD_BYTES, .opcode = ROCE_UD_SEND_ONLY, .qpn = ROCE_QPN_GSI,
-		.qkey = ROCE_QKEY_GSI, .ttl = 64 };
+	uint8_t l3[20] = {0x45};
+	const struct roce_pkt pkt = {.l3 = l3,
+		.payload = f->tx.mad,
+		.payload_bytes = ROCE_MAD_BYTES,
+		.opcode = ROCE_UD_SEND_ONLY,
+		.qpn = ROCE_QPN_GSI,
+		.qkey = ROCE_QKEY_GSI,
+		.ttl = 64};
 
 	memcpy(l3 + 12, f->tx.sgid.raw + 12, 4);
 	memcpy(l3 + 16, f->tx.dgid.raw + 12, 4);
@@ -307,13 +312,13 @@ step(struct walk *w, uint64_t ns)
 static void
 side_start(struct walk *w, struct side *s, unsigned i)
 {
-	const struct roce_cm_addr any = { .port = SERVICE };
-	const uint8_t v4[4] = { 10, 0, 0, (uint8_t)(i + 1) };
+	const struct roce_cm_addr any = {.port = SERVICE};
+	const uint8_t v4[4] = {10, 0, 0, (uint8_t)(i + 1)};
 
-	s->cfg = (struct roce_cm_cfg) {
+	s->cfg = (struct roce_cm_cfg){
 		.max_conns = w->harsh ? 48 : 300,
 		.max_listeners = 1,
-		.secret = { w->random + i, w->seed },
+		.secret = {w->random + i, w->seed},
 		.ca_guid = 0xabc0 + i,
 		.max_retries = 15,
 	};
