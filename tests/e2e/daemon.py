@@ -21,6 +21,7 @@ class Build:
         self.ndperf = program(self.folder, "app/ndperf/ndperf")
         self.nddping = program(self.folder, "app/nddping/nddping")
         self.ndtest = program(self.folder, "tests/e2e/ndtest")
+        self.ndabuse = program(self.folder, "tests/e2e/ndabuse")
 
 
 def af_packet(interface):
@@ -28,8 +29,9 @@ def af_packet(interface):
     return f"net_af_packet0,iface={interface},blocksz=65536,framesz=8192,framecnt=1024,qpairs=1"
 
 
-def memif(role, socket_path):
-    return f"net_memif0,role={role},id=0,socket-abstract=no,socket={socket_path},bsize=4352,rsize=10"
+def memif(role, name):
+    """DPDK device of one end of a shared memory link. Its socket has no file that could be left."""
+    return f"net_memif0,role={role},id=0,socket-abstract=yes,socket={name},bsize=4352,rsize=10"
 
 
 class Daemon:
@@ -95,8 +97,9 @@ class Daemon:
         for line in re.findall(r"shard \d+ in use:(.*)", text):
             for kind, number in re.findall(r"(\w+)=(\d+)", line):
                 used[kind] += int(number)
-        for kind in ("connections", "listeners"):
+        for kind in ("connections", "timewait", "listeners"):
             used[kind] = int((re.findall(rf"CM:.* {kind}=(\d+)", text) or [0])[-1])
+        used["connections"] -= used.pop("timewait")  # nobody's any more: ids that rest
         used["sessions"] = int(re.findall(r"sessions: (\d+)\n", text)[-1])
         return {kind: number for kind, number in used.items() if number}
 

@@ -15,18 +15,22 @@ void
 scenario_device_removed(struct pair *p)
 {
 	struct nd_overlapped notify = {0}, disconnect = {0}, get = {0}, connect = {0};
-	struct nd_connector *idle;
+	struct nd_connector *waiting, *unused;
 	struct nd_listener *listener;
 	struct nd_result result;
+	struct side spare;
 	struct nd_pd *pd;
 	int32_t n;
 
 	pair_open(p);
-	WANT(ND_SUCCESS, nd_connector_create(p->a.adapter, &idle));
+	spare = p->a;
+	side_create_qp(&spare, 4);
+	WANT(ND_SUCCESS, nd_connector_create(p->a.adapter, &waiting));
+	WANT(ND_SUCCESS, nd_connector_create(p->a.adapter, &unused));
 	WANT(ND_SUCCESS, nd_listener_create(p->a.adapter, &listener));
 	WANT(ND_SUCCESS,
 		nd_listener_listen(listener, (struct sockaddr *)&p->a.addr, p->a.addr_bytes, 0));
-	WANT(ND_PENDING, nd_listener_get_request(listener, idle, &get));
+	WANT(ND_PENDING, nd_listener_get_request(listener, waiting, &get));
 	WANT(ND_PENDING, nd_connector_notify_disconnect(p->a.connector, &disconnect));
 	WANT(ND_PENDING, nd_cq_notify(p->a.cq, ND_CQ_NOTIFY_ANY, &notify));
 	WANT(ND_SUCCESS, side_receive(&p->a, 100));
@@ -42,7 +46,7 @@ scenario_device_removed(struct pair *p)
 	WANT(ND_DEVICE_REMOVED, side_receive(&p->a, 10));
 	WANT(ND_DEVICE_REMOVED, nd_pd_create(p->a.adapter, &pd));
 	WANT(ND_DEVICE_REMOVED,
-		finish(nd_connector_connect(idle, p->a.qp, (struct sockaddr *)&p->b.addr,
+		finish(nd_connector_connect(unused, spare.qp, (struct sockaddr *)&p->b.addr,
 			       p->b.addr_bytes, 1, 1, NULL, 0, &connect),
 			&connect));
 	CHECK(p->a.buf[0] == 0); /* its memory is still there to be read */

@@ -74,8 +74,9 @@ def kill_server(link, operation):
 
 def end_daemon(build, number, daemon_name, survivor_name):
     """End a daemon in mid-transfer: its client is told so, the other daemon lives on and serves a
-    daemon that takes the place of the first."""
-    with scratch() as folder, Memif(build, folder) as link:
+    daemon that takes the place of the first. (The survivor is memif's server: DPDK's memif client
+    connects once.)"""
+    with scratch() as folder, Memif(build, folder, server=survivor_name) as link:
         victim, survivor = getattr(link, daemon_name), getattr(link, survivor_name)
         with Transfer(link) as transfer:
             victim.process.kill(number)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two daemons and what is between them: shared memory (memif), or a cable of the kernel (veth) with a
-capture."""
+"""Two daemons and what is between them: shared memory (memif), or Ethernet of the kernel (veth and a
+bridge), where it can be captured."""
 
 import os
 
@@ -20,14 +20,14 @@ class Link:
     huge = False
     mtu = 4200  # 4 KiB payloads
 
-    def __init__(self, build, folder, **more):
-        self.build, self.folder = build, folder
+    def __init__(self, build, folder, server="a", **more):
+        self.build, self.folder, self.server = build, folder, server
         self.a, self.b = (
             Daemon(build, folder, name, number, self.device(name), ADDRESSES[name], self.mtu, self.huge,
                    **more) for number, name in enumerate("ab"))
 
     def device(self, name):
-        return memif("server" if name == "a" else "client", os.path.join(self.folder, "memif.sock"))
+        return memif("server" if name == self.server else "client", os.path.basename(self.folder))
 
     def captured(self, act):
         """Run act(); a link that can be captured is, and what it carried is judged."""
@@ -47,11 +47,12 @@ class Link:
                 raise Failure(f"daemon {daemon.name}: exit {status}\n{daemon.process.text[-3000:]}")
 
     def __enter__(self):
-        self.a.start()
+        first, second = (self.a, self.b) if self.server == "a" else (self.b, self.a)
+        first.start()
         try:
-            self.b.start()
+            second.start()
         except BaseException:
-            self.a.process.stop()
+            first.process.stop()
             raise
         return self
 
@@ -87,7 +88,8 @@ class Veth(Link):
 
     def captured(self, act):
         self.captures += 1
-        capture = Capture("veth-a", os.path.join(self.folder, f"{self.captures}.pcap"))
+        # Not veth-a: DPDK's frames go past the taps of the interface it sends on.
+        capture = Capture("veth-a-br", os.path.join(self.folder, f"{self.captures}.pcap"))
         with capture:
             act()
         return capture.check()
@@ -95,15 +97,21 @@ class Veth(Link):
     def __enter__(self):
         if not self.networked:
             raise Skip("no-network")
-        sandbox.veth("veth-a", "veth-b")
+        sandbox.bridge("bridge")
+        sandbox.veth("veth-a", "veth-a-br", master="bridge")
+        sandbox.veth("veth-b", "veth-b-br", master="bridge")
         try:
             return super().__enter__()
         except BaseException:
-            sandbox.delete_link("veth-a")
+            self.unplug()
             raise
+
+    def unplug(self):
+        for name in ("veth-a", "veth-b", "bridge"):
+            sandbox.delete_link(name)
 
     def __exit__(self, *error):
         try:
             super().__exit__(*error)
         finally:
-            sandbox.delete_link("veth-a")
+            self.unplug()
