@@ -19,8 +19,8 @@ static const struct {
 	{ND_HOST_UNREACHABLE,
 		"No neighbour answered for that address (ARP or neighbour discovery): "
 		"is the peer up, on this link, and the address right?"},
-	{ND_IO_TIMEOUT, "The peer gave no answer. Does it speak RoCEv2 on that address, and does "
-			"UDP port 4791 get through?"},
+	{ND_IO_TIMEOUT, "The peer gave no answer in time. Is it up, does it speak RoCEv2 there, "
+			"and does UDP port 4791 get through?"},
 	{ND_SHARING_VIOLATION, "That port is in use: choose another with -p."},
 	{ND_INSUFFICIENT_RESOURCES,
 		"Ask for less (queue pairs, depth, size), or raise the daemon's "
@@ -72,40 +72,63 @@ app_reject_text(uint32_t reason)
 	return "the peer refused";
 }
 
+/* What is said of one failure stays together, also when several threads have one. */
 static void
-complain(nd_status status, const char *detail, const char *what, va_list args)
+begin(const char *what, va_list args)
+{
+	fflush(stdout);
+	flockfile(stderr);
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	vfprintf(stderr, what, args);
+}
+
+static void
+end(nd_status status)
 {
 	const char *hint = app_status_hint(status);
 
-	fflush(stdout);
-	fprintf(stderr, "%s: ", program_invocation_short_name);
-	vfprintf(stderr, what, args);
-	fprintf(stderr, ": %s", nd_status_name(status));
-	if (detail != NULL && detail[0] != '\0')
-		fprintf(stderr, " (%s)", detail);
 	fputc('\n', stderr);
 	if (hint != NULL)
 		fprintf(stderr, "  %s\n", hint);
+	funlockfile(stderr);
 }
 
 void
 app_fail(nd_status status, const char *what, ...)
 {
+	const char *words = nd_last_error();
 	va_list args;
 
 	va_start(args, what);
-	complain(status, nd_last_error(), what, args);
+	begin(what, args);
 	va_end(args);
+	fprintf(stderr, words[0] != '\0' ? ": %s (%s)" : ": %s", nd_status_name(status), words);
+	end(status);
+}
+
+const char *
+app_result_text(const struct nd_result *result, char text[APP_RESULT_TEXT])
+{
+	const char *name = nd_status_name(result->status);
+
+	if (result->detail != 0)
+		snprintf(text, APP_RESULT_TEXT, "%s (%s)", name, nd_detail_name(result->detail));
+	else
+		snprintf(text, APP_RESULT_TEXT, "%s", name);
+	return text;
 }
 
 void
 app_fail_result(const struct nd_result *result, const char *what, ...)
 {
+	char text[APP_RESULT_TEXT];
 	va_list args;
 
 	va_start(args, what);
-	complain(result->status, nd_detail_name(result->detail), what, args);
+	begin(what, args);
 	va_end(args);
+	fprintf(stderr, ": %s", app_result_text(result, text));
+	end(result->status);
 }
 
 void
@@ -113,10 +136,9 @@ app_complain(const char *what, ...)
 {
 	va_list args;
 
-	fflush(stdout);
-	fprintf(stderr, "%s: ", program_invocation_short_name);
 	va_start(args, what);
-	vfprintf(stderr, what, args);
+	begin(what, args);
 	va_end(args);
 	fputc('\n', stderr);
+	funlockfile(stderr);
 }

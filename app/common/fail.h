@@ -26,6 +26,9 @@ void app_fail(nd_status status, const char *what, ...) __attribute__((format(pri
  * the library's. */
 void app_fail_result(const struct nd_result *result, const char *what, ...)
 	__attribute__((format(printf, 2, 3)));
+/* "ND_STATUS (transport's word)" of a request that failed. Returns text. */
+#define APP_RESULT_TEXT 128
+const char *app_result_text(const struct nd_result *result, char text[APP_RESULT_TEXT]);
 /* "PROGRAM: <what>" */
 void app_complain(const char *what, ...) __attribute__((format(printf, 1, 2)));
 

@@ -300,6 +300,7 @@ handle(struct session *s, const struct ndperf_msg *msg)
 static bool
 control_tick(struct session *s)
 {
+	char text[APP_RESULT_TEXT];
 	struct ndperf_msg msg;
 
 	switch (control_poll(&s->control, &msg)) {
@@ -319,9 +320,8 @@ control_tick(struct session *s)
 		look(s);
 		return s->state == SESSION_ENDED;
 	}
-	session_fail(s, APP_EXIT_TRANSFER, "control: %s (%s)",
-		nd_status_name(s->control.failure.status),
-		nd_detail_name(s->control.failure.detail));
+	session_fail(
+		s, APP_EXIT_TRANSFER, "control: %s", app_result_text(&s->control.failure, text));
 	return true;
 }
 

@@ -184,11 +184,13 @@ give_credits(struct session *s)
 static void
 completed(struct session *s, const struct nd_result *r)
 {
+	char text[APP_RESULT_TEXT];
+
 	if (r->status != ND_SUCCESS) {
 		/* Flushed: the disconnect will be seen, and is judged there. */
 		if (r->status != ND_CANCELED)
-			session_fail(s, APP_EXIT_TRANSFER, "a request failed: %s (%s)",
-				nd_status_name(r->status), nd_detail_name(r->detail));
+			session_fail(s, APP_EXIT_TRANSFER, "a request failed: %s",
+				app_result_text(r, text));
 		return;
 	}
 	if (r->request_type == ND_REQUEST_RECEIVE)
