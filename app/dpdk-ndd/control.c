@@ -15,7 +15,7 @@
 #include "sigbus.h"
 
 #define READY_MAX     64
-#define LONGEST_WAIT  1000		/* ms: stalled clients, broken segments */
+#define LONGEST_WAIT  250		/* ms: links, stalled clients, broken segments */
 #define FAREWELL_NS   (500 * NDD_MS)	/* the peers' DREPs at the end */
 
 bool
@@ -181,6 +181,7 @@ turn(struct ndd *d)
 	now_ns = ndd_now_ns();
 	ndd_host_rx(d, now_ns);
 	check_segments(d);
+	ndd_links_look(d, now_ns);
 	ndd_session_check_stalled(d, now_ns);
 	ndd_session_reap(d); /* nobody up the stack holds a session any more */
 	ndd_host_tx(d, now_ns);

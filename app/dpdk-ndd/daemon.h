@@ -57,6 +57,7 @@ struct ndd {
 	uint32_t mads_waiting, mad_psn;
 	uint64_t ephemeral[16384 / 64]; /* local CM ports 49152.. in use */
 	uint32_t ephemeral_next;
+	uint64_t links_look_ns;
 	bool stopping, mlock_refused;
 };
 
@@ -78,6 +79,11 @@ bool ndd_host_rx(struct ndd *d, uint64_t now_ns);
 void ndd_host_tx(struct ndd *d, uint64_t now_ns);
 /* ns until something must be done; UINT64_MAX: nothing. */
 uint64_t ndd_host_deadline(const struct ndd *d);
+
+/* ---- links.c ---- */
+
+/* From time to time: links that went up or down, connections of virtual devices made again. */
+void ndd_links_look(struct ndd *d, uint64_t now_ns);
 
 /* ---- stats.c ---- */
 

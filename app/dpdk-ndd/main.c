@@ -11,6 +11,7 @@
 #include "eal.h"
 #include "instance.h"
 #include "log.h"
+#include "memif.h"
 #include "options.h"
 #include "session.h"
 #include "sigbus.h"
@@ -45,6 +46,7 @@ serve(const struct config *cfg, const struct ndd_options *opt)
 	int status = EXIT_FAILURE;
 
 	d.cfg = cfg;
+	ndd_memif_remove_stale(cfg);
 	if (!prepare_process() || !ndd_eal_init(cfg, opt->verbose))
 		return status;
 	ndd_clock_init();

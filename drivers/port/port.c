@@ -121,8 +121,11 @@ port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 		err = set_mac(p, cfg, why, bytes);
 	if (err != NULL)
 		return err;
+	port_grace_watch(p, true);
 	rc = rte_eth_dev_start(p->id);
-	if (rc != 0)
+	p->reconnects = cfg->reconnects;
+	p->started = rc == 0;
+	if (rc != 0 && !p->reconnects)
 		return say(why, bytes, "start: %s", strerror(-rc));
 	/* Neighbour discovery needs multicast; a MAC of our own choice needs promiscuous mode.
 	 * Ports that know neither receive everything anyway. */
@@ -134,14 +137,28 @@ port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 void
 port_close(struct port *p)
 {
-	(void)rte_eth_dev_stop(p->id);
+	if (p->started)
+		(void)rte_eth_dev_stop(p->id);
+	p->started = false;
 	(void)rte_eth_dev_close(p->id);
+	port_grace_watch(p, false);
 }
 
 bool
-port_link_up(const struct port *p)
+port_link_changed(struct port *p)
 {
 	struct rte_eth_link link = {0};
+	bool up = p->started && rte_eth_link_get_nowait(p->id, &link) == 0 && link.link_status != 0;
+	bool changed = up != p->link_up;
 
-	return rte_eth_link_get_nowait(p->id, &link) == 0 && link.link_status != 0;
+	p->link_up = up;
+	return changed;
+}
+
+void
+port_restart(struct port *p)
+{
+	if (p->started)
+		(void)rte_eth_dev_stop(p->id);
+	p->started = rte_eth_dev_start(p->id) == 0;
 }

@@ -18,6 +18,7 @@ struct port_cfg {
 	uint32_t mtu;	    /* IP MTU wanted */
 	bool has_mac;
 	uint8_t mac[6];
+	bool reconnects; /* a memif client: the driver connects when started, and only then */
 	struct rte_mempool *pool;
 };
 
@@ -27,24 +28,57 @@ struct port {
 	uint32_t mtu;
 	uint8_t mac[6];
 	char device[PORT_NAME_BYTES];
+	uint32_t bursts; /* odd: an lcore is in one; see port_grace.c */
+	bool reconnects, started;
+	bool link_up;	  /* as port_link_changed() saw it last */
 	bool mtu_refused; /* the driver would not take the MTU: it carries what its buffers carry */
 };
 
 /* NULL, or what failed, in words (static or in why_buf). The port is started. */
 const char *port_open(struct port *p, const struct port_cfg *cfg, char *why_buf, size_t why_bytes);
 void port_close(struct port *p);
-bool port_link_up(const struct port *p);
+/* True if the link went up or down since the last look: p->link_up. */
+bool port_link_changed(struct port *p);
+/* Stop and start the device, to connect again; nobody else may use the port meanwhile. */
+void port_restart(struct port *p);
 
-static inline uint16_t
-port_rx_burst(const struct port *p, struct rte_mbuf **m, uint16_t n)
+/* ---- port_grace.c ---- */
+
+/* Bursts on p are waited for by port_grace_wait(), or no longer. */
+void port_grace_watch(struct port *p, bool on);
+/* Return when every burst has ended that had begun before. */
+void port_grace_wait(void);
+
+/* The bursts: for the one lcore that owns the port. */
+static inline void
+port_burst_edge(struct port *p)
 {
-	return rte_eth_rx_burst(p->id, 0, m, n);
+	__atomic_store_n(&p->bursts, p->bursts + 1, __ATOMIC_RELEASE);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 static inline uint16_t
-port_tx_burst(const struct port *p, struct rte_mbuf **m, uint16_t n)
+port_rx_burst(struct port *p, struct rte_mbuf **m, uint16_t n)
 {
-	return rte_eth_tx_burst(p->id, 0, m, n);
+	uint16_t got = 0;
+
+	port_burst_edge(p);
+	if (p->started)
+		got = rte_eth_rx_burst(p->id, 0, m, n);
+	port_burst_edge(p);
+	return got;
+}
+
+static inline uint16_t
+port_tx_burst(struct port *p, struct rte_mbuf **m, uint16_t n)
+{
+	uint16_t sent = 0;
+
+	port_burst_edge(p);
+	if (p->started)
+		sent = rte_eth_tx_burst(p->id, 0, m, n);
+	port_burst_edge(p);
+	return sent;
 }
 
 #endif
