@@ -77,6 +77,7 @@ struct sim_net {
 	struct sim_frame **heap; /* by (at_ns, seq) */
 	unsigned count, room;
 	uint64_t seq, sent, lost, duplicated, reordered, corrupted, delivered;
+	unsigned ns_per_64_bytes;
 	uint64_t link_free_ns[SIM_HOSTS_MAX];
 	uint64_t outage_from_ns, outage_to_ns;
 };

@@ -5,8 +5,6 @@
 
 #include "sim.h"
 
-#define WIRE_NS_PER_64_BYTES 5u /* about 100 Gb/s */
-
 static bool
 earlier(const struct sim_frame *a, const struct sim_frame *b)
 {
@@ -117,7 +115,7 @@ sim_net_send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t 
 	n->sent++;
 	sim_hash(w, (uint64_t)roce_crc32(0, frame, bytes) << 32 | bytes << 4 | from);
 	start = w->now_ns > n->link_free_ns[from] ? w->now_ns : n->link_free_ns[from];
-	n->link_free_ns[from] = start + (bytes / 64 + 1) * WIRE_NS_PER_64_BYTES;
+	n->link_free_ns[from] = start + (bytes / 64 + 1) * n->ns_per_64_bytes;
 	if (is_lost(w)) {
 		n->lost++;
 		sim_note(w, "net: frame of host %u lost", from);

@@ -66,6 +66,7 @@ setup(struct sim_world *w)
 		.rto_floor_ns = sim_chance(w, 5000) ? 10 * SIM_MS : 500 * SIM_US,
 		.window = 16u << sim_below(w, 6),
 	};
+	w->net.ns_per_64_bytes = 5u << sim_below(w, 5); /* 100 to 6 Gb/s */
 	w->n_hosts = 2 + (unsigned)sim_below(w, SIM_HOSTS_MAX - 1);
 	for (unsigned i = 0; i < w->n_hosts; i++)
 		sim_host_init(w, i);
