@@ -9,6 +9,7 @@ import lzma
 import os
 import re
 import subprocess
+import zlib
 
 PROGRAMS = """dash ip rdma ping rping ucmatose ibv_devinfo ib_send_bw ib_send_lat ib_write_bw
     ib_write_lat ib_read_bw ib_read_lat""".split()
@@ -146,7 +147,7 @@ def uncompressed_kernel(kernel):
         for match in re.finditer(re.escape(magic), data):
             try:
                 elf = unpack(data[match.start():])
-            except (lzma.LZMAError, OSError, EOFError):
+            except (lzma.LZMAError, zlib.error, OSError, EOFError):
                 continue
             if elf.startswith(b"\x7fELF"):
                 return elf
