@@ -6,14 +6,6 @@
 
 #define LOOK_NS (200 * NDD_MS)
 
-static void
-on_shard_restart(struct ndd_shard *shard, uint64_t now_ns, void *arg)
-{
-	(void)shard;
-	(void)now_ns;
-	port_restart(arg);
-}
-
 void
 ndd_links_look(struct ndd *d, uint64_t now_ns)
 {
@@ -25,8 +17,7 @@ ndd_links_look(struct ndd *d, uint64_t now_ns)
 
 		if (port_link_changed(p))
 			ndd_notice("port %s: link %s", p->device, p->link_up ? "up" : "down");
-		/* Only the lcore that owns the ports uses them: there it is safe. */
 		if (p->reconnects && !p->link_up)
-			ndd_shard_call(d->plane.shard[NDD_IO_OWNER], on_shard_restart, p);
+			port_restart(p);
 	}
 }

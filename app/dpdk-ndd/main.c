@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include <rte_eal.h>
-
 #include "clock.h"
 #include "eal.h"
 #include "instance.h"
@@ -59,7 +57,8 @@ serve(const struct config *cfg, const struct ndd_options *opt)
 	}
 	ndd_stop(&d);
 	ndd_control_fini(&d);
-	(void)rte_eal_cleanup();
+	/* No rte_eal_cleanup(): it unmaps DPDK's memory under its own interrupt thread, which may
+	 * just serve a memif peer that goes away too. Nothing of ours outlives the process. */
 	return status;
 }
 

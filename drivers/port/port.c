@@ -4,12 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_alarm.h>
+#include <rte_cycles.h>
 #include <rte_ether.h>
 
 #include "port/port.h"
 
 #define PORT_RX_DESC 1024u
 #define PORT_TX_DESC 1024u
+#define PORT_CHANGE_MS 3000
 
 static const char *
 say(char *buf, size_t bytes, const char *fmt, ...)
@@ -134,31 +137,77 @@ port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 	return NULL;
 }
 
-void
-port_close(struct port *p)
+/*
+ * Stop, start and close run on EAL's interrupt thread: there the memif driver serves its control
+ * socket, and one thread does not race with itself.
+ */
+static void
+close_now(void *arg)
 {
+	struct port *p = arg;
+
 	if (p->started)
 		(void)rte_eth_dev_stop(p->id);
 	p->started = false;
 	(void)rte_eth_dev_close(p->id);
+	__atomic_store_n(&p->changing, false, __ATOMIC_RELEASE);
+}
+
+static void
+restart_now(void *arg)
+{
+	struct port *p = arg;
+
+	if (p->started) {
+		__atomic_store_n(&p->started, false, __ATOMIC_SEQ_CST);
+		port_grace_wait();
+		(void)rte_eth_dev_stop(p->id);
+	}
+	__atomic_store_n(&p->started, rte_eth_dev_start(p->id) == 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&p->changing, false, __ATOMIC_RELEASE);
+}
+
+static bool
+is_changing(const struct port *p)
+{
+	return __atomic_load_n(&p->changing, __ATOMIC_ACQUIRE);
+}
+
+static void
+wait_changed(const struct port *p)
+{
+	for (int ms = 0; is_changing(p) && ms < PORT_CHANGE_MS; ms++)
+		rte_delay_us_sleep(1000);
+}
+
+void
+port_close(struct port *p)
+{
+	wait_changed(p);
+	p->changing = true;
+	if (rte_eal_alarm_set(1, close_now, p) != 0)
+		close_now(p);
+	wait_changed(p);
 	port_grace_watch(p, false);
+}
+
+void
+port_restart(struct port *p)
+{
+	if (is_changing(p))
+		return;
+	p->changing = true;
+	if (rte_eal_alarm_set(1, restart_now, p) != 0)
+		p->changing = false;
 }
 
 bool
 port_link_changed(struct port *p)
 {
 	struct rte_eth_link link = {0};
-	bool up = p->started && rte_eth_link_get_nowait(p->id, &link) == 0 && link.link_status != 0;
+	bool up = p->started && !is_changing(p) && rte_eth_link_get_nowait(p->id, &link) == 0 && link.link_status != 0;
 	bool changed = up != p->link_up;
 
 	p->link_up = up;
 	return changed;
-}
-
-void
-port_restart(struct port *p)
-{
-	if (p->started)
-		(void)rte_eth_dev_stop(p->id);
-	p->started = rte_eth_dev_start(p->id) == 0;
 }

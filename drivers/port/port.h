@@ -30,6 +30,7 @@ struct port {
 	char device[PORT_NAME_BYTES];
 	uint32_t bursts; /* odd: an lcore is in one; see port_grace.c */
 	bool reconnects, started;
+	bool changing;	 /* being restarted or closed */
 	bool link_up;	  /* as port_link_changed() saw it last */
 	bool mtu_refused; /* the driver would not take the MTU: it carries what its buffers carry */
 };
@@ -39,7 +40,7 @@ const char *port_open(struct port *p, const struct port_cfg *cfg, char *why_buf,
 void port_close(struct port *p);
 /* True if the link went up or down since the last look: p->link_up. */
 bool port_link_changed(struct port *p);
-/* Stop and start the device, to connect again; nobody else may use the port meanwhile. */
+/* Stop and start the device, to connect again, in the background; bursts move nothing meanwhile. */
 void port_restart(struct port *p);
 
 /* ---- port_grace.c ---- */
@@ -63,7 +64,7 @@ port_rx_burst(struct port *p, struct rte_mbuf **m, uint16_t n)
 	uint16_t got = 0;
 
 	port_burst_edge(p);
-	if (p->started)
+	if (__atomic_load_n(&p->started, __ATOMIC_RELAXED))
 		got = rte_eth_rx_burst(p->id, 0, m, n);
 	port_burst_edge(p);
 	return got;
@@ -75,7 +76,7 @@ port_tx_burst(struct port *p, struct rte_mbuf **m, uint16_t n)
 	uint16_t sent = 0;
 
 	port_burst_edge(p);
-	if (p->started)
+	if (__atomic_load_n(&p->started, __ATOMIC_RELAXED))
 		sent = rte_eth_tx_burst(p->id, 0, m, n);
 	port_burst_edge(p);
 	return sent;
