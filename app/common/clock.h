@@ -4,6 +4,7 @@
 #define APP_CLOCK_H
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -20,26 +21,41 @@ app_now_ns(void)
 }
 
 /*
- * What a polling loop does after a poll that found nothing. Machines with fewer cores than pollers
- * (two daemons, a client and a server on two cores) are normal: a loop that never yields would keep
- * the daemon it waits for off the core until the scheduler's slice ends.
+ * What a polling loop does after looks that found nothing: look on for a while, since an answer
+ * takes microseconds when everybody has a core; then give way. Machines with fewer cores than
+ * pollers (two daemons, a client and a server on two cores) are normal: a loop that never gives way
+ * keeps the daemon it waits for off the core until the scheduler's slice ends.
  */
-#define APP_IDLE_SPINS 64u
+#define APP_SPIN_NS 20000u
 
 struct app_idle {
-	uint32_t empty; /* polls in a row that found nothing */
+	uint32_t empty;	   /* looks in a row that found nothing */
+	uint64_t since_ns; /* the first of them */
 };
 
 static inline void
 app_idle_reset(struct app_idle *idle)
 {
 	idle->empty = 0;
+	idle->since_ns = 0;
+}
+
+/* Is it too early to give way? */
+static inline bool
+app_idle_spinning(struct app_idle *idle)
+{
+	uint64_t now = app_now_ns();
+
+	if (idle->since_ns == 0)
+		idle->since_ns = now;
+	return now - idle->since_ns < APP_SPIN_NS;
 }
 
 static inline void
 app_idle_wait(struct app_idle *idle)
 {
-	if (++idle->empty > APP_IDLE_SPINS)
+	idle->empty++;
+	if (!app_idle_spinning(idle))
 		sched_yield();
 }
 

@@ -68,10 +68,20 @@ app_wait(struct nd_overlapped *ov, int timeout_ms)
 	return ND_TIMEOUT;
 }
 
+void
+app_cq_sleep(struct nd_cq *cq, int timeout_ms)
+{
+	struct pollfd pfd = {.fd = nd_cq_fd(cq), .events = POLLIN};
+
+	/* A result that came since the last look makes the fd readable at once (R-CQ-15). */
+	nd_cq_arm(cq, ND_CQ_NOTIFY_ANY);
+	if (poll(&pfd, 1, timeout_ms) > 0)
+		nd_cq_ack(cq);
+}
+
 int32_t
 app_cq_wait(struct nd_cq *cq, struct nd_result *results, uint32_t n, int timeout_ms)
 {
-	struct pollfd pfd = {.fd = nd_cq_fd(cq), .events = POLLIN};
 	uint64_t start = app_now_ns();
 	int32_t got;
 	int ms;
@@ -83,10 +93,6 @@ app_cq_wait(struct nd_cq *cq, struct nd_result *results, uint32_t n, int timeout
 		ms = slice(timeout_ms, start);
 		if (ms == 0 || stopping)
 			return 0;
-		/* A result that came since the look above makes the fd readable at
-		 * once (R-CQ-15). */
-		nd_cq_arm(cq, ND_CQ_NOTIFY_ANY);
-		if (poll(&pfd, 1, ms) > 0)
-			nd_cq_ack(cq);
+		app_cq_sleep(cq, ms);
 	}
 }

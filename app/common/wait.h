@@ -18,6 +18,8 @@ bool app_stopping(void);
  */
 nd_status app_wait(struct nd_overlapped *ov, int timeout_ms);
 
+/* Sleep until cq has a result that was not there before, at most timeout_ms; it may be less. */
+void app_cq_sleep(struct nd_cq *cq, int timeout_ms);
 /*
  * Take results, sleeping until there is one. Returns their number, 0 after timeout_ms or when the
  * program is to stop, or a negative status.

@@ -74,6 +74,23 @@ client_look(struct client *c)
 	return control_broke(c, ev == CONTROL_MESSAGE ? CONTROL_GARBAGE : ev);
 }
 
+int
+client_take(struct client *c, bool nothing_else, struct nd_result *r, int32_t *n)
+{
+	enum ndperf_wait wait = c->opt->wait;
+
+	*n = nd_cq_get_results(c->cq, r, CLIENT_BATCH);
+	if (*n < 0)
+		return client_failed(c, NULL, *n);
+	if (*n > 0 || !nothing_else || wait == NDPERF_WAIT_POLL ||
+		(wait == NDPERF_WAIT_ADAPTIVE && app_idle_spinning(&c->idle)))
+		return APP_EXIT_OK;
+	*n = app_cq_wait(c->cq, r, CLIENT_BATCH, CLIENT_SLEEP_MS);
+	if (*n < 0)
+		return client_failed(c, NULL, *n);
+	return *n > 0 ? APP_EXIT_OK : client_look(c);
+}
+
 static int
 answered(struct client *c, const struct ndperf_msg *msg, uint64_t size)
 {
@@ -106,7 +123,10 @@ client_ask(struct client *c, struct ndperf_msg *msg, enum ndperf_msg_type answer
 			return control_broke(c, ev == CONTROL_MESSAGE ? CONTROL_GARBAGE : ev);
 		if (app_stopping())
 			return APP_EXIT_SIGNAL;
-		app_idle_wait(&c->idle);
+		if (c->opt->wait == NDPERF_WAIT_POLL || app_idle_spinning(&c->idle))
+			app_idle_wait(&c->idle);
+		else
+			app_cq_sleep(c->control.cq, CLIENT_SLEEP_MS);
 	}
 	app_complain("the server has not answered for %d s", (int)(ANSWER_WAIT_NS / APP_NS_PER_S));
 	return APP_EXIT_TRANSFER;

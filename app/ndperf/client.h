@@ -11,7 +11,7 @@
 /* Completions taken at a time; also how many empty looks at data go with one look at control. */
 #define CLIENT_BATCH	  32u
 #define CLIENT_LOOK_EVERY 1024u
-#define CLIENT_SLEEP_MS	  50 /* --event: looks at control in between */
+#define CLIENT_SLEEP_MS	  50 /* looks at control in between */
 
 struct client_qp {
 	struct conn conn;
@@ -57,6 +57,11 @@ int client_latency(struct client *c, uint64_t size, struct ndperf_row *row);
 int client_ask(struct client *c, struct ndperf_msg *msg, enum ndperf_msg_type answer);
 /* A look at the control channel and at signals, now and then. */
 int client_look(struct client *c);
+/*
+ * Take completions, up to CLIENT_BATCH; with nothing else to do, wait for them a while, as the user
+ * wants that done. *n may be 0.
+ */
+int client_take(struct client *c, bool nothing_else, struct nd_result *r, int32_t *n);
 /* A data request failed, or the queue did (n < 0). */
 int client_failed(struct client *c, const struct nd_result *r, int32_t n);
 /* Contents that differ at our side. */

@@ -125,20 +125,16 @@ complete(struct bw *b, struct client_qp *q, uint64_t n, uint64_t *messages)
 	return APP_EXIT_OK;
 }
 
-/* Take completions; sleep for them if there is nothing else to do and that is wanted. */
+/* Take completions; wait for them if there is nothing else to do. */
 static int
-reap(struct bw *b, bool may_sleep, uint64_t *messages)
+reap(struct bw *b, bool nothing_else, uint64_t *messages)
 {
 	struct client *c = b->c;
 	struct nd_result r[CLIENT_BATCH];
-	int32_t n = nd_cq_get_results(c->cq, r, CLIENT_BATCH);
-	int rc = APP_EXIT_OK;
+	int32_t n;
+	int rc = client_take(c, nothing_else, r, &n);
 
 	*messages = 0;
-	if (n == 0 && may_sleep)
-		n = app_cq_wait(c->cq, r, CLIENT_BATCH, CLIENT_SLEEP_MS);
-	if (n < 0)
-		return client_failed(c, NULL, n);
 	for (int32_t i = 0; i < n && rc == APP_EXIT_OK; i++) {
 		if (r[i].status != ND_SUCCESS)
 			return client_failed(c, &r[i], 0);
@@ -234,7 +230,7 @@ run_window(struct bw *b, bool timed)
 
 	app_idle_reset(&c->idle);
 	while (rc == APP_EXIT_OK && more) {
-		rc = reap(b, c->opt->event && posted == 0 && under_way(c) > 0, &messages);
+		rc = reap(b, posted == 0 && under_way(c) > 0, &messages);
 		now = app_now_ns();
 		if (messages > 0)
 			rate_add(&b->rate, now, messages, messages * b->size);
@@ -249,8 +245,8 @@ run_window(struct bw *b, bool timed)
 			rc = post_round(b, &posted, &more);
 		if (messages > 0 || posted > 0)
 			app_idle_reset(&c->idle);
-		else
-			app_idle_wait(&c->idle);
+		else if (c->opt->wait == NDPERF_WAIT_POLL || under_way(c) == 0)
+			app_idle_wait(&c->idle); /* credits make no event */
 	}
 	return rc;
 }

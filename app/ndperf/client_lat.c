@@ -25,34 +25,34 @@ struct lat {
 
 /* Take completions; sleep for one if that is wanted. */
 static int
-reap(struct lat *l, bool may_sleep)
+reap(struct lat *l, bool nothing_else)
 {
 	struct client *c = l->c;
 	struct nd_result r[CLIENT_BATCH];
-	int32_t n = nd_cq_get_results(c->cq, r, CLIENT_BATCH);
+	int32_t n;
+	int rc = client_take(c, nothing_else, r, &n);
 
-	if (n == 0 && may_sleep)
-		n = app_cq_wait(c->cq, r, CLIENT_BATCH, CLIENT_SLEEP_MS);
-	if (n < 0)
-		return client_failed(c, NULL, n);
-	for (int32_t i = 0; i < n; i++) {
-		if (r[i].status != ND_SUCCESS)
-			return client_failed(c, &r[i], 0);
-		if (r[i].request_type == ND_REQUEST_RECEIVE) {
+	for (int32_t i = 0; i < n && rc == APP_EXIT_OK; i++) {
+		if (r[i].status != ND_SUCCESS) {
+			rc = client_failed(c, &r[i], 0);
+		} else if (r[i].request_type == ND_REQUEST_RECEIVE) {
 			l->answers++;
 			l->answer_bytes = r[i].bytes_transferred;
 		} else {
 			l->q->completed = (uintptr_t)r[i].request_context + 1;
 		}
 	}
-	return APP_EXIT_OK;
+	return rc;
 }
 
-/* An empty look at completions or memory: give way, and look at the rest now and then. */
+/* An empty look: look at the rest now and then, and give way, but where reap() sleeps instead. */
 static int
-nothing_yet(struct lat *l)
+nothing_yet(struct lat *l, bool in_memory)
 {
-	app_idle_wait(&l->c->idle);
+	if (in_memory || l->c->opt->wait == NDPERF_WAIT_POLL)
+		app_idle_wait(&l->c->idle);
+	else
+		l->c->idle.empty++;
 	if (l->c->idle.empty % CLIENT_LOOK_EVERY != 0)
 		return APP_EXIT_OK;
 	return client_look(l->c);
@@ -99,7 +99,7 @@ await_write(struct lat *l, uint64_t n)
 	int rc = APP_EXIT_OK;
 
 	while (rc == APP_EXIT_OK && __atomic_load_n(last, __ATOMIC_ACQUIRE) != (uint8_t)(n + 1)) {
-		rc = nothing_yet(l);
+		rc = nothing_yet(l, true);
 		if (rc == APP_EXIT_OK && l->c->idle.empty % CLIENT_LOOK_EVERY == 0)
 			rc = reap(l, false); /* a failure shows there */
 	}
@@ -116,9 +116,9 @@ await_send(struct lat *l)
 	int rc = APP_EXIT_OK;
 
 	while (rc == APP_EXIT_OK && l->answers == 0) {
-		rc = reap(l, c->opt->event);
+		rc = reap(l, true);
 		if (rc == APP_EXIT_OK && l->answers == 0)
-			rc = nothing_yet(l);
+			rc = nothing_yet(l, false);
 	}
 	if (rc != APP_EXIT_OK)
 		return rc;
@@ -137,9 +137,9 @@ await_read(struct lat *l)
 	int rc = APP_EXIT_OK;
 
 	while (rc == APP_EXIT_OK && l->q->completed != l->q->posted) {
-		rc = reap(l, l->c->opt->event);
+		rc = reap(l, true);
 		if (rc == APP_EXIT_OK && l->q->completed != l->q->posted)
-			rc = nothing_yet(l);
+			rc = nothing_yet(l, false);
 	}
 	return rc;
 }
@@ -191,9 +191,9 @@ ping(struct lat *l, uint64_t n, uint64_t *ns)
 	prepare(l, n);
 	app_idle_reset(&c->idle);
 	while (rc == APP_EXIT_OK && l->q->posted - l->q->completed >= c->opt->params.depth) {
-		rc = reap(l, false);
+		rc = reap(l, true);
 		if (rc == APP_EXIT_OK)
-			rc = nothing_yet(l);
+			rc = nothing_yet(l, false);
 	}
 	start = app_now_ns();
 	if (rc == APP_EXIT_OK)

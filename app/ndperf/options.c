@@ -173,10 +173,10 @@ take(struct ndperf_options *o, struct given *g, int c, const char *text)
 		o->once = true;
 		return true;
 	case OPT_POLL:
-		o->event = false;
+		o->wait = NDPERF_WAIT_POLL;
 		return true;
 	case OPT_EVENT:
-		o->event = true;
+		o->wait = NDPERF_WAIT_EVENT;
 		return true;
 	case OPT_JSON:
 		o->json_path = text;
@@ -217,7 +217,7 @@ settle_client(struct ndperf_options *o, const struct given *g)
 		app_complain("-m lat measures one message at a time: -q 1");
 		return false;
 	}
-	if (lat && p->op == NDPERF_WRITE && o->event) {
+	if (lat && p->op == NDPERF_WRITE && o->wait == NDPERF_WAIT_EVENT) {
 		app_complain("-m lat -t write watches memory for the answer: there is no event "
 			     "(--event)");
 		return false;

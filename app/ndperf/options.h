@@ -7,8 +7,16 @@
 
 #define NDPERF_INLINE_AUTO UINT32_MAX
 
+/* How to wait for completions. */
+enum ndperf_wait {
+	NDPERF_WAIT_ADAPTIVE, /* look for a while, then sleep */
+	NDPERF_WAIT_POLL,     /* look, giving way to others */
+	NDPERF_WAIT_EVENT,    /* sleep */
+};
+
 struct ndperf_options {
-	bool server, once, event;
+	bool server, once;
+	enum ndperf_wait wait;
 	bool has_addr;
 	struct app_addr addr; /* client: the peer; unused by a server */
 	bool has_bind;

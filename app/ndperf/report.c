@@ -14,6 +14,10 @@
 static const char *const op_names[] = {
 	[NDPERF_WRITE] = "write", [NDPERF_SEND] = "send", [NDPERF_READ] = "read"};
 
+static const char *const wait_names[] = {[NDPERF_WAIT_ADAPTIVE] = "adaptive",
+	[NDPERF_WAIT_POLL] = "poll",
+	[NDPERF_WAIT_EVENT] = "event"};
+
 bool
 ndperf_report_open(struct ndperf_report *r, const struct ndperf_options *opt)
 {
@@ -47,9 +51,9 @@ describe(struct ndperf_report *r, const struct nd_adapter_info *info, uint32_t i
 			app_addr_text(&r->opt->addr, true, peer), "operation", op_names[p->op],
 			"mode", p->mode == NDPERF_LAT ? "latency" : "bandwidth", "queue_pairs",
 			(int)p->qps, "depth", (int)p->depth, "verify", (int)p->verify, "wait",
-			r->opt->event ? "event" : "poll", "inline_bytes", (int)inline_bytes,
-			"cq_mod", (int)r->opt->cq_mod, "warmup", (json_int_t)r->opt->warmup,
-			"daemon_version", info->daemon_version, "path_mtu", (int)info->path_mtu);
+			wait_names[r->opt->wait], "inline_bytes", (int)inline_bytes, "cq_mod",
+			(int)r->opt->cq_mod, "warmup", (json_int_t)r->opt->warmup, "daemon_version",
+			info->daemon_version, "path_mtu", (int)info->path_mtu);
 
 	json_object_update(r->root, about);
 	json_decref(about);

@@ -12,7 +12,7 @@
 #include "session.h"
 
 #define ALONE_MS   500 /* no session: a wait for the first */
-#define SLEEP_MS   5   /* no session is hot: requests to connect are looked at so often */
+#define SLEEP_MS   5   /* requests to connect are looked at so often */
 #define LOOK_EVERY 1024u
 
 struct server {
@@ -106,14 +106,14 @@ end_session(struct server *sv, struct session **link)
 	session_destroy(s);
 }
 
-/* Serve each session once; *hot: one of them must be looked at again at once. */
+/* Serve each session once. */
 static bool
-tick(struct server *sv, bool *hot)
+tick(struct server *sv, enum session_heat *hottest)
 {
 	struct session **link = &sv->sessions;
 	bool busy = false;
 
-	*hot = false;
+	*hottest = SESSION_COLD;
 	while (*link != NULL) {
 		struct session *s = *link;
 
@@ -122,7 +122,8 @@ tick(struct server *sv, bool *hot)
 			end_session(sv, link);
 			continue;
 		}
-		*hot |= session_is_hot(s, sv->opt->event);
+		if (session_heat(s) > *hottest)
+			*hottest = session_heat(s);
 		link = &s->next;
 	}
 	return busy;
@@ -150,28 +151,42 @@ sleep_on_sessions(struct server *sv)
 			nd_cq_ack(sv->cqs[i]);
 }
 
+/* There was nothing to do. Returns whether it slept. */
+static bool
+rest(struct server *sv, enum session_heat hottest, struct app_idle *idle)
+{
+	enum ndperf_wait wait = sv->opt->wait;
+
+	if (hottest == SESSION_HOT || (hottest == SESSION_WARM && wait == NDPERF_WAIT_POLL))
+		app_idle_wait(idle);
+	else if (hottest == SESSION_COLD || wait == NDPERF_WAIT_EVENT || !app_idle_spinning(idle)) {
+		sleep_on_sessions(sv);
+		return true;
+	}
+	return false;
+}
+
 static nd_status
 serve(struct server *sv)
 {
 	struct app_idle idle = {0};
 	nd_status st = ND_TIMEOUT;
 	uint32_t rounds = 0;
-	bool hot, busy;
+	enum session_heat hottest;
+	bool slept, joining;
 
 	while (!sv->finished && (st == ND_SUCCESS || st == ND_TIMEOUT)) {
 		if (sv->sessions == NULL) {
 			st = accept_next(sv, ALONE_MS);
 			continue;
 		}
-		busy = tick(sv, &hot);
-		if (busy)
+		slept = false;
+		if (tick(sv, &hottest))
 			app_idle_reset(&idle);
-		else if (hot)
-			app_idle_wait(&idle);
 		else
-			sleep_on_sessions(sv);
-		if (++rounds % LOOK_EVERY == 0 || (!busy && !hot) ||
-			(sv->sessions != NULL && sv->sessions->state == SESSION_JOINING))
+			slept = rest(sv, hottest, &idle);
+		joining = sv->sessions != NULL && sv->sessions->state == SESSION_JOINING;
+		if (joining || slept || ++rounds % LOOK_EVERY == 0)
 			st = accept_next(sv, 0);
 	}
 	return st;

@@ -343,14 +343,14 @@ session_tick(struct session *s)
 	return busy;
 }
 
-bool
-session_is_hot(const struct session *s, bool event)
+enum session_heat
+session_heat(const struct session *s)
 {
-	if (s->state == SESSION_JOINING)
-		return true;
-	if (s->state != SESSION_STEP)
-		return false;
-	if (s->params.op == NDPERF_WRITE && s->params.mode == NDPERF_LAT)
-		return true;
-	return s->params.op == NDPERF_SEND && !event;
+	bool write_lat = s->params.op == NDPERF_WRITE && s->params.mode == NDPERF_LAT;
+
+	if (s->state == SESSION_JOINING || (s->state == SESSION_STEP && write_lat))
+		return SESSION_HOT;
+	if (s->state == SESSION_STEP && s->params.op == NDPERF_SEND)
+		return SESSION_WARM;
+	return SESSION_COLD;
 }

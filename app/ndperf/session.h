@@ -75,8 +75,13 @@ void session_destroy(struct session *s);
 
 /* Returns whether there was something to do. */
 bool session_tick(struct session *s);
-/* It must be looked at all the time now: the client's next message makes no event. */
-bool session_is_hot(const struct session *s, bool event);
+/* How soon it must be looked at again. */
+enum session_heat {
+	SESSION_COLD, /* what comes next makes an event, and can wait for it */
+	SESSION_WARM, /* messages come in: they make events too */
+	SESSION_HOT,  /* what comes next makes no event */
+};
+enum session_heat session_heat(const struct session *s);
 
 /* session_data.c: what a step's operation asks of the server. */
 void session_data_start(struct session *s);

@@ -29,7 +29,7 @@ Test(ndperf_options, defaults_of_bandwidth)
 	cr_assert_eq(o.iterations, 0);
 	cr_assert_eq(o.seconds, 1.0);
 	cr_assert_eq(app_addr_port(&o.addr), NDPERF_PORT);
-	cr_assert_not(o.event);
+	cr_assert_eq(o.wait, NDPERF_WAIT_ADAPTIVE);
 }
 
 Test(ndperf_options, defaults_of_latency)
@@ -85,4 +85,5 @@ Test(ndperf_options, what_can_not_be_is_refused)
 	cr_assert_eq(PARSE(&o, "-m", "lat", "-q", "2", "192.0.2.7"), 1);
 	cr_assert_eq(PARSE(&o, "-m", "lat", "--event", "192.0.2.7"), 1);
 	cr_assert_eq(PARSE(&o, "-m", "lat", "-t", "read", "--event", "192.0.2.7"), -1);
+	cr_assert_eq(o.wait, NDPERF_WAIT_EVENT);
 }
