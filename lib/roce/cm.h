@@ -35,7 +35,7 @@ struct roce_cm_cfg {
 };
 /* Bytes of memory that a CM needs; 0: cfg is out of range. */
 size_t roce_cm_bytes(const struct roce_cm_cfg *cfg);
-/* mem: roce_cm_bytes(cfg) bytes, 64-byte aligned. */
+/* mem is zeroed, of roce_cm_bytes(cfg), 64-byte aligned. */
 struct roce_cm *roce_cm_init(void *mem, const struct roce_cm_cfg *cfg);
 
 /* ---- in and out ------------------------------------------------------------------------------ */

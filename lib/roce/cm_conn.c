@@ -3,7 +3,7 @@
 
 #include "roce/cm_int.h"
 
-#define CM_MAX_CONNS	 (1u << 20)
+#define CM_MAX_CONNS	 (1u << 22)
 #define CM_MAX_LISTENERS (1u << 16)
 
 /* ---- memory ---- */
@@ -60,7 +60,6 @@ roce_cm_init(void *mem, const struct roce_cm_cfg *cfg)
 
 	if (!layout_of(&l, cfg))
 		return NULL;
-	memset(mem, 0, l.total);
 	cm->cfg = *cfg;
 	if (cm->cfg.req_first_retry_ns == 0)
 		cm->cfg.req_first_retry_ns = CM_FIRST_RETRY_DEFAULT_NS;
@@ -76,8 +75,6 @@ roce_cm_init(void *mem, const struct roce_cm_cfg *cfg)
 	cm->next_tid = (uint32_t)cfg->secret[1];
 	TAILQ_INIT(&cm->tx_queue);
 	TAILQ_INIT(&cm->ev_queue);
-	for (uint32_t i = cfg->max_conns; i-- > 0;)
-		LIST_INSERT_HEAD(&cm->free_conns, &cm->conns[i], list_entry);
 	for (uint32_t i = cfg->max_listeners; i-- > 0;)
 		LIST_INSERT_HEAD(&cm->free_listeners, &listeners[i], entry);
 	return cm;
@@ -102,11 +99,15 @@ cm_conn_new(struct roce_cm *cm, enum cm_state state)
 {
 	struct roce_cm_conn *c = LIST_FIRST(&cm->free_conns);
 
-	if (c == NULL) {
+	if (c != NULL) {
+		LIST_REMOVE(c, list_entry);
+	} else if (cm->fresh_conns < cm->cfg.max_conns) {
+		/* Memory that a large table never needs is never touched. */
+		c = &cm->conns[cm->fresh_conns++];
+	} else {
 		cm->counters.no_resources++;
 		return NULL;
 	}
-	LIST_REMOVE(c, list_entry);
 	memset(c, 0, sizeof(*c));
 	c->state = (uint8_t)state;
 	c->local_id = cm_new_id(cm);

@@ -91,15 +91,10 @@ enum cm_table {
 	CM_TABLES,
 };
 
-struct cm_link {
-	LIST_ENTRY(roce_cm_conn) entry;
-	uint64_t hash;
-	bool linked;
-};
 LIST_HEAD(cm_bucket, roce_cm_conn);
 
 struct roce_cm_conn {
-	struct cm_link link[CM_TABLES];
+	LIST_ENTRY(roce_cm_conn) link[CM_TABLES]; /* le_prev NULL: not in that table */
 	TAILQ_ENTRY(roce_cm_conn) tx_entry, ev_entry;
 	LIST_ENTRY(roce_cm_conn) list_entry; /* free list, or requests of the listener */
 	struct roce_cm_listener *listener;   /* until accepted or refused */
@@ -157,7 +152,8 @@ struct roce_cm {
 	uint32_t refused; /* connections with .refused */
 	uint32_t next_id, next_tid;
 	struct roce_cm_conn *conns;
-	struct cm_conn_list free_conns;
+	struct cm_conn_list free_conns; /* used before */
+	uint32_t fresh_conns;		/* conns[] from here on were never used */
 	struct cm_bucket *buckets[CM_TABLES];
 	uint32_t bucket_mask;
 	struct cm_listener_list free_listeners, listeners[CM_LISTENER_BUCKETS];

@@ -48,21 +48,19 @@ hash_conn(const struct roce_cm *cm, enum cm_table t, const struct roce_cm_conn *
 void
 cm_table_link(struct roce_cm *cm, struct roce_cm_conn *c, enum cm_table t)
 {
-	struct cm_link *l = &c->link[t];
+	const uint64_t h = hash_conn(cm, t, c);
 
 	cm_table_unlink(c, t);
-	l->hash = hash_conn(cm, t, c);
-	l->linked = true;
-	LIST_INSERT_HEAD(&cm->buckets[t][l->hash & cm->bucket_mask], c, link[t].entry);
+	LIST_INSERT_HEAD(&cm->buckets[t][h & cm->bucket_mask], c, link[t]);
 }
 
 void
 cm_table_unlink(struct roce_cm_conn *c, enum cm_table t)
 {
-	if (!c->link[t].linked)
+	if (c->link[t].le_prev == NULL)
 		return;
-	LIST_REMOVE(c, link[t].entry);
-	c->link[t].linked = false;
+	LIST_REMOVE(c, link[t]);
+	c->link[t].le_prev = NULL;
 }
 
 struct roce_cm_conn *
@@ -72,7 +70,7 @@ cm_find_local_id(const struct roce_cm *cm, uint32_t local_id)
 	struct roce_cm_conn *c;
 
 	LIST_FOREACH(c, &cm->buckets[CM_BY_LOCAL_ID][h & cm->bucket_mask],
-		link[CM_BY_LOCAL_ID].entry) {
+		link[CM_BY_LOCAL_ID]) {
 		if (c->local_id == local_id)
 			return c;
 	}
@@ -106,7 +104,7 @@ cm_find_remote_id(
 	struct roce_cm_conn *c;
 
 	LIST_FOREACH(c, &cm->buckets[CM_BY_REMOTE_ID][h & cm->bucket_mask],
-		link[CM_BY_REMOTE_ID].entry) {
+		link[CM_BY_REMOTE_ID]) {
 		if (c->remote_id == remote_id && c->remote_guid == guid &&
 			roce_gid_equal(&c->remote.gid, gid))
 			return c;
@@ -122,7 +120,7 @@ cm_find_remote_qpn(
 	struct roce_cm_conn *c;
 
 	LIST_FOREACH(c, &cm->buckets[CM_BY_REMOTE_QPN][h & cm->bucket_mask],
-		link[CM_BY_REMOTE_QPN].entry) {
+		link[CM_BY_REMOTE_QPN]) {
 		if (c->peer.qpn == qpn && c->remote_guid == guid &&
 			roce_gid_equal(&c->remote.gid, gid))
 			return c;
@@ -137,7 +135,7 @@ roce_cm_qpn_resting(const struct roce_cm *cm, uint32_t qpn)
 	const struct roce_cm_conn *c;
 
 	LIST_FOREACH(c, &cm->buckets[CM_BY_LOCAL_QPN][h & cm->bucket_mask],
-		link[CM_BY_LOCAL_QPN].entry) {
+		link[CM_BY_LOCAL_QPN]) {
 		if (c->qp.qpn == qpn)
 			return true;
 	}

@@ -19,6 +19,7 @@ host_start(struct net_host *h)
 {
 	/* Exactly as large as it says, so that a sanitizer sees a byte too many. */
 	h->mem = aligned_alloc(64, (roce_cm_bytes(&h->cfg) + 63) & ~(size_t)63);
+	memset(h->mem, 0, roce_cm_bytes(&h->cfg));
 	h->cm = roce_cm_init(h->mem, &h->cfg);
 	cr_assert_not_null(h->cm);
 }
@@ -213,6 +214,7 @@ transmit(struct net *net, unsigned from, const struct roce_cm_tx *tx)
 	attr = ATTR(mad.attr);
 	h->sent[attr]++;
 	h->last_sent_ns[attr] = net->now_ns;
+	h->last_tos[attr] = tx->tos;
 	h->last[attr] = mad;
 	if (net->tap != NULL && net->tap(net, from, &mad))
 		return;

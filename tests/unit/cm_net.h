@@ -38,6 +38,7 @@ struct net_host {
 	uint64_t delay_ns[NET_ATTRS]; /* of the first copy */
 	unsigned sent[NET_ATTRS];
 	uint64_t last_sent_ns[NET_ATTRS];
+	uint8_t last_tos[NET_ATTRS];
 	struct cm_mad last[NET_ATTRS];
 };
 

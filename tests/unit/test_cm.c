@@ -262,6 +262,7 @@ Test(cm, t_cm_4_unknown_service)
 	net_settle(net);
 	cr_expect_eq(the_event(a, ROCE_CM_EV_REJECTED)->reason, 8);
 	cr_expect_eq(p->last[ATTR(CM_ATTR_REJ)].local_id, 0);
+	cr_expect_eq(p->last_tos[ATTR(CM_ATTR_REJ)], 0x68, "in the class of the REQ");
 	cr_expect_eq(p->last[ATTR(CM_ATTR_REJ)].tid, a->last[ATTR(CM_ATTR_REQ)].tid);
 	cr_expect_eq(roce_cm_counters(p->cm)->rejected_no_listener, 1);
 	net_assert_empty(net);
@@ -598,6 +599,28 @@ Test(cm, t_cm_10_unknown_dreq)
 	cr_expect_eq(p->last[ATTR(CM_ATTR_DREP)].local_id, 0xbbbb);
 	cr_expect_eq(p->last[ATTR(CM_ATTR_DREP)].remote_id, 0xaaaa);
 	cr_expect_eq(p->last[ATTR(CM_ATTR_DREP)].tid, 77);
+	net_free(net);
+}
+
+/* Our comm id alone is not enough: the peer's must fit as well (W-CM-41). */
+Test(cm, w_cm_41_both_ids_must_match)
+{
+	static const uint32_t attrs[] = { CM_ATTR_REJ, CM_ATTR_DREQ, CM_ATTR_REP, CM_ATTR_RTU };
+	struct net *net = net_new(false);
+	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+	struct cm_mad m = { .which = CM_WHICH_OTHER, .reason = 28, .qpn = 0x2000 };
+
+	a->drop[ATTR(CM_ATTR_RTU)] = 1;
+	net_connect(net, NULL, 0);
+	net_run(net, MS(10));
+	m.local_id = a->last[ATTR(CM_ATTR_RTU)].local_id + 1;
+	m.remote_id = a->last[ATTR(CM_ATTR_RTU)].remote_id;
+	for (unsigned i = 0; i < 4; i++) {
+		m.attr = attrs[i];
+		net_inject(net, NET_A, &m);
+	}
+	net_run(net, 0);
+	cr_expect_eq(p->n_log, 1, "the REQUEST, and nothing else");
 	net_free(net);
 }
 

@@ -137,6 +137,24 @@ Test(cm_loss, lost_rej_is_repeated)
 	net_free(net);
 }
 
+/* However long the peer asks, as Linux may for 74 s. */
+Test(cm_loss, each_repeated_rej_renews_the_memory)
+{
+	struct net *net = net_new(false);
+	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+
+	a->cfg.give_up_ns = MS(60000);
+	net_restart(net, NET_A);
+	p->reject_reason = 28;
+	p->drop[ATTR(CM_ATTR_REJ)] = 12;
+	net_connect(net, NULL, 0);
+	net_settle(net);
+	cr_expect_eq(net_events(p, ROCE_CM_EV_REQUEST), 1);
+	cr_expect_eq(net_events(a, ROCE_CM_EV_REJECTED), 1);
+	net_assert_empty(net);
+	net_free(net);
+}
+
 /* R-CONN-12: the active side refuses the REP, and its REJ is lost. */
 Test(cm_loss, r_conn_12_reject_after_reply)
 {
@@ -284,6 +302,28 @@ Test(cm_loss, w_cm_50_mra_after_a_second)
 	net_free(net);
 }
 
+/* A peer that asked for patience and then died: patience ends, and the retries begin anew. */
+Test(cm_loss, w_cm_50_dead_after_mra)
+{
+	struct net *net = net_new(false);
+	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+	unsigned sent;
+
+	p->hold_requests = true;
+	net_connect(net, NULL, 0);
+	net_run(net, MS(2000));
+	cr_assert_geq(p->sent[ATTR(CM_ATTR_MRA)], 1);
+	sent = a->sent[ATTR(CM_ATTR_REQ)];
+	a->drop[ATTR(CM_ATTR_REQ)] = 1000;
+	net_run(net, MS(60000));
+	cr_expect_eq(a->sent[ATTR(CM_ATTR_REQ)], sent);
+	cr_expect_eq(a->n_log, 0);
+	net_run(net, MS(20000));
+	cr_expect_eq(a->sent[ATTR(CM_ATTR_REQ)], sent + 5, "0, 0.4, 1.2, 2.8 and 6 s after");
+	cr_expect_eq(net_events(a, ROCE_CM_EV_UNREACHABLE), 1);
+	net_free(net);
+}
+
 Test(cm_loss, w_cm_60_unreachable_after_ten_seconds)
 {
 	struct net *net = net_new(false);
@@ -359,7 +399,8 @@ Test(cm_loss, w_cm_46_disconnect_from_a_dead_peer)
 	a->drop[ATTR(CM_ATTR_DREQ)] = 1000;
 	roce_cm_disconnect(a->cm, net->now_ns, a->conn);
 	net_settle(net);
-	cr_expect_eq(net_events(a, ROCE_CM_EV_DISCONNECTED), 1);
+	cr_assert_eq(net_events(a, ROCE_CM_EV_DISCONNECTED), 1);
+	cr_expect(net_event(a, ROCE_CM_EV_DISCONNECTED, 0)->timed_out);
 	cr_expect_eq(net_events(p, ROCE_CM_EV_DISCONNECTED), 0);
 	cr_expect_eq(a->sent[ATTR(CM_ATTR_DREQ)], 6);
 	net_free(net);
@@ -423,7 +464,8 @@ Test(cm_loss, t_cm_5_stale_connection)
 	net_run(net, MS(100));
 	cr_assert_eq(net_events(a, ROCE_CM_EV_REJECTED), 1);
 	cr_expect_eq(net_event(a, ROCE_CM_EV_REJECTED, 0)->reason, 10);
-	cr_expect_eq(net_events(p, ROCE_CM_EV_DISCONNECTED), 1, "the old one, by DREQ and DREP");
+	cr_assert_eq(net_events(p, ROCE_CM_EV_DISCONNECTED), 1, "the old one, by DREQ and DREP");
+	cr_expect(net_event(p, ROCE_CM_EV_DISCONNECTED, 0)->by_peer, "not by our host's wish");
 	cr_expect_eq(a->sent[ATTR(CM_ATTR_DREP)], 1);
 	cr_expect(roce_cm_qpn_resting(a->cm, 0x1000), "W-CM-47");
 	/* Another QPN, at once (W-CM-53). */
@@ -515,5 +557,48 @@ Test(cm_loss, held_refusals_are_bounded)
 	cr_expect_eq(u.conns, 16);
 	net_settle(net);
 	net_assert_empty(net);
+	net_free(net);
+}
+
+/* A table of thousands: every timer fires, in its turn, and every connection comes back. */
+Test(cm_loss, w_cm_60_four_thousand_dead_peers)
+{
+	enum { N = 4096 };
+	struct net *net = net_new(false);
+	struct net_host *a = &net->host[NET_A];
+	struct roce_cm_connect c = net_connect_params(net);
+	unsigned reqs = 0, rejs = 0, unreachable = 0;
+	struct roce_cm_event ev;
+	struct roce_cm_tx tx;
+	struct roce_cm_usage u;
+	struct cm_mad m;
+
+	a->cfg.max_conns = N;
+	net_restart(net, NET_A);
+	for (unsigned i = 0; i < N; i++) {
+		c.qp.qpn = 2 + i;
+		cr_assert_not_null(roce_cm_connect(a->cm, MS(i * 7919 % 1000), &c));
+	}
+	cr_assert_null(roce_cm_connect(a->cm, 0, &c), "no more room");
+	for (uint64_t now = 0; now <= MS(25000); now += MS(50)) {
+		roce_cm_tick(a->cm, now);
+		cr_assert_gt(roce_cm_next_deadline(a->cm), now);
+		while (roce_cm_tx(a->cm, &tx)) {
+			cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
+			reqs += m.attr == CM_ATTR_REQ;
+			rejs += m.attr == CM_ATTR_REJ;
+		}
+		while (roce_cm_event(a->cm, &ev)) {
+			cr_assert_eq(ev.type, ROCE_CM_EV_UNREACHABLE);
+			cr_assert(now >= MS(10000) && now <= MS(11100));
+			roce_cm_destroy(a->cm, now, ev.conn);
+			unreachable++;
+		}
+	}
+	cr_expect_eq(reqs, 6 * N);
+	cr_expect_eq(rejs, N);
+	cr_expect_eq(unreachable, N);
+	roce_cm_usage(a->cm, &u);
+	cr_expect_eq(u.conns, 0);
 	net_free(net);
 }
