@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Results and notifications, with the daemon's half of a queue (ndsh_cq_push ...) in the same
+ * process: a turn() of it makes entries, publishes, judges and writes the pipe, as an lcore does;
+ * serve() is what the control thread does when the pipe is readable.
+ */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "ndclient/nd_int.h"
+
+#define DEPTH 1024u
+
+struct bench {
+	struct nd_adapter *a;
+	struct nd_cq cq;
+	struct ndsh_cq daemon;
+	int daemon_fd;
+	void *block;
+};
+
+static struct bench *
+make(void)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+	int fd[2];
+
+	b->block = aligned_alloc(64, ndsh_cq_bytes(DEPTH));
+	memset(b->block, 0, ndsh_cq_bytes(DEPTH));
+	b->a = aligned_alloc(64, sizeof(*b->a));
+	memset(b->a, 0, sizeof(*b->a));
+	b->a->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	cr_assert(zero(int, pipe2(fd, O_NONBLOCK | O_CLOEXEC)));
+	b->cq.adapter = b->a;
+	b->cq.pipe_fd = fd[0];
+	b->cq.event_fd = b->cq.poll_fd = -1;
+	b->daemon_fd = fd[1];
+	ndsh_cq_reader_view(&b->cq.reader, b->block, DEPTH);
+	ndsh_cq_view(&b->daemon, b->block, DEPTH);
+	return b;
+}
+
+static void
+drop(struct bench *b)
+{
+	nd_cq_close_fds(&b->cq);
+	close(b->daemon_fd);
+	close(b->a->epoll_fd);
+	free(b->a);
+	free(b->block);
+	free(b);
+}
+
+/* Entries by letter: u unsolicited, s solicited receive, f failed send; o: the queue overruns. */
+static void
+turn(struct bench *b, const char *entries)
+{
+	for (; *entries != 0; entries++) {
+		struct ndsh_cqe e = {.op = NDSH_OP_RECV};
+
+		if (*entries == 's')
+			e.flags = NDSH_CQEF_SOLICITED;
+		if (*entries == 'f')
+			e = (struct ndsh_cqe){.op = NDSH_OP_SEND, .status = NDSH_WC_FLUSH_ERR};
+		if (*entries == 'o')
+			b->daemon.fault = NDSH_CQ_OVERRUN;
+		else
+			cr_assert(ndsh_cq_push(&b->daemon, &e));
+	}
+	ndsh_cq_publish(&b->daemon);
+	ndsh_full_barrier();
+	if (ndsh_cq_fire(&b->daemon))
+		cr_assert(eq(int, (int)write(b->daemon_fd, "", 1), 1));
+}
+
+static void
+serve(struct bench *b)
+{
+	struct epoll_event ev;
+
+	if (epoll_wait(b->a->epoll_fd, &ev, 1, 0) == 1)
+		nd_cq_readable(&b->cq);
+}
+
+static nd_status
+after(struct bench *b, const struct nd_overlapped *ov)
+{
+	serve(b);
+	return nd_overlapped_status(ov);
+}
+
+static int32_t
+poll_all(struct bench *b)
+{
+	struct nd_result r[64];
+
+	return nd_cq_get_results(&b->cq, r, 64);
+}
+
+#define NOTIFY(b, type, ov) cr_assert(eq(i32, nd_cq_notify(&(b)->cq, type, ov), ND_PENDING))
+#define ANY	  ND_CQ_NOTIFY_ANY
+#define SOLICITED ND_CQ_NOTIFY_SOLICITED
+#define ERRORS	  ND_CQ_NOTIFY_ERRORS
+
+/* T1..T12 are the worked traces of the semantics. */
+
+Test(ndclient_notify, T1_one_notification_per_arm)
+{
+	struct bench *b = make();
+	struct nd_overlapped o1 = {0}, o2 = {0};
+
+	NOTIFY(b, ANY, &o1);
+	cr_expect(eq(i32, after(b, &o1), ND_PENDING));
+	turn(b, "u");
+	cr_expect(eq(i32, after(b, &o1), ND_SUCCESS));
+	cr_expect(eq(i32, poll_all(b), 1));
+	cr_expect(eq(i32, poll_all(b), 0));
+	NOTIFY(b, ANY, &o2);
+	cr_expect(eq(i32, after(b, &o2), ND_PENDING));
+	turn(b, "u");
+	cr_expect(eq(i32, after(b, &o2), ND_SUCCESS));
+	drop(b);
+}
+
+Test(ndclient_notify, T2_R_CQ_15_an_entry_between_poll_and_arm_completes_it)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {0};
+
+	cr_expect(eq(i32, poll_all(b), 0));
+	turn(b, "u");
+	NOTIFY(b, ANY, &ov);
+	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_SUCCESS), "at once, without the daemon");
+	drop(b);
+}
+
+Test(ndclient_notify, T3_R_CQ_14_a_polled_entry_does_not_count)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {0};
+
+	turn(b, "u");
+	cr_expect(eq(i32, poll_all(b), 1));
+	NOTIFY(b, ANY, &ov);
+	cr_expect(eq(i32, after(b, &ov), ND_PENDING));
+	nd_cq_cancel(&b->cq);
+	drop(b);
+}
+
+Test(ndclient_notify, T4_an_entry_behind_the_notification_counts)
+{
+	struct bench *b = make();
+	struct nd_overlapped o1 = {0}, o2 = {0};
+	struct nd_result r;
+
+	NOTIFY(b, ANY, &o1);
+	turn(b, "u");
+	cr_expect(eq(i32, after(b, &o1), ND_SUCCESS));
+	turn(b, "u");
+	cr_expect(eq(i32, nd_cq_get_results(&b->cq, &r, 1), 1));
+	NOTIFY(b, ANY, &o2);
+	cr_expect(eq(i32, nd_overlapped_status(&o2), ND_SUCCESS));
+	drop(b);
+}
+
+Test(ndclient_notify, T5_R_CQ_11_entries_of_the_last_notification_dont_count)
+{
+	struct bench *b = make();
+	struct nd_overlapped o1 = {0}, o2 = {0};
+
+	NOTIFY(b, ANY, &o1);
+	turn(b, "u");
+	cr_expect(eq(i32, after(b, &o1), ND_SUCCESS));
+	NOTIFY(b, ANY, &o2);
+	cr_expect(eq(i32, after(b, &o2), ND_PENDING));
+	turn(b, "u");
+	cr_expect(eq(i32, after(b, &o2), ND_SUCCESS));
+	drop(b);
+}
+
+Test(ndclient_notify, T6_solicited_waits_for_a_solicited_receive)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {0};
+
+	NOTIFY(b, SOLICITED, &ov);
+	turn(b, "u");
+	cr_expect(eq(i32, after(b, &ov), ND_PENDING));
+	turn(b, "s");
+	cr_expect(eq(i32, after(b, &ov), ND_SUCCESS));
+	drop(b);
+}
+
+Test(ndclient_notify, T7_T8_R_CQ_18_the_stronger_type_wins_and_all_are_released)
+{
+	const uint32_t types[2][2] = {{SOLICITED, ANY}, {ANY, SOLICITED}};
+
+	for (int i = 0; i < 2; i++) {
+		struct bench *b = make();
+		struct nd_overlapped o1 = {0}, o2 = {0};
+
+		NOTIFY(b, types[i][0], &o1);
+		NOTIFY(b, types[i][1], &o2);
+		turn(b, "u");
+		cr_expect(eq(i32, after(b, &o1), ND_SUCCESS));
+		cr_expect(eq(i32, nd_overlapped_status(&o2), ND_SUCCESS));
+		drop(b);
+	}
+}
+
+Test(ndclient_notify, T9_R_CQ_03_a_failed_entry_satisfies_solicited)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {0};
+
+	NOTIFY(b, SOLICITED, &ov);
+	turn(b, "uf");
+	cr_expect(eq(i32, after(b, &ov), ND_SUCCESS));
+	drop(b);
+}
+
+Test(ndclient_notify, T10_R_CQ_08_only_a_fault_satisfies_errors)
+{
+	struct bench *b = make();
+	struct nd_overlapped o1 = {0}, o2 = {0};
+
+	NOTIFY(b, ERRORS, &o1);
+	turn(b, "usf");
+	cr_expect(eq(i32, after(b, &o1), ND_PENDING));
+	turn(b, "o");
+	cr_expect(eq(i32, after(b, &o1), ND_BUFFER_OVERFLOW));
+	NOTIFY(b, ERRORS, &o2);
+	cr_expect(eq(i32, nd_overlapped_status(&o2), ND_BUFFER_OVERFLOW), "sticky");
+	cr_expect(eq(i32, poll_all(b), 3), "what was there stays retrievable");
+	cr_expect(eq(i32, poll_all(b), ND_BUFFER_OVERFLOW));
+	drop(b);
+}
+
+Test(ndclient_notify, T11_R_CQ_34_cancel_is_no_notification)
+{
+	struct bench *b = make();
+	struct nd_overlapped o1 = {0}, o2 = {0};
+
+	NOTIFY(b, ANY, &o1);
+	cr_expect(eq(i32, nd_cq_cancel(&b->cq), ND_SUCCESS));
+	cr_expect(eq(i32, nd_overlapped_status(&o1), ND_CANCELED));
+	turn(b, "u");
+	NOTIFY(b, ANY, &o2);
+	cr_expect(eq(i32, after(b, &o2), ND_SUCCESS));
+	drop(b);
+}
+
+Test(ndclient_notify, T12_R_OV_11_cancel_of_two_and_of_none)
+{
+	struct bench *b = make();
+	struct nd_overlapped o1 = {0}, o2 = {0};
+
+	NOTIFY(b, ANY, &o1);
+	NOTIFY(b, ANY, &o2);
+	cr_expect(eq(i32, nd_cq_cancel(&b->cq), ND_SUCCESS));
+	cr_expect(eq(i32, nd_overlapped_status(&o1), ND_CANCELED));
+	cr_expect(eq(i32, nd_overlapped_status(&o2), ND_CANCELED));
+	cr_expect(eq(i32, nd_cq_cancel(&b->cq), ND_SUCCESS));
+	drop(b);
+}
+
+Test(ndclient_notify, R_CQ_20_three_waiters_one_event)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov[3] = {0};
+
+	for (int i = 0; i < 3; i++)
+		NOTIFY(b, ANY, &ov[i]);
+	turn(b, "u");
+	serve(b);
+	for (int i = 0; i < 3; i++)
+		cr_expect(eq(i32, nd_overlapped_status(&ov[i]), ND_SUCCESS));
+	drop(b);
+}
+
+/* The event is on its way when somebody asks again: the first waiter is owed it, the second not. */
+Test(ndclient_notify, a_fired_arm_is_told_by_who_joins_next)
+{
+	struct bench *b = make();
+	struct nd_overlapped o1 = {0}, o2 = {0};
+
+	NOTIFY(b, ANY, &o1);
+	turn(b, "u");
+	cr_expect(eq(i32, poll_all(b), 1));
+	NOTIFY(b, ANY, &o2);
+	cr_expect(eq(i32, nd_overlapped_status(&o1), ND_SUCCESS));
+	cr_expect(eq(i32, after(b, &o2), ND_PENDING), "the byte in the pipe is the first's");
+	turn(b, "u");
+	cr_expect(eq(i32, after(b, &o2), ND_SUCCESS));
+	drop(b);
+}
+
+Test(ndclient_notify, a_cancelled_arm_that_had_fired_completes_with_success)
+{
+	struct bench *b = make();
+	struct nd_overlapped o1 = {0}, o2 = {0};
+
+	NOTIFY(b, ANY, &o1);
+	turn(b, "u");
+	nd_cq_cancel(&b->cq);
+	cr_expect(eq(i32, nd_overlapped_status(&o1), ND_SUCCESS));
+	cr_expect(eq(i32, poll_all(b), 1));
+	NOTIFY(b, ANY, &o2);
+	cr_expect(eq(i32, after(b, &o2), ND_PENDING), "a stale byte releases nobody");
+	nd_cq_cancel(&b->cq);
+	drop(b);
+}
+
+Test(ndclient_notify, R_CQ_36_bad_arguments)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {0};
+
+	cr_expect(eq(i32, nd_cq_notify(&b->cq, 3, &ov), ND_INVALID_PARAMETER_1));
+	cr_expect(eq(i32, nd_cq_notify(&b->cq, ANY, NULL), ND_INVALID_PARAMETER_2));
+	cr_expect(eq(i32, nd_cq_arm(&b->cq, 3), ND_INVALID_PARAMETER_1));
+	b->a->gone = 1;
+	cr_expect(eq(i32, nd_cq_notify(&b->cq, ANY, &ov), ND_DEVICE_REMOVED));
+	cr_expect(eq(i32, nd_cq_arm(&b->cq, ANY), ND_DEVICE_REMOVED));
+	drop(b);
+}
+
+/* ---- fd style --------------------------------------------------------------------------------------- */
+
+static bool
+readable(struct bench *b)
+{
+	struct pollfd p = {.fd = nd_cq_fd(&b->cq), .events = POLLIN};
+
+	cr_assert(ge(int, p.fd, 0));
+	return poll(&p, 1, 0) == 1;
+}
+
+Test(ndclient_fd, readable_after_the_event_until_acknowledged)
+{
+	struct bench *b = make();
+
+	cr_assert(eq(i32, nd_cq_arm(&b->cq, ANY), ND_SUCCESS));
+	cr_expect(not(readable(b)));
+	turn(b, "u");
+	cr_expect(readable(b));
+	nd_cq_ack(&b->cq);
+	cr_expect(not(readable(b)));
+	turn(b, "u");
+	cr_expect(not(readable(b)), "not armed");
+	drop(b);
+}
+
+Test(ndclient_fd, readable_at_once_if_a_result_is_waiting)
+{
+	struct bench *b = make();
+
+	turn(b, "u");
+	cr_assert(eq(i32, nd_cq_arm(&b->cq, ANY), ND_SUCCESS));
+	cr_expect(readable(b));
+	nd_cq_ack(&b->cq);
+	cr_expect(not(readable(b)));
+	cr_expect(eq(i32, poll_all(b), 1));
+	cr_assert(eq(i32, nd_cq_arm(&b->cq, ANY), ND_SUCCESS));
+	cr_expect(not(readable(b)));
+	drop(b);
+}
+
+Test(ndclient_fd, a_fault_is_told_and_makes_it_readable)
+{
+	struct bench *b = make();
+
+	turn(b, "o");
+	cr_expect(eq(i32, nd_cq_arm(&b->cq, ERRORS), ND_BUFFER_OVERFLOW));
+	cr_expect(readable(b));
+	drop(b);
+}
+
+Test(ndclient_fd, readable_when_the_daemon_is_gone)
+{
+	struct bench *b = make();
+
+	cr_assert(eq(i32, nd_cq_arm(&b->cq, ANY), ND_SUCCESS));
+	close(b->daemon_fd);
+	b->daemon_fd = -1;
+	cr_expect(readable(b));
+	nd_cq_ack(&b->cq);
+	cr_expect(readable(b));
+	drop(b);
+}
+
+Test(ndclient_fd, the_two_styles_dont_mix_at_a_time)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {0};
+
+	NOTIFY(b, ANY, &ov);
+	cr_expect(eq(i32, nd_cq_arm(&b->cq, ANY), ND_INVALID_DEVICE_STATE));
+	turn(b, "u");
+	cr_expect(eq(i32, after(b, &ov), ND_SUCCESS));
+	cr_expect(eq(i32, poll_all(b), 1));
+	cr_expect(eq(i32, nd_cq_arm(&b->cq, ANY), ND_SUCCESS));
+	cr_expect(eq(i32, nd_cq_notify(&b->cq, ANY, &ov), ND_INVALID_DEVICE_STATE));
+	nd_cq_cancel(&b->cq);
+	NOTIFY(b, ANY, &ov);
+	turn(b, "u");
+	cr_expect(eq(i32, after(b, &ov), ND_SUCCESS));
+	drop(b);
+}
+
+/* ---- results ------------------------------------------------------------------------------------------ */
+
+Test(ndclient_results, R_CR_03_contexts_and_slots_of_the_queue_pair)
+{
+	struct bench *b = make();
+	struct nd_qp *qp = aligned_alloc(64, sizeof(*qp));
+	struct nd_result r[3];
+
+	memset(qp, 0, sizeof(*qp));
+	qp->context = b;
+	b->a->qp_by_handle[17] = qp;
+	cr_assert(ndsh_cq_push(&b->daemon,
+		&(struct ndsh_cqe){.context = 1, .qp = 17, .op = NDSH_OP_RECV, .slot_count = 5}));
+	cr_assert(ndsh_cq_push(&b->daemon,
+		&(struct ndsh_cqe){.context = 2, .qp = 17, .op = NDSH_OP_SEND, .slot_count = 9}));
+	cr_assert(ndsh_cq_push(
+		&b->daemon, &(struct ndsh_cqe){.context = 3, .qp = UINT32_MAX, .op = NDSH_OP_SEND}));
+	cr_assert(eq(i32, nd_cq_get_results(&b->cq, r, 3), 3));
+	cr_expect(eq(ptr, r[0].qp_context, b));
+	cr_expect(eq(ptr, r[1].request_context, (void *)2));
+	cr_expect(eq(ptr, r[2].qp_context, NULL), "no such handle");
+	cr_expect(eq(u32, qp->rq_freed, 5));
+	cr_expect(eq(u32, qp->sq_freed, 9));
+	free(qp);
+	drop(b);
+}
+
+Test(ndclient_results, R_CR_04_a_closed_queue_pair_keeps_its_context_until_all_is_taken)
+{
+	struct bench *b = make();
+	struct nd_qp *qp = aligned_alloc(64, sizeof(*qp));
+	struct nd_result r;
+
+	memset(qp, 0, sizeof(*qp));
+	TAILQ_INIT(&b->a->closed_qps);
+	qp->context = b;
+	qp->handle = 3;
+	qp->send_cq = qp->recv_cq = &b->cq;
+	b->a->qp_by_handle[3] = qp;
+	for (int i = 0; i < 2; i++)
+		cr_assert(ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.qp = 3, .op = NDSH_OP_SEND}));
+	qp->send_mark = qp->recv_mark = 2;
+	TAILQ_INSERT_TAIL(&b->a->closed_qps, qp, link);
+	for (int i = 0; i < 2; i++) {
+		nd_qp_reap(b->a);
+		cr_assert(eq(i32, nd_cq_get_results(&b->cq, &r, 1), 1));
+		cr_expect(eq(ptr, r.qp_context, b));
+	}
+	nd_qp_reap(b->a);
+	cr_expect(eq(ptr, b->a->qp_by_handle[3], NULL));
+	cr_expect(eq(ptr, TAILQ_FIRST(&b->a->closed_qps), NULL));
+	drop(b);
+}
+
+Test(ndclient_results, a_dead_daemon_leaves_what_was_there)
+{
+	struct bench *b = make();
+
+	turn(b, "uu");
+	b->a->gone = 1;
+	cr_expect(eq(i32, poll_all(b), 2));
+	cr_expect(eq(i32, poll_all(b), ND_DEVICE_REMOVED));
+	drop(b);
+}
+
+struct taker {
+	struct bench *b;
+	uint32_t taken;
+	uint64_t sum;
+};
+
+static void *
+take(void *arg)
+{
+	struct taker *t = arg;
+	struct nd_result r[7];
+	int32_t n;
+
+	while ((n = nd_cq_get_results(&t->b->cq, r, 7)) >= 0) {
+		for (int32_t i = 0; i < n; i++)
+			t->sum += (uintptr_t)r[i].request_context;
+		t->taken += (uint32_t)n;
+		if (n == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+Test(ndclient_results, R_CQ_30_several_threads_take_each_entry_once)
+{
+	struct bench *b = make();
+	struct taker t[3] = {{.b = b}, {.b = b}, {.b = b}};
+	pthread_t thread[3];
+	uint32_t taken = 0;
+	uint64_t sum = 0, made = 20000;
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread[i], NULL, take, &t[i]);
+	for (uint64_t i = 1; i <= made; i++) {
+		while (i - __atomic_load_n(&b->daemon.page->consumer, __ATOMIC_ACQUIRE) >= DEPTH)
+			sched_yield();
+		cr_assert(ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.context = i, .qp = UINT32_MAX}));
+	}
+	b->daemon.fault = NDSH_CQ_FATAL;
+	ndsh_cq_publish(&b->daemon);
+	for (int i = 0; i < 3; i++) {
+		pthread_join(thread[i], NULL);
+		taken += t[i].taken;
+		sum += t[i].sum;
+	}
+	cr_expect(eq(u32, taken, made));
+	cr_expect(eq(u64, sum, made * (made + 1) / 2));
+	drop(b);
+}

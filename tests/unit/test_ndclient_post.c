@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Posting: what is refused inline, slot accounting, and what reaches the ring. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ndclient/nd_int.h"
+
+#define DEPTH 4u
+
+struct bench {
+	struct nd_adapter *a;
+	struct ndsh_session_page page;
+	struct nd_qp qp;
+	struct ndsh_sq daemon_sq;
+	struct ndsh_rq daemon_rq;
+	void *block;
+};
+
+static struct bench *
+make(void)
+{
+	const struct ndsh_qp_dims d = {
+		.sq_depth = DEPTH, .rq_depth = DEPTH, .sq_sge = 2, .rq_sge = 2, .inline_bytes = 32};
+	struct bench *b = aligned_alloc(64, sizeof(*b));
+	struct ndsh_qp_layout l;
+
+	memset(b, 0, sizeof(*b));
+	cr_assert(ndsh_qp_layout(&d, &l));
+	b->block = aligned_alloc(64, l.total_bytes);
+	memset(b->block, 0, l.total_bytes);
+	b->a = aligned_alloc(64, sizeof(*b->a));
+	memset(b->a, 0, sizeof(*b->a));
+	b->a->page = &b->page;
+	b->a->wake_fd = -1;
+	b->a->max_transfer_bytes = 1000;
+	b->qp.adapter = b->a;
+	b->qp.page = b->block;
+	b->qp.state = ND_QP_CONNECTED;
+	b->qp.sq_sge = b->qp.rq_sge = 2;
+	b->qp.inline_bytes = 32;
+	ndsh_sq_view(&b->qp.sq, b->block, &d);
+	ndsh_rq_view(&b->qp.rq, b->block, &d);
+	ndsh_sq_view(&b->daemon_sq, b->block, &d);
+	ndsh_rq_view(&b->daemon_rq, b->block, &d);
+	return b;
+}
+
+static void
+drop(struct bench *b)
+{
+	free(b->block);
+	free(b->a);
+	free(b);
+}
+
+Test(ndclient_post, R_POST_01_a_request_reaches_the_ring_as_posted)
+{
+	struct bench *b = make();
+	struct nd_sge sge[2] = {{(void *)0x1000, 10, 5}, {(void *)0x2000, 20, 6}};
+	struct ndsh_send s;
+
+	cr_assert(eq(i32, nd_qp_write(&b->qp, (void *)42, sge, 2, 0xabcdef, 99,
+				   ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE),
+		ND_SUCCESS));
+	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
+	cr_expect(eq(u64, s.context, 42));
+	cr_expect(eq(u64, s.raddr, 0xabcdef));
+	cr_expect(eq(u32, s.rkey, 99));
+	cr_expect(eq(int, s.op, NDSH_OP_WRITE));
+	cr_expect(eq(int, s.flags, NDSH_WRF_SILENT | NDSH_WRF_FENCE));
+	cr_expect(eq(u32, s.bytes, 30));
+	cr_expect(eq(u64, s.sge[1].addr, 0x2000));
+	cr_expect(eq(u32, s.sge[1].key, 6));
+	cr_expect(eq(u64, b->page.summary, 1), "the bell was rung");
+	cr_assert(eq(i32, nd_qp_read(&b->qp, NULL, sge, 1, 1, 2, 0), ND_SUCCESS));
+	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
+	cr_expect(eq(int, s.op, NDSH_OP_READ));
+	cr_assert(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT),
+		ND_SUCCESS)); /* R-POST-06 */
+	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
+	cr_expect(eq(int, s.flags, NDSH_WRF_SOLICIT));
+	drop(b);
+}
+
+Test(ndclient_post, R_POST_02_initiator_requests_need_a_connection_receives_dont)
+{
+	struct bench *b = make();
+
+	for (uint32_t state = ND_QP_UNCONNECTED; state <= ND_QP_DISCONNECTED; state += 2) {
+		b->qp.state = state;
+		cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_CONNECTION_INVALID));
+		cr_expect(eq(i32, nd_qp_write(&b->qp, NULL, NULL, 0, 0, 0, 0), ND_CONNECTION_INVALID));
+		cr_expect(eq(i32, nd_qp_read(&b->qp, NULL, NULL, 0, 0, 0, 0), ND_CONNECTION_INVALID));
+		cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_SUCCESS));
+	}
+	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
+	drop(b);
+}
+
+Test(ndclient_post, R_POST_04_limits)
+{
+	struct bench *b = make();
+	struct nd_sge sge[3] = {{NULL, 500, 0}, {NULL, 501, 0}, {NULL, 0, 0}};
+
+	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, sge, 3, 0), ND_DATA_OVERRUN));
+	cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, sge, 3), ND_DATA_OVERRUN));
+	cr_expect(eq(i32, nd_qp_write(&b->qp, NULL, sge, 2, 0, 0, 0), ND_BUFFER_OVERFLOW));
+	cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, sge, 2), ND_BUFFER_OVERFLOW));
+	sge[0].bytes = sge[1].bytes = UINT32_MAX; /* the sum must not wrap */
+	cr_expect(eq(i32, nd_qp_read(&b->qp, NULL, sge, 2, 0, 0, 0), ND_BUFFER_OVERFLOW));
+	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
+	cr_expect(not(ndsh_rq_ready(&b->daemon_rq)));
+	drop(b);
+}
+
+Test(ndclient_post, R_POST_05_flags)
+{
+	struct bench *b = make();
+
+	for (uint32_t bit = 0; bit < 32; bit++) {
+		uint32_t f = 1u << bit;
+
+		cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, f),
+				  f & 0x27 ? ND_SUCCESS : ND_INVALID_PARAMETER_4),
+			"send %#x", f);
+		b->qp.page->sq_done = b->qp.sq.next;
+		cr_expect(eq(i32, nd_qp_write(&b->qp, NULL, NULL, 0, 0, 0, f),
+				  f & 0x23 ? ND_SUCCESS : ND_INVALID_PARAMETER_6),
+			"write %#x", f);
+		b->qp.page->sq_done = b->qp.sq.next;
+		cr_expect(eq(i32, nd_qp_read(&b->qp, NULL, NULL, 0, 0, 0, f),
+				  f & 0x03 ? ND_SUCCESS : ND_INVALID_PARAMETER_6),
+			"read %#x", f);
+		b->qp.page->sq_done = b->qp.sq.next;
+	}
+	drop(b);
+}
+
+Test(ndclient_post, R_POST_09_inline_gathers_more_pieces_than_sges)
+{
+	struct bench *b = make();
+	struct nd_sge sge[5] = {{"ab", 2, 0}, {NULL, 0, 0}, {"cde", 3, 0}, {"f", 1, 0}, {"gh", 2, 0}};
+	uint8_t big[33] = {0};
+	struct nd_sge too_big = {big, 33, 0};
+	struct ndsh_send s;
+
+	cr_assert(eq(i32, nd_qp_send(&b->qp, NULL, sge, 5, ND_OP_FLAG_INLINE), ND_SUCCESS));
+	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
+	cr_expect(eq(u32, s.bytes, 8));
+	cr_expect(zero(int, memcmp(s.inl, "abcdefgh", 8)));
+	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, &too_big, 1, ND_OP_FLAG_INLINE), ND_BUFFER_OVERFLOW));
+	drop(b);
+}
+
+Test(ndclient_post, R_ORD_04_silent_requests_give_their_slots_back_by_the_page)
+{
+	struct bench *b = make();
+	struct ndsh_send s;
+
+	for (uint32_t round = 0; round < 10; round++) {
+		for (uint32_t i = 0; i < DEPTH; i++)
+			cr_assert(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, ND_OP_FLAG_SILENT_SUCCESS),
+				ND_SUCCESS));
+		cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_NO_MORE_ENTRIES));
+		while (ndsh_sq_fetch(&b->daemon_sq, &s) == NDSH_FETCH_OK)
+			b->qp.page->sq_done++;
+	}
+	drop(b);
+}
+
+/* A completion that was taken frees its slot even if the page is older. */
+Test(ndclient_post, a_taken_completion_frees_its_slot)
+{
+	struct bench *b = make();
+
+	for (uint32_t i = 0; i < DEPTH; i++)
+		cr_assert(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_SUCCESS));
+	cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_NO_MORE_ENTRIES));
+	b->qp.rq_freed = 1;
+	cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_SUCCESS));
+	cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_NO_MORE_ENTRIES));
+	drop(b);
+}
+
+Test(ndclient_post, a_daemon_that_is_gone_takes_nothing)
+{
+	struct bench *b = make();
+
+	b->a->gone = 1;
+	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_DEVICE_REMOVED));
+	cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_DEVICE_REMOVED));
+	drop(b);
+}
