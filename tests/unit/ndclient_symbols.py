@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""libndclient exports the calls of ndclient.h, all of them and nothing else.
+
+usage: ndclient_symbols.py ndclient.h libndclient.so
+"""
+import re
+import subprocess
+import sys
+
+
+def declared(header):
+    text = re.sub(r"/\*.*?\*/", "", open(header).read(), flags=re.S)
+    return set(re.findall(r"\b(nd_\w+)\s*\(", text)) - {"nd_status"}
+
+
+def exported(library):
+    out = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
+                         capture_output=True, text=True).stdout
+    return {line.split()[2].split("@")[0] for line in out.splitlines()
+            if line.split()[1] in "TDBR"}
+
+
+def main():
+    want, have = declared(sys.argv[1]), exported(sys.argv[2])
+    for name in sorted(want - have):
+        print(f"{name}: declared, not exported (libndclient.map)")
+    for name in sorted(have - want):
+        print(f"{name}: exported, not declared")
+    print(f"{len(want & have)} calls")
+    return want != have
+
+
+sys.exit(main())
