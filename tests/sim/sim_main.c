@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- *	sim --seeds A..B [--profile NAME] [--replay]
+ *	sim --seeds A..B [--profile NAME] [--replay] [--stop]
  *	sim --seed N [--profile NAME] [--verbose]
  *
  * Without --profile the seed chooses one. --replay runs each seed twice and fails
- * if their traces differ. A failing seed prints one line that starts with "seed N".
+ * if their traces differ. --stop ends at the first failure. A failing seed prints
+ * one line that starts with "seed N".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +16,14 @@
 struct options {
 	uint64_t first, last;
 	const struct sim_profile *profile;
-	bool verbose, replay;
+	bool verbose, replay, stop;
 };
 
 static int
 usage(void)
 {
-	fprintf(stderr, "usage: sim --seeds A..B | --seed N [--profile NAME] [--verbose] [--replay]\n"
+	fprintf(stderr, "usage: sim --seeds A..B | --seed N [--profile NAME] [--verbose] "
+			"[--replay] [--stop]\n"
 			"profiles:");
 	for (const struct sim_profile *p = sim_profiles; p->name != NULL; p++)
 		fprintf(stderr, " %s", p->name);
@@ -55,6 +57,8 @@ parse(int argc, char **argv, struct options *o)
 			o->verbose = true;
 		} else if (strcmp(argv[i], "--replay") == 0) {
 			o->replay = true;
+		} else if (strcmp(argv[i], "--stop") == 0) {
+			o->stop = true;
 		} else if (i + 1 < argc && strncmp(argv[i], "--seed", 6) == 0) {
 			seeds = parse_seeds(argv[++i], o);
 		} else if (i + 1 < argc && strcmp(argv[i], "--profile") == 0) {
@@ -72,12 +76,11 @@ int
 main(int argc, char **argv)
 {
 	struct options o = { 0 };
-	uint64_t passed = 0, total;
+	uint64_t passed = 0, failed = 0;
 
 	if (!parse(argc, argv, &o))
 		return usage();
-	total = o.last - o.first + 1;
-	for (uint64_t seed = o.first; seed <= o.last; seed++) {
+	for (uint64_t seed = o.first; seed <= o.last && !(o.stop && failed > 0); seed++) {
 		const struct sim_profile *p =
 			o.profile != NULL ? o.profile : sim_profile_of_seed(seed);
 		uint64_t hash, again;
@@ -89,9 +92,10 @@ main(int argc, char **argv)
 				printf("seed %lu: two runs, two traces\n", (unsigned long)seed);
 		}
 		passed += ok;
+		failed += !ok;
 		fflush(stdout);
 	}
 	printf("%lu passed, %lu failed, 0 skipped\n", (unsigned long)passed,
-		(unsigned long)(total - passed));
-	return passed == total ? 0 : 1;
+		(unsigned long)failed);
+	return failed == 0 ? 0 : 1;
 }
