@@ -25,8 +25,6 @@ app_catch_signals(void)
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	/* A reader of our output that went away is noticed by the failing write. */
-	signal(SIGPIPE, SIG_IGN);
 }
 
 bool

@@ -15,8 +15,7 @@ struct bw {
 	uint32_t window; /* requests under way at a queue pair */
 	uint32_t cq_mod;
 	uint32_t flags;
-	uint64_t
-		last; /* where this phase ends (messages of each queue pair); UINT64_MAX: by time */
+	uint64_t last; /* this phase ends there, of each queue pair; UINT64_MAX: by time */
 	uint64_t begin_ns, deadline_ns;
 	struct rate rate;
 };

@@ -18,7 +18,7 @@ const char ndperf_help[] =
 	"  -n, --iterations N  messages of each queue pair for each size (lat: 1000)\n"
 	"  -D, --duration S    or: seconds for each size (bw: 1)\n"
 	"  --warmup N          messages of each queue pair before the clock starts\n"
-	"                      (default: depth; lat 100)\n"
+	"                      (default: depth, lat 100, but no more than -n)\n"
 	"  --inline N          messages up to N bytes go into the request itself\n"
 	"                      (default: what the adapter recommends; 0: none)\n"
 	"  --cq-mod N          ask for a completion of every Nth request only, at most\n"

@@ -239,6 +239,8 @@ settle_client(struct ndperf_options *o, const struct given *g)
 	}
 	if (!g->warmup)
 		o->warmup = lat ? 100 : p->depth;
+	if (!g->warmup && g->iterations && o->warmup > o->iterations)
+		o->warmup = o->iterations;
 	if (!g->iterations && !g->seconds) {
 		if (lat)
 			o->iterations = 1000;

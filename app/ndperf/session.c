@@ -131,8 +131,7 @@ session_join(struct session *s, struct nd_connector *connector, const struct ndp
 		.max_initiator_sge = 1};
 	nd_status st;
 
-	if (s->state != SESSION_JOINING || hello->index >= s->params.qps ||
-		q->conn.connector != NULL)
+	if (s->state != SESSION_JOINING || hello->index >= s->params.qps || q->conn.qp != NULL)
 		return NDPERF_NO_SESSION;
 	q->region = s->buf.mem + hello->index * s->layout.region;
 	st = nd_qp_create(s->pd, &o, &q->conn.qp);

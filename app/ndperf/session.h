@@ -88,7 +88,7 @@ void session_data_start(struct session *s);
 bool session_data_tick(struct session *s);
 void session_data_check(struct session *s, const struct ndperf_msg *window);
 nd_status session_data_post(struct session *s, struct session_qp *q);
-/* A data request of it failed; ends the session unless the client is just leaving. */
+/* Ends the session and says why. Of several causes the first gives the outcome. */
 void session_fail(struct session *s, int outcome, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -56,7 +56,21 @@ Test(ndperf_options, all_sizes_and_letters)
 	cr_assert_eq(o.params.qps, 4);
 	cr_assert_eq(o.cq_mod, 8);
 	cr_assert_eq(o.iterations, 1024);
+	cr_assert_eq(o.warmup, 8);
 	cr_assert_eq(app_addr_port(&o.addr), 7);
+}
+
+/* A short run of large messages must not spend its time on warming up. */
+Test(ndperf_options, warmup_is_no_longer_than_the_run)
+{
+	struct ndperf_options o;
+
+	cr_assert_eq(PARSE(&o, "-n", "5", "192.0.2.7"), -1);
+	cr_assert_eq(o.warmup, 5);
+	cr_assert_eq(PARSE(&o, "-n", "5", "--warmup", "9", "192.0.2.7"), -1);
+	cr_assert_eq(o.warmup, 9);
+	cr_assert_eq(PARSE(&o, "-m", "lat", "192.0.2.7"), -1);
+	cr_assert_eq(o.warmup, 100);
 }
 
 Test(ndperf_options, the_server)
