@@ -66,8 +66,10 @@ req_load(struct roce_shard *s, struct roce_qp *qp)
 	struct roce_wqe *w;
 	enum ndsh_fetch got;
 
-	if (qp->state != ROCE_QPS_RTS) /* W-REQ-12 */
+	if (qp->state != ROCE_QPS_RTS) { /* W-REQ-12 */
+		qp->tx_bits |= ROCE_TXB_BLOCKED;
 		return NULL;
+	}
 	if (roce_unlikely(!roce_wqe_for_send(s))) {
 		if (ndsh_sq_ready(&qp->sq)) {
 			s->count.wqe_pool_empty++;

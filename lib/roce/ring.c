@@ -36,22 +36,14 @@ roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns)
 static bool
 ring_look(struct roce_shard *s, struct roce_qp *qp, unsigned *found)
 {
-	if (roce_unlikely(qp->state < ROCE_QPS_RTS))
-		return false;
 	if (qp->tx_bits & ROCE_TXB_BLOCKED) { /* progress will look again */
 		qp->ring_ns = s->now_ns;
 		return true;
 	}
 	if (ndsh_sq_ready(&qp->sq)) {
-		struct roce_link *head = &s->senders, *link = &qp->tx_link;
-
-		if (roce_unlikely(qp->state == ROCE_QPS_ERR)) {
-			head = &s->flushing;
-			link = &qp->flush_link;
-		}
 		qp->ring_ns = s->now_ns;
-		*found += !roce_linked(link);
-		roce_list_join(head, link);
+		*found += !roce_linked(&qp->tx_link);
+		roce_list_join(&s->senders, &qp->tx_link);
 		return true;
 	}
 	return s->now_ns - qp->ring_ns < ROCE_RING_IDLE_NS;
@@ -62,7 +54,7 @@ ring_release(struct roce_qp *qp)
 {
 	ring_set_polled(qp, 0);
 	ndsh_full_barrier();
-	if (!ndsh_sq_ready(&qp->sq) || qp->state < ROCE_QPS_RTS)
+	if (!ndsh_sq_ready(&qp->sq))
 		return true;
 	ring_set_polled(qp, 1);
 	return false;
