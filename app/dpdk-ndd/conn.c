@@ -74,13 +74,14 @@ tell_end(struct ndd_conn *c, nd_status status)
 	c->told_end = true;
 }
 
-/* A queue pair that never left INIT keeps its receives and may try again (R-CONN-03). */
+/* A queue pair that never left INIT keeps its receives and may try again (R-CONN-03). One of a session
+ * that ends is destroyed next: its client shall hear of the end, not of flushed requests. */
 static void
 release_qp(struct ndd_conn *c)
 {
 	if (c->qp == NULL)
 		return;
-	if (c->brought_up && !c->qp->failed)
+	if (c->brought_up && !c->qp->failed && !c->session->ended)
 		ndd_qp_to_error(c->session, c->qp, false);
 	c->qp->conn = NULL;
 	c->qp = NULL;
