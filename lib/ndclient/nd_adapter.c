@@ -7,7 +7,8 @@
 
 #include "nd_int.h"
 
-#define MAX_CALLEE_DATA NDSH_REJECT_DATA_MAX /* one number for Accept and Reject: the smaller room */
+#define MAX_CALLEE_DATA                                                                            \
+	NDSH_REJECT_DATA_MAX /* one number for Accept and Reject: the smaller room */
 #define INLINE_THRESHOLD 128u
 #define LARGE_THRESHOLD	 16384u
 
@@ -30,7 +31,8 @@ list_addresses(const struct nd_open_options *opt, struct ndsh_address_list_reply
 }
 
 nd_status
-nd_query_addresses(const struct nd_open_options *opt, struct sockaddr_storage *list, uint32_t *count)
+nd_query_addresses(
+	const struct nd_open_options *opt, struct sockaddr_storage *list, uint32_t *count)
 {
 	struct ndsh_address_list_reply reply;
 	uint32_t room = list != NULL && count != NULL ? *count : 0;
@@ -213,10 +215,10 @@ nd_adapter_query(struct nd_adapter *a, struct nd_adapter_info *info)
 	return nd_gone(a) ? ND_DEVICE_REMOVED : ND_SUCCESS;
 }
 
-#define FREE_ALL(type, head, release)                                                               \
-	for (type *o; (o = TAILQ_FIRST(head)) != NULL;) {                                          \
-		TAILQ_REMOVE(head, o, link);                                                        \
-		release(o);                                                                         \
+#define FREE_ALL(type, head, release)                                                              \
+	for (type * o; (o = TAILQ_FIRST(head)) != NULL;) {                                         \
+		TAILQ_REMOVE(head, o, link);                                                       \
+		release(o);                                                                        \
 	}
 
 static void

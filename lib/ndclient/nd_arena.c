@@ -150,7 +150,8 @@ nd_arena_find(struct nd_arena *arena, const void *p, uint64_t bytes)
 	for (struct nd_segment *s = arena->first; s != NULL; s = s->next) {
 		uintptr_t base = (uintptr_t)s->base;
 
-		if (at >= base && bytes <= s->extents.bytes && at - base <= s->extents.bytes - bytes)
+		if (at >= base && bytes <= s->extents.bytes &&
+			at - base <= s->extents.bytes - bytes)
 			return s;
 	}
 	return NULL;

@@ -13,7 +13,8 @@
 
 #define ND_ARENA_GRAIN 64u /* blocks are multiples of it, aligned to it */
 
-/* The used and free parts of [0, bytes), sorted, without gaps; two neighbours are never both free. */
+/* The used and free parts of [0, bytes), sorted, without gaps; two neighbours are never both free.
+ */
 struct nd_extent {
 	uint64_t offset;
 	uint64_t bytes : 63;
@@ -48,6 +49,7 @@ struct nd_arena {
 /* The segment that holds [p, p+bytes) as a whole, or NULL; lock held. */
 struct nd_segment *nd_arena_find(struct nd_arena *arena, const void *p, uint64_t bytes);
 /* A zeroed block from the segments that are there, or NULL; lock held. */
-void *nd_arena_take(struct nd_arena *arena, uint64_t bytes, uint64_t align, struct nd_segment **seg);
+void *nd_arena_take(
+	struct nd_arena *arena, uint64_t bytes, uint64_t align, struct nd_segment **seg);
 
 #endif

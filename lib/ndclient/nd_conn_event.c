@@ -11,8 +11,8 @@ find(struct nd_adapter *a, uint32_t id)
 	struct nd_connector *c;
 
 	LIST_FOREACH(c, &a->conns[id % ND_CONN_BUCKETS], hash)
-		if (c->id == id)
-			return c;
+	if (c->id == id)
+		return c;
 	return NULL;
 }
 
@@ -150,7 +150,7 @@ nd_conn_event(struct nd_adapter *a, const struct ndsh_ev_conn *ev)
 	}
 }
 
-/* ---- questions --------------------------------------------------------------------------------- */
+/* ---- questions ----------------------------------------------------------------------- */
 
 nd_status
 nd_connector_read_limits(struct nd_connector *c, uint32_t *inbound, uint32_t *outbound)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Connectors: the calls. What the daemon tells comes in at nd_conn_event.c. States and answers
- * follow the table at R-CONN; each call judges the state, marks the connector so that no second call
- * gets in, asks the daemon, and lets the control thread take the step when the reply comes: so the
- * events behind the reply find it taken.
+ * follow the table at R-CONN; each call judges the state, marks the connector so that no second
+ * call gets in, asks the daemon, and lets the control thread take the step when the reply comes: so
+ * the events behind the reply find it taken.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "nd_int.h"
 
-/* ---- small parts ---------------------------------------------------------------------------------- */
+/* ---- small parts --------------------------------------------------------------------- */
 
 nd_status
 nd_connector_create(struct nd_adapter *a, struct nd_connector **out)
@@ -83,8 +83,8 @@ static nd_status
 put_private(const void *priv, uint32_t bytes, uint32_t max, uint8_t *to, uint32_t *count)
 {
 	if (bytes > max)
-		return nd_fail(ND_INVALID_BUFFER_SIZE, "%u bytes of private data, of at most %u", bytes,
-			max);
+		return nd_fail(ND_INVALID_BUFFER_SIZE, "%u bytes of private data, of at most %u",
+			bytes, max);
 	if (priv == NULL && bytes > 0)
 		return ND_ACCESS_VIOLATION;
 	if (bytes > 0)
@@ -118,7 +118,8 @@ struct pending {
 	struct nd_overlapped *ov;
 };
 
-/* An overlapped call. The hook runs in any case; if it says success, ov completes by it or later. */
+/* An overlapped call. The hook runs in any case; if it says success, ov completes by it or later.
+ */
 static nd_status
 call(struct nd_adapter *a, struct ndsh_msg_hdr *h, struct nd_overlapped *ov, nd_reply_hook *hook,
 	struct pending *p)
@@ -133,7 +134,7 @@ call(struct nd_adapter *a, struct ndsh_msg_hdr *h, struct nd_overlapped *ov, nd_
 	return st;
 }
 
-/* ---- bind -------------------------------------------------------------------------------------------- */
+/* ---- bind ---------------------------------------------------------------------------- */
 
 nd_status
 nd_connector_bind(struct nd_connector *c, const struct sockaddr *addr, socklen_t bytes)
@@ -157,7 +158,7 @@ nd_connector_bind(struct nd_connector *c, const struct sockaddr *addr, socklen_t
 	return st;
 }
 
-/* ---- connect ------------------------------------------------------------------------------------------ */
+/* ---- connect ------------------------------------------------------------------------- */
 
 static nd_status
 connect_hook(void *arg, nd_status st, const void *reply)
@@ -282,7 +283,7 @@ nd_connector_complete_connect(struct nd_connector *c, struct nd_overlapped *ov)
 	return call(a, &m.h, ov, complete_hook, &p);
 }
 
-/* ---- accept, reject ------------------------------------------------------------------------------------- */
+/* ---- accept, reject ------------------------------------------------------------------ */
 
 static nd_status
 accept_hook(void *arg, nd_status st, const void *reply)
@@ -368,7 +369,7 @@ nd_connector_reject(struct nd_connector *c, const void *priv, uint32_t priv_byte
 	return st != ND_SUCCESS ? st : nd_control_call(a, &(struct nd_request){.h = &m.h});
 }
 
-/* ---- disconnect ------------------------------------------------------------------------------------------ */
+/* ---- disconnect ---------------------------------------------------------------------- */
 
 static nd_status
 disconnect_hook(void *arg, nd_status st, const void *reply)
@@ -445,7 +446,7 @@ nd_connector_notify_disconnect(struct nd_connector *c, struct nd_overlapped *ov)
 	return st;
 }
 
-/* ---- cancel, close ---------------------------------------------------------------------------------------- */
+/* ---- cancel, close ------------------------------------------------------------------- */
 
 /* Lock held. True: a connection attempt was under way and must be given up (R-CONN-20). */
 static bool
@@ -497,7 +498,8 @@ nd_connector_close(struct nd_connector *c)
 	a = c->adapter;
 	pthread_mutex_lock(&a->lock);
 	(void)cancel(c);
-	nd_conn_release_qp(c, c->state < ND_CONN_CONNECTED ? ND_QP_UNCONNECTED : ND_QP_DISCONNECTED);
+	nd_conn_release_qp(
+		c, c->state < ND_CONN_CONNECTED ? ND_QP_UNCONNECTED : ND_QP_DISCONNECTED);
 	TAILQ_REMOVE(&a->connectors, c, link);
 	pthread_mutex_unlock(&a->lock);
 	nd_conn_drop_id(c);

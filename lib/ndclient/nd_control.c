@@ -27,7 +27,7 @@ struct nd_call {
 #define EV_SOCKET (1ull << 32)
 #define EV_STOP	  (2ull << 32)
 
-/* ---- callers -------------------------------------------------------------------------------- */
+/* ---- callers ------------------------------------------------------------------------- */
 
 static nd_status
 removed(const struct nd_adapter *a)
@@ -107,7 +107,7 @@ nd_control_id(struct nd_adapter *a, enum ndsh_msg_type type, uint32_t id)
 	return nd_control_call(a, &(struct nd_request){.h = &m.h});
 }
 
-/* ---- the thread ------------------------------------------------------------------------------- */
+/* ---- the thread ---------------------------------------------------------------------- */
 
 static void
 finish(struct nd_call *call, nd_status st)
@@ -128,8 +128,8 @@ take_reply(struct nd_adapter *a, const struct ndsh_msg_hdr *h, int fd)
 	bool taken = false;
 
 	LIST_FOREACH(call, &a->calls, link)
-		if (call->cookie == h->cookie)
-			break;
+	if (call->cookie == h->cookie)
+		break;
 	if (call == NULL || (call->request->h->type | NDSH_REPLY) != h->type)
 		return false;
 	r = call->request;
@@ -161,9 +161,9 @@ end_session(struct nd_adapter *a)
 		finish(call, outcome(call->request, ND_DEVICE_REMOVED, NULL));
 	}
 	TAILQ_FOREACH(c, &a->connectors, link)
-		nd_conn_end_waiters(c, ND_DEVICE_REMOVED);
+	nd_conn_end_waiters(c, ND_DEVICE_REMOVED);
 	TAILQ_FOREACH(cq, &a->cqs, link)
-		nd_cq_end_waiters(cq, ND_DEVICE_REMOVED);
+	nd_cq_end_waiters(cq, ND_DEVICE_REMOVED);
 }
 
 static void
@@ -219,8 +219,8 @@ queue_readable(struct nd_adapter *a, uint32_t id)
 
 	pthread_mutex_lock(&a->lock);
 	TAILQ_FOREACH(cq, &a->cqs, link)
-		if (cq->id == id)
-			break;
+	if (cq->id == id)
+		break;
 	if (cq != NULL)
 		nd_cq_readable(cq);
 	pthread_mutex_unlock(&a->lock);

@@ -6,7 +6,7 @@
 
 #include "nd_int.h"
 
-#define BATCH 16 /* entries per look at the ring */
+#define BATCH	  16 /* entries per look at the ring */
 #define DEPTH_MIN 16u
 
 /* Rings are powers of two. Twice what was asked for: programs count on some slack. */
@@ -51,13 +51,15 @@ nd_cq_create(struct nd_adapter *a, uint32_t depth, struct nd_cq **out)
 		return ND_INVALID_PARAMETER;
 	*out = NULL;
 	if (depth == 0 || depth > a->info.max_cq_depth)
-		return nd_fail(ND_INVALID_PARAMETER_3, "completion queue of %u entries, of at most %u",
-			depth, a->info.max_cq_depth);
+		return nd_fail(ND_INVALID_PARAMETER_3,
+			"completion queue of %u entries, of at most %u", depth,
+			a->info.max_cq_depth);
 	m.depth = ring_depth(depth, a->info.max_cq_depth);
 	cq = make(a, m.depth, &m.segment, &m.offset);
 	if (cq == NULL)
 		return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
-	st = nd_control_call(a, &(struct nd_request){.h = &m.h, .reply = &reply, .fd = &cq->pipe_fd});
+	st = nd_control_call(
+		a, &(struct nd_request){.h = &m.h, .reply = &reply, .fd = &cq->pipe_fd});
 	if (st == ND_SUCCESS && cq->pipe_fd < 0)
 		st = ND_INTERNAL_ERROR;
 	if (st != ND_SUCCESS) {
@@ -90,7 +92,8 @@ forget(struct nd_adapter *a, const struct nd_cq *cq)
 {
 	struct nd_qp *qp;
 
-	TAILQ_FOREACH(qp, &a->closed_qps, link) {
+	TAILQ_FOREACH(qp, &a->closed_qps, link)
+	{
 		if (qp->send_cq == cq)
 			qp->send_cq = NULL;
 		if (qp->recv_cq == cq)

@@ -30,7 +30,7 @@ struct nd_waiters {
 	struct nd_overlapped *first, *last;
 };
 
-/* ---- objects -------------------------------------------------------------------------------- */
+/* ---- objects ------------------------------------------------------------------------- */
 
 /* Initiator requests are legal only in CONNECTED (R-POST-02, R-POST-03). */
 enum nd_qp_state { ND_QP_UNCONNECTED, ND_QP_CONNECTED, ND_QP_DISCONNECTED };
@@ -68,10 +68,10 @@ struct nd_cq {
 	struct nd_adapter *adapter;
 	struct ndsh_cq_reader reader;
 	struct nd_waiters waiters;
-	bool armed_fd;		 /* by nd_cq_arm(), not acknowledged */
-	bool watched;		 /* pipe_fd is in the control thread's epoll */
-	int pipe_fd;		 /* from the daemon */
-	int event_fd, poll_fd;	 /* of nd_cq_fd(), -1 until it was asked for */
+	bool armed_fd;	       /* by nd_cq_arm(), not acknowledged */
+	bool watched;	       /* pipe_fd is in the control thread's epoll */
+	int pipe_fd;	       /* from the daemon */
+	int event_fd, poll_fd; /* of nd_cq_fd(), -1 until it was asked for */
 	uint32_t id;
 	uint32_t users; /* queue pairs, each use; guarded by nd_adapter.lock */
 	TAILQ_ENTRY(nd_cq) link;
@@ -184,14 +184,14 @@ nd_gone(const struct nd_adapter *a)
 	return __atomic_load_n(&a->gone, __ATOMIC_RELAXED) != 0;
 }
 
-/* ---- nd_status.c: words ----------------------------------------------------------------------- */
+/* ---- nd_status.c: words -------------------------------------------------------------- */
 
 /* Set nd_last_error(); returns st. */
 nd_status nd_fail(nd_status st, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The CQE status of a transport outcome (2.2 of the semantics; what ND's own tests want). */
 nd_status nd_status_of_wc(uint8_t wc_status, uint8_t op);
 
-/* ---- nd_overlapped.c --------------------------------------------------------------------------- */
+/* ---- nd_overlapped.c ----------------------------------------------------------------- */
 
 /* Make it pending; before the request can complete. */
 void nd_overlapped_begin(struct nd_overlapped *ov);
@@ -201,8 +201,8 @@ void nd_overlapped_end(struct nd_overlapped *ov, nd_status st);
 void nd_waiters_add(struct nd_waiters *w, struct nd_overlapped *ov);
 /* Complete them all. */
 void nd_waiters_end(struct nd_waiters *w, nd_status st);
-/* Sleep until *word differs from value (may return early). deadline_ns: CLOCK_MONOTONIC or UINT64_MAX.
- * False: the deadline has passed. */
+/* Sleep until *word differs from value (may return early). deadline_ns: CLOCK_MONOTONIC or
+ * UINT64_MAX. False: the deadline has passed. */
 bool nd_futex_wait(const void *word, uint32_t value, uint64_t deadline_ns);
 void nd_futex_wake(const void *word);
 
@@ -219,7 +219,7 @@ nd_spin_unlock(struct nd_spin *s)
 	__atomic_store_n(&s->held, 0, __ATOMIC_RELEASE);
 }
 
-/* ---- nd_socket.c -------------------------------------------------------------------------------- */
+/* ---- nd_socket.c --------------------------------------------------------------------- */
 
 /* A connected socket after HELLO; *reply has the daemon's answer. */
 nd_status nd_socket_open(
@@ -229,7 +229,7 @@ nd_status nd_socket_exchange(int sock, struct ndsh_msg_hdr *request, void *reply
 /* One datagram: its bytes, 0 at the end, -1 with errno. *fd: what came along, or -1. */
 ssize_t nd_socket_receive(int sock, void *buf, size_t room, int *fd, int flags);
 
-/* ---- nd_control.c -------------------------------------------------------------------------------- */
+/* ---- nd_control.c -------------------------------------------------------------------- */
 
 /* Runs once per call with nd_adapter.lock held: in the control thread before any later message is
  * looked at, or in the caller if nothing was sent. reply is NULL with ND_DEVICE_REMOVED. The status
@@ -252,7 +252,7 @@ void nd_control_stop(struct nd_adapter *a);
 /* Let the control thread read the queue's pipe, or leave it to nd_cq_fd(). */
 nd_status nd_control_watch(struct nd_adapter *a, struct nd_cq *cq, bool on);
 
-/* ---- nd_notify.c, nd_conn_event.c, nd_listener.c: told by the control thread, lock held -------------- */
+/* ---- nd_notify.c, nd_conn_event.c, nd_listener.c: told by the control thread, lock held  */
 
 void nd_cq_readable(struct nd_cq *cq);
 void nd_cq_end_waiters(struct nd_cq *cq, nd_status st);
@@ -262,7 +262,7 @@ void nd_listener_request(struct nd_adapter *a, const struct ndsh_ev_conn *ev);
 /* Put a request into an idle or queued connector. */
 void nd_conn_take_request(struct nd_connector *c, const struct ndsh_ev_conn *ev);
 
-/* ---- nd_connector.c ------------------------------------------------------------------------------------ */
+/* ---- nd_connector.c ------------------------------------------------------------------ */
 
 void nd_conn_set_id(struct nd_connector *c, uint32_t id);
 /* The connection does not need its queue pair any more. */
@@ -270,7 +270,7 @@ void nd_conn_release_qp(struct nd_connector *c, enum nd_qp_state state);
 /* Forget the daemon's connection, if there is one. Lock not held. */
 void nd_conn_drop_id(struct nd_connector *c);
 
-/* ---- nd_address.c ----------------------------------------------------------------------------------------- */
+/* ---- nd_address.c -------------------------------------------------------------------- */
 
 /* False: not an IPv4 or IPv6 address of that size. */
 bool nd_address_from(struct ndsh_addr *to, const struct sockaddr *from, socklen_t bytes);
@@ -282,7 +282,7 @@ bool nd_address_is_any(const struct ndsh_addr *a);
 /* How many leading bits two addresses share; -1: not of one family. */
 int nd_address_common_bits(const struct ndsh_addr *a, const struct ndsh_addr *b);
 
-/* ---- nd_segment.c ---------------------------------------------------------------------------------------- */
+/* ---- nd_segment.c -------------------------------------------------------------------- */
 
 /* Get another segment of at least bytes from the daemon; arena lock held. */
 bool nd_segment_grow(struct nd_adapter *a, uint64_t bytes);
@@ -290,16 +290,16 @@ void nd_segment_return(struct nd_adapter *a, struct nd_segment *seg);
 /* A zeroed block for rings, and where it lies. */
 void *nd_block_alloc(struct nd_adapter *a, uint64_t bytes, uint32_t *segment, uint64_t *offset);
 
-/* ---- nd_cq.c ---------------------------------------------------------------------------------------------- */
+/* ---- nd_cq.c ------------------------------------------------------------------------- */
 
 void nd_result_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result *r);
 void nd_cq_close_fds(struct nd_cq *cq);
 
-/* ---- nd_listener.c ---------------------------------------------------------------------------------------- */
+/* ---- nd_listener.c ------------------------------------------------------------------- */
 
 void nd_listener_free(struct nd_listener *l);
 
-/* ---- nd_qp.c --------------------------------------------------------------------------------------------- */
+/* ---- nd_qp.c ------------------------------------------------------------------------- */
 
 /* Free closed queue pairs whose completions were all taken; lock held. */
 void nd_qp_reap(struct nd_adapter *a);

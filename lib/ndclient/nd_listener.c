@@ -28,7 +28,7 @@ nd_listener_create(struct nd_adapter *a, struct nd_listener **out)
 	return ND_SUCCESS;
 }
 
-/* ---- listening -------------------------------------------------------------------------------------- */
+/* ---- listening ----------------------------------------------------------------------- */
 
 /* In the control thread, so that the first request finds the listener. */
 static nd_status
@@ -82,7 +82,7 @@ nd_listener_local_address(struct nd_listener *l, struct sockaddr *addr, socklen_
 	return st;
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------ */
+/* ---- requests ------------------------------------------------------------------------ */
 
 /* Lock held. First come, first served on both sides (R-LSN-04). */
 static nd_status
@@ -133,8 +133,8 @@ nd_listener_request(struct nd_adapter *a, const struct ndsh_ev_conn *ev)
 	struct nd_connector *c;
 
 	TAILQ_FOREACH(l, &a->listeners, link)
-		if (l->listening && l->id == ev->listener)
-			break;
+	if (l->listening && l->id == ev->listener)
+		break;
 	if (l == NULL)
 		return;
 	c = TAILQ_FIRST(&l->waiting);
@@ -150,7 +150,7 @@ nd_listener_request(struct nd_adapter *a, const struct ndsh_ev_conn *ev)
 	STAILQ_INSERT_TAIL(&l->requests, r, next);
 }
 
-/* ---- cancel, close --------------------------------------------------------------------------------------- */
+/* ---- cancel, close ------------------------------------------------------------------- */
 
 /* The connectors return to idle (R-CONN-20); lock held. */
 static void
@@ -205,6 +205,6 @@ nd_listener_close(struct nd_listener *l)
 	TAILQ_REMOVE(&a->listeners, l, link);
 	pthread_mutex_unlock(&a->lock);
 	STAILQ_FOREACH(r, &l->requests, next)
-		(void)nd_control_id(a, NDSH_MSG_CONN_DESTROY, r->ev.conn);
+	(void)nd_control_id(a, NDSH_MSG_CONN_DESTROY, r->ev.conn);
 	nd_listener_free(l);
 }

@@ -4,7 +4,8 @@
  *
  * The arm word (ndsh_arm.c) alone says what has fired; a byte in the pipe only wakes somebody up to
  * look at it. So a byte that belongs to an arm that was cancelled releases nobody, and waiters that
- * are armed for again after their arm had fired are released by the joiner, who sees it in the swap.
+ * are armed for again after their arm had fired are released by the joiner, who sees it in the
+ * swap.
  *
  * Overlapped style: the control thread reads the pipe. Fd style: the application polls an epoll fd
  * of the pipe and of an eventfd, by which this side makes it readable when it fires by itself.
@@ -60,7 +61,7 @@ drain(int fd)
 	return n != 0;
 }
 
-/* ---- overlapped style ------------------------------------------------------------------------ */
+/* ---- overlapped style ---------------------------------------------------------------- */
 
 static nd_status
 notify_locked(struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov)
@@ -68,7 +69,8 @@ notify_locked(struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov)
 	enum ndsh_arm before;
 	enum ndsh_arm_result result;
 
-	if (nd_gone(cq->adapter)) /* set before end_session() takes our lock: it finds ov, or we this */
+	if (nd_gone(cq->adapter)) /* set before end_session() takes our lock: it finds ov, or we
+				     this */
 		return ND_DEVICE_REMOVED;
 	if (cq->armed_fd)
 		return ND_INVALID_DEVICE_STATE;
@@ -133,7 +135,7 @@ nd_cq_cancel(struct nd_cq *cq)
 	return ND_SUCCESS;
 }
 
-/* ---- fd style ----------------------------------------------------------------------------------- */
+/* ---- fd style ------------------------------------------------------------------------ */
 
 static bool
 add(int epoll_fd, int fd)

@@ -8,8 +8,9 @@
 
 #include "nd_int.h"
 
-#define SEND_FLAGS  (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE | \
-	ND_OP_FLAG_SEND_AND_SOLICIT_EVENT | ND_OP_FLAG_INLINE)
+#define SEND_FLAGS                                                                                 \
+	(ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE | ND_OP_FLAG_SEND_AND_SOLICIT_EVENT |   \
+		ND_OP_FLAG_INLINE)
 #define WRITE_FLAGS (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE | ND_OP_FLAG_INLINE)
 #define READ_FLAGS  (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE)
 
@@ -37,8 +38,8 @@ abi_flags(uint32_t flags)
 	return f;
 }
 
-/* Is the next slot still the daemon's? Completions that were taken tell what is free; silent requests
- * are told by the page alone (R-ORD-04). */
+/* Is the next slot still the daemon's? Completions that were taken tell what is free; silent
+ * requests are told by the page alone (R-ORD-04). */
 static bool
 is_full(uint32_t next, uint32_t depth, const uint32_t *freed, const uint32_t *done)
 {

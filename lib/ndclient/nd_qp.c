@@ -187,7 +187,8 @@ nd_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **o
 	return ND_SUCCESS;
 }
 
-/* Entries that a queue had made when the daemon had forgotten the queue pair: the last it may hold. */
+/* Entries that a queue had made when the daemon had forgotten the queue pair: the last it may hold.
+ */
 static uint64_t
 produced(const struct nd_cq *cq)
 {
@@ -214,7 +215,8 @@ nd_qp_reap(struct nd_adapter *a)
 
 	for (qp = TAILQ_FIRST(&a->closed_qps); qp != NULL; qp = next) {
 		next = TAILQ_NEXT(qp, link);
-		if (!is_drained(qp->send_cq, qp->send_mark) || !is_drained(qp->recv_cq, qp->recv_mark))
+		if (!is_drained(qp->send_cq, qp->send_mark) ||
+			!is_drained(qp->recv_cq, qp->recv_mark))
 			continue;
 		TAILQ_REMOVE(&a->closed_qps, qp, link);
 		__atomic_store_n(&a->qp_by_handle[qp->handle], NULL, __ATOMIC_RELEASE);

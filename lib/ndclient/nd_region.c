@@ -4,8 +4,9 @@
 
 #include "nd_int.h"
 
-#define MR_FLAGS (ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ | \
-	ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM)
+#define MR_FLAGS                                                                                   \
+	(ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |                            \
+		ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM)
 
 nd_status
 nd_pd_create(struct nd_adapter *a, struct nd_pd **out)
@@ -80,7 +81,8 @@ check(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags)
 	pthread_mutex_lock(&a->arena.lock);
 	ours = nd_arena_find(&a->arena, buf, bytes) != NULL;
 	pthread_mutex_unlock(&a->arena.lock);
-	return ours ? ND_SUCCESS : nd_fail(ND_NOT_SUPPORTED, "memory that is not of this adapter's nd_alloc()");
+	return ours ? ND_SUCCESS
+		    : nd_fail(ND_NOT_SUPPORTED, "memory that is not of this adapter's nd_alloc()");
 }
 
 nd_status

@@ -20,7 +20,8 @@ static uint8_t *
 map_aligned(int fd, uint64_t bytes)
 {
 	uint64_t unit = NDSH_SEGMENT_UNIT;
-	uint8_t *room = mmap(NULL, bytes + unit, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint8_t *room = mmap(
+		NULL, bytes + unit, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	uint8_t *base;
 	uint64_t head;
 
@@ -32,7 +33,8 @@ map_aligned(int fd, uint64_t bytes)
 		munmap(room, head);
 	if (head < unit)
 		munmap(base + bytes, unit - head);
-	if (mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+	if (mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+		MAP_FAILED) {
 		munmap(base, bytes);
 		return NULL;
 	}
@@ -46,7 +48,8 @@ touch(uint8_t *base, uint64_t bytes)
 {
 	int rc;
 
-	while ((rc = madvise(base, bytes, MADV_POPULATE_WRITE)) != 0 && (errno == EINTR || errno == EAGAIN))
+	while ((rc = madvise(base, bytes, MADV_POPULATE_WRITE)) != 0 &&
+		(errno == EINTR || errno == EAGAIN))
 		;
 	if (rc == 0)
 		return true;
@@ -163,7 +166,8 @@ nd_alloc(struct nd_adapter *a, size_t bytes)
 	if (bytes == 0 || bytes > SIZE_MAX / 2)
 		return NULL;
 	pthread_mutex_lock(&a->arena.lock);
-	p = take(a, ((uint64_t)bytes + ND_ARENA_GRAIN - 1) & ~(uint64_t)(ND_ARENA_GRAIN - 1), align, &seg);
+	p = take(a, ((uint64_t)bytes + ND_ARENA_GRAIN - 1) & ~(uint64_t)(ND_ARENA_GRAIN - 1), align,
+		&seg);
 	pthread_mutex_unlock(&a->arena.lock);
 	return p;
 }

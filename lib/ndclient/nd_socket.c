@@ -81,17 +81,21 @@ nd_socket_exchange(int sock, struct ndsh_msg_hdr *request, void *reply, int *fd)
 		return nd_fail(ND_DEVICE_NOT_READY, "%s: the daemon does not answer", d->name);
 	n = nd_socket_receive(sock, buf, sizeof(buf), &got, 0);
 	if (n <= 0)
-		return nd_fail(ND_DEVICE_NOT_READY, "%s: the daemon closed the connection", d->name);
+		return nd_fail(
+			ND_DEVICE_NOT_READY, "%s: the daemon closed the connection", d->name);
 	if (h->type == NDSH_EV_SESSION_END && n == sizeof(struct ndsh_ev_session_end)) {
 		const struct ndsh_ev_session_end *end = (const void *)buf;
 
 		return nd_fail(h->status < 0 ? h->status : ND_DEVICE_NOT_READY,
-			"the daemon ended the session: %.*s", (int)sizeof(end->reason), end->reason);
+			"the daemon ended the session: %.*s", (int)sizeof(end->reason),
+			end->reason);
 	}
-	if (ndsh_msg_check_reply(buf, (size_t)n) != NULL || h->type != (request->type | NDSH_REPLY)) {
+	if (ndsh_msg_check_reply(buf, (size_t)n) != NULL ||
+		h->type != (request->type | NDSH_REPLY)) {
 		if (got >= 0)
 			close(got);
-		return nd_fail(ND_NOT_SUPPORTED, "%s: an answer that is none of this protocol", d->name);
+		return nd_fail(
+			ND_NOT_SUPPORTED, "%s: an answer that is none of this protocol", d->name);
 	}
 	memcpy(reply, buf, (size_t)n);
 	if (fd != NULL)
@@ -111,7 +115,8 @@ greet(int sock, struct ndsh_hello_reply *reply)
 	ndsh_hello_fill(&hello);
 	st = nd_socket_exchange(sock, &hello.h, reply, NULL);
 	if (st < 0 && reply->h.status < 0)
-		return nd_fail(st, "the daemon refused: %.*s", (int)sizeof(reply->reason), reply->reason);
+		return nd_fail(
+			st, "the daemon refused: %.*s", (int)sizeof(reply->reason), reply->reason);
 	return st;
 }
 

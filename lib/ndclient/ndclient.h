@@ -39,59 +39,59 @@ extern "C" {
 #define ND_VERSION_MAJOR 0
 #define ND_VERSION_MINOR 1
 
-/* ---- status --------------------------------------------------------------------------------------- */
+/* ---- status -------------------------------------------------------------------------- */
 
 /* NTSTATUS values: negative is failure; ND_PENDING and ND_TIMEOUT are success class. */
 typedef int32_t nd_status;
-#define ND_SUCCESS		  ((nd_status)0x00000000)
-#define ND_TIMEOUT		  ((nd_status)0x00000102)
-#define ND_PENDING		  ((nd_status)0x00000103)
-#define ND_BUFFER_OVERFLOW	  ((nd_status)0x80000005)
-#define ND_DEVICE_BUSY		  ((nd_status)0x80000011)
-#define ND_NO_MORE_ENTRIES	  ((nd_status)0x8000001A)
-#define ND_UNSUCCESSFUL		  ((nd_status)0xC0000001)
-#define ND_ACCESS_VIOLATION	  ((nd_status)0xC0000005)
-#define ND_INVALID_HANDLE	  ((nd_status)0xC0000008)
-#define ND_INVALID_PARAMETER	  ((nd_status)0xC000000D)
-#define ND_INVALID_DEVICE_REQUEST ((nd_status)0xC0000010)
-#define ND_NO_MEMORY		  ((nd_status)0xC0000017)
-#define ND_INVALID_PARAMETER_MIX  ((nd_status)0xC0000030)
-#define ND_DATA_OVERRUN		  ((nd_status)0xC000003C)
-#define ND_DATA_ERROR		  ((nd_status)0xC000003E)
-#define ND_SHARING_VIOLATION	  ((nd_status)0xC0000043)
-#define ND_INSUFFICIENT_RESOURCES ((nd_status)0xC000009A)
-#define ND_DEVICE_NOT_READY	  ((nd_status)0xC00000A3)
-#define ND_IO_TIMEOUT		  ((nd_status)0xC00000B5)
-#define ND_NOT_SUPPORTED	  ((nd_status)0xC00000BB)
-#define ND_BAD_NETWORK_NAME	  ((nd_status)0xC00000CC)
-#define ND_INTERNAL_ERROR	  ((nd_status)0xC00000E5)
-#define ND_INVALID_PARAMETER_1	  ((nd_status)0xC00000EF)
-#define ND_INVALID_PARAMETER_2	  ((nd_status)0xC00000F0)
-#define ND_INVALID_PARAMETER_3	  ((nd_status)0xC00000F1)
-#define ND_INVALID_PARAMETER_4	  ((nd_status)0xC00000F2)
-#define ND_INVALID_PARAMETER_5	  ((nd_status)0xC00000F3)
-#define ND_INVALID_PARAMETER_6	  ((nd_status)0xC00000F4)
-#define ND_INVALID_PARAMETER_7	  ((nd_status)0xC00000F5)
-#define ND_INVALID_PARAMETER_8	  ((nd_status)0xC00000F6)
-#define ND_INVALID_PARAMETER_9	  ((nd_status)0xC00000F7)
-#define ND_INVALID_PARAMETER_10	  ((nd_status)0xC00000F8)
-#define ND_CANCELED		  ((nd_status)0xC0000120)
-#define ND_REMOTE_ERROR		  ((nd_status)0xC000013D)
-#define ND_INVALID_ADDRESS	  ((nd_status)0xC0000141)
-#define ND_INVALID_DEVICE_STATE	  ((nd_status)0xC0000184)
-#define ND_INVALID_BUFFER_SIZE	  ((nd_status)0xC0000206)
-#define ND_TOO_MANY_ADDRESSES	  ((nd_status)0xC0000209)
-#define ND_ADDRESS_ALREADY_EXISTS ((nd_status)0xC000020A)
-#define ND_CONNECTION_DISCONNECTED ((nd_status)0xC000020C)
-#define ND_CONNECTION_REFUSED	  ((nd_status)0xC0000236)
+#define ND_SUCCESS		      ((nd_status)0x00000000)
+#define ND_TIMEOUT		      ((nd_status)0x00000102)
+#define ND_PENDING		      ((nd_status)0x00000103)
+#define ND_BUFFER_OVERFLOW	      ((nd_status)0x80000005)
+#define ND_DEVICE_BUSY		      ((nd_status)0x80000011)
+#define ND_NO_MORE_ENTRIES	      ((nd_status)0x8000001A)
+#define ND_UNSUCCESSFUL		      ((nd_status)0xC0000001)
+#define ND_ACCESS_VIOLATION	      ((nd_status)0xC0000005)
+#define ND_INVALID_HANDLE	      ((nd_status)0xC0000008)
+#define ND_INVALID_PARAMETER	      ((nd_status)0xC000000D)
+#define ND_INVALID_DEVICE_REQUEST     ((nd_status)0xC0000010)
+#define ND_NO_MEMORY		      ((nd_status)0xC0000017)
+#define ND_INVALID_PARAMETER_MIX      ((nd_status)0xC0000030)
+#define ND_DATA_OVERRUN		      ((nd_status)0xC000003C)
+#define ND_DATA_ERROR		      ((nd_status)0xC000003E)
+#define ND_SHARING_VIOLATION	      ((nd_status)0xC0000043)
+#define ND_INSUFFICIENT_RESOURCES     ((nd_status)0xC000009A)
+#define ND_DEVICE_NOT_READY	      ((nd_status)0xC00000A3)
+#define ND_IO_TIMEOUT		      ((nd_status)0xC00000B5)
+#define ND_NOT_SUPPORTED	      ((nd_status)0xC00000BB)
+#define ND_BAD_NETWORK_NAME	      ((nd_status)0xC00000CC)
+#define ND_INTERNAL_ERROR	      ((nd_status)0xC00000E5)
+#define ND_INVALID_PARAMETER_1	      ((nd_status)0xC00000EF)
+#define ND_INVALID_PARAMETER_2	      ((nd_status)0xC00000F0)
+#define ND_INVALID_PARAMETER_3	      ((nd_status)0xC00000F1)
+#define ND_INVALID_PARAMETER_4	      ((nd_status)0xC00000F2)
+#define ND_INVALID_PARAMETER_5	      ((nd_status)0xC00000F3)
+#define ND_INVALID_PARAMETER_6	      ((nd_status)0xC00000F4)
+#define ND_INVALID_PARAMETER_7	      ((nd_status)0xC00000F5)
+#define ND_INVALID_PARAMETER_8	      ((nd_status)0xC00000F6)
+#define ND_INVALID_PARAMETER_9	      ((nd_status)0xC00000F7)
+#define ND_INVALID_PARAMETER_10	      ((nd_status)0xC00000F8)
+#define ND_CANCELED		      ((nd_status)0xC0000120)
+#define ND_REMOTE_ERROR		      ((nd_status)0xC000013D)
+#define ND_INVALID_ADDRESS	      ((nd_status)0xC0000141)
+#define ND_INVALID_DEVICE_STATE	      ((nd_status)0xC0000184)
+#define ND_INVALID_BUFFER_SIZE	      ((nd_status)0xC0000206)
+#define ND_TOO_MANY_ADDRESSES	      ((nd_status)0xC0000209)
+#define ND_ADDRESS_ALREADY_EXISTS     ((nd_status)0xC000020A)
+#define ND_CONNECTION_DISCONNECTED    ((nd_status)0xC000020C)
+#define ND_CONNECTION_REFUSED	      ((nd_status)0xC0000236)
 #define ND_ADDRESS_ALREADY_ASSOCIATED ((nd_status)0xC0000238)
-#define ND_ADDRESS_NOT_ASSOCIATED ((nd_status)0xC0000239)
-#define ND_CONNECTION_INVALID	  ((nd_status)0xC000023A)
-#define ND_CONNECTION_ACTIVE	  ((nd_status)0xC000023B)
-#define ND_NETWORK_UNREACHABLE	  ((nd_status)0xC000023C)
-#define ND_HOST_UNREACHABLE	  ((nd_status)0xC000023D)
-#define ND_CONNECTION_ABORTED	  ((nd_status)0xC0000241)
-#define ND_DEVICE_REMOVED	  ((nd_status)0xC00002B6)
+#define ND_ADDRESS_NOT_ASSOCIATED     ((nd_status)0xC0000239)
+#define ND_CONNECTION_INVALID	      ((nd_status)0xC000023A)
+#define ND_CONNECTION_ACTIVE	      ((nd_status)0xC000023B)
+#define ND_NETWORK_UNREACHABLE	      ((nd_status)0xC000023C)
+#define ND_HOST_UNREACHABLE	      ((nd_status)0xC000023D)
+#define ND_CONNECTION_ABORTED	      ((nd_status)0xC0000241)
+#define ND_DEVICE_REMOVED	      ((nd_status)0xC00002B6)
 
 /* The status's name, "ND_IO_TIMEOUT" and the like; a static string, never NULL. Any thread. */
 const char *nd_status_name(nd_status status);
@@ -99,12 +99,13 @@ const char *nd_status_name(nd_status status);
  * thread's next call that fails. Calls that post or poll set none. */
 const char *nd_last_error(void);
 
-/* ---- asynchronous requests ------------------------------------------------------------------------ */
+/* ---- asynchronous requests ----------------------------------------------------------- */
 
 /*
  * One request under way. Zero it before its first use. From the call that returned ND_PENDING until
- * the request completed it belongs to the library and must stay in place; a new call may use it again
- * afterwards, without zeroing. Closing the object of a pending request completes it (ND_CANCELED).
+ * the request completed it belongs to the library and must stay in place; a new call may use it
+ * again afterwards, without zeroing. Closing the object of a pending request completes it
+ * (ND_CANCELED).
  */
 struct nd_overlapped {
 	nd_status status; /* ND_PENDING while under way, then the outcome (R-OV-02) */
@@ -113,11 +114,11 @@ struct nd_overlapped {
 };
 /* The status now; never blocks. What the request wrote is visible if it is not ND_PENDING. */
 nd_status nd_overlapped_status(const struct nd_overlapped *ov);
-/* Wait until it completed, at most timeout_ms milliseconds (-1: for ever, 0: just look). Returns its
- * status, or ND_TIMEOUT if it is still pending. Several threads may wait for one request. */
+/* Wait until it completed, at most timeout_ms milliseconds (-1: for ever, 0: just look). Returns
+ * its status, or ND_TIMEOUT if it is still pending. Several threads may wait for one request. */
 nd_status nd_overlapped_wait(struct nd_overlapped *ov, int timeout_ms);
 
-/* ---- adapter -------------------------------------------------------------------------------------- */
+/* ---- adapter ------------------------------------------------------------------------- */
 
 struct nd_adapter;
 struct nd_pd;
@@ -137,11 +138,12 @@ struct nd_adapter_info { /* the fields of ND2_ADAPTER_INFO, and a few of our own
 	uint32_t large_request_threshold;  /* read and write pay above this many bytes */
 	uint32_t max_inbound_reads, max_outbound_reads;
 	uint32_t max_receive_depth, max_initiator_depth, max_cq_depth;
-	uint32_t max_srq_depth;			   /* 0: no shared receive queues */
-	uint32_t max_caller_data, max_callee_data; /* private data of Connect; of Accept and Reject */
-	uint32_t path_mtu;			   /* bytes of payload per packet */
-	uint32_t shard, numa_node;		   /* where this adapter instance lives */
-	uint32_t flags;				   /* ND_ADAPTER_FLAG_* */
+	uint32_t max_srq_depth;	   /* 0: no shared receive queues */
+	uint32_t max_caller_data;  /* private data of Connect */
+	uint32_t max_callee_data;  /* of Accept and Reject */
+	uint32_t path_mtu;	   /* bytes of payload per packet */
+	uint32_t shard, numa_node; /* where this adapter instance lives */
+	uint32_t flags;		   /* ND_ADAPTER_FLAG_* */
 	char daemon_version[32];
 };
 #define ND_ADAPTER_FLAG_IN_ORDER_DMA 0x00000001u
@@ -153,22 +155,22 @@ struct nd_open_options {
 	uint32_t placement;	 /* 0: any; k: shard k-1 of the daemon, a hint */
 };
 /*
- * The local addresses that the daemon serves, with port 0. *count: in, room in list (list may be NULL
- * with 0); out, how many there are. ND_BUFFER_OVERFLOW: more than room, the first ones were stored.
- * ND_DEVICE_NOT_READY: no daemon at the socket, or it does not answer.
+ * The local addresses that the daemon serves, with port 0. *count: in, room in list (list may be
+ * NULL with 0); out, how many there are. ND_BUFFER_OVERFLOW: more than room, the first ones were
+ * stored. ND_DEVICE_NOT_READY: no daemon at the socket, or it does not answer.
  */
 nd_status nd_query_addresses(
 	const struct nd_open_options *opt, struct sockaddr_storage *list, uint32_t *count);
 /*
- * The local address that reaches remote: the one of its family that shares the most leading bits with
- * it, port 0. ND_NETWORK_UNREACHABLE: none of that family; ND_INVALID_ADDRESS: remote is neither IPv4
- * nor IPv6; ND_DEVICE_NOT_READY as above.
+ * The local address that reaches remote: the one of its family that shares the most leading bits
+ * with it, port 0. ND_NETWORK_UNREACHABLE: none of that family; ND_INVALID_ADDRESS: remote is
+ * neither IPv4 nor IPv6; ND_DEVICE_NOT_READY as above.
  */
 nd_status nd_resolve_address(const struct nd_open_options *opt, const struct sockaddr *remote,
 	socklen_t remote_bytes, struct sockaddr_storage *local);
 /*
- * Open an adapter instance by one of its local addresses (the port in it does not count). It lives on
- * one shard of the daemon, and objects of different instances can't be used together.
+ * Open an adapter instance by one of its local addresses (the port in it does not count). It lives
+ * on one shard of the daemon, and objects of different instances can't be used together.
  * ND_INVALID_ADDRESS: not an address of the daemon; ND_DEVICE_NOT_READY: no daemon there (or not
  * permitted); ND_NOT_SUPPORTED: daemon and library don't fit (nd_last_error() says how);
  * ND_INSUFFICIENT_RESOURCES: too many sessions.
@@ -181,15 +183,15 @@ void nd_adapter_close(struct nd_adapter *a);
 /* Limits and place of the adapter. ND_DEVICE_REMOVED: *info is filled all the same. */
 nd_status nd_adapter_query(struct nd_adapter *a, struct nd_adapter_info *info);
 
-/* ---- arena: memory that the daemon can reach without a copy --------------------------------------- */
+/* ---- arena: memory that the daemon can reach without a copy -------------------------- */
 
-/* bytes of zeroed memory, aligned to 64 bytes (to 2 MiB from 2 MiB on); NULL if there is none left or
- * bytes is 0. A region of the whole block is always possible, up to max_registration_bytes. */
+/* bytes of zeroed memory, aligned to 64 bytes (to 2 MiB from 2 MiB on); NULL if there is none left
+ * or bytes is 0. A region of the whole block is always possible, up to max_registration_bytes. */
 void *nd_alloc(struct nd_adapter *a, size_t bytes);
 /* Give it back; NULL does nothing. Deregister its regions first. Aborts if p is no block of a. */
 void nd_free(struct nd_adapter *a, void *p);
 
-/* ---- protection domain, memory region ---------------------------------------------------------------- */
+/* ---- protection domain, memory region ------------------------------------------------ */
 
 /* Regions can be used by queue pairs of the same domain. */
 nd_status nd_pd_create(struct nd_adapter *a, struct nd_pd **pd);
@@ -202,21 +204,23 @@ nd_status nd_pd_close(struct nd_pd *pd);
 #define ND_MR_FLAG_RDMA_READ_SINK     0x00000008u /* accepted, needs nothing here (R-MR-10) */
 #define ND_MR_FLAG_DO_NOT_SECURE_VM   0x80000000u /* accepted, means nothing here (R-MR-11) */
 /*
- * Register arena memory [buf, buf+bytes) with ND_MR_FLAG_* rights; local read is always granted. The
- * same memory may be registered any number of times. ND_INVALID_PARAMETER: buf is NULL, unknown flags,
- * or more than max_registration_bytes; ND_INVALID_BUFFER_SIZE: 0 bytes; ND_NOT_SUPPORTED: memory that
- * is not of nd_alloc() of this adapter (this version moves arena memory only).
+ * Register arena memory [buf, buf+bytes) with ND_MR_FLAG_* rights; local read is always granted.
+ * The same memory may be registered any number of times. ND_INVALID_PARAMETER: buf is NULL, unknown
+ * flags, or more than max_registration_bytes; ND_INVALID_BUFFER_SIZE: 0 bytes; ND_NOT_SUPPORTED:
+ * memory that is not of nd_alloc() of this adapter (this version moves arena memory only).
  */
-nd_status nd_mr_register(struct nd_pd *pd, void *buf, size_t bytes, uint32_t flags, struct nd_mr **mr);
+nd_status nd_mr_register(
+	struct nd_pd *pd, void *buf, size_t bytes, uint32_t flags, struct nd_mr **mr);
 /* When it returns, nobody touches the memory through this region any more; requests that still try
  * fail. ND_DEVICE_BUSY: a window is bound to it, nothing happened (R-MR-06). */
 nd_status nd_mr_deregister(struct nd_mr *mr);
 /* For nd_sge.token. */
 uint32_t nd_mr_local_token(const struct nd_mr *mr);
-/* For the peer's read and write; a number in host order: bring it into the order of your messages. */
+/* For the peer's read and write; a number in host order: bring it into the order of your messages.
+ */
 uint32_t nd_mr_remote_token(const struct nd_mr *mr);
 
-/* ---- completion queue ----------------------------------------------------------------------------------- */
+/* ---- completion queue ---------------------------------------------------------------- */
 
 enum nd_request_type {
 	ND_REQUEST_RECEIVE = 0,
@@ -273,26 +277,26 @@ int32_t nd_cq_get_results(struct nd_cq *cq, struct nd_result *results, uint32_t 
 
 /*
  * Arm, and complete ov at the notification. Any number may be outstanding: the next event completes
- * them all, in order of issue (R-CQ-20). Always ND_PENDING if it succeeds. ov's outcome: ND_SUCCESS;
- * ND_BUFFER_OVERFLOW or ND_INTERNAL_ERROR, the queue is dead (R-CQ-08); ND_CANCELED.
- * ND_INVALID_PARAMETER_1: type; ND_INVALID_PARAMETER_2: ov is NULL; ND_INVALID_DEVICE_STATE: armed by
- * nd_cq_arm() and not acknowledged.
+ * them all, in order of issue (R-CQ-20). Always ND_PENDING if it succeeds. ov's outcome:
+ * ND_SUCCESS; ND_BUFFER_OVERFLOW or ND_INTERNAL_ERROR, the queue is dead (R-CQ-08); ND_CANCELED.
+ * ND_INVALID_PARAMETER_1: type; ND_INVALID_PARAMETER_2: ov is NULL; ND_INVALID_DEVICE_STATE: armed
+ * by nd_cq_arm() and not acknowledged.
  */
 nd_status nd_cq_notify(struct nd_cq *cq, uint32_t type, struct nd_overlapped *ov);
 /*
- * Take the arm back, of either style; ND_SUCCESS. Pending notifications complete with ND_CANCELED, or
- * with their outcome if the event was faster. It does not count as a notification (R-CQ-34).
+ * Take the arm back, of either style; ND_SUCCESS. Pending notifications complete with ND_CANCELED,
+ * or with their outcome if the event was faster. It does not count as a notification (R-CQ-34).
  */
 nd_status nd_cq_cancel(struct nd_cq *cq);
-/* A file descriptor for poll(), select() or epoll, readable after a notification of nd_cq_arm(), and
- * for good when the daemon is gone. It is the queue's: don't read it or close it. -1: out of
+/* A file descriptor for poll(), select() or epoll, readable after a notification of nd_cq_arm(),
+ * and for good when the daemon is gone. It is the queue's: don't read it or close it. -1: out of
  * descriptors. */
 int nd_cq_fd(struct nd_cq *cq);
 /*
- * Arm, and make nd_cq_fd() readable at the notification; also, at once, if there is a reason already
- * (R-CQ-12). ND_SUCCESS in both cases: poll() tells. ND_BUFFER_OVERFLOW, ND_INTERNAL_ERROR: the queue
- * is dead (the fd is readable then, too). ND_INVALID_PARAMETER_1: type; ND_INVALID_DEVICE_STATE: an
- * nd_cq_notify() is pending.
+ * Arm, and make nd_cq_fd() readable at the notification; also, at once, if there is a reason
+ * already (R-CQ-12). ND_SUCCESS in both cases: poll() tells. ND_BUFFER_OVERFLOW, ND_INTERNAL_ERROR:
+ * the queue is dead (the fd is readable then, too). ND_INVALID_PARAMETER_1: type;
+ * ND_INVALID_DEVICE_STATE: an nd_cq_notify() is pending.
  */
 nd_status nd_cq_arm(struct nd_cq *cq, uint32_t type);
 /* Make the fd unreadable again. Call it after poll() said readable and before taking results: a
@@ -300,7 +304,7 @@ nd_status nd_cq_arm(struct nd_cq *cq, uint32_t type);
  * readable once without a new result. */
 void nd_cq_ack(struct nd_cq *cq);
 
-/* ---- queue pair ------------------------------------------------------------------------------------------- */
+/* ---- queue pair ---------------------------------------------------------------------- */
 
 struct nd_sge {
 	void *buffer;
@@ -325,22 +329,21 @@ struct nd_qp_options {
  * inline_bytes 9.
  */
 nd_status nd_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **qp);
-/* Close it. A connection of it ends; what was outstanding completes with ND_CANCELED, as long as the
- * completion queue lives (R-DISC-12). */
+/* Close it. A connection of it ends; what was outstanding completes with ND_CANCELED, as long as
+ * the completion queue lives (R-DISC-12). */
 nd_status nd_qp_close(struct nd_qp *qp);
-/* Everything outstanding completes with ND_CANCELED, perhaps after this returned; the queue pair can't
- * be used any more, a connection still has to be disconnected (R-FL-..). */
+/* Everything outstanding completes with ND_CANCELED, perhaps after this returned; the queue pair
+ * can't be used any more, a connection still has to be disconnected (R-FL-..). */
 nd_status nd_qp_flush(struct nd_qp *qp);
 /* Number of the queue pair on the wire, for people. */
 uint32_t nd_qp_number(const struct nd_qp *qp);
 
 /*
- * Posts. ND_SUCCESS: queued, the outcome comes through the queue pair's CQ, with context. Else nothing
- * was queued and nothing follows:
- *   ND_CONNECTION_INVALID   not connected, or disconnected (not for receive: R-POST-02)
- *   ND_NO_MORE_ENTRIES      as many requests are outstanding as the queue holds
- *   ND_DATA_OVERRUN         more SGEs than the queue pair takes (not with INLINE: R-POST-09)
- *   ND_BUFFER_OVERFLOW      more than max_transfer_bytes, or inline more than inline_bytes
+ * Posts. ND_SUCCESS: queued, the outcome comes through the queue pair's CQ, with context. Else
+ * nothing was queued and nothing follows: ND_CONNECTION_INVALID   not connected, or disconnected
+ * (not for receive: R-POST-02) ND_NO_MORE_ENTRIES      as many requests are outstanding as the
+ * queue holds ND_DATA_OVERRUN         more SGEs than the queue pair takes (not with INLINE:
+ * R-POST-09) ND_BUFFER_OVERFLOW      more than max_transfer_bytes, or inline more than inline_bytes
  *   ND_INVALID_PARAMETER_4  flags of send (legal: all four)
  *   ND_INVALID_PARAMETER_6  flags of write (legal: all but SOLICIT) and read (SILENT, FENCE)
  * A wrong token or range shows in the result, not here (R-POST-08). n may be 0 (R-POST-06). The SGE
@@ -356,67 +359,73 @@ nd_status nd_qp_write(struct nd_qp *qp, void *context, const struct nd_sge *sge,
 nd_status nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,
 	uint64_t remote_address, uint32_t remote_token, uint32_t flags);
 
-/* ---- connections --------------------------------------------------------------------------------------------- */
+/* ---- connections --------------------------------------------------------------------- */
 
 /*
  * Active:  connect -> (ov) -> [read_limits, private_data] -> complete_connect or reject -> send ...
- * Passive: listen, get_request -> (ov) -> [read_limits, private_data] -> accept or reject -> (ov) ...
- * End:     disconnect on both sides; notify_disconnect tells of the peer's.
- * A call in the wrong state: ND_CONNECTION_ACTIVE (connect, accept), ND_CONNECTION_INVALID (complete,
- * reject, disconnect, notify before a connection), ND_INVALID_DEVICE_STATE, and
- * ND_CONNECTION_ABORTED if the attempt has failed meanwhile.
+ * Passive: listen, get_request -> (ov) -> [read_limits, private_data] -> accept or reject -> (ov)
+ * ... End:     disconnect on both sides; notify_disconnect tells of the peer's. A call in the wrong
+ * state: ND_CONNECTION_ACTIVE (connect, accept), ND_CONNECTION_INVALID (complete, reject,
+ * disconnect, notify before a connection), ND_INVALID_DEVICE_STATE, and ND_CONNECTION_ABORTED if
+ * the attempt has failed meanwhile.
  */
 nd_status nd_connector_create(struct nd_adapter *a, struct nd_connector **c);
 /* Choose the local address (the adapter's, or the wildcard for it) and port (0: chosen at connect).
- * Optional. Whether the port is free shows at connect. ND_ADDRESS_ALREADY_ASSOCIATED: bound already. */
+ * Optional. Whether the port is free shows at connect. ND_ADDRESS_ALREADY_ASSOCIATED: bound
+ * already. */
 nd_status nd_connector_bind(struct nd_connector *c, const struct sockaddr *addr, socklen_t bytes);
 /*
- * Connect the queue pair, which must be of the same adapter and unused. inbound_reads, outbound_reads:
- * how many reads the peer may, and this side wants to have outstanding; lowered to what adapter and
- * peer grant (R-CONN-09). ov's outcome: ND_SUCCESS, the peer accepted (go on with
+ * Connect the queue pair, which must be of the same adapter and unused. inbound_reads,
+ * outbound_reads: how many reads the peer may, and this side wants to have outstanding; lowered to
+ * what adapter and peer grant (R-CONN-09). ov's outcome: ND_SUCCESS, the peer accepted (go on with
  * nd_connector_complete_connect()); ND_CONNECTION_REFUSED (nd_connector_reject_reason()),
  * ND_NETWORK_UNREACHABLE (no route), ND_HOST_UNREACHABLE (no neighbour), ND_IO_TIMEOUT (no answer):
  * after these four the connector may try again; ND_CANCELED.
- * Inline: ND_INVALID_BUFFER_SIZE (private data over max_caller_data), ND_BAD_NETWORK_NAME (wildcard),
- * ND_INVALID_ADDRESS, ND_SHARING_VIOLATION and ND_TOO_MANY_ADDRESSES (local port), and the states.
+ * Inline: ND_INVALID_BUFFER_SIZE (private data over max_caller_data), ND_BAD_NETWORK_NAME
+ * (wildcard), ND_INVALID_ADDRESS, ND_SHARING_VIOLATION and ND_TOO_MANY_ADDRESSES (local port), and
+ * the states.
  */
-nd_status nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sockaddr *dest,
-	socklen_t dest_bytes, uint32_t inbound_reads, uint32_t outbound_reads, const void *priv,
-	uint32_t priv_bytes, struct nd_overlapped *ov);
+nd_status nd_connector_connect(struct nd_connector *c, struct nd_qp *qp,
+	const struct sockaddr *dest, socklen_t dest_bytes, uint32_t inbound_reads,
+	uint32_t outbound_reads, const void *priv, uint32_t priv_bytes, struct nd_overlapped *ov);
 /* Tell the peer that this side is ready; when ov has completed, requests may be posted. */
 nd_status nd_connector_complete_connect(struct nd_connector *c, struct nd_overlapped *ov);
 /*
- * Accept a request that nd_listener_get_request() delivered here. Receives may be posted before; other
- * requests when ov has completed: ND_SUCCESS, the peer completed its side (or its first message came);
- * ND_CONNECTION_REFUSED: it gave up; ND_IO_TIMEOUT. Inline: ND_INVALID_BUFFER_SIZE (private data over
- * max_callee_data; the request is still there), ND_CONNECTION_ABORTED: the peer has gone.
+ * Accept a request that nd_listener_get_request() delivered here. Receives may be posted before;
+ * other requests when ov has completed: ND_SUCCESS, the peer completed its side (or its first
+ * message came); ND_CONNECTION_REFUSED: it gave up; ND_IO_TIMEOUT. Inline: ND_INVALID_BUFFER_SIZE
+ * (private data over max_callee_data; the request is still there), ND_CONNECTION_ABORTED: the peer
+ * has gone.
  */
 nd_status nd_connector_accept(struct nd_connector *c, struct nd_qp *qp, uint32_t inbound_reads,
 	uint32_t outbound_reads, const void *priv, uint32_t priv_bytes, struct nd_overlapped *ov);
 /* Instead of accept, or of complete_connect. Up to 148 bytes of private data (max_callee_data). */
 nd_status nd_connector_reject(struct nd_connector *c, const void *priv, uint32_t priv_bytes);
-/* inbound: reads that the peer may have outstanding here; outbound: those of ours there. Either may be
- * NULL. From the peer's request or answer on; before: ND_CONNECTION_INVALID (R-CONN-11). */
+/* inbound: reads that the peer may have outstanding here; outbound: those of ours there. Either may
+ * be NULL. From the peer's request or answer on; before: ND_CONNECTION_INVALID (R-CONN-11). */
 nd_status nd_connector_read_limits(struct nd_connector *c, uint32_t *inbound, uint32_t *outbound);
-/* The peer's private data, zero padded to the transport's field (R-CONN-08). *bytes: in, room in buf;
- * out, the field's size. ND_BUFFER_OVERFLOW: partial copy, also for the size query with NULL. */
+/* The peer's private data, zero padded to the transport's field (R-CONN-08). *bytes: in, room in
+ * buf; out, the field's size. ND_BUFFER_OVERFLOW: partial copy, also for the size query with NULL.
+ */
 nd_status nd_connector_private_data(struct nd_connector *c, void *buf, uint32_t *bytes);
-/* *bytes: in, room; out, size. ND_BUFFER_OVERFLOW: addr is untouched. ND_CONNECTION_INVALID: not bound
- * (local), no peer yet (peer) (R-CONN-19). */
-nd_status nd_connector_local_address(struct nd_connector *c, struct sockaddr *addr, socklen_t *bytes);
-nd_status nd_connector_peer_address(struct nd_connector *c, struct sockaddr *addr, socklen_t *bytes);
+/* *bytes: in, room; out, size. ND_BUFFER_OVERFLOW: addr is untouched. ND_CONNECTION_INVALID: not
+ * bound (local), no peer yet (peer) (R-CONN-19). */
+nd_status nd_connector_local_address(
+	struct nd_connector *c, struct sockaddr *addr, socklen_t *bytes);
+nd_status nd_connector_peer_address(
+	struct nd_connector *c, struct sockaddr *addr, socklen_t *bytes);
 /* CM's reject reason of a refused Connect (28: by the application, 8: nobody listens), else 0. */
 uint32_t nd_connector_reject_reason(const struct nd_connector *c);
 /*
- * Completes when the connection has ended: ND_SUCCESS, the peer disconnected or the connection broke;
- * ND_CONNECTION_DISCONNECTED, this side did (R-DISC-06). At once if it has ended already.
+ * Completes when the connection has ended: ND_SUCCESS, the peer disconnected or the connection
+ * broke; ND_CONNECTION_DISCONNECTED, this side did (R-DISC-06). At once if it has ended already.
  * ND_CONNECTION_INVALID: there was none. Any number may be pending.
  */
 nd_status nd_connector_notify_disconnect(struct nd_connector *c, struct nd_overlapped *ov);
 /*
- * End the connection: outstanding requests complete with ND_CANCELED, the queue pair and the connector
- * can't be used again. ov completes when the peer has agreed (ND_SUCCESS) or did not answer
- * (ND_TIMEOUT), and no memory of the queue pair's requests is touched any more (R-DISC-02).
+ * End the connection: outstanding requests complete with ND_CANCELED, the queue pair and the
+ * connector can't be used again. ov completes when the peer has agreed (ND_SUCCESS) or did not
+ * answer (ND_TIMEOUT), and no memory of the queue pair's requests is touched any more (R-DISC-02).
  * ND_CONNECTION_INVALID: not connected; ND_INVALID_DEVICE_STATE: under way already.
  */
 nd_status nd_connector_disconnect(struct nd_connector *c, struct nd_overlapped *ov);
@@ -430,16 +439,17 @@ nd_status nd_listener_create(struct nd_adapter *a, struct nd_listener **l);
 /*
  * Bind and listen at addr (port 0: chosen; wildcard address: all of this adapter's port), once.
  * backlog: requests waiting for nd_listener_get_request(), more are refused; 0: no limit of the
- * client's. ND_SHARING_VIOLATION: in use; ND_INVALID_ADDRESS; ND_INVALID_DEVICE_STATE: listens already.
+ * client's. ND_SHARING_VIOLATION: in use; ND_INVALID_ADDRESS; ND_INVALID_DEVICE_STATE: listens
+ * already.
  */
 nd_status nd_listener_listen(
 	struct nd_listener *l, const struct sockaddr *addr, socklen_t bytes, uint32_t backlog);
-/* With the port that was chosen; sizes as in nd_connector_local_address(). ND_INVALID_DEVICE_STATE: does
- * not listen. */
+/* With the port that was chosen; sizes as in nd_connector_local_address(). ND_INVALID_DEVICE_STATE:
+ * does not listen. */
 nd_status nd_listener_local_address(struct nd_listener *l, struct sockaddr *addr, socklen_t *bytes);
 /*
- * Completes when a request was put into the fresh connector c. Any number may be pending, each with a
- * connector of its own; requests go to them in order. ND_CONNECTION_ACTIVE: c is not fresh;
+ * Completes when a request was put into the fresh connector c. Any number may be pending, each with
+ * a connector of its own; requests go to them in order. ND_CONNECTION_ACTIVE: c is not fresh;
  * ND_INVALID_DEVICE_STATE: l does not listen.
  */
 nd_status nd_listener_get_request(
@@ -447,8 +457,8 @@ nd_status nd_listener_get_request(
 /* Pending nd_listener_get_request()s complete with ND_CANCELED, their connectors are fresh again; l
  * keeps listening. ND_SUCCESS. */
 nd_status nd_listener_cancel(struct nd_listener *l);
-/* Stop listening: pending calls as in cancel, requests that nobody took are rejected; connections that
- * came through it live on. NULL does nothing. */
+/* Stop listening: pending calls as in cancel, requests that nobody took are rejected; connections
+ * that came through it live on. NULL does nothing. */
 void nd_listener_close(struct nd_listener *l);
 
 #ifdef __cplusplus

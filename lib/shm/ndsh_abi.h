@@ -20,11 +20,11 @@
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments are multiples of this */
 
 /* Limits that both sides know; the daemon may grant less (ndsh_msg.h, ADAPTER INFO). */
-#define NDSH_SGE_MAX	 16u
-#define NDSH_INLINE_MAX	 256u
-#define NDSH_DEPTH_MAX	 4096u	/* send and receive queue, requests */
-#define NDSH_CQ_DEPTH_MAX 65536u /* entries */
-#define NDSH_QP_PER_SESSION_MAX 4096u /* one bit each in the doorbell bitmap */
+#define NDSH_SGE_MAX		16u
+#define NDSH_INLINE_MAX		256u
+#define NDSH_DEPTH_MAX		4096u  /* send and receive queue, requests */
+#define NDSH_CQ_DEPTH_MAX	65536u /* entries */
+#define NDSH_QP_PER_SESSION_MAX 4096u  /* one bit each in the doorbell bitmap */
 
 /* Work request operations (ndsh_swr.ctrl); stable numbers. */
 enum ndsh_op {
@@ -87,9 +87,9 @@ struct ndsh_rwr {
 static_assert(sizeof(struct ndsh_rwr) == 32, "ABI");
 
 #define NDSH_CTRL_PHASE 0x80000000u
-#define NDSH_CTRL(op, nsge, flags, phase)                                                           \
+#define NDSH_CTRL(op, nsge, flags, phase)                                                          \
 	((uint32_t)(op) | (uint32_t)(nsge) << 8 | (uint32_t)(flags) << 16 | (uint32_t)(phase) << 31)
-#define NDSH_CTRL_OP(c)	   ((c) & 0xffu)
+#define NDSH_CTRL_OP(c)	   ((c)&0xffu)
 #define NDSH_CTRL_NSGE(c)  (((c) >> 8) & 0xffu)
 #define NDSH_CTRL_FLAGS(c) (((c) >> 16) & 0x7fffu)
 
@@ -126,13 +126,13 @@ enum {
  */
 struct ndsh_cqe {
 	uint64_t context;
-	uint32_t qp;	    /* the client's handle of the queue pair */
-	uint32_t bytes;	    /* moved; 0 on failure */
-	uint32_t data;	    /* immediate or token */
-	uint32_t slot_count;/* requests of that queue (SQ or RQ) finished so far, mod 2^32: frees slots */
-	uint32_t syndrome;  /* AETH syndrome or engine's reason, for people */
-	uint8_t status;	    /* enum ndsh_wc_status */
-	uint8_t op;	    /* enum ndsh_op or NDSH_OP_RECV */
+	uint32_t qp;	     /* the client's handle of the queue pair */
+	uint32_t bytes;	     /* moved; 0 on failure */
+	uint32_t data;	     /* immediate or token */
+	uint32_t slot_count; /* requests of that queue finished so far, mod 2^32: frees slots */
+	uint32_t syndrome;   /* AETH syndrome or engine's reason, for people */
+	uint8_t status;	     /* enum ndsh_wc_status */
+	uint8_t op;	     /* enum ndsh_op or NDSH_OP_RECV */
 	uint8_t reserved;
 	uint8_t flags;
 };
@@ -144,20 +144,20 @@ static_assert(sizeof(struct ndsh_cqe) == 32, "ABI");
  * ring, the receive ring, SGE side arrays, inline area (ndsh_qp_layout()).
  */
 struct ndsh_qp_page {
-	_Alignas(NDSH_CACHE_LINE) uint32_t sq_polled; /* 1: descriptors are looked for, no doorbell needed */
+	_Alignas(NDSH_CACHE_LINE) uint32_t sq_polled; /* 1: no doorbell needed */
 	uint32_t sq_done;			      /* send requests finished so far, mod 2^32 */
-	uint32_t rq_done;			      /* receive requests finished so far, mod 2^32 */
-	uint32_t dead;				      /* 1: in error state */
+	uint32_t rq_done; /* receive requests finished so far, mod 2^32 */
+	uint32_t dead;	  /* 1: in error state */
 	_Alignas(NDSH_CACHE_LINE) uint8_t client_line[64]; /* reserved for the client's words */
 };
 static_assert(sizeof(struct ndsh_qp_page) == 128, "ABI");
 
 /* Arm types inside the arm word: strength grows with the number (R-CQ-18). */
 enum ndsh_arm { NDSH_ARM_NONE = 0, NDSH_ARM_ERRORS = 1, NDSH_ARM_SOLICITED = 2, NDSH_ARM_ANY = 3 };
-#define NDSH_ARM_WORD(type, n) ((uint64_t)(type) << 62 | ((n) & NDSH_ARM_SEQ_MASK))
+#define NDSH_ARM_WORD(type, n) ((uint64_t)(type) << 62 | ((n)&NDSH_ARM_SEQ_MASK))
 #define NDSH_ARM_SEQ_MASK      0x3fffffffffffffffull
 #define NDSH_ARM_TYPE(w)       ((enum ndsh_arm)((w) >> 62))
-#define NDSH_ARM_SEQ(w)	       ((w) & NDSH_ARM_SEQ_MASK)
+#define NDSH_ARM_SEQ(w)	       ((w)&NDSH_ARM_SEQ_MASK)
 
 /* CQ faults, sticky (R-CQ-08). */
 enum { NDSH_CQ_OK = 0, NDSH_CQ_OVERRUN = 1, NDSH_CQ_FATAL = 2 };

@@ -11,9 +11,10 @@ is_depth(uint32_t v, uint32_t min, uint32_t max)
 static bool
 dims_ok(const struct ndsh_qp_dims *d)
 {
-	return is_depth(d->sq_depth, 1, NDSH_DEPTH_MAX) && is_depth(d->rq_depth, 1, NDSH_DEPTH_MAX) &&
-	       d->sq_sge >= 1 && d->sq_sge <= NDSH_SGE_MAX && d->rq_sge >= 1 &&
-	       d->rq_sge <= NDSH_SGE_MAX && d->inline_bytes <= NDSH_INLINE_MAX;
+	return is_depth(d->sq_depth, 1, NDSH_DEPTH_MAX) &&
+	       is_depth(d->rq_depth, 1, NDSH_DEPTH_MAX) && d->sq_sge >= 1 &&
+	       d->sq_sge <= NDSH_SGE_MAX && d->rq_sge >= 1 && d->rq_sge <= NDSH_SGE_MAX &&
+	       d->inline_bytes <= NDSH_INLINE_MAX;
 }
 
 /* Give the next part of the block bytes, rounded up to whole cache lines. */

@@ -8,7 +8,7 @@
 #define HELD (1u << NDSH_ST_HELLO)
 #define OPEN (1u << NDSH_ST_OPEN)
 
-#define MSG(type, request, reply, legal)                                                             \
+#define MSG(type, request, reply, legal)                                                           \
 	[NDSH_MSG_##type] = {#type, sizeof(struct request), sizeof(struct reply), legal}
 
 const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
@@ -122,7 +122,8 @@ ndsh_hello_check(const struct ndsh_hello *m)
 	if (m->magic != own.magic)
 		return "not a dpdk-ndd client (magic number)";
 	if (m->abi_major != own.abi_major)
-		return "client library and daemon speak different ABI versions; update the older one";
+		return "client library and daemon speak different ABI versions; update the older "
+		       "one";
 	if (m->swr_bytes != own.swr_bytes || m->rwr_bytes != own.rwr_bytes ||
 		m->cqe_bytes != own.cqe_bytes || m->sge_bytes != own.sge_bytes ||
 		m->qp_page_bytes != own.qp_page_bytes || m->cq_page_bytes != own.cq_page_bytes ||

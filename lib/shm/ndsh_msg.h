@@ -32,9 +32,9 @@
 
 #include "ndsh_abi.h"
 
-#define NDSH_MAGIC     0x3144444eu /* "NDD1" */
-#define NDSH_MSG_BYTES 1024u	   /* no message is longer */
-#define NDSH_REPLY     0x8000u
+#define NDSH_MAGIC	    0x3144444eu /* "NDD1" */
+#define NDSH_MSG_BYTES	    1024u	/* no message is longer */
+#define NDSH_REPLY	    0x8000u
 #define NDSH_SOCKET_DEFAULT "/run/dpdk-ndd/dpdk-ndd.sock"
 
 #define NDSH_CALLER_DATA_MAX 56u  /* private data of Connect (REQ) */
@@ -119,18 +119,19 @@ struct ndsh_address_list_reply {
 #define NDSH_PLACE_ANY 0xffffffffu
 struct ndsh_open {
 	struct ndsh_msg_hdr h;
-	struct ndsh_addr addr;	 /* a local address of the daemon; port ignored */
-	uint32_t placement;	 /* shard wanted, or NDSH_PLACE_ANY */
+	struct ndsh_addr addr; /* a local address of the daemon; port ignored */
+	uint32_t placement;    /* shard wanted, or NDSH_PLACE_ANY */
 	uint32_t reserved;
 };
-/* fd: wake fd, one end of a stream socketpair: the client send()s 1 byte (MSG_NOSIGNAL: a pipe whose
- * daemon has died would raise SIGPIPE in the application). */
+/* fd: wake fd, one end of a stream socketpair: the client send()s 1 byte (MSG_NOSIGNAL: a pipe
+ * whose daemon has died would raise SIGPIPE in the application). */
 struct ndsh_open_reply {
 	struct ndsh_msg_hdr h;
 	uint64_t adapter_id;
 	uint64_t max_mr_bytes, max_transfer_bytes;
 	uint32_t shard, numa_node;
-	uint32_t max_sge, max_inline, max_depth, max_cq_depth, max_read_limit, max_qps, max_cqs, max_mrs;
+	uint32_t max_sge, max_inline, max_depth, max_cq_depth, max_read_limit, max_qps, max_cqs,
+		max_mrs;
 	uint32_t path_mtu; /* bytes */
 	uint32_t reserved;
 };
@@ -153,21 +154,27 @@ struct ndsh_segment_mapped {
 	uint64_t client_va; /* where the client mapped it: addresses in SGEs are relative to this */
 };
 /* Requests that name one object (MAPPED's reply: the segment), PD_CREATE (id 0, the reply has the
- * new one), and replies without a body of their own (id: the object made, or that of the request). */
+ * new one), and replies without a body of their own (id: the object made, or the request's). */
 struct ndsh_id_msg {
 	struct ndsh_msg_hdr h;
 	uint32_t id, reserved;
 };
 
 /* ---- objects ---- */
-/* Reply: ndsh_id_msg, fd: read end of a pipe; one byte per fired arm, EOF when the daemon is gone. */
+/* Reply: ndsh_id_msg, fd: read end of a pipe; one byte per fired arm, EOF: the daemon is gone. */
 struct ndsh_cq_create {
 	struct ndsh_msg_hdr h;
 	uint32_t segment, depth;
 	uint64_t offset;
 };
-enum { NDSH_ACCESS_LOCAL_WRITE = 1, NDSH_ACCESS_REMOTE_READ = 2, NDSH_ACCESS_REMOTE_WRITE = 4,
-	NDSH_ACCESS_REMOTE_ATOMIC = 8, NDSH_ACCESS_WINDOW_BIND = 16, NDSH_ACCESS_MASK = 31 };
+enum {
+	NDSH_ACCESS_LOCAL_WRITE = 1,
+	NDSH_ACCESS_REMOTE_READ = 2,
+	NDSH_ACCESS_REMOTE_WRITE = 4,
+	NDSH_ACCESS_REMOTE_ATOMIC = 8,
+	NDSH_ACCESS_WINDOW_BIND = 16,
+	NDSH_ACCESS_MASK = 31
+};
 struct ndsh_mr_register {
 	struct ndsh_msg_hdr h;
 	uint32_t pd, access;
@@ -188,14 +195,14 @@ struct ndsh_qp_create {
 };
 struct ndsh_qp_create_reply {
 	struct ndsh_msg_hdr h;
-	uint32_t qp;	/* session-local number: doorbell bit */
-	uint32_t qpn;	/* on the wire */
+	uint32_t qp;  /* session-local number: doorbell bit */
+	uint32_t qpn; /* on the wire */
 };
 
 /* ---- connections ---- */
 struct ndsh_listener_create { /* reply: ndsh_listener_create_reply */
 	struct ndsh_msg_hdr h;
-	struct ndsh_addr addr; /* all-zero ip: every address of the port opened; port 0: choose one */
+	struct ndsh_addr addr; /* all-zero ip: all of the port opened; port 0: choose one */
 	uint32_t backlog, reserved;
 };
 struct ndsh_listener_create_reply {
@@ -207,7 +214,7 @@ struct ndsh_connect { /* reply: ndsh_id_msg with the connection's id; then EV_CO
 	struct ndsh_msg_hdr h;
 	uint32_t qp;
 	uint32_t priv_bytes;
-	struct ndsh_addr local, remote; /* local port 0: choose an ephemeral one */
+	struct ndsh_addr local, remote;	       /* local port 0: choose an ephemeral one */
 	uint8_t inbound_reads, outbound_reads; /* responder resources, initiator depth */
 	uint8_t tos, reserved[5];
 	uint8_t priv[NDSH_CALLER_DATA_MAX];
@@ -225,8 +232,8 @@ struct ndsh_reject {
 	uint8_t priv[NDSH_REJECT_DATA_MAX];
 	uint32_t reserved;
 };
-struct ndsh_ev_conn { /* body of every EV_CONN_*; unused fields 0 */
-	struct ndsh_msg_hdr h;	/* status: the outcome */
+struct ndsh_ev_conn {	       /* body of every EV_CONN_*; unused fields 0 */
+	struct ndsh_msg_hdr h; /* status: the outcome */
 	uint32_t conn, listener;
 	struct ndsh_addr local, remote;
 	uint32_t reject_reason; /* CM's code if the peer rejected, else 0 */

@@ -11,7 +11,7 @@
 
 #include "ndsh_abi.h"
 
-/* ---- layouts: where the parts of a queue pair or CQ block lie ------------------------- */
+/* ---- layouts: where the parts of a queue pair or CQ block lie ------------------------ */
 
 struct ndsh_qp_layout {
 	uint32_t sq_off, rq_off, sq_sge_off, rq_sge_off, inline_off;
@@ -27,10 +27,10 @@ struct ndsh_qp_dims {
 bool ndsh_qp_layout(const struct ndsh_qp_dims *d, struct ndsh_qp_layout *l);
 /* From one slot's inline bytes to the next slot's: whole words of 16 bytes. */
 #define NDSH_INLINE_STRIDE(inline_bytes) (((inline_bytes) + 15u) & ~15u)
-/* Bytes of a CQ block of depth entries (a power of two, 2..NDSH_CQ_DEPTH_MAX); 0 if out of range. */
+/* Bytes of a CQ block of depth entries, a power of two, 2..NDSH_CQ_DEPTH_MAX; else 0. */
 uint32_t ndsh_cq_bytes(uint32_t depth);
 
-/* ---- client: producing descriptors ---------------------------------------------------- */
+/* ---- client: producing descriptors --------------------------------------------------- */
 
 struct ndsh_sq { /* one side's view of a send ring */
 	struct ndsh_swr *ring;
@@ -51,11 +51,12 @@ void ndsh_rq_view(struct ndsh_rq *rq, void *base, const struct ndsh_qp_dims *d);
 
 /* Put a request in the next slot; the caller knows that it is free. wr->ctrl carries op, num_sge
  * and flags without phase; sge has num_sge entries (unless INLINE: then data has inline_bytes). */
-void ndsh_sq_push(
-	struct ndsh_sq *sq, const struct ndsh_swr *wr, const struct ndsh_sge *sge, const void *data);
-void ndsh_rq_push(struct ndsh_rq *rq, uint64_t context, const struct ndsh_sge *sge, uint32_t num_sge);
+void ndsh_sq_push(struct ndsh_sq *sq, const struct ndsh_swr *wr, const struct ndsh_sge *sge,
+	const void *data);
+void ndsh_rq_push(
+	struct ndsh_rq *rq, uint64_t context, const struct ndsh_sge *sge, uint32_t num_sge);
 
-/* ---- daemon: one untrusted descriptor into one checked private copy ------------------- */
+/* ---- daemon: one untrusted descriptor into one checked private copy ------------------ */
 
 struct ndsh_send { /* checked */
 	uint64_t context, raddr;
@@ -88,13 +89,13 @@ bool ndsh_rq_ready(const struct ndsh_rq *rq);
 enum ndsh_fetch ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out);
 enum ndsh_fetch ndsh_rq_fetch(struct ndsh_rq *rq, struct ndsh_recv *out);
 
-/* ---- completion queue ------------------------------------------------------------------- */
+/* ---- completion queue ---------------------------------------------------------------- */
 
 struct ndsh_cq { /* daemon's view, indices private */
 	struct ndsh_cq_page *page;
 	struct ndsh_cqe *ring;
 	uint32_t depth;
-	uint32_t fault; /* enum of NDSH_CQ_*; ndsh_cq_push() sets OVERRUN, the owner may set FATAL */
+	uint32_t fault; /* NDSH_CQ_*; ndsh_cq_push() sets OVERRUN, the owner may set FATAL */
 	uint64_t produced, solicited;
 	uint64_t consumer; /* as last read from the page */
 };
@@ -118,9 +119,9 @@ void ndsh_cq_reader_view(struct ndsh_cq_reader *r, void *base, uint32_t depth);
 /* Take up to n entries; returns how many. Moves page->consumer. One thread at a time. */
 uint32_t ndsh_cq_poll(struct ndsh_cq_reader *r, struct ndsh_cqe *out, uint32_t n);
 enum ndsh_arm_result {
-	NDSH_ARMED,	  /* a wake-up will come */
-	NDSH_ARM_FIRED,	  /* satisfied at once by this side: no wake-up will come for it */
-	NDSH_ARM_FAULT,	  /* the CQ is dead: page->fault says why */
+	NDSH_ARMED,	/* a wake-up will come */
+	NDSH_ARM_FIRED, /* satisfied at once by this side: no wake-up will come for it */
+	NDSH_ARM_FAULT, /* the CQ is dead: page->fault says why */
 };
 /* Arm, joining with an earlier arm (R-CQ-18), and satisfy at once if an untaken entry is newer than
  * the last notification (R-CQ-12..15; not for ERRORS). *before, if not NULL: what it joined with;
@@ -132,16 +133,16 @@ enum ndsh_arm ndsh_cq_armed(const struct ndsh_cq_reader *r);
 /* Take the arm back (R-CQ-34); true if there was one (else a wake-up is already on its way). */
 bool ndsh_cq_disarm(struct ndsh_cq_reader *r);
 
-/* ---- doorbells ------------------------------------------------------------------------------ */
+/* ---- doorbells ----------------------------------------------------------------------- */
 
 /* Client, after ndsh_sq_push(): true if the wake fd must be written. qp_index is session-local. */
-bool ndsh_doorbell_ring(
-	struct ndsh_session_page *s, struct ndsh_qp_page *qp, uint32_t qp_index);
+bool ndsh_doorbell_ring(struct ndsh_session_page *s, struct ndsh_qp_page *qp, uint32_t qp_index);
 /* Daemon, once per turn: take the summary (one plain load if nobody rang); the value is for
  * ndsh_doorbell_take(). What is rung after this call waits for the next turn: work is bounded. */
 uint64_t ndsh_doorbell_begin(struct ndsh_session_page *s);
 /* Daemon: take the rung bits of the next word, *word (0..63); false if none is left this time. */
-bool ndsh_doorbell_take(struct ndsh_session_page *s, uint64_t *summary, uint32_t *word, uint64_t *bits);
+bool ndsh_doorbell_take(
+	struct ndsh_session_page *s, uint64_t *summary, uint32_t *word, uint64_t *bits);
 /* Daemon: from now on descriptors of this queue pair are looked for without a doorbell ... */
 void ndsh_sq_unpark(struct ndsh_qp_page *qp);
 /* ... and no longer. False: a descriptor came meanwhile, the queue pair stays unparked. */

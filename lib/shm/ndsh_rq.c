@@ -21,8 +21,7 @@ ndsh_rq_push(struct ndsh_rq *rq, uint64_t context, const struct ndsh_sge *sge, u
 		memcpy(&d->sge0, sge, sizeof(*sge));
 	else if (num_sge > 1)
 		memcpy(&rq->sge[(size_t)slot * rq->sge_max], sge, num_sge * sizeof(*sge));
-	ndsh_store32_release(
-		&d->ctrl, NDSH_CTRL(0, num_sge, 0, ndsh_phase(rq->next, rq->depth)));
+	ndsh_store32_release(&d->ctrl, NDSH_CTRL(0, num_sge, 0, ndsh_phase(rq->next, rq->depth)));
 	rq->next++;
 }
 

@@ -16,7 +16,8 @@
 #define MESSAGE_MAX (1ull << 31) /* IBTA: longest message */
 
 void
-ndsh_sq_push(struct ndsh_sq *sq, const struct ndsh_swr *wr, const struct ndsh_sge *sge, const void *data)
+ndsh_sq_push(
+	struct ndsh_sq *sq, const struct ndsh_swr *wr, const struct ndsh_sge *sge, const void *data)
 {
 	uint32_t slot = sq->next & (sq->depth - 1);
 	uint32_t nsge = NDSH_CTRL_NSGE(wr->ctrl);
@@ -38,8 +39,8 @@ ndsh_sq_push(struct ndsh_sq *sq, const struct ndsh_swr *wr, const struct ndsh_sg
 	} else if (nsge > 1) {
 		memcpy(&sq->sge[(size_t)slot * sq->sge_max], sge, nsge * sizeof(*sge));
 	}
-	ndsh_store32_release(&d->ctrl,
-		(wr->ctrl & ~NDSH_CTRL_PHASE) | ndsh_phase(sq->next, sq->depth) << 31);
+	ndsh_store32_release(
+		&d->ctrl, (wr->ctrl & ~NDSH_CTRL_PHASE) | ndsh_phase(sq->next, sq->depth) << 31);
 	sq->next++;
 }
 
@@ -61,7 +62,8 @@ op_takes_inline(uint32_t op)
 static bool
 ctrl_ok(uint32_t ctrl, uint32_t sge_max)
 {
-	uint32_t op = NDSH_CTRL_OP(ctrl), flags = NDSH_CTRL_FLAGS(ctrl), nsge = NDSH_CTRL_NSGE(ctrl);
+	uint32_t op = NDSH_CTRL_OP(ctrl), flags = NDSH_CTRL_FLAGS(ctrl),
+		 nsge = NDSH_CTRL_NSGE(ctrl);
 
 	if (op < NDSH_OP_SEND || op > NDSH_OP_FAST_REGISTER || (flags & ~NDSH_WRF_MASK) != 0)
 		return false;
@@ -116,7 +118,8 @@ ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out)
 		fetch_inline(sq, slot, out, bytes);
 	} else {
 		uint32_t nsge = NDSH_CTRL_NSGE(ctrl);
-		const struct ndsh_sge *list = nsge == 1 ? &d.sge0 : &sq->sge[(size_t)slot * sq->sge_max];
+		const struct ndsh_sge *list =
+			nsge == 1 ? &d.sge0 : &sq->sge[(size_t)slot * sq->sge_max];
 
 		if (!fetch_sges(list, out, nsge))
 			return NDSH_FETCH_BROKEN;

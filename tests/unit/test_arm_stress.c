@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The real arming and doorbell code between two threads that sleep at every opportunity. What a model
- * of x86-TSO proves, this tries with the compiler's code and, in a ThreadSanitizer build
+ * The real arming and doorbell code between two threads that sleep at every opportunity. What a
+ * model of x86-TSO proves, this tries with the compiler's code and, in a ThreadSanitizer build
  * (-Db_sanitize=thread), for races. A program of its own: Criterion's isolation and that sanitizer
  * exclude each other. The deadline only bounds a failure: a lost wake-up would sleep for ever.
  */
@@ -20,13 +20,13 @@
 #define DEADLINE_S 60
 #define DEPTH	   64u
 
-#define CHECK(ok, ...)                                                                              \
-	do {                                                                                        \
-		if (!(ok)) {                                                                        \
-			fprintf(stderr, "line %d: %s: ", __LINE__, #ok);                            \
-			fprintf(stderr, __VA_ARGS__);                                               \
-			exit(1);                                                                    \
-		}                                                                                   \
+#define CHECK(ok, ...)                                                                             \
+	do {                                                                                       \
+		if (!(ok)) {                                                                       \
+			fprintf(stderr, "line %d: %s: ", __LINE__, #ok);                           \
+			fprintf(stderr, __VA_ARGS__);                                              \
+			exit(1);                                                                   \
+		}                                                                                  \
 	} while (0)
 
 /* xorshift: pauses of a few dozen instructions shift the two threads against each other */
@@ -54,7 +54,7 @@ wait_for(sem_t *sem)
 	return true;
 }
 
-/* ---- completions and arming ------------------------------------------------------------------------ */
+/* ---- completions and arming ---------------------------------------------------------- */
 
 struct arming {
 	_Alignas(64) uint8_t block[sizeof(struct ndsh_cq_page) + DEPTH * sizeof(struct ndsh_cqe)];
@@ -70,8 +70,8 @@ taken_of(const struct arming *a)
 	return (uint32_t)__atomic_load_n(&a->cq.page->consumer, __ATOMIC_ACQUIRE);
 }
 
-/* Bursts of a few entries. At times it waits until the client has taken all and gone to sleep, or is
- * about to: only if that one was told, of course. */
+/* Bursts of a few entries. At times it waits until the client has taken all and gone to sleep, or
+ * is about to: only if that one was told, of course. */
 static void *
 produce(void *arg)
 {
@@ -134,7 +134,8 @@ arm_and_sleep(enum ndsh_arm type)
 	pthread_create(&producer, NULL, produce, a);
 	consume(a, type);
 	pthread_join(producer, NULL);
-	/* One notification per arm: what was slept for was fired; the last may not have been slept for. */
+	/* One notification per arm: what was slept for was fired; the last may not have been slept
+	 * for. */
 	CHECK(a->slept == a->fired || a->slept + 1 == a->fired, "%u sleeps, %u fired\n", a->slept,
 		a->fired);
 	printf("%u entries, %u sleeps\n", CYCLES, a->slept);
@@ -142,7 +143,7 @@ arm_and_sleep(enum ndsh_arm type)
 	free(a);
 }
 
-/* ---- descriptors and doorbells ----------------------------------------------------------------------- */
+/* ---- descriptors and doorbells ------------------------------------------------------- */
 
 struct bell {
 	void *block;
@@ -172,7 +173,8 @@ serve(void *arg)
 		while (seen < CYCLES && (summary = ndsh_doorbell_begin(&b->page)) == 0) {
 			if (!ndsh_doorbell_sleep(&b->page))
 				continue;
-			CHECK(wait_for(&b->wake), "asleep with %u of %u descriptors seen\n", seen, CYCLES);
+			CHECK(wait_for(&b->wake), "asleep with %u of %u descriptors seen\n", seen,
+				CYCLES);
 			ndsh_doorbell_awake(&b->page);
 		}
 		while (ndsh_doorbell_take(&b->page, &summary, &word, &bits))
@@ -204,7 +206,8 @@ post_and_ring(void)
 	pthread_create(&daemon, NULL, serve, b);
 	for (uint32_t i = 0; i < CYCLES; i++) {
 		const struct ndsh_sge sge[2] = {{i, 1, 2}, {i, 3, 4}};
-		struct ndsh_swr wr = {.context = i, .ctrl = NDSH_CTRL(NDSH_OP_SEND, 1 + i % 2, 0, 0)};
+		struct ndsh_swr wr = {
+			.context = i, .ctrl = NDSH_CTRL(NDSH_OP_SEND, 1 + i % 2, 0, 0)};
 
 		while (i - __atomic_load_n(&qp->sq_done, __ATOMIC_ACQUIRE) >= d.sq_depth)
 			sched_yield();
@@ -223,7 +226,8 @@ int
 main(void)
 {
 	arm_and_sleep(NDSH_ARM_ANY);
-	/* An unsolicited entry may satisfy it at arm time only (R-CQ-13); the last one is solicited. */
+	/* An unsolicited entry may satisfy it at arm time only (R-CQ-13); the last one is
+	 * solicited. */
 	arm_and_sleep(NDSH_ARM_SOLICITED);
 	post_and_ring();
 	return 0;

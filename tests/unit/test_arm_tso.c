@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The arm word under x86-TSO, all interleavings. The two step functions below are ndsh_cq_push(),
- * ndsh_cq_publish() and ndsh_cq_fire() on the daemon's side and ndsh_cq_poll() and ndsh_cq_arm() on the
- * client's, one instruction per step; whoever changes ndsh_arm.c changes them here too. Each mutation
- * leaves out or weakens one barrier, check or swap, and must be found in at least one scenario.
+ * ndsh_cq_publish() and ndsh_cq_fire() on the daemon's side and ndsh_cq_poll() and ndsh_cq_arm() on
+ * the client's, one instruction per step; whoever changes ndsh_arm.c changes them here too. Each
+ * mutation leaves out or weakens one barrier, check or swap, and must be found in at least one
+ * scenario.
  */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -16,39 +17,50 @@ enum ghost { WAKES, TOKEN, FIRES, OWED_FROM, TAKEN_AT_ARM, HELD };
 enum type { T_NONE, T_ERRORS, T_SOLICITED, T_ANY };
 #define WORD(type, n) ((uint8_t)((type) << 4 | (n)))
 #define TYPE(w)	      ((w) >> 4)
-#define SEQ(w)	      ((uint8_t)((w) & 15))
+#define SEQ(w)	      ((uint8_t)((w)&15))
 
 enum mutation {
 	NONE,
-	D_NO_BARRIER,	   /* daemon: no full barrier between publishing and judging */
-	D_JUDGE_FIRST,	   /* daemon: judges before it publishes */
-	D_NO_SEQ_CHECK,	   /* daemon: fires at any arm, P > N or not */
-	D_NO_REJUDGE,	   /* daemon: gives up after a failed swap */
-	D_PLAIN_STORE,	   /* daemon: stores the arm word instead of swapping it */
-	D_ANY_ENTRY,	   /* daemon: SOLICITED fires for every entry */
-	D_NO_FAULT,	   /* daemon: a fault fires nothing */
-	C_NO_BARRIER,	   /* client: stores the arm word, no locked instruction */
-	C_NO_CHECK,	   /* client: no look at P after arming */
-	C_NO_FAULT_CHECK,  /* client: no look at the fault after arming */
-	C_NO_MAX,	   /* client: fires if P > N, also for entries it has taken */
-	C_NO_RAISE,	   /* client: a new arm keeps N below what was taken */
-	C_RAISE_ALWAYS,	   /* client: a joined arm raises N too */
-	C_NO_RETRY,	   /* client: one attempt to swap the arm in */
-	C_NO_JOIN,	   /* client: the later type replaces the stronger */
-	C_NO_REJUDGE,	   /* client: believes to have fired though the swap failed */
+	D_NO_BARRIER,	  /* daemon: no full barrier between publishing and judging */
+	D_JUDGE_FIRST,	  /* daemon: judges before it publishes */
+	D_NO_SEQ_CHECK,	  /* daemon: fires at any arm, P > N or not */
+	D_NO_REJUDGE,	  /* daemon: gives up after a failed swap */
+	D_PLAIN_STORE,	  /* daemon: stores the arm word instead of swapping it */
+	D_ANY_ENTRY,	  /* daemon: SOLICITED fires for every entry */
+	D_NO_FAULT,	  /* daemon: a fault fires nothing */
+	C_NO_BARRIER,	  /* client: stores the arm word, no locked instruction */
+	C_NO_CHECK,	  /* client: no look at P after arming */
+	C_NO_FAULT_CHECK, /* client: no look at the fault after arming */
+	C_NO_MAX,	  /* client: fires if P > N, also for entries it has taken */
+	C_NO_RAISE,	  /* client: a new arm keeps N below what was taken */
+	C_RAISE_ALWAYS,	  /* client: a joined arm raises N too */
+	C_NO_RETRY,	  /* client: one attempt to swap the arm in */
+	C_NO_JOIN,	  /* client: the later type replaces the stronger */
+	C_NO_REJUDGE,	  /* client: believes to have fired though the swap failed */
 	MUTATIONS,
 };
 static const char *const mutation_names[MUTATIONS] = {
-	"(none)", "daemon: no barrier after publishing", "daemon: judges before publishing",
-	"daemon: no P > N check", "daemon: no second judgement", "daemon: store instead of swap",
-	"daemon: SOLICITED fires for any entry", "daemon: fault fires nothing",
-	"client: arms without a barrier", "client: no check after arming",
-	"client: no look at the fault", "client: P > N instead of P > max(N, C)",
-	"client: a new arm keeps the old N", "client: a joined arm raises N",
-	"client: arms without retry", "client: later type replaces", "client: no second judgement",
+	"(none)",
+	"daemon: no barrier after publishing",
+	"daemon: judges before publishing",
+	"daemon: no P > N check",
+	"daemon: no second judgement",
+	"daemon: store instead of swap",
+	"daemon: SOLICITED fires for any entry",
+	"daemon: fault fires nothing",
+	"client: arms without a barrier",
+	"client: no check after arming",
+	"client: no look at the fault",
+	"client: P > N instead of P > max(N, C)",
+	"client: a new arm keeps the old N",
+	"client: a joined arm raises N",
+	"client: arms without retry",
+	"client: later type replaces",
+	"client: no second judgement",
 };
 
-/* What the daemon makes: entries of a turn, turns end with '|'. u, s: unsolicited, solicited; f: fault */
+/* What the daemon makes: entries of a turn, turns end with '|'. u, s: unsolicited, solicited; f:
+ * fault */
 /* What the client does: p poll; a, s, e arm ANY, SOLICITED, ERRORS; w sleep if armed, else go on;
  * r from the start until all entries are taken; x end if the last arm did not hold */
 struct scenario {
@@ -72,7 +84,7 @@ static const struct scenario scenarios[] = {
 static enum mutation mutation;
 static const struct scenario *scenario;
 
-/* ---- daemon ---------------------------------------------------------------------------------------- */
+/* ---- daemon -------------------------------------------------------------------------- */
 
 enum { D_AT, D_MADE, D_SOL, D_FAULT, D_WORD, D_PHASE }; /* registers */
 
@@ -195,7 +207,7 @@ daemon_step(struct tso_state *s, const char **wrong)
 	}
 }
 
-/* ---- client ------------------------------------------------------------------------------------------ */
+/* ---- client -------------------------------------------------------------------------- */
 
 enum { C_AT, C_TAKEN, C_WORD, C_TYPE, C_RESULT, C_P }; /* registers */
 enum { R_ARMED, R_FIRED, R_FAULT };
@@ -224,7 +236,8 @@ armed(struct tso_state *s, const uint8_t *r)
 	s->ghost[HELD] = 1;
 }
 
-/* pc 10: load; 11: swap in; 12: load again; 13: load P; 14: look at the fault; 15: judge; 16: fire */
+/* pc 10: load; 11: swap in; 12: load again; 13: load P; 14: look at the fault; 15: judge; 16: fire
+ */
 static enum tso_step
 client_arms(struct tso_state *s, uint8_t *r, uint8_t *pc, const char **wrong)
 {
@@ -354,7 +367,7 @@ client_step(struct tso_state *s, const char **wrong)
 	return TSO_DONE;
 }
 
-/* ---- the two together ---------------------------------------------------------------------------------- */
+/* ---- the two together ---------------------------------------------------------------- */
 
 static enum tso_step
 step(struct tso_state *s, int t, const char **wrong)
@@ -433,7 +446,8 @@ Test(arm_tso, every_barrier_check_and_swap_is_needed)
 		for (size_t i = 0; i < COUNT(scenarios) && found == NULL; i++) {
 			found = run(&scenarios[i], m, &states);
 			if (found != NULL)
-				printf("%-40s %-32s %s\n", mutation_names[m], scenarios[i].name, found);
+				printf("%-40s %-32s %s\n", mutation_names[m], scenarios[i].name,
+					found);
 		}
 		cr_expect(found != NULL, "%s: not found", mutation_names[m]);
 	}

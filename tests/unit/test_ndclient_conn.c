@@ -25,6 +25,7 @@ make_adapter(void)
 	a->info.max_callee_data = 148;
 	TAILQ_INIT(&a->connectors);
 	TAILQ_INIT(&a->listeners);
+	TAILQ_INIT(&a->qps);
 	for (uint32_t i = 0; i < ND_CONN_BUCKETS; i++)
 		LIST_INIT(&a->conns[i]);
 	return a;
@@ -47,7 +48,30 @@ make_qp(struct nd_adapter *a)
 
 	memset(qp, 0, sizeof(*qp));
 	qp->adapter = a;
+	TAILQ_INSERT_TAIL(&a->qps, qp, link);
 	return qp;
+}
+
+static void
+drop(struct nd_adapter *a)
+{
+	struct nd_connector *c;
+	struct nd_listener *l;
+	struct nd_qp *qp;
+
+	while ((c = TAILQ_FIRST(&a->connectors)) != NULL) {
+		TAILQ_REMOVE(&a->connectors, c, link);
+		free(c);
+	}
+	while ((l = TAILQ_FIRST(&a->listeners)) != NULL) {
+		TAILQ_REMOVE(&a->listeners, l, link);
+		nd_listener_free(l);
+	}
+	while ((qp = TAILQ_FIRST(&a->qps)) != NULL) {
+		TAILQ_REMOVE(&a->qps, qp, link);
+		free(qp);
+	}
+	free(a);
 }
 
 /* The table of 4.13; P: the call would go on to the daemon, not asked for here. */
@@ -71,9 +95,9 @@ static const struct {
 		ND_CONNECTION_INVALID, ND_CONNECTION_INVALID},
 	{ND_CONN_REQ_RECEIVED, ND_ADDRESS_ALREADY_ASSOCIATED, ND_CONNECTION_ACTIVE,
 		ND_CONNECTION_INVALID, P, P, ND_CONNECTION_INVALID, ND_CONNECTION_INVALID},
-	{ND_CONN_REP_SENT, ND_ADDRESS_ALREADY_ASSOCIATED, ND_CONNECTION_ACTIVE, ND_CONNECTION_INVALID,
-		ND_CONNECTION_ACTIVE, ND_CONNECTION_INVALID, ND_CONNECTION_INVALID,
-		ND_CONNECTION_INVALID},
+	{ND_CONN_REP_SENT, ND_ADDRESS_ALREADY_ASSOCIATED, ND_CONNECTION_ACTIVE,
+		ND_CONNECTION_INVALID, ND_CONNECTION_ACTIVE, ND_CONNECTION_INVALID,
+		ND_CONNECTION_INVALID, ND_CONNECTION_INVALID},
 	{ND_CONN_CONNECTED, ND_ADDRESS_ALREADY_ASSOCIATED, ND_CONNECTION_ACTIVE,
 		ND_CONNECTION_INVALID, ND_CONNECTION_ACTIVE, ND_CONNECTION_INVALID, ND_PENDING, P},
 	{ND_CONN_PASSIVE_DISC, ND_ADDRESS_ALREADY_ASSOCIATED, ND_CONNECTION_ACTIVE,
@@ -108,28 +132,32 @@ Test(ndclient_conn, R_CONN_wrong_calls_are_refused_by_state)
 					  table[i].notify),
 				"notify, row %zu", i);
 		if (table[i].connect != P)
-			cr_expect(eq(i32, nd_connector_connect(c, qp, to, sizeof(somewhere), 0, 0, NULL, 0,
-						  &ov),
+			cr_expect(eq(i32,
+					  nd_connector_connect(
+						  c, qp, to, sizeof(somewhere), 0, 0, NULL, 0, &ov),
 					  table[i].connect),
 				"connect, row %zu", i);
 		if (table[i].complete != P)
 			cr_expect(eq(i32, nd_connector_complete_connect(c, &ov), table[i].complete),
 				"complete, row %zu", i);
 		if (table[i].accept != P)
-			cr_expect(eq(i32, nd_connector_accept(c, qp, 0, 0, NULL, 0, &ov), table[i].accept),
+			cr_expect(eq(i32, nd_connector_accept(c, qp, 0, 0, NULL, 0, &ov),
+					  table[i].accept),
 				"accept, row %zu", i);
 		if (table[i].reject != P)
-			cr_expect(eq(i32, nd_connector_reject(c, NULL, 0), table[i].reject), "reject, row %zu",
-				i);
+			cr_expect(eq(i32, nd_connector_reject(c, NULL, 0), table[i].reject),
+				"reject, row %zu", i);
 		if (table[i].disconnect != P)
 			cr_expect(eq(i32, nd_connector_disconnect(c, &ov), table[i].disconnect),
 				"disconnect, row %zu", i);
 		if (table[i].bind != P)
-			cr_expect(eq(i32, nd_connector_bind(c, to, sizeof(somewhere)), table[i].bind),
+			cr_expect(
+				eq(i32, nd_connector_bind(c, to, sizeof(somewhere)), table[i].bind),
 				"bind, row %zu", i);
 		cr_expect(eq(int, c->state, table[i].state), "row %zu: nothing changed", i);
 		cr_expect(eq(ptr, qp->connector, NULL));
 	}
+	drop(a);
 }
 
 Test(ndclient_conn, R_CONN_07_private_data_over_the_limit_is_refused_and_changes_nothing)
@@ -145,10 +173,12 @@ Test(ndclient_conn, R_CONN_07_private_data_over_the_limit_is_refused_and_changes
 		ND_INVALID_BUFFER_SIZE));
 	cr_expect(eq(int, c->state, ND_CONN_IDLE));
 	c->state = ND_CONN_REQ_RECEIVED;
-	cr_expect(eq(i32, nd_connector_accept(c, qp, 0, 0, data, 149, &ov), ND_INVALID_BUFFER_SIZE));
+	cr_expect(
+		eq(i32, nd_connector_accept(c, qp, 0, 0, data, 149, &ov), ND_INVALID_BUFFER_SIZE));
 	cr_expect(eq(i32, nd_connector_reject(c, data, 149), ND_INVALID_BUFFER_SIZE));
 	cr_expect(eq(i32, nd_connector_reject(c, NULL, 1), ND_ACCESS_VIOLATION));
 	cr_expect(eq(int, c->state, ND_CONN_REQ_RECEIVED));
+	drop(a);
 }
 
 Test(ndclient_conn, R_CONN_05_the_wildcard_is_no_destination)
@@ -157,9 +187,11 @@ Test(ndclient_conn, R_CONN_05_the_wildcard_is_no_destination)
 	struct sockaddr_in any = {.sin_family = AF_INET};
 	struct nd_overlapped ov = {0};
 
-	cr_expect(eq(i32, nd_connector_connect(make_connector(a, ND_CONN_IDLE), make_qp(a),
-				   (const void *)&any, sizeof(any), 0, 0, NULL, 0, &ov),
+	cr_expect(eq(i32,
+		nd_connector_connect(make_connector(a, ND_CONN_IDLE), make_qp(a),
+			(const void *)&any, sizeof(any), 0, 0, NULL, 0, &ov),
 		ND_BAD_NETWORK_NAME));
+	drop(a);
 }
 
 static struct ndsh_ev_conn
@@ -214,12 +246,13 @@ Test(ndclient_conn, R_CONN_01_a_reply_completes_connect_and_tells_the_peers_valu
 	cr_expect(eq(i32, nd_connector_private_data(c, priv, &bytes), ND_BUFFER_OVERFLOW));
 	cr_expect(eq(u32, bytes, 196));
 	cr_expect(eq(str, priv, "hel"));
+	drop(a);
 }
 
 Test(ndclient_conn, R_CONN_03_a_failed_connect_gives_the_queue_pair_back)
 {
-	const nd_status retry[] = {ND_CONNECTION_REFUSED, ND_NETWORK_UNREACHABLE, ND_HOST_UNREACHABLE,
-		ND_IO_TIMEOUT, ND_INSUFFICIENT_RESOURCES};
+	const nd_status retry[] = {ND_CONNECTION_REFUSED, ND_NETWORK_UNREACHABLE,
+		ND_HOST_UNREACHABLE, ND_IO_TIMEOUT, ND_INSUFFICIENT_RESOURCES};
 
 	for (uint32_t i = 0; i < 5; i++) {
 		struct nd_adapter *a = make_adapter();
@@ -234,6 +267,7 @@ Test(ndclient_conn, R_CONN_03_a_failed_connect_gives_the_queue_pair_back)
 		cr_expect(eq(u32, qp->state, ND_QP_UNCONNECTED));
 		cr_expect(eq(int, c->state, i < 4 ? ND_CONN_IDLE : ND_CONN_DISCONNECTED));
 		cr_expect(eq(u32, nd_connector_reject_reason(c), i == 0 ? 28 : 0));
+		drop(a);
 	}
 }
 
@@ -249,6 +283,7 @@ Test(ndclient_conn, accept_completes_and_sends_become_legal)
 	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_SUCCESS));
 	cr_expect(eq(int, c->state, ND_CONN_CONNECTED));
 	cr_expect(eq(u32, qp->state, ND_QP_CONNECTED));
+	drop(a);
 }
 
 Test(ndclient_conn, R_DISC_05_the_peers_disconnect_is_told_once_to_all_who_asked)
@@ -268,6 +303,7 @@ Test(ndclient_conn, R_DISC_05_the_peers_disconnect_is_told_once_to_all_who_asked
 	cr_expect(eq(int, c->state, ND_CONN_PASSIVE_DISC));
 	nd_conn_event(a, &ev);
 	cr_expect(eq(int, c->state, ND_CONN_PASSIVE_DISC));
+	drop(a);
 }
 
 Test(ndclient_conn, R_DISC_04_our_disconnect_ends_as_the_daemon_says)
@@ -284,10 +320,11 @@ Test(ndclient_conn, R_DISC_04_our_disconnect_ends_as_the_daemon_says)
 		nd_conn_event(a, &ev);
 		cr_expect(eq(i32, nd_overlapped_status(&ov), wanted[i]));
 		cr_expect(eq(int, c->state, ND_CONN_DISCONNECTED));
+		drop(a);
 	}
 }
 
-/* ---- listeners ------------------------------------------------------------------------------------- */
+/* ---- listeners ----------------------------------------------------------------------- */
 
 static struct nd_listener *
 make_listener(struct nd_adapter *a, uint32_t id)
@@ -321,7 +358,8 @@ Test(ndclient_listener, R_LSN_04_requests_and_connectors_meet_in_order)
 	request(a, 1, 10);
 	request(a, 1, 11);
 	for (int i = 0; i < 4; i++)
-		cr_assert(eq(i32, nd_listener_get_request(i < 3 ? l : m, c[i], &ov[i]), ND_PENDING));
+		cr_assert(
+			eq(i32, nd_listener_get_request(i < 3 ? l : m, c[i], &ov[i]), ND_PENDING));
 	cr_expect(eq(u32, c[0]->id, 10));
 	cr_expect(eq(u32, c[1]->id, 11));
 	cr_expect(eq(i32, nd_overlapped_status(&ov[1]), ND_SUCCESS));
@@ -333,13 +371,15 @@ Test(ndclient_listener, R_LSN_04_requests_and_connectors_meet_in_order)
 	cr_expect(eq(i32, nd_overlapped_status(&ov[3]), ND_PENDING), "the other listener's");
 	request(a, 2, 13);
 	cr_expect(eq(int, c[3]->state, ND_CONN_REQ_RECEIVED));
+	drop(a);
 }
 
 Test(ndclient_listener, R_CONN_20_cancel_makes_connectors_idle_again)
 {
 	struct nd_adapter *a = make_adapter();
 	struct nd_listener *l = make_listener(a, 1);
-	struct nd_connector *c = make_connector(a, ND_CONN_IDLE), *d = make_connector(a, ND_CONN_IDLE);
+	struct nd_connector *c = make_connector(a, ND_CONN_IDLE),
+			    *d = make_connector(a, ND_CONN_IDLE);
 	struct nd_overlapped o1 = {0}, o2 = {0};
 
 	cr_assert(eq(i32, nd_listener_get_request(l, c, &o1), ND_PENDING));
@@ -353,6 +393,7 @@ Test(ndclient_listener, R_CONN_20_cancel_makes_connectors_idle_again)
 	cr_expect(eq(i32, nd_overlapped_status(&o1), ND_CANCELED));
 	cr_expect(eq(i32, nd_overlapped_status(&o2), ND_CANCELED));
 	cr_expect(eq(int, d->state, ND_CONN_IDLE));
+	drop(a);
 }
 
 Test(ndclient_listener, R_LSN_01_not_listening)
@@ -364,14 +405,16 @@ Test(ndclient_listener, R_LSN_01_not_listening)
 	socklen_t n = sizeof(ss);
 
 	cr_expect(eq(i32, nd_listener_listen(l, (const void *)&somewhere, sizeof(somewhere), 0),
-		ND_INVALID_DEVICE_STATE), "a second time");
+			  ND_INVALID_DEVICE_STATE),
+		"a second time");
 	l->listening = false;
 	cr_expect(eq(i32, nd_listener_get_request(l, make_connector(a, ND_CONN_IDLE), &ov),
 		ND_INVALID_DEVICE_STATE));
 	cr_expect(eq(i32, nd_listener_local_address(l, (void *)&ss, &n), ND_INVALID_DEVICE_STATE));
+	drop(a);
 }
 
-/* ---- overlapped --------------------------------------------------------------------------------------- */
+/* ---- overlapped ---------------------------------------------------------------------- */
 
 static void *
 wait_for_ever(void *arg)

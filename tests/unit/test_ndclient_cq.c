@@ -106,9 +106,9 @@ poll_all(struct bench *b)
 }
 
 #define NOTIFY(b, type, ov) cr_assert(eq(i32, nd_cq_notify(&(b)->cq, type, ov), ND_PENDING))
-#define ANY	  ND_CQ_NOTIFY_ANY
-#define SOLICITED ND_CQ_NOTIFY_SOLICITED
-#define ERRORS	  ND_CQ_NOTIFY_ERRORS
+#define ANY		    ND_CQ_NOTIFY_ANY
+#define SOLICITED	    ND_CQ_NOTIFY_SOLICITED
+#define ERRORS		    ND_CQ_NOTIFY_ERRORS
 
 /* T1..T12 are the worked traces of the semantics. */
 
@@ -333,7 +333,7 @@ Test(ndclient_notify, R_CQ_36_bad_arguments)
 	drop(b);
 }
 
-/* ---- fd style --------------------------------------------------------------------------------------- */
+/* ---- fd style ------------------------------------------------------------------------ */
 
 static bool
 readable(struct bench *b)
@@ -416,7 +416,7 @@ Test(ndclient_fd, the_two_styles_dont_mix_at_a_time)
 	drop(b);
 }
 
-/* ---- results ------------------------------------------------------------------------------------------ */
+/* ---- results ------------------------------------------------------------------------- */
 
 Test(ndclient_results, R_CR_03_contexts_and_slots_of_the_queue_pair)
 {
@@ -431,8 +431,8 @@ Test(ndclient_results, R_CR_03_contexts_and_slots_of_the_queue_pair)
 		&(struct ndsh_cqe){.context = 1, .qp = 17, .op = NDSH_OP_RECV, .slot_count = 5}));
 	cr_assert(ndsh_cq_push(&b->daemon,
 		&(struct ndsh_cqe){.context = 2, .qp = 17, .op = NDSH_OP_SEND, .slot_count = 9}));
-	cr_assert(ndsh_cq_push(
-		&b->daemon, &(struct ndsh_cqe){.context = 3, .qp = UINT32_MAX, .op = NDSH_OP_SEND}));
+	cr_assert(ndsh_cq_push(&b->daemon,
+		&(struct ndsh_cqe){.context = 3, .qp = UINT32_MAX, .op = NDSH_OP_SEND}));
 	cr_assert(eq(i32, nd_cq_get_results(&b->cq, r, 3), 3));
 	cr_expect(eq(ptr, r[0].qp_context, b));
 	cr_expect(eq(ptr, r[1].request_context, (void *)2));
@@ -456,7 +456,8 @@ Test(ndclient_results, R_CR_04_a_closed_queue_pair_keeps_its_context_until_all_i
 	qp->send_cq = qp->recv_cq = &b->cq;
 	b->a->qp_by_handle[3] = qp;
 	for (int i = 0; i < 2; i++)
-		cr_assert(ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.qp = 3, .op = NDSH_OP_SEND}));
+		cr_assert(
+			ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.qp = 3, .op = NDSH_OP_SEND}));
 	qp->send_mark = qp->recv_mark = 2;
 	TAILQ_INSERT_TAIL(&b->a->closed_qps, qp, link);
 	for (int i = 0; i < 2; i++) {
@@ -517,7 +518,8 @@ Test(ndclient_results, R_CQ_30_several_threads_take_each_entry_once)
 	for (uint64_t i = 1; i <= made; i++) {
 		while (i - __atomic_load_n(&b->daemon.page->consumer, __ATOMIC_ACQUIRE) >= DEPTH)
 			sched_yield();
-		cr_assert(ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.context = i, .qp = UINT32_MAX}));
+		cr_assert(ndsh_cq_push(
+			&b->daemon, &(struct ndsh_cqe){.context = i, .qp = UINT32_MAX}));
 	}
 	b->daemon.fault = NDSH_CQ_FATAL;
 	ndsh_cq_publish(&b->daemon);

@@ -61,8 +61,9 @@ Test(ndclient_post, R_POST_01_a_request_reaches_the_ring_as_posted)
 	struct nd_sge sge[2] = {{(void *)0x1000, 10, 5}, {(void *)0x2000, 20, 6}};
 	struct ndsh_send s;
 
-	cr_assert(eq(i32, nd_qp_write(&b->qp, (void *)42, sge, 2, 0xabcdef, 99,
-				   ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE),
+	cr_assert(eq(i32,
+		nd_qp_write(&b->qp, (void *)42, sge, 2, 0xabcdef, 99,
+			ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE),
 		ND_SUCCESS));
 	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
 	cr_expect(eq(u64, s.context, 42));
@@ -91,8 +92,10 @@ Test(ndclient_post, R_POST_02_initiator_requests_need_a_connection_receives_dont
 	for (uint32_t state = ND_QP_UNCONNECTED; state <= ND_QP_DISCONNECTED; state += 2) {
 		b->qp.state = state;
 		cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_CONNECTION_INVALID));
-		cr_expect(eq(i32, nd_qp_write(&b->qp, NULL, NULL, 0, 0, 0, 0), ND_CONNECTION_INVALID));
-		cr_expect(eq(i32, nd_qp_read(&b->qp, NULL, NULL, 0, 0, 0, 0), ND_CONNECTION_INVALID));
+		cr_expect(eq(
+			i32, nd_qp_write(&b->qp, NULL, NULL, 0, 0, 0, 0), ND_CONNECTION_INVALID));
+		cr_expect(
+			eq(i32, nd_qp_read(&b->qp, NULL, NULL, 0, 0, 0, 0), ND_CONNECTION_INVALID));
 		cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_SUCCESS));
 	}
 	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
@@ -141,7 +144,8 @@ Test(ndclient_post, R_POST_05_flags)
 Test(ndclient_post, R_POST_09_inline_gathers_more_pieces_than_sges)
 {
 	struct bench *b = make();
-	struct nd_sge sge[5] = {{"ab", 2, 0}, {NULL, 0, 0}, {"cde", 3, 0}, {"f", 1, 0}, {"gh", 2, 0}};
+	struct nd_sge sge[5] = {
+		{"ab", 2, 0}, {NULL, 0, 0}, {"cde", 3, 0}, {"f", 1, 0}, {"gh", 2, 0}};
 	uint8_t big[33] = {0};
 	struct nd_sge too_big = {big, 33, 0};
 	struct ndsh_send s;
@@ -150,7 +154,8 @@ Test(ndclient_post, R_POST_09_inline_gathers_more_pieces_than_sges)
 	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
 	cr_expect(eq(u32, s.bytes, 8));
 	cr_expect(zero(int, memcmp(s.inl, "abcdefgh", 8)));
-	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, &too_big, 1, ND_OP_FLAG_INLINE), ND_BUFFER_OVERFLOW));
+	cr_expect(eq(
+		i32, nd_qp_send(&b->qp, NULL, &too_big, 1, ND_OP_FLAG_INLINE), ND_BUFFER_OVERFLOW));
 	drop(b);
 }
 
@@ -161,7 +166,8 @@ Test(ndclient_post, R_ORD_04_silent_requests_give_their_slots_back_by_the_page)
 
 	for (uint32_t round = 0; round < 10; round++) {
 		for (uint32_t i = 0; i < DEPTH; i++)
-			cr_assert(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, ND_OP_FLAG_SILENT_SUCCESS),
+			cr_assert(eq(i32,
+				nd_qp_send(&b->qp, NULL, NULL, 0, ND_OP_FLAG_SILENT_SUCCESS),
 				ND_SUCCESS));
 		cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_NO_MORE_ENTRIES));
 		while (ndsh_sq_fetch(&b->daemon_sq, &s) == NDSH_FETCH_OK)

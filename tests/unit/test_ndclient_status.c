@@ -74,7 +74,8 @@ Test(ndclient_address, both_families_there_and_back)
 {
 	const struct sockaddr_in in = {
 		.sin_family = AF_INET, .sin_port = 0x3412, .sin_addr.s_addr = 0x04030201};
-	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = 0x7856, .sin6_scope_id = 3};
+	struct sockaddr_in6 in6 = {
+		.sin6_family = AF_INET6, .sin6_port = 0x7856, .sin6_scope_id = 3};
 	struct sockaddr_storage out;
 	struct ndsh_addr a;
 	socklen_t n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The doorbell's two handshakes under x86-TSO, all interleavings: a client posts and rings, a daemon
- * polls, parks, sleeps. The steps are those of ndsh_doorbell.c, one instruction each, with one queue
- * pair (one bit of one bitmap word). Each mutation must be found.
+ * The doorbell's two handshakes under x86-TSO, all interleavings: a client posts and rings, a
+ * daemon polls, parks, sleeps. The steps are those of ndsh_doorbell.c, one instruction each, with
+ * one queue pair (one bit of one bitmap word). Each mutation must be found.
  */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -22,16 +22,22 @@ enum mutation {
 	D_PARK_NO_BARRIER,
 	D_PARK_NO_LOOK, /* daemon: no second look at the ring when parking */
 	D_SLEEP_NO_BARRIER,
-	D_SLEEP_NO_LOOK,  /* daemon: no second look at summary before it sleeps */
-	D_BITMAP_FIRST,	  /* daemon: clears bitmap before summary */
-	D_KEEPS_ASLEEP,	  /* daemon: marks itself asleep only after the look */
+	D_SLEEP_NO_LOOK, /* daemon: no second look at summary before it sleeps */
+	D_BITMAP_FIRST,	 /* daemon: clears bitmap before summary */
+	D_KEEPS_ASLEEP,	 /* daemon: marks itself asleep only after the look */
 	MUTATIONS,
 };
 static const char *const mutation_names[MUTATIONS] = {
-	"(none)", "client: no barrier before sq_polled", "client: summary before bitmap",
-	"client: summary by a plain store", "client: no look at asleep", "daemon: parks without a barrier",
-	"daemon: parks without a second look", "daemon: sleeps without a barrier",
-	"daemon: sleeps without a second look", "daemon: clears bitmap before summary",
+	"(none)",
+	"client: no barrier before sq_polled",
+	"client: summary before bitmap",
+	"client: summary by a plain store",
+	"client: no look at asleep",
+	"daemon: parks without a barrier",
+	"daemon: parks without a second look",
+	"daemon: sleeps without a barrier",
+	"daemon: sleeps without a second look",
+	"daemon: clears bitmap before summary",
 	"daemon: looks before it says asleep",
 };
 
@@ -143,7 +149,9 @@ daemon_step(struct tso_state *s)
 		th->pc = 4;
 		return TSO_DONE;
 	case 20:
-		th->pc = mutation == D_SLEEP_NO_BARRIER ? 22 : mutation == D_SLEEP_NO_LOOK ? 23 : 21;
+		th->pc = mutation == D_SLEEP_NO_BARRIER ? 22
+			 : mutation == D_SLEEP_NO_LOOK	? 23
+							: 21;
 		if (mutation == D_KEEPS_ASLEEP) {
 			if (tso_load(s, 1, SUMMARY)) {
 				th->pc = 10;

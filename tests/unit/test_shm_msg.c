@@ -14,20 +14,22 @@ Test(shm_msg, every_request_is_accepted_in_its_states_and_size_only)
 	for (uint16_t type = 1; type < NDSH_MSG_TYPE_COUNT; type++) {
 		const struct ndsh_msg_desc *d = &ndsh_msg_table[type];
 
-		cr_assert(d->name != NULL && d->bytes >= sizeof(*h) && d->reply_bytes >= sizeof(*h));
+		cr_assert(
+			d->name != NULL && d->bytes >= sizeof(*h) && d->reply_bytes >= sizeof(*h));
 		cr_assert(le(u16, d->bytes, NDSH_MSG_BYTES));
 		cr_assert(le(u16, d->reply_bytes, NDSH_MSG_BYTES));
 		h->type = type;
 		for (uint32_t state = 0; state < NDSH_ST_COUNT; state++) {
 			bool legal = d->states >> state & 1;
 
-			cr_expect(eq(int, ndsh_msg_check(buf, d->bytes, state) == NULL, legal), "%s in %u",
-				d->name, state);
+			cr_expect(eq(int, ndsh_msg_check(buf, d->bytes, state) == NULL, legal),
+				"%s in %u", d->name, state);
 			cr_expect(ndsh_msg_check(buf, d->bytes - 1u, state) != NULL, "%s", d->name);
 			cr_expect(ndsh_msg_check(buf, d->bytes + 1u, state) != NULL, "%s", d->name);
 		}
 		h->type = type | NDSH_REPLY;
-		cr_expect(ndsh_msg_check(buf, d->bytes, NDSH_ST_OPEN) != NULL, "a reply is no request");
+		cr_expect(ndsh_msg_check(buf, d->bytes, NDSH_ST_OPEN) != NULL,
+			"a reply is no request");
 		cr_expect(ndsh_msg_check_reply(buf, d->reply_bytes) == NULL, "%s", d->name);
 		cr_expect(ndsh_msg_check_reply(buf, d->reply_bytes - 1u) != NULL, "%s", d->name);
 	}
@@ -45,7 +47,8 @@ Test(shm_msg, garbage_is_named)
 	for (uint32_t type = 0; type < 65536; type += type == 1 ? NDSH_MSG_TYPE_COUNT - 1 : 1) {
 		h->type = (uint16_t)type;
 		if (type != 1)
-			cr_expect(ndsh_msg_check(buf, sizeof(struct ndsh_id_msg), NDSH_ST_OPEN) != NULL,
+			cr_expect(ndsh_msg_check(buf, sizeof(struct ndsh_id_msg), NDSH_ST_OPEN) !=
+					  NULL,
 				"type %u", type);
 	}
 	h->type = NDSH_MSG_PD_CREATE;
@@ -83,8 +86,8 @@ Test(shm_msg, hello_of_another_abi_is_told_why)
 	cr_expect(ndsh_hello_check(&m) == NULL, "a newer minor version is served");
 	m.abi_major++;
 	cr_expect(ndsh_hello_check(&m) != NULL);
-	for (size_t i = offsetof(struct ndsh_hello, swr_bytes); i < offsetof(struct ndsh_hello, reserved);
-		i += 2) {
+	for (size_t i = offsetof(struct ndsh_hello, swr_bytes);
+		i < offsetof(struct ndsh_hello, reserved); i += 2) {
 		ndsh_hello_fill(&m);
 		((uint8_t *)&m)[i] ^= 1;
 		cr_expect(ndsh_hello_check(&m) != NULL, "byte %zu", i);

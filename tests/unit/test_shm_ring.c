@@ -49,10 +49,10 @@ Test(shm_layout, parts_are_aligned_and_disjoint)
 
 Test(shm_layout, dimensions_out_of_range_are_refused)
 {
-	const struct ndsh_qp_dims bad[] = {
-		{0, 4, 1, 1, 0}, {4, 0, 1, 1, 0}, {3, 4, 1, 1, 0}, {4, 6, 1, 1, 0}, {8192, 4, 1, 1, 0},
-		{4, 8192, 1, 1, 0}, {4, 4, 0, 1, 0}, {4, 4, 1, 0, 0}, {4, 4, 17, 1, 0}, {4, 4, 1, 17, 0},
-		{4, 4, 1, 1, 257}, {0x80000000u, 4, 1, 1, 0}, {4, 4, 1, 1, UINT32_MAX}};
+	const struct ndsh_qp_dims bad[] = {{0, 4, 1, 1, 0}, {4, 0, 1, 1, 0}, {3, 4, 1, 1, 0},
+		{4, 6, 1, 1, 0}, {8192, 4, 1, 1, 0}, {4, 8192, 1, 1, 0}, {4, 4, 0, 1, 0},
+		{4, 4, 1, 0, 0}, {4, 4, 17, 1, 0}, {4, 4, 1, 17, 0}, {4, 4, 1, 1, 257},
+		{0x80000000u, 4, 1, 1, 0}, {4, 4, 1, 1, UINT32_MAX}};
 	struct ndsh_qp_layout l;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
@@ -109,8 +109,8 @@ Test(shm_sq, a_full_ring_is_read_in_order)
 
 	for (uint32_t i = 0; i < 4; i++)
 		ndsh_sq_push(&r.client_sq,
-			&(struct ndsh_swr){.context = i, .ctrl = NDSH_CTRL(NDSH_OP_SEND, 0, 0, 0)}, NULL,
-			NULL);
+			&(struct ndsh_swr){.context = i, .ctrl = NDSH_CTRL(NDSH_OP_SEND, 0, 0, 0)},
+			NULL, NULL);
 	for (uint32_t i = 0; i < 4; i++) {
 		cr_assert(eq(int, ndsh_sq_fetch(&r.daemon_sq, &out), NDSH_FETCH_OK));
 		cr_expect(eq(u64, out.context, i));
@@ -169,7 +169,8 @@ Test(shm_sq, every_corruption_is_refused)
 				(struct ndsh_swr){.ctrl = NDSH_CTRL(op, 0, 0, 1)}, NULL, 0);
 	for (uint32_t bit = 4; bit < 15; bit++)
 		expect_broken("flag",
-			(struct ndsh_swr){.ctrl = NDSH_CTRL(NDSH_OP_SEND, 0, 1u << bit, 1)}, NULL, 0);
+			(struct ndsh_swr){.ctrl = NDSH_CTRL(NDSH_OP_SEND, 0, 1u << bit, 1)}, NULL,
+			0);
 	for (uint32_t n = 5; n < 256; n++) /* beyond this queue's 4 */
 		expect_broken("count of SGEs",
 			(struct ndsh_swr){.ctrl = NDSH_CTRL(NDSH_OP_SEND, n, 0, 1)}, NULL, 0);
@@ -199,8 +200,8 @@ Test(shm_sq, the_longest_message_is_accepted)
 	const struct ndsh_sge sge[2] = {{0, 0x7fffffffu, 1}, {0, 1, 1}};
 	struct ndsh_send out;
 
-	ndsh_sq_push(&r.client_sq, &(struct ndsh_swr){.ctrl = NDSH_CTRL(NDSH_OP_READ, 2, 0, 0)}, sge,
-		NULL);
+	ndsh_sq_push(&r.client_sq, &(struct ndsh_swr){.ctrl = NDSH_CTRL(NDSH_OP_READ, 2, 0, 0)},
+		sge, NULL);
 	cr_assert(eq(int, ndsh_sq_fetch(&r.daemon_sq, &out), NDSH_FETCH_OK));
 	cr_expect(eq(u32, out.bytes, 0x80000000u));
 	free(r.block);
@@ -232,8 +233,8 @@ Test(shm_rq, receives_come_back_as_posted_over_many_laps)
 
 Test(shm_rq, corruptions_are_refused_and_room_is_capped)
 {
-	const uint32_t bad[] = {NDSH_CTRL(1, 0, 0, 1), NDSH_CTRL(0, 4, 0, 1), NDSH_CTRL(0, 255, 0, 1),
-		NDSH_CTRL(0, 0, 1, 1), NDSH_CTRL(0, 0, 0x4000, 1)};
+	const uint32_t bad[] = {NDSH_CTRL(1, 0, 0, 1), NDSH_CTRL(0, 4, 0, 1),
+		NDSH_CTRL(0, 255, 0, 1), NDSH_CTRL(0, 0, 1, 1), NDSH_CTRL(0, 0, 0x4000, 1)};
 	const struct ndsh_sge big[2] = {{0, UINT32_MAX, 0}, {0, UINT32_MAX, 0}};
 	struct ndsh_recv out;
 
@@ -241,7 +242,8 @@ Test(shm_rq, corruptions_are_refused_and_room_is_capped)
 		struct rings r = make_rings(usual);
 
 		r.client_rq.ring[0].ctrl = bad[i];
-		cr_expect(eq(int, ndsh_rq_fetch(&r.daemon_rq, &out), NDSH_FETCH_BROKEN), "row %zu", i);
+		cr_expect(eq(int, ndsh_rq_fetch(&r.daemon_rq, &out), NDSH_FETCH_BROKEN), "row %zu",
+			i);
 		free(r.block);
 	}
 	struct rings r = make_rings(usual);
@@ -277,10 +279,16 @@ Test(shm_cq, entries_come_back_over_many_laps)
 
 	for (uint32_t i = 0; i < 60; i += 3) {
 		for (uint32_t k = 0; k < 3; k++)
-			cr_assert(ndsh_cq_push(&q.daemon,
-				&(struct ndsh_cqe){.context = i + k, .qp = 1, .bytes = i, .data = 3 * k,
-					.slot_count = 4, .syndrome = 5, .status = 6, .op = 7,
-					.flags = NDSH_CQEF_IMM | NDSH_CQEF_PHASE}));
+			cr_assert(ndsh_cq_push(
+				&q.daemon, &(struct ndsh_cqe){.context = i + k,
+						   .qp = 1,
+						   .bytes = i,
+						   .data = 3 * k,
+						   .slot_count = 4,
+						   .syndrome = 5,
+						   .status = 6,
+						   .op = 7,
+						   .flags = NDSH_CQEF_IMM | NDSH_CQEF_PHASE}));
 		cr_assert(eq(u32, ndsh_cq_poll(&q.client, out, 4), 3));
 		for (uint32_t k = 0; k < 3; k++) {
 			cr_expect(eq(u64, out[k].context, i + k));
@@ -288,7 +296,7 @@ Test(shm_cq, entries_come_back_over_many_laps)
 			cr_expect(eq(u32, out[k].data, 3 * k));
 			cr_expect(eq(u32, out[k].syndrome, 5));
 			cr_expect(eq(int, out[k].op, 7));
-			cr_expect(eq(int, out[k].flags & NDSH_CQEF_IMM, NDSH_CQEF_IMM));
+			cr_expect(eq(int, out[k].flags &NDSH_CQEF_IMM, NDSH_CQEF_IMM));
 		}
 		cr_assert(zero(u32, ndsh_cq_poll(&q.client, out, 4)));
 	}
@@ -367,8 +375,8 @@ Test(shm_doorbell, asleep_asks_for_the_wake_fd_and_polled_for_nothing)
 	ndsh_sq_unpark(qp);
 	cr_expect(not(ndsh_doorbell_ring(&s, qp, 2)));
 	cr_expect(zero(u64, ndsh_doorbell_begin(&s)), "polled: no bit");
-	ndsh_sq_push(&r.client_sq, &(struct ndsh_swr){.ctrl = NDSH_CTRL(NDSH_OP_SEND, 0, 0, 0)}, NULL,
-		NULL);
+	ndsh_sq_push(&r.client_sq, &(struct ndsh_swr){.ctrl = NDSH_CTRL(NDSH_OP_SEND, 0, 0, 0)},
+		NULL, NULL);
 	cr_expect(not(ndsh_sq_park(qp, &r.daemon_sq)), "a descriptor waits: stay");
 	r.daemon_sq.next++;
 	cr_expect(ndsh_sq_park(qp, &r.daemon_sq));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exhaustive exploration of two threads under x86-TSO: each thread has a FIFO store buffer, which is
- * emptied into memory at any time, one store after the other; loads look into the own buffer first;
- * locked instructions and fences wait for an empty buffer. A model is a step function: it does one
- * instruction of one thread. Every order of steps and flushes is tried, each state once.
+ * Exhaustive exploration of two threads under x86-TSO: each thread has a FIFO store buffer, which
+ * is emptied into memory at any time, one store after the other; loads look into the own buffer
+ * first; locked instructions and fences wait for an empty buffer. A model is a step function: it
+ * does one instruction of one thread. Every order of steps and flushes is tried, each state once.
  */
 #ifndef TSO_H
 #define TSO_H
