@@ -114,7 +114,7 @@ control_write(struct control *ctl, uint64_t value, uint64_t address, uint32_t to
 {
 	struct nd_sge sge = {send_slot(ctl), sizeof(value), nd_mr_local_token(ctl->buf.mr)};
 
-	if (ctl->sends_out == CONTROL_SLOTS)
+	if (ctl->sends_out >= CONTROL_SLOTS - CONTROL_RESERVED)
 		return ND_NO_MORE_ENTRIES;
 	value = htole64(value);
 	memcpy(sge.buffer, &value, sizeof(value));

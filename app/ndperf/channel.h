@@ -30,7 +30,8 @@ void conn_destroy(struct conn *c);
  * has a queue pair and a completion queue of its own, so that looking for control messages does
  * not touch data.
  */
-#define CONTROL_SLOTS 16u
+#define CONTROL_SLOTS	 16u
+#define CONTROL_RESERVED 4u /* for messages: credits of many queue pairs must not keep them out */
 struct control {
 	struct conn conn;
 	struct nd_cq *cq;
@@ -44,7 +45,7 @@ enum control_event { CONTROL_NONE, CONTROL_MESSAGE, CONTROL_FAILED, CONTROL_GARB
 /* With receives posted; the connection is yet to be made. */
 nd_status control_create(struct control *ctl, struct nd_adapter *adapter, struct nd_pd *pd);
 void control_destroy(struct control *ctl);
-/* ND_NO_MORE_ENTRIES: too many are under way. */
+/* Both: ND_NO_MORE_ENTRIES if too many are under way. */
 nd_status control_send(struct control *ctl, const struct ndperf_msg *msg);
 nd_status control_write(struct control *ctl, uint64_t value, uint64_t address, uint32_t token);
 /* The next message; also frees send slots. */

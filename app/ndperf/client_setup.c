@@ -104,6 +104,22 @@ create_qp(struct client *c, struct client_qp *q)
 	return st;
 }
 
+/*
+ * Room for all completions, also for those of requests that are silent unless they are flushed: if
+ * that is more than the adapter has, for those that are visible.
+ */
+static uint32_t
+cq_depth(const struct client *c)
+{
+	const struct ndperf_params *p = &c->opt->params;
+	uint32_t all = p->qps * (p->depth + ECHO_RECEIVES);
+	uint32_t visible = p->qps * (p->depth / c->opt->cq_mod + 2);
+
+	if (all > c->info.max_cq_depth)
+		all = c->info.max_cq_depth;
+	return all > visible ? all : visible;
+}
+
 static nd_status
 create_objects(struct client *c)
 {
@@ -123,7 +139,7 @@ create_objects(struct client *c)
 	if (st == ND_SUCCESS)
 		st = control_create(&c->control, c->adapter, c->pd);
 	if (st == ND_SUCCESS)
-		st = nd_cq_create(c->adapter, p->qps * (p->depth + ECHO_RECEIVES), &c->cq);
+		st = nd_cq_create(c->adapter, cq_depth(c), &c->cq);
 	if (st == ND_SUCCESS)
 		st = buffer_create(&c->buf, c->adapter, c->pd, c->layout.bytes,
 			ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_RDMA_READ_SINK);

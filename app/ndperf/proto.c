@@ -211,11 +211,12 @@ void
 ndperf_layout(const struct ndperf_params *p, struct ndperf_layout *l)
 {
 	uint64_t largest = ndperf_stride(p->max_bytes);
+	uint64_t least = (p->verify ? SLOTS_VERIFY : 1) * largest;
 	uint64_t want = p->verify ? REGION_BYTES_VERIFY : REGION_BYTES;
 
-	if (p->verify && want < SLOTS_VERIFY * largest)
-		want = SLOTS_VERIFY * largest;
-	l->region = want > largest ? want : largest;
+	if (want > p->depth * largest) /* no more messages are under way */
+		want = p->depth * largest;
+	l->region = want > least ? want : least;
 	l->echo = p->qps * l->region;
 	l->credits = l->echo + largest;
 	l->bytes = l->credits + ndperf_stride(8ull * p->qps);

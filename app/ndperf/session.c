@@ -59,6 +59,8 @@ receive_depth(const struct session *s)
 		return 1;
 	if (n > s->info->max_receive_depth)
 		n = s->info->max_receive_depth;
+	if (n > s->info->max_cq_depth / s->params.qps - ECHO_DEPTH)
+		n = s->info->max_cq_depth / s->params.qps - ECHO_DEPTH;
 	if (s->params.verify && n > s->slots_max)
 		n = s->slots_max;
 	return n;
