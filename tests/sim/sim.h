@@ -134,6 +134,8 @@ enum sim_poison { /* the one error that a connection may have planned */
 	SIM_POISON_RNR,	       /* receives stop, retries are few */
 	SIM_POISON_FLUSH,      /* own modification to ERR */
 	SIM_POISON_VANISH,     /* queue pair and connection destroyed without a word */
+	SIM_POISON_OVERRUN,    /* a small send queue that nobody polls */
+	SIM_POISON_BREACH,     /* a descriptor that is none */
 	SIM_POISON_COUNT,
 };
 
@@ -200,7 +202,10 @@ struct sim_ep {
 	bool disconnecting;
 	bool gone;	/* queue pair destroyed */
 	bool vanished;	/* ... without a word */
+	bool breached;	/* the engine raised CLIENT_BREACH */
+	struct sim_cq own_cq; /* SIM_POISON_OVERRUN */
 	uint64_t close_ns; /* when to react to an error */
+	uint64_t drained_until_ns; /* in SQD */
 };
 enum sim_conn_state { SIM_CONN_WAIT, SIM_CONN_SETUP, SIM_CONN_UP, SIM_CONN_CLOSING, SIM_CONN_OVER };
 struct sim_conn {
@@ -208,7 +213,9 @@ struct sim_conn {
 	struct sim_ep ep[2]; /* active, passive */
 	enum sim_conn_state state;
 	uint64_t start_ns;
-	bool v6, refuse;
+	bool v6, refuse, nobody; /* refused by the application; no such port */
+	uint64_t accept_ns;	 /* when the application answers */
+	struct roce_cm_event request;
 	uint8_t mtu_code, ack_timeout;
 	uint32_t mtu;
 	/* The plan. */
@@ -234,16 +241,19 @@ struct sim_client {
 	uint64_t next_ns;
 };
 void sim_client_init(struct sim_world *w, struct sim_shard *shard);
+void sim_cq_init(struct sim_client *c, struct sim_cq *cq, uint32_t depth);
 void sim_client_run(struct sim_client *c);
 void sim_client_wake(struct sim_cq *cq);
 /* Take what is there in all queues. */
 void sim_client_drain(struct sim_client *c);
+void sim_cq_drain(struct sim_client *c, struct sim_cq *cq);
 /* The descriptor is pushed: ring if the client has to. */
 void sim_client_ring(struct sim_ep *ep);
 
 /* sim_ops.c: false: no room now */
 bool sim_op_post(struct sim_ep *ep);
 bool sim_recv_post(struct sim_ep *ep);
+bool sim_breach_post(struct sim_ep *ep);
 
 /* sim_model.c */
 void sim_model_completion(struct sim_client *c, const struct sim_cq *cq, const struct ndsh_cqe *cqe);
@@ -286,8 +296,12 @@ void sim_conn_init(struct sim_world *w, unsigned number);
 void sim_conn_start(struct sim_conn *c);
 void sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev);
 void sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev);
+void sim_ep_modify(struct sim_ep *ep, enum roce_qp_state to, uint32_t mask,
+	const struct roce_qp_attr *attr);
 void sim_ep_to_error(struct sim_ep *ep);
 void sim_ep_destroy(struct sim_ep *ep);
+/* Passive: the application's answer to a REQ, when it is due. */
+void sim_conn_answer(struct sim_conn *c);
 /* sim_plan.c: planned errors that are due, ends of connections; when to look again. */
 uint64_t sim_conn_step(struct sim_conn *c);
 
@@ -308,6 +322,8 @@ struct sim_world {
 	struct roce_shard_cfg shard_cfg;
 	uint64_t steps, completions;
 };
+extern struct roce_counters sim_counters; /* of all worlds so far */
+extern struct roce_cm_counters sim_cm_counters;
 /* True: the seed passed. */
 bool sim_run(uint64_t seed, const struct sim_profile *profile, bool verbose, uint64_t *hash);
 

@@ -5,6 +5,17 @@
 #define CQ_DEPTH 8192u /* no client of the simulator may overrun it */
 
 void
+sim_cq_init(struct sim_client *c, struct sim_cq *cq, uint32_t depth)
+{
+	void *base = sim_alloc(c->w, ndsh_cq_bytes(depth));
+
+	cq->client = c;
+	cq->cq = roce_cq_create(c->shard->s, base, depth, cq);
+	sim_check(c->w, cq->cq != NULL, "roce_cq_create()");
+	ndsh_cq_reader_view(&cq->reader, base, depth);
+}
+
+void
 sim_client_init(struct sim_world *w, struct sim_shard *shard)
 {
 	struct sim_client *c = &shard->client;
@@ -15,14 +26,8 @@ sim_client_init(struct sim_world *w, struct sim_shard *shard)
 	c->pd = roce_pd_create(shard->s);
 	sim_check(w, c->pd != 0, "roce_pd_create()");
 	for (unsigned i = 0; i < SIM_CQS; i++) {
-		struct sim_cq *cq = &c->cqs[i];
-		void *base = sim_alloc(w, ndsh_cq_bytes(CQ_DEPTH));
-
-		cq->client = c;
-		cq->events = sim_chance(w, 5000);
-		cq->cq = roce_cq_create(shard->s, base, CQ_DEPTH, cq);
-		sim_check(w, cq->cq != NULL, "roce_cq_create()");
-		ndsh_cq_reader_view(&cq->reader, base, CQ_DEPTH);
+		sim_cq_init(c, &c->cqs[i], CQ_DEPTH);
+		c->cqs[i].events = sim_chance(w, 5000);
 	}
 	c->next_ns = SIM_NEVER;
 }
@@ -62,6 +67,12 @@ take(struct sim_client *c, struct sim_cq *cq, unsigned most)
 		total += n;
 	} while (n > 0 && total < most);
 	return total;
+}
+
+void
+sim_cq_drain(struct sim_client *c, struct sim_cq *cq)
+{
+	take(c, cq, UINT32_MAX);
 }
 
 void

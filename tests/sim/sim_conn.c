@@ -7,11 +7,12 @@
 
 #include "sim.h"
 
-#define REJECT_CONSUMER 28u
+#define REJECT_CONSUMER	   28u
+#define REJECT_NO_LISTENER 8u
 
 static const char *const poison_names[SIM_POISON_COUNT] = {
 	"none", "write-key", "read-key", "write-range", "read-range", "no-right", "local-key",
-	"qp-right", "recv-small", "deregister", "rnr", "flush", "vanish",
+	"qp-right", "recv-small", "deregister", "rnr", "flush", "vanish", "overrun", "breach",
 };
 
 /* ---- the plan ---- */
@@ -52,6 +53,7 @@ sim_conn_init(struct sim_world *w, unsigned number)
 	/* Longer than eight of the longest outages, or requests would rightly give up. */
 	c->ack_timeout = (uint8_t)((p->outages ? 14 : 9) + sim_below(w, 4));
 	c->refuse = sim_chance(w, 500);
+	c->nobody = !c->refuse && sim_chance(w, 300);
 	c->rnr_retry = 7;
 	c->rnr_code = (uint8_t)(1 + sim_below(w, 13));
 	plan_ep(w, c, &c->ep[0], "a");
@@ -70,8 +72,9 @@ sim_conn_init(struct sim_world *w, unsigned number)
 
 /* ---- queue pairs ---- */
 
-static void
-modify(struct sim_ep *ep, enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr)
+void
+sim_ep_modify(struct sim_ep *ep, enum roce_qp_state to, uint32_t mask,
+	const struct roce_qp_attr *attr)
 {
 	enum roce_modify r = roce_qp_modify(
 		ep->client->shard->s, ep->qp, ep->w->now_ns, to, mask, attr);
@@ -93,6 +96,10 @@ make_qp(struct sim_ep *ep)
 	sim_check(w, ndsh_qp_layout(&ep->dims, &layout), "ndsh_qp_layout()");
 	ep->send_cq = &cl->cqs[sim_below(w, SIM_CQS)];
 	ep->recv_cq = &cl->cqs[sim_below(w, SIM_CQS)];
+	if (ep->conn->poison == SIM_POISON_OVERRUN && ep == ep->conn->villain) {
+		ep->send_cq = &ep->own_cq;
+		sim_cq_init(cl, ep->send_cq, 4);
+	}
 	ep->index = cfg.handle = cl->n_eps;
 	cl->eps[cl->n_eps++] = ep;
 	cfg.shared = ep->page = sim_alloc(w, layout.total_bytes);
@@ -114,7 +121,7 @@ make_qp(struct sim_ep *ep)
 	sim_arena_init(ep, &ep->inbox, slot, NDSH_ACCESS_LOCAL_WRITE);
 	if (ep->conn->poison == SIM_POISON_QP_RIGHT)
 		attr.access = NDSH_ACCESS_REMOTE_READ;
-	modify(ep, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &attr);
+	sim_ep_modify(ep, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &attr);
 	if (cl->next_ns == SIM_NEVER)
 		cl->next_ns = w->now_ns + SIM_US;
 }
@@ -143,11 +150,11 @@ connect_qp(struct sim_ep *ep, const struct roce_cm_event *ev)
 		c->number);
 	attr.path.udp_sport = roce_flow_sport(ev->flow_label, ep->qpn, ev->peer.qpn);
 	attr.path.tos = ev->tos;
-	modify(ep, ROCE_QPS_RTR,
+	sim_ep_modify(ep, ROCE_QPS_RTR,
 		ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |
 			ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR,
 		&attr);
-	modify(ep, ROCE_QPS_RTS,
+	sim_ep_modify(ep, ROCE_QPS_RTS,
 		ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY | ROCE_QPA_SQ_PSN |
 			ROCE_QPA_MAX_RD,
 		&attr);
@@ -172,7 +179,7 @@ sim_ep_to_error(struct sim_ep *ep)
 	ep->flushing = true;
 	ep->up = false;
 	sim_note(ep->w, "conn %u%s: to ERR", ep->conn->number, ep->name);
-	modify(ep, ROCE_QPS_ERR, 0, NULL);
+	sim_ep_modify(ep, ROCE_QPS_ERR, 0, NULL);
 }
 
 void
@@ -188,6 +195,8 @@ sim_ep_destroy(struct sim_ep *ep)
 		return;
 	sim_note(ep->w, "conn %u%s: destroyed", ep->conn->number, ep->name);
 	roce_qp_destroy(s, ep->qp);
+	if (ep->own_cq.cq != NULL)
+		sim_check(ep->w, roce_cq_destroy(s, ep->own_cq.cq), "own queue is still in use");
 	sim_arena_deregister(ep, &ep->source);
 	sim_arena_deregister(ep, &ep->target);
 	sim_arena_deregister(ep, &ep->landing);
@@ -204,7 +213,7 @@ sim_conn_start(struct sim_conn *c)
 	uint32_t number = c->number;
 	struct roce_cm_connect req = {
 		.local = { *sim_gid(local, c->v6), (uint16_t)(40000 + c->number) },
-		.remote = { *sim_gid(remote, c->v6), SIM_PORT },
+		.remote = { *sim_gid(remote, c->v6), SIM_PORT + c->nobody },
 		.port = local->number,
 		.mtu_code = c->mtu_code,
 		.ack_timeout = c->ack_timeout,
@@ -218,13 +227,13 @@ sim_conn_start(struct sim_conn *c)
 	sim_note(ep->w, "conn %u: host %u to host %u, %s, MTU %u, poison %s%s, abrupt at %u%s",
 		c->number, local->number, remote->number, c->v6 ? "IPv6" : "IPv4", c->mtu,
 		c->villain == NULL ? "" : c->villain->name, poison_names[c->poison], c->abrupt_at,
-		c->refuse ? ", refused" : "");
+		c->refuse ? ", refused" : c->nobody ? ", nobody listens" : "");
 	make_qp(ep);
 	req.qp = params(ep);
 	ep->cm = roce_cm_connect(local->cm, ep->w->now_ns, &req);
 	sim_check(ep->w, ep->cm != NULL, "roce_cm_connect()");
 	c->state = SIM_CONN_SETUP;
-	c->dying = c->poison == SIM_POISON_RNR;
+	c->dying = c->poison == SIM_POISON_RNR || c->poison == SIM_POISON_OVERRUN;
 	sim_host_wake(local, ep->w->now_ns);
 }
 
@@ -234,24 +243,52 @@ min8(uint8_t a, uint8_t b)
 	return a < b ? a : b;
 }
 
-/* Passive: bring the queue pair up, then send the REP (W-CM-35). */
+/* Passive: the application takes its time, sometimes longer than the peer's patience. */
 static void
 on_request(struct sim_host *h, const struct roce_cm_event *ev)
 {
 	struct sim_world *w = h->w;
-	struct roce_cm_qp_params qp;
 	struct sim_ep *ep;
 	uint32_t number;
 
 	memcpy(&number, ev->priv, sizeof(number));
 	sim_check(w, number < w->n_conns && ev->owner == h, "REQ of nobody");
 	ep = &w->conns[number].ep[1];
+	/* A REJ may be lost; after an MRA the peer asks again so late that it counts as new. */
+	if (ep->conn->refuse && ep->cm_over && !ep->gone) {
+		roce_cm_destroy(h->cm, w->now_ns, ep->cm);
+		ep->cm = NULL;
+		ep->cm_over = false;
+	}
 	sim_check(w, ep->cm == NULL && ep->client->shard->host == h, "conn %u: REQ twice", number);
 	ep->cm = ev->conn;
 	roce_cm_set_owner(ev->conn, ep);
-	if (ep->conn->refuse) {
+	ep->conn->request = *ev;
+	ep->conn->accept_ns = w->now_ns;
+	if (sim_chance(w, 3000))
+		ep->conn->accept_ns += sim_below(w, 300 * SIM_MS);
+	else
+		sim_conn_answer(ep->conn);
+}
+
+/* Bring the queue pair up, then send the REP (W-CM-35); or the REJ. */
+void
+sim_conn_answer(struct sim_conn *c)
+{
+	struct sim_ep *ep = &c->ep[1];
+	struct sim_world *w = ep->w;
+	struct sim_host *h = ep->client->shard->host;
+	const struct roce_cm_event *ev = &c->request;
+	struct roce_cm_qp_params qp;
+
+	if (ep->cm == NULL || ep->cm_over || ep->gone || c->accept_ns == 0 || w->now_ns < c->accept_ns)
+		return;
+	c->accept_ns = 0;
+	sim_host_wake(h, w->now_ns);
+	if (c->refuse) {
 		sim_check(w, roce_cm_reject(h->cm, w->now_ns, ev->conn, REJECT_CONSUMER, "no", 2),
 			"roce_cm_reject()");
+		ep->cm_over = true;
 		return;
 	}
 	make_qp(ep);
@@ -260,13 +297,13 @@ on_request(struct sim_host *h, const struct roce_cm_event *ev)
 	connect_qp(ep, ev);
 	qp = params(ep);
 	if (!roce_cm_accept(h->cm, w->now_ns, ev->conn, &qp, NULL, 0, ep))
-		sim_note(w, "conn %up: the peer gave up meanwhile", number);
+		sim_note(w, "conn %up: the peer gave up meanwhile", c->number);
 }
 
 static void
 on_reply(struct sim_host *h, struct sim_ep *ep, const struct roce_cm_event *ev)
 {
-	sim_check(h->w, !ep->conn->refuse, "conn %u: accepted a refused one", ep->conn->number);
+	sim_check(h->w, !ep->conn->refuse && !ep->conn->nobody, "conn %u: accepted a refused one", ep->conn->number);
 	if (ep->gone)
 		return;
 	ep->max_rd = ev->peer.responder_resources;
@@ -286,7 +323,8 @@ on_end(struct sim_ep *ep, const struct roce_cm_event *ev)
 
 	ep->cm_over = true;
 	if (ev->type == ROCE_CM_EV_REJECTED)
-		sim_check(w, (c->refuse && ev->reason == REJECT_CONSUMER) || wished,
+		sim_check(w, (c->refuse && ev->reason == REJECT_CONSUMER) ||
+				(c->nobody && ev->reason == REJECT_NO_LISTENER) || wished,
 			"conn %u%s: rejected, reason %u", c->number, ep->name, ev->reason);
 	else if (ev->type == ROCE_CM_EV_UNREACHABLE)
 		sim_check(w, wished, "conn %u%s: unreachable", c->number, ep->name);
@@ -329,8 +367,18 @@ sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev)
 	struct sim_world *w = sh->host->w;
 	struct sim_ep *ep = ev->owner;
 
-	sim_check(w, ev->type == ROCE_EV_COMM_EST || ev->type == ROCE_EV_QP_ERROR,
-		"shard event %d", ev->type);
+	if (ev->type == ROCE_EV_CQ_ERROR) {
+		const struct sim_cq *cq = ev->owner;
+
+		sim_check(w, cq < sh->client.cqs || cq >= sh->client.cqs + SIM_CQS, "CQ error");
+		return;
+	}
+	if (ev->type == ROCE_EV_CLIENT_BREACH) {
+		sim_check(w, ep->conn->poison == SIM_POISON_BREACH && ep == ep->conn->villain,
+			"conn %u%s: breach", ep->conn->number, ep->name);
+		ep->breached = true;
+		return;
+	}
 	sim_note(w, "conn %u%s: %s %s", ep->conn->number, ep->name,
 		ev->type == ROCE_EV_COMM_EST ? "established" : "error:",
 		ev->type == ROCE_EV_COMM_EST ? "" : roce_reason_name((enum roce_reason)ev->reason));

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- *	sim --seeds A..B [--profile NAME] [--replay] [--stop]
+ *	sim --seeds A..B [--profile NAME] [--replay] [--stop] [--counters]
  *	sim --seed N [--profile NAME] [--verbose]
  *
  * Without --profile the seed chooses one. --replay runs each seed twice and fails
- * if their traces differ. --stop ends at the first failure. A failing seed prints
- * one line that starts with "seed N".
+ * if their traces differ. --stop ends at the first failure. --counters shows what
+ * the engine and the CM saw in all of it. A failing seed prints one line that starts
+ * with "seed N".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +17,14 @@
 struct options {
 	uint64_t first, last;
 	const struct sim_profile *profile;
-	bool verbose, replay, stop;
+	bool verbose, replay, stop, counters;
 };
 
 static int
 usage(void)
 {
 	fprintf(stderr, "usage: sim --seeds A..B | --seed N [--profile NAME] [--verbose] "
-			"[--replay] [--stop]\n"
+			"[--replay] [--stop] [--counters]\n"
 			"profiles:");
 	for (const struct sim_profile *p = sim_profiles; p->name != NULL; p++)
 		fprintf(stderr, " %s", p->name);
@@ -59,6 +60,8 @@ parse(int argc, char **argv, struct options *o)
 			o->replay = true;
 		} else if (strcmp(argv[i], "--stop") == 0) {
 			o->stop = true;
+		} else if (strcmp(argv[i], "--counters") == 0) {
+			o->counters = true;
 		} else if (i + 1 < argc && strncmp(argv[i], "--seed", 6) == 0) {
 			seeds = parse_seeds(argv[++i], o);
 		} else if (i + 1 < argc && strcmp(argv[i], "--profile") == 0) {
@@ -70,6 +73,17 @@ parse(int argc, char **argv, struct options *o)
 		}
 	}
 	return seeds;
+}
+
+static void
+print_counters(void)
+{
+#define ROCE_X(name) printf("%-24s %12lu\n", #name, (unsigned long)sim_counters.name);
+	ROCE_COUNTERS(ROCE_X)
+#undef ROCE_X
+#define ROCE_X(name) printf("cm %-21s %12lu\n", #name, (unsigned long)sim_cm_counters.name);
+	ROCE_CM_COUNTERS(ROCE_X)
+#undef ROCE_X
 }
 
 int
@@ -95,6 +109,8 @@ main(int argc, char **argv)
 		failed += !ok;
 		fflush(stdout);
 	}
+	if (o.counters)
+		print_counters();
 	printf("%lu passed, %lu failed, 0 skipped\n", (unsigned long)passed,
 		(unsigned long)failed);
 	return failed == 0 ? 0 : 1;

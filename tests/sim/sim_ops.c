@@ -245,6 +245,19 @@ sim_op_post(struct sim_ep *ep)
 	return true;
 }
 
+/* A descriptor without an operation: no library of ours makes one. */
+bool
+sim_breach_post(struct sim_ep *ep)
+{
+	const struct ndsh_swr wr = { .ctrl = NDSH_CTRL(0, 0, 0, 0) };
+
+	if (ep->posted - __atomic_load_n(&ep->page->sq_done, __ATOMIC_ACQUIRE) >= ep->dims.sq_depth)
+		return false;
+	ndsh_sq_push(&ep->sq, &wr, NULL, NULL);
+	sim_client_ring(ep);
+	return true;
+}
+
 bool
 sim_recv_post(struct sim_ep *ep)
 {

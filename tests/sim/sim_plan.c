@@ -40,7 +40,8 @@ poison(struct sim_conn *c)
 {
 	struct sim_ep *v = c->villain;
 
-	if (c->poison < SIM_POISON_DEREGISTER || c->poison_done || !v->up ||
+	if (c->poison < SIM_POISON_DEREGISTER || c->poison == SIM_POISON_OVERRUN || c->poison_done ||
+		!v->up ||
 		v->posted < c->poison_at || c->state != SIM_CONN_UP)
 		return;
 	if (c->poison_ns == 0) { /* in the middle of things, not right behind a post */
@@ -48,6 +49,8 @@ poison(struct sim_conn *c)
 		return;
 	}
 	if (v->w->now_ns < c->poison_ns)
+		return;
+	if (c->poison == SIM_POISON_BREACH && !sim_breach_post(v))
 		return;
 	c->poison_done = true;
 	c->dying = true;
@@ -58,10 +61,31 @@ poison(struct sim_conn *c)
 		v->peer->recv_stopped = true;
 	else if (c->poison == SIM_POISON_FLUSH)
 		sim_ep_to_error(v);
-	else
+	else if (c->poison == SIM_POISON_VANISH)
 		vanish(v);
+	else
+		v->up = false; /* nobody posts behind what breaks the contract */
 	if (c->poison == SIM_POISON_FLUSH)
 		v->close_ns = v->w->now_ns + sim_below(v->w, 2 * SIM_MS);
+}
+
+/* Now and then a queue pair rests: it finishes what it began and starts nothing new (W-QP-03). */
+static void
+drain(struct sim_ep *ep)
+{
+	struct sim_world *w = ep->w;
+
+	if (ep->gone || ep->qp == NULL)
+		return;
+	if (ep->up && roce_qp_state_get(ep->qp) == ROCE_QPS_RTS && sim_chance(w, 50)) {
+		sim_note(w, "conn %u%s: to SQD", ep->conn->number, ep->name);
+		sim_ep_modify(ep, ROCE_QPS_SQD, 0, NULL);
+		ep->drained_until_ns = w->now_ns + sim_below(w, 200 * SIM_US);
+	} else if (roce_qp_state_get(ep->qp) == ROCE_QPS_SQD && w->now_ns >= ep->drained_until_ns) {
+		sim_note(w, "conn %u%s: back to RTS", ep->conn->number, ep->name);
+		sim_ep_modify(ep, ROCE_QPS_RTS, 0, NULL);
+		sim_host_wake(ep->client->shard->host, w->now_ns);
+	}
 }
 
 static bool
@@ -93,6 +117,8 @@ orderly_end(struct sim_conn *c)
 static void
 error_end(struct sim_ep *ep)
 {
+	if (ep->breached && !ep->gone) /* the session ends */
+		vanish(ep);
 	if (ep->close_ns != 0 && ep->w->now_ns >= ep->close_ns)
 		disconnect(ep);
 	/* Whose peer vanished without its DREQ getting through learns it by its own requests only. */
@@ -112,7 +138,12 @@ clear(struct sim_ep *ep)
 		sim_client_drain(ep->client);
 		if (ep->recv_head < ep->recv_posted || !sim_ep_idle(ep))
 			return;
-		sim_model_ep_end(ep);
+		if (ep->own_cq.cq != NULL)
+			sim_cq_drain(ep->client, &ep->own_cq);
+		if (ep->own_cq.cq != NULL && ep->own_cq.reader.page->fault == NDSH_CQ_OVERRUN)
+			sim_model_ep_vanish(ep); /* the entries that fitted in were good */
+		else
+			sim_model_ep_end(ep);
 	}
 	if (ep->cm != NULL)
 		roce_cm_destroy(h->cm, ep->w->now_ns, ep->cm);
@@ -132,15 +163,16 @@ sim_conn_step(struct sim_conn *c)
 			return c->start_ns;
 		sim_conn_start(c);
 	}
+	sim_conn_answer(c);
 	poison(c);
+	drain(&c->ep[0]);
+	drain(&c->ep[1]);
 	orderly_end(c);
 	for (unsigned i = 0; i < 2; i++)
 		error_end(&c->ep[i]);
 	/* A passive end that never heard of the connection has nothing to clear. */
 	if (c->state == SIM_CONN_CLOSING && c->ep[1].cm == NULL)
 		c->ep[1].gone = true;
-	if (c->refuse && c->ep[1].cm != NULL)
-		c->ep[1].cm_over = true;
 	for (unsigned i = 0; i < 2; i++)
 		clear(&c->ep[i]);
 	if (c->ep[0].gone && c->ep[1].gone) {
@@ -148,5 +180,6 @@ sim_conn_step(struct sim_conn *c)
 		c->state = SIM_CONN_OVER;
 		return SIM_NEVER;
 	}
-	return w->now_ns + 5 * SIM_US;
+	/* The longer nothing came forward, the less often: an MRA may ask for a minute (W-CM-50). */
+	return w->now_ns + 5 * SIM_US + (w->now_ns - w->progress_ns) / 16;
 }
