@@ -21,7 +21,8 @@ ROOMS = {  # room: (rooms that it may include, other headers)
     "roce": ({"roce", "shm"}, {"isa-l/crc.h"}),
     "net": ({"net"}, set()),
 }
-SYMBOLS = {"memcpy", "memmove", "memset", "memcmp", "memchr", "strlen", "strcmp", "strnlen",
+# bcmp: clang writes it for a memcmp() that is only compared with 0.
+SYMBOLS = {"memcpy", "memmove", "memset", "memcmp", "bcmp", "memchr", "strlen", "strcmp", "strnlen",
            "crc32_gzip_refl", "abort", "__assert_fail", "_GLOBAL_OFFSET_TABLE_",
            "__stack_chk_fail", "__memcpy_chk", "__memset_chk", "__memmove_chk"}
 INSTRUMENTATION = re.compile(r"__(asan|ubsan|tsan|sanitizer|gcov|llvm)_|__start___|__stop___")
