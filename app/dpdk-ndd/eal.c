@@ -13,23 +13,32 @@
 
 #define ARGS_MAX (32u + 2u * 3u * CONFIG_STRINGS_MAX)
 
+#define TEXT_BYTES (3u * CONFIG_STRINGS_MAX * (CONFIG_PATH_BYTES + 8u) + 8192u)
+
 struct args {
 	char *v[ARGS_MAX + 1];
+	char text[TEXT_BYTES];
 	int n;
+	size_t used;
 	bool failed;
 };
 
 __attribute__((format(printf, 2, 3))) static void
 add(struct args *a, const char *fmt, ...)
 {
+	size_t room = sizeof(a->text) - a->used;
 	va_list ap;
+	int n;
 
 	va_start(ap, fmt);
-	if (a->n == (int)ARGS_MAX || vasprintf(&a->v[a->n], fmt, ap) < 0)
-		a->failed = true;
-	else
-		a->n++;
+	n = vsnprintf(a->text + a->used, room, fmt, ap);
 	va_end(ap);
+	if (n < 0 || (size_t)n >= room || a->n == (int)ARGS_MAX) {
+		a->failed = true;
+		return;
+	}
+	a->v[a->n++] = a->text + a->used;
+	a->used += (size_t)n + 1;
 }
 
 /* CPUs for the control thread: all that we may use but the shards', or all if none is left. */
@@ -101,7 +110,7 @@ add_devices(struct args *a, const struct config *cfg)
 		add(a, "%s", cfg->extra[i]);
 }
 
-/* EAL keeps pointers into argv: it is never freed. */
+/* EAL keeps pointers into argv. */
 bool
 ndd_eal_init(const struct config *cfg, int verbose)
 {
@@ -115,7 +124,7 @@ ndd_eal_init(const struct config *cfg, int verbose)
 	add(&a, "--log-level=pmd.net.memif:critical"); /* each vain attempt to connect is an error */
 	add_devices(&a, cfg);
 	if (a.failed) {
-		ndd_error("out of memory");
+		ndd_error("the configuration makes too many arguments for DPDK");
 		return false;
 	}
 	for (int i = 1; i < a.n; i++)

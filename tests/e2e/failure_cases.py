@@ -26,7 +26,7 @@ def still_works(link):
 def nothing_left(daemon):
     """All that sessions had is given back."""
     try:
-        until(lambda: not daemon.usage(), "all given back", 10, every=0.2)
+        until(lambda: not daemon.usage(), "all given back", 15, every=0.2)  # a DREQ: 10 s
     except Failure:
         raise Failure(f"daemon {daemon.name} still has {daemon.usage()}") from None
 
