@@ -11,10 +11,12 @@
  *   asleep:       client  set bits        | (locked) | load asleep
  *                 daemon  asleep = 1      | barrier | look at summary once more
  *
- * The client sets the bitmap, then the summary; the daemon clears the summary, then
- * the bitmap, all by locked read-modify-writes: a bit set behind the daemon's back
- * always finds its summary bit set after it. On arm64 the barrier is dmb ish, and
- * the read-modify-writes are acquire and release with a load-acquire behind them.
+ * The daemon's half of the first is the engine's (lib/roce/ring.c): it leaves many
+ * rings at once behind one barrier. The client sets the bitmap, then the summary;
+ * the daemon clears the summary, then the bitmap, all by locked read-modify-writes:
+ * a bit set behind the daemon's back always finds its summary bit set after it. On
+ * arm64 the barrier is dmb ish, and the read-modify-writes are acquire and release
+ * with a load-acquire behind them.
  */
 #include "ndsh_ring.h"
 
@@ -50,23 +52,6 @@ ndsh_doorbell_take(struct ndsh_session_page *s, uint64_t *summary, uint32_t *wor
 		if (*bits != 0)
 			return true;
 	}
-	return false;
-}
-
-void
-ndsh_sq_unpark(struct ndsh_qp_page *qp)
-{
-	__atomic_store_n(&qp->sq_polled, 1, __ATOMIC_RELAXED);
-}
-
-bool
-ndsh_sq_park(struct ndsh_qp_page *qp, const struct ndsh_sq *sq)
-{
-	__atomic_store_n(&qp->sq_polled, 0, __ATOMIC_RELAXED);
-	ndsh_full_barrier();
-	if (!ndsh_sq_ready(sq))
-		return true;
-	ndsh_sq_unpark(qp);
 	return false;
 }
 

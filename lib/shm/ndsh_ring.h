@@ -143,12 +143,8 @@ uint64_t ndsh_doorbell_begin(struct ndsh_session_page *s);
 /* Daemon: take the rung bits of the next word, *word (0..63); false if none is left this time. */
 bool ndsh_doorbell_take(
 	struct ndsh_session_page *s, uint64_t *summary, uint32_t *word, uint64_t *bits);
-/* Daemon: from now on descriptors of this queue pair are looked for without a doorbell ... */
-void ndsh_sq_unpark(struct ndsh_qp_page *qp);
-/* ... and no longer. False: a descriptor came meanwhile, the queue pair stays unparked. */
-bool ndsh_sq_park(struct ndsh_qp_page *qp, const struct ndsh_sq *sq);
-/* Daemon, with every queue pair of the session parked: no longer look at the summary; who rings
- * writes the wake fd. False: somebody rang meanwhile, the session stays awake. */
+/* Daemon, when it looks at no send ring of the session any more: no longer look at the summary; who
+ * rings writes the wake fd. False: somebody rang meanwhile, the session stays awake. */
 bool ndsh_doorbell_sleep(struct ndsh_session_page *s);
 void ndsh_doorbell_awake(struct ndsh_session_page *s);
 

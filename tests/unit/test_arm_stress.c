@@ -152,6 +152,15 @@ struct bell {
 	sem_t wake;
 };
 
+/* As the engine leaves a ring (lib/roce/ring.c). */
+static bool
+park(struct ndsh_qp_page *qp, const struct ndsh_sq *sq)
+{
+	__atomic_store_n(&qp->sq_polled, 0, __ATOMIC_RELAXED);
+	ndsh_full_barrier();
+	return !ndsh_sq_ready(sq);
+}
+
 /* Parks and sleeps as soon as nothing is there. */
 static void *
 serve(void *arg)
@@ -169,7 +178,7 @@ serve(void *arg)
 				seen++;
 				__atomic_store_n(&qp->sq_done, seen, __ATOMIC_RELEASE);
 			}
-		} while (!ndsh_sq_park(qp, &b->daemon_sq));
+		} while (!park(qp, &b->daemon_sq));
 		while (seen < CYCLES && (summary = ndsh_doorbell_begin(&b->page)) == 0) {
 			if (!ndsh_doorbell_sleep(&b->page))
 				continue;
@@ -179,7 +188,7 @@ serve(void *arg)
 		}
 		while (ndsh_doorbell_take(&b->page, &summary, &word, &bits))
 			;
-		ndsh_sq_unpark(qp);
+		__atomic_store_n(&qp->sq_polled, 1, __ATOMIC_RELAXED);
 	}
 	return NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The doorbell's two handshakes under x86-TSO, all interleavings: a client posts and rings, a
- * daemon polls, parks, sleeps. The steps are those of ndsh_doorbell.c, one instruction each, with
- * one queue pair (one bit of one bitmap word). Each mutation must be found.
+ * daemon polls, parks, sleeps. The steps are those of ndsh_doorbell.c and lib/roce/ring.c, one
+ * instruction each, with one queue pair (one bit of one bitmap word). Each mutation must be found.
  */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
