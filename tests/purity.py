@@ -22,8 +22,9 @@ ROOMS = {  # room: (rooms that it may include, other headers)
     "net": ({"net"}, set()),
 }
 # bcmp: clang writes it for a memcmp() that is only compared with 0.
+# __cpu_model: what __builtin_cpu_supports() reads; libgcc's, constant after start.
 SYMBOLS = {"memcpy", "memmove", "memset", "memcmp", "bcmp", "memchr", "strlen", "strcmp", "strnlen",
-           "crc32_gzip_refl", "abort", "__assert_fail", "_GLOBAL_OFFSET_TABLE_",
+           "crc32_gzip_refl", "__cpu_model", "abort", "__assert_fail", "_GLOBAL_OFFSET_TABLE_",
            "__stack_chk_fail", "__memcpy_chk", "__memset_chk", "__memmove_chk"}
 INSTRUMENTATION = re.compile(r"__(asan|ubsan|tsan|sanitizer|gcov|llvm)_|__start___|__stop___")
 GLOBALS = re.compile(r"\.t?(data|bss)(?!\.rel\.ro)|\*COM\*")
