@@ -159,7 +159,8 @@ parse_transport(const uint8_t *udp, uint32_t udp_bytes, struct roce_pkt *pkt)
 	const struct roce_opcode_desc *op;
 	uint32_t overhead;
 
-	if (roce_get_be16(udp + 4) != udp_bytes || udp_bytes < UDP_BYTES + BTH_BYTES + ROCE_ICRC_BYTES)
+	if (roce_get_be16(udp + 4) != udp_bytes ||
+		udp_bytes < UDP_BYTES + BTH_BYTES + ROCE_ICRC_BYTES)
 		return ROCE_WIRE_LENGTH; /* W-PKT-05 */
 	if ((bth[1] & 0x0f) != 0)
 		return ROCE_WIRE_TVER;

@@ -47,13 +47,13 @@ struct sim_ep;
 struct sim_conn;
 struct sim_client;
 
-/* ---- what a seed is made of ---------------------------------------------------------------- */
+/* ---- what a seed is made of ------------------------------------------------------------------ */
 
 struct sim_profile {
 	const char *name;
 	/* The network; chances are of 10,000. */
 	unsigned loss, dup, reorder, corrupt, cut;
-	uint64_t jitter_ns, straggle_ns; /* straggle: how late a reordered or duplicated one may be */
+	uint64_t jitter_ns, straggle_ns; /* straggle: how late a frame may be */
 	bool outages;
 	/* The applications. */
 	unsigned lazy_recv; /* chance that receives are posted late: RNR */
@@ -64,7 +64,7 @@ extern const struct sim_profile sim_profiles[];
 const struct sim_profile *sim_profile_find(const char *name);
 const struct sim_profile *sim_profile_of_seed(uint64_t seed);
 
-/* ---- network ----------------------------------------------------------------------------------- */
+/* ---- network --------------------------------------------------------------------------------- */
 
 struct sim_frame {
 	struct sim_frame *next;
@@ -87,7 +87,7 @@ uint64_t sim_net_next(const struct sim_world *w);
 void sim_net_deliver(struct sim_world *w);
 void sim_net_free(struct sim_world *w);
 
-/* ---- memory -------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Registered memory of one end of a connection, in slots that one request uses at a time. */
 struct sim_arena {
@@ -118,7 +118,7 @@ void sim_gather(const struct sim_arena *a, const uint8_t *base, const struct nds
 void sim_scatter(const struct sim_arena *a, uint8_t *base, const struct ndsh_sge *sge, unsigned n,
 	const uint8_t *data, uint32_t bytes);
 
-/* ---- applications ---------------------------------------------------------------------------------- */
+/* ---- applications ---------------------------------------------------------------------------- */
 
 enum sim_poison { /* the one error that a connection may have planned */
 	SIM_POISON_NONE,
@@ -256,14 +256,15 @@ bool sim_recv_post(struct sim_ep *ep);
 bool sim_breach_post(struct sim_ep *ep);
 
 /* sim_model.c */
-void sim_model_completion(struct sim_client *c, const struct sim_cq *cq, const struct ndsh_cqe *cqe);
+void sim_model_completion(
+	struct sim_client *c, const struct sim_cq *cq, const struct ndsh_cqe *cqe);
 void sim_model_wakeups(struct sim_client *c);
 void sim_model_ep_end(struct sim_ep *ep);
 void sim_model_ep_vanish(struct sim_ep *ep);
 void sim_model_conn_end(struct sim_conn *c);
 bool sim_ep_idle(const struct sim_ep *ep);
 
-/* ---- hosts --------------------------------------------------------------------------------------------- */
+/* ---- hosts ----------------------------------------------------------------------------------- */
 
 struct sim_shard {
 	struct sim_host *host;
@@ -305,7 +306,7 @@ void sim_conn_answer(struct sim_conn *c);
 /* sim_plan.c: planned errors that are due, ends of connections; when to look again. */
 uint64_t sim_conn_step(struct sim_conn *c);
 
-/* ---- the world ---------------------------------------------------------------------------------------------- */
+/* ---- the world ------------------------------------------------------------------------------- */
 
 struct sim_world {
 	uint64_t seed, rng, now_ns, hash;

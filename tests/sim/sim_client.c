@@ -105,7 +105,7 @@ wait_for_events(struct sim_client *c, struct sim_cq *cq)
 			cq->waiting = true;
 			break;
 		case NDSH_ARM_FAULT:
-			sim_fail(c->w, "completion queue is dead: fault %u", cq->reader.page->fault);
+			sim_fail(c->w, "queue is dead: fault %u", cq->reader.page->fault);
 		}
 	} while (!cq->waiting);
 }

@@ -146,8 +146,8 @@ connect_qp(struct sim_ep *ep, const struct roce_cm_event *ev)
 		.rnr_retry = c->rnr_retry,
 	};
 
-	sim_check(ep->w, attr.mtu_bytes == c->mtu && ev->ack_timeout != 0, "conn %u: MTU or timeout",
-		c->number);
+	sim_check(ep->w, attr.mtu_bytes == c->mtu && ev->ack_timeout != 0,
+		"conn %u: MTU or timeout", c->number);
 	attr.path.udp_sport = roce_flow_sport(ev->flow_label, ep->qpn, ev->peer.qpn);
 	attr.path.tos = ev->tos;
 	sim_ep_modify(ep, ROCE_QPS_RTR,
@@ -281,7 +281,8 @@ sim_conn_answer(struct sim_conn *c)
 	const struct roce_cm_event *ev = &c->request;
 	struct roce_cm_qp_params qp;
 
-	if (ep->cm == NULL || ep->cm_over || ep->gone || c->accept_ns == 0 || w->now_ns < c->accept_ns)
+	if (ep->cm == NULL || ep->cm_over || ep->gone || c->accept_ns == 0 ||
+		w->now_ns < c->accept_ns)
 		return;
 	c->accept_ns = 0;
 	sim_host_wake(h, w->now_ns);
@@ -303,7 +304,8 @@ sim_conn_answer(struct sim_conn *c)
 static void
 on_reply(struct sim_host *h, struct sim_ep *ep, const struct roce_cm_event *ev)
 {
-	sim_check(h->w, !ep->conn->refuse && !ep->conn->nobody, "conn %u: accepted a refused one", ep->conn->number);
+	sim_check(h->w, !ep->conn->refuse && !ep->conn->nobody,
+		"conn %u: accepted a refused one", ep->conn->number);
 	if (ep->gone)
 		return;
 	ep->max_rd = ev->peer.responder_resources;

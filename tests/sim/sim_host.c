@@ -191,7 +191,8 @@ static struct sim_host *
 host_of_gid(struct sim_world *w, const struct roce_gid *gid)
 {
 	for (unsigned i = 0; i < w->n_hosts; i++)
-		if (roce_gid_equal(gid, &w->hosts[i].gid4) || roce_gid_equal(gid, &w->hosts[i].gid6))
+		if (roce_gid_equal(gid, &w->hosts[i].gid4) ||
+			roce_gid_equal(gid, &w->hosts[i].gid6))
 			return &w->hosts[i];
 	return NULL;
 }
@@ -291,5 +292,6 @@ sim_host_turn(struct sim_host *h)
 	if (++h->idle_turns >= IDLE_TURNS && rest(h, &deadline))
 		h->next_ns = deadline > w->now_ns + TURN_NS ? deadline : w->now_ns + TURN_NS;
 	else /* a ring that must wait keeps the host awake; it looks ever less often */
-		h->next_ns = w->now_ns + (TURN_NS << (h->idle_turns < IDLE_TURNS ? h->idle_turns : 6));
+		h->next_ns = w->now_ns +
+			(TURN_NS << (h->idle_turns < IDLE_TURNS ? h->idle_turns : 6));
 }

@@ -56,10 +56,11 @@ sim_arena_init(struct sim_ep *ep, struct sim_arena *a, uint32_t slot_bytes, uint
 	a->shadow = sim_alloc(w, a->bytes);
 	fill(w, a->mem, a->bytes);
 	memcpy(a->shadow, a->mem, a->bytes);
-	/* Not the host's pointer: replays must see the same addresses, and the engine both kinds. */
+	/* Not the host's pointer: replays see the same addresses, and the engine both kinds. */
 	a->va = w->next_va + sim_below(w, 4096);
 	w->next_va += (a->bytes + 0xffffu + 4096) & ~UINT64_C(0xffff);
-	a->mr = roce_mr_register(ep->client->shard->s, ep->client->pd, a->va, a->bytes, a->mem, access);
+	a->mr = roce_mr_register(
+		ep->client->shard->s, ep->client->pd, a->va, a->bytes, a->mem, access);
 	sim_check(w, a->mr != NULL, "no region left");
 	a->key = roce_mr_key(a->mr);
 }
@@ -114,8 +115,8 @@ sim_arena_deregister(struct sim_ep *ep, struct sim_arena *a)
 }
 
 unsigned
-sim_sges(struct sim_world *w, const struct sim_arena *a, unsigned slot, uint32_t bytes, unsigned max,
-	struct ndsh_sge *sge)
+sim_sges(struct sim_world *w, const struct sim_arena *a, unsigned slot, uint32_t bytes,
+	unsigned max, struct ndsh_sge *sge)
 {
 	unsigned n = sim_chance(w, 5000) ? 1 : 1 + (unsigned)sim_below(w, max);
 	uint32_t slack = a->slot_bytes - bytes;

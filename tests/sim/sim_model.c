@@ -153,6 +153,7 @@ send_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 	struct sim_world *w = ep->w;
 	unsigned number = ep->conn->number;
 	struct sim_op *op;
+	uint32_t bytes;
 
 	/* Silent requests in front of it succeeded without a word. */
 	for (;; finish(ep, op, NDSH_WC_SUCCESS)) {
@@ -171,8 +172,8 @@ send_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 		e->status, e->syndrome);
 	sim_check(w, e->status != NDSH_WC_SUCCESS || !(op->flags & NDSH_WRF_SILENT),
 		"conn %u%s: silent request %u completed", number, ep->name, (uint32_t)op->context);
-	sim_check(w, e->op == op->op && e->bytes == (e->status == NDSH_WC_SUCCESS ? op->bytes : 0) &&
-			e->slot_count == ep->head + 1,
+	bytes = e->status == NDSH_WC_SUCCESS ? op->bytes : 0;
+	sim_check(w, e->op == op->op && e->bytes == bytes && e->slot_count == ep->head + 1,
 		"conn %u%s: request %u: op %u, %u bytes, slot count %u", number, ep->name,
 		(uint32_t)op->context, e->op, e->bytes, e->slot_count);
 	finish(ep, op, e->status);
@@ -194,7 +195,8 @@ check_message(struct sim_ep *ep, const struct sim_recv *r, const struct ndsh_cqe
 		"conn %u%s: message %u has %u bytes, not %u", ep->conn->number, ep->name,
 		ep->msgs_in, e->bytes, op->bytes);
 	sim_check(w, !(e->flags & NDSH_CQEF_SOLICITED) == !(op->flags & NDSH_WRF_SOLICIT),
-		"conn %u%s: message %u: wrong solicited flag", ep->conn->number, ep->name, ep->msgs_in);
+		"conn %u%s: message %u: wrong solicited flag", ep->conn->number, ep->name,
+		ep->msgs_in);
 	got = sim_alloc(w, op->bytes + 1);
 	sim_gather(&ep->inbox, ep->inbox.mem, r->sge, r->nsge, got, op->bytes);
 	sim_check(w, memcmp(got, op->data, op->bytes) == 0, "conn %u%s: message %u has wrong bytes",
@@ -288,7 +290,8 @@ sim_model_ep_end(struct sim_ep *ep)
 {
 	struct sim_world *w = ep->w;
 
-	while (ep->head < ep->posted && !ep->send_failed && (ep->ops[ep->head].flags & NDSH_WRF_SILENT))
+	while (ep->head < ep->posted && !ep->send_failed &&
+		(ep->ops[ep->head].flags & NDSH_WRF_SILENT))
 		finish(ep, &ep->ops[ep->head], NDSH_WC_SUCCESS);
 	sim_check(w, ep->head == ep->posted, "conn %u%s: %u requests without completion",
 		ep->conn->number, ep->name, ep->posted - ep->head);

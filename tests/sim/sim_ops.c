@@ -145,8 +145,8 @@ push(struct sim_ep *ep, struct sim_op *op, uint64_t raddr, uint32_t rkey)
 	}
 	ep->posted++;
 	ndsh_sq_push(&ep->sq, &wr, op->sge, op->data);
-	sim_note(ep->w, "conn %u%s: post %s %u bytes, %u sge, flags %x%s", ep->conn->number, ep->name,
-		op->op == NDSH_OP_SEND ? "send" : op->op == NDSH_OP_WRITE ? "write" : "read",
+	sim_note(ep->w, "conn %u%s: post %s %u bytes, %u sge, flags %x%s", ep->conn->number,
+		ep->name, op->op == NDSH_OP_SEND ? "send" : op->op == NDSH_OP_WRITE ? "write" : "read",
 		op->bytes, op->nsge, op->flags, op->poisoned ? ", poisoned" : "");
 	sim_progress(ep->w);
 }
@@ -223,8 +223,8 @@ sim_op_post(struct sim_ep *ep)
 	struct sim_op *op = &ep->ops[ep->posted];
 	uint32_t done = __atomic_load_n(&ep->page->sq_done, __ATOMIC_ACQUIRE);
 
-	sim_check(ep->w, done <= ep->posted, "conn %u%s: sq_done %u of %u", c->number, ep->name, done,
-		ep->posted);
+	sim_check(ep->w, done <= ep->posted, "conn %u%s: sq_done %u of %u", c->number, ep->name,
+		done, ep->posted);
 	if (ep->posted - done >= ep->dims.sq_depth)
 		return false;
 	*op = (struct sim_op){ .context = (uint64_t)(c->number * 2 + (ep == &c->ep[1])) << 32 |

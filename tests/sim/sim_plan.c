@@ -40,8 +40,8 @@ poison(struct sim_conn *c)
 {
 	struct sim_ep *v = c->villain;
 
-	if (c->poison < SIM_POISON_DEREGISTER || c->poison == SIM_POISON_OVERRUN || c->poison_done ||
-		!v->up ||
+	if (c->poison_done || c->poison < SIM_POISON_DEREGISTER ||
+		c->poison == SIM_POISON_OVERRUN || !v->up ||
 		v->posted < c->poison_at || c->state != SIM_CONN_UP)
 		return;
 	if (c->poison_ns == 0) { /* in the middle of things, not right behind a post */
@@ -121,7 +121,7 @@ error_end(struct sim_ep *ep)
 		vanish(ep);
 	if (ep->close_ns != 0 && ep->w->now_ns >= ep->close_ns)
 		disconnect(ep);
-	/* Whose peer vanished without its DREQ getting through learns it by its own requests only. */
+	/* A peer that vanished, and its DREQ was lost: only own requests would tell. */
 	if (ep->peer->vanished && ep->up && work_done(ep))
 		disconnect(ep);
 }
@@ -180,6 +180,6 @@ sim_conn_step(struct sim_conn *c)
 		c->state = SIM_CONN_OVER;
 		return SIM_NEVER;
 	}
-	/* The longer nothing came forward, the less often: an MRA may ask for a minute (W-CM-50). */
+	/* The longer nothing happened, the less often: an MRA may ask for a minute (W-CM-50). */
 	return w->now_ns + 5 * SIM_US + (w->now_ns - w->progress_ns) / 16;
 }

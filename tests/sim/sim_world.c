@@ -202,19 +202,20 @@ check_shard(struct sim_world *w, struct sim_shard *sh)
 	const struct roce_counters *c = roce_shard_counters(sh->s);
 
 	for (unsigned i = 0; i < SIM_CQS; i++)
-		sim_check(w, roce_cq_destroy(sh->s, sh->client.cqs[i].cq), "a queue is still in use");
+		sim_check(w, roce_cq_destroy(sh->s, sh->client.cqs[i].cq), "a CQ is still in use");
 	sim_check(w, roce_pd_destroy(sh->s, sh->client.pd), "a PD is still in use");
 	roce_shard_usage(sh->s, &u);
 	sim_check(w, u.qps + u.cqs + u.pds + u.mrs + u.wqes + u.timers == 0,
-		"left over: %u qps, %u cqs, %u pds, %u mrs, %u wqes, %u timers", u.qps, u.cqs, u.pds,
-		u.mrs, u.wqes, u.timers);
-	sim_check(w, c->internal_errors == 0 && (c->client_breaches == 0 || planned(w, SIM_POISON_BREACH)) &&
+		"left over: %u qps, %u cqs, %u pds, %u mrs, %u wqes, %u timers", u.qps, u.cqs,
+		u.pds, u.mrs, u.wqes, u.timers);
+	sim_check(w, c->internal_errors == 0 &&
+			(c->client_breaches == 0 || planned(w, SIM_POISON_BREACH)) &&
 			(c->cq_overruns == 0 || planned(w, SIM_POISON_OVERRUN)),
 		"counters: %lu internal errors, %lu breaches, %lu overruns",
 		(unsigned long)c->internal_errors, (unsigned long)c->client_breaches,
 		(unsigned long)c->cq_overruns);
-	sim_check(w, w->net.corrupted > 0 || c->rx_icrc_error == 0, "%lu ICRC errors without corruption",
-		(unsigned long)c->rx_icrc_error);
+	sim_check(w, w->net.corrupted > 0 || c->rx_icrc_error == 0,
+		"%lu ICRC errors without corruption", (unsigned long)c->rx_icrc_error);
 	if (strcmp(w->profile->name, "clean") == 0)
 		sim_check(w, c->retransmitted_packets + c->rx_duplicate + c->tx_nak_sequence +
 				c->rx_ghost_response == 0 || c->rx_rnr > 0,
@@ -232,8 +233,8 @@ check_host(struct sim_world *w, struct sim_host *h)
 	roce_cm_unlisten(h->cm, w->now_ns, h->listener);
 	roce_cm_usage(h->cm, &u);
 	sim_check(w, u.conns + u.timewait + u.listeners == 0,
-		"CM of host %u: left over: %u connections, %u in time-wait, %u listeners", h->number,
-		u.conns, u.timewait, u.listeners);
+		"CM of host %u: left over: %u connections, %u in time-wait, %u listeners",
+		h->number, u.conns, u.timewait, u.listeners);
 	for (unsigned i = 0; i < h->n_shards; i++) {
 		tx += roce_shard_counters(h->shard[i].s)->tx_packets;
 		check_shard(w, &h->shard[i]);

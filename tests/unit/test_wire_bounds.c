@@ -108,7 +108,8 @@ flip_every_bit(const struct roce_path *path, bool v6, uint32_t payload_bytes)
 				fix_ipv4_checksum(frame + L3);
 			parse_exact(frame, bytes, &ok);
 			if (v6 || (off != 10 && off != 11))
-				cr_expect_eq(ok, is_masked(v6, off, bit), "bit %u of byte %u", bit, off);
+				cr_expect_eq(ok, is_masked(v6, off, bit), "bit %u of byte %u", bit,
+					off);
 			if (off >= 20)
 				frame[L3 + off] ^= (uint8_t)(1u << bit);
 			else
@@ -236,19 +237,19 @@ Test(wire_bounds, W_PKT_rules_give_the_right_error)
 		{ true, ROCE_SEND_ONLY, 5, 0x1f, ROCE_WIRE_LENGTH },
 		{ true, ROCE_SEND_ONLY, 5, 0x21, ROCE_WIRE_TRUNCATED },
 		{ true, ROCE_SEND_ONLY, 6, 58, ROCE_WIRE_NOT_ROCE },
-		{ true, ROCE_SEND_ONLY, 6, 44, ROCE_WIRE_NOT_ROCE }, /* fragment of something else */
+		{ true, ROCE_SEND_ONLY, 6, 44, ROCE_WIRE_NOT_ROCE }, /* a fragment */
 		{ false, ROCE_SEND_ONLY, 29, 0x31, ROCE_WIRE_TVER }, /* W-PKT-11 */
 		{ false, ROCE_SEND_ONLY, 28, 0x15, ROCE_WIRE_OPCODE }, /* W-PKT-08 */
 		{ false, ROCE_SEND_ONLY, 28, 0x18, ROCE_WIRE_OPCODE },
 		{ false, ROCE_SEND_ONLY, 28, 0x44, ROCE_WIRE_OPCODE }, /* RD */
 		{ false, ROCE_SEND_ONLY, 28, 0xa4, ROCE_WIRE_OPCODE }, /* XRC */
-		{ false, ROCE_SEND_ONLY, 28, ROCE_WRITE_ONLY, ROCE_WIRE_LENGTH }, /* no room for RETH */
+		{ false, ROCE_SEND_ONLY, 28, ROCE_WRITE_ONLY, ROCE_WIRE_LENGTH }, /* no RETH */
 		{ false, ROCE_SEND_ONLY, 28, ROCE_ACK, ROCE_WIRE_LENGTH }, /* ACK with payload */
 		{ false, ROCE_ACK, 29, 0x10, ROCE_WIRE_LENGTH },	   /* ACK with pad */
 		{ false, ROCE_READ_REQUEST, 28, ROCE_CNP, ROCE_WIRE_OK },  /* 16 bytes either way */
-		{ false, ROCE_SEND_ONLY, 30, 0x7f, ROCE_WIRE_OK },	   /* W-PKT-12: limited member */
+		{ false, ROCE_SEND_ONLY, 30, 0x7f, ROCE_WIRE_OK },	   /* W-PKT-12 */
 		{ false, ROCE_SEND_ONLY, 31, 0xfe, ROCE_WIRE_PKEY },
-		{ false, ROCE_SEND_ONLY, 29, 0x00, ROCE_WIRE_OK }, /* wrong pad: W-RESP-09's business */
+		{ false, ROCE_SEND_ONLY, 29, 0x00, ROCE_WIRE_OK }, /* pad: W-RESP-09 */
 	};
 
 	for (unsigned i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
