@@ -74,9 +74,8 @@ def kill_server(link, operation):
 
 def end_daemon(build, number, daemon_name, survivor_name):
     """End a daemon in mid-transfer: its client is told so, the other daemon lives on and serves a
-    daemon that takes the place of the first. (The survivor is memif's server: DPDK's memif client
-    connects once.)"""
-    with scratch() as folder, Memif(build, folder, server=survivor_name) as link:
+    daemon that takes the place of the first."""
+    with scratch() as folder, Memif(build, folder) as link:
         victim, survivor = getattr(link, daemon_name), getattr(link, survivor_name)
         with Transfer(link) as transfer:
             victim.process.kill(number)
@@ -97,6 +96,14 @@ def end_daemon(build, number, daemon_name, survivor_name):
         nothing_left(survivor)
         victim.start()
         still_works(link)
+
+
+def client_side_first(build):
+    """The end of a shared memory link that is to connect is there before the other."""
+    with scratch() as folder:
+        link = Memif(build, folder)
+        with link.b, link.a:
+            still_works(link)
 
 
 def device_removed(build):
@@ -162,5 +169,6 @@ def lone_cases(build):
     for number, word in ((signal.SIGKILL, "kill -9"), (signal.SIGTERM, "SIGTERM")):
         yield f"{word} daemon of the client", lambda n=number: end_daemon(build, n, "a", "b")
         yield f"{word} daemon of the peer", lambda n=number: end_daemon(build, n, "b", "a")
+    yield "memif client first", lambda: client_side_first(build)
     yield "device-removed", lambda: device_removed(build)
     yield "fork does not keep a session", lambda: forked(build)

@@ -20,14 +20,14 @@ class Link:
     huge = False
     mtu = 4200  # 4 KiB payloads
 
-    def __init__(self, build, folder, server="a", **more):
-        self.build, self.folder, self.server = build, folder, server
+    def __init__(self, build, folder, **more):
+        self.build, self.folder = build, folder
         self.a, self.b = (
             Daemon(build, folder, name, number, self.device(name), ADDRESSES[name], self.mtu, self.huge,
                    **more) for number, name in enumerate("ab"))
 
     def device(self, name):
-        return memif("server" if name == self.server else "client", os.path.basename(self.folder))
+        return memif("server" if name == "a" else "client", os.path.basename(self.folder))
 
     def captured(self, act):
         """Run act(); a link that can be captured is, and what it carried is judged."""
@@ -47,12 +47,11 @@ class Link:
                 raise Failure(f"daemon {daemon.name}: exit {status}\n{daemon.process.text[-3000:]}")
 
     def __enter__(self):
-        first, second = (self.a, self.b) if self.server == "a" else (self.b, self.a)
-        first.start()
+        self.a.start()
         try:
-            second.start()
+            self.b.start()
         except BaseException:
-            first.process.stop()
+            self.a.process.stop()
             raise
         return self
 
@@ -66,13 +65,30 @@ class Memif(Link):
 
 
 class HugeMemif(Link):
+    """With huge pages, from a hugetlbfs that the sandbox alone sees."""
+
     name = "huge"
     huge = True
 
+    def __init__(self, build, folder, sandboxed=True, **more):
+        super().__init__(build, folder, **more)
+        self.sandboxed, self.mount = sandboxed, os.path.join(folder, "hugetlbfs")
+
     def __enter__(self):
-        if huge_pages_free() < HUGE_PAGES_NEEDED:
+        if not self.sandboxed or huge_pages_free() < HUGE_PAGES_NEEDED:
             raise Skip("no-huge-pages")
-        return super().__enter__()
+        os.mkdir(self.mount)
+        if sandbox.run("mount", "-t", "hugetlbfs", "none", self.mount, check=False).returncode:
+            raise Skip("no-huge-pages")
+        try:
+            return super().__enter__()
+        except BaseException:
+            sandbox.run("umount", self.mount)
+            raise
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        sandbox.run("umount", self.mount)
 
 
 class Veth(Link):
