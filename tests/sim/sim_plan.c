@@ -138,12 +138,12 @@ clear(struct sim_ep *ep)
 		sim_client_drain(ep->client);
 		if (ep->recv_head < ep->recv_posted || !sim_ep_idle(ep))
 			return;
-		if (ep->own_cq.cq != NULL)
+		if (ep->own_cq.cq != NULL) { /* the entries that fitted in are good */
 			sim_cq_drain(ep->client, &ep->own_cq);
-		if (ep->own_cq.cq != NULL && ep->own_cq.reader.page->fault == NDSH_CQ_OVERRUN)
-			sim_model_ep_vanish(ep); /* the entries that fitted in were good */
-		else
+			sim_model_ep_vanish(ep);
+		} else {
 			sim_model_ep_end(ep);
+		}
 	}
 	if (ep->cm != NULL)
 		roce_cm_destroy(h->cm, ep->w->now_ns, ep->cm);
