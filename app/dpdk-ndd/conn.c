@@ -260,7 +260,7 @@ ndd_conn_cm_event(struct ndd *d, const struct roce_cm_event *ev)
 static void
 qp_died(struct ndd_session *s, struct ndd_qp *qp, const struct ndd_event *ev)
 {
-	ndd_info("session %lu: queue pair 0x%06x went to error: %s (syndrome 0x%02x)", s->serial,
+	ndd_log_limited(NDD_LOG_INFO, "session %lu: queue pair 0x%06x went to error: %s (syndrome 0x%02x)", s->serial,
 		qp->qpn, roce_reason_name(ev->reason), ev->syndrome);
 	qp->failed = true;
 	if (qp->conn != NULL)

@@ -6,6 +6,8 @@
 
 #include "log.h"
 
+#define LIMITED_LINES 10u /* a second */
+
 static enum ndd_log_level log_level = NDD_LOG_NOTICE;
 
 static const char *const level_name[] = {"error", "warning", "notice", "info", "debug"};
@@ -17,24 +19,19 @@ ndd_log_set_level(enum ndd_log_level level)
 }
 
 /* One write() per line: lines of several threads and processes don't mix. */
-void
-ndd_log(enum ndd_log_level level, const char *fmt, ...)
+static void
+put_line(enum ndd_log_level level, const char *fmt, va_list ap)
 {
 	char line[1024];
 	struct timespec ts;
 	struct tm tm;
-	va_list ap;
 	int n, m;
 
-	if (level > log_level)
-		return;
 	clock_gettime(CLOCK_REALTIME, &ts);
 	localtime_r(&ts.tv_sec, &tm);
 	n = snprintf(line, sizeof(line), "%02d:%02d:%02d.%03ld dpdk-ndd %s: ", tm.tm_hour, tm.tm_min,
 		tm.tm_sec, ts.tv_nsec / 1000000, level_name[level]);
-	va_start(ap, fmt);
 	m = vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
-	va_end(ap);
 	if (m < 0)
 		return;
 	n += m;
@@ -43,4 +40,42 @@ ndd_log(enum ndd_log_level level, const char *fmt, ...)
 	line[n++] = '\n';
 	if (write(STDERR_FILENO, line, (size_t)n) < 0)
 		return; /* nobody to tell */
+}
+
+void
+ndd_log(enum ndd_log_level level, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (level > log_level)
+		return;
+	va_start(ap, fmt);
+	put_line(level, fmt, ap);
+	va_end(ap);
+}
+
+void
+ndd_log_limited(enum ndd_log_level level, const char *fmt, ...)
+{
+	static time_t second;
+	static unsigned lines, left_out;
+	struct timespec ts;
+	va_list ap;
+
+	if (level > log_level)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	if (ts.tv_sec != second) {
+		if (left_out != 0)
+			ndd_log(level, "(%u lines like this were left out)", left_out);
+		second = ts.tv_sec;
+		lines = left_out = 0;
+	}
+	if (++lines > LIMITED_LINES) {
+		left_out++;
+		return;
+	}
+	va_start(ap, fmt);
+	put_line(level, fmt, ap);
+	va_end(ap);
 }

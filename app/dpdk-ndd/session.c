@@ -15,6 +15,7 @@
 
 #define MESSAGES_PER_WAKE 16 /* of one session, then the others' turn */
 #define ACCEPTS_PER_WAKE  16
+#define REFUSED_MAX	  32u /* above the limit, for as long as it takes to say so */
 
 static void
 tables_init(struct ndd_session *s)
@@ -101,9 +102,7 @@ admit(struct ndd *d, int fd)
 	socklen_t bytes = sizeof(cred);
 	struct ndd_session *s;
 
-	if (d->session_count >= d->cfg->max_sessions || d->stopping) {
-		ndd_warning("a client was turned away: %u sessions are the limit (control.max_sessions)",
-			d->cfg->max_sessions);
+	if (d->session_count >= d->cfg->max_sessions + REFUSED_MAX || d->stopping) {
 		close(fd);
 		return;
 	}
@@ -116,6 +115,7 @@ admit(struct ndd *d, int fd)
 	}
 	s->daemon = d;
 	s->serial = ++d->serial;
+	s->refused = d->session_count >= d->cfg->max_sessions;
 	s->pid = cred.pid;
 	s->uid = cred.uid;
 	s->wake_fd = -1;
@@ -171,7 +171,7 @@ ndd_session_end(struct ndd_session *s, const char *why, ...)
 	va_start(ap, why);
 	vsnprintf(m.reason, sizeof(m.reason), why, ap);
 	va_end(ap);
-	ndd_log(s->daemon->stopping ? NDD_LOG_INFO : NDD_LOG_WARNING,
+	ndd_log_limited(s->daemon->stopping ? NDD_LOG_INFO : NDD_LOG_WARNING,
 		"session %lu of process %d ends: %s", s->serial, s->pid, m.reason);
 	(void)send(s->watch.fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
 }

@@ -81,6 +81,7 @@ struct ndd_session {
 	uid_t uid;
 	enum ndsh_session_state state;
 	bool ended, attached;
+	bool refused; /* one too many: its HELLO is answered with the reason */
 	struct ndd_outgoing_list outgoing;
 	uint32_t outgoing_count;
 	uint64_t outgoing_since_ns;

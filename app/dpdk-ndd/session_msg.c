@@ -26,6 +26,12 @@ hello(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		snprintf(r->hello.reason, sizeof(r->hello.reason), "%s", why);
 		return ND_NOT_SUPPORTED;
 	}
+	if (s->refused) {
+		snprintf(r->hello.reason, sizeof(r->hello.reason),
+			"all %u sessions of the daemon are in use (control.max_sessions)",
+			s->daemon->cfg->max_sessions);
+		return ND_INSUFFICIENT_RESOURCES;
+	}
 	s->state = NDSH_ST_HELLO;
 	return ND_SUCCESS;
 }

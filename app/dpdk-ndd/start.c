@@ -64,7 +64,7 @@ start_port(struct ndd *d, uint32_t i)
 	}
 	d->plane.ports = i + 1;
 	if (p->mtu_refused)
-		ndd_notice("port %s: the driver does not take MTU %u; frames that large work if the "
+		ndd_info("port %s: the driver does not take MTU %u; frames that large work if the "
 			   "device behind it carries them", p->device, c->mtu);
 	ndd_info("port %s: MAC %02x:%02x:%02x:%02x:%02x:%02x, MTU %u, path MTU %u", p->device, p->mac[0],
 		p->mac[1], p->mac[2], p->mac[3], p->mac[4], p->mac[5], c->mtu, ndd_path_mtu(c->mtu));
