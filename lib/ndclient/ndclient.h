@@ -266,7 +266,9 @@ int32_t nd_cq_get_results(struct nd_cq *cq, struct nd_result *results, uint32_t 
  * notification: the next result of that type, or at once if a result lies there that is newer than
  * the last notification and was not taken (R-CQ-12). So the order is: take results until fewer come
  * than asked for, then arm, then sleep; on waking, again from the start. Asking again while one is
- * outstanding joins with it, the stronger type wins (R-CQ-18).
+ * outstanding joins with it, the stronger type wins (R-CQ-18). A notification is the queue's, not a
+ * thread's: of several threads that wait on one queue, each that wakes has to take results; one
+ * that asks again without it hides from the others what it was woken for (R-CQ-11, R-CQ-16).
  *
  * Two styles, not to be mixed on one queue at a time: overlapped (nd_cq_notify) and for event loops
  * (nd_cq_fd, nd_cq_arm, nd_cq_ack).
