@@ -92,7 +92,7 @@ progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 		qp->tx_psn = qp->una_psn;
 		qp->wq_tx = qp->wq_head;
 	}
-	qp->tx_bits &= (uint8_t)~ROCE_TXB_RESTARTED;
+	qp->tx_bits &= (uint8_t)~(ROCE_TXB_RESTARTED | ROCE_TXB_CHARGED);
 	qp->retry_left = qp->retry;
 	qp->rnr_left = qp->rnr_retry;
 	qp->backoff = 0;
@@ -123,13 +123,11 @@ restart(struct roce_shard *s, struct roce_qp *qp)
 {
 	if ((qp->tx_bits & (ROCE_TXB_RESTARTED | ROCE_TXB_RNR_WAIT)) || qp->state == ROCE_QPS_ERR)
 		return;
-	if (qp->retry_left == 0) {
-		s->count.retry_exceeded++;
+	if (!roce_req_charge(s, qp, true)) {
 		roce_qp_fail_wqe(s, qp, qp->wq_head, NDSH_WC_RETRY_EXC_ERR, ROCE_REASON_RETRY_EXC,
 			ROCE_SYN_NAK_SEQ);
 		return;
 	}
-	qp->retry_left--;
 	qp->tx_bits |= ROCE_TXB_RESTARTED;
 	roce_req_go_back(s, qp);
 	if (qp->timeout_code != 0)

@@ -143,6 +143,7 @@ enum { /* roce_qp.tx_bits */
 	ROCE_TXB_BLOCKED = 1u << 3,   /* has work, waits for progress */
 	ROCE_TXB_RTT = 1u << 4,	      /* a round trip is being measured */
 	ROCE_TXB_STARVED = 1u << 5,   /* tx_link may be in the list of those without a roce_wqe */
+	ROCE_TXB_CHARGED = 1u << 6,   /* a retry was spent since the last progress */
 };
 enum { /* roce_qp.rx_bits */
 	ROCE_RXB_NAK_SENT = 1u << 0, /* W-RESP-02 */
@@ -362,6 +363,7 @@ void roce_qp_clear(struct roce_qp *qp);
 /* requester.c */
 bool roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot);
 uint64_t roce_req_rto(const struct roce_shard *s, const struct roce_qp *qp);
+bool roce_req_charge(struct roce_shard *s, struct roce_qp *qp, bool nak);
 void roce_req_go_back(struct roce_shard *s, struct roce_qp *qp);
 void roce_req_timeout(struct roce_shard *s, struct roce_qp *qp);
 

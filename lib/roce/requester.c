@@ -283,9 +283,29 @@ req_rnr_over(struct roce_shard *s, struct roce_qp *qp)
 }
 
 /*
- * The timer ran out. Going back early is ours to choose; it costs a retry only when the timeout
- * that was agreed has passed since the last progress or the last retry it cost (W-TMR-03, 4.5).
+ * Take one retry from the budget; false: it is used up. Going back early is ours to choose, so what
+ * our own timer does costs a retry only when the timeout that was agreed has passed since the last
+ * progress or the last retry (W-TMR-03, 4.5); a NAK costs one at once, but only the first without
+ * progress in between: the others answer to our early tries (W-TMR-05).
  */
+bool
+roce_req_charge(struct roce_shard *s, struct roce_qp *qp, bool nak)
+{
+	bool at_once = nak && !(qp->tx_bits & ROCE_TXB_CHARGED);
+
+	if (!at_once && s->now_ns - qp->charge_ns < ack_timeout_ns(qp))
+		return true;
+	if (qp->retry_left == 0) {
+		s->count.retry_exceeded++;
+		return false;
+	}
+	qp->retry_left--;
+	qp->charge_ns = s->now_ns;
+	qp->tx_bits |= ROCE_TXB_CHARGED;
+	return true;
+}
+
+/* The timer ran out. */
 void
 roce_req_timeout(struct roce_shard *s, struct roce_qp *qp)
 {
@@ -296,15 +316,10 @@ roce_req_timeout(struct roce_shard *s, struct roce_qp *qp)
 	if (qp->una_psn == qp->snd_max)
 		return;
 	s->count.timeouts++;
-	if (s->now_ns - qp->charge_ns >= ack_timeout_ns(qp)) {
-		if (qp->retry_left == 0) {
-			s->count.retry_exceeded++;
-			roce_qp_fail_wqe(s, qp, qp->wq_head, NDSH_WC_RETRY_EXC_ERR,
-				ROCE_REASON_RETRY_EXC, 0);
-			return;
-		}
-		qp->retry_left--;
-		qp->charge_ns = s->now_ns;
+	if (!roce_req_charge(s, qp, false)) {
+		roce_qp_fail_wqe(s, qp, qp->wq_head, NDSH_WC_RETRY_EXC_ERR, ROCE_REASON_RETRY_EXC,
+			0);
+		return;
 	}
 	roce_qp_note(s, qp, ROCE_REC_TIMEOUT, qp->una_psn, qp->retry_left);
 	if (qp->backoff < 20)
