@@ -195,6 +195,37 @@ Test(wire_bounds, truncation_at_every_length)
 	pcap_close(&f);
 }
 
+/* Whatever a frame says, what the parser accepts lies inside of it. */
+Test(wire_bounds, damaged_frames_never_point_outside)
+{
+	struct pcap_file f;
+	const uint8_t *frame;
+	uint64_t rng = 1;
+	size_t n;
+
+	pcap_open(&f, "vectors.pcap");
+	while ((frame = pcap_next(&f, &n)) != NULL) {
+		uint8_t *copy = malloc(n);
+
+		for (unsigned round = 0; round < 2000; round++) {
+			struct roce_pkt pkt;
+
+			memcpy(copy, frame, n);
+			for (unsigned i = 0; i <= round % 4; i++) {
+				rng = rng * 6364136223846793005u + 1442695040888963407u;
+				copy[12 + (rng >> 40) % (n - 12)] = (uint8_t)(rng >> 32);
+			}
+			if (roce_wire_parse(copy, n, &pkt) != ROCE_WIRE_OK)
+				continue;
+			(void)roce_icrc_ok(&pkt);
+			cr_assert(pkt.l3 > copy && pkt.payload > pkt.l3 &&
+				pkt.payload + pkt.payload_bytes + pkt.pad + 4 <= copy + n);
+		}
+		free(copy);
+	}
+	pcap_close(&f);
+}
+
 /* W-PKT-03: lengths come from IP, whatever lies behind the frame. */
 Test(wire_bounds, W_PKT_03_trailer_is_ignored)
 {
