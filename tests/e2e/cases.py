@@ -74,9 +74,15 @@ class Runner:
     def wants(self, name):
         return self.only.search(name) is not None
 
-    def case(self, name, function):
+    def stopped(self, name, error):
+        """What cases were to run on did not come about: a Failure or a Skip."""
+        def again():
+            raise error
+        self.case(name, again, always=True)
+
+    def case(self, name, function, always=False):
         """function() returns a note or None; raises Failure or Skip."""
-        if not self.wants(name):
+        if not always and not self.wants(name):
             return
         begin = time.monotonic()
         result, note = self._run(name, function)

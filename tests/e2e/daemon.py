@@ -25,8 +25,9 @@ class Build:
 
 
 def af_packet(interface):
-    """DPDK device of an Ethernet interface. Frames of 8 KiB: an IP MTU of 4200 fits."""
-    return f"net_af_packet0,iface={interface},blocksz=65536,framesz=8192,framecnt=1024,qpairs=1"
+    """DPDK device of an Ethernet interface. Frames of 8 KiB: an IP MTU of 4200 fits. No more of them
+    than what a user may lock in memory (8 MiB by default)."""
+    return f"net_af_packet0,iface={interface},blocksz=65536,framesz=8192,framecnt=256,qpairs=1"
 
 
 def memif(role, name):

@@ -6,6 +6,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -24,8 +25,14 @@ KERNEL_LINE = """console=ttyS0 quiet panic=-1 mitigations=off nokaslr nowatchdog
 
 
 def cache_dir():
+    """Where images are kept from run to run."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.environ.get("NDD_TEST_CACHE") or os.path.join(base, "dpdk-ndd")
+    own = os.environ.get("NDD_TEST_CACHE") or os.path.join(base, "dpdk-ndd")
+    try:
+        os.makedirs(own, exist_ok=True)
+    except OSError:  # an account without a home
+        own = os.path.join(tempfile.gettempdir(), f"dpdk-ndd-{os.getuid()}")
+    return own
 
 
 def image(kernel="stable"):
