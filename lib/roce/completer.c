@@ -71,7 +71,7 @@ measure(struct roce_shard *s, struct roce_qp *qp)
 	uint64_t rtt = s->now_ns - qp->rtt_ns;
 	uint32_t sample = rtt < UINT32_MAX / 4 ? (uint32_t)rtt : UINT32_MAX / 4;
 
-	qp->tx_bits &= (uint8_t)~ROCE_TXB_RTT;
+	roce_tx_clear(qp, ROCE_TXB_RTT);
 	if (qp->srtt_ns == 0)
 		qp->srtt_ns = sample;
 	else
@@ -88,11 +88,11 @@ progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 		return;
 	if ((qp->tx_bits & ROCE_TXB_RTT) && roce_psn_from(qp->rtt_psn, was) < advance)
 		measure(s, qp);
-	if (roce_psn_from(qp->tx_psn, was) < advance) { /* we were resending what arrived after all */
+	if (roce_psn_from(qp->tx_psn, was) < advance) { /* what we resend had arrived after all */
 		qp->tx_psn = qp->una_psn;
 		qp->wq_tx = qp->wq_head;
 	}
-	qp->tx_bits &= (uint8_t)~(ROCE_TXB_RESTARTED | ROCE_TXB_CHARGED);
+	roce_tx_clear(qp, ROCE_TXB_RESTARTED | ROCE_TXB_CHARGED);
 	qp->retry_left = qp->retry;
 	qp->rnr_left = qp->rnr_retry;
 	qp->backoff = 0;
@@ -105,11 +105,12 @@ progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 			roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
 	}
 	if (qp->wq_head != NULL && qp->wq_head->fault != NDSH_WC_SUCCESS) {
-		roce_qp_fail_wqe(s, qp, qp->wq_head, qp->wq_head->fault, qp->wq_head->fault_reason, 0);
+		roce_qp_fail_wqe(
+			s, qp, qp->wq_head, qp->wq_head->fault, qp->wq_head->fault_reason, 0);
 		return;
 	}
 	if (qp->wq_tx != NULL || (qp->tx_bits & ROCE_TXB_BLOCKED)) {
-		qp->tx_bits &= (uint8_t)~ROCE_TXB_BLOCKED;
+		roce_tx_clear(qp, ROCE_TXB_BLOCKED);
 		roce_tx_want(s, qp);
 	}
 }
@@ -172,7 +173,7 @@ comp_rnr(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	if (qp->rnr_left != 7)
 		qp->rnr_left--;
 	qp->tx_bits |= ROCE_TXB_RNR_WAIT;
-	qp->tx_bits &= (uint8_t)~(ROCE_TXB_RTT | ROCE_TXB_RESTARTED);
+	roce_tx_clear(qp, ROCE_TXB_RTT | ROCE_TXB_RESTARTED);
 	roce_timer_set(s, qp, s->now_ns + roce_rnr_ns(pkt->syndrome & 31));
 }
 
@@ -235,7 +236,8 @@ comp_ack(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 }
 
 static void
-bad_response(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, const struct roce_pkt *pkt)
+bad_response(
+	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, const struct roce_pkt *pkt)
 {
 	if (qp->state != ROCE_QPS_ERR)
 		roce_qp_fail_wqe(s, qp, w, NDSH_WC_BAD_RESP_ERR, ROCE_REASON_BAD_RESPONSE,

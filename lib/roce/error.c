@@ -43,7 +43,7 @@ roce_qp_error(
 		s->count.client_breaches++;
 		roce_qp_event(s, qp, ROCE_EV_CLIENT_BREACH);
 	}
-	/* Its rings are looked at no more: who posts from now on, receives too, must be made to ring. */
+	/* Its rings are looked at no more: who posts from now on must be made to ring. */
 	roce_list_remove(&qp->ring_link);
 	__atomic_store_n(&qp->page->sq_polled, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&qp->page->dead, 1, __ATOMIC_RELEASE);
@@ -62,8 +62,8 @@ roce_qp_fail_wqe(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 }
 
 static void
-flush_cqe(struct roce_shard *s, struct roce_qp *qp, struct roce_cq *cq, uint64_t context, uint8_t op,
-	uint32_t slot_count)
+flush_cqe(struct roce_shard *s, struct roce_qp *qp, struct roce_cq *cq, uint64_t context,
+	uint8_t op, uint32_t slot_count)
 {
 	roce_cq_push(s, cq, &(struct ndsh_cqe){ .context = context, .qp = qp->handle, .op = op,
 		.status = NDSH_WC_FLUSH_ERR, .slot_count = slot_count, .syndrome = qp->reason });

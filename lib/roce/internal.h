@@ -262,7 +262,7 @@ struct roce_shard {
 	struct roce_cq *cqs, *cq_free;
 	uint32_t *pd_refs, *pd_free; /* refs + 1 of PDs in use; stack of free numbers */
 	uint32_t pd_free_count;
-	uint32_t qp_free_head, qp_free_tail, mr_free_head, mr_free_tail; /* FIFOs: numbers rest long */
+	uint32_t qp_free_head, qp_free_tail, mr_free_head, mr_free_tail; /* FIFOs: a number rests */
 	struct roce_usage usage;
 	struct roce_counters count;
 	/* Scratch of one call, too large for a hot stack frame. */
@@ -275,6 +275,12 @@ struct roce_shard {
 };
 
 #define ROCE_NONE UINT32_MAX /* end of an index chain */
+
+static inline void
+roce_tx_clear(struct roce_qp *qp, unsigned bits)
+{
+	qp->tx_bits &= (uint8_t)~bits;
+}
 
 /* Distance forward from b to a. */
 static inline uint32_t
@@ -318,8 +324,8 @@ struct roce_read_block *roce_reads_get(struct roce_shard *s, struct roce_qp *qp)
 void roce_reads_put(struct roce_shard *s, struct roce_qp *qp);
 
 /* mr.c: the one place where a key becomes a pointer. NULL: refused. */
-uint8_t *roce_mr_access(struct roce_shard *s, uint32_t key, uint32_t pd, uint64_t va, uint64_t bytes,
-	uint32_t right);
+uint8_t *roce_mr_access(struct roce_shard *s, uint32_t key, uint32_t pd, uint64_t va,
+	uint64_t bytes, uint32_t right);
 
 /* sge.c: false if a region does not permit it */
 bool roce_sge_check(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w,
@@ -372,7 +378,7 @@ static inline void
 roce_tx_want(struct roce_shard *s, struct roce_qp *qp)
 {
 	if (roce_unlikely(qp->tx_bits & ROCE_TXB_STARVED)) {
-		qp->tx_bits &= (uint8_t)~ROCE_TXB_STARVED;
+		roce_tx_clear(qp, ROCE_TXB_STARVED);
 		roce_list_remove(&qp->tx_link);
 	}
 	roce_list_join(&s->senders, &qp->tx_link);
@@ -404,8 +410,8 @@ roce_resp_pending(const struct roce_qp *qp)
 
 /* Finish and count a frame whose headers and payload stand in slot->buf. */
 static inline void
-roce_tx_seal(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot, uint32_t hdr_bytes,
-	uint32_t payload_bytes)
+roce_tx_seal(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot,
+	uint32_t hdr_bytes, uint32_t payload_bytes)
 {
 	slot->len = roce_wire_seal(slot->buf, &qp->tmpl, hdr_bytes, payload_bytes);
 	slot->port = qp->port;

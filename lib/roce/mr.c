@@ -65,8 +65,8 @@ roce_mr_deregister(struct roce_shard *s, struct roce_mr *mr)
 
 /* W-RESP-13; right is 0 for the local read that every region grants. */
 uint8_t *
-roce_mr_access(
-	struct roce_shard *s, uint32_t key, uint32_t pd, uint64_t va, uint64_t bytes, uint32_t right)
+roce_mr_access(struct roce_shard *s, uint32_t key, uint32_t pd, uint64_t va, uint64_t bytes,
+	uint32_t right)
 {
 	uint32_t index = key >> ROCE_KEY_BITS;
 	const struct roce_mr *mr;

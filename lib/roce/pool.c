@@ -99,9 +99,9 @@ roce_wqe_from_recv(struct roce_shard *s, const struct ndsh_recv *in)
 }
 
 /*
- * A queue pair keeps its replay block for life, because the peer may repeat a READ at any time. With
- * all blocks in use, the one longest at rest goes: a repetition after that is dropped, as the rules
- * have it for READs too old (W-DUP-03). NULL: none is at rest.
+ * A queue pair keeps its replay block for life, because the peer may repeat a READ at any time.
+ * With all blocks in use, the one longest at rest goes: a repetition after that is dropped, as the
+ * rules have it for READs too old (W-DUP-03). NULL: none is at rest.
  */
 static struct roce_read_block *
 reads_steal(struct roce_shard *s)

@@ -85,7 +85,8 @@ values_ok(uint32_t mask, const struct roce_qp_attr *a)
 }
 
 static enum roce_modify
-judge(const struct roce_qp *qp, enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr)
+judge(const struct roce_qp *qp, enum roce_qp_state to, uint32_t mask,
+	const struct roce_qp_attr *attr)
 {
 	const struct transition *t;
 

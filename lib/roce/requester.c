@@ -124,7 +124,7 @@ req_next(struct roce_shard *s, struct roce_qp *qp)
 		qp->tx_bits |= ROCE_TXB_BLOCKED;
 		return NULL;
 	}
-	qp->tx_bits &= (uint8_t)~ROCE_TXB_BLOCKED;
+	roce_tx_clear(qp, ROCE_TXB_BLOCKED);
 	if (w == NULL) {
 		w = req_load(s, qp);
 		if (w == NULL)
@@ -167,7 +167,7 @@ req_sent(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint32_t 
 			qp->rtt_ns = s->now_ns;
 		}
 	}
-	qp->tx_bits &= (uint8_t)~ROCE_TXB_BURST;
+	roce_tx_clear(qp, ROCE_TXB_BURST);
 	if (!(w->bits & ROCE_WQB_ISSUED)) {
 		w->bits |= ROCE_WQB_ISSUED;
 		if (w->op == NDSH_OP_READ)
@@ -271,14 +271,14 @@ roce_req_go_back(struct roce_shard *s, struct roce_qp *qp)
 	qp->tx_psn = qp->una_psn;
 	qp->wq_tx = qp->wq_head;
 	qp->tx_bits |= ROCE_TXB_BURST;
-	qp->tx_bits &= (uint8_t)~(ROCE_TXB_RTT | ROCE_TXB_BLOCKED); /* an ACK may now mean either */
+	roce_tx_clear(qp, ROCE_TXB_RTT | ROCE_TXB_BLOCKED); /* an ACK may now mean either */
 	roce_tx_want(s, qp);
 }
 
 static void
 req_rnr_over(struct roce_shard *s, struct roce_qp *qp)
 {
-	qp->tx_bits &= (uint8_t)~ROCE_TXB_RNR_WAIT;
+	roce_tx_clear(qp, ROCE_TXB_RNR_WAIT);
 	roce_req_go_back(s, qp);
 }
 
@@ -324,7 +324,7 @@ roce_req_timeout(struct roce_shard *s, struct roce_qp *qp)
 	roce_qp_note(s, qp, ROCE_REC_TIMEOUT, qp->una_psn, qp->retry_left);
 	if (qp->backoff < 20)
 		qp->backoff++;
-	qp->tx_bits &= (uint8_t)~ROCE_TXB_RESTARTED;
+	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
 	roce_req_go_back(s, qp);
 	roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
 }

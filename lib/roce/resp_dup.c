@@ -5,8 +5,8 @@
  */
 #include "roce/internal.h"
 
-/* The newest PSN that an ACK for a duplicate may name: executed, and before the first READ that came
- * after the duplicate, whose responses the peer may not have (W-DUP-02, W-ACK-05). */
+/* The newest PSN that an ACK for a duplicate may name: executed, and before the first READ that
+ * came after the duplicate, whose responses the peer may not have (W-DUP-02, W-ACK-05). */
 static uint32_t
 ack_limit(const struct roce_qp *qp, uint32_t psn)
 {

@@ -75,7 +75,7 @@ roce_resp_finish_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_
 	roce_wqe_free(s, w);
 }
 
-/* W-RESP-02; after an RNR NAK the rest of the burst is expected to be out of sequence (W-RESP-03). */
+/* W-RESP-02; after an RNR NAK the rest of the burst is bound to be out of sequence (W-RESP-03). */
 static void
 out_of_sequence(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {

@@ -50,7 +50,7 @@ uint32_t roce_qpn_shard(const uint64_t secret[2], uint32_t qpn);
 
 /* One parsed frame, ICRC not yet checked: address, state and ICRC are judged here. */
 void roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt);
-/* Bring the state that pkt will touch into the cache; optional, a burst ahead of roce_shard_rx(). */
+/* Bring the state that pkt will touch into the cache; optional, ahead of roce_shard_rx(). */
 void roce_shard_rx_prefetch(struct roce_shard *s, const struct roce_pkt *pkt);
 
 struct roce_tx_slot {
@@ -59,7 +59,8 @@ struct roce_tx_slot {
 	uint32_t port; /* out: as in roce_qp_attr.port */
 };
 /* Fill up to n slots with frames; returns how many. Fewer than n: nothing more may be sent now. */
-unsigned roce_shard_tx(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n);
+unsigned roce_shard_tx(
+	struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n);
 
 /* Run timers that are due, at most budget of them; returns how many ran. */
 unsigned roce_shard_timers(struct roce_shard *s, uint64_t now_ns, unsigned budget);
@@ -174,14 +175,14 @@ uint32_t roce_mr_key(const struct roce_mr *mr); /* local and remote token are on
 /* Dead at once: requests under way fail at their next packet. */
 void roce_mr_deregister(struct roce_shard *s, struct roce_mr *mr);
 
-/* ---- completion queues -------------------------------------------------------------------------- */
+/* ---- completion queues ---------------------------------------------------------------------- */
 
 /* base: the shared block of ndsh_cq_bytes(depth), zeroed. NULL: no more CQs. */
 struct roce_cq *roce_cq_create(struct roce_shard *s, void *base, uint32_t depth, void *owner);
 void *roce_cq_owner(const struct roce_cq *cq);
 bool roce_cq_destroy(struct roce_shard *s, struct roce_cq *cq); /* false: queue pairs use it */
 
-/* ---- queue pairs --------------------------------------------------------------------------------- */
+/* ---- queue pairs ---------------------------------------------------------------------------- */
 
 enum roce_qp_state { /* IBTA; SQE does not exist for RC */
 	ROCE_QPS_RESET,

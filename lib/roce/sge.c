@@ -13,8 +13,8 @@ roce_sge_check(
 	const struct ndsh_sge *sge = roce_wqe_sge(w);
 
 	for (uint32_t i = 0; i < w->num_sge; i++)
-		if (sge[i].len > 0 &&
-			roce_mr_access(s, sge[i].key, qp->pd, sge[i].addr, sge[i].len, right) == NULL)
+		if (sge[i].len > 0 && roce_mr_access(s, sge[i].key, qp->pd, sge[i].addr, sge[i].len,
+					      right) == NULL)
 			return false;
 	return true;
 }

@@ -247,10 +247,11 @@ pair_send(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t 
 	uint32_t flags)
 {
 	struct ndsh_sge sge = pair_sge(p, side, at, bytes);
+	uint32_t num_sge = !(flags & NDSH_WRF_INLINE);
 
 	pair_post(p, side, i,
 		&(struct ndsh_swr){ .context = context, .inline_bytes = bytes,
-			.ctrl = NDSH_CTRL(NDSH_OP_SEND, flags & NDSH_WRF_INLINE ? 0 : 1, flags, 0) },
+			.ctrl = NDSH_CTRL(NDSH_OP_SEND, num_sge, flags, 0) },
 		&sge, p->side[side].arena + at);
 }
 
@@ -267,11 +268,12 @@ pair_write(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t
 	uint32_t bytes, uint32_t flags)
 {
 	struct ndsh_sge sge = pair_sge(p, side, from, bytes);
+	uint32_t num_sge = !(flags & NDSH_WRF_INLINE);
 
 	pair_post(p, side, i,
 		&(struct ndsh_swr){ .context = context, .raddr = PAIR_VA + to,
 			.rkey = p->side[!side].key, .inline_bytes = bytes,
-			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, flags & NDSH_WRF_INLINE ? 0 : 1, flags, 0) },
+			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, num_sge, flags, 0) },
 		&sge, p->side[side].arena + from);
 }
 
@@ -407,7 +409,8 @@ pair_poll(struct pair *p, unsigned side, struct ndsh_cqe *cqe)
 }
 
 void
-pair_inject(struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt, const void *payload)
+pair_inject(
+	struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt, const void *payload)
 {
 	uint8_t buf[ROCE_FRAME_MAX];
 	struct roce_hdr_tmpl tmpl;

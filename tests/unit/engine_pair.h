@@ -44,7 +44,7 @@ struct pair_side {
 };
 
 struct pair;
-/* How many copies of the frame that side from sent arrive; *late_ns: later than others by so much. */
+/* How many copies of a frame of side from arrive; *late_ns: so much later than others. */
 typedef unsigned pair_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt,
 	uint64_t *late_ns, void *ctx);
 

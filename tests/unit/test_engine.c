@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Send, WRITE and READ over a perfect link: sizes, segmentation, lists, inline, many queue pairs. */
+/* SEND, WRITE and READ over a perfect link: sizes, lists, inline data, many queue pairs. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes wrong: refusals in both roles, retries, RNR, flush order, keys, overrun, bad clients. */
+/* What goes wrong: refusals in both roles, retries, RNR, flush order, overrun, bad clients. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ expect_dead(struct pair *p, unsigned side, enum roce_reason reason)
 	const struct ndsh_qp_page *page = p->side[side].q[0].block;
 
 	cr_assert_eq(roce_qp_state_get(qp), ROCE_QPS_ERR);
-	cr_assert_eq(roce_qp_reason(qp), reason, "reason: %s", roce_reason_name(roce_qp_reason(qp)));
+	cr_assert_eq(roce_qp_reason(qp), reason, "%s", roce_reason_name(roce_qp_reason(qp)));
 	cr_assert_eq(page->dead, 1);
 	if (reason != ROCE_REASON_MODIFY) {
 		cr_assert(p->side[side].events & 1u << ROCE_EV_QP_ERROR);
@@ -190,8 +190,8 @@ Test(errors, requests_that_this_engine_has_not)
 
 		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
 		pair_post(p, 0, 0,
-			&(struct ndsh_swr){ .context = 2, .ctrl = NDSH_CTRL(ops[i], 1, 0, 0) }, &sge,
-			NULL);
+			&(struct ndsh_swr){ .context = 2, .ctrl = NDSH_CTRL(ops[i], 1, 0, 0) },
+			&sge, NULL);
 		pair_write(p, 0, 0, 3, 0, 0, 8, 0);
 		cr_assert(pair_run(p, LONG));
 		expect(p, 0, 1, NDSH_WC_SUCCESS);
@@ -335,7 +335,8 @@ rnr_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *lat
 static void
 not_ready(uint8_t rnr_retry, unsigned tries)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .rnr_retry = rnr_retry, .min_rnr_code = 14 });
+	struct pair *p = pair_new(&(struct pair_opts){
+		.rnr_retry = rnr_retry, .min_rnr_code = 14 });
 	unsigned naks = 0;
 
 	p->tap = rnr_tap;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the requester asks for and how it takes back: AckReq, window, fences, NAKs, turns of many. */
+/* What the requester sends and when it sends it again: AckReq, window, fences, NAKs, turns. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -137,7 +137,7 @@ Test(requester, W_COMP_04_a_sequence_nak_costs_a_retry)
 	pair_free(p);
 }
 
-/* Early tries of our own timer, each answered by a NAK, do not eat the budget of the verbs timeout. */
+/* Early tries of our own timer, each answered by a NAK, do not eat the agreed budget. */
 Test(requester, W_TMR_07_early_tries_leave_the_budget_alone)
 {
 	struct pair *p = watched(&(struct pair_opts){ .retry = 2, .timeout_code = 18 }, true);

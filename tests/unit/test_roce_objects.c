@@ -165,7 +165,7 @@ Test(objects, W_MEM_01_W_MEM_02_regions)
 	free(s);
 }
 
-/* ---- timer wheel: seen through RNR waits and timeouts that run out ----------------------------- */
+/* ---- timer wheel -------------------------------------------------------------------------- */
 
 static void
 fire_at(uint64_t start, uint64_t in_ns)
