@@ -121,10 +121,12 @@ flush_qp(struct roce_shard *s, struct roce_qp *qp, uint32_t *budget)
 	return *budget > 0;
 }
 
-void
+/* True: there was something to do. */
+bool
 roce_flush_some(struct roce_shard *s, uint32_t budget)
 {
 	struct roce_link *l;
+	uint32_t start = budget;
 
 	while (budget > 0 && (l = roce_list_first(&s->flushing)) != NULL) {
 		struct roce_qp *qp = roce_container(l, struct roce_qp, flush_link);
@@ -133,6 +135,7 @@ roce_flush_some(struct roce_shard *s, uint32_t budget)
 		if (!flush_qp(s, qp, &budget))
 			roce_list_append(&s->flushing, l);
 	}
+	return budget < start;
 }
 
 void

@@ -352,7 +352,7 @@ void roce_qp_error(
 	struct roce_shard *s, struct roce_qp *qp, enum roce_reason reason, uint8_t syndrome);
 void roce_qp_fail_wqe(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 	enum ndsh_wc_status status, enum roce_reason reason, uint8_t syndrome);
-void roce_flush_some(struct roce_shard *s, uint32_t budget);
+bool roce_flush_some(struct roce_shard *s, uint32_t budget);
 /* Everything in flight vanishes without completions. */
 void roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp);
 

@@ -64,10 +64,10 @@ unsigned
 roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget)
 {
 	struct roce_link *last = s->rings.prev, *l;
-	unsigned found = 0;
+	unsigned found;
 
 	s->now_ns = now_ns;
-	roce_flush_some(s, ROCE_FLUSH_BUDGET);
+	found = roce_flush_some(s, ROCE_FLUSH_BUDGET);
 	while (budget-- > 0 && (l = roce_list_first(&s->rings)) != NULL) {
 		struct roce_qp *qp = roce_container(l, struct roce_qp, ring_link);
 		bool stop = l == last;
@@ -81,16 +81,27 @@ roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget)
 	return found;
 }
 
+/* Has this ring work that nothing else will start? */
+static bool
+ring_waits(const struct roce_link *l)
+{
+	const struct roce_qp *qp = roce_container(l, struct roce_qp, ring_link);
+
+	return !(qp->tx_bits & ROCE_TXB_BLOCKED) && ndsh_sq_ready(&qp->sq);
+}
+
 bool
 roce_shard_rest(struct roce_shard *s)
 {
 	struct roce_link *l;
 
+	if (!roce_list_empty(&s->flushing))
+		return false;
 	for (l = s->rings.next; l != &s->rings; l = l->next)
 		ring_set_polled(roce_container(l, struct roce_qp, ring_link), 0);
 	ndsh_full_barrier();
 	for (l = s->rings.next; l != &s->rings; l = l->next)
-		if (ndsh_sq_ready(&roce_container(l, struct roce_qp, ring_link)->sq))
+		if (ring_waits(l))
 			break;
 	if (l == &s->rings) {
 		while ((l = roce_list_first(&s->rings)) != NULL)

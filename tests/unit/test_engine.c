@@ -251,6 +251,23 @@ Test(engine, W_RESP_16_solicited_and_W_RESP_17_comm_est)
 	pair_free(p);
 }
 
+/* Requests behind a closed window are started by the ACK that opens it, not by looking. */
+Test(engine, a_ring_behind_a_closed_window_lets_the_lcore_rest)
+{
+	struct pair *p = pair_new(&(struct pair_opts){ .window = 16 });
+	struct ndsh_cqe c;
+
+	for (unsigned i = 0; i < 40; i++)
+		pair_write(p, 0, 0, i, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	cr_assert_eq(p->sent[0], 16);
+	cr_assert(roce_shard_rest(p->side[0].shard));
+	cr_assert(pair_run(p, LONG));
+	for (unsigned i = 0; i < 40; i++)
+		cr_assert(pair_poll(p, 0, &c) && c.context == i);
+	pair_free(p);
+}
+
 Test(engine, an_idle_ring_falls_back_to_doorbells)
 {
 	struct pair *p = pair_new(&(struct pair_opts){ 0 });

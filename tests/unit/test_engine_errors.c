@@ -420,6 +420,7 @@ Test(errors, a_deep_flush_takes_several_turns)
 	for (unsigned i = 0; i < 4096; i++)
 		pair_recv(p, 0, 0, i, 0, 8);
 	roce_qp_modify(p->side[0].shard, qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
+	cr_assert_not(roce_shard_rest(p->side[0].shard), "not before all is flushed");
 	while (recvs < 4096 && turns++ < 100) {
 		for (got = 0; pair_poll(p, 0, &c); got++)
 			cr_assert_eq(c.context, recvs++);
