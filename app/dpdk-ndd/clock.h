@@ -11,7 +11,8 @@
 #define NDD_MS 1000000ull
 #define NDD_S  1000000000ull
 
-extern uint64_t ndd_clock_mult; /* ns per tick, 32.32 fixed point; constant after ndd_clock_init() */
+extern uint64_t
+	ndd_clock_mult; /* ns per tick, 32.32 fixed point; constant after ndd_clock_init() */
 
 /* After EAL has measured the counter's rate. */
 void ndd_clock_init(void);

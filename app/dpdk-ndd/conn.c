@@ -74,8 +74,9 @@ tell_end(struct ndd_conn *c, nd_status status)
 	c->told_end = true;
 }
 
-/* A queue pair that never left INIT keeps its receives and may try again (R-CONN-03). One of a session
- * that ends is destroyed next: its client shall hear of the end, not of flushed requests. */
+/* A queue pair that never left INIT keeps its receives and may try again (R-CONN-03). One of a
+ * session that ends is destroyed next: its client shall hear of the end, not of flushed requests.
+ */
 static void
 release_qp(struct ndd_conn *c)
 {
@@ -179,7 +180,7 @@ ndd_conn_disconnect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	}
 }
 
-/* The queue pair is in error: its connection has no more use, and the peer shall know (R-DISC-11). */
+/* The queue pair is in error: its connection is of no more use, the peer shall know (R-DISC-11). */
 void
 ndd_conn_qp_failed(struct ndd_conn *c)
 {
@@ -244,12 +245,14 @@ ndd_conn_cm_event(struct ndd *d, const struct roce_cm_event *ev)
 		break;
 	case ROCE_CM_EV_REJECTED:
 		/* Refused by the peer's CM or consumer, or taken back by the active side. */
-		ndd_conn_fail(c, c->state == NDD_CONN_REPLIED ? ND_CONNECTION_ABORTED
-							      : ND_CONNECTION_REFUSED, ev);
+		ndd_conn_fail(c,
+			c->state == NDD_CONN_REPLIED ? ND_CONNECTION_ABORTED
+						     : ND_CONNECTION_REFUSED,
+			ev);
 		break;
 	case ROCE_CM_EV_UNREACHABLE:
-		ndd_conn_fail(c, c->state == NDD_CONN_ACCEPTED ? ND_CONNECTION_ABORTED
-							       : ND_IO_TIMEOUT, ev);
+		ndd_conn_fail(c,
+			c->state == NDD_CONN_ACCEPTED ? ND_CONNECTION_ABORTED : ND_IO_TIMEOUT, ev);
 		break;
 	case ROCE_CM_EV_DISCONNECTED:
 		disconnected(c, ev, ndd_now_ns());
@@ -260,7 +263,8 @@ ndd_conn_cm_event(struct ndd *d, const struct roce_cm_event *ev)
 static void
 qp_died(struct ndd_session *s, struct ndd_qp *qp, const struct ndd_event *ev)
 {
-	ndd_log_limited(NDD_LOG_INFO, "session %lu: queue pair 0x%06x went to error: %s (syndrome 0x%02x)", s->serial,
+	ndd_log_limited(NDD_LOG_INFO,
+		"session %lu: queue pair 0x%06x went to error: %s (syndrome 0x%02x)", s->serial,
 		qp->qpn, roce_reason_name(ev->reason), ev->syndrome);
 	qp->failed = true;
 	if (qp->conn != NULL)
@@ -337,8 +341,7 @@ ndd_conn_tick(struct ndd *d, uint64_t now_ns)
 	d->net_generation = generation;
 	d->conns_fresh = false;
 	TAILQ_FOREACH (c, &d->conns, next) {
-		if (c->deadline_ns != UINT64_MAX &&
-			(moved || c->fresh || now_ns >= c->deadline_ns))
+		if (c->deadline_ns != UINT64_MAX && (moved || c->fresh || now_ns >= c->deadline_ns))
 			step(c, now_ns);
 		else if (moved && c->state == NDD_CONN_ESTABLISHED)
 			ndd_conn_refresh(c, now_ns);

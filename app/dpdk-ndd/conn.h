@@ -24,8 +24,8 @@ enum ndd_conn_state {
 struct ndd_conn {
 	TAILQ_ENTRY(ndd_conn) next;
 	struct ndd_session *session;
-	struct ndd_qp *qp;	   /* NULL until given, and when it is over */
-	struct roce_cm_conn *cm;   /* NULL: the CM knows nothing of it (yet, or any more) */
+	struct ndd_qp *qp;	 /* NULL until given, and when it is over */
+	struct roce_cm_conn *cm; /* NULL: the CM knows nothing of it (yet, or any more) */
 	uint32_t id, listener;
 	enum ndd_conn_state state;
 	bool told_end;	 /* the client knows that it is over */
@@ -38,7 +38,7 @@ struct ndd_conn {
 	bool fresh;	      /* the next hop was not yet asked for */
 	uint32_t flow_label;
 	uint8_t tos, hop_limit, mtu_code, ack_timeout;
-	uint8_t inbound, outbound; /* reads, seen from here */
+	uint8_t inbound, outbound;	    /* reads, seen from here */
 	uint8_t priv[NDSH_CALLEE_DATA_MAX]; /* of our REQ or REP, while the next hop is asked for */
 	uint32_t priv_bytes;
 };
@@ -50,7 +50,8 @@ void ndd_conn_ask(struct ndd_conn *c);
 /* A new entry of the session's table; NULL: no room. */
 struct ndd_conn *ndd_conn_new(struct ndd_session *s, enum ndd_conn_state state);
 /* Tell the client; ev (may be NULL) has private data and reason. */
-void ndd_conn_tell(struct ndd_conn *c, uint16_t type, nd_status status, const struct roce_cm_event *ev);
+void ndd_conn_tell(
+	struct ndd_conn *c, uint16_t type, nd_status status, const struct roce_cm_event *ev);
 /* End it in whatever way its state asks for; the client gets the one event that it waits for. */
 void ndd_conn_fail(struct ndd_conn *c, nd_status status, const struct roce_cm_event *ev);
 /* Over, for the CM too; the queue pair is free of it. */

@@ -11,7 +11,8 @@ is_unspecified(const uint8_t ip[16])
 {
 	static const uint8_t zero[16], v4[12] = {[10] = 0xff, [11] = 0xff};
 
-	return memcmp(ip, zero, 16) == 0 || (memcmp(ip, v4, 12) == 0 && memcmp(ip + 12, zero, 4) == 0);
+	return memcmp(ip, zero, 16) == 0 ||
+	       (memcmp(ip, v4, 12) == 0 && memcmp(ip + 12, zero, 4) == 0);
 }
 
 static nd_status
@@ -89,14 +90,12 @@ ndd_conn_send_request(struct ndd_conn *c, uint64_t now_ns)
 		.local = c->local,
 		.remote = c->remote,
 		.port = c->hop.port,
-		.qp = {
-			.qpn = c->qp->qpn,
-			.psn = c->qp->psn,
-			.responder_resources = c->inbound,
-			.initiator_depth = c->outbound,
-			.retry_count = d->cfg->retry_count,
-			.rnr_retry = d->cfg->rnr_retry,
-		},
+		.qp.qpn = c->qp->qpn,
+		.qp.psn = c->qp->psn,
+		.qp.responder_resources = c->inbound,
+		.qp.initiator_depth = c->outbound,
+		.qp.retry_count = d->cfg->retry_count,
+		.qp.rnr_retry = d->cfg->rnr_retry,
 		.ack_timeout = d->cfg->timeout_code,
 		.tos = c->tos,
 		.hop_limit = c->hop_limit,

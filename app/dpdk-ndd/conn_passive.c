@@ -119,8 +119,7 @@ ndd_conn_reject(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return ND_INVALID_BUFFER_SIZE;
 	if (c->state != NDD_CONN_OFFERED && c->state != NDD_CONN_REPLIED)
 		return ND_CONNECTION_INVALID;
-	roce_cm_reject(
-		s->daemon->cm, ndd_now_ns(), c->cm, REASON_CONSUMER, m->priv, m->priv_bytes);
+	roce_cm_reject(s->daemon->cm, ndd_now_ns(), c->cm, REASON_CONSUMER, m->priv, m->priv_bytes);
 	ndd_conn_over(c);
 	return ND_SUCCESS;
 }

@@ -50,8 +50,8 @@ on_shard_bring_up(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 			     ROCE_QPA_SQ_PSN | ROCE_QPA_MAX_RD;
 	struct bring_up *b = arg;
 
-	b->result = roce_qp_modify(
-		shard->engine, b->qp->engine, now_ns, ROCE_QPS_RTR, rtr, &b->attr);
+	b->result =
+		roce_qp_modify(shard->engine, b->qp->engine, now_ns, ROCE_QPS_RTR, rtr, &b->attr);
 	if (b->result == ROCE_MODIFY_OK)
 		b->result = roce_qp_modify(
 			shard->engine, b->qp->engine, now_ns, ROCE_QPS_RTS, rts, &b->attr);

@@ -14,9 +14,9 @@
 #include "session.h"
 #include "sigbus.h"
 
-#define READY_MAX     64
-#define LONGEST_WAIT  250		/* ms: links, stalled clients, broken segments */
-#define FAREWELL_NS   (500 * NDD_MS)	/* the peers' DREPs at the end */
+#define READY_MAX    64
+#define LONGEST_WAIT 250	    /* ms: links, stalled clients, broken segments */
+#define FAREWELL_NS  (500 * NDD_MS) /* the peers' DREPs at the end */
 
 bool
 ndd_watch_add(struct ndd *d, struct ndd_watch *w, int fd, uint32_t events,

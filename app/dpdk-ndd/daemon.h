@@ -48,11 +48,11 @@ struct ndd {
 	struct ndd_watch bell_watch, listen_watch, signal_watch;
 	struct ndd_session_list sessions, ended;
 	uint32_t session_count;
-	uint64_t serial; /* of sessions and objects; never reused */
-	struct ndd_conn_list conns;   /* all that the CM knows */
-	uint64_t net_generation;      /* as far as conns' addresses are judged */
-	uint64_t conns_deadline_ns;   /* the first of conns' */
-	bool conns_fresh;	      /* a connection waits for its first step, or has a new deadline */
+	uint64_t serial;	    /* of sessions and objects; never reused */
+	struct ndd_conn_list conns; /* all that the CM knows */
+	uint64_t net_generation;    /* as far as conns' addresses are judged */
+	uint64_t conns_deadline_ns; /* the first of conns' */
+	bool conns_fresh; /* a connection waits for its first step, or has a new deadline */
 	struct ndd_mad mad[NDD_MADS_WAITING];
 	uint32_t mads_waiting, mad_psn;
 	uint64_t ephemeral[16384 / 64]; /* local CM ports 49152.. in use */

@@ -121,7 +121,8 @@ ndd_eal_init(const struct config *cfg, int verbose)
 	add_memory(&a, cfg);
 	if (verbose == 0)
 		add(&a, "--log-level=*:warning");
-	add(&a, "--log-level=pmd.net.memif:critical"); /* each vain attempt to connect is an error */
+	add(&a, "--log-level=pmd.net.memif:critical"); /* each vain attempt to connect is an error
+							*/
 	add_devices(&a, cfg);
 	if (a.failed) {
 		ndd_error("the configuration makes too many arguments for DPDK");

@@ -11,8 +11,7 @@ ring_new(const char *what, uint32_t from, uint32_t to, unsigned elem, unsigned c
 	char name[RTE_RING_NAMESIZE];
 
 	snprintf(name, sizeof(name), "%s_%u_%u", what, from, to);
-	return rte_ring_create_elem(
-		name, elem, count, numa_node, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	return rte_ring_create_elem(name, elem, count, numa_node, RING_F_SP_ENQ | RING_F_SC_DEQ);
 }
 
 bool
@@ -38,8 +37,7 @@ ndd_handover_init(struct ndd_handover *h, uint32_t shards, const int numa_node[]
 		h->tx[to] = ring_new("tx", to, 0, ptr, NDD_FRAME_RING, numa_node[NDD_IO_OWNER]);
 		ok = ok && h->tx[to] != NULL;
 	}
-	h->control_tx =
-		ring_new("down", 0, 0, ptr, NDD_CONTROL_RING, numa_node[NDD_IO_OWNER]);
+	h->control_tx = ring_new("down", 0, 0, ptr, NDD_CONTROL_RING, numa_node[NDD_IO_OWNER]);
 	ok = ok && h->control_tx != NULL;
 	if (!ok)
 		ndd_handover_fini(h);

@@ -10,9 +10,9 @@
 #include "log.h"
 #include "roce/gsi.h"
 
-#define RX_BUDGET    256u /* frames and events per shard and round, then the sockets' turn */
-#define TX_BUDGET    256u
-#define MAD_WAIT_NS  (3 * NDD_S)
+#define RX_BUDGET   256u /* frames and events per shard and round, then the sockets' turn */
+#define TX_BUDGET   256u
+#define MAD_WAIT_NS (3 * NDD_S)
 
 /* ---- in ---- */
 
@@ -116,8 +116,9 @@ send_mad(struct ndd *d, uint64_t now_ns, const struct roce_cm_tx *tx)
 	memcpy(path.dmac, hop.dmac, 6);
 	m = new_frame(d, hop.port);
 	if (m != NULL)
-		send_frame(d, m, roce_gsi_build(rte_pktmbuf_mtod(m, uint8_t *), &path,
-					 d->mad_psn++ & ROCE_PSN_MASK, tx->mad));
+		send_frame(d, m,
+			roce_gsi_build(rte_pktmbuf_mtod(m, uint8_t *), &path,
+				d->mad_psn++ & ROCE_PSN_MASK, tx->mad));
 	return true;
 }
 

@@ -54,8 +54,8 @@ ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t no
 {
 	char sink[64];
 
-	/* What is left makes the fd speak again. Its end: the client has closed the session's fds, the
-	 * control thread will come; until then the fd shall be quiet. */
+	/* What is left makes the fd speak again. Its end: the client has closed the session's fds,
+	 * the control thread will come; until then the fd shall be quiet. */
 	if (read(ss->wake_fd, sink, sizeof(sink)) == 0) {
 		(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, ss->wake_fd, NULL);
 		return;

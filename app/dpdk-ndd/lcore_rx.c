@@ -17,6 +17,36 @@ in_one_piece(struct ndd_shard *s, struct rte_mbuf *m)
 	return NULL;
 }
 
+/* What roce_wire_parse() found wrong, one counter for each. */
+static void
+count_invalid(struct ndd_io_counters *c, enum roce_wire_err err)
+{
+	switch (err) {
+	case ROCE_WIRE_TRUNCATED:
+		c->rx_truncated++;
+		break;
+	case ROCE_WIRE_IP_HEADER:
+		c->rx_ip_header++;
+		break;
+	case ROCE_WIRE_LENGTH:
+		c->rx_length++;
+		break;
+	case ROCE_WIRE_TVER:
+		c->rx_tver++;
+		break;
+	case ROCE_WIRE_OPCODE:
+		c->rx_opcode++;
+		break;
+	case ROCE_WIRE_PKEY:
+		c->rx_pkey++;
+		break;
+	case ROCE_WIRE_OK:
+	case ROCE_WIRE_NOT_ROCE:
+	case ROCE_WIRE_ERR_COUNT:
+		break;
+	}
+}
+
 static void
 pass_on(struct ndd_shard *s, struct rte_mbuf *m, uint32_t to, uint32_t *touched)
 {
@@ -29,8 +59,6 @@ pass_on(struct ndd_shard *s, struct rte_mbuf *m, uint32_t to, uint32_t *touched)
 			return;
 		}
 		s->count.control_full++;
-	} else if (to == NDD_ROUTE_DROP) {
-		s->count.rx_invalid++;
 	} else {
 		if (rte_ring_sp_enqueue(h->rx[s->id][to], m) == 0) {
 			s->count.handed_over++;
@@ -73,6 +101,9 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 		if (to == s->id) {
 			roce_shard_rx_prefetch(s->engine, &pkt[owned]);
 			own[owned++] = f;
+		} else if (unlikely(to == NDD_ROUTE_DROP)) {
+			count_invalid(&s->count, err);
+			rte_pktmbuf_free(f);
 		} else {
 			pass_on(s, f, to, &touched);
 		}

@@ -109,7 +109,8 @@ ndd_listener_free(struct ndd_session *s, struct ndd_listener *l)
 nd_status
 ndd_listener_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	struct ndd_listener *l = ndd_slots_get(&s->listeners, ((const struct ndsh_id_msg *)msg)->id);
+	struct ndd_listener *l =
+		ndd_slots_get(&s->listeners, ((const struct ndsh_id_msg *)msg)->id);
 
 	(void)r;
 	if (l == NULL)

@@ -29,8 +29,8 @@ put_line(enum ndd_log_level level, const char *fmt, va_list ap)
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	localtime_r(&ts.tv_sec, &tm);
-	n = snprintf(line, sizeof(line), "%02d:%02d:%02d.%03ld dpdk-ndd %s: ", tm.tm_hour, tm.tm_min,
-		tm.tm_sec, ts.tv_nsec / 1000000, level_name[level]);
+	n = snprintf(line, sizeof(line), "%02d:%02d:%02d.%03ld dpdk-ndd %s: ", tm.tm_hour,
+		tm.tm_min, tm.tm_sec, ts.tv_nsec / 1000000, level_name[level]);
 	m = vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
 	if (m < 0)
 		return;

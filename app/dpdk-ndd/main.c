@@ -15,7 +15,7 @@
 #include "sigbus.h"
 #include "start.h"
 
-/* Before EAL makes threads: they inherit the mask, and only the control thread's signalfd answers. */
+/* Before EAL makes threads: they inherit the mask, only the control thread's signalfd answers. */
 static bool
 prepare_process(void)
 {

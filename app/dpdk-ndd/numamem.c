@@ -25,7 +25,7 @@ ndd_numa_alloc(size_t bytes, int node)
 	if (mem == MAP_FAILED)
 		return NULL;
 	ndd_numa_prefer(mem, bytes, node);
-	/* Tables are looked up at random: fewer TLB misses where the kernel has huge pages to give. */
+	/* Tables are looked up at random: fewer TLB misses where the kernel gives huge pages. */
 	(void)madvise(mem, bytes, MADV_HUGEPAGE);
 	return mem;
 }

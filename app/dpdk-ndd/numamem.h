@@ -8,7 +8,7 @@
 /* Page aligned; node < 0: any. NULL: none left. */
 void *ndd_numa_alloc(size_t bytes, int node);
 void ndd_numa_free(void *mem, size_t bytes);
-/* Pages of [mem, mem+bytes) that nobody touched yet shall come from node; for shared mappings too. */
+/* Pages of [mem, mem+bytes) not touched yet shall come from node; for shared mappings too. */
 void ndd_numa_prefer(void *mem, size_t bytes, int node);
 /* Node of a CPU; -1 if unknown. */
 int ndd_numa_of_cpu(unsigned cpu);

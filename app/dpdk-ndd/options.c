@@ -11,7 +11,7 @@
 
 static const char usage_text[] =
 	"usage: dpdk-ndd [options]\n"
-	"RDMA for any machine with an Ethernet port: RoCEv2 over any DPDK port, for local clients.\n"
+	"RDMA for any machine with an Ethernet port: RoCEv2 over any DPDK port.\n"
 	"\n"
 	"  -c, --config FILE   configuration (default " DEFAULT_CONFIG ")\n"
 	"      --check-config  read and check the configuration, then exit\n"

@@ -103,7 +103,8 @@ populate(struct ndd_session *s, struct ndd_segment *seg)
 	(void)madvise(seg->host, seg->bytes, MADV_POPULATE_WRITE);
 	if (mlock(seg->host, seg->bytes) != 0 && !s->daemon->mlock_refused) {
 		s->daemon->mlock_refused = true;
-		ndd_notice("clients' memory can't be locked (RLIMIT_MEMLOCK): it may be swapped out");
+		ndd_notice(
+			"clients' memory can't be locked (RLIMIT_MEMLOCK): it may be swapped out");
 	}
 	return ndd_sigbus_guard(seg->host, seg->bytes);
 }

@@ -156,7 +156,8 @@ ndd_session_find(struct ndd *d, uint64_t serial)
 void
 ndd_session_end(struct ndd_session *s, const char *why, ...)
 {
-	struct ndsh_ev_session_end m = {.h = {.type = NDSH_EV_SESSION_END, .status = ND_DEVICE_REMOVED}};
+	struct ndsh_ev_session_end m = {
+		.h = {.type = NDSH_EV_SESSION_END, .status = ND_DEVICE_REMOVED}};
 	va_list ap;
 
 	if (s->ended)
@@ -183,7 +184,7 @@ on_shard_detach(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	ndd_lcore_detach(shard, arg);
 }
 
-#define EACH(table, var)                                                                     \
+#define EACH(table, var)                                                                           \
 	for (uint32_t pos_##var = 0; (var = ndd_slots_next(&s->table, &pos_##var)) != NULL;)
 
 /* From the users to the used: the peers are told first, the memory goes last. */

@@ -98,8 +98,8 @@ struct ndd_session {
 /* ---- session.c ---- */
 
 void ndd_session_accept(struct ndd *d, struct ndd_watch *listen_watch, uint32_t events);
-/* End it: the client is told why (NULL: it is gone already), everything is taken down. The structure
- * lives until ndd_session_reap(). */
+/* End it: the client is told why (NULL: it is gone already), everything is taken down. The
+ * structure lives until ndd_session_reap(). */
 __attribute__((format(printf, 2, 3))) void ndd_session_end(
 	struct ndd_session *s, const char *why, ...);
 void ndd_session_reap(struct ndd *d);
@@ -130,7 +130,7 @@ struct ndd_reply {
 		struct ndsh_listener_create_reply listener;
 		uint8_t bytes[NDSH_MSG_BYTES];
 	};
-	int fd; /* goes with the reply and is closed afterwards; -1: none */
+	int fd;	     /* goes with the reply and is closed afterwards; -1: none */
 	int keep_fd; /* goes with the reply and stays open; -1: none */
 };
 /* Largest path MTU that an IP MTU carries, with the 96 bytes that Linux reserves (W-RXE-05). */

@@ -11,8 +11,8 @@
 #include "numamem.h"
 #include "shard.h"
 
-#define CALL_SPINS	  64u
-#define CALL_DRAIN_TURNS  256u /* a call waits at most so many turns for an empty RX poll */
+#define CALL_SPINS	 64u
+#define CALL_DRAIN_TURNS 256u /* a call waits at most so many turns for an empty RX poll */
 
 struct ndd_call {
 	ndd_shard_fn fn;

@@ -11,31 +11,34 @@
 #include "port/port.h"
 #include "roce/roce.h"
 
-/* Bounds of one turn (asserted nowhere, enforced everywhere). */
-#define NDD_BURST	      32u /* frames per call of a port or ring */
-#define NDD_RX_ROUNDS	      4u  /* bursts from one source */
-#define NDD_TX_ROUNDS	      4u  /* bursts to the ports */
-#define NDD_BELL_SESSIONS     64u /* awake sessions looked at */
-#define NDD_BELL_WORDS	      4u  /* doorbell words of one session: 64 queue pairs each */
-#define NDD_POLL_RINGS	      256u
-#define NDD_TIMERS	      64u
-#define NDD_EVENTS	      16u
-#define NDD_WAKEUPS	      4u /* each costs the lcore about 10 us when the waiter sleeps */
-#define NDD_OUT_MAX	      128u /* frames kept for a port that takes none */
-#define NDD_SESSIONS_MAX      1024u
+/* Bounds of one turn. */
+#define NDD_BURST	  32u /* frames per call of a port or ring */
+#define NDD_RX_ROUNDS	  4u  /* bursts from one source */
+#define NDD_TX_ROUNDS	  4u  /* bursts to the ports */
+#define NDD_BELL_SESSIONS 64u /* awake sessions looked at */
+#define NDD_BELL_WORDS	  4u  /* doorbell words of one session: 64 queue pairs each */
+#define NDD_POLL_RINGS	  256u
+#define NDD_TIMERS	  64u
+#define NDD_EVENTS	  16u
+#define NDD_WAKEUPS	  4u   /* each costs the lcore about 10 us when the waiter sleeps */
+#define NDD_OUT_MAX	  128u /* frames kept for a port that takes none */
+#define NDD_SESSIONS_MAX  1024u
 
-#define NDD_DEMOTE_NS	      1000000ull /* an idle session's doorbells come by its wake fd then */
-#define NDD_YIELD_NS	      20000ull	 /* without work for so long: give the CPU to others */
-#define NDD_SLEEP_NS	      1000000ull /* ... for so long: sleep */
-#define NDD_SLEEP_MIN_NS      100000ull	 /* first sleep; doubles up to the longest */
-#define NDD_SLEEP_MAX_NS      1000000ull /* ports are polled that often even when nothing happens */
-#define NDD_WAKE_LOOK_NS      50000ull	 /* a busy lcore looks at wake fds that often */
-#define NDD_STALL_NS	      10000000ull /* a port that takes nothing for so long loses frames */
+#define NDD_DEMOTE_NS	 1000000ull  /* an idle session's doorbells come by its wake fd then */
+#define NDD_YIELD_NS	 20000ull    /* without work for so long: give the CPU to others */
+#define NDD_SLEEP_NS	 1000000ull  /* ... for so long: sleep */
+#define NDD_SLEEP_MIN_NS 100000ull   /* first sleep; doubles up to the longest */
+#define NDD_SLEEP_MAX_NS 1000000ull  /* ports are polled that often even when nothing happens */
+#define NDD_WAKE_LOOK_NS 50000ull    /* a busy lcore looks at wake fds that often */
+#define NDD_STALL_NS	 50000000ull /* a port that takes nothing for so long loses frames */
 
+/* clang-format off */
 #define NDD_IO_COUNTERS(X)                                                                         \
-	X(rx_frames) X(rx_control) X(rx_invalid) X(rx_linearised) X(rx_linearise_failed)           \
-	X(handed_over) X(handover_full) X(control_full) X(loopback) X(tx_frames) X(tx_stalled)     \
-	X(tx_link_dropped) X(no_mbufs) X(doorbells) X(wakeups) X(demotions) X(promotions) X(sleeps)
+	X(rx_frames) X(rx_control) X(rx_truncated) X(rx_ip_header) X(rx_length) X(rx_tver)         \
+	X(rx_opcode) X(rx_pkey) X(rx_linearised) X(rx_linearise_failed) X(handed_over)             \
+	X(handover_full) X(control_full) X(loopback) X(tx_frames) X(tx_stalled) X(tx_link_dropped) \
+	X(no_mbufs) X(doorbells) X(wakeups) X(demotions) X(promotions) X(sleeps)
+/* clang-format on */
 struct ndd_io_counters {
 #define NDD_X(n) uint64_t n;
 	NDD_IO_COUNTERS(NDD_X)
@@ -64,7 +67,7 @@ struct ndd_shard_session {
 	struct roce_qp *qp[NDSH_QP_PER_SESSION_MAX];
 };
 
-/* Owners that the engine hands back (roce_qp_owner(), roce_cq_owner()): constant while it has them. */
+/* What the engine hands back (roce_qp_owner(), roce_cq_owner()): constant while it has it. */
 struct ndd_owner {
 	uint64_t session, object; /* serials */
 	uint32_t handle;
@@ -105,8 +108,8 @@ struct ndd_shard {
 /* ---- shard.c: life, and calls of the control thread ---- */
 
 /* NULL: out of memory, or cfg out of range. lcore is EAL's number. */
-struct ndd_shard *ndd_shard_new(struct ndd_plane *plane, const struct roce_shard_cfg *cfg,
-	unsigned lcore);
+struct ndd_shard *ndd_shard_new(
+	struct ndd_plane *plane, const struct roce_shard_cfg *cfg, unsigned lcore);
 void ndd_shard_free(struct ndd_shard *s);
 bool ndd_shard_launch(struct ndd_shard *s);
 void ndd_shard_stop(struct ndd_shard *s);
@@ -114,8 +117,8 @@ void ndd_shard_stop(struct ndd_shard *s);
 typedef void (*ndd_shard_fn)(struct ndd_shard *s, uint64_t now_ns, void *arg);
 /* Run fn on the shard's lcore between two turns and wait for it. The lcore never waits. */
 void ndd_shard_call(struct ndd_shard *s, ndd_shard_fn fn, void *arg);
-/* The same, after an RX poll came back empty (or a bounded number of turns): what arrived before this
- * call was handled before fn (a DREQ must not overtake data). */
+/* The same, after an RX poll came back empty (or a bounded number of turns): what arrived before
+ * this call was handled before fn (a DREQ must not overtake data). */
 void ndd_shard_call_drained(struct ndd_shard *s, ndd_shard_fn fn, void *arg);
 /* The lcore's side: run the call that waits, if there is one. */
 bool ndd_shard_serve(struct ndd_shard *s, uint64_t now_ns, bool rx_empty);

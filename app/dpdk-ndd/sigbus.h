@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The second line of defence of shared segments. Seals keep a client from shrinking its memory under
- * us; should a page still be missing (the machine or a cgroup out of memory, a memory error), the
- * access gets a private zero page instead of killing the daemon, and the segment counts as broken.
+ * The second line of defence of shared segments. Seals keep a client from shrinking its memory
+ * under us; should a page still be missing (the machine or a cgroup out of memory, a memory error),
+ * the access gets a private zero page instead of killing the daemon, and the segment counts as
+ * broken.
  */
 #ifndef NDD_SIGBUS_H
 #define NDD_SIGBUS_H

@@ -21,7 +21,7 @@ struct ndd_slots {
 	struct ndd_slot *slot;
 	uint32_t room, max, used;
 	uint32_t free_head, free_tail; /* first in, first out: late reuse */
-	bool plain; /* handles are indices, without generation */
+	bool plain;		       /* handles are indices, without generation */
 };
 
 /* max: most objects, up to 2^18. plain: handles are 0..max-1. */

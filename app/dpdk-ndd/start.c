@@ -18,13 +18,13 @@
 
 /* A frame of path MTU 4096 in one piece, and buffers no smaller than memif's of 8192 bytes: then
  * the driver takes its fast path. */
-#define MBUF_ROOM	 8192u
-#define MBUF_CACHE	 256u
-#define MBUFS_PER_PORT	 3072u /* descriptors of both directions, and bursts under way */
-#define MBUFS_PER_SHARD	 3072u /* rings between shards */
-#define NEIGHBOURS	 1024u
-#define CM_FIRST_RETRY	 (200 * NDD_MS)
-#define CM_RETRIES	 15u
+#define MBUF_ROOM	8192u
+#define MBUF_CACHE	256u
+#define MBUFS_PER_PORT	3072u /* descriptors of both directions, and bursts under way */
+#define MBUFS_PER_SHARD 3072u /* rings between shards */
+#define NEIGHBOURS	1024u
+#define CM_FIRST_RETRY	(200 * NDD_MS)
+#define CM_RETRIES	15u
 
 static bool
 start_pool(struct ndd *d)
@@ -65,9 +65,11 @@ start_port(struct ndd *d, uint32_t i)
 	d->plane.ports = i + 1;
 	if (p->mtu_refused)
 		ndd_info("port %s: the driver does not take MTU %u; frames that large work if the "
-			   "device behind it carries them", p->device, c->mtu);
-	ndd_info("port %s: MAC %02x:%02x:%02x:%02x:%02x:%02x, MTU %u, path MTU %u", p->device, p->mac[0],
-		p->mac[1], p->mac[2], p->mac[3], p->mac[4], p->mac[5], c->mtu, ndd_path_mtu(c->mtu));
+			 "device behind it carries them",
+			p->device, c->mtu);
+	ndd_info("port %s: MAC %02x:%02x:%02x:%02x:%02x:%02x, MTU %u, path MTU %u", p->device,
+		p->mac[0], p->mac[1], p->mac[2], p->mac[3], p->mac[4], p->mac[5], c->mtu,
+		ndd_path_mtu(c->mtu));
 	return true;
 }
 

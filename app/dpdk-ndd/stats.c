@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All counters to the log, in one line per kind, without the zeros (SIGUSR1, and at the end with -v). */
+/* All counters to the log, in one line per kind, without the zeros (SIGUSR1, and at the end with
+ * -v). */
 #include <inttypes.h>
 #include <stdio.h>
 

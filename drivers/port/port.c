@@ -10,8 +10,8 @@
 
 #include "port/port.h"
 
-#define PORT_RX_DESC 1024u
-#define PORT_TX_DESC 1024u
+#define PORT_RX_DESC   1024u
+#define PORT_TX_DESC   1024u
 #define PORT_CHANGE_MS 3000
 
 static const char *
@@ -205,7 +205,8 @@ bool
 port_link_changed(struct port *p)
 {
 	struct rte_eth_link link = {0};
-	bool up = p->started && !is_changing(p) && rte_eth_link_get_nowait(p->id, &link) == 0 && link.link_status != 0;
+	bool up = p->started && !is_changing(p) && rte_eth_link_get_nowait(p->id, &link) == 0 &&
+		  link.link_status != 0;
 	bool changed = up != p->link_up;
 
 	p->link_up = up;

@@ -30,7 +30,7 @@ struct port {
 	char device[PORT_NAME_BYTES];
 	uint32_t bursts; /* odd: an lcore is in one; see port_grace.c */
 	bool reconnects, started;
-	bool changing;	 /* being restarted or closed */
+	bool changing;	  /* being restarted or closed */
 	bool link_up;	  /* as port_link_changed() saw it last */
 	bool mtu_refused; /* the driver would not take the MTU: it carries what its buffers carry */
 };

@@ -22,8 +22,8 @@
 
 #include "port/port.h"
 
-#define GRACE_PORTS   8
-#define GRACE_SPINS   1000000 /* a burst takes microseconds; a descheduled lcore milliseconds */
+#define GRACE_PORTS 8
+#define GRACE_SPINS 1000000 /* a burst takes microseconds; a descheduled lcore milliseconds */
 
 static struct port *port_of[GRACE_PORTS];
 static int expedited;

@@ -49,9 +49,15 @@ Test(route, qp1_goes_to_the_control_thread)
 static struct roce_shard *
 new_shard(uint32_t id)
 {
-	const struct roce_shard_cfg cfg = {.shard_id = id, .max_qps = 16, .max_cqs = 4,
-		.max_pds = 4, .max_mrs = 16, .max_wqes = 64, .secret = {secret[0], secret[1]},
-		.rto_floor_ns = 10000000, .window = 64};
+	const struct roce_shard_cfg cfg = {.shard_id = id,
+		.max_qps = 16,
+		.max_cqs = 4,
+		.max_pds = 4,
+		.max_mrs = 16,
+		.max_wqes = 64,
+		.secret = {secret[0], secret[1]},
+		.rto_floor_ns = 10000000,
+		.window = 64};
 	size_t bytes = roce_shard_bytes(&cfg);
 	void *mem = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
 
