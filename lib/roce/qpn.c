@@ -12,14 +12,11 @@
 static uint32_t
 round_function(const uint64_t key[2], unsigned round, uint32_t half)
 {
-	uint64_t x = (half + 1 + ((uint64_t)round << 32)) * 0x9e3779b97f4a7c15ull;
+	uint64_t k = roce_rotl64(key[round & 1], 13 * round);
+	uint64_t x = (half + k) * 0x9e3779b97f4a7c15ull;
 
-	x ^= key[round & 1];
-	x *= 0xd6e8feb86659fd93ull;
 	x ^= x >> 32;
-	x += key[~round & 1];
-	x *= 0xd6e8feb86659fd93ull;
-	return (uint32_t)(x >> 52);
+	return (uint32_t)((x + k) * 0xd6e8feb86659fd93ull >> 52);
 }
 
 static uint32_t

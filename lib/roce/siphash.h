@@ -9,7 +9,7 @@
 static inline uint64_t
 roce_rotl64(uint64_t x, unsigned n)
 {
-	return x << n | x >> (64 - n);
+	return x << n | x >> (-n & 63);
 }
 
 static inline void
