@@ -59,7 +59,8 @@ listen_at(struct side *s, struct sockaddr_storage *where)
 	return listener;
 }
 
-/* R-CONN-03, R-CONN-04: refused at once, and the same connector and queue pair may try again. */
+/* checks R-CONN-03, R-CONN-04: refused at once, and the same connector and queue pair may try
+ * again. */
 void
 scenario_no_listener(struct pair *p)
 {
@@ -104,7 +105,8 @@ scenario_no_route(struct pair *p)
 	side_close(&p->a);
 }
 
-/* R-CONN-04: the consumer's reject, its reason and its private data; then b accepts another. */
+/* checks R-CONN-04: the consumer's reject, its reason and its private data; then b accepts
+ * another. */
 void
 scenario_reject(struct pair *p)
 {
@@ -134,8 +136,8 @@ scenario_reject(struct pair *p)
 	pair_close(p);
 }
 
-/* R-CONN-07, R-CONN-08: the most that fits arrives, in both directions; one byte more is refused
- * before anything is sent. */
+/* checks R-CONN-07, R-CONN-08: the most that fits arrives, in both directions; one byte more is
+ * refused before anything is sent. */
 void
 scenario_private_data(struct pair *p)
 {
@@ -180,6 +182,7 @@ scenario_private_data(struct pair *p)
 	pair_close(p);
 }
 
+/* checks R-LSN-02 */
 void
 scenario_port_in_use(struct pair *p)
 {
@@ -196,7 +199,8 @@ scenario_port_in_use(struct pair *p)
 	side_close(&p->a);
 }
 
-/* R-DISC-02, R-DISC-03, R-DISC-05: b is told once, and both ends' Disconnect succeeds. */
+/* checks R-DISC-01, R-POST-03: b is told, what was posted is cancelled, both ends' Disconnect
+ * succeeds, and no more can be sent. */
 void
 scenario_disconnect(struct pair *p)
 {
@@ -216,7 +220,8 @@ scenario_disconnect(struct pair *p)
 	pair_close(p);
 }
 
-/* What waits for something that does not come ends when its object does. */
+/* checks R-CQ-33, R-LSN-05, R-OV-13: what waits for something that does not come ends when its
+ * object does. */
 void
 scenario_cancel(struct pair *p)
 {

@@ -8,8 +8,9 @@
 #include "scenarios.h"
 
 /*
- * Daemon a is killed while everything waits on it: each request ends with ND_DEVICE_REMOVED, each
- * call says so, nothing hangs. The end at daemon b learns of it by its retries, and works on.
+ * checks R-LIFE-12: daemon a is killed while everything waits on it: each request ends with
+ * ND_DEVICE_REMOVED, each call says so, nothing hangs. The end at daemon b learns of it by its
+ * retries, and works on.
  */
 void
 scenario_device_removed(struct pair *p)

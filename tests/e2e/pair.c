@@ -209,6 +209,7 @@ side_quiet(struct side *s, unsigned int ms)
 	return 1;
 }
 
+/* checks R-RW-03 */
 void
 pair_works(struct pair *p)
 {

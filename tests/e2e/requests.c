@@ -2,12 +2,14 @@
 /* Requests that go wrong, and the statuses they end with. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "scenarios.h"
 
 /*
- * R-CQ-31: an entry too many kills the CQ and the queue pairs at it, and is told to whoever waits;
- * what was queued before stays readable. Another CQ and queue pair of the same adapter live on.
+ * checks R-CQ-31, R-CQ-08: an entry too many kills the CQ and the queue pairs at it, and is told to
+ * whoever waits, and later; what was queued before stays readable. Another CQ and queue pair of the
+ * same adapter live on.
  */
 void
 scenario_full_cq(struct pair *p)
@@ -40,20 +42,25 @@ scenario_full_cq(struct pair *p)
 	pair_close(p);
 }
 
-/* R-SR-05: the sender learns of it in less than 5 s; the receiver of nothing meanwhile. */
+/* checks R-SR-05: the sender learns of it in less than 5 s; the receiver of nothing meanwhile. */
 void
 scenario_no_receive(struct pair *p)
 {
 	struct nd_result result;
+	time_t begin;
 
 	pair_open(p);
+	begin = time(NULL);
 	WANT(ND_SUCCESS, side_send(&p->a, 100));
 	WANT(ND_IO_TIMEOUT, side_result(&p->a, &result));
+	CHECK(time(NULL) - begin < 5);
 	CHECK(result.request_type == ND_REQUEST_SEND);
+	CHECK(side_quiet(&p->b, 1));
 	pair_close(p);
 }
 
-/* A receive that comes while the sender is held off (RNR) gets the message, once. */
+/* A receive that comes while the sender is held off (RNR) gets the message, once; checks
+ * R-CR-05. */
 void
 scenario_late_receive(struct pair *p)
 {
@@ -71,7 +78,7 @@ scenario_late_receive(struct pair *p)
 	pair_close(p);
 }
 
-/* R-SR-03, R-SR-04: both ends fail, and no byte goes beyond the receive. */
+/* checks R-SR-03, R-SR-04: both ends fail, and no byte goes beyond the receive. */
 void
 scenario_long_send(struct pair *p)
 {
@@ -92,8 +99,8 @@ scenario_long_send(struct pair *p)
 }
 
 /*
- * R-RW-02: the requester's entry fails, nothing is moved, and the responder's posted receive is
- * cancelled. One connection for each request, as it does not survive.
+ * checks R-RW-02: the requester's entry fails, nothing is moved, and the responder's posted receive
+ * is cancelled. One connection for each request, as it does not survive.
  */
 static void
 refused(struct pair *p, int write, uint32_t bytes, uint32_t token)
@@ -140,7 +147,8 @@ scenario_out_of_bounds(struct pair *p)
 	}
 }
 
-/* A region that may be written, but not read, and the reverse. */
+/* A region that may be written, but not read, and the reverse; registered while connected: checks
+ * R-MR-12. */
 void
 scenario_no_right(struct pair *p)
 {
@@ -156,7 +164,7 @@ scenario_no_right(struct pair *p)
 	}
 }
 
-/* The key of a region that is no more. */
+/* The key of a region that is no more; checks R-MR-08. */
 void
 scenario_dead_key(struct pair *p)
 {
@@ -196,7 +204,7 @@ scenario_foreign_memory(struct pair *p)
 	free(foreign);
 }
 
-/* R-CQ-12, R-CQ-14: a notification for what is new, none for what was taken. */
+/* checks R-CQ-14: a notification for what is new, none for what was taken. */
 void
 scenario_notify(struct pair *p)
 {

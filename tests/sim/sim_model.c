@@ -38,7 +38,7 @@ poison_status(const struct sim_ep *ep, uint8_t status)
 	}
 }
 
-/* May this request end with this status? */
+/* May this request end with this status? checks R-CR-08 */
 static bool
 send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 {
@@ -105,7 +105,8 @@ release(struct sim_op *op, struct sim_ep *ep, bool ok)
 		t->undefined[op->remote_slot] = true;
 }
 
-/* All bytes must be where they belong when the requester hears of success. */
+/* All bytes must be where they belong when the requester hears of success; checks R-ORD-09,
+ * W-RESP-14. */
 static void
 check_effect(struct sim_ep *ep, struct sim_op *op)
 {
@@ -147,6 +148,7 @@ finish(struct sim_ep *ep, struct sim_op *op, uint8_t status)
 	sim_progress(ep->w);
 }
 
+/* checks R-ORD-01, R-ORD-03, R-ORD-06 */
 static void
 send_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 {
@@ -181,6 +183,7 @@ send_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 
 /* ---- receive side ---- */
 
+/* checks R-SR-02, W-REQ-01, W-RESP-16 */
 static void
 check_message(struct sim_ep *ep, const struct sim_recv *r, const struct ndsh_cqe *e)
 {
@@ -205,6 +208,7 @@ check_message(struct sim_ep *ep, const struct sim_recv *r, const struct ndsh_cqe
 	ep->msgs_in++;
 }
 
+/* checks R-ORD-01 */
 static void
 recv_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 {
@@ -251,7 +255,8 @@ sim_model_completion(struct sim_client *c, const struct sim_cq *cq, const struct
 		send_completion(ep, e);
 }
 
-/* After a turn: who waits for ANY with an entry to take has lost a wake-up (R-CQ-12). */
+/* After a turn: who waits for ANY with an entry to take has lost a wake-up; checks R-CQ-02,
+ * R-CQ-12. */
 void
 sim_model_wakeups(struct sim_client *c)
 {

@@ -121,6 +121,7 @@ consume(struct arming *a, enum ndsh_arm type)
 	a->slept = slept;
 }
 
+/* checks R-CQ-12, R-CQ-15 */
 static void
 arm_and_sleep(enum ndsh_arm type)
 {

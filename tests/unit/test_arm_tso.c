@@ -424,6 +424,7 @@ run(const struct scenario *which, enum mutation m, size_t *states)
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
+/* checks R-CQ-09, R-CQ-12, R-CQ-14 */
 Test(arm_tso, R_CQ_15_no_interleaving_loses_or_doubles_a_notification)
 {
 	size_t states, total = 0;

@@ -15,6 +15,7 @@ the_event(const struct net_host *h, enum roce_cm_event_type type)
 
 /* ---- values ---- */
 
+/* checks W-CM-09, W-CM-37 */
 static void
 check_values(bool v6)
 {
@@ -78,7 +79,7 @@ Test(cm, w_cm_30_values_cross_over_v6)
 	check_values(true);
 }
 
-/* What Linux writes into a REQ (3.2), the capture of rping being the model. */
+/* What Linux writes into a REQ (3.2), the capture of rping being the model; checks W-CM-36. */
 Test(cm, t_ts_4_req_like_linux)
 {
 	struct net *net = net_new(false);
@@ -172,6 +173,7 @@ Test(cm, w_cm_70_flow_label_of_the_ports)
 
 /* ---- private data ---- */
 
+/* checks R-CONN-08 */
 Test(cm, r_conn_07_private_data_sizes)
 {
 	static const struct {
@@ -269,6 +271,7 @@ Test(cm, t_cm_4_unknown_service)
 	net_free(net);
 }
 
+/* checks R-LSN-03 */
 Test(cm, r_conn_04_backlog_full)
 {
 	struct net *net = net_new(false);
@@ -313,6 +316,7 @@ Test(cm, table_full_is_no_resources)
 	net_free(net);
 }
 
+/* checks R-LSN-05 */
 Test(cm, r_conn_04_unlisten_refuses_what_nobody_saw)
 {
 	struct net *net = net_new(false);
@@ -341,6 +345,7 @@ Test(cm, r_conn_04_unlisten_refuses_what_nobody_saw)
 	net_free(net);
 }
 
+/* checks R-LSN-02 */
 Test(cm, listen_conflicts)
 {
 	struct net *net = net_new(false);
@@ -467,6 +472,7 @@ spoil_hop_limit(struct cm_mad *m)
 	m->slid = m->dlid = 0;
 }
 
+/* checks W-CM-06 */
 Test(cm, w_cm_08_reqs_that_contradict_themselves)
 {
 	for (unsigned v6 = 0; v6 < 2; v6++) {
@@ -486,6 +492,7 @@ Test(cm, w_cm_08_reqs_that_contradict_themselves)
 	}
 }
 
+/* checks W-CM-74 */
 Test(cm, t_cm_7_hop_limit_and_ack_timeout_0)
 {
 	struct net *net = net_new(false);
@@ -501,6 +508,7 @@ Test(cm, t_cm_7_hop_limit_and_ack_timeout_0)
 	net_free(net);
 }
 
+/* checks W-CM-32 */
 Test(cm, t_cm_7_mtu_that_the_port_has_not)
 {
 	struct net *net = net_new(false);
@@ -519,6 +527,7 @@ Test(cm, t_cm_7_mtu_that_the_port_has_not)
 	net_free(net);
 }
 
+/* checks W-CM-01, W-CM-04 */
 Test(cm, t_cm_8_garbage_is_counted_and_dropped)
 {
 	struct net *net = net_new(false);
@@ -586,6 +595,7 @@ Test(cm, datagram_services_do_not_exist_here)
 
 /* ---- strangers and floods ---- */
 
+/* checks W-CM-45 */
 Test(cm, t_cm_10_unknown_dreq)
 {
 	struct net *net = net_new(true);

@@ -228,6 +228,7 @@ Test(cm_codec, t_cm_1_captures_of_linux_peers_encode_back)
 
 /* ---- garbage ---- */
 
+/* checks W-CM-01, W-CM-05 */
 Test(cm_codec, t_cm_8_bad_headers)
 {
 	static const struct {

@@ -42,6 +42,7 @@ static const struct {
 };
 #define MESSAGES (sizeof(messages) / sizeof(messages[0]))
 
+/* checks W-CM-03 */
 Test(cm_loss, t_cm_2_first_n_copies_of_each_message_lost)
 {
 	for (unsigned i = 0; i < MESSAGES; i++) {
@@ -389,6 +390,7 @@ Test(cm_loss, late_ticks_are_no_reason_to_give_up)
 	net_free(net);
 }
 
+/* checks R-DISC-04 */
 Test(cm_loss, w_cm_46_disconnect_from_a_dead_peer)
 {
 	struct net *net = net_new(false);
@@ -451,6 +453,7 @@ Test(cm_loss, w_cm_52_time_wait)
 	net_free(net);
 }
 
+/* checks W-CM-47, W-CM-53 */
 Test(cm_loss, t_cm_5_stale_connection)
 {
 	struct net *net = net_new(false);
@@ -475,6 +478,7 @@ Test(cm_loss, t_cm_5_stale_connection)
 	net_free(net);
 }
 
+/* checks W-CM-53 */
 Test(cm_loss, t_cm_6_restart_and_reconnect)
 {
 	for (unsigned who = 0; who < 2; who++) {
@@ -524,6 +528,7 @@ Test(cm_loss, w_cm_43_stale_rep)
 	net_free(net);
 }
 
+/* checks R-CONN-13, W-CM-61 */
 Test(cm_loss, t_cm_9_first_data_stands_for_rtu)
 {
 	struct net *net = net_new(false);

@@ -388,6 +388,7 @@ first_sent(struct bench *b)
 	return sent;
 }
 
+/* checks W-CM-42, W-CM-43, W-CM-44, W-CM-45, W-CM-46, W-CM-47 */
 Test(cm_states, every_message_in_every_state)
 {
 	for (enum at at = 0; at < AT_COUNT; at++) {
@@ -433,7 +434,7 @@ Test(cm_states, destroy_in_every_state)
 	}
 }
 
-/* What destroy tells the peer, by state (W-CM-48, W-CM-49). */
+/* What destroy tells the peer, by state; checks W-CM-48, W-CM-49. */
 Test(cm_states, w_cm_48_what_destroy_sends)
 {
 	static const struct {

@@ -220,6 +220,7 @@ noisy(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_
 	return (n->state >> 16) % 100 >= n->percent;
 }
 
+/* checks W-REQ-06 */
 Test(loss, a_megabyte_each_way_through_heavy_loss)
 {
 	struct noise noise = { .state = 42, .percent = 5 };
@@ -287,7 +288,8 @@ Test(loss, W_REQ_11_read_retry_starts_at_the_first_missing_response)
 	}
 }
 
-/* After a restart in the middle, rxe goes on with MIDDLE where hardware begins with FIRST. */
+/* After a restart in the middle, rxe goes on with MIDDLE where hardware begins with FIRST. The
+ * answers here have MSN 0 throughout: checks W-AETH-02. */
 static void
 restart_in_the_middle(bool fresh)
 {

@@ -77,6 +77,7 @@ client_waits(void *arg)
 	}
 }
 
+/* checks R-CQ-09 */
 Test(interleave, R_CQ_12_no_wake_up_is_lost)
 {
 	static _Alignas(64) uint8_t base[sizeof(struct ndsh_cq_page) +

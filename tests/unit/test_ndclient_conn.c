@@ -117,6 +117,7 @@ outcome(nd_status st, const struct nd_overlapped *ov)
 	return st == ND_PENDING ? nd_overlapped_status(ov) : st;
 }
 
+/* checks R-DISC-07, R-DISC-14 */
 Test(ndclient_conn, R_CONN_wrong_calls_are_refused_by_state)
 {
 	struct nd_adapter *a = make_adapter();
@@ -221,6 +222,7 @@ under_way(struct nd_adapter *a, struct nd_qp *qp, enum nd_conn_state state, uint
 	return c;
 }
 
+/* checks R-CONN-08, R-CONN-11 */
 Test(ndclient_conn, R_CONN_01_a_reply_completes_connect_and_tells_the_peers_values)
 {
 	struct nd_adapter *a = make_adapter();
@@ -422,6 +424,7 @@ wait_for_ever(void *arg)
 	return (void *)(intptr_t)nd_overlapped_wait(arg, -1);
 }
 
+/* checks R-OV-02 */
 Test(ndclient_overlapped, waiters_of_several_threads_all_wake)
 {
 	struct nd_overlapped ov = {0};

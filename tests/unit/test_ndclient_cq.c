@@ -155,6 +155,7 @@ Test(ndclient_notify, T3_R_CQ_14_a_polled_entry_does_not_count)
 	drop(b);
 }
 
+/* checks R-CQ-12 */
 Test(ndclient_notify, T4_an_entry_behind_the_notification_counts)
 {
 	struct bench *b = make();
@@ -171,6 +172,7 @@ Test(ndclient_notify, T4_an_entry_behind_the_notification_counts)
 	drop(b);
 }
 
+/* checks R-CQ-10 */
 Test(ndclient_notify, T5_R_CQ_11_entries_of_the_last_notification_dont_count)
 {
 	struct bench *b = make();
@@ -186,6 +188,7 @@ Test(ndclient_notify, T5_R_CQ_11_entries_of_the_last_notification_dont_count)
 	drop(b);
 }
 
+/* checks R-CQ-02, W-EVT-04 */
 Test(ndclient_notify, T6_solicited_waits_for_a_solicited_receive)
 {
 	struct bench *b = make();
@@ -199,6 +202,7 @@ Test(ndclient_notify, T6_solicited_waits_for_a_solicited_receive)
 	drop(b);
 }
 
+/* checks R-CQ-19, R-OV-14 */
 Test(ndclient_notify, T7_T8_R_CQ_18_the_stronger_type_wins_and_all_are_released)
 {
 	const uint32_t types[2][2] = {{SOLICITED, ANY}, {ANY, SOLICITED}};
@@ -227,6 +231,7 @@ Test(ndclient_notify, T9_R_CQ_03_a_failed_entry_satisfies_solicited)
 	drop(b);
 }
 
+/* checks R-CQ-02, R-CQ-21 */
 Test(ndclient_notify, T10_R_CQ_08_only_a_fault_satisfies_errors)
 {
 	struct bench *b = make();
@@ -344,6 +349,7 @@ readable(struct bench *b)
 	return poll(&p, 1, 0) == 1;
 }
 
+/* checks R-CQ-01, R-CQ-09 */
 Test(ndclient_fd, readable_after_the_event_until_acknowledged)
 {
 	struct bench *b = make();
@@ -374,6 +380,7 @@ Test(ndclient_fd, readable_at_once_if_a_result_is_waiting)
 	drop(b);
 }
 
+/* checks R-CQ-08 */
 Test(ndclient_fd, a_fault_is_told_and_makes_it_readable)
 {
 	struct bench *b = make();

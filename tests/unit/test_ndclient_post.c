@@ -55,6 +55,7 @@ drop(struct bench *b)
 	free(b);
 }
 
+/* checks R-POST-06, R-RW-01 */
 Test(ndclient_post, R_POST_01_a_request_reaches_the_ring_as_posted)
 {
 	struct bench *b = make();
@@ -85,6 +86,7 @@ Test(ndclient_post, R_POST_01_a_request_reaches_the_ring_as_posted)
 	drop(b);
 }
 
+/* checks R-SR-01 */
 Test(ndclient_post, R_POST_02_initiator_requests_need_a_connection_receives_dont)
 {
 	struct bench *b = make();
@@ -176,7 +178,7 @@ Test(ndclient_post, R_ORD_04_silent_requests_give_their_slots_back_by_the_page)
 	drop(b);
 }
 
-/* A completion that was taken frees its slot even if the page is older. */
+/* A completion that was taken frees its slot even if the page is older; checks R-POST-04. */
 Test(ndclient_post, a_taken_completion_frees_its_slot)
 {
 	struct bench *b = make();

@@ -50,6 +50,7 @@ Test(ndclient_status, R_CR_transport_outcomes)
 		ND_INVALID_DEVICE_REQUEST));
 }
 
+/* checks R-CR-05 */
 Test(ndclient_status, results_say_what_the_entry_said)
 {
 	const struct ndsh_cqe good = {.context = 77, .bytes = 5, .op = NDSH_OP_RECV, .syndrome = 9};

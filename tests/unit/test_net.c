@@ -153,6 +153,7 @@ Test(net, next_hop_has_all_that_a_frame_needs)
 	cr_assert_arr_eq(r.hop.dmac, peers, 6);
 }
 
+/* checks W-PKT-01 */
 Test(net, far_hosts_are_reached_by_the_gateway)
 {
 	struct net_ip gw = rig_ip("10.77.0.2"), me = rig_ip("10.77.0.1");

@@ -91,6 +91,7 @@ Test(net_neigh, answer_after_the_third_question_is_good)
 	expect_mac(peer_mac);
 }
 
+/* checks W-GID-03 */
 Test(net_neigh, used_neighbour_is_probed_by_unicast_every_30_s)
 {
 	uint64_t start = r.now;

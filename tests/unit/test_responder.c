@@ -88,7 +88,8 @@ struct step {
 	uint32_t bytes, dma_bytes;
 };
 
-/* The last step violates a rule: NAK 0x61 for it, and the queue pair is dead. */
+/* The last step violates a rule: NAK 0x61 for it, once, and the queue pair is dead; checks
+ * W-RESP-18. */
 static void
 violates(const struct step *steps, unsigned n)
 {
@@ -169,6 +170,7 @@ Test(responder, W_PKT_08_operations_of_newer_peers_are_dropped)
 	pair_free(p);
 }
 
+/* checks W-RESP-04 */
 Test(responder, W_RESP_02_one_sequence_nak_per_gap)
 {
 	struct tape t;
@@ -191,6 +193,7 @@ Test(responder, W_RESP_02_one_sequence_nak_per_gap)
 	pair_free(p);
 }
 
+/* checks W-ACK-06 */
 Test(responder, a_gap_that_closes_within_the_turn)
 {
 	struct tape t;
@@ -208,6 +211,7 @@ Test(responder, a_gap_that_closes_within_the_turn)
 	pair_free(p);
 }
 
+/* checks W-AETH-01 */
 Test(responder, W_RESP_03_W_RESP_08_rnr_and_silence_behind_it)
 {
 	struct tape t;
@@ -249,6 +253,7 @@ Test(responder, W_ACK_02_coalesced_and_W_ACK_01_only_if_asked)
 	pair_free(p);
 }
 
+/* checks W-AETH-01 */
 Test(responder, W_DUP_01_a_duplicate_is_acknowledged_and_not_executed)
 {
 	struct tape t;
@@ -282,6 +287,7 @@ read_request(const struct pair *p, uint32_t psn, uint32_t at, uint32_t bytes)
 	return r;
 }
 
+/* checks W-ACK-04, W-PSN-03, W-READ-01, W-RESP-01 */
 Test(responder, W_ACK_03_answers_leave_in_PSN_order)
 {
 	struct tape t;
@@ -385,6 +391,7 @@ Test(responder, W_RESP_07_more_reads_than_agreed)
 	pair_free(p);
 }
 
+/* checks W-RESP-15 */
 Test(responder, immediates_of_a_peer_are_delivered)
 {
 	struct tape t;
@@ -435,6 +442,7 @@ count(const struct pair *p)
 	return roce_shard_counters(p->side[1].shard);
 }
 
+/* checks W-ICRC-05 */
 Test(responder, W_PKT_10_W_PKT_11_W_PKT_14_W_PKT_15_silent_drops)
 {
 	struct tape t;
