@@ -33,6 +33,14 @@ prepare(const struct bw *b, const struct client_qp *q)
 	return at;
 }
 
+/* The server writes credits with one aligned 8-byte RDMA write. */
+static bool
+has_credit(const struct bw *b, const struct client_qp *q, uint64_t messages)
+{
+	return b->c->opt->params.op != NDPERF_SEND ||
+	       q->sent + messages <= le64toh(__atomic_load_n(q->credits, __ATOMIC_ACQUIRE));
+}
+
 static nd_status
 post(struct bw *b, struct client_qp *q)
 {
@@ -40,7 +48,9 @@ post(struct bw *b, struct client_qp *q)
 	struct nd_sge sge = {prepare(b, q), (uint32_t)b->size, c->token};
 	uint64_t remote = q->remote + q->slot * ndperf_stride(b->size);
 	void *context = (void *)(uintptr_t)q->posted;
-	bool visible = q->unsignaled + 1 >= b->cq_mod || q->posted + 1 == q->limit;
+	/* One with the last credit is visible too: its completion wakes who waits for both. */
+	bool visible = q->unsignaled + 1 >= b->cq_mod || q->posted + 1 == q->limit ||
+		       !has_credit(b, q, 2);
 	uint32_t flags = b->flags | (visible ? 0 : ND_OP_FLAG_SILENT_SUCCESS);
 	nd_status st;
 
@@ -64,14 +74,6 @@ post(struct bw *b, struct client_qp *q)
 	return ND_SUCCESS;
 }
 
-/* The server writes credits with one aligned 8-byte RDMA write. */
-static bool
-has_credit(const struct bw *b, const struct client_qp *q)
-{
-	return b->c->opt->params.op != NDPERF_SEND ||
-	       q->sent < le64toh(__atomic_load_n(q->credits, __ATOMIC_ACQUIRE));
-}
-
 /* Fill all queues; *more: not every queue pair has completed what it shall. */
 static int
 post_round(struct bw *b, uint32_t *posted, bool *more)
@@ -86,7 +88,7 @@ post_round(struct bw *b, uint32_t *posted, bool *more)
 
 		*more |= q->completed != q->limit;
 		while (q->posted < q->limit && q->posted - q->completed < b->window &&
-			has_credit(b, q)) {
+			has_credit(b, q, 1)) {
 			st = post(b, q);
 			/* A reason to end is in the completions to come: let the reaper tell it. */
 			if (st == ND_NO_MORE_ENTRIES ||
