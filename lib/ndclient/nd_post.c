@@ -146,7 +146,9 @@ nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n
 	return initiate(qp, NDSH_OP_READ, context, sge, n, remote_address, remote_token, flags);
 }
 
-/* Legal at any time (R-SR-01); no doorbell: the daemon looks when a message comes. */
+/* Legal at any time (R-SR-01). No doorbell: the daemon looks when a message comes; but to a queue pair
+ * in error none does, and what is posted is cancelled only if it is told (R-POST-03, R-FL-06). The
+ * barrier is the client's half of what error.c does: it sees the receive, or we see that it is dead. */
 nd_status
 nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n)
 {
@@ -159,5 +161,8 @@ nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_
 	if (is_full(qp->rq.next, qp->rq.depth, &qp->rq_freed, &qp->page->rq_done))
 		return ND_NO_MORE_ENTRIES;
 	ndsh_rq_push(&qp->rq, (uintptr_t)context, (const struct ndsh_sge *)(const void *)sge, n);
+	ndsh_full_barrier();
+	if (__atomic_load_n(&qp->page->dead, __ATOMIC_ACQUIRE) != 0)
+		ring_doorbell(qp);
 	return ND_SUCCESS;
 }

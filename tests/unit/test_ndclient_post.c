@@ -104,6 +104,19 @@ Test(ndclient_post, R_POST_02_initiator_requests_need_a_connection_receives_dont
 	drop(b);
 }
 
+/* Nobody looks at the rings of a queue pair in error, unless told. */
+Test(ndclient_post, R_POST_03_a_receive_for_a_dead_queue_pair_rings)
+{
+	struct bench *b = make();
+
+	cr_assert(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_SUCCESS));
+	cr_expect(zero(u64, b->page.summary), "a living one looks when a message comes");
+	b->qp.page->dead = 1;
+	cr_assert(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_SUCCESS));
+	cr_expect(eq(u64, b->page.summary, 1));
+	drop(b);
+}
+
 Test(ndclient_post, R_POST_04_limits)
 {
 	struct bench *b = make();
