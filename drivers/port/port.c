@@ -54,12 +54,27 @@ set_mtu(struct port *p, uint32_t mtu, const struct rte_eth_dev_info *info)
 		p->mtu_refused = rte_eth_dev_set_mtu(p->id, (uint16_t)mtu) != 0;
 }
 
+/*
+ * A TAP device gives its MAC to the kernel's interface as well: the kernel, or a bridge, would take
+ * our frames for its own. As TAP receives everything, we are simply another station behind it.
+ */
+static bool
+shares_its_mac(const struct rte_eth_dev_info *info)
+{
+	return strcmp(info->driver_name, "net_tap") == 0;
+}
+
 static const char *
-set_mac(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
+set_mac(struct port *p, const struct port_cfg *cfg, const struct rte_eth_dev_info *info, char *why,
+	size_t bytes)
 {
 	struct rte_ether_addr addr;
 	int rc;
 
+	if (cfg->has_mac && shares_its_mac(info)) {
+		memcpy(p->mac, cfg->mac, 6);
+		return NULL;
+	}
 	if (cfg->has_mac) {
 		memcpy(addr.addr_bytes, cfg->mac, 6);
 		rc = rte_eth_dev_default_mac_addr_set(p->id, &addr);
@@ -73,6 +88,10 @@ set_mac(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 	if (rc != 0)
 		return say(why, bytes, "MAC address unknown: %s", strerror(-rc));
 	memcpy(p->mac, addr.addr_bytes, 6);
+	if (shares_its_mac(info)) {
+		p->mac[0] |= 2; /* locally administered */
+		p->mac[5] ^= 1;
+	}
 	return NULL;
 }
 
@@ -121,7 +140,7 @@ port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 	set_mtu(p, cfg->mtu, &info);
 	err = set_queues(p, cfg, &info, why, bytes);
 	if (err == NULL)
-		err = set_mac(p, cfg, why, bytes);
+		err = set_mac(p, cfg, &info, why, bytes);
 	if (err != NULL)
 		return err;
 	port_grace_watch(p, true);
