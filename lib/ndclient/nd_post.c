@@ -146,9 +146,11 @@ nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n
 	return initiate(qp, NDSH_OP_READ, context, sge, n, remote_address, remote_token, flags);
 }
 
-/* Legal at any time (R-SR-01). No doorbell: the daemon looks when a message comes; but to a queue pair
- * in error none does, and what is posted is cancelled only if it is told (R-POST-03, R-FL-06). The
- * barrier is the client's half of what error.c does: it sees the receive, or we see that it is dead. */
+/*
+ * Legal at any time (R-SR-01). No doorbell: the daemon looks when a message comes. To a queue pair in
+ * error none does; what is posted there is cancelled only if the daemon is told (R-POST-03, R-FL-06).
+ * The barrier is our half of its flush: it sees the receive, or we see that the queue pair is dead.
+ */
 nd_status
 nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n)
 {
