@@ -147,9 +147,10 @@ nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n
 }
 
 /*
- * Legal at any time (R-SR-01). No doorbell: the daemon looks when a message comes. To a queue pair in
- * error none does; what is posted there is cancelled only if the daemon is told (R-POST-03, R-FL-06).
- * The barrier is our half of its flush: it sees the receive, or we see that the queue pair is dead.
+ * Legal at any time (R-SR-01). No doorbell: the daemon looks when a message comes. To a queue pair
+ * in error none does; what is posted there is cancelled only if the daemon is told (R-POST-03,
+ * R-FL-06). The barrier is our half of its flush: it sees the receive, or we see that the queue
+ * pair is dead.
  */
 nd_status
 nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n)

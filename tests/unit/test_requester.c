@@ -75,6 +75,7 @@ Test(requester, W_REQ_04_last_packet_and_every_quarter_window)
 	pair_free(p);
 }
 
+/* checks W-REQ-08 */
 Test(requester, W_REQ_04_packet_that_closes_the_window_and_first_of_a_retransmission)
 {
 	struct pair *p = watched(&(struct pair_opts){ .mtu = MTU, .window = 20 }, true);
@@ -283,6 +284,7 @@ Test(requester, W_REQ_05_initiator_depth)
 	pair_free(p);
 }
 
+/* checks R-ORD-05 */
 Test(requester, W_FENCE_01)
 {
 	struct pair *p = watched(&(struct pair_opts){ 0 }, true);
@@ -304,6 +306,7 @@ Test(requester, W_FENCE_01)
 	pair_free(p);
 }
 
+/* checks W-REQ-09 */
 Test(requester, W_REQ_02_W_REQ_03_headers_of_a_long_send_and_write)
 {
 	struct pair *p = watched(&(struct pair_opts){ .mtu = MTU }, false);

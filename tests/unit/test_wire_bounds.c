@@ -87,9 +87,9 @@ is_masked(bool v6, unsigned off, unsigned bit)
 }
 
 /*
- * W-ICRC-09: a flip of any single bit is caught but in the masked fields. The parser may refuse
- * what is flipped first; a masked field must be accepted (the IPv4 header checksum, which we
- * check as well, is made right again).
+ * checks W-ICRC-03, W-ICRC-06, W-CM-72, W-PKT-04: a flip of any single bit is caught but in the
+ * masked fields. The parser may refuse what is flipped first; a masked field must be accepted (the
+ * IPv4 header checksum, which we check as well, is made right again).
  */
 static void
 flip_every_bit(const struct roce_path *path, bool v6, uint32_t payload_bytes)
@@ -126,6 +126,7 @@ Test(wire_bounds, W_ICRC_09_single_bit_flips)
 	flip_every_bit(&v6_path, true, 200);
 }
 
+/* checks W-ICRC-02 */
 Test(wire_bounds, W_ICRC_sizes_around_the_copy_limit)
 {
 	uint8_t frame[512];
@@ -249,6 +250,7 @@ struct change {
 	enum roce_wire_err want;
 };
 
+/* checks W-PKT-05, W-PKT-08, W-PKT-11, W-PKT-12 */
 Test(wire_bounds, W_PKT_rules_give_the_right_error)
 {
 	static const struct change changes[] = {
@@ -307,7 +309,7 @@ Test(wire_bounds, ipv4_header_checksum_is_verified)
 	cr_expect_eq(parse_exact(frame, n, NULL), ROCE_WIRE_IP_HEADER);
 }
 
-/* W-ICRC-07, 1.1: neither IPv4 options nor IPv6 extension headers in front of our UDP port. */
+/* checks W-ICRC-07: neither IPv4 options nor IPv6 extension headers in front of our UDP port. */
 Test(wire_bounds, options_and_extension_headers_are_refused)
 {
 	uint8_t frame[256];
