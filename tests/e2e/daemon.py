@@ -32,7 +32,7 @@ def af_packet(interface):
 
 def memif(role, name):
     """DPDK device of one end of a shared memory link. Its socket has no file that could be left."""
-    return f"net_memif0,role={role},id=0,socket-abstract=yes,socket={name},bsize=4352,rsize=10"
+    return f"net_memif0,role={role},id=0,socket-abstract=yes,socket={name},bsize=4352,rsize=8"
 
 
 class Daemon:
