@@ -175,7 +175,7 @@ ndd_session_message(struct ndd_session *s, const void *msg, size_t bytes)
 	if (ndsh_msg_table[h->type].reply_bytes == sizeof(struct ndsh_id_msg) &&
 		bytes == sizeof(struct ndsh_id_msg))
 		r.id.id = ((const struct ndsh_id_msg *)msg)->id;
-	r.h.status = handlers[h->type](s, msg, &r);
+	r.h.status = handlers[h->type] != NULL ? handlers[h->type](s, msg, &r) : ND_NOT_SUPPORTED;
 	ndd_session_send(s, &r, ndsh_msg_table[h->type].reply_bytes, r.fd >= 0 ? r.fd : r.keep_fd);
 	if (r.fd >= 0)
 		close(r.fd);

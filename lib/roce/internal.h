@@ -16,8 +16,8 @@
 
 #include "roce/list.h"
 #include "roce/roce.h"
-#include "roce/siphash.h"
 #include "shm/ndsh_msg.h"
+#include "shm/ndsh_siphash.h"
 
 #define roce_likely(x)	 __builtin_expect(!!(x), 1)
 #define roce_unlikely(x) __builtin_expect(!!(x), 0)
@@ -32,7 +32,7 @@
 #define ROCE_SHARD_BITS 3u
 #define ROCE_GEN_BITS	4u
 #define ROCE_INDEX_BITS 17u
-#define ROCE_KEY_BITS	14u /* random part of a key; the rest is the index */
+#define ROCE_KEY_BITS	NDSH_TOKEN_KEY_BITS
 #define ROCE_MR_BITS	18u
 
 #define ROCE_WQE_SGE	4u  /* in the request itself; more are in an extension */

@@ -12,7 +12,7 @@
 static uint32_t
 round_function(const uint64_t key[2], unsigned round, uint32_t half)
 {
-	uint64_t k = roce_rotl64(key[round & 1], 13 * round);
+	uint64_t k = ndsh_rotl64(key[round & 1], 13 * round);
 	uint64_t x = (half + k) * 0x9e3779b97f4a7c15ull;
 
 	x ^= x >> 32;
@@ -51,8 +51,8 @@ unpermute(const uint64_t key[2], uint32_t x)
 void
 roce_qpn_key(const uint64_t secret[2], uint64_t key[2])
 {
-	key[0] = roce_siphash(secret, UINT64_MAX, 0);
-	key[1] = roce_siphash(secret, UINT64_MAX, 1);
+	key[0] = ndsh_siphash(secret, UINT64_MAX, 0);
+	key[1] = ndsh_siphash(secret, UINT64_MAX, 1);
 }
 
 uint32_t

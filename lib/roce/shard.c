@@ -147,7 +147,7 @@ roce_shard_init(void *mem, const struct roce_shard_cfg *cfg)
 uint64_t
 roce_shard_random(struct roce_shard *s, uint64_t domain)
 {
-	return roce_siphash(
+	return ndsh_siphash(
 		s->cfg.secret, domain << 32 | s->cfg.shard_id << 24, s->secret_count++);
 }
 

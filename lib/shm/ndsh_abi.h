@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define NDSH_ABI_MAJOR 1u /* differs: refused */
-#define NDSH_ABI_MINOR 0u /* additions that an older side ignores */
+#define NDSH_ABI_MINOR 1u /* additions that an older side ignores; 1: memory windows */
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments are multiples of this */
@@ -25,6 +25,20 @@
 #define NDSH_DEPTH_MAX		4096u  /* send and receive queue, requests */
 #define NDSH_CQ_DEPTH_MAX	65536u /* entries */
 #define NDSH_QP_PER_SESSION_MAX 4096u  /* one bit each in the doorbell bitmap */
+
+/* A token is slot << 14 | 14 bits that nobody can guess. slot: of the region or window in its
+ * shard's table. No token is 0. */
+#define NDSH_TOKEN_KEY_BITS 14u
+
+/* Rights of regions; those of windows are REMOTE_READ and REMOTE_WRITE. */
+enum {
+	NDSH_ACCESS_LOCAL_WRITE = 1,
+	NDSH_ACCESS_REMOTE_READ = 2,
+	NDSH_ACCESS_REMOTE_WRITE = 4,
+	NDSH_ACCESS_REMOTE_ATOMIC = 8,
+	NDSH_ACCESS_WINDOW_BIND = 16,
+	NDSH_ACCESS_MASK = 31
+};
 
 /* Work request operations (ndsh_swr.ctrl); stable numbers. */
 enum ndsh_op {
@@ -64,14 +78,18 @@ static_assert(sizeof(struct ndsh_sge) == 16, "ABI");
  * order; the phase bit of ctrl says whose turn the slot is: in pass p over the
  * ring (p = index / depth) a filled slot has phase (p & 1) ^ 1. Rings start zeroed.
  * One SGE stands here; with more, all of them are in the side array of the slot.
+ *
+ * BIND and INVALIDATE have no SGEs, and no flags but SILENT and FENCE. The token that a BIND gives
+ * the window follows from the window and imm (ndsh_window_token()): both sides know it.
  */
 struct ndsh_swr {
 	uint64_t context; /* echoed in the completion */
-	uint64_t raddr;
-	uint32_t rkey; /* remote token; SEND_INV, INVALIDATE: the token to invalidate */
-	uint32_t imm;  /* opaque 4 bytes, sent as they stand */
+	uint64_t raddr;	  /* BIND: first byte of the window, client's address */
+	uint32_t rkey;	  /* remote token; SEND_INV, INVALIDATE: the one to invalidate; BIND: new */
+	uint32_t imm;	  /* opaque 4 bytes, sent as they stand; BIND: generation of the token */
 	struct ndsh_sge sge0;
-	uint64_t arg[2]; /* atomics: {swap or add, compare}; BIND: {length, access} */
+	/* atomics: {swap or add, compare}; BIND: {bytes, access | region's token << 32} */
+	uint64_t arg[2];
 	uint32_t inline_bytes;
 	uint32_t ctrl; /* op | num_sge << 8 | flags << 16 | phase << 31 */
 };

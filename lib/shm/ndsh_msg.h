@@ -65,6 +65,8 @@ enum ndsh_msg_type {
 	NDSH_MSG_REJECT,
 	NDSH_MSG_DISCONNECT,
 	NDSH_MSG_CONN_DESTROY,
+	NDSH_MSG_MW_CREATE, /* from minor version 1 on */
+	NDSH_MSG_MW_DESTROY,
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */
@@ -167,14 +169,6 @@ struct ndsh_cq_create {
 	uint32_t segment, depth;
 	uint64_t offset;
 };
-enum {
-	NDSH_ACCESS_LOCAL_WRITE = 1,
-	NDSH_ACCESS_REMOTE_READ = 2,
-	NDSH_ACCESS_REMOTE_WRITE = 4,
-	NDSH_ACCESS_REMOTE_ATOMIC = 8,
-	NDSH_ACCESS_WINDOW_BIND = 16,
-	NDSH_ACCESS_MASK = 31
-};
 struct ndsh_mr_register {
 	struct ndsh_msg_hdr h;
 	uint32_t pd, access;
@@ -184,6 +178,15 @@ struct ndsh_mr_register_reply {
 	struct ndsh_msg_hdr h;
 	uint32_t mr, reserved;
 	uint32_t local_token, remote_token;
+};
+struct ndsh_mw_create {
+	struct ndsh_msg_hdr h;
+	uint32_t pd, reserved;
+};
+struct ndsh_mw_create_reply {
+	struct ndsh_msg_hdr h;
+	uint32_t mw, slot;
+	uint64_t secret; /* with slot: what ndsh_window_token() wants */
 };
 struct ndsh_qp_create {
 	struct ndsh_msg_hdr h;

@@ -89,6 +89,14 @@ bool ndsh_rq_ready(const struct ndsh_rq *rq);
 enum ndsh_fetch ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out);
 enum ndsh_fetch ndsh_rq_fetch(struct ndsh_rq *rq, struct ndsh_recv *out);
 
+/* ---- memory windows ------------------------------------------------------------------ */
+
+/*
+ * The token of a window in its generation-th bind. Whoever binds knows it without asking, a peer
+ * that saw earlier ones can't tell it. Differs from those of the generations before and after.
+ */
+uint32_t ndsh_window_token(uint32_t slot, uint64_t secret, uint32_t generation);
+
 /* ---- completion queue ---------------------------------------------------------------- */
 
 struct ndsh_cq { /* daemon's view, indices private */

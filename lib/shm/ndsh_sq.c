@@ -69,7 +69,17 @@ ctrl_ok(uint32_t ctrl, uint32_t sge_max)
 		return false;
 	if (nsge > sge_max || nsge > NDSH_SGE_MAX)
 		return false;
+	if (op == NDSH_OP_BIND || op == NDSH_OP_INVALIDATE)
+		return nsge == 0 && (flags & ~(NDSH_WRF_SILENT | NDSH_WRF_FENCE)) == 0;
 	return !(flags & NDSH_WRF_INLINE) || op_takes_inline(op);
+}
+
+/* A window grants a peer what it says, and nothing else. */
+static bool
+window_access_ok(uint64_t arg)
+{
+	return ((uint32_t)arg & ~(uint32_t)(NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE)) ==
+	       0;
 }
 
 /* The inline area of a slot is padded to the stride, so whole words may be read. */
@@ -110,6 +120,8 @@ ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out)
 	if (!ctrl_ok(ctrl, sq->sge_max))
 		return NDSH_FETCH_BROKEN;
 	ndsh_copy_in(&d, shared, offsetof(struct ndsh_swr, inline_bytes));
+	if (NDSH_CTRL_OP(ctrl) == NDSH_OP_BIND && !window_access_ok(d.arg[1]))
+		return NDSH_FETCH_BROKEN;
 	if (NDSH_CTRL_FLAGS(ctrl) & NDSH_WRF_INLINE) {
 		uint32_t bytes = ndsh_load32(&shared->inline_bytes);
 

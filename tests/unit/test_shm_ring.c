@@ -192,6 +192,43 @@ Test(shm_sq, every_corruption_is_refused)
 	for (uint32_t op = NDSH_OP_READ; op <= NDSH_OP_FAST_REGISTER; op++)
 		expect_broken("inline with an operation that sends no payload",
 			(struct ndsh_swr){.ctrl = NDSH_CTRL(op, 0, NDSH_WRF_INLINE, 1)}, NULL, 0);
+	for (uint32_t op = NDSH_OP_BIND; op <= NDSH_OP_INVALIDATE; op++) {
+		expect_broken("an SGE where none belongs",
+			(struct ndsh_swr){.ctrl = NDSH_CTRL(op, 1, 0, 1)}, huge + 1, 1);
+		expect_broken("SOLICIT where nothing is sent",
+			(struct ndsh_swr){.ctrl = NDSH_CTRL(op, 0, NDSH_WRF_SOLICIT, 1)}, NULL, 0);
+	}
+	for (uint32_t bit = 0; bit < 32; bit++)
+		if (!((NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE) >> bit & 1))
+			expect_broken("a right that no window grants",
+				(struct ndsh_swr){.arg[1] = 1ull << bit,
+					.ctrl = NDSH_CTRL(NDSH_OP_BIND, 0, 0, 1)},
+				NULL, 0);
+}
+
+Test(shm_sq, binds_come_back_as_posted)
+{
+	struct rings r = make_rings(usual);
+	const struct ndsh_swr wr = {.context = 1,
+		.raddr = 0x7f0000001000,
+		.rkey = 0x12345678,
+		.imm = 0xffffffff,
+		.arg = {UINT64_MAX,
+			(NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE) | 0xabcdef01ull << 32},
+		.ctrl = NDSH_CTRL(NDSH_OP_BIND, 0, NDSH_WRF_SILENT | NDSH_WRF_FENCE, 0)};
+	struct ndsh_send out;
+
+	ndsh_sq_push(&r.client_sq, &wr, NULL, NULL);
+	cr_assert(eq(int, ndsh_sq_fetch(&r.daemon_sq, &out), NDSH_FETCH_OK));
+	cr_expect(eq(int, out.op, NDSH_OP_BIND));
+	cr_expect(eq(int, out.flags, NDSH_WRF_SILENT | NDSH_WRF_FENCE));
+	cr_expect(eq(u64, out.raddr, wr.raddr));
+	cr_expect(eq(u32, out.rkey, wr.rkey));
+	cr_expect(eq(u32, out.imm, wr.imm));
+	cr_expect(eq(u64, out.arg[0], wr.arg[0]));
+	cr_expect(eq(u64, out.arg[1], wr.arg[1]));
+	cr_expect(zero(u32, out.bytes), "no payload");
+	free(r.block);
 }
 
 Test(shm_sq, the_longest_message_is_accepted)
