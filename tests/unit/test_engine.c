@@ -41,6 +41,7 @@ expect_none(struct pair *p, unsigned side)
 static const uint32_t sizes[] = { 0, 1, 2, 3, 4, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025,
 	4095, 4096, 4097, 8192, 12288, 65536, 65537, 1000003 };
 
+/* checks R-CR-05, R-POST-06, R-RW-08 */
 static void
 each_size(uint32_t mtu, bool v6)
 {
@@ -128,6 +129,7 @@ Test(engine, scatter_gather_of_16_uneven_pieces)
 	pair_free(p);
 }
 
+/* checks R-POST-09 */
 Test(engine, inline_data_is_copied_at_post)
 {
 	struct pair *p = pair_new(&(struct pair_opts){ 0 });
@@ -146,7 +148,8 @@ Test(engine, inline_data_is_copied_at_post)
 	pair_free(p);
 }
 
-/* More requests than the ring, window or pool hold at once, of all kinds, in both directions. */
+/* More requests than the ring, window or pool hold at once, of all kinds, in both directions; checks
+ * R-ORD-01, R-CR-09, R-SR-02. */
 static void
 deep_queue(const struct pair_opts *o)
 {
@@ -254,6 +257,7 @@ Test(engine, W_COMP_14_silent_requests_give_their_slots_back)
 	pair_free(p);
 }
 
+/* checks W-ACK-02, W-COMP-02 */
 Test(engine, one_ack_for_a_burst)
 {
 	struct pair *p = pair_new(&(struct pair_opts){ .window = 256 });

@@ -127,6 +127,7 @@ Test(objects, tables_run_full_and_come_back)
 	free(s);
 }
 
+/* checks R-MR-08 */
 Test(objects, W_MEM_01_W_MEM_02_regions)
 {
 	const struct roce_shard_cfg cfg = config();
