@@ -47,7 +47,7 @@ roce_mr_key(const struct roce_mr *mr)
 	return mr->key;
 }
 
-void
+bool
 roce_mr_deregister(struct roce_shard *s, struct roce_mr *mr)
 {
 	uint32_t index = (uint32_t)(mr - s->mrs);
@@ -61,6 +61,7 @@ roce_mr_deregister(struct roce_shard *s, struct roce_mr *mr)
 		s->mrs[s->mr_free_tail].next_free = index;
 	s->mr_free_tail = index;
 	s->usage.mrs--;
+	return true;
 }
 
 /* W-RESP-13; right is 0 for the local read that every region grants. */

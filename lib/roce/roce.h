@@ -34,7 +34,7 @@ struct roce_shard_cfg {
 	uint32_t shard_id;     /* 0..7, part of every QPN */
 	uint32_t max_qps;      /* up to 131072 */
 	uint32_t max_cqs, max_pds;
-	uint32_t max_mrs;      /* up to 262144 */
+	uint32_t max_mrs;      /* up to 262144, regions and windows */
 	uint32_t max_wqes;     /* pool of requests in flight, all queue pairs together */
 	uint64_t secret[2];    /* from a CSPRNG: QPNs, keys, PSNs derive from it */
 	uint64_t rto_floor_ns; /* 10 ms unless lcores are dedicated; never below 100 us */
@@ -154,11 +154,11 @@ size_t roce_qp_bytes(void);
 
 /* Objects alive and pool entries in use: all zero at the end of an orderly life. */
 struct roce_usage {
-	uint32_t qps, cqs, pds, mrs, wqes, timers;
+	uint32_t qps, cqs, pds, mrs, wqes, timers; /* mrs: regions and windows */
 };
 void roce_shard_usage(const struct roce_shard *s, struct roce_usage *u);
 
-/* ---- protection domains and memory regions --------------------------------------------------- */
+/* ---- protection domains, memory regions and windows ------------------------------------------- */
 
 /* Returns a PD number, or 0 if there is none left. */
 uint32_t roce_pd_create(struct roce_shard *s);
@@ -172,8 +172,20 @@ bool roce_pd_destroy(struct roce_shard *s, uint32_t pd);
 struct roce_mr *roce_mr_register(struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes,
 	void *host, uint32_t access);
 uint32_t roce_mr_key(const struct roce_mr *mr); /* local and remote token are one key */
-/* Dead at once: requests under way fail at their next packet. */
-void roce_mr_deregister(struct roce_shard *s, struct roce_mr *mr);
+/* Dead at once: requests under way fail at their next packet. False, and nothing done: windows are
+ * bound to it (W-MEM-03). */
+bool roce_mr_deregister(struct roce_shard *s, struct roce_mr *mr);
+
+/*
+ * A memory window, not bound (type 2B): a slot of the table that regions are in. BIND in a send queue
+ * gives it the token ndsh_window_token(*slot, *secret, generation) of the descriptor's generation,
+ * and the peer of that queue pair its rights, until it is invalidated or the queue pair is at its
+ * end. NULL: the table is full.
+ */
+struct roce_mr *roce_mw_create(
+	struct roce_shard *s, uint32_t pd, uint32_t *slot, uint64_t *secret);
+/* A bound one is invalidated (R-MW-09). */
+void roce_mw_destroy(struct roce_shard *s, struct roce_mr *mw);
 
 /* ---- completion queues ---------------------------------------------------------------------- */
 
