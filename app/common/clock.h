@@ -21,12 +21,12 @@ app_now_ns(void)
 }
 
 /*
- * What a polling loop does after looks that found nothing: look on for a while, since an answer
- * takes microseconds when everybody has a core; then give way. Machines with fewer cores than
+ * What a polling loop does after looks that found nothing: look on for a moment, then give way, which
+ * costs a third of a microsecond when nobody wants the core. Machines with fewer cores than
  * pollers (two daemons, a client and a server on two cores) are normal: a loop that never gives way
  * keeps the daemon it waits for off the core until the scheduler's slice ends.
  */
-#define APP_SPIN_NS 20000u
+#define APP_SPIN_NS 1000u
 
 struct app_idle {
 	uint32_t empty;	   /* looks in a row that found nothing */

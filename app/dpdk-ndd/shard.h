@@ -25,7 +25,7 @@
 #define NDD_SESSIONS_MAX  1024u
 
 #define NDD_DEMOTE_NS	 1000000ull  /* an idle session's doorbells come by its wake fd then */
-#define NDD_YIELD_NS	 20000ull    /* without work for so long: give the CPU to others */
+#define NDD_YIELD_NS	      1000ull	 /* without work for so long: give the CPU to others */
 #define NDD_SLEEP_NS	 1000000ull  /* ... for so long: sleep */
 #define NDD_SLEEP_MIN_NS 100000ull   /* first sleep; doubles up to the longest */
 #define NDD_SLEEP_MAX_NS 1000000ull  /* ports are polled that often even when nothing happens */
