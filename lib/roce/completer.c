@@ -35,6 +35,23 @@ roce_comp_finish(
 	roce_wqe_free(s, w);
 }
 
+bool
+roce_comp_due(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct roce_wqe *w;
+
+	while ((w = qp->wq_head) != NULL && (w->bits & ROCE_WQB_DUE)) {
+		if (w->fault != NDSH_WC_SUCCESS) {
+			roce_qp_fail_wqe(s, qp, w, w->fault, w->fault_reason, 0);
+			return false;
+		}
+		s->count.requests_completed++;
+		roce_comp_finish(s, qp, NDSH_WC_SUCCESS, 0);
+	}
+	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
+	return true;
+}
+
 /* Acknowledge all before end. False: an unanswered READ is in the way. */
 static bool
 ack_before(struct roce_shard *s, struct roce_qp *qp, uint32_t end)
@@ -104,11 +121,8 @@ progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 		else if (qp->timeout_code != 0)
 			roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
 	}
-	if (qp->wq_head != NULL && qp->wq_head->fault != NDSH_WC_SUCCESS) {
-		roce_qp_fail_wqe(
-			s, qp, qp->wq_head, qp->wq_head->fault, qp->wq_head->fault_reason, 0);
+	if (qp->wq_head != NULL && (qp->wq_head->bits & ROCE_WQB_DUE) && !roce_comp_due(s, qp))
 		return;
-	}
 	if (qp->wq_tx != NULL || (qp->tx_bits & ROCE_TXB_BLOCKED)) {
 		roce_tx_clear(qp, ROCE_TXB_BLOCKED);
 		roce_tx_want(s, qp);

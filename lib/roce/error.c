@@ -37,6 +37,7 @@ roce_qp_error(
 	qp->syndrome = syndrome;
 	roce_qp_note(s, qp, ROCE_REC_ERROR, qp->una_psn, reason);
 	stop_sending(s, qp);
+	roce_mw_unbind_all(s, qp);
 	if (reason != ROCE_REASON_MODIFY)
 		roce_qp_event(s, qp, ROCE_EV_QP_ERROR);
 	if (reason == ROCE_REASON_CLIENT_BREACH) {
@@ -145,6 +146,7 @@ roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp)
 
 	qp->answer = ROCE_ANSWER_NONE;
 	stop_sending(s, qp);
+	roce_mw_unbind_all(s, qp);
 	roce_list_remove(&qp->flush_link);
 	while ((w = qp->wq_head) != NULL) {
 		qp->wq_head = w->next;

@@ -2,10 +2,11 @@
 /*
  * What the parts of the engine know of each other. One file per concern:
  *
- *	shard.c event.c mr.c cq.c qpn.c pool.c timer.c	the objects and their bookkeeping
+ *	shard.c event.c cq.c qpn.c pool.c timer.c	the objects and their bookkeeping
+ *	mr.c mw.c					what keys open
  *	qp.c qp_modify.c error.c ring.c			a queue pair's life, its shared rings
  *	rx.c responder.c resp_dup.c completer.c		what a received packet does
- *	tx.c requester.c resp_tx.c			what may be sent
+ *	tx.c requester.c local.c resp_tx.c		what may be sent, or done without sending
  *	sge.c						between packets and scatter/gather lists
  */
 #ifndef ROCE_INTERNAL_H
@@ -38,6 +39,7 @@
 #define ROCE_WQE_SGE	4u  /* in the request itself; more are in an extension */
 #define ROCE_WQE_INLINE 64u
 #define ROCE_TX_QUANTUM 16u /* packets a queue pair may send before it is the next one's turn */
+#define ROCE_LOCAL_BUDGET 16u /* local operations that it may run between two of them */
 #define ROCE_FLUSH_BUDGET 512u /* flushed requests per turn */
 #define ROCE_RING_IDLE_NS 100000u
 #define ROCE_RECORDS	8u
@@ -51,7 +53,15 @@ union roce_wqe_ext { /* for the few requests that do not fit */
 };
 
 enum { /* roce_wqe.bits */
-	ROCE_WQB_ISSUED = 1u << 0, /* its first packet was sent once */
+	ROCE_WQB_ISSUED = 1u << 0, /* its first packet was sent once; a local operation: done */
+	ROCE_WQB_DUE = 1u << 1,	   /* completes, or fails, as soon as it is the first */
+};
+
+/* What a BIND is asked to do. */
+struct roce_bind {
+	uint64_t bytes;
+	uint32_t access, region; /* token */
+	uint32_t generation;
 };
 
 /*
@@ -64,7 +74,7 @@ struct roce_wqe {
 	uint64_t raddr;
 	uint32_t rkey;
 	uint32_t bytes; /* of the message; a receive: room */
-	uint32_t first_psn, npsn;
+	uint32_t first_psn, npsn; /* npsn 0: a local operation */
 	uint32_t retry_psn; /* READ: where it was last restarted (W-COMP-09) */
 	uint8_t op, flags, num_sge, bits;
 	uint8_t fault; /* enum ndsh_wc_status: fails when its turn to complete comes */
@@ -74,6 +84,7 @@ struct roce_wqe {
 	union {
 		struct ndsh_sge sge[ROCE_WQE_SGE];
 		uint8_t inl[ROCE_WQE_INLINE];
+		struct roce_bind bind;
 	};
 };
 static_assert(sizeof(struct roce_wqe) == 128, "two cache lines");
@@ -117,15 +128,31 @@ struct roce_read_block {
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
+enum roce_mr_kind { ROCE_MR_FREE, ROCE_MR_REGION, ROCE_MR_WINDOW };
+
+/* What a key opens. A window that is not bound has no rights, so its last key opens nothing. */
 struct roce_mr {
 	uint8_t *host;
 	uint64_t va, bytes;
-	uint32_t key; /* 0: free */
-	uint32_t pd, access;
-	uint32_t next_free;
-	uint64_t reserved[3]; /* windows: how many are bound, parent */
+	uint32_t key;
+	uint32_t pd;
+	uint32_t qpn;	/* windows: only the peer of this queue pair may come; 0: not bound */
+	uint8_t access; /* NDSH_ACCESS_*, ROCE_ACCESS_LOCAL_READ; 0: nobody may do anything */
+	uint8_t kind;	/* enum roce_mr_kind */
+	uint16_t reserved;
+	union {
+		uint32_t next_free;
+		uint32_t windows; /* regions: how many are bound to it */
+		uint32_t region;  /* bound windows: its index */
+	};
+	uint32_t next, prev;   /* bound windows: others of the queue pair */
+	uint32_t generation;   /* windows: of the last bind */
+	uint64_t secret;       /* windows: tokens follow from it */
 };
 static_assert(sizeof(struct roce_mr) == 64, "one cache line");
+
+#define ROCE_ACCESS_LOCAL_READ 0x80u /* every region grants it, no window does */
+static_assert(ROCE_ACCESS_LOCAL_READ > NDSH_ACCESS_MASK, "a right of its own");
 
 struct roce_cq {
 	struct ndsh_cq ring;
@@ -230,6 +257,7 @@ struct roce_qp {
 	struct roce_link event_link, flush_link, send_cq_link, recv_cq_link;
 	void *owner;
 	uint32_t next_free; /* index */
+	uint32_t windows;   /* index of the first one bound through it */
 	uint8_t generation, used;
 	uint8_t record_next, record_count;
 	struct roce_qp_record record[ROCE_RECORDS];
@@ -323,9 +351,21 @@ void roce_wqe_free(struct roce_shard *s, struct roce_wqe *w);
 struct roce_read_block *roce_reads_get(struct roce_shard *s, struct roce_qp *qp);
 void roce_reads_put(struct roce_shard *s, struct roce_qp *qp);
 
-/* mr.c: the one place where a key becomes a pointer. NULL: refused. */
-uint8_t *roce_mr_access(struct roce_shard *s, uint32_t key, uint32_t pd, uint64_t va,
+/* mr.c: the one place where a key becomes a pointer, for what qp or its peer does. NULL: refused. */
+uint8_t *roce_mr_access(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
 	uint64_t bytes, uint32_t right);
+struct roce_mr *roce_mr_take(struct roce_shard *s, uint32_t pd);
+void roce_mr_give(struct roce_shard *s, struct roce_mr *mr);
+/* What is in the slot that key names. */
+struct roce_mr *roce_mr_slot(struct roce_shard *s, uint32_t key);
+
+/* mw.c */
+enum roce_bind_result { ROCE_BIND_OK, ROCE_BIND_REFUSED, ROCE_BIND_BREACH };
+enum roce_bind_result roce_mw_bind(
+	struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w);
+/* By either side of qp; false: token is not that of a window bound through it. */
+bool roce_mw_invalidate(struct roce_shard *s, struct roce_qp *qp, uint32_t token);
+void roce_mw_unbind_all(struct roce_shard *s, struct roce_qp *qp);
 
 /* sge.c: false if a region does not permit it */
 bool roce_sge_check(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w,
@@ -367,6 +407,8 @@ void roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp);
 void roce_qp_clear(struct roce_qp *qp);
 
 /* requester.c */
+void roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
+	enum ndsh_wc_status status, enum roce_reason reason);
 bool roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot);
 uint64_t roce_req_rto(const struct roce_shard *s, const struct roce_qp *qp);
 bool roce_req_charge(struct roce_shard *s, struct roce_qp *qp, bool nak);
@@ -384,11 +426,22 @@ roce_tx_want(struct roce_shard *s, struct roce_qp *qp)
 	roce_list_join(&s->senders, &qp->tx_link);
 }
 
+/* local.c: operations of the send queue that nothing is sent for */
+static inline bool
+roce_op_is_local(uint8_t op)
+{
+	return op == NDSH_OP_BIND || op == NDSH_OP_INVALIDATE;
+}
+void roce_local_load(struct roce_wqe *w, const struct ndsh_send *in);
+void roce_local_run(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w);
+
 /* completer.c */
 void roce_comp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
 /* The head of the send queue is finished: completion, slot, pool. */
 void roce_comp_finish(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status,
 	uint32_t syndrome);
+/* The head of the send queue is due; what is due behind it too. False: it failed. */
+bool roce_comp_due(struct roce_shard *s, struct roce_qp *qp);
 
 /* responder.c, resp_dup.c, resp_tx.c */
 void roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);

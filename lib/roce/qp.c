@@ -52,6 +52,7 @@ roce_qp_clear(struct roce_qp *qp)
 		.sq = qp->sq,
 		.rq = qp->rq,
 		.next_free = ROCE_NONE,
+		.windows = ROCE_NONE,
 	};
 	roce_list_append(&qp->send_cq->send_qps, &qp->send_cq_link);
 	roce_list_append(&qp->recv_cq->recv_qps, &qp->recv_cq_link);

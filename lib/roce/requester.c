@@ -6,6 +6,9 @@
 #include "roce/internal.h"
 
 #define PSN_SPAN_MAX (1u << 23) /* W-PSN-02 */
+#define POSSIBLE                                                                                   \
+	(1u << NDSH_OP_SEND | 1u << NDSH_OP_SEND_INV | 1u << NDSH_OP_WRITE | 1u << NDSH_OP_READ |  \
+		1u << NDSH_OP_BIND | 1u << NDSH_OP_INVALIDATE)
 
 static uint64_t
 ack_timeout_ns(const struct roce_qp *qp)
@@ -31,12 +34,13 @@ roce_req_rto(const struct roce_shard *s, const struct roce_qp *qp)
 }
 
 /* Mark w to fail when its turn to complete comes; what was sent before it is still waited for. */
-static void
-req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, enum ndsh_wc_status status,
+void
+roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, enum ndsh_wc_status status,
 	enum roce_reason reason)
 {
 	w->fault = (uint8_t)status;
 	w->fault_reason = (uint8_t)reason;
+	w->bits |= ROCE_WQB_DUE;
 	if (qp->wq_head == w)
 		roce_qp_fail_wqe(s, qp, w, status, reason, 0);
 }
@@ -44,16 +48,14 @@ req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, enum nds
 static bool
 req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
-	bool possible = w->op == NDSH_OP_SEND || w->op == NDSH_OP_WRITE ||
-			(w->op == NDSH_OP_READ && qp->max_rd > 0); /* W-REQ-05 */
-
-	if (roce_unlikely(!possible)) {
-		req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_OP);
+	if (roce_unlikely(!(1u << w->op & POSSIBLE) ||
+			  (w->op == NDSH_OP_READ && qp->max_rd == 0))) { /* W-REQ-05 */
+		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_OP);
 		return false;
 	}
 	/* A READ whose data has no place to go is not even asked for. */
 	if (w->op == NDSH_OP_READ && !roce_sge_check(s, qp, w, NDSH_ACCESS_LOCAL_WRITE)) {
-		req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
+		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
 		return false;
 	}
 	return true;
@@ -88,6 +90,8 @@ req_load(struct roce_shard *s, struct roce_qp *qp)
 	w->first_psn = qp->load_psn;
 	w->retry_psn = qp->load_psn;
 	w->npsn = roce_npsn(qp, w->bytes);
+	if (roce_unlikely(roce_op_is_local(w->op)))
+		roce_local_load(w, &s->send);
 	qp->load_psn = roce_psn_add(qp->load_psn, w->npsn);
 	if (qp->wq_head == NULL)
 		qp->wq_head = w;
@@ -210,12 +214,16 @@ req_tx_read(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 static uint8_t
 data_opcode(uint8_t op, bool first, bool last)
 {
-	static const uint8_t send[4] = { ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST,
-		ROCE_SEND_ONLY };
-	static const uint8_t write[4] = { ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST,
-		ROCE_WRITE_ONLY };
+	static const uint8_t of[][4] = {
+		[NDSH_OP_SEND] = { ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST,
+			ROCE_SEND_ONLY },
+		[NDSH_OP_SEND_INV] = { ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST_INV,
+			ROCE_SEND_ONLY_INV },
+		[NDSH_OP_WRITE] = { ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST,
+			ROCE_WRITE_ONLY },
+	};
 
-	return (op == NDSH_OP_SEND ? send : write)[first | last << 1];
+	return of[op][first | last << 1];
 }
 
 static bool
@@ -233,17 +241,19 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 			.psn = qp->tx_psn,
 			.pkey = ROCE_PKEY_DEFAULT,
 			.mig = true,
-			.se = last && w->op == NDSH_OP_SEND && (w->flags & NDSH_WRF_SOLICIT),
+			.se = last && w->op != NDSH_OP_WRITE && (w->flags & NDSH_WRF_SOLICIT),
 			.ackreq = ackreq,
 			.payload_bytes = bytes,
 			.va = w->raddr,
 			.rkey = w->rkey,
+			.ieth = w->rkey,
 			.dma_bytes = w->bytes,
 		},
 		qp->ip_id++);
 
 	if (roce_unlikely(!roce_sge_gather(s, qp, &qp->tx_pos, w, from, slot->buf + hdr, bytes))) {
-		req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT); /* W-REQ-07 */
+		/* W-REQ-07 */
+		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
 		return false;
 	}
 	roce_tx_seal(s, qp, slot, hdr, bytes);
@@ -254,14 +264,24 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 bool
 roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
-	struct roce_wqe *w = req_next(s, qp);
+	unsigned budget = ROCE_LOCAL_BUDGET;
+	struct roce_wqe *w;
 
-	if (w == NULL)
-		return false;
-	if (w->op != NDSH_OP_READ)
-		return req_tx_data(s, qp, w, slot);
-	req_tx_read(s, qp, w, slot);
-	return true;
+	while ((w = req_next(s, qp)) != NULL) {
+		if (w->op < NDSH_OP_READ)
+			return req_tx_data(s, qp, w, slot);
+		if (w->op == NDSH_OP_READ) {
+			req_tx_read(s, qp, w, slot);
+			return true;
+		}
+		roce_local_run(s, qp, w);
+		/* A client may post them as fast as they are done: the ring has to wait its turn. */
+		if (qp->wq_tx == NULL && --budget == 0) {
+			roce_qp_doorbell(s, qp, s->now_ns);
+			return false;
+		}
+	}
+	return false;
 }
 
 /* Go-back-N: everything from the oldest unacknowledged PSN once more. */

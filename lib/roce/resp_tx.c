@@ -48,7 +48,7 @@ tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *
 
 	if (bytes > 0) {
 		host = roce_mr_access(
-			s, r->rkey, qp->pd, r->va + from, bytes, NDSH_ACCESS_REMOTE_READ);
+			s, qp, r->rkey, r->va + from, bytes, NDSH_ACCESS_REMOTE_READ);
 		if (roce_unlikely(host == NULL)) {
 			read_refused(s, qp, r, psn);
 			return false;

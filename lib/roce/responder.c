@@ -47,6 +47,15 @@ access_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 		ROCE_REASON_SENT_REM_ACCESS);
 }
 
+/* W-INV-02. No NAK is asked for, but one tells the sender early what became of it (R-INV-09). */
+static void
+invalidation_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	s->count.key_violations++;
+	roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_REM_INV_REQ_ERR,
+		ROCE_REASON_RECV_INV);
+}
+
 /* The receive in use is finished; pkt is the last packet of its message, NULL on failure. */
 void
 roce_resp_finish_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status,
@@ -65,9 +74,11 @@ roce_resp_finish_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_
 
 	if (pkt != NULL && pkt->se)
 		cqe.flags |= NDSH_CQEF_SOLICITED;
-	if (pkt != NULL && (pkt->opflags & ROCE_OPF_IMM)) {
-		cqe.flags |= NDSH_CQEF_IMM;
-		cqe.data = pkt->imm;
+	if (pkt != NULL && (pkt->opflags & (ROCE_OPF_IMM | ROCE_OPF_IETH))) {
+		bool imm = pkt->opflags & ROCE_OPF_IMM;
+
+		cqe.flags |= imm ? NDSH_CQEF_IMM : NDSH_CQEF_INV;
+		cqe.data = imm ? pkt->imm : pkt->ieth;
 	}
 	roce_cq_push(s, qp->recv_cq, &cqe);
 	__atomic_store_n(&qp->page->rq_done, qp->rq_done, __ATOMIC_RELEASE);
@@ -223,9 +234,10 @@ resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		receive_failed(s, qp, pkt);
 		return;
 	}
-	/* W-INV-02: there is no window here that a peer might invalidate, so its key is wrong. */
-	if (roce_unlikely(pkt->opflags & ROCE_OPF_IETH)) {
-		access_refused(s, qp, pkt);
+	/* W-INV-01: behind the data, before the completion. */
+	if (roce_unlikely((pkt->opflags & ROCE_OPF_IETH) &&
+			  !roce_mw_invalidate(s, qp, pkt->ieth))) {
+		invalidation_refused(s, qp, pkt);
 		return;
 	}
 	resp_received(s, qp, pkt);
@@ -239,7 +251,7 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 
 	if (need > 0) { /* W-RESP-12, W-RESP-13 */
 		host = roce_mr_access(
-			s, qp->rx_rkey, qp->pd, qp->rx_va, need, NDSH_ACCESS_REMOTE_WRITE);
+			s, qp, qp->rx_rkey, qp->rx_va, need, NDSH_ACCESS_REMOTE_WRITE);
 		if (roce_unlikely(host == NULL)) {
 			access_refused(s, qp, pkt);
 			return;
@@ -297,7 +309,7 @@ resp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		invalid_request(s, qp, pkt); /* W-RESP-07, W-RESP-09 */
 		return;
 	}
-	if (pkt->dma_bytes > 0 && roce_mr_access(s, pkt->rkey, qp->pd, pkt->va, pkt->dma_bytes,
+	if (pkt->dma_bytes > 0 && roce_mr_access(s, qp, pkt->rkey, pkt->va, pkt->dma_bytes,
 					  NDSH_ACCESS_REMOTE_READ) == NULL) {
 		access_refused(s, qp, pkt);
 		return;

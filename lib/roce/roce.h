@@ -112,6 +112,9 @@ enum roce_reason {
 	ROCE_REASON_CQ_OVERRUN,
 	ROCE_REASON_CLIENT_BREACH,
 	ROCE_REASON_INTERNAL,	     /* roce_qp_bug() */
+	ROCE_REASON_LOCAL_BIND,	     /* W-MEM-05 */
+	ROCE_REASON_LOCAL_INV,
+	ROCE_REASON_RECV_INV,	     /* W-INV-02: the peer's bad token */
 	ROCE_REASON_COUNT,
 };
 const char *roce_reason_name(enum roce_reason r);

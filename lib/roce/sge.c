@@ -13,7 +13,7 @@ roce_sge_check(
 	const struct ndsh_sge *sge = roce_wqe_sge(w);
 
 	for (uint32_t i = 0; i < w->num_sge; i++)
-		if (sge[i].len > 0 && roce_mr_access(s, sge[i].key, qp->pd, sge[i].addr, sge[i].len,
+		if (sge[i].len > 0 && roce_mr_access(s, qp, sge[i].key, sge[i].addr, sge[i].len,
 					      right) == NULL)
 			return false;
 	return true;
@@ -34,8 +34,8 @@ seek(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from)
 
 /* The next piece of at most bytes: its host address, and its length in *piece; NULL: no right. */
 static uint8_t *
-next_piece(struct roce_shard *s, uint32_t pd, struct roce_sge_pos *pos, const struct roce_wqe *w,
-	uint32_t bytes, uint32_t right, uint32_t *piece)
+next_piece(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_pos *pos,
+	const struct roce_wqe *w, uint32_t bytes, uint32_t right, uint32_t *piece)
 {
 	const struct ndsh_sge *sge = roce_wqe_sge(w);
 	uint8_t *host;
@@ -48,7 +48,7 @@ next_piece(struct roce_shard *s, uint32_t pd, struct roce_sge_pos *pos, const st
 		return NULL;
 	sge += pos->idx;
 	*piece = sge->len - pos->off < bytes ? sge->len - pos->off : bytes;
-	host = roce_mr_access(s, sge->key, pd, sge->addr + pos->off, *piece, right);
+	host = roce_mr_access(s, qp, sge->key, sge->addr + pos->off, *piece, right);
 	pos->off += *piece;
 	pos->pos += *piece;
 	return host;
@@ -67,7 +67,8 @@ roce_sge_gather(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_
 	if (from == 0 || pos->wqe != w || pos->pos != from)
 		seek(pos, w, from);
 	for (; bytes > 0; bytes -= piece, dst += piece) {
-		const uint8_t *host = next_piece(s, qp->pd, pos, w, bytes, 0, &piece);
+		const uint8_t *host =
+			next_piece(s, qp, pos, w, bytes, ROCE_ACCESS_LOCAL_READ, &piece);
 
 		if (host == NULL)
 			return false;
@@ -86,7 +87,7 @@ roce_sge_scatter(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge
 		seek(pos, w, from);
 	for (; bytes > 0; bytes -= piece, src += piece) {
 		uint8_t *host =
-			next_piece(s, qp->pd, pos, w, bytes, NDSH_ACCESS_LOCAL_WRITE, &piece);
+			next_piece(s, qp, pos, w, bytes, NDSH_ACCESS_LOCAL_WRITE, &piece);
 
 		if (host == NULL)
 			return false;

@@ -418,7 +418,7 @@ Test(responder, immediates_of_a_peer_are_delivered)
 	pair_free(p);
 }
 
-Test(responder, W_INV_02_no_key_of_ours_can_be_invalidated)
+Test(responder, W_INV_02_no_region_can_be_invalidated)
 {
 	struct tape t;
 	struct pair *p = peer_new(&t);
@@ -428,10 +428,11 @@ Test(responder, W_INV_02_no_key_of_ours_can_be_invalidated)
 	pair_recv(p, 1, 0, 1, 0, 64);
 	pkt.ieth = p->side[1].key;
 	say(p, &pkt);
-	pair_turn(p, 1);
+	heard(p, &t, 1, ROCE_SYN_NAK_REM_ACCESS, PSN);
 	cr_assert(pair_poll(p, 1, &c));
-	cr_assert_neq(c.status, NDSH_WC_SUCCESS);
+	cr_assert_eq(c.status, NDSH_WC_REM_INV_REQ_ERR);
 	cr_assert_eq(roce_qp_state_get(p->side[1].q[0].qp), ROCE_QPS_ERR);
+	cr_assert_eq(roce_qp_reason(p->side[1].q[0].qp), ROCE_REASON_RECV_INV);
 	cr_assert_eq(roce_mr_key(p->side[1].mr), p->side[1].key);
 	pair_free(p);
 }

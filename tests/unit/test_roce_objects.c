@@ -133,6 +133,8 @@ Test(objects, W_MEM_01_W_MEM_02_regions)
 	const struct roce_shard_cfg cfg = config();
 	struct roce_shard *s = shard_new(&cfg);
 	uint32_t pd = roce_pd_create(s), keys[64], n = 0;
+	const uint32_t local = ROCE_ACCESS_LOCAL_READ;
+	const struct roce_qp qp = { .pd = pd };
 	static uint8_t mem[64];
 
 	cr_assert_null(roce_mr_register(s, pd, 0, 8, mem, NDSH_ACCESS_REMOTE_WRITE));
@@ -149,20 +151,20 @@ Test(objects, W_MEM_01_W_MEM_02_regions)
 			keys[n] = roce_mr_key(mr[i]);
 			for (unsigned k = 0; k < n; k++)
 				cr_assert_neq(keys[k], keys[n]);
-			cr_assert_eq(roce_mr_access(s, keys[n], pd, 4096 * i + 60, 4, 0), mem + 60);
-			cr_assert_null(roce_mr_access(s, keys[n], pd, 4096 * i + 61, 4, 0));
-			cr_assert_null(roce_mr_access(s, keys[n], pd, 4096 * i, 1,
+			cr_assert_eq(roce_mr_access(s, &qp, keys[n], 4096 * i + 60, 4, local), mem + 60);
+			cr_assert_null(roce_mr_access(s, &qp, keys[n], 4096 * i + 61, 4, local));
+			cr_assert_null(roce_mr_access(s, &qp, keys[n], 4096 * i, 1,
 				NDSH_ACCESS_REMOTE_READ));
 			n++;
 		}
 		cr_assert_null(roce_mr_register(s, pd, 0, 8, mem, 0), "full");
 		for (unsigned i = 0; i < 8; i++) {
-			roce_mr_deregister(s, mr[i]);
-			cr_assert_null(roce_mr_access(s, keys[n - 8 + i], pd, 4096 * i, 1, 0));
+			cr_assert(roce_mr_deregister(s, mr[i]));
+			cr_assert_null(roce_mr_access(s, &qp, keys[n - 8 + i], 4096 * i, 1, local));
 		}
 	}
-	cr_assert_null(roce_mr_access(s, 0, pd, 0, 0, 0), "key 0");
-	cr_assert_null(roce_mr_access(s, UINT32_MAX, pd, 0, 0, 0), "no such index");
+	cr_assert_null(roce_mr_access(s, &qp, 0, 0, 0, local), "key 0");
+	cr_assert_null(roce_mr_access(s, &qp, UINT32_MAX, 0, 0, local), "no such index");
 	free(s);
 }
 

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations of the send queue that nothing is sent for: BIND and INVALIDATE. They stand among the
+ * requests in flight and take no PSN: done when their turn to be sent comes, so before any later
+ * request starts (R-ORD-08), passed over when those are sent again, complete with what is before.
+ *
+ * None waits for earlier requests to be acknowledged. Stock peers let an INVALIDATE wait for all of
+ * them (W-FENCE-02), since there a key may be what an earlier request still reads from or writes to.
+ * A window is never a local token: no request of ours depends on one, and what the peer does through
+ * it is the application's to wait for (R-INV-03). FENCE waits for earlier READs as always.
+ */
+#include "roce/internal.h"
+
+void
+roce_local_load(struct roce_wqe *w, const struct ndsh_send *in)
+{
+	w->npsn = 0;
+	if (w->op == NDSH_OP_BIND)
+		w->bind = (struct roce_bind){ .bytes = in->arg[0], .access = (uint32_t)in->arg[1],
+			.region = (uint32_t)(in->arg[1] >> 32), .generation = in->imm };
+}
+
+/* False: it failed, or the queue pair did. */
+static bool
+execute(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
+{
+	enum roce_bind_result bound;
+
+	if (w->op == NDSH_OP_INVALIDATE) {
+		if (roce_mw_invalidate(s, qp, w->rkey))
+			return true;
+		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_INV);
+		return false;
+	}
+	bound = roce_mw_bind(s, qp, w);
+	if (bound == ROCE_BIND_REFUSED)
+		roce_req_fault(s, qp, w, NDSH_WC_BIND_ERR, ROCE_REASON_LOCAL_BIND);
+	else if (bound == ROCE_BIND_BREACH)
+		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
+	return bound == ROCE_BIND_OK;
+}
+
+/* w, whose turn it is, is done or was done before going back: the next one. */
+void
+roce_local_run(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
+{
+	if (!(w->bits & ROCE_WQB_ISSUED)) {
+		if (!execute(s, qp, w))
+			return;
+		w->bits |= ROCE_WQB_ISSUED | ROCE_WQB_DUE;
+	}
+	qp->wq_tx = w->next;
+	if (qp->wq_head == w)
+		roce_comp_due(s, qp);
+}
