@@ -132,6 +132,7 @@ open_session(struct nd_adapter *a, const struct nd_open_options *opt)
 		return nd_fail(st, "the daemon answered OPEN with %s", nd_status_name(st));
 	}
 	fill_info(a, &reply, &hello);
+	a->abi_minor = hello.abi_minor;
 	return ND_SUCCESS;
 }
 
@@ -156,6 +157,7 @@ init_lists(struct nd_adapter *a)
 	LIST_INIT(&a->calls);
 	TAILQ_INIT(&a->pds);
 	TAILQ_INIT(&a->mrs);
+	TAILQ_INIT(&a->mws);
 	TAILQ_INIT(&a->cqs);
 	TAILQ_INIT(&a->qps);
 	TAILQ_INIT(&a->closed_qps);
@@ -163,6 +165,8 @@ init_lists(struct nd_adapter *a)
 	TAILQ_INIT(&a->listeners);
 	for (uint32_t i = 0; i < ND_CONN_BUCKETS; i++)
 		LIST_INIT(&a->conns[i]);
+	for (uint32_t i = 0; i < ND_MW_BUCKETS; i++)
+		LIST_INIT(&a->mw_by_slot[i]);
 }
 
 nd_status
@@ -263,6 +267,7 @@ nd_adapter_close(struct nd_adapter *a)
 	FREE_ALL(struct nd_qp, &a->qps, free)
 	FREE_ALL(struct nd_qp, &a->closed_qps, free)
 	FREE_ALL(struct nd_cq, &a->cqs, free_cq)
+	FREE_ALL(struct nd_mw, &a->mws, free)
 	FREE_ALL(struct nd_mr, &a->mrs, free)
 	FREE_ALL(struct nd_pd, &a->pds, free)
 	free_arena(&a->arena);

@@ -92,8 +92,7 @@ forget(struct nd_adapter *a, const struct nd_cq *cq)
 {
 	struct nd_qp *qp;
 
-	TAILQ_FOREACH(qp, &a->closed_qps, link)
-	{
+	TAILQ_FOREACH (qp, &a->closed_qps, link) {
 		if (qp->send_cq == cq)
 			qp->send_cq = NULL;
 		if (qp->recv_cq == cq)
@@ -170,16 +169,50 @@ nd_result_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result *r)
 	r->detail = e->status == NDSH_WC_SUCCESS ? 0 : e->status | e->syndrome << 8;
 }
 
-static void
-convert(struct nd_adapter *a, const struct ndsh_cqe *e, struct nd_result *r)
+void
+nd_result_ex_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result_ex *r)
 {
+	struct nd_result plain;
+
+	nd_result_of(e, qp_context, &plain);
+	*r = (struct nd_result_ex){
+		.status = plain.status,
+		.bytes_transferred = plain.bytes_transferred,
+		.qp_context = plain.qp_context,
+		.request_context = plain.request_context,
+		.request_type = plain.request_type,
+		.detail = plain.detail,
+	};
+	if (e->op == NDSH_OP_RECV && (e->flags & NDSH_CQEF_INV)) { /* R-CR-06 */
+		r->request_type = ND_REQUEST_RECEIVE_AND_INVALIDATE;
+		r->invalidated_token = e->data;
+	}
+}
+
+/* One of the two has room for the results. */
+struct results {
+	struct nd_result *plain;
+	struct nd_result_ex *ex;
+};
+
+static inline void
+convert(struct nd_adapter *a, const struct ndsh_cqe *e, const struct results *r, uint32_t i)
+{
+	void *context = NULL;
 	struct nd_qp *qp = e->qp < ND_QP_HANDLES
 				   ? __atomic_load_n(&a->qp_by_handle[e->qp], __ATOMIC_ACQUIRE)
 				   : NULL;
 
-	if (qp != NULL)
+	if (qp != NULL) {
 		free_slots(qp, e);
-	nd_result_of(e, qp != NULL ? qp->context : NULL, r);
+		if (nd_mw_concerns(e))
+			nd_mw_see(qp, e);
+		context = qp->context;
+	}
+	if (r->plain != NULL)
+		nd_result_of(e, context, &r->plain[i]);
+	else
+		nd_result_ex_of(e, context, &r->ex[i]);
 }
 
 /* Nothing is left: can there be more? Entries made before a fault stay retrievable (R-CQ-31), so
@@ -198,8 +231,8 @@ judge_empty(struct nd_cq *cq, struct ndsh_cqe *first)
 	return fault == NDSH_CQ_OVERRUN ? ND_BUFFER_OVERFLOW : ND_INTERNAL_ERROR;
 }
 
-int32_t
-nd_cq_get_results(struct nd_cq *cq, struct nd_result *results, uint32_t n)
+static int32_t
+take(struct nd_cq *cq, const struct results *r, uint32_t n)
 {
 	struct ndsh_cqe e[BATCH];
 	uint32_t done = 0;
@@ -221,11 +254,23 @@ nd_cq_get_results(struct nd_cq *cq, struct nd_result *results, uint32_t n)
 			got = 1;
 		}
 		for (uint32_t i = 0; i < got; i++)
-			convert(cq->adapter, &e[i], &results[done + i]);
+			convert(cq->adapter, &e[i], r, done + i);
 		done += got;
 		if (got < want)
 			break;
 	}
 	nd_spin_unlock(&cq->lock);
 	return (int32_t)done;
+}
+
+int32_t
+nd_cq_get_results(struct nd_cq *cq, struct nd_result *results, uint32_t n)
+{
+	return take(cq, &(struct results){.plain = results}, n);
+}
+
+int32_t
+nd_cq_get_results_ex(struct nd_cq *cq, struct nd_result_ex *results, uint32_t n)
+{
+	return take(cq, &(struct results){.ex = results}, n);
 }

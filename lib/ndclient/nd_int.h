@@ -7,6 +7,8 @@
  * lists, connections, listeners and calls under way. A calling thread sends its request and sleeps
  * until the control thread hands it the reply; it holds no lock meanwhile. nd_cq.lock guards the
  * reader's side of one completion queue and is taken inside nd_adapter.lock, never around it.
+ * nd_adapter.windows guards what windows, regions and queue pairs know of each other and is taken
+ * inside all others.
  */
 #ifndef ND_INT_H
 #define ND_INT_H
@@ -24,6 +26,7 @@
 /* Queue pairs, and closed ones whose completions have not all been taken. */
 #define ND_QP_HANDLES	(2u * NDSH_QP_PER_SESSION_MAX)
 #define ND_CONN_BUCKETS 256u
+#define ND_MW_BUCKETS	4096u
 
 /* Overlapped requests that one event completes, in order of issue. */
 struct nd_waiters {
@@ -31,6 +34,15 @@ struct nd_waiters {
 };
 
 /* ---- objects ------------------------------------------------------------------------- */
+
+struct nd_mw;
+TAILQ_HEAD(nd_mw_list, nd_mw);
+LIST_HEAD(nd_mw_bucket, nd_mw);
+
+/* Held for a few dozen instructions. */
+struct nd_spin {
+	uint32_t held;
+};
 
 /* Initiator requests are legal only in CONNECTED (R-POST-02, R-POST-03). */
 enum nd_qp_state { ND_QP_UNCONNECTED, ND_QP_CONNECTED, ND_QP_DISCONNECTED };
@@ -52,16 +64,12 @@ struct nd_qp {
 	struct nd_pd *pd;
 	struct nd_cq *send_cq, *recv_cq; /* NULL once closed */
 	struct nd_connector *connector;	 /* guarded by nd_adapter.lock */
+	struct nd_mw_list bound, invalidating;
 	uint32_t handle, number;
 	uint64_t send_mark, recv_mark; /* closed: what the queues had made by then */
 	TAILQ_ENTRY(nd_qp) link;
 };
 TAILQ_HEAD(nd_qp_list, nd_qp);
-
-/* Held for a few dozen instructions. */
-struct nd_spin {
-	uint32_t held;
-};
 
 struct nd_cq {
 	struct nd_spin lock; /* reader, waiters, armed_fd */
@@ -89,9 +97,31 @@ TAILQ_HEAD(nd_pd_list, nd_pd);
 struct nd_mr {
 	struct nd_pd *pd;
 	uint32_t id, local_token, remote_token;
+	uint32_t access; /* NDSH_ACCESS_* */
+	uintptr_t va;
+	uint64_t bytes;
+	struct nd_mw_bucket windows; /* that are bound to it */
 	TAILQ_ENTRY(nd_mr) link;
 };
 TAILQ_HEAD(nd_mr_list, nd_mr);
+
+/* As the application can know it: from its own posts, from completions it took, and from the words
+ * that the daemon shares. The daemon may know more, never less. */
+enum nd_mw_state { ND_MW_UNBOUND, ND_MW_BOUND, ND_MW_INVALIDATING };
+
+struct nd_mw { /* guarded by nd_adapter.windows */
+	struct nd_pd *pd;
+	struct nd_mr *mr; /* NULL if unbound */
+	struct nd_qp *qp; /* NULL if unbound */
+	enum nd_mw_state state;
+	uint32_t index; /* INVALIDATING: the request's, in the send queue */
+	uint32_t id, slot, generation;
+	uint32_t token; /* of the last bind, 0: there was none; atomic */
+	uint64_t secret;
+	LIST_ENTRY(nd_mw) of_mr, hash;
+	TAILQ_ENTRY(nd_mw) of_qp;
+	TAILQ_ENTRY(nd_mw) link; /* guarded by nd_adapter.lock */
+};
 
 /* Rows of the state table (R-CONN). */
 enum nd_conn_state {
@@ -158,7 +188,8 @@ struct nd_adapter {
 	struct ndsh_session_page *page;
 	uint64_t max_transfer_bytes;
 	int wake_fd;
-	uint32_t gone; /* the daemon ended the session, atomic */
+	uint32_t gone;	    /* the daemon ended the session, atomic */
+	uint32_t abi_minor; /* the daemon's */
 	_Alignas(NDSH_CACHE_LINE) pthread_mutex_t lock;
 	int socket, epoll_fd, stop_fd;
 	pthread_t thread;
@@ -170,11 +201,14 @@ struct nd_adapter {
 	struct nd_call_list calls;
 	struct nd_pd_list pds;
 	struct nd_mr_list mrs;
+	struct nd_mw_list mws;
 	struct nd_cq_list cqs;
 	struct nd_qp_list qps, closed_qps;
 	struct nd_connector_list connectors;
 	struct nd_listener_list listeners;
 	struct nd_conn_bucket conns[ND_CONN_BUCKETS];
+	struct nd_spin windows;
+	struct nd_mw_bucket mw_by_slot[ND_MW_BUCKETS];
 	struct nd_qp *qp_by_handle[ND_QP_HANDLES]; /* atomic */
 };
 
@@ -293,7 +327,28 @@ void *nd_block_alloc(struct nd_adapter *a, uint64_t bytes, uint32_t *segment, ui
 /* ---- nd_cq.c ------------------------------------------------------------------------- */
 
 void nd_result_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result *r);
+void nd_result_ex_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result_ex *r);
 void nd_cq_close_fds(struct nd_cq *cq);
+
+/* ---- nd_window.c --------------------------------------------------------------------- */
+
+/* Bind the window, as far as this side is concerned, and give it the token of its next generation.
+ * False: it is bound (R-MW-01). */
+bool nd_mw_bind(struct nd_mw *mw, struct nd_mr *mr, struct nd_qp *qp);
+/* An Invalidate of it is about to be posted, as the queue pair's next request. */
+void nd_mw_invalidate(struct nd_mw *mw, struct nd_qp *qp);
+/* May this entry have changed the state of a window? Then tell nd_mw_see(). */
+static inline bool
+nd_mw_concerns(const struct ndsh_cqe *e)
+{
+	return e->op == NDSH_OP_INVALIDATE || (e->flags & NDSH_CQEF_INV) != 0 ||
+	       e->status != NDSH_WC_SUCCESS;
+}
+void nd_mw_see(struct nd_qp *qp, const struct ndsh_cqe *e);
+/* The queue pair is no more: neither are its windows' bindings (R-MW-10). */
+void nd_mw_unbind_all(struct nd_qp *qp);
+/* Is a window bound to the region? */
+bool nd_mr_is_bound(struct nd_mr *mr);
 
 /* ---- nd_listener.c ------------------------------------------------------------------- */
 

@@ -11,8 +11,10 @@
 #define SEND_FLAGS                                                                                 \
 	(ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE | ND_OP_FLAG_SEND_AND_SOLICIT_EVENT |   \
 		ND_OP_FLAG_INLINE)
-#define WRITE_FLAGS (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE | ND_OP_FLAG_INLINE)
-#define READ_FLAGS  (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE)
+#define WRITE_FLAGS	 (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE | ND_OP_FLAG_INLINE)
+#define READ_FLAGS	 (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE)
+#define BIND_FLAGS	 (READ_FLAGS | ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)
+#define INVALIDATE_FLAGS READ_FLAGS
 
 /* SGEs are handed over as they stand. */
 static_assert(sizeof(struct nd_sge) == sizeof(struct ndsh_sge) &&
@@ -48,6 +50,12 @@ is_full(uint32_t next, uint32_t depth, const uint32_t *freed, const uint32_t *do
 	return next - __atomic_load_n(done, __ATOMIC_ACQUIRE) >= depth;
 }
 
+static bool
+send_queue_full(const struct nd_qp *qp)
+{
+	return is_full(qp->sq.next, qp->sq.depth, &qp->sq_freed, &qp->page->sq_done);
+}
+
 static uint64_t
 total_bytes(const struct nd_sge *sge, uint32_t n)
 {
@@ -72,13 +80,20 @@ gather(uint8_t *to, const struct nd_sge *sge, uint32_t n)
 	return at;
 }
 
+/* What every initiator request needs: a daemon and a connection. */
 static nd_status
-check(const struct nd_qp *qp, const struct nd_sge *sge, uint32_t n, uint32_t flags)
+check_connected(const struct nd_qp *qp)
 {
 	if (nd_gone(qp->adapter))
 		return ND_DEVICE_REMOVED;
 	if (__atomic_load_n(&qp->state, __ATOMIC_ACQUIRE) != ND_QP_CONNECTED)
 		return ND_CONNECTION_INVALID;
+	return ND_SUCCESS;
+}
+
+static nd_status
+check_data(const struct nd_qp *qp, const struct nd_sge *sge, uint32_t n, uint32_t flags)
+{
 	if (flags & ND_OP_FLAG_INLINE)
 		return total_bytes(sge, n) > qp->inline_bytes ? ND_BUFFER_OVERFLOW : ND_SUCCESS;
 	if (n > qp->sq_sge)
@@ -104,11 +119,13 @@ initiate(struct nd_qp *qp, enum ndsh_op op, void *context, const struct nd_sge *
 {
 	struct ndsh_swr wr = {.context = (uintptr_t)context, .raddr = raddr, .rkey = rkey};
 	uint8_t data[NDSH_INLINE_MAX];
-	nd_status st = check(qp, sge, n, flags);
+	nd_status st = check_connected(qp);
 
+	if (st == ND_SUCCESS)
+		st = check_data(qp, sge, n, flags);
 	if (st != ND_SUCCESS)
 		return st;
-	if (is_full(qp->sq.next, qp->sq.depth, &qp->sq_freed, &qp->page->sq_done))
+	if (send_queue_full(qp))
 		return ND_NO_MORE_ENTRIES;
 	if (flags & ND_OP_FLAG_INLINE) {
 		wr.inline_bytes = gather(data, sge, n);
@@ -129,6 +146,15 @@ nd_qp_send(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n
 }
 
 nd_status
+nd_qp_send_and_invalidate(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,
+	uint32_t remote_token, uint32_t flags)
+{
+	if (flags & ~SEND_FLAGS)
+		return ND_INVALID_PARAMETER_4; /* R-INV-07: as send */
+	return initiate(qp, NDSH_OP_SEND_INV, context, sge, n, 0, remote_token, flags);
+}
+
+nd_status
 nd_qp_write(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,
 	uint64_t remote_address, uint32_t remote_token, uint32_t flags)
 {
@@ -145,6 +171,87 @@ nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n
 		return ND_INVALID_PARAMETER_6;
 	return initiate(qp, NDSH_OP_READ, context, sge, n, remote_address, remote_token, flags);
 }
+
+/* ---- windows ------------------------------------------------------------------------- */
+
+/* What the daemon would refuse with an entry that ends the connection, as far as it can be seen
+ * here (R-MW-03, R-MW-04). Remote rights of the region don't matter. */
+static nd_status
+check_bind(const struct nd_qp *qp, const struct nd_mr *mr, const struct nd_mw *mw, const void *buf,
+	size_t bytes, uint32_t flags)
+{
+	uint64_t offset;
+
+	if (mr == NULL || mr->pd != qp->pd) /* R-MW-02 */
+		return ND_INVALID_PARAMETER_2;
+	if (mw == NULL || mw->pd != qp->pd)
+		return ND_INVALID_PARAMETER_3;
+	if (flags & ~BIND_FLAGS)
+		return ND_INVALID_PARAMETER_6;
+	offset = (uintptr_t)buf - mr->va; /* below the region: huge */
+	if (offset > mr->bytes || bytes > mr->bytes - offset)
+		return ND_ACCESS_VIOLATION;
+	if ((flags & ND_OP_FLAG_ALLOW_WRITE) && !(mr->access & NDSH_ACCESS_LOCAL_WRITE))
+		return ND_ACCESS_VIOLATION;
+	return ND_SUCCESS;
+}
+
+static uint64_t
+window_access(uint32_t flags)
+{
+	return (flags & ND_OP_FLAG_ALLOW_READ ? NDSH_ACCESS_REMOTE_READ : 0) |
+	       (flags & ND_OP_FLAG_ALLOW_WRITE ? NDSH_ACCESS_REMOTE_WRITE : 0);
+}
+
+nd_status
+nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw, const void *buf,
+	size_t bytes, uint32_t flags)
+{
+	struct ndsh_swr wr = {.context = (uintptr_t)context, .raddr = (uintptr_t)buf};
+	nd_status st = check_bind(qp, mr, mw, buf, bytes, flags);
+
+	if (st == ND_SUCCESS)
+		st = check_connected(qp); /* R-MW-11 */
+	if (st != ND_SUCCESS)
+		return st;
+	if (send_queue_full(qp))
+		return ND_NO_MORE_ENTRIES;
+	if (!nd_mw_bind(mw, mr, qp))
+		return ND_INVALID_DEVICE_STATE; /* R-MW-01 */
+	wr.rkey = mw->token;
+	wr.imm = mw->generation;
+	wr.arg[0] = bytes;
+	wr.arg[1] = window_access(flags) | (uint64_t)mr->local_token << 32;
+	wr.ctrl = NDSH_CTRL(NDSH_OP_BIND, 0, abi_flags(flags), 0);
+	ndsh_sq_push(&qp->sq, &wr, NULL, NULL);
+	ring_doorbell(qp);
+	return ND_SUCCESS;
+}
+
+nd_status
+nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t flags)
+{
+	struct ndsh_swr wr = {.context = (uintptr_t)context};
+	nd_status st;
+
+	if (mw == NULL || mw->pd != qp->pd)
+		return ND_INVALID_PARAMETER_2;
+	if (flags & ~INVALIDATE_FLAGS)
+		return ND_INVALID_PARAMETER_3;
+	st = check_connected(qp);
+	if (st != ND_SUCCESS)
+		return st;
+	if (send_queue_full(qp))
+		return ND_NO_MORE_ENTRIES;
+	nd_mw_invalidate(mw, qp);
+	wr.rkey = nd_mw_remote_token(mw);
+	wr.ctrl = NDSH_CTRL(NDSH_OP_INVALIDATE, 0, abi_flags(flags), 0);
+	ndsh_sq_push(&qp->sq, &wr, NULL, NULL);
+	ring_doorbell(qp);
+	return ND_SUCCESS;
+}
+
+/* ---- receives ------------------------------------------------------------------------ */
 
 /*
  * Legal at any time (R-SR-01). No doorbell: the daemon looks when a message comes. To a queue pair

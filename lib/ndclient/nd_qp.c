@@ -91,6 +91,8 @@ make(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_qp_create *m
 	}
 	ndsh_sq_view(&qp->sq, qp->page, &dims);
 	ndsh_rq_view(&qp->rq, qp->page, &dims);
+	TAILQ_INIT(&qp->bound);
+	TAILQ_INIT(&qp->invalidating);
 	qp->adapter = a;
 	qp->sq_sge = dims.sq_sge;
 	qp->rq_sge = dims.rq_sge;
@@ -239,6 +241,7 @@ nd_qp_close(struct nd_qp *qp)
 	}
 	pthread_mutex_unlock(&a->lock);
 	st = nd_control_id(a, NDSH_MSG_QP_DESTROY, qp->index);
+	nd_mw_unbind_all(qp);
 	pthread_mutex_lock(&a->lock);
 	qp->send_mark = produced(qp->send_cq);
 	qp->recv_mark = produced(qp->recv_cq);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Protection domains and memory regions. */
+/* Protection domains and memory regions; windows are in nd_window.c. */
 #include <stdlib.h>
 
 #include "nd_int.h"
@@ -47,7 +47,8 @@ nd_pd_close(struct nd_pd *pd)
 		TAILQ_REMOVE(&a->pds, pd, link);
 	pthread_mutex_unlock(&a->lock);
 	if (used)
-		return nd_fail(ND_DEVICE_BUSY, "regions or queue pairs use the protection domain");
+		return nd_fail(ND_DEVICE_BUSY,
+			"regions, windows or queue pairs use the protection domain");
 	(void)nd_control_id(a, NDSH_MSG_PD_DESTROY, pd->id);
 	free(pd);
 	return ND_SUCCESS;
@@ -117,6 +118,9 @@ nd_mr_register(struct nd_pd *pd, void *buf, size_t bytes, uint32_t flags, struct
 	mr->id = reply.mr;
 	mr->local_token = reply.local_token;
 	mr->remote_token = reply.remote_token;
+	mr->access = m.access;
+	mr->va = m.va;
+	mr->bytes = bytes;
 	pthread_mutex_lock(&a->lock);
 	TAILQ_INSERT_TAIL(&a->mrs, mr, link);
 	pd->users++;
@@ -129,9 +133,12 @@ nd_status
 nd_mr_deregister(struct nd_mr *mr)
 {
 	struct nd_adapter *a = mr->pd->adapter;
-	nd_status st = nd_control_id(a, NDSH_MSG_MR_DEREGISTER, mr->id);
+	nd_status st;
 
-	if (st == ND_DEVICE_BUSY) /* a window is bound to it (R-MR-06) */
+	if (nd_mr_is_bound(mr)) /* R-MR-06 */
+		return nd_fail(ND_DEVICE_BUSY, "windows are bound to the region");
+	st = nd_control_id(a, NDSH_MSG_MR_DEREGISTER, mr->id);
+	if (st == ND_DEVICE_BUSY)
 		return st;
 	pthread_mutex_lock(&a->lock);
 	TAILQ_REMOVE(&a->mrs, mr, link);

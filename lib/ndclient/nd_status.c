@@ -70,15 +70,17 @@ nd_status_of_wc(uint8_t wc_status, uint8_t op)
 		return ND_ACCESS_VIOLATION;
 	case NDSH_WC_BIND_ERR:
 		return op == NDSH_OP_BIND ? ND_ACCESS_VIOLATION : ND_INVALID_DEVICE_REQUEST;
+	case NDSH_WC_LOC_QP_OP_ERR: /* R-INV-04 */
+		return op == NDSH_OP_INVALIDATE ? ND_INVALID_DEVICE_REQUEST : ND_INTERNAL_ERROR;
 	case NDSH_WC_FLUSH_ERR:
 		return ND_CANCELED;
 	case NDSH_WC_BAD_RESP_ERR:
 	case NDSH_WC_REM_OP_ERR:
 		return ND_REMOTE_ERROR;
-	case NDSH_WC_REM_INV_REQ_ERR:
-		return ND_DATA_ERROR;
-	case NDSH_WC_REM_ACCESS_ERR: /* R-RW-02 */
-		return ND_ACCESS_VIOLATION;
+	case NDSH_WC_REM_INV_REQ_ERR: /* R-INV-09: of a receive, that it came with a bad token */
+		return op == NDSH_OP_RECV ? ND_INVALID_DEVICE_REQUEST : ND_DATA_ERROR;
+	case NDSH_WC_REM_ACCESS_ERR: /* R-RW-02; R-INV-09 for who sent the bad token */
+		return op == NDSH_OP_SEND_INV ? ND_REMOTE_ERROR : ND_ACCESS_VIOLATION;
 	case NDSH_WC_RETRY_EXC_ERR:
 	case NDSH_WC_RNR_RETRY_EXC_ERR: /* R-SR-05 */
 		return ND_IO_TIMEOUT;
@@ -98,19 +100,20 @@ nd_detail_name(uint32_t detail)
 	case NDSH_WC_LOC_LEN_ERR:
 		return "message longer than the local buffer or the limit";
 	case NDSH_WC_LOC_QP_OP_ERR:
-		return "operation not possible on this queue pair";
+		return "operation not possible on this queue pair, or window not bound";
 	case NDSH_WC_LOC_PROT_ERR:
 		return "local buffer outside its region, or wrong local token";
 	case NDSH_WC_FLUSH_ERR:
 		return "flushed: the queue pair was in error state";
 	case NDSH_WC_BIND_ERR:
-		return "window bind or invalidate refused";
+		return "window: wrong range, right or domain, or bound already";
 	case NDSH_WC_BAD_RESP_ERR:
 		return "the peer's response broke the protocol";
 	case NDSH_WC_LOC_ACCESS_ERR:
 		return "local access right missing";
 	case NDSH_WC_REM_INV_REQ_ERR:
-		return "the peer refused: invalid request (message longer than its receive?)";
+		return "invalid request: message longer than the peer's receive, or a bad token to "
+		       "invalidate";
 	case NDSH_WC_REM_ACCESS_ERR:
 		return "the peer refused: remote access (token, range or right)";
 	case NDSH_WC_REM_OP_ERR:

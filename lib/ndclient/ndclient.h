@@ -124,6 +124,7 @@ struct nd_adapter;
 struct nd_pd;
 struct nd_cq;
 struct nd_mr;
+struct nd_mw;
 struct nd_qp;
 struct nd_connector;
 struct nd_listener;
@@ -195,7 +196,7 @@ void nd_free(struct nd_adapter *a, void *p);
 
 /* Regions can be used by queue pairs of the same domain. */
 nd_status nd_pd_create(struct nd_adapter *a, struct nd_pd **pd);
-/* ND_DEVICE_BUSY: regions or queue pairs of it are left; nothing happened. */
+/* ND_DEVICE_BUSY: regions, windows or queue pairs of it are left; nothing happened. */
 nd_status nd_pd_close(struct nd_pd *pd);
 
 #define ND_MR_FLAG_ALLOW_LOCAL_WRITE  0x00000001u
@@ -220,6 +221,28 @@ uint32_t nd_mr_local_token(const struct nd_mr *mr);
  */
 uint32_t nd_mr_remote_token(const struct nd_mr *mr);
 
+/* ---- memory window ------------------------------------------------------------------- */
+
+/*
+ * A window gives the peer of one connection, and nobody else, a part of a region, and takes it back
+ * when it is invalidated: by nd_qp_invalidate(), by the peer's send with the token, or by the end
+ * of the queue pair. All of these are much cheaper than registering. The application tells the peer
+ * address, length and token in a message of its own, and whether the peer may invalidate
+ * (R-INV-10).
+ *
+ * It counts as bound from nd_qp_bind() on until the application could know better: it took the
+ * result of nd_qp_invalidate(), of the receive that came with the token, or a failed one of the
+ * queue pair; or an invalidate with SILENT_SUCCESS was done; or the queue pair is dead or closed.
+ */
+/* ND_NOT_SUPPORTED: the daemon is older than windows. */
+nd_status nd_mw_create(struct nd_pd *pd, struct nd_mw **mw);
+/* A bound window is invalidated silently (R-MW-09). Not between nd_qp_bind() or nd_qp_invalidate()
+ * and the end of that request: it would fail. */
+nd_status nd_mw_close(struct nd_mw *mw);
+/* For the peer's read and write: valid as soon as nd_qp_bind() has returned, another one after each
+ * (R-MW-06); 0 before the first. A number in host order, as a region's. */
+uint32_t nd_mw_remote_token(const struct nd_mw *mw);
+
 /* ---- completion queue ---------------------------------------------------------------- */
 
 enum nd_request_type {
@@ -229,14 +252,17 @@ enum nd_request_type {
 	ND_REQUEST_INVALIDATE = 3,
 	ND_REQUEST_READ = 4,
 	ND_REQUEST_WRITE = 5,
+	ND_REQUEST_RECEIVE_AND_INVALIDATE = 6, /* nd_cq_get_results_ex() only */
 };
 struct nd_result { /* the layout of ND2_RESULT */
 	/*
-	 * ND_SUCCESS; ND_CANCELED (flushed); ND_ACCESS_VIOLATION (local token or range, or the peer
-	 * refused ours); ND_DATA_OVERRUN (local length; a receive shorter than its message);
+	 * ND_SUCCESS; ND_CANCELED (flushed); ND_ACCESS_VIOLATION (local token or range, a bind that
+	 * does not fit its region, or the peer refused our token or range); ND_DATA_OVERRUN (local length; a receive shorter than its message);
 	 * ND_DATA_ERROR (the peer called the request invalid: a send longer than its receive);
 	 * ND_IO_TIMEOUT (no acknowledgement, or no receive posted in time); ND_REMOTE_ERROR;
-	 * ND_CONNECTION_ABORTED; ND_INVALID_DEVICE_REQUEST; ND_INTERNAL_ERROR.
+	 * ND_CONNECTION_ABORTED; ND_INVALID_DEVICE_REQUEST (invalidate: the window is not bound to
+	 * this queue pair, R-INV-04; receive: it came with a bad token to invalidate, R-INV-09);
+	 * ND_INTERNAL_ERROR.
 	 */
 	nd_status status;
 	uint32_t bytes_transferred; /* receive: of the message (R-CR-05); 0 on failure */
@@ -244,6 +270,16 @@ struct nd_result { /* the layout of ND2_RESULT */
 	void *request_context;
 	enum nd_request_type request_type;
 	uint32_t detail; /* transport's word on a failure, for people: nd_detail_name() */
+};
+struct nd_result_ex { /* as nd_result, and what the receive did */
+	nd_status status;
+	uint32_t bytes_transferred;
+	void *qp_context;
+	void *request_context;
+	enum nd_request_type request_type;
+	uint32_t detail;
+	uint32_t invalidated_token; /* RECEIVE_AND_INVALIDATE: of the window; else 0 */
+	uint32_t reserved;
 };
 /* "no acknowledgement: retries exhausted" and the like; a static string, never NULL. */
 const char *nd_detail_name(uint32_t detail);
@@ -260,6 +296,9 @@ nd_status nd_cq_close(struct nd_cq *cq);
  * overran: R-CQ-31) or ND_INTERNAL_ERROR, all negative.
  */
 int32_t nd_cq_get_results(struct nd_cq *cq, struct nd_result *results, uint32_t n);
+/* The same, and says which receives came with a token that they invalidated, and which. The plain
+ * call returns them as receives; their windows are invalidated all the same (R-CR-07). */
+int32_t nd_cq_get_results_ex(struct nd_cq *cq, struct nd_result_ex *results, uint32_t n);
 
 /*
  * Notifications. Without asking for one nothing is ever signalled. Asking (arming) is for one
@@ -316,6 +355,8 @@ struct nd_sge {
 #define ND_OP_FLAG_SILENT_SUCCESS	  0x00000001u /* no result on success (R-ORD-03) */
 #define ND_OP_FLAG_READ_FENCE		  0x00000002u /* wait for earlier reads (R-ORD-05) */
 #define ND_OP_FLAG_SEND_AND_SOLICIT_EVENT 0x00000004u
+#define ND_OP_FLAG_ALLOW_READ		  0x00000008u /* bind: the peer may read */
+#define ND_OP_FLAG_ALLOW_WRITE		  0x00000010u /* bind: the peer may write */
 #define ND_OP_FLAG_INLINE		  0x00000020u /* buffers are free when the post returns */
 
 struct nd_qp_options {
@@ -360,6 +401,33 @@ nd_status nd_qp_write(struct nd_qp *qp, void *context, const struct nd_sge *sge,
 	uint64_t remote_address, uint32_t remote_token, uint32_t flags);
 nd_status nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,
 	uint64_t remote_address, uint32_t remote_token, uint32_t flags);
+
+/*
+ * Bind the window to [buf, buf+bytes) of the region, for the peer of this connection, with any of
+ * ALLOW_READ and ALLOW_WRITE. The region needs local write for ALLOW_WRITE, but no remote right; it
+ * can't be deregistered as long as the window is bound. Takes effect before any later request of
+ * the queue pair (R-ORD-08): post the bind, then the send that tells the peer. ND_SUCCESS and
+ * refusals as of the posts above, and
+ *   ND_INVALID_DEVICE_STATE  the window is bound (R-MW-01)
+ *   ND_ACCESS_VIOLATION      not inside the region, or ALLOW_WRITE without local write there
+ *   ND_INVALID_PARAMETER_2   mr is NULL, or of another protection domain than qp; _3: mw
+ *   ND_INVALID_PARAMETER_6   flags (legal: SILENT, FENCE, ALLOW_READ, ALLOW_WRITE)
+ */
+nd_status nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw,
+	const void *buf, size_t bytes, uint32_t flags);
+/*
+ * Take back what the bind gave: afterwards the token opens nothing (R-INV-02), and the window may
+ * be bound anew. Of a window that is not bound to this queue pair, also because the peer was
+ * faster, the result is ND_INVALID_DEVICE_REQUEST, and the connection ends as with every failed
+ * request (R-INV-04). ND_INVALID_PARAMETER_2: mw; ND_INVALID_PARAMETER_3: flags (legal: SILENT,
+ * FENCE).
+ */
+nd_status nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t flags);
+/* nd_qp_send(), and when the peer can take the receive, its window with this token is invalidated
+ * (R-INV-08). A token that is not of a window bound to the peer's end of this connection ends the
+ * connection. Our extension: ND 2 has no such call. */
+nd_status nd_qp_send_and_invalidate(struct nd_qp *qp, void *context, const struct nd_sge *sge,
+	uint32_t n, uint32_t remote_token, uint32_t flags);
 
 /* ---- connections --------------------------------------------------------------------- */
 

@@ -117,6 +117,21 @@ Test(ndclient_post, R_POST_03_a_receive_for_a_dead_queue_pair_rings)
 	drop(b);
 }
 
+/* The engine's contract: who died is polled no more, so every post behind it rings. */
+Test(ndclient_post, R_POST_03_a_request_for_a_dead_queue_pair_rings)
+{
+	struct bench *b = make();
+
+	b->qp.page->sq_polled = 1;
+	cr_assert(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_SUCCESS));
+	cr_expect(zero(u64, b->page.summary), "somebody looks");
+	b->qp.page->sq_polled = 0;
+	b->qp.page->dead = 1;
+	cr_assert(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_SUCCESS));
+	cr_expect(eq(u64, b->page.summary, 1));
+	drop(b);
+}
+
 Test(ndclient_post, R_POST_04_limits)
 {
 	struct bench *b = make();

@@ -45,6 +45,19 @@ Test(ndclient_status, R_CR_transport_outcomes)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		cr_expect(eq(i32, nd_status_of_wc(rows[i].wc, NDSH_OP_SEND), rows[i].nd), "%u",
 			rows[i].wc);
+}
+
+/* checks R-MW-03, R-INV-09 */
+Test(ndclient_status, R_INV_04_outcomes_that_depend_on_the_operation)
+{
+	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_LOC_QP_OP_ERR, NDSH_OP_INVALIDATE),
+		ND_INVALID_DEVICE_REQUEST));
+	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_REM_INV_REQ_ERR, NDSH_OP_RECV),
+		ND_INVALID_DEVICE_REQUEST));
+	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_REM_INV_REQ_ERR, NDSH_OP_SEND_INV),
+		ND_DATA_ERROR));
+	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_REM_ACCESS_ERR, NDSH_OP_SEND_INV),
+		ND_REMOTE_ERROR));
 	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_BIND_ERR, NDSH_OP_BIND), ND_ACCESS_VIOLATION));
 	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_BIND_ERR, NDSH_OP_INVALIDATE),
 		ND_INVALID_DEVICE_REQUEST));
