@@ -175,6 +175,13 @@ ndd_cq_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 /* ---- memory regions ---- */
 
+/* Windows lie in the engine's table of regions, so they count against the same limit. */
+bool
+ndd_session_has_mr_left(const struct ndd_session *s)
+{
+	return s->mrs.used + s->mws.used < s->daemon->cfg->max_mrs;
+}
+
 struct mr_register {
 	struct ndd_mr *mr;
 	uint64_t va, bytes;
@@ -195,11 +202,18 @@ on_shard_mr_register(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 		g->key = roce_mr_key(g->mr->engine);
 }
 
+struct mr_deregister {
+	struct ndd_mr *mr;
+	bool done;
+};
+
 static void
 on_shard_mr_deregister(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
+	struct mr_deregister *g = arg;
+
 	(void)now_ns;
-	roce_mr_deregister(shard->engine, ((struct ndd_mr *)arg)->engine);
+	g->done = roce_mr_deregister(shard->engine, g->mr->engine);
 }
 
 nd_status
@@ -217,7 +231,7 @@ ndd_mr_register(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	seg = ndd_segment_of_va(s, m->va, m->bytes, &g.host);
 	if (seg == NULL)
 		return ND_ACCESS_VIOLATION;
-	g.mr = calloc(1, sizeof(*g.mr));
+	g.mr = ndd_session_has_mr_left(s) ? calloc(1, sizeof(*g.mr)) : NULL;
 	if (g.mr == NULL)
 		return ND_INSUFFICIENT_RESOURCES;
 	g.mr->pd = pd;
@@ -237,14 +251,19 @@ ndd_mr_register(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	return ND_SUCCESS;
 }
 
-void
+bool
 ndd_mr_free(struct ndd_session *s, struct ndd_mr *mr)
 {
-	ndd_shard_call(s->shard, on_shard_mr_deregister, mr);
+	struct mr_deregister g = {.mr = mr};
+
+	ndd_shard_call(s->shard, on_shard_mr_deregister, &g);
+	if (!g.done)
+		return false;
 	mr->pd->users--;
 	mr->segment->users--;
 	ndd_slots_remove(&s->mrs, mr->id);
 	free(mr);
+	return true;
 }
 
 nd_status
@@ -255,6 +274,5 @@ ndd_mr_deregister(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	(void)r;
 	if (mr == NULL)
 		return ND_INVALID_HANDLE;
-	ndd_mr_free(s, mr);
-	return ND_SUCCESS;
+	return ndd_mr_free(s, mr) ? ND_SUCCESS : ND_DEVICE_BUSY;
 }

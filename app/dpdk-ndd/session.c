@@ -26,6 +26,7 @@ tables_init(struct ndd_session *s)
 	ndd_slots_init(&s->pds, cfg->max_qps, false);
 	ndd_slots_init(&s->cqs, cfg->max_cqs, false);
 	ndd_slots_init(&s->mrs, cfg->max_mrs, false);
+	ndd_slots_init(&s->mws, cfg->max_mrs, false);
 	ndd_slots_init(&s->qps, cfg->max_qps, true); /* the handle is the doorbell's bit */
 	ndd_slots_init(&s->listeners, cfg->max_qps, false);
 	ndd_slots_init(&s->conns, 2 * cfg->max_qps, false);
@@ -38,6 +39,7 @@ tables_fini(struct ndd_session *s)
 	ndd_slots_fini(&s->pds);
 	ndd_slots_fini(&s->cqs);
 	ndd_slots_fini(&s->mrs);
+	ndd_slots_fini(&s->mws);
 	ndd_slots_fini(&s->qps);
 	ndd_slots_fini(&s->listeners);
 	ndd_slots_fini(&s->conns);
@@ -194,6 +196,7 @@ take_down(struct ndd_session *s)
 	struct ndd_conn *conn;
 	struct ndd_listener *listener;
 	struct ndd_qp *qp;
+	struct ndd_mw *mw;
 	struct ndd_mr *mr;
 	struct ndd_cq *cq;
 	struct ndd_pd *pd;
@@ -205,8 +208,10 @@ take_down(struct ndd_session *s)
 		ndd_conn_free(s, conn);
 	EACH (qps, qp)
 		ndd_qp_free(s, qp);
+	EACH (mws, mw)
+		ndd_mw_free(s, mw);
 	EACH (mrs, mr)
-		ndd_mr_free(s, mr);
+		(void)ndd_mr_free(s, mr); /* no window is left that could keep it */
 	EACH (cqs, cq)
 		ndd_cq_free(s, cq);
 	EACH (pds, pd)

@@ -43,6 +43,12 @@ struct ndd_mr {
 	struct ndd_pd *pd;
 };
 
+struct ndd_mw {
+	uint32_t id;
+	struct roce_mr *engine;
+	struct ndd_pd *pd;
+};
+
 struct ndd_qp {
 	struct ndd_owner owner;
 	struct roce_qp *engine;
@@ -92,7 +98,7 @@ struct ndd_session {
 	uint8_t ip[16];			 /* address of the adapter */
 	uint32_t port, path_mtu;
 	uint64_t segment_bytes;
-	struct ndd_slots segments, pds, cqs, mrs, qps, listeners, conns;
+	struct ndd_slots segments, pds, cqs, mrs, mws, qps, listeners, conns;
 };
 
 /* ---- session.c ---- */
@@ -126,6 +132,7 @@ struct ndd_reply {
 		struct ndsh_segment_create_reply segment;
 		struct ndsh_id_msg id;
 		struct ndsh_mr_register_reply mr;
+		struct ndsh_mw_create_reply mw;
 		struct ndsh_qp_create_reply qp;
 		struct ndsh_listener_create_reply listener;
 		uint8_t bytes[NDSH_MSG_BYTES];
@@ -151,14 +158,19 @@ void *ndd_segment_block(struct ndd_session *s, uint32_t id, uint64_t offset, uin
 struct ndd_segment *ndd_segment_of_va(
 	struct ndd_session *s, uint64_t va, uint64_t bytes, void **host);
 
-/* ---- objects.c, qp.c ---- */
+/* ---- objects.c, window.c, qp.c ---- */
 
 ndd_handler ndd_pd_create, ndd_pd_destroy, ndd_cq_create, ndd_cq_destroy, ndd_mr_register,
 	ndd_mr_deregister;
+ndd_handler ndd_mw_create, ndd_mw_destroy;
 ndd_handler ndd_qp_create, ndd_qp_destroy, ndd_qp_flush;
 void ndd_pd_free(struct ndd_session *s, struct ndd_pd *pd);
 void ndd_cq_free(struct ndd_session *s, struct ndd_cq *cq);
-void ndd_mr_free(struct ndd_session *s, struct ndd_mr *mr);
+/* False, and nothing done: windows are bound to it. */
+bool ndd_mr_free(struct ndd_session *s, struct ndd_mr *mr);
+void ndd_mw_free(struct ndd_session *s, struct ndd_mw *mw);
+/* May it have one more region or window? */
+bool ndd_session_has_mr_left(const struct ndd_session *s);
 void ndd_qp_free(struct ndd_session *s, struct ndd_qp *qp);
 /* To error: everything outstanding completes FLUSH_ERR. drained: after what has arrived already. */
 void ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp, bool drained);

@@ -144,6 +144,8 @@ static ndd_handler *const handlers[NDSH_MSG_TYPE_COUNT] = {
 	[NDSH_MSG_CQ_DESTROY] = ndd_cq_destroy,
 	[NDSH_MSG_MR_REGISTER] = ndd_mr_register,
 	[NDSH_MSG_MR_DEREGISTER] = ndd_mr_deregister,
+	[NDSH_MSG_MW_CREATE] = ndd_mw_create,
+	[NDSH_MSG_MW_DESTROY] = ndd_mw_destroy,
 	[NDSH_MSG_QP_CREATE] = ndd_qp_create,
 	[NDSH_MSG_QP_DESTROY] = ndd_qp_destroy,
 	[NDSH_MSG_QP_FLUSH] = ndd_qp_flush,
@@ -175,7 +177,7 @@ ndd_session_message(struct ndd_session *s, const void *msg, size_t bytes)
 	if (ndsh_msg_table[h->type].reply_bytes == sizeof(struct ndsh_id_msg) &&
 		bytes == sizeof(struct ndsh_id_msg))
 		r.id.id = ((const struct ndsh_id_msg *)msg)->id;
-	r.h.status = handlers[h->type] != NULL ? handlers[h->type](s, msg, &r) : ND_NOT_SUPPORTED;
+	r.h.status = handlers[h->type](s, msg, &r);
 	ndd_session_send(s, &r, ndsh_msg_table[h->type].reply_bytes, r.fd >= 0 ? r.fd : r.keep_fd);
 	if (r.fd >= 0)
 		close(r.fd);

@@ -43,6 +43,7 @@ log_shard(const struct ndd_shard *s)
 	add(&objects, "cqs", u.cqs);
 	add(&objects, "pds", u.pds);
 	add(&objects, "mrs", u.mrs);
+	add(&objects, "mws", u.mws);
 	add(&objects, "wqes", u.wqes);
 	add(&objects, "timers", u.timers);
 	add(&objects, "sessions", s->sessions);

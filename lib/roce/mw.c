@@ -26,6 +26,7 @@ roce_mw_create(struct roce_shard *s, uint32_t pd, uint32_t *slot, uint64_t *secr
 	mw->secret = roce_shard_random(s, SECRET_DOMAIN);
 	*slot = index_of(s, mw);
 	*secret = mw->secret;
+	s->usage.mws++;
 	return mw;
 }
 
@@ -65,6 +66,7 @@ roce_mw_destroy(struct roce_shard *s, struct roce_mr *mw)
 	roce_assert(index_of(s, mw) < s->cfg.max_mrs && mw->kind == ROCE_MR_WINDOW);
 	if (mw->qpn != 0)
 		unbind(s, roce_qp_lookup(s, mw->qpn), mw);
+	s->usage.mws--;
 	roce_mr_give(s, mw);
 }
 

@@ -157,7 +157,8 @@ size_t roce_qp_bytes(void);
 
 /* Objects alive and pool entries in use: all zero at the end of an orderly life. */
 struct roce_usage {
-	uint32_t qps, cqs, pds, mrs, wqes, timers; /* mrs: regions and windows */
+	/* mrs: regions and windows; mws: the windows among them */
+	uint32_t qps, cqs, pds, mrs, mws, wqes, timers;
 };
 void roce_shard_usage(const struct roce_shard *s, struct roce_usage *u);
 
