@@ -31,6 +31,7 @@
 /* Overlapped requests that one event completes, in order of issue. */
 struct nd_waiters {
 	struct nd_overlapped *first, *last;
+	uint32_t count;
 };
 
 /* ---- objects ------------------------------------------------------------------------- */

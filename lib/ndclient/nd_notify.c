@@ -63,6 +63,18 @@ drain(int fd)
 
 /* ---- overlapped style ---------------------------------------------------------------- */
 
+/* Room for one more? Waiters whose arm has fired are on their way out: they make room. */
+static bool
+has_room(struct nd_cq *cq)
+{
+	if (cq->waiters.count < ND_CQ_NOTIFY_MAX)
+		return true;
+	if (ndsh_cq_armed(&cq->reader) != NDSH_ARM_NONE)
+		return false;
+	nd_waiters_end(&cq->waiters, fault_status(cq));
+	return true;
+}
+
 static nd_status
 notify_locked(struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov)
 {
@@ -74,6 +86,8 @@ notify_locked(struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov)
 		return ND_DEVICE_REMOVED;
 	if (cq->armed_fd)
 		return ND_INVALID_DEVICE_STATE;
+	if (!has_room(cq))
+		return ND_INSUFFICIENT_RESOURCES; /* R-CQ-35 */
 	if (!cq->watched && nd_control_watch(cq->adapter, cq, true) != ND_SUCCESS)
 		return ND_INSUFFICIENT_RESOURCES;
 	result = ndsh_cq_arm(&cq->reader, type, &before);

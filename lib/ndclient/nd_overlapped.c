@@ -102,6 +102,7 @@ nd_waiters_add(struct nd_waiters *w, struct nd_overlapped *ov)
 	else
 		w->last->internal_ptr[0] = ov;
 	w->last = ov;
+	w->count++;
 }
 
 void
@@ -110,6 +111,7 @@ nd_waiters_end(struct nd_waiters *w, nd_status st)
 	struct nd_overlapped *ov = w->first;
 
 	w->first = w->last = NULL;
+	w->count = 0;
 	while (ov != NULL) {
 		struct nd_overlapped *next = ov->internal_ptr[0];
 

@@ -257,12 +257,12 @@ enum nd_request_type {
 struct nd_result { /* the layout of ND2_RESULT */
 	/*
 	 * ND_SUCCESS; ND_CANCELED (flushed); ND_ACCESS_VIOLATION (local token or range, a bind that
-	 * does not fit its region, or the peer refused our token or range); ND_DATA_OVERRUN (local length; a receive shorter than its message);
-	 * ND_DATA_ERROR (the peer called the request invalid: a send longer than its receive);
-	 * ND_IO_TIMEOUT (no acknowledgement, or no receive posted in time); ND_REMOTE_ERROR;
-	 * ND_CONNECTION_ABORTED; ND_INVALID_DEVICE_REQUEST (invalidate: the window is not bound to
-	 * this queue pair, R-INV-04; receive: it came with a bad token to invalidate, R-INV-09);
-	 * ND_INTERNAL_ERROR.
+	 * does not fit its region, or the peer refused our token or range); ND_DATA_OVERRUN (local
+	 * length; a receive shorter than its message); ND_DATA_ERROR (the peer called the request
+	 * invalid: a send longer than its receive); ND_IO_TIMEOUT (no acknowledgement, or no
+	 * receive posted in time); ND_REMOTE_ERROR; ND_CONNECTION_ABORTED;
+	 * ND_INVALID_DEVICE_REQUEST (invalidate: the window is not bound to this queue pair,
+	 * R-INV-04; receive: it came with a bad token to invalidate, R-INV-09); ND_INTERNAL_ERROR.
 	 */
 	nd_status status;
 	uint32_t bytes_transferred; /* receive: of the message (R-CR-05); 0 on failure */
@@ -316,12 +316,15 @@ int32_t nd_cq_get_results_ex(struct nd_cq *cq, struct nd_result_ex *results, uin
 #define ND_CQ_NOTIFY_ANY       1u /* any result */
 #define ND_CQ_NOTIFY_SOLICITED 2u /* a receive whose send asked for it, or any failed result */
 
+/* Requests of nd_cq_notify() that one queue keeps. */
+#define ND_CQ_NOTIFY_MAX 1024u
 /*
- * Arm, and complete ov at the notification. Any number may be outstanding: the next event completes
+ * Arm, and complete ov at the notification. Several may be outstanding: the next event completes
  * them all, in order of issue (R-CQ-20). Always ND_PENDING if it succeeds. ov's outcome:
  * ND_SUCCESS; ND_BUFFER_OVERFLOW or ND_INTERNAL_ERROR, the queue is dead (R-CQ-08); ND_CANCELED.
  * ND_INVALID_PARAMETER_1: type; ND_INVALID_PARAMETER_2: ov is NULL; ND_INVALID_DEVICE_STATE: armed
- * by nd_cq_arm() and not acknowledged.
+ * by nd_cq_arm() and not acknowledged; ND_INSUFFICIENT_RESOURCES: ND_CQ_NOTIFY_MAX are outstanding,
+ * the arm is as it was (R-CQ-35).
  */
 nd_status nd_cq_notify(struct nd_cq *cq, uint32_t type, struct nd_overlapped *ov);
 /*

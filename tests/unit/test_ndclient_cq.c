@@ -291,6 +291,31 @@ Test(ndclient_notify, R_CQ_20_three_waiters_one_event)
 	drop(b);
 }
 
+/* One waiter too many changes nothing: not even the type that is armed for. */
+Test(ndclient_notify, R_CQ_35_no_room_for_another_waiter_leaves_the_arm_as_it_is)
+{
+	static struct nd_overlapped ov[ND_CQ_NOTIFY_MAX];
+	struct bench *b = make();
+	struct nd_overlapped late = {0};
+
+	for (uint32_t i = 0; i < ND_CQ_NOTIFY_MAX; i++)
+		NOTIFY(b, SOLICITED, &ov[i]);
+	cr_expect(eq(i32, nd_cq_notify(&b->cq, ANY, &late), ND_INSUFFICIENT_RESOURCES));
+	cr_expect(ne(i32, nd_overlapped_status(&late), ND_PENDING));
+	turn(b, "u");
+	cr_expect(eq(i32, after(b, &ov[0]), ND_PENDING), "still armed for solicited only");
+	turn(b, "s");
+	cr_expect(eq(i32, nd_overlapped_status(&ov[0]), ND_PENDING), "fired, not told yet");
+	cr_expect(eq(i32, poll_all(b), 2));
+	NOTIFY(b, ANY, &late);
+	for (uint32_t i = 0; i < ND_CQ_NOTIFY_MAX; i++)
+		cr_assert(eq(i32, nd_overlapped_status(&ov[i]), ND_SUCCESS));
+	cr_expect(eq(i32, after(b, &late), ND_PENDING));
+	turn(b, "u");
+	cr_expect(eq(i32, after(b, &late), ND_SUCCESS));
+	drop(b);
+}
+
 /* The event is on its way when somebody asks again: the first waiter is owed it, the second not. */
 Test(ndclient_notify, a_fired_arm_is_told_by_who_joins_next)
 {
