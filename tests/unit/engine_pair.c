@@ -352,6 +352,7 @@ pair_turn(struct pair *p, unsigned side)
 	struct pair_side *d = &p->side[side];
 	struct roce_tx_slot slot[BURST];
 	struct roce_event ev;
+	uint64_t produced = d->reader.page->produced;
 	unsigned done = deliver(p, side), n;
 
 	if (done == 0)
@@ -366,6 +367,7 @@ pair_turn(struct pair *p, unsigned side)
 		done += n;
 	} while (n == BURST);
 	roce_shard_publish(d->shard);
+	done += (unsigned)(d->reader.page->produced - produced);
 	while (roce_shard_fired_cq(d->shard) != NULL)
 		;
 	while (roce_shard_event(d->shard, &ev)) {

@@ -82,7 +82,7 @@ void pair_post(struct pair *p, unsigned side, unsigned i, const struct ndsh_swr 
 	const struct ndsh_sge *sge, const void *data);
 struct ndsh_sge pair_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes);
 
-/* One turn of a side; returns the number of frames and requests it handled. */
+/* One turn of a side; returns the number of frames, requests and completions it handled. */
 unsigned pair_turn(struct pair *p, unsigned side);
 /* Turns and time until nothing is left to do but timers, or limit_ns passed; then true: quiet. */
 bool pair_run(struct pair *p, uint64_t limit_ns);

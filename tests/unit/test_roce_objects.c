@@ -151,7 +151,8 @@ Test(objects, W_MEM_01_W_MEM_02_regions)
 			keys[n] = roce_mr_key(mr[i]);
 			for (unsigned k = 0; k < n; k++)
 				cr_assert_neq(keys[k], keys[n]);
-			cr_assert_eq(roce_mr_access(s, &qp, keys[n], 4096 * i + 60, 4, local), mem + 60);
+			cr_assert_eq(roce_mr_access(s, &qp, keys[n], 4096 * i + 60, 4, local),
+				mem + 60);
 			cr_assert_null(roce_mr_access(s, &qp, keys[n], 4096 * i + 61, 4, local));
 			cr_assert_null(roce_mr_access(s, &qp, keys[n], 4096 * i, 1,
 				NDSH_ACCESS_REMOTE_READ));
@@ -160,7 +161,8 @@ Test(objects, W_MEM_01_W_MEM_02_regions)
 		cr_assert_null(roce_mr_register(s, pd, 0, 8, mem, 0), "full");
 		for (unsigned i = 0; i < 8; i++) {
 			cr_assert(roce_mr_deregister(s, mr[i]));
-			cr_assert_null(roce_mr_access(s, &qp, keys[n - 8 + i], 4096 * i, 1, local));
+			cr_assert_null(
+				roce_mr_access(s, &qp, keys[n - 8 + i], 4096 * i, 1, local));
 		}
 	}
 	cr_assert_null(roce_mr_access(s, &qp, 0, 0, 0, local), "key 0");
