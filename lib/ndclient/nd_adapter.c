@@ -179,6 +179,7 @@ nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
 	if (adapter == NULL)
 		return ND_INVALID_PARAMETER_4;
 	*adapter = NULL;
+	nd_verify_setup(opt);
 	a = aligned_alloc(NDSH_CACHE_LINE, sizeof(*a));
 	if (a == NULL)
 		return ND_NO_MEMORY;

@@ -217,7 +217,7 @@ nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sock
 	bool stale;
 	nd_status st;
 
-	if (qp == NULL || qp->adapter != a || ov == NULL)
+	if (qp == NULL || qp->adapter != a || ov == NULL || nd_reused(ov, __func__))
 		return ND_INVALID_PARAMETER;
 	if (!nd_address_from(&m.remote, dest, dest_bytes))
 		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
@@ -270,7 +270,7 @@ nd_connector_complete_connect(struct nd_connector *c, struct nd_overlapped *ov)
 	struct pending p = {.c = c, .ov = ov};
 	enum nd_conn_state state;
 
-	if (ov == NULL)
+	if (ov == NULL || nd_reused(ov, __func__))
 		return ND_INVALID_PARAMETER;
 	pthread_mutex_lock(&a->lock);
 	state = c->state;
@@ -328,7 +328,7 @@ nd_connector_accept(struct nd_connector *c, struct nd_qp *qp, uint32_t inbound_r
 	struct pending p = {.c = c, .ov = ov};
 	nd_status st;
 
-	if (qp == NULL || qp->adapter != a || ov == NULL)
+	if (qp == NULL || qp->adapter != a || ov == NULL || nd_reused(ov, __func__))
 		return ND_INVALID_PARAMETER;
 	st = put_private(priv, priv_bytes, a->info.max_callee_data, m.priv, &m.priv_bytes);
 	if (st != ND_SUCCESS)
@@ -413,7 +413,7 @@ nd_connector_disconnect(struct nd_connector *c, struct nd_overlapped *ov)
 	struct pending p = {.c = c, .ov = ov};
 	nd_status st;
 
-	if (ov == NULL)
+	if (ov == NULL || nd_reused(ov, __func__))
 		return ND_INVALID_PARAMETER;
 	pthread_mutex_lock(&a->lock);
 	st = begin_disconnect(c);
@@ -428,7 +428,7 @@ nd_connector_notify_disconnect(struct nd_connector *c, struct nd_overlapped *ov)
 	struct nd_adapter *a = c->adapter;
 	nd_status st = ND_PENDING;
 
-	if (ov == NULL)
+	if (ov == NULL || nd_reused(ov, __func__))
 		return ND_INVALID_PARAMETER;
 	pthread_mutex_lock(&a->lock);
 	if (nd_gone(a)) {

@@ -107,6 +107,8 @@ nd_cq_close(struct nd_cq *cq)
 	struct nd_adapter *a = cq->adapter;
 	bool used;
 
+	if (nd_verifying())
+		nd_verify_cq_close(cq);
 	pthread_mutex_lock(&a->lock);
 	used = cq->users != 0;
 	if (!used) {
@@ -263,14 +265,28 @@ take(struct nd_cq *cq, const struct results *r, uint32_t n)
 	return (int32_t)done;
 }
 
+/* The verifier wants to know who is inside. */
+static int32_t
+take_watched(struct nd_cq *cq, const struct results *r, uint32_t n)
+{
+	int32_t got;
+
+	if (!nd_verifying())
+		return take(cq, r, n);
+	__atomic_fetch_add(&cq->inside, 1, __ATOMIC_RELAXED);
+	got = take(cq, r, n);
+	__atomic_fetch_sub(&cq->inside, 1, __ATOMIC_RELAXED);
+	return got;
+}
+
 int32_t
 nd_cq_get_results(struct nd_cq *cq, struct nd_result *results, uint32_t n)
 {
-	return take(cq, &(struct results){.plain = results}, n);
+	return take_watched(cq, &(struct results){.plain = results}, n);
 }
 
 int32_t
 nd_cq_get_results_ex(struct nd_cq *cq, struct nd_result_ex *results, uint32_t n)
 {
-	return take(cq, &(struct results){.ex = results}, n);
+	return take_watched(cq, &(struct results){.ex = results}, n);
 }

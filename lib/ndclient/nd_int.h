@@ -57,7 +57,9 @@ struct nd_qp {
 	uint32_t sq_sge, rq_sge, inline_bytes;
 	/* each line for the thread that posts there */
 	_Alignas(NDSH_CACHE_LINE) struct ndsh_sq sq;
+	uint32_t sq_inside; /* the verifier's: a thread posts, atomic */
 	_Alignas(NDSH_CACHE_LINE) struct ndsh_rq rq;
+	uint32_t rq_inside;
 	/* for who takes results */
 	_Alignas(NDSH_CACHE_LINE) void *context;
 	uint32_t sq_freed, rq_freed; /* requests known to be finished, atomic */
@@ -82,7 +84,8 @@ struct nd_cq {
 	int pipe_fd;	       /* from the daemon */
 	int event_fd, poll_fd; /* of nd_cq_fd(), -1 until it was asked for */
 	uint32_t id;
-	uint32_t users; /* queue pairs, each use; guarded by nd_adapter.lock */
+	uint32_t users;	 /* queue pairs, each use; guarded by nd_adapter.lock */
+	uint32_t inside; /* the verifier's: threads that take results, atomic */
 	TAILQ_ENTRY(nd_cq) link;
 };
 TAILQ_HEAD(nd_cq_list, nd_cq);
@@ -350,6 +353,43 @@ void nd_mw_see(struct nd_qp *qp, const struct ndsh_cqe *e);
 void nd_mw_unbind_all(struct nd_qp *qp);
 /* Is a window bound to the region? */
 bool nd_mr_is_bound(struct nd_mr *mr);
+bool nd_mw_is_invalidating(struct nd_mw *mw);
+
+/* ---- nd_verify.c --------------------------------------------------------------------- */
+
+extern uint32_t nd_verify_on; /* atomic; never off again */
+static inline bool
+nd_verifying(void)
+{
+	return __builtin_expect(__atomic_load_n(&nd_verify_on, __ATOMIC_RELAXED) != 0, 0);
+}
+/* An adapter is being opened: is the verifier wanted? */
+void nd_verify_setup(const struct nd_open_options *opt);
+void nd_breach(const char *rule, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Behind nd_verifying(). True: ov is still under way, the call must not touch it (R-OV-02). */
+bool nd_verify_request(const struct nd_overlapped *ov, const char *call);
+void nd_verify_post(uint32_t *inside, const char *queue, const struct nd_qp *qp);
+void nd_verify_qp_close(const struct nd_qp *qp);
+void nd_verify_cq_close(const struct nd_cq *cq);
+void nd_verify_mw_close(struct nd_mw *mw);
+
+static inline bool
+nd_reused(const struct nd_overlapped *ov, const char *call)
+{
+	return nd_verifying() && nd_verify_request(ov, call);
+}
+static inline void
+nd_post_begin(uint32_t *inside, const char *queue, const struct nd_qp *qp)
+{
+	if (nd_verifying())
+		nd_verify_post(inside, queue, qp);
+}
+static inline void
+nd_post_end(uint32_t *inside)
+{
+	if (nd_verifying())
+		__atomic_store_n(inside, 0, __ATOMIC_RELEASE);
+}
 
 /* ---- nd_listener.c ------------------------------------------------------------------- */
 

@@ -117,7 +117,7 @@ nd_listener_get_request(struct nd_listener *l, struct nd_connector *c, struct nd
 
 	if (c == NULL || c->adapter != l->adapter)
 		return ND_INVALID_PARAMETER_1;
-	if (ov == NULL)
+	if (ov == NULL || nd_reused(ov, __func__))
 		return ND_INVALID_PARAMETER_2;
 	pthread_mutex_lock(&l->adapter->lock);
 	st = get_request(l, c, ov);
@@ -132,9 +132,9 @@ nd_listener_request(struct nd_adapter *a, const struct ndsh_ev_conn *ev)
 	struct nd_conn_request *r;
 	struct nd_connector *c;
 
-	TAILQ_FOREACH(l, &a->listeners, link)
-	if (l->listening && l->id == ev->listener)
-		break;
+	TAILQ_FOREACH (l, &a->listeners, link)
+		if (l->listening && l->id == ev->listener)
+			break;
 	if (l == NULL)
 		return;
 	c = TAILQ_FIRST(&l->waiting);
@@ -204,7 +204,7 @@ nd_listener_close(struct nd_listener *l)
 	pthread_mutex_lock(&a->lock);
 	TAILQ_REMOVE(&a->listeners, l, link);
 	pthread_mutex_unlock(&a->lock);
-	STAILQ_FOREACH(r, &l->requests, next)
-	(void)nd_control_id(a, NDSH_MSG_CONN_DESTROY, r->ev.conn);
+	STAILQ_FOREACH (r, &l->requests, next)
+		(void)nd_control_id(a, NDSH_MSG_CONN_DESTROY, r->ev.conn);
 	nd_listener_free(l);
 }

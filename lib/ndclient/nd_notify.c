@@ -109,6 +109,8 @@ nd_cq_notify(struct nd_cq *cq, uint32_t type, struct nd_overlapped *ov)
 		return ND_INVALID_PARAMETER_2;
 	if (!arm_of(type, &arm))
 		return ND_INVALID_PARAMETER_1; /* R-CQ-36 */
+	if (nd_reused(ov, __func__))
+		return ND_INVALID_PARAMETER_2;
 	nd_spin_lock(&cq->lock);
 	st = notify_locked(cq, arm, ov);
 	nd_spin_unlock(&cq->lock);

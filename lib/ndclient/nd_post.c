@@ -113,6 +113,15 @@ ring_doorbell(const struct nd_qp *qp)
 		(void)send(a->wake_fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* The last steps of every initiator request. What may fail is behind us. */
+static void
+submit(struct nd_qp *qp, const struct ndsh_swr *wr, const struct nd_sge *sge, const void *data)
+{
+	ndsh_sq_push(&qp->sq, wr, (const struct ndsh_sge *)(const void *)sge, data);
+	ring_doorbell(qp);
+	nd_post_end(&qp->sq_inside);
+}
+
 static nd_status
 initiate(struct nd_qp *qp, enum ndsh_op op, void *context, const struct nd_sge *sge, uint32_t n,
 	uint64_t raddr, uint32_t rkey, uint32_t flags)
@@ -127,13 +136,13 @@ initiate(struct nd_qp *qp, enum ndsh_op op, void *context, const struct nd_sge *
 		return st;
 	if (send_queue_full(qp))
 		return ND_NO_MORE_ENTRIES;
+	nd_post_begin(&qp->sq_inside, "send", qp);
 	if (flags & ND_OP_FLAG_INLINE) {
 		wr.inline_bytes = gather(data, sge, n);
 		n = 0;
 	}
 	wr.ctrl = NDSH_CTRL(op, n, abi_flags(flags), 0);
-	ndsh_sq_push(&qp->sq, &wr, (const struct ndsh_sge *)(const void *)sge, data);
-	ring_doorbell(qp);
+	submit(qp, &wr, sge, data);
 	return ND_SUCCESS;
 }
 
@@ -218,13 +227,13 @@ nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw, 
 		return ND_NO_MORE_ENTRIES;
 	if (!nd_mw_bind(mw, mr, qp))
 		return ND_INVALID_DEVICE_STATE; /* R-MW-01 */
+	nd_post_begin(&qp->sq_inside, "send", qp);
 	wr.rkey = mw->token;
 	wr.imm = mw->generation;
 	wr.arg[0] = bytes;
 	wr.arg[1] = window_access(flags) | (uint64_t)mr->local_token << 32;
 	wr.ctrl = NDSH_CTRL(NDSH_OP_BIND, 0, abi_flags(flags), 0);
-	ndsh_sq_push(&qp->sq, &wr, NULL, NULL);
-	ring_doorbell(qp);
+	submit(qp, &wr, NULL, NULL);
 	return ND_SUCCESS;
 }
 
@@ -243,11 +252,11 @@ nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t fla
 		return st;
 	if (send_queue_full(qp))
 		return ND_NO_MORE_ENTRIES;
+	nd_post_begin(&qp->sq_inside, "send", qp);
 	nd_mw_invalidate(mw, qp);
 	wr.rkey = nd_mw_remote_token(mw);
 	wr.ctrl = NDSH_CTRL(NDSH_OP_INVALIDATE, 0, abi_flags(flags), 0);
-	ndsh_sq_push(&qp->sq, &wr, NULL, NULL);
-	ring_doorbell(qp);
+	submit(qp, &wr, NULL, NULL);
 	return ND_SUCCESS;
 }
 
@@ -270,9 +279,11 @@ nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_
 		return ND_BUFFER_OVERFLOW;
 	if (is_full(qp->rq.next, qp->rq.depth, &qp->rq_freed, &qp->page->rq_done))
 		return ND_NO_MORE_ENTRIES;
+	nd_post_begin(&qp->rq_inside, "receive", qp);
 	ndsh_rq_push(&qp->rq, (uintptr_t)context, (const struct ndsh_sge *)(const void *)sge, n);
 	ndsh_full_barrier();
 	if (__atomic_load_n(&qp->page->dead, __ATOMIC_ACQUIRE) != 0)
 		ring_doorbell(qp);
+	nd_post_end(&qp->rq_inside);
 	return ND_SUCCESS;
 }

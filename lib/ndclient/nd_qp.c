@@ -234,6 +234,8 @@ nd_qp_close(struct nd_qp *qp)
 	void *block = qp->page;
 	nd_status st;
 
+	if (nd_verifying())
+		nd_verify_qp_close(qp);
 	pthread_mutex_lock(&a->lock);
 	if (qp->connector != NULL) {
 		qp->connector->qp = NULL;

@@ -166,6 +166,19 @@ nd_mr_is_bound(struct nd_mr *mr)
 	return bound;
 }
 
+bool
+nd_mw_is_invalidating(struct nd_mw *mw)
+{
+	struct nd_adapter *a = mw->pd->adapter;
+	bool yes;
+
+	nd_spin_lock(&a->windows);
+	settle(mw);
+	yes = mw->state == ND_MW_INVALIDATING;
+	nd_spin_unlock(&a->windows);
+	return yes;
+}
+
 /* ---- the object ---------------------------------------------------------------------- */
 
 static void
@@ -232,8 +245,11 @@ nd_mw_create(struct nd_pd *pd, struct nd_mw **out)
 nd_status
 nd_mw_close(struct nd_mw *mw)
 {
-	nd_status st = nd_control_id(mw->pd->adapter, NDSH_MSG_MW_DESTROY, mw->id);
+	nd_status st;
 
+	if (nd_verifying())
+		nd_verify_mw_close(mw);
+	st = nd_control_id(mw->pd->adapter, NDSH_MSG_MW_DESTROY, mw->id);
 	delist(mw);
 	free(mw);
 	return st == ND_DEVICE_REMOVED ? st : ND_SUCCESS;

@@ -20,6 +20,11 @@
  * nd_adapter_close() does it for all. A child of fork() must not use the parent's
  * adapter.
  *
+ * With NDD_VERIFY=1 in the environment, or nd_open_options.verify, the library tells on stderr what
+ * the application does that it must not, with the number of the rule: a struct nd_overlapped that
+ * is used again too early (the call fails with the parameter's status), two threads that post to
+ * one queue at a time, objects closed while a call on them runs.
+ *
  * Pointers to objects must be valid; a close takes NULL only where it says so. Any
  * call that talks to the daemon may return ND_DEVICE_REMOVED, and any that creates
  * something ND_NO_MEMORY or ND_INSUFFICIENT_RESOURCES, without it being said there.
@@ -154,6 +159,7 @@ struct nd_adapter_info { /* the fields of ND2_ADAPTER_INFO, and a few of our own
 struct nd_open_options {
 	const char *socket_path; /* NULL: environment NDD_SOCKET, else the default path */
 	uint32_t placement;	 /* 0: any; k: shard k-1 of the daemon, a hint */
+	uint32_t verify;	 /* not 0: report breaches of contract, for the whole process */
 };
 /*
  * The local addresses that the daemon serves, with port 0. *count: in, room in list (list may be
