@@ -42,7 +42,8 @@ settle(struct nd_mw *mw)
 {
 	if (mw->state == ND_MW_UNBOUND)
 		return;
-	if (__atomic_load_n(&mw->qp->page->dead, __ATOMIC_ACQUIRE) != 0 ||
+	if (nd_gone(mw->qp->adapter) ||
+		__atomic_load_n(&mw->qp->page->dead, __ATOMIC_ACQUIRE) != 0 ||
 		(mw->state == ND_MW_INVALIDATING && is_done(mw->qp, mw->index)))
 		unbind(mw);
 }

@@ -594,6 +594,11 @@ Test(ndclient_window, R_MW_10_the_end_of_the_queue_pair_unbinds)
 	cr_expect(nd_mr_is_bound(&b->mr));
 	cr_expect(eq(i32, poll_all(b), 1));
 	cr_expect(not(nd_mr_is_bound(&b->mr)));
+	/* The end of the daemon says it. */
+	BIND(b, 1, &b->mw);
+	b->a->gone = 1;
+	cr_expect(not(nd_mr_is_bound(&b->mr)));
+	b->a->gone = 0;
 	/* Closing says it. */
 	BIND(b, 1, &b->mw);
 	BIND(b, 1, &b->mw2);
