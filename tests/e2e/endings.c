@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "scenarios.h"
+#include "window.h"
 
 /*
  * checks R-LIFE-12: daemon a is killed while everything waits on it: each request ends with
@@ -76,13 +77,17 @@ scenario_fork(struct pair *p)
 		;
 }
 
-/* A connection with objects and requests under way, until the runner ends something. */
+/* A connection with objects, bound windows and requests under way, until the runner ends
+ * something. */
 void
 scenario_hold(struct pair *p)
 {
 	struct nd_overlapped told = {0};
 
 	pair_open(p);
+	window_bind(&p->a, window_new(&p->a), 0, BUFFER_BYTES, READ_AND_WRITE);
+	window_bind(&p->b, window_new(&p->b), 0, BUFFER_BYTES, READ_AND_WRITE);
+	(void)window_new(&p->b);
 	WANT(ND_SUCCESS, side_receive(&p->a, 100));
 	WANT(ND_SUCCESS, side_receive(&p->b, 100));
 	WANT(ND_PENDING, nd_connector_notify_disconnect(p->a.connector, &told));

@@ -11,7 +11,10 @@ from transfer_cases import perf
 
 SCENARIOS = """full-cq no-receive late-receive long-send wrong-key out-of-bounds no-right dead-key
     foreign-memory notify no-listener no-neighbour no-route reject private-data port-in-use disconnect
-    cancel""".split()
+    cancel window window-refuses window-not-local window-misuse window-rebind window-of-another
+    window-busy window-ends invalidated invalidate-under-way invalidate-unbound remote-invalidate
+    remote-invalidate-then-write remote-invalidate-first remote-invalidate-bad-token
+    remote-invalidate-solicited""".split()
 
 
 def scenario(link, name, family, *more):
@@ -70,6 +73,18 @@ def kill_server(link, operation):
     nothing_left(link.a)
     nothing_left(link.b)
     still_works(link)
+
+
+def kill_holder(link):
+    """A client with bound windows."""
+    with link.a.popen(link.build.ndtest, "hold", link.a.socket_path, link.a.addresses[0],
+                      link.b.socket_path, link.b.addresses[0]) as holder:
+        holder.expect("holding")
+        if (link.a.usage().get("mws"), link.b.usage().get("mws")) != (1, 2):
+            raise Failure(f"windows in use: {link.a.usage()}, {link.b.usage()}")
+        holder.kill()
+        nothing_left(link.a)
+        nothing_left(link.b)
 
 
 def end_daemon(build, number, daemon_name, survivor_name):
@@ -161,6 +176,7 @@ def cases(link):
     for operation in ("write", "send", "read"):
         yield f"kill -9 client, {operation}", lambda o=operation: kill_client(link, o)
         yield f"kill -9 peer, {operation}", lambda o=operation: kill_server(link, o)
+    yield "kill -9 client with windows", lambda: kill_holder(link)
     yield "nothing is left", lambda: (nothing_left(link.a), nothing_left(link.b)) and None
 
 

@@ -39,6 +39,22 @@ static const struct {
 	{"device-removed", scenario_device_removed},
 	{"fork", scenario_fork},
 	{"hold", scenario_hold},
+	{"window", scenario_window},
+	{"window-refuses", scenario_window_refuses},
+	{"window-not-local", scenario_window_not_local},
+	{"window-misuse", scenario_window_misuse},
+	{"window-rebind", scenario_window_rebind},
+	{"window-of-another", scenario_window_of_another},
+	{"window-busy", scenario_window_busy},
+	{"window-ends", scenario_window_ends},
+	{"invalidated", scenario_invalidated},
+	{"invalidate-under-way", scenario_invalidate_under_way},
+	{"invalidate-unbound", scenario_invalidate_unbound},
+	{"remote-invalidate", scenario_remote_invalidate},
+	{"remote-invalidate-then-write", scenario_remote_invalidate_then_write},
+	{"remote-invalidate-first", scenario_remote_invalidate_first},
+	{"remote-invalidate-bad-token", scenario_remote_invalidate_bad_token},
+	{"remote-invalidate-solicited", scenario_remote_invalidate_solicited},
 };
 
 int

@@ -58,6 +58,12 @@ side_address(struct side *s, const char *socket_path, const char *text)
 }
 
 void
+side_register(struct side *s)
+{
+	WANT(ND_SUCCESS, nd_mr_register(s->pd, s->buf, BUFFER_BYTES, ALL_RIGHTS, &s->mr));
+}
+
+void
 side_open(struct side *s, uint32_t cq_depth)
 {
 	struct nd_open_options options = {.socket_path = s->socket_path};
@@ -68,7 +74,7 @@ side_open(struct side *s, uint32_t cq_depth)
 	WANT(ND_SUCCESS, nd_cq_create(s->adapter, cq_depth, &s->cq));
 	s->buf = nd_alloc(s->adapter, BUFFER_BYTES);
 	CHECK(s->buf != NULL);
-	WANT(ND_SUCCESS, nd_mr_register(s->pd, s->buf, BUFFER_BYTES, ALL_RIGHTS, &s->mr));
+	side_register(s);
 }
 
 void
@@ -139,6 +145,17 @@ pair_open(struct pair *p)
 }
 
 void
+pair_beside(const struct pair *p, struct pair *other)
+{
+	*other = *p;
+	WANT(ND_SUCCESS, nd_cq_create(p->a.adapter, 64, &other->a.cq));
+	WANT(ND_SUCCESS, nd_cq_create(p->b.adapter, 64, &other->b.cq));
+	side_create_qp(&other->a, 16);
+	side_create_qp(&other->b, 16);
+	pair_connect(other);
+}
+
+void
 pair_close(struct pair *p)
 {
 	side_close(&p->a);
@@ -168,19 +185,24 @@ side_send(struct side *s, uint32_t bytes)
 }
 
 nd_status
-side_write(struct side *s, const struct side *peer, uint32_t bytes, uint32_t token)
+side_reach(struct side *s, int write, const void *remote, uint32_t bytes, uint32_t token)
 {
 	struct nd_sge sge = side_sge(s, bytes);
 
-	return nd_qp_write(s->qp, s->buf, &sge, 1, (uintptr_t)peer->buf, token, 0);
+	return (write ? nd_qp_write : nd_qp_read)(
+		s->qp, s->buf, &sge, 1, (uintptr_t)remote, token, 0);
+}
+
+nd_status
+side_write(struct side *s, const struct side *peer, uint32_t bytes, uint32_t token)
+{
+	return side_reach(s, 1, peer->buf, bytes, token);
 }
 
 nd_status
 side_read(struct side *s, const struct side *peer, uint32_t bytes, uint32_t token)
 {
-	struct nd_sge sge = side_sge(s, bytes);
-
-	return nd_qp_read(s->qp, s->buf, &sge, 1, (uintptr_t)peer->buf, token, 0);
+	return side_reach(s, 0, peer->buf, bytes, token);
 }
 
 nd_status
@@ -221,4 +243,30 @@ pair_works(struct pair *p)
 	WANT(ND_SUCCESS, side_result(&p->a, &result));
 	CHECK(result.request_type == ND_REQUEST_WRITE);
 	CHECK(memcmp(p->a.buf, p->b.buf, BUFFER_BYTES) == 0);
+}
+
+/*
+ * checks R-RW-02, R-POST-03: the requester's entry fails, nothing is moved, and the responder's
+ * posted receive is cancelled.
+ */
+void
+pair_refuses(struct pair *p, int write, const void *remote, uint32_t bytes, uint32_t token)
+{
+	struct nd_result result;
+
+	memset(p->b.buf, 0x11, BUFFER_BYTES);
+	memset(p->a.buf, 0x22, BUFFER_BYTES);
+	WANT(ND_SUCCESS, side_receive(&p->b, 100));
+	WANT(ND_SUCCESS, side_reach(&p->a, write, remote, bytes, token));
+	WANT(ND_ACCESS_VIOLATION, side_result(&p->a, &result));
+	CHECK(result.request_type == (write ? ND_REQUEST_WRITE : ND_REQUEST_READ));
+	WANT(ND_CANCELED, side_result(&p->b, &result));
+	CHECK(result.request_type == ND_REQUEST_RECEIVE);
+	/* What is posted behind a failure is cancelled too, on both sides. */
+	WANT(ND_SUCCESS, side_receive(&p->b, 100));
+	WANT(ND_CANCELED, side_result(&p->b, &result));
+	WANT(ND_SUCCESS, side_send(&p->a, 100));
+	WANT(ND_CANCELED, side_result(&p->a, &result));
+	for (int i = 0; i < BUFFER_BYTES; i++)
+		CHECK(p->a.buf[i] == 0x22 && p->b.buf[i] == 0x11);
 }

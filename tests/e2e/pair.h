@@ -36,6 +36,8 @@ void check(const char *file, int line, const char *what, int good);
 void side_address(struct side *s, const char *socket_path, const char *text);
 /* Adapter, PD, CQ, buffer and region. */
 void side_open(struct side *s, uint32_t cq_depth);
+/* A region with all rights over the buffer. */
+void side_register(struct side *s);
 void side_create_qp(struct side *s, uint32_t depth);
 void side_close(struct side *s);
 
@@ -44,12 +46,17 @@ void pair_open(struct pair *p);
 /* Connect a's queue pair to b's: b listens at a port that it chooses. */
 void pair_connect(struct pair *p);
 void pair_close(struct pair *p);
+/* other: another connection of the same adapters and domains, with completion queues of its own and
+ * the buffers of p. */
+void pair_beside(const struct pair *p, struct pair *other);
 
 /* A post of bytes at offset 0 of the buffer; remote ones go to offset 0 of the peer's. */
 nd_status side_receive(struct side *s, uint32_t bytes);
 nd_status side_send(struct side *s, uint32_t bytes);
 nd_status side_write(struct side *s, const struct side *peer, uint32_t bytes, uint32_t token);
 nd_status side_read(struct side *s, const struct side *peer, uint32_t bytes, uint32_t token);
+/* A write, or a read, at any address of the peer's. */
+nd_status side_reach(struct side *s, int write, const void *remote, uint32_t bytes, uint32_t token);
 
 /* Wait for an overlapped request. */
 nd_status finish(nd_status inline_status, struct nd_overlapped *ov);
@@ -61,5 +68,7 @@ void sleep_ms(unsigned int ms);
 
 /* A write from a to b arrives as it was sent. */
 void pair_works(struct pair *p);
+/* a's write or read is refused, and the connection is at its end on both sides. */
+void pair_refuses(struct pair *p, int write, const void *remote, uint32_t bytes, uint32_t token);
 
 #endif

@@ -33,4 +33,24 @@ void scenario_device_removed(struct pair *p);
 void scenario_fork(struct pair *p);
 void scenario_hold(struct pair *p);
 
+/* windows.c */
+void scenario_window(struct pair *p);
+void scenario_window_refuses(struct pair *p);
+void scenario_window_not_local(struct pair *p);
+void scenario_window_misuse(struct pair *p);
+void scenario_window_rebind(struct pair *p);
+void scenario_window_of_another(struct pair *p);
+void scenario_window_busy(struct pair *p);
+void scenario_window_ends(struct pair *p);
+
+/* invalidations.c */
+void scenario_invalidated(struct pair *p);
+void scenario_invalidate_under_way(struct pair *p);
+void scenario_invalidate_unbound(struct pair *p);
+void scenario_remote_invalidate(struct pair *p);
+void scenario_remote_invalidate_then_write(struct pair *p);
+void scenario_remote_invalidate_first(struct pair *p);
+void scenario_remote_invalidate_bad_token(struct pair *p);
+void scenario_remote_invalidate_solicited(struct pair *p);
+
 #endif
