@@ -92,6 +92,8 @@ ndd_conn_bring_up(struct ndd_conn *c)
 	b.attr.timeout_code = c->ack_timeout != 0 ? c->ack_timeout : cfg->timeout_code;
 	b.attr.retry = c->peer.retry_count;
 	b.attr.rnr_retry = c->peer.rnr_retry;
+	if (!c->peer.srq) /* R-SR-05, R-SR-06 */
+		b.attr.rnr_give_up_ms = cfg->rnr_give_up_ms;
 	c->brought_up = true;
 	ndd_shard_call(c->session->shard, on_shard_bring_up, &b);
 	if (b.result != ROCE_MODIFY_OK)

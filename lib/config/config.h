@@ -58,6 +58,7 @@ struct config {
 	uint32_t window; /* packets in flight per queue pair */
 	uint32_t rto_floor_us;
 	uint8_t timeout_code, retry_count, rnr_retry, min_rnr_code;
+	uint32_t rnr_give_up_ms; /* 0: never */
 	/* "ports" */
 	struct config_port port[CONFIG_PORTS_MAX];
 	uint32_t ports;

@@ -50,6 +50,8 @@ static const struct config_key rc_keys[] = {
 	{"timeout", CONFIG_UINT, IN(config, timeout_code), RANGE(1, 31), .initial = "17"},
 	{"retry", CONFIG_UINT, IN(config, retry_count), RANGE(0, 7), .initial = "7"},
 	{"rnr_retry", CONFIG_UINT, IN(config, rnr_retry), RANGE(0, 7), .initial = "7"},
+	{"rnr_give_up_ms", CONFIG_UINT, IN(config, rnr_give_up_ms), RANGE(0, 3600000),
+		.initial = "2000"},
 	{"min_rnr", CONFIG_UINT, IN(config, min_rnr_code), RANGE(0, 31), .initial = "12"},
 	{NULL},
 };

@@ -112,6 +112,7 @@ progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 	roce_tx_clear(qp, ROCE_TXB_RESTARTED | ROCE_TXB_CHARGED);
 	qp->retry_left = qp->retry;
 	qp->rnr_left = qp->rnr_retry;
+	qp->rnr_ns = 0;
 	qp->backoff = 0;
 	qp->charge_ns = s->now_ns;
 	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
@@ -171,6 +172,21 @@ find_wqe(const struct roce_qp *qp, uint32_t psn)
 	return w;
 }
 
+/*
+ * A count alone is no bound that people know: seven waits may be 70 us or 4.6 s, and 7 is for ever.
+ * So the peer's patience is counted, and ours is a time (R-SR-05).
+ */
+static bool
+rnr_exceeded(const struct roce_shard *s, struct roce_qp *qp)
+{
+	if (qp->rnr_left == 0)
+		return true;
+	if (qp->rnr_ns == 0)
+		qp->rnr_ns = s->now_ns;
+	return qp->rnr_give_up_ms != 0 &&
+	       s->now_ns - qp->rnr_ns >= UINT64_C(1000000) * qp->rnr_give_up_ms;
+}
+
 /* W-COMP-04, W-COMP-05 */
 static void
 comp_rnr(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
@@ -179,7 +195,7 @@ comp_rnr(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		return;
 	s->count.rx_rnr++;
 	roce_qp_note(s, qp, ROCE_REC_RNR_RECEIVED, pkt->psn, pkt->syndrome);
-	if (qp->rnr_left == 0) {
+	if (rnr_exceeded(s, qp)) {
 		roce_qp_fail_wqe(s, qp, qp->wq_head, NDSH_WC_RNR_RETRY_EXC_ERR,
 			ROCE_REASON_RNR_RETRY_EXC, pkt->syndrome);
 		return;

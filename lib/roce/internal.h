@@ -250,6 +250,8 @@ struct roce_qp {
 	uint32_t rtt_psn, srtt_ns;
 	uint64_t rtt_ns;    /* when the measured packet left */
 	uint64_t charge_ns; /* last progress, or last timeout that cost a retry */
+	uint64_t rnr_ns;    /* first RNR NAK since the last progress; 0: none */
+	uint32_t rnr_give_up_ms;
 	struct roce_link timer_link;
 	uint64_t timer_tick;
 

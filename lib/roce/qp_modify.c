@@ -144,8 +144,10 @@ apply(struct roce_qp *qp, uint32_t mask, const struct roce_qp_attr *a)
 		qp->timeout_code = a->timeout_code;
 	if (mask & ROCE_QPA_RETRY)
 		qp->retry = qp->retry_left = a->retry;
-	if (mask & ROCE_QPA_RNR_RETRY)
+	if (mask & ROCE_QPA_RNR_RETRY) {
 		qp->rnr_retry = qp->rnr_left = a->rnr_retry;
+		qp->rnr_give_up_ms = a->rnr_give_up_ms;
+	}
 }
 
 /*

@@ -251,6 +251,8 @@ struct roce_qp_attr {
 	uint8_t max_dest_rd, max_rd; /* 0..ROCE_RD_ATOMIC_MAX */
 	uint8_t min_rnr_code, timeout_code; /* 0..31 */
 	uint8_t retry, rnr_retry; /* 0..7 */
+	/* RNR_RETRY: one that finds no receive for so long fails, whatever rnr_retry says; 0: not so. */
+	uint32_t rnr_give_up_ms;
 };
 enum roce_modify {
 	ROCE_MODIFY_OK,

@@ -75,6 +75,7 @@ pair_attr(const struct pair *p, unsigned side, unsigned i, struct roce_qp_attr *
 		.timeout_code = code(o->timeout_code, 12),
 		.retry = code(o->retry, 7),
 		.rnr_retry = code(o->rnr_retry, 7),
+		.rnr_give_up_ms = o->rnr_give_up_ms,
 		.path = { .ttl = 64, .udp_sport = 0xc000, .smac = { 2, 0, 0, 0, 0, (uint8_t)side },
 			.dmac = { 2, 0, 0, 0, 0, (uint8_t)!side } },
 	};

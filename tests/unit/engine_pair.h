@@ -22,6 +22,7 @@ struct pair_opts { /* zero: a default */
 	bool set_psn, v6, ignore_events;
 	uint8_t retry, rnr_retry, timeout_code, min_rnr_code, max_rd, max_dest_rd; /* 255: zero */
 	uint64_t delay_ns; /* of the wire */
+	uint32_t rnr_give_up_ms;
 };
 
 struct pair_side {

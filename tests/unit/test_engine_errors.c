@@ -380,6 +380,39 @@ Test(errors, W_TMR_06_rnr_retry_7_waits_for_ever)
 	pair_free(p);
 }
 
+/*
+ * R-SR-05: for ever is what the peer grants; our own patience is a time, counted from the first
+ * refusal since the last progress, and answers to the silence of receives alone.
+ */
+Test(errors, R_SR_05_patience_is_a_time)
+{
+	struct pair *p = pair_new(&(struct pair_opts){
+		.rnr_retry = 7, .min_rnr_code = 14, .rnr_give_up_ms = 100 });
+	unsigned naks = 0;
+
+	p->tap = rnr_tap;
+	p->tap_ctx = &naks;
+	pair_send(p, 0, 0, 1, 0, 8, 0);
+	cr_assert_not(pair_run(p, 90000000));
+	expect_none(p, 0);
+	pair_recv(p, 1, 0, 9, 0, 64); /* in the last moment: patience begins anew */
+	cr_assert(pair_run(p, LONG));
+	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	expect(p, 1, 9, NDSH_WC_SUCCESS);
+	naks = 0;
+	pair_send(p, 0, 0, 2, 0, 8, 0);
+	pair_send(p, 0, 0, 3, 0, 8, 0);
+	cr_assert_not(pair_run(p, 90000000));
+	expect_none(p, 0);
+	pair_run(p, 12000000);
+	expect(p, 0, 2, NDSH_WC_RNR_RETRY_EXC_ERR);
+	expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
+	expect_dead(p, 0, ROCE_REASON_RNR_RETRY_EXC);
+	cr_assert_geq(naks, 50, "it was tried all the while");
+	expect_none(p, 1);
+	pair_free(p);
+}
+
 Test(errors, W_ERR_03_modify_flushes_both_queues_in_order)
 {
 	struct pair *p = pair_new(&(struct pair_opts){ 0 });
