@@ -42,8 +42,7 @@ scenario_full_cq(struct pair *p)
 	pair_close(p);
 }
 
-/* R-SR-05, where the daemon's RNR retries are not for ever: the sender learns of it in less than
- * 5 s; the receiver of nothing meanwhile. */
+/* checks R-SR-05: the sender learns of it in less than 5 s; the receiver of nothing meanwhile. */
 void
 scenario_no_receive(struct pair *p)
 {
