@@ -353,7 +353,7 @@ void roce_wqe_free(struct roce_shard *s, struct roce_wqe *w);
 struct roce_read_block *roce_reads_get(struct roce_shard *s, struct roce_qp *qp);
 void roce_reads_put(struct roce_shard *s, struct roce_qp *qp);
 
-/* mr.c: the one place where a key becomes a pointer, for what qp or its peer does. NULL: refused. */
+/* mr.c: the one place where a key becomes a pointer, for qp or for its peer. NULL: refused. */
 uint8_t *roce_mr_access(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
 	uint64_t bytes, uint32_t right);
 struct roce_mr *roce_mr_take(struct roce_shard *s, uint32_t pd);

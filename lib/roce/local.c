@@ -4,9 +4,9 @@
  * requests in flight and take no PSN: done when their turn to be sent comes, so before any later
  * request starts (R-ORD-08), passed over when those are sent again, complete with what is before.
  *
- * None waits for earlier requests to be acknowledged. Stock peers let an INVALIDATE wait for all of
- * them (W-FENCE-02), since there a key may be what an earlier request still reads from or writes to.
- * A window is never a local token: no request of ours depends on one, and what the peer does through
+ * None waits for earlier requests to be acknowledged. Stock peers let an INVALIDATE wait for all
+ * (W-FENCE-02), since there a key may be what an earlier request still reads from or writes to. A
+ * window is never a local token: no request of ours depends on one, and what the peer does through
  * it is the application's to wait for (R-INV-03). FENCE waits for earlier READs as always.
  */
 #include "roce/internal.h"

@@ -35,8 +35,8 @@ roce_req_rto(const struct roce_shard *s, const struct roce_qp *qp)
 
 /* Mark w to fail when its turn to complete comes; what was sent before it is still waited for. */
 void
-roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, enum ndsh_wc_status status,
-	enum roce_reason reason)
+roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
+	enum ndsh_wc_status status, enum roce_reason reason)
 {
 	w->fault = (uint8_t)status;
 	w->fault_reason = (uint8_t)reason;
@@ -275,7 +275,7 @@ roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 			return true;
 		}
 		roce_local_run(s, qp, w);
-		/* A client may post them as fast as they are done: the ring has to wait its turn. */
+		/* A client may post them as fast as they are done: the ring waits its turn. */
 		if (qp->wq_tx == NULL && --budget == 0) {
 			roce_qp_doorbell(s, qp, s->now_ns);
 			return false;

@@ -162,7 +162,7 @@ struct roce_usage {
 };
 void roce_shard_usage(const struct roce_shard *s, struct roce_usage *u);
 
-/* ---- protection domains, memory regions and windows ------------------------------------------- */
+/* ---- protection domains, memory regions and windows ------------------------------------------ */
 
 /* Returns a PD number, or 0 if there is none left. */
 uint32_t roce_pd_create(struct roce_shard *s);
@@ -181,10 +181,10 @@ uint32_t roce_mr_key(const struct roce_mr *mr); /* local and remote token are on
 bool roce_mr_deregister(struct roce_shard *s, struct roce_mr *mr);
 
 /*
- * A memory window, not bound (type 2B): a slot of the table that regions are in. BIND in a send queue
- * gives it the token ndsh_window_token(*slot, *secret, generation) of the descriptor's generation,
- * and the peer of that queue pair its rights, until it is invalidated or the queue pair is at its
- * end. NULL: the table is full.
+ * A memory window, not bound (type 2B): a slot of the table that regions are in. BIND in a send
+ * queue gives it the token ndsh_window_token(*slot, *secret, generation) of the descriptor's
+ * generation, and the peer of that queue pair its rights, until it is invalidated or the queue pair
+ * is at its end. NULL: the table is full.
  */
 struct roce_mr *roce_mw_create(
 	struct roce_shard *s, uint32_t pd, uint32_t *slot, uint64_t *secret);
