@@ -110,6 +110,24 @@ poll_all(struct bench *b)
 #define SOLICITED	    ND_CQ_NOTIFY_SOLICITED
 #define ERRORS		    ND_CQ_NOTIFY_ERRORS
 
+Test(ndclient_results, R_CR_01_R_CR_02_as_many_as_asked_for_in_order)
+{
+	const int32_t asked[] = {3, 0, 3, 3}, given[] = {3, 0, 2, 0};
+	struct bench *b = make();
+	struct nd_result r[3];
+	uintptr_t next = 0;
+
+	for (uint64_t i = 0; i < 5; i++)
+		cr_assert(ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.context = i}));
+	for (int k = 0; k < 4; k++) {
+		cr_assert(eq(
+			i32, nd_cq_get_results(&b->cq, r, (uint32_t)asked[k]), given[k]));
+		for (int32_t i = 0; i < given[k]; i++)
+			cr_expect(eq(ptr, r[i].request_context, (void *)next++));
+	}
+	drop(b);
+}
+
 /* T1..T12 are the worked traces of the semantics. */
 
 Test(ndclient_notify, T1_one_notification_per_arm)

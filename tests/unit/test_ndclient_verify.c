@@ -40,10 +40,9 @@ lines_of(const char *rule, int *all)
 
 #define EXPECT_TOLD(rule, n)                                                                       \
 	do {                                                                                       \
-		int all;                                                                           \
-                                                                                                   \
-		cr_expect(eq(int, lines_of(rule, &all), n), rule);                                 \
-		cr_expect(eq(int, all, n), "nothing else");                                        \
+		int told;                                                                          \
+		cr_expect(eq(int, lines_of(rule, &told), n), rule);                                \
+		cr_expect(eq(int, told, n), "nothing else");                                       \
 	} while (0)
 
 static struct nd_qp *
