@@ -13,6 +13,7 @@
  *	sim_plan.c	their planned errors and ends
  *	sim_client.c	applications: polling, arming, posting
  *	sim_ops.c	random requests and their expected effect
+ *	sim_window.c	memory windows
  *	sim_model.c	what completions must be
  *	sim_mem.c	memory of the world; arenas with a shadow of what they must hold
  */
@@ -36,6 +37,7 @@
 #define SIM_OPS_MAX    64u
 #define SIM_RECVS_MAX  4096u
 #define SIM_SLOTS      8u
+#define SIM_WINDOWS    3u /* of each end of a connection */
 #define SIM_PORT       4711u
 #define SIM_NEVER      UINT64_MAX
 #define SIM_US	       UINT64_C(1000)
@@ -127,10 +129,16 @@ enum sim_poison { /* the one error that a connection may have planned */
 	SIM_POISON_WRITE_RANGE,
 	SIM_POISON_READ_RANGE,
 	SIM_POISON_NO_RIGHT,
+	SIM_POISON_DEAD_WINDOW,    /* a token that was invalidated */
+	SIM_POISON_FOREIGN_WINDOW, /* one that is bound to another queue pair */
+	SIM_POISON_SEND_INV,	   /* either of them, or a region's, to be invalidated */
+	SIM_POISON_BIND,	   /* a bind that must be refused */
+	SIM_POISON_INVALIDATE,
 	SIM_POISON_LOCAL_KEY,
 	SIM_POISON_QP_RIGHT,   /* the queue pair permits no WRITE */
 	SIM_POISON_RECV_SMALL, /* a message longer than every receive */
 	SIM_POISON_DEREGISTER, /* the target's region dies in the middle */
+	SIM_POISON_CUT,	       /* a window does */
 	SIM_POISON_RNR,	       /* receives stop, retries are few */
 	SIM_POISON_FLUSH,      /* own modification to ERR */
 	SIM_POISON_VANISH,     /* queue pair and connection destroyed without a word */
@@ -148,8 +156,19 @@ struct sim_op {
 	int local_slot, remote_slot;
 	uint32_t remote_off;
 	struct sim_arena *local;
+	struct sim_window *window; /* what it binds, invalidates or comes through */
 	struct ndsh_sge sge[NDSH_SGE_MAX];
 	uint8_t *data; /* the message; READ: what must arrive */
+};
+enum sim_window_state { SIM_WINDOW_FREE, SIM_WINDOW_BINDING, SIM_WINDOW_BOUND, SIM_WINDOW_ENDING };
+struct sim_window { /* on the target of its owner */
+	struct roce_mr *mw;
+	uint64_t secret;
+	uint32_t slot, generation, token, access;
+	enum sim_window_state state; /* BOUND: known to the peer */
+	unsigned bind_op;	     /* where the newest BIND is in ops */
+	unsigned first, slots;
+	unsigned users, readers; /* requests of the peer in flight through it, READs among them */
 };
 struct sim_recv {
 	uint64_t context;
@@ -182,6 +201,8 @@ struct sim_ep {
 	struct ndsh_rq rq;
 	struct sim_cq *send_cq, *recv_cq;
 	struct sim_arena source, target, landing, inbox;
+	struct sim_window windows[SIM_WINDOWS];
+	uint32_t dead_token; /* of a window; 0: none yet */
 	struct roce_cm_conn *cm;
 	uint8_t max_rd, max_dest_rd;
 	/* Send side: ops[head..posted) are in flight. */
@@ -255,7 +276,29 @@ bool sim_op_post(struct sim_ep *ep);
 bool sim_recv_post(struct sim_ep *ep);
 bool sim_breach_post(struct sim_ep *ep);
 
+static inline bool
+sim_is_send(const struct sim_op *op)
+{
+	return op->op == NDSH_OP_SEND || op->op == NDSH_OP_SEND_INV;
+}
+
+/* sim_window.c */
+void sim_windows_init(struct sim_ep *ep);
+void sim_windows_destroy(struct sim_ep *ep);
+bool sim_window_op(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr);
+void sim_window_bad_op(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr);
+void sim_window_breach(struct sim_ep *ep, struct ndsh_swr *wr);
+struct sim_window *sim_window_choose(struct sim_ep *owner, uint32_t right);
+uint32_t sim_window_dead(const struct sim_ep *ep);
+uint32_t sim_window_foreign(const struct sim_ep *ep);
+bool sim_window_cut(struct sim_ep *owner);
+void sim_window_done(struct sim_ep *ep, const struct sim_op *op);
+void sim_window_heard(struct sim_ep *owner, unsigned place);
+void sim_window_invalidated(
+	struct sim_ep *owner, const struct sim_op *op, const struct ndsh_cqe *e);
+
 /* sim_model.c */
+const char *sim_op_name(uint8_t op);
 void sim_model_completion(
 	struct sim_client *c, const struct sim_cq *cq, const struct ndsh_cqe *cqe);
 void sim_model_wakeups(struct sim_client *c);

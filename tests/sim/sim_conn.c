@@ -11,8 +11,9 @@
 #define REJECT_NO_LISTENER 8u
 
 static const char *const poison_names[SIM_POISON_COUNT] = {
-	"none", "write-key", "read-key", "write-range", "read-range", "no-right", "local-key",
-	"qp-right", "recv-small", "deregister", "rnr", "flush", "vanish", "overrun", "breach",
+	"none", "write-key", "read-key", "write-range", "read-range", "no-right", "dead-window",
+	"foreign-window", "send-inv", "bind", "invalidate", "local-key", "qp-right", "recv-small",
+	"deregister", "cut", "rnr", "flush", "vanish", "overrun", "breach",
 };
 
 /* ---- the plan ---- */
@@ -119,6 +120,7 @@ make_qp(struct sim_ep *ep)
 			NDSH_ACCESS_REMOTE_WRITE);
 	sim_arena_init(ep, &ep->landing, slot, NDSH_ACCESS_LOCAL_WRITE);
 	sim_arena_init(ep, &ep->inbox, slot, NDSH_ACCESS_LOCAL_WRITE);
+	sim_windows_init(ep);
 	if (ep->conn->poison == SIM_POISON_QP_RIGHT)
 		attr.access = NDSH_ACCESS_REMOTE_READ;
 	sim_ep_modify(ep, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &attr);
@@ -197,10 +199,13 @@ sim_ep_destroy(struct sim_ep *ep)
 	roce_qp_destroy(s, ep->qp);
 	if (ep->own_cq.cq != NULL)
 		sim_check(ep->w, roce_cq_destroy(s, ep->own_cq.cq), "own queue is still in use");
+	if (sim_chance(ep->w, 5000))
+		sim_windows_destroy(ep);
 	sim_arena_deregister(ep, &ep->source);
 	sim_arena_deregister(ep, &ep->target);
 	sim_arena_deregister(ep, &ep->landing);
 	sim_arena_deregister(ep, &ep->inbox);
+	sim_windows_destroy(ep);
 }
 
 /* ---- setting up ---- */

@@ -108,7 +108,8 @@ sim_arena_deregister(struct sim_ep *ep, struct sim_arena *a)
 {
 	if (a->mr == NULL)
 		return;
-	roce_mr_deregister(ep->client->shard->s, a->mr);
+	sim_check(ep->w, roce_mr_deregister(ep->client->shard->s, a->mr),
+		"conn %u%s: a region is busy", ep->conn->number, ep->name);
 	a->mr = NULL;
 	a->frozen = sim_alloc(ep->w, a->bytes);
 	memcpy(a->frozen, a->mem, a->bytes);

@@ -7,10 +7,15 @@
 
 #include "sim.h"
 
-static const char *
-op_name(uint8_t op)
+const char *
+sim_op_name(uint8_t op)
 {
-	return op == NDSH_OP_SEND ? "send" : op == NDSH_OP_WRITE ? "write" : "read";
+	static const char *const names[] = { [NDSH_OP_SEND] = "send",
+		[NDSH_OP_SEND_INV] = "send-inv", [NDSH_OP_WRITE] = "write",
+		[NDSH_OP_READ] = "read", [NDSH_OP_BIND] = "bind",
+		[NDSH_OP_INVALIDATE] = "invalidate" };
+
+	return names[op];
 }
 
 static bool
@@ -30,6 +35,10 @@ poison_status(const struct sim_ep *ep, uint8_t status)
 	switch (ep->conn->poison) {
 	case SIM_POISON_LOCAL_KEY:
 		return status == NDSH_WC_LOC_PROT_ERR;
+	case SIM_POISON_BIND:
+		return status == NDSH_WC_BIND_ERR;
+	case SIM_POISON_INVALIDATE:
+		return status == NDSH_WC_LOC_QP_OP_ERR;
 	case SIM_POISON_QP_RIGHT:
 	case SIM_POISON_RECV_SMALL:
 		return status == NDSH_WC_REM_INV_REQ_ERR;
@@ -63,8 +72,11 @@ send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 	if (c->poison == SIM_POISON_DEREGISTER)
 		return status == NDSH_WC_REM_ACCESS_ERR && op->remote_slot >= 0 &&
 			ep == c->villain;
+	if (c->poison == SIM_POISON_CUT)
+		return status == NDSH_WC_REM_ACCESS_ERR && op->window != NULL &&
+			op->window->mw == NULL && ep == c->villain;
 	if (c->poison == SIM_POISON_RNR)
-		return status == NDSH_WC_RNR_RETRY_EXC_ERR && op->op == NDSH_OP_SEND;
+		return status == NDSH_WC_RNR_RETRY_EXC_ERR && sim_is_send(op);
 	return false;
 }
 
@@ -77,8 +89,9 @@ recv_status_ok(const struct sim_ep *ep, uint8_t status)
 		return c->dying || ep->flushing;
 	if (!c->dying || ep->recv_failed)
 		return status == NDSH_WC_SUCCESS && !ep->recv_failed;
-	if (c->poison == SIM_POISON_RECV_SMALL && ep->peer == c->villain &&
-		status == NDSH_WC_LOC_LEN_ERR)
+	if (ep->peer == c->villain &&
+		((c->poison == SIM_POISON_RECV_SMALL && status == NDSH_WC_LOC_LEN_ERR) ||
+			(c->poison == SIM_POISON_SEND_INV && status == NDSH_WC_REM_INV_REQ_ERR)))
 		return ep->msgs_in < ep->peer->msgs &&
 			ep->peer->ops[ep->peer->msg_op[ep->msgs_in]].poisoned;
 	return status == NDSH_WC_SUCCESS;
@@ -99,6 +112,10 @@ release(struct sim_op *op, struct sim_ep *ep, bool ok)
 	}
 	if (op->remote_slot < 0)
 		return;
+	if (op->window != NULL) {
+		op->window->users--;
+		op->window->readers -= op->op == NDSH_OP_READ;
+	}
 	t->users[op->remote_slot]--;
 	t->readers[op->remote_slot] -= op->op == NDSH_OP_READ;
 	if (!ok && op->op == NDSH_OP_WRITE)
@@ -113,8 +130,12 @@ check_effect(struct sim_ep *ep, struct sim_op *op)
 	const struct sim_arena *t = &ep->peer->target;
 	uint8_t *got;
 
-	if (op->op == NDSH_OP_SEND) {
+	if (sim_is_send(op)) {
 		ep->msgs_ok = op->msg + 1;
+		return;
+	}
+	if (op->op == NDSH_OP_BIND || op->op == NDSH_OP_INVALIDATE) {
+		sim_window_done(ep, op);
 		return;
 	}
 	if (op->op == NDSH_OP_READ) {
@@ -170,8 +191,8 @@ send_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 	}
 	sim_check(w, send_status_ok(ep, op, e->status),
 		"conn %u%s: request %u (%s, %u bytes%s): status %u, syndrome %u", number, ep->name,
-		(uint32_t)op->context, op_name(op->op), op->bytes, op->poisoned ? ", poisoned" : "",
-		e->status, e->syndrome);
+		(uint32_t)op->context, sim_op_name(op->op), op->bytes,
+		op->poisoned ? ", poisoned" : "", e->status, e->syndrome);
 	sim_check(w, e->status != NDSH_WC_SUCCESS || !(op->flags & NDSH_WRF_SILENT),
 		"conn %u%s: silent request %u completed", number, ep->name, (uint32_t)op->context);
 	bytes = e->status == NDSH_WC_SUCCESS ? op->bytes : 0;
@@ -205,6 +226,8 @@ check_message(struct sim_ep *ep, const struct sim_recv *r, const struct ndsh_cqe
 	sim_check(w, memcmp(got, op->data, op->bytes) == 0, "conn %u%s: message %u has wrong bytes",
 		ep->conn->number, ep->name, ep->msgs_in);
 	sim_scatter(&ep->inbox, ep->inbox.shadow, r->sge, r->nsge, op->data, op->bytes);
+	sim_window_heard(ep->peer, ep->peer->msg_op[ep->msgs_in]);
+	sim_window_invalidated(ep, op, e);
 	ep->msgs_in++;
 }
 

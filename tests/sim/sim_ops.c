@@ -38,6 +38,17 @@ random_size(struct sim_conn *c, uint32_t most)
 	return n < most ? n : most;
 }
 
+static struct sim_op *
+op_new(struct sim_ep *ep, uint8_t type)
+{
+	struct sim_conn *c = ep->conn;
+	struct sim_op *op = &ep->ops[ep->posted];
+
+	*op = (struct sim_op){ .context = (uint64_t)(c->number * 2 + (ep == &c->ep[1])) << 32 |
+		(ep->posted + 1), .op = type, .local_slot = -1, .remote_slot = -1 };
+	return op;
+}
+
 static uint8_t
 random_type(struct sim_ep *ep)
 {
@@ -95,8 +106,9 @@ choose_landing(struct sim_ep *ep, struct sim_op *op)
 }
 
 /*
- * A place in the peer's target. Slots in use may be taken as well, as far as the order of execution
- * is defined: a WRITE does not overtake a READ only if it is fenced (W-FENCE-03).
+ * A place in the peer's target, through its region or a window. Slots in use may be taken as well,
+ * as far as the order of execution is defined: a WRITE does not overtake a READ only if it is
+ * fenced (W-FENCE-03).
  */
 static bool
 choose_target(struct sim_ep *ep, struct sim_op *op)
@@ -104,6 +116,12 @@ choose_target(struct sim_ep *ep, struct sim_op *op)
 	struct sim_arena *t = &ep->peer->target;
 	unsigned slot = (unsigned)sim_below(ep->w, SIM_SLOTS);
 	uint32_t room = t->slot_bytes - op->bytes;
+
+	if (sim_chance(ep->w, 5000))
+		op->window = sim_window_choose(ep->peer, op->op == NDSH_OP_READ ?
+			NDSH_ACCESS_REMOTE_READ : NDSH_ACCESS_REMOTE_WRITE);
+	if (op->window != NULL)
+		slot = op->window->first + (unsigned)sim_below(ep->w, op->window->slots);
 
 	if (op->op == NDSH_OP_WRITE && t->readers[slot] > 0)
 		op->flags |= NDSH_WRF_FENCE;
@@ -117,6 +135,10 @@ take_target(struct sim_ep *ep, struct sim_op *op)
 {
 	struct sim_arena *t = &ep->peer->target;
 
+	if (op->window != NULL) {
+		op->window->users++;
+		op->window->readers += op->op == NDSH_OP_READ;
+	}
 	t->users[op->remote_slot]++;
 	if (op->op == NDSH_OP_READ) {
 		t->readers[op->remote_slot]++;
@@ -127,27 +149,24 @@ take_target(struct sim_ep *ep, struct sim_op *op)
 	}
 }
 
+/* wr has what only this kind of request has. */
 static void
-push(struct sim_ep *ep, struct sim_op *op, uint64_t raddr, uint32_t rkey)
+push(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
 {
 	bool inl = (op->flags & NDSH_WRF_INLINE) != 0;
-	struct ndsh_swr wr = {
-		.context = op->context,
-		.raddr = raddr,
-		.rkey = rkey,
-		.inline_bytes = inl ? op->bytes : 0,
-		.ctrl = NDSH_CTRL(op->op, inl ? 0 : op->nsge, op->flags, 0),
-	};
 
-	if (op->op == NDSH_OP_SEND) {
+	wr->context = op->context;
+	wr->inline_bytes = inl ? op->bytes : 0;
+	wr->ctrl = NDSH_CTRL(op->op, inl ? 0 : op->nsge, op->flags, 0);
+	if (sim_is_send(op)) {
 		op->msg = ep->msgs;
 		ep->msg_op[ep->msgs++] = ep->posted;
 	}
 	ep->posted++;
-	ndsh_sq_push(&ep->sq, &wr, op->sge, op->data);
-	sim_note(ep->w, "conn %u%s: post %s %u bytes, %u sge, flags %x%s", ep->conn->number,
-		ep->name, op->op == NDSH_OP_SEND ? "send" : op->op == NDSH_OP_WRITE ? "write" : "read",
-		op->bytes, op->nsge, op->flags, op->poisoned ? ", poisoned" : "");
+	ndsh_sq_push(&ep->sq, wr, op->sge, op->data);
+	sim_note(ep->w, "conn %u%s: post %s %u bytes, %u sge, flags %x, token %08x%s",
+		ep->conn->number, ep->name, sim_op_name(op->op), op->bytes, op->nsge, op->flags,
+		wr->rkey, op->poisoned ? ", poisoned" : "");
 	sim_progress(ep->w);
 }
 
@@ -160,7 +179,7 @@ random_flags(struct sim_ep *ep, struct sim_op *op)
 		op->flags |= NDSH_WRF_SILENT;
 	if (sim_chance(w, 1000))
 		op->flags |= NDSH_WRF_FENCE;
-	if (op->op == NDSH_OP_SEND && sim_chance(w, 3000))
+	if (sim_is_send(op) && sim_chance(w, 3000))
 		op->flags |= NDSH_WRF_SOLICIT;
 	if (op->op != NDSH_OP_READ && op->bytes <= ep->dims.inline_bytes && sim_chance(w, 5000))
 		op->flags |= NDSH_WRF_INLINE;
@@ -172,14 +191,19 @@ is_request_poison(enum sim_poison p)
 	return p >= SIM_POISON_WRITE_KEY && p <= SIM_POISON_RECV_SMALL;
 }
 
+static bool
+is_local_poison(enum sim_poison p)
+{
+	return p == SIM_POISON_BIND || p == SIM_POISON_INVALIDATE;
+}
+
 /* The request that the plan of this connection wants to fail. */
 static bool
 post_poisoned(struct sim_ep *ep, struct sim_op *op)
 {
 	struct sim_conn *c = ep->conn;
 	struct sim_arena *t = &ep->peer->target;
-	uint64_t raddr = t->va;
-	uint32_t rkey = t->key;
+	struct ndsh_swr wr = { .raddr = t->va, .rkey = t->key };
 
 	op->poisoned = true;
 	op->bytes = 1 + random_size(c, 5 * c->mtu - 1);
@@ -193,6 +217,9 @@ post_poisoned(struct sim_ep *ep, struct sim_op *op)
 	case SIM_POISON_LOCAL_KEY:
 		op->op = NDSH_OP_SEND;
 		break;
+	case SIM_POISON_SEND_INV:
+		op->op = NDSH_OP_SEND_INV;
+		break;
 	case SIM_POISON_RECV_SMALL:
 		op->op = NDSH_OP_SEND;
 		op->bytes = ep->source.slot_bytes;
@@ -203,35 +230,83 @@ post_poisoned(struct sim_ep *ep, struct sim_op *op)
 	if (op->op == NDSH_OP_READ ? !choose_landing(ep, op) : !choose_source(ep, op))
 		return false;
 	if (c->poison == SIM_POISON_WRITE_KEY || c->poison == SIM_POISON_READ_KEY)
-		rkey ^= 1u << sim_below(ep->w, 32);
+		wr.rkey ^= 1u << sim_below(ep->w, 32);
 	else if (c->poison == SIM_POISON_WRITE_RANGE || c->poison == SIM_POISON_READ_RANGE)
-		raddr += t->bytes - op->bytes + 1;
+		wr.raddr += t->bytes - op->bytes + 1;
 	else if (c->poison == SIM_POISON_NO_RIGHT)
-		rkey = ep->peer->inbox.key, raddr = ep->peer->inbox.va;
+		wr.rkey = ep->peer->inbox.key, wr.raddr = ep->peer->inbox.va;
+	else if (c->poison == SIM_POISON_DEAD_WINDOW)
+		wr.rkey = sim_window_dead(ep->peer);
+	else if (c->poison == SIM_POISON_FOREIGN_WINDOW)
+		wr.rkey = sim_window_foreign(ep->peer);
+	else if (c->poison == SIM_POISON_SEND_INV && sim_chance(ep->w, 7000))
+		wr.rkey = sim_window_foreign(ep->peer);
 	else if (c->poison == SIM_POISON_LOCAL_KEY && op->nsge > 0)
 		op->sge[0].key ^= 1u << sim_below(ep->w, 32), op->sge[0].len += op->sge[0].len == 0;
 	op->local->users[op->local_slot]++;
 	c->dying = c->poison_done = true;
-	push(ep, op, raddr, rkey);
+	push(ep, op, &wr);
 	return true;
+}
+
+static bool
+post_local(struct sim_ep *ep, struct sim_op *op)
+{
+	struct ndsh_swr wr = { .rkey = 0 };
+
+	op->poisoned = ep == ep->conn->villain && is_local_poison(ep->conn->poison) &&
+		!ep->conn->poison_done && ep->posted >= ep->conn->poison_at;
+	if (op->poisoned) {
+		sim_window_bad_op(ep, op, &wr);
+		ep->conn->dying = ep->conn->poison_done = true;
+	} else if (!sim_window_op(ep, op, &wr)) {
+		return false;
+	}
+	push(ep, op, &wr);
+	return true;
+}
+
+/* Some messages also take back a window of the peer; its READs must be done (W-FENCE-03). */
+static void
+maybe_invalidate(struct sim_ep *ep, struct sim_op *op)
+{
+	struct sim_window *v = sim_window_choose(ep->peer, 0);
+
+	if (op->op != NDSH_OP_SEND || v == NULL || v->mw == NULL || !sim_chance(ep->w, 5000))
+		return;
+	op->op = NDSH_OP_SEND_INV;
+	op->window = v;
+	if (v->readers > 0)
+		op->flags |= NDSH_WRF_FENCE;
+	v->state = SIM_WINDOW_ENDING;
 }
 
 bool
 sim_op_post(struct sim_ep *ep)
 {
 	struct sim_conn *c = ep->conn;
-	struct sim_op *op = &ep->ops[ep->posted];
+	struct sim_op *op;
 	uint32_t done = __atomic_load_n(&ep->page->sq_done, __ATOMIC_ACQUIRE);
+	struct ndsh_swr wr = { .rkey = ep->peer->target.key };
 
 	sim_check(ep->w, done <= ep->posted, "conn %u%s: sq_done %u of %u", c->number, ep->name,
 		done, ep->posted);
 	if (ep->posted - done >= ep->dims.sq_depth)
 		return false;
-	*op = (struct sim_op){ .context = (uint64_t)(c->number * 2 + (ep == &c->ep[1])) << 32 |
-		(ep->posted + 1), .op = random_type(ep), .local_slot = -1, .remote_slot = -1 };
+	op = op_new(ep, random_type(ep));
 	if (!c->poison_done && ep == c->villain && ep->posted >= c->poison_at &&
 		is_request_poison(c->poison))
-		return post_poisoned(ep, op);
+		return is_local_poison(c->poison) ? post_local(ep, op) : post_poisoned(ep, op);
+	if (sim_chance(ep->w, 2500)) {
+		uint8_t type = op->op;
+
+		op->flags = (uint8_t)sim_below(ep->w, 4); /* SILENT, FENCE */
+		if (post_local(ep, op))
+			return true;
+		op->op = type;
+		op->flags = 0;
+		op->window = NULL;
+	}
 	op->bytes = random_size(c, 5 * c->mtu);
 	random_flags(ep, op);
 	if (op->op == NDSH_OP_READ ? !choose_landing(ep, op) : !choose_source(ep, op))
@@ -240,20 +315,31 @@ sim_op_post(struct sim_ep *ep)
 		take_target(ep, op);
 	if (op->local != NULL)
 		op->local->users[op->local_slot]++;
-	push(ep, op, op->remote_slot < 0 ? 0 : ep->peer->target.va + op->remote_off,
-		ep->peer->target.key);
+	maybe_invalidate(ep, op);
+	if (op->remote_slot >= 0)
+		wr.raddr = ep->peer->target.va + op->remote_off;
+	if (op->window != NULL)
+		wr.rkey = op->window->token;
+	push(ep, op, &wr);
 	return true;
 }
 
-/* A descriptor without an operation: no library of ours makes one. */
+/* A descriptor without an operation, or one that lies: no library of ours makes them. */
 bool
 sim_breach_post(struct sim_ep *ep)
 {
-	const struct ndsh_swr wr = { .ctrl = NDSH_CTRL(0, 0, 0, 0) };
+	struct ndsh_swr wr = { .ctrl = NDSH_CTRL(0, 0, 0, 0) };
 
 	if (ep->posted - __atomic_load_n(&ep->page->sq_done, __ATOMIC_ACQUIRE) >= ep->dims.sq_depth)
 		return false;
-	ndsh_sq_push(&ep->sq, &wr, NULL, NULL);
+	if (sim_chance(ep->w, 5000)) { /* well-formed: it is flushed */
+		struct sim_op *op = op_new(ep, NDSH_OP_BIND);
+
+		sim_window_breach(ep, &wr);
+		push(ep, op, &wr);
+	} else {
+		ndsh_sq_push(&ep->sq, &wr, NULL, NULL);
+	}
 	sim_client_ring(ep);
 	return true;
 }

@@ -52,6 +52,8 @@ poison(struct sim_conn *c)
 		return;
 	if (c->poison == SIM_POISON_BREACH && !sim_breach_post(v))
 		return;
+	if (c->poison == SIM_POISON_CUT && !sim_window_cut(v->peer))
+		return;
 	c->poison_done = true;
 	c->dying = true;
 	sim_note(v->w, "conn %u%s: poison", c->number, v->name);
@@ -63,7 +65,7 @@ poison(struct sim_conn *c)
 		sim_ep_to_error(v);
 	else if (c->poison == SIM_POISON_VANISH)
 		vanish(v);
-	else
+	else if (c->poison == SIM_POISON_BREACH)
 		v->up = false; /* nobody posts behind what breaks the contract */
 	if (c->poison == SIM_POISON_FLUSH)
 		v->close_ns = v->w->now_ns + sim_below(v->w, 2 * SIM_MS);
