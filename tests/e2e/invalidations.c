@@ -17,20 +17,6 @@ send_inv(struct side *s, uint32_t bytes, uint32_t token, uint32_t flags)
 	return nd_qp_send_and_invalidate(s->qp, s->buf, &sge, 1, token, flags);
 }
 
-/* Wait for one result of the call that knows of invalidations; its status. */
-static nd_status
-result_ex(struct side *s, struct nd_result_ex *result)
-{
-	for (int ms = 0; ms < PATIENCE_MS; ms++) {
-		int32_t n = nd_cq_get_results_ex(s->cq, result, 1);
-
-		if (n != 0)
-			return n < 0 ? n : result->status;
-		sleep_ms(1);
-	}
-	return ND_TIMEOUT;
-}
-
 /* checks R-INV-02, W-INV-03: after the invalidate that token is refused, and the connection that
  * tries it ends. */
 void
@@ -142,7 +128,7 @@ scenario_remote_invalidate(struct pair *p)
 		WANT(ND_SUCCESS, side_receive(&p->b, 10000));
 		WANT(ND_SUCCESS, send_inv(&p->a, 9999, token, 0));
 		if (ex) {
-			WANT(ND_SUCCESS, result_ex(&p->b, &told));
+			WANT(ND_SUCCESS, side_result_ex(&p->b, &told));
 			CHECK(told.request_type == ND_REQUEST_RECEIVE_AND_INVALIDATE);
 			CHECK(told.invalidated_token == token);
 			CHECK(told.bytes_transferred == 9999 && told.request_context == p->b.buf);

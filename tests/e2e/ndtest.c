@@ -55,6 +55,8 @@ static const struct {
 	{"remote-invalidate-first", scenario_remote_invalidate_first},
 	{"remote-invalidate-bad-token", scenario_remote_invalidate_bad_token},
 	{"remote-invalidate-solicited", scenario_remote_invalidate_solicited},
+	{"stranger-invalidates", scenario_stranger_invalidates},
+	{"stranger-is-invalidated", scenario_stranger_is_invalidated},
 };
 
 int

@@ -218,6 +218,19 @@ side_result(struct side *s, struct nd_result *result)
 	return ND_TIMEOUT;
 }
 
+nd_status
+side_result_ex(struct side *s, struct nd_result_ex *result)
+{
+	for (int ms = 0; ms < PATIENCE_MS; ms++) {
+		int32_t n = nd_cq_get_results_ex(s->cq, result, 1);
+
+		if (n != 0)
+			return n < 0 ? n : result->status;
+		sleep_ms(1);
+	}
+	return ND_TIMEOUT;
+}
+
 int
 side_quiet(struct side *s, unsigned int ms)
 {

@@ -62,6 +62,8 @@ nd_status side_reach(struct side *s, int write, const void *remote, uint32_t byt
 nd_status finish(nd_status inline_status, struct nd_overlapped *ov);
 /* Wait for one result; its status. */
 nd_status side_result(struct side *s, struct nd_result *result);
+/* The same, and what a receive invalidated. */
+nd_status side_result_ex(struct side *s, struct nd_result_ex *result);
 /* No result within ms. */
 int side_quiet(struct side *s, unsigned int ms);
 void sleep_ms(unsigned int ms);

@@ -53,4 +53,8 @@ void scenario_remote_invalidate_first(struct pair *p);
 void scenario_remote_invalidate_bad_token(struct pair *p);
 void scenario_remote_invalidate_solicited(struct pair *p);
 
+/* stranger.c */
+void scenario_stranger_invalidates(struct pair *p);
+void scenario_stranger_is_invalidated(struct pair *p);
+
 #endif
