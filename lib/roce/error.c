@@ -78,6 +78,16 @@ fetched(struct roce_shard *s, struct roce_qp *qp, enum ndsh_fetch result)
 	return result == NDSH_FETCH_OK;
 }
 
+/* W-EVT-02: told once; whoever shares the receive queue keeps what is left there (R-FL-08). */
+static void
+last_wqe(struct roce_shard *s, struct roce_qp *qp)
+{
+	if (qp->rx_bits & ROCE_RXB_LAST_WQE)
+		return;
+	qp->rx_bits |= ROCE_RXB_LAST_WQE;
+	roce_qp_event(s, qp, ROCE_EV_LAST_WQE);
+}
+
 /* One request of the send queue; false: none is left. */
 static bool
 flush_send(struct roce_shard *s, struct roce_qp *qp)
@@ -99,6 +109,10 @@ flush_recv(struct roce_shard *s, struct roce_qp *qp)
 	if (qp->rx_wqe != NULL) {
 		roce_resp_finish_receive(s, qp, NDSH_WC_FLUSH_ERR, 0, NULL);
 		return true;
+	}
+	if (qp->srq != NULL) {
+		last_wqe(s, qp);
+		return false;
 	}
 	if (!fetched(s, qp, ndsh_rq_fetch(&qp->rq, &s->recv)))
 		return false;

@@ -15,7 +15,7 @@ qp_event_take(struct roce_qp *qp, struct roce_event *ev)
 {
 	/* COMM_EST first: it happened first. */
 	static const enum roce_event_type order[] = { ROCE_EV_COMM_EST, ROCE_EV_CLIENT_BREACH,
-		ROCE_EV_QP_ERROR };
+		ROCE_EV_QP_ERROR, ROCE_EV_LAST_WQE };
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		if (!(qp->events & 1u << order[i]))
@@ -39,6 +39,15 @@ roce_shard_event(struct roce_shard *s, struct roce_event *ev)
 		roce_list_remove(l);
 		*ev = (struct roce_event){ .type = ROCE_EV_CQ_ERROR, .cq = cq, .owner = cq->owner,
 			.reason = ROCE_REASON_CQ_OVERRUN };
+		return true;
+	}
+	l = roce_list_first(&s->event_srqs);
+	if (l != NULL) {
+		struct roce_srq *srq = roce_container(l, struct roce_srq, event);
+
+		roce_list_remove(l);
+		*ev = (struct roce_event){ .type = ROCE_EV_SRQ_LIMIT, .srq = srq,
+			.owner = srq->owner };
 		return true;
 	}
 	while ((l = roce_list_first(&s->event_qps)) != NULL) {

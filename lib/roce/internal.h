@@ -4,6 +4,7 @@
  *
  *	shard.c event.c cq.c qpn.c pool.c timer.c	the objects and their bookkeeping
  *	mr.c mw.c					what keys open
+ *	srq.c						receives that queue pairs share
  *	qp.c qp_modify.c error.c ring.c			a queue pair's life, its shared rings
  *	rx.c responder.c resp_dup.c completer.c		what a received packet does
  *	tx.c requester.c local.c resp_tx.c		what may be sent, or done without sending
@@ -163,6 +164,17 @@ struct roce_cq {
 	bool used, dead, event_pending;
 };
 
+struct roce_srq {
+	struct ndsh_rq rq;
+	struct ndsh_srq_page *page;
+	uint32_t limit; /* 0: not armed */
+	uint32_t pd, users;
+	bool used;
+	struct roce_link event;
+	void *owner;
+	struct roce_srq *next_free;
+};
+
 enum { /* roce_qp.tx_bits */
 	ROCE_TXB_RNR_WAIT = 1u << 0,  /* the timer is the RNR timer */
 	ROCE_TXB_RESTARTED = 1u << 1, /* went back, no progress since (W-TMR-05) */
@@ -176,6 +188,7 @@ enum { /* roce_qp.rx_bits */
 	ROCE_RXB_NAK_SENT = 1u << 0, /* W-RESP-02 */
 	ROCE_RXB_RNR_SENT = 1u << 1, /* W-RESP-03 */
 	ROCE_RXB_EST = 1u << 2,	     /* first request was seen */
+	ROCE_RXB_LAST_WQE = 1u << 3, /* ROCE_EV_LAST_WQE was told */
 };
 enum roce_msg { ROCE_MSG_NONE, ROCE_MSG_SEND, ROCE_MSG_WRITE };
 enum roce_answer {
@@ -234,6 +247,7 @@ struct roce_qp {
 	struct roce_link ring_link;
 	uint64_t ring_ns; /* when the send ring last had work */
 	struct ndsh_rq rq;
+	struct roce_srq *srq; /* or NULL */
 	uint32_t rq_done;
 	uint32_t handle;
 	struct roce_cq *send_cq, *recv_cq;
@@ -285,11 +299,13 @@ struct roce_shard {
 	struct roce_read_block *reads_free;
 	struct roce_link reads_lru;
 	/* What the turn leaves behind. */
-	struct roce_link touched_cqs, fired_cqs, broken_cqs, event_cqs, event_qps, flushing, rings;
+	struct roce_link touched_cqs, fired_cqs, broken_cqs, event_cqs, event_qps,
+		event_srqs, flushing, rings;
 	/* Tables. */
 	struct roce_qp *qps;
 	struct roce_mr *mrs;
 	struct roce_cq *cqs, *cq_free;
+	struct roce_srq *srqs, *srq_free;
 	uint32_t *pd_refs, *pd_free; /* refs + 1 of PDs in use; stack of free numbers */
 	uint32_t pd_free_count;
 	uint32_t qp_free_head, qp_free_tail, mr_free_head, mr_free_tail; /* FIFOs: a number rests */
@@ -379,6 +395,9 @@ bool roce_sge_scatter(struct roce_shard *s, const struct roce_qp *qp, struct roc
 
 /* cq.c */
 void roce_cq_push(struct roce_shard *s, struct roce_cq *cq, const struct ndsh_cqe *cqe);
+
+/* srq.c: a receive was taken */
+void roce_srq_taken(struct roce_shard *s, struct roce_srq *srq);
 
 /* event.c */
 void roce_qp_event(struct roce_shard *s, struct roce_qp *qp, enum roce_event_type type);

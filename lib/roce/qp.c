@@ -51,6 +51,7 @@ roce_qp_clear(struct roce_qp *qp)
 		.recv_cq = qp->recv_cq,
 		.sq = qp->sq,
 		.rq = qp->rq,
+		.srq = qp->srq,
 		.next_free = ROCE_NONE,
 		.windows = ROCE_NONE,
 	};
@@ -67,6 +68,9 @@ qp_setup(struct roce_qp *qp, const struct roce_qp_cfg *cfg)
 	qp->page = cfg->shared;
 	qp->send_cq = cfg->send_cq;
 	qp->recv_cq = cfg->recv_cq;
+	qp->srq = cfg->srq;
+	if (qp->srq != NULL)
+		qp->srq->users++;
 	ndsh_sq_view(&qp->sq, cfg->shared, &cfg->dims);
 	ndsh_rq_view(&qp->rq, cfg->shared, &cfg->dims);
 	roce_qp_clear(qp);
@@ -78,7 +82,8 @@ roce_qp_create(struct roce_shard *s, const struct roce_qp_cfg *cfg)
 	struct ndsh_qp_layout layout;
 	struct roce_qp *qp;
 
-	if (!ndsh_qp_layout(&cfg->dims, &layout) || !roce_pd_get(s, cfg->pd))
+	if (!ndsh_qp_layout(&cfg->dims, &layout) ||
+		(cfg->srq != NULL && cfg->srq->pd != cfg->pd) || !roce_pd_get(s, cfg->pd))
 		return NULL;
 	qp = qp_take(s);
 	if (qp == NULL) {
@@ -99,6 +104,8 @@ roce_qp_destroy(struct roce_shard *s, struct roce_qp *qp)
 	roce_list_remove(&qp->event_link);
 	roce_list_remove(&qp->send_cq_link);
 	roce_list_remove(&qp->recv_cq_link);
+	if (qp->srq != NULL)
+		qp->srq->users--;
 	roce_pd_put(s, qp->pd);
 	qp_give(s, qp);
 	s->usage.qps--;

@@ -146,11 +146,13 @@ take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 	enum ndsh_fetch got = NDSH_FETCH_EMPTY;
 
 	if (roce_likely(roce_wqe_for_recv(s)))
-		got = ndsh_rq_fetch(&qp->rq, &s->recv);
+		got = ndsh_rq_fetch(qp->srq != NULL ? &qp->srq->rq : &qp->rq, &s->recv);
 	else
 		s->count.wqe_pool_empty++;
 	if (roce_likely(got == NDSH_FETCH_OK)) {
 		qp->rx_wqe = roce_wqe_from_recv(s, &s->recv);
+		if (qp->srq != NULL)
+			roce_srq_taken(s, qp->srq);
 		return true;
 	}
 	if (got == NDSH_FETCH_EMPTY)

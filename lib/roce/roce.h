@@ -25,6 +25,7 @@ struct roce_shard;
 struct roce_qp;
 struct roce_cq;
 struct roce_mr;
+struct roce_srq;
 
 #define ROCE_RD_ATOMIC_MAX 16u /* outstanding reads and atomics of a queue pair, per direction */
 
@@ -34,6 +35,7 @@ struct roce_shard_cfg {
 	uint32_t shard_id;     /* 0..7, part of every QPN */
 	uint32_t max_qps;      /* up to 131072 */
 	uint32_t max_cqs, max_pds;
+	uint32_t max_srqs;     /* 0: no shared receive queues */
 	uint32_t max_mrs;      /* up to 262144, regions and windows */
 	uint32_t max_wqes;     /* pool of requests in flight, all queue pairs together */
 	uint64_t secret[2];    /* from a CSPRNG: QPNs, keys, PSNs derive from it */
@@ -79,12 +81,15 @@ enum roce_event_type {
 	ROCE_EV_QP_ERROR,    /* the queue pair went to error by itself: ev.reason, ev.syndrome */
 	ROCE_EV_CQ_ERROR,    /* overrun */
 	ROCE_EV_CLIENT_BREACH,/* a descriptor broke the contract: end that session */
+	ROCE_EV_SRQ_LIMIT,   /* fewer receives than the limit are left (W-EVT-01) */
+	ROCE_EV_LAST_WQE,    /* in error, takes no more from its shared receive queue (W-EVT-02) */
 };
 struct roce_event {
 	enum roce_event_type type;
-	struct roce_qp *qp; /* COMM_EST, QP_ERROR, CLIENT_BREACH */
+	struct roce_qp *qp; /* COMM_EST, QP_ERROR, CLIENT_BREACH, LAST_WQE */
 	struct roce_cq *cq; /* CQ_ERROR */
-	void *owner;	    /* of the qp or cq */
+	struct roce_srq *srq; /* SRQ_LIMIT */
+	void *owner;	    /* of the qp, cq or srq */
 	uint8_t reason;	    /* enum roce_reason */
 	uint8_t syndrome;
 };
@@ -158,7 +163,7 @@ size_t roce_qp_bytes(void);
 /* Objects alive and pool entries in use: all zero at the end of an orderly life. */
 struct roce_usage {
 	/* mrs: regions and windows; mws: the windows among them */
-	uint32_t qps, cqs, pds, mrs, mws, wqes, timers;
+	uint32_t qps, cqs, pds, mrs, mws, srqs, wqes, timers;
 };
 void roce_shard_usage(const struct roce_shard *s, struct roce_usage *u);
 
@@ -198,6 +203,20 @@ struct roce_cq *roce_cq_create(struct roce_shard *s, void *base, uint32_t depth,
 void *roce_cq_owner(const struct roce_cq *cq);
 bool roce_cq_destroy(struct roce_shard *s, struct roce_cq *cq); /* false: queue pairs use it */
 
+/* ---- shared receive queues ------------------------------------------------------------------- */
+
+/*
+ * Receives that all queue pairs made with it draw from, in the order of posting; each completes at
+ * the queue pair that took it. One whose message finds it empty answers RNR (R-SR-06). shared: the
+ * block of ndsh_srq_bytes(depth, sge), zeroed. NULL: no more, or depth or sge out of range.
+ */
+struct roce_srq *roce_srq_create(struct roce_shard *s, uint32_t pd, void *shared, uint32_t depth,
+	uint32_t sge, void *owner);
+/* One ROCE_EV_SRQ_LIMIT when fewer than limit receives are left, now or later; 0: none. */
+void roce_srq_arm(struct roce_shard *s, struct roce_srq *srq, uint32_t limit);
+/* What is posted vanishes. False, and nothing done: queue pairs use it. */
+bool roce_srq_destroy(struct roce_shard *s, struct roce_srq *srq);
+
 /* ---- queue pairs ---------------------------------------------------------------------------- */
 
 enum roce_qp_state { /* IBTA; SQE does not exist for RC */
@@ -211,12 +230,13 @@ enum roce_qp_state { /* IBTA; SQE does not exist for RC */
 struct roce_qp_cfg {
 	uint32_t pd;
 	struct roce_cq *send_cq, *recv_cq;
+	struct roce_srq *srq; /* of the same PD, or NULL; with one, its own receive ring is not used */
 	void *shared; /* block of ndsh_qp_layout(), zeroed, starts with struct ndsh_qp_page */
 	struct ndsh_qp_dims dims;
 	uint32_t handle; /* ndsh_cqe.qp */
 	void *owner;
 };
-/* NULL: no queue pair or PD left, or dims out of range. Born in RESET. */
+/* NULL: no queue pair left, no such PD, srq of another one, or dims out of range. Born in RESET. */
 struct roce_qp *roce_qp_create(struct roce_shard *s, const struct roce_qp_cfg *cfg);
 /* Silent end: outstanding requests vanish without completions; the QPN rests for long. */
 void roce_qp_destroy(struct roce_shard *s, struct roce_qp *qp);

@@ -9,7 +9,7 @@
 
 /* How many of each a shard has; what follows from cfg alone. */
 struct carve {
-	size_t qps, mrs, cqs, pd_refs, pd_free, wqes, exts, reads, total;
+	size_t qps, mrs, cqs, srqs, pd_refs, pd_free, wqes, exts, reads, total;
 	uint32_t num_exts, num_reads;
 };
 
@@ -28,7 +28,8 @@ cfg_ok(const struct roce_shard_cfg *cfg)
 	return cfg->shard_id < 1u << ROCE_SHARD_BITS && cfg->max_qps >= 1 &&
 	       cfg->max_qps <= MAX_QPS && cfg->max_mrs >= 1 && cfg->max_mrs <= MAX_MRS &&
 	       cfg->max_cqs >= 1 && cfg->max_cqs <= MAX_OTHERS && cfg->max_pds >= 1 &&
-	       cfg->max_pds <= MAX_OTHERS && cfg->max_wqes >= 16 && cfg->max_wqes <= MAX_OTHERS &&
+	       cfg->max_pds <= MAX_OTHERS && cfg->max_srqs <= MAX_OTHERS &&
+	       cfg->max_wqes >= 16 && cfg->max_wqes <= MAX_OTHERS &&
 	       cfg->rto_floor_ns >= RTO_FLOOR_MIN_NS && cfg->window >= 16 && cfg->window <= 4096;
 }
 
@@ -48,6 +49,7 @@ carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
 	c->qps = carve_part(c, cfg->max_qps, sizeof(struct roce_qp));
 	c->mrs = carve_part(c, cfg->max_mrs, sizeof(struct roce_mr));
 	c->cqs = carve_part(c, cfg->max_cqs, sizeof(struct roce_cq));
+	c->srqs = carve_part(c, cfg->max_srqs, sizeof(struct roce_srq));
 	c->pd_refs = carve_part(c, cfg->max_pds, sizeof(uint32_t));
 	c->pd_free = carve_part(c, cfg->max_pds, sizeof(uint32_t));
 	c->wqes = carve_part(c, cfg->max_wqes, sizeof(struct roce_wqe));
@@ -69,7 +71,7 @@ init_lists(struct roce_shard *s)
 {
 	struct roce_link *heads[] = { &s->answers, &s->senders, &s->starved, &s->reads_lru,
 		&s->touched_cqs, &s->fired_cqs, &s->broken_cqs, &s->event_cqs, &s->event_qps,
-		&s->flushing, &s->rings };
+		&s->event_srqs, &s->flushing, &s->rings };
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
 		roce_list_init(heads[i]);
@@ -91,6 +93,10 @@ init_tables(struct roce_shard *s)
 	for (uint32_t i = cfg->max_cqs; i-- > 0;) {
 		s->cqs[i].next_free = s->cq_free;
 		s->cq_free = &s->cqs[i];
+	}
+	for (uint32_t i = cfg->max_srqs; i-- > 0;) {
+		s->srqs[i].next_free = s->srq_free;
+		s->srq_free = &s->srqs[i];
 	}
 	for (uint32_t i = 0; i < cfg->max_pds; i++)
 		s->pd_free[i] = cfg->max_pds - i;
@@ -134,6 +140,7 @@ roce_shard_init(void *mem, const struct roce_shard_cfg *cfg)
 	s->qps = (void *)((char *)mem + c.qps);
 	s->mrs = (void *)((char *)mem + c.mrs);
 	s->cqs = (void *)((char *)mem + c.cqs);
+	s->srqs = (void *)((char *)mem + c.srqs);
 	s->pd_refs = (void *)((char *)mem + c.pd_refs);
 	s->pd_free = (void *)((char *)mem + c.pd_free);
 	roce_qpn_key(cfg->secret, s->qpn_key);

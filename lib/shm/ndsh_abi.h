@@ -170,6 +170,15 @@ struct ndsh_qp_page {
 };
 static_assert(sizeof(struct ndsh_qp_page) == 128, "ABI");
 
+/*
+ * Shared word of a shared receive queue, in front of its receive ring. The daemon writes, the
+ * client reads. A slot is free again when its receive was taken by a message: the daemon has a copy.
+ */
+struct ndsh_srq_page {
+	_Alignas(NDSH_CACHE_LINE) uint32_t taken; /* receives taken so far, mod 2^32 */
+};
+static_assert(sizeof(struct ndsh_srq_page) == 64, "ABI");
+
 /* Arm types inside the arm word: strength grows with the number (R-CQ-18). */
 enum ndsh_arm { NDSH_ARM_NONE = 0, NDSH_ARM_ERRORS = 1, NDSH_ARM_SOLICITED = 2, NDSH_ARM_ANY = 3 };
 #define NDSH_ARM_WORD(type, n) ((uint64_t)(type) << 62 | ((n)&NDSH_ARM_SEQ_MASK))

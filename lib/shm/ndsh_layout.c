@@ -59,6 +59,29 @@ ndsh_cq_bytes(uint32_t depth)
 	return (uint32_t)sizeof(struct ndsh_cq_page) + depth * (uint32_t)sizeof(struct ndsh_cqe);
 }
 
+uint32_t
+ndsh_srq_bytes(uint32_t depth, uint32_t sge)
+{
+	uint32_t end = sizeof(struct ndsh_srq_page);
+
+	if (!is_depth(depth, 1, NDSH_DEPTH_MAX) || sge < 1 || sge > NDSH_SGE_MAX)
+		return 0;
+	(void)carve(&end, depth * (uint32_t)sizeof(struct ndsh_rwr));
+	(void)carve(&end, side_bytes(depth, sge));
+	return end;
+}
+
+void
+ndsh_srq_view(struct ndsh_rq *rq, void *base, uint32_t depth, uint32_t sge)
+{
+	uint32_t end = sizeof(struct ndsh_srq_page);
+	uint8_t *b = base;
+
+	*rq = (struct ndsh_rq){.depth = depth, .sge_max = sge};
+	rq->ring = (void *)(b + carve(&end, depth * (uint32_t)sizeof(struct ndsh_rwr)));
+	rq->sge = (void *)(b + end);
+}
+
 void
 ndsh_sq_view(struct ndsh_sq *sq, void *base, const struct ndsh_qp_dims *d)
 {

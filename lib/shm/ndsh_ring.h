@@ -29,6 +29,9 @@ bool ndsh_qp_layout(const struct ndsh_qp_dims *d, struct ndsh_qp_layout *l);
 #define NDSH_INLINE_STRIDE(inline_bytes) (((inline_bytes) + 15u) & ~15u)
 /* Bytes of a CQ block of depth entries, a power of two, 2..NDSH_CQ_DEPTH_MAX; else 0. */
 uint32_t ndsh_cq_bytes(uint32_t depth);
+/* Bytes of a block of a shared receive queue; 0 if depth (a power of two, 1..NDSH_DEPTH_MAX) or sge
+ * (1..NDSH_SGE_MAX) is out of range. */
+uint32_t ndsh_srq_bytes(uint32_t depth, uint32_t sge);
 
 /* ---- client: producing descriptors --------------------------------------------------- */
 
@@ -48,6 +51,7 @@ struct ndsh_rq {
 /* Make views of the block at base. */
 void ndsh_sq_view(struct ndsh_sq *sq, void *base, const struct ndsh_qp_dims *d);
 void ndsh_rq_view(struct ndsh_rq *rq, void *base, const struct ndsh_qp_dims *d);
+void ndsh_srq_view(struct ndsh_rq *rq, void *base, uint32_t depth, uint32_t sge);
 
 /* Put a request in the next slot; the caller knows that it is free. wr->ctrl carries op, num_sge
  * and flags without phase; sge has num_sge entries (unless INLINE: then data has inline_bytes). */
@@ -84,6 +88,8 @@ enum ndsh_fetch {
 /* Is there a descriptor? No side effect; the daemon's cheap look at a ring. */
 bool ndsh_sq_ready(const struct ndsh_sq *sq);
 bool ndsh_rq_ready(const struct ndsh_rq *rq);
+/* Are there at least n? Slots are filled in order, so one load tells. */
+bool ndsh_rq_holds(const struct ndsh_rq *rq, uint32_t n);
 /* Each shared byte is read once. Only num_sge entries of sge[] and bytes of inl[] (rounded up to
  * whole words) are written. BROKEN leaves the index where it is, and *out undefined. */
 enum ndsh_fetch ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out);

@@ -33,6 +33,17 @@ ndsh_rq_ready(const struct ndsh_rq *rq)
 	return ctrl >> 31 == ndsh_phase(rq->next, rq->depth);
 }
 
+bool
+ndsh_rq_holds(const struct ndsh_rq *rq, uint32_t n)
+{
+	uint32_t last = rq->next + n - 1;
+
+	if (n == 0 || n > rq->depth)
+		return n == 0;
+	return ndsh_load32(&rq->ring[last & (rq->depth - 1)].ctrl) >> 31 ==
+	       ndsh_phase(last, rq->depth);
+}
+
 enum ndsh_fetch
 ndsh_rq_fetch(struct ndsh_rq *rq, struct ndsh_recv *out)
 {

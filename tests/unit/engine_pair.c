@@ -118,6 +118,7 @@ side_qp(struct pair *p, struct pair_side *d, unsigned i)
 			.pd = d->pd,
 			.send_cq = d->cq,
 			.recv_cq = d->cq,
+			.srq = d->srq,
 			.shared = d->q[i].block,
 			.dims = d->dims,
 			.handle = i,
@@ -131,6 +132,15 @@ side_qp(struct pair *p, struct pair_side *d, unsigned i)
 }
 
 static void
+side_srq(struct pair_side *d, uint32_t depth, uint32_t sge)
+{
+	d->srq_page = zalloc(ndsh_srq_bytes(depth, sge));
+	d->srq = roce_srq_create(d->shard, d->pd, d->srq_page, depth, sge, d);
+	need(d->srq != NULL, "shared receive queue");
+	ndsh_srq_view(&d->srq_rq, d->srq_page, depth, sge);
+}
+
+static void
 side_new(struct pair *p, unsigned side)
 {
 	struct pair_side *d = &p->side[side];
@@ -140,6 +150,7 @@ side_new(struct pair *p, unsigned side)
 		.max_qps = PAIR_QPS,
 		.max_cqs = 4,
 		.max_pds = 4,
+		.max_srqs = 1,
 		.max_mrs = 64,
 		.max_wqes = o->max_wqes,
 		.secret = { 1, side },
@@ -162,6 +173,8 @@ side_new(struct pair *p, unsigned side)
 	ndsh_cq_reader_view(&d->reader, d->cq_mem, o->cq_depth);
 	d->dims = (struct ndsh_qp_dims){ .sq_depth = o->sq_depth, .rq_depth = o->rq_depth,
 		.sq_sge = 16, .rq_sge = 16, .inline_bytes = 256 };
+	if (side == 1 && o->srq_depth != 0)
+		side_srq(d, o->srq_depth, 16);
 	for (unsigned i = 0; i < o->qps; i++)
 		side_qp(p, d, i);
 }
@@ -206,12 +219,16 @@ side_free(struct pair *p, struct pair_side *d)
 	need(roce_cq_destroy(d->shard, d->cq), "completion queue in use");
 	if (d->mr != NULL)
 		roce_mr_deregister(d->shard, d->mr);
+	if (d->srq != NULL)
+		need(roce_srq_destroy(d->shard, d->srq), "shared receive queue in use");
 	need(roce_pd_destroy(d->shard, d->pd), "PD in use");
 	roce_shard_usage(d->shard, &u);
-	need(u.qps + u.cqs + u.pds + u.mrs + u.wqes + u.timers == 0, "something is left over");
+	need(u.qps + u.cqs + u.pds + u.mrs + u.srqs + u.wqes + u.timers == 0,
+		"something is left over");
 	need(roce_shard_counters(d->shard)->internal_errors == 0, "internal error");
 	free(d->mem);
 	free(d->cq_mem);
+	free(d->srq_page);
 	free(d->arena);
 }
 
@@ -260,8 +277,9 @@ void
 pair_recv(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t at, uint32_t bytes)
 {
 	struct ndsh_sge sge = pair_sge(p, side, at, bytes);
+	struct pair_side *d = &p->side[side];
 
-	ndsh_rq_push(&p->side[side].q[i].rq, context, &sge, 1);
+	ndsh_rq_push(d->srq != NULL ? &d->srq_rq : &d->q[i].rq, context, &sge, 1);
 }
 
 void

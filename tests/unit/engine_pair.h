@@ -23,6 +23,7 @@ struct pair_opts { /* zero: a default */
 	uint8_t retry, rnr_retry, timeout_code, min_rnr_code, max_rd, max_dest_rd; /* 255: zero */
 	uint64_t delay_ns; /* of the wire */
 	uint32_t rnr_give_up_ms;
+	uint32_t srq_depth; /* not 0: side 1's queue pairs share a receive queue */
 };
 
 struct pair_side {
@@ -34,6 +35,9 @@ struct pair_side {
 	struct roce_cq *cq;
 	struct ndsh_cq_reader reader;
 	struct ndsh_qp_dims dims;
+	struct roce_srq *srq; /* or NULL */
+	struct ndsh_srq_page *srq_page;
+	struct ndsh_rq srq_rq;
 	struct {
 		struct roce_qp *qp;
 		void *block;

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Shared receive queues: a receive ring that several queue pairs take from. How many receives wait
+ * there the client alone knows; whether fewer than a limit do, one slot's phase bit tells.
+ */
+#include "roce/internal.h"
+
+struct roce_srq *
+roce_srq_create(struct roce_shard *s, uint32_t pd, void *shared, uint32_t depth, uint32_t sge,
+	void *owner)
+{
+	struct roce_srq *srq = s->srq_free;
+
+	if (srq == NULL || ndsh_srq_bytes(depth, sge) == 0 || !roce_pd_get(s, pd))
+		return NULL;
+	s->srq_free = srq->next_free;
+	*srq = (struct roce_srq){ .page = shared, .pd = pd, .owner = owner, .used = true };
+	ndsh_srq_view(&srq->rq, shared, depth, sge);
+	s->usage.srqs++;
+	return srq;
+}
+
+/* W-EVT-01: once. */
+static void
+judge(struct roce_shard *s, struct roce_srq *srq)
+{
+	if (srq->limit == 0 || ndsh_rq_holds(&srq->rq, srq->limit))
+		return;
+	srq->limit = 0;
+	roce_list_join(&s->event_srqs, &srq->event);
+}
+
+void
+roce_srq_arm(struct roce_shard *s, struct roce_srq *srq, uint32_t limit)
+{
+	srq->limit = limit;
+	judge(s, srq);
+}
+
+/* Release: who sees the slot free may write it. */
+void
+roce_srq_taken(struct roce_shard *s, struct roce_srq *srq)
+{
+	__atomic_store_n(&srq->page->taken, srq->rq.next, __ATOMIC_RELEASE);
+	judge(s, srq);
+}
+
+bool
+roce_srq_destroy(struct roce_shard *s, struct roce_srq *srq)
+{
+	roce_assert(srq->used);
+	if (srq->users != 0)
+		return false;
+	roce_list_remove(&srq->event);
+	roce_pd_put(s, srq->pd);
+	srq->used = false;
+	srq->next_free = s->srq_free;
+	s->srq_free = srq;
+	s->usage.srqs--;
+	return true;
+}
