@@ -62,7 +62,7 @@ check_window(const struct side *s)
 	CHECK(s->buf[WINDOW_AT - 1] == 0 && s->buf[WINDOW_AT + WINDOW_BYTES] == 0);
 }
 
-/* checks R-INV-08, R-INV-14: it writes through our window, invalidates it, and writes again. */
+/* It writes through our window, invalidates it, and writes again. */
 void
 scenario_stranger_invalidates(struct pair *p)
 {
@@ -90,7 +90,7 @@ scenario_stranger_invalidates(struct pair *p)
 	side_close(&p->a);
 }
 
-/* checks R-INV-07, W-INV-05: we write through its window, invalidate it, and write again. */
+/* We write through its window, invalidate it, and write again. */
 void
 scenario_stranger_is_invalidated(struct pair *p)
 {

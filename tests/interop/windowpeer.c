@@ -3,15 +3,16 @@
  * windowpeer PORT: in the guest, the peer of tests of remote invalidation. Accepts one connection,
  * whose first message says what is to be done:
  *
- *   'T' address token bytes: a window of the other side. Write to it, invalidate it with a send,
- * and write again, which must be refused. 'O': bind a window of our own, tell it the same way, and
- * receive the send that invalidates it. The next write that the other side tries must be refused.
+ * - 'T' address token bytes: a window of the other side. Write to it, invalidate it with a send,
+ *   and write again, which must be refused.
+ *
+ * - 'O': bind a window of our own, tell it the same way, and receive the send that invalidates it.
+ *   The next write that the other side tries must be refused.
  *
  * Exit status 0: all went as it must; 1: a line says what did not.
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <poll.h>
 #include <rdma/rdma_cma.h>
 #include <stdint.h>
 #include <stdio.h>
