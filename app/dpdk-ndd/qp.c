@@ -6,6 +6,7 @@
 #include "log.h"
 #include "session.h"
 
+#define FLUSH_PORTIONS_MAX 64 /* several times the deepest queues */
 #define QPN_TRIES 8 /* numbers that the CM still keeps out of use are passed over */
 
 struct qp_create {
@@ -176,6 +177,31 @@ ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp, bool drained)
 		ndd_shard_call(s->shard, on_shard_qp_error, qp);
 }
 
+struct qp_flush {
+	struct ndd_qp *qp;
+	bool done;
+};
+
+static void
+on_shard_qp_flush(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct qp_flush *f = arg;
+
+	(void)now_ns;
+	f->done = roce_qp_flush(shard->engine, f->qp->engine);
+}
+
+/* A turn flushes a portion: all that was posted before the end is to be found in the completion
+ * queue (R-DISC-12). A client that goes on posting meanwhile is not waited for. */
+static void
+flush_all(struct ndd_session *s, struct ndd_qp *qp)
+{
+	struct qp_flush f = {.qp = qp};
+
+	for (int i = 0; i < FLUSH_PORTIONS_MAX && !f.done; i++)
+		ndd_shard_call(s->shard, on_shard_qp_flush, &f);
+}
+
 /* The connection is told first: the peer must not be left with half of it (R-DISC-12). */
 nd_status
 ndd_qp_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
@@ -188,6 +214,7 @@ ndd_qp_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (qp->conn != NULL)
 		ndd_conn_qp_gone(qp->conn);
 	ndd_qp_to_error(s, qp, false);
+	flush_all(s, qp);
 	ndd_qp_free(s, qp);
 	return ND_SUCCESS;
 }

@@ -74,7 +74,7 @@ fail_users(struct roce_shard *s, struct roce_cq *cq)
 void
 roce_shard_publish(struct roce_shard *s)
 {
-	struct roce_link *l;
+	struct roce_link *l, *next;
 
 	while ((l = roce_list_first(&s->broken_cqs)) != NULL) {
 		roce_list_remove(l);
@@ -85,9 +85,12 @@ roce_shard_publish(struct roce_shard *s)
 	for (l = s->touched_cqs.next; l != &s->touched_cqs; l = l->next)
 		ndsh_cq_publish(&roce_container(l, struct roce_cq, touched)->ring);
 	ndsh_full_barrier();
-	while ((l = roce_list_first(&s->touched_cqs)) != NULL) {
+	for (l = s->touched_cqs.next; l != &s->touched_cqs; l = next) {
 		struct roce_cq *cq = roce_container(l, struct roce_cq, touched);
 
+		next = l->next;
+		if (roce_unlikely(cq->flushing > 0)) /* first all, then the word of it (R-CQ-17) */
+			continue;
 		roce_list_remove(l);
 		if (ndsh_cq_fire(&cq->ring))
 			roce_list_join(&s->fired_cqs, &cq->fired);

@@ -27,6 +27,26 @@ stop_sending(struct roce_shard *s, struct roce_qp *qp)
 }
 
 void
+roce_flush_join(struct roce_shard *s, struct roce_qp *qp)
+{
+	if (roce_linked(&qp->flush_link))
+		return;
+	roce_list_append(&s->flushing, &qp->flush_link);
+	qp->send_cq->flushing++;
+	qp->recv_cq->flushing++;
+}
+
+static void
+flush_leave(struct roce_qp *qp)
+{
+	if (!roce_linked(&qp->flush_link))
+		return;
+	roce_list_remove(&qp->flush_link);
+	qp->send_cq->flushing--;
+	qp->recv_cq->flushing--;
+}
+
+void
 roce_qp_error(
 	struct roce_shard *s, struct roce_qp *qp, enum roce_reason reason, uint8_t syndrome)
 {
@@ -48,7 +68,7 @@ roce_qp_error(
 	roce_list_remove(&qp->ring_link);
 	__atomic_store_n(&qp->page->sq_polled, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&qp->page->dead, 1, __ATOMIC_RELEASE);
-	roce_list_join(&s->flushing, &qp->flush_link);
+	roce_flush_join(s, qp);
 }
 
 void
@@ -146,11 +166,24 @@ roce_flush_some(struct roce_shard *s, uint32_t budget)
 	while (budget > 0 && (l = roce_list_first(&s->flushing)) != NULL) {
 		struct roce_qp *qp = roce_container(l, struct roce_qp, flush_link);
 
-		roce_list_remove(l);
-		if (!flush_qp(s, qp, &budget))
+		if (flush_qp(s, qp, &budget)) {
+			flush_leave(qp);
+		} else {
+			roce_list_remove(l);
 			roce_list_append(&s->flushing, l);
+		}
 	}
 	return budget < start;
+}
+
+bool
+roce_qp_flush(struct roce_shard *s, struct roce_qp *qp)
+{
+	uint32_t budget = ROCE_FLUSH_BUDGET;
+
+	if (roce_linked(&qp->flush_link) && flush_qp(s, qp, &budget))
+		flush_leave(qp);
+	return !roce_linked(&qp->flush_link);
 }
 
 void
@@ -161,7 +194,7 @@ roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp)
 	qp->answer = ROCE_ANSWER_NONE;
 	stop_sending(s, qp);
 	roce_mw_unbind_all(s, qp);
-	roce_list_remove(&qp->flush_link);
+	flush_leave(qp);
 	while ((w = qp->wq_head) != NULL) {
 		qp->wq_head = w->next;
 		roce_wqe_free(s, w);

@@ -161,6 +161,7 @@ struct roce_cq {
 	struct roce_link send_qps, recv_qps;
 	void *owner;
 	struct roce_cq *next_free;
+	uint32_t flushing; /* queue pairs in the list of those, once for each side here */
 	bool used, dead, event_pending;
 };
 
@@ -413,6 +414,8 @@ void roce_qp_error(
 	struct roce_shard *s, struct roce_qp *qp, enum roce_reason reason, uint8_t syndrome);
 void roce_qp_fail_wqe(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 	enum ndsh_wc_status status, enum roce_reason reason, uint8_t syndrome);
+/* Into the list of those to be flushed. */
+void roce_flush_join(struct roce_shard *s, struct roce_qp *qp);
 bool roce_flush_some(struct roce_shard *s, uint32_t budget);
 /* Everything in flight vanishes without completions. */
 void roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp);

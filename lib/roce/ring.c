@@ -27,7 +27,7 @@ roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns)
 {
 	s->now_ns = now_ns;
 	if (qp->state == ROCE_QPS_ERR)
-		roce_list_join(&s->flushing, &qp->flush_link);
+		roce_flush_join(s, qp);
 	else if (qp->state >= ROCE_QPS_RTS)
 		ring_watch(s, qp); /* else the way to RTS looks at the ring */
 }

@@ -286,6 +286,9 @@ enum roce_modify {
  * following turns. To RESET: requests vanish. On failure nothing changed. */
 enum roce_modify roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns,
 	enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr);
+/* Flush more of a queue pair in ERR, a portion per call; false: there is still more. Who destroys it
+ * and wants its entries to be there asks until it is true. */
+bool roce_qp_flush(struct roce_shard *s, struct roce_qp *qp);
 /* New next-hop MAC addresses of a path in use. */
 void roce_qp_set_macs(struct roce_qp *qp, const uint8_t smac[6], const uint8_t dmac[6]);
 

@@ -9,7 +9,8 @@ from links import Memif
 from sandbox import Failure, run, scratch, until
 from transfer_cases import perf
 
-SCENARIOS = """full-cq no-receive late-receive long-send wrong-key out-of-bounds no-right dead-key
+SCENARIOS = """flush flush-connected close-deep flush-race
+    full-cq no-receive late-receive long-send wrong-key out-of-bounds no-right dead-key
     foreign-memory notify no-listener no-neighbour no-route reject private-data port-in-use disconnect
     cancel window window-refuses window-not-local window-misuse window-rebind window-of-another
     window-busy window-ends invalidated invalidate-under-way invalidate-unbound remote-invalidate

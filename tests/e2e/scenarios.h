@@ -18,6 +18,12 @@ void scenario_dead_key(struct pair *p);
 void scenario_foreign_memory(struct pair *p);
 void scenario_notify(struct pair *p);
 
+/* flush.c */
+void scenario_flush(struct pair *p);
+void scenario_flush_connected(struct pair *p);
+void scenario_close_deep(struct pair *p);
+void scenario_flush_race(struct pair *p);
+
 /* connections.c */
 void scenario_no_listener(struct pair *p);
 void scenario_no_neighbour(struct pair *p);

@@ -184,6 +184,7 @@ struct sim_cq {
 	bool events;  /* waits for wake-ups instead of polling */
 	bool waiting; /* armed, nothing left to poll */
 	enum ndsh_arm armed;
+	unsigned late_turns; /* that a wake-up is owed */
 };
 
 /* One end of a connection. */
