@@ -13,9 +13,9 @@ SCENARIOS = """flush flush-connected close-deep flush-race
     full-cq no-receive late-receive long-send wrong-key out-of-bounds no-right dead-key
     foreign-memory notify no-listener no-neighbour no-route reject private-data port-in-use disconnect
     cancel window window-refuses window-not-local window-misuse window-rebind window-of-another
-    window-busy window-ends invalidated invalidate-under-way invalidate-unbound remote-invalidate
-    remote-invalidate-then-write remote-invalidate-first remote-invalidate-bad-token
-    remote-invalidate-solicited""".split()
+    window-busy window-ends window-limit invalidated invalidate-under-way invalidate-unbound
+    remote-invalidate remote-invalidate-then-write remote-invalidate-first
+    remote-invalidate-bad-token remote-invalidate-solicited""".split()
 
 
 def scenario(link, name, family, *more):

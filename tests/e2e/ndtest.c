@@ -51,6 +51,7 @@ static const struct {
 	{"window-of-another", scenario_window_of_another},
 	{"window-busy", scenario_window_busy},
 	{"window-ends", scenario_window_ends},
+	{"window-limit", scenario_window_limit},
 	{"invalidated", scenario_invalidated},
 	{"invalidate-under-way", scenario_invalidate_under_way},
 	{"invalidate-unbound", scenario_invalidate_unbound},

@@ -48,6 +48,7 @@ void scenario_window_rebind(struct pair *p);
 void scenario_window_of_another(struct pair *p);
 void scenario_window_busy(struct pair *p);
 void scenario_window_ends(struct pair *p);
+void scenario_window_limit(struct pair *p);
 
 /* invalidations.c */
 void scenario_invalidated(struct pair *p);

@@ -230,3 +230,26 @@ scenario_window_ends(struct pair *p)
 	WANT(ND_SUCCESS, nd_mw_close(mw));
 	pair_close(p);
 }
+
+/* Windows and regions share the limit of a session; the end of the session gives all back. */
+void
+scenario_window_limit(struct pair *p)
+{
+	struct nd_mw *mw = NULL, *one_more;
+	struct nd_mr *region;
+	uint32_t made = 0;
+	nd_status status;
+
+	side_open(&p->a, 64);
+	while ((status = nd_mw_create(p->a.pd, &one_more)) == ND_SUCCESS) {
+		mw = one_more;
+		made++;
+	}
+	WANT(ND_INSUFFICIENT_RESOURCES, status);
+	CHECK(made >= 1000);
+	WANT(ND_INSUFFICIENT_RESOURCES, nd_mr_register(p->a.pd, p->a.buf, PAGE, 0, &region));
+	WANT(ND_SUCCESS, nd_mw_close(mw));
+	WANT(ND_SUCCESS, nd_mr_register(p->a.pd, p->a.buf, PAGE, 0, &region));
+	WANT(ND_INSUFFICIENT_RESOURCES, nd_mw_create(p->a.pd, &one_more));
+	side_close(&p->a);
+}
