@@ -91,15 +91,10 @@ release_qp(struct ndd_conn *c)
 void
 ndd_conn_over(struct ndd_conn *c)
 {
-	struct ndd *d = c->session->daemon;
-
 	if (c->cm != NULL)
-		roce_cm_destroy(d->cm, ndd_now_ns(), c->cm);
+		roce_cm_destroy(c->session->daemon->cm, ndd_now_ns(), c->cm);
 	c->cm = NULL;
 	release_qp(c);
-	if (c->ephemeral)
-		ndd_ephemeral_give(d, c->local.port);
-	c->ephemeral = false;
 	c->state = NDD_CONN_OVER;
 	c->deadline_ns = UINT64_MAX;
 }
@@ -121,6 +116,7 @@ ndd_conn_fail(struct ndd_conn *c, nd_status status, const struct roce_cm_event *
 	case NDD_CONN_CLOSING:
 		tell_end(c, status);
 		break;
+	case NDD_CONN_BOUND:
 	case NDD_CONN_OFFERED: /* Accept will say so (R-CONN-21) */
 	case NDD_CONN_FLUSHING:
 	case NDD_CONN_OVER:
@@ -133,6 +129,7 @@ void
 ndd_conn_free(struct ndd_session *s, struct ndd_conn *c)
 {
 	ndd_conn_over(c);
+	ndd_port_give(&c->port);
 	TAILQ_REMOVE(&s->daemon->conns, c, next);
 	ndd_slots_remove(&s->conns, c->id);
 	free(c);
@@ -293,7 +290,7 @@ ndd_conn_shard_event(struct ndd *d, const struct ndd_event *ev)
 		return;
 	if (ev->type == ROCE_EV_QP_ERROR)
 		qp_died(s, qp, ev);
-	else if (qp->conn != NULL && qp->conn->cm != NULL)
+	else if (ev->type == ROCE_EV_COMM_EST && qp->conn != NULL && qp->conn->cm != NULL)
 		roce_cm_established(d->cm, ndd_now_ns(), qp->conn->cm);
 }
 

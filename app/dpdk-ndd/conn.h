@@ -9,6 +9,7 @@
 #include "session.h"
 
 enum ndd_conn_state {
+	NDD_CONN_BOUND,	      /* active: has a local port */
 	NDD_CONN_RESOLVING,   /* active: asking for the next hop */
 	NDD_CONN_REQUESTED,   /* active: REQ sent */
 	NDD_CONN_REPLIED,     /* active: REP came, the client is to complete */
@@ -29,8 +30,9 @@ struct ndd_conn {
 	uint32_t id, listener;
 	enum ndd_conn_state state;
 	bool told_end;	 /* the client knows that it is over */
-	bool ephemeral;	 /* the local port is one that we chose */
+	bool bound;	 /* by BIND: after a failure it may connect again */
 	bool brought_up; /* the queue pair went beyond INIT for it */
+	struct ndd_port port; /* local: from BIND, CONNECT or ACCEPT on, until the client closes it */
 	struct roce_cm_addr local, remote;
 	struct net_nexthop hop;
 	struct roce_cm_qp_params peer;
@@ -65,6 +67,8 @@ void ndd_conn_shard_event(struct ndd *d, const struct ndd_event *ev);
 /* ---- conn_qp.c ---- */
 
 uint8_t ndd_mtu_code(uint32_t bytes);
+/* How often the peer is to try again when no receive is posted here. */
+uint8_t ndd_conn_rnr_retry(const struct ndd_conn *c);
 /* Table 3.5: the queue pair to RTR and RTS, acknowledged by its shard. */
 bool ndd_conn_bring_up(struct ndd_conn *c);
 /* Ask for the next hop. ND_PENDING: not known yet. */
@@ -78,11 +82,5 @@ void ndd_conn_send_request(struct ndd_conn *c, uint64_t now_ns);
 void ndd_conn_replied(struct ndd_conn *c, const struct roce_cm_event *ev);
 void ndd_conn_requested(struct ndd *d, const struct roce_cm_event *ev);
 void ndd_conn_send_reply(struct ndd_conn *c, uint64_t now_ns);
-
-/* ---- listener.c ---- */
-
-/* A local CM port of the dynamic range that nobody uses; 0: none left. */
-uint16_t ndd_ephemeral_take(struct ndd *d);
-void ndd_ephemeral_give(struct ndd *d, uint16_t port);
 
 #endif

@@ -16,10 +16,8 @@ is_unspecified(const uint8_t ip[16])
 }
 
 static nd_status
-check(struct ndd_session *s, const struct ndsh_connect *m, struct ndd_qp *qp)
+check(const struct ndsh_connect *m, const struct ndd_qp *qp)
 {
-	struct net_ip ip;
-
 	if (qp == NULL)
 		return ND_INVALID_HANDLE;
 	if (qp->conn != NULL)
@@ -30,9 +28,64 @@ check(struct ndd_session *s, const struct ndsh_connect *m, struct ndd_qp *qp)
 		return ND_INVALID_BUFFER_SIZE;
 	if (is_unspecified(m->remote.ip))
 		return ND_BAD_NETWORK_NAME;
-	memcpy(ip.b, m->local.ip, 16);
-	if (!is_unspecified(ip.b) && net_local_port(s->daemon->net, &ip) < 0)
+	return ND_SUCCESS;
+}
+
+/* A connection with a local address and port. */
+static nd_status
+bind_new(struct ndd_session *s, const struct ndsh_addr *local, struct ndd_conn **out)
+{
+	struct roce_cm_addr addr = {.port = local->port};
+	struct ndd_conn *c;
+	struct net_ip ip;
+	nd_status status;
+
+	memcpy(ip.b, is_unspecified(local->ip) ? s->ip : local->ip, 16);
+	if (net_local_port(s->daemon->net, &ip) < 0)
 		return ND_INVALID_ADDRESS;
+	memcpy(addr.gid.raw, ip.b, 16);
+	c = ndd_conn_new(s, NDD_CONN_BOUND);
+	if (c == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	status = ndd_port_take(&s->daemon->ports, &c->port, NDD_PORT_CONNECTOR, &addr);
+	if (status != ND_SUCCESS) {
+		ndd_conn_free(s, c);
+		return status;
+	}
+	c->local = c->port.addr;
+	*out = c;
+	return ND_SUCCESS;
+}
+
+nd_status
+ndd_conn_bind(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_bind *m = msg;
+	struct ndd_conn *c;
+	nd_status status = bind_new(s, &m->addr, &c);
+
+	if (status != ND_SUCCESS)
+		return status;
+	c->bound = true;
+	r->bind.conn = c->id;
+	r->bind.addr = m->addr;
+	memcpy(r->bind.addr.ip, c->local.gid.raw, 16);
+	r->bind.addr.port = c->local.port;
+	return ND_SUCCESS;
+}
+
+/* The connection of a BIND, fresh or after an attempt that came to nothing (R-CONN-03). */
+static nd_status
+find_bound(struct ndd_session *s, uint32_t id, struct ndd_conn **out)
+{
+	struct ndd_conn *c = ndd_slots_get(&s->conns, id);
+
+	if (c == NULL)
+		return ND_INVALID_HANDLE;
+	if (!c->bound || c->told_end || c->brought_up ||
+		(c->state != NDD_CONN_BOUND && c->state != NDD_CONN_OVER))
+		return ND_INVALID_DEVICE_STATE;
+	*out = c;
 	return ND_SUCCESS;
 }
 
@@ -47,26 +100,16 @@ ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_connect *m = msg;
 	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
-	nd_status status = check(s, m, qp);
+	nd_status status = check(m, qp);
 	struct ndd_conn *c;
 
+	if (status == ND_SUCCESS)
+		status = m->bound ? find_bound(s, m->conn, &c) : bind_new(s, &m->local, &c);
 	if (status != ND_SUCCESS)
 		return status;
-	c = ndd_conn_new(s, NDD_CONN_RESOLVING);
-	if (c == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
-	memcpy(c->local.gid.raw, is_unspecified(m->local.ip) ? s->ip : m->local.ip, 16);
+	c->state = NDD_CONN_RESOLVING;
 	memcpy(c->remote.gid.raw, m->remote.ip, 16);
 	c->remote.port = m->remote.port;
-	c->local.port = m->local.port;
-	if (c->local.port == 0) {
-		c->local.port = ndd_ephemeral_take(s->daemon);
-		c->ephemeral = c->local.port != 0;
-	}
-	if (c->local.port == 0) {
-		ndd_conn_free(s, c);
-		return ND_TOO_MANY_ADDRESSES;
-	}
 	c->qp = qp;
 	qp->conn = c;
 	c->inbound = limit(m->inbound_reads);

@@ -70,6 +70,7 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return ND_CONNECTION_ACTIVE;
 	if (qp->failed)
 		return ND_INVALID_DEVICE_STATE;
+	(void)ndd_port_take(&s->daemon->ports, &c->port, NDD_PORT_ACCEPTED, &c->local);
 	c->qp = qp;
 	qp->conn = c;
 	c->inbound = least(c->inbound, m->inbound_reads);

@@ -11,6 +11,7 @@
 
 #include "config/config.h"
 #include "net/net.h"
+#include "ports.h"
 #include "roce/cm.h"
 #include "shard.h"
 
@@ -55,8 +56,7 @@ struct ndd {
 	bool conns_fresh; /* a connection waits for its first step, or has a new deadline */
 	struct ndd_mad mad[NDD_MADS_WAITING];
 	uint32_t mads_waiting, mad_psn;
-	uint64_t ephemeral[16384 / 64]; /* local CM ports 49152.. in use */
-	uint32_t ephemeral_next;
+	struct ndd_ports ports;
 	uint64_t links_look_ns;
 	bool stopping, mlock_refused;
 };

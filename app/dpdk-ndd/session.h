@@ -64,8 +64,7 @@ struct ndd_listener {
 	uint32_t id;
 	struct ndd_session *session;
 	struct roce_cm_listener *cm;
-	struct roce_cm_addr addr;
-	bool ephemeral;
+	struct ndd_port port;
 };
 
 /* Messages that the socket had no room for. */
@@ -135,6 +134,7 @@ struct ndd_reply {
 		struct ndsh_mw_create_reply mw;
 		struct ndsh_qp_create_reply qp;
 		struct ndsh_listener_create_reply listener;
+		struct ndsh_bind_reply bind;
 		uint8_t bytes[NDSH_MSG_BYTES];
 	};
 	int fd;	     /* goes with the reply and is closed afterwards; -1: none */
@@ -182,7 +182,7 @@ void ndd_conn_qp_failed(struct ndd_conn *c);
 /* ---- listener.c, conn.c, conn_passive.c ---- */
 
 ndd_handler ndd_listener_create, ndd_listener_destroy;
-ndd_handler ndd_conn_connect, ndd_conn_complete, ndd_conn_accept, ndd_conn_reject,
+ndd_handler ndd_conn_bind, ndd_conn_connect, ndd_conn_complete, ndd_conn_accept, ndd_conn_reject,
 	ndd_conn_disconnect, ndd_conn_destroy;
 void ndd_listener_free(struct ndd_session *s, struct ndd_listener *l);
 void ndd_conn_free(struct ndd_session *s, struct ndd_conn *c);

@@ -155,6 +155,7 @@ static ndd_handler *const handlers[NDSH_MSG_TYPE_COUNT] = {
 	[NDSH_MSG_COMPLETE_CONNECT] = ndd_conn_complete,
 	[NDSH_MSG_ACCEPT] = ndd_conn_accept,
 	[NDSH_MSG_REJECT] = ndd_conn_reject,
+	[NDSH_MSG_BIND] = ndd_conn_bind,
 	[NDSH_MSG_DISCONNECT] = ndd_conn_disconnect,
 	[NDSH_MSG_CONN_DESTROY] = ndd_conn_destroy,
 };

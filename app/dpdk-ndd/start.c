@@ -177,7 +177,7 @@ start_cm(struct ndd *d)
 
 	if (getrandom(cfg.secret, sizeof(cfg.secret), 0) != sizeof(cfg.secret))
 		return false;
-	d->ephemeral_next = (uint32_t)cfg.secret[0];
+	d->ports.next = (uint32_t)cfg.secret[0];
 	d->cm_bytes = roce_cm_bytes(&cfg);
 	mem = d->cm_bytes == 0 ? NULL : ndd_numa_alloc(d->cm_bytes, -1);
 	d->cm = mem == NULL ? NULL : roce_cm_init(mem, &cfg);

@@ -31,7 +31,7 @@ keep_private(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 {
 	c->priv_bytes = ev->priv_bytes < sizeof(c->priv) ? ev->priv_bytes : sizeof(c->priv);
 	memcpy(c->priv, ev->priv, c->priv_bytes);
-	c->has_peer = true;
+	c->has_priv = true;
 }
 
 static void
@@ -41,6 +41,7 @@ keep_peer(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 	c->peer = ev->remote;
 	c->inbound_reads = ev->inbound_reads;
 	c->outbound_reads = ev->outbound_reads;
+	c->has_peer = true;
 	keep_private(c, ev);
 }
 
@@ -177,7 +178,7 @@ nd_connector_private_data(struct nd_connector *c, void *buf, uint32_t *bytes)
 	if (bytes == NULL)
 		return ND_INVALID_PARAMETER;
 	pthread_mutex_lock(&c->adapter->lock);
-	if (c->has_peer) { /* R-CONN-08 */
+	if (c->has_priv) { /* R-CONN-08 */
 		uint32_t room = buf != NULL ? *bytes : 0;
 
 		if (room > 0)

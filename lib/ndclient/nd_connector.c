@@ -116,18 +116,31 @@ claim_qp(struct nd_connector *c, struct nd_qp *qp)
 struct pending {
 	struct nd_connector *c;
 	struct nd_overlapped *ov;
+	nd_reply_hook *hook;
 };
 
-/* An overlapped call. The hook runs in any case; if it says success, ov completes by it or later.
- */
+/* Who cancels may go on now. */
 static nd_status
-call(struct nd_adapter *a, struct ndsh_msg_hdr *h, struct nd_overlapped *ov, nd_reply_hook *hook,
-	struct pending *p)
+call_hook(void *arg, nd_status st, const void *reply)
+{
+	struct pending *p = arg;
+	struct nd_connector *c = p->c;
+
+	st = p->hook(p, st, reply);
+	c->calls--;
+	nd_futex_wake(&c->calls);
+	return st;
+}
+
+/* An overlapped call; calls counts it already. The hook runs in any case; if it says success, ov
+ * completes by it or later. */
+static nd_status
+call(struct nd_adapter *a, struct ndsh_msg_hdr *h, struct nd_overlapped *ov, struct pending *p)
 {
 	nd_status st;
 
 	nd_overlapped_begin(ov);
-	st = nd_control_call(a, &(struct nd_request){.h = h, .hook = hook, .arg = p});
+	st = nd_control_call(a, &(struct nd_request){.h = h, .hook = call_hook, .arg = p});
 	if (st == ND_SUCCESS)
 		return ND_PENDING;
 	__atomic_store_n(&ov->status, st, __ATOMIC_RELEASE);
@@ -136,26 +149,51 @@ call(struct nd_adapter *a, struct ndsh_msg_hdr *h, struct nd_overlapped *ov, nd_
 
 /* ---- bind ---------------------------------------------------------------------------- */
 
+static nd_status
+bind_hook(void *arg, nd_status st, const void *reply)
+{
+	const struct ndsh_bind_reply *r = reply;
+	struct nd_connector *c = arg;
+
+	if (st == ND_SUCCESS) {
+		nd_conn_set_id(c, r->conn);
+		c->local = r->addr;
+	} else if (c->state == ND_CONN_BOUND) {
+		c->bound = false;
+		c->state = ND_CONN_IDLE;
+	}
+	return st;
+}
+
 nd_status
 nd_connector_bind(struct nd_connector *c, const struct sockaddr *addr, socklen_t bytes)
 {
-	struct ndsh_addr local;
+	struct nd_adapter *a = c->adapter;
+	struct ndsh_bind m = {.h.type = NDSH_MSG_BIND};
 	nd_status st = ND_SUCCESS;
+	bool stale;
 
-	if (!nd_address_from(&local, addr, bytes))
+	if (!nd_address_from(&m.addr, addr, bytes))
 		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
-	if (nd_address_is_any(&local))
-		memcpy(local.ip, c->adapter->address.ip, sizeof(local.ip));
-	pthread_mutex_lock(&c->adapter->lock);
-	if (c->state != ND_CONN_IDLE) {
+	if (nd_address_is_any(&m.addr))
+		memcpy(m.addr.ip, a->address.ip, sizeof(m.addr.ip));
+	pthread_mutex_lock(&a->lock);
+	if (c->state != ND_CONN_IDLE)
 		st = ND_ADDRESS_ALREADY_ASSOCIATED;
-	} else {
-		c->local = local;
+	else if (a->abi_minor < 1) /* it would take the message for a broken one */
+		st = nd_fail(ND_NOT_SUPPORTED, "the daemon is too old for nd_connector_bind()");
+	stale = c->has_id;
+	if (st == ND_SUCCESS) {
+		c->local = m.addr;
 		c->bound = true;
 		c->state = ND_CONN_BOUND;
 	}
-	pthread_mutex_unlock(&c->adapter->lock);
-	return st;
+	pthread_mutex_unlock(&a->lock);
+	if (st != ND_SUCCESS)
+		return st;
+	if (stale) /* of an attempt that failed */
+		nd_conn_drop_id(c);
+	return nd_control_call(a, &(struct nd_request){.h = &m.h, .hook = bind_hook, .arg = c});
 }
 
 /* ---- connect ------------------------------------------------------------------------- */
@@ -167,7 +205,8 @@ connect_hook(void *arg, nd_status st, const void *reply)
 	struct nd_connector *c = p->c;
 
 	if (st == ND_SUCCESS) {
-		nd_conn_set_id(c, ((const struct ndsh_id_msg *)reply)->id);
+		if (!c->bound)
+			nd_conn_set_id(c, ((const struct ndsh_id_msg *)reply)->id);
 		c->op = p->ov;
 		return st;
 	}
@@ -201,8 +240,9 @@ begin_connect(struct nd_connector *c, struct nd_qp *qp, const struct ndsh_addr *
 	}
 	c->peer = *dest;
 	c->reject_reason = 0;
-	c->has_peer = c->ended = false;
+	c->has_peer = c->has_priv = c->ended = false;
 	c->state = ND_CONN_CONNECTING;
+	c->calls++;
 	return ND_SUCCESS;
 }
 
@@ -213,7 +253,7 @@ nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sock
 {
 	struct nd_adapter *a = c->adapter;
 	struct ndsh_connect m = {.h.type = NDSH_MSG_CONNECT};
-	struct pending p = {.c = c, .ov = ov};
+	struct pending p = {.c = c, .ov = ov, .hook = connect_hook};
 	bool stale;
 	nd_status st;
 
@@ -229,7 +269,9 @@ nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sock
 	pthread_mutex_lock(&a->lock);
 	st = begin_connect(c, qp, &m.remote);
 	m.local = c->local;
-	stale = c->has_id;
+	m.bound = c->bound;
+	m.conn = c->id;
+	stale = c->has_id && !c->bound;
 	pthread_mutex_unlock(&a->lock);
 	if (st != ND_SUCCESS)
 		return st;
@@ -238,7 +280,7 @@ nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sock
 	m.qp = qp->index;
 	m.inbound_reads = read_limit(inbound_reads, a->info.max_inbound_reads);
 	m.outbound_reads = read_limit(outbound_reads, a->info.max_outbound_reads);
-	return call(a, &m.h, ov, connect_hook, &p);
+	return call(a, &m.h, ov, &p);
 }
 
 static nd_status
@@ -267,7 +309,7 @@ nd_connector_complete_connect(struct nd_connector *c, struct nd_overlapped *ov)
 {
 	struct nd_adapter *a = c->adapter;
 	struct ndsh_id_msg m = {.h.type = NDSH_MSG_COMPLETE_CONNECT};
-	struct pending p = {.c = c, .ov = ov};
+	struct pending p = {.c = c, .ov = ov, .hook = complete_hook};
 	enum nd_conn_state state;
 
 	if (ov == NULL || nd_reused(ov, __func__))
@@ -275,12 +317,14 @@ nd_connector_complete_connect(struct nd_connector *c, struct nd_overlapped *ov)
 	pthread_mutex_lock(&a->lock);
 	state = c->state;
 	m.id = c->id;
+	if (state == ND_CONN_REP_RECEIVED)
+		c->calls++;
 	pthread_mutex_unlock(&a->lock);
 	if (state == ND_CONN_DISCONNECTED)
 		return ND_CONNECTION_ABORTED;
 	if (state != ND_CONN_REP_RECEIVED)
 		return ND_CONNECTION_INVALID;
-	return call(a, &m.h, ov, complete_hook, &p);
+	return call(a, &m.h, ov, &p);
 }
 
 /* ---- accept, reject ------------------------------------------------------------------ */
@@ -314,9 +358,11 @@ begin_accept(struct nd_connector *c, struct nd_qp *qp)
 	if (c->state != ND_CONN_REQ_RECEIVED)
 		return ND_CONNECTION_ACTIVE;
 	st = claim_qp(c, qp);
-	if (st == ND_SUCCESS)
-		c->state = ND_CONN_REP_SENT;
-	return st;
+	if (st != ND_SUCCESS)
+		return st;
+	c->state = ND_CONN_REP_SENT;
+	c->calls++;
+	return ND_SUCCESS;
 }
 
 nd_status
@@ -325,7 +371,7 @@ nd_connector_accept(struct nd_connector *c, struct nd_qp *qp, uint32_t inbound_r
 {
 	struct nd_adapter *a = c->adapter;
 	struct ndsh_accept m = {.h.type = NDSH_MSG_ACCEPT};
-	struct pending p = {.c = c, .ov = ov};
+	struct pending p = {.c = c, .ov = ov, .hook = accept_hook};
 	nd_status st;
 
 	if (qp == NULL || qp->adapter != a || ov == NULL || nd_reused(ov, __func__))
@@ -342,7 +388,7 @@ nd_connector_accept(struct nd_connector *c, struct nd_qp *qp, uint32_t inbound_r
 	m.qp = qp->index;
 	m.inbound_reads = read_limit(inbound_reads, a->info.max_inbound_reads);
 	m.outbound_reads = read_limit(outbound_reads, a->info.max_outbound_reads);
-	return call(a, &m.h, ov, accept_hook, &p);
+	return call(a, &m.h, ov, &p);
 }
 
 nd_status
@@ -402,6 +448,7 @@ begin_disconnect(struct nd_connector *c)
 	if (c->qp != NULL)
 		__atomic_store_n(&c->qp->state, ND_QP_DISCONNECTED, __ATOMIC_RELEASE);
 	nd_waiters_end(&c->disconnect, ND_CONNECTION_DISCONNECTED); /* R-DISC-06 */
+	c->calls++;
 	return ND_SUCCESS;
 }
 
@@ -410,7 +457,7 @@ nd_connector_disconnect(struct nd_connector *c, struct nd_overlapped *ov)
 {
 	struct nd_adapter *a = c->adapter;
 	struct ndsh_id_msg m = {.h.type = NDSH_MSG_DISCONNECT};
-	struct pending p = {.c = c, .ov = ov};
+	struct pending p = {.c = c, .ov = ov, .hook = disconnect_hook};
 	nd_status st;
 
 	if (ov == NULL || nd_reused(ov, __func__))
@@ -419,7 +466,7 @@ nd_connector_disconnect(struct nd_connector *c, struct nd_overlapped *ov)
 	st = begin_disconnect(c);
 	m.id = c->id;
 	pthread_mutex_unlock(&a->lock);
-	return st != ND_SUCCESS ? st : call(a, &m.h, ov, disconnect_hook, &p);
+	return st != ND_SUCCESS ? st : call(a, &m.h, ov, &p);
 }
 
 nd_status
@@ -462,11 +509,9 @@ cancel(struct nd_connector *c)
 		break;
 	case ND_CONN_CONNECTING:
 	case ND_CONN_REP_SENT:
-		abandon = c->op != NULL;
-		if (abandon) {
-			nd_conn_release_qp(c, ND_QP_DISCONNECTED);
-			c->state = ND_CONN_DISCONNECTED;
-		}
+		abandon = true;
+		nd_conn_release_qp(c, ND_QP_DISCONNECTED);
+		c->state = ND_CONN_DISCONNECTED;
 		break;
 	default:
 		break;
@@ -478,9 +523,15 @@ cancel(struct nd_connector *c)
 nd_status
 nd_connector_cancel(struct nd_connector *c)
 {
+	uint32_t calls;
 	bool abandon;
 
 	pthread_mutex_lock(&c->adapter->lock);
+	while ((calls = c->calls) != 0) { /* requests whose calls have not yet returned count too */
+		pthread_mutex_unlock(&c->adapter->lock);
+		(void)nd_futex_wait(&c->calls, calls, UINT64_MAX);
+		pthread_mutex_lock(&c->adapter->lock);
+	}
 	abandon = cancel(c);
 	pthread_mutex_unlock(&c->adapter->lock);
 	if (abandon)

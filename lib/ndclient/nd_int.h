@@ -147,9 +147,11 @@ struct nd_connector { /* guarded by nd_adapter.lock */
 	enum nd_conn_state state;
 	bool bound;    /* by nd_connector_bind() */
 	bool has_id;   /* the daemon knows it as id */
-	bool has_peer; /* peer, limits and private data are valid */
+	bool has_peer; /* peer and limits are valid */
+	bool has_priv; /* private data are, a reject's too */
 	bool ended;    /* the end was told before the reply to our disconnect */
 	uint32_t id;
+	uint32_t calls; /* of overlapped requests, that the daemon has not yet answered */
 	uint32_t reject_reason;
 	struct nd_qp *qp;
 	struct nd_listener *listener; /* QUEUED */

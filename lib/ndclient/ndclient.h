@@ -449,9 +449,14 @@ nd_status nd_qp_send_and_invalidate(struct nd_qp *qp, void *context, const struc
  * the attempt has failed meanwhile.
  */
 nd_status nd_connector_create(struct nd_adapter *a, struct nd_connector **c);
-/* Choose the local address (the adapter's, or the wildcard for it) and port (0: chosen at connect).
- * Optional. Whether the port is free shows at connect. ND_ADDRESS_ALREADY_ASSOCIATED: bound
- * already. */
+/*
+ * Take a local address (the adapter's, or the wildcard for it) and port, for all attempts to
+ * connect; port 0: an ephemeral one, nd_connector_local_address() tells which. Optional: connect
+ * takes an ephemeral one if there was no bind. The port is free again when the connector is closed.
+ * ND_ADDRESS_ALREADY_ASSOCIATED: bound already; ND_SHARING_VIOLATION: the port is a listener's or
+ * another connector's; ND_ADDRESS_ALREADY_EXISTS: accepted connections still have it;
+ * ND_TOO_MANY_ADDRESSES: no ephemeral one is left; ND_INVALID_ADDRESS: not of this host.
+ */
 nd_status nd_connector_bind(struct nd_connector *c, const struct sockaddr *addr, socklen_t bytes);
 /*
  * Connect the queue pair, which must be of the same adapter and unused. inbound_reads,
@@ -461,8 +466,7 @@ nd_status nd_connector_bind(struct nd_connector *c, const struct sockaddr *addr,
  * ND_NETWORK_UNREACHABLE (no route), ND_HOST_UNREACHABLE (no neighbour), ND_IO_TIMEOUT (no answer):
  * after these four the connector may try again; ND_CANCELED.
  * Inline: ND_INVALID_BUFFER_SIZE (private data over max_caller_data), ND_BAD_NETWORK_NAME
- * (wildcard), ND_INVALID_ADDRESS, ND_SHARING_VIOLATION and ND_TOO_MANY_ADDRESSES (local port), and
- * the states.
+ * (wildcard), ND_INVALID_ADDRESS, ND_TOO_MANY_ADDRESSES (local port), and the states.
  */
 nd_status nd_connector_connect(struct nd_connector *c, struct nd_qp *qp,
 	const struct sockaddr *dest, socklen_t dest_bytes, uint32_t inbound_reads,

@@ -37,6 +37,7 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(CONN_DESTROY, ndsh_id_msg, ndsh_id_msg, OPEN),
 	MSG(MW_CREATE, ndsh_mw_create, ndsh_mw_create_reply, OPEN),
 	MSG(MW_DESTROY, ndsh_id_msg, ndsh_id_msg, OPEN),
+	MSG(BIND, ndsh_bind, ndsh_bind_reply, OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");

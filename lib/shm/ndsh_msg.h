@@ -9,14 +9,16 @@
  * failure; then only h counts and no file descriptor comes with it. File
  * descriptors travel from daemon to client only.
  *
- * Connections. A connection has an id from the reply to CONNECT, or from
+ * Connections. A connection has an id from the reply to BIND or CONNECT, or from
  * EV_CONN_REQUEST; the id is good until the client's CONN_DESTROY, whatever
  * becomes of the connection. CONN_DESTROY at any time ends it in the way that fits
  * (reject, disconnect); no event for the id follows its reply.
- *   active:  CONNECT -> reply(id) -> EV_CONN_REPLY -> COMPLETE_CONNECT -> reply: established
+ *   active:  [BIND -> reply(id) ->] CONNECT -> reply(id) -> EV_CONN_REPLY -> COMPLETE_CONNECT ->
+ *            reply: established
  *   passive: EV_CONN_REQUEST -> ACCEPT -> reply -> EV_CONN_ESTABLISHED
  * EV_CONN_REPLY and EV_CONN_ESTABLISHED come once, with the outcome in h.status; after a
- * failure the connection is over and EV_CONN_DISCONNECTED does not come.
+ * failure the connection is over and EV_CONN_DISCONNECTED does not come; one that has a BIND may
+ * CONNECT again.
  * EV_CONN_DISCONNECTED comes at most once, and only for an established connection (or one whose
  * EV_CONN_REPLY said success): when the peer's DREQ came (ND_SUCCESS), when the queue pair died
  * (ND_CONNECTION_ABORTED), or when the client's own DISCONNECT is done (ND_SUCCESS, or ND_TIMEOUT
@@ -67,6 +69,7 @@ enum ndsh_msg_type {
 	NDSH_MSG_CONN_DESTROY,
 	NDSH_MSG_MW_CREATE, /* from minor version 1 on */
 	NDSH_MSG_MW_DESTROY,
+	NDSH_MSG_BIND, /* from minor version 1 on */
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */
@@ -213,13 +216,24 @@ struct ndsh_listener_create_reply {
 	uint32_t listener, reserved;
 	struct ndsh_addr addr;
 };
+struct ndsh_bind { /* take a local port for a CONNECT to come; reply: ndsh_bind_reply */
+	struct ndsh_msg_hdr h;
+	struct ndsh_addr addr; /* port 0: choose an ephemeral one */
+};
+struct ndsh_bind_reply {
+	struct ndsh_msg_hdr h;
+	uint32_t conn, reserved;
+	struct ndsh_addr addr;
+};
 struct ndsh_connect { /* reply: ndsh_id_msg with the connection's id; then EV_CONN_REPLY */
 	struct ndsh_msg_hdr h;
 	uint32_t qp;
 	uint32_t priv_bytes;
-	struct ndsh_addr local, remote;	       /* local port 0: choose an ephemeral one */
+	struct ndsh_addr local, remote;	       /* local: unless bound; port 0: choose one */
 	uint8_t inbound_reads, outbound_reads; /* responder resources, initiator depth */
-	uint8_t tos, reserved[5];
+	uint8_t tos;
+	uint8_t bound; /* not 0: conn is of the reply to BIND */
+	uint32_t conn;
 	uint8_t priv[NDSH_CALLER_DATA_MAX];
 };
 struct ndsh_accept { /* reply: ndsh_id_msg; then EV_CONN_ESTABLISHED */

@@ -4,18 +4,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include "meeting.h"
 #include "scenarios.h"
-
-#define SILENT_PORT 7999 /* nobody listens there */
-
-static void
-set_port(struct sockaddr_storage *addr, uint16_t port)
-{
-	if (addr->ss_family == AF_INET)
-		((struct sockaddr_in *)addr)->sin_port = htons(port);
-	else
-		((struct sockaddr_in6 *)addr)->sin6_port = htons(port);
-}
 
 /* The last byte of an address of the same network that no host has. */
 static void
@@ -27,38 +17,6 @@ set_last_byte(struct sockaddr_storage *addr, uint8_t byte)
 		((struct sockaddr_in6 *)addr)->sin6_addr.s6_addr[15] = byte;
 }
 
-static void
-open_alone(struct side *s)
-{
-	side_open(s, 16);
-	side_create_qp(s, 4);
-	WANT(ND_SUCCESS, nd_connector_create(s->adapter, &s->connector));
-}
-
-static nd_status
-connect_to(struct side *s, const struct sockaddr_storage *dest, socklen_t bytes)
-{
-	struct nd_overlapped ov = {0};
-
-	return finish(nd_connector_connect(s->connector, s->qp, (const struct sockaddr *)dest,
-			      bytes, 1, 1, NULL, 0, &ov),
-		&ov);
-}
-
-/* Side b listens at a port that it chooses: where. */
-static struct nd_listener *
-listen_at(struct side *s, struct sockaddr_storage *where)
-{
-	socklen_t bytes = sizeof(*where);
-	struct nd_listener *listener;
-
-	WANT(ND_SUCCESS, nd_listener_create(s->adapter, &listener));
-	WANT(ND_SUCCESS,
-		nd_listener_listen(listener, (struct sockaddr *)&s->addr, s->addr_bytes, 0));
-	WANT(ND_SUCCESS, nd_listener_local_address(listener, (struct sockaddr *)where, &bytes));
-	return listener;
-}
-
 /* checks R-CONN-03, R-CONN-04: refused at once, and the same connector and queue pair may try
  * again. */
 void
@@ -66,10 +24,10 @@ scenario_no_listener(struct pair *p)
 {
 	struct sockaddr_storage dest = p->b.addr;
 
-	open_alone(&p->a);
+	side_open_alone(&p->a);
 	set_port(&dest, SILENT_PORT);
 	for (int i = 0; i < 2; i++) {
-		WANT(ND_CONNECTION_REFUSED, connect_to(&p->a, &dest, p->b.addr_bytes));
+		WANT(ND_CONNECTION_REFUSED, side_connect(&p->a, &dest));
 		CHECK(nd_connector_reject_reason(p->a.connector) == 8);
 	}
 	WANT(ND_CONNECTION_INVALID, side_send(&p->a, 1)); /* R-POST-02 */
@@ -81,10 +39,10 @@ scenario_no_neighbour(struct pair *p)
 {
 	struct sockaddr_storage dest = p->b.addr;
 
-	open_alone(&p->a);
+	side_open_alone(&p->a);
 	set_port(&dest, SILENT_PORT);
 	set_last_byte(&dest, 77);
-	WANT(ND_HOST_UNREACHABLE, connect_to(&p->a, &dest, p->b.addr_bytes));
+	WANT(ND_HOST_UNREACHABLE, side_connect(&p->a, &dest));
 	side_close(&p->a);
 }
 
@@ -94,14 +52,14 @@ scenario_no_route(struct pair *p)
 {
 	struct sockaddr_storage dest = p->b.addr;
 
-	open_alone(&p->a);
+	side_open_alone(&p->a);
 	set_port(&dest, SILENT_PORT);
 	if (dest.ss_family == AF_INET)
 		((struct sockaddr_in *)&dest)->sin_addr.s_addr =
 			htonl(0xc6336401); /* 198.51.100.1 */
 	else
 		((struct sockaddr_in6 *)&dest)->sin6_addr.s6_addr[4] ^= 0x55;
-	WANT(ND_NETWORK_UNREACHABLE, connect_to(&p->a, &dest, p->b.addr_bytes));
+	WANT(ND_NETWORK_UNREACHABLE, side_connect(&p->a, &dest));
 	side_close(&p->a);
 }
 
@@ -116,9 +74,9 @@ scenario_reject(struct pair *p)
 	char word[256] = "";
 	uint32_t bytes = sizeof(word);
 
-	open_alone(&p->a);
-	open_alone(&p->b);
-	listener = listen_at(&p->b, &where);
+	side_open_alone(&p->a);
+	side_open_alone(&p->b);
+	listener = side_listen(&p->b, &where);
 	WANT(ND_PENDING, nd_listener_get_request(listener, p->b.connector, &get));
 	WANT(ND_PENDING, nd_connector_connect(p->a.connector, p->a.qp, (struct sockaddr *)&where,
 				 p->b.addr_bytes, 1, 1, NULL, 0, &ask));
@@ -151,10 +109,10 @@ scenario_private_data(struct pair *p)
 
 	for (unsigned int i = 0; i < sizeof(out); i++)
 		out[i] = (char)(i + 1);
-	open_alone(&p->a);
-	open_alone(&p->b);
+	side_open_alone(&p->a);
+	side_open_alone(&p->b);
 	WANT(ND_SUCCESS, nd_adapter_query(p->a.adapter, &info));
-	listener = listen_at(&p->b, &where);
+	listener = side_listen(&p->b, &where);
 	WANT(ND_PENDING, nd_listener_get_request(listener, p->b.connector, &get));
 	WANT(ND_INVALID_BUFFER_SIZE,
 		nd_connector_connect(p->a.connector, p->a.qp, (struct sockaddr *)&where,
@@ -190,7 +148,7 @@ scenario_port_in_use(struct pair *p)
 	struct sockaddr_storage where;
 
 	side_open(&p->a, 16);
-	first = listen_at(&p->a, &where);
+	first = side_listen(&p->a, &where);
 	WANT(ND_SUCCESS, nd_listener_create(p->a.adapter, &second));
 	WANT(ND_SHARING_VIOLATION,
 		nd_listener_listen(second, (struct sockaddr *)&where, p->a.addr_bytes, 0));
@@ -230,8 +188,8 @@ scenario_cancel(struct pair *p)
 	struct sockaddr_storage where;
 	struct nd_cq *cq;
 
-	open_alone(&p->a);
-	listener = listen_at(&p->a, &where);
+	side_open_alone(&p->a);
+	listener = side_listen(&p->a, &where);
 	WANT(ND_PENDING, nd_listener_get_request(listener, p->a.connector, &get));
 	nd_listener_close(listener);
 	WANT(ND_CANCELED, nd_overlapped_wait(&get, PATIENCE_MS));

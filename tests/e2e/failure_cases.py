@@ -12,6 +12,7 @@ from transfer_cases import perf
 SCENARIOS = """flush flush-connected close-deep flush-race
     full-cq no-receive late-receive long-send wrong-key out-of-bounds no-right dead-key
     foreign-memory notify no-listener no-neighbour no-route reject private-data port-in-use disconnect
+    bind host-ports bound-connect port-kept
     cancel window window-refuses window-not-local window-misuse window-rebind window-of-another
     window-busy window-ends window-limit invalidated invalidate-under-way invalidate-unbound
     remote-invalidate remote-invalidate-then-write remote-invalidate-first
@@ -170,7 +171,7 @@ def no_daemon(link):
 def cases(link):
     for name in SCENARIOS:
         yield name, lambda n=name: scenario(link, n, 0)
-    for name in ("late-receive", "no-listener", "no-neighbour", "no-route", "disconnect"):
+    for name in ("late-receive", "no-listener", "no-neighbour", "no-route", "disconnect", "port-kept"):
         yield name + " v6", lambda n=name: scenario(link, n, 1)
     yield "nddping says why", lambda: ping_words(link)
     yield "nddping without a daemon", lambda: no_daemon(link)

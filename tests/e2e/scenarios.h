@@ -34,6 +34,12 @@ void scenario_port_in_use(struct pair *p);
 void scenario_disconnect(struct pair *p);
 void scenario_cancel(struct pair *p);
 
+/* addresses.c */
+void scenario_bind(struct pair *p);
+void scenario_host_ports(struct pair *p);
+void scenario_bound_connect(struct pair *p);
+void scenario_port_kept(struct pair *p);
+
 /* endings.c */
 void scenario_device_removed(struct pair *p);
 void scenario_fork(struct pair *p);

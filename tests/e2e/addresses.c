@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Local addresses and ports: who gets them, how long they are whose. */
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "meeting.h"
+#include "scenarios.h"
+
+static uint16_t
+local_port(struct side *s)
+{
+	struct sockaddr_storage local;
+	socklen_t bytes = sizeof(local);
+
+	WANT(ND_SUCCESS,
+		nd_connector_local_address(s->connector, (struct sockaddr *)&local, &bytes));
+	CHECK(bytes == s->addr_bytes);
+	return get_port(&local);
+}
+
+static nd_status
+listen_at(struct side *s, uint16_t port, struct nd_listener **listener)
+{
+	struct sockaddr_storage local = s->addr;
+
+	set_port(&local, port);
+	WANT(ND_SUCCESS, nd_listener_create(s->adapter, listener));
+	return nd_listener_listen(*listener, (struct sockaddr *)&local, s->addr_bytes, 0);
+}
+
+/* checks R-CONN-15: who has a port has it alone, and the first bind stays valid. */
+void
+scenario_bind(struct pair *p)
+{
+	struct sockaddr_storage foreign = p->b.addr;
+	struct side *a = &p->a, second;
+	struct nd_listener *listener;
+	uint16_t port;
+
+	side_open_alone(a);
+	second = *a;
+	WANT(ND_SUCCESS, nd_connector_create(a->adapter, &second.connector));
+	WANT(ND_INVALID_ADDRESS,
+		nd_connector_bind(a->connector, (struct sockaddr *)&foreign, p->b.addr_bytes));
+	WANT(ND_SUCCESS, side_bind(a, 0));
+	port = local_port(a);
+	CHECK(port >= 49152);
+	WANT(ND_ADDRESS_ALREADY_ASSOCIATED, side_bind(a, 0));
+	CHECK(local_port(a) == port);
+	WANT(ND_SHARING_VIOLATION, side_bind(&second, port));
+	WANT(ND_SHARING_VIOLATION, listen_at(a, port, &listener));
+	WANT(ND_SUCCESS, side_bind(&second, 0));
+	CHECK(local_port(&second) != port);
+	nd_connector_close(second.connector);
+	nd_connector_close(a->connector);
+	WANT(ND_SUCCESS, nd_listener_listen(listener, (struct sockaddr *)&a->addr, a->addr_bytes, 0));
+	nd_listener_close(listener);
+	WANT(ND_SUCCESS, listen_at(a, port, &listener));
+	WANT(ND_SUCCESS, nd_connector_create(a->adapter, &a->connector));
+	WANT(ND_SHARING_VIOLATION, side_bind(a, port));
+	nd_listener_close(listener);
+	WANT(ND_SUCCESS, side_bind(a, port));
+	side_close(a);
+}
+
+/* checks R-CONN-16 */
+void
+scenario_host_ports(struct pair *p)
+{
+	struct sockaddr_in6 any = {.sin6_family = AF_INET6};
+	struct sockaddr_storage taken = {0};
+	socklen_t bytes = sizeof(taken);
+	struct nd_listener *listener;
+	int tcp = socket(AF_INET6, SOCK_STREAM, 0);
+
+	side_open_alone(&p->a);
+	CHECK(bind(tcp, (struct sockaddr *)&any, sizeof(any)) == 0 && listen(tcp, 1) == 0);
+	CHECK(getsockname(tcp, (struct sockaddr *)&taken, &bytes) == 0);
+	WANT(ND_SUCCESS, side_bind(&p->a, get_port(&taken)));
+	nd_connector_close(p->a.connector);
+	WANT(ND_SUCCESS, listen_at(&p->a, get_port(&taken), &listener));
+	side_close(&p->a);
+	close(tcp);
+}
+
+/* checks R-CONN-03, R-CONN-19: the port of a bind is that of every attempt, and the peer sees it. */
+void
+scenario_bound_connect(struct pair *p)
+{
+	struct sockaddr_storage dest, seen;
+	socklen_t bytes = 1;
+	struct meeting m;
+	uint16_t port;
+
+	meet_open(&m, p);
+	bytes = sizeof(seen);
+	WANT(ND_CONNECTION_INVALID,
+		nd_connector_local_address(p->a.connector, (struct sockaddr *)&seen, &bytes));
+	WANT(ND_SUCCESS, side_bind(&p->a, 0));
+	port = local_port(&p->a);
+	dest = m.where;
+	set_port(&dest, SILENT_PORT);
+	for (int i = 0; i < 3; i++)
+		WANT(ND_CONNECTION_REFUSED, side_connect(&p->a, &dest));
+	CHECK(local_port(&p->a) == port);
+	WANT(ND_CONNECTION_INVALID,
+		nd_connector_peer_address(p->a.connector, (struct sockaddr *)&seen, &bytes));
+	WANT(ND_CONNECTION_INVALID, nd_connector_read_limits(p->a.connector, NULL, NULL));
+	meet_ask(&m, 1, 1);
+	meet_get(&m);
+	bytes = 4;
+	memset(&seen, 0x77, sizeof(seen));
+	WANT(ND_BUFFER_OVERFLOW,
+		nd_connector_peer_address(p->b.connector, (struct sockaddr *)&seen, &bytes));
+	CHECK(bytes == p->b.addr_bytes && *(uint8_t *)&seen == 0x77);
+	WANT(ND_SUCCESS,
+		nd_connector_peer_address(p->b.connector, (struct sockaddr *)&seen, &bytes));
+	CHECK(get_port(&seen) == port);
+	meet_accept(&m, 1, 1);
+	bytes = sizeof(seen);
+	WANT(ND_SUCCESS,
+		nd_connector_peer_address(p->a.connector, (struct sockaddr *)&seen, &bytes));
+	CHECK(get_port(&seen) == get_port(&m.where) && local_port(&p->a) == port);
+	CHECK(local_port(&p->b) == get_port(&m.where));
+	meet_complete(&m);
+	pair_works(p);
+	meet_close(&m);
+}
+
+/* checks R-LSN-07, R-CONN-15: accepted connections keep the port of a listener that has gone. */
+void
+scenario_port_kept(struct pair *p)
+{
+	struct nd_listener *listener;
+	struct side other;
+	struct meeting m;
+	uint16_t port;
+
+	meet_open(&m, p);
+	meet_connect(&m);
+	port = get_port(&m.where);
+	other = p->b;
+	WANT(ND_SUCCESS, nd_connector_create(p->b.adapter, &other.connector));
+	WANT(ND_SHARING_VIOLATION, side_bind(&other, port));
+	nd_listener_close(m.listener);
+	WANT(ND_SHARING_VIOLATION, listen_at(&p->b, port, &listener));
+	WANT(ND_ADDRESS_ALREADY_EXISTS, side_bind(&other, port));
+	pair_works(p);
+	nd_connector_close(p->b.connector);
+	WANT(ND_SUCCESS, side_bind(&other, port));
+	nd_connector_close(other.connector);
+	WANT(ND_SUCCESS, nd_listener_listen(listener, (struct sockaddr *)&m.where, p->b.addr_bytes, 0));
+	pair_close(p);
+}
