@@ -76,7 +76,7 @@ req_load(struct roce_shard *s, struct roce_qp *qp)
 		if (ndsh_sq_ready(&qp->sq)) {
 			s->count.wqe_pool_empty++;
 			qp->tx_bits |= ROCE_TXB_STARVED;
-			roce_list_append(&s->starved, &qp->tx_link);
+			roce_list_join(&s->starved, &qp->tx_link);
 		}
 		return NULL;
 	}

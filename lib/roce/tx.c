@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What leaves next. Answers that stand alone go first, they are short and a peer's window waits for
- * them; then queue pairs take turns, each with READ responses before its own requests.
+ * them; then queue pairs take turns, each with READ responses before its own requests. But one
+ * request may go first in a turn: who is read from without a pause must still get a word in, if only
+ * to take back the window that is read through (R-INV-02).
  */
 #include "roce/internal.h"
 
@@ -31,12 +33,12 @@ static unsigned
 tx_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
 {
 	unsigned quantum = n < ROCE_TX_QUANTUM ? n : ROCE_TX_QUANTUM;
-	unsigned done = 0;
+	unsigned done = qp->rd_pending > 0 && roce_req_tx(s, qp, &slots[0]);
 
 	while (done < quantum && qp_tx(s, qp, &slots[done]))
 		done++;
 	if (done == quantum) /* may have more: behind the others */
-		roce_list_join(&s->senders, &qp->tx_link);
+		roce_tx_want(s, qp);
 	return done;
 }
 

@@ -71,6 +71,7 @@ Test(invalidate, R_INV_04_R_INV_01_what_can_not_be_invalidated)
 struct cut {
 	struct window *v;
 	unsigned frame[2]; /* of side 0 or 1: then the window dies */
+	bool destroy;
 };
 
 static unsigned
@@ -82,30 +83,29 @@ cut_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *lat
 	(void)late_ns;
 	if (p->sent[from] != c->frame[from] || c->v->mw == NULL)
 		return 1;
-	if (from == 0) {
-		window_invalidate(p, 0, 9, c->v->token, 0);
-	} else {
+	if (c->destroy) {
 		window_free(p, c->v);
 		c->v->mw = NULL;
+	} else {
+		window_invalidate(p, 0, 9, c->v->token, 0);
 	}
 	return 1;
 }
 
 static struct pair *
-cut_in_the_middle(uint8_t op, unsigned frame0, unsigned frame1, struct window *v)
+cut_in_the_middle(uint8_t op, struct cut c)
 {
 	struct pair *p = pair_new(&(struct pair_opts){
 		.mtu = MTU, .window = 16, .mr_access = NDSH_ACCESS_LOCAL_WRITE});
-	struct cut c = {.v = v, .frame = {frame0, frame1}};
 
-	*v = window_new(p);
-	window_bind_at(p, 0, 1, v, p->side[1].key, AT, 64 * MTU, RW, 0);
+	*c.v = window_new(p);
+	window_bind_at(p, 0, 1, c.v, p->side[1].key, AT, 64 * MTU, RW, 0);
 	pair_run(p, LONG);
 	expect(p, 1, 1, NDSH_WC_SUCCESS);
 	p->tap = cut_tap;
 	p->tap_ctx = &c;
 	memset(p->side[0].arena + AT, 0x5a, 64 * MTU);
-	window_use(p, 0, 2, op, v->token, AT, 64 * MTU);
+	window_use(p, 0, 2, op, c.v->token, AT, 64 * MTU);
 	cr_assert(pair_run(p, LONG));
 	p->tap = NULL;
 	expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
@@ -116,7 +116,7 @@ cut_in_the_middle(uint8_t op, unsigned frame0, unsigned frame1, struct window *v
 Test(invalidate, R_INV_02_a_write_under_way_fails)
 {
 	struct window v;
-	struct pair *p = cut_in_the_middle(NDSH_OP_WRITE, 20, 0, &v);
+	struct pair *p = cut_in_the_middle(NDSH_OP_WRITE, (struct cut){&v, {20, 0}, false});
 
 	expect(p, 1, 9, NDSH_WC_SUCCESS);
 	cr_assert_eq(p->side[1].arena[AT], 0x5a, "the beginning came");
@@ -124,10 +124,22 @@ Test(invalidate, R_INV_02_a_write_under_way_fails)
 	window_pair_free(p, &v);
 }
 
+/* The INVALIDATE need not wait until the peer has read all. */
+Test(invalidate, R_INV_02_a_read_under_way_fails)
+{
+	struct window v;
+	struct pair *p = cut_in_the_middle(NDSH_OP_READ, (struct cut){&v, {0, 3}, false});
+
+	expect(p, 1, 9, NDSH_WC_SUCCESS);
+	cr_assert_eq(p->side[0].arena[AT], 0, "the beginning came");
+	cr_assert_eq(p->side[0].arena[AT + 64 * MTU - 1], 0x5a, "the end did not");
+	window_pair_free(p, &v);
+}
+
 Test(invalidate, R_MW_09_a_read_under_way_fails)
 {
 	struct window v;
-	struct pair *p = cut_in_the_middle(NDSH_OP_READ, 0, 3, &v);
+	struct pair *p = cut_in_the_middle(NDSH_OP_READ, (struct cut){&v, {0, 3}, true});
 
 	cr_assert_eq(p->side[0].arena[AT], 0, "the beginning came");
 	cr_assert_eq(p->side[0].arena[AT + 64 * MTU - 1], 0x5a, "the end did not");

@@ -198,7 +198,7 @@ Test(windows, R_MW_01_bound_once)
 	bind_fails(p, &v, 2);
 }
 
-/* checks R-INV-05 */
+/* checks R-INV-05, W-MEM-04 */
 Test(windows, R_MW_06_tokens_differ_and_old_ones_stay_dead)
 {
 	struct pair *p = window_pair();
