@@ -291,7 +291,7 @@ void sim_window_bad_op(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr
 void sim_window_breach(struct sim_ep *ep, struct ndsh_swr *wr);
 struct sim_window *sim_window_choose(struct sim_ep *owner, uint32_t right);
 uint32_t sim_window_dead(const struct sim_ep *ep);
-uint32_t sim_window_foreign(const struct sim_ep *ep);
+uint32_t sim_window_foreign(const struct sim_ep *ep, uint64_t *raddr);
 bool sim_window_cut(struct sim_ep *owner);
 void sim_window_done(struct sim_ep *ep, const struct sim_op *op);
 void sim_window_heard(struct sim_ep *owner, unsigned place);

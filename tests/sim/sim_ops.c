@@ -238,9 +238,9 @@ post_poisoned(struct sim_ep *ep, struct sim_op *op)
 	else if (c->poison == SIM_POISON_DEAD_WINDOW)
 		wr.rkey = sim_window_dead(ep->peer);
 	else if (c->poison == SIM_POISON_FOREIGN_WINDOW)
-		wr.rkey = sim_window_foreign(ep->peer);
+		wr.rkey = sim_window_foreign(ep->peer, &wr.raddr);
 	else if (c->poison == SIM_POISON_SEND_INV && sim_chance(ep->w, 7000))
-		wr.rkey = sim_window_foreign(ep->peer);
+		wr.rkey = sim_window_foreign(ep->peer, &wr.raddr);
 	else if (c->poison == SIM_POISON_LOCAL_KEY && op->nsge > 0)
 		op->sge[0].key ^= 1u << sim_below(ep->w, 32), op->sge[0].len += op->sge[0].len == 0;
 	op->local->users[op->local_slot]++;

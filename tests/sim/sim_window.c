@@ -143,9 +143,9 @@ sim_window_dead(const struct sim_ep *ep)
 	return ep->dead_token != 0 ? ep->dead_token : ep->target.key ^ 1;
 }
 
-/* A good token in the same table and domain, but of another queue pair. */
+/* A good token in the same table and domain, but of another queue pair; *raddr: what it opens. */
 uint32_t
-sim_window_foreign(const struct sim_ep *ep)
+sim_window_foreign(const struct sim_ep *ep, uint64_t *raddr)
 {
 	for (unsigned i = 0; i < ep->client->n_eps; i++) {
 		struct sim_ep *other = ep->client->eps[i];
@@ -153,8 +153,10 @@ sim_window_foreign(const struct sim_ep *ep)
 
 		if (other != ep && !other->gone)
 			v = sim_window_choose(other, NDSH_ACCESS_REMOTE_WRITE);
-		if (v != NULL && v->mw != NULL)
-			return v->token;
+		if (v == NULL || v->mw == NULL)
+			continue;
+		*raddr = other->target.va + (uint64_t)v->first * other->target.slot_bytes;
+		return v->token;
 	}
 	return sim_window_dead(ep);
 }
