@@ -2,8 +2,8 @@
 /*
  * What leaves next. Answers that stand alone go first, they are short and a peer's window waits for
  * them; then queue pairs take turns, each with READ responses before its own requests. But one
- * request may go first in a turn: who is read from without a pause must still get a word in, if only
- * to take back the window that is read through (R-INV-02).
+ * request may go first in a turn: who is read from without a pause must get a word in, if only to
+ * take back the window that is read through (R-INV-02).
  */
 #include "roce/internal.h"
 
