@@ -12,8 +12,9 @@ from transfer_cases import perf
 SCENARIOS = """flush flush-connected close-deep flush-race
     full-cq no-receive late-receive long-send wrong-key out-of-bounds no-right dead-key
     foreign-memory notify no-listener no-neighbour no-route reject private-data port-in-use disconnect
-    bind host-ports bound-connect port-kept
-    cancel window window-refuses window-not-local window-misuse window-rebind window-of-another
+    bind host-ports bound-connect port-kept states read-limits one-connection vanished crossing
+    told-first broken last-word
+    cancel srq srq-empty srq-notify window window-refuses window-not-local window-misuse window-rebind window-of-another
     window-busy window-ends window-limit invalidated invalidate-under-way invalidate-unbound
     remote-invalidate remote-invalidate-then-write remote-invalidate-first
     remote-invalidate-bad-token remote-invalidate-solicited""".split()
@@ -31,7 +32,7 @@ def still_works(link):
 def nothing_left(daemon):
     """All that sessions had is given back."""
     try:
-        until(lambda: not daemon.usage(), "all given back", 15, every=0.2)  # a DREQ: 10 s
+        until(lambda: not daemon.usage(), "all given back", 40, every=0.2)  # a DREQ: 10 s
     except Failure:
         raise Failure(f"daemon {daemon.name} still has {daemon.usage()}") from None
 
@@ -69,7 +70,7 @@ def kill_client(link, operation):
 def kill_server(link, operation):
     with Transfer(link, operation) as transfer:
         transfer.server.kill()
-        status = transfer.client.wait(30)
+        status = transfer.client.wait(60)
         if status != 4:
             raise Failure(f"ndperf: exit {status} after its peer was killed\n{transfer.client.text}")
     nothing_left(link.a)
@@ -96,19 +97,19 @@ def end_daemon(build, number, daemon_name, survivor_name):
         victim, survivor = getattr(link, daemon_name), getattr(link, survivor_name)
         with Transfer(link) as transfer:
             victim.process.kill(number)
-            status = victim.process.wait(10)
+            status = victim.process.wait(30)
             if number == signal.SIGTERM and status:
                 raise Failure(f"the daemon's exit status after SIGTERM: {status}")
             own, far = transfer.client, transfer.server
             if victim is link.b:
                 own, far = far, own
-            if own.wait(15) == 0:
+            if own.wait(60) == 0:
                 raise Failure(f"{own.name}: exit 0 without its daemon")
             # A daemon that ends in good order may end the connection before the session.
             if number == signal.SIGKILL and "ND_DEVICE_REMOVED" not in own.text:
                 raise Failure(f"{own.name}: no ND_DEVICE_REMOVED\n{own.text}")
             if victim is link.b:  # the client at the other end: its requests fail
-                if far.wait(30) != 4:
+                if far.wait(60) != 4:
                     raise Failure(f"ndperf: exit {far.wait()} after its peer's daemon ended\n{far.text}")
         nothing_left(survivor)
         victim.start()
@@ -173,6 +174,7 @@ def cases(link):
         yield name, lambda n=name: scenario(link, n, 0)
     for name in ("late-receive", "no-listener", "no-neighbour", "no-route", "disconnect", "port-kept"):
         yield name + " v6", lambda n=name: scenario(link, n, 1)
+    yield "silent-peer", lambda: scenario(link, "silent-peer", 0, link.a.process.pid)
     yield "nddping says why", lambda: ping_words(link)
     yield "nddping without a daemon", lambda: no_daemon(link)
     for operation in ("write", "send", "read"):
