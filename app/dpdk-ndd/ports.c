@@ -29,7 +29,7 @@ look(struct ndd_ports *t, enum ndd_port_use use, const struct roce_cm_addr *addr
 	nd_status status = ND_SUCCESS;
 	const struct ndd_port *p;
 
-	LIST_FOREACH(p, bucket_of(t, addr->port), entry) {
+	LIST_FOREACH (p, bucket_of(t, addr->port), entry) {
 		if (!overlap(&p->addr, addr))
 			continue;
 		if (p->use != NDD_PORT_ACCEPTED || use != NDD_PORT_CONNECTOR)

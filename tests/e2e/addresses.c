@@ -55,7 +55,8 @@ scenario_bind(struct pair *p)
 	CHECK(local_port(&second) != port);
 	nd_connector_close(second.connector);
 	nd_connector_close(a->connector);
-	WANT(ND_SUCCESS, nd_listener_listen(listener, (struct sockaddr *)&a->addr, a->addr_bytes, 0));
+	WANT(ND_SUCCESS,
+		nd_listener_listen(listener, (struct sockaddr *)&a->addr, a->addr_bytes, 0));
 	nd_listener_close(listener);
 	WANT(ND_SUCCESS, listen_at(a, port, &listener));
 	WANT(ND_SUCCESS, nd_connector_create(a->adapter, &a->connector));
@@ -85,7 +86,8 @@ scenario_host_ports(struct pair *p)
 	close(tcp);
 }
 
-/* checks R-CONN-03, R-CONN-19: the port of a bind is that of every attempt, and the peer sees it. */
+/* checks R-CONN-03, R-CONN-19: the port of a bind is that of every attempt, and the peer sees it.
+ */
 void
 scenario_bound_connect(struct pair *p)
 {
@@ -151,6 +153,7 @@ scenario_port_kept(struct pair *p)
 	nd_connector_close(p->b.connector);
 	WANT(ND_SUCCESS, side_bind(&other, port));
 	nd_connector_close(other.connector);
-	WANT(ND_SUCCESS, nd_listener_listen(listener, (struct sockaddr *)&m.where, p->b.addr_bytes, 0));
+	WANT(ND_SUCCESS,
+		nd_listener_listen(listener, (struct sockaddr *)&m.where, p->b.addr_bytes, 0));
 	pair_close(p);
 }

@@ -40,6 +40,21 @@ void scenario_host_ports(struct pair *p);
 void scenario_bound_connect(struct pair *p);
 void scenario_port_kept(struct pair *p);
 
+/* states.c */
+void scenario_states(struct pair *p);
+void scenario_silent_peer(struct pair *p);
+
+/* peers.c */
+void scenario_read_limits(struct pair *p);
+void scenario_one_connection(struct pair *p);
+void scenario_vanished(struct pair *p);
+void scenario_crossing(struct pair *p);
+
+/* farewells.c */
+void scenario_told_first(struct pair *p);
+void scenario_broken(struct pair *p);
+void scenario_last_word(struct pair *p);
+
 /* endings.c */
 void scenario_device_removed(struct pair *p);
 void scenario_fork(struct pair *p);

@@ -96,8 +96,8 @@ connect_call(void *arg)
 {
 	struct bench *b = arg;
 
-	b->status = nd_connector_connect(b->c, &b->qp, (const void *)&somewhere, sizeof(somewhere),
-		0, 0, NULL, 0, &b->ov);
+	b->status = nd_connector_connect(
+		b->c, &b->qp, (const void *)&somewhere, sizeof(somewhere), 0, 0, NULL, 0, &b->ov);
 	return NULL;
 }
 

@@ -14,8 +14,8 @@
 static nd_status
 take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use, uint8_t host, uint16_t port)
 {
-	return ndd_port_take(t, p, use,
-		&(struct roce_cm_addr){.gid.raw = {[15] = host}, .port = port});
+	return ndd_port_take(
+		t, p, use, &(struct roce_cm_addr){.gid.raw = {[15] = host}, .port = port});
 }
 
 /* Everyone against everyone at one port of one address. */
@@ -45,10 +45,10 @@ Test(ports, R_CONN_15_who_may_have_a_port_that_another_has)
 
 			cr_assert(eq(i32, take(t, &first, rows[i].first, hosts[h][0], 7000),
 				ND_SUCCESS));
-			cr_expect(eq(i32, take(t, &other, CONNECTOR, hosts[h][1], 7001),
-				ND_SUCCESS));
-			cr_expect(eq(i32, take(t, &second, rows[i].second, hosts[h][1], 7000),
-					  want),
+			cr_expect(
+				eq(i32, take(t, &other, CONNECTOR, hosts[h][1], 7001), ND_SUCCESS));
+			cr_expect(
+				eq(i32, take(t, &second, rows[i].second, hosts[h][1], 7000), want),
 				"row %zu, hosts %zu", i, h);
 			free(t);
 		}

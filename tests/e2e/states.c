@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state table of connectors, cell by cell: each brings a fresh connector there by real calls.
+ */
+#include <signal.h>
+#include <stdio.h>
+
+#include "meeting.h"
+#include "scenarios.h"
+
+enum { BIND, CONNECT, COMPLETE, ACCEPT, REJECT, NOTIFY, DISCONNECT, CALLS };
+static const char *const call_names[CALLS] = {
+	"bind", "connect", "complete", "accept", "reject", "notify", "disconnect"};
+
+/* What the connector under test is in its state with; a is the active side. */
+static struct side *
+idle(struct meeting *m)
+{
+	return &m->p->a;
+}
+
+static struct side *
+bound(struct meeting *m)
+{
+	WANT(ND_SUCCESS, side_bind(&m->p->a, 0));
+	return &m->p->a;
+}
+
+static struct side *
+connecting(struct meeting *m)
+{
+	meet_ask(m, 4, 4);
+	return &m->p->a;
+}
+
+static struct side *
+rep_received(struct meeting *m)
+{
+	meet_ask(m, 4, 4);
+	meet_get(m);
+	meet_accept(m, 4, 4);
+	return &m->p->a;
+}
+
+static struct side *
+queued(struct meeting *m)
+{
+	WANT(ND_PENDING, nd_listener_get_request(m->listener, m->p->b.connector, &m->get));
+	return &m->p->b;
+}
+
+static struct side *
+req_received(struct meeting *m)
+{
+	meet_ask(m, 4, 4);
+	meet_get(m);
+	return &m->p->b;
+}
+
+static struct side *
+rep_sent(struct meeting *m)
+{
+	(void)rep_received(m);
+	return &m->p->b;
+}
+
+static struct side *
+connected(struct meeting *m)
+{
+	meet_connect(m);
+	return &m->p->a;
+}
+
+static struct side *
+passive_disconnect(struct meeting *m)
+{
+	struct nd_overlapped told = {0}, done = {0};
+
+	meet_connect(m);
+	WANT(ND_PENDING, nd_connector_notify_disconnect(m->p->b.connector, &told));
+	WANT(ND_SUCCESS, finish(nd_connector_disconnect(m->p->a.connector, &done), &done));
+	WANT(ND_SUCCESS, nd_overlapped_wait(&told, PATIENCE_MS));
+	return &m->p->b;
+}
+
+static struct side *
+disconnected(struct meeting *m)
+{
+	(void)passive_disconnect(m);
+	return &m->p->a;
+}
+
+#define ASSOCIATED ND_ADDRESS_ALREADY_ASSOCIATED
+#define ACTIVE	   ND_CONNECTION_ACTIVE
+#define INVALID	   ND_CONNECTION_INVALID
+#define ABORTED	   ND_CONNECTION_ABORTED
+#define REFUSED	   ND_CONNECTION_REFUSED
+#define STATE	   ND_INVALID_DEVICE_STATE
+#define OVER	   ND_CONNECTION_DISCONNECTED
+
+/* Connect goes where nobody listens: REFUSED is the answer of one that was allowed. PENDING: it
+ * waits for the peer. */
+static const struct row {
+	const char *name;
+	struct side *(*make)(struct meeting *m);
+	nd_status want[CALLS];
+} rows[] = {
+	{"idle", idle, {ND_SUCCESS, REFUSED, INVALID, ACTIVE, INVALID, INVALID, INVALID}},
+	{"bound", bound, {ASSOCIATED, REFUSED, INVALID, ACTIVE, INVALID, INVALID, INVALID}},
+	{"connecting", connecting,
+		{ASSOCIATED, ACTIVE, INVALID, ACTIVE, INVALID, INVALID, INVALID}},
+	{"reply received", rep_received,
+		{ASSOCIATED, ACTIVE, ND_SUCCESS, ACTIVE, ND_SUCCESS, INVALID, INVALID}},
+	{"queued", queued, {ASSOCIATED, STATE, INVALID, ACTIVE, INVALID, INVALID, INVALID}},
+	{"request received", req_received,
+		{ASSOCIATED, ACTIVE, INVALID, ND_PENDING, ND_SUCCESS, INVALID, INVALID}},
+	{"reply sent", rep_sent, {ASSOCIATED, ACTIVE, INVALID, ACTIVE, INVALID, INVALID, INVALID}},
+	{"connected", connected,
+		{ASSOCIATED, ACTIVE, INVALID, ACTIVE, INVALID, ND_PENDING, ND_SUCCESS}},
+	{"peer disconnected", passive_disconnect,
+		{ASSOCIATED, ACTIVE, INVALID, ACTIVE, INVALID, ND_SUCCESS, ND_SUCCESS}},
+	{"disconnected", disconnected,
+		{ASSOCIATED, STATE, ABORTED, ABORTED, ABORTED, OVER, INVALID}},
+};
+
+static nd_status
+call(struct meeting *m, struct side *s, int which, struct nd_overlapped *ov)
+{
+	struct sockaddr_storage dest = m->where;
+
+	set_port(&dest, SILENT_PORT);
+	switch (which) {
+	case BIND:
+		return side_bind(s, 0);
+	case CONNECT:
+		return nd_connector_connect(s->connector, s->qp, (struct sockaddr *)&dest,
+			s->addr_bytes, 1, 1, NULL, 0, ov);
+	case COMPLETE:
+		return nd_connector_complete_connect(s->connector, ov);
+	case ACCEPT:
+		return nd_connector_accept(s->connector, s->qp, 1, 1, NULL, 0, ov);
+	case REJECT:
+		return nd_connector_reject(s->connector, NULL, 0);
+	case NOTIFY:
+		return nd_connector_notify_disconnect(s->connector, ov);
+	default:
+		return nd_connector_disconnect(s->connector, ov);
+	}
+}
+
+static void
+cell(struct meeting *m, struct side *s, const struct row *row, int which)
+{
+	struct nd_overlapped ov = {0};
+	nd_status got = call(m, s, which, &ov);
+	char what[64];
+
+	if (got == ND_PENDING && row->want[which] == ND_PENDING)
+		got = nd_overlapped_status(&ov);
+	else
+		got = finish(got, &ov);
+	snprintf(what, sizeof(what), "%s, %s", row->name, call_names[which]);
+	want_status(__FILE__, __LINE__, what, got, row->want[which]);
+	/* What is still pending must not outlive ov. */
+	if (got == ND_PENDING)
+		WANT(ND_SUCCESS, nd_connector_cancel(s->connector));
+}
+
+/* checks R-DISC-07, R-DISC-14 */
+void
+scenario_states(struct pair *p)
+{
+	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+		for (int which = 0; which < CALLS; which++) {
+			struct meeting m;
+
+			meet_open(&m, p);
+			cell(&m, rows[r].make(&m), &rows[r], which);
+			meet_close(&m);
+		}
+	}
+}
+
+/*
+ * checks R-DISC-04, R-DISC-06, R-CONN-25: daemon a answers nothing for a while: the row of the
+ * table that needs a disconnect under way, and the ends of patience. What the status of a Connect
+ * says is a failure; that of a Disconnect is not.
+ */
+void
+scenario_silent_peer(struct pair *p)
+{
+	static const struct row row = {
+		"disconnecting", NULL, {ASSOCIATED, ACTIVE, INVALID, ACTIVE, INVALID, OVER, STATE}};
+	struct nd_overlapped gone = {0}, ask = {0}, told = {0};
+	struct sockaddr_storage dest = p->a.addr;
+	struct side other;
+	struct meeting m;
+
+	meet_open(&m, p);
+	meet_connect(&m);
+	other = p->b;
+	side_create_qp(&other, 4);
+	WANT(ND_SUCCESS, nd_connector_create(other.adapter, &other.connector));
+	set_port(&dest, SILENT_PORT);
+	WANT(ND_PENDING, nd_connector_notify_disconnect(p->b.connector, &told));
+	CHECK(p->daemon_a > 0 && kill(p->daemon_a, SIGSTOP) == 0);
+	WANT(ND_PENDING, nd_connector_disconnect(p->b.connector, &gone));
+	WANT(OVER, nd_overlapped_wait(&told, PATIENCE_MS));
+	WANT(ND_PENDING, nd_connector_connect(other.connector, other.qp, (struct sockaddr *)&dest,
+				 other.addr_bytes, 1, 1, NULL, 0, &ask));
+	for (int which = 0; which < CALLS; which++)
+		cell(&m, &p->b, &row, which);
+	WANT(ND_TIMEOUT, nd_overlapped_wait(&gone, PATIENCE_MS));
+	WANT(ND_IO_TIMEOUT, nd_overlapped_wait(&ask, PATIENCE_MS));
+	CHECK(kill(p->daemon_a, SIGCONT) == 0);
+	WANT(REFUSED, side_connect(&other, &dest)); /* it may try again (R-CONN-03) */
+	meet_close(&m);
+}
