@@ -8,6 +8,8 @@
  */
 #include "roce/internal.h"
 
+#define PLACE_TAIL 8u
+
 void
 roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_answer answer, uint32_t psn,
 	uint8_t syndrome)
@@ -245,6 +247,20 @@ resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	resp_received(s, qp, pkt);
 }
 
+/*
+ * Who has no receive to wait for polls the end of what is written: it is stored last, byte after
+ * byte (R-ORD-07). memcpy() alone stores in any order, often the head behind the tail.
+ */
+static void
+place(uint8_t *dst, const uint8_t *src, uint32_t bytes)
+{
+	uint32_t i = bytes > PLACE_TAIL ? bytes - PLACE_TAIL : 0;
+
+	memcpy(dst, src, i);
+	for (; i < bytes; i++)
+		__atomic_store_n(&dst[i], src[i], __ATOMIC_RELEASE);
+}
+
 static void
 resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
@@ -258,7 +274,7 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 			access_refused(s, qp, pkt);
 			return;
 		}
-		memcpy(host, pkt->payload, pkt->payload_bytes);
+		place(host, pkt->payload, pkt->payload_bytes);
 	}
 	qp->rx_va += pkt->payload_bytes;
 	qp->rx_left -= pkt->payload_bytes;
