@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Protection domains and memory regions; windows are in nd_window.c. */
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "nd_int.h"
 
@@ -68,13 +70,24 @@ access_of(uint32_t flags)
 	return access; /* RDMA_READ_SINK needs nothing here (R-MR-10) */
 }
 
+/* Asks the kernel, and changes nothing: such a sync starts no output. */
+static bool
+is_mapped(const void *buf, size_t bytes)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), skip = (uintptr_t)buf % page;
+
+	return msync((char *)buf - skip, bytes + skip, MS_ASYNC) == 0;
+}
+
 static nd_status
 check(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags)
 {
 	bool ours;
 
-	if (buf == NULL || (flags & ~MR_FLAGS) != 0)
-		return nd_fail(ND_INVALID_PARAMETER, "no memory, or unknown flags");
+	if (buf == NULL)
+		return nd_fail(ND_INVALID_PARAMETER, "no memory");
+	if ((flags & ~MR_FLAGS) != 0)
+		return nd_fail(ND_INVALID_PARAMETER_3, "unknown flags");
 	if (bytes == 0)
 		return nd_fail(ND_INVALID_BUFFER_SIZE, "a region of 0 bytes");
 	if (bytes > a->info.max_registration_bytes)
@@ -82,8 +95,11 @@ check(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags)
 	pthread_mutex_lock(&a->arena.lock);
 	ours = nd_arena_find(&a->arena, buf, bytes) != NULL;
 	pthread_mutex_unlock(&a->arena.lock);
-	return ours ? ND_SUCCESS
-		    : nd_fail(ND_NOT_SUPPORTED, "memory that is not of this adapter's nd_alloc()");
+	if (ours)
+		return ND_SUCCESS;
+	if (!is_mapped(buf, bytes))
+		return nd_fail(ND_ACCESS_VIOLATION, "memory that is not there");
+	return nd_fail(ND_NOT_SUPPORTED, "memory that is not of this adapter's nd_alloc()");
 }
 
 nd_status

@@ -212,9 +212,10 @@ nd_status nd_pd_close(struct nd_pd *pd);
 #define ND_MR_FLAG_DO_NOT_SECURE_VM   0x80000000u /* accepted, means nothing here (R-MR-11) */
 /*
  * Register arena memory [buf, buf+bytes) with ND_MR_FLAG_* rights; local read is always granted.
- * The same memory may be registered any number of times. ND_INVALID_PARAMETER: buf is NULL, unknown
- * flags, or more than max_registration_bytes; ND_INVALID_BUFFER_SIZE: 0 bytes; ND_NOT_SUPPORTED:
- * memory that is not of nd_alloc() of this adapter (this version moves arena memory only).
+ * The same memory may be registered any number of times. ND_INVALID_PARAMETER: buf is NULL, or more
+ * than max_registration_bytes; ND_INVALID_BUFFER_SIZE: 0 bytes; ND_INVALID_PARAMETER_3: unknown
+ * flags; ND_ACCESS_VIOLATION: memory that is not there; ND_NOT_SUPPORTED: memory that is not of
+ * nd_alloc() of this adapter (this version moves arena memory only) (R-MR-04).
  */
 nd_status nd_mr_register(
 	struct nd_pd *pd, void *buf, size_t bytes, uint32_t flags, struct nd_mr **mr);

@@ -238,6 +238,30 @@ Test(ndclient_notify, T7_T8_R_CQ_18_the_stronger_type_wins_and_all_are_released)
 	}
 }
 
+/* Every pair, in either order, against every kind of entry. */
+Test(ndclient_notify, R_CQ_18_every_pair_of_types_joins_to_the_stronger)
+{
+	static const uint32_t rank[] = {ERRORS, SOLICITED, ANY};
+	static const char *const entries[] = {"u", "s", "f", "o"};
+	static const int weakest[] = {2, 1, 1, 0}; /* that the entry satisfies */
+
+	for (int i = 0; i < 9 * 4; i++) {
+		struct bench *b = make();
+		struct nd_overlapped o1 = {0}, o2 = {0};
+		int x = i % 3, y = i / 3 % 3, e = i / 9;
+		nd_status want = ND_PENDING;
+
+		NOTIFY(b, rank[x], &o1);
+		NOTIFY(b, rank[y], &o2);
+		turn(b, entries[e]);
+		if ((x > y ? x : y) >= weakest[e])
+			want = e == 3 ? ND_BUFFER_OVERFLOW : ND_SUCCESS;
+		cr_expect(eq(i32, after(b, &o1), want), "%d %d %s", x, y, entries[e]);
+		cr_expect(eq(i32, after(b, &o2), want), "%d %d %s", x, y, entries[e]);
+		drop(b);
+	}
+}
+
 Test(ndclient_notify, T9_R_CQ_03_a_failed_entry_satisfies_solicited)
 {
 	struct bench *b = make();
@@ -475,6 +499,7 @@ Test(ndclient_results, R_CR_03_contexts_and_slots_of_the_queue_pair)
 	struct nd_result r[3];
 
 	memset(qp, 0, sizeof(*qp));
+	qp->adapter = b->a;
 	qp->context = b;
 	b->a->qp_by_handle[17] = qp;
 	cr_assert(ndsh_cq_push(&b->daemon,
@@ -489,6 +514,17 @@ Test(ndclient_results, R_CR_03_contexts_and_slots_of_the_queue_pair)
 	cr_expect(eq(ptr, r[2].qp_context, NULL), "no such handle");
 	cr_expect(eq(u32, qp->rq_freed, 5));
 	cr_expect(eq(u32, qp->sq_freed, 9));
+	for (int i = 0; i < 2; i++) /* a context of NULL is one, in failed entries too */
+		cr_assert(ndsh_cq_push(&b->daemon,
+			&(struct ndsh_cqe){.qp = 17, .op = NDSH_OP_SEND, .slot_count = 10,
+				.status = i == 0 ? NDSH_WC_SUCCESS : NDSH_WC_FLUSH_ERR}));
+	ndsh_cq_publish(&b->daemon);
+	cr_assert(eq(i32, nd_cq_get_results(&b->cq, r, 3), 2));
+	for (int i = 0; i < 2; i++) {
+		cr_expect(eq(ptr, r[i].request_context, NULL));
+		cr_expect(eq(ptr, r[i].qp_context, b));
+		cr_expect(eq(i32, r[i].status, i == 0 ? ND_SUCCESS : ND_CANCELED));
+	}
 	free(qp);
 	drop(b);
 }

@@ -86,6 +86,27 @@ Test(ndclient_post, R_POST_01_a_request_reaches_the_ring_as_posted)
 	drop(b);
 }
 
+/* Before the daemon has looked: the caller's list is of no more interest. */
+Test(ndclient_post, R_POST_07_the_list_is_free_when_the_post_returns)
+{
+	struct bench *b = make();
+	struct nd_sge sge[2] = {{(void *)0x1000, 10, 5}, {(void *)0x2000, 20, 6}};
+	struct ndsh_send s;
+	struct ndsh_recv r;
+
+	cr_assert(eq(i32, nd_qp_send(&b->qp, NULL, sge, 2, 0), ND_SUCCESS));
+	cr_assert(eq(i32, nd_qp_receive(&b->qp, NULL, sge, 2), ND_SUCCESS));
+	memset(sge, 0xff, sizeof(sge));
+	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
+	cr_assert(eq(int, ndsh_rq_fetch(&b->daemon_rq, &r), NDSH_FETCH_OK));
+	cr_expect(eq(u64, s.sge[0].addr, 0x1000));
+	cr_expect(eq(u64, s.sge[1].addr, 0x2000));
+	cr_expect(eq(u32, s.sge[1].len, 20));
+	cr_expect(eq(u64, r.sge[1].addr, 0x2000));
+	cr_expect(eq(u32, r.sge[1].key, 6));
+	drop(b);
+}
+
 /* checks R-SR-01 */
 Test(ndclient_post, R_POST_02_initiator_requests_need_a_connection_receives_dont)
 {
