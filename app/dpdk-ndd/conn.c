@@ -285,6 +285,10 @@ ndd_conn_shard_event(struct ndd *d, const struct ndd_event *ev)
 		ndd_info("session %lu: completion queue %u overran", s->serial, ev->handle);
 		return;
 	}
+	if (ev->type == ROCE_EV_SRQ_LIMIT) {
+		ndd_srq_limit(s, ev);
+		return;
+	}
 	qp = ndd_slots_get(&s->qps, ev->handle);
 	if (qp == NULL || qp->owner.object != ev->object)
 		return;

@@ -93,7 +93,8 @@ ndd_conn_send_reply(struct ndd_conn *c, uint64_t now_ns)
 		.psn = c->qp->psn,
 		.responder_resources = c->inbound,
 		.initiator_depth = c->outbound,
-		.rnr_retry = d->cfg->rnr_retry,
+		.rnr_retry = ndd_conn_rnr_retry(c),
+		.srq = c->qp->srq != NULL,
 	};
 
 	if (!ndd_conn_bring_up(c)) {

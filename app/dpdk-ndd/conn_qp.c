@@ -5,6 +5,8 @@
 #include "conn.h"
 #include "log.h"
 
+#define RNR_FOR_EVER 7 /* as RNR retry count: without end */
+
 uint8_t
 ndd_mtu_code(uint32_t bytes)
 {
@@ -13,6 +15,13 @@ ndd_mtu_code(uint32_t bytes)
 	while (code < 5 && 256u << (code - 1) < bytes)
 		code++;
 	return code;
+}
+
+/* What an empty shared receive queue answers is no reason to give up (R-SR-06). */
+uint8_t
+ndd_conn_rnr_retry(const struct ndd_conn *c)
+{
+	return c->qp->srq != NULL ? RNR_FOR_EVER : c->session->daemon->cfg->rnr_retry;
 }
 
 nd_status

@@ -71,6 +71,14 @@ find_parts(struct ndd_session *s, const struct ndsh_qp_create *m, struct ndd_qp 
 	qp->recv_cq = ndd_slots_get(&s->cqs, m->recv_cq);
 	if (qp->pd == NULL || qp->send_cq == NULL || qp->recv_cq == NULL)
 		return ND_INVALID_HANDLE;
+	if (m->has_srq != 0) {
+		qp->srq = ndd_slots_get(&s->srqs, m->srq);
+		if (qp->srq == NULL)
+			return ND_INVALID_HANDLE;
+		if (qp->srq->pd != qp->pd)
+			return ND_INVALID_PARAMETER;
+		cfg->srq = qp->srq->engine;
+	}
 	cfg->dims = (struct ndsh_qp_dims){
 		.sq_depth = m->sq_depth,
 		.rq_depth = m->rq_depth,
@@ -139,6 +147,8 @@ ndd_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	qp->send_cq->users++;
 	qp->recv_cq->users++;
 	qp->segment->users++;
+	if (qp->srq != NULL)
+		qp->srq->users++;
 	r->qp.qp = qp->owner.handle;
 	r->qp.qpn = qp->qpn;
 	return ND_SUCCESS;
@@ -154,6 +164,8 @@ ndd_qp_free(struct ndd_session *s, struct ndd_qp *qp)
 	qp->send_cq->users--;
 	qp->recv_cq->users--;
 	qp->segment->users--;
+	if (qp->srq != NULL)
+		qp->srq->users--;
 	ndd_slots_remove(&s->qps, qp->owner.handle);
 	free(qp);
 }

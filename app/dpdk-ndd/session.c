@@ -27,6 +27,7 @@ tables_init(struct ndd_session *s)
 	ndd_slots_init(&s->cqs, cfg->max_cqs, false);
 	ndd_slots_init(&s->mrs, cfg->max_mrs, false);
 	ndd_slots_init(&s->mws, cfg->max_mrs, false);
+	ndd_slots_init(&s->srqs, cfg->max_cqs, false);
 	ndd_slots_init(&s->qps, cfg->max_qps, true); /* the handle is the doorbell's bit */
 	ndd_slots_init(&s->listeners, cfg->max_qps, false);
 	ndd_slots_init(&s->conns, 2 * cfg->max_qps, false);
@@ -40,6 +41,7 @@ tables_fini(struct ndd_session *s)
 	ndd_slots_fini(&s->cqs);
 	ndd_slots_fini(&s->mrs);
 	ndd_slots_fini(&s->mws);
+	ndd_slots_fini(&s->srqs);
 	ndd_slots_fini(&s->qps);
 	ndd_slots_fini(&s->listeners);
 	ndd_slots_fini(&s->conns);
@@ -196,6 +198,7 @@ take_down(struct ndd_session *s)
 	struct ndd_conn *conn;
 	struct ndd_listener *listener;
 	struct ndd_qp *qp;
+	struct ndd_srq *srq;
 	struct ndd_mw *mw;
 	struct ndd_mr *mr;
 	struct ndd_cq *cq;
@@ -208,6 +211,8 @@ take_down(struct ndd_session *s)
 		ndd_conn_free(s, conn);
 	EACH (qps, qp)
 		ndd_qp_free(s, qp);
+	EACH (srqs, srq)
+		ndd_srq_free(s, srq);
 	EACH (mws, mw)
 		ndd_mw_free(s, mw);
 	EACH (mrs, mr)

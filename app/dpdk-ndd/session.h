@@ -49,12 +49,21 @@ struct ndd_mw {
 	struct ndd_pd *pd;
 };
 
+struct ndd_srq {
+	struct ndd_owner owner;
+	struct roce_srq *engine;
+	struct ndd_segment *segment;
+	struct ndd_pd *pd;
+	uint32_t users;
+};
+
 struct ndd_qp {
 	struct ndd_owner owner;
 	struct roce_qp *engine;
 	struct ndd_segment *segment;
 	struct ndd_pd *pd;
 	struct ndd_cq *send_cq, *recv_cq;
+	struct ndd_srq *srq;   /* or NULL */
 	struct ndd_conn *conn; /* that uses it */
 	uint32_t qpn, psn;     /* psn: the first that we accept */
 	bool failed;	       /* in error state; no new connection */
@@ -97,7 +106,7 @@ struct ndd_session {
 	uint8_t ip[16];			 /* address of the adapter */
 	uint32_t port, path_mtu;
 	uint64_t segment_bytes;
-	struct ndd_slots segments, pds, cqs, mrs, mws, qps, listeners, conns;
+	struct ndd_slots segments, pds, cqs, mrs, mws, srqs, qps, listeners, conns;
 };
 
 /* ---- session.c ---- */
@@ -158,11 +167,12 @@ void *ndd_segment_block(struct ndd_session *s, uint32_t id, uint64_t offset, uin
 struct ndd_segment *ndd_segment_of_va(
 	struct ndd_session *s, uint64_t va, uint64_t bytes, void **host);
 
-/* ---- objects.c, window.c, qp.c ---- */
+/* ---- objects.c, window.c, srq.c, qp.c ---- */
 
 ndd_handler ndd_pd_create, ndd_pd_destroy, ndd_cq_create, ndd_cq_destroy, ndd_mr_register,
 	ndd_mr_deregister;
 ndd_handler ndd_mw_create, ndd_mw_destroy;
+ndd_handler ndd_srq_create, ndd_srq_arm, ndd_srq_destroy;
 ndd_handler ndd_qp_create, ndd_qp_destroy, ndd_qp_flush;
 void ndd_pd_free(struct ndd_session *s, struct ndd_pd *pd);
 void ndd_cq_free(struct ndd_session *s, struct ndd_cq *cq);
@@ -171,6 +181,9 @@ bool ndd_mr_free(struct ndd_session *s, struct ndd_mr *mr);
 void ndd_mw_free(struct ndd_session *s, struct ndd_mw *mw);
 /* May it have one more region or window? */
 bool ndd_session_has_mr_left(const struct ndd_session *s);
+void ndd_srq_free(struct ndd_session *s, struct ndd_srq *srq);
+/* Fewer receives than it was armed for. */
+void ndd_srq_limit(struct ndd_session *s, const struct ndd_event *ev);
 void ndd_qp_free(struct ndd_session *s, struct ndd_qp *qp);
 /* To error: everything outstanding completes FLUSH_ERR. drained: after what has arrived already. */
 void ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp, bool drained);

@@ -127,6 +127,7 @@ open_adapter(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		.max_cqs = cfg->max_cqs,
 		.max_mrs = cfg->max_mrs,
 		.path_mtu = s->path_mtu,
+		.max_srq_depth = NDSH_DEPTH_MAX,
 	};
 	return ND_SUCCESS;
 }
@@ -149,13 +150,16 @@ static ndd_handler *const handlers[NDSH_MSG_TYPE_COUNT] = {
 	[NDSH_MSG_QP_CREATE] = ndd_qp_create,
 	[NDSH_MSG_QP_DESTROY] = ndd_qp_destroy,
 	[NDSH_MSG_QP_FLUSH] = ndd_qp_flush,
+	[NDSH_MSG_SRQ_CREATE] = ndd_srq_create,
+	[NDSH_MSG_SRQ_ARM] = ndd_srq_arm,
+	[NDSH_MSG_SRQ_DESTROY] = ndd_srq_destroy,
 	[NDSH_MSG_LISTENER_CREATE] = ndd_listener_create,
 	[NDSH_MSG_LISTENER_DESTROY] = ndd_listener_destroy,
+	[NDSH_MSG_BIND] = ndd_conn_bind,
 	[NDSH_MSG_CONNECT] = ndd_conn_connect,
 	[NDSH_MSG_COMPLETE_CONNECT] = ndd_conn_complete,
 	[NDSH_MSG_ACCEPT] = ndd_conn_accept,
 	[NDSH_MSG_REJECT] = ndd_conn_reject,
-	[NDSH_MSG_BIND] = ndd_conn_bind,
 	[NDSH_MSG_DISCONNECT] = ndd_conn_disconnect,
 	[NDSH_MSG_CONN_DESTROY] = ndd_conn_destroy,
 };

@@ -85,6 +85,7 @@ start_shards(struct ndd *d)
 			.max_qps = cfg->shard_qps,
 			.max_cqs = 2 * cfg->shard_qps,
 			.max_pds = cfg->shard_qps,
+			.max_srqs = cfg->shard_qps,
 			.max_mrs = cfg->shard_mrs,
 			.max_wqes = cfg->shard_wqes,
 			.secret = {d->plane.secret[0], d->plane.secret[1]},

@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 #define NDSH_ABI_MAJOR 1u /* differs: refused */
-#define NDSH_ABI_MINOR 1u /* additions that an older side ignores; 1: memory windows, BIND */
+#define NDSH_ABI_MINOR 2u /* additions that an older side ignores:
+			    * 1: memory windows, BIND; 2: shared receive queues */
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments are multiples of this */

@@ -38,6 +38,9 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(MW_CREATE, ndsh_mw_create, ndsh_mw_create_reply, OPEN),
 	MSG(MW_DESTROY, ndsh_id_msg, ndsh_id_msg, OPEN),
 	MSG(BIND, ndsh_bind, ndsh_bind_reply, OPEN),
+	MSG(SRQ_CREATE, ndsh_srq_create, ndsh_id_msg, OPEN),
+	MSG(SRQ_ARM, ndsh_srq_arm, ndsh_id_msg, OPEN),
+	MSG(SRQ_DESTROY, ndsh_id_msg, ndsh_id_msg, OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");
@@ -70,6 +73,8 @@ event_bytes(uint16_t type)
 	case NDSH_EV_CONN_ESTABLISHED:
 	case NDSH_EV_CONN_DISCONNECTED:
 		return sizeof(struct ndsh_ev_conn);
+	case NDSH_EV_SRQ_LIMIT:
+		return sizeof(struct ndsh_ev_srq);
 	case NDSH_EV_SESSION_END:
 		return sizeof(struct ndsh_ev_session_end);
 	default:

@@ -70,6 +70,9 @@ enum ndsh_msg_type {
 	NDSH_MSG_MW_CREATE, /* from minor version 1 on */
 	NDSH_MSG_MW_DESTROY,
 	NDSH_MSG_BIND, /* from minor version 1 on */
+	NDSH_MSG_SRQ_CREATE, /* from minor version 2 on */
+	NDSH_MSG_SRQ_ARM,
+	NDSH_MSG_SRQ_DESTROY,
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */
@@ -77,6 +80,7 @@ enum ndsh_msg_type {
 	NDSH_EV_CONN_ESTABLISHED,      /* Accept: the peer's RTU or first request came, or failed */
 	NDSH_EV_CONN_DISCONNECTED,     /* peer's DREQ, our own Disconnect done, or the QP died */
 	NDSH_EV_SESSION_END,	       /* the daemon ends the session: reason says why */
+	NDSH_EV_SRQ_LIMIT,	       /* fewer receives than SRQ_ARM's limit are left */
 };
 
 struct ndsh_msg_hdr {
@@ -138,7 +142,7 @@ struct ndsh_open_reply {
 	uint32_t max_sge, max_inline, max_depth, max_cq_depth, max_read_limit, max_qps, max_cqs,
 		max_mrs;
 	uint32_t path_mtu; /* bytes */
-	uint32_t reserved;
+	uint32_t max_srq_depth; /* 0: no shared receive queues */
 };
 
 /* ---- memory: daemon creates and seals SHRINK|GROW (CREATE, fd in the reply); client maps and
@@ -191,13 +195,29 @@ struct ndsh_mw_create_reply {
 	uint32_t mw, slot;
 	uint64_t secret; /* with slot: what ndsh_window_token() wants */
 };
+struct ndsh_srq_create { /* block of ndsh_srq_bytes(); reply: ndsh_id_msg */
+	struct ndsh_msg_hdr h;
+	uint32_t pd, segment;
+	uint64_t offset;
+	uint32_t depth, sge;
+};
+struct ndsh_srq_arm { /* one EV_SRQ_LIMIT when fewer are left than limit, now or later; 0: none */
+	struct ndsh_msg_hdr h;
+	uint32_t srq, limit;
+};
+struct ndsh_ev_srq { /* body of EV_SRQ_LIMIT */
+	struct ndsh_msg_hdr h;
+	uint32_t srq, reserved;
+};
 struct ndsh_qp_create {
 	struct ndsh_msg_hdr h;
 	uint32_t pd, recv_cq, send_cq;
 	uint32_t handle; /* client's own number, echoed in completions */
-	uint32_t segment, reserved;
+	uint32_t segment;
+	uint32_t has_srq; /* 1: receives come from srq, and its own receive ring is not used */
 	uint64_t offset;
-	uint32_t sq_depth, rq_depth, sq_sge, rq_sge, inline_bytes, reserved2;
+	uint32_t sq_depth, rq_depth, sq_sge, rq_sge, inline_bytes;
+	uint32_t srq;
 };
 struct ndsh_qp_create_reply {
 	struct ndsh_msg_hdr h;
