@@ -101,6 +101,7 @@ fill_info(struct nd_adapter *a, const struct ndsh_open_reply *r, const struct nd
 		.max_receive_depth = r->max_depth,
 		.max_initiator_depth = r->max_depth,
 		.max_cq_depth = r->max_cq_depth,
+		.max_srq_depth = r->max_srq_depth,
 		.max_caller_data = NDSH_CALLER_DATA_MAX,
 		.max_callee_data = MAX_CALLEE_DATA,
 		.path_mtu = r->path_mtu,
@@ -159,6 +160,7 @@ init_lists(struct nd_adapter *a)
 	TAILQ_INIT(&a->mrs);
 	TAILQ_INIT(&a->mws);
 	TAILQ_INIT(&a->cqs);
+	TAILQ_INIT(&a->srqs);
 	TAILQ_INIT(&a->qps);
 	TAILQ_INIT(&a->closed_qps);
 	TAILQ_INIT(&a->connectors);
@@ -235,6 +237,13 @@ free_cq(struct nd_cq *cq)
 }
 
 static void
+free_srq(struct nd_srq *srq)
+{
+	nd_waiters_end(&srq->waiters, ND_CANCELED);
+	free(srq);
+}
+
+static void
 free_connector(struct nd_connector *c)
 {
 	nd_conn_end_waiters(c, ND_CANCELED);
@@ -267,6 +276,7 @@ nd_adapter_close(struct nd_adapter *a)
 	FREE_ALL(struct nd_listener, &a->listeners, nd_listener_free)
 	FREE_ALL(struct nd_qp, &a->qps, free)
 	FREE_ALL(struct nd_qp, &a->closed_qps, free)
+	FREE_ALL(struct nd_srq, &a->srqs, free_srq)
 	FREE_ALL(struct nd_cq, &a->cqs, free_cq)
 	FREE_ALL(struct nd_mw, &a->mws, free)
 	FREE_ALL(struct nd_mr, &a->mrs, free)

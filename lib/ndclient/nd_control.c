@@ -148,6 +148,7 @@ static void
 end_session(struct nd_adapter *a)
 {
 	struct nd_connector *c;
+	struct nd_srq *srq;
 	struct nd_cq *cq;
 
 	if (nd_gone(a))
@@ -164,6 +165,8 @@ end_session(struct nd_adapter *a)
 	nd_conn_end_waiters(c, ND_DEVICE_REMOVED);
 	TAILQ_FOREACH(cq, &a->cqs, link)
 	nd_cq_end_waiters(cq, ND_DEVICE_REMOVED);
+	TAILQ_FOREACH(srq, &a->srqs, link)
+	nd_waiters_end(&srq->waiters, ND_DEVICE_REMOVED);
 }
 
 static void
@@ -180,6 +183,9 @@ take_event(struct nd_adapter *a, const struct ndsh_msg_hdr *h)
 		end_session(a);
 		break;
 	}
+	case NDSH_EV_SRQ_LIMIT:
+		nd_srq_limit(a, (const struct ndsh_ev_srq *)h);
+		break;
 	default:
 		nd_conn_event(a, (const struct ndsh_ev_conn *)h);
 	}

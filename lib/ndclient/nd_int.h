@@ -55,6 +55,7 @@ struct nd_qp {
 	uint32_t index; /* session-local: doorbell bit */
 	uint32_t state; /* enum nd_qp_state, atomic */
 	uint32_t sq_sge, rq_sge, inline_bytes;
+	struct nd_srq *srq; /* or NULL */
 	/* each line for the thread that posts there */
 	_Alignas(NDSH_CACHE_LINE) struct ndsh_sq sq;
 	uint32_t sq_inside; /* the verifier's: a thread posts, atomic */
@@ -97,6 +98,22 @@ struct nd_pd {
 	TAILQ_ENTRY(nd_pd) link;
 };
 TAILQ_HEAD(nd_pd_list, nd_pd);
+
+struct nd_srq {
+	/* for posts */
+	struct nd_adapter *adapter;
+	struct ndsh_srq_page *page;
+	uint32_t sge;
+	uint32_t depth; /* that the application asked for; the ring is of max_srq_depth */
+	struct ndsh_rq rq;
+	/* for the rest */
+	struct nd_pd *pd;
+	uint32_t id;
+	uint32_t users, threshold; /* these and waiters are guarded by nd_adapter.lock */
+	struct nd_waiters waiters;
+	TAILQ_ENTRY(nd_srq) link;
+};
+TAILQ_HEAD(nd_srq_list, nd_srq);
 
 struct nd_mr {
 	struct nd_pd *pd;
@@ -209,6 +226,7 @@ struct nd_adapter {
 	struct nd_mr_list mrs;
 	struct nd_mw_list mws;
 	struct nd_cq_list cqs;
+	struct nd_srq_list srqs;
 	struct nd_qp_list qps, closed_qps;
 	struct nd_connector_list connectors;
 	struct nd_listener_list listeners;
@@ -292,10 +310,11 @@ void nd_control_stop(struct nd_adapter *a);
 /* Let the control thread read the queue's pipe, or leave it to nd_cq_fd(). */
 nd_status nd_control_watch(struct nd_adapter *a, struct nd_cq *cq, bool on);
 
-/* ---- nd_notify.c, nd_conn_event.c, nd_listener.c: told by the control thread, lock held  */
+/* ---- nd_notify.c, nd_srq.c, nd_conn_event.c, nd_listener.c: by the control thread, locked */
 
 void nd_cq_readable(struct nd_cq *cq);
 void nd_cq_end_waiters(struct nd_cq *cq, nd_status st);
+void nd_srq_limit(struct nd_adapter *a, const struct ndsh_ev_srq *ev);
 void nd_conn_event(struct nd_adapter *a, const struct ndsh_ev_conn *ev);
 void nd_conn_end_waiters(struct nd_connector *c, nd_status st);
 void nd_listener_request(struct nd_adapter *a, const struct ndsh_ev_conn *ev);

@@ -273,6 +273,8 @@ nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_
 {
 	if (nd_gone(qp->adapter))
 		return ND_DEVICE_REMOVED;
+	if (qp->srq != NULL)
+		return ND_INVALID_DEVICE_REQUEST; /* R-SRQ-07 */
 	if (n > qp->rq_sge)
 		return ND_DATA_OVERRUN;
 	if (total_bytes(sge, n) > qp->adapter->max_transfer_bytes)
@@ -285,5 +287,22 @@ nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_
 	if (__atomic_load_n(&qp->page->dead, __ATOMIC_ACQUIRE) != 0)
 		ring_doorbell(qp);
 	nd_post_end(&qp->rq_inside);
+	return ND_SUCCESS;
+}
+
+/* The daemon looks when a message comes to any of the queue pairs; none of their ends concerns what
+ * lies here (R-FL-08). So no barrier and no doorbell. */
+nd_status
+nd_srq_receive(struct nd_srq *srq, void *context, const struct nd_sge *sge, uint32_t n)
+{
+	if (nd_gone(srq->adapter))
+		return ND_DEVICE_REMOVED;
+	if (n > srq->sge)
+		return ND_DATA_OVERRUN;
+	if (total_bytes(sge, n) > srq->adapter->max_transfer_bytes)
+		return ND_BUFFER_OVERFLOW;
+	if (srq->rq.next - __atomic_load_n(&srq->page->taken, __ATOMIC_ACQUIRE) >= srq->depth)
+		return ND_NO_MORE_ENTRIES;
+	ndsh_rq_push(&srq->rq, (uintptr_t)context, (const struct ndsh_sge *)(const void *)sge, n);
 	return ND_SUCCESS;
 }

@@ -23,21 +23,25 @@ grant_sge(uint32_t asked, uint32_t max)
 
 /* The numbers in the statuses are those of ND's CreateQueuePair. */
 static nd_status
-check(const struct nd_adapter *a, const struct nd_qp_options *opt)
+check(const struct nd_pd *pd, const struct nd_qp_options *opt)
 {
+	const struct nd_adapter *a = pd->adapter;
 	const struct nd_adapter_info *i = &a->info;
 
 	if (opt->receive_cq == NULL || opt->receive_cq->adapter != a)
 		return nd_fail(ND_INVALID_PARAMETER_2, "receive queue: not a CQ of this adapter");
 	if (opt->initiator_cq == NULL || opt->initiator_cq->adapter != a)
 		return nd_fail(ND_INVALID_PARAMETER_3, "initiator queue: not a CQ of this adapter");
-	if (opt->receive_depth == 0 || opt->receive_depth > i->max_receive_depth)
+	if (opt->srq != NULL && opt->srq->pd != pd)
+		return nd_fail(ND_INVALID_PARAMETER_4, "receive queue of another domain");
+	if (opt->srq == NULL &&
+		(opt->receive_depth == 0 || opt->receive_depth > i->max_receive_depth))
 		return nd_fail(ND_INVALID_PARAMETER_5, "receive depth %u, of at most %u",
 			opt->receive_depth, i->max_receive_depth);
 	if (opt->initiator_depth == 0 || opt->initiator_depth > i->max_initiator_depth)
 		return nd_fail(ND_INVALID_PARAMETER_6, "initiator depth %u, of at most %u",
 			opt->initiator_depth, i->max_initiator_depth);
-	if (opt->max_receive_sge > i->max_receive_sge)
+	if (opt->srq == NULL && opt->max_receive_sge > i->max_receive_sge)
 		return nd_fail(ND_INVALID_PARAMETER_7, "%u SGEs per receive, of at most %u",
 			opt->max_receive_sge, i->max_receive_sge);
 	if (opt->max_initiator_sge > i->max_initiator_sge)
@@ -70,9 +74,11 @@ make(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_qp_create *m
 	struct nd_adapter *a = pd->adapter;
 	struct ndsh_qp_dims dims = {
 		.sq_depth = power_of_two(opt->initiator_depth),
-		.rq_depth = power_of_two(opt->receive_depth),
+		.rq_depth = opt->srq == NULL ? power_of_two(opt->receive_depth) : 1,
 		.sq_sge = grant_sge(opt->max_initiator_sge, a->info.max_initiator_sge),
-		.rq_sge = grant_sge(opt->max_receive_sge, a->info.max_receive_sge),
+		.rq_sge = opt->srq == NULL
+				  ? grant_sge(opt->max_receive_sge, a->info.max_receive_sge)
+				  : 1,
 		.inline_bytes = opt->inline_bytes,
 	};
 	struct ndsh_qp_layout layout;
@@ -101,6 +107,9 @@ make(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_qp_create *m
 	qp->pd = pd;
 	qp->send_cq = opt->initiator_cq;
 	qp->recv_cq = opt->receive_cq;
+	qp->srq = opt->srq;
+	m->has_srq = opt->srq != NULL;
+	m->srq = opt->srq != NULL ? opt->srq->id : 0;
 	m->pd = pd->id;
 	m->recv_cq = opt->receive_cq->id;
 	m->send_cq = opt->initiator_cq->id;
@@ -126,6 +135,8 @@ enlist(struct nd_qp *qp)
 		qp->pd->users++;
 		qp->send_cq->users++;
 		qp->recv_cq->users++;
+		if (qp->srq != NULL)
+			qp->srq->users++;
 	}
 	pthread_mutex_unlock(&a->lock);
 	return ok;
@@ -139,6 +150,8 @@ delist(struct nd_qp *qp)
 	qp->pd->users--;
 	qp->send_cq->users--;
 	qp->recv_cq->users--;
+	if (qp->srq != NULL)
+		qp->srq->users--;
 }
 
 static void
@@ -167,7 +180,7 @@ nd_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **o
 	if (pd == NULL || opt == NULL || out == NULL)
 		return ND_INVALID_PARAMETER;
 	*out = NULL;
-	st = check(pd->adapter, opt);
+	st = check(pd, opt);
 	if (st != ND_SUCCESS)
 		return st;
 	qp = make(pd, opt, &m);

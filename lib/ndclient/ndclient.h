@@ -130,6 +130,7 @@ struct nd_pd;
 struct nd_cq;
 struct nd_mr;
 struct nd_mw;
+struct nd_srq;
 struct nd_qp;
 struct nd_connector;
 struct nd_listener;
@@ -202,7 +203,8 @@ void nd_free(struct nd_adapter *a, void *p);
 
 /* Regions can be used by queue pairs of the same domain. */
 nd_status nd_pd_create(struct nd_adapter *a, struct nd_pd **pd);
-/* ND_DEVICE_BUSY: regions, windows or queue pairs of it are left; nothing happened. */
+/* ND_DEVICE_BUSY: regions, windows, queue pairs or shared receive queues of it are left; nothing
+ * happened. */
 nd_status nd_pd_close(struct nd_pd *pd);
 
 #define ND_MR_FLAG_ALLOW_LOCAL_WRITE  0x00000001u
@@ -375,11 +377,12 @@ struct nd_qp_options {
 	uint32_t receive_depth, initiator_depth; /* requests outstanding at a time, from 1 */
 	uint32_t max_receive_sge, max_initiator_sge;
 	uint32_t inline_bytes; /* longest inline request */
+	struct nd_srq *srq; /* receives come from there, or NULL; then receive_* count for nothing */
 };
 /*
  * Create a queue pair; more may be granted than asked for. ND_INVALID_PARAMETER_k: receive_cq 2,
- * initiator_cq 3, receive_depth 5, initiator_depth 6, max_receive_sge 7, max_initiator_sge 8,
- * inline_bytes 9.
+ * initiator_cq 3, srq 4 (of another domain), receive_depth 5, initiator_depth 6, max_receive_sge 7,
+ * max_initiator_sge 8, inline_bytes 9.
  */
 nd_status nd_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **qp);
 /* Close it. A connection of it ends; what was outstanding completes with ND_CANCELED, as long as
@@ -404,7 +407,8 @@ uint32_t nd_qp_number(const struct nd_qp *qp);
  */
 nd_status nd_qp_send(
 	struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n, uint32_t flags);
-/* May be posted at any time, also before the connection is made (R-SR-01). */
+/* May be posted at any time, also before the connection is made (R-SR-01).
+ * ND_INVALID_DEVICE_REQUEST: the queue pair has a shared receive queue (R-SRQ-07). */
 nd_status nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n);
 /* remote_address and remote_token are numbers that the peer told (nd_mr_remote_token() there). */
 nd_status nd_qp_write(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,
@@ -438,6 +442,41 @@ nd_status nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, ui
  * connection. Our extension: ND 2 has no such call. */
 nd_status nd_qp_send_and_invalidate(struct nd_qp *qp, void *context, const struct nd_sge *sge,
 	uint32_t n, uint32_t remote_token, uint32_t flags);
+
+/* ---- shared receive queue ------------------------------------------------------------ */
+
+/*
+ * Receives for any number of queue pairs of one domain: each message, whichever of them it comes
+ * to, takes the oldest receive, and the result comes through that queue pair's CQ with its context.
+ * Results of different queue pairs may come in another order than receives were posted (R-ORD-02).
+ * A sender that finds none waits until one is posted, however long (R-SR-06). A queue pair that
+ * ends cancels only what its messages had taken (R-FL-08).
+ *
+ * depth: receives that wait there at most; one that was taken makes room at once, its buffer is the
+ * application's again with the result. threshold: for nd_srq_notify(), 0: none. The queue takes
+ * memory for max_srq_depth receives. ND_NOT_SUPPORTED: max_srq_depth is 0; ND_INVALID_PARAMETER_k:
+ * depth 3, max_sge 4, threshold 5 (more than depth).
+ */
+nd_status nd_srq_create(struct nd_pd *pd, uint32_t depth, uint32_t max_sge, uint32_t threshold,
+	struct nd_srq **srq);
+/* Receives that nobody took vanish; notifications complete with ND_CANCELED. ND_DEVICE_BUSY: queue
+ * pairs use it, nothing happened. */
+nd_status nd_srq_close(struct nd_srq *srq);
+/* At any time, queue pairs or not. Outcomes as of nd_qp_receive(). One thread at a time, and not
+ * during nd_srq_modify(). */
+nd_status nd_srq_receive(
+	struct nd_srq *srq, void *context, const struct nd_sge *sge, uint32_t n);
+/* 0: leave that one as it is. ND_BUFFER_OVERFLOW: more receives wait there than depth;
+ * ND_INVALID_PARAMETER: more than max_srq_depth, or threshold above depth; then nothing changed. */
+nd_status nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold);
+/*
+ * Completes with ND_SUCCESS when fewer receives wait than the threshold, at once if it is so
+ * already; never with threshold 0. Several may be outstanding: all complete together. Always
+ * ND_PENDING if it succeeds. ND_INVALID_PARAMETER_2: ov is NULL.
+ */
+nd_status nd_srq_notify(struct nd_srq *srq, struct nd_overlapped *ov);
+/* Pending notifications complete with ND_CANCELED. ND_SUCCESS. */
+nd_status nd_srq_cancel(struct nd_srq *srq);
 
 /* ---- connections --------------------------------------------------------------------- */
 

@@ -60,6 +60,11 @@ void scenario_device_removed(struct pair *p);
 void scenario_fork(struct pair *p);
 void scenario_hold(struct pair *p);
 
+/* srq.c */
+void scenario_srq(struct pair *p);
+void scenario_srq_empty(struct pair *p);
+void scenario_srq_notify(struct pair *p);
+
 /* windows.c */
 void scenario_window(struct pair *p);
 void scenario_window_refuses(struct pair *p);

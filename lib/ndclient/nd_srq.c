@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Shared receive queues; posting is in nd_post.c. The ring has the largest depth there is: how many
+ * receives may wait is for this side alone to say, and to change.
+ *
+ * Notifications: the daemon is armed for each request. Its word may be of an earlier arm, but it is
+ * never wrong: fewer receives than the threshold were left after the request had been made, or
+ * shortly before.
+ */
+#include <stdlib.h>
+
+#include "nd_int.h"
+
+#define SGE_MIN 2u /* as in queue pairs */
+
+static nd_status
+check(const struct nd_adapter *a, uint32_t depth, uint32_t max_sge, uint32_t threshold)
+{
+	const struct nd_adapter_info *i = &a->info;
+
+	if (i->max_srq_depth == 0)
+		return nd_fail(ND_NOT_SUPPORTED, "no shared receive queues"); /* R-SRQ-01 */
+	if (depth == 0 || depth > i->max_srq_depth)
+		return nd_fail(ND_INVALID_PARAMETER_3, "shared receive queue of %u, of at most %u",
+			depth, i->max_srq_depth);
+	if (max_sge > i->max_receive_sge)
+		return nd_fail(ND_INVALID_PARAMETER_4, "%u SGEs per receive, of at most %u",
+			max_sge, i->max_receive_sge);
+	if (threshold > depth)
+		return nd_fail(ND_INVALID_PARAMETER_5, "threshold %u above depth %u", threshold,
+			depth);
+	return ND_SUCCESS;
+}
+
+static struct nd_srq *
+make(struct nd_pd *pd, struct ndsh_srq_create *m)
+{
+	struct nd_srq *srq = calloc(1, sizeof(*srq));
+
+	if (srq == NULL)
+		return NULL;
+	srq->page = nd_block_alloc(
+		pd->adapter, ndsh_srq_bytes(m->depth, m->sge), &m->segment, &m->offset);
+	if (srq->page == NULL) {
+		free(srq);
+		return NULL;
+	}
+	ndsh_srq_view(&srq->rq, srq->page, m->depth, m->sge);
+	srq->adapter = pd->adapter;
+	srq->pd = pd;
+	srq->sge = m->sge;
+	return srq;
+}
+
+nd_status
+nd_srq_create(struct nd_pd *pd, uint32_t depth, uint32_t max_sge, uint32_t threshold,
+	struct nd_srq **out)
+{
+	struct ndsh_srq_create m = {.h.type = NDSH_MSG_SRQ_CREATE};
+	struct ndsh_id_msg reply;
+	struct nd_adapter *a;
+	struct nd_srq *srq;
+	nd_status st;
+
+	if (pd == NULL || out == NULL)
+		return ND_INVALID_PARAMETER;
+	*out = NULL;
+	a = pd->adapter;
+	st = check(a, depth, max_sge, threshold);
+	if (st != ND_SUCCESS)
+		return st;
+	m.pd = pd->id;
+	m.depth = a->info.max_srq_depth;
+	m.sge = max_sge < SGE_MIN ? SGE_MIN : max_sge;
+	srq = make(pd, &m);
+	if (srq == NULL)
+		return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
+	srq->depth = depth;
+	srq->threshold = threshold;
+	st = nd_control_call(a, &(struct nd_request){.h = &m.h, .reply = &reply});
+	if (st != ND_SUCCESS) {
+		nd_free(a, srq->page);
+		free(srq);
+		return st;
+	}
+	srq->id = reply.id;
+	pthread_mutex_lock(&a->lock);
+	TAILQ_INSERT_TAIL(&a->srqs, srq, link);
+	pd->users++;
+	pthread_mutex_unlock(&a->lock);
+	*out = srq;
+	return ND_SUCCESS;
+}
+
+nd_status
+nd_srq_close(struct nd_srq *srq)
+{
+	struct nd_adapter *a = srq->adapter;
+	bool used;
+
+	pthread_mutex_lock(&a->lock);
+	used = srq->users != 0;
+	if (!used) {
+		TAILQ_REMOVE(&a->srqs, srq, link);
+		nd_waiters_end(&srq->waiters, ND_CANCELED);
+	}
+	pthread_mutex_unlock(&a->lock);
+	if (used)
+		return nd_fail(ND_DEVICE_BUSY, "queue pairs use the shared receive queue");
+	if (nd_control_id(a, NDSH_MSG_SRQ_DESTROY, srq->id) == ND_SUCCESS)
+		nd_free(a, srq->page);
+	pthread_mutex_lock(&a->lock);
+	srq->pd->users--;
+	pthread_mutex_unlock(&a->lock);
+	free(srq);
+	return ND_SUCCESS;
+}
+
+/* If the daemon is gone, the waiters learn it from the control thread. */
+static void
+arm(struct nd_srq *srq, uint32_t threshold)
+{
+	struct ndsh_srq_arm m = {
+		.h.type = NDSH_MSG_SRQ_ARM, .srq = srq->id, .limit = threshold};
+
+	(void)nd_control_call(srq->adapter, &(struct nd_request){.h = &m.h});
+}
+
+nd_status
+nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
+{
+	struct nd_adapter *a = srq->adapter;
+	uint32_t waiting = srq->rq.next - __atomic_load_n(&srq->page->taken, __ATOMIC_ACQUIRE);
+	uint32_t new_depth = depth != 0 ? depth : srq->depth;
+	bool rearm;
+
+	if (nd_gone(a))
+		return ND_DEVICE_REMOVED;
+	if (new_depth > a->info.max_srq_depth)
+		return ND_INVALID_PARAMETER; /* R-SRQ-05 */
+	if (new_depth < waiting)
+		return ND_BUFFER_OVERFLOW;
+	pthread_mutex_lock(&a->lock);
+	if (threshold == 0)
+		threshold = srq->threshold;
+	if (threshold > new_depth) {
+		pthread_mutex_unlock(&a->lock);
+		return ND_INVALID_PARAMETER;
+	}
+	rearm = threshold != srq->threshold && srq->waiters.first != NULL;
+	srq->threshold = threshold;
+	srq->depth = new_depth;
+	pthread_mutex_unlock(&a->lock);
+	if (rearm)
+		arm(srq, threshold);
+	return ND_SUCCESS;
+}
+
+nd_status
+nd_srq_notify(struct nd_srq *srq, struct nd_overlapped *ov)
+{
+	struct nd_adapter *a = srq->adapter;
+	uint32_t threshold;
+
+	if (ov == NULL || nd_reused(ov, __func__))
+		return ND_INVALID_PARAMETER_2;
+	pthread_mutex_lock(&a->lock);
+	if (nd_gone(a)) {
+		pthread_mutex_unlock(&a->lock);
+		return ND_DEVICE_REMOVED;
+	}
+	nd_waiters_add(&srq->waiters, ov);
+	threshold = srq->threshold;
+	pthread_mutex_unlock(&a->lock);
+	if (threshold != 0)
+		arm(srq, threshold);
+	return ND_PENDING;
+}
+
+nd_status
+nd_srq_cancel(struct nd_srq *srq)
+{
+	pthread_mutex_lock(&srq->adapter->lock);
+	nd_waiters_end(&srq->waiters, ND_CANCELED);
+	pthread_mutex_unlock(&srq->adapter->lock);
+	return ND_SUCCESS;
+}
+
+void
+nd_srq_limit(struct nd_adapter *a, const struct ndsh_ev_srq *ev)
+{
+	struct nd_srq *srq;
+
+	TAILQ_FOREACH(srq, &a->srqs, link)
+	if (srq->id == ev->srq)
+		nd_waiters_end(&srq->waiters, ND_SUCCESS);
+}
