@@ -14,7 +14,8 @@ SCENARIOS = """flush flush-connected close-deep flush-race
     foreign-memory notify no-listener no-neighbour no-route reject private-data port-in-use disconnect
     bind host-ports bound-connect port-kept states read-limits one-connection vanished crossing
     told-first broken last-word
-    cancel srq srq-empty srq-notify window window-refuses window-not-local window-misuse window-rebind window-of-another
+    cancel srq srq-empty srq-notify
+    window window-refuses window-not-local window-misuse window-rebind window-of-another
     window-busy window-ends window-limit invalidated invalidate-under-way invalidate-unbound
     remote-invalidate remote-invalidate-then-write remote-invalidate-first
     remote-invalidate-bad-token remote-invalidate-solicited""".split()
