@@ -269,6 +269,7 @@ nd_adapter_close(struct nd_adapter *a)
 {
 	if (a == NULL)
 		return;
+	nd_callbacks_stop(a); /* R-LIFE-10; they may call the daemon until then */
 	nd_control_stop(a);
 	close(a->socket);
 	close(a->wake_fd);

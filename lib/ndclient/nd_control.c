@@ -271,16 +271,15 @@ nd_control_watch(struct nd_adapter *a, struct nd_cq *cq, bool on)
 	return ND_SUCCESS;
 }
 
-/* The application's signals are not for this thread. */
-static bool
-start_thread(struct nd_adapter *a)
+bool
+nd_thread_start(pthread_t *thread, void *(*run)(void *), void *arg)
 {
 	sigset_t all, old;
 	int rc;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&a->thread, NULL, control_main, a);
+	rc = pthread_create(thread, NULL, run, arg);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc == 0;
 }
@@ -291,7 +290,7 @@ nd_control_start(struct nd_adapter *a)
 	a->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	a->stop_fd = eventfd(0, EFD_CLOEXEC);
 	if (a->epoll_fd >= 0 && a->stop_fd >= 0 && add(a, a->socket, EV_SOCKET) &&
-		add(a, a->stop_fd, EV_STOP) && start_thread(a))
+		add(a, a->stop_fd, EV_STOP) && nd_thread_start(&a->thread, control_main, a))
 		return ND_SUCCESS;
 	if (a->epoll_fd >= 0)
 		close(a->epoll_fd);

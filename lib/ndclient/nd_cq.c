@@ -83,6 +83,8 @@ nd_cq_close_fds(struct nd_cq *cq)
 		close(cq->poll_fd);
 	if (cq->event_fd >= 0)
 		close(cq->event_fd);
+	if (cq->callback != NULL)
+		close(cq->kick_fd);
 	close(cq->pipe_fd);
 }
 
@@ -101,6 +103,17 @@ forget(struct nd_adapter *a, const struct nd_cq *cq)
 	nd_qp_reap(a);
 }
 
+void
+nd_cq_destroy(struct nd_cq *cq)
+{
+	struct nd_adapter *a = cq->adapter;
+
+	if (nd_control_id(a, NDSH_MSG_CQ_DESTROY, cq->id) == ND_SUCCESS)
+		nd_free(a, cq->reader.page);
+	nd_cq_close_fds(cq);
+	free(cq);
+}
+
 nd_status
 nd_cq_close(struct nd_cq *cq)
 {
@@ -115,16 +128,16 @@ nd_cq_close(struct nd_cq *cq)
 		TAILQ_REMOVE(&a->cqs, cq, link);
 		if (cq->watched)
 			(void)nd_control_watch(a, cq, false);
+		nd_cq_callback_off(cq);
 		forget(a, cq);
 	}
 	pthread_mutex_unlock(&a->lock);
 	if (used)
 		return nd_fail(ND_DEVICE_BUSY, "queue pairs use the completion queue");
 	nd_cq_end_waiters(cq, ND_CANCELED); /* R-CQ-33 */
-	if (nd_control_id(a, NDSH_MSG_CQ_DESTROY, cq->id) == ND_SUCCESS)
-		nd_free(a, cq->reader.page);
-	nd_cq_close_fds(cq);
-	free(cq);
+	if (nd_cq_outlives_callback(cq))    /* R-CQ-26 */
+		return ND_PENDING;
+	nd_cq_destroy(cq);
 	return ND_SUCCESS;
 }
 

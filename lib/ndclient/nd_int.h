@@ -2,7 +2,8 @@
 /*
  * What the parts of libndclient know of each other.
  *
- * Threads. Each adapter has one control thread: it alone reads the control socket, and the
+ * Threads. Callbacks run in a thread of their own (nd_arm.c).
+ * Each adapter has one control thread: it alone reads the control socket, and the
  * notification fds of completion queues that have overlapped notifications. nd_adapter.lock guards
  * lists, connections, listeners and calls under way. A calling thread sends its request and sleeps
  * until the control thread hands it the reply; it holds no lock meanwhile. nd_cq.lock guards the
@@ -76,14 +77,19 @@ struct nd_qp {
 TAILQ_HEAD(nd_qp_list, nd_qp);
 
 struct nd_cq {
-	struct nd_spin lock; /* reader, waiters, armed_fd */
+	struct nd_spin lock; /* reader, waiters, armed_*, callback */
 	struct nd_adapter *adapter;
 	struct ndsh_cq_reader reader;
 	struct nd_waiters waiters;
 	bool armed_fd;	       /* by nd_cq_arm(), not acknowledged */
+	bool armed_callback;   /* by nd_cq_arm_callback(), the callback not entered */
 	bool watched;	       /* pipe_fd is in the control thread's epoll */
 	int pipe_fd;	       /* from the daemon */
 	int event_fd, poll_fd; /* of nd_cq_fd(), -1 until it was asked for */
+	nd_cq_callback callback; /* or NULL */
+	void *callback_context;
+	int kick_fd;	      /* with a callback: wakes its thread */
+	uint32_t in_callback; /* it runs; futex */
 	uint32_t id;
 	uint32_t users;	 /* queue pairs, each use; guarded by nd_adapter.lock */
 	uint32_t inside; /* the verifier's: threads that take results, atomic */
@@ -203,6 +209,13 @@ struct nd_listener { /* guarded by nd_adapter.lock */
 };
 TAILQ_HEAD(nd_listener_list, nd_listener);
 
+/* The thread that runs callbacks, from the first one on. */
+struct nd_callbacks {
+	pthread_t thread;
+	int epoll_fd, stop_fd;
+	bool running; /* guarded by nd_adapter.lock */
+};
+
 struct nd_call;
 LIST_HEAD(nd_call_list, nd_call);
 
@@ -216,6 +229,7 @@ struct nd_adapter {
 	_Alignas(NDSH_CACHE_LINE) pthread_mutex_t lock;
 	int socket, epoll_fd, stop_fd;
 	pthread_t thread;
+	struct nd_callbacks callbacks;
 	uint64_t cookie;
 	char why[160]; /* the daemon's words when it ended the session */
 	struct nd_adapter_info info;
@@ -304,6 +318,8 @@ struct nd_request {
 nd_status nd_control_call(struct nd_adapter *a, const struct nd_request *r);
 /* The same for requests that only name an object. */
 nd_status nd_control_id(struct nd_adapter *a, enum ndsh_msg_type type, uint32_t id);
+/* A thread for which the application's signals are not. */
+bool nd_thread_start(pthread_t *thread, void *(*run)(void *), void *arg);
 nd_status nd_control_start(struct nd_adapter *a);
 /* Stop the thread; then nothing completes any more. */
 void nd_control_stop(struct nd_adapter *a);
@@ -354,6 +370,29 @@ void *nd_block_alloc(struct nd_adapter *a, uint64_t bytes, uint32_t *segment, ui
 void nd_result_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result *r);
 void nd_result_ex_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result_ex *r);
 void nd_cq_close_fds(struct nd_cq *cq);
+/* What is left to do when nothing uses it any more and it is in no list. */
+void nd_cq_destroy(struct nd_cq *cq);
+
+/* ---- nd_notify.c: for nd_arm.c too --------------------------------------------------- */
+
+bool nd_arm_of(uint32_t type, enum ndsh_arm *arm);
+nd_status nd_cq_fault(const struct nd_cq *cq);
+/* False: the other end is closed. */
+bool nd_drain(int fd);
+
+/* ---- nd_arm.c ------------------------------------------------------------------------ */
+
+/* Run the queue's callback, if it is owed one. */
+bool nd_cq_call_back(struct nd_adapter *a, uint32_t id);
+/* Let the thread have a look, if the queue is armed; nd_cq.lock held. */
+void nd_cq_kick(struct nd_cq *cq);
+/* No callback is entered any more; the queue was taken from its list. nd_adapter.lock held. */
+void nd_cq_callback_off(struct nd_cq *cq);
+/* Wait until the callback has returned. True: this is the callback; then nd_cq_destroy() follows
+ * when it returns. */
+bool nd_cq_outlives_callback(struct nd_cq *cq);
+/* Returns when all callbacks have; none follows. */
+void nd_callbacks_stop(struct nd_adapter *a);
 
 /* ---- nd_window.c --------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Notifications of completion queues, in two styles.
+ * Notifications of completion queues, in two styles; nd_arm.c has the third, by callback.
  *
  * The arm word (ndsh_arm.c) alone says what has fired; a byte in the pipe only wakes somebody up to
  * look at it. So a byte that belongs to an arm that was cancelled releases nobody, and waiters that
@@ -17,8 +17,8 @@
 #include "nd_int.h"
 
 /* Strength order and numbers of the ABI differ from ND's. */
-static bool
-arm_of(uint32_t type, enum ndsh_arm *arm)
+bool
+nd_arm_of(uint32_t type, enum ndsh_arm *arm)
 {
 	switch (type) {
 	case ND_CQ_NOTIFY_ERRORS:
@@ -35,8 +35,8 @@ arm_of(uint32_t type, enum ndsh_arm *arm)
 	}
 }
 
-static nd_status
-fault_status(const struct nd_cq *cq)
+nd_status
+nd_cq_fault(const struct nd_cq *cq)
 {
 	switch (__atomic_load_n(&cq->reader.page->fault, __ATOMIC_ACQUIRE)) {
 	case NDSH_CQ_OK:
@@ -48,9 +48,8 @@ fault_status(const struct nd_cq *cq)
 	}
 }
 
-/* False: the daemon has closed its end. */
-static bool
-drain(int fd)
+bool
+nd_drain(int fd)
 {
 	uint8_t buf[64];
 	ssize_t n;
@@ -71,7 +70,7 @@ has_room(struct nd_cq *cq)
 		return true;
 	if (ndsh_cq_armed(&cq->reader) != NDSH_ARM_NONE)
 		return false;
-	nd_waiters_end(&cq->waiters, fault_status(cq));
+	nd_waiters_end(&cq->waiters, nd_cq_fault(cq));
 	return true;
 }
 
@@ -84,7 +83,7 @@ notify_locked(struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov)
 	if (nd_gone(cq->adapter)) /* set before end_session() takes our lock: it finds ov, or we
 				     this */
 		return ND_DEVICE_REMOVED;
-	if (cq->armed_fd)
+	if (cq->armed_fd || cq->callback != NULL)
 		return ND_INVALID_DEVICE_STATE;
 	if (!has_room(cq))
 		return ND_INSUFFICIENT_RESOURCES; /* R-CQ-35 */
@@ -95,7 +94,7 @@ notify_locked(struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov)
 		nd_waiters_end(&cq->waiters, ND_SUCCESS);
 	nd_waiters_add(&cq->waiters, ov);
 	if (result != NDSH_ARMED)
-		nd_waiters_end(&cq->waiters, fault_status(cq));
+		nd_waiters_end(&cq->waiters, nd_cq_fault(cq));
 	return ND_PENDING;
 }
 
@@ -107,7 +106,7 @@ nd_cq_notify(struct nd_cq *cq, uint32_t type, struct nd_overlapped *ov)
 
 	if (ov == NULL)
 		return ND_INVALID_PARAMETER_2;
-	if (!arm_of(type, &arm))
+	if (!nd_arm_of(type, &arm))
 		return ND_INVALID_PARAMETER_1; /* R-CQ-36 */
 	if (nd_reused(ov, __func__))
 		return ND_INVALID_PARAMETER_2;
@@ -121,10 +120,10 @@ void
 nd_cq_readable(struct nd_cq *cq)
 {
 	nd_spin_lock(&cq->lock);
-	if (cq->watched && !drain(cq->pipe_fd))
+	if (cq->watched && !nd_drain(cq->pipe_fd))
 		(void)nd_control_watch(cq->adapter, cq, false);
 	if (ndsh_cq_armed(&cq->reader) == NDSH_ARM_NONE)
-		nd_waiters_end(&cq->waiters, fault_status(cq));
+		nd_waiters_end(&cq->waiters, nd_cq_fault(cq));
 	nd_spin_unlock(&cq->lock);
 }
 
@@ -133,6 +132,7 @@ nd_cq_end_waiters(struct nd_cq *cq, nd_status st)
 {
 	nd_spin_lock(&cq->lock);
 	nd_waiters_end(&cq->waiters, st);
+	nd_cq_kick(cq);
 	nd_spin_unlock(&cq->lock);
 }
 
@@ -142,10 +142,12 @@ nd_status
 nd_cq_cancel(struct nd_cq *cq)
 {
 	nd_spin_lock(&cq->lock);
-	if (ndsh_cq_disarm(&cq->reader))
+	if (ndsh_cq_disarm(&cq->reader)) {
 		nd_waiters_end(&cq->waiters, ND_CANCELED);
-	else
-		nd_waiters_end(&cq->waiters, fault_status(cq));
+		cq->armed_callback = false;
+	} else {
+		nd_waiters_end(&cq->waiters, nd_cq_fault(cq));
+	}
 	cq->armed_fd = false;
 	nd_spin_unlock(&cq->lock);
 	return ND_SUCCESS;
@@ -197,7 +199,7 @@ arm_locked(struct nd_cq *cq, enum ndsh_arm type)
 
 	if (nd_gone(cq->adapter))
 		return ND_DEVICE_REMOVED;
-	if (cq->waiters.first != NULL)
+	if (cq->waiters.first != NULL || cq->callback != NULL)
 		return ND_INVALID_DEVICE_STATE;
 	if (!make_poll_fd(cq))
 		return ND_INSUFFICIENT_RESOURCES;
@@ -206,7 +208,7 @@ arm_locked(struct nd_cq *cq, enum ndsh_arm type)
 	cq->armed_fd = true;
 	if (ndsh_cq_arm(&cq->reader, type, NULL) != NDSH_ARMED)
 		(void)!write(cq->event_fd, &one, sizeof(one));
-	return fault_status(cq);
+	return nd_cq_fault(cq);
 }
 
 nd_status
@@ -215,7 +217,7 @@ nd_cq_arm(struct nd_cq *cq, uint32_t type)
 	enum ndsh_arm arm;
 	nd_status st;
 
-	if (!arm_of(type, &arm))
+	if (!nd_arm_of(type, &arm))
 		return ND_INVALID_PARAMETER_1;
 	nd_spin_lock(&cq->lock);
 	st = arm_locked(cq, arm);
@@ -228,8 +230,8 @@ nd_cq_ack(struct nd_cq *cq)
 {
 	nd_spin_lock(&cq->lock);
 	if (cq->poll_fd >= 0) {
-		(void)drain(cq->event_fd);
-		(void)drain(cq->pipe_fd);
+		(void)nd_drain(cq->event_fd);
+		(void)nd_drain(cq->pipe_fd);
 	}
 	cq->armed_fd = ndsh_cq_armed(&cq->reader) != NDSH_ARM_NONE;
 	nd_spin_unlock(&cq->lock);

@@ -296,7 +296,8 @@ const char *nd_detail_name(uint32_t detail);
 /* ND_INVALID_PARAMETER_3: depth is 0 or above max_cq_depth. At least depth entries are granted. */
 nd_status nd_cq_create(struct nd_adapter *a, uint32_t depth, struct nd_cq **cq);
 /* Pending notifications complete with ND_CANCELED. ND_DEVICE_BUSY: queue pairs use it, nothing
- * happened. */
+ * happened. Waits for a callback that runs. ND_PENDING: called by the queue's own callback; it is
+ * closed when that returns, and none follows (R-CQ-26). */
 nd_status nd_cq_close(struct nd_cq *cq);
 /*
  * Take up to n results, oldest first; never blocks. Several threads may take from one queue: each
@@ -318,8 +319,9 @@ int32_t nd_cq_get_results_ex(struct nd_cq *cq, struct nd_result_ex *results, uin
  * thread's: of several threads that wait on one queue, each that wakes has to take results; one
  * that asks again without it hides from the others what it was woken for (R-CQ-11, R-CQ-16).
  *
- * Two styles, not to be mixed on one queue at a time: overlapped (nd_cq_notify) and for event loops
- * (nd_cq_fd, nd_cq_arm, nd_cq_ack).
+ * Three styles. Overlapped (nd_cq_notify) and for event loops (nd_cq_fd, nd_cq_arm, nd_cq_ack), not
+ * to be mixed on one queue at a time; by callback (nd_cq_set_callback, nd_cq_arm_callback), which a
+ * queue keeps once it has it.
  */
 #define ND_CQ_NOTIFY_ERRORS    0u /* only faults of the queue itself */
 #define ND_CQ_NOTIFY_ANY       1u /* any result */
@@ -332,8 +334,8 @@ int32_t nd_cq_get_results_ex(struct nd_cq *cq, struct nd_result_ex *results, uin
  * them all, in order of issue (R-CQ-20). Always ND_PENDING if it succeeds. ov's outcome:
  * ND_SUCCESS; ND_BUFFER_OVERFLOW or ND_INTERNAL_ERROR, the queue is dead (R-CQ-08); ND_CANCELED.
  * ND_INVALID_PARAMETER_1: type; ND_INVALID_PARAMETER_2: ov is NULL; ND_INVALID_DEVICE_STATE: armed
- * by nd_cq_arm() and not acknowledged; ND_INSUFFICIENT_RESOURCES: ND_CQ_NOTIFY_MAX are outstanding,
- * the arm is as it was (R-CQ-35).
+ * by nd_cq_arm() and not acknowledged, or the queue has a callback; ND_INSUFFICIENT_RESOURCES:
+ * ND_CQ_NOTIFY_MAX are outstanding, the arm is as it was (R-CQ-35).
  */
 nd_status nd_cq_notify(struct nd_cq *cq, uint32_t type, struct nd_overlapped *ov);
 /*
@@ -349,13 +351,33 @@ int nd_cq_fd(struct nd_cq *cq);
  * Arm, and make nd_cq_fd() readable at the notification; also, at once, if there is a reason
  * already (R-CQ-12). ND_SUCCESS in both cases: poll() tells. ND_BUFFER_OVERFLOW, ND_INTERNAL_ERROR:
  * the queue is dead (the fd is readable then, too). ND_INVALID_PARAMETER_1: type;
- * ND_INVALID_DEVICE_STATE: an nd_cq_notify() is pending.
+ * ND_INVALID_DEVICE_STATE: an nd_cq_notify() is pending, or the queue has a callback.
  */
 nd_status nd_cq_arm(struct nd_cq *cq, uint32_t type);
 /* Make the fd unreadable again. Call it after poll() said readable and before taking results: a
  * notification that comes later makes the fd readable anew. After nd_cq_cancel() the fd may become
  * readable once without a new result. */
 void nd_cq_ack(struct nd_cq *cq);
+
+/* status: ND_SUCCESS, there are new results; ND_BUFFER_OVERFLOW or ND_INTERNAL_ERROR, the queue is
+ * dead (R-CQ-29); ND_DEVICE_REMOVED. */
+typedef void (*nd_cq_callback)(void *context, nd_status status);
+/*
+ * Give the queue its callback, for good; nothing is armed by it. Callbacks of an adapter's queues
+ * run one at a time in a thread of the library (R-CQ-23), with the signals of the application
+ * blocked. In a callback every call is legal, also taking results, posting, arming anew and closing
+ * the queue, but nd_adapter_close(): that waits until all callbacks have returned (R-LIFE-10).
+ * ND_INVALID_PARAMETER_2: callback is NULL; ND_INVALID_DEVICE_STATE: it has one, or is armed in
+ * another style; ND_INSUFFICIENT_RESOURCES: out of descriptors or threads.
+ */
+nd_status nd_cq_set_callback(struct nd_cq *cq, nd_cq_callback callback, void *context);
+/*
+ * Arm for one callback. Never runs it by itself: if there is a reason already (R-CQ-12), or the
+ * queue is dead, the callback comes from its thread at once. One that is due but not entered yet
+ * serves this arm, too (R-CQ-25). nd_cq_cancel() takes the arm back, if the event was not faster.
+ * ND_INVALID_PARAMETER_1: type; ND_INVALID_DEVICE_STATE: no callback was set; ND_DEVICE_REMOVED.
+ */
+nd_status nd_cq_arm_callback(struct nd_cq *cq, uint32_t type);
 
 /* ---- queue pair ---------------------------------------------------------------------- */
 

@@ -144,6 +144,19 @@ ndsh_cq_armed(const struct ndsh_cq_reader *r)
 	return NDSH_ARM_TYPE(__atomic_load_n(&r->page->arm, __ATOMIC_SEQ_CST));
 }
 
+void
+ndsh_cq_mark(struct ndsh_cq_reader *r)
+{
+	uint64_t word = __atomic_load_n(&r->page->arm, __ATOMIC_SEQ_CST);
+	uint64_t marked;
+
+	do {
+		uint64_t produced = __atomic_load_n(&r->page->produced, __ATOMIC_SEQ_CST);
+
+		marked = NDSH_ARM_WORD(NDSH_ARM_NONE, max64(NDSH_ARM_SEQ(word), produced));
+	} while (!swap(&r->page->arm, &word, marked));
+}
+
 bool
 ndsh_cq_disarm(struct ndsh_cq_reader *r)
 {

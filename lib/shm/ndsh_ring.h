@@ -146,6 +146,8 @@ enum ndsh_arm_result ndsh_cq_arm(
 enum ndsh_arm ndsh_cq_armed(const struct ndsh_cq_reader *r);
 /* Take the arm back (R-CQ-34); true if there was one (else a wake-up is already on its way). */
 bool ndsh_cq_disarm(struct ndsh_cq_reader *r);
+/* A notification is being given now: nothing is armed, and all that was made is old (R-CQ-25). */
+void ndsh_cq_mark(struct ndsh_cq_reader *r);
 
 /* ---- doorbells ----------------------------------------------------------------------- */
 

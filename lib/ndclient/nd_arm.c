@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Notifications by callback.
+ *
+ * One thread per adapter, started with the first callback, waits for the pipes of its queues and
+ * runs their callbacks: so one callback runs at a time, and one that is due meanwhile waits
+ * (R-CQ-23). It is not the control thread, which must be free to bring replies to the calls that a
+ * callback makes.
+ *
+ * A callback is owed when the queue was armed (armed_callback) and the arm word says NONE: the
+ * daemon has fired, or nd_cq_arm_callback() found a reason at once and kicked the thread by an
+ * eventfd. Until the callback is entered later arms join with it; entering it is what counts as the
+ * notification (R-CQ-25): the mark in the arm word moves then.
+ */
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "nd_int.h"
+
+#define EV_STOP (1ull << 32) /* the others are queues by id */
+
+/* The callback that this thread is in. */
+static __thread struct nd_running {
+	struct nd_cq *cq;
+	bool closed; /* by the callback itself */
+} running;
+
+static void
+kick(int fd)
+{
+	uint64_t one = 1;
+
+	(void)!write(fd, &one, sizeof(one));
+}
+
+/* ---- the thread ---------------------------------------------------------------------- */
+
+/* The arm is spent before the callback is entered, so that it can arm anew (R-CQ-24). */
+static bool
+enter(struct nd_cq *cq, nd_status *st)
+{
+	struct nd_adapter *a = cq->adapter;
+	bool owed;
+
+	nd_spin_lock(&cq->lock);
+	(void)nd_drain(cq->kick_fd);
+	if (!nd_drain(cq->pipe_fd)) /* the daemon is gone: the control thread will kick us */
+		(void)epoll_ctl(a->callbacks.epoll_fd, EPOLL_CTL_DEL, cq->pipe_fd, NULL);
+	owed = cq->armed_callback && (nd_gone(a) || ndsh_cq_armed(&cq->reader) == NDSH_ARM_NONE);
+	if (owed) {
+		cq->armed_callback = false;
+		ndsh_cq_mark(&cq->reader);
+		*st = nd_gone(a) ? ND_DEVICE_REMOVED : nd_cq_fault(cq);
+		__atomic_store_n(&cq->in_callback, 1, __ATOMIC_RELAXED);
+	}
+	nd_spin_unlock(&cq->lock);
+	return owed;
+}
+
+/* Once the lock is released the queue may be freed: the wake-up needs its address only. */
+static void
+leave(struct nd_cq *cq)
+{
+	nd_spin_lock(&cq->lock);
+	__atomic_store_n(&cq->in_callback, 0, __ATOMIC_RELEASE);
+	nd_spin_unlock(&cq->lock);
+	nd_futex_wake(&cq->in_callback);
+}
+
+bool
+nd_cq_call_back(struct nd_adapter *a, uint32_t id)
+{
+	struct nd_cq *cq;
+	nd_status st = ND_SUCCESS;
+	bool owed;
+
+	pthread_mutex_lock(&a->lock);
+	TAILQ_FOREACH (cq, &a->cqs, link)
+		if (cq->id == id)
+			break;
+	owed = cq != NULL && enter(cq, &st);
+	pthread_mutex_unlock(&a->lock);
+	if (!owed)
+		return false;
+	running = (struct nd_running){.cq = cq};
+	cq->callback(cq->callback_context, st);
+	running.cq = NULL;
+	if (running.closed)
+		nd_cq_destroy(cq);
+	else
+		leave(cq);
+	return true;
+}
+
+static void *
+callback_main(void *arg)
+{
+	struct nd_adapter *a = arg;
+	struct epoll_event ev;
+
+	for (;;) {
+		if (epoll_wait(a->callbacks.epoll_fd, &ev, 1, -1) != 1)
+			continue;
+		if (ev.data.u64 == EV_STOP)
+			return NULL;
+		(void)nd_cq_call_back(a, (uint32_t)ev.data.u64);
+	}
+}
+
+static bool
+add(int epoll_fd, int fd, uint64_t what)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = what};
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
+}
+
+/* nd_adapter.lock held. */
+static bool
+start(struct nd_adapter *a)
+{
+	struct nd_callbacks *c = &a->callbacks;
+
+	if (c->running)
+		return true;
+	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	c->stop_fd = eventfd(0, EFD_CLOEXEC);
+	c->running = c->epoll_fd >= 0 && c->stop_fd >= 0 && add(c->epoll_fd, c->stop_fd, EV_STOP) &&
+		     nd_thread_start(&c->thread, callback_main, a);
+	if (c->running)
+		return true;
+	if (c->epoll_fd >= 0)
+		close(c->epoll_fd);
+	if (c->stop_fd >= 0)
+		close(c->stop_fd);
+	return false;
+}
+
+void
+nd_callbacks_stop(struct nd_adapter *a)
+{
+	struct nd_callbacks *c = &a->callbacks;
+
+	if (!c->running)
+		return;
+	kick(c->stop_fd);
+	pthread_join(c->thread, NULL);
+	close(c->stop_fd);
+	close(c->epoll_fd);
+	c->running = false;
+}
+
+/* ---- the application's side ---------------------------------------------------------- */
+
+static nd_status
+set_locked(struct nd_cq *cq, nd_cq_callback callback, void *context)
+{
+	struct nd_callbacks *c = &cq->adapter->callbacks;
+
+	if (cq->callback != NULL || cq->waiters.first != NULL || cq->armed_fd)
+		return ND_INVALID_DEVICE_STATE;
+	cq->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (cq->kick_fd < 0)
+		return ND_INSUFFICIENT_RESOURCES;
+	if (!add(c->epoll_fd, cq->kick_fd, cq->id) || !add(c->epoll_fd, cq->pipe_fd, cq->id)) {
+		close(cq->kick_fd); /* and so it is out of the epoll */
+		return ND_INSUFFICIENT_RESOURCES;
+	}
+	if (cq->watched)
+		(void)nd_control_watch(cq->adapter, cq, false);
+	cq->callback = callback;
+	cq->callback_context = context;
+	return ND_SUCCESS;
+}
+
+nd_status
+nd_cq_set_callback(struct nd_cq *cq, nd_cq_callback callback, void *context)
+{
+	struct nd_adapter *a = cq->adapter;
+	nd_status st = ND_INSUFFICIENT_RESOURCES;
+
+	if (callback == NULL)
+		return ND_INVALID_PARAMETER_2;
+	pthread_mutex_lock(&a->lock);
+	if (nd_gone(a)) {
+		st = ND_DEVICE_REMOVED;
+	} else if (start(a)) {
+		nd_spin_lock(&cq->lock);
+		st = set_locked(cq, callback, context);
+		nd_spin_unlock(&cq->lock);
+	}
+	pthread_mutex_unlock(&a->lock);
+	return st;
+}
+
+/* If an earlier arm has fired meanwhile, its callback is due and serves this arm too (R-CQ-25). */
+static nd_status
+arm_locked(struct nd_cq *cq, enum ndsh_arm type)
+{
+	bool joins = cq->armed_callback;
+	enum ndsh_arm before;
+	enum ndsh_arm_result result;
+
+	if (nd_gone(cq->adapter)) /* set before end_session() takes our lock: it sees the arm */
+		return ND_DEVICE_REMOVED;
+	if (cq->callback == NULL)
+		return ND_INVALID_DEVICE_STATE;
+	cq->armed_callback = true;
+	result = ndsh_cq_arm(&cq->reader, type, &before);
+	if (joins && before == NDSH_ARM_NONE)
+		(void)ndsh_cq_disarm(&cq->reader);
+	else if (result == NDSH_ARMED)
+		return ND_SUCCESS;
+	kick(cq->kick_fd);
+	return ND_SUCCESS;
+}
+
+nd_status
+nd_cq_arm_callback(struct nd_cq *cq, uint32_t type)
+{
+	enum ndsh_arm arm;
+	nd_status st;
+
+	if (!nd_arm_of(type, &arm))
+		return ND_INVALID_PARAMETER_1; /* R-CQ-36 */
+	nd_spin_lock(&cq->lock);
+	st = arm_locked(cq, arm);
+	nd_spin_unlock(&cq->lock);
+	return st;
+}
+
+/* ---- closing ------------------------------------------------------------------------- */
+
+void
+nd_cq_kick(struct nd_cq *cq)
+{
+	if (cq->armed_callback)
+		kick(cq->kick_fd);
+}
+
+void
+nd_cq_callback_off(struct nd_cq *cq)
+{
+	if (cq->callback == NULL)
+		return;
+	(void)epoll_ctl(cq->adapter->callbacks.epoll_fd, EPOLL_CTL_DEL, cq->pipe_fd, NULL);
+	(void)epoll_ctl(cq->adapter->callbacks.epoll_fd, EPOLL_CTL_DEL, cq->kick_fd, NULL);
+}
+
+/* Nothing enters it any more: it is in no list. */
+bool
+nd_cq_outlives_callback(struct nd_cq *cq)
+{
+	if (running.cq == cq) {
+		running.closed = true;
+		return true;
+	}
+	while (__atomic_load_n(&cq->in_callback, __ATOMIC_ACQUIRE) != 0)
+		(void)nd_futex_wait(&cq->in_callback, 1, UINT64_MAX);
+	nd_spin_lock(&cq->lock); /* leave() is through */
+	nd_spin_unlock(&cq->lock);
+	return false;
+}
