@@ -283,6 +283,8 @@ nd_adapter_close(struct nd_adapter *a)
 	FREE_ALL(struct nd_mr, &a->mrs, free)
 	FREE_ALL(struct nd_pd, &a->pds, free)
 	free_arena(&a->arena);
+	if (a->port != NULL)
+		nd_port_release(a->port);
 	pthread_mutex_destroy(&a->arena.lock);
 	pthread_mutex_destroy(&a->lock);
 	free(a);

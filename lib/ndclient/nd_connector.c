@@ -139,11 +139,11 @@ call(struct nd_adapter *a, struct ndsh_msg_hdr *h, struct nd_overlapped *ov, str
 {
 	nd_status st;
 
-	nd_overlapped_begin(ov);
+	nd_overlapped_begin(a, ov);
 	st = nd_control_call(a, &(struct nd_request){.h = h, .hook = call_hook, .arg = p});
 	if (st == ND_SUCCESS)
 		return ND_PENDING;
-	__atomic_store_n(&ov->status, st, __ATOMIC_RELEASE);
+	nd_overlapped_refuse(ov, st);
 	return st;
 }
 
@@ -481,7 +481,7 @@ nd_connector_notify_disconnect(struct nd_connector *c, struct nd_overlapped *ov)
 	if (nd_gone(a)) {
 		st = ND_DEVICE_REMOVED;
 	} else if (c->state >= ND_CONN_CONNECTED) {
-		nd_waiters_add(&c->disconnect, ov);
+		nd_waiters_add(a, &c->disconnect, ov);
 		if (c->state == ND_CONN_PASSIVE_DISC) /* R-DISC-07 */
 			nd_waiters_end(&c->disconnect, ND_SUCCESS);
 		else if (c->state != ND_CONN_CONNECTED)

@@ -227,6 +227,8 @@ struct nd_adapter {
 	uint32_t gone;	    /* the daemon ended the session, atomic */
 	uint32_t abi_minor; /* the daemon's */
 	_Alignas(NDSH_CACHE_LINE) pthread_mutex_t lock;
+	struct nd_port *port; /* where requests go, or NULL; set once, atomic */
+	void *port_key;
 	int socket, epoll_fd, stop_fd;
 	pthread_t thread;
 	struct nd_callbacks callbacks;
@@ -265,12 +267,14 @@ nd_status nd_status_of_wc(uint8_t wc_status, uint8_t op);
 
 /* ---- nd_overlapped.c ----------------------------------------------------------------- */
 
-/* Make it pending; before the request can complete. */
-void nd_overlapped_begin(struct nd_overlapped *ov);
-/* Complete it and wake who waits. It must not be touched afterwards. */
+/* Make it pending; before the request can complete. a: of the object it is made of. */
+void nd_overlapped_begin(const struct nd_adapter *a, struct nd_overlapped *ov);
+/* It was begun, but the call returns an error: nobody is told (R-OV-03). */
+void nd_overlapped_refuse(struct nd_overlapped *ov, nd_status st);
+/* Complete it and tell who waits. It must not be touched afterwards. */
 void nd_overlapped_end(struct nd_overlapped *ov, nd_status st);
 /* Make it pending, as the last of the waiters. */
-void nd_waiters_add(struct nd_waiters *w, struct nd_overlapped *ov);
+void nd_waiters_add(const struct nd_adapter *a, struct nd_waiters *w, struct nd_overlapped *ov);
 /* Complete them all. */
 void nd_waiters_end(struct nd_waiters *w, nd_status st);
 /* Sleep until *word differs from value (may return early). deadline_ns: CLOCK_MONOTONIC or
@@ -290,6 +294,14 @@ nd_spin_unlock(struct nd_spin *s)
 {
 	__atomic_store_n(&s->held, 0, __ATOMIC_RELEASE);
 }
+
+/* ---- nd_port.c ----------------------------------------------------------------------- */
+
+/* Something may still come to the port; or has come, or will not. */
+void nd_port_hold(struct nd_port *port);
+void nd_port_release(struct nd_port *port);
+/* A request that holds the port has its outcome. */
+void nd_port_complete(struct nd_port *port, struct nd_overlapped *ov);
 
 /* ---- nd_socket.c --------------------------------------------------------------------- */
 

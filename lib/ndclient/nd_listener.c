@@ -96,7 +96,7 @@ get_request(struct nd_listener *l, struct nd_connector *c, struct nd_overlapped 
 		return ND_INVALID_DEVICE_STATE;
 	if (c->state != ND_CONN_IDLE)
 		return ND_CONNECTION_ACTIVE;
-	nd_overlapped_begin(ov);
+	nd_overlapped_begin(l->adapter, ov);
 	c->op = ov;
 	if (r != NULL) {
 		STAILQ_REMOVE_HEAD(&l->requests, next);

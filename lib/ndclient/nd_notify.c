@@ -92,7 +92,7 @@ notify_locked(struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov)
 	result = ndsh_cq_arm(&cq->reader, type, &before);
 	if (before == NDSH_ARM_NONE) /* earlier waiters: their arm had fired */
 		nd_waiters_end(&cq->waiters, ND_SUCCESS);
-	nd_waiters_add(&cq->waiters, ov);
+	nd_waiters_add(cq->adapter, &cq->waiters, ov);
 	if (result != NDSH_ARMED)
 		nd_waiters_end(&cq->waiters, nd_cq_fault(cq));
 	return ND_PENDING;

@@ -2,7 +2,8 @@
 /*
  * Overlapped requests. The status word is the futex: it changes exactly once, from ND_PENDING to
  * the outcome, and the wake-up needs only its address. So the owner may free the structure as soon
- * as he has seen the outcome, even between our store and our wake.
+ * as he has seen the outcome, even between our store and our wake. A request that goes to a port is
+ * ours until it was taken there: the port's list is made of the requests.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -44,17 +45,60 @@ nd_spin_wait(struct nd_spin *s)
 	} while (__atomic_exchange_n(&s->held, 1, __ATOMIC_ACQUIRE) != 0);
 }
 
-void
-nd_overlapped_begin(struct nd_overlapped *ov)
+/* Where it will go: a port of its own, the adapter's, or none. */
+static struct nd_port *
+route(const struct nd_adapter *a, struct nd_overlapped *ov)
 {
+	struct nd_port *port = ov->port;
+
+	ov->internal_key = ov->key;
+	if (port == NULL) {
+		port = __atomic_load_n(&a->port, __ATOMIC_ACQUIRE);
+		if (port != NULL)
+			ov->internal_key = a->port_key;
+	}
+	return ov->flags & ND_REQUEST_NOT_TO_PORT ? NULL : port;
+}
+
+void
+nd_overlapped_begin(const struct nd_adapter *a, struct nd_overlapped *ov)
+{
+	struct nd_port *port = route(a, ov);
+	uint64_t count;
+
 	ov->internal_ptr[0] = NULL;
+	__atomic_store_n(&ov->internal_ptr[1], port, __ATOMIC_RELAXED);
+	if (port != NULL)
+		nd_port_hold(port);
+	if (ov->flags & ND_REQUEST_EVENT) /* R-OV-06 */
+		(void)!read(ov->event, &count, sizeof(count));
 	__atomic_store_n(&ov->status, ND_PENDING, __ATOMIC_RELEASE);
 }
 
 void
+nd_overlapped_refuse(struct nd_overlapped *ov, nd_status st)
+{
+	struct nd_port *port = ov->internal_ptr[1];
+
+	__atomic_store_n(&ov->internal_ptr[1], NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&ov->status, st, __ATOMIC_RELEASE);
+	if (port != NULL)
+		nd_port_release(port);
+}
+
+/* Behind the store only what we know already of ov may be used, unless it goes to a port. */
+void
 nd_overlapped_end(struct nd_overlapped *ov, nd_status st)
 {
+	const int event = ov->flags & ND_REQUEST_EVENT ? ov->event : -1;
+	struct nd_port *port = ov->internal_ptr[1];
+	const uint64_t one = 1;
+
 	__atomic_store_n(&ov->status, st, __ATOMIC_RELEASE);
+	if (event >= 0)
+		(void)!write(event, &one, sizeof(one));
+	if (port != NULL)
+		nd_port_complete(port, ov);
 	nd_futex_wake(&ov->status);
 }
 
@@ -94,9 +138,9 @@ nd_overlapped_wait(struct nd_overlapped *ov, int timeout_ms)
 
 /* internal_ptr[0] is the link. */
 void
-nd_waiters_add(struct nd_waiters *w, struct nd_overlapped *ov)
+nd_waiters_add(const struct nd_adapter *a, struct nd_waiters *w, struct nd_overlapped *ov)
 {
-	nd_overlapped_begin(ov);
+	nd_overlapped_begin(a, ov);
 	if (w->first == NULL)
 		w->first = ov;
 	else

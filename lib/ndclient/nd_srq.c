@@ -169,7 +169,7 @@ nd_srq_notify(struct nd_srq *srq, struct nd_overlapped *ov)
 		pthread_mutex_unlock(&a->lock);
 		return ND_DEVICE_REMOVED;
 	}
-	nd_waiters_add(&srq->waiters, ov);
+	nd_waiters_add(a, &srq->waiters, ov);
 	threshold = srq->threshold;
 	pthread_mutex_unlock(&a->lock);
 	if (threshold != 0)

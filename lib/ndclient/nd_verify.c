@@ -47,10 +47,15 @@ nd_breach(const char *rule, const char *fmt, ...)
 bool
 nd_verify_request(const struct nd_overlapped *ov, const char *call)
 {
-	if (ov == NULL || nd_overlapped_status(ov) != ND_PENDING)
+	bool pending;
+
+	if (ov == NULL)
 		return false;
-	nd_breach("R-OV-02", "%s: the request at %p is still under way (or was never zeroed)", call,
-		(const void *)ov);
+	pending = nd_overlapped_status(ov) == ND_PENDING;
+	if (!pending && __atomic_load_n(&ov->internal_ptr[1], __ATOMIC_RELAXED) == NULL)
+		return false;
+	nd_breach("R-OV-02", "%s: the request at %p is still %s (or was never zeroed)", call,
+		(const void *)ov, pending ? "under way" : "in its port");
 	return true;
 }
 

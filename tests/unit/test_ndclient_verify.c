@@ -112,6 +112,29 @@ Test(ndclient_verify, R_OV_02_a_request_that_is_under_way_is_not_taken_again)
 	free(a);
 }
 
+Test(ndclient_verify, R_OV_02_a_request_that_nobody_took_from_its_port_is_not_taken_again)
+{
+	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
+	struct nd_connector c = {.adapter = a, .state = ND_CONN_CONNECTED};
+	struct nd_overlapped ov = {0}, *got;
+	void *key;
+
+	memset(a, 0, sizeof(*a));
+	pthread_mutex_init(&a->lock, NULL);
+	capture();
+	cr_assert(eq(i32, nd_port_create(&ov.port), ND_SUCCESS));
+	cr_assert(eq(i32, nd_connector_notify_disconnect(&c, &ov), ND_PENDING));
+	nd_conn_end_waiters(&c, ND_CANCELED);
+	cr_expect(eq(i32, nd_connector_notify_disconnect(&c, &ov), ND_INVALID_PARAMETER));
+	EXPECT_TOLD("R-OV-02", 1);
+	cr_expect(eq(i32, nd_port_get(ov.port, 0, &key, &got), ND_CANCELED));
+	cr_expect(eq(i32, nd_connector_notify_disconnect(&c, &ov), ND_PENDING));
+	EXPECT_TOLD("R-OV-02", 1);
+	nd_conn_end_waiters(&c, ND_CANCELED);
+	cr_expect(eq(i32, nd_port_close(ov.port), ND_SUCCESS));
+	free(a);
+}
+
 /* checks R-POST-11 */
 Test(ndclient_verify, R_POST_10_two_threads_in_one_queue)
 {

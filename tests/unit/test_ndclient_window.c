@@ -437,6 +437,7 @@ Test(ndclient_window, a_silent_invalidation_across_the_wrap_of_the_indices)
 	}
 }
 
+/* checks R-OV-05 */
 Test(ndclient_window, R_MR_06_a_region_is_busy_while_windows_are_bound)
 {
 	struct bench *b = make();

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completion ports, with completion queues and a connector that have no daemon: what they wait for
+ * is cancelled, or made here. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "ndclient/nd_int.h"
+
+#define DEPTH  16u
+#define ROUNDS 1000
+
+struct bench {
+	struct nd_adapter *a;
+	struct nd_port *port;
+	struct nd_connector c; /* connected */
+	struct nd_cq cq[2];
+	void *block[2];
+	int daemon_fd[2];
+};
+
+static struct bench *
+make(void)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+	int fd[2];
+
+	b->a = aligned_alloc(64, sizeof(*b->a));
+	memset(b->a, 0, sizeof(*b->a));
+	pthread_mutex_init(&b->a->lock, NULL);
+	b->a->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	b->c.adapter = b->a;
+	b->c.state = ND_CONN_CONNECTED;
+	for (int i = 0; i < 2; i++) {
+		b->block[i] = aligned_alloc(64, ndsh_cq_bytes(DEPTH));
+		memset(b->block[i], 0, ndsh_cq_bytes(DEPTH));
+		cr_assert(zero(int, pipe2(fd, O_NONBLOCK | O_CLOEXEC)));
+		b->cq[i].adapter = b->a;
+		b->cq[i].pipe_fd = fd[0];
+		b->cq[i].event_fd = b->cq[i].poll_fd = -1;
+		b->daemon_fd[i] = fd[1];
+		ndsh_cq_reader_view(&b->cq[i].reader, b->block[i], DEPTH);
+	}
+	cr_assert(eq(i32, nd_port_create(&b->port), ND_SUCCESS));
+	return b;
+}
+
+static void
+drop(struct bench *b)
+{
+	for (int i = 0; i < 2; i++) {
+		nd_cq_close_fds(&b->cq[i]);
+		close(b->daemon_fd[i]);
+		free(b->block[i]);
+	}
+	close(b->a->epoll_fd);
+	if (b->a->port != NULL)
+		nd_port_release(b->a->port);
+	cr_expect(eq(i32, nd_port_close(b->port), ND_SUCCESS), "nothing more can come");
+	free(b->a);
+	free(b);
+}
+
+static void
+bind_port(struct bench *b, void *key)
+{
+	cr_assert(eq(i32, nd_adapter_bind_port(b->a, b->port, key), ND_SUCCESS));
+}
+
+/* The next thing in the port, which must be there. */
+static void
+expect(struct bench *b, struct nd_overlapped *ov, nd_status st, void *key)
+{
+	struct nd_overlapped *got_ov;
+	void *got_key;
+
+	cr_expect(eq(i32, nd_port_get(b->port, 0, &got_key, &got_ov), st));
+	cr_expect(eq(ptr, got_ov, ov));
+	cr_expect(eq(ptr, got_key, key));
+}
+
+#define EXPECT_NONE(b)	 expect(b, NULL, ND_TIMEOUT, NULL)
+#define NOTIFY(cq, ov)	 cr_assert(eq(i32, nd_cq_notify(cq, ND_CQ_NOTIFY_ANY, ov), ND_PENDING))
+#define AWAIT_END(b, ov) cr_assert(eq(i32, nd_connector_notify_disconnect(&(b)->c, ov), ND_PENDING))
+
+Test(ndclient_port, R_OV_12_failed_empty_and_posted_are_told_apart)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {0}, own = {.status = ND_IO_TIMEOUT};
+	struct nd_overlapped *got;
+	int key, stop;
+	void *k;
+
+	bind_port(b, &key);
+	EXPECT_NONE(b);
+	cr_expect(eq(i32, nd_port_get(b->port, 1, &k, &got), ND_TIMEOUT));
+	cr_expect(zero(ptr, got));
+	NOTIFY(&b->cq[0], &ov);
+	EXPECT_NONE(b);
+	cr_expect(eq(i32, nd_cq_cancel(&b->cq[0]), ND_SUCCESS));
+	cr_expect(eq(i32, nd_port_post(b->port, &stop, NULL), ND_SUCCESS));
+	cr_expect(eq(i32, nd_port_post(b->port, &stop, &own), ND_SUCCESS));
+	expect(b, &ov, ND_CANCELED, &key);
+	expect(b, NULL, ND_SUCCESS, &stop);
+	expect(b, &own, ND_SUCCESS, &stop);
+	cr_expect(eq(i32, own.status, ND_IO_TIMEOUT), "not touched");
+	EXPECT_NONE(b);
+	drop(b);
+}
+
+Test(ndclient_port, R_OV_03_one_completion_of_what_pends_and_none_of_what_fails)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {0};
+
+	bind_port(b, NULL);
+	b->c.state = ND_CONN_IDLE;
+	cr_expect(eq(i32, nd_connector_notify_disconnect(&b->c, &ov), ND_CONNECTION_INVALID));
+	cr_expect(eq(i32, nd_connector_disconnect(&b->c, &ov), ND_CONNECTION_INVALID));
+	cr_expect(eq(i32, nd_cq_notify(&b->cq[0], 77, &ov), ND_INVALID_PARAMETER_1));
+	EXPECT_NONE(b);
+	nd_overlapped_begin(b->a, &ov); /* a call that the daemon refuses */
+	nd_overlapped_refuse(&ov, ND_INVALID_ADDRESS);
+	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_INVALID_ADDRESS));
+	EXPECT_NONE(b);
+	b->c.state = ND_CONN_PASSIVE_DISC; /* known at once: it pends all the same */
+	AWAIT_END(b, &ov);
+	expect(b, &ov, ND_SUCCESS, NULL);
+	EXPECT_NONE(b);
+	drop(b);
+}
+
+Test(ndclient_port, R_OV_06_a_marked_request_signals_its_event_only)
+{
+	const uint32_t flags[] = {0, ND_REQUEST_EVENT, ND_REQUEST_EVENT | ND_REQUEST_NOT_TO_PORT,
+		ND_REQUEST_NOT_TO_PORT};
+	struct bench *b = make();
+	struct nd_overlapped ov = {.event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	uint64_t n;
+
+	bind_port(b, b);
+	for (int i = 0; i < 4; i++) {
+		bool told;
+
+		ov.flags = flags[i];
+		NOTIFY(&b->cq[0], &ov);
+		cr_expect(eq(i32, nd_cq_cancel(&b->cq[0]), ND_SUCCESS));
+		cr_expect(eq(i32, nd_overlapped_status(&ov), ND_CANCELED));
+		told = read(ov.event, &n, sizeof(n)) == (ssize_t)sizeof(n);
+		cr_expect(eq(int, told, (flags[i] & ND_REQUEST_EVENT) != 0), "%#x", flags[i]);
+		if ((flags[i] & ND_REQUEST_NOT_TO_PORT) == 0)
+			expect(b, &ov, ND_CANCELED, b);
+		EXPECT_NONE(b);
+	}
+	close(ov.event);
+	drop(b);
+}
+
+Test(ndclient_port, a_port_of_the_requests_own_comes_first)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {.key = &ov}, *got;
+	struct nd_port *other;
+	void *key;
+
+	cr_assert(eq(i32, nd_port_create(&other), ND_SUCCESS));
+	bind_port(b, b);
+	cr_expect(
+		eq(i32, nd_adapter_bind_port(b->a, other, NULL), ND_INVALID_DEVICE_STATE), "once");
+	ov.port = other;
+	AWAIT_END(b, &ov);
+	nd_conn_end_waiters(&b->c, ND_CONNECTION_DISCONNECTED);
+	EXPECT_NONE(b);
+	cr_expect(eq(i32, nd_port_get(other, 0, &key, &got), ND_CONNECTION_DISCONNECTED));
+	cr_expect(eq(ptr, got, &ov));
+	cr_expect(eq(ptr, key, &ov));
+	ov.port = NULL;
+	AWAIT_END(b, &ov);
+	nd_conn_end_waiters(&b->c, ND_CANCELED);
+	expect(b, &ov, ND_CANCELED, b);
+	cr_expect(eq(i32, nd_port_close(other), ND_SUCCESS));
+	drop(b);
+}
+
+/* Two queues cancelled in order and in reverse order, and two requests of one queue. */
+Test(ndclient_port, R_OV_10_cancel_queues_in_order_of_issue_before_it_returns)
+{
+	struct bench *b = make();
+	struct nd_overlapped o1 = {0}, o2 = {0}, end = {0};
+
+	bind_port(b, NULL);
+	AWAIT_END(b, &end);
+	for (int i = 0; i < ROUNDS; i++) {
+		NOTIFY(&b->cq[0], &o1);
+		NOTIFY(&b->cq[1], &o2);
+		cr_assert(eq(i32, nd_cq_cancel(&b->cq[0]), ND_SUCCESS));
+		expect(b, &o1, ND_CANCELED, NULL);
+		EXPECT_NONE(b);
+		cr_assert(eq(i32, nd_cq_cancel(&b->cq[1]), ND_SUCCESS));
+		expect(b, &o2, ND_CANCELED, NULL);
+
+		NOTIFY(&b->cq[0], &o1);
+		NOTIFY(&b->cq[1], &o2);
+		cr_assert(eq(i32, nd_cq_cancel(&b->cq[1]), ND_SUCCESS));
+		cr_assert(eq(i32, nd_cq_cancel(&b->cq[0]), ND_SUCCESS));
+		expect(b, &o2, ND_CANCELED, NULL);
+		expect(b, &o1, ND_CANCELED, NULL);
+
+		NOTIFY(&b->cq[0], &o1);
+		NOTIFY(&b->cq[0], &o2);
+		cr_assert(eq(i32, nd_cq_cancel(&b->cq[0]), ND_SUCCESS));
+		expect(b, &o1, ND_CANCELED, NULL);
+		expect(b, &o2, ND_CANCELED, NULL);
+		EXPECT_NONE(b);
+	}
+	cr_expect(eq(i32, nd_overlapped_status(&end), ND_PENDING), "another object's");
+	cr_expect(eq(i32, nd_connector_cancel(&b->c), ND_SUCCESS));
+	expect(b, &end, ND_CANCELED, NULL);
+	drop(b);
+}
+
+Test(ndclient_port, R_CQ_20_one_event_completes_all_in_order_of_issue)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov[5] = {0};
+	struct ndsh_cq daemon;
+
+	bind_port(b, NULL);
+	ndsh_cq_view(&daemon, b->block[0], DEPTH);
+	for (int i = 0; i < 5; i++)
+		NOTIFY(&b->cq[0], &ov[i]);
+	cr_assert(ndsh_cq_push(&daemon, &(struct ndsh_cqe){.op = NDSH_OP_RECV}));
+	ndsh_cq_publish(&daemon);
+	ndsh_full_barrier();
+	cr_assert(ndsh_cq_fire(&daemon));
+	cr_assert(eq(int, (int)write(b->daemon_fd[0], "", 1), 1));
+	nd_cq_readable(&b->cq[0]);
+	for (int i = 0; i < 5; i++)
+		expect(b, &ov[i], ND_SUCCESS, NULL);
+	EXPECT_NONE(b);
+	drop(b);
+}
+
+static void *
+take_one(void *arg)
+{
+	struct bench *b = arg;
+	struct nd_overlapped *ov;
+	void *key;
+
+	cr_expect(eq(i32, nd_port_get(b->port, -1, &key, &ov), ND_SUCCESS));
+	return key;
+}
+
+Test(ndclient_port, each_of_several_takers_gets_one, .timeout = 20)
+{
+	struct bench *b = make();
+	uintptr_t seen = 0;
+	pthread_t t[4];
+	void *key;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, take_one, b);
+	for (uintptr_t i = 0; i < 4; i++)
+		cr_expect(eq(
+			i32, nd_port_post(b->port, (void *)((uintptr_t)1 << i), NULL), ND_SUCCESS));
+	for (int i = 0; i < 4; i++) {
+		pthread_join(t[i], &key);
+		seen |= (uintptr_t)key;
+	}
+	cr_expect(eq(u64, seen, 15));
+	drop(b);
+}
+
+Test(ndclient_port, a_port_in_use_is_not_closed_and_one_that_is_drops_what_it_holds)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {.port = b->port};
+
+	AWAIT_END(b, &ov);
+	cr_expect(eq(i32, nd_port_close(b->port), ND_DEVICE_BUSY), "a request");
+	nd_conn_end_waiters(&b->c, ND_CANCELED);
+	bind_port(b, NULL);
+	cr_expect(eq(i32, nd_port_close(b->port), ND_DEVICE_BUSY), "an adapter");
+	expect(b, &ov, ND_CANCELED, NULL);
+	AWAIT_END(b, &ov);
+	nd_conn_end_waiters(&b->c, ND_CANCELED);
+	cr_expect(eq(i32, nd_port_post(b->port, b, NULL), ND_SUCCESS));
+	drop(b);
+}
