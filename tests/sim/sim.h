@@ -14,6 +14,7 @@
  *	sim_client.c	applications: polling, arming, posting
  *	sim_ops.c	random requests and their expected effect
  *	sim_window.c	memory windows
+ *	sim_srq.c	shared receive queues
  *	sim_model.c	what completions must be
  *	sim_mem.c	memory of the world; arenas with a shadow of what they must hold
  */
@@ -38,6 +39,7 @@
 #define SIM_RECVS_MAX  4096u
 #define SIM_SLOTS      8u
 #define SIM_WINDOWS    3u /* of each end of a connection */
+#define SIM_MTU_MAX    4096u
 #define SIM_PORT       4711u
 #define SIM_NEVER      UINT64_MAX
 #define SIM_US	       UINT64_C(1000)
@@ -91,8 +93,9 @@ void sim_net_free(struct sim_world *w);
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Registered memory of one end of a connection, in slots that one request uses at a time. */
+/* Registered memory of a client, in slots that one request uses at a time. */
 struct sim_arena {
+	char name[32];
 	uint8_t *mem, *shadow; /* shadow: what mem holds when all that was posted is done */
 	uint64_t va;
 	uint32_t slot_bytes, bytes;
@@ -105,13 +108,14 @@ struct sim_arena {
 };
 void *sim_alloc(struct sim_world *w, size_t bytes);
 void sim_free_all(struct sim_world *w);
-void sim_arena_init(struct sim_ep *ep, struct sim_arena *a, uint32_t slot_bytes, uint32_t access);
+void sim_arena_init(struct sim_client *c, struct sim_arena *a, uint32_t slot_bytes,
+	uint32_t access, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* A free slot, or -1. */
 int sim_arena_slot(struct sim_world *w, const struct sim_arena *a);
 uint32_t sim_arena_offset(const struct sim_arena *a, uint64_t va);
 /* Everything outside undefined slots is as it must be. */
-void sim_arena_check(struct sim_ep *ep, const struct sim_arena *a, const char *name);
-void sim_arena_deregister(struct sim_ep *ep, struct sim_arena *a);
+void sim_arena_check(struct sim_world *w, const struct sim_arena *a);
+void sim_arena_deregister(struct sim_client *c, struct sim_arena *a);
 /* Cut bytes of slot into a list of at most max entries, permuted; returns their number. */
 unsigned sim_sges(struct sim_world *w, const struct sim_arena *a, unsigned slot, uint32_t bytes,
 	unsigned max, struct ndsh_sge *sge);
@@ -174,8 +178,21 @@ struct sim_recv {
 	uint64_t context;
 	int slot;
 	uint8_t nsge;
+	bool done; /* shared ones, which complete in any order */
 	uint32_t bytes;
 	struct ndsh_sge sge[NDSH_SGE_MAX];
+};
+struct sim_srq {
+	struct sim_client *client;
+	struct roce_srq *srq;
+	struct ndsh_srq_page *page;
+	struct ndsh_rq rq;
+	struct sim_arena inbox;
+	struct sim_recv *recvs;
+	unsigned posted, taken, done;
+	unsigned lost;	/* queue pairs that vanished: each may have taken one along */
+	uint32_t limit; /* 0: not armed */
+	bool below;	/* when it was armed, there were fewer */
 };
 struct sim_cq {
 	struct sim_client *client;
@@ -201,6 +218,7 @@ struct sim_ep {
 	struct ndsh_sq sq;
 	struct ndsh_rq rq;
 	struct sim_cq *send_cq, *recv_cq;
+	struct sim_srq *srq; /* whose receives it takes; NULL: it has its own */
 	struct sim_arena source, target, landing, inbox;
 	struct sim_window windows[SIM_WINDOWS];
 	uint32_t dead_token; /* of a window; 0: none yet */
@@ -215,6 +233,10 @@ struct sim_ep {
 	/* Receive side. */
 	struct sim_recv *recvs;
 	unsigned recv_head, recv_posted, msgs_in;
+	unsigned last_shared; /* number of the newest receive that it took from srq */
+	unsigned last_recv;   /* as many had completed when it was said that no more come */
+	bool last_wqe;	      /* it was said */
+	bool shares;	      /* it is to have an srq */
 	bool recv_failed;
 	bool recv_stopped;
 	bool up;	/* may send */
@@ -258,6 +280,7 @@ struct sim_client {
 	struct ndsh_session_page *session;
 	uint32_t pd;
 	struct sim_cq cqs[SIM_CQS];
+	struct sim_srq srq;
 	struct sim_ep *eps[2 * SIM_CONNS_MAX]; /* by handle and session-local number */
 	unsigned n_eps, patience;
 	uint64_t next_ns;
@@ -298,6 +321,23 @@ void sim_window_heard(struct sim_ep *owner, unsigned place);
 void sim_window_invalidated(
 	struct sim_ep *owner, const struct sim_op *op, const struct ndsh_cqe *e);
 
+/* sim_srq.c */
+void sim_srq_init(struct sim_client *c);
+void sim_srq_destroy(struct sim_srq *q);
+/* What the application does with it; returns how many receives it posted. */
+unsigned sim_srq_run(struct sim_srq *q);
+struct sim_recv *sim_srq_take(struct sim_ep *ep, const struct ndsh_cqe *e);
+void sim_srq_limit(struct sim_srq *q);
+void sim_srq_last_wqe(struct sim_ep *ep);
+void sim_srq_check(struct sim_srq *q);
+
+/* Where messages arrive. */
+static inline struct sim_arena *
+sim_inbox(struct sim_ep *ep)
+{
+	return ep->srq != NULL ? &ep->srq->inbox : &ep->inbox;
+}
+
 /* sim_model.c */
 const char *sim_op_name(uint8_t op);
 void sim_model_completion(
@@ -307,6 +347,8 @@ void sim_model_ep_end(struct sim_ep *ep);
 void sim_model_ep_vanish(struct sim_ep *ep);
 void sim_model_conn_end(struct sim_conn *c);
 bool sim_ep_idle(const struct sim_ep *ep);
+/* Every receive that it has to complete did. */
+bool sim_recvs_done(const struct sim_ep *ep);
 
 /* ---- hosts ----------------------------------------------------------------------------------- */
 
@@ -365,6 +407,7 @@ struct sim_world {
 	uint64_t progress_ns, progress; /* when anything last came forward */
 	struct sim_block *blocks;
 	struct roce_shard_cfg shard_cfg;
+	unsigned sharing; /* chance of an end to share its receives */
 	uint64_t steps, completions;
 };
 extern struct roce_counters sim_counters; /* of all worlds so far */

@@ -29,6 +29,7 @@ sim_client_init(struct sim_world *w, struct sim_shard *shard)
 		sim_cq_init(c, &c->cqs[i], CQ_DEPTH);
 		c->cqs[i].events = sim_chance(w, 5000);
 	}
+	sim_srq_init(c);
 	c->next_ns = SIM_NEVER;
 }
 
@@ -133,8 +134,8 @@ wants_receives(struct sim_ep *ep)
 {
 	const struct sim_conn *c = ep->conn;
 
-	return !ep->recv_stopped && !ep->recv_failed && c->state <= SIM_CONN_UP &&
-		ep->recv_posted < SIM_RECVS_MAX;
+	return ep->srq == NULL && !ep->recv_stopped && !ep->recv_failed &&
+		c->state <= SIM_CONN_UP && ep->recv_posted < SIM_RECVS_MAX;
 }
 
 /* Post what this end feels like posting; returns whether it may want to post more soon. */
@@ -167,7 +168,7 @@ void
 sim_client_run(struct sim_client *c)
 {
 	struct sim_world *w = c->w;
-	unsigned done = poll_cqs(c);
+	unsigned done = poll_cqs(c) + sim_srq_run(&c->srq);
 	bool more = false;
 
 	for (unsigned i = 0; i < c->n_eps; i++)

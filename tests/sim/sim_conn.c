@@ -29,6 +29,7 @@ plan_ep(struct sim_world *w, struct sim_conn *c, struct sim_ep *ep, const char *
 	ep->peer = ep == &c->ep[0] ? &c->ep[1] : &c->ep[0];
 	ep->client = &h->shard[sim_below(w, h->n_shards)].client;
 	ep->quota = (unsigned)sim_below(w, SIM_OPS_MAX);
+	ep->shares = sim_chance(w, w->sharing);
 	ep->max_rd = (uint8_t)sim_below(w, 5);
 	ep->max_dest_rd = (uint8_t)sim_below(w, 5);
 	ep->dims = (struct ndsh_qp_dims){ .sq_depth = 1u << sim_below(w, 6),
@@ -50,7 +51,6 @@ sim_conn_init(struct sim_world *w, unsigned number)
 	c->start_ns = sim_below(w, 2 * SIM_MS);
 	c->v6 = sim_chance(w, 4000);
 	c->mtu_code = (uint8_t)(1 + sim_below(w, 5));
-	c->mtu = 128u << c->mtu_code;
 	/* Longer than eight of the longest outages, or requests would rightly give up. */
 	c->ack_timeout = (uint8_t)((p->outages ? 14 : 9) + sim_below(w, 4));
 	c->refuse = sim_chance(w, 500);
@@ -65,8 +65,13 @@ sim_conn_init(struct sim_world *w, unsigned number)
 		c->villain->quota += c->villain->quota < SIM_OPS_MAX / 2 ? SIM_OPS_MAX / 4 : 0;
 		c->poison_at = (unsigned)sim_below(w, c->villain->quota);
 	}
-	if (c->poison == SIM_POISON_RNR)
+	if (c->poison == SIM_POISON_RNR) { /* others live from the receives that it shares */
 		c->rnr_retry = (uint8_t)sim_below(w, 3);
+		c->villain->peer->shares = false;
+	}
+	if (c->poison == SIM_POISON_RECV_SMALL && c->villain->peer->shares)
+		c->mtu_code = 5; /* shared receives have room for the messages of all */
+	c->mtu = 128u << c->mtu_code;
 	if (sim_chance(w, p->abrupt))
 		c->abrupt_at = 1 + (unsigned)sim_below(w, c->ep[0].quota + c->ep[1].quota + 1);
 }
@@ -85,6 +90,25 @@ sim_ep_modify(struct sim_ep *ep, enum roce_qp_state to, uint32_t mask,
 }
 
 static void
+make_arenas(struct sim_ep *ep)
+{
+	struct sim_client *cl = ep->client;
+	unsigned number = ep->conn->number;
+	uint32_t slot = 6 * ep->conn->mtu;
+
+	sim_arena_init(cl, &ep->source, slot, 0, "conn %u%s: source", number, ep->name);
+	sim_arena_init(cl, &ep->target, slot,
+		NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE,
+		"conn %u%s: target", number, ep->name);
+	sim_arena_init(cl, &ep->landing, slot, NDSH_ACCESS_LOCAL_WRITE, "conn %u%s: landing",
+		number, ep->name);
+	if (ep->srq == NULL)
+		sim_arena_init(cl, &ep->inbox, slot, NDSH_ACCESS_LOCAL_WRITE, "conn %u%s: inbox",
+			number, ep->name);
+	sim_windows_init(ep);
+}
+
+static void
 make_qp(struct sim_ep *ep)
 {
 	struct sim_client *cl = ep->client;
@@ -92,7 +116,6 @@ make_qp(struct sim_ep *ep)
 	struct roce_qp_attr attr = { .access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE };
 	struct roce_qp_cfg cfg = { .pd = cl->pd, .dims = ep->dims, .owner = ep };
 	struct ndsh_qp_layout layout;
-	uint32_t slot = 6 * ep->conn->mtu;
 
 	sim_check(w, ndsh_qp_layout(&ep->dims, &layout), "ndsh_qp_layout()");
 	ep->send_cq = &cl->cqs[sim_below(w, SIM_CQS)];
@@ -106,6 +129,10 @@ make_qp(struct sim_ep *ep)
 	cfg.shared = ep->page = sim_alloc(w, layout.total_bytes);
 	cfg.send_cq = ep->send_cq->cq;
 	cfg.recv_cq = ep->recv_cq->cq;
+	if (ep->shares) {
+		ep->srq = &cl->srq;
+		cfg.srq = ep->srq->srq;
+	}
 	ep->qp = roce_qp_create(cl->shard->s, &cfg);
 	sim_check(w, ep->qp != NULL, "roce_qp_create()");
 	ep->qpn = roce_qp_num(ep->qp);
@@ -114,13 +141,9 @@ make_qp(struct sim_ep *ep)
 		"QPN %06x is of another shard", ep->qpn);
 	ndsh_sq_view(&ep->sq, ep->page, &ep->dims);
 	ndsh_rq_view(&ep->rq, ep->page, &ep->dims);
-	ep->recvs = sim_alloc(w, SIM_RECVS_MAX * sizeof(*ep->recvs));
-	sim_arena_init(ep, &ep->source, slot, 0);
-	sim_arena_init(ep, &ep->target, slot, NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ |
-			NDSH_ACCESS_REMOTE_WRITE);
-	sim_arena_init(ep, &ep->landing, slot, NDSH_ACCESS_LOCAL_WRITE);
-	sim_arena_init(ep, &ep->inbox, slot, NDSH_ACCESS_LOCAL_WRITE);
-	sim_windows_init(ep);
+	if (ep->srq == NULL)
+		ep->recvs = sim_alloc(w, SIM_RECVS_MAX * sizeof(*ep->recvs));
+	make_arenas(ep);
 	if (ep->conn->poison == SIM_POISON_QP_RIGHT)
 		attr.access = NDSH_ACCESS_REMOTE_READ;
 	sim_ep_modify(ep, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &attr);
@@ -167,7 +190,7 @@ params(const struct sim_ep *ep)
 {
 	return (struct roce_cm_qp_params){ .qpn = ep->qpn, .psn = ep->psn,
 		.responder_resources = ep->max_dest_rd, .initiator_depth = ep->max_rd,
-		.retry_count = 7, .rnr_retry = ep->conn->rnr_retry };
+		.retry_count = 7, .rnr_retry = ep->conn->rnr_retry, .srq = ep->srq != NULL };
 }
 
 /* What was posted completes as flushed. */
@@ -201,10 +224,10 @@ sim_ep_destroy(struct sim_ep *ep)
 		sim_check(ep->w, roce_cq_destroy(s, ep->own_cq.cq), "own queue is still in use");
 	if (sim_chance(ep->w, 5000))
 		sim_windows_destroy(ep);
-	sim_arena_deregister(ep, &ep->source);
-	sim_arena_deregister(ep, &ep->target);
-	sim_arena_deregister(ep, &ep->landing);
-	sim_arena_deregister(ep, &ep->inbox);
+	sim_arena_deregister(ep->client, &ep->source);
+	sim_arena_deregister(ep->client, &ep->target);
+	sim_arena_deregister(ep->client, &ep->landing);
+	sim_arena_deregister(ep->client, &ep->inbox);
 	sim_windows_destroy(ep);
 }
 
@@ -378,6 +401,14 @@ sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev)
 		const struct sim_cq *cq = ev->owner;
 
 		sim_check(w, cq < sh->client.cqs || cq >= sh->client.cqs + SIM_CQS, "CQ error");
+		return;
+	}
+	if (ev->type == ROCE_EV_SRQ_LIMIT) {
+		sim_srq_limit(ev->owner);
+		return;
+	}
+	if (ev->type == ROCE_EV_LAST_WQE) {
+		sim_srq_last_wqe(ep);
 		return;
 	}
 	if (ev->type == ROCE_EV_CLIENT_BREACH) {

@@ -253,6 +253,7 @@ shard_turn(struct sim_shard *sh, bool rx_empty)
 		sim_conn_shard_event(sh, &ev);
 		busy = true;
 	}
+	sim_srq_check(&sh->client.srq);
 	return busy || roce_shard_tx_pending(sh->s);
 }
 

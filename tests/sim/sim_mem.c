@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,10 +48,15 @@ fill(struct sim_world *w, uint8_t *p, uint32_t bytes)
 }
 
 void
-sim_arena_init(struct sim_ep *ep, struct sim_arena *a, uint32_t slot_bytes, uint32_t access)
+sim_arena_init(struct sim_client *c, struct sim_arena *a, uint32_t slot_bytes, uint32_t access,
+	const char *fmt, ...)
 {
-	struct sim_world *w = ep->w;
+	struct sim_world *w = c->w;
+	va_list ap;
 
+	va_start(ap, fmt);
+	vsnprintf(a->name, sizeof(a->name), fmt, ap);
+	va_end(ap);
 	a->slot_bytes = slot_bytes;
 	a->bytes = slot_bytes * SIM_SLOTS;
 	a->mem = sim_alloc(w, a->bytes);
@@ -59,8 +66,7 @@ sim_arena_init(struct sim_ep *ep, struct sim_arena *a, uint32_t slot_bytes, uint
 	/* Not the host's pointer: replays see the same addresses, and the engine both kinds. */
 	a->va = w->next_va + sim_below(w, 4096);
 	w->next_va += (a->bytes + 0xffffu + 4096) & ~UINT64_C(0xffff);
-	a->mr = roce_mr_register(
-		ep->client->shard->s, ep->client->pd, a->va, a->bytes, a->mem, access);
+	a->mr = roce_mr_register(c->shard->s, c->pd, a->va, a->bytes, a->mem, access);
 	sim_check(w, a->mr != NULL, "no region left");
 	a->key = roce_mr_key(a->mr);
 }
@@ -83,13 +89,12 @@ sim_arena_offset(const struct sim_arena *a, uint64_t va)
 }
 
 void
-sim_arena_check(struct sim_ep *ep, const struct sim_arena *a, const char *name)
+sim_arena_check(struct sim_world *w, const struct sim_arena *a)
 {
 	if (a->mem == NULL)
 		return;
 	if (a->frozen != NULL && memcmp(a->frozen, a->mem, a->bytes) != 0)
-		sim_fail(ep->w, "conn %u%s: %s changed after it was deregistered",
-			ep->conn->number, ep->name, name);
+		sim_fail(w, "%s changed after it was deregistered", a->name);
 	for (unsigned s = 0; s < SIM_SLOTS; s++) {
 		uint32_t at = s * a->slot_bytes;
 
@@ -97,21 +102,19 @@ sim_arena_check(struct sim_ep *ep, const struct sim_arena *a, const char *name)
 			continue;
 		while (a->mem[at] == a->shadow[at])
 			at++;
-		sim_fail(ep->w, "conn %u%s: byte %u of slot %u of %s is %02x, not %02x",
-			ep->conn->number, ep->name, at - s * a->slot_bytes, s, name, a->mem[at],
-			a->shadow[at]);
+		sim_fail(w, "%s: byte %u of slot %u is %02x, not %02x", a->name,
+			at - s * a->slot_bytes, s, a->mem[at], a->shadow[at]);
 	}
 }
 
 void
-sim_arena_deregister(struct sim_ep *ep, struct sim_arena *a)
+sim_arena_deregister(struct sim_client *c, struct sim_arena *a)
 {
 	if (a->mr == NULL)
 		return;
-	sim_check(ep->w, roce_mr_deregister(ep->client->shard->s, a->mr),
-		"conn %u%s: a region is busy", ep->conn->number, ep->name);
+	sim_check(c->w, roce_mr_deregister(c->shard->s, a->mr), "%s is busy", a->name);
 	a->mr = NULL;
-	a->frozen = sim_alloc(ep->w, a->bytes);
+	a->frozen = sim_alloc(c->w, a->bytes);
 	memcpy(a->frozen, a->mem, a->bytes);
 }
 

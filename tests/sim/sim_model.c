@@ -87,8 +87,8 @@ recv_status_ok(const struct sim_ep *ep, uint8_t status)
 {
 	const struct sim_conn *c = ep->conn;
 
-	if (status == NDSH_WC_FLUSH_ERR)
-		return c->dying || ep->flushing;
+	if (status == NDSH_WC_FLUSH_ERR) /* of shared ones it has one at most (R-FL-08) */
+		return (c->dying || ep->flushing) && !(ep->srq != NULL && ep->recv_failed);
 	if (!c->dying || ep->recv_failed)
 		return status == NDSH_WC_SUCCESS && !ep->recv_failed;
 	if (ep->peer == c->villain &&
@@ -211,6 +211,7 @@ static void
 check_message(struct sim_ep *ep, const struct sim_recv *r, const struct ndsh_cqe *e)
 {
 	struct sim_world *w = ep->w;
+	struct sim_arena *in = sim_inbox(ep);
 	const struct sim_op *op;
 	uint8_t *got;
 
@@ -224,36 +225,45 @@ check_message(struct sim_ep *ep, const struct sim_recv *r, const struct ndsh_cqe
 		"conn %u%s: message %u: wrong solicited flag", ep->conn->number, ep->name,
 		ep->msgs_in);
 	got = sim_alloc(w, op->bytes + 1);
-	sim_gather(&ep->inbox, ep->inbox.mem, r->sge, r->nsge, got, op->bytes);
+	sim_gather(in, in->mem, r->sge, r->nsge, got, op->bytes);
 	sim_check(w, memcmp(got, op->data, op->bytes) == 0, "conn %u%s: message %u has wrong bytes",
 		ep->conn->number, ep->name, ep->msgs_in);
-	sim_scatter(&ep->inbox, ep->inbox.shadow, r->sge, r->nsge, op->data, op->bytes);
+	sim_scatter(in, in->shadow, r->sge, r->nsge, op->data, op->bytes);
 	sim_window_heard(ep->peer, ep->peer->msg_op[ep->msgs_in]);
 	sim_window_invalidated(ep, op, e);
 	ep->msgs_in++;
 }
 
-/* checks R-ORD-01 */
+/* The receive of its own that completes. checks R-ORD-01 */
+static struct sim_recv *
+own_receive(struct sim_ep *ep, const struct ndsh_cqe *e)
+{
+	struct sim_recv *r = &ep->recvs[ep->recv_head % SIM_RECVS_MAX];
+
+	sim_check(ep->w, ep->recv_head < ep->recv_posted && e->context == r->context,
+		"conn %u%s: receive %u completed, %u is first of %u", ep->conn->number, ep->name,
+		(uint32_t)e->context, ep->recv_head + 1, ep->recv_posted);
+	return r;
+}
+
 static void
 recv_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 {
 	struct sim_world *w = ep->w;
-	struct sim_recv *r = &ep->recvs[ep->recv_head % SIM_RECVS_MAX];
+	struct sim_arena *in = sim_inbox(ep);
+	struct sim_recv *r = ep->srq != NULL ? sim_srq_take(ep, e) : own_receive(ep, e);
 
-	sim_check(w, ep->recv_head < ep->recv_posted && e->context == r->context,
-		"conn %u%s: receive %u completed, %u is first of %u", ep->conn->number, ep->name,
-		(uint32_t)e->context, ep->recv_head + 1, ep->recv_posted);
 	sim_check(w, recv_status_ok(ep, e->status), "conn %u%s: receive %u: status %u, syndrome %u",
 		ep->conn->number, ep->name, (uint32_t)e->context, e->status, e->syndrome);
 	ep->recv_head++;
 	sim_check(w, e->slot_count == ep->recv_head, "conn %u%s: receive: slot count %u, not %u",
 		ep->conn->number, ep->name, e->slot_count, ep->recv_head);
-	ep->inbox.users[r->slot]--;
+	in->users[r->slot]--;
 	if (e->status == NDSH_WC_SUCCESS) {
 		check_message(ep, r, e);
 	} else {
 		ep->recv_failed = true;
-		ep->inbox.undefined[r->slot] = true;
+		in->undefined[r->slot] = true;
 	}
 	sim_progress(w);
 }
@@ -331,6 +341,14 @@ sim_ep_idle(const struct sim_ep *ep)
 	return __atomic_load_n(&ep->page->sq_done, __ATOMIC_ACQUIRE) == ep->posted;
 }
 
+bool
+sim_recvs_done(const struct sim_ep *ep)
+{
+	if (ep->srq != NULL)
+		return ep->last_wqe && ep->recv_head == ep->last_recv;
+	return ep->recv_head == ep->recv_posted;
+}
+
 /* The queue pair is at its end and its completions were taken. */
 void
 sim_model_ep_end(struct sim_ep *ep)
@@ -342,7 +360,7 @@ sim_model_ep_end(struct sim_ep *ep)
 		finish(ep, &ep->ops[ep->head], NDSH_WC_SUCCESS);
 	sim_check(w, ep->head == ep->posted, "conn %u%s: %u requests without completion",
 		ep->conn->number, ep->name, ep->posted - ep->head);
-	sim_check(w, ep->recv_head == ep->recv_posted, "conn %u%s: %u receives without completion",
+	sim_check(w, sim_recvs_done(ep), "conn %u%s: %u receives without completion",
 		ep->conn->number, ep->name, ep->recv_posted - ep->recv_head);
 }
 
@@ -353,6 +371,8 @@ sim_model_ep_vanish(struct sim_ep *ep)
 	sim_client_drain(ep->client);
 	for (; ep->head < ep->posted; ep->head++)
 		release(&ep->ops[ep->head], ep, false);
+	if (ep->srq != NULL)
+		ep->srq->lost++;
 	for (; ep->recv_head < ep->recv_posted; ep->recv_head++)
 		ep->inbox.undefined[ep->recvs[ep->recv_head % SIM_RECVS_MAX].slot] = true;
 }
@@ -372,10 +392,10 @@ end_of_direction(const struct sim_ep *from, const struct sim_ep *to)
 static void
 end_of_memory(struct sim_ep *ep)
 {
-	sim_arena_check(ep, &ep->source, "source");
-	sim_arena_check(ep, &ep->target, "target");
-	sim_arena_check(ep, &ep->landing, "landing");
-	sim_arena_check(ep, &ep->inbox, "inbox");
+	sim_arena_check(ep->w, &ep->source);
+	sim_arena_check(ep->w, &ep->target);
+	sim_arena_check(ep->w, &ep->landing);
+	sim_arena_check(ep->w, &ep->inbox);
 }
 
 void

@@ -234,7 +234,7 @@ post_poisoned(struct sim_ep *ep, struct sim_op *op)
 	else if (c->poison == SIM_POISON_WRITE_RANGE || c->poison == SIM_POISON_READ_RANGE)
 		wr.raddr += t->bytes - op->bytes + 1;
 	else if (c->poison == SIM_POISON_NO_RIGHT)
-		wr.rkey = ep->peer->inbox.key, wr.raddr = ep->peer->inbox.va;
+		wr.rkey = sim_inbox(ep->peer)->key, wr.raddr = sim_inbox(ep->peer)->va;
 	else if (c->poison == SIM_POISON_DEAD_WINDOW)
 		wr.rkey = sim_window_dead(ep->peer);
 	else if (c->poison == SIM_POISON_FOREIGN_WINDOW)

@@ -58,7 +58,7 @@ poison(struct sim_conn *c)
 	c->dying = true;
 	sim_note(v->w, "conn %u%s: poison", c->number, v->name);
 	if (c->poison == SIM_POISON_DEREGISTER)
-		sim_arena_deregister(v->peer, &v->peer->target);
+		sim_arena_deregister(v->peer->client, &v->peer->target);
 	else if (c->poison == SIM_POISON_RNR)
 		v->peer->recv_stopped = true;
 	else if (c->poison == SIM_POISON_FLUSH)
@@ -138,7 +138,7 @@ clear(struct sim_ep *ep)
 		return;
 	if (ep->qp != NULL) {
 		sim_client_drain(ep->client);
-		if (ep->recv_head < ep->recv_posted || !sim_ep_idle(ep))
+		if (!sim_recvs_done(ep) || !sim_ep_idle(ep))
 			return;
 		if (ep->own_cq.cq != NULL) { /* the entries that fitted in are good */
 			sim_cq_drain(ep->client, &ep->own_cq);

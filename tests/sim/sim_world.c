@@ -62,12 +62,14 @@ setup(struct sim_world *w)
 		.max_qps = 64,
 		.max_cqs = 32,
 		.max_pds = 8,
+		.max_srqs = 1,
 		.max_mrs = 256,
 		/* Sometimes so few that queue pairs wait for each other. */
 		.max_wqes = sim_chance(w, 3000) ? 16 + (uint32_t)sim_below(w, 32) : 1024,
 		.rto_floor_ns = sim_chance(w, 5000) ? 10 * SIM_MS : 500 * SIM_US,
 		.window = 16u << sim_below(w, 6),
 	};
+	w->sharing = (unsigned[]){ 0, 3000, 10000 }[sim_below(w, 3)];
 	w->net.ns_per_64_bytes = 5u << sim_below(w, 5); /* 100 to 6 Gb/s */
 	w->n_hosts = 2 + (unsigned)sim_below(w, SIM_HOSTS_MAX - 1);
 	for (unsigned i = 0; i < w->n_hosts; i++)
@@ -127,10 +129,11 @@ report(const struct sim_world *w)
 		if (e->conn->state == SIM_CONN_OVER || e->gone)
 			continue;
 		printf("  conn %u%s: state %d, qp state %d, requests %u of %u done (slots %u), "
-		       "receives %u of %u (slots %u)%s%s%s%s\n", i / 2, e->name, e->conn->state,
+		       "receives %u of %u (slots %u)%s%s%s%s%s\n", i / 2, e->name, e->conn->state,
 			e->qp != NULL ? (int)roce_qp_state_get(e->qp) : -1, e->head, e->posted,
 			e->page != NULL ? e->page->sq_done : 0, e->recv_head, e->recv_posted,
-			e->page != NULL ? e->page->rq_done : 0, e->up ? ", up" : "",
+			e->page != NULL ? e->page->rq_done : 0, e->srq != NULL ? ", shared" : "",
+			e->up ? ", up" : "",
 			e->flushing ? ", flushing" : "", e->errored ? ", errored" : "",
 			e->cm_over ? ", CM over" : "");
 	}
@@ -203,11 +206,12 @@ check_shard(struct sim_world *w, struct sim_shard *sh)
 
 	for (unsigned i = 0; i < SIM_CQS; i++)
 		sim_check(w, roce_cq_destroy(sh->s, sh->client.cqs[i].cq), "a CQ is still in use");
+	sim_srq_destroy(&sh->client.srq);
 	sim_check(w, roce_pd_destroy(sh->s, sh->client.pd), "a PD is still in use");
 	roce_shard_usage(sh->s, &u);
-	sim_check(w, u.qps + u.cqs + u.pds + u.mrs + u.wqes + u.timers == 0,
-		"left over: %u qps, %u cqs, %u pds, %u mrs, %u wqes, %u timers", u.qps, u.cqs,
-		u.pds, u.mrs, u.wqes, u.timers);
+	sim_check(w, u.qps + u.cqs + u.pds + u.mrs + u.srqs + u.wqes + u.timers == 0,
+		"left over: %u qps, %u cqs, %u pds, %u mrs, %u srqs, %u wqes, %u timers", u.qps,
+		u.cqs, u.pds, u.mrs, u.srqs, u.wqes, u.timers);
 	sim_check(w, c->internal_errors == 0 &&
 			(c->client_breaches == 0 || planned(w, SIM_POISON_BREACH)) &&
 			(c->cq_overruns == 0 || planned(w, SIM_POISON_OVERRUN)),

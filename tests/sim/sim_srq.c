@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Shared receive queues. Each client has one that part of its connections take their receives
+ * from. Which of them took which receive its completion tells; how many were taken the page does.
+ */
+#include "sim.h"
+
+#define LIMIT_MAX 6u
+
+void
+sim_srq_init(struct sim_client *c)
+{
+	struct sim_srq *q = &c->srq;
+	uint32_t depth = 1u << sim_below(c->w, 5), sge = 1 + (uint32_t)sim_below(c->w, 8);
+
+	q->client = c;
+	q->page = sim_alloc(c->w, ndsh_srq_bytes(depth, sge));
+	q->recvs = sim_alloc(c->w, SIM_RECVS_MAX * sizeof(*q->recvs));
+	q->srq = roce_srq_create(c->shard->s, c->pd, q->page, depth, sge, q);
+	sim_check(c->w, q->srq != NULL, "roce_srq_create()");
+	ndsh_srq_view(&q->rq, q->page, depth, sge);
+	sim_arena_init(c, &q->inbox, 6 * SIM_MTU_MAX, NDSH_ACCESS_LOCAL_WRITE, "shared inbox");
+}
+
+static unsigned
+taken(const struct sim_srq *q)
+{
+	return __atomic_load_n(&q->page->taken, __ATOMIC_ACQUIRE);
+}
+
+/* ---- what the application does ---- */
+
+static bool
+post(struct sim_srq *q)
+{
+	struct sim_world *w = q->client->w;
+	struct sim_recv *r = &q->recvs[q->posted];
+
+	if (q->posted - taken(q) >= q->rq.depth || q->posted == SIM_RECVS_MAX)
+		return false;
+	*r = (struct sim_recv){ .context = UINT64_C(3) << 62 | (q->posted + 1) };
+	r->slot = sim_arena_slot(w, &q->inbox);
+	if (r->slot < 0)
+		return false;
+	r->bytes = 5 * SIM_MTU_MAX + (uint32_t)sim_below(w, SIM_MTU_MAX / 2);
+	r->nsge = (uint8_t)sim_sges(
+		w, &q->inbox, (unsigned)r->slot, r->bytes, q->rq.sge_max, r->sge);
+	q->inbox.users[r->slot]++;
+	q->posted++;
+	ndsh_rq_push(&q->rq, r->context, r->sge, r->nsge);
+	return true;
+}
+
+static bool
+in_use(const struct sim_srq *q)
+{
+	for (unsigned i = 0; i < q->client->n_eps; i++)
+		if (q->client->eps[i]->srq == q && !q->client->eps[i]->gone)
+			return true;
+	return false;
+}
+
+/* Below the limit already, it must be told at once. */
+static void
+arm(struct sim_srq *q)
+{
+	struct sim_world *w = q->client->w;
+
+	q->limit = (uint32_t)sim_below(w, LIMIT_MAX);
+	q->below = q->posted - taken(q) < q->limit;
+	roce_srq_arm(q->client->shard->s, q->srq, q->limit);
+	sim_host_wake(q->client->shard->host, w->now_ns);
+}
+
+unsigned
+sim_srq_run(struct sim_srq *q)
+{
+	struct sim_world *w = q->client->w;
+	unsigned most = 1 + (unsigned)sim_below(w, SIM_SLOTS), posted = 0;
+
+	if (!in_use(q))
+		return 0;
+	if (!sim_chance(w, w->profile->lazy_recv))
+		while (posted < most && post(q))
+			posted++;
+	if (sim_chance(w, 500) && (q->limit == 0 || !q->below))
+		arm(q);
+	return posted;
+}
+
+/* ---- what it hears ---- */
+
+/* The receive that completes at ep: none twice, each queue pair's in the order of posting. checks
+ * R-SRQ-02, R-ORD-02 */
+struct sim_recv *
+sim_srq_take(struct sim_ep *ep, const struct ndsh_cqe *e)
+{
+	struct sim_srq *q = ep->srq;
+	struct sim_world *w = ep->w;
+	unsigned number = (uint32_t)e->context;
+	struct sim_recv *r;
+
+	sim_check(w,
+		number > 0 && number <= q->posted && q->recvs[number - 1].context == e->context,
+		"conn %u%s: shared receive %u completed, %u were posted", ep->conn->number,
+		ep->name, number, q->posted);
+	r = &q->recvs[number - 1];
+	sim_check(w, !r->done, "conn %u%s: shared receive %u completed twice", ep->conn->number,
+		ep->name, number);
+	sim_check(w, number <= taken(q), "conn %u%s: shared receive %u completed, %u are taken",
+		ep->conn->number, ep->name, number, taken(q));
+	sim_check(w, number > ep->last_shared, "conn %u%s: shared receive %u behind %u",
+		ep->conn->number, ep->name, number, ep->last_shared);
+	sim_check(w, !ep->last_wqe || ep->recv_head < ep->last_recv,
+		"conn %u%s: a receive completed behind the last one", ep->conn->number, ep->name);
+	ep->last_shared = number;
+	r->done = true;
+	q->done++;
+	return r;
+}
+
+/* checks W-EVT-01 */
+void
+sim_srq_limit(struct sim_srq *q)
+{
+	struct sim_world *w = q->client->w;
+	unsigned left = q->posted - taken(q);
+
+	sim_note(w, "fewer than %u shared receives are left", q->limit);
+	sim_check(w, q->limit != 0 && (q->below || left < q->limit),
+		"limit of %u shared receives told, %u are left", q->limit, left);
+	q->limit = 0;
+}
+
+/* All that it took has completed (W-EVT-02); how much that is its page says. */
+void
+sim_srq_last_wqe(struct sim_ep *ep)
+{
+	sim_note(ep->w, "conn %u%s: last receive", ep->conn->number, ep->name);
+	sim_check(ep->w, ep->srq != NULL && !ep->last_wqe && ep->page->dead,
+		"conn %u%s: last receive, for no reason", ep->conn->number, ep->name);
+	ep->last_wqe = true;
+	ep->last_recv = __atomic_load_n(&ep->page->rq_done, __ATOMIC_ACQUIRE);
+}
+
+/* After a turn, in which the application could not post: who is below the limit was told. */
+void
+sim_srq_check(struct sim_srq *q)
+{
+	sim_check(q->client->w, taken(q) >= q->taken && taken(q) <= q->posted,
+		"%u shared receives taken, %u before, %u posted", taken(q), q->taken, q->posted);
+	q->taken = taken(q);
+	sim_check(q->client->w, q->posted - taken(q) >= q->limit,
+		"limit of %u shared receives not told, %u are left", q->limit,
+		q->posted - taken(q));
+}
+
+/* ---- the end ---- */
+
+/* What was taken completed, unless its queue pair vanished; what was not is untouched. */
+void
+sim_srq_destroy(struct sim_srq *q)
+{
+	struct sim_client *c = q->client;
+
+	sim_check(c->w, q->done <= taken(q) && taken(q) - q->done <= q->lost,
+		"shared receives: %u taken, %u completed, %u may be lost", taken(q), q->done,
+		q->lost);
+	for (unsigned n = 0; n < taken(q); n++)
+		if (!q->recvs[n].done)
+			q->inbox.undefined[q->recvs[n].slot] = true;
+	sim_arena_check(c->w, &q->inbox);
+	sim_check(c->w, roce_srq_destroy(c->shard->s, q->srq), "an SRQ is still in use");
+	sim_arena_deregister(c, &q->inbox);
+}
