@@ -167,6 +167,33 @@ Test(srq, R_FL_08_W_EVT_02_flush_leaves_what_is_shared)
 	pair_free(p);
 }
 
+/* The flush of a deep send queue takes turns: the end of the receives is told behind all of it. */
+Test(srq, W_EVT_02_told_when_the_receive_in_use_is_flushed)
+{
+	struct pair *p = pair_new(&(struct pair_opts){
+		.qps = 1, .srq_depth = DEPTH, .sq_depth = 2048, .rnr_retry = 7});
+	struct pair_side *d = &p->side[1];
+	struct ndsh_cqe e;
+	unsigned turns = 0;
+
+	pair_recv(p, 1, 0, 1, 0, 1u << 18);
+	pair_send(p, 0, 0, 9, 0, 1u << 18, 0); /* more than one window */
+	for (unsigned i = 0; i < 2048; i++) /* side 0 has no receive for any */
+		pair_send(p, 1, 0, 100 + i, 0, 8, 0);
+	while (taken(p) == 0)
+		p->now_ns += 100, pair_turn(p, 0), pair_turn(p, 1);
+	roce_qp_modify(d->shard, d->q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
+	while (!(d->events & LAST) && ++turns < 100)
+		pair_turn(p, 1);
+	cr_assert(turns > 0 && turns < 100);
+	for (unsigned i = 0; i < 2048; i++)
+		expect(p, 1, 100 + i, NDSH_WC_FLUSH_ERR);
+	e = expect(p, 1, 1, NDSH_WC_FLUSH_ERR);
+	cr_assert_eq(e.op, NDSH_OP_RECV);
+	expect_none(p, 1);
+	pair_free(p);
+}
+
 /* Also without having taken any: checks W-EVT-02. */
 Test(srq, W_EVT_02_told_without_a_receive_taken)
 {
