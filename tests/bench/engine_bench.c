@@ -25,6 +25,7 @@
 #define DEPTH	    256u
 #define CQ_DEPTH    1024u
 #define QPS_MAX	    64u
+#define QPS_SHARED  8u /* others, whose receives are shared */
 #define SLICES	    20u
 
 struct side {
@@ -39,7 +40,9 @@ struct side {
 		struct ndsh_rq rq;
 		uint32_t room; /* free slots of the send ring, of the receive ring */
 		uint32_t recv_room;
-	} q[QPS_MAX];
+	} q[QPS_MAX + QPS_SHARED];
+	struct ndsh_srq_page *srq_page;
+	struct ndsh_rq srq;
 	struct roce_tx_slot slot[BURST];
 };
 
@@ -48,10 +51,11 @@ struct bench {
 	uint8_t op; /* 0: only copy and CRC, the floor */
 	uint32_t bytes;
 	unsigned qps, depth;
+	bool shared;
 };
 
 static struct side sides[2];
-static unsigned num_qps = 1;
+static unsigned first_qp, num_qps;
 
 static uint64_t
 cycles(void)
@@ -93,16 +97,29 @@ zalloc(size_t bytes)
 	return memset(mem, 0, (bytes + 63) & ~(size_t)63);
 }
 
+static struct roce_srq *
+srq_init(struct side *d)
+{
+	struct roce_srq *srq;
+
+	d->srq_page = zalloc(ndsh_srq_bytes(DEPTH, 4));
+	ndsh_srq_view(&d->srq, d->srq_page, DEPTH, 4);
+	srq = roce_srq_create(d->shard, d->pd, d->srq_page, DEPTH, 4, NULL);
+	need(srq != NULL, "shared receive queue");
+	return srq;
+}
+
 static void
 side_init(unsigned i)
 {
 	const struct roce_shard_cfg cfg = { .shard_id = i, .max_qps = 1024, .max_cqs = 16,
-		.max_pds = 16, .max_mrs = 1024, .max_wqes = 8192, .secret = { 3, 4 },
-		.rto_floor_ns = 10000000, .window = 256 };
+		.max_pds = 16, .max_srqs = 1, .max_mrs = 1024, .max_wqes = 8192,
+		.secret = { 3, 4 }, .rto_floor_ns = 10000000, .window = 256 };
 	const struct ndsh_qp_dims dims = { .sq_depth = DEPTH, .rq_depth = DEPTH, .sq_sge = 4,
 		.rq_sge = 4, .inline_bytes = 64 };
 	struct side *d = &sides[i];
 	struct ndsh_qp_layout layout;
+	struct roce_srq *srq;
 	void *cq_mem = zalloc(ndsh_cq_bytes(CQ_DEPTH));
 
 	d->shard = roce_shard_init(zalloc(roce_shard_bytes(&cfg)), &cfg);
@@ -113,12 +130,14 @@ side_init(unsigned i)
 	d->cq = roce_cq_create(d->shard, cq_mem, CQ_DEPTH, NULL);
 	ndsh_cq_reader_view(&d->reader, cq_mem, CQ_DEPTH);
 	need(ndsh_qp_layout(&dims, &layout), "layout");
-	for (unsigned k = 0; k < QPS_MAX; k++) {
+	srq = srq_init(d);
+	for (unsigned k = 0; k < QPS_MAX + QPS_SHARED; k++) {
 		void *block = zalloc(layout.total_bytes);
 
 		d->q[k].qp = roce_qp_create(d->shard,
 			&(struct roce_qp_cfg){ .pd = d->pd, .send_cq = d->cq, .recv_cq = d->cq,
-				.shared = block, .dims = dims, .handle = k });
+				.srq = k < QPS_MAX ? NULL : srq, .shared = block, .dims = dims,
+				.handle = k });
 		ndsh_sq_view(&d->q[k].sq, block, &dims);
 		ndsh_rq_view(&d->q[k].rq, block, &dims);
 		d->q[k].room = d->q[k].recv_room = DEPTH;
@@ -157,6 +176,13 @@ post_receives(struct side *d)
 {
 	const struct ndsh_sge sge = { .addr = VA, .len = 1u << 20, .key = d->key };
 
+	if (first_qp >= QPS_MAX) {
+		uint32_t end = __atomic_load_n(&d->srq_page->taken, __ATOMIC_ACQUIRE) + DEPTH;
+
+		while (d->srq.next != end)
+			ndsh_rq_push(&d->srq, 0, &sge, 1);
+		return;
+	}
 	for (unsigned k = 0; k < num_qps; k++)
 		for (; d->q[k].recv_room > 0; d->q[k].recv_room--)
 			ndsh_rq_push(&d->q[k].rq, k, &sge, 1);
@@ -169,7 +195,7 @@ post_requests(struct side *d, uint8_t op, uint32_t bytes, unsigned depth)
 	const struct ndsh_swr wr = { .raddr = VA + ARENA_BYTES / 2, .rkey = sides[1].key,
 		.ctrl = NDSH_CTRL(op, 1, 0, 0) };
 
-	for (unsigned k = 0; k < num_qps; k++)
+	for (unsigned k = first_qp; k < first_qp + num_qps; k++)
 		for (; d->q[k].room > DEPTH - depth; d->q[k].room--)
 			ndsh_sq_push(&d->q[k].sq, &wr, &sge, NULL);
 }
@@ -224,7 +250,8 @@ run(const struct bench *b, uint64_t ns)
 	uint64_t t0 = now_ns(), now = t0, done = 0;
 
 	num_qps = b->qps;
-	for (unsigned k = 0; k < num_qps; k++)
+	first_qp = b->shared ? QPS_MAX : 0;
+	for (unsigned k = first_qp; k < first_qp + num_qps; k++)
 		roce_qp_doorbell(sides[0].shard, sides[0].q[k].qp, now);
 	while (now - t0 < ns) {
 		for (unsigned i = 0; i < 16; i++) {
@@ -294,6 +321,8 @@ static const struct bench benches[] = {
 	{ "write", NDSH_OP_WRITE, 8, 1, 1 },
 	{ "write", NDSH_OP_WRITE, 8, 64, 16 },
 	{ "send", NDSH_OP_SEND, 8, 1, 32 },
+	{ "send", NDSH_OP_SEND, 8, QPS_SHARED, 4 },
+	{ "srq", NDSH_OP_SEND, 8, QPS_SHARED, 4, true },
 	{ "read", NDSH_OP_READ, 8, 1, 32 },
 	{ "floor", 0, 4096, 1, 1 },
 	{ "write", NDSH_OP_WRITE, 4096, 1, 32 },
@@ -313,7 +342,7 @@ main(int argc, char **argv)
 	need(us > 0 && only <= num, "usage: engine_bench [microseconds per case [case]]");
 	side_init(0);
 	side_init(1);
-	for (unsigned k = 0; k < QPS_MAX; k++) {
+	for (unsigned k = 0; k < QPS_MAX + QPS_SHARED; k++) {
 		connect_qp(0, k);
 		connect_qp(1, k);
 	}
