@@ -171,57 +171,6 @@ init_lists(struct nd_adapter *a)
 		LIST_INIT(&a->mw_by_slot[i]);
 }
 
-nd_status
-nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
-	const struct nd_open_options *opt, struct nd_adapter **adapter)
-{
-	struct nd_adapter *a;
-	nd_status st;
-
-	if (adapter == NULL)
-		return ND_INVALID_PARAMETER_4;
-	*adapter = NULL;
-	nd_verify_setup(opt);
-	a = aligned_alloc(NDSH_CACHE_LINE, sizeof(*a));
-	if (a == NULL)
-		return ND_NO_MEMORY;
-	memset(a, 0, sizeof(*a));
-	init_lists(a);
-	if (!nd_address_from(&a->address, local, local_bytes)) {
-		free(a);
-		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
-	}
-	a->address.port = 0;
-	st = open_session(a, opt);
-	if (st != ND_SUCCESS) {
-		free(a);
-		return st;
-	}
-	st = nd_control_start(a);
-	if (st != ND_SUCCESS) {
-		close(a->wake_fd);
-		close(a->socket);
-		free(a);
-		return st;
-	}
-	st = make_session_page(a);
-	if (st != ND_SUCCESS) {
-		nd_adapter_close(a);
-		return st;
-	}
-	*adapter = a;
-	return ND_SUCCESS;
-}
-
-nd_status
-nd_adapter_query(struct nd_adapter *a, struct nd_adapter_info *info)
-{
-	if (a == NULL || info == NULL)
-		return ND_INVALID_PARAMETER;
-	*info = a->info;
-	return nd_gone(a) ? ND_DEVICE_REMOVED : ND_SUCCESS;
-}
-
 #define FREE_ALL(type, head, release)                                                              \
 	for (type * o; (o = TAILQ_FIRST(head)) != NULL;) {                                         \
 		TAILQ_REMOVE(head, o, link);                                                       \
@@ -264,11 +213,9 @@ free_arena(struct nd_arena *arena)
 }
 
 /* The daemon takes everything down when the socket closes; here only memory has to go. */
-void
-nd_adapter_close(struct nd_adapter *a)
+static void
+destroy(struct nd_adapter *a)
 {
-	if (a == NULL)
-		return;
 	nd_callbacks_stop(a); /* R-LIFE-10; they may call the daemon until then */
 	nd_control_stop(a);
 	close(a->socket);
@@ -288,4 +235,69 @@ nd_adapter_close(struct nd_adapter *a)
 	pthread_mutex_destroy(&a->arena.lock);
 	pthread_mutex_destroy(&a->lock);
 	free(a);
+}
+
+nd_status
+nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
+	const struct nd_open_options *opt, struct nd_adapter **adapter)
+{
+	struct nd_adapter *a;
+	nd_status st;
+
+	if (adapter == NULL)
+		return ND_INVALID_PARAMETER_4;
+	*adapter = NULL;
+	nd_verify_setup(opt);
+	a = aligned_alloc(NDSH_CACHE_LINE, sizeof(*a));
+	if (a == NULL)
+		return ND_NO_MEMORY;
+	memset(a, 0, sizeof(*a));
+	init_lists(a);
+	if (!nd_address_from(&a->address, local, local_bytes)) {
+		free(a);
+		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
+	}
+	a->address.port = 0;
+	st = open_session(a, opt);
+	if (st != ND_SUCCESS) {
+		free(a);
+		return st;
+	}
+	st = nd_control_start(a);
+	if (st != ND_SUCCESS) {
+		close(a->wake_fd);
+		close(a->socket);
+		free(a);
+		return st;
+	}
+	st = make_session_page(a);
+	if (st != ND_SUCCESS) {
+		destroy(a);
+		return st;
+	}
+	*adapter = a;
+	return ND_SUCCESS;
+}
+
+nd_status
+nd_adapter_query(struct nd_adapter *a, struct nd_adapter_info *info)
+{
+	if (a == NULL || info == NULL)
+		return ND_INVALID_PARAMETER;
+	*info = a->info;
+	return nd_gone(a) ? ND_DEVICE_REMOVED : ND_SUCCESS;
+}
+
+nd_status
+nd_adapter_close(struct nd_adapter *a)
+{
+	if (a == NULL)
+		return ND_SUCCESS;
+	if (nd_in_callback()) { /* it would wait for itself, or for one that waits for us */
+		if (nd_verifying())
+			nd_breach("R-LIFE-10", "an adapter is closed in a callback");
+		return nd_fail(ND_INVALID_DEVICE_STATE, "an adapter can't be closed in a callback");
+	}
+	destroy(a);
+	return ND_SUCCESS;
 }

@@ -20,11 +20,8 @@
 
 #define EV_STOP (1ull << 32) /* the others are queues by id */
 
-/* The callback that this thread is in. */
-static __thread struct nd_running {
-	struct nd_cq *cq;
-	bool closed; /* by the callback itself */
-} running;
+/* This thread is in a callback. */
+static __thread bool inside;
 
 static void
 kick(int fd)
@@ -58,14 +55,22 @@ enter(struct nd_cq *cq, nd_status *st)
 	return owed;
 }
 
-/* Once the lock is released the queue may be freed: the wake-up needs its address only. */
+/* Once the lock is released the queue may be freed: the wake-up needs its address only. If it was
+ * closed by a callback meanwhile nobody waits, and to free it is left to us. */
 static void
 leave(struct nd_cq *cq)
 {
+	bool closed;
+
 	nd_spin_lock(&cq->lock);
-	__atomic_store_n(&cq->in_callback, 0, __ATOMIC_RELEASE);
+	closed = cq->closed;
+	if (!closed)
+		__atomic_store_n(&cq->in_callback, 0, __ATOMIC_RELEASE);
 	nd_spin_unlock(&cq->lock);
-	nd_futex_wake(&cq->in_callback);
+	if (closed)
+		nd_cq_destroy(cq);
+	else
+		nd_futex_wake(&cq->in_callback);
 }
 
 bool
@@ -83,13 +88,10 @@ nd_cq_call_back(struct nd_adapter *a, uint32_t id)
 	pthread_mutex_unlock(&a->lock);
 	if (!owed)
 		return false;
-	running = (struct nd_running){.cq = cq};
+	inside = true;
 	cq->callback(cq->callback_context, st);
-	running.cq = NULL;
-	if (running.closed)
-		nd_cq_destroy(cq);
-	else
-		leave(cq);
+	inside = false;
+	leave(cq);
 	return true;
 }
 
@@ -248,13 +250,26 @@ nd_cq_callback_off(struct nd_cq *cq)
 	(void)epoll_ctl(cq->adapter->callbacks.epoll_fd, EPOLL_CTL_DEL, cq->kick_fd, NULL);
 }
 
-/* Nothing enters it any more: it is in no list. */
+bool
+nd_in_callback(void)
+{
+	return inside;
+}
+
+/*
+ * Nothing enters it any more: it is in no list. In a callback we never wait for one: for this one
+ * in vain, and for that of another adapter perhaps too, since it may close our queue just now.
+ */
 bool
 nd_cq_outlives_callback(struct nd_cq *cq)
 {
-	if (running.cq == cq) {
-		running.closed = true;
-		return true;
+	bool runs;
+
+	if (inside) {
+		nd_spin_lock(&cq->lock);
+		runs = cq->closed = cq->in_callback != 0;
+		nd_spin_unlock(&cq->lock);
+		return runs;
 	}
 	while (__atomic_load_n(&cq->in_callback, __ATOMIC_ACQUIRE) != 0)
 		(void)nd_futex_wait(&cq->in_callback, 1, UINT64_MAX);

@@ -90,6 +90,7 @@ struct nd_cq {
 	void *callback_context;
 	int kick_fd;	      /* with a callback: wakes its thread */
 	uint32_t in_callback; /* it runs; futex */
+	bool closed;	      /* by a callback, while its own runs */
 	uint32_t id;
 	uint32_t users;	 /* queue pairs, each use; guarded by nd_adapter.lock */
 	uint32_t inside; /* the verifier's: threads that take results, atomic */
@@ -400,8 +401,10 @@ bool nd_cq_call_back(struct nd_adapter *a, uint32_t id);
 void nd_cq_kick(struct nd_cq *cq);
 /* No callback is entered any more; the queue was taken from its list. nd_adapter.lock held. */
 void nd_cq_callback_off(struct nd_cq *cq);
-/* Wait until the callback has returned. True: this is the callback; then nd_cq_destroy() follows
- * when it returns. */
+/* Is this thread in a callback, of whatever adapter? */
+bool nd_in_callback(void);
+/* Wait until the callback has returned. True: a callback calls, and may not wait; then
+ * nd_cq_destroy() follows when the queue's own returns. */
 bool nd_cq_outlives_callback(struct nd_cq *cq);
 /* Returns when all callbacks have; none follows. */
 void nd_callbacks_stop(struct nd_adapter *a);

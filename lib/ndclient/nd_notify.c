@@ -91,7 +91,7 @@ notify_locked(struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov)
 		return ND_INSUFFICIENT_RESOURCES;
 	result = ndsh_cq_arm(&cq->reader, type, &before);
 	if (before == NDSH_ARM_NONE) /* earlier waiters: their arm had fired */
-		nd_waiters_end(&cq->waiters, ND_SUCCESS);
+		nd_waiters_end(&cq->waiters, nd_cq_fault(cq));
 	nd_waiters_add(cq->adapter, &cq->waiters, ov);
 	if (result != NDSH_ARMED)
 		nd_waiters_end(&cq->waiters, nd_cq_fault(cq));
@@ -225,14 +225,15 @@ nd_cq_arm(struct nd_cq *cq, uint32_t type)
 	return st;
 }
 
+/* What is armed in another style is not ours to acknowledge, nor are the bytes in the pipe. */
 void
 nd_cq_ack(struct nd_cq *cq)
 {
 	nd_spin_lock(&cq->lock);
-	if (cq->poll_fd >= 0) {
+	if (cq->poll_fd >= 0 && cq->waiters.first == NULL && cq->callback == NULL) {
 		(void)nd_drain(cq->event_fd);
 		(void)nd_drain(cq->pipe_fd);
+		cq->armed_fd = ndsh_cq_armed(&cq->reader) != NDSH_ARM_NONE;
 	}
-	cq->armed_fd = ndsh_cq_armed(&cq->reader) != NDSH_ARM_NONE;
 	nd_spin_unlock(&cq->lock);
 }

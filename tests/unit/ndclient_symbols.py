@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""libndclient exports the calls of ndclient.h, all of them and nothing else.
+"""libndclient exports the calls of its headers, all of them and nothing else.
 
-usage: ndclient_symbols.py ndclient.h libndclient.so
+usage: ndclient_symbols.py HEADER... libndclient.so
 """
 import re
 import subprocess
 import sys
 
 
-def declared(header):
-    text = re.sub(r"/\*.*?\*/", "", open(header).read(), flags=re.S)
+def declared(headers):
+    text = re.sub(r"/\*.*?\*/", "", "".join(open(h).read() for h in headers), flags=re.S)
     return set(re.findall(r"\b(nd_\w+)\s*\(", text)) - {"nd_status"}
 
 
@@ -22,7 +22,7 @@ def exported(library):
 
 
 def main():
-    want, have = declared(sys.argv[1]), exported(sys.argv[2])
+    want, have = declared(sys.argv[1:-1]), exported(sys.argv[-1])
     for name in sorted(want - have):
         print(f"{name}: declared, not exported (libndclient.map)")
     for name in sorted(have - want):

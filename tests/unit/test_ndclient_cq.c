@@ -1,104 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Results and notifications, with the daemon's half of a queue (ndsh_cq_push ...) in the same
- * process: a turn() of it makes entries, publishes, judges and writes the pipe, as an lcore does;
- * serve() is what the control thread does when the pipe is readable.
- */
+/* Notifications, overlapped and by descriptor (cq_bench.h). */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "cq_bench.h"
 
-#define DEPTH 1024u
-
-struct bench {
-	struct nd_adapter *a;
-	struct nd_cq cq;
-	struct ndsh_cq daemon;
-	int daemon_fd;
-	void *block;
-};
-
-static struct bench *
-make(void)
-{
-	struct bench *b = calloc(1, sizeof(*b));
-	int fd[2];
-
-	b->block = aligned_alloc(64, ndsh_cq_bytes(DEPTH));
-	memset(b->block, 0, ndsh_cq_bytes(DEPTH));
-	b->a = aligned_alloc(64, sizeof(*b->a));
-	memset(b->a, 0, sizeof(*b->a));
-	b->a->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	cr_assert(zero(int, pipe2(fd, O_NONBLOCK | O_CLOEXEC)));
-	b->cq.adapter = b->a;
-	b->cq.pipe_fd = fd[0];
-	b->cq.event_fd = b->cq.poll_fd = -1;
-	b->daemon_fd = fd[1];
-	ndsh_cq_reader_view(&b->cq.reader, b->block, DEPTH);
-	ndsh_cq_view(&b->daemon, b->block, DEPTH);
-	return b;
-}
-
-static void
-drop(struct bench *b)
-{
-	nd_cq_close_fds(&b->cq);
-	close(b->daemon_fd);
-	close(b->a->epoll_fd);
-	free(b->a);
-	free(b->block);
-	free(b);
-}
-
-/* Entries by letter: u unsolicited, s solicited receive, g good send, f failed send; o: the queue
- * overruns. */
-static void
-turn(struct bench *b, const char *entries)
-{
-	for (; *entries != 0; entries++) {
-		struct ndsh_cqe e = {.op = NDSH_OP_RECV};
-
-		if (*entries == 's')
-			e.flags = NDSH_CQEF_SOLICITED;
-		if (*entries == 'g')
-			e.op = NDSH_OP_SEND;
-		if (*entries == 'f')
-			e = (struct ndsh_cqe){.op = NDSH_OP_SEND, .status = NDSH_WC_FLUSH_ERR};
-		if (*entries == 'o')
-			b->daemon.fault = NDSH_CQ_OVERRUN;
-		else
-			cr_assert(ndsh_cq_push(&b->daemon, &e));
-	}
-	ndsh_cq_publish(&b->daemon);
-	ndsh_full_barrier();
-	if (ndsh_cq_fire(&b->daemon))
-		cr_assert(eq(int, (int)write(b->daemon_fd, "", 1), 1));
-}
-
-static void
-serve(struct bench *b)
-{
-	struct epoll_event ev;
-
-	if (epoll_wait(b->a->epoll_fd, &ev, 1, 0) == 1)
-		nd_cq_readable(&b->cq);
-}
-
-static nd_status
-after(struct bench *b, const struct nd_overlapped *ov)
-{
-	serve(b);
-	return nd_overlapped_status(ov);
-}
+#define NOTIFY(b, type, ov) cr_assert(eq(i32, nd_cq_notify(&(b)->cq, type, ov), ND_PENDING))
+#define ANY		    ND_CQ_NOTIFY_ANY
+#define SOLICITED	    ND_CQ_NOTIFY_SOLICITED
+#define ERRORS		    ND_CQ_NOTIFY_ERRORS
 
 static bool
 readable(int fd)
@@ -108,57 +20,6 @@ readable(int fd)
 	cr_assert(ge(int, fd, 0));
 	return poll(&p, 1, 0) == 1;
 }
-
-static int32_t
-poll_all(struct bench *b)
-{
-	struct nd_result r[64];
-
-	return nd_cq_get_results(&b->cq, r, 64);
-}
-
-#define NOTIFY(b, type, ov) cr_assert(eq(i32, nd_cq_notify(&(b)->cq, type, ov), ND_PENDING))
-#define ANY		    ND_CQ_NOTIFY_ANY
-#define SOLICITED	    ND_CQ_NOTIFY_SOLICITED
-#define ERRORS		    ND_CQ_NOTIFY_ERRORS
-
-Test(ndclient_results, R_CR_01_R_CR_02_as_many_as_asked_for_in_order)
-{
-	const int32_t asked[] = {3, 0, 3, 3}, given[] = {3, 0, 2, 0};
-	struct bench *b = make();
-	struct nd_result r[3];
-	uintptr_t next = 0;
-
-	for (uint64_t i = 0; i < 5; i++)
-		cr_assert(ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.context = i}));
-	for (int k = 0; k < 4; k++) {
-		cr_assert(eq(
-			i32, nd_cq_get_results(&b->cq, r, (uint32_t)asked[k]), given[k]));
-		for (int32_t i = 0; i < given[k]; i++)
-			cr_expect(eq(ptr, r[i].request_context, (void *)next++));
-	}
-	drop(b);
-}
-
-/* More than one look at the ring (16 entries) takes. */
-Test(ndclient_results, R_CR_01_R_CR_02_forty_entries_by_thirty)
-{
-	const int32_t given[] = {30, 10, 0};
-	struct bench *b = make();
-	struct nd_result r[30];
-	uintptr_t next = 0;
-
-	for (uint64_t i = 0; i < 40; i++)
-		cr_assert(ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.context = i}));
-	for (int k = 0; k < 3; k++) {
-		cr_assert(eq(i32, nd_cq_get_results(&b->cq, r, 30), given[k]));
-		for (int32_t i = 0; i < given[k]; i++)
-			cr_expect(eq(ptr, r[i].request_context, (void *)next++));
-	}
-	drop(b);
-}
-
-/* T1..T12 are the worked traces of the semantics. */
 
 Test(ndclient_notify, T1_one_notification_per_arm)
 {
@@ -300,8 +161,9 @@ Test(ndclient_notify, R_CQ_04_the_solicited_receive_is_there_when_the_notificati
 	struct nd_result r[2];
 
 	NOTIFY(b, SOLICITED, &ov);
-	cr_assert(ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.op = NDSH_OP_RECV,
-		.flags = NDSH_CQEF_SOLICITED, .context = 7}));
+	cr_assert(ndsh_cq_push(&b->daemon,
+		&(struct ndsh_cqe){
+			.op = NDSH_OP_RECV, .flags = NDSH_CQEF_SOLICITED, .context = 7}));
 	cr_expect(eq(i32, after(b, &ov), ND_PENDING), "made, not published");
 	turn(b, "");
 	cr_assert(eq(i32, after(b, &ov), ND_SUCCESS));
@@ -543,6 +405,20 @@ Test(ndclient_notify, a_fired_arm_is_told_by_who_joins_next)
 	drop(b);
 }
 
+/* checks R-CQ-31: who waited hears of the fault, even if the next request finds out first */
+Test(ndclient_notify, a_fault_is_told_to_all_by_who_joins_next)
+{
+	struct bench *b = make();
+	struct nd_overlapped first = {0}, second = {0};
+
+	NOTIFY(b, ERRORS, &first);
+	turn(b, "o");
+	NOTIFY(b, ANY, &second);
+	cr_expect(eq(i32, nd_overlapped_status(&first), ND_BUFFER_OVERFLOW));
+	cr_expect(eq(i32, nd_overlapped_status(&second), ND_BUFFER_OVERFLOW));
+	drop(b);
+}
+
 Test(ndclient_notify, a_cancelled_arm_that_had_fired_completes_with_success)
 {
 	struct bench *b = make();
@@ -649,131 +525,19 @@ Test(ndclient_fd, the_two_styles_dont_mix_at_a_time)
 	drop(b);
 }
 
-/* ---- results ------------------------------------------------------------------------- */
-
-Test(ndclient_results, R_CR_03_contexts_and_slots_of_the_queue_pair)
+/* A late acknowledgement must not swallow what the other style waits for. */
+Test(ndclient_fd, acknowledging_nothing_leaves_a_pending_request_alone)
 {
 	struct bench *b = make();
-	struct nd_qp *qp = aligned_alloc(64, sizeof(*qp));
-	struct nd_result r[3];
+	struct nd_overlapped ov = {0}, more = {0};
 
-	memset(qp, 0, sizeof(*qp));
-	qp->adapter = b->a;
-	qp->context = b;
-	b->a->qp_by_handle[17] = qp;
-	cr_assert(ndsh_cq_push(&b->daemon,
-		&(struct ndsh_cqe){.context = 1, .qp = 17, .op = NDSH_OP_RECV, .slot_count = 5}));
-	cr_assert(ndsh_cq_push(&b->daemon,
-		&(struct ndsh_cqe){.context = 2, .qp = 17, .op = NDSH_OP_SEND, .slot_count = 9}));
-	cr_assert(ndsh_cq_push(&b->daemon,
-		&(struct ndsh_cqe){.context = 3, .qp = UINT32_MAX, .op = NDSH_OP_SEND}));
-	cr_assert(eq(i32, nd_cq_get_results(&b->cq, r, 3), 3));
-	cr_expect(eq(ptr, r[0].qp_context, b));
-	cr_expect(eq(ptr, r[1].request_context, (void *)2));
-	cr_expect(eq(ptr, r[2].qp_context, NULL), "no such handle");
-	cr_expect(eq(u32, qp->rq_freed, 5));
-	cr_expect(eq(u32, qp->sq_freed, 9));
-	for (int i = 0; i < 2; i++) /* a context of NULL is one, in failed entries too */
-		cr_assert(ndsh_cq_push(&b->daemon,
-			&(struct ndsh_cqe){.qp = 17, .op = NDSH_OP_SEND, .slot_count = 10,
-				.status = i == 0 ? NDSH_WC_SUCCESS : NDSH_WC_FLUSH_ERR}));
-	ndsh_cq_publish(&b->daemon);
-	cr_assert(eq(i32, nd_cq_get_results(&b->cq, r, 3), 2));
-	for (int i = 0; i < 2; i++) {
-		cr_expect(eq(ptr, r[i].request_context, NULL));
-		cr_expect(eq(ptr, r[i].qp_context, b));
-		cr_expect(eq(i32, r[i].status, i == 0 ? ND_SUCCESS : ND_CANCELED));
-	}
-	free(qp);
-	drop(b);
-}
-
-Test(ndclient_results, R_CR_04_a_closed_queue_pair_keeps_its_context_until_all_is_taken)
-{
-	struct bench *b = make();
-	struct nd_qp *qp = aligned_alloc(64, sizeof(*qp));
-	struct nd_result r;
-
-	memset(qp, 0, sizeof(*qp));
-	TAILQ_INIT(&b->a->closed_qps);
-	qp->context = b;
-	qp->handle = 3;
-	qp->send_cq = qp->recv_cq = &b->cq;
-	b->a->qp_by_handle[3] = qp;
-	for (int i = 0; i < 2; i++)
-		cr_assert(
-			ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.qp = 3, .op = NDSH_OP_SEND}));
-	qp->send_mark = qp->recv_mark = 2;
-	TAILQ_INSERT_TAIL(&b->a->closed_qps, qp, link);
-	for (int i = 0; i < 2; i++) {
-		nd_qp_reap(b->a);
-		cr_assert(eq(i32, nd_cq_get_results(&b->cq, &r, 1), 1));
-		cr_expect(eq(ptr, r.qp_context, b));
-	}
-	nd_qp_reap(b->a);
-	cr_expect(eq(ptr, b->a->qp_by_handle[3], NULL));
-	cr_expect(eq(ptr, TAILQ_FIRST(&b->a->closed_qps), NULL));
-	drop(b);
-}
-
-Test(ndclient_results, a_dead_daemon_leaves_what_was_there)
-{
-	struct bench *b = make();
-
-	turn(b, "uu");
-	b->a->gone = 1;
-	cr_expect(eq(i32, poll_all(b), 2));
-	cr_expect(eq(i32, poll_all(b), ND_DEVICE_REMOVED));
-	drop(b);
-}
-
-struct taker {
-	struct bench *b;
-	uint32_t taken;
-	uint64_t sum;
-};
-
-static void *
-take(void *arg)
-{
-	struct taker *t = arg;
-	struct nd_result r[7];
-	int32_t n;
-
-	while ((n = nd_cq_get_results(&t->b->cq, r, 7)) >= 0) {
-		for (int32_t i = 0; i < n; i++)
-			t->sum += (uintptr_t)r[i].request_context;
-		t->taken += (uint32_t)n;
-		if (n == 0)
-			sched_yield();
-	}
-	return NULL;
-}
-
-Test(ndclient_results, R_CQ_30_several_threads_take_each_entry_once)
-{
-	struct bench *b = make();
-	struct taker t[3] = {{.b = b}, {.b = b}, {.b = b}};
-	pthread_t thread[3];
-	uint32_t taken = 0;
-	uint64_t sum = 0, made = 20000;
-
-	for (int i = 0; i < 3; i++)
-		pthread_create(&thread[i], NULL, take, &t[i]);
-	for (uint64_t i = 1; i <= made; i++) {
-		while (i - __atomic_load_n(&b->daemon.page->consumer, __ATOMIC_ACQUIRE) >= DEPTH)
-			sched_yield();
-		cr_assert(ndsh_cq_push(
-			&b->daemon, &(struct ndsh_cqe){.context = i, .qp = UINT32_MAX}));
-	}
-	b->daemon.fault = NDSH_CQ_FATAL;
-	ndsh_cq_publish(&b->daemon);
-	for (int i = 0; i < 3; i++) {
-		pthread_join(thread[i], NULL);
-		taken += t[i].taken;
-		sum += t[i].sum;
-	}
-	cr_expect(eq(u32, taken, made));
-	cr_expect(eq(u64, sum, made * (made + 1) / 2));
+	cr_assert(ge(int, nd_cq_fd(&b->cq), 0));
+	NOTIFY(b, ANY, &ov);
+	nd_cq_ack(&b->cq);
+	NOTIFY(b, ANY, &more);
+	turn(b, "u");
+	nd_cq_ack(&b->cq);
+	cr_expect(eq(i32, after(b, &ov), ND_SUCCESS));
+	cr_expect(eq(i32, nd_overlapped_status(&more), ND_SUCCESS));
 	drop(b);
 }
