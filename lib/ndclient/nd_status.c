@@ -70,8 +70,9 @@ nd_status_of_wc(uint8_t wc_status, uint8_t op)
 		return ND_ACCESS_VIOLATION;
 	case NDSH_WC_BIND_ERR:
 		return op == NDSH_OP_BIND ? ND_ACCESS_VIOLATION : ND_INVALID_DEVICE_REQUEST;
-	case NDSH_WC_LOC_QP_OP_ERR: /* R-INV-04 */
-		return op == NDSH_OP_INVALIDATE ? ND_INVALID_DEVICE_REQUEST : ND_INTERNAL_ERROR;
+	case NDSH_WC_LOC_QP_OP_ERR: /* R-INV-04; R-RW-04: a limit of 0 */
+		return op == NDSH_OP_INVALIDATE || op == NDSH_OP_READ ? ND_INVALID_DEVICE_REQUEST
+								      : ND_INTERNAL_ERROR;
 	case NDSH_WC_FLUSH_ERR:
 		return ND_CANCELED;
 	case NDSH_WC_BAD_RESP_ERR:

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How connections end: what is told, in which order, and what becomes of requests. */
+#include <signal.h>
 #include <string.h>
 
 #include "meeting.h"
@@ -100,5 +101,110 @@ scenario_last_word(struct pair *p)
 		CHECK(result.request_type == ND_REQUEST_SEND);
 		WANT(ND_SUCCESS, part(&p->b));
 	}
+	meet_close(&m);
+}
+
+#define MINE 0xee /* what is written when nobody else may */
+
+/* Both ways, and more than arrives before somebody goes. */
+static void
+make_traffic(struct pair *p)
+{
+	for (int i = 0; i < 4; i++) {
+		WANT(ND_SUCCESS,
+			side_write(&p->a, &p->b, BUFFER_BYTES, nd_mr_remote_token(p->b.mr)));
+		WANT(ND_SUCCESS,
+			side_read(&p->b, &p->a, BUFFER_BYTES, nd_mr_remote_token(p->a.mr)));
+		WANT(ND_SUCCESS, side_receive(&p->b, 100));
+		WANT(ND_SUCCESS, side_send(&p->a, 100));
+	}
+}
+
+/* Its owner has it back: the region goes, and what is written there now stays, and stays there. */
+static void
+take_back(struct side *s)
+{
+	WANT(ND_SUCCESS, nd_mr_deregister(s->mr));
+	memset(s->buf, MINE, BUFFER_BYTES);
+}
+
+static int
+has(const struct side *s, int byte)
+{
+	return memchr(s->buf, byte, BUFFER_BYTES) != NULL;
+}
+
+static void
+check_untouched(struct side *s)
+{
+	for (int i = 0; i < BUFFER_BYTES; i++)
+		CHECK((uint8_t)s->buf[i] == MINE);
+}
+
+static void
+drain(struct side *s)
+{
+	struct nd_result results[16];
+
+	while (nd_cq_get_results(s->cq, results, 16) > 0)
+		;
+}
+
+/*
+ * checks R-DISC-02: in the midst of writes, reads and messages one side disconnects. As soon as it
+ * is done its memory is its own: nothing comes in, and what it holds now does not get out.
+ */
+void
+scenario_hands_off(struct pair *p)
+{
+	struct meeting m;
+
+	meet_open(&m, p);
+	for (int i = 0; i < 60; i++) {
+		struct side *first = i & 1 ? &p->a : &p->b, *second = i & 1 ? &p->b : &p->a;
+
+		meet_again(&m);
+		meet_connect(&m);
+		memset(p->a.buf, 0x11, BUFFER_BYTES);
+		memset(p->b.buf, 0x22, BUFFER_BYTES);
+		make_traffic(p);
+		sleep_ms(i % 3);
+		WANT(ND_SUCCESS, part(first));
+		take_back(first);
+		sleep_ms(1);
+		check_untouched(first);
+		CHECK(!has(second, MINE));
+		WANT(ND_SUCCESS, part(second));
+		take_back(second);
+		sleep_ms(1);
+		check_untouched(first);
+		check_untouched(second);
+		drain(&p->a);
+		drain(&p->b);
+		side_register(&p->a);
+		side_register(&p->b);
+	}
+	meet_close(&m);
+}
+
+/* checks R-DISC-02: the peer falls silent in the midst of it, is given up, and comes back. */
+void
+scenario_hands_off_given_up(struct pair *p)
+{
+	struct nd_overlapped done = {0};
+	struct meeting m;
+
+	meet_open(&m, p);
+	meet_connect(&m);
+	memset(p->a.buf, 0x11, BUFFER_BYTES);
+	make_traffic(p);
+	CHECK(p->daemon_a > 0 && kill(p->daemon_a, SIGSTOP) == 0);
+	make_traffic(&(struct pair){.a = p->b, .b = p->a}); /* what was not answered is repeated */
+	WANT(ND_TIMEOUT, finish(nd_connector_disconnect(p->b.connector, &done), &done));
+	take_back(&p->b);
+	CHECK(kill(p->daemon_a, SIGCONT) == 0);
+	sleep_ms(200);
+	check_untouched(&p->b);
+	CHECK(!has(&p->a, MINE));
 	meet_close(&m);
 }

@@ -50,10 +50,18 @@ void scenario_one_connection(struct pair *p);
 void scenario_vanished(struct pair *p);
 void scenario_crossing(struct pair *p);
 
+/* starts.c */
+void scenario_read_rights(struct pair *p);
+void scenario_passive_first(struct pair *p);
+void scenario_data_first(struct pair *p);
+void scenario_storm(struct pair *p);
+
 /* farewells.c */
 void scenario_told_first(struct pair *p);
 void scenario_broken(struct pair *p);
 void scenario_last_word(struct pair *p);
+void scenario_hands_off(struct pair *p);
+void scenario_hands_off_given_up(struct pair *p);
 
 /* endings.c */
 void scenario_device_removed(struct pair *p);

@@ -452,3 +452,70 @@ Test(invalidate, a_long_row_of_local_operations_is_done)
 	expect_none(p, 1);
 	window_pair_free(p, &v);
 }
+
+/* ---- a peer that knows nothing of it ---- */
+
+struct older {
+	uint32_t psn;
+	bool asked;
+};
+
+static unsigned
+older_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	struct older *o = ctx;
+
+	(void)p;
+	(void)late_ns;
+	if (from == 1 || (pkt->opcode != ROCE_SEND_LAST_INV && pkt->opcode != ROCE_SEND_ONLY_INV))
+		return 1;
+	o->psn = pkt->psn;
+	o->asked = true;
+	return 0;
+}
+
+/* It answers as to any opcode that it does not have: that connection ends, and nothing else does.
+ */
+Test(invalidate, R_INV_10_a_peer_that_cannot)
+{
+	static const uint32_t sizes[] = {8, 3 * MTU};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct pair *p = window_pair();
+		struct window v = window_new(p), w = window_new(p);
+		struct older o = {0};
+
+		p->tap = older_tap;
+		p->tap_ctx = &o;
+		window_bind(p, 0, 1, &v, RW);
+		pair_run(p, LONG);
+		window_bind(p, 1, 2, &w, RW);
+		pair_run(p, LONG);
+		expect(p, 1, 1, NDSH_WC_SUCCESS);
+		expect(p, 1, 2, NDSH_WC_SUCCESS);
+		pair_recv(p, 1, 0, 3, 8192, 4096);
+		window_send_inv(p, 0, 4, sizes[i], v.token, 0);
+		pair_send(p, 0, 0, 5, 0, 8, 0);
+		for (unsigned turns = 0; turns < 8 && !o.asked; turns++) {
+			pair_turn(p, 0);
+			pair_turn(p, 1);
+		}
+		cr_assert(o.asked);
+		pair_inject(p, 0, 0,
+			&(struct roce_pkt){.opcode = ROCE_ACK,
+				.qpn = roce_qp_num(p->side[0].q[0].qp),
+				.psn = o.psn,
+				.pkey = ROCE_PKEY_DEFAULT,
+				.syndrome = ROCE_SYN_NAK_INV_REQ},
+			NULL);
+		cr_assert(pair_run(p, LONG));
+		expect(p, 0, 4, NDSH_WC_REM_INV_REQ_ERR);
+		expect(p, 0, 5, NDSH_WC_FLUSH_ERR);
+		cr_assert_eq(roce_qp_state_get(p->side[0].q[0].qp), ROCE_QPS_ERR);
+		window_use(p, 1, 6, NDSH_OP_WRITE, w.token, AT, 8);
+		cr_assert(pair_run(p, LONG));
+		expect(p, 0, 6, NDSH_WC_SUCCESS);
+		window_free(p, &w);
+		window_pair_free(p, &v);
+	}
+}

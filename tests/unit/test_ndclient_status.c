@@ -52,6 +52,8 @@ Test(ndclient_status, R_INV_04_outcomes_that_depend_on_the_operation)
 {
 	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_LOC_QP_OP_ERR, NDSH_OP_INVALIDATE),
 		ND_INVALID_DEVICE_REQUEST));
+	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_LOC_QP_OP_ERR, NDSH_OP_READ),
+		ND_INVALID_DEVICE_REQUEST)); /* R-RW-04 */
 	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_REM_INV_REQ_ERR, NDSH_OP_RECV),
 		ND_INVALID_DEVICE_REQUEST));
 	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_REM_INV_REQ_ERR, NDSH_OP_SEND_INV),

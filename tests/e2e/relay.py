@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two daemons and a cable that this process carries frames along, so that it can leave some out."""
+
+import select
+import socket
+import struct
+import threading
+
+import sandbox
+from cases import Skip
+from links import Link, Veth
+
+RTU = 0x0014  # attributes of the CM's messages
+_ETH_P_ALL, _PACKET_OUTGOING = 3, 4
+_ETH, _IPV4, _UDP, _BTH, _DETH = 14, 20, 8, 12, 8
+_BTH_AT = _ETH + _IPV4 + _UDP
+_ATTRIBUTE_AT = _BTH_AT + _BTH + _DETH + 16
+
+
+def cm_attribute(frame):
+    """What message of the CM it is (over IPv4); None: none."""
+    if len(frame) < _ATTRIBUTE_AT + 2 or frame[12:14] != b"\x08\x00" or frame[_ETH] != 0x45 \
+            or frame[_BTH_AT - 6:_BTH_AT - 4] != struct.pack("!H", 4791) \
+            or frame[_BTH_AT + 5:_BTH_AT + 8] != b"\0\0\1":
+        return None
+    return struct.unpack_from("!H", frame, _ATTRIBUTE_AT)[0]
+
+
+class Relay(threading.Thread):
+    """Between two interfaces; frames for which leave_out(frame) says so end here, and are counted."""
+
+    def __init__(self, interfaces, leave_out):
+        super().__init__(daemon=True)
+        self.leave_out, self.left_out, self.stopped = leave_out, 0, False
+        self.ends = [socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
+                     for _ in interfaces]
+        for end, interface in zip(self.ends, interfaces):
+            end.bind((interface, 0))
+
+    def _carry(self, source, target):
+        frame, address = source.recvfrom(65536)
+        if address[2] == _PACKET_OUTGOING:
+            return
+        if self.leave_out(frame):
+            self.left_out += 1
+        else:
+            target.send(frame)
+
+    def run(self):
+        while not self.stopped:
+            for end in select.select(self.ends, [], [], 0.1)[0]:
+                self._carry(end, self.ends[1 - self.ends.index(end)])
+
+    def stop(self):
+        self.stopped = True
+        self.join()
+        for end in self.ends:
+            end.close()
+
+
+class Relayed(Veth):
+    """with Relayed(build, folder, leave_out, networked) as link: ... link.relay.left_out"""
+
+    name = "relayed"
+
+    def __init__(self, build, folder, leave_out, networked):
+        super().__init__(build, folder, networked)
+        self.leave_out, self.relay = leave_out, None
+
+    def __enter__(self):
+        if not self.networked:
+            raise Skip("no-network")
+        sandbox.veth("veth-a", "veth-a-br")
+        sandbox.veth("veth-b", "veth-b-br")
+        self.relay = Relay(("veth-a-br", "veth-b-br"), self.leave_out)
+        self.relay.start()
+        try:
+            return Link.__enter__(self)
+        except BaseException:
+            self.unplug()
+            raise
+
+    def unplug(self):
+        self.relay.stop()
+        super().unplug()
