@@ -137,14 +137,10 @@ call_hook(void *arg, nd_status st, const void *reply)
 static nd_status
 call(struct nd_adapter *a, struct ndsh_msg_hdr *h, struct nd_overlapped *ov, struct pending *p)
 {
-	nd_status st;
+	nd_status st = nd_control_call(
+		a, &(struct nd_request){.h = h, .hook = call_hook, .arg = p});
 
-	nd_overlapped_begin(a, ov);
-	st = nd_control_call(a, &(struct nd_request){.h = h, .hook = call_hook, .arg = p});
-	if (st == ND_SUCCESS)
-		return ND_PENDING;
-	nd_overlapped_refuse(ov, st);
-	return st;
+	return nd_overlapped_issued(ov, st == ND_SUCCESS ? ND_PENDING : st);
 }
 
 /* ---- bind ---------------------------------------------------------------------------- */
@@ -257,13 +253,15 @@ nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sock
 	bool stale;
 	nd_status st;
 
-	if (qp == NULL || qp->adapter != a || ov == NULL || nd_reused(ov, __func__))
+	if (qp == NULL || qp->adapter != a || ov == NULL)
 		return ND_INVALID_PARAMETER;
 	if (!nd_address_from(&m.remote, dest, dest_bytes))
 		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
 	if (nd_address_is_any(&m.remote)) /* R-CONN-05 */
 		return nd_fail(ND_BAD_NETWORK_NAME, "the wildcard address is no destination");
 	st = put_private(priv, priv_bytes, NDSH_CALLER_DATA_MAX, m.priv, &m.priv_bytes);
+	if (st == ND_SUCCESS)
+		st = nd_overlapped_begin(a, ov, __func__);
 	if (st != ND_SUCCESS)
 		return st;
 	pthread_mutex_lock(&a->lock);
@@ -274,7 +272,7 @@ nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sock
 	stale = c->has_id && !c->bound;
 	pthread_mutex_unlock(&a->lock);
 	if (st != ND_SUCCESS)
-		return st;
+		return nd_overlapped_issued(ov, st);
 	if (stale) /* of an attempt that failed */
 		nd_conn_drop_id(c);
 	m.qp = qp->index;
@@ -311,9 +309,13 @@ nd_connector_complete_connect(struct nd_connector *c, struct nd_overlapped *ov)
 	struct ndsh_id_msg m = {.h.type = NDSH_MSG_COMPLETE_CONNECT};
 	struct pending p = {.c = c, .ov = ov, .hook = complete_hook};
 	enum nd_conn_state state;
+	nd_status st;
 
-	if (ov == NULL || nd_reused(ov, __func__))
+	if (ov == NULL)
 		return ND_INVALID_PARAMETER;
+	st = nd_overlapped_begin(a, ov, __func__);
+	if (st != ND_SUCCESS)
+		return st;
 	pthread_mutex_lock(&a->lock);
 	state = c->state;
 	m.id = c->id;
@@ -321,9 +323,9 @@ nd_connector_complete_connect(struct nd_connector *c, struct nd_overlapped *ov)
 		c->calls++;
 	pthread_mutex_unlock(&a->lock);
 	if (state == ND_CONN_DISCONNECTED)
-		return ND_CONNECTION_ABORTED;
+		return nd_overlapped_issued(ov, ND_CONNECTION_ABORTED);
 	if (state != ND_CONN_REP_RECEIVED)
-		return ND_CONNECTION_INVALID;
+		return nd_overlapped_issued(ov, ND_CONNECTION_INVALID);
 	return call(a, &m.h, ov, &p);
 }
 
@@ -374,9 +376,11 @@ nd_connector_accept(struct nd_connector *c, struct nd_qp *qp, uint32_t inbound_r
 	struct pending p = {.c = c, .ov = ov, .hook = accept_hook};
 	nd_status st;
 
-	if (qp == NULL || qp->adapter != a || ov == NULL || nd_reused(ov, __func__))
+	if (qp == NULL || qp->adapter != a || ov == NULL)
 		return ND_INVALID_PARAMETER;
 	st = put_private(priv, priv_bytes, a->info.max_callee_data, m.priv, &m.priv_bytes);
+	if (st == ND_SUCCESS)
+		st = nd_overlapped_begin(a, ov, __func__);
 	if (st != ND_SUCCESS)
 		return st;
 	pthread_mutex_lock(&a->lock);
@@ -384,7 +388,7 @@ nd_connector_accept(struct nd_connector *c, struct nd_qp *qp, uint32_t inbound_r
 	m.conn = c->id;
 	pthread_mutex_unlock(&a->lock);
 	if (st != ND_SUCCESS)
-		return st;
+		return nd_overlapped_issued(ov, st);
 	m.qp = qp->index;
 	m.inbound_reads = read_limit(inbound_reads, a->info.max_inbound_reads);
 	m.outbound_reads = read_limit(outbound_reads, a->info.max_outbound_reads);
@@ -460,28 +464,35 @@ nd_connector_disconnect(struct nd_connector *c, struct nd_overlapped *ov)
 	struct pending p = {.c = c, .ov = ov, .hook = disconnect_hook};
 	nd_status st;
 
-	if (ov == NULL || nd_reused(ov, __func__))
+	if (ov == NULL)
 		return ND_INVALID_PARAMETER;
+	st = nd_overlapped_begin(a, ov, __func__);
+	if (st != ND_SUCCESS)
+		return st;
 	pthread_mutex_lock(&a->lock);
 	st = begin_disconnect(c);
 	m.id = c->id;
 	pthread_mutex_unlock(&a->lock);
-	return st != ND_SUCCESS ? st : call(a, &m.h, ov, &p);
+	return st != ND_SUCCESS ? nd_overlapped_issued(ov, st) : call(a, &m.h, ov, &p);
 }
 
 nd_status
 nd_connector_notify_disconnect(struct nd_connector *c, struct nd_overlapped *ov)
 {
 	struct nd_adapter *a = c->adapter;
-	nd_status st = ND_PENDING;
+	nd_status st;
 
-	if (ov == NULL || nd_reused(ov, __func__))
+	if (ov == NULL)
 		return ND_INVALID_PARAMETER;
+	st = nd_overlapped_begin(a, ov, __func__);
+	if (st != ND_SUCCESS)
+		return st;
+	st = ND_PENDING;
 	pthread_mutex_lock(&a->lock);
 	if (nd_gone(a)) {
 		st = ND_DEVICE_REMOVED;
 	} else if (c->state >= ND_CONN_CONNECTED) {
-		nd_waiters_add(a, &c->disconnect, ov);
+		nd_waiters_add(&c->disconnect, ov);
 		if (c->state == ND_CONN_PASSIVE_DISC) /* R-DISC-07 */
 			nd_waiters_end(&c->disconnect, ND_SUCCESS);
 		else if (c->state != ND_CONN_CONNECTED)
@@ -490,7 +501,7 @@ nd_connector_notify_disconnect(struct nd_connector *c, struct nd_overlapped *ov)
 		st = ND_CONNECTION_INVALID;
 	}
 	pthread_mutex_unlock(&a->lock);
-	return st;
+	return nd_overlapped_issued(ov, st);
 }
 
 /* ---- cancel, close ------------------------------------------------------------------- */

@@ -35,6 +35,7 @@ make(struct nd_adapter *a, uint32_t depth, uint32_t *segment, uint64_t *offset)
 	}
 	ndsh_cq_reader_view(&cq->reader, block, depth);
 	cq->adapter = a;
+	pthread_mutex_init(&cq->telling, NULL);
 	cq->event_fd = cq->poll_fd = -1;
 	return cq;
 }

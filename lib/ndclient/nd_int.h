@@ -7,7 +7,8 @@
  * notification fds of completion queues that have overlapped notifications. nd_adapter.lock guards
  * lists, connections, listeners and calls under way. A calling thread sends its request and sleeps
  * until the control thread hands it the reply; it holds no lock meanwhile. nd_cq.lock guards the
- * reader's side of one completion queue and is taken inside nd_adapter.lock, never around it.
+ * reader's side of one completion queue and is taken inside nd_adapter.lock, never around it. It is
+ * a spin lock, so its notifications complete outside it, in order under nd_cq.telling.
  * nd_adapter.windows guards what windows, regions and queue pairs know of each other and is taken
  * inside all others.
  */
@@ -78,6 +79,7 @@ TAILQ_HEAD(nd_qp_list, nd_qp);
 
 struct nd_cq {
 	struct nd_spin lock; /* reader, waiters, armed_*, callback */
+	pthread_mutex_t telling; /* around lock: who takes waiters out of it completes them */
 	struct nd_adapter *adapter;
 	struct ndsh_cq_reader reader;
 	struct nd_waiters waiters;
@@ -268,14 +270,27 @@ nd_status nd_status_of_wc(uint8_t wc_status, uint8_t op);
 
 /* ---- nd_overlapped.c ----------------------------------------------------------------- */
 
-/* Make it pending; before the request can complete. a: of the object it is made of. */
-void nd_overlapped_begin(const struct nd_adapter *a, struct nd_overlapped *ov);
+/* Make it pending: first of all in a call, which then ends with nd_overlapped_issued(). a: of the
+ * object it is made of. ND_INVALID_PARAMETER: it is under way already; ND_NO_MEMORY. */
+nd_status nd_overlapped_begin(
+	const struct nd_adapter *a, struct nd_overlapped *ov, const char *call)
+	__attribute__((warn_unused_result));
 /* It was begun, but the call returns an error: nobody is told (R-OV-03). */
 void nd_overlapped_refuse(struct nd_overlapped *ov, nd_status st);
+/* What the call returns. With ND_PENDING it may be over already, and is not touched. */
+static inline nd_status
+nd_overlapped_issued(struct nd_overlapped *ov, nd_status st)
+{
+	if (st != ND_PENDING)
+		nd_overlapped_refuse(ov, st);
+	return st;
+}
 /* Complete it and tell who waits. It must not be touched afterwards. */
 void nd_overlapped_end(struct nd_overlapped *ov, nd_status st);
-/* Make it pending, as the last of the waiters. */
-void nd_waiters_add(const struct nd_adapter *a, struct nd_waiters *w, struct nd_overlapped *ov);
+/* A pending request becomes the last of the waiters. */
+void nd_waiters_add(struct nd_waiters *w, struct nd_overlapped *ov);
+/* All of from, behind those of to. */
+void nd_waiters_move(struct nd_waiters *to, struct nd_waiters *from);
 /* Complete them all. */
 void nd_waiters_end(struct nd_waiters *w, nd_status st);
 /* Sleep until *word differs from value (may return early). deadline_ns: CLOCK_MONOTONIC or
@@ -301,8 +316,11 @@ nd_spin_unlock(struct nd_spin *s)
 /* Something may still come to the port; or has come, or will not. */
 void nd_port_hold(struct nd_port *port);
 void nd_port_release(struct nd_port *port);
-/* A request that holds the port has its outcome. */
-void nd_port_complete(struct nd_port *port, struct nd_overlapped *ov);
+/* What will come to the port when a request has its outcome; NULL: no memory. */
+struct nd_packet;
+struct nd_packet *nd_packet_make(struct nd_port *port, void *key, struct nd_overlapped *ov);
+void nd_packet_deliver(struct nd_packet *p, nd_status st);
+void nd_packet_drop(struct nd_packet *p);
 
 /* ---- nd_socket.c --------------------------------------------------------------------- */
 
@@ -441,18 +459,12 @@ nd_verifying(void)
 /* An adapter is being opened: is the verifier wanted? */
 void nd_verify_setup(const struct nd_open_options *opt);
 void nd_breach(const char *rule, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Behind nd_verifying(). True: ov is still under way, the call must not touch it (R-OV-02). */
-bool nd_verify_request(const struct nd_overlapped *ov, const char *call);
+/* Behind nd_verifying(). */
 void nd_verify_post(uint32_t *inside, const char *queue, const struct nd_qp *qp);
 void nd_verify_qp_close(const struct nd_qp *qp);
 void nd_verify_cq_close(const struct nd_cq *cq);
 void nd_verify_mw_close(struct nd_mw *mw);
 
-static inline bool
-nd_reused(const struct nd_overlapped *ov, const char *call)
-{
-	return nd_verifying() && nd_verify_request(ov, call);
-}
 static inline void
 nd_post_begin(uint32_t *inside, const char *queue, const struct nd_qp *qp)
 {

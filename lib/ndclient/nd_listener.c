@@ -96,7 +96,6 @@ get_request(struct nd_listener *l, struct nd_connector *c, struct nd_overlapped 
 		return ND_INVALID_DEVICE_STATE;
 	if (c->state != ND_CONN_IDLE)
 		return ND_CONNECTION_ACTIVE;
-	nd_overlapped_begin(l->adapter, ov);
 	c->op = ov;
 	if (r != NULL) {
 		STAILQ_REMOVE_HEAD(&l->requests, next);
@@ -117,12 +116,15 @@ nd_listener_get_request(struct nd_listener *l, struct nd_connector *c, struct nd
 
 	if (c == NULL || c->adapter != l->adapter)
 		return ND_INVALID_PARAMETER_1;
-	if (ov == NULL || nd_reused(ov, __func__))
+	if (ov == NULL)
 		return ND_INVALID_PARAMETER_2;
+	st = nd_overlapped_begin(l->adapter, ov, __func__);
+	if (st != ND_SUCCESS)
+		return st;
 	pthread_mutex_lock(&l->adapter->lock);
 	st = get_request(l, c, ov);
 	pthread_mutex_unlock(&l->adapter->lock);
-	return st;
+	return nd_overlapped_issued(ov, st);
 }
 
 void

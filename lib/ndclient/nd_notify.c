@@ -64,18 +64,16 @@ nd_drain(int fd)
 
 /* Room for one more? Waiters whose arm has fired are on their way out: they make room. */
 static bool
-has_room(struct nd_cq *cq)
+has_room(const struct nd_cq *cq)
 {
-	if (cq->waiters.count < ND_CQ_NOTIFY_MAX)
-		return true;
-	if (ndsh_cq_armed(&cq->reader) != NDSH_ARM_NONE)
-		return false;
-	nd_waiters_end(&cq->waiters, nd_cq_fault(cq));
-	return true;
+	return cq->waiters.count < ND_CQ_NOTIFY_MAX ||
+	       ndsh_cq_armed(&cq->reader) == NDSH_ARM_NONE;
 }
 
+/* done: those that are over, in order of issue. */
 static nd_status
-notify_locked(struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov)
+notify_locked(struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov,
+	struct nd_waiters *done)
 {
 	enum ndsh_arm before;
 	enum ndsh_arm_result result;
@@ -91,16 +89,17 @@ notify_locked(struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov)
 		return ND_INSUFFICIENT_RESOURCES;
 	result = ndsh_cq_arm(&cq->reader, type, &before);
 	if (before == NDSH_ARM_NONE) /* earlier waiters: their arm had fired */
-		nd_waiters_end(&cq->waiters, nd_cq_fault(cq));
-	nd_waiters_add(cq->adapter, &cq->waiters, ov);
+		nd_waiters_move(done, &cq->waiters);
+	nd_waiters_add(&cq->waiters, ov);
 	if (result != NDSH_ARMED)
-		nd_waiters_end(&cq->waiters, nd_cq_fault(cq));
+		nd_waiters_move(done, &cq->waiters);
 	return ND_PENDING;
 }
 
 nd_status
 nd_cq_notify(struct nd_cq *cq, uint32_t type, struct nd_overlapped *ov)
 {
+	struct nd_waiters done = {0};
 	enum ndsh_arm arm;
 	nd_status st;
 
@@ -108,48 +107,67 @@ nd_cq_notify(struct nd_cq *cq, uint32_t type, struct nd_overlapped *ov)
 		return ND_INVALID_PARAMETER_2;
 	if (!nd_arm_of(type, &arm))
 		return ND_INVALID_PARAMETER_1; /* R-CQ-36 */
-	if (nd_reused(ov, __func__))
-		return ND_INVALID_PARAMETER_2;
+	st = nd_overlapped_begin(cq->adapter, ov, __func__);
+	if (st != ND_SUCCESS)
+		return st;
+	pthread_mutex_lock(&cq->telling);
 	nd_spin_lock(&cq->lock);
-	st = notify_locked(cq, arm, ov);
+	st = notify_locked(cq, arm, ov, &done);
 	nd_spin_unlock(&cq->lock);
-	return st;
+	nd_waiters_end(&done, nd_cq_fault(cq));
+	pthread_mutex_unlock(&cq->telling);
+	return nd_overlapped_issued(ov, st);
 }
 
 void
 nd_cq_readable(struct nd_cq *cq)
 {
+	struct nd_waiters done = {0};
+
+	pthread_mutex_lock(&cq->telling);
 	nd_spin_lock(&cq->lock);
 	if (cq->watched && !nd_drain(cq->pipe_fd))
 		(void)nd_control_watch(cq->adapter, cq, false);
 	if (ndsh_cq_armed(&cq->reader) == NDSH_ARM_NONE)
-		nd_waiters_end(&cq->waiters, nd_cq_fault(cq));
+		nd_waiters_move(&done, &cq->waiters);
 	nd_spin_unlock(&cq->lock);
+	nd_waiters_end(&done, nd_cq_fault(cq));
+	pthread_mutex_unlock(&cq->telling);
 }
 
 void
 nd_cq_end_waiters(struct nd_cq *cq, nd_status st)
 {
+	struct nd_waiters done = {0};
+
+	pthread_mutex_lock(&cq->telling);
 	nd_spin_lock(&cq->lock);
-	nd_waiters_end(&cq->waiters, st);
+	nd_waiters_move(&done, &cq->waiters);
 	nd_cq_kick(cq);
 	nd_spin_unlock(&cq->lock);
+	nd_waiters_end(&done, st);
+	pthread_mutex_unlock(&cq->telling);
 }
 
 /* An arm that has fired already counts as a notification, and its waiters must be told: the entry
- * would not satisfy the next arm (R-CQ-11, R-CQ-34). */
+ * would not satisfy the next arm (R-CQ-11, R-CQ-34). Those that another thread is completing are
+ * through when we have telling (R-OV-10). */
 nd_status
 nd_cq_cancel(struct nd_cq *cq)
 {
+	struct nd_waiters done = {0};
+	bool disarmed;
+
+	pthread_mutex_lock(&cq->telling);
 	nd_spin_lock(&cq->lock);
-	if (ndsh_cq_disarm(&cq->reader)) {
-		nd_waiters_end(&cq->waiters, ND_CANCELED);
+	disarmed = ndsh_cq_disarm(&cq->reader);
+	if (disarmed)
 		cq->armed_callback = false;
-	} else {
-		nd_waiters_end(&cq->waiters, nd_cq_fault(cq));
-	}
 	cq->armed_fd = false;
+	nd_waiters_move(&done, &cq->waiters);
 	nd_spin_unlock(&cq->lock);
+	nd_waiters_end(&done, disarmed ? ND_CANCELED : nd_cq_fault(cq));
+	pthread_mutex_unlock(&cq->telling);
 	return ND_SUCCESS;
 }
 

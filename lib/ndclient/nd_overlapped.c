@@ -2,8 +2,8 @@
 /*
  * Overlapped requests. The status word is the futex: it changes exactly once, from ND_PENDING to
  * the outcome, and the wake-up needs only its address. So the owner may free the structure as soon
- * as he has seen the outcome, even between our store and our wake. A request that goes to a port is
- * ours until it was taken there: the port's list is made of the requests.
+ * as he has seen the outcome, even between our store and our wake. It is also the claim: a request
+ * that is under way cannot be begun again, by whichever thread.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -45,60 +45,83 @@ nd_spin_wait(struct nd_spin *s)
 	} while (__atomic_exchange_n(&s->held, 1, __ATOMIC_ACQUIRE) != 0);
 }
 
-/* Where it will go: a port of its own, the adapter's, or none. */
-static struct nd_port *
+/* ---- a request's life ---------------------------------------------------------------- */
+
+/* Where it will go: a port of its own, the adapter's, or none. False: no memory. */
+static bool
 route(const struct nd_adapter *a, struct nd_overlapped *ov)
 {
 	struct nd_port *port = ov->port;
+	void *key = ov->key;
 
-	ov->internal_key = ov->key;
 	if (port == NULL) {
 		port = __atomic_load_n(&a->port, __ATOMIC_ACQUIRE);
-		if (port != NULL)
-			ov->internal_key = a->port_key;
+		key = port != NULL ? a->port_key : NULL;
 	}
-	return ov->flags & ND_REQUEST_NOT_TO_PORT ? NULL : port;
+	ov->internal_ptr[1] = NULL;
+	if (port == NULL || (ov->flags & ND_REQUEST_NOT_TO_PORT) != 0)
+		return true;
+	ov->internal_ptr[1] = nd_packet_make(port, key, ov);
+	return ov->internal_ptr[1] != NULL;
 }
 
-void
-nd_overlapped_begin(const struct nd_adapter *a, struct nd_overlapped *ov)
+static bool
+claim(struct nd_overlapped *ov)
 {
-	struct nd_port *port = route(a, ov);
+	nd_status before = nd_overlapped_status(ov);
+
+	while (before != ND_PENDING)
+		if (__atomic_compare_exchange_n(&ov->status, &before, ND_PENDING, false,
+			    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			return true;
+	return false;
+}
+
+nd_status
+nd_overlapped_begin(const struct nd_adapter *a, struct nd_overlapped *ov, const char *call)
+{
 	uint64_t count;
 
-	ov->internal_ptr[0] = NULL;
-	__atomic_store_n(&ov->internal_ptr[1], port, __ATOMIC_RELAXED);
-	if (port != NULL)
-		nd_port_hold(port);
+	if (!claim(ov)) {
+		if (nd_verifying())
+			nd_breach("R-OV-02",
+				"%s: the request at %p is still under way (or was never zeroed)",
+				call, (void *)ov);
+		return ND_INVALID_PARAMETER;
+	}
+	if (!route(a, ov)) {
+		nd_overlapped_refuse(ov, ND_NO_MEMORY);
+		return ND_NO_MEMORY;
+	}
 	if (ov->flags & ND_REQUEST_EVENT) /* R-OV-06 */
 		(void)!read(ov->event, &count, sizeof(count));
-	__atomic_store_n(&ov->status, ND_PENDING, __ATOMIC_RELEASE);
+	return ND_SUCCESS;
 }
 
 void
 nd_overlapped_refuse(struct nd_overlapped *ov, nd_status st)
 {
-	struct nd_port *port = ov->internal_ptr[1];
+	struct nd_packet *packet = ov->internal_ptr[1];
 
-	__atomic_store_n(&ov->internal_ptr[1], NULL, __ATOMIC_RELAXED);
 	__atomic_store_n(&ov->status, st, __ATOMIC_RELEASE);
-	if (port != NULL)
-		nd_port_release(port);
+	if (packet != NULL)
+		nd_packet_drop(packet);
+	nd_futex_wake(&ov->status);
 }
 
-/* Behind the store only what we know already of ov may be used, unless it goes to a port. */
+/* Behind the store ov is not ours: only what was read before may be used. */
 void
 nd_overlapped_end(struct nd_overlapped *ov, nd_status st)
 {
 	const int event = ov->flags & ND_REQUEST_EVENT ? ov->event : -1;
-	struct nd_port *port = ov->internal_ptr[1];
+	struct nd_packet *packet = ov->internal_ptr[1];
 	const uint64_t one = 1;
 
 	__atomic_store_n(&ov->status, st, __ATOMIC_RELEASE);
 	if (event >= 0)
 		(void)!write(event, &one, sizeof(one));
-	if (port != NULL)
-		nd_port_complete(port, ov);
+	if (packet != NULL)
+		nd_packet_deliver(packet, st);
 	nd_futex_wake(&ov->status);
 }
 
@@ -136,17 +159,32 @@ nd_overlapped_wait(struct nd_overlapped *ov, int timeout_ms)
 	}
 }
 
-/* internal_ptr[0] is the link. */
+/* ---- lists: internal_ptr[0] is the link ---------------------------------------------- */
+
 void
-nd_waiters_add(const struct nd_adapter *a, struct nd_waiters *w, struct nd_overlapped *ov)
+nd_waiters_add(struct nd_waiters *w, struct nd_overlapped *ov)
 {
-	nd_overlapped_begin(a, ov);
+	ov->internal_ptr[0] = NULL;
 	if (w->first == NULL)
 		w->first = ov;
 	else
 		w->last->internal_ptr[0] = ov;
 	w->last = ov;
 	w->count++;
+}
+
+void
+nd_waiters_move(struct nd_waiters *to, struct nd_waiters *from)
+{
+	if (from->first == NULL)
+		return;
+	if (to->first == NULL)
+		to->first = from->first;
+	else
+		to->last->internal_ptr[0] = from->first;
+	to->last = from->last;
+	to->count += from->count;
+	*from = (struct nd_waiters){0};
 }
 
 void

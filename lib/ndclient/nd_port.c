@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Completion ports. A port is a list of what it holds, linked through the requests themselves: to
- * complete one allocates nothing and cannot fail. What the application posts has no request of its
- * own to be linked by, and gets one.
+ * Completion ports. What a port holds are packets of the library's own, not the requests: once a
+ * request has its outcome nothing of ours looks at it any more, and an application that frees it or
+ * uses it again before its packet was taken harms nobody. The packet is made when the request
+ * begins, so that completing it allocates nothing and cannot fail.
  *
  * The lock is the innermost of all: requests complete under the locks of their objects. users
- * counts what may still come here: requests under way, and adapters whose requests come here.
+ * counts what may still come here: packets under way, and adapters whose requests come here.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -17,13 +18,17 @@
 struct nd_port {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
-	struct nd_overlapped *first, *last; /* internal_ptr[0] is the link */
-	uint32_t users;			    /* atomic */
+	STAILQ_HEAD(, nd_packet) packets;
+	uint32_t takers; /* that sleep */
+	uint32_t users;	 /* atomic */
 };
 
-struct posted { /* its internal_ptr[1] is NULL: nobody's request comes here without a port */
-	struct nd_overlapped link;
-	struct nd_overlapped *ov; /* of the application, or NULL */
+struct nd_packet {
+	STAILQ_ENTRY(nd_packet) next;
+	struct nd_port *port;
+	struct nd_overlapped *ov; /* for who takes it; never looked at */
+	void *key;
+	nd_status status;
 };
 
 /* ---- creating, closing, binding ------------------------------------------------------ */
@@ -39,6 +44,7 @@ nd_port_create(struct nd_port **out)
 	*out = port = calloc(1, sizeof(*port));
 	if (port == NULL)
 		return ND_NO_MEMORY;
+	STAILQ_INIT(&port->packets);
 	pthread_mutex_init(&port->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -79,25 +85,50 @@ nd_adapter_bind_port(struct nd_adapter *a, struct nd_port *port, void *key)
 
 /* ---- in ------------------------------------------------------------------------------ */
 
-static void
-append(struct nd_port *port, struct nd_overlapped *ov)
+static struct nd_packet *
+make(struct nd_port *port, void *key, struct nd_overlapped *ov)
 {
-	ov->internal_ptr[0] = NULL;
-	if (port->first == NULL)
-		port->first = ov;
-	else
-		port->last->internal_ptr[0] = ov;
-	port->last = ov;
+	struct nd_packet *p = malloc(sizeof(*p));
+
+	if (p != NULL)
+		*p = (struct nd_packet){.port = port, .ov = ov, .key = key};
+	return p;
+}
+
+struct nd_packet *
+nd_packet_make(struct nd_port *port, void *key, struct nd_overlapped *ov)
+{
+	struct nd_packet *p = make(port, key, ov);
+
+	if (p != NULL)
+		nd_port_hold(port);
+	return p;
+}
+
+void
+nd_packet_drop(struct nd_packet *p)
+{
+	nd_port_release(p->port);
+	free(p);
+}
+
+static void
+append(struct nd_port *port, struct nd_packet *p)
+{
+	STAILQ_INSERT_TAIL(&port->packets, p, next);
 	pthread_cond_signal(&port->more);
 }
 
 /* The count goes down under the lock: who then sees the port without users may free it, and finds
  * us out of it, since it takes the lock too. */
 void
-nd_port_complete(struct nd_port *port, struct nd_overlapped *ov)
+nd_packet_deliver(struct nd_packet *p, nd_status st)
 {
+	struct nd_port *port = p->port;
+
+	p->status = st;
 	pthread_mutex_lock(&port->lock);
-	append(port, ov);
+	append(port, p);
 	nd_port_release(port);
 	pthread_mutex_unlock(&port->lock);
 }
@@ -105,48 +136,31 @@ nd_port_complete(struct nd_port *port, struct nd_overlapped *ov)
 nd_status
 nd_port_post(struct nd_port *port, void *key, struct nd_overlapped *ov)
 {
-	struct posted *p = calloc(1, sizeof(*p));
+	struct nd_packet *p = make(port, key, ov);
 
 	if (p == NULL)
 		return ND_NO_MEMORY;
-	p->link.internal_key = key;
-	p->ov = ov;
 	pthread_mutex_lock(&port->lock);
-	append(port, &p->link);
+	append(port, p);
 	pthread_mutex_unlock(&port->lock);
 	return ND_SUCCESS;
 }
 
 /* ---- out ----------------------------------------------------------------------------- */
 
-/* Lock held. Its owner may use it again at once. */
-static nd_status
-take(struct nd_port *port, void **key, struct nd_overlapped **out)
-{
-	struct nd_overlapped *ov = port->first;
-	nd_status st = nd_overlapped_status(ov);
-
-	port->first = ov->internal_ptr[0];
-	*key = ov->internal_key;
-	if (ov->internal_ptr[1] != NULL) {
-		__atomic_store_n(&ov->internal_ptr[1], NULL, __ATOMIC_RELAXED);
-		*out = ov;
-	} else {
-		struct posted *p = (struct posted *)ov;
-
-		*out = p->ov;
-		free(p);
-	}
-	return st;
-}
-
 /* Lock held. Sleep until there may be something; false: the time is up. */
 static bool
 sleep_until(struct nd_port *port, bool for_ever, const struct timespec *until)
 {
+	int rc;
+
+	port->takers++;
 	if (for_ever)
-		return pthread_cond_wait(&port->more, &port->lock) == 0;
-	return pthread_cond_timedwait(&port->more, &port->lock, until) == 0;
+		rc = pthread_cond_wait(&port->more, &port->lock);
+	else
+		rc = pthread_cond_timedwait(&port->more, &port->lock, until);
+	port->takers--;
+	return rc == 0;
 }
 
 static struct timespec
@@ -167,35 +181,54 @@ nd_port_get(struct nd_port *port, int timeout_ms, void **key, struct nd_overlapp
 {
 	struct timespec until = timeout_ms > 0 ? in_ms(timeout_ms) : (struct timespec){0};
 	bool in_time = timeout_ms != 0;
+	struct nd_packet *p;
 	nd_status st = ND_TIMEOUT;
 
 	*key = NULL;
 	*ov = NULL;
 	pthread_mutex_lock(&port->lock);
-	while (port->first == NULL && in_time)
+	while (STAILQ_EMPTY(&port->packets) && in_time)
 		in_time = sleep_until(port, timeout_ms < 0, &until);
-	if (port->first != NULL)
-		st = take(port, key, ov);
+	p = STAILQ_FIRST(&port->packets);
+	if (p != NULL)
+		STAILQ_REMOVE_HEAD(&port->packets, next);
 	pthread_mutex_unlock(&port->lock);
+	if (p != NULL) {
+		st = p->status;
+		*key = p->key;
+		*ov = p->ov;
+		free(p);
+	}
 	return st;
+}
+
+static void
+drop_packets(struct nd_port *port)
+{
+	struct nd_packet *p;
+
+	while ((p = STAILQ_FIRST(&port->packets)) != NULL) {
+		STAILQ_REMOVE_HEAD(&port->packets, next);
+		free(p);
+	}
 }
 
 /* What nobody took is dropped: its outcome stands in the requests. */
 nd_status
 nd_port_close(struct nd_port *port)
 {
-	struct nd_overlapped *ov;
-	uint32_t users;
-	void *key;
+	uint32_t users, takers;
 
 	pthread_mutex_lock(&port->lock);
 	users = __atomic_load_n(&port->users, __ATOMIC_ACQUIRE);
-	while (users == 0 && port->first != NULL)
-		(void)take(port, &key, &ov);
+	takers = port->takers;
 	pthread_mutex_unlock(&port->lock);
-	if (users != 0)
+	if (users + takers != 0)
 		return nd_fail(ND_DEVICE_BUSY,
-			"%u adapters and requests under way use the completion port", users);
+			"%u adapters and requests under way use the completion port, %u threads "
+			"wait for it",
+			users, takers);
+	drop_packets(port);
 	pthread_cond_destroy(&port->more);
 	pthread_mutex_destroy(&port->lock);
 	free(port);

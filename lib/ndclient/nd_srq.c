@@ -161,15 +161,19 @@ nd_srq_notify(struct nd_srq *srq, struct nd_overlapped *ov)
 {
 	struct nd_adapter *a = srq->adapter;
 	uint32_t threshold;
+	nd_status st;
 
-	if (ov == NULL || nd_reused(ov, __func__))
+	if (ov == NULL)
 		return ND_INVALID_PARAMETER_2;
+	st = nd_overlapped_begin(a, ov, __func__);
+	if (st != ND_SUCCESS)
+		return st;
 	pthread_mutex_lock(&a->lock);
 	if (nd_gone(a)) {
 		pthread_mutex_unlock(&a->lock);
-		return ND_DEVICE_REMOVED;
+		return nd_overlapped_issued(ov, ND_DEVICE_REMOVED);
 	}
-	nd_waiters_add(a, &srq->waiters, ov);
+	nd_waiters_add(&srq->waiters, ov);
 	threshold = srq->threshold;
 	pthread_mutex_unlock(&a->lock);
 	if (threshold != 0)

@@ -44,21 +44,6 @@ nd_breach(const char *rule, const char *fmt, ...)
 		(void)!write(STDERR_FILENO, line, (size_t)n);
 }
 
-bool
-nd_verify_request(const struct nd_overlapped *ov, const char *call)
-{
-	bool pending;
-
-	if (ov == NULL)
-		return false;
-	pending = nd_overlapped_status(ov) == ND_PENDING;
-	if (!pending && __atomic_load_n(&ov->internal_ptr[1], __ATOMIC_RELAXED) == NULL)
-		return false;
-	nd_breach("R-OV-02", "%s: the request at %p is still %s (or was never zeroed)", call,
-		(const void *)ov, pending ? "under way" : "in its port");
-	return true;
-}
-
 void
 nd_verify_post(uint32_t *inside, const char *queue, const struct nd_qp *qp)
 {

@@ -22,8 +22,8 @@
  *
  * With NDD_VERIFY=1 in the environment, or nd_open_options.verify, the library tells on stderr what
  * the application does that it must not, with the number of the rule: a struct nd_overlapped that
- * is used again too early (the call fails with the parameter's status), two threads that post to
- * one queue at a time, objects closed while a call on them runs.
+ * is used again too early (which fails in any case), two threads that post to one queue at a time,
+ * objects closed while a call on them runs.
  *
  * Pointers to objects must be valid; a close takes NULL only where it says so. Any
  * call that talks to the daemon may return ND_DEVICE_REMOVED, and any that creates
@@ -112,30 +112,33 @@ struct nd_port;
 /*
  * One request under way. Zero it before its first use. From the call that returned ND_PENDING until
  * the request completed it belongs to the library and must stay in place; a new call may use it
- * again afterwards, without zeroing. Closing the object of a pending request completes it
+ * again afterwards, without zeroing. Before, a call that is given it returns ND_INVALID_PARAMETER
+ * and leaves it alone (R-OV-02). Closing the object of a pending request completes it
  * (ND_CANCELED).
  *
  * Zeroed, it tells its outcome by its status alone, or to the port of its adapter
  * (nd_adapter_bind_port()). flags, event, port and key are the application's, to be set before the
  * call; the library reads them only. All three ways may be used together: the status is there
  * first, then the event is signalled, then the request is in the port. A call that returns an error
- * uses none of them.
+ * uses none of them, but the status may say it too.
  *
- * With a port, the request belongs to the library until nd_port_get() gave it, or the port is
- * closed: also when its status is known before.
+ * Each completion puts a packet of its own into the port, with the status of that completion. The
+ * structure may be used again, or freed, as soon as its status is known; then the packet still
+ * comes, and names it.
  */
 #define ND_REQUEST_EVENT       0x1u /* event is valid */
 #define ND_REQUEST_NOT_TO_PORT 0x2u /* complete to no port (R-OV-06) */
 struct nd_overlapped {
 	nd_status status; /* ND_PENDING while under way, then the outcome (R-OV-02) */
 	uint32_t flags;	  /* ND_REQUEST_*, others 0 */
-	/* An eventfd with EFD_NONBLOCK: read when the request begins, written when it completes. It
-	 * must stay open until it was seen readable, or nd_port_get() gave the request. */
+	/* An eventfd with EFD_NONBLOCK, for poll(), select() or epoll: read when the request
+	 * begins, written when it completes, just behind the status. So who has seen only the
+	 * status must neither close it nor use it with another request before it was seen readable,
+	 * or nd_port_get() gave the request. */
 	int event;
 	uint32_t reserved;    /* 0 */
 	struct nd_port *port; /* of this request; NULL: the adapter's, if there is one */
 	void *key;	      /* what a port of its own gives along with it */
-	void *internal_key;
 	void *internal_ptr[2];
 };
 /* The status now; never blocks. What the request wrote is visible if it is not ND_PENDING. */
@@ -151,8 +154,8 @@ nd_status nd_overlapped_wait(struct nd_overlapped *ov, int timeout_ms);
  * the cancelling call returns (R-OV-10). A port takes requests of any number of adapters.
  */
 nd_status nd_port_create(struct nd_port **port);
-/* ND_DEVICE_BUSY: an adapter is bound to it, or a request on its way to it. What was not taken is
- * dropped. Not while another thread is in nd_port_get(): post it something first. */
+/* ND_DEVICE_BUSY, and nothing happened: an adapter is bound to it, a request on its way to it, or a
+ * thread waits in nd_port_get(): post it something first. What was not taken is dropped. */
 nd_status nd_port_close(struct nd_port *port);
 /* From now on requests of the adapter's objects go there, with this key, if they have no port of
  * their own. Once for an adapter, until it is closed: ND_INVALID_DEVICE_STATE. */
@@ -161,8 +164,8 @@ nd_status nd_adapter_bind_port(struct nd_adapter *adapter, struct nd_port *port,
 nd_status nd_port_post(struct nd_port *port, void *key, struct nd_overlapped *ov);
 /*
  * Take the oldest; wait for one at most timeout_ms milliseconds (-1: for ever, 0: don't). Returns
- * the status of the request, also if it failed, with its key and itself; ND_TIMEOUT, which is no
- * request's status, with two NULLs if there was none (R-OV-12). key and ov must not be NULL.
+ * the status of the request, also if it failed, with its key and itself; ND_TIMEOUT with two NULLs
+ * if there was none (R-OV-12). key and ov must not be NULL.
  */
 nd_status nd_port_get(struct nd_port *port, int timeout_ms, void **key, struct nd_overlapped **ov);
 

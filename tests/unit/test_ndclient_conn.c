@@ -126,10 +126,10 @@ Test(ndclient_conn, R_CONN_wrong_calls_are_refused_by_state)
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct nd_connector *c = make_connector(a, table[i].state);
-		struct nd_overlapped ov = {0};
+		struct nd_overlapped ov = {0}, end = {0};
 
 		if (table[i].notify != P)
-			cr_expect(eq(i32, outcome(nd_connector_notify_disconnect(c, &ov), &ov),
+			cr_expect(eq(i32, outcome(nd_connector_notify_disconnect(c, &end), &end),
 					  table[i].notify),
 				"notify, row %zu", i);
 		if (table[i].connect != P)
@@ -215,7 +215,7 @@ under_way(struct nd_adapter *a, struct nd_qp *qp, enum nd_conn_state state, uint
 	struct nd_connector *c = make_connector(a, state);
 
 	nd_conn_set_id(c, id);
-	nd_overlapped_begin(a, ov);
+	cr_assert(eq(i32, nd_overlapped_begin(a, ov, __func__), ND_SUCCESS));
 	c->op = ov;
 	c->qp = qp;
 	qp->connector = c;
@@ -353,7 +353,7 @@ Test(ndclient_listener, R_LSN_04_requests_and_connectors_meet_in_order)
 	struct nd_adapter *a = make_adapter();
 	struct nd_listener *l = make_listener(a, 1), *m = make_listener(a, 2);
 	struct nd_connector *c[4];
-	struct nd_overlapped ov[4] = {0};
+	struct nd_overlapped ov[5] = {0};
 
 	for (int i = 0; i < 4; i++)
 		c[i] = make_connector(a, ND_CONN_IDLE);
@@ -366,7 +366,7 @@ Test(ndclient_listener, R_LSN_04_requests_and_connectors_meet_in_order)
 	cr_expect(eq(u32, c[1]->id, 11));
 	cr_expect(eq(i32, nd_overlapped_status(&ov[1]), ND_SUCCESS));
 	cr_expect(eq(i32, nd_overlapped_status(&ov[2]), ND_PENDING));
-	cr_expect(eq(i32, nd_listener_get_request(l, c[2], &ov[3]), ND_CONNECTION_ACTIVE));
+	cr_expect(eq(i32, nd_listener_get_request(l, c[2], &ov[4]), ND_CONNECTION_ACTIVE));
 	request(a, 1, 12);
 	cr_expect(eq(i32, nd_overlapped_status(&ov[2]), ND_SUCCESS));
 	cr_expect(eq(u32, c[2]->id, 12));

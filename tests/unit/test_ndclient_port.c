@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ndclient/nd_int.h"
@@ -125,7 +126,8 @@ Test(ndclient_port, R_OV_03_one_completion_of_what_pends_and_none_of_what_fails)
 	cr_expect(eq(i32, nd_connector_disconnect(&b->c, &ov), ND_CONNECTION_INVALID));
 	cr_expect(eq(i32, nd_cq_notify(&b->cq[0], 77, &ov), ND_INVALID_PARAMETER_1));
 	EXPECT_NONE(b);
-	nd_overlapped_begin(b->a, &ov); /* a call that the daemon refuses */
+	/* a call that the daemon refuses */
+	cr_expect(eq(i32, nd_overlapped_begin(b->a, &ov, __func__), ND_SUCCESS));
 	nd_overlapped_refuse(&ov, ND_INVALID_ADDRESS);
 	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_INVALID_ADDRESS));
 	EXPECT_NONE(b);
@@ -247,6 +249,89 @@ Test(ndclient_port, R_CQ_20_one_event_completes_all_in_order_of_issue)
 	drop(b);
 }
 
+/* The packet is not the request: who has waited for its outcome may use it again, or free it. */
+Test(ndclient_port, a_request_may_be_used_again_and_freed_before_its_packet_was_taken)
+{
+	struct bench *b = make();
+	struct nd_overlapped *ov = mmap(NULL, sizeof(*ov), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	bind_port(b, NULL);
+	AWAIT_END(b, ov);
+	nd_conn_end_waiters(&b->c, ND_CONNECTION_DISCONNECTED);
+	cr_expect(eq(i32, nd_overlapped_wait(ov, 0), ND_CONNECTION_DISCONNECTED));
+	NOTIFY(&b->cq[0], ov);
+	cr_expect(eq(i32, nd_cq_cancel(&b->cq[0]), ND_SUCCESS));
+	cr_expect(eq(i32, nd_overlapped_wait(ov, 0), ND_CANCELED));
+	memset(ov, 0xff, sizeof(*ov));
+	expect(b, ov, ND_CONNECTION_DISCONNECTED, NULL);
+	munmap(ov, sizeof(*ov));
+	expect(b, ov, ND_CANCELED, NULL);
+	EXPECT_NONE(b);
+	drop(b);
+}
+
+Test(ndclient_port, R_OV_02_a_request_under_way_is_not_begun_again)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {.flags = ND_REQUEST_EVENT,
+		.event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	uint64_t n;
+
+	bind_port(b, NULL);
+	NOTIFY(&b->cq[0], &ov);
+	cr_expect(
+		eq(i32, nd_cq_notify(&b->cq[0], ND_CQ_NOTIFY_ANY, &ov), ND_INVALID_PARAMETER));
+	cr_expect(
+		eq(i32, nd_cq_notify(&b->cq[1], ND_CQ_NOTIFY_ANY, &ov), ND_INVALID_PARAMETER));
+	cr_expect(eq(i32, nd_connector_notify_disconnect(&b->c, &ov), ND_INVALID_PARAMETER));
+	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_PENDING));
+	nd_conn_end_waiters(&b->c, ND_SUCCESS);
+	cr_expect(eq(i32, nd_cq_cancel(&b->cq[1]), ND_SUCCESS));
+	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_PENDING));
+	EXPECT_NONE(b);
+	cr_expect(eq(i32, nd_cq_cancel(&b->cq[0]), ND_SUCCESS));
+	expect(b, &ov, ND_CANCELED, NULL);
+	EXPECT_NONE(b);
+	cr_expect(eq(int, (int)read(ov.event, &n, sizeof(n)), (int)sizeof(n)));
+	cr_expect(eq(u64, n, 1), "told once");
+	close(ov.event);
+	drop(b);
+}
+
+/* Which of many requests are over, by one epoll_wait(). */
+Test(ndclient_port, R_OV_06_events_of_requests_in_an_event_loop)
+{
+	struct bench *b = make();
+	int loop = epoll_create1(EPOLL_CLOEXEC);
+	struct nd_overlapped ov[3] = {0};
+	struct epoll_event ev[3];
+	uint64_t n;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		ov[i].flags = ND_REQUEST_EVENT;
+		ov[i].event = eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC); /* of an earlier request */
+		ev[0] = (struct epoll_event){.events = EPOLLIN, .data.u32 = i};
+		cr_assert(zero(int, epoll_ctl(loop, EPOLL_CTL_ADD, ov[i].event, &ev[0])));
+	}
+	NOTIFY(&b->cq[0], &ov[0]);
+	AWAIT_END(b, &ov[1]);
+	NOTIFY(&b->cq[1], &ov[2]);
+	cr_expect(zero(int, epoll_wait(loop, ev, 3, 0)), "cleared when they pend");
+	cr_expect(eq(i32, nd_cq_cancel(&b->cq[1]), ND_SUCCESS));
+	cr_assert(eq(int, epoll_wait(loop, ev, 3, 0), 1));
+	cr_expect(eq(u32, ev[0].data.u32, 2));
+	cr_expect(eq(i32, nd_overlapped_status(&ov[2]), ND_CANCELED), "the status is there");
+	cr_expect(eq(int, (int)read(ov[2].event, &n, sizeof(n)), (int)sizeof(n)));
+	nd_conn_end_waiters(&b->c, ND_CONNECTION_DISCONNECTED);
+	cr_expect(eq(i32, nd_cq_cancel(&b->cq[0]), ND_SUCCESS));
+	cr_expect(eq(int, epoll_wait(loop, ev, 3, 0), 2));
+	for (uint32_t i = 0; i < 3; i++)
+		close(ov[i].event);
+	close(loop);
+	drop(b);
+}
+
 static void *
 take_one(void *arg)
 {
@@ -254,7 +339,7 @@ take_one(void *arg)
 	struct nd_overlapped *ov;
 	void *key;
 
-	cr_expect(eq(i32, nd_port_get(b->port, -1, &key, &ov), ND_SUCCESS));
+	cr_expect(eq(i32, nd_port_get(b->port, 30000, &key, &ov), ND_SUCCESS));
 	return key;
 }
 
@@ -275,6 +360,25 @@ Test(ndclient_port, each_of_several_takers_gets_one, .timeout = 20)
 		seen |= (uintptr_t)key;
 	}
 	cr_expect(eq(u64, seen, 15));
+	drop(b);
+}
+
+Test(ndclient_port, a_port_is_not_closed_under_who_waits_for_it, .timeout = 20)
+{
+	struct bench *b = make();
+	pthread_t t;
+	void *key;
+
+	nd_port_hold(b->port); /* it must not be closed before the thread sleeps */
+	pthread_create(&t, NULL, take_one, b);
+	do
+		cr_expect(eq(i32, nd_port_close(b->port), ND_DEVICE_BUSY));
+	while (strstr(nd_last_error(), "1 threads wait") == NULL);
+	nd_port_release(b->port);
+	cr_expect(eq(i32, nd_port_close(b->port), ND_DEVICE_BUSY));
+	cr_expect(eq(i32, nd_port_post(b->port, b, NULL), ND_SUCCESS));
+	pthread_join(t, &key);
+	cr_expect(eq(ptr, key, b));
 	drop(b);
 }
 
