@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "link.h"
 
+#include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +41,15 @@ ping_link_debug(const struct ping_link *l, const char *what, ...)
 }
 
 static nd_status
+make_region(
+	struct ping_link *l, void *buf, size_t bytes, uint32_t flags, struct nd_mr **mr)
+{
+	nd_status st = nd_mr_create(l->pd, mr);
+
+	return st == ND_SUCCESS ? nd_mr_register(*mr, buf, bytes, flags, NULL) : st;
+}
+
+static nd_status
 register_buffers(struct ping_link *l, struct nd_adapter *adapter)
 {
 	nd_status st;
@@ -53,12 +63,12 @@ register_buffers(struct ping_link *l, struct nd_adapter *adapter)
 	l->source = (char *)p + 2 * INFO_ROOM;
 	l->sink = l->source + BUFFER;
 	/* Each region has the one right that the protocol needs, so a stray access shows. */
-	st = nd_mr_register(l->pd, p, 2 * INFO_ROOM, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &l->info_mr);
+	st = make_region(l, p, 2 * INFO_ROOM, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &l->info_mr);
 	if (st == ND_SUCCESS)
-		st = nd_mr_register(
-			l->pd, l->source, BUFFER, ND_MR_FLAG_ALLOW_REMOTE_READ, &l->source_mr);
+		st = make_region(
+			l, l->source, BUFFER, ND_MR_FLAG_ALLOW_REMOTE_READ, &l->source_mr);
 	if (st == ND_SUCCESS)
-		st = nd_mr_register(l->pd, l->sink, BUFFER,
+		st = make_region(l, l->sink, BUFFER,
 			l->opt->server ? ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_RDMA_READ_SINK
 				       : ND_MR_FLAG_ALLOW_REMOTE_WRITE,
 			&l->sink_mr);
@@ -115,7 +125,7 @@ ping_link_destroy(struct ping_link *l)
 		nd_cq_close(l->cq);
 	for (size_t i = 0; i < sizeof(mrs) / sizeof(mrs[0]); i++)
 		if (mrs[i] != NULL)
-			nd_mr_deregister(mrs[i]);
+			nd_mr_close(mrs[i]);
 	if (l->area != NULL)
 		nd_free(l->adapter, l->area);
 	if (l->pd != NULL)
@@ -213,7 +223,7 @@ ping_link_send(struct ping_link *l, const void *buf, uint32_t token, uint32_t by
 	}
 	ping_info_encode(&info, l->info_out);
 	ping_link_debug(l, "send address 0x%llx token 0x%x bytes %u",
-		(unsigned long long)info.address, token, bytes);
+		(unsigned long long)info.address, ntohl(token), bytes);
 	out = posted(l, nd_qp_send(l->qp, NULL, &sge, 1, 0), "SEND");
 	l->sending = out == PING_OK;
 	return out;
@@ -233,7 +243,7 @@ ping_link_receive(struct ping_link *l, struct ping_info *info, int timeout_ms)
 	}
 	ping_info_decode(l->info_in, info);
 	ping_link_debug(l, "received address 0x%llx token 0x%x bytes %u",
-		(unsigned long long)info->address, info->token, info->bytes);
+		(unsigned long long)info->address, ntohl(info->token), info->bytes);
 	return posted(l, post_receive(l), "receive");
 }
 

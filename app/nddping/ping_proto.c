@@ -12,10 +12,10 @@ void
 ping_info_encode(const struct ping_info *info, uint8_t wire[PING_INFO_BYTES])
 {
 	uint64_t address = htobe64(info->address);
-	uint32_t token = htobe32(info->token), bytes = htobe32(info->bytes);
+	uint32_t bytes = htobe32(info->bytes);
 
 	memcpy(wire, &address, 8);
-	memcpy(wire + 8, &token, 4);
+	memcpy(wire + 8, &info->token, 4);
 	memcpy(wire + 12, &bytes, 4);
 }
 
@@ -23,13 +23,12 @@ void
 ping_info_decode(const uint8_t wire[PING_INFO_BYTES], struct ping_info *info)
 {
 	uint64_t address;
-	uint32_t token, bytes;
+	uint32_t bytes;
 
 	memcpy(&address, wire, 8);
-	memcpy(&token, wire + 8, 4);
+	memcpy(&info->token, wire + 8, 4);
 	memcpy(&bytes, wire + 12, 4);
 	info->address = be64toh(address);
-	info->token = be32toh(token);
 	info->bytes = be32toh(bytes);
 }
 

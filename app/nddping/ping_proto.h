@@ -25,7 +25,7 @@
 
 struct ping_info {
 	uint64_t address;
-	uint32_t token;
+	uint32_t token; /* as nd_mr_remote_token() gave it: rping wants that order, too */
 	uint32_t bytes;
 };
 

@@ -8,18 +8,21 @@ nd_status
 buffer_create(struct buffer *b, struct nd_adapter *adapter, struct nd_pd *pd, uint64_t bytes,
 	uint32_t flags)
 {
+	nd_status st;
+
 	b->adapter = adapter;
 	b->mem = nd_alloc(adapter, bytes);
 	if (b->mem == NULL)
 		return ND_NO_MEMORY;
-	return nd_mr_register(pd, b->mem, bytes, flags, &b->mr);
+	st = nd_mr_create(pd, &b->mr);
+	return st == ND_SUCCESS ? nd_mr_register(b->mr, b->mem, bytes, flags, NULL) : st;
 }
 
 void
 buffer_destroy(struct buffer *b)
 {
 	if (b->mr != NULL)
-		nd_mr_deregister(b->mr);
+		nd_mr_close(b->mr);
 	if (b->mem != NULL)
 		nd_free(b->adapter, b->mem);
 }

@@ -129,7 +129,7 @@ ndperf_welcome_encode(const struct ndperf_welcome *w, uint8_t wire[NDPERF_WELCOM
 	put16(wire + 6, (uint16_t)w->refusal);
 	put64(wire + 8, w->session);
 	put64(wire + 16, w->address);
-	put32(wire + 24, w->token);
+	memcpy(wire + 24, &w->token, 4);
 	put32(wire + 28, w->receives);
 }
 
@@ -141,7 +141,7 @@ ndperf_welcome_decode(const uint8_t *wire, size_t bytes, struct ndperf_welcome *
 	w->refusal = get16(wire + 6);
 	w->session = get64(wire + 8);
 	w->address = get64(wire + 16);
-	w->token = get32(wire + 24);
+	memcpy(&w->token, wire + 24, 4);
 	w->receives = get32(wire + 28);
 	return true;
 }
@@ -173,7 +173,7 @@ ndperf_msg_encode(const struct ndperf_msg *m, uint8_t wire[NDPERF_MSG_BYTES])
 	wire[6] = (uint8_t)m->type;
 	wire[7] = m->bad;
 	put32(wire + 8, m->step);
-	put32(wire + 12, m->token);
+	memcpy(wire + 12, &m->token, 4);
 	put64(wire + 16, m->address);
 	put64(wire + 24, m->size);
 	put64(wire + 32, m->count);
@@ -191,7 +191,7 @@ ndperf_msg_decode(const uint8_t *wire, size_t bytes, struct ndperf_msg *m)
 	m->type = wire[6];
 	m->bad = wire[7] != 0;
 	m->step = get32(wire + 8);
-	m->token = get32(wire + 12);
+	memcpy(&m->token, wire + 12, 4);
 	m->address = get64(wire + 16);
 	m->size = get64(wire + 24);
 	m->count = get64(wire + 32);

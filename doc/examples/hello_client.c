@@ -23,19 +23,21 @@ main(int argc, char **argv)
 
 	if (argc != 2 || inet_pton(AF_INET, argv[1], &peer.sin_addr) != 1)
 		return 2;
-	must("find a local address", nd_resolve_address(NULL, (void *)&peer, sizeof(peer), &local), &ov);
+	must("find an address", nd_resolve_address(NULL, (void *)&peer, sizeof(peer), &local), &ov);
 	must("open", nd_adapter_open((void *)&local, sizeof(local), NULL, &adapter), &ov);
 	must("create a PD", nd_pd_create(adapter, &pd), &ov);
 	must("create a CQ", nd_cq_create(adapter, 2, &cq), &ov);
 	opt.receive_cq = opt.initiator_cq = cq;
 	must("create a QP", nd_qp_create(pd, &opt, &qp), &ov);
 	sge.buffer = nd_alloc(adapter, sge.bytes);
-	must("register", nd_mr_register(pd, sge.buffer, sge.bytes, 0, &mr), &ov);
+	must("create an MR", nd_mr_create(pd, &mr), &ov);
+	must("register", nd_mr_register(mr, sge.buffer, sge.bytes, 0, &ov), &ov);
 	sge.token = nd_mr_local_token(mr);
 	memcpy(sge.buffer, "hello", sge.bytes);
 	must("create a connector", nd_connector_create(adapter, &conn), &ov);
 	must("connect",
-		nd_connector_connect(conn, qp, (void *)&peer, sizeof(peer), 0, 0, NULL, 0, &ov), &ov);
+		nd_connector_connect(conn, qp, (void *)&peer, sizeof(peer), 0, 0, NULL, 0, &ov),
+		&ov);
 	must("complete", nd_connector_complete_connect(conn, &ov), &ov);
 	must("send", nd_qp_send(qp, NULL, &sge, 1, 0), &ov);
 	while (nd_cq_get_results(cq, &result, 1) == 0)

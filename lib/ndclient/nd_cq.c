@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completion queues: creating, closing, taking results. */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -201,7 +202,7 @@ nd_result_ex_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result_ex 
 	};
 	if (e->op == NDSH_OP_RECV && (e->flags & NDSH_CQEF_INV)) { /* R-CR-06 */
 		r->request_type = ND_REQUEST_RECEIVE_AND_INVALIDATE;
-		r->invalidated_token = e->data;
+		r->invalidated_token = htonl(e->data); /* as nd_mw_remote_token() */
 	}
 }
 

@@ -124,9 +124,14 @@ struct nd_srq {
 };
 TAILQ_HEAD(nd_srq_list, nd_srq);
 
+/* CHANGING: the daemon was asked to register or deregister it. */
+enum nd_mr_state { ND_MR_IDLE, ND_MR_CHANGING, ND_MR_REGISTERED };
+
 struct nd_mr {
 	struct nd_pd *pd;
-	uint32_t id, local_token, remote_token;
+	enum nd_mr_state state; /* guarded by nd_adapter.lock */
+	uint32_t id;
+	uint32_t token;	 /* 0: not registered; atomic */
 	uint32_t access; /* NDSH_ACCESS_* */
 	uintptr_t va;
 	uint64_t bytes;

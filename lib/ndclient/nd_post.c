@@ -3,6 +3,7 @@
  * Posting: checks, a descriptor in shared memory, a doorbell. No lock, no system call unless the
  * daemon sleeps.
  */
+#include <arpa/inet.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -160,7 +161,8 @@ nd_qp_send_and_invalidate(struct nd_qp *qp, void *context, const struct nd_sge *
 {
 	if (flags & ~SEND_FLAGS)
 		return ND_INVALID_PARAMETER_4; /* R-INV-07: as send */
-	return initiate(qp, NDSH_OP_SEND_INV, context, sge, n, 0, remote_token, flags);
+	return initiate(
+		qp, NDSH_OP_SEND_INV, context, sge, n, 0, ntohl(remote_token), flags); /* R-MR-09 */
 }
 
 nd_status
@@ -169,7 +171,8 @@ nd_qp_write(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t 
 {
 	if (flags & ~WRITE_FLAGS)
 		return ND_INVALID_PARAMETER_6;
-	return initiate(qp, NDSH_OP_WRITE, context, sge, n, remote_address, remote_token, flags);
+	return initiate(
+		qp, NDSH_OP_WRITE, context, sge, n, remote_address, ntohl(remote_token), flags);
 }
 
 nd_status
@@ -178,7 +181,10 @@ nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n
 {
 	if (flags & ~READ_FLAGS)
 		return ND_INVALID_PARAMETER_6;
-	return initiate(qp, NDSH_OP_READ, context, sge, n, remote_address, remote_token, flags);
+	if (n > qp->adapter->info.max_read_sge && check_connected(qp) == ND_SUCCESS)
+		return ND_DATA_OVERRUN; /* R-RW-07 */
+	return initiate(
+		qp, NDSH_OP_READ, context, sge, n, remote_address, ntohl(remote_token), flags);
 }
 
 /* ---- windows ------------------------------------------------------------------------- */
@@ -231,7 +237,7 @@ nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw, 
 	wr.rkey = mw->token;
 	wr.imm = mw->generation;
 	wr.arg[0] = bytes;
-	wr.arg[1] = window_access(flags) | (uint64_t)mr->local_token << 32;
+	wr.arg[1] = window_access(flags) | (uint64_t)nd_mr_local_token(mr) << 32;
 	wr.ctrl = NDSH_CTRL(NDSH_OP_BIND, 0, abi_flags(flags), 0);
 	submit(qp, &wr, NULL, NULL);
 	return ND_SUCCESS;
@@ -254,7 +260,7 @@ nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t fla
 		return ND_NO_MORE_ENTRIES;
 	nd_post_begin(&qp->sq_inside, "send", qp);
 	nd_mw_invalidate(mw, qp);
-	wr.rkey = nd_mw_remote_token(mw);
+	wr.rkey = __atomic_load_n(&mw->token, __ATOMIC_RELAXED);
 	wr.ctrl = NDSH_CTRL(NDSH_OP_INVALIDATE, 0, abi_flags(flags), 0);
 	submit(qp, &wr, NULL, NULL);
 	return ND_SUCCESS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Protection domains and memory regions; windows are in nd_window.c. */
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -80,7 +81,7 @@ is_mapped(const void *buf, size_t bytes)
 }
 
 static nd_status
-check(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags)
+check_memory(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags)
 {
 	bool ours;
 
@@ -103,40 +104,19 @@ check(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags)
 }
 
 nd_status
-nd_mr_register(struct nd_pd *pd, void *buf, size_t bytes, uint32_t flags, struct nd_mr **out)
+nd_mr_create(struct nd_pd *pd, struct nd_mr **out)
 {
-	struct ndsh_mr_register m = {.h.type = NDSH_MSG_MR_REGISTER};
-	struct ndsh_mr_register_reply reply;
 	struct nd_adapter *a;
 	struct nd_mr *mr;
-	nd_status st;
 
 	if (pd == NULL || out == NULL)
 		return ND_INVALID_PARAMETER;
 	*out = NULL;
 	a = pd->adapter;
-	st = check(a, buf, bytes, flags);
-	if (st != ND_SUCCESS)
-		return st;
 	mr = calloc(1, sizeof(*mr));
 	if (mr == NULL)
 		return ND_NO_MEMORY;
-	m.pd = pd->id;
-	m.access = access_of(flags);
-	m.va = (uintptr_t)buf;
-	m.bytes = bytes;
-	st = nd_control_call(a, &(struct nd_request){.h = &m.h, .reply = &reply});
-	if (st != ND_SUCCESS) {
-		free(mr);
-		return st;
-	}
 	mr->pd = pd;
-	mr->id = reply.mr;
-	mr->local_token = reply.local_token;
-	mr->remote_token = reply.remote_token;
-	mr->access = m.access;
-	mr->va = m.va;
-	mr->bytes = bytes;
 	pthread_mutex_lock(&a->lock);
 	TAILQ_INSERT_TAIL(&a->mrs, mr, link);
 	pd->users++;
@@ -145,33 +125,155 @@ nd_mr_register(struct nd_pd *pd, void *buf, size_t bytes, uint32_t flags, struct
 	return ND_SUCCESS;
 }
 
-nd_status
-nd_mr_deregister(struct nd_mr *mr)
+/* One request at a time is under way for a region (R-MR-01). */
+static nd_status
+enter(struct nd_mr *mr, enum nd_mr_state from, enum nd_mr_state to)
 {
 	struct nd_adapter *a = mr->pd->adapter;
+	bool ok;
+
+	pthread_mutex_lock(&a->lock);
+	ok = mr->state == from;
+	if (ok)
+		mr->state = to;
+	pthread_mutex_unlock(&a->lock);
+	if (ok)
+		return ND_SUCCESS;
+	return nd_fail(ND_INVALID_DEVICE_STATE,
+		from == ND_MR_IDLE ? "the region is registered" : "the region is not registered");
+}
+
+static void
+leave(struct nd_mr *mr, enum nd_mr_state to)
+{
+	struct nd_adapter *a = mr->pd->adapter;
+
+	pthread_mutex_lock(&a->lock);
+	mr->state = to;
+	pthread_mutex_unlock(&a->lock);
+}
+
+/* Nothing can be done with it: tokens are 0 (R-MR-09), and no window fits in (R-MW-03). */
+static void
+blank(struct nd_mr *mr)
+{
+	__atomic_store_n(&mr->token, 0, __ATOMIC_RELAXED);
+	mr->va = 0;
+	mr->bytes = 0;
+}
+
+/* The daemon was asked; the request may be over already (R-OV-04). */
+static nd_status
+register_region(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags)
+{
+	struct ndsh_mr_register m = {.h.type = NDSH_MSG_MR_REGISTER};
+	struct ndsh_mr_register_reply reply;
 	nd_status st;
 
+	m.pd = mr->pd->id;
+	m.access = access_of(flags);
+	m.va = (uintptr_t)buf;
+	m.bytes = bytes;
+	st = nd_control_call(mr->pd->adapter, &(struct nd_request){.h = &m.h, .reply = &reply});
+	if (st == ND_SUCCESS) {
+		mr->id = reply.mr;
+		mr->access = m.access;
+		mr->va = m.va;
+		mr->bytes = bytes;
+		__atomic_store_n(&mr->token, reply.local_token, __ATOMIC_RELEASE);
+	}
+	leave(mr, st == ND_SUCCESS ? ND_MR_REGISTERED : ND_MR_IDLE);
+	return st;
+}
+
+static nd_status
+deregister_region(struct nd_mr *mr)
+{
+	nd_status st = nd_control_id(mr->pd->adapter, NDSH_MSG_MR_DEREGISTER, mr->id);
+
+	if (st != ND_DEVICE_BUSY)
+		blank(mr);
+	leave(mr, st == ND_DEVICE_BUSY ? ND_MR_REGISTERED : ND_MR_IDLE);
+	return st;
+}
+
+nd_status
+nd_mr_register(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct nd_overlapped *ov)
+{
+	struct nd_overlapped own = {.flags = ND_REQUEST_NOT_TO_PORT};
+	nd_status st;
+
+	if (mr == NULL)
+		return ND_INVALID_PARAMETER;
+	if (ov == NULL) {
+		st = nd_mr_register(mr, buf, bytes, flags, &own);
+		return st == ND_PENDING ? nd_overlapped_wait(&own, -1) : st;
+	}
+	st = check_memory(mr->pd->adapter, buf, bytes, flags);
+	if (st == ND_SUCCESS)
+		st = nd_overlapped_begin(mr->pd->adapter, ov, __func__);
+	if (st != ND_SUCCESS)
+		return st;
+	st = enter(mr, ND_MR_IDLE, ND_MR_CHANGING);
+	if (st == ND_SUCCESS) {
+		nd_overlapped_end(ov, register_region(mr, buf, bytes, flags));
+		return ND_PENDING;
+	}
+	return nd_overlapped_issued(ov, st);
+}
+
+nd_status
+nd_mr_deregister(struct nd_mr *mr, struct nd_overlapped *ov)
+{
+	struct nd_overlapped own = {.flags = ND_REQUEST_NOT_TO_PORT};
+	nd_status st;
+
+	if (mr == NULL)
+		return ND_INVALID_PARAMETER;
+	if (ov == NULL) {
+		st = nd_mr_deregister(mr, &own);
+		return st == ND_PENDING ? nd_overlapped_wait(&own, -1) : st;
+	}
 	if (nd_mr_is_bound(mr)) /* R-MR-06 */
 		return nd_fail(ND_DEVICE_BUSY, "windows are bound to the region");
-	st = nd_control_id(a, NDSH_MSG_MR_DEREGISTER, mr->id);
-	if (st == ND_DEVICE_BUSY)
+	st = nd_overlapped_begin(mr->pd->adapter, ov, __func__);
+	if (st != ND_SUCCESS)
 		return st;
+	st = enter(mr, ND_MR_REGISTERED, ND_MR_CHANGING);
+	if (st == ND_SUCCESS) {
+		nd_overlapped_end(ov, deregister_region(mr));
+		return ND_PENDING;
+	}
+	return nd_overlapped_issued(ov, st);
+}
+
+nd_status
+nd_mr_close(struct nd_mr *mr)
+{
+	struct nd_adapter *a = mr->pd->adapter;
+
+	if (nd_mr_is_bound(mr))
+		return nd_fail(ND_DEVICE_BUSY, "windows are bound to the region");
+	if (enter(mr, ND_MR_REGISTERED, ND_MR_CHANGING) == ND_SUCCESS &&
+		deregister_region(mr) == ND_DEVICE_BUSY)
+		return ND_DEVICE_BUSY;
 	pthread_mutex_lock(&a->lock);
 	TAILQ_REMOVE(&a->mrs, mr, link);
 	mr->pd->users--;
 	pthread_mutex_unlock(&a->lock);
 	free(mr);
-	return st == ND_DEVICE_REMOVED ? st : ND_SUCCESS;
+	return ND_SUCCESS;
 }
 
 uint32_t
 nd_mr_local_token(const struct nd_mr *mr)
 {
-	return mr->local_token;
+	return __atomic_load_n(&mr->token, __ATOMIC_ACQUIRE);
 }
 
+/* As it stands on the wire (R-MR-09). */
 uint32_t
 nd_mr_remote_token(const struct nd_mr *mr)
 {
-	return mr->remote_token;
+	return htonl(nd_mr_local_token(mr));
 }

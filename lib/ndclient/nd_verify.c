@@ -76,5 +76,5 @@ nd_verify_mw_close(struct nd_mw *mw)
 	if (nd_mw_is_invalidating(mw))
 		nd_breach("R-LIFE-11",
 			"the window with token %#x is closed while its invalidation is under way",
-			nd_mw_remote_token(mw));
+			__atomic_load_n(&mw->token, __ATOMIC_RELAXED));
 }

@@ -8,6 +8,7 @@
  * a dead queue pair may stay where they are. So who asks for the state looks at the queue pair's
  * shared words first, settle(). A failed Bind or Invalidate ends the queue pair, and so itself.
  */
+#include <arpa/inet.h>
 #include <stdlib.h>
 
 #include "nd_int.h"
@@ -256,8 +257,9 @@ nd_mw_close(struct nd_mw *mw)
 	return st == ND_DEVICE_REMOVED ? st : ND_SUCCESS;
 }
 
+/* As it stands on the wire (R-MR-09). */
 uint32_t
 nd_mw_remote_token(const struct nd_mw *mw)
 {
-	return __atomic_load_n(&mw->token, __ATOMIC_RELAXED);
+	return htonl(__atomic_load_n(&mw->token, __ATOMIC_RELAXED));
 }

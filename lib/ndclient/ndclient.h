@@ -238,66 +238,9 @@ nd_status nd_adapter_close(struct nd_adapter *a);
 /* Limits and place of the adapter. ND_DEVICE_REMOVED: *info is filled all the same. */
 nd_status nd_adapter_query(struct nd_adapter *a, struct nd_adapter_info *info);
 
-/* ---- arena: memory that the daemon can reach without a copy -------------------------- */
+/* ---- arena, protection domains, regions, windows --------------------------------------- */
 
-/* bytes of zeroed memory, aligned to 64 bytes (to 2 MiB from 2 MiB on); NULL if there is none left
- * or bytes is 0. A region of the whole block is always possible, up to max_registration_bytes. */
-void *nd_alloc(struct nd_adapter *a, size_t bytes);
-/* Give it back; NULL does nothing. Deregister its regions first. Aborts if p is no block of a. */
-void nd_free(struct nd_adapter *a, void *p);
-
-/* ---- protection domain, memory region ------------------------------------------------ */
-
-/* Regions can be used by queue pairs of the same domain. */
-nd_status nd_pd_create(struct nd_adapter *a, struct nd_pd **pd);
-/* ND_DEVICE_BUSY: regions, windows, queue pairs or shared receive queues of it are left; nothing
- * happened. */
-nd_status nd_pd_close(struct nd_pd *pd);
-
-#define ND_MR_FLAG_ALLOW_LOCAL_WRITE  0x00000001u
-#define ND_MR_FLAG_ALLOW_REMOTE_READ  0x00000002u
-#define ND_MR_FLAG_ALLOW_REMOTE_WRITE 0x00000005u /* local write too (R-MR-03) */
-#define ND_MR_FLAG_RDMA_READ_SINK     0x00000008u /* accepted, needs nothing here (R-MR-10) */
-#define ND_MR_FLAG_DO_NOT_SECURE_VM   0x80000000u /* accepted, means nothing here (R-MR-11) */
-/*
- * Register arena memory [buf, buf+bytes) with ND_MR_FLAG_* rights; local read is always granted.
- * The same memory may be registered any number of times. ND_INVALID_PARAMETER: buf is NULL, or more
- * than max_registration_bytes; ND_INVALID_BUFFER_SIZE: 0 bytes; ND_INVALID_PARAMETER_3: unknown
- * flags; ND_ACCESS_VIOLATION: memory that is not there; ND_NOT_SUPPORTED: memory that is not of
- * nd_alloc() of this adapter (this version moves arena memory only) (R-MR-04).
- */
-nd_status nd_mr_register(
-	struct nd_pd *pd, void *buf, size_t bytes, uint32_t flags, struct nd_mr **mr);
-/* When it returns, nobody touches the memory through this region any more; requests that still try
- * fail. ND_DEVICE_BUSY: a window is bound to it, nothing happened (R-MR-06). */
-nd_status nd_mr_deregister(struct nd_mr *mr);
-/* For nd_sge.token. */
-uint32_t nd_mr_local_token(const struct nd_mr *mr);
-/* For the peer's read and write; a number in host order: bring it into the order of your messages.
- */
-uint32_t nd_mr_remote_token(const struct nd_mr *mr);
-
-/* ---- memory window ------------------------------------------------------------------- */
-
-/*
- * A window gives the peer of one connection, and nobody else, a part of a region, and takes it back
- * when it is invalidated: by nd_qp_invalidate(), by the peer's send with the token, or by the end
- * of the queue pair. All of these are much cheaper than registering. The application tells the peer
- * address, length and token in a message of its own, and whether the peer may invalidate
- * (R-INV-10).
- *
- * It counts as bound from nd_qp_bind() on until the application could know better: it took the
- * result of nd_qp_invalidate(), of the receive that came with the token, or a failed one of the
- * queue pair; or an invalidate with SILENT_SUCCESS was done; or the queue pair is dead or closed.
- */
-/* ND_NOT_SUPPORTED: the daemon is older than windows. */
-nd_status nd_mw_create(struct nd_pd *pd, struct nd_mw **mw);
-/* A bound window is invalidated silently (R-MW-09). Not between nd_qp_bind() or nd_qp_invalidate()
- * and the end of that request: it would fail. */
-nd_status nd_mw_close(struct nd_mw *mw);
-/* For the peer's read and write: valid as soon as nd_qp_bind() has returned, another one after each
- * (R-MW-06); 0 before the first. A number in host order, as a region's. */
-uint32_t nd_mw_remote_token(const struct nd_mw *mw);
+#include "ndclient_memory.h"
 
 /* ---- completion queues, notifications ------------------------------------------------- */
 
@@ -356,7 +299,9 @@ nd_status nd_qp_send(
 /* May be posted at any time, also before the connection is made (R-SR-01).
  * ND_INVALID_DEVICE_REQUEST: the queue pair has a shared receive queue (R-SRQ-07). */
 nd_status nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n);
-/* remote_address and remote_token are numbers that the peer told (nd_mr_remote_token() there). */
+/* remote_address is a number, remote_token the bytes that the peer told (nd_mr_remote_token()
+ * there). Read takes max_read_sge SGEs at most (R-RW-07), each in a region with the local-write
+ * right (R-RW-05). */
 nd_status nd_qp_write(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,
 	uint64_t remote_address, uint32_t remote_token, uint32_t flags);
 nd_status nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,

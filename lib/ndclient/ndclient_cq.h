@@ -42,7 +42,7 @@ struct nd_result_ex { /* as nd_result, and what the receive did */
 	void *request_context;
 	enum nd_request_type request_type;
 	uint32_t detail;
-	uint32_t invalidated_token; /* RECEIVE_AND_INVALIDATE: of the window; else 0 */
+	uint32_t invalidated_token; /* RECEIVE_AND_INVALIDATE: as nd_mw_remote_token(); else 0 */
 	uint32_t reserved;
 };
 /* "no acknowledgement: retries exhausted" and the like; a static string, never NULL. */

@@ -124,7 +124,7 @@ make_traffic(struct pair *p)
 static void
 take_back(struct side *s)
 {
-	WANT(ND_SUCCESS, nd_mr_deregister(s->mr));
+	WANT(ND_SUCCESS, nd_mr_deregister(s->mr, NULL));
 	memset(s->buf, MINE, BUFFER_BYTES);
 }
 

@@ -52,9 +52,9 @@ scenario_invalidate_under_way(struct pair *p)
 	CHECK(sge.buffer != NULL && sink != NULL);
 	memset(sge.buffer, 0x5a, LONG_BYTES);
 	memset(sink, 0, LONG_BYTES);
-	WANT(ND_SUCCESS, nd_mr_register(p->a.pd, sge.buffer, LONG_BYTES, 0, &from));
+	WANT(ND_SUCCESS, region_new(p->a.pd, sge.buffer, LONG_BYTES, 0, &from));
 	WANT(ND_SUCCESS,
-		nd_mr_register(p->b.pd, sink, LONG_BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &to));
+		region_new(p->b.pd, sink, LONG_BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &to));
 	sge.bytes = LONG_BYTES;
 	sge.token = nd_mr_local_token(from);
 	mw = window_new(&p->b);
@@ -141,7 +141,7 @@ scenario_remote_invalidate(struct pair *p)
 		CHECK(memcmp(p->b.buf, p->a.buf, 9999) == 0 && p->b.buf[9999] != 0x77);
 		WANT(ND_SUCCESS, side_result(&p->a, &result));
 		CHECK(result.request_type == ND_REQUEST_SEND);
-		WANT(ND_SUCCESS, nd_mr_deregister(p->b.mr));
+		WANT(ND_SUCCESS, nd_mr_deregister(p->b.mr, NULL));
 		side_register(&p->b);
 		window_bind(&p->b, mw, 0, BUFFER_BYTES, READ_AND_WRITE);
 		window_works(p, mw);

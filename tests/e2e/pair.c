@@ -57,10 +57,23 @@ side_address(struct side *s, const char *socket_path, const char *text)
 	}
 }
 
+nd_status
+region_new(struct nd_pd *pd, void *buf, size_t bytes, uint32_t flags, struct nd_mr **mr)
+{
+	nd_status st = nd_mr_create(pd, mr);
+
+	if (st != ND_SUCCESS)
+		return st;
+	st = nd_mr_register(*mr, buf, bytes, flags, NULL);
+	if (st != ND_SUCCESS)
+		nd_mr_close(*mr);
+	return st;
+}
+
 void
 side_register(struct side *s)
 {
-	WANT(ND_SUCCESS, nd_mr_register(s->pd, s->buf, BUFFER_BYTES, ALL_RIGHTS, &s->mr));
+	WANT(ND_SUCCESS, region_new(s->pd, s->buf, BUFFER_BYTES, ALL_RIGHTS, &s->mr));
 }
 
 void

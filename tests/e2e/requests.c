@@ -122,7 +122,7 @@ scenario_out_of_bounds(struct pair *p)
 
 		pair_open(p);
 		WANT(ND_SUCCESS,
-			nd_mr_register(p->b.pd, p->b.buf, 99,
+			region_new(p->b.pd, p->b.buf, 99,
 				ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |
 					ND_MR_FLAG_ALLOW_REMOTE_WRITE,
 				&smaller));
@@ -139,7 +139,7 @@ scenario_no_right(struct pair *p)
 		struct nd_mr *region;
 
 		pair_open(p);
-		WANT(ND_SUCCESS, nd_mr_register(p->b.pd, p->b.buf, BUFFER_BYTES,
+		WANT(ND_SUCCESS, region_new(p->b.pd, p->b.buf, BUFFER_BYTES,
 					 write ? ND_MR_FLAG_ALLOW_REMOTE_READ
 					       : ND_MR_FLAG_ALLOW_REMOTE_WRITE,
 					 &region));
@@ -157,11 +157,11 @@ scenario_dead_key(struct pair *p)
 
 		pair_open(p);
 		WANT(ND_SUCCESS,
-			nd_mr_register(p->b.pd, p->b.buf, BUFFER_BYTES,
+			region_new(p->b.pd, p->b.buf, BUFFER_BYTES,
 				ND_MR_FLAG_ALLOW_REMOTE_READ | ND_MR_FLAG_ALLOW_REMOTE_WRITE,
 				&region));
 		token = nd_mr_remote_token(region);
-		WANT(ND_SUCCESS, nd_mr_deregister(region));
+		WANT(ND_SUCCESS, nd_mr_deregister(region, NULL));
 		refused(p, write, 100, token);
 	}
 }
@@ -176,13 +176,13 @@ scenario_foreign_memory(struct pair *p)
 	CHECK(foreign != NULL);
 	side_open(&p->a, 16);
 	WANT(ND_NOT_SUPPORTED,
-		nd_mr_register(p->a.pd, foreign, BUFFER_BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &mr));
+		region_new(p->a.pd, foreign, BUFFER_BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &mr));
 	CHECK(nd_last_error()[0] != '\0');
 	/* Its beginning alone does not make a region the arena's. */
-	CHECK(nd_mr_register(
+	CHECK(region_new(
 		      p->a.pd, p->a.buf, (size_t)1 << 40, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &mr) < 0);
-	WANT(ND_INVALID_PARAMETER, nd_mr_register(p->a.pd, NULL, 0, 0, &mr));
-	WANT(ND_INVALID_BUFFER_SIZE, nd_mr_register(p->a.pd, p->a.buf, 0, 0, &mr));
+	WANT(ND_INVALID_PARAMETER, region_new(p->a.pd, NULL, 0, 0, &mr));
+	WANT(ND_INVALID_BUFFER_SIZE, region_new(p->a.pd, p->a.buf, 0, 0, &mr));
 	side_close(&p->a);
 	free(foreign);
 }

@@ -15,6 +15,10 @@ void scenario_wrong_key(struct pair *p);
 void scenario_out_of_bounds(struct pair *p);
 void scenario_no_right(struct pair *p);
 void scenario_dead_key(struct pair *p);
+void scenario_region_again(struct pair *p);
+void scenario_region_rights(struct pair *p);
+void scenario_region_flags(struct pair *p);
+void scenario_read_into_read_only(struct pair *p);
 void scenario_foreign_memory(struct pair *p);
 void scenario_notify(struct pair *p);
 

@@ -86,7 +86,7 @@ scenario_stranger_invalidates(struct pair *p)
 	CHECK(strcmp(((struct peer_message *)p->a.buf)->what, "inv") == 0);
 	WANT(ND_CANCELED, side_result(&p->a, &result)); /* by the write that was refused */
 	check_window(&p->a);
-	WANT(ND_SUCCESS, nd_mr_deregister(p->a.mr));
+	WANT(ND_SUCCESS, nd_mr_deregister(p->a.mr, NULL));
 	side_close(&p->a);
 }
 

@@ -18,7 +18,7 @@ scenario_window(struct pair *p)
 	uint32_t token[2];
 
 	pair_open(p);
-	WANT(ND_SUCCESS, nd_mr_register(p->b.pd, p->b.buf, BUFFER_BYTES,
+	WANT(ND_SUCCESS, region_new(p->b.pd, p->b.buf, BUFFER_BYTES,
 				 ND_MR_FLAG_ALLOW_LOCAL_WRITE, &region));
 	WANT(ND_SUCCESS, nd_mw_create(p->b.pd, &whole));
 	WANT(ND_SUCCESS, nd_mw_create(p->b.pd, &part));
@@ -116,7 +116,7 @@ scenario_window_misuse(struct pair *p)
 	WANT(ND_CONNECTION_INVALID,
 		nd_qp_bind(p->b.qp, NULL, p->b.mr, mw, buf, PAGE, READ_AND_WRITE));
 	pair_connect(p);
-	WANT(ND_SUCCESS, nd_mr_register(p->b.pd, buf + PAGE, PAGE, 0, &read_only));
+	WANT(ND_SUCCESS, region_new(p->b.pd, buf + PAGE, PAGE, 0, &read_only));
 	WANT(ND_ACCESS_VIOLATION,
 		nd_qp_bind(p->b.qp, NULL, read_only, mw, buf + PAGE - 1, 2, ND_OP_FLAG_ALLOW_READ));
 	WANT(ND_ACCESS_VIOLATION, nd_qp_bind(p->b.qp, NULL, read_only, mw, buf + PAGE, PAGE + 1,
@@ -128,7 +128,7 @@ scenario_window_misuse(struct pair *p)
 	WANT(ND_INVALID_PARAMETER_3,
 		nd_qp_invalidate(p->b.qp, NULL, mw, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT));
 	CHECK(side_quiet(&p->b, 10));
-	WANT(ND_SUCCESS, nd_mr_deregister(read_only)); /* none of it made the region busy */
+	WANT(ND_SUCCESS, nd_mr_deregister(read_only, NULL)); /* none of it made the region busy */
 
 	window_bind(&p->b, mw, 0, BUFFER_BYTES, READ_AND_WRITE);
 	WANT(ND_INVALID_DEVICE_STATE,
@@ -189,18 +189,18 @@ scenario_window_busy(struct pair *p)
 	pair_open(p);
 	mw = window_new(&p->b);
 	window_bind(&p->b, mw, 0, BUFFER_BYTES, READ_AND_WRITE);
-	WANT(ND_DEVICE_BUSY, nd_mr_deregister(p->b.mr));
+	WANT(ND_DEVICE_BUSY, nd_mr_deregister(p->b.mr, NULL));
 	window_works(p, mw);
 	window_invalidate(&p->b, mw);
-	WANT(ND_SUCCESS, nd_mr_deregister(p->b.mr));
+	WANT(ND_SUCCESS, nd_mr_deregister(p->b.mr, NULL));
 
 	side_register(&p->b);
 	window_bind(&p->b, mw, 0, BUFFER_BYTES, READ_AND_WRITE);
 	token = nd_mw_remote_token(mw);
-	WANT(ND_DEVICE_BUSY, nd_mr_deregister(p->b.mr));
+	WANT(ND_DEVICE_BUSY, nd_mr_deregister(p->b.mr, NULL));
 	WANT(ND_SUCCESS, nd_mw_close(mw));
 	pair_refuses(p, 1, p->b.buf, 100, token);
-	WANT(ND_SUCCESS, nd_mr_deregister(p->b.mr));
+	WANT(ND_SUCCESS, nd_mr_deregister(p->b.mr, NULL));
 	pair_close(p);
 }
 
@@ -220,13 +220,13 @@ scenario_window_ends(struct pair *p)
 	WANT(ND_PENDING, nd_connector_disconnect(p->b.connector, &end_b));
 	WANT(ND_SUCCESS, finish(nd_connector_disconnect(p->a.connector, &end_a), &end_a));
 	WANT(ND_SUCCESS, nd_overlapped_wait(&end_b, PATIENCE_MS));
-	WANT(ND_SUCCESS, nd_mr_deregister(p->b.mr));
+	WANT(ND_SUCCESS, nd_mr_deregister(p->b.mr, NULL));
 
 	side_register(&other.b);
 	window_bind(&other.b, mw, 0, BUFFER_BYTES, READ_AND_WRITE);
 	window_works(&other, mw);
 	WANT(ND_SUCCESS, nd_qp_close(other.b.qp));
-	WANT(ND_SUCCESS, nd_mr_deregister(other.b.mr));
+	WANT(ND_SUCCESS, nd_mr_deregister(other.b.mr, NULL));
 	WANT(ND_SUCCESS, nd_mw_close(mw));
 	pair_close(p);
 }
@@ -247,9 +247,9 @@ scenario_window_limit(struct pair *p)
 	}
 	WANT(ND_INSUFFICIENT_RESOURCES, status);
 	CHECK(made >= 1000);
-	WANT(ND_INSUFFICIENT_RESOURCES, nd_mr_register(p->a.pd, p->a.buf, PAGE, 0, &region));
+	WANT(ND_INSUFFICIENT_RESOURCES, region_new(p->a.pd, p->a.buf, PAGE, 0, &region));
 	WANT(ND_SUCCESS, nd_mw_close(mw));
-	WANT(ND_SUCCESS, nd_mr_register(p->a.pd, p->a.buf, PAGE, 0, &region));
+	WANT(ND_SUCCESS, region_new(p->a.pd, p->a.buf, PAGE, 0, &region));
 	WANT(ND_INSUFFICIENT_RESOURCES, nd_mw_create(p->a.pd, &one_more));
 	side_close(&p->a);
 }

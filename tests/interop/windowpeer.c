@@ -30,7 +30,8 @@
 
 struct message {
 	char what[4];
-	uint32_t token, bytes, reserved;
+	uint32_t token; /* in the order of the wire */
+	uint32_t bytes, reserved;
 	uint64_t address;
 };
 
@@ -133,8 +134,8 @@ post(struct peer *p, struct ibv_send_wr *wr, void *buf, uint32_t bytes)
 static void
 post_write(struct peer *p, uint8_t byte)
 {
-	struct ibv_send_wr wr = {
-		.opcode = IBV_WR_RDMA_WRITE, .wr.rdma = {p->area.in.address, p->area.in.token}};
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE,
+		.wr.rdma = {p->area.in.address, ntohl(p->area.in.token)}};
 
 	memset(p->area.source, byte, BYTES);
 	post(p, &wr, p->area.source, p->area.in.bytes);
@@ -144,7 +145,7 @@ static void
 use_theirs(struct peer *p)
 {
 	struct ibv_send_wr inv = {
-		.opcode = IBV_WR_SEND_WITH_INV, .invalidate_rkey = p->area.in.token};
+		.opcode = IBV_WR_SEND_WITH_INV, .invalidate_rkey = ntohl(p->area.in.token)};
 
 	check(p->area.in.bytes <= BYTES, "a window that is too large");
 	post_write(p, FIRST);
@@ -177,7 +178,7 @@ offer_ours(struct peer *p)
 		(struct ibv_mw_bind_info){p->mr, (uintptr_t)p->area.target, BYTES, RDMA_ACCESS};
 	post(p, &bind, NULL, 0);
 	expect(p, IBV_WC_SUCCESS, "bind");
-	p->area.out = (struct message){"O", rkey, BYTES, 0, (uintptr_t)p->area.target};
+	p->area.out = (struct message){"O", htonl(rkey), BYTES, 0, (uintptr_t)p->area.target};
 	post(p, &tell, &p->area.out, sizeof(p->area.out));
 	expect(p, IBV_WC_SUCCESS, "send of our window");
 	wc = expect(p, IBV_WC_SUCCESS, "receive of the invalidation");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Posting: what is refused inline, slot accounting, and what reaches the ring. */
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ make(void)
 	b->a->page = &b->page;
 	b->a->wake_fd = -1;
 	b->a->max_transfer_bytes = 1000;
+	b->a->info.max_read_sge = 2;
 	b->qp.adapter = b->a;
 	b->qp.page = b->block;
 	b->qp.state = ND_QP_CONNECTED;
@@ -69,7 +71,7 @@ Test(ndclient_post, R_POST_01_a_request_reaches_the_ring_as_posted)
 	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
 	cr_expect(eq(u64, s.context, 42));
 	cr_expect(eq(u64, s.raddr, 0xabcdef));
-	cr_expect(eq(u32, s.rkey, 99));
+	cr_expect(eq(u32, s.rkey, ntohl(99)));
 	cr_expect(eq(int, s.op, NDSH_OP_WRITE));
 	cr_expect(eq(int, s.flags, NDSH_WRF_SILENT | NDSH_WRF_FENCE));
 	cr_expect(eq(u32, s.bytes, 30));
@@ -166,6 +168,38 @@ Test(ndclient_post, R_POST_04_limits)
 	cr_expect(eq(i32, nd_qp_read(&b->qp, NULL, sge, 2, 0, 0, 0), ND_BUFFER_OVERFLOW));
 	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
 	cr_expect(not(ndsh_rq_ready(&b->daemon_rq)));
+	drop(b);
+}
+
+Test(ndclient_post, R_RW_07_reads_have_an_sge_limit_of_their_own)
+{
+	struct bench *b = make();
+	struct nd_sge sge[2] = {{NULL, 5, 0}, {NULL, 5, 0}};
+
+	b->a->info.max_read_sge = 1;
+	cr_expect(eq(i32, nd_qp_read(&b->qp, NULL, sge, 2, 0, 0, 0), ND_DATA_OVERRUN));
+	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
+	cr_expect(eq(i32, nd_qp_write(&b->qp, NULL, sge, 2, 0, 0, 0), ND_SUCCESS));
+	cr_expect(eq(i32, nd_qp_read(&b->qp, NULL, sge, 1, 0, 0, 0), ND_SUCCESS));
+	drop(b);
+}
+
+/* checks R-MR-09: the four bytes that the peer sent mean the number on the wire. */
+Test(ndclient_post, a_remote_token_is_bytes)
+{
+	static const uint8_t told[4] = {0x12, 0x34, 0x56, 0x78};
+	struct bench *b = make();
+	struct ndsh_send s;
+	uint32_t token;
+
+	memcpy(&token, told, sizeof(token));
+	cr_expect(eq(i32, nd_qp_write(&b->qp, NULL, NULL, 0, 0, token, 0), ND_SUCCESS));
+	cr_expect(eq(i32, nd_qp_read(&b->qp, NULL, NULL, 0, 0, token, 0), ND_SUCCESS));
+	cr_expect(eq(i32, nd_qp_send_and_invalidate(&b->qp, NULL, NULL, 0, token, 0), ND_SUCCESS));
+	for (int i = 0; i < 3; i++) {
+		cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
+		cr_expect(eq(u32, s.rkey, 0x12345678));
+	}
 	drop(b);
 }
 

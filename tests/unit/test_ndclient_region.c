@@ -14,7 +14,7 @@ Test(ndclient_region, R_MR_04_each_wrong_argument_has_its_status)
 {
 	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
 	struct nd_pd pd = {.adapter = a};
-	struct nd_mr *mr = (void *)&pd;
+	struct nd_mr mr = {.pd = &pd};
 	char *hole = mmap(NULL, LONGEST, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char mine[64];
 
@@ -23,16 +23,15 @@ Test(ndclient_region, R_MR_04_each_wrong_argument_has_its_status)
 	memset(a, 0, sizeof(*a));
 	pthread_mutex_init(&a->arena.lock, NULL);
 	a->info.max_registration_bytes = LONGEST;
-	cr_expect(eq(i32, nd_mr_register(&pd, NULL, 0, 0, &mr), ND_INVALID_PARAMETER));
-	cr_expect(eq(ptr, mr, NULL));
-	cr_expect(eq(i32, nd_mr_register(&pd, NULL, 1, 0, &mr), ND_INVALID_PARAMETER));
-	cr_expect(eq(i32, nd_mr_register(&pd, mine, 0, 0, &mr), ND_INVALID_BUFFER_SIZE));
+	cr_expect(eq(i32, nd_mr_register(&mr, NULL, 0, 0, NULL), ND_INVALID_PARAMETER));
+	cr_expect(eq(i32, nd_mr_register(&mr, NULL, 1, 0, NULL), ND_INVALID_PARAMETER));
+	cr_expect(eq(i32, nd_mr_register(&mr, mine, 0, 0, NULL), ND_INVALID_BUFFER_SIZE));
 	cr_expect(eq(
-		i32, nd_mr_register(&pd, mine, LONGEST + 1, 0, &mr), ND_INVALID_PARAMETER));
-	cr_expect(eq(i32, nd_mr_register(&pd, mine, 1, 0x8000, &mr), ND_INVALID_PARAMETER_3));
-	cr_expect(eq(i32, nd_mr_register(&pd, hole, LONGEST, 0, &mr), ND_ACCESS_VIOLATION));
-	cr_expect(eq(i32, nd_mr_register(&pd, hole + 9, 1, 0, &mr), ND_ACCESS_VIOLATION));
-	cr_expect(eq(i32, nd_mr_register(&pd, mine, 64, 0, &mr), ND_NOT_SUPPORTED),
+		i32, nd_mr_register(&mr, mine, LONGEST + 1, 0, NULL), ND_INVALID_PARAMETER));
+	cr_expect(eq(i32, nd_mr_register(&mr, mine, 1, 0x8000, NULL), ND_INVALID_PARAMETER_3));
+	cr_expect(eq(i32, nd_mr_register(&mr, hole, LONGEST, 0, NULL), ND_ACCESS_VIOLATION));
+	cr_expect(eq(i32, nd_mr_register(&mr, hole + 9, 1, 0, NULL), ND_ACCESS_VIOLATION));
+	cr_expect(eq(i32, nd_mr_register(&mr, mine, 64, 0, NULL), ND_NOT_SUPPORTED),
 		"there, but not of nd_alloc()");
 	free(a);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ Test(nddping_proto, info_as_rping_sends_it)
 
 	ping_info_decode(wire, &info);
 	cr_assert_eq(info.address, 0x561992223980);
-	cr_assert_eq(info.token, 0x5c9);
+	cr_assert_eq(ntohl(info.token), 0x5c9);
 	cr_assert_eq(info.bytes, 300);
 	ping_info_encode(&info, back);
 	cr_assert_arr_eq(back, wire, sizeof(wire));

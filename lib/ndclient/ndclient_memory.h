@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libndclient: arena, protection domains, memory regions and windows. Part of ndclient.h. */
+#ifndef NDCLIENT_MEMORY_H
+#define NDCLIENT_MEMORY_H
+
+#include "ndclient.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- arena: memory that the daemon can reach without a copy -------------------------- */
+
+/* bytes of zeroed memory, aligned to 64 bytes (to 2 MiB from 2 MiB on); NULL if there is none left
+ * or bytes is 0. A region of the whole block is always possible, up to max_registration_bytes. */
+void *nd_alloc(struct nd_adapter *a, size_t bytes);
+/* Give it back; NULL does nothing. Deregister its regions first. Aborts if p is no block of a. */
+void nd_free(struct nd_adapter *a, void *p);
+
+/* ---- protection domain, memory region ------------------------------------------------ */
+
+/* Regions can be used by queue pairs of the same domain. */
+nd_status nd_pd_create(struct nd_adapter *a, struct nd_pd **pd);
+/* ND_DEVICE_BUSY: regions, windows, queue pairs or shared receive queues of it are left; nothing
+ * happened. */
+nd_status nd_pd_close(struct nd_pd *pd);
+
+#define ND_MR_FLAG_ALLOW_LOCAL_WRITE  0x00000001u
+#define ND_MR_FLAG_ALLOW_REMOTE_READ  0x00000002u
+#define ND_MR_FLAG_ALLOW_REMOTE_WRITE 0x00000005u /* local write too (R-MR-03) */
+#define ND_MR_FLAG_RDMA_READ_SINK     0x00000008u /* accepted, needs nothing here (R-MR-10) */
+#define ND_MR_FLAG_DO_NOT_SECURE_VM   0x80000000u /* accepted, means nothing here (R-MR-11) */
+/*
+ * A region: memory that requests and peers may name by a token. It has one buffer at a time, from
+ * nd_mr_register() to nd_mr_deregister(), and can be used again then, any number of times; the same
+ * memory may be in any number of regions (R-MR-01). Before it is registered its tokens are 0.
+ */
+nd_status nd_mr_create(struct nd_pd *pd, struct nd_mr **mr);
+/*
+ * Register arena memory [buf, buf+bytes) with ND_MR_FLAG_* rights; local read is always granted.
+ * With ov always ND_PENDING if it succeeds, and the outcome comes there; with NULL the call returns
+ * it. The tokens are there when it completed. ND_INVALID_PARAMETER: buf is NULL, or more than
+ * max_registration_bytes; ND_INVALID_BUFFER_SIZE: 0 bytes; ND_INVALID_PARAMETER_3: unknown flags;
+ * ND_ACCESS_VIOLATION: memory that is not there; ND_NOT_SUPPORTED: memory that is not of nd_alloc()
+ * of this adapter (this version moves arena memory only) (R-MR-04); ND_INVALID_DEVICE_STATE: the
+ * region is registered, or being (de)registered. Outcome: ND_SUCCESS; ND_INSUFFICIENT_RESOURCES.
+ */
+nd_status nd_mr_register(
+	struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct nd_overlapped *ov);
+/*
+ * When it completes, nobody touches the memory through this region any more; requests that still
+ * try fail. ov as above. ND_DEVICE_BUSY, at once: a window is bound to it, nothing happened
+ * (R-MR-06); ND_INVALID_DEVICE_STATE: not registered.
+ */
+nd_status nd_mr_deregister(struct nd_mr *mr, struct nd_overlapped *ov);
+/* Close it; one that is registered is deregistered first. ND_DEVICE_BUSY: a window is bound to it,
+ * nothing happened. */
+nd_status nd_mr_close(struct nd_mr *mr);
+/* For nd_sge.token. */
+uint32_t nd_mr_local_token(const struct nd_mr *mr);
+/*
+ * For the peer's read and write. The four bytes are in the order of the wire: send them as they lie
+ * in memory, whatever the byte order of the two machines (R-MR-09). All remote tokens are so, here
+ * and of windows; addresses are numbers.
+ */
+uint32_t nd_mr_remote_token(const struct nd_mr *mr);
+
+/* ---- memory window ------------------------------------------------------------------- */
+
+/*
+ * A window gives the peer of one connection, and nobody else, a part of a region, and takes it back
+ * when it is invalidated: by nd_qp_invalidate(), by the peer's send with the token, or by the end
+ * of the queue pair. All of these are much cheaper than registering. The application tells the peer
+ * address, length and token in a message of its own, and whether the peer may invalidate
+ * (R-INV-10).
+ *
+ * It counts as bound from nd_qp_bind() on until the application could know better: it took the
+ * result of nd_qp_invalidate(), of the receive that came with the token, or a failed one of the
+ * queue pair; or an invalidate with SILENT_SUCCESS was done; or the queue pair is dead or closed.
+ */
+/* ND_NOT_SUPPORTED: the daemon is older than windows. */
+nd_status nd_mw_create(struct nd_pd *pd, struct nd_mw **mw);
+/* A bound window is invalidated silently (R-MW-09). Not between nd_qp_bind() or nd_qp_invalidate()
+ * and the end of that request: it would fail. */
+nd_status nd_mw_close(struct nd_mw *mw);
+/* For the peer's read and write: valid as soon as nd_qp_bind() has returned, another one after each
+ * (R-MW-06); 0 before the first. In the order of the wire, as a region's. */
+uint32_t nd_mw_remote_token(const struct nd_mw *mw);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
