@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto.h"
 
-#include <endian.h>
 #include <string.h>
 
 #define LINE 64u
@@ -15,101 +14,128 @@
 #define REGION_BYTES_VERIFY (4u << 20)
 #define SLOTS_VERIFY	    4u
 
-static void
-put16(uint8_t *p, uint16_t v)
-{
-	v = htole16(v);
-	memcpy(p, &v, 2);
-}
+/*
+ * Where a field lies, said once for both directions: bytes of the message, from off, hold the
+ * member of member_bytes at member. 0 bytes: a token, whose bytes go as they are.
+ */
+struct field {
+	uint8_t off, bytes, member_bytes, member;
+};
+#define FIELD(off, bytes, type, m)                                                                 \
+	{ off, bytes, sizeof(((struct type *)0)->m), offsetof(struct type, m) }
+#define TOKEN(off, type, m) FIELD(off, 0, type, m)
+#define COUNT(fields) (sizeof(fields) / sizeof((fields)[0]))
+
+static const struct field hello_fields[] = {
+	FIELD(6, 1, ndperf_hello, role),
+	FIELD(7, 1, ndperf_hello, params.op),
+	FIELD(8, 1, ndperf_hello, params.mode),
+	FIELD(9, 1, ndperf_hello, params.verify),
+	FIELD(12, 4, ndperf_hello, params.qps),
+	FIELD(16, 4, ndperf_hello, params.depth),
+	FIELD(20, 4, ndperf_hello, index),
+	FIELD(24, 8, ndperf_hello, params.max_bytes),
+	FIELD(32, 8, ndperf_hello, session),
+};
+
+static const struct field welcome_fields[] = {
+	FIELD(6, 2, ndperf_welcome, refusal),
+	FIELD(8, 8, ndperf_welcome, session),
+	FIELD(16, 8, ndperf_welcome, address),
+	TOKEN(24, ndperf_welcome, token),
+	FIELD(28, 4, ndperf_welcome, receives),
+};
+
+static const struct field msg_fields[] = {
+	FIELD(6, 1, ndperf_msg, type),
+	FIELD(7, 1, ndperf_msg, bad),
+	FIELD(8, 4, ndperf_msg, step),
+	TOKEN(12, ndperf_msg, token),
+	FIELD(16, 8, ndperf_msg, address),
+	FIELD(24, 8, ndperf_msg, size),
+	FIELD(32, 8, ndperf_msg, count),
+	FIELD(40, 4, ndperf_msg, qp),
+	FIELD(48, 8, ndperf_msg, message),
+	FIELD(56, 8, ndperf_msg, offset),
+};
 
 static void
-put32(uint8_t *p, uint32_t v)
+put(uint8_t *wire, unsigned bytes, uint64_t v)
 {
-	v = htole32(v);
-	memcpy(p, &v, 4);
-}
-
-static void
-put64(uint8_t *p, uint64_t v)
-{
-	v = htole64(v);
-	memcpy(p, &v, 8);
-}
-
-static uint16_t
-get16(const uint8_t *p)
-{
-	uint16_t v;
-
-	memcpy(&v, p, 2);
-	return le16toh(v);
-}
-
-static uint32_t
-get32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, 4);
-	return le32toh(v);
+	for (unsigned i = 0; i < bytes; i++, v >>= 8)
+		wire[i] = (uint8_t)v;
 }
 
 static uint64_t
-get64(const uint8_t *p)
+get(const uint8_t *wire, unsigned bytes)
 {
-	uint64_t v;
+	uint64_t v = 0;
 
-	memcpy(&v, p, 8);
-	return le64toh(v);
+	for (unsigned i = bytes; i-- > 0;)
+		v = v << 8 | wire[i];
+	return v;
 }
 
-/* All three begin with magic and version. */
+/* All messages begin with magic and version. */
 static void
-head_encode(uint8_t *wire, size_t bytes)
+encode(uint8_t *wire, size_t bytes, const struct field *f, unsigned fields, const void *from)
 {
 	memset(wire, 0, bytes);
-	put32(wire, NDPERF_MAGIC);
-	put16(wire + 4, NDPERF_VERSION);
+	put(wire, 4, NDPERF_MAGIC);
+	put(wire + 4, 2, NDPERF_VERSION);
+	for (; fields-- > 0; f++) {
+		const void *member = (const uint8_t *)from + f->member;
+		uint64_t v;
+
+		if (f->bytes == 0) {
+			memcpy(wire + f->off, member, f->member_bytes);
+			continue;
+		}
+		if (f->member_bytes == sizeof(bool))
+			v = *(const bool *)member;
+		else if (f->member_bytes == sizeof(uint32_t)) /* enumerations too */
+			v = *(const uint32_t *)member;
+		else
+			v = *(const uint64_t *)member;
+		put(wire + f->off, f->bytes, v);
+	}
 }
 
 static bool
-head_good(const uint8_t *wire, size_t bytes, size_t need)
+decode(const uint8_t *wire, size_t bytes, size_t need, const struct field *f, unsigned fields,
+	void *to)
 {
-	return bytes >= need && get32(wire) == NDPERF_MAGIC && get16(wire + 4) == NDPERF_VERSION;
+	if (bytes < need || get(wire, 4) != NDPERF_MAGIC || get(wire + 4, 2) != NDPERF_VERSION)
+		return false;
+	for (; fields-- > 0; f++) {
+		void *member = (uint8_t *)to + f->member;
+		uint64_t v = get(wire + f->off, f->bytes);
+
+		if (f->bytes == 0)
+			memcpy(member, wire + f->off, f->member_bytes);
+		else if (f->member_bytes == sizeof(bool))
+			*(bool *)member = v != 0;
+		else if (f->member_bytes == sizeof(uint32_t))
+			*(uint32_t *)member = (uint32_t)v;
+		else
+			*(uint64_t *)member = v;
+	}
+	return true;
 }
 
 void
 ndperf_hello_encode(const struct ndperf_hello *h, uint8_t wire[NDPERF_HELLO_BYTES])
 {
-	head_encode(wire, NDPERF_HELLO_BYTES);
-	wire[6] = (uint8_t)h->role;
-	wire[7] = (uint8_t)h->params.op;
-	wire[8] = (uint8_t)h->params.mode;
-	wire[9] = h->params.verify;
-	put32(wire + 12, h->params.qps);
-	put32(wire + 16, h->params.depth);
-	put32(wire + 20, h->index);
-	put64(wire + 24, h->params.max_bytes);
-	put64(wire + 32, h->session);
+	encode(wire, NDPERF_HELLO_BYTES, hello_fields, COUNT(hello_fields), h);
 }
 
 enum ndperf_refusal
 ndperf_hello_decode(const uint8_t *wire, size_t bytes, struct ndperf_hello *h)
 {
-	struct ndperf_params *p = &h->params;
+	const struct ndperf_params *p = &h->params;
 
-	if (!head_good(wire, bytes, NDPERF_HELLO_BYTES))
-		return NDPERF_BAD_HELLO;
-	h->role = wire[6];
-	p->op = wire[7];
-	p->mode = wire[8];
-	p->verify = wire[9] != 0;
-	p->qps = get32(wire + 12);
-	p->depth = get32(wire + 16);
-	h->index = get32(wire + 20);
-	p->max_bytes = get64(wire + 24);
-	h->session = get64(wire + 32);
-	if (h->role < NDPERF_CONTROL || h->role > NDPERF_DATA)
+	if (!decode(wire, bytes, NDPERF_HELLO_BYTES, hello_fields, COUNT(hello_fields), h) ||
+		h->role < NDPERF_CONTROL || h->role > NDPERF_DATA)
 		return NDPERF_BAD_HELLO;
 	if (p->op < NDPERF_WRITE || p->op > NDPERF_READ || p->mode < NDPERF_BW ||
 		p->mode > NDPERF_LAT || wire[9] > 1)
@@ -125,25 +151,13 @@ ndperf_hello_decode(const uint8_t *wire, size_t bytes, struct ndperf_hello *h)
 void
 ndperf_welcome_encode(const struct ndperf_welcome *w, uint8_t wire[NDPERF_WELCOME_BYTES])
 {
-	head_encode(wire, NDPERF_WELCOME_BYTES);
-	put16(wire + 6, (uint16_t)w->refusal);
-	put64(wire + 8, w->session);
-	put64(wire + 16, w->address);
-	memcpy(wire + 24, &w->token, 4);
-	put32(wire + 28, w->receives);
+	encode(wire, NDPERF_WELCOME_BYTES, welcome_fields, COUNT(welcome_fields), w);
 }
 
 bool
 ndperf_welcome_decode(const uint8_t *wire, size_t bytes, struct ndperf_welcome *w)
 {
-	if (!head_good(wire, bytes, NDPERF_WELCOME_BYTES))
-		return false;
-	w->refusal = get16(wire + 6);
-	w->session = get64(wire + 8);
-	w->address = get64(wire + 16);
-	memcpy(&w->token, wire + 24, 4);
-	w->receives = get32(wire + 28);
-	return true;
+	return decode(wire, bytes, NDPERF_WELCOME_BYTES, welcome_fields, COUNT(welcome_fields), w);
 }
 
 const char *
@@ -169,36 +183,15 @@ ndperf_refusal_text(enum ndperf_refusal refusal)
 void
 ndperf_msg_encode(const struct ndperf_msg *m, uint8_t wire[NDPERF_MSG_BYTES])
 {
-	head_encode(wire, NDPERF_MSG_BYTES);
-	wire[6] = (uint8_t)m->type;
-	wire[7] = m->bad;
-	put32(wire + 8, m->step);
-	memcpy(wire + 12, &m->token, 4);
-	put64(wire + 16, m->address);
-	put64(wire + 24, m->size);
-	put64(wire + 32, m->count);
-	put32(wire + 40, m->qp);
-	put64(wire + 48, m->message);
-	put64(wire + 56, m->offset);
+	encode(wire, NDPERF_MSG_BYTES, msg_fields, COUNT(msg_fields), m);
 }
 
 bool
 ndperf_msg_decode(const uint8_t *wire, size_t bytes, struct ndperf_msg *m)
 {
-	if (bytes != NDPERF_MSG_BYTES || !head_good(wire, bytes, NDPERF_MSG_BYTES) ||
-		wire[6] < NDPERF_START || wire[6] > NDPERF_MSG_LAST || wire[7] > 1)
-		return false;
-	m->type = wire[6];
-	m->bad = wire[7] != 0;
-	m->step = get32(wire + 8);
-	memcpy(&m->token, wire + 12, 4);
-	m->address = get64(wire + 16);
-	m->size = get64(wire + 24);
-	m->count = get64(wire + 32);
-	m->qp = get32(wire + 40);
-	m->message = get64(wire + 48);
-	m->offset = get64(wire + 56);
-	return true;
+	return bytes == NDPERF_MSG_BYTES &&
+	       decode(wire, bytes, NDPERF_MSG_BYTES, msg_fields, COUNT(msg_fields), m) &&
+	       m->type >= NDPERF_START && m->type <= NDPERF_MSG_LAST && wire[7] <= 1;
 }
 
 uint64_t

@@ -5,7 +5,7 @@
  * The first connection is for control: its Connect carries a hello with role CONTROL and all
  * parameters, its Accept a welcome with the session's number and the server's buffer. Then the
  * client makes one data connection for each queue pair, whose hello names session and index. A
- *server that can't or won't rejects with a welcome that holds the reason.
+ * server that can't or won't rejects with a welcome that holds the reason.
  *
  * On the control connection go messages of NDPERF_MSG_BYTES by SEND and RECEIVE:
  *
@@ -16,7 +16,7 @@
  *	DONE	client	all messages of the step are acknowledged: how many
  *	RESULT	server	it has seen them all: what it found
  *	ALIVE	server	every few seconds; so that a dead client is noticed, whose silence is
- *otherwise indistinguishable from one-sided traffic
+ * otherwise indistinguishable from one-sided traffic
  *
  * The client ends the session by disconnecting. Message numbers begin at 0 with each step.
  */
