@@ -24,32 +24,61 @@ add(struct line *l, const char *name, uint64_t value)
 		l->used += (size_t)n;
 }
 
-static void
-log_shard(const struct ndd_shard *s)
-{
-	const struct roce_counters *e = roce_shard_counters(s->engine);
-	const struct ndd_io_counters *io = &s->count;
-	struct line engine = {.used = 0}, frames = {.used = 0}, objects = {.used = 0};
-	struct roce_usage u;
+/* The counter of that name in c to the line l. */
+#define ADD(name) add(&l, #name, c->name);
 
-#define X(n) add(&engine, #n, e->n);
-	ROCE_COUNTERS(X)
-#undef X
-#define X(n) add(&frames, #n, io->n);
-	NDD_IO_COUNTERS(X)
-#undef X
+static void
+log_engine(uint32_t shard, const struct roce_counters *c)
+{
+	struct line l = {.used = 0};
+
+	ROCE_COUNTERS(ADD)
+	ndd_notice("shard %u engine:%s", shard, l.text);
+}
+
+static void
+log_frames(uint32_t shard, const struct ndd_io_counters *c)
+{
+	struct line l = {.used = 0};
+
+	NDD_IO_COUNTERS(ADD)
+	ndd_notice("shard %u frames:%s", shard, l.text);
+}
+
+static void
+log_usage(const struct ndd_shard *s)
+{
+	struct line l = {.used = 0};
+	struct roce_usage u, *c = &u;
+
 	roce_shard_usage(s->engine, &u);
-	add(&objects, "qps", u.qps);
-	add(&objects, "cqs", u.cqs);
-	add(&objects, "pds", u.pds);
-	add(&objects, "mrs", u.mrs);
-	add(&objects, "mws", u.mws);
-	add(&objects, "wqes", u.wqes);
-	add(&objects, "timers", u.timers);
-	add(&objects, "sessions", s->sessions);
-	ndd_notice("shard %u engine:%s", s->id, engine.text);
-	ndd_notice("shard %u frames:%s", s->id, frames.text);
-	ndd_notice("shard %u in use:%s", s->id, objects.text);
+	ADD(qps) ADD(cqs) ADD(pds) ADD(mrs) ADD(mws) ADD(srqs) ADD(wqes) ADD(timers)
+	add(&l, "sessions", s->sessions);
+	ndd_notice("shard %u in use:%s", s->id, l.text);
+}
+
+static void
+log_cm(const struct roce_cm *cm)
+{
+	const struct roce_cm_counters *c = roce_cm_counters(cm);
+	struct line l = {.used = 0};
+	struct roce_cm_usage u;
+
+	ROCE_CM_COUNTERS(ADD)
+	roce_cm_usage(cm, &u);
+	add(&l, "connections", u.conns);
+	add(&l, "timewait", u.timewait);
+	add(&l, "listeners", u.listeners);
+	ndd_notice("CM:%s", l.text);
+}
+
+static void
+log_net(const struct net_counters *c)
+{
+	struct line l = {.used = 0};
+
+	NET_COUNTERS(ADD)
+	ndd_notice("network:%s", l.text);
 }
 
 static void
@@ -75,26 +104,16 @@ log_port(const struct port *p)
 void
 ndd_stats_log(const struct ndd *d)
 {
-	const struct roce_cm_counters *cm = roce_cm_counters(d->cm);
-	const struct net_counters *net = net_counters(d->net);
-	struct line cm_line = {.used = 0}, net_line = {.used = 0};
-	struct roce_cm_usage u;
+	for (uint32_t i = 0; i < d->plane.shards; i++) {
+		const struct ndd_shard *s = d->plane.shard[i];
 
-	for (uint32_t i = 0; i < d->plane.shards; i++)
-		log_shard(d->plane.shard[i]);
+		log_engine(s->id, roce_shard_counters(s->engine));
+		log_frames(s->id, &s->count);
+		log_usage(s);
+	}
 	for (uint32_t i = 0; i < d->plane.ports; i++)
 		log_port(&d->plane.port[i]);
-#define X(n) add(&cm_line, #n, cm->n);
-	ROCE_CM_COUNTERS(X)
-#undef X
-	roce_cm_usage(d->cm, &u);
-	add(&cm_line, "connections", u.conns);
-	add(&cm_line, "timewait", u.timewait);
-	add(&cm_line, "listeners", u.listeners);
-#define X(n) add(&net_line, #n, net->n);
-	NET_COUNTERS(X)
-#undef X
-	ndd_notice("CM:%s", cm_line.text);
-	ndd_notice("network:%s", net_line.text);
+	log_cm(d->cm);
+	log_net(net_counters(d->net));
 	ndd_notice("sessions: %u", d->session_count);
 }
