@@ -64,9 +64,7 @@ roce_qp_error(
 		s->count.client_breaches++;
 		roce_qp_event(s, qp, ROCE_EV_CLIENT_BREACH);
 	}
-	/* Its rings are looked at no more: who posts from now on must be made to ring. */
-	roce_list_remove(&qp->ring_link);
-	__atomic_store_n(&qp->page->sq_polled, 0, __ATOMIC_RELAXED);
+	roce_ring_leave(qp); /* before page->dead: who sees that must ring */
 	__atomic_store_n(&qp->page->dead, 1, __ATOMIC_RELEASE);
 	roce_flush_join(s, qp);
 }

@@ -427,6 +427,9 @@ void roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp);
 		roce_qp_error(s, qp, ROCE_REASON_INTERNAL, 0);                                     \
 	} while (0)
 
+/* ring.c: its ring is looked at no more, who posts must ring */
+void roce_ring_leave(struct roce_qp *qp);
+
 /* qp.c: forget all but the QPN and what creation gave */
 void roce_qp_clear(struct roce_qp *qp);
 

@@ -166,12 +166,11 @@ reset(struct roce_shard *s, struct roce_qp *qp)
 	for (left = qp->rq.depth; left > 0; left--)
 		if (ndsh_rq_fetch(&qp->rq, &s->recv) != NDSH_FETCH_OK)
 			break;
-	roce_list_remove(&qp->ring_link);
+	roce_ring_leave(qp);
 	roce_list_remove(&qp->event_link);
 	roce_qp_clear(qp);
 	qp->sq_done = qp->sq.next;
 	qp->rq_done = qp->rq.next;
-	__atomic_store_n(&qp->page->sq_polled, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
 	__atomic_store_n(&qp->page->rq_done, qp->rq_done, __ATOMIC_RELEASE);
 	__atomic_store_n(&qp->page->dead, 0, __ATOMIC_RELEASE);

@@ -60,6 +60,13 @@ ring_release(struct roce_qp *qp)
 	return false;
 }
 
+void
+roce_ring_leave(struct roce_qp *qp)
+{
+	roce_list_remove(&qp->ring_link);
+	ring_set_polled(qp, 0);
+}
+
 unsigned
 roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget)
 {
