@@ -369,3 +369,10 @@ net_assert_empty(const struct net *net)
 		cr_assert_eq(roce_cm_next_deadline(net->host[i].cm), UINT64_MAX);
 	}
 }
+
+const struct roce_cm_event *
+the_event(const struct net_host *h, enum roce_cm_event_type type)
+{
+	cr_assert_eq(net_events(h, type), 1, "event %d came %u times", type, net_events(h, type));
+	return net_event(h, type, 0);
+}

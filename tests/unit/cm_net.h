@@ -84,6 +84,8 @@ void net_inject_raw(struct net *net, unsigned from, const uint8_t mad[ROCE_MAD_B
 const struct roce_cm_event *net_event(
 	const struct net_host *h, enum roce_cm_event_type type, unsigned nth);
 unsigned net_events(const struct net_host *h, enum roce_cm_event_type type);
+/* The only one of this type. */
+const struct roce_cm_event *the_event(const struct net_host *h, enum roce_cm_event_type type);
 /* Both hosts hold nothing but P's listener. */
 void net_assert_empty(const struct net *net);
 
