@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -445,4 +446,47 @@ pair_inject(
 		memcpy(buf + hdr, payload, pkt->payload_bytes);
 	len = roce_wire_seal(buf, &tmpl, hdr, pkt->payload_bytes);
 	wire_put(p, to, buf, len, p->now_ns);
+}
+
+/* ---- what tests expect ---- */
+
+struct ndsh_cqe
+expect(struct pair *p, unsigned side, uint64_t context, uint8_t status)
+{
+	struct ndsh_cqe c;
+
+	cr_assert(pair_poll(p, side, &c), "no completion for %lu", context);
+	cr_assert_eq(c.context, context, "completion of %lu instead of %lu", c.context, context);
+	cr_assert_eq(c.status, status, "%lu: status %u, wanted %u", context, c.status, status);
+	return c;
+}
+
+void
+expect_none(struct pair *p, unsigned side)
+{
+	struct ndsh_cqe c;
+
+	cr_assert_not(pair_poll(p, side, &c), "completion of %lu", c.context);
+}
+
+void
+expect_dead(struct pair *p, unsigned side, unsigned i, enum roce_reason reason)
+{
+	const struct roce_qp *qp = p->side[side].q[i].qp;
+	const struct ndsh_qp_page *page = p->side[side].q[i].block;
+
+	cr_assert_eq(roce_qp_state_get(qp), ROCE_QPS_ERR);
+	cr_assert_eq(roce_qp_reason(qp), reason, "%s", roce_reason_name(roce_qp_reason(qp)));
+	cr_assert_eq(page->dead, 1);
+	if (reason != ROCE_REASON_MODIFY) {
+		cr_assert(p->side[side].events & 1u << ROCE_EV_QP_ERROR);
+		cr_assert_eq(p->side[side].last_event.reason, reason);
+		cr_assert_eq(p->side[side].last_event.owner, &p->side[side].q[i]);
+	}
+}
+
+void
+expect_alive(struct pair *p, unsigned side, unsigned i)
+{
+	cr_assert_eq(roce_qp_state_get(p->side[side].q[i].qp), ROCE_QPS_RTS);
 }

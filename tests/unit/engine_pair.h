@@ -97,4 +97,11 @@ bool pair_poll(struct pair *p, unsigned side, struct ndsh_cqe *cqe);
 void pair_inject(struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt,
 	const void *payload);
 
+/* The next completion is that of context, with this status. */
+struct ndsh_cqe expect(struct pair *p, unsigned side, uint64_t context, uint8_t status);
+void expect_none(struct pair *p, unsigned side);
+/* Queue pair i is in error for that reason, and client and host were told. */
+void expect_dead(struct pair *p, unsigned side, unsigned i, enum roce_reason reason);
+void expect_alive(struct pair *p, unsigned side, unsigned i);
+
 #endif

@@ -10,40 +10,6 @@
 #define REMOTE	(NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE)
 
 static void
-expect(struct pair *p, unsigned side, uint64_t context, uint8_t status)
-{
-	struct ndsh_cqe c;
-
-	cr_assert(pair_poll(p, side, &c), "no completion for %lu", context);
-	cr_assert_eq(c.context, context, "completion of %lu instead of %lu", c.context, context);
-	cr_assert_eq(c.status, status, "%lu: status %u, wanted %u", context, c.status, status);
-}
-
-static void
-expect_none(struct pair *p, unsigned side)
-{
-	struct ndsh_cqe c;
-
-	cr_assert_not(pair_poll(p, side, &c), "completion of %lu", c.context);
-}
-
-static void
-expect_dead(struct pair *p, unsigned side, enum roce_reason reason)
-{
-	const struct roce_qp *qp = p->side[side].q[0].qp;
-	const struct ndsh_qp_page *page = p->side[side].q[0].block;
-
-	cr_assert_eq(roce_qp_state_get(qp), ROCE_QPS_ERR);
-	cr_assert_eq(roce_qp_reason(qp), reason, "%s", roce_reason_name(roce_qp_reason(qp)));
-	cr_assert_eq(page->dead, 1);
-	if (reason != ROCE_REASON_MODIFY) {
-		cr_assert(p->side[side].events & 1u << ROCE_EV_QP_ERROR);
-		cr_assert_eq(p->side[side].last_event.reason, reason);
-		cr_assert_eq(p->side[side].last_event.owner, &p->side[side].q[0]);
-	}
-}
-
-static void
 write_with(struct pair *p, uint64_t context, uint64_t raddr, uint32_t rkey, uint32_t bytes)
 {
 	struct ndsh_sge sge = pair_sge(p, 0, 0, bytes);
@@ -74,8 +40,8 @@ refused_write(uint64_t raddr, uint32_t key_xor, uint32_t bytes)
 	expect(p, 0, 10, NDSH_WC_FLUSH_ERR);
 	expect(p, 1, 20, NDSH_WC_FLUSH_ERR);
 	expect(p, 1, 21, NDSH_WC_FLUSH_ERR);
-	expect_dead(p, 0, ROCE_REASON_NAK_REM_ACCESS);
-	expect_dead(p, 1, ROCE_REASON_SENT_REM_ACCESS);
+	expect_dead(p, 0, 0, ROCE_REASON_NAK_REM_ACCESS);
+	expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
 	cr_assert_eq(roce_shard_counters(p->side[1].shard)->tx_nak_fatal, 1);
 	/* Posted to a dead queue pair: flushed too. */
 	pair_write(p, 0, 0, 4, 0, 0, 8, 0);
@@ -156,8 +122,8 @@ right_missing(uint32_t access, uint8_t max_dest_rd, bool read)
 		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
 	cr_assert(pair_run(p, LONG));
 	expect(p, 0, 1, NDSH_WC_REM_INV_REQ_ERR);
-	expect_dead(p, 0, ROCE_REASON_NAK_INV_REQ);
-	expect_dead(p, 1, ROCE_REASON_SENT_INV_REQ);
+	expect_dead(p, 0, 0, ROCE_REASON_NAK_INV_REQ);
+	expect_dead(p, 1, 0, ROCE_REASON_SENT_INV_REQ);
 	pair_free(p);
 }
 
@@ -177,7 +143,7 @@ Test(errors, W_REQ_05_read_with_initiator_depth_0)
 	cr_assert(pair_run(p, LONG));
 	expect(p, 0, 1, NDSH_WC_SUCCESS);
 	expect(p, 0, 2, NDSH_WC_LOC_QP_OP_ERR);
-	expect_dead(p, 0, ROCE_REASON_LOCAL_OP);
+	expect_dead(p, 0, 0, ROCE_REASON_LOCAL_OP);
 	pair_free(p);
 }
 
@@ -224,7 +190,7 @@ Test(errors, W_REQ_07_local_key_fails_behind_what_was_sent_before)
 		expect(p, 0, 1, NDSH_WC_SUCCESS);
 		expect(p, 0, 2, NDSH_WC_LOC_PROT_ERR);
 		expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
-		expect_dead(p, 0, ROCE_REASON_LOCAL_PROT);
+		expect_dead(p, 0, 0, ROCE_REASON_LOCAL_PROT);
 		cr_assert_neq(roce_qp_state_get(p->side[1].q[0].qp), ROCE_QPS_ERR);
 		pair_free(p);
 	}
@@ -241,7 +207,7 @@ Test(errors, W_RESP_10_send_longer_than_the_receive)
 	expect(p, 0, 1, NDSH_WC_REM_INV_REQ_ERR);
 	expect(p, 1, 7, NDSH_WC_LOC_LEN_ERR);
 	expect(p, 1, 8, NDSH_WC_FLUSH_ERR);
-	expect_dead(p, 1, ROCE_REASON_RECV_TOO_SMALL);
+	expect_dead(p, 1, 0, ROCE_REASON_RECV_TOO_SMALL);
 	pair_free(p);
 }
 
@@ -256,8 +222,8 @@ Test(errors, W_RESP_11_receive_with_a_bad_key)
 	cr_assert(pair_run(p, LONG));
 	expect(p, 0, 1, NDSH_WC_REM_OP_ERR);
 	expect(p, 1, 7, NDSH_WC_LOC_PROT_ERR);
-	expect_dead(p, 0, ROCE_REASON_NAK_REM_OP);
-	expect_dead(p, 1, ROCE_REASON_RECV_PROT);
+	expect_dead(p, 0, 0, ROCE_REASON_NAK_REM_OP);
+	expect_dead(p, 1, 0, ROCE_REASON_RECV_PROT);
 	pair_free(p);
 }
 
@@ -290,7 +256,7 @@ no_answer(uint8_t retry, unsigned retries)
 	pair_run(p, 2 * t_ns);
 	expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
 	expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
-	expect_dead(p, 0, ROCE_REASON_RETRY_EXC);
+	expect_dead(p, 0, 0, ROCE_REASON_RETRY_EXC);
 	cr_assert_geq(roce_shard_counters(p->side[0].shard)->timeouts, retries + 1);
 	cr_assert_lt(p->now_ns - start, 20 * t_ns);
 	pair_free(p);
@@ -350,7 +316,7 @@ not_ready(uint8_t rnr_retry, unsigned tries)
 	cr_assert_eq(naks, tries);
 	expect(p, 0, 1, NDSH_WC_RNR_RETRY_EXC_ERR);
 	expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
-	expect_dead(p, 0, ROCE_REASON_RNR_RETRY_EXC);
+	expect_dead(p, 0, 0, ROCE_REASON_RNR_RETRY_EXC);
 	cr_assert_eq(roce_qp_state_get(p->side[1].q[0].qp), ROCE_QPS_RTS);
 	pair_free(p);
 }
@@ -412,7 +378,7 @@ Test(errors, R_SR_05_patience_is_a_time)
 	pair_run(p, 12000000);
 	expect(p, 0, 2, NDSH_WC_RNR_RETRY_EXC_ERR);
 	expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
-	expect_dead(p, 0, ROCE_REASON_RNR_RETRY_EXC);
+	expect_dead(p, 0, 0, ROCE_REASON_RNR_RETRY_EXC);
 	cr_assert_geq(naks, 50, "it was tried all the while");
 	expect_none(p, 1);
 	pair_free(p);
@@ -474,7 +440,7 @@ Test(errors, W_RESP_13_revoked_in_the_middle_of_a_write)
 	pair_write(p, 0, 0, 1, 0, 0, 256 * 64, 0);
 	cr_assert(pair_run(p, LONG));
 	expect(p, 0, 1, NDSH_WC_REM_ACCESS_ERR);
-	expect_dead(p, 1, ROCE_REASON_SENT_REM_ACCESS);
+	expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
 	pair_free(p);
 }
 
@@ -490,7 +456,7 @@ Test(errors, W_RESP_13_revoked_in_the_middle_of_a_read)
 	cr_assert(pair_run(p, LONG));
 	expect(p, 0, 1, NDSH_WC_SUCCESS);
 	expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
-	expect_dead(p, 1, ROCE_REASON_SENT_REM_ACCESS);
+	expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
 	cr_assert_lt(p->sent[1], 64, "no byte of a dead region leaves");
 	pair_free(p);
 }

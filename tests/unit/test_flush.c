@@ -5,16 +5,6 @@
 
 #include "engine_pair.h"
 
-static void
-expect(struct pair *p, unsigned side, uint64_t context, uint8_t status)
-{
-	struct ndsh_cqe c;
-
-	cr_assert(pair_poll(p, side, &c), "no completion for %lu", context);
-	cr_assert_eq(c.context, context, "completion of %lu instead of %lu", c.context, context);
-	cr_assert_eq(c.status, status, "%lu: status %u, wanted %u", context, c.status, status);
-}
-
 static unsigned
 black_hole(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
 {

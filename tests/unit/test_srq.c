@@ -16,26 +16,6 @@ srq_pair(void)
 	return pair_new(&(struct pair_opts){.qps = 3, .srq_depth = DEPTH});
 }
 
-static struct ndsh_cqe
-expect(struct pair *p, unsigned side, uint64_t context, enum ndsh_wc_status status)
-{
-	struct ndsh_cqe e = {0};
-
-	cr_assert(pair_poll(p, side, &e), "no completion; expected %lu", (unsigned long)context);
-	cr_assert_eq(e.context, context, "%lu instead of %lu", (unsigned long)e.context,
-		(unsigned long)context);
-	cr_assert_eq(e.status, status);
-	return e;
-}
-
-static void
-expect_none(struct pair *p, unsigned side)
-{
-	struct ndsh_cqe e;
-
-	cr_assert_not(pair_poll(p, side, &e));
-}
-
 static uint32_t
 taken(const struct pair *p)
 {

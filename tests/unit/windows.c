@@ -95,40 +95,6 @@ window_send_inv(struct pair *p, unsigned i, uint64_t context, uint32_t bytes, ui
 		&sge, p->side[0].arena);
 }
 
-struct ndsh_cqe
-expect(struct pair *p, unsigned side, uint64_t context, uint8_t status)
-{
-	struct ndsh_cqe c;
-
-	cr_assert(pair_poll(p, side, &c), "no completion for %lu", context);
-	cr_assert_eq(c.context, context, "completion of %lu instead of %lu", c.context, context);
-	cr_assert_eq(c.status, status, "%lu: status %u, wanted %u", context, c.status, status);
-	return c;
-}
-
-void
-expect_none(struct pair *p, unsigned side)
-{
-	struct ndsh_cqe c;
-
-	cr_assert_not(pair_poll(p, side, &c), "completion of %lu", c.context);
-}
-
-void
-expect_dead(struct pair *p, unsigned side, unsigned i, enum roce_reason reason)
-{
-	const struct roce_qp *qp = p->side[side].q[i].qp;
-
-	cr_assert_eq(roce_qp_state_get(qp), ROCE_QPS_ERR);
-	cr_assert_eq(roce_qp_reason(qp), reason, "%s", roce_reason_name(roce_qp_reason(qp)));
-}
-
-void
-expect_alive(struct pair *p, unsigned side, unsigned i)
-{
-	cr_assert_eq(roce_qp_state_get(p->side[side].q[i].qp), ROCE_QPS_RTS);
-}
-
 void
 window_expect_closed(
 	struct pair *p, unsigned i, uint8_t op, uint32_t token, uint32_t at, uint32_t bytes)

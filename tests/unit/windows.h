@@ -39,10 +39,6 @@ void window_use(struct pair *p, unsigned i, uint64_t context, uint8_t op, uint32
 	uint32_t at, uint32_t bytes);
 void window_send_inv(struct pair *p, unsigned i, uint64_t context, uint32_t bytes, uint32_t token,
 	uint32_t flags);
-struct ndsh_cqe expect(struct pair *p, unsigned side, uint64_t context, uint8_t status);
-void expect_none(struct pair *p, unsigned side);
-void expect_dead(struct pair *p, unsigned side, unsigned i, enum roce_reason reason);
-void expect_alive(struct pair *p, unsigned side, unsigned i);
 /* Whatever the peer tries through queue pair i, it is refused, and the queue pair dies of it. */
 void window_expect_closed(
 	struct pair *p, unsigned i, uint8_t op, uint32_t token, uint32_t at, uint32_t bytes);
