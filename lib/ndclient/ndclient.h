@@ -406,7 +406,8 @@ nd_status nd_connector_complete_connect(struct nd_connector *c, struct nd_overla
 /*
  * Accept a request that nd_listener_get_request() delivered here. Receives may be posted before;
  * other requests when ov has completed: ND_SUCCESS, the peer completed its side (or its first
- * message came); ND_CONNECTION_REFUSED: it gave up; ND_IO_TIMEOUT. Inline: ND_INVALID_BUFFER_SIZE
+ * message came); ND_CONNECTION_REFUSED: it gave up; ND_CONNECTION_ABORTED: nothing was heard of it
+ * any more, or the queue pair died. Inline: ND_INVALID_BUFFER_SIZE
  * (private data over max_callee_data; the request is still there), ND_CONNECTION_ABORTED: the peer
  * has gone.
  */

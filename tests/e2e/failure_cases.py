@@ -15,7 +15,7 @@ SCENARIOS = """flush flush-connected close-deep flush-race
     region-again region-rights region-flags read-into-read-only foreign-memory notify no-listener no-neighbour no-route reject private-data port-in-use disconnect
     bind host-ports bound-connect port-kept states read-limits one-connection vanished crossing
     read-rights passive-first storm told-first broken last-word
-    hands-off
+    hands-off process-dies
     cancel srq srq-empty srq-notify
     window window-refuses window-not-local window-misuse window-rebind window-of-another
     window-busy window-ends window-limit invalidated invalidate-under-way invalidate-unbound
@@ -127,9 +127,9 @@ def client_side_first(build):
             still_works(link)
 
 
-def device_removed(build):
+def daemon_of_a_ends(build, name):
     with scratch() as folder, Memif(build, folder) as link:
-        scenario(link, "device-removed", 0, link.a.process.pid)
+        scenario(link, name, 0, link.a.process.pid)
         nothing_left(link.b)
 
 
@@ -204,6 +204,7 @@ def lone_cases(build, networked):
         yield f"{word} daemon of the client", lambda n=number: end_daemon(build, n, "a", "b")
         yield f"{word} daemon of the peer", lambda n=number: end_daemon(build, n, "b", "a")
     yield "memif client first", lambda: client_side_first(build)
-    yield "device-removed", lambda: device_removed(build)
+    for name in ("device-removed", "daemon-dies"):
+        yield name, lambda n=name: daemon_of_a_ends(build, n)
     yield "data first", lambda: data_first(build, networked)
     yield "fork does not keep a session", lambda: forked(build)

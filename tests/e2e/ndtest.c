@@ -63,6 +63,8 @@ static const struct {
 	{"last-word", scenario_last_word},
 	{"hands-off", scenario_hands_off},
 	{"hands-off-given-up", scenario_hands_off_given_up},
+	{"process-dies", scenario_process_dies},
+	{"daemon-dies", scenario_daemon_dies},
 	{"device-removed", scenario_device_removed},
 	{"fork", scenario_fork},
 	{"hold", scenario_hold},

@@ -67,6 +67,10 @@ void scenario_last_word(struct pair *p);
 void scenario_hands_off(struct pair *p);
 void scenario_hands_off_given_up(struct pair *p);
 
+/* deaths.c */
+void scenario_process_dies(struct pair *p);
+void scenario_daemon_dies(struct pair *p);
+
 /* endings.c */
 void scenario_device_removed(struct pair *p);
 void scenario_fork(struct pair *p);
