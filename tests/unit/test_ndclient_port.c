@@ -5,6 +5,7 @@
 #include <criterion/new/assert.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -332,6 +333,94 @@ Test(ndclient_port, R_OV_06_events_of_requests_in_an_event_loop)
 	drop(b);
 }
 
+/* A request whose event takes nothing more: who completes it is held up in the middle. */
+struct held {
+	struct nd_overlapped ov;
+	struct nd_cq *cq;
+	pthread_t thread;
+	uint32_t through; /* atomic */
+};
+
+static void *
+cancel(void *arg)
+{
+	struct held *h = arg;
+
+	cr_expect(eq(i32, nd_cq_cancel(h->cq), ND_SUCCESS));
+	__atomic_store_n(&h->through, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void
+hold(struct held *h, struct nd_cq *cq)
+{
+	const uint64_t most = UINT64_MAX - 1;
+
+	*h = (struct held){.cq = cq,
+		.ov = {.flags = ND_REQUEST_EVENT, .event = eventfd(1, EFD_CLOEXEC)}};
+	NOTIFY(cq, &h->ov);
+	cr_assert(eq(int, (int)write(h->ov.event, &most, sizeof(most)), (int)sizeof(most)));
+	pthread_create(&h->thread, NULL, cancel, h);
+}
+
+static void
+let_go(struct held *h)
+{
+	uint64_t n;
+
+	cr_expect(eq(int, (int)read(h->ov.event, &n, sizeof(n)), (int)sizeof(n)));
+	pthread_join(h->thread, NULL);
+	close(h->ov.event);
+}
+
+/* The order that who waits in either way counts on; and whoever takes results is not held up by it.
+ */
+Test(ndclient_port, R_OV_06_the_status_is_there_then_the_event_then_the_packet, .timeout = 20)
+{
+	struct bench *b = make();
+	struct nd_result r;
+	struct held h;
+	nd_status st;
+	int patience = 500;
+
+	bind_port(b, b);
+	hold(&h, &b->cq[0]);
+	do
+		st = nd_overlapped_wait(&h.ov, 10);
+	while (st == ND_TIMEOUT && --patience > 0);
+	cr_expect(eq(i32, st, ND_CANCELED), "before its event");
+	EXPECT_NONE(b);
+	cr_expect(zero(i32, nd_cq_get_results(&b->cq[0], &r, 1)));
+	let_go(&h);
+	expect(b, &h.ov, ND_CANCELED, b);
+	drop(b);
+}
+
+/* What another thread is completing is queued, too, when cancel returns. */
+Test(ndclient_port, R_OV_10_cancel_waits_for_who_completes, .timeout = 20)
+{
+	struct bench *b = make();
+	struct held h, second = {.cq = &b->cq[0]};
+	struct nd_overlapped more = {0};
+
+	bind_port(b, NULL);
+	hold(&h, &b->cq[0]);
+	while (nd_overlapped_status(&h.ov) == ND_PENDING)
+		sched_yield();
+	pthread_create(&second.thread, NULL, cancel, &second);
+	usleep(20000); /* it is within cancel by now; if it is not, the test asks for less */
+	cr_expect(zero(u32, __atomic_load_n(&second.through, __ATOMIC_ACQUIRE)));
+	cr_expect(zero(u32, __atomic_load_n(&h.through, __ATOMIC_ACQUIRE)));
+	EXPECT_NONE(b);
+	let_go(&h);
+	pthread_join(second.thread, NULL);
+	expect(b, &h.ov, ND_CANCELED, NULL);
+	NOTIFY(&b->cq[0], &more);
+	cr_expect(eq(i32, nd_cq_cancel(&b->cq[0]), ND_SUCCESS));
+	expect(b, &more, ND_CANCELED, NULL);
+	drop(b);
+}
+
 static void *
 take_one(void *arg)
 {
@@ -343,18 +432,46 @@ take_one(void *arg)
 	return key;
 }
 
+/* Until so many threads wait there; closing it says how many do. */
+static void
+await_takers(struct bench *b, const char *words)
+{
+	nd_port_hold(b->port); /* or closing it might succeed */
+	do {
+		usleep(1000);
+		cr_assert(eq(i32, nd_port_close(b->port), ND_DEVICE_BUSY));
+	} while (strstr(nd_last_error(), words) == NULL);
+	nd_port_release(b->port);
+}
+
+/* On one CPU and with nothing but its idle time, so that none of them runs before all is posted. */
+static void *
+take_one_later(void *arg)
+{
+	const struct sched_param none = {0};
+
+	(void)pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
+	return take_one(arg);
+}
+
 Test(ndclient_port, each_of_several_takers_gets_one, .timeout = 20)
 {
 	struct bench *b = make();
 	uintptr_t seen = 0;
+	nd_status st = ND_SUCCESS;
 	pthread_t t[4];
+	cpu_set_t cpu;
 	void *key;
 
+	CPU_ZERO(&cpu);
+	CPU_SET(sched_getcpu(), &cpu);
+	cr_assert(zero(int, sched_setaffinity(0, sizeof(cpu), &cpu)));
 	for (int i = 0; i < 4; i++)
-		pthread_create(&t[i], NULL, take_one, b);
+		pthread_create(&t[i], NULL, take_one_later, b);
+	await_takers(b, "4 threads wait");
 	for (uintptr_t i = 0; i < 4; i++)
-		cr_expect(eq(
-			i32, nd_port_post(b->port, (void *)((uintptr_t)1 << i), NULL), ND_SUCCESS));
+		st |= nd_port_post(b->port, (void *)((uintptr_t)1 << i), NULL);
+	cr_expect(eq(i32, st, ND_SUCCESS));
 	for (int i = 0; i < 4; i++) {
 		pthread_join(t[i], &key);
 		seen |= (uintptr_t)key;
@@ -369,12 +486,8 @@ Test(ndclient_port, a_port_is_not_closed_under_who_waits_for_it, .timeout = 20)
 	pthread_t t;
 	void *key;
 
-	nd_port_hold(b->port); /* it must not be closed before the thread sleeps */
 	pthread_create(&t, NULL, take_one, b);
-	do
-		cr_expect(eq(i32, nd_port_close(b->port), ND_DEVICE_BUSY));
-	while (strstr(nd_last_error(), "1 threads wait") == NULL);
-	nd_port_release(b->port);
+	await_takers(b, "1 threads wait");
 	cr_expect(eq(i32, nd_port_close(b->port), ND_DEVICE_BUSY));
 	cr_expect(eq(i32, nd_port_post(b->port, b, NULL), ND_SUCCESS));
 	pthread_join(t, &key);
