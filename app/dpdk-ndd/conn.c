@@ -282,7 +282,8 @@ ndd_conn_shard_event(struct ndd *d, const struct ndd_event *ev)
 		return;
 	}
 	if (ev->type == ROCE_EV_CQ_ERROR) {
-		ndd_info("session %lu: completion queue %u overran", s->serial, ev->handle);
+		ndd_info("session %lu: completion queue %u: %s", s->serial, ev->handle,
+			roce_reason_name(ev->reason));
 		return;
 	}
 	if (ev->type == ROCE_EV_SRQ_LIMIT) {

@@ -12,7 +12,6 @@
 #include "clock.h"
 #include "log.h"
 #include "session.h"
-#include "sigbus.h"
 
 #define READY_MAX    64
 #define LONGEST_WAIT 250	    /* ms: links, stalled clients, broken segments */
@@ -121,24 +120,6 @@ ndd_control_listen(struct ndd *d)
 	return true;
 }
 
-/* A page of a client's memory was missing and is replaced: that session has lost data. */
-static void
-check_segments(struct ndd *d)
-{
-	struct ndd_session *s, *next;
-
-	if (!ndd_sigbus_happened())
-		return;
-	for (s = TAILQ_FIRST(&d->sessions); s != NULL; s = next) {
-		struct ndd_segment *seg;
-
-		next = TAILQ_NEXT(s, next);
-		for (uint32_t pos = 0; (seg = ndd_slots_next(&s->segments, &pos)) != NULL;)
-			if (seg->live && ndd_sigbus_broken(seg->host))
-				ndd_session_end(s, "a page of its shared memory is missing");
-	}
-}
-
 static int
 wait_ms(const struct ndd *d, uint64_t now_ns)
 {
@@ -180,7 +161,7 @@ turn(struct ndd *d)
 	}
 	now_ns = ndd_now_ns();
 	ndd_host_rx(d, now_ns);
-	check_segments(d);
+	ndd_lost_memory(d);
 	ndd_links_look(d, now_ns);
 	ndd_session_check_stalled(d, now_ns);
 	ndd_session_reap(d); /* nobody up the stack holds a session any more */

@@ -163,14 +163,18 @@ nd_status
 ndd_cq_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_cq *cq = ndd_slots_get(&s->cqs, ((const struct ndsh_id_msg *)msg)->id);
+	bool lost;
 
 	(void)r;
 	if (cq == NULL)
 		return ND_INVALID_HANDLE;
 	if (cq->users != 0)
 		return ND_DEVICE_BUSY;
+	lost = cq->lost;
 	ndd_cq_free(s, cq);
-	return ND_SUCCESS;
+	/* It is destroyed, but its memory is not what the client sees there: not to be used again.
+	 */
+	return lost ? ND_INTERNAL_ERROR : ND_SUCCESS;
 }
 
 /* ---- memory regions ---- */

@@ -22,6 +22,7 @@ struct ndd_segment {
 	bool live;
 	uint8_t *host; /* mapping of the daemon, once live */
 	uint64_t client_va, bytes;
+	uintptr_t lost_low, lost_high; /* pages that its queue that failed lost */
 };
 
 struct ndd_pd {
@@ -34,6 +35,7 @@ struct ndd_cq {
 	struct roce_cq *engine;
 	struct ndd_segment *segment;
 	uint32_t users;
+	bool lost; /* a page of its ring is */
 };
 
 struct ndd_mr {
@@ -166,6 +168,11 @@ void *ndd_segment_block(struct ndd_session *s, uint32_t id, uint64_t offset, uin
 /* The live segment that holds the client's [va, va+bytes); *host is where we see it. */
 struct ndd_segment *ndd_segment_of_va(
 	struct ndd_session *s, uint64_t va, uint64_t bytes, void **host);
+
+/* ---- lost.c ---- */
+
+/* Look after clients whose memory lost pages since the last call. */
+void ndd_lost_memory(struct ndd *d);
 
 /* ---- objects.c, window.c, srq.c, qp.c ---- */
 

@@ -13,11 +13,28 @@
 static struct guard {
 	uintptr_t base; /* 0: free */
 	size_t bytes;
-	uint32_t broken;
+	uintptr_t low, high; /* missing pages lie in [low, high); 0: none */
 } guards[GUARDS_MAX];
 static uint32_t guards_used; /* high-water mark */
 static uint32_t happened;
 static uintptr_t page_bytes;
+
+/* Several threads may be here at once. */
+static void
+widen(struct guard *g, uintptr_t page)
+{
+	uintptr_t low = __atomic_load_n(&g->low, __ATOMIC_RELAXED);
+	uintptr_t high = __atomic_load_n(&g->high, __ATOMIC_RELAXED);
+
+	while ((low == 0 || page < low) &&
+		!__atomic_compare_exchange_n(
+			&g->low, &low, page, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	while (page + page_bytes > high &&
+		!__atomic_compare_exchange_n(&g->high, &high, page + page_bytes, false,
+			__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+}
 
 static void
 on_sigbus(int sig, siginfo_t *info, void *context)
@@ -35,7 +52,7 @@ on_sigbus(int sig, siginfo_t *info, void *context)
 		if (mmap((void *)(addr & ~(page_bytes - 1)), page_bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 			break;
-		__atomic_store_n(&g->broken, 1, __ATOMIC_RELAXED);
+		widen(g, addr & ~(page_bytes - 1));
 		__atomic_store_n(&happened, 1, __ATOMIC_RELEASE);
 		return;
 	}
@@ -67,7 +84,7 @@ ndd_sigbus_guard(void *base, size_t bytes)
 	if (i == GUARDS_MAX)
 		return false;
 	guards[i].bytes = bytes;
-	guards[i].broken = 0;
+	guards[i].low = guards[i].high = 0;
 	__atomic_store_n(&guards[i].base, (uintptr_t)base, __ATOMIC_RELEASE);
 	if (i == guards_used)
 		__atomic_store_n(&guards_used, i + 1, __ATOMIC_RELEASE);
@@ -93,11 +110,15 @@ ndd_sigbus_unguard(void *base)
 }
 
 bool
-ndd_sigbus_broken(const void *base)
+ndd_sigbus_broken(const void *base, uintptr_t *low, uintptr_t *high)
 {
 	const struct guard *g = find(base);
 
-	return g != NULL && __atomic_load_n(&g->broken, __ATOMIC_RELAXED) != 0;
+	if (g == NULL)
+		return false;
+	*high = __atomic_load_n(&g->high, __ATOMIC_ACQUIRE);
+	*low = __atomic_load_n(&g->low, __ATOMIC_RELAXED);
+	return *high != 0;
 }
 
 bool

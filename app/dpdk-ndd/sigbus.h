@@ -3,13 +3,14 @@
  * The second line of defence of shared segments. Seals keep a client from shrinking its memory
  * under us; should a page still be missing (the machine or a cgroup out of memory, a memory error),
  * the access gets a private zero page instead of killing the daemon, and the segment counts as
- * broken.
+ * broken there for good.
  */
 #ifndef NDD_SIGBUS_H
 #define NDD_SIGBUS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 bool ndd_sigbus_install(void);
 /* Guard [base, base+bytes); false: table full. */
@@ -18,6 +19,7 @@ bool ndd_sigbus_guard(void *base, size_t bytes);
 void ndd_sigbus_unguard(void *base);
 /* True once after an access to a missing page; then look at the segments. */
 bool ndd_sigbus_happened(void);
-bool ndd_sigbus_broken(const void *base);
+/* Are pages of what is guarded at base missing? All those lie in [*low, *high). */
+bool ndd_sigbus_broken(const void *base, uintptr_t *low, uintptr_t *high);
 
 #endif

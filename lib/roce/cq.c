@@ -44,31 +44,60 @@ roce_cq_destroy(struct roce_shard *s, struct roce_cq *cq)
 	return true;
 }
 
+static void
+die(struct roce_shard *s, struct roce_cq *cq)
+{
+	cq->dead = true;
+	roce_list_join(&s->event_cqs, &cq->event);
+	roce_list_join(&s->broken_cqs, &cq->broken);
+}
+
+enum roce_reason
+roce_cq_reason(const struct roce_cq *cq)
+{
+	return cq->ring.fault == NDSH_CQ_OVERRUN ? ROCE_REASON_CQ_OVERRUN : ROCE_REASON_CQ_FATAL;
+}
+
 void
 roce_cq_push(struct roce_shard *s, struct roce_cq *cq, const struct ndsh_cqe *cqe)
 {
 	roce_list_join(&s->touched_cqs, &cq->touched);
 	if (roce_likely(ndsh_cq_push(&cq->ring, cqe)) || cq->dead)
 		return;
-	cq->dead = true;
-	cq->event_pending = true;
 	s->count.cq_overruns++;
-	roce_list_join(&s->event_cqs, &cq->event);
-	roce_list_join(&s->broken_cqs, &cq->broken);
+	die(s, cq);
+}
+
+/* R-CQ-32. Who waits is told at the end of the turn, as of entries. */
+void
+roce_cq_fail(struct roce_shard *s, struct roce_cq *cq)
+{
+	if (cq->dead) /* an overrun stays one */
+		return;
+	cq->ring.fault = NDSH_CQ_FATAL;
+	roce_list_join(&s->touched_cqs, &cq->touched);
+	die(s, cq);
+}
+
+bool
+roce_cq_keeps_entries_at(const struct roce_cq *cq, uintptr_t low, uintptr_t high)
+{
+	const struct ndsh_cqe *ring = cq->ring.ring;
+
+	return low >= (uintptr_t)ring && high <= (uintptr_t)(ring + cq->ring.depth);
 }
 
 /* W-EVT-03. Done at the end of the turn: whoever pushed is in the middle of something. */
 static void
 fail_users(struct roce_shard *s, struct roce_cq *cq)
 {
+	enum roce_reason why = roce_cq_reason(cq);
 	struct roce_link *l;
 
 	for (l = cq->send_qps.next; l != &cq->send_qps; l = l->next)
-		roce_qp_error(s, roce_container(l, struct roce_qp, send_cq_link),
-			ROCE_REASON_CQ_OVERRUN, 0);
+		roce_qp_error(s, roce_container(l, struct roce_qp, send_cq_link), why, 0);
 	for (l = cq->recv_qps.next; l != &cq->recv_qps; l = l->next)
-		roce_qp_error(s, roce_container(l, struct roce_qp, recv_cq_link),
-			ROCE_REASON_CQ_OVERRUN, 0);
+		roce_qp_error(s, roce_container(l, struct roce_qp, recv_cq_link), why, 0);
 }
 
 void
@@ -89,7 +118,8 @@ roce_shard_publish(struct roce_shard *s)
 		struct roce_cq *cq = roce_container(l, struct roce_cq, touched);
 
 		next = l->next;
-		if (roce_unlikely(cq->flushing > 0)) /* first all, then the word of it (R-CQ-17) */
+		/* First all, then the word of it (R-CQ-17); into a dead one comes nothing. */
+		if (roce_unlikely(cq->flushing > 0) && !cq->dead)
 			continue;
 		roce_list_remove(l);
 		if (ndsh_cq_fire(&cq->ring))

@@ -38,7 +38,7 @@ roce_shard_event(struct roce_shard *s, struct roce_event *ev)
 
 		roce_list_remove(l);
 		*ev = (struct roce_event){ .type = ROCE_EV_CQ_ERROR, .cq = cq, .owner = cq->owner,
-			.reason = ROCE_REASON_CQ_OVERRUN };
+			.reason = roce_cq_reason(cq) };
 		return true;
 	}
 	l = roce_list_first(&s->event_srqs);
@@ -101,6 +101,7 @@ roce_reason_name(enum roce_reason r)
 		[ROCE_REASON_RECV_TOO_SMALL] = "message longer than the receive posted",
 		[ROCE_REASON_RECV_PROT] = "token, range or right of a receive refused",
 		[ROCE_REASON_CQ_OVERRUN] = "completion queue overrun",
+		[ROCE_REASON_CQ_FATAL] = "completion queue lost its memory",
 		[ROCE_REASON_CLIENT_BREACH] = "descriptor breaks the contract",
 		[ROCE_REASON_INTERNAL] = "internal error",
 		[ROCE_REASON_LOCAL_BIND] = "window, region, range or right of a bind refused",

@@ -162,7 +162,7 @@ struct roce_cq {
 	void *owner;
 	struct roce_cq *next_free;
 	uint32_t flushing; /* queue pairs in the list of those, once for each side here */
-	bool used, dead, event_pending;
+	bool used, dead;
 };
 
 struct roce_srq {
@@ -396,6 +396,8 @@ bool roce_sge_scatter(struct roce_shard *s, const struct roce_qp *qp, struct roc
 
 /* cq.c */
 void roce_cq_push(struct roce_shard *s, struct roce_cq *cq, const struct ndsh_cqe *cqe);
+/* Why a dead one is dead. */
+enum roce_reason roce_cq_reason(const struct roce_cq *cq);
 
 /* srq.c: a receive was taken */
 void roce_srq_taken(struct roce_shard *s, struct roce_srq *srq);

@@ -79,7 +79,7 @@ struct roce_cq *roce_shard_fired_cq(struct roce_shard *s);
 enum roce_event_type {
 	ROCE_EV_COMM_EST,    /* first request in RTR or RTS: stands for a lost RTU (W-CM-35) */
 	ROCE_EV_QP_ERROR,    /* the queue pair went to error by itself: ev.reason, ev.syndrome */
-	ROCE_EV_CQ_ERROR,    /* overrun */
+	ROCE_EV_CQ_ERROR,    /* overrun, or roce_cq_fail() */
 	ROCE_EV_CLIENT_BREACH,/* a descriptor broke the contract: end that session */
 	ROCE_EV_SRQ_LIMIT,   /* fewer receives than the limit are left (W-EVT-01) */
 	ROCE_EV_LAST_WQE,    /* in error, takes no more from its shared receive queue (W-EVT-02) */
@@ -115,6 +115,7 @@ enum roce_reason {
 	ROCE_REASON_RECV_TOO_SMALL,  /* W-RESP-10 */
 	ROCE_REASON_RECV_PROT,	     /* W-RESP-11 */
 	ROCE_REASON_CQ_OVERRUN,
+	ROCE_REASON_CQ_FATAL,	     /* R-CQ-32 */
 	ROCE_REASON_CLIENT_BREACH,
 	ROCE_REASON_INTERNAL,	     /* roce_qp_bug() */
 	ROCE_REASON_LOCAL_BIND,	     /* W-MEM-05 */
@@ -202,6 +203,11 @@ void roce_mw_destroy(struct roce_shard *s, struct roce_mr *mw);
 struct roce_cq *roce_cq_create(struct roce_shard *s, void *base, uint32_t depth, void *owner);
 void *roce_cq_owner(const struct roce_cq *cq);
 bool roce_cq_destroy(struct roce_shard *s, struct roce_cq *cq); /* false: queue pairs use it */
+/* The host lost the ring: the queue takes no more entries, its queue pairs end, and who waits is
+ * told NDSH_CQ_FATAL at the end of the turn. No effect on one that is dead already. */
+void roce_cq_fail(struct roce_shard *s, struct roce_cq *cq);
+/* Does all of [low, high) belong to the entries of its ring? */
+bool roce_cq_keeps_entries_at(const struct roce_cq *cq, uintptr_t low, uintptr_t high);
 
 /* ---- shared receive queues ------------------------------------------------------------------- */
 
@@ -230,7 +236,7 @@ enum roce_qp_state { /* IBTA; SQE does not exist for RC */
 struct roce_qp_cfg {
 	uint32_t pd;
 	struct roce_cq *send_cq, *recv_cq;
-	struct roce_srq *srq; /* of the same PD, or NULL; with one, its own receive ring is not used */
+	struct roce_srq *srq; /* of the same PD, or NULL; with one, its own receive ring rests */
 	void *shared; /* block of ndsh_qp_layout(), zeroed, starts with struct ndsh_qp_page */
 	struct ndsh_qp_dims dims;
 	uint32_t handle; /* ndsh_cqe.qp */
@@ -271,7 +277,7 @@ struct roce_qp_attr {
 	uint8_t max_dest_rd, max_rd; /* 0..ROCE_RD_ATOMIC_MAX */
 	uint8_t min_rnr_code, timeout_code; /* 0..31 */
 	uint8_t retry, rnr_retry; /* 0..7 */
-	/* RNR_RETRY: one that finds no receive for so long fails, whatever rnr_retry says; 0: not so. */
+	/* RNR_RETRY: one that finds no receive for so long fails, whatever rnr_retry says; 0: no */
 	uint32_t rnr_give_up_ms;
 };
 enum roce_modify {
@@ -286,7 +292,7 @@ enum roce_modify {
  * following turns. To RESET: requests vanish. On failure nothing changed. */
 enum roce_modify roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns,
 	enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr);
-/* Flush more of a queue pair in ERR, a portion per call; false: there is still more. Who destroys it
+/* Flush more of a queue pair in ERR, a portion a call; false: there is still more. Who destroys it
  * and wants its entries to be there asks until it is true. */
 bool roce_qp_flush(struct roce_shard *s, struct roce_qp *qp);
 /* New next-hop MAC addresses of a path in use. */

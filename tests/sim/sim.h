@@ -147,6 +147,7 @@ enum sim_poison { /* the one error that a connection may have planned */
 	SIM_POISON_FLUSH,      /* own modification to ERR */
 	SIM_POISON_VANISH,     /* queue pair and connection destroyed without a word */
 	SIM_POISON_OVERRUN,    /* a small send queue that nobody polls */
+	SIM_POISON_CQ_FAIL,    /* the ring of one that nobody polls is lost (R-CQ-32) */
 	SIM_POISON_BREACH,     /* a descriptor that is none */
 	SIM_POISON_COUNT,
 };
@@ -247,7 +248,7 @@ struct sim_ep {
 	bool gone;	/* queue pair destroyed */
 	bool vanished;	/* ... without a word */
 	bool breached;	/* the engine raised CLIENT_BREACH */
-	struct sim_cq own_cq; /* SIM_POISON_OVERRUN */
+	struct sim_cq own_cq; /* SIM_POISON_OVERRUN, SIM_POISON_CQ_FAIL */
 	uint64_t close_ns; /* when to react to an error */
 	uint64_t drained_until_ns; /* in SQD */
 };

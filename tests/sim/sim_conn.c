@@ -13,7 +13,7 @@
 static const char *const poison_names[SIM_POISON_COUNT] = {
 	"none", "write-key", "read-key", "write-range", "read-range", "no-right", "dead-window",
 	"foreign-window", "send-inv", "bind", "invalidate", "local-key", "qp-right", "recv-small",
-	"deregister", "cut", "rnr", "flush", "vanish", "overrun", "breach",
+	"deregister", "cut", "rnr", "flush", "vanish", "overrun", "cq-fail", "breach",
 };
 
 /* ---- the plan ---- */
@@ -69,6 +69,8 @@ sim_conn_init(struct sim_world *w, unsigned number)
 		c->rnr_retry = (uint8_t)sim_below(w, 3);
 		c->villain->peer->shares = false;
 	}
+	if (c->poison == SIM_POISON_CQ_FAIL) /* before it runs out of what results would free */
+		c->poison_at %= 8;
 	if (c->poison == SIM_POISON_RECV_SMALL && c->villain->peer->shares)
 		c->mtu_code = 5; /* shared receives have room for the messages of all */
 	c->mtu = 128u << c->mtu_code;
@@ -120,9 +122,11 @@ make_qp(struct sim_ep *ep)
 	sim_check(w, ndsh_qp_layout(&ep->dims, &layout), "ndsh_qp_layout()");
 	ep->send_cq = &cl->cqs[sim_below(w, SIM_CQS)];
 	ep->recv_cq = &cl->cqs[sim_below(w, SIM_CQS)];
-	if (ep->conn->poison == SIM_POISON_OVERRUN && ep == ep->conn->villain) {
+	if ((ep->conn->poison == SIM_POISON_OVERRUN || ep->conn->poison == SIM_POISON_CQ_FAIL) &&
+		ep == ep->conn->villain) {
 		ep->send_cq = &ep->own_cq;
-		sim_cq_init(cl, ep->send_cq, 4);
+		sim_cq_init(cl, ep->send_cq,
+			ep->conn->poison == SIM_POISON_OVERRUN ? 4 : SIM_OPS_MAX);
 	}
 	ep->index = cfg.handle = cl->n_eps;
 	cl->eps[cl->n_eps++] = ep;

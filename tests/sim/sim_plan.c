@@ -34,6 +34,27 @@ vanish(struct sim_ep *ep)
 	sim_host_wake(h, ep->w->now_ns);
 }
 
+/* checks R-CQ-32 */
+static void
+fail_queue(struct sim_ep *ep)
+{
+	struct sim_host *h = ep->client->shard->host;
+
+	roce_cq_fail(ep->client->shard->s, ep->own_cq.cq);
+	sim_host_wake(h, ep->w->now_ns);
+}
+
+static void
+check_fate(const struct sim_ep *ep)
+{
+	uint32_t fault = ep->own_cq.reader.page->fault;
+
+	if (ep->conn->poison == SIM_POISON_CQ_FAIL && ep->conn->poison_done)
+		sim_check(ep->w, fault == NDSH_CQ_FATAL && ep->page->dead,
+			"conn %u%s: its queue is lost, but its fault is %u", ep->conn->number,
+			ep->name, fault);
+}
+
 /* Planned errors that are not requests (those are in sim_ops.c). */
 static void
 poison(struct sim_conn *c)
@@ -65,6 +86,8 @@ poison(struct sim_conn *c)
 		sim_ep_to_error(v);
 	else if (c->poison == SIM_POISON_VANISH)
 		vanish(v);
+	else if (c->poison == SIM_POISON_CQ_FAIL)
+		fail_queue(v);
 	else if (c->poison == SIM_POISON_BREACH)
 		v->up = false; /* nobody posts behind what breaks the contract */
 	if (c->poison == SIM_POISON_FLUSH)
@@ -141,6 +164,7 @@ clear(struct sim_ep *ep)
 		if (!sim_recvs_done(ep) || !sim_ep_idle(ep))
 			return;
 		if (ep->own_cq.cq != NULL) { /* the entries that fitted in are good */
+			check_fate(ep);
 			sim_cq_drain(ep->client, &ep->own_cq);
 			sim_model_ep_vanish(ep);
 		} else {

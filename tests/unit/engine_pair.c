@@ -389,7 +389,7 @@ pair_turn(struct pair *p, unsigned side)
 	roce_shard_publish(d->shard);
 	done += (unsigned)(d->reader.page->produced - produced);
 	while (roce_shard_fired_cq(d->shard) != NULL)
-		;
+		d->fired++;
 	while (roce_shard_event(d->shard, &ev)) {
 		d->last_event = ev;
 		d->events |= 1u << ev.type;

@@ -46,6 +46,7 @@ struct pair_side {
 	} q[PAIR_QPS];
 	struct roce_event last_event;
 	unsigned events;
+	unsigned fired; /* wake-ups of the queue */
 };
 
 struct pair;

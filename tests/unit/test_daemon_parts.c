@@ -109,17 +109,21 @@ broken_mapping(void)
 Test(sigbus, missing_page_reads_as_zero_and_is_reported)
 {
 	uint8_t *p = broken_mapping();
+	uintptr_t low, high;
 
 	cr_assert(ndd_sigbus_install());
 	cr_assert(ndd_sigbus_guard(p, 8192));
+	cr_assert_not(ndd_sigbus_broken(p, &low, &high));
 	cr_assert_not(ndd_sigbus_happened());
 	cr_assert_eq(*(volatile uint8_t *)(p + 5000), 0);
 	cr_assert(ndd_sigbus_happened());
 	cr_assert_not(ndd_sigbus_happened(), "told once");
-	cr_assert(ndd_sigbus_broken(p));
+	cr_assert(ndd_sigbus_broken(p, &low, &high));
+	cr_assert_eq(low, (uintptr_t)p + 4096);
+	cr_assert_eq(high, (uintptr_t)p + 8192);
 	cr_assert_eq(p[0], 1, "the other page is untouched");
 	ndd_sigbus_unguard(p);
-	cr_assert_not(ndd_sigbus_broken(p));
+	cr_assert_not(ndd_sigbus_broken(p, &low, &high));
 }
 
 Test(sigbus, guards_are_reused)

@@ -403,6 +403,48 @@ Test(errors, W_EVT_03_overrun_fails_the_queue_pairs)
 	pair_free(p);
 }
 
+/* checks R-CQ-32: whatever it is armed for it fires once; what was made stays, nothing follows */
+Test(errors, R_CQ_32_a_queue_that_fails_ends_its_queue_pairs)
+{
+	struct pair *p = pair_new(&(struct pair_opts){ .qps = 2 });
+	struct pair_side *side = &p->side[0];
+	struct ndsh_cqe c;
+
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pair_run(p, 1000000);
+	pair_recv(p, 0, 1, 2, 0, 64);
+	cr_assert_eq(ndsh_cq_arm(&side->reader, NDSH_ARM_ERRORS, NULL), NDSH_ARMED);
+	roce_cq_fail(side->shard, side->cq);
+	roce_cq_fail(side->shard, side->cq);
+	cr_assert_eq(side->reader.page->fault, NDSH_CQ_OK, "not in the middle of a turn");
+	pair_run(p, 100000000);
+	cr_assert_eq(side->reader.page->fault, NDSH_CQ_FATAL);
+	cr_assert_eq(ndsh_cq_armed(&side->reader), NDSH_ARM_NONE);
+	cr_assert_eq(side->fired, 1);
+	cr_assert(side->events & 1u << ROCE_EV_CQ_ERROR);
+	for (unsigned i = 0; i < 2; i++)
+		cr_assert_eq(roce_qp_reason(side->q[i].qp), ROCE_REASON_CQ_FATAL);
+	cr_assert(pair_poll(p, 0, &c));
+	cr_assert_eq(c.context, 1);
+	cr_assert_not(pair_poll(p, 0, &c), "not even what was cancelled by it");
+	cr_assert_eq(ndsh_cq_arm(&side->reader, NDSH_ARM_ANY, NULL), NDSH_ARM_FAULT, "it stays");
+	pair_free(p);
+}
+
+/* An overrun in the same turn was first. */
+Test(errors, a_queue_that_overran_does_not_fail_again)
+{
+	struct pair *p = pair_new(&(struct pair_opts){ .cq_depth = 4 });
+
+	for (unsigned i = 0; i < 8; i++)
+		pair_write(p, 0, 0, i, 0, 0, 8, 0);
+	pair_run(p, 100000000);
+	roce_cq_fail(p->side[0].shard, p->side[0].cq);
+	pair_run(p, 1000000);
+	cr_assert_eq(p->side[0].reader.page->fault, NDSH_CQ_OVERRUN);
+	pair_free(p);
+}
+
 Test(errors, a_descriptor_that_breaks_the_contract)
 {
 	struct pair *p = pair_new(&(struct pair_opts){ 0 });
