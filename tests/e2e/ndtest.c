@@ -68,6 +68,8 @@ static const struct {
 	{"device-removed", scenario_device_removed},
 	{"fork", scenario_fork},
 	{"hold", scenario_hold},
+	{"port", scenario_port},
+	{"port-daemon-dies", scenario_port_daemon_dies},
 	{"srq", scenario_srq},
 	{"srq-empty", scenario_srq_empty},
 	{"srq-notify", scenario_srq_notify},

@@ -76,6 +76,10 @@ void scenario_device_removed(struct pair *p);
 void scenario_fork(struct pair *p);
 void scenario_hold(struct pair *p);
 
+/* ports.c */
+void scenario_port(struct pair *p);
+void scenario_port_daemon_dies(struct pair *p);
+
 /* srq.c */
 void scenario_srq(struct pair *p);
 void scenario_srq_empty(struct pair *p);
