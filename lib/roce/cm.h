@@ -79,7 +79,7 @@ struct roce_cm_connect {
 	uint32_t port;
 	struct roce_cm_qp_params qp;
 	uint8_t mtu_code; /* 1..5 */
-	uint8_t ack_timeout; /* local ACK timeout code of the path, W-CM-33; never 0 */
+	uint8_t ack_timeout; /* local ACK timeout code of the path; 0: Linux's 17 (W-CM-33) */
 	uint8_t tos, hop_limit; /* hop_limit 0: 64 */
 	uint32_t flow_label;	/* 20 bits; 0: roce_cm_flow_label() of the ports */
 	const void *priv;
@@ -120,7 +120,7 @@ struct roce_cm_event {
 /* Take one event; false: none. */
 bool roce_cm_event(struct roce_cm *cm, struct roce_cm_event *ev);
 
-/* ---- requests of the host --------------------------------------------------------------------- */
+/* ---- requests of the host -------------------------------------------------------------------- */
 
 /* Listen on gid (all zero: any) and port (RDMA_PS_TCP). backlog: most REQUESTs neither accepted
  * nor rejected; 0: no limit. One more is refused with reason 28, which librdmacm reports as

@@ -20,7 +20,7 @@ roce_cm_connect(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_connec
 	c->port = p->port;
 	c->qp = p->qp;
 	c->mtu_code = p->mtu_code;
-	c->ack_timeout = p->ack_timeout;
+	c->ack_timeout = p->ack_timeout != 0 ? p->ack_timeout : CM_ACK_TIMEOUT;
 	c->tos = p->tos;
 	c->hop_limit = p->hop_limit != 0 ? p->hop_limit : CM_HOP_LIMIT;
 	c->flow_label = p->flow_label != 0
@@ -70,7 +70,7 @@ rep_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 		.psn = m->psn,
 		.responder_resources = (uint8_t)m->responder_resources,
 		.initiator_depth = (uint8_t)m->initiator_depth,
-		.retry_count = c->qp.retry_count, /* REP carries none: the active side's own (3.5) */
+		.retry_count = c->qp.retry_count, /* our own: REP carries none (3.5) */
 		.rnr_retry = (uint8_t)m->rnr_retry,
 		.srq = m->srq != 0,
 	};
