@@ -156,47 +156,16 @@ init_lists(struct nd_adapter *a)
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_mutex_init(&a->arena.lock, NULL);
 	LIST_INIT(&a->calls);
-	TAILQ_INIT(&a->pds);
-	TAILQ_INIT(&a->mrs);
-	TAILQ_INIT(&a->mws);
+	LIST_INIT(&a->objects);
 	TAILQ_INIT(&a->cqs);
 	TAILQ_INIT(&a->srqs);
-	TAILQ_INIT(&a->qps);
-	TAILQ_INIT(&a->closed_qps);
 	TAILQ_INIT(&a->connectors);
 	TAILQ_INIT(&a->listeners);
+	TAILQ_INIT(&a->closed_qps);
 	for (uint32_t i = 0; i < ND_CONN_BUCKETS; i++)
 		LIST_INIT(&a->conns[i]);
 	for (uint32_t i = 0; i < ND_MW_BUCKETS; i++)
 		LIST_INIT(&a->mw_by_slot[i]);
-}
-
-#define FREE_ALL(type, head, release)                                                              \
-	for (type * o; (o = TAILQ_FIRST(head)) != NULL;) {                                         \
-		TAILQ_REMOVE(head, o, link);                                                       \
-		release(o);                                                                        \
-	}
-
-static void
-free_cq(struct nd_cq *cq)
-{
-	nd_cq_end_waiters(cq, ND_CANCELED);
-	nd_cq_close_fds(cq);
-	free(cq);
-}
-
-static void
-free_srq(struct nd_srq *srq)
-{
-	nd_waiters_end(&srq->waiters, ND_CANCELED);
-	free(srq);
-}
-
-static void
-free_connector(struct nd_connector *c)
-{
-	nd_conn_end_waiters(c, ND_CANCELED);
-	free(c);
 }
 
 static void
@@ -218,17 +187,10 @@ destroy(struct nd_adapter *a)
 {
 	nd_callbacks_stop(a); /* R-LIFE-10; they may call the daemon until then */
 	nd_control_stop(a);
+	__atomic_store_n(&a->gone, 1, __ATOMIC_RELEASE);
 	close(a->socket);
 	close(a->wake_fd);
-	FREE_ALL(struct nd_connector, &a->connectors, free_connector)
-	FREE_ALL(struct nd_listener, &a->listeners, nd_listener_free)
-	FREE_ALL(struct nd_qp, &a->qps, free)
-	FREE_ALL(struct nd_qp, &a->closed_qps, free)
-	FREE_ALL(struct nd_srq, &a->srqs, free_srq)
-	FREE_ALL(struct nd_cq, &a->cqs, free_cq)
-	FREE_ALL(struct nd_mw, &a->mws, free)
-	FREE_ALL(struct nd_mr, &a->mrs, free)
-	FREE_ALL(struct nd_pd, &a->pds, free)
+	nd_objects_end(a);
 	free_arena(&a->arena);
 	if (a->port != NULL)
 		nd_port_release(a->port);

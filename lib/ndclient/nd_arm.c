@@ -63,12 +63,12 @@ leave(struct nd_cq *cq)
 	bool closed;
 
 	nd_spin_lock(&cq->lock);
-	closed = cq->closed;
+	closed = cq->closed_inside;
 	if (!closed)
 		__atomic_store_n(&cq->in_callback, 0, __ATOMIC_RELEASE);
 	nd_spin_unlock(&cq->lock);
 	if (closed)
-		nd_cq_destroy(cq);
+		(void)nd_object_drop(&cq->obj);
 	else
 		nd_futex_wake(&cq->in_callback);
 }
@@ -150,6 +150,7 @@ nd_callbacks_stop(struct nd_adapter *a)
 	pthread_join(c->thread, NULL);
 	close(c->stop_fd);
 	close(c->epoll_fd);
+	c->epoll_fd = -1; /* queues are closed behind us */
 	c->running = false;
 }
 
@@ -267,7 +268,7 @@ nd_cq_outlives_callback(struct nd_cq *cq)
 
 	if (inside) {
 		nd_spin_lock(&cq->lock);
-		runs = cq->closed = cq->in_callback != 0;
+		runs = cq->closed_inside = cq->in_callback != 0;
 		nd_spin_unlock(&cq->lock);
 		return runs;
 	}

@@ -26,6 +26,7 @@ nd_connector_create(struct nd_adapter *a, struct nd_connector **out)
 	if (c == NULL)
 		return ND_NO_MEMORY;
 	c->adapter = a;
+	nd_object_open(&c->obj, &nd_connector_class, a);
 	pthread_mutex_lock(&a->lock);
 	TAILQ_INSERT_TAIL(&a->connectors, c, link);
 	pthread_mutex_unlock(&a->lock);
@@ -64,7 +65,7 @@ nd_conn_drop_id(struct nd_connector *c)
 		LIST_REMOVE(c, hash);
 	pthread_mutex_unlock(&a->lock);
 	if (had)
-		(void)nd_control_id(a, NDSH_MSG_CONN_DESTROY, c->id);
+		(void)nd_object_forget(a, NDSH_MSG_CONN_DESTROY, c->id);
 }
 
 void
@@ -550,20 +551,33 @@ nd_connector_cancel(struct nd_connector *c)
 	return ND_SUCCESS;
 }
 
-void
-nd_connector_close(struct nd_connector *c)
+static bool
+quiet(struct nd_object *o)
 {
-	struct nd_adapter *a;
+	struct nd_connector *c = (struct nd_connector *)o;
 
-	if (c == NULL)
-		return;
-	a = c->adapter;
-	pthread_mutex_lock(&a->lock);
+	pthread_mutex_lock(&o->adapter->lock);
 	(void)cancel(c);
 	nd_conn_release_qp(
 		c, c->state < ND_CONN_CONNECTED ? ND_QP_UNCONNECTED : ND_QP_DISCONNECTED);
-	TAILQ_REMOVE(&a->connectors, c, link);
-	pthread_mutex_unlock(&a->lock);
+	TAILQ_REMOVE(&o->adapter->connectors, c, link);
+	pthread_mutex_unlock(&o->adapter->lock);
+	return false;
+}
+
+static void
+destroy(struct nd_object *o)
+{
+	struct nd_connector *c = (struct nd_connector *)o;
+
 	nd_conn_drop_id(c);
 	free(c);
+}
+
+const struct nd_class nd_connector_class = {.quiet = quiet, .destroy = destroy};
+
+nd_status
+nd_connector_close(struct nd_connector *c)
+{
+	return nd_close(c, NULL);
 }

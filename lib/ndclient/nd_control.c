@@ -308,4 +308,5 @@ nd_control_stop(struct nd_adapter *a)
 	pthread_join(a->thread, NULL);
 	close(a->stop_fd);
 	close(a->epoll_fd);
+	a->epoll_fd = -1; /* queues are closed behind us */
 }

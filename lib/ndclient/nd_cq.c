@@ -71,6 +71,7 @@ nd_cq_create(struct nd_adapter *a, uint32_t depth, struct nd_cq **out)
 	}
 	cq->id = reply.id;
 	(void)fcntl(cq->pipe_fd, F_SETFL, O_NONBLOCK);
+	nd_object_open(&cq->obj, &nd_cq_class, a);
 	pthread_mutex_lock(&a->lock);
 	TAILQ_INSERT_TAIL(&a->cqs, cq, link);
 	pthread_mutex_unlock(&a->lock);
@@ -96,7 +97,7 @@ forget(struct nd_adapter *a, const struct nd_cq *cq)
 {
 	struct nd_qp *qp;
 
-	TAILQ_FOREACH (qp, &a->closed_qps, link) {
+	TAILQ_FOREACH (qp, &a->closed_qps, closed_link) {
 		if (qp->send_cq == cq)
 			qp->send_cq = NULL;
 		if (qp->recv_cq == cq)
@@ -105,42 +106,43 @@ forget(struct nd_adapter *a, const struct nd_cq *cq)
 	nd_qp_reap(a);
 }
 
-void
-nd_cq_destroy(struct nd_cq *cq)
+/* Queue pairs may go on filling it, but nobody hears of it any more (R-LIFE-02). */
+static bool
+quiet(struct nd_object *o)
 {
+	struct nd_cq *cq = (struct nd_cq *)o;
 	struct nd_adapter *a = cq->adapter;
-
-	if (nd_control_id(a, NDSH_MSG_CQ_DESTROY, cq->id) == ND_SUCCESS)
-		nd_free(a, cq->reader.page);
-	nd_cq_close_fds(cq);
-	free(cq);
-}
-
-nd_status
-nd_cq_close(struct nd_cq *cq)
-{
-	struct nd_adapter *a = cq->adapter;
-	bool used;
 
 	if (nd_verifying())
 		nd_verify_cq_close(cq);
 	pthread_mutex_lock(&a->lock);
-	used = cq->users != 0;
-	if (!used) {
-		TAILQ_REMOVE(&a->cqs, cq, link);
-		if (cq->watched)
-			(void)nd_control_watch(a, cq, false);
-		nd_cq_callback_off(cq);
-		forget(a, cq);
-	}
+	TAILQ_REMOVE(&a->cqs, cq, link);
+	if (cq->watched)
+		(void)nd_control_watch(a, cq, false);
+	nd_cq_callback_off(cq);
+	forget(a, cq);
 	pthread_mutex_unlock(&a->lock);
-	if (used)
-		return nd_fail(ND_DEVICE_BUSY, "queue pairs use the completion queue");
 	nd_cq_end_waiters(cq, ND_CANCELED); /* R-CQ-33 */
-	if (nd_cq_outlives_callback(cq))    /* R-CQ-26 */
-		return ND_PENDING;
-	nd_cq_destroy(cq);
-	return ND_SUCCESS;
+	return nd_cq_outlives_callback(cq); /* R-CQ-26 */
+}
+
+static void
+destroy(struct nd_object *o)
+{
+	struct nd_cq *cq = (struct nd_cq *)o;
+
+	if (nd_object_forget(cq->adapter, NDSH_MSG_CQ_DESTROY, cq->id))
+		nd_free(cq->adapter, cq->reader.page);
+	nd_cq_close_fds(cq);
+	free(cq);
+}
+
+const struct nd_class nd_cq_class = {.quiet = quiet, .destroy = destroy};
+
+nd_status
+nd_cq_close(struct nd_cq *cq)
+{
+	return nd_close(cq, NULL);
 }
 
 static enum nd_request_type

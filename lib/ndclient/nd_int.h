@@ -21,6 +21,7 @@
 #include <sys/queue.h>
 
 #include "nd_arena.h"
+#include "nd_object.h"
 #include "ndclient.h"
 #include "shm/ndsh_msg.h"
 #include "shm/ndsh_ring.h"
@@ -51,8 +52,9 @@ struct nd_spin {
 enum nd_qp_state { ND_QP_UNCONNECTED, ND_QP_CONNECTED, ND_QP_DISCONNECTED };
 
 struct nd_qp {
+	struct nd_object obj; /* of a closed one only what completions need is valid */
 	/* for posts; written only when created and connected */
-	struct nd_adapter *adapter;
+	_Alignas(NDSH_CACHE_LINE) struct nd_adapter *adapter;
 	struct ndsh_qp_page *page;
 	uint32_t index; /* session-local: doorbell bit */
 	uint32_t state; /* enum nd_qp_state, atomic */
@@ -68,16 +70,17 @@ struct nd_qp {
 	uint32_t sq_freed, rq_freed; /* requests known to be finished, atomic */
 	/* for the rest */
 	struct nd_pd *pd;
-	struct nd_cq *send_cq, *recv_cq; /* NULL once closed */
+	struct nd_cq *send_cq, *recv_cq; /* of a closed one: NULL once they are closed */
 	struct nd_connector *connector;	 /* guarded by nd_adapter.lock */
 	struct nd_mw_list bound, invalidating;
 	uint32_t handle, number;
 	uint64_t send_mark, recv_mark; /* closed: what the queues had made by then */
-	TAILQ_ENTRY(nd_qp) link;
+	TAILQ_ENTRY(nd_qp) closed_link;
 };
 TAILQ_HEAD(nd_qp_list, nd_qp);
 
 struct nd_cq {
+	struct nd_object obj;
 	struct nd_spin lock; /* reader, waiters, armed_*, callback */
 	pthread_mutex_t telling; /* around lock: who takes waiters out of it completes them */
 	struct nd_adapter *adapter;
@@ -92,23 +95,21 @@ struct nd_cq {
 	void *callback_context;
 	int kick_fd;	      /* with a callback: wakes its thread */
 	uint32_t in_callback; /* it runs; futex */
-	bool closed;	      /* by a callback, while its own runs */
+	bool closed_inside;   /* closed by a callback, while its own runs */
 	uint32_t id;
-	uint32_t users;	 /* queue pairs, each use; guarded by nd_adapter.lock */
 	uint32_t inside; /* the verifier's: threads that take results, atomic */
 	TAILQ_ENTRY(nd_cq) link;
 };
 TAILQ_HEAD(nd_cq_list, nd_cq);
 
 struct nd_pd {
+	struct nd_object obj;
 	struct nd_adapter *adapter;
 	uint32_t id;
-	uint32_t users; /* guarded by nd_adapter.lock */
-	TAILQ_ENTRY(nd_pd) link;
 };
-TAILQ_HEAD(nd_pd_list, nd_pd);
 
 struct nd_srq {
+	struct nd_object obj;
 	/* for posts */
 	struct nd_adapter *adapter;
 	struct ndsh_srq_page *page;
@@ -118,7 +119,7 @@ struct nd_srq {
 	/* for the rest */
 	struct nd_pd *pd;
 	uint32_t id;
-	uint32_t users, threshold; /* these and waiters are guarded by nd_adapter.lock */
+	uint32_t threshold; /* this and waiters are guarded by nd_adapter.lock */
 	struct nd_waiters waiters;
 	TAILQ_ENTRY(nd_srq) link;
 };
@@ -128,6 +129,7 @@ TAILQ_HEAD(nd_srq_list, nd_srq);
 enum nd_mr_state { ND_MR_IDLE, ND_MR_CHANGING, ND_MR_REGISTERED };
 
 struct nd_mr {
+	struct nd_object obj;
 	struct nd_pd *pd;
 	enum nd_mr_state state; /* guarded by nd_adapter.lock */
 	uint32_t id;
@@ -136,15 +138,14 @@ struct nd_mr {
 	uintptr_t va;
 	uint64_t bytes;
 	struct nd_mw_bucket windows; /* that are bound to it */
-	TAILQ_ENTRY(nd_mr) link;
 };
-TAILQ_HEAD(nd_mr_list, nd_mr);
 
 /* As the application can know it: from its own posts, from completions it took, and from the words
  * that the daemon shares. The daemon may know more, never less. */
 enum nd_mw_state { ND_MW_UNBOUND, ND_MW_BOUND, ND_MW_INVALIDATING };
 
 struct nd_mw { /* guarded by nd_adapter.windows */
+	struct nd_object obj;
 	struct nd_pd *pd;
 	struct nd_mr *mr; /* NULL if unbound */
 	struct nd_qp *qp; /* NULL if unbound */
@@ -155,7 +156,6 @@ struct nd_mw { /* guarded by nd_adapter.windows */
 	uint64_t secret;
 	LIST_ENTRY(nd_mw) of_mr, hash;
 	TAILQ_ENTRY(nd_mw) of_qp;
-	TAILQ_ENTRY(nd_mw) link; /* guarded by nd_adapter.lock */
 };
 
 /* Rows of the state table (R-CONN). */
@@ -174,6 +174,7 @@ enum nd_conn_state {
 };
 
 struct nd_connector { /* guarded by nd_adapter.lock */
+	struct nd_object obj;
 	struct nd_adapter *adapter;
 	enum nd_conn_state state;
 	bool bound;    /* by nd_connector_bind() */
@@ -207,6 +208,7 @@ struct nd_conn_request { /* one that nobody has asked for yet */
 STAILQ_HEAD(nd_conn_request_list, nd_conn_request);
 
 struct nd_listener { /* guarded by nd_adapter.lock */
+	struct nd_object obj;
 	struct nd_adapter *adapter;
 	bool busy, listening;
 	uint32_t id;
@@ -246,19 +248,20 @@ struct nd_adapter {
 	struct ndsh_addr address; /* opened by */
 	struct nd_arena arena;
 	struct nd_call_list calls;
-	struct nd_pd_list pds;
-	struct nd_mr_list mrs;
-	struct nd_mw_list mws;
+	struct nd_object_list objects; /* all; those below are open */
 	struct nd_cq_list cqs;
 	struct nd_srq_list srqs;
-	struct nd_qp_list qps, closed_qps;
 	struct nd_connector_list connectors;
 	struct nd_listener_list listeners;
+	struct nd_qp_list closed_qps; /* completions may name them still */
 	struct nd_conn_bucket conns[ND_CONN_BUCKETS];
 	struct nd_spin windows;
 	struct nd_mw_bucket mw_by_slot[ND_MW_BUCKETS];
 	struct nd_qp *qp_by_handle[ND_QP_HANDLES]; /* atomic */
 };
+
+extern const struct nd_class nd_pd_class, nd_mr_class, nd_mw_class, nd_cq_class, nd_srq_class,
+	nd_qp_class, nd_connector_class, nd_listener_class;
 
 static inline bool
 nd_gone(const struct nd_adapter *a)
@@ -406,8 +409,6 @@ void *nd_block_alloc(struct nd_adapter *a, uint64_t bytes, uint32_t *segment, ui
 void nd_result_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result *r);
 void nd_result_ex_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result_ex *r);
 void nd_cq_close_fds(struct nd_cq *cq);
-/* What is left to do when nothing uses it any more and it is in no list. */
-void nd_cq_destroy(struct nd_cq *cq);
 
 /* ---- nd_notify.c: for nd_arm.c too --------------------------------------------------- */
 
@@ -427,7 +428,7 @@ void nd_cq_callback_off(struct nd_cq *cq);
 /* Is this thread in a callback, of whatever adapter? */
 bool nd_in_callback(void);
 /* Wait until the callback has returned. True: a callback calls, and may not wait; then
- * nd_cq_destroy() follows when the queue's own returns. */
+ * nd_object_drop() follows when the queue's own returns. */
 bool nd_cq_outlives_callback(struct nd_cq *cq);
 /* Returns when all callbacks have; none follows. */
 void nd_callbacks_stop(struct nd_adapter *a);
@@ -449,6 +450,8 @@ nd_mw_concerns(const struct ndsh_cqe *e)
 void nd_mw_see(struct nd_qp *qp, const struct ndsh_cqe *e);
 /* The queue pair is no more: neither are its windows' bindings (R-MW-10). */
 void nd_mw_unbind_all(struct nd_qp *qp);
+/* The region is no more. */
+void nd_mr_unbind_all(struct nd_mr *mr);
 /* Is a window bound to the region? */
 bool nd_mr_is_bound(struct nd_mr *mr);
 bool nd_mw_is_invalidating(struct nd_mw *mw);
@@ -482,10 +485,6 @@ nd_post_end(uint32_t *inside)
 	if (nd_verifying())
 		__atomic_store_n(inside, 0, __ATOMIC_RELEASE);
 }
-
-/* ---- nd_listener.c ------------------------------------------------------------------- */
-
-void nd_listener_free(struct nd_listener *l);
 
 /* ---- nd_qp.c ------------------------------------------------------------------------- */
 

@@ -21,6 +21,7 @@ nd_listener_create(struct nd_adapter *a, struct nd_listener **out)
 	l->adapter = a;
 	STAILQ_INIT(&l->requests);
 	TAILQ_INIT(&l->waiting);
+	nd_object_open(&l->obj, &nd_listener_class, a);
 	pthread_mutex_lock(&a->lock);
 	TAILQ_INSERT_TAIL(&a->listeners, l, link);
 	pthread_mutex_unlock(&a->lock);
@@ -177,36 +178,39 @@ nd_listener_cancel(struct nd_listener *l)
 	return ND_SUCCESS;
 }
 
-void
-nd_listener_free(struct nd_listener *l)
-{
-	struct nd_conn_request *r;
-
-	while ((r = STAILQ_FIRST(&l->requests)) != NULL) {
-		STAILQ_REMOVE_HEAD(&l->requests, next);
-		free(r);
-	}
-	free(l);
-}
-
 /* Until the daemon has answered, requests may still come; after it those that nobody asked for are
  * rejected (R-LSN-05). */
-void
-nd_listener_close(struct nd_listener *l)
+static bool
+quiet(struct nd_object *o)
 {
-	struct nd_adapter *a;
+	struct nd_listener *l = (struct nd_listener *)o;
+	struct nd_adapter *a = o->adapter;
 	struct nd_conn_request *r;
 
-	if (l == NULL)
-		return;
-	a = l->adapter;
-	nd_listener_cancel(l);
+	(void)nd_listener_cancel(l);
 	if (l->listening)
-		(void)nd_control_id(a, NDSH_MSG_LISTENER_DESTROY, l->id);
+		(void)nd_object_forget(a, NDSH_MSG_LISTENER_DESTROY, l->id);
 	pthread_mutex_lock(&a->lock);
 	TAILQ_REMOVE(&a->listeners, l, link);
 	pthread_mutex_unlock(&a->lock);
-	STAILQ_FOREACH (r, &l->requests, next)
-		(void)nd_control_id(a, NDSH_MSG_CONN_DESTROY, r->ev.conn);
-	nd_listener_free(l);
+	while ((r = STAILQ_FIRST(&l->requests)) != NULL) {
+		STAILQ_REMOVE_HEAD(&l->requests, next);
+		(void)nd_object_forget(a, NDSH_MSG_CONN_DESTROY, r->ev.conn);
+		free(r);
+	}
+	return false;
+}
+
+static void
+destroy(struct nd_object *o)
+{
+	free((struct nd_listener *)o);
+}
+
+const struct nd_class nd_listener_class = {.quiet = quiet, .destroy = destroy};
+
+nd_status
+nd_listener_close(struct nd_listener *l)
+{
+	return nd_close(l, NULL);
 }

@@ -130,28 +130,8 @@ enlist(struct nd_qp *qp)
 
 	pthread_mutex_lock(&a->lock);
 	ok = take_handle(a, qp);
-	if (ok) {
-		TAILQ_INSERT_TAIL(&a->qps, qp, link);
-		qp->pd->users++;
-		qp->send_cq->users++;
-		qp->recv_cq->users++;
-		if (qp->srq != NULL)
-			qp->srq->users++;
-	}
 	pthread_mutex_unlock(&a->lock);
 	return ok;
-}
-
-/* Lock held. */
-static void
-delist(struct nd_qp *qp)
-{
-	TAILQ_REMOVE(&qp->adapter->qps, qp, link);
-	qp->pd->users--;
-	qp->send_cq->users--;
-	qp->recv_cq->users--;
-	if (qp->srq != NULL)
-		qp->srq->users--;
 }
 
 static void
@@ -161,7 +141,6 @@ discard(struct nd_qp *qp, bool enlisted)
 
 	if (enlisted) {
 		pthread_mutex_lock(&a->lock);
-		delist(qp);
 		__atomic_store_n(&a->qp_by_handle[qp->handle], NULL, __ATOMIC_RELEASE);
 		pthread_mutex_unlock(&a->lock);
 	}
@@ -198,6 +177,11 @@ nd_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **o
 	}
 	qp->index = reply.qp;
 	qp->number = reply.qpn;
+	nd_object_open(&qp->obj, &nd_qp_class, qp->adapter);
+	nd_object_rest(&qp->obj, &pd->obj);
+	nd_object_rest(&qp->obj, &qp->send_cq->obj);
+	nd_object_rest(&qp->obj, &qp->recv_cq->obj);
+	nd_object_rest(&qp->obj, qp->srq != NULL ? &qp->srq->obj : NULL);
 	*out = qp;
 	return ND_SUCCESS;
 }
@@ -229,44 +213,70 @@ nd_qp_reap(struct nd_adapter *a)
 	struct nd_qp *qp, *next;
 
 	for (qp = TAILQ_FIRST(&a->closed_qps); qp != NULL; qp = next) {
-		next = TAILQ_NEXT(qp, link);
+		next = TAILQ_NEXT(qp, closed_link);
 		if (!is_drained(qp->send_cq, qp->send_mark) ||
 			!is_drained(qp->recv_cq, qp->recv_mark))
 			continue;
-		TAILQ_REMOVE(&a->closed_qps, qp, link);
+		TAILQ_REMOVE(&a->closed_qps, qp, closed_link);
 		__atomic_store_n(&a->qp_by_handle[qp->handle], NULL, __ATOMIC_RELEASE);
 		free(qp);
 	}
 }
 
-/* The rings go back at once; the structure stays while completions may name it (R-CR-04). */
-nd_status
-nd_qp_close(struct nd_qp *qp)
+/* The structure stays while completions may name it (R-CR-04): from queues that are not closed.
+ * Lock held. */
+static void
+linger(struct nd_qp *qp)
 {
+	if (qp->send_cq->obj.closed)
+		qp->send_cq = NULL;
+	else
+		qp->send_mark = produced(qp->send_cq);
+	if (qp->recv_cq->obj.closed)
+		qp->recv_cq = NULL;
+	else
+		qp->recv_mark = produced(qp->recv_cq);
+	TAILQ_INSERT_TAIL(&qp->adapter->closed_qps, qp, closed_link);
+	nd_qp_reap(qp->adapter);
+}
+
+static bool
+quiet(struct nd_object *o)
+{
+	if (nd_verifying())
+		nd_verify_qp_close((struct nd_qp *)o);
+	return false;
+}
+
+static void
+destroy(struct nd_object *o)
+{
+	struct nd_qp *qp = (struct nd_qp *)o;
 	struct nd_adapter *a = qp->adapter;
 	void *block = qp->page;
-	nd_status st;
+	bool returned;
 
-	if (nd_verifying())
-		nd_verify_qp_close(qp);
 	pthread_mutex_lock(&a->lock);
 	if (qp->connector != NULL) {
 		qp->connector->qp = NULL;
 		qp->connector = NULL;
 	}
 	pthread_mutex_unlock(&a->lock);
-	st = nd_control_id(a, NDSH_MSG_QP_DESTROY, qp->index);
+	returned = nd_object_forget(a, NDSH_MSG_QP_DESTROY, qp->index);
 	nd_mw_unbind_all(qp);
 	pthread_mutex_lock(&a->lock);
-	qp->send_mark = produced(qp->send_cq);
-	qp->recv_mark = produced(qp->recv_cq);
-	delist(qp);
-	TAILQ_INSERT_TAIL(&a->closed_qps, qp, link);
-	nd_qp_reap(a);
+	linger(qp);
 	pthread_mutex_unlock(&a->lock);
-	if (st == ND_SUCCESS)
+	if (returned)
 		nd_free(a, block);
-	return st == ND_DEVICE_REMOVED ? st : ND_SUCCESS;
+}
+
+const struct nd_class nd_qp_class = {.quiet = quiet, .destroy = destroy};
+
+nd_status
+nd_qp_close(struct nd_qp *qp)
+{
+	return nd_close(qp, NULL);
 }
 
 nd_status

@@ -31,30 +31,26 @@ nd_pd_create(struct nd_adapter *a, struct nd_pd **out)
 	}
 	pd->adapter = a;
 	pd->id = reply.id;
-	pthread_mutex_lock(&a->lock);
-	TAILQ_INSERT_TAIL(&a->pds, pd, link);
-	pthread_mutex_unlock(&a->lock);
+	nd_object_open(&pd->obj, &nd_pd_class, a);
 	*out = pd;
 	return ND_SUCCESS;
 }
 
+static void
+pd_destroy(struct nd_object *o)
+{
+	struct nd_pd *pd = (struct nd_pd *)o;
+
+	(void)nd_object_forget(pd->adapter, NDSH_MSG_PD_DESTROY, pd->id);
+	free(pd);
+}
+
+const struct nd_class nd_pd_class = {.destroy = pd_destroy};
+
 nd_status
 nd_pd_close(struct nd_pd *pd)
 {
-	struct nd_adapter *a = pd->adapter;
-	bool used;
-
-	pthread_mutex_lock(&a->lock);
-	used = pd->users != 0;
-	if (!used)
-		TAILQ_REMOVE(&a->pds, pd, link);
-	pthread_mutex_unlock(&a->lock);
-	if (used)
-		return nd_fail(ND_DEVICE_BUSY,
-			"regions, windows or queue pairs use the protection domain");
-	(void)nd_control_id(a, NDSH_MSG_PD_DESTROY, pd->id);
-	free(pd);
-	return ND_SUCCESS;
+	return nd_close(pd, NULL);
 }
 
 static uint32_t
@@ -117,10 +113,8 @@ nd_mr_create(struct nd_pd *pd, struct nd_mr **out)
 	if (mr == NULL)
 		return ND_NO_MEMORY;
 	mr->pd = pd;
-	pthread_mutex_lock(&a->lock);
-	TAILQ_INSERT_TAIL(&a->mrs, mr, link);
-	pd->users++;
-	pthread_mutex_unlock(&a->lock);
+	nd_object_open(&mr->obj, &nd_mr_class, a);
+	nd_object_rest(&mr->obj, &pd->obj);
 	*out = mr;
 	return ND_SUCCESS;
 }
@@ -247,22 +241,25 @@ nd_mr_deregister(struct nd_mr *mr, struct nd_overlapped *ov)
 	return nd_overlapped_issued(ov, st);
 }
 
+static void
+mr_destroy(struct nd_object *o)
+{
+	struct nd_mr *mr = (struct nd_mr *)o;
+
+	if (mr->state == ND_MR_REGISTERED)
+		(void)nd_object_forget(o->adapter, NDSH_MSG_MR_DEREGISTER, mr->id);
+	nd_mr_unbind_all(mr);
+	free(mr);
+}
+
+const struct nd_class nd_mr_class = {.destroy = mr_destroy};
+
 nd_status
 nd_mr_close(struct nd_mr *mr)
 {
-	struct nd_adapter *a = mr->pd->adapter;
-
-	if (nd_mr_is_bound(mr))
+	if (mr != NULL && nd_mr_is_bound(mr))
 		return nd_fail(ND_DEVICE_BUSY, "windows are bound to the region");
-	if (enter(mr, ND_MR_REGISTERED, ND_MR_CHANGING) == ND_SUCCESS &&
-		deregister_region(mr) == ND_DEVICE_BUSY)
-		return ND_DEVICE_BUSY;
-	pthread_mutex_lock(&a->lock);
-	TAILQ_REMOVE(&a->mrs, mr, link);
-	mr->pd->users--;
-	pthread_mutex_unlock(&a->lock);
-	free(mr);
-	return ND_SUCCESS;
+	return nd_close(mr, NULL);
 }
 
 uint32_t

@@ -84,46 +84,52 @@ nd_srq_create(struct nd_pd *pd, uint32_t depth, uint32_t max_sge, uint32_t thres
 		return st;
 	}
 	srq->id = reply.id;
+	nd_object_open(&srq->obj, &nd_srq_class, a);
+	nd_object_rest(&srq->obj, &pd->obj);
 	pthread_mutex_lock(&a->lock);
 	TAILQ_INSERT_TAIL(&a->srqs, srq, link);
-	pd->users++;
 	pthread_mutex_unlock(&a->lock);
 	*out = srq;
 	return ND_SUCCESS;
 }
 
+static bool
+quiet(struct nd_object *o)
+{
+	struct nd_srq *srq = (struct nd_srq *)o;
+
+	pthread_mutex_lock(&o->adapter->lock);
+	TAILQ_REMOVE(&o->adapter->srqs, srq, link);
+	nd_waiters_end(&srq->waiters, ND_CANCELED);
+	pthread_mutex_unlock(&o->adapter->lock);
+	return false;
+}
+
+static void
+destroy(struct nd_object *o)
+{
+	struct nd_srq *srq = (struct nd_srq *)o;
+
+	if (nd_object_forget(o->adapter, NDSH_MSG_SRQ_DESTROY, srq->id))
+		nd_free(o->adapter, srq->page);
+	free(srq);
+}
+
+const struct nd_class nd_srq_class = {.quiet = quiet, .destroy = destroy};
+
 nd_status
 nd_srq_close(struct nd_srq *srq)
 {
-	struct nd_adapter *a = srq->adapter;
-	bool used;
-
-	pthread_mutex_lock(&a->lock);
-	used = srq->users != 0;
-	if (!used) {
-		TAILQ_REMOVE(&a->srqs, srq, link);
-		nd_waiters_end(&srq->waiters, ND_CANCELED);
-	}
-	pthread_mutex_unlock(&a->lock);
-	if (used)
-		return nd_fail(ND_DEVICE_BUSY, "queue pairs use the shared receive queue");
-	if (nd_control_id(a, NDSH_MSG_SRQ_DESTROY, srq->id) == ND_SUCCESS)
-		nd_free(a, srq->page);
-	pthread_mutex_lock(&a->lock);
-	srq->pd->users--;
-	pthread_mutex_unlock(&a->lock);
-	free(srq);
-	return ND_SUCCESS;
+	return nd_close(srq, NULL);
 }
 
 /* If the daemon is gone, the waiters learn it from the control thread. */
 static void
-arm(struct nd_srq *srq, uint32_t threshold)
+arm(struct nd_adapter *a, uint32_t id, uint32_t threshold)
 {
-	struct ndsh_srq_arm m = {
-		.h.type = NDSH_MSG_SRQ_ARM, .srq = srq->id, .limit = threshold};
+	struct ndsh_srq_arm m = {.h.type = NDSH_MSG_SRQ_ARM, .srq = id, .limit = threshold};
 
-	(void)nd_control_call(srq->adapter, &(struct nd_request){.h = &m.h});
+	(void)nd_control_call(a, &(struct nd_request){.h = &m.h});
 }
 
 nd_status
@@ -152,7 +158,7 @@ nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
 	srq->depth = new_depth;
 	pthread_mutex_unlock(&a->lock);
 	if (rearm)
-		arm(srq, threshold);
+		arm(a, srq->id, threshold);
 	return ND_SUCCESS;
 }
 
@@ -160,7 +166,7 @@ nd_status
 nd_srq_notify(struct nd_srq *srq, struct nd_overlapped *ov)
 {
 	struct nd_adapter *a = srq->adapter;
-	uint32_t threshold;
+	uint32_t id = srq->id, threshold;
 	nd_status st;
 
 	if (ov == NULL)
@@ -176,8 +182,9 @@ nd_srq_notify(struct nd_srq *srq, struct nd_overlapped *ov)
 	nd_waiters_add(&srq->waiters, ov);
 	threshold = srq->threshold;
 	pthread_mutex_unlock(&a->lock);
+	/* ov may be complete, and srq closed by who saw it (R-LIFE-07) */
 	if (threshold != 0)
-		arm(srq, threshold);
+		arm(a, id, threshold);
 	return ND_PENDING;
 }
 

@@ -151,6 +151,18 @@ nd_mw_unbind_all(struct nd_qp *qp)
 	nd_spin_unlock(&qp->adapter->windows);
 }
 
+void
+nd_mr_unbind_all(struct nd_mr *mr)
+{
+	struct nd_adapter *a = mr->obj.adapter;
+	struct nd_mw *mw;
+
+	nd_spin_lock(&a->windows);
+	while ((mw = LIST_FIRST(&mr->windows)) != NULL)
+		unbind(mw);
+	nd_spin_unlock(&a->windows);
+}
+
 bool
 nd_mr_is_bound(struct nd_mr *mr)
 {
@@ -188,29 +200,36 @@ enlist(struct nd_mw *mw)
 {
 	struct nd_adapter *a = mw->pd->adapter;
 
-	pthread_mutex_lock(&a->lock);
-	TAILQ_INSERT_TAIL(&a->mws, mw, link);
-	mw->pd->users++;
-	pthread_mutex_unlock(&a->lock);
+	nd_object_open(&mw->obj, &nd_mw_class, a);
+	nd_object_rest(&mw->obj, &mw->pd->obj);
 	nd_spin_lock(&a->windows);
 	LIST_INSERT_HEAD(&a->mw_by_slot[mw->slot % ND_MW_BUCKETS], mw, hash);
 	nd_spin_unlock(&a->windows);
 }
 
-static void
-delist(struct nd_mw *mw)
+static bool
+quiet(struct nd_object *o)
 {
-	struct nd_adapter *a = mw->pd->adapter;
+	if (nd_verifying())
+		nd_verify_mw_close((struct nd_mw *)o);
+	return false;
+}
 
-	nd_spin_lock(&a->windows);
+/* The daemon first: until it has invalidated the window, its region is busy (R-MW-09). */
+static void
+destroy(struct nd_object *o)
+{
+	struct nd_mw *mw = (struct nd_mw *)o;
+
+	(void)nd_object_forget(o->adapter, NDSH_MSG_MW_DESTROY, mw->id);
+	nd_spin_lock(&o->adapter->windows);
 	unbind(mw);
 	LIST_REMOVE(mw, hash);
-	nd_spin_unlock(&a->windows);
-	pthread_mutex_lock(&a->lock);
-	TAILQ_REMOVE(&a->mws, mw, link);
-	mw->pd->users--;
-	pthread_mutex_unlock(&a->lock);
+	nd_spin_unlock(&o->adapter->windows);
+	free(mw);
 }
+
+const struct nd_class nd_mw_class = {.quiet = quiet, .destroy = destroy};
 
 nd_status
 nd_mw_create(struct nd_pd *pd, struct nd_mw **out)
@@ -243,18 +262,10 @@ nd_mw_create(struct nd_pd *pd, struct nd_mw **out)
 	return ND_SUCCESS;
 }
 
-/* The daemon first: until it has invalidated the window, its region is busy (R-MW-09). */
 nd_status
 nd_mw_close(struct nd_mw *mw)
 {
-	nd_status st;
-
-	if (nd_verifying())
-		nd_verify_mw_close(mw);
-	st = nd_control_id(mw->pd->adapter, NDSH_MSG_MW_DESTROY, mw->id);
-	delist(mw);
-	free(mw);
-	return st == ND_DEVICE_REMOVED ? st : ND_SUCCESS;
+	return nd_close(mw, NULL);
 }
 
 /* As it stands on the wire (R-MR-09). */

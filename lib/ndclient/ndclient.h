@@ -25,9 +25,14 @@
  * is used again too early (which fails in any case), two threads that post to one queue at a time,
  * objects closed while a call on them runs.
  *
- * Pointers to objects must be valid; a close takes NULL only where it says so. Any
- * call that talks to the daemon may return ND_DEVICE_REMOVED, and any that creates
- * something ND_NO_MEMORY or ND_INSUFFICIENT_RESOURCES, without it being said there.
+ * Closing. Objects may be closed in any order; a close never fails, and NULL does nothing. What
+ * others rest on lives on, out of reach, until they are closed: a domain under its regions, windows
+ * and queues, a completion queue or shared receive queue under its queue pairs. A close says so by
+ * ND_PENDING instead of ND_SUCCESS, and nd_close() can tell the end.
+ *
+ * Pointers to objects must be valid. Any call that talks to the daemon may return
+ * ND_DEVICE_REMOVED, and any that creates something ND_NO_MEMORY or ND_INSUFFICIENT_RESOURCES,
+ * without it being said there.
  * The k of an ND_INVALID_PARAMETER_k counts the parameters of ND's own method.
  */
 #ifndef NDCLIENT_H
@@ -238,6 +243,19 @@ nd_status nd_adapter_close(struct nd_adapter *a);
 /* Limits and place of the adapter. ND_DEVICE_REMOVED: *info is filled all the same. */
 nd_status nd_adapter_query(struct nd_adapter *a, struct nd_adapter_info *info);
 
+/*
+ * Close an object of any type below, as its own call does: its pending requests complete with
+ * ND_CANCELED, callbacks that run are waited for, and none follows (R-LIFE-09). ND_SUCCESS: it is
+ * gone. ND_PENDING: others rest on it, and it goes with the last of them (R-LIFE-08), or it is
+ * being closed in its own callback; no call on it is legal any more. Memory of the application that
+ * it used, but for a region others may still use, is free in both cases.
+ *
+ * With ov always ND_PENDING: ov completes with ND_SUCCESS when the object is gone, behind all its
+ * requests, and behind the ends of what rested on it. An error is of ov alone, and nothing was
+ * closed: ND_INVALID_PARAMETER, it is still under way; ND_NO_MEMORY, for its port.
+ */
+nd_status nd_close(void *object, struct nd_overlapped *ov);
+
 /* ---- arena, protection domains, regions, windows --------------------------------------- */
 
 #include "ndclient_memory.h"
@@ -274,7 +292,7 @@ struct nd_qp_options {
  * max_initiator_sge 8, inline_bytes 9.
  */
 nd_status nd_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **qp);
-/* Close it. A connection of it ends; what was outstanding completes with ND_CANCELED, as long as
+/* ND_SUCCESS. A connection of it ends; what was outstanding completes with ND_CANCELED, as long as
  * the completion queue lives (R-DISC-12). */
 nd_status nd_qp_close(struct nd_qp *qp);
 /* Everything outstanding completes with ND_CANCELED, perhaps after this returned; the queue pair
@@ -350,8 +368,8 @@ nd_status nd_qp_send_and_invalidate(struct nd_qp *qp, void *context, const struc
  */
 nd_status nd_srq_create(struct nd_pd *pd, uint32_t depth, uint32_t max_sge, uint32_t threshold,
 	struct nd_srq **srq);
-/* Receives that nobody took vanish; notifications complete with ND_CANCELED. ND_DEVICE_BUSY: queue
- * pairs use it, nothing happened. */
+/* Notifications complete with ND_CANCELED. ND_PENDING: queue pairs use it, and go on taking the
+ * receives that were posted; those that nobody took vanish with it. */
 nd_status nd_srq_close(struct nd_srq *srq);
 /* At any time, queue pairs or not. Outcomes as of nd_qp_receive(). One thread at a time, and not
  * during nd_srq_modify(). */
@@ -446,8 +464,8 @@ nd_status nd_connector_disconnect(struct nd_connector *c, struct nd_overlapped *
 /* All pending requests of the connector complete with ND_CANCELED; a Connect or Accept under way is
  * given up and the connector is of no more use (R-CONN-20). ND_SUCCESS. */
 nd_status nd_connector_cancel(struct nd_connector *c);
-/* In any state; ends the connection, or the attempt, if there is one. NULL does nothing. */
-void nd_connector_close(struct nd_connector *c);
+/* In any state; ends the connection, or the attempt, if there is one. */
+nd_status nd_connector_close(struct nd_connector *c);
 
 nd_status nd_listener_create(struct nd_adapter *a, struct nd_listener **l);
 /*
@@ -472,8 +490,8 @@ nd_status nd_listener_get_request(
  * keeps listening. ND_SUCCESS. */
 nd_status nd_listener_cancel(struct nd_listener *l);
 /* Stop listening: pending calls as in cancel, requests that nobody took are rejected; connections
- * that came through it live on. NULL does nothing. */
-void nd_listener_close(struct nd_listener *l);
+ * that came through it live on. */
+nd_status nd_listener_close(struct nd_listener *l);
 
 #ifdef __cplusplus
 }

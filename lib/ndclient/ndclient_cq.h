@@ -50,10 +50,10 @@ const char *nd_detail_name(uint32_t detail);
 
 /* ND_INVALID_PARAMETER_3: depth is 0 or above max_cq_depth. At least depth entries are granted. */
 nd_status nd_cq_create(struct nd_adapter *a, uint32_t depth, struct nd_cq **cq);
-/* Pending notifications complete with ND_CANCELED. ND_DEVICE_BUSY: queue pairs use it, nothing
- * happened. Waits for the queue's callback if that runs. In a callback it waits for none:
- * ND_PENDING, the queue's callback runs (it is this one, or another adapter's); the queue is closed
- * when that returns, and none follows (R-CQ-26). */
+/* Pending notifications complete with ND_CANCELED. Waits for the queue's callback if that runs;
+ * none follows (R-CQ-26). ND_PENDING: queue pairs use it; they go on, and their results are lost
+ * (R-LIFE-02). Or the close is made in a callback, which waits for none, while the queue's callback
+ * runs (it is this one, or another adapter's): the queue is gone when that returns. */
 nd_status nd_cq_close(struct nd_cq *cq);
 /*
  * Take up to n results, oldest first; never blocks. Several threads may take from one queue: each

@@ -21,8 +21,7 @@ void nd_free(struct nd_adapter *a, void *p);
 
 /* Regions can be used by queue pairs of the same domain. */
 nd_status nd_pd_create(struct nd_adapter *a, struct nd_pd **pd);
-/* ND_DEVICE_BUSY: regions, windows, queue pairs or shared receive queues of it are left; nothing
- * happened. */
+/* ND_PENDING: regions, windows, queue pairs or shared receive queues of it are left. */
 nd_status nd_pd_close(struct nd_pd *pd);
 
 #define ND_MR_FLAG_ALLOW_LOCAL_WRITE  0x00000001u

@@ -195,7 +195,7 @@ scenario_cancel(struct pair *p)
 	WANT(ND_CANCELED, nd_overlapped_wait(&get, PATIENCE_MS));
 	WANT(ND_SUCCESS, nd_cq_create(p->a.adapter, 4, &cq));
 	WANT(ND_PENDING, nd_cq_notify(cq, ND_CQ_NOTIFY_ANY, &notify));
-	WANT(ND_DEVICE_BUSY, nd_cq_close(p->a.cq));
+	WANT(ND_PENDING, nd_cq_close(p->a.cq)); /* a queue pair rests on it */
 	WANT(ND_SUCCESS, nd_cq_close(cq));
 	WANT(ND_CANCELED, nd_overlapped_wait(&notify, PATIENCE_MS));
 	side_close(&p->a);

@@ -55,6 +55,7 @@ add_queue(struct bench *b, struct nd_adapter *a, uint32_t id)
 	b->daemon_fd = fd[1];
 	ndsh_cq_reader_view(&b->cq->reader, b->block, DEPTH);
 	ndsh_cq_view(&b->daemon, b->block, DEPTH);
+	nd_object_open(&b->cq->obj, &nd_cq_class, a);
 	TAILQ_INSERT_TAIL(&a->cqs, b->cq, link);
 }
 

@@ -160,10 +160,6 @@ complete(struct nd_adapter *a)
 	int fd[2];
 
 	LIST_INIT(&a->calls);
-	TAILQ_INIT(&a->pds);
-	TAILQ_INIT(&a->mrs);
-	TAILQ_INIT(&a->mws);
-	TAILQ_INIT(&a->qps);
 	TAILQ_INIT(&a->srqs);
 	TAILQ_INIT(&a->connectors);
 	TAILQ_INIT(&a->listeners);

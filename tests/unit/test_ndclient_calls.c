@@ -42,7 +42,6 @@ make(void)
 	a->abi_minor = NDSH_ABI_MINOR;
 	TAILQ_INIT(&a->connectors);
 	TAILQ_INIT(&a->listeners);
-	TAILQ_INIT(&a->qps);
 	TAILQ_INIT(&a->cqs);
 	LIST_INIT(&a->calls);
 	for (uint32_t i = 0; i < ND_CONN_BUCKETS; i++)

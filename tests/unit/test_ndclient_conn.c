@@ -25,7 +25,7 @@ make_adapter(void)
 	a->info.max_callee_data = 148;
 	TAILQ_INIT(&a->connectors);
 	TAILQ_INIT(&a->listeners);
-	TAILQ_INIT(&a->qps);
+	TAILQ_INIT(&a->closed_qps); /* those of the test */
 	for (uint32_t i = 0; i < ND_CONN_BUCKETS; i++)
 		LIST_INIT(&a->conns[i]);
 	return a;
@@ -48,7 +48,7 @@ make_qp(struct nd_adapter *a)
 
 	memset(qp, 0, sizeof(*qp));
 	qp->adapter = a;
-	TAILQ_INSERT_TAIL(&a->qps, qp, link);
+	TAILQ_INSERT_TAIL(&a->closed_qps, qp, closed_link);
 	return qp;
 }
 
@@ -64,11 +64,11 @@ drop(struct nd_adapter *a)
 		free(c);
 	}
 	while ((l = TAILQ_FIRST(&a->listeners)) != NULL) {
-		TAILQ_REMOVE(&a->listeners, l, link);
-		nd_listener_free(l);
+		(void)nd_listener_class.quiet(&l->obj);
+		nd_listener_class.destroy(&l->obj);
 	}
-	while ((qp = TAILQ_FIRST(&a->qps)) != NULL) {
-		TAILQ_REMOVE(&a->qps, qp, link);
+	while ((qp = TAILQ_FIRST(&a->closed_qps)) != NULL) {
+		TAILQ_REMOVE(&a->closed_qps, qp, closed_link);
 		free(qp);
 	}
 	free(a);

@@ -101,7 +101,7 @@ Test(ndclient_results, R_CR_04_a_closed_queue_pair_keeps_its_context_until_all_i
 		cr_assert(
 			ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.qp = 3, .op = NDSH_OP_SEND}));
 	qp->send_mark = qp->recv_mark = 2;
-	TAILQ_INSERT_TAIL(&b->a->closed_qps, qp, link);
+	TAILQ_INSERT_TAIL(&b->a->closed_qps, qp, closed_link);
 	for (int i = 0; i < 2; i++) {
 		nd_qp_reap(b->a);
 		cr_assert(eq(i32, nd_cq_get_results(&b->cq, &r, 1), 1));

@@ -162,13 +162,3 @@ Test(ndclient_srq, R_SRQ_03_all_notifications_together)
 	cr_expect(eq(int, nd_srq_notify(&b->srq, &ov[2]), ND_DEVICE_REMOVED));
 	drop(b);
 }
-
-Test(ndclient_srq, used_ones_stay)
-{
-	struct bench *b = make();
-
-	b->srq.users = 1;
-	cr_expect(eq(int, nd_srq_close(&b->srq), ND_DEVICE_BUSY));
-	cr_expect(eq(ptr, TAILQ_FIRST(&b->a->srqs), &b->srq));
-	drop(b);
-}
