@@ -14,7 +14,7 @@ SCENARIOS = """flush flush-connected close-deep flush-race
     full-cq no-receive late-receive long-send wrong-key out-of-bounds no-right dead-key
     region-again region-rights region-flags read-into-read-only foreign-memory notify no-listener no-neighbour no-route reject private-data port-in-use disconnect
     bind host-ports bound-connect port-kept states read-limits one-connection vanished crossing
-    read-rights passive-first storm told-first broken last-word
+    read-rights passive-first storm told-first broken last-word undrained
     hands-off process-dies
     cancel port srq srq-empty srq-notify
     window window-refuses window-not-local window-misuse window-rebind window-of-another

@@ -104,6 +104,49 @@ scenario_last_word(struct pair *p)
 	meet_close(&m);
 }
 
+/*
+ * checks R-DISC-10: who has drained its requests goes without loss; who has not may lose some, but
+ * each of them ends once, good ones before cancelled ones, and the end is told as any other.
+ */
+void
+scenario_undrained(struct pair *p)
+{
+	struct nd_result result;
+	struct meeting m;
+
+	meet_open(&m, p);
+	for (int i = 0; i < 20; i++) {
+		struct nd_overlapped told = {0};
+		const int drained = i % 2;
+		int bad = 0;
+
+		if (i > 0)
+			meet_again(&m);
+		meet_connect(&m);
+		WANT(ND_PENDING, nd_connector_notify_disconnect(p->b.connector, &told));
+		memset(p->a.buf, i, BUFFER_BYTES);
+		for (int n = 0; n < 8; n++)
+			WANT(ND_SUCCESS, side_write(&p->a, &p->b, BUFFER_BYTES,
+						 nd_mr_remote_token(p->b.mr)));
+		if (!drained)
+			WANT(ND_SUCCESS, part(&p->a));
+		for (int n = 0; n < 8; n++) {
+			nd_status st = side_result(&p->a, &result);
+
+			CHECK(st == ND_CANCELED || (st == ND_SUCCESS && bad == 0));
+			bad += st != ND_SUCCESS;
+		}
+		CHECK(!drained || bad == 0);
+		if (drained)
+			WANT(ND_SUCCESS, part(&p->a));
+		WANT(ND_SUCCESS, nd_overlapped_wait(&told, PATIENCE_MS));
+		CHECK(!drained || memcmp(p->a.buf, p->b.buf, BUFFER_BYTES) == 0);
+		WANT(ND_SUCCESS, part(&p->b));
+		CHECK(side_quiet(&p->a, 2) && side_quiet(&p->b, 2));
+	}
+	meet_close(&m);
+}
+
 #define MINE 0xee /* what is written when nobody else may */
 
 /* Both ways, and more than arrives before somebody goes. */

@@ -61,6 +61,7 @@ static const struct {
 	{"told-first", scenario_told_first},
 	{"broken", scenario_broken},
 	{"last-word", scenario_last_word},
+	{"undrained", scenario_undrained},
 	{"hands-off", scenario_hands_off},
 	{"hands-off-given-up", scenario_hands_off_given_up},
 	{"process-dies", scenario_process_dies},

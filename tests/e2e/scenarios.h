@@ -64,6 +64,7 @@ void scenario_storm(struct pair *p);
 void scenario_told_first(struct pair *p);
 void scenario_broken(struct pair *p);
 void scenario_last_word(struct pair *p);
+void scenario_undrained(struct pair *p);
 void scenario_hands_off(struct pair *p);
 void scenario_hands_off_given_up(struct pair *p);
 

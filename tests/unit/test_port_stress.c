@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One completion port between threads that ask for notifications, make entries, cancel, post, and
- * take. Each request that pends must come out once, while others race for its outcome. A program
- * of its own for a ThreadSanitizer build (-Db_sanitize=thread), as test_arm_stress.c. The deadline
- * only bounds a failure.
+ * take. Each request that pends must come out once, while others race for its outcome; and each
+ * entry once, whichever thread takes it and by which call. A program of its own for a
+ * ThreadSanitizer build (-Db_sanitize=thread), as test_arm_stress.c. The deadline only bounds a
+ * failure.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -44,11 +45,19 @@ struct queue {
 	int daemon_fd;
 	uint32_t stop; /* atomic */
 	uint64_t made;
-	pthread_t asker, maker, canceler;
+	uint64_t taken, sum; /* entries, and of their numbers; atomic */
+	pthread_t asker, maker, canceler, poller;
 };
 
 static struct nd_port *port;
 static struct nd_adapter *adapter;
+
+static void
+count(struct queue *q, const void *number)
+{
+	__atomic_fetch_add(&q->taken, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&q->sum, (uintptr_t)number, __ATOMIC_RELAXED);
+}
 
 /* Asks with its requests in turn; one that is still under way is waited for. */
 static void *
@@ -66,8 +75,9 @@ ask(void *arg)
 		__atomic_store_n(&w->out, 0, __ATOMIC_RELAXED);
 		st = nd_cq_notify(&q->cq, ND_CQ_NOTIFY_ANY, &w->ov);
 		CHECK(st == ND_PENDING, "%s\n", nd_status_name(st));
-		while (nd_cq_get_results(&q->cq, r, 8) > 0)
-			;
+		for (int32_t n; (n = nd_cq_get_results(&q->cq, r, 8)) > 0;)
+			while (n > 0)
+				count(q, r[--n].request_context);
 	}
 	for (uint32_t i = 0; i < OWN; i++)
 		while (__atomic_load_n(&q->own[i].out, __ATOMIC_ACQUIRE) == 0)
@@ -86,7 +96,7 @@ make_entries(void *arg)
 		uint64_t taken = __atomic_load_n(&q->daemon.page->consumer, __ATOMIC_ACQUIRE);
 
 		if ((uint32_t)(q->made - taken) < DEPTH / 2) {
-			struct ndsh_cqe e = {.op = NDSH_OP_RECV};
+			struct ndsh_cqe e = {.op = NDSH_OP_RECV, .context = q->made};
 
 			CHECK(ndsh_cq_push(&q->daemon, &e), "entry %lu\n", (unsigned long)q->made);
 			q->made++;
@@ -97,6 +107,25 @@ make_entries(void *arg)
 		}
 		nd_cq_readable(&q->cq);
 		sched_yield();
+	}
+	return NULL;
+}
+
+/* Beside the asker, by the other call (R-CQ-27 would spare the library this). */
+static void *
+poll_too(void *arg)
+{
+	struct nd_result_ex r[4];
+	struct queue *q = arg;
+	int32_t n = 0;
+
+	while (n > 0 || __atomic_load_n(&q->stop, __ATOMIC_ACQUIRE) == 0) {
+		n = nd_cq_get_results_ex(&q->cq, r, 4);
+		CHECK(n >= 0, "%s\n", nd_status_name(n));
+		for (int32_t i = 0; i < n; i++)
+			count(q, r[i].request_context);
+		if (n == 0)
+			sched_yield();
 	}
 	return NULL;
 }
@@ -165,16 +194,23 @@ make_queue(struct queue *q)
 static void
 end_queue(struct queue *q)
 {
+	struct nd_result r;
+
 	pthread_join(q->asker, NULL);
 	pthread_join(q->maker, NULL);
 	pthread_join(q->canceler, NULL);
+	pthread_join(q->poller, NULL);
+	while (nd_cq_get_results(&q->cq, &r, 1) > 0)
+		count(q, r.request_context);
+	CHECK(q->taken == q->made && q->sum == q->made * (q->made - 1) / 2, "%lu of %lu\n",
+		(unsigned long)q->taken, (unsigned long)q->made);
 	nd_cq_close_fds(&q->cq);
 	close(q->daemon_fd);
 	close(q->own[1].ov.event);
 	free(q->cq.reader.page);
 }
 
-/* checks R-OV-03, R-OV-09, R-OV-11 */
+/* checks R-OV-03, R-OV-09, R-OV-11, R-CQ-27: here threads may do at once what NDK forbids them */
 int
 main(void)
 {
@@ -195,6 +231,7 @@ main(void)
 		pthread_create(&q[i].asker, NULL, ask, &q[i]);
 		pthread_create(&q[i].maker, NULL, make_entries, &q[i]);
 		pthread_create(&q[i].canceler, NULL, cancel, &q[i]);
+		pthread_create(&q[i].poller, NULL, poll_too, &q[i]);
 	}
 	for (uint32_t i = 0; i < QUEUES; i++)
 		end_queue(&q[i]);
