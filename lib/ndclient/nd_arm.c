@@ -33,6 +33,13 @@ kick(int fd)
 
 /* ---- the thread ---------------------------------------------------------------------- */
 
+static bool
+is_due(const struct nd_cq *cq)
+{
+	return nd_gone(cq->adapter) || cq->moderation.due ||
+	       ndsh_cq_armed(&cq->reader) == NDSH_ARM_NONE;
+}
+
 /* The arm is spent before the callback is entered, so that it can arm anew (R-CQ-24). */
 static bool
 enter(struct nd_cq *cq, nd_status *st)
@@ -44,7 +51,7 @@ enter(struct nd_cq *cq, nd_status *st)
 	(void)nd_drain(cq->kick_fd);
 	if (!nd_drain(cq->pipe_fd)) /* the daemon is gone: the control thread will kick us */
 		(void)epoll_ctl(a->callbacks.epoll_fd, EPOLL_CTL_DEL, cq->pipe_fd, NULL);
-	owed = cq->armed_callback && (nd_gone(a) || ndsh_cq_armed(&cq->reader) == NDSH_ARM_NONE);
+	owed = cq->armed_callback && is_due(cq) && (nd_gone(a) || !nd_moderation_holds(cq));
 	if (owed) {
 		cq->armed_callback = false;
 		ndsh_cq_mark(&cq->reader);
@@ -209,6 +216,10 @@ arm_locked(struct nd_cq *cq, enum ndsh_arm type)
 		return ND_DEVICE_REMOVED;
 	if (cq->callback == NULL)
 		return ND_INVALID_DEVICE_STATE;
+	if (joins && cq->moderation.due)
+		return ND_SUCCESS;
+	if (!joins)
+		nd_moderation_begin(cq);
 	cq->armed_callback = true;
 	result = ndsh_cq_arm(&cq->reader, type, &before);
 	if (joins && before == NDSH_ARM_NONE)
@@ -245,8 +256,9 @@ nd_cq_kick(struct nd_cq *cq)
 void
 nd_cq_callback_off(struct nd_cq *cq)
 {
-	if (cq->callback == NULL)
+	if (cq->callback == NULL || !cq->adapter->callbacks.running)
 		return;
+	nd_moderation_off(cq);
 	(void)epoll_ctl(cq->adapter->callbacks.epoll_fd, EPOLL_CTL_DEL, cq->pipe_fd, NULL);
 	(void)epoll_ctl(cq->adapter->callbacks.epoll_fd, EPOLL_CTL_DEL, cq->kick_fd, NULL);
 }

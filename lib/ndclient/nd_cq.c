@@ -70,6 +70,7 @@ nd_cq_create(struct nd_adapter *a, uint32_t depth, struct nd_cq **out)
 		return st;
 	}
 	cq->id = reply.id;
+	cq->depth = depth;
 	(void)fcntl(cq->pipe_fd, F_SETFL, O_NONBLOCK);
 	nd_object_open(&cq->obj, &nd_cq_class, a);
 	pthread_mutex_lock(&a->lock);
@@ -86,6 +87,7 @@ nd_cq_close_fds(struct nd_cq *cq)
 		close(cq->poll_fd);
 	if (cq->event_fd >= 0)
 		close(cq->event_fd);
+	nd_moderation_off(cq);
 	if (cq->callback != NULL)
 		close(cq->kick_fd);
 	close(cq->pipe_fd);

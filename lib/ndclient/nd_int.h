@@ -79,24 +79,36 @@ struct nd_qp {
 };
 TAILQ_HEAD(nd_qp_list, nd_qp);
 
+struct nd_moderation { /* guarded by nd_cq.lock */
+	uint32_t us;	   /* 0: none */
+	uint64_t count;	   /* 0, 1: none; UINT64_MAX: time alone */
+	uint64_t from;	   /* entries up to here were old when the callback was armed for */
+	bool due;	   /* it is held back since due_ns */
+	uint64_t due_ns, seen; /* entries up to seen are no reason to end that */
+	bool has_timer;
+	int timer_fd;
+};
+
 struct nd_cq {
 	struct nd_object obj;
-	struct nd_spin lock; /* reader, waiters, armed_*, callback */
+	struct nd_spin lock;	 /* reader, waiters, armed_*, callback */
 	pthread_mutex_t telling; /* around lock: who takes waiters out of it completes them */
 	struct nd_adapter *adapter;
 	struct ndsh_cq_reader reader;
 	struct nd_waiters waiters;
-	bool armed_fd;	       /* by nd_cq_arm(), not acknowledged */
-	bool armed_callback;   /* by nd_cq_arm_callback(), the callback not entered */
-	bool watched;	       /* pipe_fd is in the control thread's epoll */
-	int pipe_fd;	       /* from the daemon */
-	int event_fd, poll_fd; /* of nd_cq_fd(), -1 until it was asked for */
+	bool armed_fd;		 /* by nd_cq_arm(), not acknowledged */
+	bool armed_callback;	 /* by nd_cq_arm_callback(), the callback not entered */
+	bool watched;		 /* pipe_fd is in the control thread's epoll */
+	int pipe_fd;		 /* from the daemon */
+	int event_fd, poll_fd;	 /* of nd_cq_fd(), -1 until it was asked for */
 	nd_cq_callback callback; /* or NULL */
 	void *callback_context;
 	int kick_fd;	      /* with a callback: wakes its thread */
+	struct nd_moderation moderation;
 	uint32_t in_callback; /* it runs; futex */
 	bool closed_inside;   /* closed by a callback, while its own runs */
 	uint32_t id;
+	uint32_t depth;	 /* that the application asked for */
 	uint32_t inside; /* the verifier's: threads that take results, atomic */
 	TAILQ_ENTRY(nd_cq) link;
 };
@@ -280,9 +292,8 @@ nd_status nd_status_of_wc(uint8_t wc_status, uint8_t op);
 
 /* Make it pending: first of all in a call, which then ends with nd_overlapped_issued(). a: of the
  * object it is made of. ND_INVALID_PARAMETER: it is under way already; ND_NO_MEMORY. */
-nd_status nd_overlapped_begin(
-	const struct nd_adapter *a, struct nd_overlapped *ov, const char *call)
-	__attribute__((warn_unused_result));
+nd_status nd_overlapped_begin(const struct nd_adapter *a, struct nd_overlapped *ov,
+	const char *call) __attribute__((warn_unused_result));
 /* It was begun, but the call returns an error: nobody is told (R-OV-03). */
 void nd_overlapped_refuse(struct nd_overlapped *ov, nd_status st);
 /* What the call returns. With ND_PENDING it may be over already, and is not touched. */
@@ -305,6 +316,7 @@ void nd_waiters_end(struct nd_waiters *w, nd_status st);
  * UINT64_MAX. False: the deadline has passed. */
 bool nd_futex_wait(const void *word, uint32_t value, uint64_t deadline_ns);
 void nd_futex_wake(const void *word);
+uint64_t nd_now_ns(void); /* CLOCK_MONOTONIC */
 
 void nd_spin_wait(struct nd_spin *s);
 static inline void
@@ -432,6 +444,15 @@ bool nd_in_callback(void);
 bool nd_cq_outlives_callback(struct nd_cq *cq);
 /* Returns when all callbacks have; none follows. */
 void nd_callbacks_stop(struct nd_adapter *a);
+
+/* ---- nd_moderate.c: nd_cq.lock held -------------------------------------------------- */
+
+/* The callback is being armed for, and was not before. */
+void nd_moderation_begin(struct nd_cq *cq);
+/* The callback is due. Has it to wait? Then it is looked at again when that may have ended. */
+bool nd_moderation_holds(struct nd_cq *cq);
+/* No callback comes any more; the lock need not be held. */
+void nd_moderation_off(struct nd_cq *cq);
 
 /* ---- nd_window.c --------------------------------------------------------------------- */
 

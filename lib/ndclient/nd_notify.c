@@ -160,7 +160,7 @@ nd_cq_cancel(struct nd_cq *cq)
 
 	pthread_mutex_lock(&cq->telling);
 	nd_spin_lock(&cq->lock);
-	disarmed = ndsh_cq_disarm(&cq->reader);
+	disarmed = !cq->moderation.due && ndsh_cq_disarm(&cq->reader);
 	if (disarmed)
 		cq->armed_callback = false;
 	cq->armed_fd = false;

@@ -131,8 +131,8 @@ nd_overlapped_status(const struct nd_overlapped *ov)
 	return __atomic_load_n(&ov->status, __ATOMIC_ACQUIRE);
 }
 
-static uint64_t
-now_ns(void)
+uint64_t
+nd_now_ns(void)
 {
 	struct timespec ts;
 
@@ -154,7 +154,7 @@ nd_overlapped_wait(struct nd_overlapped *ov, int timeout_ms)
 		if (!in_time)
 			return ND_TIMEOUT;
 		if (deadline == 0)
-			deadline = now_ns() + (uint64_t)timeout_ms * 1000000u;
+			deadline = nd_now_ns() + (uint64_t)timeout_ms * 1000000u;
 		in_time = nd_futex_wait(&ov->status, (uint32_t)ND_PENDING, deadline);
 	}
 }

@@ -203,8 +203,9 @@ struct nd_adapter_info { /* the fields of ND2_ADAPTER_INFO, and a few of our own
 	uint32_t flags;		   /* ND_ADAPTER_FLAG_* */
 	char daemon_version[32];
 };
-#define ND_ADAPTER_FLAG_IN_ORDER_DMA 0x00000001u
-#define ND_ADAPTER_FLAG_LOOPBACK     0x00010000u
+#define ND_ADAPTER_FLAG_IN_ORDER_DMA  0x00000001u
+#define ND_ADAPTER_FLAG_CQ_MODERATION 0x00000004u /* nd_cq_moderate(): always */
+#define ND_ADAPTER_FLAG_LOOPBACK      0x00010000u
 
 /* Options of nd_adapter_open() and the queries before it; NULL stands for all zero. */
 struct nd_open_options {

@@ -134,6 +134,15 @@ nd_status nd_cq_set_callback(struct nd_cq *cq, nd_cq_callback callback, void *co
  * ND_INVALID_PARAMETER_1: type; ND_INVALID_DEVICE_STATE: no callback was set; ND_DEVICE_REMOVED.
  */
 nd_status nd_cq_arm_callback(struct nd_cq *cq, uint32_t type);
+/*
+ * Moderation: once its arm is satisfied a callback waits for more, at most us microseconds, and no
+ * longer than until count results were made since it was armed for. It comes at once for a fault or
+ * a failed result (R-MOD-02). Results can be taken meanwhile, and notifications of other styles are
+ * not delayed (R-MOD-01). us 0, or count 0 or 1: no moderation, as a queue begins; us 0xffffffff:
+ * count alone decides; count from the queue's depth on: time alone. The last setting holds, also
+ * for a callback that waits already. ND_INVALID_PARAMETER_MIX: neither would ever end the waiting.
+ */
+nd_status nd_cq_moderate(struct nd_cq *cq, uint32_t us, uint32_t count);
 
 #ifdef __cplusplus
 }

@@ -167,3 +167,29 @@ ndsh_cq_disarm(struct ndsh_cq_reader *r)
 			return true;
 	return false;
 }
+
+uint64_t
+ndsh_cq_made(const struct ndsh_cq_reader *r)
+{
+	return __atomic_load_n(&r->page->produced, __ATOMIC_SEQ_CST);
+}
+
+uint64_t
+ndsh_cq_old(const struct ndsh_cq_reader *r)
+{
+	return max64(NDSH_ARM_SEQ(__atomic_load_n(&r->page->arm, __ATOMIC_SEQ_CST)), r->taken);
+}
+
+/* The same pattern as in ndsh_cq_arm(): first the word, then what was made. */
+bool
+ndsh_cq_watch(struct ndsh_cq_reader *r, enum ndsh_arm type, uint64_t seen)
+{
+	struct ndsh_cq_page *page = r->page;
+	const uint64_t *made = type == NDSH_ARM_SOLICITED ? &page->solicited : &page->produced;
+	uint64_t word = __atomic_load_n(&page->arm, __ATOMIC_SEQ_CST);
+
+	while (!swap(&page->arm, &word, NDSH_ARM_WORD(type, seen)))
+		;
+	return __atomic_load_n(&page->fault, __ATOMIC_SEQ_CST) != NDSH_CQ_OK ||
+	       __atomic_load_n(made, __ATOMIC_SEQ_CST) > seen;
+}

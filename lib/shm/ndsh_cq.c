@@ -70,6 +70,19 @@ ndsh_cq_reader_view(struct ndsh_cq_reader *r, void *base, uint32_t depth)
 	*r = (struct ndsh_cq_reader){.page = page, .ring = (void *)(page + 1), .depth = depth};
 }
 
+bool
+ndsh_cq_has_failed(const struct ndsh_cq_reader *r, uint64_t from, uint64_t to)
+{
+	for (uint64_t i = from > r->taken ? from : r->taken; i < to; i++) {
+		const uint8_t *slot = (const uint8_t *)&r->ring[i & (r->depth - 1)];
+
+		/* The status is the first byte of that word. */
+		if ((ndsh_load32_acquire(slot + CQE_LAST_WORD) & 0xff) != NDSH_WC_SUCCESS)
+			return true;
+	}
+	return false;
+}
+
 static bool
 take_one(const struct ndsh_cq_reader *r, struct ndsh_cqe *out)
 {

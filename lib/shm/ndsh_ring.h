@@ -148,6 +148,15 @@ enum ndsh_arm ndsh_cq_armed(const struct ndsh_cq_reader *r);
 bool ndsh_cq_disarm(struct ndsh_cq_reader *r);
 /* A notification is being given now: nothing is armed, and all that was made is old (R-CQ-25). */
 void ndsh_cq_mark(struct ndsh_cq_reader *r);
+/* For who holds a notification back, that is, whose arm is NONE: entries made so far; how many of
+ * them would not satisfy a new arm. */
+uint64_t ndsh_cq_made(const struct ndsh_cq_reader *r);
+uint64_t ndsh_cq_old(const struct ndsh_cq_reader *r);
+/* Is one of the entries behind the first from, up to to, a failed one? Taken ones don't count. */
+bool ndsh_cq_has_failed(const struct ndsh_cq_reader *r, uint64_t from, uint64_t to);
+/* Arm for entries behind the first seen. True: there is such an entry, or a fault, already; it
+ * stays armed all the same. */
+bool ndsh_cq_watch(struct ndsh_cq_reader *r, enum ndsh_arm type, uint64_t seen);
 
 /* ---- doorbells ----------------------------------------------------------------------- */
 

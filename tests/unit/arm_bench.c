@@ -50,6 +50,7 @@ add_queue(struct bench *b, struct nd_adapter *a, uint32_t id)
 	b->cq = calloc(1, sizeof(*b->cq));
 	b->cq->adapter = a;
 	b->cq->id = id;
+	b->cq->depth = DEPTH;
 	b->cq->pipe_fd = fd[0];
 	b->cq->event_fd = b->cq->poll_fd = -1;
 	b->daemon_fd = fd[1];
@@ -106,6 +107,8 @@ turn(struct bench *b, const char *entries)
 
 		if (*entries == 's')
 			e.flags = NDSH_CQEF_SOLICITED;
+		if (*entries == 'f')
+			e.status = NDSH_WC_FLUSH_ERR;
 		if (*entries == 'p')
 			e.qp = UINT32_MAX;
 		if (*entries == 'o')

@@ -44,8 +44,8 @@ void drop_queue(struct bench *b);
 void drop_adapter(struct nd_adapter *a, bool threads);
 /* What a queue's callback is: it runs the hook that is next. */
 void callback(void *context, nd_status st);
-/* A turn of the daemon: entries by letter, u unsolicited, s solicited, p of another queue pair; o:
- * the queue overruns. u is the first receive of the queue pair. */
+/* A turn of the daemon: entries by letter, u unsolicited, s solicited, f failed, p of another queue
+ * pair; o: the queue overruns. u is the first receive of the queue pair. */
 void turn(struct bench *b, const char *entries);
 /* One wake-up of the library's thread; false: it sleeps on. */
 bool step(struct nd_adapter *a);
