@@ -16,7 +16,7 @@ SCENARIOS = """flush flush-connected close-deep flush-race
     bind host-ports bound-connect port-kept states read-limits one-connection vanished crossing
     read-rights passive-first storm told-first broken last-word undrained
     hands-off process-dies
-    cancel port srq srq-empty srq-notify
+    cancel port callbacks srq srq-empty srq-notify
     window window-refuses window-not-local window-misuse window-rebind window-of-another
     window-busy window-ends window-limit invalidated invalidate-under-way invalidate-unbound
     remote-invalidate remote-invalidate-then-write remote-invalidate-first
@@ -204,7 +204,7 @@ def lone_cases(build, networked):
         yield f"{word} daemon of the client", lambda n=number: end_daemon(build, n, "a", "b")
         yield f"{word} daemon of the peer", lambda n=number: end_daemon(build, n, "b", "a")
     yield "memif client first", lambda: client_side_first(build)
-    for name in ("device-removed", "daemon-dies", "port-daemon-dies"):
+    for name in ("device-removed", "daemon-dies", "port-daemon-dies", "callback-daemon-dies"):
         yield name, lambda n=name: daemon_of_a_ends(build, n)
     yield "data first", lambda: data_first(build, networked)
     yield "fork does not keep a session", lambda: forked(build)

@@ -71,6 +71,8 @@ static const struct {
 	{"hold", scenario_hold},
 	{"port", scenario_port},
 	{"port-daemon-dies", scenario_port_daemon_dies},
+	{"callbacks", scenario_callbacks},
+	{"callback-daemon-dies", scenario_callback_daemon_dies},
 	{"srq", scenario_srq},
 	{"srq-empty", scenario_srq_empty},
 	{"srq-notify", scenario_srq_notify},

@@ -81,6 +81,10 @@ void scenario_hold(struct pair *p);
 void scenario_port(struct pair *p);
 void scenario_port_daemon_dies(struct pair *p);
 
+/* callbacks.c */
+void scenario_callbacks(struct pair *p);
+void scenario_callback_daemon_dies(struct pair *p);
+
 /* srq.c */
 void scenario_srq(struct pair *p);
 void scenario_srq_empty(struct pair *p);
