@@ -73,7 +73,7 @@ ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t no
 static bool
 demote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns)
 {
-	if (ss->summary != 0 || !ndsh_doorbell_sleep(ss->page)) {
+	if (ss->summary != 0 || ss->admin_due || !ndsh_doorbell_sleep(ss->page)) {
 		ss->rung_ns = now_ns;
 		return false;
 	}
@@ -92,6 +92,16 @@ ndd_lcore_demote_all(struct ndd_shard *s, uint64_t now_ns)
 	return true;
 }
 
+/* A long ring is served over many turns: the other sessions, and packets, come in between. */
+static unsigned
+serve_admin(struct ndd_shard *s, struct ndd_shard_session *ss)
+{
+	unsigned n = roce_admin_serve(s->engine, &ss->admin, NDD_ADMIN);
+
+	ss->admin_due = n == NDD_ADMIN;
+	return n;
+}
+
 /* Bits are the client's word: numbers without a queue pair are passed over. */
 static unsigned
 look(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns)
@@ -106,14 +116,18 @@ look(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns)
 		if (!ndsh_doorbell_take(ss->page, &ss->summary, &word, &bits))
 			break;
 		while (bits != 0) {
-			struct roce_qp *qp = ss->qp[word * 64 + (uint32_t)__builtin_ctzll(bits)];
+			uint32_t bell = word * 64 + (uint32_t)__builtin_ctzll(bits);
 
 			bits &= bits - 1;
 			n++;
-			if (qp != NULL)
-				roce_qp_doorbell(s->engine, qp, now_ns);
+			if (bell == NDSH_ADMIN_BELL)
+				ss->admin_due = true;
+			else if (ss->qp[bell] != NULL)
+				roce_qp_doorbell(s->engine, ss->qp[bell], now_ns);
 		}
 	}
+	if (ss->admin_due)
+		n += serve_admin(s, ss);
 	return n;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Protection domains, completion queues, regions. The engine's half is made and unmade on the
+ * Protection domains and completion queues. The engine's half is made and unmade on the
  * shard's lcore; an object that another one uses stays.
  */
 #include <fcntl.h>
@@ -12,53 +12,71 @@
 
 /* ---- protection domains ---- */
 
+/* The shard has its own list of what the session's admin ring may name. */
+struct pd_change {
+	struct ndd_pd *pd;
+	struct roce_admin *admin;
+	bool done;
+};
+
 static void
 on_shard_pd_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
-	struct ndd_pd *pd = arg;
+	struct pd_change *c = arg;
 
 	(void)now_ns;
-	pd->engine = roce_pd_create(shard->engine);
+	c->pd->engine = roce_pd_create(shard->engine);
+	if (c->pd->engine != 0)
+		roce_admin_add_pd(c->admin, c->pd->id, c->pd->engine);
 }
 
+/* Regions keep it. */
 static void
 on_shard_pd_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
-	struct ndd_pd *pd = arg;
+	struct pd_change *c = arg;
 
 	(void)now_ns;
-	(void)roce_pd_destroy(shard->engine, pd->engine);
+	c->done = roce_pd_destroy(shard->engine, c->pd->engine);
+	if (c->done)
+		roce_admin_remove_pd(c->admin, c->pd->id);
+}
+
+static void
+pd_forget(struct ndd_session *s, struct ndd_pd *pd)
+{
+	ndd_slots_remove(&s->pds, pd->id);
+	free(pd);
 }
 
 nd_status
 ndd_pd_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	struct ndd_pd *pd = calloc(1, sizeof(*pd));
+	struct pd_change c = {.pd = calloc(1, sizeof(*c.pd)), .admin = &s->lcore->admin};
 
 	(void)msg;
-	if (pd == NULL)
+	if (c.pd == NULL)
 		return ND_INSUFFICIENT_RESOURCES;
-	ndd_shard_call(s->shard, on_shard_pd_create, pd);
-	if (pd->engine == 0) {
-		free(pd);
-		return ND_INSUFFICIENT_RESOURCES;
-	}
-	pd->id = ndd_slots_add(&s->pds, pd);
-	if (pd->id == NDD_SLOT_NONE) {
-		ndd_shard_call(s->shard, on_shard_pd_destroy, pd);
-		free(pd);
+	c.pd->id = ndd_slots_add(&s->pds, c.pd);
+	if (c.pd->id != NDD_SLOT_NONE)
+		ndd_shard_call(s->shard, on_shard_pd_create, &c);
+	if (c.pd->engine == 0) {
+		pd_forget(s, c.pd);
 		return ND_INSUFFICIENT_RESOURCES;
 	}
-	r->id.id = pd->id;
+	r->id.id = c.pd->id;
 	return ND_SUCCESS;
 }
 
-void
+bool
 ndd_pd_free(struct ndd_session *s, struct ndd_pd *pd)
 {
-	ndd_shard_call(s->shard, on_shard_pd_destroy, pd);
-	ndd_slots_remove(&s->pds, pd->id);
-	free(pd);
+	struct pd_change c = {.pd = pd, .admin = &s->lcore->admin};
+
+	ndd_shard_call(s->shard, on_shard_pd_destroy, &c);
+	if (c.done)
+		pd_forget(s, pd);
+	return c.done;
 }
 
 nd_status
@@ -69,9 +87,8 @@ ndd_pd_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	(void)r;
 	if (pd == NULL)
 		return ND_INVALID_HANDLE;
-	if (pd->users != 0)
+	if (pd->users != 0 || !ndd_pd_free(s, pd))
 		return ND_DEVICE_BUSY;
-	ndd_pd_free(s, pd);
 	return ND_SUCCESS;
 }
 
@@ -175,108 +192,4 @@ ndd_cq_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	/* It is destroyed, but its memory is not what the client sees there: not to be used again.
 	 */
 	return lost ? ND_INTERNAL_ERROR : ND_SUCCESS;
-}
-
-/* ---- memory regions ---- */
-
-/* Windows lie in the engine's table of regions, so they count against the same limit. */
-bool
-ndd_session_has_mr_left(const struct ndd_session *s)
-{
-	return s->mrs.used + s->mws.used < s->daemon->cfg->max_mrs;
-}
-
-struct mr_register {
-	struct ndd_mr *mr;
-	uint64_t va, bytes;
-	void *host;
-	uint32_t access;
-	uint32_t key;
-};
-
-static void
-on_shard_mr_register(struct ndd_shard *shard, uint64_t now_ns, void *arg)
-{
-	struct mr_register *g = arg;
-
-	(void)now_ns;
-	g->mr->engine = roce_mr_register(
-		shard->engine, g->mr->pd->engine, g->va, g->bytes, g->host, g->access);
-	if (g->mr->engine != NULL)
-		g->key = roce_mr_key(g->mr->engine);
-}
-
-struct mr_deregister {
-	struct ndd_mr *mr;
-	bool done;
-};
-
-static void
-on_shard_mr_deregister(struct ndd_shard *shard, uint64_t now_ns, void *arg)
-{
-	struct mr_deregister *g = arg;
-
-	(void)now_ns;
-	g->done = roce_mr_deregister(shard->engine, g->mr->engine);
-}
-
-nd_status
-ndd_mr_register(struct ndd_session *s, const void *msg, struct ndd_reply *r)
-{
-	const struct ndsh_mr_register *m = msg;
-	struct mr_register g = {.va = m->va, .bytes = m->bytes, .access = m->access};
-	struct ndd_pd *pd = ndd_slots_get(&s->pds, m->pd);
-	struct ndd_segment *seg;
-
-	if (pd == NULL)
-		return ND_INVALID_HANDLE;
-	if (m->bytes == 0 || (m->access & ~NDSH_ACCESS_MASK) != 0)
-		return ND_INVALID_PARAMETER;
-	seg = ndd_segment_of_va(s, m->va, m->bytes, &g.host);
-	if (seg == NULL)
-		return ND_ACCESS_VIOLATION;
-	g.mr = ndd_session_has_mr_left(s) ? calloc(1, sizeof(*g.mr)) : NULL;
-	if (g.mr == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
-	g.mr->pd = pd;
-	g.mr->segment = seg;
-	g.mr->id = ndd_slots_add(&s->mrs, g.mr);
-	if (g.mr->id != NDD_SLOT_NONE)
-		ndd_shard_call(s->shard, on_shard_mr_register, &g);
-	if (g.mr->engine == NULL) {
-		ndd_slots_remove(&s->mrs, g.mr->id);
-		free(g.mr);
-		return ND_INSUFFICIENT_RESOURCES;
-	}
-	pd->users++;
-	seg->users++;
-	r->mr.mr = g.mr->id;
-	r->mr.local_token = r->mr.remote_token = g.key;
-	return ND_SUCCESS;
-}
-
-bool
-ndd_mr_free(struct ndd_session *s, struct ndd_mr *mr)
-{
-	struct mr_deregister g = {.mr = mr};
-
-	ndd_shard_call(s->shard, on_shard_mr_deregister, &g);
-	if (!g.done)
-		return false;
-	mr->pd->users--;
-	mr->segment->users--;
-	ndd_slots_remove(&s->mrs, mr->id);
-	free(mr);
-	return true;
-}
-
-nd_status
-ndd_mr_deregister(struct ndd_session *s, const void *msg, struct ndd_reply *r)
-{
-	struct ndd_mr *mr = ndd_slots_get(&s->mrs, ((const struct ndsh_id_msg *)msg)->id);
-
-	(void)r;
-	if (mr == NULL)
-		return ND_INVALID_HANDLE;
-	return ndd_mr_free(s, mr) ? ND_SUCCESS : ND_DEVICE_BUSY;
 }

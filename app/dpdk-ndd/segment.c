@@ -96,6 +96,46 @@ attach(struct ndd_session *s, struct ndd_segment *seg)
 	return a.ok;
 }
 
+struct range_change {
+	struct roce_admin *admin;
+	uint64_t client_va, bytes;
+	void *host;
+	bool ok;
+};
+
+static void
+on_shard_add_range(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct range_change *c = arg;
+
+	(void)shard;
+	(void)now_ns;
+	c->ok = roce_admin_add_range(c->admin, c->client_va, c->bytes, c->host);
+}
+
+static void
+on_shard_remove_range(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct range_change *c = arg;
+
+	(void)shard;
+	(void)now_ns;
+	c->ok = roce_admin_remove_range(c->admin, c->client_va);
+}
+
+/* Registrations may name the segment, or no longer. False: it lies over another one; regions. */
+static bool
+change_range(struct ndd_session *s, const struct ndd_segment *seg, ndd_shard_fn fn)
+{
+	struct range_change c = {.admin = &s->lcore->admin,
+		.client_va = seg->client_va,
+		.bytes = seg->bytes,
+		.host = seg->host};
+
+	ndd_shard_call(s->shard, fn, &c);
+	return c.ok;
+}
+
 static bool
 populate(struct ndd_session *s, struct ndd_segment *seg)
 {
@@ -125,15 +165,22 @@ ndd_segment_mapped(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		seg->host = NULL;
 		return ND_INSUFFICIENT_RESOURCES;
 	}
+	seg->client_va = m->client_va;
 	/* FUTURE_WRITE also forbids punching holes; our own mapping exists already. */
 	if (fcntl(seg->fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0 ||
-		!populate(s, seg) || (!s->attached && !attach(s, seg))) {
+		!populate(s, seg) || !change_range(s, seg, on_shard_add_range)) {
 		ndd_sigbus_unguard(seg->host);
 		munmap(seg->host, seg->bytes);
 		seg->host = NULL;
 		return ND_INSUFFICIENT_RESOURCES;
 	}
-	seg->client_va = m->client_va;
+	if (!s->attached && !attach(s, seg)) {
+		(void)change_range(s, seg, on_shard_remove_range);
+		ndd_sigbus_unguard(seg->host);
+		munmap(seg->host, seg->bytes);
+		seg->host = NULL;
+		return ND_INSUFFICIENT_RESOURCES;
+	}
 	seg->live = true;
 	return ND_SUCCESS;
 }
@@ -160,7 +207,8 @@ ndd_segment_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	(void)r;
 	if (seg == NULL)
 		return ND_INVALID_HANDLE;
-	if (seg->users != 0 || (seg->live && (uint8_t *)s->lcore->page == seg->host))
+	if (seg->users != 0 || (seg->live && ((uint8_t *)s->lcore->page == seg->host ||
+						     !change_range(s, seg, on_shard_remove_range))))
 		return ND_DEVICE_BUSY;
 	ndd_segment_free(s, seg);
 	return ND_SUCCESS;
@@ -176,20 +224,4 @@ ndd_segment_block(struct ndd_session *s, uint32_t id, uint64_t offset, uint64_t 
 	if (bytes > (*seg)->bytes || offset > (*seg)->bytes - bytes)
 		return NULL;
 	return (*seg)->host + offset;
-}
-
-struct ndd_segment *
-ndd_segment_of_va(struct ndd_session *s, uint64_t va, uint64_t bytes, void **host)
-{
-	struct ndd_segment *seg;
-
-	for (uint32_t pos = 0; (seg = ndd_slots_next(&s->segments, &pos)) != NULL;) {
-		if (!seg->live || va < seg->client_va)
-			continue;
-		if (bytes <= seg->bytes && va - seg->client_va <= seg->bytes - bytes) {
-			*host = seg->host + (va - seg->client_va);
-			return seg;
-		}
-	}
-	return NULL;
 }

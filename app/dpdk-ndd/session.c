@@ -25,10 +25,10 @@ tables_init(struct ndd_session *s)
 	ndd_slots_init(&s->segments, 1024, false);
 	ndd_slots_init(&s->pds, cfg->max_qps, false);
 	ndd_slots_init(&s->cqs, cfg->max_cqs, false);
-	ndd_slots_init(&s->mrs, cfg->max_mrs, false);
 	ndd_slots_init(&s->mws, cfg->max_mrs, false);
 	ndd_slots_init(&s->srqs, cfg->max_cqs, false);
-	ndd_slots_init(&s->qps, cfg->max_qps, true); /* the handle is the doorbell's bit */
+	ndd_slots_init(&s->qps, cfg->max_qps < NDSH_ADMIN_BELL ? cfg->max_qps : NDSH_ADMIN_BELL,
+		true); /* the handle is the doorbell's bit */
 	ndd_slots_init(&s->listeners, cfg->max_qps, false);
 	ndd_slots_init(&s->conns, 2 * cfg->max_qps, false);
 }
@@ -39,7 +39,6 @@ tables_fini(struct ndd_session *s)
 	ndd_slots_fini(&s->segments);
 	ndd_slots_fini(&s->pds);
 	ndd_slots_fini(&s->cqs);
-	ndd_slots_fini(&s->mrs);
 	ndd_slots_fini(&s->mws);
 	ndd_slots_fini(&s->srqs);
 	ndd_slots_fini(&s->qps);
@@ -200,7 +199,6 @@ take_down(struct ndd_session *s)
 	struct ndd_qp *qp;
 	struct ndd_srq *srq;
 	struct ndd_mw *mw;
-	struct ndd_mr *mr;
 	struct ndd_cq *cq;
 	struct ndd_pd *pd;
 	struct ndd_segment *seg;
@@ -215,12 +213,11 @@ take_down(struct ndd_session *s)
 		ndd_srq_free(s, srq);
 	EACH (mws, mw)
 		ndd_mw_free(s, mw);
-	EACH (mrs, mr)
-		(void)ndd_mr_free(s, mr); /* no window is left that could keep it */
+	ndd_admin_end(s); /* no window is left that could keep a region */
 	EACH (cqs, cq)
 		ndd_cq_free(s, cq);
 	EACH (pds, pd)
-		ndd_pd_free(s, pd);
+		(void)ndd_pd_free(s, pd);
 	if (s->attached)
 		ndd_shard_call(s->shard, on_shard_detach, s->lcore);
 	EACH (segments, seg)

@@ -17,7 +17,7 @@
 
 struct ndd_segment {
 	uint32_t id;
-	uint32_t users; /* queue pairs, CQs and regions that lie in it */
+	uint32_t users; /* queue pairs and CQs that lie in it; regions the lcore counts */
 	int fd;
 	bool live;
 	uint8_t *host; /* mapping of the daemon, once live */
@@ -36,13 +36,6 @@ struct ndd_cq {
 	struct ndd_segment *segment;
 	uint32_t users;
 	bool lost; /* a page of its ring is */
-};
-
-struct ndd_mr {
-	uint32_t id;
-	struct roce_mr *engine;
-	struct ndd_segment *segment;
-	struct ndd_pd *pd;
 };
 
 struct ndd_mw {
@@ -96,7 +89,7 @@ struct ndd_session {
 	pid_t pid;
 	uid_t uid;
 	enum ndsh_session_state state;
-	bool ended, attached;
+	bool ended, attached, admin_open;
 	bool refused; /* one too many: its HELLO is answered with the reason */
 	struct ndd_outgoing_list outgoing;
 	uint32_t outgoing_count;
@@ -108,7 +101,7 @@ struct ndd_session {
 	uint8_t ip[16];			 /* address of the adapter */
 	uint32_t port, path_mtu;
 	uint64_t segment_bytes;
-	struct ndd_slots segments, pds, cqs, mrs, mws, srqs, qps, listeners, conns;
+	struct ndd_slots segments, pds, cqs, mws, srqs, qps, listeners, conns;
 };
 
 /* ---- session.c ---- */
@@ -141,7 +134,6 @@ struct ndd_reply {
 		struct ndsh_open_reply open;
 		struct ndsh_segment_create_reply segment;
 		struct ndsh_id_msg id;
-		struct ndsh_mr_register_reply mr;
 		struct ndsh_mw_create_reply mw;
 		struct ndsh_qp_create_reply qp;
 		struct ndsh_listener_create_reply listener;
@@ -165,29 +157,25 @@ void ndd_segment_free(struct ndd_session *s, struct ndd_segment *seg);
 /* Pointer to [offset, offset+bytes) of a live segment, 64-byte aligned; NULL: it isn't so. */
 void *ndd_segment_block(struct ndd_session *s, uint32_t id, uint64_t offset, uint64_t bytes,
 	struct ndd_segment **seg);
-/* The live segment that holds the client's [va, va+bytes); *host is where we see it. */
-struct ndd_segment *ndd_segment_of_va(
-	struct ndd_session *s, uint64_t va, uint64_t bytes, void **host);
 
 /* ---- lost.c ---- */
 
 /* Look after clients whose memory lost pages since the last call. */
 void ndd_lost_memory(struct ndd *d);
 
-/* ---- objects.c, window.c, srq.c, qp.c ---- */
+/* ---- admin.c, objects.c, window.c, srq.c, qp.c ---- */
 
-ndd_handler ndd_pd_create, ndd_pd_destroy, ndd_cq_create, ndd_cq_destroy, ndd_mr_register,
-	ndd_mr_deregister;
+ndd_handler ndd_pd_create, ndd_pd_destroy, ndd_cq_create, ndd_cq_destroy;
+ndd_handler ndd_admin_create;
 ndd_handler ndd_mw_create, ndd_mw_destroy;
 ndd_handler ndd_srq_create, ndd_srq_arm, ndd_srq_destroy;
 ndd_handler ndd_qp_create, ndd_qp_destroy, ndd_qp_flush;
-void ndd_pd_free(struct ndd_session *s, struct ndd_pd *pd);
+/* False, and nothing done: regions are of it. */
+bool ndd_pd_free(struct ndd_session *s, struct ndd_pd *pd);
+/* Deregister all that is left, and serve no more. */
+void ndd_admin_end(struct ndd_session *s);
 void ndd_cq_free(struct ndd_session *s, struct ndd_cq *cq);
-/* False, and nothing done: windows are bound to it. */
-bool ndd_mr_free(struct ndd_session *s, struct ndd_mr *mr);
 void ndd_mw_free(struct ndd_session *s, struct ndd_mw *mw);
-/* May it have one more region or window? */
-bool ndd_session_has_mr_left(const struct ndd_session *s);
 void ndd_srq_free(struct ndd_session *s, struct ndd_srq *srq);
 /* Fewer receives than it was armed for. */
 void ndd_srq_limit(struct ndd_session *s, const struct ndd_event *ev);

@@ -104,6 +104,7 @@ open_adapter(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		close(wake[1]);
 		return ND_INSUFFICIENT_RESOURCES;
 	}
+	roce_admin_init(&s->lcore->admin, cfg->max_mrs);
 	s->wake_fd = s->lcore->wake_fd = wake[0];
 	s->shard = place(s->daemon, m->placement);
 	s->port = (uint32_t)port;
@@ -143,8 +144,7 @@ static ndd_handler *const handlers[NDSH_MSG_TYPE_COUNT] = {
 	[NDSH_MSG_PD_DESTROY] = ndd_pd_destroy,
 	[NDSH_MSG_CQ_CREATE] = ndd_cq_create,
 	[NDSH_MSG_CQ_DESTROY] = ndd_cq_destroy,
-	[NDSH_MSG_MR_REGISTER] = ndd_mr_register,
-	[NDSH_MSG_MR_DEREGISTER] = ndd_mr_deregister,
+	[NDSH_MSG_ADMIN_CREATE] = ndd_admin_create,
 	[NDSH_MSG_MW_CREATE] = ndd_mw_create,
 	[NDSH_MSG_MW_DESTROY] = ndd_mw_destroy,
 	[NDSH_MSG_QP_CREATE] = ndd_qp_create,

@@ -9,7 +9,7 @@
 #include "bell.h"
 #include "handover.h"
 #include "port/port.h"
-#include "roce/roce.h"
+#include "roce/admin.h"
 
 /* Bounds of one turn. */
 #define NDD_BURST	  32u /* frames per call of a port or ring */
@@ -17,6 +17,7 @@
 #define NDD_TX_ROUNDS	  4u  /* bursts to the ports */
 #define NDD_BELL_SESSIONS 64u /* awake sessions looked at */
 #define NDD_BELL_WORDS	  4u  /* doorbell words of one session: 64 queue pairs each */
+#define NDD_ADMIN	  8u  /* registrations of one session: some 100 ns each */
 #define NDD_POLL_RINGS	  256u
 #define NDD_TIMERS	  64u
 #define NDD_EVENTS	  16u
@@ -64,7 +65,9 @@ struct ndd_shard_session {
 	uint64_t rung_ns;
 	int wake_fd;
 	uint32_t index; /* in ndd_shard.session[] */
+	bool admin_due; /* its admin ring may hold more */
 	struct roce_qp *qp[NDSH_QP_PER_SESSION_MAX];
+	struct roce_admin admin;
 };
 
 /* What the engine hands back (roce_qp_owner(), roce_cq_owner()): constant while it has it. */

@@ -9,6 +9,7 @@
 
 struct mw_create {
 	struct ndd_mw *mw;
+	struct roce_admin *admin;
 	uint32_t slot;
 	uint64_t secret;
 };
@@ -19,26 +20,31 @@ on_shard_mw_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	struct mw_create *c = arg;
 
 	(void)now_ns;
+	if (!roce_admin_take(c->admin))
+		return;
 	c->mw->engine = roce_mw_create(shard->engine, c->mw->pd->engine, &c->slot, &c->secret);
+	if (c->mw->engine == NULL)
+		roce_admin_give(c->admin);
 }
 
 static void
 on_shard_mw_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
+	struct mw_create *c = arg;
+
 	(void)now_ns;
-	roce_mw_destroy(shard->engine, ((struct ndd_mw *)arg)->engine);
+	roce_mw_destroy(shard->engine, c->mw->engine);
+	roce_admin_give(c->admin);
 }
 
 nd_status
 ndd_mw_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_pd *pd = ndd_slots_get(&s->pds, ((const struct ndsh_mw_create *)msg)->pd);
-	struct mw_create c = {0};
+	struct mw_create c = {.admin = &s->lcore->admin};
 
 	if (pd == NULL)
 		return ND_INVALID_HANDLE;
-	if (!ndd_session_has_mr_left(s))
-		return ND_INSUFFICIENT_RESOURCES;
 	c.mw = calloc(1, sizeof(*c.mw));
 	if (c.mw == NULL)
 		return ND_INSUFFICIENT_RESOURCES;
@@ -61,7 +67,9 @@ ndd_mw_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 void
 ndd_mw_free(struct ndd_session *s, struct ndd_mw *mw)
 {
-	ndd_shard_call(s->shard, on_shard_mw_destroy, mw);
+	struct mw_create c = {.mw = mw, .admin = &s->lcore->admin};
+
+	ndd_shard_call(s->shard, on_shard_mw_destroy, &c);
 	mw->pd->users--;
 	ndd_slots_remove(&s->mws, mw->id);
 	free(mw);

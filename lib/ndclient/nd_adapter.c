@@ -156,6 +156,10 @@ init_lists(struct nd_adapter *a)
 {
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_mutex_init(&a->arena.lock, NULL);
+	pthread_mutex_init(&a->admin.opening, NULL);
+	pthread_mutex_init(&a->admin.lock, NULL);
+	STAILQ_INIT(&a->admin.waiting);
+	STAILQ_INIT(&a->admin.asked);
 	LIST_INIT(&a->calls);
 	LIST_INIT(&a->objects);
 	TAILQ_INIT(&a->cqs);
@@ -191,7 +195,9 @@ destroy(struct nd_adapter *a)
 	__atomic_store_n(&a->gone, 1, __ATOMIC_RELEASE);
 	close(a->socket);
 	close(a->wake_fd);
+	nd_admin_end(a, ND_CANCELED);
 	nd_objects_end(a);
+	nd_admin_fini(a);
 	free_arena(&a->arena);
 	if (a->port != NULL)
 		nd_port_release(a->port);

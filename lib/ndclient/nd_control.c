@@ -167,6 +167,7 @@ end_session(struct nd_adapter *a)
 	nd_cq_end_waiters(cq, ND_DEVICE_REMOVED);
 	TAILQ_FOREACH(srq, &a->srqs, link)
 	nd_waiters_end(&srq->waiters, ND_DEVICE_REMOVED);
+	nd_admin_end(a, ND_DEVICE_REMOVED);
 }
 
 static void
@@ -227,7 +228,9 @@ queue_readable(struct nd_adapter *a, uint32_t id)
 	TAILQ_FOREACH(cq, &a->cqs, link)
 	if (cq->id == id)
 		break;
-	if (cq != NULL)
+	if (cq != NULL && cq == a->admin.cq)
+		nd_admin_readable(a);
+	else if (cq != NULL)
 		nd_cq_readable(cq);
 	pthread_mutex_unlock(&a->lock);
 }

@@ -138,19 +138,29 @@ struct nd_srq {
 TAILQ_HEAD(nd_srq_list, nd_srq);
 
 /* CHANGING: the daemon was asked to register or deregister it. */
+struct nd_mr_request {
+	enum ndsh_admin_op op;
+	uint32_t access; /* NDSH_ACCESS_* */
+	uintptr_t va;
+	uint64_t bytes;
+	const char *call; /* that it is for */
+};
 enum nd_mr_state { ND_MR_IDLE, ND_MR_CHANGING, ND_MR_REGISTERED };
 
 struct nd_mr {
 	struct nd_object obj;
 	struct nd_pd *pd;
-	enum nd_mr_state state; /* guarded by nd_adapter.lock */
-	uint32_t id;
+	enum nd_mr_state state; /* this and the next two are guarded by nd_admin.lock */
+	struct nd_mr_request request;
+	struct nd_overlapped *ov; /* CHANGING */
+	STAILQ_ENTRY(nd_mr) queued;
 	uint32_t token;	 /* 0: not registered; atomic */
 	uint32_t access; /* NDSH_ACCESS_* */
 	uintptr_t va;
 	uint64_t bytes;
 	struct nd_mw_bucket windows; /* that are bound to it */
 };
+STAILQ_HEAD(nd_mr_queue, nd_mr);
 
 /* As the application can know it: from its own posts, from completions it took, and from the words
  * that the daemon shares. The daemon may know more, never less. */
@@ -238,6 +248,17 @@ struct nd_callbacks {
 	bool running; /* guarded by nd_adapter.lock */
 };
 
+/* The admin ring, from the first region on (nd_admin.c). lock is taken inside nd_adapter.lock. */
+struct nd_admin {
+	pthread_mutex_t opening; /* around the creation, outside all others */
+	pthread_mutex_t lock;
+	struct nd_cq *cq; /* of its answers, in nd_adapter.cqs; NULL: no ring yet; atomic */
+	struct ndsh_admin ring;
+	uint32_t answered;	    /* requests, mod 2^32 */
+	struct nd_mr_queue waiting; /* for room in the ring, in order */
+	struct nd_mr_queue asked;   /* in the ring, in order */
+};
+
 struct nd_call;
 LIST_HEAD(nd_call_list, nd_call);
 
@@ -259,6 +280,7 @@ struct nd_adapter {
 	struct nd_adapter_info info;
 	struct ndsh_addr address; /* opened by */
 	struct nd_arena arena;
+	struct nd_admin admin;
 	struct nd_call_list calls;
 	struct nd_object_list objects; /* all; those below are open */
 	struct nd_cq_list cqs;
@@ -453,6 +475,21 @@ void nd_moderation_begin(struct nd_cq *cq);
 bool nd_moderation_holds(struct nd_cq *cq);
 /* No callback comes any more; the lock need not be held. */
 void nd_moderation_off(struct nd_cq *cq);
+
+/* ---- nd_admin.c ---------------------------------------------------------------------- */
+
+/* Make the ring, if there is none yet. */
+nd_status nd_admin_open(struct nd_adapter *a);
+/* Ask the daemon. ND_PENDING: ov, which was begun, tells the outcome, or has done so. */
+nd_status nd_admin_request(
+	struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overlapped *ov);
+/* Wait until no request of the region is under way. */
+void nd_admin_settle(struct nd_mr *mr);
+/* By the control thread, nd_adapter.lock held: the daemon has answered; is gone. */
+void nd_admin_readable(struct nd_adapter *a);
+void nd_admin_end(struct nd_adapter *a, nd_status st);
+/* The adapter is being closed, its regions are gone. */
+void nd_admin_fini(struct nd_adapter *a);
 
 /* ---- nd_window.c --------------------------------------------------------------------- */
 

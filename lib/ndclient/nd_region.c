@@ -104,11 +104,15 @@ nd_mr_create(struct nd_pd *pd, struct nd_mr **out)
 {
 	struct nd_adapter *a;
 	struct nd_mr *mr;
+	nd_status st;
 
 	if (pd == NULL || out == NULL)
 		return ND_INVALID_PARAMETER;
 	*out = NULL;
 	a = pd->adapter;
+	st = nd_admin_open(a);
+	if (st != ND_SUCCESS)
+		return st;
 	mr = calloc(1, sizeof(*mr));
 	if (mr == NULL)
 		return ND_NO_MEMORY;
@@ -119,126 +123,49 @@ nd_mr_create(struct nd_pd *pd, struct nd_mr **out)
 	return ND_SUCCESS;
 }
 
-/* One request at a time is under way for a region (R-MR-01). */
+/* Waits if ov is NULL. The daemon may answer before this returns (R-OV-04). */
 static nd_status
-enter(struct nd_mr *mr, enum nd_mr_state from, enum nd_mr_state to)
+request(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overlapped *ov)
 {
 	struct nd_adapter *a = mr->pd->adapter;
-	bool ok;
-
-	pthread_mutex_lock(&a->lock);
-	ok = mr->state == from;
-	if (ok)
-		mr->state = to;
-	pthread_mutex_unlock(&a->lock);
-	if (ok)
-		return ND_SUCCESS;
-	return nd_fail(ND_INVALID_DEVICE_STATE,
-		from == ND_MR_IDLE ? "the region is registered" : "the region is not registered");
-}
-
-static void
-leave(struct nd_mr *mr, enum nd_mr_state to)
-{
-	struct nd_adapter *a = mr->pd->adapter;
-
-	pthread_mutex_lock(&a->lock);
-	mr->state = to;
-	pthread_mutex_unlock(&a->lock);
-}
-
-/* Nothing can be done with it: tokens are 0 (R-MR-09), and no window fits in (R-MW-03). */
-static void
-blank(struct nd_mr *mr)
-{
-	__atomic_store_n(&mr->token, 0, __ATOMIC_RELAXED);
-	mr->va = 0;
-	mr->bytes = 0;
-}
-
-/* The daemon was asked; the request may be over already (R-OV-04). */
-static nd_status
-register_region(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags)
-{
-	struct ndsh_mr_register m = {.h.type = NDSH_MSG_MR_REGISTER};
-	struct ndsh_mr_register_reply reply;
+	struct nd_overlapped own = {.flags = ND_REQUEST_NOT_TO_PORT};
 	nd_status st;
 
-	m.pd = mr->pd->id;
-	m.access = access_of(flags);
-	m.va = (uintptr_t)buf;
-	m.bytes = bytes;
-	st = nd_control_call(mr->pd->adapter, &(struct nd_request){.h = &m.h, .reply = &reply});
-	if (st == ND_SUCCESS) {
-		mr->id = reply.mr;
-		mr->access = m.access;
-		mr->va = m.va;
-		mr->bytes = bytes;
-		__atomic_store_n(&mr->token, reply.local_token, __ATOMIC_RELEASE);
-	}
-	leave(mr, st == ND_SUCCESS ? ND_MR_REGISTERED : ND_MR_IDLE);
-	return st;
-}
-
-static nd_status
-deregister_region(struct nd_mr *mr)
-{
-	nd_status st = nd_control_id(mr->pd->adapter, NDSH_MSG_MR_DEREGISTER, mr->id);
-
-	if (st != ND_DEVICE_BUSY)
-		blank(mr);
-	leave(mr, st == ND_DEVICE_BUSY ? ND_MR_REGISTERED : ND_MR_IDLE);
-	return st;
+	st = nd_overlapped_begin(a, ov != NULL ? ov : &own, what->call);
+	if (st != ND_SUCCESS)
+		return st;
+	st = nd_admin_request(mr, what, ov != NULL ? ov : &own);
+	if (ov != NULL)
+		return nd_overlapped_issued(ov, st);
+	return st == ND_PENDING ? nd_overlapped_wait(&own, -1) : st;
 }
 
 nd_status
 nd_mr_register(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct nd_overlapped *ov)
 {
-	struct nd_overlapped own = {.flags = ND_REQUEST_NOT_TO_PORT};
+	const struct nd_mr_request what = {.op = NDSH_ADMIN_REGISTER,
+		.va = (uintptr_t)buf,
+		.bytes = bytes,
+		.access = access_of(flags),
+		.call = __func__};
 	nd_status st;
 
 	if (mr == NULL)
 		return ND_INVALID_PARAMETER;
-	if (ov == NULL) {
-		st = nd_mr_register(mr, buf, bytes, flags, &own);
-		return st == ND_PENDING ? nd_overlapped_wait(&own, -1) : st;
-	}
 	st = check_memory(mr->pd->adapter, buf, bytes, flags);
-	if (st == ND_SUCCESS)
-		st = nd_overlapped_begin(mr->pd->adapter, ov, __func__);
-	if (st != ND_SUCCESS)
-		return st;
-	st = enter(mr, ND_MR_IDLE, ND_MR_CHANGING);
-	if (st == ND_SUCCESS) {
-		nd_overlapped_end(ov, register_region(mr, buf, bytes, flags));
-		return ND_PENDING;
-	}
-	return nd_overlapped_issued(ov, st);
+	return st == ND_SUCCESS ? request(mr, &what, ov) : st;
 }
 
 nd_status
 nd_mr_deregister(struct nd_mr *mr, struct nd_overlapped *ov)
 {
-	struct nd_overlapped own = {.flags = ND_REQUEST_NOT_TO_PORT};
-	nd_status st;
+	const struct nd_mr_request what = {.op = NDSH_ADMIN_DEREGISTER, .call = __func__};
 
 	if (mr == NULL)
 		return ND_INVALID_PARAMETER;
-	if (ov == NULL) {
-		st = nd_mr_deregister(mr, &own);
-		return st == ND_PENDING ? nd_overlapped_wait(&own, -1) : st;
-	}
 	if (nd_mr_is_bound(mr)) /* R-MR-06 */
 		return nd_fail(ND_DEVICE_BUSY, "windows are bound to the region");
-	st = nd_overlapped_begin(mr->pd->adapter, ov, __func__);
-	if (st != ND_SUCCESS)
-		return st;
-	st = enter(mr, ND_MR_REGISTERED, ND_MR_CHANGING);
-	if (st == ND_SUCCESS) {
-		nd_overlapped_end(ov, deregister_region(mr));
-		return ND_PENDING;
-	}
-	return nd_overlapped_issued(ov, st);
+	return request(mr, &what, ov);
 }
 
 static void
@@ -246,8 +173,8 @@ mr_destroy(struct nd_object *o)
 {
 	struct nd_mr *mr = (struct nd_mr *)o;
 
-	if (mr->state == ND_MR_REGISTERED)
-		(void)nd_object_forget(o->adapter, NDSH_MSG_MR_DEREGISTER, mr->id);
+	nd_admin_settle(mr);
+	(void)nd_mr_deregister(mr, NULL);
 	nd_mr_unbind_all(mr);
 	free(mr);
 }

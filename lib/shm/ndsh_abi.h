@@ -14,8 +14,9 @@
 #include <stdint.h>
 
 #define NDSH_ABI_MAJOR 1u /* differs: refused */
-#define NDSH_ABI_MINOR 2u /* additions that an older side ignores:
-			    * 1: memory windows, BIND; 2: shared receive queues */
+#define NDSH_ABI_MINOR 3u /* additions that an older side ignores:
+			    * 1: memory windows, BIND; 2: shared receive queues;
+			    * 3: the admin ring, the way to register */
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments are multiples of this */
@@ -25,7 +26,9 @@
 #define NDSH_INLINE_MAX		256u
 #define NDSH_DEPTH_MAX		4096u  /* send and receive queue, requests */
 #define NDSH_CQ_DEPTH_MAX	65536u /* entries */
-#define NDSH_QP_PER_SESSION_MAX 4096u  /* one bit each in the doorbell bitmap */
+#define NDSH_QP_PER_SESSION_MAX 4096u  /* one bit each in the doorbell bitmap... */
+#define NDSH_ADMIN_BELL		4095u  /* ... but this: the admin ring's */
+#define NDSH_ADMIN_DEPTH_MAX	4096u  /* requests */
 
 /* A token is slot << 14 | 14 bits that nobody can guess. slot: of the region or window in its
  * shard's table. No token is 0. */
@@ -173,12 +176,38 @@ static_assert(sizeof(struct ndsh_qp_page) == 128, "ABI");
 
 /*
  * Shared word of a shared receive queue, in front of its receive ring. The daemon writes, the
- * client reads. A slot is free again when its receive was taken by a message: the daemon has a copy.
+ * client reads. A slot is free again when its receive was taken by a message: the daemon has a
+ * copy.
  */
 struct ndsh_srq_page {
 	_Alignas(NDSH_CACHE_LINE) uint32_t taken; /* receives taken so far, mod 2^32 */
 };
 static_assert(sizeof(struct ndsh_srq_page) == 64, "ABI");
+
+/*
+ * Admin ring: regions are registered and deregistered by descriptors in shared memory, like work
+ * requests. The same phase rule; each is answered by an entry in a completion queue of its own, in
+ * order: context, data = token (REGISTER), status, op, and slot_count, which frees slots. So
+ * arming, waking and overrun are those of any completion queue. Its doorbell is NDSH_ADMIN_BELL.
+ */
+enum ndsh_admin_op { NDSH_ADMIN_REGISTER = 1, NDSH_ADMIN_DEREGISTER = 2 };
+enum ndsh_admin_status {
+	NDSH_ADMIN_OK = 0,
+	NDSH_ADMIN_BAD = 1,   /* no such operation, domain or region; rights that don't fit */
+	NDSH_ADMIN_RANGE = 2, /* not in a live segment as a whole */
+	NDSH_ADMIN_FULL = 3,  /* as many as there may be */
+	NDSH_ADMIN_BUSY = 4,  /* a window is bound to it */
+};
+struct ndsh_admin_request {
+	uint64_t context;
+	uint64_t va, bytes;	/* REGISTER: client's addresses */
+	uint32_t pd;		/* of PD_CREATE; DEREGISTER: the region's */
+	uint32_t access;	/* REGISTER: NDSH_ACCESS_* */
+	uint32_t token;		/* DEREGISTER */
+	uint32_t reserved[6];
+	uint32_t ctrl; /* op | phase << 31 */
+};
+static_assert(sizeof(struct ndsh_admin_request) == 64, "ABI");
 
 /* Arm types inside the arm word: strength grows with the number (R-CQ-18). */
 enum ndsh_arm { NDSH_ARM_NONE = 0, NDSH_ARM_ERRORS = 1, NDSH_ARM_SOLICITED = 2, NDSH_ARM_ANY = 3 };

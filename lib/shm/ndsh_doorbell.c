@@ -20,17 +20,30 @@
  */
 #include "ndsh_ring.h"
 
+static bool
+ring(struct ndsh_session_page *s, uint32_t index)
+{
+	uint32_t word = index / 64 % 64;
+
+	__atomic_fetch_or(&s->bitmap[word], 1ull << (index % 64), __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&s->summary, 1ull << word, __ATOMIC_SEQ_CST);
+	return __atomic_load_n(&s->asleep, __ATOMIC_SEQ_CST) != 0;
+}
+
 bool
 ndsh_doorbell_ring(struct ndsh_session_page *s, struct ndsh_qp_page *qp, uint32_t qp_index)
 {
-	uint32_t word = qp_index / 64 % 64;
-
 	ndsh_full_barrier(); /* between the descriptor's ctrl and sq_polled */
 	if (__atomic_load_n(&qp->sq_polled, __ATOMIC_SEQ_CST))
 		return false;
-	__atomic_fetch_or(&s->bitmap[word], 1ull << (qp_index % 64), __ATOMIC_SEQ_CST);
-	__atomic_fetch_or(&s->summary, 1ull << word, __ATOMIC_SEQ_CST);
-	return __atomic_load_n(&s->asleep, __ATOMIC_SEQ_CST) != 0;
+	return ring(s, qp_index);
+}
+
+/* The request is seen by who sees the bit: setting it is a release. */
+bool
+ndsh_doorbell_ring_admin(struct ndsh_session_page *s)
+{
+	return ring(s, NDSH_ADMIN_BELL);
 }
 
 uint64_t

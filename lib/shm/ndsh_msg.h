@@ -54,8 +54,7 @@ enum ndsh_msg_type {
 	NDSH_MSG_PD_DESTROY,
 	NDSH_MSG_CQ_CREATE,
 	NDSH_MSG_CQ_DESTROY,
-	NDSH_MSG_MR_REGISTER,
-	NDSH_MSG_MR_DEREGISTER,
+	NDSH_MSG_ADMIN_CREATE, /* once per session; from minor version 3 on */
 	NDSH_MSG_QP_CREATE,
 	NDSH_MSG_QP_DESTROY,
 	NDSH_MSG_QP_FLUSH, /* error state: everything outstanding completes FLUSH_ERR */
@@ -176,15 +175,13 @@ struct ndsh_cq_create {
 	uint32_t segment, depth;
 	uint64_t offset;
 };
-struct ndsh_mr_register {
+/* The admin ring: a block of ndsh_admin_bytes(depth); it is answered in cq, which is for that alone
+ * from now on. Reply: ndsh_id_msg. */
+struct ndsh_admin_create {
 	struct ndsh_msg_hdr h;
-	uint32_t pd, access;
-	uint64_t va, bytes; /* inside one live segment */
-};
-struct ndsh_mr_register_reply {
-	struct ndsh_msg_hdr h;
-	uint32_t mr, reserved;
-	uint32_t local_token, remote_token;
+	uint32_t segment, depth;
+	uint64_t offset;
+	uint32_t cq, reserved;
 };
 struct ndsh_mw_create {
 	struct ndsh_msg_hdr h;

@@ -95,6 +95,23 @@ bool ndsh_rq_holds(const struct ndsh_rq *rq, uint32_t n);
 enum ndsh_fetch ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out);
 enum ndsh_fetch ndsh_rq_fetch(struct ndsh_rq *rq, struct ndsh_recv *out);
 
+/* ---- admin ring ---------------------------------------------------------------------- */
+
+struct ndsh_admin { /* one side's view */
+	struct ndsh_admin_request *ring;
+	uint32_t depth;
+	uint32_t next; /* private running index */
+};
+/* Bytes of a ring of depth requests, a power of two, 1..NDSH_ADMIN_DEPTH_MAX; else 0. */
+uint32_t ndsh_admin_bytes(uint32_t depth);
+void ndsh_admin_view(struct ndsh_admin *a, void *base, uint32_t depth);
+/* Client: put a request in the next slot, which is free; ctrl has the op. Then
+ * ndsh_doorbell_ring_admin(). */
+void ndsh_admin_push(struct ndsh_admin *a, const struct ndsh_admin_request *r);
+/* Daemon: false if there is none; else a private copy, each shared byte read once, reserved[] not
+ * at all. Nothing in it is checked. */
+bool ndsh_admin_fetch(struct ndsh_admin *a, struct ndsh_admin_request *out);
+
 /* ---- memory windows ------------------------------------------------------------------ */
 
 /*
@@ -162,6 +179,8 @@ bool ndsh_cq_watch(struct ndsh_cq_reader *r, enum ndsh_arm type, uint64_t seen);
 
 /* Client, after ndsh_sq_push(): true if the wake fd must be written. qp_index is session-local. */
 bool ndsh_doorbell_ring(struct ndsh_session_page *s, struct ndsh_qp_page *qp, uint32_t qp_index);
+/* The same for the admin ring, after ndsh_admin_push(): nobody polls it. */
+bool ndsh_doorbell_ring_admin(struct ndsh_session_page *s);
 /* Daemon, once per turn: take the summary (one plain load if nobody rang); the value is for
  * ndsh_doorbell_take(). What is rung after this call waits for the next turn: work is bounded. */
 uint64_t ndsh_doorbell_begin(struct ndsh_session_page *s);

@@ -12,7 +12,8 @@ from transfer_cases import perf
 
 SCENARIOS = """flush flush-connected close-deep flush-race
     full-cq no-receive late-receive long-send wrong-key out-of-bounds no-right dead-key
-    region-again region-rights region-flags read-into-read-only foreign-memory notify no-listener no-neighbour no-route reject private-data port-in-use disconnect
+    region-again many-regions region-rights region-flags read-into-read-only foreign-memory
+    notify no-listener no-neighbour no-route reject private-data port-in-use disconnect
     bind host-ports bound-connect port-kept states read-limits one-connection vanished crossing
     read-rights passive-first storm told-first broken last-word undrained
     hands-off process-dies
@@ -24,8 +25,9 @@ SCENARIOS = """flush flush-connected close-deep flush-race
 
 
 def scenario(link, name, family, *more):
-    run(link.build.ndtest, name, link.a.socket_path, link.a.addresses[family], link.b.socket_path,
-        link.b.addresses[family], *more, timeout=60)
+    done = run(link.build.ndtest, name, link.a.socket_path, link.a.addresses[family],
+               link.b.socket_path, link.b.addresses[family], *more, timeout=60)
+    return done.stdout.rpartition("; ")[0] or None  # figures, if it has some
 
 
 def still_works(link):

@@ -27,6 +27,7 @@ static const struct {
 	{"no-right", scenario_no_right},
 	{"dead-key", scenario_dead_key},
 	{"region-again", scenario_region_again},
+	{"many-regions", scenario_many_regions},
 	{"region-rights", scenario_region_rights},
 	{"region-flags", scenario_region_flags},
 	{"read-into-read-only", scenario_read_into_read_only},

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Regions: objects that are used again and again, what their flags permit, and what tokens are. */
 #include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "scenarios.h"
 
 #define ROUNDS 500
 #define PART   4096u
+#define REGIONS 20000u /* limits.mrs */
 
 /* A message from a's region into b's: what came of it there. */
 static nd_status
@@ -148,5 +152,72 @@ scenario_read_into_read_only(struct pair *p)
 	WANT(ND_ACCESS_VIOLATION, side_result(&p->a, &result));
 	for (uint32_t i = 0; i < PART; i++)
 		CHECK(((uint8_t *)p->a.buf)[i] == 1);
+	pair_close(p);
+}
+
+static int
+by_size(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static uint32_t
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint32_t)t.tv_sec * 1000000000u + (uint32_t)t.tv_nsec;
+}
+
+static void
+report(const char *what, uint32_t *took)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < REGIONS; i++)
+		sum += took[i];
+	qsort(took, REGIONS, sizeof(*took), by_size);
+	printf("%s: %.1f us median, %.1f us p99, %.0f/s; ", what, took[REGIONS / 2] / 1e3,
+		took[REGIONS * 99 / 100] / 1e3, REGIONS * 1e9 / (double)sum);
+}
+
+/* As many regions of one adapter as it may have, one call after the other; the first, one in the
+ * middle and the last serve the peer. */
+void
+scenario_many_regions(struct pair *p)
+{
+	static struct nd_mr *mr[REGIONS + 1];
+	static uint32_t took[REGIONS];
+	struct nd_result result;
+
+	pair_open(p);
+	WANT(ND_SUCCESS, nd_mr_deregister(p->b.mr, NULL)); /* it counts, too */
+	for (uint32_t i = 0; i < REGIONS + 1; i++)
+		WANT(ND_SUCCESS, nd_mr_create(p->b.pd, &mr[i]));
+	for (uint32_t i = 0; i < REGIONS; i++) {
+		uint32_t from = now_ns();
+
+		WANT(ND_SUCCESS, nd_mr_register(mr[i], (char *)p->b.buf + i % PART, 64,
+					 ND_MR_FLAG_ALLOW_REMOTE_WRITE, NULL));
+		took[i] = now_ns() - from;
+	}
+	report("register", took);
+	WANT(ND_INSUFFICIENT_RESOURCES, nd_mr_register(mr[REGIONS], p->b.buf, 64, 0, NULL));
+	for (uint32_t i = 0; i < REGIONS; i += (REGIONS - 1) / 2) {
+		WANT(ND_SUCCESS, side_reach(&p->a, 1, (char *)p->b.buf + i % PART, 64,
+					 nd_mr_remote_token(mr[i])));
+		WANT(ND_SUCCESS, side_result(&p->a, &result));
+	}
+	for (uint32_t i = 0; i < REGIONS; i++) {
+		uint32_t from = now_ns();
+
+		WANT(ND_SUCCESS, nd_mr_deregister(mr[i], NULL));
+		took[i] = now_ns() - from;
+	}
+	report("deregister", took);
+	WANT(ND_SUCCESS, nd_mr_register(mr[0], p->b.buf, 64, 0, NULL));
 	pair_close(p);
 }

@@ -14,6 +14,10 @@
 
 #include "daemon_rig.h"
 
+/* Types of objects that no message destroys. */
+#define REGION	 NDSH_MSG_TYPE_COUNT
+#define ADMIN_CQ NDSH_MSG_ADMIN_CREATE /* lives and ends with the session: not counted */
+
 #define ADDRESS "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\1"
 
 /* ---- objects; lock held -------------------------------------------------------------- */
@@ -44,8 +48,9 @@ forget(struct daemon_rig *r, uint32_t id)
 			r->object[o->on[i] - 1].users--;
 	if (o->fd >= 0)
 		close(o->fd);
+	if (o->type != ADMIN_CQ)
+		r->live--;
 	o->type = 0;
-	r->live--;
 }
 
 /* A connection does not keep its queue pair, as in the daemon. */
@@ -76,6 +81,7 @@ end_session(struct daemon_rig *r)
 		}
 	if (r->socket >= 0)
 		close(r->socket);
+	r->admin.ring = NULL;
 	if (r->wake >= 0)
 		close(r->wake);
 	r->socket = r->wake = -1;
@@ -143,6 +149,20 @@ make_cq(struct daemon_rig *r, const struct ndsh_cq_create *m, uint32_t *id)
 	return fd[0];
 }
 
+/* From now on doorbells come by the wake socket. */
+static void
+make_admin(struct daemon_rig *r, const struct ndsh_admin_create *m)
+{
+	struct ndsh_session_page *page = (void *)r->segment[0].base;
+
+	cr_assert(eq(int, r->object[m->cq].type, NDSH_MSG_CQ_DESTROY));
+	r->object[m->cq].type = ADMIN_CQ;
+	r->live--;
+	r->admin_cq = m->cq;
+	ndsh_admin_view(&r->admin, r->segment[m->segment].base + m->offset, m->depth);
+	__atomic_store_n(&page->asleep, 1, __ATOMIC_SEQ_CST);
+}
+
 static uint32_t
 make_qp(struct daemon_rig *r, const struct ndsh_qp_create *m)
 {
@@ -189,9 +209,8 @@ make_object(struct daemon_rig *r, const struct ndsh_msg_hdr *h, void *reply)
 	case NDSH_MSG_PD_CREATE:
 		id->id = add(r, NDSH_MSG_PD_DESTROY, NULL, 0);
 		return -1;
-	case NDSH_MSG_MR_REGISTER:
-		((struct ndsh_mr_register_reply *)reply)->mr = add(r, NDSH_MSG_MR_DEREGISTER,
-			&((const struct ndsh_mr_register *)h)->pd, 1);
+	case NDSH_MSG_ADMIN_CREATE:
+		make_admin(r, (const struct ndsh_admin_create *)h);
 		return -1;
 	case NDSH_MSG_MW_CREATE:
 		((struct ndsh_mw_create_reply *)reply)->mw =
@@ -231,7 +250,6 @@ serve(struct daemon_rig *r, const struct ndsh_msg_hdr *h)
 	switch (h->type) {
 	case NDSH_MSG_PD_DESTROY:
 	case NDSH_MSG_CQ_DESTROY:
-	case NDSH_MSG_MR_DEREGISTER:
 	case NDSH_MSG_MW_DESTROY:
 	case NDSH_MSG_SRQ_DESTROY:
 	case NDSH_MSG_QP_DESTROY:
@@ -247,6 +265,37 @@ serve(struct daemon_rig *r, const struct ndsh_msg_hdr *h)
 		tell(r, NDSH_EV_CONN_REPLY, ((struct ndsh_id_msg *)buf)->id, 0);
 	if (h->type == NDSH_MSG_ACCEPT)
 		tell(r, NDSH_EV_CONN_ESTABLISHED, ((const struct ndsh_accept *)h)->conn, 0);
+}
+
+/* ---- registrations; lock held -------------------------------------------------------- */
+
+static void
+answer(struct daemon_rig *r, uint32_t cq, const struct ndsh_cqe *e)
+{
+	struct rig_object *o = &r->object[cq];
+
+	(void)ndsh_cq_push(&o->cq, e);
+	ndsh_cq_publish(&o->cq);
+	ndsh_full_barrier();
+	if (ndsh_cq_fire(&o->cq))
+		(void)!write(o->fd, "", 1);
+}
+
+/* A region's token is its number here and one. */
+static void
+serve_admin(struct daemon_rig *r)
+{
+	struct ndsh_admin_request q;
+
+	while (r->admin.ring != NULL && ndsh_admin_fetch(&r->admin, &q)) {
+		struct ndsh_cqe e = {.slot_count = r->admin.next};
+
+		if ((q.ctrl & ~NDSH_CTRL_PHASE) == NDSH_ADMIN_REGISTER)
+			e.data = add(r, REGION, &q.pd, 1) + 1;
+		else if (destroy(r, REGION, q.token - 1) != ND_SUCCESS)
+			e.status = NDSH_ADMIN_BAD;
+		answer(r, r->admin_cq, &e);
+	}
 }
 
 /* ---- the thread ---------------------------------------------------------------------- */
@@ -268,6 +317,18 @@ readable(struct daemon_rig *r)
 	pthread_mutex_unlock(&r->lock);
 }
 
+static void
+rung(struct daemon_rig *r)
+{
+	char sink[64];
+
+	pthread_mutex_lock(&r->lock);
+	if (r->wake >= 0)
+		(void)recv(r->wake, sink, sizeof(sink), MSG_DONTWAIT);
+	serve_admin(r);
+	pthread_mutex_unlock(&r->lock);
+}
+
 /* One client at a time: the next one's greeting waits until the last one's session is over. */
 static void *
 rig_main(void *arg)
@@ -275,14 +336,18 @@ rig_main(void *arg)
 	struct daemon_rig *r = arg;
 
 	for (;;) {
-		struct pollfd p[2] = {{.fd = r->stop, .events = POLLIN}, {.events = POLLIN}};
+		struct pollfd p[3] = {
+			{.fd = r->stop, .events = POLLIN}, {.events = POLLIN}, {.events = POLLIN}};
 
 		pthread_mutex_lock(&r->lock);
 		p[1].fd = r->socket >= 0 ? r->socket : r->listener;
+		p[2].fd = r->wake;
 		pthread_mutex_unlock(&r->lock);
-		(void)poll(p, 2, -1);
+		(void)poll(p, 3, -1);
 		if (p[0].revents != 0)
 			return NULL;
+		if (p[2].revents & POLLIN)
+			rung(r);
 		if (p[1].fd != r->listener) {
 			readable(r);
 			continue;
@@ -371,14 +436,8 @@ rig_hang_up(struct daemon_rig *r)
 void
 rig_push(struct daemon_rig *r, uint32_t cq, const struct ndsh_cqe *e)
 {
-	struct rig_object *o = &r->object[cq];
-
 	pthread_mutex_lock(&r->lock);
-	cr_assert(eq(u32, o->type, NDSH_MSG_CQ_DESTROY));
-	(void)ndsh_cq_push(&o->cq, e);
-	ndsh_cq_publish(&o->cq);
-	ndsh_full_barrier();
-	if (ndsh_cq_fire(&o->cq))
-		(void)!write(o->fd, "", 1);
+	cr_assert(eq(u32, r->object[cq].type, NDSH_MSG_CQ_DESTROY));
+	answer(r, cq, e);
 	pthread_mutex_unlock(&r->lock);
 }

@@ -40,6 +40,8 @@ struct daemon_rig {
 		uint8_t *base;
 		uint64_t bytes;
 	} segment[RIG_SEGMENTS];
+	struct ndsh_admin admin; /* ring NULL: none */
+	uint32_t admin_cq;
 	uint32_t live;	  /* objects */
 	uint32_t refused; /* requests that were out of order, or named what is not there */
 };

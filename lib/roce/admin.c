@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Registrations by a ring. A request is judged from its private copy, against tables that only the
+ * host writes: whatever it says, it can register no memory but the client's own, and deregister no
+ * region that is not of a domain of its own. A wrong one is answered, and hurts nobody.
+ */
+#include "roce/admin.h"
+
+#include <string.h>
+
+#include "roce/internal.h"
+
+#define PURGE_SLOTS 4096u /* of the table per call: some 50 us */
+
+void
+roce_admin_init(struct roce_admin *a, uint32_t max)
+{
+	a->left = max;
+}
+
+void
+roce_admin_open(struct roce_admin *a, void *base, uint32_t depth, struct roce_cq *cq)
+{
+	ndsh_admin_view(&a->ring, base, depth);
+	a->cq = cq;
+}
+
+void
+roce_admin_close(struct roce_admin *a)
+{
+	a->cq = NULL;
+}
+
+bool
+roce_admin_take(struct roce_admin *a)
+{
+	if (a->left == 0)
+		return false;
+	a->left--;
+	return true;
+}
+
+void
+roce_admin_give(struct roce_admin *a)
+{
+	a->left++;
+}
+
+/* ---- memory and domains --------------------------------------------------------------------- */
+
+/* The first range that begins above va. */
+static uint32_t
+range_above(const struct roce_admin *a, uint64_t va)
+{
+	uint32_t low = 0, high = a->ranges;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (a->range[mid].va <= va)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+bool
+roce_admin_add_range(struct roce_admin *a, uint64_t va, uint64_t bytes, void *host)
+{
+	uint32_t at = range_above(a, va);
+
+	if (a->ranges == ROCE_ADMIN_RANGES || bytes == 0 || va + bytes < va ||
+		(at > 0 && va - a->range[at - 1].va < a->range[at - 1].bytes) ||
+		(at < a->ranges && a->range[at].va - va < bytes))
+		return false;
+	memmove(&a->range[at + 1], &a->range[at], (a->ranges - at) * sizeof(a->range[0]));
+	a->range[at] = (struct roce_range){ .va = va, .bytes = bytes, .host = host };
+	a->ranges++;
+	return true;
+}
+
+/* The range that va lies in, or NULL. */
+static struct roce_range *
+range_of(struct roce_admin *a, uint64_t va)
+{
+	uint32_t at = range_above(a, va);
+
+	if (at == 0 || va - a->range[at - 1].va >= a->range[at - 1].bytes)
+		return NULL;
+	return &a->range[at - 1];
+}
+
+bool
+roce_admin_remove_range(struct roce_admin *a, uint64_t va)
+{
+	struct roce_range *r = range_of(a, va);
+	uint32_t at;
+
+	if (r == NULL || r->va != va)
+		return true;
+	if (r->regions != 0)
+		return false;
+	at = (uint32_t)(r - a->range);
+	a->ranges--;
+	memmove(r, r + 1, (a->ranges - at) * sizeof(*r));
+	return true;
+}
+
+void
+roce_admin_add_pd(struct roce_admin *a, uint32_t handle, uint32_t pd)
+{
+	a->pd[handle % ROCE_ADMIN_PDS].handle = handle;
+	a->pd[handle % ROCE_ADMIN_PDS].engine = pd;
+}
+
+void
+roce_admin_remove_pd(struct roce_admin *a, uint32_t handle)
+{
+	a->pd[handle % ROCE_ADMIN_PDS].engine = 0;
+}
+
+/* The engine's number of a domain of this client; 0: it has none of that name. */
+static uint32_t
+pd_of(const struct roce_admin *a, uint32_t handle)
+{
+	uint32_t i = handle % ROCE_ADMIN_PDS;
+
+	return a->pd[i].handle == handle ? a->pd[i].engine : 0;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static enum ndsh_admin_status
+register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q,
+	uint32_t *token)
+{
+	struct roce_range *range = range_of(a, q->va);
+	uint32_t pd = pd_of(a, q->pd);
+	struct roce_mr *mr;
+
+	if (pd == 0 || q->bytes == 0 || (q->access & ~(uint32_t)NDSH_ACCESS_MASK) != 0 ||
+		((q->access & NDSH_ACCESS_REMOTE_WRITE) && !(q->access & NDSH_ACCESS_LOCAL_WRITE)))
+		return NDSH_ADMIN_BAD;
+	if (range == NULL || q->bytes > range->bytes ||
+		q->va - range->va > range->bytes - q->bytes)
+		return NDSH_ADMIN_RANGE;
+	if (!roce_admin_take(a))
+		return NDSH_ADMIN_FULL;
+	mr = roce_mr_register(
+		s, pd, q->va, q->bytes, range->host + (q->va - range->va), q->access);
+	if (mr == NULL) {
+		roce_admin_give(a);
+		return NDSH_ADMIN_FULL;
+	}
+	range->regions++;
+	*token = roce_mr_key(mr);
+	return NDSH_ADMIN_OK;
+}
+
+static bool
+drop(struct roce_shard *s, struct roce_admin *a, struct roce_mr *mr)
+{
+	struct roce_range *range = range_of(a, mr->va);
+
+	if (!roce_mr_deregister(s, mr))
+		return false;
+	roce_assert(range != NULL && range->regions > 0);
+	range->regions--;
+	roce_admin_give(a);
+	return true;
+}
+
+/* Domains are of one client each: who names the right one names a region of its own. */
+static enum ndsh_admin_status
+deregister_region(
+	struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q)
+{
+	struct roce_mr *mr = roce_mr_slot(s, q->token);
+	uint32_t pd = pd_of(a, q->pd);
+
+	if (pd == 0 || mr == NULL || mr->kind != ROCE_MR_REGION || mr->key != q->token ||
+		mr->pd != pd)
+		return NDSH_ADMIN_BAD;
+	return drop(s, a, mr) ? NDSH_ADMIN_OK : NDSH_ADMIN_BUSY;
+}
+
+static void
+execute(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q)
+{
+	uint32_t op = q->ctrl & ~NDSH_CTRL_PHASE;
+	enum ndsh_admin_status status = NDSH_ADMIN_BAD;
+	struct ndsh_cqe answer = { .context = q->context, .slot_count = a->ring.next };
+
+	if (op == NDSH_ADMIN_REGISTER)
+		status = register_region(s, a, q, &answer.data);
+	else if (op == NDSH_ADMIN_DEREGISTER)
+		status = deregister_region(s, a, q);
+	answer.status = (uint8_t)status;
+	answer.op = (uint8_t)op;
+	roce_cq_push(s, a->cq, &answer);
+}
+
+unsigned
+roce_admin_serve(struct roce_shard *s, struct roce_admin *a, unsigned budget)
+{
+	struct ndsh_admin_request q;
+	unsigned n = 0;
+
+	while (n < budget && a->cq != NULL && ndsh_admin_fetch(&a->ring, &q)) {
+		execute(s, a, &q);
+		n++;
+	}
+	return n;
+}
+
+bool
+roce_admin_purge(struct roce_shard *s, struct roce_admin *a, uint32_t handle, uint32_t *pos)
+{
+	uint32_t pd = pd_of(a, handle), end = *pos + PURGE_SLOTS;
+
+	if (end > s->cfg.max_mrs)
+		end = s->cfg.max_mrs;
+	for (; *pos < end; ++*pos)
+		if (s->mrs[*pos].kind == ROCE_MR_REGION && s->mrs[*pos].pd == pd)
+			(void)drop(s, a, &s->mrs[*pos]);
+	return end == s->cfg.max_mrs;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Registering through the admin ring, against a daemon's half that runs when the test says so. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ndclient/nd_int.h"
+
+#define DEPTH 4u
+#define BYTES 4096u
+
+struct bench {
+	struct nd_adapter *a;
+	struct nd_pd pd;
+	struct nd_cq cq;
+	struct nd_segment segment;
+	struct ndsh_session_page page;
+	struct ndsh_admin daemon;
+	struct ndsh_cq answers;
+	int pipe_fd[2];
+};
+
+static struct bench *
+make(void)
+{
+	struct bench *b = aligned_alloc(64, (sizeof(*b) + 63) & ~63ul);
+	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
+	void *block = aligned_alloc(64, ndsh_cq_bytes(4 * DEPTH));
+	void *ring = aligned_alloc(64, ndsh_admin_bytes(DEPTH));
+
+	memset(b, 0, sizeof(*b));
+	memset(a, 0, sizeof(*a));
+	memset(block, 0, ndsh_cq_bytes(4 * DEPTH));
+	memset(ring, 0, ndsh_admin_bytes(DEPTH));
+	b->a = a;
+	a->page = &b->page;
+	a->wake_fd = -1;
+	a->abi_minor = NDSH_ABI_MINOR;
+	a->info.max_registration_bytes = BYTES;
+	STAILQ_INIT(&a->admin.waiting);
+	STAILQ_INIT(&a->admin.asked);
+	cr_assert(zero(int, pipe2(b->pipe_fd, O_NONBLOCK)));
+	b->cq.pipe_fd = b->pipe_fd[0];
+	ndsh_cq_reader_view(&b->cq.reader, block, 4 * DEPTH);
+	ndsh_cq_view(&b->answers, block, 4 * DEPTH);
+	ndsh_admin_view(&a->admin.ring, ring, DEPTH);
+	ndsh_admin_view(&b->daemon, ring, DEPTH);
+	a->admin.cq = &b->cq;
+	b->segment.base = aligned_alloc(64, BYTES);
+	nd_extents_init(&b->segment.extents, BYTES);
+	a->arena.first = &b->segment;
+	b->pd = (struct nd_pd){.obj.holders = 1, .adapter = a, .id = 7};
+	return b;
+}
+
+static void
+drop(struct bench *b)
+{
+	free(b->cq.reader.page);
+	free(b->daemon.ring);
+	free(b->segment.base);
+	nd_extents_fini(&b->segment.extents);
+	close(b->pipe_fd[0]);
+	close(b->pipe_fd[1]);
+	free(b->a);
+	free(b);
+}
+
+/* The daemon answers n requests; *last is what the last one said. */
+static uint32_t
+serve(struct bench *b, uint32_t n, uint8_t status, struct ndsh_admin_request *last)
+{
+	uint32_t i;
+
+	for (i = 0; i < n && ndsh_admin_fetch(&b->daemon, last); i++)
+		cr_assert(ndsh_cq_push(&b->answers,
+			&(struct ndsh_cqe){.context = last->context,
+				.data = 0x12340000 + b->daemon.next,
+				.slot_count = b->daemon.next,
+				.status = status}));
+	ndsh_cq_publish(&b->answers);
+	ndsh_full_barrier();
+	if (ndsh_cq_fire(&b->answers))
+		cr_assert(eq(sz, (size_t)write(b->pipe_fd[1], "", 1), 1));
+	nd_admin_readable(b->a);
+	return i;
+}
+
+/* checks R-OV-04: Register and Deregister pend and complete through the request. */
+Test(ndclient_admin, register_and_deregister_pend)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {0};
+	struct ndsh_admin_request r;
+	struct nd_mr *mr;
+
+	cr_assert(zero(i32, nd_mr_create(&b->pd, &mr)));
+	for (int i = 0; i < 20; i++) {
+		cr_assert(eq(i32,
+			nd_mr_register(mr, b->segment.base + i, 9, ND_MR_FLAG_ALLOW_REMOTE_WRITE,
+				&ov),
+			ND_PENDING));
+		cr_expect(eq(i32, nd_overlapped_status(&ov), ND_PENDING));
+		cr_expect(zero(u32, nd_mr_local_token(mr)), "R-MR-09: not yet");
+		cr_assert(eq(u32, serve(b, 9, NDSH_ADMIN_OK, &r), 1));
+		cr_expect(r.va == (uintptr_t)b->segment.base + (unsigned)i && r.bytes == 9);
+		cr_expect(r.pd == 7 && (r.ctrl & 0xff) == NDSH_ADMIN_REGISTER);
+		cr_expect(eq(u32, r.access, NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_LOCAL_WRITE));
+		cr_expect(eq(i32, nd_overlapped_status(&ov), ND_SUCCESS));
+		cr_expect(eq(u32, nd_mr_local_token(mr), 0x12340000 + b->daemon.next));
+		cr_assert(eq(i32, nd_mr_deregister(mr, &ov), ND_PENDING));
+		cr_expect(eq(i32, nd_overlapped_status(&ov), ND_PENDING));
+		cr_assert(eq(u32, serve(b, 9, NDSH_ADMIN_OK, &r), 1));
+		cr_expect(eq(u32, r.ctrl & 0xff, NDSH_ADMIN_DEREGISTER));
+		cr_expect(eq(u32, r.token, 0x12340000 + b->daemon.next - 1));
+		cr_expect(eq(i32, nd_overlapped_status(&ov), ND_SUCCESS));
+		cr_expect(zero(u32, nd_mr_local_token(mr)));
+	}
+	free(mr);
+	drop(b);
+}
+
+Test(ndclient_admin, one_request_of_a_region_at_a_time)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {0}, other = {0};
+	struct ndsh_admin_request r;
+	struct nd_mr *mr;
+
+	cr_assert(zero(i32, nd_mr_create(&b->pd, &mr)));
+	cr_expect(eq(i32, nd_mr_deregister(mr, &other), ND_INVALID_DEVICE_STATE));
+	cr_assert(eq(i32, nd_mr_register(mr, b->segment.base, 9, 0, &ov), ND_PENDING));
+	cr_expect(eq(i32, nd_mr_register(mr, b->segment.base, 9, 0, &other),
+		ND_INVALID_DEVICE_STATE));
+	cr_expect(eq(i32, nd_mr_deregister(mr, &other), ND_INVALID_DEVICE_STATE));
+	cr_assert(eq(u32, serve(b, 9, NDSH_ADMIN_FULL, &r), 1));
+	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_INSUFFICIENT_RESOURCES));
+	cr_assert(eq(i32, nd_mr_register(mr, b->segment.base, 9, 0, &ov), ND_PENDING), "again");
+	cr_assert(eq(u32, serve(b, 9, NDSH_ADMIN_OK, &r), 1));
+	cr_expect(eq(i32, nd_mr_register(mr, b->segment.base, 9, 0, &other),
+		ND_INVALID_DEVICE_STATE));
+	cr_assert(eq(i32, nd_mr_deregister(mr, &ov), ND_PENDING));
+	cr_assert(eq(u32, serve(b, 9, NDSH_ADMIN_BUSY, &r), 1));
+	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_DEVICE_BUSY));
+	cr_expect(ne(u32, nd_mr_local_token(mr), 0), "it stays registered");
+	free(mr);
+	drop(b);
+}
+
+Test(ndclient_admin, more_requests_than_the_ring_holds_wait_in_order)
+{
+	enum { N = 3 * DEPTH + 1 };
+	struct bench *b = make();
+	struct nd_overlapped ov[N] = {0};
+	struct ndsh_admin_request r;
+	struct nd_mr *mr[N];
+
+	for (int i = 0; i < N; i++) {
+		cr_assert(zero(i32, nd_mr_create(&b->pd, &mr[i])));
+		cr_assert(eq(i32, nd_mr_register(mr[i], b->segment.base + i, 1, 0, &ov[i]),
+			ND_PENDING));
+	}
+	for (int i = 0; i < N; i++) {
+		cr_assert(eq(u32, serve(b, 1, NDSH_ADMIN_OK, &r), 1));
+		cr_expect(eq(u64, r.va, (uintptr_t)b->segment.base + (unsigned)i));
+		for (int k = 0; k < N; k++)
+			cr_assert(eq(i32, nd_overlapped_status(&ov[k]),
+				k <= i ? ND_SUCCESS : ND_PENDING));
+	}
+	for (int i = 0; i < N; i++)
+		free(mr[i]);
+	drop(b);
+}
+
+Test(ndclient_admin, the_daemons_death_ends_what_is_under_way)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov[DEPTH + 2] = {0};
+	struct nd_mr *mr[DEPTH + 2];
+
+	for (uint32_t i = 0; i < DEPTH + 2; i++) { /* some in the ring, some waiting */
+		cr_assert(zero(i32, nd_mr_create(&b->pd, &mr[i])));
+		cr_assert(eq(i32, nd_mr_register(mr[i], b->segment.base, 1, 0, &ov[i]),
+			ND_PENDING));
+	}
+	b->a->gone = 1;
+	nd_admin_end(b->a, ND_DEVICE_REMOVED);
+	for (uint32_t i = 0; i < DEPTH + 2; i++) {
+		cr_expect(eq(i32, nd_overlapped_status(&ov[i]), ND_DEVICE_REMOVED));
+		cr_expect(eq(i32, nd_mr_register(mr[i], b->segment.base, 1, 0, &ov[i]),
+			ND_DEVICE_REMOVED));
+		cr_expect(zero(i32, nd_mr_close(mr[i])));
+	}
+	drop(b);
+}
+
+Test(ndclient_admin, an_older_daemon_is_told_apart)
+{
+	struct bench *b = make();
+	struct nd_mr *mr = (void *)b;
+
+	b->a->abi_minor = 2;
+	cr_expect(eq(i32, nd_mr_create(&b->pd, &mr), ND_NOT_SUPPORTED));
+	cr_expect(eq(ptr, mr, NULL));
+	drop(b);
+}
