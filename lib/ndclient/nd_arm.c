@@ -80,6 +80,14 @@ leave(struct nd_cq *cq)
 		nd_futex_wake(&cq->in_callback);
 }
 
+void
+nd_callback_run(void (*callback)(void *context, nd_status st), void *context, nd_status st)
+{
+	inside = true;
+	callback(context, st);
+	inside = false;
+}
+
 bool
 nd_cq_call_back(struct nd_adapter *a, uint32_t id)
 {
@@ -95,9 +103,7 @@ nd_cq_call_back(struct nd_adapter *a, uint32_t id)
 	pthread_mutex_unlock(&a->lock);
 	if (!owed)
 		return false;
-	inside = true;
-	cq->callback(cq->callback_context, st);
-	inside = false;
+	nd_callback_run(cq->callback, cq->callback_context, st);
 	leave(cq);
 	return true;
 }
@@ -113,21 +119,23 @@ callback_main(void *arg)
 			continue;
 		if (ev.data.u64 == EV_STOP)
 			return NULL;
-		(void)nd_cq_call_back(a, (uint32_t)ev.data.u64);
+		if (ev.data.u64 & ND_CALLBACK_SRQ)
+			nd_srq_call_back(a, (uint32_t)ev.data.u64);
+		else
+			(void)nd_cq_call_back(a, (uint32_t)ev.data.u64);
 	}
 }
 
-static bool
-add(int epoll_fd, int fd, uint64_t what)
+bool
+nd_callbacks_watch(struct nd_adapter *a, int fd, uint64_t what)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = what};
 
-	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
+	return epoll_ctl(a->callbacks.epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
 }
 
-/* nd_adapter.lock held. */
-static bool
-start(struct nd_adapter *a)
+bool
+nd_callbacks_start(struct nd_adapter *a)
 {
 	struct nd_callbacks *c = &a->callbacks;
 
@@ -135,7 +143,8 @@ start(struct nd_adapter *a)
 		return true;
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	c->stop_fd = eventfd(0, EFD_CLOEXEC);
-	c->running = c->epoll_fd >= 0 && c->stop_fd >= 0 && add(c->epoll_fd, c->stop_fd, EV_STOP) &&
+	c->running = c->epoll_fd >= 0 && c->stop_fd >= 0 &&
+		     nd_callbacks_watch(a, c->stop_fd, EV_STOP) &&
 		     nd_thread_start(&c->thread, callback_main, a);
 	if (c->running)
 		return true;
@@ -166,19 +175,20 @@ nd_callbacks_stop(struct nd_adapter *a)
 static nd_status
 set_locked(struct nd_cq *cq, nd_cq_callback callback, void *context)
 {
-	struct nd_callbacks *c = &cq->adapter->callbacks;
+	struct nd_adapter *a = cq->adapter;
 
 	if (cq->callback != NULL || cq->waiters.first != NULL || cq->armed_fd)
 		return ND_INVALID_DEVICE_STATE;
 	cq->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (cq->kick_fd < 0)
 		return ND_INSUFFICIENT_RESOURCES;
-	if (!add(c->epoll_fd, cq->kick_fd, cq->id) || !add(c->epoll_fd, cq->pipe_fd, cq->id)) {
+	if (!nd_callbacks_watch(a, cq->kick_fd, cq->id) ||
+		!nd_callbacks_watch(a, cq->pipe_fd, cq->id)) {
 		close(cq->kick_fd); /* and so it is out of the epoll */
 		return ND_INSUFFICIENT_RESOURCES;
 	}
 	if (cq->watched)
-		(void)nd_control_watch(cq->adapter, cq, false);
+		(void)nd_control_watch(a, cq, false);
 	cq->callback = callback;
 	cq->callback_context = context;
 	return ND_SUCCESS;
@@ -195,7 +205,7 @@ nd_cq_set_callback(struct nd_cq *cq, nd_cq_callback callback, void *context)
 	pthread_mutex_lock(&a->lock);
 	if (nd_gone(a)) {
 		st = ND_DEVICE_REMOVED;
-	} else if (start(a)) {
+	} else if (nd_callbacks_start(a)) {
 		nd_spin_lock(&cq->lock);
 		st = set_locked(cq, callback, context);
 		nd_spin_unlock(&cq->lock);

@@ -165,8 +165,10 @@ end_session(struct nd_adapter *a)
 	nd_conn_end_waiters(c, ND_DEVICE_REMOVED);
 	TAILQ_FOREACH(cq, &a->cqs, link)
 	nd_cq_end_waiters(cq, ND_DEVICE_REMOVED);
-	TAILQ_FOREACH(srq, &a->srqs, link)
-	nd_waiters_end(&srq->waiters, ND_DEVICE_REMOVED);
+	TAILQ_FOREACH(srq, &a->srqs, link) {
+		nd_waiters_end(&srq->waiters, ND_DEVICE_REMOVED);
+		nd_srq_kick(srq);
+	}
 	nd_admin_end(a, ND_DEVICE_REMOVED);
 }
 

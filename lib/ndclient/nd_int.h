@@ -131,8 +131,14 @@ struct nd_srq {
 	/* for the rest */
 	struct nd_pd *pd;
 	uint32_t id;
-	uint32_t threshold; /* this and waiters are guarded by nd_adapter.lock */
+	uint32_t threshold; /* this and what follows is guarded by nd_adapter.lock */
 	struct nd_waiters waiters;
+	nd_srq_callback callback; /* or NULL */
+	void *callback_context;
+	int kick_fd;	      /* with a callback: wakes its thread */
+	bool armed, due;      /* for the callback, since the daemon answered; it is to be run */
+	bool closed_inside;   /* closed by a callback, while its own runs */
+	uint32_t in_callback; /* it runs; futex */
 	TAILQ_ENTRY(nd_srq) link;
 };
 TAILQ_HEAD(nd_srq_list, nd_srq);
@@ -464,8 +470,24 @@ bool nd_in_callback(void);
 /* Wait until the callback has returned. True: a callback calls, and may not wait; then
  * nd_object_drop() follows when the queue's own returns. */
 bool nd_cq_outlives_callback(struct nd_cq *cq);
+/* The thread that runs them, from the first one on; nd_adapter.lock held. what: the id of a
+ * completion queue, or ND_CALLBACK_SRQ and that of another queue. */
+#define ND_CALLBACK_SRQ (2ull << 32)
+bool nd_callbacks_start(struct nd_adapter *a);
+bool nd_callbacks_watch(struct nd_adapter *a, int fd, uint64_t what);
+void nd_callback_run(
+	void (*callback)(void *context, nd_status st), void *context, nd_status st);
 /* Returns when all callbacks have; none follows. */
 void nd_callbacks_stop(struct nd_adapter *a);
+
+/* ---- nd_srq_callback.c: as above; nd_adapter.lock held but in the first and the last -- */
+
+void nd_srq_call_back(struct nd_adapter *a, uint32_t id);
+void nd_srq_kick(struct nd_srq *srq);
+/* Fewer receives are left than the threshold. */
+void nd_srq_due(struct nd_srq *srq);
+void nd_srq_callback_off(struct nd_srq *srq);
+bool nd_srq_outlives_callback(struct nd_srq *srq);
 
 /* ---- nd_moderate.c: nd_cq.lock held -------------------------------------------------- */
 

@@ -8,6 +8,7 @@
  * shortly before.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "nd_int.h"
 
@@ -101,8 +102,9 @@ quiet(struct nd_object *o)
 	pthread_mutex_lock(&o->adapter->lock);
 	TAILQ_REMOVE(&o->adapter->srqs, srq, link);
 	nd_waiters_end(&srq->waiters, ND_CANCELED);
+	nd_srq_callback_off(srq);
 	pthread_mutex_unlock(&o->adapter->lock);
-	return false;
+	return nd_srq_outlives_callback(srq);
 }
 
 static void
@@ -112,6 +114,8 @@ destroy(struct nd_object *o)
 
 	if (nd_object_forget(o->adapter, NDSH_MSG_SRQ_DESTROY, srq->id))
 		nd_free(o->adapter, srq->page);
+	if (srq->callback != NULL)
+		close(srq->kick_fd);
 	free(srq);
 }
 
@@ -132,13 +136,34 @@ arm(struct nd_adapter *a, uint32_t id, uint32_t threshold)
 	(void)nd_control_call(a, &(struct nd_request){.h = &m.h});
 }
 
+/* Events that came before the answer were of an earlier arm, and none of this one. */
+static nd_status
+on_armed(void *arg, nd_status st, const void *reply)
+{
+	struct nd_srq *srq = arg;
+
+	(void)reply;
+	srq->armed = st == ND_SUCCESS;
+	return st;
+}
+
+static nd_status
+arm_callback(struct nd_srq *srq, uint32_t threshold)
+{
+	struct ndsh_srq_arm m = {
+		.h.type = NDSH_MSG_SRQ_ARM, .srq = srq->id, .limit = threshold};
+
+	return nd_control_call(srq->adapter,
+		&(struct nd_request){.h = &m.h, .hook = on_armed, .arg = srq});
+}
+
 nd_status
 nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
 {
 	struct nd_adapter *a = srq->adapter;
 	uint32_t waiting = srq->rq.next - __atomic_load_n(&srq->page->taken, __ATOMIC_ACQUIRE);
 	uint32_t new_depth = depth != 0 ? depth : srq->depth;
-	bool rearm;
+	bool rearm, callback;
 
 	if (nd_gone(a))
 		return ND_DEVICE_REMOVED;
@@ -147,6 +172,7 @@ nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
 	if (new_depth < waiting)
 		return ND_BUFFER_OVERFLOW;
 	pthread_mutex_lock(&a->lock);
+	callback = threshold != 0 && srq->callback != NULL; /* R-SRQ-04 */
 	if (threshold == 0)
 		threshold = srq->threshold;
 	if (threshold > new_depth) {
@@ -156,7 +182,11 @@ nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
 	rearm = threshold != srq->threshold && srq->waiters.first != NULL;
 	srq->threshold = threshold;
 	srq->depth = new_depth;
+	if (callback)
+		srq->armed = srq->due = false;
 	pthread_mutex_unlock(&a->lock);
+	if (callback)
+		return arm_callback(srq, threshold);
 	if (rearm)
 		arm(a, srq->id, threshold);
 	return ND_SUCCESS;
@@ -203,6 +233,8 @@ nd_srq_limit(struct nd_adapter *a, const struct ndsh_ev_srq *ev)
 	struct nd_srq *srq;
 
 	TAILQ_FOREACH(srq, &a->srqs, link)
-	if (srq->id == ev->srq)
+	if (srq->id == ev->srq) {
 		nd_waiters_end(&srq->waiters, ND_SUCCESS);
+		nd_srq_due(srq);
+	}
 }

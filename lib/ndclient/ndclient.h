@@ -376,7 +376,9 @@ nd_status nd_srq_close(struct nd_srq *srq);
  * during nd_srq_modify(). */
 nd_status nd_srq_receive(struct nd_srq *srq, void *context, const struct nd_sge *sge, uint32_t n);
 /* 0: leave that one as it is. ND_BUFFER_OVERFLOW: more receives wait there than depth;
- * ND_INVALID_PARAMETER: more than max_srq_depth, or threshold above depth; then nothing changed. */
+ * ND_INVALID_PARAMETER: more than max_srq_depth, or threshold above depth; then nothing changed.
+ * With a callback, a threshold arms for one run of it: when fewer receives wait, at once if it is
+ * so already; an arm for another threshold is gone then (R-SRQ-04). */
 nd_status nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold);
 /*
  * Completes with ND_SUCCESS when fewer receives wait than the threshold, at once if it is so
@@ -386,6 +388,11 @@ nd_status nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold);
 nd_status nd_srq_notify(struct nd_srq *srq, struct nd_overlapped *ov);
 /* Pending notifications complete with ND_CANCELED. ND_SUCCESS. */
 nd_status nd_srq_cancel(struct nd_srq *srq);
+/* status: ND_SUCCESS, fewer receives wait than the threshold; or ND_DEVICE_REMOVED. */
+typedef void (*nd_srq_callback)(void *context, nd_status status);
+/* Give the queue its callback, for good; nd_srq_modify() arms for it. Statuses, and how it runs and
+ * ends, are as for completion queues (nd_cq_set_callback(), nd_cq_close()). */
+nd_status nd_srq_set_callback(struct nd_srq *srq, nd_srq_callback callback, void *context);
 
 /* ---- connections --------------------------------------------------------------------- */
 

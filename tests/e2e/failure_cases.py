@@ -17,7 +17,7 @@ SCENARIOS = """flush flush-connected close-deep flush-race
     bind host-ports bound-connect port-kept states read-limits one-connection vanished crossing
     read-rights passive-first storm told-first broken last-word undrained
     hands-off process-dies
-    cancel port callbacks srq srq-empty srq-notify
+    cancel port callbacks srq srq-empty srq-notify srq-callback
     window window-refuses window-not-local window-misuse window-rebind window-of-another
     window-busy window-ends window-limit invalidated invalidate-under-way invalidate-unbound
     remote-invalidate remote-invalidate-then-write remote-invalidate-first

@@ -77,6 +77,7 @@ static const struct {
 	{"srq", scenario_srq},
 	{"srq-empty", scenario_srq_empty},
 	{"srq-notify", scenario_srq_notify},
+	{"srq-callback", scenario_srq_callback},
 	{"window", scenario_window},
 	{"window-refuses", scenario_window_refuses},
 	{"window-not-local", scenario_window_not_local},

@@ -90,6 +90,7 @@ void scenario_callback_daemon_dies(struct pair *p);
 void scenario_srq(struct pair *p);
 void scenario_srq_empty(struct pair *p);
 void scenario_srq_notify(struct pair *p);
+void scenario_srq_callback(struct pair *p);
 
 /* windows.c */
 void scenario_window(struct pair *p);

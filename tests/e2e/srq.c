@@ -181,3 +181,87 @@ scenario_srq_notify(struct pair *p)
 	WANT(ND_CANCELED, nd_overlapped_status(&first));
 	pair_close(p);
 }
+
+/* ---- by callback --------------------------------------------------------------------- */
+
+static struct limit {
+	struct nd_srq *srq;
+	uint32_t runs, rearm; /* rearm: what the callback sets, or 0 */
+	int close;
+	nd_status status, closed;
+} limit;
+
+static void
+on_limit(void *context, nd_status status)
+{
+	struct limit *l = context;
+
+	l->status = status;
+	if (l->rearm != 0)
+		WANT(ND_SUCCESS, nd_srq_modify(l->srq, 0, l->rearm));
+	l->rearm = 0;
+	if (l->close)
+		l->closed = nd_srq_close(l->srq);
+	__atomic_fetch_add(&l->runs, 1, __ATOMIC_RELEASE);
+}
+
+/* The callback ran so many times by now, and not once more. */
+static void
+want_runs(uint32_t runs)
+{
+	for (unsigned int ms = 0; __atomic_load_n(&limit.runs, __ATOMIC_ACQUIRE) < runs; ms++) {
+		CHECK(ms < PATIENCE_MS);
+		sleep_ms(1);
+	}
+	sleep_ms(50);
+	CHECK(limit.runs == runs);
+}
+
+/* checks R-SRQ-04: a threshold arms once, and fires at once if fewer wait; 0 leaves threshold and
+ * arm; depth 0 leaves the depth. */
+void
+scenario_srq_callback(struct pair *p)
+{
+	struct pair other;
+	struct nd_srq *srq;
+
+	side_open(&p->a, 64);
+	side_open(&p->b, 64);
+	limit.srq = srq = srq_new(&p->b, 3);
+	connect_both(p, &other, srq);
+	WANT(ND_INVALID_PARAMETER_2, nd_srq_set_callback(srq, NULL, NULL));
+	WANT(ND_SUCCESS, nd_srq_set_callback(srq, on_limit, &limit));
+	WANT(ND_INVALID_DEVICE_STATE, nd_srq_set_callback(srq, on_limit, &limit));
+	for (uintptr_t i = 0; i < 5; i++)
+		WANT(ND_SUCCESS, post(&p->b, srq, i, 1));
+	message(p, 0);
+	message(p, 1);
+	message(&other, 2); /* two wait, but it is not armed by making it */
+	want_runs(0);
+	WANT(ND_SUCCESS, nd_srq_modify(srq, 0, 3)); /* below already */
+	want_runs(1);
+	CHECK(limit.status == ND_SUCCESS);
+	message(p, 3);
+	want_runs(1);
+
+	for (uintptr_t i = 5; i < 5 + DEPTH - 1; i++) /* all: the depth is as it was */
+		WANT(ND_SUCCESS, post(&p->b, srq, i % DEPTH, 1));
+	WANT(ND_NO_MORE_ENTRIES, post(&p->b, srq, 0, 1));
+	WANT(ND_SUCCESS, nd_srq_modify(srq, 0, DEPTH - 1));
+	WANT(ND_SUCCESS, nd_srq_modify(srq, 0, 0));
+	WANT(ND_SUCCESS, nd_srq_modify(srq, DEPTH, 0));
+	message(p, 4);
+	want_runs(1);
+	limit.rearm = DEPTH - 3; /* in the callback */
+	message(&other, 5);
+	want_runs(2);
+	message(p, 6);
+	want_runs(2);
+	limit.close = 1;
+	message(&other, 7);
+	want_runs(3);
+	WANT(ND_PENDING, limit.closed);
+	WANT(ND_SUCCESS, nd_qp_close(p->b.qp));
+	WANT(ND_SUCCESS, nd_qp_close(other.b.qp));
+	pair_close(p);
+}
