@@ -89,7 +89,7 @@ serve(struct bench *b, uint32_t n, uint8_t status, struct ndsh_admin_request *la
 	return i;
 }
 
-/* checks R-OV-04: Register and Deregister pend and complete through the request. */
+/* What R-OV-04 asks of Register and Deregister: they pend and complete through the request. */
 Test(ndclient_admin, register_and_deregister_pend)
 {
 	struct bench *b = make();
