@@ -173,6 +173,8 @@ void
 ndd_cq_free(struct ndd_session *s, struct ndd_cq *cq)
 {
 	cq->segment->users--;
+	if (cq->ring_segment != NULL)
+		cq->ring_segment->users--;
 	cq_undo(s, cq, -1);
 }
 

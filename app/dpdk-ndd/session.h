@@ -33,7 +33,8 @@ struct ndd_pd {
 struct ndd_cq {
 	struct ndd_owner owner; /* what the engine hands back */
 	struct roce_cq *engine;
-	struct ndd_segment *segment;
+	struct ndd_segment *segment;	  /* of its page, and of its first ring */
+	struct ndd_segment *ring_segment; /* of its ring, once it was resized */
 	uint32_t users;
 	bool lost; /* a page of its ring is */
 };
@@ -134,6 +135,7 @@ struct ndd_reply {
 		struct ndsh_open_reply open;
 		struct ndsh_segment_create_reply segment;
 		struct ndsh_id_msg id;
+		struct ndsh_cq_affinity_reply cq_affinity;
 		struct ndsh_mw_create_reply mw;
 		struct ndsh_qp_create_reply qp;
 		struct ndsh_listener_create_reply listener;
@@ -163,10 +165,11 @@ void *ndd_segment_block(struct ndd_session *s, uint32_t id, uint64_t offset, uin
 /* Look after clients whose memory lost pages since the last call. */
 void ndd_lost_memory(struct ndd *d);
 
-/* ---- admin.c, objects.c, window.c, srq.c, qp.c ---- */
+/* ---- admin.c, objects.c, cq_resize.c, window.c, srq.c, qp.c ---- */
 
 ndd_handler ndd_pd_create, ndd_pd_destroy, ndd_cq_create, ndd_cq_destroy;
 ndd_handler ndd_admin_create;
+ndd_handler ndd_cq_resize, ndd_cq_affinity;
 ndd_handler ndd_mw_create, ndd_mw_destroy;
 ndd_handler ndd_srq_create, ndd_srq_arm, ndd_srq_destroy;
 ndd_handler ndd_qp_create, ndd_qp_destroy, ndd_qp_flush;

@@ -108,7 +108,8 @@ fill_info(struct nd_adapter *a, const struct ndsh_open_reply *r, const struct nd
 		.shard = r->shard,
 		.numa_node = r->numa_node,
 		.flags = ND_ADAPTER_FLAG_IN_ORDER_DMA | ND_ADAPTER_FLAG_CQ_MODERATION |
-			 ND_ADAPTER_FLAG_LOOPBACK,
+			 ND_ADAPTER_FLAG_LOOPBACK |
+			 (h->abi_minor >= 4 ? ND_ADAPTER_FLAG_CQ_RESIZE : 0),
 	};
 	memcpy(a->info.daemon_version, h->version, sizeof(a->info.daemon_version) - 1);
 	a->max_transfer_bytes = transfer;

@@ -11,8 +11,8 @@
 #define DEPTH_MIN 16u
 
 /* Rings are powers of two. Twice what was asked for: programs count on some slack. */
-static uint32_t
-ring_depth(uint32_t asked, uint32_t max)
+uint32_t
+nd_cq_ring_depth(uint32_t asked, uint32_t max)
 {
 	uint32_t depth = DEPTH_MIN;
 
@@ -35,6 +35,7 @@ make(struct nd_adapter *a, uint32_t depth, uint32_t *segment, uint64_t *offset)
 		return NULL;
 	}
 	ndsh_cq_reader_view(&cq->reader, block, depth);
+	pthread_mutex_init(&cq->resizing, NULL);
 	cq->adapter = a;
 	pthread_mutex_init(&cq->telling, NULL);
 	cq->event_fd = cq->poll_fd = -1;
@@ -56,7 +57,7 @@ nd_cq_create(struct nd_adapter *a, uint32_t depth, struct nd_cq **out)
 		return nd_fail(ND_INVALID_PARAMETER_3,
 			"completion queue of %u entries, of at most %u", depth,
 			a->info.max_cq_depth);
-	m.depth = ring_depth(depth, a->info.max_cq_depth);
+	m.depth = nd_cq_ring_depth(depth, a->info.max_cq_depth);
 	cq = make(a, m.depth, &m.segment, &m.offset);
 	if (cq == NULL)
 		return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
@@ -133,8 +134,10 @@ destroy(struct nd_object *o)
 {
 	struct nd_cq *cq = (struct nd_cq *)o;
 
-	if (nd_object_forget(cq->adapter, NDSH_MSG_CQ_DESTROY, cq->id))
+	if (nd_object_forget(cq->adapter, NDSH_MSG_CQ_DESTROY, cq->id)) {
 		nd_free(cq->adapter, cq->reader.page);
+		nd_free(cq->adapter, cq->ring);
+	}
 	nd_cq_close_fds(cq);
 	free(cq);
 }

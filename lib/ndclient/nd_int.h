@@ -95,6 +95,8 @@ struct nd_cq {
 	pthread_mutex_t telling; /* around lock: who takes waiters out of it completes them */
 	struct nd_adapter *adapter;
 	struct ndsh_cq_reader reader;
+	pthread_mutex_t resizing; /* one at a time; taken outside of all other locks */
+	void *ring;		  /* block of the reader's ring; NULL: behind the page */
 	struct nd_waiters waiters;
 	bool armed_fd;		 /* by nd_cq_arm(), not acknowledged */
 	bool armed_callback;	 /* by nd_cq_arm_callback(), the callback not entered */
@@ -449,6 +451,8 @@ void *nd_block_alloc(struct nd_adapter *a, uint64_t bytes, uint32_t *segment, ui
 void nd_result_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result *r);
 void nd_result_ex_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result_ex *r);
 void nd_cq_close_fds(struct nd_cq *cq);
+/* Of the ring for so many entries that were asked for. */
+uint32_t nd_cq_ring_depth(uint32_t asked, uint32_t max);
 
 /* ---- nd_notify.c: for nd_arm.c too --------------------------------------------------- */
 

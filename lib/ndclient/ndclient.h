@@ -205,6 +205,7 @@ struct nd_adapter_info { /* the fields of ND2_ADAPTER_INFO, and a few of our own
 };
 #define ND_ADAPTER_FLAG_IN_ORDER_DMA  0x00000001u
 #define ND_ADAPTER_FLAG_CQ_MODERATION 0x00000004u /* nd_cq_moderate(): always */
+#define ND_ADAPTER_FLAG_CQ_RESIZE     0x00000100u /* nd_cq_resize(): unless the daemon is older */
 #define ND_ADAPTER_FLAG_LOOPBACK      0x00010000u
 
 /* Options of nd_adapter_open() and the queries before it; NULL stands for all zero. */

@@ -56,6 +56,25 @@ nd_status nd_cq_create(struct nd_adapter *a, uint32_t depth, struct nd_cq **cq);
  * runs (it is this one, or another adapter's): the queue is gone when that returns. */
 nd_status nd_cq_close(struct nd_cq *cq);
 /*
+ * Give the queue another depth, of which at least so much is granted. At any time, from any thread,
+ * also in a callback: nothing has to rest meanwhile. No result is lost or given twice, results that
+ * others take meanwhile included; what is armed stays armed, who waits goes on waiting (R-RSZ-01).
+ * A queue that overran stays dead. ND_BUFFER_OVERFLOW: more than depth results lie there, not yet
+ * taken; ND_INVALID_PARAMETER: depth is 0 or above max_cq_depth; ND_NOT_SUPPORTED: the adapter has
+ * not ND_ADAPTER_FLAG_CQ_RESIZE; after each of these, and if memory is short, nothing changed. The
+ * memory that the queue was created with stays with it until it is closed.
+ */
+nd_status nd_cq_resize(struct nd_cq *cq, uint32_t depth);
+/*
+ * The CPU of the daemon's lcore that makes the queue's results and wakes who waits for them: CPU 64
+ * * *group + k for the only bit k of *mask (ND's GetNotifyAffinity). A thread that waits for the
+ * queue is woken quickest by a CPU near that one; on it, it would compete with the lcore. The CPU
+ * follows from the adapter's shard (nd_open_options.placement) and is the same for all its queues.
+ * ND_INVALID_PARAMETER: group or mask is NULL; ND_NOT_SUPPORTED: an older daemon, or its lcore is
+ * tied to no CPU. Any thread.
+ */
+nd_status nd_cq_get_affinity(struct nd_cq *cq, uint16_t *group, uint64_t *mask);
+/*
  * Take up to n results, oldest first; never blocks. Several threads may take from one queue: each
  * result is returned once. Returns their number; fewer than n means that the queue was empty. When
  * none is left and the queue can make no more: ND_DEVICE_REMOVED, ND_BUFFER_OVERFLOW (the queue

@@ -58,6 +58,13 @@ roce_cq_reason(const struct roce_cq *cq)
 	return cq->ring.fault == NDSH_CQ_OVERRUN ? ROCE_REASON_CQ_OVERRUN : ROCE_REASON_CQ_FATAL;
 }
 
+bool
+roce_cq_resize(struct roce_cq *cq, void *ring, uint32_t depth, uint32_t entries)
+{
+	roce_assert(cq->used);
+	return ndsh_cq_move(&cq->ring, ring, depth, entries);
+}
+
 void
 roce_cq_push(struct roce_shard *s, struct roce_cq *cq, const struct ndsh_cqe *cqe)
 {

@@ -208,6 +208,12 @@ bool roce_cq_destroy(struct roce_shard *s, struct roce_cq *cq); /* false: queue 
 void roce_cq_fail(struct roce_shard *s, struct roce_cq *cq);
 /* Does all of [low, high) belong to the entries of its ring? */
 bool roce_cq_keeps_entries_at(const struct roce_cq *cq, uintptr_t low, uintptr_t high);
+/*
+ * From the next entry on use ring, zeroed, of ndsh_cq_ring_bytes(depth), which must not be 0;
+ * entries <= depth. The ring before is the client's again, the page stays. False, and nothing
+ * changed: more than entries are not yet taken (R-RSZ-01).
+ */
+bool roce_cq_resize(struct roce_cq *cq, void *ring, uint32_t depth, uint32_t entries);
 
 /* ---- shared receive queues ------------------------------------------------------------------- */
 

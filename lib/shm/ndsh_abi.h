@@ -14,9 +14,10 @@
 #include <stdint.h>
 
 #define NDSH_ABI_MAJOR 1u /* differs: refused */
-#define NDSH_ABI_MINOR 3u /* additions that an older side ignores:
+#define NDSH_ABI_MINOR 4u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
-			    * 3: the admin ring, the way to register */
+			    * 3: the admin ring, the way to register;
+			    * 4: completion queues' resizing and affinity */
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments are multiples of this */
@@ -220,11 +221,12 @@ enum ndsh_arm { NDSH_ARM_NONE = 0, NDSH_ARM_ERRORS = 1, NDSH_ARM_SOLICITED = 2, 
 enum { NDSH_CQ_OK = 0, NDSH_CQ_OVERRUN = 1, NDSH_CQ_FATAL = 2 };
 
 /*
- * Shared words of a completion queue, in front of its ring.
+ * Shared words of a completion queue, in front of its first ring. They stay where they are as long
+ * as the queue lives; the ring may be exchanged (ndsh_resize.c).
  * consumer: client writes, daemon reads (a lie hurts the liar's own entries only).
  * arm: both, by compare-and-swap. {type, N}: entries up to N do not count; N = produced at the
  * last notification, or what was taken when the arm was set (ndsh_arm.c).
- * produced, fault: daemon writes, client reads.
+ * produced, solicited, fault, rings, moved: daemon writes, client reads.
  */
 struct ndsh_cq_page {
 	_Alignas(NDSH_CACHE_LINE) uint64_t consumer; /* entries taken so far */
@@ -232,6 +234,8 @@ struct ndsh_cq_page {
 	_Alignas(NDSH_CACHE_LINE) uint64_t produced; /* entries made so far */
 	uint64_t solicited; /* value of produced after the newest solicited or failed entry */
 	uint32_t fault;
+	uint32_t rings; /* how often the ring was exchanged */
+	uint64_t moved; /* entries made before the last exchange: those are in the ring before */
 };
 static_assert(sizeof(struct ndsh_cq_page) == 192, "ABI");
 

@@ -38,7 +38,8 @@ cq_has_room(struct ndsh_cq *cq)
 bool
 ndsh_cq_push(struct ndsh_cq *cq, const struct ndsh_cqe *cqe)
 {
-	uint8_t *slot = (uint8_t *)&cq->ring[cq->produced & (cq->depth - 1)];
+	uint64_t i = cq->produced - cq->origin;
+	uint8_t *slot = (uint8_t *)&cq->ring[i & (cq->depth - 1)];
 	struct ndsh_cqe e = *cqe;
 	uint64_t word[4];
 
@@ -49,7 +50,7 @@ ndsh_cq_push(struct ndsh_cq *cq, const struct ndsh_cqe *cqe)
 		return false;
 	}
 	e.flags = (uint8_t)((e.flags & ~NDSH_CQEF_PHASE) |
-			    (ndsh_phase(cq->produced, cq->depth) ? NDSH_CQEF_PHASE : 0));
+			    (ndsh_phase(i, cq->depth) ? NDSH_CQEF_PHASE : 0));
 	memcpy(word, &e, sizeof(word));
 	ndsh_store64(slot, word[0]);
 	ndsh_store64(slot + 8, word[1]);
@@ -74,7 +75,7 @@ bool
 ndsh_cq_has_failed(const struct ndsh_cq_reader *r, uint64_t from, uint64_t to)
 {
 	for (uint64_t i = from > r->taken ? from : r->taken; i < to; i++) {
-		const uint8_t *slot = (const uint8_t *)&r->ring[i & (r->depth - 1)];
+		const uint8_t *slot = (const uint8_t *)ndsh_cq_entry(r, i);
 
 		/* The status is the first byte of that word. */
 		if ((ndsh_load32_acquire(slot + CQE_LAST_WORD) & 0xff) != NDSH_WC_SUCCESS)
@@ -86,11 +87,12 @@ ndsh_cq_has_failed(const struct ndsh_cq_reader *r, uint64_t from, uint64_t to)
 static bool
 take_one(const struct ndsh_cq_reader *r, struct ndsh_cqe *out)
 {
-	const uint8_t *slot = (const uint8_t *)&r->ring[r->taken & (r->depth - 1)];
+	uint64_t i = r->taken - r->origin;
+	const uint8_t *slot = (const uint8_t *)&r->ring[i & (r->depth - 1)];
 	uint32_t last = ndsh_load32_acquire(slot + CQE_LAST_WORD);
 	uint64_t word[4];
 
-	if (((last >> 24) & NDSH_CQEF_PHASE) != ndsh_phase(r->taken, r->depth))
+	if (((last >> 24) & NDSH_CQEF_PHASE) != ndsh_phase(i, r->depth))
 		return false;
 	ndsh_copy_in(word, slot, 24);
 	word[3] = ndsh_load32(slot + 24) | (uint64_t)last << 32;
@@ -103,7 +105,8 @@ ndsh_cq_poll(struct ndsh_cq_reader *r, struct ndsh_cqe *out, uint32_t n)
 {
 	uint32_t got = 0;
 
-	while (got < n && take_one(r, &out[got])) {
+	while (got < n && (take_one(r, &out[got]) ||
+				  (ndsh_cq_follow(r) && take_one(r, &out[got])))) {
 		r->taken++;
 		got++;
 	}

@@ -52,11 +52,19 @@ ndsh_qp_layout(const struct ndsh_qp_dims *d, struct ndsh_qp_layout *l)
 }
 
 uint32_t
-ndsh_cq_bytes(uint32_t depth)
+ndsh_cq_ring_bytes(uint32_t depth)
 {
 	if (!is_depth(depth, 2, NDSH_CQ_DEPTH_MAX))
 		return 0;
-	return (uint32_t)sizeof(struct ndsh_cq_page) + depth * (uint32_t)sizeof(struct ndsh_cqe);
+	return depth * (uint32_t)sizeof(struct ndsh_cqe);
+}
+
+uint32_t
+ndsh_cq_bytes(uint32_t depth)
+{
+	uint32_t ring = ndsh_cq_ring_bytes(depth);
+
+	return ring == 0 ? 0 : (uint32_t)sizeof(struct ndsh_cq_page) + ring;
 }
 
 uint32_t

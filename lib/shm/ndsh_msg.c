@@ -40,6 +40,8 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(SRQ_CREATE, ndsh_srq_create, ndsh_id_msg, OPEN),
 	MSG(SRQ_ARM, ndsh_srq_arm, ndsh_id_msg, OPEN),
 	MSG(SRQ_DESTROY, ndsh_id_msg, ndsh_id_msg, OPEN),
+	MSG(CQ_RESIZE, ndsh_cq_resize, ndsh_id_msg, OPEN),
+	MSG(CQ_AFFINITY, ndsh_id_msg, ndsh_cq_affinity_reply, OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");

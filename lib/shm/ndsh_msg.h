@@ -72,6 +72,8 @@ enum ndsh_msg_type {
 	NDSH_MSG_SRQ_CREATE, /* from minor version 2 on */
 	NDSH_MSG_SRQ_ARM,
 	NDSH_MSG_SRQ_DESTROY,
+	NDSH_MSG_CQ_RESIZE, /* from minor version 4 on */
+	NDSH_MSG_CQ_AFFINITY,
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */
@@ -174,6 +176,22 @@ struct ndsh_cq_create {
 	struct ndsh_msg_hdr h;
 	uint32_t segment, depth;
 	uint64_t offset;
+};
+/*
+ * Another ring: in it lie the entries from page->moved on (ndsh_resize.c). entries, 1..depth: how
+ * many the client wants room for; ND_BUFFER_OVERFLOW: more lie there, nothing happened. Reply:
+ * ndsh_id_msg.
+ */
+struct ndsh_cq_resize {
+	struct ndsh_msg_hdr h;
+	uint32_t cq, segment;
+	uint64_t offset; /* of ndsh_cq_ring_bytes(depth) */
+	uint32_t depth, entries;
+};
+struct ndsh_cq_affinity_reply { /* to CQ_AFFINITY, an ndsh_id_msg */
+	struct ndsh_msg_hdr h;
+	uint64_t mask; /* of CPUs 64 * group + bit */
+	uint32_t group, reserved;
 };
 /* The admin ring: a block of ndsh_admin_bytes(depth); it is answered in cq, which is for that alone
  * from now on. Reply: ndsh_id_msg. */

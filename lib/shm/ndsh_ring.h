@@ -29,6 +29,8 @@ bool ndsh_qp_layout(const struct ndsh_qp_dims *d, struct ndsh_qp_layout *l);
 #define NDSH_INLINE_STRIDE(inline_bytes) (((inline_bytes) + 15u) & ~15u)
 /* Bytes of a CQ block of depth entries, a power of two, 2..NDSH_CQ_DEPTH_MAX; else 0. */
 uint32_t ndsh_cq_bytes(uint32_t depth);
+/* Of a ring alone, for ndsh_cq_move(). */
+uint32_t ndsh_cq_ring_bytes(uint32_t depth);
 /* Bytes of a block of a shared receive queue; 0 if depth (a power of two, 1..NDSH_DEPTH_MAX) or sge
  * (1..NDSH_SGE_MAX) is out of range. */
 uint32_t ndsh_srq_bytes(uint32_t depth, uint32_t sge);
@@ -129,6 +131,8 @@ struct ndsh_cq { /* daemon's view, indices private */
 	uint32_t fault; /* NDSH_CQ_*; ndsh_cq_push() sets OVERRUN, the owner may set FATAL */
 	uint64_t produced, solicited;
 	uint64_t consumer; /* as last read from the page */
+	uint64_t origin;   /* number of the entry that was the first in this ring */
+	uint32_t rings;	   /* rings given up so far */
 };
 void ndsh_cq_view(struct ndsh_cq *cq, void *base, uint32_t depth);
 /* Make an entry (its phase is set here). False: the queue overran now or is dead since earlier
@@ -145,6 +149,13 @@ struct ndsh_cq_reader { /* client's view */
 	const struct ndsh_cqe *ring;
 	uint32_t depth;
 	uint64_t taken;
+	uint64_t origin; /* as in ndsh_cq */
+	struct { /* the ring to come */
+		struct ndsh_cqe *ring; /* NULL: none */
+		uint32_t depth;
+		uint32_t number;  /* page->rings once it is in use */
+		uint64_t carried; /* entries before this one are copied, or taken */
+	} next;
 };
 void ndsh_cq_reader_view(struct ndsh_cq_reader *r, void *base, uint32_t depth);
 /* Take up to n entries; returns how many. Moves page->consumer. One thread at a time. */
@@ -174,6 +185,27 @@ bool ndsh_cq_has_failed(const struct ndsh_cq_reader *r, uint64_t from, uint64_t 
 /* Arm for entries behind the first seen. True: there is such an entry, or a fault, already; it
  * stays armed all the same. */
 bool ndsh_cq_watch(struct ndsh_cq_reader *r, enum ndsh_arm type, uint64_t seen);
+
+/* ---- resizing a completion queue (ndsh_resize.c has the order) ---- */
+
+/* Daemon, between two pushes: from the next entry on use this ring, zeroed, of depth >= entries.
+ * False, and nothing changed: more than entries are not yet taken (R-RSZ-01). */
+bool ndsh_cq_move(struct ndsh_cq *cq, void *ring, uint32_t depth, uint32_t entries);
+/* Client, before it asks the daemon: this ring may follow; polling goes there when it does. One
+ * exchange at a time. */
+void ndsh_cq_expect(struct ndsh_cq_reader *r, void *ring, uint32_t depth);
+enum ndsh_settle {
+	NDSH_SETTLED,	/* the ring before is not looked at any more */
+	NDSH_SETTLING,	/* call again */
+	NDSH_SETTLE_NOT /* the daemon did not move: the new ring is forgotten */
+};
+/* Client, after the daemon's answer, or its end: carry at most n entries over from the ring before.
+ * Between two calls others may poll; calls and polls are for one thread at a time. */
+enum ndsh_settle ndsh_cq_settle(struct ndsh_cq_reader *r, uint32_t n);
+/* Where an entry lies that is made, published and not yet taken. */
+const struct ndsh_cqe *ndsh_cq_entry(const struct ndsh_cq_reader *r, uint64_t number);
+/* For ndsh_cq_poll(): nothing is there; true: look again. */
+bool ndsh_cq_follow(struct ndsh_cq_reader *r);
 
 /* ---- doorbells ----------------------------------------------------------------------- */
 

@@ -60,6 +60,17 @@ ndsh_copy_in(void *private, const void *shared, uint32_t bytes)
 		to[i] = ndsh_load64(&from[i]);
 }
 
+/* And into shared memory. */
+static inline void
+ndsh_copy_out(void *shared, const void *private, uint32_t bytes)
+{
+	ndsh_word64 *to = shared;
+	const ndsh_word64 *from = private;
+
+	for (uint32_t i = 0; i < bytes / 8; i++)
+		ndsh_store64(&to[i], from[i]);
+}
+
 /* The phase that the slot of running index i has once it is filled: 1 in the first pass over a
  * ring of depth entries (a power of two), 0 in the second, and so on. */
 static inline uint32_t

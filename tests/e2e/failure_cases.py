@@ -18,6 +18,7 @@ SCENARIOS = """flush flush-connected close-deep flush-race
     read-rights passive-first storm told-first broken last-word undrained
     hands-off process-dies
     cancel port callbacks srq srq-empty srq-notify srq-callback
+    resize resize-load
     window window-refuses window-not-local window-misuse window-rebind window-of-another
     window-busy window-ends window-limit invalidated invalidate-under-way invalidate-unbound
     remote-invalidate remote-invalidate-then-write remote-invalidate-first
@@ -191,7 +192,7 @@ def cases(link):
         yield name, lambda n=name: scenario(link, n, 0)
     for name in ("late-receive", "no-listener", "no-neighbour", "no-route", "disconnect", "port-kept"):
         yield name + " v6", lambda n=name: scenario(link, n, 1)
-    for name in ("silent-peer", "hands-off-given-up"):
+    for name in ("affinity", "silent-peer", "hands-off-given-up"):
         yield name, lambda n=name: scenario(link, n, 0, link.a.process.pid)
     yield "nddping says why", lambda: ping_words(link)
     yield "nddping without a daemon", lambda: no_daemon(link)

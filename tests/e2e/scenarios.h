@@ -92,6 +92,11 @@ void scenario_srq_empty(struct pair *p);
 void scenario_srq_notify(struct pair *p);
 void scenario_srq_callback(struct pair *p);
 
+/* resize.c */
+void scenario_resize(struct pair *p);
+void scenario_resize_load(struct pair *p);
+void scenario_affinity(struct pair *p);
+
 /* windows.c */
 void scenario_window(struct pair *p);
 void scenario_window_refuses(struct pair *p);

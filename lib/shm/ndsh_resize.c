@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Another ring for a completion queue in use (R-RSZ-01).
+ *
+ * The page with the words of both sides stays where it is; only entries move. So there is nothing
+ * to be said about the arm word, its N, the counts and the fault: an exchange does not touch them,
+ * and no waiter can notice one. Entries keep their numbers; the one numbered `moved` is the first
+ * in the new ring, at its first slot and in its first pass.
+ *
+ * Who writes what, when:
+ *  1. The client names the new ring in its reader (ndsh_cq_expect()), then asks the daemon. Still
+ *     everything is in the ring before.
+ *  2. The daemon zeroes the new ring and, between two pushes, compares the entries not yet taken
+ *     with the new depth. consumer is the client's word: one that lags behind says there are more
+ *     than there are, one that runs ahead says so too by this arithmetic, and is refused. One that
+ *     lies within the bounds loses or overruns the liar's own entries as ever: the daemon reads
+ *     no entry, and writes only at slots of a ring whose depth it has checked.
+ *  3. It writes moved, then rings with release. That is the exchange: one store. Nothing is copied
+ *     by the daemon, however long the queue is: other clients' work goes on in the same turn.
+ *     All later entries go to the new ring; slot `moved` of the ring before stays as it was,
+ *     which for the client is: empty.
+ *  4. A client that finds nothing at its place looks whether rings is the number it waits for
+ *     (acquire): if so, all entries below moved are to be seen in the ring before, and with the
+ *     last of them taken it goes on in the new one. So from the exchange on both rings together
+ *     are the queue, whether the answer has come or not. An entry that `produced` counts is found
+ *     by who has read `produced` (acquire): rings was written before it. Arming needs no more.
+ *  5. When the answer is there, the client carries over what is left below moved. These entries get
+ *     the slots in front of the first, as of the pass before it: at most depth of them are not
+ *     taken, so the daemon does not write there yet. Each was checked to be untaken in the same
+ *     critical section. Then the reader is all in the new ring, and nobody looks at the one
+ *     before: its memory may be used anew.
+ *
+ * Should the daemon end, rings tells which ring counts; no answer is needed for it. A client that
+ * gives the memory back too early, or asks for two exchanges at a time, harms its own entries.
+ *
+ * x86: stores and loads of these words stay in program order; release and acquire are for the
+ * compiler. arm64: stlr and ldar. No barrier is needed: nobody looks for an answer to a word of his
+ * own here.
+ */
+#include "ndsh_ring.h"
+#include "ndsh_shared.h"
+
+bool
+ndsh_cq_move(struct ndsh_cq *cq, void *ring, uint32_t depth, uint32_t entries)
+{
+	uint64_t consumer = __atomic_load_n(&cq->page->consumer, __ATOMIC_ACQUIRE);
+
+	if (cq->produced - consumer > entries)
+		return false;
+	cq->consumer = consumer;
+	cq->ring = ring;
+	cq->depth = depth;
+	cq->origin = cq->produced;
+	cq->rings++;
+	__atomic_store_n(&cq->page->moved, cq->produced, __ATOMIC_RELAXED);
+	__atomic_store_n(&cq->page->rings, cq->rings, __ATOMIC_RELEASE);
+	return true;
+}
+
+void
+ndsh_cq_expect(struct ndsh_cq_reader *r, void *ring, uint32_t depth)
+{
+	r->next.ring = ring;
+	r->next.depth = depth;
+	r->next.number = __atomic_load_n(&r->page->rings, __ATOMIC_RELAXED) + 1;
+	r->next.carried = 0;
+}
+
+/* Is the new ring in use? *moved: from which entry on. */
+static bool
+has_moved(const struct ndsh_cq_reader *r, uint64_t *moved)
+{
+	if (__atomic_load_n(&r->page->rings, __ATOMIC_ACQUIRE) != r->next.number)
+		return false;
+	*moved = __atomic_load_n(&r->page->moved, __ATOMIC_RELAXED);
+	return true;
+}
+
+static void
+go_over(struct ndsh_cq_reader *r, uint64_t moved)
+{
+	r->ring = r->next.ring;
+	r->depth = r->next.depth;
+	r->origin = moved;
+	r->next.ring = NULL;
+}
+
+const struct ndsh_cqe *
+ndsh_cq_entry(const struct ndsh_cq_reader *r, uint64_t number)
+{
+	uint64_t moved;
+
+	if (r->next.ring != NULL && has_moved(r, &moved) && number >= moved)
+		return &r->next.ring[(number - moved) & (r->next.depth - 1)];
+	return &r->ring[(number - r->origin) & (r->depth - 1)];
+}
+
+bool
+ndsh_cq_follow(struct ndsh_cq_reader *r)
+{
+	uint64_t moved;
+
+	if (r->next.ring == NULL || !has_moved(r, &moved))
+		return false;
+	if (r->taken == moved)
+		go_over(r, moved);
+	return true; /* else it was made after the look that found nothing */
+}
+
+/* Into the slot that its number has in the new ring. */
+static void
+carry(struct ndsh_cq_reader *r, uint64_t number, uint64_t moved)
+{
+	const struct ndsh_cqe *from = ndsh_cq_entry(r, number);
+	uint64_t i = number - moved; /* negative */
+	uint8_t *to = (uint8_t *)&r->next.ring[i & (r->next.depth - 1)];
+	struct ndsh_cqe e;
+
+	ndsh_copy_in(&e, from, sizeof(e));
+	e.flags = (uint8_t)((e.flags & ~NDSH_CQEF_PHASE) |
+			    (ndsh_phase(i, r->next.depth) ? NDSH_CQEF_PHASE : 0));
+	ndsh_copy_out(to, &e, sizeof(e));
+}
+
+enum ndsh_settle
+ndsh_cq_settle(struct ndsh_cq_reader *r, uint32_t n)
+{
+	uint64_t moved;
+
+	if (r->next.ring == NULL) /* polling has come there */
+		return NDSH_SETTLED;
+	if (!has_moved(r, &moved)) {
+		r->next.ring = NULL;
+		return NDSH_SETTLE_NOT;
+	}
+	if (r->next.carried < r->taken)
+		r->next.carried = r->taken;
+	for (; n > 0 && r->next.carried < moved; n--)
+		carry(r, r->next.carried++, moved);
+	if (r->next.carried < moved)
+		return NDSH_SETTLING;
+	go_over(r, moved);
+	return NDSH_SETTLED;
+}
