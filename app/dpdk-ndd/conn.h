@@ -32,7 +32,7 @@ struct ndd_conn {
 	bool told_end;	 /* the client knows that it is over */
 	bool bound;	 /* by BIND: after a failure it may connect again */
 	bool brought_up; /* the queue pair went beyond INIT for it */
-	struct ndd_port port; /* local: from BIND, CONNECT or ACCEPT on, until the client closes it */
+	struct ndd_port port; /* local: from BIND, CONNECT or ACCEPT on, until it is destroyed */
 	struct roce_cm_addr local, remote;
 	struct net_nexthop hop;
 	struct roce_cm_qp_params peer;
@@ -63,6 +63,15 @@ void ndd_conn_tick(struct ndd *d, uint64_t now_ns);
 /* What the CM and the engine report. */
 void ndd_conn_cm_event(struct ndd *d, const struct roce_cm_event *ev);
 void ndd_conn_shard_event(struct ndd *d, const struct ndd_event *ev);
+
+/* ---- endpoint.c ---- */
+
+/* What a client says of a local address; the wildcard is that of its adapter. False: not of this
+ * host. */
+bool ndd_local_address(
+	const struct ndd_session *s, const struct ndsh_addr *from, struct roce_cm_addr *to);
+bool ndd_is_destination(const struct ndsh_addr *addr);
+void ndd_local_told(const struct roce_cm_addr *addr, struct ndsh_bind_reply *r);
 
 /* ---- conn_qp.c ---- */
 

@@ -6,15 +6,6 @@
 #include "conn.h"
 #include "log.h"
 
-static bool
-is_unspecified(const uint8_t ip[16])
-{
-	static const uint8_t zero[16], v4[12] = {[10] = 0xff, [11] = 0xff};
-
-	return memcmp(ip, zero, 16) == 0 ||
-	       (memcmp(ip, v4, 12) == 0 && memcmp(ip + 12, zero, 4) == 0);
-}
-
 static nd_status
 check(const struct ndsh_connect *m, const struct ndd_qp *qp)
 {
@@ -26,7 +17,7 @@ check(const struct ndsh_connect *m, const struct ndd_qp *qp)
 		return ND_INVALID_DEVICE_STATE;
 	if (m->priv_bytes > NDSH_CALLER_DATA_MAX)
 		return ND_INVALID_BUFFER_SIZE;
-	if (is_unspecified(m->remote.ip))
+	if (!ndd_is_destination(&m->remote))
 		return ND_BAD_NETWORK_NAME;
 	return ND_SUCCESS;
 }
@@ -35,15 +26,12 @@ check(const struct ndsh_connect *m, const struct ndd_qp *qp)
 static nd_status
 bind_new(struct ndd_session *s, const struct ndsh_addr *local, struct ndd_conn **out)
 {
-	struct roce_cm_addr addr = {.port = local->port};
+	struct roce_cm_addr addr;
 	struct ndd_conn *c;
-	struct net_ip ip;
 	nd_status status;
 
-	memcpy(ip.b, is_unspecified(local->ip) ? s->ip : local->ip, 16);
-	if (net_local_port(s->daemon->net, &ip) < 0)
+	if (!ndd_local_address(s, local, &addr))
 		return ND_INVALID_ADDRESS;
-	memcpy(addr.gid.raw, ip.b, 16);
 	c = ndd_conn_new(s, NDD_CONN_BOUND);
 	if (c == NULL)
 		return ND_INSUFFICIENT_RESOURCES;
@@ -67,10 +55,8 @@ ndd_conn_bind(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (status != ND_SUCCESS)
 		return status;
 	c->bound = true;
-	r->bind.conn = c->id;
-	r->bind.addr = m->addr;
-	memcpy(r->bind.addr.ip, c->local.gid.raw, 16);
-	r->bind.addr.port = c->local.port;
+	r->bind.id = c->id;
+	ndd_local_told(&c->local, &r->bind);
 	return ND_SUCCESS;
 }
 
@@ -89,6 +75,46 @@ find_bound(struct ndd_session *s, uint32_t id, struct ndd_conn **out)
 	return ND_SUCCESS;
 }
 
+/* A connection from the address and port of an endpoint. */
+static nd_status
+bind_shared(struct ndd_session *s, const struct ndsh_connect *m, struct ndd_conn **out)
+{
+	const struct ndd_endpoint *e = ndd_slots_get(&s->endpoints, m->local_id);
+	struct roce_cm_addr peer = {.port = m->remote.port};
+	struct ndd_conn *c;
+	nd_status status;
+
+	if (e == NULL)
+		return ND_INVALID_HANDLE;
+	c = ndd_conn_new(s, NDD_CONN_BOUND);
+	if (c == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	memcpy(peer.gid.raw, m->remote.ip, 16);
+	status = ndd_port_share(&s->daemon->ports, &c->port, &e->port, &peer);
+	if (status != ND_SUCCESS) {
+		ndd_conn_free(s, c);
+		return status;
+	}
+	c->local = c->port.addr;
+	*out = c;
+	return ND_SUCCESS;
+}
+
+static nd_status
+find_local(struct ndd_session *s, const struct ndsh_connect *m, struct ndd_conn **out)
+{
+	switch (m->local_kind) {
+	case NDSH_LOCAL_OWN:
+		return bind_new(s, &m->local, out);
+	case NDSH_LOCAL_BOUND:
+		return find_bound(s, m->local_id, out);
+	case NDSH_LOCAL_SHARED:
+		return bind_shared(s, m, out);
+	default:
+		return ND_INVALID_PARAMETER;
+	}
+}
+
 static uint8_t
 limit(uint8_t reads)
 {
@@ -104,7 +130,7 @@ ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	struct ndd_conn *c;
 
 	if (status == ND_SUCCESS)
-		status = m->bound ? find_bound(s, m->conn, &c) : bind_new(s, &m->local, &c);
+		status = find_local(s, m, &c);
 	if (status != ND_SUCCESS)
 		return status;
 	c->state = NDD_CONN_RESOLVING;

@@ -57,6 +57,19 @@ ndd_listener_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	return ND_SUCCESS;
 }
 
+nd_status
+ndd_listener_pause(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_listener_pause *m = msg;
+	struct ndd_listener *l = ndd_slots_get(&s->listeners, m->listener);
+
+	if (l == NULL)
+		return ND_INVALID_HANDLE;
+	r->id.id = l->id;
+	roce_cm_listener_pause(l->cm, m->pause != 0);
+	return ND_SUCCESS;
+}
+
 void
 ndd_listener_free(struct ndd_session *s, struct ndd_listener *l)
 {

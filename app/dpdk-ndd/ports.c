@@ -22,7 +22,13 @@ bucket_of(struct ndd_ports *t, uint16_t port)
 	return &t->bucket[port % NDD_PORT_BUCKETS];
 }
 
-/* Who has it alone counts more than its accepted connections. */
+static bool
+is_connection(enum ndd_port_use use)
+{
+	return use == NDD_PORT_ACCEPTED || use == NDD_PORT_SHARING;
+}
+
+/* Who has it alone counts more than connections that are left of it. */
 static nd_status
 look(struct ndd_ports *t, enum ndd_port_use use, const struct roce_cm_addr *addr)
 {
@@ -32,7 +38,7 @@ look(struct ndd_ports *t, enum ndd_port_use use, const struct roce_cm_addr *addr
 	LIST_FOREACH (p, bucket_of(t, addr->port), entry) {
 		if (!overlap(&p->addr, addr))
 			continue;
-		if (p->use != NDD_PORT_ACCEPTED || use != NDD_PORT_CONNECTOR)
+		if (!is_connection(p->use) || use == NDD_PORT_LISTENER)
 			return ND_SHARING_VIOLATION;
 		status = ND_ADDRESS_ALREADY_EXISTS;
 	}
@@ -67,6 +73,25 @@ ndd_port_take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use,
 	}
 	p->use = use;
 	LIST_INSERT_HEAD(bucket_of(t, p->addr.port), p, entry);
+	return ND_SUCCESS;
+}
+
+nd_status
+ndd_port_share(struct ndd_ports *t, struct ndd_port *p, const struct ndd_port *endpoint,
+	const struct roce_cm_addr *peer)
+{
+	struct ndd_port_bucket *bucket = bucket_of(t, endpoint->addr.port);
+	const struct ndd_port *other;
+
+	LIST_FOREACH (other, bucket, entry)
+		if (other->use == NDD_PORT_SHARING && other->peer.port == peer->port &&
+			roce_gid_equal(&other->peer.gid, &peer->gid) &&
+			overlap(&other->addr, &endpoint->addr))
+			return ND_ADDRESS_ALREADY_EXISTS;
+	p->addr = endpoint->addr;
+	p->peer = *peer;
+	p->use = NDD_PORT_SHARING;
+	LIST_INSERT_HEAD(bucket, p, entry);
 	return ND_SUCCESS;
 }
 

@@ -21,13 +21,16 @@ enum ndd_port_use {
 	NDD_PORT_FREE,
 	NDD_PORT_LISTENER,
 	NDD_PORT_CONNECTOR, /* bound, or connecting: never shared */
+	NDD_PORT_ENDPOINT,  /* shared by connectors */
 	NDD_PORT_ACCEPTED,  /* any number of them, beside their listener and when it has gone */
+	NDD_PORT_SHARING,   /* the same beside their endpoint, each with another peer */
 };
 
 /* Part of who has the port. Zeroed: has none. */
 struct ndd_port {
 	LIST_ENTRY(ndd_port) entry;
 	struct roce_cm_addr addr; /* gid all zero: every address */
+	struct roce_cm_addr peer; /* of SHARING */
 	enum ndd_port_use use;
 };
 LIST_HEAD(ndd_port_bucket, ndd_port);
@@ -45,6 +48,10 @@ struct ndd_ports {
  */
 nd_status ndd_port_take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use,
 	const struct roce_cm_addr *addr);
+/* Take that of an endpoint too, for a connection to peer. ND_ADDRESS_ALREADY_EXISTS: there is one
+ * (R-CONN-15). */
+nd_status ndd_port_share(struct ndd_ports *t, struct ndd_port *p, const struct ndd_port *endpoint,
+	const struct roce_cm_addr *peer);
 /* Does nothing if it has none. */
 void ndd_port_give(struct ndd_port *p);
 

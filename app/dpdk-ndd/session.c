@@ -30,6 +30,7 @@ tables_init(struct ndd_session *s)
 	ndd_slots_init(&s->qps, cfg->max_qps < NDSH_ADMIN_BELL ? cfg->max_qps : NDSH_ADMIN_BELL,
 		true); /* the handle is the doorbell's bit */
 	ndd_slots_init(&s->listeners, cfg->max_qps, false);
+	ndd_slots_init(&s->endpoints, cfg->max_qps, false);
 	ndd_slots_init(&s->conns, 2 * cfg->max_qps, false);
 }
 
@@ -43,6 +44,7 @@ tables_fini(struct ndd_session *s)
 	ndd_slots_fini(&s->srqs);
 	ndd_slots_fini(&s->qps);
 	ndd_slots_fini(&s->listeners);
+	ndd_slots_fini(&s->endpoints);
 	ndd_slots_fini(&s->conns);
 }
 
@@ -196,6 +198,7 @@ take_down(struct ndd_session *s)
 {
 	struct ndd_conn *conn;
 	struct ndd_listener *listener;
+	struct ndd_endpoint *endpoint;
 	struct ndd_qp *qp;
 	struct ndd_srq *srq;
 	struct ndd_mw *mw;
@@ -207,6 +210,8 @@ take_down(struct ndd_session *s)
 		ndd_listener_free(s, listener);
 	EACH (conns, conn)
 		ndd_conn_free(s, conn);
+	EACH (endpoints, endpoint)
+		ndd_endpoint_free(s, endpoint);
 	EACH (qps, qp)
 		ndd_qp_free(s, qp);
 	EACH (srqs, srq)

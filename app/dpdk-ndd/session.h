@@ -72,6 +72,11 @@ struct ndd_listener {
 	struct ndd_port port;
 };
 
+struct ndd_endpoint { /* an address and port that connections share */
+	uint32_t id;
+	struct ndd_port port;
+};
+
 /* Messages that the socket had no room for. */
 struct ndd_outgoing {
 	STAILQ_ENTRY(ndd_outgoing) next;
@@ -102,7 +107,7 @@ struct ndd_session {
 	uint8_t ip[16];			 /* address of the adapter */
 	uint32_t port, path_mtu;
 	uint64_t segment_bytes;
-	struct ndd_slots segments, pds, cqs, mws, srqs, qps, listeners, conns;
+	struct ndd_slots segments, pds, cqs, mws, srqs, qps, listeners, endpoints, conns;
 };
 
 /* ---- session.c ---- */
@@ -190,12 +195,14 @@ void ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp, bool drained);
 void ndd_conn_qp_gone(struct ndd_conn *c);
 void ndd_conn_qp_failed(struct ndd_conn *c);
 
-/* ---- listener.c, conn.c, conn_passive.c ---- */
+/* ---- listener.c, endpoint.c, conn.c, conn_passive.c ---- */
 
-ndd_handler ndd_listener_create, ndd_listener_destroy;
+ndd_handler ndd_listener_create, ndd_listener_pause, ndd_listener_destroy;
+ndd_handler ndd_endpoint_create, ndd_endpoint_destroy;
 ndd_handler ndd_conn_bind, ndd_conn_connect, ndd_conn_complete, ndd_conn_accept, ndd_conn_reject,
 	ndd_conn_disconnect, ndd_conn_destroy;
 void ndd_listener_free(struct ndd_session *s, struct ndd_listener *l);
+void ndd_endpoint_free(struct ndd_session *s, struct ndd_endpoint *e);
 void ndd_conn_free(struct ndd_session *s, struct ndd_conn *c);
 
 #endif

@@ -18,10 +18,17 @@
 
 #include "nd_int.h"
 
-#define EV_STOP (1ull << 32) /* the others are queues by id */
+#define EV_STOP	 (1ull << 32) /* the others are queues by id; ND_CALLBACK_SRQ is between */
+#define EV_OFFER (4ull << 32)
 
 /* This thread is in a callback. */
 static __thread bool inside;
+
+void
+nd_callback_mark(bool in)
+{
+	inside = in;
+}
 
 static void
 kick(int fd)
@@ -83,9 +90,9 @@ leave(struct nd_cq *cq)
 void
 nd_callback_run(void (*callback)(void *context, nd_status st), void *context, nd_status st)
 {
-	inside = true;
+	nd_callback_mark(true);
 	callback(context, st);
-	inside = false;
+	nd_callback_mark(false);
 }
 
 bool
@@ -119,7 +126,9 @@ callback_main(void *arg)
 			continue;
 		if (ev.data.u64 == EV_STOP)
 			return NULL;
-		if (ev.data.u64 & ND_CALLBACK_SRQ)
+		if (ev.data.u64 == EV_OFFER)
+			(void)nd_listener_call_back(a);
+		else if (ev.data.u64 & ND_CALLBACK_SRQ)
 			nd_srq_call_back(a, (uint32_t)ev.data.u64);
 		else
 			(void)nd_cq_call_back(a, (uint32_t)ev.data.u64);
@@ -134,6 +143,19 @@ nd_callbacks_watch(struct nd_adapter *a, int fd, uint64_t what)
 	return epoll_ctl(a->callbacks.epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
 }
 
+static void
+close_fds(struct nd_callbacks *c)
+{
+	if (c->epoll_fd >= 0)
+		close(c->epoll_fd);
+	if (c->stop_fd >= 0)
+		close(c->stop_fd);
+	if (c->offer_fd >= 0)
+		close(c->offer_fd);
+	c->epoll_fd = -1; /* queues are closed behind us */
+	c->offer_fd = -1; /* and requests still come */
+}
+
 bool
 nd_callbacks_start(struct nd_adapter *a)
 {
@@ -143,16 +165,14 @@ nd_callbacks_start(struct nd_adapter *a)
 		return true;
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	c->stop_fd = eventfd(0, EFD_CLOEXEC);
-	c->running = c->epoll_fd >= 0 && c->stop_fd >= 0 &&
+	c->offer_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	c->running = c->epoll_fd >= 0 && c->stop_fd >= 0 && c->offer_fd >= 0 &&
 		     nd_callbacks_watch(a, c->stop_fd, EV_STOP) &&
+		     nd_callbacks_watch(a, c->offer_fd, EV_OFFER) &&
 		     nd_thread_start(&c->thread, callback_main, a);
-	if (c->running)
-		return true;
-	if (c->epoll_fd >= 0)
-		close(c->epoll_fd);
-	if (c->stop_fd >= 0)
-		close(c->stop_fd);
-	return false;
+	if (!c->running)
+		close_fds(c);
+	return c->running;
 }
 
 void
@@ -164,10 +184,10 @@ nd_callbacks_stop(struct nd_adapter *a)
 		return;
 	kick(c->stop_fd);
 	pthread_join(c->thread, NULL);
-	close(c->stop_fd);
-	close(c->epoll_fd);
-	c->epoll_fd = -1; /* queues are closed behind us */
+	pthread_mutex_lock(&a->lock);
+	close_fds(c);
 	c->running = false;
+	pthread_mutex_unlock(&a->lock);
 }
 
 /* ---- the application's side ---------------------------------------------------------- */

@@ -46,8 +46,10 @@ keep_peer(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 }
 
 void
-nd_conn_take_request(struct nd_connector *c, const struct ndsh_ev_conn *ev)
+nd_conn_take_request(
+	struct nd_listener *l, struct nd_connector *c, const struct ndsh_ev_conn *ev)
 {
+	nd_object_rest(&c->obj, &l->obj);
 	nd_conn_set_id(c, ev->conn);
 	keep_peer(c, ev);
 	c->listener = NULL;

@@ -144,55 +144,6 @@ call(struct nd_adapter *a, struct ndsh_msg_hdr *h, struct nd_overlapped *ov, str
 	return nd_overlapped_issued(ov, st == ND_SUCCESS ? ND_PENDING : st);
 }
 
-/* ---- bind ---------------------------------------------------------------------------- */
-
-static nd_status
-bind_hook(void *arg, nd_status st, const void *reply)
-{
-	const struct ndsh_bind_reply *r = reply;
-	struct nd_connector *c = arg;
-
-	if (st == ND_SUCCESS) {
-		nd_conn_set_id(c, r->conn);
-		c->local = r->addr;
-	} else if (c->state == ND_CONN_BOUND) {
-		c->bound = false;
-		c->state = ND_CONN_IDLE;
-	}
-	return st;
-}
-
-nd_status
-nd_connector_bind(struct nd_connector *c, const struct sockaddr *addr, socklen_t bytes)
-{
-	struct nd_adapter *a = c->adapter;
-	struct ndsh_bind m = {.h.type = NDSH_MSG_BIND};
-	nd_status st = ND_SUCCESS;
-	bool stale;
-
-	if (!nd_address_from(&m.addr, addr, bytes))
-		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
-	if (nd_address_is_any(&m.addr))
-		memcpy(m.addr.ip, a->address.ip, sizeof(m.addr.ip));
-	pthread_mutex_lock(&a->lock);
-	if (c->state != ND_CONN_IDLE)
-		st = ND_ADDRESS_ALREADY_ASSOCIATED;
-	else if (a->abi_minor < 1) /* it would take the message for a broken one */
-		st = nd_fail(ND_NOT_SUPPORTED, "the daemon is too old for nd_connector_bind()");
-	stale = c->has_id;
-	if (st == ND_SUCCESS) {
-		c->local = m.addr;
-		c->bound = true;
-		c->state = ND_CONN_BOUND;
-	}
-	pthread_mutex_unlock(&a->lock);
-	if (st != ND_SUCCESS)
-		return st;
-	if (stale) /* of an attempt that failed */
-		nd_conn_drop_id(c);
-	return nd_control_call(a, &(struct nd_request){.h = &m.h, .hook = bind_hook, .arg = c});
-}
-
 /* ---- connect ------------------------------------------------------------------------- */
 
 static nd_status
@@ -202,7 +153,7 @@ connect_hook(void *arg, nd_status st, const void *reply)
 	struct nd_connector *c = p->c;
 
 	if (st == ND_SUCCESS) {
-		if (!c->bound)
+		if (!nd_conn_has_port(c))
 			nd_conn_set_id(c, ((const struct ndsh_id_msg *)reply)->id);
 		c->op = p->ov;
 		return st;
@@ -268,9 +219,11 @@ nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sock
 	pthread_mutex_lock(&a->lock);
 	st = begin_connect(c, qp, &m.remote);
 	m.local = c->local;
-	m.bound = c->bound;
-	m.conn = c->id;
-	stale = c->has_id && !c->bound;
+	m.local_kind = c->endpoint != NULL ? NDSH_LOCAL_SHARED
+		       : c->bound	   ? NDSH_LOCAL_BOUND
+					   : NDSH_LOCAL_OWN;
+	m.local_id = c->endpoint != NULL ? c->endpoint->id : c->id;
+	stale = c->has_id && !nd_conn_has_port(c);
 	pthread_mutex_unlock(&a->lock);
 	if (st != ND_SUCCESS)
 		return nd_overlapped_issued(ov, st);

@@ -83,6 +83,36 @@ nd_listener_local_address(struct nd_listener *l, struct sockaddr *addr, socklen_
 	return st;
 }
 
+static nd_status
+set_pause(struct nd_listener *l, uint32_t pause)
+{
+	struct nd_adapter *a = l->adapter;
+	struct ndsh_listener_pause m = {.h.type = NDSH_MSG_LISTENER_PAUSE, .pause = pause};
+	bool listening;
+
+	if (a->abi_minor < 3)
+		return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old for nd_listener_pause()");
+	pthread_mutex_lock(&a->lock);
+	listening = l->listening;
+	m.listener = l->id;
+	pthread_mutex_unlock(&a->lock);
+	if (!listening)
+		return ND_INVALID_DEVICE_STATE;
+	return nd_control_call(a, &(struct nd_request){.h = &m.h});
+}
+
+nd_status
+nd_listener_pause(struct nd_listener *l)
+{
+	return set_pause(l, 1);
+}
+
+nd_status
+nd_listener_resume(struct nd_listener *l)
+{
+	return set_pause(l, 0);
+}
+
 /* ---- requests ------------------------------------------------------------------------ */
 
 /* Lock held. First come, first served on both sides (R-LSN-04). */
@@ -93,14 +123,14 @@ get_request(struct nd_listener *l, struct nd_connector *c, struct nd_overlapped 
 
 	if (nd_gone(l->adapter))
 		return ND_DEVICE_REMOVED;
-	if (!l->listening)
+	if (!l->listening || l->callback != NULL)
 		return ND_INVALID_DEVICE_STATE;
 	if (c->state != ND_CONN_IDLE)
 		return ND_CONNECTION_ACTIVE;
 	c->op = ov;
 	if (r != NULL) {
 		STAILQ_REMOVE_HEAD(&l->requests, next);
-		nd_conn_take_request(c, &r->ev);
+		nd_conn_take_request(l, c, &r->ev);
 		free(r);
 	} else {
 		c->state = ND_CONN_QUEUED;
@@ -143,7 +173,7 @@ nd_listener_request(struct nd_adapter *a, const struct ndsh_ev_conn *ev)
 	c = TAILQ_FIRST(&l->waiting);
 	if (c != NULL) {
 		TAILQ_REMOVE(&l->waiting, c, queued);
-		nd_conn_take_request(c, ev);
+		nd_conn_take_request(l, c, ev);
 		return;
 	}
 	r = malloc(sizeof(*r));
@@ -151,6 +181,7 @@ nd_listener_request(struct nd_adapter *a, const struct ndsh_ev_conn *ev)
 		return;
 	r->ev = *ev;
 	STAILQ_INSERT_TAIL(&l->requests, r, next);
+	nd_listener_kick(l);
 }
 
 /* ---- cancel, close ------------------------------------------------------------------- */
@@ -186,6 +217,7 @@ quiet(struct nd_object *o)
 	struct nd_listener *l = (struct nd_listener *)o;
 	struct nd_adapter *a = o->adapter;
 	struct nd_conn_request *r;
+	bool outlives;
 
 	(void)nd_listener_cancel(l);
 	if (l->listening)
@@ -193,12 +225,13 @@ quiet(struct nd_object *o)
 	pthread_mutex_lock(&a->lock);
 	TAILQ_REMOVE(&a->listeners, l, link);
 	pthread_mutex_unlock(&a->lock);
+	outlives = nd_listener_outlives_callback(l);
 	while ((r = STAILQ_FIRST(&l->requests)) != NULL) {
 		STAILQ_REMOVE_HEAD(&l->requests, next);
 		(void)nd_object_forget(a, NDSH_MSG_CONN_DESTROY, r->ev.conn);
 		free(r);
 	}
-	return false;
+	return outlives;
 }
 
 static void

@@ -184,6 +184,7 @@ struct nd_srq;
 struct nd_qp;
 struct nd_connector;
 struct nd_listener;
+struct nd_endpoint;
 
 struct nd_adapter_info { /* the fields of ND2_ADAPTER_INFO, and a few of our own */
 	uint64_t adapter_id;
@@ -416,6 +417,21 @@ nd_status nd_connector_create(struct nd_adapter *a, struct nd_connector **c);
  */
 nd_status nd_connector_bind(struct nd_connector *c, const struct sockaddr *addr, socklen_t bytes);
 /*
+ * A local address and port for any number of connectors, each to another peer (R-LSN-07). Address,
+ * port and errors as of nd_connector_bind(). ND_NOT_SUPPORTED: the daemon is too old.
+ */
+nd_status nd_endpoint_create(struct nd_adapter *a, const struct sockaddr *addr, socklen_t bytes,
+	struct nd_endpoint **endpoint);
+/* Sizes as in nd_connector_local_address(). */
+nd_status nd_endpoint_local_address(
+	const struct nd_endpoint *e, struct sockaddr *addr, socklen_t *bytes);
+/* Instead of nd_connector_bind(): connect from there. It then refuses a peer to which another
+ * connector of the endpoint is connected or connecting: ND_ADDRESS_ALREADY_EXISTS.
+ * ND_ADDRESS_ALREADY_ASSOCIATED: bound already; ND_INVALID_PARAMETER: of another adapter. */
+nd_status nd_connector_bind_shared(struct nd_connector *c, struct nd_endpoint *e);
+/* ND_PENDING: connectors have it, and keep it until the last of them is closed (R-LSN-08). */
+nd_status nd_endpoint_close(struct nd_endpoint *e);
+/*
  * Connect the queue pair, which must be of the same adapter and unused. inbound_reads,
  * outbound_reads: how many reads the peer may, and this side wants to have outstanding; lowered to
  * what adapter and peer grant (R-CONN-09). ov's outcome: ND_SUCCESS, the peer accepted (go on with
@@ -495,11 +511,31 @@ nd_status nd_listener_local_address(struct nd_listener *l, struct sockaddr *addr
  */
 nd_status nd_listener_get_request(
 	struct nd_listener *l, struct nd_connector *c, struct nd_overlapped *ov);
+/* A connection was asked for: c is what nd_listener_get_request() would have filled, and is the
+ * application's to close. */
+typedef void (*nd_connect_callback)(void *context, struct nd_connector *c);
+/*
+ * One callback for each request instead of nd_listener_get_request(), for good; also for those that
+ * wait already. They run as those of nd_cq_set_callback() do, in the same thread. Inside every call
+ * is legal but nd_adapter_close(), which is refused; requests that come meanwhile wait.
+ * ND_INVALID_PARAMETER_2: callback
+ * is NULL; ND_INVALID_DEVICE_STATE: it has one, or connectors wait; ND_INSUFFICIENT_RESOURCES.
+ */
+nd_status nd_listener_set_callback(
+	struct nd_listener *l, nd_connect_callback callback, void *context);
+/* From here on it is as if nobody listened: who connects is refused. Requests that came before are
+ * still given out. ND_INVALID_DEVICE_STATE: does not listen; ND_NOT_SUPPORTED: the daemon is too
+ * old. */
+nd_status nd_listener_pause(struct nd_listener *l);
+/* Listen on. */
+nd_status nd_listener_resume(struct nd_listener *l);
 /* Pending nd_listener_get_request()s complete with ND_CANCELED, their connectors are fresh again; l
  * keeps listening. ND_SUCCESS. */
 nd_status nd_listener_cancel(struct nd_listener *l);
-/* Stop listening: pending calls as in cancel, requests that nobody took are rejected; connections
- * that came through it live on. */
+/* Stop listening, at once: pending calls as in cancel, requests that nobody took are rejected;
+ * connections that came through it live on. ND_PENDING: connectors that it filled are not closed
+ * yet; with the last of them its port is free (R-LSN-08). Or the listener's callback calls, and it
+ * goes when that returns. */
 nd_status nd_listener_close(struct nd_listener *l);
 
 #ifdef __cplusplus

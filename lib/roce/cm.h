@@ -131,6 +131,9 @@ struct roce_cm_listener *roce_cm_listen(struct roce_cm *cm, const struct roce_cm
 /* Requests whose event was not yet taken are rejected with reason 28; those taken live on. */
 void roce_cm_unlisten(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_listener *l);
 
+/* Requests are answered as if nobody listened, until it goes on (R-LSN-06). */
+void roce_cm_listener_pause(struct roce_cm_listener *l, bool pause);
+
 /* Send a REQ. NULL: no room, or priv_bytes too large. */
 struct roce_cm_conn *roce_cm_connect(
 	struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_connect *c);

@@ -142,6 +142,7 @@ struct roce_cm_listener {
 	struct cm_conn_list requests;
 	struct roce_cm_addr addr;
 	uint32_t backlog, pending;
+	bool paused;
 	void *owner;
 };
 LIST_HEAD(cm_listener_list, roce_cm_listener);

@@ -66,6 +66,12 @@ roce_cm_unlisten(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_listener *l
 	cm->usage.listeners--;
 }
 
+void
+roce_cm_listener_pause(struct roce_cm_listener *l, bool pause)
+{
+	l->paused = pause;
+}
+
 static struct roce_cm_listener *
 find_listener(struct roce_cm *cm, const struct cm_in *in)
 {
@@ -204,7 +210,7 @@ cm_recv_req(struct roce_cm *cm, const struct cm_in *in)
 		return;
 	}
 	l = find_listener(cm, in);
-	if (l == NULL) {
+	if (l == NULL || l->paused) {
 		cm->counters.rejected_no_listener++;
 		cm_answer_rej(cm, in, CM_WHICH_REQ, CM_REASON_INVALID_SERVICE);
 		return;

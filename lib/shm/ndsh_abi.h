@@ -16,7 +16,8 @@
 #define NDSH_ABI_MAJOR 1u /* differs: refused */
 #define NDSH_ABI_MINOR 4u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
-			    * 3: the admin ring, the way to register;
+			    * 3: the admin ring, the way to register; shared endpoints,
+			    * LISTENER_PAUSE;
 			    * 4: completion queues' resizing and affinity */
 
 #define NDSH_CACHE_LINE	  64u
@@ -177,8 +178,7 @@ static_assert(sizeof(struct ndsh_qp_page) == 128, "ABI");
 
 /*
  * Shared word of a shared receive queue, in front of its receive ring. The daemon writes, the
- * client reads. A slot is free again when its receive was taken by a message: the daemon has a
- * copy.
+ * client reads. A slot is free again when a message took its receive: the daemon has a copy.
  */
 struct ndsh_srq_page {
 	_Alignas(NDSH_CACHE_LINE) uint32_t taken; /* receives taken so far, mod 2^32 */

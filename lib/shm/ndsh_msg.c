@@ -42,6 +42,9 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(SRQ_DESTROY, ndsh_id_msg, ndsh_id_msg, OPEN),
 	MSG(CQ_RESIZE, ndsh_cq_resize, ndsh_id_msg, OPEN),
 	MSG(CQ_AFFINITY, ndsh_id_msg, ndsh_cq_affinity_reply, OPEN),
+	MSG(LISTENER_PAUSE, ndsh_listener_pause, ndsh_id_msg, OPEN),
+	MSG(ENDPOINT_CREATE, ndsh_bind, ndsh_bind_reply, OPEN),
+	MSG(ENDPOINT_DESTROY, ndsh_id_msg, ndsh_id_msg, OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");

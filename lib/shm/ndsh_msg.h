@@ -74,6 +74,9 @@ enum ndsh_msg_type {
 	NDSH_MSG_SRQ_DESTROY,
 	NDSH_MSG_CQ_RESIZE, /* from minor version 4 on */
 	NDSH_MSG_CQ_AFFINITY,
+	NDSH_MSG_LISTENER_PAUSE, /* from minor version 3 on */
+	NDSH_MSG_ENDPOINT_CREATE,
+	NDSH_MSG_ENDPOINT_DESTROY,
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */
@@ -251,24 +254,33 @@ struct ndsh_listener_create_reply {
 	uint32_t listener, reserved;
 	struct ndsh_addr addr;
 };
-struct ndsh_bind { /* take a local port for a CONNECT to come; reply: ndsh_bind_reply */
+struct ndsh_listener_pause { /* reply: ndsh_id_msg */
+	struct ndsh_msg_hdr h;
+	uint32_t listener;
+	uint32_t pause; /* 1: refuse what comes, as if nobody listened; 0: go on */
+};
+/* BIND: take a local port for a CONNECT to come; ENDPOINT_CREATE: for any number of them. Reply:
+ * ndsh_bind_reply. The port is free when all that have it were destroyed. */
+struct ndsh_bind {
 	struct ndsh_msg_hdr h;
 	struct ndsh_addr addr; /* port 0: choose an ephemeral one */
 };
 struct ndsh_bind_reply {
 	struct ndsh_msg_hdr h;
-	uint32_t conn, reserved;
+	uint32_t id; /* of the connection, or the endpoint */
+	uint32_t reserved;
 	struct ndsh_addr addr;
 };
+enum ndsh_local { NDSH_LOCAL_OWN, NDSH_LOCAL_BOUND, NDSH_LOCAL_SHARED };
 struct ndsh_connect { /* reply: ndsh_id_msg with the connection's id; then EV_CONN_REPLY */
 	struct ndsh_msg_hdr h;
 	uint32_t qp;
 	uint32_t priv_bytes;
-	struct ndsh_addr local, remote;	       /* local: unless bound; port 0: choose one */
+	struct ndsh_addr local, remote; /* local: for LOCAL_OWN; port 0: choose one */
 	uint8_t inbound_reads, outbound_reads; /* responder resources, initiator depth */
 	uint8_t tos;
-	uint8_t bound; /* not 0: conn is of the reply to BIND */
-	uint32_t conn;
+	uint8_t local_kind; /* enum ndsh_local */
+	uint32_t local_id; /* BOUND: of the reply to BIND; SHARED: to ENDPOINT_CREATE */
 	uint8_t priv[NDSH_CALLER_DATA_MAX];
 };
 struct ndsh_accept { /* reply: ndsh_id_msg; then EV_CONN_ESTABLISHED */

@@ -10,19 +10,25 @@ from relay import RTU, Relayed, cm_attribute
 from sandbox import Failure, run, scratch, until
 from transfer_cases import perf
 
-SCENARIOS = """flush flush-connected close-deep flush-race
+SCENARIOS = """
+    flush flush-connected close-deep flush-race
     full-cq no-receive late-receive long-send wrong-key out-of-bounds no-right dead-key
     region-again many-regions region-rights region-flags read-into-read-only foreign-memory
-    notify no-listener no-neighbour no-route reject private-data port-in-use disconnect
-    bind host-ports bound-connect port-kept states read-limits one-connection vanished crossing
-    read-rights passive-first storm told-first broken last-word undrained
-    hands-off process-dies
-    cancel port callbacks srq srq-empty srq-notify srq-callback
+    notify
+    no-listener no-neighbour no-route reject private-data port-in-use disconnect
+    bind host-ports bound-connect port-kept shared-endpoint
+    states read-limits read-rights passive-first one-connection vanished crossing storm
+    listener-calls listener-closes listener-pends
+    told-first broken last-word undrained hands-off process-dies
+    cancel port callbacks
+    srq srq-empty srq-notify srq-callback
     resize resize-load
     window window-refuses window-not-local window-misuse window-rebind window-of-another
-    window-busy window-ends window-limit invalidated invalidate-under-way invalidate-unbound
+    window-busy window-ends window-limit
+    invalidated invalidate-under-way invalidate-unbound
     remote-invalidate remote-invalidate-then-write remote-invalidate-first
-    remote-invalidate-bad-token remote-invalidate-solicited""".split()
+    remote-invalidate-bad-token remote-invalidate-solicited
+""".split()
 
 
 def scenario(link, name, family, *more):

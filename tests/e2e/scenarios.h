@@ -69,6 +69,12 @@ void scenario_undrained(struct pair *p);
 void scenario_hands_off(struct pair *p);
 void scenario_hands_off_given_up(struct pair *p);
 
+/* listeners.c */
+void scenario_listener_calls(struct pair *p);
+void scenario_listener_closes(struct pair *p);
+void scenario_listener_pends(struct pair *p);
+void scenario_shared_endpoint(struct pair *p);
+
 /* deaths.c */
 void scenario_process_dies(struct pair *p);
 void scenario_daemon_dies(struct pair *p);

@@ -292,6 +292,29 @@ Test(cm, r_conn_04_backlog_full)
 	net_free(net);
 }
 
+/* What came before the pause is none of its business. */
+Test(cm, R_LSN_06_paused_is_as_if_nobody_listened)
+{
+	struct net *net = net_new(false);
+	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+	const struct roce_cm_addr addr = { p->gid, 99 };
+	struct roce_cm_connect c = net_connect_params(net);
+	struct roce_cm_listener *l = roce_cm_listen(p->cm, &addr, 0, NULL, NULL);
+
+	p->hold_requests = true;
+	c.remote.port = 99;
+	for (unsigned i = 0; i < 3; i++) {
+		roce_cm_listener_pause(l, i == 1);
+		c.qp.qpn++;
+		roce_cm_connect(a->cm, net->now_ns, &c);
+		net_run(net, MS(10));
+	}
+	cr_expect_eq(net_events(p, ROCE_CM_EV_REQUEST), 2);
+	cr_expect_eq(the_event(a, ROCE_CM_EV_REJECTED)->reason, 8);
+	cr_expect_eq(roce_cm_counters(p->cm)->rejected_no_listener, 1);
+	net_free(net);
+}
+
 Test(cm, table_full_is_no_resources)
 {
 	struct net *net = net_new(false);

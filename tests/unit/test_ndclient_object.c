@@ -54,6 +54,8 @@ resting_on(int what)
 		return 1 << QP_A | 1 << QP_B;
 	case SRQ:
 		return 1 << QP_B;
+	case LISTENER: /* R-LSN-08 */
+		return 1 << CONN_B;
 	default:
 		return 0;
 	}
@@ -351,7 +353,7 @@ Test(ndclient_object, R_LIFE_07_close_never_fails, .timeout = 60)
 		cr_expect(eq(i32, nd_qp_close(w.object[QP_B]), ND_SUCCESS));
 		cr_expect(eq(i32, nd_mw_close(w.object[MW]), ND_SUCCESS));
 		cr_expect(eq(i32, nd_connector_close(w.object[CONN_A]), ND_SUCCESS));
-		cr_expect(eq(i32, nd_listener_close(w.object[LISTENER]), ND_SUCCESS));
+		cr_expect(eq(i32, nd_listener_close(w.object[LISTENER]), ND_PENDING));
 		nd_adapter_close(w.a);
 	}
 	rig_stop(&w.rig);

@@ -8,6 +8,7 @@
 
 #define LISTENER  NDD_PORT_LISTENER
 #define CONNECTOR NDD_PORT_CONNECTOR
+#define ENDPOINT  NDD_PORT_ENDPOINT
 #define ACCEPTED  NDD_PORT_ACCEPTED
 
 /* Address 0 is the wildcard. */
@@ -30,6 +31,12 @@ Test(ports, R_CONN_15_who_may_have_a_port_that_another_has)
 		{LISTENER, ACCEPTED, ND_SUCCESS},
 		{CONNECTOR, LISTENER, ND_SHARING_VIOLATION},
 		{CONNECTOR, CONNECTOR, ND_SHARING_VIOLATION},
+		{LISTENER, ENDPOINT, ND_SHARING_VIOLATION},
+		{CONNECTOR, ENDPOINT, ND_SHARING_VIOLATION},
+		{ENDPOINT, LISTENER, ND_SHARING_VIOLATION},
+		{ENDPOINT, CONNECTOR, ND_SHARING_VIOLATION},
+		{ENDPOINT, ENDPOINT, ND_SHARING_VIOLATION},
+		{ACCEPTED, ENDPOINT, ND_ADDRESS_ALREADY_EXISTS},
 		{ACCEPTED, LISTENER, ND_SHARING_VIOLATION},
 		{ACCEPTED, CONNECTOR, ND_ADDRESS_ALREADY_EXISTS},
 		{ACCEPTED, ACCEPTED, ND_SUCCESS},
@@ -72,6 +79,32 @@ Test(ports, R_LSN_07_free_when_the_last_has_gone)
 	ndd_port_give(&b);
 	ndd_port_give(&b); /* has none any more */
 	cr_expect(eq(i32, take(t, &c, CONNECTOR, 1, 7000), ND_SUCCESS));
+	free(t);
+}
+
+/* checks R-CONN-15: any number at an endpoint's port, but each pair of addresses once. */
+Test(ports, R_LSN_07_shared_with_different_peers)
+{
+	const struct roce_cm_addr peers[] = {
+		{{.raw = {9}}, 1}, {{.raw = {9}}, 2}, {{.raw = {8}}, 1}};
+	struct ndd_ports *t = calloc(1, sizeof(*t));
+	struct ndd_port e = {0}, s[3] = {0}, again = {0}, other = {0};
+
+	cr_assert(eq(i32, take(t, &e, ENDPOINT, 1, 7000), ND_SUCCESS));
+	for (int i = 0; i < 3; i++) {
+		cr_expect(eq(i32, ndd_port_share(t, &s[i], &e, &peers[i]), ND_SUCCESS));
+		cr_expect(eq(i32, ndd_port_share(t, &again, &e, &peers[i]),
+			ND_ADDRESS_ALREADY_EXISTS));
+	}
+	ndd_port_give(&s[1]);
+	cr_expect(eq(i32, ndd_port_share(t, &s[1], &e, &peers[1]), ND_SUCCESS));
+	ndd_port_give(&e);
+	for (int i = 0; i < 3; i++) {
+		cr_expect(eq(i32, take(t, &other, LISTENER, 1, 7000), ND_SHARING_VIOLATION));
+		cr_expect(eq(i32, take(t, &other, CONNECTOR, 1, 7000), ND_ADDRESS_ALREADY_EXISTS));
+		ndd_port_give(&s[i]);
+	}
+	cr_expect(eq(i32, take(t, &other, LISTENER, 1, 7000), ND_SUCCESS));
 	free(t);
 }
 
