@@ -38,7 +38,7 @@ roce_shard_event(struct roce_shard *s, struct roce_event *ev)
 
 		roce_list_remove(l);
 		*ev = (struct roce_event){ .type = ROCE_EV_CQ_ERROR, .cq = cq, .owner = cq->owner,
-			.reason = roce_cq_reason(cq) };
+			.reason = (uint8_t)roce_cq_reason(cq) };
 		return true;
 	}
 	l = roce_list_first(&s->event_srqs);
