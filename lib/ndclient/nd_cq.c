@@ -211,6 +211,11 @@ nd_result_ex_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result_ex 
 		r->request_type = ND_REQUEST_RECEIVE_AND_INVALIDATE;
 		r->invalidated_token = htonl(e->data); /* as nd_mw_remote_token() */
 	}
+	if (e->op == NDSH_OP_RECV && (e->flags & NDSH_CQEF_IMM)) {
+		r->request_type = e->flags & NDSH_CQEF_WRITE ? ND_REQUEST_WRITTEN_WITH_IMMEDIATE
+							     : ND_REQUEST_RECEIVE_WITH_IMMEDIATE;
+		r->immediate = e->data;
+	}
 }
 
 /* One of the two has room for the results. */

@@ -123,11 +123,11 @@ submit(struct nd_qp *qp, const struct ndsh_swr *wr, const struct nd_sge *sge, co
 	nd_post_end(&qp->sq_inside);
 }
 
+/* wr has context, address, token and immediate. */
 static nd_status
-initiate(struct nd_qp *qp, enum ndsh_op op, void *context, const struct nd_sge *sge, uint32_t n,
-	uint64_t raddr, uint32_t rkey, uint32_t flags)
+initiate_wr(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
+	uint32_t n, uint32_t flags)
 {
-	struct ndsh_swr wr = {.context = (uintptr_t)context, .raddr = raddr, .rkey = rkey};
 	uint8_t data[NDSH_INLINE_MAX];
 	nd_status st = check_connected(qp);
 
@@ -139,12 +139,21 @@ initiate(struct nd_qp *qp, enum ndsh_op op, void *context, const struct nd_sge *
 		return ND_NO_MORE_ENTRIES;
 	nd_post_begin(&qp->sq_inside, "send", qp);
 	if (flags & ND_OP_FLAG_INLINE) {
-		wr.inline_bytes = gather(data, sge, n);
+		wr->inline_bytes = gather(data, sge, n);
 		n = 0;
 	}
-	wr.ctrl = NDSH_CTRL(op, n, abi_flags(flags), 0);
-	submit(qp, &wr, sge, data);
+	wr->ctrl = NDSH_CTRL(op, n, abi_flags(flags), 0);
+	submit(qp, wr, sge, data);
 	return ND_SUCCESS;
+}
+
+static nd_status
+initiate(struct nd_qp *qp, enum ndsh_op op, void *context, const struct nd_sge *sge, uint32_t n,
+	uint64_t raddr, uint32_t rkey, uint32_t flags)
+{
+	struct ndsh_swr wr = {.context = (uintptr_t)context, .raddr = raddr, .rkey = rkey};
+
+	return initiate_wr(qp, op, &wr, sge, n, flags);
 }
 
 nd_status
@@ -163,6 +172,41 @@ nd_qp_send_and_invalidate(struct nd_qp *qp, void *context, const struct nd_sge *
 		return ND_INVALID_PARAMETER_4; /* R-INV-07: as send */
 	return initiate(
 		qp, NDSH_OP_SEND_INV, context, sge, n, 0, ntohl(remote_token), flags); /* R-MR-09 */
+}
+
+/* What a daemon older than these would end the session for is refused here. */
+static nd_status
+initiate_immediate(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr,
+	const struct nd_sge *sge, uint32_t n, uint32_t flags)
+{
+	if (qp->adapter->abi_minor < 3)
+		return ND_NOT_SUPPORTED;
+	return initiate_wr(qp, op, wr, sge, n, flags);
+}
+
+nd_status
+nd_qp_send_with_immediate(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,
+	uint32_t immediate, uint32_t flags)
+{
+	struct ndsh_swr wr = {.context = (uintptr_t)context, .imm = immediate};
+
+	if (flags & ~SEND_FLAGS)
+		return ND_INVALID_PARAMETER_5;
+	return initiate_immediate(qp, NDSH_OP_SEND_IMM, &wr, sge, n, flags);
+}
+
+nd_status
+nd_qp_write_with_immediate(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,
+	uint64_t remote_address, uint32_t remote_token, uint32_t immediate, uint32_t flags)
+{
+	struct ndsh_swr wr = {.context = (uintptr_t)context,
+		.raddr = remote_address,
+		.rkey = ntohl(remote_token),
+		.imm = immediate};
+
+	if (flags & ~SEND_FLAGS)
+		return ND_INVALID_PARAMETER_7;
+	return initiate_immediate(qp, NDSH_OP_WRITE_IMM, &wr, sge, n, flags);
 }
 
 nd_status

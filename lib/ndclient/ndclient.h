@@ -354,6 +354,18 @@ nd_status nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, ui
  * connection. Our extension: ND 2 has no such call. */
 nd_status nd_qp_send_and_invalidate(struct nd_qp *qp, void *context, const struct nd_sge *sge,
 	uint32_t n, uint32_t remote_token, uint32_t flags);
+/*
+ * nd_qp_send() and nd_qp_write(), and four bytes that come to the peer as they stand, in the result
+ * of the receive that the message takes (nd_cq_get_results_ex()). So this write needs a receive
+ * there, but leaves its buffer alone, and waits for one as a send does (R-SR-06). Write takes
+ * SOLICIT, too. ND_INVALID_PARAMETER_5: flags of send, _7: of write; ND_NOT_SUPPORTED: the daemon
+ * is older than this. Our extension: ND 2 has no such calls.
+ */
+nd_status nd_qp_send_with_immediate(struct nd_qp *qp, void *context, const struct nd_sge *sge,
+	uint32_t n, uint32_t immediate, uint32_t flags);
+nd_status nd_qp_write_with_immediate(struct nd_qp *qp, void *context, const struct nd_sge *sge,
+	uint32_t n, uint64_t remote_address, uint32_t remote_token, uint32_t immediate,
+	uint32_t flags);
 
 /* ---- shared receive queue ------------------------------------------------------------ */
 

@@ -16,7 +16,9 @@ enum nd_request_type {
 	ND_REQUEST_INVALIDATE = 3,
 	ND_REQUEST_READ = 4,
 	ND_REQUEST_WRITE = 5,
-	ND_REQUEST_RECEIVE_AND_INVALIDATE = 6, /* nd_cq_get_results_ex() only */
+	ND_REQUEST_RECEIVE_AND_INVALIDATE = 6, /* nd_cq_get_results_ex() only, and so the next */
+	ND_REQUEST_RECEIVE_WITH_IMMEDIATE = 7,
+	ND_REQUEST_WRITTEN_WITH_IMMEDIATE = 8, /* a receive that a write took, with nothing in it */
 };
 struct nd_result { /* the layout of ND2_RESULT */
 	/*
@@ -43,7 +45,7 @@ struct nd_result_ex { /* as nd_result, and what the receive did */
 	enum nd_request_type request_type;
 	uint32_t detail;
 	uint32_t invalidated_token; /* RECEIVE_AND_INVALIDATE: as nd_mw_remote_token(); else 0 */
-	uint32_t reserved;
+	uint32_t immediate; /* WITH_IMMEDIATE: the peer's four bytes as they stand; else 0 */
 };
 /* "no acknowledgement: retries exhausted" and the like; a static string, never NULL. */
 const char *nd_detail_name(uint32_t detail);
@@ -81,8 +83,9 @@ nd_status nd_cq_get_affinity(struct nd_cq *cq, uint16_t *group, uint64_t *mask);
  * overran: R-CQ-31) or ND_INTERNAL_ERROR, all negative.
  */
 int32_t nd_cq_get_results(struct nd_cq *cq, struct nd_result *results, uint32_t n);
-/* The same, and says which receives came with a token that they invalidated, and which. The plain
- * call returns them as receives; their windows are invalidated all the same (R-CR-07). */
+/* The same, and says which receives came with a token that they invalidated, or with an immediate,
+ * and which. The plain call returns them as receives; their windows are invalidated all the same
+ * (R-CR-07). */
 int32_t nd_cq_get_results_ex(struct nd_cq *cq, struct nd_result_ex *results, uint32_t n);
 
 /*

@@ -69,6 +69,7 @@ roce_wqe_from_send(struct roce_shard *s, const struct ndsh_send *in)
 	w->context = in->context;
 	w->raddr = in->raddr;
 	w->rkey = in->rkey;
+	w->imm = in->imm;
 	w->bytes = in->bytes;
 	w->op = in->op;
 	w->flags = in->flags;

@@ -7,7 +7,8 @@
 
 #define PSN_SPAN_MAX (1u << 23) /* W-PSN-02 */
 #define POSSIBLE                                                                                   \
-	(1u << NDSH_OP_SEND | 1u << NDSH_OP_SEND_INV | 1u << NDSH_OP_WRITE | 1u << NDSH_OP_READ |  \
+	(1u << NDSH_OP_SEND | 1u << NDSH_OP_SEND_INV | 1u << NDSH_OP_SEND_IMM |                    \
+		1u << NDSH_OP_WRITE | 1u << NDSH_OP_WRITE_IMM | 1u << NDSH_OP_READ |               \
 		1u << NDSH_OP_BIND | 1u << NDSH_OP_INVALIDATE)
 
 static uint64_t
@@ -219,8 +220,12 @@ data_opcode(uint8_t op, bool first, bool last)
 			ROCE_SEND_ONLY },
 		[NDSH_OP_SEND_INV] = { ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST_INV,
 			ROCE_SEND_ONLY_INV },
+		[NDSH_OP_SEND_IMM] = { ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST_IMM,
+			ROCE_SEND_ONLY_IMM },
 		[NDSH_OP_WRITE] = { ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST,
 			ROCE_WRITE_ONLY },
+		[NDSH_OP_WRITE_IMM] = { ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST_IMM,
+			ROCE_WRITE_ONLY_IMM },
 	};
 
 	return of[op][first | last << 1];
@@ -247,6 +252,7 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 			.va = w->raddr,
 			.rkey = w->rkey,
 			.ieth = w->rkey,
+			.imm = w->imm,
 			.dma_bytes = w->bytes,
 		},
 		qp->ip_id++);

@@ -81,6 +81,8 @@ roce_resp_finish_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_
 
 		cqe.flags |= imm ? NDSH_CQEF_IMM : NDSH_CQEF_INV;
 		cqe.data = imm ? pkt->imm : pkt->ieth;
+		if (pkt->opflags & ROCE_OPF_WRITE)
+			cqe.flags |= NDSH_CQEF_WRITE;
 	}
 	roce_cq_push(s, qp->recv_cq, &cqe);
 	__atomic_store_n(&qp->page->rq_done, qp->rq_done, __ATOMIC_RELEASE);

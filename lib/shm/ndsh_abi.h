@@ -17,7 +17,7 @@
 #define NDSH_ABI_MINOR 4u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
 			    * 3: the admin ring, the way to register; shared endpoints,
-			    * LISTENER_PAUSE;
+			    * LISTENER_PAUSE, sending immediates;
 			    * 4: completion queues' resizing and affinity */
 
 #define NDSH_CACHE_LINE	  64u
@@ -142,6 +142,7 @@ enum {
 	NDSH_CQEF_SOLICITED = 1u << 1,
 	NDSH_CQEF_IMM = 1u << 2, /* data = immediate */
 	NDSH_CQEF_INV = 1u << 3, /* data = invalidated token */
+	NDSH_CQEF_WRITE = 1u << 4, /* receive: taken by a write with immediate, nothing is in it */
 };
 
 /*

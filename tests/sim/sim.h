@@ -157,7 +157,7 @@ struct sim_op {
 	uint8_t op, flags, nsge;
 	bool poisoned, done;
 	uint8_t status;
-	uint32_t bytes, msg; /* msg: number among the SENDs of its queue */
+	uint32_t bytes, imm, msg; /* msg: number among the messages of its queue */
 	int local_slot, remote_slot;
 	uint32_t remote_off;
 	struct sim_arena *local;
@@ -228,8 +228,8 @@ struct sim_ep {
 	/* Send side: ops[head..posted) are in flight. */
 	struct sim_op ops[SIM_OPS_MAX];
 	unsigned head, posted, quota, msgs;
-	uint32_t msg_op[SIM_OPS_MAX]; /* number of a SEND -> its place in ops */
-	unsigned msgs_ok; /* SENDs up to this number completed with success here */
+	uint32_t msg_op[SIM_OPS_MAX]; /* number of a message -> its place in ops */
+	unsigned msgs_ok; /* messages up to this number completed with success here */
 	bool send_failed, send_error; /* any failure; one that is not a flush */
 	/* Receive side. */
 	struct sim_recv *recvs;
@@ -302,9 +302,17 @@ bool sim_recv_post(struct sim_ep *ep);
 bool sim_breach_post(struct sim_ep *ep);
 
 static inline bool
-sim_is_send(const struct sim_op *op)
+sim_is_write(const struct sim_op *op)
 {
-	return op->op == NDSH_OP_SEND || op->op == NDSH_OP_SEND_INV;
+	return op->op == NDSH_OP_WRITE || op->op == NDSH_OP_WRITE_IMM;
+}
+
+/* Does it take a receive of the peer? Then it counts as a message. */
+static inline bool
+sim_is_message(const struct sim_op *op)
+{
+	return op->op == NDSH_OP_SEND || op->op == NDSH_OP_SEND_INV ||
+	       op->op == NDSH_OP_SEND_IMM || op->op == NDSH_OP_WRITE_IMM;
 }
 
 /* sim_window.c */

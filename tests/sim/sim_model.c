@@ -13,7 +13,8 @@ const char *
 sim_op_name(uint8_t op)
 {
 	static const char *const names[] = { [NDSH_OP_SEND] = "send",
-		[NDSH_OP_SEND_INV] = "send-inv", [NDSH_OP_WRITE] = "write",
+		[NDSH_OP_SEND_INV] = "send-inv", [NDSH_OP_SEND_IMM] = "send-imm",
+		[NDSH_OP_WRITE] = "write", [NDSH_OP_WRITE_IMM] = "write-imm",
 		[NDSH_OP_READ] = "read", [NDSH_OP_BIND] = "bind",
 		[NDSH_OP_INVALIDATE] = "invalidate" };
 
@@ -78,7 +79,7 @@ send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 		return status == NDSH_WC_REM_ACCESS_ERR && op->window != NULL &&
 			op->window->mw == NULL && ep == c->villain;
 	if (c->poison == SIM_POISON_RNR)
-		return status == NDSH_WC_RNR_RETRY_EXC_ERR && sim_is_send(op);
+		return status == NDSH_WC_RNR_RETRY_EXC_ERR && sim_is_message(op);
 	return false;
 }
 
@@ -91,6 +92,11 @@ recv_status_ok(const struct sim_ep *ep, uint8_t status)
 		return (c->dying || ep->flushing) && !(ep->srq != NULL && ep->recv_failed);
 	if (!c->dying || ep->recv_failed)
 		return status == NDSH_WC_SUCCESS && !ep->recv_failed;
+	/* Its key died between its first packet and the one that takes a receive. */
+	if (ep->peer == c->villain && status == NDSH_WC_REM_ACCESS_ERR &&
+		(c->poison == SIM_POISON_DEREGISTER || c->poison == SIM_POISON_CUT))
+		return ep->msgs_in < ep->peer->msgs &&
+			ep->peer->ops[ep->peer->msg_op[ep->msgs_in]].op == NDSH_OP_WRITE_IMM;
 	if (ep->peer == c->villain &&
 		((c->poison == SIM_POISON_RECV_SMALL && status == NDSH_WC_LOC_LEN_ERR) ||
 			(c->poison == SIM_POISON_SEND_INV && status == NDSH_WC_REM_INV_REQ_ERR)))
@@ -120,7 +126,7 @@ release(struct sim_op *op, struct sim_ep *ep, bool ok)
 	}
 	t->users[op->remote_slot]--;
 	t->readers[op->remote_slot] -= op->op == NDSH_OP_READ;
-	if (!ok && op->op == NDSH_OP_WRITE)
+	if (!ok && sim_is_write(op))
 		t->undefined[op->remote_slot] = true;
 }
 
@@ -132,10 +138,10 @@ check_effect(struct sim_ep *ep, struct sim_op *op)
 	const struct sim_arena *t = &ep->peer->target;
 	uint8_t *got;
 
-	if (sim_is_send(op)) {
+	if (sim_is_message(op))
 		ep->msgs_ok = op->msg + 1;
+	if (sim_is_message(op) && !sim_is_write(op))
 		return;
-	}
 	if (op->op == NDSH_OP_BIND || op->op == NDSH_OP_INVALIDATE) {
 		sim_window_done(ep, op);
 		return;
@@ -206,14 +212,29 @@ send_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 
 /* ---- receive side ---- */
 
-/* checks R-SR-02, W-REQ-01, W-RESP-16 */
+/* Are its bytes there: of a send in the receive, which a write leaves alone? */
+static bool
+arrived(struct sim_ep *ep, const struct sim_recv *r, const struct sim_op *op)
+{
+	const struct sim_arena *t = &ep->target;
+	struct sim_arena *in = sim_inbox(ep);
+	uint8_t *got;
+
+	if (sim_is_write(op)) /* while it is in flight alone there, nobody else writes */
+		return op->done || t->users[op->remote_slot] > 1 || t->undefined[op->remote_slot] ||
+		       memcmp(t->mem + op->remote_off, op->data, op->bytes) == 0;
+	got = sim_alloc(ep->w, op->bytes + 1);
+	sim_gather(in, in->mem, r->sge, r->nsge, got, op->bytes);
+	sim_scatter(in, in->shadow, r->sge, r->nsge, op->data, op->bytes);
+	return memcmp(got, op->data, op->bytes) == 0;
+}
+
+/* checks R-SR-02, W-REQ-01, W-RESP-15, W-RESP-16 */
 static void
 check_message(struct sim_ep *ep, const struct sim_recv *r, const struct ndsh_cqe *e)
 {
 	struct sim_world *w = ep->w;
-	struct sim_arena *in = sim_inbox(ep);
 	const struct sim_op *op;
-	uint8_t *got;
 
 	sim_check(w, ep->msgs_in < ep->peer->msgs, "conn %u%s: message %u was never sent",
 		ep->conn->number, ep->name, ep->msgs_in);
@@ -224,11 +245,13 @@ check_message(struct sim_ep *ep, const struct sim_recv *r, const struct ndsh_cqe
 	sim_check(w, !(e->flags & NDSH_CQEF_SOLICITED) == !(op->flags & NDSH_WRF_SOLICIT),
 		"conn %u%s: message %u: wrong solicited flag", ep->conn->number, ep->name,
 		ep->msgs_in);
-	got = sim_alloc(w, op->bytes + 1);
-	sim_gather(in, in->mem, r->sge, r->nsge, got, op->bytes);
-	sim_check(w, memcmp(got, op->data, op->bytes) == 0, "conn %u%s: message %u has wrong bytes",
+	sim_check(w, !(e->flags & NDSH_CQEF_IMM) == (op->op != NDSH_OP_SEND_IMM &&
+					op->op != NDSH_OP_WRITE_IMM) &&
+			(!(e->flags & NDSH_CQEF_IMM) || e->data == op->imm) &&
+			!(e->flags & NDSH_CQEF_WRITE) == !sim_is_write(op),
+		"conn %u%s: message %u: wrong immediate", ep->conn->number, ep->name, ep->msgs_in);
+	sim_check(w, arrived(ep, r, op), "conn %u%s: message %u has wrong bytes",
 		ep->conn->number, ep->name, ep->msgs_in);
-	sim_scatter(in, in->shadow, r->sge, r->nsge, op->data, op->bytes);
 	sim_window_heard(ep->peer, ep->peer->msg_op[ep->msgs_in]);
 	sim_window_invalidated(ep, op, e);
 	ep->msgs_in++;

@@ -158,7 +158,7 @@ push(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
 	wr->context = op->context;
 	wr->inline_bytes = inl ? op->bytes : 0;
 	wr->ctrl = NDSH_CTRL(op->op, inl ? 0 : op->nsge, op->flags, 0);
-	if (sim_is_send(op)) {
+	if (sim_is_message(op)) {
 		op->msg = ep->msgs;
 		ep->msg_op[ep->msgs++] = ep->posted;
 	}
@@ -179,7 +179,7 @@ random_flags(struct sim_ep *ep, struct sim_op *op)
 		op->flags |= NDSH_WRF_SILENT;
 	if (sim_chance(w, 1000))
 		op->flags |= NDSH_WRF_FENCE;
-	if (sim_is_send(op) && sim_chance(w, 3000))
+	if (sim_is_message(op) && sim_chance(w, 3000))
 		op->flags |= NDSH_WRF_SOLICIT;
 	if (op->op != NDSH_OP_READ && op->bytes <= ep->dims.inline_bytes && sim_chance(w, 5000))
 		op->flags |= NDSH_WRF_INLINE;
@@ -281,6 +281,17 @@ maybe_invalidate(struct sim_ep *ep, struct sim_op *op)
 	v->state = SIM_WINDOW_ENDING;
 }
 
+static void
+maybe_immediate(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
+{
+	if ((op->op != NDSH_OP_SEND && op->op != NDSH_OP_WRITE) || !sim_chance(ep->w, 3000))
+		return;
+	op->op = op->op == NDSH_OP_SEND ? NDSH_OP_SEND_IMM : NDSH_OP_WRITE_IMM;
+	op->imm = wr->imm = (uint32_t)sim_rand(ep->w);
+	if (sim_chance(ep->w, 3000))
+		op->flags |= NDSH_WRF_SOLICIT;
+}
+
 bool
 sim_op_post(struct sim_ep *ep)
 {
@@ -316,6 +327,7 @@ sim_op_post(struct sim_ep *ep)
 	if (op->local != NULL)
 		op->local->users[op->local_slot]++;
 	maybe_invalidate(ep, op);
+	maybe_immediate(ep, op, &wr);
 	if (op->remote_slot >= 0)
 		wr.raddr = ep->peer->target.va + op->remote_off;
 	if (op->window != NULL)

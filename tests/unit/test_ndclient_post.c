@@ -203,6 +203,68 @@ Test(ndclient_post, a_remote_token_is_bytes)
 	drop(b);
 }
 
+Test(ndclient_post, immediates_reach_the_ring_as_they_stand)
+{
+	struct bench *b = make();
+	struct nd_sge sge = {(void *)0x1000, 10, 5};
+	struct ndsh_send s;
+
+	cr_expect(eq(i32, nd_qp_send_with_immediate(&b->qp, NULL, &sge, 1, 7, 0),
+		ND_NOT_SUPPORTED));
+	cr_expect(eq(i32, nd_qp_write_with_immediate(&b->qp, NULL, &sge, 1, 0, 0, 7, 0),
+		ND_NOT_SUPPORTED));
+	b->a->abi_minor = NDSH_ABI_MINOR;
+	cr_expect(eq(i32, nd_qp_send_with_immediate(&b->qp, (void *)1, &sge, 1, 0x11223344, 0),
+		ND_SUCCESS));
+	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
+	cr_expect(eq(int, s.op, NDSH_OP_SEND_IMM));
+	cr_expect(eq(u32, s.imm, 0x11223344));
+	cr_expect(eq(u32, s.bytes, 10));
+	cr_expect(eq(i32, nd_qp_write_with_immediate(&b->qp, (void *)2, &sge, 1, 0xabcdef,
+				  htonl(99), 0x55667788, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT),
+		ND_SUCCESS));
+	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
+	cr_expect(eq(int, s.op, NDSH_OP_WRITE_IMM));
+	cr_expect(eq(u32, s.imm, 0x55667788));
+	cr_expect(eq(u64, s.raddr, 0xabcdef));
+	cr_expect(eq(u32, s.rkey, 99));
+	cr_expect(eq(int, s.flags, NDSH_WRF_SOLICIT));
+	cr_expect(eq(i32, nd_qp_send_with_immediate(&b->qp, NULL, NULL, 0, 0, 0x8),
+		ND_INVALID_PARAMETER_5));
+	cr_expect(eq(i32, nd_qp_write_with_immediate(&b->qp, NULL, NULL, 0, 0, 0, 0, 0x8),
+		ND_INVALID_PARAMETER_7));
+	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
+	drop(b);
+}
+
+/* Whoever does not ask for more sees receives. */
+Test(ndclient_post, results_tell_of_immediates)
+{
+	struct ndsh_cqe e = {.op = NDSH_OP_RECV, .flags = NDSH_CQEF_IMM, .data = 0x11223344};
+	struct nd_result_ex ex;
+	struct nd_result r;
+
+	nd_result_ex_of(&e, NULL, &ex);
+	cr_expect(eq(int, ex.request_type, ND_REQUEST_RECEIVE_WITH_IMMEDIATE));
+	cr_expect(eq(u32, ex.immediate, 0x11223344));
+	cr_expect(eq(u32, ex.invalidated_token, 0));
+	e.flags |= NDSH_CQEF_WRITE;
+	nd_result_ex_of(&e, NULL, &ex);
+	cr_expect(eq(int, ex.request_type, ND_REQUEST_WRITTEN_WITH_IMMEDIATE));
+	nd_result_of(&e, NULL, &r);
+	cr_expect(eq(int, r.request_type, ND_REQUEST_RECEIVE));
+	e.flags = 0;
+	nd_result_ex_of(&e, NULL, &ex);
+	cr_expect(eq(int, ex.request_type, ND_REQUEST_RECEIVE));
+	cr_expect(eq(u32, ex.immediate, 0));
+	e.op = NDSH_OP_SEND_IMM;
+	nd_result_ex_of(&e, NULL, &ex);
+	cr_expect(eq(int, ex.request_type, ND_REQUEST_SEND));
+	e.op = NDSH_OP_WRITE_IMM;
+	nd_result_ex_of(&e, NULL, &ex);
+	cr_expect(eq(int, ex.request_type, ND_REQUEST_WRITE));
+}
+
 Test(ndclient_post, R_POST_05_flags)
 {
 	struct bench *b = make();

@@ -408,10 +408,11 @@ Test(responder, immediates_of_a_peer_are_delivered)
 	say(p, &pkt);
 	heard(p, &t, 1, ROCE_SYN_ACK, PSN + 1);
 	cr_assert(pair_poll(p, 1, &c));
-	cr_assert(c.flags & NDSH_CQEF_IMM);
+	cr_assert_eq(c.flags & (NDSH_CQEF_IMM | NDSH_CQEF_WRITE), NDSH_CQEF_IMM);
 	cr_assert_eq(c.data, 0x11223344);
 	cr_assert(pair_poll(p, 1, &c));
 	cr_assert(c.flags & NDSH_CQEF_IMM);
+	cr_assert(c.flags & NDSH_CQEF_WRITE);
 	cr_assert_eq(c.data, 0x55667788);
 	cr_assert_eq(c.bytes, 16);
 	cr_assert_eq(p->side[1].arena[4096], 0, "its buffer is not touched");
