@@ -213,10 +213,10 @@ disconnected(struct ndd_conn *c, const struct roce_cm_event *ev, uint64_t now_ns
 		ndd_conn_fail(c, ev->timed_out ? ND_TIMEOUT : ND_SUCCESS, NULL);
 		return;
 	}
-	/* First the word of it, then the flush (R-DISC-08). */
+	/* First the word of it, then the flush (R-DISC-08), or none before the client's own end. */
 	tell_end(c, ND_SUCCESS);
 	c->state = NDD_CONN_FLUSHING;
-	c->deadline_ns = now_ns + FLUSH_GRACE_NS;
+	c->deadline_ns = c->session->no_flush ? UINT64_MAX : now_ns + FLUSH_GRACE_NS;
 	c->session->daemon->conns_fresh = true;
 }
 

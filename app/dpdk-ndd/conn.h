@@ -18,7 +18,9 @@ enum ndd_conn_state {
 	NDD_CONN_ACCEPTED,    /* passive: REP sent */
 	NDD_CONN_ESTABLISHED, /* data flows */
 	NDD_CONN_CLOSING,     /* our DREQ is under way */
-	NDD_CONN_FLUSHING,    /* the peer's DREQ came: late acknowledgements have a moment left */
+	/* the peer's DREQ came: late acknowledgements have a moment left; with NDSH_OPEN_NO_FLUSH,
+	 * as long as the client does not disconnect */
+	NDD_CONN_FLUSHING,
 	NDD_CONN_OVER,
 };
 

@@ -92,6 +92,8 @@ open_adapter(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	struct net_ip ip;
 	int port, wake[2];
 
+	if ((m->flags & ~NDSH_OPEN_NO_FLUSH) != 0)
+		return ND_NOT_SUPPORTED;
 	memcpy(ip.b, m->addr.ip, 16);
 	port = net_local_port(s->daemon->net, &ip);
 	if (port < 0)
@@ -108,6 +110,7 @@ open_adapter(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	s->wake_fd = s->lcore->wake_fd = wake[0];
 	s->shard = place(s->daemon, m->placement);
 	s->port = (uint32_t)port;
+	s->no_flush = (m->flags & NDSH_OPEN_NO_FLUSH) != 0;
 	s->path_mtu = ndd_path_mtu(cfg->port[port].mtu);
 	memcpy(s->ip, ip.b, 16);
 	s->state = NDSH_ST_OPEN;

@@ -124,9 +124,14 @@ open_session(struct nd_adapter *a, const struct nd_open_options *opt)
 	nd_status st;
 
 	m.placement = opt != NULL && opt->placement != 0 ? opt->placement - 1 : NDSH_PLACE_ANY;
+	m.flags = a->profile == ND_PROFILE_DOC ? NDSH_OPEN_NO_FLUSH : 0;
 	st = nd_socket_open(opt, &a->socket, &hello);
 	if (st != ND_SUCCESS)
 		return st;
+	if (m.flags != 0 && hello.abi_minor < 3) { /* it would not look at them */
+		close(a->socket);
+		return nd_fail(ND_NOT_SUPPORTED, "this daemon is too old for the doc profile");
+	}
 	st = nd_socket_exchange(a->socket, &m.h, &reply, &a->wake_fd);
 	if (st == ND_SUCCESS && a->wake_fd < 0)
 		st = ND_INTERNAL_ERROR;
@@ -217,12 +222,15 @@ nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
 	if (adapter == NULL)
 		return ND_INVALID_PARAMETER_4;
 	*adapter = NULL;
+	if (opt != NULL && opt->profile > ND_PROFILE_DOC)
+		return nd_fail(ND_INVALID_PARAMETER_3, "unknown profile %u", opt->profile);
 	nd_verify_setup(opt);
 	a = aligned_alloc(NDSH_CACHE_LINE, sizeof(*a));
 	if (a == NULL)
 		return ND_NO_MEMORY;
 	memset(a, 0, sizeof(*a));
 	init_lists(a);
+	a->profile = opt != NULL ? opt->profile : ND_PROFILE_TEST;
 	if (!nd_address_from(&a->address, local, local_bytes)) {
 		free(a);
 		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");

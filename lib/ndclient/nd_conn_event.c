@@ -86,6 +86,15 @@ replied(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 	complete(c, ev->h.status);
 }
 
+/* The active side gave up: what it means for Accept. */
+static nd_status
+accept_status(const struct nd_connector *c, nd_status st)
+{
+	bool pages = c->adapter->profile == ND_PROFILE_DOC;
+
+	return pages && st == ND_CONNECTION_REFUSED ? ND_CONNECTION_ABORTED : st;
+}
+
 static void
 established(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 {
@@ -102,7 +111,7 @@ established(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 		nd_conn_release_qp(c, ND_QP_DISCONNECTED);
 		c->state = ND_CONN_DISCONNECTED;
 	}
-	complete(c, ev->h.status);
+	complete(c, accept_status(c, ev->h.status));
 }
 
 static void

@@ -183,9 +183,9 @@ free_slots(struct nd_qp *qp, const struct ndsh_cqe *e)
 }
 
 void
-nd_result_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result *r)
+nd_result_of(uint32_t profile, const struct ndsh_cqe *e, void *qp_context, struct nd_result *r)
 {
-	r->status = nd_status_of_wc(e->status, e->op);
+	r->status = nd_status_of_wc(profile, e->status, e->op);
 	r->bytes_transferred = e->bytes;
 	r->qp_context = qp_context;
 	r->request_context = (void *)(uintptr_t)e->context;
@@ -194,11 +194,12 @@ nd_result_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result *r)
 }
 
 void
-nd_result_ex_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result_ex *r)
+nd_result_ex_of(
+	uint32_t profile, const struct ndsh_cqe *e, void *qp_context, struct nd_result_ex *r)
 {
 	struct nd_result plain;
 
-	nd_result_of(e, qp_context, &plain);
+	nd_result_of(profile, e, qp_context, &plain);
 	*r = (struct nd_result_ex){
 		.status = plain.status,
 		.bytes_transferred = plain.bytes_transferred,
@@ -239,9 +240,9 @@ convert(struct nd_adapter *a, const struct ndsh_cqe *e, const struct results *r,
 		context = qp->context;
 	}
 	if (r->plain != NULL)
-		nd_result_of(e, context, &r->plain[i]);
+		nd_result_of(a->profile, e, context, &r->plain[i]);
 	else
-		nd_result_ex_of(e, context, &r->ex[i]);
+		nd_result_ex_of(a->profile, e, context, &r->ex[i]);
 }
 
 /* Nothing is left: can there be more? Entries made before a fault stay retrievable (R-CQ-31), so

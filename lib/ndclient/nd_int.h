@@ -289,6 +289,7 @@ struct nd_adapter {
 	int wake_fd;
 	uint32_t gone;	    /* the daemon ended the session, atomic */
 	uint32_t abi_minor; /* the daemon's */
+	uint32_t profile;   /* ND_PROFILE_* */
 	_Alignas(NDSH_CACHE_LINE) pthread_mutex_t lock;
 	struct nd_port *port; /* where requests go, or NULL; set once, atomic */
 	void *port_key;

@@ -9,8 +9,8 @@
 
 /* Set nd_last_error(); returns st. */
 nd_status nd_fail(nd_status st, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The CQE status of a transport outcome (2.2 of the semantics; what ND's own tests want). */
-nd_status nd_status_of_wc(uint8_t wc_status, uint8_t op);
+/* The CQE status of a transport outcome. profile: ND_PROFILE_*. */
+nd_status nd_status_of_wc(uint32_t profile, uint8_t wc_status, uint8_t op);
 
 /* ---- nd_overlapped.c ----------------------------------------------------------------- */
 
@@ -150,8 +150,10 @@ void *nd_block_alloc(struct nd_adapter *a, uint64_t bytes, uint32_t *segment, ui
 
 /* ---- nd_cq.c ------------------------------------------------------------------------- */
 
-void nd_result_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result *r);
-void nd_result_ex_of(const struct ndsh_cqe *e, void *qp_context, struct nd_result_ex *r);
+void nd_result_of(
+	uint32_t profile, const struct ndsh_cqe *e, void *qp_context, struct nd_result *r);
+void nd_result_ex_of(
+	uint32_t profile, const struct ndsh_cqe *e, void *qp_context, struct nd_result_ex *r);
 void nd_cq_close_fds(struct nd_cq *cq);
 /* Of the ring for so many entries that were asked for. */
 uint32_t nd_cq_ring_depth(uint32_t asked, uint32_t max);

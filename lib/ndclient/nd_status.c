@@ -57,9 +57,28 @@ nd_last_error(void)
 }
 
 /* Where ND's pages and Microsoft's own tests disagree, the tests win (the "test profile"). */
-nd_status
-nd_status_of_wc(uint8_t wc_status, uint8_t op)
+/* Where the pages say something else than the test programs; ND_SUCCESS: they do not. */
+static nd_status
+status_of_pages(uint8_t wc_status, uint8_t op)
 {
+	switch (wc_status) {
+	case NDSH_WC_LOC_LEN_ERR:
+		return op == NDSH_OP_RECV ? ND_BUFFER_OVERFLOW : ND_SUCCESS;
+	case NDSH_WC_REM_INV_REQ_ERR:
+	case NDSH_WC_REM_ACCESS_ERR:
+		return op == NDSH_OP_RECV ? ND_SUCCESS : ND_REMOTE_ERROR;
+	default:
+		return ND_SUCCESS;
+	}
+}
+
+nd_status
+nd_status_of_wc(uint32_t profile, uint8_t wc_status, uint8_t op)
+{
+	nd_status st = profile == ND_PROFILE_DOC ? status_of_pages(wc_status, op) : ND_SUCCESS;
+
+	if (st != ND_SUCCESS)
+		return st;
 	switch (wc_status) {
 	case NDSH_WC_SUCCESS:
 		return ND_SUCCESS;

@@ -214,7 +214,17 @@ struct nd_open_options {
 	const char *socket_path; /* NULL: environment NDD_SOCKET, else the default path */
 	uint32_t placement;	 /* 0: any; k: shard k-1 of the daemon, a hint */
 	uint32_t verify;	 /* not 0: report breaches of contract, for the whole process */
+	uint32_t profile;	 /* ND_PROFILE_* */
 };
+/*
+ * Where ND's pages and its own test programs contradict each other: what those programs want, or
+ * the letter of the pages. The latter: ND_REMOTE_ERROR for a fault of access at the peer and for a
+ * message that is longer than the peer's receive, ND_BUFFER_OVERFLOW for that receive; the peer's
+ * disconnect is told and cancels nothing before this side disconnects; Accept ends with
+ * ND_CONNECTION_ABORTED if the active side gives up.
+ */
+#define ND_PROFILE_TEST 0u
+#define ND_PROFILE_DOC	1u
 /*
  * The local addresses that the daemon serves, with port 0. *count: in, room in list (list may be
  * NULL with 0); out, how many there are. ND_BUFFER_OVERFLOW: more than room, the first ones were
@@ -234,6 +244,7 @@ nd_status nd_resolve_address(const struct nd_open_options *opt, const struct soc
  * on one shard of the daemon, and objects of different instances can't be used together.
  * ND_INVALID_ADDRESS: not an address of the daemon; ND_DEVICE_NOT_READY: no daemon there (or not
  * permitted); ND_NOT_SUPPORTED: daemon and library don't fit (nd_last_error() says how);
+ * ND_INVALID_PARAMETER_3: unknown profile;
  * ND_INSUFFICIENT_RESOURCES: too many sessions.
  */
 nd_status nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,

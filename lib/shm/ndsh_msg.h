@@ -129,12 +129,13 @@ struct ndsh_address_list_reply {
 	uint32_t count, reserved;
 	struct ndsh_addr addr[NDSH_ADDRESS_LIST_MAX];
 };
-#define NDSH_PLACE_ANY 0xffffffffu
+#define NDSH_PLACE_ANY	   0xffffffffu
+#define NDSH_OPEN_NO_FLUSH 0x1u /* the peer's disconnect is told, and cancels nothing */
 struct ndsh_open {
 	struct ndsh_msg_hdr h;
 	struct ndsh_addr addr; /* a local address of the daemon; port ignored */
 	uint32_t placement;    /* shard wanted, or NDSH_PLACE_ANY */
-	uint32_t reserved;
+	uint32_t flags;	       /* NDSH_OPEN_*; 0 before minor version 3 */
 };
 /* fd: wake fd, one end of a stream socketpair: the client send()s 1 byte (MSG_NOSIGNAL: a pipe
  * whose daemon has died would raise SIGPIPE in the application). */

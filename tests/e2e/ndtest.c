@@ -60,6 +60,7 @@ static const struct {
 	{"data-first", scenario_data_first},
 	{"storm", scenario_storm},
 	{"told-first", scenario_told_first},
+	{"profiles", scenario_profiles},
 	{"broken", scenario_broken},
 	{"last-word", scenario_last_word},
 	{"undrained", scenario_undrained},

@@ -79,7 +79,7 @@ side_register(struct side *s)
 void
 side_open(struct side *s, uint32_t cq_depth)
 {
-	struct nd_open_options options = {.socket_path = s->socket_path};
+	struct nd_open_options options = {.socket_path = s->socket_path, .profile = s->profile};
 
 	WANT(ND_SUCCESS,
 		nd_adapter_open((struct sockaddr *)&s->addr, s->addr_bytes, &options, &s->adapter));

@@ -11,6 +11,7 @@
 
 struct side {
 	const char *name, *socket_path;
+	uint32_t profile;
 	struct sockaddr_storage addr;
 	socklen_t addr_bytes;
 	struct nd_adapter *adapter;

@@ -63,6 +63,7 @@ void scenario_storm(struct pair *p);
 
 /* farewells.c */
 void scenario_told_first(struct pair *p);
+void scenario_profiles(struct pair *p);
 void scenario_broken(struct pair *p);
 void scenario_last_word(struct pair *p);
 void scenario_undrained(struct pair *p);

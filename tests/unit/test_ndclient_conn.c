@@ -222,6 +222,28 @@ under_way(struct nd_adapter *a, struct nd_qp *qp, enum nd_conn_state state, uint
 	return c;
 }
 
+/* The active side gave up before it completed: each profile has its word for it. */
+Test(ndclient_conn, both_profiles_of_accept)
+{
+	static const nd_status wanted[] = {
+		[ND_PROFILE_TEST] = ND_CONNECTION_REFUSED,
+		[ND_PROFILE_DOC] = ND_CONNECTION_ABORTED,
+	};
+
+	for (uint32_t profile = 0; profile < 2; profile++) {
+		struct nd_adapter *a = make_adapter();
+		struct nd_overlapped ov = {0};
+		struct ndsh_ev_conn ev =
+			event(NDSH_EV_CONN_ESTABLISHED, ND_CONNECTION_REFUSED, 300);
+
+		a->profile = profile;
+		(void)under_way(a, make_qp(a), ND_CONN_REP_SENT, 300, &ov);
+		nd_conn_event(a, &ev);
+		cr_expect(eq(i32, nd_overlapped_status(&ov), wanted[profile]));
+		drop(a);
+	}
+}
+
 /* checks R-CONN-08, R-CONN-11 */
 Test(ndclient_conn, R_CONN_01_a_reply_completes_connect_and_tells_the_peers_values)
 {

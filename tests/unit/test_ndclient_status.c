@@ -17,6 +17,12 @@ Test(ndclient_status, names)
 	cr_expect(gt(i32, ND_TIMEOUT, 0), "success class");
 }
 
+static nd_status
+tested(uint8_t wc, uint8_t op)
+{
+	return nd_status_of_wc(ND_PROFILE_TEST, wc, op);
+}
+
 /* 2.2 of the semantics, with the choices that ND's own tests demand. */
 Test(ndclient_status, R_CR_transport_outcomes)
 {
@@ -43,25 +49,57 @@ Test(ndclient_status, R_CR_transport_outcomes)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		cr_expect(eq(i32, nd_status_of_wc(rows[i].wc, NDSH_OP_SEND), rows[i].nd), "%u",
+		cr_expect(eq(i32, tested(rows[i].wc, NDSH_OP_SEND), rows[i].nd), "%u",
 			rows[i].wc);
 }
 
 /* checks R-MW-03, R-INV-09 */
 Test(ndclient_status, R_INV_04_outcomes_that_depend_on_the_operation)
 {
-	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_LOC_QP_OP_ERR, NDSH_OP_INVALIDATE),
+	cr_expect(eq(i32, tested(NDSH_WC_LOC_QP_OP_ERR, NDSH_OP_INVALIDATE),
 		ND_INVALID_DEVICE_REQUEST));
-	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_LOC_QP_OP_ERR, NDSH_OP_READ),
+	cr_expect(eq(i32, tested(NDSH_WC_LOC_QP_OP_ERR, NDSH_OP_READ),
 		ND_INVALID_DEVICE_REQUEST)); /* R-RW-04 */
-	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_REM_INV_REQ_ERR, NDSH_OP_RECV),
+	cr_expect(eq(i32, tested(NDSH_WC_REM_INV_REQ_ERR, NDSH_OP_RECV),
 		ND_INVALID_DEVICE_REQUEST));
-	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_REM_INV_REQ_ERR, NDSH_OP_SEND_INV),
+	cr_expect(eq(i32, tested(NDSH_WC_REM_INV_REQ_ERR, NDSH_OP_SEND_INV),
 		ND_DATA_ERROR));
-	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_REM_ACCESS_ERR, NDSH_OP_SEND_INV),
+	cr_expect(eq(i32, tested(NDSH_WC_REM_ACCESS_ERR, NDSH_OP_SEND_INV),
 		ND_REMOTE_ERROR));
-	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_BIND_ERR, NDSH_OP_BIND), ND_ACCESS_VIOLATION));
-	cr_expect(eq(i32, nd_status_of_wc(NDSH_WC_BIND_ERR, NDSH_OP_INVALIDATE),
+	cr_expect(eq(i32, tested(NDSH_WC_BIND_ERR, NDSH_OP_BIND), ND_ACCESS_VIOLATION));
+	cr_expect(eq(i32, tested(NDSH_WC_BIND_ERR, NDSH_OP_INVALIDATE),
+		ND_INVALID_DEVICE_REQUEST));
+}
+
+/* Where the pages say something else than the test programs, and only there, profiles differ. */
+Test(ndclient_status, both_profiles)
+{
+	static const struct {
+		uint8_t wc, op;
+		nd_status test, doc;
+	} rows[] = {
+		{NDSH_WC_REM_ACCESS_ERR, NDSH_OP_WRITE, ND_ACCESS_VIOLATION, ND_REMOTE_ERROR},
+		{NDSH_WC_REM_ACCESS_ERR, NDSH_OP_READ, ND_ACCESS_VIOLATION, ND_REMOTE_ERROR},
+		{NDSH_WC_REM_INV_REQ_ERR, NDSH_OP_SEND, ND_DATA_ERROR, ND_REMOTE_ERROR},
+		{NDSH_WC_LOC_LEN_ERR, NDSH_OP_RECV, ND_DATA_OVERRUN, ND_BUFFER_OVERFLOW},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cr_expect(eq(i32, nd_status_of_wc(ND_PROFILE_TEST, rows[i].wc, rows[i].op),
+			rows[i].test));
+		cr_expect(eq(i32, nd_status_of_wc(ND_PROFILE_DOC, rows[i].wc, rows[i].op),
+			rows[i].doc));
+	}
+	for (unsigned wc = 0; wc < 256; wc++) {
+		if (wc == NDSH_WC_REM_ACCESS_ERR || wc == NDSH_WC_REM_INV_REQ_ERR)
+			continue;
+		for (unsigned op = 0; op < 32; op++)
+			if (wc != NDSH_WC_LOC_LEN_ERR || op != NDSH_OP_RECV)
+				cr_expect(eq(i32,
+					nd_status_of_wc(ND_PROFILE_TEST, (uint8_t)wc, (uint8_t)op),
+					nd_status_of_wc(ND_PROFILE_DOC, (uint8_t)wc, (uint8_t)op)));
+	}
+	cr_expect(eq(i32, nd_status_of_wc(ND_PROFILE_DOC, NDSH_WC_REM_INV_REQ_ERR, NDSH_OP_RECV),
 		ND_INVALID_DEVICE_REQUEST));
 }
 
@@ -73,14 +111,14 @@ Test(ndclient_status, results_say_what_the_entry_said)
 		.op = NDSH_OP_READ, .status = NDSH_WC_REM_ACCESS_ERR, .syndrome = 0x62};
 	struct nd_result r;
 
-	nd_result_of(&good, (void *)&good, &r);
+	nd_result_of(ND_PROFILE_TEST, &good, (void *)&good, &r);
 	cr_expect(eq(i32, r.status, ND_SUCCESS));
 	cr_expect(eq(u32, r.bytes_transferred, 5));
 	cr_expect(eq(ptr, r.qp_context, (void *)&good));
 	cr_expect(eq(ptr, r.request_context, (void *)77));
 	cr_expect(eq(int, r.request_type, ND_REQUEST_RECEIVE));
 	cr_expect(zero(u32, r.detail));
-	nd_result_of(&bad, NULL, &r);
+	nd_result_of(ND_PROFILE_TEST, &bad, NULL, &r);
 	cr_expect(eq(i32, r.status, ND_ACCESS_VIOLATION));
 	cr_expect(eq(int, r.request_type, ND_REQUEST_READ));
 	cr_expect(strstr(nd_detail_name(r.detail), "remote access") != NULL);
