@@ -19,7 +19,7 @@ SCENARIOS = """
     bind host-ports bound-connect port-kept shared-endpoint
     states read-limits read-rights passive-first one-connection vanished crossing storm
     listener-calls listener-closes listener-pends
-    told-first profiles broken last-word undrained hands-off process-dies
+    any-order told-first profiles broken last-word undrained hands-off process-dies
     cancel port callbacks
     srq srq-empty srq-notify srq-callback
     resize resize-load

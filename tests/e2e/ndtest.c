@@ -59,6 +59,7 @@ static const struct {
 	{"passive-first", scenario_passive_first},
 	{"data-first", scenario_data_first},
 	{"storm", scenario_storm},
+	{"any-order", scenario_any_order},
 	{"told-first", scenario_told_first},
 	{"profiles", scenario_profiles},
 	{"broken", scenario_broken},

@@ -62,6 +62,7 @@ void scenario_data_first(struct pair *p);
 void scenario_storm(struct pair *p);
 
 /* farewells.c */
+void scenario_any_order(struct pair *p);
 void scenario_told_first(struct pair *p);
 void scenario_profiles(struct pair *p);
 void scenario_broken(struct pair *p);

@@ -236,6 +236,15 @@ make_object(struct daemon_rig *r, const struct ndsh_msg_hdr *h, void *reply)
 	}
 }
 
+/* Before the reply to the arm, which is as legal as behind it. */
+static void
+tell_limit(struct daemon_rig *r, uint32_t srq)
+{
+	const struct ndsh_ev_srq ev = {.h.type = NDSH_EV_SRQ_LIMIT, .srq = srq};
+
+	put(r, &ev, sizeof(ev), -1);
+}
+
 static void
 serve(struct daemon_rig *r, const struct ndsh_msg_hdr *h)
 {
@@ -260,6 +269,8 @@ serve(struct daemon_rig *r, const struct ndsh_msg_hdr *h)
 	default:
 		break;
 	}
+	if (h->type == NDSH_MSG_SRQ_ARM && r->limits)
+		tell_limit(r, ((const struct ndsh_srq_arm *)h)->srq);
 	put(r, buf, ndsh_msg_table[h->type].reply_bytes, fd);
 	if (h->type == NDSH_MSG_CONNECT)
 		tell(r, NDSH_EV_CONN_REPLY, ((struct ndsh_id_msg *)buf)->id, 0);

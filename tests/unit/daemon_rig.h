@@ -31,6 +31,7 @@ struct daemon_rig {
 	char path[64];
 	int listener, stop;
 	pthread_t thread;
+	bool limits; /* shared receive queues are below their threshold */
 	/* guarded by lock */
 	pthread_mutex_t lock;
 	int socket, wake; /* of the one session, or -1 */
