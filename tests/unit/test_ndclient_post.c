@@ -244,24 +244,24 @@ Test(ndclient_post, results_tell_of_immediates)
 	struct nd_result_ex ex;
 	struct nd_result r;
 
-	nd_result_ex_of(&e, NULL, &ex);
+	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
 	cr_expect(eq(int, ex.request_type, ND_REQUEST_RECEIVE_WITH_IMMEDIATE));
 	cr_expect(eq(u32, ex.immediate, 0x11223344));
 	cr_expect(eq(u32, ex.invalidated_token, 0));
 	e.flags |= NDSH_CQEF_WRITE;
-	nd_result_ex_of(&e, NULL, &ex);
+	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
 	cr_expect(eq(int, ex.request_type, ND_REQUEST_WRITTEN_WITH_IMMEDIATE));
-	nd_result_of(&e, NULL, &r);
+	nd_result_of(ND_PROFILE_TEST, &e, NULL, &r);
 	cr_expect(eq(int, r.request_type, ND_REQUEST_RECEIVE));
 	e.flags = 0;
-	nd_result_ex_of(&e, NULL, &ex);
+	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
 	cr_expect(eq(int, ex.request_type, ND_REQUEST_RECEIVE));
 	cr_expect(eq(u32, ex.immediate, 0));
 	e.op = NDSH_OP_SEND_IMM;
-	nd_result_ex_of(&e, NULL, &ex);
+	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
 	cr_expect(eq(int, ex.request_type, ND_REQUEST_SEND));
 	e.op = NDSH_OP_WRITE_IMM;
-	nd_result_ex_of(&e, NULL, &ex);
+	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
 	cr_expect(eq(int, ex.request_type, ND_REQUEST_WRITE));
 }
 
