@@ -3,7 +3,7 @@
  * What the parts of the engine know of each other. One file per concern:
  *
  *	shard.c event.c cq.c qpn.c pool.c timer.c	the objects and their bookkeeping
- *	mr.c mw.c					what keys open
+ *	mr.c mw.c fr.c					what keys open
  *	srq.c						receives that queue pairs share
  *	qp.c qp_modify.c error.c ring.c			a queue pair's life, its shared rings
  *	rx.c responder.c resp_dup.c completer.c		what a received packet does
@@ -65,6 +65,13 @@ struct roce_bind {
 	uint32_t generation;
 };
 
+/* What a FAST_REGISTER is asked to do. */
+struct roce_fast {
+	uint64_t bytes;
+	uint32_t pages, generation;
+	uint8_t access, list;
+};
+
 /*
  * A checked private copy of a descriptor. It lives until the request is acknowledged, so that
  * go-back-N never reads the client's ring again. Receives use it too, while a message arrives.
@@ -87,6 +94,7 @@ struct roce_wqe {
 		struct ndsh_sge sge[ROCE_WQE_SGE];
 		uint8_t inl[ROCE_WQE_INLINE];
 		struct roce_bind bind;
+		struct roce_fast fast;
 	};
 };
 static_assert(sizeof(struct roce_wqe) == 128, "two cache lines");
@@ -130,26 +138,45 @@ struct roce_read_block {
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
-enum roce_mr_kind { ROCE_MR_FREE, ROCE_MR_REGION, ROCE_MR_WINDOW };
+enum roce_mr_kind { ROCE_MR_FREE, ROCE_MR_REGION, ROCE_MR_WINDOW, ROCE_MR_FAST, ROCE_MR_ARENA };
 
-/* What a key opens. A window that is not bound has no rights, so its last key opens nothing. */
+/* A fast-register region's own part, in memory of the host. */
+struct roce_fr {
+	const struct roce_arena *arena;
+	const uint64_t *lists; /* shared with the client: each word is read once */
+	uint32_t max_pages;
+	uint32_t local_key;
+	bool remote;
+	uint64_t page[]; /* client's addresses: no pointer that could outlive its memory */
+};
+
+/*
+ * What a key opens. A window that is not bound has no rights, so its last key opens nothing. Kinds
+ * whose memory is not in one piece never have any here: roce_mr_access() refuses them, as it does
+ * all that is wrong, and only then fr.c is asked. So they cost the others nothing.
+ */
 struct roce_mr {
-	uint8_t *host;
+	union {
+		uint8_t *host;
+		struct roce_fr *fr;		/* FAST */
+		const struct roce_arena *arena; /* ARENA */
+	};
 	uint64_t va, bytes;
 	uint32_t key;
 	uint32_t pd;
 	uint32_t qpn;	/* windows: only the peer of this queue pair may come; 0: not bound */
 	uint8_t access; /* NDSH_ACCESS_*, ROCE_ACCESS_LOCAL_READ; 0: nobody may do anything */
 	uint8_t kind;	/* enum roce_mr_kind */
-	uint16_t reserved;
+	uint8_t rights; /* FAST: as access, while it is registered; else 0 */
+	uint8_t reserved;
 	union {
 		uint32_t next_free;
 		uint32_t windows; /* regions: how many are bound to it */
 		uint32_t region;  /* bound windows: its index */
 	};
 	uint32_t next, prev;   /* bound windows: others of the queue pair */
-	uint32_t generation;   /* windows: of the last bind */
-	uint64_t secret;       /* windows: tokens follow from it */
+	uint32_t generation;   /* WINDOW, FAST: of the last bind */
+	uint64_t secret;       /* WINDOW, FAST: tokens follow from it */
 };
 static_assert(sizeof(struct roce_mr) == 64, "one cache line");
 
@@ -378,14 +405,32 @@ struct roce_mr *roce_mr_take(struct roce_shard *s, uint32_t pd);
 void roce_mr_give(struct roce_shard *s, struct roce_mr *mr);
 /* What is in the slot that key names. */
 struct roce_mr *roce_mr_slot(struct roce_shard *s, uint32_t key);
+/* By either side of qp; false: there is nothing with this token that this side may invalidate. */
+bool roce_mr_invalidate(
+	struct roce_shard *s, struct roce_qp *qp, uint32_t token, bool by_peer);
+uint32_t roce_mr_new_key(struct roce_shard *s, const struct roce_mr *mr);
 
 /* mw.c */
 enum roce_bind_result { ROCE_BIND_OK, ROCE_BIND_REFUSED, ROCE_BIND_BREACH };
 enum roce_bind_result roce_mw_bind(
 	struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w);
-/* By either side of qp; false: token is not that of a window bound through it. */
-bool roce_mw_invalidate(struct roce_shard *s, struct roce_qp *qp, uint32_t token);
+/* False: it is not bound through qp. */
+bool roce_mw_invalidate(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw);
 void roce_mw_unbind_all(struct roce_shard *s, struct roce_qp *qp);
+
+/* fr.c */
+enum roce_fr_result { ROCE_FR_OK, ROCE_FR_REFUSED, ROCE_FR_BAD_PAGE, ROCE_FR_BREACH };
+enum roce_fr_result roce_fr_register(
+	struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w);
+/* What roce_mr_access() refused may be memory in pieces. Is [va, va+bytes) inside it? */
+bool roce_fr_permits(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+	uint64_t bytes, uint32_t right);
+/* Its first piece, in the host's memory; *bytes is cut to that. NULL: refused. */
+uint8_t *roce_fr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+	uint32_t *bytes, uint32_t right);
+/* Is it one, registered, that this side calls key? */
+struct roce_mr *roce_fr_of_local(struct roce_shard *s, const struct roce_qp *qp, uint32_t key);
+bool roce_fr_is(struct roce_shard *s, uint32_t token);
 
 /* sge.c: false if a region does not permit it */
 bool roce_sge_check(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w,
@@ -460,10 +505,17 @@ roce_tx_want(struct roce_shard *s, struct roce_qp *qp)
 static inline bool
 roce_op_is_local(uint8_t op)
 {
-	return op == NDSH_OP_BIND || op == NDSH_OP_INVALIDATE;
+	return op == NDSH_OP_BIND || op == NDSH_OP_INVALIDATE || op == NDSH_OP_FAST_REGISTER;
+}
+/* Its part of ROCE_LOCAL_BUDGET: a page list takes its time. */
+static inline unsigned
+roce_local_cost(uint8_t op)
+{
+	return op == NDSH_OP_FAST_REGISTER ? ROCE_LOCAL_BUDGET / 2 : 1;
 }
 void roce_local_load(struct roce_wqe *w, const struct ndsh_send *in);
-void roce_local_run(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w);
+/* False: it has to wait for requests before it. */
+bool roce_local_run(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w);
 
 /* completer.c */
 void roce_comp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations of the send queue that nothing is sent for: BIND and INVALIDATE. They stand among the
- * requests in flight and take no PSN: done when their turn to be sent comes, so before any later
- * request starts (R-ORD-08), passed over when those are sent again, complete with what is before.
+ * Operations of the send queue that nothing is sent for: BIND, FAST_REGISTER and INVALIDATE. They
+ * stand among the requests in flight and take no PSN: done when their turn to be sent comes, so
+ * before any later request starts (R-ORD-08), passed over when those are sent again, complete with
+ * what is before.
  *
- * None waits for earlier requests to be acknowledged. Stock peers let an INVALIDATE wait for all
- * (W-FENCE-02), since there a key may be what an earlier request still reads from or writes to. A
- * window is never a local token: no request of ours depends on one, and what the peer does through
- * it is the application's to wait for (R-INV-03). FENCE waits for earlier READs as always.
+ * Stock peers let an INVALIDATE wait for all earlier requests to be acknowledged (W-FENCE-02): its
+ * key may be what one of them still reads from, to send it again, or writes to. That of a
+ * fast-register region may; so its INVALIDATE waits. A window is never a local token: no request of
+ * ours depends on one, and what the peer does through it is the application's to wait for
+ * (R-INV-03). FENCE waits for earlier READs as always.
  */
 #include "roce/internal.h"
 
@@ -18,6 +20,25 @@ roce_local_load(struct roce_wqe *w, const struct ndsh_send *in)
 	if (w->op == NDSH_OP_BIND)
 		w->bind = (struct roce_bind){ .bytes = in->arg[0], .access = (uint32_t)in->arg[1],
 			.region = (uint32_t)(in->arg[1] >> 32), .generation = in->imm };
+	else if (w->op == NDSH_OP_FAST_REGISTER)
+		w->fast = (struct roce_fast){ .bytes = in->arg[0],
+			.pages = NDSH_FR_PAGES(in->arg[1]), .generation = in->imm,
+			.access = (uint8_t)NDSH_FR_ACCESS(in->arg[1]),
+			.list = (uint8_t)NDSH_FR_LIST(in->arg[1]) };
+}
+
+static bool
+fast_register(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
+{
+	enum roce_fr_result r = roce_fr_register(s, qp, w);
+
+	if (r == ROCE_FR_REFUSED)
+		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_FR);
+	else if (r == ROCE_FR_BAD_PAGE)
+		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_FR);
+	else if (r == ROCE_FR_BREACH)
+		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
+	return r == ROCE_FR_OK;
 }
 
 /* False: it failed, or the queue pair did. */
@@ -26,8 +47,10 @@ execute(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
 	enum roce_bind_result bound;
 
+	if (w->op == NDSH_OP_FAST_REGISTER)
+		return fast_register(s, qp, w);
 	if (w->op == NDSH_OP_INVALIDATE) {
-		if (roce_mw_invalidate(s, qp, w->rkey))
+		if (roce_mr_invalidate(s, qp, w->rkey, false))
 			return true;
 		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_INV);
 		return false;
@@ -41,15 +64,20 @@ execute(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 }
 
 /* w, whose turn it is, is done or was done before going back: the next one. */
-void
+bool
 roce_local_run(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
 	if (!(w->bits & ROCE_WQB_ISSUED)) {
+		if (w->op == NDSH_OP_INVALIDATE && w != qp->wq_head && roce_fr_is(s, w->rkey)) {
+			qp->tx_bits |= ROCE_TXB_BLOCKED;
+			return false;
+		}
 		if (!execute(s, qp, w))
-			return;
+			return true;
 		w->bits |= ROCE_WQB_ISSUED | ROCE_WQB_DUE;
 	}
 	qp->wq_tx = w->next;
 	if (qp->wq_head == w)
 		roce_comp_due(s, qp);
+	return true;
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory regions, and the table that windows are in as well (mw.c). A key is {index in the table,
- * random}; all 32 bits are compared (W-MEM-01), and roce_mr_access() is the one place where a key
- * and an address become a pointer.
+ * Memory regions, and the table that windows (mw.c) and regions of pages (fr.c) are in as well. A
+ * key is {index in the table, random}; all 32 bits are compared (W-MEM-01), and roce_mr_access() is
+ * the one place where a key and an address become a pointer, unless the memory is in pieces.
  */
 #include "roce/internal.h"
 
-#define KEY_DOMAIN   2u
-#define REMOTE_WRITE (NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC)
+#define KEY_DOMAIN	   2u
+#define REMOTE_WRITE	   (NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC)
+#define REMOTE (NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE)
 
-static uint32_t
-make_key(struct roce_shard *s, uint32_t index)
+uint32_t
+roce_mr_new_key(struct roce_shard *s, const struct roce_mr *mr)
 {
-	uint32_t key;
+	uint32_t index = (uint32_t)(mr - s->mrs), key;
 
 	do /* no token is 0 */
 		key = index << ROCE_KEY_BITS |
@@ -77,7 +78,7 @@ roce_mr_register(struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes,
 	mr->host = host;
 	mr->va = va;
 	mr->bytes = bytes;
-	mr->key = make_key(s, (uint32_t)(mr - s->mrs));
+	mr->key = roce_mr_new_key(s, mr);
 	mr->access = (uint8_t)(access | ROCE_ACCESS_LOCAL_READ);
 	return mr;
 }
@@ -95,6 +96,24 @@ roce_mr_deregister(struct roce_shard *s, struct roce_mr *mr)
 	if (mr->windows > 0)
 		return false;
 	roce_mr_give(s, mr);
+	return true;
+}
+
+/* W-INV-02, R-INV-01: never an ordinary region. */
+bool
+roce_mr_invalidate(struct roce_shard *s, struct roce_qp *qp, uint32_t token, bool by_peer)
+{
+	struct roce_mr *mr = roce_mr_slot(s, token);
+
+	if (mr == NULL || mr->key != token || mr->pd != qp->pd)
+		return false;
+	if (mr->kind == ROCE_MR_WINDOW)
+		return roce_mw_invalidate(s, qp, mr);
+	/* R-INV-09: what the peer was given nothing of is not its to end. */
+	if (mr->kind != ROCE_MR_FAST || mr->rights == 0 ||
+		(by_peer && (mr->rights & REMOTE) == 0))
+		return false;
+	mr->rights = 0;
 	return true;
 }
 

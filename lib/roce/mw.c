@@ -114,14 +114,11 @@ roce_mw_bind(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w)
 	return ROCE_BIND_OK;
 }
 
-/* W-INV-02, R-INV-01: never a region, never what belongs to another queue pair. */
+/* W-INV-02: never what belongs to another queue pair. */
 bool
-roce_mw_invalidate(struct roce_shard *s, struct roce_qp *qp, uint32_t token)
+roce_mw_invalidate(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw)
 {
-	struct roce_mr *mw = roce_mr_slot(s, token);
-
-	if (mw == NULL || mw->kind != ROCE_MR_WINDOW || mw->key != token || mw->qpn != qp->qpn ||
-		mw->pd != qp->pd)
+	if (mw->qpn != qp->qpn)
 		return false;
 	unbind(s, qp, mw);
 	return true;

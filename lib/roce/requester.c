@@ -9,7 +9,7 @@
 #define POSSIBLE                                                                                   \
 	(1u << NDSH_OP_SEND | 1u << NDSH_OP_SEND_INV | 1u << NDSH_OP_SEND_IMM |                    \
 		1u << NDSH_OP_WRITE | 1u << NDSH_OP_WRITE_IMM | 1u << NDSH_OP_READ |               \
-		1u << NDSH_OP_BIND | 1u << NDSH_OP_INVALIDATE)
+		1u << NDSH_OP_BIND | 1u << NDSH_OP_INVALIDATE | 1u << NDSH_OP_FAST_REGISTER)
 
 static uint64_t
 ack_timeout_ns(const struct roce_qp *qp)
@@ -270,7 +270,7 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 bool
 roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
-	unsigned budget = ROCE_LOCAL_BUDGET;
+	unsigned budget = ROCE_LOCAL_BUDGET, cost;
 	struct roce_wqe *w;
 
 	while ((w = req_next(s, qp)) != NULL) {
@@ -280,12 +280,17 @@ roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 			req_tx_read(s, qp, w, slot);
 			return true;
 		}
-		roce_local_run(s, qp, w);
+		cost = roce_local_cost(w->op);
+		if (!roce_local_run(s, qp, w))
+			return false;
 		/* A client may post them as fast as they are done: the ring waits its turn. */
-		if (qp->wq_tx == NULL && --budget == 0) {
+		if (qp->wq_tx != NULL)
+			continue;
+		if (cost >= budget) {
 			roce_qp_doorbell(s, qp, s->now_ns);
 			return false;
 		}
+		budget -= cost;
 	}
 	return false;
 }

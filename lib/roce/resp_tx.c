@@ -33,6 +33,26 @@ read_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_sl
 		ROCE_REASON_SENT_REM_ACCESS);
 }
 
+/* From memory in pieces, behind the headers. */
+static bool
+copy_pieces(struct roce_shard *s, const struct roce_qp *qp, const struct roce_read_slot *r,
+	uint32_t from, uint8_t *dst, uint32_t bytes)
+{
+	uint32_t piece;
+
+	for (; bytes > 0; bytes -= piece, from += piece, dst += piece) {
+		const uint8_t *host;
+
+		piece = bytes;
+		host = roce_fr_piece(
+			s, qp, r->rkey, r->va + from, &piece, NDSH_ACCESS_REMOTE_READ);
+		if (host == NULL)
+			return false;
+		memcpy(dst, host, piece);
+	}
+	return true;
+}
+
 static bool
 tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
@@ -46,14 +66,9 @@ tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *
 	uint32_t psn = roce_psn_add(r->first_psn, r->next), hdr;
 	const uint8_t *host = NULL;
 
-	if (bytes > 0) {
+	if (bytes > 0)
 		host = roce_mr_access(
 			s, qp, r->rkey, r->va + from, bytes, NDSH_ACCESS_REMOTE_READ);
-		if (roce_unlikely(host == NULL)) {
-			read_refused(s, qp, r, psn);
-			return false;
-		}
-	}
 	hdr = roce_wire_build(slot->buf, &qp->tmpl,
 		&(struct roce_pkt){
 			.opcode = opcode[first | last << 1],
@@ -66,8 +81,12 @@ tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *
 			.msn = qp->msn,
 		},
 		qp->ip_id++);
-	if (bytes > 0)
+	if (roce_likely(host != NULL)) {
 		memcpy(slot->buf + hdr, host, bytes);
+	} else if (!copy_pieces(s, qp, r, from, slot->buf + hdr, bytes)) {
+		read_refused(s, qp, r, psn);
+		return false;
+	}
 	roce_tx_seal(s, qp, slot, hdr, bytes);
 	r->next++;
 	if (last)

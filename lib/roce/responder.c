@@ -242,7 +242,7 @@ resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	}
 	/* W-INV-01: behind the data, before the completion. */
 	if (roce_unlikely((pkt->opflags & ROCE_OPF_IETH) &&
-			  !roce_mw_invalidate(s, qp, pkt->ieth))) {
+			  !roce_mr_invalidate(s, qp, pkt->ieth, true))) {
 		invalidation_refused(s, qp, pkt);
 		return;
 	}
@@ -263,6 +263,28 @@ place(uint8_t *dst, const uint8_t *src, uint32_t bytes)
 		__atomic_store_n(&dst[i], src[i], __ATOMIC_RELEASE);
 }
 
+/* The same, to memory in pieces. False: refused. */
+static bool
+place_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t need)
+{
+	const uint8_t *src = pkt->payload;
+	uint32_t left = pkt->payload_bytes, piece;
+	uint64_t va = qp->rx_va;
+
+	if (!roce_fr_permits(s, qp, qp->rx_rkey, va, need, NDSH_ACCESS_REMOTE_WRITE))
+		return false;
+	for (; left > 0; left -= piece, src += piece, va += piece) {
+		uint8_t *host;
+
+		piece = left;
+		host = roce_fr_piece(s, qp, qp->rx_rkey, va, &piece, NDSH_ACCESS_REMOTE_WRITE);
+		if (host == NULL)
+			return false;
+		place(host, src, piece);
+	}
+	return true;
+}
+
 static void
 resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
@@ -272,11 +294,12 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	if (need > 0) { /* W-RESP-12, W-RESP-13 */
 		host = roce_mr_access(
 			s, qp, qp->rx_rkey, qp->rx_va, need, NDSH_ACCESS_REMOTE_WRITE);
-		if (roce_unlikely(host == NULL)) {
+		if (roce_likely(host != NULL)) {
+			place(host, pkt->payload, pkt->payload_bytes);
+		} else if (!place_pieces(s, qp, pkt, need)) {
 			access_refused(s, qp, pkt);
 			return;
 		}
-		place(host, pkt->payload, pkt->payload_bytes);
 	}
 	qp->rx_va += pkt->payload_bytes;
 	qp->rx_left -= pkt->payload_bytes;
@@ -330,7 +353,9 @@ resp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		return;
 	}
 	if (pkt->dma_bytes > 0 && roce_mr_access(s, qp, pkt->rkey, pkt->va, pkt->dma_bytes,
-					  NDSH_ACCESS_REMOTE_READ) == NULL) {
+					  NDSH_ACCESS_REMOTE_READ) == NULL &&
+		!roce_fr_permits(
+			s, qp, pkt->rkey, pkt->va, pkt->dma_bytes, NDSH_ACCESS_REMOTE_READ)) {
 		access_refused(s, qp, pkt);
 		return;
 	}

@@ -121,6 +121,7 @@ enum roce_reason {
 	ROCE_REASON_LOCAL_BIND,	     /* W-MEM-05 */
 	ROCE_REASON_LOCAL_INV,
 	ROCE_REASON_RECV_INV,	     /* W-INV-02: the peer's bad token */
+	ROCE_REASON_LOCAL_FR,	     /* R-FR-06 */
 	ROCE_REASON_COUNT,
 };
 const char *roce_reason_name(enum roce_reason r);
@@ -163,7 +164,7 @@ size_t roce_qp_bytes(void);
 
 /* Objects alive and pool entries in use: all zero at the end of an orderly life. */
 struct roce_usage {
-	/* mrs: regions and windows; mws: the windows among them */
+	/* mrs: regions of all kinds and windows; mws: the windows among them */
 	uint32_t qps, cqs, pds, mrs, mws, srqs, wqes, timers;
 };
 void roce_shard_usage(const struct roce_shard *s, struct roce_usage *u);
@@ -196,6 +197,43 @@ struct roce_mr *roce_mw_create(
 	struct roce_shard *s, uint32_t pd, uint32_t *slot, uint64_t *secret);
 /* A bound one is invalidated (R-MW-09). */
 void roce_mw_destroy(struct roce_shard *s, struct roce_mr *mw);
+
+/* ---- arenas, fast-register regions ----------------------------------------------------------- */
+
+/*
+ * All memory that a client has shared, as the host sees it: sorted by va, nothing twice. The host
+ * may change it between calls; what is no longer in it is refused from then on, whatever was
+ * registered there, so nothing has to be asked before memory goes.
+ */
+struct roce_extent {
+	uint64_t va, bytes; /* multiples of NDSH_PAGE_BYTES */
+	uint8_t *host;
+};
+struct roce_arena {
+	const struct roce_extent *extent;
+	uint32_t count;
+};
+struct roce_fr_cfg {
+	uint32_t pd;
+	uint32_t max_pages;		/* 1..NDSH_FR_PAGES_MAX */
+	bool remote;			/* registrations may grant the peer something (R-FR-04) */
+	const struct roce_arena *arena; /* of the client */
+	const uint64_t *lists;		/* shared: NDSH_FR_LISTS lists of max_pages pages */
+};
+/*
+ * A fast-register region, not registered: FAST_REGISTER in a send queue makes it the memory of a
+ * list of pages, with tokens as NDSH_TOKEN_KEY_BITS says, until it is invalidated from either side.
+ * mem: zeroed, of roce_fr_bytes(cfg->max_pages), the engine's until roce_fr_destroy(). NULL: the
+ * table is full.
+ */
+size_t roce_fr_bytes(uint32_t max_pages);
+struct roce_mr *roce_fr_create(struct roce_shard *s, const struct roce_fr_cfg *cfg, void *mem,
+	uint32_t *slot, uint64_t *secret);
+void roce_fr_destroy(struct roce_shard *s, struct roce_mr *fr);
+/* A key, by roce_mr_key(), to all of the arena, for SGEs of this PD and nothing else (R-FR-08). */
+struct roce_mr *roce_arena_open(
+	struct roce_shard *s, uint32_t pd, const struct roce_arena *arena);
+void roce_arena_close(struct roce_shard *s, struct roce_mr *key);
 
 /* ---- completion queues ---------------------------------------------------------------------- */
 

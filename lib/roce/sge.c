@@ -13,8 +13,10 @@ roce_sge_check(
 	const struct ndsh_sge *sge = roce_wqe_sge(w);
 
 	for (uint32_t i = 0; i < w->num_sge; i++)
-		if (sge[i].len > 0 && roce_mr_access(s, qp, sge[i].key, sge[i].addr, sge[i].len,
-					      right) == NULL)
+		if (sge[i].len > 0 &&
+			roce_mr_access(s, qp, sge[i].key, sge[i].addr, sge[i].len, right) ==
+				NULL &&
+			!roce_fr_permits(s, qp, sge[i].key, sge[i].addr, sge[i].len, right))
 			return false;
 	return true;
 }
@@ -49,6 +51,8 @@ next_piece(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_pos *
 	sge += pos->idx;
 	*piece = sge->len - pos->off < bytes ? sge->len - pos->off : bytes;
 	host = roce_mr_access(s, qp, sge->key, sge->addr + pos->off, *piece, right);
+	if (roce_unlikely(host == NULL))
+		host = roce_fr_piece(s, qp, sge->key, sge->addr + pos->off, piece, right);
 	pos->off += *piece;
 	pos->pos += *piece;
 	return host;

@@ -14,11 +14,12 @@
 #include <stdint.h>
 
 #define NDSH_ABI_MAJOR 1u /* differs: refused */
-#define NDSH_ABI_MINOR 4u /* additions that an older side ignores:
+#define NDSH_ABI_MINOR 5u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
 			    * 3: the admin ring, the way to register; shared endpoints,
 			    * LISTENER_PAUSE, sending immediates;
-			    * 4: completion queues' resizing and affinity */
+			    * 4: completion queues' resizing and affinity;
+			    * 5: fast-register regions, privileged tokens */
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments are multiples of this */
@@ -31,9 +32,16 @@
 #define NDSH_QP_PER_SESSION_MAX 4096u  /* one bit each in the doorbell bitmap... */
 #define NDSH_ADMIN_BELL		4095u  /* ... but this: the admin ring's */
 #define NDSH_ADMIN_DEPTH_MAX	4096u  /* requests */
+#define NDSH_FR_PAGES_MAX	512u   /* of a fast-register region */
+
+#define NDSH_PAGE_BYTES 4096u
+/* Page lists that a fast-register region has, one after the other, each with room for all its
+ * pages: client's addresses. One belongs to the daemon from the post to the end of that request. */
+#define NDSH_FR_LISTS 4u
 
 /* A token is slot << 14 | 14 bits that nobody can guess. slot: of the region or window in its
- * shard's table. No token is 0. */
+ * shard's table. No token is 0. The local token of a fast-register region stays the same, that of
+ * generation 0; its remote token is of the registration's generation. */
 #define NDSH_TOKEN_KEY_BITS 14u
 
 /* Rights of regions; those of windows are REMOTE_READ and REMOTE_WRITE. */
@@ -85,21 +93,34 @@ static_assert(sizeof(struct ndsh_sge) == 16, "ABI");
  * ring (p = index / depth) a filled slot has phase (p & 1) ^ 1. Rings start zeroed.
  * One SGE stands here; with more, all of them are in the side array of the slot.
  *
- * BIND and INVALIDATE have no SGEs, and no flags but SILENT and FENCE. The token that a BIND gives
- * the window follows from the window and imm (ndsh_window_token()): both sides know it.
+ * BIND, FAST_REGISTER and INVALIDATE have no SGEs, and no flags but SILENT and FENCE. The token
+ * that the first two give follows from their object and imm (ndsh_window_token()): both sides know
+ * it.
  */
 struct ndsh_swr {
 	uint64_t context; /* echoed in the completion */
-	uint64_t raddr;	  /* BIND: first byte of the window, client's address */
-	uint32_t rkey;	  /* remote token; SEND_INV, INVALIDATE: the one to invalidate; BIND: new */
-	uint32_t imm;	  /* opaque 4 bytes, sent as they stand; BIND: generation of the token */
+	/* BIND: first byte of the window, client's address. FAST_REGISTER: the number that is to be
+	 * the first byte's address; its offset in the first page is that of the number in a page.
+	 */
+	uint64_t raddr;
+	/* Remote token; SEND_INV, INVALIDATE: the one to invalidate; BIND, FAST_REGISTER: new. */
+	uint32_t rkey;
+	/* Opaque 4 bytes, sent as they stand; BIND, FAST_REGISTER: generation of the token. */
+	uint32_t imm;
 	struct ndsh_sge sge0;
-	/* atomics: {swap or add, compare}; BIND: {bytes, access | region's token << 32} */
+	/* atomics: {swap or add, compare}; BIND: {bytes, access | region's token << 32};
+	 * FAST_REGISTER: {bytes, NDSH_FR_ARG()} */
 	uint64_t arg[2];
 	uint32_t inline_bytes;
 	uint32_t ctrl; /* op | num_sge << 8 | flags << 16 | phase << 31 */
 };
 static_assert(sizeof(struct ndsh_swr) == 64, "ABI");
+
+#define NDSH_FR_ARG(access, list, pages)                                                           \
+	((uint64_t)(access) | (uint64_t)(list) << 8 | (uint64_t)(pages) << 16)
+#define NDSH_FR_ACCESS(arg) ((uint32_t)((arg)&0xff))
+#define NDSH_FR_LIST(arg)   ((uint32_t)((arg) >> 8 & 0xff))
+#define NDSH_FR_PAGES(arg)  ((uint32_t)((arg) >> 16))
 
 /* Receive-queue descriptor; the same phase rule. */
 struct ndsh_rwr {

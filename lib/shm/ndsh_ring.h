@@ -114,11 +114,12 @@ void ndsh_admin_push(struct ndsh_admin *a, const struct ndsh_admin_request *r);
  * at all. Nothing in it is checked. */
 bool ndsh_admin_fetch(struct ndsh_admin *a, struct ndsh_admin_request *out);
 
-/* ---- memory windows ------------------------------------------------------------------ */
+/* ---- memory windows, fast-register regions ------------------------------------------- */
 
 /*
- * The token of a window in its generation-th bind. Whoever binds knows it without asking, a peer
- * that saw earlier ones can't tell it. Differs from those of the generations before and after.
+ * The token of a window in its generation-th bind, or of a fast-register region in its
+ * generation-th registration. Whoever posts it knows it without asking, a peer that saw earlier
+ * ones can't tell it. Differs from those of the generations before and after.
  */
 uint32_t ndsh_window_token(uint32_t slot, uint64_t secret, uint32_t generation);
 

@@ -69,7 +69,7 @@ ctrl_ok(uint32_t ctrl, uint32_t sge_max)
 		return false;
 	if (nsge > sge_max || nsge > NDSH_SGE_MAX)
 		return false;
-	if (op == NDSH_OP_BIND || op == NDSH_OP_INVALIDATE)
+	if (op == NDSH_OP_BIND || op == NDSH_OP_INVALIDATE || op == NDSH_OP_FAST_REGISTER)
 		return nsge == 0 && (flags & ~(NDSH_WRF_SILENT | NDSH_WRF_FENCE)) == 0;
 	return !(flags & NDSH_WRF_INLINE) || op_takes_inline(op);
 }
@@ -80,6 +80,32 @@ window_access_ok(uint64_t arg)
 {
 	return ((uint32_t)arg & ~(uint32_t)(NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE)) ==
 	       0;
+}
+
+/* R-FR-03, and a write from afar needs the local right (W-MEM-02). The library refuses the rest. */
+static bool
+fast_register_ok(const struct ndsh_swr *d)
+{
+	const uint32_t rights = NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ |
+				NDSH_ACCESS_REMOTE_WRITE;
+	uint32_t access = NDSH_FR_ACCESS(d->arg[1]), pages = NDSH_FR_PAGES(d->arg[1]);
+
+	if (d->arg[1] >> 32 != 0 || NDSH_FR_LIST(d->arg[1]) >= NDSH_FR_LISTS || pages == 0 ||
+		pages > NDSH_FR_PAGES_MAX)
+		return false;
+	if ((access & ~rights) != 0 ||
+		((access & NDSH_ACCESS_REMOTE_WRITE) && !(access & NDSH_ACCESS_LOCAL_WRITE)))
+		return false;
+	return d->arg[0] > 0 && d->raddr + d->arg[0] > d->raddr &&
+	       d->arg[0] <= pages * NDSH_PAGE_BYTES - d->raddr % NDSH_PAGE_BYTES;
+}
+
+static bool
+arguments_ok(uint32_t op, const struct ndsh_swr *d)
+{
+	if (op == NDSH_OP_BIND)
+		return window_access_ok(d->arg[1]);
+	return op != NDSH_OP_FAST_REGISTER || fast_register_ok(d);
 }
 
 /* The inline area of a slot is padded to the stride, so whole words may be read. */
@@ -120,7 +146,7 @@ ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out)
 	if (!ctrl_ok(ctrl, sq->sge_max))
 		return NDSH_FETCH_BROKEN;
 	ndsh_copy_in(&d, shared, offsetof(struct ndsh_swr, inline_bytes));
-	if (NDSH_CTRL_OP(ctrl) == NDSH_OP_BIND && !window_access_ok(d.arg[1]))
+	if (!arguments_ok(NDSH_CTRL_OP(ctrl), &d))
 		return NDSH_FETCH_BROKEN;
 	if (NDSH_CTRL_FLAGS(ctrl) & NDSH_WRF_INLINE) {
 		uint32_t bytes = ndsh_load32(&shared->inline_bytes);

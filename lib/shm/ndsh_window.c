@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tokens of memory windows. The token of a bind must be known when the post returns (R-MW-06), so
- * it is derived on both sides, from a secret of the window and the number of the bind.
+ * Tokens of memory windows and fast-register regions. The token of a bind, or of a registration,
+ * must be known when the post returns (R-MW-06, R-FR-05), so it is derived on both sides, from a
+ * secret of the object and the number of the bind.
  */
 #include "ndsh_ring.h"
 #include "ndsh_siphash.h"

@@ -149,7 +149,7 @@ Test(errors, W_REQ_05_read_with_initiator_depth_0)
 
 Test(errors, requests_that_this_engine_has_not)
 {
-	static const uint8_t ops[] = { NDSH_OP_CMP_SWAP, NDSH_OP_FETCH_ADD, NDSH_OP_FAST_REGISTER };
+	static const uint8_t ops[] = { NDSH_OP_CMP_SWAP, NDSH_OP_FETCH_ADD };
 
 	for (size_t i = 0; i < sizeof(ops); i++) {
 		struct pair *p = pair_new(&(struct pair_opts){ 0 });

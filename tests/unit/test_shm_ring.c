@@ -192,7 +192,7 @@ Test(shm_sq, every_corruption_is_refused)
 	for (uint32_t op = NDSH_OP_READ; op <= NDSH_OP_FAST_REGISTER; op++)
 		expect_broken("inline with an operation that sends no payload",
 			(struct ndsh_swr){.ctrl = NDSH_CTRL(op, 0, NDSH_WRF_INLINE, 1)}, NULL, 0);
-	for (uint32_t op = NDSH_OP_BIND; op <= NDSH_OP_INVALIDATE; op++) {
+	for (uint32_t op = NDSH_OP_BIND; op <= NDSH_OP_FAST_REGISTER; op++) {
 		expect_broken("an SGE where none belongs",
 			(struct ndsh_swr){.ctrl = NDSH_CTRL(op, 1, 0, 1)}, huge + 1, 1);
 		expect_broken("SOLICIT where nothing is sent",
@@ -229,6 +229,51 @@ Test(shm_sq, binds_come_back_as_posted)
 	cr_expect(eq(u64, out.arg[1], wr.arg[1]));
 	cr_expect(zero(u32, out.bytes), "no payload");
 	free(r.block);
+}
+
+/* What the daemon may count on when it goes through the page list. */
+Test(shm_sq, fast_registrations_are_judged)
+{
+	enum { LW = NDSH_ACCESS_LOCAL_WRITE, RW = NDSH_ACCESS_REMOTE_WRITE };
+	static const struct {
+		uint64_t base, bytes, arg;
+		bool ok;
+	} rows[] = {
+		{0x7000, 1, NDSH_FR_ARG(0, 0, 1), true},
+		{0x7000, 4096, NDSH_FR_ARG(LW | RW | NDSH_ACCESS_REMOTE_READ, 3, 1), true},
+		{0x7fff, 1, NDSH_FR_ARG(LW, 0, 1), true},
+		{0x7fff, 512 * 4096 - 4095, NDSH_FR_ARG(LW, 0, 512), true},
+		{0, 4096, NDSH_FR_ARG(LW, 0, 1), true},
+		{UINT64_MAX - 4096, 4096, NDSH_FR_ARG(LW, 0, 2), true},
+		{0x7000, 0, NDSH_FR_ARG(LW, 0, 1), false},
+		{0x7000, 4097, NDSH_FR_ARG(LW, 0, 1), false},
+		{0x7001, 4096, NDSH_FR_ARG(LW, 0, 1), false},
+		{0x7fff, 512 * 4096 - 4094, NDSH_FR_ARG(LW, 0, 512), false},
+		{0x7000, UINT64_MAX, NDSH_FR_ARG(LW, 0, 512), false},
+		{UINT64_MAX - 4096, 4097, NDSH_FR_ARG(LW, 0, 2), false},
+		{0x7000, 1, NDSH_FR_ARG(LW, 0, 0), false},
+		{0x7000, 1, NDSH_FR_ARG(LW, 0, 513), false},
+		{0x7000, 1, NDSH_FR_ARG(LW, 0, 0x10001), false},
+		{0x7000, 1, NDSH_FR_ARG(LW, 4, 1), false},
+		{0x7000, 1, NDSH_FR_ARG(RW, 0, 1), false},
+		{0x7000, 1, NDSH_FR_ARG(NDSH_ACCESS_WINDOW_BIND, 0, 1), false},
+		{0x7000, 1, NDSH_FR_ARG(NDSH_ACCESS_REMOTE_ATOMIC | LW, 0, 1), false},
+		{0x7000, 1, NDSH_FR_ARG(LW, 0, 1) | 1ull << 40, false},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct rings r = make_rings(usual);
+		const struct ndsh_swr wr = {.raddr = rows[i].base,
+			.arg = {rows[i].bytes, rows[i].arg},
+			.ctrl = NDSH_CTRL(NDSH_OP_FAST_REGISTER, 0, 0, 0)};
+		struct ndsh_send out;
+
+		ndsh_sq_push(&r.client_sq, &wr, NULL, NULL);
+		cr_expect(eq(int, ndsh_sq_fetch(&r.daemon_sq, &out),
+				  rows[i].ok ? NDSH_FETCH_OK : NDSH_FETCH_BROKEN),
+			"row %zu", i);
+		free(r.block);
+	}
 }
 
 Test(shm_sq, the_longest_message_is_accepted)
