@@ -37,6 +37,7 @@ on_shard_pd_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	struct pd_change *c = arg;
 
 	(void)now_ns;
+	ndd_pd_close_arena(shard, c->admin, c->pd);
 	c->done = roce_pd_destroy(shard->engine, c->pd->engine);
 	if (c->done)
 		roce_admin_remove_pd(c->admin, c->pd->id);

@@ -22,10 +22,11 @@ tables_init(struct ndd_session *s)
 {
 	const struct config *cfg = s->daemon->cfg;
 
-	ndd_slots_init(&s->segments, 1024, false);
+	ndd_slots_init(&s->segments, ROCE_ADMIN_RANGES, false);
 	ndd_slots_init(&s->pds, cfg->max_qps, false);
 	ndd_slots_init(&s->cqs, cfg->max_cqs, false);
 	ndd_slots_init(&s->mws, cfg->max_mrs, false);
+	ndd_slots_init(&s->frs, cfg->max_mrs, false);
 	ndd_slots_init(&s->srqs, cfg->max_cqs, false);
 	ndd_slots_init(&s->qps, cfg->max_qps < NDSH_ADMIN_BELL ? cfg->max_qps : NDSH_ADMIN_BELL,
 		true); /* the handle is the doorbell's bit */
@@ -41,6 +42,7 @@ tables_fini(struct ndd_session *s)
 	ndd_slots_fini(&s->pds);
 	ndd_slots_fini(&s->cqs);
 	ndd_slots_fini(&s->mws);
+	ndd_slots_fini(&s->frs);
 	ndd_slots_fini(&s->srqs);
 	ndd_slots_fini(&s->qps);
 	ndd_slots_fini(&s->listeners);
@@ -202,6 +204,7 @@ take_down(struct ndd_session *s)
 	struct ndd_qp *qp;
 	struct ndd_srq *srq;
 	struct ndd_mw *mw;
+	struct ndd_fr *fr;
 	struct ndd_cq *cq;
 	struct ndd_pd *pd;
 	struct ndd_segment *seg;
@@ -218,6 +221,8 @@ take_down(struct ndd_session *s)
 		ndd_srq_free(s, srq);
 	EACH (mws, mw)
 		ndd_mw_free(s, mw);
+	EACH (frs, fr)
+		ndd_fr_free(s, fr);
 	ndd_admin_end(s); /* no window is left that could keep a region */
 	EACH (cqs, cq)
 		ndd_cq_free(s, cq);

@@ -28,6 +28,7 @@ struct ndd_segment {
 struct ndd_pd {
 	uint32_t id, engine;
 	uint32_t users;
+	struct roce_mr *arena_key; /* its privileged token, or NULL */
 };
 
 struct ndd_cq {
@@ -42,6 +43,14 @@ struct ndd_cq {
 struct ndd_mw {
 	uint32_t id;
 	struct roce_mr *engine;
+	struct ndd_pd *pd;
+};
+
+struct ndd_fr {
+	uint32_t id;
+	struct roce_mr *engine;
+	void *mem; /* the engine's */
+	struct ndd_segment *segment;
 	struct ndd_pd *pd;
 };
 
@@ -108,7 +117,7 @@ struct ndd_session {
 	uint8_t ip[16];			 /* address of the adapter */
 	uint32_t port, path_mtu;
 	uint64_t segment_bytes;
-	struct ndd_slots segments, pds, cqs, mws, srqs, qps, listeners, endpoints, conns;
+	struct ndd_slots segments, pds, cqs, mws, frs, srqs, qps, listeners, endpoints, conns;
 };
 
 /* ---- session.c ---- */
@@ -143,6 +152,7 @@ struct ndd_reply {
 		struct ndsh_id_msg id;
 		struct ndsh_cq_affinity_reply cq_affinity;
 		struct ndsh_mw_create_reply mw;
+		struct ndsh_fr_create_reply fr;
 		struct ndsh_qp_create_reply qp;
 		struct ndsh_listener_create_reply listener;
 		struct ndsh_bind_reply bind;
@@ -171,12 +181,13 @@ void *ndd_segment_block(struct ndd_session *s, uint32_t id, uint64_t offset, uin
 /* Look after clients whose memory lost pages since the last call. */
 void ndd_lost_memory(struct ndd *d);
 
-/* ---- admin.c, objects.c, cq_resize.c, window.c, srq.c, qp.c ---- */
+/* ---- admin.c, objects.c, cq_resize.c, window.c, fast.c, srq.c, qp.c ---- */
 
 ndd_handler ndd_pd_create, ndd_pd_destroy, ndd_cq_create, ndd_cq_destroy;
 ndd_handler ndd_admin_create;
 ndd_handler ndd_cq_resize, ndd_cq_affinity;
 ndd_handler ndd_mw_create, ndd_mw_destroy;
+ndd_handler ndd_fr_create, ndd_fr_destroy, ndd_pd_token;
 ndd_handler ndd_srq_create, ndd_srq_arm, ndd_srq_destroy;
 ndd_handler ndd_qp_create, ndd_qp_destroy, ndd_qp_flush;
 /* False, and nothing done: regions are of it. */
@@ -185,6 +196,9 @@ bool ndd_pd_free(struct ndd_session *s, struct ndd_pd *pd);
 void ndd_admin_end(struct ndd_session *s);
 void ndd_cq_free(struct ndd_session *s, struct ndd_cq *cq);
 void ndd_mw_free(struct ndd_session *s, struct ndd_mw *mw);
+void ndd_fr_free(struct ndd_session *s, struct ndd_fr *fr);
+/* On the shard: the domain's privileged token ends. */
+void ndd_pd_close_arena(struct ndd_shard *shard, struct roce_admin *admin, struct ndd_pd *pd);
 void ndd_srq_free(struct ndd_session *s, struct ndd_srq *srq);
 /* Fewer receives than it was armed for. */
 void ndd_srq_limit(struct ndd_session *s, const struct ndd_event *ev);

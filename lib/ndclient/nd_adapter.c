@@ -102,6 +102,7 @@ fill_info(struct nd_adapter *a, const struct ndsh_open_reply *r, const struct nd
 		.max_initiator_depth = r->max_depth,
 		.max_cq_depth = r->max_cq_depth,
 		.max_srq_depth = r->max_srq_depth,
+		.max_fast_register_pages = h->abi_minor >= 5 ? NDSH_FR_PAGES_MAX : 0,
 		.max_caller_data = NDSH_CALLER_DATA_MAX,
 		.max_callee_data = MAX_CALLEE_DATA,
 		.path_mtu = r->path_mtu,
@@ -109,7 +110,8 @@ fill_info(struct nd_adapter *a, const struct ndsh_open_reply *r, const struct nd
 		.numa_node = r->numa_node,
 		.flags = ND_ADAPTER_FLAG_IN_ORDER_DMA | ND_ADAPTER_FLAG_CQ_MODERATION |
 			 ND_ADAPTER_FLAG_LOOPBACK |
-			 (h->abi_minor >= 4 ? ND_ADAPTER_FLAG_CQ_RESIZE : 0),
+			 (h->abi_minor >= 4 ? ND_ADAPTER_FLAG_CQ_RESIZE : 0) |
+			 (h->abi_minor >= 5 ? ND_ADAPTER_FLAG_READ_LOCAL_INVALIDATE : 0),
 	};
 	memcpy(a->info.daemon_version, h->version, sizeof(a->info.daemon_version) - 1);
 	a->max_transfer_bytes = transfer;

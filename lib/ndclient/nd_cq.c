@@ -163,8 +163,9 @@ request_type(uint8_t op)
 	case NDSH_OP_CMP_SWAP:
 	case NDSH_OP_FETCH_ADD:
 		return ND_REQUEST_READ;
-	case NDSH_OP_BIND:
 	case NDSH_OP_FAST_REGISTER:
+		return ND_REQUEST_FAST_REGISTER;
+	case NDSH_OP_BIND:
 		return ND_REQUEST_BIND;
 	case NDSH_OP_INVALIDATE:
 		return ND_REQUEST_INVALIDATE;

@@ -9,8 +9,8 @@
  * until the control thread hands it the reply; it holds no lock meanwhile. nd_cq.lock guards the
  * reader's side of one completion queue and is taken inside nd_adapter.lock, never around it. It is
  * a spin lock, so its notifications complete outside it, in order under nd_cq.telling.
- * nd_adapter.windows guards what windows, regions and queue pairs know of each other and is taken
- * inside all others.
+ * nd_adapter.windows guards what windows, regions of both kinds and queue pairs know of each other
+ * and is taken inside all others.
  */
 #ifndef ND_INT_H
 #define ND_INT_H
@@ -315,8 +315,9 @@ struct nd_adapter {
 	struct nd_qp *qp_by_handle[ND_QP_HANDLES]; /* atomic */
 };
 
-extern const struct nd_class nd_pd_class, nd_mr_class, nd_mw_class, nd_cq_class, nd_srq_class,
-	nd_qp_class, nd_connector_class, nd_listener_class, nd_endpoint_class;
+extern const struct nd_class nd_pd_class, nd_mr_class, nd_mw_class, nd_fr_class, nd_cq_class,
+	nd_srq_class, nd_qp_class, nd_connector_class, nd_listener_class,
+	nd_endpoint_class;
 
 static inline bool
 nd_gone(const struct nd_adapter *a)

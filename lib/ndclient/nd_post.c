@@ -7,15 +7,17 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "nd_fast.h"
 #include "nd_int.h"
 
-#define SEND_FLAGS                                                                                 \
-	(ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE | ND_OP_FLAG_SEND_AND_SOLICIT_EVENT |   \
-		ND_OP_FLAG_INLINE)
-#define WRITE_FLAGS	 (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE | ND_OP_FLAG_INLINE)
-#define READ_FLAGS	 (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE)
-#define BIND_FLAGS	 (READ_FLAGS | ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)
-#define INVALIDATE_FLAGS READ_FLAGS
+/* DEFER is looked at nowhere: each request is handed over at once, which is one barrier as long as
+ * the daemon looks at the ring anyway. So no chain can be forgotten (R-POST-12, R-POST-13). */
+#define ALL_FLAGS	 (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE | ND_OP_FLAG_DEFER)
+#define WRITE_FLAGS	 (ALL_FLAGS | ND_OP_FLAG_INLINE)
+#define SEND_FLAGS	 (WRITE_FLAGS | ND_OP_FLAG_SEND_AND_SOLICIT_EVENT)
+#define READ_FLAGS	 (ALL_FLAGS | ND_OP_FLAG_READ_LOCAL_INVALIDATE)
+#define BIND_FLAGS	 (ALL_FLAGS | ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)
+#define INVALIDATE_FLAGS ALL_FLAGS
 
 /* SGEs are handed over as they stand. */
 static_assert(sizeof(struct nd_sge) == sizeof(struct ndsh_sge) &&
@@ -38,6 +40,8 @@ abi_flags(uint32_t flags)
 		f |= NDSH_WRF_SOLICIT;
 	if (flags & ND_OP_FLAG_INLINE)
 		f |= NDSH_WRF_INLINE;
+	if (flags & ND_OP_FLAG_READ_LOCAL_INVALIDATE)
+		f |= NDSH_WRF_LOCAL_INV;
 	return f;
 }
 
@@ -225,13 +229,32 @@ nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n
 {
 	if (flags & ~READ_FLAGS)
 		return ND_INVALID_PARAMETER_6;
+	if (qp->adapter->abi_minor < 5) /* R-RW-06: without the capability it is ignored */
+		flags &= ~ND_OP_FLAG_READ_LOCAL_INVALIDATE;
 	if (n > qp->adapter->info.max_read_sge && check_connected(qp) == ND_SUCCESS)
 		return ND_DATA_OVERRUN; /* R-RW-07 */
 	return initiate(
 		qp, NDSH_OP_READ, context, sge, n, remote_address, ntohl(remote_token), flags);
 }
 
-/* ---- windows ------------------------------------------------------------------------- */
+/* ---- without SGEs -------------------------------------------------------------------- */
+
+nd_status
+nd_post_check(const struct nd_qp *qp)
+{
+	nd_status st = check_connected(qp);
+
+	return st == ND_SUCCESS && send_queue_full(qp) ? ND_NO_MORE_ENTRIES : st;
+}
+
+void
+nd_post_local(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, uint32_t flags)
+{
+	nd_post_begin(&qp->sq_inside, "send", qp);
+	wr->ctrl = NDSH_CTRL(op, 0, abi_flags(flags), 0);
+	submit(qp, wr, NULL, NULL);
+}
+
 
 /* What the daemon would refuse with an entry that ends the connection, as far as it can be seen
  * here (R-MW-03, R-MW-04). Remote rights of the region don't matter. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nd_fast.h"
 #include "nd_int.h"
 
 #define SGE_MIN 2u /* granted even if fewer are asked for: programs count on it */
@@ -265,6 +266,7 @@ destroy(struct nd_object *o)
 	returned = nd_object_forget(a, NDSH_MSG_QP_DESTROY, qp->index);
 	nd_mw_unbind_all(qp);
 	pthread_mutex_lock(&a->lock);
+	nd_fr_release_lists(qp);
 	linger(qp);
 	pthread_mutex_unlock(&a->lock);
 	if (returned)

@@ -159,7 +159,9 @@ nd_block_alloc(struct nd_adapter *a, uint64_t bytes, uint32_t *segment, uint64_t
 void *
 nd_alloc(struct nd_adapter *a, size_t bytes)
 {
-	uint64_t align = bytes >= NDSH_SEGMENT_UNIT ? NDSH_SEGMENT_UNIT : ND_ARENA_GRAIN;
+	uint64_t align = bytes >= NDSH_SEGMENT_UNIT ? NDSH_SEGMENT_UNIT
+			 : bytes >= NDSH_PAGE_BYTES ? NDSH_PAGE_BYTES
+						    : ND_ARENA_GRAIN;
 	struct nd_segment *seg;
 	void *p;
 

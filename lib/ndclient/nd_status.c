@@ -25,7 +25,7 @@ static const struct {
 	NAME(CONNECTION_DISCONNECTED), NAME(CONNECTION_REFUSED), NAME(ADDRESS_ALREADY_ASSOCIATED),
 	NAME(ADDRESS_NOT_ASSOCIATED), NAME(CONNECTION_INVALID), NAME(CONNECTION_ACTIVE),
 	NAME(NETWORK_UNREACHABLE), NAME(HOST_UNREACHABLE), NAME(CONNECTION_ABORTED),
-	NAME(DEVICE_REMOVED),
+	NAME(DEVICE_REMOVED), NAME(IMPLEMENTATION_LIMIT),
 };
 
 const char *
@@ -89,9 +89,11 @@ nd_status_of_wc(uint32_t profile, uint8_t wc_status, uint8_t op)
 		return ND_ACCESS_VIOLATION;
 	case NDSH_WC_BIND_ERR:
 		return op == NDSH_OP_BIND ? ND_ACCESS_VIOLATION : ND_INVALID_DEVICE_REQUEST;
-	case NDSH_WC_LOC_QP_OP_ERR: /* R-INV-04; R-RW-04: a limit of 0 */
-		return op == NDSH_OP_INVALIDATE || op == NDSH_OP_READ ? ND_INVALID_DEVICE_REQUEST
-								      : ND_INTERNAL_ERROR;
+	case NDSH_WC_LOC_QP_OP_ERR: /* R-INV-04; R-FR-06; R-RW-04: a limit of 0 */
+		return op == NDSH_OP_INVALIDATE || op == NDSH_OP_FAST_REGISTER ||
+				       op == NDSH_OP_READ
+			       ? ND_INVALID_DEVICE_REQUEST
+			       : ND_INTERNAL_ERROR;
 	case NDSH_WC_FLUSH_ERR:
 		return ND_CANCELED;
 	case NDSH_WC_BAD_RESP_ERR:
@@ -120,7 +122,7 @@ nd_detail_name(uint32_t detail)
 	case NDSH_WC_LOC_LEN_ERR:
 		return "message longer than the local buffer or the limit";
 	case NDSH_WC_LOC_QP_OP_ERR:
-		return "operation not possible on this queue pair, or window not bound";
+		return "operation not possible on this queue pair, or not (or already) bound";
 	case NDSH_WC_LOC_PROT_ERR:
 		return "local buffer outside its region, or wrong local token";
 	case NDSH_WC_FLUSH_ERR:

@@ -11,6 +11,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 
+#include "nd_fast.h"
 #include "nd_int.h"
 
 /* Lock held. */
@@ -29,14 +30,6 @@ unbind(struct nd_mw *mw)
 	mw->qp = NULL;
 }
 
-/* Is a request that was posted as number index finished? Not more than depth are outstanding, and
- * completions that were taken run ahead of the page by no more than that. */
-static bool
-is_done(const struct nd_qp *qp, uint32_t index)
-{
-	return index - __atomic_load_n(&qp->page->sq_done, __ATOMIC_ACQUIRE) >= 2 * qp->sq.depth;
-}
-
 /* Lock held. */
 static void
 settle(struct nd_mw *mw)
@@ -45,7 +38,7 @@ settle(struct nd_mw *mw)
 		return;
 	if (nd_gone(mw->qp->adapter) ||
 		__atomic_load_n(&mw->qp->page->dead, __ATOMIC_ACQUIRE) != 0 ||
-		(mw->state == ND_MW_INVALIDATING && is_done(mw->qp, mw->index)))
+		(mw->state == ND_MW_INVALIDATING && nd_qp_is_done(mw->qp, mw->index)))
 		unbind(mw);
 }
 

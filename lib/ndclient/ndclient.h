@@ -102,6 +102,7 @@ typedef int32_t nd_status;
 #define ND_HOST_UNREACHABLE	      ((nd_status)0xC000023D)
 #define ND_CONNECTION_ABORTED	      ((nd_status)0xC0000241)
 #define ND_DEVICE_REMOVED	      ((nd_status)0xC00002B6)
+#define ND_IMPLEMENTATION_LIMIT	      ((nd_status)0xC000042B)
 
 /* The status's name, "ND_IO_TIMEOUT" and the like; a static string, never NULL. Any thread. */
 const char *nd_status_name(nd_status status);
@@ -180,6 +181,7 @@ struct nd_pd;
 struct nd_cq;
 struct nd_mr;
 struct nd_mw;
+struct nd_fr;
 struct nd_srq;
 struct nd_qp;
 struct nd_connector;
@@ -197,6 +199,7 @@ struct nd_adapter_info { /* the fields of ND2_ADAPTER_INFO, and a few of our own
 	uint32_t max_inbound_reads, max_outbound_reads;
 	uint32_t max_receive_depth, max_initiator_depth, max_cq_depth;
 	uint32_t max_srq_depth;	   /* 0: no shared receive queues */
+	uint32_t max_fast_register_pages; /* of one registration; 0: none are possible */
 	uint32_t max_caller_data;  /* private data of Connect */
 	uint32_t max_callee_data;  /* of Accept and Reject */
 	uint32_t path_mtu;	   /* bytes of payload per packet */
@@ -204,10 +207,11 @@ struct nd_adapter_info { /* the fields of ND2_ADAPTER_INFO, and a few of our own
 	uint32_t flags;		   /* ND_ADAPTER_FLAG_* */
 	char daemon_version[32];
 };
-#define ND_ADAPTER_FLAG_IN_ORDER_DMA  0x00000001u
-#define ND_ADAPTER_FLAG_CQ_MODERATION 0x00000004u /* nd_cq_moderate(): always */
-#define ND_ADAPTER_FLAG_CQ_RESIZE     0x00000100u /* nd_cq_resize(): unless the daemon is older */
-#define ND_ADAPTER_FLAG_LOOPBACK      0x00010000u
+#define ND_ADAPTER_FLAG_IN_ORDER_DMA	      0x00000001u
+#define ND_ADAPTER_FLAG_CQ_MODERATION	      0x00000004u /* nd_cq_moderate(): always */
+#define ND_ADAPTER_FLAG_READ_LOCAL_INVALIDATE 0x00000010u
+#define ND_ADAPTER_FLAG_CQ_RESIZE	      0x00000100u /* nd_cq_resize(): unless too old */
+#define ND_ADAPTER_FLAG_LOOPBACK	      0x00010000u
 
 /* Options of nd_adapter_open() and the queries before it; NULL stands for all zero. */
 struct nd_open_options {
@@ -291,6 +295,12 @@ struct nd_sge {
 #define ND_OP_FLAG_ALLOW_READ		  0x00000008u /* bind: the peer may read */
 #define ND_OP_FLAG_ALLOW_WRITE		  0x00000010u /* bind: the peer may write */
 #define ND_OP_FLAG_INLINE		  0x00000020u /* buffers are free when the post returns */
+/* What ND has not. NDK's values would mean other things (nd_flags_of_ndk()): they are refused. */
+#define ND_OP_FLAG_ALLOW_LOCAL_WRITE 0x00010000u /* fast register */
+/* More will follow: a hint that any initiator request takes, and none needs (R-POST-12). */
+#define ND_OP_FLAG_DEFER 0x00020000u
+/* Read: on success the registration that the first SGE's token is of is invalidated (R-RW-06). */
+#define ND_OP_FLAG_READ_LOCAL_INVALIDATE 0x00040000u
 
 struct nd_qp_options {
 	struct nd_cq *receive_cq, *initiator_cq; /* may be one */
@@ -321,8 +331,10 @@ uint32_t nd_qp_number(const struct nd_qp *qp);
  * (not for receive: R-POST-02) ND_NO_MORE_ENTRIES      as many requests are outstanding as the
  * queue holds ND_DATA_OVERRUN         more SGEs than the queue pair takes (not with INLINE:
  * R-POST-09) ND_BUFFER_OVERFLOW      more than max_transfer_bytes, or inline more than inline_bytes
- *   ND_INVALID_PARAMETER_4  flags of send (legal: all four)
- *   ND_INVALID_PARAMETER_6  flags of write (legal: all but SOLICIT) and read (SILENT, FENCE)
+ *   ND_INVALID_PARAMETER_4  flags of send (legal: SILENT, FENCE, SOLICIT, INLINE)
+ *   ND_INVALID_PARAMETER_6  flags of write (SILENT, FENCE, INLINE) and read (SILENT, FENCE,
+ *                           READ_LOCAL_INVALIDATE)
+ * DEFER is legal with all of them but receive.
  * A wrong token or range shows in the result, not here (R-POST-08). n may be 0 (R-POST-06). The SGE
  * array is not used after the return. One thread at a time per queue.
  */
@@ -377,6 +389,10 @@ nd_status nd_qp_send_with_immediate(struct nd_qp *qp, void *context, const struc
 nd_status nd_qp_write_with_immediate(struct nd_qp *qp, void *context, const struct nd_sge *sge,
 	uint32_t n, uint64_t remote_address, uint32_t remote_token, uint32_t immediate,
 	uint32_t flags);
+
+/* ---- fast-register regions, privileged tokens, NDK's flags ----------------------------- */
+
+#include "ndclient_fast.h"
 
 /* ---- shared receive queue ------------------------------------------------------------ */
 

@@ -19,6 +19,7 @@ enum nd_request_type {
 	ND_REQUEST_RECEIVE_AND_INVALIDATE = 6, /* nd_cq_get_results_ex() only, and so the next */
 	ND_REQUEST_RECEIVE_WITH_IMMEDIATE = 7,
 	ND_REQUEST_WRITTEN_WITH_IMMEDIATE = 8, /* a receive that a write took, with nothing in it */
+	ND_REQUEST_FAST_REGISTER = 9,
 };
 struct nd_result { /* the layout of ND2_RESULT */
 	/*

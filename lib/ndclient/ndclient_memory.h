@@ -11,10 +11,12 @@ extern "C" {
 
 /* ---- arena: memory that the daemon can reach without a copy -------------------------- */
 
-/* bytes of zeroed memory, aligned to 64 bytes (to 2 MiB from 2 MiB on); NULL if there is none left
- * or bytes is 0. A region of the whole block is always possible, up to max_registration_bytes. */
+/* bytes of zeroed memory, aligned to 64 bytes (from 4 KiB on to that, from 2 MiB on to that); NULL
+ * if there is none left or bytes is 0. A region of the whole block is always possible, up to
+ * max_registration_bytes. */
 void *nd_alloc(struct nd_adapter *a, size_t bytes);
-/* Give it back; NULL does nothing. Deregister its regions first. Aborts if p is no block of a. */
+/* Give it back; NULL does nothing. Deregister its regions first; what is fast-registered there may
+ * become unusable. Aborts if p is no block of a. */
 void nd_free(struct nd_adapter *a, void *p);
 
 /* ---- protection domain, memory region ------------------------------------------------ */

@@ -16,6 +16,7 @@ void
 roce_admin_init(struct roce_admin *a, uint32_t max)
 {
 	a->left = max;
+	a->arena.extent = a->range;
 }
 
 void
@@ -52,7 +53,7 @@ roce_admin_give(struct roce_admin *a)
 static uint32_t
 range_above(const struct roce_admin *a, uint64_t va)
 {
-	uint32_t low = 0, high = a->ranges;
+	uint32_t low = 0, high = a->arena.count;
 
 	while (low < high) {
 		uint32_t mid = (low + high) / 2;
@@ -70,18 +71,18 @@ roce_admin_add_range(struct roce_admin *a, uint64_t va, uint64_t bytes, void *ho
 {
 	uint32_t at = range_above(a, va);
 
-	if (a->ranges == ROCE_ADMIN_RANGES || bytes == 0 || va + bytes < va ||
+	if (a->arena.count == ROCE_ADMIN_RANGES || bytes == 0 || va + bytes < va ||
 		(at > 0 && va - a->range[at - 1].va < a->range[at - 1].bytes) ||
-		(at < a->ranges && a->range[at].va - va < bytes))
+		(at < a->arena.count && a->range[at].va - va < bytes))
 		return false;
-	memmove(&a->range[at + 1], &a->range[at], (a->ranges - at) * sizeof(a->range[0]));
-	a->range[at] = (struct roce_range){ .va = va, .bytes = bytes, .host = host };
-	a->ranges++;
+	memmove(&a->range[at + 1], &a->range[at], (a->arena.count - at) * sizeof(a->range[0]));
+	a->range[at] = (struct roce_extent){ .va = va, .bytes = bytes, .host = host };
+	a->arena.count++;
 	return true;
 }
 
 /* The range that va lies in, or NULL. */
-static struct roce_range *
+static struct roce_extent *
 range_of(struct roce_admin *a, uint64_t va)
 {
 	uint32_t at = range_above(a, va);
@@ -94,7 +95,7 @@ range_of(struct roce_admin *a, uint64_t va)
 bool
 roce_admin_remove_range(struct roce_admin *a, uint64_t va)
 {
-	struct roce_range *r = range_of(a, va);
+	struct roce_extent *r = range_of(a, va);
 	uint32_t at;
 
 	if (r == NULL || r->va != va)
@@ -102,8 +103,8 @@ roce_admin_remove_range(struct roce_admin *a, uint64_t va)
 	if (r->regions != 0)
 		return false;
 	at = (uint32_t)(r - a->range);
-	a->ranges--;
-	memmove(r, r + 1, (a->ranges - at) * sizeof(*r));
+	a->arena.count--;
+	memmove(r, r + 1, (a->arena.count - at) * sizeof(*r));
 	return true;
 }
 
@@ -135,7 +136,7 @@ static enum ndsh_admin_status
 register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q,
 	uint32_t *token)
 {
-	struct roce_range *range = range_of(a, q->va);
+	struct roce_extent *range = range_of(a, q->va);
 	uint32_t pd = pd_of(a, q->pd);
 	struct roce_mr *mr;
 
@@ -161,7 +162,7 @@ register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_ad
 static bool
 drop(struct roce_shard *s, struct roce_admin *a, struct roce_mr *mr)
 {
-	struct roce_range *range = range_of(a, mr->va);
+	struct roce_extent *range = range_of(a, mr->va);
 
 	if (!roce_mr_deregister(s, mr))
 		return false;

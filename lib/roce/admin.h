@@ -13,21 +13,15 @@
 #define ROCE_ADMIN_RANGES 1024u
 #define ROCE_ADMIN_PDS	  4096u
 
-struct roce_range { /* of the client's memory; disjoint and sorted */
-	uint64_t va, bytes;
-	uint8_t *host;
-	uint64_t regions; /* that lie in it */
-};
-
 struct roce_admin { /* zeroed, then roce_admin_init(); the host's memory */
 	struct ndsh_admin ring;
 	struct roce_cq *cq; /* where the answers go; NULL: no ring yet */
 	uint32_t left;	    /* regions and windows that the client may still have */
-	uint32_t ranges;
+	struct roce_arena arena; /* extent: range[], disjoint */
 	struct {
 		uint32_t handle, engine; /* engine 0: free */
 	} pd[ROCE_ADMIN_PDS];
-	struct roce_range range[ROCE_ADMIN_RANGES];
+	struct roce_extent range[ROCE_ADMIN_RANGES];
 };
 
 /* max: regions and windows. */

@@ -291,6 +291,17 @@ read_shape_ok(const struct roce_qp *qp, const struct roce_wqe *w, const struct r
 	return (begins && pkt->opcode == fresh) || (index > 0 && pkt->opcode == going_on);
 }
 
+/* R-RW-06. What ended it meanwhile did the same. */
+static void
+invalidate_sink(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w)
+{
+	struct roce_mr *sink =
+		w->num_sge > 0 ? roce_fr_of_local(s, qp, roce_wqe_sge(w)->key) : NULL;
+
+	if (sink != NULL)
+		sink->rights = 0;
+}
+
 /* The payload of the response expected is in its place. */
 static void
 read_placed(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
@@ -299,6 +310,8 @@ read_placed(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 
 	qp->una_psn = roce_psn_add(was, 1);
 	if (qp->una_psn == roce_psn_add(w->first_psn, w->npsn)) {
+		if (roce_unlikely(w->flags & NDSH_WRF_LOCAL_INV))
+			invalidate_sink(s, qp, w);
 		s->count.requests_completed++;
 		roce_comp_finish(s, qp, NDSH_WC_SUCCESS, 0);
 	}

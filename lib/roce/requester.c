@@ -59,6 +59,11 @@ req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
 		return false;
 	}
+	if (roce_unlikely(w->flags & NDSH_WRF_LOCAL_INV) && w->num_sge > 0 &&
+		roce_fr_of_local(s, qp, roce_wqe_sge(w)->key) == NULL) { /* R-INV-01 */
+		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_INV);
+		return false;
+	}
 	return true;
 }
 

@@ -208,6 +208,7 @@ void roce_mw_destroy(struct roce_shard *s, struct roce_mr *mw);
 struct roce_extent {
 	uint64_t va, bytes; /* multiples of NDSH_PAGE_BYTES */
 	uint8_t *host;
+	uint64_t regions; /* registered by the admin ring, that lie in it (roce/admin.h) */
 };
 struct roce_arena {
 	const struct roce_extent *extent;

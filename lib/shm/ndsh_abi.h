@@ -77,7 +77,8 @@ enum {
 	NDSH_WRF_FENCE = 1u << 1,  /* wait for all earlier reads and atomics */
 	NDSH_WRF_SOLICIT = 1u << 2,
 	NDSH_WRF_INLINE = 1u << 3, /* payload in the inline area of the slot */
-	NDSH_WRF_MASK = 0xf,
+	NDSH_WRF_LOCAL_INV = 1u << 4, /* READ: the first SGE's registration ends with it */
+	NDSH_WRF_MASK = 0x1f,
 };
 
 struct ndsh_sge {

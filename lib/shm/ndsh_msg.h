@@ -77,6 +77,9 @@ enum ndsh_msg_type {
 	NDSH_MSG_LISTENER_PAUSE, /* from minor version 3 on */
 	NDSH_MSG_ENDPOINT_CREATE,
 	NDSH_MSG_ENDPOINT_DESTROY,
+	NDSH_MSG_FR_CREATE, /* from minor version 5 on */
+	NDSH_MSG_FR_DESTROY,
+	NDSH_MSG_PD_TOKEN, /* reply: ndsh_id_msg, id is the privileged token */
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */
@@ -212,6 +215,17 @@ struct ndsh_mw_create {
 struct ndsh_mw_create_reply {
 	struct ndsh_msg_hdr h;
 	uint32_t mw, slot;
+	uint64_t secret; /* with slot: what ndsh_window_token() wants */
+};
+struct ndsh_fr_create { /* block: NDSH_FR_LISTS lists of max_pages addresses */
+	struct ndsh_msg_hdr h;
+	uint32_t pd, segment;
+	uint64_t offset;
+	uint32_t max_pages, remote;
+};
+struct ndsh_fr_create_reply {
+	struct ndsh_msg_hdr h;
+	uint32_t fr, slot;
 	uint64_t secret; /* with slot: what ndsh_window_token() wants */
 };
 struct ndsh_srq_create { /* block of ndsh_srq_bytes(); reply: ndsh_id_msg */

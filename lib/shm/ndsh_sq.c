@@ -71,6 +71,8 @@ ctrl_ok(uint32_t ctrl, uint32_t sge_max)
 		return false;
 	if (op == NDSH_OP_BIND || op == NDSH_OP_INVALIDATE || op == NDSH_OP_FAST_REGISTER)
 		return nsge == 0 && (flags & ~(NDSH_WRF_SILENT | NDSH_WRF_FENCE)) == 0;
+	if ((flags & NDSH_WRF_LOCAL_INV) && op != NDSH_OP_READ)
+		return false;
 	return !(flags & NDSH_WRF_INLINE) || op_takes_inline(op);
 }
 

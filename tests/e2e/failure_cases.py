@@ -23,6 +23,8 @@ SCENARIOS = """
     cancel port callbacks
     srq srq-empty srq-notify srq-callback
     resize resize-load
+    fast-register fast-register-inline fast-register-fails fast-register-ends
+    read-local-invalidate privileged-token
     window window-refuses window-not-local window-misuse window-rebind window-of-another
     window-busy window-ends window-limit
     invalidated invalidate-under-way invalidate-unbound

@@ -105,6 +105,14 @@ void scenario_resize(struct pair *p);
 void scenario_resize_load(struct pair *p);
 void scenario_affinity(struct pair *p);
 
+/* fast.c */
+void scenario_fast_register(struct pair *p);
+void scenario_fast_register_inline(struct pair *p);
+void scenario_fast_register_fails(struct pair *p);
+void scenario_fast_register_ends(struct pair *p);
+void scenario_read_local_invalidate(struct pair *p);
+void scenario_privileged_token(struct pair *p);
+
 /* windows.c */
 void scenario_window(struct pair *p);
 void scenario_window_refuses(struct pair *p);
