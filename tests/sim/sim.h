@@ -13,7 +13,8 @@
  *	sim_plan.c	their planned errors and ends
  *	sim_client.c	applications: polling, arming, posting
  *	sim_ops.c	random requests and their expected effect
- *	sim_window.c	memory windows
+ *	sim_window.c	memory windows, and fast-register regions as such
+ *	sim_fast.c	what is special about the latter
  *	sim_srq.c	shared receive queues
  *	sim_model.c	what completions must be
  *	sim_mem.c	memory of the world; arenas with a shadow of what they must hold
@@ -38,7 +39,7 @@
 #define SIM_OPS_MAX    64u
 #define SIM_RECVS_MAX  4096u
 #define SIM_SLOTS      8u
-#define SIM_WINDOWS    3u /* of each end of a connection */
+#define SIM_WINDOWS    4u /* of each end of a connection; the last is a fast-register region */
 #define SIM_MTU_MAX    4096u
 #define SIM_PORT       4711u
 #define SIM_NEVER      UINT64_MAX
@@ -168,12 +169,24 @@ struct sim_op {
 enum sim_window_state { SIM_WINDOW_FREE, SIM_WINDOW_BINDING, SIM_WINDOW_BOUND, SIM_WINDOW_ENDING };
 struct sim_window { /* on the target of its owner */
 	struct roce_mr *mw;
+	struct sim_fast *fast; /* of a fast-register region, or NULL */
 	uint64_t secret;
 	uint32_t slot, generation, token, access;
 	enum sim_window_state state; /* BOUND: known to the peer */
 	unsigned bind_op;	     /* where the newest BIND is in ops */
 	unsigned first, slots;
 	unsigned users, readers; /* requests of the peer in flight through it, READs among them */
+};
+/* The target's pages have addresses in the client in an order of their own, so that a registration
+ * looks in one piece to the peer, and the engine has to find each page. */
+struct sim_fast {
+	struct roce_arena arena;
+	struct roce_extent *extent; /* one for each page of the target, by address */
+	uint32_t *place;	    /* page of the target -> its number by address */
+	void *mem;
+	uint64_t *lists;
+	uint64_t va, base;
+	uint32_t pages;
 };
 struct sim_recv {
 	uint64_t context;
@@ -346,6 +359,18 @@ sim_inbox(struct sim_ep *ep)
 {
 	return ep->srq != NULL ? &ep->srq->inbox : &ep->inbox;
 }
+
+/* Where the target's byte at offset is, for who comes through the window. */
+uint64_t sim_window_address(
+	const struct sim_ep *owner, const struct sim_window *v, uint32_t offset);
+
+/* sim_fast.c */
+void sim_fast_init(struct sim_ep *ep, struct sim_window *v);
+void sim_fast_destroy(struct sim_ep *ep, struct sim_window *v);
+void sim_fast_register(struct sim_ep *ep, struct sim_op *op, struct sim_window *v,
+	struct ndsh_swr *wr);
+/* The list is the application's again. */
+void sim_fast_reuse_list(struct sim_window *v);
 
 /* sim_model.c */
 const char *sim_op_name(uint8_t op);

@@ -16,7 +16,8 @@ sim_op_name(uint8_t op)
 		[NDSH_OP_SEND_INV] = "send-inv", [NDSH_OP_SEND_IMM] = "send-imm",
 		[NDSH_OP_WRITE] = "write", [NDSH_OP_WRITE_IMM] = "write-imm",
 		[NDSH_OP_READ] = "read", [NDSH_OP_BIND] = "bind",
-		[NDSH_OP_INVALIDATE] = "invalidate" };
+		[NDSH_OP_INVALIDATE] = "invalidate",
+		[NDSH_OP_FAST_REGISTER] = "fast-register" };
 
 	return names[op];
 }
@@ -142,7 +143,8 @@ check_effect(struct sim_ep *ep, struct sim_op *op)
 		ep->msgs_ok = op->msg + 1;
 	if (sim_is_message(op) && !sim_is_write(op))
 		return;
-	if (op->op == NDSH_OP_BIND || op->op == NDSH_OP_INVALIDATE) {
+	if (op->op == NDSH_OP_BIND || op->op == NDSH_OP_INVALIDATE ||
+		op->op == NDSH_OP_FAST_REGISTER) {
 		sim_window_done(ep, op);
 		return;
 	}

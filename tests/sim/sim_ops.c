@@ -329,7 +329,7 @@ sim_op_post(struct sim_ep *ep)
 	maybe_invalidate(ep, op);
 	maybe_immediate(ep, op, &wr);
 	if (op->remote_slot >= 0)
-		wr.raddr = ep->peer->target.va + op->remote_off;
+		wr.raddr = sim_window_address(ep->peer, op->window, op->remote_off);
 	if (op->window != NULL)
 		wr.rkey = op->window->token;
 	push(ep, op, &wr);

@@ -12,8 +12,11 @@ sim_windows_init(struct sim_ep *ep)
 	for (unsigned i = 0; i < SIM_WINDOWS; i++) {
 		struct sim_window *v = &ep->windows[i];
 
-		v->mw = roce_mw_create(
-			ep->client->shard->s, ep->client->pd, &v->slot, &v->secret);
+		if (i == SIM_WINDOWS - 1)
+			sim_fast_init(ep, v);
+		else
+			v->mw = roce_mw_create(
+				ep->client->shard->s, ep->client->pd, &v->slot, &v->secret);
 		sim_check(ep->w, v->mw != NULL, "no window left");
 	}
 }
@@ -21,7 +24,9 @@ sim_windows_init(struct sim_ep *ep)
 static void
 destroy(struct sim_ep *ep, struct sim_window *v)
 {
-	if (v->mw != NULL)
+	if (v->mw != NULL && v->fast != NULL)
+		sim_fast_destroy(ep, v);
+	else if (v->mw != NULL)
 		roce_mw_destroy(ep->client->shard->s, v->mw);
 	v->mw = NULL;
 }
@@ -51,6 +56,10 @@ bind_window(struct sim_ep *ep, struct sim_op *op, struct sim_window *v, struct n
 	v->slots = 1 + (unsigned)sim_below(ep->w, SIM_SLOTS - v->first);
 	v->generation++;
 	v->token = ndsh_window_token(v->slot, v->secret, v->generation);
+	if (v->fast != NULL) {
+		sim_fast_register(ep, op, v, wr);
+		return true;
+	}
 	wr->raddr = t->va + (uint64_t)v->first * t->slot_bytes;
 	wr->rkey = v->token;
 	wr->imm = v->generation;
@@ -83,7 +92,7 @@ sim_window_op(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
 void
 sim_window_bad_op(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
 {
-	struct sim_window *v = &ep->windows[sim_below(ep->w, SIM_WINDOWS)], was;
+	struct sim_window *v = &ep->windows[sim_below(ep->w, SIM_WINDOWS - 1)], was;
 
 	if (ep->conn->poison == SIM_POISON_INVALIDATE) {
 		op->op = NDSH_OP_INVALIDATE;
@@ -117,6 +126,16 @@ sim_window_breach(struct sim_ep *ep, struct ndsh_swr *wr)
 }
 
 /* ---- what the peer may do ---- */
+
+uint64_t
+sim_window_address(const struct sim_ep *owner, const struct sim_window *v, uint32_t offset)
+{
+	const struct sim_arena *t = &owner->target;
+
+	if (v == NULL || v->fast == NULL)
+		return t->va + offset;
+	return v->fast->base + (offset - v->first * t->slot_bytes);
+}
 
 /* A window of owner that grants right, which its peer knows; NULL: none. */
 struct sim_window *
@@ -153,7 +172,7 @@ sim_window_foreign(const struct sim_ep *ep, uint64_t *raddr)
 
 		if (other != ep && !other->gone)
 			v = sim_window_choose(other, NDSH_ACCESS_REMOTE_WRITE);
-		if (v == NULL || v->mw == NULL)
+		if (v == NULL || v->mw == NULL || v->fast != NULL) /* that is the domain's */
 			continue;
 		*raddr = other->target.va + (uint64_t)v->first * other->target.slot_bytes;
 		return v->token;
@@ -183,6 +202,8 @@ ended(struct sim_ep *owner, struct sim_window *v)
 {
 	owner->dead_token = v->token;
 	v->state = SIM_WINDOW_FREE;
+	if (v->fast != NULL)
+		sim_fast_reuse_list(v);
 }
 
 /* A BIND or INVALIDATE succeeded. */
