@@ -16,6 +16,7 @@
  *	sim_window.c	memory windows, and fast-register regions as such
  *	sim_fast.c	what is special about the latter
  *	sim_srq.c	shared receive queues
+ *	sim_resize.c	completion queues that change their rings
  *	sim_model.c	what completions must be
  *	sim_mem.c	memory of the world; arenas with a shadow of what they must hold
  */
@@ -208,10 +209,24 @@ struct sim_srq {
 	uint32_t limit; /* 0: not armed */
 	bool below;	/* when it was armed, there were fewer */
 };
+enum sim_resize_step {
+	SIM_RESIZE_NONE,
+	SIM_RESIZE_ASKED, /* the reader knows the new ring */
+	SIM_RESIZE_MOVED, /* the daemon has answered */
+	SIM_RESIZE_REFUSED,
+};
+struct sim_resize {
+	uint64_t rng;
+	unsigned count; /* of exchanges so far */
+	enum sim_resize_step step;
+	void *ring, *before;
+	uint32_t depth, bytes_before;
+};
 struct sim_cq {
 	struct sim_client *client;
 	struct roce_cq *cq;
 	struct ndsh_cq_reader reader;
+	struct sim_resize resize;
 	bool events;  /* waits for wake-ups instead of polling */
 	bool waiting; /* armed, nothing left to poll */
 	enum ndsh_arm armed;
@@ -371,6 +386,11 @@ void sim_fast_register(struct sim_ep *ep, struct sim_op *op, struct sim_window *
 	struct ndsh_swr *wr);
 /* The list is the application's again. */
 void sim_fast_reuse_list(struct sim_window *v);
+
+/* sim_resize.c */
+void sim_resize_init(struct sim_client *c, unsigned cq);
+/* Another step of what is under way with this queue, or nothing. */
+void sim_resize_step(struct sim_client *c, struct sim_cq *cq);
 
 /* sim_model.c */
 const char *sim_op_name(uint8_t op);

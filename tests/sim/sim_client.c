@@ -28,6 +28,7 @@ sim_client_init(struct sim_world *w, struct sim_shard *shard)
 	for (unsigned i = 0; i < SIM_CQS; i++) {
 		sim_cq_init(c, &c->cqs[i], CQ_DEPTH);
 		c->cqs[i].events = sim_chance(w, 5000);
+		sim_resize_init(c, i);
 	}
 	sim_srq_init(c);
 	c->next_ns = SIM_NEVER;
@@ -119,6 +120,7 @@ poll_cqs(struct sim_client *c)
 	for (unsigned i = 0; i < SIM_CQS; i++) {
 		struct sim_cq *cq = &c->cqs[i];
 
+		sim_resize_step(c, cq);
 		if (!cq->events)
 			take(c, cq, 1 + (unsigned)sim_below(c->w, 64));
 		else if (!cq->waiting)

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Completion queues that get another ring (R-RSZ-01), in three steps with the life of the world in
+ * between: the application shows it to its reader, the daemon moves, the application carries over.
+ * Their randomness is their own, and nobody else can tell: a seed is the same world without them.
+ */
+#include <string.h>
+
+#include "sim.h"
+
+#define RESIZES_MAX 8u /* of one queue: its rings stay until the world ends */
+#define SCRIBBLE    0xa5
+
+static uint32_t
+below(struct sim_cq *cq, uint32_t n)
+{
+	uint64_t z = cq->resize.rng += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)((z ^ z >> 31) % n);
+}
+
+void
+sim_resize_init(struct sim_client *c, unsigned cq)
+{
+	unsigned client = c->shard->host->number * SIM_SHARDS_MAX +
+		(unsigned)(c->shard - c->shard->host->shard);
+
+	c->cqs[cq].resize.rng = c->w->seed << 8 | (client * SIM_CQS + cq);
+}
+
+/* As many entries can lie in the queue from now on: requests that have not completed, those not yet
+ * posted and a breach included, and a receive of each slot. */
+static uint32_t
+entries_to_come(const struct sim_client *c)
+{
+	uint32_t n = SIM_SLOTS; /* shared ones */
+
+	for (unsigned i = 0; i < c->w->n_conns; i++)
+		for (unsigned side = 0; side < 2; side++) {
+			const struct sim_ep *ep = &c->w->conns[i].ep[side];
+
+			if (ep->client == c)
+				n += ep->quota + 1 - ep->head + SIM_SLOTS;
+		}
+	return n;
+}
+
+static void
+begin(struct sim_client *c, struct sim_cq *cq)
+{
+	struct sim_resize *z = &cq->resize;
+
+	z->count++;
+	for (z->depth = 1; z->depth < entries_to_come(c); z->depth *= 2)
+		;
+	z->depth <<= below(cq, 2);
+	z->ring = sim_alloc(c->w, ndsh_cq_ring_bytes(z->depth));
+	z->before = (void *)(uintptr_t)cq->reader.ring;
+	z->bytes_before = ndsh_cq_ring_bytes(cq->reader.depth);
+	ndsh_cq_expect(&cq->reader, z->ring, z->depth);
+	z->step = SIM_RESIZE_ASKED;
+}
+
+/* Sometimes to less than is in the queue: that is refused, and then all is as it was. */
+static void
+move(struct sim_client *c, struct sim_cq *cq)
+{
+	struct sim_resize *z = &cq->resize;
+	uint32_t queued = (uint32_t)(cq->reader.page->produced - cq->reader.taken);
+	bool small = queued > 0 && below(cq, 4) == 0;
+	uint32_t entries = small ? below(cq, queued) : z->depth;
+	bool moved = roce_cq_resize(cq->cq, z->ring, z->depth, entries);
+
+	sim_check(c->w, moved != small, "resizing to %u with %u in the queue: %s", entries, queued,
+		moved ? "done" : "refused");
+	z->step = moved ? SIM_RESIZE_MOVED : SIM_RESIZE_REFUSED;
+}
+
+static void
+settle(struct sim_client *c, struct sim_cq *cq)
+{
+	struct sim_resize *z = &cq->resize;
+	enum ndsh_settle state = ndsh_cq_settle(&cq->reader, below(cq, 20));
+
+	sim_check(c->w, (state == NDSH_SETTLE_NOT) == (z->step == SIM_RESIZE_REFUSED),
+		"the page of a queue tells another story than the answer");
+	if (state == NDSH_SETTLING)
+		return;
+	/* Who goes on in the ring that counts no more reads nonsense. */
+	if (state == NDSH_SETTLED)
+		memset(z->before, SCRIBBLE, z->bytes_before);
+	else
+		memset(z->ring, SCRIBBLE, ndsh_cq_ring_bytes(z->depth));
+	z->step = SIM_RESIZE_NONE;
+}
+
+void
+sim_resize_step(struct sim_client *c, struct sim_cq *cq)
+{
+	switch (cq->resize.step) {
+	case SIM_RESIZE_NONE:
+		if (cq->resize.count < RESIZES_MAX && below(cq, 30) == 0)
+			begin(c, cq);
+		break;
+	case SIM_RESIZE_ASKED:
+		if (below(cq, 4) == 0)
+			move(c, cq);
+		break;
+	case SIM_RESIZE_MOVED:
+	case SIM_RESIZE_REFUSED:
+		if (below(cq, 4) == 0)
+			settle(c, cq);
+		break;
+	}
+}
