@@ -281,6 +281,10 @@ ndd_conn_shard_event(struct ndd *d, const struct ndd_event *ev)
 		ndd_session_end(s, "a descriptor in shared memory breaks the contract");
 		return;
 	}
+	if (ev->type == ROCE_EV_CQ_ERROR && ev->handle == NDD_SLOT_NONE) {
+		ndd_session_end(s, "its mover has not done what it says it has");
+		return;
+	}
 	if (ev->type == ROCE_EV_CQ_ERROR) {
 		ndd_info("session %lu: completion queue %u: %s", s->serial, ev->handle,
 			roce_reason_name(ev->reason));

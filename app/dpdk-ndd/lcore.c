@@ -59,6 +59,7 @@ turn(struct ndd_shard *s, uint64_t now_ns)
 	unsigned work = ndd_lcore_rx(s, now_ns, &rx_empty);
 
 	work += ndd_shard_serve(s, now_ns, rx_empty);
+	work += roce_shard_movers(s->engine, now_ns);
 	work += ndd_lcore_bells(s, now_ns);
 	work += roce_shard_poll_rings(s->engine, now_ns, NDD_POLL_RINGS);
 	/* An acknowledgement that lies in the RX queue must not be judged late. */

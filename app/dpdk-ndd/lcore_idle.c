@@ -67,7 +67,8 @@ sleep_once(struct ndd_shard *s, uint64_t now_ns)
 
 	if (ns == 0)
 		return;
-	if (!roce_shard_rest(s->engine) || !ndd_lcore_demote_all(s, now_ns)) {
+	if (!roce_shard_rest(s->engine) || !ndd_lcore_demote_all(s, now_ns) ||
+		!roce_shard_movers_rest(s->engine)) {
 		s->idle_since_ns = 0;
 		return;
 	}

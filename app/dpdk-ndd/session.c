@@ -226,6 +226,7 @@ take_down(struct ndd_session *s)
 	ndd_admin_end(s); /* no window is left that could keep a region */
 	EACH (cqs, cq)
 		ndd_cq_free(s, cq);
+	ndd_mover_free(s);
 	EACH (pds, pd)
 		(void)ndd_pd_free(s, pd);
 	if (s->attached)

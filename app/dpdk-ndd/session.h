@@ -54,6 +54,13 @@ struct ndd_fr {
 	struct ndd_pd *pd;
 };
 
+struct ndd_mover {
+	struct ndd_owner owner;
+	struct roce_mover *engine;
+	void *state; /* of the engine's */
+	struct ndd_segment *segment;
+};
+
 struct ndd_srq {
 	struct ndd_owner owner;
 	struct roce_srq *engine;
@@ -117,6 +124,7 @@ struct ndd_session {
 	uint8_t ip[16];			 /* address of the adapter */
 	uint32_t port, path_mtu;
 	uint64_t segment_bytes;
+	struct ndd_mover *mover; /* or NULL */
 	struct ndd_slots segments, pds, cqs, mws, frs, srqs, qps, listeners, endpoints, conns;
 };
 
@@ -180,6 +188,12 @@ void *ndd_segment_block(struct ndd_session *s, uint32_t id, uint64_t offset, uin
 
 /* Look after clients whose memory lost pages since the last call. */
 void ndd_lost_memory(struct ndd *d);
+
+/* ---- mover.c ---- */
+
+ndd_handler ndd_mover_create;
+/* Does nothing if there is none; no region of it is left. */
+void ndd_mover_free(struct ndd_session *s);
 
 /* ---- admin.c, objects.c, cq_resize.c, window.c, fast.c, srq.c, qp.c ---- */
 

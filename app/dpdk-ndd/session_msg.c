@@ -161,6 +161,7 @@ static ndd_handler *const handlers[NDSH_MSG_TYPE_COUNT] = {
 	[NDSH_MSG_FR_CREATE] = ndd_fr_create,
 	[NDSH_MSG_FR_DESTROY] = ndd_fr_destroy,
 	[NDSH_MSG_PD_TOKEN] = ndd_pd_token,
+	[NDSH_MSG_MOVER_CREATE] = ndd_mover_create,
 	[NDSH_MSG_LISTENER_CREATE] = ndd_listener_create,
 	[NDSH_MSG_LISTENER_PAUSE] = ndd_listener_pause,
 	[NDSH_MSG_LISTENER_DESTROY] = ndd_listener_destroy,

@@ -2,16 +2,18 @@
 #include "channel.h"
 
 #include <endian.h>
+#include <stdlib.h>
 #include <string.h>
 
 nd_status
-buffer_create(struct buffer *b, struct nd_adapter *adapter, struct nd_pd *pd, uint64_t bytes,
-	uint32_t flags)
+buffer_create(struct buffer *b, struct nd_adapter *adapter, struct nd_pd *pd,
+	enum ndperf_memory from, uint64_t bytes, uint32_t flags)
 {
 	nd_status st;
 
 	b->adapter = adapter;
-	b->mem = nd_alloc(adapter, bytes);
+	b->from = from;
+	b->mem = from == NDPERF_MEMORY_HEAP ? calloc(1, bytes) : nd_alloc(adapter, bytes);
 	if (b->mem == NULL)
 		return ND_NO_MEMORY;
 	st = nd_mr_create(pd, &b->mr);
@@ -23,7 +25,9 @@ buffer_destroy(struct buffer *b)
 {
 	if (b->mr != NULL)
 		nd_mr_close(b->mr);
-	if (b->mem != NULL)
+	if (b->from == NDPERF_MEMORY_HEAP)
+		free(b->mem);
+	else if (b->mem != NULL)
 		nd_free(b->adapter, b->mem);
 }
 
@@ -66,7 +70,7 @@ control_create(struct control *ctl, struct nd_adapter *adapter, struct nd_pd *pd
 		.initiator_depth = CONTROL_SLOTS,
 		.max_receive_sge = 1,
 		.max_initiator_sge = 1};
-	nd_status st = buffer_create(&ctl->buf, adapter, pd,
+	nd_status st = buffer_create(&ctl->buf, adapter, pd, NDPERF_MEMORY_ARENA,
 		2ull * CONTROL_SLOTS * NDPERF_MSG_BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE);
 
 	if (st == ND_SUCCESS)

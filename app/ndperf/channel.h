@@ -6,15 +6,17 @@
 #include <ndclient.h>
 
 #include "common/addr.h"
+#include "options.h"
 #include "proto.h"
 
 struct buffer {
 	struct nd_adapter *adapter;
+	enum ndperf_memory from;
 	uint8_t *mem;
 	struct nd_mr *mr;
 };
 nd_status buffer_create(struct buffer *b, struct nd_adapter *adapter, struct nd_pd *pd,
-	uint64_t bytes, uint32_t flags);
+	enum ndperf_memory from, uint64_t bytes, uint32_t flags);
 void buffer_destroy(struct buffer *b);
 
 struct conn {

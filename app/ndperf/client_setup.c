@@ -141,7 +141,7 @@ create_objects(struct client *c)
 	if (st == ND_SUCCESS)
 		st = nd_cq_create(c->adapter, cq_depth(c), &c->cq);
 	if (st == ND_SUCCESS)
-		st = buffer_create(&c->buf, c->adapter, c->pd, c->layout.bytes,
+		st = buffer_create(&c->buf, c->adapter, c->pd, c->opt->memory, c->layout.bytes,
 			ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_RDMA_READ_SINK);
 	if (st != ND_SUCCESS)
 		return st;

@@ -24,6 +24,7 @@ enum { /* long options without a letter */
 	OPT_EVENT,
 	OPT_ONCE,
 	OPT_SESSIONS,
+	OPT_MEMORY,
 	OPT_BIND,
 	OPT_VERSION,
 };
@@ -49,6 +50,7 @@ static const struct option longs[] = {
 	{"event", no_argument, NULL, OPT_EVENT},
 	{"once", no_argument, NULL, OPT_ONCE},
 	{"sessions", required_argument, NULL, OPT_SESSIONS},
+	{"memory", required_argument, NULL, OPT_MEMORY},
 	{"bind", required_argument, NULL, OPT_BIND},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
@@ -163,6 +165,8 @@ take_params(struct ndperf_options *o, struct given *g, int c, const char *text)
 static bool
 take(struct ndperf_options *o, struct given *g, int c, const char *text)
 {
+	static const char *const memories[] = {
+		[NDPERF_MEMORY_ARENA] = "arena", [NDPERF_MEMORY_HEAP] = "heap", NULL};
 	uint32_t v;
 
 	switch (c) {
@@ -177,6 +181,11 @@ take(struct ndperf_options *o, struct given *g, int c, const char *text)
 		return true;
 	case OPT_EVENT:
 		o->wait = NDPERF_WAIT_EVENT;
+		return true;
+	case OPT_MEMORY:
+		if (!take_word("--memory", text, memories, &v))
+			return false;
+		o->memory = v;
 		return true;
 	case OPT_JSON:
 		o->json_path = text;
@@ -277,6 +286,7 @@ ndperf_options_parse(struct ndperf_options *o, int argc, char **argv, int *exit_
 
 	*o = (struct ndperf_options){.port = NDPERF_PORT,
 		.sessions = 16,
+		.memory = NDPERF_MEMORY_ARENA,
 		.inline_bytes = NDPERF_INLINE_AUTO,
 		.params = {.op = NDPERF_WRITE, .mode = NDPERF_BW, .qps = 1, .depth = 128}};
 	while ((c = getopt_long(argc, argv, "sp:t:m:aq:d:n:D:h", longs, NULL)) != -1) {

@@ -14,9 +14,13 @@ enum ndperf_wait {
 	NDPERF_WAIT_EVENT,    /* sleep */
 };
 
+/* Where the messages lie. */
+enum ndperf_memory { NDPERF_MEMORY_ARENA = 1, NDPERF_MEMORY_HEAP };
+
 struct ndperf_options {
 	bool server, once;
 	enum ndperf_wait wait;
+	enum ndperf_memory memory;
 	bool has_addr;
 	struct app_addr addr; /* client: the peer; unused by a server */
 	bool has_bind;

@@ -55,7 +55,8 @@ admit(struct server *sv, struct nd_connector *connector, const struct ndperf_hel
 	}
 	if (sv->count >= sv->opt->sessions)
 		return NDPERF_BUSY;
-	s = session_create(sv->acceptor.adapter, &sv->info, connector, hello, &refusal);
+	s = session_create(sv->acceptor.adapter, &sv->info, connector, hello, sv->opt->memory,
+		&refusal);
 	if (s != NULL) {
 		s->next = sv->sessions;
 		sv->sessions = s;

@@ -42,7 +42,7 @@ create_objects(struct session *s)
 	if (st == ND_SUCCESS)
 		st = nd_cq_create(s->adapter, p->qps * (s->receives + ECHO_DEPTH), &s->cq);
 	if (st == ND_SUCCESS)
-		st = buffer_create(&s->buf, s->adapter, s->pd, s->layout.bytes,
+		st = buffer_create(&s->buf, s->adapter, s->pd, s->memory, s->layout.bytes,
 			ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ);
 	if (st == ND_SUCCESS)
 		s->token = nd_mr_local_token(s->buf.mr);
@@ -85,7 +85,7 @@ accept_with(struct session *s, struct conn *conn)
 
 struct session *
 session_create(struct nd_adapter *adapter, struct nd_adapter_info *info,
-	struct nd_connector *connector, const struct ndperf_hello *hello,
+	struct nd_connector *connector, const struct ndperf_hello *hello, enum ndperf_memory memory,
 	enum ndperf_refusal *refusal)
 {
 	struct session *s = calloc(1, sizeof(*s));
@@ -97,6 +97,7 @@ session_create(struct nd_adapter *adapter, struct nd_adapter_info *info,
 	s->adapter = adapter;
 	s->info = info;
 	s->params = hello->params;
+	s->memory = memory;
 	ndperf_layout(&s->params, &s->layout);
 	s->slots_max = ndperf_slots(&s->params, &s->layout, s->params.max_bytes);
 	s->receives = receive_depth(s);

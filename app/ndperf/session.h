@@ -33,6 +33,7 @@ struct session {
 	uint64_t id;
 	char peer[APP_ADDR_TEXT];
 	struct ndperf_params params;
+	enum ndperf_memory memory;
 	struct ndperf_layout layout;
 	struct nd_adapter *adapter;
 	struct nd_adapter_info *info;
@@ -66,7 +67,7 @@ struct session {
  * and keeps the connector).
  */
 struct session *session_create(struct nd_adapter *adapter, struct nd_adapter_info *info,
-	struct nd_connector *connector, const struct ndperf_hello *hello,
+	struct nd_connector *connector, const struct ndperf_hello *hello, enum ndperf_memory memory,
 	enum ndperf_refusal *refusal);
 /* A data connection of it. */
 enum ndperf_refusal session_join(

@@ -168,6 +168,7 @@ init_lists(struct nd_adapter *a)
 	pthread_mutex_init(&a->admin.lock, NULL);
 	STAILQ_INIT(&a->admin.waiting);
 	STAILQ_INIT(&a->admin.asked);
+	pthread_mutex_init(&a->mover_making, NULL);
 	LIST_INIT(&a->calls);
 	LIST_INIT(&a->objects);
 	TAILQ_INIT(&a->cqs);
@@ -201,6 +202,7 @@ destroy(struct nd_adapter *a)
 	nd_callbacks_stop(a); /* R-LIFE-10; they may call the daemon until then */
 	nd_control_stop(a);
 	__atomic_store_n(&a->gone, 1, __ATOMIC_RELEASE);
+	nd_mover_stop(a);
 	close(a->socket);
 	close(a->wake_fd);
 	nd_admin_end(a, ND_CANCELED);
@@ -209,6 +211,7 @@ destroy(struct nd_adapter *a)
 	free_arena(&a->arena);
 	if (a->port != NULL)
 		nd_port_release(a->port);
+	pthread_mutex_destroy(&a->mover_making);
 	pthread_mutex_destroy(&a->arena.lock);
 	pthread_mutex_destroy(&a->lock);
 	free(a);

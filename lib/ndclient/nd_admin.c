@@ -136,7 +136,7 @@ static void
 settle(struct nd_mr *mr, const struct ndsh_cqe *e)
 {
 	mr->ov = NULL;
-	if (mr->request.op == NDSH_ADMIN_REGISTER && e->status == NDSH_ADMIN_OK) {
+	if (mr->request.op != NDSH_ADMIN_DEREGISTER && e->status == NDSH_ADMIN_OK) {
 		mr->access = mr->request.access;
 		mr->va = mr->request.va;
 		mr->bytes = mr->request.bytes;
@@ -173,6 +173,7 @@ collect(struct nd_adapter *a, struct outcome out[BATCH])
 static void
 take(struct nd_adapter *a)
 {
+	struct nd_mover *mover = __atomic_load_n(&a->mover, __ATOMIC_ACQUIRE);
 	struct outcome out[BATCH];
 	uint32_t n;
 
@@ -180,6 +181,8 @@ take(struct nd_adapter *a)
 		pthread_mutex_lock(&a->admin.lock);
 		n = collect(a, out);
 		pthread_mutex_unlock(&a->admin.lock);
+		if (n != 0 && mover != NULL) /* what was ordered before is the last */
+			nd_mover_run(mover);
 		for (uint32_t i = 0; i < n; i++)
 			nd_overlapped_end(out[i].ov, out[i].st);
 	} while (n == BATCH);
@@ -252,7 +255,7 @@ static nd_status
 enter(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overlapped *ov)
 {
 	struct nd_adapter *a = mr->pd->adapter;
-	bool fresh = what->op == NDSH_ADMIN_REGISTER;
+	bool fresh = what->op != NDSH_ADMIN_DEREGISTER;
 
 	if (mr->state != (fresh ? ND_MR_IDLE : ND_MR_REGISTERED)) /* R-MR-01 */
 		return nd_fail(ND_INVALID_DEVICE_STATE,

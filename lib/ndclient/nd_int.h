@@ -290,6 +290,7 @@ struct nd_adapter {
 	uint32_t gone;	    /* the daemon ended the session, atomic */
 	uint32_t abi_minor; /* the daemon's */
 	uint32_t profile;   /* ND_PROFILE_* */
+	struct nd_mover *mover; /* of memory that is not of the arena, or NULL; atomic */
 	_Alignas(NDSH_CACHE_LINE) pthread_mutex_t lock;
 	struct nd_port *port; /* where requests go, or NULL; set once, atomic */
 	void *port_key;
@@ -302,6 +303,7 @@ struct nd_adapter {
 	struct ndsh_addr address; /* opened by */
 	struct nd_arena arena;
 	struct nd_admin admin;
+	pthread_mutex_t mover_making;
 	struct nd_call_list calls;
 	struct nd_object_list objects; /* all; those below are open */
 	struct nd_cq_list cqs;

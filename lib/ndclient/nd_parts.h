@@ -148,6 +148,18 @@ void nd_segment_return(struct nd_adapter *a, struct nd_segment *seg);
 /* A zeroed block for rings, and where it lies. */
 void *nd_block_alloc(struct nd_adapter *a, uint64_t bytes, uint32_t *segment, uint64_t *offset);
 
+/* ---- nd_mover.c ---------------------------------------------------------------------- */
+
+/* May [buf, buf+bytes) be registered, to be written or only read? populate: have its pages made. */
+nd_status nd_mover_check(const void *buf, size_t bytes, bool write, bool populate);
+/* Make sure that there is one. */
+nd_status nd_mover_need(struct nd_adapter *a);
+/* All that the daemon has ordered so far is moved when it returns. */
+void nd_mover_run(struct nd_mover *m);
+/* The same for who has nothing better to do: never waits. */
+void nd_mover_help(struct nd_mover *m);
+void nd_mover_stop(struct nd_adapter *a);
+
 /* ---- nd_cq.c ------------------------------------------------------------------------- */
 
 void nd_result_of(

@@ -2,8 +2,6 @@
 /* Protection domains and memory regions; windows are in nd_window.c. */
 #include <arpa/inet.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "nd_int.h"
 
@@ -67,19 +65,11 @@ access_of(uint32_t flags)
 	return access; /* RDMA_READ_SINK needs nothing here (R-MR-10) */
 }
 
-/* Asks the kernel, and changes nothing: such a sync starts no output. */
-static bool
-is_mapped(const void *buf, size_t bytes)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), skip = (uintptr_t)buf % page;
-
-	return msync((char *)buf - skip, bytes + skip, MS_ASYNC) == 0;
-}
-
+/* *far: not of the arena, a mover is needed. DO_NOT_SECURE_VM leaves pages unmade (R-MR-11). */
 static nd_status
-check_memory(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags)
+check_memory(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags, bool *far)
 {
-	bool ours;
+	nd_status st;
 
 	if (buf == NULL)
 		return nd_fail(ND_INVALID_PARAMETER, "no memory");
@@ -90,13 +80,13 @@ check_memory(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags
 	if (bytes > a->info.max_registration_bytes)
 		return nd_fail(ND_INVALID_PARAMETER, "longer than max_registration_bytes");
 	pthread_mutex_lock(&a->arena.lock);
-	ours = nd_arena_find(&a->arena, buf, bytes) != NULL;
+	*far = nd_arena_find(&a->arena, buf, bytes) == NULL;
 	pthread_mutex_unlock(&a->arena.lock);
-	if (ours)
+	if (!*far)
 		return ND_SUCCESS;
-	if (!is_mapped(buf, bytes))
-		return nd_fail(ND_ACCESS_VIOLATION, "memory that is not there");
-	return nd_fail(ND_NOT_SUPPORTED, "memory that is not of this adapter's nd_alloc()");
+	st = nd_mover_check(buf, bytes, access_of(flags) & NDSH_ACCESS_LOCAL_WRITE,
+		!(flags & ND_MR_FLAG_DO_NOT_SECURE_VM));
+	return st == ND_SUCCESS ? nd_mover_need(a) : st;
 }
 
 nd_status
@@ -143,16 +133,19 @@ request(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overlapped
 nd_status
 nd_mr_register(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct nd_overlapped *ov)
 {
-	const struct nd_mr_request what = {.op = NDSH_ADMIN_REGISTER,
+	struct nd_mr_request what = {.op = NDSH_ADMIN_REGISTER,
 		.va = (uintptr_t)buf,
 		.bytes = bytes,
 		.access = access_of(flags),
 		.call = __func__};
+	bool far = false;
 	nd_status st;
 
 	if (mr == NULL)
 		return ND_INVALID_PARAMETER;
-	st = check_memory(mr->pd->adapter, buf, bytes, flags);
+	st = check_memory(mr->pd->adapter, buf, bytes, flags, &far);
+	if (far)
+		what.op = NDSH_ADMIN_REGISTER_FAR;
 	return st == ND_SUCCESS ? request(mr, &what, ov) : st;
 }
 

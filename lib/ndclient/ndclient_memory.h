@@ -30,21 +30,28 @@ nd_status nd_pd_close(struct nd_pd *pd);
 #define ND_MR_FLAG_ALLOW_REMOTE_READ  0x00000002u
 #define ND_MR_FLAG_ALLOW_REMOTE_WRITE 0x00000005u /* local write too (R-MR-03) */
 #define ND_MR_FLAG_RDMA_READ_SINK     0x00000008u /* accepted, needs nothing here (R-MR-10) */
-#define ND_MR_FLAG_DO_NOT_SECURE_VM   0x80000000u /* accepted, means nothing here (R-MR-11) */
+/* Pages of memory that is not of nd_alloc() are made when used first, not now (R-MR-11). */
+#define ND_MR_FLAG_DO_NOT_SECURE_VM 0x80000000u
 /*
  * A region: memory that requests and peers may name by a token. It has one buffer at a time, from
  * nd_mr_register() to nd_mr_deregister(), and can be used again then, any number of times; the same
  * memory may be in any number of regions (R-MR-01). Before it is registered its tokens are 0.
+ *
+ * Any memory of the process will do. That of nd_alloc() the daemon reaches by itself. Other memory
+ * (heap, stack, maps of files) this library moves, in a thread of its own and in the calls that
+ * take results: it costs a copy, and a process that is stopped can't be read or written then. Don't
+ * unmap what is registered: the copy would be a fault of this process.
  */
 nd_status nd_mr_create(struct nd_pd *pd, struct nd_mr **mr);
 /*
- * Register arena memory [buf, buf+bytes) with ND_MR_FLAG_* rights; local read is always granted.
+ * Register memory [buf, buf+bytes) with ND_MR_FLAG_* rights; local read is always granted.
  * With ov always ND_PENDING if it succeeds, and the outcome comes there; with NULL the call returns
  * it. The tokens are there when it completed. ND_INVALID_PARAMETER: buf is NULL, or more than
  * max_registration_bytes; ND_INVALID_BUFFER_SIZE: 0 bytes; ND_INVALID_PARAMETER_3: unknown flags;
- * ND_ACCESS_VIOLATION: memory that is not there; ND_NOT_SUPPORTED: memory that is not of nd_alloc()
- * of this adapter (this version moves arena memory only) (R-MR-04); ND_INVALID_DEVICE_STATE: the
- * region is registered, or being (de)registered. Outcome: ND_SUCCESS; ND_INSUFFICIENT_RESOURCES.
+ * ND_ACCESS_VIOLATION: memory that is not there, or can't be written and flags want it (R-MR-04,
+ * R-MR-05); ND_NOT_SUPPORTED: memory that is not of nd_alloc() of this adapter, and the daemon is
+ * too old for it; ND_INVALID_DEVICE_STATE: the region is registered, or being (de)registered;
+ * ND_INSUFFICIENT_RESOURCES. Outcome: ND_SUCCESS; ND_INSUFFICIENT_RESOURCES.
  */
 nd_status nd_mr_register(
 	struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct nd_overlapped *ov);

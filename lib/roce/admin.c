@@ -27,6 +27,12 @@ roce_admin_open(struct roce_admin *a, void *base, uint32_t depth, struct roce_cq
 }
 
 void
+roce_admin_set_mover(struct roce_admin *a, struct roce_mover *m)
+{
+	a->mover = m;
+}
+
+void
 roce_admin_close(struct roce_admin *a)
 {
 	a->cq = NULL;
@@ -132,29 +138,44 @@ pd_of(const struct roce_admin *a, uint32_t handle)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static enum ndsh_admin_status
-register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q,
-	uint32_t *token)
+/* The range that holds all of it, or NULL. */
+static struct roce_extent *
+range_around(struct roce_admin *a, const struct ndsh_admin_request *q)
 {
 	struct roce_extent *range = range_of(a, q->va);
+
+	return range != NULL && q->bytes <= range->bytes &&
+			       q->va - range->va <= range->bytes - q->bytes ?
+		range :
+		NULL;
+}
+
+static enum ndsh_admin_status
+register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q,
+	bool far, uint32_t *token)
+{
+	struct roce_extent *range = far ? NULL : range_around(a, q);
 	uint32_t pd = pd_of(a, q->pd);
 	struct roce_mr *mr;
 
 	if (pd == 0 || q->bytes == 0 || (q->access & ~(uint32_t)NDSH_ACCESS_MASK) != 0 ||
 		((q->access & NDSH_ACCESS_REMOTE_WRITE) && !(q->access & NDSH_ACCESS_LOCAL_WRITE)))
 		return NDSH_ADMIN_BAD;
-	if (range == NULL || q->bytes > range->bytes ||
-		q->va - range->va > range->bytes - q->bytes)
+	if (far ? a->mover == NULL || q->va + q->bytes < q->va : range == NULL)
 		return NDSH_ADMIN_RANGE;
 	if (!roce_admin_take(a))
 		return NDSH_ADMIN_FULL;
-	mr = roce_mr_register(
-		s, pd, q->va, q->bytes, range->host + (q->va - range->va), q->access);
+	if (far)
+		mr = roce_mr_register_far(s, pd, q->va, q->bytes, a->mover, q->access);
+	else
+		mr = roce_mr_register(
+			s, pd, q->va, q->bytes, range->host + (q->va - range->va), q->access);
 	if (mr == NULL) {
 		roce_admin_give(a);
 		return NDSH_ADMIN_FULL;
 	}
-	range->regions++;
+	if (!far)
+		range->regions++;
 	*token = roce_mr_key(mr);
 	return NDSH_ADMIN_OK;
 }
@@ -162,12 +183,14 @@ register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_ad
 static bool
 drop(struct roce_shard *s, struct roce_admin *a, struct roce_mr *mr)
 {
-	struct roce_extent *range = range_of(a, mr->va);
+	bool far = mr->rights != 0;
+	struct roce_extent *range = far ? NULL : range_of(a, mr->va);
 
 	if (!roce_mr_deregister(s, mr))
 		return false;
-	roce_assert(range != NULL && range->regions > 0);
-	range->regions--;
+	roce_assert(far || (range != NULL && range->regions > 0));
+	if (!far)
+		range->regions--;
 	roce_admin_give(a);
 	return true;
 }
@@ -193,8 +216,8 @@ execute(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_requ
 	enum ndsh_admin_status status = NDSH_ADMIN_BAD;
 	struct ndsh_cqe answer = { .context = q->context, .slot_count = a->ring.next };
 
-	if (op == NDSH_ADMIN_REGISTER)
-		status = register_region(s, a, q, &answer.data);
+	if (op == NDSH_ADMIN_REGISTER || op == NDSH_ADMIN_REGISTER_FAR)
+		status = register_region(s, a, q, op == NDSH_ADMIN_REGISTER_FAR, &answer.data);
 	else if (op == NDSH_ADMIN_DEREGISTER)
 		status = deregister_region(s, a, q);
 	answer.status = (uint8_t)status;

@@ -16,6 +16,7 @@
 struct roce_admin { /* zeroed, then roce_admin_init(); the host's memory */
 	struct ndsh_admin ring;
 	struct roce_cq *cq; /* where the answers go; NULL: no ring yet */
+	struct roce_mover *mover; /* of memory that is in no range, or NULL */
 	uint32_t left;	    /* regions and windows that the client may still have */
 	struct roce_arena arena; /* extent: range[], disjoint */
 	struct {
@@ -28,6 +29,8 @@ struct roce_admin { /* zeroed, then roce_admin_init(); the host's memory */
 void roce_admin_init(struct roce_admin *a, uint32_t max);
 /* From now on requests are served. base: ndsh_admin_bytes(depth), zeroed. cq is for this alone. */
 void roce_admin_open(struct roce_admin *a, void *base, uint32_t depth, struct roce_cq *cq);
+/* From now on the client may register memory that it moves by itself; NULL: no more. */
+void roce_admin_set_mover(struct roce_admin *a, struct roce_mover *m);
 /* The ring is not looked at any more. */
 void roce_admin_close(struct roce_admin *a);
 

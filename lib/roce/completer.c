@@ -117,9 +117,10 @@ progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 	qp->charge_ns = s->now_ns;
 	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
 	if (!(qp->tx_bits & ROCE_TXB_RNR_WAIT)) {
-		if (qp->una_psn == qp->snd_max)
+		if (qp->una_psn == qp->snd_max) {
 			qp->deadline_ns = 0;
-		else if (qp->timeout_code != 0)
+			roce_far_idle(s, qp, false);
+		} else if (qp->timeout_code != 0)
 			roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
 	}
 	if (qp->wq_head != NULL && (qp->wq_head->bits & ROCE_WQB_DUE) && !roce_comp_due(s, qp))
@@ -323,6 +324,7 @@ comp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct roce_wqe *w = find_wqe(qp, pkt->psn);
 	uint32_t was = qp->una_psn, from;
+	enum roce_copy put;
 	bool clear;
 
 	if (roce_unlikely(w == NULL || w->op != NDSH_OP_READ)) {
@@ -343,12 +345,13 @@ comp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		return;
 	}
 	from = roce_psn_from(pkt->psn, w->first_psn) << qp->mtu_shift;
-	if (roce_unlikely(!roce_sge_scatter(
-		    s, qp, &qp->read_pos, w, from, pkt->payload, pkt->payload_bytes))) {
+	put = roce_sge_scatter(s, qp, &qp->read_pos, w, from, pkt->payload, pkt->payload_bytes);
+	if (roce_likely(put == ROCE_COPY_OK))
+		read_placed(s, qp, w);
+	else if (put == ROCE_COPY_LATER)
+		roce_far_sink_full(qp);
+	else
 		roce_qp_fail_wqe(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT, 0);
-		return;
-	}
-	read_placed(s, qp, w);
 }
 
 void

@@ -4,6 +4,7 @@
  *
  *	shard.c event.c cq.c qpn.c pool.c timer.c	the objects and their bookkeeping
  *	mr.c mw.c fr.c					what keys open
+ *	mover.c far.c					memory that only its owner can reach
  *	srq.c						receives that queue pairs share
  *	qp.c qp_modify.c error.c ring.c			a queue pair's life, its shared rings
  *	rx.c responder.c resp_dup.c completer.c		what a received packet does
@@ -18,6 +19,7 @@
 
 #include "roce/list.h"
 #include "roce/roce.h"
+#include "shm/ndsh_mover.h"
 #include "shm/ndsh_msg.h"
 #include "shm/ndsh_siphash.h"
 
@@ -160,6 +162,7 @@ struct roce_mr {
 		uint8_t *host;
 		struct roce_fr *fr;		/* FAST */
 		const struct roce_arena *arena; /* ARENA */
+		struct roce_mover *mover;	/* REGION and WINDOW with rights but no access */
 	};
 	uint64_t va, bytes;
 	uint32_t key;
@@ -167,7 +170,9 @@ struct roce_mr {
 	uint32_t qpn;	/* windows: only the peer of this queue pair may come; 0: not bound */
 	uint8_t access; /* NDSH_ACCESS_*, ROCE_ACCESS_LOCAL_READ; 0: nobody may do anything */
 	uint8_t kind;	/* enum roce_mr_kind */
-	uint8_t rights; /* FAST: as access, while it is registered; else 0 */
+	/* As access, of memory that the host has no pointer to: then access is 0, and who asks for
+	 * one is refused without a question more. FAST: 0 if it is not registered. */
+	uint8_t rights;
 	uint8_t reserved;
 	union {
 		uint32_t next_free;
@@ -284,6 +289,7 @@ struct roce_qp {
 
 	/* READs of the peer. */
 	struct roce_read_block *reads;
+	struct roce_far *far; /* or NULL */
 	uint8_t rd_next, rd_cur; /* next slot to fill; slot being answered */
 	uint8_t max_rd, max_dest_rd;
 	/* Retries. */
@@ -327,9 +333,10 @@ struct roce_shard {
 	uint32_t num_exts, exts_left;
 	struct roce_read_block *reads_free;
 	struct roce_link reads_lru;
+	struct roce_far *far_free;
 	/* What the turn leaves behind. */
 	struct roce_link touched_cqs, fired_cqs, broken_cqs, event_cqs, event_qps,
-		event_srqs, flushing, rings;
+		event_srqs, flushing, rings, movers;
 	/* Tables. */
 	struct roce_qp *qps;
 	struct roce_mr *mrs;
@@ -432,12 +439,25 @@ uint8_t *roce_fr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t 
 struct roce_mr *roce_fr_of_local(struct roce_shard *s, const struct roce_qp *qp, uint32_t key);
 bool roce_fr_is(struct roce_shard *s, uint32_t token);
 
+/* The first piece of what key opens, pointer or pages; *bytes is cut to that. NULL: refused. */
+uint8_t *roce_mr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+	uint32_t *bytes, uint32_t right);
+/* Does key open it, in whatever kind of memory? */
+bool roce_mr_permits(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+	uint64_t bytes, uint32_t right);
+/* Whose mover moves it? NULL: nobody's, or refused. */
+struct roce_mover *roce_mr_mover(struct roce_shard *s, const struct roce_qp *qp, uint32_t key,
+	uint64_t va, uint64_t bytes, uint32_t right);
+
+#include "roce/far.h"
+
 /* sge.c: false if a region does not permit it */
 bool roce_sge_check(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w,
 	uint32_t right);
 bool roce_sge_gather(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_pos *pos,
 	const struct roce_wqe *w, uint32_t from, uint8_t *dst, uint32_t bytes);
-bool roce_sge_scatter(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_pos *pos,
+/* LATER may leave a part in place: the same bytes come again. */
+enum roce_copy roce_sge_scatter(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *pos,
 	const struct roce_wqe *w, uint32_t from, const uint8_t *src, uint32_t bytes);
 
 /* cq.c */

@@ -83,6 +83,21 @@ roce_mr_register(struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes,
 	return mr;
 }
 
+struct roce_mr *
+roce_mr_register_far(struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes,
+	struct roce_mover *m, uint32_t access)
+{
+	struct roce_mr *mr = roce_mr_register(s, pd, va, bytes, NULL, access);
+
+	if (mr == NULL)
+		return NULL;
+	mr->rights = mr->access;
+	mr->access = 0;
+	mr->mover = m;
+	m->users++;
+	return mr;
+}
+
 uint32_t
 roce_mr_key(const struct roce_mr *mr)
 {
@@ -95,6 +110,8 @@ roce_mr_deregister(struct roce_shard *s, struct roce_mr *mr)
 	roce_assert((uint32_t)(mr - s->mrs) < s->cfg.max_mrs && mr->kind == ROCE_MR_REGION);
 	if (mr->windows > 0)
 		return false;
+	if (mr->rights != 0)
+		mr->mover->users--;
 	roce_mr_give(s, mr);
 	return true;
 }
@@ -117,23 +134,64 @@ roce_mr_invalidate(struct roce_shard *s, struct roce_qp *qp, uint32_t token, boo
 	return true;
 }
 
-/* W-RESP-13, W-MEM-06 */
-uint8_t *
-roce_mr_access(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
-	uint64_t bytes, uint32_t right)
+/* W-RESP-13, W-MEM-06. NULL: key does not open [va, va+bytes), for qp or for its peer. */
+static inline const struct roce_mr *
+find(const struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+	uint64_t bytes, uint64_t *off)
 {
 	uint32_t index = key >> ROCE_KEY_BITS;
 	const struct roce_mr *mr;
-	uint64_t off;
 
 	if (roce_unlikely(index >= s->cfg.max_mrs))
 		return NULL;
 	mr = &s->mrs[index];
-	off = va - mr->va; /* an address below the region wraps to a huge offset */
+	*off = va - mr->va; /* an address below the region wraps to a huge offset */
 	if (roce_unlikely(mr->key != key || mr->pd != qp->pd ||
 			  (mr->qpn != 0 && mr->qpn != qp->qpn) || /* R-MW-08 */
-			  (mr->access & right) != right || off > mr->bytes ||
-			  bytes > mr->bytes - off))
+			  *off > mr->bytes || bytes > mr->bytes - *off))
+		return NULL;
+	return mr;
+}
+
+uint8_t *
+roce_mr_access(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+	uint64_t bytes, uint32_t right)
+{
+	uint64_t off;
+	const struct roce_mr *mr = find(s, qp, key, va, bytes, &off);
+
+	if (roce_unlikely(mr == NULL || (mr->access & right) != right))
 		return NULL;
 	return mr->host + off;
+}
+
+uint8_t *
+roce_mr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+	uint32_t *bytes, uint32_t right)
+{
+	uint8_t *host = roce_mr_access(s, qp, key, va, *bytes, right);
+
+	return roce_likely(host != NULL) ? host : roce_fr_piece(s, qp, key, va, bytes, right);
+}
+
+struct roce_mover *
+roce_mr_mover(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+	uint64_t bytes, uint32_t right)
+{
+	uint64_t off;
+	const struct roce_mr *mr = find(s, qp, key, va, bytes, &off);
+
+	if (mr == NULL || (mr->kind != ROCE_MR_REGION && mr->kind != ROCE_MR_WINDOW) ||
+		(mr->rights & right) != right)
+		return NULL;
+	return mr->mover;
+}
+
+bool
+roce_mr_permits(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+	uint64_t bytes, uint32_t right)
+{
+	return roce_mr_access(s, qp, key, va, bytes, right) != NULL ||
+	       roce_fr_permits(s, qp, key, va, bytes, right) ||
+	       roce_mr_mover(s, qp, key, va, bytes, right) != NULL;
 }

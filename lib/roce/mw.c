@@ -55,6 +55,7 @@ static void
 unbind(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw)
 {
 	mw->access = 0;
+	mw->rights = 0;
 	mw->qpn = 0;
 	s->mrs[mw->region].windows--;
 	list_remove(s, qp, mw);
@@ -79,7 +80,8 @@ region_permits(const struct roce_mr *region, const struct roce_qp *qp, const str
 
 	if (region->kind != ROCE_MR_REGION || region->key != b->region || region->pd != qp->pd)
 		return false;
-	if ((b->access & NDSH_ACCESS_REMOTE_WRITE) && !(region->access & NDSH_ACCESS_LOCAL_WRITE))
+	if ((b->access & NDSH_ACCESS_REMOTE_WRITE) &&
+		!((region->access | region->rights) & NDSH_ACCESS_LOCAL_WRITE))
 		return false;
 	return b->bytes > 0 && off <= region->bytes && b->bytes <= region->bytes - off;
 }
@@ -105,8 +107,13 @@ roce_mw_bind(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w)
 	mw->key = w->rkey;
 	mw->va = w->raddr;
 	mw->bytes = b->bytes;
-	mw->host = region->host + (w->raddr - region->va);
-	mw->access = (uint8_t)b->access;
+	if (region->rights != 0) {
+		mw->mover = region->mover;
+		mw->rights = (uint8_t)b->access;
+	} else {
+		mw->host = region->host + (w->raddr - region->va);
+		mw->access = (uint8_t)b->access;
+	}
 	mw->qpn = qp->qpn;
 	mw->region = index_of(s, region);
 	region->windows++;

@@ -236,6 +236,21 @@ data_opcode(uint8_t op, bool first, bool last)
 	return of[op][first | last << 1];
 }
 
+/* The payload lies in memory that the client must read for us (W-REQ-07 if it does not). */
+static bool
+req_far_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8_t *dst)
+{
+	struct roce_far_src src = { .sge = roce_wqe_sge(w), .bytes = w->bytes,
+		.first_psn = w->first_psn, .npsn = w->npsn, .right = ROCE_ACCESS_LOCAL_READ };
+	enum roce_copy got = roce_far_gather(s, qp, false, &src, qp->tx_psn, dst);
+
+	if (got == ROCE_COPY_REFUSED)
+		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
+	else if (got == ROCE_COPY_LATER)
+		qp->tx_bits |= ROCE_TXB_BLOCKED;
+	return got == ROCE_COPY_OK;
+}
+
 static bool
 req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
 {
@@ -243,6 +258,7 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 	bool last = index + 1 == w->npsn;
 	uint32_t from = index << qp->mtu_shift;
 	uint32_t bytes = last ? w->bytes - from : roce_qp_mtu(qp);
+	uint16_t unacked = qp->unacked;
 	bool ackreq = req_wants_ack(s, qp, last);
 	uint32_t hdr = roce_wire_build(slot->buf, &qp->tmpl,
 		&(struct roce_pkt){
@@ -262,9 +278,9 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 		},
 		qp->ip_id++);
 
-	if (roce_unlikely(!roce_sge_gather(s, qp, &qp->tx_pos, w, from, slot->buf + hdr, bytes))) {
-		/* W-REQ-07 */
-		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
+	if (roce_unlikely(!roce_sge_gather(s, qp, &qp->tx_pos, w, from, slot->buf + hdr, bytes) &&
+			  !req_far_data(s, qp, w, slot->buf + hdr))) {
+		qp->unacked = unacked;
 		return false;
 	}
 	roce_tx_seal(s, qp, slot, hdr, bytes);

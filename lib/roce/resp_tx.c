@@ -5,6 +5,12 @@
  */
 #include "roce/internal.h"
 
+static uint32_t
+placed_msn(const struct roce_qp *qp)
+{
+	return qp->far != NULL && qp->far->placing ? qp->far->msn : qp->msn;
+}
+
 /* All responses of a pending slot are sent, or given up. */
 void
 roce_read_done(struct roce_qp *qp, uint32_t index)
@@ -33,27 +39,31 @@ read_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_sl
 		ROCE_REASON_SENT_REM_ACCESS);
 }
 
-/* From memory in pieces, behind the headers. */
-static bool
-copy_pieces(struct roce_shard *s, const struct roce_qp *qp, const struct roce_read_slot *r,
-	uint32_t from, uint8_t *dst, uint32_t bytes)
+/* W-RESP-13 once more. */
+static enum roce_copy
+read_payload(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slot *r,
+	uint32_t psn, uint32_t from, uint8_t *dst, uint32_t bytes)
 {
+	struct ndsh_sge sge = { .addr = r->va, .len = r->len, .key = r->rkey };
+	struct roce_far_src src = { .sge = &sge, .bytes = r->len, .first_psn = r->first_psn,
+		.npsn = r->npsn, .right = NDSH_ACCESS_REMOTE_READ };
 	uint32_t piece;
 
-	for (; bytes > 0; bytes -= piece, from += piece, dst += piece) {
+	for (uint32_t at = 0; at < bytes; at += piece) {
 		const uint8_t *host;
 
-		piece = bytes;
-		host = roce_fr_piece(
-			s, qp, r->rkey, r->va + from, &piece, NDSH_ACCESS_REMOTE_READ);
-		if (host == NULL)
-			return false;
-		memcpy(dst, host, piece);
+		piece = bytes - at;
+		host = roce_mr_piece(
+			s, qp, r->rkey, r->va + from + at, &piece, NDSH_ACCESS_REMOTE_READ);
+		if (roce_unlikely(host == NULL))
+			return roce_far_gather(s, qp, true, &src, psn, dst);
+		memcpy(dst + at, host, piece);
 	}
-	return true;
+	return ROCE_COPY_OK;
 }
 
-static bool
+/* OK: slot is filled. REFUSED: that READ is over. LATER: its data have not come. */
+static enum roce_copy
 tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
 	/* W-READ-01; MIDDLE, FIRST, LAST, ONLY */
@@ -63,13 +73,8 @@ tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *
 	bool first = r->next == r->base, last = r->next + 1 == r->npsn;
 	uint32_t from = r->next << qp->mtu_shift;
 	uint32_t bytes = last ? r->len - from : roce_qp_mtu(qp);
-	uint32_t psn = roce_psn_add(r->first_psn, r->next), hdr;
-	const uint8_t *host = NULL;
-
-	if (bytes > 0)
-		host = roce_mr_access(
-			s, qp, r->rkey, r->va + from, bytes, NDSH_ACCESS_REMOTE_READ);
-	hdr = roce_wire_build(slot->buf, &qp->tmpl,
+	uint32_t psn = roce_psn_add(r->first_psn, r->next);
+	uint32_t hdr = roce_wire_build(slot->buf, &qp->tmpl,
 		&(struct roce_pkt){
 			.opcode = opcode[first | last << 1],
 			.qpn = qp->dest_qpn,
@@ -78,20 +83,24 @@ tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *
 			.mig = true,
 			.payload_bytes = bytes,
 			.syndrome = ROCE_SYN_ACK,
-			.msn = qp->msn,
+			.msn = placed_msn(qp),
 		},
 		qp->ip_id++);
-	if (roce_likely(host != NULL)) {
-		memcpy(slot->buf + hdr, host, bytes);
-	} else if (!copy_pieces(s, qp, r, from, slot->buf + hdr, bytes)) {
-		read_refused(s, qp, r, psn);
-		return false;
+	enum roce_copy got = read_payload(s, qp, r, psn, from, slot->buf + hdr, bytes);
+
+	if (roce_unlikely(got != ROCE_COPY_OK)) {
+		if (got == ROCE_COPY_REFUSED)
+			read_refused(s, qp, r, psn);
+		return got;
 	}
 	roce_tx_seal(s, qp, slot, hdr, bytes);
 	r->next++;
-	if (last)
+	if (last) {
 		roce_read_done(qp, qp->rd_cur);
-	return true;
+		if (qp->rd_pending == 0)
+			roce_far_idle(s, qp, true);
+	}
+	return ROCE_COPY_OK;
 }
 
 /* What the AETH says, now that it leaves. */
@@ -108,11 +117,30 @@ count_answer(struct roce_shard *s, uint8_t syndrome)
 		s->count.tx_nak_fatal++;
 }
 
+/*
+ * While something is still being placed the peer may hear of what is, and of nothing else: an ACK
+ * of that much leaves, once, and the answer owed stays owed. False: nothing may leave now.
+ */
+static bool
+answer_while_placing(struct roce_qp *qp, uint32_t *psn)
+{
+	if (qp->answer != ROCE_ANSWER_ACK || !qp->far->tell)
+		return false;
+	qp->far->tell = false;
+	if (roce_psn_diff(*psn, qp->placed_psn) >= 0)
+		*psn = roce_psn_add(qp->placed_psn, ROCE_PSN_MASK);
+	return true;
+}
+
 static bool
 tx_answer(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
+	bool placing = qp->far != NULL && qp->far->placing;
 	uint8_t syndrome = qp->answer_syndrome;
 	uint32_t psn = qp->answer_psn, hdr;
+
+	if (roce_unlikely(placing) && !answer_while_placing(qp, &psn))
+		return false;
 
 	if (qp->answer == ROCE_ANSWER_NAK_SEQ) {
 		/* The expected PSN as of now; if what was missing came meanwhile, all is well. */
@@ -130,22 +158,35 @@ tx_answer(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 			.pkey = ROCE_PKEY_DEFAULT,
 			.mig = true,
 			.syndrome = syndrome,
-			.msn = qp->msn,
+			.msn = placed_msn(qp),
 		},
 		qp->ip_id++);
 	roce_tx_seal(s, qp, slot, hdr, 0);
 	count_answer(s, syndrome);
+	if (psn != qp->answer_psn && placing)
+		return true;
 	qp->answer = ROCE_ANSWER_NONE;
 	if (qp->state == ROCE_QPS_ERR)
 		roce_reads_put(s, qp);
 	return true;
 }
 
+/* A READ waits for what came before it to be placed; a repeated one does not wait any more. */
+static bool
+read_waits(const struct roce_qp *qp)
+{
+	return qp->far != NULL && qp->far->placing &&
+	       roce_psn_diff(qp->reads->slot[qp->rd_cur].first_psn, qp->placed_psn) >= 0;
+}
+
 bool
 roce_resp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
-	while (qp->rd_pending > 0)
-		if (tx_read_response(s, qp, slot))
-			return true;
+	while (qp->rd_pending > 0 && !read_waits(qp)) {
+		enum roce_copy sent = tx_read_response(s, qp, slot);
+
+		if (sent != ROCE_COPY_REFUSED)
+			return sent == ROCE_COPY_OK;
+	}
 	return qp->answer != ROCE_ANSWER_NONE && tx_answer(s, qp, slot);
 }

@@ -2,13 +2,10 @@
 /*
  * Responder: new requests, in the order of checks that 2.5 gives: PSN, opcode sequence, permission,
  * resources, lengths, key. Then two steps: *received*, after which the next packet may be judged,
- * and *placed*, after which the peer, the client and later requests may know. Memory of today
- * answers at once and resp_received() calls resp_placed(); ACK, MSN, completions and READs follow
- * placed_psn alone.
+ * and *placed*, after which the peer and its later READs may know. Memory of the arena is placed as
+ * it is received; for other memory there is far.c.
  */
 #include "roce/internal.h"
-
-#define PLACE_TAIL 8u
 
 void
 roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_answer answer, uint32_t psn,
@@ -183,18 +180,10 @@ length_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
 	return last ? bytes == qp->rx_left : bytes < qp->rx_left;
 }
 
-/* Executed and visible: now it may be told. */
+/* What the peer may be told once it is placed (W-RESP-16). */
 static void
-resp_placed(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+owe_ack(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	qp->placed_psn = roce_psn_add(pkt->psn, 1);
-	if (pkt->opflags & ROCE_OPF_LAST) {
-		qp->msn = (qp->msn + 1) & 0xffffffu; /* W-AETH-01 */
-		if (qp->rx_wqe != NULL) {
-			s->count.receives_completed++;
-			roce_resp_finish_receive(s, qp, NDSH_WC_SUCCESS, qp->rx_bytes, pkt);
-		}
-	}
 	if (qp->answer == ROCE_ANSWER_NAK_SEQ) /* says the same and more when it leaves */
 		return;
 	if (pkt->ackreq)
@@ -203,17 +192,39 @@ resp_placed(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 		qp->answer_psn = pkt->psn;
 }
 
-/* All checks passed but those that the copy makes. */
+/* The expected PSN moves on to next. Memory of the arena is placed with that. */
+static void
+received(struct roce_qp *qp, uint32_t next, bool message_ends)
+{
+	uint32_t msn = qp->msn;
+
+	qp->recv_psn = next;
+	if (message_ends)
+		qp->msn = (msn + 1) & 0xffffffu; /* W-AETH-01 */
+	if (roce_likely(qp->far == NULL))
+		qp->placed_psn = next;
+	else
+		roce_far_received(qp, msn);
+}
+
+/* All checks passed, and the payload is in place or on its way there. */
 static void
 resp_received(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	qp->recv_psn = roce_psn_add(pkt->psn, 1);
+	bool last = pkt->opflags & ROCE_OPF_LAST;
+
 	qp->rx_bytes += pkt->payload_bytes;
-	if (pkt->opflags & ROCE_OPF_LAST)
-		qp->rx_msg = ROCE_MSG_NONE;
-	else
+	received(qp, roce_psn_add(pkt->psn, 1), last);
+	if (!last) {
 		qp->rx_msg = pkt->opflags & ROCE_OPF_SEND ? ROCE_MSG_SEND : ROCE_MSG_WRITE;
-	resp_placed(s, qp, pkt);
+	} else {
+		qp->rx_msg = ROCE_MSG_NONE;
+		if (qp->rx_wqe != NULL) {
+			s->count.receives_completed++;
+			roce_resp_finish_receive(s, qp, NDSH_WC_SUCCESS, qp->rx_bytes, pkt);
+		}
+	}
+	owe_ack(s, qp, pkt);
 }
 
 static void
@@ -231,13 +242,18 @@ static void
 resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct roce_wqe *w = qp->rx_wqe;
+	enum roce_copy put = ROCE_COPY_REFUSED;
 
 	if (pkt->opflags & ROCE_OPF_FIRST)
 		qp->rx_bytes = 0;
-	if (roce_unlikely(pkt->payload_bytes > w->bytes - qp->rx_bytes ||
-			  !roce_sge_scatter(s, qp, &qp->recv_pos, w, qp->rx_bytes, pkt->payload,
-				  pkt->payload_bytes))) {
-		receive_failed(s, qp, pkt);
+	if (roce_likely(pkt->payload_bytes <= w->bytes - qp->rx_bytes))
+		put = roce_sge_scatter(s, qp, &qp->recv_pos, w, qp->rx_bytes, pkt->payload,
+			pkt->payload_bytes);
+	if (roce_unlikely(put != ROCE_COPY_OK)) {
+		if (put == ROCE_COPY_LATER)
+			not_ready(s, qp, pkt);
+		else
+			receive_failed(s, qp, pkt);
 		return;
 	}
 	/* W-INV-01: behind the data, before the completion. */
@@ -249,30 +265,14 @@ resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	resp_received(s, qp, pkt);
 }
 
-/*
- * Who has no receive to wait for polls the end of what is written: it is stored last, byte after
- * byte (R-ORD-07). memcpy() alone stores in any order, often the head behind the tail.
- */
-static void
-place(uint8_t *dst, const uint8_t *src, uint32_t bytes)
-{
-	uint32_t i = bytes > PLACE_TAIL ? bytes - PLACE_TAIL : 0;
-
-	memcpy(dst, src, i);
-	for (; i < bytes; i++)
-		__atomic_store_n(&dst[i], src[i], __ATOMIC_RELEASE);
-}
-
-/* The same, to memory in pieces. False: refused. */
+/* A message lies in pieces of memory: its first byte was asked about as a whole. */
 static bool
-place_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t need)
+place_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	const uint8_t *src = pkt->payload;
 	uint32_t left = pkt->payload_bytes, piece;
 	uint64_t va = qp->rx_va;
 
-	if (!roce_fr_permits(s, qp, qp->rx_rkey, va, need, NDSH_ACCESS_REMOTE_WRITE))
-		return false;
 	for (; left > 0; left -= piece, src += piece, va += piece) {
 		uint8_t *host;
 
@@ -280,26 +280,42 @@ place_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 		host = roce_fr_piece(s, qp, qp->rx_rkey, va, &piece, NDSH_ACCESS_REMOTE_WRITE);
 		if (host == NULL)
 			return false;
-		place(host, src, piece);
+		ndsh_place(host, src, piece);
 	}
 	return true;
+}
+
+/* W-RESP-12, W-RESP-13; need: bytes that the peer must have the right to, from here on. */
+static enum roce_copy
+place(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t need)
+{
+	uint32_t key = qp->rx_rkey, right = NDSH_ACCESS_REMOTE_WRITE;
+	uint8_t *host = roce_mr_access(s, qp, key, qp->rx_va, need, right);
+
+	if (roce_likely(host != NULL)) {
+		ndsh_place(host, pkt->payload, pkt->payload_bytes);
+		return ROCE_COPY_OK;
+	}
+	if (!roce_mr_permits(s, qp, key, qp->rx_va, need, right))
+		return ROCE_COPY_REFUSED;
+	if (roce_mr_mover(s, qp, key, qp->rx_va, need, right) != NULL)
+		return roce_far_put(
+			s, qp, key, qp->rx_va, pkt->payload, pkt->payload_bytes, right);
+	return place_pieces(s, qp, pkt) ? ROCE_COPY_OK : ROCE_COPY_REFUSED;
 }
 
 static void
 resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	uint64_t need = pkt->opflags & ROCE_OPF_FIRST ? qp->rx_left : pkt->payload_bytes;
-	uint8_t *host;
+	enum roce_copy put = need > 0 ? place(s, qp, pkt, need) : ROCE_COPY_OK;
 
-	if (need > 0) { /* W-RESP-12, W-RESP-13 */
-		host = roce_mr_access(
-			s, qp, qp->rx_rkey, qp->rx_va, need, NDSH_ACCESS_REMOTE_WRITE);
-		if (roce_likely(host != NULL)) {
-			place(host, pkt->payload, pkt->payload_bytes);
-		} else if (!place_pieces(s, qp, pkt, need)) {
+	if (roce_unlikely(put != ROCE_COPY_OK)) {
+		if (put == ROCE_COPY_LATER)
+			not_ready(s, qp, pkt);
+		else
 			access_refused(s, qp, pkt);
-			return;
-		}
+		return;
 	}
 	qp->rx_va += pkt->payload_bytes;
 	qp->rx_left -= pkt->payload_bytes;
@@ -332,9 +348,7 @@ read_accepted(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *p
 	if (qp->rd_pending++ == 0)
 		qp->rd_cur = qp->rd_next;
 	qp->rd_next = (uint8_t)((qp->rd_next + 1u) % ROCE_RD_ATOMIC_MAX);
-	qp->recv_psn = roce_psn_add(pkt->psn, n);
-	qp->placed_psn = qp->recv_psn;
-	qp->msn = (qp->msn + 1) & 0xffffffu;
+	received(qp, roce_psn_add(pkt->psn, n), true);
 	if (qp->answer == ROCE_ANSWER_ACK) /* W-ACK-04 */
 		qp->answer = ROCE_ANSWER_NONE;
 	roce_tx_want(s, qp);
@@ -352,10 +366,8 @@ resp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		invalid_request(s, qp, pkt); /* W-RESP-07, W-RESP-09 */
 		return;
 	}
-	if (pkt->dma_bytes > 0 && roce_mr_access(s, qp, pkt->rkey, pkt->va, pkt->dma_bytes,
-					  NDSH_ACCESS_REMOTE_READ) == NULL &&
-		!roce_fr_permits(
-			s, qp, pkt->rkey, pkt->va, pkt->dma_bytes, NDSH_ACCESS_REMOTE_READ)) {
+	if (pkt->dma_bytes > 0 && !roce_mr_permits(s, qp, pkt->rkey, pkt->va, pkt->dma_bytes,
+					  NDSH_ACCESS_REMOTE_READ)) {
 		access_refused(s, qp, pkt);
 		return;
 	}
@@ -371,7 +383,8 @@ resp_new(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		invalid_request(s, qp, pkt);
 		return;
 	}
-	if (needs_receive(pkt) && roce_unlikely(!take_receive(s, qp, pkt)))
+	/* It may have been taken when this packet came before, and found no room (far.c). */
+	if (needs_receive(pkt) && qp->rx_wqe == NULL && roce_unlikely(!take_receive(s, qp, pkt)))
 		return;
 	if ((flags & ROCE_OPF_FIRST) && (flags & ROCE_OPF_WRITE)) {
 		qp->rx_va = pkt->va;

@@ -9,6 +9,7 @@
  *
  * A turn of the host:
  *	for each received frame: roce_wire_parse(); roce_shard_rx()
+ *	roce_shard_movers()
  *	roce_qp_doorbell() for each rung queue pair; roce_shard_poll_rings()
  *	roce_shard_timers()		 (only after an RX poll came back empty)
  *	roce_shard_tx() until it fills less than asked
@@ -26,6 +27,7 @@ struct roce_qp;
 struct roce_cq;
 struct roce_mr;
 struct roce_srq;
+struct roce_mover;
 
 #define ROCE_RD_ATOMIC_MAX 16u /* outstanding reads and atomics of a queue pair, per direction */
 
@@ -182,6 +184,9 @@ bool roce_pd_destroy(struct roce_shard *s, uint32_t pd);
  */
 struct roce_mr *roce_mr_register(struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes,
 	void *host, uint32_t access);
+/* The same for memory that the host can't map: its client moves it, by the orders of m. */
+struct roce_mr *roce_mr_register_far(struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes,
+	struct roce_mover *m, uint32_t access);
 uint32_t roce_mr_key(const struct roce_mr *mr); /* local and remote token are one key */
 /* Dead at once: requests under way fail at their next packet. False, and nothing done: windows are
  * bound to it (W-MEM-03). */
@@ -235,6 +240,24 @@ void roce_fr_destroy(struct roce_shard *s, struct roce_mr *fr);
 struct roce_mr *roce_arena_open(
 	struct roce_shard *s, uint32_t pd, const struct roce_arena *arena);
 void roce_arena_close(struct roce_shard *s, struct roce_mr *key);
+
+/* ---- movers ---------------------------------------------------------------------------------- */
+
+/*
+ * A client that moves memory by itself (ndsh_mover.h); one per session. mem: roce_mover_bytes() of
+ * the host's, for as long as it lives; shared: the block of ndsh_mover_bytes(), zeroed. Its orders
+ * make it a completion queue: owner comes with roce_shard_fired_cq() when the client is to be
+ * woken, and with ROCE_EV_CQ_ERROR when it lied about what it has done. NULL: no more of those.
+ */
+size_t roce_mover_bytes(void);
+struct roce_mover *roce_mover_create(struct roce_shard *s, void *mem, void *shared, void *owner);
+/* False, and nothing done: regions, or queue pairs that met them, are left. */
+bool roce_mover_destroy(struct roce_shard *s, struct roce_mover *m);
+/* In each turn: what clients have moved. Returns how many did. */
+unsigned roce_shard_movers(struct roce_shard *s, uint64_t now_ns);
+/* Before the lcore sleeps, behind the barrier that makes clients ring: true if all that they have
+ * moved was seen. */
+bool roce_shard_movers_rest(const struct roce_shard *s);
 
 /* ---- completion queues ---------------------------------------------------------------------- */
 

@@ -14,9 +14,7 @@ roce_sge_check(
 
 	for (uint32_t i = 0; i < w->num_sge; i++)
 		if (sge[i].len > 0 &&
-			roce_mr_access(s, qp, sge[i].key, sge[i].addr, sge[i].len, right) ==
-				NULL &&
-			!roce_fr_permits(s, qp, sge[i].key, sge[i].addr, sge[i].len, right))
+			!roce_mr_permits(s, qp, sge[i].key, sge[i].addr, sge[i].len, right))
 			return false;
 	return true;
 }
@@ -34,35 +32,43 @@ seek(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from)
 	*pos = (struct roce_sge_pos){ .wqe = w, .pos = from, .off = left, .idx = i };
 }
 
-/* The next piece of at most bytes: its host address, and its length in *piece; NULL: no right. */
-static uint8_t *
-next_piece(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_pos *pos,
-	const struct roce_wqe *w, uint32_t bytes, uint32_t right, uint32_t *piece)
+/* A piece of a message: what lies in one SGE, and in one piece of memory. */
+struct piece {
+	uint64_t va;
+	uint32_t key, bytes;
+};
+
+/* The piece that begins at pos, of at most bytes; false: the list has come to its end. */
+static bool
+piece_at(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t bytes, struct piece *p)
 {
 	const struct ndsh_sge *sge = roce_wqe_sge(w);
-	uint8_t *host;
 
 	while (pos->idx < w->num_sge && pos->off == sge[pos->idx].len) {
 		pos->idx++;
 		pos->off = 0;
 	}
 	if (pos->idx >= w->num_sge)
-		return NULL;
+		return false;
 	sge += pos->idx;
-	*piece = sge->len - pos->off < bytes ? sge->len - pos->off : bytes;
-	host = roce_mr_access(s, qp, sge->key, sge->addr + pos->off, *piece, right);
-	if (roce_unlikely(host == NULL))
-		host = roce_fr_piece(s, qp, sge->key, sge->addr + pos->off, piece, right);
-	pos->off += *piece;
-	pos->pos += *piece;
-	return host;
+	p->va = sge->addr + pos->off;
+	p->key = sge->key;
+	p->bytes = sge->len - pos->off < bytes ? sge->len - pos->off : bytes;
+	return true;
+}
+
+static void
+advance(struct roce_sge_pos *pos, uint32_t bytes)
+{
+	pos->off += bytes;
+	pos->pos += bytes;
 }
 
 bool
 roce_sge_gather(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_pos *pos,
 	const struct roce_wqe *w, uint32_t from, uint8_t *dst, uint32_t bytes)
 {
-	uint32_t piece;
+	struct piece p;
 
 	if (w->flags & NDSH_WRF_INLINE) {
 		memcpy(dst, roce_wqe_inline(w) + from, bytes);
@@ -70,32 +76,44 @@ roce_sge_gather(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_
 	}
 	if (from == 0 || pos->wqe != w || pos->pos != from)
 		seek(pos, w, from);
-	for (; bytes > 0; bytes -= piece, dst += piece) {
-		const uint8_t *host =
-			next_piece(s, qp, pos, w, bytes, ROCE_ACCESS_LOCAL_READ, &piece);
+	for (; bytes > 0; bytes -= p.bytes, dst += p.bytes) {
+		const uint8_t *host = NULL;
 
+		if (piece_at(pos, w, bytes, &p))
+			host = roce_mr_piece(
+				s, qp, p.key, p.va, &p.bytes, ROCE_ACCESS_LOCAL_READ);
 		if (host == NULL)
 			return false;
-		memcpy(dst, host, piece);
+		memcpy(dst, host, p.bytes);
+		advance(pos, p.bytes);
 	}
 	return true;
 }
 
-bool
-roce_sge_scatter(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_pos *pos,
+enum roce_copy
+roce_sge_scatter(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *pos,
 	const struct roce_wqe *w, uint32_t from, const uint8_t *src, uint32_t bytes)
 {
-	uint32_t piece;
+	enum roce_copy put;
+	struct piece p;
 
 	if (from == 0 || pos->wqe != w || pos->pos != from)
 		seek(pos, w, from);
-	for (; bytes > 0; bytes -= piece, src += piece) {
-		uint8_t *host =
-			next_piece(s, qp, pos, w, bytes, NDSH_ACCESS_LOCAL_WRITE, &piece);
+	for (; bytes > 0; bytes -= p.bytes, src += p.bytes) {
+		uint8_t *host;
 
-		if (host == NULL)
-			return false;
-		memcpy(host, src, piece);
+		if (!piece_at(pos, w, bytes, &p))
+			return ROCE_COPY_REFUSED;
+		host = roce_mr_piece(s, qp, p.key, p.va, &p.bytes, NDSH_ACCESS_LOCAL_WRITE);
+		if (roce_likely(host != NULL)) {
+			memcpy(host, src, p.bytes);
+		} else {
+			put = roce_far_put(
+				s, qp, p.key, p.va, src, p.bytes, NDSH_ACCESS_LOCAL_WRITE);
+			if (put != ROCE_COPY_OK)
+				return put;
+		}
+		advance(pos, p.bytes);
 	}
-	return true;
+	return ROCE_COPY_OK;
 }

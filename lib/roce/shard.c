@@ -9,8 +9,8 @@
 
 /* How many of each a shard has; what follows from cfg alone. */
 struct carve {
-	size_t qps, mrs, cqs, srqs, pd_refs, pd_free, wqes, exts, reads, total;
-	uint32_t num_exts, num_reads;
+	size_t qps, mrs, cqs, srqs, pd_refs, pd_free, wqes, exts, reads, fars, total;
+	uint32_t num_exts, num_reads, num_fars;
 };
 
 static size_t
@@ -34,8 +34,8 @@ cfg_ok(const struct roce_shard_cfg *cfg)
 }
 
 /*
- * Most requests have few SGEs, and few queue pairs are targets of READs: the pools for the others
- * are smaller, and running dry is back-pressure, not failure.
+ * Most requests have few SGEs, few queue pairs are targets of READs, and few meet memory behind a
+ * mover: the pools for the others are smaller, and running dry is back-pressure, not failure.
  */
 static bool
 carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
@@ -45,6 +45,7 @@ carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
 		return false;
 	c->num_exts = cfg->max_wqes / 8 + 2;
 	c->num_reads = cfg->max_qps / 4 + 16;
+	c->num_fars = cfg->max_qps / 4 + 16;
 	carve_part(c, 1, sizeof(struct roce_shard));
 	c->qps = carve_part(c, cfg->max_qps, sizeof(struct roce_qp));
 	c->mrs = carve_part(c, cfg->max_mrs, sizeof(struct roce_mr));
@@ -55,6 +56,7 @@ carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
 	c->wqes = carve_part(c, cfg->max_wqes, sizeof(struct roce_wqe));
 	c->exts = carve_part(c, c->num_exts, sizeof(union roce_wqe_ext));
 	c->reads = carve_part(c, c->num_reads, sizeof(struct roce_read_block));
+	c->fars = carve_part(c, c->num_fars, sizeof(struct roce_far));
 	return true;
 }
 
@@ -71,7 +73,7 @@ init_lists(struct roce_shard *s)
 {
 	struct roce_link *heads[] = { &s->answers, &s->senders, &s->starved, &s->reads_lru,
 		&s->touched_cqs, &s->fired_cqs, &s->broken_cqs, &s->event_cqs, &s->event_qps,
-		&s->event_srqs, &s->flushing, &s->rings };
+		&s->event_srqs, &s->flushing, &s->rings, &s->movers };
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
 		roce_list_init(heads[i]);
@@ -109,6 +111,7 @@ init_pools(struct roce_shard *s, const struct carve *c)
 	struct roce_wqe *wqes = (void *)((char *)s + c->wqes);
 	union roce_wqe_ext *exts = (void *)((char *)s + c->exts);
 	struct roce_read_block *reads = (void *)((char *)s + c->reads);
+	struct roce_far *fars = (void *)((char *)s + c->fars);
 
 	for (uint32_t i = s->cfg.max_wqes; i-- > 0;) {
 		wqes[i].next = s->wqe_free;
@@ -123,6 +126,10 @@ init_pools(struct roce_shard *s, const struct carve *c)
 		reads[i].qp = NULL;
 		reads[i].lru.next = (void *)s->reads_free;
 		s->reads_free = &reads[i];
+	}
+	for (uint32_t i = c->num_fars; i-- > 0;) {
+		fars[i].next_free = s->far_free;
+		s->far_free = &fars[i];
 	}
 }
 

@@ -14,12 +14,14 @@
 #include <stdint.h>
 
 #define NDSH_ABI_MAJOR 1u /* differs: refused */
-#define NDSH_ABI_MINOR 5u /* additions that an older side ignores:
+#define NDSH_ABI_MINOR 6u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
 			    * 3: the admin ring, the way to register; shared endpoints,
 			    * LISTENER_PAUSE, sending immediates;
 			    * 4: completion queues' resizing and affinity;
-			    * 5: fast-register regions, privileged tokens */
+			    * 5: fast-register regions, privileged tokens;
+			    * 6: memory behind movers */
+#define NDSH_MINOR_MOVERS 6u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments are multiples of this */
@@ -214,11 +216,16 @@ static_assert(sizeof(struct ndsh_srq_page) == 64, "ABI");
  * order: context, data = token (REGISTER), status, op, and slot_count, which frees slots. So
  * arming, waking and overrun are those of any completion queue. Its doorbell is NDSH_ADMIN_BELL.
  */
-enum ndsh_admin_op { NDSH_ADMIN_REGISTER = 1, NDSH_ADMIN_DEREGISTER = 2 };
+enum ndsh_admin_op {
+	NDSH_ADMIN_REGISTER = 1,
+	NDSH_ADMIN_DEREGISTER = 2,
+	/* Memory that is in no segment, and is for the client to judge: its mover moves it. */
+	NDSH_ADMIN_REGISTER_FAR = 3,
+};
 enum ndsh_admin_status {
 	NDSH_ADMIN_OK = 0,
 	NDSH_ADMIN_BAD = 1,   /* no such operation, domain or region; rights that don't fit */
-	NDSH_ADMIN_RANGE = 2, /* not in a live segment as a whole */
+	NDSH_ADMIN_RANGE = 2, /* not in a live segment as a whole; FAR: there is no mover */
 	NDSH_ADMIN_FULL = 3,  /* as many as there may be */
 	NDSH_ADMIN_BUSY = 4,  /* a window is bound to it */
 };

@@ -84,8 +84,8 @@ ndsh_cq_has_failed(const struct ndsh_cq_reader *r, uint64_t from, uint64_t to)
 	return false;
 }
 
-static bool
-take_one(const struct ndsh_cq_reader *r, struct ndsh_cqe *out)
+bool
+ndsh_cq_take(struct ndsh_cq_reader *r, struct ndsh_cqe *out)
 {
 	uint64_t i = r->taken - r->origin;
 	const uint8_t *slot = (const uint8_t *)&r->ring[i & (r->depth - 1)];
@@ -97,7 +97,14 @@ take_one(const struct ndsh_cq_reader *r, struct ndsh_cqe *out)
 	ndsh_copy_in(word, slot, 24);
 	word[3] = ndsh_load32(slot + 24) | (uint64_t)last << 32;
 	memcpy(out, word, sizeof(*out));
+	r->taken++;
 	return true;
+}
+
+void
+ndsh_cq_taken(struct ndsh_cq_reader *r)
+{
+	__atomic_store_n(&r->page->consumer, r->taken, __ATOMIC_RELEASE);
 }
 
 uint32_t
@@ -105,12 +112,10 @@ ndsh_cq_poll(struct ndsh_cq_reader *r, struct ndsh_cqe *out, uint32_t n)
 {
 	uint32_t got = 0;
 
-	while (got < n && (take_one(r, &out[got]) ||
-				  (ndsh_cq_follow(r) && take_one(r, &out[got])))) {
-		r->taken++;
+	while (got < n && (ndsh_cq_take(r, &out[got]) ||
+				  (ndsh_cq_follow(r) && ndsh_cq_take(r, &out[got]))))
 		got++;
-	}
 	if (got > 0)
-		__atomic_store_n(&r->page->consumer, r->taken, __ATOMIC_RELEASE);
+		ndsh_cq_taken(r);
 	return got;
 }

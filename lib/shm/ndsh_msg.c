@@ -48,6 +48,7 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(FR_CREATE, ndsh_fr_create, ndsh_fr_create_reply, OPEN),
 	MSG(FR_DESTROY, ndsh_id_msg, ndsh_id_msg, OPEN),
 	MSG(PD_TOKEN, ndsh_id_msg, ndsh_id_msg, OPEN),
+	MSG(MOVER_CREATE, ndsh_mover_create, ndsh_id_msg, OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");

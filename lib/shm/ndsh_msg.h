@@ -80,6 +80,7 @@ enum ndsh_msg_type {
 	NDSH_MSG_FR_CREATE, /* from minor version 5 on */
 	NDSH_MSG_FR_DESTROY,
 	NDSH_MSG_PD_TOKEN, /* reply: ndsh_id_msg, id is the privileged token */
+	NDSH_MSG_MOVER_CREATE, /* from minor version 6 on */
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */
@@ -207,6 +208,11 @@ struct ndsh_admin_create {
 	uint32_t segment, depth;
 	uint64_t offset;
 	uint32_t cq, reserved;
+};
+struct ndsh_mover_create { /* block of ndsh_mover_bytes(); reply: ndsh_id_msg, fd as for a CQ */
+	struct ndsh_msg_hdr h;
+	uint32_t segment, reserved;
+	uint64_t offset;
 };
 struct ndsh_mw_create {
 	struct ndsh_msg_hdr h;

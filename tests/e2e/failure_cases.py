@@ -14,6 +14,7 @@ SCENARIOS = """
     flush flush-connected close-deep flush-race
     full-cq no-receive late-receive long-send wrong-key out-of-bounds no-right dead-key
     region-again many-regions region-rights region-flags read-into-read-only foreign-memory
+    foreign-rights foreign-gone foreign-fork
     notify
     no-listener no-neighbour no-route reject private-data port-in-use disconnect
     bind host-ports bound-connect port-kept shared-endpoint

@@ -166,27 +166,6 @@ scenario_dead_key(struct pair *p)
 	}
 }
 
-/* Only arena memory can be registered; the words say so. */
-void
-scenario_foreign_memory(struct pair *p)
-{
-	char *foreign = malloc(BUFFER_BYTES);
-	struct nd_mr *mr;
-
-	CHECK(foreign != NULL);
-	side_open(&p->a, 16);
-	WANT(ND_NOT_SUPPORTED,
-		region_new(p->a.pd, foreign, BUFFER_BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &mr));
-	CHECK(nd_last_error()[0] != '\0');
-	/* Its beginning alone does not make a region the arena's. */
-	CHECK(region_new(
-		      p->a.pd, p->a.buf, (size_t)1 << 40, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &mr) < 0);
-	WANT(ND_INVALID_PARAMETER, region_new(p->a.pd, NULL, 0, 0, &mr));
-	WANT(ND_INVALID_BUFFER_SIZE, region_new(p->a.pd, p->a.buf, 0, 0, &mr));
-	side_close(&p->a);
-	free(foreign);
-}
-
 /* checks R-CQ-14: a notification for what is new, none for what was taken. */
 void
 scenario_notify(struct pair *p)

@@ -20,8 +20,13 @@ void scenario_many_regions(struct pair *p);
 void scenario_region_rights(struct pair *p);
 void scenario_region_flags(struct pair *p);
 void scenario_read_into_read_only(struct pair *p);
-void scenario_foreign_memory(struct pair *p);
 void scenario_notify(struct pair *p);
+
+/* foreign.c */
+void scenario_foreign_memory(struct pair *p);
+void scenario_foreign_rights(struct pair *p);
+void scenario_foreign_gone(struct pair *p);
+void scenario_foreign_fork(struct pair *p);
 
 /* flush.c */
 void scenario_flush(struct pair *p);

@@ -10,12 +10,13 @@ from sandbox import Failure
 CAPTURED_SIZES = ("2", "64", "1023", "1024", "1025", "4096", "5000", "64K", "1M")
 
 
-def perf(link, *options, address=0, timeout=120):
-    """A run of ndperf between the daemons; its JSON document."""
+def perf(link, *options, address=0, timeout=120, memory=("arena", "arena")):
+    """A run of ndperf between the daemons; its JSON document. memory: where the messages lie at a and b."""
     result = os.path.join(link.folder, "result.json")
-    with link.b.popen(link.build.ndperf, "-s", "--once", "--verify") as server:
+    with link.b.popen(link.build.ndperf, "-s", "--once", "--verify", "--memory", memory[1]) as server:
         server.expect("listening")
-        link.a.run(link.build.ndperf, link.b.addresses[address], "--json", result, "--verify", *options,
+        link.a.run(link.build.ndperf, link.b.addresses[address], "--json", result, "--verify",
+                   "--memory", memory[0], *options,
                    timeout=timeout)
         if server.wait():
             raise Failure(f"ndperf -s: exit {server.wait()}\n{server.text}")
@@ -47,6 +48,11 @@ def cases(link):
             link, "-t", o, "--size", "10000", "-q", 4, "-n", 500, "--event") and None
         yield f"{operation} latency", lambda o=operation: perf(
             link, "-t", o, "-m", "lat", "--size", 64, "-n", 200) and None
+        for memory in (("heap", "heap"), ("heap", "arena"), ("arena", "heap")):
+            yield f"{operation} all sizes {memory[0]} to {memory[1]}", lambda o=operation, m=memory: all_sizes(
+                link, o, memory=m)
+        yield f"{operation} latency heap", lambda o=operation: perf(
+            link, "-t", o, "-m", "lat", "--size", 64, "-n", 200, memory=("heap", "heap")) and None
     yield "write all sizes v6", lambda: all_sizes(link, "write", address=1)
 
 

@@ -142,6 +142,21 @@ side_srq(struct pair_side *d, uint32_t depth, uint32_t sge)
 }
 
 static void
+side_far(struct pair *p, struct pair_side *d)
+{
+	d->far = zalloc(PAIR_ARENA);
+	d->mover_mem = zalloc(roce_mover_bytes());
+	d->mover_shared = zalloc(ndsh_mover_bytes());
+	d->mover = roce_mover_create(d->shard, d->mover_mem, d->mover_shared, d);
+	need(d->mover != NULL, "mover");
+	ndsh_mover_view(&d->client, d->mover_shared);
+	d->far_mr = roce_mr_register_far(d->shard, d->pd, (uintptr_t)d->far, PAIR_ARENA, d->mover,
+		p->opts.mr_access);
+	need(d->far_mr != NULL, "region behind a mover");
+	d->far_key = roce_mr_key(d->far_mr);
+}
+
+static void
 side_new(struct pair *p, unsigned side)
 {
 	struct pair_side *d = &p->side[side];
@@ -176,6 +191,8 @@ side_new(struct pair *p, unsigned side)
 		.sq_sge = 16, .rq_sge = 16, .inline_bytes = 256 };
 	if (side == 1 && o->srq_depth != 0)
 		side_srq(d, o->srq_depth, 16);
+	if (o->far)
+		side_far(p, d);
 	for (unsigned i = 0; i < o->qps; i++)
 		side_qp(p, d, i);
 }
@@ -220,6 +237,10 @@ side_free(struct pair *p, struct pair_side *d)
 	need(roce_cq_destroy(d->shard, d->cq), "completion queue in use");
 	if (d->mr != NULL)
 		roce_mr_deregister(d->shard, d->mr);
+	if (d->far_mr != NULL)
+		roce_mr_deregister(d->shard, d->far_mr);
+	if (d->mover != NULL)
+		need(roce_mover_destroy(d->shard, d->mover), "mover in use");
 	if (d->srq != NULL)
 		need(roce_srq_destroy(d->shard, d->srq), "shared receive queue in use");
 	need(roce_pd_destroy(d->shard, d->pd), "PD in use");
@@ -231,6 +252,9 @@ side_free(struct pair *p, struct pair_side *d)
 	free(d->cq_mem);
 	free(d->srq_page);
 	free(d->arena);
+	free(d->far);
+	free(d->mover_mem);
+	free(d->mover_shared);
 }
 
 void
@@ -241,6 +265,15 @@ pair_free(struct pair *p)
 	while (p->on_wire > 0)
 		free(p->wire[--p->on_wire]);
 	free(p);
+}
+
+struct ndsh_sge
+pair_far_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes)
+{
+	const struct pair_side *d = &p->side[side];
+
+	return (struct ndsh_sge){
+		.addr = (uintptr_t)d->far + at, .len = bytes, .key = d->far_key};
 }
 
 struct ndsh_sge
@@ -365,6 +398,19 @@ deliver(struct pair *p, unsigned side)
 	return done;
 }
 
+/* What the client does meanwhile, and what the shard sees of it. */
+static unsigned
+move(struct pair *p, struct pair_side *d)
+{
+	unsigned done = 0;
+
+	if (d->mover == NULL)
+		return 0;
+	if (!d->stalled)
+		done = ndsh_mover_run(&d->client, d->moves != 0 ? d->moves : UINT32_MAX);
+	return done + roce_shard_movers(d->shard, p->now_ns);
+}
+
 unsigned
 pair_turn(struct pair *p, unsigned side)
 {
@@ -377,6 +423,7 @@ pair_turn(struct pair *p, unsigned side)
 
 	if (done == 0)
 		done += roce_shard_timers(d->shard, p->now_ns, TIMER_BUDGET);
+	done += move(p, d);
 	done += roce_shard_poll_rings(d->shard, p->now_ns, 64);
 	for (unsigned i = 0; i < BURST; i++)
 		slot[i].buf = room[i];
@@ -388,6 +435,8 @@ pair_turn(struct pair *p, unsigned side)
 	} while (n == BURST);
 	roce_shard_publish(d->shard);
 	done += (unsigned)(d->reader.page->produced - produced);
+	if (d->mover != NULL && !d->stalled) /* the client will have something to do */
+		done += d->client.reader.taken != d->client.reader.page->produced;
 	while (roce_shard_fired_cq(d->shard) != NULL)
 		d->fired++;
 	while (roce_shard_event(d->shard, &ev)) {

@@ -8,6 +8,7 @@
 #define ENGINE_PAIR_H
 
 #include "roce/roce.h"
+#include "shm/ndsh_mover.h"
 #include "shm/ndsh_msg.h"
 
 #define PAIR_QPS	8u
@@ -24,6 +25,7 @@ struct pair_opts { /* zero: a default */
 	uint64_t delay_ns; /* of the wire */
 	uint32_t rnr_give_up_ms;
 	uint32_t srq_depth; /* not 0: side 1's queue pairs share a receive queue */
+	bool far;	    /* each side has memory behind a mover, too */
 };
 
 struct pair_side {
@@ -47,6 +49,15 @@ struct pair_side {
 	struct roce_event last_event;
 	unsigned events;
 	unsigned fired; /* wake-ups of the queue */
+	/* Memory behind a mover, of PAIR_ARENA bytes; its addresses are the real ones. */
+	uint8_t *far;
+	struct roce_mr *far_mr;
+	uint32_t far_key;
+	struct roce_mover *mover;
+	void *mover_mem, *mover_shared;
+	struct ndsh_mover client;
+	bool stalled; /* the client moves nothing */
+	unsigned moves; /* that it makes in a turn; 0: all */
 };
 
 struct pair;
@@ -87,6 +98,8 @@ void pair_read(struct pair *p, unsigned side, unsigned i, uint64_t context, uint
 void pair_post(struct pair *p, unsigned side, unsigned i, const struct ndsh_swr *wr,
 	const struct ndsh_sge *sge, const void *data);
 struct ndsh_sge pair_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes);
+/* The same in memory behind the mover. */
+struct ndsh_sge pair_far_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes);
 
 /* One turn of a side; returns the number of frames, requests and completions it handled. */
 unsigned pair_turn(struct pair *p, unsigned side);

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A queue pair and memory behind a mover.
+ *
+ * Placing. What its peer sends is *received* when it lies in the staging, and *placed* when the
+ * client has moved it. Completions follow the received: who takes one has carried out the orders
+ * before it (ndsh_mover.h). What the peer is told follows the placed: ACKs, the MSN, answers to
+ * READs behind it. Two marks suffice for that: the newest received, and one in between that is
+ * waited for; when it is reached, the newest becomes the next. So the peer hears of progress once
+ * per round trip to the client, however much is under way.
+ *
+ * Fetching. Packets of a message that lies in such memory are asked for ahead, in PSN order, into
+ * slots of the mover, and leave when they have come. A queue of slots whose first is not the PSN
+ * that is to be sent now is thrown away: orders are done in order, so a slot may be given to
+ * somebody else before the old order is done.
+ */
+#include "roce/internal.h"
+
+static struct roce_far *
+far_get(struct roce_shard *s, struct roce_qp *qp, struct roce_mover *m)
+{
+	struct roce_far *far = qp->far;
+
+	if (far != NULL)
+		return far;
+	far = s->far_free;
+	if (far == NULL)
+		return NULL;
+	s->far_free = far->next_free;
+	*far = (struct roce_far){ .qp = qp, .mover = m };
+	qp->far = far;
+	m->users++;
+	return far;
+}
+
+/* Too many queue pairs have one: try again in the next turn. */
+static enum roce_copy
+starved(struct roce_shard *s, struct roce_qp *qp)
+{
+	qp->tx_bits |= ROCE_TXB_STARVED;
+	roce_list_join(&s->starved, &qp->tx_link);
+	return ROCE_COPY_LATER;
+}
+
+static void
+wait_for_client(struct roce_far *far)
+{
+	if (roce_linked(&far->waiting))
+		return;
+	roce_list_append(&far->mover->waiting, &far->waiting);
+	far->mover->waiters++;
+}
+
+static void
+wait_no_more(struct roce_far *far)
+{
+	if (!roce_linked(&far->waiting))
+		return;
+	roce_list_remove(&far->waiting);
+	far->mover->waiters--;
+}
+
+/* ---- slots --------------------------------------------------------------------------------- */
+
+/* Who found none is told: nothing need be under way that would do it. */
+static void
+fetch_pop(struct roce_shard *s, struct roce_mover *m, struct roce_fetch *f)
+{
+	if (m->slots == 0 && m->waiters > 0) {
+		m->checks = m->waiters;
+		roce_list_join(&s->movers, &m->active);
+	}
+	m->slot[m->slots++] = f->q[f->head].slot;
+	f->head = (uint8_t)((f->head + 1u) % ROCE_FETCH_MAX);
+	f->psn = roce_psn_add(f->psn, 1);
+	f->count--;
+}
+
+static void
+fetch_drop(struct roce_shard *s, struct roce_mover *m, struct roce_fetch *f)
+{
+	while (f->count > 0)
+		fetch_pop(s, m, f);
+}
+
+/* Nothing is left to send in that direction: what was asked for ahead in vain goes. */
+void
+roce_far_idle(struct roce_shard *s, struct roce_qp *qp, bool response)
+{
+	struct roce_far *far = qp->far;
+
+	if (far != NULL)
+		fetch_drop(s, far->mover, response ? &far->response : &far->request);
+}
+
+void
+roce_far_put_back(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct roce_far *far = qp->far;
+
+	if (far == NULL)
+		return;
+	wait_no_more(far);
+	fetch_drop(s, far->mover, &far->request);
+	fetch_drop(s, far->mover, &far->response);
+	far->mover->users--;
+	far->next_free = s->far_free;
+	s->far_free = far;
+	qp->far = NULL;
+}
+
+/* ---- fetching ------------------------------------------------------------------------------ */
+
+/* A part of a packet: in one SGE. */
+struct piece {
+	uint64_t va;
+	uint32_t key, at, bytes; /* at: in the packet */
+};
+
+/* The piece that begins at byte at of the packet which begins at byte from of src. */
+static struct piece
+piece_at(const struct roce_far_src *src, uint32_t from, uint32_t at, uint32_t packet_bytes)
+{
+	const struct ndsh_sge *sge = src->sge;
+	uint32_t off = from + at, most = packet_bytes - at;
+
+	while (off >= sge->len)
+		off -= (sge++)->len;
+	return (struct piece){ .va = sge->addr + off, .key = sge->key, .at = at,
+		.bytes = sge->len - off < most ? sge->len - off : most };
+}
+
+static uint32_t
+packet_bytes(const struct roce_qp *qp, const struct roce_far_src *src, uint32_t from)
+{
+	uint32_t mtu = roce_qp_mtu(qp);
+
+	return src->bytes - from < mtu ? src->bytes - from : mtu;
+}
+
+/* Ask for the next packet behind those in f. LATER: no slot, or no room for orders. */
+static enum roce_copy
+ask(struct roce_shard *s, struct roce_qp *qp, struct roce_fetch *f, const struct roce_far_src *src,
+	uint32_t from)
+{
+	struct roce_mover *m = qp->far->mover;
+	uint32_t bytes = packet_bytes(qp, src, from), tail, slot;
+	struct piece p;
+
+	if (m->slots == 0 || !roce_mover_has_room(m, NDSH_SGE_MAX, 0))
+		return ROCE_COPY_LATER;
+	slot = m->slot[m->slots - 1];
+	for (uint32_t at = 0; at < bytes; at += p.bytes) {
+		p = piece_at(src, from, at, bytes);
+		if (roce_mr_piece(s, qp, p.key, p.va, &p.bytes, src->right) != NULL)
+			continue;
+		if (roce_mr_mover(s, qp, p.key, p.va, p.bytes, src->right) != m)
+			return ROCE_COPY_REFUSED;
+		roce_mover_out(s, m, p.va, p.bytes, slot, p.at);
+	}
+	m->slots--;
+	tail = (f->head + f->count++) % ROCE_FETCH_MAX;
+	f->q[tail].slot = (uint16_t)slot;
+	f->q[tail].seq = roce_mover_posted(m);
+	return ROCE_COPY_OK;
+}
+
+/* Rights are looked at once more: they may have gone since the packet was asked for. */
+static enum roce_copy
+collect(struct roce_shard *s, struct roce_qp *qp, const struct roce_far_src *src, uint32_t from,
+	const uint8_t *slot, uint8_t *dst)
+{
+	uint32_t bytes = packet_bytes(qp, src, from);
+	struct piece p;
+
+	for (uint32_t at = 0; at < bytes; at += p.bytes) {
+		const uint8_t *host;
+
+		p = piece_at(src, from, at, bytes);
+		host = roce_mr_piece(s, qp, p.key, p.va, &p.bytes, src->right);
+		if (host == NULL &&
+			roce_mr_mover(s, qp, p.key, p.va, p.bytes, src->right) != NULL)
+			host = slot + p.at;
+		if (host == NULL)
+			return ROCE_COPY_REFUSED;
+		memcpy(dst + p.at, host, p.bytes);
+	}
+	return ROCE_COPY_OK;
+}
+
+/* Does this packet touch memory of a mover at all, and may it? */
+static struct roce_mover *
+mover_of(struct roce_shard *s, struct roce_qp *qp, const struct roce_far_src *src, uint32_t from)
+{
+	uint32_t bytes = packet_bytes(qp, src, from);
+	struct roce_mover *m = NULL;
+	struct piece p;
+
+	for (uint32_t at = 0; at < bytes && m == NULL; at += p.bytes) {
+		p = piece_at(src, from, at, bytes);
+		if (roce_mr_piece(s, qp, p.key, p.va, &p.bytes, src->right) != NULL)
+			continue;
+		m = roce_mr_mover(s, qp, p.key, p.va, p.bytes, src->right);
+		if (m == NULL)
+			return NULL;
+	}
+	return m;
+}
+
+enum roce_copy
+roce_far_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
+	const struct roce_far_src *src, uint32_t psn, uint8_t *dst)
+{
+	uint32_t index = roce_psn_from(psn, src->first_psn), from = index << qp->mtu_shift;
+	struct roce_mover *m = mover_of(s, qp, src, from);
+	enum roce_copy got = ROCE_COPY_OK;
+	struct roce_fetch *f;
+
+	if (m == NULL)
+		return ROCE_COPY_REFUSED;
+	if (far_get(s, qp, m) == NULL)
+		return starved(s, qp);
+	f = response ? &qp->far->response : &qp->far->request;
+	if (f->psn != psn)
+		fetch_drop(s, m, f);
+	f->psn = psn;
+	while (got == ROCE_COPY_OK && f->count < ROCE_FETCH_MAX && index + f->count < src->npsn)
+		got = ask(s, qp, f, src, (index + f->count) << qp->mtu_shift);
+	if (f->count == 0 && got == ROCE_COPY_REFUSED)
+		return got;
+	if (f->count == 0 || m->done < f->q[f->head].seq) {
+		wait_for_client(qp->far);
+		return ROCE_COPY_LATER;
+	}
+	got = collect(s, qp, src, from,
+		m->out + (size_t)f->q[f->head].slot * NDSH_MOVER_SLOT_BYTES, dst);
+	fetch_pop(s, m, f);
+	return got;
+}
+
+/* ---- placing ------------------------------------------------------------------------------- */
+
+enum roce_copy
+roce_far_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va,
+	const uint8_t *src, uint32_t bytes, uint32_t right)
+{
+	struct roce_mover *m = roce_mr_mover(s, qp, key, va, bytes, right);
+	struct roce_far *far;
+
+	if (m == NULL)
+		return ROCE_COPY_REFUSED;
+	far = far_get(s, qp, m);
+	if (far == NULL || !roce_mover_has_room(m, 1, bytes))
+		return ROCE_COPY_LATER;
+	roce_mover_in(s, m, va, src, bytes);
+	far->newest = roce_mover_posted(m);
+	return ROCE_COPY_OK;
+}
+
+/* All that is received so far is waited for, as one. */
+static void
+mark(struct roce_far *far)
+{
+	far->mark = far->newest;
+	far->mark_psn = far->qp->recv_psn;
+	far->mark_msn = far->qp->msn;
+}
+
+void
+roce_far_received(struct roce_qp *qp, uint32_t msn_before)
+{
+	struct roce_far *far = qp->far;
+
+	if (far->placing)
+		return;
+	if (far->mover->done >= far->newest) {
+		qp->placed_psn = qp->recv_psn;
+		return;
+	}
+	far->placing = true;
+	far->tell = false;
+	far->msn = msn_before;
+	mark(far);
+	wait_for_client(far);
+}
+
+static void
+placing_progress(struct roce_far *far)
+{
+	if (far->mover->done < far->mark)
+		return;
+	far->qp->placed_psn = far->mark_psn;
+	far->msn = far->mark_msn;
+	far->tell = true;
+	if (far->mover->done >= far->newest) {
+		far->placing = false;
+		far->qp->placed_psn = far->qp->recv_psn;
+	} else {
+		mark(far);
+	}
+}
+
+/* The payload of a READ response found no room: it is asked for again when there is some. */
+void
+roce_far_sink_full(struct roce_qp *qp)
+{
+	if (qp->far == NULL)
+		return; /* the timer asks */
+	qp->far->sink_full = true;
+	wait_for_client(qp->far);
+}
+
+void
+roce_far_progress(struct roce_shard *s, struct roce_far *far)
+{
+	struct roce_qp *qp = far->qp;
+
+	wait_no_more(far);
+	if (far->placing)
+		placing_progress(far);
+	if (far->placing)
+		wait_for_client(far);
+	if (far->sink_full && qp->state != ROCE_QPS_ERR && qp->wq_head != NULL)
+		roce_req_go_back(s, qp);
+	far->sink_full = false;
+	roce_tx_clear(qp, ROCE_TXB_BLOCKED);
+	roce_tx_want(s, qp);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory that only its client can reach: mover.c and far.c. A part of internal.h. */
+#ifndef ROCE_FAR_H
+#define ROCE_FAR_H
+
+#define ROCE_FETCH_MAX 16u /* packets asked for ahead, per direction */
+
+/* Packets that were asked for, in PSN order. */
+struct roce_fetch {
+	uint32_t psn; /* of the first */
+	uint8_t head, count;
+	struct {
+		uint64_t seq; /* it has come when so many orders are done */
+		uint16_t slot;
+	} q[ROCE_FETCH_MAX];
+};
+
+/* What a queue pair that meets such memory needs more (far.c). */
+struct roce_far {
+	struct roce_link waiting; /* in its mover's list: for the client to do something */
+	struct roce_mover *mover;
+	struct roce_qp *qp;
+	struct roce_far *next_free;
+	uint64_t newest, mark; /* orders: of the newest payload staged; that are waited for */
+	uint32_t mark_psn, mark_msn, msn; /* msn: belongs to placed_psn */
+	bool placing;	/* placed_psn is behind recv_psn */
+	bool tell;	/* placed_psn moved, and the peer does not know */
+	bool sink_full; /* a READ response found no room */
+	struct roce_fetch request, response;
+};
+
+struct roce_mover {
+	struct roce_cq *cq; /* its entries are the orders */
+	uint8_t *in, *out;
+	uint64_t done;		   /* orders */
+	uint32_t in_head, in_tail; /* bytes of the ring of IN, ever */
+	uint32_t users;		   /* regions, and queue pairs that met it */
+	uint32_t waiters, checks;  /* checks: waiters to be looked at, because something was done */
+	uint32_t slots;		   /* free ones */
+	struct roce_link active;   /* orders are under way */
+	struct roce_link waiting;
+	uint16_t slot[NDSH_MOVER_SLOTS];
+	uint32_t in_end[NDSH_MOVER_DEPTH]; /* in_head behind each order */
+};
+
+/* mover.c: orders to a client; the room is asked for first */
+static inline uint64_t
+roce_mover_posted(const struct roce_mover *m)
+{
+	return m->cq->ring.produced;
+}
+bool roce_mover_has_room(const struct roce_mover *m, uint32_t pieces, uint32_t bytes);
+void roce_mover_in(struct roce_shard *s, struct roce_mover *m, uint64_t va, const uint8_t *src,
+	uint32_t bytes);
+void roce_mover_out(struct roce_shard *s, struct roce_mover *m, uint64_t va, uint32_t bytes,
+	uint32_t slot, uint32_t at);
+
+/* LATER: nothing was done, and the queue pair will be told when to try again. */
+enum roce_copy { ROCE_COPY_OK, ROCE_COPY_REFUSED, ROCE_COPY_LATER };
+
+/* far.c: where no pointer is to be had */
+struct roce_far_src { /* a message that is to be sent */
+	const struct ndsh_sge *sge;
+	uint32_t bytes, first_psn, npsn;
+	uint32_t right;
+};
+/* Payload of packet psn of src to dst. */
+enum roce_copy roce_far_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
+	const struct roce_far_src *src, uint32_t psn, uint8_t *dst);
+/* Received payload on its way to va. */
+enum roce_copy roce_far_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va,
+	const uint8_t *src, uint32_t bytes, uint32_t right);
+/* recv_psn moved on, and the MSN perhaps, which was msn_before. */
+void roce_far_received(struct roce_qp *qp, uint32_t msn_before);
+void roce_far_sink_full(struct roce_qp *qp);
+void roce_far_idle(struct roce_shard *s, struct roce_qp *qp, bool response);
+/* The client has done something. */
+void roce_far_progress(struct roce_shard *s, struct roce_far *far);
+void roce_far_put_back(struct roce_shard *s, struct roce_qp *qp);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Movers: what a shard asks of a client whose memory it can't reach (ndsh_mover.h). A mover's
+ * orders are done in order, so one number, how many are done, answers for all of them; staging of
+ * IN is a ring that the same number frees.
+ */
+#include "roce/internal.h"
+
+#define CHECKS 64u /* queue pairs that a turn looks at per mover */
+#define ALIGN  64u
+
+size_t
+roce_mover_bytes(void)
+{
+	return sizeof(struct roce_mover);
+}
+
+struct roce_mover *
+roce_mover_create(struct roce_shard *s, void *mem, void *shared, void *owner)
+{
+	struct roce_mover *m = mem;
+	struct roce_cq *cq = roce_cq_create(s, shared, NDSH_MOVER_DEPTH, owner);
+
+	if (cq == NULL)
+		return NULL;
+	*m = (struct roce_mover){ .cq = cq, .slots = NDSH_MOVER_SLOTS };
+	m->in = (uint8_t *)shared + ndsh_mover_staging();
+	m->out = m->in + NDSH_MOVER_IN_BYTES;
+	for (uint32_t i = 0; i < NDSH_MOVER_SLOTS; i++)
+		m->slot[i] = (uint16_t)i;
+	roce_list_init(&m->waiting);
+	return m;
+}
+
+bool
+roce_mover_destroy(struct roce_shard *s, struct roce_mover *m)
+{
+	if (m->users > 0)
+		return false;
+	roce_list_remove(&m->active);
+	return roce_cq_destroy(s, m->cq);
+}
+
+/* The caller made sure of the room; a queue that overruns all the same is a client that lied about
+ * what it has done, and its session ends by the event of the queue. */
+static void
+order(struct roce_shard *s, struct roce_mover *m, uint8_t op, uint64_t va, uint32_t bytes,
+	uint32_t at)
+{
+	m->in_end[roce_mover_posted(m) % NDSH_MOVER_DEPTH] = m->in_head;
+	roce_cq_push(s, m->cq,
+		&(struct ndsh_cqe){ .context = va, .bytes = bytes, .data = at, .op = op });
+	roce_list_join(&s->movers, &m->active);
+}
+
+/* Room for pieces orders of IN, bytes in all? Each may waste a line, one a packet at the end. */
+bool
+roce_mover_has_room(const struct roce_mover *m, uint32_t pieces, uint32_t bytes)
+{
+	uint32_t most = bytes + pieces * ALIGN + ROCE_MTU_MAX;
+
+	return roce_mover_posted(m) - m->done + pieces <= NDSH_MOVER_DEPTH &&
+	       m->in_head - m->in_tail + most <= NDSH_MOVER_IN_BYTES;
+}
+
+void
+roce_mover_in(struct roce_shard *s, struct roce_mover *m, uint64_t va, const uint8_t *src,
+	uint32_t bytes)
+{
+	uint32_t at = m->in_head % NDSH_MOVER_IN_BYTES;
+
+	if (at + bytes > NDSH_MOVER_IN_BYTES) {
+		m->in_head += NDSH_MOVER_IN_BYTES - at;
+		at = 0;
+	}
+	m->in_head += (bytes + ALIGN - 1) & ~(ALIGN - 1);
+	memcpy(m->in + at, src, bytes);
+	order(s, m, NDSH_MOVE_IN, va, bytes, at);
+}
+
+void
+roce_mover_out(struct roce_shard *s, struct roce_mover *m, uint64_t va, uint32_t bytes,
+	uint32_t slot, uint32_t at)
+{
+	order(s, m, NDSH_MOVE_OUT, va, bytes,
+		NDSH_MOVER_IN_BYTES + slot * NDSH_MOVER_SLOT_BYTES + at);
+}
+
+/* How far the client says that it is; nonsense is no progress. */
+static bool
+look(struct roce_mover *m)
+{
+	uint64_t done = __atomic_load_n(&m->cq->ring.page->consumer, __ATOMIC_ACQUIRE);
+
+	if (done == m->done || done - m->done > roce_mover_posted(m) - m->done)
+		return false;
+	m->done = done;
+	m->in_tail = m->in_end[(done - 1) % NDSH_MOVER_DEPTH];
+	m->checks = m->waiters;
+	return true;
+}
+
+/* Those that still wait go to the end of the list. */
+static void
+tell_waiting(struct roce_shard *s, struct roce_mover *m)
+{
+	for (unsigned n = 0; n < CHECKS && m->checks > 0; n++) {
+		struct roce_link *l = roce_list_first(&m->waiting);
+
+		m->checks--;
+		if (l == NULL)
+			break;
+		roce_far_progress(s, roce_container(l, struct roce_far, waiting));
+	}
+}
+
+unsigned
+roce_shard_movers(struct roce_shard *s, uint64_t now_ns)
+{
+	struct roce_link *l, *next;
+	unsigned work = 0;
+
+	s->now_ns = now_ns;
+	for (l = s->movers.next; l != &s->movers; l = next) {
+		struct roce_mover *m = roce_container(l, struct roce_mover, active);
+
+		next = l->next;
+		work += look(m) || m->checks > 0;
+		tell_waiting(s, m);
+		if (m->done == roce_mover_posted(m) && m->checks == 0)
+			roce_list_remove(l);
+	}
+	return work;
+}
+
+bool
+roce_shard_movers_rest(const struct roce_shard *s)
+{
+	const struct roce_link *l;
+
+	for (l = s->movers.next; l != &s->movers; l = l->next) {
+		const struct roce_mover *m = roce_container(l, struct roce_mover, active);
+
+		if (m->checks > 0 ||
+			__atomic_load_n(&m->cq->ring.page->consumer, __ATOMIC_SEQ_CST) != m->done)
+			return false;
+	}
+	return true;
+}

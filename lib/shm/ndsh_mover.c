@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The client's half of a mover; who writes what is in ndsh_mover.h. */
+#include "ndsh_mover.h"
+
+#include "ndsh_shared.h"
+
+uint32_t
+ndsh_mover_staging(void)
+{
+	return (ndsh_cq_bytes(NDSH_MOVER_DEPTH) + NDSH_CACHE_LINE - 1) & ~(NDSH_CACHE_LINE - 1);
+}
+
+uint32_t
+ndsh_mover_bytes(void)
+{
+	return ndsh_mover_staging() + NDSH_MOVER_IN_BYTES +
+	       NDSH_MOVER_SLOTS * NDSH_MOVER_SLOT_BYTES;
+}
+
+void
+ndsh_mover_view(struct ndsh_mover *m, void *base)
+{
+	ndsh_cq_reader_view(&m->reader, base, NDSH_MOVER_DEPTH);
+	m->staging = (uint8_t *)base + ndsh_mover_staging();
+}
+
+/* Addresses are those that the application registered: what is not there any more is a fault of the
+ * application's, as if it had touched it itself. */
+static void
+carry_out(const struct ndsh_mover *m, const struct ndsh_cqe *order)
+{
+	uint8_t *memory = (uint8_t *)(uintptr_t)order->context, *staging = m->staging + order->data;
+
+	if (order->op == NDSH_MOVE_IN)
+		ndsh_place(memory, staging, order->bytes);
+	else if (order->op == NDSH_MOVE_OUT)
+		memcpy(staging, memory, order->bytes);
+}
+
+uint32_t
+ndsh_mover_run(struct ndsh_mover *m, uint32_t n)
+{
+	struct ndsh_cqe order;
+	uint32_t done = 0;
+
+	while (done < n && ndsh_cq_take(&m->reader, &order)) {
+		carry_out(m, &order);
+		done++;
+	}
+	if (done > 0)
+		ndsh_cq_taken(&m->reader);
+	return done;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Movers: memory of a client that the daemon does not have mapped is read and written by the client
+ * itself. Part of the ABI between daemon and client.
+ *
+ * One block per session: a completion queue, whose entries are orders, and staging memory. An order
+ * says: copy from staging to memory (IN), or from memory to staging (OUT). The client carries them
+ * out in order and moves page->consumer behind what is done: that is its answer, and in this queue
+ * consumer means nothing else. The queue is armed and its pipe written as for any other.
+ *
+ * Who writes: staging for IN the daemon, before the order that names it (release, with the entry's
+ * last word); the memory, and staging for OUT, the client, before consumer (release; the daemon
+ * loads it with acquire). A client that moves consumer too far only spoils its own transfers.
+ *
+ * An order is made before the completion of the request that it belongs to. So a client that took
+ * completions and then carries out all orders that it finds has done what these completions report.
+ */
+#ifndef NDSH_MOVER_H
+#define NDSH_MOVER_H
+
+#include <string.h>
+
+#include "ndsh_ring.h"
+
+#define NDSH_MOVER_DEPTH      1024u	  /* orders */
+#define NDSH_MOVER_IN_BYTES   (1u << 20) /* staging of IN, a ring */
+#define NDSH_MOVER_SLOTS      192u	  /* staging of OUT */
+#define NDSH_MOVER_SLOT_BYTES 4096u	  /* payload of one packet */
+
+/* ndsh_cqe.op of an order. context: the client's address; bytes; data: where in the staging. */
+enum { NDSH_MOVE_IN = 64, NDSH_MOVE_OUT = 65 };
+
+/* Bytes of the block, and where in it the staging begins: first that of IN, then the slots. */
+uint32_t ndsh_mover_bytes(void);
+uint32_t ndsh_mover_staging(void);
+
+struct ndsh_mover { /* client's view */
+	struct ndsh_cq_reader reader;
+	uint8_t *staging;
+};
+void ndsh_mover_view(struct ndsh_mover *m, void *base);
+/* Carry out at most n orders; returns how many. One thread at a time. The caller then passes a full
+ * barrier and wakes the daemon if its session page says that it sleeps. */
+uint32_t ndsh_mover_run(struct ndsh_mover *m, uint32_t n);
+
+#define NDSH_PLACE_TAIL 8u
+
+/*
+ * Who has no receive to wait for polls the end of what is written: it is stored last, byte after
+ * byte (R-ORD-07). memcpy() alone stores in any order, often the head behind the tail.
+ */
+static inline void
+ndsh_place(uint8_t *dst, const uint8_t *src, uint32_t bytes)
+{
+	uint32_t i = bytes > NDSH_PLACE_TAIL ? bytes - NDSH_PLACE_TAIL : 0;
+
+	memcpy(dst, src, i);
+	for (; i < bytes; i++)
+		__atomic_store_n(&dst[i], src[i], __ATOMIC_RELEASE);
+}
+
+#endif
