@@ -7,16 +7,6 @@
 #include "meeting.h"
 #include "scenarios.h"
 
-/* The last byte of an address of the same network that no host has. */
-static void
-set_last_byte(struct sockaddr_storage *addr, uint8_t byte)
-{
-	if (addr->ss_family == AF_INET)
-		((uint8_t *)&((struct sockaddr_in *)addr)->sin_addr)[3] = byte;
-	else
-		((struct sockaddr_in6 *)addr)->sin6_addr.s6_addr[15] = byte;
-}
-
 /* checks R-CONN-03, R-CONN-04: refused at once, and the same connector and queue pair may try
  * again. */
 void
@@ -94,50 +84,113 @@ scenario_reject(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-CONN-07, R-CONN-08: the most that fits arrives, in both directions; one byte more is
- * refused before anything is sent. */
+/* ---- private data ---- */
+
+static uint8_t
+private_byte(uint32_t i)
+{
+	return (uint8_t)(i * 7 + 1);
+}
+
+static const void *
+private_out(void)
+{
+	static uint8_t out[512];
+
+	for (uint32_t i = 0; i < sizeof(out); i++)
+		out[i] = private_byte(i);
+	return out;
+}
+
+/* What was sent, and then zeros up to the size that is told; parts, too. */
+static void
+private_in(struct side *s, uint32_t sent)
+{
+	uint8_t in[512];
+	uint32_t bytes = sizeof(in), size;
+
+	memset(in, 0xee, sizeof(in));
+	WANT(ND_SUCCESS, nd_connector_private_data(s->connector, in, &bytes));
+	CHECK(bytes >= sent && bytes < sizeof(in));
+	for (uint32_t i = 0; i < sizeof(in); i++)
+		CHECK(in[i] == (i < sent ? private_byte(i) : i < bytes ? 0 : 0xee));
+	size = 0;
+	WANT(ND_BUFFER_OVERFLOW, nd_connector_private_data(s->connector, NULL, &size));
+	CHECK(size == bytes);
+	memset(in, 0xee, sizeof(in));
+	size = bytes - 1;
+	WANT(ND_BUFFER_OVERFLOW, nd_connector_private_data(s->connector, in, &size));
+	CHECK(size == bytes && in[0] == (sent > 0 ? private_byte(0) : 0));
+	CHECK(in[bytes - 1] == 0xee);
+}
+
+static nd_status
+ask_with(struct meeting *m, uint32_t bytes)
+{
+	struct side *a = &m->p->a;
+
+	return nd_connector_connect(a->connector, a->qp, (struct sockaddr *)&m->where,
+		a->addr_bytes, 1, 1, bytes > 0 ? private_out() : NULL, bytes, &m->ask);
+}
+
+static nd_status
+accept_with(struct meeting *m, uint32_t bytes)
+{
+	struct side *b = &m->p->b;
+
+	return nd_connector_accept(b->connector, b->qp, 1, 1, bytes > 0 ? private_out() : NULL,
+		bytes, &m->accept);
+}
+
+static nd_status
+reject_with(struct side *s, uint32_t bytes)
+{
+	return nd_connector_reject(s->connector, bytes > 0 ? private_out() : NULL, bytes);
+}
+
+/*
+ * checks R-CONN-07, R-CONN-08: of Connect, Accept and Reject nothing, one byte, and the most arrive
+ * as they were sent; one more is refused before anything is, and after that connector and queue
+ * pair do as if nothing had been. Bytes that are nowhere are no private data.
+ */
 void
 scenario_private_data(struct pair *p)
 {
-	struct nd_overlapped ask = {0}, get = {0}, accept = {0}, complete = {0};
 	struct nd_adapter_info info;
-	struct sockaddr_storage where;
-	struct nd_listener *listener;
-	char out[512], in[512];
-	uint32_t bytes = sizeof(in);
-	nd_status accepting;
+	struct meeting m;
 
-	for (unsigned int i = 0; i < sizeof(out); i++)
-		out[i] = (char)(i + 1);
-	side_open_alone(&p->a);
-	side_open_alone(&p->b);
+	meet_open(&m, p);
 	WANT(ND_SUCCESS, nd_adapter_query(p->a.adapter, &info));
-	listener = side_listen(&p->b, &where);
-	WANT(ND_PENDING, nd_listener_get_request(listener, p->b.connector, &get));
-	WANT(ND_INVALID_BUFFER_SIZE,
-		nd_connector_connect(p->a.connector, p->a.qp, (struct sockaddr *)&where,
-			p->b.addr_bytes, 1, 1, out, info.max_caller_data + 1, &ask));
-	WANT(ND_PENDING, nd_connector_connect(p->a.connector, p->a.qp, (struct sockaddr *)&where,
-				 p->b.addr_bytes, 1, 1, out, info.max_caller_data, &ask));
-	WANT(ND_SUCCESS, nd_overlapped_wait(&get, PATIENCE_MS));
-	WANT(ND_SUCCESS, nd_connector_private_data(p->b.connector, in, &bytes));
-	CHECK(bytes >= info.max_caller_data && memcmp(in, out, info.max_caller_data) == 0);
-	WANT(ND_INVALID_BUFFER_SIZE, nd_connector_accept(p->b.connector, p->b.qp, 1, 1, out,
-					     info.max_callee_data + 1, &accept));
-	accepting = nd_connector_accept(
-		p->b.connector, p->b.qp, 1, 1, out, info.max_callee_data, &accept);
-	WANT(ND_SUCCESS, nd_overlapped_wait(&ask, PATIENCE_MS));
-	bytes = sizeof(in);
-	WANT(ND_SUCCESS, nd_connector_private_data(p->a.connector, in, &bytes));
-	CHECK(bytes >= info.max_callee_data && memcmp(in, out, info.max_callee_data) == 0);
-	bytes = 1;
-	WANT(ND_BUFFER_OVERFLOW, nd_connector_private_data(p->a.connector, in, &bytes));
-	CHECK(bytes >= info.max_callee_data);
-	WANT(ND_SUCCESS,
-		finish(nd_connector_complete_connect(p->a.connector, &complete), &complete));
-	WANT(ND_SUCCESS, finish(accepting, &accept));
-	pair_works(p);
-	pair_close(p);
+	for (int i = 0; i < 6; i++) {
+		const uint32_t sizes[2][3] = {{0, 1, info.max_caller_data},
+			{0, 1, info.max_callee_data}};
+		uint32_t there = sizes[0][i % 3], back = sizes[1][i % 3];
+
+		meet_again(&m);
+		WANT(ND_INVALID_BUFFER_SIZE, ask_with(&m, info.max_caller_data + 1));
+		WANT(ND_ACCESS_VIOLATION,
+			nd_connector_connect(p->a.connector, p->a.qp, (struct sockaddr *)&m.where,
+				p->a.addr_bytes, 1, 1, NULL, 1, &m.ask));
+		WANT(ND_PENDING, ask_with(&m, there));
+		meet_get(&m);
+		private_in(&p->b, there);
+		WANT(ND_INVALID_BUFFER_SIZE, accept_with(&m, info.max_callee_data + 1));
+		WANT(ND_INVALID_BUFFER_SIZE, reject_with(&p->b, info.max_callee_data + 1));
+		WANT(ND_ACCESS_VIOLATION, nd_connector_reject(p->b.connector, NULL, 1));
+		if (i < 3) {
+			WANT(ND_SUCCESS, reject_with(&p->b, back));
+			WANT(ND_CONNECTION_REFUSED, nd_overlapped_wait(&m.ask, PATIENCE_MS));
+			private_in(&p->a, back);
+			continue;
+		}
+		m.accepting = accept_with(&m, back);
+		WANT(ND_SUCCESS, nd_overlapped_wait(&m.ask, PATIENCE_MS));
+		private_in(&p->a, back);
+		WANT(ND_INVALID_BUFFER_SIZE, reject_with(&p->a, info.max_callee_data + 1));
+		meet_complete(&m);
+		pair_works(p);
+	}
+	meet_close(&m);
 }
 
 /* checks R-LSN-02 */

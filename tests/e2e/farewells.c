@@ -85,7 +85,7 @@ scenario_last_word(struct pair *p)
 	struct meeting m;
 
 	meet_open(&m, p);
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 1000; i++) {
 		if (i > 0)
 			meet_again(&m);
 		WANT(ND_SUCCESS, side_receive(&p->a, 100));

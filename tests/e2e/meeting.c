@@ -26,6 +26,15 @@ get_port(const struct sockaddr_storage *addr)
 }
 
 void
+set_last_byte(struct sockaddr_storage *addr, uint8_t byte)
+{
+	if (addr->ss_family == AF_INET)
+		((uint8_t *)&((struct sockaddr_in *)addr)->sin_addr)[3] = byte;
+	else
+		((struct sockaddr_in6 *)addr)->sin6_addr.s6_addr[15] = byte;
+}
+
+void
 side_open_alone(struct side *s)
 {
 	side_open(s, 64);

@@ -17,6 +17,8 @@ struct meeting {
 
 void set_port(struct sockaddr_storage *addr, uint16_t port);
 uint16_t get_port(const struct sockaddr_storage *addr);
+/* Another address of the same network; nobody has those from 77 on. */
+void set_last_byte(struct sockaddr_storage *addr, uint8_t byte);
 /* side_open(), a queue pair and a connector. */
 void side_open_alone(struct side *s);
 /* A listener of s at a port that it chooses: where. */

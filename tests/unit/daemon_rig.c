@@ -428,6 +428,17 @@ rig_live(struct daemon_rig *r)
 	return live;
 }
 
+uint16_t
+rig_type(struct daemon_rig *r, uint32_t id)
+{
+	uint16_t type;
+
+	pthread_mutex_lock(&r->lock);
+	type = r->object[id].type;
+	pthread_mutex_unlock(&r->lock);
+	return type;
+}
+
 void
 rig_request(struct daemon_rig *r, uint32_t listener)
 {

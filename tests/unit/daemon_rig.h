@@ -52,6 +52,8 @@ void rig_stop(struct daemon_rig *r);
 struct nd_adapter *rig_open(struct daemon_rig *r);
 /* Objects of all sessions that live. */
 uint32_t rig_live(struct daemon_rig *r);
+/* Of the request that would destroy the object; 0: it is no more. */
+uint16_t rig_type(struct daemon_rig *r, uint32_t id);
 /* A request to connect reaches the listener. */
 void rig_request(struct daemon_rig *r, uint32_t listener);
 /* The session ends, and with it all objects. */

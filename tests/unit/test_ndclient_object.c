@@ -5,6 +5,7 @@
  */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -288,7 +289,7 @@ Test(ndclient_object, R_LIFE_02_a_queue_closed_under_its_queue_pairs, .timeout =
 	cr_expect(eq(i32, nd_cq_get_results(w.object[CQ_B], r, 4), 1));
 	cr_expect(eq(ptr, r[0].request_context, (void *)6));
 	cr_expect(eq(u32, (uint32_t)r[0].request_type, ND_REQUEST_RECEIVE));
-	cr_expect(eq(u32, w.rig.object[cq_a].type, 0), "it went with its last queue pair");
+	cr_expect(eq(u32, rig_type(&w.rig, cq_a), 0), "it went with its last queue pair");
 	nd_adapter_close(w.a);
 	rig_stop(&w.rig);
 }
@@ -321,10 +322,14 @@ Test(ndclient_object, closed_in_its_callback_before_its_queue_pairs, .timeout = 
 	((struct nd_cq *)w.object[CQ_B])->callback_context = &w;
 	MAKE(nd_cq_arm_callback(w.object[CQ_B], ND_CQ_NOTIFY_ANY));
 	sem_init(&w.called, 0, 0);
+	w.end[CQ_B].status = ND_UNSUCCESSFUL; /* it has not been asked yet */
 	rig_push(&w.rig, id, &received);
-	sem_wait(&w.called);
+	while (sem_wait(&w.called) != 0)
+		cr_assert(eq(int, errno, EINTR));
 	cr_expect(eq(i32, nd_overlapped_wait(&w.end[CQ_B], 20000), ND_SUCCESS));
-	cr_expect(eq(u32, w.rig.object[id].type, 0));
+	cr_expect(not(nd_gone(w.a)));
+	cr_expect(zero(u32, w.rig.refused));
+	cr_expect(eq(u32, rig_type(&w.rig, id), 0));
 	nd_adapter_close(w.a);
 	rig_stop(&w.rig);
 }
