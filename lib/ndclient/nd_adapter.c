@@ -206,6 +206,7 @@ destroy(struct nd_adapter *a)
 	close(a->socket);
 	close(a->wake_fd);
 	nd_admin_end(a, ND_CANCELED);
+	nd_mr_end_all(a);
 	nd_objects_end(a);
 	nd_admin_fini(a);
 	free_arena(&a->arena);
@@ -235,6 +236,7 @@ nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
 		return ND_NO_MEMORY;
 	memset(a, 0, sizeof(*a));
 	init_lists(a);
+	a->callbacks.end_fd = -1;
 	a->profile = opt != NULL ? opt->profile : ND_PROFILE_TEST;
 	if (!nd_address_from(&a->address, local, local_bytes)) {
 		free(a);

@@ -5,7 +5,7 @@
  * One thread per adapter, started with the first callback, waits for the pipes of its queues and
  * runs their callbacks: so one callback runs at a time, and one that is due meanwhile waits
  * (R-CQ-23). It is not the control thread, which must be free to bring replies to the calls that a
- * callback makes.
+ * callback makes. It also takes down what polling and posting threads let go of last.
  *
  * A callback is owed when the queue was armed (armed_callback) and the arm word says NONE: the
  * daemon has fired, or nd_cq_arm_callback() found a reason at once and kicked the thread by an
@@ -20,6 +20,7 @@
 
 #define EV_STOP	 (1ull << 32) /* the others are queues by id; ND_CALLBACK_SRQ is between */
 #define EV_OFFER (4ull << 32)
+#define EV_END	 (5ull << 32)
 
 /* This thread is in a callback. */
 static __thread bool inside;
@@ -126,12 +127,16 @@ callback_main(void *arg)
 			continue;
 		if (ev.data.u64 == EV_STOP)
 			return NULL;
-		if (ev.data.u64 == EV_OFFER)
+		if (ev.data.u64 == EV_OFFER) {
 			(void)nd_listener_call_back(a);
-		else if (ev.data.u64 & ND_CALLBACK_SRQ)
+		} else if (ev.data.u64 == EV_END) {
+			(void)nd_drain(a->callbacks.end_fd);
+			nd_mr_end_all(a);
+		} else if (ev.data.u64 & ND_CALLBACK_SRQ) {
 			nd_srq_call_back(a, (uint32_t)ev.data.u64);
-		else
+		} else {
 			(void)nd_cq_call_back(a, (uint32_t)ev.data.u64);
+		}
 	}
 }
 
@@ -143,15 +148,32 @@ nd_callbacks_watch(struct nd_adapter *a, int fd, uint64_t what)
 	return epoll_ctl(a->callbacks.epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
 }
 
-static void
-close_fds(struct nd_callbacks *c)
+static int
+swap_end_fd(struct nd_adapter *a, int fd)
 {
+	int old;
+
+	nd_spin_lock(&a->windows);
+	old = a->callbacks.end_fd;
+	a->callbacks.end_fd = fd;
+	nd_spin_unlock(&a->windows);
+	return old;
+}
+
+static void
+close_fds(struct nd_adapter *a)
+{
+	struct nd_callbacks *c = &a->callbacks;
+	int end_fd = swap_end_fd(a, -1); /* windows may still end */
+
 	if (c->epoll_fd >= 0)
 		close(c->epoll_fd);
 	if (c->stop_fd >= 0)
 		close(c->stop_fd);
 	if (c->offer_fd >= 0)
 		close(c->offer_fd);
+	if (end_fd >= 0)
+		close(end_fd);
 	c->epoll_fd = -1; /* queues are closed behind us */
 	c->offer_fd = -1; /* and requests still come */
 }
@@ -166,12 +188,14 @@ nd_callbacks_start(struct nd_adapter *a)
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	c->stop_fd = eventfd(0, EFD_CLOEXEC);
 	c->offer_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	c->running = c->epoll_fd >= 0 && c->stop_fd >= 0 && c->offer_fd >= 0 &&
+	(void)swap_end_fd(a, eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)); /* look at once */
+	c->running = c->epoll_fd >= 0 && c->stop_fd >= 0 && c->offer_fd >= 0 && c->end_fd >= 0 &&
 		     nd_callbacks_watch(a, c->stop_fd, EV_STOP) &&
 		     nd_callbacks_watch(a, c->offer_fd, EV_OFFER) &&
+		     nd_callbacks_watch(a, c->end_fd, EV_END) &&
 		     nd_thread_start(&c->thread, callback_main, a);
 	if (!c->running)
-		close_fds(c);
+		close_fds(a);
 	return c->running;
 }
 
@@ -185,7 +209,7 @@ nd_callbacks_stop(struct nd_adapter *a)
 	kick(c->stop_fd);
 	pthread_join(c->thread, NULL);
 	pthread_mutex_lock(&a->lock);
-	close_fds(c);
+	close_fds(a);
 	c->running = false;
 	pthread_mutex_unlock(&a->lock);
 }

@@ -166,8 +166,10 @@ struct nd_mr {
 	uint32_t access; /* NDSH_ACCESS_* */
 	uintptr_t va;
 	uint64_t bytes;
-	struct nd_mw_bucket windows; /* that are bound to it */
+	struct nd_mw_bucket windows; /* that are bound to it: each holds it */
+	SLIST_ENTRY(nd_mr) ended;    /* closed, and nobody holds it any more */
 };
+SLIST_HEAD(nd_mr_list, nd_mr);
 STAILQ_HEAD(nd_mr_queue, nd_mr);
 
 /* As the application can know it: from its own posts, from completions it took, and from the words
@@ -265,6 +267,7 @@ struct nd_callbacks {
 	pthread_t thread;
 	int epoll_fd, stop_fd;
 	int offer_fd; /* a listener with a callback has a request */
+	int end_fd;   /* a region is to be taken down, -1: no thread; guarded by windows */
 	bool running; /* guarded by nd_adapter.lock */
 };
 
@@ -313,6 +316,7 @@ struct nd_adapter {
 	struct nd_qp_list closed_qps; /* completions may name them still */
 	struct nd_conn_bucket conns[ND_CONN_BUCKETS];
 	struct nd_spin windows;
+	struct nd_mr_list ended_mrs; /* guarded by windows */
 	struct nd_mw_bucket mw_by_slot[ND_MW_BUCKETS];
 	struct nd_qp *qp_by_handle[ND_QP_HANDLES]; /* atomic */
 };

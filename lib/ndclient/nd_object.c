@@ -15,13 +15,25 @@ nd_object_open(struct nd_object *o, const struct nd_class *class, struct nd_adap
 }
 
 void
+nd_object_hold(struct nd_object *o)
+{
+	__atomic_fetch_add(&o->holders, 1, __ATOMIC_RELAXED);
+}
+
+bool
+nd_object_let_go(struct nd_object *o)
+{
+	return __atomic_sub_fetch(&o->holders, 1, __ATOMIC_ACQ_REL) == 0;
+}
+
+void
 nd_object_rest(struct nd_object *o, struct nd_object *on)
 {
 	if (on == NULL)
 		return;
 	for (int i = 0; i < ND_RESTS_MAX; i++) {
 		if (o->rests_on[i] == NULL) {
-			__atomic_fetch_add(&on->holders, 1, __ATOMIC_RELAXED);
+			nd_object_hold(on);
 			o->rests_on[i] = on;
 			return;
 		}
@@ -51,18 +63,25 @@ take_down(struct nd_object *o, struct nd_object *rested_on[ND_RESTS_MAX])
 		nd_overlapped_end(told, ND_SUCCESS);
 }
 
-bool
-nd_object_drop(struct nd_object *o)
+void
+nd_object_end(struct nd_object *o)
 {
 	struct nd_object *rested_on[ND_RESTS_MAX];
 
-	if (__atomic_sub_fetch(&o->holders, 1, __ATOMIC_ACQ_REL) != 0)
-		return false;
 	take_down(o, rested_on);
 	for (int i = 0; i < ND_RESTS_MAX; i++)
 		if (rested_on[i] != NULL)
 			(void)nd_object_drop(rested_on[i]);
-	return true;
+}
+
+bool
+nd_object_drop(struct nd_object *o)
+{
+	bool last = nd_object_let_go(o);
+
+	if (last)
+		nd_object_end(o);
+	return last;
 }
 
 nd_status

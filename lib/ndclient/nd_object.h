@@ -3,7 +3,8 @@
  * What all objects begin with, and how long they live (R-LIFE).
  *
  * An object is held by the application, until it closes it, and by each object that rests on it: a
- * queue pair by nothing, a completion queue by the queue pairs that use it. A close ends the
+ * queue pair by nothing, a completion queue by the queue pairs that use it, a region by the windows
+ * that are bound to it. A close ends the
  * object's requests and callbacks and lets go. Who lets go last takes the object down: the daemon
  * is told (it wants what rests on an object gone before it), memory is freed, and what the object
  * itself rested on is let go. So objects are closed in any order and a close cannot fail.
@@ -52,6 +53,11 @@ void nd_object_open(struct nd_object *o, const struct nd_class *class, struct nd
 void nd_object_rest(struct nd_object *o, struct nd_object *on);
 /* Let go of it. True: it is gone. */
 bool nd_object_drop(struct nd_object *o);
+/* For those that hold it for a while, and for those that can't take it down where they let go: true
+ * of the last one, and then nd_object_end() follows. */
+void nd_object_hold(struct nd_object *o);
+bool nd_object_let_go(struct nd_object *o);
+void nd_object_end(struct nd_object *o);
 /* The adapter is being closed, its threads have ended: take down all there is, the newest first. */
 void nd_objects_end(struct nd_adapter *a);
 /* Let the daemon forget its half. True: it has; memory that was lent to it is ours again. */

@@ -259,8 +259,11 @@ nd_mw_concerns(const struct ndsh_cqe *e)
 void nd_mw_see(struct nd_qp *qp, const struct ndsh_cqe *e);
 /* The queue pair is no more: neither are its windows' bindings (R-MW-10). */
 void nd_mw_unbind_all(struct nd_qp *qp);
-/* The region is no more. */
+/* The region is no more, whoever holds it. */
 void nd_mr_unbind_all(struct nd_mr *mr);
+/* Take down the closed regions whose last window is gone. As nd_object_drop(), and by the thread of
+ * nd_arm.c. */
+void nd_mr_end_all(struct nd_adapter *a);
 /* Is a window bound to the region? */
 bool nd_mr_is_bound(struct nd_mr *mr);
 bool nd_mw_is_invalidating(struct nd_mw *mw);

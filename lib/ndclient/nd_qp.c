@@ -265,6 +265,7 @@ destroy(struct nd_object *o)
 	pthread_mutex_unlock(&a->lock);
 	returned = nd_object_forget(a, NDSH_MSG_QP_DESTROY, qp->index);
 	nd_mw_unbind_all(qp);
+	nd_mr_end_all(a);
 	pthread_mutex_lock(&a->lock);
 	nd_fr_release_lists(qp);
 	linger(qp);

@@ -161,24 +161,39 @@ nd_mr_deregister(struct nd_mr *mr, struct nd_overlapped *ov)
 	return request(mr, &what, ov);
 }
 
+/* The windows' holds may end where nothing can be taken down, so there must be somebody to do it.
+ * Without the thread the next window or queue pair that is closed will. */
+static bool
+mr_quiet(struct nd_object *o)
+{
+	struct nd_adapter *a = o->adapter;
+
+	if (nd_mr_is_bound((struct nd_mr *)o)) {
+		pthread_mutex_lock(&a->lock);
+		if (!nd_gone(a))
+			(void)nd_callbacks_start(a);
+		pthread_mutex_unlock(&a->lock);
+	}
+	return false;
+}
+
+/* Windows are bound to it only if the adapter is being closed. */
 static void
 mr_destroy(struct nd_object *o)
 {
 	struct nd_mr *mr = (struct nd_mr *)o;
 
+	nd_mr_unbind_all(mr);
 	nd_admin_settle(mr);
 	(void)nd_mr_deregister(mr, NULL);
-	nd_mr_unbind_all(mr);
 	free(mr);
 }
 
-const struct nd_class nd_mr_class = {.destroy = mr_destroy};
+const struct nd_class nd_mr_class = {.quiet = mr_quiet, .destroy = mr_destroy};
 
 nd_status
 nd_mr_close(struct nd_mr *mr)
 {
-	if (mr != NULL && nd_mr_is_bound(mr))
-		return nd_fail(ND_DEVICE_BUSY, "windows are bound to the region");
 	return nd_close(mr, NULL);
 }
 

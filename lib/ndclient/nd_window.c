@@ -7,16 +7,20 @@
  * with the queue pair. All three are seen late, or never: an Invalidate may be silent, results of
  * a dead queue pair may stay where they are. So who asks for the state looks at the queue pair's
  * shared words first, settle(). A failed Bind or Invalidate ends the queue pair, and so itself.
+ *
+ * A binding holds its region: one that is closed meanwhile goes with its last window (R-MR-07).
+ * That asks the daemon, which who polls or posts does not wait for: the thread of nd_arm.c does.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "nd_fast.h"
 #include "nd_int.h"
 
-/* Lock held. */
+/* Lock held, also in the next three. */
 static void
-unbind(struct nd_mw *mw)
+forget(struct nd_mw *mw)
 {
 	if (mw->state == ND_MW_UNBOUND)
 		return;
@@ -30,7 +34,28 @@ unbind(struct nd_mw *mw)
 	mw->qp = NULL;
 }
 
-/* Lock held. */
+static void
+let_go(struct nd_mr *mr)
+{
+	struct nd_adapter *a = mr->obj.adapter;
+	uint64_t one = 1;
+
+	if (!nd_object_let_go(&mr->obj))
+		return;
+	SLIST_INSERT_HEAD(&a->ended_mrs, mr, ended);
+	(void)!write(a->callbacks.end_fd, &one, sizeof(one)); /* -1 if there is no thread */
+}
+
+static void
+unbind(struct nd_mw *mw)
+{
+	struct nd_mr *mr = mw->mr;
+
+	forget(mw);
+	if (mr != NULL)
+		let_go(mr);
+}
+
 static void
 settle(struct nd_mw *mw)
 {
@@ -58,6 +83,7 @@ nd_mw_bind(struct nd_mw *mw, struct nd_mr *mr, struct nd_qp *qp)
 		mw->state = ND_MW_BOUND;
 		mw->mr = mr;
 		mw->qp = qp;
+		nd_object_hold(&mr->obj);
 		LIST_INSERT_HEAD(&mr->windows, mw, of_mr);
 		TAILQ_INSERT_TAIL(&qp->bound, mw, of_qp);
 	}
@@ -144,6 +170,28 @@ nd_mw_unbind_all(struct nd_qp *qp)
 	nd_spin_unlock(&qp->adapter->windows);
 }
 
+static struct nd_mr *
+next_ended(struct nd_adapter *a)
+{
+	struct nd_mr *mr;
+
+	nd_spin_lock(&a->windows);
+	mr = SLIST_FIRST(&a->ended_mrs);
+	if (mr != NULL)
+		SLIST_REMOVE_HEAD(&a->ended_mrs, ended);
+	nd_spin_unlock(&a->windows);
+	return mr;
+}
+
+void
+nd_mr_end_all(struct nd_adapter *a)
+{
+	struct nd_mr *mr;
+
+	while ((mr = next_ended(a)) != NULL)
+		nd_object_end(&mr->obj);
+}
+
 void
 nd_mr_unbind_all(struct nd_mr *mr)
 {
@@ -152,7 +200,7 @@ nd_mr_unbind_all(struct nd_mr *mr)
 
 	nd_spin_lock(&a->windows);
 	while ((mw = LIST_FIRST(&mr->windows)) != NULL)
-		unbind(mw);
+		forget(mw);
 	nd_spin_unlock(&a->windows);
 }
 
@@ -219,6 +267,7 @@ destroy(struct nd_object *o)
 	unbind(mw);
 	LIST_REMOVE(mw, hash);
 	nd_spin_unlock(&o->adapter->windows);
+	nd_mr_end_all(o->adapter);
 	free(mw);
 }
 

@@ -61,8 +61,12 @@ nd_status nd_mr_register(
  * (R-MR-06); ND_INVALID_DEVICE_STATE: not registered.
  */
 nd_status nd_mr_deregister(struct nd_mr *mr, struct nd_overlapped *ov);
-/* Close it; one that is registered is deregistered first. ND_DEVICE_BUSY: a window is bound to it,
- * nothing happened. */
+/*
+ * Close it; one that is registered is deregistered first, and requests that still use it fail.
+ * ND_PENDING: a window is bound to it. Peers reach the memory through that window as before; the
+ * region goes, and its memory is free, when the last binding has ended and the library knows, from
+ * a result or because window or queue pair were closed (R-MR-07). nd_close() can tell when.
+ */
 nd_status nd_mr_close(struct nd_mr *mr);
 /* For nd_sge.token. */
 uint32_t nd_mr_local_token(const struct nd_mr *mr);

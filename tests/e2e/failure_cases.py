@@ -27,7 +27,7 @@ SCENARIOS = """
     fast-register fast-register-inline fast-register-fails fast-register-ends
     read-local-invalidate privileged-token
     window window-refuses window-not-local window-misuse window-rebind window-of-another
-    window-busy window-ends window-limit
+    window-busy window-region-closed window-region-left window-ends window-limit
     invalidated invalidate-under-way invalidate-unbound
     remote-invalidate remote-invalidate-then-write remote-invalidate-first
     remote-invalidate-bad-token remote-invalidate-solicited

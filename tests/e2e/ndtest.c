@@ -103,6 +103,8 @@ static const struct {
 	{"window-rebind", scenario_window_rebind},
 	{"window-of-another", scenario_window_of_another},
 	{"window-busy", scenario_window_busy},
+	{"window-region-closed", scenario_window_region_closed},
+	{"window-region-left", scenario_window_region_left},
 	{"window-ends", scenario_window_ends},
 	{"window-limit", scenario_window_limit},
 	{"invalidated", scenario_invalidated},

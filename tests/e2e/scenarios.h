@@ -126,6 +126,8 @@ void scenario_window_misuse(struct pair *p);
 void scenario_window_rebind(struct pair *p);
 void scenario_window_of_another(struct pair *p);
 void scenario_window_busy(struct pair *p);
+void scenario_window_region_closed(struct pair *p);
+void scenario_window_region_left(struct pair *p);
 void scenario_window_ends(struct pair *p);
 void scenario_window_limit(struct pair *p);
 

@@ -204,6 +204,66 @@ scenario_window_busy(struct pair *p)
 	pair_close(p);
 }
 
+static void
+ends(struct nd_overlapped *gone)
+{
+	WANT(ND_SUCCESS, nd_overlapped_wait(gone, PATIENCE_MS));
+}
+
+/* checks R-MR-07: a region that is closed with a window bound serves that window, and goes when the
+ * binding has ended, by a post of its own, with the window, and with the queue pair. */
+void
+scenario_window_region_closed(struct pair *p)
+{
+	struct nd_overlapped gone = {0};
+	struct nd_mw *mw;
+
+	pair_open(p);
+	mw = window_new(&p->b);
+	window_bind(&p->b, mw, 0, BUFFER_BYTES, READ_AND_WRITE);
+	WANT(ND_PENDING, nd_close(p->b.mr, &gone));
+	window_works(p, mw);
+	WANT(ND_PENDING, nd_overlapped_status(&gone));
+	window_invalidate(&p->b, mw);
+	ends(&gone);
+
+	side_register(&p->b);
+	window_bind(&p->b, mw, 0, BUFFER_BYTES, READ_AND_WRITE);
+	WANT(ND_PENDING, nd_close(p->b.mr, &gone));
+	window_works(p, mw);
+	WANT(ND_SUCCESS, nd_mw_close(mw));
+	ends(&gone);
+
+	side_register(&p->b);
+	mw = window_new(&p->b);
+	window_bind(&p->b, mw, 0, BUFFER_BYTES, READ_AND_WRITE);
+	WANT(ND_PENDING, nd_close(p->b.mr, &gone));
+	window_works(p, mw);
+	WANT(ND_SUCCESS, nd_qp_close(p->b.qp));
+	p->b.qp = NULL;
+	ends(&gone);
+
+	side_register(&p->b);
+	WANT(ND_SUCCESS, nd_mw_close(mw));
+	pair_close(p);
+}
+
+/* checks R-MR-07: and when the adapter is closed before. */
+void
+scenario_window_region_left(struct pair *p)
+{
+	struct nd_overlapped gone = {0};
+	struct nd_mw *mw;
+
+	pair_open(p);
+	mw = window_new(&p->b);
+	window_bind(&p->b, mw, 0, BUFFER_BYTES, READ_AND_WRITE);
+	WANT(ND_PENDING, nd_close(p->b.mr, &gone));
+	WANT(ND_SUCCESS, nd_adapter_close(p->b.adapter));
+	WANT(ND_SUCCESS, nd_overlapped_status(&gone));
+	side_close(&p->a);
+}
+
 /* checks R-MW-10: with connection or queue pair goes what was bound through it; the windows can be
  * bound elsewhere. */
 void

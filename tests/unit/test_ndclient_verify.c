@@ -143,7 +143,7 @@ Test(ndclient_verify, R_LIFE_11_objects_closed_while_a_call_runs)
 	struct nd_qp *qp = make_qp();
 	struct nd_cq cq = {.adapter = qp->adapter};
 	struct nd_pd pd = {.adapter = qp->adapter};
-	struct nd_mr mr = {.pd = &pd};
+	struct nd_mr mr = {.obj.holders = 1, .pd = &pd};
 	struct nd_mw mw = {.pd = &pd};
 
 	capture();

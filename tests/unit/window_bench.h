@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory windows without a daemon: its half is played through its own views of the shared rings, in
+ * this process: fetch what was posted, make completions.
+ */
+#ifndef WINDOW_BENCH_H
+#define WINDOW_BENCH_H
+
+#include <stdint.h>
+
+#include "ndclient/nd_int.h"
+
+#define DEPTH	 4u
+#define CQ_DEPTH 16u
+#define SECRET	 0x1122334455667788ull
+
+enum { QPS = 2 };
+
+extern uint8_t memory[1024];
+
+struct side { /* of one queue pair */
+	struct nd_qp qp;
+	struct ndsh_sq daemon_sq;
+	void *block;
+	uint32_t finished;
+};
+
+struct bench {
+	struct nd_adapter *a;
+	struct ndsh_session_page page;
+	struct side side[QPS];
+	struct nd_cq cq;
+	struct ndsh_cq daemon_cq;
+	void *cq_block;
+	struct nd_pd pd, other_pd;
+	struct nd_mr mr;
+	struct nd_mw mw, mw2;
+	uint32_t ended; /* closed regions */
+};
+
+struct bench *make(void);
+void drop(struct bench *b);
+nd_status bind_to(struct bench *b, uint32_t i, struct nd_mw *mw);
+nd_status invalidate(struct bench *b, uint32_t i, struct nd_mw *mw, uint32_t flags);
+/* The daemon finishes the queue pair's next request; unless it is silent, with an entry. */
+struct ndsh_send finish(struct bench *b, uint32_t i, uint8_t status);
+/* As the engine does it: behind the completions, once a turn. */
+void end_of_turn(struct bench *b, uint32_t i);
+void receive(struct bench *b, uint32_t i, uint32_t token);
+int32_t poll_all(struct bench *b);
+
+#define RW (ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)
+#define BIND(b, i, mw)	       cr_assert(eq(i32, bind_to(b, i, mw), ND_SUCCESS))
+#define INVALIDATE(b, i, mw)   cr_assert(eq(i32, invalidate(b, i, mw, 0), ND_SUCCESS))
+#define EXPECT_BOUND(b, i, mw) cr_expect(eq(i32, bind_to(b, i, mw), ND_INVALID_DEVICE_STATE))
+#define SILENT		       ND_OP_FLAG_SILENT_SUCCESS
+
+#endif
