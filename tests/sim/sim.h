@@ -16,6 +16,7 @@
  *	sim_window.c	memory windows, and fast-register regions as such
  *	sim_fast.c	what is special about the latter
  *	sim_srq.c	shared receive queues
+ *	sim_mover.c	memory that only the application can reach
  *	sim_resize.c	completion queues that change their rings
  *	sim_model.c	what completions must be
  *	sim_mem.c	memory of the world; arenas with a shadow of what they must hold
@@ -30,6 +31,7 @@
 #include "roce/cm.h"
 #include "roce/gsi.h"
 #include "roce/roce.h"
+#include "shm/ndsh_mover.h"
 #include "shm/ndsh_msg.h"
 #include "shm/ndsh_ring.h"
 
@@ -98,6 +100,8 @@ void sim_net_free(struct sim_world *w);
 /* Registered memory of a client, in slots that one request uses at a time. */
 struct sim_arena {
 	char name[32];
+	struct sim_client *client;
+	bool far; /* only the client's mover reaches it */
 	uint8_t *mem, *shadow; /* shadow: what mem holds when all that was posted is done */
 	uint64_t va;
 	uint32_t slot_bytes, bytes;
@@ -303,6 +307,14 @@ struct sim_conn {
 	bool dying;
 };
 
+struct sim_mover {
+	struct sim_client *client;
+	struct roce_mover *engine; /* NULL: the client has none */
+	struct ndsh_mover orders;
+	unsigned share; /* chance of a region to be far */
+	uint64_t pace_ns, next_ns;
+	bool asleep;
+};
 struct sim_client {
 	struct sim_world *w;
 	struct sim_shard *shard;
@@ -310,6 +322,7 @@ struct sim_client {
 	uint32_t pd;
 	struct sim_cq cqs[SIM_CQS];
 	struct sim_srq srq;
+	struct sim_mover mover;
 	struct sim_ep *eps[2 * SIM_CONNS_MAX]; /* by handle and session-local number */
 	unsigned n_eps, patience;
 	uint64_t next_ns;
@@ -387,6 +400,17 @@ void sim_fast_register(struct sim_ep *ep, struct sim_op *op, struct sim_window *
 /* The list is the application's again. */
 void sim_fast_reuse_list(struct sim_window *v);
 
+/* sim_mover.c */
+void sim_mover_init(struct sim_client *c);
+void sim_mover_destroy(struct sim_mover *m);
+/* Memory whose address is the same in each run. */
+void *sim_mover_alloc(struct sim_world *w, uint32_t bytes);
+void sim_mover_run(struct sim_mover *m);
+void sim_mover_wake(struct sim_mover *m);
+/* All orders that were given so far are done. */
+void sim_mover_finish(struct sim_client *c);
+void sim_mover_check(const struct sim_mover *m);
+
 /* sim_resize.c */
 void sim_resize_init(struct sim_client *c, unsigned cq);
 /* Another step of what is under way with this queue, or nothing. */
@@ -462,6 +486,7 @@ struct sim_world {
 	struct sim_block *blocks;
 	struct roce_shard_cfg shard_cfg;
 	unsigned sharing; /* chance of an end to share its receives */
+	uint64_t far_used, stalls; /* memory behind movers; how often one paused */
 	uint64_t steps, completions;
 };
 extern struct roce_counters sim_counters; /* of all worlds so far */

@@ -30,6 +30,7 @@ sim_client_init(struct sim_world *w, struct sim_shard *shard)
 		c->cqs[i].events = sim_chance(w, 5000);
 		sim_resize_init(c, i);
 	}
+	sim_mover_init(c);
 	sim_srq_init(c);
 	c->next_ns = SIM_NEVER;
 }
@@ -64,6 +65,8 @@ take(struct sim_client *c, struct sim_cq *cq, unsigned most)
 
 	do {
 		n = ndsh_cq_poll(&cq->reader, cqe, 1 + (unsigned)sim_below(c->w, 16));
+		if (n > 0) /* what they report is in its place then */
+			sim_mover_finish(c);
 		for (unsigned i = 0; i < n; i++)
 			sim_model_completion(c, cq, &cqe[i]);
 		total += n;

@@ -233,7 +233,11 @@ wakeups(struct sim_shard *sh)
 
 	roce_shard_publish(sh->s);
 	while ((cq = roce_shard_fired_cq(sh->s)) != NULL)
-		sim_client_wake(roce_cq_owner(cq));
+		if (roce_cq_owner(cq) == &sh->client.mover)
+			sim_mover_wake(&sh->client.mover);
+		else
+			sim_client_wake(roce_cq_owner(cq));
+	sim_mover_check(&sh->client.mover);
 	sim_model_wakeups(&sh->client);
 }
 
@@ -242,8 +246,9 @@ shard_turn(struct sim_shard *sh, bool rx_empty)
 {
 	struct sim_world *w = sh->host->w;
 	struct roce_event ev;
-	bool busy = doorbells(sh, w->now_ns) > 0;
+	bool busy = roce_shard_movers(sh->s, w->now_ns) > 0;
 
+	busy |= doorbells(sh, w->now_ns) > 0;
 	busy |= roce_shard_poll_rings(sh->s, w->now_ns, 1 + (unsigned)sim_below(w, 16)) > 0;
 	if (rx_empty)
 		busy |= roce_shard_timers(sh->s, w->now_ns, 1 + (unsigned)sim_below(w, 16)) > 0;
@@ -266,7 +271,8 @@ rest(struct sim_host *h, uint64_t *deadline)
 		struct sim_shard *sh = &h->shard[i];
 		uint64_t d = roce_shard_next_deadline(sh->s);
 
-		if (!roce_shard_rest(sh->s) || !ndsh_doorbell_sleep(sh->client.session))
+		if (!roce_shard_rest(sh->s) || !ndsh_doorbell_sleep(sh->client.session) ||
+			!roce_shard_movers_rest(sh->s))
 			return false;
 		if (d < *deadline)
 			*deadline = d;

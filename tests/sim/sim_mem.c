@@ -59,14 +59,22 @@ sim_arena_init(struct sim_client *c, struct sim_arena *a, uint32_t slot_bytes, u
 	va_end(ap);
 	a->slot_bytes = slot_bytes;
 	a->bytes = slot_bytes * SIM_SLOTS;
-	a->mem = sim_alloc(w, a->bytes);
+	a->client = c;
+	a->far = c->mover.engine != NULL && sim_chance(w, c->mover.share);
+	a->mem = a->far ? sim_mover_alloc(w, a->bytes) : sim_alloc(w, a->bytes);
 	a->shadow = sim_alloc(w, a->bytes);
 	fill(w, a->mem, a->bytes);
 	memcpy(a->shadow, a->mem, a->bytes);
-	/* Not the host's pointer: replays see the same addresses, and the engine both kinds. */
-	a->va = w->next_va + sim_below(w, 4096);
-	w->next_va += (a->bytes + 0xffffu + 4096) & ~UINT64_C(0xffff);
-	a->mr = roce_mr_register(c->shard->s, c->pd, a->va, a->bytes, a->mem, access);
+	if (a->far) {
+		a->va = (uintptr_t)a->mem;
+		a->mr = roce_mr_register_far(
+			c->shard->s, c->pd, a->va, a->bytes, c->mover.engine, access);
+	} else {
+		/* Not the host's pointer: replays see the same, and the engine both kinds. */
+		a->va = w->next_va + sim_below(w, 4096);
+		w->next_va += (a->bytes + 0xffffu + 4096) & ~UINT64_C(0xffff);
+		a->mr = roce_mr_register(c->shard->s, c->pd, a->va, a->bytes, a->mem, access);
+	}
 	sim_check(w, a->mr != NULL, "no region left");
 	a->key = roce_mr_key(a->mr);
 }
@@ -93,6 +101,7 @@ sim_arena_check(struct sim_world *w, const struct sim_arena *a)
 {
 	if (a->mem == NULL)
 		return;
+	sim_mover_finish(a->client);
 	if (a->frozen != NULL && memcmp(a->frozen, a->mem, a->bytes) != 0)
 		sim_fail(w, "%s changed after it was deregistered", a->name);
 	for (unsigned s = 0; s < SIM_SLOTS; s++) {
@@ -114,6 +123,7 @@ sim_arena_deregister(struct sim_client *c, struct sim_arena *a)
 		return;
 	sim_check(c->w, roce_mr_deregister(c->shard->s, a->mr), "%s is busy", a->name);
 	a->mr = NULL;
+	sim_mover_finish(c);
 	a->frozen = sim_alloc(c->w, a->bytes);
 	memcpy(a->frozen, a->mem, a->bytes);
 }

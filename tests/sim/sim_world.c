@@ -97,7 +97,8 @@ next_event(const struct sim_world *w, uint64_t conns_ns)
 
 		t = min64(t, h->next_ns);
 		for (unsigned s = 0; s < h->n_shards; s++)
-			t = min64(t, h->shard[s].client.next_ns);
+			t = min64(t, min64(h->shard[s].client.next_ns,
+					h->shard[s].client.mover.next_ns));
 	}
 	return t;
 }
@@ -109,9 +110,14 @@ step(struct sim_world *w)
 	for (unsigned i = 0; i < w->n_hosts; i++) {
 		struct sim_host *h = &w->hosts[i];
 
-		for (unsigned s = 0; s < h->n_shards; s++)
-			if (h->shard[s].client.next_ns <= w->now_ns)
-				sim_client_run(&h->shard[s].client);
+		for (unsigned s = 0; s < h->n_shards; s++) {
+			struct sim_client *c = &h->shard[s].client;
+
+			if (c->mover.next_ns <= w->now_ns)
+				sim_mover_run(&c->mover);
+			if (c->next_ns <= w->now_ns)
+				sim_client_run(c);
+		}
 		if (h->next_ns <= w->now_ns) {
 			h->next_ns = SIM_NEVER;
 			sim_host_turn(h);
@@ -207,6 +213,7 @@ check_shard(struct sim_world *w, struct sim_shard *sh)
 	for (unsigned i = 0; i < SIM_CQS; i++)
 		sim_check(w, roce_cq_destroy(sh->s, sh->client.cqs[i].cq), "a CQ is still in use");
 	sim_srq_destroy(&sh->client.srq);
+	sim_mover_destroy(&sh->client.mover);
 	sim_check(w, roce_pd_destroy(sh->s, sh->client.pd), "a PD is still in use");
 	roce_shard_usage(sh->s, &u);
 	sim_check(w, u.qps + u.cqs + u.pds + u.mrs + u.srqs + u.wqes + u.timers == 0,
@@ -222,7 +229,7 @@ check_shard(struct sim_world *w, struct sim_shard *sh)
 		"%lu ICRC errors without corruption", (unsigned long)c->rx_icrc_error);
 	if (strcmp(w->profile->name, "clean") == 0)
 		sim_check(w, c->retransmitted_packets + c->rx_duplicate + c->tx_nak_sequence +
-				c->rx_ghost_response == 0 || c->rx_rnr > 0,
+				c->rx_ghost_response == 0 || c->rx_rnr > 0 || w->stalls > 0,
 			"clean network: %lu retransmissions, %lu duplicates, %lu NAKs, %lu ghosts",
 			(unsigned long)c->retransmitted_packets, (unsigned long)c->rx_duplicate,
 			(unsigned long)c->tx_nak_sequence, (unsigned long)c->rx_ghost_response);
