@@ -15,19 +15,11 @@
 #include <unistd.h>
 
 #include "ndclient/nd_int.h"
+#include "stress.h"
 
 #define ENTRIES	   40000u
 #define DEPTH	   64u
 #define DEADLINE_S 60
-
-#define CHECK(ok, ...)                                                                             \
-	do {                                                                                       \
-		if (!(ok)) {                                                                       \
-			fprintf(stderr, "line %d: %s: ", __LINE__, #ok);                           \
-			fprintf(stderr, __VA_ARGS__);                                              \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 
 struct queue {
 	struct nd_cq cq;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "ndclient/nd_int.h"
+#include "stress.h"
 
 #define QUEUES	    2u
 #define TAKERS	    2u
@@ -23,15 +24,6 @@
 #define ROUNDS	    20000u
 #define DEPTH	    64u
 #define DEADLINE_MS 60000
-
-#define CHECK(ok, ...)                                                                             \
-	do {                                                                                       \
-		if (!(ok)) {                                                                       \
-			fprintf(stderr, "line %d: %s: ", __LINE__, #ok);                           \
-			fprintf(stderr, __VA_ARGS__);                                              \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 
 struct request {
 	struct nd_overlapped ov;

@@ -15,21 +15,13 @@
 #include <unistd.h>
 
 #include "ndclient/nd_int.h"
+#include "stress.h"
 
 #define ROUNDS	    300u
 #define POSTS	    400u /* of a round; it ends before or after them */
 #define CQ_DEPTH    256u
 #define ASKERS	    2u
 #define DEADLINE_MS 60000
-
-#define CHECK(ok, ...)                                                                             \
-	do {                                                                                       \
-		if (!(ok)) {                                                                       \
-			fprintf(stderr, "line %d: %s: ", __LINE__, #ok);                           \
-			fprintf(stderr, __VA_ARGS__);                                              \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 
 static const struct ndsh_qp_dims dims = {
 	.sq_depth = 16, .rq_depth = 16, .sq_sge = 2, .rq_sge = 2};
