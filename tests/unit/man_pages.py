@@ -55,7 +55,7 @@ def calls(pages, headers, symbol_map):
         if path.suffix == ".3" and set(names(path)) != set(described(text)):
             yield f"{path.name}: NAME and SYNOPSIS differ"
     for name in sorted(exported(symbol_map) - set(seen)):
-        print(f"{name}: in no page of doc/man")
+        yield f"{name}: in no page of doc/man"
 
 
 def references(pages):
