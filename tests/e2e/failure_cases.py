@@ -95,6 +95,22 @@ def kill_server(link, operation):
     still_works(link)
 
 
+def stopped_client(link):
+    """One that moves its own memory is stopped in mid-transfer: its peer waits, others of the same
+    daemons go on; then it goes on too."""
+    with link.b.popen(link.build.ndperf, "-s", "--once", "--memory", "heap", "-p", 7001) as server:
+        server.expect("listening")
+        with link.a.popen(link.build.ndperf, link.b.addresses[0], "-p", 7001, "-D", 3,
+                          "--size", "1M") as client:
+            server.expect("begins")
+            until(lambda: link.b.usage().get("qps", 0) >= 2, "the transfer's queue pairs")
+            server.kill(signal.SIGSTOP)
+            still_works(link)
+            server.kill(signal.SIGCONT)
+            if client.wait(60) or server.wait(60):
+                raise Failure(f"after going on: {client.text}\n{server.text}")
+
+
 def kill_holder(link):
     """A client with bound windows."""
     with link.a.popen(link.build.ndtest, "hold", link.a.socket_path, link.a.addresses[0],
@@ -209,6 +225,7 @@ def cases(link):
         yield f"kill -9 client, {operation}", lambda o=operation: kill_client(link, o)
         yield f"kill -9 peer, {operation}", lambda o=operation: kill_server(link, o)
     yield "kill -9 client with windows", lambda: kill_holder(link)
+    yield "stopped client that moves its memory", lambda: stopped_client(link)
     yield "nothing is left", lambda: (nothing_left(link.a), nothing_left(link.b)) and None
 
 
