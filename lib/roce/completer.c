@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Completer: what responses do to the send queue. An acknowledgement covers SENDs and WRITEs up to
- * its PSN and stops at an unanswered READ, which only its own data completes (W-COMP-03).
+ * its PSN and stops at an unanswered READ or atomic, which only its own data completes
+ * (W-COMP-03).
  */
 #include "roce/internal.h"
 
@@ -23,7 +24,7 @@ roce_comp_finish(
 				.status = (uint8_t)status,
 				.op = w->op,
 			});
-	if (w->op == NDSH_OP_READ && (w->bits & ROCE_WQB_ISSUED))
+	if (roce_op_is_fetch(w->op) && (w->bits & ROCE_WQB_ISSUED))
 		qp->rd_out--;
 	if (qp->wq_tx == w) { /* acknowledged by what was sent before going back */
 		qp->wq_tx = w->next;
@@ -52,7 +53,7 @@ roce_comp_due(struct roce_shard *s, struct roce_qp *qp)
 	return true;
 }
 
-/* Acknowledge all before end. False: an unanswered READ is in the way. */
+/* Acknowledge all before end. False: an unanswered READ or atomic is in the way. */
 static bool
 ack_before(struct roce_shard *s, struct roce_qp *qp, uint32_t end)
 {
@@ -66,7 +67,7 @@ ack_before(struct roce_shard *s, struct roce_qp *qp, uint32_t end)
 			roce_qp_bug(s, qp);
 			return false;
 		}
-		if (w->op == NDSH_OP_READ)
+		if (roce_op_is_fetch(w->op))
 			return false;
 		left = roce_psn_from(roce_psn_add(w->first_psn, w->npsn), qp->una_psn);
 		if (left > n) {
@@ -292,6 +293,13 @@ read_shape_ok(const struct roce_qp *qp, const struct roce_wqe *w, const struct r
 	return (begins && pkt->opcode == fresh) || (index > 0 && pkt->opcode == going_on);
 }
 
+/* W-COMP-11 */
+static bool
+atomic_shape_ok(const struct roce_pkt *pkt)
+{
+	return pkt->opcode == ROCE_ATOMIC_ACK && pkt->syndrome >> 5 == 0;
+}
+
 /* R-RW-06. What ended it meanwhile did the same. */
 static void
 invalidate_sink(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w)
@@ -305,7 +313,7 @@ invalidate_sink(struct roce_shard *s, const struct roce_qp *qp, const struct roc
 
 /* The payload of the response expected is in its place. */
 static void
-read_placed(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
+fetch_placed(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
 	uint32_t was = qp->una_psn;
 
@@ -319,15 +327,28 @@ read_placed(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 	progress(s, qp, was);
 }
 
+static enum roce_copy
+fetch_place(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w,
+	const struct roce_pkt *pkt)
+{
+	uint32_t from = roce_psn_from(pkt->psn, w->first_psn) << qp->mtu_shift;
+
+	if (roce_op_is_atomic(w->op)) /* the codec made it a number of this machine */
+		return roce_sge_scatter(s, qp, &qp->read_pos, w, 0,
+			(const uint8_t *)&pkt->atomic_orig, sizeof(pkt->atomic_orig));
+	return roce_sge_scatter(
+		s, qp, &qp->read_pos, w, from, pkt->payload, pkt->payload_bytes);
+}
+
 static void
-comp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+comp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct roce_wqe *w = find_wqe(qp, pkt->psn);
-	uint32_t was = qp->una_psn, from;
+	uint32_t was = qp->una_psn;
 	enum roce_copy put;
 	bool clear;
 
-	if (roce_unlikely(w == NULL || w->op != NDSH_OP_READ)) {
+	if (roce_unlikely(w == NULL || !roce_op_is_fetch(w->op))) {
 		if (w != NULL)
 			bad_response(s, qp, w, pkt); /* W-COMP-15 */
 		return;
@@ -340,14 +361,14 @@ comp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		implied_nak(s, qp);
 		return;
 	}
-	if (roce_unlikely(!read_shape_ok(qp, w, pkt))) {
+	if (roce_unlikely(roce_op_is_atomic(w->op) ? !atomic_shape_ok(pkt) :
+						     !read_shape_ok(qp, w, pkt))) {
 		bad_response(s, qp, w, pkt);
 		return;
 	}
-	from = roce_psn_from(pkt->psn, w->first_psn) << qp->mtu_shift;
-	put = roce_sge_scatter(s, qp, &qp->read_pos, w, from, pkt->payload, pkt->payload_bytes);
+	put = fetch_place(s, qp, w, pkt);
 	if (roce_likely(put == ROCE_COPY_OK))
-		read_placed(s, qp, w);
+		fetch_placed(s, qp, w);
 	else if (put == ROCE_COPY_LATER)
 		roce_far_sink_full(qp);
 	else
@@ -366,5 +387,5 @@ roce_comp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 	if (pkt->opcode == ROCE_ACK)
 		comp_ack(s, qp, pkt);
 	else
-		comp_read(s, qp, pkt);
+		comp_fetch(s, qp, pkt);
 }

@@ -74,6 +74,12 @@ struct roce_fast {
 	uint8_t access, list;
 };
 
+/* What an atomic is asked to do, behind its one SGE. */
+struct roce_atomic {
+	struct ndsh_sge sge;
+	uint64_t swap_add, compare;
+};
+
 /*
  * A checked private copy of a descriptor. It lives until the request is acknowledged, so that
  * go-back-N never reads the client's ring again. Receives use it too, while a message arrives.
@@ -97,6 +103,7 @@ struct roce_wqe {
 		uint8_t inl[ROCE_WQE_INLINE];
 		struct roce_bind bind;
 		struct roce_fast fast;
+		struct roce_atomic atomic;
 	};
 };
 static_assert(sizeof(struct roce_wqe) == 128, "two cache lines");
@@ -123,10 +130,12 @@ struct roce_sge_pos {
 
 struct roce_read_slot {
 	uint64_t va;
+	uint64_t old; /* atomics: what was there: executed once, answered as often as asked */
 	uint32_t first_psn, npsn;
 	uint32_t len, rkey;
 	uint32_t next; /* next response to send, counted from first_psn */
 	uint32_t base; /* where this replay began: its response is a FIRST or ONLY (W-DUP-04) */
+	uint8_t opcode; /* of the request */
 	bool pending;  /* responses are to be sent */
 	bool replay;   /* errors are silent (W-DUP-07) */
 };
@@ -238,7 +247,7 @@ struct roce_qp {
 	_Alignas(64) uint8_t state; /* enum roce_qp_state */
 	uint8_t mtu_shift;
 	uint8_t tx_bits;
-	uint8_t rd_out; /* READs sent and not complete */
+	uint8_t rd_out; /* READs and atomics sent and not complete */
 	uint32_t qpn;
 	uint32_t una_psn;  /* oldest not acknowledged, or not placed (READ) */
 	uint32_t tx_psn;   /* next to send */
@@ -266,7 +275,7 @@ struct roce_qp {
 	struct roce_wqe *rx_wqe; /* receive in use */
 	uint32_t dest_qpn;
 	uint8_t access;
-	uint8_t rd_pending; /* read slots with responses to send */
+	uint8_t rd_pending; /* slots with responses to send */
 	uint8_t events;	    /* 1 << enum roce_event_type */
 	uint8_t reason;
 
@@ -287,7 +296,7 @@ struct roce_qp {
 	struct roce_cq *send_cq, *recv_cq;
 	struct roce_sge_pos tx_pos, read_pos, recv_pos;
 
-	/* READs of the peer. */
+	/* READs and atomics of the peer. */
 	struct roce_read_block *reads;
 	struct roce_far *far; /* or NULL */
 	uint8_t rd_next, rd_cur; /* next slot to fill; slot being answered */
@@ -521,6 +530,18 @@ roce_tx_want(struct roce_shard *s, struct roce_qp *qp)
 	roce_list_join(&s->senders, &qp->tx_link);
 }
 
+static inline bool
+roce_op_is_atomic(uint8_t op)
+{
+	return op == NDSH_OP_CMP_SWAP || op == NDSH_OP_FETCH_ADD;
+}
+/* READ or atomic: its own response alone completes it, max_rd limits it, FENCE waits for it. */
+static inline bool
+roce_op_is_fetch(uint8_t op)
+{
+	return op == NDSH_OP_READ || roce_op_is_atomic(op);
+}
+
 /* local.c: operations of the send queue that nothing is sent for */
 static inline bool
 roce_op_is_local(uint8_t op)
@@ -552,7 +573,7 @@ void roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn,
 	uint8_t syndrome, enum ndsh_wc_status status, enum roce_reason reason);
 void roce_resp_finish_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status,
 	uint32_t bytes, const struct roce_pkt *pkt);
-/* A READ that was pending is answered, or given up. */
+/* A READ or atomic that was pending is answered, or given up. */
 void roce_read_done(struct roce_qp *qp, uint32_t index);
 void roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_answer answer, uint32_t psn,
 	uint8_t syndrome);

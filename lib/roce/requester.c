@@ -6,10 +6,6 @@
 #include "roce/internal.h"
 
 #define PSN_SPAN_MAX (1u << 23) /* W-PSN-02 */
-#define POSSIBLE                                                                                   \
-	(1u << NDSH_OP_SEND | 1u << NDSH_OP_SEND_INV | 1u << NDSH_OP_SEND_IMM |                    \
-		1u << NDSH_OP_WRITE | 1u << NDSH_OP_WRITE_IMM | 1u << NDSH_OP_READ |               \
-		1u << NDSH_OP_BIND | 1u << NDSH_OP_INVALIDATE | 1u << NDSH_OP_FAST_REGISTER)
 
 static uint64_t
 ack_timeout_ns(const struct roce_qp *qp)
@@ -49,13 +45,12 @@ roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 static bool
 req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
-	if (roce_unlikely(!(1u << w->op & POSSIBLE) ||
-			  (w->op == NDSH_OP_READ && qp->max_rd == 0))) { /* W-REQ-05 */
+	if (roce_unlikely(roce_op_is_fetch(w->op) && qp->max_rd == 0)) { /* W-REQ-05 */
 		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_OP);
 		return false;
 	}
-	/* A READ whose data has no place to go is not even asked for. */
-	if (w->op == NDSH_OP_READ && !roce_sge_check(s, qp, w, NDSH_ACCESS_LOCAL_WRITE)) {
+	/* What has no place to go is not even asked for. */
+	if (roce_op_is_fetch(w->op) && !roce_sge_check(s, qp, w, NDSH_ACCESS_LOCAL_WRITE)) {
 		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
 		return false;
 	}
@@ -98,6 +93,10 @@ req_load(struct roce_shard *s, struct roce_qp *qp)
 	w->npsn = roce_npsn(qp, w->bytes);
 	if (roce_unlikely(roce_op_is_local(w->op)))
 		roce_local_load(w, &s->send);
+	else if (roce_op_is_atomic(w->op)) {
+		w->atomic.swap_add = s->send.arg[0];
+		w->atomic.compare = s->send.arg[1];
+	}
 	qp->load_psn = roce_psn_add(qp->load_psn, w->npsn);
 	if (qp->wq_head == NULL)
 		qp->wq_head = w;
@@ -118,7 +117,7 @@ req_may_start(const struct roce_qp *qp, const struct roce_wqe *w)
 		return false;
 	if (roce_psn_from(qp->tx_psn, qp->una_psn) + w->npsn > PSN_SPAN_MAX)
 		return false;
-	return w->op != NDSH_OP_READ || qp->rd_out < qp->max_rd;
+	return !roce_op_is_fetch(w->op) || qp->rd_out < qp->max_rd;
 }
 
 /* The request that holds the next packet to send; NULL: none now. */
@@ -180,7 +179,7 @@ req_sent(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint32_t 
 	roce_tx_clear(qp, ROCE_TXB_BURST);
 	if (!(w->bits & ROCE_WQB_ISSUED)) {
 		w->bits |= ROCE_WQB_ISSUED;
-		if (w->op == NDSH_OP_READ)
+		if (roce_op_is_fetch(w->op))
 			qp->rd_out++;
 	}
 	qp->tx_psn = next;
@@ -215,6 +214,31 @@ req_tx_read(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 		qp->ip_id++);
 	roce_tx_seal(s, qp, slot, hdr, 0);
 	req_sent(s, qp, w, roce_psn_add(w->first_psn, w->npsn), true);
+}
+
+/* Sent again, it is the same packet: the peer knows it by its PSN (W-COMP-11). */
+static void
+req_tx_atomic(
+	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
+{
+	bool swap = w->op == NDSH_OP_CMP_SWAP;
+	uint32_t hdr = roce_wire_build(slot->buf, &qp->tmpl,
+		&(struct roce_pkt){
+			.opcode = swap ? ROCE_CMP_SWAP : ROCE_FETCH_ADD,
+			.qpn = qp->dest_qpn,
+			.psn = w->first_psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.mig = true,
+			.ackreq = true,
+			.va = w->raddr,
+			.rkey = w->rkey,
+			.swap_add = w->atomic.swap_add,
+			.compare = swap ? w->atomic.compare : 0,
+		},
+		qp->ip_id++);
+
+	roce_tx_seal(s, qp, slot, hdr, 0);
+	req_sent(s, qp, w, roce_psn_add(w->first_psn, 1), true);
 }
 
 static uint8_t
@@ -299,6 +323,10 @@ roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 			return req_tx_data(s, qp, w, slot);
 		if (w->op == NDSH_OP_READ) {
 			req_tx_read(s, qp, w, slot);
+			return true;
+		}
+		if (roce_op_is_atomic(w->op)) {
+			req_tx_atomic(s, qp, w, slot);
 			return true;
 		}
 		cost = roce_local_cost(w->op);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Responder: duplicates (2.6). Nothing is executed twice but the reading of memory; nothing found
- * wrong here is told to the peer or changes the queue pair (W-DUP-07).
+ * Responder: duplicates (2.6). Nothing is executed twice but the reading of memory: what an atomic
+ * found is kept, and told again. Nothing found wrong here is told to the peer or changes the queue
+ * pair (W-DUP-07).
  */
 #include "roce/internal.h"
 
-/* The newest PSN that an ACK for a duplicate may name: executed, and before the first READ that
- * came after the duplicate, whose responses the peer may not have (W-DUP-02, W-ACK-05). */
+/* The newest PSN that an ACK for a duplicate may name: executed, and before the first READ or
+ * atomic that came after it, whose response the peer may not have (W-DUP-02, W-ACK-05). */
 static uint32_t
 ack_limit(const struct roce_qp *qp, uint32_t psn)
 {
@@ -34,7 +35,7 @@ duplicate_data(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 		roce_resp_owe(s, qp, ROCE_ANSWER_ACK, psn, ROCE_SYN_ACK);
 }
 
-/* How many READs ago slot index was filled: 1 is the newest. */
+/* How many READs and atomics ago slot index was filled: 1 is the newest. */
 static uint32_t
 slot_age(const struct roce_qp *qp, uint32_t index)
 {
@@ -47,7 +48,7 @@ slot_of_age(const struct roce_qp *qp, uint32_t age)
 	return (qp->rd_next + ROCE_RD_ATOMIC_MAX - age) % ROCE_RD_ATOMIC_MAX;
 }
 
-/* The newest READ that psn belongs to. */
+/* The newest READ or atomic that psn belongs to. */
 static struct roce_read_slot *
 find_slot(struct roce_qp *qp, uint32_t psn)
 {
@@ -89,6 +90,18 @@ replay(struct roce_qp *qp, struct roce_read_slot *r, uint32_t skip)
 		qp->rd_cur = (uint8_t)index;
 }
 
+static void
+answer_again(struct roce_shard *s, struct roce_qp *qp, struct roce_read_slot *r, uint32_t skip)
+{
+	uint32_t psn = roce_psn_add(r->first_psn, skip);
+
+	replay(qp, r, skip);
+	if (qp->answer == ROCE_ANSWER_ACK && roce_psn_diff(qp->answer_psn, psn) < 0)
+		qp->answer = ROCE_ANSWER_NONE; /* W-ACK-04 */
+	roce_reads_get(s, qp);
+	roce_tx_want(s, qp);
+}
+
 /* W-DUP-03 */
 static void
 duplicate_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
@@ -97,18 +110,24 @@ duplicate_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 	uint64_t skip_bytes;
 	uint32_t skip;
 
-	if (r == NULL || pkt->payload_bytes > 0)
+	if (r == NULL || r->opcode != ROCE_READ_REQUEST || pkt->payload_bytes > 0)
 		return;
 	skip = roce_psn_from(pkt->psn, r->first_psn);
 	skip_bytes = (uint64_t)skip << qp->mtu_shift;
 	if (pkt->rkey != r->rkey || pkt->va != r->va + skip_bytes ||
 		skip_bytes + pkt->dma_bytes != r->len)
 		return;
-	replay(qp, r, skip);
-	if (qp->answer == ROCE_ANSWER_ACK && roce_psn_diff(qp->answer_psn, pkt->psn) < 0)
-		qp->answer = ROCE_ANSWER_NONE; /* W-ACK-04 */
-	roce_reads_get(s, qp);
-	roce_tx_want(s, qp);
+	answer_again(s, qp, r, skip);
+}
+
+/* W-DUP-05 */
+static void
+duplicate_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct roce_read_slot *r = find_slot(qp, pkt->psn);
+
+	if (r != NULL && r->opcode == pkt->opcode && r->rkey == pkt->rkey && r->va == pkt->va)
+		answer_again(s, qp, r, 0);
 }
 
 void
@@ -118,4 +137,6 @@ roce_resp_duplicate(struct roce_shard *s, struct roce_qp *qp, const struct roce_
 		duplicate_data(s, qp, pkt);
 	else if (pkt->opcode == ROCE_READ_REQUEST)
 		duplicate_read(s, qp, pkt);
+	else
+		duplicate_atomic(s, qp, pkt);
 }

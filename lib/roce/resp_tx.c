@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Responder: answers on their way out, in PSN order (W-ACK-03): READ responses, slot after slot,
- * then the one coalesced ACK or NAK that is owed.
+ * Responder: answers on their way out, in PSN order (W-ACK-03): those of READs and atomics, slot
+ * after slot, then the one coalesced ACK or NAK that is owed.
  */
 #include "roce/internal.h"
 
@@ -103,6 +103,39 @@ tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *
 	return ROCE_COPY_OK;
 }
 
+static enum roce_copy
+tx_atomic_ack(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+{
+	const struct roce_read_slot *r = &qp->reads->slot[qp->rd_cur];
+	uint32_t hdr = roce_wire_build(slot->buf, &qp->tmpl,
+		&(struct roce_pkt){
+			.opcode = ROCE_ATOMIC_ACK,
+			.qpn = qp->dest_qpn,
+			.psn = r->first_psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.mig = true,
+			.syndrome = ROCE_SYN_ACK,
+			.msn = placed_msn(qp),
+			.atomic_orig = r->old,
+		},
+		qp->ip_id++);
+
+	roce_tx_seal(s, qp, slot, hdr, 0);
+	roce_read_done(qp, qp->rd_cur);
+	if (qp->rd_pending == 0)
+		roce_far_idle(s, qp, true);
+	return ROCE_COPY_OK;
+}
+
+/* The next answer of the slot whose turn it is. */
+static enum roce_copy
+tx_fetched(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+{
+	if (qp->reads->slot[qp->rd_cur].opcode == ROCE_READ_REQUEST)
+		return tx_read_response(s, qp, slot);
+	return tx_atomic_ack(s, qp, slot);
+}
+
 /* What the AETH says, now that it leaves. */
 static void
 count_answer(struct roce_shard *s, uint8_t syndrome)
@@ -183,7 +216,7 @@ bool
 roce_resp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
 	while (qp->rd_pending > 0 && !read_waits(qp)) {
-		enum roce_copy sent = tx_read_response(s, qp, slot);
+		enum roce_copy sent = tx_fetched(s, qp, slot);
 
 		if (sent != ROCE_COPY_REFUSED)
 			return sent == ROCE_COPY_OK;

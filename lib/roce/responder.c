@@ -110,16 +110,18 @@ sequence_ok(const struct roce_qp *qp, uint32_t flags)
 	       (flags & (qp->rx_msg == ROCE_MSG_SEND ? ROCE_OPF_SEND : ROCE_OPF_WRITE));
 }
 
-/* W-RESP-06. Atomics are refused as if the right were missing. */
+/* W-RESP-06 */
 static bool
 permission_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
+	uint32_t right = pkt->opcode == ROCE_READ_REQUEST ? NDSH_ACCESS_REMOTE_READ :
+							    NDSH_ACCESS_REMOTE_ATOMIC;
+
 	if (pkt->opflags & ROCE_OPF_SEND)
 		return true;
 	if (pkt->opflags & ROCE_OPF_WRITE)
 		return qp->access & NDSH_ACCESS_REMOTE_WRITE;
-	return pkt->opcode == ROCE_READ_REQUEST && (qp->access & NDSH_ACCESS_REMOTE_READ) &&
-	       qp->max_dest_rd > 0; /* W-RESP-07 */
+	return (qp->access & right) && qp->max_dest_rd > 0; /* W-RESP-07 */
 }
 
 /* W-RESP-08: SEND takes a receive with its first packet, WRITE with immediate with its last. */
@@ -322,7 +324,8 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	resp_received(s, qp, pkt);
 }
 
-/* READs of the peer that were never answered in full: more than agreed is its error (W-RESP-07). */
+/* READs and atomics of the peer that were never answered in full: more than agreed is its error
+ * (W-RESP-07). */
 static bool
 too_many_reads(const struct roce_qp *qp)
 {
@@ -335,16 +338,17 @@ too_many_reads(const struct roce_qp *qp)
 	return fresh >= qp->max_dest_rd;
 }
 
-static void
-read_accepted(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+/* The slot that its answer comes from, now and whenever it is asked for again. */
+static struct roce_read_slot *
+fetch_accepted(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct roce_read_slot *slot = &qp->reads->slot[qp->rd_next];
 	uint32_t n = roce_npsn(qp, pkt->dma_bytes);
 
 	if (slot->pending) /* a replay that the peer needs no more */
 		roce_read_done(qp, qp->rd_next);
-	*slot = (struct roce_read_slot){ .first_psn = pkt->psn, .npsn = n, .va = pkt->va,
-		.len = pkt->dma_bytes, .rkey = pkt->rkey, .pending = true };
+	*slot = (struct roce_read_slot){ .opcode = pkt->opcode, .first_psn = pkt->psn, .npsn = n,
+		.va = pkt->va, .len = pkt->dma_bytes, .rkey = pkt->rkey, .pending = true };
 	if (qp->rd_pending++ == 0)
 		qp->rd_cur = qp->rd_next;
 	qp->rd_next = (uint8_t)((qp->rd_next + 1u) % ROCE_RD_ATOMIC_MAX);
@@ -352,6 +356,7 @@ read_accepted(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *p
 	if (qp->answer == ROCE_ANSWER_ACK) /* W-ACK-04 */
 		qp->answer = ROCE_ANSWER_NONE;
 	roce_tx_want(s, qp);
+	return slot;
 }
 
 static void
@@ -371,7 +376,47 @@ resp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		access_refused(s, qp, pkt);
 		return;
 	}
-	read_accepted(s, qp, pkt);
+	(void)fetch_accepted(s, qp, pkt);
+}
+
+/* W-ATOM-03. An instruction of the CPU: the client may use the same ones on its word meanwhile. */
+static uint64_t
+execute(uint64_t *word, const struct roce_pkt *pkt)
+{
+	uint64_t old = pkt->compare;
+
+	if (pkt->opcode == ROCE_FETCH_ADD)
+		return __atomic_fetch_add(word, pkt->swap_add, __ATOMIC_SEQ_CST);
+	(void)__atomic_compare_exchange_n(
+		word, &old, pkt->swap_add, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return old;
+}
+
+/*
+ * Memory in pieces (fr.c) and memory behind a mover never have the right. What came before must be
+ * in its place: who finds the word changed may count on that.
+ */
+static void
+resp_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint8_t *host;
+
+	if (roce_unlikely(qp->placed_psn != qp->recv_psn || roce_reads_get(s, qp) == NULL)) {
+		not_ready(s, qp, pkt);
+		return;
+	}
+	if (roce_unlikely(too_many_reads(qp) || pkt->va % sizeof(uint64_t) != 0)) {
+		invalid_request(s, qp, pkt); /* W-RESP-07, W-ATOM-02 */
+		return;
+	}
+	host = roce_mr_access(
+		s, qp, pkt->rkey, pkt->va, sizeof(uint64_t), NDSH_ACCESS_REMOTE_ATOMIC);
+	/* The host maps pages to pages; if not, it is no word to this CPU. */
+	if (roce_unlikely(host == NULL || (uintptr_t)host % sizeof(uint64_t) != 0)) {
+		access_refused(s, qp, pkt);
+		return;
+	}
+	fetch_accepted(s, qp, pkt)->old = execute((uint64_t *)(void *)host, pkt);
 }
 
 static void
@@ -400,8 +445,10 @@ resp_new(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		resp_write(s, qp, pkt);
 	else if (flags & ROCE_OPF_SEND)
 		resp_send(s, qp, pkt);
-	else
+	else if (pkt->opcode == ROCE_READ_REQUEST)
 		resp_read(s, qp, pkt);
+	else
+		resp_atomic(s, qp, pkt);
 }
 
 void

@@ -111,7 +111,8 @@ struct ndsh_swr {
 	/* Opaque 4 bytes, sent as they stand; BIND, FAST_REGISTER: generation of the token. */
 	uint32_t imm;
 	struct ndsh_sge sge0;
-	/* atomics: {swap or add, compare}; BIND: {bytes, access | region's token << 32};
+	/* Atomics: {swap or add, compare}, with one SGE of 8 bytes and no flags but SILENT and
+	 * FENCE. BIND: {bytes, access | region's token << 32};
 	 * FAST_REGISTER: {bytes, NDSH_FR_ARG()} */
 	uint64_t arg[2];
 	uint32_t inline_bytes;

@@ -60,6 +60,12 @@ op_takes_inline(uint32_t op)
 }
 
 static bool
+op_is_atomic(uint32_t op)
+{
+	return op == NDSH_OP_CMP_SWAP || op == NDSH_OP_FETCH_ADD;
+}
+
+static bool
 ctrl_ok(uint32_t ctrl, uint32_t sge_max)
 {
 	uint32_t op = NDSH_CTRL_OP(ctrl), flags = NDSH_CTRL_FLAGS(ctrl),
@@ -71,6 +77,8 @@ ctrl_ok(uint32_t ctrl, uint32_t sge_max)
 		return false;
 	if (op == NDSH_OP_BIND || op == NDSH_OP_INVALIDATE || op == NDSH_OP_FAST_REGISTER)
 		return nsge == 0 && (flags & ~(NDSH_WRF_SILENT | NDSH_WRF_FENCE)) == 0;
+	if (op_is_atomic(op))
+		return nsge == 1 && (flags & ~(NDSH_WRF_SILENT | NDSH_WRF_FENCE)) == 0;
 	if ((flags & NDSH_WRF_LOCAL_INV) && op != NDSH_OP_READ)
 		return false;
 	return !(flags & NDSH_WRF_INLINE) || op_takes_inline(op);
@@ -162,6 +170,8 @@ ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out)
 			nsge == 1 ? &d.sge0 : &sq->sge[(size_t)slot * sq->sge_max];
 
 		if (!fetch_sges(list, out, nsge))
+			return NDSH_FETCH_BROKEN;
+		if (op_is_atomic(NDSH_CTRL_OP(ctrl)) && out->bytes != sizeof(uint64_t))
 			return NDSH_FETCH_BROKEN;
 	}
 	out->context = d.context;

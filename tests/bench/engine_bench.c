@@ -126,7 +126,8 @@ side_init(unsigned i)
 	d->arena = zalloc(ARENA_BYTES);
 	d->pd = roce_pd_create(d->shard);
 	d->key = roce_mr_key(roce_mr_register(d->shard, d->pd, VA, ARENA_BYTES, d->arena,
-		NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE));
+		NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
+			NDSH_ACCESS_REMOTE_ATOMIC));
 	d->cq = roce_cq_create(d->shard, cq_mem, CQ_DEPTH, NULL);
 	ndsh_cq_reader_view(&d->reader, cq_mem, CQ_DEPTH);
 	need(ndsh_qp_layout(&dims, &layout), "layout");
@@ -150,7 +151,8 @@ static void
 connect_qp(unsigned i, unsigned k)
 {
 	const uint8_t ip[2][4] = { { 10, 0, 0, 1 }, { 10, 0, 0, 2 } };
-	struct roce_qp_attr a = { .access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE,
+	struct roce_qp_attr a = { .access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
+			NDSH_ACCESS_REMOTE_ATOMIC,
 		.mtu_bytes = 4096, .dest_qpn = roce_qp_num(sides[!i].q[k].qp), .rq_psn = 7,
 		.sq_psn = 7, .max_rd = 16, .max_dest_rd = 16, .min_rnr_code = 1,
 		.timeout_code = 14, .retry = 7, .rnr_retry = 7, .path = { .ttl = 64 } };
@@ -330,6 +332,8 @@ static const struct bench benches[] = {
 	{ "read", NDSH_OP_READ, 4096, 1, 32 },
 	{ "write", NDSH_OP_WRITE, 1u << 20, 1, 4 },
 	{ "read", NDSH_OP_READ, 1u << 20, 1, 4 },
+	{ "add", NDSH_OP_FETCH_ADD, 8, 1, 16 },
+	{ "add", NDSH_OP_FETCH_ADD, 8, 16, 16 },
 };
 
 int

@@ -169,7 +169,7 @@ struct sim_op {
 	struct sim_arena *local;
 	struct sim_window *window; /* what it binds, invalidates or comes through */
 	struct ndsh_sge sge[NDSH_SGE_MAX];
-	uint8_t *data; /* the message; READ: what must arrive */
+	uint8_t *data; /* the message; READs, atomics: what must arrive */
 };
 enum sim_window_state { SIM_WINDOW_FREE, SIM_WINDOW_BINDING, SIM_WINDOW_BOUND, SIM_WINDOW_ENDING };
 struct sim_window { /* on the target of its owner */
@@ -337,6 +337,9 @@ void sim_cq_drain(struct sim_client *c, struct sim_cq *cq);
 /* The descriptor is pushed: ring if the client has to. */
 void sim_client_ring(struct sim_ep *ep);
 
+/* sim_atomic.c: posted in place of op, which is new; false: no room now */
+bool sim_atomic_prepare(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr);
+
 /* sim_ops.c: false: no room now */
 bool sim_op_post(struct sim_ep *ep);
 bool sim_recv_post(struct sim_ep *ep);
@@ -346,6 +349,12 @@ static inline bool
 sim_is_write(const struct sim_op *op)
 {
 	return op->op == NDSH_OP_WRITE || op->op == NDSH_OP_WRITE_IMM;
+}
+
+static inline bool
+sim_is_atomic(const struct sim_op *op)
+{
+	return op->op == NDSH_OP_CMP_SWAP || op->op == NDSH_OP_FETCH_ADD;
 }
 
 /* Does it take a receive of the peer? Then it counts as a message. */

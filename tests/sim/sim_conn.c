@@ -100,7 +100,8 @@ make_arenas(struct sim_ep *ep)
 
 	sim_arena_init(cl, &ep->source, slot, 0, "conn %u%s: source", number, ep->name);
 	sim_arena_init(cl, &ep->target, slot,
-		NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE,
+		NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
+			NDSH_ACCESS_REMOTE_ATOMIC,
 		"conn %u%s: target", number, ep->name);
 	sim_arena_init(cl, &ep->landing, slot, NDSH_ACCESS_LOCAL_WRITE, "conn %u%s: landing",
 		number, ep->name);
@@ -115,7 +116,8 @@ make_qp(struct sim_ep *ep)
 {
 	struct sim_client *cl = ep->client;
 	struct sim_world *w = ep->w;
-	struct roce_qp_attr attr = { .access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE };
+	struct roce_qp_attr attr = { .access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
+		NDSH_ACCESS_REMOTE_ATOMIC };
 	struct roce_qp_cfg cfg = { .pd = cl->pd, .dims = ep->dims, .owner = ep };
 	struct ndsh_qp_layout layout;
 
@@ -149,7 +151,7 @@ make_qp(struct sim_ep *ep)
 		ep->recvs = sim_alloc(w, SIM_RECVS_MAX * sizeof(*ep->recvs));
 	make_arenas(ep);
 	if (ep->conn->poison == SIM_POISON_QP_RIGHT)
-		attr.access = NDSH_ACCESS_REMOTE_READ;
+		attr.access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_ATOMIC;
 	sim_ep_modify(ep, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &attr);
 	if (cl->next_ns == SIM_NEVER)
 		cl->next_ns = w->now_ns + SIM_US;

@@ -70,8 +70,9 @@ sim_arena_init(struct sim_client *c, struct sim_arena *a, uint32_t slot_bytes, u
 		a->mr = roce_mr_register_far(
 			c->shard->s, c->pd, a->va, a->bytes, c->mover.engine, access);
 	} else {
-		/* Not the host's pointer: replays see the same, and the engine both kinds. */
-		a->va = w->next_va + sim_below(w, 4096);
+		/* Not the host's pointer: replays see the same, and the engine both kinds. A
+		 * word is one to both. */
+		a->va = w->next_va + 8 * sim_below(w, 4096 / 8);
 		w->next_va += (a->bytes + 0xffffu + 4096) & ~UINT64_C(0xffff);
 		a->mr = roce_mr_register(c->shard->s, c->pd, a->va, a->bytes, a->mem, access);
 	}

@@ -15,7 +15,8 @@ sim_op_name(uint8_t op)
 	static const char *const names[] = { [NDSH_OP_SEND] = "send",
 		[NDSH_OP_SEND_INV] = "send-inv", [NDSH_OP_SEND_IMM] = "send-imm",
 		[NDSH_OP_WRITE] = "write", [NDSH_OP_WRITE_IMM] = "write-imm",
-		[NDSH_OP_READ] = "read", [NDSH_OP_BIND] = "bind",
+		[NDSH_OP_READ] = "read", [NDSH_OP_CMP_SWAP] = "compare-swap",
+		[NDSH_OP_FETCH_ADD] = "fetch-add", [NDSH_OP_BIND] = "bind",
 		[NDSH_OP_INVALIDATE] = "invalidate",
 		[NDSH_OP_FAST_REGISTER] = "fast-register" };
 
@@ -127,7 +128,7 @@ release(struct sim_op *op, struct sim_ep *ep, bool ok)
 	}
 	t->users[op->remote_slot]--;
 	t->readers[op->remote_slot] -= op->op == NDSH_OP_READ;
-	if (!ok && sim_is_write(op))
+	if (!ok && (sim_is_write(op) || sim_is_atomic(op)))
 		t->undefined[op->remote_slot] = true;
 }
 
@@ -148,12 +149,13 @@ check_effect(struct sim_ep *ep, struct sim_op *op)
 		sim_window_done(ep, op);
 		return;
 	}
-	if (op->op == NDSH_OP_READ) {
+	if (op->op == NDSH_OP_READ || sim_is_atomic(op)) {
 		got = sim_alloc(ep->w, op->bytes + 1);
 		sim_gather(op->local, op->local->mem, op->sge, op->nsge, got, op->bytes);
 		sim_check(ep->w, memcmp(got, op->data, op->bytes) == 0,
-			"conn %u%s: request %u: READ of %u bytes brought wrong data",
-			ep->conn->number, ep->name, (uint32_t)op->context, op->bytes);
+			"conn %u%s: request %u: %s of %u bytes brought wrong data",
+			ep->conn->number, ep->name, (uint32_t)op->context, sim_op_name(op->op),
+			op->bytes);
 		sim_scatter(op->local, op->local->shadow, op->sge, op->nsge, op->data, op->bytes);
 		return;
 	}

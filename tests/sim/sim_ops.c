@@ -318,6 +318,13 @@ sim_op_post(struct sim_ep *ep)
 		op->flags = 0;
 		op->window = NULL;
 	}
+	if (op->op == NDSH_OP_READ && !ep->peer->target.far && sim_chance(ep->w, 3000)) {
+		op->flags = (uint8_t)sim_below(ep->w, 4);
+		if (!sim_atomic_prepare(ep, op, &wr))
+			return false;
+		push(ep, op, &wr);
+		return true;
+	}
 	op->bytes = random_size(c, 5 * c->mtu);
 	random_flags(ep, op);
 	if (op->op == NDSH_OP_READ ? !choose_landing(ep, op) : !choose_source(ep, op))

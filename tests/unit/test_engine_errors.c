@@ -147,27 +147,6 @@ Test(errors, W_REQ_05_read_with_initiator_depth_0)
 	pair_free(p);
 }
 
-Test(errors, requests_that_this_engine_has_not)
-{
-	static const uint8_t ops[] = { NDSH_OP_CMP_SWAP, NDSH_OP_FETCH_ADD };
-
-	for (size_t i = 0; i < sizeof(ops); i++) {
-		struct pair *p = pair_new(&(struct pair_opts){ 0 });
-		struct ndsh_sge sge = pair_sge(p, 0, 0, 8);
-
-		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
-		pair_post(p, 0, 0,
-			&(struct ndsh_swr){ .context = 2, .ctrl = NDSH_CTRL(ops[i], 1, 0, 0) },
-			&sge, NULL);
-		pair_write(p, 0, 0, 3, 0, 0, 8, 0);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 0, 1, NDSH_WC_SUCCESS);
-		expect(p, 0, 2, NDSH_WC_LOC_QP_OP_ERR);
-		expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
-		pair_free(p);
-	}
-}
-
 /* checks R-POST-08 */
 Test(errors, W_REQ_07_local_key_fails_behind_what_was_sent_before)
 {

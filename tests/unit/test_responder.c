@@ -151,7 +151,7 @@ Test(responder, W_RESP_09_lengths)
 	VIOLATES({ ROCE_READ_REQUEST, 0, 0x80000001 });
 }
 
-Test(responder, W_RESP_06_atomics_are_refused)
+Test(responder, W_RESP_06_atomics_without_the_right_are_refused)
 {
 	VIOLATES({ ROCE_CMP_SWAP, 0, 0 });
 	VIOLATES({ ROCE_FETCH_ADD, 0, 0 });

@@ -198,6 +198,21 @@ Test(shm_sq, every_corruption_is_refused)
 		expect_broken("SOLICIT where nothing is sent",
 			(struct ndsh_swr){.ctrl = NDSH_CTRL(op, 0, NDSH_WRF_SOLICIT, 1)}, NULL, 0);
 	}
+	for (uint32_t op = NDSH_OP_CMP_SWAP; op <= NDSH_OP_FETCH_ADD; op++) {
+		const struct ndsh_sge seven[2] = {{0, 7, 1}, {0, 1, 1}}, nine = {0, 9, 1},
+				      eight = {0, 8, 1};
+
+		expect_broken("no SGE", (struct ndsh_swr){.ctrl = NDSH_CTRL(op, 0, 0, 1)}, NULL, 0);
+		expect_broken("8 bytes in two",
+			(struct ndsh_swr){.ctrl = NDSH_CTRL(op, 2, 0, 1)}, seven, 2);
+		expect_broken("7 bytes", (struct ndsh_swr){.ctrl = NDSH_CTRL(op, 1, 0, 1)}, seven,
+			1);
+		expect_broken("9 bytes", (struct ndsh_swr){.ctrl = NDSH_CTRL(op, 1, 0, 1)}, &nine,
+			1);
+		expect_broken("SOLICIT of an atomic",
+			(struct ndsh_swr){.ctrl = NDSH_CTRL(op, 1, NDSH_WRF_SOLICIT, 1)}, &eight,
+			1);
+	}
 	for (uint32_t bit = 0; bit < 32; bit++)
 		if (!((NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE) >> bit & 1))
 			expect_broken("a right that no window grants",
