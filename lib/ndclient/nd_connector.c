@@ -478,6 +478,9 @@ cancel(struct nd_connector *c)
 		nd_conn_release_qp(c, ND_QP_DISCONNECTED);
 		c->state = ND_CONN_DISCONNECTED;
 		break;
+	case ND_CONN_ACTIVE_DISC: /* nobody waits any more: the daemon goes on by itself */
+		c->state = ND_CONN_DISCONNECTED;
+		break;
 	default:
 		break;
 	}

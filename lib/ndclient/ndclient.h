@@ -525,8 +525,11 @@ nd_status nd_connector_notify_disconnect(struct nd_connector *c, struct nd_overl
  * ND_CONNECTION_INVALID: not connected; ND_INVALID_DEVICE_STATE: under way already.
  */
 nd_status nd_connector_disconnect(struct nd_connector *c, struct nd_overlapped *ov);
-/* All pending requests of the connector complete with ND_CANCELED; a Connect or Accept under way is
- * given up and the connector is of no more use (R-CONN-20). ND_SUCCESS. */
+/*
+ * All pending requests of the connector complete with ND_CANCELED. A Connect or Accept under way is
+ * given up and the connector is of no more use (R-CONN-20); a Disconnect goes on, untold.
+ * ND_SUCCESS.
+ */
 nd_status nd_connector_cancel(struct nd_connector *c);
 /* In any state; ends the connection, or the attempt, if there is one. */
 nd_status nd_connector_close(struct nd_connector *c);

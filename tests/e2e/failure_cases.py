@@ -21,7 +21,7 @@ SCENARIOS = """
     states read-limits read-rights passive-first one-connection vanished crossing storm
     listener-calls listener-closes listener-pends
     any-order told-first profiles broken last-word undrained hands-off process-dies
-    cancel port callbacks
+    cancel cancels port callbacks
     srq srq-empty srq-notify srq-callback
     resize resize-load
     fast-register fast-register-inline fast-register-fails fast-register-ends
@@ -217,7 +217,7 @@ def cases(link):
         yield name, lambda n=name: scenario(link, n, 0)
     for name in ("late-receive", "no-listener", "no-neighbour", "no-route", "disconnect", "port-kept"):
         yield name + " v6", lambda n=name: scenario(link, n, 1)
-    for name in ("affinity", "silent-peer", "hands-off-given-up"):
+    for name in ("affinity", "silent-peer", "cancel-disconnect", "hands-off-given-up"):
         yield name, lambda n=name: scenario(link, n, 0, link.a.process.pid)
     yield "nddping says why", lambda: ping_words(link)
     yield "nddping without a daemon", lambda: no_daemon(link)

@@ -48,6 +48,8 @@ static const struct {
 	{"port-in-use", scenario_port_in_use},
 	{"disconnect", scenario_disconnect},
 	{"cancel", scenario_cancel},
+	{"cancels", scenario_cancels},
+	{"cancel-disconnect", scenario_cancel_disconnect},
 	{"bind", scenario_bind},
 	{"host-ports", scenario_host_ports},
 	{"bound-connect", scenario_bound_connect},

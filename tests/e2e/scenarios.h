@@ -34,6 +34,10 @@ void scenario_flush_connected(struct pair *p);
 void scenario_close_deep(struct pair *p);
 void scenario_flush_race(struct pair *p);
 
+/* cancels.c */
+void scenario_cancels(struct pair *p);
+void scenario_cancel_disconnect(struct pair *p);
+
 /* connections.c */
 void scenario_no_listener(struct pair *p);
 void scenario_no_neighbour(struct pair *p);
