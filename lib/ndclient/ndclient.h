@@ -537,9 +537,10 @@ nd_status nd_connector_close(struct nd_connector *c);
 nd_status nd_listener_create(struct nd_adapter *a, struct nd_listener **l);
 /*
  * Bind and listen at addr (port 0: chosen; wildcard address: all of this adapter's port), once.
- * backlog: requests waiting for nd_listener_get_request(), more are refused; 0: no limit of the
- * client's. ND_SHARING_VIOLATION: in use; ND_INVALID_ADDRESS; ND_INVALID_DEVICE_STATE: listens
- * already.
+ * backlog: most requests that are neither accepted nor rejected, also of those that
+ * nd_listener_get_request() or the callback has handed out; more are refused (R-LSN-03); 0: no
+ * limit of the client's. ND_SHARING_VIOLATION: in use; ND_INVALID_ADDRESS;
+ * ND_INVALID_DEVICE_STATE: listens already.
  */
 nd_status nd_listener_listen(
 	struct nd_listener *l, const struct sockaddr *addr, socklen_t bytes, uint32_t backlog);

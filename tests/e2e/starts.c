@@ -147,10 +147,19 @@ attempt(struct attempt *t, const struct side *a, const struct sockaddr_storage *
 	return 1;
 }
 
+/* One that was refused may try again (R-CONN-03). */
+static nd_status
+again(struct attempt *t, const struct sockaddr_storage *where)
+{
+	while (nd_overlapped_status(&t->ov) != ND_CONNECTION_REFUSED)
+		t++;
+	return side_connect(&t->side, where);
+}
+
 /*
  * checks R-CONN-24, R-LSN-03: connects without end and without looking. None fails for want of a
  * port: there are no more queue pairs before. b has room for BACKLOG requests; the others are
- * refused, and when it has rejected those, there is room again.
+ * refused, and when it has rejected those, there is room again. To take one makes no room.
  */
 void
 scenario_storm(struct pair *p)
@@ -183,6 +192,8 @@ scenario_storm(struct pair *p)
 
 		WANT(ND_SUCCESS, nd_connector_create(p->b.adapter, &c));
 		WANT(ND_SUCCESS, finish(nd_listener_get_request(m.listener, c, &get), &get));
+		if (i == 0)
+			WANT(ND_CONNECTION_REFUSED, again(t, &m.where));
 		WANT(ND_SUCCESS, nd_connector_reject(c, NULL, 0));
 		nd_connector_close(c);
 	}
