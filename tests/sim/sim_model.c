@@ -81,7 +81,8 @@ send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 		return status == NDSH_WC_REM_ACCESS_ERR && op->window != NULL &&
 			op->window->mw == NULL && ep == c->villain;
 	if (c->poison == SIM_POISON_RNR)
-		return status == NDSH_WC_RNR_RETRY_EXC_ERR && sim_is_message(op);
+		return status == NDSH_WC_RNR_RETRY_EXC_ERR &&
+			(sim_is_message(op) || sim_is_atomic(op));
 	return false;
 }
 

@@ -12,7 +12,8 @@ sim_windows_init(struct sim_ep *ep)
 	for (unsigned i = 0; i < SIM_WINDOWS; i++) {
 		struct sim_window *v = &ep->windows[i];
 
-		if (i == SIM_WINDOWS - 1)
+		/* Pages are of the arena. A mover would do older writes behind theirs. */
+		if (i == SIM_WINDOWS - 1 && !ep->target.far)
 			sim_fast_init(ep, v);
 		else
 			v->mw = roce_mw_create(
