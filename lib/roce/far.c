@@ -16,6 +16,7 @@
  */
 #include "roce/internal.h"
 
+/* There is one for each queue pair: it keeps it as long as it lives. */
 static struct roce_far *
 far_get(struct roce_shard *s, struct roce_qp *qp, struct roce_mover *m)
 {
@@ -24,22 +25,12 @@ far_get(struct roce_shard *s, struct roce_qp *qp, struct roce_mover *m)
 	if (far != NULL)
 		return far;
 	far = s->far_free;
-	if (far == NULL)
-		return NULL;
+	roce_assert(far != NULL);
 	s->far_free = far->next_free;
 	*far = (struct roce_far){ .qp = qp, .mover = m };
 	qp->far = far;
 	m->users++;
 	return far;
-}
-
-/* Too many queue pairs have one: try again in the next turn. */
-static enum roce_copy
-starved(struct roce_shard *s, struct roce_qp *qp)
-{
-	qp->tx_bits |= ROCE_TXB_STARVED;
-	roce_list_join(&s->starved, &qp->tx_link);
-	return ROCE_COPY_LATER;
 }
 
 static void
@@ -218,8 +209,7 @@ roce_far_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
 
 	if (m == NULL)
 		return ROCE_COPY_REFUSED;
-	if (far_get(s, qp, m) == NULL)
-		return starved(s, qp);
+	far_get(s, qp, m);
 	f = response ? &qp->far->response : &qp->far->request;
 	if (f->psn != psn)
 		fetch_drop(s, m, f);
@@ -250,7 +240,7 @@ roce_far_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va
 	if (m == NULL)
 		return ROCE_COPY_REFUSED;
 	far = far_get(s, qp, m);
-	if (far == NULL || !roce_mover_has_room(m, 1, bytes))
+	if (!roce_mover_has_room(m, 1, bytes))
 		return ROCE_COPY_LATER;
 	roce_mover_in(s, m, va, src, bytes);
 	far->newest = roce_mover_posted(m);

@@ -10,7 +10,7 @@
 /* How many of each a shard has; what follows from cfg alone. */
 struct carve {
 	size_t qps, mrs, cqs, srqs, pd_refs, pd_free, wqes, exts, reads, fars, total;
-	uint32_t num_exts, num_reads, num_fars;
+	uint32_t num_exts, num_reads;
 };
 
 static size_t
@@ -45,7 +45,6 @@ carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
 		return false;
 	c->num_exts = cfg->max_wqes / 8 + 2;
 	c->num_reads = cfg->max_qps / 4 + 16;
-	c->num_fars = cfg->max_qps / 4 + 16;
 	carve_part(c, 1, sizeof(struct roce_shard));
 	c->qps = carve_part(c, cfg->max_qps, sizeof(struct roce_qp));
 	c->mrs = carve_part(c, cfg->max_mrs, sizeof(struct roce_mr));
@@ -56,7 +55,7 @@ carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
 	c->wqes = carve_part(c, cfg->max_wqes, sizeof(struct roce_wqe));
 	c->exts = carve_part(c, c->num_exts, sizeof(union roce_wqe_ext));
 	c->reads = carve_part(c, c->num_reads, sizeof(struct roce_read_block));
-	c->fars = carve_part(c, c->num_fars, sizeof(struct roce_far));
+	c->fars = carve_part(c, cfg->max_qps, sizeof(struct roce_far));
 	return true;
 }
 
@@ -127,7 +126,7 @@ init_pools(struct roce_shard *s, const struct carve *c)
 		reads[i].lru.next = (void *)s->reads_free;
 		s->reads_free = &reads[i];
 	}
-	for (uint32_t i = c->num_fars; i-- > 0;) {
+	for (uint32_t i = s->cfg.max_qps; i-- > 0;) {
 		fars[i].next_free = s->far_free;
 		s->far_free = &fars[i];
 	}

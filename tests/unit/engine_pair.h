@@ -11,7 +11,7 @@
 #include "shm/ndsh_mover.h"
 #include "shm/ndsh_msg.h"
 
-#define PAIR_QPS	8u
+#define PAIR_QPS	32u
 #define PAIR_ARENA	(4u << 20)
 #define PAIR_VA		UINT64_C(0x7f0000000000) /* where a client sees its arena */
 #define PAIR_WIRE	8192u			 /* frames under way, both directions */

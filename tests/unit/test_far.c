@@ -12,6 +12,7 @@
 #define MTU  1024u
 #define LONG UINT64_C(60000000000)
 #define AREA 16384u
+#define SHARERS 8u /* of the slots */
 
 enum kind { WRITE, READ, SEND, KINDS };
 
@@ -377,18 +378,36 @@ Test(far, deregistered_in_the_middle_of_a_message)
 	pair_free(p);
 }
 
+/* However many there are: none waits until another is destroyed. */
+Test(far, each_queue_pair_may_use_it)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .qps = PAIR_QPS, .far = true});
+	struct request r[PAIR_QPS];
+
+	for (unsigned i = 0; i < PAIR_QPS; i++) {
+		r[i] = (struct request){.kind = WRITE, .far = {true, true}, .at = i * AREA,
+			.bytes = 3 * MTU, .salt = i};
+		post(p, i, i, &r[i]);
+	}
+	cr_assert(pair_run(p, LONG));
+	expect_completions(p, 0, PAIR_QPS);
+	for (unsigned i = 0; i < PAIR_QPS; i++)
+		check(p, &r[i]);
+	pair_free(p);
+}
+
 /* More queue pairs than there are slots for all of them to ask ahead: each has its turn. */
 Test(far, many_queue_pairs_share_the_slots)
 {
-	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256, .qps = PAIR_QPS, .far = true});
-	struct request r[PAIR_QPS][4];
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256, .qps = SHARERS, .far = true});
+	struct request r[SHARERS][4];
 	unsigned seed = 7, n = 0;
 
 	p->tap = lossy;
 	p->tap_ctx = &seed;
 	p->side[0].moves = p->side[1].moves = 5;
 	for (unsigned k = 0; k < 4; k++)
-		for (unsigned i = 0; i < PAIR_QPS; i++, n++) {
+		for (unsigned i = 0; i < SHARERS; i++, n++) {
 			r[i][k] = (struct request){.kind = k % 2 == 0 ? WRITE : READ,
 				.far = {true, true}, .at = n * AREA, .bytes = AREA, .salt = n};
 			post(p, i, n, &r[i][k]);
@@ -396,7 +415,7 @@ Test(far, many_queue_pairs_share_the_slots)
 	cr_assert(pair_run(p, LONG));
 	expect_completions(p, 0, n);
 	for (unsigned k = 0; k < 4; k++)
-		for (unsigned i = 0; i < PAIR_QPS; i++)
+		for (unsigned i = 0; i < SHARERS; i++)
 			check(p, &r[i][k]);
 	pair_free(p);
 }
