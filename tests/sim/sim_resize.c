@@ -68,7 +68,9 @@ static void
 move(struct sim_client *c, struct sim_cq *cq)
 {
 	struct sim_resize *z = &cq->resize;
-	uint32_t queued = (uint32_t)(cq->reader.page->produced - cq->reader.taken);
+	uint64_t produced = cq->reader.page->produced, taken = cq->reader.taken;
+	/* At least: what a turn makes may be taken before it is published. */
+	uint32_t queued = produced > taken ? (uint32_t)(produced - taken) : 0;
 	bool small = queued > 0 && below(cq, 4) == 0;
 	uint32_t entries = small ? below(cq, queued) : z->depth;
 	bool moved = roce_cq_resize(cq->cq, z->ring, z->depth, entries);

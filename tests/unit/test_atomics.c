@@ -6,6 +6,7 @@
 
 #include "engine_pair.h"
 
+#define QPS 8u
 #define MTU    1024u
 #define PSN    100u
 #define LONG   UINT64_C(100000000000)
@@ -175,15 +176,15 @@ Test(atomics, W_DUP_05_exact_sums_under_loss, .timeout = 600)
 {
 	const char *many = getenv("ATOMICS");
 	const uint32_t n = many != NULL ? (uint32_t)strtoul(many, NULL, 0) : 20000;
-	struct pair *p = atomic_pair((struct pair_opts){ .qps = PAIR_QPS, .retry = 7 });
-	uint8_t *seen = calloc(n + PAIR_QPS * 16, 1);
+	struct pair *p = atomic_pair((struct pair_opts){ .qps = QPS, .retry = 7 });
+	uint8_t *seen = calloc(n + QPS * 16, 1);
 	uint64_t rng = 1, done = 0;
 	struct ndsh_cqe c;
 
 	cr_assert_not_null(seen);
 	p->tap = drop_some;
 	p->tap_ctx = &rng;
-	for (uint32_t i = 0; i < PAIR_QPS * 16; i++)
+	for (uint32_t i = 0; i < QPS * 16; i++)
 		post(p, i / 16, NDSH_OP_FETCH_ADD, i, 8 * i, WORD, 1, 0, 0);
 	while (done < n) {
 		cr_assert(p->now_ns < UINT64_C(1000) * LONG);
@@ -192,9 +193,9 @@ Test(atomics, W_DUP_05_exact_sums_under_loss, .timeout = 600)
 			uint64_t old = *word(p, 0, 8 * (uint32_t)c.context);
 
 			cr_assert_eq(c.status, NDSH_WC_SUCCESS);
-			cr_assert_lt(old, n + PAIR_QPS * 16, "more was added than was asked for");
+			cr_assert_lt(old, n + QPS * 16, "more was added than was asked for");
 			cr_assert_eq(seen[old]++, 0, "two found %lu", (unsigned long)old);
-			if (++done + PAIR_QPS * 16 <= n)
+			if (++done + QPS * 16 <= n)
 				post(p, (uint32_t)c.context / 16, NDSH_OP_FETCH_ADD, c.context,
 					8 * (uint32_t)c.context, WORD, 1, 0, 0);
 		}
