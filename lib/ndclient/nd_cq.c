@@ -160,9 +160,10 @@ request_type(uint8_t op)
 	case NDSH_OP_WRITE_IMM:
 		return ND_REQUEST_WRITE;
 	case NDSH_OP_READ:
+		return ND_REQUEST_READ;
 	case NDSH_OP_CMP_SWAP:
 	case NDSH_OP_FETCH_ADD:
-		return ND_REQUEST_READ;
+		return ND_REQUEST_ATOMIC;
 	case NDSH_OP_FAST_REGISTER:
 		return ND_REQUEST_FAST_REGISTER;
 	case NDSH_OP_BIND:

@@ -237,6 +237,49 @@ nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n
 		qp, NDSH_OP_READ, context, sge, n, remote_address, ntohl(remote_token), flags);
 }
 
+/* wr has context, address, token and operands. */
+static nd_status
+initiate_atomic(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
+	uint32_t flags)
+{
+	if (sge == NULL || sge->bytes != sizeof(uint64_t))
+		return ND_INVALID_PARAMETER_2;
+	if (wr->raddr % sizeof(uint64_t) != 0)
+		return ND_INVALID_PARAMETER_3;
+	if (qp->adapter->abi_minor < NDSH_MINOR_ATOMICS)
+		return ND_NOT_SUPPORTED;
+	return initiate_wr(qp, op, wr, sge, 1, flags);
+}
+
+nd_status
+nd_qp_fetch_add(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint64_t remote_address,
+	uint32_t remote_token, uint64_t add, uint32_t flags)
+{
+	struct ndsh_swr wr = {.context = (uintptr_t)context,
+		.raddr = remote_address,
+		.rkey = ntohl(remote_token),
+		.arg = {add, 0}};
+
+	if (flags & ~ALL_FLAGS)
+		return ND_INVALID_PARAMETER_6;
+	return initiate_atomic(qp, NDSH_OP_FETCH_ADD, &wr, sge, flags);
+}
+
+nd_status
+nd_qp_compare_swap(struct nd_qp *qp, void *context, const struct nd_sge *sge,
+	uint64_t remote_address, uint32_t remote_token, uint64_t compare, uint64_t swap,
+	uint32_t flags)
+{
+	struct ndsh_swr wr = {.context = (uintptr_t)context,
+		.raddr = remote_address,
+		.rkey = ntohl(remote_token),
+		.arg = {swap, compare}};
+
+	if (flags & ~ALL_FLAGS)
+		return ND_INVALID_PARAMETER_7;
+	return initiate_atomic(qp, NDSH_OP_CMP_SWAP, &wr, sge, flags);
+}
+
 /* ---- without SGEs -------------------------------------------------------------------- */
 
 nd_status

@@ -7,7 +7,8 @@
 
 #define MR_FLAGS                                                                                   \
 	(ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |                            \
-		ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM)
+		ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM |                          \
+		ND_MR_FLAG_ALLOW_REMOTE_ATOMIC)
 
 nd_status
 nd_pd_create(struct nd_adapter *a, struct nd_pd **out)
@@ -62,6 +63,8 @@ access_of(uint32_t flags)
 		access |= NDSH_ACCESS_REMOTE_READ;
 	if (flags & (ND_MR_FLAG_ALLOW_REMOTE_WRITE & ~ND_MR_FLAG_ALLOW_LOCAL_WRITE)) /* R-MR-03 */
 		access |= NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_LOCAL_WRITE;
+	if (flags & (ND_MR_FLAG_ALLOW_REMOTE_ATOMIC & ~ND_MR_FLAG_ALLOW_LOCAL_WRITE))
+		access |= NDSH_ACCESS_REMOTE_ATOMIC | NDSH_ACCESS_LOCAL_WRITE;
 	return access; /* RDMA_READ_SINK needs nothing here (R-MR-10) */
 }
 
@@ -84,6 +87,9 @@ check_memory(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags
 	pthread_mutex_unlock(&a->arena.lock);
 	if (!*far)
 		return ND_SUCCESS;
+	if (access_of(flags) & NDSH_ACCESS_REMOTE_ATOMIC)
+		return nd_fail(ND_NOT_SUPPORTED,
+			"atomics on memory that is not of this adapter's nd_alloc()");
 	st = nd_mover_check(buf, bytes, access_of(flags) & NDSH_ACCESS_LOCAL_WRITE,
 		!(flags & ND_MR_FLAG_DO_NOT_SECURE_VM));
 	return st == ND_SUCCESS ? nd_mover_need(a) : st;

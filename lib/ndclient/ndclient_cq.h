@@ -20,6 +20,7 @@ enum nd_request_type {
 	ND_REQUEST_RECEIVE_WITH_IMMEDIATE = 7,
 	ND_REQUEST_WRITTEN_WITH_IMMEDIATE = 8, /* a receive that a write took, with nothing in it */
 	ND_REQUEST_FAST_REGISTER = 9,
+	ND_REQUEST_ATOMIC = 10,
 };
 struct nd_result { /* the layout of ND2_RESULT */
 	/*

@@ -20,8 +20,9 @@
 			    * LISTENER_PAUSE, sending immediates;
 			    * 4: completion queues' resizing and affinity;
 			    * 5: fast-register regions, privileged tokens;
-			    * 6: memory behind movers */
-#define NDSH_MINOR_MOVERS 6u
+			    * 6: memory behind movers, atomics */
+#define NDSH_MINOR_MOVERS  6u
+#define NDSH_MINOR_ATOMICS 6u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments are multiples of this */

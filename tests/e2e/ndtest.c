@@ -31,6 +31,7 @@ static const struct {
 	{"region-rights", scenario_region_rights},
 	{"region-flags", scenario_region_flags},
 	{"read-into-read-only", scenario_read_into_read_only},
+	{"atomics", scenario_atomics},
 	{"foreign-memory", scenario_foreign_memory},
 	{"foreign-rights", scenario_foreign_rights},
 	{"foreign-gone", scenario_foreign_gone},

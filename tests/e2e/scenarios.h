@@ -22,6 +22,9 @@ void scenario_region_flags(struct pair *p);
 void scenario_read_into_read_only(struct pair *p);
 void scenario_notify(struct pair *p);
 
+/* atomics.c */
+void scenario_atomics(struct pair *p);
+
 /* foreign.c */
 void scenario_foreign_memory(struct pair *p);
 void scenario_foreign_rights(struct pair *p);
