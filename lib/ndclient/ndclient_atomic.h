@@ -20,7 +20,8 @@ extern "C" {
  *
  * Atomics count with reads against the limit of the connection, and a fence waits for them. The
  * region there needs ND_MR_FLAG_ALLOW_REMOTE_ATOMIC; windows and fast-register regions never grant
- * it (ND_ACCESS_VIOLATION in the result). ND_SUCCESS and refusals as of the posts in ndclient.h, and
+ * it (ND_ACCESS_VIOLATION in the result). ND_SUCCESS and refusals as of the posts in ndclient.h,
+ * and
  *   ND_INVALID_PARAMETER_2  sge is NULL or has not eight bytes; _3: remote_address is no multiple
  *                           of eight
  *   ND_INVALID_PARAMETER_6  flags of fetch-and-add, _7: of compare-and-swap (legal: SILENT, FENCE,

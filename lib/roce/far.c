@@ -279,9 +279,10 @@ placing_progress(struct roce_far *far)
 {
 	if (far->mover->done < far->mark)
 		return;
+	if (far->qp->placed_psn != far->mark_psn)
+		far->tell = true;
 	far->qp->placed_psn = far->mark_psn;
 	far->msn = far->mark_msn;
-	far->tell = true;
 	if (far->mover->done >= far->newest) {
 		far->placing = false;
 		far->qp->placed_psn = far->qp->recv_psn;

@@ -62,6 +62,20 @@ read_payload(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_sl
 	return ROCE_COPY_OK;
 }
 
+/* The slot whose turn it was has all its answer, up to psn. That acknowledges what came before, so
+ * an ACK of it would be one too many. */
+static void
+answered(struct roce_shard *s, struct roce_qp *qp, uint32_t psn)
+{
+	roce_read_done(qp, qp->rd_cur);
+	if (roce_likely(qp->far == NULL))
+		return;
+	if (roce_psn_add(psn, 1) == qp->placed_psn)
+		qp->far->tell = false;
+	if (qp->rd_pending == 0)
+		roce_far_idle(s, qp, true);
+}
+
 /* OK: slot is filled. REFUSED: that READ is over. LATER: its data have not come. */
 static enum roce_copy
 tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
@@ -95,11 +109,8 @@ tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *
 	}
 	roce_tx_seal(s, qp, slot, hdr, bytes);
 	r->next++;
-	if (last) {
-		roce_read_done(qp, qp->rd_cur);
-		if (qp->rd_pending == 0)
-			roce_far_idle(s, qp, true);
-	}
+	if (last)
+		answered(s, qp, psn);
 	return ROCE_COPY_OK;
 }
 
@@ -121,9 +132,7 @@ tx_atomic_ack(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slo
 		qp->ip_id++);
 
 	roce_tx_seal(s, qp, slot, hdr, 0);
-	roce_read_done(qp, qp->rd_cur);
-	if (qp->rd_pending == 0)
-		roce_far_idle(s, qp, true);
+	answered(s, qp, r->first_psn);
 	return ROCE_COPY_OK;
 }
 
