@@ -383,6 +383,7 @@ sim_model_ep_end(struct sim_ep *ep)
 {
 	struct sim_world *w = ep->w;
 
+	sim_mover_finish(ep->client); /* READs among the silent ones */
 	while (ep->head < ep->posted && !ep->send_failed &&
 		(ep->ops[ep->head].flags & NDSH_WRF_SILENT))
 		finish(ep, &ep->ops[ep->head], NDSH_WC_SUCCESS);

@@ -211,6 +211,26 @@ Test(far, a_read_waits_for_the_writes_before_it)
 	pair_free(p);
 }
 
+/* Its response would say that they are done, wherever it is read from. */
+Test(far, a_read_of_other_memory_waits_for_them_too)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .far = true});
+	struct request write = {.kind = WRITE, .far = {false, true}, .bytes = 100, .salt = 5};
+	struct request read = {.kind = READ, .at = AREA, .bytes = 100, .salt = 6};
+
+	p->side[1].stalled = true;
+	post(p, 0, 1, &write);
+	post(p, 0, 2, &read);
+	(void)pair_run(p, 5000000);
+	cr_assert_eq(p->side[0].reader.page->produced, 0);
+	p->side[1].stalled = false;
+	cr_assert(pair_run(p, LONG));
+	expect_completions(p, 0, 2);
+	check(p, &write);
+	check(p, &read);
+	pair_free(p);
+}
+
 /* More than the staging holds, to a client that sleeps: the peer waits, and nothing is lost. */
 Test(far, a_full_staging_is_not_ready)
 {
