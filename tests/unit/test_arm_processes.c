@@ -196,6 +196,7 @@ main(int argc, char **argv)
 {
 	uint32_t asked = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
 	uint32_t cycles = asked != 0 ? asked : CYCLES; /* the runner has words of its own */
+	struct nd_cq *cq;
 	struct both *b = mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		-1, 0);
 	int wake[2], asleep[2], status;
@@ -216,12 +217,17 @@ main(int argc, char **argv)
 	close(asleep[0]);
 	settle_on(0);
 	clock_gettime(CLOCK_MONOTONIC, &from);
-	client_process(make_queue(b, wake[0]), asleep[1], cycles);
+	cq = make_queue(b, wake[0]);
+	client_process(cq, asleep[1], cycles);
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	__atomic_store_n(&b->stop, 1, __ATOMIC_RELEASE);
 	(void)!write(asleep[1], "", 1);
 	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0,
 		"the daemon's process ended with %x\n", (unsigned)status);
+	nd_cq_close_fds(cq);
+	pthread_mutex_destroy(&cq->adapter->lock);
+	free(cq->adapter);
+	free(cq);
 	printf("%.1f s\n", (double)(to.tv_sec - from.tv_sec) + (to.tv_nsec - from.tv_nsec) / 1e9);
 	return 0;
 }
