@@ -10,6 +10,8 @@
  *	rx.c responder.c resp_dup.c completer.c		what a received packet does
  *	tx.c requester.c local.c resp_tx.c		what may be sent, or done without sending
  *	sge.c						between packets and scatter/gather lists
+ *
+ * Requests in flight are in wqe.h, what keys open in key.h, memory of movers in far.h.
  */
 #ifndef ROCE_INTERNAL_H
 #define ROCE_INTERNAL_H
@@ -17,8 +19,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "roce/key.h"
 #include "roce/list.h"
 #include "roce/roce.h"
+#include "roce/wqe.h"
 #include "shm/ndsh_mover.h"
 #include "shm/ndsh_msg.h"
 #include "shm/ndsh_siphash.h"
@@ -39,92 +43,11 @@
 #define ROCE_KEY_BITS	NDSH_TOKEN_KEY_BITS
 #define ROCE_MR_BITS	18u
 
-#define ROCE_WQE_SGE	4u  /* in the request itself; more are in an extension */
-#define ROCE_WQE_INLINE 64u
 #define ROCE_TX_QUANTUM 16u /* packets a queue pair may send before it is the next one's turn */
 #define ROCE_LOCAL_BUDGET 16u /* local operations that it may run between two of them */
 #define ROCE_FLUSH_BUDGET 512u /* flushed requests per turn */
 #define ROCE_RING_IDLE_NS 100000u
 #define ROCE_RECORDS	8u
-
-/* ---- requests in flight ------------------------------------------------------------------- */
-
-union roce_wqe_ext { /* for the few requests that do not fit */
-	struct ndsh_sge sge[NDSH_SGE_MAX];
-	uint8_t inl[NDSH_INLINE_MAX];
-	union roce_wqe_ext *next;
-};
-
-enum { /* roce_wqe.bits */
-	ROCE_WQB_ISSUED = 1u << 0, /* its first packet was sent once; a local operation: done */
-	ROCE_WQB_DUE = 1u << 1,	   /* completes, or fails, as soon as it is the first */
-};
-
-/* What a BIND is asked to do. */
-struct roce_bind {
-	uint64_t bytes;
-	uint32_t access, region; /* token */
-	uint32_t generation;
-};
-
-/* What a FAST_REGISTER is asked to do. */
-struct roce_fast {
-	uint64_t bytes;
-	uint32_t pages, generation;
-	uint8_t access, list;
-};
-
-/* What an atomic is asked to do, behind its one SGE. */
-struct roce_atomic {
-	struct ndsh_sge sge;
-	uint64_t swap_add, compare;
-};
-
-/*
- * A checked private copy of a descriptor. It lives until the request is acknowledged, so that
- * go-back-N never reads the client's ring again. Receives use it too, while a message arrives.
- */
-struct roce_wqe {
-	struct roce_wqe *next;
-	uint64_t context;
-	uint64_t raddr;
-	uint32_t rkey;
-	uint32_t bytes; /* of the message; a receive: room */
-	uint32_t first_psn, npsn; /* npsn 0: a local operation */
-	uint32_t retry_psn; /* READ: where it was last restarted (W-COMP-09) */
-	uint8_t op, flags, num_sge, bits;
-	uint8_t fault; /* enum ndsh_wc_status: fails when its turn to complete comes */
-	uint8_t fault_reason;
-	uint8_t reserved[2];
-	uint32_t imm; /* as it goes on the wire */
-	union roce_wqe_ext *ext;
-	union {
-		struct ndsh_sge sge[ROCE_WQE_SGE];
-		uint8_t inl[ROCE_WQE_INLINE];
-		struct roce_bind bind;
-		struct roce_fast fast;
-		struct roce_atomic atomic;
-	};
-};
-static_assert(sizeof(struct roce_wqe) == 128, "two cache lines");
-
-static inline const struct ndsh_sge *
-roce_wqe_sge(const struct roce_wqe *w)
-{
-	return w->ext != NULL ? w->ext->sge : w->sge;
-}
-
-static inline const uint8_t *
-roce_wqe_inline(const struct roce_wqe *w)
-{
-	return w->ext != NULL ? w->ext->inl : w->inl;
-}
-
-/* Where in a scatter/gather list byte pos of the message lies: spares a walk per packet. */
-struct roce_sge_pos {
-	const struct roce_wqe *wqe;
-	uint32_t pos, off, idx;
-};
 
 /* ---- replay slots of the responder (W-ATOM-01) -------------------------------------------- */
 
@@ -149,53 +72,6 @@ struct roce_read_block {
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
-enum roce_mr_kind { ROCE_MR_FREE, ROCE_MR_REGION, ROCE_MR_WINDOW, ROCE_MR_FAST, ROCE_MR_ARENA };
-
-/* A fast-register region's own part, in memory of the host. */
-struct roce_fr {
-	const struct roce_arena *arena;
-	const uint64_t *lists; /* shared with the client: each word is read once */
-	uint32_t max_pages;
-	uint32_t local_key;
-	bool remote;
-	uint64_t page[]; /* client's addresses: no pointer that could outlive its memory */
-};
-
-/*
- * What a key opens. A window that is not bound has no rights, so its last key opens nothing. Kinds
- * whose memory is not in one piece never have any here: roce_mr_access() refuses them, as it does
- * all that is wrong, and only then fr.c is asked. So they cost the others nothing.
- */
-struct roce_mr {
-	union {
-		uint8_t *host;
-		struct roce_fr *fr;		/* FAST */
-		const struct roce_arena *arena; /* ARENA */
-		struct roce_mover *mover;	/* REGION and WINDOW with rights but no access */
-	};
-	uint64_t va, bytes;
-	uint32_t key;
-	uint32_t pd;
-	uint32_t qpn;	/* windows: only the peer of this queue pair may come; 0: not bound */
-	uint8_t access; /* NDSH_ACCESS_*, ROCE_ACCESS_LOCAL_READ; 0: nobody may do anything */
-	uint8_t kind;	/* enum roce_mr_kind */
-	/* As access, of memory that the host has no pointer to: then access is 0, and who asks for
-	 * one is refused without a question more. FAST: 0 if it is not registered. */
-	uint8_t rights;
-	uint8_t reserved;
-	union {
-		uint32_t next_free;
-		uint32_t windows; /* regions: how many are bound to it */
-		uint32_t region;  /* bound windows: its index */
-	};
-	uint32_t next, prev;   /* bound windows: others of the queue pair */
-	uint32_t generation;   /* WINDOW, FAST: of the last bind */
-	uint64_t secret;       /* WINDOW, FAST: tokens follow from it */
-};
-static_assert(sizeof(struct roce_mr) == 64, "one cache line");
-
-#define ROCE_ACCESS_LOCAL_READ 0x80u /* every region grants it, no window does */
-static_assert(ROCE_ACCESS_LOCAL_READ > NDSH_ACCESS_MASK, "a right of its own");
 
 struct roce_cq {
 	struct ndsh_cq ring;
@@ -413,50 +289,6 @@ struct roce_wqe *roce_wqe_from_recv(struct roce_shard *s, const struct ndsh_recv
 void roce_wqe_free(struct roce_shard *s, struct roce_wqe *w);
 struct roce_read_block *roce_reads_get(struct roce_shard *s, struct roce_qp *qp);
 void roce_reads_put(struct roce_shard *s, struct roce_qp *qp);
-
-/* mr.c: the one place where a key becomes a pointer, for qp or for its peer. NULL: refused. */
-uint8_t *roce_mr_access(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
-	uint64_t bytes, uint32_t right);
-struct roce_mr *roce_mr_take(struct roce_shard *s, uint32_t pd);
-void roce_mr_give(struct roce_shard *s, struct roce_mr *mr);
-/* What is in the slot that key names. */
-struct roce_mr *roce_mr_slot(struct roce_shard *s, uint32_t key);
-/* By either side of qp; false: there is nothing with this token that this side may invalidate. */
-bool roce_mr_invalidate(
-	struct roce_shard *s, struct roce_qp *qp, uint32_t token, bool by_peer);
-uint32_t roce_mr_new_key(struct roce_shard *s, const struct roce_mr *mr);
-
-/* mw.c */
-enum roce_bind_result { ROCE_BIND_OK, ROCE_BIND_REFUSED, ROCE_BIND_BREACH };
-enum roce_bind_result roce_mw_bind(
-	struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w);
-/* False: it is not bound through qp. */
-bool roce_mw_invalidate(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw);
-void roce_mw_unbind_all(struct roce_shard *s, struct roce_qp *qp);
-
-/* fr.c */
-enum roce_fr_result { ROCE_FR_OK, ROCE_FR_REFUSED, ROCE_FR_BAD_PAGE, ROCE_FR_BREACH };
-enum roce_fr_result roce_fr_register(
-	struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w);
-/* What roce_mr_access() refused may be memory in pieces. Is [va, va+bytes) inside it? */
-bool roce_fr_permits(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
-	uint64_t bytes, uint32_t right);
-/* Its first piece, in the host's memory; *bytes is cut to that. NULL: refused. */
-uint8_t *roce_fr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
-	uint32_t *bytes, uint32_t right);
-/* Is it one, registered, that this side calls key? */
-struct roce_mr *roce_fr_of_local(struct roce_shard *s, const struct roce_qp *qp, uint32_t key);
-bool roce_fr_is(struct roce_shard *s, uint32_t token);
-
-/* The first piece of what key opens, pointer or pages; *bytes is cut to that. NULL: refused. */
-uint8_t *roce_mr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
-	uint32_t *bytes, uint32_t right);
-/* Does key open it, in whatever kind of memory? */
-bool roce_mr_permits(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
-	uint64_t bytes, uint32_t right);
-/* Whose mover moves it? NULL: nobody's, or refused. */
-struct roce_mover *roce_mr_mover(struct roce_shard *s, const struct roce_qp *qp, uint32_t key,
-	uint64_t va, uint64_t bytes, uint32_t right);
 
 #include "roce/far.h"
 
