@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "roce/arena.h"
 #include "roce/internal.h"
 
 #define PURGE_SLOTS 4096u /* of the table per call: some 50 us */
@@ -55,27 +56,10 @@ roce_admin_give(struct roce_admin *a)
 
 /* ---- memory and domains --------------------------------------------------------------------- */
 
-/* The first range that begins above va. */
-static uint32_t
-range_above(const struct roce_admin *a, uint64_t va)
-{
-	uint32_t low = 0, high = a->arena.count;
-
-	while (low < high) {
-		uint32_t mid = (low + high) / 2;
-
-		if (a->range[mid].va <= va)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 bool
 roce_admin_add_range(struct roce_admin *a, uint64_t va, uint64_t bytes, void *host)
 {
-	uint32_t at = range_above(a, va);
+	uint32_t at = roce_arena_above(&a->arena, va);
 
 	if (a->arena.count == ROCE_ADMIN_RANGES || bytes == 0 || va + bytes < va ||
 		(at > 0 && va - a->range[at - 1].va < a->range[at - 1].bytes) ||
@@ -87,21 +71,19 @@ roce_admin_add_range(struct roce_admin *a, uint64_t va, uint64_t bytes, void *ho
 	return true;
 }
 
-/* The range that va lies in, or NULL. */
+/* The range that holds all of [va, va+bytes), or NULL. */
 static struct roce_extent *
-range_of(struct roce_admin *a, uint64_t va)
+range_around(struct roce_admin *a, uint64_t va, uint64_t bytes)
 {
-	uint32_t at = range_above(a, va);
+	const struct roce_extent *e = roce_arena_find(&a->arena, va, bytes);
 
-	if (at == 0 || va - a->range[at - 1].va >= a->range[at - 1].bytes)
-		return NULL;
-	return &a->range[at - 1];
+	return e == NULL ? NULL : &a->range[e - a->range];
 }
 
 bool
 roce_admin_remove_range(struct roce_admin *a, uint64_t va)
 {
-	struct roce_extent *r = range_of(a, va);
+	struct roce_extent *r = range_around(a, va, 1);
 	uint32_t at;
 
 	if (r == NULL || r->va != va)
@@ -138,23 +120,11 @@ pd_of(const struct roce_admin *a, uint32_t handle)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* The range that holds all of it, or NULL. */
-static struct roce_extent *
-range_around(struct roce_admin *a, const struct ndsh_admin_request *q)
-{
-	struct roce_extent *range = range_of(a, q->va);
-
-	return range != NULL && q->bytes <= range->bytes &&
-			       q->va - range->va <= range->bytes - q->bytes ?
-		range :
-		NULL;
-}
-
 static enum ndsh_admin_status
 register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q,
 	bool far, uint32_t *token)
 {
-	struct roce_extent *range = far ? NULL : range_around(a, q);
+	struct roce_extent *range = far ? NULL : range_around(a, q->va, q->bytes);
 	uint32_t pd = pd_of(a, q->pd);
 	struct roce_mr *mr;
 
@@ -184,7 +154,7 @@ static bool
 drop(struct roce_shard *s, struct roce_admin *a, struct roce_mr *mr)
 {
 	bool far = mr->rights != 0;
-	struct roce_extent *range = far ? NULL : range_of(a, mr->va);
+	struct roce_extent *range = far ? NULL : range_around(a, mr->va, 1);
 
 	if (!roce_mr_deregister(s, mr))
 		return false;

@@ -6,6 +6,7 @@
  * The pages of a region are client's addresses, looked up in the arena at each access: memory that
  * the client has given back meanwhile is simply not found.
  */
+#include "roce/arena.h"
 #include "roce/internal.h"
 
 #define PAGE		 ((uint64_t)NDSH_PAGE_BYTES)
@@ -24,23 +25,9 @@ index_of(const struct roce_shard *s, const struct roce_mr *mr)
 static uint8_t *
 arena_at(const struct roce_arena *a, uint64_t va, uint64_t bytes)
 {
-	uint32_t low = 0, high = a->count;
-	const struct roce_extent *e;
+	const struct roce_extent *e = roce_arena_find(a, va, bytes);
 
-	while (low < high) { /* behind the last one that begins at va or before */
-		uint32_t middle = low + (high - low) / 2;
-
-		if (a->extent[middle].va <= va)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
-		return NULL;
-	e = &a->extent[low - 1];
-	if (va - e->va > e->bytes || bytes > e->bytes - (va - e->va))
-		return NULL;
-	return e->host + (va - e->va);
+	return e == NULL ? NULL : e->host + (va - e->va);
 }
 
 /* ---- the objects ---------------------------------------------------------------------------- */
