@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "nd_int.h"
+#include "shm/ndsh_op.h"
 
 #define NAME(s) {ND_##s, "ND_" #s}
 
@@ -91,8 +92,7 @@ nd_status_of_wc(uint32_t profile, uint8_t wc_status, uint8_t op)
 		return op == NDSH_OP_BIND ? ND_ACCESS_VIOLATION : ND_INVALID_DEVICE_REQUEST;
 	case NDSH_WC_LOC_QP_OP_ERR: /* R-INV-04; R-FR-06; R-RW-04: a limit of 0 */
 		return op == NDSH_OP_INVALIDATE || op == NDSH_OP_FAST_REGISTER ||
-				       op == NDSH_OP_READ || op == NDSH_OP_CMP_SWAP ||
-				       op == NDSH_OP_FETCH_ADD
+				       ndsh_op_is_fetch(op)
 			       ? ND_INVALID_DEVICE_REQUEST
 			       : ND_INTERNAL_ERROR;
 	case NDSH_WC_FLUSH_ERR:

@@ -24,7 +24,7 @@ roce_comp_finish(
 				.status = (uint8_t)status,
 				.op = w->op,
 			});
-	if (roce_op_is_fetch(w->op) && (w->bits & ROCE_WQB_ISSUED))
+	if (ndsh_op_is_fetch(w->op) && (w->bits & ROCE_WQB_ISSUED))
 		qp->rd_out--;
 	if (qp->wq_tx == w) { /* acknowledged by what was sent before going back */
 		qp->wq_tx = w->next;
@@ -67,7 +67,7 @@ ack_before(struct roce_shard *s, struct roce_qp *qp, uint32_t end)
 			roce_qp_bug(s, qp);
 			return false;
 		}
-		if (roce_op_is_fetch(w->op))
+		if (ndsh_op_is_fetch(w->op))
 			return false;
 		left = roce_psn_from(roce_psn_add(w->first_psn, w->npsn), qp->una_psn);
 		if (left > n) {
@@ -333,7 +333,7 @@ fetch_place(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w,
 {
 	uint32_t from = roce_psn_from(pkt->psn, w->first_psn) << qp->mtu_shift;
 
-	if (roce_op_is_atomic(w->op)) /* the codec made it a number of this machine */
+	if (ndsh_op_is_atomic(w->op)) /* the codec made it a number of this machine */
 		return roce_sge_scatter(s, qp, &qp->read_pos, w, 0,
 			(const uint8_t *)&pkt->atomic_orig, sizeof(pkt->atomic_orig));
 	return roce_sge_scatter(
@@ -348,7 +348,7 @@ comp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	enum roce_copy put;
 	bool clear;
 
-	if (roce_unlikely(w == NULL || !roce_op_is_fetch(w->op))) {
+	if (roce_unlikely(w == NULL || !ndsh_op_is_fetch(w->op))) {
 		if (w != NULL)
 			bad_response(s, qp, w, pkt); /* W-COMP-15 */
 		return;
@@ -361,7 +361,7 @@ comp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		implied_nak(s, qp);
 		return;
 	}
-	if (roce_unlikely(roce_op_is_atomic(w->op) ? !atomic_shape_ok(pkt) :
+	if (roce_unlikely(ndsh_op_is_atomic(w->op) ? !atomic_shape_ok(pkt) :
 						     !read_shape_ok(qp, w, pkt))) {
 		bad_response(s, qp, w, pkt);
 		return;

@@ -25,6 +25,7 @@
 #include "roce/wqe.h"
 #include "shm/ndsh_mover.h"
 #include "shm/ndsh_msg.h"
+#include "shm/ndsh_op.h"
 #include "shm/ndsh_siphash.h"
 
 #define roce_likely(x)	 __builtin_expect(!!(x), 1)
@@ -362,24 +363,7 @@ roce_tx_want(struct roce_shard *s, struct roce_qp *qp)
 	roce_list_join(&s->senders, &qp->tx_link);
 }
 
-static inline bool
-roce_op_is_atomic(uint8_t op)
-{
-	return op == NDSH_OP_CMP_SWAP || op == NDSH_OP_FETCH_ADD;
-}
-/* READ or atomic: its own response alone completes it, max_rd limits it, FENCE waits for it. */
-static inline bool
-roce_op_is_fetch(uint8_t op)
-{
-	return op == NDSH_OP_READ || roce_op_is_atomic(op);
-}
-
-/* local.c: operations of the send queue that nothing is sent for */
-static inline bool
-roce_op_is_local(uint8_t op)
-{
-	return op == NDSH_OP_BIND || op == NDSH_OP_INVALIDATE || op == NDSH_OP_FAST_REGISTER;
-}
+/* local.c: operations of the send queue that nothing is sent for (ndsh_op_is_local()) */
 /* Its part of ROCE_LOCAL_BUDGET: a page list takes its time. */
 static inline unsigned
 roce_local_cost(uint8_t op)

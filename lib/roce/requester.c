@@ -45,12 +45,12 @@ roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 static bool
 req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
-	if (roce_unlikely(roce_op_is_fetch(w->op) && qp->max_rd == 0)) { /* W-REQ-05 */
+	if (roce_unlikely(ndsh_op_is_fetch(w->op) && qp->max_rd == 0)) { /* W-REQ-05 */
 		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_OP);
 		return false;
 	}
 	/* What has no place to go is not even asked for. */
-	if (roce_op_is_fetch(w->op) && !roce_sge_check(s, qp, w, NDSH_ACCESS_LOCAL_WRITE)) {
+	if (ndsh_op_is_fetch(w->op) && !roce_sge_check(s, qp, w, NDSH_ACCESS_LOCAL_WRITE)) {
 		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
 		return false;
 	}
@@ -91,9 +91,9 @@ req_load(struct roce_shard *s, struct roce_qp *qp)
 	w->first_psn = qp->load_psn;
 	w->retry_psn = qp->load_psn;
 	w->npsn = roce_npsn(qp, w->bytes);
-	if (roce_unlikely(roce_op_is_local(w->op)))
+	if (roce_unlikely(ndsh_op_is_local(w->op)))
 		roce_local_load(w, &s->send);
-	else if (roce_op_is_atomic(w->op)) {
+	else if (ndsh_op_is_atomic(w->op)) {
 		w->atomic.swap_add = s->send.arg[0];
 		w->atomic.compare = s->send.arg[1];
 	}
@@ -117,7 +117,7 @@ req_may_start(const struct roce_qp *qp, const struct roce_wqe *w)
 		return false;
 	if (roce_psn_from(qp->tx_psn, qp->una_psn) + w->npsn > PSN_SPAN_MAX)
 		return false;
-	return !roce_op_is_fetch(w->op) || qp->rd_out < qp->max_rd;
+	return !ndsh_op_is_fetch(w->op) || qp->rd_out < qp->max_rd;
 }
 
 /* The request that holds the next packet to send; NULL: none now. */
@@ -179,7 +179,7 @@ req_sent(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint32_t 
 	roce_tx_clear(qp, ROCE_TXB_BURST);
 	if (!(w->bits & ROCE_WQB_ISSUED)) {
 		w->bits |= ROCE_WQB_ISSUED;
-		if (roce_op_is_fetch(w->op))
+		if (ndsh_op_is_fetch(w->op))
 			qp->rd_out++;
 	}
 	qp->tx_psn = next;
@@ -325,7 +325,7 @@ roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 			req_tx_read(s, qp, w, slot);
 			return true;
 		}
-		if (roce_op_is_atomic(w->op)) {
+		if (ndsh_op_is_atomic(w->op)) {
 			req_tx_atomic(s, qp, w, slot);
 			return true;
 		}

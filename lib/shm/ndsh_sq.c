@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "ndsh_op.h"
 #include "ndsh_ring.h"
 #include "ndsh_shared.h"
 
@@ -60,12 +61,6 @@ op_takes_inline(uint32_t op)
 }
 
 static bool
-op_is_atomic(uint32_t op)
-{
-	return op == NDSH_OP_CMP_SWAP || op == NDSH_OP_FETCH_ADD;
-}
-
-static bool
 ctrl_ok(uint32_t ctrl, uint32_t sge_max)
 {
 	uint32_t op = NDSH_CTRL_OP(ctrl), flags = NDSH_CTRL_FLAGS(ctrl),
@@ -75,9 +70,9 @@ ctrl_ok(uint32_t ctrl, uint32_t sge_max)
 		return false;
 	if (nsge > sge_max || nsge > NDSH_SGE_MAX)
 		return false;
-	if (op == NDSH_OP_BIND || op == NDSH_OP_INVALIDATE || op == NDSH_OP_FAST_REGISTER)
+	if (ndsh_op_is_local(op))
 		return nsge == 0 && (flags & ~(NDSH_WRF_SILENT | NDSH_WRF_FENCE)) == 0;
-	if (op_is_atomic(op))
+	if (ndsh_op_is_atomic(op))
 		return nsge == 1 && (flags & ~(NDSH_WRF_SILENT | NDSH_WRF_FENCE)) == 0;
 	if ((flags & NDSH_WRF_LOCAL_INV) && op != NDSH_OP_READ)
 		return false;
@@ -171,7 +166,7 @@ ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out)
 
 		if (!fetch_sges(list, out, nsge))
 			return NDSH_FETCH_BROKEN;
-		if (op_is_atomic(NDSH_CTRL_OP(ctrl)) && out->bytes != sizeof(uint64_t))
+		if (ndsh_op_is_atomic(NDSH_CTRL_OP(ctrl)) && out->bytes != sizeof(uint64_t))
 			return NDSH_FETCH_BROKEN;
 	}
 	out->context = d.context;
