@@ -102,7 +102,8 @@ fill_info(struct nd_adapter *a, const struct ndsh_open_reply *r, const struct nd
 		.max_initiator_depth = r->max_depth,
 		.max_cq_depth = r->max_cq_depth,
 		.max_srq_depth = r->max_srq_depth,
-		.max_fast_register_pages = h->abi_minor >= 5 ? NDSH_FR_PAGES_MAX : 0,
+		.max_fast_register_pages =
+			h->abi_minor >= NDSH_MINOR_FAST_REGISTER ? NDSH_FR_PAGES_MAX : 0,
 		.max_caller_data = NDSH_CALLER_DATA_MAX,
 		.max_callee_data = MAX_CALLEE_DATA,
 		.path_mtu = r->path_mtu,
@@ -110,8 +111,10 @@ fill_info(struct nd_adapter *a, const struct ndsh_open_reply *r, const struct nd
 		.numa_node = r->numa_node,
 		.flags = ND_ADAPTER_FLAG_IN_ORDER_DMA | ND_ADAPTER_FLAG_CQ_MODERATION |
 			 ND_ADAPTER_FLAG_LOOPBACK |
-			 (h->abi_minor >= 4 ? ND_ADAPTER_FLAG_CQ_RESIZE : 0) |
-			 (h->abi_minor >= 5 ? ND_ADAPTER_FLAG_READ_LOCAL_INVALIDATE : 0),
+			 (h->abi_minor >= NDSH_MINOR_CQ_RESIZE ? ND_ADAPTER_FLAG_CQ_RESIZE : 0) |
+			 (h->abi_minor >= NDSH_MINOR_LOCAL_INV ?
+					 ND_ADAPTER_FLAG_READ_LOCAL_INVALIDATE :
+					 0),
 	};
 	memcpy(a->info.daemon_version, h->version, sizeof(a->info.daemon_version) - 1);
 	a->max_transfer_bytes = transfer;
@@ -130,7 +133,7 @@ open_session(struct nd_adapter *a, const struct nd_open_options *opt)
 	st = nd_socket_open(opt, &a->socket, &hello);
 	if (st != ND_SUCCESS)
 		return st;
-	if (m.flags != 0 && hello.abi_minor < 3) { /* it would not look at them */
+	if (m.flags != 0 && hello.abi_minor < NDSH_MINOR_OPEN_FLAGS) {
 		close(a->socket);
 		return nd_fail(ND_NOT_SUPPORTED, "this daemon is too old for the doc profile");
 	}

@@ -59,7 +59,7 @@ nd_admin_open(struct nd_adapter *a)
 {
 	nd_status st = ND_SUCCESS;
 
-	if (a->abi_minor < 3) /* it would take the message for a broken one */
+	if (a->abi_minor < NDSH_MINOR_ADMIN)
 		return nd_fail(ND_NOT_SUPPORTED, "this daemon is too old to register by a ring");
 	if (__atomic_load_n(&a->admin.cq, __ATOMIC_ACQUIRE) != NULL)
 		return ND_SUCCESS;

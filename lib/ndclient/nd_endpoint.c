@@ -48,7 +48,7 @@ nd_connector_bind(struct nd_connector *c, const struct sockaddr *addr, socklen_t
 	pthread_mutex_lock(&a->lock);
 	if (c->state != ND_CONN_IDLE)
 		st = ND_ADDRESS_ALREADY_ASSOCIATED;
-	else if (a->abi_minor < 1) /* it would take the message for a broken one */
+	else if (a->abi_minor < NDSH_MINOR_BIND)
 		st = nd_fail(ND_NOT_SUPPORTED, "the daemon is too old for nd_connector_bind()");
 	stale = c->has_id;
 	if (st == ND_SUCCESS) {
@@ -81,7 +81,7 @@ nd_endpoint_create(struct nd_adapter *a, const struct sockaddr *addr, socklen_t 
 	st = local_of(a, &m.addr, addr, bytes);
 	if (st != ND_SUCCESS)
 		return st;
-	if (a->abi_minor < 3)
+	if (a->abi_minor < NDSH_MINOR_ENDPOINTS)
 		return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old for shared endpoints");
 	e = calloc(1, sizeof(*e));
 	if (e == NULL)

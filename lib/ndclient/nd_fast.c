@@ -267,7 +267,7 @@ nd_pd_privileged_token(struct nd_pd *pd, uint32_t *token)
 	if (token == NULL)
 		return ND_INVALID_PARAMETER;
 	*token = 0;
-	if (pd->adapter->abi_minor < 5)
+	if (pd->adapter->abi_minor < NDSH_MINOR_TOKENS)
 		return nd_fail(ND_NOT_SUPPORTED, "this daemon is too old for privileged tokens");
 	st = nd_control_call(pd->adapter, &(struct nd_request){.h = &m.h, .reply = &reply});
 	if (st == ND_SUCCESS)

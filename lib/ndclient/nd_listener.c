@@ -90,7 +90,7 @@ set_pause(struct nd_listener *l, uint32_t pause)
 	struct ndsh_listener_pause m = {.h.type = NDSH_MSG_LISTENER_PAUSE, .pause = pause};
 	bool listening;
 
-	if (a->abi_minor < 3)
+	if (a->abi_minor < NDSH_MINOR_PAUSE)
 		return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old for nd_listener_pause()");
 	pthread_mutex_lock(&a->lock);
 	listening = l->listening;

@@ -183,7 +183,7 @@ static nd_status
 initiate_immediate(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr,
 	const struct nd_sge *sge, uint32_t n, uint32_t flags)
 {
-	if (qp->adapter->abi_minor < 3)
+	if (qp->adapter->abi_minor < NDSH_MINOR_IMMEDIATES)
 		return ND_NOT_SUPPORTED;
 	return initiate_wr(qp, op, wr, sge, n, flags);
 }
@@ -229,7 +229,7 @@ nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n
 {
 	if (flags & ~READ_FLAGS)
 		return ND_INVALID_PARAMETER_6;
-	if (qp->adapter->abi_minor < 5) /* R-RW-06: without the capability it is ignored */
+	if (qp->adapter->abi_minor < NDSH_MINOR_LOCAL_INV) /* R-RW-06: ignored without it */
 		flags &= ~ND_OP_FLAG_READ_LOCAL_INVALIDATE;
 	if (n > qp->adapter->info.max_read_sge && check_connected(qp) == ND_SUCCESS)
 		return ND_DATA_OVERRUN; /* R-RW-07 */

@@ -86,7 +86,7 @@ nd_cq_get_affinity(struct nd_cq *cq, uint16_t *group, uint64_t *mask)
 
 	if (group == NULL || mask == NULL)
 		return ND_INVALID_PARAMETER;
-	if (a->abi_minor < 4) /* it would take the message for a broken one */
+	if (a->abi_minor < NDSH_MINOR_CQ_AFFINITY)
 		return nd_fail(ND_NOT_SUPPORTED, "this daemon is too old to tell its CPUs");
 	st = nd_control_call(a, &(struct nd_request){.h = &m.h, .reply = &reply});
 	if (st != ND_SUCCESS)

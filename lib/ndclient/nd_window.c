@@ -284,7 +284,7 @@ nd_mw_create(struct nd_pd *pd, struct nd_mw **out)
 	if (pd == NULL || out == NULL)
 		return ND_INVALID_PARAMETER;
 	*out = NULL;
-	if (pd->adapter->abi_minor < 1) /* it would take the message for a broken one */
+	if (pd->adapter->abi_minor < NDSH_MINOR_WINDOWS)
 		return nd_fail(ND_NOT_SUPPORTED, "this daemon is too old for memory windows");
 	mw = calloc(1, sizeof(*mw));
 	if (mw == NULL)

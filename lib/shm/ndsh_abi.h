@@ -21,8 +21,22 @@
 			    * 4: completion queues' resizing and affinity;
 			    * 5: fast-register regions, privileged tokens;
 			    * 6: memory behind movers, atomics */
-#define NDSH_MINOR_MOVERS  6u
-#define NDSH_MINOR_ATOMICS 6u
+/* The oldest daemon that has it. An older one takes what it doesn't know for a broken message, or
+ * doesn't look at it: a client asks before it asks for it. */
+#define NDSH_MINOR_WINDOWS	 1u
+#define NDSH_MINOR_BIND		 1u
+#define NDSH_MINOR_ADMIN	 3u
+#define NDSH_MINOR_ENDPOINTS	 3u
+#define NDSH_MINOR_PAUSE	 3u
+#define NDSH_MINOR_OPEN_FLAGS	 3u
+#define NDSH_MINOR_IMMEDIATES	 3u
+#define NDSH_MINOR_CQ_RESIZE	 4u
+#define NDSH_MINOR_CQ_AFFINITY	 4u
+#define NDSH_MINOR_FAST_REGISTER 5u
+#define NDSH_MINOR_TOKENS	 5u
+#define NDSH_MINOR_LOCAL_INV	 5u
+#define NDSH_MINOR_MOVERS	 6u
+#define NDSH_MINOR_ATOMICS	 6u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments are multiples of this */
