@@ -128,8 +128,7 @@ register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_ad
 	uint32_t pd = pd_of(a, q->pd);
 	struct roce_mr *mr;
 
-	if (pd == 0 || q->bytes == 0 || (q->access & ~(uint32_t)NDSH_ACCESS_MASK) != 0 ||
-		((q->access & NDSH_ACCESS_REMOTE_WRITE) && !(q->access & NDSH_ACCESS_LOCAL_WRITE)))
+	if (pd == 0 || q->bytes == 0 || !ndsh_access_ok(q->access))
 		return NDSH_ADMIN_BAD;
 	if (far ? a->mover == NULL || q->va + q->bytes < q->va : range == NULL)
 		return NDSH_ADMIN_RANGE;

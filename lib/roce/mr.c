@@ -6,9 +6,8 @@
  */
 #include "roce/internal.h"
 
-#define KEY_DOMAIN	   2u
-#define REMOTE_WRITE	   (NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC)
-#define REMOTE (NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE)
+#define KEY_DOMAIN 2u
+#define REMOTE	   (NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE)
 
 uint32_t
 roce_mr_new_key(struct roce_shard *s, const struct roce_mr *mr)
@@ -67,10 +66,8 @@ roce_mr_register(struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes,
 {
 	struct roce_mr *mr;
 
-	if ((access & ~(uint32_t)NDSH_ACCESS_MASK) != 0 || va + bytes < va)
+	if (!ndsh_access_ok(access) || va + bytes < va)
 		return NULL;
-	if ((access & REMOTE_WRITE) && !(access & NDSH_ACCESS_LOCAL_WRITE))
-		return NULL; /* W-MEM-02 */
 	mr = roce_mr_take(s, pd);
 	if (mr == NULL)
 		return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ABI, part 4: kinds of operations, for both sides.
+ * The ABI, part 4: kinds of operations, and rights, as all judge them.
  */
 #ifndef NDSH_OP_H
 #define NDSH_OP_H
@@ -27,6 +27,15 @@ static inline bool
 ndsh_op_is_local(uint32_t op)
 {
 	return op == NDSH_OP_BIND || op == NDSH_OP_INVALIDATE || op == NDSH_OP_FAST_REGISTER;
+}
+
+/* May a region have them? Who lets peers write must be able to write himself (W-MEM-02). */
+static inline bool
+ndsh_access_ok(uint32_t access)
+{
+	return (access & ~(uint32_t)NDSH_ACCESS_MASK) == 0 &&
+	       (!(access & (NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC)) ||
+		       (access & NDSH_ACCESS_LOCAL_WRITE));
 }
 
 #endif

@@ -87,7 +87,7 @@ window_access_ok(uint64_t arg)
 	       0;
 }
 
-/* R-FR-03, and a write from afar needs the local right (W-MEM-02). The library refuses the rest. */
+/* R-FR-03. The library refuses the rest. */
 static bool
 fast_register_ok(const struct ndsh_swr *d)
 {
@@ -98,8 +98,7 @@ fast_register_ok(const struct ndsh_swr *d)
 	if (d->arg[1] >> 32 != 0 || NDSH_FR_LIST(d->arg[1]) >= NDSH_FR_LISTS || pages == 0 ||
 		pages > NDSH_FR_PAGES_MAX)
 		return false;
-	if ((access & ~rights) != 0 ||
-		((access & NDSH_ACCESS_REMOTE_WRITE) && !(access & NDSH_ACCESS_LOCAL_WRITE)))
+	if ((access & ~rights) != 0 || !ndsh_access_ok(access))
 		return false;
 	return d->arg[0] > 0 && d->raddr + d->arg[0] > d->raddr &&
 	       d->arg[0] <= pages * NDSH_PAGE_BYTES - d->raddr % NDSH_PAGE_BYTES;

@@ -168,6 +168,25 @@ Test(admin, memory_that_is_not_the_clients_is_out_of_reach)
 	drop(b);
 }
 
+/* checks W-MEM-02: refused as a mistake of the client's, not as a table that is full. */
+Test(admin, peers_write_only_where_the_client_may)
+{
+	struct bench *b = make(MRS);
+
+	for (uint32_t access = 0; access <= NDSH_ACCESS_MASK + 1; access++) {
+		bool writes = access & (NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC);
+		bool ok = access <= NDSH_ACCESS_MASK &&
+			(!writes || (access & NDSH_ACCESS_LOCAL_WRITE));
+		struct ndsh_cqe e = reg(b, 0, handle(0), VA, 64, access);
+
+		cr_expect(eq(int, e.status, ok ? NDSH_ADMIN_OK : NDSH_ADMIN_BAD), "rights %x",
+			access);
+		if (ok)
+			cr_expect(eq(int, dereg(b, 0, handle(0), e.data), NDSH_ADMIN_OK));
+	}
+	drop(b);
+}
+
 Test(admin, a_region_of_another_client_is_out_of_reach)
 {
 	struct bench *b = make(MRS);
