@@ -4,10 +4,10 @@
  *
  * An object is held by the application, until it closes it, and by each object that rests on it: a
  * queue pair by nothing, a completion queue by the queue pairs that use it, a region by the windows
- * that are bound to it. A close ends the
- * object's requests and callbacks and lets go. Who lets go last takes the object down: the daemon
- * is told (it wants what rests on an object gone before it), memory is freed, and what the object
- * itself rested on is let go. So objects are closed in any order and a close cannot fail.
+ * that are bound to it. A close ends the object's requests and callbacks and lets go. Who lets go
+ * last takes the object down: the daemon is told (it wants what rests on an object gone before it),
+ * memory is freed, and what the object itself rested on is let go. So objects are closed in any
+ * order and a close cannot fail.
  *
  * Taking down calls the daemon: never let go in the control thread, nor with a lock held.
  */

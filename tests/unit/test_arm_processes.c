@@ -24,20 +24,12 @@
 
 #include "ndclient/nd_int.h"
 #include "roce/internal.h"
+#include "stress.h"
 
 #define CYCLES	    100000u
 #define DEADLINE_MS 60000
 #define DEPTH	    64u
 #define BURST_MAX   3u
-
-#define CHECK(ok, ...)                                                                             \
-	do {                                                                                       \
-		if (!(ok)) {                                                                       \
-			fprintf(stderr, "line %d: %s: ", __LINE__, #ok);                           \
-			fprintf(stderr, __VA_ARGS__);                                              \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 
 struct both { /* the mapping */
 	uint32_t stop;
