@@ -31,6 +31,51 @@ nd_callback_mark(bool in)
 	inside = in;
 }
 
+bool
+nd_in_callback(void)
+{
+	return inside;
+}
+
+/* ---- objects with a callback that runs ----------------------------------------------- */
+
+enum { NO_CALLBACK, RUNS, RUNS_CLOSED }; /* nd_object.callback */
+
+void
+nd_callback_enter(struct nd_object *o)
+{
+	__atomic_store_n(&o->callback, RUNS, __ATOMIC_RELAXED);
+}
+
+/* Behind the exchange who waits in nd_callback_outlives() may have freed the object: the wake-up
+ * needs its address only. If it was closed by a callback nobody waits, and to free it is left to
+ * us. */
+void
+nd_callback_leave(struct nd_object *o)
+{
+	if (__atomic_exchange_n(&o->callback, NO_CALLBACK, __ATOMIC_ACQ_REL) == RUNS_CLOSED)
+		(void)nd_object_drop(o);
+	else
+		nd_futex_wake(&o->callback);
+}
+
+/*
+ * Nothing enters it any more: it is in no list. In a callback we never wait for one: for this one
+ * in vain, and for that of another adapter perhaps too, since it may close our object just now.
+ */
+bool
+nd_callback_outlives(struct nd_object *o)
+{
+	uint32_t runs = RUNS;
+
+	if (inside)
+		return __atomic_compare_exchange_n(&o->callback, &runs, RUNS_CLOSED, false,
+			__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	while (__atomic_load_n(&o->callback, __ATOMIC_ACQUIRE) != NO_CALLBACK)
+		(void)nd_futex_wait(&o->callback, RUNS, UINT64_MAX);
+	return false;
+}
+
 static void
 kick(int fd)
 {
@@ -64,28 +109,10 @@ enter(struct nd_cq *cq, nd_status *st)
 		cq->armed_callback = false;
 		ndsh_cq_mark(&cq->reader);
 		*st = nd_gone(a) ? ND_DEVICE_REMOVED : nd_cq_fault(cq);
-		__atomic_store_n(&cq->in_callback, 1, __ATOMIC_RELAXED);
+		nd_callback_enter(&cq->obj);
 	}
 	nd_spin_unlock(&cq->lock);
 	return owed;
-}
-
-/* Once the lock is released the queue may be freed: the wake-up needs its address only. If it was
- * closed by a callback meanwhile nobody waits, and to free it is left to us. */
-static void
-leave(struct nd_cq *cq)
-{
-	bool closed;
-
-	nd_spin_lock(&cq->lock);
-	closed = cq->closed_inside;
-	if (!closed)
-		__atomic_store_n(&cq->in_callback, 0, __ATOMIC_RELEASE);
-	nd_spin_unlock(&cq->lock);
-	if (closed)
-		(void)nd_object_drop(&cq->obj);
-	else
-		nd_futex_wake(&cq->in_callback);
 }
 
 void
@@ -112,7 +139,7 @@ nd_cq_call_back(struct nd_adapter *a, uint32_t id)
 	if (!owed)
 		return false;
 	nd_callback_run(cq->callback, cq->callback_context, st);
-	leave(cq);
+	nd_callback_leave(&cq->obj);
 	return true;
 }
 
@@ -315,32 +342,4 @@ nd_cq_callback_off(struct nd_cq *cq)
 	nd_moderation_off(cq);
 	(void)epoll_ctl(cq->adapter->callbacks.epoll_fd, EPOLL_CTL_DEL, cq->pipe_fd, NULL);
 	(void)epoll_ctl(cq->adapter->callbacks.epoll_fd, EPOLL_CTL_DEL, cq->kick_fd, NULL);
-}
-
-bool
-nd_in_callback(void)
-{
-	return inside;
-}
-
-/*
- * Nothing enters it any more: it is in no list. In a callback we never wait for one: for this one
- * in vain, and for that of another adapter perhaps too, since it may close our queue just now.
- */
-bool
-nd_cq_outlives_callback(struct nd_cq *cq)
-{
-	bool runs;
-
-	if (inside) {
-		nd_spin_lock(&cq->lock);
-		runs = cq->closed_inside = cq->in_callback != 0;
-		nd_spin_unlock(&cq->lock);
-		return runs;
-	}
-	while (__atomic_load_n(&cq->in_callback, __ATOMIC_ACQUIRE) != 0)
-		(void)nd_futex_wait(&cq->in_callback, 1, UINT64_MAX);
-	nd_spin_lock(&cq->lock); /* leave() is through */
-	nd_spin_unlock(&cq->lock);
-	return false;
 }

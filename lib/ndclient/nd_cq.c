@@ -126,7 +126,7 @@ quiet(struct nd_object *o)
 	forget(a, cq);
 	pthread_mutex_unlock(&a->lock);
 	nd_cq_end_waiters(cq, ND_CANCELED); /* R-CQ-33 */
-	return nd_cq_outlives_callback(cq); /* R-CQ-26 */
+	return nd_callback_outlives(o); /* R-CQ-26 */
 }
 
 static void

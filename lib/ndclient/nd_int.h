@@ -107,8 +107,6 @@ struct nd_cq {
 	void *callback_context;
 	int kick_fd;	      /* with a callback: wakes its thread */
 	struct nd_moderation moderation;
-	uint32_t in_callback; /* it runs; futex */
-	bool closed_inside;   /* closed by a callback, while its own runs */
 	uint32_t id;
 	uint32_t depth;	 /* that the application asked for */
 	uint32_t inside; /* the verifier's: threads that take results, atomic */
@@ -139,8 +137,6 @@ struct nd_srq {
 	void *callback_context;
 	int kick_fd;	      /* with a callback: wakes its thread */
 	bool armed, due;      /* for the callback, since the daemon answered; it is to be run */
-	bool closed_inside;   /* closed by a callback, while its own runs */
-	uint32_t in_callback; /* it runs; futex */
 	TAILQ_ENTRY(nd_srq) link;
 };
 TAILQ_HEAD(nd_srq_list, nd_srq);
@@ -250,9 +246,7 @@ struct nd_listener { /* guarded by nd_adapter.lock */
 	struct nd_object obj;
 	struct nd_adapter *adapter;
 	bool busy, listening;
-	bool closed_inside; /* closed by a callback, while its own runs */
 	uint32_t id;
-	uint32_t in_callback; /* it runs; futex */
 	nd_connect_callback callback; /* or NULL; set once */
 	void *callback_context;
 	struct ndsh_addr local;

@@ -217,7 +217,6 @@ quiet(struct nd_object *o)
 	struct nd_listener *l = (struct nd_listener *)o;
 	struct nd_adapter *a = o->adapter;
 	struct nd_conn_request *r;
-	bool outlives;
 
 	(void)nd_listener_cancel(l);
 	if (l->listening)
@@ -225,13 +224,12 @@ quiet(struct nd_object *o)
 	pthread_mutex_lock(&a->lock);
 	TAILQ_REMOVE(&a->listeners, l, link);
 	pthread_mutex_unlock(&a->lock);
-	outlives = nd_listener_outlives_callback(l);
 	while ((r = STAILQ_FIRST(&l->requests)) != NULL) {
 		STAILQ_REMOVE_HEAD(&l->requests, next);
 		(void)nd_object_forget(a, NDSH_MSG_CONN_DESTROY, r->ev.conn);
 		free(r);
 	}
-	return outlives;
+	return nd_callback_outlives(o);
 }
 
 static void

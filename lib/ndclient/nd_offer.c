@@ -33,30 +33,13 @@ enter(struct nd_adapter *a, struct nd_listener **listener)
 	if (l != NULL && !nd_gone(a)) {
 		r = STAILQ_FIRST(&l->requests);
 		STAILQ_REMOVE_HEAD(&l->requests, next);
-		__atomic_store_n(&l->in_callback, 1, __ATOMIC_RELAXED);
+		nd_callback_enter(&l->obj);
 		*listener = l;
 	} else {
 		(void)nd_drain(a->callbacks.offer_fd);
 	}
 	pthread_mutex_unlock(&a->lock);
 	return r;
-}
-
-/* Once the lock is released the listener may be freed: the wake-up needs its address only. */
-static void
-leave(struct nd_listener *l)
-{
-	bool closed;
-
-	pthread_mutex_lock(&l->adapter->lock);
-	closed = l->closed_inside;
-	if (!closed)
-		__atomic_store_n(&l->in_callback, 0, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&l->adapter->lock);
-	if (closed)
-		(void)nd_object_drop(&l->obj);
-	else
-		nd_futex_wake(&l->in_callback);
 }
 
 /* Without memory for a connector the request is refused. */
@@ -92,7 +75,7 @@ nd_listener_call_back(struct nd_adapter *a)
 		l->callback(l->callback_context, c);
 		nd_callback_mark(false);
 	}
-	leave(l);
+	nd_callback_leave(&l->obj);
 	return true;
 }
 
@@ -118,22 +101,4 @@ nd_listener_set_callback(struct nd_listener *l, nd_connect_callback callback, vo
 	}
 	pthread_mutex_unlock(&a->lock);
 	return st;
-}
-
-bool
-nd_listener_outlives_callback(struct nd_listener *l)
-{
-	bool runs;
-
-	if (nd_in_callback()) {
-		pthread_mutex_lock(&l->adapter->lock);
-		runs = l->closed_inside = l->in_callback != 0;
-		pthread_mutex_unlock(&l->adapter->lock);
-		return runs;
-	}
-	while (__atomic_load_n(&l->in_callback, __ATOMIC_ACQUIRE) != 0)
-		(void)nd_futex_wait(&l->in_callback, 1, UINT64_MAX);
-	pthread_mutex_lock(&l->adapter->lock); /* leave() is through */
-	pthread_mutex_unlock(&l->adapter->lock);
-	return false;
 }

@@ -188,9 +188,14 @@ void nd_cq_callback_off(struct nd_cq *cq);
 /* Is this thread in a callback, of whatever adapter? It is from now on, or is not any more. */
 bool nd_in_callback(void);
 void nd_callback_mark(bool inside);
-/* Wait until the callback has returned. True: a callback calls, and may not wait; then
- * nd_object_drop() follows when the queue's own returns. */
-bool nd_cq_outlives_callback(struct nd_cq *cq);
+/* The object's callback is about to run, with the lock held that guards the object's list; it has
+ * returned, and the object may be gone with this call. */
+void nd_callback_enter(struct nd_object *o);
+void nd_callback_leave(struct nd_object *o);
+/* The object was taken from its list: wait until its callback has returned. True: a callback calls,
+ * and may not wait; then nd_object_drop() follows when the object's own returns, perhaps before
+ * this one does. */
+bool nd_callback_outlives(struct nd_object *o);
 /* The thread that runs them, from the first one on; nd_adapter.lock held. what: the id of a
  * completion queue, or ND_CALLBACK_SRQ and that of another queue. */
 #define ND_CALLBACK_SRQ (2ull << 32)
@@ -200,14 +205,13 @@ void nd_callback_run(void (*callback)(void *arg, nd_status st), void *arg, nd_st
 /* Returns when all callbacks have; none follows. */
 void nd_callbacks_stop(struct nd_adapter *a);
 
-/* ---- nd_srq_callback.c: as above; nd_adapter.lock held but in the first and the last -- */
+/* ---- nd_srq_callback.c: as above; nd_adapter.lock held but in the first -- */
 
 void nd_srq_call_back(struct nd_adapter *a, uint32_t id);
 void nd_srq_kick(struct nd_srq *srq);
 /* Fewer receives are left than the threshold. */
 void nd_srq_due(struct nd_srq *srq);
 void nd_srq_callback_off(struct nd_srq *srq);
-bool nd_srq_outlives_callback(struct nd_srq *srq);
 
 /* ---- nd_moderate.c: nd_cq.lock held -------------------------------------------------- */
 
@@ -239,8 +243,6 @@ void nd_admin_fini(struct nd_adapter *a);
 void nd_listener_kick(struct nd_listener *l);
 /* Run a callback that is owed; false: none was. By the callbacks' thread. */
 bool nd_listener_call_back(struct nd_adapter *a);
-/* As nd_cq_outlives_callback(). */
-bool nd_listener_outlives_callback(struct nd_listener *l);
 
 /* ---- nd_window.c --------------------------------------------------------------------- */
 

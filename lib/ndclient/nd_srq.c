@@ -104,7 +104,7 @@ quiet(struct nd_object *o)
 	nd_waiters_end(&srq->waiters, ND_CANCELED);
 	nd_srq_callback_off(srq);
 	pthread_mutex_unlock(&o->adapter->lock);
-	return nd_srq_outlives_callback(srq);
+	return nd_callback_outlives(o);
 }
 
 static void

@@ -35,25 +35,8 @@ enter(struct nd_srq *srq, nd_status *st)
 		return false;
 	*st = nd_gone(srq->adapter) ? ND_DEVICE_REMOVED : ND_SUCCESS;
 	srq->armed = srq->due = false;
-	__atomic_store_n(&srq->in_callback, 1, __ATOMIC_RELAXED);
+	nd_callback_enter(&srq->obj);
 	return true;
-}
-
-/* As for completion queues: once the lock is released the queue may be freed. */
-static void
-leave(struct nd_adapter *a, struct nd_srq *srq)
-{
-	bool closed;
-
-	pthread_mutex_lock(&a->lock);
-	closed = srq->closed_inside;
-	if (!closed)
-		__atomic_store_n(&srq->in_callback, 0, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&a->lock);
-	if (closed)
-		(void)nd_object_drop(&srq->obj);
-	else
-		nd_futex_wake(&srq->in_callback);
 }
 
 void
@@ -72,7 +55,7 @@ nd_srq_call_back(struct nd_adapter *a, uint32_t id)
 	if (!owed)
 		return;
 	nd_callback_run(srq->callback, srq->callback_context, st);
-	leave(a, srq);
+	nd_callback_leave(&srq->obj);
 }
 
 static nd_status
@@ -117,23 +100,4 @@ nd_srq_callback_off(struct nd_srq *srq)
 	if (srq->callback != NULL)
 		(void)epoll_ctl(
 			srq->adapter->callbacks.epoll_fd, EPOLL_CTL_DEL, srq->kick_fd, NULL);
-}
-
-bool
-nd_srq_outlives_callback(struct nd_srq *srq)
-{
-	struct nd_adapter *a = srq->adapter;
-	bool runs;
-
-	if (nd_in_callback()) {
-		pthread_mutex_lock(&a->lock);
-		runs = srq->closed_inside = srq->in_callback != 0;
-		pthread_mutex_unlock(&a->lock);
-		return runs;
-	}
-	while (__atomic_load_n(&srq->in_callback, __ATOMIC_ACQUIRE) != 0)
-		(void)nd_futex_wait(&srq->in_callback, 1, UINT64_MAX);
-	pthread_mutex_lock(&a->lock); /* leave() is through */
-	pthread_mutex_unlock(&a->lock);
-	return false;
 }
