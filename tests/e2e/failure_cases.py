@@ -23,7 +23,7 @@ SCENARIOS = """
     any-order told-first profiles broken last-word undrained hands-off process-dies
     cancel cancels port callbacks
     srq srq-empty srq-notify srq-callback
-    resize resize-load atomics
+    resize resize-load atomics immediates
     fast-register fast-register-inline fast-register-fails fast-register-ends
     read-local-invalidate privileged-token
     window window-refuses window-not-local window-misuse window-rebind window-of-another

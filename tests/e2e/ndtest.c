@@ -32,6 +32,7 @@ static const struct {
 	{"region-flags", scenario_region_flags},
 	{"read-into-read-only", scenario_read_into_read_only},
 	{"atomics", scenario_atomics},
+	{"immediates", scenario_immediates},
 	{"foreign-memory", scenario_foreign_memory},
 	{"foreign-rights", scenario_foreign_rights},
 	{"foreign-gone", scenario_foreign_gone},
@@ -120,6 +121,9 @@ static const struct {
 	{"remote-invalidate-solicited", scenario_remote_invalidate_solicited},
 	{"stranger-invalidates", scenario_stranger_invalidates},
 	{"stranger-is-invalidated", scenario_stranger_is_invalidated},
+	{"stranger-does-atomics", scenario_stranger_does_atomics},
+	{"stranger-has-atomics", scenario_stranger_has_atomics},
+	{"stranger-immediates", scenario_stranger_immediates},
 };
 
 int

@@ -22,6 +22,9 @@ void scenario_region_flags(struct pair *p);
 void scenario_read_into_read_only(struct pair *p);
 void scenario_notify(struct pair *p);
 
+/* immediates.c */
+void scenario_immediates(struct pair *p);
+
 /* atomics.c */
 void scenario_atomics(struct pair *p);
 
@@ -148,8 +151,11 @@ void scenario_remote_invalidate_first(struct pair *p);
 void scenario_remote_invalidate_bad_token(struct pair *p);
 void scenario_remote_invalidate_solicited(struct pair *p);
 
-/* stranger.c */
+/* stranger_windows.c, stranger_ops.c */
 void scenario_stranger_invalidates(struct pair *p);
 void scenario_stranger_is_invalidated(struct pair *p);
+void scenario_stranger_does_atomics(struct pair *p);
+void scenario_stranger_has_atomics(struct pair *p);
+void scenario_stranger_immediates(struct pair *p);
 
 #endif

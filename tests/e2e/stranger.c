@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * b is not ours: windowpeer in a guest (tests/interop/windowpeer.c), through the verbs of its
- * kernel. Remote invalidation in both directions. The window is gone when the receive can be taken,
- * which the write that comes right behind shows.
- */
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "scenarios.h"
-#include "window.h"
+#include "stranger.h"
 
-#define PEER_PORT    7175
-#define WINDOW_AT    8192
-#define WINDOW_BYTES 5000
-#define FIRST	     0x5a /* written while the window is bound */
-#define SECOND	     0xa5 /* written when it is not */
+#define PEER_PORT 7175
 
-/* What windowpeer sends and receives. */
-struct peer_message {
-	char what[4];
-	uint32_t token, bytes, reserved;
-	uint64_t address;
-};
-
-static void
-connect_to_stranger(struct pair *p)
+void
+stranger_connect(struct pair *p)
 {
 	struct nd_overlapped ask = {0}, complete = {0};
 	struct sockaddr_storage where = p->b.addr;
@@ -37,14 +20,14 @@ connect_to_stranger(struct pair *p)
 	WANT(ND_SUCCESS, nd_connector_create(p->a.adapter, &p->a.connector));
 	WANT(ND_SUCCESS,
 		finish(nd_connector_connect(p->a.connector, p->a.qp, (struct sockaddr *)&where,
-			       p->b.addr_bytes, 1, 1, NULL, 0, &ask),
+			       p->b.addr_bytes, 4, 4, NULL, 0, &ask),
 			&ask));
 	WANT(ND_SUCCESS,
 		finish(nd_connector_complete_connect(p->a.connector, &complete), &complete));
 }
 
-static void
-tell(struct side *s, const struct peer_message *m)
+void
+stranger_tell(struct side *s, const struct stranger_message *m)
 {
 	struct nd_result result;
 
@@ -54,69 +37,14 @@ tell(struct side *s, const struct peer_message *m)
 	CHECK(result.request_type == ND_REQUEST_SEND);
 }
 
-static void
-check_window(const struct side *s)
+struct stranger_message
+stranger_told(struct side *s)
 {
-	for (int i = 0; i < WINDOW_BYTES; i++)
-		CHECK(s->buf[WINDOW_AT + i] == FIRST);
-	CHECK(s->buf[WINDOW_AT - 1] == 0 && s->buf[WINDOW_AT + WINDOW_BYTES] == 0);
-}
-
-/* It writes through our window, invalidates it, and writes again. */
-void
-scenario_stranger_invalidates(struct pair *p)
-{
-	struct nd_result_ex told;
+	struct stranger_message m;
 	struct nd_result result;
-	struct peer_message m;
-	struct nd_mw *mw;
 
-	connect_to_stranger(p);
-	mw = window_new(&p->a);
-	window_bind(&p->a, mw, WINDOW_AT, WINDOW_BYTES, ND_OP_FLAG_ALLOW_WRITE);
-	m = (struct peer_message){.what = "T",
-		.token = nd_mw_remote_token(mw),
-		.bytes = WINDOW_BYTES,
-		.address = (uintptr_t)p->a.buf + WINDOW_AT};
-	WANT(ND_SUCCESS, side_receive(&p->a, 100));
-	tell(&p->a, &m);
-	WANT(ND_SUCCESS, side_result_ex(&p->a, &told));
-	CHECK(told.request_type == ND_REQUEST_RECEIVE_AND_INVALIDATE);
-	CHECK(told.invalidated_token == m.token && told.bytes_transferred == sizeof(m));
-	CHECK(strcmp(((struct peer_message *)p->a.buf)->what, "inv") == 0);
-	WANT(ND_CANCELED, side_result(&p->a, &result)); /* by the write that was refused */
-	check_window(&p->a);
-	WANT(ND_SUCCESS, nd_mr_deregister(p->a.mr, NULL));
-	side_close(&p->a);
-}
-
-/* We write through its window, invalidate it, and write again. */
-void
-scenario_stranger_is_invalidated(struct pair *p)
-{
-	struct nd_result result;
-	struct peer_message m;
-	struct nd_sge none;
-
-	connect_to_stranger(p);
-	tell(&p->a, &(struct peer_message){.what = "O"});
-	WANT(ND_SUCCESS, side_result(&p->a, &result));
+	WANT(ND_SUCCESS, side_result(s, &result));
 	CHECK(result.request_type == ND_REQUEST_RECEIVE && result.bytes_transferred == sizeof(m));
-	memcpy(&m, p->a.buf, sizeof(m));
-	CHECK(strcmp(m.what, "O") == 0 && m.bytes == WINDOW_BYTES);
-	memset(p->a.buf, FIRST, WINDOW_BYTES);
-	WANT(ND_SUCCESS, side_reach(&p->a, 1, (void *)(uintptr_t)m.address, m.bytes, m.token));
-	WANT(ND_SUCCESS, side_result(&p->a, &result));
-
-	WANT(ND_SUCCESS, side_receive(&p->a, 100));
-	none = (struct nd_sge){p->a.buf, 0, nd_mr_local_token(p->a.mr)};
-	WANT(ND_SUCCESS, nd_qp_send_and_invalidate(p->a.qp, NULL, &none, 1, m.token, 0));
-	WANT(ND_SUCCESS, side_result(&p->a, &result));
-	CHECK(result.request_type == ND_REQUEST_SEND);
-	WANT(ND_SUCCESS, side_result(&p->a, &result)); /* it has looked: try it now */
-	CHECK(result.request_type == ND_REQUEST_RECEIVE);
-	memset(p->a.buf, SECOND, WINDOW_BYTES);
-	WANT(ND_SUCCESS, side_reach(&p->a, 1, (void *)(uintptr_t)m.address, m.bytes, m.token));
-	WANT(ND_ACCESS_VIOLATION, side_result(&p->a, &result));
-	side_close(&p->a);
+	memcpy(&m, s->buf, sizeof(m));
+	return m;
 }

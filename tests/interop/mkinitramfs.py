@@ -156,7 +156,7 @@ def uncompressed_kernel(kernel):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for option in ("stage", "kernel", "agent", "windowpeer", "init", "output"):
+    for option in ("stage", "kernel", "agent", "verbspeer", "init", "output"):
         parser.add_argument("--" + option, required=True)
     args = parser.parse_args()
 
@@ -174,7 +174,7 @@ def main():
     programs = Programs(args.stage, archive)
     for name in PROGRAMS:
         programs.program(name)
-    programs.program("windowpeer", args.windowpeer)
+    programs.program("verbspeer", args.verbspeer)
     programs.library("libgcc_s.so.1")  # pthread_exit() loads it; no program names it
     driver = next(f for f in os.listdir(os.path.join(args.stage, DRIVERS)) if f.startswith("librxe"))
     archive.file(f"{DRIVERS}/{driver}", read(os.path.join(args.stage, DRIVERS, driver)))
