@@ -17,6 +17,8 @@ check(const struct ndsh_connect *m, const struct ndd_qp *qp)
 		return ND_INVALID_DEVICE_STATE;
 	if (m->priv_bytes > NDSH_CALLER_DATA_MAX)
 		return ND_INVALID_BUFFER_SIZE;
+	if ((m->tos & ROCE_TOS_ECN) != 0) /* ECT would promise what nobody keeps */
+		return ND_INVALID_PARAMETER;
 	if (!ndd_is_destination(&m->remote))
 		return ND_BAD_NETWORK_NAME;
 	return ND_SUCCESS;

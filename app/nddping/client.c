@@ -115,6 +115,8 @@ connect_link(struct ping_link *l, const struct app_addr *local)
 		st = nd_connector_bind(
 			l->connector, (const struct sockaddr *)&local->ss, local->bytes);
 	if (st == ND_SUCCESS)
+		st = nd_connector_set_dscp(l->connector, l->opt->dscp);
+	if (st == ND_SUCCESS)
 		st = nd_connector_connect(l->connector, l->qp, (const struct sockaddr *)&l->peer.ss,
 			l->peer.bytes, 1, 1, NULL, 0, &l->ov);
 	if (st == ND_PENDING)

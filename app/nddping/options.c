@@ -8,6 +8,7 @@
 
 #include "common/fail.h"
 #include "common/number.h"
+#include "common/tclass.h"
 #include "ping_proto.h"
 
 static const char usage[] =
@@ -29,6 +30,8 @@ static const char usage[] =
 	"  -C COUNT       client: number of pings (default 0: until interrupted)\n"
 	"  -S SIZE        client: bytes of a ping, 26..65535 (default 64). A Linux rping -s\n"
 	"                 takes only what its own -S allows\n"
+	"  -T TCLASS      client: traffic class of both directions, 4 times the DSCP\n"
+	"                 (default 0)\n"
 	"  -w SECONDS     give up when the peer takes longer for a step (default 10;\n"
 	"                 0: never)\n"
 	"  -v             print the contents of every ping\n"
@@ -116,6 +119,8 @@ take(struct ping_options *o, int c, const char *text, bool *client)
 			return false;
 		o->bytes = (uint32_t)v;
 		return true;
+	case 'T':
+		return app_parse_tclass("-T", text, &o->dscp);
 	case 'w':
 		if (!take_number("-w", text, 0, INT_MAX / 1000, &v))
 			return false;
@@ -157,7 +162,7 @@ ping_options_parse(struct ping_options *o, int argc, char **argv, int *exit_code
 
 	*o = (struct ping_options){.port = PING_PORT, .bytes = PING_BYTES, .timeout_ms = 10000};
 	*exit_code = APP_EXIT_OK;
-	while ((c = getopt_long(argc, argv, "csPa:p:I:C:S:w:vVdh", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "csPa:p:I:C:S:T:w:vVdh", longs, NULL)) != -1) {
 		if (c == 'h') {
 			fputs(usage, stdout);
 			return 1;

@@ -59,6 +59,8 @@ connect_one(struct client *c, struct conn *conn, const struct ndperf_hello *hell
 		st = nd_connector_bind(
 			conn->connector, (const struct sockaddr *)&c->local.ss, c->local.bytes);
 	if (st == ND_SUCCESS)
+		st = nd_connector_set_dscp(conn->connector, c->opt->dscp);
+	if (st == ND_SUCCESS)
 		st = nd_connector_connect(conn->connector, conn->qp,
 			(const struct sockaddr *)&c->opt->addr.ss, c->opt->addr.bytes,
 			c->info.max_inbound_reads, c->info.max_outbound_reads, wire,

@@ -17,6 +17,8 @@ const char ndperf_help[] =
 	"  -d, --depth N       requests under way at each of them, 1..4096 (default 128)\n"
 	"  -n, --iterations N  messages of each queue pair for each size (lat: 1000)\n"
 	"  -D, --duration S    or: seconds for each size (bw: 1)\n"
+	"  -T, --tclass TC     traffic class of both directions, 4 times the DSCP\n"
+	"                      (default 0)\n"
 	"  --warmup N          messages of each queue pair before the clock starts\n"
 	"                      (default: depth, lat 100, but no more than -n)\n"
 	"  --inline N          messages up to N bytes go into the request itself\n"

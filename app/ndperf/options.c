@@ -7,6 +7,7 @@
 
 #include "common/fail.h"
 #include "common/number.h"
+#include "common/tclass.h"
 #include "help.h"
 
 #define ALL_FIRST 2u
@@ -40,6 +41,7 @@ static const struct option longs[] = {
 	{"depth", required_argument, NULL, 'd'},
 	{"iterations", required_argument, NULL, 'n'},
 	{"duration", required_argument, NULL, 'D'},
+	{"tclass", required_argument, NULL, 'T'},
 	{"warmup", required_argument, NULL, OPT_WARMUP},
 	{"inline", required_argument, NULL, OPT_INLINE},
 	{"cq-mod", required_argument, NULL, OPT_CQ_MOD},
@@ -154,6 +156,8 @@ take_params(struct ndperf_options *o, struct given *g, int c, const char *text)
 		return take_u32("--cq-mod", text, 1, NDPERF_DEPTH_MAX, &o->cq_mod);
 	case OPT_INLINE:
 		return take_u32("--inline", text, 0, 1u << 16, &o->inline_bytes);
+	case 'T':
+		return app_parse_tclass("-T", text, &o->dscp);
 	case OPT_VERIFY:
 		o->params.verify = true;
 		return true;
@@ -289,7 +293,7 @@ ndperf_options_parse(struct ndperf_options *o, int argc, char **argv, int *exit_
 		.memory = NDPERF_MEMORY_ARENA,
 		.inline_bytes = NDPERF_INLINE_AUTO,
 		.params = {.op = NDPERF_WRITE, .mode = NDPERF_BW, .qps = 1, .depth = 128}};
-	while ((c = getopt_long(argc, argv, "sp:t:m:aq:d:n:D:h", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "sp:t:m:aq:d:n:D:T:h", longs, NULL)) != -1) {
 		*exit_code = APP_EXIT_OK;
 		if (c == 'h') {
 			fputs(ndperf_help, stdout);

@@ -37,6 +37,7 @@ struct ndperf_options {
 	uint64_t warmup; /* messages of each queue pair before the clock starts */
 	uint32_t inline_bytes;
 	uint32_t cq_mod; /* every so manyth request completes visibly */
+	uint32_t dscp;
 	const char *json_path;
 };
 

@@ -218,6 +218,7 @@ nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sock
 		return st;
 	pthread_mutex_lock(&a->lock);
 	st = begin_connect(c, qp, &m.remote);
+	m.tos = (uint8_t)(c->dscp << 2);
 	m.local = c->local;
 	m.local_kind = c->endpoint != NULL ? NDSH_LOCAL_SHARED
 		       : c->bound	   ? NDSH_LOCAL_BOUND
@@ -233,6 +234,24 @@ nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sock
 	m.inbound_reads = read_limit(inbound_reads, a->info.max_inbound_reads);
 	m.outbound_reads = read_limit(outbound_reads, a->info.max_outbound_reads);
 	return call(a, &m.h, ov, &p);
+}
+
+nd_status
+nd_connector_set_dscp(struct nd_connector *c, uint32_t dscp)
+{
+	nd_status st = ND_SUCCESS;
+
+	if (c == NULL)
+		return ND_INVALID_PARAMETER;
+	if (dscp > ND_DSCP_MAX)
+		return nd_fail(ND_INVALID_PARAMETER, "DSCP %u is above %u", dscp, ND_DSCP_MAX);
+	pthread_mutex_lock(&c->adapter->lock);
+	if (c->state == ND_CONN_IDLE || c->state == ND_CONN_BOUND)
+		c->dscp = (uint8_t)dscp;
+	else
+		st = ND_CONNECTION_ACTIVE;
+	pthread_mutex_unlock(&c->adapter->lock);
+	return st;
 }
 
 static nd_status

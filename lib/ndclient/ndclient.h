@@ -471,6 +471,16 @@ nd_status nd_endpoint_local_address(
 nd_status nd_connector_bind_shared(struct nd_connector *c, struct nd_endpoint *e);
 /* ND_PENDING: connectors have it, and keep it until the last of them is closed (R-LSN-08). */
 nd_status nd_endpoint_close(struct nd_endpoint *e);
+#define ND_DSCP_MAX 63u
+/*
+ * The differentiated services code point (0..ND_DSCP_MAX; 0 without this call) of all packets of
+ * the connections that c will make, in both directions and from the request on: the passive side
+ * takes that of the request (W-CM-73), so there is no such call for it. On a VLAN without a
+ * priority of its own it chooses the 802.1p priority, too. The ECN bits stay 0: packets ask for no
+ * marks, as nothing would slow down by them. ND_INVALID_PARAMETER: above ND_DSCP_MAX;
+ * ND_CONNECTION_ACTIVE: connect was called and has not failed, or a listener filled c. Any thread.
+ */
+nd_status nd_connector_set_dscp(struct nd_connector *c, uint32_t dscp);
 /*
  * Connect the queue pair, which must be of the same adapter and unused. inbound_reads,
  * outbound_reads: how many reads the peer may, and this side wants to have outstanding; lowered to

@@ -89,7 +89,7 @@ roce_cm_rx(struct roce_cm *cm, uint64_t now_ns, const struct roce_pkt *pkt, uint
 	struct cm_in in = {
 		.now_ns = now_ns,
 		.port = port,
-		.tos = pkt->tos & 0xfc, /* the ECN bits are the network's */
+		.tos = (uint8_t)(pkt->tos & ~ROCE_TOS_ECN), /* the ECN bits are the network's */
 	};
 	enum cm_decode result;
 

@@ -48,6 +48,7 @@ roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt)
 	s->now_ns = now_ns;
 	s->count.rx_packets++;
 	s->count.rx_bytes += pkt->payload_bytes;
+	s->count.rx_ecn_ce += (pkt->tos & ROCE_TOS_ECN) == ROCE_TOS_ECN;
 	if (roce_unlikely(qp == NULL))
 		s->count.rx_unknown_qpn++;
 	else if (roce_unlikely(!RC_CLASS(pkt->opcode) ||

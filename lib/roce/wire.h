@@ -20,6 +20,8 @@
 #define ROCE_PKEY_DEFAULT   0xffffu
 #define ROCE_QKEY_GSI	    0x80010000u
 #define ROCE_ICRC_BYTES	    4u
+/* The bits of a traffic class that are no DSCP; all set: congestion experienced (RFC 3168). */
+#define ROCE_TOS_ECN 0x03u
 #define ROCE_MAD_BYTES	    256u
 #define ROCE_MTU_MAX	    4096u
 /* Ethernet + one VLAN tag + IPv6 + UDP + BTH + the longest extension headers (atomic). */

@@ -299,7 +299,7 @@ struct ndsh_connect { /* reply: ndsh_id_msg with the connection's id; then EV_CO
 	uint32_t priv_bytes;
 	struct ndsh_addr local, remote; /* local: for LOCAL_OWN; port 0: choose one */
 	uint8_t inbound_reads, outbound_reads; /* responder resources, initiator depth */
-	uint8_t tos;
+	uint8_t tos;	    /* DSCP << 2: the ECN bits are not the client's */
 	uint8_t local_kind; /* enum ndsh_local */
 	uint32_t local_id; /* BOUND: of the reply to BIND; SHARED: to ENDPOINT_CREATE */
 	uint8_t priv[NDSH_CALLER_DATA_MAX];

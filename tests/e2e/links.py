@@ -105,10 +105,14 @@ class Veth(Link):
     def captured(self, act):
         self.captures += 1
         # Not veth-a: DPDK's frames go past the taps of the interface it sends on.
-        capture = Capture("veth-a-br", os.path.join(self.folder, f"{self.captures}.pcap"))
+        capture = Capture("veth-a-br", self.capture_path())
         with capture:
             act()
         return capture.check()
+
+    def capture_path(self):
+        """The file of the last capture."""
+        return os.path.join(self.folder, f"{self.captures}.pcap")
 
     def __enter__(self):
         if not self.networked:

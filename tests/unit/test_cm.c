@@ -72,6 +72,29 @@ Test(cm, w_cm_30_values_cross_over_v6)
 	check_values(true);
 }
 
+/*
+ * checks W-CM-73: the REQ's class, in what P's CM sends from then on, too; but not its ECN bits.
+ * Who sends ECT to the network must slow down when it marks.
+ */
+Test(cm, w_cm_73_the_class_of_the_req_at_both_ends_without_ecn)
+{
+	struct net *net = net_new(false);
+	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+	struct roce_cm_connect c = net_connect_params(net);
+
+	c.tos = 0x6a; /* as adapters do: DSCP 26, ECT(0) */
+	a->conn = roce_cm_connect(a->cm, net->now_ns, &c);
+	net_run(net, MS(100));
+	cr_expect_eq(a->last[ATTR(CM_ATTR_REQ)].tclass, 0x6a);
+	cr_expect_eq(the_event(p, ROCE_CM_EV_REQUEST)->tos, 0x68);
+	cr_expect_eq(p->last_tos[ATTR(CM_ATTR_REP)], 0x68);
+	roce_cm_disconnect(p->cm, net->now_ns, p->conn);
+	net_settle(net);
+	cr_expect_eq(p->last_tos[ATTR(CM_ATTR_DREQ)], 0x68);
+	net_assert_empty(net);
+	net_free(net);
+}
+
 /* What Linux writes into a REQ (3.2), the capture of rping being the model; checks W-CM-36. */
 Test(cm, t_ts_4_req_like_linux)
 {

@@ -151,6 +151,11 @@ Test(ndclient_conn, R_CONN_wrong_calls_are_refused_by_state)
 		if (table[i].disconnect != P)
 			cr_expect(eq(i32, nd_connector_disconnect(c, &ov), table[i].disconnect),
 				"disconnect, row %zu", i);
+		cr_expect(eq(i32, nd_connector_set_dscp(c, 63),
+				  table[i].state <= ND_CONN_BOUND ? ND_SUCCESS
+								  : ND_CONNECTION_ACTIVE),
+			"DSCP, row %zu", i);
+		cr_expect(eq(i32, nd_connector_set_dscp(c, 64), ND_INVALID_PARAMETER));
 		if (table[i].bind != P)
 			cr_expect(
 				eq(i32, nd_connector_bind(c, to, sizeof(somewhere)), table[i].bind),

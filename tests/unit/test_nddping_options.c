@@ -22,8 +22,9 @@ Test(nddping_options, a_client_as_rping_takes_it)
 	struct ping_options o;
 
 	cr_assert_eq(PARSE(&o, "-c", "-vVd", "-S", "100", "-C", "10", "-I", "192.0.2.1", "-a",
-			     "192.0.2.2", "-p", "80"),
+			     "192.0.2.2", "-p", "80", "-T", "0x68"),
 		-1);
+	cr_assert_eq(o.dscp, 26);
 	cr_assert(!o.server && o.print && o.validate && o.debug && o.has_source);
 	cr_assert_eq(o.bytes, 100);
 	cr_assert_eq(o.count, 10);
@@ -65,4 +66,6 @@ Test(nddping_options, what_can_not_be_is_refused)
 	cr_assert_eq(PARSE(&o, "-c", "-a", "192.0.2.2", "-S", "65536"), 1);
 	cr_assert_eq(PARSE(&o, "-c", "-a", "192.0.2.2", "-C", "-1"), 1);
 	cr_assert_eq(PARSE(&o, "-s", "-p", "0"), 1);
+	cr_assert_eq(PARSE(&o, "-c", "-a", "192.0.2.2", "-T", "256"), 1);
+	cr_assert_eq(PARSE(&o, "-c", "-a", "192.0.2.2", "-T", "106"), 1, "ECT(0)");
 }

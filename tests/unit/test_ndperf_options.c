@@ -49,7 +49,10 @@ Test(ndperf_options, all_sizes_and_letters)
 {
 	struct ndperf_options o;
 
-	cr_assert_eq(PARSE(&o, "-a", "-q", "4", "-d", "8", "-n", "1K", "-p", "7", "192.0.2.7"), -1);
+	cr_assert_eq(PARSE(&o, "-a", "-q", "4", "-d", "8", "-n", "1K", "-p", "7", "-T", "104",
+			     "192.0.2.7"),
+		-1);
+	cr_assert_eq(o.dscp, 26);
 	cr_assert_eq(o.first_bytes, 2);
 	cr_assert_eq(o.last_bytes, 8u << 20);
 	cr_assert_eq(o.params.max_bytes, 8u << 20);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the lower headers of a packet mean to the engine: congestion marks, VLAN tags. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "engine_pair.h"
+
+#define BYTES 8u
+
+/* A write from side 0 to side 1 as its queue pair would send it along path; what becomes of it. */
+static void
+say(struct pair *p, const struct roce_path *path, uint32_t psn)
+{
+	const struct roce_pkt pkt = {.opcode = ROCE_WRITE_ONLY,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.qpn = roce_qp_num(p->side[1].q[0].qp),
+		.psn = psn,
+		.ackreq = true,
+		.payload_bytes = BYTES,
+		.va = PAIR_VA,
+		.rkey = p->side[1].key,
+		.dma_bytes = BYTES};
+	uint8_t frame[ROCE_FRAME_MAX] = {0};
+	struct roce_hdr_tmpl tmpl;
+	struct roce_pkt parsed;
+	uint32_t hdr;
+
+	roce_hdr_tmpl_init(&tmpl, path);
+	hdr = roce_wire_build(frame, &tmpl, &pkt, 0);
+	memset(frame + hdr, 0x5a, BYTES);
+	cr_assert_eq(roce_wire_parse(frame, roce_wire_seal(frame, &tmpl, hdr, BYTES), &parsed),
+		ROCE_WIRE_OK);
+	roce_shard_rx(p->side[1].shard, p->now_ns, &parsed);
+}
+
+static const struct roce_counters *
+count(const struct pair *p)
+{
+	return roce_shard_counters(p->side[1].shard);
+}
+
+/* Marked packets count and are good; what a router writes there changes no ICRC (W-ICRC-06). */
+static void
+congestion(bool v6)
+{
+	const struct pair_opts o = {.set_psn = true, .v6 = v6};
+	struct pair *p = pair_new(&o);
+	struct roce_qp_attr a;
+
+	pair_attr(p, 0, 0, &a);
+	for (uint8_t ecn = 0; ecn < 4; ecn++) {
+		a.path.tos = 26 << 2 | ecn;
+		say(p, &a.path, ecn);
+	}
+	cr_expect_eq(count(p)->rx_ecn_ce, 1, "only 3 is \"congestion experienced\"");
+	cr_expect_eq(p->side[1].arena[0], 0x5a);
+	cr_expect_eq(count(p)->rx_icrc_error, 0);
+	pair_free(p);
+}
+
+Test(engine_path, congestion_marks_are_counted_v4)
+{
+	congestion(false);
+}
+
+Test(engine_path, congestion_marks_are_counted_v6)
+{
+	congestion(true);
+}
