@@ -6,6 +6,15 @@
  */
 #include "roce/internal.h"
 
+/* Whom a failure hit is told always (W-COMP-14); a probe is nobody's. */
+static bool
+is_told(const struct roce_wqe *w, enum ndsh_wc_status status)
+{
+	if (roce_unlikely(status != NDSH_WC_SUCCESS))
+		return !(w->bits & ROCE_WQB_PROBE);
+	return !(w->flags & NDSH_WRF_SILENT);
+}
+
 void
 roce_comp_finish(
 	struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uint32_t syndrome)
@@ -13,7 +22,7 @@ roce_comp_finish(
 	struct roce_wqe *w = qp->wq_head;
 
 	qp->sq_done++;
-	if (status != NDSH_WC_SUCCESS || !(w->flags & NDSH_WRF_SILENT)) /* W-COMP-14 */
+	if (is_told(w, status))
 		roce_cq_push(s, qp->send_cq,
 			&(struct ndsh_cqe){
 				.context = w->context,
@@ -126,6 +135,8 @@ progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 	}
 	if (qp->wq_head != NULL && (qp->wq_head->bits & ROCE_WQB_DUE) && !roce_comp_due(s, qp))
 		return;
+	if (roce_unlikely(qp->tx_bits & ROCE_TXB_DRAINING) && qp->una_psn == qp->snd_max)
+		roce_qp_drained(s, qp);
 	if (qp->wq_tx != NULL || (qp->tx_bits & ROCE_TXB_BLOCKED)) {
 		roce_tx_clear(qp, ROCE_TXB_BLOCKED);
 		roce_tx_want(s, qp);

@@ -74,6 +74,9 @@ roce_qp_fail_wqe(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 	enum ndsh_wc_status status, enum roce_reason reason, uint8_t syndrome)
 {
 	s->count.requests_failed++;
+	/* A peer that does not answer the probe does not answer what was posted behind it. */
+	if ((w->bits & ROCE_WQB_PROBE) && status == NDSH_WC_RETRY_EXC_ERR && w->next != NULL)
+		w = w->next;
 	while (qp->wq_head != w) /* READs whose answer can't come any more (W-COMP-05) */
 		roce_comp_finish(s, qp, NDSH_WC_FLUSH_ERR, reason);
 	roce_comp_finish(s, qp, status, syndrome != 0 ? syndrome : (uint32_t)reason);

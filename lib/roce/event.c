@@ -14,8 +14,8 @@ static bool
 qp_event_take(struct roce_qp *qp, struct roce_event *ev)
 {
 	/* COMM_EST first: it happened first. */
-	static const enum roce_event_type order[] = { ROCE_EV_COMM_EST, ROCE_EV_CLIENT_BREACH,
-		ROCE_EV_QP_ERROR, ROCE_EV_LAST_WQE };
+	static const enum roce_event_type order[] = { ROCE_EV_COMM_EST, ROCE_EV_SQ_DRAINED,
+		ROCE_EV_CLIENT_BREACH, ROCE_EV_QP_ERROR, ROCE_EV_LAST_WQE };
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		if (!(qp->events & 1u << order[i]))

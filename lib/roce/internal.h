@@ -6,7 +6,7 @@
  *	mr.c mw.c fr.c					what keys open
  *	mover.c far.c					memory that only its owner can reach
  *	srq.c						receives that queue pairs share
- *	qp.c qp_modify.c error.c ring.c			a queue pair's life, its shared rings
+ *	qp.c qp_modify.c error.c ring.c	keepalive.c	a queue pair's life, its shared rings
  *	rx.c responder.c resp_dup.c completer.c		what a received packet does
  *	tx.c requester.c local.c resp_tx.c		what may be sent, or done without sending
  *	sge.c						between packets and scatter/gather lists
@@ -103,6 +103,7 @@ enum { /* roce_qp.tx_bits */
 	ROCE_TXB_RTT = 1u << 4,	      /* a round trip is being measured */
 	ROCE_TXB_STARVED = 1u << 5,   /* tx_link may be in the list of those without a roce_wqe */
 	ROCE_TXB_CHARGED = 1u << 6,   /* a retry was spent since the last progress */
+	ROCE_TXB_DRAINING = 1u << 7,  /* in SQD, and ROCE_EV_SQ_DRAINED not yet told */
 };
 enum { /* roce_qp.rx_bits */
 	ROCE_RXB_NAK_SENT = 1u << 0, /* W-RESP-02 */
@@ -187,9 +188,11 @@ struct roce_qp {
 	uint64_t charge_ns; /* last progress, or last timeout that cost a retry */
 	uint64_t rnr_ns;    /* first RNR NAK since the last progress; 0: none */
 	uint32_t rnr_give_up_ms;
+	uint32_t keepalive_ms; /* 0: none */
 	struct roce_link timer_link;
 	uint64_t timer_tick;
-
+	/* Keepalive: how far both directions were at the last look; when to look again */
+	uint32_t alive_mark, alive_ms;
 	/* Cold. */
 	struct roce_link event_link, flush_link, send_cq_link, recv_cq_link;
 	void *owner;
@@ -318,6 +321,8 @@ void roce_qp_note(const struct roce_shard *s, struct roce_qp *qp, enum roce_reco
 /* timer.c: one entry per queue pair; moving a deadline back in time costs, forward does not */
 void roce_timer_set(struct roce_shard *s, struct roce_qp *qp, uint64_t deadline_ns);
 void roce_timer_remove(struct roce_shard *s, struct roce_qp *qp);
+/* Without a deadline of its own: roce_keepalive_run() at at_ns, or earlier. */
+void roce_timer_watch(struct roce_shard *s, struct roce_qp *qp, uint64_t at_ns);
 
 /* error.c */
 void roce_qp_error(
@@ -342,6 +347,13 @@ void roce_ring_leave(struct roce_qp *qp);
 
 /* qp.c: forget all but the QPN and what creation gave */
 void roce_qp_clear(struct roce_qp *qp);
+
+/* qp_modify.c: all that was sent is acknowledged, in SQD */
+void roce_qp_drained(struct roce_shard *s, struct roce_qp *qp);
+
+/* keepalive.c: from now on; its time may have come */
+void roce_keepalive_start(struct roce_shard *s, struct roce_qp *qp);
+void roce_keepalive_run(struct roce_shard *s, struct roce_qp *qp);
 
 /* requester.c */
 void roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,

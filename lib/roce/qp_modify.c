@@ -15,7 +15,7 @@ struct transition {
 		ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR)
 #define TO_RTS                                                                                     \
 	(ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY | ROCE_QPA_SQ_PSN | ROCE_QPA_MAX_RD)
-#define LIVE (ROCE_QPA_ACCESS | ROCE_QPA_MIN_RNR)
+#define LIVE (ROCE_QPA_ACCESS | ROCE_QPA_MIN_RNR | ROCE_QPA_KEEPALIVE)
 #define IN_SQD                                                                                     \
 	(LIVE | ROCE_QPA_PATH | ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY |           \
 		ROCE_QPA_MAX_RD | ROCE_QPA_MAX_DEST_RD)
@@ -23,12 +23,12 @@ struct transition {
 static const struct transition transitions[ROCE_QPS_ERR + 1][ROCE_QPS_ERR + 1] = {
 	[ROCE_QPS_RESET] = {
 		[ROCE_QPS_RESET] = { true, 0, 0 },
-		[ROCE_QPS_INIT] = { true, ROCE_QPA_ACCESS, 0 },
+		[ROCE_QPS_INIT] = { true, ROCE_QPA_ACCESS, ROCE_QPA_KEEPALIVE },
 	},
 	[ROCE_QPS_INIT] = {
 		[ROCE_QPS_RESET] = { true, 0, 0 },
-		[ROCE_QPS_INIT] = { true, 0, ROCE_QPA_ACCESS },
-		[ROCE_QPS_RTR] = { true, TO_RTR, ROCE_QPA_ACCESS },
+		[ROCE_QPS_INIT] = { true, 0, ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE },
+		[ROCE_QPS_RTR] = { true, TO_RTR, ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE },
 		[ROCE_QPS_ERR] = { true, 0, 0 },
 	},
 	[ROCE_QPS_RTR] = {
@@ -55,8 +55,12 @@ static const struct transition transitions[ROCE_QPS_ERR + 1][ROCE_QPS_ERR + 1] =
 };
 
 static bool
-mtu_ok(uint32_t bytes)
+mtu_ok(const struct roce_qp_attr *a)
 {
+	uint32_t bytes = a->mtu_bytes;
+
+	if (a->port_mtu_bytes != 0 && bytes > a->port_mtu_bytes) /* W-QP-05 */
+		return false;
 	return bytes >= 256 && bytes <= ROCE_MTU_MAX && (bytes & (bytes - 1)) == 0;
 }
 
@@ -66,7 +70,7 @@ values_ok(uint32_t mask, const struct roce_qp_attr *a)
 {
 	if ((mask & ROCE_QPA_ACCESS) && (a->access & ~(uint32_t)REMOTE_RIGHTS) != 0)
 		return false;
-	if ((mask & ROCE_QPA_MTU) && !mtu_ok(a->mtu_bytes))
+	if ((mask & ROCE_QPA_MTU) && !mtu_ok(a))
 		return false;
 	if ((mask & ROCE_QPA_PATH) &&
 		roce_gid_is_v4(&a->path.sgid) != roce_gid_is_v4(&a->path.dgid))
@@ -97,7 +101,12 @@ judge(const struct roce_qp *qp, enum roce_qp_state to, uint32_t mask,
 		return ROCE_MODIFY_MISSING_ATTR;
 	if (mask & ~(uint32_t)(t->required | t->optional))
 		return ROCE_MODIFY_FORBIDDEN_ATTR;
-	return values_ok(mask, attr) ? ROCE_MODIFY_OK : ROCE_MODIFY_BAD_VALUE;
+	if (!values_ok(mask, attr))
+		return ROCE_MODIFY_BAD_VALUE;
+	/* What is under way was sent by the old ones, and may have to be sent again. */
+	if (mask != 0 && to == ROCE_QPS_SQD && (qp->tx_bits & ROCE_TXB_DRAINING))
+		return ROCE_MODIFY_DRAINING;
+	return ROCE_MODIFY_OK;
 }
 
 static void
@@ -148,6 +157,8 @@ apply(struct roce_qp *qp, uint32_t mask, const struct roce_qp_attr *a)
 		qp->rnr_retry = qp->rnr_left = a->rnr_retry;
 		qp->rnr_give_up_ms = a->rnr_give_up_ms;
 	}
+	if (mask & ROCE_QPA_KEEPALIVE)
+		qp->keepalive_ms = a->keepalive_ms;
 }
 
 /*
@@ -176,11 +187,39 @@ reset(struct roce_shard *s, struct roce_qp *qp)
 	__atomic_store_n(&qp->page->dead, 0, __ATOMIC_RELEASE);
 }
 
+/* A message that was begun is finished; one that never left begins behind SQD (W-REQ-12). */
+void
+roce_qp_drained(struct roce_shard *s, struct roce_qp *qp)
+{
+	if (qp->wq_head != NULL && (qp->wq_head->bits & ROCE_WQB_ISSUED))
+		return;
+	roce_tx_clear(qp, ROCE_TXB_DRAINING);
+	roce_qp_event(s, qp, ROCE_EV_SQ_DRAINED);
+}
+
+/* It came to RTS or SQD, or got new attributes there. */
+static void
+entered(struct roce_shard *s, struct roce_qp *qp, enum roce_qp_state from)
+{
+	if (qp->state == ROCE_QPS_RTS) { /* requests may wait since before, or since SQD */
+		roce_tx_clear(qp, ROCE_TXB_DRAINING);
+		roce_qp_doorbell(s, qp, s->now_ns);
+		roce_tx_want(s, qp);
+	} else if (from == ROCE_QPS_RTS) {
+		qp->tx_bits |= ROCE_TXB_DRAINING;
+		if (qp->una_psn == qp->snd_max)
+			roce_qp_drained(s, qp);
+	}
+	if (qp->keepalive_ms != 0)
+		roce_keepalive_start(s, qp);
+}
+
 enum roce_modify
 roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, enum roce_qp_state to,
 	uint32_t mask, const struct roce_qp_attr *attr)
 {
 	enum roce_modify verdict = judge(qp, to, mask, attr);
+	enum roce_qp_state from = (enum roce_qp_state)qp->state;
 
 	if (verdict != ROCE_MODIFY_OK)
 		return verdict;
@@ -196,9 +235,7 @@ roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, enum r
 	}
 	apply(qp, mask, attr);
 	qp->state = (uint8_t)to;
-	if (to == ROCE_QPS_RTS) { /* requests may wait since before, or since SQD */
-		roce_qp_doorbell(s, qp, now_ns);
-		roce_tx_want(s, qp);
-	}
+	if (to >= ROCE_QPS_RTS)
+		entered(s, qp, from);
 	return ROCE_MODIFY_OK;
 }

@@ -85,10 +85,11 @@ enum roce_event_type {
 	ROCE_EV_CLIENT_BREACH,/* a descriptor broke the contract: end that session */
 	ROCE_EV_SRQ_LIMIT,   /* fewer receives than the limit are left (W-EVT-01) */
 	ROCE_EV_LAST_WQE,    /* in error, takes no more from its shared receive queue (W-EVT-02) */
+	ROCE_EV_SQ_DRAINED,  /* in SQD, all that was begun is acknowledged (W-QP-03) */
 };
 struct roce_event {
 	enum roce_event_type type;
-	struct roce_qp *qp; /* COMM_EST, QP_ERROR, CLIENT_BREACH, LAST_WQE */
+	struct roce_qp *qp; /* all but: */
 	struct roce_cq *cq; /* CQ_ERROR */
 	struct roce_srq *srq; /* SRQ_LIMIT */
 	void *owner;	    /* of the qp, cq or srq */
@@ -155,7 +156,7 @@ unsigned roce_qp_records(const struct roce_qp *qp, struct roce_qp_record *out);
 	X(tx_ack) X(tx_nak_sequence) X(tx_nak_fatal) X(tx_rnr) X(rx_nak_sequence) X(rx_nak_fatal)  \
 	X(rx_rnr) X(implied_nak) X(timeouts) X(retransmitted_packets) X(retry_exceeded)            \
 	X(requests_completed) X(receives_completed) X(requests_failed) X(cq_overruns)              \
-	X(wqe_pool_empty) X(key_violations) X(client_breaches) X(internal_errors)
+	X(wqe_pool_empty) X(key_violations) X(client_breaches) X(internal_errors) X(keepalives)
 struct roce_counters {
 #define ROCE_X(n) uint64_t n;
 	ROCE_COUNTERS(ROCE_X)
@@ -336,18 +337,24 @@ enum {
 	ROCE_QPA_RNR_RETRY = 1u << 9,
 	ROCE_QPA_SQ_PSN = 1u << 10,
 	ROCE_QPA_MAX_RD = 1u << 11,
+	ROCE_QPA_KEEPALIVE = 1u << 12, /* ours: in every transition but those to RESET and ERR */
 };
 struct roce_qp_attr {
 	uint32_t access; /* NDSH_ACCESS_REMOTE_* that the peer may use at all (W-RESP-06) */
 	struct roce_path path;
 	uint32_t port;	    /* host's number, handed back in roce_tx_slot */
 	uint32_t mtu_bytes; /* 256, 512, 1024, 2048, 4096 */
+	uint32_t port_mtu_bytes; /* MTU: what the port carries; more is refused (W-QP-05); 0: any */
 	uint32_t dest_qpn, rq_psn, sq_psn;
 	uint8_t max_dest_rd, max_rd; /* 0..ROCE_RD_ATOMIC_MAX */
 	uint8_t min_rnr_code, timeout_code; /* 0..31 */
 	uint8_t retry, rnr_retry; /* 0..7 */
 	/* RNR_RETRY: one that finds no receive for so long fails, whatever rnr_retry says; 0: no */
 	uint32_t rnr_give_up_ms;
+	/* In RTS, when nothing was heard of the peer and nothing is under way for so long, it is
+	 * asked for a sign of life, and a silent one ends the queue pair as one that acknowledges
+	 * nothing does (ROCE_REASON_RETRY_EXC). 0: never. Needs a timeout_code. */
+	uint32_t keepalive_ms;
 };
 enum roce_modify {
 	ROCE_MODIFY_OK,
@@ -355,6 +362,7 @@ enum roce_modify {
 	ROCE_MODIFY_MISSING_ATTR,
 	ROCE_MODIFY_FORBIDDEN_ATTR,
 	ROCE_MODIFY_BAD_VALUE,
+	ROCE_MODIFY_DRAINING, /* attributes in SQD wait for ROCE_EV_SQ_DRAINED */
 };
 /* Change state (to == current: attributes only) with the attributes named in mask, as 2.13 permits.
  * To ERR: everything outstanding completes with FLUSH_ERR, in order, before this returns or in the

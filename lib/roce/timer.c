@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Timer wheel, one entry per queue pair. Progress moves a deadline forward with every ACK, so only
- * the deadline in the queue pair moves; its entry is put right when its old tick comes.
+ * the deadline in the queue pair moves; its entry is put right when its old tick comes. A queue
+ * pair with a keepalive is in the wheel as long as it is in RTS or SQD: when its tick comes without
+ * a deadline, the keepalive is looked at. So whoever has none pays nothing for it.
  */
 #include "roce/internal.h"
 
@@ -19,9 +21,9 @@ deadline_tick(uint64_t deadline_ns)
 }
 
 static void
-wheel_insert(struct roce_shard *s, struct roce_qp *qp)
+wheel_insert(struct roce_shard *s, struct roce_qp *qp, uint64_t at_ns)
 {
-	uint64_t tick = deadline_tick(qp->deadline_ns);
+	uint64_t tick = deadline_tick(at_ns);
 	uint64_t last = s->wheel_tick + ROCE_WHEEL_SLOTS - 1;
 	uint32_t slot;
 
@@ -58,7 +60,17 @@ roce_timer_set(struct roce_shard *s, struct roce_qp *qp, uint64_t deadline_ns)
 	}
 	if (s->usage.timers == 0)
 		s->wheel_tick = s->now_ns >> ROCE_WHEEL_SHIFT;
-	wheel_insert(s, qp);
+	wheel_insert(s, qp, deadline_ns);
+}
+
+void
+roce_timer_watch(struct roce_shard *s, struct roce_qp *qp, uint64_t at_ns)
+{
+	if (roce_linked(&qp->timer_link))
+		return;
+	if (s->usage.timers == 0)
+		s->wheel_tick = s->now_ns >> ROCE_WHEEL_SHIFT;
+	wheel_insert(s, qp, at_ns);
 }
 
 /* Ticks from wheel_tick to the first slot with entries, at most limit. */
@@ -85,14 +97,16 @@ timer_run(struct roce_shard *s, struct roce_qp *qp)
 {
 	roce_list_remove(&qp->timer_link);
 	s->usage.timers--;
-	if (qp->deadline_ns == 0)
-		return;
 	if (qp->deadline_ns > s->now_ns) {
-		wheel_insert(s, qp);
+		wheel_insert(s, qp, qp->deadline_ns);
 		return;
 	}
-	qp->deadline_ns = 0;
-	roce_req_timeout(s, qp);
+	if (qp->deadline_ns != 0) {
+		qp->deadline_ns = 0;
+		roce_req_timeout(s, qp);
+	}
+	if (roce_unlikely(qp->keepalive_ms != 0))
+		roce_keepalive_run(s, qp);
 }
 
 unsigned

@@ -283,6 +283,7 @@ struct sim_ep {
 	struct sim_cq own_cq; /* SIM_POISON_OVERRUN, SIM_POISON_CQ_FAIL */
 	uint64_t close_ns; /* when to react to an error */
 	uint64_t drained_until_ns; /* in SQD */
+	bool draining, patient; /* in SQD: not yet told that it is drained; waits for that */
 };
 enum sim_conn_state { SIM_CONN_WAIT, SIM_CONN_SETUP, SIM_CONN_UP, SIM_CONN_CLOSING, SIM_CONN_OVER };
 struct sim_conn {

@@ -417,6 +417,12 @@ sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev)
 		sim_srq_last_wqe(ep);
 		return;
 	}
+	if (ev->type == ROCE_EV_SQ_DRAINED) {
+		sim_check(w, ep->draining, "conn %u%s: drained unasked", ep->conn->number,
+			ep->name);
+		ep->draining = false;
+		return;
+	}
 	if (ev->type == ROCE_EV_CLIENT_BREACH) {
 		sim_check(w, ep->conn->poison == SIM_POISON_BREACH && ep == ep->conn->villain,
 			"conn %u%s: breach", ep->conn->number, ep->name);

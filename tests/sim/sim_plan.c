@@ -104,9 +104,12 @@ drain(struct sim_ep *ep)
 		return;
 	if (ep->up && roce_qp_state_get(ep->qp) == ROCE_QPS_RTS && sim_chance(w, 50)) {
 		sim_note(w, "conn %u%s: to SQD", ep->conn->number, ep->name);
+		ep->draining = true;
+		ep->patient = sim_chance(w, 5000);
 		sim_ep_modify(ep, ROCE_QPS_SQD, 0, NULL);
 		ep->drained_until_ns = w->now_ns + sim_below(w, 200 * SIM_US);
-	} else if (roce_qp_state_get(ep->qp) == ROCE_QPS_SQD && w->now_ns >= ep->drained_until_ns) {
+	} else if (roce_qp_state_get(ep->qp) == ROCE_QPS_SQD &&
+		   w->now_ns >= ep->drained_until_ns && !(ep->patient && ep->draining)) {
 		sim_note(w, "conn %u%s: back to RTS", ep->conn->number, ep->name);
 		sim_ep_modify(ep, ROCE_QPS_RTS, 0, NULL);
 		sim_host_wake(ep->client->shard->host, w->now_ns);

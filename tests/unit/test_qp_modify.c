@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The transition table (2.13): every pair of states, every mask one attribute off, every value. */
+/* The transition table (2.13): every pair of states, every mask one attribute off, every value;
+ * what SQD is for. */
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "engine_pair.h"
 
-#define ALL_ATTRS 12u
+#define ALL_ATTRS 13u
 #define NOW	  UINT64_C(1000000000)
 
 #define TO_RTR                                                                                     \
@@ -13,23 +14,23 @@
 		ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR)
 #define TO_RTS                                                                                     \
 	(ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY | ROCE_QPA_SQ_PSN | ROCE_QPA_MAX_RD)
+#define LIVE (ROCE_QPA_ACCESS | ROCE_QPA_MIN_RNR | ROCE_QPA_KEEPALIVE)
 
-/* As the reference prints it. */
+/* As the reference prints it, and our own ROCE_QPA_KEEPALIVE wherever something may be told. */
 static const struct rule {
 	enum roce_qp_state from, to;
 	uint32_t required, optional;
 } rules[] = {
-	{ ROCE_QPS_RESET, ROCE_QPS_INIT, ROCE_QPA_ACCESS, 0 },
-	{ ROCE_QPS_INIT, ROCE_QPS_INIT, 0, ROCE_QPA_ACCESS },
-	{ ROCE_QPS_INIT, ROCE_QPS_RTR, TO_RTR, ROCE_QPA_ACCESS },
-	{ ROCE_QPS_RTR, ROCE_QPS_RTS, TO_RTS, ROCE_QPA_ACCESS | ROCE_QPA_MIN_RNR },
-	{ ROCE_QPS_RTS, ROCE_QPS_RTS, 0, ROCE_QPA_ACCESS | ROCE_QPA_MIN_RNR },
+	{ ROCE_QPS_RESET, ROCE_QPS_INIT, ROCE_QPA_ACCESS, ROCE_QPA_KEEPALIVE },
+	{ ROCE_QPS_INIT, ROCE_QPS_INIT, 0, ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE },
+	{ ROCE_QPS_INIT, ROCE_QPS_RTR, TO_RTR, ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE },
+	{ ROCE_QPS_RTR, ROCE_QPS_RTS, TO_RTS, LIVE },
+	{ ROCE_QPS_RTS, ROCE_QPS_RTS, 0, LIVE },
 	{ ROCE_QPS_RTS, ROCE_QPS_SQD, 0, 0 },
 	{ ROCE_QPS_SQD, ROCE_QPS_SQD, 0,
 		ROCE_QPA_PATH | ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY |
-			ROCE_QPA_MAX_RD | ROCE_QPA_MAX_DEST_RD | ROCE_QPA_ACCESS |
-			ROCE_QPA_MIN_RNR },
-	{ ROCE_QPS_SQD, ROCE_QPS_RTS, 0, ROCE_QPA_ACCESS | ROCE_QPA_MIN_RNR },
+			ROCE_QPA_MAX_RD | ROCE_QPA_MAX_DEST_RD | LIVE },
+	{ ROCE_QPS_SQD, ROCE_QPS_RTS, 0, LIVE },
 };
 
 static bool
@@ -212,6 +213,166 @@ Test(qp_modify, W_REQ_12_sqd_finishes_the_message_and_starts_none)
 	cr_assert(pair_run(p, 1000000000));
 	cr_assert(pair_poll(p, 0, &c));
 	cr_assert_eq(c.context, 2);
+	pair_free(p);
+}
+
+#define DRAINED (1u << ROCE_EV_SQ_DRAINED)
+
+static enum roce_modify
+to_sqd(struct pair *p)
+{
+	return roce_qp_modify(
+		p->side[0].shard, p->side[0].q[0].qp, p->now_ns, ROCE_QPS_SQD, 0, NULL);
+}
+
+static enum roce_modify
+to_rts(struct pair *p)
+{
+	return roce_qp_modify(
+		p->side[0].shard, p->side[0].q[0].qp, p->now_ns, ROCE_QPS_RTS, 0, NULL);
+}
+
+/* The first packet of each message gets lost once. */
+static unsigned
+lose_first(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	uint32_t *lost = ctx;
+
+	(void)p;
+	(void)late_ns;
+	return from != 0 || pkt->opcode == ROCE_ACK || (*lost)++ != 0;
+}
+
+Test(qp_modify, W_QP_03_draining_is_told_when_all_that_was_begun_is_acknowledged)
+{
+	struct pair *p = pair_new(&(struct pair_opts){ .mtu = 256, .window = 16 });
+	uint32_t lost = 0;
+
+	p->tap = lose_first;
+	p->tap_ctx = &lost;
+	pair_write(p, 0, 0, 1, 0, 0, 256 * 100, 0);
+	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+	pair_turn(p, 0); /* one window of the first is out */
+	cr_assert_eq(to_sqd(p), ROCE_MODIFY_OK);
+	while (!(p->side[0].events & DRAINED)) {
+		struct ndsh_cqe c;
+
+		cr_assert_not(pair_poll(p, 0, &c), "finished, and not yet told");
+		pair_turn(p, 0);
+		pair_turn(p, 1);
+		p->now_ns += 2000;
+		cr_assert_lt(p->now_ns, UINT64_C(2000000000));
+		if (p->side[0].events & DRAINED)
+			cr_assert(pair_poll(p, 0, &c), "told, and not yet finished");
+	}
+	p->side[0].events = 0;
+	cr_assert(pair_run(p, 1000000000));
+	expect_none(p, 0);
+	cr_assert_eq(p->side[0].events, 0, "told once");
+	cr_assert_eq(to_rts(p), ROCE_MODIFY_OK);
+	cr_assert(pair_run(p, 1000000000));
+	expect(p, 0, 2, NDSH_WC_SUCCESS);
+	cr_assert_eq(p->side[0].events, 0);
+	/* Idle, it is drained at once; the next time it is told again. */
+	cr_assert_eq(to_sqd(p), ROCE_MODIFY_OK);
+	pair_turn(p, 0);
+	cr_assert_eq(p->side[0].events, DRAINED);
+	pair_free(p);
+}
+
+/* A peer without a receive keeps it from draining: it may go on in the same state. */
+Test(qp_modify, W_QP_03_nothing_is_told_of_a_queue_that_never_drained)
+{
+	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct roce_qp_attr a;
+
+	pair_send(p, 0, 0, 1, 0, 8, 0);
+	(void)pair_run(p, 3000000);
+	cr_assert_eq(to_sqd(p), ROCE_MODIFY_OK);
+	(void)pair_run(p, 3000000);
+	pair_attr(p, 0, 0, &a);
+	cr_assert_eq(roce_qp_modify(p->side[0].shard, p->side[0].q[0].qp, p->now_ns, ROCE_QPS_SQD,
+			     ROCE_QPA_PATH, &a),
+		ROCE_MODIFY_DRAINING);
+	cr_assert_eq(to_rts(p), ROCE_MODIFY_OK);
+	pair_recv(p, 1, 0, 2, 0, 8);
+	cr_assert(pair_run(p, 1000000000));
+	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	cr_assert_eq(p->side[0].events & DRAINED, 0);
+	pair_free(p);
+}
+
+struct seen {
+	unsigned packets;
+	uint16_t sport;
+	uint8_t ttl;
+	uint8_t dmac[6];
+};
+
+static unsigned
+look(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	struct seen *seen = ctx;
+
+	(void)p;
+	(void)late_ns;
+	if (from == 0) {
+		seen->packets++;
+		seen->sport = (uint16_t)(pkt->l3[20] << 8 | pkt->l3[21]);
+		seen->ttl = pkt->l3[8];
+		memcpy(seen->dmac, pkt->l3 - 14, 6);
+	}
+	return 1;
+}
+
+/* And the rest of the path with it; the connection goes on where it was. */
+Test(qp_modify, W_QP_04_a_new_path_in_sqd_has_its_own_source_port)
+{
+	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct seen seen = { 0 };
+	struct roce_qp_attr a;
+
+	p->tap = look;
+	p->tap_ctx = &seen;
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	cr_assert(pair_run(p, 1000000000));
+	cr_assert_eq(seen.sport, 0xc000);
+	cr_assert_eq(to_sqd(p), ROCE_MODIFY_OK);
+	pair_attr(p, 0, 0, &a);
+	a.path.udp_sport = roce_flow_sport(0x54321, 1, 2);
+	a.path.ttl = 3;
+	a.path.dmac[0] = 6;
+	cr_assert_neq(a.path.udp_sport, 0xc000);
+	cr_assert_eq(roce_qp_modify(p->side[0].shard, p->side[0].q[0].qp, p->now_ns, ROCE_QPS_SQD,
+			     ROCE_QPA_PATH, &a),
+		ROCE_MODIFY_OK);
+	cr_assert_eq(to_rts(p), ROCE_MODIFY_OK);
+	seen.packets = 0;
+	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+	cr_assert(pair_run(p, 1000000000));
+	cr_assert_eq(seen.packets, 1);
+	cr_assert_eq(seen.sport, a.path.udp_sport);
+	cr_assert_eq(seen.ttl, 3);
+	cr_assert_eq(seen.dmac[0], 6);
+	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	expect(p, 0, 2, NDSH_WC_SUCCESS);
+	pair_free(p);
+}
+
+Test(qp_modify, W_QP_05_a_path_mtu_above_the_ports_is_refused)
+{
+	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct roce_qp_attr a;
+
+	for (uint32_t port = 256; port <= 4096; port *= 2)
+		for (uint32_t path = 256; path <= 4096; path *= 2) {
+			pair_attr(p, 0, 0, &a);
+			a.mtu_bytes = path;
+			a.port_mtu_bytes = port;
+			cr_assert_eq(try_attr(p, ROCE_QPS_INIT, &a),
+				path <= port ? ROCE_MODIFY_OK : ROCE_MODIFY_BAD_VALUE,
+				"%u over a port of %u", path, port);
+		}
 	pair_free(p);
 }
 
