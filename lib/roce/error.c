@@ -109,9 +109,8 @@ last_wqe(struct roce_shard *s, struct roce_qp *qp)
 	roce_qp_event(s, qp, ROCE_EV_LAST_WQE);
 }
 
-/* One request of the send queue; false: none is left. */
-static bool
-flush_send(struct roce_shard *s, struct roce_qp *qp)
+bool
+roce_flush_send(struct roce_shard *s, struct roce_qp *qp)
 {
 	if (qp->wq_head != NULL) {
 		roce_comp_finish(s, qp, NDSH_WC_FLUSH_ERR, qp->reason);
@@ -148,7 +147,7 @@ static bool
 flush_qp(struct roce_shard *s, struct roce_qp *qp, uint32_t *budget)
 {
 	ndsh_full_barrier();
-	while (*budget > 0 && flush_send(s, qp))
+	while (*budget > 0 && roce_flush_send(s, qp))
 		--*budget;
 	while (*budget > 0 && flush_recv(s, qp))
 		--*budget;

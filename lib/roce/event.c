@@ -107,6 +107,7 @@ roce_reason_name(enum roce_reason r)
 		[ROCE_REASON_LOCAL_BIND] = "window, region, range or right of a bind refused",
 		[ROCE_REASON_LOCAL_INV] = "token to invalidate is of nothing that is bound here",
 		[ROCE_REASON_LOCAL_FR] = "fast register: registered already, or a page not shared",
+		[ROCE_REASON_LOCAL_AH] = "datagram: no such address handle",
 		[ROCE_REASON_RECV_INV] = "peer invalidated a token that it has no right to",
 	};
 

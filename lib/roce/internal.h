@@ -9,6 +9,7 @@
  *	qp.c qp_modify.c error.c ring.c	keepalive.c	a queue pair's life, its shared rings
  *	rx.c responder.c resp_dup.c completer.c		what a received packet does
  *	tx.c requester.c local.c resp_tx.c		what may be sent, or done without sending
+ *	ud.c						datagrams: all of it
  *	sge.c						between packets and scatter/gather lists
  *
  * Requests in flight are in wqe.h, what keys open in key.h, memory of movers in far.h.
@@ -22,6 +23,7 @@
 #include "roce/key.h"
 #include "roce/list.h"
 #include "roce/roce.h"
+#include "roce/ud.h"
 #include "roce/wqe.h"
 #include "shm/ndsh_mover.h"
 #include "shm/ndsh_msg.h"
@@ -120,6 +122,12 @@ enum roce_answer {
 	ROCE_ANSWER_FATAL,
 };
 
+struct roce_ud {
+	uint32_t q_key;
+	struct roce_gid gid;
+	const struct roce_ah_table *ahs;
+};
+
 struct roce_qp {
 	/* Line 0: requester and completer. PSNs in order: una <= tx <= snd_max <= load. */
 	_Alignas(64) uint8_t state; /* enum roce_qp_state */
@@ -158,7 +166,10 @@ struct roce_qp {
 	uint8_t reason;
 
 	/* Lines 2 and 3: both directions. */
-	struct roce_hdr_tmpl tmpl;
+	union {
+		struct roce_hdr_tmpl tmpl;
+		struct roce_ud ud; /* of datagrams: they have no path */
+	};
 	uint32_t port;
 	struct roce_link tx_link, answer_link;
 	struct ndsh_qp_page *page;
@@ -331,6 +342,8 @@ void roce_qp_fail_wqe(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe 
 	enum ndsh_wc_status status, enum roce_reason reason, uint8_t syndrome);
 /* Into the list of those to be flushed. */
 void roce_flush_join(struct roce_shard *s, struct roce_qp *qp);
+/* One request of the send queue; false: none is left. */
+bool roce_flush_send(struct roce_shard *s, struct roce_qp *qp);
 bool roce_flush_some(struct roce_shard *s, uint32_t budget);
 /* Everything in flight vanishes without completions. */
 void roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp);
@@ -374,6 +387,15 @@ roce_tx_want(struct roce_shard *s, struct roce_qp *qp)
 	}
 	roce_list_join(&s->senders, &qp->tx_link);
 }
+
+/* tx.c: it has a request, and the pool has none for it: first in line when there is one */
+void roce_tx_starve(struct roce_shard *s, struct roce_qp *qp);
+
+/* ud.c */
+void roce_ud_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
+/* Fills up to n slots; returns how many. */
+unsigned roce_ud_turn(
+	struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n);
 
 /* local.c: operations of the send queue that nothing is sent for (ndsh_op_is_local()) */
 /* Its part of ROCE_LOCAL_BUDGET: a page list takes its time. */

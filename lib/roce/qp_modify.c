@@ -20,7 +20,7 @@ struct transition {
 	(LIVE | ROCE_QPA_PATH | ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY |           \
 		ROCE_QPA_MAX_RD | ROCE_QPA_MAX_DEST_RD)
 
-static const struct transition transitions[ROCE_QPS_ERR + 1][ROCE_QPS_ERR + 1] = {
+static const struct transition transitions[ROCE_QPS_UD_SQE + 1][ROCE_QPS_ERR + 1] = {
 	[ROCE_QPS_RESET] = {
 		[ROCE_QPS_RESET] = { true, 0, 0 },
 		[ROCE_QPS_INIT] = { true, ROCE_QPA_ACCESS, ROCE_QPA_KEEPALIVE },
@@ -49,6 +49,15 @@ static const struct transition transitions[ROCE_QPS_ERR + 1][ROCE_QPS_ERR + 1] =
 		[ROCE_QPS_ERR] = { true, 0, 0 },
 	},
 	[ROCE_QPS_ERR] = {
+		[ROCE_QPS_RESET] = { true, 0, 0 },
+		[ROCE_QPS_ERR] = { true, 0, 0 },
+	},
+	/* Of datagrams: ud.c has the others. */
+	[ROCE_QPS_UD_RTS] = {
+		[ROCE_QPS_RESET] = { true, 0, 0 },
+		[ROCE_QPS_ERR] = { true, 0, 0 },
+	},
+	[ROCE_QPS_UD_SQE] = {
 		[ROCE_QPS_RESET] = { true, 0, 0 },
 		[ROCE_QPS_ERR] = { true, 0, 0 },
 	},

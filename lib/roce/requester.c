@@ -74,11 +74,7 @@ req_load(struct roce_shard *s, struct roce_qp *qp)
 		return NULL;
 	}
 	if (roce_unlikely(!roce_wqe_for_send(s))) {
-		if (ndsh_sq_ready(&qp->sq)) {
-			s->count.wqe_pool_empty++;
-			qp->tx_bits |= ROCE_TXB_STARVED;
-			roce_list_join(&s->starved, &qp->tx_link);
-		}
+		roce_tx_starve(s, qp);
 		return NULL;
 	}
 	got = ndsh_sq_fetch(&qp->sq, &s->send);

@@ -125,6 +125,7 @@ enum roce_reason {
 	ROCE_REASON_LOCAL_INV,
 	ROCE_REASON_RECV_INV,	     /* W-INV-02: the peer's bad token */
 	ROCE_REASON_LOCAL_FR,	     /* R-FR-06 */
+	ROCE_REASON_LOCAL_AH,	     /* no such address handle */
 	ROCE_REASON_COUNT,
 };
 const char *roce_reason_name(enum roce_reason r);
@@ -151,7 +152,7 @@ unsigned roce_qp_records(const struct roce_qp *qp, struct roce_qp_record *out);
 #define ROCE_COUNTERS(X)                                                                           \
 	X(rx_packets) X(rx_bytes) X(tx_packets) X(tx_bytes)                                        \
 	X(rx_ecn_ce) X(rx_icrc_error) X(rx_unknown_qpn) X(rx_wrong_address) X(rx_wrong_state)      \
-	X(rx_wrong_class)                                                                          \
+	X(rx_wrong_class) X(rx_wrong_q_key) X(rx_datagram_no_receive) X(rx_datagram_too_long)      \
 	X(rx_duplicate) X(rx_out_of_sequence) X(rx_ghost_response)                                 \
 	X(tx_ack) X(tx_nak_sequence) X(tx_nak_fatal) X(tx_rnr) X(rx_nak_sequence) X(rx_nak_fatal)  \
 	X(rx_rnr) X(implied_nak) X(timeouts) X(retransmitted_packets) X(retry_exceeded)            \
@@ -295,13 +296,16 @@ bool roce_srq_destroy(struct roce_shard *s, struct roce_srq *srq);
 
 /* ---- queue pairs ---------------------------------------------------------------------------- */
 
-enum roce_qp_state { /* IBTA; SQE does not exist for RC */
+enum roce_qp_state { /* IBTA */
 	ROCE_QPS_RESET,
 	ROCE_QPS_INIT,
 	ROCE_QPS_RTR,
 	ROCE_QPS_RTS,
 	ROCE_QPS_SQD,
 	ROCE_QPS_ERR,
+	/* Of datagrams (ud.h), and no others: live; the send side has failed (W-ERR-02). */
+	ROCE_QPS_UD_RTS,
+	ROCE_QPS_UD_SQE,
 };
 struct roce_qp_cfg {
 	uint32_t pd;

@@ -29,6 +29,16 @@ state_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
 	return qp->state >= ROCE_QPS_RTS && qp->state <= ROCE_QPS_SQD;
 }
 
+/* To live datagram queue pairs no packet of a connection belongs (W-PKT-10). */
+static void
+wrong_state(struct roce_shard *s, const struct roce_qp *qp)
+{
+	if (qp->state > ROCE_QPS_ERR)
+		s->count.rx_wrong_class++;
+	else
+		s->count.rx_wrong_state++;
+}
+
 void
 roce_shard_rx_prefetch(struct roce_shard *s, const struct roce_pkt *pkt)
 {
@@ -53,9 +63,9 @@ roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt)
 		s->count.rx_unknown_qpn++;
 	else if (roce_unlikely(!RC_CLASS(pkt->opcode) ||
 			       !(pkt->opflags & (ROCE_OPF_REQUEST | ROCE_OPF_RESPONSE))))
-		s->count.rx_wrong_class++;
+		roce_ud_rx(s, qp, pkt);
 	else if (roce_unlikely(!state_ok(qp, pkt)))
-		s->count.rx_wrong_state++;
+		wrong_state(s, qp);
 	else if (roce_unlikely(!address_ok(qp, pkt)))
 		s->count.rx_wrong_address++;
 	else if (roce_unlikely(!roce_icrc_ok(pkt)))

@@ -7,6 +7,16 @@
  */
 #include "roce/internal.h"
 
+void
+roce_tx_starve(struct roce_shard *s, struct roce_qp *qp)
+{
+	if (!ndsh_sq_ready(&qp->sq))
+		return;
+	s->count.wqe_pool_empty++;
+	qp->tx_bits |= ROCE_TXB_STARVED;
+	roce_list_join(&s->starved, &qp->tx_link);
+}
+
 static bool
 qp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
@@ -32,9 +42,11 @@ tx_answers(struct roce_shard *s, struct roce_tx_slot *slots, unsigned n)
 static unsigned
 tx_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
 {
-	unsigned quantum = n < ROCE_TX_QUANTUM ? n : ROCE_TX_QUANTUM;
-	unsigned done = qp->rd_pending > 0 && roce_req_tx(s, qp, &slots[0]);
+	unsigned quantum = n < ROCE_TX_QUANTUM ? n : ROCE_TX_QUANTUM, done;
 
+	if (roce_unlikely(qp->state > ROCE_QPS_ERR))
+		return roce_ud_turn(s, qp, slots, n);
+	done = qp->rd_pending > 0 && roce_req_tx(s, qp, &slots[0]);
 	while (done < quantum && qp_tx(s, qp, &slots[done]))
 		done++;
 	if (done == quantum) /* may have more: behind the others */

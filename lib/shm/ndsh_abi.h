@@ -14,13 +14,14 @@
 #include <stdint.h>
 
 #define NDSH_ABI_MAJOR 1u /* differs: refused */
-#define NDSH_ABI_MINOR 6u /* additions that an older side ignores:
+#define NDSH_ABI_MINOR 7u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
 			    * 3: the admin ring, the way to register; shared endpoints,
 			    * LISTENER_PAUSE, sending immediates;
 			    * 4: completion queues' resizing and affinity;
 			    * 5: fast-register regions, privileged tokens;
-			    * 6: memory behind movers, atomics */
+			    * 6: memory behind movers, atomics;
+			    * 7: datagrams */
 /* The oldest daemon that has it. An older one takes what it doesn't know for a broken message, or
  * doesn't look at it: a client asks before it asks for it. */
 #define NDSH_MINOR_WINDOWS	 1u
@@ -37,6 +38,7 @@
 #define NDSH_MINOR_LOCAL_INV	 5u
 #define NDSH_MINOR_MOVERS	 6u
 #define NDSH_MINOR_ATOMICS	 6u
+#define NDSH_MINOR_UD		 7u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments are multiples of this */
@@ -114,6 +116,9 @@ static_assert(sizeof(struct ndsh_sge) == 16, "ABI");
  * BIND, FAST_REGISTER and INVALIDATE have no SGEs, and no flags but SILENT and FENCE. The token
  * that the first two give follows from their object and imm (ndsh_window_token()): both sides know
  * it.
+ *
+ * A queue pair of datagrams (UD_QP_CREATE) takes SEND and SEND_IMM alone, of at most the path MTU:
+ * rkey is the address handle, raddr NDSH_UD_RADDR().
  */
 struct ndsh_swr {
 	uint64_t context; /* echoed in the completion */
@@ -134,6 +139,13 @@ struct ndsh_swr {
 	uint32_t ctrl; /* op | num_sge << 8 | flags << 16 | phase << 31 */
 };
 static_assert(sizeof(struct ndsh_swr) == 64, "ABI");
+
+/* The destination's queue pair, and the Q_Key that it wants; one with the top bit stands for the
+ * sender's own. */
+#define NDSH_UD_RADDR(qpn, q_key) ((uint64_t)(q_key) << 32 | (qpn))
+/* A datagram's receive begins with the header of the network that brought it: 40 bytes of IPv6, or
+ * 20 zero bytes and 20 of IPv4 (W-PKT-07). They count as received. */
+#define NDSH_GRH_BYTES 40u
 
 #define NDSH_FR_ARG(access, list, pages)                                                           \
 	((uint64_t)(access) | (uint64_t)(list) << 8 | (uint64_t)(pages) << 16)
@@ -183,6 +195,7 @@ enum {
 	NDSH_CQEF_IMM = 1u << 2, /* data = immediate */
 	NDSH_CQEF_INV = 1u << 3, /* data = invalidated token */
 	NDSH_CQEF_WRITE = 1u << 4, /* receive: taken by a write with immediate, nothing is in it */
+	NDSH_CQEF_GRH = 1u << 5, /* receive: of a datagram, syndrome = sender's queue pair number */
 };
 
 /*
