@@ -16,17 +16,20 @@
  */
 #include "roce/internal.h"
 
-/* There is one for each queue pair: it keeps it as long as it lives. */
+size_t
+roce_far_bytes(void)
+{
+	return sizeof(struct roce_far);
+}
+
+/* There is one for each queue pair, touched for the first time here. */
 static struct roce_far *
 far_get(struct roce_shard *s, struct roce_qp *qp, struct roce_mover *m)
 {
-	struct roce_far *far = qp->far;
+	struct roce_far *far = &s->fars[qp - s->qps];
 
-	if (far != NULL)
+	if (qp->far != NULL)
 		return far;
-	far = s->far_free;
-	roce_assert(far != NULL);
-	s->far_free = far->next_free;
 	*far = (struct roce_far){ .qp = qp, .mover = m };
 	qp->far = far;
 	m->users++;
@@ -95,8 +98,6 @@ roce_far_put_back(struct roce_shard *s, struct roce_qp *qp)
 	fetch_drop(s, far->mover, &far->request);
 	fetch_drop(s, far->mover, &far->response);
 	far->mover->users--;
-	far->next_free = s->far_free;
-	s->far_free = far;
 	qp->far = NULL;
 }
 
@@ -295,8 +296,7 @@ placing_progress(struct roce_far *far)
 void
 roce_far_sink_full(struct roce_qp *qp)
 {
-	if (qp->far == NULL)
-		return; /* the timer asks */
+	roce_assert(qp->far != NULL);
 	qp->far->sink_full = true;
 	wait_for_client(qp->far);
 }

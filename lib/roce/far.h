@@ -20,7 +20,6 @@ struct roce_far {
 	struct roce_link waiting; /* in its mover's list: for the client to do something */
 	struct roce_mover *mover;
 	struct roce_qp *qp;
-	struct roce_far *next_free;
 	uint64_t newest, mark; /* orders: of the newest payload staged; that are waited for */
 	uint32_t mark_psn, mark_msn, msn; /* msn: belongs to placed_psn */
 	bool placing;	/* placed_psn is behind recv_psn */

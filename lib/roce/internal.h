@@ -233,12 +233,12 @@ struct roce_shard {
 	uint32_t num_exts, exts_left;
 	struct roce_read_block *reads_free;
 	struct roce_link reads_lru;
-	struct roce_far *far_free;
 	/* What the turn leaves behind. */
 	struct roce_link touched_cqs, fired_cqs, broken_cqs, event_cqs, event_qps,
 		event_srqs, flushing, rings, movers;
 	/* Tables. */
 	struct roce_qp *qps;
+	struct roce_far *fars; /* one for each of qps, at the same index */
 	struct roce_mr *mrs;
 	struct roce_cq *cqs, *cq_free;
 	struct roce_srq *srqs, *srq_free;

@@ -166,6 +166,8 @@ struct roce_counters {
 const struct roce_counters *roce_shard_counters(const struct roce_shard *s);
 /* Memory of one idle connected queue pair in the engine; its rings are the client's. */
 size_t roce_qp_bytes(void);
+/* Set aside for each queue pair besides, and not touched until it meets memory behind a mover. */
+size_t roce_far_bytes(void);
 
 /* Objects alive and pool entries in use: all zero at the end of an orderly life. */
 struct roce_usage {

@@ -34,8 +34,9 @@ cfg_ok(const struct roce_shard_cfg *cfg)
 }
 
 /*
- * Most requests have few SGEs, few queue pairs are targets of READs, and few meet memory behind a
- * mover: the pools for the others are smaller, and running dry is back-pressure, not failure.
+ * Most requests have few SGEs, and few queue pairs are targets of READs: the pools for the others
+ * are smaller, and running dry is back-pressure, not failure. Each queue pair has room for what
+ * memory behind a mover takes; few meet any, so those pages are not touched before they do.
  */
 static bool
 carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
@@ -110,7 +111,6 @@ init_pools(struct roce_shard *s, const struct carve *c)
 	struct roce_wqe *wqes = (void *)((char *)s + c->wqes);
 	union roce_wqe_ext *exts = (void *)((char *)s + c->exts);
 	struct roce_read_block *reads = (void *)((char *)s + c->reads);
-	struct roce_far *fars = (void *)((char *)s + c->fars);
 
 	for (uint32_t i = s->cfg.max_wqes; i-- > 0;) {
 		wqes[i].next = s->wqe_free;
@@ -126,10 +126,6 @@ init_pools(struct roce_shard *s, const struct carve *c)
 		reads[i].lru.next = (void *)s->reads_free;
 		s->reads_free = &reads[i];
 	}
-	for (uint32_t i = s->cfg.max_qps; i-- > 0;) {
-		fars[i].next_free = s->far_free;
-		s->far_free = &fars[i];
-	}
 }
 
 struct roce_shard *
@@ -144,6 +140,7 @@ roce_shard_init(void *mem, const struct roce_shard_cfg *cfg)
 	s->window = cfg->window;
 	s->window_quarter = cfg->window / 4;
 	s->qps = (void *)((char *)mem + c.qps);
+	s->fars = (void *)((char *)mem + c.fars);
 	s->mrs = (void *)((char *)mem + c.mrs);
 	s->cqs = (void *)((char *)mem + c.cqs);
 	s->srqs = (void *)((char *)mem + c.srqs);

@@ -354,6 +354,8 @@ main(int argc, char **argv)
 	for (unsigned i = 0; i < num; i++)
 		if (only == 0 || only == i + 1)
 			measure(&benches[i], us);
-	printf("%zu bytes of engine memory for one idle connected queue pair\n", roce_qp_bytes());
+	printf("%zu bytes of engine memory for one idle connected queue pair,\n"
+	       "%zu more set aside for when it meets memory that its client moves\n",
+		roce_qp_bytes(), roce_far_bytes());
 	return 0;
 }
