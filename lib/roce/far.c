@@ -204,7 +204,7 @@ roce_far_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
 	const struct roce_far_src *src, uint32_t psn, uint8_t *dst)
 {
 	uint32_t index = roce_psn_from(psn, src->first_psn), from = index << qp->mtu_shift;
-	struct roce_mover *m = mover_of(s, qp, src, from);
+	struct roce_mover *m = qp->far != NULL ? qp->far->mover : mover_of(s, qp, src, from);
 	enum roce_copy got = ROCE_COPY_OK;
 	struct roce_fetch *f;
 
