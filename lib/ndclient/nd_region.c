@@ -87,9 +87,9 @@ check_memory(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags
 	pthread_mutex_unlock(&a->arena.lock);
 	if (!*far)
 		return ND_SUCCESS;
-	if (access_of(flags) & NDSH_ACCESS_REMOTE_ATOMIC)
+	if ((access_of(flags) & NDSH_ACCESS_REMOTE_ATOMIC) && a->abi_minor < NDSH_MINOR_FAR_ATOMICS)
 		return nd_fail(ND_NOT_SUPPORTED,
-			"atomics on memory that is not of this adapter's nd_alloc()");
+			"atomics on memory that is not of nd_alloc(): the daemon is too old");
 	st = nd_mover_check(buf, bytes, access_of(flags) & NDSH_ACCESS_LOCAL_WRITE,
 		!(flags & ND_MR_FLAG_DO_NOT_SECURE_VM));
 	return st == ND_SUCCESS ? nd_mover_need(a) : st;

@@ -9,14 +9,15 @@
 extern "C" {
 #endif
 
-/* Of a region: peers may do atomics there; local write too. Memory of nd_alloc() alone. */
+/* Of a region: peers may do atomics there; local write too. */
 #define ND_MR_FLAG_ALLOW_REMOTE_ATOMIC 0x00010001u
 
 /*
  * Atomics on eight bytes of the peer's, a number in its own byte order: fetch-and-add adds to it,
  * compare-and-swap stores swap if it is compare. What it was comes to sge, one of eight bytes, in
  * our byte order. Each is done once, whatever the network loses, and in one step for the CPUs of
- * the peer too, if they use atomic instructions on the same eight bytes.
+ * the peer too, if they use atomic instructions on the same eight bytes. Memory of the peer's that
+ * is not of nd_alloc() is changed by its library, as with all else that happens there.
  *
  * Atomics count with reads against the limit of the connection, and a fence waits for them. The
  * region there needs ND_MR_FLAG_ALLOW_REMOTE_ATOMIC; windows and fast-register regions never grant

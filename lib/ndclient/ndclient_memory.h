@@ -50,7 +50,7 @@ nd_status nd_mr_create(struct nd_pd *pd, struct nd_mr **mr);
  * max_registration_bytes; ND_INVALID_BUFFER_SIZE: 0 bytes; ND_INVALID_PARAMETER_3: unknown flags;
  * ND_ACCESS_VIOLATION: memory that is not there, or can't be written and flags want it (R-MR-04,
  * R-MR-05); ND_NOT_SUPPORTED: memory that is not of nd_alloc() of this adapter, and the daemon is
- * too old for it, or flags want atomics there; ND_INVALID_DEVICE_STATE: the region is registered,
+ * too old for it, or for atomics there; ND_INVALID_DEVICE_STATE: the region is registered,
  * or being (de)registered; ND_INSUFFICIENT_RESOURCES. Outcome: ND_SUCCESS or that.
  */
 nd_status nd_mr_register(

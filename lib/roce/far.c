@@ -58,13 +58,19 @@ wait_no_more(struct roce_far *far)
 
 /* Who found none is told: nothing need be under way that would do it. */
 static void
-fetch_pop(struct roce_shard *s, struct roce_mover *m, struct roce_fetch *f)
+slot_give(struct roce_shard *s, struct roce_mover *m, uint16_t slot)
 {
 	if (m->slots == 0 && m->waiters > 0) {
 		m->checks = m->waiters;
 		roce_list_join(&s->movers, &m->active);
 	}
-	m->slot[m->slots++] = f->q[f->head].slot;
+	m->slot[m->slots++] = slot;
+}
+
+static void
+fetch_pop(struct roce_shard *s, struct roce_mover *m, struct roce_fetch *f)
+{
+	slot_give(s, m, f->q[f->head].slot);
 	f->head = (uint8_t)((f->head + 1u) % ROCE_FETCH_MAX);
 	f->psn = roce_psn_add(f->psn, 1);
 	f->count--;
@@ -97,6 +103,7 @@ roce_far_put_back(struct roce_shard *s, struct roce_qp *qp)
 	wait_no_more(far);
 	fetch_drop(s, far->mover, &far->request);
 	fetch_drop(s, far->mover, &far->response);
+	roce_far_atomics_drop(s, qp);
 	far->mover->users--;
 	qp->far = NULL;
 }
@@ -246,6 +253,63 @@ roce_far_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va
 	roce_mover_in(s, m, va, src, bytes);
 	far->newest = roce_mover_posted(m);
 	return ROCE_COPY_OK;
+}
+
+/*
+ * An atomic stands among the orders where it stood among the requests: all that is in such memory
+ * before it is done before it, and what comes later later. The client may do it once its order is
+ * made; that is not taken back.
+ */
+enum roce_copy
+roce_far_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct roce_mover *m = roce_mr_mover(
+		s, qp, pkt->rkey, pkt->va, sizeof(uint64_t), NDSH_ACCESS_REMOTE_ATOMIC);
+	struct roce_far_atomics *a;
+	uint16_t slot;
+
+	if (m == NULL)
+		return ROCE_COPY_REFUSED;
+	a = &far_get(s, qp, m)->atomics;
+	if (m->slots == 0 || !roce_mover_has_room(m, 1, sizeof(struct ndsh_move_atomic)))
+		return ROCE_COPY_LATER;
+	roce_assert(a->count < ROCE_RD_ATOMIC_MAX);
+	slot = m->slot[--m->slots];
+	roce_mover_atomic(s, m, pkt, slot);
+	a->slot[(a->head + a->count++) % ROCE_RD_ATOMIC_MAX] = slot;
+	qp->far->newest = roce_mover_posted(m);
+	return ROCE_COPY_OK;
+}
+
+static uint16_t
+atomics_pop(struct roce_shard *s, struct roce_far *far)
+{
+	struct roce_far_atomics *a = &far->atomics;
+	uint16_t slot = a->slot[a->head];
+
+	a->head = (uint8_t)((a->head + 1u) % ROCE_RD_ATOMIC_MAX);
+	a->count--;
+	slot_give(s, far->mover, slot);
+	return slot;
+}
+
+/* Read once; who gets the slot next is not in this call. */
+uint64_t
+roce_far_atomic_result(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct roce_far *far = qp->far;
+	const uint8_t *at;
+
+	roce_assert(far->atomics.count > 0);
+	at = far->mover->out + (size_t)atomics_pop(s, far) * NDSH_MOVER_SLOT_BYTES;
+	return __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_RELAXED);
+}
+
+void
+roce_far_atomics_drop(struct roce_shard *s, struct roce_qp *qp)
+{
+	while (qp->far != NULL && qp->far->atomics.count > 0)
+		(void)atomics_pop(s, qp->far);
 }
 
 /* All that is received so far is waited for, as one. */

@@ -15,6 +15,12 @@ struct roce_fetch {
 	} q[ROCE_FETCH_MAX];
 };
 
+/* Slots that the old values of the peer's atomics come to, in PSN order. */
+struct roce_far_atomics {
+	uint8_t head, count;
+	uint16_t slot[ROCE_RD_ATOMIC_MAX];
+};
+
 /* What a queue pair that meets such memory needs more (far.c). */
 struct roce_far {
 	struct roce_link waiting; /* in its mover's list: for the client to do something */
@@ -26,6 +32,8 @@ struct roce_far {
 	bool tell;	/* placed_psn moved, and the peer does not know */
 	bool sink_full; /* a READ response found no room */
 	struct roce_fetch request, response;
+	struct roce_far_atomics atomics;
+	uint64_t swap_add, compare; /* of the atomic that ROCE_RXB_HELD tells of */
 };
 
 struct roce_mover {
@@ -53,6 +61,8 @@ void roce_mover_in(struct roce_shard *s, struct roce_mover *m, uint64_t va, cons
 	uint32_t bytes);
 void roce_mover_out(struct roce_shard *s, struct roce_mover *m, uint64_t va, uint32_t bytes,
 	uint32_t slot, uint32_t at);
+void roce_mover_atomic(struct roce_shard *s, struct roce_mover *m, const struct roce_pkt *pkt,
+	uint32_t slot);
 
 /* LATER: nothing was done, and the queue pair will be told when to try again. */
 enum roce_copy { ROCE_COPY_OK, ROCE_COPY_REFUSED, ROCE_COPY_LATER };
@@ -69,6 +79,13 @@ enum roce_copy roce_far_gather(struct roce_shard *s, struct roce_qp *qp, bool re
 /* Received payload on its way to va. */
 enum roce_copy roce_far_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va,
 	const uint8_t *src, uint32_t bytes, uint32_t right);
+/* The atomic of pkt becomes an order. */
+enum roce_copy roce_far_atomic(
+	struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
+/* What the oldest of them found, once it is placed. */
+uint64_t roce_far_atomic_result(struct roce_shard *s, struct roce_qp *qp);
+/* Nobody asks for it any more. */
+void roce_far_atomics_drop(struct roce_shard *s, struct roce_qp *qp);
 /* recv_psn moved on, and the MSN perhaps, which was msn_before. */
 void roce_far_received(struct roce_qp *qp, uint32_t msn_before);
 void roce_far_sink_full(struct roce_qp *qp);

@@ -8,6 +8,7 @@
  *	srq.c						receives that queue pairs share
  *	qp.c qp_modify.c error.c ring.c	keepalive.c	a queue pair's life, its shared rings
  *	rx.c responder.c resp_dup.c completer.c		what a received packet does
+ *	resp_atomic.c					atomics that are not executed at once
  *	tx.c requester.c local.c resp_tx.c		what may be sent, or done without sending
  *	ud.c						datagrams: all of it
  *	sge.c						between packets and scatter/gather lists
@@ -64,6 +65,12 @@ struct roce_read_slot {
 	uint8_t opcode; /* of the request */
 	bool pending;  /* responses are to be sent */
 	bool replay;   /* errors are silent (W-DUP-07) */
+	uint8_t wait;  /* enum roce_wait */
+};
+enum roce_wait { /* what an atomic waits for (resp_atomic.c) */
+	ROCE_WAIT_NONE,
+	ROCE_WAIT_MOVER,  /* its client to execute it */
+	ROCE_WAIT_PLACED, /* the writes before it: it is the newest then */
 };
 
 struct roce_read_block {
@@ -112,6 +119,7 @@ enum { /* roce_qp.rx_bits */
 	ROCE_RXB_RNR_SENT = 1u << 1, /* W-RESP-03 */
 	ROCE_RXB_EST = 1u << 2,	     /* first request was seen */
 	ROCE_RXB_LAST_WQE = 1u << 3, /* ROCE_EV_LAST_WQE was told */
+	ROCE_RXB_HELD = 1u << 4,     /* nothing new before the newest atomic is executed */
 };
 enum roce_msg { ROCE_MSG_NONE, ROCE_MSG_SEND, ROCE_MSG_WRITE };
 enum roce_answer {
@@ -428,6 +436,13 @@ void roce_read_done(struct roce_qp *qp, uint32_t index);
 void roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_answer answer, uint32_t psn,
 	uint8_t syndrome);
 bool roce_resp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot);
+
+/* resp_atomic.c */
+uint64_t roce_atomic_execute(uint8_t *host, uint8_t opcode, uint64_t swap_add, uint64_t compare);
+void roce_atomic_hold(struct roce_qp *qp, struct roce_read_slot *r, const struct roce_pkt *pkt);
+/* r waits no more: r->old is there. False: it is refused. */
+bool roce_atomic_finish(struct roce_shard *s, struct roce_qp *qp, struct roce_read_slot *r);
+
 static inline bool
 roce_resp_pending(const struct roce_qp *qp)
 {

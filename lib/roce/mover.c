@@ -63,9 +63,9 @@ roce_mover_has_room(const struct roce_mover *m, uint32_t pieces, uint32_t bytes)
 	       m->in_head - m->in_tail + most <= NDSH_MOVER_IN_BYTES;
 }
 
-void
-roce_mover_in(struct roce_shard *s, struct roce_mover *m, uint64_t va, const uint8_t *src,
-	uint32_t bytes)
+/* Into the staging of IN; where it is. */
+static uint32_t
+stage(struct roce_mover *m, const void *src, uint32_t bytes)
 {
 	uint32_t at = m->in_head % NDSH_MOVER_IN_BYTES;
 
@@ -75,7 +75,28 @@ roce_mover_in(struct roce_shard *s, struct roce_mover *m, uint64_t va, const uin
 	}
 	m->in_head += (bytes + ALIGN - 1) & ~(ALIGN - 1);
 	memcpy(m->in + at, src, bytes);
+	return at;
+}
+
+void
+roce_mover_in(struct roce_shard *s, struct roce_mover *m, uint64_t va, const uint8_t *src,
+	uint32_t bytes)
+{
+	uint32_t at = stage(m, src, bytes);
+
 	order(s, m, NDSH_MOVE_IN, va, bytes, at);
+}
+
+void
+roce_mover_atomic(struct roce_shard *s, struct roce_mover *m, const struct roce_pkt *pkt,
+	uint32_t slot)
+{
+	const struct ndsh_move_atomic a = { .swap_add = pkt->swap_add, .compare = pkt->compare,
+		.result = NDSH_MOVER_IN_BYTES + slot * NDSH_MOVER_SLOT_BYTES };
+	uint8_t op = pkt->opcode == ROCE_CMP_SWAP ? NDSH_MOVE_CMP_SWAP : NDSH_MOVE_FETCH_ADD;
+	uint32_t at = stage(m, &a, sizeof(a));
+
+	order(s, m, op, pkt->va, sizeof(uint64_t), at);
 }
 
 void

@@ -148,6 +148,7 @@ roce_reads_put(struct roce_shard *s, struct roce_qp *qp)
 
 	if (b == NULL)
 		return;
+	roce_far_atomics_drop(s, qp);
 	roce_list_remove(&b->lru);
 	b->qp = NULL;
 	b->lru.next = (void *)s->reads_free;

@@ -117,8 +117,14 @@ tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *
 static enum roce_copy
 tx_atomic_ack(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
-	const struct roce_read_slot *r = &qp->reads->slot[qp->rd_cur];
-	uint32_t hdr = roce_wire_build(slot->buf, &qp->tmpl,
+	struct roce_read_slot *r = &qp->reads->slot[qp->rd_cur];
+	uint32_t hdr;
+
+	if (roce_unlikely(r->wait != ROCE_WAIT_NONE && !roce_atomic_finish(s, qp, r))) {
+		read_refused(s, qp, r, r->first_psn);
+		return ROCE_COPY_REFUSED;
+	}
+	hdr = roce_wire_build(slot->buf, &qp->tmpl,
 		&(struct roce_pkt){
 			.opcode = ROCE_ATOMIC_ACK,
 			.qpn = qp->dest_qpn,
@@ -130,7 +136,6 @@ tx_atomic_ack(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slo
 			.atomic_orig = r->old,
 		},
 		qp->ip_id++);
-
 	roce_tx_seal(s, qp, slot, hdr, 0);
 	answered(s, qp, r->first_psn);
 	return ROCE_COPY_OK;
@@ -213,7 +218,8 @@ tx_answer(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 	return true;
 }
 
-/* A READ waits for what came before it to be placed; a repeated one does not wait any more. */
+/* A READ waits for what came before it to be placed, and so do atomics that were not executed at
+ * once; a repeated one does not wait any more. */
 static bool
 read_waits(const struct roce_qp *qp)
 {

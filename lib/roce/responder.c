@@ -333,6 +333,8 @@ too_many_reads(const struct roce_qp *qp)
 
 	if (roce_likely(qp->rd_pending < qp->max_dest_rd))
 		return false;
+	if (qp->reads->slot[qp->rd_next].wait != ROCE_WAIT_NONE)
+		return true;
 	for (uint32_t i = 0; i < ROCE_RD_ATOMIC_MAX; i++)
 		fresh += qp->reads->slot[i].pending && !qp->reads->slot[i].replay;
 	return fresh >= qp->max_dest_rd;
@@ -379,29 +381,28 @@ resp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	(void)fetch_accepted(s, qp, pkt);
 }
 
-/* W-ATOM-03. An instruction of the CPU: the client may use the same ones on its word meanwhile. */
-static uint64_t
-execute(uint64_t *word, const struct roce_pkt *pkt)
+/* Memory behind a mover: by an order. Memory in pieces (fr.c) never has the right. */
+static void
+resp_atomic_far(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	uint64_t old = pkt->compare;
+	enum roce_copy put = roce_far_atomic(s, qp, pkt);
 
-	if (pkt->opcode == ROCE_FETCH_ADD)
-		return __atomic_fetch_add(word, pkt->swap_add, __ATOMIC_SEQ_CST);
-	(void)__atomic_compare_exchange_n(
-		word, &old, pkt->swap_add, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-	return old;
+	if (put == ROCE_COPY_OK)
+		fetch_accepted(s, qp, pkt)->wait = ROCE_WAIT_MOVER;
+	else if (put == ROCE_COPY_LATER)
+		not_ready(s, qp, pkt);
+	else
+		access_refused(s, qp, pkt);
 }
 
-/*
- * Memory in pieces (fr.c) and memory behind a mover never have the right. What came before must be
- * in its place: who finds the word changed may count on that.
- */
+/* What came before is in its place before the word changes: who finds it changed may count on that.
+ * Then it is for the answer to execute it. */
 static void
 resp_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	uint8_t *host;
 
-	if (roce_unlikely(qp->placed_psn != qp->recv_psn || roce_reads_get(s, qp) == NULL)) {
+	if (roce_unlikely(roce_reads_get(s, qp) == NULL)) {
 		not_ready(s, qp, pkt);
 		return;
 	}
@@ -411,12 +412,15 @@ resp_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 	}
 	host = roce_mr_access(
 		s, qp, pkt->rkey, pkt->va, sizeof(uint64_t), NDSH_ACCESS_REMOTE_ATOMIC);
-	/* The host maps pages to pages; if not, it is no word to this CPU. */
-	if (roce_unlikely(host == NULL || (uintptr_t)host % sizeof(uint64_t) != 0)) {
-		access_refused(s, qp, pkt);
-		return;
-	}
-	fetch_accepted(s, qp, pkt)->old = execute((uint64_t *)(void *)host, pkt);
+	if (roce_unlikely(host == NULL))
+		resp_atomic_far(s, qp, pkt);
+	else if (roce_unlikely((uintptr_t)host % sizeof(uint64_t) != 0))
+		access_refused(s, qp, pkt); /* the host does not map pages to pages: no word */
+	else if (roce_unlikely(qp->placed_psn != qp->recv_psn))
+		roce_atomic_hold(qp, fetch_accepted(s, qp, pkt), pkt);
+	else
+		fetch_accepted(s, qp, pkt)->old =
+			roce_atomic_execute(host, pkt->opcode, pkt->swap_add, pkt->compare);
 }
 
 static void
@@ -468,6 +472,10 @@ roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 		s->count.rx_duplicate++;
 		qp->rx_bits &= (uint8_t)~ROCE_RXB_NAK_SENT; /* W-RESP-04 */
 		roce_resp_duplicate(s, qp, pkt);
+		return;
+	}
+	if (roce_unlikely(qp->rx_bits & ROCE_RXB_HELD)) {
+		out_of_sequence(s, qp, pkt);
 		return;
 	}
 	qp->rx_bits &= (uint8_t)~(ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT);

@@ -24,6 +24,20 @@ ndsh_mover_view(struct ndsh_mover *m, void *base)
 	m->staging = (uint8_t *)base + ndsh_mover_staging();
 }
 
+static void
+carry_out_atomic(const struct ndsh_mover *m, const struct ndsh_cqe *order)
+{
+	uint64_t *word = (uint64_t *)(uintptr_t)order->context, old;
+	struct ndsh_move_atomic a;
+
+	memcpy(&a, m->staging + order->data, sizeof(a));
+	if (order->op == NDSH_MOVE_CMP_SWAP)
+		old = ndsh_cmp_swap(word, a.compare, a.swap_add);
+	else
+		old = ndsh_fetch_add(word, a.swap_add);
+	memcpy(m->staging + a.result, &old, sizeof(old));
+}
+
 /* Addresses are those that the application registered: what is not there any more is a fault of the
  * application's, as if it had touched it itself. */
 static void
@@ -35,6 +49,8 @@ carry_out(const struct ndsh_mover *m, const struct ndsh_cqe *order)
 		ndsh_place(memory, staging, order->bytes);
 	else if (order->op == NDSH_MOVE_OUT)
 		memcpy(staging, memory, order->bytes);
+	else if (order->op == NDSH_MOVE_CMP_SWAP || order->op == NDSH_MOVE_FETCH_ADD)
+		carry_out_atomic(m, order);
 }
 
 uint32_t

@@ -4,13 +4,16 @@
  * itself. Part of the ABI between daemon and client.
  *
  * One block per session: a completion queue, whose entries are orders, and staging memory. An order
- * says: copy from staging to memory (IN), or from memory to staging (OUT). The client carries them
- * out in order and moves page->consumer behind what is done: that is its answer, and in this queue
- * consumer means nothing else. The queue is armed and its pipe written as for any other.
+ * says: copy from staging to memory (IN), from memory to staging (OUT), or execute an atomic on a
+ * word of memory, whose operands are in the staging of IN and whose old value goes to that of OUT.
+ * The client carries them out in order and moves page->consumer behind what is done: that is its
+ * answer, and in this queue consumer means nothing else. The queue is armed and its pipe written as
+ * for any other.
  *
  * Who writes: staging for IN the daemon, before the order that names it (release, with the entry's
  * last word); the memory, and staging for OUT, the client, before consumer (release; the daemon
- * loads it with acquire). A client that moves consumer too far only spoils its own transfers.
+ * loads it with acquire). A client that moves consumer too far only spoils its own transfers. The
+ * daemon judges rights and alignment before it gives an order.
  *
  * An order is made before the completion of the request that it belongs to. So a client that took
  * completions and then carries out all orders that it finds has done what these completions report.
@@ -27,8 +30,19 @@
 #define NDSH_MOVER_SLOTS      192u	  /* staging of OUT */
 #define NDSH_MOVER_SLOT_BYTES 4096u	  /* payload of one packet */
 
-/* ndsh_cqe.op of an order. context: the client's address; bytes; data: where in the staging. */
-enum { NDSH_MOVE_IN = 64, NDSH_MOVE_OUT = 65 };
+/* ndsh_cqe.op of an order. context: the client's address; bytes; data: where in the staging, for
+ * atomics (from minor version 7 on) that is where its operands are. */
+enum {
+	NDSH_MOVE_IN = 64,
+	NDSH_MOVE_OUT = 65,
+	NDSH_MOVE_CMP_SWAP = 66,
+	NDSH_MOVE_FETCH_ADD = 67,
+};
+
+struct ndsh_move_atomic { /* operands */
+	uint64_t swap_add, compare;
+	uint64_t result; /* where in the staging the old value goes; 8 bytes */
+};
 
 /* Bytes of the block, and where in it the staging begins: first that of IN, then the slots. */
 uint32_t ndsh_mover_bytes(void);
@@ -42,6 +56,21 @@ void ndsh_mover_view(struct ndsh_mover *m, void *base);
 /* Carry out at most n orders; returns how many. One thread at a time. The caller then passes a full
  * barrier and wakes the daemon if its session page says that it sleeps. */
 uint32_t ndsh_mover_run(struct ndsh_mover *m, uint32_t n);
+
+/* Instructions of the CPU: the application may use the same ones on its word meanwhile. */
+static inline uint64_t
+ndsh_cmp_swap(uint64_t *word, uint64_t compare, uint64_t swap)
+{
+	(void)__atomic_compare_exchange_n(
+		word, &compare, swap, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return compare;
+}
+
+static inline uint64_t
+ndsh_fetch_add(uint64_t *word, uint64_t add)
+{
+	return __atomic_fetch_add(word, add, __ATOMIC_SEQ_CST);
+}
 
 #define NDSH_PLACE_TAIL 8u
 

@@ -28,6 +28,9 @@ void scenario_immediates(struct pair *p);
 /* atomics.c */
 void scenario_atomics(struct pair *p);
 
+/* memories.c */
+void scenario_memories(struct pair *p);
+
 /* foreign.c */
 void scenario_foreign_memory(struct pair *p);
 void scenario_foreign_rights(struct pair *p);

@@ -497,6 +497,7 @@ struct sim_world {
 	struct roce_shard_cfg shard_cfg;
 	unsigned sharing; /* chance of an end to share its receives */
 	uint64_t far_used, stalls; /* memory behind movers; how often one paused */
+	uint64_t holds; /* atomics that may make their peer send again what is behind them */
 	uint64_t steps, completions;
 };
 extern struct roce_counters sim_counters; /* of all worlds so far */

@@ -43,19 +43,22 @@ bool
 sim_atomic_prepare(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
 {
 	struct sim_arena *t = &ep->peer->target;
+	struct sim_world *w = ep->w;
 	uint64_t old, new;
 
 	op->bytes = 8;
 	if (!choose_landing(ep, op))
 		return false;
 	choose_word(ep, op);
-	op->data = sim_alloc(ep->w, op->bytes);
+	/* Writes in front of it may take their time to be placed. */
+	w->holds += !t->far && t->client->mover.engine != NULL;
+	op->data = sim_alloc(w, op->bytes);
 	memcpy(op->data, t->shadow + op->remote_off, op->bytes);
 	memcpy(&old, op->data, sizeof(old));
 	wr->raddr = t->va + op->remote_off;
-	wr->arg[0] = sim_rand(ep->w);
-	wr->arg[1] = sim_chance(ep->w, 7000) ? old : sim_rand(ep->w);
-	if (sim_chance(ep->w, 5000)) {
+	wr->arg[0] = sim_rand(w);
+	wr->arg[1] = sim_chance(w, 7000) ? old : sim_rand(w);
+	if (sim_chance(w, 5000)) {
 		op->op = NDSH_OP_FETCH_ADD;
 		new = old + wr->arg[0];
 	} else {

@@ -30,7 +30,7 @@ pool(struct sim_world *w)
 void *
 sim_mover_alloc(struct sim_world *w, uint32_t bytes)
 {
-	uint64_t at = w->far_used + sim_below(w, 4096);
+	uint64_t at = w->far_used + 8 * sim_below(w, 4096 / 8);
 
 	w->far_used = (at + bytes + 4095) & ~UINT64_C(4095);
 	sim_check(w, w->far_used <= POOL_BYTES, "no memory left for movers");

@@ -318,7 +318,7 @@ sim_op_post(struct sim_ep *ep)
 		op->flags = 0;
 		op->window = NULL;
 	}
-	if (op->op == NDSH_OP_READ && !ep->peer->target.far && sim_chance(ep->w, 3000)) {
+	if (op->op == NDSH_OP_READ && sim_chance(ep->w, 3000)) {
 		op->flags = (uint8_t)sim_below(ep->w, 4);
 		if (!sim_atomic_prepare(ep, op, &wr))
 			return false;

@@ -231,7 +231,7 @@ check_shard(struct sim_world *w, struct sim_shard *sh)
 		sim_check(w, c->retransmitted_packets + c->rx_duplicate + c->tx_nak_sequence +
 				/* What is acknowledged while it is placed may be so twice. */
 				(w->far_used > 0 ? 0 : c->rx_ghost_response) == 0 ||
-				c->rx_rnr > 0 || w->stalls > 0,
+				c->rx_rnr > 0 || w->stalls + w->holds > 0,
 			"clean network: %lu retransmissions, %lu duplicates, %lu NAKs, %lu ghosts",
 			(unsigned long)c->retransmitted_packets, (unsigned long)c->rx_duplicate,
 			(unsigned long)c->tx_nak_sequence, (unsigned long)c->rx_ghost_response);

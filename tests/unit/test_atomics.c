@@ -328,54 +328,6 @@ Test(atomics, a_bad_local_token)
 	pair_free(p);
 }
 
-/* ---- memory behind a mover ---- */
-
-/* Who finds the word changed may count on what was written before it. The answer goes anywhere. */
-Test(atomics, one_waits_for_the_writes_before_it)
-{
-	struct pair *p = atomic_pair((struct pair_opts){ .qps = 1, .far = true, .rnr_retry = 7 });
-	struct ndsh_sge from = pair_sge(p, 0, 0, 3000), to = pair_far_sge(p, 0, 8, 8),
-			there = pair_far_sge(p, 1, 0, 3000);
-
-	memset(p->side[0].arena, 0x77, 3000);
-	*word(p, 1, WORD) = 41;
-	p->side[1].stalled = true;
-	pair_post(p, 0, 0,
-		&(struct ndsh_swr){ .context = 1, .raddr = there.addr, .rkey = there.key,
-			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0) },
-		&from, NULL);
-	pair_post(p, 0, 0,
-		&(struct ndsh_swr){ .context = 2, .raddr = PAIR_VA + WORD, .rkey = p->side[1].key,
-			.arg = { 1, 0 }, .ctrl = NDSH_CTRL(NDSH_OP_FETCH_ADD, 1, 0, 0) },
-		&to, NULL);
-	(void)pair_run(p, 5000000);
-	cr_assert_eq(*word(p, 1, WORD), 41, "before what was written is there");
-	p->side[1].stalled = false;
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	expect(p, 0, 2, NDSH_WC_SUCCESS);
-	cr_assert_eq(p->side[1].far[2999], 0x77);
-	cr_assert_eq(*word(p, 1, WORD), 42);
-	cr_assert_eq(memcmp(p->side[0].far + 8, &(uint64_t){ 41 }, 8), 0);
-	pair_free(p);
-}
-
-/* Such memory is no target, whatever its rights. */
-Test(atomics, not_on_memory_behind_a_mover)
-{
-	struct pair *p = atomic_pair((struct pair_opts){ .qps = 1, .far = true });
-	struct ndsh_sge there = pair_far_sge(p, 1, 0, 8), to = pair_sge(p, 0, 0, 8);
-
-	pair_post(p, 0, 0,
-		&(struct ndsh_swr){ .context = 1, .raddr = there.addr, .rkey = there.key,
-			.arg = { 1, 0 }, .ctrl = NDSH_CTRL(NDSH_OP_FETCH_ADD, 1, 0, 0) },
-		&to, NULL);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_REM_ACCESS_ERR);
-	cr_assert_eq(p->side[1].far[0], 0);
-	pair_free(p);
-}
-
 /* ---- a peer that is the test ---- */
 
 struct tape {

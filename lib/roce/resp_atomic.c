@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Responder: atomics (W-ATOM-03), and those that are not executed as they are received.
+ *
+ * On memory behind a mover the client executes them, by an order (far.c); the answer waits as that
+ * of a READ does. On memory of the arena the shard executes them itself, but not before the writes
+ * in front of them are in their place, wherever that is. Until then the queue pair is held: a later
+ * write may be to the same word. What comes meanwhile counts as lost, and the peer is asked for it
+ * when the answer has left; told to wait (RNR) it would do so for longer, and not for ever.
+ */
+#include "roce/internal.h"
+
+uint64_t
+roce_atomic_execute(uint8_t *host, uint8_t opcode, uint64_t swap_add, uint64_t compare)
+{
+	uint64_t *word = (uint64_t *)(void *)host;
+
+	if (opcode == ROCE_FETCH_ADD)
+		return ndsh_fetch_add(word, swap_add);
+	return ndsh_cmp_swap(word, compare, swap_add);
+}
+
+void
+roce_atomic_hold(struct roce_qp *qp, struct roce_read_slot *r, const struct roce_pkt *pkt)
+{
+	r->wait = ROCE_WAIT_PLACED;
+	qp->far->swap_add = pkt->swap_add;
+	qp->far->compare = pkt->compare;
+	qp->rx_bits |= ROCE_RXB_HELD;
+}
+
+/* The region may have gone since. It is then refused as a fresh one, even if it was repeated. */
+static bool
+execute_held(struct roce_shard *s, struct roce_qp *qp, struct roce_read_slot *r)
+{
+	uint8_t *host = roce_mr_access(
+		s, qp, r->rkey, r->va, sizeof(uint64_t), NDSH_ACCESS_REMOTE_ATOMIC);
+
+	qp->rx_bits &= (uint8_t)~ROCE_RXB_HELD;
+	if (host == NULL || (uintptr_t)host % sizeof(uint64_t) != 0) {
+		r->replay = false;
+		return false;
+	}
+	r->old = roce_atomic_execute(host, r->opcode, qp->far->swap_add, qp->far->compare);
+	return true;
+}
+
+bool
+roce_atomic_finish(struct roce_shard *s, struct roce_qp *qp, struct roce_read_slot *r)
+{
+	bool held = r->wait == ROCE_WAIT_PLACED;
+
+	r->wait = ROCE_WAIT_NONE;
+	if (held)
+		return execute_held(s, qp, r);
+	r->old = roce_far_atomic_result(s, qp);
+	return true;
+}
