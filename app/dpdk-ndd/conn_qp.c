@@ -4,6 +4,7 @@
 
 #include "conn.h"
 #include "log.h"
+#include "network.h"
 
 #define RNR_FOR_EVER 7 /* as RNR retry count: without end */
 
@@ -71,9 +72,8 @@ fill_path(const struct ndd_conn *c, struct roce_path *path)
 {
 	path->sgid = c->local.gid;
 	path->dgid = c->remote.gid;
-	memcpy(path->smac, c->hop.smac, 6);
-	memcpy(path->dmac, c->hop.dmac, 6);
 	path->tos = c->tos;
+	ndd_path_hop(path, &c->hop);
 	path->ttl = c->hop_limit;
 	path->flow_label = c->flow_label;
 	path->udp_sport = roce_flow_sport(c->flow_label, c->qp->qpn, c->peer.qpn);

@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "conn.h"
 #include "log.h"
+#include "network.h"
 #include "roce/gsi.h"
 
 #define RX_BUDGET   256u /* frames and events per shard and round, then the sockets' turn */
@@ -20,16 +21,17 @@ static void
 rx_mad(struct ndd *d, uint64_t now_ns, uint32_t port, const uint8_t *frame,
 	const struct roce_pkt *pkt)
 {
-	struct roce_gid gid;
-	struct net_ip ip;
+	struct roce_gid from, to;
+	struct net_ip src, dst;
 
-	roce_pkt_dst_gid(pkt, &gid);
-	memcpy(ip.b, gid.raw, 16);
-	if (!roce_gsi_is_mad(pkt) || net_local_port(d->net, &ip) < 0 || !roce_icrc_ok(pkt))
+	roce_pkt_src_gid(pkt, &from);
+	roce_pkt_dst_gid(pkt, &to);
+	memcpy(src.b, from.raw, 16);
+	memcpy(dst.b, to.raw, 16);
+	if (!roce_gsi_is_mad(pkt) || !net_takes(d->net, &src, &dst, pkt->vlan) ||
+		!roce_icrc_ok(pkt))
 		return;
-	roce_pkt_src_gid(pkt, &gid);
-	memcpy(ip.b, gid.raw, 16);
-	net_confirm(d->net, now_ns, &ip, frame + 6); /* the source MAC: it is alive there */
+	net_confirm(d->net, now_ns, &src, frame + 6); /* the source MAC: it is alive there */
 	roce_cm_rx(d->cm, now_ns, pkt, port);
 }
 
@@ -112,8 +114,7 @@ send_mad(struct ndd *d, uint64_t now_ns, const struct roce_cm_tx *tx)
 		return false;
 	if (r != NET_RESOLVED)
 		return true; /* dropped: the CM sends it again */
-	memcpy(path.smac, hop.smac, 6);
-	memcpy(path.dmac, hop.dmac, 6);
+	ndd_path_hop(&path, &hop);
 	m = new_frame(d, hop.port);
 	if (m != NULL)
 		send_frame(d, m,

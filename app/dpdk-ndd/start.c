@@ -12,6 +12,7 @@
 #include "eal.h"
 #include "log.h"
 #include "memif.h"
+#include "network.h"
 #include "numamem.h"
 #include "session.h"
 #include "start.h"
@@ -22,7 +23,6 @@
 #define MBUF_CACHE	256u
 #define MBUFS_PER_PORT	3072u /* descriptors of both directions, and bursts under way */
 #define MBUFS_PER_SHARD 3072u /* rings between shards */
-#define NEIGHBOURS	1024u
 #define CM_FIRST_RETRY	(200 * NDD_MS)
 #define CM_RETRIES	15u
 
@@ -109,49 +109,6 @@ start_shards(struct ndd *d)
 	return true;
 }
 
-static bool
-add_addresses(struct ndd *d, uint32_t i)
-{
-	const struct config_port *c = &d->cfg->port[i];
-	const char *why = "too many ports";
-	struct net_ip ip;
-
-	if (!net_port_add(d->net, i, d->plane.port[i].mac, c->mtu))
-		goto refused;
-	for (uint32_t k = 0; k < c->addresses; k++) {
-		memcpy(ip.b, c->address[k].ip, 16);
-		if (!net_address_add(d->net, i, &ip, c->address[k].prefix_len, &why))
-			goto refused;
-	}
-	memcpy(ip.b, c->gateway4, 16);
-	if (c->has_gateway4 && !net_gateway_set(d->net, i, &ip, &why))
-		goto refused;
-	memcpy(ip.b, c->gateway6, 16);
-	if (c->has_gateway6 && !net_gateway_set(d->net, i, &ip, &why))
-		goto refused;
-	return true;
-refused:
-	ndd_error("ports[%u] %s: %s", i, c->device, why);
-	return false;
-}
-
-static bool
-start_net(struct ndd *d)
-{
-	const struct net_cfg cfg = {.max_neighbours = NEIGHBOURS};
-	void *mem;
-
-	d->net_bytes = net_bytes(&cfg);
-	mem = ndd_numa_alloc(d->net_bytes, -1);
-	d->net = mem == NULL ? NULL : net_init(mem, &cfg);
-	if (d->net == NULL)
-		return false;
-	for (uint32_t i = 0; i < d->plane.ports; i++)
-		if (!add_addresses(d, i))
-			return false;
-	return true;
-}
-
 /* W-GID-04: the node's GUID from the first port's MAC. */
 static uint64_t
 node_guid(const uint8_t mac[6])
@@ -201,7 +158,7 @@ ndd_start(struct ndd *d)
 	for (uint32_t i = 0; i < d->cfg->ports; i++)
 		if (!start_port(d, i))
 			return false;
-	if (!start_shards(d) || !start_net(d))
+	if (!start_shards(d) || !ndd_network_start(d))
 		return false;
 	if (!start_cm(d)) {
 		ndd_error("no memory for the connection manager");

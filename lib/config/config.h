@@ -12,6 +12,8 @@
 
 #define CONFIG_PORTS_MAX     8u
 #define CONFIG_ADDRESSES_MAX 8u
+#define CONFIG_VLANS_MAX     8u
+#define CONFIG_ROUTES_MAX    16u
 #define CONFIG_LCORES_MAX    8u
 #define CONFIG_STRINGS_MAX   16u
 #define CONFIG_PATH_BYTES    256u
@@ -21,12 +23,27 @@ struct config_address {
 	uint8_t ip[16]; /* IPv4 as ::ffff:a.b.c.d */
 	uint8_t prefix_len;
 };
-struct config_port {
-	char device[64]; /* PCI address or vdev name, e.g. "net_memif0" */
+struct config_route {
+	struct config_address to;
+	uint8_t via[16];
+};
+/* A port without tags, or one of its VLANs. */
+struct config_link {
+	uint16_t id; /* 1..4094 of a VLAN, else 0 */
+	bool has_priority;
+	uint8_t priority; /* 0..7 of a VLAN */
 	struct config_address address[CONFIG_ADDRESSES_MAX];
 	uint32_t addresses;
 	bool has_gateway4, has_gateway6;
 	uint8_t gateway4[16], gateway6[16];
+	struct config_route route[CONFIG_ROUTES_MAX];
+	uint32_t routes;
+};
+struct config_port {
+	char device[64]; /* PCI address or vdev name, e.g. "net_memif0" */
+	struct config_link untagged;
+	struct config_link vlan[CONFIG_VLANS_MAX];
+	uint32_t vlans;
 	uint32_t mtu; /* IP MTU, 576..9000; default 1500 */
 	bool has_mac;
 	uint8_t mac[6];
@@ -38,7 +55,8 @@ struct config {
 	char file_prefix[64]; /* default "dpdk-ndd" */
 	char vdev[CONFIG_STRINGS_MAX][CONFIG_PATH_BYTES];
 	uint32_t vdevs;
-	char pci[CONFIG_STRINGS_MAX][CONFIG_PATH_BYTES]; /* allow list, as for -a; empty: no PCI at all */
+	char pci[CONFIG_STRINGS_MAX]
+		[CONFIG_PATH_BYTES]; /* allow list, as for -a; empty: no PCI at all */
 	uint32_t pcis;
 	char extra[CONFIG_STRINGS_MAX][CONFIG_PATH_BYTES]; /* passed to EAL as they stand */
 	uint32_t extras;
@@ -64,10 +82,9 @@ struct config {
 	uint32_t ports;
 };
 /*
- * Read and check the file at path. False: err holds one or more lines, each with its newline, such as
- *	FILE: ports[0].mtu: 90000 is out of range 576..9000
- *	FILE: line 12, column 7: '}' expected near ']'
- * with at most err_bytes-1 characters; *c is undefined.
+ * Read and check the file at path. False: err holds one or more lines, each with its newline, such
+ *as FILE: ports[0].mtu: 90000 is out of range 576..9000 FILE: line 12, column 7: '}' expected near
+ *']' with at most err_bytes-1 characters; *c is undefined.
  */
 bool config_load(struct config *c, const char *path, char *err, size_t err_bytes);
 /* The same from a string (name stands for the file in messages). */

@@ -2,11 +2,13 @@
 #include "config/config_table.h"
 
 /* A field of struct config, or of struct config_port; and one that is an array there. */
-#define IN(type, field)	  .offset = offsetof(struct type, field), .bytes = sizeof(((struct type *)0)->field)
+#define IN(type, field)                                                                            \
+	.offset = offsetof(struct type, field), .bytes = sizeof(((struct type *)0)->field)
 #define ARRAY(type, field, count_field, least, most)                                               \
 	.offset = offsetof(struct type, field), .bytes = sizeof(((struct type *)0)->field[0]),     \
 	.count_offset = offsetof(struct type, count_field), .items_min = least, .items_max = most
-#define STRING_OF(type, field) IN(type, field), .min = 1, .max = sizeof(((struct type *)0)->field) - 1
+#define STRING_OF(type, field)                                                                     \
+	IN(type, field), .min = 1, .max = sizeof(((struct type *)0)->field) - 1
 #define RANGE(lo, hi)	       .min = lo, .max = hi, .scale = 1
 
 static const struct config_key eal_keys[] = {
@@ -56,16 +58,44 @@ static const struct config_key rc_keys[] = {
 	{NULL},
 };
 
+static const struct config_key route_keys[] = {
+	{"to", CONFIG_PREFIX, IN(config_route, to), .required = true},
+	{"via", CONFIG_IP, IN(config_route, via), .required = true},
+	{NULL},
+};
+
+static const struct config_key vlan_keys[] = {
+	{"id", CONFIG_UINT, IN(config_link, id), RANGE(1, 4094), .required = true},
+	{"priority", CONFIG_UINT, IN(config_link, priority), RANGE(0, 7),
+		.flag_offset = offsetof(struct config_link, has_priority)},
+	{"addresses", CONFIG_PREFIX,
+		ARRAY(config_link, address, addresses, 1, CONFIG_ADDRESSES_MAX), .required = true},
+	{"gateway", CONFIG_IPV4, IN(config_link, gateway4),
+		.flag_offset = offsetof(struct config_link, has_gateway4)},
+	{"gateway6", CONFIG_IPV6, IN(config_link, gateway6),
+		.flag_offset = offsetof(struct config_link, has_gateway6)},
+	{"routes", CONFIG_OBJECT, route_keys,
+		ARRAY(config_link, route, routes, 0, CONFIG_ROUTES_MAX), .initial = "[]"},
+	{NULL},
+};
+
 static const struct config_key port_keys[] = {
 	{"device", CONFIG_STRING, STRING_OF(config_port, device), .required = true},
-	{"addresses", CONFIG_PREFIX, ARRAY(config_port, address, addresses, 1, CONFIG_ADDRESSES_MAX),
-		.required = true},
-	{"gateway", CONFIG_IPV4, IN(config_port, gateway4),
-		.flag_offset = offsetof(struct config_port, has_gateway4)},
-	{"gateway6", CONFIG_IPV6, IN(config_port, gateway6),
-		.flag_offset = offsetof(struct config_port, has_gateway6)},
+	{"addresses", CONFIG_PREFIX,
+		ARRAY(config_port, untagged.address, untagged.addresses, 0, CONFIG_ADDRESSES_MAX),
+		.initial = "[]"},
+	{"gateway", CONFIG_IPV4, IN(config_port, untagged.gateway4),
+		.flag_offset = offsetof(struct config_port, untagged.has_gateway4)},
+	{"gateway6", CONFIG_IPV6, IN(config_port, untagged.gateway6),
+		.flag_offset = offsetof(struct config_port, untagged.has_gateway6)},
+	{"routes", CONFIG_OBJECT, route_keys,
+		ARRAY(config_port, untagged.route, untagged.routes, 0, CONFIG_ROUTES_MAX),
+		.initial = "[]"},
+	{"vlans", CONFIG_OBJECT, vlan_keys, ARRAY(config_port, vlan, vlans, 0, CONFIG_VLANS_MAX),
+		.initial = "[]"},
 	{"mtu", CONFIG_UINT, IN(config_port, mtu), RANGE(576, 9000), .initial = "1500"},
-	{"mac", CONFIG_MAC, IN(config_port, mac), .flag_offset = offsetof(struct config_port, has_mac)},
+	{"mac", CONFIG_MAC, IN(config_port, mac),
+		.flag_offset = offsetof(struct config_port, has_mac)},
 	{NULL},
 };
 

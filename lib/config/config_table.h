@@ -18,9 +18,10 @@ enum config_kind {
 	CONFIG_WORD,	/* one of words; its index is stored */
 	CONFIG_MODE,	/* a file mode, three octal digits behind a 0 */
 	CONFIG_PREFIX,	/* own address and prefix length: struct config_address */
-	CONFIG_IPV4,	/* 16 bytes, and the bool at flag_offset */
+	CONFIG_IPV4,	/* 16 bytes */
 	CONFIG_IPV6,
-	CONFIG_MAC,	/* 6 bytes, and the bool at flag_offset */
+	CONFIG_IP,	/* 16 bytes of either family */
+	CONFIG_MAC,	/* 6 bytes */
 	CONFIG_PCI,	/* a PCI address, with device arguments behind a comma */
 	CONFIG_KINDS,
 };
@@ -34,7 +35,7 @@ struct config_key {
 	bool required;
 	uint64_t min, max, scale;
 	size_t offset, bytes;	/* of the field, or of the first element of an array */
-	size_t flag_offset;	/* of the bool "it was given" */
+	size_t flag_offset;	/* of the bool "it was given"; 0: none */
 	size_t count_offset;	/* arrays: of the uint32_t count */
 	uint32_t items_min, items_max; /* items_max > 0: an array of kind */
 };
@@ -59,5 +60,9 @@ void config_allowed(const struct config_key *key, char *buf, size_t bytes);
 
 /* What no single key can tell: do the values fit each other? */
 void config_check(struct config_errors *e, const struct config *c);
+/* The same of addresses, VLANs and routes (config_links.c). */
+void config_check_links(struct config_errors *e, const struct config *c);
+/* Errors that follow are of this value. */
+void config_at(struct config_errors *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -11,23 +11,22 @@
 
 /* Stores the value; false: it is not allowed (config_value() tells). */
 typedef bool config_reader(
-	const struct config_key *key, const json_t *value, void *base, void *field);
+	const struct config_key *key, const json_t *value, void *field);
 
 static bool
-read_bool(const struct config_key *key, const json_t *value, void *base, void *field)
+read_bool(const struct config_key *key, const json_t *value, void *field)
 {
-	(void)key, (void)base;
+	(void)key;
 	*(bool *)field = json_is_true(value);
 	return true;
 }
 
 static bool
-read_uint(const struct config_key *key, const json_t *value, void *base, void *field)
+read_uint(const struct config_key *key, const json_t *value, void *field)
 {
 	json_int_t v = json_integer_value(value);
 	uint64_t u = (uint64_t)v * key->scale;
 
-	(void)base;
 	if (v < 0 || (uint64_t)v < key->min || (uint64_t)v > key->max)
 		return false;
 	switch (key->bytes) {
@@ -47,11 +46,10 @@ read_uint(const struct config_key *key, const json_t *value, void *base, void *f
 }
 
 static bool
-read_string(const struct config_key *key, const json_t *value, void *base, void *field)
+read_string(const struct config_key *key, const json_t *value, void *field)
 {
 	size_t n = json_string_length(value);
 
-	(void)base;
 	if (n < key->min || n > key->max)
 		return false;
 	memcpy(field, json_string_value(value), n + 1);
@@ -59,9 +57,8 @@ read_string(const struct config_key *key, const json_t *value, void *base, void 
 }
 
 static bool
-read_word(const struct config_key *key, const json_t *value, void *base, void *field)
+read_word(const struct config_key *key, const json_t *value, void *field)
 {
-	(void)base;
 	for (unsigned i = 0; key->words[i] != NULL; i++) {
 		if (strcmp(key->words[i], json_string_value(value)) == 0) {
 			memcpy(field, &i, key->bytes);
@@ -72,18 +69,19 @@ read_word(const struct config_key *key, const json_t *value, void *base, void *f
 }
 
 static bool
-read_mode(const struct config_key *key, const json_t *value, void *base, void *field)
+read_mode(const struct config_key *key, const json_t *value, void *field)
 {
 	const char *s = json_string_value(value);
 
-	(void)key, (void)base;
+	(void)key;
 	if (strlen(s) != 4 || s[0] != '0' || strspn(s, "01234567") != 4)
 		return false;
 	*(uint32_t *)field = (uint32_t)strtoul(s, NULL, 8);
 	return true;
 }
 
-/* IPv4 becomes ::ffff:a.b.c.d. An IPv4 address in IPv6's clothes is not taken: it would be an alias. */
+/* IPv4 becomes ::ffff:a.b.c.d. An IPv4 address in IPv6's clothes is not taken: it would be an
+ * alias. */
 static bool
 parse_ip(const char *s, uint8_t ip[16], bool *v4)
 {
@@ -99,7 +97,7 @@ parse_ip(const char *s, uint8_t ip[16], bool *v4)
 }
 
 static bool
-read_prefix(const struct config_key *key, const json_t *value, void *base, void *field)
+read_prefix(const struct config_key *key, const json_t *value, void *field)
 {
 	struct config_address *a = field;
 	const char *s = json_string_value(value), *slash = strchr(s, '/');
@@ -107,7 +105,7 @@ read_prefix(const struct config_key *key, const json_t *value, void *base, void 
 	unsigned long len;
 	bool v4;
 
-	(void)key, (void)base;
+	(void)key;
 	if (slash == NULL || (size_t)(slash - s) >= sizeof(ip) || !isdigit((unsigned char)slash[1]))
 		return false;
 	memcpy(ip, s, (size_t)(slash - s));
@@ -120,7 +118,7 @@ read_prefix(const struct config_key *key, const json_t *value, void *base, void 
 }
 
 static bool
-read_gateway(const struct config_key *key, const json_t *value, void *base, void *field)
+read_gateway(const struct config_key *key, const json_t *value, void *field)
 {
 	uint8_t ip[16];
 	bool v4;
@@ -128,16 +126,29 @@ read_gateway(const struct config_key *key, const json_t *value, void *base, void
 	if (!parse_ip(json_string_value(value), ip, &v4) || v4 != (key->kind == CONFIG_IPV4))
 		return false;
 	memcpy(field, ip, sizeof(ip));
-	*((bool *)base + key->flag_offset) = true;
 	return true;
 }
 
 static bool
-read_mac(const struct config_key *key, const json_t *value, void *base, void *field)
+read_ip(const struct config_key *key, const json_t *value, void *field)
+{
+	uint8_t ip[16];
+	bool v4;
+
+	(void)key;
+	if (!parse_ip(json_string_value(value), ip, &v4))
+		return false;
+	memcpy(field, ip, sizeof(ip));
+	return true;
+}
+
+static bool
+read_mac(const struct config_key *key, const json_t *value, void *field)
 {
 	const char *s = json_string_value(value);
 	uint8_t *mac = field;
 
+	(void)key;
 	if (strlen(s) != 17)
 		return false;
 	for (unsigned i = 0; i < 6; i++) {
@@ -148,20 +159,20 @@ read_mac(const struct config_key *key, const json_t *value, void *base, void *fi
 			return false;
 		mac[i] = (uint8_t)strtoul(p, NULL, 16);
 	}
-	*((bool *)base + key->flag_offset) = true;
 	/* Bit 0 of the first byte: a group address, which no station can have. */
 	return (mac[0] & 1) == 0 && memcmp(mac, "\0\0\0\0\0\0", 6) != 0;
 }
 
 /* As ethdev names PCI devices, so that "device" of a port can be compared: DDDD:BB:DD.F. */
 static bool
-read_pci(const struct config_key *key, const json_t *value, void *base, void *field)
+read_pci(const struct config_key *key, const json_t *value, void *field)
 {
 	static const char form[] = "xxxx:xx:xx.7";
 	const char *s = json_string_value(value);
 
 	for (unsigned i = 0; form[i] != '\0'; i++) {
-		bool ok = form[i] == 'x'   ? isdigit((unsigned char)s[i]) || (s[i] >= 'a' && s[i] <= 'f')
+		bool ok = form[i] == 'x'
+				  ? isdigit((unsigned char)s[i]) || (s[i] >= 'a' && s[i] <= 'f')
 			  : form[i] == '7' ? s[i] >= '0' && s[i] <= '7'
 					   : s[i] == form[i];
 
@@ -170,7 +181,7 @@ read_pci(const struct config_key *key, const json_t *value, void *base, void *fi
 	}
 	if (s[sizeof(form) - 1] != '\0' && s[sizeof(form) - 1] != ',')
 		return false;
-	return read_string(key, value, base, field);
+	return read_string(key, value, field);
 }
 
 static const struct {
@@ -188,7 +199,9 @@ static const struct {
 		"an address with prefix length, \"10.77.0.1/24\" or \"fd77::1/64\""},
 	[CONFIG_IPV4] = {JSON_STRING, read_gateway, "an IPv4 address"},
 	[CONFIG_IPV6] = {JSON_STRING, read_gateway, "an IPv6 address"},
-	[CONFIG_MAC] = {JSON_STRING, read_mac, "a unicast MAC address such as \"02:00:00:00:00:01\""},
+	[CONFIG_IP] = {JSON_STRING, read_ip, "an IPv4 or IPv6 address"},
+	[CONFIG_MAC] = {JSON_STRING, read_mac,
+		"a unicast MAC address such as \"02:00:00:00:00:01\""},
 	[CONFIG_PCI] = {JSON_STRING, read_pci, "a PCI address such as \"0000:03:00.0\""},
 };
 
@@ -199,7 +212,8 @@ config_allowed(const struct config_key *key, char *buf, size_t bytes)
 	size_t used = n < 0 ? 0 : (size_t)n;
 
 	if (key->kind == CONFIG_UINT)
-		(void)snprintf(buf + used, bytes - used, " %" PRIu64 "..%" PRIu64, key->min, key->max);
+		(void)snprintf(
+			buf + used, bytes - used, " %" PRIu64 "..%" PRIu64, key->min, key->max);
 	else if (key->kind == CONFIG_STRING)
 		(void)snprintf(buf + used, bytes - used, " %" PRIu64 " to %" PRIu64 " characters",
 			key->min, key->max);
@@ -218,8 +232,11 @@ config_value(struct config_errors *e, const struct config_key *key, const json_t
 
 	if ((key->kind == CONFIG_BOOL ? json_is_boolean(value)
 				      : json_typeof(value) == kinds[key->kind].type) &&
-		kinds[key->kind].read(key, value, base, field))
+		kinds[key->kind].read(key, value, field)) {
+		if (key->flag_offset != 0)
+			*((bool *)base + key->flag_offset) = true;
 		return;
+	}
 	config_allowed(key, allowed, sizeof(allowed));
 	found = json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_COMPACT);
 	if (key->kind == CONFIG_UINT && json_is_integer(value))

@@ -57,20 +57,20 @@ net_generation(const struct net *n)
 	return n->generation;
 }
 
-/* ---- frames out --------------------------------------------------------------------------------- */
+/* ---- frames out ---- */
 
 uint8_t *
-net_frame(struct net *n, uint32_t port, const uint8_t dmac[6], unsigned ethertype)
+net_frame(struct net *n, uint32_t link, const uint8_t dmac[6], unsigned ethertype)
 {
-	struct net_tx *tx = &n->tx[n->tx_tail % NET_TX_QUEUE];
+	struct net_bare *tx = &n->tx[n->tx_tail % NET_TX_QUEUE];
 
 	if (n->tx_tail - n->tx_head == NET_TX_QUEUE) {
 		n->counters.tx_dropped++;
 		return NULL;
 	}
-	tx->port = port;
+	tx->link = link;
 	memcpy(tx->frame, dmac, 6);
-	memcpy(tx->frame + 6, n->port[port].mac, 6);
+	memcpy(tx->frame + 6, n->link[link].mac, 6);
 	put16(tx->frame + 12, ethertype);
 	return tx->frame;
 }
@@ -78,7 +78,7 @@ net_frame(struct net *n, uint32_t port, const uint8_t dmac[6], unsigned ethertyp
 void
 net_frame_send(struct net *n, size_t bytes)
 {
-	struct net_tx *tx = &n->tx[n->tx_tail % NET_TX_QUEUE];
+	struct net_bare *tx = &n->tx[n->tx_tail % NET_TX_QUEUE];
 
 	if (bytes < ETH_FRAME_MIN) { /* what an earlier frame left in the slot stays here */
 		memset(tx->frame + bytes, 0, ETH_FRAME_MIN - bytes);
@@ -89,64 +89,42 @@ net_frame_send(struct net *n, size_t bytes)
 	n->counters.tx_frames++;
 }
 
-bool
-net_tx(struct net *n, struct net_tx *tx)
-{
-	const struct net_tx *from = &n->tx[n->tx_head % NET_TX_QUEUE];
-
-	if (n->tx_head == n->tx_tail)
-		return false;
-	tx->port = from->port;
-	tx->len = from->len;
-	memcpy(tx->frame, from->frame, from->len);
-	n->tx_head++;
-	return true;
-}
-
-/* ---- frames in ---------------------------------------------------------------------------------- */
+/* ---- frames in ---- */
 
 /* For us, for everybody, or for a group that we may be in (the address inside decides). */
 static bool
-is_for_port(const struct net_port *p, const uint8_t dmac[6])
+is_for_link(const struct net_link *l, const uint8_t dmac[6])
 {
-	return (dmac[0] & 1) != 0 || memcmp(dmac, p->mac, 6) == 0;
+	return (dmac[0] & 1) != 0 || memcmp(dmac, l->mac, 6) == 0;
 }
 
 void
-net_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size_t bytes)
+net_link_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t bytes)
 {
-	if (port >= NET_PORTS_MAX || !n->port[port].present) {
-		n->counters.rx_dropped++;
-		return;
-	}
-	if (bytes < ETH_HDR || !mac_is_unicast(frame + 6)) {
+	if (!mac_is_unicast(frame + 6)) {
 		n->counters.rx_malformed++;
 		return;
 	}
-	if (!is_for_port(&n->port[port], frame) || memcmp(frame + 6, n->port[port].mac, 6) == 0) {
+	if (!is_for_link(&n->link[link], frame) || memcmp(frame + 6, n->link[link].mac, 6) == 0) {
 		n->counters.rx_dropped++; /* another station's, or our own come back */
 		return;
 	}
 	switch (be16(frame + 12)) {
 	case ETHERTYPE_ARP:
-		net_arp_rx(n, now_ns, port, frame, bytes);
+		net_arp_rx(n, now_ns, link, frame, bytes);
 		break;
 	case ETHERTYPE_V4:
-		net_ip4_rx(n, port, frame, bytes);
+		net_ip4_rx(n, link, frame, bytes);
 		break;
 	case ETHERTYPE_V6:
-		net_ip6_rx(n, now_ns, port, frame, bytes);
-		break;
-	case ETHERTYPE_VLAN:
-	case ETHERTYPE_QINQ:
-		n->counters.rx_vlan++;
+		net_ip6_rx(n, now_ns, link, frame, bytes);
 		break;
 	default:
 		n->counters.rx_dropped++;
 	}
 }
 
-/* ---- time --------------------------------------------------------------------------------------- */
+/* ---- time ---- */
 
 static void
 announce(struct net *n, uint64_t now_ns, struct net_address *a)

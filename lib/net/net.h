@@ -11,9 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NET_FRAME_MAX	  1518u
-#define NET_PORTS_MAX	  16u
-#define NET_ADDRESSES_MAX 144u /* own ones, all ports together, link-local ones included */
+#define NET_FRAME_MAX	     1522u /* with a VLAN tag */
+#define NET_LINKS_MAX	     72u
+#define NET_ADDRESSES_MAX    648u /* own ones, all links together, link-local ones included */
+#define NET_ROUTES_MAX	     1296u
+#define NET_VLAN_MAX	     4094u
+#define NET_PRIORITY_OF_DSCP 8u
 struct net;
 
 struct net_ip { /* IPv4 as ::ffff:a.b.c.d: the same 16 bytes as a RoCEv2 GID */
@@ -27,22 +30,45 @@ size_t net_bytes(const struct net_cfg *cfg);
 /* mem is zeroed, of net_bytes(cfg). */
 struct net *net_init(void *mem, const struct net_cfg *cfg);
 
-/* A port (number 0..15) with its MAC and IP MTU; addresses with prefix length (1..32 or 1..128); an
- * optional gateway per family. An IPv6 link-local address from the MAC is added by itself.
- * False: table full, duplicate address, or gateway not on a connected prefix (*why says which). */
-bool net_port_add(struct net *n, uint32_t port, const uint8_t mac[6], uint32_t mtu);
-bool net_address_add(struct net *n, uint32_t port, const struct net_ip *ip, uint8_t prefix_len,
+/*
+ * A link is a port of the host, or one of its VLANs: what addresses, neighbours and routes belong
+ * to. priority: of frames with a tag, 0..7, or NET_PRIORITY_OF_DSCP: the upper three bits of the
+ * connection's traffic class, as class selectors have it. An IPv6 link-local address from the MAC
+ * is added by itself. Returns the link's number; -1: table full, bad values, this VLAN of this port
+ * or the MAC of another port is there. A port is added before its VLANs.
+ */
+struct net_link {
+	uint32_t port; /* the host's number */
+	uint16_t vlan; /* 1..NET_VLAN_MAX; 0: frames without a tag */
+	uint8_t priority;
+	uint8_t mac[6];
+	uint32_t mtu; /* of IP packets: a tag comes on top */
+};
+int net_link_add(struct net *n, const struct net_link *link);
+/* Addresses with prefix length (1..32 or 1..128). False: *why says why not. */
+bool net_address_add(struct net *n, uint32_t link, const struct net_ip *ip, uint8_t prefix_len,
 	const char **why);
-bool net_gateway_set(struct net *n, uint32_t port, const struct net_ip *gw, const char **why);
+/* Packets to a prefix (0..32 or 0..128; 0: to anywhere) go to the router via, which is on a
+ * connected prefix of the link. The longest prefix decides, a connected one before a route of its
+ * length. False: *why says why not. */
+bool net_route_add(struct net *n, uint32_t link, const struct net_ip *to, uint8_t prefix_len,
+	const struct net_ip *via, const char **why);
 
 /* Is ip one of ours? Returns its port, or -1. */
 int net_local_port(const struct net *n, const struct net_ip *ip);
-/* The i-th address of ours (all ports, in order of addition, link-local ones last); false: no more. */
+/* Is dst ours, and a frame of that VLAN (0: none) from src to it one that its link carries? Frames
+ * of another VLAN are counted (W-PKT-02). */
+bool net_takes(struct net *n, const struct net_ip *src, const struct net_ip *dst, uint16_t vlan);
+/* The address of ours that packets to dst leave from if nobody says one. False: no route. */
+bool net_source(const struct net *n, const struct net_ip *dst, struct net_ip *source);
+/* The i-th address of ours (all ports, in order of addition, link-local ones last); false: no more.
+ */
 bool net_address_get(const struct net *n, unsigned i, struct net_ip *ip, uint8_t *prefix_len,
 	uint32_t *port);
 
-/* A received frame (no FCS) that is not RoCEv2: ARP, ND and ICMP echo are served, neighbours learned,
- * the rest counted and dropped. No error is ever answered with an ICMP message. */
+/* A received frame (no FCS) of a port that is not RoCEv2: ARP, ND and ICMP echo are served,
+ * neighbours learned, the rest counted and dropped. No error is ever answered with an ICMP message.
+ */
 void net_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size_t bytes);
 /* A peer is alive at this MAC (a checked RoCEv2 packet came from it): refreshes, never creates. */
 void net_confirm(struct net *n, uint64_t now_ns, const struct net_ip *ip, const uint8_t mac[6]);
@@ -59,20 +85,24 @@ enum net_resolve {
 	NET_RESOLVED,
 	NET_PENDING,	 /* asked; look again after net_generation() changed, or at the deadline */
 	NET_UNREACHABLE, /* nobody answered; holds for a second, a later call asks again */
-	NET_NO_ROUTE,	 /* no connected prefix and no gateway */
+	NET_NO_ROUTE,	 /* no connected prefix and no route */
 };
 struct net_nexthop {
 	uint32_t port;
+	uint16_t vlan;	  /* of the tag that frames need; 0: none */
+	uint8_t priority; /* as of the link */
 	struct net_ip source; /* our address to use, if src was NULL or unspecified */
 	uint8_t smac[6], dmac[6];
 	uint32_t mtu;
 };
 /* Route dst (optionally from our address src) and resolve the next hop; starts ARP or ND if needed.
- * *out is filled for NET_RESOLVED only. An address of our own resolves to the MAC of its port: smac and
- * dmac are equal if both ends are one port, and no wire would bring such a frame back. */
+ * *out is filled for NET_RESOLVED only. An address of our own resolves to the MAC of its port: smac
+ * and dmac are equal if both ends are one port, and no wire would bring such a frame back. */
 enum net_resolve net_resolve(struct net *n, uint64_t now_ns, const struct net_ip *src,
 	const struct net_ip *dst, struct net_nexthop *out);
-/* Changes whenever a neighbour was resolved, changed or failed. */
+/* The tag control information of a frame with a traffic class. */
+uint16_t net_tci(uint16_t vlan, uint8_t priority, uint8_t tclass);
+/* Changes whenever a neighbour was resolved, changed or failed, or a route came. */
 uint64_t net_generation(const struct net *n);
 
 /* Retries and ageing of neighbours; own addresses are announced twice after they were added. */

@@ -8,17 +8,17 @@ static const uint8_t nobody[6];
 static const uint8_t ethernet_ipv4[6] = {0, 1, 8, 0, 6, 4};
 
 static void
-send_arp(struct net *n, uint32_t port, const uint8_t dmac[6], unsigned op, const uint8_t spa[4],
+send_arp(struct net *n, uint32_t link, const uint8_t dmac[6], unsigned op, const uint8_t spa[4],
 	const uint8_t tha[6], const uint8_t tpa[4])
 {
-	uint8_t *frame = net_frame(n, port, dmac, ETHERTYPE_ARP), *arp;
+	uint8_t *frame = net_frame(n, link, dmac, ETHERTYPE_ARP), *arp;
 
 	if (frame == NULL)
 		return;
 	arp = frame + ETH_HDR;
 	memcpy(arp, ethernet_ipv4, sizeof(ethernet_ipv4));
 	put16(arp + ARP_OP, op);
-	memcpy(arp + ARP_SHA, n->port[port].mac, 6);
+	memcpy(arp + ARP_SHA, n->link[link].mac, 6);
 	memcpy(arp + ARP_SPA, spa, 4);
 	memcpy(arp + ARP_THA, tha, 6);
 	memcpy(arp + ARP_TPA, tpa, 4);
@@ -26,10 +26,10 @@ send_arp(struct net *n, uint32_t port, const uint8_t dmac[6], unsigned op, const
 }
 
 void
-net_arp_request(struct net *n, uint32_t port, const struct net_ip *source, const struct net_ip *ip,
+net_arp_request(struct net *n, uint32_t link, const struct net_ip *source, const struct net_ip *ip,
 	const uint8_t *dmac)
 {
-	send_arp(n, port, dmac != NULL ? dmac : everybody, ARP_REQUEST, source->b + 12, nobody,
+	send_arp(n, link, dmac != NULL ? dmac : everybody, ARP_REQUEST, source->b + 12, nobody,
 		ip->b + 12);
 }
 
@@ -37,21 +37,21 @@ net_arp_request(struct net *n, uint32_t port, const struct net_ip *source, const
 void
 net_arp_announce(struct net *n, const struct net_address *a)
 {
-	send_arp(n, a->port, everybody, ARP_REQUEST, a->ip.b + 12, nobody, a->ip.b + 12);
+	send_arp(n, a->link, everybody, ARP_REQUEST, a->ip.b + 12, nobody, a->ip.b + 12);
 }
 
 static void
-serve_request(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *arp,
+serve_request(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *arp,
 	const struct net_ip *sender)
 {
 	const uint8_t *sha = arp + ARP_SHA;
 
-	send_arp(n, port, sha, ARP_REPLY, arp + ARP_TPA, sha, arp + ARP_SPA);
-	net_neigh_asked(n, now_ns, port, sender, sha);
+	send_arp(n, link, sha, ARP_REPLY, arp + ARP_TPA, sha, arp + ARP_SPA);
+	net_neigh_asked(n, now_ns, link, sender, sha);
 }
 
 void
-net_arp_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size_t bytes)
+net_arp_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t bytes)
 {
 	const uint8_t *arp = frame + ETH_HDR;
 	struct net_ip sender, target;
@@ -66,14 +66,14 @@ net_arp_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, 
 	op = be16(arp + ARP_OP);
 	net_ip_from_v4(&sender, arp + ARP_SPA);
 	net_ip_from_v4(&target, arp + ARP_TPA);
-	if (net_own_on(n, port, &sender)) {
+	if (net_own_on(n, link, &sender)) {
 		n->counters.address_conflicts++;
 		return;
 	}
-	if (op == ARP_REQUEST && net_own_on(n, port, &target))
-		serve_request(n, now_ns, port, arp, &sender);
-	else if (op == ARP_REPLY && memcmp(frame, n->port[port].mac, 6) == 0)
-		net_neigh_answer(n, now_ns, port, &sender, arp + ARP_SHA);
+	if (op == ARP_REQUEST && net_own_on(n, link, &target))
+		serve_request(n, now_ns, link, arp, &sender);
+	else if (op == ARP_REPLY && memcmp(frame, n->link[link].mac, 6) == 0)
+		net_neigh_answer(n, now_ns, link, &sender, arp + ARP_SHA);
 	else
-		net_neigh_rumour(n, now_ns, port, &sender, arp + ARP_SHA);
+		net_neigh_rumour(n, now_ns, link, &sender, arp + ARP_SHA);
 }

@@ -9,25 +9,25 @@
  * swapped: pinging us needs no neighbour entry and can't fill the table.
  */
 static uint8_t *
-echo_frame(struct net *n, uint32_t port, const uint8_t *frame, size_t bytes)
+echo_frame(struct net *n, uint32_t link, const uint8_t *frame, size_t bytes)
 {
 	uint8_t *reply;
 
-	if (bytes > NET_FRAME_MAX || bytes - ETH_HDR > n->port[port].mtu) {
+	if (bytes > NET_BARE_MAX || bytes - ETH_HDR > n->link[link].mtu) {
 		n->counters.rx_oversize++;
 		return NULL;
 	}
 	n->counters.rx_icmp_echo++;
-	reply = net_frame(n, port, frame + 6, be16(frame + 12));
+	reply = net_frame(n, link, frame + 6, be16(frame + 12));
 	if (reply != NULL)
 		memcpy(reply + ETH_HDR, frame + ETH_HDR, bytes - ETH_HDR);
 	return reply;
 }
 
 static void
-echo4(struct net *n, uint32_t port, const uint8_t *frame, size_t total)
+echo4(struct net *n, uint32_t link, const uint8_t *frame, size_t total)
 {
-	uint8_t *reply = echo_frame(n, port, frame, ETH_HDR + total), *ip, *icmp;
+	uint8_t *reply = echo_frame(n, link, frame, ETH_HDR + total), *ip, *icmp;
 
 	if (reply == NULL)
 		return;
@@ -62,7 +62,7 @@ check_ip4(const uint8_t *ip, size_t bytes)
 }
 
 void
-net_ip4_rx(struct net *n, uint32_t port, const uint8_t *frame, size_t bytes)
+net_ip4_rx(struct net *n, uint32_t link, const uint8_t *frame, size_t bytes)
 {
 	const uint8_t *ip = frame + ETH_HDR, *icmp = ip + V4_HDR;
 	size_t total = check_ip4(ip, bytes - ETH_HDR);
@@ -75,24 +75,24 @@ net_ip4_rx(struct net *n, uint32_t port, const uint8_t *frame, size_t bytes)
 	net_ip_from_v4(&src, ip + V4_SRC);
 	net_ip_from_v4(&dst, ip + V4_DST);
 	/* No options, no fragments; never an answer to a broadcast. */
-	if (ip[0] != 0x45 || (be16(ip + V4_FRAG) & V4_FRAG_MASK) != 0 || ip[V4_PROTO] != PROTO_ICMP ||
-		(frame[0] & 1) != 0 || !net_own_on(n, port, &dst) || !net_ip_is_unicast(&src) ||
-		net_own(n, &src) != NULL) {
+	if (ip[0] != 0x45 || (be16(ip + V4_FRAG) & V4_FRAG_MASK) != 0 ||
+		ip[V4_PROTO] != PROTO_ICMP || (frame[0] & 1) != 0 || !net_own_on(n, link, &dst) ||
+		!net_ip_is_unicast(&src) || net_own(n, &src) != NULL) {
 		n->counters.rx_dropped++;
 		return;
 	}
 	if (total < V4_HDR + ICMP_HDR || sum_end(sum_add(0, icmp, total - V4_HDR)) != 0)
 		n->counters.rx_malformed++;
 	else if (icmp[0] == ICMP_ECHO && icmp[1] == 0)
-		echo4(n, port, frame, total);
+		echo4(n, link, frame, total);
 	else
 		n->counters.rx_dropped++;
 }
 
 static void
-echo6(struct net *n, uint32_t port, const uint8_t *frame, size_t icmp_bytes)
+echo6(struct net *n, uint32_t link, const uint8_t *frame, size_t icmp_bytes)
 {
-	uint8_t *reply = echo_frame(n, port, frame, ETH_HDR + V6_HDR + icmp_bytes), *ip, *icmp;
+	uint8_t *reply = echo_frame(n, link, frame, ETH_HDR + V6_HDR + icmp_bytes), *ip, *icmp;
 
 	if (reply == NULL)
 		return;
@@ -108,7 +108,7 @@ echo6(struct net *n, uint32_t port, const uint8_t *frame, size_t icmp_bytes)
 }
 
 void
-net_ip6_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size_t bytes)
+net_ip6_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t bytes)
 {
 	const uint8_t *ip = frame + ETH_HDR, *icmp = ip + V6_HDR;
 	struct net_ip src, dst;
@@ -129,15 +129,15 @@ net_ip6_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, 
 		return;
 	}
 	if (icmp[0] == ICMPV6_NS || icmp[0] == ICMPV6_NA) {
-		net_nd_rx(n, now_ns, port, frame, icmp_bytes);
+		net_nd_rx(n, now_ns, link, frame, icmp_bytes);
 		return;
 	}
 	memcpy(src.b, ip + V6_SRC, 16);
 	memcpy(dst.b, ip + V6_DST, 16);
 	if (icmp[0] == ICMPV6_ECHO && icmp[1] == 0 && (frame[0] & 1) == 0 &&
-		net_ip6_is_unicast(&dst) && net_own_on(n, port, &dst) && net_ip6_is_unicast(&src) &&
+		net_ip6_is_unicast(&dst) && net_own_on(n, link, &dst) && net_ip6_is_unicast(&src) &&
 		net_own(n, &src) == NULL)
-		echo6(n, port, frame, icmp_bytes);
+		echo6(n, link, frame, icmp_bytes);
 	else
 		n->counters.rx_dropped++;
 }

@@ -18,11 +18,11 @@ group_mac(const struct net_ip *group, uint8_t mac[6])
 	memcpy(mac + 2, group->b + 12, 4);
 }
 
-/* ---- sending ------------------------------------------------------------------------------------ */
+/* ---- sending ---- */
 
 /* dmac NULL: dst is a group. */
 static void
-send_nd(struct net *n, uint32_t port, const uint8_t *dmac, const struct net_ip *src,
+send_nd(struct net *n, uint32_t link, const uint8_t *dmac, const struct net_ip *src,
 	const struct net_ip *dst, unsigned type, uint8_t flags, const struct net_ip *target)
 {
 	enum { BYTES = ND_OPTIONS + ND_OPT_BYTES };
@@ -32,7 +32,7 @@ send_nd(struct net *n, uint32_t port, const uint8_t *dmac, const struct net_ip *
 		group_mac(dst, mac);
 		dmac = mac;
 	}
-	frame = net_frame(n, port, dmac, ETHERTYPE_V6);
+	frame = net_frame(n, link, dmac, ETHERTYPE_V6);
 	if (frame == NULL)
 		return;
 	ip = frame + ETH_HDR;
@@ -49,28 +49,28 @@ send_nd(struct net *n, uint32_t port, const uint8_t *dmac, const struct net_ip *
 	memcpy(icmp + ND_TARGET, target->b, 16);
 	icmp[ND_OPTIONS] = type == ICMPV6_NS ? ND_OPT_SLLA : ND_OPT_TLLA;
 	icmp[ND_OPTIONS + 1] = 1; /* in units of 8 bytes */
-	memcpy(icmp + ND_OPTIONS + 2, n->port[port].mac, 6);
+	memcpy(icmp + ND_OPTIONS + 2, n->link[link].mac, 6);
 	put16(icmp + ICMP_SUM, sum_icmpv6(ip, icmp, BYTES));
 	net_frame_send(n, ETH_HDR + V6_HDR + BYTES);
 }
 
 void
-net_nd_solicit(struct net *n, uint32_t port, const struct net_ip *source, const struct net_ip *ip,
+net_nd_solicit(struct net *n, uint32_t link, const struct net_ip *source, const struct net_ip *ip,
 	const uint8_t *dmac)
 {
 	struct net_ip group;
 
 	solicited_node(ip, &group);
-	send_nd(n, port, dmac, source, dmac != NULL ? ip : &group, ICMPV6_NS, 0, ip);
+	send_nd(n, link, dmac, source, dmac != NULL ? ip : &group, ICMPV6_NS, 0, ip);
 }
 
 void
 net_nd_announce(struct net *n, const struct net_address *a)
 {
-	send_nd(n, a->port, NULL, &a->ip, &all_nodes, ICMPV6_NA, ND_NA_OVERRIDE, &a->ip);
+	send_nd(n, a->link, NULL, &a->ip, &all_nodes, ICMPV6_NA, ND_NA_OVERRIDE, &a->ip);
 }
 
-/* ---- receiving ---------------------------------------------------------------------------------- */
+/* ---- receiving ---- */
 
 /* The link-layer address in the options: NULL if absent. False: the options are broken. */
 static bool
@@ -94,7 +94,7 @@ find_mac(const uint8_t *icmp, size_t bytes, uint8_t type, const uint8_t **mac)
 }
 
 static bool
-rx_solicitation(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size_t bytes)
+rx_solicitation(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t bytes)
 {
 	const uint8_t *ip = frame + ETH_HDR, *icmp = ip + V6_HDR, *mac;
 	struct net_ip src, dst, target, group;
@@ -108,30 +108,31 @@ rx_solicitation(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *fr
 	if (net_ip_is_zero(&src)) { /* is the address free? Everybody hears that it is not. */
 		if (mac != NULL || !net_ip_equal(&dst, &group))
 			return false;
-		if (net_own_on(n, port, &target))
-			send_nd(n, port, NULL, &target, &all_nodes, ICMPV6_NA, ND_NA_OVERRIDE,
+		if (net_own_on(n, link, &target))
+			send_nd(n, link, NULL, &target, &all_nodes, ICMPV6_NA, ND_NA_OVERRIDE,
 				&target);
 		return true;
 	}
-	if (!net_own_on(n, port, &target) || !net_ip6_is_unicast(&src) ||
+	if (!net_own_on(n, link, &target) || !net_ip6_is_unicast(&src) ||
 		(!net_ip_equal(&dst, &target) && !net_ip_equal(&dst, &group)))
 		return true;
-	if (net_own_on(n, port, &src)) {
+	if (net_own_on(n, link, &src)) {
 		n->counters.address_conflicts++;
 		return true;
 	}
-	send_nd(n, port, mac != NULL ? mac : frame + 6, &target, &src, ICMPV6_NA,
+	send_nd(n, link, mac != NULL ? mac : frame + 6, &target, &src, ICMPV6_NA,
 		ND_NA_SOLICITED | ND_NA_OVERRIDE, &target);
 	if (mac != NULL)
-		net_neigh_asked(n, now_ns, port, &src, mac);
+		net_neigh_asked(n, now_ns, link, &src, mac);
 	return true;
 }
 
 static bool
-rx_advertisement(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size_t bytes)
+rx_advertisement(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t bytes)
 {
 	const uint8_t *ip = frame + ETH_HDR, *icmp = ip + V6_HDR, *mac;
-	bool solicited = icmp[ND_FLAGS] & ND_NA_SOLICITED, override = icmp[ND_FLAGS] & ND_NA_OVERRIDE;
+	bool solicited = icmp[ND_FLAGS] & ND_NA_SOLICITED,
+	     override = icmp[ND_FLAGS] & ND_NA_OVERRIDE;
 	struct net_ip dst, target;
 	const struct net_neigh *known;
 
@@ -140,19 +141,19 @@ rx_advertisement(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *f
 	if (!find_mac(icmp, bytes, ND_OPT_TLLA, &mac) || !net_ip6_is_unicast(&target) ||
 		(dst.b[0] == 0xff && solicited))
 		return false;
-	if (net_own_on(n, port, &target)) {
+	if (net_own_on(n, link, &target)) {
 		n->counters.address_conflicts++;
 		return true;
 	}
-	known = net_neigh_find(n, port, &target);
+	known = net_neigh_find(n, link, &target);
 	if (known == NULL)
 		return true;
 	if (!solicited) {
 		if (mac != NULL && override)
-			net_neigh_rumour(n, now_ns, port, &target, mac);
+			net_neigh_rumour(n, now_ns, link, &target, mac);
 		return true;
 	}
-	if (!net_own_on(n, port, &dst))
+	if (!net_own_on(n, link, &dst))
 		return true;
 	/* Who was asked by MAC may leave it out of the answer (RFC 4861, 7.2.4). */
 	if (mac == NULL && known->state != NEIGH_INCOMPLETE)
@@ -160,19 +161,19 @@ rx_advertisement(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *f
 	/* Without override (a proxy, an anycast address) a known MAC stands (7.2.5). */
 	if (mac != NULL && (known->state == NEIGH_INCOMPLETE || override ||
 				   memcmp(mac, known->mac, 6) == 0))
-		net_neigh_answer(n, now_ns, port, &target, mac);
+		net_neigh_answer(n, now_ns, link, &target, mac);
 	return true;
 }
 
 void
-net_nd_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size_t icmp_bytes)
+net_nd_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t icmp_bytes)
 {
 	const uint8_t *ip = frame + ETH_HDR, *icmp = ip + V6_HDR;
 
 	/* A hop limit below 255 has crossed a router: it is not from our link. */
 	if (ip[V6_HOPS] != ND_HOPS || icmp[1] != 0 || icmp_bytes < ND_OPTIONS ||
-		!(icmp[0] == ICMPV6_NS ? rx_solicitation(n, now_ns, port, frame, icmp_bytes)
-				       : rx_advertisement(n, now_ns, port, frame, icmp_bytes)))
+		!(icmp[0] == ICMPV6_NS ? rx_solicitation(n, now_ns, link, frame, icmp_bytes)
+				       : rx_advertisement(n, now_ns, link, frame, icmp_bytes)))
 		n->counters.rx_malformed++;
 	else
 		n->counters.rx_nd++;

@@ -42,12 +42,12 @@ net_neigh_init(struct net *n)
 }
 
 struct net_neigh *
-net_neigh_find(const struct net *n, uint32_t port, const struct net_ip *ip)
+net_neigh_find(const struct net *n, uint32_t link, const struct net_ip *ip)
 {
 	for (uint32_t i = *bucket_of(n, ip); i != NET_NONE; i = n->neigh[i].next) {
 		struct net_neigh *e = &n->neigh[i];
 
-		if (net_ip_equal(&e->ip, ip) && (port == NET_NONE || e->port == port))
+		if (net_ip_equal(&e->ip, ip) && (link == NET_NONE || e->link == link))
 			return e;
 	}
 	return NULL;
@@ -66,7 +66,8 @@ forget(struct net *n, struct net_neigh *e)
 	n->free_neigh = index;
 }
 
-/* Is a of less worth than b? Failed ones first, then those that we never wanted, then the oldest. */
+/* Is a of less worth than b? Failed ones first, then those that we never wanted, then the oldest.
+ */
 static bool
 worth_less(const struct net_neigh *a, const struct net_neigh *b)
 {
@@ -95,7 +96,7 @@ make_room(struct net *n, bool for_use)
 }
 
 static struct net_neigh *
-create(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip, bool for_use)
+create(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip, bool for_use)
 {
 	uint32_t index, *bucket = bucket_of(n, ip);
 	struct net_neigh *e;
@@ -106,7 +107,7 @@ create(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip, b
 	e = &n->neigh[index];
 	n->free_neigh = e->next;
 	*e = (struct net_neigh){.ip = *ip,
-		.port = (uint8_t)port,
+		.link = (uint8_t)link,
 		.used = for_use,
 		.used_ns = now_ns,
 		.next = *bucket};
@@ -114,7 +115,7 @@ create(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip, b
 	return e;
 }
 
-/* ---- the state machine ------------------------------------------------------------------------- */
+/* ---- the state machine ---- */
 
 static void
 enter(struct net *n, struct net_neigh *e, enum net_neigh_state state, uint64_t deadline_ns)
@@ -128,9 +129,9 @@ static void
 ask(struct net *n, const struct net_neigh *e, const uint8_t *dmac)
 {
 	if (net_ip_is_v4(&e->ip))
-		net_arp_request(n, e->port, &e->source, &e->ip, dmac);
+		net_arp_request(n, e->link, &e->source, &e->ip, dmac);
 	else
-		net_nd_solicit(n, e->port, &e->source, &e->ip, dmac);
+		net_nd_solicit(n, e->link, &e->source, &e->ip, dmac);
 }
 
 static void
@@ -179,13 +180,13 @@ confirm(struct net *n, uint64_t now_ns, struct net_neigh *e)
 }
 
 struct net_neigh *
-net_neigh_use(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+net_neigh_use(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
 	const struct net_ip *source)
 {
-	struct net_neigh *e = net_neigh_find(n, port, ip);
+	struct net_neigh *e = net_neigh_find(n, link, ip);
 
 	if (e == NULL) {
-		e = create(n, now_ns, port, ip, true);
+		e = create(n, now_ns, link, ip, true);
 		e->source = *source;
 		next_ask(n, now_ns, e);
 		return e;
@@ -199,16 +200,16 @@ net_neigh_use(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip
 }
 
 void
-net_neigh_answer(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+net_neigh_answer(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
 	const uint8_t *mac)
 {
-	struct net_neigh *e = net_neigh_find(n, port, ip);
+	struct net_neigh *e = net_neigh_find(n, link, ip);
 
 	if (e == NULL)
 		return;
 	if (e->state != NEIGH_INCOMPLETE && e->state != NEIGH_PROBE) {
 		/* Not asked for, whatever it says of itself. */
-		net_neigh_rumour(n, now_ns, port, ip, mac);
+		net_neigh_rumour(n, now_ns, link, ip, mac);
 		return;
 	}
 	if (e->state == NEIGH_INCOMPLETE || memcmp(e->mac, mac, 6) != 0) {
@@ -220,16 +221,16 @@ net_neigh_answer(struct net *n, uint64_t now_ns, uint32_t port, const struct net
 }
 
 void
-net_neigh_asked(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+net_neigh_asked(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
 	const uint8_t mac[6])
 {
-	const struct net_address *a = net_connected(n, port, ip);
-	struct net_neigh *e = net_neigh_find(n, port, ip);
+	const struct net_address *a = net_connected(n, link, ip);
+	struct net_neigh *e = net_neigh_find(n, link, ip);
 
 	if (a == NULL)
 		return; /* behind the gateway; or 0.0.0.0, who asks whether an address is free */
 	if (e == NULL) {
-		e = create(n, now_ns, port, ip, false);
+		e = create(n, now_ns, link, ip, false);
 		if (e == NULL)
 			return;
 		memcpy(e->mac, mac, 6);
@@ -242,17 +243,17 @@ net_neigh_asked(struct net *n, uint64_t now_ns, uint32_t port, const struct net_
 		n->generation++;
 		probe(n, now_ns, e, 0);
 	} else {
-		net_neigh_rumour(n, now_ns, port, ip, mac);
+		net_neigh_rumour(n, now_ns, link, ip, mac);
 	}
 }
 
-/* Everybody is asked anew, meanwhile the old MAC holds: who really moved will answer. A MAC that was
- * confirmed a moment ago stands, so that rumours can't make us ask in a storm. */
+/* Everybody is asked anew, meanwhile the old MAC holds: who really moved will answer. A MAC that
+ * was confirmed a moment ago stands, so that rumours can't make us ask in a storm. */
 void
-net_neigh_rumour(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+net_neigh_rumour(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
 	const uint8_t mac[6])
 {
-	struct net_neigh *e = net_neigh_find(n, port, ip);
+	struct net_neigh *e = net_neigh_find(n, link, ip);
 
 	if (e == NULL || memcmp(e->mac, mac, 6) == 0)
 		return;

@@ -17,16 +17,16 @@
 struct net_address {
 	struct net_ip ip;
 	uint8_t prefix_len; /* as given: 1..32 or 1..128 */
-	uint8_t port;
+	uint8_t link;
 	uint8_t announcements_left;
 	uint64_t announce_ns;
 };
 
-struct net_port {
-	bool present, has_gateway4, has_gateway6;
-	uint8_t mac[6];
-	uint32_t mtu;
-	struct net_ip gateway4, gateway6;
+/* A gateway is a route of no bits. */
+struct net_route {
+	struct net_ip to, via;
+	uint8_t bits; /* of the prefix, in all 128 */
+	uint8_t link;
 };
 
 /*
@@ -51,9 +51,16 @@ struct net_neigh {
 	uint64_t deadline_ns;
 	uint64_t used_ns; /* last use by us, if used */
 	uint32_t next;	  /* in the hash chain or free list */
-	uint8_t port, state, tries;
+	uint8_t link, state, tries;
 	bool used; /* we wanted it, as opposed to: it made itself known */
 	uint8_t mac[6];
+};
+
+/* A frame on its way out, still without a tag. */
+#define NET_BARE_MAX (NET_FRAME_MAX - VLAN_TAG)
+struct net_bare {
+	uint32_t link, len;
+	uint8_t frame[NET_BARE_MAX];
 };
 
 struct net {
@@ -61,14 +68,17 @@ struct net {
 	struct net_counters counters;
 	uint64_t generation;
 	uint64_t deadline_ns; /* no timer is due before */
-	struct net_port port[NET_PORTS_MAX];
+	struct net_link link[NET_LINKS_MAX];
+	uint32_t links;
 	struct net_address address[NET_ADDRESSES_MAX]; /* configured ones, then link-local ones */
 	uint32_t addresses, link_locals;
+	struct net_route route[NET_ROUTES_MAX];
+	uint32_t routes;
 	struct net_neigh *neigh;
 	uint32_t *bucket;
 	uint32_t bucket_bits, free_neigh;
 	uint32_t tx_head, tx_tail; /* running */
-	struct net_tx tx[NET_TX_QUEUE];
+	struct net_bare tx[NET_TX_QUEUE];
 };
 
 /* ---- addresses (net_address.c) ---- */
@@ -78,58 +88,69 @@ void net_ip_from_v4(struct net_ip *ip, const uint8_t v4[4]);
 bool net_ip_equal(const struct net_ip *a, const struct net_ip *b);
 bool net_ip_is_zero(const struct net_ip *ip);
 bool net_ip_is_unicast(const struct net_ip *ip); /* of some host: no group, loopback, broadcast */
-/* The same for an address out of an IPv6 header, where ::ffff:a.b.c.d is no address of anybody: on the
- * wire it would be an alias of our IPv4 ones. */
+/* The same for an address out of an IPv6 header, where ::ffff:a.b.c.d is no address of anybody: on
+ * the wire it would be an alias of our IPv4 ones. */
 bool net_ip6_is_unicast(const struct net_ip *ip);
 bool net_ip_is_link_local(const struct net_ip *ip);
+/* Do the first bits of all 128 agree? */
+bool net_ip_agree(const struct net_ip *a, const struct net_ip *b, unsigned bits);
+/* A prefix length in all 128 bits. */
+unsigned net_prefix_bits(const struct net_ip *ip, unsigned prefix_len);
 bool net_in_prefix(const struct net_address *a, const struct net_ip *ip);
-/* The address of ours with the longest prefix around ip, on port (NET_NONE: any); NULL: none. */
-const struct net_address *net_connected(const struct net *n, uint32_t port, const struct net_ip *ip);
+/* The first or the last address of an IPv4 prefix: the network, or its broadcast. */
+bool net_is_subnet_edge(const struct net_address *a, const struct net_ip *ip);
+/* The address of ours with the longest prefix around ip, on link (NET_NONE: any); NULL: none. */
+const struct net_address *net_connected(
+	const struct net *n, uint32_t link, const struct net_ip *ip);
 const struct net_address *net_own(const struct net *n, const struct net_ip *ip);
-/* Is ip an address of this port? Others are none of its business. */
-bool net_own_on(const struct net *n, uint32_t port, const struct net_ip *ip);
+/* Is ip an address of this link? Others are none of its business. */
+bool net_own_on(const struct net *n, uint32_t link, const struct net_ip *ip);
 
-/* ---- frames out (net.c) ---- */
+/* ---- frames (net.c) ---- */
+
+/* A frame without tags, at least an Ethernet header. */
+void net_link_rx(
+	struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t bytes);
 
 /* The next slot, with the Ethernet header written; NULL: queue full, counted. */
-uint8_t *net_frame(struct net *n, uint32_t port, const uint8_t dmac[6], unsigned ethertype);
+uint8_t *net_frame(struct net *n, uint32_t link, const uint8_t dmac[6], unsigned ethertype);
 void net_frame_send(struct net *n, size_t bytes);
 
 /* ---- neighbours (net_neigh.c) ---- */
 
 void net_neigh_init(struct net *n);
-struct net_neigh *net_neigh_find(const struct net *n, uint32_t port, const struct net_ip *ip);
-/* We want to send to ip on port: the entry, made and asked for if there is none. */
-struct net_neigh *net_neigh_use(struct net *n, uint64_t now_ns, uint32_t port,
+struct net_neigh *net_neigh_find(const struct net *n, uint32_t link, const struct net_ip *ip);
+/* We want to send to ip on link: the entry, made and asked for if there is none. */
+struct net_neigh *net_neigh_use(struct net *n, uint64_t now_ns, uint32_t link,
 	const struct net_ip *ip, const struct net_ip *source);
 /* An answer to our question (ARP reply, solicited NA). */
-void net_neigh_answer(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+void net_neigh_answer(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
 	const uint8_t *mac);
 /* ip asked for us from mac: it will want an answer soon. */
-void net_neigh_asked(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+void net_neigh_asked(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
 	const uint8_t mac[6]);
 /* Somebody says without being asked that ip is at mac: a reason to ask, no knowledge. */
-void net_neigh_rumour(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+void net_neigh_rumour(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
 	const uint8_t mac[6]);
 void net_neigh_tick(struct net *n, uint64_t now_ns);
 
 /* ---- protocols; bytes is the size of the whole frame, whose Ethernet header is good ---- */
 
-void net_arp_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size_t bytes);
+void net_arp_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t bytes);
 /* Ask for ip: dmac NULL: everybody. */
-void net_arp_request(struct net *n, uint32_t port, const struct net_ip *source,
+void net_arp_request(struct net *n, uint32_t link, const struct net_ip *source,
 	const struct net_ip *ip, const uint8_t *dmac);
 void net_arp_announce(struct net *n, const struct net_address *a);
 
 /* An ICMPv6 message of icmp_bytes with good checksum in the IPv6 packet of frame. */
-void net_nd_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame,
+void net_nd_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame,
 	size_t icmp_bytes);
-void net_nd_solicit(struct net *n, uint32_t port, const struct net_ip *source,
+void net_nd_solicit(struct net *n, uint32_t link, const struct net_ip *source,
 	const struct net_ip *ip, const uint8_t *dmac);
 void net_nd_announce(struct net *n, const struct net_address *a);
 
-void net_ip4_rx(struct net *n, uint32_t port, const uint8_t *frame, size_t bytes);
-void net_ip6_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size_t bytes);
+void net_ip4_rx(struct net *n, uint32_t link, const uint8_t *frame, size_t bytes);
+void net_ip6_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t bytes);
 
 /* Something is due at ns: net_tick() must look at it. */
 static inline void

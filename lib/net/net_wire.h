@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #define ETH_HDR	      14u
+#define VLAN_TAG      4u
 #define ETH_FRAME_MIN 60u /* without FCS */
 #define ETHERTYPE_V4   0x0800u
 #define ETHERTYPE_ARP  0x0806u
@@ -32,8 +33,14 @@ enum { V6_PAYLOAD = 4, V6_NEXT = 6, V6_HOPS = 7, V6_SRC = 8, V6_DST = 24, V6_HDR
 
 /* ICMP (RFC 792, RFC 4443) and neighbour discovery (RFC 4861). */
 enum { ICMP_SUM = 2, ICMP_HDR = 8 };
-enum { ICMP_ECHO_REPLY = 0, ICMP_ECHO = 8, ICMPV6_ECHO = 128, ICMPV6_ECHO_REPLY = 129, ICMPV6_NS = 135,
-	ICMPV6_NA = 136 };
+enum {
+	ICMP_ECHO_REPLY = 0,
+	ICMP_ECHO = 8,
+	ICMPV6_ECHO = 128,
+	ICMPV6_ECHO_REPLY = 129,
+	ICMPV6_NS = 135,
+	ICMPV6_NA = 136
+};
 enum { ND_FLAGS = 4, ND_TARGET = 8, ND_OPTIONS = 24, ND_OPT_BYTES = 8 };
 enum { ND_OPT_SLLA = 1, ND_OPT_TLLA = 2 };
 #define ND_HOPS		255u /* farther away nobody can send it */

@@ -133,6 +133,7 @@ enum roce_answer {
 struct roce_ud {
 	uint32_t q_key;
 	struct roce_gid gid;
+	uint16_t vlan;
 	const struct roce_ah_table *ahs;
 };
 

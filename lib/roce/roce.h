@@ -152,7 +152,8 @@ unsigned roce_qp_records(const struct roce_qp *qp, struct roce_qp_record *out);
 #define ROCE_COUNTERS(X)                                                                           \
 	X(rx_packets) X(rx_bytes) X(tx_packets) X(tx_bytes)                                        \
 	X(rx_ecn_ce) X(rx_icrc_error) X(rx_unknown_qpn) X(rx_wrong_address) X(rx_wrong_state)      \
-	X(rx_wrong_class) X(rx_wrong_q_key) X(rx_datagram_no_receive) X(rx_datagram_too_long)      \
+	X(rx_wrong_vlan) X(rx_wrong_class) X(rx_wrong_q_key) X(rx_datagram_no_receive)             \
+	X(rx_datagram_too_long)                                                                    \
 	X(rx_duplicate) X(rx_out_of_sequence) X(rx_ghost_response)                                 \
 	X(tx_ack) X(tx_nak_sequence) X(tx_nak_fatal) X(tx_rnr) X(rx_nak_sequence) X(rx_nak_fatal)  \
 	X(rx_rnr) X(implied_nak) X(timeouts) X(retransmitted_packets) X(retry_exceeded)            \

@@ -68,6 +68,8 @@ roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt)
 		wrong_state(s, qp);
 	else if (roce_unlikely(!address_ok(qp, pkt)))
 		s->count.rx_wrong_address++;
+	else if (roce_unlikely(pkt->vlan != qp->tmpl.vlan)) /* W-PKT-02 */
+		s->count.rx_wrong_vlan++;
 	else if (roce_unlikely(!roce_icrc_ok(pkt)))
 		s->count.rx_icrc_error++;
 	else if (pkt->opflags & ROCE_OPF_REQUEST)

@@ -47,7 +47,8 @@ roce_ud_start(
 {
 	if (qp->state != ROCE_QPS_RESET || (cfg->q_key & ROCE_QKEY_PRIVILEGED) != 0)
 		return false;
-	qp->ud = (struct roce_ud){ .q_key = cfg->q_key, .gid = cfg->gid, .ahs = cfg->ahs };
+	qp->ud = (struct roce_ud){
+		.q_key = cfg->q_key, .gid = cfg->gid, .vlan = cfg->vlan, .ahs = cfg->ahs };
 	qp->mtu_shift = (uint8_t)__builtin_ctz(ROCE_MTU_MAX); /* roce_ah.mtu_bytes is what counts */
 	qp->tx_psn = roce_random_psn(s);
 	qp->state = ROCE_QPS_UD_RTS;
@@ -325,6 +326,8 @@ roce_ud_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		s->count.rx_wrong_state++;
 	else if (!roce_gid_equal(&to, &qp->ud.gid))
 		s->count.rx_wrong_address++;
+	else if (pkt->vlan != qp->ud.vlan) /* W-PKT-02 */
+		s->count.rx_wrong_vlan++;
 	else if (pkt->qkey != qp->ud.q_key) /* W-PKT-13 */
 		s->count.rx_wrong_q_key++;
 	else if (!roce_icrc_ok(pkt))

@@ -39,6 +39,7 @@ void roce_ah_set_macs(struct roce_ah *ah, const uint8_t smac[6], const uint8_t d
 struct roce_ud_cfg {
 	uint32_t q_key;			 /* of what it receives; not a privileged one */
 	struct roce_gid gid;		 /* what it receives was sent to this address */
+	uint16_t vlan;			 /* in the VLAN of that address; 0: in none */
 	const struct roce_ah_table *ahs; /* of its client, for as long as it lives */
 };
 /* From RESET to ROCE_QPS_UD_RTS: it sends and receives. False, and nothing done: another state, or

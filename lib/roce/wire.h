@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 #define ROCE_UDP_PORT	    4791
+#define ROCE_VLAN_MASK	    0x0fffu
+#define ROCE_VLAN_NOBODYS   0xffffu
 #define ROCE_QPN_GSI	    1u
 #define ROCE_QPN_MASK	    0xffffffu
 #define ROCE_PSN_MASK	    0xffffffu
@@ -113,6 +115,7 @@ struct roce_pkt {
 	uint16_t pkey;
 	uint16_t udp_sport;
 	uint16_t vlan_tci; /* of the innermost tag, 0 if untagged */
+	uint16_t vlan;	   /* that it came in: 0: none; ROCE_VLAN_NOBODYS: two */
 	uint8_t opcode;
 	uint8_t pad;
 	uint8_t tos;
@@ -177,6 +180,7 @@ struct roce_hdr_tmpl {
 	uint8_t len;	/* used bytes */
 	uint8_t l3_off; /* where the IP header starts */
 	bool v6;
+	uint16_t vlan; /* 0: none */
 	uint32_t csum; /* IPv4: ones' complement sum of the constant words */
 };
 void roce_hdr_tmpl_init(struct roce_hdr_tmpl *tmpl, const struct roce_path *path);

@@ -56,6 +56,7 @@ roce_hdr_tmpl_init(struct roce_hdr_tmpl *tmpl, const struct roce_path *path)
 	if (path->tagged) {
 		roce_put_be16(p, 0x8100);
 		roce_put_be16(p + 2, path->vlan_tci);
+		tmpl->vlan = path->vlan_tci & ROCE_VLAN_MASK;
 		p += 4;
 	}
 	roce_put_be16(p, tmpl->v6 ? 0x86dd : 0x0800);

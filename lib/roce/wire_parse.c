@@ -23,6 +23,21 @@
 	(ROCE_OPF_RETH | ROCE_OPF_AETH | ROCE_OPF_ATOMIC | ROCE_OPF_ATOMIC_ACK | ROCE_OPF_IMM |    \
 		ROCE_OPF_IETH | ROCE_OPF_DETH | ROCE_OPF_FETH)
 
+/*
+ * Tags are looked through. One of VLAN 0 names a priority only. Two VLANs are one inside the other,
+ * which is none of ours: else a station of the outer one would reach into the inner (W-PKT-02).
+ */
+static void
+see_tag(struct roce_pkt *pkt, uint16_t tci)
+{
+	uint16_t vlan = tci & ROCE_VLAN_MASK;
+
+	pkt->tagged = true;
+	pkt->vlan_tci = tci;
+	if (vlan != 0)
+		pkt->vlan = pkt->vlan == 0 ? vlan : ROCE_VLAN_NOBODYS;
+}
+
 static bool
 is_our_port(const uint8_t *l4, size_t room)
 {
@@ -211,8 +226,7 @@ roce_wire_parse(const uint8_t *frame, size_t frame_bytes, struct roce_pkt *pkt)
 			return ROCE_WIRE_NOT_ROCE;
 		if (frame_bytes < l3_off + VLAN_TAG_BYTES)
 			return ROCE_WIRE_TRUNCATED;
-		pkt->tagged = true;
-		pkt->vlan_tci = roce_get_be16(frame + l3_off);
+		see_tag(pkt, roce_get_be16(frame + l3_off));
 		type = roce_get_be16(frame + l3_off + 2);
 		l3_off += VLAN_TAG_BYTES;
 	}

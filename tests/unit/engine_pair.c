@@ -77,8 +77,12 @@ pair_attr(const struct pair *p, unsigned side, unsigned i, struct roce_qp_attr *
 		.retry = code(o->retry, 7),
 		.rnr_retry = code(o->rnr_retry, 7),
 		.rnr_give_up_ms = o->rnr_give_up_ms,
-		.path = { .ttl = 64, .udp_sport = 0xc000, .smac = { 2, 0, 0, 0, 0, (uint8_t)side },
-			.dmac = { 2, 0, 0, 0, 0, (uint8_t)!side } },
+		.path = {.ttl = 64,
+			.udp_sport = 0xc000,
+			.tagged = o->vlan != 0,
+			.vlan_tci = o->vlan,
+			.smac = {2, 0, 0, 0, 0, (uint8_t)side},
+			.dmac = {2, 0, 0, 0, 0, (uint8_t)!side}},
 	};
 	side_gid(p, side, &attr->path.sgid);
 	side_gid(p, !side, &attr->path.dgid);

@@ -23,6 +23,7 @@ struct pair_opts { /* zero: a default */
 	bool set_psn, v6, ignore_events;
 	uint8_t retry, rnr_retry, timeout_code, min_rnr_code, max_rd, max_dest_rd; /* 255: zero */
 	uint64_t delay_ns; /* of the wire */
+	uint16_t vlan;	   /* 0: none */
 	uint32_t rnr_give_up_ms;
 	uint32_t srq_depth; /* not 0: side 1's queue pairs share a receive queue */
 	bool far;	    /* each side has memory behind a mover, too */

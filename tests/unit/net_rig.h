@@ -23,6 +23,11 @@ struct net_rig {
 /* A host with room for so many neighbours; its announcements were already sent. */
 void rig_init(struct net_rig *r, uint32_t neighbours);
 void rig_free(struct net_rig *r);
+/* net_link_add() */
+int rig_link(
+	struct net_rig *r, uint32_t port, uint16_t vlan, const uint8_t mac[6], uint32_t mtu);
+/* A route to anywhere. */
+bool rig_gateway(struct net_rig *r, uint32_t link, const char *via, const char **why);
 /* "10.77.0.1" or "fd77::1" */
 struct net_ip rig_ip(const char *text);
 /* A frame from the wire; blanks in hex are ignored. */

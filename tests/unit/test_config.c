@@ -90,8 +90,8 @@ Test(config, least_document_has_documented_defaults)
 	cr_assert_eq(c.min_rnr_code, 12);
 	cr_assert_eq(c.ports, 1);
 	cr_assert_eq(c.port[0].mtu, 1500);
-	cr_assert_not(c.port[0].has_gateway4);
-	cr_assert_not(c.port[0].has_gateway6);
+	cr_assert_not(c.port[0].untagged.has_gateway4);
+	cr_assert_not(c.port[0].untagged.has_gateway6);
 	cr_assert_not(c.port[0].has_mac);
 }
 
@@ -102,16 +102,19 @@ Test(config, every_value_of_a_full_document_is_stored)
 	static const uint8_t ip6[16] = {0xfd, 0, [15] = 1};
 	static const uint8_t mac[6] = {2, 0, 0, 0, 0xab, 0xCD};
 
-	cr_assert(parse("{\"eal\": {\"huge_pages\": false, \"memory_mb\": 128, \"file_prefix\": \"p\","
+	cr_assert(parse("{\"eal\": {\"huge_pages\": false, \"memory_mb\": 128, \"file_prefix\": "
+			"\"p\","
 			"\"pci\": [\"0000:03:00.0,opt=1\"], \"extra\": [\"--log-level=8\"]},"
 			"\"lcores\": [3, 1], \"idle\": \"poll\","
 			"\"control\": {\"socket\": \"s\", \"mode\": \"0600\", \"max_sessions\": 1},"
 			"\"limits\": {\"memory_mb\": 1048576, \"qps\": 2, \"cqs\": 3, \"mrs\": 4,"
 			" \"shard_qps\": 5, \"shard_mrs\": 6, \"shard_wqes\": 64},"
-			"\"rc\": {\"window\": 16, \"rto_floor_us\": 100, \"timeout\": 1, \"retry\": 0,"
+			"\"rc\": {\"window\": 16, \"rto_floor_us\": 100, \"timeout\": 1, "
+			"\"retry\": 0,"
 			" \"rnr_retry\": 1, \"rnr_give_up_ms\": 3, \"min_rnr\": 2},"
 			"\"ports\": [{\"device\": \"0000:03:00.0\", \"mtu\": 9000,"
-			" \"addresses\": [\"10.0.0.1/24\", \"fd00::1/64\"], \"gateway\": \"10.0.0.254\","
+			" \"addresses\": [\"10.0.0.1/24\", \"fd00::1/64\"], \"gateway\": "
+			"\"10.0.0.254\","
 			" \"gateway6\": \"fe80::1\", \"mac\": \"02:00:00:00:ab:CD\"}]}"),
 		"%s", err);
 	cr_assert_not(c.huge_pages);
@@ -132,20 +135,22 @@ Test(config, every_value_of_a_full_document_is_stored)
 	cr_assert_eq(c.rnr_give_up_ms, 3);
 	cr_assert_str_eq(c.port[0].device, "0000:03:00.0");
 	cr_assert_eq(c.port[0].mtu, 9000);
-	cr_assert_eq(c.port[0].addresses, 2);
-	cr_assert_arr_eq(c.port[0].address[0].ip, ip4, 16);
-	cr_assert_eq(c.port[0].address[0].prefix_len, 24);
-	cr_assert_arr_eq(c.port[0].address[1].ip, ip6, 16);
-	cr_assert_eq(c.port[0].address[1].prefix_len, 64);
-	cr_assert(c.port[0].has_gateway4 && c.port[0].has_gateway6 && c.port[0].has_mac);
-	cr_assert_arr_eq(c.port[0].gateway4, gw4, 16);
-	cr_assert_eq(c.port[0].gateway6[0], 0xfe);
+	cr_assert_eq(c.port[0].untagged.addresses, 2);
+	cr_assert_arr_eq(c.port[0].untagged.address[0].ip, ip4, 16);
+	cr_assert_eq(c.port[0].untagged.address[0].prefix_len, 24);
+	cr_assert_arr_eq(c.port[0].untagged.address[1].ip, ip6, 16);
+	cr_assert_eq(c.port[0].untagged.address[1].prefix_len, 64);
+	cr_assert(c.port[0].untagged.has_gateway4 && c.port[0].untagged.has_gateway6 &&
+		  c.port[0].has_mac);
+	cr_assert_arr_eq(c.port[0].untagged.gateway4, gw4, 16);
+	cr_assert_eq(c.port[0].untagged.gateway6[0], 0xfe);
 	cr_assert_arr_eq(c.port[0].mac, mac, 6);
 }
 
 Test(config, syntax_errors_have_line_and_column)
 {
-	assert_refused(parse("{\n\t\"idle\" 1}"), "t.json: line 2, column 9: ':' expected near '1'");
+	assert_refused(
+		parse("{\n\t\"idle\" 1}"), "t.json: line 2, column 9: ':' expected near '1'");
 	assert_refused(parse(""), "t.json: line 1, column 0: '[' or '{' expected near end of file");
 	assert_refused(parse("[]"), "t.json: an object is expected here");
 }
@@ -162,7 +167,8 @@ Test(config, unknown_keys_are_refused_with_a_guess)
 	assert_refused(parse_port("\"mtuu\": 1500"),
 		"t.json: ports[0].mtuu: unknown key; did you mean \"mtu\"?");
 	assert_refused(parse_with(VDEV ", \"rc\": {\"retries\": 3},", PORT),
-		"t.json: rc.retries: unknown key; known here: window, rto_floor_us, timeout, retry, "
+		"t.json: rc.retries: unknown key; known here: window, rto_floor_us, timeout, "
+		"retry, "
 		"rnr_retry, rnr_give_up_ms, min_rnr");
 }
 
@@ -199,7 +205,8 @@ Test(config, ends_of_ranges_are_inside)
 Test(config, booleans_and_words)
 {
 	assert_refused(parse_with(VDEV ", \"idle\": \"nap\",", PORT),
-		"t.json: idle: \"nap\" is not allowed; expected one of \"poll\" \"pause\" \"sleep\"");
+		"t.json: idle: \"nap\" is not allowed; expected one of \"poll\" \"pause\" "
+		"\"sleep\"");
 	cr_assert(parse_with(VDEV ", \"idle\": \"pause\",", PORT));
 	cr_assert_eq(c.idle, CONFIG_IDLE_PAUSE);
 	assert_refused(
@@ -253,8 +260,10 @@ Test(config, what_is_required_must_be_there)
 		"t.json: lcores: missing; an array of an integer in 0..1023 is required\n"
 		"t.json: ports: missing; an array of objects is required");
 	assert_refused(parse_with(VDEV ",", "{\"device\": \"net_a\"}"),
-		"t.json: ports[0].addresses: missing; an array of an address with prefix length, "
-		"\"10.77.0.1/24\" or \"fd77::1/64\" is required");
+		"t.json: ports[0].addresses: the port has no address, and no VLAN with one");
+	assert_refused(parse_port("\"vlans\": [{\"id\": 7}]"),
+		"t.json: ports[0].vlans[0].addresses: missing; an array of an address with prefix "
+		"length, \"10.77.0.1/24\" or \"fd77::1/64\" is required");
 }
 
 Test(config, several_errors_are_told_at_once_as_room_allows)
@@ -278,8 +287,8 @@ Test(config, addresses_must_be_those_of_a_host)
 	static const char *const bad[] = {"10.0.0.1", "10.0.0.1/", "10.0.0.1/33", "10.0.0.1/0",
 		"10.0.0.1/24x", "10.0.0.1/ 24", "10.0.0/24", "10.0.0.0/24", "10.0.0.255/24",
 		"0.0.0.0/8", "127.0.0.1/8", "224.0.0.1/24", "255.255.255.255/32", "fd00::/64",
-		"fe80::1/64", "::1/128", "::/64", "ff02::1/64", "fd00::1/129", "::ffff:10.0.0.1/120",
-		"fd00::1/64/64", "fd00::1%eth0/64", "", "/24"};
+		"fe80::1/64", "::1/128", "::/64", "ff02::1/64", "fd00::1/129",
+		"::ffff:10.0.0.1/120", "fd00::1/64/64", "fd00::1%eth0/64", "", "/24"};
 	static const char *const good[] = {"10.0.0.1/32", "10.0.0.0/31", "fd00::1/128",
 		"fd00::2/127", "192.168.1.254/24", "2001:DB8::10/32"};
 	char a[128];
@@ -304,6 +313,78 @@ Test(config, addresses_are_unique_over_all_ports)
 		"t.json: ports[1].addresses[1]: 10.0.0.1 is also ports[0].addresses[0]");
 }
 
+#define VLAN7(rest) "\"vlans\": [{\"id\": 7, \"addresses\": [\"10.7.0.1/24\"]" rest "}]"
+
+Test(config, vlans_have_addresses_of_their_own)
+{
+	const struct config_link *v = &c.port[0].vlan[0];
+
+	cr_assert(parse_port(VLAN7("")), "%s", err);
+	cr_assert_eq(c.port[0].vlans, 1);
+	cr_assert(v->id == 7 && !v->has_priority && v->addresses == 1 && v->routes == 0);
+	cr_assert(parse_port(VLAN7(", \"priority\": 0, \"gateway\": \"10.7.0.254\"")), "%s", err);
+	cr_assert(v->has_priority && v->priority == 0 && v->has_gateway4);
+	cr_assert(parse_with(VDEV ",", "{\"device\": \"net_a\", " VLAN7("") "}"), "%s", err);
+	cr_assert_eq(c.port[0].untagged.addresses, 0, "a port may have VLANs only");
+}
+
+Test(config, what_is_wrong_with_vlans)
+{
+	assert_refused(parse_port("\"vlans\": [{\"id\": 0, \"addresses\": [\"10.7.0.1/24\"]}]"),
+		"t.json: ports[0].vlans[0].id: 0 is out of range 1..4094");
+	assert_refused(parse_port("\"vlans\": [{\"id\": 7, \"addresses\": [\"10.7.0.1/24\"]},"
+				  "{\"id\": 7, \"addresses\": [\"10.8.0.1/24\"]}]"),
+		"t.json: ports[0].vlans[1].id: 7 is also ports[0].vlans[0].id");
+	assert_refused(parse_port(VLAN7(", \"priority\": 8")),
+		"t.json: ports[0].vlans[0].priority: 8 is out of range 0..7");
+	assert_refused(parse_port(VLAN7(", \"gateway\": \"10.0.0.254\"")),
+		"t.json: ports[0].vlans[0].gateway: 10.0.0.254 is in none of the VLAN's prefixes");
+	assert_refused(parse_port("\"vlans\": [{\"id\": 7, \"addresses\": [\"10.0.0.1/24\"]}]"),
+		"t.json: ports[0].vlans[0].addresses[0]: 10.0.0.1 is also ports[0].addresses[0]");
+	assert_refused(parse_port("\"vlans\": [{\"id\": 7, \"addresses\": [\"10.7.0.1/24\","
+				  "\"10.7.0.1/24\"]}]"),
+		"t.json: ports[0].vlans[0].addresses[1]: 10.7.0.1 is also "
+		"ports[0].vlans[0].addresses[0]");
+}
+
+#define ROUTE(to, via) "{\"to\": \"" to "\", \"via\": \"" via "\"}"
+
+Test(config, routes)
+{
+	const struct config_route *r = c.port[0].untagged.route;
+
+	cr_assert(parse_port("\"routes\": [" ROUTE("10.9.0.0/16", "10.0.0.9") "," ROUTE(
+			  "fd09::/16", "fe80::9") "]"),
+		"%s", err);
+	cr_assert_eq(c.port[0].untagged.routes, 2);
+	cr_assert(r[0].to.prefix_len == 16 && r[0].to.ip[13] == 9 && r[0].via[15] == 9);
+	cr_assert(r[1].to.prefix_len == 16 && r[1].to.ip[1] == 9 && r[1].via[0] == 0xfe);
+	cr_assert(parse_port(VLAN7(", \"routes\": [" ROUTE("10.9.0.0/16", "10.7.0.9") "]")), "%s",
+		err);
+	cr_assert_eq(c.port[0].vlan[0].routes, 1);
+}
+
+Test(config, what_is_wrong_with_routes)
+{
+	assert_refused(parse_port("\"routes\": [" ROUTE("10.9.0.1/16", "10.0.0.9") "]"),
+		"t.json: ports[0].routes[0].to: 10.9.0.1/16 has bits behind its prefix; "
+		"the address of the network belongs there");
+	assert_refused(parse_port("\"routes\": [" ROUTE("10.9.0.0/16", "10.9.0.1") "]"),
+		"t.json: ports[0].routes[0].via: 10.9.0.1 is in none of the port's prefixes");
+	assert_refused(parse_port("\"routes\": [" ROUTE("10.9.0.0/16", "10.0.0.1") "]"),
+		"t.json: ports[0].routes[0].via: 10.0.0.1 is the port's own address");
+	assert_refused(parse_port("\"routes\": [" ROUTE("10.9.0.0/16", "fd00::9") "]"),
+		"t.json: ports[0].routes[0].via: fd00::9 is not of the destination's family");
+	assert_refused(parse_port("\"routes\": [" ROUTE("10.9.0.0/16", "10.0.0.9") "," ROUTE(
+			       "10.9.0.0/16", "10.0.0.8") "]"),
+		"t.json: ports[0].routes[1].to: 10.9.0.0/16 is also routes[0].to");
+	assert_refused(parse_port("\"routes\": [{\"to\": \"10.9.0.0/16\"}]"),
+		"t.json: ports[0].routes[0].via: missing; an IPv4 or IPv6 address is required");
+	assert_refused(parse_port("\"routes\": [" ROUTE("10.9.0.0", "10.0.0.9") "]"),
+		"t.json: ports[0].routes[0].to: \"10.9.0.0\" is not allowed; expected an address "
+		"with prefix length, \"10.77.0.1/24\" or \"fd77::1/64\"");
+}
+
 Test(config, gateways_are_on_a_connected_prefix)
 {
 	assert_refused(parse_port("\"gateway\": \"10.0.1.254\""),
@@ -322,15 +403,17 @@ Test(config, gateways_are_on_a_connected_prefix)
 
 Test(config, ipv6_needs_its_least_mtu)
 {
-	assert_refused(parse_port("\"mtu\": 1279"), "t.json: ports[0].addresses[1]: "
-						    "IPv6 needs an MTU of 1280 or more; the port has 1279");
+	assert_refused(parse_port("\"mtu\": 1279"),
+		"t.json: ports[0].addresses[1]: "
+		"IPv6 needs an MTU of 1280 or more; the port has 1279");
 	cr_assert(parse_port("\"mtu\": 1280"), "%s", err);
 }
 
 Test(config, macs_are_unicast)
 {
-	static const char *const bad[] = {"01:00:00:00:00:01", "ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00",
-		"02:00:00:00:00", "02-00-00-00-00-01", "02:00:00:00:00:0g", "02:00:00:00:00:011", ""};
+	static const char *const bad[] = {"01:00:00:00:00:01", "ff:ff:ff:ff:ff:ff",
+		"00:00:00:00:00:00", "02:00:00:00:00", "02-00-00-00-00-01", "02:00:00:00:00:0g",
+		"02:00:00:00:00:011", ""};
 	char m[64];
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -342,14 +425,16 @@ Test(config, macs_are_unicast)
 
 Test(config, devices_are_named_once_and_exist)
 {
-	assert_refused(parse_with(VDEV ",", "{\"device\": \"net_c\", \"addresses\": [\"10.0.0.1/24\"]}"),
+	assert_refused(
+		parse_with(VDEV ",", "{\"device\": \"net_c\", \"addresses\": [\"10.0.0.1/24\"]}"),
 		"t.json: ports[0].device: \"net_c\" is named neither in eal.vdevs nor in eal.pci");
 	assert_refused(parse_with(VDEV ",", PORT ", {\"device\": \"net_a\", \"addresses\":"
 						 " [\"10.0.1.1/24\"]}"),
 		"t.json: ports[1].device: \"net_a\" is also the device of ports[0]");
 	assert_refused(parse_with("\"eal\": {\"vdevs\": [\"net_a,x=1\", \"net_a\"]},", PORT),
 		"t.json: eal.vdevs[1]: the same device as eal.vdevs[0]");
-	assert_refused(parse_with("\"eal\": {\"vdevs\": [\"net_a\"], \"pci\": [\"3:00.0\"]},", PORT),
+	assert_refused(
+		parse_with("\"eal\": {\"vdevs\": [\"net_a\"], \"pci\": [\"3:00.0\"]},", PORT),
 		"t.json: eal.pci[0]: \"3:00.0\" is not allowed; expected a PCI address such as "
 		"\"0000:03:00.0\"");
 	cr_assert_not(parse_with(
@@ -369,7 +454,8 @@ Test(config, memory_holds_the_frames)
 	assert_refused(parse_with("\"eal\": {\"vdevs\": [\"net_a\", \"net_b\"],"
 				  " \"memory_mb\": 95},", two),
 		"t.json: eal.memory_mb: 95 is too little: 2 ports and 1 lcores take 96 for frames");
-	cr_assert(parse_with("\"eal\": {\"vdevs\": [\"net_a\", \"net_b\"], \"memory_mb\": 96},", two),
+	cr_assert(
+		parse_with("\"eal\": {\"vdevs\": [\"net_a\", \"net_b\"], \"memory_mb\": 96},", two),
 		"%s", err);
 }
 

@@ -79,6 +79,7 @@ static const char *const type_names[CONFIG_KINDS] = {
 	[CONFIG_PREFIX] = "string",
 	[CONFIG_IPV4] = "string",
 	[CONFIG_IPV6] = "string",
+	[CONFIG_IP] = "string",
 	[CONFIG_MAC] = "string",
 	[CONFIG_PCI] = "string",
 };
@@ -137,7 +138,8 @@ check_schema(const json_t *schema, const struct config_key *keys)
 					number(value, "maxLength") == k->max,
 				"%s: length", k->name);
 		for (unsigned i = 0; k->kind == CONFIG_WORD && k->words[i] != NULL; i++)
-			cr_expect(is_in(json_object_get(value, "enum"), k->words[i]), "%s", k->name);
+			cr_expect(
+				is_in(json_object_get(value, "enum"), k->words[i]), "%s", k->name);
 		if (k->kind == CONFIG_OBJECT)
 			check_schema(value, k->members);
 		json_decref(initial);

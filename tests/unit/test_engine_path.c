@@ -67,3 +67,66 @@ Test(engine_path, congestion_marks_are_counted_v6)
 {
 	congestion(true);
 }
+
+/*
+ * checks W-PKT-02: a packet in another VLAN than that of the queue pair's address, or in none, or
+ * in two, is dropped and counted; a tag that names no VLAN is none.
+ */
+Test(engine_path, w_pkt_02_the_tag_is_that_of_our_address)
+{
+	const struct pair_opts o = {.set_psn = true, .vlan = 100};
+	struct pair *p = pair_new(&o);
+	struct roce_qp_attr a;
+
+	pair_attr(p, 0, 0, &a);
+	cr_assert(a.path.tagged);
+	a.path.vlan_tci = 101;
+	say(p, &a.path, 0);
+	a.path.vlan_tci = 0;
+	say(p, &a.path, 0);
+	a.path.tagged = false;
+	say(p, &a.path, 0);
+	cr_expect_eq(count(p)->rx_wrong_vlan, 3);
+	cr_expect_eq(p->side[1].arena[0], 0);
+	a.path.tagged = true;
+	a.path.vlan_tci = 100 | 5 << 13;
+	say(p, &a.path, 0);
+	cr_expect_eq(count(p)->rx_wrong_vlan, 3);
+	cr_expect_eq(p->side[1].arena[0], 0x5a, "whatever its priority");
+	pair_free(p);
+}
+
+Test(engine_path, w_pkt_02_who_has_no_vlan_takes_none)
+{
+	const struct pair_opts o = {.set_psn = true};
+	struct pair *p = pair_new(&o);
+	struct roce_qp_attr a;
+
+	pair_attr(p, 0, 0, &a);
+	a.path.tagged = true;
+	a.path.vlan_tci = 100;
+	say(p, &a.path, 0);
+	cr_expect_eq(count(p)->rx_wrong_vlan, 1);
+	a.path.vlan_tci = 5 << 13;
+	say(p, &a.path, 0);
+	cr_expect_eq(count(p)->rx_wrong_vlan, 1);
+	cr_expect_eq(p->side[1].arena[0], 0x5a, "a priority is no VLAN");
+	pair_free(p);
+}
+
+/* Requests and answers of every operation have the tag: else none would arrive. */
+Test(engine_path, a_connection_in_a_vlan)
+{
+	const struct pair_opts o = {.vlan = 100};
+	struct pair *p = pair_new(&o);
+
+	memset(p->side[0].arena, 0x77, 9000);
+	pair_write(p, 0, 0, 1, 0, 0, 9000, 0);
+	pair_read(p, 0, 0, 2, 16384, 0, 9000, 0);
+	cr_assert(pair_run(p, 1000000000));
+	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	expect(p, 0, 2, NDSH_WC_SUCCESS);
+	cr_expect_arr_eq(p->side[0].arena + 16384, p->side[1].arena, 9000);
+	cr_expect_eq(count(p)->rx_wrong_vlan, 0);
+	pair_free(p);
+}

@@ -44,7 +44,7 @@ add_second_port(const char *address, uint8_t prefix_len)
 	struct net_ip ip = rig_ip(address);
 	const char *why;
 
-	cr_assert(net_port_add(r.n, 1, mac, 9000));
+	cr_assert_eq(rig_link(&r, 1, 0, mac, 9000), 1);
 	cr_assert(net_address_add(r.n, 1, &ip, prefix_len, &why), "%s", why);
 }
 
@@ -89,7 +89,8 @@ Test(net, addresses_in_order_and_link_local_last)
 
 Test(net, bad_addresses_are_refused_with_a_reason)
 {
-	struct net_ip ip = rig_ip("10.77.0.1"), group = rig_ip("224.0.0.5"), ok = rig_ip("10.1.0.1");
+	struct net_ip ip = rig_ip("10.77.0.1"), group = rig_ip("224.0.0.5"),
+		      ok = rig_ip("10.1.0.1");
 	const char *why;
 	static const uint8_t mac[6] = {2, 0, 0, 0, 0x77, 1}, group_mac[6] = {3, 0, 0, 0, 0, 1};
 
@@ -97,37 +98,36 @@ Test(net, bad_addresses_are_refused_with_a_reason)
 	REFUSED(net_address_add(r.n, 0, &group, 16, &why), "not the address of a host");
 	REFUSED(net_address_add(r.n, 0, &ok, 33, &why), "bad prefix length");
 	REFUSED(net_address_add(r.n, 0, &ok, 0, &why), "bad prefix length");
-	REFUSED(net_address_add(r.n, 1, &ok, 16, &why), "no such port");
-	REFUSED(net_address_add(r.n, 16, &ok, 16, &why), "no such port");
+	REFUSED(net_address_add(r.n, 1, &ok, 16, &why), "no such link");
 	for (unsigned i = 3; i < NET_ADDRESSES_MAX; i++) {
-		ok.b[15] = (uint8_t)i;
+		put16(ok.b + 14, i);
 		cr_assert(net_address_add(r.n, 0, &ok, 16, &why));
 	}
-	ok.b[15] = 1;
+	put16(ok.b + 14, 1);
 	REFUSED(net_address_add(r.n, 0, &ok, 16, &why), "too many addresses");
-	cr_assert_not(net_port_add(r.n, 0, mac, 1500), "twice");
-	cr_assert_not(net_port_add(r.n, 16, mac, 1500), "no such number");
-	cr_assert_not(net_port_add(r.n, 2, mac, 1500), "the same link-local address");
-	cr_assert_not(net_port_add(r.n, 2, group_mac, 1500));
+	cr_assert_lt(rig_link(&r, 0, 0, mac, 1500), 0, "twice");
+	cr_assert_lt(rig_link(&r, 2, 0, mac, 1500), 0, "the same link-local address");
+	cr_assert_lt(rig_link(&r, 2, 0, group_mac, 1500), 0);
+	cr_assert_lt(rig_link(&r, 0, 4095, mac, 1500), 0, "reserved");
 }
 
 Test(net, gateways_are_hosts_on_a_connected_prefix)
 {
-	struct net_ip far = rig_ip("10.78.0.1"), me = rig_ip("10.77.0.1"), edge = rig_ip("10.77.0.255");
-	struct net_ip good = rig_ip("10.77.0.254"), ll = rig_ip("fe80::1");
 	const char *why;
 
-	REFUSED(net_gateway_set(r.n, 0, &far, &why),
-		"the gateway is on no connected prefix of the port");
-	REFUSED(net_gateway_set(r.n, 0, &edge, &why),
-		"the gateway is on no connected prefix of the port");
-	REFUSED(net_gateway_set(r.n, 0, &me, &why), "the gateway is not another host");
-	REFUSED(net_gateway_set(r.n, 3, &good, &why), "no such port");
-	cr_assert(net_gateway_set(r.n, 0, &good, &why));
-	cr_assert(net_gateway_set(r.n, 0, &ll, &why));
+	REFUSED(rig_gateway(&r, 0, "10.78.0.1", &why),
+		"the gateway is on no connected prefix of the link");
+	REFUSED(rig_gateway(&r, 0, "10.77.0.255", &why),
+		"the gateway is on no connected prefix of the link");
+	REFUSED(rig_gateway(&r, 0, "10.77.0.1", &why), "the gateway is not another host");
+	REFUSED(rig_gateway(&r, 3, "10.77.0.254", &why), "no such link");
+	cr_assert(rig_gateway(&r, 0, "10.77.0.254", &why));
+	cr_assert(rig_gateway(&r, 0, "fe80::1", &why));
+	REFUSED(rig_gateway(&r, 0, "10.77.0.253", &why),
+		"the link has a route to that prefix already");
 }
 
-/* ---- routes ------------------------------------------------------------------------------------- */
+/* ---- routes ---- */
 
 Test(net, no_route_without_prefix_or_gateway)
 {
@@ -156,11 +156,11 @@ Test(net, next_hop_has_all_that_a_frame_needs)
 /* checks W-PKT-01 */
 Test(net, far_hosts_are_reached_by_the_gateway)
 {
-	struct net_ip gw = rig_ip("10.77.0.2"), me = rig_ip("10.77.0.1");
+	struct net_ip me = rig_ip("10.77.0.1");
 	static const uint8_t peers[6] = {2, 0, 0, 0, 0x77, 2};
 	const char *why;
 
-	cr_assert(net_gateway_set(r.n, 0, &gw, &why));
+	cr_assert(rig_gateway(&r, 0, "10.77.0.2", &why));
 	cr_assert_eq(rig_resolve(&r, "192.0.2.1"), NET_PENDING);
 	rig_expect_tx(&r, ARP_ASK_PEER);
 	rig_rx(&r, ARP_PEER_ANSWERS);
@@ -172,10 +172,9 @@ Test(net, far_hosts_are_reached_by_the_gateway)
 
 Test(net, link_local_gateway_is_used_from_a_global_source)
 {
-	struct net_ip gw = rig_ip("fe80::2");
 	const char *why;
 
-	cr_assert(net_gateway_set(r.n, 0, &gw, &why));
+	cr_assert(rig_gateway(&r, 0, "fe80::2", &why));
 	cr_assert_eq(rig_resolve(&r, "2001:db8::1"), NET_PENDING);
 	/* The gateway is asked from fd77::1: that is the source of what it will be sent. */
 	rig_expect_tx(&r, "3333ff000002 " ME "86dd 60000000 0020 3a ff"
@@ -219,7 +218,8 @@ Test(net, own_addresses_resolve_to_own_ports)
 	cr_assert_arr_eq(r.hop.source.b, a.b, 16);
 }
 
-/* ---- frames -------------------------------------------------------------------------------------- */
+/* ---- frames
+ * -------------------------------------------------------------------------------------- */
 
 Test(net, what_is_not_for_us_is_dropped_and_counted)
 {
@@ -264,15 +264,17 @@ Test(net, own_addresses_are_announced_twice)
 	for (unsigned i = 0; i < 2; i++) {
 		rig_run_until(&r, r.now + (i == 0 ? 0 : 1 * S));
 		rig_expect_tx(&r, ARP(ALL, ME, "001", ME, "0a4d0901", NOBODY, "0a4d0901"));
-		rig_expect_tx(&r, "333300000001 " ME "86dd 60000000 0020 3a ff"
-				  "fd770000000000090000000000000001 ff020000000000000000000000000001"
-				  "8800 e29a 20000000 fd770000000000090000000000000001 0201" ME);
+		rig_expect_tx(&r,
+			"333300000001 " ME "86dd 60000000 0020 3a ff"
+			"fd770000000000090000000000000001 ff020000000000000000000000000001"
+			"8800 e29a 20000000 fd770000000000090000000000000001 0201" ME);
 		rig_expect_silence(&r);
 	}
 	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX);
 }
 
-/* ---- echo ---------------------------------------------------------------------------------------- */
+/* ---- echo
+ * ---------------------------------------------------------------------------------------- */
 
 #define ABC "6162636465666768696a6b6c6d6e6f7071727374757677616263646566676869"
 #define PING4                                                                                      \
@@ -310,10 +312,12 @@ Test(net, pings_that_get_no_answer)
 {
 	const struct net_counters *c = net_counters(r.n);
 	static const char *const bad[] = {
-		/* to a broadcast MAC, options, fragment, wrong ICMP checksum, from us, to another host,
-		 * echo reply, truncated; IPv6: wrong checksum, mapped addresses, to all nodes */
+		/* to a broadcast MAC, options, fragment, wrong ICMP checksum, from us, to another
+		 * host, echo reply, truncated; IPv6: wrong checksum, mapped addresses, to all nodes
+		 */
 		ALL PEER "0800 4500003cbeef000080016735" IP_PEER IP_ME "08003b2712340001" ABC,
-		ME PEER "0800 46000040beef000080016430" IP_PEER IP_ME "01010100 08003b2712340001" ABC,
+		ME PEER "0800 46000040beef000080016430" IP_PEER IP_ME
+			"01010100 08003b2712340001" ABC,
 		ME PEER "0800 4500003cbeef200080014735" IP_PEER IP_ME "08003b2712340001" ABC,
 		ME PEER "0800 4500003cbeef000080016735" IP_PEER IP_ME "08003b2812340001" ABC,
 		ME PEER "0800 4500003cbeef000080016736" IP_ME IP_ME "08003b2712340001" ABC,
@@ -327,7 +331,7 @@ Test(net, pings_that_get_no_answer)
 		ME PEER "86dd 6000000000083a40 00000000000000000000ffff0a4d0002"
 			"fd770000000000000000000000000001 8000 77f5 0000 0000",
 		"333300000001" PEER "86dd 6000000000083a40 fd770000000000000000000000000002"
-			"ff020000000000000000000000000001 8000 833f 0000 0000",
+		"ff020000000000000000000000000001 8000 833f 0000 0000",
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -32,7 +32,10 @@ start(struct world *w, unsigned side, unsigned i, uint32_t q_key)
 		ROCE_MODIFY_OK);
 	cr_assert(roce_ud_start(d->shard, d->q[i].qp, w->p->now_ns,
 		&(struct roce_ud_cfg){
-			.q_key = q_key, .gid = attr.path.sgid, .ahs = &w->table[side] }));
+			.q_key = q_key,
+			.gid = attr.path.sgid,
+			.vlan = w->p->opts.vlan,
+			.ahs = &w->table[side] }));
 	roce_ah_set(&w->ah[side][AH % AHS], AH, &attr.path, 0, MTU);
 }
 
@@ -316,6 +319,34 @@ Test(ud, W_PKT_14_only_its_own_address)
 	cr_assert(pair_run(p, LONG));
 	expect_none(p, 1);
 	cr_assert_eq(count(&w, 1)->rx_wrong_address, 1);
+	pair_free(p);
+}
+
+/* Nor that address in another VLAN. */
+Test(ud, W_PKT_02_only_in_the_vlan_of_its_address)
+{
+	struct world w = world_new(&(struct pair_opts){ .mtu = MTU, .vlan = 100 });
+	struct roce_qp_attr attr;
+	struct pair *p = w.p;
+
+	world_start(&w);
+	pair_attr(p, 0, 0, &attr);
+	pair_recv(p, 1, 0, 2, TARGET, 4096);
+	for (uint16_t vlan = 0; vlan < 2; vlan++) {
+		attr.path.tagged = vlan != 0;
+		attr.path.vlan_tci = vlan;
+		roce_ah_set(&w.ah[0][AH % AHS], AH, &attr.path, 0, MTU);
+		send_to(&w, 0, vlan, 8);
+		cr_assert(pair_run(p, LONG));
+		(void)expect(p, 0, vlan, NDSH_WC_SUCCESS);
+		expect_none(p, 1);
+		cr_assert_eq(count(&w, 1)->rx_wrong_vlan, vlan + 1u);
+	}
+	attr.path.vlan_tci = 100;
+	roce_ah_set(&w.ah[0][AH % AHS], AH, &attr.path, 0, MTU);
+	send_to(&w, 0, 1, 8);
+	cr_assert(pair_run(p, LONG));
+	(void)arrived(&w, 2, 8);
 	pair_free(p);
 }
 

@@ -348,6 +348,7 @@ Test(wire_bounds, vlan_tags_the_innermost_counts)
 		}
 		cr_expect_eq(roce_wire_parse(tagged, n + 4 * count, &pkt), ROCE_WIRE_OK);
 		cr_expect(pkt.tagged && pkt.vlan_tci == (count == 1 ? 0x0007 : 0x6064));
+		cr_expect_eq(pkt.vlan, count == 1 ? 7 : ROCE_VLAN_NOBODYS);
 		cr_expect(roce_icrc_ok(&pkt)); /* W-PKT-02 */
 	}
 }

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Routes, and the way from a destination to a next hop. */
+#include "net/net_private.h"
+
+static const char *
+why_no_gateway(const struct net *n, uint32_t link, const struct net_ip *via)
+{
+	const struct net_address *a;
+
+	if (!net_ip_is_unicast(via) || net_own(n, via) != NULL)
+		return "the gateway is not another host";
+	a = net_connected(n, link, via);
+	if (a == NULL || net_is_subnet_edge(a, via))
+		return "the gateway is on no connected prefix of the link";
+	return NULL;
+}
+
+static const char *
+why_no_route(const struct net *n, uint32_t link, const struct net_ip *to, uint8_t prefix_len,
+	const struct net_ip *via)
+{
+	if (link >= n->links)
+		return "no such link";
+	if (net_ip_is_v4(to) != net_ip_is_v4(via))
+		return "destination and gateway are of different families";
+	if (prefix_len > (net_ip_is_v4(to) ? 32 : 128))
+		return "bad prefix length";
+	if (n->routes == NET_ROUTES_MAX)
+		return "too many routes";
+	for (uint32_t i = 0; i < n->routes; i++) {
+		const struct net_route *r = &n->route[i];
+
+		if (r->link == link && r->bits == net_prefix_bits(to, prefix_len) &&
+			net_ip_agree(&r->to, to, r->bits))
+			return "the link has a route to that prefix already";
+	}
+	return why_no_gateway(n, link, via);
+}
+
+bool
+net_route_add(struct net *n, uint32_t link, const struct net_ip *to, uint8_t prefix_len,
+	const struct net_ip *via, const char **why)
+{
+	*why = why_no_route(n, link, to, prefix_len, via);
+	if (*why != NULL)
+		return false;
+	n->route[n->routes++] = (struct net_route){.to = *to,
+		.via = *via,
+		.bits = (uint8_t)net_prefix_bits(to, prefix_len),
+		.link = (uint8_t)link};
+	n->generation++; /* who waits for a way may look again */
+	return true;
+}
+
+struct way {
+	uint32_t link;
+	const struct net_ip *hop;
+	const struct net_address *source;
+};
+
+/* The address that packets to the world leave with: of the gateway's prefix if that is a real one.
+ */
+static const struct net_address *
+gateway_source(const struct net *n, uint32_t link, const struct net_ip *gw)
+{
+	if (!net_ip_is_link_local(gw))
+		return net_connected(n, link, gw);
+	for (uint32_t i = 0; i < n->addresses - n->link_locals; i++)
+		if (n->address[i].link == link && !net_ip_is_v4(&n->address[i].ip))
+			return &n->address[i];
+	return NULL;
+}
+
+/* The route with the longest prefix around dst; of two as long the older one. */
+static const struct net_route *
+best_route(const struct net *n, uint32_t link, const struct net_ip *dst)
+{
+	const struct net_route *best = NULL;
+
+	if (net_ip_is_link_local(dst))
+		return NULL; /* no router forwards it */
+	for (uint32_t i = 0; i < n->routes; i++) {
+		const struct net_route *r = &n->route[i];
+
+		if ((link == NET_NONE || link == r->link) &&
+			net_ip_is_v4(&r->via) == net_ip_is_v4(dst) &&
+			net_ip_agree(&r->to, dst, r->bits) &&
+			(best == NULL || r->bits > best->bits))
+			best = r;
+	}
+	return best;
+}
+
+/* Strong host model: a packet leaves by the link that owns its source address. */
+static bool
+find_way(
+	const struct net *n, const struct net_address *src, const struct net_ip *dst, struct way *w)
+{
+	uint32_t link = src != NULL ? src->link : NET_NONE;
+	const struct net_route *r;
+
+	if (!net_ip_is_unicast(dst) ||
+		(src != NULL && net_ip_is_v4(&src->ip) != net_ip_is_v4(dst)))
+		return false;
+	w->source = net_connected(n, link, dst);
+	r = best_route(n, link, dst);
+	if (w->source != NULL &&
+		(r == NULL ||
+			r->bits <= net_prefix_bits(&w->source->ip, w->source->prefix_len))) {
+		if (net_is_subnet_edge(w->source, dst))
+			return false;
+		w->link = w->source->link;
+		w->hop = dst;
+	} else if (r != NULL) {
+		w->link = r->link;
+		w->hop = &r->via;
+		w->source = gateway_source(n, r->link, &r->via);
+	}
+	if (src != NULL && w->source != NULL)
+		w->source = src;
+	return w->source != NULL;
+}
+
+bool
+net_source(const struct net *n, const struct net_ip *dst, struct net_ip *source)
+{
+	const struct net_address *own = net_own(n, dst);
+	struct way w;
+
+	if (own == NULL && !find_way(n, NULL, dst, &w))
+		return false;
+	*source = own != NULL ? own->ip : w.source->ip;
+	return true;
+}
+
+static void
+fill_nexthop(
+	const struct net *n, const struct way *w, const uint8_t dmac[6], struct net_nexthop *out)
+{
+	const struct net_link *l = &n->link[w->link];
+
+	out->port = l->port;
+	out->vlan = l->vlan;
+	out->priority = l->priority;
+	out->source = w->source->ip;
+	out->mtu = l->mtu;
+	memcpy(out->smac, l->mac, 6);
+	memcpy(out->dmac, dmac, 6);
+}
+
+/* An address of our own. On the port of the source the frame does not leave: it gets no tag. */
+static void
+fill_own(const struct net *n, const struct net_address *from, const struct net_address *own,
+	struct net_nexthop *out)
+{
+	const struct way w = {.link = from->link, .source = from};
+
+	fill_nexthop(n, &w, n->link[own->link].mac, out);
+	if (n->link[from->link].port == n->link[own->link].port)
+		out->vlan = 0;
+}
+
+enum net_resolve
+net_resolve(struct net *n, uint64_t now_ns, const struct net_ip *src, const struct net_ip *dst,
+	struct net_nexthop *out)
+{
+	const struct net_address *from = NULL, *own = net_own(n, dst);
+	const struct net_neigh *neigh;
+	struct way w;
+
+	if (src != NULL && !net_ip_is_zero(src)) {
+		from = net_own(n, src);
+		if (from == NULL)
+			return NET_NO_ROUTE;
+	}
+	if (own != NULL && (from == NULL || net_ip_is_v4(src) == net_ip_is_v4(dst))) {
+		fill_own(n, from != NULL ? from : own, own, out);
+		return NET_RESOLVED;
+	}
+	if (!find_way(n, from, dst, &w))
+		return NET_NO_ROUTE;
+	neigh = net_neigh_use(n, now_ns, w.link, w.hop, &w.source->ip);
+	switch (neigh->state) {
+	case NEIGH_INCOMPLETE:
+		return NET_PENDING;
+	case NEIGH_FAILED:
+		return NET_UNREACHABLE;
+	default:
+		fill_nexthop(n, &w, neigh->mac, out);
+		return NET_RESOLVED;
+	}
+}
