@@ -86,6 +86,15 @@ bool ndd_conn_bring_up(struct ndd_conn *c);
 nd_status ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns);
 /* The next hop has another address now. */
 void ndd_conn_refresh(struct ndd_conn *c, uint64_t now_ns);
+/* The next hop between two addresses. ND_PENDING: not known yet. */
+nd_status ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
+	const struct roce_gid *to, struct net_nexthop *hop);
+/* A path's MACs, and its source port by its flow label, else by both queue pairs (W-CM-71). */
+void ndd_path_via(
+	struct roce_path *path, const struct net_nexthop *hop, uint32_t qpn, uint32_t peer_qpn);
+/* The queue pair's next hop is now hop; *old becomes it. */
+void ndd_path_moved(struct ndd_session *s, struct ndd_qp *qp, struct net_nexthop *old,
+	const struct net_nexthop *hop);
 
 /* ---- conn_active.c, conn_passive.c ---- */
 

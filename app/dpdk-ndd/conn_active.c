@@ -13,7 +13,7 @@ check(const struct ndsh_connect *m, const struct ndd_qp *qp)
 		return ND_INVALID_HANDLE;
 	if (qp->conn != NULL)
 		return ND_CONNECTION_ACTIVE;
-	if (qp->failed)
+	if (qp->failed || qp->by_hand)
 		return ND_INVALID_DEVICE_STATE;
 	if (m->priv_bytes > NDSH_CALLER_DATA_MAX)
 		return ND_INVALID_BUFFER_SIZE;

@@ -68,7 +68,7 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return ND_CONNECTION_INVALID;
 	if (qp->conn != NULL)
 		return ND_CONNECTION_ACTIVE;
-	if (qp->failed)
+	if (qp->failed || qp->by_hand)
 		return ND_INVALID_DEVICE_STATE;
 	(void)ndd_port_take(&s->daemon->ports, &c->port, NDD_PORT_ACCEPTED, &c->local);
 	c->qp = qp;

@@ -26,13 +26,14 @@ ndd_conn_rnr_retry(const struct ndd_conn *c)
 }
 
 nd_status
-ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns)
+ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
+	const struct roce_gid *to, struct net_nexthop *hop)
 {
 	struct net_ip src, dst;
 
-	memcpy(src.b, c->local.gid.raw, 16);
-	memcpy(dst.b, c->remote.gid.raw, 16);
-	switch (net_resolve(c->session->daemon->net, now_ns, &src, &dst, &c->hop)) {
+	memcpy(src.b, from->raw, 16);
+	memcpy(dst.b, to->raw, 16);
+	switch (net_resolve(net, now_ns, &src, &dst, hop)) {
 	case NET_RESOLVED:
 		return ND_SUCCESS;
 	case NET_PENDING:
@@ -43,6 +44,13 @@ ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns)
 		break;
 	}
 	return ND_NETWORK_UNREACHABLE;
+}
+
+nd_status
+ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns)
+{
+	return ndd_next_hop(
+		c->session->daemon->net, now_ns, &c->local.gid, &c->remote.gid, &c->hop);
 }
 
 struct bring_up {
@@ -67,6 +75,15 @@ on_shard_bring_up(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 			shard->engine, b->qp->engine, now_ns, ROCE_QPS_RTS, rts, &b->attr);
 }
 
+void
+ndd_path_via(
+	struct roce_path *path, const struct net_nexthop *hop, uint32_t qpn, uint32_t peer_qpn)
+{
+	memcpy(path->smac, hop->smac, 6);
+	memcpy(path->dmac, hop->dmac, 6);
+	path->udp_sport = roce_flow_sport(path->flow_label, qpn, peer_qpn);
+}
+
 static void
 fill_path(const struct ndd_conn *c, struct roce_path *path)
 {
@@ -76,7 +93,7 @@ fill_path(const struct ndd_conn *c, struct roce_path *path)
 	ndd_path_hop(path, &c->hop);
 	path->ttl = c->hop_limit;
 	path->flow_label = c->flow_label;
-	path->udp_sport = roce_flow_sport(c->flow_label, c->qp->qpn, c->peer.qpn);
+	ndd_path_via(path, &c->hop, c->qp->qpn, c->peer.qpn);
 }
 
 bool
@@ -103,7 +120,7 @@ ndd_conn_bring_up(struct ndd_conn *c)
 	b.attr.rnr_retry = c->peer.rnr_retry;
 	if (!c->peer.srq) /* R-SR-05, R-SR-06 */
 		b.attr.rnr_give_up_ms = cfg->rnr_give_up_ms;
-	c->brought_up = true;
+	c->brought_up = c->qp->connected = true;
 	ndd_shard_call(c->session->shard, on_shard_bring_up, &b);
 	if (b.result != ROCE_MODIFY_OK)
 		ndd_info("session %lu: queue pair 0x%06x could not be brought up (%d)",
@@ -126,21 +143,26 @@ on_shard_set_macs(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	roce_qp_set_macs(m->qp, m->hop->smac, m->hop->dmac);
 }
 
+void
+ndd_path_moved(struct ndd_session *s, struct ndd_qp *qp, struct net_nexthop *old,
+	const struct net_nexthop *hop)
+{
+	struct set_macs m = {.qp = qp->engine, .hop = hop};
+	uint32_t port = old->port;
+
+	if (memcmp(old->dmac, hop->dmac, 6) != 0 || memcmp(old->smac, hop->smac, 6) != 0)
+		ndd_shard_call(s->shard, on_shard_set_macs, &m);
+	*old = *hop;
+	old->port = port;
+}
+
 /* W-GID-03: a neighbour that is being asked again keeps its old address meanwhile. */
 void
 ndd_conn_refresh(struct ndd_conn *c, uint64_t now_ns)
 {
-	struct set_macs m = {.hop = &c->hop};
-	struct net_nexthop old = c->hop;
+	struct net_nexthop hop;
 
-	if (c->qp == NULL)
-		return;
-	m.qp = c->qp->engine;
-	if (ndd_conn_resolve(c, now_ns) != ND_SUCCESS) {
-		c->hop = old;
-		return;
-	}
-	c->hop.port = old.port;
-	if (memcmp(old.dmac, c->hop.dmac, 6) != 0 || memcmp(old.smac, c->hop.smac, 6) != 0)
-		ndd_shard_call(c->session->shard, on_shard_set_macs, &m);
+	if (c->qp != NULL && ndd_next_hop(c->session->daemon->net, now_ns, &c->local.gid,
+				     &c->remote.gid, &hop) == ND_SUCCESS)
+		ndd_path_moved(c->session, c->qp, &c->hop, &hop);
 }

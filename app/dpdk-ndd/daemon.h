@@ -17,6 +17,7 @@
 
 struct ndd;
 struct ndd_conn;
+struct ndd_qp_path;
 struct ndd_session;
 
 /* Something in the control thread's epoll: data.ptr is one of these, first in its owner. */
@@ -29,6 +30,7 @@ bool ndd_watch_add(struct ndd *d, struct ndd_watch *w, int fd, uint32_t events,
 void ndd_watch_del(struct ndd *d, struct ndd_watch *w);
 
 TAILQ_HEAD(ndd_conn_list, ndd_conn);
+TAILQ_HEAD(ndd_qp_path_list, ndd_qp_path);
 TAILQ_HEAD(ndd_session_list, ndd_session);
 
 /* A MAD whose next hop is being asked for. */
@@ -53,6 +55,8 @@ struct ndd {
 	struct ndd_conn_list conns; /* all that the CM knows */
 	uint64_t net_generation;    /* as far as conns' addresses are judged */
 	uint64_t conns_deadline_ns; /* the first of conns' */
+	struct ndd_qp_path_list paths; /* of queue pairs brought up by hand */
+	uint64_t paths_generation, paths_deadline_ns; /* as those of conns */
 	bool conns_fresh; /* a connection waits for its first step, or has a new deadline */
 	struct ndd_mad mad[NDD_MADS_WAITING];
 	uint32_t mads_waiting, mad_psn;

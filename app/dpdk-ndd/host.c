@@ -180,6 +180,7 @@ ndd_host_tx(struct ndd *d, uint64_t now_ns)
 	if (net_generation(d->net) != d->net_generation)
 		retry_mads(d, now_ns);
 	ndd_conn_tick(d, now_ns);
+	ndd_qp_path_tick(d, now_ns);
 	for (uint32_t n = 0; n < TX_BUDGET && roce_cm_tx(d->cm, &tx); n++)
 		if (!send_mad(d, now_ns, &tx))
 			keep_mad(d, now_ns, &tx);
@@ -192,6 +193,8 @@ ndd_host_deadline(const struct ndd *d)
 	uint64_t first = d->conns_fresh ? 0 : d->conns_deadline_ns;
 	uint64_t cm = roce_cm_next_deadline(d->cm), net = net_next_deadline(d->net);
 
+	if (d->paths_deadline_ns < first)
+		first = d->paths_deadline_ns;
 	if (cm < first)
 		first = cm;
 	if (net < first)

@@ -159,6 +159,7 @@ ndd_qp_free(struct ndd_session *s, struct ndd_qp *qp)
 {
 	struct qp_publish p = {.session = s, .qp = qp};
 
+	ndd_qp_path_free(qp);
 	ndd_shard_call(s->shard, on_shard_qp_destroy, &p);
 	qp->pd->users--;
 	qp->send_cq->users--;

@@ -79,6 +79,9 @@ struct ndd_qp {
 	struct ndd_conn *conn; /* that uses it */
 	uint32_t qpn, psn;     /* psn: the first that we accept */
 	bool failed;	       /* in error state; no new connection */
+	bool connected;	       /* a connection has brought it up */
+	bool by_hand;	       /* its client has, beyond INIT or back to RESET */
+	struct ndd_qp_path *path; /* by_hand, or NULL */
 };
 
 struct ndd_listener {
@@ -162,6 +165,8 @@ struct ndd_reply {
 		struct ndsh_mw_create_reply mw;
 		struct ndsh_fr_create_reply fr;
 		struct ndsh_qp_create_reply qp;
+		struct ndsh_qp_modify_reply qp_modify;
+		struct ndsh_qp_query_reply qp_query;
 		struct ndsh_listener_create_reply listener;
 		struct ndsh_bind_reply bind;
 		uint8_t bytes[NDSH_MSG_BYTES];
@@ -219,6 +224,12 @@ void ndd_srq_limit(struct ndd_session *s, const struct ndd_event *ev);
 void ndd_qp_free(struct ndd_session *s, struct ndd_qp *qp);
 /* To error: everything outstanding completes FLUSH_ERR. drained: after what has arrived already. */
 void ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp, bool drained);
+
+/* ---- qp_modify.c, qp_path.c ---- */
+
+ndd_handler ndd_qp_modify, ndd_qp_query;
+void ndd_qp_path_free(struct ndd_qp *qp);
+void ndd_qp_path_tick(struct ndd *d, uint64_t now_ns);
 
 /* A connection's queue pair is being destroyed; went to error. */
 void ndd_conn_qp_gone(struct ndd_conn *c);

@@ -169,6 +169,7 @@ end_session(struct nd_adapter *a)
 		nd_waiters_end(&srq->waiters, ND_DEVICE_REMOVED);
 		nd_srq_kick(srq);
 	}
+	nd_qp_end_modifies(a, ND_DEVICE_REMOVED);
 	nd_admin_end(a, ND_DEVICE_REMOVED);
 }
 
@@ -188,6 +189,9 @@ take_event(struct nd_adapter *a, const struct ndsh_msg_hdr *h)
 	}
 	case NDSH_EV_SRQ_LIMIT:
 		nd_srq_limit(a, (const struct ndsh_ev_srq *)h);
+		break;
+	case NDSH_EV_QP_MODIFIED:
+		nd_qp_modified(a, (const struct ndsh_ev_qp *)h);
 		break;
 	default:
 		nd_conn_event(a, (const struct ndsh_ev_conn *)h);

@@ -71,7 +71,10 @@ struct nd_qp {
 	/* for the rest */
 	struct nd_pd *pd;
 	struct nd_cq *send_cq, *recv_cq; /* of a closed one: NULL once they are closed */
-	struct nd_connector *connector;	 /* guarded by nd_adapter.lock */
+	struct nd_connector *connector;	 /* this and what follows, by nd_adapter.lock */
+	struct nd_overlapped *modify;	 /* that waits for the daemon's word, or NULL */
+	uint32_t modify_state;		 /* where that leads */
+	bool modifying;			 /* one is under way */
 	struct nd_mw_list bound, invalidating;
 	uint32_t handle, number;
 	uint64_t send_mark, recv_mark; /* closed: what the queues had made by then */

@@ -246,6 +246,9 @@ quiet(struct nd_object *o)
 {
 	if (nd_verifying())
 		nd_verify_qp_close((struct nd_qp *)o);
+	pthread_mutex_lock(&o->adapter->lock);
+	nd_qp_end_modify((struct nd_qp *)o, ND_CANCELED);
+	pthread_mutex_unlock(&o->adapter->lock);
 	return false;
 }
 

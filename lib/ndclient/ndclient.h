@@ -390,10 +390,11 @@ nd_status nd_qp_write_with_immediate(struct nd_qp *qp, void *context, const stru
 	uint32_t n, uint64_t remote_address, uint32_t remote_token, uint32_t immediate,
 	uint32_t flags);
 
-/* ---- fast-register regions, privileged tokens, NDK's flags; atomics -------------------- */
+/* ---- fast-register regions, tokens, NDK's flags; atomics; states and numbers ----------- */
 
 #include "ndclient_atomic.h"
 #include "ndclient_fast.h"
+#include "ndclient_modify.h"
 
 /* ---- shared receive queue ------------------------------------------------------------ */
 

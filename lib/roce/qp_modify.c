@@ -73,49 +73,87 @@ mtu_ok(const struct roce_qp_attr *a)
 	return bytes >= 256 && bytes <= ROCE_MTU_MAX && (bytes & (bytes - 1)) == 0;
 }
 
-/* Only what mask names is looked at. */
 static bool
-values_ok(uint32_t mask, const struct roce_qp_attr *a)
+value_ok(uint32_t bit, const struct roce_qp_attr *a)
 {
-	if ((mask & ROCE_QPA_ACCESS) && (a->access & ~(uint32_t)REMOTE_RIGHTS) != 0)
-		return false;
-	if ((mask & ROCE_QPA_MTU) && !mtu_ok(a))
-		return false;
-	if ((mask & ROCE_QPA_PATH) &&
-		roce_gid_is_v4(&a->path.sgid) != roce_gid_is_v4(&a->path.dgid))
-		return false;
-	if ((mask & ROCE_QPA_DEST_QPN) &&
-		(a->dest_qpn <= ROCE_QPN_GSI || a->dest_qpn >= ROCE_QPN_MASK))
-		return false;
-	return !((mask & ROCE_QPA_RQ_PSN) && a->rq_psn > ROCE_PSN_MASK) &&
-	       !((mask & ROCE_QPA_SQ_PSN) && a->sq_psn > ROCE_PSN_MASK) &&
-	       !((mask & ROCE_QPA_MAX_DEST_RD) && a->max_dest_rd > ROCE_RD_ATOMIC_MAX) &&
-	       !((mask & ROCE_QPA_MAX_RD) && a->max_rd > ROCE_RD_ATOMIC_MAX) &&
-	       !((mask & ROCE_QPA_MIN_RNR) && a->min_rnr_code > 31) &&
-	       !((mask & ROCE_QPA_TIMEOUT) && a->timeout_code > 31) &&
-	       !((mask & ROCE_QPA_RETRY) && a->retry > 7) &&
-	       !((mask & ROCE_QPA_RNR_RETRY) && a->rnr_retry > 7);
+	switch (bit) {
+	case ROCE_QPA_ACCESS:
+		return (a->access & ~(uint32_t)REMOTE_RIGHTS) == 0;
+	case ROCE_QPA_PATH:
+		return roce_gid_is_v4(&a->path.sgid) == roce_gid_is_v4(&a->path.dgid);
+	case ROCE_QPA_MTU:
+		return mtu_ok(a);
+	case ROCE_QPA_DEST_QPN:
+		return a->dest_qpn > ROCE_QPN_GSI && a->dest_qpn < ROCE_QPN_MASK;
+	case ROCE_QPA_RQ_PSN:
+		return a->rq_psn <= ROCE_PSN_MASK;
+	case ROCE_QPA_SQ_PSN:
+		return a->sq_psn <= ROCE_PSN_MASK;
+	case ROCE_QPA_MAX_DEST_RD:
+		return a->max_dest_rd <= ROCE_RD_ATOMIC_MAX;
+	case ROCE_QPA_MAX_RD:
+		return a->max_rd <= ROCE_RD_ATOMIC_MAX;
+	case ROCE_QPA_MIN_RNR:
+		return a->min_rnr_code <= 31;
+	case ROCE_QPA_TIMEOUT:
+		return a->timeout_code <= 31;
+	case ROCE_QPA_RETRY:
+		return a->retry <= 7;
+	case ROCE_QPA_RNR_RETRY:
+		return a->rnr_retry <= 7;
+	default:
+		return true;
+	}
+}
+
+/* Only what mask names is looked at. */
+static uint32_t
+bad_values(uint32_t mask, const struct roce_qp_attr *a)
+{
+	uint32_t bad = 0;
+
+	for (uint32_t left = mask; left != 0; left &= left - 1) {
+		uint32_t bit = left & -left;
+
+		if (!value_ok(bit, a))
+			bad |= bit;
+	}
+	return bad;
+}
+
+enum roce_modify
+roce_modify_judge(enum roce_qp_state from, enum roce_qp_state to, uint32_t mask,
+	const struct roce_qp_attr *attr, uint32_t *wrong)
+{
+	const struct transition *t;
+
+	*wrong = 0;
+	if ((unsigned)to > ROCE_QPS_ERR || !transitions[from][to].valid)
+		return ROCE_MODIFY_BAD_TRANSITION;
+	t = &transitions[from][to];
+	*wrong = t->required & ~mask;
+	if (*wrong != 0)
+		return ROCE_MODIFY_MISSING_ATTR;
+	*wrong = mask & ~(uint32_t)(t->required | t->optional);
+	if (*wrong != 0)
+		return ROCE_MODIFY_FORBIDDEN_ATTR;
+	*wrong = bad_values(mask, attr);
+	return *wrong != 0 ? ROCE_MODIFY_BAD_VALUE : ROCE_MODIFY_OK;
 }
 
 static enum roce_modify
 judge(const struct roce_qp *qp, enum roce_qp_state to, uint32_t mask,
 	const struct roce_qp_attr *attr)
 {
-	const struct transition *t;
+	enum roce_modify verdict;
+	uint32_t wrong;
 
-	if ((unsigned)to > ROCE_QPS_ERR || !transitions[qp->state][to].valid)
-		return ROCE_MODIFY_BAD_TRANSITION;
-	t = &transitions[qp->state][to];
-	if ((mask & t->required) != t->required)
-		return ROCE_MODIFY_MISSING_ATTR;
-	if (mask & ~(uint32_t)(t->required | t->optional))
-		return ROCE_MODIFY_FORBIDDEN_ATTR;
-	if (!values_ok(mask, attr))
-		return ROCE_MODIFY_BAD_VALUE;
+	verdict = roce_modify_judge((enum roce_qp_state)qp->state, to, mask, attr, &wrong);
 	/* What is under way was sent by the old ones, and may have to be sent again. */
-	if (mask != 0 && to == ROCE_QPS_SQD && (qp->tx_bits & ROCE_TXB_DRAINING))
+	if (verdict == ROCE_MODIFY_OK && mask != 0 && to == ROCE_QPS_SQD &&
+		(qp->tx_bits & ROCE_TXB_DRAINING))
 		return ROCE_MODIFY_DRAINING;
-	return ROCE_MODIFY_OK;
+	return verdict;
 }
 
 static void
@@ -247,4 +285,25 @@ roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, enum r
 	if (to >= ROCE_QPS_RTS)
 		entered(s, qp, from);
 	return ROCE_MODIFY_OK;
+}
+
+bool
+roce_qp_query(const struct roce_qp *qp, struct roce_qp_attr *a)
+{
+	*a = (struct roce_qp_attr){
+		.access = qp->access,
+		.mtu_bytes = qp->mtu_shift != 0 ? roce_qp_mtu(qp) : 0,
+		.dest_qpn = qp->dest_qpn,
+		.rq_psn = qp->recv_psn,
+		.sq_psn = qp->snd_max,
+		.max_dest_rd = qp->max_dest_rd,
+		.max_rd = qp->max_rd,
+		.min_rnr_code = qp->min_rnr_code,
+		.timeout_code = qp->timeout_code,
+		.retry = qp->retry,
+		.rnr_retry = qp->rnr_retry,
+		.rnr_give_up_ms = qp->rnr_give_up_ms,
+		.keepalive_ms = qp->keepalive_ms,
+	};
+	return (qp->tx_bits & ROCE_TXB_DRAINING) != 0;
 }

@@ -21,7 +21,8 @@
 			    * 4: completion queues' resizing and affinity;
 			    * 5: fast-register regions, privileged tokens;
 			    * 6: memory behind movers, atomics;
-			    * 7: datagrams, atomics on memory behind movers */
+			    * 7: datagrams, atomics on memory behind movers,
+			    * queue pairs' states and attributes */
 /* The oldest daemon that has it. An older one takes what it doesn't know for a broken message, or
  * doesn't look at it: a client asks before it asks for it. */
 #define NDSH_MINOR_WINDOWS	 1u
@@ -40,6 +41,7 @@
 #define NDSH_MINOR_ATOMICS	 6u
 #define NDSH_MINOR_UD		 7u
 #define NDSH_MINOR_FAR_ATOMICS	 7u
+#define NDSH_MINOR_QP_MODIFY	 7u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments are multiples of this */

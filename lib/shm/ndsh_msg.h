@@ -81,6 +81,8 @@ enum ndsh_msg_type {
 	NDSH_MSG_FR_DESTROY,
 	NDSH_MSG_PD_TOKEN, /* reply: ndsh_id_msg, id is the privileged token */
 	NDSH_MSG_MOVER_CREATE, /* from minor version 6 on */
+	NDSH_MSG_QP_MODIFY, /* from minor version 7 on */
+	NDSH_MSG_QP_QUERY,
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */
@@ -89,6 +91,7 @@ enum ndsh_msg_type {
 	NDSH_EV_CONN_DISCONNECTED,     /* peer's DREQ, our own Disconnect done, or the QP died */
 	NDSH_EV_SESSION_END,	       /* the daemon ends the session: reason says why */
 	NDSH_EV_SRQ_LIMIT,	       /* fewer receives than SRQ_ARM's limit are left */
+	NDSH_EV_QP_MODIFIED,	       /* what QP_MODIFY began is done, or failed: h.status */
 };
 
 struct ndsh_msg_hdr {
@@ -262,6 +265,67 @@ struct ndsh_qp_create_reply {
 	struct ndsh_msg_hdr h;
 	uint32_t qp;  /* session-local number: doorbell bit */
 	uint32_t qpn; /* on the wire */
+};
+enum ndsh_qp_state { /* IBTA's, of RC */
+	NDSH_QPS_RESET,
+	NDSH_QPS_INIT,
+	NDSH_QPS_RTR,
+	NDSH_QPS_RTS,
+	NDSH_QPS_SQD,
+	NDSH_QPS_ERR,
+};
+enum { /* ndsh_qp_attr.mask */
+	NDSH_QPA_ACCESS = 1u << 0,
+	NDSH_QPA_PATH = 1u << 1, /* ip, flow_label, traffic_class, hop_limit */
+	NDSH_QPA_MTU = 1u << 2,
+	NDSH_QPA_DEST_QPN = 1u << 3,
+	NDSH_QPA_RQ_PSN = 1u << 4,
+	NDSH_QPA_MAX_DEST_RD = 1u << 5,
+	NDSH_QPA_MIN_RNR = 1u << 6,
+	NDSH_QPA_TIMEOUT = 1u << 7,
+	NDSH_QPA_RETRY = 1u << 8,
+	NDSH_QPA_RNR_RETRY = 1u << 9,
+	NDSH_QPA_SQ_PSN = 1u << 10,
+	NDSH_QPA_MAX_RD = 1u << 11,
+	NDSH_QPA_KEEPALIVE = 1u << 12,
+	NDSH_QPA_ALL = (1u << 13) - 1,
+};
+struct ndsh_qp_attr {
+	uint32_t mask; /* which of the others count */
+	uint32_t access; /* NDSH_ACCESS_REMOTE_* */
+	uint8_t ip[16]; /* of the peer */
+	uint32_t flow_label;
+	uint8_t traffic_class, hop_limit;
+	uint8_t max_dest_rd, max_rd;
+	uint8_t min_rnr_code, timeout_code, retry, rnr_retry;
+	uint32_t mtu_bytes;
+	uint32_t dest_qpn, rq_psn, sq_psn;
+	uint32_t keepalive_ms;
+};
+/*
+ * One at a time for each queue pair. Reply: ND_SUCCESS, it is done; ND_PENDING, the next hop is
+ * being asked for, and EV_QP_MODIFIED follows; else nothing changed, and why says what was wrong.
+ */
+struct ndsh_qp_modify {
+	struct ndsh_msg_hdr h;
+	uint32_t qp;
+	uint32_t state; /* enum ndsh_qp_state; RTS from INIT: by way of RTR */
+	struct ndsh_qp_attr attr;
+};
+struct ndsh_qp_modify_reply {
+	struct ndsh_msg_hdr h;
+	char why[160];
+};
+struct ndsh_ev_qp { /* body of EV_QP_MODIFIED */
+	struct ndsh_msg_hdr h;
+	uint32_t qp, reserved;
+};
+struct ndsh_qp_query_reply { /* to QP_QUERY, an ndsh_id_msg */
+	struct ndsh_msg_hdr h;
+	uint32_t state, draining;
+	uint32_t qpn;
+	uint32_t psn; /* nobody can guess: for who needs a first PSN to tell the peer */
+	struct ndsh_qp_attr attr; /* mask 0 */
 };
 
 /* ---- connections ---- */

@@ -17,6 +17,7 @@ SCENARIOS = """
     foreign-rights foreign-gone foreign-fork
     notify
     no-listener no-neighbour no-route reject private-data port-in-use disconnect
+    numbers numbers-refused keepalive
     bind host-ports bound-connect port-kept shared-endpoint
     states read-limits read-rights passive-first one-connection vanished crossing storm
     listener-calls listener-closes listener-pends
@@ -215,9 +216,9 @@ def no_daemon(link):
 def cases(link):
     for name in SCENARIOS:
         yield name, lambda n=name: scenario(link, n, 0)
-    for name in ("late-receive", "no-listener", "no-neighbour", "no-route", "disconnect", "port-kept"):
+    for name in ("numbers", "late-receive", "no-listener", "no-neighbour", "no-route", "disconnect", "port-kept"):
         yield name + " v6", lambda n=name: scenario(link, n, 1)
-    for name in ("affinity", "silent-peer", "cancel-disconnect", "hands-off-given-up"):
+    for name in ("affinity", "silent-peer", "keepalive-connection", "cancel-disconnect", "hands-off-given-up"):
         yield name, lambda n=name: scenario(link, n, 0, link.a.process.pid)
     yield "nddping says why", lambda: ping_words(link)
     yield "nddping without a daemon", lambda: no_daemon(link)

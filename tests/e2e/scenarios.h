@@ -67,6 +67,12 @@ void scenario_port_kept(struct pair *p);
 void scenario_states(struct pair *p);
 void scenario_silent_peer(struct pair *p);
 
+/* numbers.c */
+void scenario_numbers(struct pair *p);
+void scenario_numbers_refused(struct pair *p);
+void scenario_keepalive(struct pair *p);
+void scenario_keepalive_connection(struct pair *p);
+
 /* peers.c */
 void scenario_read_limits(struct pair *p);
 void scenario_one_connection(struct pair *p);

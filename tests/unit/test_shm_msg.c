@@ -73,8 +73,11 @@ Test(shm_msg, events_have_their_size)
 	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_session_end)) == NULL);
 	h->type = NDSH_EV_SRQ_LIMIT;
 	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_srq)) == NULL);
-	h->type = NDSH_EV_SRQ_LIMIT + 1;
-	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_srq)) != NULL);
+	h->type = NDSH_EV_QP_MODIFIED;
+	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_qp)) == NULL);
+	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_qp) - 1) != NULL);
+	h->type = NDSH_EV_QP_MODIFIED + 1;
+	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_qp)) != NULL);
 }
 
 Test(shm_msg, hello_of_another_abi_is_told_why)

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Next hops of queue pairs that were brought up by hand. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "log.h"
+#include "qp_path.h"
+
+#define RESOLVE_NS (3 * NDD_S)
+
+struct ndd_qp_path {
+	TAILQ_ENTRY(ndd_qp_path) next;
+	struct ndd_session *session;
+	struct ndd_qp *qp;
+	struct net_nexthop hop;
+	struct roce_path path; /* in use, if live */
+	uint32_t peer_qpn;
+	bool live;
+	struct qp_step step;  /* that waits for its next hop */
+	uint64_t deadline_ns; /* of it; UINT64_MAX: none waits */
+};
+
+bool
+ndd_qp_path_asks(const struct ndd_qp *qp)
+{
+	return qp->path != NULL && qp->path->deadline_ns != UINT64_MAX;
+}
+
+void
+ndd_qp_path_free(struct ndd_qp *qp)
+{
+	if (qp->path == NULL)
+		return;
+	TAILQ_REMOVE(&qp->path->session->daemon->paths, qp->path, next);
+	free(qp->path);
+	qp->path = NULL;
+}
+
+void
+ndd_qp_path_told(const struct ndd_qp *qp, struct ndsh_qp_attr *attr)
+{
+	const struct roce_path *path;
+
+	if (qp->path == NULL || !qp->path->live)
+		return;
+	path = &qp->path->path;
+	memcpy(attr->ip, path->dgid.raw, 16);
+	attr->flow_label = path->flow_label;
+	attr->traffic_class = path->tos;
+	attr->hop_limit = path->ttl;
+}
+
+/* What was in use stays so if it comes to nothing. */
+static struct ndd_qp_path *
+path_of(struct ndd_session *s, struct ndd_qp *qp)
+{
+	struct ndd_qp_path *p = qp->path;
+
+	if (p != NULL)
+		return p;
+	p = calloc(1, sizeof(*p));
+	if (p == NULL)
+		return NULL;
+	p->session = s;
+	p->qp = qp;
+	p->deadline_ns = UINT64_MAX;
+	qp->path = p;
+	TAILQ_INSERT_TAIL(&s->daemon->paths, p, next);
+	return p;
+}
+
+static nd_status
+go(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, size_t room)
+{
+	struct roce_qp_attr *attr = &p->step.attr;
+	struct ndd_session *s = p->session;
+	uint32_t peer_qpn = p->peer_qpn;
+	nd_status status;
+
+	if (p->step.mask & ROCE_QPA_DEST_QPN)
+		peer_qpn = attr->dest_qpn;
+	ndd_path_via(&attr->path, hop, p->qp->qpn, peer_qpn); /* W-QP-04 */
+	attr->port = hop->port;
+	attr->port_mtu_bytes = ndd_path_mtu(s->daemon->cfg->port[hop->port].mtu);
+	status = ndd_qp_step(s, p->qp, &p->step, why, room);
+	if (status != ND_SUCCESS)
+		return status;
+	p->hop = *hop;
+	p->path = attr->path;
+	p->peer_qpn = peer_qpn;
+	p->live = true;
+	return ND_SUCCESS;
+}
+
+/* ND_PENDING: not known yet. */
+static nd_status
+try(struct ndd_qp_path *p, uint64_t now_ns, char *why, size_t room)
+{
+	const struct roce_path *path = &p->step.attr.path;
+	struct net_nexthop hop;
+	nd_status status = ndd_next_hop(
+		p->session->daemon->net, now_ns, &path->sgid, &path->dgid, &hop);
+
+	if (status == ND_SUCCESS)
+		return go(p, &hop, why, room);
+	if (status != ND_PENDING)
+		snprintf(why, room, status == ND_NETWORK_UNREACHABLE ? "no route to the peer"
+								    : "no neighbour answers");
+	return status;
+}
+
+nd_status
+ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct qp_step *step, char *why,
+	size_t room)
+{
+	struct ndd_qp_path *p = path_of(s, qp);
+	uint64_t now_ns = ndd_now_ns();
+	nd_status status;
+
+	if (p == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	p->step = *step;
+	status = try(p, now_ns, why, room);
+	if (status == ND_PENDING) {
+		p->deadline_ns = now_ns + RESOLVE_NS;
+		if (p->deadline_ns < s->daemon->paths_deadline_ns)
+			s->daemon->paths_deadline_ns = p->deadline_ns;
+	} else if (!p->live) {
+		ndd_qp_path_free(qp);
+	}
+	return status;
+}
+
+/* ---- time ---------------------------------------------------------------------------------- */
+
+static void
+step_on(struct ndd_qp_path *p, uint64_t now_ns)
+{
+	struct ndsh_ev_qp m = {.h.type = NDSH_EV_QP_MODIFIED, .qp = p->qp->owner.handle};
+	struct ndd_session *s = p->session;
+	struct ndd_qp *qp = p->qp;
+	char why[160];
+	nd_status status = try(p, now_ns, why, sizeof(why));
+
+	if (status == ND_PENDING && now_ns < p->deadline_ns)
+		return;
+	if (status == ND_PENDING)
+		status = ND_HOST_UNREACHABLE;
+	p->deadline_ns = UINT64_MAX;
+	if (!p->live)
+		ndd_qp_path_free(qp);
+	m.h.status = status;
+	ndd_session_send(s, &m, sizeof(m), -1);
+}
+
+/* W-GID-03, as for connections. */
+static void
+follow(struct ndd_qp_path *p, uint64_t now_ns)
+{
+	struct net_nexthop hop;
+
+	if (!p->live || ndd_next_hop(p->session->daemon->net, now_ns, &p->path.sgid, &p->path.dgid,
+				&hop) != ND_SUCCESS)
+		return;
+	ndd_path_moved(p->session, p->qp, &p->hop, &hop);
+}
+
+void
+ndd_qp_path_tick(struct ndd *d, uint64_t now_ns)
+{
+	uint64_t generation = net_generation(d->net), first = UINT64_MAX;
+	bool moved = generation != d->paths_generation;
+	struct ndd_qp_path *p, *next;
+
+	if (!moved && now_ns < d->paths_deadline_ns)
+		return;
+	d->paths_generation = generation;
+	for (p = TAILQ_FIRST(&d->paths); p != NULL; p = next) {
+		next = TAILQ_NEXT(p, next);
+		if (p->deadline_ns != UINT64_MAX)
+			step_on(p, now_ns); /* p may be gone */
+		else if (moved)
+			follow(p, now_ns);
+	}
+	TAILQ_FOREACH (p, &d->paths, next)
+		if (p->deadline_ns < first)
+			first = p->deadline_ns;
+	d->paths_deadline_ns = first;
+}

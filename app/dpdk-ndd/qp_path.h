@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The way to the peer of a queue pair that was brought up from numbers: its next hop is asked for
+ * like a connection's, and followed when it changes its address.
+ */
+#ifndef NDD_QP_PATH_H
+#define NDD_QP_PATH_H
+
+#include "conn.h"
+
+/* A change of state or attributes. attr.path: sgid, dgid, tos, ttl and flow_label, until the next
+ * hop is known. */
+struct qp_step {
+	enum roce_qp_state from, to;
+	uint32_t mask; /* ROCE_QPA_* */
+	struct roce_qp_attr attr;
+};
+
+/* ---- qp_modify.c ---- */
+
+/* Do it; why: what was wrong. */
+nd_status ndd_qp_step(
+	struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, char *why, size_t room);
+
+/* ---- qp_path.c ---- */
+
+/* Do a step that has a path, as soon as its next hop is known. ND_PENDING: it is being asked for;
+ * the client will be told. */
+nd_status ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct qp_step *step,
+	char *why, size_t room);
+/* Is such a step under way? */
+bool ndd_qp_path_asks(const struct ndd_qp *qp);
+/* The path part of the attributes, if it was given by hand. */
+void ndd_qp_path_told(const struct ndd_qp *qp, struct ndsh_qp_attr *attr);
+
+#endif
