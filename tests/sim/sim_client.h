@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Applications: their queues, shared receives, movers. */
+#ifndef SIM_CLIENT_H
+#define SIM_CLIENT_H
+
+#include "sim_ops.h"
+
+struct sim_srq {
+	struct sim_client *client;
+	struct roce_srq *srq;
+	struct ndsh_srq_page *page;
+	struct ndsh_rq rq;
+	struct sim_arena inbox;
+	struct sim_recv *recvs;
+	unsigned posted, taken, done;
+	unsigned lost;	/* queue pairs that vanished: each may have taken one along */
+	uint32_t limit; /* 0: not armed */
+	bool below;	/* when it was armed, there were fewer */
+};
+
+enum sim_resize_step {
+	SIM_RESIZE_NONE,
+	SIM_RESIZE_ASKED, /* the reader knows the new ring */
+	SIM_RESIZE_MOVED, /* the daemon has answered */
+	SIM_RESIZE_REFUSED,
+};
+struct sim_resize {
+	uint64_t rng;
+	unsigned count; /* of exchanges so far */
+	enum sim_resize_step step;
+	void *ring, *before;
+	uint32_t depth, bytes_before;
+};
+
+struct sim_cq {
+	struct sim_client *client;
+	struct roce_cq *cq;
+	struct ndsh_cq_reader reader;
+	struct sim_resize resize;
+	bool events;  /* waits for wake-ups instead of polling */
+	bool waiting; /* armed, nothing left to poll */
+	enum ndsh_arm armed;
+	unsigned late_turns; /* that a wake-up is owed */
+};
+
+struct sim_mover {
+	struct sim_client *client;
+	struct roce_mover *engine; /* NULL: the client has none */
+	struct ndsh_mover orders;
+	unsigned share; /* chance of a region to be far */
+	uint64_t pace_ns, next_ns;
+	bool asleep;
+};
+
+struct sim_client {
+	struct sim_world *w;
+	struct sim_shard *shard;
+	struct ndsh_session_page *session;
+	uint32_t pd;
+	struct sim_cq cqs[SIM_CQS];
+	struct sim_srq srq;
+	struct sim_mover mover;
+	struct sim_ep *eps[2 * SIM_CONNS_MAX]; /* by handle and session-local number */
+	unsigned n_eps, patience;
+	uint64_t next_ns;
+};
+
+void sim_client_init(struct sim_world *w, struct sim_shard *shard);
+void sim_cq_init(struct sim_client *c, struct sim_cq *cq, uint32_t depth);
+void sim_client_run(struct sim_client *c);
+void sim_client_wake(struct sim_cq *cq);
+/* Take what is there in all queues. */
+void sim_client_drain(struct sim_client *c);
+void sim_cq_drain(struct sim_client *c, struct sim_cq *cq);
+/* The descriptor is pushed: ring if the client has to. */
+void sim_client_ring(struct sim_ep *ep);
+
+/* sim_srq.c */
+void sim_srq_init(struct sim_client *c);
+void sim_srq_destroy(struct sim_srq *q);
+/* What the application does with it; returns how many receives it posted. */
+unsigned sim_srq_run(struct sim_srq *q);
+struct sim_recv *sim_srq_take(struct sim_ep *ep, const struct ndsh_cqe *e);
+void sim_srq_limit(struct sim_srq *q);
+void sim_srq_last_wqe(struct sim_ep *ep);
+void sim_srq_check(struct sim_srq *q);
+
+/* sim_mover.c */
+void sim_mover_init(struct sim_client *c);
+void sim_mover_destroy(struct sim_mover *m);
+/* Memory whose address is the same in each run. */
+void *sim_mover_alloc(struct sim_world *w, uint32_t bytes);
+void sim_mover_run(struct sim_mover *m);
+void sim_mover_wake(struct sim_mover *m);
+/* All orders that were given so far are done. */
+void sim_mover_finish(struct sim_client *c);
+void sim_mover_check(const struct sim_mover *m);
+
+/* sim_resize.c */
+void sim_resize_init(struct sim_client *c, unsigned cq);
+/* Another step of what is under way with this queue, or nothing. */
+void sim_resize_step(struct sim_client *c, struct sim_cq *cq);
+
+#endif

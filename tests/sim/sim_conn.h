@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections, their plans, and what their completions must be. */
+#ifndef SIM_CONN_H
+#define SIM_CONN_H
+
+#include "sim_client.h"
+
+enum sim_poison { /* the one error that a connection may have planned */
+	SIM_POISON_NONE,
+	SIM_POISON_WRITE_KEY,
+	SIM_POISON_READ_KEY,
+	SIM_POISON_WRITE_RANGE,
+	SIM_POISON_READ_RANGE,
+	SIM_POISON_NO_RIGHT,
+	SIM_POISON_DEAD_WINDOW,    /* a token that was invalidated */
+	SIM_POISON_FOREIGN_WINDOW, /* one that is bound to another queue pair */
+	SIM_POISON_SEND_INV,	   /* either of them, or a region's, to be invalidated */
+	SIM_POISON_BIND,	   /* a bind that must be refused */
+	SIM_POISON_INVALIDATE,
+	SIM_POISON_LOCAL_KEY,
+	SIM_POISON_QP_RIGHT,   /* the queue pair permits no WRITE */
+	SIM_POISON_RECV_SMALL, /* a message longer than every receive */
+	SIM_POISON_DEREGISTER, /* the target's region dies in the middle */
+	SIM_POISON_CUT,	       /* a window does */
+	SIM_POISON_RNR,	       /* receives stop, retries are few */
+	SIM_POISON_FLUSH,      /* own modification to ERR */
+	SIM_POISON_VANISH,     /* queue pair and connection destroyed without a word */
+	SIM_POISON_OVERRUN,    /* a small send queue that nobody polls */
+	SIM_POISON_CQ_FAIL,    /* the ring of one that nobody polls is lost (R-CQ-32) */
+	SIM_POISON_BREACH,     /* a descriptor that is none */
+	SIM_POISON_COUNT,
+};
+
+/* One end of a connection. */
+struct sim_ep {
+	struct sim_world *w;
+	struct sim_conn *conn;
+	struct sim_ep *peer;
+	struct sim_client *client;
+	const char *name; /* "a" (active) or "p" */
+	struct roce_qp *qp;
+	uint32_t qpn, psn, index;
+	struct ndsh_qp_dims dims;
+	struct ndsh_qp_page *page;
+	struct ndsh_sq sq;
+	struct ndsh_rq rq;
+	struct sim_cq *send_cq, *recv_cq;
+	struct sim_srq *srq; /* whose receives it takes; NULL: it has its own */
+	struct sim_arena source, target, landing, inbox;
+	struct sim_window windows[SIM_WINDOWS];
+	uint32_t dead_token; /* of a window; 0: none yet */
+	struct roce_cm_conn *cm;
+	uint8_t max_rd, max_dest_rd;
+	/* Send side: ops[head..posted) are in flight. */
+	struct sim_op ops[SIM_OPS_MAX];
+	unsigned head, posted, quota, msgs;
+	uint32_t msg_op[SIM_OPS_MAX]; /* number of a message -> its place in ops */
+	unsigned msgs_ok; /* messages up to this number completed with success here */
+	bool send_failed, send_error; /* any failure; one that is not a flush */
+	/* Receive side. */
+	struct sim_recv *recvs;
+	unsigned recv_head, recv_posted, msgs_in;
+	unsigned last_shared; /* number of the newest receive that it took from srq */
+	unsigned last_recv;   /* as many had completed when it was said that no more come */
+	bool last_wqe;	      /* it was said */
+	bool shares;	      /* it is to have an srq */
+	bool recv_failed;
+	bool recv_stopped;
+	bool up;	/* may send */
+	bool flushing;	/* this end was told to go to ERR */
+	bool errored;	/* the engine raised QP_ERROR */
+	bool cm_over;	/* the last CM event came */
+	bool disconnecting;
+	bool gone;	/* queue pair destroyed */
+	bool vanished;	/* ... without a word */
+	bool breached;	/* the engine raised CLIENT_BREACH */
+	struct sim_cq own_cq; /* SIM_POISON_OVERRUN, SIM_POISON_CQ_FAIL */
+	uint64_t close_ns; /* when to react to an error */
+	uint64_t drained_until_ns; /* in SQD */
+	bool draining, patient; /* in SQD: not yet told that it is drained; waits for that */
+};
+enum sim_conn_state { SIM_CONN_WAIT, SIM_CONN_SETUP, SIM_CONN_UP, SIM_CONN_CLOSING, SIM_CONN_OVER };
+struct sim_conn {
+	unsigned number;
+	struct sim_ep ep[2]; /* active, passive */
+	enum sim_conn_state state;
+	uint64_t start_ns;
+	bool v6, refuse, nobody; /* refused by the application; no such port */
+	uint64_t accept_ns;	 /* when the application answers */
+	struct roce_cm_event request;
+	uint8_t mtu_code, ack_timeout;
+	uint32_t mtu;
+	/* The plan. */
+	enum sim_poison poison;
+	struct sim_ep *villain;	 /* who posts or does it */
+	unsigned poison_at;	 /* ... in place of this request */
+	bool poison_done;
+	uint64_t poison_ns;
+	unsigned abrupt_at;	 /* disconnect after so many requests of both ends; 0: orderly */
+	uint8_t rnr_retry, rnr_code;
+	/* Once true, requests may fail. */
+	bool dying;
+};
+
+/* Where messages arrive. */
+static inline struct sim_arena *
+sim_inbox(struct sim_ep *ep)
+{
+	return ep->srq != NULL ? &ep->srq->inbox : &ep->inbox;
+}
+
+/* sim_conn.c */
+void sim_conn_init(struct sim_world *w, unsigned number);
+void sim_conn_start(struct sim_conn *c);
+void sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev);
+void sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev);
+void sim_ep_modify(struct sim_ep *ep, enum roce_qp_state to, uint32_t mask,
+	const struct roce_qp_attr *attr);
+void sim_ep_to_error(struct sim_ep *ep);
+void sim_ep_destroy(struct sim_ep *ep);
+/* Passive: the application's answer to a REQ, when it is due. */
+void sim_conn_answer(struct sim_conn *c);
+/* sim_plan.c: planned errors that are due, ends of connections; when to look again. */
+uint64_t sim_conn_step(struct sim_conn *c);
+
+/* sim_model.c */
+const char *sim_op_name(uint8_t op);
+void sim_model_completion(
+	struct sim_client *c, const struct sim_cq *cq, const struct ndsh_cqe *cqe);
+void sim_model_wakeups(struct sim_client *c);
+void sim_model_ep_end(struct sim_ep *ep);
+void sim_model_ep_vanish(struct sim_ep *ep);
+void sim_model_conn_end(struct sim_conn *c);
+bool sim_ep_idle(const struct sim_ep *ep);
+/* Every receive that it has to complete did. */
+bool sim_recvs_done(const struct sim_ep *ep);
+
+#endif

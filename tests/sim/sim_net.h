@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The network, and what kinds of trouble there are. */
+#ifndef SIM_NET_H
+#define SIM_NET_H
+
+#include "sim_types.h"
+
+struct sim_profile {
+	const char *name;
+	/* The network; chances are of 10,000. */
+	unsigned loss, dup, reorder, corrupt, cut;
+	uint64_t jitter_ns, straggle_ns; /* straggle: how late a frame may be */
+	bool outages;
+	/* The applications. */
+	unsigned lazy_recv; /* chance that receives are posted late: RNR */
+	unsigned poison;    /* chance that a connection has an error planned */
+	unsigned abrupt;    /* chance that a connection ends in the middle of its work */
+};
+extern const struct sim_profile sim_profiles[];
+const struct sim_profile *sim_profile_find(const char *name);
+const struct sim_profile *sim_profile_of_seed(uint64_t seed);
+
+struct sim_frame {
+	struct sim_frame *next;
+	uint64_t at_ns, seq;
+	unsigned to; /* host */
+	uint32_t bytes;
+	uint8_t data[]; /* of exactly this size: sanitizers see what is read behind it */
+};
+struct sim_net {
+	struct sim_frame **heap; /* by (at_ns, seq) */
+	unsigned count, room;
+	uint64_t seq, sent, lost, duplicated, reordered, corrupted, delivered;
+	unsigned ns_per_64_bytes;
+	uint64_t link_free_ns[SIM_HOSTS_MAX];
+	uint64_t outage_from_ns, outage_to_ns;
+};
+void sim_net_send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t bytes);
+uint64_t sim_net_next(const struct sim_world *w);
+/* Move what has arrived by now to the hosts. */
+void sim_net_deliver(struct sim_world *w);
+void sim_net_free(struct sim_world *w);
+
+#endif

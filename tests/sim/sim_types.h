@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Limits of a world, and names of its parts. */
+#ifndef SIM_TYPES_H
+#define SIM_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "roce/cm.h"
+#include "roce/gsi.h"
+#include "roce/roce.h"
+#include "shm/ndsh_mover.h"
+#include "shm/ndsh_msg.h"
+#include "shm/ndsh_ring.h"
+
+#define SIM_HOSTS_MAX  3u
+#define SIM_SHARDS_MAX 2u
+#define SIM_CONNS_MAX  12u
+#define SIM_CQS	       2u /* per client */
+#define SIM_OPS_MAX    64u
+#define SIM_RECVS_MAX  4096u
+#define SIM_SLOTS      8u
+#define SIM_WINDOWS    4u /* of each end of a connection; the last is a fast-register region */
+#define SIM_MTU_MAX    4096u
+#define SIM_PORT       4711u
+#define SIM_NEVER      UINT64_MAX
+#define SIM_US	       UINT64_C(1000)
+#define SIM_MS	       UINT64_C(1000000)
+#define SIM_S	       UINT64_C(1000000000)
+
+struct sim_world;
+struct sim_ep;
+struct sim_conn;
+struct sim_client;
+struct sim_shard;
+struct sim_host;
+
+#endif
