@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The simulator: hosts with their shards and CM, clients on real shared rings, a
- * network and a clock, all in one process and decided by one seed. Nothing here
+ * network and a clock, all in one process and decided by one seed. Nothing in a world
  * reads the machine's clock, addresses or randomness: a seed replays to the bit.
  *
  *	sim_main.c	command line, many seeds
  *	sim_world.c	one seed: set up, run, take down, final checks
  *	sim_profile.c	what kinds of trouble there are
  *	sim_net.c	frames on their way, and what happens to them
- *	sim_host.c	the host's turn, as the daemon's lcore and control thread do it
+ *	sim_host.c	a host: its control thread
+ *	sim_lcore.c	... and the turn of a shard, as the daemon's lcore does it
+ *	sim_handover.c	rings between shards
  *	sim_conn.c	connections: CM events, states of queue pairs
  *	sim_plan.c	their planned errors and ends
  *	sim_client.c	applications: polling, arming, posting
@@ -41,6 +43,7 @@ struct sim_world {
 	uint64_t progress_ns, progress; /* when anything last came forward */
 	struct sim_block *blocks;
 	struct roce_shard_cfg shard_cfg;
+	unsigned ring_room; /* of the rings between shards */
 	unsigned sharing; /* chance of an end to share its receives */
 	uint64_t far_used, stalls; /* memory behind movers; how often one paused */
 	uint64_t holds; /* atomics that may make their peer send again what is behind them */
@@ -48,6 +51,10 @@ struct sim_world {
 };
 extern struct roce_counters sim_counters; /* of all worlds so far */
 extern struct roce_cm_counters sim_cm_counters;
+struct sim_totals {
+	uint64_t packets, handed_over, dropped, completions;
+};
+extern struct sim_totals sim_totals;
 /* True: the seed passed. */
 bool sim_run(uint64_t seed, const struct sim_profile *profile, bool verbose, uint64_t *hash);
 
@@ -84,6 +91,12 @@ static inline bool
 sim_chance(struct sim_world *w, unsigned of_10000)
 {
 	return sim_below(w, 10000) < of_10000;
+}
+
+static inline uint64_t
+sim_earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 static inline void

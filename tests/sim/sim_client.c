@@ -39,7 +39,7 @@ void
 sim_client_ring(struct sim_ep *ep)
 {
 	if (ndsh_doorbell_ring(ep->client->session, ep->page, ep->index))
-		sim_host_wake(ep->client->shard->host, ep->w->now_ns + 100);
+		sim_shard_wake(ep->client->shard, ep->w->now_ns + 100);
 }
 
 /* The host says that this queue fired. */

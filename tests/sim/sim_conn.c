@@ -30,8 +30,8 @@ plan_ep(struct sim_world *w, struct sim_conn *c, struct sim_ep *ep, const char *
 	ep->client = &h->shard[sim_below(w, h->n_shards)].client;
 	ep->quota = (unsigned)sim_below(w, SIM_OPS_MAX);
 	ep->shares = sim_chance(w, w->sharing);
-	ep->max_rd = (uint8_t)sim_below(w, 5);
-	ep->max_dest_rd = (uint8_t)sim_below(w, 5);
+	ep->max_rd = (uint8_t)sim_below(w, sim_chance(w, 2500) ? 17 : 5);
+	ep->max_dest_rd = (uint8_t)sim_below(w, sim_chance(w, 2500) ? 17 : 5);
 	ep->dims = (struct ndsh_qp_dims){ .sq_depth = 1u << sim_below(w, 6),
 		.rq_depth = 1u << sim_below(w, 5), .sq_sge = 1 + (uint32_t)sim_below(w, 8),
 		.rq_sge = 1 + (uint32_t)sim_below(w, 8),
@@ -87,6 +87,7 @@ sim_ep_modify(struct sim_ep *ep, enum roce_qp_state to, uint32_t mask,
 	enum roce_modify r = roce_qp_modify(
 		ep->client->shard->s, ep->qp, ep->w->now_ns, to, mask, attr);
 
+	sim_shard_wake(ep->client->shard, ep->w->now_ns);
 	sim_check(ep->w, r == ROCE_MODIFY_OK, "conn %u%s: modify to %d: %d", ep->conn->number,
 		ep->name, to, r);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "sim.h"
 
@@ -75,6 +76,28 @@ parse(int argc, char **argv, struct options *o)
 	return seeds;
 }
 
+static uint64_t
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SIM_S + (uint64_t)t.tv_nsec;
+}
+
+/* How much of the world was seen, and how fast. */
+static void
+print_figures(uint64_t seeds, uint64_t ns)
+{
+	double s = (double)ns / (double)SIM_S;
+
+	printf("%lu seeds in %.1f s: %.0f seeds/s, %.0f packets/s; %lu packets, "
+	       "%lu completions, %lu handed over between shards, %lu dropped there\n",
+		(unsigned long)seeds, s, (double)seeds / s, (double)sim_totals.packets / s,
+		(unsigned long)sim_totals.packets, (unsigned long)sim_totals.completions,
+		(unsigned long)sim_totals.handed_over, (unsigned long)sim_totals.dropped);
+}
+
 static void
 print_counters(void)
 {
@@ -90,10 +113,11 @@ int
 main(int argc, char **argv)
 {
 	struct options o = { 0 };
-	uint64_t passed = 0, failed = 0;
+	uint64_t passed = 0, failed = 0, begin;
 
 	if (!parse(argc, argv, &o))
 		return usage();
+	begin = now_ns();
 	for (uint64_t seed = o.first; seed <= o.last && !(o.stop && failed > 0); seed++) {
 		const struct sim_profile *p =
 			o.profile != NULL ? o.profile : sim_profile_of_seed(seed);
@@ -111,6 +135,7 @@ main(int argc, char **argv)
 	}
 	if (o.counters)
 		print_counters();
+	print_figures(passed + failed, now_ns() - begin);
 	printf("%lu passed, %lu failed, 0 skipped\n", (unsigned long)passed,
 		(unsigned long)failed);
 	return failed == 0 ? 0 : 1;

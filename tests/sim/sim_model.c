@@ -28,7 +28,7 @@ lossy(const struct sim_world *w)
 {
 	const struct sim_profile *p = w->profile;
 
-	return p->loss + p->corrupt + p->cut + p->outages > 0;
+	return p->loss + p->corrupt + p->cut + p->outages > 0 || w->net.dropped > 0;
 }
 
 /* ---- statuses ---- */

@@ -77,7 +77,7 @@ carry_out(struct sim_mover *m, uint32_t n)
 	sim_progress(c->w);
 	ndsh_full_barrier();
 	if (__atomic_load_n(&c->session->asleep, __ATOMIC_RELAXED) != 0)
-		sim_host_wake(c->shard->host, c->w->now_ns + 100);
+		sim_shard_wake(c->shard, c->w->now_ns + 100);
 	return done;
 }
 

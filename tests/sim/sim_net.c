@@ -56,16 +56,28 @@ destination(const struct sim_world *w, const uint8_t *frame)
 	return -1;
 }
 
-static void
-enqueue(struct sim_world *w, unsigned to, const uint8_t *frame, uint32_t bytes, uint64_t at_ns)
+struct sim_frame *
+sim_frame_new(const uint8_t *frame, uint32_t bytes)
 {
 	struct sim_frame *f = malloc(sizeof(*f) + bytes);
-	const struct sim_profile *p = w->profile;
 
 	if (f == NULL)
 		abort();
-	*f = (struct sim_frame){ .at_ns = at_ns, .seq = w->net.seq++, .to = to, .bytes = bytes };
-	memcpy(f->data, frame, bytes);
+	*f = (struct sim_frame){ .bytes = bytes };
+	if (frame != NULL)
+		memcpy(f->data, frame, bytes);
+	return f;
+}
+
+static void
+enqueue(struct sim_world *w, unsigned to, const uint8_t *frame, uint32_t bytes, uint64_t at_ns)
+{
+	struct sim_frame *f = sim_frame_new(frame, bytes);
+	const struct sim_profile *p = w->profile;
+
+	f->at_ns = at_ns;
+	f->seq = w->net.seq++;
+	f->to = to;
 	if (sim_chance(w, p->corrupt)) {
 		unsigned bits = 1 + (unsigned)sim_below(w, 8);
 
@@ -150,11 +162,9 @@ sim_net_deliver(struct sim_world *w)
 		struct sim_frame *f = heap_take(&w->net);
 		struct sim_host *h = &w->hosts[f->to];
 
-		f->next = NULL;
-		*h->inbox_tail = f;
-		h->inbox_tail = &f->next;
+		(void)sim_ring_put(&h->port, f); /* it has no limit */
 		w->net.delivered++;
-		sim_host_wake(h, w->now_ns);
+		sim_shard_wake(&h->shard[SIM_IO_OWNER], w->now_ns);
 	}
 }
 
@@ -164,12 +174,4 @@ sim_net_free(struct sim_world *w)
 	for (unsigned i = 0; i < w->net.count; i++)
 		free(w->net.heap[i]);
 	free(w->net.heap);
-	for (unsigned i = 0; i < w->n_hosts; i++) {
-		while (w->hosts[i].inbox != NULL) {
-			struct sim_frame *f = w->hosts[i].inbox;
-
-			w->hosts[i].inbox = f->next;
-			free(f);
-		}
-	}
 }

@@ -31,10 +31,13 @@ struct sim_net {
 	struct sim_frame **heap; /* by (at_ns, seq) */
 	unsigned count, room;
 	uint64_t seq, sent, lost, duplicated, reordered, corrupted, delivered;
+	uint64_t handed_over, dropped; /* between shards; that found no room */
 	unsigned ns_per_64_bytes;
 	uint64_t link_free_ns[SIM_HOSTS_MAX];
 	uint64_t outage_from_ns, outage_to_ns;
 };
+/* frame may be NULL: the caller fills it. */
+struct sim_frame *sim_frame_new(const uint8_t *frame, uint32_t bytes);
 void sim_net_send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t bytes);
 uint64_t sim_net_next(const struct sim_world *w);
 /* Move what has arrived by now to the hosts. */

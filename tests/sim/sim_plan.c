@@ -38,10 +38,8 @@ vanish(struct sim_ep *ep)
 static void
 fail_queue(struct sim_ep *ep)
 {
-	struct sim_host *h = ep->client->shard->host;
-
 	roce_cq_fail(ep->client->shard->s, ep->own_cq.cq);
-	sim_host_wake(h, ep->w->now_ns);
+	sim_shard_wake(ep->client->shard, ep->w->now_ns);
 }
 
 static void
@@ -112,7 +110,7 @@ drain(struct sim_ep *ep)
 		   w->now_ns >= ep->drained_until_ns && !(ep->patient && ep->draining)) {
 		sim_note(w, "conn %u%s: back to RTS", ep->conn->number, ep->name);
 		sim_ep_modify(ep, ROCE_QPS_RTS, 0, NULL);
-		sim_host_wake(ep->client->shard->host, w->now_ns);
+		sim_shard_wake(ep->client->shard, w->now_ns);
 	}
 }
 

@@ -69,7 +69,7 @@ arm(struct sim_srq *q)
 	q->limit = (uint32_t)sim_below(w, LIMIT_MAX);
 	q->below = q->posted - taken(q) < q->limit;
 	roce_srq_arm(q->client->shard->s, q->srq, q->limit);
-	sim_host_wake(q->client->shard->host, w->now_ns);
+	sim_shard_wake(q->client->shard, w->now_ns);
 }
 
 unsigned

@@ -15,7 +15,7 @@
 #include "shm/ndsh_ring.h"
 
 #define SIM_HOSTS_MAX  3u
-#define SIM_SHARDS_MAX 2u
+#define SIM_SHARDS_MAX 8u
 #define SIM_CONNS_MAX  12u
 #define SIM_CQS	       2u /* per client */
 #define SIM_OPS_MAX    64u

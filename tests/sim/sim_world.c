@@ -13,6 +13,7 @@
 
 struct roce_counters sim_counters;
 struct roce_cm_counters sim_cm_counters;
+struct sim_totals sim_totals;
 static jmp_buf failed;
 static void report(const struct sim_world *w);
 
@@ -71,35 +72,24 @@ setup(struct sim_world *w)
 	};
 	w->sharing = (unsigned[]){ 0, 3000, 10000 }[sim_below(w, 3)];
 	w->net.ns_per_64_bytes = 5u << sim_below(w, 5); /* 100 to 6 Gb/s */
+	w->ring_room = 2u << sim_below(w, 9);
 	w->n_hosts = 2 + (unsigned)sim_below(w, SIM_HOSTS_MAX - 1);
 	for (unsigned i = 0; i < w->n_hosts; i++)
 		sim_host_init(w, i);
-	w->n_conns = 1 + (unsigned)sim_below(w, SIM_CONNS_MAX / 2);
+	w->n_conns = 1 + (unsigned)sim_below(w, SIM_CONNS_MAX / (sim_chance(w, 2500) ? 1 : 2));
 	w->conns = sim_alloc(w, w->n_conns * sizeof(*w->conns));
 	for (unsigned i = 0; i < w->n_conns; i++)
 		sim_conn_init(w, i);
-}
-
-static uint64_t
-min64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 /* What happens next, of all that may. */
 static uint64_t
 next_event(const struct sim_world *w, uint64_t conns_ns)
 {
-	uint64_t t = min64(conns_ns, sim_net_next(w));
+	uint64_t t = sim_earlier(conns_ns, sim_net_next(w));
 
-	for (unsigned i = 0; i < w->n_hosts; i++) {
-		const struct sim_host *h = &w->hosts[i];
-
-		t = min64(t, h->next_ns);
-		for (unsigned s = 0; s < h->n_shards; s++)
-			t = min64(t, min64(h->shard[s].client.next_ns,
-					h->shard[s].client.mover.next_ns));
-	}
+	for (unsigned i = 0; i < w->n_hosts; i++)
+		t = sim_earlier(t, sim_host_next(&w->hosts[i]));
 	return t;
 }
 
@@ -107,22 +97,8 @@ static void
 step(struct sim_world *w)
 {
 	sim_net_deliver(w);
-	for (unsigned i = 0; i < w->n_hosts; i++) {
-		struct sim_host *h = &w->hosts[i];
-
-		for (unsigned s = 0; s < h->n_shards; s++) {
-			struct sim_client *c = &h->shard[s].client;
-
-			if (c->mover.next_ns <= w->now_ns)
-				sim_mover_run(&c->mover);
-			if (c->next_ns <= w->now_ns)
-				sim_client_run(c);
-		}
-		if (h->next_ns <= w->now_ns) {
-			h->next_ns = SIM_NEVER;
-			sim_host_turn(h);
-		}
-	}
+	for (unsigned i = 0; i < w->n_hosts; i++)
+		sim_host_run(&w->hosts[i]);
 }
 
 /* Who is still there, for the reader of a failure. */
@@ -167,7 +143,7 @@ run(struct sim_world *w)
 		if (w->now_ns >= conns_ns) {
 			conns_ns = SIM_NEVER;
 			for (unsigned i = 0; i < w->n_conns; i++)
-				conns_ns = min64(conns_ns, sim_conn_step(&w->conns[i]));
+				conns_ns = sim_earlier(conns_ns, sim_conn_step(&w->conns[i]));
 		}
 		sim_check(w, w->now_ns - w->progress_ns < NO_PROGRESS_NS, "no progress: a hang");
 		sim_check(w, ++w->steps < STEPS_MAX, "too many steps: a livelock");
@@ -181,7 +157,7 @@ run_out(struct sim_world *w)
 	uint64_t until = w->now_ns + 30 * SIM_S;
 
 	for (unsigned i = 0; i < w->n_hosts; i++)
-		sim_host_wake(&w->hosts[i], w->now_ns);
+		sim_host_wake_all(&w->hosts[i]);
 	for (;;) {
 		uint64_t next = next_event(w, SIM_NEVER);
 
@@ -231,7 +207,7 @@ check_shard(struct sim_world *w, struct sim_shard *sh)
 		sim_check(w, c->retransmitted_packets + c->rx_duplicate + c->tx_nak_sequence +
 				/* What is acknowledged while it is placed may be so twice. */
 				(w->far_used > 0 ? 0 : c->rx_ghost_response) == 0 ||
-				c->rx_rnr > 0 || w->stalls + w->holds > 0,
+				c->rx_rnr > 0 || w->stalls + w->holds + w->net.dropped > 0,
 			"clean network: %lu retransmissions, %lu duplicates, %lu NAKs, %lu ghosts",
 			(unsigned long)c->retransmitted_packets, (unsigned long)c->rx_duplicate,
 			(unsigned long)c->tx_nak_sequence, (unsigned long)c->rx_ghost_response);
@@ -241,7 +217,6 @@ static void
 check_host(struct sim_world *w, struct sim_host *h)
 {
 	struct roce_cm_usage u;
-	uint64_t tx = 0;
 
 	roce_cm_unlisten(h->cm, w->now_ns, h->listener);
 	roce_cm_usage(h->cm, &u);
@@ -249,11 +224,22 @@ check_host(struct sim_world *w, struct sim_host *h)
 		"CM of host %u: left over: %u connections, %u in time-wait, %u listeners",
 		h->number, u.conns, u.timewait, u.listeners);
 	for (unsigned i = 0; i < h->n_shards; i++) {
-		tx += roce_shard_counters(h->shard[i].s)->tx_packets;
+		const struct sim_shard *sh = &h->shard[i];
+		uint64_t tx = roce_shard_counters(sh->s)->tx_packets;
+
+		sim_check(w, tx == sh->tx_frames, "host %u.%u: tx_packets says %lu, %lu frames left",
+			h->number, i, (unsigned long)tx, (unsigned long)sh->tx_frames);
 		check_shard(w, &h->shard[i]);
 	}
-	sim_check(w, tx == h->tx_frames, "host %u: tx_packets says %lu, %lu frames left", h->number,
-		(unsigned long)tx, (unsigned long)h->tx_frames);
+}
+
+static void
+sum_up(const struct sim_world *w)
+{
+	sim_totals.packets += w->net.sent;
+	sim_totals.handed_over += w->net.handed_over;
+	sim_totals.dropped += w->net.dropped;
+	sim_totals.completions += w->completions;
 }
 
 static void
@@ -292,6 +278,7 @@ sim_run(uint64_t seed, const struct sim_profile *profile, bool verbose, uint64_t
 		for (unsigned i = 0; i < w.n_hosts; i++)
 			sum_counters(&w.hosts[i]);
 	}
+	sum_up(&w);
 	*hash = w.hash;
 	if (verbose)
 		printf("seed %lu (%s): %s, %lu steps, %lu completions, %lu frames: %lu lost, "
@@ -302,6 +289,8 @@ sim_run(uint64_t seed, const struct sim_profile *profile, bool verbose, uint64_t
 			(unsigned long)w.net.duplicated, (unsigned long)w.net.reordered,
 			(unsigned long)w.net.corrupted, (unsigned long)(w.now_ns / SIM_MS),
 			(unsigned long)w.hash);
+	for (unsigned i = 0; i < w.n_hosts; i++)
+		sim_host_free(&w.hosts[i]);
 	sim_net_free(&w);
 	sim_free_all(&w);
 	return ok;
