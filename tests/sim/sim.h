@@ -13,6 +13,8 @@
  *	sim_handover.c	rings between shards
  *	sim_conn.c	connections: CM events, states of queue pairs
  *	sim_plan.c	their planned errors and ends
+ *	sim_cm.c	planned faults of the messages that set them up and end them
+ *	sim_death.c	hosts that die and come back
  *	sim_client.c	applications: polling, arming, posting
  *	sim_ops.c	random requests and their expected effect
  *	sim_window.c	memory windows, and fast-register regions as such
@@ -47,12 +49,15 @@ struct sim_world {
 	unsigned sharing; /* chance of an end to share its receives */
 	uint64_t far_used, stalls; /* memory behind movers; how often one paused */
 	uint64_t holds; /* atomics that may make their peer send again what is behind them */
-	uint64_t steps, completions;
+	uint64_t steps, completions, deaths;
+	unsigned dying; /* hosts that died or are about to */
+	uint64_t cm_faults[SIM_CM_STEPS][SIM_FATES]; /* planned ones that happened */
 };
 extern struct roce_counters sim_counters; /* of all worlds so far */
 extern struct roce_cm_counters sim_cm_counters;
 struct sim_totals {
-	uint64_t packets, handed_over, dropped, completions;
+	uint64_t packets, handed_over, dropped, completions, deaths;
+	uint64_t cm_faults[SIM_CM_STEPS][SIM_FATES];
 };
 extern struct sim_totals sim_totals;
 /* True: the seed passed. */

@@ -9,6 +9,7 @@
 
 #define REJECT_CONSUMER	   28u
 #define REJECT_NO_LISTENER 8u
+#define REJECT_STALE	   10u
 
 static const char *const poison_names[SIM_POISON_COUNT] = {
 	"none", "write-key", "read-key", "write-range", "read-range", "no-right", "dead-window",
@@ -39,6 +40,15 @@ plan_ep(struct sim_world *w, struct sim_conn *c, struct sim_ep *ep, const char *
 	/* Near the wrap as often as not (W-PSN-05). */
 	ep->psn = (uint32_t)(sim_chance(w, 5000) ? 0xffffff - sim_below(w, 40) : sim_rand(w)) &
 		ROCE_PSN_MASK;
+}
+
+/* Two hosts connect to each other at the same time. */
+static void
+begin_together(struct sim_conn *c, const struct sim_conn *other)
+{
+	c->start_ns = other->start_ns;
+	c->ep[0].client = other->ep[1].client;
+	c->ep[1].client = other->ep[0].client;
 }
 
 void
@@ -74,6 +84,13 @@ sim_conn_init(struct sim_world *w, unsigned number)
 	if (c->poison == SIM_POISON_RECV_SMALL && c->villain->peer->shares)
 		c->mtu_code = 5; /* shared receives have room for the messages of all */
 	c->mtu = 128u << c->mtu_code;
+	sim_cm_plan(w, c);
+	if (sim_chance(w, p->deaths / 4))
+		c->death_at = 1 + (unsigned)sim_below(w, c->ep[0].quota + c->ep[1].quota + 1);
+	if (p->deaths > 0 && sim_chance(w, 5000)) /* when hosts have come back */
+		c->start_ns = sim_below(w, SIM_S);
+	if (number > 0 && sim_chance(w, p->together))
+		begin_together(c, &w->conns[number - 1]);
 	if (sim_chance(w, p->abrupt))
 		c->abrupt_at = 1 + (unsigned)sim_below(w, c->ep[0].quota + c->ep[1].quota + 1);
 }
@@ -295,7 +312,12 @@ on_request(struct sim_host *h, const struct roce_cm_event *ev)
 		ep->cm = NULL;
 		ep->cm_over = false;
 	}
-	sim_check(w, ep->cm == NULL && ep->client->shard->host == h, "conn %u: REQ twice", number);
+	if (ep->cm != NULL || ep->gone || ep->client->shard->host != h) {
+		sim_check(w, ep->conn->copies || ep->vanished || ep->peer->vanished,
+			"conn %u: REQ twice", number);
+		roce_cm_destroy(h->cm, w->now_ns, ev->conn); /* rejects it */
+		return;
+	}
 	ep->cm = ev->conn;
 	roce_cm_set_owner(ev->conn, ep);
 	ep->conn->request = *ev;
@@ -361,7 +383,10 @@ on_end(struct sim_ep *ep, const struct roce_cm_event *ev)
 	ep->cm_over = true;
 	if (ev->type == ROCE_CM_EV_REJECTED)
 		sim_check(w, (c->refuse && ev->reason == REJECT_CONSUMER) ||
-				(c->nobody && ev->reason == REJECT_NO_LISTENER) || wished,
+				(c->nobody && ev->reason == REJECT_NO_LISTENER) || wished ||
+				(ev->reason == REJECT_STALE &&
+					(sim_death_made_stale(ep) ||
+						sim_death_made_stale(ep->peer))),
 			"conn %u%s: rejected, reason %u", c->number, ep->name, ev->reason);
 	else if (ev->type == ROCE_CM_EV_UNREACHABLE)
 		sim_check(w, wished, "conn %u%s: unreachable", c->number, ep->name);

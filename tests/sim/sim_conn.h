@@ -79,6 +79,23 @@ struct sim_ep {
 	uint64_t drained_until_ns; /* in SQD */
 	bool draining, patient; /* in SQD: not yet told that it is drained; waits for that */
 };
+enum sim_fate { /* of a CM message */
+	SIM_FATE_PASSES,
+	SIM_FATE_LOST,
+	SIM_FATE_TWICE,
+	SIM_FATE_LATE,
+	SIM_FATE_DAMAGED,
+	SIM_FATE_SENDER_DIES,
+	SIM_FATE_RECEIVER_DIES,
+	SIM_FATES,
+};
+#define SIM_CM_STEPS  7u /* messages that a plan may name */
+#define SIM_CM_FAULTS 3u
+struct sim_cm_fault {
+	enum sim_fate fate;
+	uint8_t attr;
+	unsigned skip, times; /* the first copies pass; then so many meet it */
+};
 enum sim_conn_state { SIM_CONN_WAIT, SIM_CONN_SETUP, SIM_CONN_UP, SIM_CONN_CLOSING, SIM_CONN_OVER };
 struct sim_conn {
 	unsigned number;
@@ -98,6 +115,10 @@ struct sim_conn {
 	uint64_t poison_ns;
 	unsigned abrupt_at;	 /* disconnect after so many requests of both ends; 0: orderly */
 	uint8_t rnr_retry, rnr_code;
+	struct sim_cm_fault cm_fault[SIM_CM_FAULTS];
+	uint32_t cm_id; /* of the active side; 0: not known yet */
+	bool copies;	/* REQs may come when it is over */
+	unsigned death_at; /* a host dies after so many requests of both ends; 0: none */
 	/* Once true, requests may fail. */
 	bool dying;
 };
@@ -120,7 +141,15 @@ void sim_ep_to_error(struct sim_ep *ep);
 void sim_ep_destroy(struct sim_ep *ep);
 /* Passive: the application's answer to a REQ, when it is due. */
 void sim_conn_answer(struct sim_conn *c);
-/* sim_plan.c: planned errors that are due, ends of connections; when to look again. */
+/* sim_cm.c */
+/* What was planned and happened, of all worlds so far. */
+void sim_cm_print(void);
+void sim_cm_plan(struct sim_world *w, struct sim_conn *c);
+bool sim_cm_passes(struct sim_host *from, struct sim_host *to, const uint8_t *mad,
+	struct sim_frame *f);
+/* sim_plan.c: the end of the process that has it: nothing is said, nothing is waited for */
+void sim_ep_vanish(struct sim_ep *ep);
+/* Planned errors that are due, ends of connections; when to look again. */
 uint64_t sim_conn_step(struct sim_conn *c);
 
 /* sim_model.c */

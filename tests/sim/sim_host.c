@@ -28,8 +28,8 @@ make_cm(struct sim_host *h)
 	const struct roce_cm_cfg cfg = {
 		.max_conns = 64,
 		.max_listeners = 4,
-		.secret = { h->secret[1], h->secret[0] },
-		.ca_guid = UINT64_C(0x0200000000fffe00) + h->number,
+		.secret = { sim_rand(h->w), sim_rand(h->w) }, /* its ids are always new */
+		.ca_guid = UINT64_C(0x0200000000fffe00) + h->address,
 		.req_first_retry_ns = 20 * SIM_MS,
 		.give_up_ns = 60 * SIM_S,
 		.max_retries = 30,
@@ -42,18 +42,23 @@ make_cm(struct sim_host *h)
 }
 
 void
-sim_host_init(struct sim_world *w, unsigned number)
+sim_host_init(struct sim_world *w, unsigned number, const struct sim_host *before)
 {
 	struct sim_host *h = &w->hosts[number];
+	bool same = before != NULL && sim_chance(w, 8000);
+	unsigned a = before != NULL ? before->address : number;
 
 	h->w = w;
 	h->number = number;
-	h->n_shards = 1 + (unsigned)sim_below(w, sim_chance(w, 5000) ? 2 : SIM_SHARDS_MAX);
-	h->secret[0] = sim_rand(w);
-	h->secret[1] = sim_rand(w);
-	memcpy(h->mac, (const uint8_t[6]){ 2, 0, 0, 0, (uint8_t)number, 1 }, 6);
-	roce_gid_from_v4(&h->gid4, (const uint8_t[4]){ 192, 0, 2, (uint8_t)(number + 1) });
-	h->gid6 = (struct roce_gid){ { 0x20, 0x01, 0x0d, 0xb8, [15] = (uint8_t)(number + 1) } };
+	h->n_shards = same ? before->n_shards :
+			     1 + (unsigned)sim_below(w, sim_chance(w, 5000) ? 2 : SIM_SHARDS_MAX);
+	h->secret[0] = same ? before->secret[0] : sim_rand(w);
+	h->secret[1] = same ? before->secret[1] : sim_rand(w);
+	h->address = a;
+	memcpy(h->mac, (const uint8_t[6]){ 2, 0, 0, 0, (uint8_t)a, 1 }, 6);
+	roce_gid_from_v4(&h->gid4, (const uint8_t[4]){ 192, 0, 2, (uint8_t)(a + 1) });
+	h->gid6 = (struct roce_gid){ { 0x20, 0x01, 0x0d, 0xb8, [15] = (uint8_t)(a + 1) } };
+	h->die_ns = h->restart_ns = SIM_NEVER;
 	sim_ring_init(&h->port, UINT_MAX);
 	sim_ring_init(&h->control_rx, w->ring_room);
 	sim_ring_init(&h->control_tx, w->ring_room);
@@ -132,6 +137,10 @@ control_tx(struct sim_host *h, const struct roce_cm_tx *mad)
 	sim_check(h->w, to != NULL, "host %u: MAD to nowhere", h->number);
 	path = sim_path(h, to, !roce_gid_is_v4(&mad->dgid));
 	f->bytes = roce_gsi_build(f->data, &path, h->mad_psn++ & ROCE_PSN_MASK, mad->mad);
+	if (!sim_cm_passes(h, to, mad->mad, f)) {
+		free(f);
+		return;
+	}
 	if (!sim_ring_put(&h->control_tx, f)) {
 		h->w->net.dropped++;
 		free(f);
@@ -162,8 +171,11 @@ control_turn(struct sim_host *h)
 uint64_t
 sim_host_next(const struct sim_host *h)
 {
-	uint64_t t = h->next_ns;
+	uint64_t t = sim_earlier(h->die_ns, h->restart_ns);
 
+	if (h->dead)
+		return t;
+	t = sim_earlier(t, h->next_ns);
 	for (unsigned i = 0; i < h->n_shards; i++) {
 		const struct sim_shard *sh = &h->shard[i];
 
@@ -179,6 +191,9 @@ sim_host_run(struct sim_host *h)
 {
 	uint64_t now_ns = h->w->now_ns;
 
+	sim_death_run(h);
+	if (h->dead)
+		return;
 	for (unsigned i = 0; i < h->n_shards; i++) {
 		struct sim_shard *sh = &h->shard[i];
 

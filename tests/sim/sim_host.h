@@ -34,6 +34,7 @@ struct sim_shard {
 struct sim_host {
 	struct sim_world *w;
 	unsigned number, n_shards;
+	unsigned address; /* another one's, if it took its place */
 	uint64_t secret[2];
 	struct roce_gid gid4, gid6;
 	uint8_t mac[6];
@@ -45,9 +46,13 @@ struct sim_host {
 	uint32_t mad_psn;
 	struct sim_ring control_rx, control_tx;
 	uint64_t next_ns;
+	/* Its death. */
+	uint64_t die_ns, restart_ns;
+	bool dead;
+	struct sim_host *successor;
 };
-/* sim_host.c */
-void sim_host_init(struct sim_world *w, unsigned number);
+/* sim_host.c; before: whose place it takes, or NULL */
+void sim_host_init(struct sim_world *w, unsigned number, const struct sim_host *before);
 /* What becomes due now, of the control thread and of each shard. */
 void sim_host_run(struct sim_host *h);
 uint64_t sim_host_next(const struct sim_host *h);
@@ -58,6 +63,12 @@ void sim_host_wake_all(struct sim_host *h);
 void sim_host_free(struct sim_host *h);
 struct roce_path sim_path(const struct sim_host *from, const struct sim_host *to, bool v6);
 const struct roce_gid *sim_gid(const struct sim_host *h, bool v6);
+
+/* sim_death.c */
+void sim_host_dies(struct sim_host *h, uint64_t at_ns);
+void sim_death_run(struct sim_host *h);
+bool sim_death_host_is_up(struct sim_ep *ep);
+bool sim_death_made_stale(const struct sim_ep *ep);
 
 /* sim_lcore.c */
 void sim_shard_init(struct sim_shard *sh, struct sim_host *h, unsigned number);

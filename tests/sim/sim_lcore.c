@@ -330,7 +330,7 @@ sim_shard_turn(struct sim_shard *sh)
 	if (work(sh)) {
 		sh->idle_turns = 0;
 		sh->next_ns = w->now_ns + TURN_NS / 2 + sim_below(w, TURN_NS);
-		if (sim_chance(w, 20)) /* it has to share its CPU: rings fill up */
+		if (sim_chance(w, w->profile->stalls)) /* it has to share its CPU: rings fill up */
 			sh->next_ns += sim_below(w, STALL_MAX);
 		return;
 	}

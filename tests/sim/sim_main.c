@@ -107,6 +107,7 @@ print_counters(void)
 #define ROCE_X(name) printf("cm %-21s %12lu\n", #name, (unsigned long)sim_cm_counters.name);
 	ROCE_CM_COUNTERS(ROCE_X)
 #undef ROCE_X
+	sim_cm_print();
 }
 
 int

@@ -46,14 +46,16 @@ heap_take(struct sim_net *n)
 	return top;
 }
 
-/* The virtual switch knows hosts by the second byte from the end of their MAC address. */
-static int
-destination(const struct sim_world *w, const uint8_t *frame)
+/* Who has that MAC address now; or had it, if nobody has it. */
+static struct sim_host *
+destination(struct sim_world *w, const uint8_t *frame)
 {
+	struct sim_host *h = NULL;
+
 	for (unsigned i = 0; i < w->n_hosts; i++)
 		if (memcmp(frame, w->hosts[i].mac, 6) == 0)
-			return (int)i;
-	return -1;
+			h = &w->hosts[i];
+	return h;
 }
 
 struct sim_frame *
@@ -120,10 +122,10 @@ sim_net_send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t 
 {
 	const struct sim_profile *p = w->profile;
 	struct sim_net *n = &w->net;
-	int to = destination(w, frame);
+	struct sim_host *to = destination(w, frame);
 	uint64_t start, at;
 
-	sim_check(w, to >= 0, "host %u sends to an unknown MAC address", from);
+	sim_check(w, to != NULL, "host %u sends to an unknown MAC address", from);
 	n->sent++;
 	sim_hash(w, (uint64_t)roce_crc32(0, frame, bytes) << 32 | bytes << 4 | from);
 	start = w->now_ns > n->link_free_ns[from] ? w->now_ns : n->link_free_ns[from];
@@ -144,9 +146,16 @@ sim_net_send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t 
 	if (sim_chance(w, p->dup)) {
 		n->duplicated++;
 		sim_note(w, "net: frame %lu duplicated", (unsigned long)n->seq);
-		enqueue(w, (unsigned)to, frame, bytes, at + sim_below(w, p->straggle_ns + 1));
+		enqueue(w, to->number, frame, bytes, at + sim_below(w, p->straggle_ns + 1));
 	}
-	enqueue(w, (unsigned)to, frame, bytes, at);
+	enqueue(w, to->number, frame, bytes, at);
+}
+
+void
+sim_net_late(struct sim_world *w, unsigned to, const struct sim_frame *f, uint64_t late_ns)
+{
+	w->net.reordered++;
+	enqueue(w, to, f->data, f->bytes, w->now_ns + 1000 + late_ns);
 }
 
 uint64_t
@@ -162,6 +171,13 @@ sim_net_deliver(struct sim_world *w)
 		struct sim_frame *f = heap_take(&w->net);
 		struct sim_host *h = &w->hosts[f->to];
 
+		while (h->successor != NULL)
+			h = h->successor;
+		if (h->dead) {
+			w->net.lost++;
+			free(f);
+			continue;
+		}
 		(void)sim_ring_put(&h->port, f); /* it has no limit */
 		w->net.delivered++;
 		sim_shard_wake(&h->shard[SIM_IO_OWNER], w->now_ns);

@@ -15,6 +15,12 @@ struct sim_profile {
 	unsigned lazy_recv; /* chance that receives are posted late: RNR */
 	unsigned poison;    /* chance that a connection has an error planned */
 	unsigned abrupt;    /* chance that a connection ends in the middle of its work */
+	unsigned together;  /* chance that two connections begin, or both ends end, at once */
+	/* The hosts. */
+	unsigned cm;	 /* chance of each planned fault of a connection's CM messages */
+	unsigned deaths; /* ... to be a host's death, and of a host to die in the middle of work */
+	unsigned stalls; /* chance that a shard's next turn comes late */
+	bool tight;	 /* small rings between shards */
 };
 extern const struct sim_profile sim_profiles[];
 const struct sim_profile *sim_profile_find(const char *name);
@@ -39,6 +45,9 @@ struct sim_net {
 /* frame may be NULL: the caller fills it. */
 struct sim_frame *sim_frame_new(const uint8_t *frame, uint32_t bytes);
 void sim_net_send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t bytes);
+/* A copy of the frame comes at last, after late_ns. */
+void sim_net_late(
+	struct sim_world *w, unsigned to, const struct sim_frame *f, uint64_t late_ns);
 uint64_t sim_net_next(const struct sim_world *w);
 /* Move what has arrived by now to the hosts. */
 void sim_net_deliver(struct sim_world *w);

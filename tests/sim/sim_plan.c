@@ -18,9 +18,8 @@ disconnect(struct sim_ep *ep)
 	sim_progress(ep->w);
 }
 
-/* The end of a process: nothing is said, nothing is waited for. */
-static void
-vanish(struct sim_ep *ep)
+void
+sim_ep_vanish(struct sim_ep *ep)
 {
 	struct sim_host *h = ep->client->shard->host;
 
@@ -83,13 +82,27 @@ poison(struct sim_conn *c)
 	else if (c->poison == SIM_POISON_FLUSH)
 		sim_ep_to_error(v);
 	else if (c->poison == SIM_POISON_VANISH)
-		vanish(v);
+		sim_ep_vanish(v);
 	else if (c->poison == SIM_POISON_CQ_FAIL)
 		fail_queue(v);
 	else if (c->poison == SIM_POISON_BREACH)
 		v->up = false; /* nobody posts behind what breaks the contract */
 	if (c->poison == SIM_POISON_FLUSH)
 		v->close_ns = v->w->now_ns + sim_below(v->w, 2 * SIM_MS);
+}
+
+/* A host dies in the middle of the work. */
+static void
+death(struct sim_conn *c)
+{
+	struct sim_world *w = c->ep[0].w;
+
+	if (c->death_at == 0 || c->state != SIM_CONN_UP ||
+		c->ep[0].posted + c->ep[1].posted < c->death_at)
+		return;
+	c->death_at = 0;
+	sim_host_dies(c->ep[sim_below(w, 2)].client->shard->host,
+		w->now_ns + sim_below(w, 100 * SIM_US));
 }
 
 /* Now and then a queue pair rests: it finishes what it began and starts nothing new (W-QP-03). */
@@ -133,7 +146,7 @@ orderly_end(struct sim_conn *c)
 	if (!all && !sim_chance(w, 2000)) /* not always at once */
 		return;
 	disconnect(&c->ep[sim_below(w, 2)]);
-	if (sim_chance(w, 1000)) { /* both at the same time */
+	if (sim_chance(w, 1000 + w->profile->together)) { /* both at the same time */
 		disconnect(&c->ep[0]);
 		disconnect(&c->ep[1]);
 	}
@@ -144,12 +157,13 @@ static void
 error_end(struct sim_ep *ep)
 {
 	if (ep->breached && !ep->gone) /* the session ends */
-		vanish(ep);
+		sim_ep_vanish(ep);
 	if (ep->close_ns != 0 && ep->w->now_ns >= ep->close_ns)
 		disconnect(ep);
 	/* A peer that vanished, and its DREQ was lost: only own requests would tell. */
-	if (ep->peer->vanished && ep->up && work_done(ep))
-		disconnect(ep);
+	if (ep->peer->vanished && ep->up && work_done(ep) && ep->close_ns == 0)
+		ep->close_ns = ep->w->now_ns + 1 +
+			(ep->w->deaths > 0 ? sim_below(ep->w, 2 * SIM_S) : 0);
 }
 
 /* Everything came back: the queue pair can go. */
@@ -188,10 +202,13 @@ sim_conn_step(struct sim_conn *c)
 	if (c->state == SIM_CONN_WAIT) {
 		if (w->now_ns < c->start_ns)
 			return c->start_ns;
+		if (!sim_death_host_is_up(&c->ep[0]) || !sim_death_host_is_up(&c->ep[1]))
+			return w->now_ns + SIM_MS;
 		sim_conn_start(c);
 	}
 	sim_conn_answer(c);
 	poison(c);
+	death(c);
 	drain(&c->ep[0]);
 	drain(&c->ep[1]);
 	orderly_end(c);

@@ -14,7 +14,8 @@
 #include "shm/ndsh_msg.h"
 #include "shm/ndsh_ring.h"
 
-#define SIM_HOSTS_MAX  3u
+#define SIM_ADDRESSES  3u /* hosts at one time */
+#define SIM_HOSTS_MAX  8u /* with those that took a dead one's place */
 #define SIM_SHARDS_MAX 8u
 #define SIM_CONNS_MAX  12u
 #define SIM_CQS	       2u /* per client */
@@ -33,6 +34,7 @@ struct sim_world;
 struct sim_ep;
 struct sim_conn;
 struct sim_client;
+struct sim_frame;
 struct sim_shard;
 struct sim_host;
 

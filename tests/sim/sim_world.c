@@ -72,10 +72,10 @@ setup(struct sim_world *w)
 	};
 	w->sharing = (unsigned[]){ 0, 3000, 10000 }[sim_below(w, 3)];
 	w->net.ns_per_64_bytes = 5u << sim_below(w, 5); /* 100 to 6 Gb/s */
-	w->ring_room = 2u << sim_below(w, 9);
-	w->n_hosts = 2 + (unsigned)sim_below(w, SIM_HOSTS_MAX - 1);
+	w->ring_room = w->profile->tight ? 2u << sim_below(w, 4) : 256;
+	w->n_hosts = 2 + (unsigned)sim_below(w, SIM_ADDRESSES - 1);
 	for (unsigned i = 0; i < w->n_hosts; i++)
-		sim_host_init(w, i);
+		sim_host_init(w, i, NULL);
 	w->n_conns = 1 + (unsigned)sim_below(w, SIM_CONNS_MAX / (sim_chance(w, 2500) ? 1 : 2));
 	w->conns = sim_alloc(w, w->n_conns * sizeof(*w->conns));
 	for (unsigned i = 0; i < w->n_conns; i++)
@@ -240,6 +240,10 @@ sum_up(const struct sim_world *w)
 	sim_totals.handed_over += w->net.handed_over;
 	sim_totals.dropped += w->net.dropped;
 	sim_totals.completions += w->completions;
+	sim_totals.deaths += w->deaths;
+	for (unsigned i = 0; i < SIM_CM_STEPS * SIM_FATES; i++)
+		sim_totals.cm_faults[i / SIM_FATES][i % SIM_FATES] +=
+			w->cm_faults[i / SIM_FATES][i % SIM_FATES];
 }
 
 static void
@@ -273,7 +277,8 @@ sim_run(uint64_t seed, const struct sim_profile *profile, bool verbose, uint64_t
 		run(&w);
 		run_out(&w);
 		for (unsigned i = 0; i < w.n_hosts; i++)
-			check_host(&w, &w.hosts[i]);
+			if (!w.hosts[i].dead)
+				check_host(&w, &w.hosts[i]);
 		ok = true;
 		for (unsigned i = 0; i < w.n_hosts; i++)
 			sum_counters(&w.hosts[i]);
