@@ -175,6 +175,8 @@ make_qp(struct sim_ep *ep)
 		cl->next_ns = w->now_ns + SIM_US;
 }
 
+/* checks W-PSN-04, W-CM-31: each end sends with the first PSN that the other chose for itself; with
+ * any other nothing arrives. */
 static void
 connect_qp(struct sim_ep *ep, const struct roce_cm_event *ev)
 {

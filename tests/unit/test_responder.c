@@ -165,6 +165,7 @@ Test(responder, W_PKT_08_operations_of_newer_peers_are_dropped)
 	say_plain(p, ROCE_FLUSH, PSN, 0);
 	say_plain(p, ROCE_ATOMIC_WRITE, PSN, 8);
 	silent(p, &t, 0);
+	cr_assert_eq(roce_shard_counters(p->side[1].shard)->rx_wrong_class, 2);
 	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
 	heard(p, &t, 1, ROCE_SYN_ACK, PSN);
 	pair_free(p);
