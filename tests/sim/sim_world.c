@@ -227,7 +227,8 @@ check_host(struct sim_world *w, struct sim_host *h)
 		const struct sim_shard *sh = &h->shard[i];
 		uint64_t tx = roce_shard_counters(sh->s)->tx_packets;
 
-		sim_check(w, tx == sh->tx_frames, "host %u.%u: tx_packets says %lu, %lu frames left",
+		sim_check(w, tx == sh->tx_frames,
+			"host %u.%u: tx_packets says %lu, %lu frames left",
 			h->number, i, (unsigned long)tx, (unsigned long)sh->tx_frames);
 		check_shard(w, &h->shard[i]);
 	}
