@@ -487,7 +487,23 @@ void
 pair_inject(
 	struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt, const void *payload)
 {
-	uint8_t buf[ROCE_FRAME_MAX];
+	pair_inject_longer(p, to, i, pkt, payload, 0);
+}
+
+static void
+lengthen(uint8_t *length, uint32_t more)
+{
+	uint32_t n = (uint32_t)(length[0] << 8 | length[1]) + more;
+
+	length[0] = (uint8_t)(n >> 8);
+	length[1] = (uint8_t)n;
+}
+
+void
+pair_inject_longer(struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt,
+	const void *payload, uint32_t more)
+{
+	uint8_t buf[ROCE_FRAME_MAX] = { 0 };
 	struct roce_hdr_tmpl tmpl;
 	struct roce_qp_attr a;
 	uint32_t hdr, len;
@@ -497,7 +513,12 @@ pair_inject(
 	hdr = roce_wire_build(buf, &tmpl, pkt, 0);
 	if (pkt->payload_bytes > 0)
 		memcpy(buf + hdr, payload, pkt->payload_bytes);
-	len = roce_wire_seal(buf, &tmpl, hdr, pkt->payload_bytes);
+	if (more > 0) {
+		cr_assert(p->opts.v6, "there is a checksum in the other one");
+		lengthen(buf + tmpl.l3_off + 4, more);
+		lengthen(buf + tmpl.l3_off + 40 + 4, more);
+	}
+	len = roce_wire_seal(buf, &tmpl, hdr + more, pkt->payload_bytes);
 	wire_put(p, to, buf, len, p->now_ns);
 }
 

@@ -111,6 +111,9 @@ bool pair_poll(struct pair *p, unsigned side, struct ndsh_cqe *cqe);
 /* Give a packet to a side as if its peer's queue pair i had sent it. */
 void pair_inject(struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt,
 	const void *payload);
+/* ... with so many bytes more than its pad count tells of, over IPv6; all else is right. */
+void pair_inject_longer(struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt,
+	const void *payload, uint32_t more);
 
 /* The next completion is that of context, with this status. */
 struct ndsh_cqe expect(struct pair *p, unsigned side, uint64_t context, uint8_t status);

@@ -360,6 +360,16 @@ peer_new(struct tape *t, uint8_t max_dest_rd)
 }
 
 static void
+say_of(struct pair *p, uint8_t opcode, uint32_t psn, uint32_t at, uint32_t key)
+{
+	pair_inject(p, 1, 0,
+		&(struct roce_pkt){ .opcode = opcode, .qpn = roce_qp_num(p->side[1].q[0].qp),
+			.psn = psn, .pkey = ROCE_PKEY_DEFAULT, .ackreq = true,
+			.va = PAIR_VA + at, .rkey = key, .swap_add = 1 },
+		NULL);
+}
+
+static void
 say(struct pair *p, uint8_t opcode, uint32_t psn, uint64_t swap_add, uint32_t bytes)
 {
 	static const uint8_t payload[8];
@@ -436,6 +446,8 @@ Test(atomics, W_ATOM_01_W_DUP_05_duplicates)
 	say(p, ROCE_CMP_SWAP, PSN + 16, 1, 0);	  /* was another */
 	say(p, ROCE_READ_REQUEST, PSN + 16, 0, 8);
 	say(p, ROCE_FETCH_ADD, PSN + 17, 1, 0);
+	say_of(p, ROCE_FETCH_ADD, PSN + 16, WORD + 8, p->side[1].key); /* of another word */
+	say_of(p, ROCE_FETCH_ADD, PSN + 16, WORD, p->side[1].key ^ 1);
 	drain(p);
 	cr_assert_eq(t.n, 34);
 	cr_assert_eq(*word(p, 1, WORD), 0);

@@ -439,3 +439,80 @@ Test(far, many_queue_pairs_share_the_slots)
 			check(p, &r[i][k]);
 	pair_free(p);
 }
+
+/* ---- a slot that is given back ---------------------------------------------------------------- */
+
+#define HOLDERS	 12u
+#define PACKETS	 16u /* of their messages: as many are asked for ahead */
+#define HELD_MTU 256u
+#define RNR_CODE 1u /* 10 us */
+
+/* Nothing arrives; how many packets of each queue pair left. */
+static unsigned
+swallow(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	unsigned *left = ctx;
+
+	(void)late_ns;
+	for (unsigned i = 0; i <= HOLDERS && from == 0; i++)
+		left[i] += pkt->qpn == roce_qp_num(p->side[1].q[i].qp);
+	return 0;
+}
+
+/* Turns without time: no timer of anybody helps. */
+static void
+settle(struct pair *p)
+{
+	for (unsigned idle = 0; idle < 4;)
+		idle = pair_turn(p, 0) > 0 ? 0 : idle + 1;
+}
+
+static void
+say_not_ready(struct pair *p, unsigned i)
+{
+	struct roce_qp_attr a;
+
+	pair_attr(p, 0, i, &a);
+	pair_inject(p, 0, i, &(struct roce_pkt){.opcode = ROCE_ACK, .pkey = ROCE_PKEY_DEFAULT,
+		.qpn = roce_qp_num(p->side[0].q[i].qp), .psn = a.sq_psn,
+		.syndrome = ROCE_SYN_RNR | RNR_CODE}, NULL);
+}
+
+/*
+ * Queue pairs that must wait, as their peers said, hold all slots, and nothing is under way. Then
+ * they send what they hold and ask for nothing more: who waits for a slot must hear of those that
+ * they give back, as no order will ever tell.
+ */
+Test(far, a_slot_that_is_given_back_wakes_who_waits_for_one)
+{
+	struct pair *p = pair_new(&(struct pair_opts){
+		.mtu = HELD_MTU, .qps = HOLDERS + 1, .far = true});
+	unsigned left[HOLDERS + 1] = {0};
+
+	cr_assert_eq(HOLDERS * PACKETS, NDSH_MOVER_SLOTS);
+	p->tap = swallow;
+	p->tap_ctx = left;
+	p->side[0].stalled = true;
+	for (unsigned i = 0; i < HOLDERS; i++) {
+		pair_write(p, 0, i, 0, i * AREA, i * AREA, HELD_MTU, 0);
+		post(p, i, 1, &(struct request){.kind = WRITE, .far = {true, false},
+			.at = i * AREA, .bytes = PACKETS * HELD_MTU});
+	}
+	settle(p);
+	for (unsigned i = 0; i < HOLDERS; i++)
+		say_not_ready(p, i);
+	p->side[0].stalled = false;
+	settle(p);
+	post(p, HOLDERS, 1, &(struct request){.kind = WRITE, .far = {true, false},
+		.at = HOLDERS * AREA, .bytes = HELD_MTU});
+	settle(p);
+	for (unsigned i = 0; i <= HOLDERS; i++)
+		cr_assert_eq(left[i], i < HOLDERS, "queue pair %u sent %u", i, left[i]);
+
+	p->now_ns += 200000; /* beyond what RNR_CODE asks, not to any timeout */
+	settle(p);
+	for (unsigned i = 0; i < HOLDERS; i++)
+		cr_assert_eq(left[i], 2 + PACKETS, "queue pair %u sent %u", i, left[i]);
+	cr_assert_eq(left[HOLDERS], 1);
+	pair_free(p);
+}

@@ -195,6 +195,47 @@ Test(requester, W_COMP_01_ghosts_and_reserved_codes_do_nothing)
 	pair_free(p);
 }
 
+/* Of a message under way only what has left can be acknowledged. */
+Test(requester, W_COMP_01_what_was_not_sent_yet_is_not_acknowledged)
+{
+	struct pair *p = watched(&(struct pair_opts){ .mtu = MTU, .window = 20 }, true);
+	struct ndsh_cqe c;
+
+	pair_write(p, 0, 0, 1, 0, 0, MTU * 25, 0);
+	pair_turn(p, 0);
+	cr_assert_eq(seen.n, 20);
+	for (uint32_t psn = 120; psn < 125; psn++)
+		answer(p, ROCE_ACK, psn, ROCE_SYN_ACK);
+	cr_assert_not(pair_poll(p, 0, &c));
+	cr_assert_eq(seen.n, 20);
+	answer(p, ROCE_ACK, 119, ROCE_SYN_ACK);
+	cr_assert_eq(seen.n, 25);
+	answer(p, ROCE_ACK, 124, ROCE_SYN_ACK);
+	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_free(p);
+}
+
+/* What is posted meanwhile does not end a wait that the peer asked for. */
+Test(requester, W_COMP_04_posts_wait_with_an_rnr)
+{
+	struct pair *p = watched(&(struct pair_opts){ 0 }, true);
+
+	pair_send(p, 0, 0, 1, 0, 8, 0);
+	pair_turn(p, 0);
+	answer(p, ROCE_ACK, 100, ROCE_SYN_RNR | 20); /* 10.24 ms */
+	for (unsigned i = 0; i < 5; i++) {
+		pair_write(p, 0, 0, 2 + i, 0, 0, 8, 0);
+		pair_turn(p, 0);
+		p->now_ns += 2000000;
+		pair_turn(p, 0);
+		cr_assert_eq(seen.n, 1);
+	}
+	p->now_ns += 300000;
+	pair_turn(p, 0);
+	cr_assert_eq(seen.n, 7);
+	pair_free(p);
+}
+
 /* A response that does not fit its request ends the queue pair (W-COMP-07, W-COMP-15). */
 static void
 bad_response(uint8_t opcode, uint32_t psn, uint8_t syndrome, uint32_t bytes)

@@ -31,15 +31,21 @@ tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns
 }
 
 static struct pair *
-peer_new(struct tape *t)
+peer_over(struct tape *t, bool v6)
 {
 	struct pair *p = pair_new(&(struct pair_opts){ .mtu = MTU, .set_psn = true,
-		.sq_psn = { PSN, 500 }, .min_rnr_code = 14 });
+		.sq_psn = { PSN, 500 }, .min_rnr_code = 14, .v6 = v6 });
 
 	memset(t, 0, sizeof(*t));
 	p->tap = tap;
 	p->tap_ctx = t;
 	return p;
+}
+
+static struct pair *
+peer_new(struct tape *t)
+{
+	return peer_over(t, false);
 }
 
 static struct roce_pkt
@@ -149,6 +155,25 @@ Test(responder, W_RESP_09_lengths)
 	VIOLATES({ ROCE_WRITE_FIRST, MTU, 2 * MTU }, { ROCE_WRITE_MIDDLE, MTU, 0 });
 	VIOLATES({ ROCE_WRITE_FIRST, MTU, MTU + 8 }, { ROCE_WRITE_LAST, 12, 0 });
 	VIOLATES({ ROCE_READ_REQUEST, 0, 0x80000001 });
+}
+
+/* A pad count that does not make the payload whole words. */
+Test(responder, W_RESP_09_pad)
+{
+	static const uint8_t payload[MTU];
+
+	for (uint32_t bytes = 4; bytes < 8; bytes++)
+		for (uint32_t more = 1; more < 4; more++) {
+			struct tape t;
+			struct pair *p = peer_over(&t, true);
+			struct roce_pkt pkt = packet(p, ROCE_SEND_ONLY, PSN, bytes);
+
+			pair_recv(p, 1, 0, 1, 0, MTU);
+			pair_inject_longer(p, 1, 0, &pkt, payload, more);
+			heard(p, &t, 1, ROCE_SYN_NAK_INV_REQ, PSN);
+			cr_assert_eq(roce_qp_reason(p->side[1].q[0].qp), ROCE_REASON_SENT_INV_REQ);
+			pair_free(p);
+		}
 }
 
 Test(responder, W_RESP_06_atomics_without_the_right_are_refused)
@@ -275,6 +300,26 @@ Test(responder, W_DUP_01_a_duplicate_is_acknowledged_and_not_executed)
 	cr_assert_eq(p->side[1].arena[0], 0x77);
 	cr_assert(pair_poll(p, 1, &c));
 	cr_assert_not(pair_poll(p, 1, &c));
+	pair_free(p);
+}
+
+/* The duplicate of a message before a READ: what may be said of it is older than the ACK that is
+ * owed for the message behind the READ, and does not take its place. checks W-ACK-02 */
+Test(responder, W_DUP_02_an_older_acknowledgement_leaves_a_newer_one)
+{
+	struct tape t;
+	struct pair *p = peer_new(&t);
+	struct roce_pkt r = packet(p, ROCE_READ_REQUEST, PSN + 1, 0);
+
+	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
+	heard(p, &t, 1, ROCE_SYN_ACK, PSN);
+	r.dma_bytes = 8;
+	say(p, &r);
+	pair_turn(p, 1);
+	cr_assert_eq(t.n, 2);
+	say_plain(p, ROCE_WRITE_ONLY, PSN + 2, 8);
+	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
+	heard(p, &t, 3, ROCE_SYN_ACK, PSN + 2);
 	pair_free(p);
 }
 
