@@ -374,6 +374,7 @@ on_reply(struct sim_host *h, struct sim_ep *ep, const struct roce_cm_event *ev)
 		ep->up = true;
 }
 
+/* checks W-CM-45 */
 static void
 on_end(struct sim_ep *ep, const struct roce_cm_event *ev)
 {
@@ -392,8 +393,10 @@ on_end(struct sim_ep *ep, const struct roce_cm_event *ev)
 			"conn %u%s: rejected, reason %u", c->number, ep->name, ev->reason);
 	else if (ev->type == ROCE_CM_EV_UNREACHABLE)
 		sim_check(w, wished, "conn %u%s: unreachable", c->number, ep->name);
-	else
-		sim_check(w, wished, "conn %u%s: disconnected by nobody", c->number, ep->name);
+	else /* whoever is there answers a DREQ, also of a connection that he forgot */
+		sim_check(w, wished && (!ev->timed_out || w->deaths > 0),
+			"conn %u%s: disconnected %s", c->number, ep->name,
+			wished ? "without an answer" : "by nobody");
 	c->state = SIM_CONN_CLOSING;
 	sim_ep_to_error(ep);
 }
