@@ -440,7 +440,7 @@ Test(far, many_queue_pairs_share_the_slots)
 	pair_free(p);
 }
 
-/* ---- a slot that is given back ---------------------------------------------------------------- */
+/* ---- a slot that is given back ------------------------------------------------------------ */
 
 #define HOLDERS	 12u
 #define PACKETS	 16u /* of their messages: as many are asked for ahead */
