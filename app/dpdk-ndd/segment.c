@@ -47,7 +47,7 @@ ndd_segment_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	const struct ndsh_segment_create *m = msg;
 	struct ndd_segment *seg;
 
-	if (m->bytes == 0 || m->bytes % NDSH_SEGMENT_UNIT != 0)
+	if (m->bytes == 0 || m->bytes % NDSH_PAGE_BYTES != 0)
 		return ND_INVALID_PARAMETER;
 	if (m->bytes > s->daemon->cfg->max_memory_bytes - s->segment_bytes)
 		return ND_INSUFFICIENT_RESOURCES;
@@ -69,6 +69,8 @@ ndd_segment_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	r->keep_fd = seg->fd;
 	return ND_SUCCESS;
 }
+
+static_assert(sizeof(struct ndsh_session_page) <= NDSH_PAGE_BYTES, "a segment has room for it");
 
 struct attach {
 	struct ndd_shard_session *lcore;

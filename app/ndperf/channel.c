@@ -5,19 +5,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/fail.h"
+
+/* What is measured must be what was asked for. */
+static nd_status
+check_adopted(struct nd_adapter *adapter)
+{
+	struct nd_adoption now;
+	nd_status st = nd_adoption(adapter, &now);
+
+	if (st != ND_SUCCESS || now.ranges > 0)
+		return st;
+	app_complain("this system, or the daemon, does not let memory be adopted: use "
+		     "--memory heap");
+	return ND_NOT_SUPPORTED;
+}
+
 nd_status
 buffer_create(struct buffer *b, struct nd_adapter *adapter, struct nd_pd *pd,
 	enum ndperf_memory from, uint64_t bytes, uint32_t flags)
 {
+	bool adopt = from == NDPERF_MEMORY_ADOPTED;
 	nd_status st;
 
 	b->adapter = adapter;
 	b->from = from;
-	b->mem = from == NDPERF_MEMORY_HEAP ? calloc(1, bytes) : nd_alloc(adapter, bytes);
+	if (adopt && bytes < ND_ADOPT_BYTES_MIN)
+		bytes = ND_ADOPT_BYTES_MIN;
+	b->mem = from == NDPERF_MEMORY_ARENA ? nd_alloc(adapter, bytes) : calloc(1, bytes);
 	if (b->mem == NULL)
 		return ND_NO_MEMORY;
 	st = nd_mr_create(pd, &b->mr);
-	return st == ND_SUCCESS ? nd_mr_register(b->mr, b->mem, bytes, flags, NULL) : st;
+	if (st == ND_SUCCESS)
+		st = nd_mr_register(
+			b->mr, b->mem, bytes, adopt ? flags | ND_MR_FLAG_ADOPT : flags, NULL);
+	return st == ND_SUCCESS && adopt ? check_adopted(adapter) : st;
 }
 
 void
@@ -25,7 +47,7 @@ buffer_destroy(struct buffer *b)
 {
 	if (b->mr != NULL)
 		nd_mr_close(b->mr);
-	if (b->from == NDPERF_MEMORY_HEAP)
+	if (b->from != NDPERF_MEMORY_ARENA)
 		free(b->mem);
 	else if (b->mem != NULL)
 		nd_free(b->adapter, b->mem);

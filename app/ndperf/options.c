@@ -169,8 +169,10 @@ take_params(struct ndperf_options *o, struct given *g, int c, const char *text)
 static bool
 take(struct ndperf_options *o, struct given *g, int c, const char *text)
 {
-	static const char *const memories[] = {
-		[NDPERF_MEMORY_ARENA] = "arena", [NDPERF_MEMORY_HEAP] = "heap", NULL};
+	static const char *const memories[] = {[NDPERF_MEMORY_ARENA] = "arena",
+		[NDPERF_MEMORY_HEAP] = "heap",
+		[NDPERF_MEMORY_ADOPTED] = "adopted",
+		NULL};
 	uint32_t v;
 
 	switch (c) {

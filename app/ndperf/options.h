@@ -15,7 +15,7 @@ enum ndperf_wait {
 };
 
 /* Where the messages lie. */
-enum ndperf_memory { NDPERF_MEMORY_ARENA = 1, NDPERF_MEMORY_HEAP };
+enum ndperf_memory { NDPERF_MEMORY_ARENA = 1, NDPERF_MEMORY_HEAP, NDPERF_MEMORY_ADOPTED };
 
 struct ndperf_options {
 	bool server, once;

@@ -172,6 +172,7 @@ init_lists(struct nd_adapter *a)
 	STAILQ_INIT(&a->admin.waiting);
 	STAILQ_INIT(&a->admin.asked);
 	pthread_mutex_init(&a->mover_making, NULL);
+	nd_adopt_init(a);
 	LIST_INIT(&a->calls);
 	LIST_INIT(&a->objects);
 	TAILQ_INIT(&a->cqs);
@@ -212,6 +213,7 @@ destroy(struct nd_adapter *a)
 	nd_mr_end_all(a);
 	nd_objects_end(a);
 	nd_admin_fini(a);
+	nd_adopt_fini(a);
 	free_arena(&a->arena);
 	if (a->port != NULL)
 		nd_port_release(a->port);

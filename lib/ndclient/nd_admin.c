@@ -121,10 +121,13 @@ status_of(const struct ndsh_cqe *e)
 	}
 }
 
-/* Nothing can be done with it: tokens are 0 (R-MR-09), and no window fits in (R-MW-03). */
+/* Nothing can be done with it: tokens are 0 (R-MR-09), and no window fits in (R-MW-03). Lock held:
+ * nobody sees it like this before the memory is the application's own again. */
 static void
 blank(struct nd_mr *mr)
 {
+	nd_adopt_put(mr->pd->adapter, mr->adopted);
+	mr->adopted = NULL;
 	__atomic_store_n(&mr->token, 0, __ATOMIC_RELAXED);
 	mr->va = 0;
 	mr->bytes = 0;
@@ -266,6 +269,10 @@ enter(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overlapped *
 	}
 	mr->state = ND_MR_CHANGING;
 	mr->request = *what;
+	if (what->adopted != NULL) {
+		nd_adopt_hold(a, what->adopted);
+		mr->adopted = what->adopted;
+	}
 	mr->ov = ov;
 	STAILQ_INSERT_TAIL(&a->admin.waiting, mr, queued);
 	fill(a);

@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "nd_adopt.h"
 #include "nd_arena.h"
 #include "nd_object.h"
 #include "ndclient.h"
@@ -150,6 +151,7 @@ struct nd_mr_request {
 	uint32_t access; /* NDSH_ACCESS_* */
 	uintptr_t va;
 	uint64_t bytes;
+	struct nd_adopted *adopted; /* REGISTER: NULL if it is of the arena proper */
 	const char *call; /* that it is for */
 };
 enum nd_mr_state { ND_MR_IDLE, ND_MR_CHANGING, ND_MR_REGISTERED };
@@ -160,6 +162,7 @@ struct nd_mr {
 	enum nd_mr_state state; /* this and the next two are guarded by nd_admin.lock */
 	struct nd_mr_request request;
 	struct nd_overlapped *ov; /* CHANGING */
+	struct nd_adopted *adopted; /* what it uses, or NULL; guarded as these */
 	STAILQ_ENTRY(nd_mr) queued;
 	uint32_t token;	 /* 0: not registered; atomic */
 	uint32_t access; /* NDSH_ACCESS_* */
@@ -303,6 +306,7 @@ struct nd_adapter {
 	struct nd_adapter_info info;
 	struct ndsh_addr address; /* opened by */
 	struct nd_arena arena;
+	struct nd_adoptions adoptions;
 	struct nd_admin admin;
 	pthread_mutex_t mover_making;
 	struct nd_call_list calls;

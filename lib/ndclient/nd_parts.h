@@ -147,6 +147,10 @@ int nd_address_common_bits(const struct ndsh_addr *a, const struct ndsh_addr *b)
 
 /* ---- nd_segment.c -------------------------------------------------------------------- */
 
+/* A segment of the daemon's, mapped at *base and live; to the daemon it lies at known_as, or where
+ * it is mapped if that is NULL. */
+bool nd_segment_create(struct nd_adapter *a, uint64_t bytes, const void *known_as, uint32_t *id,
+	uint8_t **base, int *fd);
 /* Get another segment of at least bytes from the daemon; arena lock held. */
 bool nd_segment_grow(struct nd_adapter *a, uint64_t bytes);
 void nd_segment_return(struct nd_adapter *a, struct nd_segment *seg);

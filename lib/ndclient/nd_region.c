@@ -8,7 +8,7 @@
 #define MR_FLAGS                                                                                   \
 	(ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |                            \
 		ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM |                          \
-		ND_MR_FLAG_ALLOW_REMOTE_ATOMIC)
+		ND_MR_FLAG_ALLOW_REMOTE_ATOMIC | ND_MR_FLAG_ADOPT)
 
 nd_status
 nd_pd_create(struct nd_adapter *a, struct nd_pd **out)
@@ -68,12 +68,10 @@ access_of(uint32_t flags)
 	return access; /* RDMA_READ_SINK needs nothing here (R-MR-10) */
 }
 
-/* *far: not of the arena, a mover is needed. DO_NOT_SECURE_VM leaves pages unmade (R-MR-11). */
+/* *far: not of the arena. DO_NOT_SECURE_VM leaves pages unmade (R-MR-11). */
 static nd_status
 check_memory(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags, bool *far)
 {
-	nd_status st;
-
 	if (buf == NULL)
 		return nd_fail(ND_INVALID_PARAMETER, "no memory");
 	if ((flags & ~MR_FLAGS) != 0)
@@ -90,9 +88,8 @@ check_memory(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags
 	if ((access_of(flags) & NDSH_ACCESS_REMOTE_ATOMIC) && a->abi_minor < NDSH_MINOR_FAR_ATOMICS)
 		return nd_fail(ND_NOT_SUPPORTED,
 			"atomics on memory that is not of nd_alloc(): the daemon is too old");
-	st = nd_mover_check(buf, bytes, access_of(flags) & NDSH_ACCESS_LOCAL_WRITE,
+	return nd_mover_check(buf, bytes, access_of(flags) & NDSH_ACCESS_LOCAL_WRITE,
 		!(flags & ND_MR_FLAG_DO_NOT_SECURE_VM));
-	return st == ND_SUCCESS ? nd_mover_need(a) : st;
 }
 
 nd_status
@@ -144,27 +141,40 @@ nd_mr_register(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct
 		.bytes = bytes,
 		.access = access_of(flags),
 		.call = __func__};
+	struct nd_adapter *a;
 	bool far = false;
 	nd_status st;
 
 	if (mr == NULL)
 		return ND_INVALID_PARAMETER;
-	st = check_memory(mr->pd->adapter, buf, bytes, flags, &far);
-	if (far)
+	a = mr->pd->adapter;
+	st = check_memory(a, buf, bytes, flags, &far);
+	if (st == ND_SUCCESS && far && (flags & ND_MR_FLAG_ADOPT))
+		what.adopted = nd_adopt(a, buf, bytes);
+	if (st == ND_SUCCESS && far && what.adopted == NULL) {
 		what.op = NDSH_ADMIN_REGISTER_FAR;
-	return st == ND_SUCCESS ? request(mr, &what, ov) : st;
+		st = nd_mover_need(a);
+	}
+	if (st == ND_SUCCESS)
+		st = request(mr, &what, ov);
+	nd_adopt_put(a, what.adopted); /* the region has it, or nobody */
+	return st;
 }
 
 nd_status
 nd_mr_deregister(struct nd_mr *mr, struct nd_overlapped *ov)
 {
 	const struct nd_mr_request what = {.op = NDSH_ADMIN_DEREGISTER, .call = __func__};
+	nd_status st;
 
 	if (mr == NULL)
 		return ND_INVALID_PARAMETER;
 	if (nd_mr_is_bound(mr)) /* R-MR-06 */
 		return nd_fail(ND_DEVICE_BUSY, "windows are bound to the region");
-	return request(mr, &what, ov);
+	st = request(mr, &what, ov);
+	if (ov == NULL)
+		nd_adopt_reap(mr->pd->adapter);
+	return st;
 }
 
 /* The windows' holds may end where nothing can be taken down, so there must be somebody to do it.

@@ -61,31 +61,31 @@ touch(uint8_t *base, uint64_t bytes)
 }
 
 static nd_status
-make_live(struct nd_adapter *a, uint32_t id, const uint8_t *base)
+make_live(struct nd_adapter *a, uint32_t id, const void *at)
 {
 	struct ndsh_segment_mapped m = {
-		.h.type = NDSH_MSG_SEGMENT_MAPPED, .segment = id, .client_va = (uintptr_t)base};
+		.h.type = NDSH_MSG_SEGMENT_MAPPED, .segment = id, .client_va = (uintptr_t)at};
 
 	return nd_control_call(a, &(struct nd_request){.h = &m.h});
 }
 
-/* A segment of the daemon, mapped and live. */
-static bool
-create(struct nd_adapter *a, uint64_t bytes, uint32_t *id, uint8_t **base)
+bool
+nd_segment_create(struct nd_adapter *a, uint64_t bytes, const void *known_as, uint32_t *id,
+	uint8_t **base, int *fd)
 {
 	struct ndsh_segment_create m = {.h.type = NDSH_MSG_SEGMENT_CREATE, .bytes = bytes};
 	struct ndsh_segment_create_reply reply;
-	int fd;
 
-	if (nd_control_call(a, &(struct nd_request){.h = &m.h, .reply = &reply, .fd = &fd}) !=
+	if (nd_control_call(a, &(struct nd_request){.h = &m.h, .reply = &reply, .fd = fd}) !=
 			ND_SUCCESS ||
-		fd < 0)
+		*fd < 0)
 		return false;
 	*id = reply.segment;
-	*base = map_aligned(fd, bytes);
-	close(fd);
-	if (*base != NULL && touch(*base, bytes) && make_live(a, *id, *base) == ND_SUCCESS)
+	*base = map_aligned(*fd, bytes);
+	if (*base != NULL && touch(*base, bytes) &&
+		make_live(a, *id, known_as != NULL ? known_as : *base) == ND_SUCCESS)
 		return true;
+	close(*fd);
 	if (*base != NULL)
 		munmap(*base, bytes);
 	(void)nd_control_id(a, NDSH_MSG_SEGMENT_DESTROY, *id);
@@ -97,15 +97,18 @@ bool
 nd_segment_grow(struct nd_adapter *a, uint64_t bytes)
 {
 	struct nd_segment *seg = calloc(1, sizeof(*seg)), **at = &a->arena.first;
+	int fd;
 
 	if (seg == NULL)
 		return false;
 	bytes = (bytes + NDSH_SEGMENT_UNIT - 1) & ~(uint64_t)(NDSH_SEGMENT_UNIT - 1);
-	if (!nd_extents_init(&seg->extents, bytes) || !create(a, bytes, &seg->id, &seg->base)) {
+	if (!nd_extents_init(&seg->extents, bytes) ||
+		!nd_segment_create(a, bytes, NULL, &seg->id, &seg->base, &fd)) {
 		nd_extents_fini(&seg->extents);
 		free(seg);
 		return false;
 	}
+	close(fd);
 	while (*at != NULL) /* the oldest first: segments fill up before new ones are used */
 		at = &(*at)->next;
 	*at = seg;

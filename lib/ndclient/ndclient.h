@@ -277,6 +277,7 @@ nd_status nd_close(void *object, struct nd_overlapped *ov);
 /* ---- arena, protection domains, regions, windows --------------------------------------- */
 
 #include "ndclient_memory.h"
+#include "ndclient_adopt.h"
 
 /* ---- completion queues, notifications ------------------------------------------------- */
 

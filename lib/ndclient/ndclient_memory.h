@@ -40,7 +40,8 @@ nd_status nd_pd_close(struct nd_pd *pd);
  * Any memory of the process will do. That of nd_alloc() the daemon reaches by itself. Other memory
  * (heap, stack, maps of files) this library moves, in a thread of its own and in the calls that
  * take results: it costs a copy, and a process that is stopped can't be read or written then. Don't
- * unmap what is registered: the copy would be a fault of this process.
+ * unmap what is registered: the copy would be a fault of this process. Large blocks can be adopted
+ * instead (ndclient_adopt.h).
  */
 nd_status nd_mr_create(struct nd_pd *pd, struct nd_mr **mr);
 /*

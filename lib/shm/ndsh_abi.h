@@ -22,7 +22,8 @@
 			    * 5: fast-register regions, privileged tokens;
 			    * 6: memory behind movers, atomics;
 			    * 7: datagrams, atomics on memory behind movers,
-			    * queue pairs' states and attributes */
+			    * queue pairs' states and attributes, segments of any
+			    * number of pages */
 /* The oldest daemon that has it. An older one takes what it doesn't know for a broken message, or
  * doesn't look at it: a client asks before it asks for it. */
 #define NDSH_MINOR_WINDOWS	 1u
@@ -42,9 +43,10 @@
 #define NDSH_MINOR_UD		 7u
 #define NDSH_MINOR_FAR_ATOMICS	 7u
 #define NDSH_MINOR_QP_MODIFY	 7u
+#define NDSH_MINOR_ADOPTION	 7u
 
 #define NDSH_CACHE_LINE	  64u
-#define NDSH_SEGMENT_UNIT (2u << 20) /* segments are multiples of this */
+#define NDSH_SEGMENT_UNIT (2u << 20) /* segments that the library allocates from */
 
 /* Limits that both sides know; the daemon may grant less (ndsh_msg.h, ADAPTER INFO). */
 #define NDSH_SGE_MAX		16u

@@ -162,7 +162,7 @@ struct ndsh_open_reply {
  * Segment 0 is the first created; its first bytes are the session page. ---- */
 struct ndsh_segment_create {
 	struct ndsh_msg_hdr h;
-	uint64_t bytes; /* multiple of NDSH_SEGMENT_UNIT */
+	uint64_t bytes; /* multiple of NDSH_PAGE_BYTES; before minor 7 of NDSH_SEGMENT_UNIT */
 };
 struct ndsh_segment_create_reply {
 	struct ndsh_msg_hdr h;
@@ -172,7 +172,9 @@ struct ndsh_segment_create_reply {
 struct ndsh_segment_mapped {
 	struct ndsh_msg_hdr h;
 	uint32_t segment, reserved;
-	uint64_t client_va; /* where the client mapped it: addresses in SGEs are relative to this */
+	/* Where the client has it mapped, or will, before it names an address there: those in SGEs
+	 * are relative to this. */
+	uint64_t client_va;
 };
 /* Requests that name one object (MAPPED's reply: the segment), PD_CREATE (id 0, the reply has the
  * new one), and replies without a body of their own (id: the object made, or the request's). */

@@ -13,7 +13,7 @@
 #include "scenarios.h"
 #include "window.h"
 
-#define AREA	   16384u
+#define AREA	   ND_ADOPT_BYTES_MIN
 #define AT	   67u /* where data begin: no multiple of anything */
 #define GUARD	   0xee
 #define INLINE	   100u
@@ -23,7 +23,18 @@
 #define BOUND	   (ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)
 #define SHARES	   (ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ)
 
-enum kind { ARENA, HEAP, STACK, ANONYMOUS, SHARED, FILE_SHARED, FILE_PRIVATE, READ_ONLY, KINDS };
+enum kind {
+	ARENA,
+	HEAP,
+	STACK,
+	ANONYMOUS,
+	ADOPTED,
+	SHARED,
+	FILE_SHARED,
+	FILE_PRIVATE,
+	READ_ONLY,
+	KINDS
+};
 enum way { REGION, WINDOW, FAST, WAYS };
 
 struct memory {
@@ -100,6 +111,8 @@ memory_open(const struct side *s, struct memory *m, enum kind kind, char *stack)
 		CHECK(mprotect(m->at, AREA, PROT_READ) == 0);
 		rights = ND_MR_FLAG_ALLOW_REMOTE_READ;
 	}
+	if (kind == ADOPTED)
+		rights |= ND_MR_FLAG_ADOPT;
 	WANT(ND_SUCCESS, region_new(s->pd, m->at, AREA, rights, &m->mr));
 }
 

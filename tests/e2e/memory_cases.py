@@ -20,7 +20,8 @@ def lossy(build, networked):
 
 
 def cases(link):
-    yield "memories", lambda: scenario(link, "memories", 0)
+    for name in ("memories", "adopted"):
+        yield name, lambda n=name: scenario(link, n, 0)
 
 
 def lone_cases(build, networked):

@@ -33,6 +33,7 @@ static const struct {
 	{"read-into-read-only", scenario_read_into_read_only},
 	{"atomics", scenario_atomics},
 	{"immediates", scenario_immediates},
+	{"adopted", scenario_adopted},
 	{"memories", scenario_memories},
 	{"foreign-memory", scenario_foreign_memory},
 	{"foreign-rights", scenario_foreign_rights},

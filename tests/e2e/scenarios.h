@@ -28,6 +28,9 @@ void scenario_immediates(struct pair *p);
 /* atomics.c */
 void scenario_atomics(struct pair *p);
 
+/* adopted.c */
+void scenario_adopted(struct pair *p);
+
 /* memories.c */
 void scenario_memories(struct pair *p);
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libndclient: memory that is adopted into the arena where it lies. Part of ndclient.h. */
+#ifndef NDCLIENT_ADOPT_H
+#define NDCLIENT_ADOPT_H
+
+#include "ndclient.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Of nd_mr_register(): adopt the memory, if that can be done. As long as a region with this flag
+ * has it, the pages under its addresses are the arena's: the daemon reaches them without a copy.
+ * The bytes, and what other threads store meanwhile, stay; a thread that stores is held off for the
+ * time of one copy. When the last such region is deregistered, the pages are private ones again.
+ *
+ * What can't be adopted is registered all the same, and moved as other memory is; nd_adoption()
+ * counts that. Adopted is memory that is private, anonymous, readable and writable as a whole (from
+ * malloc(), or mmap() with MAP_PRIVATE and MAP_ANONYMOUS), of ND_ADOPT_BYTES_MIN at least, rounded
+ * out to pages; with a kernel from 5.19 on that has userfaultfd.
+ *
+ * Meanwhile it is memory shared with the daemon: huge pages, mlock() and advice for it are gone;
+ * a system call that was begun before and stores there by direct I/O, or registered buffers of
+ * io_uring, would store to pages that are not there any more; where the process may use userfaultfd
+ * for its own stores only (vm.unprivileged_userfaultfd is 0, no CAP_SYS_PTRACE), a system call of
+ * another thread that stores there in the moment of the adoption, or of its end, fails with EFAULT.
+ * A child that a fork() makes has the memory for itself, but may see what the parent stores later
+ * in pages that it did not store to.
+ */
+#define ND_MR_FLAG_ADOPT   0x00020000u
+#define ND_ADOPT_BYTES_MIN 65536u
+
+/* Why memory was not adopted. */
+enum nd_adopt_reason {
+	ND_ADOPT_TOO_SMALL,
+	ND_ADOPT_KIND,	     /* not private, anonymous, to be read and written; or partly adopted */
+	ND_ADOPT_STACK,	     /* this thread's */
+	ND_ADOPT_SYSTEM,     /* no userfaultfd, or an older one */
+	ND_ADOPT_RESOURCES,  /* no memory, or not that much for this session */
+	ND_ADOPT_OLD_DAEMON,
+	ND_ADOPT_REASONS,
+};
+
+struct nd_adoption {
+	uint64_t ranges, bytes; /* adopted now */
+	uint64_t adopted;	/* ranges, ever */
+	uint64_t kept;		/* that did not get private pages again: no memory for it */
+	uint64_t not_adopted[8]; /* registrations, by enum nd_adopt_reason */
+};
+/* Any time, any thread. ND_INVALID_PARAMETER: a or out is NULL. */
+nd_status nd_adoption(struct nd_adapter *a, struct nd_adoption *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
