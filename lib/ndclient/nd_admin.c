@@ -126,6 +126,7 @@ status_of(const struct ndsh_cqe *e)
 static void
 blank(struct nd_mr *mr)
 {
+	nd_moved_remove(mr);
 	nd_adopt_put(mr->pd->adapter, mr->adopted);
 	mr->adopted = NULL;
 	__atomic_store_n(&mr->token, 0, __ATOMIC_RELAXED);
@@ -145,6 +146,8 @@ settle(struct nd_mr *mr, const struct ndsh_cqe *e)
 		mr->bytes = mr->request.bytes;
 		__atomic_store_n(&mr->token, e->data, __ATOMIC_RELEASE);
 		mr->state = ND_MR_REGISTERED;
+		if (mr->request.op == NDSH_ADMIN_REGISTER_FAR)
+			nd_moved_add(mr);
 	} else if (e->status == NDSH_ADMIN_BUSY) {
 		mr->state = ND_MR_REGISTERED;
 	} else {

@@ -283,6 +283,14 @@ struct nd_admin {
 	struct nd_mr_queue asked;   /* in the ring, in order */
 };
 
+#define ND_MOVED 256u
+struct nd_moved { /* a region as posts see it (nd_moved.c); all atomic */
+	uint32_t token; /* 0: none */
+	uint32_t pd;
+	uintptr_t va;
+	uint64_t bytes;
+};
+
 struct nd_call;
 LIST_HEAD(nd_call_list, nd_call);
 
@@ -320,6 +328,7 @@ struct nd_adapter {
 	struct nd_spin windows;
 	struct nd_mr_list ended_mrs; /* guarded by windows */
 	struct nd_mw_bucket mw_by_slot[ND_MW_BUCKETS];
+	struct nd_moved moved[ND_MOVED];
 	struct nd_qp *qp_by_handle[ND_QP_HANDLES]; /* atomic */
 };
 

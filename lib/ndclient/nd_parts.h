@@ -169,6 +169,15 @@ void nd_mover_run(struct nd_mover *m);
 void nd_mover_help(struct nd_mover *m);
 void nd_mover_stop(struct nd_adapter *a);
 
+/* ---- nd_moved.c ---------------------------------------------------------------------- */
+
+/* Posts find the region; no longer. nd_admin.lock held. */
+void nd_moved_add(const struct nd_mr *mr);
+void nd_moved_remove(const struct nd_mr *mr);
+/* May the request's bytes be copied at the post, and is that of use? */
+bool nd_moved_fits(const struct nd_qp *qp, enum ndsh_op op, const struct nd_sge *sge, uint32_t n,
+	uint32_t flags);
+
 /* ---- nd_cq.c ------------------------------------------------------------------------- */
 
 void nd_result_of(

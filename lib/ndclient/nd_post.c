@@ -142,6 +142,9 @@ initiate_wr(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct
 	if (send_queue_full(qp))
 		return ND_NO_MORE_ENTRIES;
 	nd_post_begin(&qp->sq_inside, "send", qp);
+	if (__atomic_load_n(&qp->adapter->mover, __ATOMIC_RELAXED) != NULL &&
+		nd_moved_fits(qp, op, sge, n, flags))
+		flags |= ND_OP_FLAG_INLINE;
 	if (flags & ND_OP_FLAG_INLINE) {
 		wr->inline_bytes = gather(data, sge, n);
 		n = 0;

@@ -6,6 +6,7 @@
 #include "nd_fast.h"
 #include "nd_int.h"
 
+#define COPIED 64u /* bytes */
 #define SGE_MIN 2u /* granted even if fewer are asked for: programs count on it */
 
 static uint32_t
@@ -69,6 +70,17 @@ take_handle(struct nd_adapter *a, struct nd_qp *qp)
 	return false;
 }
 
+/* Where memory is moved, room for small requests to be copied (nd_moved.c). */
+static uint32_t
+grant_inline(const struct nd_adapter *a, uint32_t asked)
+{
+	uint32_t least = __atomic_load_n(&a->mover, __ATOMIC_RELAXED) != NULL ? COPIED : 0;
+
+	if (least > a->info.max_inline_bytes)
+		least = a->info.max_inline_bytes;
+	return asked > least ? asked : least;
+}
+
 static struct nd_qp *
 make(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_qp_create *m)
 {
@@ -80,7 +92,7 @@ make(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_qp_create *m
 		.rq_sge = opt->srq == NULL
 				  ? grant_sge(opt->max_receive_sge, a->info.max_receive_sge)
 				  : 1,
-		.inline_bytes = opt->inline_bytes,
+		.inline_bytes = grant_inline(a, opt->inline_bytes),
 	};
 	struct ndsh_qp_layout layout;
 	struct nd_qp *qp;

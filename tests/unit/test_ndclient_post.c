@@ -112,6 +112,65 @@ Test(ndclient_post, R_POST_07_the_list_is_free_when_the_post_returns)
 	drop(b);
 }
 
+/* ---- small requests from memory that the library moves ---- */
+
+/* How many bytes of the request were copied at the post. */
+static uint32_t
+copied(struct bench *b, enum ndsh_op op, const struct nd_sge *sge, uint32_t n, uint32_t flags)
+{
+	struct ndsh_send s;
+	nd_status st = op == NDSH_OP_READ    ? nd_qp_read(&b->qp, NULL, sge, n, 8, 9, flags) :
+		       op == NDSH_OP_WRITE ? nd_qp_write(&b->qp, NULL, sge, n, 8, 9, flags) :
+					     nd_qp_send(&b->qp, NULL, sge, n, flags);
+
+	cr_assert(eq(i32, st, ND_SUCCESS));
+	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
+	b->qp.page->sq_done++;
+	cr_assert(eq(int, s.op, op));
+	if (!(s.flags & NDSH_WRF_INLINE)) {
+		cr_assert(eq(u32, s.num_sge, n));
+		return 0;
+	}
+	for (uint32_t i = 0, at = 0; i < n; at += sge[i++].bytes)
+		cr_assert(zero(int, memcmp(s.inl + at, sge[i].buffer, sge[i].bytes)));
+	return s.bytes;
+}
+
+Test(ndclient_post, moved_memory_is_copied_at_the_post)
+{
+	struct bench *b = make();
+	struct nd_pd pd = {.adapter = b->a, .id = 3}, other = {.adapter = b->a, .id = 4};
+	static char memory[100] = "what is in it, and what is behind it";
+	const uint32_t token = 5u << NDSH_TOKEN_KEY_BITS | 77;
+	struct nd_mr mr = {.pd = &pd, .va = (uintptr_t)memory + 1, .bytes = 50, .token = token};
+	struct nd_sge sge[2] = {{memory + 1, 20, token}, {memory + 30, 12, token}};
+
+	b->qp.pd = &pd;
+	b->a->mover = (void *)b;
+	cr_expect(zero(u32, copied(b, NDSH_OP_SEND, sge, 2, 0)), "no region yet");
+	nd_moved_add(&mr);
+	cr_expect(eq(u32, copied(b, NDSH_OP_SEND, sge, 2, 0), 32));
+	cr_expect(eq(u32, copied(b, NDSH_OP_WRITE, sge, 1, ND_OP_FLAG_SILENT_SUCCESS), 20));
+	cr_expect(zero(u32, copied(b, NDSH_OP_READ, sge, 1, 0)));
+	cr_expect(zero(u32, copied(b, NDSH_OP_SEND, sge, 1, ND_OP_FLAG_READ_FENCE)),
+		"a read may be about to bring it");
+	cr_expect(zero(u32, copied(b, NDSH_OP_SEND, NULL, 0, 0)));
+	sge[1].bytes = 13;
+	cr_expect(zero(u32, copied(b, NDSH_OP_SEND, sge, 2, 0)), "more than there is room for");
+	sge[1] = (struct nd_sge){memory + 50, 2, token};
+	cr_expect(zero(u32, copied(b, NDSH_OP_SEND, sge, 2, 0)), "the daemon refuses it");
+	sge[1] = (struct nd_sge){memory, 2, token};
+	cr_expect(zero(u32, copied(b, NDSH_OP_SEND, sge, 2, 0)));
+	sge[1] = (struct nd_sge){memory + 1, 2, token + 1};
+	cr_expect(zero(u32, copied(b, NDSH_OP_SEND, sge, 2, 0)));
+	b->qp.pd = &other;
+	cr_expect(zero(u32, copied(b, NDSH_OP_SEND, sge, 1, 0)));
+	b->qp.pd = &pd;
+	nd_moved_remove(&mr);
+	cr_expect(zero(u32, copied(b, NDSH_OP_SEND, sge, 1, 0)));
+	drop(b);
+}
+
 /* checks R-SR-01 */
 Test(ndclient_post, R_POST_02_initiator_requests_need_a_connection_receives_dont)
 {
