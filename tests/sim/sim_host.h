@@ -28,6 +28,7 @@ struct sim_shard {
 	struct sim_ring tx;		    /* for the I/O owner to send */
 	struct sim_ring out;		    /* what tx, or the port, did not take yet */
 	uint64_t next_ns;
+	uint64_t stalled_ns; /* it has no CPU until then */
 	unsigned idle_turns;
 	uint64_t tx_frames; /* that the engine made */
 };

@@ -41,6 +41,8 @@ sim_shard_init(struct sim_shard *sh, struct sim_host *h, unsigned number)
 void
 sim_shard_wake(struct sim_shard *sh, uint64_t at_ns)
 {
+	if (at_ns < sh->stalled_ns)
+		at_ns = sh->stalled_ns;
 	if (at_ns < sh->next_ns)
 		sh->next_ns = at_ns;
 	sh->idle_turns = 0;
@@ -330,8 +332,8 @@ sim_shard_turn(struct sim_shard *sh)
 	if (work(sh)) {
 		sh->idle_turns = 0;
 		sh->next_ns = w->now_ns + TURN_NS / 2 + sim_below(w, TURN_NS);
-		if (sim_chance(w, w->profile->stalls)) /* it has to share its CPU: rings fill up */
-			sh->next_ns += sim_below(w, STALL_MAX);
+		if (sim_chance(w, w->profile->stalls)) /* rings fill up meanwhile */
+			sh->stalled_ns = sh->next_ns += sim_below(w, STALL_MAX);
 		return;
 	}
 	if (++sh->idle_turns >= IDLE_TURNS && rest(sh)) {

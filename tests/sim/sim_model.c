@@ -80,9 +80,11 @@ send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 	if (c->poison == SIM_POISON_CUT)
 		return status == NDSH_WC_REM_ACCESS_ERR && op->window != NULL &&
 			op->window->mw == NULL && ep == c->villain;
+	/* There is no receive, or no room for what the peer's mover is to move. */
 	if (c->poison == SIM_POISON_RNR)
 		return status == NDSH_WC_RNR_RETRY_EXC_ERR &&
-			(sim_is_message(op) || sim_is_atomic(op));
+			(sim_is_message(op) || (op->remote_slot >= 0 &&
+				op->op != NDSH_OP_READ && ep->peer->target.far));
 	return false;
 }
 

@@ -17,12 +17,16 @@ const struct sim_profile sim_profiles[] = {
 	{ .name = "lossy-errors", .loss = 200, .dup = 200, .reorder = 200, .corrupt = 100,
 		.straggle_ns = 2 * SIM_MS, .jitter_ns = 10 * SIM_US, .lazy_recv = 1000,
 		.poison = 7000, .abrupt = 4000 },
-	{ .name = "crowded", .jitter_ns = 2 * SIM_US, .lazy_recv = 500, .stalls = 200,
+	{ .name = "crowded", .jitter_ns = 2 * SIM_US, .lazy_recv = 500, .stalls = 100,
 		.tight = true },
 	{ .name = "cm", .loss = 100, .jitter_ns = 5 * SIM_US, .cm = 6000, .abrupt = 3000,
 		.together = 4000 },
 	{ .name = "deaths", .loss = 50, .jitter_ns = 5 * SIM_US, .cm = 4000, .deaths = 4000,
 		.abrupt = 1000, .together = 2000 },
+	{ .name = "chaos", .loss = 200, .dup = 200, .reorder = 200, .corrupt = 100, .cut = 20,
+		.straggle_ns = 2 * SIM_MS, .jitter_ns = 10 * SIM_US, .lazy_recv = 1000,
+		.poison = 4000, .abrupt = 2000, .together = 1000, .cm = 2000, .deaths = 1000,
+		.stalls = 100, .tight = true },
 	{ .name = NULL },
 };
 

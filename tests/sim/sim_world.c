@@ -72,7 +72,7 @@ setup(struct sim_world *w)
 	};
 	w->sharing = (unsigned[]){ 0, 3000, 10000 }[sim_below(w, 3)];
 	w->net.ns_per_64_bytes = 5u << sim_below(w, 5); /* 100 to 6 Gb/s */
-	w->ring_room = w->profile->tight ? 2u << sim_below(w, 4) : 256;
+	w->ring_room = w->profile->tight ? 1u << sim_below(w, 4) : 256;
 	w->n_hosts = 2 + (unsigned)sim_below(w, SIM_ADDRESSES - 1);
 	for (unsigned i = 0; i < w->n_hosts; i++)
 		sim_host_init(w, i, NULL);
