@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hosts that die, with all their processes, and come back with nothing but their addresses; the
- * numbers of their queue pairs may be the same as before (W-CM-42). To the simulator the one that
+ * numbers of their queue pairs may be the same as before (W-CM-53). To the simulator the one that
  * comes back is another host, its successor. What the dead one held is looked at no more.
  */
 #include <string.h>
