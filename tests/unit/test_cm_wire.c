@@ -153,3 +153,56 @@ Test(cm_wire, W_CM_81_a_REP_names_no_vendor_to_anybody)
 		net_free(net);
 	}
 }
+
+static bool
+take_rep(struct net *net, unsigned from, const struct cm_mad *mad)
+{
+	uint8_t *rep = net->tap_arg;
+
+	if (from != NET_P || mad->attr != CM_ATTR_REP || rep == NULL)
+		return false;
+	cm_mad_encode(rep, mad);
+	net->tap_arg = NULL;
+	return true;
+}
+
+/*
+ * Some peers send back whatever vendor a REQ names, with its options: in our REQs there is nothing
+ * to send back, and nothing that a REP says of vendors makes the connection another one.
+ */
+Test(cm_wire, W_CM_82_an_echo_in_a_REP_changes_nothing)
+{
+	static const uint32_t vendors[] = { 0, 1, 0x15b3, 0xffffff }, options[] = { 0, 1, ~0u };
+	struct roce_cm_event plain = { 0 };
+
+	for (unsigned i = 0; i < 12; i++) {
+		struct net *net = net_new(false);
+		struct net_host *a = &net->host[NET_A];
+		const struct roce_cm_event *ev;
+		uint8_t rep[ROCE_MAD_BYTES];
+
+		net->tap = take_rep;
+		net->tap_arg = rep;
+		net_connect(net, NULL, 0);
+		net_run(net, MS(20));
+		cr_assert_null(net->tap_arg, "no REP came");
+		for (unsigned k = 0; k < 3; k++)
+			rep[MSG + 15 + 4 * k] = (uint8_t)(vendors[i % 4] >> (16 - 8 * k));
+		memcpy(rep + 20, &options[i / 4], 4);
+		net_inject_raw(net, NET_P, rep);
+		net_run(net, MS(20));
+		ev = the_event(a, ROCE_CM_EV_REPLY);
+		if (i == 0)
+			plain = *ev;
+		cr_assert_eq(ev->peer.qpn, plain.peer.qpn);
+		cr_assert_eq(ev->peer.psn, plain.peer.psn);
+		cr_assert_eq(ev->peer.responder_resources, plain.peer.responder_resources);
+		cr_assert_eq(ev->peer.initiator_depth, plain.peer.initiator_depth);
+		cr_assert_eq(ev->peer.rnr_retry, plain.peer.rnr_retry);
+		cr_assert_eq(ev->ack_timeout, plain.ack_timeout);
+		cr_assert_eq(ev->mtu_code, plain.mtu_code);
+		cr_assert_arr_eq(ev->priv, plain.priv, sizeof(plain.priv));
+		the_event(&net->host[NET_P], ROCE_CM_EV_ESTABLISHED); /* our RTU came */
+		net_free(net);
+	}
+}
