@@ -288,6 +288,7 @@ ndd_conn_shard_event(struct ndd *d, const struct ndd_event *ev)
 	if (ev->type == ROCE_EV_CQ_ERROR) {
 		ndd_info("session %lu: completion queue %u: %s", s->serial, ev->handle,
 			roce_reason_name(ev->reason));
+		ndd_async_cq(s, ev);
 		return;
 	}
 	if (ev->type == ROCE_EV_SRQ_LIMIT) {
@@ -297,6 +298,7 @@ ndd_conn_shard_event(struct ndd *d, const struct ndd_event *ev)
 	qp = ndd_slots_get(&s->qps, ev->handle);
 	if (qp == NULL || qp->owner.object != ev->object)
 		return;
+	ndd_async_qp(s, qp, ev);
 	if (ev->type == ROCE_EV_QP_ERROR)
 		qp_died(s, qp, ev);
 	else if (ev->type == ROCE_EV_COMM_EST && qp->conn != NULL && qp->conn->cm != NULL)

@@ -89,7 +89,8 @@ void ndd_conn_refresh(struct ndd_conn *c, uint64_t now_ns);
 /* The next hop between two addresses. ND_PENDING: not known yet. */
 nd_status ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
 	const struct roce_gid *to, struct net_nexthop *hop);
-/* A path's MACs, and its source port by its flow label, else by both queue pairs (W-CM-71). */
+/* A path's hop (ndd_path_hop()), and its source port by its flow label, else by both queue pairs
+ * (W-CM-71). */
 void ndd_path_via(
 	struct roce_path *path, const struct net_nexthop *hop, uint32_t qpn, uint32_t peer_qpn);
 /* The queue pair's next hop is now hop; *old becomes it. */

@@ -79,8 +79,7 @@ void
 ndd_path_via(
 	struct roce_path *path, const struct net_nexthop *hop, uint32_t qpn, uint32_t peer_qpn)
 {
-	memcpy(path->smac, hop->smac, 6);
-	memcpy(path->dmac, hop->dmac, 6);
+	ndd_path_hop(path, hop);
 	path->udp_sport = roce_flow_sport(path->flow_label, qpn, peer_qpn);
 }
 
@@ -90,7 +89,6 @@ fill_path(const struct ndd_conn *c, struct roce_path *path)
 	path->sgid = c->local.gid;
 	path->dgid = c->remote.gid;
 	path->tos = c->tos;
-	ndd_path_hop(path, &c->hop);
 	path->ttl = c->hop_limit;
 	path->flow_label = c->flow_label;
 	ndd_path_via(path, &c->hop, c->qp->qpn, c->peer.qpn);

@@ -89,6 +89,11 @@ uint64_t ndd_host_deadline(const struct ndd *d);
 /* From time to time: links that went up or down, connections of virtual devices made again. */
 void ndd_links_look(struct ndd *d, uint64_t now_ns);
 
+/* ---- async.c ---- */
+
+/* The port's link came or went: its clients are told. */
+void ndd_async_link(struct ndd *d, uint32_t port, bool up);
+
 /* ---- stats.c ---- */
 
 void ndd_stats_log(const struct ndd *d);

@@ -15,8 +15,10 @@ ndd_links_look(struct ndd *d, uint64_t now_ns)
 	for (uint32_t i = 0; i < d->plane.ports; i++) {
 		struct port *p = &d->plane.port[i];
 
-		if (port_link_changed(p))
+		if (port_link_changed(p)) {
 			ndd_notice("port %s: link %s", p->device, p->link_up ? "up" : "down");
+			ndd_async_link(d, i, p->link_up);
+		}
 		if (p->reconnects && !p->link_up)
 			port_restart(p);
 	}

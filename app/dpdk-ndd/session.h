@@ -116,6 +116,7 @@ struct ndd_session {
 	enum ndsh_session_state state;
 	bool ended, attached, admin_open;
 	bool no_flush; /* NDSH_OPEN_NO_FLUSH */
+	bool tells_events; /* NDSH_MSG_EVENTS */
 	bool refused; /* one too many: its HELLO is answered with the reason */
 	struct ndd_outgoing_list outgoing;
 	uint32_t outgoing_count;
@@ -224,6 +225,13 @@ void ndd_srq_limit(struct ndd_session *s, const struct ndd_event *ev);
 void ndd_qp_free(struct ndd_session *s, struct ndd_qp *qp);
 /* To error: everything outstanding completes FLUSH_ERR. drained: after what has arrived already. */
 void ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp, bool drained);
+
+/* ---- async.c ---- */
+
+ndd_handler ndd_async_on;
+/* An event of the shard, for who wants to know. */
+void ndd_async_qp(struct ndd_session *s, const struct ndd_qp *qp, const struct ndd_event *ev);
+void ndd_async_cq(struct ndd_session *s, const struct ndd_event *ev);
 
 /* ---- qp_modify.c, qp_path.c ---- */
 

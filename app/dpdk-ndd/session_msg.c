@@ -157,6 +157,7 @@ static ndd_handler *const handlers[NDSH_MSG_TYPE_COUNT] = {
 	[NDSH_MSG_QP_FLUSH] = ndd_qp_flush,
 	[NDSH_MSG_QP_MODIFY] = ndd_qp_modify,
 	[NDSH_MSG_QP_QUERY] = ndd_qp_query,
+	[NDSH_MSG_EVENTS] = ndd_async_on,
 	[NDSH_MSG_SRQ_CREATE] = ndd_srq_create,
 	[NDSH_MSG_SRQ_ARM] = ndd_srq_arm,
 	[NDSH_MSG_SRQ_DESTROY] = ndd_srq_destroy,

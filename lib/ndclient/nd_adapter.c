@@ -180,6 +180,7 @@ init_lists(struct nd_adapter *a)
 	TAILQ_INIT(&a->connectors);
 	TAILQ_INIT(&a->listeners);
 	TAILQ_INIT(&a->closed_qps);
+	TAILQ_INIT(&a->events);
 	for (uint32_t i = 0; i < ND_CONN_BUCKETS; i++)
 		LIST_INIT(&a->conns[i]);
 	for (uint32_t i = 0; i < ND_MW_BUCKETS; i++)
@@ -209,6 +210,7 @@ destroy(struct nd_adapter *a)
 	nd_mover_stop(a);
 	close(a->socket);
 	close(a->wake_fd);
+	(void)nd_adapter_cancel_events(a);
 	nd_admin_end(a, ND_CANCELED);
 	nd_mr_end_all(a);
 	nd_objects_end(a);

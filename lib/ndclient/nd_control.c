@@ -170,6 +170,7 @@ end_session(struct nd_adapter *a)
 		nd_srq_kick(srq);
 	}
 	nd_qp_end_modifies(a, ND_DEVICE_REMOVED);
+	nd_event_removed(a);
 	nd_admin_end(a, ND_DEVICE_REMOVED);
 }
 
@@ -189,6 +190,9 @@ take_event(struct nd_adapter *a, const struct ndsh_msg_hdr *h)
 	}
 	case NDSH_EV_SRQ_LIMIT:
 		nd_srq_limit(a, (const struct ndsh_ev_srq *)h);
+		break;
+	case NDSH_EV_ASYNC:
+		nd_event_async(a, (const struct ndsh_ev_async *)h);
 		break;
 	case NDSH_EV_QP_MODIFIED:
 		nd_qp_modified(a, (const struct ndsh_ev_qp *)h);

@@ -124,6 +124,7 @@ quiet(struct nd_object *o)
 		(void)nd_control_watch(a, cq, false);
 	nd_cq_callback_off(cq);
 	forget(a, cq);
+	nd_event_forget(a, &cq->events);
 	pthread_mutex_unlock(&a->lock);
 	nd_cq_end_waiters(cq, ND_CANCELED); /* R-CQ-33 */
 	return nd_callback_outlives(o); /* R-CQ-26 */

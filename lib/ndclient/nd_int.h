@@ -22,6 +22,7 @@
 
 #include "nd_adopt.h"
 #include "nd_arena.h"
+#include "nd_event.h"
 #include "nd_object.h"
 #include "ndclient.h"
 #include "shm/ndsh_msg.h"
@@ -76,6 +77,7 @@ struct nd_qp {
 	struct nd_overlapped *modify;	 /* that waits for the daemon's word, or NULL */
 	uint32_t modify_state;		 /* where that leads */
 	bool modifying;			 /* one is under way */
+	struct nd_event_source events;
 	struct nd_mw_list bound, invalidating;
 	uint32_t handle, number;
 	uint64_t send_mark, recv_mark; /* closed: what the queues had made by then */
@@ -114,6 +116,7 @@ struct nd_cq {
 	uint32_t id;
 	uint32_t depth;	 /* that the application asked for */
 	uint32_t inside; /* the verifier's: threads that take results, atomic */
+	struct nd_event_source events; /* guarded by nd_adapter.lock, as link */
 	TAILQ_ENTRY(nd_cq) link;
 };
 TAILQ_HEAD(nd_cq_list, nd_cq);
@@ -317,6 +320,10 @@ struct nd_adapter {
 	struct nd_adoptions adoptions;
 	struct nd_admin admin;
 	pthread_mutex_t mover_making;
+	struct nd_event_list events;
+	struct nd_event_source own_events;
+	struct nd_waiters event_waiters;
+	bool tells_events; /* the daemon does */
 	struct nd_call_list calls;
 	struct nd_object_list objects; /* all; those below are open */
 	struct nd_cq_list cqs;

@@ -101,13 +101,18 @@ void nd_control_stop(struct nd_adapter *a);
 /* Let the control thread read the queue's pipe, or leave it to nd_cq_fd(). */
 nd_status nd_control_watch(struct nd_adapter *a, struct nd_cq *cq, bool on);
 
-/* ---- nd_notify.c, nd_srq.c, nd_modify.c, nd_conn_event.c, nd_listener.c: by the control thread,
- * locked */
+/* ---- nd_notify.c, nd_srq.c, nd_modify.c, nd_event.c, nd_conn_event.c, nd_listener.c: by the
+ * control thread, locked */
 
 void nd_cq_readable(struct nd_cq *cq);
 void nd_cq_end_waiters(struct nd_cq *cq, nd_status st);
 void nd_srq_limit(struct nd_adapter *a, const struct ndsh_ev_srq *ev);
 void nd_qp_modified(struct nd_adapter *a, const struct ndsh_ev_qp *ev);
+void nd_event_async(struct nd_adapter *a, const struct ndsh_ev_async *ev);
+/* The session is over. */
+void nd_event_removed(struct nd_adapter *a);
+/* The object is being closed. */
+void nd_event_forget(struct nd_adapter *a, struct nd_event_source *s);
 /* What waits for the queue pair's next hop; of all queue pairs. */
 void nd_qp_end_modify(struct nd_qp *qp, nd_status st);
 void nd_qp_end_modifies(struct nd_adapter *a, nd_status st);

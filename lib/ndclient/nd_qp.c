@@ -260,6 +260,7 @@ quiet(struct nd_object *o)
 		nd_verify_qp_close((struct nd_qp *)o);
 	pthread_mutex_lock(&o->adapter->lock);
 	nd_qp_end_modify((struct nd_qp *)o, ND_CANCELED);
+	nd_event_forget(o->adapter, &((struct nd_qp *)o)->events);
 	pthread_mutex_unlock(&o->adapter->lock);
 	return false;
 }

@@ -394,6 +394,7 @@ nd_status nd_qp_write_with_immediate(struct nd_qp *qp, void *context, const stru
 /* ---- fast-register regions, tokens, NDK's flags; atomics; states and numbers ----------- */
 
 #include "ndclient_atomic.h"
+#include "ndclient_event.h"
 #include "ndclient_fast.h"
 #include "ndclient_modify.h"
 

@@ -23,7 +23,7 @@
 			    * 6: memory behind movers, atomics;
 			    * 7: datagrams, atomics on memory behind movers,
 			    * queue pairs' states and attributes, segments of any
-			    * number of pages */
+			    * number of pages, events */
 /* The oldest daemon that has it. An older one takes what it doesn't know for a broken message, or
  * doesn't look at it: a client asks before it asks for it. */
 #define NDSH_MINOR_WINDOWS	 1u
@@ -44,6 +44,7 @@
 #define NDSH_MINOR_FAR_ATOMICS	 7u
 #define NDSH_MINOR_QP_MODIFY	 7u
 #define NDSH_MINOR_ADOPTION	 7u
+#define NDSH_MINOR_EVENTS	 7u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments that the library allocates from */

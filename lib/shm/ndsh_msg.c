@@ -51,6 +51,7 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(MOVER_CREATE, ndsh_mover_create, ndsh_id_msg, OPEN),
 	MSG(QP_MODIFY, ndsh_qp_modify, ndsh_qp_modify_reply, OPEN),
 	MSG(QP_QUERY, ndsh_id_msg, ndsh_qp_query_reply, OPEN),
+	MSG(EVENTS, ndsh_id_msg, ndsh_id_msg, OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");
@@ -85,6 +86,8 @@ event_bytes(uint16_t type)
 		return sizeof(struct ndsh_ev_conn);
 	case NDSH_EV_SRQ_LIMIT:
 		return sizeof(struct ndsh_ev_srq);
+	case NDSH_EV_ASYNC:
+		return sizeof(struct ndsh_ev_async);
 	case NDSH_EV_QP_MODIFIED:
 		return sizeof(struct ndsh_ev_qp);
 	case NDSH_EV_SESSION_END:

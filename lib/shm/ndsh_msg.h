@@ -83,6 +83,7 @@ enum ndsh_msg_type {
 	NDSH_MSG_MOVER_CREATE, /* from minor version 6 on */
 	NDSH_MSG_QP_MODIFY, /* from minor version 7 on */
 	NDSH_MSG_QP_QUERY,
+	NDSH_MSG_EVENTS, /* id 1: EV_ASYNC is wanted from now on; 0: no more */
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */
@@ -92,6 +93,7 @@ enum ndsh_msg_type {
 	NDSH_EV_SESSION_END,	       /* the daemon ends the session: reason says why */
 	NDSH_EV_SRQ_LIMIT,	       /* fewer receives than SRQ_ARM's limit are left */
 	NDSH_EV_QP_MODIFIED,	       /* what QP_MODIFY began is done, or failed: h.status */
+	NDSH_EV_ASYNC,		       /* something happened to an object */
 };
 
 struct ndsh_msg_hdr {
@@ -317,6 +319,26 @@ struct ndsh_qp_modify {
 struct ndsh_qp_modify_reply {
 	struct ndsh_msg_hdr h;
 	char why[160];
+};
+enum ndsh_async {
+	NDSH_ASYNC_NONE,
+	NDSH_ASYNC_COMM_EST, /* of queue pairs */
+	NDSH_ASYNC_SQ_DRAINED,
+	NDSH_ASYNC_LAST_WQE,
+	NDSH_ASYNC_QP_REQUEST_ERROR,
+	NDSH_ASYNC_QP_ACCESS_ERROR,
+	NDSH_ASYNC_QP_ERROR,
+	NDSH_ASYNC_QP_FATAL,
+	NDSH_ASYNC_CQ_ERROR, /* of a completion queue */
+	NDSH_ASYNC_LINK_DOWN, /* of the adapter's port: id 0 */
+	NDSH_ASYNC_LINK_UP,
+};
+struct ndsh_ev_async { /* body of EV_ASYNC */
+	struct ndsh_msg_hdr h;
+	uint32_t event; /* enum ndsh_async; a client passes over what it doesn't know */
+	uint32_t id;
+	uint32_t detail; /* enum ndsh_wc_status | the engine's reason << 8 */
+	uint32_t reserved;
 };
 struct ndsh_ev_qp { /* body of EV_QP_MODIFIED */
 	struct ndsh_msg_hdr h;

@@ -17,7 +17,7 @@ SCENARIOS = """
     foreign-rights foreign-gone foreign-fork
     notify
     no-listener no-neighbour no-route reject private-data port-in-use disconnect
-    numbers numbers-refused keepalive
+    numbers numbers-refused keepalive events events-queues
     bind host-ports bound-connect port-kept shared-endpoint
     states read-limits read-rights passive-first one-connection vanished crossing storm
     listener-calls listener-closes listener-pends
@@ -236,7 +236,8 @@ def lone_cases(build, networked):
         yield f"{word} daemon of the client", lambda n=number: end_daemon(build, n, "a", "b")
         yield f"{word} daemon of the peer", lambda n=number: end_daemon(build, n, "b", "a")
     yield "memif client first", lambda: client_side_first(build)
-    for name in ("device-removed", "daemon-dies", "port-daemon-dies", "callback-daemon-dies"):
+    for name in ("device-removed", "daemon-dies", "port-daemon-dies", "callback-daemon-dies",
+                 "events-daemon-dies"):
         yield name, lambda n=name: daemon_of_a_ends(build, n)
     yield "data first", lambda: data_first(build, networked)
     yield "fork does not keep a session", lambda: forked(build)

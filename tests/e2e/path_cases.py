@@ -4,6 +4,7 @@
 import struct
 
 import icrc
+from failure_cases import scenario
 from links import Memif, Veth
 from sandbox import Failure, scratch
 from station import REPLY, REQUEST, Station, arp, behind_tags, echo_request, tag
@@ -81,6 +82,7 @@ def in_vlan(build):
         into_vlan(link)
         with link:
             transfers(link)
+            scenario(link, "numbers", 0)
             link.judge()
 
 

@@ -76,6 +76,11 @@ void scenario_numbers_refused(struct pair *p);
 void scenario_keepalive(struct pair *p);
 void scenario_keepalive_connection(struct pair *p);
 
+/* events.c */
+void scenario_events(struct pair *p);
+void scenario_events_queues(struct pair *p);
+void scenario_events_daemon_dies(struct pair *p);
+
 /* peers.c */
 void scenario_read_limits(struct pair *p);
 void scenario_one_connection(struct pair *p);

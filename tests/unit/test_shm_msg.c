@@ -76,7 +76,9 @@ Test(shm_msg, events_have_their_size)
 	h->type = NDSH_EV_QP_MODIFIED;
 	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_qp)) == NULL);
 	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_qp) - 1) != NULL);
-	h->type = NDSH_EV_QP_MODIFIED + 1;
+	h->type = NDSH_EV_ASYNC;
+	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_async)) == NULL);
+	h->type = NDSH_EV_ASYNC + 1;
 	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_qp)) != NULL);
 }
 
