@@ -116,6 +116,7 @@ struct change {
 	struct qp_step *step;
 	enum roce_modify verdict;
 	uint32_t wrong;
+	uint32_t psn; /* after RESET: a new first one */
 	bool only_judge;
 };
 
@@ -141,6 +142,8 @@ on_shard_change(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	if (c->verdict == ROCE_MODIFY_OK)
 		c->verdict = roce_qp_modify(
 			shard->engine, c->engine, now_ns, step->to, mask, &step->attr);
+	if (step->to == ROCE_QPS_RESET)
+		c->psn = roce_random_psn(shard->engine);
 }
 
 static nd_status
@@ -150,6 +153,8 @@ change(struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, bool only
 	struct change c = {.engine = qp->engine, .step = step, .only_judge = only_judge};
 
 	ndd_shard_call(s->shard, on_shard_change, &c);
+	if (c.verdict == ROCE_MODIFY_OK && step->to == ROCE_QPS_RESET)
+		qp->psn = c.psn; /* packets of its life before must not fit */
 	return explain(step, c.verdict, c.wrong, why, room);
 }
 

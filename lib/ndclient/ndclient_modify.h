@@ -119,7 +119,7 @@ struct nd_qp_info {
 	uint32_t state;	    /* ND_QP_STATE_* */
 	uint32_t draining;  /* 1: in SQD, and something is not yet acknowledged */
 	uint32_t number;    /* on the wire: to be told to the peer */
-	uint32_t first_psn; /* nobody can guess it: fit to be sq_psn, told to the peer */
+	uint32_t first_psn; /* nobody can guess it, new after RESET: fit to be sq_psn */
 	/* As they are; rq_psn and sq_psn: the next ones. mask is 0. peer: as nd_qp_modify() was
 	 * given it, else ss_family is 0. */
 	struct nd_qp_attributes attributes;

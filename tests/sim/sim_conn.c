@@ -83,6 +83,9 @@ sim_conn_init(struct sim_world *w, unsigned number)
 		c->poison_at %= 8;
 	if (c->poison == SIM_POISON_RECV_SMALL && c->villain->peer->shares)
 		c->mtu_code = 5; /* shared receives have room for the messages of all */
+	/* It is a write: who lets nobody write refuses it. */
+	if (c->poison != SIM_POISON_QP_RIGHT && sim_chance(w, 3000))
+		c->keepalive_ms = 1 + (uint32_t)sim_below(w, 3);
 	c->mtu = 128u << c->mtu_code;
 	sim_cm_plan(w, c);
 	if (sim_chance(w, p->deaths / 4))
@@ -195,6 +198,7 @@ connect_qp(struct sim_ep *ep, const struct roce_cm_event *ev)
 		.timeout_code = ev->ack_timeout,
 		.retry = 7,
 		.rnr_retry = c->rnr_retry,
+		.keepalive_ms = c->keepalive_ms,
 	};
 
 	sim_check(ep->w, attr.mtu_bytes == c->mtu && ev->ack_timeout != 0,
@@ -207,7 +211,7 @@ connect_qp(struct sim_ep *ep, const struct roce_cm_event *ev)
 		&attr);
 	sim_ep_modify(ep, ROCE_QPS_RTS,
 		ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY | ROCE_QPA_SQ_PSN |
-			ROCE_QPA_MAX_RD,
+			ROCE_QPA_MAX_RD | ROCE_QPA_KEEPALIVE,
 		&attr);
 }
 

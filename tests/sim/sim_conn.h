@@ -115,6 +115,7 @@ struct sim_conn {
 	uint64_t poison_ns;
 	unsigned abrupt_at;	 /* disconnect after so many requests of both ends; 0: orderly */
 	uint8_t rnr_retry, rnr_code;
+	uint32_t keepalive_ms; /* of both ends; 0: none */
 	struct sim_cm_fault cm_fault[SIM_CM_FAULTS];
 	uint32_t cm_id; /* of the active side; 0: not known yet */
 	bool copies;	/* REQs may come when it is over */
