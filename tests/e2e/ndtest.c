@@ -133,6 +133,7 @@ static const struct {
 	{"stranger-does-atomics", scenario_stranger_does_atomics},
 	{"stranger-has-atomics", scenario_stranger_has_atomics},
 	{"stranger-immediates", scenario_stranger_immediates},
+	{"stranger-by-numbers", scenario_stranger_by_numbers},
 };
 
 int

@@ -168,11 +168,12 @@ void scenario_remote_invalidate_first(struct pair *p);
 void scenario_remote_invalidate_bad_token(struct pair *p);
 void scenario_remote_invalidate_solicited(struct pair *p);
 
-/* stranger_windows.c, stranger_ops.c */
+/* stranger_windows.c, stranger_ops.c, stranger_numbers.c */
 void scenario_stranger_invalidates(struct pair *p);
 void scenario_stranger_is_invalidated(struct pair *p);
 void scenario_stranger_does_atomics(struct pair *p);
 void scenario_stranger_has_atomics(struct pair *p);
 void scenario_stranger_immediates(struct pair *p);
+void scenario_stranger_by_numbers(struct pair *p);
 
 #endif

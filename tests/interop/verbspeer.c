@@ -151,6 +151,7 @@ main(int argc, char **argv)
 	} jobs[] = {
 		{'T', peer_uses_window}, {'O', peer_offers_window},
 		{'F', peer_uses_word}, {'W', peer_offers_word}, {'I', peer_immediates},
+		{'N', peer_by_numbers},
 	};
 	static struct peer p;
 	struct rdma_event_channel *channel = rdma_create_event_channel();

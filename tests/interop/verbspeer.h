@@ -14,6 +14,8 @@
  *				side says so
  *	I address token		receive a send and a write that have an immediate, then do the
  *				same there
+ *	N address token number psn	bring a second queue pair up by hand, tell its own the same
+ *				way (number and PSN in bytes and reserved), use it, destroy it
  */
 #ifndef VERBSPEER_H
 #define VERBSPEER_H
@@ -69,5 +71,6 @@ void peer_offers_window(struct peer *p);
 void peer_uses_word(struct peer *p);
 void peer_offers_word(struct peer *p);
 void peer_immediates(struct peer *p);
+void peer_by_numbers(struct peer *p);
 
 #endif
