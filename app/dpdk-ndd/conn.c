@@ -238,6 +238,7 @@ ndd_conn_cm_event(struct ndd *d, const struct roce_cm_event *ev)
 		if (c->state != NDD_CONN_ACCEPTED)
 			break;
 		c->state = NDD_CONN_ESTABLISHED;
+		ndd_conn_start_keepalive(c);
 		ndd_conn_tell(c, NDSH_EV_CONN_ESTABLISHED, ND_SUCCESS, NULL);
 		break;
 	case ROCE_CM_EV_REJECTED:

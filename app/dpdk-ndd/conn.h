@@ -43,6 +43,7 @@ struct ndd_conn {
 	uint32_t flow_label;
 	uint8_t tos, hop_limit, mtu_code, ack_timeout;
 	uint8_t inbound, outbound;	    /* reads, seen from here */
+	uint32_t keepalive_ms;		    /* from ESTABLISHED on */
 	uint8_t priv[NDSH_CALLEE_DATA_MAX]; /* of our REQ or REP, while the next hop is asked for */
 	uint32_t priv_bytes;
 };
@@ -82,6 +83,8 @@ uint8_t ndd_mtu_code(uint32_t bytes);
 uint8_t ndd_conn_rnr_retry(const struct ndd_conn *c);
 /* Table 3.5: the queue pair to RTR and RTS, acknowledged by its shard. */
 bool ndd_conn_bring_up(struct ndd_conn *c);
+/* Passive: the active side is ready. */
+void ndd_conn_start_keepalive(struct ndd_conn *c);
 /* Ask for the next hop. ND_PENDING: not known yet. */
 nd_status ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns);
 /* The next hop has another address now. */

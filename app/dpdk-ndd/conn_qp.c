@@ -57,17 +57,24 @@ struct bring_up {
 	struct ndd_qp *qp;
 	struct roce_qp_attr attr;
 	enum roce_modify result;
+	uint32_t keepalive_ms; /* as the client wants it */
+	bool quiet;	       /* not from now on */
 };
 
 static void
 on_shard_bring_up(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
 	const uint32_t rtr = ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |
-			     ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR | ROCE_QPA_ACCESS;
+			     ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR | ROCE_QPA_ACCESS |
+			     ROCE_QPA_KEEPALIVE;
 	const uint32_t rts = ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY |
 			     ROCE_QPA_SQ_PSN | ROCE_QPA_MAX_RD;
 	struct bring_up *b = arg;
+	struct roce_qp_attr before;
 
+	(void)roce_qp_query(b->qp->engine, &before);
+	b->keepalive_ms = before.keepalive_ms;
+	b->attr.keepalive_ms = b->quiet ? 0 : before.keepalive_ms;
 	b->result =
 		roce_qp_modify(shard->engine, b->qp->engine, now_ns, ROCE_QPS_RTR, rtr, &b->attr);
 	if (b->result == ROCE_MODIFY_OK)
@@ -98,7 +105,8 @@ bool
 ndd_conn_bring_up(struct ndd_conn *c)
 {
 	const struct config *cfg = c->session->daemon->cfg;
-	struct bring_up b = {.qp = c->qp};
+	/* The passive side sends nothing before the active one is ready (W-CM-35). */
+	struct bring_up b = {.qp = c->qp, .quiet = c->state == NDD_CONN_ANSWERING};
 
 	/* W-CM-30: who may read from whom; MR rights say the rest. */
 	b.attr.access = NDSH_ACCESS_REMOTE_WRITE;
@@ -120,10 +128,38 @@ ndd_conn_bring_up(struct ndd_conn *c)
 		b.attr.rnr_give_up_ms = cfg->rnr_give_up_ms;
 	c->brought_up = c->qp->connected = true;
 	ndd_shard_call(c->session->shard, on_shard_bring_up, &b);
+	c->keepalive_ms = b.keepalive_ms;
 	if (b.result != ROCE_MODIFY_OK)
 		ndd_info("session %lu: queue pair 0x%06x could not be brought up (%d)",
 			c->session->serial, c->qp->qpn, b.result);
 	return b.result == ROCE_MODIFY_OK;
+}
+
+struct start_keepalive {
+	struct roce_qp *engine;
+	uint32_t ms;
+};
+
+/* One that has died meanwhile refuses. */
+static void
+on_shard_start_keepalive(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	const struct start_keepalive *k = arg;
+	const struct roce_qp_attr attr = {.keepalive_ms = k->ms};
+
+	(void)roce_qp_modify(
+		shard->engine, k->engine, now_ns, ROCE_QPS_RTS, ROCE_QPA_KEEPALIVE, &attr);
+}
+
+void
+ndd_conn_start_keepalive(struct ndd_conn *c)
+{
+	struct start_keepalive k = {.ms = c->keepalive_ms};
+
+	if (c->qp == NULL || k.ms == 0)
+		return;
+	k.engine = c->qp->engine;
+	ndd_shard_call(c->session->shard, on_shard_start_keepalive, &k);
 }
 
 struct set_macs {

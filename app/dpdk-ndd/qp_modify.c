@@ -173,7 +173,8 @@ judge_connected(const struct ndd_qp *qp, const struct ndsh_qp_modify *m, char *w
 		snprintf(why, room, "the queue pair had a connection: it can't be used again");
 		return ND_INVALID_DEVICE_STATE;
 	}
-	if (lasting && qp->connected && (m->attr.mask & OF_CONNECTION) == 0)
+	if (lasting && qp->connected && qp->conn->state >= NDD_CONN_ESTABLISHED &&
+		(m->attr.mask & OF_CONNECTION) == 0)
 		return ND_SUCCESS;
 	snprintf(why, room, "the queue pair has a connection, which this is up to");
 	return ND_CONNECTION_ACTIVE;

@@ -91,7 +91,7 @@ struct nd_qp_attributes {
 	 * is there, by a write of no bytes, which it must permit. No answer within timeout and
 	 * retries: the queue pair ends as if a request had failed with ND_IO_TIMEOUT, at the
 	 * latest after twice this time, and the retries'. 0, as at first: never; else 100 ms to a
-	 * day. Needs a timeout. */
+	 * day. Needs a timeout. With a connector it begins when the connection is made. */
 	uint32_t keepalive_ms;
 };
 
@@ -107,7 +107,8 @@ struct nd_qp_attributes {
  *   ND_BAD_NETWORK_NAME      the wildcard is no destination; ND_INVALID_ADDRESS: no IP address
  *   ND_NETWORK_UNREACHABLE   no route; ND_HOST_UNREACHABLE: no neighbour, known already
  *   ND_CONNECTION_ACTIVE     what a connector connects keeps path, numbers and read limits; what is
- *                            left for it: SQD and back, ERROR, and the rest of the attributes
+ *                            left for it, when the connection is made: SQD and back, ERROR, and
+ *                            the rest of the attributes
  *   ND_DEVICE_BUSY           another change is under way, or SQD not yet drained
  *   ND_NOT_SUPPORTED         the daemon is older than this
  * A queue pair beyond INIT can't be given to a connector. To RESET, no other thread may post.

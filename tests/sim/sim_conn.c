@@ -198,7 +198,8 @@ connect_qp(struct sim_ep *ep, const struct roce_cm_event *ev)
 		.timeout_code = ev->ack_timeout,
 		.retry = 7,
 		.rnr_retry = c->rnr_retry,
-		.keepalive_ms = c->keepalive_ms,
+		/* The passive end sends nothing before it knows that the other is ready. */
+		.keepalive_ms = ep == &c->ep[0] ? c->keepalive_ms : 0,
 	};
 
 	sim_check(ep->w, attr.mtu_bytes == c->mtu && ev->ack_timeout != 0,
@@ -405,6 +406,16 @@ on_end(struct sim_ep *ep, const struct roce_cm_event *ev)
 	sim_ep_to_error(ep);
 }
 
+static void
+on_established(struct sim_ep *ep)
+{
+	const struct roce_qp_attr attr = { .keepalive_ms = ep->conn->keepalive_ms };
+
+	ep->up = !ep->flushing;
+	if (!ep->gone && roce_qp_state_get(ep->qp) == ROCE_QPS_RTS)
+		sim_ep_modify(ep, ROCE_QPS_RTS, ROCE_QPA_KEEPALIVE, &attr);
+}
+
 void
 sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev)
 {
@@ -425,11 +436,21 @@ sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev)
 	if (ev->type == ROCE_CM_EV_REPLY)
 		on_reply(h, ep, ev);
 	else if (ev->type == ROCE_CM_EV_ESTABLISHED)
-		ep->up = !ep->flushing;
+		on_established(ep);
 	else
 		on_end(ep, ev);
 	if (c->state == SIM_CONN_SETUP && c->ep[0].up && c->ep[1].up)
 		c->state = SIM_CONN_UP;
+}
+
+/* The peer has ended, and the word of it is late: the keepalive was faster. */
+static bool
+missed(const struct sim_ep *ep, const struct roce_event *ev)
+{
+	const struct sim_ep *peer = ep->peer;
+
+	return ep->conn->keepalive_ms != 0 && ev->reason == ROCE_REASON_RETRY_EXC &&
+	       (peer->flushing || peer->errored || peer->gone);
 }
 
 void
@@ -472,6 +493,7 @@ sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev)
 			roce_cm_established(sh->host->cm, w->now_ns, ep->cm);
 		return;
 	}
+	ep->conn->dying |= missed(ep, ev);
 	sim_check(w, ep->conn->dying, "conn %u%s: error without a reason: %s", ep->conn->number,
 		ep->name, roce_reason_name((enum roce_reason)ev->reason));
 	ep->errored = true;
