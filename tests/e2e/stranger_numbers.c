@@ -13,7 +13,7 @@
 
 #define AT	     16384 /* of what both reach */
 #define KEEPALIVE_MS 200
-#define TIMEOUT_CODE 14
+#define TIMEOUT_CODE 16
 
 static nd_status
 modify(struct nd_qp *qp, uint32_t state, const struct nd_qp_attributes *attr)
