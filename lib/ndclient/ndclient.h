@@ -9,11 +9,10 @@
  * Calls that post or poll (nd_qp_send() .. nd_cq_get_results()) make no system
  * call but the doorbell's wake-up of a daemon that sleeps.
  *
- * Threads: all calls are thread-safe, with two limits. Posting to one queue of one
- * queue pair is for one thread at a time (send, write and read post to one queue,
- * receive to the other). An object must not be closed while another thread uses it.
- * The library runs one thread per adapter, asleep unless something completes; all
- * signals are blocked in it.
+ * Threads: all calls are thread-safe, with two limits. Posting to one queue of one queue pair is
+ * for one thread at a time (send, write and read post to one queue, receive to the other). An
+ * object must not be closed while another thread uses it. The library runs one thread per adapter,
+ * asleep unless something completes; all signals are blocked in it.
  *
  * When the daemon dies or ends the session, calls return ND_DEVICE_REMOVED, pending
  * requests complete with it, and nothing hangs. Objects still have to be closed;
