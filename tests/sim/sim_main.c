@@ -76,12 +76,13 @@ parse(int argc, char **argv, struct options *o)
 	return seeds;
 }
 
+/* Of the CPU: a machine that is shared says nothing by its clock. */
 static uint64_t
-now_ns(void)
+spent_ns(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (uint64_t)t.tv_sec * SIM_S + (uint64_t)t.tv_nsec;
 }
 
@@ -91,7 +92,7 @@ print_figures(uint64_t seeds, uint64_t ns)
 {
 	double s = (double)ns / (double)SIM_S;
 
-	printf("%lu seeds in %.1f s: %.0f seeds/s, %.0f packets/s; %lu packets, "
+	printf("%lu seeds in %.1f s of CPU time: %.0f seeds/s, %.0f packets/s; %lu packets, "
 	       "%lu completions, %lu handed over between shards, %lu dropped there\n",
 		(unsigned long)seeds, s, (double)seeds / s, (double)sim_totals.packets / s,
 		(unsigned long)sim_totals.packets, (unsigned long)sim_totals.completions,
@@ -118,7 +119,7 @@ main(int argc, char **argv)
 
 	if (!parse(argc, argv, &o))
 		return usage();
-	begin = now_ns();
+	begin = spent_ns();
 	for (uint64_t seed = o.first; seed <= o.last && !(o.stop && failed > 0); seed++) {
 		const struct sim_profile *p =
 			o.profile != NULL ? o.profile : sim_profile_of_seed(seed);
@@ -136,7 +137,7 @@ main(int argc, char **argv)
 	}
 	if (o.counters)
 		print_counters();
-	print_figures(passed + failed, now_ns() - begin);
+	print_figures(passed + failed, spent_ns() - begin);
 	printf("%lu passed, %lu failed, 0 skipped\n", (unsigned long)passed,
 		(unsigned long)failed);
 	return failed == 0 ? 0 : 1;
