@@ -170,7 +170,7 @@ take_rep(struct net *net, unsigned from, const struct cm_mad *mad)
  * Some peers send back whatever vendor a REQ names, with its options: in our REQs there is nothing
  * to send back, and nothing that a REP says of vendors makes the connection another one.
  */
-Test(cm_wire, an_echo_in_a_REP_changes_nothing)
+Test(cm_wire, W_CM_82_an_echo_in_a_REP_changes_nothing)
 {
 	static const uint32_t vendors[] = { 0, 1, 0x15b3, 0xffffff }, options[] = { 0, 1, ~0u };
 	struct roce_cm_event plain = { 0 };
