@@ -256,7 +256,7 @@ void
 nd_adopt_put(struct nd_adapter *a, struct nd_adopted *x)
 {
 	struct nd_adoptions *all = &a->adoptions;
-	bool last, moved;
+	bool last;
 
 	if (x == NULL)
 		return;
@@ -268,16 +268,25 @@ nd_adopt_put(struct nd_adapter *a, struct nd_adopted *x)
 	if (!last)
 		return;
 	pthread_mutex_lock(&forking);
-	moved = move_out(x);
-	LIST_REMOVE(x, of_process);
+	x->kept = !move_out(x);
+	if (!x->kept) {
+		LIST_REMOVE(x, of_process);
+		close(x->fd);
+	}
 	pthread_mutex_unlock(&forking);
-	close(x->fd);
 	pthread_mutex_lock(&all->lock);
 	LIST_INSERT_HEAD(&all->ended, x, of_adapter);
 	all->count.ranges--;
 	all->count.bytes -= x->bytes;
-	all->count.kept += !moved;
+	all->count.kept += x->kept;
 	pthread_mutex_unlock(&all->lock);
+}
+
+static void
+forget(struct nd_adopted *x)
+{
+	if (!x->kept)
+		free(x);
 }
 
 void
@@ -291,7 +300,7 @@ nd_adopt_reap(struct nd_adapter *a)
 		LIST_REMOVE(x, of_adapter);
 		pthread_mutex_unlock(&all->lock);
 		(void)nd_control_id(a, NDSH_MSG_SEGMENT_DESTROY, x->segment);
-		free(x);
+		forget(x);
 		pthread_mutex_lock(&all->lock);
 	}
 	pthread_mutex_unlock(&all->lock);
@@ -329,7 +338,7 @@ nd_adopt_fini(struct nd_adapter *a)
 
 	while ((x = LIST_FIRST(&a->adoptions.ended)) != NULL) {
 		LIST_REMOVE(x, of_adapter);
-		free(x);
+		forget(x);
 	}
 	pthread_mutex_destroy(&a->adoptions.making);
 	pthread_mutex_destroy(&a->adoptions.lock);

@@ -18,6 +18,7 @@ struct nd_adopted {
 	uint32_t segment;
 	uint32_t users; /* regions; and who is just about to make one */
 	int fd;		/* for children */
+	bool kept;	/* it got no private pages again: children need it for good */
 	LIST_ENTRY(nd_adopted) of_adapter, of_process;
 };
 LIST_HEAD(nd_adopted_list, nd_adopted);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -136,26 +137,33 @@ with_regions(struct pair *p, char *at)
 	is_private_again(at);
 }
 
-/* A child's stores are its own, and what it reads was there. */
 static void
-with_children(struct pair *p, char *at)
+child_is_apart(char *at)
 {
-	struct nd_mr *mr;
+	char first = at[0], last = at[BYTES - 1];
+	pid_t child = fork();
 	int status;
-	pid_t child;
 
-	memset(at, 5, BYTES);
-	WANT(ND_SUCCESS, region_new(p->b.pd, at, BYTES, ADOPT, &mr));
-	child = fork();
 	CHECK(child >= 0);
 	if (child == 0) {
-		bool good = at[0] == 5 && at[BYTES - 1] == 5;
+		bool good = at[0] == first && at[BYTES - 1] == last;
 
 		memset(at, 6, BYTES);
 		_exit(good ? 0 : 1);
 	}
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
-	CHECK(at[0] == 5 && at[BYTES - 1] == 5);
+	CHECK(at[0] == first && at[BYTES - 1] == last);
+}
+
+/* A child's stores are its own, and what it reads was there. */
+static void
+with_children(struct pair *p, char *at)
+{
+	struct nd_mr *mr;
+
+	memset(at, 5, BYTES);
+	WANT(ND_SUCCESS, region_new(p->b.pd, at, BYTES, ADOPT, &mr));
+	child_is_apart(at);
 	peer_writes(p, at, mr, 11);
 	WANT(ND_SUCCESS, nd_mr_close(mr));
 	CHECK(at[0] == 5 && at[BYTES / 2] == 11);
@@ -201,6 +209,28 @@ others(struct pair *p, char *at)
 	munmap(shared, ND_ADOPT_BYTES_MIN);
 }
 
+/* The way back is barred: the pages stay the segment's, and memory as any other. */
+static void
+kept(struct pair *p)
+{
+	char *at = anonymous();
+	struct rlimit before, none;
+	struct nd_mr *mr;
+
+	memset(at, 17, BYTES);
+	WANT(ND_SUCCESS, region_new(p->b.pd, at, BYTES, ADOPT, &mr));
+	CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
+	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+	WANT(ND_SUCCESS, nd_mr_close(mr));
+	CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+	CHECK(now(&p->b).kept == 1 && now(&p->b).ranges == 0);
+	CHECK(at[0] == 17 && at[BYTES - 1] == 17);
+	child_is_apart(at);
+	falls_back(p, at, BUFFER_BYTES, ND_ADOPT_KIND);
+	munmap(at, BYTES);
+}
+
 /* checks R-MR-11: adopted in use, given back with the last region or with the adapter. */
 void
 scenario_adopted(struct pair *p)
@@ -220,6 +250,7 @@ scenario_adopted(struct pair *p)
 	with_regions(p, at);
 	with_children(p, at);
 	others(p, at);
+	kept(p);
 	memset(at, 0, BYTES);
 	under_stores(p, at);
 	memset(at, 13, BYTES);
