@@ -58,6 +58,10 @@ on_signal(struct ndd *d, struct ndd_watch *w, uint32_t events)
 			ndd_stats_log(d);
 			continue;
 		}
+		if (info.ssi_signo == SIGHUP) {
+			ndd_reload(d);
+			continue;
+		}
 		ndd_notice("signal %u: ending", info.ssi_signo);
 		d->stopping = true;
 	}
@@ -102,22 +106,10 @@ ndd_control_init(struct ndd *d)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGHUP);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0 || !ndd_watch_add(d, &d->signal_watch, fd, EPOLLIN, on_signal))
 		return false;
-	return true;
-}
-
-bool
-ndd_control_listen(struct ndd *d)
-{
-	int fd = open_socket(d->cfg);
-
-	if (fd < 0 || !ndd_watch_add(d, &d->listen_watch, fd, EPOLLIN, ndd_session_accept)) {
-		ndd_error("control socket %s: %s", d->cfg->socket_path, strerror(errno));
-		return false;
-	}
-	ndd_notice("ready: %s", d->cfg->socket_path);
 	return true;
 }
 
@@ -167,6 +159,22 @@ turn(struct ndd *d)
 	ndd_session_check_stalled(d, now_ns);
 	ndd_session_reap(d); /* nobody up the stack holds a session any more */
 	ndd_host_tx(d, now_ns);
+}
+
+bool
+ndd_control_listen(struct ndd *d)
+{
+	int fd;
+
+	while (!d->stopping && net_probing(d->net) > 0)
+		turn(d);
+	fd = open_socket(d->cfg);
+	if (fd < 0 || !ndd_watch_add(d, &d->listen_watch, fd, EPOLLIN, ndd_session_accept)) {
+		ndd_error("control socket %s: %s", d->cfg->socket_path, strerror(errno));
+		return false;
+	}
+	ndd_notice("ready: %s", d->cfg->socket_path);
+	return true;
 }
 
 void

@@ -41,7 +41,8 @@ struct ndd_mad {
 };
 
 struct ndd {
-	const struct config *cfg;
+	struct config *cfg;	 /* what a reload may change of it is the network's */
+	const char *config_path; /* where it came from */
 	struct ndd_plane plane;
 	struct net *net;
 	struct roce_cm *cm;
@@ -68,7 +69,8 @@ struct ndd {
 /* ---- control.c ---- */
 
 bool ndd_control_init(struct ndd *d);
-/* Open the control socket: clients may come. */
+/* When it is known of all addresses whether they are ours, open the control socket: clients may
+ * come. */
 bool ndd_control_listen(struct ndd *d);
 void ndd_control_run(struct ndd *d); /* until SIGTERM or SIGINT */
 /* End all sessions, within bounded time; the lcores still run. */
@@ -93,6 +95,11 @@ void ndd_links_look(struct ndd *d, uint64_t now_ns);
 
 /* The port's link came or went: its clients are told. */
 void ndd_async_link(struct ndd *d, uint32_t port, bool up);
+
+/* ---- reload.c ---- */
+
+/* The network's part of the configuration anew: addresses, VLANs, gateways and routes. */
+void ndd_reload(struct ndd *d);
 
 /* ---- stats.c ---- */
 

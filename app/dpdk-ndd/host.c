@@ -174,6 +174,7 @@ ndd_host_tx(struct ndd *d, uint64_t now_ns)
 	struct roce_cm_tx tx;
 
 	net_tick(d->net, now_ns);
+	ndd_network_events(d);
 	roce_cm_tick(d->cm, now_ns);
 	while (roce_cm_event(d->cm, &ev))
 		ndd_conn_cm_event(d, &ev);

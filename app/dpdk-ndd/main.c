@@ -26,6 +26,7 @@ prepare_process(void)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
 		!ndd_sigbus_install())
 		return false;
@@ -38,12 +39,13 @@ prepare_process(void)
 }
 
 static int
-serve(const struct config *cfg, const struct ndd_options *opt)
+serve(struct config *cfg, const struct ndd_options *opt)
 {
 	static struct ndd d;
 	int status = EXIT_FAILURE;
 
 	d.cfg = cfg;
+	d.config_path = opt->config;
 	ndd_memif_remove_stale(cfg);
 	if (!prepare_process() || !ndd_eal_init(cfg, opt->verbose))
 		return status;

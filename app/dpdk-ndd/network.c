@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The configuration's addresses, VLANs and routes, as the little IP stack wants them. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "log.h"
 #include "network.h"
 #include "numamem.h"
 
 #define NEIGHBOURS 1024u
+
+static const enum net_dad dad[] = {
+	[CONFIG_DAD_OFF] = NET_DAD_OFF,
+	[CONFIG_DAD_QUICK] = NET_DAD_QUICK,
+	[CONFIG_DAD_FULL] = NET_DAD_FULL,
+};
 
 static struct net_ip
 ip_of(const uint8_t ip[16])
@@ -17,13 +27,16 @@ ip_of(const uint8_t ip[16])
 	return out;
 }
 
+/* Those that are there stay as they are. */
 static bool
 add_addresses(struct net *n, uint32_t link, const struct config_link *c, const char **why)
 {
 	for (uint32_t i = 0; i < c->addresses; i++) {
 		const struct net_ip ip = ip_of(c->address[i].ip);
+		uint8_t len = c->address[i].prefix_len;
 
-		if (!net_address_add(n, link, &ip, c->address[i].prefix_len, why))
+		if (!net_address_keep(n, link, &ip, len) &&
+			!net_address_add(n, link, &ip, len, why))
 			return false;
 	}
 	return true;
@@ -51,31 +64,49 @@ add_routes(struct net *n, uint32_t link, const struct config_link *c, const char
 	       (!c->has_gateway6 || add_gateway(n, link, c->gateway6, false, why));
 }
 
-static bool
-add_link(struct ndd *d, uint32_t port, const struct config_link *c, const char **why)
+static uint8_t
+priority_of(const struct config_link *c)
+{
+	return c->has_priority ? c->priority : NET_PRIORITY_OF_DSCP;
+}
+
+/* The link's number, whether it is there or has to be made; -1: it can't be. */
+static int
+make_link(struct ndd *d, uint32_t port, const struct config_link *c)
 {
 	struct net_link link = {.port = port,
 		.vlan = c->id,
-		.priority = c->has_priority ? c->priority : NET_PRIORITY_OF_DSCP,
-		.mtu = d->cfg->port[port].mtu};
-	int number;
+		.priority = priority_of(c),
+		.mtu = d->cfg->port[port].mtu,
+		.dad = dad[d->cfg->port[port].dad]};
+	int number = net_link_find(d->net, port, c->id);
 
 	memcpy(link.mac, d->plane.port[port].mac, sizeof(link.mac));
-	number = net_link_add(d->net, &link);
+	if (number < 0)
+		return net_link_add(d->net, &link);
+	net_link_set_priority(d->net, (uint32_t)number, link.priority);
+	return number;
+}
+
+static bool
+set_link(struct ndd *d, uint32_t port, const struct config_link *c, const char **why)
+{
+	int number = make_link(d, port, c);
+
 	*why = "another port has the same MAC";
 	return number >= 0 && add_addresses(d->net, (uint32_t)number, c, why) &&
 	       add_routes(d->net, (uint32_t)number, c, why);
 }
 
 static bool
-add_port(struct ndd *d, uint32_t i)
+set_port(struct ndd *d, uint32_t i)
 {
 	const struct config_port *c = &d->cfg->port[i];
 	const char *why;
-	bool good = add_link(d, i, &c->untagged, &why);
+	bool good = set_link(d, i, &c->untagged, &why);
 
 	for (uint32_t k = 0; good && k < c->vlans; k++)
-		good = add_link(d, i, &c->vlan[k], &why);
+		good = set_link(d, i, &c->vlan[k], &why);
 	if (!good)
 		ndd_error("ports[%u] %s: %s", i, c->device, why);
 	return good;
@@ -84,9 +115,13 @@ add_port(struct ndd *d, uint32_t i)
 bool
 ndd_network_start(struct ndd *d)
 {
-	const struct net_cfg cfg = {.max_neighbours = NEIGHBOURS};
+	struct net_cfg cfg = {.max_neighbours = NEIGHBOURS};
 	void *mem;
 
+	if (getrandom(&cfg.seed, sizeof(cfg.seed), 0) != sizeof(cfg.seed)) {
+		ndd_error("no randomness: %s", strerror(errno));
+		return false;
+	}
 	d->net_bytes = net_bytes(&cfg);
 	mem = ndd_numa_alloc(d->net_bytes, -1);
 	d->net = mem == NULL ? NULL : net_init(mem, &cfg);
@@ -95,7 +130,7 @@ ndd_network_start(struct ndd *d)
 		return false;
 	}
 	for (uint32_t i = 0; i < d->plane.ports; i++)
-		if (!add_port(d, i))
+		if (!set_port(d, i))
 			return false;
 	return true;
 }
@@ -107,4 +142,134 @@ ndd_path_hop(struct roce_path *path, const struct net_nexthop *hop)
 	memcpy(path->dmac, hop->dmac, 6);
 	path->tagged = hop->vlan != 0;
 	path->vlan_tci = net_tci(hop->vlan, hop->priority, path->tos);
+}
+
+/* ---- a new configuration ---- */
+
+static const struct config_link *
+link_of(const struct config_port *c, uint16_t vlan)
+{
+	if (vlan == 0)
+		return &c->untagged;
+	for (uint32_t i = 0; i < c->vlans; i++)
+		if (c->vlan[i].id == vlan)
+			return &c->vlan[i];
+	return NULL;
+}
+
+static bool
+has(const struct config_link *c, const struct net_ip *ip)
+{
+	for (uint32_t i = 0; i < c->addresses; i++)
+		if (memcmp(c->address[i].ip, ip->b, sizeof(ip->b)) == 0)
+			return true;
+	return false;
+}
+
+/* What the link had, and has not in its new configuration (NULL: it goes altogether). */
+static void
+drop_link(struct net *n, uint32_t port, uint16_t vlan, const struct config_link *c)
+{
+	int link = net_link_find(n, port, vlan);
+	struct net_ip ip;
+	unsigned i = 0;
+
+	if (link < 0)
+		return;
+	if (c == NULL) {
+		net_link_remove(n, (uint32_t)link);
+		return;
+	}
+	while (net_link_address(n, (uint32_t)link, i, &ip)) {
+		if (has(c, &ip))
+			i++;
+		else
+			net_address_remove(n, (uint32_t)link, &ip);
+	}
+}
+
+bool
+ndd_network_keeps(const struct ndd *d, const struct config *to, const uint8_t ip[16])
+{
+	const struct net_ip address = ip_of(ip);
+
+	if (ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80)
+		return true; /* link-local: the port's, as long as it has its MAC */
+	for (uint32_t i = 0; i < d->cfg->ports; i++) {
+		const struct config_port *c = &d->cfg->port[i], *other = &to->port[i];
+
+		if (has(&c->untagged, &address))
+			return has(&other->untagged, &address);
+		for (uint32_t k = 0; k < c->vlans; k++) {
+			const struct config_link *now = link_of(other, c->vlan[k].id);
+
+			if (has(&c->vlan[k], &address))
+				return now != NULL && has(now, &address);
+		}
+	}
+	return false;
+}
+
+void
+ndd_network_change(struct ndd *d, const struct config *to)
+{
+	net_routes_clear(d->net);
+	for (uint32_t i = 0; i < d->cfg->ports; i++) {
+		struct config_port *c = &d->cfg->port[i];
+		const struct config_port *other = &to->port[i];
+
+		drop_link(d->net, i, 0, &other->untagged);
+		for (uint32_t k = 0; k < c->vlans; k++)
+			drop_link(d->net, i, c->vlan[k].id, link_of(other, c->vlan[k].id));
+		c->untagged = other->untagged;
+		memcpy(c->vlan, other->vlan, sizeof(c->vlan));
+		c->vlans = other->vlans;
+	}
+	for (uint32_t i = 0; i < d->cfg->ports; i++)
+		(void)set_port(d, i);
+}
+
+/* ---- what happens to addresses and links ---- */
+
+#define VLAN_TEXT_BYTES 24
+
+const char *
+ndd_ip_text(const uint8_t ip[16], char buf[INET6_ADDRSTRLEN])
+{
+	struct net_ip a = ip_of(ip);
+	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
+	bool v4 = memcmp(a.b, mapped, sizeof(mapped)) == 0;
+	const char *s = inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? a.b + 12 : a.b, buf,
+		INET6_ADDRSTRLEN);
+
+	return s != NULL ? s : "?";
+}
+
+static void
+on_event(const struct ndd *d, const struct net_event *ev)
+{
+	const char *device = d->plane.port[ev->port].device;
+	char ip[INET6_ADDRSTRLEN], mac[18], vlan[VLAN_TEXT_BYTES] = "";
+
+	ndd_ip_text(ev->ip.b, ip);
+	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", ev->mac[0], ev->mac[1],
+		ev->mac[2], ev->mac[3], ev->mac[4], ev->mac[5]);
+	if (ev->vlan != 0)
+		snprintf(vlan, sizeof(vlan), ", VLAN %u", ev->vlan);
+	if (ev->type == NET_EV_TAKEN)
+		ndd_error("port %s%s: %s is the address of %s: it is not used here; SIGHUP tries "
+			  "again",
+			device, vlan, ip, mac);
+	else
+		ndd_warning("port %s%s: %s claims our address %s; it was told that it is ours",
+			device, vlan, mac, ip);
+}
+
+void
+ndd_network_events(struct ndd *d)
+{
+	struct net_event ev;
+
+	while (net_event(d->net, &ev))
+		on_event(d, &ev);
 }

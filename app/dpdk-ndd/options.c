@@ -19,7 +19,8 @@ static const char usage_text[] =
 	"  -V, --version       print versions and exit\n"
 	"  -h, --help          print this and exit\n"
 	"\n"
-	"SIGUSR1 logs all counters; SIGTERM and SIGINT end the daemon and all its connections.\n";
+	"SIGUSR1 logs all counters; SIGHUP reads addresses, VLANs and routes of the configuration\n"
+	"again; SIGTERM and SIGINT end the daemon and all its connections.\n";
 
 int
 ndd_options_parse(struct ndd_options *o, int argc, char **argv)

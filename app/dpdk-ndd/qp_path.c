@@ -133,6 +133,20 @@ ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct qp_step 
 	return status;
 }
 
+void
+ndd_qp_path_end(struct ndd *d, ndd_qp_path_lost *lost, const void *arg, const char *why)
+{
+	struct ndd_qp_path *p;
+
+	TAILQ_FOREACH (p, &d->paths, next) {
+		if (!p->live || p->qp->failed || !lost(d, &p->path, arg))
+			continue;
+		ndd_notice("session %lu: queue pair 0x%06x ends: %s", p->session->serial,
+			p->qp->qpn, why);
+		ndd_qp_to_error(p->session, p->qp, false);
+	}
+}
+
 /* ---- time ---------------------------------------------------------------------------------- */
 
 static void

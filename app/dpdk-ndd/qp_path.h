@@ -28,6 +28,9 @@ nd_status ndd_qp_step(
  * the client will be told. */
 nd_status ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct qp_step *step,
 	char *why, size_t room);
+/* Those that are lost go to error; why is for the log. */
+typedef bool ndd_qp_path_lost(struct ndd *d, const struct roce_path *path, const void *arg);
+void ndd_qp_path_end(struct ndd *d, ndd_qp_path_lost *lost, const void *arg, const char *why);
 /* Is such a step under way? */
 bool ndd_qp_path_asks(const struct ndd_qp *qp);
 /* The path part of the attributes, if it was given by hand. */

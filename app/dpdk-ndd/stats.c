@@ -3,6 +3,7 @@
  * -v). */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "daemon.h"
 #include "log.h"
@@ -87,8 +88,10 @@ log_port(const struct port *p)
 	struct rte_eth_stats st = {0};
 	struct line l = {.used = 0};
 
+	add(&l, "links_up", p->links_up);
+	add(&l, "links_down", p->links_down);
 	if (rte_eth_stats_get(p->id, &st) != 0)
-		return;
+		memset(&st, 0, sizeof(st));
 	add(&l, "rx_packets", st.ipackets);
 	add(&l, "rx_bytes", st.ibytes);
 	add(&l, "rx_missed", st.imissed);

@@ -32,6 +32,7 @@ struct port {
 	bool reconnects, started;
 	bool changing;	  /* being restarted or closed */
 	bool link_up;	  /* as port_link_changed() saw it last */
+	uint64_t links_up, links_down; /* how often it changed */
 	bool mtu_refused; /* the driver would not take the MTU: it carries what its buffers carry */
 };
 

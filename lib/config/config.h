@@ -19,6 +19,7 @@
 #define CONFIG_PATH_BYTES    256u
 
 enum config_idle { CONFIG_IDLE_POLL, CONFIG_IDLE_PAUSE, CONFIG_IDLE_SLEEP };
+enum config_dad { CONFIG_DAD_OFF, CONFIG_DAD_QUICK, CONFIG_DAD_FULL };
 struct config_address {
 	uint8_t ip[16]; /* IPv4 as ::ffff:a.b.c.d */
 	uint8_t prefix_len;
@@ -44,7 +45,8 @@ struct config_port {
 	struct config_link untagged;
 	struct config_link vlan[CONFIG_VLANS_MAX];
 	uint32_t vlans;
-	uint32_t mtu; /* IP MTU, 576..9000; default 1500 */
+	enum config_dad dad; /* "dad": "off" | "quick" (default) | "full" */
+	uint32_t mtu;	     /* IP MTU, 576..9000; default 1500 */
 	bool has_mac;
 	uint8_t mac[6];
 };

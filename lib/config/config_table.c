@@ -58,6 +58,13 @@ static const struct config_key rc_keys[] = {
 	{NULL},
 };
 
+static const char *const dad_words[] = {
+	[CONFIG_DAD_OFF] = "off",
+	[CONFIG_DAD_QUICK] = "quick",
+	[CONFIG_DAD_FULL] = "full",
+	NULL,
+};
+
 static const struct config_key route_keys[] = {
 	{"to", CONFIG_PREFIX, IN(config_route, to), .required = true},
 	{"via", CONFIG_IP, IN(config_route, via), .required = true},
@@ -93,6 +100,7 @@ static const struct config_key port_keys[] = {
 		.initial = "[]"},
 	{"vlans", CONFIG_OBJECT, vlan_keys, ARRAY(config_port, vlan, vlans, 0, CONFIG_VLANS_MAX),
 		.initial = "[]"},
+	{"dad", CONFIG_WORD, IN(config_port, dad), .words = dad_words, .initial = "\"quick\""},
 	{"mtu", CONFIG_UINT, IN(config_port, mtu), RANGE(576, 9000), .initial = "1500"},
 	{"mac", CONFIG_MAC, IN(config_port, mac),
 		.flag_offset = offsetof(struct config_port, has_mac)},

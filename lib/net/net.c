@@ -38,6 +38,7 @@ net_init(void *mem, const struct net_cfg *cfg)
 
 	n->cfg = *cfg;
 	n->deadline_ns = UINT64_MAX;
+	n->random = cfg->seed;
 	n->neigh = (void *)p;
 	n->bucket = (void *)(p + align64(cfg->max_neighbours * sizeof(struct net_neigh)));
 	n->bucket_bits = bucket_bits(cfg);
@@ -126,23 +127,6 @@ net_link_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame,
 
 /* ---- time ---- */
 
-static void
-announce(struct net *n, uint64_t now_ns, struct net_address *a)
-{
-	if (a->announcements_left == 0)
-		return;
-	if (a->announce_ns <= now_ns) {
-		if (net_ip_is_v4(&a->ip))
-			net_arp_announce(n, a);
-		else
-			net_nd_announce(n, a);
-		a->announcements_left--;
-		a->announce_ns = now_ns + NET_S;
-	}
-	if (a->announcements_left > 0)
-		net_deadline(n, a->announce_ns);
-}
-
 void
 net_tick(struct net *n, uint64_t now_ns)
 {
@@ -150,7 +134,7 @@ net_tick(struct net *n, uint64_t now_ns)
 		return;
 	n->deadline_ns = UINT64_MAX;
 	for (uint32_t i = 0; i < n->addresses; i++)
-		announce(n, now_ns, &n->address[i]);
+		net_dad_tick(n, now_ns, &n->address[i]);
 	net_neigh_tick(n, now_ns);
 }
 

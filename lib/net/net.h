@@ -24,12 +24,18 @@ struct net_ip { /* IPv4 as ::ffff:a.b.c.d: the same 16 bytes as a RoCEv2 GID */
 };
 struct net_cfg {
 	uint32_t max_neighbours; /* all ports together */
+	uint64_t seed;		 /* of random delays */
 };
 /* 64-byte aligned memory; 0 if cfg is out of range (1..65536 neighbours). */
 size_t net_bytes(const struct net_cfg *cfg);
 /* mem is zeroed, of net_bytes(cfg). */
 struct net *net_init(void *mem, const struct net_cfg *cfg);
 
+/*
+ * How long an address is asked for before it is used (duplicate address detection): QUICK, three
+ * probes a tenth of a second apart; FULL, as RFC 5227 and RFC 4862 have it, up to ten seconds.
+ */
+enum net_dad { NET_DAD_OFF, NET_DAD_QUICK, NET_DAD_FULL };
 /*
  * A link is a port of the host, or one of its VLANs: what addresses, neighbours and routes belong
  * to. priority: of frames with a tag, 0..7, or NET_PRIORITY_OF_DSCP: the upper three bits of the
@@ -43,16 +49,40 @@ struct net_link {
 	uint8_t priority;
 	uint8_t mac[6];
 	uint32_t mtu; /* of IP packets: a tag comes on top */
+	enum net_dad dad;
 };
 int net_link_add(struct net *n, const struct net_link *link);
-/* Addresses with prefix length (1..32 or 1..128). False: *why says why not. */
+/* The link of a port's VLAN (0: without tags); -1: there is none. */
+int net_link_find(const struct net *n, uint32_t port, uint16_t vlan);
+/* With all that belongs to it. */
+void net_link_remove(struct net *n, uint32_t link);
+/* Of frames to come. */
+void net_link_set_priority(struct net *n, uint32_t link, uint8_t priority);
+/*
+ * The port's cable was plugged in, perhaps into another switch: its addresses are announced, those
+ * that another station had are asked for again, and so are neighbours, before they are believed.
+ */
+void net_port_up(struct net *n, uint64_t now_ns, uint32_t port);
+/* Addresses with prefix length (1..32 or 1..128). With DAD they are ours when nobody else answered
+ * for them (net_probing(), net_event()); till then they are nobody's. False: *why says why not. */
 bool net_address_add(struct net *n, uint32_t link, const struct net_ip *ip, uint8_t prefix_len,
 	const char **why);
+/* The link has that address already: from now on with this prefix, and another try if another
+ * station had it. False: it has it not. */
+bool net_address_keep(struct net *n, uint32_t link, const struct net_ip *ip, uint8_t prefix_len);
+void net_address_remove(struct net *n, uint32_t link, const struct net_ip *ip);
+/* The i-th address of the link that is no link-local one, whatever its state; false: no more. */
+bool net_link_address(const struct net *n, uint32_t link, unsigned i, struct net_ip *ip);
+/* How many addresses are still asked for. */
+uint32_t net_probing(const struct net *n);
 /* Packets to a prefix (0..32 or 0..128; 0: to anywhere) go to the router via, which is on a
  * connected prefix of the link. The longest prefix decides, a connected one before a route of its
  * length. False: *why says why not. */
 bool net_route_add(struct net *n, uint32_t link, const struct net_ip *to, uint8_t prefix_len,
 	const struct net_ip *via, const char **why);
+
+/* No routes, nor gateways, any more. */
+void net_routes_clear(struct net *n);
 
 /* Is ip one of ours? Returns its port, or -1. */
 int net_local_port(const struct net *n, const struct net_ip *ip);
@@ -108,6 +138,21 @@ uint64_t net_generation(const struct net *n);
 /* Retries and ageing of neighbours; own addresses are announced twice after they were added. */
 void net_tick(struct net *n, uint64_t now_ns);
 uint64_t net_next_deadline(const struct net *n); /* UINT64_MAX: none */
+
+/* What people should know of; false: nothing. */
+enum net_event_type {
+	NET_EV_TAKEN,	/* another station has that address: it is not used here */
+	NET_EV_CLAIMED, /* ... wants it while we use it: it was told so (at most every ten seconds)
+			 */
+};
+struct net_event {
+	enum net_event_type type;
+	uint32_t port;
+	uint16_t vlan;
+	struct net_ip ip;
+	uint8_t mac[6]; /* the other's */
+};
+bool net_event(struct net *n, struct net_event *ev);
 
 #define NET_COUNTERS(X)                                                                            \
 	X(rx_arp) X(rx_nd) X(rx_icmp_echo) X(rx_dropped) X(rx_malformed) X(rx_vlan) X(rx_oversize) \

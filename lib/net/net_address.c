@@ -89,8 +89,8 @@ net_is_subnet_edge(const struct net_address *a, const struct net_ip *ip)
 	return (host & mask) == 0 || (host & mask) == mask;
 }
 
-const struct net_address *
-net_connected(const struct net *n, uint32_t link, const struct net_ip *ip)
+static const struct net_address *
+longest(const struct net *n, uint32_t link, const struct net_ip *ip, bool in_use)
 {
 	const struct net_address *best = NULL;
 
@@ -98,6 +98,7 @@ net_connected(const struct net *n, uint32_t link, const struct net_ip *ip)
 		const struct net_address *a = &n->address[i];
 
 		if ((link == NET_NONE || link == a->link) && net_in_prefix(a, ip) &&
+			(!in_use || a->state == ADDRESS_VALID) &&
 			(best == NULL || a->prefix_len > best->prefix_len))
 			best = a;
 	}
@@ -105,10 +106,31 @@ net_connected(const struct net *n, uint32_t link, const struct net_ip *ip)
 }
 
 const struct net_address *
+net_connected(const struct net *n, uint32_t link, const struct net_ip *ip)
+{
+	return longest(n, link, ip, true);
+}
+
+const struct net_address *
+net_prefix_of(const struct net *n, uint32_t link, const struct net_ip *ip)
+{
+	return longest(n, link, ip, false);
+}
+
+const struct net_address *
 net_own(const struct net *n, const struct net_ip *ip)
 {
 	for (uint32_t i = 0; i < n->addresses; i++)
-		if (net_ip_equal(&n->address[i].ip, ip))
+		if (n->address[i].state == ADDRESS_VALID && net_ip_equal(&n->address[i].ip, ip))
+			return &n->address[i];
+	return NULL;
+}
+
+struct net_address *
+net_address_find(struct net *n, uint32_t link, const struct net_ip *ip)
+{
+	for (uint32_t i = 0; i < n->addresses; i++)
+		if (n->address[i].link == link && net_ip_equal(&n->address[i].ip, ip))
 			return &n->address[i];
 	return NULL;
 }
@@ -116,10 +138,9 @@ net_own(const struct net *n, const struct net_ip *ip)
 bool
 net_own_on(const struct net *n, uint32_t link, const struct net_ip *ip)
 {
-	for (uint32_t i = 0; i < n->addresses; i++)
-		if (n->address[i].link == link && net_ip_equal(&n->address[i].ip, ip))
-			return true;
-	return false;
+	const struct net_address *a = net_address_find((struct net *)n, link, ip);
+
+	return a != NULL && a->state == ADDRESS_VALID;
 }
 
 int
@@ -167,7 +188,7 @@ net_address_get(
 	for (uint32_t k = 0; k < n->addresses; k++) {
 		const struct net_address *a = &n->address[k];
 
-		if (!is_for_clients(n, a) || i-- > 0)
+		if (a->state != ADDRESS_VALID || !is_for_clients(n, a) || i-- > 0)
 			continue;
 		*ip = a->ip;
 		*prefix_len = a->prefix_len;
@@ -201,7 +222,7 @@ net_address_add(struct net *n, uint32_t link, const struct net_ip *ip, uint8_t p
 	uint32_t at = n->addresses;
 
 	*why = NULL;
-	if (link >= n->links)
+	if (link >= n->links || n->link[link].port == NET_NONE)
 		*why = "no such link";
 	else if (!net_ip_is_unicast(ip))
 		*why = "not the address of a host";
@@ -222,11 +243,58 @@ net_address_add(struct net *n, uint32_t link, const struct net_ip *ip, uint8_t p
 		memmove(&n->address[at + 1], &n->address[at],
 			n->link_locals * sizeof(n->address[0]));
 	}
-	n->address[at] = (struct net_address){.ip = *ip,
-		.prefix_len = prefix_len,
-		.link = (uint8_t)link,
-		.announcements_left = NET_ANNOUNCEMENTS};
+	n->address[at] = (struct net_address){
+		.ip = *ip, .prefix_len = prefix_len, .link = (uint8_t)link};
 	n->addresses++;
-	net_deadline(n, 0);
+	net_dad_start(n, &n->address[at]);
 	return true;
+}
+
+bool
+net_address_keep(struct net *n, uint32_t link, const struct net_ip *ip, uint8_t prefix_len)
+{
+	struct net_address *a = net_address_find(n, link, ip);
+
+	if (a == NULL)
+		return false;
+	a->prefix_len = prefix_len;
+	if (a->state == ADDRESS_TAKEN)
+		net_dad_start(n, a);
+	return true;
+}
+
+void
+net_address_remove(struct net *n, uint32_t link, const struct net_ip *ip)
+{
+	struct net_address *a = net_address_find(n, link, ip);
+
+	if (a == NULL)
+		return;
+	net_neigh_forget(n, link, ip);
+	n->link_locals -= net_ip_is_link_local(ip);
+	n->addresses--;
+	memmove(a, a + 1, (size_t)(&n->address[n->addresses] - a) * sizeof(*a));
+	n->generation++;
+}
+
+bool
+net_link_address(const struct net *n, uint32_t link, unsigned i, struct net_ip *ip)
+{
+	for (uint32_t k = 0; k < n->addresses - n->link_locals; k++) {
+		if (n->address[k].link != link || i-- > 0)
+			continue;
+		*ip = n->address[k].ip;
+		return true;
+	}
+	return false;
+}
+
+uint32_t
+net_probing(const struct net *n)
+{
+	uint32_t probing = 0;
+
+	for (uint32_t i = 0; i < n->addresses; i++)
+		probing += n->address[i].state == ADDRESS_TENTATIVE;
+	return probing;
 }

@@ -40,6 +40,13 @@ net_arp_announce(struct net *n, const struct net_address *a)
 	send_arp(n, a->link, everybody, ARP_REQUEST, a->ip.b + 12, nobody, a->ip.b + 12);
 }
 
+/* The sender's address stays empty: no cache learns from a question whether we may. */
+void
+net_arp_probe(struct net *n, const struct net_address *a)
+{
+	send_arp(n, a->link, everybody, ARP_REQUEST, nobody, nobody, a->ip.b + 12);
+}
+
 static void
 serve_request(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *arp,
 	const struct net_ip *sender)
@@ -66,10 +73,10 @@ net_arp_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, 
 	op = be16(arp + ARP_OP);
 	net_ip_from_v4(&sender, arp + ARP_SPA);
 	net_ip_from_v4(&target, arp + ARP_TPA);
-	if (net_own_on(n, link, &sender)) {
-		n->counters.address_conflicts++;
+	if (net_conflict(n, now_ns, link, &sender, arp + ARP_SHA))
 		return;
-	}
+	if (op == ARP_REQUEST && memcmp(arp + ARP_SPA, nobody, 4) == 0)
+		net_rival(n, link, &target, arp + ARP_SHA);
 	if (op == ARP_REQUEST && net_own_on(n, link, &target))
 		serve_request(n, now_ns, link, arp, &sender);
 	else if (op == ARP_REPLY && memcmp(frame, n->link[link].mac, 6) == 0)

@@ -9,6 +9,15 @@
 #define TCI_VLAN_MASK	   0x0fffu
 #define MACS		   12u /* bytes before the tag */
 
+static uint32_t
+find_link(const struct net *n, uint32_t port, uint32_t vlan)
+{
+	for (uint32_t i = 0; i < n->links; i++)
+		if (n->link[i].port == port && n->link[i].vlan == vlan)
+			return i;
+	return NET_NONE;
+}
+
 int
 net_link_add(struct net *n, const struct net_link *link)
 {
@@ -17,18 +26,51 @@ net_link_add(struct net *n, const struct net_link *link)
 	struct net_ip ll = {{0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3],
 		mac[4], mac[5]}};
 	const char *why;
+	uint32_t at = 0;
 
-	if (n->links == NET_LINKS_MAX || link->vlan > NET_VLAN_MAX ||
-		link->priority > NET_PRIORITY_OF_DSCP || !mac_is_unicast(mac))
+	if (link->vlan > NET_VLAN_MAX || link->priority > NET_PRIORITY_OF_DSCP ||
+		!mac_is_unicast(mac) || find_link(n, link->port, link->vlan) != NET_NONE)
 		return -1;
-	for (uint32_t i = 0; i < n->links; i++)
-		if (n->link[i].port == link->port && n->link[i].vlan == link->vlan)
-			return -1;
-	n->link[n->links++] = *link;
-	if (net_address_add(n, n->links - 1, &ll, 64, &why))
-		return (int)n->links - 1;
-	n->links--; /* two ports with one MAC */
+	while (at < n->links && n->link[at].port != NET_NONE)
+		at++;
+	if (at == NET_LINKS_MAX)
+		return -1;
+	n->link[at] = *link;
+	if (at == n->links)
+		n->links++;
+	if (net_address_add(n, at, &ll, 64, &why))
+		return (int)at;
+	n->link[at].port = NET_NONE; /* two ports with one MAC */
 	return -1;
+}
+
+int
+net_link_find(const struct net *n, uint32_t port, uint16_t vlan)
+{
+	return (int)find_link(n, port, vlan); /* NET_NONE is -1 */
+}
+
+void
+net_link_remove(struct net *n, uint32_t link)
+{
+	for (uint32_t i = n->addresses; i-- > 0;)
+		if (n->address[i].link == link)
+			net_address_remove(n, link, &n->address[i].ip);
+	for (uint32_t i = n->routes; i-- > 0;)
+		if (n->route[i].link == link) {
+			n->routes--;
+			memmove(&n->route[i], &n->route[i + 1],
+				(n->routes - i) * sizeof(n->route[0]));
+		}
+	net_neigh_forget(n, link, NULL);
+	n->link[link].port = NET_NONE;
+	n->generation++;
+}
+
+void
+net_link_set_priority(struct net *n, uint32_t link, uint8_t priority)
+{
+	n->link[link].priority = priority;
 }
 
 uint16_t
@@ -59,15 +101,6 @@ read_tags(const uint8_t *frame, size_t bytes, uint32_t *vlan)
 		at += VLAN_TAG;
 	}
 	return at - MACS;
-}
-
-static uint32_t
-find_link(const struct net *n, uint32_t port, uint32_t vlan)
-{
-	for (uint32_t i = 0; i < n->links; i++)
-		if (n->link[i].port == port && n->link[i].vlan == vlan)
-			return i;
-	return NET_NONE;
 }
 
 void
@@ -104,15 +137,31 @@ net_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size
 	net_link_rx(n, now_ns, link, bare, bytes - tags);
 }
 
+/* The oldest frame that waits; those of links that were removed meanwhile are dropped. */
+static const struct net_bare *
+oldest(struct net *n)
+{
+	for (; n->tx_head != n->tx_tail; n->tx_head++) {
+		const struct net_bare *b = &n->tx[n->tx_head % NET_TX_QUEUE];
+
+		if (n->link[b->link].port != NET_NONE)
+			return b;
+		n->counters.tx_dropped++;
+	}
+	return NULL;
+}
+
 bool
 net_tx(struct net *n, struct net_tx *tx)
 {
-	const struct net_bare *from = &n->tx[n->tx_head % NET_TX_QUEUE];
-	const struct net_link *l = &n->link[from->link];
-	size_t tag = l->vlan != 0 ? VLAN_TAG : 0;
+	const struct net_bare *from = oldest(n);
+	const struct net_link *l;
+	size_t tag;
 
-	if (n->tx_head == n->tx_tail)
+	if (from == NULL)
 		return false;
+	l = &n->link[from->link];
+	tag = l->vlan != 0 ? VLAN_TAG : 0;
 	memcpy(tx->frame, from->frame, MACS);
 	if (tag != 0) {
 		put16(tx->frame + MACS, ETHERTYPE_VLAN);

@@ -25,7 +25,8 @@ static void
 send_nd(struct net *n, uint32_t link, const uint8_t *dmac, const struct net_ip *src,
 	const struct net_ip *dst, unsigned type, uint8_t flags, const struct net_ip *target)
 {
-	enum { BYTES = ND_OPTIONS + ND_OPT_BYTES };
+	/* Who has no address yet tells no MAC (RFC 4861, 4.3). */
+	const unsigned bytes = net_ip_is_zero(src) ? ND_OPTIONS : ND_OPTIONS + ND_OPT_BYTES;
 	uint8_t mac[6], *frame, *ip, *icmp;
 
 	if (dmac == NULL) {
@@ -36,9 +37,9 @@ send_nd(struct net *n, uint32_t link, const uint8_t *dmac, const struct net_ip *
 	if (frame == NULL)
 		return;
 	ip = frame + ETH_HDR;
-	memset(ip, 0, V6_HDR + BYTES);
+	memset(ip, 0, V6_HDR + bytes);
 	ip[0] = 0x60;
-	put16(ip + V6_PAYLOAD, BYTES);
+	put16(ip + V6_PAYLOAD, bytes);
 	ip[V6_NEXT] = PROTO_ICMPV6;
 	ip[V6_HOPS] = ND_HOPS;
 	memcpy(ip + V6_SRC, src->b, 16);
@@ -47,11 +48,13 @@ send_nd(struct net *n, uint32_t link, const uint8_t *dmac, const struct net_ip *
 	icmp[0] = (uint8_t)type;
 	icmp[ND_FLAGS] = flags;
 	memcpy(icmp + ND_TARGET, target->b, 16);
-	icmp[ND_OPTIONS] = type == ICMPV6_NS ? ND_OPT_SLLA : ND_OPT_TLLA;
-	icmp[ND_OPTIONS + 1] = 1; /* in units of 8 bytes */
-	memcpy(icmp + ND_OPTIONS + 2, n->link[link].mac, 6);
-	put16(icmp + ICMP_SUM, sum_icmpv6(ip, icmp, BYTES));
-	net_frame_send(n, ETH_HDR + V6_HDR + BYTES);
+	if (bytes > ND_OPTIONS) {
+		icmp[ND_OPTIONS] = type == ICMPV6_NS ? ND_OPT_SLLA : ND_OPT_TLLA;
+		icmp[ND_OPTIONS + 1] = 1; /* in units of 8 bytes */
+		memcpy(icmp + ND_OPTIONS + 2, n->link[link].mac, 6);
+	}
+	put16(icmp + ICMP_SUM, sum_icmpv6(ip, icmp, bytes));
+	net_frame_send(n, ETH_HDR + V6_HDR + bytes);
 }
 
 void
@@ -68,6 +71,14 @@ void
 net_nd_announce(struct net *n, const struct net_address *a)
 {
 	send_nd(n, a->link, NULL, &a->ip, &all_nodes, ICMPV6_NA, ND_NA_OVERRIDE, &a->ip);
+}
+
+void
+net_nd_probe(struct net *n, const struct net_address *a)
+{
+	static const struct net_ip nobody;
+
+	net_nd_solicit(n, a->link, &nobody, &a->ip, NULL);
 }
 
 /* ---- receiving ---- */
@@ -108,6 +119,7 @@ rx_solicitation(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *fr
 	if (net_ip_is_zero(&src)) { /* is the address free? Everybody hears that it is not. */
 		if (mac != NULL || !net_ip_equal(&dst, &group))
 			return false;
+		net_rival(n, link, &target, frame + 6);
 		if (net_own_on(n, link, &target))
 			send_nd(n, link, NULL, &target, &all_nodes, ICMPV6_NA, ND_NA_OVERRIDE,
 				&target);
@@ -116,10 +128,8 @@ rx_solicitation(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *fr
 	if (!net_own_on(n, link, &target) || !net_ip6_is_unicast(&src) ||
 		(!net_ip_equal(&dst, &target) && !net_ip_equal(&dst, &group)))
 		return true;
-	if (net_own_on(n, link, &src)) {
-		n->counters.address_conflicts++;
+	if (net_conflict(n, now_ns, link, &src, mac != NULL ? mac : frame + 6))
 		return true;
-	}
 	send_nd(n, link, mac != NULL ? mac : frame + 6, &target, &src, ICMPV6_NA,
 		ND_NA_SOLICITED | ND_NA_OVERRIDE, &target);
 	if (mac != NULL)
@@ -141,10 +151,8 @@ rx_advertisement(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *f
 	if (!find_mac(icmp, bytes, ND_OPT_TLLA, &mac) || !net_ip6_is_unicast(&target) ||
 		(dst.b[0] == 0xff && solicited))
 		return false;
-	if (net_own_on(n, link, &target)) {
-		n->counters.address_conflicts++;
+	if (net_conflict(n, now_ns, link, &target, mac != NULL ? mac : frame + 6))
 		return true;
-	}
 	known = net_neigh_find(n, link, &target);
 	if (known == NULL)
 		return true;

@@ -10,6 +10,7 @@
 #define STALE_NS     (600 * NET_S)  /* a MAC that nobody wants is kept for so long */
 #define IN_USE_NS    (3600 * NET_S) /* and asked for again and again if it was wanted lately */
 #define FAILED_NS    (1 * NET_S)
+#define DOUBT_APART_NS (2 * NET_MS)
 
 /* Waits after each question. The first answer is often lost to a bridge that still learns. */
 static const uint64_t ask_wait_ns[] = {100 * NET_MS, 300 * NET_MS, NET_S, NET_S};
@@ -275,6 +276,38 @@ net_confirm(struct net *n, uint64_t now_ns, const struct net_ip *ip, const uint8
 	if (e->used)
 		e->used_ns = now_ns;
 	confirm(n, now_ns, e);
+}
+
+void
+net_neigh_forget(struct net *n, uint32_t link, const struct net_ip *source)
+{
+	for (uint32_t i = 0; i < n->cfg.max_neighbours; i++) {
+		struct net_neigh *e = &n->neigh[i];
+
+		if (e->state != NEIGH_FREE && e->link == link &&
+			(source == NULL || net_ip_equal(&e->source, source)))
+			forget(n, e);
+	}
+}
+
+void
+net_neigh_doubt(struct net *n, uint64_t now_ns, uint32_t link)
+{
+	uint64_t at_ns = now_ns;
+
+	for (uint32_t i = 0; i < n->cfg.max_neighbours; i++) {
+		struct net_neigh *e = &n->neigh[i];
+
+		if (e->state == NEIGH_FREE || e->link != link)
+			continue;
+		if (e->state == NEIGH_FAILED) {
+			forget(n, e);
+			n->generation++;
+		} else if (e->state == NEIGH_REACHABLE) {
+			at_ns += DOUBT_APART_NS;
+			enter(n, e, NEIGH_REACHABLE, at_ns);
+		}
+	}
 }
 
 static void

@@ -10,6 +10,7 @@
 
 #define NET_TX_QUEUE	  64u /* frames; a power of two */
 #define NET_ANNOUNCEMENTS 2u
+#define NET_EVENTS	  16u /* a power of two; more at a time are not told */
 #define NET_NONE	  UINT32_MAX
 #define NET_MS		  1000000ull
 #define NET_S		  1000000000ull
@@ -18,9 +19,19 @@ struct net_address {
 	struct net_ip ip;
 	uint8_t prefix_len; /* as given: 1..32 or 1..128 */
 	uint8_t link;
-	uint8_t announcements_left;
-	uint64_t announce_ns;
+	uint8_t state;	/* enum net_address_state */
+	uint8_t left;	/* TENTATIVE: probes, VALID: announcements */
+	bool begun;	/* TENTATIVE: the delay before the first probe is known */
+	bool defended;	/* VALID: at defended_ns, the last time */
+	uint64_t due_ns; /* of the next step */
+	uint64_t defended_ns;
 };
+
+/*
+ * An address is TENTATIVE while we ask whether somebody has it, TAKEN if somebody has: both are not
+ * ours to the outside (RFC 5227, RFC 4862).
+ */
+enum net_address_state { ADDRESS_VALID, ADDRESS_TENTATIVE, ADDRESS_TAKEN };
 
 /* A gateway is a route of no bits. */
 struct net_route {
@@ -68,8 +79,11 @@ struct net {
 	struct net_counters counters;
 	uint64_t generation;
 	uint64_t deadline_ns; /* no timer is due before */
-	struct net_link link[NET_LINKS_MAX];
+	struct net_link link[NET_LINKS_MAX]; /* port NET_NONE: a removed one's place */
 	uint32_t links;
+	uint64_t random;
+	uint32_t event_head, event_tail; /* running */
+	struct net_event event[NET_EVENTS];
 	struct net_address address[NET_ADDRESSES_MAX]; /* configured ones, then link-local ones */
 	uint32_t addresses, link_locals;
 	struct net_route route[NET_ROUTES_MAX];
@@ -106,6 +120,22 @@ const struct net_address *net_own(const struct net *n, const struct net_ip *ip);
 /* Is ip an address of this link? Others are none of its business. */
 bool net_own_on(const struct net *n, uint32_t link, const struct net_ip *ip);
 
+/* Any address of the link, whatever its state; NULL: none. */
+struct net_address *net_address_find(struct net *n, uint32_t link, const struct net_ip *ip);
+/* Is ip in the prefix of an address of the link, whatever its state? */
+const struct net_address *net_prefix_of(
+	const struct net *n, uint32_t link, const struct net_ip *ip);
+
+/* ---- duplicate address detection (net_dad.c) ---- */
+
+void net_dad_start(struct net *n, struct net_address *a);
+void net_dad_tick(struct net *n, uint64_t now_ns, struct net_address *a);
+/* Another station, at mac, has that address or wants it. True: it is ours, or was to be. */
+bool net_conflict(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
+	const uint8_t mac[6]);
+/* Another station asks whether it may have that address: only who asks for it himself minds. */
+void net_rival(struct net *n, uint32_t link, const struct net_ip *ip, const uint8_t mac[6]);
+
 /* ---- frames (net.c) ---- */
 
 /* A frame without tags, at least an Ethernet header. */
@@ -133,6 +163,10 @@ void net_neigh_asked(struct net *n, uint64_t now_ns, uint32_t link, const struct
 void net_neigh_rumour(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
 	const uint8_t mac[6]);
 void net_neigh_tick(struct net *n, uint64_t now_ns);
+/* Those of a link; source not NULL: that are asked from that address. */
+void net_neigh_forget(struct net *n, uint32_t link, const struct net_ip *source);
+/* Ask those of the link again, one after the other; who did not answer is forgotten. */
+void net_neigh_doubt(struct net *n, uint64_t now_ns, uint32_t link);
 
 /* ---- protocols; bytes is the size of the whole frame, whose Ethernet header is good ---- */
 
@@ -141,6 +175,8 @@ void net_arp_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *fr
 void net_arp_request(struct net *n, uint32_t link, const struct net_ip *source,
 	const struct net_ip *ip, const uint8_t *dmac);
 void net_arp_announce(struct net *n, const struct net_address *a);
+/* Has anybody this address? */
+void net_arp_probe(struct net *n, const struct net_address *a);
 
 /* An ICMPv6 message of icmp_bytes with good checksum in the IPv6 packet of frame. */
 void net_nd_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame,
@@ -148,6 +184,7 @@ void net_nd_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *fra
 void net_nd_solicit(struct net *n, uint32_t link, const struct net_ip *source,
 	const struct net_ip *ip, const uint8_t *dmac);
 void net_nd_announce(struct net *n, const struct net_address *a);
+void net_nd_probe(struct net *n, const struct net_address *a);
 
 void net_ip4_rx(struct net *n, uint32_t link, const uint8_t *frame, size_t bytes);
 void net_ip6_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t bytes);

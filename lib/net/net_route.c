@@ -2,14 +2,15 @@
 /* Routes, and the way from a destination to a next hop. */
 #include "net/net_private.h"
 
+/* Addresses count that are still asked for. */
 static const char *
 why_no_gateway(const struct net *n, uint32_t link, const struct net_ip *via)
 {
-	const struct net_address *a;
+	const struct net_address *a = net_prefix_of(n, link, via);
 
-	if (!net_ip_is_unicast(via) || net_own(n, via) != NULL)
+	if (!net_ip_is_unicast(via) || net_own(n, via) != NULL ||
+		(a != NULL && net_ip_equal(&a->ip, via)))
 		return "the gateway is not another host";
-	a = net_connected(n, link, via);
 	if (a == NULL || net_is_subnet_edge(a, via))
 		return "the gateway is on no connected prefix of the link";
 	return NULL;
@@ -19,7 +20,7 @@ static const char *
 why_no_route(const struct net *n, uint32_t link, const struct net_ip *to, uint8_t prefix_len,
 	const struct net_ip *via)
 {
-	if (link >= n->links)
+	if (link >= n->links || n->link[link].port == NET_NONE)
 		return "no such link";
 	if (net_ip_is_v4(to) != net_ip_is_v4(via))
 		return "destination and gateway are of different families";
@@ -58,6 +59,13 @@ struct way {
 	const struct net_address *source;
 };
 
+void
+net_routes_clear(struct net *n)
+{
+	n->routes = 0;
+	n->generation++;
+}
+
 /* The address that packets to the world leave with: of the gateway's prefix if that is a real one.
  */
 static const struct net_address *
@@ -66,7 +74,8 @@ gateway_source(const struct net *n, uint32_t link, const struct net_ip *gw)
 	if (!net_ip_is_link_local(gw))
 		return net_connected(n, link, gw);
 	for (uint32_t i = 0; i < n->addresses - n->link_locals; i++)
-		if (n->address[i].link == link && !net_ip_is_v4(&n->address[i].ip))
+		if (n->address[i].link == link && n->address[i].state == ADDRESS_VALID &&
+			!net_ip_is_v4(&n->address[i].ip))
 			return &n->address[i];
 	return NULL;
 }
@@ -114,7 +123,7 @@ find_way(
 	} else if (r != NULL) {
 		w->link = r->link;
 		w->hop = &r->via;
-		w->source = gateway_source(n, r->link, &r->via);
+		w->source = src != NULL ? src : gateway_source(n, r->link, &r->via);
 	}
 	if (src != NULL && w->source != NULL)
 		w->source = src;

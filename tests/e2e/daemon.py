@@ -48,7 +48,8 @@ class Daemon:
                     "file_prefix": f"ndd-test-{os.getpid()}-{os.path.basename(folder)}-{name}"},
             "lcores": [cpus(2)[number]],
             "control": {"socket": self.socket_path},
-            "ports": [{"device": device.split(",")[0], "addresses": addresses, "mtu": mtu,
+            "ports": [{"device": device.split(",")[0], "addresses": list(addresses), "mtu": mtu,
+                       "dad": "off",
                        "mac": f"02:00:00:00:77:{number + 1:02x}"}],
             **more,
         }

@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What lies below the transport: traffic classes, VLANs, routes."""
+"""What lies below the transport: traffic classes, VLANs, routes, and addresses that come and go."""
 
+import collections
+import json
+import re
+import signal
+import socket
 import struct
+import threading
 
 import icrc
+import sandbox
+from cases import Skip
+from daemon import Daemon, af_packet
 from failure_cases import scenario
 from links import Memif, Veth
-from sandbox import Failure, scratch
+from sandbox import Failure, scratch, until
 from station import REPLY, REQUEST, Station, arp, behind_tags, echo_request, tag
 from transfer_cases import perf
 
@@ -41,9 +50,9 @@ def classed_reads(link):
             for address in (0, 1)]
 
 
+# checks W-CM-73: every packet of both ends, the CM's too, has the class that the active side
+# asked for, and no ECN bit.
 def traffic_class(link):
-    """checks W-CM-73: every packet of both ends, the CM's too, has the class that the active side
-    asked for, and no ECN bit."""
     note = link.captured(lambda: classed_reads(link))
     seen = set()
     for frame, ip, udp in packets(link.capture_path()):
@@ -54,8 +63,34 @@ def traffic_class(link):
     return note
 
 
+REQ, REP = 0x0010, 0x0013
+GUID_AT = {REQ: 16, REP: 28}  # in the message
+
+
+# checks W-GID-04: the node of either end names itself in REQ and REP by a number that is not 0 and
+# not the other's.
+def guids(link):
+    def pings():
+        for one, other in ((link.a, link.b), (link.b, link.a)):
+            with other.ping_server():
+                one.ping("-a", other.addresses[0], "-C", 1)
+
+    link.captured(pings)
+    told = collections.defaultdict(set)
+    for frame, ip, udp in packets(link.capture_path()):
+        mad = ip[udp + 28:]  # behind UDP, BTH and DETH
+        if ip[udp + 8] == 0x64 and struct.unpack_from(">H", mad, 16)[0] in GUID_AT:
+            kind, = struct.unpack_from(">H", mad, 16)
+            told[frame[6:12]].add((kind, mad[24 + GUID_AT[kind]:32 + GUID_AT[kind]]))
+    nodes = [{guid for _, guid in said} for said in told.values()]
+    if len(nodes) != 2 or any(len(said) != 2 for said in told.values()) \
+            or any(len(node) != 1 or bytes(8) in node for node in nodes) or nodes[0] & nodes[1]:
+        raise Failure(f"GUIDs by MAC, in REQ and REP: {dict(told)}")
+
+
 def captured_cases(link):
     yield "traffic class captured", lambda: traffic_class(link)
+    yield "GUIDs captured", lambda: guids(link)
 
 
 # ---- VLANs ---------------------------------------------------------------------------------------
@@ -103,9 +138,9 @@ def is_reply(frame, tags, start):
     return got == tags and what.startswith(start)
 
 
+# checks W-PKT-02: a station in the VLAN gets answers of ARP and ping, in the VLAN, behind a tag of
+# VLAN 0, too; one that is in none, in another one, or in a VLAN inside another gets none.
 def stranger_in_vlan(link):
-    """checks W-PKT-02: a station in the VLAN gets answers of ARP and ping, in the VLAN, behind a tag of
-    VLAN 0, too; one that is in none, in another one, or in a VLAN inside another gets none."""
     address, here = link.a.addresses[0], tag(VLAN)
     with Station("veth-s", "02:00:00:00:77:99") as station:
         ask = arp(REQUEST, station.mac, "198.51.100.9", address)
@@ -161,8 +196,179 @@ def routed(build):
             link.judge()
 
 
+# ---- duplicate addresses -------------------------------------------------------------------------
+
+MINE, TAKEN = "192.0.2.3", "192.0.2.1"
+
+
+def is_arp(frame, mac, sender, target):
+    return frame[6:12] == mac and frame[12:14] == b"\x08\x06" and \
+        frame[28:32] == socket.inet_aton(sender) and frame[38:42] == socket.inet_aton(target)
+
+
+class Owner:
+    """A station that has an address, and answers for it until the end of the block."""
+
+    def __init__(self, station, address):
+        self.station, self.address, self.over = station, address, threading.Event()
+        self.thread = threading.Thread(target=self._serve)
+
+    def _serve(self):
+        asked = socket.inet_aton(self.address)
+        while not self.over.is_set():
+            frame = self.station.hears(lambda f: f[12:14] == b"\x08\x06" and f[38:42] == asked, 0.1)
+            if frame:
+                self.station.send(arp(REPLY, self.station.mac, self.address, "0.0.0.0", frame[6:12]),
+                                  frame[6:12])
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+
+def serves_at(daemon, address):
+    with daemon.popen(daemon.build.nddping, "-s", "-a", address) as server:
+        try:
+            server.expect("listening", timeout=2)
+        except Failure:
+            if "ND_INVALID_ADDRESS" not in server.text:
+                raise
+            return False
+        return True
+
+
+def taken_address(daemon, station):
+    """It is told whose it is and not used; the daemon's other address is, with a word to everybody.
+    Once it is free, and the operator says so, it is used."""
+    mac = bytes.fromhex("020000007701")
+    with Owner(station, TAKEN):
+        daemon.start()
+    if f"{TAKEN} is the address of 02:00:00:00:77:99" not in daemon.process.text:
+        raise Failure(f"nothing was said of {TAKEN}\n{daemon.process.text}")
+    if serves_at(daemon, TAKEN):
+        raise Failure(f"{TAKEN} is used, though another station has it")
+    if not serves_at(daemon, MINE):
+        raise Failure(f"{MINE} is not used")
+    if not station.hears(lambda f: is_arp(f, mac, MINE, MINE), 5):
+        raise Failure(f"{MINE} was not announced")
+    daemon.process.kill(signal.SIGHUP)
+    if not station.hears(lambda f: is_arp(f, mac, "0.0.0.0", TAKEN), 5):
+        raise Failure("SIGHUP does not try again")
+    if not station.hears(lambda f: is_arp(f, mac, TAKEN, TAKEN), 5):
+        raise Failure(f"{TAKEN} was not announced when it was free")
+    until(lambda: serves_at(daemon, TAKEN), f"{TAKEN} in use")
+    # Who claims it now is told that it is ours.
+    station.hears(lambda f: is_arp(f, mac, TAKEN, TAKEN), 3)
+    station.send(arp(REQUEST, station.mac, TAKEN, TAKEN))
+    if not station.hears(lambda f: is_arp(f, mac, TAKEN, TAKEN), 5):
+        raise Failure("the claim was not answered")
+    until(lambda: "02:00:00:00:77:99 claims our address " + TAKEN in daemon.process.text, "a word of it")
+
+
+def duplicates(build, networked):
+    if not networked:
+        raise Skip("no-network")
+    sandbox.bridge("bridge")
+    sandbox.veth("veth-a", "veth-a-br", master="bridge")
+    try:
+        with scratch("ndd-e2e-") as folder, Station("veth-s", "02:00:00:00:77:99") as station:
+            daemon = Daemon(build, folder, "a", 0, af_packet("veth-a"), [TAKEN + "/24", MINE + "/24"])
+            daemon.config["ports"][0]["dad"] = "quick"
+            try:
+                taken_address(daemon, station)
+            finally:
+                if daemon.process:
+                    daemon.process.stop()
+    finally:
+        sandbox.delete_link("veth-a")
+        sandbox.delete_link("bridge")
+
+
+# ---- links and addresses that change ----------------------------------------------------------------
+
+def another_machine(build):
+    """The link goes down and comes up with a peer of another MAC: both are told, and it is found at
+    once."""
+    with scratch("ndd-e2e-") as folder:
+        link = Memif(build, folder)
+        with link:
+            with link.b.ping_server():
+                link.a.ping("-a", link.b.addresses[0], "-C", 1)
+            link.a.process.expect("link up")
+            link.b.process.stop()
+            link.a.process.expect("link down")
+            link.b.config["ports"][0]["mac"] = "02:00:00:00:77:42"
+            link.b.start()
+            until(lambda: link.a.process.text.count("link up") == 2, "link up again")
+            with link.b.ping_server():
+                link.a.ping("-a", link.b.addresses[0], "-C", 1)
+            link.a.process.kill(signal.SIGUSR1)
+            until(lambda: re.search(r"port net_memif0: links_up=2 links_down=1 ",
+                                    link.a.process.text), "links in the counters")
+            link.judge()
+
+
+def rewrite(daemon):
+    with open(daemon.config_path, "w") as f:
+        json.dump(daemon.config, f)
+    before = daemon.process.text.count("reload: ")
+    daemon.process.kill(signal.SIGHUP)
+    until(lambda: daemon.process.text.count("reload: ") > before, "reload")
+
+
+def endless(link, source, destination):
+    return link.a.popen(link.build.ndperf, destination, "--bind", source, "-t", "send", "--size", "64K",
+                        "-D", 600)
+
+
+def reloaded(build):
+    """Addresses and routes come and go by SIGHUP: who used what has gone is ended, and it is said why;
+    the others don't notice."""
+    with scratch("ndd-e2e-") as folder:
+        link = Memif(build, folder)
+        port = link.a.config["ports"][0]
+        port["addresses"] += ["192.0.2.7/24"]
+        port["routes"] = [{"to": "203.0.113.0/24", "via": "192.0.2.2"}]
+        link.b.config["ports"][0]["addresses"] += [FAR[0] + "/24"]
+        with link, link.b.popen(link.build.ndperf, "-s") as server:
+            server.expect("listening")
+            with endless(link, "192.0.2.1", "192.0.2.2") as stays, \
+                    endless(link, "192.0.2.7", "192.0.2.2") as moves, \
+                    endless(link, "192.0.2.1", FAR[0]) as routed_one:
+                # Of each a control connection and one of data.
+                until(lambda: link.a.usage().get("connections") == 6, "six connections", every=0.2)
+                port["addresses"].append("not an address")
+                rewrite(link.a)
+                if "nothing was changed" not in link.a.process.text:
+                    raise Failure(f"a mistake in the file is not told\n{link.a.process.text}")
+                port["addresses"] = ["192.0.2.1/24", "192.0.2.8/24", "2001:db8::1/64"]
+                rewrite(link.a)
+                if not moves.wait(20):
+                    raise Failure(f"a transfer from an address that has gone succeeds\n{moves.text}")
+                link.a.process.expect("of 192.0.2.7 to 192.0.2.2 ends: its address was taken out")
+                if not (stays.running() and routed_one.running()):
+                    raise Failure(f"a transfer was disturbed\n{stays.text}{routed_one.text}")
+                port["routes"] = []
+                rewrite(link.a)
+                if not routed_one.wait(20):
+                    raise Failure(f"a transfer without a route succeeds\n{routed_one.text}")
+                link.a.process.expect(f"of 192.0.2.1 to {FAR[0]} ends: its route was taken out")
+                with link.b.ping_server():
+                    link.a.ping("-a", "192.0.2.2", "-I", "192.0.2.8", "-C", 1)
+                if not stays.running():
+                    raise Failure(f"the transfer that nothing was taken from ended\n{stays.text}")
+                stays.stop(signal.SIGINT)
+
+
 def lone_cases(build, networked):
     """Cases with daemons of their own, whose ports are configured for them."""
     yield "in a VLAN", lambda: in_vlan(build)
     yield "VLAN on the wire", lambda: vlan_on_the_wire(build, networked)
     yield "static routes", lambda: routed(build)
+    yield "duplicate address", lambda: duplicates(build, networked)
+    yield "another machine behind the link", lambda: another_machine(build)
+    yield "reload", lambda: reloaded(build)

@@ -313,6 +313,16 @@ Test(config, addresses_are_unique_over_all_ports)
 		"t.json: ports[1].addresses[1]: 10.0.0.1 is also ports[0].addresses[0]");
 }
 
+Test(config, duplicate_address_detection)
+{
+	cr_assert(parse_port("\"mtu\": 1500"), "%s", err);
+	cr_assert_eq(c.port[0].dad, CONFIG_DAD_QUICK);
+	cr_assert(parse_port("\"dad\": \"full\""), "%s", err);
+	cr_assert_eq(c.port[0].dad, CONFIG_DAD_FULL);
+	assert_refused(parse_port("\"dad\": true"), "t.json: ports[0].dad: true is not allowed; "
+						     "expected one of \"off\" \"quick\" \"full\"");
+}
+
 #define VLAN7(rest) "\"vlans\": [{\"id\": 7, \"addresses\": [\"10.7.0.1/24\"]" rest "}]"
 
 Test(config, vlans_have_addresses_of_their_own)

@@ -41,6 +41,9 @@ TestSuite(net_nd, .init = setup, .fini = teardown);
 #define NA_BY_ME                                                                                   \
 	ND(PEER, ME, "0020", IP6_ME, IP6_PEER, "8800a43660000000" IP6_ME "0201" ME)
 
+#define NA_TO_ALL                                                                                  \
+	ND("333300000001", ME, "0020", IP6_ME, NODES, "8800e2ac20000000" IP6_ME "0201" ME)
+
 /* The frame with its ICMPv6 checksum made right again. */
 static void
 rx_repaired(const char *hex)
@@ -143,10 +146,12 @@ Test(net_nd, advertisement_of_a_new_mac_makes_us_ask)
 		"8800000020000000" IP6_PEER "0201" OTHER));
 	rig_expect_tx(&r, NS_BY_ME);
 	/* Without the override bit a known MAC stands. */
-	rx_repaired(ND(ME, OTHER, "0020", IP6_PEER, IP6_ME, "8800000040000000" IP6_PEER "0201" OTHER));
+	rx_repaired(
+		ND(ME, OTHER, "0020", IP6_PEER, IP6_ME, "8800000040000000" IP6_PEER "0201" OTHER));
 	cr_assert_eq(rig_resolve(&r, "fd77::2"), NET_RESOLVED);
 	cr_assert_eq(r.hop.dmac[5], 2);
-	rx_repaired(ND(ME, OTHER, "0020", IP6_PEER, IP6_ME, "8800000060000000" IP6_PEER "0201" OTHER));
+	rx_repaired(
+		ND(ME, OTHER, "0020", IP6_PEER, IP6_ME, "8800000060000000" IP6_PEER "0201" OTHER));
 	cr_assert_eq(rig_resolve(&r, "fd77::2"), NET_RESOLVED);
 	cr_assert_eq(r.hop.dmac[5], 3);
 }
@@ -213,8 +218,9 @@ Test(net_nd, solicitations_for_others_are_left_to_them)
 
 Test(net_nd, routers_are_not_listened_to)
 {
-	rig_rx(&r, "333300000001" PEER "86dd 60000000 0010 3aff fe800000000000000000000000000002" NODES
-		   "86003526400007080000000000000000");
+	rig_rx(&r,
+		"333300000001" PEER "86dd 60000000 0010 3aff fe800000000000000000000000000002" NODES
+		"86003526400007080000000000000000");
 	cr_assert_eq(net_counters(r.n)->rx_dropped, 1);
 	cr_assert_eq(rig_resolve(&r, "2001:db8::1"), NET_NO_ROUTE);
 	rig_expect_silence(&r);
@@ -227,6 +233,7 @@ Test(net_nd, somebody_with_our_address_is_counted)
 	rx_repaired(ND(GROUP_MAC "1", PEER, "0020", IP6_ME, GROUP_ME,
 		"8700000000000000" IP6_ME "0101" PEER));
 	cr_assert_eq(net_counters(r.n)->address_conflicts, 2);
+	rig_expect_tx(&r, NA_TO_ALL); /* it is ours; said once */
 	rig_expect_silence(&r);
 }
 

@@ -181,7 +181,7 @@ Test(net_neigh, forgotten_by_us_it_is_left_alone_in_the_end)
 	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX, "nothing is left");
 }
 
-/* ---- what others say ---------------------------------------------------------------------------- */
+/* ---- what others say ---- */
 
 Test(net_neigh, request_to_us_is_answered_and_teaches)
 {
@@ -255,6 +255,7 @@ Test(net_neigh, rumour_of_a_new_mac_makes_us_ask_everybody)
 Test(net_neigh, somebody_with_our_address_is_counted_and_not_believed)
 {
 	rig_rx(&r, ARP(ALL, PEER, "001", PEER, IP_ME, NOBODY, IP_ME));
+	rig_expect_tx(&r, ARP(ALL, ME, "001", ME, IP_ME, NOBODY, IP_ME)); /* it is ours */
 	rig_expect_silence(&r);
 	cr_assert_eq(net_counters(r.n)->address_conflicts, 1);
 	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX);
@@ -277,7 +278,8 @@ Test(net_neigh, malformed_arp_is_counted)
 	rig_expect_silence(&r);
 }
 
-/* ---- a full table ----------------------------------------------------------------------------------- */
+/* ---- a full table
+ * ----------------------------------------------------------------------------------- */
 
 static void
 request_from(unsigned host)
@@ -285,8 +287,8 @@ request_from(unsigned host)
 	char hex[256];
 
 	(void)snprintf(hex, sizeof(hex),
-		"%s 0200000078%02x 0806 000108000604 0001 0200000078%02x 0a4d00%02x %s %s", ALL, host,
-		host, host, NOBODY, IP_ME);
+		"%s 0200000078%02x 0806 000108000604 0001 0200000078%02x 0a4d00%02x %s %s", ALL,
+		host, host, host, NOBODY, IP_ME);
 	rig_rx(&r, hex);
 	cr_assert(net_tx(r.n, &r.tx), "it is answered in any case");
 }

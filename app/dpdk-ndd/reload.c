@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SIGHUP: the configuration is read again, and the network's part of it takes effect. Connections
+ * go on whose address and way are left; the others end, and it is said why. A file with a mistake
+ * changes nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "conn.h"
+#include "log.h"
+#include "network.h"
+#include "qp_path.h"
+
+#define ERROR_BYTES 4096
+
+static struct config *
+load(const struct ndd *d)
+{
+	struct config *c = calloc(1, sizeof(*c));
+	char err[ERROR_BYTES], *next = err, *line;
+
+	if (c == NULL) {
+		ndd_error("reload: no memory");
+		return NULL;
+	}
+	if (config_load(c, d->config_path, err, sizeof(err)))
+		return c;
+	while ((line = strsep(&next, "\n")) != NULL)
+		if (line[0] != '\0')
+			ndd_error("%s", line);
+	ndd_error("reload: nothing was changed");
+	free(c);
+	return NULL;
+}
+
+static bool
+same_ports(const struct ndd *d, const struct config *to)
+{
+	bool same = to->ports == d->cfg->ports;
+
+	for (uint32_t i = 0; same && i < to->ports; i++)
+		same = strcmp(to->port[i].device, d->cfg->port[i].device) == 0;
+	if (!same)
+		ndd_error("reload: other ports need a restart; nothing was changed");
+	return same;
+}
+
+static void
+end(struct ndd_conn *c, const char *why)
+{
+	char from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];
+
+	ndd_notice("session %lu: connection of %s to %s ends: %s", c->session->serial,
+		ndd_ip_text(c->local.gid.raw, from), ndd_ip_text(c->remote.gid.raw, to), why);
+	ndd_conn_fail(c, c->state == NDD_CONN_RESOLVING ? ND_NETWORK_UNREACHABLE
+							: ND_CONNECTION_ABORTED,
+		NULL);
+}
+
+static bool
+address_is_lost(struct ndd *d, const struct roce_path *path, const void *to)
+{
+	return !ndd_network_keeps(d, to, path->sgid.raw);
+}
+
+/* While the address is still ours: the peer is told, too. */
+static void
+end_without_address(struct ndd *d, const struct config *to)
+{
+	static const char why[] = "its address was taken out of the configuration";
+	struct ndd_conn *c;
+
+	TAILQ_FOREACH (c, &d->conns, next)
+		if (c->state != NDD_CONN_OVER && !ndd_network_keeps(d, to, c->local.gid.raw))
+			end(c, why);
+	ndd_qp_path_end(d, address_is_lost, to, why);
+	ndd_host_tx(d, ndd_now_ns());
+}
+
+static bool
+route_is_lost(struct ndd *d, const struct roce_path *path, const void *arg)
+{
+	struct net_nexthop hop;
+
+	(void)arg;
+	return ndd_next_hop(d->net, ndd_now_ns(), &path->sgid, &path->dgid, &hop) ==
+	       ND_NETWORK_UNREACHABLE;
+}
+
+static void
+end_without_route(struct ndd *d)
+{
+	static const char why[] = "its route was taken out of the configuration";
+	struct ndd_conn *c;
+
+	TAILQ_FOREACH (c, &d->conns, next) {
+		const struct roce_path path = {.sgid = c->local.gid, .dgid = c->remote.gid};
+
+		if (c->state == NDD_CONN_ESTABLISHED && route_is_lost(d, &path, NULL))
+			end(c, why);
+	}
+	ndd_qp_path_end(d, route_is_lost, NULL, why);
+}
+
+/* Beyond the network nothing is taken over, and d->cfg is as it was. */
+static void
+mention_the_rest(const struct ndd *d, const struct config *to)
+{
+	if (memcmp(d->cfg, to, sizeof(*to)) != 0)
+		ndd_notice("reload: what else was changed takes effect at the next start");
+}
+
+void
+ndd_reload(struct ndd *d)
+{
+	struct config *to = load(d);
+
+	if (to != NULL && same_ports(d, to)) {
+		end_without_address(d, to);
+		ndd_network_change(d, to);
+		end_without_route(d);
+		mention_the_rest(d, to);
+		ndd_notice("reload: addresses, VLANs and routes are those of %s", d->config_path);
+	}
+	free(to);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Before an address is used: has another station it (RFC 5227 for IPv4, RFC 4862 for IPv6)? When
+ * nobody says so it is announced. While it is used it is defended as by RFC 5227, 2.4 (c): whoever
+ * claims it is told, at most every ten seconds, and we don't give way. An operator gave it to a
+ * host with connections; giving way would let anybody end them with two frames.
+ */
+#include "net/net_private.h"
+
+#define DEFEND_NS (10 * NET_S)
+
+struct times {
+	uint8_t probes;
+	uint64_t delay_ns;	   /* at most, before the first */
+	uint64_t least_ns, most_ns; /* between two */
+	uint64_t last_ns;	   /* for answers to the last */
+};
+
+static const struct times *
+times_of(const struct net *n, const struct net_address *a)
+{
+	static const struct times quick = {3, 0, 100 * NET_MS, 100 * NET_MS, 100 * NET_MS};
+	/* PROBE_WAIT, PROBE_NUM, PROBE_MIN, PROBE_MAX, ANNOUNCE_WAIT */
+	static const struct times rfc5227 = {3, NET_S, NET_S, 2 * NET_S, 2 * NET_S};
+	/* MAX_RTR_SOLICITATION_DELAY, DupAddrDetectTransmits, RetransTimer */
+	static const struct times rfc4862 = {1, NET_S, NET_S, NET_S, NET_S};
+
+	if (n->link[a->link].dad == NET_DAD_QUICK)
+		return &quick;
+	return net_ip_is_v4(&a->ip) ? &rfc5227 : &rfc4862;
+}
+
+static uint64_t
+between(struct net *n, uint64_t least, uint64_t most)
+{
+	n->random = n->random * 6364136223846793005ull + 1442695040888963407ull;
+	return least + (n->random >> 33) % (most - least + 1);
+}
+
+/* ---- what people are told ---- */
+
+static void
+tell(struct net *n, enum net_event_type type, const struct net_address *a, const uint8_t mac[6])
+{
+	struct net_event *ev = &n->event[n->event_tail % NET_EVENTS];
+
+	if (n->event_tail - n->event_head == NET_EVENTS)
+		return;
+	*ev = (struct net_event){.type = type,
+		.port = n->link[a->link].port,
+		.vlan = n->link[a->link].vlan,
+		.ip = a->ip};
+	memcpy(ev->mac, mac, 6);
+	n->event_tail++;
+}
+
+bool
+net_event(struct net *n, struct net_event *ev)
+{
+	if (n->event_head == n->event_tail)
+		return false;
+	*ev = n->event[n->event_head++ % NET_EVENTS];
+	return true;
+}
+
+/* ---- states ---- */
+
+static void
+announce(struct net *n, const struct net_address *a)
+{
+	if (net_ip_is_v4(&a->ip))
+		net_arp_announce(n, a);
+	else
+		net_nd_announce(n, a);
+}
+
+static void
+probe(struct net *n, const struct net_address *a)
+{
+	if (net_ip_is_v4(&a->ip))
+		net_arp_probe(n, a);
+	else
+		net_nd_probe(n, a);
+}
+
+static void
+becomes_ours(struct net *n, struct net_address *a)
+{
+	a->state = ADDRESS_VALID;
+	a->left = NET_ANNOUNCEMENTS;
+	a->due_ns = 0;
+	a->defended = false;
+	n->generation++;
+	net_deadline(n, 0);
+}
+
+void
+net_dad_start(struct net *n, struct net_address *a)
+{
+	if (n->link[a->link].dad == NET_DAD_OFF) {
+		becomes_ours(n, a);
+		return;
+	}
+	a->state = ADDRESS_TENTATIVE;
+	a->left = times_of(n, a)->probes;
+	a->begun = false;
+	a->due_ns = 0;
+	net_deadline(n, 0);
+}
+
+static void
+next_probe(struct net *n, uint64_t now_ns, struct net_address *a)
+{
+	const struct times *t = times_of(n, a);
+
+	if (!a->begun) {
+		a->begun = true;
+		a->due_ns = now_ns + between(n, 0, t->delay_ns);
+		if (a->due_ns > now_ns)
+			return;
+	}
+	if (a->left == 0) {
+		becomes_ours(n, a);
+		return;
+	}
+	probe(n, a);
+	a->left--;
+	a->due_ns = now_ns + (a->left > 0 ? between(n, t->least_ns, t->most_ns) : t->last_ns);
+}
+
+void
+net_dad_tick(struct net *n, uint64_t now_ns, struct net_address *a)
+{
+	if (a->state == ADDRESS_TENTATIVE && a->due_ns <= now_ns)
+		next_probe(n, now_ns, a);
+	if (a->state == ADDRESS_VALID && a->left > 0 && a->due_ns <= now_ns) {
+		announce(n, a);
+		a->left--;
+		a->due_ns = now_ns + NET_S;
+	}
+	if (a->state == ADDRESS_TENTATIVE || (a->state == ADDRESS_VALID && a->left > 0))
+		net_deadline(n, a->due_ns);
+}
+
+/* ---- conflicts ---- */
+
+static void
+give_up(struct net *n, struct net_address *a, const uint8_t mac[6])
+{
+	n->counters.address_conflicts++;
+	a->state = ADDRESS_TAKEN;
+	tell(n, NET_EV_TAKEN, a, mac);
+}
+
+bool
+net_conflict(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
+	const uint8_t mac[6])
+{
+	struct net_address *a = net_address_find(n, link, ip);
+
+	if (a == NULL || a->state == ADDRESS_TAKEN)
+		return false;
+	if (a->state == ADDRESS_TENTATIVE) {
+		give_up(n, a, mac);
+		return true;
+	}
+	n->counters.address_conflicts++;
+	if (a->defended && now_ns - a->defended_ns < DEFEND_NS)
+		return true;
+	a->defended = true;
+	a->defended_ns = now_ns;
+	announce(n, a);
+	tell(n, NET_EV_CLAIMED, a, mac);
+	return true;
+}
+
+void
+net_rival(struct net *n, uint32_t link, const struct net_ip *ip, const uint8_t mac[6])
+{
+	struct net_address *a = net_address_find(n, link, ip);
+
+	if (a != NULL && a->state == ADDRESS_TENTATIVE)
+		give_up(n, a, mac);
+}
+
+void
+net_port_up(struct net *n, uint64_t now_ns, uint32_t port)
+{
+	for (uint32_t i = 0; i < n->links; i++)
+		if (n->link[i].port == port)
+			net_neigh_doubt(n, now_ns, i);
+	for (uint32_t i = 0; i < n->addresses; i++) {
+		struct net_address *a = &n->address[i];
+
+		if (n->link[a->link].port != port)
+			continue;
+		if (a->state == ADDRESS_VALID)
+			becomes_ours(n, a);
+		else
+			net_dad_start(n, a);
+	}
+}
