@@ -22,6 +22,9 @@ static const char *const good[] = {
 	"3333ff000001" PEER "86dd 6000000000203aff" IP6_PEER "ff0200000000000000000001ff000001"
 		"870005a900000000" IP6_ME "0101" PEER,
 	ALL PEER "8100 0001 0806 000108000604" "0001" PEER IP_PEER NOBODY IP_ME,
+	ALL PEER "88a8 6000 8100 0001 0806 000108000604" "0001" PEER "0a4e0002" NOBODY "0a4e0001",
+	ALL PEER "8100 0001 0806 000108000604" "0001" PEER "00000000" NOBODY "0a4e0001",
+	ALL PEER "8100 0001 0806 000108000604" "0002" PEER "0a4e0001" NOBODY "0a4e0001",
 };
 #define GOOD (sizeof(good) / sizeof(good[0]))
 
@@ -46,6 +49,24 @@ rx_exact(struct net_rig *r, const uint8_t *frame, size_t n)
 		cr_assert_geq(r->tx.len, 60);
 		cr_assert_leq(r->tx.len, NET_FRAME_MAX);
 	}
+}
+
+/* VLAN 1 anew, with an address that is asked for first. */
+static void
+add_vlan(struct net_rig *r)
+{
+	const struct net_link vlan = {.vlan = 1,
+		.mac = {2, 0, 0, 0, 0x77, 1},
+		.mtu = 1500,
+		.priority = NET_PRIORITY_OF_DSCP,
+		.dad = NET_DAD_QUICK};
+	struct net_ip ip = rig_ip("10.78.0.1");
+	const char *why;
+
+	if (net_link_find(r->n, 0, 1) >= 0)
+		net_link_remove(r->n, 1);
+	cr_assert_eq(net_link_add(r->n, &vlan), 1);
+	cr_assert(net_address_add(r->n, 1, &ip, 24, &why), "%s", why);
 }
 
 /* Without this, damage would hardly ever get past the checksums. */
@@ -73,6 +94,7 @@ Test(net_fuzz, every_truncation)
 	uint8_t f[2048];
 
 	rig_init(&r, 4);
+	add_vlan(&r);
 	for (size_t i = 0; i < GOOD; i++) {
 		size_t n = rig_bytes(good[i], f, sizeof(f));
 
@@ -88,9 +110,11 @@ Test(net_fuzz, random_damage_in_random_order_and_time)
 {
 	struct net_rig r;
 	uint64_t seed = 0x6e65742066757a7aull;
+	unsigned taken = 0;
 	uint8_t f[2048];
 
 	rig_init(&r, 4);
+	add_vlan(&r);
 	for (unsigned round = 0; round < 60000; round++) {
 		size_t n = rig_bytes(good[next_random(&seed) % GOOD], f, sizeof(f));
 		unsigned damage = next_random(&seed) % 4;
@@ -102,6 +126,14 @@ Test(net_fuzz, random_damage_in_random_order_and_time)
 		if (next_random(&seed) % 8 != 0)
 			repair(f, n);
 		rx_exact(&r, f, n);
+		if (round % 256 == 8) { /* some frames before time goes on */
+			struct net_event ev;
+
+			add_vlan(&r);
+			net_port_up(r.n, r.now, 0);
+			while (net_event(r.n, &ev))
+				taken += ev.type == NET_EV_TAKEN;
+		}
 		if (round % 16 == 0) {
 			rig_resolve(&r, round % 32 ? "10.77.0.2" : "fd77::2");
 			rig_run_until(&r, r.now + next_random(&seed) % (40 * S));
@@ -111,6 +143,8 @@ Test(net_fuzz, random_damage_in_random_order_and_time)
 	cr_assert_gt(net_counters(r.n)->rx_nd, 1000);
 	cr_assert_gt(net_counters(r.n)->rx_arp, 1000);
 	cr_assert_gt(net_counters(r.n)->rx_malformed, 1000);
+	cr_assert_gt(net_counters(r.n)->rx_vlan, 100);
+	cr_assert_gt(taken, 100);
 	while (net_tx(r.n, &r.tx))
 		;
 	rig_rx(&r, ARP_PEER_ASKS);
