@@ -89,8 +89,6 @@ int net_local_port(const struct net *n, const struct net_ip *ip);
 /* Is dst ours, and a frame of that VLAN (0: none) from src to it one that its link carries? Frames
  * of another VLAN are counted (W-PKT-02). */
 bool net_takes(struct net *n, const struct net_ip *src, const struct net_ip *dst, uint16_t vlan);
-/* The address of ours that packets to dst leave from if nobody says one. False: no route. */
-bool net_source(const struct net *n, const struct net_ip *dst, struct net_ip *source);
 /* The i-th address of ours (all ports, in order of addition, link-local ones last); false: no more.
  */
 bool net_address_get(const struct net *n, unsigned i, struct net_ip *ip, uint8_t *prefix_len,

@@ -130,18 +130,6 @@ find_way(
 	return w->source != NULL;
 }
 
-bool
-net_source(const struct net *n, const struct net_ip *dst, struct net_ip *source)
-{
-	const struct net_address *own = net_own(n, dst);
-	struct way w;
-
-	if (own == NULL && !find_way(n, NULL, dst, &w))
-		return false;
-	*source = own != NULL ? own->ip : w.source->ip;
-	return true;
-}
-
 static void
 fill_nexthop(
 	const struct net *n, const struct way *w, const uint8_t dmac[6], struct net_nexthop *out)
