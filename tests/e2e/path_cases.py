@@ -57,7 +57,7 @@ def traffic_class(link):
     seen = set()
     for frame, ip, udp in packets(link.capture_path()):
         if traffic_class_of(ip) != TCLASS:
-            raise Failure(f"traffic class {traffic_class_of(ip)}, not {TCLASS}: {frame.hex()}")
+            raise Failure(f"traffic class {traffic_class_of(ip)}, not {TCLASS}: {frame[:80].hex()}")
         seen.add((ip[0] >> 4, frame[6:12], ip[udp + 8] == 0x64))
     of_both(seen, "traffic class")
     return note
@@ -128,9 +128,18 @@ def tagged(link):
     for frame, ip, udp in packets(link.capture_path()):
         kind, tci = struct.unpack_from(">HH", frame, 12)
         if (kind, tci) != (0x8100, TCLASS >> 5 << 13 | VLAN):
-            raise Failure(f"tag {kind:04x} {tci:04x}: {frame.hex()}")
+            raise Failure(f"tag {kind:04x} {tci:04x}: {frame[:80].hex()}")
         seen.add((ip[0] >> 4, frame[6:12], ip[udp + 8] == 0x64))
     of_both(seen, "VLAN tag")
+
+
+def tagged_by_hand(link):
+    """Queue pairs that no connection brought up are in the VLAN, too."""
+    link.captured(lambda: scenario(link, "numbers", 0))
+    for frame, _, _ in packets(link.capture_path()):
+        kind, tci = struct.unpack_from(">HH", frame, 12)
+        if (kind, tci) != (0x8100, VLAN):
+            raise Failure(f"tag {kind:04x} {tci:04x}: {frame[:80].hex()}")
 
 
 def is_reply(frame, tags, start):
@@ -173,6 +182,7 @@ def vlan_on_the_wire(build, networked):
         into_vlan(link)
         with link:
             tagged(link)
+            tagged_by_hand(link)
             stranger_in_vlan(link)
             link.judge()
 
