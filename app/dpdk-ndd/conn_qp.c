@@ -5,6 +5,7 @@
 #include "conn.h"
 #include "log.h"
 #include "network.h"
+#include "qp_path.h"
 
 #define RNR_FOR_EVER 7 /* as RNR retry count: without end */
 
@@ -126,6 +127,7 @@ ndd_conn_bring_up(struct ndd_conn *c)
 	b.attr.rnr_retry = c->peer.rnr_retry;
 	if (!c->peer.srq) /* R-SR-05, R-SR-06 */
 		b.attr.rnr_give_up_ms = cfg->rnr_give_up_ms;
+	ndd_qp_path_evict(c->session, &c->remote.gid, c->peer.qpn);
 	c->brought_up = c->qp->connected = true;
 	ndd_shard_call(c->session->shard, on_shard_bring_up, &b);
 	c->keepalive_ms = b.keepalive_ms;

@@ -71,6 +71,55 @@ path_of(struct ndd_session *s, struct ndd_qp *qp)
 	return p;
 }
 
+/* ---- whose the peer's queue pair is -------------------------------------------------------- */
+
+/*
+ * A queue pair has one peer. A client that names one which another client of ours is connected to
+ * could speak for that one: to the peer both are this host, and only the PSN would have to be
+ * guessed. So the first has it; and before what was given by hand goes what the CM has agreed with
+ * the peer itself.
+ */
+static bool
+is_anothers(const struct ndd_qp_path *p, const struct ndd_session *s, const struct roce_gid *gid,
+	uint32_t qpn)
+{
+	return p->session != s && p->live && !p->qp->failed && p->peer_qpn == qpn &&
+	       roce_gid_equal(&p->path.dgid, gid);
+}
+
+static bool
+is_taken(const struct ndd_session *s, const struct roce_gid *gid, uint32_t qpn)
+{
+	const struct ndd_qp_path *p;
+	const struct ndd_conn *c;
+
+	TAILQ_FOREACH (p, &s->daemon->paths, next)
+		if (is_anothers(p, s, gid, qpn))
+			return true;
+	TAILQ_FOREACH (c, &s->daemon->conns, next)
+		if (c->session != s && c->brought_up && c->qp != NULL && c->peer.qpn == qpn &&
+			roce_gid_equal(&c->remote.gid, gid))
+			return true;
+	return false;
+}
+
+void
+ndd_qp_path_evict(struct ndd_session *s, const struct roce_gid *gid, uint32_t qpn)
+{
+	struct ndd_qp_path *p;
+
+	TAILQ_FOREACH (p, &s->daemon->paths, next) {
+		if (!is_anothers(p, s, gid, qpn))
+			continue;
+		ndd_notice("session %lu: queue pair 0x%06x ends: session %lu has a connection to "
+			   "the peer's 0x%06x",
+			p->session->serial, p->qp->qpn, s->serial, qpn);
+		ndd_qp_to_error(p->session, p->qp, false);
+	}
+}
+
+/* ---- the next hop -------------------------------------------------------------------------- */
+
 static nd_status
 go(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, size_t room)
 {
@@ -81,6 +130,10 @@ go(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, size_t room)
 
 	if (p->step.mask & ROCE_QPA_DEST_QPN)
 		peer_qpn = attr->dest_qpn;
+	if (is_taken(s, &attr->path.dgid, peer_qpn)) {
+		snprintf(why, room, "another client's queue pair has the peer's 0x%06x", peer_qpn);
+		return ND_ADDRESS_ALREADY_EXISTS;
+	}
 	ndd_path_via(&attr->path, hop, p->qp->qpn, peer_qpn); /* W-QP-04 */
 	attr->port = hop->port;
 	attr->port_mtu_bytes = ndd_path_mtu(s->daemon->cfg->port[hop->port].mtu);

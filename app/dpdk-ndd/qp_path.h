@@ -31,6 +31,9 @@ nd_status ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struc
 /* Those that are lost go to error; why is for the log. */
 typedef bool ndd_qp_path_lost(struct ndd *d, const struct roce_path *path, const void *arg);
 void ndd_qp_path_end(struct ndd *d, ndd_qp_path_lost *lost, const void *arg, const char *why);
+/* A connection of session s is about to have this queue pair of the peer: whoever else went there
+ * by hand is at its end. */
+void ndd_qp_path_evict(struct ndd_session *s, const struct roce_gid *gid, uint32_t qpn);
 /* Is such a step under way? */
 bool ndd_qp_path_asks(const struct ndd_qp *qp);
 /* The path part of the attributes, if it was given by hand. */

@@ -106,12 +106,15 @@ struct nd_qp_attributes {
  *   ND_INVALID_PARAMETER     a value is out of range (path_mtu above the port's, too); ov in use
  *   ND_BAD_NETWORK_NAME      the wildcard is no destination; ND_INVALID_ADDRESS: no IP address
  *   ND_NETWORK_UNREACHABLE   no route; ND_HOST_UNREACHABLE: no neighbour, known already
+ *   ND_ADDRESS_ALREADY_EXISTS  another client of the daemon has that queue pair of the peer
  *   ND_CONNECTION_ACTIVE     what a connector connects keeps path, numbers and read limits; what is
  *                            left for it, when the connection is made: SQD and back, ERROR, and
  *                            the rest of the attributes
  *   ND_DEVICE_BUSY           another change is under way, or SQD not yet drained
  *   ND_NOT_SUPPORTED         the daemon is older than this
- * A queue pair beyond INIT can't be given to a connector. To RESET, no other thread may post.
+ * A queue pair of the peer is for one client: if another client of the daemon connects to it by the
+ * CM, what was brought up by hand goes to ERROR. A queue pair beyond INIT can't be given to a
+ * connector. To RESET, no other thread may post.
  */
 nd_status nd_qp_modify(struct nd_qp *qp, uint32_t state, const struct nd_qp_attributes *attr,
 	struct nd_overlapped *ov);

@@ -65,6 +65,7 @@ static const struct {
 	{"events-daemon-dies", scenario_events_daemon_dies},
 	{"numbers", scenario_numbers},
 	{"numbers-refused", scenario_numbers_refused},
+	{"numbers-taken", scenario_numbers_taken},
 	{"keepalive", scenario_keepalive},
 	{"keepalive-connection", scenario_keepalive_connection},
 	{"read-limits", scenario_read_limits},

@@ -407,6 +407,54 @@ reset_when_over(struct side *s)
 	return st;
 }
 
+static struct nd_qp_attributes
+to_b(struct pair *p)
+{
+	struct nd_adapter_info info;
+
+	WANT(ND_SUCCESS, nd_adapter_query(p->a.adapter, &info));
+	return attributes(&p->b,
+		&(struct numbers){.number = nd_qp_number(p->b.qp), .path_mtu = info.path_mtu}, 1);
+}
+
+/*
+ * What one client is connected to, no other can reach by its number: it would speak for the first.
+ * Who was there before by hand is out when the peer itself agrees to a connection with another.
+ */
+void
+scenario_numbers_taken(struct pair *p)
+{
+	struct side stranger = p->a;
+	struct nd_overlapped ov = {0};
+	struct nd_qp_attributes attr;
+	struct meeting m;
+
+	meet_open(&m, p);
+	side_open(&stranger, 64);
+	side_create_qp(&stranger, 16);
+	attr = to_b(p);
+	WANT(ND_SUCCESS, modify(&stranger, ND_QP_STATE_RTS, &attr));
+	meet_connect(&m);
+	CHECK(state_of(&stranger) == ND_QP_STATE_ERROR);
+	pair_works(p);
+
+	WANT(ND_SUCCESS, modify(&stranger, ND_QP_STATE_RESET, NULL));
+	attr.mask = ND_QP_TO_INIT;
+	WANT(ND_SUCCESS, modify(&stranger, ND_QP_STATE_INIT, &attr));
+	attr = to_b(p);
+	WANT(ND_ADDRESS_ALREADY_EXISTS, nd_qp_modify(stranger.qp, ND_QP_STATE_RTS, &attr, &ov));
+	CHECK(strstr(nd_last_error(), "another client") != NULL);
+	/* Nor by another address first, which it leaves in SQD. */
+	attr.peer = p->a.addr;
+	WANT(ND_SUCCESS, modify(&stranger, ND_QP_STATE_RTS, &attr));
+	WANT(ND_SUCCESS, modify(&stranger, ND_QP_STATE_SQD, NULL));
+	wait_drained(&stranger);
+	attr = (struct nd_qp_attributes){.mask = ND_QP_ATTRIBUTE_PATH, .peer = p->b.addr};
+	WANT(ND_ADDRESS_ALREADY_EXISTS, nd_qp_modify(stranger.qp, ND_QP_STATE_SQD, &attr, &ov));
+	side_close(&stranger);
+	meet_close(&m);
+}
+
 /* checks W-QP-05: each number that a client gives is judged, and what a connection is up to. */
 void
 scenario_numbers_refused(struct pair *p)

@@ -73,6 +73,7 @@ void scenario_silent_peer(struct pair *p);
 /* numbers.c */
 void scenario_numbers(struct pair *p);
 void scenario_numbers_refused(struct pair *p);
+void scenario_numbers_taken(struct pair *p);
 void scenario_keepalive(struct pair *p);
 void scenario_keepalive_connection(struct pair *p);
 
