@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "conn.h"
 #include "log.h"
+#include "ud.h"
 
 #define RESOLVE_NS (3 * NDD_S)
 /* The peer's acknowledgement on the data path may be behind its DREQ on the CM's (R-DISC-17). */
@@ -254,6 +255,15 @@ ndd_conn_cm_event(struct ndd *d, const struct roce_cm_event *ev)
 		break;
 	case ROCE_CM_EV_DISCONNECTED:
 		disconnected(c, ev, ndd_now_ns());
+		break;
+	case ROCE_CM_EV_QUESTION:
+		ndd_ud_asked(d, ev);
+		break;
+	case ROCE_CM_EV_ANSWER:
+		ndd_ah_answered(ev->owner, ev);
+		break;
+	case ROCE_CM_EV_GONE:
+		ndd_ud_gone(ev->owner);
 		break;
 	}
 }

@@ -11,6 +11,8 @@ check(const struct ndsh_connect *m, const struct ndd_qp *qp)
 {
 	if (qp == NULL)
 		return ND_INVALID_HANDLE;
+	if (qp->datagrams)
+		return ND_INVALID_DEVICE_REQUEST;
 	if (qp->conn != NULL)
 		return ND_CONNECTION_ACTIVE;
 	if (qp->failed || qp->by_hand)

@@ -66,6 +66,8 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return ND_CONNECTION_ABORTED; /* the peer has vanished (R-CONN-14) */
 	if (c->state != NDD_CONN_OFFERED)
 		return ND_CONNECTION_INVALID;
+	if (qp->datagrams)
+		return ND_INVALID_DEVICE_REQUEST;
 	if (qp->conn != NULL)
 		return ND_CONNECTION_ACTIVE;
 	if (qp->failed || qp->by_hand)

@@ -16,6 +16,7 @@
 #include "shard.h"
 
 struct ndd;
+struct ndd_ah;
 struct ndd_conn;
 struct ndd_qp_path;
 struct ndd_session;
@@ -31,6 +32,7 @@ void ndd_watch_del(struct ndd *d, struct ndd_watch *w);
 
 TAILQ_HEAD(ndd_conn_list, ndd_conn);
 TAILQ_HEAD(ndd_qp_path_list, ndd_qp_path);
+TAILQ_HEAD(ndd_ah_list, ndd_ah);
 TAILQ_HEAD(ndd_session_list, ndd_session);
 
 /* A MAD whose next hop is being asked for. */
@@ -59,9 +61,12 @@ struct ndd {
 	struct ndd_qp_path_list paths; /* of queue pairs brought up by hand */
 	uint64_t paths_generation, paths_deadline_ns; /* as those of conns */
 	bool conns_fresh; /* a connection waits for its first step, or has a new deadline */
+	struct ndd_ah_list ahs;	    /* address handles: the same three for them */
+	uint64_t ahs_generation, ahs_deadline_ns;
+	bool ahs_fresh;
 	struct ndd_mad mad[NDD_MADS_WAITING];
 	uint32_t mads_waiting, mad_psn;
-	struct ndd_ports ports;
+	struct ndd_ports ports, ud_ports; /* of connections, of datagram services */
 	uint64_t links_look_ns;
 	bool stopping, mlock_refused;
 };

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "network.h"
 #include "roce/gsi.h"
+#include "ud.h"
 
 #define RX_BUDGET   256u /* frames and events per shard and round, then the sockets' turn */
 #define TX_BUDGET   256u
@@ -180,6 +181,7 @@ ndd_host_tx(struct ndd *d, uint64_t now_ns)
 		ndd_conn_cm_event(d, &ev);
 	if (net_generation(d->net) != d->net_generation)
 		retry_mads(d, now_ns);
+	ndd_ah_tick(d, now_ns);
 	ndd_conn_tick(d, now_ns);
 	ndd_qp_path_tick(d, now_ns);
 	for (uint32_t n = 0; n < TX_BUDGET && roce_cm_tx(d->cm, &tx); n++)
@@ -191,11 +193,13 @@ ndd_host_tx(struct ndd *d, uint64_t now_ns)
 uint64_t
 ndd_host_deadline(const struct ndd *d)
 {
-	uint64_t first = d->conns_fresh ? 0 : d->conns_deadline_ns;
+	uint64_t first = d->conns_fresh || d->ahs_fresh ? 0 : d->conns_deadline_ns;
 	uint64_t cm = roce_cm_next_deadline(d->cm), net = net_next_deadline(d->net);
 
 	if (d->paths_deadline_ns < first)
 		first = d->paths_deadline_ns;
+	if (d->ahs_deadline_ns < first)
+		first = d->ahs_deadline_ns;
 	if (cm < first)
 		first = cm;
 	if (net < first)

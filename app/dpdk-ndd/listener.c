@@ -5,25 +5,29 @@
 
 #include "clock.h"
 #include "conn.h"
+#include "roce/cm_sidr.h"
 
 static nd_status
-listen_at(struct ndd *d, struct ndd_listener *l, const struct roce_cm_addr *addr, uint32_t backlog)
+listen_at(struct ndd *d, struct ndd_listener *l, const struct roce_cm_addr *addr, uint32_t backlog,
+	bool datagrams)
 {
-	nd_status status = ndd_port_take(&d->ports, &l->port, NDD_PORT_LISTENER, addr);
+	nd_status status = ndd_port_take(
+		datagrams ? &d->ud_ports : &d->ports, &l->port, NDD_PORT_LISTENER, addr);
 
 	if (status != ND_SUCCESS)
 		return status;
-	l->cm = roce_cm_listen(d->cm, &l->port.addr, backlog, l, NULL);
+	l->cm = (datagrams ? roce_cm_listen_lookups : roce_cm_listen)(
+		d->cm, &l->port.addr, backlog, l, NULL);
 	if (l->cm != NULL)
 		return ND_SUCCESS;
 	ndd_port_give(&l->port);
 	return ND_INSUFFICIENT_RESOURCES;
 }
 
-nd_status
-ndd_listener_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static nd_status
+create(struct ndd_session *s, const struct ndsh_listener_create *m, struct ndd_reply *r,
+	bool datagrams)
 {
-	const struct ndsh_listener_create *m = msg;
 	static const uint8_t any[16], any4[16] = {[10] = 0xff, [11] = 0xff};
 	struct roce_cm_addr addr = {.port = m->addr.port};
 	struct ndd_listener *l;
@@ -45,7 +49,7 @@ ndd_listener_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		free(l);
 		return ND_INSUFFICIENT_RESOURCES;
 	}
-	status = listen_at(s->daemon, l, &addr, m->backlog);
+	status = listen_at(s->daemon, l, &addr, m->backlog, datagrams);
 	if (status != ND_SUCCESS) {
 		ndd_slots_remove(&s->listeners, l->id);
 		free(l);
@@ -55,6 +59,18 @@ ndd_listener_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	r->listener.addr.port = l->port.addr.port;
 	memcpy(r->listener.addr.ip, ip.b, 16);
 	return ND_SUCCESS;
+}
+
+nd_status
+ndd_listener_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	return create(s, msg, r, false);
+}
+
+nd_status
+ndd_ud_listener_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	return create(s, msg, r, true);
 }
 
 nd_status

@@ -12,6 +12,7 @@
 struct qp_create {
 	struct ndd_qp *qp;
 	struct roce_qp_cfg cfg;
+	struct roce_ud_cfg ud; /* of datagrams */
 	struct roce_qp *rejected;
 };
 
@@ -29,6 +30,10 @@ on_shard_qp_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	if (c->qp->engine == NULL)
 		return;
 	c->qp->qpn = roce_qp_num(c->qp->engine);
+	if (c->qp->datagrams) {
+		(void)roce_ud_start(shard->engine, c->qp->engine, now_ns, &c->ud);
+		return;
+	}
 	c->qp->psn = roce_random_psn(shard->engine);
 	(void)roce_qp_modify(
 		shard->engine, c->qp->engine, now_ns, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &none);
@@ -115,10 +120,11 @@ make_engine_qp(struct ndd_session *s, struct qp_create *c)
 	return true; /* unlikely beyond measure, and harmless: the peer rejects it as stale */
 }
 
-nd_status
-ndd_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+/* datagrams: of what kind, or NULL. */
+static nd_status
+create(struct ndd_session *s, const struct ndsh_qp_create *m, const struct roce_ud_cfg *datagrams,
+	struct ndd_reply *r)
 {
-	const struct ndsh_qp_create *m = msg;
 	struct ndd_qp *qp = calloc(1, sizeof(*qp));
 	struct qp_create c = {.qp = qp};
 	struct qp_publish p = {.session = s, .qp = qp};
@@ -128,6 +134,11 @@ ndd_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return ND_INSUFFICIENT_RESOURCES;
 	qp->owner = (struct ndd_owner){
 		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
+	if (datagrams != NULL) {
+		qp->datagrams = true;
+		qp->q_key = datagrams->q_key;
+		c.ud = *datagrams;
+	}
 	status = find_parts(s, m, qp, &c.cfg);
 	if (status == ND_SUCCESS) {
 		qp->owner.handle = ndd_slots_add(&s->qps, qp);
@@ -152,6 +163,27 @@ ndd_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	r->qp.qp = qp->owner.handle;
 	r->qp.qpn = qp->qpn;
 	return ND_SUCCESS;
+}
+
+nd_status
+ndd_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	return create(s, msg, NULL, r);
+}
+
+nd_status
+ndd_ud_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_ud_qp_create *m = msg;
+	struct roce_ud_cfg cfg = {.q_key = m->q_key, .ahs = &s->lcore->ahs};
+	struct net_ip own;
+
+	if (m->q_key & ROCE_QKEY_PRIVILEGED)
+		return ND_ACCESS_VIOLATION;
+	memcpy(cfg.gid.raw, s->ip, 16);
+	memcpy(own.b, s->ip, 16);
+	cfg.vlan = net_local_vlan(s->daemon->net, &own);
+	return create(s, &m->q, &cfg, r);
 }
 
 void

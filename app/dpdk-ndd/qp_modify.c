@@ -276,6 +276,10 @@ ndd_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 	if (qp == NULL)
 		return ND_INVALID_HANDLE;
+	if (qp->datagrams) {
+		snprintf(why, room, "it is for datagrams, and has no such states");
+		return ND_INVALID_DEVICE_REQUEST;
+	}
 	if (ndd_qp_path_asks(qp)) {
 		snprintf(why, room, "another change of it is under way");
 		return ND_DEVICE_BUSY;
@@ -321,6 +325,8 @@ ndd_qp_query(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 	if (qp == NULL)
 		return ND_INVALID_HANDLE;
+	if (qp->datagrams)
+		return ND_INVALID_DEVICE_REQUEST;
 	q.engine = qp->engine;
 	ndd_shard_call(s->shard, on_shard_query, &q);
 	out->state = q.state;

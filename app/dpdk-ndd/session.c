@@ -12,6 +12,7 @@
 
 #include "log.h"
 #include "session.h"
+#include "ud.h"
 
 #define MESSAGES_PER_WAKE 16 /* of one session, then the others' turn */
 #define ACCEPTS_PER_WAKE  16
@@ -33,6 +34,8 @@ tables_init(struct ndd_session *s)
 	ndd_slots_init(&s->listeners, cfg->max_qps, false);
 	ndd_slots_init(&s->endpoints, cfg->max_qps, false);
 	ndd_slots_init(&s->conns, 2 * cfg->max_qps, false);
+	ndd_slots_init(&s->ahs, NDD_AHS_PER_QP * cfg->max_qps, false);
+	ndd_slots_init(&s->questions, 2 * cfg->max_qps, false);
 }
 
 static void
@@ -48,6 +51,8 @@ tables_fini(struct ndd_session *s)
 	ndd_slots_fini(&s->listeners);
 	ndd_slots_fini(&s->endpoints);
 	ndd_slots_fini(&s->conns);
+	ndd_slots_fini(&s->ahs);
+	ndd_slots_fini(&s->questions);
 }
 
 /*
@@ -201,6 +206,8 @@ take_down(struct ndd_session *s)
 	struct ndd_conn *conn;
 	struct ndd_listener *listener;
 	struct ndd_endpoint *endpoint;
+	struct ndd_question *question;
+	struct ndd_ah *ah;
 	struct ndd_qp *qp;
 	struct ndd_srq *srq;
 	struct ndd_mw *mw;
@@ -215,8 +222,12 @@ take_down(struct ndd_session *s)
 		ndd_conn_free(s, conn);
 	EACH (endpoints, endpoint)
 		ndd_endpoint_free(s, endpoint);
+	EACH (questions, question)
+		ndd_question_free(s, question);
 	EACH (qps, qp)
 		ndd_qp_free(s, qp);
+	EACH (ahs, ah)
+		ndd_ah_free(s, ah);
 	EACH (srqs, srq)
 		ndd_srq_free(s, srq);
 	EACH (mws, mw)
@@ -248,6 +259,8 @@ ndd_session_reap(struct ndd *d)
 			ndd_watch_del(d, &s->pid_watch);
 		if (s->wake_fd >= 0)
 			close(s->wake_fd);
+		if (s->lcore != NULL)
+			free(s->lcore->ahs.slot);
 		free(s->lcore);
 		tables_fini(s);
 		TAILQ_REMOVE(&d->ended, s, next);

@@ -82,6 +82,8 @@ struct ndd_qp {
 	bool connected;	       /* a connection has brought it up */
 	bool by_hand;	       /* its client has, beyond INIT or back to RESET */
 	struct ndd_qp_path *path; /* by_hand, or NULL */
+	bool datagrams;	       /* no connection at all */
+	uint32_t q_key;	       /* of datagrams */
 };
 
 struct ndd_listener {
@@ -129,7 +131,8 @@ struct ndd_session {
 	uint32_t port, path_mtu;
 	uint64_t segment_bytes;
 	struct ndd_mover *mover; /* or NULL */
-	struct ndd_slots segments, pds, cqs, mws, frs, srqs, qps, listeners, endpoints, conns;
+	struct ndd_slots segments, pds, cqs, mws, frs, srqs, qps, listeners, endpoints, conns, ahs,
+		questions;
 };
 
 /* ---- session.c ---- */
@@ -252,5 +255,14 @@ ndd_handler ndd_conn_bind, ndd_conn_connect, ndd_conn_complete, ndd_conn_accept,
 void ndd_listener_free(struct ndd_session *s, struct ndd_listener *l);
 void ndd_endpoint_free(struct ndd_session *s, struct ndd_endpoint *e);
 void ndd_conn_free(struct ndd_session *s, struct ndd_conn *c);
+
+/* ---- ah.c, ud.c ---- */
+
+struct ndd_ah;
+struct ndd_question;
+ndd_handler ndd_ah_create, ndd_ah_destroy;
+ndd_handler ndd_ud_qp_create, ndd_ud_qp_modify, ndd_ud_listener_create, ndd_ud_answer;
+void ndd_ah_free(struct ndd_session *s, struct ndd_ah *ah);
+void ndd_question_free(struct ndd_session *s, struct ndd_question *q);
 
 #endif

@@ -10,6 +10,7 @@
 #include "handover.h"
 #include "port/port.h"
 #include "roce/admin.h"
+#include "roce/ud.h"
 
 /* Bounds of one turn. */
 #define NDD_BURST	  32u /* frames per call of a port or ring */
@@ -68,6 +69,7 @@ struct ndd_shard_session {
 	bool admin_due; /* its admin ring may hold more */
 	struct roce_qp *qp[NDSH_QP_PER_SESSION_MAX];
 	struct roce_admin admin;
+	struct roce_ah_table ahs; /* where its datagrams may go */
 };
 
 /* What the engine hands back (roce_qp_owner(), roce_cq_owner()): constant while it has it. */

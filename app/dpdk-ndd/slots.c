@@ -4,8 +4,7 @@
 
 #include "slots.h"
 
-#define SLOT_INDEX_BITS 18u
-#define SLOT_INDEX_MASK ((1u << SLOT_INDEX_BITS) - 1u)
+#define SLOT_INDEX_MASK ((1u << NDD_SLOT_INDEX_BITS) - 1u)
 #define SLOT_FIRST_ROOM 16u
 
 void
@@ -58,7 +57,7 @@ grow(struct ndd_slots *t)
 static uint32_t
 handle_of(const struct ndd_slots *t, uint32_t i)
 {
-	return t->plain ? i : i | t->slot[i].generation << SLOT_INDEX_BITS;
+	return t->plain ? i : i | t->slot[i].generation << NDD_SLOT_INDEX_BITS;
 }
 
 uint32_t
@@ -96,7 +95,7 @@ ndd_slots_remove(struct ndd_slots *t, uint32_t handle)
 		return;
 	t->slot[i].item = NULL;
 	/* All ones is kept out, so that no handle is ever NDD_SLOT_NONE. */
-	t->slot[i].generation = (t->slot[i].generation + 1) % (UINT32_MAX >> SLOT_INDEX_BITS);
+	t->slot[i].generation = (t->slot[i].generation + 1) % (UINT32_MAX >> NDD_SLOT_INDEX_BITS);
 	t->used--;
 	put_free(t, i);
 }

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NDD_SLOT_NONE 0xffffffffu
+#define NDD_SLOT_NONE	    0xffffffffu
+#define NDD_SLOT_INDEX_BITS 18u /* of a handle; those above are the generation */
 
 struct ndd_slot {
 	void *item; /* NULL: free */

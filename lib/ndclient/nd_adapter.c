@@ -179,6 +179,8 @@ init_lists(struct nd_adapter *a)
 	TAILQ_INIT(&a->srqs);
 	TAILQ_INIT(&a->connectors);
 	TAILQ_INIT(&a->listeners);
+	TAILQ_INIT(&a->ahs);
+	TAILQ_INIT(&a->ud_listeners);
 	TAILQ_INIT(&a->closed_qps);
 	TAILQ_INIT(&a->events);
 	for (uint32_t i = 0; i < ND_CONN_BUCKETS; i++)

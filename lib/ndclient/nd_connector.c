@@ -107,6 +107,8 @@ read_limit(uint32_t asked, uint32_t max)
 static nd_status
 claim_qp(struct nd_connector *c, struct nd_qp *qp)
 {
+	if (qp->state == ND_QP_DATAGRAM)
+		return nd_fail(ND_INVALID_DEVICE_REQUEST, "a queue pair of datagrams");
 	if (qp->connector != NULL || qp->state != ND_QP_UNCONNECTED)
 		return ND_CONNECTION_ACTIVE;
 	c->qp = qp;

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "nd_int.h"
+#include "nd_ud.h"
 
 struct nd_call {
 	LIST_ENTRY(nd_call) link;
@@ -171,6 +171,7 @@ end_session(struct nd_adapter *a)
 	}
 	nd_qp_end_modifies(a, ND_DEVICE_REMOVED);
 	nd_event_removed(a);
+	nd_ud_end_waiters(a);
 	nd_admin_end(a, ND_DEVICE_REMOVED);
 }
 
@@ -188,6 +189,12 @@ take_event(struct nd_adapter *a, const struct ndsh_msg_hdr *h)
 		end_session(a);
 		break;
 	}
+	case NDSH_EV_AH:
+		nd_ah_event(a, (const struct ndsh_ev_ah *)h);
+		break;
+	case NDSH_EV_UD_QUESTION:
+		nd_ud_question_event(a, (const struct ndsh_ev_ud_question *)h);
+		break;
 	case NDSH_EV_SRQ_LIMIT:
 		nd_srq_limit(a, (const struct ndsh_ev_srq *)h);
 		break;

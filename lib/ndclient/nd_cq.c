@@ -222,11 +222,21 @@ nd_result_ex_of(
 	}
 }
 
-/* One of the two has room for the results. */
+/* One of the three has room for the results. */
 struct results {
 	struct nd_result *plain;
 	struct nd_result_ex *ex;
+	struct nd_ud_result *datagram;
 };
+
+static void
+ud_result_of(
+	uint32_t profile, const struct ndsh_cqe *e, void *qp_context, struct nd_ud_result *r)
+{
+	nd_result_ex_of(profile, e, qp_context, &r->result);
+	r->source_qp = e->flags & NDSH_CQEF_GRH ? e->syndrome : 0;
+	r->reserved = 0;
+}
 
 static inline void
 convert(struct nd_adapter *a, const struct ndsh_cqe *e, const struct results *r, uint32_t i)
@@ -244,8 +254,10 @@ convert(struct nd_adapter *a, const struct ndsh_cqe *e, const struct results *r,
 	}
 	if (r->plain != NULL)
 		nd_result_of(a->profile, e, context, &r->plain[i]);
-	else
+	else if (r->ex != NULL)
 		nd_result_ex_of(a->profile, e, context, &r->ex[i]);
+	else
+		ud_result_of(a->profile, e, context, &r->datagram[i]);
 }
 
 /* Nothing is left: can there be more? Entries made before a fault stay retrievable (R-CQ-31), so
@@ -334,4 +346,10 @@ int32_t
 nd_cq_get_results_ex(struct nd_cq *cq, struct nd_result_ex *results, uint32_t n)
 {
 	return take_watched(cq, &(struct results){.ex = results}, n);
+}
+
+int32_t
+nd_ud_get_results(struct nd_cq *cq, struct nd_ud_result *results, uint32_t n)
+{
+	return take_watched(cq, &(struct results){.datagram = results}, n);
 }

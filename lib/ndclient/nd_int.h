@@ -51,7 +51,8 @@ struct nd_spin {
 };
 
 /* Initiator requests are legal only in CONNECTED (R-POST-02, R-POST-03). */
-enum nd_qp_state { ND_QP_UNCONNECTED, ND_QP_CONNECTED, ND_QP_DISCONNECTED };
+/* DATAGRAM: for ever, and nothing but nd_ud_send() is. */
+enum nd_qp_state { ND_QP_UNCONNECTED, ND_QP_CONNECTED, ND_QP_DISCONNECTED, ND_QP_DATAGRAM };
 
 struct nd_qp {
 	struct nd_object obj; /* of a closed one only what completions need is valid */
@@ -294,6 +295,9 @@ struct nd_moved { /* a region as posts see it (nd_moved.c); all atomic */
 	uint64_t bytes;
 };
 
+TAILQ_HEAD(nd_ah_list, nd_ah);
+TAILQ_HEAD(nd_ud_listener_list, nd_ud_listener);
+
 struct nd_call;
 LIST_HEAD(nd_call_list, nd_call);
 
@@ -330,6 +334,8 @@ struct nd_adapter {
 	struct nd_srq_list srqs;
 	struct nd_connector_list connectors;
 	struct nd_listener_list listeners;
+	struct nd_ah_list ahs; /* nd_ud.h */
+	struct nd_ud_listener_list ud_listeners;
 	struct nd_qp_list closed_qps; /* completions may name them still */
 	struct nd_conn_bucket conns[ND_CONN_BUCKETS];
 	struct nd_spin windows;
@@ -341,7 +347,7 @@ struct nd_adapter {
 
 extern const struct nd_class nd_pd_class, nd_mr_class, nd_mw_class, nd_fr_class, nd_cq_class,
 	nd_srq_class, nd_qp_class, nd_connector_class, nd_listener_class,
-	nd_endpoint_class;
+	nd_endpoint_class, nd_ah_class, nd_ud_listener_class;
 
 static inline bool
 nd_gone(const struct nd_adapter *a)

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "nd_fast.h"
-#include "nd_int.h"
+#include "nd_ud.h"
 
 /* DEFER is looked at nowhere: each request is handed over at once, which is one barrier as long as
  * the daemon looks at the ring anyway. So no chain can be forgotten (R-POST-12, R-POST-13). */
@@ -127,16 +127,14 @@ submit(struct nd_qp *qp, const struct ndsh_swr *wr, const struct nd_sge *sge, co
 	nd_post_end(&qp->sq_inside);
 }
 
-/* wr has context, address, token and immediate. */
+/* wr has context, address, token and immediate; the queue pair may send. */
 static nd_status
-initiate_wr(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
+post_data(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
 	uint32_t n, uint32_t flags)
 {
 	uint8_t data[NDSH_INLINE_MAX];
-	nd_status st = check_connected(qp);
+	nd_status st = check_data(qp, sge, n, flags);
 
-	if (st == ND_SUCCESS)
-		st = check_data(qp, sge, n, flags);
 	if (st != ND_SUCCESS)
 		return st;
 	if (send_queue_full(qp))
@@ -152,6 +150,28 @@ initiate_wr(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct
 	wr->ctrl = NDSH_CTRL(op, n, abi_flags(flags), 0);
 	submit(qp, wr, sge, data);
 	return ND_SUCCESS;
+}
+
+static nd_status
+initiate_wr(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
+	uint32_t n, uint32_t flags)
+{
+	nd_status st = check_connected(qp);
+
+	return st == ND_SUCCESS ? post_data(qp, op, wr, sge, n, flags) : st;
+}
+
+nd_status
+nd_post_datagram(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
+	uint32_t n, uint32_t flags)
+{
+	if (nd_gone(qp->adapter))
+		return ND_DEVICE_REMOVED;
+	if (qp->state != ND_QP_DATAGRAM)
+		return ND_INVALID_DEVICE_REQUEST;
+	if (total_bytes(sge, n) > qp->adapter->info.path_mtu)
+		return ND_BUFFER_OVERFLOW;
+	return post_data(qp, op, wr, sge, n, flags);
 }
 
 static nd_status

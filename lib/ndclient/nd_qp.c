@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "nd_fast.h"
-#include "nd_int.h"
+#include "nd_ud.h"
 
 #define COPIED 64u /* bytes */
 #define SGE_MIN 2u /* granted even if fewer are asked for: programs count on it */
@@ -161,29 +161,26 @@ discard(struct nd_qp *qp, bool enlisted)
 	free(qp);
 }
 
-nd_status
-nd_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **out)
+/* m: of which kind; the message of a connected one is the first part of the other's. */
+static nd_status
+create(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_ud_qp_create *m,
+	struct nd_qp **out)
 {
-	struct ndsh_qp_create m = {.h.type = NDSH_MSG_QP_CREATE};
 	struct ndsh_qp_create_reply reply;
 	struct nd_qp *qp;
-	nd_status st;
+	nd_status st = check(pd, opt);
 
-	if (pd == NULL || opt == NULL || out == NULL)
-		return ND_INVALID_PARAMETER;
-	*out = NULL;
-	st = check(pd, opt);
 	if (st != ND_SUCCESS)
 		return st;
-	qp = make(pd, opt, &m);
+	qp = make(pd, opt, &m->q);
 	if (qp == NULL)
 		return nd_gone(pd->adapter) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
 	if (!enlist(qp)) {
 		discard(qp, false);
 		return nd_fail(ND_INSUFFICIENT_RESOURCES, "too many queue pairs");
 	}
-	m.handle = qp->handle;
-	st = nd_control_call(pd->adapter, &(struct nd_request){.h = &m.h, .reply = &reply});
+	m->q.handle = qp->handle;
+	st = nd_control_call(pd->adapter, &(struct nd_request){.h = &m->q.h, .reply = &reply});
 	if (st != ND_SUCCESS) {
 		discard(qp, true);
 		return st;
@@ -197,6 +194,35 @@ nd_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **o
 	nd_object_rest(&qp->obj, qp->srq != NULL ? &qp->srq->obj : NULL);
 	*out = qp;
 	return ND_SUCCESS;
+}
+
+nd_status
+nd_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **out)
+{
+	struct ndsh_ud_qp_create m = {.q.h.type = NDSH_MSG_QP_CREATE};
+
+	if (pd == NULL || opt == NULL || out == NULL)
+		return ND_INVALID_PARAMETER;
+	*out = NULL;
+	return create(pd, opt, &m, out);
+}
+
+nd_status
+nd_ud_qp_create(
+	struct nd_pd *pd, const struct nd_qp_options *opt, uint32_t q_key, struct nd_qp **out)
+{
+	struct ndsh_ud_qp_create m = {.q.h.type = NDSH_MSG_UD_QP_CREATE, .q_key = q_key};
+	nd_status st;
+
+	if (pd == NULL || opt == NULL || out == NULL)
+		return ND_INVALID_PARAMETER;
+	*out = NULL;
+	st = nd_ud_supported(pd->adapter, __func__);
+	if (st == ND_SUCCESS)
+		st = create(pd, opt, &m, out);
+	if (st == ND_SUCCESS)
+		(*out)->state = ND_QP_DATAGRAM;
+	return st;
 }
 
 /* Entries that a queue had made when the daemon had forgotten the queue pair: the last it may hold.

@@ -396,6 +396,7 @@ nd_status nd_qp_write_with_immediate(struct nd_qp *qp, void *context, const stru
 #include "ndclient_event.h"
 #include "ndclient_fast.h"
 #include "ndclient_modify.h"
+#include "ndclient_ud.h"
 
 /* ---- shared receive queue ------------------------------------------------------------ */
 
@@ -574,14 +575,13 @@ typedef void (*nd_connect_callback)(void *context, struct nd_connector *c);
  * One callback for each request instead of nd_listener_get_request(), for good; also for those that
  * wait already. They run as those of nd_cq_set_callback() do, in the same thread. Inside every call
  * is legal but nd_adapter_close(), which is refused; requests that come meanwhile wait.
- * ND_INVALID_PARAMETER_2: callback
- * is NULL; ND_INVALID_DEVICE_STATE: it has one, or connectors wait; ND_INSUFFICIENT_RESOURCES.
+ * ND_INVALID_PARAMETER_2: callback is NULL; ND_INVALID_DEVICE_STATE: it has one, or connectors
+ * wait; ND_INSUFFICIENT_RESOURCES.
  */
 nd_status nd_listener_set_callback(
 	struct nd_listener *l, nd_connect_callback callback, void *context);
 /* From here on it is as if nobody listened: who connects is refused. Requests that came before are
- * still given out. ND_INVALID_DEVICE_STATE: does not listen; ND_NOT_SUPPORTED: the daemon is too
- * old. */
+ * still given out. ND_INVALID_DEVICE_STATE: does not listen; ND_NOT_SUPPORTED: too old a daemon. */
 nd_status nd_listener_pause(struct nd_listener *l);
 /* Listen on. */
 nd_status nd_listener_resume(struct nd_listener *l);

@@ -90,6 +90,14 @@ int32_t nd_cq_get_results(struct nd_cq *cq, struct nd_result *results, uint32_t 
  * (R-CR-07). */
 int32_t nd_cq_get_results_ex(struct nd_cq *cq, struct nd_result_ex *results, uint32_t n);
 
+struct nd_ud_result {
+	struct nd_result_ex result;
+	uint32_t source_qp; /* who sent it: a receive of datagrams that succeeded; else 0 */
+	uint32_t reserved;
+};
+/* The same, and who sent what was received as a datagram (ndclient_ud.h). */
+int32_t nd_ud_get_results(struct nd_cq *cq, struct nd_ud_result *results, uint32_t n);
+
 /*
  * Notifications. Without asking for one nothing is ever signalled. Asking (arming) is for one
  * notification: the next result of that type, or at once if a result lies there that is newer than

@@ -86,6 +86,8 @@ void net_routes_clear(struct net *n);
 
 /* Is ip one of ours? Returns its port, or -1. */
 int net_local_port(const struct net *n, const struct net_ip *ip);
+/* The VLAN that an address of ours is in; 0: none, or it is not ours. */
+uint16_t net_local_vlan(const struct net *n, const struct net_ip *ip);
 /* Is dst ours, and a frame of that VLAN (0: none) from src to it one that its link carries? Frames
  * of another VLAN are counted (W-PKT-02). */
 bool net_takes(struct net *n, const struct net_ip *src, const struct net_ip *dst, uint16_t vlan);

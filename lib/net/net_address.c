@@ -151,6 +151,14 @@ net_local_port(const struct net *n, const struct net_ip *ip)
 	return a != NULL ? (int)n->link[a->link].port : -1;
 }
 
+uint16_t
+net_local_vlan(const struct net *n, const struct net_ip *ip)
+{
+	const struct net_address *a = net_own(n, ip);
+
+	return a != NULL ? n->link[a->link].vlan : 0;
+}
+
 /* Two of our own on one port reach each other without its wire, and without a tag: net_resolve().
  */
 static bool

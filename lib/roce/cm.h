@@ -99,11 +99,15 @@ enum roce_cm_event_type {
 	ROCE_CM_EV_REJECTED,	  /* before established: ev.reason, private data */
 	ROCE_CM_EV_UNREACHABLE,	  /* no answer to REQ, or to REP, after all retries */
 	ROCE_CM_EV_DISCONNECTED,  /* DREQ came, or REJ in established, or our disconnect is done */
+	ROCE_CM_EV_QUESTION,	  /* of datagram services: roce/cm_sidr.h */
+	ROCE_CM_EV_ANSWER,
+	ROCE_CM_EV_GONE,
 };
 struct roce_cm_event {
 	enum roce_cm_event_type type;
 	struct roce_cm_conn *conn;
-	void *owner; /* of the connection (NULL until it got one); REQUEST: of the listener */
+	/* Of the connection (NULL until it got one); REQUEST, QUESTION: of the listener. */
+	void *owner;
 	struct roce_cm_addr local, remote;
 	uint32_t port;
 	struct roce_cm_qp_params peer; /* REQUEST, REPLY */
@@ -111,9 +115,10 @@ struct roce_cm_event {
 	uint8_t ack_timeout; /* REQUEST: of the REQ, may be 0 (W-CM-33); REPLY: for our sender */
 	uint8_t tos, hop_limit; /* hop_limit is never 0 */
 	uint32_t flow_label;
-	uint16_t reason; /* REJECTED: CM reason code (3.8) */
+	uint32_t q_key; /* ANSWER */
+	uint16_t reason; /* REJECTED: CM reason code (3.8); ANSWER: its status */
 	bool by_peer;	 /* DISCONNECTED: the peer ended it */
-	bool timed_out;	 /* DISCONNECTED: the peer never answered our DREQ */
+	bool timed_out;	 /* DISCONNECTED: no answer to our DREQ came; ANSWER: none came */
 	uint8_t priv[ROCE_CM_PRIV_MAX];
 	uint32_t priv_bytes; /* the whole field of the message, zero padded */
 };
@@ -171,6 +176,7 @@ bool roce_cm_qpn_resting(const struct roce_cm *cm, uint32_t qpn);
 
 #define ROCE_CM_COUNTERS(X)                                                                        \
 	X(rx_req) X(rx_rep) X(rx_rtu) X(rx_rej) X(rx_dreq) X(rx_drep) X(rx_mra) X(rx_dropped)      \
+	X(rx_sidr_req) X(rx_sidr_rep)                                                              \
 	X(rx_duplicate) X(rx_malformed) X(tx_mads) X(tx_retries) X(timeouts) X(stale)              \
 	X(rejected_no_listener) X(rejected_backlog) X(rejected_invalid) X(no_resources)            \
 	X(tx_dropped)
@@ -182,7 +188,7 @@ struct roce_cm_counters {
 const struct roce_cm_counters *roce_cm_counters(const struct roce_cm *cm);
 struct roce_cm_usage {
 	uint32_t conns; /* all, those in time-wait included */
-	uint32_t timewait, listeners;
+	uint32_t timewait, listeners; /* timewait: answers kept are such, too */
 };
 void roce_cm_usage(const struct roce_cm *cm, struct roce_cm_usage *u);
 const char *roce_cm_reason_name(uint16_t reason); /* "invalid service ID (nobody listens)" ... */

@@ -29,10 +29,6 @@ enum cm_which {
 	CM_WHICH_OTHER = 2,
 };
 
-enum {
-	CM_SIDR_UNSUPPORTED = 1,
-};
-
 #define CM_PRIV_BYTES 224u /* the longest private data field: RTU, DREP */
 #define CM_ARI_BYTES  72u
 
@@ -78,8 +74,9 @@ struct cm_ip_hdr {
 bool cm_ip_hdr_decode(struct cm_ip_hdr *h, const uint8_t bytes[CM_IP_HDR_BYTES]);
 void cm_ip_hdr_encode(uint8_t bytes[CM_IP_HDR_BYTES], const struct cm_ip_hdr *h);
 
-/* Service IDs of RDMA_PS_TCP (3.3). */
+/* Service IDs of RDMA_PS_TCP, and of RDMA_PS_UDP, where datagrams are (3.3). */
 #define CM_SERVICE_PS_TCP 0x01060000u
+#define CM_SERVICE_PS_UDP 0x01110000u
 static inline uint64_t
 cm_service_id(uint16_t port)
 {

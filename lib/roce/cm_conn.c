@@ -129,13 +129,28 @@ static const uint8_t tx_allowed[CM_STATES] = {
 	[CM_ESTABLISHED] = CM_TX_RTU,
 	[CM_DREQ_SENT] = CM_TX_RTU | CM_TX_DREQ,
 	[CM_TIMEWAIT] = CM_TX_DREP | CM_TX_REJ,
-	[CM_DEAD] = CM_TX_DREP | CM_TX_REJ,
+	[CM_DEAD] = CM_TX_DREP | CM_TX_REJ | CM_TX_SIDR,
+	[CM_SIDR_SENT] = CM_TX_SIDR,
+	[CM_SIDR_ANSWERED] = CM_TX_SIDR,
 };
 
 static bool
 is_request(enum cm_state state)
 {
-	return state == CM_REQ_RCVD || state == CM_MRA_REQ_SENT;
+	return state == CM_REQ_RCVD || state == CM_MRA_REQ_SENT || state == CM_SIDR_RCVD;
+}
+
+/* Over, but its ids are kept for a while. */
+static bool
+rests(enum cm_state state)
+{
+	return state == CM_TIMEWAIT || state == CM_SIDR_ANSWERED;
+}
+
+static bool
+is_question(enum cm_state state)
+{
+	return state == CM_SIDR_RCVD || state == CM_SIDR_ANSWERED;
 }
 
 void
@@ -147,12 +162,12 @@ cm_conn_state(struct roce_cm *cm, struct roce_cm_conn *c, enum cm_state state)
 		c->listener = NULL;
 	}
 	if (c->state == CM_TIMEWAIT) {
-		cm->usage.timewait--;
 		cm->refused -= c->refused;
 		c->refused = false;
 	}
-	if (state == CM_TIMEWAIT)
-		cm->usage.timewait++;
+	cm->questions -= is_question(c->state) && !is_question(state);
+	cm->usage.timewait -= rests(c->state);
+	cm->usage.timewait += rests(state);
 	c->state = (uint8_t)state;
 	cm_tx_set(cm, c, c->tx & tx_allowed[state]);
 	cm_timer_cancel(cm, c);
@@ -223,14 +238,14 @@ event_queue(struct roce_cm *cm, struct roce_cm_conn *c, uint32_t events)
 		TAILQ_INSERT_TAIL(&cm->ev_queue, c, ev_entry);
 	if (c->events != 0 && events == 0)
 		TAILQ_REMOVE(&cm->ev_queue, c, ev_entry);
-	c->events = (uint8_t)events;
+	c->events = (uint16_t)events;
 }
 
 /* A request that the host has not seen: it takes the handle together with the event. */
 void
-cm_event_request(struct roce_cm *cm, struct roce_cm_conn *c)
+cm_event_request(struct roce_cm *cm, struct roce_cm_conn *c, enum roce_cm_event_type type)
 {
-	event_queue(cm, c, EV_BIT(ROCE_CM_EV_REQUEST));
+	event_queue(cm, c, EV_BIT(type));
 }
 
 void
@@ -254,13 +269,19 @@ cm_event_raise(struct roce_cm *cm, struct roce_cm_conn *c, enum roce_cm_event_ty
 	event_queue(cm, c, events | EV_BIT(type));
 }
 
+static bool
+asks(enum roce_cm_event_type type)
+{
+	return type == ROCE_CM_EV_REQUEST || type == ROCE_CM_EV_QUESTION;
+}
+
 static void
 event_fill(struct roce_cm_event *ev, enum roce_cm_event_type type, struct roce_cm_conn *c)
 {
 	memset(ev, 0, sizeof(*ev));
 	ev->type = type;
 	ev->conn = c;
-	ev->owner = type == ROCE_CM_EV_REQUEST ? c->listener->owner : c->owner;
+	ev->owner = asks(type) ? c->listener->owner : c->owner;
 	ev->local = c->local;
 	ev->remote = c->remote;
 	ev->port = c->port;
@@ -270,14 +291,15 @@ event_fill(struct roce_cm_event *ev, enum roce_cm_event_type type, struct roce_c
 	ev->mtu_code = c->mtu_code;
 	ev->peer = c->peer;
 	ev->ack_timeout = type == ROCE_CM_EV_REPLY ? c->reply_ack_timeout : c->ack_timeout;
-	if (type == ROCE_CM_EV_REJECTED)
+	ev->q_key = c->q_key;
+	if (type == ROCE_CM_EV_REJECTED || type == ROCE_CM_EV_ANSWER)
 		ev->reason = c->ev_reason;
-	if (type == ROCE_CM_EV_DISCONNECTED) {
+	if (type == ROCE_CM_EV_DISCONNECTED || type == ROCE_CM_EV_ANSWER) {
 		ev->by_peer = c->ev_by_peer;
 		ev->timed_out = c->ev_timed_out;
 	}
-	if (type == ROCE_CM_EV_REQUEST || type == ROCE_CM_EV_REPLY ||
-		type == ROCE_CM_EV_REJECTED) {
+	if (asks(type) || type == ROCE_CM_EV_REPLY || type == ROCE_CM_EV_REJECTED ||
+		type == ROCE_CM_EV_ANSWER) {
 		memcpy(ev->priv, c->in_priv, c->in_priv_bytes);
 		ev->priv_bytes = c->in_priv_bytes;
 	}
@@ -296,7 +318,7 @@ roce_cm_event(struct roce_cm *cm, struct roce_cm_event *ev)
 		type++;
 	event_fill(ev, type, c);
 	event_queue(cm, c, c->events & ~EV_BIT(type));
-	if (type == ROCE_CM_EV_REQUEST)
+	if (asks(type))
 		c->host_holds = true;
 	return true;
 }

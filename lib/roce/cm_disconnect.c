@@ -257,6 +257,8 @@ cm_give_up(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 		c->ev_timed_out = true;
 		cm_event_raise(cm, c, ROCE_CM_EV_DISCONNECTED);
 		cm_conn_timewait(cm, now_ns, c);
+	} else if (c->state == CM_SIDR_SENT) {
+		cm_lookup_timed_out(cm, c);
 	} else {
 		cm_event_raise(cm, c, ROCE_CM_EV_UNREACHABLE);
 		cm_refuse(cm, now_ns, c, CM_REASON_TIMEOUT);
@@ -282,6 +284,13 @@ end(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 	case CM_REP_SENT:
 	case CM_MRA_REP_RCVD:
 		cm_refuse(cm, now_ns, c, CM_REASON_CONSUMER);
+		break;
+	case CM_SIDR_SENT: /* nobody is left to tell */
+		cm_tx_set(cm, c, 0);
+		cm_conn_dead(cm, c);
+		break;
+	case CM_SIDR_RCVD:
+		cm_question_reject(cm, now_ns, c);
 		break;
 	default:
 		break;

@@ -9,6 +9,7 @@
  *	cm_recv		what arrived: checks, then to the one of the three below
  *	cm_active	REQ out, REP in, RTU out
  *	cm_passive	listeners, REQ in, REP out, RTU in
+ *	cm_sidr		lookups of datagram services, both roles
  *	cm_disconnect	REJ, DREQ, DREP; the host's reject, disconnect and destroy
  *	cm_timer	deadlines and what they mean
  *	cm_table	how a connection is found
@@ -20,6 +21,7 @@
 
 #include "roce/cm.h"
 #include "roce/cm_codec.h"
+#include "roce/cm_sidr.h"
 
 #define CM_MS			  1000000ull
 #define CM_RETRY_CAP_NS		  (4000 * CM_MS) /* W-CM-60 */
@@ -69,6 +71,9 @@ enum cm_state {
 	CM_DREQ_SENT,
 	CM_TIMEWAIT,
 	CM_DEAD,
+	CM_SIDR_SENT, /* a lookup: we ask */
+	CM_SIDR_RCVD, /* we are asked */
+	CM_SIDR_ANSWERED,
 	CM_STATES,
 };
 
@@ -81,6 +86,7 @@ enum {
 	CM_TX_DREQ = 1u << 4,
 	CM_TX_DREP = 1u << 5,
 	CM_TX_REJ = 1u << 6,
+	CM_TX_SIDR = 1u << 7, /* SIDR_REQ if active, else SIDR_REP */
 };
 
 /* The ways to find a connection; each is a hash table. */
@@ -89,6 +95,7 @@ enum cm_table {
 	CM_BY_REMOTE_ID,  /* (CA GUID, GID, comm id) of the peer */
 	CM_BY_REMOTE_QPN, /* (CA GUID, GID, QPN) of the peer */
 	CM_BY_LOCAL_QPN,
+	CM_BY_SIDR_ID, /* lookups alone: by our id; by (GID, id) of who asks */
 	CM_TABLES,
 };
 
@@ -103,13 +110,13 @@ struct roce_cm_conn {
 
 	uint8_t state;	     /* enum cm_state */
 	uint8_t tx;	     /* CM_TX_ bits */
-	uint8_t events;	     /* 1 << enum roce_cm_event_type */
+	uint16_t events;     /* 1 << enum roce_cm_event_type */
 	bool active;	     /* we sent the REQ */
 	bool host_holds;     /* the host has the handle and did not destroy it */
 	bool refused;	     /* TIMEWAIT after our REJ: repeat it when asked again */
 	bool rej_without_id; /* our REJ carries comm id 0 (W-CM-48) */
 	uint8_t rej_which;
-	uint16_t rej_reason; /* of our REJ */
+	uint16_t rej_reason; /* of our REJ, or SIDR_REP */
 	uint8_t ari_bytes, ari[8];
 
 	uint32_t local_id, remote_id; /* remote_id 0: not known yet */
@@ -118,6 +125,7 @@ struct roce_cm_conn {
 	struct roce_cm_addr local, remote;
 	uint32_t port;
 	struct roce_cm_qp_params qp, peer;
+	uint32_t q_key; /* that goes with a lookup's queue pair */
 	uint8_t mtu_code;
 	uint8_t ack_timeout;	   /* of the REQ */
 	uint8_t reply_ack_timeout; /* what REP makes of it for our sender */
@@ -140,6 +148,7 @@ TAILQ_HEAD(cm_conn_queue, roce_cm_conn);
 struct roce_cm_listener {
 	LIST_ENTRY(roce_cm_listener) entry;
 	struct cm_conn_list requests;
+	uint64_t service;
 	struct roce_cm_addr addr;
 	uint32_t backlog, pending;
 	bool paused;
@@ -152,6 +161,7 @@ struct roce_cm {
 	struct roce_cm_counters counters;
 	struct roce_cm_usage usage;
 	uint32_t refused; /* connections with .refused */
+	uint32_t questions; /* in SIDR_RCVD and SIDR_ANSWERED */
 	uint32_t next_id, next_tid;
 	struct roce_cm_conn *conns;
 	struct cm_conn_list free_conns; /* used before */
@@ -187,6 +197,9 @@ struct roce_cm_conn *cm_find_remote_id(
 	const struct roce_cm *cm, uint64_t guid, const struct roce_gid *gid, uint32_t remote_id);
 struct roce_cm_conn *cm_find_remote_qpn(
 	const struct roce_cm *cm, uint64_t guid, const struct roce_gid *gid, uint32_t qpn);
+/* The lookup of ours that a SIDR_REP answers; the question that a SIDR_REQ repeats. */
+struct roce_cm_conn *cm_find_lookup(const struct roce_cm *cm, const struct cm_in *in);
+struct roce_cm_conn *cm_find_question(const struct roce_cm *cm, const struct cm_in *in);
 /* A comm id that nobody can guess and that no connection has (W-CM-40). */
 uint32_t cm_new_id(struct roce_cm *cm);
 uint64_t cm_new_tid(struct roce_cm *cm, uint32_t local_id);
@@ -201,7 +214,9 @@ void cm_conn_timewait(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *
 void cm_conn_dead(struct roce_cm *cm, struct roce_cm_conn *c);
 void cm_conn_put(struct roce_cm *cm, struct roce_cm_conn *c);
 void cm_event_raise(struct roce_cm *cm, struct roce_cm_conn *c, enum roce_cm_event_type type);
-void cm_event_request(struct roce_cm *cm, struct roce_cm_conn *c);
+/* type: REQUEST or QUESTION */
+void cm_event_request(
+	struct roce_cm *cm, struct roce_cm_conn *c, enum roce_cm_event_type type);
 void cm_event_forget(struct roce_cm *cm, struct roce_cm_conn *c);
 void cm_set_in_priv(struct roce_cm_conn *c, const uint8_t *priv, uint32_t bytes);
 bool cm_set_out_priv(struct roce_cm_conn *c, const void *priv, uint32_t bytes, uint32_t room);
@@ -214,7 +229,8 @@ void cm_tx_set(struct roce_cm *cm, struct roce_cm_conn *c, uint32_t tx);
 void cm_answer_rej(
 	struct roce_cm *cm, const struct cm_in *in, enum cm_which which, uint16_t reason);
 void cm_answer_drep(struct roce_cm *cm, const struct cm_in *in);
-void cm_answer_sidr(struct roce_cm *cm, const struct cm_in *in);
+void cm_answer_sidr(
+	struct roce_cm *cm, const struct cm_in *in, enum roce_cm_sidr_status status);
 
 /* ---- cm_timer.c ---- */
 void cm_timer_set(struct roce_cm *cm, struct roce_cm_conn *c, uint64_t deadline_ns);
@@ -226,7 +242,19 @@ void cm_retry_extend(
 	struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint32_t service_timeout);
 uint64_t cm_timewait_ns(uint8_t ack_timeout);
 
+/* ---- cm_sidr.c ---- */
+void cm_recv_sidr_req(struct roce_cm *cm, const struct cm_in *in);
+void cm_recv_sidr_rep(struct roce_cm *cm, const struct cm_in *in);
+void cm_build_sidr(const struct roce_cm_conn *c, struct cm_mad *m);
+/* c may be gone after the next three. */
+void cm_lookup_timed_out(struct roce_cm *cm, struct roce_cm_conn *c);
+void cm_question_reject(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c);
+void cm_question_gone(struct roce_cm *cm, struct roce_cm_conn *c);
+
 /* ---- cm_active.c, cm_passive.c, cm_disconnect.c ---- */
+struct roce_cm_listener *cm_listen_at(struct roce_cm *cm, uint64_t service,
+	const struct roce_cm_addr *addr, uint32_t backlog, void *owner, const char **why);
+struct roce_cm_listener *cm_find_listener(struct roce_cm *cm, const struct cm_in *in);
 void cm_recv_req(struct roce_cm *cm, const struct cm_in *in);
 void cm_recv_rep(struct roce_cm *cm, const struct cm_in *in);
 void cm_recv_rtu(struct roce_cm *cm, const struct cm_in *in);

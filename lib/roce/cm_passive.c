@@ -18,8 +18,8 @@ listener_bucket(struct roce_cm *cm, uint16_t port)
 }
 
 struct roce_cm_listener *
-roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t backlog, void *owner,
-	const char **why)
+cm_listen_at(struct roce_cm *cm, uint64_t service, const struct roce_cm_addr *addr,
+	uint32_t backlog, void *owner, const char **why)
 {
 	struct cm_listener_list *bucket = listener_bucket(cm, addr->port);
 	struct roce_cm_listener *l;
@@ -28,7 +28,7 @@ roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t bac
 	if (why == NULL)
 		why = &dummy;
 	LIST_FOREACH(l, bucket, entry) {
-		if (l->addr.port == addr->port &&
+		if (l->service == service &&
 			(roce_gid_equal(&l->addr.gid, &addr->gid) || is_any(&l->addr.gid) ||
 				is_any(&addr->gid))) {
 			*why = "address in use";
@@ -41,10 +41,18 @@ roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t bac
 		return NULL;
 	}
 	LIST_REMOVE(l, entry);
-	*l = (struct roce_cm_listener) { .addr = *addr, .backlog = backlog, .owner = owner };
+	*l = (struct roce_cm_listener) {
+		.service = service, .addr = *addr, .backlog = backlog, .owner = owner };
 	LIST_INSERT_HEAD(bucket, l, entry);
 	cm->usage.listeners++;
 	return l;
+}
+
+struct roce_cm_listener *
+roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t backlog, void *owner,
+	const char **why)
+{
+	return cm_listen_at(cm, cm_service_id(addr->port), addr, backlog, owner, why);
 }
 
 void
@@ -56,6 +64,8 @@ roce_cm_unlisten(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_listener *l
 		if (c->host_holds) {
 			LIST_REMOVE(c, list_entry);
 			c->listener = NULL;
+		} else if (c->state == CM_SIDR_RCVD) {
+			cm_question_reject(cm, now_ns, c);
 		} else {
 			cm_event_forget(cm, c);
 			cm_refuse(cm, now_ns, c, CM_REASON_CONSUMER);
@@ -72,16 +82,14 @@ roce_cm_listener_pause(struct roce_cm_listener *l, bool pause)
 	l->paused = pause;
 }
 
-static struct roce_cm_listener *
-find_listener(struct roce_cm *cm, const struct cm_in *in)
+struct roce_cm_listener *
+cm_find_listener(struct roce_cm *cm, const struct cm_in *in)
 {
 	const uint16_t port = (uint16_t)in->mad.service_id;
 	struct roce_cm_listener *l;
 
-	if (in->mad.service_id != cm_service_id(port))
-		return NULL;
 	LIST_FOREACH(l, listener_bucket(cm, port), entry) {
-		if (l->addr.port == port &&
+		if (l->service == in->mad.service_id &&
 			(is_any(&l->addr.gid) || roce_gid_equal(&l->addr.gid, &in->local)))
 			return l;
 	}
@@ -184,7 +192,7 @@ req_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *
 	cm_table_link(cm, c, CM_BY_REMOTE_ID);
 	cm_table_link(cm, c, CM_BY_REMOTE_QPN);
 	cm_timer_set(cm, c, in->now_ns + CM_SLOW_ACCEPT_NS);
-	cm_event_request(cm, c);
+	cm_event_request(cm, c, ROCE_CM_EV_REQUEST);
 }
 
 /* The order of the checks is that of 3.6. */
@@ -211,7 +219,9 @@ cm_recv_req(struct roce_cm *cm, const struct cm_in *in)
 		cm_stale(cm, in->now_ns, c);
 		return;
 	}
-	l = find_listener(cm, in);
+	l = in->mad.service_id == cm_service_id((uint16_t)in->mad.service_id)
+		    ? cm_find_listener(cm, in)
+		    : NULL;
 	if (l == NULL || l->paused) {
 		cm->counters.rejected_no_listener++;
 		cm_answer_rej(cm, in, CM_WHICH_REQ, CM_REASON_INVALID_SERVICE);

@@ -75,10 +75,12 @@ dispatch(struct roce_cm *cm, const struct cm_in *in)
 		cm_recv_drep(cm, in);
 		break;
 	case CM_ATTR_SIDR_REQ:
-		cm_answer_sidr(cm, in);
+		cm->counters.rx_sidr_req++;
+		cm_recv_sidr_req(cm, in);
 		break;
-	default: /* SIDR_REP: we never asked */
-		cm->counters.rx_dropped++;
+	default:
+		cm->counters.rx_sidr_rep++;
+		cm_recv_sidr_rep(cm, in);
 		break;
 	}
 }

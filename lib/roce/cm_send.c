@@ -129,6 +129,9 @@ build(const struct roce_cm *cm, const struct roce_cm_conn *c, uint32_t what, str
 		m->attr = CM_ATTR_DREP;
 		m->tid = c->drep_tid;
 		break;
+	case CM_TX_SIDR:
+		cm_build_sidr(c, m);
+		break;
 	default:
 		build_rej(c, m);
 		break;
@@ -189,15 +192,14 @@ cm_answer_drep(struct roce_cm *cm, const struct cm_in *in)
 	answer(cm, in, &m);
 }
 
-/* We have no datagram services: the asker shall know at once. */
 void
-cm_answer_sidr(struct roce_cm *cm, const struct cm_in *in)
+cm_answer_sidr(struct roce_cm *cm, const struct cm_in *in, enum roce_cm_sidr_status status)
 {
 	const struct cm_mad m = {
 		.attr = CM_ATTR_SIDR_REP,
 		.tid = in->mad.tid,
 		.local_id = in->mad.local_id,
-		.status = CM_SIDR_UNSUPPORTED,
+		.status = status,
 		.service_id = in->mad.service_id,
 	};
 

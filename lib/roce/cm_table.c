@@ -38,6 +38,9 @@ hash_conn(const struct roce_cm *cm, enum cm_table t, const struct roce_cm_conn *
 		return hash_id(cm, t, c->local_id);
 	case CM_BY_LOCAL_QPN:
 		return hash_id(cm, t, c->qp.qpn);
+	case CM_BY_SIDR_ID:
+		return c->active ? hash_id(cm, t, c->local_id)
+				 : hash_peer(cm, t, 0, &c->remote.gid, c->remote_id);
 	case CM_BY_REMOTE_ID:
 		return hash_peer(cm, t, c->remote_guid, &c->remote.gid, c->remote_id);
 	default:
@@ -123,6 +126,36 @@ cm_find_remote_qpn(
 		link[CM_BY_REMOTE_QPN]) {
 		if (c->peer.qpn == qpn && c->remote_guid == guid &&
 			roce_gid_equal(&c->remote.gid, gid))
+			return c;
+	}
+	return NULL;
+}
+
+struct roce_cm_conn *
+cm_find_lookup(const struct roce_cm *cm, const struct cm_in *in)
+{
+	const uint64_t h = hash_id(cm, CM_BY_SIDR_ID, in->mad.local_id);
+	struct roce_cm_conn *c;
+
+	LIST_FOREACH(c, &cm->buckets[CM_BY_SIDR_ID][h & cm->bucket_mask], link[CM_BY_SIDR_ID]) {
+		if (c->active && c->local_id == in->mad.local_id &&
+			roce_gid_equal(&c->remote.gid, &in->remote) &&
+			roce_gid_equal(&c->local.gid, &in->local))
+			return c;
+	}
+	return NULL;
+}
+
+struct roce_cm_conn *
+cm_find_question(const struct roce_cm *cm, const struct cm_in *in)
+{
+	const uint64_t h = hash_peer(cm, CM_BY_SIDR_ID, 0, &in->remote, in->mad.local_id);
+	struct roce_cm_conn *c;
+
+	LIST_FOREACH(c, &cm->buckets[CM_BY_SIDR_ID][h & cm->bucket_mask], link[CM_BY_SIDR_ID]) {
+		if (!c->active && c->remote_id == in->mad.local_id && c->tid == in->mad.tid &&
+			roce_gid_equal(&c->remote.gid, &in->remote) &&
+			roce_gid_equal(&c->local.gid, &in->local))
 			return c;
 	}
 	return NULL;

@@ -155,6 +155,13 @@ expired(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 		cm_conn_state(cm, c, CM_MRA_REQ_SENT);
 		cm_send(cm, c, CM_TX_MRA);
 		break;
+	case CM_SIDR_SENT:
+		retry(cm, now_ns, c, CM_TX_SIDR);
+		break;
+	case CM_SIDR_RCVD:
+		cm_question_gone(cm, c);
+		break;
+	case CM_SIDR_ANSWERED:
 	case CM_TIMEWAIT:
 		cm_conn_dead(cm, c);
 		break;

@@ -52,6 +52,12 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(QP_MODIFY, ndsh_qp_modify, ndsh_qp_modify_reply, OPEN),
 	MSG(QP_QUERY, ndsh_id_msg, ndsh_qp_query_reply, OPEN),
 	MSG(EVENTS, ndsh_id_msg, ndsh_id_msg, OPEN),
+	MSG(UD_QP_CREATE, ndsh_ud_qp_create, ndsh_qp_create_reply, OPEN),
+	MSG(UD_QP_MODIFY, ndsh_ud_qp_modify, ndsh_id_msg, OPEN),
+	MSG(AH_CREATE, ndsh_ah_create, ndsh_id_msg, OPEN),
+	MSG(AH_DESTROY, ndsh_id_msg, ndsh_id_msg, OPEN),
+	MSG(UD_LISTENER_CREATE, ndsh_listener_create, ndsh_listener_create_reply, OPEN),
+	MSG(UD_ANSWER, ndsh_ud_answer, ndsh_id_msg, OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");
@@ -90,6 +96,10 @@ event_bytes(uint16_t type)
 		return sizeof(struct ndsh_ev_async);
 	case NDSH_EV_QP_MODIFIED:
 		return sizeof(struct ndsh_ev_qp);
+	case NDSH_EV_AH:
+		return sizeof(struct ndsh_ev_ah);
+	case NDSH_EV_UD_QUESTION:
+		return sizeof(struct ndsh_ev_ud_question);
 	case NDSH_EV_SESSION_END:
 		return sizeof(struct ndsh_ev_session_end);
 	default:

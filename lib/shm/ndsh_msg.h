@@ -84,6 +84,12 @@ enum ndsh_msg_type {
 	NDSH_MSG_QP_MODIFY, /* from minor version 7 on */
 	NDSH_MSG_QP_QUERY,
 	NDSH_MSG_EVENTS, /* id 1: EV_ASYNC is wanted from now on; 0: no more */
+	NDSH_MSG_UD_QP_CREATE, /* from minor version 7 on: ndsh_msg_ud.h */
+	NDSH_MSG_UD_QP_MODIFY,
+	NDSH_MSG_AH_CREATE,
+	NDSH_MSG_AH_DESTROY,
+	NDSH_MSG_UD_LISTENER_CREATE, /* as LISTENER_CREATE */
+	NDSH_MSG_UD_ANSWER,
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */
@@ -94,6 +100,8 @@ enum ndsh_msg_type {
 	NDSH_EV_SRQ_LIMIT,	       /* fewer receives than SRQ_ARM's limit are left */
 	NDSH_EV_QP_MODIFIED,	       /* what QP_MODIFY began is done, or failed: h.status */
 	NDSH_EV_ASYNC,		       /* something happened to an object */
+	NDSH_EV_AH,		       /* AH_CREATE has its outcome */
+	NDSH_EV_UD_QUESTION,	       /* somebody looks up a datagram service */
 };
 
 struct ndsh_msg_hdr {
@@ -419,6 +427,9 @@ struct ndsh_ev_session_end {
 	struct ndsh_msg_hdr h;
 	char reason[160];
 };
+
+/* ---- datagrams ---- */
+#include "ndsh_msg_ud.h"
 
 /* ---- the one table: exact size of each request, and what it needs before it ---- */
 enum ndsh_session_state { NDSH_ST_NEW, NDSH_ST_HELLO, NDSH_ST_OPEN, NDSH_ST_COUNT };

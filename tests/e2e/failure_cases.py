@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What goes wrong: requests, connections, processes. Each case ends with a proof that the rest works."""
 
+import collections
 import os
 import re
 import signal
 
 from links import Memif
-from relay import RTU, Relayed, cm_attribute
+from relay import RTU, SIDR_REP, SIDR_REQ, Relayed, cm_attribute, cm_id
 from sandbox import Failure, run, scratch, until
 from transfer_cases import perf
 
@@ -23,6 +24,7 @@ SCENARIOS = """
     listener-calls listener-closes listener-pends
     any-order told-first profiles broken last-word undrained hands-off process-dies
     cancel cancels port callbacks
+    datagrams services
     srq srq-empty srq-notify srq-callback
     resize resize-load atomics immediates
     fast-register fast-register-inline fast-register-fails fast-register-ends
@@ -174,6 +176,25 @@ def data_first(build, networked):
         return f"{link.relay.left_out} RTUs left out"
 
 
+def lookups_lost(build, networked):
+    """Of each lookup's messages the first two are lost, on either way."""
+    seen = collections.Counter()
+
+    def leave_out(frame):
+        attribute = cm_attribute(frame)
+        if attribute not in (SIDR_REQ, SIDR_REP):
+            return False
+        seen[attribute, cm_id(frame)] += 1
+        return seen[attribute, cm_id(frame)] <= 2
+
+    with scratch() as folder, Relayed(build, folder, leave_out, networked) as link:
+        scenario(link, "lookups", 0)
+        lost = [a for (a, _), n in seen.items() if n > 2]
+        if lost.count(SIDR_REQ) < 3 or lost.count(SIDR_REP) < 3:
+            raise Failure(f"lookups whose messages were lost: {seen}")
+        return f"{link.relay.left_out} messages left out"
+
+
 def forked(build):
     """A child that lives on does not keep its parent's session."""
     with scratch() as folder, Memif(build, folder) as link:
@@ -216,7 +237,8 @@ def no_daemon(link):
 def cases(link):
     for name in SCENARIOS:
         yield name, lambda n=name: scenario(link, n, 0)
-    for name in ("numbers", "late-receive", "no-listener", "no-neighbour", "no-route", "disconnect", "port-kept"):
+    for name in ("numbers", "datagrams", "services", "late-receive", "no-listener", "no-neighbour",
+                 "no-route", "disconnect", "port-kept"):
         yield name + " v6", lambda n=name: scenario(link, n, 1)
     for name in ("affinity", "silent-peer", "keepalive-connection", "cancel-disconnect", "hands-off-given-up"):
         yield name, lambda n=name: scenario(link, n, 0, link.a.process.pid)
@@ -239,5 +261,6 @@ def lone_cases(build, networked):
     for name in ("device-removed", "daemon-dies", "port-daemon-dies", "callback-daemon-dies",
                  "events-daemon-dies"):
         yield name, lambda n=name: daemon_of_a_ends(build, n)
+    yield "lookups lost", lambda: lookups_lost(build, networked)
     yield "data first", lambda: data_first(build, networked)
     yield "fork does not keep a session", lambda: forked(build)

@@ -175,6 +175,70 @@ nonsense(int fd)
 	}
 }
 
+/* An opened adapter, by the first address that the daemon tells. */
+static void
+open_adapter(int fd)
+{
+	struct ndsh_address_list ask = {.h.type = NDSH_MSG_ADDRESS_LIST};
+	struct ndsh_open m = {.h.type = NDSH_MSG_OPEN, .placement = NDSH_PLACE_ANY};
+	struct ndsh_address_list_reply reply = {.count = 0};
+	struct pollfd p = {fd, POLLIN, 0};
+
+	hello(fd);
+	say(fd, &ask, sizeof(ask));
+	if (poll(&p, 1, 5000) <= 0 ||
+		recv(fd, &reply, sizeof(reply), MSG_DONTWAIT) != sizeof(reply) ||
+		reply.count == 0) {
+		fprintf(stderr, "ndabuse: no addresses\n");
+		exit(1);
+	}
+	m.addr = reply.addr[0];
+	say(fd, &m, sizeof(m));
+	if (hear(fd) != 1) {
+		fprintf(stderr, "ndabuse: no answer to OPEN\n");
+		exit(1);
+	}
+}
+
+/* Messages about datagrams, of objects that are not there, or are somebody else's; and handles to
+ * anywhere, made, asked for and dropped at once. Each is answered, or ends the session. */
+static void
+datagrams(int fd)
+{
+	static const uint16_t types[] = {NDSH_MSG_UD_QP_CREATE, NDSH_MSG_UD_QP_MODIFY,
+		NDSH_MSG_AH_CREATE, NDSH_MSG_AH_CREATE, NDSH_MSG_AH_DESTROY,
+		NDSH_MSG_UD_LISTENER_CREATE, NDSH_MSG_UD_ANSWER, NDSH_MSG_LISTENER_DESTROY};
+	union {
+		struct ndsh_msg_hdr h;
+		struct ndsh_ah_create ah;
+		struct ndsh_id_msg id;
+		struct ndsh_listener_create listener;
+		char bytes[NDSH_MSG_BYTES];
+	} m;
+
+	open_adapter(fd);
+	for (int i = 0; i < 64; i++) {
+		uint16_t type = types[random_below(sizeof(types) / sizeof(types[0]))];
+
+		random_fill(&m, sizeof(m));
+		m.h = (struct ndsh_msg_hdr){.type = type, .cookie = 1};
+		if (type == NDSH_MSG_AH_CREATE) { /* one in two has a form that goes further */
+			memset(m.ah.remote.ip, 0, 10);
+			memset(m.ah.remote.ip + 10, 0xff, 2);
+			m.ah.priv_bytes = random_below(2 * NDSH_LOOKUP_DATA_MAX);
+		} else if (type == NDSH_MSG_AH_DESTROY || type == NDSH_MSG_LISTENER_DESTROY) {
+			m.id.id = random_below(32);
+		} else if (type == NDSH_MSG_UD_LISTENER_CREATE) {
+			memset(m.listener.addr.ip, 0, sizeof(m.listener.addr.ip));
+		}
+		say(fd, &m, ndsh_msg_table[type].bytes);
+		if (hear(fd) < 0) {
+			fprintf(stderr, "ndabuse: no answer to message %u\n", type);
+			exit(1);
+		}
+	}
+}
+
 /* A file descriptor that the daemon must not receive: closing a client's can block its thread. */
 static void
 descriptor(int fd)
@@ -219,7 +283,7 @@ deaf(int fd)
 }
 
 static void (*const abuses[])(int fd) = {random_datagram, wrong_magic, wrong_size, wrong_state,
-	nonsense, descriptor, sudden_end, deaf};
+	nonsense, descriptor, sudden_end, deaf, datagrams};
 
 int
 main(int argc, char **argv)
@@ -234,7 +298,7 @@ main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	random_state = strtoull(argv[2], NULL, 0) * 0x9e3779b97f4a7c15u + 1;
 	end = time(NULL) + atoi(argv[3]);
-	while (time(NULL) < end || sent < 8 * 8) {
+	while (time(NULL) < end || sent < 8 * 9) {
 		int fd = dial(argv[1]);
 
 		abuses[sent++ % (sizeof(abuses) / sizeof(abuses[0]))](fd);

@@ -15,7 +15,7 @@ from cases import Skip
 from daemon import Daemon, af_packet
 from failure_cases import scenario
 from links import Memif, Veth
-from sandbox import Failure, scratch, until
+from sandbox import Failure, run, scratch, until
 from station import REPLY, REQUEST, Station, arp, behind_tags, echo_request, tag
 from transfer_cases import perf
 
@@ -110,6 +110,14 @@ def transfers(link):
             perf(link, "-t", operation, "--size", "100000", "-n", 50, address=address)
 
 
+def datagrams(link):
+    """To the other daemon, and to itself, where no wire carries the tag."""
+    for far in (link.b, link.a):
+        for address in (0, 1):
+            run(link.build.ndtest, "datagrams", link.a.socket_path, link.a.addresses[address],
+                far.socket_path, far.addresses[address], timeout=60)
+
+
 def in_vlan(build):
     """Every operation between two daemons in a VLAN, with the largest packets."""
     with scratch("ndd-e2e-") as folder:
@@ -118,6 +126,7 @@ def in_vlan(build):
         with link:
             transfers(link)
             scenario(link, "numbers", 0)
+            datagrams(link)
             link.judge()
 
 

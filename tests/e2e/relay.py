@@ -10,7 +10,7 @@ import sandbox
 from cases import Skip
 from links import Link, Veth
 
-RTU = 0x0014  # attributes of the CM's messages
+RTU, SIDR_REQ, SIDR_REP = 0x0014, 0x0017, 0x0018  # attributes of the CM's messages
 _ETH_P_ALL, _PACKET_OUTGOING = 3, 4
 _ETH, _IPV4, _UDP, _BTH, _DETH = 14, 20, 8, 12, 8
 _BTH_AT = _ETH + _IPV4 + _UDP
@@ -24,6 +24,11 @@ def cm_attribute(frame):
             or frame[_BTH_AT + 5:_BTH_AT + 8] != b"\0\0\1":
         return None
     return struct.unpack_from("!H", frame, _ATTRIBUTE_AT)[0]
+
+
+def cm_id(frame):
+    """The first id of such a message: its sender's, or that of a lookup."""
+    return struct.unpack_from("!I", frame, _ATTRIBUTE_AT + 8)[0]
 
 
 class Relay(threading.Thread):

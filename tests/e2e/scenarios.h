@@ -34,6 +34,11 @@ void scenario_adopted(struct pair *p);
 /* memories.c */
 void scenario_memories(struct pair *p);
 
+/* datagrams.c */
+void scenario_datagrams(struct pair *p);
+void scenario_services(struct pair *p);
+void scenario_lookups(struct pair *p);
+
 /* foreign.c */
 void scenario_foreign_memory(struct pair *p);
 void scenario_foreign_rights(struct pair *p);

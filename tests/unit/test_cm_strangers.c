@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cm_net.h"
+#include "roce/cm_sidr.h"
 
 /* ---- strange REQs ---- */
 
@@ -223,7 +224,7 @@ Test(cm_strangers, datagram_services_do_not_exist_here)
 	net_inject(net, NET_A, &m);
 	net_run(net, 0);
 	cr_expect_eq(p->sent[ATTR(CM_ATTR_SIDR_REP)], 1);
-	cr_expect_eq(p->last[ATTR(CM_ATTR_SIDR_REP)].status, CM_SIDR_UNSUPPORTED);
+	cr_expect_eq(p->last[ATTR(CM_ATTR_SIDR_REP)].status, ROCE_CM_SIDR_UNSUPPORTED);
 	cr_expect_eq(p->last[ATTR(CM_ATTR_SIDR_REP)].local_id, 0x1020304);
 	cr_expect_eq(p->last[ATTR(CM_ATTR_SIDR_REP)].tid, 9);
 	net_free(net);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages about datagrams, all from minor version 7 on; a part of ndsh_msg.h.
+ *
+ * Queue pairs. UD_QP_CREATE gives one that sends and receives at once. QP_DESTROY and QP_FLUSH are
+ * for them, too; no connection can have one.
+ *
+ * Address handles. AH_CREATE is answered with an id, which is what descriptors name; it is good
+ * when EV_AH said ND_SUCCESS, which comes once, until AH_DESTROY. With look_up the daemon asks
+ * there for the datagram service of that port, too. Descriptors that name one that is not good
+ * fail; so what is posted should be over before AH_DESTROY.
+ *
+ * Services. A listener of datagram services is a listener: LISTENER_PAUSE and LISTENER_DESTROY are
+ * for it, too. EV_UD_QUESTION gives an id that UD_ANSWER takes, once; ND_CONNECTION_ABORTED: who
+ * asked has given up meanwhile.
+ */
+#ifndef NDSH_MSG_UD_H
+#define NDSH_MSG_UD_H
+
+#define NDSH_LOOKUP_DATA_MAX 180u /* private data of who asks */
+#define NDSH_ANSWER_DATA_MAX 136u /* and of the answer */
+
+struct ndsh_ud_qp_create { /* reply: ndsh_qp_create_reply */
+	struct ndsh_qp_create q;
+	uint32_t q_key; /* ND_ACCESS_VIOLATION: one with the top bit is not for clients */
+	uint32_t reserved;
+};
+/* Another Q_Key, and a send side that stopped goes on. Reply: ndsh_id_msg. */
+struct ndsh_ud_qp_modify {
+	struct ndsh_msg_hdr h;
+	uint32_t qp, q_key;
+};
+struct ndsh_ah_create { /* reply: ndsh_id_msg; then EV_AH */
+	struct ndsh_msg_hdr h;
+	struct ndsh_addr remote; /* port: of the service */
+	uint32_t look_up;	 /* 0: only how to get there */
+	uint32_t priv_bytes;	 /* with look_up */
+	uint8_t priv[NDSH_LOOKUP_DATA_MAX];
+	uint32_t reserved;
+};
+struct ndsh_ev_ah {
+	struct ndsh_msg_hdr h; /* ND_CONNECTION_REFUSED: sidr_status and priv are the peer's */
+	uint32_t ah;
+	uint32_t mtu_bytes; /* longest datagram */
+	uint32_t sidr_status, qpn, q_key; /* of the service */
+	uint32_t priv_bytes;		  /* of the whole field: zero padded */
+	uint8_t priv[NDSH_ANSWER_DATA_MAX];
+};
+struct ndsh_ev_ud_question {
+	struct ndsh_msg_hdr h;
+	uint32_t listener, question;
+	struct ndsh_addr local, remote;
+	uint32_t priv_bytes; /* of the whole field: zero padded */
+	uint8_t priv[NDSH_LOOKUP_DATA_MAX];
+};
+struct ndsh_ud_answer { /* reply: ndsh_id_msg */
+	struct ndsh_msg_hdr h;
+	uint32_t question;
+	uint32_t accept; /* 1: with this queue pair, its number and Q_Key; 0: reject */
+	uint32_t qp;
+	uint32_t priv_bytes;
+	uint8_t priv[NDSH_ANSWER_DATA_MAX];
+};
+
+#endif
