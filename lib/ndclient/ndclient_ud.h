@@ -55,8 +55,7 @@ nd_status nd_ud_qp_modify(struct nd_qp *qp, uint32_t q_key);
  * but: ND_BUFFER_OVERFLOW: longer than nd_adapter_info.path_mtu; ND_ADDRESS_NOT_ASSOCIATED: the
  * handle leads nowhere yet; ND_INVALID_PARAMETER_4: a handle of another adapter; _5: no such queue
  * pair number (2 to 0xfffffe); _7 (_8 with immediate): flags; ND_INVALID_DEVICE_REQUEST: qp is not
- * for datagrams. A path that is narrower than the adapter's fails in the result
- * (ND_BUFFER_OVERFLOW).
+ * for datagrams. A path that is narrower than the adapter's fails in the result (ND_DATA_OVERRUN).
  */
 nd_status nd_ud_send(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,
 	const struct nd_ah *ah, uint32_t remote_qp, uint32_t q_key, uint32_t flags);

@@ -39,6 +39,13 @@ void scenario_datagrams(struct pair *p);
 void scenario_services(struct pair *p);
 void scenario_lookups(struct pair *p);
 
+/* datagram_peers.c */
+void scenario_udaddy_server(struct pair *p);
+void scenario_udaddy_client(struct pair *p);
+void scenario_udaddy_nobody(struct pair *p);
+void scenario_ud_pingpong_server(struct pair *p);
+void scenario_ud_pingpong_client(struct pair *p);
+
 /* foreign.c */
 void scenario_foreign_memory(struct pair *p);
 void scenario_foreign_rights(struct pair *p);
