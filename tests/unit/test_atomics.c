@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine_pair.h"
+#include "faults.h"
 
 #define QPS 8u
 #define MTU    1024u
@@ -84,35 +84,16 @@ Test(atomics, W_ATOM_03_W_COMP_11_values)
 
 /* ---- losses ---- */
 
-struct plan {
-	unsigned from;
-	uint64_t nth;
-	unsigned copies; /* 0: lost */
-	uint64_t late_ns;
-};
-
-static unsigned
-tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
-{
-	const struct plan *plan = ctx;
-
-	(void)pkt;
-	if (from != plan->from || p->sent[from] != plan->nth)
-		return 1;
-	*late_ns = plan->late_ns;
-	return plan->copies;
-}
-
 /* A write, a read of what it wrote, two atomics, a send, an atomic: whatever happens to one frame,
  * each atomic is executed once, between those before and after it. */
 static void
-run_one(struct plan *plan, uint64_t sent[2])
+run_one(struct fault *fault, uint64_t sent[2])
 {
 	struct pair *p = atomic_pair((struct pair_opts){ .qps = 1, .set_psn = true,
 		.sq_psn = { 0xfffffe, 5 } });
 
-	p->tap = tap;
-	p->tap_ctx = plan;
+	p->tap = fault_tap;
+	p->tap_ctx = fault;
 	*word(p, 0, 0) = 1000;
 	pair_recv(p, 1, 0, 50, 2 * WORD, 64);
 	pair_write(p, 0, 0, 1, 0, WORD, 8, 0);
@@ -137,35 +118,7 @@ run_one(struct plan *plan, uint64_t sent[2])
 /* checks W-DUP-05: a lost request, a lost answer, either of them twice or late */
 Test(atomics, W_DUP_05_each_frame_lost_or_doubled_or_late, .timeout = 60)
 {
-	static const struct plan faults[] = { { .copies = 0 }, { .copies = 2 },
-		{ .copies = 1, .late_ns = 500 }, { .copies = 1, .late_ns = 40000000 },
-		{ .copies = 2, .late_ns = 300000 } };
-	uint64_t clean[2], sent[2];
-
-	run_one(&(struct plan){ .from = 2 }, clean);
-	for (unsigned f = 0; f < sizeof(faults) / sizeof(faults[0]); f++)
-		for (unsigned from = 0; from < 2; from++)
-			for (uint64_t nth = 1; nth <= clean[from]; nth++) {
-				struct plan plan = faults[f];
-
-				plan.from = from;
-				plan.nth = nth;
-				run_one(&plan, sent);
-			}
-}
-
-static unsigned
-drop_some(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
-{
-	uint64_t *rng = ctx, z = *rng += UINT64_C(0x9e3779b97f4a7c15);
-
-	(void)p;
-	(void)from;
-	(void)pkt;
-	(void)late_ns;
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z ^= z >> 27;
-	return z % 20 == 0 ? 0 : z % 20 == 1 ? 2 : 1;
+	fault_each_frame(run_one);
 }
 
 /*
@@ -182,7 +135,7 @@ Test(atomics, W_DUP_05_exact_sums_under_loss, .timeout = 600)
 	struct ndsh_cqe c;
 
 	cr_assert_not_null(seen);
-	p->tap = drop_some;
+	p->tap = fault_tap_dice;
 	p->tap_ctx = &rng;
 	for (uint32_t i = 0; i < QPS * 16; i++)
 		post(p, i / 16, NDSH_OP_FETCH_ADD, i, 8 * i, WORD, 1, 0, 0);
@@ -265,9 +218,9 @@ Test(atomics, W_REQ_05_with_none_agreed_it_fails)
 Test(atomics, W_FENCE_01_a_fence_waits_for_atomics)
 {
 	struct pair *p = atomic_pair((struct pair_opts){ .qps = 1 });
-	struct plan lost = { .from = 1, .nth = 1 };
+	struct fault lost = { .from = 1, .nth = 1 };
 
-	p->tap = tap;
+	p->tap = fault_tap;
 	p->tap_ctx = &lost;
 	add(p, 1, 0, 1);
 	pair_write(p, 0, 0, 2, 0, WORD + 8, 8, NDSH_WRF_FENCE);

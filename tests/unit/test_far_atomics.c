@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine_pair.h"
+#include "faults.h"
 
 #define QPS    8u
 #define MTU    1024u
@@ -183,28 +183,9 @@ Test(far_atomics, W_DUP_05_repeated_before_it_is_done)
 
 /* ---- losses ---- */
 
-struct plan {
-	unsigned from;
-	uint64_t nth;
-	unsigned copies; /* 0: lost */
-	uint64_t late_ns;
-};
-
-static unsigned
-tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
-{
-	const struct plan *plan = ctx;
-
-	(void)pkt;
-	if (from != plan->from || p->sent[from] != plan->nth)
-		return 1;
-	*late_ns = plan->late_ns;
-	return plan->copies;
-}
-
 /* Atomics on both memories among writes and reads of them, with a client that is slow. */
 static void
-run_one(struct plan *plan, uint64_t sent[2])
+run_one(struct fault *fault, uint64_t sent[2])
 {
 	struct pair *p = far_pair((struct pair_opts){
 		.qps = 1, .set_psn = true, .sq_psn = {0xfffffe, 5}});
@@ -216,8 +197,8 @@ run_one(struct plan *plan, uint64_t sent[2])
 		.here = 72, .there = WORD, .swap_add = 2000, .compare = 1005,
 		.flags = NDSH_WRF_FENCE};
 
-	p->tap = tap;
-	p->tap_ctx = plan;
+	p->tap = fault_tap;
+	p->tap_ctx = fault;
 	p->side[1].moves = 1;
 	*word(p, 0, false, 16) = 1000;
 	post(p, 0, 1, &write);
@@ -245,35 +226,7 @@ run_one(struct plan *plan, uint64_t sent[2])
 /* checks W-DUP-05: a lost request, a lost answer, either of them twice or late */
 Test(far_atomics, W_DUP_05_each_frame_lost_or_doubled_or_late, .timeout = 120)
 {
-	static const struct plan faults[] = {{.copies = 0}, {.copies = 2},
-		{.copies = 1, .late_ns = 500}, {.copies = 1, .late_ns = 40000000},
-		{.copies = 2, .late_ns = 300000}};
-	uint64_t clean[2], sent[2];
-
-	run_one(&(struct plan){.from = 2}, clean);
-	for (unsigned f = 0; f < sizeof(faults) / sizeof(faults[0]); f++)
-		for (unsigned from = 0; from < 2; from++)
-			for (uint64_t nth = 1; nth <= clean[from]; nth++) {
-				struct plan plan = faults[f];
-
-				plan.from = from;
-				plan.nth = nth;
-				run_one(&plan, sent);
-			}
-}
-
-static unsigned
-drop_some(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
-{
-	uint64_t *rng = ctx, z = *rng += UINT64_C(0x9e3779b97f4a7c15);
-
-	(void)p;
-	(void)from;
-	(void)pkt;
-	(void)late_ns;
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z ^= z >> 27;
-	return z % 20 == 0 ? 0 : z % 20 == 1 ? 2 : 1;
+	fault_each_frame(run_one);
 }
 
 /*
@@ -290,7 +243,7 @@ Test(far_atomics, W_DUP_05_exact_sums_under_loss, .timeout = 600)
 	struct ndsh_cqe c;
 
 	cr_assert_not_null(seen);
-	p->tap = drop_some;
+	p->tap = fault_tap_dice;
 	p->tap_ctx = &rng;
 	p->side[1].moves = 3;
 	for (uint32_t i = 0; i < QPS * 16; i++)
