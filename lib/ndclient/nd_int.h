@@ -253,14 +253,18 @@ struct nd_conn_request { /* one that nobody has asked for yet */
 };
 STAILQ_HEAD(nd_conn_request_list, nd_conn_request);
 
+struct nd_listening { /* guarded by nd_adapter.lock */
+	bool busy, on; /* busy: is about to */
+	uint32_t id;
+	struct ndsh_addr local;
+};
+
 struct nd_listener { /* guarded by nd_adapter.lock */
 	struct nd_object obj;
 	struct nd_adapter *adapter;
-	bool busy, listening;
-	uint32_t id;
+	struct nd_listening at;
 	nd_connect_callback callback; /* or NULL; set once */
 	void *callback_context;
-	struct ndsh_addr local;
 	struct nd_conn_request_list requests; /* one of the two is empty */
 	struct nd_connector_list waiting;
 	TAILQ_ENTRY(nd_listener) link;

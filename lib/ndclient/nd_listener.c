@@ -31,56 +31,18 @@ nd_listener_create(struct nd_adapter *a, struct nd_listener **out)
 
 /* ---- listening ----------------------------------------------------------------------- */
 
-/* In the control thread, so that the first request finds the listener. */
-static nd_status
-listen_hook(void *arg, nd_status st, const void *reply)
-{
-	struct nd_listener *l = arg;
-	const struct ndsh_listener_create_reply *r = reply;
-
-	l->busy = false;
-	if (st != ND_SUCCESS)
-		return st;
-	l->listening = true;
-	l->id = r->listener;
-	l->local.port = r->addr.port;
-	return st;
-}
-
 nd_status
 nd_listener_listen(
 	struct nd_listener *l, const struct sockaddr *addr, socklen_t bytes, uint32_t backlog)
 {
-	struct nd_adapter *a = l->adapter;
-	struct ndsh_listener_create m = {.h.type = NDSH_MSG_LISTENER_CREATE, .backlog = backlog};
-	bool busy;
-
-	if (!nd_address_from(&m.addr, addr, bytes))
-		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
-	pthread_mutex_lock(&a->lock);
-	busy = l->busy || l->listening;
-	if (!busy) {
-		l->busy = true;
-		l->local = m.addr;
-	}
-	pthread_mutex_unlock(&a->lock);
-	if (busy)
-		return nd_fail(ND_INVALID_DEVICE_STATE, "it listens already"); /* R-LSN-01 */
-	if (nd_address_is_any(&m.addr)) /* the ABI has one wildcard for both families */
-		memset(m.addr.ip, 0, sizeof(m.addr.ip));
-	return nd_control_call(a, &(struct nd_request){.h = &m.h, .hook = listen_hook, .arg = l});
+	return nd_listening_start(
+		l->adapter, &l->at, NDSH_MSG_LISTENER_CREATE, addr, bytes, backlog);
 }
 
 nd_status
 nd_listener_local_address(struct nd_listener *l, struct sockaddr *addr, socklen_t *bytes)
 {
-	nd_status st = ND_INVALID_DEVICE_STATE;
-
-	pthread_mutex_lock(&l->adapter->lock);
-	if (l->listening)
-		st = nd_address_give(&l->local, addr, bytes);
-	pthread_mutex_unlock(&l->adapter->lock);
-	return st;
+	return nd_listening_address(l->adapter, &l->at, addr, bytes);
 }
 
 static nd_status
@@ -93,8 +55,8 @@ set_pause(struct nd_listener *l, uint32_t pause)
 	if (a->abi_minor < NDSH_MINOR_PAUSE)
 		return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old for nd_listener_pause()");
 	pthread_mutex_lock(&a->lock);
-	listening = l->listening;
-	m.listener = l->id;
+	listening = l->at.on;
+	m.listener = l->at.id;
 	pthread_mutex_unlock(&a->lock);
 	if (!listening)
 		return ND_INVALID_DEVICE_STATE;
@@ -123,7 +85,7 @@ get_request(struct nd_listener *l, struct nd_connector *c, struct nd_overlapped 
 
 	if (nd_gone(l->adapter))
 		return ND_DEVICE_REMOVED;
-	if (!l->listening || l->callback != NULL)
+	if (!l->at.on || l->callback != NULL)
 		return ND_INVALID_DEVICE_STATE;
 	if (c->state != ND_CONN_IDLE)
 		return ND_CONNECTION_ACTIVE;
@@ -166,7 +128,7 @@ nd_listener_request(struct nd_adapter *a, const struct ndsh_ev_conn *ev)
 	struct nd_connector *c;
 
 	TAILQ_FOREACH (l, &a->listeners, link)
-		if (l->listening && l->id == ev->listener)
+		if (l->at.on && l->at.id == ev->listener)
 			break;
 	if (l == NULL)
 		return;
@@ -219,8 +181,8 @@ quiet(struct nd_object *o)
 	struct nd_conn_request *r;
 
 	(void)nd_listener_cancel(l);
-	if (l->listening)
-		(void)nd_object_forget(a, NDSH_MSG_LISTENER_DESTROY, l->id);
+	if (l->at.on)
+		(void)nd_object_forget(a, NDSH_MSG_LISTENER_DESTROY, l->at.id);
 	pthread_mutex_lock(&a->lock);
 	TAILQ_REMOVE(&a->listeners, l, link);
 	pthread_mutex_unlock(&a->lock);

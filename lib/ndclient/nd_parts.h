@@ -150,6 +150,14 @@ bool nd_address_is_any(const struct ndsh_addr *a);
 /* How many leading bits two addresses share; -1: not of one family. */
 int nd_address_common_bits(const struct ndsh_addr *a, const struct ndsh_addr *b);
 
+/* ---- nd_listening.c ------------------------------------------------------------------ */
+
+/* Listen at addr by a message of that type; outcomes as of nd_listener_listen(). */
+nd_status nd_listening_start(struct nd_adapter *a, struct nd_listening *l, enum ndsh_msg_type type,
+	const struct sockaddr *addr, socklen_t bytes, uint32_t backlog);
+nd_status nd_listening_address(struct nd_adapter *a, const struct nd_listening *l,
+	struct sockaddr *addr, socklen_t *bytes);
+
 /* ---- nd_segment.c -------------------------------------------------------------------- */
 
 /* A segment of the daemon's, mapped at *base and live; to the daemon it lies at known_as, or where

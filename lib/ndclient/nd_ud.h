@@ -31,9 +31,7 @@ STAILQ_HEAD(nd_ud_wait_list, nd_ud_wait);
 struct nd_ud_listener {
 	struct nd_object obj;
 	struct nd_adapter *adapter;
-	bool busy, listening;
-	uint32_t id;
-	struct ndsh_addr local;
+	struct nd_listening at;
 	struct nd_ud_wait_list questions, waiting; /* one of the two is empty */
 	TAILQ_ENTRY(nd_ud_listener) link;
 };

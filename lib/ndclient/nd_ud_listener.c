@@ -33,57 +33,18 @@ nd_ud_listener_create(struct nd_adapter *a, struct nd_ud_listener **out)
 	return ND_SUCCESS;
 }
 
-/* In the control thread, so that the first question finds the listener. */
-static nd_status
-listen_hook(void *arg, nd_status st, const void *reply)
-{
-	const struct ndsh_listener_create_reply *r = reply;
-	struct nd_ud_listener *l = arg;
-
-	l->busy = false;
-	if (st != ND_SUCCESS)
-		return st;
-	l->listening = true;
-	l->id = r->listener;
-	l->local.port = r->addr.port;
-	return st;
-}
-
 nd_status
 nd_ud_listener_listen(
 	struct nd_ud_listener *l, const struct sockaddr *addr, socklen_t bytes, uint32_t backlog)
 {
-	struct nd_adapter *a = l->adapter;
-	struct ndsh_listener_create m = {
-		.h.type = NDSH_MSG_UD_LISTENER_CREATE, .backlog = backlog};
-	bool busy;
-
-	if (!nd_address_from(&m.addr, addr, bytes))
-		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
-	pthread_mutex_lock(&a->lock);
-	busy = l->busy || l->listening;
-	if (!busy) {
-		l->busy = true;
-		l->local = m.addr;
-	}
-	pthread_mutex_unlock(&a->lock);
-	if (busy)
-		return nd_fail(ND_INVALID_DEVICE_STATE, "it listens already");
-	if (nd_address_is_any(&m.addr)) /* the ABI has one wildcard for both families */
-		memset(m.addr.ip, 0, sizeof(m.addr.ip));
-	return nd_control_call(a, &(struct nd_request){.h = &m.h, .hook = listen_hook, .arg = l});
+	return nd_listening_start(
+		l->adapter, &l->at, NDSH_MSG_UD_LISTENER_CREATE, addr, bytes, backlog);
 }
 
 nd_status
 nd_ud_listener_local_address(struct nd_ud_listener *l, struct sockaddr *addr, socklen_t *bytes)
 {
-	nd_status st = ND_INVALID_DEVICE_STATE;
-
-	pthread_mutex_lock(&l->adapter->lock);
-	if (l->listening)
-		st = nd_address_give(&l->local, addr, bytes);
-	pthread_mutex_unlock(&l->adapter->lock);
-	return st;
+	return nd_listening_address(l->adapter, &l->at, addr, bytes);
 }
 
 /* ---- questions ----------------------------------------------------------------------- */
@@ -108,7 +69,7 @@ get_question(struct nd_ud_listener *l, struct nd_ud_wait *w)
 {
 	struct nd_ud_wait *asked = STAILQ_FIRST(&l->questions);
 
-	if (nd_gone(l->adapter) || !l->listening) {
+	if (nd_gone(l->adapter) || !l->at.on) {
 		free(w);
 		return nd_gone(l->adapter) ? ND_DEVICE_REMOVED : ND_INVALID_DEVICE_STATE;
 	}
@@ -157,7 +118,7 @@ nd_ud_question_event(struct nd_adapter *a, const struct ndsh_ev_ud_question *ev)
 	struct nd_ud_wait *w;
 
 	TAILQ_FOREACH(l, &a->ud_listeners, link)
-	if (l->listening && l->id == ev->listener)
+	if (l->at.on && l->at.id == ev->listener)
 		break;
 	if (l == NULL)
 		return;
@@ -244,8 +205,8 @@ quiet(struct nd_object *o)
 	struct nd_ud_wait *w;
 
 	(void)nd_ud_listener_cancel(l);
-	if (l->listening)
-		(void)nd_object_forget(a, NDSH_MSG_LISTENER_DESTROY, l->id);
+	if (l->at.on)
+		(void)nd_object_forget(a, NDSH_MSG_LISTENER_DESTROY, l->at.id);
 	pthread_mutex_lock(&a->lock);
 	TAILQ_REMOVE(&a->ud_listeners, l, link);
 	pthread_mutex_unlock(&a->lock);

@@ -361,8 +361,8 @@ make_listener(struct nd_adapter *a, uint32_t id)
 	struct nd_listener *l;
 
 	cr_assert(eq(i32, nd_listener_create(a, &l), ND_SUCCESS));
-	l->listening = true;
-	l->id = id;
+	l->at.on = true;
+	l->at.id = id;
 	return l;
 }
 
@@ -436,7 +436,7 @@ Test(ndclient_listener, R_LSN_01_not_listening)
 	cr_expect(eq(i32, nd_listener_listen(l, (const void *)&somewhere, sizeof(somewhere), 0),
 			  ND_INVALID_DEVICE_STATE),
 		"a second time");
-	l->listening = false;
+	l->at.on = false;
 	cr_expect(eq(i32, nd_listener_get_request(l, make_connector(a, ND_CONN_IDLE), &ov),
 		ND_INVALID_DEVICE_STATE));
 	cr_expect(eq(i32, nd_listener_local_address(l, (void *)&ss, &n), ND_INVALID_DEVICE_STATE));

@@ -100,7 +100,7 @@ connect_pair(struct world *w)
 	cr_assert(eq(i32, nd_connector_complete_connect(w->object[CONN_A], &ov), ND_PENDING));
 	cr_assert(eq(i32, nd_overlapped_wait(&ov, 10000), ND_SUCCESS));
 	cr_assert(eq(i32, nd_listener_get_request(l, w->object[CONN_B], &ov), ND_PENDING));
-	rig_request(&w->rig, l->id);
+	rig_request(&w->rig, l->at.id);
 	cr_assert(eq(i32, nd_overlapped_wait(&ov, 10000), ND_SUCCESS));
 	cr_assert(eq(i32,
 		nd_connector_accept(w->object[CONN_B], w->object[QP_B], 0, 0, NULL, 0, &ov),

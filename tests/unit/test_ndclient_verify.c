@@ -87,7 +87,7 @@ Test(ndclient_verify, R_OV_02_a_request_that_is_under_way_is_not_taken_again)
 {
 	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
 	struct nd_connector c = {.adapter = a, .state = ND_CONN_CONNECTED};
-	struct nd_listener l = {.adapter = a, .listening = true};
+	struct nd_listener l = {.adapter = a, .at.on = true};
 	struct nd_cq cq = {.adapter = a};
 	struct nd_qp qp = {.adapter = a};
 	const struct sockaddr_in dest = {
