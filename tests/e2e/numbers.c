@@ -228,7 +228,7 @@ start(struct end *e, struct pair *p, pid_t *other)
 static void
 end_of(struct end *e, pid_t other)
 {
-	int status;
+	int status = 0;
 
 	CHECK(kill(other, SIGKILL) == 0 && waitpid(other, &status, 0) == other);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
