@@ -75,19 +75,13 @@ ndd_handover_fini(struct ndd_handover *h)
  * not RoCEv2 (ARP, ND, ICMP) and QP 1 (CM) is the control thread's; broken RoCEv2 is nobody's.
  */
 uint32_t
-ndd_route(const uint64_t secret[2], uint32_t shards, enum roce_wire_err err,
-	const struct roce_pkt *pkt)
+ndd_route(uint32_t shards, enum roce_wire_err err, const struct roce_pkt *pkt, uint32_t place)
 {
-	uint32_t to;
-
 	if (err == ROCE_WIRE_NOT_ROCE)
 		return NDD_ROUTE_CONTROL;
 	if (err != ROCE_WIRE_OK)
 		return NDD_ROUTE_DROP;
 	if (pkt->qpn == ROCE_QPN_GSI)
 		return NDD_ROUTE_CONTROL;
-	if (shards == 1)
-		return 0;
-	to = roce_qpn_shard(secret, pkt->qpn);
-	return to < shards ? to : NDD_IO_OWNER;
+	return roce_place_shard(place) < shards ? roce_place_shard(place) : NDD_IO_OWNER;
 }

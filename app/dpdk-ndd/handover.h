@@ -53,9 +53,9 @@ void ndd_handover_fini(struct ndd_handover *h);
 /* Who handles a received frame. */
 #define NDD_ROUTE_CONTROL 0xffffffffu
 #define NDD_ROUTE_DROP	  0xfffffffeu
-/* err and pkt as roce_wire_parse() gave them; else the shard's number. */
-uint32_t ndd_route(const uint64_t secret[2], uint32_t shards, enum roce_wire_err err,
-	const struct roce_pkt *pkt);
+/* err and pkt as roce_wire_parse() gave them, place of its QPN; else the shard's number. */
+uint32_t ndd_route(
+	uint32_t shards, enum roce_wire_err err, const struct roce_pkt *pkt, uint32_t place);
 
 /* Put an event, false: the ring is full. */
 static inline bool

@@ -85,7 +85,7 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 {
 	struct roce_pkt pkt[NDD_BURST];
 	struct rte_mbuf *own[NDD_BURST];
-	uint32_t touched = 0;
+	uint32_t place[NDD_BURST], touched = 0;
 	unsigned owned = 0;
 
 	s->count.rx_frames += n;
@@ -97,9 +97,10 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 		if (f == NULL)
 			continue;
 		err = roce_wire_parse(rte_pktmbuf_mtod(f, uint8_t *), f->data_len, &pkt[owned]);
-		to = ndd_route(s->plane->secret, s->plane->shards, err, &pkt[owned]);
+		place[owned] = roce_qpn_place(&s->plane->qpn_key, pkt[owned].qpn);
+		to = ndd_route(s->plane->shards, err, &pkt[owned], place[owned]);
 		if (to == s->id) {
-			roce_shard_rx_prefetch(s->engine, &pkt[owned]);
+			roce_shard_rx_prefetch(s->engine, place[owned]);
 			own[owned++] = f;
 		} else if (unlikely(to == NDD_ROUTE_DROP)) {
 			count_invalid(&s->count, err);
@@ -109,7 +110,7 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 		}
 	}
 	for (unsigned i = 0; i < owned; i++)
-		roce_shard_rx(s->engine, now_ns, &pkt[i]);
+		roce_shard_rx(s->engine, now_ns, &pkt[i], place[i]);
 	rte_pktmbuf_free_bulk(own, owned);
 	if (touched != 0)
 		ring_bells(s, touched);

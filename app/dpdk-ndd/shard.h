@@ -50,6 +50,7 @@ struct ndd_io_counters {
 /* What every thread reads and nobody changes after start. */
 struct ndd_plane {
 	uint64_t secret[2];
+	struct roce_qpn_key qpn_key;
 	uint32_t shards, ports;
 	enum config_idle idle;
 	struct rte_mempool *pool;

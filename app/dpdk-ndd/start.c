@@ -153,6 +153,7 @@ ndd_start(struct ndd *d)
 		ndd_error("no randomness: %s", strerror(errno));
 		return false;
 	}
+	roce_qpn_key_init(&p->qpn_key, p->secret);
 	if (!start_pool(d))
 		return false;
 	for (uint32_t i = 0; i < d->cfg->ports; i++)

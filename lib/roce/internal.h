@@ -46,6 +46,7 @@
 #define ROCE_INDEX_BITS 17u
 #define ROCE_KEY_BITS	NDSH_TOKEN_KEY_BITS
 #define ROCE_MR_BITS	18u
+static_assert(ROCE_PLACE_SHARD_SHIFT == ROCE_GEN_BITS + ROCE_INDEX_BITS, "the shard is on top");
 
 #define ROCE_TX_QUANTUM 16u /* packets a queue pair may send before it is the next one's turn */
 #define ROCE_LOCAL_BUDGET 16u /* local operations that it may run between two of them */
@@ -233,7 +234,8 @@ struct roce_shard {
 	struct roce_shard_cfg cfg;
 	uint64_t now_ns; /* of the call under way */
 	uint32_t window, window_quarter;
-	uint64_t qpn_key[2], secret_count;
+	struct roce_qpn_key qpn_key;
+	uint64_t secret_count;
 	/* What may be sent. */
 	struct roce_link answers, senders, starved;
 	/* Pools. */
@@ -301,9 +303,25 @@ bool roce_pd_get(struct roce_shard *s, uint32_t pd);
 void roce_pd_put(struct roce_shard *s, uint32_t pd);
 
 /* qpn.c */
-void roce_qpn_key(const uint64_t secret[2], uint64_t key[2]);
-uint32_t roce_qpn_make(const uint64_t key[2], uint32_t shard, uint32_t generation, uint32_t index);
-struct roce_qp *roce_qp_lookup(struct roce_shard *s, uint32_t qpn);
+uint32_t roce_qpn_make(const struct roce_qpn_key *key, uint32_t shard, uint32_t generation,
+	uint32_t index);
+static inline uint32_t
+roce_place_index(uint32_t place)
+{
+	return place & ((1u << ROCE_INDEX_BITS) - 1);
+}
+/* NULL: nobody has this number. place is its roce_qpn_place(). */
+static inline struct roce_qp *
+roce_qp_find(struct roce_shard *s, uint32_t place, uint32_t qpn)
+{
+	uint32_t index = roce_place_index(place);
+	struct roce_qp *qp;
+
+	if (roce_unlikely(index >= s->cfg.max_qps))
+		return NULL;
+	qp = &s->qps[index];
+	return roce_likely(qp->qpn == qpn && qp->used) ? qp : NULL;
+}
 
 /* pool.c */
 bool roce_wqe_for_send(const struct roce_shard *s);

@@ -66,7 +66,7 @@ roce_mw_destroy(struct roce_shard *s, struct roce_mr *mw)
 {
 	roce_assert(index_of(s, mw) < s->cfg.max_mrs && mw->kind == ROCE_MR_WINDOW);
 	if (mw->qpn != 0)
-		unbind(s, roce_qp_lookup(s, mw->qpn), mw);
+		unbind(s, roce_qp_find(s, roce_qpn_place(&s->qpn_key, mw->qpn), mw->qpn), mw);
 	s->usage.mws--;
 	roce_mr_give(s, mw);
 }

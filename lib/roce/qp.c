@@ -15,7 +15,7 @@ qp_take(struct roce_shard *s)
 	s->qp_free_head = qp->next_free;
 	do {
 		qp->generation++;
-		qp->qpn = roce_qpn_make(s->qpn_key, s->cfg.shard_id, qp->generation, index);
+		qp->qpn = roce_qpn_make(&s->qpn_key, s->cfg.shard_id, qp->generation, index);
 	} while (qp->qpn <= ROCE_QPN_GSI || qp->qpn == ROCE_QPN_MASK);
 	return qp;
 }

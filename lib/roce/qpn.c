@@ -10,9 +10,9 @@
 #define ROUNDS	  4u
 
 static uint32_t
-round_function(const uint64_t key[2], unsigned round, uint32_t half)
+round_function(const struct roce_qpn_key *key, unsigned round, uint32_t half)
 {
-	uint64_t k = ndsh_rotl64(key[round & 1], 13 * round);
+	uint64_t k = ndsh_rotl64(key->word[round & 1], 13 * round);
 	uint64_t x = (half + k) * 0x9e3779b97f4a7c15ull;
 
 	x ^= x >> 32;
@@ -20,7 +20,7 @@ round_function(const uint64_t key[2], unsigned round, uint32_t half)
 }
 
 static uint32_t
-permute(const uint64_t key[2], uint32_t x)
+permute(const struct roce_qpn_key *key, uint32_t x)
 {
 	uint32_t l = x >> HALF_BITS, r = x & HALF_MASK;
 
@@ -33,10 +33,27 @@ permute(const uint64_t key[2], uint32_t x)
 	return l << HALF_BITS | r;
 }
 
-static uint32_t
-unpermute(const uint64_t key[2], uint32_t x)
+/* The round function is quick, not strong: it gets keys from which the secret does not follow. */
+void
+roce_qpn_key_init(struct roce_qpn_key *key, const uint64_t secret[2])
 {
-	uint32_t l = x >> HALF_BITS, r = x & HALF_MASK;
+	key->word[0] = ndsh_siphash(secret, UINT64_MAX, 0);
+	key->word[1] = ndsh_siphash(secret, UINT64_MAX, 1);
+}
+
+uint32_t
+roce_qpn_make(
+	const struct roce_qpn_key *key, uint32_t shard, uint32_t generation, uint32_t index)
+{
+	return permute(key, shard << (ROCE_GEN_BITS + ROCE_INDEX_BITS) |
+				    (generation & ((1u << ROCE_GEN_BITS) - 1)) << ROCE_INDEX_BITS |
+				    index);
+}
+
+uint32_t
+roce_qpn_place(const struct roce_qpn_key *key, uint32_t qpn)
+{
+	uint32_t l = (qpn & ROCE_QPN_MASK) >> HALF_BITS, r = qpn & HALF_MASK;
 
 	for (unsigned i = ROUNDS; i-- > 0;) {
 		uint32_t t = r ^ round_function(key, i, l);
@@ -45,41 +62,4 @@ unpermute(const uint64_t key[2], uint32_t x)
 		l = t;
 	}
 	return l << HALF_BITS | r;
-}
-
-/* The round function is quick, not strong: it gets keys from which the secret does not follow. */
-void
-roce_qpn_key(const uint64_t secret[2], uint64_t key[2])
-{
-	key[0] = ndsh_siphash(secret, UINT64_MAX, 0);
-	key[1] = ndsh_siphash(secret, UINT64_MAX, 1);
-}
-
-uint32_t
-roce_qpn_make(const uint64_t key[2], uint32_t shard, uint32_t generation, uint32_t index)
-{
-	return permute(key, shard << (ROCE_GEN_BITS + ROCE_INDEX_BITS) |
-				    (generation & ((1u << ROCE_GEN_BITS) - 1)) << ROCE_INDEX_BITS |
-				    index);
-}
-
-struct roce_qp *
-roce_qp_lookup(struct roce_shard *s, uint32_t qpn)
-{
-	uint32_t index = unpermute(s->qpn_key, qpn) & ((1u << ROCE_INDEX_BITS) - 1);
-	struct roce_qp *qp;
-
-	if (index >= s->cfg.max_qps)
-		return NULL;
-	qp = &s->qps[index];
-	return qp->used && qp->qpn == qpn ? qp : NULL;
-}
-
-uint32_t
-roce_qpn_shard(const uint64_t secret[2], uint32_t qpn)
-{
-	uint64_t key[2];
-
-	roce_qpn_key(secret, key);
-	return unpermute(key, qpn & ROCE_QPN_MASK) >> (ROCE_GEN_BITS + ROCE_INDEX_BITS);
 }

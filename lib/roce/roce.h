@@ -29,6 +29,8 @@ struct roce_mr;
 struct roce_srq;
 struct roce_mover;
 
+#define ROCE_PLACE_SHARD_SHIFT 21u
+
 #define ROCE_RD_ATOMIC_MAX 16u /* outstanding reads and atomics of a queue pair, per direction */
 
 /* ---- shard ---------------------------------------------------------------------------------- */
@@ -49,13 +51,28 @@ size_t roce_shard_bytes(const struct roce_shard_cfg *cfg);
 /* mem is zeroed, of roce_shard_bytes(cfg). */
 struct roce_shard *roce_shard_init(void *mem, const struct roce_shard_cfg *cfg);
 
-/* The shard that a QPN belongs to under this secret; for the host's hand-over of packets. */
-uint32_t roce_qpn_shard(const uint64_t secret[2], uint32_t qpn);
+/*
+ * Where the QPN of a packet leads: found once, by whoever hands packets over, for the shard too.
+ * The key is that of the shards' secret.
+ */
+struct roce_qpn_key {
+	uint64_t word[2];
+};
+void roce_qpn_key_init(struct roce_qpn_key *key, const uint64_t secret[2]);
+uint32_t roce_qpn_place(const struct roce_qpn_key *key, uint32_t qpn);
+/* 0..7; there need not be such a shard. */
+static inline uint32_t
+roce_place_shard(uint32_t place)
+{
+	return place >> ROCE_PLACE_SHARD_SHIFT;
+}
 
-/* One parsed frame, ICRC not yet checked: address, state and ICRC are judged here. */
-void roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt);
-/* Bring the state that pkt will touch into the cache; optional, ahead of roce_shard_rx(). */
-void roce_shard_rx_prefetch(struct roce_shard *s, const struct roce_pkt *pkt);
+/* One parsed frame, ICRC not yet checked: address, state and ICRC are judged here. place is that of
+ * its QPN. */
+void roce_shard_rx(
+	struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt, uint32_t place);
+/* Bring the state that such a packet will touch into the cache; optional, ahead of that. */
+void roce_shard_rx_prefetch(struct roce_shard *s, uint32_t place);
 
 struct roce_tx_slot {
 	uint8_t *buf;  /* in: room for ROCE_FRAME_MAX bytes */

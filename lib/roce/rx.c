@@ -40,20 +40,20 @@ wrong_state(struct roce_shard *s, const struct roce_qp *qp)
 }
 
 void
-roce_shard_rx_prefetch(struct roce_shard *s, const struct roce_pkt *pkt)
+roce_shard_rx_prefetch(struct roce_shard *s, uint32_t place)
 {
-	const struct roce_qp *qp = roce_qp_lookup(s, pkt->qpn);
+	uint32_t index = roce_place_index(place);
+	const struct roce_qp *qp = &s->qps[index < s->cfg.max_qps ? index : 0];
 
-	if (qp == NULL)
-		return;
+	__builtin_prefetch(qp);
 	__builtin_prefetch(&qp->recv_psn);
 	__builtin_prefetch(&qp->tmpl);
 }
 
 void
-roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt)
+roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt, uint32_t place)
 {
-	struct roce_qp *qp = roce_qp_lookup(s, pkt->qpn);
+	struct roce_qp *qp = roce_qp_find(s, place, pkt->qpn);
 
 	s->now_ns = now_ns;
 	s->count.rx_packets++;

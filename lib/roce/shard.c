@@ -146,7 +146,7 @@ roce_shard_init(void *mem, const struct roce_shard_cfg *cfg)
 	s->srqs = (void *)((char *)mem + c.srqs);
 	s->pd_refs = (void *)((char *)mem + c.pd_refs);
 	s->pd_free = (void *)((char *)mem + c.pd_free);
-	roce_qpn_key(cfg->secret, s->qpn_key);
+	roce_qpn_key_init(&s->qpn_key, cfg->secret);
 	init_lists(s);
 	init_tables(s);
 	init_pools(s, &c);

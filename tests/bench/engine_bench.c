@@ -30,6 +30,7 @@
 
 struct side {
 	struct roce_shard *shard;
+	struct roce_qpn_key qpn_key;
 	struct roce_cq *cq;
 	struct ndsh_cq_reader reader;
 	uint8_t *arena;
@@ -123,6 +124,7 @@ side_init(unsigned i)
 	void *cq_mem = zalloc(ndsh_cq_bytes(CQ_DEPTH));
 
 	d->shard = roce_shard_init(zalloc(roce_shard_bytes(&cfg)), &cfg);
+	roce_qpn_key_init(&d->qpn_key, cfg.secret);
 	d->arena = zalloc(ARENA_BYTES);
 	d->pd = roce_pd_create(d->shard);
 	d->key = roce_mr_key(roce_mr_register(d->shard, d->pd, VA, ARENA_BYTES, d->arena,
@@ -228,6 +230,7 @@ static void
 turn(struct side *from, struct side *to, uint64_t now)
 {
 	struct roce_pkt pkt[BURST];
+	uint32_t place[BURST];
 	unsigned n;
 
 	roce_shard_poll_rings(from->shard, now, 64);
@@ -237,10 +240,11 @@ turn(struct side *from, struct side *to, uint64_t now)
 			need(roce_wire_parse(from->slot[i].buf, from->slot[i].len, &pkt[i]) ==
 					ROCE_WIRE_OK,
 				"parse");
-			roce_shard_rx_prefetch(to->shard, &pkt[i]);
+			place[i] = roce_qpn_place(&to->qpn_key, pkt[i].qpn);
+			roce_shard_rx_prefetch(to->shard, place[i]);
 		}
 		for (unsigned i = 0; i < n; i++)
-			roce_shard_rx(to->shard, now, &pkt[i]);
+			roce_shard_rx(to->shard, now, &pkt[i], place[i]);
 	} while (n == BURST);
 	roce_shard_publish(from->shard);
 	roce_shard_publish(to->shard);

@@ -163,7 +163,7 @@ make_qp(struct sim_ep *ep)
 	ep->qp = roce_qp_create(cl->shard->s, &cfg);
 	sim_check(w, ep->qp != NULL, "roce_qp_create()");
 	ep->qpn = roce_qp_num(ep->qp);
-	sim_check(w, roce_qpn_shard(cl->shard->host->secret, ep->qpn) ==
+	sim_check(w, roce_place_shard(roce_qpn_place(&cl->shard->host->qpn_key, ep->qpn)) ==
 			(uint32_t)(cl->shard - cl->shard->host->shard),
 		"QPN %06x is of another shard", ep->qpn);
 	ndsh_sq_view(&ep->sq, ep->page, &ep->dims);

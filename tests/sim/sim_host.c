@@ -54,6 +54,7 @@ sim_host_init(struct sim_world *w, unsigned number, const struct sim_host *befor
 			     1 + (unsigned)sim_below(w, sim_chance(w, 5000) ? 2 : SIM_SHARDS_MAX);
 	h->secret[0] = same ? before->secret[0] : sim_rand(w);
 	h->secret[1] = same ? before->secret[1] : sim_rand(w);
+	roce_qpn_key_init(&h->qpn_key, h->secret);
 	h->address = a;
 	memcpy(h->mac, (const uint8_t[6]){ 2, 0, 0, 0, (uint8_t)a, 1 }, 6);
 	roce_gid_from_v4(&h->gid4, (const uint8_t[4]){ 192, 0, 2, (uint8_t)(a + 1) });

@@ -37,6 +37,7 @@ struct sim_host {
 	unsigned number, n_shards;
 	unsigned address; /* another one's, if it took its place */
 	uint64_t secret[2];
+	struct roce_qpn_key qpn_key;
 	struct roce_gid gid4, gid6;
 	uint8_t mac[6];
 	struct sim_shard shard[SIM_SHARDS_MAX];

@@ -78,7 +78,7 @@ rx_frame(struct sim_shard *sh, struct sim_frame *f)
 	struct sim_host *h = sh->host;
 	struct sim_world *w = h->w;
 	struct roce_pkt pkt;
-	uint32_t shard;
+	uint32_t place, shard;
 
 	if (roce_wire_parse(f->data, f->bytes, &pkt) != ROCE_WIRE_OK) {
 		free(f);
@@ -89,7 +89,8 @@ rx_frame(struct sim_shard *sh, struct sim_frame *f)
 		sim_host_wake(h, w->now_ns);
 		return;
 	}
-	shard = roce_qpn_shard(h->secret, pkt.qpn);
+	place = roce_qpn_place(&h->qpn_key, pkt.qpn);
+	shard = roce_place_shard(place);
 	if (shard != sh->number && shard < h->n_shards) {
 		pass_on(sh, f, shard);
 		return;
@@ -99,8 +100,8 @@ rx_frame(struct sim_shard *sh, struct sim_frame *f)
 			sim_note(w, "host %u.%u: rx %s qpn %06x psn %06x %u bytes syn %02x",
 				h->number, sh->number, roce_opcode_info[pkt.opcode].name, pkt.qpn,
 				pkt.psn, pkt.payload_bytes, pkt.syndrome);
-		roce_shard_rx_prefetch(sh->s, &pkt);
-		roce_shard_rx(sh->s, w->now_ns, &pkt);
+		roce_shard_rx_prefetch(sh->s, place);
+		roce_shard_rx(sh->s, w->now_ns, &pkt, place);
 	}
 	free(f);
 }

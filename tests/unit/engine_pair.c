@@ -181,6 +181,7 @@ side_new(struct pair *p, unsigned side)
 	d->mem = zalloc(roce_shard_bytes(&cfg));
 	d->shard = roce_shard_init(d->mem, &cfg);
 	need(d->shard != NULL, "shard");
+	roce_qpn_key_init(&d->qpn_key, cfg.secret);
 	d->pd = roce_pd_create(d->shard);
 	d->arena = zalloc(PAIR_ARENA);
 	d->mr = roce_mr_register(
@@ -379,6 +380,16 @@ wire_send(struct pair *p, unsigned from, const uint8_t *bytes, uint32_t len)
 		wire_put(p, !from, bytes, len, p->now_ns + p->opts.delay_ns + late_ns);
 }
 
+void
+pair_rx(struct pair *p, unsigned side, const struct roce_pkt *pkt)
+{
+	struct pair_side *d = &p->side[side];
+	uint32_t place = roce_qpn_place(&d->qpn_key, pkt->qpn);
+
+	roce_shard_rx_prefetch(d->shard, place);
+	roce_shard_rx(d->shard, p->now_ns, pkt, place);
+}
+
 static unsigned
 deliver(struct pair *p, unsigned side)
 {
@@ -393,8 +404,7 @@ deliver(struct pair *p, unsigned side)
 			continue;
 		}
 		need(roce_wire_parse(f->bytes, f->len, &pkt) == ROCE_WIRE_OK, "parse");
-		roce_shard_rx_prefetch(p->side[side].shard, &pkt);
-		roce_shard_rx(p->side[side].shard, p->now_ns, &pkt);
+		pair_rx(p, side, &pkt);
 		free(f);
 		done++;
 	}

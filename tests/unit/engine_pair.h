@@ -32,6 +32,7 @@ struct pair_opts { /* zero: a default */
 struct pair_side {
 	void *mem, *cq_mem;
 	struct roce_shard *shard;
+	struct roce_qpn_key qpn_key;
 	uint32_t pd, key;
 	struct roce_mr *mr;
 	uint8_t *arena;
@@ -109,6 +110,8 @@ bool pair_run(struct pair *p, uint64_t limit_ns);
 /* Take one completion. */
 bool pair_poll(struct pair *p, unsigned side, struct ndsh_cqe *cqe);
 /* Give a packet to a side as if its peer's queue pair i had sent it. */
+/* A parsed frame arrives now. */
+void pair_rx(struct pair *p, unsigned side, const struct roce_pkt *pkt);
 void pair_inject(struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt,
 	const void *payload);
 /* ... with so many bytes more than its pad count tells of, over IPv6; all else is right. */

@@ -30,7 +30,7 @@ say(struct pair *p, const struct roce_path *path, uint32_t psn)
 	memset(frame + hdr, 0x5a, BYTES);
 	cr_assert_eq(roce_wire_parse(frame, roce_wire_seal(frame, &tmpl, hdr, BYTES), &parsed),
 		ROCE_WIRE_OK);
-	roce_shard_rx(p->side[1].shard, p->now_ns, &parsed);
+	pair_rx(p, 1, &parsed);
 }
 
 static const struct roce_counters *

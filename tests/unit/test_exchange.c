@@ -106,7 +106,7 @@ Test(exchange, W_PKT_06_the_QPN_alone_finds_the_queue_pair)
 		pair_recv(p, 1, 0, i, 0, 64);
 		pair_recv(p, 1, 1, 100 + i, 0, 64);
 		cr_assert_eq(roce_wire_parse(frame, hdr, &in), ROCE_WIRE_OK);
-		roce_shard_rx(p->side[1].shard, p->now_ns, &in);
+		pair_rx(p, 1, &in);
 		pair_turn(p, 1);
 		cr_assert_eq(expect(p, 1, i, NDSH_WC_SUCCESS).qp, 0);
 	}
@@ -386,7 +386,7 @@ pump(struct pair *p, unsigned from, unsigned n)
 	n = roce_shard_tx(p->side[from].shard, p->now_ns, slot, n);
 	for (unsigned i = 0; i < n; i++) {
 		cr_assert_eq(roce_wire_parse(slot[i].buf, slot[i].len, &pkt), ROCE_WIRE_OK);
-		roce_shard_rx(p->side[!from].shard, p->now_ns, &pkt);
+		pair_rx(p, !from, &pkt);
 		p->now_ns += 100;
 	}
 	return n;

@@ -27,7 +27,7 @@ Test(route, what_is_not_roce_goes_to_the_control_thread)
 {
 	const struct roce_pkt pkt = {0};
 
-	cr_assert_eq(ndd_route(secret, 2, ROCE_WIRE_NOT_ROCE, &pkt), NDD_ROUTE_CONTROL);
+	cr_assert_eq(ndd_route(2, ROCE_WIRE_NOT_ROCE, &pkt, 0), NDD_ROUTE_CONTROL);
 }
 
 Test(route, broken_frames_go_nowhere)
@@ -35,15 +35,15 @@ Test(route, broken_frames_go_nowhere)
 	const struct roce_pkt pkt = {0};
 
 	for (int err = ROCE_WIRE_TRUNCATED; err < ROCE_WIRE_ERR_COUNT; err++)
-		cr_assert_eq(ndd_route(secret, 2, err, &pkt), NDD_ROUTE_DROP);
+		cr_assert_eq(ndd_route(2, err, &pkt, 0), NDD_ROUTE_DROP);
 }
 
 Test(route, qp1_goes_to_the_control_thread)
 {
 	const struct roce_pkt pkt = {.qpn = ROCE_QPN_GSI};
 
-	cr_assert_eq(ndd_route(secret, 1, ROCE_WIRE_OK, &pkt), NDD_ROUTE_CONTROL);
-	cr_assert_eq(ndd_route(secret, 2, ROCE_WIRE_OK, &pkt), NDD_ROUTE_CONTROL);
+	cr_assert_eq(ndd_route(1, ROCE_WIRE_OK, &pkt, 0), NDD_ROUTE_CONTROL);
+	cr_assert_eq(ndd_route(2, ROCE_WIRE_OK, &pkt, 0), NDD_ROUTE_CONTROL);
 }
 
 static struct roce_shard *
@@ -65,6 +65,16 @@ new_shard(uint32_t id)
 	return roce_shard_init(mem, &cfg);
 }
 
+static uint32_t
+route(uint32_t shards, uint32_t qpn)
+{
+	const struct roce_pkt pkt = {.qpn = qpn};
+	struct roce_qpn_key key;
+
+	roce_qpn_key_init(&key, secret);
+	return ndd_route(shards, ROCE_WIRE_OK, &pkt, roce_qpn_place(&key, qpn));
+}
+
 /* Every queue pair's packets find the shard that made it. */
 Test(route, qpn_names_the_shard)
 {
@@ -72,16 +82,16 @@ Test(route, qpn_names_the_shard)
 		struct roce_shard *s = new_shard(id);
 		static _Alignas(64) uint8_t cq_mem[1 << 12], qp_mem[1 << 14];
 		struct roce_qp_cfg cfg = {.dims = {1, 1, 1, 1, 0}, .shared = qp_mem};
-		struct roce_pkt pkt = {0};
+		uint32_t qpn;
 
 		memset(cq_mem, 0, sizeof(cq_mem));
 		cfg.pd = roce_pd_create(s);
 		cfg.send_cq = cfg.recv_cq = roce_cq_create(s, cq_mem, 4, NULL);
 		for (int i = 0; i < 8; i++) {
 			memset(qp_mem, 0, sizeof(qp_mem));
-			pkt.qpn = roce_qp_num(roce_qp_create(s, &cfg));
-			cr_assert_eq(ndd_route(secret, 2, ROCE_WIRE_OK, &pkt), id);
-			cr_assert_eq(ndd_route(secret, 1, ROCE_WIRE_OK, &pkt), 0);
+			qpn = roce_qp_num(roce_qp_create(s, &cfg));
+			cr_assert_eq(route(2, qpn), id);
+			cr_assert_eq(route(1, qpn), 0);
 		}
 		free(s);
 	}
@@ -90,16 +100,17 @@ Test(route, qpn_names_the_shard)
 /* A stranger's QPN is counted by one shard, never handed round. */
 Test(route, qpn_of_no_shard_goes_to_the_io_owner)
 {
-	unsigned elsewhere = 0;
+	struct roce_qpn_key key;
+	unsigned strangers = 0;
 
+	roce_qpn_key_init(&key, secret);
 	for (uint32_t qpn = 2; qpn < 5000; qpn++) {
-		const struct roce_pkt pkt = {.qpn = qpn};
-		uint32_t to = ndd_route(secret, 2, ROCE_WIRE_OK, &pkt);
+		uint32_t shard = roce_place_shard(roce_qpn_place(&key, qpn));
 
-		cr_assert_lt(to, 2);
-		elsewhere += roce_qpn_shard(secret, qpn) >= 2 && to != NDD_IO_OWNER;
+		strangers += shard >= 2;
+		cr_assert_eq(route(2, qpn), shard < 2 ? shard : NDD_IO_OWNER);
 	}
-	cr_assert_eq(elsewhere, 0);
+	cr_assert_gt(strangers, 3000);
 }
 
 Test(handover, frames_keep_their_order_and_their_ring)

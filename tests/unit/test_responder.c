@@ -522,7 +522,7 @@ Test(responder, W_PKT_10_W_PKT_11_W_PKT_14_W_PKT_15_silent_drops)
 		hdr = roce_wire_build(buf, &tmpl, &pkt, 0);
 		cr_assert_eq(roce_wire_parse(buf, roce_wire_seal(buf, &tmpl, hdr, 8), &parsed),
 			ROCE_WIRE_OK);
-		roce_shard_rx(p->side[1].shard, p->now_ns, &parsed);
+		pair_rx(p, 1, &parsed);
 		cr_assert_eq(count(p)->rx_wrong_address, 1);
 
 		/* From the right host, with one bit of the payload flipped. */
@@ -532,7 +532,7 @@ Test(responder, W_PKT_10_W_PKT_11_W_PKT_14_W_PKT_15_silent_drops)
 		cr_assert_eq(roce_wire_parse(buf, roce_wire_seal(buf, &tmpl, hdr, 8), &parsed),
 			ROCE_WIRE_OK);
 		buf[hdr + 3] ^= 0x10;
-		roce_shard_rx(p->side[1].shard, p->now_ns, &parsed);
+		pair_rx(p, 1, &parsed);
 		cr_assert_eq(count(p)->rx_icrc_error, 1);
 	}
 	roce_qp_modify(p->side[1].shard, p->side[1].q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);

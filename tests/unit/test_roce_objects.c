@@ -52,19 +52,21 @@ Test(objects, the_permutation_of_numbers_is_one)
 {
 	const uint64_t secret[2] = { 0x123456789abcdef0, 0x0fedcba987654321 };
 	uint8_t *seen = calloc(1u << 24, 1);
-	uint64_t key[2];
+	struct roce_qpn_key key;
 	uint32_t close = 0, last = 0;
 
-	roce_qpn_key(secret, key);
+	roce_qpn_key_init(&key, secret);
 	for (uint32_t i = 0; i < 1u << 24; i++) {
-		uint32_t qpn = roce_qpn_make(key, i >> 21, i >> 17 & 15, i & 0x1ffff);
+		uint32_t qpn = roce_qpn_make(&key, i >> 21, i >> 17 & 15, i & 0x1ffff);
 
 		cr_assert_lt(qpn, 1u << 24);
 		cr_assert_eq(seen[qpn]++, 0);
 		close += qpn - last + 256 < 512;
 		last = qpn;
-		if (i % 65537 == 0)
-			cr_assert_eq(roce_qpn_shard(secret, qpn), i >> 21);
+		if (i % 65537 == 0) {
+			cr_assert_eq(roce_qpn_place(&key, qpn), i);
+			cr_assert_eq(roce_place_shard(i), i >> 21);
+		}
 	}
 	cr_assert_lt(close, 2000, "neighbours are no neighbours: %u", close);
 	free(seen);
@@ -92,8 +94,10 @@ Test(objects, tables_run_full_and_come_back)
 	struct roce_cq *cq = roce_cq_create(s, cq_mem, 16, NULL);
 	struct roce_qp *qp[QPS];
 	uint32_t numbers[QPS * 20], n = 0;
+	struct roce_qpn_key key;
 	struct roce_usage u;
 
+	roce_qpn_key_init(&key, cfg.secret);
 	cr_assert_null(qp_new(s, 0, cq, &block[0]), "PD 0");
 	free(block[0]);
 	cr_assert_null(qp_new(s, 3, cq, &block[0]), "a PD that was not created");
@@ -103,7 +107,7 @@ Test(objects, tables_run_full_and_come_back)
 			qp[i] = qp_new(s, pd, cq, &block[i]);
 			cr_assert_not_null(qp[i]);
 			numbers[n] = roce_qp_num(qp[i]);
-			cr_assert_eq(roce_qpn_shard(cfg.secret, numbers[n]), 5);
+			cr_assert_eq(roce_place_shard(roce_qpn_place(&key, numbers[n])), 5);
 			cr_assert(numbers[n] > 1 && numbers[n] < 0xffffff);
 			for (uint32_t k = n > QPS * 14 ? n - QPS * 14 : 0; k < n; k++)
 				cr_assert_neq(numbers[k], numbers[n], "too early again");
