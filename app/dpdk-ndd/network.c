@@ -193,7 +193,7 @@ ndd_network_keeps(const struct ndd *d, const struct config *to, const uint8_t ip
 {
 	const struct net_ip address = ip_of(ip);
 
-	if (ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80)
+	if (net_ip_is_link_local(&address))
 		return true; /* link-local: the port's, as long as it has its MAC */
 	for (uint32_t i = 0; i < d->cfg->ports; i++) {
 		const struct config_port *c = &d->cfg->port[i], *other = &to->port[i];

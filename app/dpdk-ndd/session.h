@@ -162,6 +162,7 @@ struct ndd_reply {
 		struct ndsh_msg_hdr h;
 		struct ndsh_hello_reply hello;
 		struct ndsh_address_list_reply address_list;
+		struct ndsh_route route;
 		struct ndsh_open_reply open;
 		struct ndsh_segment_create_reply segment;
 		struct ndsh_id_msg id;
@@ -184,6 +185,10 @@ uint32_t ndd_path_mtu(uint32_t ip_mtu);
 void ndd_session_message(struct ndd_session *s, const void *msg, size_t bytes);
 /* Handlers of the messages, by their file. */
 typedef nd_status ndd_handler(struct ndd_session *s, const void *msg, struct ndd_reply *r);
+
+/* ---- addresses.c ---- */
+
+ndd_handler ndd_address_list, ndd_address_page, ndd_address_route;
 
 /* ---- segment.c ---- */
 

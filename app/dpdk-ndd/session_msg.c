@@ -36,26 +36,6 @@ hello(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	return ND_SUCCESS;
 }
 
-static nd_status
-address_list(struct ndd_session *s, const void *msg, struct ndd_reply *r)
-{
-	struct net_ip ip;
-	uint8_t prefix_len;
-	uint32_t port, n = 0;
-
-	(void)msg;
-	for (unsigned i = 0; n < NDSH_ADDRESS_LIST_MAX &&
-			     net_address_get(s->daemon->net, i, &ip, &prefix_len, &port);
-		i++) {
-		memcpy(r->address_list.addr[n].ip, ip.b, 16);
-		if (ip.b[0] == 0xfe && (ip.b[1] & 0xc0) == 0x80)
-			r->address_list.addr[n].scope_id = port + 1;
-		n++;
-	}
-	r->address_list.count = n;
-	return ND_SUCCESS;
-}
-
 /* The least loaded shard, or the one that the client asked for. */
 static struct ndd_shard *
 place(struct ndd *d, uint32_t wanted)
@@ -138,7 +118,9 @@ open_adapter(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 static ndd_handler *const handlers[NDSH_MSG_TYPE_COUNT] = {
 	[NDSH_MSG_HELLO] = hello,
-	[NDSH_MSG_ADDRESS_LIST] = address_list,
+	[NDSH_MSG_ADDRESS_LIST] = ndd_address_list,
+	[NDSH_MSG_ADDRESS_PAGE] = ndd_address_page,
+	[NDSH_MSG_ROUTE] = ndd_address_route,
 	[NDSH_MSG_OPEN] = open_adapter,
 	[NDSH_MSG_SEGMENT_CREATE] = ndd_segment_create,
 	[NDSH_MSG_SEGMENT_MAPPED] = ndd_segment_mapped,

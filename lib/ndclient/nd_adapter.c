@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adapters: addresses, opening, closing. */
+/* Adapters: opening, closing. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,74 +11,6 @@
 	NDSH_REJECT_DATA_MAX /* one number for Accept and Reject: the smaller room */
 #define INLINE_THRESHOLD 128u
 #define LARGE_THRESHOLD	 16384u
-
-static nd_status
-list_addresses(const struct nd_open_options *opt, struct ndsh_address_list_reply *reply)
-{
-	struct ndsh_address_list m = {.h.type = NDSH_MSG_ADDRESS_LIST};
-	struct ndsh_hello_reply hello;
-	nd_status st;
-	int sock;
-
-	st = nd_socket_open(opt, &sock, &hello);
-	if (st != ND_SUCCESS)
-		return st;
-	st = nd_socket_exchange(sock, &m.h, reply, NULL);
-	close(sock);
-	if (st == ND_SUCCESS && reply->count > NDSH_ADDRESS_LIST_MAX)
-		reply->count = NDSH_ADDRESS_LIST_MAX;
-	return st;
-}
-
-nd_status
-nd_query_addresses(
-	const struct nd_open_options *opt, struct sockaddr_storage *list, uint32_t *count)
-{
-	struct ndsh_address_list_reply reply;
-	uint32_t room = list != NULL && count != NULL ? *count : 0;
-	nd_status st;
-
-	if (count == NULL)
-		return ND_INVALID_PARAMETER_3;
-	st = list_addresses(opt, &reply);
-	if (st != ND_SUCCESS)
-		return st;
-	for (uint32_t i = 0; i < reply.count && i < room; i++)
-		(void)nd_address_to(&list[i], &reply.addr[i]);
-	*count = reply.count;
-	return reply.count > room ? ND_BUFFER_OVERFLOW : ND_SUCCESS;
-}
-
-nd_status
-nd_resolve_address(const struct nd_open_options *opt, const struct sockaddr *remote,
-	socklen_t remote_bytes, struct sockaddr_storage *local)
-{
-	struct ndsh_address_list_reply reply;
-	struct ndsh_addr to;
-	int best = -1, best_bits = -1;
-	nd_status st;
-
-	if (local == NULL)
-		return ND_INVALID_PARAMETER_4;
-	if (!nd_address_from(&to, remote, remote_bytes))
-		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
-	st = list_addresses(opt, &reply);
-	if (st != ND_SUCCESS)
-		return st;
-	for (uint32_t i = 0; i < reply.count; i++) {
-		int bits = nd_address_common_bits(&to, &reply.addr[i]);
-
-		if (bits > best_bits) {
-			best_bits = bits;
-			best = (int)i;
-		}
-	}
-	if (best < 0)
-		return nd_fail(ND_NETWORK_UNREACHABLE, "the daemon has no address of that family");
-	reply.addr[best].port = 0;
-	(void)nd_address_to(local, &reply.addr[best]);
-	return ND_SUCCESS;
-}
 
 static void
 fill_info(struct nd_adapter *a, const struct ndsh_open_reply *r, const struct ndsh_hello_reply *h)

@@ -236,9 +236,9 @@ struct nd_open_options {
 nd_status nd_query_addresses(
 	const struct nd_open_options *opt, struct sockaddr_storage *list, uint32_t *count);
 /*
- * The local address that reaches remote: the one of its family that shares the most leading bits
- * with it, port 0. ND_NETWORK_UNREACHABLE: none of that family; ND_INVALID_ADDRESS: remote is
- * neither IPv4 nor IPv6; ND_DEVICE_NOT_READY as above.
+ * The local address that remote is reached from, as prefixes and routes have it (an old daemon is
+ * guessed for by leading bits), port 0; a link-local one is of its scope's port, as listed.
+ * ND_NETWORK_UNREACHABLE: no route leads there; ND_INVALID_ADDRESS: neither IPv4 nor IPv6.
  */
 nd_status nd_resolve_address(const struct nd_open_options *opt, const struct sockaddr *remote,
 	socklen_t remote_bytes, struct sockaddr_storage *local);

@@ -22,6 +22,7 @@ struct net;
 struct net_ip { /* IPv4 as ::ffff:a.b.c.d: the same 16 bytes as a RoCEv2 GID */
 	uint8_t b[16];
 };
+bool net_ip_is_link_local(const struct net_ip *ip);
 struct net_cfg {
 	uint32_t max_neighbours; /* all ports together */
 	uint64_t seed;		 /* of random delays */
@@ -91,6 +92,9 @@ uint16_t net_local_vlan(const struct net *n, const struct net_ip *ip);
 /* Is dst ours, and a frame of that VLAN (0: none) from src to it one that its link carries? Frames
  * of another VLAN are counted (W-PKT-02). */
 bool net_takes(struct net *n, const struct net_ip *src, const struct net_ip *dst, uint16_t vlan);
+/* The address of ours that packets to dst leave from if nobody says one; with a link (-1: any) it
+ * is one of that link. False: no route. */
+bool net_source(const struct net *n, int link, const struct net_ip *dst, struct net_ip *source);
 /* The i-th address of ours (all ports, in order of addition, link-local ones last); false: no more.
  */
 bool net_address_get(const struct net *n, unsigned i, struct net_ip *ip, uint8_t *prefix_len,

@@ -105,7 +105,6 @@ bool net_ip_is_unicast(const struct net_ip *ip); /* of some host: no group, loop
 /* The same for an address out of an IPv6 header, where ::ffff:a.b.c.d is no address of anybody: on
  * the wire it would be an alias of our IPv4 ones. */
 bool net_ip6_is_unicast(const struct net_ip *ip);
-bool net_ip_is_link_local(const struct net_ip *ip);
 /* Do the first bits of all 128 agree? */
 bool net_ip_agree(const struct net_ip *a, const struct net_ip *b, unsigned bits);
 /* A prefix length in all 128 bits. */

@@ -102,10 +102,9 @@ best_route(const struct net *n, uint32_t link, const struct net_ip *dst)
 
 /* Strong host model: a packet leaves by the link that owns its source address. */
 static bool
-find_way(
-	const struct net *n, const struct net_address *src, const struct net_ip *dst, struct way *w)
+find_way(const struct net *n, uint32_t link, const struct net_address *src,
+	const struct net_ip *dst, struct way *w)
 {
-	uint32_t link = src != NULL ? src->link : NET_NONE;
 	const struct net_route *r;
 
 	if (!net_ip_is_unicast(dst) ||
@@ -128,6 +127,18 @@ find_way(
 	if (src != NULL && w->source != NULL)
 		w->source = src;
 	return w->source != NULL;
+}
+
+bool
+net_source(const struct net *n, int link, const struct net_ip *dst, struct net_ip *source)
+{
+	const struct net_address *own = net_own(n, dst);
+	struct way w;
+
+	if (own == NULL && !find_way(n, (uint32_t)link, NULL, dst, &w))
+		return false;
+	*source = own != NULL ? own->ip : w.source->ip;
+	return true;
 }
 
 static void
@@ -174,7 +185,7 @@ net_resolve(struct net *n, uint64_t now_ns, const struct net_ip *src, const stru
 		fill_own(n, from != NULL ? from : own, own, out);
 		return NET_RESOLVED;
 	}
-	if (!find_way(n, from, dst, &w))
+	if (!find_way(n, from != NULL ? from->link : NET_NONE, from, dst, &w))
 		return NET_NO_ROUTE;
 	neigh = net_neigh_use(n, now_ns, w.link, w.hop, &w.source->ip);
 	switch (neigh->state) {

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define NDSH_ABI_MAJOR 1u /* differs: refused */
-#define NDSH_ABI_MINOR 7u /* additions that an older side ignores:
+#define NDSH_ABI_MINOR 8u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
 			    * 3: the admin ring, the way to register; shared endpoints,
 			    * LISTENER_PAUSE, sending immediates;
@@ -23,7 +23,8 @@
 			    * 6: memory behind movers, atomics;
 			    * 7: datagrams, atomics on memory behind movers,
 			    * queue pairs' states and attributes, segments of any
-			    * number of pages, events */
+			    * number of pages, events;
+			    * 8: ROUTE, ADDRESS_PAGE */
 /* The oldest daemon that has it. An older one takes what it doesn't know for a broken message, or
  * doesn't look at it: a client asks before it asks for it. */
 #define NDSH_MINOR_WINDOWS	 1u
@@ -45,6 +46,8 @@
 #define NDSH_MINOR_QP_MODIFY	 7u
 #define NDSH_MINOR_ADOPTION	 7u
 #define NDSH_MINOR_EVENTS	 7u
+#define NDSH_MINOR_ROUTE	 8u
+#define NDSH_MINOR_ADDRESS_PAGE	 8u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments that the library allocates from */

@@ -58,6 +58,8 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(AH_DESTROY, ndsh_id_msg, ndsh_id_msg, OPEN),
 	MSG(UD_LISTENER_CREATE, ndsh_listener_create, ndsh_listener_create_reply, OPEN),
 	MSG(UD_ANSWER, ndsh_ud_answer, ndsh_id_msg, OPEN),
+	MSG(ROUTE, ndsh_route, ndsh_route, HELD | OPEN),
+	MSG(ADDRESS_PAGE, ndsh_address_page, ndsh_address_list_reply, HELD | OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");

@@ -90,6 +90,8 @@ enum ndsh_msg_type {
 	NDSH_MSG_AH_DESTROY,
 	NDSH_MSG_UD_LISTENER_CREATE, /* as LISTENER_CREATE */
 	NDSH_MSG_UD_ANSWER,
+	NDSH_MSG_ROUTE, /* from minor version 8 on */
+	NDSH_MSG_ADDRESS_PAGE,
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */
@@ -140,11 +142,20 @@ struct ndsh_hello_reply { /* status ND_NOT_SUPPORTED: reason says which value an
 struct ndsh_address_list {
 	struct ndsh_msg_hdr h;
 };
+struct ndsh_address_page { /* the addresses from the first-th on */
+	struct ndsh_msg_hdr h;
+	uint32_t first, reserved;
+};
 #define NDSH_ADDRESS_LIST_MAX 32u
-struct ndsh_address_list_reply {
+struct ndsh_address_list_reply { /* to ADDRESS_LIST, the first ones; to ADDRESS_PAGE: if it is full
+				  * there may be more */
 	struct ndsh_msg_hdr h;
 	uint32_t count, reserved;
 	struct ndsh_addr addr[NDSH_ADDRESS_LIST_MAX];
+};
+struct ndsh_route { /* request: a destination; reply: the address of ours that it is reached from */
+	struct ndsh_msg_hdr h;
+	struct ndsh_addr addr; /* port: 0 */
 };
 #define NDSH_PLACE_ANY	   0xffffffffu
 #define NDSH_OPEN_NO_FLUSH 0x1u /* the peer's disconnect is told, and cancels nothing */

@@ -131,6 +131,36 @@ scenario_bound_connect(struct pair *p)
 	meet_close(&m);
 }
 
+#define LISTED 67 /* as path_cases.py has them: 2, 8 in each of 8 VLANs, and the link-local one */
+
+/* All are listed, each once, and open an adapter; who has less room gets the first ones. */
+void
+scenario_listed(struct pair *p)
+{
+	const struct nd_open_options opt = {.socket_path = p->a.socket_path};
+	struct sockaddr_storage all[LISTED + 1], some[LISTED - 1], none;
+	uint32_t count = 0;
+
+	WANT(ND_BUFFER_OVERFLOW, nd_query_addresses(&opt, NULL, &count));
+	CHECK(count == LISTED);
+	WANT(ND_BUFFER_OVERFLOW, nd_query_addresses(&opt, some, (count = LISTED - 1, &count)));
+	CHECK(count == LISTED);
+	memset(&none, 0xa5, sizeof(none));
+	all[LISTED] = none;
+	WANT(ND_SUCCESS, nd_query_addresses(&opt, all, (count = LISTED + 1, &count)));
+	CHECK(count == LISTED && memcmp(&all[LISTED], &none, sizeof(none)) == 0);
+	CHECK(memcmp(all, some, sizeof(some)) == 0);
+	for (uint32_t i = 0; i < LISTED; i++) {
+		struct nd_adapter *adapter;
+
+		for (uint32_t k = 0; k < i; k++)
+			CHECK(memcmp(&all[i], &all[k], sizeof(all[i])) != 0);
+		WANT(ND_SUCCESS, nd_adapter_open((struct sockaddr *)&all[i], sizeof(all[i]), &opt,
+					 &adapter));
+		nd_adapter_close(adapter);
+	}
+}
+
 /* checks R-LSN-07, R-CONN-15: accepted connections keep the port of a listener that has gone. */
 void
 scenario_port_kept(struct pair *p)

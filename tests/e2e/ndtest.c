@@ -66,6 +66,7 @@ static const struct {
 	{"host-ports", scenario_host_ports},
 	{"bound-connect", scenario_bound_connect},
 	{"port-kept", scenario_port_kept},
+	{"listed", scenario_listed},
 	{"states", scenario_states},
 	{"silent-peer", scenario_silent_peer},
 	{"events", scenario_events},

@@ -215,6 +215,36 @@ def routed(build):
             link.judge()
 
 
+def way_of_the_route(build):
+    """Who names no source gets that of the route, though another address is nearer by its bits."""
+    with scratch("ndd-e2e-") as folder:
+        link = Memif(build, folder)
+        for daemon in (link.a, link.b):
+            daemon.config["ports"][0]["vlans"] = [
+                {"id": VLAN, "addresses": VLAN_ADDRESSES[daemon.name][:1]}]
+        link.a.config["ports"][0]["vlans"][0]["routes"] = [{"to": "192.0.3.0/24", "via": "198.51.100.2"}]
+        link.b.config["ports"][0]["vlans"][0]["addresses"].append("192.0.3.1/24")
+        with link:
+            with link.b.ping_server("-a", "192.0.3.1") as server:
+                link.a.ping("-a", "192.0.3.1", "-C", 1)
+                server.expect("198.51.100.1")
+            nowhere = link.a.run(build.nddping, "-c", "-a", "192.0.4.1", "-C", 1, check=False)
+            if not nowhere.returncode or "ND_NETWORK_UNREACHABLE" not in nowhere.stdout:
+                raise Failure(f"a way to where no route leads\n{nowhere.stdout}")
+            link.judge()
+
+
+def many_addresses(build):
+    """More of them than one message has room for: clients see them all."""
+    with scratch("ndd-e2e-") as folder:
+        link = Memif(build, folder)
+        link.a.config["ports"][0]["vlans"] = [
+            {"id": VLAN + v, "addresses": [f"10.{v}.{k}.1/24" for k in range(8)]} for v in range(8)]
+        with link:
+            scenario(link, "listed", 0)
+            link.judge()
+
+
 # ---- duplicate addresses -------------------------------------------------------------------------
 
 MINE, TAKEN = "192.0.2.3", "192.0.2.1"
@@ -388,6 +418,8 @@ def lone_cases(build, networked):
     yield "in a VLAN", lambda: in_vlan(build)
     yield "VLAN on the wire", lambda: vlan_on_the_wire(build, networked)
     yield "static routes", lambda: routed(build)
+    yield "source of a route", lambda: way_of_the_route(build)
+    yield "many addresses", lambda: many_addresses(build)
     yield "duplicate address", lambda: duplicates(build, networked)
     yield "another machine behind the link", lambda: another_machine(build)
     yield "reload", lambda: reloaded(build)

@@ -224,6 +224,37 @@ Test(net_link, the_source_pins_the_route)
 	rig_expect_tx(&r, ARP_IN(ALL, ME, TAG("0064"), "001", ME, V_ME, NOBODY, V_PEER));
 }
 
+static void
+expect_source(int link, const char *to, const char *from)
+{
+	struct net_ip dst = rig_ip(to), got, want;
+
+	if (from == NULL) {
+		cr_assert_not(net_source(r.n, link, &dst, &got), "%s", to);
+		return;
+	}
+	want = rig_ip(from);
+	cr_assert(net_source(r.n, link, &dst, &got), "%s", to);
+	cr_assert_arr_eq(got.b, want.b, 16, "%s", to);
+}
+
+/* Who names no source gets that of the way, whatever other addresses look like; nobody is asked. */
+Test(net_link, the_way_has_a_source)
+{
+	expect_source(-1, "10.77.0.2", "10.77.0.1");
+	expect_source(-1, "10.78.0.2", "10.78.0.1");
+	expect_source(-1, "10.78.0.1", "10.78.0.1");
+	expect_source(-1, "fd78::2", "fd78::1");
+	expect_source(-1, "10.77.1.1", NULL);
+	expect_source(-1, "10.78.0.255", NULL);
+	expect_source(0, "10.78.0.2", NULL);
+	cr_assert(route(1, "10.77.1.0", 24, "10.78.0.2"));
+	expect_source(-1, "10.77.1.1", "10.78.0.1");
+	expect_source(-1, "fe80::9", "fe80::ff:fe00:7701");
+	expect_source(1, "fe80::9", "fe80::ff:fe00:7701");
+	cr_assert_not(net_tx(r.n, &r.tx));
+}
+
 Test(net_link, routes_that_are_refused)
 {
 #define REFUSED(expr, text)                                                                        \
