@@ -12,7 +12,6 @@
 #define KEEPALIVE_MIN_MS 100u
 #define KEEPALIVE_MAX_MS (24 * 3600 * 1000u)
 #define FLOW_LABEL_MAX	 0xfffffu
-#define ECN_BITS	 0x3u
 
 /* What brings a queue pair from INIT to RTR; the rest of a step from INIT to RTS is for RTS. */
 #define FOR_RTR                                                                                    \
@@ -38,13 +37,29 @@ SAME(KEEPALIVE);
 static_assert((int)NDSH_QPS_ERR == (int)ROCE_QPS_ERR && (int)NDSH_QPS_RTR == (int)ROCE_QPS_RTR,
 	"one set of states");
 
+/* Values of attributes that clients and the engine have under one name; the rest is the path. */
+#define COPY_VALUES(to, from)                                                                      \
+	do {                                                                                       \
+		(to).access = (from).access;                                                       \
+		(to).mtu_bytes = (from).mtu_bytes;                                                 \
+		(to).dest_qpn = (from).dest_qpn;                                                   \
+		(to).rq_psn = (from).rq_psn;                                                       \
+		(to).sq_psn = (from).sq_psn;                                                       \
+		(to).max_dest_rd = (from).max_dest_rd;                                             \
+		(to).max_rd = (from).max_rd;                                                       \
+		(to).min_rnr_code = (from).min_rnr_code;                                           \
+		(to).timeout_code = (from).timeout_code;                                           \
+		(to).retry = (from).retry;                                                         \
+		(to).rnr_retry = (from).rnr_retry;                                                 \
+		(to).keepalive_ms = (from).keepalive_ms;                                           \
+	} while (0)
+
 /* ---- words --------------------------------------------------------------------------------- */
 
 static const char *
 state_name(uint32_t state)
 {
-	static const char *const names[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "ERROR",
-		"datagrams", "failed datagrams"};
+	static const char *const names[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "ERROR"};
 
 	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "no state";
 }
@@ -128,10 +143,7 @@ on_shard_change(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	uint32_t mask = step->mask;
 
 	step->from = roce_qp_state_get(c->engine);
-	if (step->from > ROCE_QPS_ERR && step->to != ROCE_QPS_ERR) /* of datagrams: no way back */
-		c->verdict = ROCE_MODIFY_BAD_TRANSITION;
-	else
-		c->verdict = judge(step, &c->wrong);
+	c->verdict = judge(step, &c->wrong);
 	if (c->verdict != ROCE_MODIFY_OK || c->only_judge)
 		return;
 	if (step->from == ROCE_QPS_INIT && step->to == ROCE_QPS_RTS) {
@@ -203,7 +215,7 @@ judge_values(const struct ndsh_qp_attr *a, char *why, size_t room)
 		snprintf(why, room, "the path leads to no address");
 		return ND_BAD_NETWORK_NAME;
 	}
-	if (a->flow_label > FLOW_LABEL_MAX || (a->traffic_class & ECN_BITS) != 0) {
+	if (a->flow_label > FLOW_LABEL_MAX || (a->traffic_class & ROCE_TOS_ECN) != 0) {
 		snprintf(why, room, "flow label 0x%x, traffic class 0x%x: 20 bits, no ECN bits",
 			a->flow_label, a->traffic_class);
 		return ND_INVALID_PARAMETER;
@@ -219,23 +231,12 @@ step_of(struct qp_step *step, const struct ndd_session *s, const struct ndsh_qp_
 	*step = (struct qp_step){
 		.to = (enum roce_qp_state)m->state,
 		.mask = a->mask,
-		.attr.access = a->access,
-		.attr.mtu_bytes = a->mtu_bytes,
 		.attr.port_mtu_bytes = s->path_mtu,
-		.attr.dest_qpn = a->dest_qpn,
-		.attr.rq_psn = a->rq_psn,
-		.attr.sq_psn = a->sq_psn,
-		.attr.max_dest_rd = a->max_dest_rd,
-		.attr.max_rd = a->max_rd,
-		.attr.min_rnr_code = a->min_rnr_code,
-		.attr.timeout_code = a->timeout_code,
-		.attr.retry = a->retry,
-		.attr.rnr_retry = a->rnr_retry,
-		.attr.keepalive_ms = a->keepalive_ms,
 		.attr.path.tos = a->traffic_class,
 		.attr.path.ttl = a->hop_limit != 0 ? a->hop_limit : 64, /* never 0 (W-CM-74) */
 		.attr.path.flow_label = a->flow_label,
 	};
+	COPY_VALUES(step->attr, *a);
 	memcpy(step->attr.path.sgid.raw, s->ip, 16);
 	memcpy(step->attr.path.dgid.raw, a->ip, 16);
 }
@@ -333,20 +334,8 @@ ndd_qp_query(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	out->draining = q.draining;
 	out->qpn = qp->qpn;
 	out->psn = qp->psn;
-	out->attr = (struct ndsh_qp_attr){
-		.access = q.attr.access,
-		.max_dest_rd = q.attr.max_dest_rd,
-		.max_rd = q.attr.max_rd,
-		.min_rnr_code = q.attr.min_rnr_code,
-		.timeout_code = q.attr.timeout_code,
-		.retry = q.attr.retry,
-		.rnr_retry = q.attr.rnr_retry,
-		.mtu_bytes = q.attr.mtu_bytes,
-		.dest_qpn = q.attr.dest_qpn,
-		.rq_psn = q.attr.rq_psn,
-		.sq_psn = q.attr.sq_psn,
-		.keepalive_ms = q.attr.keepalive_ms,
-	};
+	out->attr = (struct ndsh_qp_attr){0};
+	COPY_VALUES(out->attr, q.attr);
 	ndd_qp_path_told(qp, &out->attr);
 	return ND_SUCCESS;
 }

@@ -121,6 +121,7 @@ enum { /* roce_qp.rx_bits */
 	ROCE_RXB_EST = 1u << 2,	     /* first request was seen */
 	ROCE_RXB_LAST_WQE = 1u << 3, /* ROCE_EV_LAST_WQE was told */
 	ROCE_RXB_HELD = 1u << 4,     /* nothing new before the newest atomic is executed */
+	ROCE_RXB_DATAGRAMS = 1u << 5, /* it was started by roce_ud_start(): for life */
 };
 enum roce_msg { ROCE_MSG_NONE, ROCE_MSG_SEND, ROCE_MSG_WRITE };
 enum roce_answer {

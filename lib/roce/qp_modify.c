@@ -20,7 +20,7 @@ struct transition {
 	(LIVE | ROCE_QPA_PATH | ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY |           \
 		ROCE_QPA_MAX_RD | ROCE_QPA_MAX_DEST_RD)
 
-static const struct transition transitions[ROCE_QPS_UD_SQE + 1][ROCE_QPS_ERR + 1] = {
+static const struct transition transitions[ROCE_QPS_ERR + 1][ROCE_QPS_ERR + 1] = {
 	[ROCE_QPS_RESET] = {
 		[ROCE_QPS_RESET] = { true, 0, 0 },
 		[ROCE_QPS_INIT] = { true, ROCE_QPA_ACCESS, ROCE_QPA_KEEPALIVE },
@@ -49,15 +49,6 @@ static const struct transition transitions[ROCE_QPS_UD_SQE + 1][ROCE_QPS_ERR + 1
 		[ROCE_QPS_ERR] = { true, 0, 0 },
 	},
 	[ROCE_QPS_ERR] = {
-		[ROCE_QPS_RESET] = { true, 0, 0 },
-		[ROCE_QPS_ERR] = { true, 0, 0 },
-	},
-	/* Of datagrams: ud.c has the others. */
-	[ROCE_QPS_UD_RTS] = {
-		[ROCE_QPS_RESET] = { true, 0, 0 },
-		[ROCE_QPS_ERR] = { true, 0, 0 },
-	},
-	[ROCE_QPS_UD_SQE] = {
 		[ROCE_QPS_RESET] = { true, 0, 0 },
 		[ROCE_QPS_ERR] = { true, 0, 0 },
 	},
@@ -128,7 +119,7 @@ roce_modify_judge(enum roce_qp_state from, enum roce_qp_state to, uint32_t mask,
 	const struct transition *t;
 
 	*wrong = 0;
-	if ((unsigned)to > ROCE_QPS_ERR || !transitions[from][to].valid)
+	if (from > ROCE_QPS_ERR || (unsigned)to > ROCE_QPS_ERR || !transitions[from][to].valid)
 		return ROCE_MODIFY_BAD_TRANSITION;
 	t = &transitions[from][to];
 	*wrong = t->required & ~mask;
@@ -145,10 +136,15 @@ static enum roce_modify
 judge(const struct roce_qp *qp, enum roce_qp_state to, uint32_t mask,
 	const struct roce_qp_attr *attr)
 {
+	bool datagrams = qp->rx_bits & ROCE_RXB_DATAGRAMS;
 	enum roce_modify verdict;
 	uint32_t wrong;
 
-	verdict = roce_modify_judge((enum roce_qp_state)qp->state, to, mask, attr, &wrong);
+	/* Of datagrams' states ud.c has the others; ERR is their end. */
+	if (datagrams && to != ROCE_QPS_ERR)
+		return ROCE_MODIFY_BAD_TRANSITION;
+	verdict = roce_modify_judge(datagrams ? ROCE_QPS_ERR : (enum roce_qp_state)qp->state, to,
+		mask, attr, &wrong);
 	/* What is under way was sent by the old ones, and may have to be sent again. */
 	if (verdict == ROCE_MODIFY_OK && mask != 0 && to == ROCE_QPS_SQD &&
 		(qp->tx_bits & ROCE_TXB_DRAINING))

@@ -393,8 +393,8 @@ enum roce_modify {
  * following turns. To RESET: requests vanish. On failure nothing changed. */
 enum roce_modify roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns,
 	enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr);
-/* What it would say of any queue pair in that state; *wrong: attributes that miss, or are at fault.
- * Never ROCE_MODIFY_DRAINING. */
+/* What it would say of any connected queue pair in that state; *wrong: attributes that miss, or are
+ * at fault. Never ROCE_MODIFY_DRAINING. */
 enum roce_modify roce_modify_judge(enum roce_qp_state from, enum roce_qp_state to, uint32_t mask,
 	const struct roce_qp_attr *attr, uint32_t *wrong);
 /* The attributes as they are, all but path and port; rq_psn and sq_psn are the next ones. True: in

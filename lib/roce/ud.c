@@ -51,6 +51,7 @@ roce_ud_start(
 		.q_key = cfg->q_key, .gid = cfg->gid, .vlan = cfg->vlan, .ahs = cfg->ahs };
 	qp->mtu_shift = (uint8_t)__builtin_ctz(ROCE_MTU_MAX); /* roce_ah.mtu_bytes is what counts */
 	qp->tx_psn = roce_random_psn(s);
+	qp->rx_bits = ROCE_RXB_DATAGRAMS;
 	qp->state = ROCE_QPS_UD_RTS;
 	roce_qp_doorbell(s, qp, now_ns);
 	return true;

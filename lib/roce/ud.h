@@ -43,7 +43,8 @@ struct roce_ud_cfg {
 	const struct roce_ah_table *ahs; /* of its client, for as long as it lives */
 };
 /* From RESET to ROCE_QPS_UD_RTS: it sends and receives. False, and nothing done: another state, or
- * a privileged key. roce_qp_modify() ends it; the rest of its life is that of any queue pair. */
+ * a privileged key. roce_qp_modify() to ERR ends it, and nothing leads from there to another life;
+ * roce_qp_destroy() as any queue pair. */
 bool roce_ud_start(
 	struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, const struct roce_ud_cfg *cfg);
 /* Another key; and if the send side had stopped (ROCE_QPS_UD_SQE), it goes on with what is posted

@@ -551,7 +551,24 @@ Test(ud, a_dry_pool_is_back_pressure)
 	pair_free(p);
 }
 
-/* Only from RESET, and its end is that of any queue pair. */
+/* What leads a connection on is refused, and changes nothing. */
+static void
+expect_no_way_but_to_error(struct pair *p, struct roce_qp *qp)
+{
+	enum roce_qp_state is = roce_qp_state_get(qp);
+	const struct roce_qp_attr attr = { 0 };
+
+	for (enum roce_qp_state to = ROCE_QPS_RESET; to <= ROCE_QPS_UD_SQE; to++) {
+		uint32_t mask = to == ROCE_QPS_INIT || to == ROCE_QPS_ERR ? ROCE_QPA_ACCESS : 0;
+
+		cr_assert_eq(roce_qp_modify(p->side[0].shard, qp, p->now_ns, to, mask, &attr),
+			to == ROCE_QPS_ERR ? ROCE_MODIFY_FORBIDDEN_ATTR :
+					     ROCE_MODIFY_BAD_TRANSITION);
+		cr_assert_eq(roce_qp_state_get(qp), is);
+	}
+}
+
+/* Only from RESET, its end is that of any queue pair, and there is no life after it. */
 Test(ud, W_QP_02_life)
 {
 	struct world w = world_new(&(struct pair_opts){ .mtu = MTU });
@@ -559,16 +576,17 @@ Test(ud, W_QP_02_life)
 	struct roce_shard *s = p->side[0].shard;
 	struct roce_qp *qp = p->side[0].q[0].qp;
 	struct roce_ud_cfg cfg = { .q_key = Q_KEY, .ahs = &w.table[0] };
-	struct roce_qp_attr attr;
+	const struct roce_qp_attr attr = { 0 };
 
 	cr_assert_not(roce_ud_start(s, qp, p->now_ns, &cfg), "it is connected");
 	cr_assert_not(roce_ud_modify(s, qp, p->now_ns, Q_KEY));
+	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RESET, 0, &attr), ROCE_MODIFY_OK);
+	cfg.q_key |= ROCE_QKEY_PRIVILEGED;
+	cr_assert_not(roce_ud_start(s, qp, p->now_ns, &cfg), "a privileged key");
 	world_start(&w);
+	cfg.q_key = Q_KEY;
 	cr_assert_not(roce_ud_start(s, qp, p->now_ns, &cfg), "a second time");
-	pair_attr(p, 0, 0, &attr);
-	for (enum roce_qp_state to = ROCE_QPS_INIT; to <= ROCE_QPS_SQD; to++)
-		cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, to, ROCE_QPA_ACCESS, &attr),
-			ROCE_MODIFY_BAD_TRANSITION);
+	expect_no_way_but_to_error(p, qp);
 	pair_recv(p, 0, 0, 1, 0, 64);
 	send_to(&w, 0, 2, 8);
 	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_ERR, 0, &attr), ROCE_MODIFY_OK);
@@ -576,8 +594,7 @@ Test(ud, W_QP_02_life)
 	(void)expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
 	(void)expect(p, 0, 1, NDSH_WC_FLUSH_ERR);
 	cr_assert_not(roce_ud_modify(s, qp, p->now_ns, Q_KEY));
-	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RESET, 0, &attr), ROCE_MODIFY_OK);
-	cfg.q_key |= ROCE_QKEY_PRIVILEGED;
-	cr_assert_not(roce_ud_start(s, qp, p->now_ns, &cfg), "a privileged key");
+	cr_assert_not(roce_ud_start(s, qp, p->now_ns, &cfg), "it is at its end");
+	expect_no_way_but_to_error(p, qp);
 	pair_free(p);
 }
