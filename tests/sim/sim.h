@@ -23,6 +23,12 @@
  *	sim_mover.c	memory that only the application can reach
  *	sim_resize.c	completion queues that change their rings
  *	sim_model.c	what completions must be
+ *	sim_ud.c	datagrams: the life of a queue pair
+ *	sim_ud_post.c	... what is posted to it
+ *	sim_ud_model.c	... and what must become of that
+ *	sim_ah.c	address handles
+ *	sim_sidr.c	questions for the number of such a queue pair
+ *	sim_stranger.c	forged frames
  *	sim_mem.c	memory of the world; arenas with a shadow of what they must hold
  */
 #ifndef SIM_H
@@ -31,6 +37,7 @@
 #include "sim_conn.h"
 #include "sim_host.h"
 #include "sim_net.h"
+#include "sim_sidr.h"
 
 struct sim_world {
 	uint64_t seed, rng, now_ns, hash;
@@ -40,6 +47,14 @@ struct sim_world {
 	unsigned n_hosts;
 	struct sim_conn *conns;
 	unsigned n_conns;
+	struct sim_ud *uds;
+	unsigned n_uds; /* 0: a world without datagrams */
+	struct sim_dgram *dgrams;
+	unsigned n_dgrams;
+	struct sim_ask *asks;
+	unsigned n_asks;
+	unsigned strangers; /* frames to come of one */
+	uint64_t stranger_ns;
 	struct sim_net net;
 	uint64_t next_va;
 	uint64_t progress_ns, progress; /* when anything last came forward */
@@ -56,7 +71,7 @@ struct sim_world {
 extern struct roce_counters sim_counters; /* of all worlds so far */
 extern struct roce_cm_counters sim_cm_counters;
 struct sim_totals {
-	uint64_t packets, handed_over, dropped, completions, deaths;
+	uint64_t packets, handed_over, dropped, completions, deaths, datagrams, asks;
 	uint64_t cm_faults[SIM_CM_STEPS][SIM_FATES];
 };
 extern struct sim_totals sim_totals;

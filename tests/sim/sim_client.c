@@ -32,14 +32,15 @@ sim_client_init(struct sim_world *w, struct sim_shard *shard)
 	}
 	sim_mover_init(c);
 	sim_srq_init(c);
+	sim_ahs_init(c);
 	c->next_ns = SIM_NEVER;
 }
 
 void
-sim_client_ring(struct sim_ep *ep)
+sim_client_ring(struct sim_client *c, struct ndsh_qp_page *page, uint32_t index)
 {
-	if (ndsh_doorbell_ring(ep->client->session, ep->page, ep->index))
-		sim_shard_wake(ep->client->shard, ep->w->now_ns + 100);
+	if (ndsh_doorbell_ring(c->session, page, index))
+		sim_shard_wake(c->shard, c->w->now_ns + 100);
 }
 
 /* The host says that this queue fired. */
@@ -164,7 +165,7 @@ act(struct sim_ep *ep, unsigned *done)
 	/* As roce_qp_doorbell() asks for: what is posted to a dead queue pair needs a doorbell. */
 	ndsh_full_barrier();
 	if (rang || (posted > 0 && __atomic_load_n(&ep->page->dead, __ATOMIC_ACQUIRE)))
-		sim_client_ring(ep);
+		sim_client_ring(ep->client, ep->page, ep->index);
 	return true;
 }
 
@@ -178,6 +179,8 @@ sim_client_run(struct sim_client *c)
 
 	for (unsigned i = 0; i < c->n_eps; i++)
 		more |= act(c->eps[i], &done);
+	for (unsigned i = 0; i < c->n_uds; i++)
+		more |= sim_ud_act(c->uds[i], &done);
 	c->patience = done > 0 ? 0 : c->patience < 8 ? c->patience + 1 : 8;
 	c->next_ns = SIM_NEVER;
 	if (more)

@@ -3,7 +3,7 @@
 #ifndef SIM_CLIENT_H
 #define SIM_CLIENT_H
 
-#include "sim_ops.h"
+#include "sim_ud.h"
 
 struct sim_srq {
 	struct sim_client *client;
@@ -62,6 +62,9 @@ struct sim_client {
 	struct sim_mover mover;
 	struct sim_ep *eps[2 * SIM_CONNS_MAX]; /* by handle and session-local number */
 	unsigned n_eps, patience;
+	struct sim_ud *uds[SIM_UDS_MAX];
+	unsigned n_uds;
+	struct sim_ahs ahs;
 	uint64_t next_ns;
 };
 
@@ -73,16 +76,19 @@ void sim_client_wake(struct sim_cq *cq);
 void sim_client_drain(struct sim_client *c);
 void sim_cq_drain(struct sim_client *c, struct sim_cq *cq);
 /* The descriptor is pushed: ring if the client has to. */
-void sim_client_ring(struct sim_ep *ep);
+void sim_client_ring(struct sim_client *c, struct ndsh_qp_page *page, uint32_t index);
 
 /* sim_srq.c */
 void sim_srq_init(struct sim_client *c);
 void sim_srq_destroy(struct sim_srq *q);
 /* What the application does with it; returns how many receives it posted. */
 unsigned sim_srq_run(struct sim_srq *q);
-struct sim_recv *sim_srq_take(struct sim_ep *ep, const struct ndsh_cqe *e);
+/* The receive that completes at the queue pair of taker: kind and number name it. */
+struct sim_recv *sim_srq_take(struct sim_srq *q, struct sim_taker *taker, const char *kind,
+	unsigned number, const struct ndsh_cqe *e);
 void sim_srq_limit(struct sim_srq *q);
-void sim_srq_last_wqe(struct sim_ep *ep);
+void sim_srq_last_wqe(
+	struct sim_world *w, struct sim_taker *taker, const struct ndsh_qp_page *page);
 void sim_srq_check(struct sim_srq *q);
 
 /* sim_mover.c */

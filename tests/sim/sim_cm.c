@@ -2,7 +2,8 @@
 /*
  * What happens to the messages of a connection's setup and end, by a plan that names the step: a
  * REQ, REP, RTU, REJ, MRA, DREQ or DREP is lost, comes twice, late or damaged, or the host that
- * sends or awaits it dies just then. The rest of the network is the profile's.
+ * sends or awaits it dies just then. Questions for datagrams' queue pairs, and their answers, meet
+ * the same by chance. The rest of the network is the profile's.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,8 @@
 #define LATE_SHORT (100 * SIM_MS)
 #define LATE_LONG  (20 * SIM_S) /* beyond time-wait: nobody remembers what it is about */
 
-static const char *const attr_names[] = { "REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP" };
+static const char *const attr_names[] = { "REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP",
+	"SIDR_REQ", "SIDR_REP" };
 static const char *const fate_names[] = { "passes", "is lost", "comes twice", "comes late",
 	"is damaged", "kills its sender", "kills its receiver" };
 
@@ -22,7 +24,7 @@ sim_cm_print(void)
 {
 	for (unsigned step = 0; step < SIM_CM_STEPS; step++)
 		for (unsigned f = SIM_FATE_LOST; f < SIM_FATES; f++)
-			printf("planned: %-4s %-18s %9lu\n", attr_names[step], fate_names[f],
+			printf("planned: %-8s %-18s %9lu\n", attr_names[step], fate_names[f],
 				(unsigned long)sim_totals.cm_faults[step][f]);
 	printf("hosts that died %22lu\n", (unsigned long)sim_totals.deaths);
 }
@@ -37,7 +39,7 @@ sim_cm_plan(struct sim_world *w, struct sim_conn *c)
 
 		if (!sim_chance(w, p->cm))
 			continue;
-		f->attr = (uint8_t)(CM_ATTR_REQ + sim_below(w, 7));
+		f->attr = (uint8_t)(CM_ATTR_REQ + sim_below(w, CM_ATTR_DREP - CM_ATTR_REQ + 1));
 		f->fate = (enum sim_fate)(SIM_FATE_LOST + sim_below(w, 4));
 		f->skip = (unsigned)sim_below(w, 2);
 		f->times = 1 + (unsigned)sim_below(w, 3);
@@ -96,33 +98,17 @@ lateness(struct sim_world *w)
 	return sim_below(w, sim_chance(w, 7000) ? LATE_SHORT : LATE_LONG);
 }
 
-/* f is on its way from a host's control thread. False: it is not to be sent in the ordinary way. */
-bool
-sim_cm_passes(struct sim_host *from, struct sim_host *to, const uint8_t *mad, struct sim_frame *f)
+/* False: f is not to be sent in the ordinary way. */
+static bool
+suffer(struct sim_host *from, struct sim_host *to, struct sim_frame *f, enum sim_fate what)
 {
 	struct sim_world *w = from->w;
-	struct sim_conn *c;
-	enum sim_fate what;
-	struct cm_mad m;
 
-	sim_check(w, cm_mad_decode(&m, mad) == CM_DECODE_OK, "host %u sends no CM message",
-		from->number);
-	c = conn_of(w, from, &m);
-	if (c == NULL)
-		return true;
-	what = fate(c, m.attr);
-	sim_note(w, "conn %u: host %u sends %s, which %s", c->number, from->number,
-		attr_names[m.attr - CM_ATTR_REQ], fate_names[what]);
-	if (what == SIM_FATE_PASSES)
-		return true;
-	w->cm_faults[m.attr - CM_ATTR_REQ][what]++;
 	switch (what) {
 	case SIM_FATE_TWICE:
-		c->copies |= m.attr == CM_ATTR_REQ;
 		sim_net_late(w, to->number, f, lateness(w));
 		return true;
 	case SIM_FATE_LATE:
-		c->copies |= m.attr == CM_ATTR_REQ;
 		sim_net_late(w, to->number, f, lateness(w));
 		return false;
 	case SIM_FATE_DAMAGED:
@@ -136,6 +122,45 @@ sim_cm_passes(struct sim_host *from, struct sim_host *to, const uint8_t *mad, st
 		sim_host_dies(to, w->now_ns + sim_below(w, 20 * SIM_US));
 		return true;
 	default:
-		return false;
+		return what == SIM_FATE_PASSES;
 	}
+}
+
+/* Questions have no plan each: any of their messages may meet it. */
+static enum sim_fate
+fate_of_question(struct sim_world *w)
+{
+	const struct sim_profile *p = w->profile;
+
+	if (!sim_chance(w, p->cm / 2))
+		return SIM_FATE_PASSES;
+	if (sim_chance(w, p->deaths / 4))
+		return sim_chance(w, 5000) ? SIM_FATE_SENDER_DIES : SIM_FATE_RECEIVER_DIES;
+	return (enum sim_fate)(SIM_FATE_LOST + sim_below(w, 4));
+}
+
+/* f is on its way from a host's control thread. False: it is not to be sent in the ordinary way. */
+bool
+sim_cm_passes(struct sim_host *from, struct sim_host *to, const uint8_t *mad, struct sim_frame *f)
+{
+	struct sim_world *w = from->w;
+	struct sim_conn *c = NULL;
+	enum sim_fate what;
+	struct cm_mad m;
+
+	sim_check(w, cm_mad_decode(&m, mad) == CM_DECODE_OK, "host %u sends no CM message",
+		from->number);
+	if (m.attr == CM_ATTR_SIDR_REQ || m.attr == CM_ATTR_SIDR_REP) {
+		what = fate_of_question(w);
+	} else {
+		c = conn_of(w, from, &m);
+		what = c != NULL ? fate(c, m.attr) : SIM_FATE_PASSES;
+	}
+	sim_note(w, "conn %d: host %u sends %s, which %s", c != NULL ? (int)c->number : -1,
+		from->number, attr_names[m.attr - CM_ATTR_REQ], fate_names[what]);
+	if (what != SIM_FATE_PASSES)
+		w->cm_faults[m.attr - CM_ATTR_REQ][what]++;
+	if (m.attr == CM_ATTR_REQ && (what == SIM_FATE_TWICE || what == SIM_FATE_LATE))
+		c->copies = true;
+	return suffer(from, to, f, what);
 }

@@ -424,6 +424,10 @@ sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev)
 	struct sim_ep *ep = ev->owner;
 	struct sim_conn *c;
 
+	if (ev->type >= ROCE_CM_EV_QUESTION) {
+		sim_sidr_event(h, ev);
+		return;
+	}
 	sim_progress(h->w);
 	sim_note(h->w, "host %u: CM %s", h->number, names[ev->type]);
 	if (ev->type == ROCE_CM_EV_REQUEST) {
@@ -469,8 +473,15 @@ sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev)
 		sim_srq_limit(ev->owner);
 		return;
 	}
+	if (sim_ud_of(w, ev->owner) != NULL) {
+		sim_ud_event(sim_ud_of(w, ev->owner), ev);
+		return;
+	}
 	if (ev->type == ROCE_EV_LAST_WQE) {
-		sim_srq_last_wqe(ep);
+		sim_note(w, "conn %u%s: last receive", ep->conn->number, ep->name);
+		sim_check(w, ep->srq != NULL, "conn %u%s: last receive of its own",
+			ep->conn->number, ep->name);
+		sim_srq_last_wqe(w, &ep->taker, ep->page);
 		return;
 	}
 	if (ev->type == ROCE_EV_SQ_DRAINED) {

@@ -60,9 +60,7 @@ struct sim_ep {
 	/* Receive side. */
 	struct sim_recv *recvs;
 	unsigned recv_head, recv_posted, msgs_in;
-	unsigned last_shared; /* number of the newest receive that it took from srq */
-	unsigned last_recv;   /* as many had completed when it was said that no more come */
-	bool last_wqe;	      /* it was said */
+	struct sim_taker taker;
 	bool shares;	      /* it is to have an srq */
 	bool recv_failed;
 	bool recv_stopped;
@@ -89,7 +87,7 @@ enum sim_fate { /* of a CM message */
 	SIM_FATE_RECEIVER_DIES,
 	SIM_FATES,
 };
-#define SIM_CM_STEPS  7u /* messages that a plan may name */
+#define SIM_CM_STEPS  9u /* messages; the last two are of questions */
 #define SIM_CM_FAULTS 3u
 struct sim_cm_fault {
 	enum sim_fate fate;

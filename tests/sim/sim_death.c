@@ -39,6 +39,8 @@ die(struct sim_host *h)
 		ep->conn->dying = true;
 		sim_ep_vanish(ep);
 	}
+	sim_ud_host_died(h);
+	sim_sidr_host_died(h);
 	h->dead = true;
 	h->die_ns = h->next_ns = SIM_NEVER;
 	sim_host_free(h);
@@ -67,16 +69,16 @@ sim_death_run(struct sim_host *h)
 		restart(h);
 }
 
-/* A connection that has not begun: is its host there? It begins on the one that came back. */
+/* What has not begun: is its host there? It begins on the one that came back. */
 bool
-sim_death_host_is_up(struct sim_ep *ep)
+sim_death_host_is_up(struct sim_client **c)
 {
-	while (ep->client->shard->host->dead) {
-		struct sim_host *next = ep->client->shard->host->successor;
+	while ((*c)->shard->host->dead) {
+		struct sim_host *next = (*c)->shard->host->successor;
 
 		if (next == NULL)
 			return false;
-		ep->client = &next->shard[ep->client->shard->number % next->n_shards].client;
+		*c = &next->shard[(*c)->shard->number % next->n_shards].client;
 	}
 	return true;
 }

@@ -12,14 +12,32 @@ sim_gid(const struct sim_host *h, bool v6)
 	return v6 ? &h->gid6 : &h->gid4;
 }
 
+static void
+name(unsigned address, uint8_t mac[6], struct roce_gid *gid, bool v6)
+{
+	memcpy(mac, (const uint8_t[6]){ 2, 0, 0, 0, (uint8_t)address, 1 }, 6);
+	if (v6)
+		*gid = (struct roce_gid){ { 0x20, 0x01, 0x0d, 0xb8,
+			[15] = (uint8_t)(address + 1) } };
+	else
+		roce_gid_from_v4(gid, (const uint8_t[4]){ 192, 0, 2, (uint8_t)(address + 1) });
+}
+
+/* To whoever has that address. */
+struct roce_path
+sim_path_to(const struct sim_host *from, unsigned address, bool v6)
+{
+	struct roce_path p = { .sgid = *sim_gid(from, v6), .ttl = 64 };
+
+	memcpy(p.smac, from->mac, 6);
+	name(address, p.dmac, &p.dgid, v6);
+	return p;
+}
+
 struct roce_path
 sim_path(const struct sim_host *from, const struct sim_host *to, bool v6)
 {
-	struct roce_path p = { .sgid = *sim_gid(from, v6), .dgid = *sim_gid(to, v6), .ttl = 64 };
-
-	memcpy(p.smac, from->mac, 6);
-	memcpy(p.dmac, to->mac, 6);
-	return p;
+	return sim_path_to(from, to->address, v6);
 }
 
 static void
@@ -39,6 +57,9 @@ make_cm(struct sim_host *h)
 	h->cm = roce_cm_init(sim_alloc(h->w, roce_cm_bytes(&cfg)), &cfg);
 	h->listener = roce_cm_listen(h->cm, &any, 0, h, NULL);
 	sim_check(h->w, h->listener != NULL, "roce_cm_listen()");
+	h->lookups = roce_cm_listen_lookups(
+		h->cm, &(struct roce_cm_addr){ .port = SIM_UD_PORT }, 0, h, NULL);
+	sim_check(h->w, h->lookups != NULL, "roce_cm_listen_lookups()");
 }
 
 void
@@ -56,9 +77,8 @@ sim_host_init(struct sim_world *w, unsigned number, const struct sim_host *befor
 	h->secret[1] = same ? before->secret[1] : sim_rand(w);
 	roce_qpn_key_init(&h->qpn_key, h->secret);
 	h->address = a;
-	memcpy(h->mac, (const uint8_t[6]){ 2, 0, 0, 0, (uint8_t)a, 1 }, 6);
-	roce_gid_from_v4(&h->gid4, (const uint8_t[4]){ 192, 0, 2, (uint8_t)(a + 1) });
-	h->gid6 = (struct roce_gid){ { 0x20, 0x01, 0x0d, 0xb8, [15] = (uint8_t)(a + 1) } };
+	name(a, h->mac, &h->gid4, false);
+	name(a, h->mac, &h->gid6, true);
 	h->die_ns = h->restart_ns = SIM_NEVER;
 	sim_ring_init(&h->port, UINT_MAX);
 	sim_ring_init(&h->control_rx, w->ring_room);

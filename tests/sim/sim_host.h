@@ -44,7 +44,7 @@ struct sim_host {
 	struct sim_ring port; /* what has arrived */
 	/* The control thread. */
 	struct roce_cm *cm;
-	struct roce_cm_listener *listener;
+	struct roce_cm_listener *listener, *lookups;
 	uint32_t mad_psn;
 	struct sim_ring control_rx, control_tx;
 	uint64_t next_ns;
@@ -63,13 +63,14 @@ void sim_host_wake(struct sim_host *h, uint64_t at_ns);
 /* All of it has to. */
 void sim_host_wake_all(struct sim_host *h);
 void sim_host_free(struct sim_host *h);
+struct roce_path sim_path_to(const struct sim_host *from, unsigned address, bool v6);
 struct roce_path sim_path(const struct sim_host *from, const struct sim_host *to, bool v6);
 const struct roce_gid *sim_gid(const struct sim_host *h, bool v6);
 
 /* sim_death.c */
 void sim_host_dies(struct sim_host *h, uint64_t at_ns);
 void sim_death_run(struct sim_host *h);
-bool sim_death_host_is_up(struct sim_ep *ep);
+bool sim_death_host_is_up(struct sim_client **c);
 bool sim_death_made_stale(const struct sim_ep *ep);
 
 /* sim_lcore.c */

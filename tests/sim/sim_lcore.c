@@ -101,7 +101,8 @@ rx_frame(struct sim_shard *sh, struct sim_frame *f)
 				h->number, sh->number, roce_opcode_info[pkt.opcode].name, pkt.qpn,
 				pkt.psn, pkt.payload_bytes, pkt.syndrome);
 		roce_shard_rx_prefetch(sh->s, place);
-		roce_shard_rx(sh->s, w->now_ns, &pkt, place);
+		if (!sim_ud_rx(sh, &pkt, place, f->damaged))
+			roce_shard_rx(sh->s, w->now_ns, &pkt, place);
 	}
 	free(f);
 }
@@ -150,6 +151,15 @@ sim_shard_has_frames(const struct sim_shard *sh)
 
 /* ---- doorbells and rings ---- */
 
+static struct roce_qp *
+rung(const struct sim_client *c, uint32_t index)
+{
+	if (index < SIM_UD_HANDLES)
+		return c->eps[index]->gone ? NULL : c->eps[index]->qp;
+	index -= SIM_UD_HANDLES;
+	return c->uds[index]->state == SIM_UD_OVER ? NULL : c->uds[index]->qp;
+}
+
 static unsigned
 doorbells(struct sim_shard *sh, uint64_t now_ns)
 {
@@ -161,10 +171,10 @@ doorbells(struct sim_shard *sh, uint64_t now_ns)
 	ndsh_doorbell_awake(c->session);
 	while (ndsh_doorbell_take(c->session, &summary, &word, &bits)) {
 		for (; bits != 0; bits &= bits - 1, n++) {
-			struct sim_ep *ep = c->eps[word * 64 + (uint32_t)__builtin_ctzll(bits)];
+			struct roce_qp *qp = rung(c, word * 64 + (uint32_t)__builtin_ctzll(bits));
 
-			if (!ep->gone)
-				roce_qp_doorbell(sh->s, ep->qp, now_ns);
+			if (qp != NULL)
+				roce_qp_doorbell(sh->s, qp, now_ns);
 		}
 	}
 	return n;
@@ -231,6 +241,7 @@ pull(struct sim_shard *sh)
 		sim_check(w, slots[i].port == sh->host->number && slots[i].len <= ROCE_FRAME_MAX,
 			"bad slot: port %u, %u bytes", slots[i].port, slots[i].len);
 		sh->tx_frames++;
+		sim_ud_left(&sh->client, slots[i].buf, slots[i].len);
 		put(sh, sim_frame_new(slots[i].buf, slots[i].len));
 	}
 	return filled;

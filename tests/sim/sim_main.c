@@ -93,10 +93,12 @@ print_figures(uint64_t seeds, uint64_t ns)
 	double s = (double)ns / (double)SIM_S;
 
 	printf("%lu seeds in %.1f s of CPU time: %.0f seeds/s, %.0f packets/s; %lu packets, "
-	       "%lu completions, %lu handed over between shards, %lu dropped there\n",
+	       "%lu completions, %lu handed over between shards, %lu dropped there; %lu datagrams, "
+	       "%lu questions\n",
 		(unsigned long)seeds, s, (double)seeds / s, (double)sim_totals.packets / s,
 		(unsigned long)sim_totals.packets, (unsigned long)sim_totals.completions,
-		(unsigned long)sim_totals.handed_over, (unsigned long)sim_totals.dropped);
+		(unsigned long)sim_totals.handed_over, (unsigned long)sim_totals.dropped,
+		(unsigned long)sim_totals.datagrams, (unsigned long)sim_totals.asks);
 }
 
 static void

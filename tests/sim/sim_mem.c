@@ -47,6 +47,15 @@ fill(struct sim_world *w, uint8_t *p, uint32_t bytes)
 	}
 }
 
+uint8_t *
+sim_random_bytes(struct sim_world *w, uint32_t bytes)
+{
+	uint8_t *p = sim_alloc(w, bytes + 1);
+
+	fill(w, p, bytes);
+	return p;
+}
+
 void
 sim_arena_init(struct sim_client *c, struct sim_arena *a, uint32_t slot_bytes, uint32_t access,
 	const char *fmt, ...)
@@ -168,6 +177,17 @@ sim_gather(const struct sim_arena *a, const uint8_t *base, const struct ndsh_sge
 		out += len;
 		bytes -= len;
 	}
+}
+
+void
+sim_recv_mend(struct sim_arena *in, struct sim_recv *r)
+{
+	for (unsigned i = 0; i < r->nsge && r->scribbled; i++) {
+		uint32_t at = sim_arena_offset(in, r->sge[i].addr);
+
+		memcpy(in->shadow + at, in->mem + at, r->sge[i].len);
+	}
+	r->scribbled = false;
 }
 
 void

@@ -21,6 +21,7 @@ struct sim_arena {
 	uint8_t *frozen; /* what it held when it was deregistered */
 };
 void *sim_alloc(struct sim_world *w, size_t bytes);
+uint8_t *sim_random_bytes(struct sim_world *w, uint32_t bytes);
 void sim_free_all(struct sim_world *w);
 void sim_arena_init(struct sim_client *c, struct sim_arena *a, uint32_t slot_bytes,
 	uint32_t access, const char *fmt, ...) __attribute__((format(printf, 5, 6)));

@@ -281,7 +281,8 @@ recv_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 {
 	struct sim_world *w = ep->w;
 	struct sim_arena *in = sim_inbox(ep);
-	struct sim_recv *r = ep->srq != NULL ? sim_srq_take(ep, e) : own_receive(ep, e);
+	struct sim_recv *r = ep->srq != NULL ? sim_srq_take(ep->srq, &ep->taker, "conn",
+		ep->conn->number, e) : own_receive(ep, e);
 
 	sim_check(w, recv_status_ok(ep, e->status), "conn %u%s: receive %u: status %u, syndrome %u",
 		ep->conn->number, ep->name, (uint32_t)e->context, e->status, e->syndrome);
@@ -289,6 +290,7 @@ recv_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 	sim_check(w, e->slot_count == ep->recv_head, "conn %u%s: receive: slot count %u, not %u",
 		ep->conn->number, ep->name, e->slot_count, ep->recv_head);
 	in->users[r->slot]--;
+	sim_recv_mend(in, r);
 	if (e->status == NDSH_WC_SUCCESS) {
 		check_message(ep, r, e);
 	} else {
@@ -309,6 +311,10 @@ sim_model_completion(struct sim_client *c, const struct sim_cq *cq, const struct
 
 	w->completions++;
 	sim_hash(w, e->context ^ (uint64_t)e->status << 56 ^ e->bytes);
+	if (e->qp >= SIM_UD_HANDLES) {
+		sim_ud_completion(c, e->qp - SIM_UD_HANDLES, cq, e);
+		return;
+	}
 	sim_check(w, e->qp < c->n_eps, "completion of an unknown queue pair %u", e->qp);
 	ep = c->eps[e->qp];
 	sim_note(w, "conn %u%s: %s %u: status %u, %u bytes", ep->conn->number, ep->name,
@@ -331,6 +337,10 @@ may_be_flushing(const struct sim_client *c, const struct sim_cq *cq)
 			(ep->send_cq == cq || ep->recv_cq == cq))
 			return true;
 	}
+	for (unsigned i = 0; i < c->n_uds; i++)
+		if (c->uds[i]->page->dead &&
+			(c->uds[i]->send_cq == cq || c->uds[i]->recv_cq == cq))
+			return true;
 	return false;
 }
 
@@ -375,7 +385,7 @@ bool
 sim_recvs_done(const struct sim_ep *ep)
 {
 	if (ep->srq != NULL)
-		return ep->last_wqe && ep->recv_head == ep->last_recv;
+		return ep->taker.last_wqe && ep->recv_head == ep->taker.last_recv;
 	return ep->recv_head == ep->recv_posted;
 }
 

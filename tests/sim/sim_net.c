@@ -58,6 +58,15 @@ destination(struct sim_world *w, const uint8_t *frame)
 	return h;
 }
 
+/* Only datagrams go to addresses that nobody ever had. */
+static bool
+is_nobody(const struct sim_world *w, const uint8_t *frame)
+{
+	const struct roce_path p = sim_path_to(&w->hosts[0], frame[4], false);
+
+	return w->n_uds > 0 && frame[4] <= SIM_ADDRESSES && memcmp(frame, p.dmac, 6) == 0;
+}
+
 struct sim_frame *
 sim_frame_new(const uint8_t *frame, uint32_t bytes)
 {
@@ -88,6 +97,7 @@ enqueue(struct sim_world *w, unsigned to, const uint8_t *frame, uint32_t bytes, 
 
 			f->data[bit / 8] ^= (uint8_t)(1u << bit % 8);
 		}
+		f->damaged = true;
 		w->net.corrupted++;
 		sim_note(w, "net: frame %lu corrupted", (unsigned long)f->seq);
 	}
@@ -96,6 +106,7 @@ enqueue(struct sim_world *w, unsigned to, const uint8_t *frame, uint32_t bytes, 
 		f = realloc(f, sizeof(*f) + f->bytes);
 		if (f == NULL)
 			abort();
+		f->damaged = true;
 		w->net.corrupted++;
 		sim_note(w, "net: frame %lu cut to %u bytes", (unsigned long)f->seq, f->bytes);
 	}
@@ -125,12 +136,13 @@ sim_net_send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t 
 	struct sim_host *to = destination(w, frame);
 	uint64_t start, at;
 
-	sim_check(w, to != NULL, "host %u sends to an unknown MAC address", from);
+	sim_check(w, to != NULL || is_nobody(w, frame),
+		"host %u sends to an unknown MAC address", from);
 	n->sent++;
 	sim_hash(w, (uint64_t)roce_crc32(0, frame, bytes) << 32 | bytes << 4 | from);
 	start = w->now_ns > n->link_free_ns[from] ? w->now_ns : n->link_free_ns[from];
 	n->link_free_ns[from] = start + (bytes / 64 + 1) * n->ns_per_64_bytes;
-	if (is_lost(w)) {
+	if (to == NULL || is_lost(w)) {
 		n->lost++;
 		sim_note(w, "net: frame of host %u lost", from);
 		return;

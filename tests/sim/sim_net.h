@@ -30,6 +30,7 @@ struct sim_frame {
 	struct sim_frame *next;
 	uint64_t at_ns, seq;
 	unsigned to; /* host */
+	bool damaged;
 	uint32_t bytes;
 	uint8_t data[]; /* of exactly this size: sanitizers see what is read behind it */
 };

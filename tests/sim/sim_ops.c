@@ -62,24 +62,13 @@ random_type(struct sim_ep *ep)
 	}
 }
 
-static void
-fill_message(struct sim_world *w, struct sim_op *op)
-{
-	op->data = sim_alloc(w, op->bytes + 1);
-	for (uint32_t i = 0; i < op->bytes; i += 8) {
-		uint64_t r = sim_rand(w);
-
-		memcpy(op->data + i, &r, op->bytes - i < 8 ? op->bytes - i : 8);
-	}
-}
-
 /* The source bytes of a SEND or WRITE: new ones for every request, so that old ones are noticed. */
 static bool
 choose_source(struct sim_ep *ep, struct sim_op *op)
 {
 	struct sim_world *w = ep->w;
 
-	fill_message(w, op);
+	op->data = sim_random_bytes(w, op->bytes);
 	if ((op->flags & NDSH_WRF_INLINE) != 0)
 		return true;
 	op->local = &ep->source;
@@ -359,7 +348,7 @@ sim_breach_post(struct sim_ep *ep)
 	} else {
 		ndsh_sq_push(&ep->sq, &wr, NULL, NULL);
 	}
-	sim_client_ring(ep);
+	sim_client_ring(ep->client, ep->page, ep->index);
 	return true;
 }
 

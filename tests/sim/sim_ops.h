@@ -47,8 +47,20 @@ struct sim_recv {
 	int slot;
 	uint8_t nsge;
 	bool done; /* shared ones, which complete in any order */
+	bool bad;  /* names memory that is not its owner's */
+	bool scribbled; /* it may hold a part of what was not taken after all */
 	uint32_t bytes;
 	struct ndsh_sge sge[NDSH_SGE_MAX];
+};
+/* What a receive holds beyond what completes is nobody's business, if it was scribbled in. */
+void sim_recv_mend(struct sim_arena *in, struct sim_recv *r);
+
+/* A queue pair that takes shared receives. */
+struct sim_taker {
+	unsigned last_shared; /* number of the newest that it took */
+	unsigned last_recv;   /* as many had completed when it was said that no more come */
+	unsigned done;	      /* as many have completed */
+	bool last_wqe;	      /* it was said */
 };
 
 /* sim_atomic.c: posted in place of op, which is new; false: no room now */

@@ -202,7 +202,8 @@ sim_conn_step(struct sim_conn *c)
 	if (c->state == SIM_CONN_WAIT) {
 		if (w->now_ns < c->start_ns)
 			return c->start_ns;
-		if (!sim_death_host_is_up(&c->ep[0]) || !sim_death_host_is_up(&c->ep[1]))
+		if (!sim_death_host_is_up(&c->ep[0].client) ||
+			!sim_death_host_is_up(&c->ep[1].client))
 			return w->now_ns + SIM_MS;
 		sim_conn_start(c);
 	}

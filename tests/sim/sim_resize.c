@@ -37,6 +37,12 @@ entries_to_come(const struct sim_client *c)
 {
 	uint32_t n = SIM_SLOTS; /* shared ones */
 
+	for (unsigned i = 0; i < c->w->n_uds; i++) {
+		const struct sim_ud *u = &c->w->uds[i];
+
+		if (u->client == c)
+			n += u->quota + 1 - u->head + SIM_SLOTS;
+	}
 	for (unsigned i = 0; i < c->w->n_conns; i++)
 		for (unsigned side = 0; side < 2; side++) {
 			const struct sim_ep *ep = &c->w->conns[i].ep[side];

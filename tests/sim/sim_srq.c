@@ -54,8 +54,13 @@ post(struct sim_srq *q)
 static bool
 in_use(const struct sim_srq *q)
 {
-	for (unsigned i = 0; i < q->client->n_eps; i++)
-		if (q->client->eps[i]->srq == q && !q->client->eps[i]->gone)
+	const struct sim_client *c = q->client;
+
+	for (unsigned i = 0; i < c->n_eps; i++)
+		if (c->eps[i]->srq == q && !c->eps[i]->gone)
+			return true;
+	for (unsigned i = 0; i < c->n_uds; i++)
+		if (c->uds[i]->srq == q && c->uds[i]->state != SIM_UD_OVER)
 			return true;
 	return false;
 }
@@ -93,27 +98,26 @@ sim_srq_run(struct sim_srq *q)
 /* The receive that completes at ep: none twice, each queue pair's in the order of posting. checks
  * R-SRQ-02, R-ORD-02 */
 struct sim_recv *
-sim_srq_take(struct sim_ep *ep, const struct ndsh_cqe *e)
+sim_srq_take(struct sim_srq *q, struct sim_taker *taker, const char *kind, unsigned of,
+	const struct ndsh_cqe *e)
 {
-	struct sim_srq *q = ep->srq;
-	struct sim_world *w = ep->w;
+	struct sim_world *w = q->client->w;
 	unsigned number = (uint32_t)e->context;
 	struct sim_recv *r;
 
 	sim_check(w,
 		number > 0 && number <= q->posted && q->recvs[number - 1].context == e->context,
-		"conn %u%s: shared receive %u completed, %u were posted", ep->conn->number,
-		ep->name, number, q->posted);
+		"%s %u: shared receive %u completed, %u were posted", kind, of, number, q->posted);
 	r = &q->recvs[number - 1];
-	sim_check(w, !r->done, "conn %u%s: shared receive %u completed twice", ep->conn->number,
-		ep->name, number);
-	sim_check(w, number <= taken(q), "conn %u%s: shared receive %u completed, %u are taken",
-		ep->conn->number, ep->name, number, taken(q));
-	sim_check(w, number > ep->last_shared, "conn %u%s: shared receive %u behind %u",
-		ep->conn->number, ep->name, number, ep->last_shared);
-	sim_check(w, !ep->last_wqe || ep->recv_head < ep->last_recv,
-		"conn %u%s: a receive completed behind the last one", ep->conn->number, ep->name);
-	ep->last_shared = number;
+	sim_check(w, !r->done, "%s %u: shared receive %u completed twice", kind, of, number);
+	sim_check(w, number <= taken(q), "%s %u: shared receive %u completed, %u are taken", kind,
+		of, number, taken(q));
+	sim_check(w, number > taker->last_shared, "%s %u: shared receive %u behind %u", kind, of,
+		number, taker->last_shared);
+	sim_check(w, !taker->last_wqe || taker->done < taker->last_recv,
+		"%s %u: a receive completed behind the last one", kind, of);
+	taker->last_shared = number;
+	taker->done++;
 	r->done = true;
 	q->done++;
 	return r;
@@ -134,13 +138,11 @@ sim_srq_limit(struct sim_srq *q)
 
 /* All that it took has completed (W-EVT-02); how much that is its page says. */
 void
-sim_srq_last_wqe(struct sim_ep *ep)
+sim_srq_last_wqe(struct sim_world *w, struct sim_taker *taker, const struct ndsh_qp_page *page)
 {
-	sim_note(ep->w, "conn %u%s: last receive", ep->conn->number, ep->name);
-	sim_check(ep->w, ep->srq != NULL && !ep->last_wqe && ep->page->dead,
-		"conn %u%s: last receive, for no reason", ep->conn->number, ep->name);
-	ep->last_wqe = true;
-	ep->last_recv = __atomic_load_n(&ep->page->rq_done, __ATOMIC_ACQUIRE);
+	sim_check(w, !taker->last_wqe && page->dead, "last shared receive, for no reason");
+	taker->last_wqe = true;
+	taker->last_recv = __atomic_load_n(&page->rq_done, __ATOMIC_ACQUIRE);
 }
 
 /* After a turn, in which the application could not post: who is below the limit was told. */

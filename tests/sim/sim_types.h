@@ -25,6 +25,7 @@
 #define SIM_WINDOWS    4u /* of each end of a connection; the last is a fast-register region */
 #define SIM_MTU_MAX    4096u
 #define SIM_PORT       4711u
+#define SIM_UD_PORT    4720u
 #define SIM_NEVER      UINT64_MAX
 #define SIM_US	       UINT64_C(1000)
 #define SIM_MS	       UINT64_C(1000000)
@@ -34,6 +35,9 @@ struct sim_world;
 struct sim_ep;
 struct sim_conn;
 struct sim_client;
+struct sim_cq;
+struct sim_srq;
+struct sim_ud;
 struct sim_frame;
 struct sim_shard;
 struct sim_host;

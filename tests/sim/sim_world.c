@@ -80,6 +80,8 @@ setup(struct sim_world *w)
 	w->conns = sim_alloc(w, w->n_conns * sizeof(*w->conns));
 	for (unsigned i = 0; i < w->n_conns; i++)
 		sim_conn_init(w, i);
+	sim_ud_plan(w);
+	sim_sidr_plan(w);
 }
 
 /* What happens next, of all that may. */
@@ -127,7 +129,10 @@ all_over(const struct sim_world *w)
 	for (unsigned i = 0; i < w->n_conns; i++)
 		if (w->conns[i].state != SIM_CONN_OVER)
 			return false;
-	return true;
+	for (unsigned i = 0; i < w->n_uds; i++)
+		if (w->uds[i].state != SIM_UD_OVER)
+			return false;
+	return sim_sidr_all_over(w);
 }
 
 static void
@@ -144,6 +149,10 @@ run(struct sim_world *w)
 			conns_ns = SIM_NEVER;
 			for (unsigned i = 0; i < w->n_conns; i++)
 				conns_ns = sim_earlier(conns_ns, sim_conn_step(&w->conns[i]));
+			for (unsigned i = 0; i < w->n_uds; i++)
+				conns_ns = sim_earlier(conns_ns, sim_ud_step(&w->uds[i]));
+			conns_ns = sim_earlier(conns_ns, sim_sidr_step(w));
+			conns_ns = sim_earlier(conns_ns, sim_stranger_step(w));
 		}
 		sim_check(w, w->now_ns - w->progress_ns < NO_PROGRESS_NS, "no progress: a hang");
 		sim_check(w, ++w->steps < STEPS_MAX, "too many steps: a livelock");
@@ -154,7 +163,8 @@ run(struct sim_world *w)
 static void
 run_out(struct sim_world *w)
 {
-	uint64_t until = w->now_ns + 30 * SIM_S;
+	/* A question that came late was answered, and that is kept for a while. */
+	uint64_t until = w->now_ns + (w->n_asks > 0 ? 45 : 30) * SIM_S;
 
 	for (unsigned i = 0; i < w->n_hosts; i++)
 		sim_host_wake_all(&w->hosts[i]);
@@ -196,7 +206,8 @@ check_shard(struct sim_world *w, struct sim_shard *sh)
 		"left over: %u qps, %u cqs, %u pds, %u mrs, %u srqs, %u wqes, %u timers", u.qps,
 		u.cqs, u.pds, u.mrs, u.srqs, u.wqes, u.timers);
 	sim_check(w, c->internal_errors == 0 &&
-			(c->client_breaches == 0 || planned(w, SIM_POISON_BREACH)) &&
+			(c->client_breaches == 0 || planned(w, SIM_POISON_BREACH) ||
+				sim_ud_breach_planned(w)) &&
 			(c->cq_overruns == 0 || planned(w, SIM_POISON_OVERRUN)),
 		"counters: %lu internal errors, %lu breaches, %lu overruns",
 		(unsigned long)c->internal_errors, (unsigned long)c->client_breaches,
@@ -207,7 +218,9 @@ check_shard(struct sim_world *w, struct sim_shard *sh)
 		sim_check(w, c->retransmitted_packets + c->rx_duplicate + c->tx_nak_sequence +
 				/* What is acknowledged while it is placed may be so twice. */
 				(w->far_used > 0 ? 0 : c->rx_ghost_response) == 0 ||
-				c->rx_rnr > 0 || w->stalls + w->holds + w->net.dropped > 0,
+				/* ... and datagrams get in the way of others. */
+				c->rx_rnr > 0 || w->n_uds > 0 ||
+				w->stalls + w->holds + w->net.dropped > 0,
 			"clean network: %lu retransmissions, %lu duplicates, %lu NAKs, %lu ghosts",
 			(unsigned long)c->retransmitted_packets, (unsigned long)c->rx_duplicate,
 			(unsigned long)c->tx_nak_sequence, (unsigned long)c->rx_ghost_response);
@@ -219,6 +232,7 @@ check_host(struct sim_world *w, struct sim_host *h)
 	struct roce_cm_usage u;
 
 	roce_cm_unlisten(h->cm, w->now_ns, h->listener);
+	roce_cm_unlisten(h->cm, w->now_ns, h->lookups);
 	roce_cm_usage(h->cm, &u);
 	sim_check(w, u.conns + u.timewait + u.listeners == 0,
 		"CM of host %u: left over: %u connections, %u in time-wait, %u listeners",
@@ -242,6 +256,8 @@ sum_up(const struct sim_world *w)
 	sim_totals.dropped += w->net.dropped;
 	sim_totals.completions += w->completions;
 	sim_totals.deaths += w->deaths;
+	sim_totals.datagrams += w->n_dgrams;
+	sim_totals.asks += w->n_asks;
 	for (unsigned i = 0; i < SIM_CM_STEPS * SIM_FATES; i++)
 		sim_totals.cm_faults[i / SIM_FATES][i % SIM_FATES] +=
 			w->cm_faults[i / SIM_FATES][i % SIM_FATES];
