@@ -81,15 +81,17 @@ class Runner:
         self.case(name, again, always=True)
 
     def case(self, name, function, always=False):
-        """function() returns a note or None; raises Failure or Skip."""
+        """function() returns a note or None; raises Failure or Skip. What came of it: a word and the note's
+        first line."""
         if not always and not self.wants(name):
-            return
+            return None
         begin = time.monotonic()
         result, note = self._run(name, function)
         first, _, rest = note.partition("\n")
         print(f"{result:4}  {name:44} {time.monotonic() - begin:6.1f} s  {first}", flush=True)
         for line in rest.splitlines():
             print("      | " + line, flush=True)
+        return result, first
 
     def finish(self):
         """The closing line; the exit status for the script."""

@@ -35,11 +35,17 @@ def cache_dir():
     return own
 
 
+class NoKernel(Exception):
+    """The mirror has no such kernel."""
+
+
 def image(kernel="stable"):
     """The folder of the image, built if need be: outside of the sandbox, which reaches no mirror."""
     build = subprocess.run([os.path.join(HERE, "build-guest"), "-k", kernel, cache_dir()],
                            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900,
                            check=False)
+    if build.returncode == 3:
+        raise NoKernel(build.stderr.strip())
     if build.returncode:
         raise Failure(f"build-guest: {build.stderr.strip()}")
     return build.stdout.split()[-1]

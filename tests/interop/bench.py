@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A guest and a daemon on one bridge, and how a case runs something on both. Case files are made of these.
+
+A case file has cases(bench), which yields a Case each; run-interop knows the files."""
+
+import collections
+import ipaddress
+import os
+
+import sandbox
+from capture import Capture
+from daemon import Daemon, af_packet
+from guest import Guest
+from sandbox import Failure, until
+
+PEER = {"v4": "192.0.2.1", "v6": "2001:db8::1"}
+OURS = {"v4": "192.0.2.2", "v6": "2001:db8::2"}
+HOST = "192.0.2.3"  # for TCP, which the daemon has not
+FAMILIES = ("v4", "v6")
+VERBS_PORT = 7175  # of verbspeer, which ndtest knows
+
+# operation, direction ("in": the peer begins, "out": we begin, "both") and act() make a case; verified
+# says what is known beyond "no error" when it has passed, for the table. whole: too long for the core.
+Case = collections.namedtuple("Case", "operation direction verified act whole", defaults=(False,))
+
+
+class Bench:
+    """with Bench(build, folder, image_dir) as bench: bench.guest and bench.daemon run."""
+
+    def __init__(self, build, folder, image_dir, mtu=1500):
+        self.folder, self.captures = folder, 0
+        self.guest = Guest(folder, "guest", image_dir, "br0", PEER["v4"], PEER["v6"], "02:00:00:00:88:01", mtu)
+        addresses = [OURS["v4"] + "/24", OURS["v6"] + "/64"]
+        self.daemon = Daemon(build, folder, "daemon", 0, af_packet("d0"), addresses, mtu)
+
+    @staticmethod
+    def network():
+        """Once per sandbox."""
+        sandbox.network_up()
+        sandbox.bridge("br0")
+        sandbox.run("ip", "addr", "add", HOST + "/24", "dev", "br0")
+        sandbox.veth("d0", "d0-br", master="br0")
+
+    def __enter__(self):
+        self.guest.start()
+        try:
+            self.daemon.start()
+            self.release = self.guest.run("uname -r").text.strip()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, *_):
+        if self.daemon.process:
+            self.daemon.process.stop()
+        self.guest.stop()
+
+    @property
+    def peer(self):
+        """Its name in the table."""
+        return "rxe " + ".".join(self.release.split(".")[:2])
+
+    # ---- acts ------------------------------------------------------------------------------------
+
+    def captured(self, act, senders=2):
+        """Run act() under a capture of the daemon's cable, and judge that."""
+        self.captures += 1
+        capture = Capture("d0-br", os.path.join(self.folder, f"{self.captures}.pcap"))
+        with capture:
+            act()
+        words = capture.check(senders)
+        os.unlink(capture.path)
+        return words
+
+    def guest_listens(self):
+        return "LISTEN" in self.guest.run("rdma resource show cm_id").text
+
+    def ours_waits(self, server, line):
+        """Our server, a Process that is ready, and then the guest's program."""
+        with server:
+            self.guest.run(line)
+            if server.wait():
+                raise Failure(f"{server.name}: exit {server.wait()}\n{server.text}")
+
+    def guest_waits(self, line, ours, ready=None):
+        """The guest's server and, when that is ready, our program: ours() gives it ended."""
+        with self.guest.popen(line) as server:
+            until(lambda: (ready or self.guest_listens)() or server.status is not None, f"{line} waits")
+            done = ours()
+            if done.returncode or server.wait(30):
+                raise Failure(f"{done.args[0]}: exit {done.returncode}\n{done.stdout}"
+                              f"{line}: exit {server.status}\n{server.text}")
+
+    def ndtest(self, family, scenario):
+        """The command of one of our halves of a test with a peer."""
+        daemon = self.daemon
+        return (daemon.build.ndtest, scenario, daemon.socket_path, OURS[family], "none", PEER[family])
+
+    def run_ndtest(self, family, scenario, **how):
+        return self.daemon.run(*self.ndtest(family, scenario), **how)
+
+    def verbs(self, family, scenario):
+        """A scenario against verbspeer."""
+        return self.captured(lambda: self.guest_waits(
+            f"verbspeer {VERBS_PORT}", lambda: self.run_ndtest(family, scenario, check=False)))
+
+    def gid_index(self, family):
+        """The guest's number of its own address."""
+        gid = ipaddress.ip_address("::ffff:" + PEER[family] if family == "v4" else PEER[family]).exploded
+        found = self.guest.run(f"grep -l {gid} /sys/class/infiniband/rxe0/ports/1/gids/* 2>/dev/null",
+                               check=False).text
+        return found.split()[0].rpartition("/")[2]

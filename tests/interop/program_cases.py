@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The stock programs of the guest, in both roles."""
+
+from bench import FAMILIES, HOST, OURS, PEER, Case
+
+CONTENTS = "the program's own look at the data"
+
+
+def ping(bench, family):
+    bench.guest.run(f"ping -c 3 -i 0.2 -W 5 {OURS[family]}")
+    # Fragments are the daemon's to refuse; the largest packet of the link is not one.
+    payload = bench.guest.mtu - (28 if family == "v4" else 48)
+    bench.guest.run(f"ping -M do -c 2 -i 0.2 -W 5 -s {payload} {OURS[family]}")
+
+
+def rping_in(bench, family, size, count):
+    return bench.captured(lambda: bench.ours_waits(
+        bench.daemon.ping_server("-V", "-a", OURS[family]),
+        f"rping -c -v -V -a {OURS[family]} -S {size} -C {count}"))
+
+
+def rping_out(bench, family, size, count):
+    return bench.captured(lambda: bench.guest_waits(
+        f"rping -s -v -V -a {PEER[family]} -S {size} -C {count}",
+        lambda: bench.daemon.ping("-a", PEER[family], "-S", size, "-C", count)))
+
+
+def guest_calls(bench, family, scenario, line):
+    """The guest's program begins, ours answers."""
+    def act():
+        server = bench.daemon.popen(*bench.ndtest(family, scenario))
+        server.expect("listening")
+        bench.ours_waits(server, line)
+
+    return bench.captured(act)
+
+
+def we_call(bench, family, scenario, line, ready=None):
+    """Our program begins, the guest's answers."""
+    return bench.captured(lambda: bench.guest_waits(
+        line, lambda: bench.run_ndtest(family, scenario, check=False), ready))
+
+
+def pingpong(bench, family, *more):
+    return " ".join(["ibv_ud_pingpong", "-d", "rxe0", "-n", "100", "-s", "1024",
+                     "-g", bench.gid_index(family), *more])
+
+
+def cases(bench):
+    for f in FAMILIES:
+        yield Case(f"ping {f}", "in", "answers, also to the largest packet", lambda f=f: ping(bench, f))
+        # 20000 bytes: several packets a message.
+        for name, size, count in (("rping", 100, 10), ("rping 20000 bytes", 20000, 5)):
+            yield Case(f"{name} {f}", "in", CONTENTS, lambda f=f, s=size, c=count: rping_in(bench, f, s, c))
+            yield Case(f"{name} {f}", "out", CONTENTS, lambda f=f, s=size, c=count: rping_out(bench, f, s, c))
+        # checks W-PKT-07, W-PKT-13, W-UD-01
+        yield Case(f"udaddy {f}", "in", CONTENTS, lambda f=f: guest_calls(
+            bench, f, "udaddy-server", f"udaddy -s {OURS[f]}"))
+        yield Case(f"udaddy {f}", "out", CONTENTS, lambda f=f: we_call(
+            bench, f, "udaddy-client", f"udaddy -b {PEER[f]}"))
+        yield Case(f"ud_pingpong {f}", "in", CONTENTS, lambda f=f: guest_calls(
+            bench, f, "ud-pingpong-server", pingpong(bench, f, HOST)))
+        yield Case(f"ud_pingpong {f}", "out", CONTENTS, lambda f=f: we_call(
+            bench, f, "ud-pingpong-client", pingpong(bench, f), lambda: True))
