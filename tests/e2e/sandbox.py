@@ -68,6 +68,7 @@ class Process:
         self.command = [str(c) for c in command]
         self.name = name or os.path.basename(self.command[0])
         self.text = ""
+        self.heard = 0
         self._news = threading.Condition()
         options.setdefault("stdin", subprocess.DEVNULL)
         self.popen = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -103,6 +104,23 @@ class Process:
                     raise Failure(f"{self.name}: ended (exit {self.popen.wait(5)}) without {what!r}\n"
                                   f"{self.text}")
                 self._news.wait(min(left, 0.2))
+
+    def hear(self, timeout=20):
+        """The next line of its output that this has not given yet."""
+        begin, end = self.heard, time.monotonic() + timeout
+        with self._news:
+            while "\n" not in self.text[begin:]:
+                left = end - time.monotonic()
+                if left <= 0 or not self._reader.is_alive():
+                    raise Failure(f"{self.name}: no line within {timeout} s\n{self.text[-2000:]}")
+                self._news.wait(min(left, 0.2))
+        self.heard = self.text.index("\n", begin) + 1
+        return self.text[begin:self.heard - 1]
+
+    def say(self, text):
+        """To its standard input: one with stdin=subprocess.PIPE."""
+        self.popen.stdin.write(text.encode())
+        self.popen.stdin.flush()
 
     def wait(self, timeout=30):
         """Its exit status; a Failure if it does not end."""

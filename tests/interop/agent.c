@@ -18,7 +18,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum frame_type { FRAME_RUN = 1, FRAME_KILL = 2, FRAME_OUTPUT = 3, FRAME_EXIT = 4 };
+enum frame_type {
+	FRAME_RUN = 1,
+	FRAME_KILL = 2,
+	FRAME_OUTPUT = 3,
+	FRAME_EXIT = 4,
+	FRAME_TALK = 5, /* run a command that hears what FRAME_INPUT brings; others hear nothing */
+	FRAME_INPUT = 6,
+};
 
 #define COMMANDS_MAX 16
 #define PAYLOAD_MAX  16384
@@ -32,7 +39,7 @@ struct frame {
 struct command {
 	pid_t pid; /* 0: free */
 	uint32_t id;
-	int output;
+	int output, input; /* -1: closed, none */
 };
 
 static int port;
@@ -106,35 +113,50 @@ command_exit(struct command *c, int status)
 		;
 	if (c->output >= 0)
 		close(c->output);
+	if (c->input >= 0)
+		close(c->input);
 	c->pid = 0;
 	port_write(FRAME_EXIT, c->id, &code, sizeof(code));
 }
 
 static void
-command_run(uint32_t id, const char *line)
+command_run(uint32_t id, const char *line, int talks)
 {
 	struct command *c = commands;
-	int fds[2];
+	int fds[2], in[2] = {-1, -1};
 
 	while (c < commands + COMMANDS_MAX && c->pid)
 		c++;
-	if (c == commands + COMMANDS_MAX || pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+	if (c == commands + COMMANDS_MAX || pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0 ||
+		(talks && pipe2(in, O_CLOEXEC) < 0))
 		die("no room for a command");
 	c->id = id;
 	c->output = fds[0];
+	c->input = in[1];
 	c->pid = fork();
 	if (c->pid < 0)
 		die("fork");
 	if (c->pid == 0) {
 		setsid();
+		signal(SIGPIPE, SIG_DFL);
 		fcntl(fds[1], F_SETFL, 0);
-		dup2(open("/dev/null", O_RDWR), 0);
+		dup2(talks ? in[0] : open("/dev/null", O_RDWR), 0);
 		dup2(fds[1], 1);
 		dup2(fds[1], 2);
 		execl("/bin/sh", "sh", "-c", line, (char *)NULL);
 		_exit(127);
 	}
 	close(fds[1]);
+	if (talks)
+		close(in[0]);
+}
+
+/* Less than a pipe holds: a line or two. What a command that has ended should hear is lost. */
+static void
+command_input(struct command *c, const struct frame *f)
+{
+	if (c->input >= 0 && write(c->input, f->payload, f->bytes) < 0 && errno != EPIPE)
+		die("write to a command");
 }
 
 static void
@@ -147,11 +169,14 @@ port_frame(void)
 		die("frame from the host too long");
 	port_read(f.payload, f.bytes);
 	f.payload[f.bytes] = '\0';
-	if (f.type == FRAME_RUN)
-		command_run(f.id, f.payload);
-	for (struct command *c = commands; f.type == FRAME_KILL && c < commands + COMMANDS_MAX; c++)
-		if (c->pid && c->id == f.id)
+	if (f.type == FRAME_RUN || f.type == FRAME_TALK)
+		command_run(f.id, f.payload, f.type == FRAME_TALK);
+	for (struct command *c = commands; c < commands + COMMANDS_MAX; c++) {
+		if (c->pid && c->id == f.id && f.type == FRAME_KILL)
 			kill(-c->pid, SIGKILL);
+		else if (c->pid && c->id == f.id && f.type == FRAME_INPUT)
+			command_input(c, &f);
+	}
 }
 
 int
@@ -160,6 +185,7 @@ main(int argc, char **argv)
 	port = argc == 2 ? open(argv[1], O_RDWR | O_CLOEXEC) : -1;
 	if (port < 0)
 		die("agent PORT");
+	signal(SIGPIPE, SIG_IGN);
 	for (;;) {
 		struct pollfd p[1 + COMMANDS_MAX];
 		int status;

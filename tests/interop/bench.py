@@ -9,6 +9,7 @@ import os
 
 import sandbox
 from capture import Capture
+from cases import program
 from daemon import Daemon, af_packet
 from guest import Guest
 from sandbox import Failure, until
@@ -21,17 +22,23 @@ VERBS_PORT = 7175  # of verbspeer, which ndtest knows
 
 # operation, direction ("in": the peer begins, "out": we begin, "both") and act() make a case; verified
 # says what is known beyond "no error" when it has passed, for the table. whole: too long for the core.
-Case = collections.namedtuple("Case", "operation direction verified act whole", defaults=(False,))
+# mtu: of the link.
+Case = collections.namedtuple("Case", "operation direction verified act whole mtu", defaults=(False, 1500))
 
 
 class Bench:
     """with Bench(build, folder, image_dir) as bench: bench.guest and bench.daemon run."""
 
-    def __init__(self, build, folder, image_dir, mtu=1500):
-        self.folder, self.captures = folder, 0
-        self.guest = Guest(folder, "guest", image_dir, "br0", PEER["v4"], PEER["v6"], "02:00:00:00:88:01", mtu)
+    def __init__(self, build, folder, image_dir):
+        self.build, self.folder, self.captures, self.mtu = build, folder, 0, 1500
+        self.guest = Guest(folder, "guest", image_dir, "br0", PEER["v4"], PEER["v6"], "02:00:00:00:88:01",
+                           self.mtu)
+        self.daemon = self.new_daemon()
+        self.ndpartner = program(build.folder, "tests/interop/partners/ndpartner")
+
+    def new_daemon(self):
         addresses = [OURS["v4"] + "/24", OURS["v6"] + "/64"]
-        self.daemon = Daemon(build, folder, "daemon", 0, af_packet("d0"), addresses, mtu)
+        return Daemon(self.build, self.folder, "daemon", 0, af_packet("d0"), addresses, self.mtu)
 
     @staticmethod
     def network():
@@ -55,6 +62,15 @@ class Bench:
         if self.daemon.process:
             self.daemon.process.stop()
         self.guest.stop()
+
+    def use_mtu(self, mtu):
+        """From here on the link has this one, at both ends."""
+        if mtu == self.mtu:
+            return
+        self.mtu = mtu
+        self.daemon.process.stop()
+        self.guest.run(f"ip link set dev eth0 mtu {mtu}")
+        self.daemon = self.new_daemon().start()
 
     @property
     def peer(self):

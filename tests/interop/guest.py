@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
 from sandbox import Failure, Process, run, until  # noqa: E402
 
-RUN, KILL, OUTPUT, EXIT = 1, 2, 3, 4
+RUN, KILL, OUTPUT, EXIT, TALK, INPUT = 1, 2, 3, 4, 5, 6
 HEADER = struct.Struct("<III")  # agent.c: type, id, bytes
 
 # Offloads off: frames are whole on the wire, with their checksums.
@@ -57,6 +57,7 @@ class Command:
     def __init__(self, guest, number, line):
         self.guest, self.number, self.line = guest, number, line
         self.text = ""
+        self.heard = 0
         self.status = None
 
     def _wait(self, condition, what, timeout):
@@ -75,9 +76,21 @@ class Command:
             raise Failure(f"{self.guest.name}: {self.line}: ended (exit {self.status}) without "
                           f"{what!r}\n{self.text}")
 
+    def hear(self, timeout=20):
+        """The next line of its output that this has not given yet."""
+        begin = self.heard
+        self._wait(lambda: "\n" in self.text[begin:] or self.status is not None, "a line", timeout)
+        if "\n" not in self.text[begin:]:
+            raise Failure(f"{self.guest.name}: {self.line}: ended (exit {self.status})\n{self.text[-2000:]}")
+        self.heard = self.text.index("\n", begin) + 1
+        return self.text[begin:self.heard - 1]
+
     def wait(self, timeout=60):
         self._wait(lambda: self.status is not None, "end", timeout)
         return self.status
+
+    def say(self, text):
+        self.guest.send(INPUT, self.number, text.encode())
 
     def kill(self):
         if self.status is None and not self.guest.gone:
@@ -204,12 +217,13 @@ class Guest:
                 self.gone = True
                 self.news.notify_all()
 
-    def popen(self, line):
-        """Start a shell command; kill() ends it, and so does the end of its block."""
+    def popen(self, line, talks=False):
+        """Start a shell command; kill() ends it, and so does the end of its block. One that talks hears
+        what say() tells it."""
         with self.news:
             number = len(self.commands) + 1
             command = self.commands[number] = Command(self, number, line)
-        self.send(RUN, number, line.encode())
+        self.send(TALK if talks else RUN, number, line.encode())
         return command
 
     def run(self, line, timeout=60, check=True):

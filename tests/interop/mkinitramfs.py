@@ -11,7 +11,7 @@ import re
 import subprocess
 import zlib
 
-PROGRAMS = """dash ip rdma ping rping ucmatose udaddy ibv_ud_pingpong ibv_devinfo ib_send_bw ib_send_lat ib_write_bw
+PROGRAMS = """dash ip tc rdma ping rping ucmatose udaddy ibv_ud_pingpong ibv_devinfo ib_send_bw ib_send_lat ib_write_bw
     ib_write_lat ib_read_bw ib_read_lat""".split()
 # Applets that stand in for programs which the packages above do not bring.
 APPLETS = """cat dmesg echo grep head insmod kill ls mkdir mount mv ps rm sed sleep tail true uname
@@ -21,7 +21,7 @@ LIBRARY_DIRS = ["lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "lib64", "li
 # What the kernel would ask modprobe for by alias is named here (crc32 for rdma_rxe's checksum):
 # there is no modprobe in the guest.
 MODULES = """virtio_pci virtio_console virtio_net virtio_rng af_packet crc32_generic
-    ib_uverbs rdma_ucm rdma_rxe""".split()
+    ib_uverbs rdma_ucm rdma_rxe sch_prio sch_netem cls_u32""".split()
 
 
 class Archive:
@@ -156,7 +156,7 @@ def uncompressed_kernel(kernel):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for option in ("stage", "kernel", "agent", "verbspeer", "init", "output"):
+    for option in ("stage", "kernel", "agent", "verbspeer", "verbspartner", "init", "output"):
         parser.add_argument("--" + option, required=True)
     args = parser.parse_args()
 
@@ -175,6 +175,7 @@ def main():
     for name in PROGRAMS:
         programs.program(name)
     programs.program("verbspeer", args.verbspeer)
+    programs.program("verbspartner", args.verbspartner)
     programs.library("libgcc_s.so.1")  # pthread_exit() loads it; no program names it
     driver = next(f for f in os.listdir(os.path.join(args.stage, DRIVERS)) if f.startswith("librxe"))
     archive.file(f"{DRIVERS}/{driver}", read(os.path.join(args.stage, DRIVERS, driver)))

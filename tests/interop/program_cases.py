@@ -9,7 +9,7 @@ CONTENTS = "the program's own look at the data"
 def ping(bench, family):
     bench.guest.run(f"ping -c 3 -i 0.2 -W 5 {OURS[family]}")
     # Fragments are the daemon's to refuse; the largest packet of the link is not one.
-    payload = bench.guest.mtu - (28 if family == "v4" else 48)
+    payload = bench.mtu - (28 if family == "v4" else 48)
     bench.guest.run(f"ping -M do -c 2 -i 0.2 -W 5 -s {payload} {OURS[family]}")
 
 
