@@ -63,7 +63,11 @@ class Bench:
             self.daemon.process.stop()
         self.guest.stop()
 
-    def use_mtu(self, mtu):
+    def run(self, case):
+        self._use_mtu(case.mtu)
+        return case.act()
+
+    def _use_mtu(self, mtu):
         """From here on the link has this one, at both ends."""
         if mtu == self.mtu:
             return

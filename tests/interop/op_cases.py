@@ -24,7 +24,9 @@ def lengths(mtu, whole):
         yield from (multiple * mtu - 1, multiple * mtu, multiple * mtu + 1)
     yield 100003
     if whole:
-        yield from ((1 << 20) + 1, BIG - 1, BIG)
+        yield (1 << 20) + 1
+    if whole and mtu >= 1024:
+        yield from (BIG - 1, BIG)
 
 
 def expect(partner, got, *wanted):

@@ -71,8 +71,8 @@ def partners(bench, family="v4"):
             raise Failure(f"a partner has ended\n{process.text[-500:]}\n{guest.text[-500:]}")
 
 
-# Numbers of a queue pair by hand, as each end has them.
-DEFAULTS = {"timeout": 14, "retries": 7, "rnr_retries": 7, "rnr_timer": 12, "rights": "rwa"}
+# Numbers of a queue pair by hand, as each end has them. A guest may not get to run for half a second.
+DEFAULTS = {"timeout": 17, "retries": 7, "rnr_retries": 7, "rnr_timer": 12, "rights": "rwa"}
 
 
 def bring_up(one, other, name, mtu, of_one=(), of_other=()):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ndpartner SOCKET ADDRESS: what libndclient does, as partner.h has it. Queue pairs and their work. */
+/* ndpartner SOCKET ADDRESS: what libndclient does, as partner.h has it. Queue pairs and their work.
+ */
 #include "nd.h"
 
 #include <arpa/inet.h>
@@ -218,17 +219,31 @@ run_post(char **words)
 		partner_die("no operation: %s", words[1]);
 	what = (void *)(uintptr_t)ops[op];
 	switch (op) {
-	case 0: st = nd_qp_send(qp, what, &sge, n, 0); break;
-	case 1: st = nd_qp_send_with_immediate(qp, what, &sge, n, htonl((uint32_t)a), 0); break;
-	case 2: st = nd_qp_send_and_invalidate(qp, what, &sge, n, htonl((uint32_t)a), 0); break;
-	case 3: st = nd_qp_write(qp, what, &sge, n, address, token, 0); break;
+	case 0:
+		st = nd_qp_send(qp, what, &sge, n, 0);
+		break;
+	case 1:
+		st = nd_qp_send_with_immediate(qp, what, &sge, n, htonl((uint32_t)a), 0);
+		break;
+	case 2:
+		st = nd_qp_send_and_invalidate(qp, what, &sge, n, htonl((uint32_t)a), 0);
+		break;
+	case 3:
+		st = nd_qp_write(qp, what, &sge, n, address, token, 0);
+		break;
 	case 4:
 		st = nd_qp_write_with_immediate(
 			qp, what, &sge, n, address, token, htonl((uint32_t)a), 0);
 		break;
-	case 5: st = nd_qp_read(qp, what, &sge, n, address, token, 0); break;
-	case 6: st = nd_qp_compare_swap(qp, what, &sge, address, token, a, b, 0); break;
-	default: st = nd_qp_fetch_add(qp, what, &sge, address, token, a, 0); break;
+	case 5:
+		st = nd_qp_read(qp, what, &sge, n, address, token, 0);
+		break;
+	case 6:
+		st = nd_qp_compare_swap(qp, what, &sge, address, token, a, b, 0);
+		break;
+	default:
+		st = nd_qp_fetch_add(qp, what, &sge, address, token, a, 0);
+		break;
 	}
 	must(st, ops[op]);
 	partner_ok("%s", "");
@@ -323,11 +338,24 @@ run_drop(char **words)
 }
 
 const struct command partner_commands[] = {
-	{"memory", 0, run_memory}, {"qp", 1, run_qp}, {"up", 10, run_up},
-	{"receive", 3, run_receive}, {"post", 4, run_post}, {"window", 3, run_window},
-	{"take", 1, run_take}, {"state", 1, run_state}, {"drop", 1, run_drop},
-	{"listen", 1, run_listen}, {"ask", 5, run_ask}, {"asked", 2, run_asked},
-	{"accept", 3, run_accept}, {"reject", 3, run_reject}, {"outcome", 2, run_outcome},
-	{"leave", 1, run_leave}, {"left", 2, run_left}, {"serve", 2, run_serve},
-	{"call", 4, run_call}, {NULL, 0, NULL},
+	{"memory", 0, run_memory},
+	{"qp", 1, run_qp},
+	{"up", 10, run_up},
+	{"receive", 3, run_receive},
+	{"post", 4, run_post},
+	{"window", 3, run_window},
+	{"take", 1, run_take},
+	{"state", 1, run_state},
+	{"drop", 1, run_drop},
+	{"listen", 1, run_listen},
+	{"ask", 5, run_ask},
+	{"asked", 2, run_asked},
+	{"accept", 3, run_accept},
+	{"reject", 3, run_reject},
+	{"outcome", 2, run_outcome},
+	{"leave", 1, run_leave},
+	{"left", 2, run_left},
+	{"serve", 2, run_serve},
+	{"call", 4, run_call},
+	{NULL, 0, NULL},
 };

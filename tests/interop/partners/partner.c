@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define BEYOND	    64 /* bytes behind a message that are looked at */
-#define NOTHING	    0xee
-#define GOLDEN	    0x9e3779b97f4a7c15u
+#define BEYOND	       64 /* bytes behind a message that are looked at */
+#define NOTHING	       0xee
+#define GOLDEN	       0x9e3779b97f4a7c15u
 #define LINE_MAX_BYTES 512
 
 uint8_t *partner_area;
@@ -157,8 +157,7 @@ run_look(char **words)
 		uint64_t eight = eight_of(at / 8, seed);
 
 		if (memcmp(seen + at, &eight, bytes - at < 8 ? bytes - at : 8) != 0) {
-			partner_error("not what was sent, from byte %lu on",
-				(unsigned long)at);
+			partner_error("not what was sent, from byte %lu on", (unsigned long)at);
 			return;
 		}
 	}

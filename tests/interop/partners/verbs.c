@@ -39,7 +39,7 @@ static const struct op {
 	{"add", IBV_WR_ATOMIC_FETCH_AND_ADD},
 	{"bind", IBV_WR_BIND_MW},
 };
-#define OPS (sizeof(ops) / sizeof(ops[0]))
+#define OPS	(sizeof(ops) / sizeof(ops[0]))
 #define RECEIVE OPS /* in a wr_id */
 
 void
@@ -297,8 +297,8 @@ run_window(char **words)
 	bind.bind_mw.mw = e->mw;
 	/* rdma_rxe (6.1, 6.12) wants to find the old key in mw, so this one is put there later. */
 	bind.bind_mw.rkey = ibv_inc_rkey(e->mw->rkey);
-	bind.bind_mw.bind_info = (struct ibv_mw_bind_info){device.mr, sge.addr, sge.length,
-		IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE};
+	bind.bind_mw.bind_info = (struct ibv_mw_bind_info){
+		device.mr, sge.addr, sge.length, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE};
 	post(e, &bind);
 	if (!wait_for_result(&wc, 5000) || wc.status != IBV_WC_SUCCESS)
 		partner_die("bind: no success");
@@ -334,7 +334,8 @@ run_take(char **words)
 		} else
 			extra = 0;
 	}
-	partner_ok("%s %s %u %u", status, what, wc.status == IBV_WC_SUCCESS ? wc.byte_len : 0, extra);
+	partner_ok(
+		"%s %s %u %u", status, what, wc.status == IBV_WC_SUCCESS ? wc.byte_len : 0, extra);
 }
 
 static void
@@ -368,11 +369,24 @@ run_drop(char **words)
 }
 
 const struct command partner_commands[] = {
-	{"memory", 0, run_memory}, {"qp", 1, run_qp}, {"up", 10, run_up},
-	{"receive", 3, run_receive}, {"post", 4, run_post}, {"window", 3, run_window},
-	{"take", 1, run_take}, {"state", 1, run_state}, {"drop", 1, run_drop},
-	{"listen", 1, run_listen}, {"ask", 5, run_ask}, {"asked", 2, run_asked},
-	{"accept", 3, run_accept}, {"reject", 3, run_reject}, {"outcome", 2, run_outcome},
-	{"leave", 1, run_leave}, {"left", 2, run_left}, {"serve", 2, run_serve},
-	{"call", 4, run_call}, {NULL, 0, NULL},
+	{"memory", 0, run_memory},
+	{"qp", 1, run_qp},
+	{"up", 10, run_up},
+	{"receive", 3, run_receive},
+	{"post", 4, run_post},
+	{"window", 3, run_window},
+	{"take", 1, run_take},
+	{"state", 1, run_state},
+	{"drop", 1, run_drop},
+	{"listen", 1, run_listen},
+	{"ask", 5, run_ask},
+	{"asked", 2, run_asked},
+	{"accept", 3, run_accept},
+	{"reject", 3, run_reject},
+	{"outcome", 2, run_outcome},
+	{"leave", 1, run_leave},
+	{"left", 2, run_left},
+	{"serve", 2, run_serve},
+	{"call", 4, run_call},
+	{NULL, 0, NULL},
 };

@@ -35,8 +35,10 @@ static void
 post_message(struct rdma_cm_id *id, bool send)
 {
 	struct ibv_sge sge = {(uintptr_t)partner_area, BULK_MESSAGE, device.mr->lkey};
-	struct ibv_send_wr swr = {
-		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+	struct ibv_send_wr swr = {.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED};
 	struct ibv_recv_wr rwr = {.sg_list = &sge, .num_sge = 1};
 	struct ibv_send_wr *bad_send;
 	struct ibv_recv_wr *bad_recv;
@@ -49,8 +51,10 @@ post_message(struct rdma_cm_id *id, bool send)
 static void
 connect_now(struct bulk *b, struct rdma_cm_id *id)
 {
-	struct rdma_conn_param param = {
-		.responder_resources = 1, .initiator_depth = 1, .retry_count = 7, .rnr_retry_count = 7};
+	struct rdma_conn_param param = {.responder_resources = 1,
+		.initiator_depth = 1,
+		.retry_count = 7,
+		.rnr_retry_count = 7};
 
 	make_qp(b, id);
 	if (b->us == NULL) {
@@ -190,7 +194,8 @@ run_call(char **words)
 			must(rdma_create_id(b.channel, &ids[i], calloc(1, sizeof(struct one)),
 				     RDMA_PS_TCP) == 0,
 				"rdma_create_id");
-			must(rdma_resolve_addr(ids[i], NULL, (struct sockaddr *)&where, ADDRESS_MS) == 0,
+			must(rdma_resolve_addr(
+				     ids[i], NULL, (struct sockaddr *)&where, ADDRESS_MS) == 0,
 				"rdma_resolve_addr");
 		}
 		while (b.established < done + at_once || b.messages < done + at_once)
