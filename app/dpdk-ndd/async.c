@@ -93,14 +93,26 @@ ndd_async_cq(struct ndd_session *s, const struct ndd_event *ev)
 			NDSH_WC_FATAL_ERR | (uint32_t)ev->reason << 8);
 }
 
-void
-ndd_async_link(struct ndd *d, uint32_t port, bool up)
+static void
+tell_port(struct ndd *d, uint32_t port, enum ndsh_async event)
 {
 	struct ndd_session *s, *next;
 
 	for (s = TAILQ_FIRST(&d->sessions); s != NULL; s = next) {
 		next = TAILQ_NEXT(s, next); /* a send may end it */
 		if (s->state == NDSH_ST_OPEN && s->port == port)
-			tell(s, up ? NDSH_ASYNC_LINK_UP : NDSH_ASYNC_LINK_DOWN, 0, 0);
+			tell(s, event, 0, 0);
 	}
+}
+
+void
+ndd_async_link(struct ndd *d, uint32_t port, bool up)
+{
+	tell_port(d, port, up ? NDSH_ASYNC_LINK_UP : NDSH_ASYNC_LINK_DOWN);
+}
+
+void
+ndd_async_addresses(struct ndd *d, uint32_t port)
+{
+	tell_port(d, port, NDSH_ASYNC_ADDRESSES);
 }

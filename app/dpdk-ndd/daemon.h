@@ -100,6 +100,8 @@ void ndd_links_look(struct ndd *d, uint64_t now_ns);
 
 /* The port's link came or went: its clients are told. */
 void ndd_async_link(struct ndd *d, uint32_t port, bool up);
+/* An address of the port is served from now on, or was until now. */
+void ndd_async_addresses(struct ndd *d, uint32_t port);
 
 /* ---- reload.c ---- */
 

@@ -269,7 +269,12 @@ void
 ndd_network_events(struct ndd *d)
 {
 	struct net_event ev;
+	uint32_t changed;
 
 	while (net_event(d->net, &ev))
 		on_event(d, &ev);
+	changed = net_addresses_changed(d->net);
+	for (uint32_t i = 0; i < d->plane.ports; i++)
+		if (changed >> i & 1)
+			ndd_async_addresses(d, i);
 }

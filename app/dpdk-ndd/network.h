@@ -16,7 +16,7 @@ void ndd_network_change(struct ndd *d, const struct config *to);
 /* MAC addresses and tag of the next hop; path->tos may choose the tag's priority and is there. */
 void ndd_path_hop(struct roce_path *path, const struct net_nexthop *hop);
 
-/* Say what became of addresses. */
+/* Say what became of addresses, to people and clients. */
 void ndd_network_events(struct ndd *d);
 /* An address as people write it, in buf. */
 const char *ndd_ip_text(const uint8_t ip[16], char buf[INET6_ADDRSTRLEN]);

@@ -71,7 +71,14 @@ of_cq(struct nd_adapter *a, const struct ndsh_ev_async *ev)
 }
 
 void
-nd_event_async(struct nd_adapter *a, const struct ndsh_ev_async *ev)
+nd_event_srq_limit(struct nd_srq *srq)
+{
+	srq->events.srq = srq;
+	raise_event(srq->adapter, &srq->events, ND_EVENT_SRQ_LIMIT, 0);
+}
+
+static enum nd_event_type
+type_of(uint32_t event)
 {
 	static const uint8_t of[] = {
 		[NDSH_ASYNC_COMM_EST] = ND_EVENT_ESTABLISHED,
@@ -84,15 +91,32 @@ nd_event_async(struct nd_adapter *a, const struct ndsh_ev_async *ev)
 		[NDSH_ASYNC_CQ_ERROR] = ND_EVENT_CQ_ERROR,
 		[NDSH_ASYNC_LINK_DOWN] = ND_EVENT_LINK_DOWN,
 		[NDSH_ASYNC_LINK_UP] = ND_EVENT_LINK_UP,
+		[NDSH_ASYNC_ADDRESSES] = ND_EVENT_ADDRESSES,
 	};
-	enum nd_event_type type = ev->event < sizeof(of) ? of[ev->event] : 0;
 
-	if (type == ND_EVENT_CQ_ERROR) {
+	return event < sizeof(of) ? of[event] : 0;
+}
+
+void
+nd_event_async(struct nd_adapter *a, const struct ndsh_ev_async *ev)
+{
+	enum nd_event_type type = type_of(ev->event);
+
+	if (type == 0)
+		return;
+	switch (type) {
+	case ND_EVENT_CQ_ERROR:
 		of_cq(a, ev);
-	} else if (type == ND_EVENT_LINK_DOWN || type == ND_EVENT_LINK_UP) {
+		break;
+	case ND_EVENT_LINK_DOWN:
+	case ND_EVENT_LINK_UP:
 		take_back(a, &a->own_events, 1u << ND_EVENT_LINK_DOWN | 1u << ND_EVENT_LINK_UP);
 		raise_event(a, &a->own_events, type, 0);
-	} else if (type != 0) {
+		break;
+	case ND_EVENT_ADDRESSES:
+		raise_event(a, &a->own_events, type, 0);
+		break;
+	default:
 		of_qp(a, ev, type);
 	}
 }
@@ -147,6 +171,7 @@ take(struct nd_adapter *a, struct nd_event_source *s, struct nd_event *event)
 		.detail = end ? s->detail : 0,
 		.qp = s->qp,
 		.cq = s->cq,
+		.srq = s->srq,
 		.context = s->qp != NULL ? s->qp->context : NULL,
 	};
 	s->pending &= s->pending - 1;

@@ -144,7 +144,8 @@ struct nd_srq {
 	nd_srq_callback callback; /* or NULL */
 	void *callback_context;
 	int kick_fd;	      /* with a callback: wakes its thread */
-	bool armed, due;      /* for the callback, since the daemon answered; it is to be run */
+	bool armed, due; /* by nd_srq_modify(), since the daemon answered; the callback is to run */
+	struct nd_event_source events;
 	TAILQ_ENTRY(nd_srq) link;
 };
 TAILQ_HEAD(nd_srq_list, nd_srq);

@@ -109,6 +109,7 @@ void nd_cq_end_waiters(struct nd_cq *cq, nd_status st);
 void nd_srq_limit(struct nd_adapter *a, const struct ndsh_ev_srq *ev);
 void nd_qp_modified(struct nd_adapter *a, const struct ndsh_ev_qp *ev);
 void nd_event_async(struct nd_adapter *a, const struct ndsh_ev_async *ev);
+void nd_event_srq_limit(struct nd_srq *srq);
 /* The session is over. */
 void nd_event_removed(struct nd_adapter *a);
 /* The object is being closed. */

@@ -102,6 +102,7 @@ quiet(struct nd_object *o)
 	pthread_mutex_lock(&o->adapter->lock);
 	TAILQ_REMOVE(&o->adapter->srqs, srq, link);
 	nd_waiters_end(&srq->waiters, ND_CANCELED);
+	nd_event_forget(o->adapter, &srq->events);
 	nd_srq_callback_off(srq);
 	pthread_mutex_unlock(&o->adapter->lock);
 	return nd_callback_outlives(o);
@@ -148,7 +149,7 @@ on_armed(void *arg, nd_status st, const void *reply)
 }
 
 static nd_status
-arm_callback(struct nd_srq *srq, uint32_t threshold)
+arm_once(struct nd_srq *srq, uint32_t threshold)
 {
 	struct ndsh_srq_arm m = {
 		.h.type = NDSH_MSG_SRQ_ARM, .srq = srq->id, .limit = threshold};
@@ -163,7 +164,7 @@ nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
 	struct nd_adapter *a = srq->adapter;
 	uint32_t waiting = srq->rq.next - __atomic_load_n(&srq->page->taken, __ATOMIC_ACQUIRE);
 	uint32_t new_depth = depth != 0 ? depth : srq->depth;
-	bool rearm, callback;
+	bool rearm, once;
 
 	if (nd_gone(a))
 		return ND_DEVICE_REMOVED;
@@ -172,7 +173,7 @@ nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
 	if (new_depth < waiting)
 		return ND_BUFFER_OVERFLOW;
 	pthread_mutex_lock(&a->lock);
-	callback = threshold != 0 && srq->callback != NULL; /* R-SRQ-04 */
+	once = threshold != 0 && (srq->callback != NULL || a->tells_events); /* R-SRQ-04 */
 	if (threshold == 0)
 		threshold = srq->threshold;
 	if (threshold > new_depth) {
@@ -182,11 +183,11 @@ nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
 	rearm = threshold != srq->threshold && srq->waiters.first != NULL;
 	srq->threshold = threshold;
 	srq->depth = new_depth;
-	if (callback)
+	if (once)
 		srq->armed = srq->due = false;
 	pthread_mutex_unlock(&a->lock);
-	if (callback)
-		return arm_callback(srq, threshold);
+	if (once)
+		return arm_once(srq, threshold);
 	if (rearm)
 		arm(a, srq->id, threshold);
 	return ND_SUCCESS;
@@ -227,14 +228,25 @@ nd_srq_cancel(struct nd_srq *srq)
 	return ND_SUCCESS;
 }
 
+/* W-EVT-01 */
+static void
+reached(struct nd_srq *srq)
+{
+	nd_waiters_end(&srq->waiters, ND_SUCCESS);
+	if (srq->callback != NULL) {
+		nd_srq_due(srq);
+	} else if (srq->armed) {
+		srq->armed = false;
+		nd_event_srq_limit(srq);
+	}
+}
+
 void
 nd_srq_limit(struct nd_adapter *a, const struct ndsh_ev_srq *ev)
 {
 	struct nd_srq *srq;
 
 	TAILQ_FOREACH(srq, &a->srqs, link)
-	if (srq->id == ev->srq) {
-		nd_waiters_end(&srq->waiters, ND_SUCCESS);
-		nd_srq_due(srq);
-	}
+		if (srq->id == ev->srq)
+			reached(srq);
 }

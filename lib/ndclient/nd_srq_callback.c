@@ -15,7 +15,7 @@ nd_srq_kick(struct nd_srq *srq)
 {
 	uint64_t one = 1;
 
-	if (srq->armed)
+	if (srq->armed && srq->callback != NULL)
 		(void)!write(srq->kick_fd, &one, sizeof(one));
 }
 

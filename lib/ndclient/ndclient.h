@@ -422,8 +422,8 @@ nd_status nd_srq_close(struct nd_srq *srq);
 nd_status nd_srq_receive(struct nd_srq *srq, void *context, const struct nd_sge *sge, uint32_t n);
 /* 0: leave that one as it is. ND_BUFFER_OVERFLOW: more receives wait there than depth;
  * ND_INVALID_PARAMETER: more than max_srq_depth, or threshold above depth; then nothing changed.
- * With a callback, a threshold arms for one run of it: when fewer receives wait, at once if it is
- * so already; an arm for another threshold is gone then (R-SRQ-04). */
+ * A threshold arms once, for the callback or, without one, ND_EVENT_SRQ_LIMIT: when fewer wait, at
+ * once if it is so already; an arm for another threshold is gone then (R-SRQ-04). */
 nd_status nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold);
 /*
  * Completes with ND_SUCCESS when fewer receives wait than the threshold, at once if it is so

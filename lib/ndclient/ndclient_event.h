@@ -6,8 +6,7 @@
  * Events are kept with the object that they are of, until they are taken: none is lost, and what
  * an application never takes needs no room. One that happens again before it was taken is told
  * once. They are kept from the first of these calls on an adapter on; what happened before is not
- * told. Closing an object takes its events back. The limit of a shared receive queue is told by
- * nd_srq_notify().
+ * told. Closing an object takes its events back.
  */
 #ifndef NDCLIENT_EVENT_H
 #define NDCLIENT_EVENT_H
@@ -29,9 +28,13 @@ enum nd_event_type {
 	ND_EVENT_LAST_RECEIVE,	   /* it takes no more from its shared receive queue */
 	/* Of a completion queue: it overran, or lost its memory. */
 	ND_EVENT_CQ_ERROR,
+	/* Of a shared receive queue without a callback: fewer receives wait than the threshold that
+	 * nd_srq_modify() was called with last; one event for each such call (W-EVT-01). */
+	ND_EVENT_SRQ_LIMIT,
 	/* Of the adapter: */
 	ND_EVENT_LINK_DOWN, /* its port has no link; of several changes the last is told */
 	ND_EVENT_LINK_UP,
+	ND_EVENT_ADDRESSES, /* of its port came or went: nd_query_addresses() */
 	ND_EVENT_DEVICE_REMOVED, /* the daemon has gone, or ended the session: the last one */
 };
 
@@ -41,6 +44,7 @@ struct nd_event {
 	struct nd_qp *qp; /* or NULL; it is for the application to know that it is still open */
 	struct nd_cq *cq; /* or NULL */
 	void *context;	  /* of the queue pair */
+	struct nd_srq *srq; /* or NULL */
 };
 
 /*

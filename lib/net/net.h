@@ -17,6 +17,7 @@
 #define NET_ROUTES_MAX	     1296u
 #define NET_VLAN_MAX	     4094u
 #define NET_PRIORITY_OF_DSCP 8u
+#define NET_PORTS_MAX	     32u
 struct net;
 
 struct net_ip { /* IPv4 as ::ffff:a.b.c.d: the same 16 bytes as a RoCEv2 GID */
@@ -45,7 +46,7 @@ enum net_dad { NET_DAD_OFF, NET_DAD_QUICK, NET_DAD_FULL };
  * or the MAC of another port is there. A port is added before its VLANs.
  */
 struct net_link {
-	uint32_t port; /* the host's number */
+	uint32_t port; /* the host's number, below NET_PORTS_MAX */
 	uint16_t vlan; /* 1..NET_VLAN_MAX; 0: frames without a tag */
 	uint8_t priority;
 	uint8_t mac[6];
@@ -99,6 +100,10 @@ bool net_source(const struct net *n, int link, const struct net_ip *dst, struct 
  */
 bool net_address_get(const struct net *n, unsigned i, struct net_ip *ip, uint8_t *prefix_len,
 	uint32_t *port);
+
+/* The ports (1 << number) of which net_address_get() tells something else than when this was asked
+ * last. */
+uint32_t net_addresses_changed(struct net *n);
 
 /* A received frame (no FCS) of a port that is not RoCEv2: ARP, ND and ICMP echo are served,
  * neighbours learned, the rest counted and dropped. No error is ever answered with an ICMP message.

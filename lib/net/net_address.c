@@ -206,6 +206,22 @@ net_address_get(
 	return false;
 }
 
+void
+net_address_changed(struct net *n, const struct net_address *a)
+{
+	if (is_for_clients(n, a))
+		n->changed_ports |= 1u << n->link[a->link].port;
+}
+
+uint32_t
+net_addresses_changed(struct net *n)
+{
+	uint32_t ports = n->changed_ports;
+
+	n->changed_ports = 0;
+	return ports;
+}
+
 /* A link-local address may be there on other VLANs of the port, too. */
 static bool
 is_taken(const struct net *n, uint32_t link, const struct net_ip *ip)
@@ -251,8 +267,10 @@ net_address_add(struct net *n, uint32_t link, const struct net_ip *ip, uint8_t p
 		memmove(&n->address[at + 1], &n->address[at],
 			n->link_locals * sizeof(n->address[0]));
 	}
-	n->address[at] = (struct net_address){
-		.ip = *ip, .prefix_len = prefix_len, .link = (uint8_t)link};
+	n->address[at] = (struct net_address){.ip = *ip,
+		.prefix_len = prefix_len,
+		.link = (uint8_t)link,
+		.state = ADDRESS_TENTATIVE};
 	n->addresses++;
 	net_dad_start(n, &n->address[at]);
 	return true;
@@ -278,6 +296,8 @@ net_address_remove(struct net *n, uint32_t link, const struct net_ip *ip)
 
 	if (a == NULL)
 		return;
+	if (a->state == ADDRESS_VALID)
+		net_address_changed(n, a);
 	net_neigh_forget(n, link, ip);
 	n->link_locals -= net_ip_is_link_local(ip);
 	n->addresses--;

@@ -86,6 +86,8 @@ probe(struct net *n, const struct net_address *a)
 static void
 becomes_ours(struct net *n, struct net_address *a)
 {
+	if (a->state != ADDRESS_VALID)
+		net_address_changed(n, a);
 	a->state = ADDRESS_VALID;
 	a->left = NET_ANNOUNCEMENTS;
 	a->due_ns = 0;

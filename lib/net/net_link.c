@@ -28,7 +28,8 @@ net_link_add(struct net *n, const struct net_link *link)
 	const char *why;
 	uint32_t at = 0;
 
-	if (link->vlan > NET_VLAN_MAX || link->priority > NET_PRIORITY_OF_DSCP ||
+	if (link->port >= NET_PORTS_MAX || link->vlan > NET_VLAN_MAX ||
+		link->priority > NET_PRIORITY_OF_DSCP ||
 		!mac_is_unicast(mac) || find_link(n, link->port, link->vlan) != NET_NONE)
 		return -1;
 	while (at < n->links && n->link[at].port != NET_NONE)

@@ -86,6 +86,7 @@ struct net {
 	struct net_event event[NET_EVENTS];
 	struct net_address address[NET_ADDRESSES_MAX]; /* configured ones, then link-local ones */
 	uint32_t addresses, link_locals;
+	uint32_t changed_ports; /* net_addresses_changed() */
 	struct net_route route[NET_ROUTES_MAX];
 	uint32_t routes;
 	struct net_neigh *neigh;
@@ -119,6 +120,8 @@ const struct net_address *net_own(const struct net *n, const struct net_ip *ip);
 /* Is ip an address of this link? Others are none of its business. */
 bool net_own_on(const struct net *n, uint32_t link, const struct net_ip *ip);
 
+/* It is one from now on that clients see, or was until now. */
+void net_address_changed(struct net *n, const struct net_address *a);
 /* Any address of the link, whatever its state; NULL: none. */
 struct net_address *net_address_find(struct net *n, uint32_t link, const struct net_ip *ip);
 /* Is ip in the prefix of an address of the link, whatever its state? */

@@ -24,7 +24,7 @@
 			    * 7: datagrams, atomics on memory behind movers,
 			    * queue pairs' states and attributes, segments of any
 			    * number of pages, events;
-			    * 8: ROUTE, ADDRESS_PAGE */
+			    * 8: ROUTE, ADDRESS_PAGE, events of addresses */
 /* The oldest daemon that has it. An older one takes what it doesn't know for a broken message, or
  * doesn't look at it: a client asks before it asks for it. */
 #define NDSH_MINOR_WINDOWS	 1u

@@ -351,6 +351,7 @@ enum ndsh_async {
 	NDSH_ASYNC_CQ_ERROR, /* of a completion queue */
 	NDSH_ASYNC_LINK_DOWN, /* of the adapter's port: id 0 */
 	NDSH_ASYNC_LINK_UP,
+	NDSH_ASYNC_ADDRESSES, /* of the adapter's port: ADDRESS_LIST has others; from minor 8 on */
 };
 struct ndsh_ev_async { /* body of EV_ASYNC */
 	struct ndsh_msg_hdr h;

@@ -2,6 +2,7 @@
 /* What happens to objects without a request that could say so. */
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "meeting.h"
@@ -16,7 +17,8 @@ next(struct side *s)
 	struct nd_overlapped ov = {0};
 	struct nd_event event = {0};
 
-	WANT(ND_SUCCESS, finish(nd_adapter_notify_event(s->adapter, &ov), &ov));
+	WANT(ND_PENDING, nd_adapter_notify_event(s->adapter, &ov));
+	WANT(ND_SUCCESS, nd_overlapped_wait(&ov, -1)); /* ndtest has an alarm */
 	WANT(ND_SUCCESS, nd_adapter_get_event(s->adapter, &event));
 	return event;
 }
@@ -159,6 +161,82 @@ scenario_events_queues(struct pair *p)
 {
 	overrun(p);
 	last_receive(p);
+}
+
+/* checks W-EVT-01, R-SRQ-04: a threshold arms for one event, told at once if fewer wait already. */
+void
+scenario_events_srq(struct pair *p)
+{
+	struct nd_overlapped ov = {0};
+	struct nd_event event;
+	struct nd_srq *srq;
+	struct nd_sge sge;
+
+	side_open(&p->b, 64);
+	WANT(ND_SUCCESS, nd_srq_create(p->b.pd, 16, 1, 1, &srq));
+	sge = (struct nd_sge){p->b.buf, 8, nd_mr_local_token(p->b.mr)};
+	expect_none(&p->b);
+	WANT(ND_SUCCESS, nd_srq_receive(srq, NULL, &sge, 1));
+	WANT(ND_SUCCESS, nd_srq_modify(srq, 0, 1)); /* one is not fewer than one */
+	expect_none(&p->b);
+	WANT(ND_SUCCESS, nd_srq_modify(srq, 0, 2));
+	event = next(&p->b);
+	CHECK(event.type == ND_EVENT_SRQ_LIMIT && event.srq == srq);
+	CHECK(event.qp == NULL && event.cq == NULL && event.detail == 0);
+	/* Once; who waits otherwise is told the other way. */
+	WANT(ND_PENDING, nd_srq_notify(srq, &ov));
+	WANT(ND_SUCCESS, nd_overlapped_wait(&ov, PATIENCE_MS));
+	expect_none(&p->b);
+
+	/* By messages that take them. */
+	side_open(&p->a, 64);
+	side_create_qp(&p->a, 16);
+	WANT(ND_SUCCESS, nd_qp_create(p->b.pd,
+				 &(struct nd_qp_options){.receive_cq = p->b.cq,
+					 .initiator_cq = p->b.cq,
+					 .context = &p->b,
+					 .initiator_depth = 4,
+					 .srq = srq},
+				 &p->b.qp));
+	WANT(ND_SUCCESS, nd_srq_receive(srq, NULL, &sge, 1));
+	WANT(ND_SUCCESS, nd_srq_modify(srq, 0, 2));
+	pair_connect(p);
+	expect_none(&p->b);
+	WANT(ND_SUCCESS, side_send(&p->a, 8));
+	for (int told = 0; told != 3; told |= event.type == ND_EVENT_ESTABLISHED ? 1 : 2) {
+		event = next(&p->b);
+		CHECK(event.type == ND_EVENT_ESTABLISHED || event.srq == srq);
+	}
+	/* It goes with its queue. */
+	WANT(ND_SUCCESS, nd_srq_modify(srq, 0, 2));
+	WANT(ND_SUCCESS, finish(nd_adapter_notify_event(p->b.adapter, &ov), &ov));
+	WANT(ND_PENDING, nd_srq_close(srq));
+	expect_none(&p->b);
+	pair_close(p);
+}
+
+/* For path_cases.py: says what is told of a's adapter, until the daemon ends. */
+void
+scenario_events_watched(struct pair *p)
+{
+	static const char *const name[] = {
+		[ND_EVENT_LINK_DOWN] = "link down",
+		[ND_EVENT_LINK_UP] = "link up",
+		[ND_EVENT_ADDRESSES] = "addresses",
+		[ND_EVENT_DEVICE_REMOVED] = "removed",
+	};
+	struct nd_event event;
+
+	side_open(&p->a, 16);
+	expect_none(&p->a);
+	puts("watching");
+	do {
+		fflush(stdout);
+		event = next(&p->a);
+		CHECK(event.type < sizeof(name) / sizeof(name[0]) && name[event.type] != NULL);
+		printf("told: %s\n", name[event.type]);
+	} while (event.type != ND_EVENT_DEVICE_REMOVED);
+	side_close(&p->a);
 }
 
 /* The last event of all says that there will be none. */

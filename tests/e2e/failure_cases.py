@@ -18,7 +18,7 @@ SCENARIOS = """
     foreign-rights foreign-gone foreign-fork
     notify
     no-listener no-neighbour no-route reject private-data port-in-use disconnect
-    numbers numbers-refused numbers-taken keepalive events events-queues
+    numbers numbers-refused numbers-taken keepalive events events-queues events-srq
     bind host-ports bound-connect port-kept shared-endpoint
     states read-limits read-rights passive-first one-connection vanished crossing storm
     listener-calls listener-closes listener-pends

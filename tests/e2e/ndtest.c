@@ -71,6 +71,8 @@ static const struct {
 	{"silent-peer", scenario_silent_peer},
 	{"events", scenario_events},
 	{"events-queues", scenario_events_queues},
+	{"events-srq", scenario_events_srq},
+	{"events-watched", scenario_events_watched},
 	{"events-daemon-dies", scenario_events_daemon_dies},
 	{"numbers", scenario_numbers},
 	{"numbers-refused", scenario_numbers_refused},

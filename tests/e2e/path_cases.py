@@ -245,6 +245,69 @@ def many_addresses(build):
             link.judge()
 
 
+# ---- what clients are told -----------------------------------------------------------------------
+
+class Watched:
+    """A client at an address of the daemon that says what it is told: link, addresses, the end."""
+
+    def __init__(self, daemon, address):
+        self.process = daemon.popen(daemon.build.ndtest, "events-watched", daemon.socket_path, address,
+                                    daemon.socket_path, address)
+        self.story = []
+
+    def hears(self, *what):
+        """What it is told next is this, and was nothing else before."""
+        self.story += [f"told: {event}" for event in what]
+        until(lambda: len(self.lines()) >= len(self.story) or not self.process.running(), f"told {what}")
+        if self.lines() != self.story:
+            raise Failure(f"told: {self.process.text}\nwanted: {self.story}")
+
+    def lines(self):
+        return [line for line in self.process.text.splitlines() if line.startswith("told: ")]
+
+    def __enter__(self):
+        self.process.expect("watching")
+        return self
+
+    def __exit__(self, *_):
+        self.process.stop(signal.SIGKILL)
+
+
+def addresses_told(build):
+    """Clients of a port are told when addresses of it come or go, and of nothing else."""
+    with scratch("ndd-e2e-") as folder:
+        link = Memif(build, folder)
+        with link:
+            link.a.process.expect("link up")
+            with Watched(link.a, "192.0.2.1") as watched:
+                change_addresses(link.a, watched)
+
+
+def change_addresses(daemon, watched):
+    port = daemon.config["ports"][0]
+    port["addresses"].append("192.0.2.8/24")
+    rewrite(daemon)
+    watched.hears("addresses")
+    rewrite(daemon)
+    port["routes"] = [{"to": "203.0.113.0/24", "via": "192.0.2.2"}]
+    rewrite(daemon)
+    port["addresses"].remove("192.0.2.8/24")
+    port["vlans"] = [{"id": VLAN, "addresses": VLAN_ADDRESSES["a"]}]
+    rewrite(daemon)
+    watched.hears("addresses")
+    port["addresses"].remove("192.0.2.1/24")  # its own
+    port["routes"] = []
+    rewrite(daemon)
+    watched.hears("addresses")
+    del port["vlans"]
+    rewrite(daemon)
+    watched.hears("addresses")
+    daemon.process.stop()
+    watched.hears("removed")
+    if watched.process.wait():
+        raise Failure(watched.process.text)
+
+
 # ---- duplicate addresses -------------------------------------------------------------------------
 
 MINE, TAKEN = "192.0.2.3", "192.0.2.1"
@@ -292,11 +355,12 @@ def serves_at(daemon, address):
 
 def taken_address(daemon, station):
     """It is told whose it is and not used; the daemon's other address is, with a word to everybody.
-    Once it is free, and the operator says so, it is used."""
+    Once it is free, and the operator says so, it is used, and clients are told."""
     mac = bytes.fromhex("020000007701")
+    whose = f"{TAKEN} is the address of 02:00:00:00:77:99"
     with Owner(station, TAKEN):
         daemon.start()
-    if f"{TAKEN} is the address of 02:00:00:00:77:99" not in daemon.process.text:
+    if whose not in daemon.process.text:
         raise Failure(f"nothing was said of {TAKEN}\n{daemon.process.text}")
     if serves_at(daemon, TAKEN):
         raise Failure(f"{TAKEN} is used, though another station has it")
@@ -304,18 +368,25 @@ def taken_address(daemon, station):
         raise Failure(f"{MINE} is not used")
     if not station.hears(lambda f: is_arp(f, mac, MINE, MINE), 5):
         raise Failure(f"{MINE} was not announced")
-    daemon.process.kill(signal.SIGHUP)
-    if not station.hears(lambda f: is_arp(f, mac, "0.0.0.0", TAKEN), 5):
-        raise Failure("SIGHUP does not try again")
-    if not station.hears(lambda f: is_arp(f, mac, TAKEN, TAKEN), 5):
-        raise Failure(f"{TAKEN} was not announced when it was free")
-    until(lambda: serves_at(daemon, TAKEN), f"{TAKEN} in use")
-    # Who claims it now is told that it is ours.
-    station.hears(lambda f: is_arp(f, mac, TAKEN, TAKEN), 3)
-    station.send(arp(REQUEST, station.mac, TAKEN, TAKEN))
-    if not station.hears(lambda f: is_arp(f, mac, TAKEN, TAKEN), 5):
-        raise Failure("the claim was not answered")
-    until(lambda: "02:00:00:00:77:99 claims our address " + TAKEN in daemon.process.text, "a word of it")
+    with Watched(daemon, MINE) as watched:
+        with Owner(station, TAKEN):
+            daemon.process.kill(signal.SIGHUP)
+            until(lambda: daemon.process.text.count(whose) == 2, "another try in vain")
+        daemon.process.kill(signal.SIGHUP)
+        if not station.hears(lambda f: is_arp(f, mac, "0.0.0.0", TAKEN), 5):
+            raise Failure("SIGHUP does not try again")
+        if not station.hears(lambda f: is_arp(f, mac, TAKEN, TAKEN), 5):
+            raise Failure(f"{TAKEN} was not announced when it was free")
+        until(lambda: serves_at(daemon, TAKEN), f"{TAKEN} in use")
+        # Who claims it now is told that it is ours.
+        station.hears(lambda f: is_arp(f, mac, TAKEN, TAKEN), 3)
+        station.send(arp(REQUEST, station.mac, TAKEN, TAKEN))
+        if not station.hears(lambda f: is_arp(f, mac, TAKEN, TAKEN), 5):
+            raise Failure("the claim was not answered")
+        until(lambda: "02:00:00:00:77:99 claims our address " + TAKEN in daemon.process.text,
+              "a word of it")
+        daemon.process.stop()
+        watched.hears("addresses", "removed")  # nothing of the try in vain, nor of the claim
 
 
 def duplicates(build, networked):
@@ -348,11 +419,14 @@ def another_machine(build):
             with link.b.ping_server():
                 link.a.ping("-a", link.b.addresses[0], "-C", 1)
             link.a.process.expect("link up")
-            link.b.process.stop()
-            link.a.process.expect("link down")
-            link.b.config["ports"][0]["mac"] = "02:00:00:00:77:42"
-            link.b.start()
-            until(lambda: link.a.process.text.count("link up") == 2, "link up again")
+            with Watched(link.a, link.a.addresses[0]) as watched:
+                link.b.process.stop()
+                link.a.process.expect("link down")
+                watched.hears("link down")
+                link.b.config["ports"][0]["mac"] = "02:00:00:00:77:42"
+                link.b.start()
+                until(lambda: link.a.process.text.count("link up") == 2, "link up again")
+                watched.hears("link up")
             with link.b.ping_server():
                 link.a.ping("-a", link.b.addresses[0], "-C", 1)
             link.a.process.kill(signal.SIGUSR1)
@@ -420,6 +494,7 @@ def lone_cases(build, networked):
     yield "static routes", lambda: routed(build)
     yield "source of a route", lambda: way_of_the_route(build)
     yield "many addresses", lambda: many_addresses(build)
+    yield "addresses told", lambda: addresses_told(build)
     yield "duplicate address", lambda: duplicates(build, networked)
     yield "another machine behind the link", lambda: another_machine(build)
     yield "reload", lambda: reloaded(build)

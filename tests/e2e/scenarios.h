@@ -93,6 +93,8 @@ void scenario_keepalive_connection(struct pair *p);
 /* events.c */
 void scenario_events(struct pair *p);
 void scenario_events_queues(struct pair *p);
+void scenario_events_srq(struct pair *p);
+void scenario_events_watched(struct pair *p);
 void scenario_events_daemon_dies(struct pair *p);
 
 /* peers.c */

@@ -198,8 +198,9 @@ happens(struct bench *b, enum ndsh_async what, uint32_t id)
 /* Those of unknown objects and of kinds that are not known here are passed over. */
 Test(ndclient_modify, events_wait_in_their_objects_in_order_and_once)
 {
-	static const enum nd_event_type want[] = {ND_EVENT_LINK_UP, ND_EVENT_DRAINED,
-		ND_EVENT_QP_FATAL, ND_EVENT_LAST_RECEIVE, ND_EVENT_DEVICE_REMOVED};
+	static const enum nd_event_type want[] = {ND_EVENT_LINK_UP, ND_EVENT_ADDRESSES,
+		ND_EVENT_DRAINED, ND_EVENT_QP_FATAL, ND_EVENT_LAST_RECEIVE,
+		ND_EVENT_DEVICE_REMOVED};
 	struct bench *b = make();
 	struct nd_overlapped ov = {0};
 	struct nd_event event;
@@ -211,7 +212,8 @@ Test(ndclient_modify, events_wait_in_their_objects_in_order_and_once)
 	happens(b, NDSH_ASYNC_LAST_WQE, INDEX);
 	happens(b, NDSH_ASYNC_LAST_WQE, INDEX + 1);
 	happens(b, NDSH_ASYNC_CQ_ERROR, 3);
-	happens(b, NDSH_ASYNC_LINK_UP + 1, INDEX);
+	happens(b, NDSH_ASYNC_ADDRESSES, 0);
+	happens(b, NDSH_ASYNC_ADDRESSES + 1, INDEX);
 	happens(b, NDSH_ASYNC_LINK_UP, 0);
 	happens(b, NDSH_ASYNC_QP_FATAL, INDEX);
 	shutdown(b->daemon, SHUT_WR);

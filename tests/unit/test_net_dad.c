@@ -190,6 +190,37 @@ Test(net_dad, off_uses_it_at_once)
 	expect(ANNOUNCE);
 }
 
+/* What clients see of a port's addresses changes when one is ours, or was. */
+Test(net_dad, changes_are_told_once)
+{
+	struct net_ip ip = rig_ip("10.78.0.1"), other = rig_ip("10.78.0.7");
+	int vlan;
+
+	cr_assert_eq(net_addresses_changed(r.n), 1);
+	add_port(NET_DAD_QUICK);
+	cr_assert_eq(net_addresses_changed(r.n), 0, "one that was not ours yet has gone");
+	add("10.78.0.1", 24);
+	add("10.78.0.7", 24);
+	(void)frames_until(r.now + 150 * MS);
+	rx(ARP(ME1, OTHER, "002", OTHER, "0a4e0007", ME1, "00000000"));
+	cr_assert_eq(net_addresses_changed(r.n), 0);
+	(void)frames_until(r.now + 1 * S);
+	cr_assert_eq(net_addresses_changed(r.n), 2);
+	cr_assert_eq(net_addresses_changed(r.n), 0);
+	net_port_up(r.n, r.now, 1);
+	cr_assert(net_address_keep(r.n, 1, &ip, 16));
+	rx(ARP(ME1, OTHER, "002", OTHER, "0a4e0007", ME1, "00000000"));
+	net_address_remove(r.n, 1, &other);
+	cr_assert_eq(net_addresses_changed(r.n), 0, "it never was ours");
+	vlan = rig_link(&r, 1, 100, mac, 1500);
+	(void)frames_until(r.now + 1 * S);
+	cr_assert_eq(net_addresses_changed(r.n), 0, "its link-local one is not for clients");
+	net_link_remove(r.n, (uint32_t)vlan);
+	cr_assert_eq(net_addresses_changed(r.n), 0);
+	net_address_remove(r.n, 1, &ip);
+	cr_assert_eq(net_addresses_changed(r.n), 2);
+}
+
 /* Until then it is nobody's: not answered for, no source, no prefix; yet routes may be given. */
 Test(net_dad, what_is_asked_for_is_not_used)
 {
