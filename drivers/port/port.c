@@ -133,6 +133,7 @@ port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 	rc = rte_eth_dev_info_get(p->id, &info);
 	if (rc != 0)
 		return say(why, bytes, "device information: %s", strerror(-rc));
+	p->if_index = info.if_index;
 	p->numa_node = rte_eth_dev_socket_id(p->id);
 	rc = rte_eth_dev_configure(p->id, 1, 1, &conf);
 	if (rc != 0)
@@ -218,16 +219,4 @@ port_restart(struct port *p)
 	p->changing = true;
 	if (rte_eal_alarm_set(1, restart_now, p) != 0)
 		p->changing = false;
-}
-
-bool
-port_link_changed(struct port *p)
-{
-	struct rte_eth_link link = {0};
-	bool up = p->started && !is_changing(p) && rte_eth_link_get_nowait(p->id, &link) == 0 &&
-		  link.link_status != 0;
-	bool changed = up != p->link_up;
-
-	p->link_up = up;
-	return changed;
 }

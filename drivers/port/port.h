@@ -24,6 +24,7 @@ struct port_cfg {
 
 struct port {
 	uint16_t id; /* ethdev's number */
+	uint32_t if_index; /* of the kernel's interface that it is; 0: of none */
 	int numa_node;
 	uint32_t mtu;
 	uint8_t mac[6];
@@ -39,10 +40,13 @@ struct port {
 /* NULL, or what failed, in words (static or in why_buf). The port is started. */
 const char *port_open(struct port *p, const struct port_cfg *cfg, char *why_buf, size_t why_bytes);
 void port_close(struct port *p);
-/* True if the link went up or down since the last look: p->link_up. */
-bool port_link_changed(struct port *p);
 /* Stop and start the device, to connect again, in the background; bursts move nothing meanwhile. */
 void port_restart(struct port *p);
+
+/* ---- port_link.c ---- */
+
+/* True if the link went up or down since the last look: p->link_up. */
+bool port_link_changed(struct port *p);
 
 /* ---- port_grace.c ---- */
 

@@ -3,6 +3,7 @@
 
 import collections
 import json
+import os
 import re
 import signal
 import socket
@@ -11,12 +12,13 @@ import threading
 
 import icrc
 import sandbox
+from capture import Capture
 from cases import Skip
 from daemon import Daemon, af_packet
 from failure_cases import scenario
 from links import Memif, Veth
 from sandbox import Failure, run, scratch, until
-from station import REPLY, REQUEST, Station, arp, behind_tags, echo_request, tag
+from station import EVERYBODY, REPLY, REQUEST, Station, arp, behind_tags, echo_request, tag
 from transfer_cases import perf
 
 TCLASS = 26 << 2
@@ -435,6 +437,77 @@ def another_machine(build):
             link.judge()
 
 
+def counted(daemon, name):
+    """A counter of the daemon's port."""
+    lines = daemon.process.text.count("sessions: ")
+    daemon.process.kill(signal.SIGUSR1)
+    until(lambda: daemon.process.text.count("sessions: ") > lines, "counters")
+    return int(re.findall(rf"port net_\w+:.* {name}=(\d+)", daemon.process.text)[-1])
+
+
+def asks_for(frames, mac, address):
+    """Was there a question for the address, of mac to that neighbour alone?"""
+    return any(frame[6:12] == mac and frame[:6] != EVERYBODY and frame[12:14] == b"\x08\x06"
+               and frame[20:22] == b"\0\1" and frame[38:42] == socket.inet_aton(address)
+               for frame, _ in icrc.frames(frames))
+
+
+def unplugged(link):
+    """A short while without a cable: it is told and counted, the transfer goes on, the addresses are
+    announced and the neighbour is asked again before it is believed."""
+    mac = bytes.fromhex("020000007701")
+    with Watched(link.a, link.a.addresses[0]) as watched, link.b.popen(link.build.ndperf, "-s") as server, \
+            Station("veth-s", "02:00:00:00:77:99") as station:
+        server.expect("listening")
+        with endless(link, *(d.addresses[0] for d in (link.a, link.b))) as transfer:
+            until(lambda: link.a.usage().get("connections") == 2, "transfer under way", every=0.2)
+            sandbox.run("ip", "link", "set", "veth-a-br", "down")
+            watched.hears("link down")
+            with Capture("veth-b-br", os.path.join(link.folder, "asked.pcap")) as capture:
+                sandbox.run("ip", "link", "set", "veth-a-br", "up")
+                watched.hears("link up")
+                if not station.hears(lambda f: is_arp(f, mac, *2 * link.a.addresses[:1]), 10):
+                    raise Failure("the address was not announced")
+                until(lambda: asks_for(capture.path, mac, link.b.addresses[0]), "neighbour asked again")
+            before = counted(link.a, "rx_packets")
+            until(lambda: counted(link.a, "rx_packets") > before + 100, "progress", every=0.2)
+            if not transfer.running():
+                raise Failure(f"it does not outlive a short while\n{transfer.text}")
+            transfer.stop(signal.SIGINT)
+
+
+def taken_down(link):
+    """A link that stays down: transfers end when their retries are used up, and not before. With it up
+    again everything works."""
+    with Watched(link.a, link.a.addresses[0]) as watched:
+        with link.b.popen(link.build.ndperf, "-s") as server:
+            server.expect("listening")
+            with endless(link, *(d.addresses[0] for d in (link.a, link.b))) as transfer:
+                until(lambda: link.a.usage().get("connections") == 2, "transfer under way", every=0.2)
+                sandbox.run("ip", "link", "set", "veth-a", "down")
+                watched.hears("link down")
+                if not transfer.running():
+                    raise Failure(f"ended with its link\n{transfer.text}")
+                if not transfer.wait(60) or "ND_IO_TIMEOUT" not in transfer.text:
+                    raise Failure(f"not told that nobody answers\n{transfer.text}")
+        sandbox.run("ip", "link", "set", "veth-a", "up")
+        watched.hears("link up")
+    perf(link, "-t", "write", "--size", "100K", "-n", 50)
+
+
+def link_fails(build, networked):
+    with scratch("ndd-e2e-") as folder:
+        link = Veth(build, folder, networked, rc={"timeout": 18, "retry": 7})  # 8 s and more
+        with link:
+            until(lambda: "link up" in link.a.process.text, "link up")
+            unplugged(link)
+            taken_down(link)
+            told = [counted(link.a, name) for name in ("links_up", "links_down")]
+            if told != [3, 2]:
+                raise Failure(f"links_up and links_down are {told}")
+            link.judge()
+
+
 def rewrite(daemon):
     with open(daemon.config_path, "w") as f:
         json.dump(daemon.config, f)
@@ -497,4 +570,5 @@ def lone_cases(build, networked):
     yield "addresses told", lambda: addresses_told(build)
     yield "duplicate address", lambda: duplicates(build, networked)
     yield "another machine behind the link", lambda: another_machine(build)
+    yield "a link that fails", lambda: link_fails(build, networked)
     yield "reload", lambda: reloaded(build)
