@@ -141,6 +141,7 @@ ndd_path_hop(struct roce_path *path, const struct net_nexthop *hop)
 	memcpy(path->smac, hop->smac, 6);
 	memcpy(path->dmac, hop->dmac, 6);
 	path->tagged = hop->vlan != 0;
+	path->class_priority = hop->priority == NET_PRIORITY_OF_DSCP;
 	path->vlan_tci = net_tci(hop->vlan, hop->priority, path->tos);
 }
 

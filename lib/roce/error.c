@@ -16,6 +16,8 @@ stop_sending(struct roce_shard *s, struct roce_qp *qp)
 	roce_timer_remove(s, qp);
 	roce_list_remove(&qp->tx_link);
 	roce_list_remove(&qp->answer_link);
+	if (qp->rx_bits & ROCE_RXB_CC)
+		roce_cc_forget(s, qp);
 	if (qp->answer == ROCE_ANSWER_FATAL ||
 		(qp->answer == ROCE_ANSWER_ACK && qp->rd_pending == 0)) {
 		roce_list_append(&s->senders, &qp->tx_link);

@@ -11,9 +11,11 @@
  *	resp_atomic.c					atomics that are not executed at once
  *	tx.c requester.c local.c resp_tx.c		what may be sent, or done without sending
  *	ud.c						datagrams: all of it
+ *	cc.c						congestion: what is told to peers
  *	sge.c						between packets and scatter/gather lists
  *
- * Requests in flight are in wqe.h, what keys open in key.h, memory of movers in far.h.
+ * Requests in flight are in wqe.h, what keys open in key.h, memory of movers in far.h, congestion
+ * in cc.h.
  */
 #ifndef ROCE_INTERNAL_H
 #define ROCE_INTERNAL_H
@@ -122,6 +124,7 @@ enum { /* roce_qp.rx_bits */
 	ROCE_RXB_LAST_WQE = 1u << 3, /* ROCE_EV_LAST_WQE was told */
 	ROCE_RXB_HELD = 1u << 4,     /* nothing new before the newest atomic is executed */
 	ROCE_RXB_DATAGRAMS = 1u << 5, /* it was started by roce_ud_start(): for life */
+	ROCE_RXB_CC = 1u << 6,	     /* met congestion: its struct roce_cc is in use */
 };
 enum roce_msg { ROCE_MSG_NONE, ROCE_MSG_SEND, ROCE_MSG_WRITE };
 enum roce_answer {
@@ -238,7 +241,7 @@ struct roce_shard {
 	struct roce_qpn_key qpn_key;
 	uint64_t secret_count;
 	/* What may be sent. */
-	struct roce_link answers, senders, starved;
+	struct roce_link answers, senders, starved, cnps;
 	/* Pools. */
 	struct roce_wqe *wqe_free;
 	union roce_wqe_ext *ext_free;
@@ -251,6 +254,7 @@ struct roce_shard {
 	/* Tables. */
 	struct roce_qp *qps;
 	struct roce_far *fars; /* one for each of qps, at the same index */
+	struct roce_cc *ccs;   /* as well */
 	struct roce_mr *mrs;
 	struct roce_cq *cqs, *cq_free;
 	struct roce_srq *srqs, *srq_free;
@@ -333,6 +337,7 @@ void roce_wqe_free(struct roce_shard *s, struct roce_wqe *w);
 struct roce_read_block *roce_reads_get(struct roce_shard *s, struct roce_qp *qp);
 void roce_reads_put(struct roce_shard *s, struct roce_qp *qp);
 
+#include "roce/cc.h"
 #include "roce/far.h"
 
 /* sge.c: false if a region does not permit it */

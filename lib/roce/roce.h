@@ -175,7 +175,8 @@ unsigned roce_qp_records(const struct roce_qp *qp, struct roce_qp_record *out);
 	X(tx_ack) X(tx_nak_sequence) X(tx_nak_fatal) X(tx_rnr) X(rx_nak_sequence) X(rx_nak_fatal)  \
 	X(rx_rnr) X(implied_nak) X(timeouts) X(retransmitted_packets) X(retry_exceeded)            \
 	X(requests_completed) X(receives_completed) X(requests_failed) X(cq_overruns)              \
-	X(wqe_pool_empty) X(key_violations) X(client_breaches) X(internal_errors) X(keepalives)
+	X(wqe_pool_empty) X(key_violations) X(client_breaches) X(internal_errors) X(keepalives)    \
+	X(np_ecn_marked) X(np_cnp_sent) X(rp_cnp_handled) X(rp_cnp_ignored)
 struct roce_counters {
 #define ROCE_X(n) uint64_t n;
 	ROCE_COUNTERS(ROCE_X)

@@ -29,6 +29,21 @@ state_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
 	return qp->state >= ROCE_QPS_RTS && qp->state <= ROCE_QPS_SQD;
 }
 
+/* Of its peer, in its VLAN, and whole. */
+static bool
+genuine(struct roce_shard *s, const struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (roce_unlikely(!address_ok(qp, pkt)))
+		s->count.rx_wrong_address++;
+	else if (roce_unlikely(pkt->vlan != qp->tmpl.vlan)) /* W-PKT-02 */
+		s->count.rx_wrong_vlan++;
+	else if (roce_unlikely(!roce_icrc_ok(pkt)))
+		s->count.rx_icrc_error++;
+	else
+		return true;
+	return false;
+}
+
 /* To live datagram queue pairs no packet of a connection belongs (W-PKT-10). */
 static void
 wrong_state(struct roce_shard *s, const struct roce_qp *qp)
@@ -37,6 +52,32 @@ wrong_state(struct roce_shard *s, const struct roce_qp *qp)
 		s->count.rx_wrong_class++;
 	else
 		s->count.rx_wrong_state++;
+}
+
+/* Whoever could send these in a peer's name could slow its partner down (W-CC-08). */
+static void
+cnp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (qp->state < ROCE_QPS_RTR || qp->state > ROCE_QPS_SQD)
+		wrong_state(s, qp);
+	else if (genuine(s, qp, pkt))
+		roce_cc_notified(s, qp);
+}
+
+/* Neither request nor response of a connection. */
+static void
+other_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (pkt->opcode == ROCE_CNP && qp->state <= ROCE_QPS_ERR)
+		cnp_rx(s, qp, pkt);
+	else
+		roce_ud_rx(s, qp, pkt);
+}
+
+static bool
+tells_of_congestion(const struct roce_pkt *pkt)
+{
+	return pkt->becn || (pkt->tos & ROCE_TOS_ECN) == ROCE_TOS_ECN;
 }
 
 void
@@ -63,17 +104,15 @@ roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt,
 		s->count.rx_unknown_qpn++;
 	else if (roce_unlikely(!RC_CLASS(pkt->opcode) ||
 			       !(pkt->opflags & (ROCE_OPF_REQUEST | ROCE_OPF_RESPONSE))))
-		roce_ud_rx(s, qp, pkt);
+		other_rx(s, qp, pkt);
 	else if (roce_unlikely(!state_ok(qp, pkt)))
 		wrong_state(s, qp);
-	else if (roce_unlikely(!address_ok(qp, pkt)))
-		s->count.rx_wrong_address++;
-	else if (roce_unlikely(pkt->vlan != qp->tmpl.vlan)) /* W-PKT-02 */
-		s->count.rx_wrong_vlan++;
-	else if (roce_unlikely(!roce_icrc_ok(pkt)))
-		s->count.rx_icrc_error++;
-	else if (pkt->opflags & ROCE_OPF_REQUEST)
-		roce_resp_rx(s, qp, pkt);
-	else
-		roce_comp_rx(s, qp, pkt);
+	else if (genuine(s, qp, pkt)) {
+		if (roce_unlikely(tells_of_congestion(pkt)))
+			roce_cc_rx(s, qp, pkt);
+		if (pkt->opflags & ROCE_OPF_REQUEST)
+			roce_resp_rx(s, qp, pkt);
+		else
+			roce_comp_rx(s, qp, pkt);
+	}
 }

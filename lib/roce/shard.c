@@ -9,7 +9,7 @@
 
 /* How many of each a shard has; what follows from cfg alone. */
 struct carve {
-	size_t qps, mrs, cqs, srqs, pd_refs, pd_free, wqes, exts, reads, fars, total;
+	size_t qps, mrs, cqs, srqs, pd_refs, pd_free, wqes, exts, reads, fars, ccs, total;
 	uint32_t num_exts, num_reads;
 };
 
@@ -36,7 +36,8 @@ cfg_ok(const struct roce_shard_cfg *cfg)
 /*
  * Most requests have few SGEs, and few queue pairs are targets of READs: the pools for the others
  * are smaller, and running dry is back-pressure, not failure. Each queue pair has room for what
- * memory behind a mover takes; few meet any, so those pages are not touched before they do.
+ * memory behind a mover takes, and for what congestion does; few meet either, so those pages are
+ * not touched before they do.
  */
 static bool
 carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
@@ -57,6 +58,7 @@ carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
 	c->exts = carve_part(c, c->num_exts, sizeof(union roce_wqe_ext));
 	c->reads = carve_part(c, c->num_reads, sizeof(struct roce_read_block));
 	c->fars = carve_part(c, cfg->max_qps, sizeof(struct roce_far));
+	c->ccs = carve_part(c, cfg->max_qps, sizeof(struct roce_cc));
 	return true;
 }
 
@@ -71,9 +73,9 @@ roce_shard_bytes(const struct roce_shard_cfg *cfg)
 static void
 init_lists(struct roce_shard *s)
 {
-	struct roce_link *heads[] = { &s->answers, &s->senders, &s->starved, &s->reads_lru,
-		&s->touched_cqs, &s->fired_cqs, &s->broken_cqs, &s->event_cqs, &s->event_qps,
-		&s->event_srqs, &s->flushing, &s->rings, &s->movers };
+	struct roce_link *heads[] = { &s->answers, &s->senders, &s->starved, &s->cnps,
+		&s->reads_lru, &s->touched_cqs, &s->fired_cqs, &s->broken_cqs, &s->event_cqs,
+		&s->event_qps, &s->event_srqs, &s->flushing, &s->rings, &s->movers };
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
 		roce_list_init(heads[i]);
@@ -141,6 +143,7 @@ roce_shard_init(void *mem, const struct roce_shard_cfg *cfg)
 	s->window_quarter = cfg->window / 4;
 	s->qps = (void *)((char *)mem + c.qps);
 	s->fars = (void *)((char *)mem + c.fars);
+	s->ccs = (void *)((char *)mem + c.ccs);
 	s->mrs = (void *)((char *)mem + c.mrs);
 	s->cqs = (void *)((char *)mem + c.cqs);
 	s->srqs = (void *)((char *)mem + c.srqs);
@@ -183,6 +186,7 @@ bool
 roce_shard_tx_pending(const struct roce_shard *s)
 {
 	return !roce_list_empty(&s->answers) || !roce_list_empty(&s->senders) ||
+	       !roce_list_empty(&s->cnps) ||
 	       (!roce_list_empty(&s->starved) && roce_wqe_for_send(s));
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What leaves next. Answers that stand alone go first, they are short and a peer's window waits for
- * them; then queue pairs take turns, each with READ responses before its own requests. But one
- * request may go first in a turn: who is read from without a pause must get a word in, if only to
- * take back the window that is read through (R-INV-02).
+ * What leaves next. First word of congestion, as nothing is more urgent; then answers that stand
+ * alone, they are short and a peer's window waits for them; then queue pairs take turns, each with
+ * READ responses before its own requests. But one request may go first in a turn: who is read from
+ * without a pause must get a word in, if only to take back the window that is read through
+ * (R-INV-02).
  */
 #include "roce/internal.h"
 
@@ -63,7 +64,8 @@ roce_shard_tx(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots,
 	s->now_ns = now_ns;
 	if (roce_unlikely(!roce_list_empty(&s->starved)) && roce_wqe_for_send(s))
 		roce_list_splice(&s->senders, &s->starved);
-	done = tx_answers(s, slots, n);
+	done = roce_list_empty(&s->cnps) ? 0 : roce_cc_tx(s, slots, n);
+	done += tx_answers(s, slots + done, n - done);
 	while (done < n && (l = roce_list_first(&s->senders)) != NULL) {
 		roce_list_remove(l);
 		done += tx_turn(

@@ -23,7 +23,8 @@
 #define ROCE_QKEY_GSI	    0x80010000u
 #define ROCE_ICRC_BYTES	    4u
 /* The bits of a traffic class that are no DSCP; all set: congestion experienced (RFC 3168). */
-#define ROCE_TOS_ECN 0x03u
+#define ROCE_TOS_ECN  0x03u
+#define ROCE_TOS_CNP  0xc2u /* DSCP 48 and ECT(0), as hardware has it (W-CC-02) */
 #define ROCE_MAD_BYTES	    256u
 #define ROCE_MTU_MAX	    4096u
 /* Ethernet + one VLAN tag + IPv6 + UDP + BTH + the longest extension headers (atomic). */
@@ -169,6 +170,7 @@ struct roce_path {
 	uint8_t smac[6], dmac[6];
 	uint16_t vlan_tci; /* used if tagged */
 	bool tagged;
+	bool class_priority; /* the priority in it is that of the traffic class */
 	uint8_t tos, ttl;
 	uint16_t udp_sport;
 	uint32_t flow_label; /* IPv6, 20 bits */
@@ -179,7 +181,7 @@ struct roce_hdr_tmpl {
 	uint8_t bytes[14 + 4 + 40 + 8];
 	uint8_t len;	/* used bytes */
 	uint8_t l3_off; /* where the IP header starts */
-	bool v6;
+	bool v6 : 1, class_priority : 1;
 	uint16_t vlan; /* 0: none */
 	uint32_t csum; /* IPv4: ones' complement sum of the constant words */
 };
@@ -194,6 +196,17 @@ void roce_hdr_tmpl_init(struct roce_hdr_tmpl *tmpl, const struct roce_path *path
  */
 uint32_t roce_wire_build(
 	uint8_t *buf, const struct roce_hdr_tmpl *tmpl, const struct roce_pkt *pkt, uint16_t ip_id);
+
+/* Give the headers that roce_wire_build() wrote to buf another traffic class. */
+void roce_wire_set_tos(uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint8_t tos);
+
+/*
+ * Write a congestion notification for the queue pair qpn at the other end (W-CC-02) to buf, as
+ * roce_wire_build() does. Its priority in a VLAN is that of its class, unless the path has one for
+ * all classes.
+ */
+uint32_t roce_wire_build_cnp(
+	uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint32_t qpn, uint16_t ip_id);
 
 /*
  * Write pad and ICRC behind hdr_bytes of headers and payload_bytes of payload

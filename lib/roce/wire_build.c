@@ -49,7 +49,8 @@ roce_hdr_tmpl_init(struct roce_hdr_tmpl *tmpl, const struct roce_path *path)
 {
 	uint8_t *p = tmpl->bytes;
 
-	*tmpl = (struct roce_hdr_tmpl){ .v6 = !roce_gid_is_v4(&path->dgid) };
+	*tmpl = (struct roce_hdr_tmpl){
+		.v6 = !roce_gid_is_v4(&path->dgid), .class_priority = path->class_priority };
 	memcpy(p, path->dmac, 6);
 	memcpy(p + 6, path->smac, 6);
 	p += 12;
@@ -154,6 +155,40 @@ roce_wire_build(
 	else
 		build_ext(bth + BTH_BYTES, op->flags, pkt);
 	return tmpl->len + op->hdr_bytes;
+}
+
+void
+roce_wire_set_tos(uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint8_t tos)
+{
+	uint8_t *ip = buf + tmpl->l3_off;
+	uint32_t sum;
+
+	if (tmpl->v6) {
+		ip[0] = (uint8_t)((ip[0] & 0xf0u) | tos >> 4);
+		ip[1] = (uint8_t)((ip[1] & 0x0fu) | tos << 4);
+		return;
+	}
+	/* The checksum moves by as much as its word (RFC 1624). */
+	sum = (~roce_get_be16(ip + 10) & 0xffffu) + (0xffffu - ip[1]) + tos;
+	sum = (sum & 0xffffu) + (sum >> 16);
+	sum = (sum & 0xffffu) + (sum >> 16);
+	ip[1] = tos;
+	roce_put_be16(ip + 10, (uint16_t)~sum);
+}
+
+uint32_t
+roce_wire_build_cnp(
+	uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint32_t qpn, uint16_t ip_id)
+{
+	const struct roce_pkt pkt = { .opcode = ROCE_CNP, .qpn = qpn, .pkey = ROCE_PKEY_DEFAULT,
+		.becn = true };
+	uint32_t hdr_bytes = roce_wire_build(buf, tmpl, &pkt, ip_id);
+
+	roce_wire_set_tos(buf, tmpl, ROCE_TOS_CNP);
+	roce_put_be16(buf + tmpl->len - UDP_BYTES, 0); /* no source port, as hardware has none */
+	if (tmpl->vlan != 0 && tmpl->class_priority)
+		buf[14] = (uint8_t)((buf[14] & 0x1fu) | (ROCE_TOS_CNP & 0xe0u));
+	return hdr_bytes;
 }
 
 /* W-CM-71 */

@@ -30,6 +30,21 @@ be16_at(const uint8_t *p)
 	return (unsigned)p[0] << 8 | p[1];
 }
 
+static struct roce_path
+path_of(const uint8_t *frame, const struct roce_pkt *pkt)
+{
+	struct roce_path path = { .vlan_tci = pkt->vlan_tci, .tagged = pkt->tagged,
+		.tos = pkt->tos, .ttl = pkt->ttl, .udp_sport = pkt->udp_sport };
+
+	memcpy(path.dmac, frame, 6);
+	memcpy(path.smac, frame + 6, 6);
+	roce_pkt_src_gid(pkt, &path.sgid);
+	roce_pkt_dst_gid(pkt, &path.dgid);
+	if (pkt->v6)
+		path.flow_label = (pkt->l3[1] & 15u) << 16 | be16_at(pkt->l3 + 2);
+	return path;
+}
+
 /*
  * Encode what was decoded. The path takes over what a sender is free to choose: addresses, VLAN,
  * TOS, TTL, flow label, UDP source port; the IP identification is handed over too. The rest must
@@ -39,17 +54,10 @@ static void
 assert_encodes_back(const char *name, const uint8_t *frame, const struct roce_pkt *pkt)
 {
 	uint8_t *buf = malloc(ROCE_FRAME_MAX), *udp;
-	struct roce_path path = { .vlan_tci = pkt->vlan_tci, .tagged = pkt->tagged,
-		.tos = pkt->tos, .ttl = pkt->ttl, .udp_sport = pkt->udp_sport };
+	struct roce_path path = path_of(frame, pkt);
 	struct roce_hdr_tmpl tmpl;
 	uint32_t hdr, bytes;
 
-	memcpy(path.dmac, frame, 6);
-	memcpy(path.smac, frame + 6, 6);
-	roce_pkt_src_gid(pkt, &path.sgid);
-	roce_pkt_dst_gid(pkt, &path.dgid);
-	if (pkt->v6)
-		path.flow_label = (pkt->l3[1] & 15u) << 16 | be16_at(pkt->l3 + 2);
 	roce_hdr_tmpl_init(&tmpl, &path);
 	memset(buf, 0xa5, ROCE_FRAME_MAX);
 	hdr = roce_wire_build(buf, &tmpl, pkt, (uint16_t)be16_at(pkt->l3 + 4));
@@ -133,6 +141,89 @@ Test(wire, every_vector_decodes_and_encodes_back)
 	cr_assert_eq(done, 47);
 	cr_assert_eq(v1, 2);
 	json_decref(all);
+}
+
+/*
+ * checks W-CC-02: a connection of any class and source port makes that very CNP. Of the IPv4
+ * header's checksum, too: a stock station drops what has a wrong one.
+ */
+static void
+assert_same_cnp(const char *hex)
+{
+	uint8_t frame[128], buf[ROCE_FRAME_MAX];
+	size_t n = hex_bytes(hex, frame);
+	struct roce_hdr_tmpl tmpl;
+	struct roce_path path;
+	struct roce_pkt pkt;
+	uint32_t hdr;
+
+	cr_assert_eq(n, 74);
+	cr_assert_eq(roce_wire_parse(frame, n, &pkt), ROCE_WIRE_OK);
+	path = path_of(frame, &pkt);
+	path.udp_sport = 0xc123;
+	for (unsigned tos = 0; tos < 256; tos++) {
+		path.tos = (uint8_t)tos;
+		roce_hdr_tmpl_init(&tmpl, &path);
+		hdr = roce_wire_build_cnp(
+			buf, &tmpl, pkt.qpn, (uint16_t)be16_at(pkt.l3 + 4));
+		cr_assert_eq(roce_wire_seal(buf, &tmpl, hdr, 0), n);
+		cr_assert_arr_eq(buf, frame, n, "traffic class %u", tos);
+	}
+}
+
+Test(wire, w_cc_02_the_cnp_of_hardware)
+{
+	static const char *const groups[] = { "captured", "rc" };
+	json_t *all = load_vectors(), *v;
+	unsigned found = 0;
+	size_t i;
+
+	for (unsigned g = 0; g < 2; g++) {
+		json_array_foreach(json_object_get(all, groups[g]), i, v)
+		{
+			const char *name = json_string_value(json_object_get(v, "name"));
+
+			if (strcmp(name, "cnp") != 0 && strcmp(name, "cap_cx4lx_cnp") != 0)
+				continue;
+			assert_same_cnp(json_string_value(json_object_get(v, "frame")));
+			found++;
+		}
+	}
+	cr_assert_eq(found, 2);
+	json_decref(all);
+}
+
+/* Over IPv6, and with the priority that belongs to its class, unless all have one. */
+Test(wire, w_cc_02_a_cnp_in_a_vlan)
+{
+	static const struct {
+		bool class_priority;
+		uint16_t before, after;
+	} of[] = { { true, 3 << 13 | 100, 6 << 13 | 100 }, { false, 3 << 13 | 100, 3 << 13 | 100 },
+		{ true, 0, 0 } };
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct roce_path path = { .sgid.raw = { 0xfd, [15] = 1 },
+			.dgid.raw = { 0xfd, [15] = 2 }, .ttl = 64, .tos = 26 << 2,
+			.flow_label = 0xabcde, .udp_sport = 0xc123, .vlan_tci = of[i].before,
+			.tagged = of[i].before != 0, .class_priority = of[i].class_priority };
+		uint8_t buf[ROCE_FRAME_MAX];
+		struct roce_hdr_tmpl tmpl;
+		struct roce_pkt pkt;
+		uint32_t n;
+
+		roce_hdr_tmpl_init(&tmpl, &path);
+		n = roce_wire_seal(buf, &tmpl, roce_wire_build_cnp(buf, &tmpl, 0x112, 0), 0);
+		cr_assert_eq(roce_wire_parse(buf, n, &pkt), ROCE_WIRE_OK);
+		cr_expect(roce_icrc_ok(&pkt));
+		cr_expect_eq(pkt.tos, 0xc2);
+		cr_expect_eq(pkt.vlan_tci, of[i].after);
+		cr_expect_eq(pkt.udp_sport, 0);
+		cr_expect_eq(pkt.qpn, 0x112);
+		cr_expect(pkt.becn && !pkt.mig && pkt.psn == 0);
+		cr_expect_eq(be16_at(pkt.l3 + 2), 0xbcde, "the flow label stays");
+		cr_expect_eq(pkt.l3[1] & 15, 0xa);
+	}
 }
 
 Test(wire, fields_of_vectors)

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Congestion, the side that sees it: marks on what peers send are told to them (W-CC-01). That
+ * needs no agreement: only packets whose sender said that it will react are ever marked. CNPs stand
+ * beside the connection: without PSN, unanswered, and one that is lost is not missed (W-CC-03).
+ */
+#include "roce/internal.h"
+
+/* Most of a congested queue is marked; one word in this time says it all (W-CC-04). */
+#define CNP_INTERVAL_NS 50000u
+
+static struct roce_cc *
+cc_use(struct roce_shard *s, struct roce_qp *qp)
+{
+	qp->rx_bits |= ROCE_RXB_CC;
+	return &s->ccs[qp - s->qps];
+}
+
+static void
+marked(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct roce_cc *cc = cc_use(s, qp);
+
+	s->count.np_ecn_marked++;
+	if (s->now_ns < cc->cnp_ns)
+		return;
+	cc->cnp_ns = s->now_ns + CNP_INTERVAL_NS;
+	roce_list_join(&s->cnps, &cc->cnp_link);
+}
+
+/* An ACK that was marked says nothing: whoever sends it can't send less of them. */
+void
+roce_cc_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if ((pkt->tos & ROCE_TOS_ECN) == ROCE_TOS_ECN && pkt->opcode != ROCE_ACK)
+		marked(s, qp);
+	if (pkt->becn) /* W-CC-05 */
+		roce_cc_notified(s, qp);
+}
+
+/* None of our packets says that it is ECN-capable: whatever was marked, it was none of them. */
+void
+roce_cc_notified(struct roce_shard *s, struct roce_qp *qp)
+{
+	(void)qp;
+	s->count.rp_cnp_ignored++;
+}
+
+unsigned
+roce_cc_tx(struct roce_shard *s, struct roce_tx_slot *slots, unsigned n)
+{
+	unsigned done = 0;
+	struct roce_link *l;
+
+	while (done < n && (l = roce_list_first(&s->cnps)) != NULL) {
+		struct roce_cc *cc = roce_container(l, struct roce_cc, cnp_link);
+		struct roce_qp *qp = &s->qps[cc - s->ccs];
+		struct roce_tx_slot *slot = &slots[done++];
+
+		roce_list_remove(l);
+		roce_tx_seal(s, qp, slot,
+			roce_wire_build_cnp(slot->buf, &qp->tmpl, qp->dest_qpn, qp->ip_id++), 0);
+		s->count.np_cnp_sent++;
+	}
+	return done;
+}
+
+void
+roce_cc_forget(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct roce_cc *cc = cc_use(s, qp);
+
+	roce_list_remove(&cc->cnp_link);
+	*cc = (struct roce_cc){ 0 };
+	qp->rx_bits &= (uint8_t)~ROCE_RXB_CC;
+}
