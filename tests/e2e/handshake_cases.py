@@ -7,13 +7,12 @@ import struct
 import sys
 import threading
 
-from relay import Relayed, cm_attribute
+from relay import DREQ, REP, REQ, RTU, Relayed, cm_attribute
 from sandbox import Failure, scratch
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
 import icrc  # noqa: E402
 
-REQ, REP, RTU, DREQ = 0x10, 0x13, 0x14, 0x15
 _IP, _UDP, _BTH = 14, 34, 42
 _MESSAGE = _BTH + 12 + 8 + 24
 _WRITE_ONLY, _LAST_REQUEST, _ACK = 0x0A, 0x0C, 0x11

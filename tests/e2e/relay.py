@@ -10,7 +10,9 @@ import sandbox
 from cases import Skip
 from links import Link, Veth
 
-RTU, SIDR_REQ, SIDR_REP = 0x0014, 0x0017, 0x0018  # attributes of the CM's messages
+# Attributes of the CM's messages.
+REQ, REJ, REP, RTU, DREQ, DREP = 0x0010, 0x0012, 0x0013, 0x0014, 0x0015, 0x0016
+SIDR_REQ, SIDR_REP = 0x0017, 0x0018
 _ETH_P_ALL, _PACKET_OUTGOING = 3, 4
 _ETH, _IPV4, _UDP, _BTH, _DETH = 14, 20, 8, 12, 8
 _BTH_AT = _ETH + _IPV4 + _UDP
@@ -29,6 +31,16 @@ def cm_attribute(frame):
 def cm_id(frame):
     """The first id of such a message: its sender's, or that of a lookup."""
     return struct.unpack_from("!I", frame, _ATTRIBUTE_AT + 8)[0]
+
+
+def cm_peer_id(frame):
+    """The second: its receiver's, of all but requests."""
+    return struct.unpack_from("!I", frame, _ATTRIBUTE_AT + 12)[0]
+
+
+def req_private_data(frame):
+    """What the application says in a REQ, behind rdma_cm's header."""
+    return frame[_ATTRIBUTE_AT + 8 + 176:_ATTRIBUTE_AT + 8 + 232]
 
 
 class Relay(threading.Thread):

@@ -4,6 +4,7 @@
 A case file has cases(bench), which yields a Case each; run-interop knows the files."""
 
 import collections
+import contextlib
 import ipaddress
 import os
 
@@ -12,10 +13,11 @@ from capture import Capture
 from cases import program
 from daemon import Daemon, af_packet
 from guest import Guest
+from relay import Relay
 from sandbox import Failure, until
 
-PEER = {"v4": "192.0.2.1", "v6": "2001:db8::1"}
-OURS = {"v4": "192.0.2.2", "v6": "2001:db8::2"}
+PEER = {"v4": "192.0.2.1", "v6": "2001:db8::1", "link-local": "fe80::ff:fe00:8801"}
+OURS = {"v4": "192.0.2.2", "v6": "2001:db8::2", "link-local": "fe80::ff:fe00:7701"}
 HOST = "192.0.2.3"  # for TCP, which the daemon has not
 FAMILIES = ("v4", "v6")
 VERBS_PORT = 7175  # of verbspeer, which ndtest knows
@@ -64,8 +66,13 @@ class Bench:
         self.guest.stop()
 
     def run(self, case):
+        """A failure comes with what the daemon said meanwhile."""
         self._use_mtu(case.mtu)
-        return case.act()
+        self.daemon.news()
+        try:
+            return case.act()
+        except Failure as e:
+            raise Failure(f"{e}\n{self.daemon.news()}") from None
 
     def _use_mtu(self, mtu):
         """From here on the link has this one, at both ends."""
@@ -92,6 +99,21 @@ class Bench:
         words = capture.check(senders)
         os.unlink(capture.path)
         return words
+
+    @contextlib.contextmanager
+    def relayed(self, leave_out):
+        """The daemon's cable goes through this process: frames for which leave_out(frame) says so end
+        here."""
+        sandbox.run("ip", "link", "set", "d0-br", "nomaster")
+        sandbox.veth("r0", "r0-br", master="br0")
+        relay = Relay(("d0-br", "r0"), leave_out)
+        relay.start()
+        try:
+            yield relay
+        finally:
+            relay.stop()
+            sandbox.delete_link("r0")
+            sandbox.run("ip", "link", "set", "d0-br", "master", "br0")
 
     def guest_listens(self):
         return "LISTEN" in self.guest.run("rdma resource show cm_id").text

@@ -12,7 +12,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
-from sandbox import Failure, Process, run, until  # noqa: E402
+from sandbox import Failure, Process, delete_link, run, until  # noqa: E402
 
 RUN, KILL, OUTPUT, EXIT, TALK, INPUT = 1, 2, 3, 4, 5, 6
 HEADER = struct.Struct("<III")  # agent.c: type, id, bytes
@@ -81,7 +81,8 @@ class Command:
         begin = self.heard
         self._wait(lambda: "\n" in self.text[begin:] or self.status is not None, "a line", timeout)
         if "\n" not in self.text[begin:]:
-            raise Failure(f"{self.guest.name}: {self.line}: ended (exit {self.status})\n{self.text[-2000:]}")
+            raise Failure(f"{self.guest.name}: {self.line}: ended (exit {self.status})\n"
+                          f"{self.text[-2000:]}")
         self.heard = self.text.index("\n", begin) + 1
         return self.text[begin:self.heard - 1]
 
@@ -117,7 +118,7 @@ class Guest:
 
     def __init__(self, folder, name, image_dir, bridge, ip, ip6, mac, mtu=1500):
         self.name, self.ip, self.ip6, self.mac, self.mtu = name, ip, ip6, mac, mtu
-        self.tap = "tap-" + name
+        self.tap, self.bridge = "tap-" + name, bridge
         self.image = image_dir
         self.socket_path = os.path.join(folder, name + ".sock")
         self.console_path = os.path.join(folder, name + ".console")
@@ -125,8 +126,6 @@ class Guest:
         self.news = threading.Condition()
         self.gone = False
         self.accelerator = None
-        run("ip", "tuntap", "add", "dev", self.tap, "mode", "tap")
-        run("ip", "link", "set", self.tap, "mtu", 9000, "master", bridge, "up")
 
     def _arguments(self, accelerator):
         parameters = f"ndd.ip={self.ip}/24 ndd.ip6={self.ip6}/64 ndd.mtu={self.mtu}"
@@ -162,13 +161,16 @@ class Guest:
             # Waits in the port until the agent opens it.
             self.run("true", timeout=patience)
         except (Failure, OSError) as e:
-            self.stop()
+            self._end()
             raise Failure(f"{self.name} did not boot with {accelerator}: {e}\n{self.qemu.text}\n"
                           f"{self.console()[-2000:]}") from None
         self.accelerator = accelerator
 
     def start(self):
         """Boot it, with KVM where that works, else under emulation."""
+        delete_link(self.tap)  # of one that did not boot
+        run("ip", "tuntap", "add", "dev", self.tap, "mode", "tap")
+        run("ip", "link", "set", self.tap, "mtu", 9000, "master", self.bridge, "up")
         if Guest.kvm:
             try:
                 return self._boot("kvm", 20)
@@ -235,6 +237,10 @@ class Guest:
         return command
 
     def stop(self):
+        self._end()
+        delete_link(self.tap)
+
+    def _end(self):
         self.qemu.stop()
         self.socket.close()
 

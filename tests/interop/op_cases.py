@@ -2,7 +2,7 @@
 """Operations, in both directions: of every kind, of lengths around what fits a packet, at every MTU."""
 
 from bench import FAMILIES, Case
-from partners import SINK, SOURCE, WORD, bring_up, drop, partners
+from partners import BIG_MIB, MIB, SINK, SOURCE, WORD, bring_up, drop, partners
 from sandbox import Failure
 
 CONTENTS = "contents, at both ends"
@@ -57,8 +57,7 @@ def transfer(one, other, op, size, seed):
         other.answer()
     if op == "send-inv":
         extra = int(other.answer())
-    at, there = (SINK, SOURCE) if op == "read" else (SOURCE, SINK)
-    one.tell("post", "q", op, at, size, other.base + there, other.key, extra)
+    one.tell("post", "q", op, SOURCE, size, other.base + SINK, other.key, extra)
     one.tell("take", 30000)
     one.answer()
     expect(one, one.answer(), "SUCCESS", op)
@@ -85,7 +84,7 @@ def atomics(one, other):
 
 def operations(bench, family, direction, mtu, whole):
     def act():
-        with partners(bench, family) as (ours, peer):
+        with partners(bench, family, BIG_MIB if whole else MIB) as (ours, peer):
             one, other = (peer, ours) if direction == "in" else (ours, peer)
             bring_up(one, other, "q", mtu)
             atomics(one, other)

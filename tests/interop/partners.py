@@ -7,7 +7,9 @@ import subprocess
 from bench import OURS, PEER
 from sandbox import Failure, Process
 
-SOURCE, SINK, WORD = 0, 24 << 20, 47 << 20  # places in the area of each
+# The area of each, and places in it; what is sent from the one of these comes to the same of the other.
+MIB, BIG_MIB = 2, 17
+WORD, SOURCE, SINK = 0, 1 << 16, 1 << 16
 EVENT_MS = 20000
 
 
@@ -55,20 +57,24 @@ class Partner:
         return got[len(answer):].strip()
 
 
-def our_partner(bench, family):
-    process = bench.daemon.popen(bench.ndpartner, bench.daemon.socket_path, OURS[family],
-                                 name="ndpartner", stdin=subprocess.PIPE)
-    return process, OURS[family]
+@contextlib.contextmanager
+def our_partner(bench, family="v4", mib=MIB):
+    with bench.daemon.popen(bench.ndpartner, bench.daemon.socket_path, OURS[family], mib,
+                            name="ndpartner", stdin=subprocess.PIPE) as process:
+        yield Partner("ndpartner", process, OURS[family])
 
 
 @contextlib.contextmanager
-def partners(bench, family="v4"):
-    """(ours, peer), both ready. Our client must not end before it is told to."""
-    process, address = our_partner(bench, family)
-    with process, bench.guest.popen("verbspartner", talks=True) as guest:
-        yield Partner("ndpartner", process, address), Partner("verbspartner", guest, PEER[family])
-        if not process.running() or guest.status is not None:
-            raise Failure(f"a partner has ended\n{process.text[-500:]}\n{guest.text[-500:]}")
+def guest_partner(bench, family="v4", mib=MIB):
+    with bench.guest.popen(f"verbspartner {mib}", talks=True) as process:
+        yield Partner("verbspartner", process, PEER[family])
+
+
+@contextlib.contextmanager
+def partners(bench, family="v4", mib=MIB):
+    """(ours, peer), both ready."""
+    with our_partner(bench, family, mib) as ours, guest_partner(bench, family, mib) as peer:
+        yield ours, peer
 
 
 # Numbers of a queue pair by hand, as each end has them. A guest may not get to run for half a second.

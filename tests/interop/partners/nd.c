@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ndpartner SOCKET ADDRESS: what libndclient does, as partner.h has it. Queue pairs and their work.
+/* ndpartner SOCKET ADDRESS MIB: what libndclient does, as partner.h has it. Queue pairs and their
+ * work.
  */
 #include "nd.h"
 
@@ -80,8 +81,8 @@ partner_start(int argc, char **argv)
 {
 	struct nd_open_options options = {0};
 
-	if (argc != 3)
-		partner_die("usage: ndpartner SOCKET ADDRESS");
+	if (argc != 4)
+		partner_die("usage: ndpartner SOCKET ADDRESS MIB");
 	options.socket_path = argv[1];
 	device.local_bytes = nd_address(argv[2], "0", &device.local);
 	must(nd_adapter_open((struct sockaddr *)&device.local, device.local_bytes, &options,
@@ -89,18 +90,18 @@ partner_start(int argc, char **argv)
 		"nd_adapter_open");
 	must(nd_pd_create(device.adapter, &device.pd), "nd_pd_create");
 	must(nd_cq_create(device.adapter, CQ_DEPTH, &device.cq), "nd_cq_create");
-	partner_area = nd_alloc(device.adapter, AREA_BYTES);
+	partner_area = nd_alloc(device.adapter, partner_area_bytes);
 	if (partner_area == NULL)
 		partner_die("nd_alloc: %s", nd_last_error());
 	must(nd_mr_create(device.pd, &device.mr), "nd_mr_create");
 	must(nd_mr_create(device.pd, &device.weak), "nd_mr_create");
-	must(nd_mr_register(device.mr, partner_area, AREA_BYTES,
+	must(nd_mr_register(device.mr, partner_area, partner_area_bytes,
 		     ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |
 			     ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_ATOMIC,
 		     NULL),
 		"nd_mr_register");
-	must(nd_mr_register(
-		     device.weak, partner_area, AREA_BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE, NULL),
+	must(nd_mr_register(device.weak, partner_area, partner_area_bytes,
+		     ND_MR_FLAG_ALLOW_LOCAL_WRITE, NULL),
 		"nd_mr_register");
 }
 

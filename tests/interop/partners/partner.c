@@ -15,6 +15,7 @@
 #define LINE_MAX_BYTES 512
 
 uint8_t *partner_area;
+size_t partner_area_bytes;
 
 static void
 say(const char *word, const char *format, va_list args)
@@ -128,7 +129,7 @@ part(char **words)
 {
 	uint64_t at = number_of(words[0]), bytes = number_of(words[1]);
 
-	if (at > AREA_BYTES - BEYOND || bytes > AREA_BYTES - BEYOND - at)
+	if (at > partner_area_bytes - BEYOND || bytes > partner_area_bytes - BEYOND - at)
 		partner_die("beyond the area");
 	return partner_area + at;
 }
@@ -227,6 +228,9 @@ main(int argc, char **argv)
 {
 	char line[LINE_MAX_BYTES];
 
+	if (argc < 2)
+		partner_die("no arguments");
+	partner_area_bytes = number_of(argv[argc - 1]) * MEGABYTE;
 	partner_start(argc, argv);
 	partner_ok("ready");
 	while (fgets(line, sizeof(line), stdin) != NULL)

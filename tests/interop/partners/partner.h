@@ -3,7 +3,8 @@
  * Two programs that do what they are told and say what came of it: "verbspartner" in the guest, on
  * its kernel's verbs, and "ndpartner" on libndclient. A case (op_cases.py, cm_cases.py) leads both,
  * so that each direction of a test is the same lines with the two of them exchanged. They hear and
- * answer beside the network: what goes wrong on that can't hide behind it.
+ * answer beside the network: what goes wrong on that can't hide behind it. The last argument of
+ * both is the size of their area in MiB.
  *
  * A line is a command and its words; the answer is one line, "ok ..." or "error ...". Queue pairs
  * and connections have names. Numbers in C's notation; keys are as they are in a RETH.
@@ -48,13 +49,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AREA_BYTES   (48u << 20)
+#define MEGABYTE     (1u << 20)
 #define WORDS_MAX    12
 #define DEPTH	     64
 #define PRIVATE_MAX  256
 #define BULK_MESSAGE 64
 
 extern uint8_t *partner_area;
+extern size_t partner_area_bytes; /* before partner_start() */
 
 struct command {
 	const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* verbspartner: what a guest's verbs do, as partner.h has it. Queue pairs and their work. */
+/* verbspartner MIB: what a guest's verbs do, as partner.h has it. Queue pairs and their work. */
 #include "verbs.h"
 
 #include <arpa/inet.h>
@@ -84,12 +84,13 @@ partner_start(int argc, char **argv)
 	must(device.pd != NULL, "ibv_alloc_pd");
 	device.cq = ibv_create_cq(device.verbs, CQ_DEPTH, NULL, NULL, 0);
 	must(device.cq != NULL, "ibv_create_cq");
-	partner_area = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE,
+	partner_area = mmap(NULL, partner_area_bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	must(partner_area != MAP_FAILED, "mmap");
-	device.mr = ibv_reg_mr(device.pd, partner_area, AREA_BYTES,
+	device.mr = ibv_reg_mr(device.pd, partner_area, partner_area_bytes,
 		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND | ACCESS);
-	device.weak = ibv_reg_mr(device.pd, partner_area, AREA_BYTES, IBV_ACCESS_LOCAL_WRITE);
+	device.weak =
+		ibv_reg_mr(device.pd, partner_area, partner_area_bytes, IBV_ACCESS_LOCAL_WRITE);
 	must(device.mr != NULL && device.weak != NULL, "ibv_reg_mr");
 	device.channel = rdma_create_event_channel();
 	must(device.channel != NULL, "rdma_create_event_channel");

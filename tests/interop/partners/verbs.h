@@ -25,6 +25,7 @@ struct end {
 	struct ibv_qp *qp;
 	struct rdma_cm_id *id; /* NULL: by numbers */
 	struct ibv_mw *mw;
+	bool leaving;
 	struct news news[NEWS_MAX];
 	unsigned int news_count;
 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define CQ_DEPTH   4096
-#define ADDRESS_MS 5000
+#define ADDRESS_MS 20000
 #define SEED	   1
 
 /* Of one command. */

@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <string.h>
 
-#define ADDRESS_MS 5000
+#define ADDRESS_MS 20000
 #define READS	   4
 
 static struct rdma_cm_id *listener;
@@ -197,7 +197,10 @@ run_outcome(char **words)
 void
 run_leave(char **words)
 {
-	must(rdma_disconnect(end_of(words[0])->id) == 0, "rdma_disconnect");
+	struct end *e = end_of(words[0]);
+
+	e->leaving = true;
+	must(rdma_disconnect(e->id) == 0, "rdma_disconnect");
 	partner_ok("%s", "");
 }
 
@@ -213,6 +216,7 @@ run_left(char **words)
 	}
 	if (n.event != RDMA_CM_EVENT_DISCONNECTED)
 		partner_die("%s instead of the end", rdma_event_str(n.event));
-	(void)rdma_disconnect(e->id); /* whoever began: both have to */
+	if (!e->leaving)
+		must(rdma_disconnect(e->id) == 0, "rdma_disconnect"); /* which answers */
 	partner_ok("left");
 }
