@@ -88,13 +88,21 @@ class Daemon:
         self.told, told = len(text), self.told
         return f"--- daemon {self.name}\n{text[told:]}"
 
-    def usage(self):
-        """What clients have of it, by kind: objects of all shards, connections, sessions."""
+    def counters(self):
+        """The lines with its counters, as it tells them now."""
         begin = len(self.process.text)
         self.process.kill(signal.SIGUSR1)
         until(lambda: re.search(r"sessions: \d+\n", self.process.text[begin:]),
               f"counters of daemon {self.name}")
-        text = self.process.text[begin:]
+        return self.process.text[begin:]
+
+    def requests(self):
+        """How many requests of clients it has completed."""
+        return sum(map(int, re.findall(r"engine:.* requests_completed=(\d+)", self.counters())))
+
+    def usage(self):
+        """What clients have of it, by kind: objects of all shards, connections, sessions."""
+        text = self.counters()
         used = collections.Counter()
         for line in re.findall(r"shard \d+ in use:(.*)", text):
             for kind, number in re.findall(r"(\w+)=(\d+)", line):
