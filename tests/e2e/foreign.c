@@ -10,29 +10,6 @@
 
 #define ALL_RIGHTS (ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ)
 
-static char *
-map(int flags, int fd)
-{
-	char *at = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, flags, fd, 0);
-
-	CHECK(at != MAP_FAILED);
-	return at;
-}
-
-static char *
-map_file(int flags)
-{
-	char name[] = "/tmp/ndtest.XXXXXX";
-	int fd = mkstemp(name);
-	char *at;
-
-	CHECK(fd >= 0 && ftruncate(fd, BUFFER_BYTES) == 0);
-	at = map(flags, fd);
-	unlink(name);
-	close(fd);
-	return at;
-}
-
 static void
 use(struct side *s, char *buf)
 {
@@ -73,8 +50,9 @@ void
 scenario_foreign_memory(struct pair *p)
 {
 	char *heap = malloc(BUFFER_BYTES), *arena[2], stack[BUFFER_BYTES];
-	char *kinds[] = {heap, stack, map(MAP_PRIVATE | MAP_ANONYMOUS, -1),
-		map(MAP_SHARED | MAP_ANONYMOUS, -1), map_file(MAP_PRIVATE), map_file(MAP_SHARED)};
+	char *kinds[] = {heap, stack, map_anonymous(BUFFER_BYTES, MAP_PRIVATE),
+		map_anonymous(BUFFER_BYTES, MAP_SHARED), map_file(BUFFER_BYTES, MAP_PRIVATE),
+		map_file(BUFFER_BYTES, MAP_SHARED)};
 	struct nd_mr *mr;
 
 	CHECK(heap != NULL);
@@ -105,7 +83,7 @@ scenario_foreign_memory(struct pair *p)
 void
 scenario_foreign_rights(struct pair *p)
 {
-	char *constant = map(MAP_PRIVATE | MAP_ANONYMOUS, -1), *hole;
+	char *constant = map_anonymous(BUFFER_BYTES, MAP_PRIVATE), *hole;
 	struct nd_result result;
 	struct nd_mr *mr;
 
@@ -122,7 +100,7 @@ scenario_foreign_rights(struct pair *p)
 	WANT(ND_SUCCESS, side_result(&p->a, &result));
 	CHECK(memcmp(p->a.buf, constant, BUFFER_BYTES) == 0);
 	WANT(ND_SUCCESS, nd_mr_close(mr));
-	hole = map(MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	hole = map_anonymous(BUFFER_BYTES, MAP_PRIVATE);
 	munmap(hole, BUFFER_BYTES);
 	WANT(ND_ACCESS_VIOLATION, region_new(p->a.pd, hole, BUFFER_BYTES, 0, &mr));
 	WANT(ND_INVALID_PARAMETER, region_new(p->a.pd, NULL, 0, 0, &mr));
@@ -135,7 +113,7 @@ scenario_foreign_rights(struct pair *p)
 void
 scenario_foreign_gone(struct pair *p)
 {
-	char *foreign = map(MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	char *foreign = map_anonymous(BUFFER_BYTES, MAP_PRIVATE);
 	uint32_t token;
 	struct nd_mr *mr;
 
@@ -154,7 +132,7 @@ scenario_foreign_gone(struct pair *p)
 void
 scenario_foreign_fork(struct pair *p)
 {
-	char *foreign = map(MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	char *foreign = map_anonymous(BUFFER_BYTES, MAP_PRIVATE);
 	int go[2], status;
 	char sink;
 	pid_t child;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "scenarios.h"
 #include "window.h"
@@ -56,28 +55,6 @@ static unsigned int operations;
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static char *
-mapped(int flags, int fd)
-{
-	char *at = mmap(NULL, AREA, PROT_READ | PROT_WRITE, flags, fd, 0);
-
-	CHECK(at != MAP_FAILED);
-	return at;
-}
-
-static char *
-mapped_file(int flags)
-{
-	char name[] = "/tmp/ndtest.XXXXXX";
-	int fd = mkstemp(name);
-	char *at;
-
-	CHECK(fd >= 0 && unlink(name) == 0 && ftruncate(fd, AREA) == 0);
-	at = mapped(flags, fd);
-	close(fd);
-	return at;
-}
-
-static char *
 obtain(const struct side *s, enum kind kind, char *stack)
 {
 	switch (kind) {
@@ -88,13 +65,13 @@ obtain(const struct side *s, enum kind kind, char *stack)
 	case STACK:
 		return stack;
 	case SHARED:
-		return mapped(MAP_SHARED | MAP_ANONYMOUS, -1);
+		return map_anonymous(AREA, MAP_SHARED);
 	case FILE_SHARED:
-		return mapped_file(MAP_SHARED);
+		return map_file(AREA, MAP_SHARED);
 	case FILE_PRIVATE:
-		return mapped_file(MAP_PRIVATE);
+		return map_file(AREA, MAP_PRIVATE);
 	default:
-		return mapped(MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		return map_anonymous(AREA, MAP_PRIVATE);
 	}
 }
 

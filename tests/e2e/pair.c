@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define ALL_RIGHTS                                                                                 \
 	(ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |                             \
@@ -37,6 +39,28 @@ sleep_ms(unsigned int ms)
 	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
 
 	nanosleep(&t, NULL);
+}
+
+char *
+map_anonymous(size_t bytes, int flags)
+{
+	char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(at != MAP_FAILED);
+	return at;
+}
+
+char *
+map_file(size_t bytes, int flags)
+{
+	char name[] = "/tmp/ndtest.XXXXXX", *at;
+	int fd = mkstemp(name);
+
+	CHECK(fd >= 0 && unlink(name) == 0 && ftruncate(fd, (off_t)bytes) == 0);
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+	CHECK(at != MAP_FAILED);
+	close(fd);
+	return at;
 }
 
 void

@@ -34,6 +34,11 @@ struct pair {
 void want_status(const char *file, int line, const char *what, nd_status got, nd_status want);
 void check(const char *file, int line, const char *what, int good);
 
+/* Memory of no segment, to read and write; flags: MAP_SHARED or MAP_PRIVATE. */
+char *map_anonymous(size_t bytes, int flags);
+/* The same of a file, which has no name any more. */
+char *map_file(size_t bytes, int flags);
+
 void side_address(struct side *s, const char *socket_path, const char *text);
 /* Adapter, PD, CQ, buffer and region. */
 void side_open(struct side *s, uint32_t cq_depth);

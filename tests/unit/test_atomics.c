@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Compare-and-swap and fetch-and-add between two engines; the peer's part, where it must lie. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "faults.h"
+#include "exact_sums.h"
 
 #define QPS 8u
 #define MTU    1024u
@@ -121,43 +120,30 @@ Test(atomics, W_DUP_05_each_frame_lost_or_doubled_or_late, .timeout = 60)
 	fault_each_frame(run_one);
 }
 
+static void
+add_one(struct pair *p, uint32_t i)
+{
+	post(p, i / 16, NDSH_OP_FETCH_ADD, i, 8 * i, WORD, 1, 0, 0);
+}
+
+static uint64_t
+found(struct pair *p, uint32_t i)
+{
+	return *word(p, 0, 8 * i);
+}
+
 /*
  * Many queue pairs add to one counter, 5 of 100 frames are lost and as many come twice: what the
  * adders saw are the sums 0..n-1, each once. ATOMICS=1000000 for a long run.
  */
 Test(atomics, W_DUP_05_exact_sums_under_loss, .timeout = 600)
 {
-	const char *many = getenv("ATOMICS");
-	const uint32_t n = many != NULL ? (uint32_t)strtoul(many, NULL, 0) : 20000;
 	struct pair *p = atomic_pair((struct pair_opts){ .qps = QPS, .retry = 7 });
-	uint8_t *seen = calloc(n + QPS * 16, 1);
-	uint64_t rng = 1, done = 0;
-	struct ndsh_cqe c;
+	uint32_t n = exact_sums(
+		p, &(struct sums){ .adders = QPS * 16, .add = add_one, .found = found });
 
-	cr_assert_not_null(seen);
-	p->tap = fault_tap_dice;
-	p->tap_ctx = &rng;
-	for (uint32_t i = 0; i < QPS * 16; i++)
-		post(p, i / 16, NDSH_OP_FETCH_ADD, i, 8 * i, WORD, 1, 0, 0);
-	while (done < n) {
-		cr_assert(p->now_ns < UINT64_C(1000) * LONG);
-		(void)pair_run(p, 1000000);
-		while (done < n && pair_poll(p, 0, &c)) {
-			uint64_t old = *word(p, 0, 8 * (uint32_t)c.context);
-
-			cr_assert_eq(c.status, NDSH_WC_SUCCESS);
-			cr_assert_lt(old, n + QPS * 16, "more was added than was asked for");
-			cr_assert_eq(seen[old]++, 0, "two found %lu", (unsigned long)old);
-			if (++done + QPS * 16 <= n)
-				post(p, (uint32_t)c.context / 16, NDSH_OP_FETCH_ADD, c.context,
-					8 * (uint32_t)c.context, WORD, 1, 0, 0);
-		}
-	}
 	cr_assert_eq(*word(p, 1, WORD), n);
-	for (uint32_t i = 0; i < n; i++)
-		cr_assert_eq(seen[i], 1, "nobody found %u", i);
 	cr_assert_gt(roce_shard_counters(p->side[0].shard)->retransmitted_packets, n / 50);
-	free(seen);
 	pair_free(p);
 }
 

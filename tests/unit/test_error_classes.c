@@ -31,43 +31,36 @@ struct row {
 	uint8_t receive, theirs; /* status of the receive, or NONE; reason of side 1 */
 };
 
+/* What side 0 hears, and side 1 says, when side 1 refuses: for its keys, or as no request. */
+#define ACCESS_REFUSED                                                                             \
+	.status = NDSH_WC_REM_ACCESS_ERR, .reason = ROCE_REASON_NAK_REM_ACCESS,                    \
+	.nak = ROCE_SYN_NAK_REM_ACCESS, .theirs = ROCE_REASON_SENT_REM_ACCESS
+#define REQUEST_INVALID                                                                            \
+	.status = NDSH_WC_REM_INV_REQ_ERR, .reason = ROCE_REASON_NAK_INV_REQ,                      \
+	.nak = ROCE_SYN_NAK_INV_REQ, .theirs = ROCE_REASON_SENT_INV_REQ
+
 static const struct row rows[] = {
 	/* The peer refuses. */
-	{ "write: key", NDSH_OP_WRITE, 8, 0, BAD_KEY, 0, .status = NDSH_WC_REM_ACCESS_ERR,
-		.reason = ROCE_REASON_NAK_REM_ACCESS, .nak = ROCE_SYN_NAK_REM_ACCESS,
-		.receive = NDSH_WC_FLUSH_ERR, .theirs = ROCE_REASON_SENT_REM_ACCESS },
+	{ "write: key", NDSH_OP_WRITE, 8, 0, BAD_KEY, 0,
+		ACCESS_REFUSED, .receive = NDSH_WC_FLUSH_ERR },
 	{ "write: range", NDSH_OP_WRITE, 8, 0, 0, PAIR_ARENA - 7,
-		.status = NDSH_WC_REM_ACCESS_ERR, .reason = ROCE_REASON_NAK_REM_ACCESS,
-		.nak = ROCE_SYN_NAK_REM_ACCESS, .receive = NDSH_WC_FLUSH_ERR,
-		.theirs = ROCE_REASON_SENT_REM_ACCESS },
+		ACCESS_REFUSED, .receive = NDSH_WC_FLUSH_ERR },
 	{ "write with immediate: key", NDSH_OP_WRITE_IMM, 8, 0, BAD_KEY, 0,
-		.status = NDSH_WC_REM_ACCESS_ERR, .reason = ROCE_REASON_NAK_REM_ACCESS,
-		.nak = ROCE_SYN_NAK_REM_ACCESS, .receive = NDSH_WC_REM_ACCESS_ERR,
-		.theirs = ROCE_REASON_SENT_REM_ACCESS },
-	{ "read: key", NDSH_OP_READ, 8, 0, BAD_KEY, 0, .status = NDSH_WC_REM_ACCESS_ERR,
-		.reason = ROCE_REASON_NAK_REM_ACCESS, .nak = ROCE_SYN_NAK_REM_ACCESS,
-		.receive = NDSH_WC_FLUSH_ERR, .theirs = ROCE_REASON_SENT_REM_ACCESS },
-	{ "atomic: key", NDSH_OP_FETCH_ADD, 8, 0, BAD_KEY, 0, .status = NDSH_WC_REM_ACCESS_ERR,
-		.reason = ROCE_REASON_NAK_REM_ACCESS, .nak = ROCE_SYN_NAK_REM_ACCESS,
-		.receive = NDSH_WC_FLUSH_ERR, .theirs = ROCE_REASON_SENT_REM_ACCESS },
+		ACCESS_REFUSED, .receive = NDSH_WC_REM_ACCESS_ERR },
+	{ "read: key", NDSH_OP_READ, 8, 0, BAD_KEY, 0,
+		ACCESS_REFUSED, .receive = NDSH_WC_FLUSH_ERR },
+	{ "atomic: key", NDSH_OP_FETCH_ADD, 8, 0, BAD_KEY, 0,
+		ACCESS_REFUSED, .receive = NDSH_WC_FLUSH_ERR },
 	{ "atomic: region without the right", NDSH_OP_CMP_SWAP, 8, 0, 0, 0,
 		.mr_access = NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ |
 			NDSH_ACCESS_REMOTE_WRITE,
-		.status = NDSH_WC_REM_ACCESS_ERR, .reason = ROCE_REASON_NAK_REM_ACCESS,
-		.nak = ROCE_SYN_NAK_REM_ACCESS, .receive = NDSH_WC_FLUSH_ERR,
-		.theirs = ROCE_REASON_SENT_REM_ACCESS },
+		ACCESS_REFUSED, .receive = NDSH_WC_FLUSH_ERR },
 	{ "atomic: not aligned", NDSH_OP_FETCH_ADD, 8, 0, 0, 4,
-		.status = NDSH_WC_REM_INV_REQ_ERR, .reason = ROCE_REASON_NAK_INV_REQ,
-		.nak = ROCE_SYN_NAK_INV_REQ, .receive = NDSH_WC_FLUSH_ERR,
-		.theirs = ROCE_REASON_SENT_INV_REQ },
+		REQUEST_INVALID, .receive = NDSH_WC_FLUSH_ERR },
 	{ "read: queue pair without the right", NDSH_OP_READ, 8, 0, 0, 0,
-		.access = NDSH_ACCESS_REMOTE_WRITE, .status = NDSH_WC_REM_INV_REQ_ERR,
-		.reason = ROCE_REASON_NAK_INV_REQ, .nak = ROCE_SYN_NAK_INV_REQ,
-		.receive = NDSH_WC_FLUSH_ERR, .theirs = ROCE_REASON_SENT_INV_REQ },
+		.access = NDSH_ACCESS_REMOTE_WRITE, REQUEST_INVALID, .receive = NDSH_WC_FLUSH_ERR },
 	{ "atomic: queue pair without the right", NDSH_OP_CMP_SWAP, 8, 0, 0, 0,
-		.access = NDSH_ACCESS_REMOTE_WRITE, .status = NDSH_WC_REM_INV_REQ_ERR,
-		.reason = ROCE_REASON_NAK_INV_REQ, .nak = ROCE_SYN_NAK_INV_REQ,
-		.receive = NDSH_WC_FLUSH_ERR, .theirs = ROCE_REASON_SENT_INV_REQ },
+		.access = NDSH_ACCESS_REMOTE_WRITE, REQUEST_INVALID, .receive = NDSH_WC_FLUSH_ERR },
 	{ "send: longer than the receive", NDSH_OP_SEND, ROOM + 1, 0, 0, 0,
 		.status = NDSH_WC_REM_INV_REQ_ERR, .reason = ROCE_REASON_NAK_INV_REQ,
 		.nak = ROCE_SYN_NAK_INV_REQ, .receive = NDSH_WC_LOC_LEN_ERR,

@@ -4,10 +4,9 @@
  * the old value goes to, and as what must be in its place before a word of the arena is changed.
  */
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "faults.h"
+#include "exact_sums.h"
 
 #define QPS    8u
 #define MTU    1024u
@@ -229,46 +228,31 @@ Test(far_atomics, W_DUP_05_each_frame_lost_or_doubled_or_late, .timeout = 120)
 	fault_each_frame(run_one);
 }
 
+static void
+add_one(struct pair *p, uint32_t i)
+{
+	add(p, i / 16, i, true, 8 * i, 1);
+}
+
+static uint64_t
+found(struct pair *p, uint32_t i)
+{
+	(void)ndsh_mover_run(&p->side[0].client, UINT32_MAX);
+	return *word(p, 0, true, 8 * i);
+}
+
 /*
  * Many queue pairs add to one counter behind the mover, 5 of 100 frames are lost and as many come
  * twice: what the adders saw are the sums 0..n-1, each once. ATOMICS=1000000 for a long run.
  */
 Test(far_atomics, W_DUP_05_exact_sums_under_loss, .timeout = 600)
 {
-	const char *many = getenv("ATOMICS");
-	const uint32_t n = many != NULL ? (uint32_t)strtoul(many, NULL, 0) : 20000;
 	struct pair *p = far_pair((struct pair_opts){.qps = QPS});
-	uint8_t *seen = calloc(n + QPS * 16, 1);
-	uint64_t rng = 1, done = 0;
-	struct ndsh_cqe c;
+	uint32_t n;
 
-	cr_assert_not_null(seen);
-	p->tap = fault_tap_dice;
-	p->tap_ctx = &rng;
 	p->side[1].moves = 3;
-	for (uint32_t i = 0; i < QPS * 16; i++)
-		add(p, i / 16, i, true, 8 * i, 1);
-	while (done < n) {
-		cr_assert(p->now_ns < UINT64_C(1000) * LONG);
-		(void)pair_run(p, 1000000);
-		while (done < n && pair_poll(p, 0, &c)) {
-			uint32_t i = (uint32_t)c.context;
-			uint64_t old;
-
-			(void)ndsh_mover_run(&p->side[0].client, UINT32_MAX);
-			old = *word(p, 0, true, 8 * i);
-			cr_assert_eq(c.status, NDSH_WC_SUCCESS);
-			cr_assert_lt(old, n + QPS * 16, "more was added than was asked for");
-			cr_assert_eq(seen[old]++, 0, "two found %lu", (unsigned long)old);
-			if (++done + QPS * 16 <= n)
-				add(p, i / 16, i, true, 8 * i, 1);
-		}
-	}
-	cr_assert(pair_run(p, LONG));
+	n = exact_sums(p, &(struct sums){.adders = QPS * 16, .add = add_one, .found = found});
 	cr_assert_eq(*word(p, 1, true, WORD), n);
-	for (uint32_t i = 0; i < n; i++)
-		cr_assert_eq(seen[i], 1, "nobody found %u", i);
-	free(seen);
 	pair_free(p);
 }
 

@@ -6,10 +6,10 @@
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ndclient/nd_fast.h"
+#include "posting.h"
 
 #define DEPTH  8u
 #define PAGES  4u
@@ -17,62 +17,30 @@
 #define BASE   0x123456000000ull
 #define PAGE   ND_PAGE_BYTES
 
-struct bench {
-	struct nd_adapter *a;
-	struct ndsh_session_page page;
-	struct nd_qp qp;
-	struct ndsh_sq daemon_sq;
-	void *block;
-	struct nd_pd pd, other_pd;
-	struct nd_fr fr;
-	uint64_t lists[NDSH_FR_LISTS * PAGES];
-};
+static struct nd_pd pd, other_pd;
+static struct nd_fr fr; /* ready, of pd */
+static uint64_t lists[NDSH_FR_LISTS * PAGES];
 
 static struct bench *
 make(void)
 {
-	const struct ndsh_qp_dims d = {
-		.sq_depth = DEPTH, .rq_depth = DEPTH, .sq_sge = 2, .rq_sge = 2, .inline_bytes = 32};
-	struct bench *b = aligned_alloc(64, sizeof(*b));
-	struct ndsh_qp_layout l;
+	struct bench *b = bench_new(DEPTH);
 
-	memset(b, 0, sizeof(*b));
-	b->a = aligned_alloc(64, sizeof(*b->a));
-	memset(b->a, 0, sizeof(*b->a));
-	b->a->page = &b->page;
-	b->a->wake_fd = -1;
-	b->a->max_transfer_bytes = 1000;
 	b->a->abi_minor = NDSH_ABI_MINOR;
 	LIST_INIT(&b->a->objects);
-	cr_assert(ndsh_qp_layout(&d, &l));
-	b->block = aligned_alloc(64, l.total_bytes);
-	memset(b->block, 0, l.total_bytes);
-	b->pd.adapter = b->other_pd.adapter = b->qp.adapter = b->a;
-	b->qp.page = b->block;
-	b->qp.state = ND_QP_CONNECTED;
-	b->qp.pd = &b->pd;
-	b->qp.sq_sge = 2;
-	ndsh_sq_view(&b->qp.sq, b->block, &d);
-	ndsh_sq_view(&b->daemon_sq, b->block, &d);
-	b->fr = (struct nd_fr){.pd = &b->pd,
+	pd.adapter = other_pd.adapter = b->a;
+	b->qp.pd = &pd;
+	fr = (struct nd_fr){.pd = &pd,
 		.state = ND_FR_READY,
 		.slot = 77,
 		.secret = SECRET,
 		.local_token = ndsh_window_token(77, SECRET, 0),
 		.max_pages = PAGES,
 		.remote = true,
-		.lists = b->lists};
-	b->fr.obj.class = &nd_fr_class;
-	LIST_INSERT_HEAD(&b->a->objects, &b->fr.obj, link);
+		.lists = lists};
+	fr.obj.class = &nd_fr_class;
+	LIST_INSERT_HEAD(&b->a->objects, &fr.obj, link);
 	return b;
-}
-
-static void
-drop(struct bench *b)
-{
-	free(b->block);
-	free(b->a);
-	free(b);
 }
 
 static nd_status
@@ -81,7 +49,7 @@ post(struct bench *b, uint32_t count, uint32_t flags)
 	const uint64_t pages[PAGES] = {PAGE, 9 * PAGE, 3 * PAGE, 7 * PAGE};
 
 	return nd_qp_fast_register(
-		&b->qp, NULL, &b->fr, pages, count, 5, count * PAGE - 5, BASE + 5, flags);
+		&b->qp, NULL, &fr, pages, count, 5, count * PAGE - 5, BASE + 5, flags);
 }
 
 static bool
@@ -106,12 +74,12 @@ Test(ndclient_fast, what_reaches_the_ring)
 	struct ndsh_send wr;
 	uint32_t last = 0;
 
-	cr_expect(zero(u32, nd_fr_remote_token(&b->fr)));
+	cr_expect(zero(u32, nd_fr_remote_token(&fr)));
 	for (uint32_t g = 1; g <= 4; g++) {
 		cr_assert(eq(i32, post(b, g, ND_OP_FLAG_ALLOW_WRITE | ND_OP_FLAG_READ_FENCE),
 			ND_SUCCESS));
-		cr_expect(ne(u32, nd_fr_remote_token(&b->fr), last));
-		last = nd_fr_remote_token(&b->fr);
+		cr_expect(ne(u32, nd_fr_remote_token(&fr), last));
+		last = nd_fr_remote_token(&fr);
 		cr_expect(eq(u32, ntohl(last), ndsh_window_token(77, SECRET, g)));
 		cr_assert(fetch(b, &wr));
 		cr_expect(eq(int, wr.op, NDSH_OP_FAST_REGISTER));
@@ -123,10 +91,10 @@ Test(ndclient_fast, what_reaches_the_ring)
 		cr_expect(eq(u32, NDSH_FR_ACCESS(wr.arg[1]),
 			NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_WRITE));
 		cr_expect(eq(u32, NDSH_FR_PAGES(wr.arg[1]), g));
-		cr_expect(eq(u64, b->lists[NDSH_FR_LIST(wr.arg[1]) * PAGES + g - 1],
+		cr_expect(eq(u64, lists[NDSH_FR_LIST(wr.arg[1]) * PAGES + g - 1],
 			((const uint64_t[]){1, 9, 3, 7})[g - 1] * PAGE));
 	}
-	drop(b);
+	bench_free(b);
 }
 
 /* A list is the daemon's until its request is finished: never one that it may still read. */
@@ -153,7 +121,7 @@ Test(ndclient_fast, lists_come_back_with_their_requests)
 	cr_expect(eq(i32, post(b, 1, 0), ND_NO_MORE_ENTRIES));
 	nd_fr_release_lists(&b->qp); /* closed */
 	cr_expect(eq(i32, post(b, 1, 0), ND_SUCCESS));
-	drop(b);
+	bench_free(b);
 }
 
 /* checks R-FR-07: connected, and in its domain, or there is nothing in the queue */
@@ -164,16 +132,16 @@ Test(ndclient_fast, an_initiator_request)
 
 	b->qp.state = ND_QP_UNCONNECTED;
 	cr_expect(eq(i32, post(b, 1, 0), ND_CONNECTION_INVALID));
-	cr_expect(eq(i32, nd_qp_invalidate_fr(&b->qp, NULL, &b->fr, 0), ND_CONNECTION_INVALID));
+	cr_expect(eq(i32, nd_qp_invalidate_fr(&b->qp, NULL, &fr, 0), ND_CONNECTION_INVALID));
 	b->qp.state = ND_QP_DISCONNECTED;
 	cr_expect(eq(i32, post(b, 1, 0), ND_CONNECTION_INVALID));
 	b->qp.state = ND_QP_CONNECTED;
-	b->fr.pd = &b->other_pd;
+	fr.pd = &other_pd;
 	cr_expect(eq(i32, post(b, 1, 0), ND_INVALID_PARAMETER));
-	cr_expect(eq(i32, nd_qp_invalidate_fr(&b->qp, NULL, &b->fr, 0), ND_INVALID_PARAMETER));
+	cr_expect(eq(i32, nd_qp_invalidate_fr(&b->qp, NULL, &fr, 0), ND_INVALID_PARAMETER));
 	cr_expect(not(fetch(b, &wr)));
-	cr_expect(zero(u32, nd_fr_remote_token(&b->fr)));
-	drop(b);
+	cr_expect(zero(u32, nd_fr_remote_token(&fr)));
+	bench_free(b);
 }
 
 /* checks R-POST-12: of two deferred registrations the second is refused inline; the first is there,
@@ -189,7 +157,7 @@ Test(ndclient_fast, what_was_deferred_before_a_refusal_is_handed_over)
 	cr_assert(fetch(b, &wr));
 	cr_expect(eq(int, wr.flags, 0));
 	cr_expect(not(fetch(b, &wr)));
-	drop(b);
+	bench_free(b);
 }
 
 /* checks R-POST-13: nothing follows a chain that ends deferred, and yet all of it runs */
@@ -208,13 +176,13 @@ Test(ndclient_fast, a_chain_that_ends_deferred)
 	cr_assert(eq(i32, nd_qp_read(&b->qp, NULL, &none, 0, 0, 0, ND_OP_FLAG_DEFER), ND_SUCCESS));
 	cr_expect(rung(b));
 	cr_assert(eq(
-		i32, nd_qp_invalidate_fr(&b->qp, NULL, &b->fr, ND_OP_FLAG_DEFER), ND_SUCCESS));
+		i32, nd_qp_invalidate_fr(&b->qp, NULL, &fr, ND_OP_FLAG_DEFER), ND_SUCCESS));
 	cr_expect(rung(b));
 	for (unsigned i = 0; i < 5; i++) {
 		cr_assert(fetch(b, &wr));
 		cr_expect(eq(int, wr.flags, 0));
 	}
-	drop(b);
+	bench_free(b);
 }
 
 /* checks R-RW-06: to a daemon that can't do it the flag does not go */
@@ -235,7 +203,7 @@ Test(ndclient_fast, read_local_invalidate)
 	cr_expect(eq(i32,
 		nd_qp_write(&b->qp, NULL, &none, 0, 0, 0, ND_OP_FLAG_READ_LOCAL_INVALIDATE),
 		ND_INVALID_PARAMETER_6));
-	drop(b);
+	bench_free(b);
 }
 
 /* ---- NDK's flags --------------------------------------------------------------------- */
@@ -309,5 +277,5 @@ Test(ndclient_flags, nothing_is_passed_through)
 			i32, nd_qp_read(&b->qp, NULL, &none, 0, 0, 0, f), ND_INVALID_PARAMETER_6));
 		cr_expect(eq(i32, post(b, 1, f), ND_INVALID_PARAMETER));
 	}
-	drop(b);
+	bench_free(b);
 }

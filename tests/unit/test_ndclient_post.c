@@ -3,61 +3,22 @@
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "ndclient/nd_int.h"
+#include "posting.h"
 
 #define DEFER	   ND_OP_FLAG_DEFER
 #define READ_LEGAL (3 | DEFER | ND_OP_FLAG_READ_LOCAL_INVALIDATE)
 
 #define DEPTH 4u
 
-struct bench {
-	struct nd_adapter *a;
-	struct ndsh_session_page page;
-	struct nd_qp qp;
-	struct ndsh_sq daemon_sq;
-	struct ndsh_rq daemon_rq;
-	void *block;
-};
-
 static struct bench *
 make(void)
 {
-	const struct ndsh_qp_dims d = {
-		.sq_depth = DEPTH, .rq_depth = DEPTH, .sq_sge = 2, .rq_sge = 2, .inline_bytes = 32};
-	struct bench *b = aligned_alloc(64, sizeof(*b));
-	struct ndsh_qp_layout l;
+	struct bench *b = bench_new(DEPTH);
 
-	memset(b, 0, sizeof(*b));
-	cr_assert(ndsh_qp_layout(&d, &l));
-	b->block = aligned_alloc(64, l.total_bytes);
-	memset(b->block, 0, l.total_bytes);
-	b->a = aligned_alloc(64, sizeof(*b->a));
-	memset(b->a, 0, sizeof(*b->a));
-	b->a->page = &b->page;
-	b->a->wake_fd = -1;
-	b->a->max_transfer_bytes = 1000;
 	b->a->info.max_read_sge = 2;
-	b->qp.adapter = b->a;
-	b->qp.page = b->block;
-	b->qp.state = ND_QP_CONNECTED;
-	b->qp.sq_sge = b->qp.rq_sge = 2;
-	b->qp.inline_bytes = 32;
-	ndsh_sq_view(&b->qp.sq, b->block, &d);
-	ndsh_rq_view(&b->qp.rq, b->block, &d);
-	ndsh_sq_view(&b->daemon_sq, b->block, &d);
-	ndsh_rq_view(&b->daemon_rq, b->block, &d);
 	return b;
-}
-
-static void
-drop(struct bench *b)
-{
-	free(b->block);
-	free(b->a);
-	free(b);
 }
 
 /* checks R-POST-06, R-RW-01 */
@@ -88,7 +49,7 @@ Test(ndclient_post, R_POST_01_a_request_reaches_the_ring_as_posted)
 		ND_SUCCESS)); /* R-POST-06 */
 	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
 	cr_expect(eq(int, s.flags, NDSH_WRF_SOLICIT));
-	drop(b);
+	bench_free(b);
 }
 
 /* Before the daemon has looked: the caller's list is of no more interest. */
@@ -109,7 +70,7 @@ Test(ndclient_post, R_POST_07_the_list_is_free_when_the_post_returns)
 	cr_expect(eq(u32, s.sge[1].len, 20));
 	cr_expect(eq(u64, r.sge[1].addr, 0x2000));
 	cr_expect(eq(u32, r.sge[1].key, 6));
-	drop(b);
+	bench_free(b);
 }
 
 /* ---- small requests from memory that the library moves ---- */
@@ -168,7 +129,7 @@ Test(ndclient_post, moved_memory_is_copied_at_the_post)
 	b->qp.pd = &pd;
 	nd_moved_remove(&mr);
 	cr_expect(zero(u32, copied(b, NDSH_OP_SEND, sge, 1, 0)));
-	drop(b);
+	bench_free(b);
 }
 
 /* checks R-SR-01 */
@@ -186,7 +147,7 @@ Test(ndclient_post, R_POST_02_initiator_requests_need_a_connection_receives_dont
 		cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_SUCCESS));
 	}
 	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
-	drop(b);
+	bench_free(b);
 }
 
 /* Nobody looks at the rings of a queue pair in error, unless told. */
@@ -199,7 +160,7 @@ Test(ndclient_post, R_POST_03_a_receive_for_a_dead_queue_pair_rings)
 	b->qp.page->dead = 1;
 	cr_assert(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_SUCCESS));
 	cr_expect(eq(u64, b->page.summary, 1));
-	drop(b);
+	bench_free(b);
 }
 
 /* The engine's contract: who died is polled no more, so every post behind it rings. */
@@ -214,7 +175,7 @@ Test(ndclient_post, R_POST_03_a_request_for_a_dead_queue_pair_rings)
 	b->qp.page->dead = 1;
 	cr_assert(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_SUCCESS));
 	cr_expect(eq(u64, b->page.summary, 1));
-	drop(b);
+	bench_free(b);
 }
 
 Test(ndclient_post, R_POST_04_limits)
@@ -230,7 +191,7 @@ Test(ndclient_post, R_POST_04_limits)
 	cr_expect(eq(i32, nd_qp_read(&b->qp, NULL, sge, 2, 0, 0, 0), ND_BUFFER_OVERFLOW));
 	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
 	cr_expect(not(ndsh_rq_ready(&b->daemon_rq)));
-	drop(b);
+	bench_free(b);
 }
 
 Test(ndclient_post, R_RW_07_reads_have_an_sge_limit_of_their_own)
@@ -243,7 +204,7 @@ Test(ndclient_post, R_RW_07_reads_have_an_sge_limit_of_their_own)
 	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
 	cr_expect(eq(i32, nd_qp_write(&b->qp, NULL, sge, 2, 0, 0, 0), ND_SUCCESS));
 	cr_expect(eq(i32, nd_qp_read(&b->qp, NULL, sge, 1, 0, 0, 0), ND_SUCCESS));
-	drop(b);
+	bench_free(b);
 }
 
 /* checks R-MR-09: the four bytes that the peer sent mean the number on the wire. */
@@ -262,7 +223,7 @@ Test(ndclient_post, a_remote_token_is_bytes)
 		cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
 		cr_expect(eq(u32, s.rkey, 0x12345678));
 	}
-	drop(b);
+	bench_free(b);
 }
 
 Test(ndclient_post, immediates_reach_the_ring_as_they_stand)
@@ -296,7 +257,7 @@ Test(ndclient_post, immediates_reach_the_ring_as_they_stand)
 	cr_expect(eq(i32, nd_qp_write_with_immediate(&b->qp, NULL, NULL, 0, 0, 0, 0, 0x8),
 		ND_INVALID_PARAMETER_7));
 	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
-	drop(b);
+	bench_free(b);
 }
 
 /* Whoever does not ask for more sees receives. */
@@ -347,7 +308,7 @@ Test(ndclient_post, R_POST_05_flags)
 			"read %#x", f);
 		b->qp.page->sq_done = b->qp.sq.next;
 	}
-	drop(b);
+	bench_free(b);
 }
 
 Test(ndclient_post, R_POST_09_inline_gathers_more_pieces_than_sges)
@@ -365,7 +326,7 @@ Test(ndclient_post, R_POST_09_inline_gathers_more_pieces_than_sges)
 	cr_expect(zero(int, memcmp(s.inl, "abcdefgh", 8)));
 	cr_expect(eq(
 		i32, nd_qp_send(&b->qp, NULL, &too_big, 1, ND_OP_FLAG_INLINE), ND_BUFFER_OVERFLOW));
-	drop(b);
+	bench_free(b);
 }
 
 Test(ndclient_post, R_ORD_04_silent_requests_give_their_slots_back_by_the_page)
@@ -382,7 +343,7 @@ Test(ndclient_post, R_ORD_04_silent_requests_give_their_slots_back_by_the_page)
 		while (ndsh_sq_fetch(&b->daemon_sq, &s) == NDSH_FETCH_OK)
 			b->qp.page->sq_done++;
 	}
-	drop(b);
+	bench_free(b);
 }
 
 /* A completion that was taken frees its slot even if the page is older; checks R-POST-04. */
@@ -396,7 +357,7 @@ Test(ndclient_post, a_taken_completion_frees_its_slot)
 	b->qp.rq_freed = 1;
 	cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_SUCCESS));
 	cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_NO_MORE_ENTRIES));
-	drop(b);
+	bench_free(b);
 }
 
 Test(ndclient_post, a_daemon_that_is_gone_takes_nothing)
@@ -406,5 +367,5 @@ Test(ndclient_post, a_daemon_that_is_gone_takes_nothing)
 	b->a->gone = 1;
 	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_DEVICE_REMOVED));
 	cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_DEVICE_REMOVED));
-	drop(b);
+	bench_free(b);
 }

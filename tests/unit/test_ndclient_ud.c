@@ -3,60 +3,26 @@
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ndclient/nd_ud.h"
+#include "posting.h"
 
 #define DEPTH 4u
 #define MTU   100u
 
-struct bench {
-	struct nd_adapter *a;
-	struct ndsh_session_page page;
-	struct nd_qp qp;
-	struct nd_ah ah;
-	struct ndsh_sq daemon_sq;
-	void *block;
-};
+static struct nd_ah ah; /* ready */
 
 static struct bench *
 make(void)
 {
-	const struct ndsh_qp_dims d = {
-		.sq_depth = DEPTH, .rq_depth = DEPTH, .sq_sge = 2, .rq_sge = 2, .inline_bytes = 32};
-	struct bench *b = aligned_alloc(64, sizeof(*b));
-	struct ndsh_qp_layout l;
+	struct bench *b = bench_new(DEPTH);
 
-	memset(b, 0, sizeof(*b));
-	cr_assert(ndsh_qp_layout(&d, &l));
-	b->block = aligned_alloc(64, l.total_bytes);
-	memset(b->block, 0, l.total_bytes);
-	b->a = aligned_alloc(64, sizeof(*b->a));
-	memset(b->a, 0, sizeof(*b->a));
-	b->a->page = &b->page;
-	b->a->wake_fd = -1;
-	b->a->max_transfer_bytes = 1000;
 	b->a->info.path_mtu = MTU;
 	b->a->abi_minor = NDSH_ABI_MINOR;
-	b->qp.adapter = b->ah.adapter = b->a;
-	b->qp.page = b->block;
 	b->qp.state = ND_QP_DATAGRAM;
-	b->qp.sq_sge = b->qp.rq_sge = 2;
-	b->qp.inline_bytes = 32;
-	b->ah.token = 0x40003;
-	b->ah.state = ND_AH_READY;
-	ndsh_sq_view(&b->qp.sq, b->block, &d);
-	ndsh_sq_view(&b->daemon_sq, b->block, &d);
+	ah = (struct nd_ah){.adapter = b->a, .token = 0x40003, .state = ND_AH_READY};
 	return b;
-}
-
-static void
-drop(struct bench *b)
-{
-	free(b->block);
-	free(b->a);
-	free(b);
 }
 
 Test(ndclient_ud, a_datagram_reaches_the_ring_as_posted)
@@ -66,7 +32,7 @@ Test(ndclient_ud, a_datagram_reaches_the_ring_as_posted)
 	struct ndsh_send s;
 
 	cr_assert(eq(i32,
-		nd_ud_send_with_immediate(&b->qp, (void *)42, sge, 2, &b->ah, 0x123456, 0x1234567,
+		nd_ud_send_with_immediate(&b->qp, (void *)42, sge, 2, &ah, 0x123456, 0x1234567,
 			0x11223344, ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_SEND_AND_SOLICIT_EVENT),
 		ND_SUCCESS));
 	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
@@ -78,10 +44,10 @@ Test(ndclient_ud, a_datagram_reaches_the_ring_as_posted)
 	cr_expect(eq(int, s.flags, NDSH_WRF_SILENT | NDSH_WRF_SOLICIT));
 	cr_expect(eq(u32, s.bytes, MTU));
 	cr_expect(eq(u64, b->page.summary, 1), "the bell was rung");
-	cr_assert(eq(i32, nd_ud_send(&b->qp, NULL, NULL, 0, &b->ah, 2, 0, 0), ND_SUCCESS));
+	cr_assert(eq(i32, nd_ud_send(&b->qp, NULL, NULL, 0, &ah, 2, 0, 0), ND_SUCCESS));
 	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
 	cr_expect(eq(int, s.op, NDSH_OP_SEND));
-	drop(b);
+	bench_free(b);
 }
 
 /* And then nothing was queued. */
@@ -92,46 +58,46 @@ Test(ndclient_ud, what_is_refused_at_the_post)
 	struct nd_adapter other;
 	struct ndsh_send s;
 
-	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 2, &b->ah, 2, 0, 0), ND_BUFFER_OVERFLOW));
-	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &b->ah, 2, 0, ND_OP_FLAG_INLINE),
+	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 2, &ah, 2, 0, 0), ND_BUFFER_OVERFLOW));
+	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, ND_OP_FLAG_INLINE),
 		ND_BUFFER_OVERFLOW));
 	sge[0].bytes = 1;
-	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 3, &b->ah, 2, 0, 0), ND_DATA_OVERRUN));
+	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 3, &ah, 2, 0, 0), ND_DATA_OVERRUN));
 	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, NULL, 2, 0, 0),
 		ND_INVALID_PARAMETER_4));
-	b->ah.adapter = &other;
-	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &b->ah, 2, 0, 0),
+	ah.adapter = &other;
+	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, 0),
 		ND_INVALID_PARAMETER_4));
-	b->ah.adapter = b->a;
+	ah.adapter = b->a;
 	for (uint64_t n = 0; n < 4; n++) {
 		static const uint32_t none[] = {0, 1, 0xffffff, 0x1000002};
 
-		cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &b->ah, none[n], 0, 0),
+		cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, none[n], 0, 0),
 			ND_INVALID_PARAMETER_5));
 	}
 	cr_expect(eq(i32,
-		nd_ud_send(&b->qp, NULL, sge, 1, &b->ah, 2, 0, ND_OP_FLAG_READ_FENCE),
+		nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, ND_OP_FLAG_READ_FENCE),
 		ND_INVALID_PARAMETER_7));
-	cr_expect(eq(i32, nd_ud_send_with_immediate(&b->qp, NULL, sge, 1, &b->ah, 2, 0, 0, 8),
+	cr_expect(eq(i32, nd_ud_send_with_immediate(&b->qp, NULL, sge, 1, &ah, 2, 0, 0, 8),
 		ND_INVALID_PARAMETER_8));
 	for (uint32_t state = ND_AH_IDLE; state <= ND_AH_BUSY; state++) {
-		b->ah.state = state;
-		cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &b->ah, 2, 0, 0),
+		ah.state = state;
+		cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, 0),
 			ND_ADDRESS_NOT_ASSOCIATED));
 	}
-	b->ah.state = ND_AH_READY;
+	ah.state = ND_AH_READY;
 	b->qp.state = ND_QP_CONNECTED;
-	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &b->ah, 2, 0, 0),
+	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, 0),
 		ND_INVALID_DEVICE_REQUEST));
 	b->qp.state = ND_QP_DATAGRAM;
 	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, sge, 1, 0), ND_CONNECTION_INVALID));
 	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_EMPTY));
 	for (uint32_t i = 0; i < DEPTH; i++)
-		cr_assert(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &b->ah, 2, 0, 0), ND_SUCCESS));
-	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &b->ah, 2, 0, 0), ND_NO_MORE_ENTRIES));
+		cr_assert(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, 0), ND_SUCCESS));
+	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, 0), ND_NO_MORE_ENTRIES));
 	b->a->gone = 1;
-	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &b->ah, 2, 0, 0), ND_DEVICE_REMOVED));
-	drop(b);
+	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, 0), ND_DEVICE_REMOVED));
+	bench_free(b);
 }
 
 /* checks W-PKT-07: both families, and what is neither. */
@@ -171,15 +137,15 @@ Test(ndclient_ud, an_older_daemon)
 	const struct nd_ud_question question = {.id = 1};
 	struct nd_qp_options options = {0};
 	struct nd_ud_listener *l;
-	struct nd_ah *ah;
+	struct nd_ah *none;
 	struct nd_qp *qp;
 
 	b->a->abi_minor = NDSH_MINOR_UD - 1;
 	cr_expect(eq(i32, nd_ud_qp_create(&pd, &options, 1, &qp), ND_NOT_SUPPORTED));
 	cr_expect_not_null(strstr(nd_last_error(), "too old for nd_ud_qp_create()"));
-	cr_expect(eq(i32, nd_ah_create(b->a, &ah), ND_NOT_SUPPORTED));
+	cr_expect(eq(i32, nd_ah_create(b->a, &none), ND_NOT_SUPPORTED));
 	cr_expect(eq(i32, nd_ud_listener_create(b->a, &l), ND_NOT_SUPPORTED));
 	cr_expect(eq(i32, nd_ud_reject(b->a, &question, NULL, 0), ND_NOT_SUPPORTED));
-	cr_expect(qp == NULL && ah == NULL && l == NULL);
-	drop(b);
+	cr_expect(qp == NULL && none == NULL && l == NULL);
+	bench_free(b);
 }
