@@ -8,8 +8,6 @@
  * test_arm_tso.c has the arm word itself.
  */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tso.h"
@@ -408,44 +406,37 @@ stuck(const struct tso_state *s)
 }
 
 static const char *
-run(const struct scenario *which, enum mutation m, size_t *states)
+run(size_t i, size_t m, size_t *states)
 {
 	const struct tso_model model = {.step = step, .stuck = stuck};
 	const struct tso_state start = {0};
 
-	scenario = which;
-	mutation = m;
+	scenario = &scenarios[i];
+	mutation = (enum mutation)m;
 	return tso_explore(&model, &start, states);
 }
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+static const char *
+scenario_name(size_t i)
+{
+	return scenarios[i].name;
+}
+
+static const struct tso_suite suite = {
+	.scenarios = sizeof(scenarios) / sizeof(scenarios[0]),
+	.mutations = MUTATIONS,
+	.run = run,
+	.scenario_name = scenario_name,
+	.mutation_names = mutation_names,
+};
 
 /* checks R-CQ-24, R-CQ-25 */
 Test(arm_callback_tso, no_interleaving_loses_or_doubles_a_callback)
 {
-	size_t states, total = 0;
-
-	for (size_t i = 0; i < COUNT(scenarios); i++) {
-		const char *wrong = run(&scenarios[i], NONE, &states);
-
-		cr_expect(wrong == NULL, "%s: %s", scenarios[i].name, wrong);
-		total += states;
-	}
-	printf("callbacks: %zu scenarios, %zu states, no fault\n", COUNT(scenarios), total);
+	tso_expect_sound(&suite, "callbacks");
 }
 
 Test(arm_callback_tso, every_step_is_needed)
 {
-	for (enum mutation m = NONE + 1; m < MUTATIONS; m++) {
-		const char *found = NULL;
-		size_t states;
-
-		for (size_t i = 0; i < COUNT(scenarios) && found == NULL; i++) {
-			found = run(&scenarios[i], m, &states);
-			if (found != NULL)
-				printf("%-46s %-26s %s\n", mutation_names[m], scenarios[i].name,
-					found);
-		}
-		cr_expect(found != NULL, "%s: not found", mutation_names[m]);
-	}
+	tso_expect_all_needed(&suite);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tso.h"
 
+#include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,4 +158,37 @@ tso_explore(const struct tso_model *m, const struct tso_state *start, size_t *st
 	free(x.seen);
 	free(x.used);
 	return wrong;
+}
+
+/* ---- suites ---- */
+
+void
+tso_expect_sound(const struct tso_suite *suite, const char *what)
+{
+	size_t states, total = 0;
+
+	for (size_t i = 0; i < suite->scenarios; i++) {
+		const char *wrong = suite->run(i, 0, &states);
+
+		cr_expect(wrong == NULL, "%s: %s", suite->scenario_name(i), wrong);
+		total += states;
+	}
+	printf("%s: %zu scenarios, %zu states, no fault\n", what, suite->scenarios, total);
+}
+
+void
+tso_expect_all_needed(const struct tso_suite *suite)
+{
+	for (size_t m = 1; m < suite->mutations; m++) {
+		const char *found = NULL;
+		size_t states;
+
+		for (size_t i = 0; i < suite->scenarios && found == NULL; i++) {
+			found = suite->run(i, m, &states);
+			if (found != NULL)
+				printf("%-46s %-32s %s\n", suite->mutation_names[m],
+					suite->scenario_name(i), found);
+		}
+		cr_expect(found != NULL, "%s: not found", suite->mutation_names[m]);
+	}
 }

@@ -50,4 +50,17 @@ tso_drained(const struct tso_state *s, int t)
 /* NULL, or what is wrong in the first bad state found. *states: how many were seen. */
 const char *tso_explore(const struct tso_model *m, const struct tso_state *start, size_t *states);
 
+/* A model in several scenarios, and mutations of it: 0 is none, each other one leaves out or swaps
+ * something that must be missed. */
+struct tso_suite {
+	size_t scenarios, mutations;
+	const char *(*run)(size_t scenario, size_t mutation, size_t *states); /* tso_explore() */
+	const char *(*scenario_name)(size_t i);
+	const char *const *mutation_names;
+};
+/* Nothing is wrong in any scenario. */
+void tso_expect_sound(const struct tso_suite *suite, const char *what);
+/* Each mutation is found in some. */
+void tso_expect_all_needed(const struct tso_suite *suite);
+
 #endif
