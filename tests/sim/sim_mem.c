@@ -180,17 +180,6 @@ sim_gather(const struct sim_arena *a, const uint8_t *base, const struct ndsh_sge
 }
 
 void
-sim_recv_mend(struct sim_arena *in, struct sim_recv *r)
-{
-	for (unsigned i = 0; i < r->nsge && r->scribbled; i++) {
-		uint32_t at = sim_arena_offset(in, r->sge[i].addr);
-
-		memcpy(in->shadow + at, in->mem + at, r->sge[i].len);
-	}
-	r->scribbled = false;
-}
-
-void
 sim_scatter(const struct sim_arena *a, uint8_t *base, const struct ndsh_sge *sge, unsigned n,
 	const uint8_t *data, uint32_t bytes)
 {

@@ -290,7 +290,6 @@ recv_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 	sim_check(w, e->slot_count == ep->recv_head, "conn %u%s: receive: slot count %u, not %u",
 		ep->conn->number, ep->name, e->slot_count, ep->recv_head);
 	in->users[r->slot]--;
-	sim_recv_mend(in, r);
 	if (e->status == NDSH_WC_SUCCESS) {
 		check_message(ep, r, e);
 	} else {

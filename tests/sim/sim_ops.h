@@ -48,12 +48,9 @@ struct sim_recv {
 	uint8_t nsge;
 	bool done; /* shared ones, which complete in any order */
 	bool bad;  /* names memory that is not its owner's */
-	bool scribbled; /* it may hold a part of what was not taken after all */
 	uint32_t bytes;
 	struct ndsh_sge sge[NDSH_SGE_MAX];
 };
-/* What a receive holds beyond what completes is nobody's business, if it was scribbled in. */
-void sim_recv_mend(struct sim_arena *in, struct sim_recv *r);
 
 /* A queue pair that takes shared receives. */
 struct sim_taker {

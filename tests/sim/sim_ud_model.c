@@ -228,19 +228,14 @@ expect(struct sim_ud *u, struct sim_recv *r, const struct roce_pkt *pkt)
 	sim_progress(u->w);
 }
 
-/* No request of the pool was free for its receive, or no room where the mover finds it. */
+/* No request of the pool was free for its receive. */
 static bool
-had_no_room(struct sim_ud *u, struct sim_recv *r, const struct roce_counters *before)
+had_no_room(const struct sim_ud *u, const struct roce_counters *before)
 {
 	const struct roce_counters *now = roce_shard_counters(u->client->shard->s);
 
-	if (now->rx_datagram_no_receive != before->rx_datagram_no_receive + 1)
-		return false;
-	if (now->wqe_pool_empty != before->wqe_pool_empty)
-		return true;
-	/* A part may be in its place already, and stays there. */
-	r->scribbled = (u->srq != NULL ? &u->srq->inbox : &u->inbox)->far;
-	return r->scribbled;
+	return now->rx_datagram_no_receive == before->rx_datagram_no_receive + 1 &&
+	       now->wqe_pool_empty == before->wqe_pool_empty + 1;
 }
 
 bool
@@ -269,7 +264,7 @@ sim_ud_rx(struct sim_shard *sh, const struct roce_pkt *pkt, uint32_t place, bool
 	if (taken == 1)
 		expect(u, r, pkt);
 	else
-		sim_check(w, !good || damaged || had_no_room(u, r, &before),
+		sim_check(w, !good || damaged || had_no_room(u, &before),
 			"ud %u: did not take %u bytes from %06x, PSN %06x", u->number,
 			pkt->payload_bytes, pkt->src_qpn, pkt->psn);
 	return true;
@@ -325,7 +320,6 @@ recv_completion(struct sim_ud *u, const struct ndsh_cqe *e)
 	sim_check(u->w, e->slot_count == u->recv_head, "ud %u: receive: slot count %u, not %u",
 		u->number, e->slot_count, u->recv_head);
 	in->users[r->slot]--;
-	sim_recv_mend(in, r);
 	if (e->status == NDSH_WC_SUCCESS)
 		check_arrival(u, in, a, e);
 	sim_progress(u->w);
@@ -391,6 +385,4 @@ sim_ud_vanish(struct sim_ud *u)
 	sim_check(u->w, u->breached || u->recv_head >= u->arrived,
 		"ud %u: %u receives were filled, %u completed", u->number, u->arrived,
 		u->recv_head);
-	for (unsigned i = u->recv_head; u->srq == NULL && i < u->recv_posted; i++)
-		sim_recv_mend(&u->inbox, &u->recvs[i]);
 }
