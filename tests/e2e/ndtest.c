@@ -34,6 +34,7 @@ static const struct {
 	{"atomics", scenario_atomics},
 	{"immediates", scenario_immediates},
 	{"adopted", scenario_adopted},
+	{"longest", scenario_longest},
 	{"memories", scenario_memories},
 	{"datagrams", scenario_datagrams},
 	{"services", scenario_services},

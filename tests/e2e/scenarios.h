@@ -31,6 +31,9 @@ void scenario_atomics(struct pair *p);
 /* adopted.c */
 void scenario_adopted(struct pair *p);
 
+/* longest.c */
+void scenario_longest(struct pair *p);
+
 /* memories.c */
 void scenario_memories(struct pair *p);
 
