@@ -215,7 +215,7 @@ scenario_events_srq(struct pair *p)
 	pair_close(p);
 }
 
-/* For path_cases.py: says what is told of a's adapter, until the daemon ends. */
+/* For change_cases.py: says what is told of a's adapter, until the daemon ends. */
 void
 scenario_events_watched(struct pair *p)
 {
