@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "conn.h"
+#include "log.h"
 #include "network.h"
 #include "ud.h"
 
@@ -124,7 +125,7 @@ leave(struct ndd_ah *ah)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* The one event, and the end of what it took to get there. */
+/* The outcome, or the end of what was good, and of what it took to get there. */
 static void
 conclude(struct ndd_ah *ah, nd_status status, const struct roce_cm_event *ev)
 {
@@ -279,6 +280,24 @@ refresh(struct ndd_ah *ah, uint64_t now_ns)
 		return;
 	ah->hop = hop;
 	(void)enter(ah); /* it has its room */
+}
+
+void
+ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
+{
+	char to[INET6_ADDRSTRLEN];
+	struct ndd_ah *ah;
+
+	TAILQ_FOREACH (ah, &d->ahs, next) {
+		const struct roce_path path = {.sgid = ah->local.gid, .dgid = ah->remote.gid};
+
+		if (ah->state == NDD_AH_OVER || !lost(d, &path, arg))
+			continue;
+		ndd_info("session %lu: address handle to %s ends: %s", ah->session->serial,
+			ndd_ip_text(ah->remote.gid.raw, to), why);
+		leave(ah);
+		conclude(ah, ND_NETWORK_UNREACHABLE, NULL);
+	}
 }
 
 void

@@ -84,6 +84,12 @@ ndd_async_qp(struct ndd_session *s, const struct ndd_qp *qp, const struct ndd_ev
 }
 
 void
+ndd_async_qp_taken(struct ndd_session *s, const struct ndd_qp *qp)
+{
+	tell(s, NDSH_ASYNC_QP_FATAL, qp->owner.handle, NDSH_WC_FATAL_ERR);
+}
+
+void
 ndd_async_cq(struct ndd_session *s, const struct ndd_event *ev)
 {
 	const struct ndd_cq *cq = ndd_slots_get(&s->cqs, ev->handle);

@@ -13,6 +13,8 @@ bool ndd_network_keeps(const struct ndd *d, const struct config *to, const uint8
 /* Addresses, VLANs, gateways and routes as of to, which has the same ports; what is in both goes on
  * undisturbed. d->cfg says so afterwards. */
 void ndd_network_change(struct ndd *d, const struct config *to);
+/* Is it the end of a path, which a new configuration has not any more? */
+typedef bool ndd_path_lost(struct ndd *d, const struct roce_path *path, const void *arg);
 /* MAC addresses and tag of the next hop; path->tos may choose the tag's priority and is there. */
 void ndd_path_hop(struct roce_path *path, const struct net_nexthop *hop);
 

@@ -182,6 +182,8 @@ ndd_ud_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return ND_ACCESS_VIOLATION;
 	memcpy(cfg.gid.raw, s->ip, 16);
 	memcpy(own.b, s->ip, 16);
+	if (net_local_port(s->daemon->net, &own) < 0) /* taken away meanwhile */
+		return ND_INVALID_ADDRESS;
 	cfg.vlan = net_local_vlan(s->daemon->net, &own);
 	return create(s, &m->q, &cfg, r);
 }
@@ -220,6 +222,14 @@ ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp, bool drained)
 		ndd_shard_call_drained(s->shard, on_shard_qp_error, qp);
 	else
 		ndd_shard_call(s->shard, on_shard_qp_error, qp);
+}
+
+void
+ndd_qp_take_away(struct ndd_session *s, struct ndd_qp *qp, const char *why)
+{
+	ndd_notice("session %lu: queue pair 0x%06x ends: %s", s->serial, qp->qpn, why);
+	ndd_qp_to_error(s, qp, false);
+	ndd_async_qp_taken(s, qp);
 }
 
 struct qp_flush {

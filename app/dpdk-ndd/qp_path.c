@@ -107,15 +107,13 @@ void
 ndd_qp_path_evict(struct ndd_session *s, const struct roce_gid *gid, uint32_t qpn)
 {
 	struct ndd_qp_path *p;
+	char why[80];
 
-	TAILQ_FOREACH (p, &s->daemon->paths, next) {
-		if (!is_anothers(p, s, gid, qpn))
-			continue;
-		ndd_notice("session %lu: queue pair 0x%06x ends: session %lu has a connection to "
-			   "the peer's 0x%06x",
-			p->session->serial, p->qp->qpn, s->serial, qpn);
-		ndd_qp_to_error(p->session, p->qp, false);
-	}
+	snprintf(why, sizeof(why), "session %lu has a connection to the peer's 0x%06x", s->serial,
+		qpn);
+	TAILQ_FOREACH (p, &s->daemon->paths, next)
+		if (is_anothers(p, s, gid, qpn))
+			ndd_qp_take_away(p->session, p->qp, why);
 }
 
 /* ---- the next hop -------------------------------------------------------------------------- */
@@ -187,17 +185,13 @@ ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct qp_step 
 }
 
 void
-ndd_qp_path_end(struct ndd *d, ndd_qp_path_lost *lost, const void *arg, const char *why)
+ndd_qp_path_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 {
 	struct ndd_qp_path *p;
 
-	TAILQ_FOREACH (p, &d->paths, next) {
-		if (!p->live || p->qp->failed || !lost(d, &p->path, arg))
-			continue;
-		ndd_notice("session %lu: queue pair 0x%06x ends: %s", p->session->serial,
-			p->qp->qpn, why);
-		ndd_qp_to_error(p->session, p->qp, false);
-	}
+	TAILQ_FOREACH (p, &d->paths, next)
+		if (p->live && !p->qp->failed && lost(d, &p->path, arg))
+			ndd_qp_take_away(p->session, p->qp, why);
 }
 
 /* ---- time ---------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #define NDD_QP_PATH_H
 
 #include "conn.h"
+#include "network.h"
 
 /* A change of state or attributes. attr.path: sgid, dgid, tos, ttl and flow_label, until the next
  * hop is known. */
@@ -29,8 +30,7 @@ nd_status ndd_qp_step(
 nd_status ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct qp_step *step,
 	char *why, size_t room);
 /* Those that are lost go to error; why is for the log. */
-typedef bool ndd_qp_path_lost(struct ndd *d, const struct roce_path *path, const void *arg);
-void ndd_qp_path_end(struct ndd *d, ndd_qp_path_lost *lost, const void *arg, const char *why);
+void ndd_qp_path_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why);
 /* A connection of session s is about to have this queue pair of the peer: whoever else went there
  * by hand is at its end. */
 void ndd_qp_path_evict(struct ndd_session *s, const struct roce_gid *gid, uint32_t qpn);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SIGHUP: the configuration is read again, and the network's part of it takes effect. Connections
- * go on whose address and way are left; the others end, and it is said why. A file with a mistake
- * changes nothing.
+ * SIGHUP: the configuration is read again, and the network's part of it takes effect. Connections,
+ * queue pairs and address handles go on whose address and way are left; the others end, and it is
+ * said why. A file with a mistake changes nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "log.h"
 #include "network.h"
 #include "qp_path.h"
+#include "ud.h"
 
 #define ERROR_BYTES 4096
 
@@ -65,6 +66,25 @@ address_is_lost(struct ndd *d, const struct roce_path *path, const void *to)
 	return !ndd_network_keeps(d, to, path->sgid.raw);
 }
 
+/* Nobody can reach a queue pair of datagrams any more, and it nobody. */
+static void
+end_datagrams(struct ndd *d, const struct config *to, const char *why)
+{
+	struct ndd_session *s, *next;
+	struct ndd_qp *qp;
+
+	for (s = TAILQ_FIRST(&d->sessions); s != NULL; s = next) {
+		uint32_t pos = 0;
+
+		next = TAILQ_NEXT(s, next); /* what it is told may end it */
+		if (s->state != NDSH_ST_OPEN || ndd_network_keeps(d, to, s->ip))
+			continue;
+		while ((qp = ndd_slots_next(&s->qps, &pos)) != NULL)
+			if (qp->datagrams && !qp->failed)
+				ndd_qp_take_away(s, qp, why);
+	}
+}
+
 /* While the address is still ours: the peer is told, too. */
 static void
 end_without_address(struct ndd *d, const struct config *to)
@@ -76,6 +96,8 @@ end_without_address(struct ndd *d, const struct config *to)
 		if (c->state != NDD_CONN_OVER && !ndd_network_keeps(d, to, c->local.gid.raw))
 			end(c, why);
 	ndd_qp_path_end(d, address_is_lost, to, why);
+	ndd_ah_end(d, address_is_lost, to, why);
+	end_datagrams(d, to, why);
 	ndd_host_tx(d, ndd_now_ns());
 }
 
@@ -102,6 +124,7 @@ end_without_route(struct ndd *d)
 			end(c, why);
 	}
 	ndd_qp_path_end(d, route_is_lost, NULL, why);
+	ndd_ah_end(d, route_is_lost, NULL, why);
 }
 
 /* Beyond the network nothing is taken over, and d->cfg is as it was. */

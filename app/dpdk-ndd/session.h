@@ -234,6 +234,8 @@ void ndd_srq_limit(struct ndd_session *s, const struct ndd_event *ev);
 void ndd_qp_free(struct ndd_session *s, struct ndd_qp *qp);
 /* To error: everything outstanding completes FLUSH_ERR. drained: after what has arrived already. */
 void ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp, bool drained);
+/* To error by no doing of its client, who is told, nor of its peer. */
+void ndd_qp_take_away(struct ndd_session *s, struct ndd_qp *qp, const char *why);
 
 /* ---- async.c ---- */
 
@@ -241,6 +243,7 @@ ndd_handler ndd_async_on;
 /* An event of the shard, for who wants to know. */
 void ndd_async_qp(struct ndd_session *s, const struct ndd_qp *qp, const struct ndd_event *ev);
 void ndd_async_cq(struct ndd_session *s, const struct ndd_event *ev);
+void ndd_async_qp_taken(struct ndd_session *s, const struct ndd_qp *qp);
 
 /* ---- qp_modify.c, qp_path.c ---- */
 

@@ -3,6 +3,7 @@
 #ifndef NDD_UD_H
 #define NDD_UD_H
 
+#include "network.h"
 #include "roce/cm_sidr.h"
 #include "session.h"
 
@@ -38,6 +39,8 @@ struct ndd_question {
 
 /* Next hops that are asked for, or have changed. */
 void ndd_ah_tick(struct ndd *d, uint64_t now_ns);
+/* Those that are lost are good for nothing more; why is for the log. */
+void ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why);
 /* The service answered, or nobody did. */
 void ndd_ah_answered(struct ndd_ah *ah, const struct roce_cm_event *ev);
 

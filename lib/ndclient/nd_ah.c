@@ -172,8 +172,13 @@ nd_ah_event(struct nd_adapter *a, const struct ndsh_ev_ah *ev)
 	TAILQ_FOREACH(ah, &a->ahs, link)
 	if (ah->has_id && ah->token == ev->ah)
 		break;
-	if (ah == NULL || ah->state != ND_AH_BUSY) /* canceled while the event was on its way */
+	if (ah == NULL || ah->state == ND_AH_IDLE) /* canceled while the event was on its way */
 		return;
+	if (ah->state == ND_AH_READY) { /* its way was taken away */
+		if (ev->h.status != ND_SUCCESS)
+			set_state(ah, ND_AH_IDLE);
+		return;
+	}
 	keep_service(ah, ev);
 	set_state(ah, ev->h.status == ND_SUCCESS ? ND_AH_READY : ND_AH_IDLE);
 	conclude(ah, ev->h.status);

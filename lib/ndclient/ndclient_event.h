@@ -24,7 +24,8 @@ enum nd_event_type {
 	ND_EVENT_QP_REQUEST_ERROR, /* it ended: the peer asked for what can't be done */
 	ND_EVENT_QP_ACCESS_ERROR,  /* it ended: the peer asked for what is not permitted */
 	ND_EVENT_QP_ERROR,	   /* it ended by a request or receive, or by its keepalive */
-	ND_EVENT_QP_FATAL,	   /* it ended because its completion queue did, or by our fault */
+	ND_EVENT_QP_FATAL,	   /* it ended with its completion queue, by our fault, or the
+				    * daemon took it away: its address or its way has gone */
 	ND_EVENT_LAST_RECEIVE,	   /* it takes no more from its shared receive queue */
 	/* Of a completion queue: it overran, or lost its memory. */
 	ND_EVENT_CQ_ERROR,

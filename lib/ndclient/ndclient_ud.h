@@ -36,15 +36,16 @@ struct nd_ud_listener;
  * that find no receive, or one too small, which then stays for the next. ND_ACCESS_VIOLATION: a key
  * with its top bit set is not for applications. nd_qp_receive(), nd_qp_flush(), nd_qp_number() and
  * nd_qp_close() are for it, too; connectors, nd_qp_modify() and all other posts refuse it.
+ * ND_INVALID_ADDRESS: the adapter's address was taken away from the daemon.
  */
 nd_status nd_ud_qp_create(struct nd_pd *pd, const struct nd_qp_options *options, uint32_t q_key,
 	struct nd_qp **qp);
 /*
  * Give it another Q_Key. And start its send side again: a datagram that can't be sent (an address
- * handle that was closed, memory that is not registered) fails with its result, and stops the
- * sending: what is posted behind it comes back ND_CANCELED, until this call returns. Receiving goes
- * on meanwhile. ND_ACCESS_VIOLATION as above; ND_INVALID_DEVICE_REQUEST: it is no queue pair of
- * datagrams; ND_INVALID_DEVICE_STATE: it is at its end.
+ * handle that was closed or lost its way, memory that is not registered) fails with its result, and
+ * stops the sending: what is posted behind it comes back ND_CANCELED, until this call returns.
+ * Receiving goes on meanwhile. ND_ACCESS_VIOLATION as above; ND_INVALID_DEVICE_REQUEST: it is no
+ * queue pair of datagrams; ND_INVALID_DEVICE_STATE: it is at its end.
  */
 nd_status nd_ud_qp_modify(struct nd_qp *qp, uint32_t q_key);
 
@@ -76,8 +77,10 @@ nd_status nd_ud_source(const void *header, struct sockaddr *addr, socklen_t *byt
 /* ---- address handles ----------------------------------------------------------------- */
 
 /* Where datagrams go: any number of queue pairs of the adapter may use one. It leads nowhere before
- * one of the next two calls has completed with success, and from then on there, for good; when the
- * next hop changes, it follows. */
+ * one of the next two calls has completed with success, and from then on there; when the next hop
+ * changes, it follows. When the daemon's new configuration has no way there any more, or not the
+ * adapter's address, datagrams that are posted already fail, it leads nowhere again, and may be
+ * tried again. */
 nd_status nd_ah_create(struct nd_adapter *a, struct nd_ah **ah);
 /*
  * Make it lead to an address (the port does not count). Pends (R-OV-04), then: ND_SUCCESS;

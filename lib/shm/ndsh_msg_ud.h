@@ -6,7 +6,8 @@
  * for them, too; no connection can have one.
  *
  * Address handles. AH_CREATE is answered with an id, which is what descriptors name; it is good
- * when EV_AH said ND_SUCCESS, which comes once, until AH_DESTROY. With look_up the daemon asks
+ * when EV_AH said ND_SUCCESS, until AH_DESTROY, or until a second EV_AH says what has become of its
+ * way. With look_up the daemon asks
  * there for the datagram service of that port, too. Descriptors that name one that is not good
  * fail; so what is posted should be over before AH_DESTROY.
  *

@@ -332,6 +332,30 @@ def reloaded(build):
                 stays.stop(signal.SIGINT)
 
 
+def datagrams_reloaded(build):
+    """Address handles and queue pairs of datagrams end with what they rest on, and begin again."""
+    with scratch("ndd-e2e-") as folder:
+        link = Memif(build, folder)
+        port = link.a.config["ports"][0]
+        port["addresses"] += ["192.0.2.7/24"]
+        port["routes"] = [{"to": "203.0.113.0/24", "via": "192.0.2.2"}]
+        link.b.config["ports"][0]["addresses"] += [FAR[0] + "/24"]
+        with link:
+            for name, key, source, to in (("reload-address", "addresses", "192.0.2.7", "192.0.2.2"),
+                                          ("reload-route", "routes", "192.0.2.1", FAR[0])):
+                with link.a.popen(build.ndtest, name, link.a.socket_path, source,
+                                  link.b.socket_path, to) as client:
+                    client.expect("ready")
+                    taken = port[key].pop()
+                    rewrite(link.a)
+                    client.expect("gone")
+                    port[key].append(taken)
+                    rewrite(link.a)
+                    if client.wait(60):
+                        raise Failure(client.text)
+            link.judge()
+
+
 def lone_cases(build, networked):
     """Cases with daemons of their own, as what they are told changes them."""
     yield "addresses told", lambda: addresses_told(build)
@@ -339,3 +363,4 @@ def lone_cases(build, networked):
     yield "another machine behind the link", lambda: another_machine(build)
     yield "a link that fails", lambda: link_fails(build, networked)
     yield "reload", lambda: reloaded(build)
+    yield "reload of datagrams", lambda: datagrams_reloaded(build)

@@ -39,6 +39,8 @@ static const struct {
 	{"datagrams", scenario_datagrams},
 	{"services", scenario_services},
 	{"lookups", scenario_lookups},
+	{"reload-address", scenario_reload_address},
+	{"reload-route", scenario_reload_route},
 	{"udaddy-server", scenario_udaddy_server},
 	{"udaddy-client", scenario_udaddy_client},
 	{"udaddy-nobody", scenario_udaddy_nobody},

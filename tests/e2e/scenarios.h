@@ -49,6 +49,10 @@ void scenario_udaddy_nobody(struct pair *p);
 void scenario_ud_pingpong_server(struct pair *p);
 void scenario_ud_pingpong_client(struct pair *p);
 
+/* reloads.c */
+void scenario_reload_address(struct pair *p);
+void scenario_reload_route(struct pair *p);
+
 /* foreign.c */
 void scenario_foreign_memory(struct pair *p);
 void scenario_foreign_rights(struct pair *p);
