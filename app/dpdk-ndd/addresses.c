@@ -44,10 +44,10 @@ ndd_address_route(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_addr *to = &((const struct ndsh_route *)msg)->addr;
 	const struct net *net = s->daemon->net;
-	struct net_ip dst, source;
+	const struct net_ip dst = ndd_ip(to->ip);
+	struct net_ip source;
 	int link = -1;
 
-	memcpy(dst.b, to->ip, 16);
 	if (net_ip_is_link_local(&dst) && to->scope_id != 0) {
 		link = net_link_find(net, to->scope_id - 1, 0);
 		if (link < 0)

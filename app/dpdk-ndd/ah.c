@@ -14,7 +14,6 @@
 #include "ud.h"
 
 #define RESOLVE_NS (3 * NDD_S)
-#define HOP_LIMIT  64
 #define ROOM_FIRST 16u
 
 static_assert(ROCE_AH_INDEX_BITS == NDD_SLOT_INDEX_BITS, "a handle is the engine's token");
@@ -85,10 +84,11 @@ change(struct ndd_session *s, struct table_change *c)
 static void
 fill_entry(const struct ndd_ah *ah, struct roce_ah *entry)
 {
-	const struct config *cfg = ah->session->daemon->cfg;
+	const struct ndd *d = ah->session->daemon;
 	struct roce_path path = {
-		.sgid = ah->local.gid, .dgid = ah->remote.gid, .ttl = HOP_LIMIT};
-	struct net_ip there_ip;
+		.sgid = ah->local.gid, .dgid = ah->remote.gid, .ttl = ROCE_HOP_LIMIT};
+	const struct net_ip there_ip = ndd_ip(ah->remote.gid.raw);
+	const uint16_t vlan = net_local_vlan(d->net, &there_ip);
 	uint32_t there;
 
 	/* Datagrams of one handle stay in order on one 5-tuple. */
@@ -96,13 +96,12 @@ fill_entry(const struct ndd_ah *ah, struct roce_ah *entry)
 	path.udp_sport = roce_flow_sport(0, ah->id + 1, there);
 	ndd_path_hop(&path, &ah->hop);
 	/* To ourselves no wire needs a tag, but who receives knows its address by it (W-PKT-02). */
-	memcpy(there_ip.b, ah->remote.gid.raw, 16);
-	if (net_local_vlan(ah->session->daemon->net, &there_ip) != 0) {
+	if (vlan != 0) {
 		path.tagged = true;
-		path.vlan_tci = net_local_vlan(ah->session->daemon->net, &there_ip);
+		path.vlan_tci = vlan;
 	}
 	roce_ah_set(entry, ah->id, &path, ah->hop.port,
-		ndd_path_mtu(cfg->port[ah->hop.port].mtu));
+		ndd_path_mtu(d->cfg->port[ah->hop.port].mtu));
 }
 
 static bool
@@ -236,7 +235,7 @@ ask(struct ndd_ah *ah, uint64_t now_ns)
 		&(struct roce_cm_lookup){.local = ah->local,
 			.remote = ah->remote,
 			.port = ah->hop.port,
-			.hop_limit = HOP_LIMIT,
+			.hop_limit = ROCE_HOP_LIMIT,
 			.priv = ah->priv,
 			.priv_bytes = ah->priv_bytes,
 			.owner = ah});

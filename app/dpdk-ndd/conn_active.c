@@ -145,7 +145,7 @@ ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	c->inbound = limit(m->inbound_reads);
 	c->outbound = limit(m->outbound_reads);
 	c->tos = m->tos;
-	c->hop_limit = 64;
+	c->hop_limit = ROCE_HOP_LIMIT;
 	c->flow_label = roce_cm_flow_label(c->local.port, c->remote.port);
 	c->priv_bytes = m->priv_bytes;
 	memcpy(c->priv, m->priv, m->priv_bytes);

@@ -6,6 +6,7 @@
 #ifndef NDD_DAEMON_H
 #define NDD_DAEMON_H
 
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/queue.h>
 
@@ -29,6 +30,16 @@ struct ndd_watch {
 bool ndd_watch_add(struct ndd *d, struct ndd_watch *w, int fd, uint32_t events,
 	void (*ready)(struct ndd *d, struct ndd_watch *w, uint32_t events));
 void ndd_watch_del(struct ndd *d, struct ndd_watch *w);
+
+/* An address, of a GID or a message, as the little host wants it. */
+static inline struct net_ip
+ndd_ip(const uint8_t ip[16])
+{
+	struct net_ip out;
+
+	memcpy(out.b, ip, sizeof(out.b));
+	return out;
+}
 
 TAILQ_HEAD(ndd_conn_list, ndd_conn);
 TAILQ_HEAD(ndd_qp_path_list, ndd_qp_path);

@@ -18,9 +18,8 @@ bool
 ndd_local_address(
 	const struct ndd_session *s, const struct ndsh_addr *from, struct roce_cm_addr *to)
 {
-	struct net_ip ip;
+	const struct net_ip ip = ndd_ip(is_unspecified(from->ip) ? s->ip : from->ip);
 
-	memcpy(ip.b, is_unspecified(from->ip) ? s->ip : from->ip, 16);
 	memcpy(to->gid.raw, ip.b, 16);
 	to->port = from->port;
 	return net_local_port(s->daemon->net, &ip) >= 0;

@@ -27,8 +27,8 @@ rx_mad(struct ndd *d, uint64_t now_ns, uint32_t port, const uint8_t *frame,
 
 	roce_pkt_src_gid(pkt, &from);
 	roce_pkt_dst_gid(pkt, &to);
-	memcpy(src.b, from.raw, 16);
-	memcpy(dst.b, to.raw, 16);
+	src = ndd_ip(from.raw);
+	dst = ndd_ip(to.raw);
 	if (!roce_gsi_is_mad(pkt) || !net_takes(d->net, &src, &dst, pkt->vlan) ||
 		!roce_icrc_ok(pkt))
 		return;
@@ -104,16 +104,12 @@ send_mad(struct ndd *d, uint64_t now_ns, const struct roce_cm_tx *tx)
 	struct roce_path path = {
 		.sgid = tx->sgid, .dgid = tx->dgid, .tos = tx->tos, .ttl = tx->hop_limit};
 	struct net_nexthop hop;
-	struct net_ip src, dst;
 	struct rte_mbuf *m;
-	enum net_resolve r;
+	nd_status status = ndd_next_hop(d->net, now_ns, &tx->sgid, &tx->dgid, &hop);
 
-	memcpy(src.b, tx->sgid.raw, 16);
-	memcpy(dst.b, tx->dgid.raw, 16);
-	r = net_resolve(d->net, now_ns, &src, &dst, &hop);
-	if (r == NET_PENDING)
+	if (status == ND_PENDING)
 		return false;
-	if (r != NET_RESOLVED)
+	if (status != ND_SUCCESS)
 		return true; /* dropped: the CM sends it again */
 	ndd_path_hop(&path, &hop);
 	m = new_frame(d, hop.port);

@@ -32,9 +32,8 @@ create(struct ndd_session *s, const struct ndsh_listener_create *m, struct ndd_r
 	struct roce_cm_addr addr = {.port = m->addr.port};
 	struct ndd_listener *l;
 	nd_status status;
-	struct net_ip ip;
+	struct net_ip ip = ndd_ip(m->addr.ip);
 
-	memcpy(ip.b, m->addr.ip, 16);
 	if (memcmp(ip.b, any4, 16) == 0)
 		memset(ip.b, 0, 16);
 	if (memcmp(ip.b, any, 16) != 0 && net_local_port(s->daemon->net, &ip) < 0)

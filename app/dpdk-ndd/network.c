@@ -18,21 +18,12 @@ static const enum net_dad dad[] = {
 	[CONFIG_DAD_FULL] = NET_DAD_FULL,
 };
 
-static struct net_ip
-ip_of(const uint8_t ip[16])
-{
-	struct net_ip out;
-
-	memcpy(out.b, ip, sizeof(out.b));
-	return out;
-}
-
 /* Those that are there stay as they are. */
 static bool
 add_addresses(struct net *n, uint32_t link, const struct config_link *c, const char **why)
 {
 	for (uint32_t i = 0; i < c->addresses; i++) {
-		const struct net_ip ip = ip_of(c->address[i].ip);
+		const struct net_ip ip = ndd_ip(c->address[i].ip);
 		uint8_t len = c->address[i].prefix_len;
 
 		if (!net_address_keep(n, link, &ip, len) &&
@@ -46,7 +37,7 @@ static bool
 add_gateway(struct net *n, uint32_t link, const uint8_t gateway[16], bool v4, const char **why)
 {
 	static const struct net_ip anywhere, anywhere4 = {{[10] = 0xff, 0xff}};
-	const struct net_ip via = ip_of(gateway);
+	const struct net_ip via = ndd_ip(gateway);
 
 	return net_route_add(n, link, v4 ? &anywhere4 : &anywhere, 0, &via, why);
 }
@@ -55,7 +46,7 @@ static bool
 add_routes(struct net *n, uint32_t link, const struct config_link *c, const char **why)
 {
 	for (uint32_t i = 0; i < c->routes; i++) {
-		const struct net_ip to = ip_of(c->route[i].to.ip), via = ip_of(c->route[i].via);
+		const struct net_ip to = ndd_ip(c->route[i].to.ip), via = ndd_ip(c->route[i].via);
 
 		if (!net_route_add(n, link, &to, c->route[i].to.prefix_len, &via, why))
 			return false;
@@ -192,7 +183,7 @@ drop_link(struct net *n, uint32_t port, uint16_t vlan, const struct config_link 
 bool
 ndd_network_keeps(const struct ndd *d, const struct config *to, const uint8_t ip[16])
 {
-	const struct net_ip address = ip_of(ip);
+	const struct net_ip address = ndd_ip(ip);
 
 	if (net_ip_is_link_local(&address))
 		return true; /* link-local: the port's, as long as it has its MAC */
@@ -237,7 +228,7 @@ ndd_network_change(struct ndd *d, const struct config *to)
 const char *
 ndd_ip_text(const uint8_t ip[16], char buf[INET6_ADDRSTRLEN])
 {
-	struct net_ip a = ip_of(ip);
+	struct net_ip a = ndd_ip(ip);
 	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
 	bool v4 = memcmp(a.b, mapped, sizeof(mapped)) == 0;
 	const char *s = inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? a.b + 12 : a.b, buf,

@@ -181,7 +181,7 @@ ndd_ud_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (m->q_key & ROCE_QKEY_PRIVILEGED)
 		return ND_ACCESS_VIOLATION;
 	memcpy(cfg.gid.raw, s->ip, 16);
-	memcpy(own.b, s->ip, 16);
+	own = ndd_ip(s->ip);
 	if (net_local_port(s->daemon->net, &own) < 0) /* taken away meanwhile */
 		return ND_INVALID_ADDRESS;
 	cfg.vlan = net_local_vlan(s->daemon->net, &own);

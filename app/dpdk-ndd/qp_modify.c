@@ -233,7 +233,7 @@ step_of(struct qp_step *step, const struct ndd_session *s, const struct ndsh_qp_
 		.mask = a->mask,
 		.attr.port_mtu_bytes = s->path_mtu,
 		.attr.path.tos = a->traffic_class,
-		.attr.path.ttl = a->hop_limit != 0 ? a->hop_limit : 64, /* never 0 (W-CM-74) */
+		.attr.path.ttl = a->hop_limit != 0 ? a->hop_limit : ROCE_HOP_LIMIT, /* W-CM-74 */
 		.attr.path.flow_label = a->flow_label,
 	};
 	COPY_VALUES(step->attr, *a);

@@ -74,7 +74,7 @@ open_adapter(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 	if ((m->flags & ~NDSH_OPEN_NO_FLUSH) != 0)
 		return ND_NOT_SUPPORTED;
-	memcpy(ip.b, m->addr.ip, 16);
+	ip = ndd_ip(m->addr.ip);
 	port = net_local_port(s->daemon->net, &ip);
 	if (port < 0)
 		return ND_INVALID_ADDRESS;

@@ -36,7 +36,6 @@
 #define CM_PACKET_LIFETIME	  16u		  /* 3.7 */
 #define CM_TARGET_ACK_DELAY	  15u		  /* in our REP; rxe's value, W-CM-33 */
 #define CM_ACK_TIMEOUT		  17u		  /* that those two make */
-#define CM_HOP_LIMIT		  64u
 #define CM_STATELESS		  128u /* answers that no connection stands behind */
 #define CM_LISTENER_BUCKETS	  64u
 

@@ -158,7 +158,7 @@ req_fill(struct roce_cm_conn *c, const struct cm_in *in, const struct cm_ip_hdr 
 	 * congestion, and our requester does not yet. */
 	c->tos = (uint8_t)(m->tclass & ~ROCE_TOS_ECN);
 	/* Old peers say 0 or 1 for "same subnet"; routers count too (W-CM-74). */
-	c->hop_limit = m->hop_limit > 1 ? (uint8_t)m->hop_limit : CM_HOP_LIMIT;
+	c->hop_limit = m->hop_limit > 1 ? (uint8_t)m->hop_limit : ROCE_HOP_LIMIT;
 	c->flow_label = m->flow_label;
 	cm_set_in_priv(c, m->priv + CM_IP_HDR_BYTES, ROCE_CM_REQ_PRIV);
 }

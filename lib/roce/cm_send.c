@@ -155,7 +155,7 @@ answer(struct roce_cm *cm, const struct cm_in *in, const struct cm_mad *m)
 	tx->dgid = in->remote;
 	tx->port = in->port;
 	tx->tos = in->tos;
-	tx->hop_limit = CM_HOP_LIMIT;
+	tx->hop_limit = ROCE_HOP_LIMIT;
 	cm_mad_encode(tx->mad, m);
 }
 

@@ -42,7 +42,7 @@ roce_cm_lookup(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_lookup 
 	c->remote = l->remote;
 	c->port = l->port;
 	c->tos = l->tos;
-	c->hop_limit = l->hop_limit != 0 ? l->hop_limit : CM_HOP_LIMIT;
+	c->hop_limit = l->hop_limit != 0 ? l->hop_limit : ROCE_HOP_LIMIT;
 	(void)cm_set_out_priv(c, l->priv, l->priv_bytes, ROCE_CM_LOOKUP_PRIV);
 	cm_table_unlink(c, CM_BY_LOCAL_ID); /* no message of a connection finds it */
 	cm_table_link(cm, c, CM_BY_SIDR_ID);
@@ -135,7 +135,7 @@ offer(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *l,
 	c->remote = (struct roce_cm_addr){ in->remote, ip->src_port };
 	c->port = in->port;
 	c->tos = in->tos;
-	c->hop_limit = CM_HOP_LIMIT;
+	c->hop_limit = ROCE_HOP_LIMIT;
 	cm_set_in_priv(c, m->priv + CM_IP_HDR_BYTES, ROCE_CM_LOOKUP_PRIV);
 	c->listener = l;
 	l->pending++;

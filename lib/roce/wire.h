@@ -164,6 +164,8 @@ void roce_pkt_dst_gid(const struct roce_pkt *pkt, struct roce_gid *gid);
 /* True if the ICRC behind the payload of a parsed packet is right (W-ICRC-05). */
 bool roce_icrc_ok(const struct roce_pkt *pkt);
 
+#define ROCE_HOP_LIMIT 64u /* of who has no other wish */
+
 /* Where packets of one flow go: all that the lower headers need. */
 struct roce_path {
 	struct roce_gid sgid, dgid;
