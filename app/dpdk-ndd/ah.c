@@ -13,7 +13,6 @@
 #include "network.h"
 #include "ud.h"
 
-#define RESOLVE_NS (3 * NDD_S)
 #define ROOM_FIRST 16u
 
 static_assert(ROCE_AH_INDEX_BITS == NDD_SLOT_INDEX_BITS, "a handle is the engine's token");
@@ -178,8 +177,8 @@ ndd_ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	memcpy(ah->priv, m->priv, m->priv_bytes);
 	/* ndd_ah_tick() goes on: the reply leaves before the event. */
 	ah->fresh = true;
-	ah->deadline_ns = ndd_now_ns() + RESOLVE_NS;
-	s->daemon->ahs_fresh = true;
+	ah->deadline_ns = ndd_now_ns() + NDD_RESOLVE_NS;
+	ndd_hops_until(&s->daemon->ah_hops, 0);
 	TAILQ_INSERT_TAIL(&s->daemon->ahs, ah, next);
 	r->id.id = ah->id;
 	return ND_SUCCESS;
@@ -255,14 +254,12 @@ ndd_ah_answered(struct ndd_ah *ah, const struct roce_cm_event *ev)
 static void
 step(struct ndd_ah *ah, uint64_t now_ns)
 {
-	nd_status status = resolve(ah, now_ns, &ah->hop);
+	nd_status status = ndd_next_hop_by(resolve(ah, now_ns, &ah->hop), now_ns, ah->deadline_ns);
 
 	ah->fresh = false;
-	if (status == ND_PENDING && now_ns < ah->deadline_ns)
+	if (status == ND_PENDING)
 		return;
 	ah->deadline_ns = UINT64_MAX;
-	if (status == ND_PENDING)
-		status = ND_HOST_UNREACHABLE;
 	if (status == ND_SUCCESS && ah->look_up)
 		ask(ah, now_ns);
 	else
@@ -302,22 +299,17 @@ ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 void
 ndd_ah_tick(struct ndd *d, uint64_t now_ns)
 {
-	uint64_t generation = net_generation(d->net);
-	bool moved = generation != d->ahs_generation;
 	struct ndd_ah *ah;
+	bool moved;
 
-	if (!moved && !d->ahs_fresh && now_ns < d->ahs_deadline_ns)
+	if (!ndd_hops_begin(&d->ah_hops, d->net, now_ns, &moved))
 		return;
-	d->ahs_generation = generation;
-	d->ahs_fresh = false;
-	d->ahs_deadline_ns = UINT64_MAX;
 	TAILQ_FOREACH (ah, &d->ahs, next) {
 		if (ah->state == NDD_AH_RESOLVING &&
 			(moved || ah->fresh || now_ns >= ah->deadline_ns))
 			step(ah, now_ns);
-		else if (ah->state == NDD_AH_READY && moved)
+		else if (moved && ah->state == NDD_AH_READY)
 			refresh(ah, now_ns);
-		if (ah->deadline_ns < d->ahs_deadline_ns)
-			d->ahs_deadline_ns = ah->deadline_ns;
+		ndd_hops_until(&d->ah_hops, ah->deadline_ns);
 	}
 }

@@ -8,7 +8,6 @@
 #include "log.h"
 #include "ud.h"
 
-#define RESOLVE_NS (3 * NDD_S)
 /* The peer's acknowledgement on the data path may be behind its DREQ on the CM's (R-DISC-17). */
 #define FLUSH_GRACE_NS (10 * NDD_MS)
 
@@ -35,8 +34,8 @@ void
 ndd_conn_ask(struct ndd_conn *c)
 {
 	c->fresh = true;
-	c->deadline_ns = ndd_now_ns() + RESOLVE_NS;
-	c->session->daemon->conns_fresh = true;
+	c->deadline_ns = ndd_now_ns() + NDD_RESOLVE_NS;
+	ndd_hops_until(&c->session->daemon->conn_hops, 0);
 }
 
 static void
@@ -218,7 +217,7 @@ disconnected(struct ndd_conn *c, const struct roce_cm_event *ev, uint64_t now_ns
 	tell_end(c, ND_SUCCESS);
 	c->state = NDD_CONN_FLUSHING;
 	c->deadline_ns = c->session->no_flush ? UINT64_MAX : now_ns + FLUSH_GRACE_NS;
-	c->session->daemon->conns_fresh = true;
+	ndd_hops_until(&c->session->daemon->conn_hops, c->deadline_ns);
 }
 
 /* ---- what happens ---- */
@@ -334,9 +333,7 @@ step(struct ndd_conn *c, uint64_t now_ns)
 	if (c->state != NDD_CONN_RESOLVING && c->state != NDD_CONN_ANSWERING)
 		return;
 	c->fresh = false;
-	status = ndd_conn_resolve(c, now_ns);
-	if (status == ND_PENDING && now_ns >= c->deadline_ns)
-		status = ND_HOST_UNREACHABLE;
+	status = ndd_next_hop_by(ndd_conn_resolve(c, now_ns), now_ns, c->deadline_ns);
 	if (status == ND_PENDING)
 		return;
 	c->deadline_ns = UINT64_MAX;
@@ -351,22 +348,16 @@ step(struct ndd_conn *c, uint64_t now_ns)
 void
 ndd_conn_tick(struct ndd *d, uint64_t now_ns)
 {
-	uint64_t generation = net_generation(d->net);
-	bool moved = generation != d->net_generation;
 	struct ndd_conn *c;
+	bool moved;
 
-	if (!moved && !d->conns_fresh && now_ns < d->conns_deadline_ns)
+	if (!ndd_hops_begin(&d->conn_hops, d->net, now_ns, &moved))
 		return;
-	d->net_generation = generation;
-	d->conns_fresh = false;
 	TAILQ_FOREACH (c, &d->conns, next) {
 		if (c->deadline_ns != UINT64_MAX && (moved || c->fresh || now_ns >= c->deadline_ns))
 			step(c, now_ns);
 		else if (moved && c->state == NDD_CONN_ESTABLISHED)
 			ndd_conn_refresh(c, now_ns);
+		ndd_hops_until(&d->conn_hops, c->deadline_ns);
 	}
-	d->conns_deadline_ns = UINT64_MAX;
-	TAILQ_FOREACH (c, &d->conns, next)
-		if (c->deadline_ns < d->conns_deadline_ns)
-			d->conns_deadline_ns = c->deadline_ns;
 }

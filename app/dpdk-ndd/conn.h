@@ -89,9 +89,6 @@ void ndd_conn_start_keepalive(struct ndd_conn *c);
 nd_status ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns);
 /* The next hop has another address now. */
 void ndd_conn_refresh(struct ndd_conn *c, uint64_t now_ns);
-/* The next hop between two addresses. ND_PENDING: not known yet. */
-nd_status ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
-	const struct roce_gid *to, struct net_nexthop *hop);
 /* A path's hop (ndd_path_hop()), and its source port by its flow label, else by both queue pairs
  * (W-CM-71). */
 void ndd_path_via(

@@ -27,27 +27,6 @@ ndd_conn_rnr_retry(const struct ndd_conn *c)
 }
 
 nd_status
-ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
-	const struct roce_gid *to, struct net_nexthop *hop)
-{
-	struct net_ip src, dst;
-
-	memcpy(src.b, from->raw, 16);
-	memcpy(dst.b, to->raw, 16);
-	switch (net_resolve(net, now_ns, &src, &dst, hop)) {
-	case NET_RESOLVED:
-		return ND_SUCCESS;
-	case NET_PENDING:
-		return ND_PENDING;
-	case NET_UNREACHABLE:
-		return ND_HOST_UNREACHABLE;
-	case NET_NO_ROUTE:
-		break;
-	}
-	return ND_NETWORK_UNREACHABLE;
-}
-
-nd_status
 ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns)
 {
 	return ndd_next_hop(

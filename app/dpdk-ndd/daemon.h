@@ -12,6 +12,7 @@
 
 #include "config/config.h"
 #include "net/net.h"
+#include "next_hop.h"
 #include "ports.h"
 #include "roce/cm.h"
 #include "shard.h"
@@ -66,15 +67,11 @@ struct ndd {
 	struct ndd_session_list sessions, ended;
 	uint32_t session_count;
 	uint64_t serial;	    /* of sessions and objects; never reused */
-	struct ndd_conn_list conns; /* all that the CM knows */
-	uint64_t net_generation;    /* as far as conns' addresses are judged */
-	uint64_t conns_deadline_ns; /* the first of conns' */
+	struct ndd_conn_list conns;    /* all that the CM knows */
 	struct ndd_qp_path_list paths; /* of queue pairs brought up by hand */
-	uint64_t paths_generation, paths_deadline_ns; /* as those of conns */
-	bool conns_fresh; /* a connection waits for its first step, or has a new deadline */
-	struct ndd_ah_list ahs;	    /* address handles: the same three for them */
-	uint64_t ahs_generation, ahs_deadline_ns;
-	bool ahs_fresh;
+	struct ndd_ah_list ahs;	       /* address handles */
+	struct ndd_hops conn_hops, path_hops, ah_hops; /* of these lists */
+	uint64_t mads_generation; /* of the network, when those below were tried last */
 	struct ndd_mad mad[NDD_MADS_WAITING];
 	uint32_t mads_waiting, mad_psn;
 	struct ndd_ports ports, ud_ports; /* of connections, of datagram services */

@@ -137,6 +137,11 @@ keep_mad(struct ndd *d, uint64_t now_ns, const struct roce_cm_tx *tx)
 static void
 retry_mads(struct ndd *d, uint64_t now_ns)
 {
+	uint64_t generation = net_generation(d->net);
+
+	if (generation == d->mads_generation)
+		return;
+	d->mads_generation = generation;
 	for (uint32_t i = 0; i < NDD_MADS_WAITING && d->mads_waiting != 0; i++) {
 		struct ndd_mad *w = &d->mad[i];
 
@@ -175,8 +180,7 @@ ndd_host_tx(struct ndd *d, uint64_t now_ns)
 	roce_cm_tick(d->cm, now_ns);
 	while (roce_cm_event(d->cm, &ev))
 		ndd_conn_cm_event(d, &ev);
-	if (net_generation(d->net) != d->net_generation)
-		retry_mads(d, now_ns);
+	retry_mads(d, now_ns);
 	ndd_ah_tick(d, now_ns);
 	ndd_conn_tick(d, now_ns);
 	ndd_qp_path_tick(d, now_ns);
@@ -189,16 +193,12 @@ ndd_host_tx(struct ndd *d, uint64_t now_ns)
 uint64_t
 ndd_host_deadline(const struct ndd *d)
 {
-	uint64_t first = d->conns_fresh || d->ahs_fresh ? 0 : d->conns_deadline_ns;
-	uint64_t cm = roce_cm_next_deadline(d->cm), net = net_next_deadline(d->net);
+	const uint64_t all[] = {d->conn_hops.deadline_ns, d->path_hops.deadline_ns,
+		d->ah_hops.deadline_ns, roce_cm_next_deadline(d->cm), net_next_deadline(d->net)};
+	uint64_t first = UINT64_MAX;
 
-	if (d->paths_deadline_ns < first)
-		first = d->paths_deadline_ns;
-	if (d->ahs_deadline_ns < first)
-		first = d->ahs_deadline_ns;
-	if (cm < first)
-		first = cm;
-	if (net < first)
-		first = net;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i] < first)
+			first = all[i];
 	return first;
 }

@@ -8,8 +8,6 @@
 #include "log.h"
 #include "qp_path.h"
 
-#define RESOLVE_NS (3 * NDD_S)
-
 struct ndd_qp_path {
 	TAILQ_ENTRY(ndd_qp_path) next;
 	struct ndd_session *session;
@@ -175,9 +173,8 @@ ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct qp_step 
 	p->step = *step;
 	status = try(p, now_ns, why, room);
 	if (status == ND_PENDING) {
-		p->deadline_ns = now_ns + RESOLVE_NS;
-		if (p->deadline_ns < s->daemon->paths_deadline_ns)
-			s->daemon->paths_deadline_ns = p->deadline_ns;
+		p->deadline_ns = now_ns + NDD_RESOLVE_NS;
+		ndd_hops_until(&s->daemon->path_hops, p->deadline_ns);
 	} else if (!p->live) {
 		ndd_qp_path_free(qp);
 	}
@@ -203,12 +200,13 @@ step_on(struct ndd_qp_path *p, uint64_t now_ns)
 	struct ndd_session *s = p->session;
 	struct ndd_qp *qp = p->qp;
 	char why[160];
-	nd_status status = try(p, now_ns, why, sizeof(why));
+	nd_status status =
+		ndd_next_hop_by(try(p, now_ns, why, sizeof(why)), now_ns, p->deadline_ns);
 
-	if (status == ND_PENDING && now_ns < p->deadline_ns)
+	if (status == ND_PENDING) {
+		ndd_hops_until(&s->daemon->path_hops, p->deadline_ns);
 		return;
-	if (status == ND_PENDING)
-		status = ND_HOST_UNREACHABLE;
+	}
 	p->deadline_ns = UINT64_MAX;
 	if (!p->live)
 		ndd_qp_path_free(qp);
@@ -231,13 +229,11 @@ follow(struct ndd_qp_path *p, uint64_t now_ns)
 void
 ndd_qp_path_tick(struct ndd *d, uint64_t now_ns)
 {
-	uint64_t generation = net_generation(d->net), first = UINT64_MAX;
-	bool moved = generation != d->paths_generation;
 	struct ndd_qp_path *p, *next;
+	bool moved;
 
-	if (!moved && now_ns < d->paths_deadline_ns)
+	if (!ndd_hops_begin(&d->path_hops, d->net, now_ns, &moved))
 		return;
-	d->paths_generation = generation;
 	for (p = TAILQ_FIRST(&d->paths); p != NULL; p = next) {
 		next = TAILQ_NEXT(p, next);
 		if (p->deadline_ns != UINT64_MAX)
@@ -245,8 +241,4 @@ ndd_qp_path_tick(struct ndd *d, uint64_t now_ns)
 		else if (moved)
 			follow(p, now_ns);
 	}
-	TAILQ_FOREACH (p, &d->paths, next)
-		if (p->deadline_ns < first)
-			first = p->deadline_ns;
-	d->paths_deadline_ns = first;
 }
