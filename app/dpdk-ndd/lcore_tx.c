@@ -173,7 +173,7 @@ ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns)
 			for (uint32_t i = NDD_IO_OWNER + 1; i < h->shards; i++)
 				n += take_over(s, h->tx[i]);
 		}
-		if (roce_shard_tx_pending(s->engine))
+		if (roce_shard_tx_pending(s->engine, now_ns))
 			n += pull(s, now_ns);
 		for (uint32_t i = 0; i < outs(s); i++)
 			flush(s, i, now_ns);

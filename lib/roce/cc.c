@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Congestion, the side that sees it: marks on what peers send are told to them (W-CC-01). That
- * needs no agreement: only packets whose sender said that it will react are ever marked. CNPs stand
+ * Congestion that is seen and told. Marks on what peers send are told to them (W-CC-01). That needs
+ * no agreement: only packets whose sender said that it will react are ever marked. CNPs stand
  * beside the connection: without PSN, unanswered, and one that is lost is not missed (W-CC-03).
+ * What peers tell us slows down the queue pair that it is about, if its own packets say that it
+ * reacts.
  */
 #include "roce/internal.h"
 
 /* Most of a congested queue is marked; one word in this time says it all (W-CC-04). */
 #define CNP_INTERVAL_NS 50000u
+
+size_t
+roce_cc_bytes(void)
+{
+	return sizeof(struct roce_cc);
+}
 
 static struct roce_cc *
 cc_use(struct roce_shard *s, struct roce_qp *qp)
@@ -38,12 +46,37 @@ roce_cc_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		roce_cc_notified(s, qp);
 }
 
-/* None of our packets says that it is ECN-capable: whatever was marked, it was none of them. */
+/* What comes to a full window in each round trip. READ responses are the peer's to bound. */
+static uint32_t
+most_possible(const struct roce_shard *s, const struct roce_qp *qp)
+{
+	uint64_t bytes = (uint64_t)s->window << qp->mtu_shift, rate;
+
+	if (qp->srtt_ns == 0 || qp->rd_pending > 0)
+		return ROCE_RATE_MAX;
+	rate = bytes * 1000000 / qp->srtt_ns;
+	return rate < ROCE_RATE_MAX ? (uint32_t)rate : ROCE_RATE_MAX;
+}
+
+/* If our packets don't say that they are ECN-capable, whatever was marked was none of them. */
 void
 roce_cc_notified(struct roce_shard *s, struct roce_qp *qp)
 {
-	(void)qp;
-	s->count.rp_cnp_ignored++;
+	struct roce_cc *cc;
+
+	if (!roce_reacts(qp)) {
+		s->count.rp_cnp_ignored++;
+		return;
+	}
+	s->count.rp_cnp_handled++;
+	cc = cc_use(s, qp);
+	if (!roce_rate_cut(&cc->rate, s->now_ns, most_possible(s, qp), qp->srtt_ns))
+		return;
+	s->count.rp_rate_cuts++;
+	if (!(qp->rx_bits & ROCE_RXB_PACED)) {
+		qp->rx_bits |= ROCE_RXB_PACED;
+		cc->next_ns = s->now_ns;
+	}
 }
 
 unsigned
@@ -72,5 +105,5 @@ roce_cc_forget(struct roce_shard *s, struct roce_qp *qp)
 
 	roce_list_remove(&cc->cnp_link);
 	*cc = (struct roce_cc){ 0 };
-	qp->rx_bits &= (uint8_t)~ROCE_RXB_CC;
+	qp->rx_bits &= (uint8_t)~(ROCE_RXB_CC | ROCE_RXB_PACED);
 }

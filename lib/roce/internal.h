@@ -11,7 +11,7 @@
  *	resp_atomic.c					atomics that are not executed at once
  *	tx.c requester.c local.c resp_tx.c		what may be sent, or done without sending
  *	ud.c						datagrams: all of it
- *	cc.c						congestion: what is told to peers
+ *	cc.c cc_rate.c cc_pace.c			congestion
  *	sge.c						between packets and scatter/gather lists
  *
  * Requests in flight are in wqe.h, what keys open in key.h, memory of movers in far.h, congestion
@@ -125,6 +125,7 @@ enum { /* roce_qp.rx_bits */
 	ROCE_RXB_HELD = 1u << 4,     /* nothing new before the newest atomic is executed */
 	ROCE_RXB_DATAGRAMS = 1u << 5, /* it was started by roce_ud_start(): for life */
 	ROCE_RXB_CC = 1u << 6,	     /* met congestion: its struct roce_cc is in use */
+	ROCE_RXB_PACED = 1u << 7,    /* ... on its own way, too: it sends at a rate */
 };
 enum roce_msg { ROCE_MSG_NONE, ROCE_MSG_SEND, ROCE_MSG_WRITE };
 enum roce_answer {
@@ -234,6 +235,8 @@ static_assert(sizeof(struct roce_qp) <= 832, "thousands of idle queue pairs are 
 #define ROCE_WHEEL_SHIFT 15u /* ns per tick, as a power of two: 32.8 us */
 #define ROCE_WHEEL_SLOTS 4096u
 
+#include "roce/cc.h"
+
 struct roce_shard {
 	struct roce_shard_cfg cfg;
 	uint64_t now_ns; /* of the call under way */
@@ -270,6 +273,7 @@ struct roce_shard {
 	uint64_t wheel_tick; /* next tick to look at */
 	uint64_t wheel_map[ROCE_WHEEL_SLOTS / 64];
 	struct roce_link wheel[ROCE_WHEEL_SLOTS];
+	struct roce_pace pace;
 };
 
 #define ROCE_NONE UINT32_MAX /* end of an index chain */
@@ -285,6 +289,13 @@ static inline uint32_t
 roce_psn_from(uint32_t a, uint32_t b)
 {
 	return (a - b) & ROCE_PSN_MASK;
+}
+
+/* Its packets say that they are ECN-capable, so it is one that slows down (cc.c). */
+static inline bool
+roce_reacts(const struct roce_qp *qp)
+{
+	return (qp->tmpl.tos & ROCE_TOS_ECN) != 0;
 }
 
 static inline uint32_t
@@ -337,7 +348,6 @@ void roce_wqe_free(struct roce_shard *s, struct roce_wqe *w);
 struct roce_read_block *roce_reads_get(struct roce_shard *s, struct roce_qp *qp);
 void roce_reads_put(struct roce_shard *s, struct roce_qp *qp);
 
-#include "roce/cc.h"
 #include "roce/far.h"
 
 /* sge.c: false if a region does not permit it */

@@ -71,7 +71,8 @@ value_ok(uint32_t bit, const struct roce_qp_attr *a)
 	case ROCE_QPA_ACCESS:
 		return (a->access & ~(uint32_t)REMOTE_RIGHTS) == 0;
 	case ROCE_QPA_PATH:
-		return roce_gid_is_v4(&a->path.sgid) == roce_gid_is_v4(&a->path.dgid);
+		return roce_gid_is_v4(&a->path.sgid) == roce_gid_is_v4(&a->path.dgid) &&
+		       (a->path.tos & ROCE_TOS_ECN & ~ROCE_TOS_ECT0) == 0;
 	case ROCE_QPA_MTU:
 		return mtu_ok(a);
 	case ROCE_QPA_DEST_QPN:

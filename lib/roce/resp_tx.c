@@ -208,6 +208,9 @@ tx_answer(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 			.msn = placed_msn(qp),
 		},
 		qp->ip_id++);
+	if (roce_unlikely(roce_reacts(qp))) /* nobody can send less of these */
+		roce_wire_set_tos(
+			slot->buf, &qp->tmpl, qp->tmpl.tos & (uint8_t)~ROCE_TOS_ECN);
 	roce_tx_seal(s, qp, slot, hdr, 0);
 	count_answer(s, syndrome);
 	if (psn != qp->answer_psn && placing)

@@ -88,7 +88,7 @@ unsigned roce_shard_timers(struct roce_shard *s, uint64_t now_ns, unsigned budge
 /* When the next timer may be due; UINT64_MAX: none. A lower bound, cheap. */
 uint64_t roce_shard_next_deadline(const struct roce_shard *s);
 /* True if roce_shard_tx() might have something to send. */
-bool roce_shard_tx_pending(const struct roce_shard *s);
+bool roce_shard_tx_pending(const struct roce_shard *s, uint64_t now_ns);
 
 /* Publish the turn's completions, one barrier, judge the arm words. */
 void roce_shard_publish(struct roce_shard *s);
@@ -176,7 +176,7 @@ unsigned roce_qp_records(const struct roce_qp *qp, struct roce_qp_record *out);
 	X(rx_rnr) X(implied_nak) X(timeouts) X(retransmitted_packets) X(retry_exceeded)            \
 	X(requests_completed) X(receives_completed) X(requests_failed) X(cq_overruns)              \
 	X(wqe_pool_empty) X(key_violations) X(client_breaches) X(internal_errors) X(keepalives)    \
-	X(np_ecn_marked) X(np_cnp_sent) X(rp_cnp_handled) X(rp_cnp_ignored)
+	X(np_ecn_marked) X(np_cnp_sent) X(rp_cnp_handled) X(rp_cnp_ignored) X(rp_rate_cuts)
 struct roce_counters {
 #define ROCE_X(n) uint64_t n;
 	ROCE_COUNTERS(ROCE_X)
@@ -187,6 +187,8 @@ const struct roce_counters *roce_shard_counters(const struct roce_shard *s);
 size_t roce_qp_bytes(void);
 /* Set aside for each queue pair besides, and not touched until it meets memory behind a mover. */
 size_t roce_far_bytes(void);
+/* ... until it meets congestion. */
+size_t roce_cc_bytes(void);
 
 /* Objects alive and pool entries in use: all zero at the end of an orderly life. */
 struct roce_usage {
@@ -351,7 +353,10 @@ uint32_t roce_random_psn(struct roce_shard *s);
 /* Attributes and their mask bits (2.13). */
 enum {
 	ROCE_QPA_ACCESS = 1u << 0,
-	ROCE_QPA_PATH = 1u << 1, /* AV and port */
+	/* AV and port. With ROCE_TOS_ECT0 in the path's class all requests and answers to READs and
+	 * atomics say that they are ECN-capable, and the queue pair slows down by the peer's CNPs:
+	 * neither is to be had without the other. ECN's other values are refused. */
+	ROCE_QPA_PATH = 1u << 1,
 	ROCE_QPA_MTU = 1u << 2,
 	ROCE_QPA_DEST_QPN = 1u << 3,
 	ROCE_QPA_RQ_PSN = 1u << 4,

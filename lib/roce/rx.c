@@ -3,10 +3,13 @@
  * dear one, last (W-RXE-01). */
 #include "roce/internal.h"
 
+/* Of each packet: as calls, which two callers make of them, they cost ten instructions more. */
+#define INLINE __attribute__((always_inline)) static inline
+
 #define RC_CLASS(opcode) (((opcode) & 0xe0u) == 0)
 
 /* Source and destination must be the path's, seen from the other side (W-PKT-14). */
-static bool
+INLINE bool
 address_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	const uint8_t *ours = qp->tmpl.bytes + qp->tmpl.l3_off;
@@ -30,7 +33,7 @@ state_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
 }
 
 /* Of its peer, in its VLAN, and whole. */
-static bool
+INLINE bool
 genuine(struct roce_shard *s, const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	if (roce_unlikely(!address_ok(qp, pkt)))

@@ -81,6 +81,8 @@ init_lists(struct roce_shard *s)
 		roce_list_init(heads[i]);
 	for (uint32_t i = 0; i < ROCE_WHEEL_SLOTS; i++)
 		roce_list_init(&s->wheel[i]);
+	for (uint32_t i = 0; i < ROCE_PACE_SLOTS; i++)
+		roce_list_init(&s->pace.slot[i]);
 }
 
 static void
@@ -183,10 +185,10 @@ roce_shard_usage(const struct roce_shard *s, struct roce_usage *u)
 }
 
 bool
-roce_shard_tx_pending(const struct roce_shard *s)
+roce_shard_tx_pending(const struct roce_shard *s, uint64_t now_ns)
 {
 	return !roce_list_empty(&s->answers) || !roce_list_empty(&s->senders) ||
-	       !roce_list_empty(&s->cnps) ||
+	       !roce_list_empty(&s->cnps) || roce_pace_next(&s->pace) <= now_ns ||
 	       (!roce_list_empty(&s->starved) && roce_wqe_for_send(s));
 }
 

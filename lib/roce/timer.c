@@ -143,7 +143,10 @@ roce_shard_timers(struct roce_shard *s, uint64_t now_ns, unsigned budget)
 uint64_t
 roce_shard_next_deadline(const struct roce_shard *s)
 {
+	uint64_t paced = roce_pace_next(&s->pace), timer;
+
 	if (s->usage.timers == 0)
-		return UINT64_MAX;
-	return (s->wheel_tick + wheel_gap(s, ROCE_WHEEL_SLOTS - 1)) << ROCE_WHEEL_SHIFT;
+		return paced;
+	timer = (s->wheel_tick + wheel_gap(s, ROCE_WHEEL_SLOTS - 1)) << ROCE_WHEEL_SHIFT;
+	return timer < paced ? timer : paced;
 }

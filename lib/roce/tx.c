@@ -47,6 +47,8 @@ tx_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, un
 
 	if (roce_unlikely(qp->state > ROCE_QPS_ERR))
 		return roce_ud_turn(s, qp, slots, n);
+	if (roce_unlikely(qp->rx_bits & ROCE_RXB_PACED))
+		return roce_pace_turn(s, qp, slots, quantum);
 	done = qp->rd_pending > 0 && roce_req_tx(s, qp, &slots[0]);
 	while (done < quantum && qp_tx(s, qp, &slots[done]))
 		done++;
@@ -64,6 +66,8 @@ roce_shard_tx(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots,
 	s->now_ns = now_ns;
 	if (roce_unlikely(!roce_list_empty(&s->starved)) && roce_wqe_for_send(s))
 		roce_list_splice(&s->senders, &s->starved);
+	if (roce_unlikely(s->pace.map != 0))
+		roce_pace_release(s);
 	done = roce_list_empty(&s->cnps) ? 0 : roce_cc_tx(s, slots, n);
 	done += tx_answers(s, slots + done, n - done);
 	while (done < n && (l = roce_list_first(&s->senders)) != NULL) {

@@ -24,6 +24,7 @@
 #define ROCE_ICRC_BYTES	    4u
 /* The bits of a traffic class that are no DSCP; all set: congestion experienced (RFC 3168). */
 #define ROCE_TOS_ECN  0x03u
+#define ROCE_TOS_ECT0 0x02u /* ECN-capable: whoever says so slows down when told of marks */
 #define ROCE_TOS_CNP  0xc2u /* DSCP 48 and ECT(0), as hardware has it (W-CC-02) */
 #define ROCE_MAD_BYTES	    256u
 #define ROCE_MTU_MAX	    4096u
@@ -184,6 +185,7 @@ struct roce_hdr_tmpl {
 	uint8_t len;	/* used bytes */
 	uint8_t l3_off; /* where the IP header starts */
 	bool v6 : 1, class_priority : 1;
+	uint8_t tos;
 	uint16_t vlan; /* 0: none */
 	uint32_t csum; /* IPv4: ones' complement sum of the constant words */
 };

@@ -49,8 +49,8 @@ roce_hdr_tmpl_init(struct roce_hdr_tmpl *tmpl, const struct roce_path *path)
 {
 	uint8_t *p = tmpl->bytes;
 
-	*tmpl = (struct roce_hdr_tmpl){
-		.v6 = !roce_gid_is_v4(&path->dgid), .class_priority = path->class_priority };
+	*tmpl = (struct roce_hdr_tmpl){ .v6 = !roce_gid_is_v4(&path->dgid), .tos = path->tos,
+		.class_priority = path->class_priority };
 	memcpy(p, path->dmac, 6);
 	memcpy(p + 6, path->smac, 6);
 	p += 12;

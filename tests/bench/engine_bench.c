@@ -359,7 +359,7 @@ main(int argc, char **argv)
 		if (only == 0 || only == i + 1)
 			measure(&benches[i], us);
 	printf("%zu bytes of engine memory for one idle connected queue pair,\n"
-	       "%zu more set aside for when it meets memory that its client moves\n",
-		roce_qp_bytes(), roce_far_bytes());
+	       "%zu more set aside for when it meets memory of movers, %zu for congestion\n",
+		roce_qp_bytes(), roce_far_bytes(), roce_cc_bytes());
 	return 0;
 }

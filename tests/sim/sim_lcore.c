@@ -331,7 +331,7 @@ work(struct sim_shard *sh)
 		busy = true;
 	}
 	sim_srq_check(&sh->client.srq);
-	return busy || sim_shard_has_frames(sh) || roce_shard_tx_pending(sh->s);
+	return busy || sim_shard_has_frames(sh) || roce_shard_tx_pending(sh->s, w->now_ns);
 }
 
 void

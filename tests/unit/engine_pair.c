@@ -78,6 +78,7 @@ pair_attr(const struct pair *p, unsigned side, unsigned i, struct roce_qp_attr *
 		.rnr_retry = code(o->rnr_retry, 7),
 		.rnr_give_up_ms = o->rnr_give_up_ms,
 		.path = {.ttl = 64,
+			.tos = o->ecn ? ROCE_TOS_ECT0 : 0,
 			.udp_sport = 0xc000,
 			.tagged = o->vlan != 0,
 			.vlan_tci = o->vlan,
@@ -364,8 +365,17 @@ wire_put(struct pair *p, unsigned to, const uint8_t *bytes, uint32_t len, uint64
 	p->wire[i] = f;
 }
 
+/* What a congested switch does. */
 static void
-wire_send(struct pair *p, unsigned from, const uint8_t *bytes, uint32_t len)
+mark(uint8_t *frame, const struct roce_pkt *pkt)
+{
+	const struct roce_hdr_tmpl where = { .l3_off = (uint8_t)(pkt->l3 - frame), .v6 = pkt->v6 };
+
+	roce_wire_set_tos(frame, &where, pkt->tos | ROCE_TOS_ECN);
+}
+
+static void
+wire_send(struct pair *p, unsigned from, uint8_t *bytes, uint32_t len)
 {
 	struct roce_pkt pkt;
 	uint64_t late_ns = 0;
@@ -374,8 +384,11 @@ wire_send(struct pair *p, unsigned from, const uint8_t *bytes, uint32_t len)
 	need(roce_wire_parse(bytes, len, &pkt) == ROCE_WIRE_OK, "the engine sent garbage");
 	need(roce_icrc_ok(&pkt), "the engine sent a wrong ICRC");
 	p->sent[from]++;
+	p->mark = false;
 	if (p->tap != NULL)
 		copies = p->tap(p, from, &pkt, &late_ns, p->tap_ctx);
+	if (p->mark)
+		mark(bytes, &pkt);
 	while (copies-- > 0)
 		wire_put(p, !from, bytes, len, p->now_ns + p->opts.delay_ns + late_ns);
 }

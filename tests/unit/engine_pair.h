@@ -27,6 +27,7 @@ struct pair_opts { /* zero: a default */
 	uint32_t rnr_give_up_ms;
 	uint32_t srq_depth; /* not 0: side 1's queue pairs share a receive queue */
 	bool far;	    /* each side has memory behind a mover, too */
+	bool ecn;	    /* both sides react to congestion */
 };
 
 struct pair_side {
@@ -74,6 +75,7 @@ struct pair {
 	uint64_t now_ns;
 	pair_tap *tap;
 	void *tap_ctx;
+	bool mark; /* for a tap to set: this frame met congestion */
 	struct pair_frame *wire[PAIR_WIRE]; /* ordered by arrival */
 	unsigned on_wire;
 	uint64_t sent[2]; /* frames */

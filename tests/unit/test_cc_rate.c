@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rate of a sender that was told of congestion, in virtual time. */
+#include <criterion/criterion.h>
+
+#include "roce/internal.h"
+
+#define US	  UINT64_C(1000)
+#define MS	  UINT64_C(1000000)
+#define PERIOD_NS (55 * US)
+#define GBIT	  125000u /* bytes in a millisecond */
+#define BEGIN	  (1000 * MS)
+
+static uint32_t
+at(struct roce_rate *r, uint64_t now_ns)
+{
+	return roce_rate_recover(r, now_ns) ? r->now : ROCE_RATE_MAX;
+}
+
+/* Told of congestion without a pause for so long. */
+static uint64_t
+congested(struct roce_rate *r, uint64_t now_ns, uint64_t ns)
+{
+	uint64_t end = now_ns + ns;
+
+	for (; now_ns < end; now_ns += 50 * US)
+		roce_rate_cut(r, now_ns, ROCE_RATE_MAX, 0);
+	return now_ns;
+}
+
+Test(cc_rate, the_first_cut_takes_half_of_what_was_possible)
+{
+	struct roce_rate r = {0};
+
+	cr_expect_not(roce_rate_recover(&r, BEGIN), "no limit before");
+	cr_assert(roce_rate_cut(&r, BEGIN, 8 * GBIT, 0));
+	cr_expect_leq(r.now, 4 * GBIT + 100);
+	cr_expect_geq(r.now, 4 * GBIT);
+	cr_expect_eq(r.target, 8 * GBIT);
+	r = (struct roce_rate){0};
+	cr_assert(roce_rate_cut(&r, BEGIN, UINT32_MAX, 0));
+	cr_expect_eq(r.target, ROCE_RATE_MAX);
+}
+
+/* checks W-CC-04, the other side of it: many notifications of one moment are one. */
+Test(cc_rate, w_cc_04_one_cut_in_an_interval)
+{
+	struct roce_rate r = {0};
+	unsigned cuts = 0;
+
+	for (uint64_t t = 0; t < 1000 * US; t += US)
+		cuts += roce_rate_cut(&r, BEGIN + t, ROCE_RATE_MAX, 0);
+	cr_expect_geq(cuts, 18);
+	cr_expect_leq(cuts, 20);
+}
+
+Test(cc_rate, lasting_congestion_leads_to_the_floor_and_no_further)
+{
+	struct roce_rate r = {0};
+	uint64_t now = congested(&r, BEGIN, MS);
+
+	cr_expect_eq(r.now, ROCE_RATE_MIN);
+	congested(&r, now, 100 * MS);
+	cr_expect_eq(r.now, ROCE_RATE_MIN);
+	cr_assert(roce_rate_cut(&r, now + 200 * MS, 1, 0), "not even when it was slower than that");
+	cr_expect_eq(r.now, ROCE_RATE_MIN);
+}
+
+/* Half the way back five times, then beyond in steps, and on to where there is no limit. */
+Test(cc_rate, a_rate_recovers)
+{
+	struct roce_rate r = {0};
+	uint64_t now = BEGIN;
+	uint32_t before, last;
+
+	roce_rate_cut(&r, now, 8 * GBIT, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		before = r.now;
+		now += PERIOD_NS;
+		cr_expect_eq(at(&r, now), before + (8 * GBIT - before + 1) / 2, "%u", i);
+		cr_expect_eq(at(&r, now + PERIOD_NS - 1), r.now, "only at the end of the period");
+	}
+	cr_expect_lt(r.now, 8 * GBIT);
+	cr_expect_eq(r.target, 8 * GBIT);
+	last = r.now;
+	for (unsigned i = 0; i < 100; i++) {
+		now += PERIOD_NS;
+		cr_assert_gt(at(&r, now), last);
+		cr_assert_leq(r.now - last, 1250 + 8 * GBIT / 16, "no leap without a volume");
+		last = r.now;
+	}
+	cr_expect_gt(r.now, 8 * GBIT);
+	cr_expect_lt(r.now, 9 * GBIT, "10 Mb/s a period");
+	while (roce_rate_recover(&r, now))
+		now += PERIOD_NS;
+	cr_expect_geq(now - BEGIN, 400 * MS);
+	cr_expect_leq(now - BEGIN, 600 * MS);
+	cr_expect_eq(r.now, 0);
+	cr_expect_eq(r.alpha, 0, "all is forgotten");
+}
+
+/* Who sends much goes up in leaps; who was slow for the same time does not. */
+Test(cc_rate, volume_makes_leaps)
+{
+	struct roce_rate idle = {0}, busy = {0};
+	uint64_t now = BEGIN;
+
+	roce_rate_cut(&idle, now, 8 * GBIT, 0);
+	roce_rate_cut(&busy, now, 8 * GBIT, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		now += PERIOD_NS;
+		cr_assert(roce_rate_recover(&idle, now));
+		cr_assert(roce_rate_recover(&busy, now));
+		roce_rate_sent(&busy, 10000000);
+	}
+	cr_expect_gt(busy.now, 2 * idle.now);
+}
+
+/* The time that bytes take is that of the rate. */
+Test(cc_rate, time_of_bytes)
+{
+	struct roce_rate r = {.now = GBIT, .target = GBIT, .period_ns = BEGIN};
+
+	cr_expect_eq(roce_rate_sent(&r, 125), US);
+	cr_expect_eq(roce_rate_sent(&r, 0), 0);
+	cr_expect_eq(roce_rate_sent(&r, 125000), MS);
+}
+
+/* Nothing is known of what a cut did before a round trip is over: neither another one, nor a raise,
+ * before. */
+Test(cc_rate, a_cut_has_its_round_trip)
+{
+	struct roce_rate r = {0};
+	uint32_t cut;
+
+	cr_assert(roce_rate_cut(&r, BEGIN, 8 * GBIT, MS));
+	cut = r.now;
+	for (uint64_t t = BEGIN; t < BEGIN + MS - 5 * US; t += US) {
+		cr_assert_not(roce_rate_cut(&r, t, 8 * GBIT, MS));
+		cr_assert_eq(r.now, cut);
+	}
+	cr_expect_gt(at(&r, BEGIN + MS), cut);
+	cr_assert(roce_rate_cut(&r, BEGIN + MS, 8 * GBIT, MS));
+	cr_expect_lt(r.now, cut);
+}
+
+/* Looked at now and then, or once at the end: it is nearly the same rate. */
+Test(cc_rate, who_asks_late_finds_what_others_saw)
+{
+	for (unsigned leaps = 0; leaps < 2; leaps++) {
+		struct roce_rate often = {0}, late;
+		uint64_t now = congested(&often, BEGIN, MS / 2);
+
+		often.volumes = leaps ? 8 : 0;
+		late = often;
+		for (unsigned i = 0; i < 200; i++)
+			cr_assert(roce_rate_recover(&often, now += PERIOD_NS));
+		cr_assert(roce_rate_recover(&late, now));
+		cr_expect_eq(late.period_ns, often.period_ns);
+		cr_expect_eq(late.target, often.target);
+		cr_expect_geq(late.now, often.now - 2);
+		cr_expect_leq(late.now, often.now + 2);
+	}
+}
+
+/* Congestion now and then, long after each other, costs little; all the time, a lot. */
+Test(cc_rate, alpha_remembers_the_last_milliseconds)
+{
+	struct roce_rate r = {0};
+	uint64_t now = BEGIN;
+	uint32_t before;
+
+	congested(&r, now, 200 * US);
+	now += 10 * MS;
+	before = at(&r, now);
+	cr_assert(roce_rate_cut(&r, now, ROCE_RATE_MAX, 0));
+	cr_expect_gt(r.now, before / 100 * 95, "a lone mark");
+	for (unsigned i = 0; i < 40; i++)
+		roce_rate_cut(&r, now += 50 * US, ROCE_RATE_MAX, 0);
+	cr_expect_gt(r.alpha, 55000, "the next would take nearly half");
+}
+
+/* An hour later nothing is left, and nobody counts the periods of it one by one. */
+Test(cc_rate, an_idle_hour, .timeout = 10)
+{
+	for (unsigned i = 0; i < 1000; i++) {
+		struct roce_rate r = {0};
+		uint64_t now = congested(&r, BEGIN, MS);
+
+		cr_assert_not(roce_rate_recover(&r, now + 3600 * 1000 * MS));
+		cr_assert_eq(r.now, 0);
+	}
+}
