@@ -13,21 +13,14 @@ nd_ah_create(struct nd_adapter *a, struct nd_ah **out)
 
 	if (a == NULL || out == NULL)
 		return ND_INVALID_PARAMETER;
-	*out = NULL;
-	if (nd_gone(a))
-		return ND_DEVICE_REMOVED;
-	st = nd_ud_supported(a, __func__);
-	if (st != ND_SUCCESS)
-		return st;
-	ah = calloc(1, sizeof(*ah));
+	*out = ah = nd_ud_new(a, sizeof(*ah), __func__, &st);
 	if (ah == NULL)
-		return ND_NO_MEMORY;
+		return st;
 	ah->adapter = a;
 	nd_object_open(&ah->obj, &nd_ah_class, a);
 	pthread_mutex_lock(&a->lock);
 	TAILQ_INSERT_TAIL(&a->ahs, ah, link);
 	pthread_mutex_unlock(&a->lock);
-	*out = ah;
 	return ND_SUCCESS;
 }
 

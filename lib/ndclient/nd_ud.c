@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Datagrams: sending, and who they came from. The queue pair is made in nd_qp.c. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "nd_ud.h"
@@ -16,6 +17,19 @@ nd_ud_supported(const struct nd_adapter *a, const char *call)
 	if (a->abi_minor >= NDSH_MINOR_UD)
 		return ND_SUCCESS;
 	return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old for %s()", call);
+}
+
+void *
+nd_ud_new(const struct nd_adapter *a, size_t bytes, const char *call, nd_status *st)
+{
+	void *object = NULL;
+
+	*st = nd_gone(a) ? ND_DEVICE_REMOVED : nd_ud_supported(a, call);
+	if (*st == ND_SUCCESS) {
+		object = calloc(1, bytes);
+		*st = object != NULL ? ND_SUCCESS : ND_NO_MEMORY;
+	}
+	return object;
 }
 
 nd_status

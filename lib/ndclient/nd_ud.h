@@ -44,6 +44,8 @@ void nd_ud_end_waiters(struct nd_adapter *a);
 
 /* ND_NOT_SUPPORTED with words if the daemon knows of no datagrams. */
 nd_status nd_ud_supported(const struct nd_adapter *a, const char *call);
+/* A zeroed handle or listener, as yet unknown to the adapter; NULL: *st says why. */
+void *nd_ud_new(const struct nd_adapter *a, size_t bytes, const char *call, nd_status *st);
 
 /* nd_post.c: a queue pair of datagrams; wr has context, address, token and immediate */
 nd_status nd_post_datagram(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr,

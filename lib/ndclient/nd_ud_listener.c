@@ -13,15 +13,9 @@ nd_ud_listener_create(struct nd_adapter *a, struct nd_ud_listener **out)
 
 	if (a == NULL || out == NULL)
 		return ND_INVALID_PARAMETER;
-	*out = NULL;
-	if (nd_gone(a))
-		return ND_DEVICE_REMOVED;
-	st = nd_ud_supported(a, __func__);
-	if (st != ND_SUCCESS)
-		return st;
-	l = calloc(1, sizeof(*l));
+	*out = l = nd_ud_new(a, sizeof(*l), __func__, &st);
 	if (l == NULL)
-		return ND_NO_MEMORY;
+		return st;
 	l->adapter = a;
 	STAILQ_INIT(&l->questions);
 	STAILQ_INIT(&l->waiting);
@@ -29,7 +23,6 @@ nd_ud_listener_create(struct nd_adapter *a, struct nd_ud_listener **out)
 	pthread_mutex_lock(&a->lock);
 	TAILQ_INSERT_TAIL(&a->ud_listeners, l, link);
 	pthread_mutex_unlock(&a->lock);
-	*out = l;
 	return ND_SUCCESS;
 }
 
