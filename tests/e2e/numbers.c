@@ -427,15 +427,20 @@ scenario_numbers_taken(struct pair *p)
 	struct side stranger = p->a;
 	struct nd_overlapped ov = {0};
 	struct nd_qp_attributes attr;
+	struct nd_event event;
 	struct meeting m;
 
 	meet_open(&m, p);
 	side_open(&stranger, 64);
 	side_create_qp(&stranger, 16);
+	WANT(ND_NO_MORE_ENTRIES, nd_adapter_get_event(stranger.adapter, &event));
 	attr = to_b(p);
 	WANT(ND_SUCCESS, modify(&stranger, ND_QP_STATE_RTS, &attr));
 	meet_connect(&m);
 	CHECK(state_of(&stranger) == ND_QP_STATE_ERROR);
+	WANT(ND_SUCCESS, finish(nd_adapter_notify_event(stranger.adapter, &ov), &ov));
+	WANT(ND_SUCCESS, nd_adapter_get_event(stranger.adapter, &event));
+	CHECK(event.type == ND_EVENT_QP_FATAL && event.qp == stranger.qp);
 	pair_works(p);
 
 	WANT(ND_SUCCESS, modify(&stranger, ND_QP_STATE_RESET, NULL));
