@@ -21,6 +21,7 @@ class Build:
         self.ndperf = program(self.folder, "app/ndperf/ndperf")
         self.nddping = program(self.folder, "app/nddping/nddping")
         self.ndtest = program(self.folder, "tests/e2e/ndtest")
+        self.ndpeer = program(self.folder, "tests/interop/peers/ndpeer")
         self.ndabuse = program(self.folder, "tests/e2e/ndabuse")
 
 

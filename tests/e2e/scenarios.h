@@ -42,13 +42,6 @@ void scenario_datagrams(struct pair *p);
 void scenario_services(struct pair *p);
 void scenario_lookups(struct pair *p);
 
-/* datagram_peers.c */
-void scenario_udaddy_server(struct pair *p);
-void scenario_udaddy_client(struct pair *p);
-void scenario_udaddy_nobody(struct pair *p);
-void scenario_ud_pingpong_server(struct pair *p);
-void scenario_ud_pingpong_client(struct pair *p);
-
 /* reloads.c */
 void scenario_reload_address(struct pair *p);
 void scenario_reload_route(struct pair *p);

@@ -254,8 +254,6 @@ def cases(bench):
             yield Case(f"private data, rejects {f}", d, "each byte, reason; a write both ways",
                        lambda f=f, d=d: private_data(bench, f, d))
             yield Case(f"no listener {f}", d, "reason 8", lambda f=f, d=d: no_listener(bench, f, d))
-    yield Case("no datagram service", "out", "refused", lambda: bench.captured(
-        lambda: bench.run_ndtest("v4", "udaddy-nobody")))
     for d in ("in", "out"):
         yield Case("ends by either, by both v4", d, "both are told", lambda d=d: disconnects(bench, d))
         yield Case("CM messages lost v4", d, "each kind once", lambda d=d: lost_messages(bench, d))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The stock programs of the guest, in both roles."""
+"""ping and rping of the guest with the daemon and nddping, in both roles."""
 
-from bench import FAMILIES, HOST, OURS, PEER, Case
+from bench import FAMILIES, OURS, PEER, Case
 
 CONTENTS = "the program's own look at the data"
 
@@ -25,27 +25,6 @@ def rping_out(bench, family, size, count):
         lambda: bench.daemon.ping("-a", PEER[family], "-S", size, "-C", count)))
 
 
-def guest_calls(bench, family, scenario, line):
-    """The guest's program begins, ours answers."""
-    def act():
-        server = bench.daemon.popen(*bench.ndtest(family, scenario))
-        server.expect("listening")
-        bench.ours_waits(server, line)
-
-    return bench.captured(act)
-
-
-def we_call(bench, family, scenario, line, ready=None):
-    """Our program begins, the guest's answers."""
-    return bench.captured(lambda: bench.guest_waits(
-        line, lambda: bench.run_ndtest(family, scenario, check=False), ready))
-
-
-def pingpong(bench, family, *more):
-    return " ".join(["ibv_ud_pingpong", "-d", "rxe0", "-n", "100", "-s", "1024",
-                     "-g", bench.gid_index(family), *more])
-
-
 def cases(bench):
     for f in FAMILIES:
         yield Case(f"ping {f}", "in", "answers, also to the largest packet", lambda f=f: ping(bench, f))
@@ -53,12 +32,3 @@ def cases(bench):
         for name, size, count in (("rping", 100, 10), ("rping 20000 bytes", 20000, 5)):
             yield Case(f"{name} {f}", "in", CONTENTS, lambda f=f, s=size, c=count: rping_in(bench, f, s, c))
             yield Case(f"{name} {f}", "out", CONTENTS, lambda f=f, s=size, c=count: rping_out(bench, f, s, c))
-        # checks W-PKT-07, W-PKT-13, W-UD-01
-        yield Case(f"udaddy {f}", "in", CONTENTS, lambda f=f: guest_calls(
-            bench, f, "udaddy-server", f"udaddy -s {OURS[f]}"))
-        yield Case(f"udaddy {f}", "out", CONTENTS, lambda f=f: we_call(
-            bench, f, "udaddy-client", f"udaddy -b {PEER[f]}"))
-        yield Case(f"ud_pingpong {f}", "in", CONTENTS, lambda f=f: guest_calls(
-            bench, f, "ud-pingpong-server", pingpong(bench, f, HOST)))
-        yield Case(f"ud_pingpong {f}", "out", CONTENTS, lambda f=f: we_call(
-            bench, f, "ud-pingpong-client", pingpong(bench, f), lambda: True))
