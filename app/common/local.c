@@ -102,20 +102,28 @@ replenish(struct app_acceptor *a)
 }
 
 nd_status
+app_open_local(const char *socket_path, const struct app_addr *local, struct nd_adapter **adapter,
+	struct app_addr *used)
+{
+	struct nd_open_options opt = {.socket_path = socket_path};
+	nd_status st = ND_SUCCESS;
+
+	if (local != NULL && !app_addr_is_any(local))
+		*used = *local;
+	else
+		st = first_local(&opt, used);
+	return st == ND_SUCCESS ? open_local(&opt, used, adapter) : st;
+}
+
+nd_status
 app_acceptor_open(
 	struct app_acceptor *a, const char *socket_path, const struct app_addr *bind, uint16_t port)
 {
-	struct nd_open_options opt = {.socket_path = socket_path};
 	struct app_addr by, where;
-	nd_status st = ND_SUCCESS;
+	nd_status st;
 
 	memset(a, 0, sizeof(*a));
-	if (bind == NULL || app_addr_is_any(bind))
-		st = first_local(&opt, &by);
-	else
-		by = *bind;
-	if (st == ND_SUCCESS)
-		st = open_local(&opt, &by, &a->adapter);
+	st = app_open_local(socket_path, bind, &a->adapter, &by);
 	if (st == ND_SUCCESS) {
 		if (bind != NULL)
 			where = *bind;

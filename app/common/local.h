@@ -12,6 +12,11 @@
 nd_status app_open_for_remote(const char *socket_path, const struct app_addr *local,
 	const struct app_addr *remote, struct nd_adapter **adapter, struct app_addr *used);
 
+/* Open it by local, or if that is NULL or a wildcard by the daemon's first address. Says what
+ * fails. */
+nd_status app_open_local(const char *socket_path, const struct app_addr *local,
+	struct nd_adapter **adapter, struct app_addr *used);
+
 /* A server's end: adapter and listener. A request is taken into a fresh connector. */
 struct app_acceptor {
 	struct nd_adapter *adapter;

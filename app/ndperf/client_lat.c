@@ -173,7 +173,7 @@ check(struct lat *l, uint64_t n)
 	case NDPERF_SEND:
 		at = l->answer_bytes == size ? pattern_check(echo, size, PATTERN_BACK, n) : 0;
 		break;
-	case NDPERF_WRITE: /* all but the counting byte */
+	default: /* write: all but the counting byte */
 		at = pattern_check(echo, size - 1, PATTERN_BACK, n);
 		at = at == size - 1 ? size : at;
 		break;
@@ -201,14 +201,14 @@ ping(struct lat *l, uint64_t n, uint64_t *ns)
 	if (rc != APP_EXIT_OK)
 		return rc;
 	switch (c->opt->params.op) {
-	case NDPERF_WRITE:
-		rc = await_write(l, n);
-		break;
 	case NDPERF_SEND:
 		rc = await_send(l);
 		break;
 	case NDPERF_READ:
 		rc = await_read(l);
+		break;
+	default:
+		rc = await_write(l, n);
 		break;
 	}
 	*ns = app_now_ns() - start;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client.h"
 #include "common/wait.h"
+#include "perftest.h"
 #include "server.h"
 
 int
@@ -12,5 +13,7 @@ main(int argc, char **argv)
 	if (!ndperf_options_parse(&opt, argc, argv, &rc))
 		return rc;
 	app_catch_signals();
+	if (opt.perftest)
+		return perftest_run(&opt);
 	return opt.server ? server_run(&opt) : client_run(&opt);
 }

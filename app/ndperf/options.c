@@ -27,6 +27,9 @@ enum { /* long options without a letter */
 	OPT_SESSIONS,
 	OPT_MEMORY,
 	OPT_BIND,
+	OPT_PEER,
+	OPT_MTU,
+	OPT_TCP,
 	OPT_VERSION,
 };
 
@@ -54,14 +57,14 @@ static const struct option longs[] = {
 	{"sessions", required_argument, NULL, OPT_SESSIONS},
 	{"memory", required_argument, NULL, OPT_MEMORY},
 	{"bind", required_argument, NULL, OPT_BIND},
+	{"peer", required_argument, NULL, OPT_PEER},
+	{"rdma-cm", no_argument, NULL, 'R'},
+	{"both", no_argument, NULL, 'b'},
+	{"mtu", required_argument, NULL, OPT_MTU},
+	{"tcp", required_argument, NULL, OPT_TCP},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
-};
-
-/* What was given, where the default depends on other options. */
-struct given {
-	bool size, all, iterations, seconds, warmup, cq_mod, depth;
 };
 
 static bool
@@ -110,10 +113,13 @@ take_addr(const char *name, const char *text, uint16_t port, struct app_addr *a,
 }
 
 static bool
-take_params(struct ndperf_options *o, struct given *g, int c, const char *text)
+take_params(struct ndperf_options *o, struct ndperf_given *g, int c, const char *text)
 {
-	static const char *const ops[] = {
-		[NDPERF_WRITE] = "write", [NDPERF_SEND] = "send", [NDPERF_READ] = "read", NULL};
+	static const char *const ops[] = {[NDPERF_WRITE] = "write",
+		[NDPERF_SEND] = "send",
+		[NDPERF_READ] = "read",
+		[NDPERF_ATOMIC] = "atomic",
+		NULL};
 	static const char *const modes[] = {[NDPERF_BW] = "bw", [NDPERF_LAT] = "lat", NULL};
 	uint32_t v;
 
@@ -167,7 +173,32 @@ take_params(struct ndperf_options *o, struct given *g, int c, const char *text)
 }
 
 static bool
-take(struct ndperf_options *o, struct given *g, int c, const char *text)
+take_perftest(struct ndperf_options *o, struct ndperf_given *g, int c, const char *text)
+{
+	switch (c) {
+	case OPT_PEER:
+		o->perftest = strcmp(text, "perftest") == 0;
+		if (!o->perftest)
+			app_complain("--peer %s: perftest is what there is", text);
+		return o->perftest;
+	case 'R':
+		o->cm = true;
+		return true;
+	case 'b':
+		o->both_ways = true;
+		return true;
+	case OPT_MTU:
+		g->mtu = true;
+		return take_u32("--mtu", text, 256, 4096, &o->mtu);
+	case OPT_TCP:
+		return take_addr("--tcp ", text, 0, &o->tcp, &o->has_tcp);
+	default:
+		return take_params(o, g, c, text);
+	}
+}
+
+static bool
+take(struct ndperf_options *o, struct ndperf_given *g, int c, const char *text)
 {
 	static const char *const memories[] = {[NDPERF_MEMORY_ARENA] = "arena",
 		[NDPERF_MEMORY_HEAP] = "heap",
@@ -202,6 +233,7 @@ take(struct ndperf_options *o, struct given *g, int c, const char *text)
 	case OPT_BIND:
 		return take_addr("--bind ", text, 0, &o->bind, &o->has_bind);
 	case OPT_SESSIONS:
+		g->sessions = true;
 		return take_u32("--sessions", text, 1, 1024, &o->sessions);
 	case 'p':
 		if (!take_u32("-p", text, 1, 65535, &v))
@@ -209,13 +241,13 @@ take(struct ndperf_options *o, struct given *g, int c, const char *text)
 		o->port = (uint16_t)v;
 		return true;
 	default:
-		return take_params(o, g, c, text);
+		return take_perftest(o, g, c, text);
 	}
 }
 
 /* Defaults that follow from other options; what can't go together. */
 static bool
-settle_client(struct ndperf_options *o, const struct given *g)
+settle_client(struct ndperf_options *o, const struct ndperf_given *g)
 {
 	struct ndperf_params *p = &o->params;
 	bool lat = p->mode == NDPERF_LAT;
@@ -266,7 +298,7 @@ settle_client(struct ndperf_options *o, const struct given *g)
 }
 
 static bool
-settle(struct ndperf_options *o, const struct given *g, int argc, char **argv)
+settle(struct ndperf_options *o, const struct ndperf_given *g, int argc, char **argv)
 {
 	if (o->has_bind && app_addr_port(&o->bind) == 0 && o->server)
 		app_addr_set_port(&o->bind, o->port);
@@ -274,20 +306,22 @@ settle(struct ndperf_options *o, const struct given *g, int argc, char **argv)
 		app_complain("-s takes no '%s'; --bind says where to serve", argv[optind]);
 		return false;
 	}
-	if (o->server)
-		return true;
-	if (optind + 1 != argc) {
+	if (!o->server && optind + 1 != argc) {
 		app_complain(
 			"say -s (serve), or the one server to measure against; --help explains");
 		return false;
 	}
-	return take_addr("", argv[optind], o->port, &o->addr, &o->has_addr) && settle_client(o, g);
+	if (!o->server && !take_addr("", argv[optind], o->port, &o->addr, &o->has_addr))
+		return false;
+	if (o->perftest)
+		return perftest_options_settle(o, g);
+	return perftest_options_absent(o, g) && (o->server || settle_client(o, g));
 }
 
 bool
 ndperf_options_parse(struct ndperf_options *o, int argc, char **argv, int *exit_code)
 {
-	struct given g = {0};
+	struct ndperf_given g = {0};
 	int c;
 
 	*o = (struct ndperf_options){.port = NDPERF_PORT,
@@ -295,7 +329,7 @@ ndperf_options_parse(struct ndperf_options *o, int argc, char **argv, int *exit_
 		.memory = NDPERF_MEMORY_ARENA,
 		.inline_bytes = NDPERF_INLINE_AUTO,
 		.params = {.op = NDPERF_WRITE, .mode = NDPERF_BW, .qps = 1, .depth = 128}};
-	while ((c = getopt_long(argc, argv, "sp:t:m:aq:d:n:D:T:h", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "sp:t:m:aq:d:n:D:T:Rbh", longs, NULL)) != -1) {
 		*exit_code = APP_EXIT_OK;
 		if (c == 'h') {
 			fputs(ndperf_help, stdout);

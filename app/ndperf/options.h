@@ -39,9 +39,28 @@ struct ndperf_options {
 	uint32_t cq_mod; /* every so manyth request completes visibly */
 	uint32_t dscp;
 	const char *json_path;
+
+	/* with one of perftest's programs at the other end */
+	bool perftest;
+	bool cm;	/* -R: rdma_cm connects, and carries what the ends tell */
+	bool both_ways; /* -b */
+	uint32_t mtu;	/* 0: the port's */
+	bool has_tcp;
+	struct app_addr tcp; /* server: where the TCP connection is listened for */
+};
+
+/* What was given, where the default depends on other options. */
+struct ndperf_given {
+	bool size, all, iterations, seconds, warmup, cq_mod, depth, sessions, mtu;
 };
 
 /* false: exit with *exit_code (--help, --version, or a complaint was printed). */
 bool ndperf_options_parse(struct ndperf_options *o, int argc, char **argv, int *exit_code);
+
+/* perftest_options.c: defaults that follow from others, and what can't go together with perftest;
+ * both print a complaint if they return false. */
+bool perftest_options_settle(struct ndperf_options *o, const struct ndperf_given *g);
+/* Without it its options mean nothing. */
+bool perftest_options_absent(const struct ndperf_options *o, const struct ndperf_given *g);
 
 #endif

@@ -11,8 +11,10 @@
 #define MIB		  1048576.0
 #define PROGRESS_EVERY_NS (200 * APP_NS_PER_MS)
 
-static const char *const op_names[] = {
-	[NDPERF_WRITE] = "write", [NDPERF_SEND] = "send", [NDPERF_READ] = "read"};
+static const char *const op_names[] = {[NDPERF_WRITE] = "write",
+	[NDPERF_SEND] = "send",
+	[NDPERF_READ] = "read",
+	[NDPERF_ATOMIC] = "atomic"};
 
 static const char *const wait_names[] = {[NDPERF_WAIT_ADAPTIVE] = "adaptive",
 	[NDPERF_WAIT_POLL] = "poll",

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bandwidth with perftest: as many requests under way as the depth, on all queue pairs. Who serves
+ * receives what is sent, and has nothing to do for the other operations.
+ */
+#include "common/fail.h"
+#include "perftest.h"
+
+struct flow {
+	struct perftest *p;
+	uint64_t bytes;
+	uint64_t goal, deadline_ns; /* messages of each queue pair, or when it is over */
+	bool sends, receives, closing;
+	struct rate rate;
+	uint64_t seen; /* messages that rate knows of */
+};
+
+static int
+post_all(struct flow *f)
+{
+	struct perftest *p = f->p;
+	int rc = APP_EXIT_OK;
+
+	for (uint32_t i = 0; i < p->opt->params.qps; i++) {
+		struct perftest_qp *q = &p->qps[i];
+
+		while (rc == APP_EXIT_OK && q->posted < f->goal &&
+			q->posted - q->completed < p->depth) {
+			bool visible = q->unsignaled + 1 >= p->opt->cq_mod ||
+				       q->posted + 1 == f->goal ||
+				       q->posted + 1 - q->completed == p->depth;
+
+			rc = perftest_post(p, q, f->bytes, visible);
+			q->unsignaled = visible ? 0 : q->unsignaled + 1;
+		}
+	}
+	return rc;
+}
+
+/* Messages that count for the figures: those we send, or, without, those that came. */
+static uint64_t
+messages(const struct flow *f)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < f->p->opt->params.qps; i++)
+		sum += f->sends ? f->p->qps[i].completed : f->p->qps[i].received;
+	return sum;
+}
+
+static void
+measure(struct flow *f)
+{
+	uint64_t now = app_now_ns(), sum = messages(f);
+
+	if (sum > f->seen && f->seen == 0 && !f->sends)
+		rate_start(&f->rate, now); /* the clock of who receives begins with the first */
+	else if (sum > f->seen)
+		rate_add(&f->rate, now, sum - f->seen, (sum - f->seen) * f->bytes);
+	f->seen = sum;
+}
+
+static bool
+complete(const struct flow *f)
+{
+	for (uint32_t i = 0; i < f->p->opt->params.qps; i++) {
+		const struct perftest_qp *q = &f->p->qps[i];
+
+		if ((f->sends && q->completed < q->posted) ||
+			(f->sends && !f->closing && q->posted < f->goal) ||
+			(f->receives && f->deadline_ns == 0 && q->received < f->goal))
+			return false;
+	}
+	return f->sends || f->deadline_ns == 0;
+}
+
+/* Nothing was in the queue after the peer had gone on to the next thing. */
+static int
+peer_is_done(struct flow *f, bool *over)
+{
+	if (f->deadline_ns != 0) {
+		*over = true;
+		return APP_EXIT_OK;
+	}
+	app_complain("the peer went on after %llu of %llu messages: -n must be the same at both "
+		     "ends",
+		(unsigned long long)messages(f),
+		(unsigned long long)f->goal * f->p->opt->params.qps);
+	return APP_EXIT_TRANSFER;
+}
+
+/* By time: who sends stops, and leaves what a peer that has stopped, too, will never take. */
+static bool
+time_is_over(struct flow *f)
+{
+	if (f->deadline_ns == 0 || !f->sends || app_now_ns() < f->deadline_ns)
+		return false;
+	f->closing = true;
+	f->goal = 0;
+	return f->p->opt->params.op == NDPERF_SEND;
+}
+
+int
+perftest_bandwidth(struct perftest *p, uint64_t bytes, struct ndperf_row *row)
+{
+	const struct ndperf_options *o = p->opt;
+	struct flow f = {.p = p,
+		.bytes = bytes,
+		.goal = o->iterations != 0 ? o->iterations : UINT64_MAX,
+		.sends = !o->server || o->both_ways,
+		.receives = o->params.op == NDPERF_SEND && (o->server || o->both_ways)};
+	bool over = false;
+	int rc = APP_EXIT_OK;
+
+	rate_start(&f.rate, app_now_ns());
+	if (o->iterations == 0)
+		f.deadline_ns = app_now_ns() + (uint64_t)(o->seconds * (double)APP_NS_PER_S);
+	while (rc == APP_EXIT_OK && !over) {
+		/* A look at the peer costs a system call, and counts only if the queue is empty. */
+		bool stirs = !f.sends && p->idle.empty > 0 && perftest_stirs(p);
+		int32_t n;
+
+		if (f.sends && !f.closing)
+			rc = post_all(&f);
+		if (rc == APP_EXIT_OK)
+			rc = perftest_take(p, bytes, &n);
+		if (rc != APP_EXIT_OK)
+			break;
+		measure(&f);
+		p->idle.empty += n == 0;
+		over = time_is_over(&f) || complete(&f);
+		if (!over && stirs && n == 0)
+			rc = peer_is_done(&f, &over);
+	}
+	row->bytes = bytes;
+	row->iterations = f.seen;
+	rate_summarise(&f.rate, &row->rate);
+	return rc;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How the two ends talk: over TCP between the hosts' kernels, or with -R by sends on a connection
+ * of the daemon's. perftest has one receive posted at a time, so what is told is always answered
+ * before the next is told.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/fail.h"
+#include "common/wait.h"
+#include "perftest.h"
+
+#define SLICE_MS  100 /* looks at signals in between */
+#define DONE_MS	  500
+#define RECEIVES  4u
+#define SLOT	  64u /* the longest that is told, and more */
+#define SEND_SLOT (RECEIVES * SLOT)
+
+static const char done[] = "done";
+
+static int
+left(void)
+{
+	app_complain("the peer has left. Is it the same test of perftest 4.5, and were its -s, -n, "
+		     "-q, -R the same?");
+	return APP_EXIT_TRANSFER;
+}
+
+/* ---- TCP ----------------------------------------------------------------------------- */
+
+/* 0, or -1 after a stop. */
+static int
+wait_readable(int fd)
+{
+	struct pollfd pfd = {.fd = fd, .events = POLLIN};
+
+	while (!app_stopping())
+		if (poll(&pfd, 1, SLICE_MS) > 0)
+			return 0;
+	return -1;
+}
+
+static int
+read_tcp(int fd, void *buf, uint32_t bytes)
+{
+	for (uint32_t at = 0; at < bytes;) {
+		ssize_t n;
+
+		if (wait_readable(fd) != 0)
+			return APP_EXIT_SIGNAL;
+		n = recv(fd, (char *)buf + at, bytes - at, MSG_DONTWAIT);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (n <= 0)
+			return left();
+		at += (uint32_t)n;
+	}
+	return APP_EXIT_OK;
+}
+
+/* perftest reads each thing at one go: it is sent at one go. */
+static int
+write_tcp(int fd, const void *buf, uint32_t bytes)
+{
+	return send(fd, buf, bytes, MSG_NOSIGNAL) == (ssize_t)bytes ? APP_EXIT_OK : left();
+}
+
+static int
+connect_tcp(struct perftest *p)
+{
+	const struct app_addr *to = &p->opt->addr;
+	char text[APP_ADDR_TEXT];
+
+	p->comm.fd = socket(to->ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (p->comm.fd >= 0 &&
+		connect(p->comm.fd, (const struct sockaddr *)&to->ss, to->bytes) == 0)
+		return APP_EXIT_OK;
+	app_complain("TCP connection to %s: %s. perftest's server listens there by TCP without -R",
+		app_addr_text(to, true, text), strerror(errno));
+	return APP_EXIT_CONNECT;
+}
+
+static int
+listen_tcp(const struct app_addr *at)
+{
+	int fd = socket(at->ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+	char text[APP_ADDR_TEXT];
+
+	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0 &&
+		bind(fd, (const struct sockaddr *)&at->ss, at->bytes) == 0 && listen(fd, 1) == 0)
+		return fd;
+	app_complain("can't listen at TCP %s: %s", app_addr_text(at, true, text), strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static int
+accept_tcp(struct perftest *p)
+{
+	char text[APP_ADDR_TEXT];
+	int fd = listen_tcp(&p->opt->tcp);
+
+	if (fd < 0)
+		return APP_EXIT_LOCAL;
+	fprintf(stderr, "ndperf: listening at TCP %s\n", app_addr_text(&p->opt->tcp, true, text));
+	if (wait_readable(fd) == 0)
+		p->comm.fd = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+	close(fd);
+	if (p->comm.fd < 0 && !app_stopping())
+		app_complain("accepting a TCP connection: %s", strerror(errno));
+	if (p->comm.fd < 0)
+		return app_stopping() ? APP_EXIT_SIGNAL : APP_EXIT_LOCAL;
+	return APP_EXIT_OK;
+}
+
+/* ---- sends --------------------------------------------------------------------------- */
+
+static nd_status
+post_receive(struct perftest_comm *c, void *slot)
+{
+	struct nd_sge sge = {slot, SLOT, nd_mr_local_token(c->buf.mr)};
+
+	return nd_qp_receive(c->conn.qp, slot, &sge, 1);
+}
+
+static int
+create_sends(struct perftest *p)
+{
+	struct perftest_comm *c = &p->comm;
+	struct nd_qp_options q = {.receive_depth = RECEIVES,
+		.initiator_depth = 2,
+		.max_receive_sge = 1,
+		.max_initiator_sge = 1};
+	nd_status st = nd_cq_create(p->adapter, 2 * RECEIVES, &c->cq);
+
+	if (st == ND_SUCCESS)
+		st = buffer_create(&c->buf, p->adapter, p->pd, NDPERF_MEMORY_ARENA,
+			SEND_SLOT + SLOT, ND_MR_FLAG_ALLOW_LOCAL_WRITE);
+	if (st == ND_SUCCESS) {
+		q.receive_cq = q.initiator_cq = c->cq;
+		st = nd_qp_create(p->pd, &q, &c->conn.qp);
+	}
+	for (uint32_t i = 0; st == ND_SUCCESS && i < RECEIVES; i++)
+		st = post_receive(c, c->buf.mem + i * SLOT);
+	if (st == ND_SUCCESS)
+		return APP_EXIT_OK;
+	app_fail(st, "can't make the connection to talk by");
+	return APP_EXIT_LOCAL;
+}
+
+/* The next result of that connection: a message of the peer's, or our send is done. */
+static int
+take_result(struct perftest *p, int timeout_ms, struct nd_result *r, bool *got)
+{
+	int32_t n = app_cq_wait(p->comm.cq, r, 1, timeout_ms);
+
+	*got = n > 0;
+	if (n == 0)
+		return app_stopping() ? APP_EXIT_SIGNAL : APP_EXIT_OK;
+	if (n < 0 || r->status == ND_CANCELED)
+		return left();
+	return r->status == ND_SUCCESS ? APP_EXIT_OK : perftest_failed(p, r);
+}
+
+static int
+read_sends(struct perftest *p, void *buf, uint32_t bytes)
+{
+	struct perftest_comm *c = &p->comm;
+	int rc = APP_EXIT_OK;
+
+	while (rc == APP_EXIT_OK && c->arrived == NULL) {
+		struct nd_result r;
+		bool got;
+
+		rc = take_result(p, SLICE_MS, &r, &got);
+		if (rc == APP_EXIT_OK && got && r.request_type == ND_REQUEST_RECEIVE) {
+			c->arrived = r.request_context;
+			c->arrived_bytes = r.bytes_transferred;
+		}
+	}
+	if (rc != APP_EXIT_OK)
+		return rc;
+	if (c->arrived_bytes != bytes) {
+		app_complain("the peer told %u bytes where perftest 4.5 tells %u", c->arrived_bytes,
+			bytes);
+		return APP_EXIT_TRANSFER;
+	}
+	memcpy(buf, c->arrived, bytes);
+	if (post_receive(c, c->arrived) != ND_SUCCESS)
+		return left();
+	c->arrived = NULL;
+	return APP_EXIT_OK;
+}
+
+/* The slot is free again when the one before was answered. */
+static int
+write_sends(struct perftest *p, const void *buf, uint32_t bytes)
+{
+	struct perftest_comm *c = &p->comm;
+	struct nd_sge sge = {c->buf.mem + SEND_SLOT, bytes, nd_mr_local_token(c->buf.mr)};
+
+	memcpy(sge.buffer, buf, bytes);
+	return nd_qp_send(c->conn.qp, NULL, &sge, 1, 0) == ND_SUCCESS ? APP_EXIT_OK : left();
+}
+
+/* ---- either -------------------------------------------------------------------------- */
+
+int
+perftest_comm_open(struct perftest *p)
+{
+	bool server = p->opt->server;
+	int rc;
+
+	if (!p->opt->cm)
+		return server ? accept_tcp(p) : connect_tcp(p);
+	rc = create_sends(p);
+	if (rc == APP_EXIT_OK)
+		rc = server ? perftest_accept(p, &p->comm.conn)
+			    : perftest_connect(p, &p->comm.conn, false);
+	return rc;
+}
+
+static int
+hear(struct perftest *p, void *buf, uint32_t bytes)
+{
+	return p->opt->cm ? read_sends(p, buf, bytes) : read_tcp(p->comm.fd, buf, bytes);
+}
+
+static int
+tell(struct perftest *p, const void *buf, uint32_t bytes)
+{
+	return p->opt->cm ? write_sends(p, buf, bytes) : write_tcp(p->comm.fd, buf, bytes);
+}
+
+int
+perftest_exchange(struct perftest *p, const void *ours, void *theirs, uint32_t bytes)
+{
+	int rc;
+
+	if (p->opt->server) {
+		rc = hear(p, theirs, bytes);
+		return rc == APP_EXIT_OK ? tell(p, ours, bytes) : rc;
+	}
+	rc = tell(p, ours, bytes);
+	return rc == APP_EXIT_OK ? hear(p, theirs, bytes) : rc;
+}
+
+int
+perftest_shake(struct perftest *p, const struct perftest_dest *ours, struct perftest_dest *theirs)
+{
+	char line[PERFTEST_LINE_BYTES], their_line[PERFTEST_LINE_BYTES];
+	uint8_t blob[PERFTEST_BLOB_BYTES], their_blob[PERFTEST_BLOB_BYTES];
+	int rc;
+
+	if (p->opt->cm) {
+		perftest_dest_to_blob(ours, blob);
+		rc = perftest_exchange(p, blob, their_blob, sizeof(blob));
+		if (rc == APP_EXIT_OK)
+			perftest_dest_of_blob(their_blob, theirs);
+		return rc;
+	}
+	perftest_dest_to_line(ours, line);
+	rc = perftest_exchange(p, line, their_line, sizeof(line));
+	if (rc != APP_EXIT_OK || perftest_dest_of_line(their_line, theirs))
+		return rc;
+	app_complain("the peer tells its queue pair in no way of perftest 4.5's: \"%.*s\"",
+		(int)sizeof(their_line), their_line);
+	return APP_EXIT_TRANSFER;
+}
+
+bool
+perftest_stirs(struct perftest *p)
+{
+	struct perftest_comm *c = &p->comm;
+	struct pollfd pfd = {.fd = c->fd, .events = POLLIN};
+	struct nd_result r;
+
+	if (!p->opt->cm)
+		return poll(&pfd, 1, 0) > 0;
+	while (c->arrived == NULL && !c->over) {
+		int32_t n = nd_cq_get_results(c->cq, &r, 1);
+
+		if (n == 0)
+			return false;
+		c->over = n < 0 || r.status != ND_SUCCESS;
+		if (!c->over && r.request_type == ND_REQUEST_RECEIVE) {
+			c->arrived = r.request_context;
+			c->arrived_bytes = r.bytes_transferred;
+		}
+	}
+	return true;
+}
+
+/* Both say it and perftest doesn't listen; taking it keeps our end from being reset. */
+void
+perftest_comm_done(struct perftest *p)
+{
+	struct pollfd pfd = {.fd = p->comm.fd, .events = POLLIN};
+	char theirs[sizeof(done)];
+
+	if (p->opt->cm || write_tcp(p->comm.fd, done, sizeof(done)) != APP_EXIT_OK)
+		return;
+	shutdown(p->comm.fd, SHUT_WR);
+	if (poll(&pfd, 1, DONE_MS) > 0)
+		(void)!read(p->comm.fd, theirs, sizeof(theirs));
+}
+
+void
+perftest_comm_close(struct perftest *p)
+{
+	struct perftest_comm *c = &p->comm;
+
+	if (c->fd >= 0)
+		close(c->fd);
+	conn_destroy(&c->conn);
+	if (c->cq != NULL)
+		nd_cq_close(c->cq);
+	buffer_destroy(&c->buf);
+}
