@@ -17,7 +17,6 @@ VARIANTS = (
     ("ib_send_bw -D", "-D 2 --size 3000", "-D 2 -s 3000"),
     ("ib_write_bw -D", "-D 2 --size 3000", "-D 2 -s 3000"),
     ("ib_send_bw -a", "-a -n 5", "-a -n 5"),
-    ("ib_write_lat -a", "-a -n 5", "-a -n 5"),
     ("ib_send_lat -e", "-n 100 --event", "-n 100 -e"),
 )
 
