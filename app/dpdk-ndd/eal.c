@@ -10,6 +10,7 @@
 
 #include "eal.h"
 #include "log.h"
+#include "xdp.h"
 
 #define ARGS_MAX (32u + 2u * 3u * CONFIG_STRINGS_MAX)
 
@@ -93,7 +94,21 @@ add_memory(struct args *a, const struct config *cfg)
 	add(a, "--file-prefix=%s", cfg->file_prefix);
 }
 
-static void
+static bool
+add_vdev(struct args *a, const char *vdev)
+{
+	char whole[2 * CONFIG_PATH_BYTES];
+
+	if (ndd_xdp_is(vdev)) {
+		if (!ndd_xdp_vdev(vdev, whole, sizeof(whole)))
+			return false;
+		vdev = whole;
+	}
+	add(a, "--vdev=%s", vdev);
+	return true;
+}
+
+static bool
 add_devices(struct args *a, const struct config *cfg)
 {
 	if (cfg->pcis == 0) {
@@ -105,9 +120,11 @@ add_devices(struct args *a, const struct config *cfg)
 		add(a, "%s", cfg->pci[i]);
 	}
 	for (uint32_t i = 0; i < cfg->vdevs; i++)
-		add(a, "--vdev=%s", cfg->vdev[i]);
+		if (!add_vdev(a, cfg->vdev[i]))
+			return false;
 	for (uint32_t i = 0; i < cfg->extras; i++)
 		add(a, "%s", cfg->extra[i]);
+	return true;
 }
 
 /* EAL keeps pointers into argv. */
@@ -123,7 +140,8 @@ ndd_eal_init(const struct config *cfg, int verbose)
 		add(&a, "--log-level=*:warning");
 	add(&a, "--log-level=pmd.net.memif:critical"); /* each vain attempt to connect is an error
 							*/
-	add_devices(&a, cfg);
+	if (!add_devices(&a, cfg))
+		return false;
 	if (a.failed) {
 		ndd_error("the configuration makes too many arguments for DPDK");
 		return false;

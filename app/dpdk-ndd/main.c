@@ -9,11 +9,11 @@
 #include "eal.h"
 #include "instance.h"
 #include "log.h"
-#include "memif.h"
 #include "options.h"
 #include "session.h"
 #include "sigbus.h"
 #include "start.h"
+#include "vdev.h"
 
 /* Before EAL makes threads: they inherit the mask, only the control thread's signalfd answers. */
 static bool
@@ -46,7 +46,7 @@ serve(struct config *cfg, const struct ndd_options *opt)
 
 	d.cfg = cfg;
 	d.config_path = opt->config;
-	ndd_memif_remove_stale(cfg);
+	ndd_vdev_remove_stale(cfg);
 	if (!prepare_process() || !ndd_eal_init(cfg, opt->verbose))
 		return status;
 	ndd_clock_init();

@@ -11,11 +11,11 @@
 #include "clock.h"
 #include "eal.h"
 #include "log.h"
-#include "memif.h"
 #include "network.h"
 #include "numamem.h"
 #include "session.h"
 #include "start.h"
+#include "vdev.h"
 
 /* A frame of path MTU 4096 in one piece, and buffers no smaller than memif's of 8192 bytes: then
  * the driver takes its fast path. */
@@ -51,7 +51,7 @@ start_port(struct ndd *d, uint32_t i)
 		.mtu = c->mtu,
 		.has_mac = c->has_mac,
 		.mac = {c->mac[0], c->mac[1], c->mac[2], c->mac[3], c->mac[4], c->mac[5]},
-		.reconnects = ndd_memif_is_client(d->cfg, c->device),
+		.reconnects = ndd_vdev_is_memif_client(d->cfg, c->device),
 		.pool = d->plane.pool,
 	};
 	struct port *p = &d->plane.port[i];

@@ -106,14 +106,36 @@ set_queues(struct port *p, const struct port_cfg *cfg, const struct rte_eth_dev_
 
 	rx.offloads = 0;
 	tx.offloads = 0;
-	rc = rte_eth_rx_queue_setup(
-		p->id, 0, ring_size(PORT_RX_DESC, &info->rx_desc_lim), socket, &rx, cfg->pool);
-	if (rc != 0)
-		return say(why, bytes, "RX queue: %s", strerror(-rc));
-	rc = rte_eth_tx_queue_setup(
-		p->id, 0, ring_size(PORT_TX_DESC, &info->tx_desc_lim), socket, &tx);
-	if (rc != 0)
-		return say(why, bytes, "TX queue: %s", strerror(-rc));
+	for (uint16_t q = 0; q < p->queues; q++) {
+		rc = rte_eth_rx_queue_setup(p->id, q, ring_size(PORT_RX_DESC, &info->rx_desc_lim),
+			socket, &rx, p->chunks != NULL ? p->chunks : cfg->pool);
+		if (rc != 0)
+			return say(why, bytes, "RX queue %u: %s", q, strerror(-rc));
+		rc = rte_eth_tx_queue_setup(
+			p->id, q, ring_size(PORT_TX_DESC, &info->tx_desc_lim), socket, &tx);
+		if (rc != 0)
+			return say(why, bytes, "TX queue %u: %s", q, strerror(-rc));
+	}
+	return NULL;
+}
+
+/* All queues of an AF_XDP device, and frames that fit it. */
+static const char *
+prepare_xdp(struct port *p, const struct port_cfg *cfg, const struct rte_eth_dev_info *info,
+	char *why, size_t bytes)
+{
+	unsigned socket = p->numa_node < 0 ? 0 : (unsigned)p->numa_node;
+
+	if (cfg->mtu > PORT_XDP_MTU_MAX)
+		return say(why, bytes, "MTU %u: AF_XDP carries %u at most", cfg->mtu,
+			PORT_XDP_MTU_MAX);
+	p->queues = info->max_rx_queues;
+	p->chunks = port_xdp_chunks(cfg->device, p->queues, socket);
+	if (p->chunks == NULL)
+		return say(why, bytes,
+			"no memory for the frames of %u queues: raise eal.memory_mb, or give the "
+			"interface fewer (ethtool -L)",
+			p->queues);
 	return NULL;
 }
 
@@ -122,10 +144,11 @@ port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 {
 	struct rte_eth_dev_info info;
 	struct rte_eth_conf conf = {0};
-	const char *err;
+	const char *err = NULL;
 	int rc;
 
 	memset(p, 0, sizeof(*p));
+	p->queues = 1;
 	snprintf(p->device, sizeof(p->device), "%s", cfg->device);
 	rc = rte_eth_dev_get_port_by_name(cfg->device, &p->id);
 	if (rc != 0)
@@ -135,7 +158,11 @@ port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 		return say(why, bytes, "device information: %s", strerror(-rc));
 	p->if_index = info.if_index;
 	p->numa_node = rte_eth_dev_socket_id(p->id);
-	rc = rte_eth_dev_configure(p->id, 1, 1, &conf);
+	if (port_is_xdp(&info))
+		err = prepare_xdp(p, cfg, &info, why, bytes);
+	if (err != NULL)
+		return err;
+	rc = rte_eth_dev_configure(p->id, p->queues, p->queues, &conf);
 	if (rc != 0)
 		return say(why, bytes, "configure: %s", strerror(-rc));
 	set_mtu(p, cfg->mtu, &info);
@@ -170,6 +197,8 @@ close_now(void *arg)
 		(void)rte_eth_dev_stop(p->id);
 	p->started = false;
 	(void)rte_eth_dev_close(p->id);
+	rte_mempool_free(p->chunks);
+	p->chunks = NULL;
 	__atomic_store_n(&p->changing, false, __ATOMIC_RELEASE);
 }
 

@@ -2,6 +2,8 @@
 /*
  * One Ethernet port of DPDK: any ethdev, PCI or virtual. Brought up with one queue
  * pair, no offloads (the ICRC and every length are ours), whole frames in one mbuf.
+ * Only AF_XDP has more queues: what the kernel's driver spreads over the queues of the
+ * interface is collected again here.
  */
 #ifndef NDD_PORT_H
 #define NDD_PORT_H
@@ -25,6 +27,8 @@ struct port_cfg {
 struct port {
 	uint16_t id; /* ethdev's number */
 	uint32_t if_index; /* of the kernel's interface that it is; 0: of none */
+	uint16_t queues, rx_first; /* RX queues, and the one that is looked at first */
+	struct rte_mempool *chunks; /* AF_XDP: what its sockets' memory is made of */
 	int numa_node;
 	uint32_t mtu;
 	uint8_t mac[6];
@@ -48,6 +52,15 @@ void port_restart(struct port *p);
 /* True if the link went up or down since the last look: p->link_up. */
 bool port_link_changed(struct port *p);
 
+/* ---- port_xdp.c ---- */
+
+/* The largest IP packet that AF_XDP carries in a page, behind a VLAN tag. */
+#define PORT_XDP_MTU_MAX 3502u
+
+bool port_is_xdp(const struct rte_eth_dev_info *info);
+/* Frames for that many queues; NULL: no memory. */
+struct rte_mempool *port_xdp_chunks(const char *device, uint16_t queues, unsigned socket);
+
 /* ---- port_grace.c ---- */
 
 /* Bursts on p are waited for by port_grace_wait(), or no longer. */
@@ -63,6 +76,20 @@ port_burst_edge(struct port *p)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
+/* By turns each queue is the first: a busy one does not keep the others waiting. */
+static inline uint16_t
+port_rx_queues(struct port *p, struct rte_mbuf **m, uint16_t n)
+{
+	uint16_t q = p->rx_first, got = 0;
+
+	for (uint16_t i = 0; i < p->queues && got < n; i++) {
+		got += rte_eth_rx_burst(p->id, q, m + got, n - got);
+		q = q + 1 == p->queues ? 0 : q + 1;
+	}
+	p->rx_first = p->rx_first + 1 == p->queues ? 0 : p->rx_first + 1;
+	return got;
+}
+
 static inline uint16_t
 port_rx_burst(struct port *p, struct rte_mbuf **m, uint16_t n)
 {
@@ -70,7 +97,8 @@ port_rx_burst(struct port *p, struct rte_mbuf **m, uint16_t n)
 
 	port_burst_edge(p);
 	if (__atomic_load_n(&p->started, __ATOMIC_RELAXED))
-		got = rte_eth_rx_burst(p->id, 0, m, n);
+		got = likely(p->queues == 1) ? rte_eth_rx_burst(p->id, 0, m, n)
+					     : port_rx_queues(p, m, n);
 	port_burst_edge(p);
 	return got;
 }

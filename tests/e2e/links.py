@@ -94,6 +94,9 @@ class HugeMemif(Link):
 class Veth(Link):
     name = "veth"
     mtu = 1500
+    cable_mtu = 9000
+    # Not veth-a: DPDK's frames go past the taps of the interface it sends on.
+    captured_at = "veth-a-br"
 
     def __init__(self, build, folder, networked=True, **more):
         super().__init__(build, folder, **more)
@@ -104,8 +107,7 @@ class Veth(Link):
 
     def captured(self, act):
         self.captures += 1
-        # Not veth-a: DPDK's frames go past the taps of the interface it sends on.
-        capture = Capture("veth-a-br", self.capture_path())
+        capture = Capture(self.captured_at, self.capture_path())
         with capture:
             act()
         return capture.check()
@@ -118,8 +120,8 @@ class Veth(Link):
         if not self.networked:
             raise Skip("no-network")
         sandbox.bridge("bridge")
-        sandbox.veth("veth-a", "veth-a-br", master="bridge")
-        sandbox.veth("veth-b", "veth-b-br", master="bridge")
+        sandbox.veth("veth-a", "veth-a-br", self.cable_mtu, master="bridge")
+        sandbox.veth("veth-b", "veth-b-br", self.cable_mtu, master="bridge")
         try:
             return super().__enter__()
         except BaseException:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of keys, doc/config.md, config/schema.json and the examples say the same. */
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,16 +159,47 @@ Test(config_docs, schema_agrees_with_the_table)
 
 Test(config_docs, examples_are_valid)
 {
-	static const char *const names[] = {"memif-server", "memif-client", "af_packet", "pci"};
-	struct config c[4];
-	char err[2048], path[512];
+	char *page = read_file(TREE "doc/config.md"), err[2048], path[512];
+	struct dirent *file;
+	unsigned found = 0;
+	DIR *dir = opendir(TREE "config");
 
-	for (unsigned i = 0; i < 4; i++) {
-		(void)snprintf(path, sizeof(path), TREE "config/%s.json", names[i]);
-		cr_assert(config_load(&c[i], path, err, sizeof(err)), "%s", err);
+	cr_assert(dir != NULL);
+	while ((file = readdir(dir)) != NULL) {
+		struct config c;
+
+		if (strstr(file->d_name, ".json") == NULL ||
+			strcmp(file->d_name, "schema.json") == 0)
+			continue;
+		found++;
+		(void)snprintf(path, sizeof(path), TREE "config/%s", file->d_name);
+		cr_expect(config_load(&c, path, err, sizeof(err)), "%s", err);
+		cr_expect(strstr(page, file->d_name) != NULL, "doc/config.md does not mention %s",
+			file->d_name);
 	}
-	/* Server and client of memif run side by side: nothing of theirs may collide. */
-	cr_assert_str_neq(c[0].file_prefix, c[1].file_prefix);
-	cr_assert_str_neq(c[0].socket_path, c[1].socket_path);
-	cr_assert_eq(c[0].port[0].mtu, c[1].port[0].mtu);
+	closedir(dir);
+	free(page);
+	cr_assert_geq(found, 8);
+}
+
+/* They run side by side: nothing of theirs may collide. */
+static void
+check_pair(const char *one, const char *other)
+{
+	struct config a, b;
+	char err[2048];
+
+	cr_assert(config_load(&a, one, err, sizeof(err)), "%s", err);
+	cr_assert(config_load(&b, other, err, sizeof(err)), "%s", err);
+	cr_expect_str_neq(a.file_prefix, b.file_prefix);
+	cr_expect_str_neq(a.socket_path, b.socket_path);
+	cr_expect_eq(a.port[0].mtu, b.port[0].mtu);
+	cr_expect_arr_neq(
+		a.port[0].untagged.address[0].ip, b.port[0].untagged.address[0].ip, 16);
+}
+
+Test(config_docs, examples_in_pairs_fit_together)
+{
+	check_pair(TREE "config/memif-server.json", TREE "config/memif-client.json");
+	check_pair(TREE "config/vhost-user.json", TREE "config/virtio-user.json");
 }

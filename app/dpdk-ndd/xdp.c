@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "vdev.h"
+#include "xdp.h"
+
+bool
+ndd_xdp_is(const char *vdev)
+{
+	return strncmp(vdev, "net_af_xdp", 10) == 0;
+}
+
+/* As the driver counts: who knows of no channels has one queue. 0: errno says why. */
+static unsigned
+queues_of(const char *interface)
+{
+	struct ethtool_channels channels = {.cmd = ETHTOOL_GCHANNELS};
+	struct ifreq ifr = {.ifr_data = (void *)&channels};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc, err;
+
+	if (fd < 0)
+		return 0;
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", interface);
+	rc = ioctl(fd, SIOCETHTOOL, &ifr);
+	err = errno;
+	close(fd);
+	errno = err;
+	if (rc != 0)
+		return err == EOPNOTSUPP ? 1 : 0;
+	return channels.combined_count != 0 ? channels.combined_count : 1;
+}
+
+bool
+ndd_xdp_vdev(const char *vdev, char *out, size_t bytes)
+{
+	char interface[IFNAMSIZ], given[16];
+	unsigned queues;
+
+	if (!ndd_vdev_argument(vdev, "iface", interface, sizeof(interface))) {
+		ndd_error("%s: iface=INTERFACE is missing, or too long a name", vdev);
+		return false;
+	}
+	if (ndd_vdev_argument(vdev, "queue_count", given, sizeof(given)) ||
+		ndd_vdev_argument(vdev, "start_queue", given, sizeof(given))) {
+		snprintf(out, bytes, "%s", vdev);
+		return true;
+	}
+	queues = queues_of(interface);
+	if (queues == 0) {
+		ndd_error("%s: interface %s: %s", vdev, interface, strerror(errno));
+		return false;
+	}
+	snprintf(out, bytes, "%s,queue_count=%u", vdev, queues);
+	return true;
+}

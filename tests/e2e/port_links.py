@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Links of two daemons over each kind of port that needs no network card."""
+
+import os
+import re
+import socket
+
+import sandbox
+from cases import Skip
+from links import Link, Veth
+
+XDP_MTU = 2200  # 2 KiB payloads: more does not fit a page
+
+
+_CAP_BPF, _CAP_SYS_ADMIN = 39, 21
+
+
+def needs_xdp():
+    """A kernel with AF_XDP, and the right to give it a program."""
+    try:
+        socket.socket(44, socket.SOCK_RAW).close()  # AF_XDP
+    except OSError:
+        raise Skip("no-af-xdp") from None
+    with open("/proc/self/status") as f:
+        rights = int(re.search(r"CapEff:\s*(\w+)", f.read()).group(1), 16)
+    with open("/proc/self/uid_map") as f:
+        everybody = f.read().split() == ["0", "0", "4294967295"]
+    if not everybody or not rights & (1 << _CAP_BPF | 1 << _CAP_SYS_ADMIN):
+        raise Skip("no-bpf")
+
+
+def needs_tun():
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        raise Skip("no-tun")
+
+
+class Xdp(Veth):
+    """AF_XDP on both ends; interfaces of the daemons' own."""
+
+    name = "af_xdp"
+    mtu = XDP_MTU
+    cable_mtu = 3000
+
+    def device(self, name):
+        return f"net_af_xdp0,iface=veth-{name}"
+
+    def __enter__(self):
+        if self.networked:
+            needs_xdp()
+        return super().__enter__()
+
+
+class Tap(Link):
+    """Two interfaces that the daemons make, plugged into a bridge."""
+
+    name = "tap"
+    mtu = 1500
+
+    def __init__(self, build, folder, networked=True, **more):
+        super().__init__(build, folder, **more)
+        self.networked, self.captures = networked, 0
+
+    def device(self, name):
+        return f"net_tap0,iface=tap-{name}"
+
+    captured, capture_path = Veth.captured, Veth.capture_path
+    captured_at = "tap-a"
+
+    def __enter__(self):
+        if not self.networked:
+            raise Skip("no-network")
+        needs_tun()
+        sandbox.bridge("bridge")
+        try:
+            super().__enter__()
+            for name in ("tap-a", "tap-b"):
+                sandbox.run("ip", "link", "set", name, "master", "bridge", "up")
+        except BaseException:
+            sandbox.delete_link("bridge")
+            raise
+        return self
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        sandbox.delete_link("bridge")
+
+
+class Vhost(Link):
+    """vhost-user at one end, as a virtual switch has it; virtio-user at the other, as a guest has."""
+
+    name = "vhost-user"
+
+    def device(self, name):
+        path = os.path.join(self.folder, "vhost.sock")
+        if name == "a":
+            return f"net_vhost0,iface={path},queues=1,client=1"
+        return f"net_virtio_user0,path={path},queues=1,queue_size=1024,server=1"
