@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "session.h"
+#include "shared.h"
 
 static void
 put(struct ndsh_addr *to, const struct net_ip *ip, uint32_t port)
@@ -53,7 +54,8 @@ ndd_address_route(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		if (link < 0)
 			return ND_NETWORK_UNREACHABLE;
 	}
-	if (!net_source(net, link, &dst, &source))
+	if (!net_source(net, link, &dst, &source) &&
+		!ndd_shared_source(s->daemon, &dst, &source))
 		return ND_NETWORK_UNREACHABLE;
 	put(&r->route.addr, &source, (uint32_t)net_local_port(net, &source));
 	return ND_SUCCESS;

@@ -100,7 +100,7 @@ fill_entry(const struct ndd_ah *ah, struct roce_ah *entry)
 		path.vlan_tci = vlan;
 	}
 	roce_ah_set(entry, ah->id, &path, ah->hop.port,
-		ndd_path_mtu(d->cfg->port[ah->hop.port].mtu));
+		ndd_path_mtu(d->plane.port[ah->hop.port].mtu));
 }
 
 static bool
@@ -138,7 +138,7 @@ conclude(struct ndd_ah *ah, nd_status status, const struct roce_cm_event *ev)
 		status = ND_INSUFFICIENT_RESOURCES;
 	ah->state = status == ND_SUCCESS ? NDD_AH_READY : NDD_AH_OVER;
 	if (status == ND_SUCCESS)
-		m.mtu_bytes = ndd_path_mtu(ah->session->daemon->cfg->port[ah->hop.port].mtu);
+		m.mtu_bytes = ndd_path_mtu(ah->session->daemon->plane.port[ah->hop.port].mtu);
 	m.h.status = status;
 	if (ev != NULL) {
 		m.sidr_status = ev->reason;

@@ -179,7 +179,7 @@ ndd_conn_send_request(struct ndd_conn *c, uint64_t now_ns)
 		.owner = c,
 	};
 
-	c->mtu_code = ndd_mtu_code(ndd_path_mtu(d->cfg->port[c->hop.port].mtu));
+	c->mtu_code = ndd_mtu_code(ndd_path_mtu(d->plane.port[c->hop.port].mtu));
 	req.mtu_code = c->mtu_code;
 	c->cm = roce_cm_connect(d->cm, now_ns, &req);
 	if (c->cm == NULL)

@@ -18,7 +18,7 @@ void
 ndd_conn_requested(struct ndd *d, const struct roce_cm_event *ev)
 {
 	struct ndd_listener *l = ev->owner;
-	uint8_t max_mtu = ndd_mtu_code(ndd_path_mtu(d->cfg->port[ev->port].mtu));
+	uint8_t max_mtu = ndd_mtu_code(ndd_path_mtu(d->plane.port[ev->port].mtu));
 	uint64_t now_ns = ndd_now_ns();
 	struct ndd_conn *c;
 

@@ -22,6 +22,7 @@ struct ndd_ah;
 struct ndd_conn;
 struct ndd_qp_path;
 struct ndd_session;
+struct ndd_shared;
 
 /* Something in the control thread's epoll: data.ptr is one of these, first in its owner. */
 struct ndd_watch {
@@ -59,6 +60,7 @@ struct ndd {
 	const char *config_path; /* where it came from */
 	struct ndd_plane plane;
 	struct net *net;
+	struct ndd_shared *shared; /* NULL: no port is shared with the kernel */
 	struct roce_cm *cm;
 	size_t net_bytes, cm_bytes;
 	int epoll_fd;
@@ -115,6 +117,8 @@ void ndd_async_addresses(struct ndd *d, uint32_t port);
 
 /* The network's part of the configuration anew: addresses, VLANs, gateways and routes. */
 void ndd_reload(struct ndd *d);
+/* Who uses that address of ours, which is about to go, is at its end; why is for the log. */
+void ndd_end_address(struct ndd *d, const uint8_t ip[16], const char *why);
 
 /* ---- stats.c ---- */
 

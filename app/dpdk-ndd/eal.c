@@ -95,12 +95,12 @@ add_memory(struct args *a, const struct config *cfg)
 }
 
 static bool
-add_vdev(struct args *a, const char *vdev)
+add_vdev(struct args *a, const struct config *cfg, const char *vdev)
 {
 	char whole[2 * CONFIG_PATH_BYTES];
 
 	if (ndd_xdp_is(vdev)) {
-		if (!ndd_xdp_vdev(vdev, whole, sizeof(whole)))
+		if (!ndd_xdp_vdev(cfg, vdev, whole, sizeof(whole)))
 			return false;
 		vdev = whole;
 	}
@@ -120,7 +120,7 @@ add_devices(struct args *a, const struct config *cfg)
 		add(a, "%s", cfg->pci[i]);
 	}
 	for (uint32_t i = 0; i < cfg->vdevs; i++)
-		if (!add_vdev(a, cfg->vdev[i]))
+		if (!add_vdev(a, cfg, cfg->vdev[i]))
 			return false;
 	for (uint32_t i = 0; i < cfg->extras; i++)
 		add(a, "%s", cfg->extra[i]);

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "network.h"
 #include "roce/gsi.h"
+#include "shared.h"
 #include "ud.h"
 
 #define RX_BUDGET   256u /* frames and events per shard and round, then the sockets' turn */
@@ -188,6 +189,7 @@ ndd_host_tx(struct ndd *d, uint64_t now_ns)
 		if (!send_mad(d, now_ns, &tx))
 			keep_mad(d, now_ns, &tx);
 	tx_net(d);
+	ndd_shared_ask(d, now_ns);
 }
 
 uint64_t
@@ -197,6 +199,8 @@ ndd_host_deadline(const struct ndd *d)
 		d->ah_hops.deadline_ns, roce_cm_next_deadline(d->cm), net_next_deadline(d->net)};
 	uint64_t first = UINT64_MAX;
 
+	if (net_generation(d->net) != d->mads_generation)
+		return 0; /* the kernel had an answer at once */
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (all[i] < first)
 			first = all[i];

@@ -14,6 +14,7 @@
 #include "sigbus.h"
 #include "start.h"
 #include "vdev.h"
+#include "xdp.h"
 
 /* Before EAL makes threads: they inherit the mask, only the control thread's signalfd answers. */
 static bool
@@ -47,7 +48,7 @@ serve(struct config *cfg, const struct ndd_options *opt)
 	d.cfg = cfg;
 	d.config_path = opt->config;
 	ndd_vdev_remove_stale(cfg);
-	if (!prepare_process() || !ndd_eal_init(cfg, opt->verbose))
+	if (!prepare_process() || !ndd_xdp_claim(cfg) || !ndd_eal_init(cfg, opt->verbose))
 		return status;
 	ndd_clock_init();
 	if (ndd_control_init(&d) && ndd_start(&d) && ndd_control_listen(&d)) {

@@ -9,6 +9,7 @@
 #include "log.h"
 #include "network.h"
 #include "numamem.h"
+#include "shared.h"
 
 #define NEIGHBOURS 1024u
 
@@ -68,7 +69,7 @@ make_link(struct ndd *d, uint32_t port, const struct config_link *c)
 	struct net_link link = {.port = port,
 		.vlan = c->id,
 		.priority = priority_of(c),
-		.mtu = d->cfg->port[port].mtu,
+		.mtu = d->plane.port[port].mtu,
 		.dad = dad[d->cfg->port[port].dad]};
 	int number = net_link_find(d->net, port, c->id);
 
@@ -94,8 +95,11 @@ set_port(struct ndd *d, uint32_t i)
 {
 	const struct config_port *c = &d->cfg->port[i];
 	const char *why;
-	bool good = set_link(d, i, &c->untagged, &why);
+	bool good;
 
+	if (c->shared) /* the kernel's to say, at the start and later */
+		return net_link_find(d->net, i, 0) >= 0 || ndd_shared_start(d, i);
+	good = set_link(d, i, &c->untagged, &why);
 	for (uint32_t k = 0; good && k < c->vlans; k++)
 		good = set_link(d, i, &c->vlan[k], &why);
 	if (!good)
@@ -180,6 +184,15 @@ drop_link(struct net *n, uint32_t port, uint16_t vlan, const struct config_link 
 	}
 }
 
+/* No configuration takes the kernel's addresses away. */
+static bool
+is_of_shared(const struct ndd *d, const struct net_ip *ip)
+{
+	int port = net_local_port(d->net, ip);
+
+	return port >= 0 && d->cfg->port[port].shared;
+}
+
 bool
 ndd_network_keeps(const struct ndd *d, const struct config *to, const uint8_t ip[16])
 {
@@ -187,6 +200,8 @@ ndd_network_keeps(const struct ndd *d, const struct config *to, const uint8_t ip
 
 	if (net_ip_is_link_local(&address))
 		return true; /* link-local: the port's, as long as it has its MAC */
+	if (is_of_shared(d, &address))
+		return true;
 	for (uint32_t i = 0; i < d->cfg->ports; i++) {
 		const struct config_port *c = &d->cfg->port[i], *other = &to->port[i];
 
@@ -210,6 +225,8 @@ ndd_network_change(struct ndd *d, const struct config *to)
 		struct config_port *c = &d->cfg->port[i];
 		const struct config_port *other = &to->port[i];
 
+		if (c->shared)
+			continue;
 		drop_link(d->net, i, 0, &other->untagged);
 		for (uint32_t k = 0; k < c->vlans; k++)
 			drop_link(d->net, i, c->vlan[k].id, link_of(other, c->vlan[k].id));

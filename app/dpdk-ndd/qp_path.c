@@ -132,7 +132,7 @@ go(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, size_t room)
 	}
 	ndd_path_via(&attr->path, hop, p->qp->qpn, peer_qpn); /* W-QP-04 */
 	attr->port = hop->port;
-	attr->port_mtu_bytes = ndd_path_mtu(s->daemon->cfg->port[hop->port].mtu);
+	attr->port_mtu_bytes = ndd_path_mtu(s->daemon->plane.port[hop->port].mtu);
 	status = ndd_qp_step(s, p->qp, &p->step, why, room);
 	if (status != ND_SUCCESS)
 		return status;

@@ -42,7 +42,8 @@ same_ports(const struct ndd *d, const struct config *to)
 	bool same = to->ports == d->cfg->ports;
 
 	for (uint32_t i = 0; same && i < to->ports; i++)
-		same = strcmp(to->port[i].device, d->cfg->port[i].device) == 0;
+		same = strcmp(to->port[i].device, d->cfg->port[i].device) == 0 &&
+		       to->port[i].shared == d->cfg->port[i].shared;
 	if (!same)
 		ndd_error("reload: other ports need a restart; nothing was changed");
 	return same;
@@ -68,16 +69,18 @@ address_is_lost(struct ndd *d, const struct roce_path *path, const void *to)
 
 /* Nobody can reach a queue pair of datagrams any more, and it nobody. */
 static void
-end_datagrams(struct ndd *d, const struct config *to, const char *why)
+end_datagrams(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 {
 	struct ndd_session *s, *next;
 	struct ndd_qp *qp;
 
 	for (s = TAILQ_FIRST(&d->sessions); s != NULL; s = next) {
+		struct roce_path path = {0};
 		uint32_t pos = 0;
 
 		next = TAILQ_NEXT(s, next); /* what it is told may end it */
-		if (s->state != NDSH_ST_OPEN || ndd_network_keeps(d, to, s->ip))
+		memcpy(path.sgid.raw, s->ip, sizeof(path.sgid.raw));
+		if (s->state != NDSH_ST_OPEN || !lost(d, &path, arg))
 			continue;
 		while ((qp = ndd_slots_next(&s->qps, &pos)) != NULL)
 			if (qp->datagrams && !qp->failed)
@@ -87,18 +90,33 @@ end_datagrams(struct ndd *d, const struct config *to, const char *why)
 
 /* While the address is still ours: the peer is told, too. */
 static void
-end_without_address(struct ndd *d, const struct config *to)
+end_from(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 {
-	static const char why[] = "its address was taken out of the configuration";
 	struct ndd_conn *c;
 
-	TAILQ_FOREACH (c, &d->conns, next)
-		if (c->state != NDD_CONN_OVER && !ndd_network_keeps(d, to, c->local.gid.raw))
+	TAILQ_FOREACH (c, &d->conns, next) {
+		const struct roce_path path = {.sgid = c->local.gid};
+
+		if (c->state != NDD_CONN_OVER && lost(d, &path, arg))
 			end(c, why);
-	ndd_qp_path_end(d, address_is_lost, to, why);
-	ndd_ah_end(d, address_is_lost, to, why);
-	end_datagrams(d, to, why);
+	}
+	ndd_qp_path_end(d, lost, arg, why);
+	ndd_ah_end(d, lost, arg, why);
+	end_datagrams(d, lost, arg, why);
 	ndd_host_tx(d, ndd_now_ns());
+}
+
+static bool
+is_from(struct ndd *d, const struct roce_path *path, const void *ip)
+{
+	(void)d;
+	return memcmp(path->sgid.raw, ip, sizeof(path->sgid.raw)) == 0;
+}
+
+void
+ndd_end_address(struct ndd *d, const uint8_t ip[16], const char *why)
+{
+	end_from(d, is_from, ip, why);
 }
 
 static bool
@@ -141,7 +159,8 @@ ndd_reload(struct ndd *d)
 	struct config *to = load(d);
 
 	if (to != NULL && same_ports(d, to)) {
-		end_without_address(d, to);
+		end_from(d, address_is_lost, to,
+			"its address was taken out of the configuration");
 		ndd_network_change(d, to);
 		end_without_route(d);
 		mention_the_rest(d, to);

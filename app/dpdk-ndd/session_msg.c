@@ -91,7 +91,7 @@ open_adapter(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	s->shard = place(s->daemon, m->placement);
 	s->port = (uint32_t)port;
 	s->no_flush = (m->flags & NDSH_OPEN_NO_FLUSH) != 0;
-	s->path_mtu = ndd_path_mtu(cfg->port[port].mtu);
+	s->path_mtu = ndd_path_mtu(s->daemon->plane.port[port].mtu);
 	memcpy(s->ip, ip.b, 16);
 	s->state = NDSH_ST_OPEN;
 	r->fd = wake[1];

@@ -14,6 +14,7 @@
 #include "network.h"
 #include "numamem.h"
 #include "session.h"
+#include "shared.h"
 #include "start.h"
 #include "vdev.h"
 
@@ -48,7 +49,8 @@ start_port(struct ndd *d, uint32_t i)
 	const struct config_port *c = &d->cfg->port[i];
 	const struct port_cfg pc = {
 		.device = c->device,
-		.mtu = c->mtu,
+		.mtu = c->shared ? ndd_shared_mtu(d, i) : c->mtu,
+		.shared = c->shared,
 		.has_mac = c->has_mac,
 		.mac = {c->mac[0], c->mac[1], c->mac[2], c->mac[3], c->mac[4], c->mac[5]},
 		.reconnects = ndd_vdev_is_memif_client(d->cfg, c->device),
@@ -66,10 +68,10 @@ start_port(struct ndd *d, uint32_t i)
 	if (p->mtu_refused)
 		ndd_info("port %s: the driver does not take MTU %u; frames that large work if the "
 			 "device behind it carries them",
-			p->device, c->mtu);
+			p->device, p->mtu);
 	ndd_info("port %s: MAC %02x:%02x:%02x:%02x:%02x:%02x, MTU %u, path MTU %u", p->device,
-		p->mac[0], p->mac[1], p->mac[2], p->mac[3], p->mac[4], p->mac[5], c->mtu,
-		ndd_path_mtu(c->mtu));
+		p->mac[0], p->mac[1], p->mac[2], p->mac[3], p->mac[4], p->mac[5], p->mtu,
+		ndd_path_mtu(p->mtu));
 	return true;
 }
 
@@ -154,7 +156,7 @@ ndd_start(struct ndd *d)
 		return false;
 	}
 	roce_qpn_key_init(&p->qpn_key, p->secret);
-	if (!start_pool(d))
+	if (!start_pool(d) || !ndd_shared_open(d))
 		return false;
 	for (uint32_t i = 0; i < d->cfg->ports; i++)
 		if (!start_port(d, i))
@@ -186,6 +188,7 @@ ndd_stop(struct ndd *d)
 		ndd_shard_free(p->shard[i]);
 	for (uint32_t i = 0; i < p->ports; i++)
 		port_close(&p->port[i]);
+	ndd_shared_close(d);
 	ndd_numa_free(d->cm, d->cm_bytes);
 	ndd_numa_free(d->net, d->net_bytes);
 	rte_mempool_free(p->pool);

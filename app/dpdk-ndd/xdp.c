@@ -39,16 +39,51 @@ queues_of(const char *interface)
 	return channels.combined_count != 0 ? channels.combined_count : 1;
 }
 
-bool
-ndd_xdp_vdev(const char *vdev, char *out, size_t bytes)
+static bool
+interface_of(const char *vdev, char *out, size_t bytes)
 {
-	char interface[IFNAMSIZ], given[16];
+	if (ndd_vdev_argument(vdev, "iface", out, bytes))
+		return true;
+	ndd_error("%s: iface=INTERFACE is missing, or too long a name", vdev);
+	return false;
+}
+
+static const char *
+vdev_of(const struct config *cfg, uint32_t port)
+{
+	const char *device = cfg->port[port].device;
+	size_t n = strlen(device);
+
+	for (uint32_t i = 0; i < cfg->vdevs; i++)
+		if (strncmp(cfg->vdev[i], device, n) == 0 &&
+			(cfg->vdev[i][n] == ',' || cfg->vdev[i][n] == 0))
+			return cfg->vdev[i];
+	return "";
+}
+
+bool
+ndd_xdp_interface(const struct config *cfg, uint32_t port, char *out, size_t bytes)
+{
+	return interface_of(vdev_of(cfg, port), out, bytes);
+}
+
+static bool
+is_shared(const struct config *cfg, const char *vdev)
+{
+	for (uint32_t i = 0; i < cfg->ports; i++)
+		if (cfg->port[i].shared && vdev_of(cfg, i) == vdev)
+			return true;
+	return false;
+}
+
+bool
+ndd_xdp_vdev(const struct config *cfg, const char *vdev, char *out, size_t bytes)
+{
+	char interface[IFNAMSIZ], given[16], program[64], with[80] = "";
 	unsigned queues;
 
-	if (!ndd_vdev_argument(vdev, "iface", interface, sizeof(interface))) {
-		ndd_error("%s: iface=INTERFACE is missing, or too long a name", vdev);
+	if (!interface_of(vdev, interface, sizeof(interface)))
 		return false;
-	}
 	if (ndd_vdev_argument(vdev, "queue_count", given, sizeof(given)) ||
 		ndd_vdev_argument(vdev, "start_queue", given, sizeof(given))) {
 		snprintf(out, bytes, "%s", vdev);
@@ -59,6 +94,10 @@ ndd_xdp_vdev(const char *vdev, char *out, size_t bytes)
 		ndd_error("%s: interface %s: %s", vdev, interface, strerror(errno));
 		return false;
 	}
-	snprintf(out, bytes, "%s,queue_count=%u", vdev, queues);
+	if (is_shared(cfg, vdev)) {
+		ndd_xdp_program(program, sizeof(program));
+		snprintf(with, sizeof(with), ",xdp_prog=%s", program);
+	}
+	snprintf(out, bytes, "%s,queue_count=%u%s", vdev, queues, with);
 	return true;
 }

@@ -48,6 +48,8 @@ set_mtu(struct port *p, uint32_t mtu, const struct rte_eth_dev_info *info)
 	uint16_t now = 0;
 
 	p->mtu = mtu;
+	if (p->shared)
+		return;
 	if (info->max_mtu != 0 && mtu > info->max_mtu)
 		p->mtu_refused = true;
 	else if (rte_eth_dev_get_mtu(p->id, &now) != 0 || now != mtu)
@@ -149,6 +151,7 @@ port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 
 	memset(p, 0, sizeof(*p));
 	p->queues = 1;
+	p->shared = cfg->shared;
 	snprintf(p->device, sizeof(p->device), "%s", cfg->device);
 	rc = rte_eth_dev_get_port_by_name(cfg->device, &p->id);
 	if (rc != 0)
@@ -177,6 +180,8 @@ port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 	p->started = rc == 0;
 	if (rc != 0 && !p->reconnects)
 		return say(why, bytes, "start: %s", strerror(-rc));
+	if (p->shared)
+		return NULL;
 	/* Neighbour discovery needs multicast; a MAC of our own choice needs promiscuous mode.
 	 * Ports that know neither receive everything anyway. */
 	(void)rte_eth_allmulticast_enable(p->id);

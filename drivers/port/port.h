@@ -21,6 +21,7 @@ struct port_cfg {
 	bool has_mac;
 	uint8_t mac[6];
 	bool reconnects; /* a memif client: the driver connects when started, and only then */
+	bool shared;	 /* AF_XDP: the interface stays the kernel's, nothing of it is changed */
 	struct rte_mempool *pool;
 };
 
@@ -36,6 +37,7 @@ struct port {
 	uint32_t bursts; /* odd: an lcore is in one; see port_grace.c */
 	bool reconnects, started;
 	bool changing;	  /* being restarted or closed */
+	bool shared;	  /* with the kernel */
 	bool link_up;	  /* as port_link_changed() saw it last */
 	uint64_t links_up, links_down; /* how often it changed */
 	bool mtu_refused; /* the driver would not take the MTU: it carries what its buffers carry */
@@ -60,6 +62,11 @@ bool port_link_changed(struct port *p);
 bool port_is_xdp(const struct rte_eth_dev_info *info);
 /* Frames for that many queues; NULL: no memory. */
 struct rte_mempool *port_xdp_chunks(const char *device, uint16_t queues, unsigned socket);
+
+/* ---- port_share.c ---- */
+
+/* The BPF object that lets the kernel keep all of an interface but RoCEv2. */
+const void *port_share_program(size_t *bytes);
 
 /* ---- port_grace.c ---- */
 

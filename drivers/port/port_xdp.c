@@ -16,9 +16,9 @@
 
 #include "port/port.h"
 
-#define CHUNK	  4096u
-#define FLAGS	  (RTE_MEMPOOL_F_NO_IOVA_CONTIG | RTE_MEMPOOL_F_NO_SPREAD)
-#define CACHE	  256u
+#define CHUNK 4096u
+#define FLAGS (RTE_MEMPOOL_F_NO_IOVA_CONTIG | RTE_MEMPOOL_F_NO_SPREAD)
+#define CACHE 256u
 /* Rings of the driver: one to be filled and one to be sent for each queue, of 2048 each; and what
  * is in our hands. */
 #define PER_QUEUE 4096u

@@ -43,6 +43,27 @@ check_device(struct config_errors *e, const struct config *c, unsigned p)
 			config_error(e, "\"%s\" is also the device of ports[%u]", device, q);
 }
 
+/* The rest of the driver's arguments are the daemon's to find. */
+static void
+check_shared_device(struct config_errors *e, const struct config *c, unsigned p)
+{
+	static const char *const ours[] = {",xdp_prog=", ",queue_count=", ",start_queue="};
+	const char *device = c->port[p].device;
+
+	if (!c->port[p].shared)
+		return;
+	config_at(e, "ports[%u].shared", p);
+	if (strncmp(device, "net_af_xdp", 10) != 0)
+		config_error(e, "only ports of net_af_xdp can be shared with the kernel");
+	for (unsigned i = 0; i < c->vdevs; i++)
+		for (unsigned k = 0; k < sizeof(ours) / sizeof(ours[0]); k++) {
+			config_at(e, "eal.vdevs[%u]", i);
+			if (names_device(c->vdev[i], device) && strstr(c->vdev[i], ours[k]) != NULL)
+				config_error(e, "%.*s of a shared port is found by the daemon",
+					(int)strlen(ours[k]) - 2, ours[k] + 1);
+		}
+}
+
 static void
 check_devices_once(struct config_errors *e, const struct config *c)
 {
@@ -111,5 +132,7 @@ config_check(struct config_errors *e, const struct config *c)
 	check_memory(e, c);
 	for (unsigned p = 0; p < c->ports; p++)
 		check_device(e, c, p);
+	for (unsigned p = 0; p < c->ports; p++)
+		check_shared_device(e, c, p);
 	config_check_links(e, c);
 }

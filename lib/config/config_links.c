@@ -216,12 +216,43 @@ check_link(struct config_errors *e, const struct config *c, unsigned p, uint32_t
 
 /* ---- ports ---- */
 
+/* What a shared port has is the kernel's to give. */
+static void
+check_shared(struct config_errors *e, const struct config_port *port, unsigned p)
+{
+	const struct config_link *link = &port->untagged;
+	const struct {
+		const char *key;
+		bool given;
+	} kernels[] = {
+		{"addresses", link->addresses != 0},
+		{"gateway", link->has_gateway4},
+		{"gateway6", link->has_gateway6},
+		{"routes", link->routes != 0},
+		{"mac", port->has_mac},
+	};
+
+	for (unsigned i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+		config_at(e, "ports[%u].%s", p, kernels[i].key);
+		if (kernels[i].given)
+			config_error(e, "a shared port has the kernel's; give it to the interface");
+	}
+	config_at(e, "ports[%u].vlans", p);
+	if (port->vlans != 0)
+		config_error(e, "a VLAN of a shared port is an interface of the kernel's: share "
+				"that one");
+}
+
 void
 config_check_links(struct config_errors *e, const struct config *c)
 {
 	for (unsigned p = 0; p < c->ports; p++) {
 		const struct config_port *port = &c->port[p];
 
+		if (port->shared) {
+			check_shared(e, port, p);
+			continue;
+		}
 		config_at(e, "ports[%u].addresses", p);
 		if (port->untagged.addresses == 0 && port->vlans == 0)
 			config_error(e, "the port has no address, and no VLAN with one");

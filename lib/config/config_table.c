@@ -88,6 +88,7 @@ static const struct config_key vlan_keys[] = {
 
 static const struct config_key port_keys[] = {
 	{"device", CONFIG_STRING, STRING_OF(config_port, device), .required = true},
+	{"shared", CONFIG_BOOL, IN(config_port, shared), .initial = "false"},
 	{"addresses", CONFIG_PREFIX,
 		ARRAY(config_port, untagged.address, untagged.addresses, 0, CONFIG_ADDRESSES_MAX),
 		.initial = "[]"},

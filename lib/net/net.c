@@ -110,6 +110,10 @@ net_link_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame,
 		n->counters.rx_dropped++; /* another station's, or our own come back */
 		return;
 	}
+	if (n->link[link].shared) {
+		n->counters.rx_dropped++; /* the kernel has it, too, and answers */
+		return;
+	}
 	switch (be16(frame + 12)) {
 	case ETHERTYPE_ARP:
 		net_arp_rx(n, now_ns, link, frame, bytes);

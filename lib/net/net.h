@@ -52,12 +52,17 @@ struct net_link {
 	uint8_t mac[6];
 	uint32_t mtu; /* of IP packets: a tag comes on top */
 	enum net_dad dad;
+	/* The kernel has this link as well: it answers there, and knows ways and neighbours
+	 * (net_question()). All addresses are its own; nothing is sent from here. */
+	bool shared;
 };
 int net_link_add(struct net *n, const struct net_link *link);
 /* The link of a port's VLAN (0: without tags); -1: there is none. */
 int net_link_find(const struct net *n, uint32_t port, uint16_t vlan);
 /* With all that belongs to it. */
 void net_link_remove(struct net *n, uint32_t link);
+/* Of frames and connections to come; connections follow the MAC. */
+void net_link_change(struct net *n, uint32_t link, const uint8_t mac[6], uint32_t mtu);
 /* Of frames to come. */
 void net_link_set_priority(struct net *n, uint32_t link, uint8_t priority);
 /*
@@ -143,6 +148,22 @@ enum net_resolve net_resolve(struct net *n, uint64_t now_ns, const struct net_ip
 uint16_t net_tci(uint16_t vlan, uint8_t priority, uint8_t tclass);
 /* Changes whenever a neighbour was resolved, changed or failed, or a route came. */
 uint64_t net_generation(const struct net *n);
+
+/* What is asked of the kernel about a shared link: where do packets from source to ip go? Take the
+ * oldest question; false: none. The answers may come at any time, without a question, too. */
+struct net_question {
+	uint32_t port;
+	struct net_ip source, ip;
+};
+bool net_question(struct net *n, struct net_question *q);
+/* The kernel says that packets of a port to ip go to that neighbour; NULL: they have no way. */
+void net_told_way(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+	const struct net_ip *hop);
+/* ... that a neighbour is at that MAC; NULL: that it does not answer, or is not looked for. */
+void net_told_neighbour(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *hop,
+	const uint8_t mac[6]);
+/* ... or that something about its ways has changed: all that is known is asked again. */
+void net_told_changes(struct net *n, uint64_t now_ns, uint32_t port);
 
 /* Retries and ageing of neighbours; own addresses are announced twice after they were added. */
 void net_tick(struct net *n, uint64_t now_ns);

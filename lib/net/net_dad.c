@@ -89,7 +89,7 @@ becomes_ours(struct net *n, struct net_address *a)
 	if (a->state != ADDRESS_VALID)
 		net_address_changed(n, a);
 	a->state = ADDRESS_VALID;
-	a->left = NET_ANNOUNCEMENTS;
+	a->left = n->link[a->link].shared ? 0 : NET_ANNOUNCEMENTS;
 	a->due_ns = 0;
 	a->defended = false;
 	n->generation++;

@@ -39,7 +39,7 @@ net_link_add(struct net *n, const struct net_link *link)
 	n->link[at] = *link;
 	if (at == n->links)
 		n->links++;
-	if (net_address_add(n, at, &ll, 64, &why))
+	if (link->shared || net_address_add(n, at, &ll, 64, &why))
 		return (int)at;
 	n->link[at].port = NET_NONE; /* two ports with one MAC */
 	return -1;
@@ -65,6 +65,18 @@ net_link_remove(struct net *n, uint32_t link)
 		}
 	net_neigh_forget(n, link, NULL);
 	n->link[link].port = NET_NONE;
+	n->generation++;
+}
+
+void
+net_link_change(struct net *n, uint32_t link, const uint8_t mac[6], uint32_t mtu)
+{
+	struct net_link *l = &n->link[link];
+
+	if (l->mtu == mtu && memcmp(l->mac, mac, 6) == 0)
+		return;
+	memcpy(l->mac, mac, 6);
+	l->mtu = mtu;
 	n->generation++;
 }
 

@@ -129,14 +129,16 @@ enter(struct net *n, struct net_neigh *e, enum net_neigh_state state, uint64_t d
 static void
 ask(struct net *n, const struct net_neigh *e, const uint8_t *dmac)
 {
-	if (net_ip_is_v4(&e->ip))
+	if (n->link[e->link].shared)
+		net_shared_ask(n, e);
+	else if (net_ip_is_v4(&e->ip))
 		net_arp_request(n, e->link, &e->source, &e->ip, dmac);
 	else
 		net_nd_solicit(n, e->link, &e->source, &e->ip, dmac);
 }
 
-static void
-fail(struct net *n, uint64_t now_ns, struct net_neigh *e)
+void
+net_neigh_fail(struct net *n, uint64_t now_ns, struct net_neigh *e)
 {
 	enter(n, e, NEIGH_FAILED, now_ns + FAILED_NS);
 	n->counters.neighbours_failed++;
@@ -147,7 +149,7 @@ static void
 next_ask(struct net *n, uint64_t now_ns, struct net_neigh *e)
 {
 	if (e->tries == ASKS) {
-		fail(n, now_ns, e);
+		net_neigh_fail(n, now_ns, e);
 		return;
 	}
 	ask(n, e, NULL);
@@ -159,7 +161,7 @@ static void
 next_probe(struct net *n, uint64_t now_ns, struct net_neigh *e)
 {
 	if (e->tries == PROBES) {
-		fail(n, now_ns, e);
+		net_neigh_fail(n, now_ns, e);
 		return;
 	}
 	ask(n, e, e->tries < PROBES_UNICAST ? e->mac : NULL);
@@ -178,6 +180,24 @@ static void
 confirm(struct net *n, uint64_t now_ns, struct net_neigh *e)
 {
 	enter(n, e, NEIGH_REACHABLE, now_ns + REACHABLE_NS);
+}
+
+void
+net_neigh_probe(struct net *n, uint64_t now_ns, struct net_neigh *e)
+{
+	probe(n, now_ns, e, 0);
+}
+
+void
+net_neigh_learn(struct net *n, uint64_t now_ns, struct net_neigh *e, const uint8_t mac[6])
+{
+	if (e->state == NEIGH_INCOMPLETE || e->state == NEIGH_FAILED ||
+		memcmp(e->mac, mac, 6) != 0) {
+		memcpy(e->mac, mac, 6);
+		n->counters.neighbours_resolved++;
+		n->generation++;
+	}
+	confirm(n, now_ns, e);
 }
 
 struct net_neigh *
@@ -213,12 +233,7 @@ net_neigh_answer(struct net *n, uint64_t now_ns, uint32_t link, const struct net
 		net_neigh_rumour(n, now_ns, link, ip, mac);
 		return;
 	}
-	if (e->state == NEIGH_INCOMPLETE || memcmp(e->mac, mac, 6) != 0) {
-		memcpy(e->mac, mac, 6);
-		n->counters.neighbours_resolved++;
-		n->generation++;
-	}
-	confirm(n, now_ns, e);
+	net_neigh_learn(n, now_ns, e, mac);
 }
 
 void
@@ -270,6 +285,10 @@ net_confirm(struct net *n, uint64_t now_ns, const struct net_ip *ip, const uint8
 {
 	struct net_neigh *e = net_neigh_find(n, NET_NONE, ip);
 
+	if (e != NULL && n->link[e->link].shared) {
+		e->used_ns = now_ns; /* the kernel's neighbours are the kernel's to confirm */
+		return;
+	}
 	if (e == NULL || memcmp(e->mac, mac, 6) != 0 || e->state == NEIGH_INCOMPLETE ||
 		e->state == NEIGH_FAILED)
 		return;

@@ -11,6 +11,7 @@
 #define NET_TX_QUEUE	  64u /* frames; a power of two */
 #define NET_ANNOUNCEMENTS 2u
 #define NET_EVENTS	  16u /* a power of two; more at a time are not told */
+#define NET_QUESTIONS	  64u /* a power of two; more at a time are asked later */
 #define NET_NONE	  UINT32_MAX
 #define NET_MS		  1000000ull
 #define NET_S		  1000000000ull
@@ -59,6 +60,7 @@ enum net_neigh_state {
 struct net_neigh {
 	struct net_ip ip;
 	struct net_ip source; /* our address that asks */
+	struct net_ip hop;    /* shared links: who has the MAC, as the kernel says; zero: nobody */
 	uint64_t deadline_ns;
 	uint64_t used_ns; /* last use by us, if used */
 	uint32_t next;	  /* in the hash chain or free list */
@@ -84,6 +86,8 @@ struct net {
 	uint64_t random;
 	uint32_t event_head, event_tail; /* running */
 	struct net_event event[NET_EVENTS];
+	uint32_t question_head, question_tail; /* running */
+	struct net_question question[NET_QUESTIONS];
 	struct net_address address[NET_ADDRESSES_MAX]; /* configured ones, then link-local ones */
 	uint32_t addresses, link_locals;
 	uint32_t changed_ports; /* net_addresses_changed() */
@@ -169,6 +173,17 @@ void net_neigh_tick(struct net *n, uint64_t now_ns);
 void net_neigh_forget(struct net *n, uint32_t link, const struct net_ip *source);
 /* Ask those of the link again, one after the other; who did not answer is forgotten. */
 void net_neigh_doubt(struct net *n, uint64_t now_ns, uint32_t link);
+/* An entry's MAC is this, for now. */
+void net_neigh_learn(
+	struct net *n, uint64_t now_ns, struct net_neigh *e, const uint8_t mac[6]);
+/* It will not be had; holds for a second. */
+void net_neigh_fail(struct net *n, uint64_t now_ns, struct net_neigh *e);
+/* Is the MAC still right? */
+void net_neigh_probe(struct net *n, uint64_t now_ns, struct net_neigh *e);
+
+/* ---- links that the kernel has as well (net_shared.c) ---- */
+
+void net_shared_ask(struct net *n, const struct net_neigh *e);
 
 /* ---- protocols; bytes is the size of the whole frame, whose Ethernet header is good ---- */
 

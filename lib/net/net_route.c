@@ -110,6 +110,10 @@ find_way(const struct net *n, uint32_t link, const struct net_address *src,
 	if (!net_ip_is_unicast(dst) ||
 		(src != NULL && net_ip_is_v4(&src->ip) != net_ip_is_v4(dst)))
 		return false;
+	if (src != NULL && n->link[src->link].shared) {
+		*w = (struct way){.link = src->link, .hop = dst, .source = src};
+		return true; /* the rest is the kernel's to say */
+	}
 	w->source = net_connected(n, link, dst);
 	r = best_route(n, link, dst);
 	if (w->source != NULL &&
@@ -192,7 +196,8 @@ net_resolve(struct net *n, uint64_t now_ns, const struct net_ip *src, const stru
 	case NEIGH_INCOMPLETE:
 		return NET_PENDING;
 	case NEIGH_FAILED:
-		return NET_UNREACHABLE;
+		return n->link[w.link].shared && net_ip_is_zero(&neigh->hop) ? NET_NO_ROUTE
+									  : NET_UNREACHABLE;
 	default:
 		fill_nexthop(n, &w, neigh->mac, out);
 		return NET_RESOLVED;

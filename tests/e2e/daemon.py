@@ -55,6 +55,7 @@ class Daemon:
             **more,
         }
         self.process = None
+        self.inside = ()  # a command that runs it somewhere else
         self.told = 0
 
     def start(self):
@@ -62,7 +63,7 @@ class Daemon:
             json.dump(self.config, f, indent=1)
         self.told = 0
         # EAL keeps its run-time files where root has no say: in the test's own folder.
-        self.process = Process(self.build.daemon, "-v", "--config", self.config_path,
+        self.process = Process(*self.inside, self.build.daemon, "-v", "--config", self.config_path,
                                name="daemon " + self.name,
                                env={**os.environ, "RUNTIME_DIRECTORY": os.path.dirname(self.config_path),
                                     "XDG_RUNTIME_DIR": os.path.dirname(self.config_path)})
@@ -74,6 +75,16 @@ class Daemon:
             self.process.stop()
             raise Failure(f"{e}\n{self.process.text}") from None
         return self
+
+    def sibling(self):
+        """The configuration of a daemon for the same ports that has its own socket and files."""
+        config = json.loads(json.dumps(self.config))
+        config["control"]["socket"] += ".2"
+        config["eal"]["file_prefix"] += "-2"
+        path = self.config_path + ".2"
+        with open(path, "w") as f:
+            json.dump(config, f)
+        return path
 
     def answers(self):
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:

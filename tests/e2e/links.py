@@ -119,14 +119,17 @@ class Veth(Link):
     def __enter__(self):
         if not self.networked:
             raise Skip("no-network")
-        sandbox.bridge("bridge")
-        sandbox.veth("veth-a", "veth-a-br", self.cable_mtu, master="bridge")
-        sandbox.veth("veth-b", "veth-b-br", self.cable_mtu, master="bridge")
         try:
+            self.plug()
             return super().__enter__()
         except BaseException:
             self.unplug()
             raise
+
+    def plug(self):
+        sandbox.bridge("bridge")
+        sandbox.veth("veth-a", "veth-a-br", self.cable_mtu, master="bridge")
+        sandbox.veth("veth-b", "veth-b-br", self.cable_mtu, master="bridge")
 
     def unplug(self):
         for name in ("veth-a", "veth-b", "bridge"):

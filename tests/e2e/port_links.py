@@ -7,8 +7,11 @@ import socket
 
 import sandbox
 from cases import Skip
-from links import Link, Veth
+from links import ADDRESSES, Link, Veth
 
+# Frames of these wait for threads of the kernel as well, on a machine that may be crowded: peers that
+# are silent for seconds are no failure here.
+PATIENCE = {"timeout": 20}
 XDP_MTU = 2200  # 2 KiB payloads: more does not fit a page
 
 
@@ -41,6 +44,9 @@ class Xdp(Veth):
     mtu = XDP_MTU
     cable_mtu = 3000
 
+    def __init__(self, build, folder, networked=True, **more):
+        super().__init__(build, folder, networked, rc=PATIENCE, **more)
+
     def device(self, name):
         return f"net_af_xdp0,iface=veth-{name}"
 
@@ -50,6 +56,63 @@ class Xdp(Veth):
         return super().__enter__()
 
 
+class Shared(Xdp):
+    """AF_XDP on interfaces that the kernel keeps, each end in a network of its own: two machines."""
+
+    name = "shared"
+
+    def __init__(self, build, folder, networked=True, **more):
+        super().__init__(build, folder, networked, **more)
+        self.elsewhere = None
+        for daemon in (self.a, self.b):
+            port = daemon.config["ports"][0]
+            for kernels in ("addresses", "mac", "dad"):
+                del port[kernels]
+            port["shared"] = True
+
+    def other(self, *command):
+        """A command, as it is run in b's network."""
+        return ("nsenter", "--net=/proc/%d/ns/net" % self.elsewhere.pid, *command)
+
+    def address(self, name, change="add"):
+        """Give the interface its addresses, or take them away."""
+        for address in ADDRESSES[name]:
+            more = ["nodad"] if ":" in address and change == "add" else []
+            command = ("ip", "address", change, address, "dev", "veth-" + name, *more)
+            sandbox.run(*(command if name == "a" else self.other(*command)))
+
+    def __enter__(self):
+        if not self.networked:
+            raise Skip("no-network")
+        needs_xdp()
+        self.elsewhere = sandbox.Process("unshare", "--net", "sleep", "infinity")
+        ours = os.readlink("/proc/self/ns/net")
+        sandbox.until(lambda: os.readlink(f"/proc/{self.elsewhere.pid}/ns/net") != ours, "a network")
+        self.b.inside = self.other()
+        try:
+            return super().__enter__()
+        except BaseException:
+            self.elsewhere.stop(9)
+            raise
+
+    def plug(self):
+        # The bridge is in a's network, and Linux answers for an address at every interface it has.
+        sandbox.sysctl("net.ipv4.conf.all.arp_ignore", 1)
+        super().plug()
+        sandbox.run("ip", "link", "set", "veth-b", "netns", self.elsewhere.pid)
+        sandbox.sysctl("net.ipv6.conf.veth-a.disable_ipv6", 0)
+        sandbox.run(*self.other("ip", "link", "set", "lo", "up"))
+        sandbox.run(*self.other("ip", "link", "set", "veth-b", "up"))
+        for name in "ab":
+            self.address(name)
+
+    def __exit__(self, *error):
+        try:
+            super().__exit__(*error)
+        finally:
+            self.elsewhere.stop(9)
+
+
 class Tap(Link):
     """Two interfaces that the daemons make, plugged into a bridge."""
 
@@ -57,7 +120,7 @@ class Tap(Link):
     mtu = 1500
 
     def __init__(self, build, folder, networked=True, **more):
-        super().__init__(build, folder, **more)
+        super().__init__(build, folder, rc=PATIENCE, **more)
         self.networked, self.captures = networked, 0
 
     def device(self, name):
@@ -89,6 +152,9 @@ class Vhost(Link):
     """vhost-user at one end, as a virtual switch has it; virtio-user at the other, as a guest has."""
 
     name = "vhost-user"
+
+    def __init__(self, build, folder, **more):
+        super().__init__(build, folder, rc=PATIENCE, **more)
 
     def device(self, name):
         path = os.path.join(self.folder, "vhost.sock")

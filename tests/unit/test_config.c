@@ -411,6 +411,44 @@ Test(config, gateways_are_on_a_connected_prefix)
 	cr_assert(parse_port("\"gateway6\": \"fe80::2\""), "%s", err);
 }
 
+/* A port of AF_XDP that is shared, its device with arguments behind it, and more of it. */
+static bool
+parse_shared(const char *arguments, const char *members)
+{
+	char top[256], port[1024];
+
+	(void)snprintf(top, sizeof(top), "\"eal\": {\"vdevs\": [\"net_af_xdp0,iface=e%s\"]},",
+		arguments);
+	(void)snprintf(port, sizeof(port), "{\"device\": \"net_af_xdp0\", \"shared\": true%s}",
+		members);
+	return parse_with(top, port);
+}
+
+Test(config, what_a_shared_port_has_is_the_kernels)
+{
+	cr_assert(parse_shared("", ""), "%s", err);
+	cr_assert(c.port[0].shared);
+	cr_assert(parse_shared(",force_copy=1", ", \"mtu\": 3000"), "%s", err);
+	assert_refused(parse_shared("", ", \"addresses\": [\"10.0.0.1/24\"]"),
+		"t.json: ports[0].addresses: a shared port has the kernel's; give it to the "
+		"interface");
+	assert_refused(parse_shared("", ", \"gateway\": \"10.0.0.1\""),
+		"t.json: ports[0].gateway: a shared port has the kernel's; give it to the "
+		"interface");
+	assert_refused(parse_shared("", ", \"mac\": \"02:00:00:00:00:01\""),
+		"t.json: ports[0].mac: a shared port has the kernel's; give it to the interface");
+	assert_refused(parse_shared("", ", \"vlans\": [{\"id\": 2, \"addresses\": "
+					"[\"10.0.0.1/24\"]}]"),
+		"t.json: ports[0].vlans: a VLAN of a shared port is an interface of the kernel's: "
+		"share that one");
+	assert_refused(parse_shared(",xdp_prog=x.o", ""),
+		"t.json: eal.vdevs[0]: xdp_prog of a shared port is found by the daemon");
+	assert_refused(parse_shared(",queue_count=2", ""),
+		"t.json: eal.vdevs[0]: queue_count of a shared port is found by the daemon");
+	assert_refused(parse_with(VDEV ",", "{\"device\": \"net_a\", \"shared\": true}"),
+		"t.json: ports[0].shared: only ports of net_af_xdp can be shared with the kernel");
+}
+
 Test(config, ipv6_needs_its_least_mtu)
 {
 	assert_refused(parse_port("\"mtu\": 1279"),

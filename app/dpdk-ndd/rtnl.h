@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the kernel knows of its interfaces, by rtnetlink. For the control thread: a request is
+ * answered by the kernel before it returns from the system call, no station is waited for.
+ */
+#ifndef NDD_RTNL_H
+#define NDD_RTNL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <libmnl/libmnl.h>
+
+struct ndd_rtnl_link {
+	int interface;
+	bool gone;
+	bool has_mac;
+	uint8_t mac[6];
+	uint32_t mtu;
+};
+struct ndd_rtnl_address {
+	int interface;
+	bool usable; /* false: it has gone, or is not yet known to be unique */
+	uint8_t ip[16], prefix_len;
+};
+struct ndd_rtnl_neighbour {
+	int interface;
+	uint16_t state; /* NUD_* */
+	uint8_t ip[16];
+	bool has_mac;
+	uint8_t mac[6];
+};
+/* Who hears of it; of all interfaces of the machine. */
+struct ndd_rtnl_ear {
+	void (*link)(void *arg, const struct ndd_rtnl_link *l);
+	void (*address)(void *arg, const struct ndd_rtnl_address *a);
+	void (*neighbour)(void *arg, const struct ndd_rtnl_neighbour *n);
+	void (*routes)(void *arg); /* some route or rule has changed */
+	void *arg;
+};
+
+struct ndd_rtnl {
+	struct mnl_socket *events, *requests;
+	uint32_t sequence;
+};
+/* False: errno. From now on changes are kept for ndd_rtnl_hear(). */
+bool ndd_rtnl_open(struct ndd_rtnl *r);
+void ndd_rtnl_close(struct ndd_rtnl *r);
+int ndd_rtnl_fd(const struct ndd_rtnl *r);
+/* All that has changed since the last time; false: more than the kernel could keep, some is lost.
+ */
+bool ndd_rtnl_hear(struct ndd_rtnl *r, const struct ndd_rtnl_ear *ear);
+
+/* One interface as it is now; all addresses of all interfaces. False: errno. */
+bool ndd_rtnl_link(struct ndd_rtnl *r, int interface, const struct ndd_rtnl_ear *ear);
+bool ndd_rtnl_addresses(struct ndd_rtnl *r, const struct ndd_rtnl_ear *ear);
+/* The neighbour that packets from source to ip are sent to by the interface; false: they have no
+ * way. */
+bool ndd_rtnl_way(struct ndd_rtnl *r, int interface, const uint8_t source[16], const uint8_t ip[16],
+	uint8_t hop[16]);
+/* The address that packets to ip leave that interface with, if nobody chooses; false: they have no
+ * way. */
+bool ndd_rtnl_source(struct ndd_rtnl *r, int interface, const uint8_t ip[16], uint8_t source[16]);
+/* What is known of a neighbour; false: nothing. */
+bool ndd_rtnl_neighbour(
+	struct ndd_rtnl *r, int interface, const uint8_t ip[16], struct ndd_rtnl_neighbour *n);
+/* As if the kernel had a packet for that neighbour: it makes sure of its MAC. */
+void ndd_rtnl_use(struct ndd_rtnl *r, int interface, const uint8_t ip[16]);
+
+#endif

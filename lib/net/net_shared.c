@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Links that the kernel has as well. It alone answers ARP, neighbour discovery and ping there, and
+ * knows the ways; what the neighbour table asks on other links by frames, it asks here by questions
+ * to the kernel, with the same patience. An entry is of a destination: which neighbour leads there
+ * is the kernel's to say, with all of its tables and rules, and e->hop keeps its answer, so that
+ * what becomes of that neighbour is known to be of this entry.
+ */
+#include "net/net_private.h"
+
+void
+net_shared_ask(struct net *n, const struct net_neigh *e)
+{
+	if (n->question_tail - n->question_head == NET_QUESTIONS)
+		return; /* it will ask again */
+	n->question[n->question_tail++ % NET_QUESTIONS] = (struct net_question){
+		.port = n->link[e->link].port, .source = e->source, .ip = e->ip};
+}
+
+bool
+net_question(struct net *n, struct net_question *q)
+{
+	if (n->question_head == n->question_tail)
+		return false;
+	*q = n->question[n->question_head++ % NET_QUESTIONS];
+	return true;
+}
+
+/* The port's link, if it is shared. */
+static bool
+find(const struct net *n, uint32_t port, uint32_t *link)
+{
+	int found = net_link_find(n, port, 0);
+
+	*link = (uint32_t)found;
+	return found >= 0 && n->link[found].shared;
+}
+
+void
+net_told_way(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
+	const struct net_ip *hop)
+{
+	static const struct net_ip nobody;
+	struct net_neigh *e;
+	uint32_t link;
+
+	if (!find(n, port, &link))
+		return;
+	e = net_neigh_find(n, link, ip);
+	if (e == NULL)
+		return;
+	e->hop = hop != NULL ? *hop : nobody;
+	if (hop == NULL && e->state != NEIGH_FAILED)
+		net_neigh_fail(n, now_ns, e);
+}
+
+/*
+ * What a table of the kernel has lost (ip neigh flush) need not be wrong: a MAC that was known is
+ * in use until the kernel, asked again, finds nobody there.
+ */
+static void
+lost(struct net *n, uint64_t now_ns, struct net_neigh *e)
+{
+	if (e->state == NEIGH_INCOMPLETE)
+		net_neigh_fail(n, now_ns, e);
+	else if (e->state == NEIGH_REACHABLE)
+		net_neigh_probe(n, now_ns, e);
+}
+
+void
+net_told_neighbour(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *hop,
+	const uint8_t mac[6])
+{
+	uint32_t link;
+
+	if (!find(n, port, &link))
+		return;
+	for (uint32_t i = 0; i < n->cfg.max_neighbours; i++) {
+		struct net_neigh *e = &n->neigh[i];
+
+		if (e->state == NEIGH_FREE || e->link != link || !net_ip_equal(&e->hop, hop))
+			continue;
+		if (mac != NULL)
+			net_neigh_learn(n, now_ns, e, mac);
+		else
+			lost(n, now_ns, e);
+	}
+}
+
+void
+net_told_changes(struct net *n, uint64_t now_ns, uint32_t port)
+{
+	uint32_t link;
+
+	if (find(n, port, &link))
+		net_neigh_doubt(n, now_ns, link);
+}
