@@ -168,7 +168,9 @@ check_router(struct config_errors *e, const struct config_link *link, const uint
 			config_error(e, "%s is the %s's own address", ip_text(router, text), whose);
 			return;
 		}
-		connected |= in_prefix(&link->address[i], router);
+		connected |= in_prefix(&link->address[i], router) ||
+			     (prefix_bits(&link->address[i]) == 128 &&
+				     is_v4(link->address[i].ip) == is_v4(router));
 	}
 	if (!connected)
 		config_error(e, "%s is in none of the %s's prefixes", ip_text(router, text), whose);

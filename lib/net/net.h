@@ -83,8 +83,9 @@ bool net_link_address(const struct net *n, uint32_t link, unsigned i, struct net
 /* How many addresses are still asked for. */
 uint32_t net_probing(const struct net *n);
 /* Packets to a prefix (0..32 or 0..128; 0: to anywhere) go to the router via, which is on a
- * connected prefix of the link. The longest prefix decides, a connected one before a route of its
- * length. False: *why says why not. */
+ * connected prefix of the link, or on its cable if an address there is alone (/32, /128). The
+ * longest prefix decides, a connected one before a route of its length. False: *why says why not.
+ */
 bool net_route_add(struct net *n, uint32_t link, const struct net_ip *to, uint8_t prefix_len,
 	const struct net_ip *via, const char **why);
 

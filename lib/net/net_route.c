@@ -2,6 +2,23 @@
 /* Routes, and the way from a destination to a next hop. */
 #include "net/net_private.h"
 
+/*
+ * An address without a network around it, as clouds give them (10.128.0.5/32): whoever it is told
+ * to be its router is on its cable.
+ */
+static const struct net_address *
+alone_on(const struct net *n, uint32_t link, const struct net_ip *family)
+{
+	for (uint32_t i = 0; i < n->addresses; i++) {
+		const struct net_address *a = &n->address[i];
+
+		if (a->link == link && net_ip_is_v4(&a->ip) == net_ip_is_v4(family) &&
+			net_prefix_bits(&a->ip, a->prefix_len) == 128)
+			return a;
+	}
+	return NULL;
+}
+
 /* Addresses count that are still asked for. */
 static const char *
 why_no_gateway(const struct net *n, uint32_t link, const struct net_ip *via)
@@ -11,6 +28,8 @@ why_no_gateway(const struct net *n, uint32_t link, const struct net_ip *via)
 	if (!net_ip_is_unicast(via) || net_own(n, via) != NULL ||
 		(a != NULL && net_ip_equal(&a->ip, via)))
 		return "the gateway is not another host";
+	if (a == NULL && alone_on(n, link, via) != NULL)
+		return NULL;
 	if (a == NULL || net_is_subnet_edge(a, via))
 		return "the gateway is on no connected prefix of the link";
 	return NULL;
@@ -71,8 +90,12 @@ net_routes_clear(struct net *n)
 static const struct net_address *
 gateway_source(const struct net *n, uint32_t link, const struct net_ip *gw)
 {
-	if (!net_ip_is_link_local(gw))
-		return net_connected(n, link, gw);
+	const struct net_address *a = net_connected(n, link, gw);
+
+	if (!net_ip_is_link_local(gw)) {
+		a = a != NULL ? a : alone_on(n, link, gw);
+		return a != NULL && a->state == ADDRESS_VALID ? a : NULL;
+	}
 	for (uint32_t i = 0; i < n->addresses - n->link_locals; i++)
 		if (n->address[i].link == link && n->address[i].state == ADDRESS_VALID &&
 			!net_ip_is_v4(&n->address[i].ip))

@@ -449,6 +449,18 @@ Test(config, what_a_shared_port_has_is_the_kernels)
 		"t.json: ports[0].shared: only ports of net_af_xdp can be shared with the kernel");
 }
 
+/* As some clouds have it. */
+Test(config, a_lone_address_has_its_router_on_the_cable)
+{
+	cr_assert(parse_with(VDEV ",", "{\"device\": \"net_a\", \"addresses\": "
+				       "[\"10.128.0.5/32\"], \"gateway\": \"10.128.0.1\"}"),
+		"%s", err);
+	assert_refused(parse_with(VDEV ",", "{\"device\": \"net_a\", \"addresses\": "
+					    "[\"10.128.0.5/32\", \"fd00::1/64\"], "
+					    "\"gateway6\": \"fd01::1\"}"),
+		"t.json: ports[0].gateway6: fd01::1 is in none of the port's prefixes");
+}
+
 Test(config, ipv6_needs_its_least_mtu)
 {
 	assert_refused(parse_port("\"mtu\": 1279"),

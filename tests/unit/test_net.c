@@ -170,6 +170,36 @@ Test(net, far_hosts_are_reached_by_the_gateway)
 	cr_assert_eq(rig_resolve(&r, "fd78::1"), NET_NO_ROUTE, "no IPv6 gateway");
 }
 
+/* As some clouds have it: even the neighbour in its subnet is the router's to reach. */
+Test(net, a_lone_address_asks_its_router_for_everything)
+{
+	static const uint8_t mac[6] = {2, 0, 0, 0, 0x77, 9};
+	struct net_ip me = rig_ip("10.128.0.5"), near = rig_ip("10.128.0.6"), source;
+	uint8_t question[64];
+	size_t bytes;
+	const char *why;
+
+	cr_assert_eq(rig_link(&r, 1, 0, mac, 1500), 1);
+	REFUSED(rig_gateway(&r, 1, "10.128.0.1", &why),
+		"the gateway is on no connected prefix of the link");
+	cr_assert(net_address_add(r.n, 1, &me, 32, &why), "%s", why);
+	REFUSED(rig_gateway(&r, 1, "10.128.0.5", &why), "the gateway is not another host");
+	cr_assert(rig_gateway(&r, 1, "10.128.0.1", &why), "%s", why);
+	rig_run_until(&r, r.now + 3 * S);
+	while (net_tx(r.n, &r.tx))
+		; /* announcements */
+	cr_assert(net_source(r.n, -1, &near, &source));
+	cr_expect_arr_eq(source.b, me.b, 16);
+	cr_assert_eq(net_resolve(r.n, r.now, &me, &near, &r.hop), NET_PENDING);
+	bytes = rig_bytes(ARP(ALL, "020000007709", "001", "020000007709", "0a800005", NOBODY,
+				  "0a800001"),
+		question, sizeof(question));
+	cr_assert(net_tx(r.n, &r.tx));
+	cr_expect_eq(r.tx.port, 1);
+	cr_expect_arr_eq(r.tx.frame, question, bytes);
+	rig_expect_silence(&r);
+}
+
 Test(net, link_local_gateway_is_used_from_a_global_source)
 {
 	const char *why;
