@@ -55,6 +55,10 @@ class Bench:
         try:
             self.daemon.start()
             self.release = self.guest.run("uname -r").text.strip()
+            # Its link watch may take a while; an address asked for before is asked for in vain.
+            for family in FAMILIES:
+                until(lambda f=family: not self.guest.run(f"ping -c 1 -W 1 {OURS[f]}", check=False).status,
+                      f"the guest reaches {OURS[family]}", 30)
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -82,6 +86,11 @@ class Bench:
         self.daemon.process.stop()
         self.guest.run(f"ip link set dev eth0 mtu {mtu}")
         self.daemon = self.new_daemon().start()
+
+    @property
+    def our_mac(self):
+        """As it is in a frame."""
+        return bytes.fromhex(self.daemon.config["ports"][0]["mac"].replace(":", ""))
 
     @property
     def peer(self):

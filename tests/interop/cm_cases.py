@@ -49,14 +49,14 @@ def connect(one, other, name, family="v4", sizes=(0, 0), seed=1):
     other.want("established", "outcome", name, EVENT_MS)
 
 
-def works(one, other, name):
+def works(one, other, name, size=100):
     """A message of one's arrives."""
-    one.ask("fill", SOURCE, 100, 5)
-    other.ask("wipe", SINK, 100)
-    one.ask("post", name, "write", SOURCE, 100, other.base + SINK, other.key)
+    one.ask("fill", SOURCE, size, 5)
+    other.ask("wipe", SINK, size)
+    one.ask("post", name, "write", SOURCE, size, other.base + SINK, other.key)
     if not one.ask("take", EVENT_MS).startswith("SUCCESS"):
         raise Failure(f"{one.name}: a write over {name} failed")
-    other.ask("look", SINK, 100, 5)
+    other.ask("look", SINK, size, 5)
 
 
 def leave(one, other, name):
@@ -120,7 +120,7 @@ def disconnects(bench, direction):
                 connect(one, other, "c")
                 leave(first, second, "c")
             connect(one, other, "c")
-            crossing.append(bytes.fromhex(bench.daemon.config["ports"][0]["mac"].replace(":", "")))
+            crossing.append(bench.our_mac)
             ours.ask("leave", "c")
             until(lambda: relay.left_out == 1, "our DREQ")
             peer.ask("leave", "c")
@@ -205,9 +205,7 @@ def doubled_messages(bench, direction):
 
         def __call__(self, frame):
             if cm_attribute(frame) is not None:
-                ours = frame[6:12] == bytes.fromhex(
-                    bench.daemon.config["ports"][0]["mac"].replace(":", ""))
-                self.relay.ends[1 if ours else 0].send(frame)
+                self.relay.ends[1 if frame[6:12] == bench.our_mac else 0].send(frame)
                 self.count += 1
             return False
 
@@ -228,6 +226,23 @@ def doubled_messages(bench, direction):
             other.want("none", "asked", "d", 300)
             if doubler.count < 7:
                 raise Failure(f"only {doubler.count} messages were doubled")
+
+    return bench.captured(act)
+
+
+def smaller_mtu(bench):
+    """The guest's link has a smaller MTU than ours. Who asks names the path's MTU, so it holds for both."""
+    def act():
+        bench.guest.run("ip link set dev eth0 mtu 1500")
+        try:
+            with partners(bench) as (ours, peer):
+                ours.ask("listen", PORT)
+                connect(peer, ours, "c")
+                works(ours, peer, "c", 20000)
+                works(peer, ours, "c", 20000)
+                leave(peer, ours, "c")
+        finally:
+            bench.guest.run(f"ip link set dev eth0 mtu {bench.mtu}")
 
     return bench.captured(act)
 
@@ -262,3 +277,4 @@ def cases(bench):
         yield Case("100 connections v4", d, "a message on each", lambda d=d: many(bench, d, 100, 1, True))
         yield Case("256 connections at once v4", d, "a message on each", lambda d=d: many(bench, d, 256, 256))
         yield Case("1000 connections v4", d, "a message on each", lambda d=d: many(bench, d, 1000, 1), True)
+    yield Case("peer with a smaller MTU v4", "in", "writes both ways", lambda: smaller_mtu(bench), mtu=4200)

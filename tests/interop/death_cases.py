@@ -11,10 +11,11 @@ from relay import RTU, cm_attribute
 from sandbox import Failure
 
 # What the survivor is told. Of a process that dies its kernel, or our daemon, takes leave: with reason 4,
-# "timeout", who had asked (and if the survivor was quick to accept, that is what fails); with 28 who had
-# been asked.
+# "timeout", who had asked; with 28 who had been asked. Linux (6.1, 6.12) says nothing of the former to
+# an application that has not accepted yet: what it does to accept fails then.
 GONE = {
-    "asking": ("refused 4", "CONNECTION_ABORTED", "CONNECTION_REFUSED", "rdma_accept refuses"),
+    "asking": ("refused 4", "CONNECTION_ABORTED", "CONNECTION_REFUSED", "rdma_accept refuses",
+               "rdma_create_qp: Invalid argument"),
     "asked": ("refused 28",),
 }
 

@@ -7,6 +7,7 @@ what loss, duplicates and another order in the guest's queueing discipline do no
 
 import collections
 import contextlib
+import random
 import re
 
 from bench import Case
@@ -176,20 +177,39 @@ def netem(bench, words):
         guest.run("tc qdisc del dev eth0 root", check=False)
 
 
+def many_transfers(pair, direction):
+    one, other = roles(*pair, direction)
+    # rxe repeats when this is over, for ever; we do as soon as an answer is overdue.
+    bring_up(*pair, "q", MTU, {}, {"timeout": 12})
+    for seed in range(10):
+        atomics(one, other)
+        for op in ("send", "write-imm", "read"):
+            transfer(one, other, op, 20001, seed)
+    drop("q", one, other)
+
+
 def disturbed(bench, direction, words, loses):
+    """On the way from the guest."""
     def act():
         with partners(bench) as pair, netem(bench, words) as counts:
-            one, other = roles(*pair, direction)
-            # rxe repeats when this is over, for ever; we do as soon as an answer is overdue.
-            bring_up(*pair, "q", MTU, {}, {"timeout": 12})
-            for seed in range(10):
-                atomics(one, other)
-                for op in ("send", "write-imm", "read"):
-                    transfer(one, other, op, 20001, seed)
+            many_transfers(pair, direction)
             sent, dropped = counts()
             if not sent or (loses and not dropped):
                 raise Failure(f"the queueing discipline saw {sent} frames and dropped {dropped}")
-            drop("q", one, other)
+
+    return bench.captured(act)
+
+
+def loss_towards(bench, direction):
+    """On the way to the guest: of READ responses it misses one only when its timer says so."""
+    dice = random.Random(1)
+
+    def act():
+        mac = bench.our_mac
+        with bench.relayed(lambda f: f[6:12] == mac and dice.random() < 0.03) as relay, partners(bench) as pair:
+            many_transfers(pair, direction)
+            if relay.left_out < 10:
+                raise Failure(f"only {relay.left_out} frames were lost")
 
     return bench.captured(act)
 
@@ -204,5 +224,7 @@ def cases(bench):
         yield Case("receives that come late v4", d, "contents", lambda d=d: late_receives(bench, d))
         yield Case("loss v4", d, "contents, atomics done once",
                    lambda d=d: disturbed(bench, d, "loss 4%", True))
+        yield Case("loss towards it v4", d, "contents, atomics done once",
+                   lambda d=d: loss_towards(bench, d))
         yield Case("duplicates, other order v4", d, "contents, atomics done once",
                    lambda d=d: disturbed(bench, d, "delay 2ms duplicate 5% reorder 10%", False))

@@ -20,7 +20,8 @@ HEADER = struct.Struct("<III")  # agent.c: type, id, bytes
 # Offloads off: frames are whole on the wire, with their checksums.
 NIC_OPTIONS = ",".join(f"{option}=off" for option in """csum guest_csum gso guest_tso4 guest_tso6
     guest_ufo guest_ecn host_tso4 host_tso6 host_ufo host_ecn ctrl_guest_offloads""".split())
-KERNEL_LINE = """console=ttyS0 quiet panic=-1 mitigations=off nokaslr nowatchdog audit=0 tsc=reliable
+# no_timer_check: on a crowded machine the emulated timer may be too late for it, and the boot ends.
+KERNEL_LINE = """no_timer_check console=ttyS0 quiet panic=-1 mitigations=off nokaslr nowatchdog audit=0 tsc=reliable
     random.trust_cpu=on cryptomgr.notests net.ifnames=0 i8042.noaux i8042.nokbd"""
 
 
