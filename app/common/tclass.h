@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* A traffic class as other tools take it, 0..255, the DSCP in its upper six bits. False: a
- * complaint was printed. The two bits that are ECN's must be 0: the daemon asks for no marks. */
+ * complaint was printed. The two bits that are ECN's must be 0: each end decides about its own. */
 bool app_parse_tclass(const char *option, const char *text, uint32_t *dscp);
 
 #endif

@@ -42,6 +42,7 @@ struct ndd_conn {
 	bool fresh;	      /* the next hop was not yet asked for */
 	uint32_t flow_label;
 	uint8_t tos, hop_limit, mtu_code, ack_timeout;
+	uint8_t ecn; /* enum ndsh_ecn: tos is without */
 	uint8_t inbound, outbound;	    /* reads, seen from here */
 	uint32_t keepalive_ms;		    /* from ESTABLISHED on */
 	uint8_t priv[NDSH_CALLEE_DATA_MAX]; /* of our REQ or REP, while the next hop is asked for */

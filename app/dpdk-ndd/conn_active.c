@@ -19,7 +19,7 @@ check(const struct ndsh_connect *m, const struct ndd_qp *qp)
 		return ND_INVALID_DEVICE_STATE;
 	if (m->priv_bytes > NDSH_CALLER_DATA_MAX)
 		return ND_INVALID_BUFFER_SIZE;
-	if ((m->tos & ROCE_TOS_ECN) != 0) /* ECT would promise what nobody keeps */
+	if ((m->tos & ROCE_TOS_ECN) > NDSH_ECN_ON)
 		return ND_INVALID_PARAMETER;
 	if (!ndd_is_destination(&m->remote))
 		return ND_BAD_NETWORK_NAME;
@@ -144,7 +144,9 @@ ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	qp->conn = c;
 	c->inbound = limit(m->inbound_reads);
 	c->outbound = limit(m->outbound_reads);
-	c->tos = m->tos;
+	/* The peer is told the DSCP alone: it need not react as we do (W-CM-73). */
+	c->tos = m->tos & (uint8_t)~ROCE_TOS_ECN;
+	c->ecn = m->tos & ROCE_TOS_ECN;
 	c->hop_limit = ROCE_HOP_LIMIT;
 	c->flow_label = roce_cm_flow_label(c->local.port, c->remote.port);
 	c->priv_bytes = m->priv_bytes;

@@ -62,6 +62,8 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return ND_INVALID_HANDLE;
 	if (m->priv_bytes > NDSH_CALLEE_DATA_MAX)
 		return ND_INVALID_BUFFER_SIZE;
+	if (m->ecn > NDSH_ECN_ON)
+		return ND_INVALID_PARAMETER;
 	if (c->state == NDD_CONN_OVER)
 		return ND_CONNECTION_ABORTED; /* the peer has vanished (R-CONN-14) */
 	if (c->state != NDD_CONN_OFFERED)
@@ -77,6 +79,7 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	qp->conn = c;
 	c->inbound = least(c->inbound, m->inbound_reads);
 	c->outbound = least(c->outbound, m->outbound_reads);
+	c->ecn = m->ecn;
 	c->priv_bytes = m->priv_bytes;
 	memcpy(c->priv, m->priv, m->priv_bytes);
 	c->state = NDD_CONN_ANSWERING;

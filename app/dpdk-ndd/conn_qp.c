@@ -75,7 +75,7 @@ fill_path(const struct ndd_conn *c, struct roce_path *path)
 {
 	path->sgid = c->local.gid;
 	path->dgid = c->remote.gid;
-	path->tos = c->tos;
+	path->tos = ndd_path_class(c->session->daemon, c->hop.port, c->tos | c->ecn);
 	path->ttl = c->hop_limit;
 	path->flow_label = c->flow_label;
 	ndd_path_via(path, &c->hop, c->qp->qpn, c->peer.qpn);

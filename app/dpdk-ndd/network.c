@@ -10,6 +10,7 @@
 #include "network.h"
 #include "numamem.h"
 #include "shared.h"
+#include "shm/ndsh_msg.h"
 
 #define NEIGHBOURS 1024u
 
@@ -138,6 +139,15 @@ ndd_path_hop(struct roce_path *path, const struct net_nexthop *hop)
 	path->tagged = hop->vlan != 0;
 	path->class_priority = hop->priority == NET_PRIORITY_OF_DSCP;
 	path->vlan_tci = net_tci(hop->vlan, hop->priority, path->tos);
+}
+
+uint8_t
+ndd_path_class(const struct ndd *d, uint32_t port, uint8_t wanted)
+{
+	uint8_t ecn = wanted & ROCE_TOS_ECN, dscp = wanted & (uint8_t)~ROCE_TOS_ECN;
+	bool on = ecn == NDSH_ECN_ON || (ecn == NDSH_ECN_PORT && d->cfg->port[port].ecn);
+
+	return on ? dscp | ROCE_TOS_ECT0 : dscp;
 }
 
 /* ---- a new configuration ---- */

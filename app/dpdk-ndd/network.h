@@ -18,6 +18,10 @@ typedef bool ndd_path_lost(struct ndd *d, const struct roce_path *path, const vo
 /* MAC addresses and tag of the next hop; path->tos may choose the tag's priority and is there. */
 void ndd_path_hop(struct roce_path *path, const struct net_nexthop *hop);
 
+/* The class of what leaves by port for a client who wants class: DSCP << 2 | enum ndsh_ecn. ECT(0)
+ * in it makes the engine slow down when it is told of marks. */
+uint8_t ndd_path_class(const struct ndd *d, uint32_t port, uint8_t wanted);
+
 /* Say what became of addresses, to people and clients. */
 void ndd_network_events(struct ndd *d);
 /* An address as people write it, in buf. */

@@ -215,9 +215,14 @@ judge_values(const struct ndsh_qp_attr *a, char *why, size_t room)
 		snprintf(why, room, "the path leads to no address");
 		return ND_BAD_NETWORK_NAME;
 	}
-	if (a->flow_label > FLOW_LABEL_MAX || (a->traffic_class & ROCE_TOS_ECN) != 0) {
-		snprintf(why, room, "flow label 0x%x, traffic class 0x%x: 20 bits, no ECN bits",
-			a->flow_label, a->traffic_class);
+	if (a->flow_label > FLOW_LABEL_MAX) {
+		snprintf(why, room, "flow label 0x%x: it has 20 bits", a->flow_label);
+		return ND_INVALID_PARAMETER;
+	}
+	if ((a->traffic_class & ROCE_TOS_ECN) > NDSH_ECN_ON) {
+		snprintf(why, room, "traffic class 0x%x: its ECN bits are 0 (as the port), 1 (off) "
+				    "or 2 (on)",
+			a->traffic_class);
 		return ND_INVALID_PARAMETER;
 	}
 	return ND_SUCCESS;
@@ -232,7 +237,8 @@ step_of(struct qp_step *step, const struct ndd_session *s, const struct ndsh_qp_
 		.to = (enum roce_qp_state)m->state,
 		.mask = a->mask,
 		.attr.port_mtu_bytes = s->path_mtu,
-		.attr.path.tos = a->traffic_class,
+		.ecn = a->traffic_class & ROCE_TOS_ECN,
+		.attr.path.tos = a->traffic_class & (uint8_t)~ROCE_TOS_ECN,
 		.attr.path.ttl = a->hop_limit != 0 ? a->hop_limit : ROCE_HOP_LIMIT, /* W-CM-74 */
 		.attr.path.flow_label = a->flow_label,
 	};

@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "log.h"
+#include "network.h"
 #include "qp_path.h"
 
 struct ndd_qp_path {
@@ -130,6 +131,8 @@ go(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, size_t room)
 		snprintf(why, room, "another client's queue pair has the peer's 0x%06x", peer_qpn);
 		return ND_ADDRESS_ALREADY_EXISTS;
 	}
+	attr->path.tos = ndd_path_class(
+		s->daemon, hop->port, (attr->path.tos & (uint8_t)~ROCE_TOS_ECN) | p->step.ecn);
 	ndd_path_via(&attr->path, hop, p->qp->qpn, peer_qpn); /* W-QP-04 */
 	attr->port = hop->port;
 	attr->port_mtu_bytes = ndd_path_mtu(s->daemon->plane.port[hop->port].mtu);

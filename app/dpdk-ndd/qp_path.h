@@ -14,6 +14,7 @@
 struct qp_step {
 	enum roce_qp_state from, to;
 	uint32_t mask; /* ROCE_QPA_* */
+	uint8_t ecn;   /* enum ndsh_ecn; the path's class is without, before it has a port */
 	struct roce_qp_attr attr;
 };
 

@@ -47,6 +47,7 @@ struct config_port {
 	uint32_t vlans;
 	enum config_dad dad; /* "dad": "off" | "quick" (default) | "full" */
 	bool shared;	     /* with the kernel: addresses and routes are the kernel's */
+	bool ecn;	     /* connections react to congestion, unless they say otherwise */
 	uint32_t mtu;	     /* IP MTU, 576..9000; default 1500 */
 	bool has_mac;
 	uint8_t mac[6];

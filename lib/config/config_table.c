@@ -102,6 +102,7 @@ static const struct config_key port_keys[] = {
 	{"vlans", CONFIG_OBJECT, vlan_keys, ARRAY(config_port, vlan, vlans, 0, CONFIG_VLANS_MAX),
 		.initial = "[]"},
 	{"dad", CONFIG_WORD, IN(config_port, dad), .words = dad_words, .initial = "\"quick\""},
+	{"ecn", CONFIG_BOOL, IN(config_port, ecn), .initial = "false"},
 	{"mtu", CONFIG_UINT, IN(config_port, mtu), RANGE(576, 9000), .initial = "1500"},
 	{"mac", CONFIG_MAC, IN(config_port, mac),
 		.flag_offset = offsetof(struct config_port, has_mac)},

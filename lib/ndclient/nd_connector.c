@@ -220,7 +220,7 @@ nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sock
 		return st;
 	pthread_mutex_lock(&a->lock);
 	st = begin_connect(c, qp, &m.remote);
-	m.tos = (uint8_t)(c->dscp << 2);
+	m.tos = (uint8_t)(c->dscp << 2 | c->ecn);
 	m.local = c->local;
 	m.local_kind = c->endpoint != NULL ? NDSH_LOCAL_SHARED
 		       : c->bound	   ? NDSH_LOCAL_BOUND
@@ -250,6 +250,27 @@ nd_connector_set_dscp(struct nd_connector *c, uint32_t dscp)
 	pthread_mutex_lock(&c->adapter->lock);
 	if (c->state == ND_CONN_IDLE || c->state == ND_CONN_BOUND)
 		c->dscp = (uint8_t)dscp;
+	else
+		st = ND_CONNECTION_ACTIVE;
+	pthread_mutex_unlock(&c->adapter->lock);
+	return st;
+}
+
+nd_status
+nd_connector_set_ecn(struct nd_connector *c, uint32_t ecn)
+{
+	nd_status st = ND_SUCCESS;
+
+	if (c == NULL)
+		return ND_INVALID_PARAMETER;
+	if (ecn > ND_ECN_ON)
+		return nd_fail(ND_INVALID_PARAMETER, "%u is none of ND_ECN_*", ecn);
+	if (c->adapter->abi_minor < NDSH_MINOR_ECN)
+		return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old to control congestion");
+	pthread_mutex_lock(&c->adapter->lock);
+	if (c->state == ND_CONN_IDLE || c->state == ND_CONN_BOUND ||
+		c->state == ND_CONN_REQ_RECEIVED)
+		c->ecn = (uint8_t)ecn;
 	else
 		st = ND_CONNECTION_ACTIVE;
 	pthread_mutex_unlock(&c->adapter->lock);
@@ -361,6 +382,7 @@ nd_connector_accept(struct nd_connector *c, struct nd_qp *qp, uint32_t inbound_r
 	pthread_mutex_lock(&a->lock);
 	st = begin_accept(c, qp);
 	m.conn = c->id;
+	m.ecn = c->ecn;
 	pthread_mutex_unlock(&a->lock);
 	if (st != ND_SUCCESS)
 		return nd_overlapped_issued(ov, st);

@@ -234,6 +234,7 @@ struct nd_connector { /* guarded by nd_adapter.lock */
 	uint32_t priv_bytes;
 	uint8_t inbound_reads, outbound_reads;
 	uint8_t dscp; /* of our Connect */
+	uint8_t ecn;  /* ND_ECN_*, of our Connect or Accept */
 	uint8_t priv[sizeof(((struct ndsh_ev_conn *)0)->priv)];
 	TAILQ_ENTRY(nd_connector) link;
 	LIST_ENTRY(nd_connector) hash;

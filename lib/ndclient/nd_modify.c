@@ -15,6 +15,7 @@ static const struct {
 	{ND_QP_ALLOW_REMOTE_WRITE, NDSH_ACCESS_REMOTE_WRITE},
 	{ND_QP_ALLOW_REMOTE_ATOMIC, NDSH_ACCESS_REMOTE_ATOMIC},
 };
+#define ECN_BITS 0x3u
 #define RIGHTS (sizeof(rights) / sizeof(rights[0]))
 
 #define SAME(public, abi) static_assert(ND_QP_ATTRIBUTE_##public == NDSH_QPA_##abi, "one mask")
@@ -180,6 +181,8 @@ nd_qp_modify(struct nd_qp *qp, uint32_t state, const struct nd_qp_attributes *at
 		return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old for nd_qp_modify()");
 	if (attr != NULL)
 		st = attributes_out(&m.attr, attr);
+	if ((m.attr.traffic_class & ECN_BITS) != 0 && a->abi_minor < NDSH_MINOR_ECN)
+		return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old to control congestion");
 	if (st == ND_SUCCESS)
 		st = nd_overlapped_begin(a, ov, __func__);
 	if (st != ND_SUCCESS)

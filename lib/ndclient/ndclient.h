@@ -393,6 +393,7 @@ nd_status nd_qp_write_with_immediate(struct nd_qp *qp, void *context, const stru
 /* ---- fast-register regions, tokens, NDK's flags; atomics; states and numbers ----------- */
 
 #include "ndclient_atomic.h"
+#include "ndclient_congestion.h"
 #include "ndclient_event.h"
 #include "ndclient_fast.h"
 #include "ndclient_modify.h"
@@ -479,8 +480,7 @@ nd_status nd_endpoint_close(struct nd_endpoint *e);
  * The differentiated services code point (0..ND_DSCP_MAX; 0 without this call) of all packets of
  * the connections that c will make, in both directions and from the request on: the passive side
  * takes that of the request (W-CM-73), so there is no such call for it. On a VLAN without a
- * priority of its own it chooses the 802.1p priority, too. The ECN bits stay 0: packets ask for no
- * marks, as nothing would slow down by them. ND_INVALID_PARAMETER: above ND_DSCP_MAX;
+ * priority of its own it chooses the 802.1p priority, too. ND_INVALID_PARAMETER: above ND_DSCP_MAX;
  * ND_CONNECTION_ACTIVE: connect was called and has not failed, or a listener filled c. Any thread.
  */
 nd_status nd_connector_set_dscp(struct nd_connector *c, uint32_t dscp);

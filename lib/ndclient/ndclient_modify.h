@@ -74,7 +74,7 @@ struct nd_qp_attributes {
 	/* PATH: the peer's address, of the adapter's family (a port in it does not count). */
 	struct sockaddr_storage peer;
 	uint32_t flow_label;	/* 20 bits, also decides the UDP source port; 0: by the numbers */
-	uint8_t traffic_class;	/* IPv4 TOS; the two ECN bits are 0 */
+	uint8_t traffic_class;	/* IPv4 TOS; its two ECN bits: ND_ECN_*; told as sent: ON or 0 */
 	uint8_t hop_limit;	/* 0: 64 */
 	uint8_t inbound_reads;	/* reads and atomics of the peer at a time, up to the adapter's */
 	uint8_t outbound_reads; /* of this side */

@@ -154,8 +154,8 @@ req_fill(struct roce_cm_conn *c, const struct cm_in *in, const struct cm_ip_hdr 
 	};
 	c->mtu_code = (uint8_t)m->mtu;
 	c->ack_timeout = (uint8_t)m->ack_timeout;
-	/* W-CM-73. Its ECN bits stay behind: who sends ECT promises to slow down when he is told of
-	 * congestion, and our requester does not yet. */
+	/* W-CM-73. Its ECN bits stay behind: whether what we send reacts to congestion is not the
+	 * peer's to say. */
 	c->tos = (uint8_t)(m->tclass & ~ROCE_TOS_ECN);
 	/* Old peers say 0 or 1 for "same subnet"; routers count too (W-CM-74). */
 	c->hop_limit = m->hop_limit > 1 ? (uint8_t)m->hop_limit : ROCE_HOP_LIMIT;

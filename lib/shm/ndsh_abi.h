@@ -24,7 +24,8 @@
 			    * 7: datagrams, atomics on memory behind movers,
 			    * queue pairs' states and attributes, segments of any
 			    * number of pages, events;
-			    * 8: ROUTE, ADDRESS_PAGE, events of addresses */
+			    * 8: ROUTE, ADDRESS_PAGE, events of addresses,
+			    * congestion control */
 /* The oldest daemon that has it. An older one takes what it doesn't know for a broken message, or
  * doesn't look at it: a client asks before it asks for it. */
 #define NDSH_MINOR_WINDOWS	 1u
@@ -47,6 +48,7 @@
 #define NDSH_MINOR_ADOPTION	 7u
 #define NDSH_MINOR_EVENTS	 7u
 #define NDSH_MINOR_ROUTE	 8u
+#define NDSH_MINOR_ECN		 8u
 #define NDSH_MINOR_ADDRESS_PAGE	 8u
 
 #define NDSH_CACHE_LINE	  64u

@@ -318,7 +318,8 @@ struct ndsh_qp_attr {
 	uint32_t access; /* NDSH_ACCESS_REMOTE_* */
 	uint8_t ip[16]; /* of the peer */
 	uint32_t flow_label;
-	uint8_t traffic_class, hop_limit;
+	uint8_t traffic_class; /* DSCP << 2 | enum ndsh_ecn; told: with ECT(0), or not */
+	uint8_t hop_limit;
 	uint8_t max_dest_rd, max_rd;
 	uint8_t min_rnr_code, timeout_code, retry, rnr_retry;
 	uint32_t mtu_bytes;
@@ -400,6 +401,9 @@ struct ndsh_bind_reply {
 	uint32_t reserved;
 	struct ndsh_addr addr;
 };
+/* Where a traffic class has its ECN bits: congestion control of what the daemon sends for the
+ * client. From minor version 8 on; before, 0. */
+enum ndsh_ecn { NDSH_ECN_PORT, NDSH_ECN_OFF, NDSH_ECN_ON };
 enum ndsh_local { NDSH_LOCAL_OWN, NDSH_LOCAL_BOUND, NDSH_LOCAL_SHARED };
 struct ndsh_connect { /* reply: ndsh_id_msg with the connection's id; then EV_CONN_REPLY */
 	struct ndsh_msg_hdr h;
@@ -407,7 +411,7 @@ struct ndsh_connect { /* reply: ndsh_id_msg with the connection's id; then EV_CO
 	uint32_t priv_bytes;
 	struct ndsh_addr local, remote; /* local: for LOCAL_OWN; port 0: choose one */
 	uint8_t inbound_reads, outbound_reads; /* responder resources, initiator depth */
-	uint8_t tos;	    /* DSCP << 2: the ECN bits are not the client's */
+	uint8_t tos;	    /* DSCP << 2 | enum ndsh_ecn */
 	uint8_t local_kind; /* enum ndsh_local */
 	uint32_t local_id; /* BOUND: of the reply to BIND; SHARED: to ENDPOINT_CREATE */
 	uint8_t priv[NDSH_CALLER_DATA_MAX];
@@ -416,7 +420,9 @@ struct ndsh_accept { /* reply: ndsh_id_msg; then EV_CONN_ESTABLISHED */
 	struct ndsh_msg_hdr h;
 	uint32_t conn, qp;
 	uint32_t priv_bytes;
-	uint8_t inbound_reads, outbound_reads, reserved[2];
+	uint8_t inbound_reads, outbound_reads;
+	uint8_t ecn; /* enum ndsh_ecn */
+	uint8_t reserved;
 	uint8_t priv[NDSH_CALLEE_DATA_MAX];
 };
 struct ndsh_reject {

@@ -342,7 +342,7 @@ refused_values(struct side *s, const struct nd_qp_attributes *good)
 	a[3].peer_number = 1;
 	a[4].sq_psn = 0x1000000;
 	a[5].inbound_reads = 17;
-	a[6].traffic_class = 1;
+	a[6].traffic_class = 3;
 	memset(&a[7].peer, 0, sizeof(a[7].peer));
 	a[7].peer.ss_family = good->peer.ss_family;
 	a[8].peer.ss_family = AF_UNIX;
@@ -359,7 +359,7 @@ refused_values(struct side *s, const struct nd_qp_attributes *good)
 			{ND_INVALID_PARAMETER, ND_QP_STATE_RTS, a[3], "peer's QPN"},
 			{ND_INVALID_PARAMETER, ND_QP_STATE_RTS, a[4], "send PSN"},
 			{ND_INVALID_PARAMETER, ND_QP_STATE_RTS, a[5], "inbound reads"},
-			{ND_INVALID_PARAMETER, ND_QP_STATE_RTS, a[6], "no ECN bits"},
+			{ND_INVALID_PARAMETER, ND_QP_STATE_RTS, a[6], "ECN bits"},
 			{ND_BAD_NETWORK_NAME, ND_QP_STATE_RTS, a[7], "no address"},
 			{ND_INVALID_ADDRESS, ND_QP_STATE_RTS, a[8], "not an IPv4"},
 			{ND_INVALID_PARAMETER, ND_QP_STATE_RTS, a[9], "unknown rights"},

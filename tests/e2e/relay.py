@@ -44,11 +44,13 @@ def req_private_data(frame):
 
 
 class Relay(threading.Thread):
-    """Between two interfaces; frames for which leave_out(frame) says so end here, and are counted."""
+    """Between two interfaces; frames for which leave_out(frame) says so end here, and are counted;
+    the others leave as alter(frame)."""
 
-    def __init__(self, interfaces, leave_out):
+    def __init__(self, interfaces, leave_out, alter=lambda frame: frame):
         super().__init__(daemon=True)
         self.leave_out, self.left_out, self.stopped = leave_out, 0, False
+        self.alter = alter
         self.ends = [socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
                      for _ in interfaces]
         for end, interface in zip(self.ends, interfaces):
@@ -61,7 +63,7 @@ class Relay(threading.Thread):
         if self.leave_out(frame):
             self.left_out += 1
         else:
-            target.send(frame)
+            target.send(self.alter(frame))
 
     def run(self):
         while not self.stopped:
@@ -80,16 +82,16 @@ class Relayed(Veth):
 
     name = "relayed"
 
-    def __init__(self, build, folder, leave_out, networked):
+    def __init__(self, build, folder, leave_out, networked, *alter):
         super().__init__(build, folder, networked)
-        self.leave_out, self.relay = leave_out, None
+        self.leave_out, self.alter, self.relay = leave_out, alter, None
 
     def __enter__(self):
         if not self.networked:
             raise Skip("no-network")
         sandbox.veth("veth-a", "veth-a-br")
         sandbox.veth("veth-b", "veth-b-br")
-        self.relay = Relay(("veth-a-br", "veth-b-br"), self.leave_out)
+        self.relay = Relay(("veth-a-br", "veth-b-br"), self.leave_out, *self.alter)
         self.relay.start()
         try:
             return Link.__enter__(self)

@@ -177,3 +177,33 @@ Test(ndclient_calls, cancel_during_a_connect_that_is_refused, .timeout = 20)
 	cr_expect(eq(ptr, b->qp.connector, NULL));
 	drop(b);
 }
+
+/* What the client wants goes with the class in one byte, and with the answer to a request. */
+Test(ndclient_calls, ecn_of_a_connector, .timeout = 20)
+{
+	_Alignas(8) uint8_t m[NDSH_MSG_BYTES];
+	struct bench *b = make();
+
+	cr_assert(eq(i32, nd_connector_set_dscp(b->c, 26), ND_SUCCESS));
+	cr_expect(eq(i32, nd_connector_set_ecn(b->c, 3), ND_INVALID_PARAMETER));
+	cr_assert(eq(i32, nd_connector_set_ecn(b->c, ND_ECN_ON), ND_SUCCESS));
+	pthread_create(&b->thread, NULL, connect_call, b);
+	expect(b, NDSH_MSG_CONNECT, m);
+	cr_expect(eq(u8, ((struct ndsh_connect *)(void *)m)->tos, 26 << 2 | NDSH_ECN_ON));
+	cr_expect(eq(i32, nd_connector_set_ecn(b->c, ND_ECN_OFF), ND_CONNECTION_ACTIVE));
+	answer(b, m, ND_TOO_MANY_ADDRESSES, 0);
+	pthread_join(b->thread, NULL);
+
+	b->c->state = ND_CONN_REQ_RECEIVED;
+	nd_conn_set_id(b->c, 300);
+	cr_assert(eq(i32, nd_connector_set_ecn(b->c, ND_ECN_OFF), ND_SUCCESS));
+	pthread_create(&b->thread, NULL, accept_call, b);
+	expect(b, NDSH_MSG_ACCEPT, m);
+	cr_expect(eq(u8, ((struct ndsh_accept *)(void *)m)->ecn, NDSH_ECN_OFF));
+	answer(b, m, ND_CONNECTION_ABORTED, 0);
+	pthread_join(b->thread, NULL);
+
+	b->a->abi_minor = NDSH_MINOR_ECN - 1;
+	cr_expect(eq(i32, nd_connector_set_ecn(b->c, ND_ECN_ON), ND_NOT_SUPPORTED));
+	drop(b);
+}
