@@ -283,19 +283,18 @@ Test(cc_pace, silence_follows_a_question)
 	pair_free(p);
 }
 
-/* A rate that is no limit for what is sent keeps nobody waiting. */
+/* Who is late, and still has something due behind a whole turn, goes on at once. */
 Test(cc_pace, a_high_rate_is_reached)
 {
 	struct pair *p = watched(&(struct pair_opts){.ecn = true});
-	uint64_t begin = p->now_ns;
 
 	notify(p, 0);
 	pair_turn(p, 0);
 	cr_assert(paced(p, 0));
-	pair_write(p, 0, 0, 1, 0, 0, MESSAGE, 0);
-	(void)pair_run(p, MS);
+	p->now_ns += 100 * US;
+	pair_write(p, 0, 0, 1, 0, 0, 64 * MTU, 0);
+	(void)pair_run(p, 100 * US);
 	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	cr_expect_leq(p->now_ns - begin, MS, "1 MiB at 50 Gb/s");
 	pair_free(p);
 }
 
