@@ -69,6 +69,8 @@ sim_ud_of(struct sim_world *w, const void *owner)
 {
 	const struct sim_ud *u = owner;
 
+	if (w->n_uds == 0) /* then there is no array */
+		return NULL;
 	return u >= w->uds && u < w->uds + w->n_uds ? &w->uds[u - w->uds] : NULL;
 }
 
