@@ -223,7 +223,9 @@ def doubled_messages(bench, direction):
             other.ask("asked", "c", EVENT_MS)
             other.ask("reject", "c", 0, 0)
             one.want(f"refused {CONSUMER}", "outcome", "c", EVENT_MS)
-            other.want("none", "asked", "d", 300)
+            # Ours knows what it has refused; Linux may ask its application anew (see lost_messages()).
+            if direction == "in":
+                other.want("none", "asked", "d", 300)
             if doubler.count < 7:
                 raise Failure(f"only {doubler.count} messages were doubled")
 
