@@ -23,7 +23,7 @@ class Capture:
     def __enter__(self):
         # Without --immediate-mode the last frames are lost when it ends.
         self.tcpdump = Process("tcpdump", "-i", self.interface, "--immediate-mode", "-U", "-n", "-s", 0,
-                               "-B", 32768, "-Z", "root", "-w", self.path)
+                               "-B", 131072, "-Z", "root", "-w", self.path)
         self.tcpdump.expect("listening on")
         return self
 
