@@ -13,23 +13,26 @@ from sandbox import Failure, Process, run
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
 import icrc  # noqa: E402
 
+DRAIN_S = 30  # what tcpdump is behind by at most; traffic that goes on past it is none of the case's
+
 
 class Capture:
-    """with Capture(interface, path) as c: ...; then c.check()"""
+    """with Capture(interface, path) as c: ...; then c.check(). `only` is a filter of tcpdump's, for who
+    listens beside traffic that doesn't end."""
 
-    def __init__(self, interface, path):
-        self.interface, self.path = interface, path
+    def __init__(self, interface, path, only=""):
+        self.interface, self.path, self.only = interface, path, only
 
     def __enter__(self):
         # Without --immediate-mode the last frames are lost when it ends.
         self.tcpdump = Process("tcpdump", "-i", self.interface, "--immediate-mode", "-U", "-n", "-s", 0,
-                               "-B", 131072, "-Z", "root", "-w", self.path)
+                               "-B", 131072, "-Z", "root", "-w", self.path, *self.only.split())
         self.tcpdump.expect("listening on")
         return self
 
     def __exit__(self, *_):
-        size = -1
-        while os.path.getsize(self.path) != size:  # until nothing more comes
+        size, end = -1, time.monotonic() + DRAIN_S
+        while os.path.getsize(self.path) != size and time.monotonic() < end:  # until nothing more comes
             size = os.path.getsize(self.path)
             time.sleep(0.2)
         self.tcpdump.stop(signal.SIGINT)

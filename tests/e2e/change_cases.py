@@ -235,7 +235,7 @@ def unplugged(link):
             until(lambda: link.a.usage().get("connections") == 2, "transfer under way", every=0.2)
             sandbox.run("ip", "link", "set", "veth-a-br", "down")
             watched.hears("link down")
-            with Capture("veth-b-br", os.path.join(link.folder, "asked.pcap")) as capture:
+            with Capture("veth-b-br", os.path.join(link.folder, "asked.pcap"), "arp") as capture:
                 sandbox.run("ip", "link", "set", "veth-a-br", "up")
                 watched.hears("link up")
                 if not station.hears(lambda f: is_arp(f, mac, *2 * link.a.addresses[:1]), 10):
