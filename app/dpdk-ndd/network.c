@@ -256,10 +256,9 @@ const char *
 ndd_ip_text(const uint8_t ip[16], char buf[INET6_ADDRSTRLEN])
 {
 	struct net_ip a = ndd_ip(ip);
-	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
-	bool v4 = memcmp(a.b, mapped, sizeof(mapped)) == 0;
-	const char *s = inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? a.b + 12 : a.b, buf,
-		INET6_ADDRSTRLEN);
+	bool v4 = net_ip_is_v4(&a);
+	const char *s =
+		inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? a.b + 12 : a.b, buf, INET6_ADDRSTRLEN);
 
 	return s != NULL ? s : "?";
 }

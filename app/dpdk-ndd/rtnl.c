@@ -13,48 +13,39 @@
 #define BUFFER	     32768 /* of one read: as much as the kernel puts into one message of a dump */
 #define EVENTS_BYTES (1 << 20)
 
-static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
 /* ---- addresses ---- */
 
-static bool
-is_v4(const uint8_t ip[16])
-{
-	return memcmp(ip, mapped, sizeof(mapped)) == 0;
-}
-
 static uint8_t
-family_of(const uint8_t ip[16])
+family_of(const struct net_ip *ip)
 {
-	return is_v4(ip) ? AF_INET : AF_INET6;
+	return net_ip_is_v4(ip) ? AF_INET : AF_INET6;
 }
 
 static void
-put_ip(struct nlmsghdr *h, uint16_t type, const uint8_t ip[16])
+put_ip(struct nlmsghdr *h, uint16_t type, const struct net_ip *ip)
 {
-	if (is_v4(ip))
-		mnl_attr_put(h, type, 4, ip + 12);
+	if (net_ip_is_v4(ip))
+		mnl_attr_put(h, type, 4, ip->b + 12);
 	else
-		mnl_attr_put(h, type, 16, ip);
+		mnl_attr_put(h, type, 16, ip->b);
 }
 
 /* False: no address of that family. */
 static bool
-read_ip(uint8_t ip[16], int family, const void *from, size_t bytes)
+read_ip(struct net_ip *ip, int family, const void *from, size_t bytes)
 {
 	if (family == AF_INET && bytes == 4) {
-		memcpy(ip, mapped, sizeof(mapped));
-		memcpy(ip + 12, from, 4);
+		net_ip_from_v4(ip, from);
 		return true;
 	}
 	if (family != AF_INET6 || bytes != 16)
 		return false;
-	memcpy(ip, from, 16);
+	memcpy(ip->b, from, 16);
 	return true;
 }
 
 static bool
-get_ip(uint8_t ip[16], int family, const struct nlattr *a)
+get_ip(struct net_ip *ip, int family, const struct nlattr *a)
 {
 	return a != NULL &&
 	       read_ip(ip, family, mnl_attr_get_payload(a), mnl_attr_get_payload_len(a));
@@ -91,8 +82,7 @@ on_link(const struct nlmsghdr *h, const struct ndd_rtnl_ear *ear)
 {
 	const struct ifinfomsg *i = mnl_nlmsg_get_payload(h);
 	const struct nlattr *a[IFLA_MTU + 1];
-	struct ndd_rtnl_link l = {
-		.interface = i->ifi_index, .gone = h->nlmsg_type == RTM_DELLINK};
+	struct ndd_rtnl_link l = {.interface = i->ifi_index, .gone = h->nlmsg_type == RTM_DELLINK};
 
 	if (i->ifi_family != AF_UNSPEC)
 		return; /* a bridge speaks of its port */
@@ -118,8 +108,8 @@ on_address(const struct nlmsghdr *h, const struct ndd_rtnl_ear *ear)
 	out.usable =
 		h->nlmsg_type == RTM_NEWADDR && (flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED)) == 0;
 	/* Of a point-to-point link IFA_ADDRESS is the other end's. */
-	if (ear->address != NULL &&
-		get_ip(out.ip, m->ifa_family, a[IFA_LOCAL] != NULL ? a[IFA_LOCAL] : a[IFA_ADDRESS]))
+	if (ear->address != NULL && get_ip(&out.ip, m->ifa_family,
+					    a[IFA_LOCAL] != NULL ? a[IFA_LOCAL] : a[IFA_ADDRESS]))
 		ear->address(ear->arg, &out);
 }
 
@@ -132,7 +122,7 @@ on_neighbour(const struct nlmsghdr *h, const struct ndd_rtnl_ear *ear)
 
 	read_attributes(h, sizeof(*m), a, NDA_LLADDR);
 	n.has_mac = get_mac(n.mac, a[NDA_LLADDR]);
-	if (ear->neighbour != NULL && get_ip(n.ip, m->ndm_family, a[NDA_DST]))
+	if (ear->neighbour != NULL && get_ip(&n.ip, m->ndm_family, a[NDA_DST]))
 		ear->neighbour(ear->arg, &n);
 }
 
@@ -309,9 +299,9 @@ ndd_rtnl_addresses(struct ndd_rtnl *r, const struct ndd_rtnl_ear *ear)
 struct way {
 	bool found;
 	uint32_t interface;
-	uint8_t hop[16]; /* the destination itself, if no router */
+	struct net_ip hop; /* the destination itself, if no router */
 	bool has_source;
-	uint8_t source[16];
+	struct net_ip source;
 };
 
 static void
@@ -322,7 +312,7 @@ read_via(struct way *w, const struct nlattr *a)
 
 	if (bytes > sizeof(*via))
 		w->found =
-			read_ip(w->hop, via->rtvia_family, via->rtvia_addr, bytes - sizeof(*via));
+			read_ip(&w->hop, via->rtvia_family, via->rtvia_addr, bytes - sizeof(*via));
 }
 
 static int
@@ -337,9 +327,9 @@ on_way(const struct nlmsghdr *h, void *arg)
 	read_attributes(h, sizeof(*m), a, RTA_VIA);
 	w->found = true;
 	w->interface = a[RTA_OIF] != NULL ? mnl_attr_get_u32(a[RTA_OIF]) : 0;
-	w->has_source = get_ip(w->source, m->rtm_family, a[RTA_PREFSRC]);
+	w->has_source = get_ip(&w->source, m->rtm_family, a[RTA_PREFSRC]);
 	if (a[RTA_GATEWAY] != NULL)
-		w->found = get_ip(w->hop, m->rtm_family, a[RTA_GATEWAY]);
+		w->found = get_ip(&w->hop, m->rtm_family, a[RTA_GATEWAY]);
 	else if (a[RTA_VIA] != NULL)
 		read_via(w, a[RTA_VIA]); /* IPv4 by a router of IPv6: RFC 5549 */
 	return MNL_CB_STOP;
@@ -347,7 +337,7 @@ on_way(const struct nlmsghdr *h, void *arg)
 
 /* source may be NULL. */
 static bool
-ask_way(struct ndd_rtnl *r, int interface, const uint8_t *source, const uint8_t ip[16],
+ask_way(struct ndd_rtnl *r, int interface, const struct net_ip *source, const struct net_ip *ip,
 	uint32_t flags, struct way *w)
 {
 	char buf[256];
@@ -355,7 +345,7 @@ ask_way(struct ndd_rtnl *r, int interface, const uint8_t *source, const uint8_t 
 	struct rtmsg *m = begin(buf, &h, RTM_GETROUTE, 0, sizeof(*m));
 
 	m->rtm_family = family_of(ip);
-	m->rtm_dst_len = is_v4(ip) ? 32 : 128;
+	m->rtm_dst_len = net_ip_is_v4(ip) ? 32 : 128;
 	m->rtm_flags = flags;
 	put_ip(h, RTA_DST, ip);
 	if (source != NULL) {
@@ -363,7 +353,7 @@ ask_way(struct ndd_rtnl *r, int interface, const uint8_t *source, const uint8_t 
 		put_ip(h, RTA_SRC, source);
 	}
 	mnl_attr_put_u32(h, RTA_OIF, (uint32_t)interface);
-	memcpy(w->hop, ip, sizeof(w->hop));
+	w->hop = *ip;
 	w->found = false;
 	return request(r, h, on_way, w) && w->found;
 }
@@ -373,7 +363,7 @@ ask_way(struct ndd_rtnl *r, int interface, const uint8_t *source, const uint8_t 
  * there is a route at all is another question (RTM_F_FIB_MATCH).
  */
 static bool
-find_way(struct ndd_rtnl *r, int interface, const uint8_t *source, const uint8_t ip[16],
+find_way(struct ndd_rtnl *r, int interface, const struct net_ip *source, const struct net_ip *ip,
 	struct way *w)
 {
 	return ask_way(r, interface, source, ip, RTM_F_FIB_MATCH, w) &&
@@ -381,32 +371,32 @@ find_way(struct ndd_rtnl *r, int interface, const uint8_t *source, const uint8_t
 }
 
 bool
-ndd_rtnl_way(struct ndd_rtnl *r, int interface, const uint8_t source[16], const uint8_t ip[16],
-	uint8_t hop[16])
+ndd_rtnl_way(struct ndd_rtnl *r, int interface, const struct net_ip *source,
+	const struct net_ip *ip, struct net_ip *hop)
 {
 	struct way w;
 
 	if (!find_way(r, interface, source, ip, &w))
 		return false;
-	memcpy(hop, w.hop, sizeof(w.hop));
+	*hop = w.hop;
 	return true;
 }
 
 bool
-ndd_rtnl_source(struct ndd_rtnl *r, int interface, const uint8_t ip[16], uint8_t source[16])
+ndd_rtnl_source(struct ndd_rtnl *r, int interface, const struct net_ip *ip, struct net_ip *source)
 {
 	struct way w;
 
 	if (!find_way(r, interface, NULL, ip, &w) || !w.has_source)
 		return false;
-	memcpy(source, w.source, sizeof(w.source));
+	*source = w.source;
 	return true;
 }
 
 /* ---- neighbours ---- */
 
 static void
-put_neighbour(struct nlmsghdr *h, struct ndmsg *m, int interface, const uint8_t ip[16])
+put_neighbour(struct nlmsghdr *h, struct ndmsg *m, int interface, const struct net_ip *ip)
 {
 	m->ndm_family = family_of(ip);
 	m->ndm_ifindex = interface;
@@ -421,7 +411,7 @@ keep(void *arg, const struct ndd_rtnl_neighbour *n)
 
 bool
 ndd_rtnl_neighbour(
-	struct ndd_rtnl *r, int interface, const uint8_t ip[16], struct ndd_rtnl_neighbour *n)
+	struct ndd_rtnl *r, int interface, const struct net_ip *ip, struct ndd_rtnl_neighbour *n)
 {
 	const struct ndd_rtnl_ear ear = {.neighbour = keep, .arg = n};
 	char buf[256];
@@ -434,7 +424,7 @@ ndd_rtnl_neighbour(
 }
 
 void
-ndd_rtnl_use(struct ndd_rtnl *r, int interface, const uint8_t ip[16])
+ndd_rtnl_use(struct ndd_rtnl *r, int interface, const struct net_ip *ip)
 {
 	const struct ndd_rtnl_ear nobody = {0};
 	char buf[256];

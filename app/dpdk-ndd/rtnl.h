@@ -12,6 +12,8 @@
 
 #include <libmnl/libmnl.h>
 
+#include "net/net.h"
+
 struct ndd_rtnl_link {
 	int interface;
 	bool gone;
@@ -22,12 +24,13 @@ struct ndd_rtnl_link {
 struct ndd_rtnl_address {
 	int interface;
 	bool usable; /* false: it has gone, or is not yet known to be unique */
-	uint8_t ip[16], prefix_len;
+	struct net_ip ip;
+	uint8_t prefix_len;
 };
 struct ndd_rtnl_neighbour {
 	int interface;
 	uint16_t state; /* NUD_* */
-	uint8_t ip[16];
+	struct net_ip ip;
 	bool has_mac;
 	uint8_t mac[6];
 };
@@ -57,15 +60,16 @@ bool ndd_rtnl_link(struct ndd_rtnl *r, int interface, const struct ndd_rtnl_ear 
 bool ndd_rtnl_addresses(struct ndd_rtnl *r, const struct ndd_rtnl_ear *ear);
 /* The neighbour that packets from source to ip are sent to by the interface; false: they have no
  * way. */
-bool ndd_rtnl_way(struct ndd_rtnl *r, int interface, const uint8_t source[16], const uint8_t ip[16],
-	uint8_t hop[16]);
+bool ndd_rtnl_way(struct ndd_rtnl *r, int interface, const struct net_ip *source,
+	const struct net_ip *ip, struct net_ip *hop);
 /* The address that packets to ip leave that interface with, if nobody chooses; false: they have no
  * way. */
-bool ndd_rtnl_source(struct ndd_rtnl *r, int interface, const uint8_t ip[16], uint8_t source[16]);
+bool ndd_rtnl_source(
+	struct ndd_rtnl *r, int interface, const struct net_ip *ip, struct net_ip *source);
 /* What is known of a neighbour; false: nothing. */
 bool ndd_rtnl_neighbour(
-	struct ndd_rtnl *r, int interface, const uint8_t ip[16], struct ndd_rtnl_neighbour *n);
+	struct ndd_rtnl *r, int interface, const struct net_ip *ip, struct ndd_rtnl_neighbour *n);
 /* As if the kernel had a packet for that neighbour: it makes sure of its MAC. */
-void ndd_rtnl_use(struct ndd_rtnl *r, int interface, const uint8_t ip[16]);
+void ndd_rtnl_use(struct ndd_rtnl *r, int interface, const struct net_ip *ip);
 
 #endif

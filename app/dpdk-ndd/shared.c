@@ -115,15 +115,13 @@ on_address(void *arg, const struct ndd_rtnl_address *a)
 {
 	struct ndd *d = arg;
 	uint32_t i = port_of(d, a->interface);
-	struct net_ip ip;
 
 	if (i == CONFIG_PORTS_MAX || net_link_find(d->net, i, 0) < 0)
 		return;
-	memcpy(ip.b, a->ip, 16);
 	if (a->usable)
-		gain(d, i, &ip, a->prefix_len);
-	else if (net_local_port(d->net, &ip) == (int)i)
-		lose(d, i, &ip);
+		gain(d, i, &a->ip, a->prefix_len);
+	else if (net_local_port(d->net, &a->ip) == (int)i)
+		lose(d, i, &a->ip);
 }
 
 /* ---- neighbours and routes ---- */
@@ -133,15 +131,13 @@ on_neighbour(void *arg, const struct ndd_rtnl_neighbour *n)
 {
 	struct ndd *d = arg;
 	uint32_t i = port_of(d, n->interface);
-	struct net_ip hop;
 
 	if (i == CONFIG_PORTS_MAX)
 		return;
-	memcpy(hop.b, n->ip, 16);
 	if ((n->state & NUD_VALID) != 0 && n->has_mac)
-		net_told_neighbour(d->net, ndd_now_ns(), i, &hop, n->mac);
+		net_told_neighbour(d->net, ndd_now_ns(), i, &n->ip, n->mac);
 	else if ((n->state & NUD_FAILED) != 0)
-		net_told_neighbour(d->net, ndd_now_ns(), i, &hop, NULL);
+		net_told_neighbour(d->net, ndd_now_ns(), i, &n->ip, NULL);
 }
 
 static void
@@ -169,13 +165,13 @@ ask(struct ndd *d, uint64_t now_ns, const struct net_question *q)
 	struct ndd_rtnl_neighbour n = {0};
 	struct net_ip hop;
 
-	if (!ndd_rtnl_way(r, interface, q->source.b, q->ip.b, hop.b)) {
+	if (!ndd_rtnl_way(r, interface, &q->source, &q->ip, &hop)) {
 		net_told_way(d->net, now_ns, q->port, &q->ip, NULL);
 		return;
 	}
 	net_told_way(d->net, now_ns, q->port, &q->ip, &hop);
-	if (!ndd_rtnl_neighbour(r, interface, hop.b, &n) || (n.state & NUD_SURE) == 0)
-		ndd_rtnl_use(r, interface, hop.b);
+	if (!ndd_rtnl_neighbour(r, interface, &hop, &n) || (n.state & NUD_SURE) == 0)
+		ndd_rtnl_use(r, interface, &hop);
 	if ((n.state & NUD_VALID) != 0 && n.has_mac)
 		net_told_neighbour(d->net, now_ns, q->port, &hop, n.mac);
 }
@@ -186,7 +182,7 @@ ndd_shared_source(struct ndd *d, const struct net_ip *ip, struct net_ip *source)
 	for (uint32_t i = 0; i < d->cfg->ports; i++)
 		if (d->cfg->port[i].shared &&
 			ndd_rtnl_source(
-				&d->shared->rtnl, d->shared->port[i].interface, ip->b, source->b) &&
+				&d->shared->rtnl, d->shared->port[i].interface, ip, source) &&
 			net_local_port(d->net, source) == (int)i)
 			return true;
 	return false;
@@ -219,14 +215,14 @@ on_listed(void *arg, const struct ndd_rtnl_address *a)
 		return;
 	on_address(l->d, a);
 	if (l->n < NET_ADDRESSES_MAX)
-		memcpy(l->ip[l->n++].b, a->ip, 16);
+		l->ip[l->n++] = a->ip;
 }
 
 static bool
 is_listed(const struct listed *l, const struct net_ip *ip)
 {
 	for (uint32_t i = 0; i < l->n; i++)
-		if (memcmp(l->ip[i].b, ip->b, 16) == 0)
+		if (net_ip_equal(&l->ip[i], ip))
 			return true;
 	return false;
 }

@@ -49,15 +49,22 @@ is_memif_client(const char *vdev)
 	return is(vdev, "role", "client") || is(vdev, "role", "slave");
 }
 
-bool
-ndd_vdev_is_memif_client(const struct config *cfg, const char *device)
+const char *
+ndd_vdev_of(const struct config *cfg, const char *device)
 {
 	size_t n = strlen(device);
 
 	for (uint32_t i = 0; i < cfg->vdevs; i++)
-		if (strncmp(cfg->vdev[i], device, n) == 0 && cfg->vdev[i][n] == ',')
-			return is_of(device, "net_memif") && is_memif_client(cfg->vdev[i]);
-	return false;
+		if (strncmp(cfg->vdev[i], device, n) == 0 &&
+			(cfg->vdev[i][n] == ',' || cfg->vdev[i][n] == 0))
+			return cfg->vdev[i];
+	return "";
+}
+
+bool
+ndd_vdev_is_memif_client(const struct config *cfg, const char *device)
+{
+	return is_of(device, "net_memif") && is_memif_client(ndd_vdev_of(cfg, device));
 }
 
 /* ---- sockets that listen ---- */

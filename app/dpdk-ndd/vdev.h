@@ -10,6 +10,8 @@
 
 /* The value of a device's argument, in out; false: it has none, or too long a one. */
 bool ndd_vdev_argument(const char *vdev, const char *key, char *out, size_t bytes);
+/* The vdev of that device among cfg's; "" if there is none. */
+const char *ndd_vdev_of(const struct config *cfg, const char *device);
 /* A memif client: the driver tries to connect once, when started, and never again. */
 bool ndd_vdev_is_memif_client(const struct config *cfg, const char *device);
 /* Before EAL: a server's socket that a killed daemon left behind would refuse the new one. */

@@ -48,30 +48,17 @@ interface_of(const char *vdev, char *out, size_t bytes)
 	return false;
 }
 
-static const char *
-vdev_of(const struct config *cfg, uint32_t port)
-{
-	const char *device = cfg->port[port].device;
-	size_t n = strlen(device);
-
-	for (uint32_t i = 0; i < cfg->vdevs; i++)
-		if (strncmp(cfg->vdev[i], device, n) == 0 &&
-			(cfg->vdev[i][n] == ',' || cfg->vdev[i][n] == 0))
-			return cfg->vdev[i];
-	return "";
-}
-
 bool
 ndd_xdp_interface(const struct config *cfg, uint32_t port, char *out, size_t bytes)
 {
-	return interface_of(vdev_of(cfg, port), out, bytes);
+	return interface_of(ndd_vdev_of(cfg, cfg->port[port].device), out, bytes);
 }
 
 static bool
 is_shared(const struct config *cfg, const char *vdev)
 {
 	for (uint32_t i = 0; i < cfg->ports; i++)
-		if (cfg->port[i].shared && vdev_of(cfg, i) == vdev)
+		if (cfg->port[i].shared && ndd_vdev_of(cfg, cfg->port[i].device) == vdev)
 			return true;
 	return false;
 }

@@ -13,9 +13,9 @@
 
 #include "log.h"
 #include "port/port.h"
+#include "roce/wire.h"
 #include "xdp.h"
 
-#define ROCE_PORT    4791
 #define PROGRAM_NAME "ndd_share"
 
 static int program_file = -1;
@@ -25,8 +25,8 @@ static int program_file = -1;
 static bool
 bind_to(int fd, sa_family_t family)
 {
-	const struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(ROCE_PORT)};
-	const struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(ROCE_PORT)};
+	const struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(ROCE_UDP_PORT)};
+	const struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(ROCE_UDP_PORT)};
 
 	return family == AF_INET ? bind(fd, (const void *)&v4, sizeof(v4)) == 0
 				 : bind(fd, (const void *)&v6, sizeof(v6)) == 0;
@@ -52,9 +52,10 @@ hold_port(sa_family_t family, const char *interface)
 	if (errno == EADDRINUSE)
 		ndd_error("interface %s: UDP port %u is another's: a second daemon shares the "
 			  "interface, or the kernel's own RoCEv2 (rdma_rxe) has it",
-			interface, ROCE_PORT);
+			interface, ROCE_UDP_PORT);
 	else
-		ndd_error("interface %s: UDP port %u: %s", interface, ROCE_PORT, strerror(errno));
+		ndd_error(
+			"interface %s: UDP port %u: %s", interface, ROCE_UDP_PORT, strerror(errno));
 	close(fd);
 	return false;
 }

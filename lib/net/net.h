@@ -24,6 +24,9 @@ struct net_ip { /* IPv4 as ::ffff:a.b.c.d: the same 16 bytes as a RoCEv2 GID */
 	uint8_t b[16];
 };
 bool net_ip_is_link_local(const struct net_ip *ip);
+bool net_ip_is_v4(const struct net_ip *ip);
+void net_ip_from_v4(struct net_ip *ip, const uint8_t v4[4]);
+bool net_ip_equal(const struct net_ip *a, const struct net_ip *b);
 struct net_cfg {
 	uint32_t max_neighbours; /* all ports together */
 	uint64_t seed;		 /* of random delays */

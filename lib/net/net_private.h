@@ -102,9 +102,6 @@ struct net {
 
 /* ---- addresses (net_address.c) ---- */
 
-bool net_ip_is_v4(const struct net_ip *ip);
-void net_ip_from_v4(struct net_ip *ip, const uint8_t v4[4]);
-bool net_ip_equal(const struct net_ip *a, const struct net_ip *b);
 bool net_ip_is_zero(const struct net_ip *ip);
 bool net_ip_is_unicast(const struct net_ip *ip); /* of some host: no group, loopback, broadcast */
 /* The same for an address out of an IPv6 header, where ::ffff:a.b.c.d is no address of anybody: on
