@@ -22,7 +22,7 @@ usage(FILE *to)
 		"  --only REGEX  the cases whose whole name matches\n"
 		"  --json        for programs\n"
 		"  --messages N  so many messages of each case instead, always the same work:\n"
-		"                for who counts instructions in bench_counted()\n"
+		"                for who counts instructions\n"
 		"  --list        the names of all cases\n",
 		BENCH_SLICES);
 }

@@ -99,12 +99,9 @@ uint64_t
 bench_count(const struct bench_case *c, uint64_t messages)
 {
 	struct bench_world *w = bench_world_new(c);
-	uint64_t done = 0;
+	uint64_t done;
 
-	for (unsigned i = 0; i < 4 * TURNS; i++) { /* so that the first message is as the last */
-		turn(w);
-		w->now_ns += TURN_NS;
-	}
+	bench_counted(w, messages);
 	done = bench_counted(w, messages);
 	bench_world_free(w);
 	return done;
