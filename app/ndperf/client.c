@@ -61,6 +61,12 @@ client_differs(struct client *c, uint32_t qp, uint64_t message, uint64_t size, u
 }
 
 int
+client_serve(struct client *c)
+{
+	return c->inside == NULL || server_turn(c->inside) ? APP_EXIT_OK : APP_EXIT_LOCAL;
+}
+
+int
 client_look(struct client *c)
 {
 	struct ndperf_msg msg;
@@ -78,7 +84,10 @@ int
 client_take(struct client *c, bool nothing_else, struct nd_result *r, int32_t *n)
 {
 	enum ndperf_wait wait = c->opt->wait;
+	int rc = client_serve(c);
 
+	if (rc != APP_EXIT_OK)
+		return rc;
 	*n = nd_cq_get_results(c->cq, r, CLIENT_BATCH);
 	if (*n < 0)
 		return client_failed(c, NULL, *n);
@@ -105,6 +114,7 @@ client_ask(struct client *c, struct ndperf_msg *msg, enum ndperf_msg_type answer
 	uint64_t start = app_now_ns(), size = msg->size;
 	enum control_event ev;
 	nd_status st;
+	int rc = APP_EXIT_OK;
 
 	msg->step = c->step;
 	st = control_send(&c->control, msg);
@@ -114,6 +124,9 @@ client_ask(struct client *c, struct ndperf_msg *msg, enum ndperf_msg_type answer
 	}
 	app_idle_reset(&c->idle);
 	while (app_now_ns() - start < ANSWER_WAIT_NS) {
+		rc = client_serve(c);
+		if (rc != APP_EXIT_OK)
+			return rc;
 		ev = control_poll(&c->control, msg);
 		if (ev == CONTROL_MESSAGE && msg->type == answer && msg->step == c->step)
 			return answered(c, msg, size);
@@ -187,13 +200,17 @@ client_run(const struct ndperf_options *opt)
 
 	if (!ndperf_report_open(&report, opt))
 		return APP_EXIT_LOCAL;
-	rc = client_connect(&c);
+	if (opt->loopback)
+		c.inside = server_open(opt, &opt->addr);
+	rc = opt->loopback && c.inside == NULL ? APP_EXIT_LOCAL : client_connect(&c);
 	if (rc == APP_EXIT_OK) {
 		ndperf_report_begin(&report, &c.info, c.inline_bytes);
 		rc = run_steps(&c);
 	}
 	ndperf_report_clear(&report);
 	client_disconnect(&c);
+	if (c.inside != NULL)
+		server_close(c.inside);
 	if (!ndperf_report_close(&report, rc) && rc == APP_EXIT_OK)
 		rc = APP_EXIT_LOCAL;
 	return rc;

@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "options.h"
 #include "report.h"
+#include "server.h"
 
 /* Completions taken at a time; also how many empty looks at data go with one look at control. */
 #define CLIENT_BATCH	  32u
@@ -30,6 +31,7 @@ struct client_qp {
 struct client {
 	const struct ndperf_options *opt;
 	struct ndperf_report *report;
+	struct server *inside; /* --loopback: the other end, in this thread; else NULL */
 	struct nd_adapter *adapter;
 	struct nd_adapter_info info;
 	struct app_addr local;
@@ -55,6 +57,8 @@ int client_latency(struct client *c, uint64_t size, struct ndperf_row *row);
 
 /* Ask the server and wait for its answer; a finding of differing contents is said here. */
 int client_ask(struct client *c, struct ndperf_msg *msg, enum ndperf_msg_type answer);
+/* Wherever the client waits: the other end may have to do something first. */
+int client_serve(struct client *c);
 /* A look at the control channel and at signals, now and then. */
 int client_look(struct client *c);
 /*

@@ -49,6 +49,10 @@ reap(struct lat *l, bool nothing_else)
 static int
 nothing_yet(struct lat *l, bool in_memory)
 {
+	int rc = in_memory ? client_serve(l->c) : APP_EXIT_OK; /* reap() did */
+
+	if (rc != APP_EXIT_OK)
+		return rc;
 	if (in_memory || l->c->opt->wait == NDPERF_WAIT_POLL)
 		app_idle_wait(&l->c->idle);
 	else

@@ -12,6 +12,7 @@
 
 #define COMPLETE_WAIT_MS   10000
 #define DISCONNECT_WAIT_MS 2000
+#define INSIDE_SLICE_MS	   1
 #define ECHO_RECEIVES	   16u /* latency of send: one is under way at a time */
 
 /* Say why a connection was not made. */
@@ -41,6 +42,24 @@ connect_failed(struct client *c, struct conn *conn, nd_status st)
 	return APP_EXIT_CONNECT;
 }
 
+/* As app_wait(); with both ends in this thread the other one has to have its turns meanwhile. */
+static nd_status
+await(struct client *c, struct nd_overlapped *ov, int timeout_ms)
+{
+	uint64_t start = app_now_ns();
+	nd_status st;
+
+	if (c->inside == NULL)
+		return app_wait(ov, timeout_ms);
+	do {
+		if (client_serve(c) != APP_EXIT_OK)
+			return ND_CANCELED;
+		st = app_wait(ov, INSIDE_SLICE_MS);
+	} while (st == ND_TIMEOUT &&
+		 (timeout_ms < 0 || app_now_ns() - start < timeout_ms * APP_NS_PER_MS));
+	return st;
+}
+
 /* Connect with hello; the answer's private data is the welcome. */
 static int
 connect_one(struct client *c, struct conn *conn, const struct ndperf_hello *hello,
@@ -66,7 +85,7 @@ connect_one(struct client *c, struct conn *conn, const struct ndperf_hello *hell
 			c->info.max_inbound_reads, c->info.max_outbound_reads, wire,
 			NDPERF_HELLO_BYTES, &conn->ov);
 	if (st == ND_PENDING)
-		st = app_wait(&conn->ov, -1);
+		st = await(c, &conn->ov, -1);
 	if (st != ND_SUCCESS)
 		return connect_failed(c, conn, st);
 	st = nd_connector_private_data(conn->connector, wire, &bytes);
@@ -76,7 +95,7 @@ connect_one(struct client *c, struct conn *conn, const struct ndperf_hello *hell
 	}
 	st = nd_connector_complete_connect(conn->connector, &conn->ov);
 	if (st == ND_PENDING)
-		st = app_wait(&conn->ov, COMPLETE_WAIT_MS);
+		st = await(c, &conn->ov, COMPLETE_WAIT_MS);
 	return st == ND_SUCCESS ? APP_EXIT_OK : connect_failed(c, conn, st);
 }
 

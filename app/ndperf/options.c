@@ -24,6 +24,7 @@ enum { /* long options without a letter */
 	OPT_POLL,
 	OPT_EVENT,
 	OPT_ONCE,
+	OPT_LOOPBACK,
 	OPT_SESSIONS,
 	OPT_MEMORY,
 	OPT_BIND,
@@ -62,6 +63,7 @@ static const struct option longs[] = {
 	{"both", no_argument, NULL, 'b'},
 	{"mtu", required_argument, NULL, OPT_MTU},
 	{"tcp", required_argument, NULL, OPT_TCP},
+	{"loopback", no_argument, NULL, OPT_LOOPBACK},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -213,6 +215,9 @@ take(struct ndperf_options *o, struct ndperf_given *g, int c, const char *text)
 	case OPT_ONCE:
 		o->once = true;
 		return true;
+	case OPT_LOOPBACK:
+		o->loopback = true;
+		return true;
 	case OPT_POLL:
 		o->wait = NDPERF_WAIT_POLL;
 		return true;
@@ -297,6 +302,27 @@ settle_client(struct ndperf_options *o, const struct ndperf_given *g)
 	return true;
 }
 
+/* One thread is both ends: if it slept for a completion, who would give it one? */
+static bool
+settle_loopback(struct ndperf_options *o, const struct ndperf_given *g)
+{
+	if (o->server || o->once || g->sessions || o->has_bind) {
+		app_complain("--loopback is client and server, at the address that it is given: "
+			     "no -s, --once, --sessions, --bind");
+		return false;
+	}
+	if (o->perftest) {
+		app_complain("--loopback has no other program at its other end: no --peer");
+		return false;
+	}
+	if (o->wait == NDPERF_WAIT_EVENT) {
+		app_complain("--loopback polls, as one thread is both ends: no --event");
+		return false;
+	}
+	o->wait = NDPERF_WAIT_POLL;
+	return true;
+}
+
 static bool
 settle(struct ndperf_options *o, const struct ndperf_given *g, int argc, char **argv)
 {
@@ -308,10 +334,13 @@ settle(struct ndperf_options *o, const struct ndperf_given *g, int argc, char **
 	}
 	if (!o->server && optind + 1 != argc) {
 		app_complain(
-			"say -s (serve), or the one server to measure against; --help explains");
+			"say -s (serve), the one server to measure against, or --loopback and an "
+			"address of this daemon; --help explains");
 		return false;
 	}
 	if (!o->server && !take_addr("", argv[optind], o->port, &o->addr, &o->has_addr))
+		return false;
+	if (o->loopback && !settle_loopback(o, g))
 		return false;
 	if (o->perftest)
 		return perftest_options_settle(o, g);

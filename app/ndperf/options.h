@@ -19,6 +19,7 @@ enum ndperf_memory { NDPERF_MEMORY_ARENA = 1, NDPERF_MEMORY_HEAP, NDPERF_MEMORY_
 
 struct ndperf_options {
 	bool server, once;
+	bool loopback; /* both ends in this process: its server is at addr */
 	enum ndperf_wait wait;
 	enum ndperf_memory memory;
 	bool has_addr;

@@ -47,15 +47,16 @@ describe(struct ndperf_report *r, const struct nd_adapter_info *info, uint32_t i
 {
 	const struct ndperf_params *p = &r->opt->params;
 	char peer[APP_ADDR_TEXT];
-	json_t *about =
-		json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:i, s:I, s:s, s:i}",
-			"program", "ndperf", "version", APP_VERSION, "peer",
-			app_addr_text(&r->opt->addr, true, peer), "operation", op_names[p->op],
-			"mode", p->mode == NDPERF_LAT ? "latency" : "bandwidth", "queue_pairs",
-			(int)p->qps, "depth", (int)p->depth, "verify", (int)p->verify, "wait",
-			wait_names[r->opt->wait], "inline_bytes", (int)inline_bytes, "cq_mod",
-			(int)r->opt->cq_mod, "warmup", (json_int_t)r->opt->warmup, "daemon_version",
-			info->daemon_version, "path_mtu", (int)info->path_mtu);
+	json_t *about = json_pack(
+		"{s:s, s:s, s:s, s:b, s:s, s:s, s:i, s:i, s:b, s:s, s:i, s:i, s:I, s:s, s:i}",
+		"program", "ndperf", "version", APP_VERSION, "peer",
+		app_addr_text(&r->opt->addr, true, peer), "loopback", (int)r->opt->loopback,
+		"operation", op_names[p->op], "mode",
+		p->mode == NDPERF_LAT ? "latency" : "bandwidth", "queue_pairs", (int)p->qps,
+		"depth", (int)p->depth, "verify", (int)p->verify, "wait", wait_names[r->opt->wait],
+		"inline_bytes", (int)inline_bytes, "cq_mod", (int)r->opt->cq_mod, "warmup",
+		(json_int_t)r->opt->warmup, "daemon_version", info->daemon_version, "path_mtu",
+		(int)info->path_mtu);
 
 	json_object_update(r->root, about);
 	json_decref(about);

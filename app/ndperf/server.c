@@ -23,6 +23,7 @@ struct server {
 	uint32_t count;
 	struct pollfd *pfds; /* two for each session: control, data */
 	struct nd_cq **cqs;
+	uint32_t rounds;
 	bool finished; /* --once: the session is over */
 	int outcome;
 };
@@ -41,6 +42,14 @@ refuse(struct nd_connector *connector, enum ndperf_refusal refusal)
 						     : ndperf_refusal_text(refusal));
 }
 
+/* To whom it is news. */
+static void
+tell(const struct server *sv, const char *peer, const char *what)
+{
+	if (!sv->opt->loopback)
+		fprintf(stderr, "ndperf: %s%s\n", peer, what);
+}
+
 static enum ndperf_refusal
 admit(struct server *sv, struct nd_connector *connector, const struct ndperf_hello *hello)
 {
@@ -55,13 +64,13 @@ admit(struct server *sv, struct nd_connector *connector, const struct ndperf_hel
 	}
 	if (sv->count >= sv->opt->sessions)
 		return NDPERF_BUSY;
-	s = session_create(sv->acceptor.adapter, &sv->info, connector, hello, sv->opt->memory,
-		&refusal);
+	s = session_create(
+		sv->acceptor.adapter, &sv->info, connector, hello, sv->opt->memory, &refusal);
 	if (s != NULL) {
 		s->next = sv->sessions;
 		sv->sessions = s;
 		sv->count++;
-		fprintf(stderr, "ndperf: %s begins\n", s->peer);
+		tell(sv, s->peer, " begins");
 	}
 	return refusal;
 }
@@ -98,8 +107,7 @@ end_session(struct server *sv, struct session **link)
 
 	*link = s->next;
 	sv->count--;
-	fprintf(stderr, "ndperf: %s is done%s\n", s->peer,
-		s->outcome == APP_EXIT_OK ? "" : ", with a failure");
+	tell(sv, s->peer, s->outcome == APP_EXIT_OK ? " is done" : " is done, with a failure");
 	if (sv->opt->once) {
 		sv->finished = true;
 		sv->outcome = s->outcome;
@@ -167,14 +175,22 @@ rest(struct server *sv, enum session_heat hottest, struct app_idle *idle)
 	return false;
 }
 
+/* A busy server looks at requests to connect now and then; more often while one is expected. */
+static bool
+look_due(struct server *sv)
+{
+	if (sv->sessions == NULL || sv->sessions->state == SESSION_JOINING)
+		return true;
+	return ++sv->rounds % LOOK_EVERY == 0;
+}
+
 static nd_status
 serve(struct server *sv)
 {
 	struct app_idle idle = {0};
 	nd_status st = ND_TIMEOUT;
-	uint32_t rounds = 0;
 	enum session_heat hottest;
-	bool slept, joining;
+	bool slept;
 
 	while (!sv->finished && (st == ND_SUCCESS || st == ND_TIMEOUT)) {
 		if (sv->sessions == NULL) {
@@ -186,39 +202,91 @@ serve(struct server *sv)
 			app_idle_reset(&idle);
 		else
 			slept = rest(sv, hottest, &idle);
-		joining = sv->sessions != NULL && sv->sessions->state == SESSION_JOINING;
-		if (joining || slept || ++rounds % LOOK_EVERY == 0)
+		if (slept || look_due(sv))
 			st = accept_next(sv, 0);
 	}
 	return st;
 }
 
+static nd_status
+open_server(struct server *sv, const struct ndperf_options *opt, const struct app_addr *where)
+{
+	nd_status st = app_acceptor_open(&sv->acceptor, opt->socket_path, where, opt->port);
+
+	sv->opt = opt;
+	if (st != ND_SUCCESS)
+		return st;
+	sv->pfds = calloc(2ull * opt->sessions, sizeof(*sv->pfds));
+	sv->cqs = calloc(2ull * opt->sessions, sizeof(*sv->cqs));
+	if (sv->pfds == NULL || sv->cqs == NULL)
+		st = ND_NO_MEMORY;
+	else
+		st = nd_adapter_query(sv->acceptor.adapter, &sv->info);
+	if (st != ND_SUCCESS)
+		app_fail(st, "can't serve");
+	return st;
+}
+
+static void
+close_server(struct server *sv)
+{
+	while (sv->sessions != NULL)
+		end_session(sv, &sv->sessions);
+	app_acceptor_close(&sv->acceptor);
+	free(sv->pfds);
+	free(sv->cqs);
+}
+
 int
 server_run(const struct ndperf_options *opt)
 {
-	struct server sv = {.opt = opt};
+	struct server sv = {0};
 	char text[APP_ADDR_TEXT];
 	bool finished;
-	nd_status st = app_acceptor_open(
-		&sv.acceptor, opt->socket_path, opt->has_bind ? &opt->bind : NULL, opt->port);
+	nd_status st = open_server(&sv, opt, opt->has_bind ? &opt->bind : NULL);
 
-	if (st != ND_SUCCESS)
-		return APP_EXIT_LOCAL;
-	sv.pfds = calloc(2ull * opt->sessions, sizeof(*sv.pfds));
-	sv.cqs = calloc(2ull * opt->sessions, sizeof(*sv.cqs));
-	st = nd_adapter_query(sv.acceptor.adapter, &sv.info);
-	if (st == ND_SUCCESS && sv.pfds != NULL && sv.cqs != NULL) {
+	if (st == ND_SUCCESS) {
 		fprintf(stderr, "ndperf: listening at %s\n",
 			app_addr_text(&sv.acceptor.where, true, text));
 		st = serve(&sv);
 	}
 	finished = sv.finished;
-	while (sv.sessions != NULL)
-		end_session(&sv, &sv.sessions);
-	app_acceptor_close(&sv.acceptor);
-	free(sv.pfds);
-	free(sv.cqs);
+	close_server(&sv);
 	if (opt->once && !finished && st == ND_CANCELED)
 		return APP_EXIT_SIGNAL;
 	return finished || st == ND_CANCELED ? sv.outcome : APP_EXIT_LOCAL;
+}
+
+struct server *
+server_open(const struct ndperf_options *opt, const struct app_addr *where)
+{
+	struct server *sv = calloc(1, sizeof(*sv));
+
+	if (sv == NULL) {
+		app_complain("no memory");
+		return NULL;
+	}
+	if (open_server(sv, opt, where) == ND_SUCCESS)
+		return sv;
+	server_close(sv);
+	return NULL;
+}
+
+bool
+server_turn(struct server *sv)
+{
+	enum session_heat hottest;
+	nd_status st = ND_SUCCESS;
+
+	(void)tick(sv, &hottest);
+	if (look_due(sv))
+		st = accept_next(sv, 0);
+	return st == ND_SUCCESS || st == ND_TIMEOUT || st == ND_CANCELED;
+}
+
+void
+server_close(struct server *sv)
+{
+	close_server(sv);
+	free(sv);
 }

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 
 from sandbox import Failure
 
@@ -32,6 +33,33 @@ def all_sizes(link, operation, **how):
     return f"{len(sizes)} sizes"
 
 
+def loopback(link, *options, address=0):
+    """One process is both ends, at one daemon: all frames stay in it."""
+    result = os.path.join(link.folder, "result.json")
+    link.a.run(link.build.ndperf, "--loopback", link.a.addresses[address], "--json", result, "--verify", *options)
+    with open(result) as f:
+        document = json.load(f)
+    if not document["loopback"] or any(row["iterations"] != 200 for row in document["results"]):
+        raise Failure(f"the JSON: {document}")
+
+
+def inside(link):
+    """Both modes of each operation, and nothing of it at the port."""
+    def counter(name):
+        return sum(map(int, re.findall(rf"\b{name}=(\d+)", link.a.counters())))
+
+    before = counter("loopback"), counter("tx_frames")
+    for operation in ("write", "send", "read"):
+        for mode in ("bw", "lat"):
+            loopback(link, "-t", operation, "-m", mode, "--size", 5000, "-n", 200)
+    loopback(link, "-q", 4, "-n", 50, "--memory", "heap")
+    loopback(link, "-m", "lat", "-n", 200, address=1)
+    frames, sent = counter("loopback") - before[0], counter("tx_frames") - before[1]
+    if frames < 6 * 200 or sent > frames / 10:
+        raise Failure(f"{frames} frames inside, {sent} through the port")
+    return f"{frames} frames inside"
+
+
 def captured_sizes(link, operation):
     def act():
         for size in CAPTURED_SIZES:
@@ -53,6 +81,7 @@ def cases(link):
                 link, o, memory=m)
         yield f"{operation} latency heap", lambda o=operation: perf(
             link, "-t", o, "-m", "lat", "--size", 64, "-n", 200, memory=("heap", "heap")) and None
+    yield "loopback", lambda: inside(link)
     yield "write all sizes v6", lambda: all_sizes(link, "write", address=1)
 
 

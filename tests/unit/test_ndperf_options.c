@@ -86,6 +86,23 @@ Test(ndperf_options, the_server)
 	cr_assert_eq(PARSE(&o, "-s", "192.0.2.7"), 1);
 }
 
+Test(ndperf_options, both_ends_in_one_process)
+{
+	struct ndperf_options o;
+
+	cr_assert_eq(PARSE(&o, "--loopback", "-m", "lat", "192.0.2.7:9"), -1);
+	cr_assert(o.loopback && !o.server);
+	cr_assert_eq(app_addr_port(&o.addr), 9);
+	cr_assert_eq(o.wait, NDPERF_WAIT_POLL);
+	cr_assert_eq(PARSE(&o, "--loopback"), 1);
+	cr_assert_eq(PARSE(&o, "--loopback", "-s"), 1);
+	cr_assert_eq(PARSE(&o, "--loopback", "--once", "192.0.2.7"), 1);
+	cr_assert_eq(PARSE(&o, "--loopback", "--sessions", "2", "192.0.2.7"), 1);
+	cr_assert_eq(PARSE(&o, "--loopback", "--event", "192.0.2.7"), 1);
+	cr_assert_eq(PARSE(&o, "--loopback", "--bind", "192.0.2.7", "192.0.2.7"), 1);
+	cr_assert_eq(PARSE(&o, "--loopback", "--peer", "perftest", "192.0.2.7"), 1);
+}
+
 Test(ndperf_options, what_can_not_be_is_refused)
 {
 	struct ndperf_options o;
