@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""dpdk-ndd: its engine by itself, two daemons, one daemon."""
+
+import os
+
+import readings
+from cases import Skip, program
+from daemon import Daemon, memif
+from sandbox import run
+
+SIZES = {"8 B": "8", "64 B": "64", "4 KiB": "4K", "64 KiB": "64K", "1 MiB": "1M"}
+OPERATIONS = ("write", "send", "read")
+ADDRESS = {"server": "10.77.0.1", "client": "10.77.0.2"}
+MTU = 4200  # path MTU 4096
+
+
+# ---- the engine ----------------------------------------------------------------------------------
+
+def engine(place, only, microseconds):
+    """Cases of engine_bench, on the second CPU: interrupts come to the first."""
+    done = run("taskset", "-c", place.cpus[1], program(place.build.folder, "tests/bench/engine_bench"),
+               "--json", "--only", only, "--us", microseconds // 20 if place.quick else microseconds, timeout=120)
+    return readings.engine(done.stdout)
+
+
+def engine_messages(place):
+    cases, told = engine(place, "(floor|write|send|read|atomic)-[0-9]+M?", 100000)
+    found = {f"engine/{name}": (case["cycles"], "cycles") for name, case in cases.items()}
+    return {**found, "engine/qp bytes": (told["qp_bytes"], "bytes")}
+
+
+def engine_random(place):
+    cases, _ = engine(place, "random-[0-9]+", 200000)
+    return {f"engine/{name}": (case["cycles"], "cycles") for name, case in cases.items()}
+
+
+# ---- daemons -------------------------------------------------------------------------------------
+
+class Ends:
+    """A daemon for each of some roles, and what is measured with them. Daemons live for some
+    measurements of one round, as those that sleep beside others would be woken by them."""
+
+    def __init__(self, place, roles):
+        self.place, self.roles = place, roles
+
+    def __enter__(self):
+        self.holder = self.place.scratch()
+        folder = self.holder.__enter__()
+        self.daemon = {}
+        try:
+            for number, role in enumerate(self.roles):
+                self.daemon[role] = Daemon(self.place.build, folder, role, number,
+                                           memif(role, os.path.basename(folder)), [ADDRESS[role] + "/24"], MTU)
+                self.daemon[role].start()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for daemon in self.daemon.values():
+            if daemon.process:
+                daemon.process.stop()
+        self.holder.__exit__(None, None, None)
+
+    def ndperf(self, role, cpu, *options):
+        """The row of figures of a client of that role's daemon."""
+        done = self.daemon[role].run("taskset", "-c", cpu, self.place.build.ndperf, *options, "--json", "-")
+        return readings.ndperf(done.stdout)
+
+    def duration(self, seconds):
+        return ("-D", 0.1 if self.place.quick else seconds)
+
+
+class TwoDaemons(Ends):
+    """Each side's lcore and client share a CPU, as the ends of the peers do."""
+
+    def __init__(self, place):
+        super().__init__(place, ("server", "client"))
+
+    def __enter__(self):
+        super().__enter__()
+        try:
+            self.server = self.daemon["server"].popen("taskset", "-c", self.place.cpus[0],
+                                                      self.place.build.ndperf, "-s")
+            self.server.expect("listening")
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, *error):
+        if hasattr(self, "server"):
+            self.server.stop()
+        super().__exit__(*error)
+
+    def probes(self):
+        for size, option in SIZES.items():
+            for operation in OPERATIONS:
+                yield f"ours/{operation} {size}", lambda o=operation, s=size, n=option: self.stream(o, s, n)
+        for operation in OPERATIONS:
+            yield f"ours/{operation} 8 B latency", lambda o=operation: self.latency(o)
+
+    def stream(self, operation, size, option):
+        row = self.ndperf("client", self.place.cpus[1], ADDRESS["server"], "-t", operation, "--size", option,
+                          *self.duration(0.5))
+        return {f"ours/{operation} {size}": (row["gb_per_s"], "GB/s"),
+                f"ours/{operation} {size} rate": (row["messages_per_s"] / 1e6, "M/s")}
+
+    def latency(self, operation):
+        row = self.ndperf("client", self.place.cpus[1], ADDRESS["server"], "-t", operation, "-m", "lat",
+                          "--size", "8", "--poll", *self.duration(0.5))
+        return {f"ours/{operation} 8 B latency": (row["t_typical_us"], "us")}
+
+
+class OneDaemon(Ends):
+    """One lcore, one client that is both ends: on the other core, or on the same one."""
+
+    def __init__(self, place):
+        super().__init__(place, ("server",))
+
+    def probes(self):
+        for where, cpu in (("other core", self.place.cpus[1]), ("same core", self.place.cpus[0])):
+            for name, options, key, unit, scale in (
+                    ("write 8 B latency", ("-m", "lat", "--size", "8", "--poll"), "t_typical_us", "us", 1),
+                    ("write 8 B rate", ("--size", "8"), "messages_per_s", "M/s", 1e-6),
+                    ("write 64 KiB", ("--size", "64K"), "gb_per_s", "GB/s", 1)):
+                what = f"one daemon/{name}, {where}"
+                yield what, lambda w=what, o=options, c=cpu, k=key, u=unit, s=scale: self.alone(w, o, c, k, u, s)
+
+    def alone(self, what, options, cpu, key, unit, scale):
+        if cpu == self.place.cpus[0] and what.endswith("other core"):
+            raise Skip("one-cpu")
+        row = self.ndperf("server", cpu, "--loopback", ADDRESS["server"], *options, *self.duration(0.5))
+        return {what: (row[key] * scale, unit)}
+
+
+def engine_probes(place):
+    yield "engine/messages", lambda: engine_messages(place)
+    yield "engine/random queue pairs", lambda: engine_random(place)
