@@ -186,37 +186,42 @@ struct roce_qp {
 		struct roce_ud ud; /* of datagrams: they have no path */
 	};
 	uint32_t port;
-	struct roce_link tx_link, answer_link;
+	uint32_t handle;
+	struct roce_far *far; /* or NULL */
+	struct roce_link answer_link;
 	struct ndsh_qp_page *page;
+	struct roce_cq *send_cq;
 
-	/* Lines 4 and 5: rings. */
+	/* Lines 4 to 6: requests, from the ring to the timer. */
 	struct ndsh_sq sq;
 	struct roce_link ring_link;
 	uint64_t ring_ns; /* when the send ring last had work */
-	struct ndsh_rq rq;
-	struct roce_srq *srq; /* or NULL */
-	uint32_t rq_done;
-	uint32_t handle;
-	struct roce_cq *send_cq, *recv_cq;
-	struct roce_sge_pos tx_pos, read_pos, recv_pos;
-
-	/* READs and atomics of the peer. */
-	struct roce_read_block *reads;
-	struct roce_far *far; /* or NULL */
-	uint8_t rd_next, rd_cur; /* next slot to fill; slot being answered */
-	uint8_t max_rd, max_dest_rd;
-	/* Retries. */
-	uint8_t min_rnr_code, timeout_code, retry, rnr_retry;
-	uint8_t retry_left, rnr_left, backoff;
-	uint8_t syndrome;
+	struct roce_link tx_link;
+	struct roce_sge_pos tx_pos;
+	struct roce_link timer_link;
+	uint64_t timer_tick;
 	uint32_t rtt_psn, srtt_ns;
 	uint64_t rtt_ns;    /* when the measured packet left */
 	uint64_t charge_ns; /* last progress, or last timeout that cost a retry */
 	uint64_t rnr_ns;    /* first RNR NAK since the last progress; 0: none */
 	uint32_t rnr_give_up_ms;
 	uint32_t keepalive_ms; /* 0: none */
-	struct roce_link timer_link;
-	uint64_t timer_tick;
+	uint8_t min_rnr_code, timeout_code, retry, rnr_retry;
+	uint8_t retry_left, rnr_left, backoff;
+	uint8_t syndrome;
+	uint8_t rd_next, rd_cur; /* next slot to fill; slot being answered */
+	uint8_t max_rd, max_dest_rd;
+	uint32_t rq_done;
+	struct roce_cq *recv_cq;
+
+	/* Line 7: receives. */
+	struct ndsh_rq rq;
+	struct roce_srq *srq; /* or NULL */
+	struct roce_sge_pos recv_pos;
+
+	/* Line 8: READs and atomics, ours and the peer's. */
+	struct roce_sge_pos read_pos;
+	struct roce_read_block *reads;
 	/* Keepalive: how far both directions were at the last look; when to look again */
 	uint32_t alive_mark, alive_ms;
 	/* Cold. */
@@ -224,13 +229,14 @@ struct roce_qp {
 	void *owner;
 	uint32_t next_free; /* index */
 	uint32_t windows;   /* index of the first one bound through it */
-	uint8_t generation, used;
-	uint8_t record_next, record_count;
+	uint8_t generation, record_next, record_count;
 	struct roce_qp_record record[ROCE_RECORDS];
 };
 static_assert(offsetof(struct roce_qp, recv_psn) == 64, "line 1");
 static_assert(offsetof(struct roce_qp, tmpl) == 128, "line 2");
-static_assert(sizeof(struct roce_qp) <= 832, "thousands of idle queue pairs are normal");
+static_assert(offsetof(struct roce_qp, sq) == 256, "line 4");
+static_assert(offsetof(struct roce_qp, rq) == 448, "line 7");
+static_assert(sizeof(struct roce_qp) <= 768, "thousands of idle queue pairs are normal");
 
 #define ROCE_WHEEL_SHIFT 15u /* ns per tick, as a power of two: 32.8 us */
 #define ROCE_WHEEL_SLOTS 4096u
@@ -336,7 +342,7 @@ roce_qp_find(struct roce_shard *s, uint32_t place, uint32_t qpn)
 	if (roce_unlikely(index >= s->cfg.max_qps))
 		return NULL;
 	qp = &s->qps[index];
-	return roce_likely(qp->qpn == qpn && qp->used) ? qp : NULL;
+	return roce_likely(qp->qpn == qpn && qpn != 0) ? qp : NULL; /* a free one's is 0 */
 }
 
 /* pool.c */
@@ -375,6 +381,8 @@ void roce_qp_note(const struct roce_shard *s, struct roce_qp *qp, enum roce_reco
 /* timer.c: one entry per queue pair; moving a deadline back in time costs, forward does not */
 void roce_timer_set(struct roce_shard *s, struct roce_qp *qp, uint64_t deadline_ns);
 void roce_timer_remove(struct roce_shard *s, struct roce_qp *qp);
+/* Nothing to wait for, until it is set again. */
+void roce_timer_rest(struct roce_shard *s, struct roce_qp *qp);
 /* Without a deadline of its own: roce_keepalive_run() at at_ns, or earlier. */
 void roce_timer_watch(struct roce_shard *s, struct roce_qp *qp, uint64_t at_ns);
 

@@ -42,7 +42,6 @@ roce_qp_clear(struct roce_qp *qp)
 		.state = ROCE_QPS_RESET,
 		.qpn = qp->qpn,
 		.generation = qp->generation,
-		.used = 1,
 		.pd = qp->pd,
 		.handle = qp->handle,
 		.owner = qp->owner,
@@ -98,7 +97,7 @@ roce_qp_create(struct roce_shard *s, const struct roce_qp_cfg *cfg)
 void
 roce_qp_destroy(struct roce_shard *s, struct roce_qp *qp)
 {
-	roce_assert(qp->used);
+	roce_assert(qp->qpn != 0);
 	roce_qp_quiet(s, qp);
 	roce_list_remove(&qp->ring_link);
 	roce_list_remove(&qp->event_link);

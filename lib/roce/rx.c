@@ -92,6 +92,7 @@ roce_shard_rx_prefetch(struct roce_shard *s, uint32_t place)
 	__builtin_prefetch(qp);
 	__builtin_prefetch(&qp->recv_psn);
 	__builtin_prefetch(&qp->tmpl);
+	__builtin_prefetch(&qp->answer_link);
 }
 
 void
