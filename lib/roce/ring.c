@@ -6,6 +6,8 @@
  */
 #include "roce/internal.h"
 
+#define RELEASE 64u /* rings for one barrier */
+
 static void
 ring_set_polled(struct roce_qp *qp, uint32_t polled)
 {
@@ -23,9 +25,28 @@ ring_watch(struct roce_shard *s, struct roce_qp *qp)
 }
 
 void
+roce_qp_doorbell_prefetch(const struct roce_qp *qp)
+{
+	const char *hot = (const char *)qp;
+
+	for (size_t at = 0; at < offsetof(struct roce_qp, rq); at += NDSH_CACHE_LINE)
+		__builtin_prefetch(hot + at);
+}
+
+/* Loaded later in the turn: a request, and the look whether there is another. */
+static void
+prefetch_requests(const struct roce_qp *qp)
+{
+	__builtin_prefetch(qp->page);
+	__builtin_prefetch(&qp->sq.ring[qp->sq.next & (qp->sq.depth - 1)]);
+	__builtin_prefetch(&qp->sq.ring[(qp->sq.next + 1) & (qp->sq.depth - 1)]);
+}
+
+void
 roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns)
 {
 	s->now_ns = now_ns;
+	prefetch_requests(qp);
 	if (qp->state == ROCE_QPS_ERR)
 		roce_flush_join(s, qp);
 	else if (qp->state >= ROCE_QPS_RTS)
@@ -49,15 +70,19 @@ ring_look(struct roce_shard *s, struct roce_qp *qp, unsigned *found)
 	return s->now_ns - qp->ring_ns < ROCE_RING_IDLE_NS;
 }
 
-static bool
-ring_release(struct roce_qp *qp)
+/* Those that were empty for a while, told so: one barrier for all of them. */
+static void
+ring_release(struct roce_shard *s, struct roce_qp **idle, unsigned n)
 {
-	ring_set_polled(qp, 0);
+	if (n == 0)
+		return;
 	ndsh_full_barrier();
-	if (!ndsh_sq_ready(&qp->sq))
-		return true;
-	ring_set_polled(qp, 1);
-	return false;
+	for (unsigned i = 0; i < n; i++) {
+		if (!ndsh_sq_ready(&idle[i]->sq))
+			continue;
+		ring_set_polled(idle[i], 1);
+		roce_list_append(&s->rings, &idle[i]->ring_link);
+	}
 }
 
 void
@@ -71,7 +96,8 @@ unsigned
 roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget)
 {
 	struct roce_link *last = s->rings.prev, *l;
-	unsigned found;
+	struct roce_qp *idle[RELEASE];
+	unsigned found, n = 0;
 
 	s->now_ns = now_ns;
 	found = roce_flush_some(s, ROCE_FLUSH_BUDGET);
@@ -80,11 +106,20 @@ roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget)
 		bool stop = l == last;
 
 		roce_list_remove(l);
-		if (ring_look(s, qp, &found) || !ring_release(qp))
+		if (ring_look(s, qp, &found)) {
 			roce_list_append(&s->rings, l);
+		} else {
+			ring_set_polled(qp, 0);
+			idle[n++] = qp;
+		}
+		if (n == RELEASE) {
+			ring_release(s, idle, n);
+			n = 0;
+		}
 		if (stop)
 			break;
 	}
+	ring_release(s, idle, n);
 	return found;
 }
 

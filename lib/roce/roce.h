@@ -418,6 +418,9 @@ void roce_qp_set_macs(struct roce_qp *qp, const uint8_t smac[6], const uint8_t d
  * ring, for receives too.
  */
 void roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns);
+/* Bring the state that a doorbell and the requests behind it touch into the cache; optional, for
+ * whoever rings for many, ahead of the first. */
+void roce_qp_doorbell_prefetch(const struct roce_qp *qp);
 /*
  * Look at the send rings of recently active queue pairs (those a doorbell woke), at most budget.
  * Returns how many had new work. A ring empty for idle_ns falls back to doorbells, with the
