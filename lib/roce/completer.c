@@ -128,7 +128,7 @@ progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
 	if (!(qp->tx_bits & ROCE_TXB_RNR_WAIT)) {
 		if (qp->una_psn == qp->snd_max) {
-			qp->deadline_ns = 0;
+			roce_timer_rest(s, qp);
 			roce_far_idle(s, qp, false);
 		} else if (qp->timeout_code != 0)
 			roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));

@@ -4,8 +4,16 @@
  * the deadline in the queue pair moves; its entry is put right when its old tick comes. A queue
  * pair with a keepalive is in the wheel as long as it is in RTS or SQD: when its tick comes without
  * a deadline, the keepalive is looked at. So whoever has none pays nothing for it.
+ *
+ * When all is acknowledged an entry of the busy few stays, for the next request. Of many queue
+ * pairs each is seldom asked for anything: left to its tick, an entry would come back when neither
+ * it nor its neighbours in the slot, one leading to the next, are in the cache any more. It leaves
+ * at once, while they are: they were set in the same moments.
  */
 #include "roce/internal.h"
+
+/* So many entries may wait for their tick with nothing to wait for. */
+#define TIMERS_LAZY 512u
 
 static struct roce_link *
 wheel_slot(struct roce_shard *s, uint64_t tick)
@@ -46,6 +54,14 @@ roce_timer_remove(struct roce_shard *s, struct roce_qp *qp)
 		return;
 	roce_list_remove(&qp->timer_link);
 	s->usage.timers--;
+}
+
+void
+roce_timer_rest(struct roce_shard *s, struct roce_qp *qp)
+{
+	qp->deadline_ns = 0;
+	if (s->usage.timers > TIMERS_LAZY && qp->keepalive_ms == 0)
+		roce_timer_remove(s, qp);
 }
 
 void

@@ -43,12 +43,13 @@ extern const unsigned bench_num_cases;
 
 /* ---- engine_side.c ---- */
 
-struct bench_end { /* of a connection, as its client sees it */
-	struct roce_qp *qp;
+struct bench_end { /* of a connection, as its client sees it; a line for each direction */
+	_Alignas(64) struct roce_qp *qp;
 	struct ndsh_qp_page *page;
 	struct ndsh_sq sq;
-	struct ndsh_rq rq;
-	uint32_t room, recv_room; /* free slots */
+	uint32_t room; /* free slots */
+	_Alignas(64) struct ndsh_rq rq;
+	uint32_t recv_room;
 };
 struct bench_side {
 	struct roce_shard *shard;

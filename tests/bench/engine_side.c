@@ -23,12 +23,12 @@ bench_need(bool ok, const char *what)
 }
 
 /* Zeroed. The engine's tables come as the daemon gets them (ndd_numa_alloc()), in huge pages where
- * the kernel has them; what clients share is a segment of theirs, in small ones. */
+ * the kernel has them; what clients share is a segment of theirs: in small ones, all touched. */
 static void *
 map(struct bench_side *d, size_t bytes, bool shared)
 {
 	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		(shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
+		(shared ? MAP_SHARED | MAP_POPULATE : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
 
 	bench_need(mem != MAP_FAILED, "out of memory");
 	if (!shared)
@@ -79,11 +79,12 @@ srq_new(struct bench_side *d, uint32_t depth)
 static void
 ends_new(struct bench_side *d, const struct bench_case *c)
 {
+	const bool small = c->kind == BENCH_RANDOM;
 	const struct ndsh_qp_dims dims = {.sq_depth = c->ring,
-		.rq_depth = c->ring,
-		.sq_sge = SGES,
-		.rq_sge = SGES,
-		.inline_bytes = INLINE};
+		.rq_depth = small ? 1 : c->ring,
+		.sq_sge = small ? 1 : SGES,
+		.rq_sge = small ? 1 : SGES,
+		.inline_bytes = small ? 0 : INLINE};
 	struct ndsh_qp_layout layout;
 	uint8_t *block;
 

@@ -42,16 +42,33 @@ random_below(struct bench_world *w, uint32_t n)
 	return (uint32_t)((w->random >> 32) * n >> 32);
 }
 
+/* Clients have caches of their own: what is theirs comes ahead of time, a batch at once. */
 static void
 post_random(struct bench_world *w)
 {
-	while (w->under_way < w->c->depth) {
-		struct bench_end *e = &w->side[0].end[random_below(w, w->c->qps)];
+	struct bench_end *e[BURST];
+	uint32_t n;
 
-		if (e->room == 0)
-			continue;
-		post(w, e);
-		w->under_way++;
+	for (; w->under_way < w->c->depth; w->under_way += n) {
+		n = w->c->depth - w->under_way;
+		n = n < BURST ? n : BURST;
+		for (uint32_t i = 0; i < n; i++) {
+			e[i] = &w->side[0].end[random_below(w, w->c->qps)];
+			__builtin_prefetch(e[i]);
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			__builtin_prefetch(e[i]->page);
+			__builtin_prefetch(&e[i]->sq.ring[e[i]->sq.next & (w->c->ring - 1)]);
+		}
+		for (uint32_t i = 0; i < n; i++)
+			if (e[i]->page->sq_polled == 0)
+				roce_qp_doorbell_prefetch(e[i]->qp);
+		for (uint32_t i = 0; i < n; i++) {
+			if (e[i]->room > 0)
+				post(w, e[i]);
+			else
+				w->under_way--;
+		}
 	}
 }
 
