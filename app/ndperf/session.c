@@ -11,7 +11,6 @@
 
 #define JOIN_WAIT_NS   (30 * APP_NS_PER_S) /* without progress */
 #define ALIVE_EVERY_NS (5 * APP_NS_PER_S)
-#define LOOK_EVERY     256u /* ticks of a busy session with one look at connections and clock */
 #define ECHO_DEPTH     16u
 
 void
@@ -98,6 +97,9 @@ session_create(struct nd_adapter *adapter, struct nd_adapter_info *info,
 	s->info = info;
 	s->params = hello->params;
 	s->memory = memory;
+	s->inline_bytes = info->inline_request_threshold < info->max_inline_bytes
+				  ? info->inline_request_threshold
+				  : info->max_inline_bytes;
 	ndperf_layout(&s->params, &s->layout);
 	s->slots_max = ndperf_slots(&s->params, &s->layout, s->params.max_bytes);
 	s->receives = receive_depth(s);
@@ -131,7 +133,8 @@ session_join(struct session *s, struct nd_connector *connector, const struct ndp
 		.receive_depth = s->receives,
 		.initiator_depth = ECHO_DEPTH,
 		.max_receive_sge = 1,
-		.max_initiator_sge = 1};
+		.max_initiator_sge = 1,
+		.inline_bytes = s->inline_bytes};
 	nd_status st;
 
 	if (s->state != SESSION_JOINING || hello->index >= s->params.qps || q->conn.qp != NULL)
@@ -332,6 +335,7 @@ session_tick(struct session *s)
 {
 	bool busy = false;
 
+	s->ticks++;
 	/* A START can be here before the word that the last connection is up: it waits in the
 	 * queue. */
 	if (s->state != SESSION_ENDED && s->state != SESSION_JOINING)
@@ -340,7 +344,9 @@ session_tick(struct session *s)
 		busy |= session_data_tick(s);
 		try_end_step(s);
 	}
-	if (s->state != SESSION_ENDED && (!busy || ++s->ticks % LOOK_EVERY == 0))
+	/* While a ping is awaited in memory the look, with its clock, is not what is urgent. */
+	if (s->state != SESSION_ENDED &&
+		((!busy && !session_awaits_ping(s)) || s->ticks % SESSION_LOOK_EVERY == 0))
 		look(s);
 	return busy;
 }
@@ -348,9 +354,7 @@ session_tick(struct session *s)
 enum session_heat
 session_heat(const struct session *s)
 {
-	bool write_lat = s->params.op == NDPERF_WRITE && s->params.mode == NDPERF_LAT;
-
-	if (s->state == SESSION_JOINING || (s->state == SESSION_STEP && write_lat))
+	if (s->state == SESSION_JOINING || session_awaits_ping(s))
 		return SESSION_HOT;
 	if (s->state == SESSION_STEP && s->params.op == NDPERF_SEND)
 		return SESSION_WARM;

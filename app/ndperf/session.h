@@ -44,6 +44,7 @@ struct session {
 	struct nd_overlapped gone; /* the client's disconnect */
 	struct buffer buf;
 	uint32_t token; /* of buf, for SGEs */
+	uint32_t inline_bytes; /* answers to pings up to so many go into the request itself */
 	struct session_qp *qps;
 	uint32_t up;		    /* data connections */
 	uint32_t receives;	    /* SEND: posted at each queue pair */
@@ -83,6 +84,16 @@ enum session_heat {
 	SESSION_HOT,  /* what comes next makes no event */
 };
 enum session_heat session_heat(const struct session *s);
+
+/* One of so many ticks of a busy session looks at connections, completions and clock. */
+#define SESSION_LOOK_EVERY 256u
+/* A step of latency of write: the next ping shows in memory alone. */
+static inline bool
+session_awaits_ping(const struct session *s)
+{
+	return s->state == SESSION_STEP && s->params.op == NDPERF_WRITE &&
+	       s->params.mode == NDPERF_LAT;
+}
 
 /* session_data.c: what a step's operation asks of the server. */
 void session_data_start(struct session *s);
