@@ -48,9 +48,15 @@ ndsh_sq_push(
 bool
 ndsh_sq_ready(const struct ndsh_sq *sq)
 {
-	uint32_t ctrl = ndsh_load32(&sq->ring[sq->next & (sq->depth - 1)].ctrl);
+	uint32_t slot = sq->next & (sq->depth - 1);
+	uint32_t ctrl = ndsh_load32(&sq->ring[slot].ctrl);
 
-	return ctrl >> 31 == ndsh_phase(sq->next, sq->depth);
+	if (ctrl >> 31 != ndsh_phase(sq->next, sq->depth))
+		return false;
+	/* It was written before, by another CPU: let it come while the descriptor waits. */
+	if (NDSH_CTRL_FLAGS(ctrl) & NDSH_WRF_INLINE)
+		__builtin_prefetch(sq->inl + (size_t)slot * NDSH_INLINE_STRIDE(sq->inline_max));
+	return true;
 }
 
 static bool
