@@ -24,6 +24,8 @@ ndd_handover_init(struct ndd_handover *h, uint32_t shards, const int numa_node[]
 	h->shards = shards;
 	for (uint32_t to = 0; to < shards; to++) {
 		for (uint32_t from = 0; from < shards; from++) {
+			if (from == to)
+				continue;
 			h->rx[from][to] =
 				ring_new("rx", from, to, ptr, NDD_FRAME_RING, numa_node[to]);
 			ok = ok && h->rx[from][to] != NULL;

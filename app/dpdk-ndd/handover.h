@@ -38,7 +38,7 @@ struct ndd_event {
 
 struct ndd_handover {
 	uint32_t shards;
-	struct rte_ring *rx[NDD_SHARDS_MAX][NDD_SHARDS_MAX]; /* [from][to]; from == to: loopback */
+	struct rte_ring *rx[NDD_SHARDS_MAX][NDD_SHARDS_MAX]; /* [from][to], from != to */
 	struct rte_ring *tx[NDD_SHARDS_MAX];	     /* frames of shard i for the I/O owner */
 	struct rte_ring *control_tx;		     /* of the control thread, for the I/O owner */
 	struct rte_ring *control_rx[NDD_SHARDS_MAX]; /* shard i to the control thread */

@@ -66,6 +66,7 @@ turn(struct ndd_shard *s, uint64_t now_ns)
 	if (rx_empty)
 		work += roce_shard_timers(s->engine, now_ns, NDD_TIMERS);
 	work += ndd_lcore_tx(s, now_ns);
+	ndd_lcore_inner(s, now_ns);
 	roce_shard_publish(s->engine);
 	work += wake_clients(s);
 	work += pass_events(s);

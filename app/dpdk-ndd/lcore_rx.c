@@ -151,6 +151,17 @@ rx_ring(struct ndd_shard *s, uint64_t now_ns, struct rte_ring *ring, bool *drain
 	return total;
 }
 
+void
+ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns)
+{
+	uint32_t n = s->inner.n;
+
+	s->inner.n = 0;
+	s->count.loopback += n;
+	for (uint32_t i = 0; i < n; i += NDD_BURST)
+		rx_burst(s, now_ns, s->inner.m + i, n - i < NDD_BURST ? n - i : NDD_BURST);
+}
+
 unsigned
 ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, bool *drained)
 {
@@ -162,6 +173,7 @@ ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, bool *drained)
 		for (uint32_t i = 0; i < p->ports; i++)
 			n += rx_port(s, now_ns, i, drained);
 	for (uint32_t from = 0; from < p->shards; from++)
-		n += rx_ring(s, now_ns, p->rings.rx[from][s->id], drained);
+		if (from != s->id)
+			n += rx_ring(s, now_ns, p->rings.rx[from][s->id], drained);
 	return n;
 }

@@ -80,22 +80,15 @@ put(struct ndd_shard *s, struct rte_mbuf *m, uint32_t port)
 {
 	struct ndd_out *o = &s->out[is_io_owner(s) ? port : 0];
 
-	if (unlikely(to_ourselves(m))) {
-		if (rte_ring_sp_enqueue(s->plane->rings.rx[s->id][s->id], m) == 0) {
-			s->count.loopback++;
-			return;
-		}
-		s->count.handover_full++;
-		rte_pktmbuf_free(m);
-		return;
-	}
+	if (to_ourselves(m))
+		o = &s->inner;
 	o->m[o->n++] = m;
 }
 
 static uint32_t
 room(const struct ndd_shard *s)
 {
-	uint32_t least = rte_ring_free_count(s->plane->rings.rx[s->id][s->id]);
+	uint32_t least = NDD_OUT_MAX - s->inner.n;
 
 	for (uint32_t i = 0; i < outs(s); i++)
 		if (NDD_OUT_MAX - s->out[i].n < least)
@@ -119,43 +112,61 @@ take_over(struct ndd_shard *s, struct rte_ring *ring)
 	return n;
 }
 
-/* At least n empty mbufs if the pool has them; returns how many there are, at most n. */
-static uint32_t
-blanks(struct ndd_shard *s, uint32_t n)
+/* New empty frames in place of the first n; without memory for them those behind move up. */
+static void
+refill(struct ndd_shard *s, uint32_t n)
+{
+	if (n == 0)
+		return;
+	if (unlikely(rte_pktmbuf_alloc_bulk(s->plane->pool, s->blank, n) != 0)) {
+		s->count.no_mbufs++;
+		s->blanks -= n;
+		memmove(s->blank, s->blank + n, s->blanks * sizeof(s->blank[0]));
+		memmove(s->slot, s->slot + n, s->blanks * sizeof(s->slot[0]));
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		s->slot[i].buf = rte_pktmbuf_mtod(s->blank[i], uint8_t *);
+}
+
+/* The frames of which there were too few, as far as the pool has them again. */
+static void
+replenish(struct ndd_shard *s)
 {
 	uint32_t want = NDD_BURST - s->blanks;
 
-	if (s->blanks < n) {
-		if (rte_pktmbuf_alloc_bulk(s->plane->pool, s->blank + s->blanks, want) == 0)
-			s->blanks += want;
-		else
-			s->count.no_mbufs++;
+	if (rte_pktmbuf_alloc_bulk(s->plane->pool, s->blank + s->blanks, want) != 0) {
+		s->count.no_mbufs++;
+		return;
 	}
-	return s->blanks < n ? s->blanks : n;
+	for (uint32_t i = s->blanks; i < NDD_BURST; i++)
+		s->slot[i].buf = rte_pktmbuf_mtod(s->blank[i], uint8_t *);
+	s->blanks = NDD_BURST;
 }
 
+/* The engine's empty frames stay prepared from pull to pull: one answer touches one of them. */
 static unsigned
 pull(struct ndd_shard *s, uint64_t now_ns)
 {
-	struct roce_tx_slot slot[NDD_BURST];
-	uint32_t n = blanks(s, room(s));
-	struct rte_mbuf **top = s->blank + s->blanks;
+	uint32_t n = room(s);
 	unsigned got;
 
+	if (unlikely(s->blanks < n))
+		replenish(s);
+	if (s->blanks < n)
+		n = s->blanks;
 	if (n == 0)
 		return 0;
-	for (uint32_t i = 0; i < n; i++)
-		slot[i].buf = rte_pktmbuf_mtod(top[-1 - (int)i], uint8_t *);
-	got = roce_shard_tx(s->engine, now_ns, slot, n);
+	got = roce_shard_tx(s->engine, now_ns, s->slot, n);
 	for (unsigned i = 0; i < got; i++) {
-		struct rte_mbuf *m = top[-1 - (int)i];
+		struct rte_mbuf *m = s->blank[i];
 
-		m->data_len = (uint16_t)slot[i].len;
-		m->pkt_len = slot[i].len;
-		m->port = (uint16_t)slot[i].port;
-		put(s, m, slot[i].port);
+		m->data_len = (uint16_t)s->slot[i].len;
+		m->pkt_len = s->slot[i].len;
+		m->port = (uint16_t)s->slot[i].port;
+		put(s, m, s->slot[i].port);
 	}
-	s->blanks -= got;
+	refill(s, got);
 	return got;
 }
 
@@ -191,7 +202,7 @@ ndd_lcore_frames_waiting(const struct ndd_shard *s)
 	const struct ndd_handover *h = &s->plane->rings;
 
 	for (uint32_t i = 0; i < h->shards; i++) {
-		if (!rte_ring_empty(h->rx[i][s->id]))
+		if (i != s->id && !rte_ring_empty(h->rx[i][s->id]))
 			return true;
 		if (is_io_owner(s) && i != NDD_IO_OWNER && !rte_ring_empty(h->tx[i]))
 			return true;
@@ -204,6 +215,8 @@ ndd_lcore_tx_drop(struct ndd_shard *s)
 {
 	rte_pktmbuf_free_bulk(s->blank, s->blanks);
 	s->blanks = 0;
+	rte_pktmbuf_free_bulk(s->inner.m, s->inner.n);
+	s->inner.n = 0;
 	for (uint32_t i = 0; i < CONFIG_PORTS_MAX; i++) {
 		rte_pktmbuf_free_bulk(s->out[i].m, s->out[i].n);
 		s->out[i].n = 0;

@@ -97,9 +97,11 @@ struct ndd_shard {
 	unsigned lcore;
 	int numa_node;
 	int epoll_fd;
-	uint32_t blanks;
-	struct rte_mbuf *blank[NDD_BURST]; /* empty frames for the engine to fill */
+	uint32_t blanks; /* empty frames for the engine to fill, and where their bytes lie */
+	struct rte_mbuf *blank[NDD_BURST];
+	struct roce_tx_slot slot[NDD_BURST];
 	struct ndd_out out[CONFIG_PORTS_MAX];
+	struct ndd_out inner; /* to ourselves: received at the end of the turn */
 	uint32_t sessions, awake, next_session; /* session[0..awake) are looked at in each turn */
 	uint64_t idle_since_ns, sleep_ns, wake_look_ns;
 	struct ndd_io_counters count;
@@ -138,6 +140,8 @@ int ndd_lcore_main(void *shard);
 /* drained: every source came back with less than asked. */
 unsigned ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, bool *drained);
 unsigned ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns);
+/* What this turn's TX had for ourselves: it needs no port, and so no other turn. */
+void ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns);
 bool ndd_lcore_frames_waiting(const struct ndd_shard *s);
 /* Free what the shard still holds. */
 void ndd_lcore_tx_drop(struct ndd_shard *s);

@@ -140,7 +140,7 @@ Test(handover, fini_frees_frames_under_way)
 	cr_assert_not_null(pool);
 	cr_assert(ndd_handover_init(&h, 2, node));
 	rte_ring_sp_enqueue(h.rx[0][1], rte_pktmbuf_alloc(pool));
-	rte_ring_sp_enqueue(h.rx[1][1], rte_pktmbuf_alloc(pool));
+	rte_ring_sp_enqueue(h.rx[1][0], rte_pktmbuf_alloc(pool));
 	rte_ring_sp_enqueue(h.tx[1], rte_pktmbuf_alloc(pool));
 	rte_ring_sp_enqueue(h.control_tx, rte_pktmbuf_alloc(pool));
 	rte_ring_sp_enqueue(h.control_rx[0], rte_pktmbuf_alloc(pool));
