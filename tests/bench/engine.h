@@ -9,6 +9,8 @@
  *	engine_measure.c	for how long, by which clock
  *	engine_traffic.c	messages from the one side to the other
  *	engine_side.c		a side: shard, rings, memory
+ *	engine_cm.c		connections
+ *	engine_memory.c		what an idle one takes
  */
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -28,6 +30,7 @@ enum bench_kind {
 	BENCH_MESSAGES, /* each queue pair has depth of them under way */
 	BENCH_RANDOM,	/* depth of them are under way, each on a queue pair chosen at random */
 	BENCH_FLOOR,	/* copy and CRC of both sides, and nothing else */
+	BENCH_CM,	/* a message is a connection, depth of them under way at once */
 };
 struct bench_case {
 	const char *name;
@@ -75,10 +78,15 @@ struct bench_world {
 	struct bench_side side[2];
 	uint64_t now_ns;
 	uint64_t random;
-	uint32_t under_way; /* RANDOM */
+	uint32_t under_way;  /* RANDOM */
+	struct bench_cm *cm; /* CM: instead of all that */
 };
 struct bench_world *bench_world_new(const struct bench_case *c);
+/* With shards of these limits. */
+struct bench_world *bench_world_of(const struct bench_case *c, const struct roce_shard_cfg *cfg);
 void bench_world_free(struct bench_world *w);
+/* Zeroed, gone with the world. shared: with a client. */
+void *bench_map(struct bench_side *d, size_t bytes, bool shared);
 /* Says what went wrong and ends the program, unless ok. */
 void bench_need(bool ok, const char *what);
 
@@ -89,6 +97,19 @@ void bench_need(bool ok, const char *what);
 unsigned bench_turn(struct bench_world *w);
 /* The same for FLOOR. */
 unsigned bench_floor(struct bench_world *w);
+
+/* ---- engine_cm.c ---- */
+
+struct bench_cm *bench_cm_new(struct bench_world *w);
+/* So many connections, from REQ to DREP; returns conns. */
+unsigned bench_cm_turn(struct bench_cm *cm, uint32_t conns);
+
+/* ---- engine_memory.c ---- */
+
+struct bench_memory { /* bytes of the engine for each of many idle connected queue pairs */
+	double reserved, resident;
+};
+struct bench_memory bench_memory(uint32_t qps);
 
 /* ---- engine_measure.c ---- */
 

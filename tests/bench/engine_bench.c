@@ -7,6 +7,8 @@
 
 #include "engine.h"
 
+#define MEMORY_QPS 100000u
+
 struct options {
 	uint64_t us, messages;
 	regex_t only;
@@ -146,6 +148,34 @@ run_all(const struct options *o)
 	return ran;
 }
 
+static void
+begin(const struct options *o)
+{
+	if (o->json)
+		printf("{\"slices\": %u, \"qp_bytes\": %zu, \"cases\": [\n", BENCH_SLICES,
+			roce_qp_bytes());
+	else
+		printf("engine alone, both sides on one core, path MTU 4096, best of %u slices\n",
+			BENCH_SLICES);
+}
+
+static void
+show_memory(const struct options *o)
+{
+	struct bench_memory m = bench_memory(MEMORY_QPS);
+
+	if (o->json)
+		printf(", \"idle_qps\": %u, \"idle_qp_bytes\": %.0f, "
+		       "\"idle_qp_bytes_reserved\": %.0f",
+			MEMORY_QPS, m.resident, m.reserved);
+	else
+		printf("%.0f bytes of engine memory for each of %u idle connected queue pairs with "
+		       "its share\nof all pools, %zu of them its own; %.0f more are set aside for "
+		       "when it meets\nmemory of movers (%zu) or congestion (%zu)\n",
+			m.resident, MEMORY_QPS, roce_qp_bytes(), m.reserved - m.resident,
+			roce_far_bytes(), roce_cc_bytes());
+}
+
 int
 main(int argc, char **argv)
 {
@@ -153,20 +183,14 @@ main(int argc, char **argv)
 	unsigned ran;
 
 	options(&o, argc, argv);
-	if (o.json)
-		printf("{\"slices\": %u, \"qp_bytes\": %zu, \"cases\": [\n", BENCH_SLICES,
-			roce_qp_bytes());
-	else
-		printf("engine alone, both sides on one core, path MTU 4096, best of %u slices\n",
-			BENCH_SLICES);
+	begin(&o);
 	ran = run_all(&o);
 	if (o.json)
-		printf("\n]}\n");
-	else
-		printf("%zu bytes of engine memory for one idle connected queue pair,\n"
-		       "%zu more set aside for when it meets memory of movers, %zu for "
-		       "congestion\n",
-			roce_qp_bytes(), roce_far_bytes(), roce_cc_bytes());
+		printf("\n]");
+	if (o.messages == 0)
+		show_memory(&o);
+	if (o.json)
+		printf("}\n");
 	regfree(&o.only);
 	if (ran == 0)
 		fprintf(stderr, "engine_bench: no case has such a name; --list tells them\n");

@@ -40,5 +40,6 @@ const struct bench_case bench_cases[] = {
 	RANDOM("random-1000", 1000),
 	RANDOM("random-10000", 10000),
 	RANDOM("random-100000", 100000),
+	{ "connect", BENCH_CM, 0, 0, 1, 16 },
 };
 const unsigned bench_num_cases = sizeof(bench_cases) / sizeof(bench_cases[0]);

@@ -34,6 +34,8 @@ cycles(void)
 static unsigned
 turn(struct bench_world *w)
 {
+	if (w->c->kind == BENCH_CM)
+		return bench_cm_turn(w->cm, w->c->depth);
 	return w->c->kind == BENCH_FLOOR ? bench_floor(w) : bench_turn(w);
 }
 

@@ -22,10 +22,10 @@ bench_need(bool ok, const char *what)
 	exit(1);
 }
 
-/* Zeroed. The engine's tables come as the daemon gets them (ndd_numa_alloc()), in huge pages where
+/* The engine's tables come as the daemon gets them (ndd_numa_alloc()), in huge pages where
  * the kernel has them; what clients share is a segment of theirs: in small ones, all touched. */
-static void *
-map(struct bench_side *d, size_t bytes, bool shared)
+void *
+bench_map(struct bench_side *d, size_t bytes, bool shared)
 {
 	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		(shared ? MAP_SHARED | MAP_POPULATE : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
@@ -40,24 +40,14 @@ map(struct bench_side *d, size_t bytes, bool shared)
 }
 
 static void
-shard_new(struct bench_side *d, unsigned i, const struct bench_case *c)
+shard_new(struct bench_side *d, const struct roce_shard_cfg *cfg)
 {
-	const struct roce_shard_cfg cfg = {.shard_id = i,
-		.max_qps = c->qps > 1024 ? c->qps : 1024,
-		.max_cqs = 16,
-		.max_pds = 16,
-		.max_srqs = 1,
-		.max_mrs = 1024,
-		.max_wqes = 8192,
-		.secret = {3, 4},
-		.rto_floor_ns = 10000000,
-		.window = 256};
-	void *cq_mem = map(d, ndsh_cq_bytes(CQ_DEPTH), true);
+	void *cq_mem = bench_map(d, ndsh_cq_bytes(CQ_DEPTH), true);
 
-	d->shard = roce_shard_init(map(d, roce_shard_bytes(&cfg), false), &cfg);
+	d->shard = roce_shard_init(bench_map(d, roce_shard_bytes(cfg), false), cfg);
 	bench_need(d->shard != NULL, "shard");
-	roce_qpn_key_init(&d->qpn_key, cfg.secret);
-	d->arena = map(d, ARENA_BYTES, true);
+	roce_qpn_key_init(&d->qpn_key, cfg->secret);
+	d->arena = bench_map(d, ARENA_BYTES, true);
 	memset(d->arena, 1, ARENA_BYTES);
 	d->pd = roce_pd_create(d->shard);
 	d->key = roce_mr_key(roce_mr_register(
@@ -70,7 +60,7 @@ shard_new(struct bench_side *d, unsigned i, const struct bench_case *c)
 static void
 srq_new(struct bench_side *d, uint32_t depth)
 {
-	d->srq_page = map(d, ndsh_srq_bytes(depth, SGES), true);
+	d->srq_page = bench_map(d, ndsh_srq_bytes(depth, SGES), true);
 	ndsh_srq_view(&d->srq_ring, d->srq_page, depth, SGES);
 	d->srq = roce_srq_create(d->shard, d->pd, d->srq_page, depth, SGES, NULL);
 	bench_need(d->srq != NULL, "shared receive queue");
@@ -89,8 +79,8 @@ ends_new(struct bench_side *d, const struct bench_case *c)
 	uint8_t *block;
 
 	bench_need(ndsh_qp_layout(&dims, &layout), "layout");
-	block = map(d, (size_t)c->qps * layout.total_bytes, true);
-	d->end = map(d, c->qps * sizeof(d->end[0]), false);
+	block = bench_map(d, (size_t)c->qps * layout.total_bytes, true);
+	d->end = bench_map(d, c->qps * sizeof(d->end[0]), false);
 	for (uint32_t k = 0; k < c->qps; k++, block += layout.total_bytes) {
 		struct bench_end *e = &d->end[k];
 
@@ -110,11 +100,11 @@ ends_new(struct bench_side *d, const struct bench_case *c)
 }
 
 static void
-side_new(struct bench_side *d, unsigned i, const struct bench_case *c)
+side_new(struct bench_side *d, const struct bench_case *c, const struct roce_shard_cfg *cfg)
 {
-	uint8_t *frames = map(d, (size_t)BURST * FRAME, false);
+	uint8_t *frames = bench_map(d, (size_t)BURST * FRAME, false);
 
-	shard_new(d, i, c);
+	shard_new(d, cfg);
 	if (c->srq)
 		srq_new(d, c->ring);
 	ends_new(d, c);
@@ -158,14 +148,34 @@ connect_end(struct bench_world *w, unsigned i, uint32_t k)
 struct bench_world *
 bench_world_new(const struct bench_case *c)
 {
+	const struct roce_shard_cfg cfg = {.max_qps = c->qps > 1024 ? c->qps : 1024,
+		.max_cqs = 16,
+		.max_pds = 16,
+		.max_srqs = 1,
+		.max_mrs = 1024,
+		.max_wqes = 8192,
+		.secret = {3, 4},
+		.rto_floor_ns = 10000000,
+		.window = 256};
+
+	return bench_world_of(c, &cfg);
+}
+
+struct bench_world *
+bench_world_of(const struct bench_case *c, const struct roce_shard_cfg *cfg)
+{
 	struct bench_world *w = calloc(1, sizeof(*w));
 
 	bench_need(w != NULL, "out of memory");
 	w->c = c;
 	w->now_ns = 1000000000;
 	w->random = UINT64_C(0x9e3779b97f4a7c15);
+	if (c->kind == BENCH_CM) {
+		w->cm = bench_cm_new(w);
+		return w;
+	}
 	for (unsigned i = 0; i < 2; i++)
-		side_new(&w->side[i], i, c);
+		side_new(&w->side[i], c, cfg);
 	for (uint32_t k = 0; k < c->qps; k++) {
 		connect_end(w, 0, k);
 		connect_end(w, 1, k);
@@ -179,5 +189,6 @@ bench_world_free(struct bench_world *w)
 	for (unsigned i = 0; i < 2; i++)
 		for (unsigned k = 0; k < w->side[i].maps; k++)
 			munmap(w->side[i].map[k].at, w->side[i].map[k].bytes);
+	free(w->cm);
 	free(w);
 }
