@@ -21,15 +21,21 @@ app_now_ns(void)
 }
 
 /*
- * What a polling loop does after looks that found nothing: look on for a moment, then give way, which
- * costs a third of a microsecond when nobody wants the core. Machines with fewer cores than
+ * What a polling loop does after looks that found nothing: look on for a moment, then give way,
+ * which costs a third of a microsecond when nobody wants the core. Machines with fewer cores than
  * pollers (two daemons, a client and a server on two cores) are normal: a loop that never gives way
  * keeps the daemon it waits for off the core until the scheduler's slice ends.
  */
 #define APP_SPIN_NS 1000u
+/* Who may sleep does so then only: to be woken costs the daemon's lcore some microseconds, as much
+ * as it needs for ten small messages and more. */
+#define APP_STAY_NS 20000u
+
+#define APP_FREE_LOOKS 8u /* so many are cheaper than one at the clock */
 
 struct app_idle {
 	uint32_t empty;	   /* looks in a row that found nothing */
+	bool tired;	   /* they took APP_SPIN_NS */
 	uint64_t since_ns; /* the first of them */
 };
 
@@ -37,6 +43,7 @@ static inline void
 app_idle_reset(struct app_idle *idle)
 {
 	idle->empty = 0;
+	idle->tired = false;
 	idle->since_ns = 0;
 }
 
@@ -51,11 +58,25 @@ app_idle_spinning(struct app_idle *idle)
 	return now - idle->since_ns < APP_SPIN_NS;
 }
 
+/* For who may sleep: look on, or give way first. False: it is time to sleep. */
+static inline bool
+app_idle_stay(struct app_idle *idle)
+{
+	if (app_idle_spinning(idle))
+		return true;
+	if (app_now_ns() - idle->since_ns >= APP_STAY_NS)
+		return false;
+	sched_yield();
+	return true;
+}
+
 static inline void
 app_idle_wait(struct app_idle *idle)
 {
 	idle->empty++;
-	if (!app_idle_spinning(idle))
+	if (!idle->tired && idle->empty % APP_FREE_LOOKS == 0)
+		idle->tired = !app_idle_spinning(idle);
+	if (idle->tired)
 		sched_yield();
 }
 

@@ -92,7 +92,7 @@ client_take(struct client *c, bool nothing_else, struct nd_result *r, int32_t *n
 	if (*n < 0)
 		return client_failed(c, NULL, *n);
 	if (*n > 0 || !nothing_else || wait == NDPERF_WAIT_POLL ||
-		(wait == NDPERF_WAIT_ADAPTIVE && app_idle_spinning(&c->idle)))
+		(wait == NDPERF_WAIT_ADAPTIVE && app_idle_stay(&c->idle)))
 		return APP_EXIT_OK;
 	*n = app_cq_wait(c->cq, r, CLIENT_BATCH, CLIENT_SLEEP_MS);
 	if (*n < 0)
@@ -136,9 +136,9 @@ client_ask(struct client *c, struct ndperf_msg *msg, enum ndperf_msg_type answer
 			return control_broke(c, ev == CONTROL_MESSAGE ? CONTROL_GARBAGE : ev);
 		if (app_stopping())
 			return APP_EXIT_SIGNAL;
-		if (c->opt->wait == NDPERF_WAIT_POLL || app_idle_spinning(&c->idle))
+		if (c->opt->wait == NDPERF_WAIT_POLL)
 			app_idle_wait(&c->idle);
-		else
+		else if (!app_idle_stay(&c->idle))
 			app_cq_sleep(c->control.cq, CLIENT_SLEEP_MS);
 	}
 	app_complain("the server has not answered for %d s", (int)(ANSWER_WAIT_NS / APP_NS_PER_S));

@@ -126,7 +126,7 @@ static int
 idle(struct perftest *p)
 {
 	bool sleepy = p->opt->wait == NDPERF_WAIT_EVENT ||
-		      (p->opt->wait == NDPERF_WAIT_ADAPTIVE && !app_idle_spinning(&p->idle));
+		      (p->opt->wait == NDPERF_WAIT_ADAPTIVE && !app_idle_stay(&p->idle));
 
 	if (app_stopping())
 		return APP_EXIT_SIGNAL;

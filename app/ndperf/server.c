@@ -168,7 +168,7 @@ rest(struct server *sv, enum session_heat hottest, struct app_idle *idle)
 
 	if (hottest == SESSION_HOT || (hottest == SESSION_WARM && wait == NDPERF_WAIT_POLL))
 		app_idle_wait(idle);
-	else if (hottest == SESSION_COLD || wait == NDPERF_WAIT_EVENT || !app_idle_spinning(idle)) {
+	else if (hottest == SESSION_COLD || wait == NDPERF_WAIT_EVENT || !app_idle_stay(idle)) {
 		sleep_on_sessions(sv);
 		return true;
 	}

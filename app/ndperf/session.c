@@ -338,15 +338,14 @@ session_tick(struct session *s)
 	s->ticks++;
 	/* A START can be here before the word that the last connection is up: it waits in the
 	 * queue. */
-	if (s->state != SESSION_ENDED && s->state != SESSION_JOINING)
+	if (s->state != SESSION_ENDED && s->state != SESSION_JOINING && !session_only_pings(s))
 		busy = control_tick(s);
 	if (s->state == SESSION_STEP) {
 		busy |= session_data_tick(s);
 		try_end_step(s);
 	}
-	/* While a ping is awaited in memory the look, with its clock, is not what is urgent. */
-	if (s->state != SESSION_ENDED &&
-		((!busy && !session_awaits_ping(s)) || s->ticks % SESSION_LOOK_EVERY == 0))
+	if (s->state != SESSION_ENDED && !session_only_pings(s) &&
+		(!busy || s->ticks % SESSION_LOOK_EVERY == 0))
 		look(s);
 	return busy;
 }

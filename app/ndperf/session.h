@@ -43,7 +43,7 @@ struct session {
 	bool control_up;
 	struct nd_overlapped gone; /* the client's disconnect */
 	struct buffer buf;
-	uint32_t token; /* of buf, for SGEs */
+	uint32_t token;	       /* of buf, for SGEs */
 	uint32_t inline_bytes; /* answers to pings up to so many go into the request itself */
 	struct session_qp *qps;
 	uint32_t up;		    /* data connections */
@@ -93,6 +93,13 @@ session_awaits_ping(const struct session *s)
 {
 	return s->state == SESSION_STEP && s->params.op == NDPERF_WRITE &&
 	       s->params.mode == NDPERF_LAT;
+}
+/* Nothing else is looked at in this tick, as it would delay the sight of the ping: a new
+ * completion, be it of an answer or of control, is a cache line of the daemon's to wait for. */
+static inline bool
+session_only_pings(const struct session *s)
+{
+	return session_awaits_ping(s) && s->ticks % SESSION_LOOK_EVERY != 0;
 }
 
 /* session_data.c: what a step's operation asks of the server. */

@@ -211,12 +211,10 @@ session_data_tick(struct session *s)
 	struct nd_result r[BATCH];
 	int32_t n;
 
-	/* Completions of answers, which may be failures, only now and then: each look at a new one
-	 * waits for a cache line of the daemon's. */
 	if (session_awaits_ping(s) && s->echoes < BATCH / 2) {
 		if (echo_write(s))
 			return true;
-		if (s->ticks % SESSION_LOOK_EVERY != 0)
+		if (session_only_pings(s))
 			return false;
 	}
 	n = nd_cq_get_results(s->cq, r, BATCH);
