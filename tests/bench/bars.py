@@ -51,7 +51,7 @@ def _bars():
               "UCX over TCP (us)")
     yield Bar("engine: 100,000 QPs at random", _inverse("engine/random-100000", "engine/random-64"), False, 0.5, "",
               "64 QPs (cycles)")
-    yield Bar("engine: an idle connected QP", _figure("engine/qp bytes"), True, 2048, "bytes", "")
+    yield Bar("engine: an idle connected QP, its share of pools", _figure("engine/qp bytes"), True, 2048, "bytes", "")
 
 
 def _inverse(ours, theirs):

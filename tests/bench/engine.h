@@ -41,6 +41,7 @@ struct bench_case {
 	uint32_t ring; /* slots of a queue pair's rings */
 	bool srq;      /* receives are shared */
 };
+#define BENCH_RANDOM_DEPTH 256u /* at most */
 extern const struct bench_case bench_cases[];
 extern const unsigned bench_num_cases;
 
@@ -78,7 +79,8 @@ struct bench_world {
 	struct bench_side side[2];
 	uint64_t now_ns;
 	uint64_t random;
-	uint32_t under_way;  /* RANDOM */
+	uint32_t under_way; /* RANDOM */
+	struct bench_end *chosen[BENCH_RANDOM_DEPTH];
 	struct bench_cm *cm; /* CM: instead of all that */
 };
 struct bench_world *bench_world_new(const struct bench_case *c);

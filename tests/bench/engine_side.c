@@ -180,6 +180,9 @@ bench_world_of(const struct bench_case *c, const struct roce_shard_cfg *cfg)
 		connect_end(w, 0, k);
 		connect_end(w, 1, k);
 	}
+	bench_need(c->kind != BENCH_RANDOM || c->depth <= BENCH_RANDOM_DEPTH, "too deep");
+	for (uint32_t i = 0; i < BENCH_RANDOM_DEPTH; i++)
+		w->chosen[i] = &w->side[0].end[i % c->qps];
 	return w;
 }
 

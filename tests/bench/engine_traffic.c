@@ -42,33 +42,35 @@ random_below(struct bench_world *w, uint32_t n)
 	return (uint32_t)((w->random >> 32) * n >> 32);
 }
 
-/* Clients have caches of their own: what is theirs comes ahead of time, a batch at once. */
+/* Who is next. A client has a core, and caches, of its own: its state is there when it posts. */
+static void
+choose(struct bench_world *w)
+{
+	for (uint32_t i = 0; i < w->c->depth; i++) {
+		w->chosen[i] = &w->side[0].end[random_below(w, w->c->qps)];
+		__builtin_prefetch(w->chosen[i]);
+	}
+}
+
 static void
 post_random(struct bench_world *w)
 {
-	struct bench_end *e[BURST];
-	uint32_t n;
+	uint32_t n = w->c->depth - w->under_way;
 
-	for (; w->under_way < w->c->depth; w->under_way += n) {
-		n = w->c->depth - w->under_way;
-		n = n < BURST ? n : BURST;
-		for (uint32_t i = 0; i < n; i++) {
-			e[i] = &w->side[0].end[random_below(w, w->c->qps)];
-			__builtin_prefetch(e[i]);
-		}
-		for (uint32_t i = 0; i < n; i++) {
-			__builtin_prefetch(e[i]->page);
-			__builtin_prefetch(&e[i]->sq.ring[e[i]->sq.next & (w->c->ring - 1)]);
-		}
-		for (uint32_t i = 0; i < n; i++)
-			if (e[i]->page->sq_polled == 0)
-				roce_qp_doorbell_prefetch(e[i]->qp);
-		for (uint32_t i = 0; i < n; i++) {
-			if (e[i]->room > 0)
-				post(w, e[i]);
-			else
-				w->under_way--;
-		}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bench_end *e = w->chosen[i];
+
+		__builtin_prefetch(e->page);
+		__builtin_prefetch(&e->sq.ring[e->sq.next & (w->c->ring - 1)]);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (w->chosen[i]->page->sq_polled == 0) /* as the daemon's lcore_bell.c */
+			roce_qp_doorbell_prefetch(w->chosen[i]->qp);
+	for (uint32_t i = 0; i < n; i++) {
+		if (w->chosen[i]->room == 0)
+			continue;
+		post(w, w->chosen[i]);
+		w->under_way++;
 	}
 }
 
@@ -156,6 +158,8 @@ bench_turn(struct bench_world *w)
 	else
 		post_requests(w);
 	half_turn(&w->side[0], &w->side[1], w->now_ns);
+	if (w->c->kind == BENCH_RANDOM)
+		choose(w);
 	half_turn(&w->side[1], &w->side[0], w->now_ns);
 	done = reap(&w->side[0]);
 	w->under_way -= w->c->kind == BENCH_RANDOM ? done : 0;

@@ -24,9 +24,9 @@ def engine(place, only, microseconds):
 
 
 def engine_messages(place):
-    cases, told = engine(place, "(floor|write|send|read|atomic)-[0-9]+M?", 100000)
+    cases, told = engine(place, "(floor|write|send|read|atomic)-[0-9]+M?|connect", 100000)
     found = {f"engine/{name}": (case["cycles"], "cycles") for name, case in cases.items()}
-    return {**found, "engine/qp bytes": (told["qp_bytes"], "bytes")}
+    return {**found, "engine/qp bytes": (told["idle_qp_bytes"], "bytes")}
 
 
 def engine_random(place):
