@@ -168,7 +168,7 @@ side_new(struct pair *p, unsigned side)
 	const struct pair_opts *o = &p->opts;
 	struct roce_shard_cfg cfg = {
 		.shard_id = side,
-		.max_qps = PAIR_QPS,
+		.max_qps = o->qps > PAIR_QPS ? o->qps : PAIR_QPS,
 		.max_cqs = 4,
 		.max_pds = 4,
 		.max_srqs = 1,

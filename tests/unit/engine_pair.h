@@ -12,6 +12,7 @@
 #include "shm/ndsh_msg.h"
 
 #define PAIR_QPS	32u
+#define PAIR_QPS_MAX	1024u /* for the few who ask for more */
 #define PAIR_ARENA	(4u << 20)
 #define PAIR_VA		UINT64_C(0x7f0000000000) /* where a client sees its arena */
 #define PAIR_WIRE	8192u			 /* frames under way, both directions */
@@ -48,7 +49,7 @@ struct pair_side {
 		void *block;
 		struct ndsh_sq sq;
 		struct ndsh_rq rq;
-	} q[PAIR_QPS];
+	} q[PAIR_QPS_MAX];
 	struct roce_event last_event;
 	unsigned events;
 	unsigned fired; /* wake-ups of the queue */
