@@ -52,6 +52,22 @@ pass_events(struct ndd_shard *s)
 	return n;
 }
 
+/*
+ * Our own frames, and what they are answered. Behind the publishing: its barrier waits for the
+ * entries that were made last to reach the clients' cache lines, and what is made here has until
+ * the next turn for that. That turn comes, as frames are work.
+ */
+static unsigned
+among_ourselves(struct ndd_shard *s, uint64_t now_ns)
+{
+	unsigned work;
+
+	if (ndd_lcore_inner(s, now_ns) == 0)
+		return 0;
+	work = ndd_lcore_tx(s, now_ns);
+	return work + ndd_lcore_inner(s, now_ns);
+}
+
 static unsigned
 turn(struct ndd_shard *s, uint64_t now_ns)
 {
@@ -66,8 +82,8 @@ turn(struct ndd_shard *s, uint64_t now_ns)
 	if (rx_empty)
 		work += roce_shard_timers(s->engine, now_ns, NDD_TIMERS);
 	work += ndd_lcore_tx(s, now_ns);
-	ndd_lcore_inner(s, now_ns);
 	roce_shard_publish(s->engine);
+	work += among_ourselves(s, now_ns);
 	work += wake_clients(s);
 	work += pass_events(s);
 	return work;

@@ -151,7 +151,7 @@ rx_ring(struct ndd_shard *s, uint64_t now_ns, struct rte_ring *ring, bool *drain
 	return total;
 }
 
-void
+unsigned
 ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns)
 {
 	uint32_t n = s->inner.n;
@@ -160,6 +160,7 @@ ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns)
 	s->count.loopback += n;
 	for (uint32_t i = 0; i < n; i += NDD_BURST)
 		rx_burst(s, now_ns, s->inner.m + i, n - i < NDD_BURST ? n - i : NDD_BURST);
+	return n;
 }
 
 unsigned

@@ -140,8 +140,8 @@ int ndd_lcore_main(void *shard);
 /* drained: every source came back with less than asked. */
 unsigned ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, bool *drained);
 unsigned ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns);
-/* What this turn's TX had for ourselves: it needs no port, and so no other turn. */
-void ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns);
+/* What TX had for ourselves: it needs no port, and so no other turn. */
+unsigned ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns);
 bool ndd_lcore_frames_waiting(const struct ndd_shard *s);
 /* Free what the shard still holds. */
 void ndd_lcore_tx_drop(struct ndd_shard *s);
