@@ -34,7 +34,7 @@ class Figures:
         for name, (value, unit) in found.items():
             if self.units.setdefault(name, unit) != unit:
                 raise ValueError(f"{name}: {unit} after {self.units[name]}")
-            self.values.setdefault(name, {})[rnd] = value
+            self.values.setdefault(name, {})[rnd] = float(f"{value:.6g}")  # as it is written, too
 
     def of(self, name):
         return self.values.get(name, {})

@@ -47,27 +47,28 @@ class Testpmd(Process):
         super().__init__("stdbuf", "-oL", "dpdk-testpmd", "--no-huge", "--no-pci", "--no-telemetry", "-m", 256,
                          f"--file-prefix=ndd-bench-{os.getpid()}-{role}", f"--lcores=0@{cpu},1@{cpu}",
                          "--vdev=" + memif(role, os.path.basename(folder)), "--", "-i",
-                         "--port-topology=loop", "--no-lsc-interrupt", "--disable-link-check", f"--forward-mode={mode}",
-                         *BUFFERS, f"--txpkts={size}", name="testpmd " + role, stdin=-1,
+                         "--port-topology=loop", "--no-lsc-interrupt", "--disable-link-check",
+                         f"--forward-mode={mode}", *BUFFERS, f"--txpkts={size}", name="testpmd " + role, stdin=-1,
                          env={**os.environ, "RUNTIME_DIRECTORY": folder, "XDG_RUNTIME_DIR": folder})
         self.expect("testpmd> ")
 
     def linked(self):
         begin = len(self.text)
-        self.say("show port info 0\n")
+        self.told("show port info 0")
         until(lambda: "testpmd> " in self.text[begin:] or not self.running(), self.name + " answers")
         return "Link status: up" in self.text[begin:]
 
-    def finish(self):
-        self.say("quit\n")
-        self.wait(10)
+    def told(self, command):
+        if not self.running():
+            raise Failure(f"{self.name} ended by itself (exit {self.wait(5)})\n{self.text[-2000:]}")
+        self.say(command + "\n")
 
 
 def asked_after(server, seconds, size):
     """Frames a second that came in since it was asked last."""
     begin = len(server.text)
     time.sleep(seconds)
-    server.say("show port stats 0\n")
+    server.told("show port stats 0")
     until(lambda: re.search(r"Tx-pps[^#]*#{20}", server.text[begin:]), "testpmd's figures")
     return readings.testpmd(server.text[begin:], size)
 
@@ -79,16 +80,20 @@ def testpmd(place, size, server_mode, client_mode):
     with place.scratch() as folder, \
             Testpmd(place, folder, "server", place.cpus[0], server_mode, size) as server, \
             Testpmd(place, folder, "client", place.cpus[1], client_mode, size) as client:
-        until(server.linked, "testpmd's link", every=0.1)
-        server.say("start\n")
+        for end in (server, client):
+            until(end.linked, end.name + " has a link", every=0.1)
+        server.told("start")
         # Frames that are echoed for ever: half of what the rings hold.
-        client.say("start tx_first 4\n" if client_mode == "io" else "start\n")
-        for asked in range(20):  # the first answer is of the time before; on a crowded machine frames may wait
+        begin = "start tx_first 4" if client_mode == "io" else "start"
+        client.told(begin)
+        for asked in range(20):  # the first answer is of the time before; frames may wait for a crowd
             rate = asked_after(server, seconds, size)
             if asked > 1 and rate:
                 break
-        client.finish()
-        server.finish()
+            if asked > 1:  # frames that are echoed are gone for good where somebody had no room for them
+                client.told("stop")
+                client.told(begin)
+        client.told("stop")
     if not rate:
         raise Failure("no frames came in")
     return {f"testpmd/{size} B {'echo' if client_mode == 'io' else 'tx to rx'}": (rate / 1e6, "M/s")}

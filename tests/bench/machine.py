@@ -15,7 +15,7 @@ def describe():
     with open("/etc/os-release") as f:
         system = re.search(r'^PRETTY_NAME="?([^"\n]*)', f.read(), re.M)
     return {"cpu": model.group(1) if model else platform.machine(), "cpus": len(os.sched_getaffinity(0)),
-            "kernel": platform.release(), "system": system.group(1) if system else "?",
+            "kernel": platform.release().split("-")[0], "system": system.group(1) if system else "?",
             "date": time.strftime("%Y-%m-%d", time.gmtime())}
 
 

@@ -19,19 +19,32 @@ MTU = 4200  # path MTU 4096
 def engine(place, only, microseconds):
     """Cases of engine_bench, on the second CPU: interrupts come to the first."""
     done = run("taskset", "-c", place.cpus[1], program(place.build.folder, "tests/bench/engine_bench"),
-               "--json", "--only", only, "--us", microseconds // 20 if place.quick else microseconds, timeout=120)
+               "--json", "--only", only, "--us", microseconds, timeout=120)
     return readings.engine(done.stdout)
 
 
 def engine_messages(place):
-    cases, told = engine(place, "(floor|write|send|read|atomic)-[0-9]+M?|connect", 100000)
-    found = {f"engine/{name}": (case["cycles"], "cycles") for name, case in cases.items()}
-    return {**found, "engine/qp bytes": (told["idle_qp_bytes"], "bytes")}
+    cases, _ = engine(place, "(floor|write|send|read|atomic)-[0-9]+M?", 5000 if place.quick else 100000)
+    return {f"engine/{name}": (case["cycles"], "cycles") for name, case in cases.items()}
 
 
 def engine_random(place):
-    cases, _ = engine(place, "random-[0-9]+", 200000)
+    cases, _ = engine(place, "random-[0-9]+(-deep)?", 100000 if place.quick else 200000)
     return {f"engine/{name}": (case["cycles"], "cycles") for name, case in cases.items()}
+
+
+def engine_connections(place):
+    cases, told = engine(place, "connect", 5000 if place.quick else 200000)
+    return {"engine/connections": (cases["connect"]["per_second"], "/s"),
+            "engine/connection": (cases["connect"]["cycles"], "cycles"),
+            "engine/idle queue pair": (told["idle_qp_bytes"], "bytes"),
+            "engine/idle queue pair, reserved": (told["idle_qp_bytes_reserved"], "bytes")}
+
+
+def engine_probes(place):
+    yield "engine/messages", lambda: engine_messages(place)
+    yield "engine/random queue pairs", lambda: engine_random(place)
+    yield "engine/connections and memory", lambda: engine_connections(place)
 
 
 # ---- daemons -------------------------------------------------------------------------------------
@@ -104,8 +117,9 @@ class TwoDaemons(Ends):
     def stream(self, operation, size, option):
         row = self.ndperf("client", self.place.cpus[1], ADDRESS["server"], "-t", operation, "--size", option,
                           *self.duration(0.5))
-        return {f"ours/{operation} {size}": (row["gb_per_s"], "GB/s"),
-                f"ours/{operation} {size} rate": (row["messages_per_s"] / 1e6, "M/s")}
+        if row["bytes"] < 4096:  # what a message costs, rather than a byte
+            return {f"ours/{operation} {size} rate": (row["messages_per_s"] / 1e6, "M/s")}
+        return {f"ours/{operation} {size}": (row["gb_per_s"], "GB/s")}
 
     def latency(self, operation):
         row = self.ndperf("client", self.place.cpus[1], ADDRESS["server"], "-t", operation, "-m", "lat",
@@ -119,22 +133,22 @@ class OneDaemon(Ends):
     def __init__(self, place):
         super().__init__(place, ("server",))
 
+    # name: options of ndperf, what counts of its figures, its unit, and as how much of that unit
+    MEASURED = {
+        "write 8 B latency": (("-m", "lat", "--size", "8", "--poll"), "t_typical_us", "us", 1),
+        "write 8 B rate": (("--size", "8"), "messages_per_s", "M/s", 1e-6),
+        "write 64 KiB": (("--size", "64K"), "gb_per_s", "GB/s", 1),
+    }
+
     def probes(self):
-        for where, cpu in (("other core", self.place.cpus[1]), ("same core", self.place.cpus[0])):
-            for name, options, key, unit, scale in (
-                    ("write 8 B latency", ("-m", "lat", "--size", "8", "--poll"), "t_typical_us", "us", 1),
-                    ("write 8 B rate", ("--size", "8"), "messages_per_s", "M/s", 1e-6),
-                    ("write 64 KiB", ("--size", "64K"), "gb_per_s", "GB/s", 1)):
-                what = f"one daemon/{name}, {where}"
-                yield what, lambda w=what, o=options, c=cpu, k=key, u=unit, s=scale: self.alone(w, o, c, k, u, s)
+        for name in self.MEASURED:
+            for number, where in enumerate(("same core", "other core")):
+                yield f"one daemon/{name}, {where}", lambda n=name, k=number, w=where: self.alone(n, k, w)
 
-    def alone(self, what, options, cpu, key, unit, scale):
-        if cpu == self.place.cpus[0] and what.endswith("other core"):
+    def alone(self, name, number, where):
+        if number and not self.place.two_cores:
             raise Skip("one-cpu")
-        row = self.ndperf("server", cpu, "--loopback", ADDRESS["server"], *options, *self.duration(0.5))
-        return {what: (row[key] * scale, unit)}
-
-
-def engine_probes(place):
-    yield "engine/messages", lambda: engine_messages(place)
-    yield "engine/random queue pairs", lambda: engine_random(place)
+        options, key, unit, scale = self.MEASURED[name]
+        row = self.ndperf("server", self.place.cpus[number], "--loopback", ADDRESS["server"], *options,
+                          *self.duration(0.5))
+        return {f"one daemon/{name}, {where}": (row[key] * scale, unit)}

@@ -108,7 +108,7 @@ class Networks:
             13337, lambda end: {"UCX_TLS": "tcp", "UCX_NET_DEVICES": end}))
 
     def ucx_stream(self, test, name, size, number):
-        _, rate, _ = self.ucx(test, number, (1 << 30) // number // (1 if name == "tag" else 2))
+        _, rate, _ = self.ucx(test, number, (1 << 30) // number // (1 if name == "tag" else 4))
         return {f"peers/ucx {name} {size}": (rate / 1e9, "GB/s")}
 
     def ucx_rate(self, test, name):
