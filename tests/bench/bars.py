@@ -9,7 +9,8 @@ from figures import ratio, summary
 # at_most: the figure must not exceed the bar; else not fall below it. of: what 1 stands for, or "".
 Bar = collections.namedtuple("Bar", "name find at_most bar unit of")
 # figure: None if there is nothing to judge by; met: None then, and if the figure is better than its bound.
-Verdict = collections.namedtuple("Verdict", "bar figure met one bound")
+# reach: whether the bound lets the bar be met at all.
+Verdict = collections.namedtuple("Verdict", "bar figure met one bound reach")
 US_PER_NS = 1e-3
 
 
@@ -78,14 +79,18 @@ def _bars():
 BARS = tuple(_bars())
 
 
+def _meets(bar, value):
+    return value <= bar.bar if bar.at_most else value >= bar.bar
+
+
 def judge(figures):
     """A Verdict for each bar. What is better than its bound was measured at another moment than the bound
     was: that tells nothing."""
     for bar in BARS:
         figure, one, bound = bar.find(figures)
         met = None
-        if figure and bar.at_most:
-            met = None if bound and figure.median < bound.median else figure.median <= bar.bar
-        elif figure:
-            met = None if bound and figure.median > bound.median else figure.median >= bar.bar
-        yield Verdict(bar, figure, met, one, bound)
+        if figure and not (bound and (figure.median < bound.median if bar.at_most else
+                                      figure.median > bound.median)):
+            met = _meets(bar, figure.median)
+        reach = bound is None or _meets(bar, bound.median)
+        yield Verdict(bar, figure, met, one, bound, reach)

@@ -17,7 +17,7 @@ def load(path):
 def save(path, figures, about, rounds):
     """A line for each figure, so that two runs can be compared by diff."""
     verdicts = [{"name": v.bar.name, "bar": v.bar.bar, "at_most": v.bar.at_most,
-                 "figure": v.figure and v.figure.median, "met": v.met, "one": v.one and v.one.median,
+                 "figure": v.figure and v.figure.median, "met": v.met, "reach": v.reach, "one": v.one and v.one.median,
                  "bound": v.bound and v.bound.median} for v in bars.judge(figures)]
 
     def lines(items):

@@ -54,8 +54,8 @@ def text(figures):
 def verdict(v):
     """Whether a bar is met, in words."""
     if v.met is None:
-        return "beyond its bound: measure again" if v.figure else "no figure"
-    return "met" if v.met else "missed"
+        return "beyond bound" if v.figure else "no figure"
+    return "met" if v.met else "missed" if v.reach else "out of reach"
 
 
 def bar_rows(figures):
@@ -70,9 +70,9 @@ def bar_rows(figures):
 
 
 def bars_text(figures):
-    yield f"\n{'Bars':38} {'figure':>11}  {'spread':18} {'bar':19} {'':9} {'bound':11} 1 is"
+    yield f"\n{'Bars':38} {'figure':>11}  {'spread':18} {'bar':19} {'':12} {'bound':11} 1 is"
     for name, figure, low_high, limit, said, bound, one in bar_rows(figures):
-        yield f"  {name:36} {figure:>11}  {low_high:18} {limit:19} {said:9} {bound:11} {one}".rstrip()
+        yield f"  {name:36} {figure:>11}  {low_high:18} {limit:19} {said:12} {bound:11} {one}".rstrip()
 
 
 def cell(figures, wanted, best=max):
