@@ -60,6 +60,17 @@ def inside(link):
     return f"{frames} frames inside"
 
 
+def inside_woken(link):
+    """Two processes of one daemon sleep for each message. A wake-up that is lost costs ndperf 50 ms, so a thousand
+    pings without theirs would not end in time."""
+    with link.a.popen(link.build.ndperf, "-s", "--once", "--event") as server:
+        server.expect("listening")
+        link.a.run(link.build.ndperf, link.a.addresses[0], "-t", "send", "-m", "lat", "-n", 1000, "--event",
+                   "--verify", timeout=30)
+        if server.wait():
+            raise Failure(f"ndperf -s: exit {server.wait()}\n{server.text}")
+
+
 def captured_sizes(link, operation):
     def act():
         for size in CAPTURED_SIZES:
@@ -82,6 +93,7 @@ def cases(link):
         yield f"{operation} latency heap", lambda o=operation: perf(
             link, "-t", o, "-m", "lat", "--size", 64, "-n", 200, memory=("heap", "heap")) and None
     yield "loopback", lambda: inside(link)
+    yield "loopback, woken", lambda: inside_woken(link)
     yield "write all sizes v6", lambda: all_sizes(link, "write", address=1)
 
 
