@@ -138,6 +138,8 @@ ndd_eal_init(const struct config *cfg, int verbose)
 	add_memory(&a, cfg);
 	if (verbose == 0)
 		add(&a, "--log-level=*:warning");
+	if (!cfg->telemetry)
+		add(&a, "--no-telemetry");
 	add(&a, "--log-level=pmd.net.memif:critical"); /* each vain attempt to connect is an error
 							*/
 	if (!add_devices(&a, cfg))

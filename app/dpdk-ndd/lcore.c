@@ -71,22 +71,41 @@ among_ourselves(struct ndd_shard *s, uint64_t now_ns)
 static unsigned
 turn(struct ndd_shard *s, uint64_t now_ns)
 {
+	struct ndd_cycles *c = s->cycles;
 	bool rx_empty;
-	unsigned work = ndd_lcore_rx(s, now_ns, &rx_empty);
+	unsigned n, work = ndd_lcore_rx(s, now_ns, &rx_empty);
 
-	work += ndd_shard_serve(s, now_ns, rx_empty);
-	work += roce_shard_movers(s->engine, now_ns);
-	work += ndd_lcore_bells(s, now_ns);
-	work += roce_shard_poll_rings(s->engine, now_ns, NDD_POLL_RINGS);
+	work += n = ndd_shard_serve(s, now_ns, rx_empty);
+	ndd_cycles_mark_work(c, NDD_STAGE_control, n);
+	work += n = roce_shard_movers(s->engine, now_ns);
+	ndd_cycles_mark_work(c, NDD_STAGE_movers, n);
+	n = ndd_lcore_bells(s, now_ns);
+	n += roce_shard_poll_rings(s->engine, now_ns, NDD_POLL_RINGS);
+	work += n;
+	ndd_cycles_mark(c, NDD_STAGE_doorbells, n);
 	/* An acknowledgement that lies in the RX queue must not be judged late. */
-	if (rx_empty)
-		work += roce_shard_timers(s->engine, now_ns, NDD_TIMERS);
+	if (rx_empty) {
+		work += n = roce_shard_timers(s->engine, now_ns, NDD_TIMERS);
+		ndd_cycles_mark(c, NDD_STAGE_timers, n);
+	}
 	work += ndd_lcore_tx(s, now_ns);
 	roce_shard_publish(s->engine);
+	ndd_cycles_mark(c, NDD_STAGE_completion, 0);
 	work += among_ourselves(s, now_ns);
-	work += wake_clients(s);
-	work += pass_events(s);
+	work += n = wake_clients(s);
+	ndd_cycles_mark_work(c, NDD_STAGE_wakeups, n);
+	work += n = pass_events(s);
+	ndd_cycles_mark_work(c, NDD_STAGE_control, n);
 	return work;
+}
+
+/* Completions that the engine has made so far. */
+static uint64_t
+completions(const struct ndd_shard *s)
+{
+	const struct roce_counters *n = roce_shard_counters(s->engine);
+
+	return n->requests_completed + n->receives_completed + n->requests_failed;
 }
 
 int
@@ -96,16 +115,25 @@ ndd_lcore_main(void *arg)
 
 	/* Short sleeps end on time. */
 	(void)prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
+	if (s->cycles != NULL)
+		ndd_cycles_start(s->cycles);
 	while (__atomic_load_n(&s->stop, __ATOMIC_ACQUIRE) == 0) {
 		uint64_t now_ns = ndd_now_ns();
 
 		if (turn(s, now_ns) == 0) {
-			ndd_lcore_idle(s, now_ns);
+			enum ndd_stage waited = ndd_lcore_idle(s, now_ns);
+
+			if (unlikely(s->cycles != NULL))
+				ndd_cycles_idle(s->cycles, waited);
 			continue;
 		}
 		s->idle_since_ns = 0;
 		s->sleep_ns = NDD_SLEEP_MIN_NS;
 		ndd_lcore_look_wakes(s, now_ns);
+		if (unlikely(s->cycles != NULL)) {
+			ndd_cycles_mark(s->cycles, NDD_STAGE_doorbells, 0);
+			ndd_cycles_turn(s->cycles, completions(s));
+		}
 	}
 	return 0;
 }

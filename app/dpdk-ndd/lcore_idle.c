@@ -88,9 +88,11 @@ sleep_once(struct ndd_shard *s, uint64_t now_ns)
 		s->sleep_ns = NDD_SLEEP_MAX_NS;
 }
 
-void
+enum ndd_stage
 ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns)
 {
+	enum ndd_stage how = NDD_STAGE_idle;
+
 	if (s->idle_since_ns == 0)
 		s->idle_since_ns = now_ns;
 	switch (s->plane->idle) {
@@ -102,15 +104,18 @@ ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns)
 	case CONFIG_IDLE_SLEEP:
 		if (now_ns - s->idle_since_ns > NDD_SLEEP_NS) {
 			sleep_once(s, now_ns);
-			return; /* it looked at the wake fds */
+			return NDD_STAGE_sleep; /* it looked at the wake fds */
 		}
-		if (now_ns - s->idle_since_ns > NDD_YIELD_NS)
+		if (now_ns - s->idle_since_ns > NDD_YIELD_NS) {
 			sched_yield();
-		else
+			how = NDD_STAGE_yield;
+		} else {
 			rte_pause();
+		}
 		break;
 	}
 	ndd_lcore_look_wakes(s, now_ns);
+	return how;
 }
 
 void

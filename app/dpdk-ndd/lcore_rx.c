@@ -80,6 +80,26 @@ ring_bells(struct ndd_shard *s, uint32_t touched)
 		ndd_bell_ring(s->plane->control_bell);
 }
 
+/* The engine's part of a burst. The counter is read where answers follow requests, or the other way
+ * round: mostly once. */
+static void
+run_counted(struct ndd_shard *s, uint64_t now_ns, const struct roce_pkt *pkt,
+	const uint32_t *place, unsigned n)
+{
+	unsigned first = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint8_t is = pkt[i].opflags & ROCE_OPF_RESPONSE;
+
+		roce_shard_rx(s->engine, now_ns, &pkt[i], place[i]);
+		if (i + 1 == n || (pkt[i + 1].opflags & ROCE_OPF_RESPONSE) != is) {
+			ndd_cycles_mark(s->cycles,
+				is ? NDD_STAGE_completer : NDD_STAGE_responder, i + 1 - first);
+			first = i + 1;
+		}
+	}
+}
+
 static void
 rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 {
@@ -89,6 +109,7 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 	unsigned owned = 0;
 
 	s->count.rx_frames += n;
+	ndd_cycles_mark(s->cycles, NDD_STAGE_rx, n);
 	for (unsigned i = 0; i < n; i++) {
 		struct rte_mbuf *f = in_one_piece(s, m[i]);
 		enum roce_wire_err err;
@@ -109,8 +130,12 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 			pass_on(s, f, to, &touched);
 		}
 	}
-	for (unsigned i = 0; i < owned; i++)
-		roce_shard_rx(s->engine, now_ns, &pkt[i], place[i]);
+	ndd_cycles_mark(s->cycles, NDD_STAGE_parse, n);
+	if (unlikely(s->cycles != NULL))
+		run_counted(s, now_ns, pkt, place, owned);
+	else
+		for (unsigned i = 0; i < owned; i++)
+			roce_shard_rx(s->engine, now_ns, &pkt[i], place[i]);
 	rte_pktmbuf_free_bulk(own, owned);
 	if (touched != 0)
 		ring_bells(s, touched);
@@ -160,6 +185,8 @@ ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns)
 	s->count.loopback += n;
 	for (uint32_t i = 0; i < n; i += NDD_BURST)
 		rx_burst(s, now_ns, s->inner.m + i, n - i < NDD_BURST ? n - i : NDD_BURST);
+	if (n != 0)
+		ndd_cycles_mark(s->cycles, NDD_STAGE_rx, 0);
 	return n;
 }
 
@@ -176,5 +203,6 @@ ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, bool *drained)
 	for (uint32_t from = 0; from < p->shards; from++)
 		if (from != s->id)
 			n += rx_ring(s, now_ns, p->rings.rx[from][s->id], drained);
+	ndd_cycles_mark(s->cycles, NDD_STAGE_rx, 0);
 	return n;
 }

@@ -144,6 +144,21 @@ replenish(struct ndd_shard *s)
 	s->blanks = NDD_BURST;
 }
 
+/* Answers are counted apart from what queue pairs send in their turns. */
+static unsigned
+fill(struct ndd_shard *s, uint64_t now_ns, unsigned n)
+{
+	unsigned answers = 0, got;
+
+	if (unlikely(s->cycles != NULL)) {
+		answers = roce_shard_tx_answers(s->engine, now_ns, s->slot, n);
+		ndd_cycles_mark(s->cycles, NDD_STAGE_answers, answers);
+	}
+	got = roce_shard_tx(s->engine, now_ns, s->slot + answers, n - answers);
+	ndd_cycles_mark(s->cycles, NDD_STAGE_requester, got);
+	return answers + got;
+}
+
 /* The engine's empty frames stay prepared from pull to pull: one answer touches one of them. */
 static unsigned
 pull(struct ndd_shard *s, uint64_t now_ns)
@@ -157,7 +172,8 @@ pull(struct ndd_shard *s, uint64_t now_ns)
 		n = s->blanks;
 	if (n == 0)
 		return 0;
-	got = roce_shard_tx(s->engine, now_ns, s->slot, n);
+	ndd_cycles_mark(s->cycles, NDD_STAGE_tx, 0);
+	got = fill(s, now_ns, n);
 	for (unsigned i = 0; i < got; i++) {
 		struct rte_mbuf *m = s->blank[i];
 
@@ -177,7 +193,7 @@ ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns)
 	unsigned work = 0;
 
 	for (unsigned round = 0; round < NDD_TX_ROUNDS; round++) {
-		unsigned n = 0;
+		unsigned n = 0, sent = 0;
 
 		if (is_io_owner(s)) {
 			n += take_over(s, h->control_tx);
@@ -187,7 +203,8 @@ ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns)
 		if (roce_shard_tx_pending(s->engine, now_ns))
 			n += pull(s, now_ns);
 		for (uint32_t i = 0; i < outs(s); i++)
-			flush(s, i, now_ns);
+			sent += flush(s, i, now_ns);
+		ndd_cycles_mark(s->cycles, NDD_STAGE_tx, sent);
 		work += n;
 		if (n < NDD_BURST)
 			break;

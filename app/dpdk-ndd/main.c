@@ -13,6 +13,7 @@
 #include "session.h"
 #include "sigbus.h"
 #include "start.h"
+#include "telemetry.h"
 #include "vdev.h"
 #include "xdp.h"
 
@@ -51,13 +52,15 @@ serve(struct config *cfg, const struct ndd_options *opt)
 	if (!prepare_process() || !ndd_xdp_claim(cfg) || !ndd_eal_init(cfg, opt->verbose))
 		return status;
 	ndd_clock_init();
-	if (ndd_control_init(&d) && ndd_start(&d) && ndd_control_listen(&d)) {
+	if (ndd_control_init(&d) && ndd_start(&d) && ndd_telemetry_start(&d) &&
+		ndd_control_listen(&d)) {
 		ndd_control_run(&d);
 		ndd_control_farewell(&d);
 		if (opt->verbose > 0)
 			ndd_stats_log(&d);
 		status = EXIT_SUCCESS;
 	}
+	ndd_telemetry_stop();
 	ndd_stop(&d);
 	ndd_control_fini(&d);
 	/* No rte_eal_cleanup(): it unmaps DPDK's memory under its own interrupt thread, which may

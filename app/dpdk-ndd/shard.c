@@ -42,6 +42,7 @@ ndd_shard_new(struct ndd_plane *plane, const struct roce_shard_cfg *cfg, unsigne
 	s->numa_node = node;
 	s->engine_bytes = bytes;
 	s->sleep_ns = NDD_SLEEP_MIN_NS;
+	s->cycles = plane->cycles ? &s->counted : NULL;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (mem != NULL)
 		s->engine = roce_shard_init(mem, cfg);

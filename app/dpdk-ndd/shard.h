@@ -7,6 +7,7 @@
 #define NDD_SHARD_H
 
 #include "bell.h"
+#include "cycles.h"
 #include "handover.h"
 #include "port/port.h"
 #include "roce/admin.h"
@@ -52,6 +53,7 @@ struct ndd_plane {
 	uint64_t secret[2];
 	struct roce_qpn_key qpn_key;
 	uint32_t shards, ports;
+	bool cycles; /* lcores count them */
 	enum config_idle idle;
 	struct rte_mempool *pool;
 	struct port port[CONFIG_PORTS_MAX];
@@ -104,9 +106,11 @@ struct ndd_shard {
 	struct ndd_out inner; /* to ourselves: received at the end of the turn */
 	uint32_t sessions, awake, next_session; /* session[0..awake) are looked at in each turn */
 	uint64_t idle_since_ns, sleep_ns, wake_look_ns;
+	struct ndd_cycles *cycles; /* counted, or NULL: not */
 	struct ndd_io_counters count;
 	struct ndd_shard_session *session[NDD_SESSIONS_MAX];
 	size_t engine_bytes;
+	struct ndd_cycles counted;
 	/* shared with the control thread */
 	struct ndd_bell bell;
 	_Alignas(NDSH_CACHE_LINE) struct ndd_call *call; /* one at a time: the caller waits */
@@ -159,8 +163,9 @@ bool ndd_lcore_demote_all(struct ndd_shard *s, uint64_t now_ns);
 
 /* ---- lcore_idle.c ---- */
 
-/* After a turn that did nothing: yield or sleep, as the idle policy says. */
-void ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns);
+/* After a turn that did nothing: yield or sleep, as the idle policy says. Returns which it was:
+ * NDD_STAGE_idle, _yield or _sleep. */
+enum ndd_stage ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns);
 /* Look at wake fds from time to time while busy. */
 void ndd_lcore_look_wakes(struct ndd_shard *s, uint64_t now_ns);
 

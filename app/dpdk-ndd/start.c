@@ -150,6 +150,7 @@ ndd_start(struct ndd *d)
 	struct ndd_plane *p = &d->plane;
 
 	p->idle = d->cfg->idle;
+	p->cycles = d->cfg->cycles;
 	p->control_bell = &d->bell;
 	if (getrandom(p->secret, sizeof(p->secret), 0) != sizeof(p->secret)) {
 		ndd_error("no randomness: %s", strerror(errno));

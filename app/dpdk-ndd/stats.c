@@ -7,6 +7,7 @@
 
 #include "daemon.h"
 #include "log.h"
+#include "stats.h"
 
 struct line {
 	char text[900];
@@ -58,6 +59,22 @@ log_usage(const struct ndd_shard *s)
 	ndd_notice("shard %u in use:%s", s->id, l.text);
 }
 
+/* Telemetry tells what was done in them, too. */
+static void
+log_cycles(const struct ndd_shard *s)
+{
+	struct line l = {.used = 0};
+	struct ndd_cycles_copy c;
+
+	if (s->cycles == NULL || !ndd_cycles_read(s->cycles, &c))
+		return;
+	add(&l, "turns", c.turns);
+#define NDD_X(name, unit) add(&l, #name, c.stage[NDD_STAGE_##name].cycles);
+	NDD_STAGES(NDD_X)
+#undef NDD_X
+	ndd_notice("shard %u cycles:%s", s->id, l.text);
+}
+
 static void
 log_cm(const struct roce_cm *cm)
 {
@@ -92,14 +109,9 @@ log_port(const struct port *p)
 	add(&l, "links_down", p->links_down);
 	if (rte_eth_stats_get(p->id, &st) != 0)
 		memset(&st, 0, sizeof(st));
-	add(&l, "rx_packets", st.ipackets);
-	add(&l, "rx_bytes", st.ibytes);
-	add(&l, "rx_missed", st.imissed);
-	add(&l, "rx_errors", st.ierrors);
-	add(&l, "rx_no_mbufs", st.rx_nombuf);
-	add(&l, "tx_packets", st.opackets);
-	add(&l, "tx_bytes", st.obytes);
-	add(&l, "tx_errors", st.oerrors);
+#define NDD_X(name, field) add(&l, #name, st.field);
+	NDD_PORT_STATS(NDD_X)
+#undef NDD_X
 	ndd_notice("port %s:%s", p->device, l.text);
 }
 
@@ -113,6 +125,7 @@ ndd_stats_log(const struct ndd *d)
 		log_engine(s->id, roce_shard_counters(s->engine));
 		log_frames(s->id, &s->count);
 		log_usage(s);
+		log_cycles(s);
 	}
 	for (uint32_t i = 0; i < d->plane.ports; i++)
 		log_port(&d->plane.port[i]);

@@ -81,6 +81,9 @@ struct config {
 	uint32_t rto_floor_us;
 	uint8_t timeout_code, retry_count, rnr_retry, min_rnr_code;
 	uint32_t rnr_give_up_ms; /* 0: never */
+	/* "telemetry" */
+	bool telemetry; /* DPDK's socket is opened */
+	bool cycles;	/* lcores count the cycles of their stages */
 	/* "ports" */
 	struct config_port port[CONFIG_PORTS_MAX];
 	uint32_t ports;

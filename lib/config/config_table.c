@@ -58,6 +58,12 @@ static const struct config_key rc_keys[] = {
 	{NULL},
 };
 
+static const struct config_key telemetry_keys[] = {
+	{"socket", CONFIG_BOOL, IN(config, telemetry), .initial = "false"},
+	{"cycles", CONFIG_BOOL, IN(config, cycles), .initial = "false"},
+	{NULL},
+};
+
 static const char *const dad_words[] = {
 	[CONFIG_DAD_OFF] = "off",
 	[CONFIG_DAD_QUICK] = "quick",
@@ -124,6 +130,7 @@ const struct config_key config_table[] = {
 	{"control", CONFIG_OBJECT, control_keys, .initial = "{}"},
 	{"limits", CONFIG_OBJECT, limits_keys, .initial = "{}"},
 	{"rc", CONFIG_OBJECT, rc_keys, .initial = "{}"},
+	{"telemetry", CONFIG_OBJECT, telemetry_keys, .initial = "{}"},
 	{"ports", CONFIG_OBJECT, port_keys, ARRAY(config, port, ports, 1, CONFIG_PORTS_MAX),
 		.required = true},
 	{NULL},

@@ -82,6 +82,9 @@ struct roce_tx_slot {
 /* Fill up to n slots with frames; returns how many. Fewer than n: nothing more may be sent now. */
 unsigned roce_shard_tx(
 	struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n);
+/* Its first part alone: acknowledgements and the like. For who counts them apart, just before. */
+unsigned roce_shard_tx_answers(
+	struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n);
 
 /* Run timers that are due, at most budget of them; returns how many ran. */
 unsigned roce_shard_timers(struct roce_shard *s, uint64_t now_ns, unsigned budget);

@@ -58,6 +58,17 @@ tx_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, un
 }
 
 unsigned
+roce_shard_tx_answers(
+	struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n)
+{
+	unsigned done;
+
+	s->now_ns = now_ns;
+	done = roce_list_empty(&s->cnps) ? 0 : roce_cc_tx(s, slots, n);
+	return done + tx_answers(s, slots + done, n - done);
+}
+
+unsigned
 roce_shard_tx(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n)
 {
 	unsigned done;
@@ -68,8 +79,7 @@ roce_shard_tx(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots,
 		roce_list_splice(&s->senders, &s->starved);
 	if (roce_unlikely(s->pace.map != 0))
 		roce_pace_release(s);
-	done = roce_list_empty(&s->cnps) ? 0 : roce_cc_tx(s, slots, n);
-	done += tx_answers(s, slots + done, n - done);
+	done = roce_shard_tx_answers(s, now_ns, slots, n);
 	while (done < n && (l = roce_list_first(&s->senders)) != NULL) {
 		roce_list_remove(l);
 		done += tx_turn(

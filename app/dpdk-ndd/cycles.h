@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where an lcore's cycles go, if the configuration asks for it (telemetry.cycles). The CPU's
+ * counter is read where one stage of a turn ends and the next begins, once for a whole burst, and
+ * each cycle belongs to the one stage that the lcore was in: the stages' sum is the time since the
+ * start, to the cycle. A turn that found nothing to do was spent idle, whatever it looked at.
+ *
+ * One writer, the lcore. Others read a copy by ndd_cycles_read(), consistent by its version.
+ */
+#ifndef NDD_CYCLES_H
+#define NDD_CYCLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_cycles.h>
+
+/* X(name, what is counted as its items): names are what operators see. */
+#define NDD_STAGES(X)                                                                              \
+	X(rx, "frames")          /* ports' driver, rings from other shards; frames given back */   \
+	X(parse, "frames")       /* headers judged, shard found */                                 \
+	X(responder, "packets")  /* requests of peers, and datagrams */                            \
+	X(completer, "packets")  /* answers of peers */                                            \
+	X(control, "calls")      /* calls of the control thread, events for it */                  \
+	X(movers, "movers")      /* clients that move memory themselves */                         \
+	X(doorbells, "bells")    /* doorbells, registrations, send rings looked at */              \
+	X(timers, "timers")                                                                        \
+	X(answers, "frames")     /* acknowledgements and the like built */                         \
+	X(requester, "frames")   /* send queues read, requests and READ responses built */         \
+	X(tx, "frames")          /* empty frames, the ports' driver, rings to other shards */      \
+	X(completion, "entries") /* completions published, arm words judged */                     \
+	X(wakeups, "wakeups")    /* of clients */                                                  \
+	X(idle, "turns")         /* turns without work, and the pause between */                   \
+	X(yield, "yields")       /* the CPU given to others */                                     \
+	X(sleep, "sleeps")
+enum ndd_stage {
+#define NDD_X(name, items) NDD_STAGE_##name,
+	NDD_STAGES(NDD_X)
+#undef NDD_X
+	NDD_STAGE_COUNT,
+};
+#define NDD_STAGES_BUSY ((unsigned)NDD_STAGE_idle) /* those before it are work */
+
+struct ndd_stage_count {
+	uint64_t cycles, items;
+};
+
+struct ndd_cycles_copy {
+	uint64_t since, until; /* counter: when counting began, and as far as it has come */
+	uint64_t turns;	       /* with work */
+	struct ndd_stage_count stage[NDD_STAGE_COUNT];
+};
+
+struct ndd_cycles {
+	struct ndd_stage_count turn[NDD_STAGES_BUSY]; /* of the turn under way */
+	uint64_t mark;	   /* counter, where the stage under way began */
+	uint64_t entries;  /* completions there were at the last look */
+	uint32_t version;  /* odd: the lcore is changing total */
+	struct ndd_cycles_copy total;
+};
+
+void ndd_cycles_start(struct ndd_cycles *c);
+/* Copy what c has come to; false: no consistent copy was to be had, try later. For any thread. */
+bool ndd_cycles_read(const struct ndd_cycles *c, struct ndd_cycles_copy *out);
+
+/* The lcore's, with c NULL if nobody counts. A stage of a turn ends here, items were done in it. */
+static inline void
+ndd_cycles_mark(struct ndd_cycles *c, enum ndd_stage stage, unsigned items)
+{
+	uint64_t now;
+
+	if (likely(c == NULL))
+		return;
+	now = rte_rdtsc();
+	c->turn[stage].cycles += now - c->mark;
+	c->turn[stage].items += items;
+	c->mark = now;
+}
+
+/* The same where a stage without items is nothing but its check, and goes with the next one. */
+static inline void
+ndd_cycles_mark_work(struct ndd_cycles *c, enum ndd_stage stage, unsigned items)
+{
+	if (items != 0)
+		ndd_cycles_mark(c, stage, items);
+}
+
+/* A turn ends; entries: completions so far. */
+void ndd_cycles_turn(struct ndd_cycles *c, uint64_t entries);
+/* One without work has ended, and so has the waiting behind it; stage tells which kind. */
+void ndd_cycles_idle(struct ndd_cycles *c, enum ndd_stage stage);
+
+#endif
