@@ -106,11 +106,11 @@ icrc(const uint8_t *l3, bool v6, uint32_t bytes)
 		copy_masked(h, l3, mask_ipv4, sizeof(mask_ipv4));
 	if (bytes > COPY_MAX)
 		return roce_crc32(roce_crc32(ICRC_SEED, h, masked), l3 + masked, bytes - masked);
-	for (; at + BLOCK <= readable; at += BLOCK)
+	for (; at < bytes && at + BLOCK <= readable; at += BLOCK)
 		copy_block(h + at, l3 + at);
-	if (at < readable && readable - BLOCK >= masked)
+	if (at < bytes && readable - BLOCK >= masked)
 		copy_block(h + readable - BLOCK, l3 + readable - BLOCK);
-	else if (at < readable)
+	else if (at < bytes)
 		memcpy(h + at, l3 + at, readable - at);
 	return roce_crc32(ICRC_SEED, h, bytes);
 }

@@ -59,12 +59,25 @@ roce_wqe_free(struct roce_shard *s, struct roce_wqe *w)
 	s->usage.wqes--;
 }
 
+/* Field by field, as they were stored a moment ago: wider loads would wait for that to end. */
+static void
+copy_sges(struct roce_wqe *w, const struct ndsh_sge *from, uint32_t n)
+{
+	struct ndsh_sge *to = w->ext != NULL ? w->ext->sge : w->sge;
+
+	for (uint32_t i = 0; i < n; i++) {
+		to[i].addr = from[i].addr;
+		to[i].len = from[i].len;
+		to[i].key = from[i].key;
+	}
+}
+
 struct roce_wqe *
 roce_wqe_from_send(struct roce_shard *s, const struct ndsh_send *in)
 {
 	bool inl = in->flags & NDSH_WRF_INLINE;
-	struct roce_wqe *w = wqe_alloc(
-		s, inl ? in->bytes > ROCE_WQE_INLINE : in->num_sge > ROCE_WQE_SGE);
+	struct roce_wqe *w =
+		wqe_alloc(s, inl ? in->bytes > ROCE_WQE_INLINE : in->num_sge > ROCE_WQE_SGE);
 
 	w->context = in->context;
 	w->raddr = in->raddr;
@@ -79,8 +92,7 @@ roce_wqe_from_send(struct roce_shard *s, const struct ndsh_send *in)
 	if (inl)
 		memcpy(w->ext != NULL ? w->ext->inl : w->inl, in->inl, in->bytes);
 	else
-		memcpy(w->ext != NULL ? w->ext->sge : w->sge, in->sge,
-			in->num_sge * sizeof(in->sge[0]));
+		copy_sges(w, in->sge, in->num_sge);
 	return w;
 }
 
@@ -95,7 +107,7 @@ roce_wqe_from_recv(struct roce_shard *s, const struct ndsh_recv *in)
 	w->flags = 0;
 	w->num_sge = in->num_sge;
 	w->bits = 0;
-	memcpy(w->ext != NULL ? w->ext->sge : w->sge, in->sge, in->num_sge * sizeof(in->sge[0]));
+	copy_sges(w, in->sge, in->num_sge);
 	return w;
 }
 

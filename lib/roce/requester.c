@@ -3,6 +3,7 @@
  * Requester: from the send ring to request packets. Messages leave in posting order, packets in
  * PSN order (W-REQ-01); a retransmission is the same walk from an older PSN (W-REQ-10).
  */
+#include "roce/headers.h"
 #include "roce/internal.h"
 
 #define PSN_SPAN_MAX (1u << 23) /* W-PSN-02 */
@@ -195,7 +196,7 @@ req_tx_read(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 	uint32_t hdr;
 
 	w->retry_psn = qp->tx_psn;
-	hdr = roce_wire_build(slot->buf, &qp->tmpl,
+	hdr = roce_headers_build(slot->buf, &qp->tmpl,
 		&(struct roce_pkt){
 			.opcode = ROCE_READ_REQUEST,
 			.qpn = qp->dest_qpn,
@@ -207,7 +208,7 @@ req_tx_read(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 			.rkey = w->rkey,
 			.dma_bytes = w->bytes - skip_bytes,
 		},
-		qp->ip_id++);
+		qp->ip_id++, ROCE_OPF_RETH);
 	roce_tx_seal(s, qp, slot, hdr, 0);
 	req_sent(s, qp, w, roce_psn_add(w->first_psn, w->npsn), true);
 }
@@ -218,7 +219,7 @@ req_tx_atomic(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
 {
 	bool swap = w->op == NDSH_OP_CMP_SWAP;
-	uint32_t hdr = roce_wire_build(slot->buf, &qp->tmpl,
+	uint32_t hdr = roce_headers_build(slot->buf, &qp->tmpl,
 		&(struct roce_pkt){
 			.opcode = swap ? ROCE_CMP_SWAP : ROCE_FETCH_ADD,
 			.qpn = qp->dest_qpn,
@@ -231,7 +232,7 @@ req_tx_atomic(
 			.swap_add = w->atomic.swap_add,
 			.compare = swap ? w->atomic.compare : 0,
 		},
-		qp->ip_id++);
+		qp->ip_id++, ROCE_OPF_ATOMIC);
 
 	roce_tx_seal(s, qp, slot, hdr, 0);
 	req_sent(s, qp, w, roce_psn_add(w->first_psn, 1), true);
@@ -241,16 +242,16 @@ static uint8_t
 data_opcode(uint8_t op, bool first, bool last)
 {
 	static const uint8_t of[][4] = {
-		[NDSH_OP_SEND] = { ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST,
-			ROCE_SEND_ONLY },
-		[NDSH_OP_SEND_INV] = { ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST_INV,
-			ROCE_SEND_ONLY_INV },
-		[NDSH_OP_SEND_IMM] = { ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST_IMM,
-			ROCE_SEND_ONLY_IMM },
-		[NDSH_OP_WRITE] = { ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST,
-			ROCE_WRITE_ONLY },
-		[NDSH_OP_WRITE_IMM] = { ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST_IMM,
-			ROCE_WRITE_ONLY_IMM },
+		[NDSH_OP_SEND] = {ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST,
+			ROCE_SEND_ONLY},
+		[NDSH_OP_SEND_INV] = {ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST_INV,
+			ROCE_SEND_ONLY_INV},
+		[NDSH_OP_SEND_IMM] = {ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST_IMM,
+			ROCE_SEND_ONLY_IMM},
+		[NDSH_OP_WRITE] = {ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST,
+			ROCE_WRITE_ONLY},
+		[NDSH_OP_WRITE_IMM] = {ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST_IMM,
+			ROCE_WRITE_ONLY_IMM},
 	};
 
 	return of[op][first | last << 1];
@@ -260,8 +261,11 @@ data_opcode(uint8_t op, bool first, bool last)
 static bool
 req_far_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8_t *dst)
 {
-	struct roce_far_src src = { .sge = roce_wqe_sge(w), .bytes = w->bytes,
-		.first_psn = w->first_psn, .npsn = w->npsn, .right = ROCE_ACCESS_LOCAL_READ };
+	struct roce_far_src src = {.sge = roce_wqe_sge(w),
+		.bytes = w->bytes,
+		.first_psn = w->first_psn,
+		.npsn = w->npsn,
+		.right = ROCE_ACCESS_LOCAL_READ};
 	enum roce_copy got = roce_far_gather(s, qp, false, &src, qp->tx_psn, dst);
 
 	if (got == ROCE_COPY_REFUSED)
@@ -280,7 +284,7 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 	uint32_t bytes = last ? w->bytes - from : roce_qp_mtu(qp);
 	uint16_t unacked = qp->unacked;
 	bool ackreq = req_wants_ack(s, qp, last);
-	uint32_t hdr = roce_wire_build(slot->buf, &qp->tmpl,
+	uint32_t hdr = roce_headers_build(slot->buf, &qp->tmpl,
 		&(struct roce_pkt){
 			.opcode = data_opcode(w->op, index == 0, last),
 			.qpn = qp->dest_qpn,
@@ -296,7 +300,7 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 			.imm = w->imm,
 			.dma_bytes = w->bytes,
 		},
-		qp->ip_id++);
+		qp->ip_id++, ROCE_OPF_RETH | ROCE_OPF_IMM | ROCE_OPF_IETH);
 
 	if (roce_unlikely(!roce_sge_gather(s, qp, &qp->tx_pos, w, from, slot->buf + hdr, bytes) &&
 			  !req_far_data(s, qp, w, slot->buf + hdr))) {
@@ -393,8 +397,8 @@ roce_req_timeout(struct roce_shard *s, struct roce_qp *qp)
 		return;
 	s->count.timeouts++;
 	if (!roce_req_charge(s, qp, false)) {
-		roce_qp_fail_wqe(s, qp, qp->wq_head, NDSH_WC_RETRY_EXC_ERR, ROCE_REASON_RETRY_EXC,
-			0);
+		roce_qp_fail_wqe(
+			s, qp, qp->wq_head, NDSH_WC_RETRY_EXC_ERR, ROCE_REASON_RETRY_EXC, 0);
 		return;
 	}
 	roce_qp_note(s, qp, ROCE_REC_TIMEOUT, qp->una_psn, qp->retry_left);

@@ -3,6 +3,7 @@
  * Responder: answers on their way out, in PSN order (W-ACK-03): those of READs and atomics, slot
  * after slot, then the one coalesced ACK or NAK that is owed.
  */
+#include "roce/headers.h"
 #include "roce/internal.h"
 
 static uint32_t
@@ -41,12 +42,15 @@ read_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_sl
 
 /* W-RESP-13 once more. */
 static enum roce_copy
-read_payload(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slot *r,
-	uint32_t psn, uint32_t from, uint8_t *dst, uint32_t bytes)
+read_payload(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slot *r, uint32_t psn,
+	uint32_t from, uint8_t *dst, uint32_t bytes)
 {
-	struct ndsh_sge sge = { .addr = r->va, .len = r->len, .key = r->rkey };
-	struct roce_far_src src = { .sge = &sge, .bytes = r->len, .first_psn = r->first_psn,
-		.npsn = r->npsn, .right = NDSH_ACCESS_REMOTE_READ };
+	struct ndsh_sge sge = {.addr = r->va, .len = r->len, .key = r->rkey};
+	struct roce_far_src src = {.sge = &sge,
+		.bytes = r->len,
+		.first_psn = r->first_psn,
+		.npsn = r->npsn,
+		.right = NDSH_ACCESS_REMOTE_READ};
 	uint32_t piece;
 
 	for (uint32_t at = 0; at < bytes; at += piece) {
@@ -81,14 +85,14 @@ static enum roce_copy
 tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
 	/* W-READ-01; MIDDLE, FIRST, LAST, ONLY */
-	static const uint8_t opcode[4] = { ROCE_READ_RESP_MIDDLE, ROCE_READ_RESP_FIRST,
-		ROCE_READ_RESP_LAST, ROCE_READ_RESP_ONLY };
+	static const uint8_t opcode[4] = {ROCE_READ_RESP_MIDDLE, ROCE_READ_RESP_FIRST,
+		ROCE_READ_RESP_LAST, ROCE_READ_RESP_ONLY};
 	struct roce_read_slot *r = &qp->reads->slot[qp->rd_cur];
 	bool first = r->next == r->base, last = r->next + 1 == r->npsn;
 	uint32_t from = r->next << qp->mtu_shift;
 	uint32_t bytes = last ? r->len - from : roce_qp_mtu(qp);
 	uint32_t psn = roce_psn_add(r->first_psn, r->next);
-	uint32_t hdr = roce_wire_build(slot->buf, &qp->tmpl,
+	uint32_t hdr = roce_headers_build(slot->buf, &qp->tmpl,
 		&(struct roce_pkt){
 			.opcode = opcode[first | last << 1],
 			.qpn = qp->dest_qpn,
@@ -99,7 +103,7 @@ tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *
 			.syndrome = ROCE_SYN_ACK,
 			.msn = placed_msn(qp),
 		},
-		qp->ip_id++);
+		qp->ip_id++, ROCE_OPF_AETH);
 	enum roce_copy got = read_payload(s, qp, r, psn, from, slot->buf + hdr, bytes);
 
 	if (roce_unlikely(got != ROCE_COPY_OK)) {
@@ -124,7 +128,7 @@ tx_atomic_ack(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slo
 		read_refused(s, qp, r, r->first_psn);
 		return ROCE_COPY_REFUSED;
 	}
-	hdr = roce_wire_build(slot->buf, &qp->tmpl,
+	hdr = roce_headers_build(slot->buf, &qp->tmpl,
 		&(struct roce_pkt){
 			.opcode = ROCE_ATOMIC_ACK,
 			.qpn = qp->dest_qpn,
@@ -135,7 +139,7 @@ tx_atomic_ack(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slo
 			.msn = placed_msn(qp),
 			.atomic_orig = r->old,
 		},
-		qp->ip_id++);
+		qp->ip_id++, ROCE_OPF_AETH | ROCE_OPF_ATOMIC_ACK);
 	roce_tx_seal(s, qp, slot, hdr, 0);
 	answered(s, qp, r->first_psn);
 	return ROCE_COPY_OK;
@@ -197,7 +201,7 @@ tx_answer(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 			syndrome = ROCE_SYN_ACK;
 		}
 	}
-	hdr = roce_wire_build(slot->buf, &qp->tmpl,
+	hdr = roce_headers_build(slot->buf, &qp->tmpl,
 		&(struct roce_pkt){
 			.opcode = ROCE_ACK,
 			.qpn = qp->dest_qpn,
@@ -207,10 +211,9 @@ tx_answer(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 			.syndrome = syndrome,
 			.msn = placed_msn(qp),
 		},
-		qp->ip_id++);
+		qp->ip_id++, ROCE_OPF_AETH);
 	if (roce_unlikely(roce_reacts(qp))) /* nobody can send less of these */
-		roce_wire_set_tos(
-			slot->buf, &qp->tmpl, qp->tmpl.tos & (uint8_t)~ROCE_TOS_ECN);
+		roce_wire_set_tos(slot->buf, &qp->tmpl, qp->tmpl.tos & (uint8_t)~ROCE_TOS_ECN);
 	roce_tx_seal(s, qp, slot, hdr, 0);
 	count_answer(s, syndrome);
 	if (psn != qp->answer_psn && placing)

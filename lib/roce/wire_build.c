@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From a struct roce_pkt to bytes. The lower headers of a flow are prepared once. */
-#include "roce/bytes.h"
-#include "roce/wire.h"
+#include "roce/headers.h"
 
-#define ETH_BYTES  14u
-#define IPV4_BYTES 20u
-#define IPV6_BYTES 40u
-#define UDP_BYTES  8u
-#define BTH_BYTES  12u
-#define PROTO_UDP  17u
+#define PROTO_UDP 17u
 
 static uint32_t
 ipv4_sum(const uint8_t *ip)
 {
 	uint32_t sum = 0;
 
-	for (unsigned i = 0; i < IPV4_BYTES; i += 2)
+	for (unsigned i = 0; i < ROCE_IPV4_BYTES; i += 2)
 		sum += roce_get_be16(ip + i);
 	return sum;
 }
@@ -30,7 +24,7 @@ init_ipv4(uint8_t *ip, const struct roce_path *path)
 	ip[9] = PROTO_UDP;
 	memcpy(ip + 12, path->sgid.raw + 12, 4);
 	memcpy(ip + 16, path->dgid.raw + 12, 4);
-	return IPV4_BYTES;
+	return ROCE_IPV4_BYTES;
 }
 
 static uint32_t
@@ -41,7 +35,7 @@ init_ipv6(uint8_t *ip, const struct roce_path *path)
 	ip[7] = path->ttl;
 	memcpy(ip + 8, path->sgid.raw, 16);
 	memcpy(ip + 24, path->dgid.raw, 16);
-	return IPV6_BYTES;
+	return ROCE_IPV6_BYTES;
 }
 
 void
@@ -71,90 +65,17 @@ roce_hdr_tmpl_init(struct roce_hdr_tmpl *tmpl, const struct roce_path *path)
 	}
 	roce_put_be16(p, path->udp_sport);
 	roce_put_be16(p + 2, ROCE_UDP_PORT);
-	p += UDP_BYTES; /* the checksum stays 0 in both families, as stock peers send it */
+	p += ROCE_UDP_BYTES; /* the checksum stays 0 in both families, as stock peers send it */
 	tmpl->len = (uint8_t)(p - tmpl->bytes);
-}
-
-/* Order of headers as in 1.3. */
-static void
-build_ext(uint8_t *h, uint32_t flags, const struct roce_pkt *pkt)
-{
-	if (flags & ROCE_OPF_DETH) {
-		roce_put_be32(h, pkt->qkey);
-		roce_put_be32(h + 4, pkt->src_qpn & ROCE_QPN_MASK);
-		h += 8;
-	}
-	if (flags & ROCE_OPF_FETH) {
-		roce_put_be32(h, pkt->feth);
-		h += 4;
-	}
-	if (flags & (ROCE_OPF_RETH | ROCE_OPF_ATOMIC)) {
-		roce_put_be64(h, pkt->va);
-		roce_put_be32(h + 8, pkt->rkey);
-		h += 12;
-	}
-	if (flags & ROCE_OPF_RETH) {
-		roce_put_be32(h, pkt->dma_bytes);
-		h += 4;
-	} else if (flags & ROCE_OPF_ATOMIC) {
-		roce_put_be64(h, pkt->swap_add);
-		roce_put_be64(h + 8, pkt->compare);
-		h += 16;
-	} else if (flags & ROCE_OPF_AETH) {
-		roce_put_be32(h, (uint32_t)pkt->syndrome << 24 | (pkt->msn & 0xffffffu));
-		h += 4;
-	}
-	if (flags & ROCE_OPF_ATOMIC_ACK)
-		roce_put_be64(h, pkt->atomic_orig);
-	if (flags & ROCE_OPF_IMM)
-		memcpy(h, &pkt->imm, 4);
-	else if (flags & ROCE_OPF_IETH)
-		roce_put_be32(h, pkt->ieth);
-}
-
-static void
-patch_lengths(uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint32_t udp_bytes, uint16_t ip_id)
-{
-	uint8_t *ip = buf + tmpl->l3_off;
-	uint32_t sum;
-
-	roce_put_be16(buf + tmpl->len - 4, (uint16_t)udp_bytes);
-	if (tmpl->v6) {
-		roce_put_be16(ip + 4, (uint16_t)udp_bytes);
-		return;
-	}
-	sum = tmpl->csum + udp_bytes + IPV4_BYTES + ip_id;
-	sum = (sum & 0xffffu) + (sum >> 16);
-	sum = (sum & 0xffffu) + (sum >> 16);
-	roce_put_be16(ip + 2, (uint16_t)(udp_bytes + IPV4_BYTES));
-	roce_put_be16(ip + 4, ip_id);
-	roce_put_be16(ip + 10, (uint16_t)~sum);
 }
 
 uint32_t
 roce_wire_build(
 	uint8_t *buf, const struct roce_hdr_tmpl *tmpl, const struct roce_pkt *pkt, uint16_t ip_id)
 {
-	const struct roce_opcode_desc *op = &roce_opcode_info[pkt->opcode];
-	uint32_t pad = -pkt->payload_bytes & 3u;
-	uint8_t *bth = buf + tmpl->len;
-
-	/* All of it at a constant size: what is too much is overwritten by the BTH. */
-	memcpy(buf, tmpl->bytes, sizeof(tmpl->bytes));
-	patch_lengths(buf, tmpl,
-		UDP_BYTES + op->hdr_bytes + pkt->payload_bytes + pad + ROCE_ICRC_BYTES, ip_id);
-
-	bth[0] = pkt->opcode;
-	bth[1] = (uint8_t)(pkt->se << 7 | pkt->mig << 6 | pad << 4);
-	roce_put_be16(bth + 2, pkt->pkey);
-	roce_put_be32(bth + 4,
-		(uint32_t)pkt->fecn << 31 | (uint32_t)pkt->becn << 30 | (pkt->qpn & ROCE_QPN_MASK));
-	roce_put_be32(bth + 8, (uint32_t)pkt->ackreq << 31 | (pkt->psn & ROCE_PSN_MASK));
 	if (pkt->opcode == ROCE_CNP)
-		memset(bth + BTH_BYTES, 0, 16);
-	else
-		build_ext(bth + BTH_BYTES, op->flags, pkt);
-	return tmpl->len + op->hdr_bytes;
+		memset(buf + tmpl->len + ROCE_BTH_BYTES, 0, 16);
+	return roce_headers_build(buf, tmpl, pkt, ip_id, ~0u);
 }
 
 void
@@ -185,7 +106,8 @@ roce_wire_build_cnp(
 	uint32_t hdr_bytes = roce_wire_build(buf, tmpl, &pkt, ip_id);
 
 	roce_wire_set_tos(buf, tmpl, ROCE_TOS_CNP);
-	roce_put_be16(buf + tmpl->len - UDP_BYTES, 0); /* no source port, as hardware has none */
+	/* No source port, as hardware has none. */
+	roce_put_be16(buf + tmpl->len - ROCE_UDP_BYTES, 0);
 	if (tmpl->vlan != 0 && tmpl->class_priority)
 		buf[14] = (uint8_t)((buf[14] & 0x1fu) | (ROCE_TOS_CNP & 0xe0u));
 	return hdr_bytes;

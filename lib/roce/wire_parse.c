@@ -128,6 +128,16 @@ parse_ipv6(const uint8_t *ip, size_t room, struct roce_pkt *pkt, uint32_t *udp_b
 	return ROCE_WIRE_OK;
 }
 
+/* One by one: of all of *pkt at once gcc makes a rep stos, which takes 15 cycles to begin. */
+static void
+clear_ext(struct roce_pkt *pkt)
+{
+	pkt->syndrome = 0;
+	pkt->msn = pkt->rkey = pkt->dma_bytes = 0;
+	pkt->va = pkt->swap_add = pkt->compare = pkt->atomic_orig = 0;
+	pkt->imm = pkt->ieth = pkt->qkey = pkt->src_qpn = pkt->feth = 0;
+}
+
 /* Order of headers as in 1.3. Their room was checked by the caller. */
 static void
 parse_ext(const uint8_t *h, uint32_t flags, struct roce_pkt *pkt)
@@ -217,7 +227,9 @@ roce_wire_parse(const uint8_t *frame, size_t frame_bytes, struct roce_pkt *pkt)
 	uint16_t type;
 	enum roce_wire_err err;
 
-	*pkt = (struct roce_pkt){ 0 };
+	pkt->v6 = pkt->tagged = false;
+	pkt->vlan = pkt->vlan_tci = 0;
+	clear_ext(pkt);
 	if (frame_bytes < ETH_BYTES)
 		return ROCE_WIRE_TRUNCATED;
 	type = roce_get_be16(frame + 12);

@@ -13,9 +13,6 @@
 #include "ndsh_ring.h"
 #include "ndsh_shared.h"
 
-#define CQE_LAST_WORD offsetof(struct ndsh_cqe, status)
-static_assert(CQE_LAST_WORD == 28, "the word with the phase ends the entry");
-
 void
 ndsh_cq_view(struct ndsh_cq *cq, void *base, uint32_t depth)
 {
@@ -24,43 +21,15 @@ ndsh_cq_view(struct ndsh_cq *cq, void *base, uint32_t depth)
 	*cq = (struct ndsh_cq){.page = page, .ring = (void *)(page + 1), .depth = depth};
 }
 
-/* The client's consumer is looked at only when the entries known to be free are used up. A value
- * that runs ahead of produced leaves no room by this arithmetic: the liar's queue overruns. */
-static bool
-cq_has_room(struct ndsh_cq *cq)
-{
-	if (cq->produced - cq->consumer < cq->depth)
-		return true;
-	cq->consumer = __atomic_load_n(&cq->page->consumer, __ATOMIC_ACQUIRE);
-	return cq->produced - cq->consumer < cq->depth;
-}
-
 bool
-ndsh_cq_push(struct ndsh_cq *cq, const struct ndsh_cqe *cqe)
+ndsh_cq_look_for_room(struct ndsh_cq *cq)
 {
-	uint64_t i = cq->produced - cq->origin;
-	uint8_t *slot = (uint8_t *)&cq->ring[i & (cq->depth - 1)];
-	struct ndsh_cqe e = *cqe;
-	uint64_t word[4];
-
 	if (cq->fault != NDSH_CQ_OK) /* no further entries are reported (R-CQ-31) */
 		return false;
-	if (!cq_has_room(cq)) {
+	cq->consumer = __atomic_load_n(&cq->page->consumer, __ATOMIC_ACQUIRE);
+	if (cq->produced - cq->consumer >= cq->depth)
 		cq->fault = NDSH_CQ_OVERRUN;
-		return false;
-	}
-	e.flags = (uint8_t)((e.flags & ~NDSH_CQEF_PHASE) |
-			    (ndsh_phase(i, cq->depth) ? NDSH_CQEF_PHASE : 0));
-	memcpy(word, &e, sizeof(word));
-	ndsh_store64(slot, word[0]);
-	ndsh_store64(slot + 8, word[1]);
-	ndsh_store64(slot + 16, word[2]);
-	ndsh_store32(slot + 24, (uint32_t)word[3]);
-	ndsh_store32_release(slot + CQE_LAST_WORD, (uint32_t)(word[3] >> 32));
-	cq->produced++;
-	if ((e.flags & NDSH_CQEF_SOLICITED) || e.status != NDSH_WC_SUCCESS) /* R-CQ-03 */
-		cq->solicited = cq->produced;
-	return true;
+	return cq->fault == NDSH_CQ_OK;
 }
 
 void
@@ -78,7 +47,7 @@ ndsh_cq_has_failed(const struct ndsh_cq_reader *r, uint64_t from, uint64_t to)
 		const uint8_t *slot = (const uint8_t *)ndsh_cq_entry(r, i);
 
 		/* The status is the first byte of that word. */
-		if ((ndsh_load32_acquire(slot + CQE_LAST_WORD) & 0xff) != NDSH_WC_SUCCESS)
+		if ((ndsh_load32_acquire(slot + NDSH_CQE_LAST_WORD) & 0xff) != NDSH_WC_SUCCESS)
 			return true;
 	}
 	return false;
@@ -89,7 +58,7 @@ ndsh_cq_take(struct ndsh_cq_reader *r, struct ndsh_cqe *out)
 {
 	uint64_t i = r->taken - r->origin;
 	const uint8_t *slot = (const uint8_t *)&r->ring[i & (r->depth - 1)];
-	uint32_t last = ndsh_load32_acquire(slot + CQE_LAST_WORD);
+	uint32_t last = ndsh_load32_acquire(slot + NDSH_CQE_LAST_WORD);
 	uint64_t word[4];
 
 	if (((last >> 24) & NDSH_CQEF_PHASE) != ndsh_phase(i, r->depth))
@@ -112,8 +81,8 @@ ndsh_cq_poll(struct ndsh_cq_reader *r, struct ndsh_cqe *out, uint32_t n)
 {
 	uint32_t got = 0;
 
-	while (got < n && (ndsh_cq_take(r, &out[got]) ||
-				  (ndsh_cq_follow(r) && ndsh_cq_take(r, &out[got]))))
+	while (got < n &&
+		(ndsh_cq_take(r, &out[got]) || (ndsh_cq_follow(r) && ndsh_cq_take(r, &out[got]))))
 		got++;
 	if (got > 0)
 		ndsh_cq_taken(r);

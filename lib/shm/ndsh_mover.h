@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "ndsh_ring.h"
+#include "ndsh_shared.h"
 
 #define NDSH_MOVER_DEPTH      1024u	  /* orders */
 #define NDSH_MOVER_IN_BYTES   (1u << 20) /* staging of IN, a ring */
@@ -75,17 +76,26 @@ ndsh_fetch_add(uint64_t *word, uint64_t add)
 #define NDSH_PLACE_TAIL 8u
 
 /*
- * Who has no receive to wait for polls the end of what is written: it is stored last, byte after
- * byte (R-ORD-07). memcpy() alone stores in any order, often the head behind the tail.
+ * Who has no receive to wait for polls the end of what is written: it is stored last, as the word
+ * that it is or byte after byte (R-ORD-07). memcpy() alone stores in any order, often the head
+ * behind the tail.
  */
 static inline void
 ndsh_place(uint8_t *dst, const uint8_t *src, uint32_t bytes)
 {
 	uint32_t i = bytes > NDSH_PLACE_TAIL ? bytes - NDSH_PLACE_TAIL : 0;
+	uint64_t word;
 
-	memcpy(dst, src, i);
+	if (i > 0)
+		memcpy(dst, src, i);
+	if (bytes >= sizeof(word) && (uintptr_t)(dst + i) % sizeof(word) == 0) {
+		memcpy(&word, src + i, sizeof(word));
+		__atomic_store_n((ndsh_word64 *)(dst + i), word, __ATOMIC_RELEASE);
+		return;
+	}
 	for (; i < bytes; i++)
 		__atomic_store_n(&dst[i], src[i], __ATOMIC_RELEASE);
 }
+static_assert(NDSH_PLACE_TAIL == sizeof(uint64_t), "one word");
 
 #endif

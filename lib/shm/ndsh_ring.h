@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "ndsh_abi.h"
+#include "ndsh_shared.h"
 
 /* ---- layouts: where the parts of a queue pair or CQ block lie ------------------------ */
 
@@ -136,9 +137,43 @@ struct ndsh_cq { /* daemon's view, indices private */
 	uint32_t rings;	   /* rings given up so far */
 };
 void ndsh_cq_view(struct ndsh_cq *cq, void *base, uint32_t depth);
-/* Make an entry (its phase is set here). False: the queue overran now or is dead since earlier
- * (cq->fault says which); nothing was written. */
-bool ndsh_cq_push(struct ndsh_cq *cq, const struct ndsh_cqe *cqe);
+/* The client's consumer is looked at only when the entries known to be free are used up. A value
+ * that runs ahead of produced leaves no room by this arithmetic: the liar's queue overruns. */
+bool ndsh_cq_look_for_room(struct ndsh_cq *cq);
+
+#define NDSH_CQE_LAST_WORD offsetof(struct ndsh_cqe, status)
+static_assert(NDSH_CQE_LAST_WORD == 28, "the word with the phase ends the entry");
+
+/*
+ * Make an entry (its phase is set here). False: the queue overran now or is dead since earlier
+ * (cq->fault says which); nothing was written. A function of this header, so that the caller's
+ * entry never stands in memory: a field stored and read back as part of a wider word stalls.
+ */
+static inline bool
+ndsh_cq_push(struct ndsh_cq *cq, const struct ndsh_cqe *cqe)
+{
+	uint64_t i = cq->produced - cq->origin;
+	struct ndsh_cqe *slot = &cq->ring[i & (cq->depth - 1)];
+	uint32_t flags = cqe->flags & ~(uint32_t)NDSH_CQEF_PHASE;
+
+	if ((cq->fault != NDSH_CQ_OK || cq->produced - cq->consumer >= cq->depth) &&
+		!ndsh_cq_look_for_room(cq))
+		return false;
+	if (ndsh_phase(i, cq->depth))
+		flags |= NDSH_CQEF_PHASE;
+	ndsh_store64(&slot->context, cqe->context);
+	ndsh_store32(&slot->qp, cqe->qp);
+	ndsh_store32(&slot->bytes, cqe->bytes);
+	ndsh_store32(&slot->data, cqe->data);
+	ndsh_store32(&slot->slot_count, cqe->slot_count);
+	ndsh_store32(&slot->syndrome, cqe->syndrome);
+	ndsh_store32_release((uint8_t *)slot + NDSH_CQE_LAST_WORD,
+		cqe->status | (uint32_t)cqe->op << 8 | flags << 24);
+	cq->produced++;
+	if ((flags & NDSH_CQEF_SOLICITED) || cqe->status != NDSH_WC_SUCCESS) /* R-CQ-03 */
+		cq->solicited = cq->produced;
+	return true;
+}
 /* Publish produced/solicited/fault after the entries of a turn. The caller then issues ONE full
  * barrier (ndsh_full_barrier()) for all CQs of the turn and calls ndsh_cq_fire() on each. */
 void ndsh_cq_publish(struct ndsh_cq *cq);

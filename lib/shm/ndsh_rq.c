@@ -61,10 +61,8 @@ ndsh_rq_fetch(struct ndsh_rq *rq, struct ndsh_recv *out)
 		return NDSH_FETCH_BROKEN;
 	if (nsge > 1)
 		list = &rq->sge[(size_t)slot * rq->sge_max];
-	for (uint32_t i = 0; i < nsge; i++) {
-		ndsh_copy_in(&out->sge[i], &list[i], sizeof(out->sge[i]));
-		sum += out->sge[i].len;
-	}
+	for (uint32_t i = 0; i < nsge; i++)
+		sum += ndsh_sge_in(&out->sge[i], &list[i]);
 	out->context = ndsh_load64(&shared->context);
 	out->num_sge = (uint8_t)nsge;
 	/* No message is longer than 2^31: more room than 32 bits can say is as good as that. */

@@ -2,12 +2,14 @@
 /*
  * Access to words that another process reads or writes. Relaxed atomics compile to
  * plain moves, but the compiler may neither repeat nor invent them: a byte that the
- * client can change is read exactly once. Private to lib/shm.
+ * client can change is read exactly once.
  */
 #ifndef NDSH_SHARED_H
 #define NDSH_SHARED_H
 
 #include <stdint.h>
+
+#include "ndsh_abi.h"
 
 /* Shared memory has no declared type; structures of it are also moved by the word. */
 typedef uint64_t __attribute__((may_alias)) ndsh_word64;
@@ -60,7 +62,17 @@ ndsh_copy_in(void *private, const void *shared, uint32_t bytes)
 		to[i] = ndsh_load64(&from[i]);
 }
 
-/* And into shared memory. */
+/* One entry of a scatter/gather list, each byte once; returns its length. */
+static inline uint32_t
+ndsh_sge_in(struct ndsh_sge *private, const struct ndsh_sge *shared)
+{
+	private->addr = ndsh_load64(&shared->addr);
+	private->len = ndsh_load32(&shared->len);
+	private->key = ndsh_load32(&shared->key);
+	return private->len;
+}
+
+/* Words into shared memory. */
 static inline void
 ndsh_copy_out(void *shared, const void *private, uint32_t bytes)
 {

@@ -95,10 +95,10 @@ window_access_ok(uint64_t arg)
 
 /* R-FR-03. The library refuses the rest. */
 static bool
-fast_register_ok(const struct ndsh_swr *d)
+fast_register_ok(const struct ndsh_send *d)
 {
-	const uint32_t rights = NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ |
-				NDSH_ACCESS_REMOTE_WRITE;
+	const uint32_t rights =
+		NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE;
 	uint32_t access = NDSH_FR_ACCESS(d->arg[1]), pages = NDSH_FR_PAGES(d->arg[1]);
 
 	if (d->arg[1] >> 32 != 0 || NDSH_FR_LIST(d->arg[1]) >= NDSH_FR_LISTS || pages == 0 ||
@@ -111,8 +111,10 @@ fast_register_ok(const struct ndsh_swr *d)
 }
 
 static bool
-arguments_ok(uint32_t op, const struct ndsh_swr *d)
+arguments_ok(uint32_t op, const struct ndsh_send *d)
 {
+	if (ndsh_op_is_atomic(op))
+		return d->bytes == sizeof(uint64_t);
 	if (op == NDSH_OP_BIND)
 		return window_access_ok(d->arg[1]);
 	return op != NDSH_OP_FAST_REGISTER || fast_register_ok(d);
@@ -134,13 +136,29 @@ fetch_sges(const struct ndsh_sge *from, struct ndsh_send *out, uint32_t nsge)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < nsge; i++) {
-		ndsh_copy_in(&out->sge[i], &from[i], sizeof(out->sge[i]));
-		sum += out->sge[i].len;
-	}
+	for (uint32_t i = 0; i < nsge; i++)
+		sum += ndsh_sge_in(&out->sge[i], &from[i]);
 	out->num_sge = (uint8_t)nsge;
 	out->bytes = (uint32_t)sum;
 	return sum <= MESSAGE_MAX;
+}
+
+static bool
+fetch_data(const struct ndsh_sq *sq, uint32_t slot, uint32_t ctrl, struct ndsh_send *out)
+{
+	const struct ndsh_swr *shared = &sq->ring[slot];
+	uint32_t nsge = NDSH_CTRL_NSGE(ctrl);
+
+	if (NDSH_CTRL_FLAGS(ctrl) & NDSH_WRF_INLINE) {
+		uint32_t bytes = ndsh_load32(&shared->inline_bytes);
+
+		if (bytes > sq->inline_max || bytes > NDSH_INLINE_MAX)
+			return false;
+		fetch_inline(sq, slot, out, bytes);
+		return true;
+	}
+	return fetch_sges(
+		nsge == 1 ? &shared->sge0 : &sq->sge[(size_t)slot * sq->sge_max], out, nsge);
 }
 
 enum ndsh_fetch
@@ -148,39 +166,21 @@ ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out)
 {
 	uint32_t slot = sq->next & (sq->depth - 1);
 	const struct ndsh_swr *shared = &sq->ring[slot];
-	uint32_t ctrl = ndsh_load32_acquire(&shared->ctrl);
-	struct ndsh_swr d;
+	uint32_t ctrl = ndsh_load32_acquire(&shared->ctrl), op = NDSH_CTRL_OP(ctrl);
 
 	if (ctrl >> 31 != ndsh_phase(sq->next, sq->depth))
 		return NDSH_FETCH_EMPTY;
-	if (!ctrl_ok(ctrl, sq->sge_max))
+	if (!ctrl_ok(ctrl, sq->sge_max) || !fetch_data(sq, slot, ctrl, out))
 		return NDSH_FETCH_BROKEN;
-	ndsh_copy_in(&d, shared, offsetof(struct ndsh_swr, inline_bytes));
-	if (!arguments_ok(NDSH_CTRL_OP(ctrl), &d))
+	out->context = ndsh_load64(&shared->context);
+	out->raddr = ndsh_load64(&shared->raddr);
+	out->rkey = ndsh_load32(&shared->rkey);
+	out->imm = ndsh_load32(&shared->imm);
+	out->arg[0] = ndsh_load64(&shared->arg[0]);
+	out->arg[1] = ndsh_load64(&shared->arg[1]);
+	if (!arguments_ok(op, out))
 		return NDSH_FETCH_BROKEN;
-	if (NDSH_CTRL_FLAGS(ctrl) & NDSH_WRF_INLINE) {
-		uint32_t bytes = ndsh_load32(&shared->inline_bytes);
-
-		if (bytes > sq->inline_max || bytes > NDSH_INLINE_MAX)
-			return NDSH_FETCH_BROKEN;
-		fetch_inline(sq, slot, out, bytes);
-	} else {
-		uint32_t nsge = NDSH_CTRL_NSGE(ctrl);
-		const struct ndsh_sge *list =
-			nsge == 1 ? &d.sge0 : &sq->sge[(size_t)slot * sq->sge_max];
-
-		if (!fetch_sges(list, out, nsge))
-			return NDSH_FETCH_BROKEN;
-		if (ndsh_op_is_atomic(NDSH_CTRL_OP(ctrl)) && out->bytes != sizeof(uint64_t))
-			return NDSH_FETCH_BROKEN;
-	}
-	out->context = d.context;
-	out->raddr = d.raddr;
-	out->rkey = d.rkey;
-	out->imm = d.imm;
-	out->arg[0] = d.arg[0];
-	out->arg[1] = d.arg[1];
-	out->op = (uint8_t)NDSH_CTRL_OP(ctrl);
+	out->op = (uint8_t)op;
 	out->flags = (uint8_t)NDSH_CTRL_FLAGS(ctrl);
 	sq->next++;
 	return NDSH_FETCH_OK;
