@@ -59,13 +59,12 @@ ndsh_cq_take(struct ndsh_cq_reader *r, struct ndsh_cqe *out)
 	uint64_t i = r->taken - r->origin;
 	const uint8_t *slot = (const uint8_t *)&r->ring[i & (r->depth - 1)];
 	uint32_t last = ndsh_load32_acquire(slot + NDSH_CQE_LAST_WORD);
-	uint64_t word[4];
 
 	if (((last >> 24) & NDSH_CQEF_PHASE) != ndsh_phase(i, r->depth))
 		return false;
-	ndsh_copy_in(word, slot, 24);
-	word[3] = ndsh_load32(slot + 24) | (uint64_t)last << 32;
-	memcpy(out, word, sizeof(*out));
+	ndsh_copy_in(out, slot, 24);
+	out->syndrome = ndsh_load32(slot + 24);
+	memcpy((uint8_t *)out + NDSH_CQE_LAST_WORD, &last, sizeof(last));
 	r->taken++;
 	return true;
 }
