@@ -2,8 +2,7 @@
 /* Completion queues that exist: another ring, and the CPU that serves them. */
 #include <string.h>
 
-#include <rte_lcore.h>
-
+#include "eal.h"
 #include "session.h"
 
 struct cq_resize {
@@ -60,13 +59,11 @@ ndd_cq_resize(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 nd_status
 ndd_cq_affinity(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	int cpu = rte_lcore_to_cpu_id((int)s->shard->lcore);
+	unsigned cpu = ndd_lcore_cpu(s->shard->lcore);
 
 	if (ndd_slots_get(&s->cqs, ((const struct ndsh_id_msg *)msg)->id) == NULL)
 		return ND_INVALID_HANDLE;
-	if (cpu < 0)
-		return ND_NOT_SUPPORTED;
-	r->cq_affinity.group = (uint32_t)cpu / 64;
+	r->cq_affinity.group = cpu / 64;
 	r->cq_affinity.mask = 1ull << (cpu % 64);
 	return ND_SUCCESS;
 }

@@ -7,6 +7,7 @@
 
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_lcore.h>
 
 #include "eal.h"
 #include "log.h"
@@ -156,4 +157,15 @@ ndd_eal_init(const struct config *cfg, int verbose)
 		return false;
 	}
 	return true;
+}
+
+unsigned
+ndd_lcore_cpu(unsigned lcore)
+{
+	rte_cpuset_t set = rte_lcore_cpuset(lcore);
+	unsigned cpu = 0;
+
+	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
+		cpu++;
+	return cpu;
 }

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <rte_launch.h>
-#include <rte_lcore.h>
 #include <rte_pause.h>
 
 #include "clock.h"
+#include "eal.h"
 #include "numamem.h"
 #include "shard.h"
 
@@ -24,7 +24,7 @@ struct ndd_call {
 struct ndd_shard *
 ndd_shard_new(struct ndd_plane *plane, const struct roce_shard_cfg *cfg, unsigned lcore)
 {
-	int node = ndd_numa_of_cpu((unsigned)rte_lcore_to_cpu_id((int)lcore));
+	int node = ndd_numa_of_cpu(ndd_lcore_cpu(lcore));
 	size_t bytes = roce_shard_bytes(cfg);
 	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = NULL};
 	struct ndd_shard *s;

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include <rte_lcore.h>
 #include <rte_mbuf.h>
 
 #include "clock.h"
@@ -32,11 +31,11 @@ start_pool(struct ndd *d)
 {
 	const struct config *cfg = d->cfg;
 	uint32_t n = cfg->ports * MBUFS_PER_PORT + cfg->lcores * MBUFS_PER_SHARD;
-	int socket = (int)rte_lcore_to_socket_id(NDD_LCORE_OF_SHARD(0));
+	int node = ndd_numa_of_cpu(ndd_lcore_cpu(NDD_LCORE_OF_SHARD(0)));
 
 	static_assert(MBUF_ROOM >= ROCE_FRAME_MAX, "one frame, one mbuf");
 	d->plane.pool = rte_pktmbuf_pool_create(
-		"frames", n, MBUF_CACHE, 0, MBUF_ROOM + RTE_PKTMBUF_HEADROOM, socket);
+		"frames", n, MBUF_CACHE, 0, MBUF_ROOM + RTE_PKTMBUF_HEADROOM, node);
 	if (d->plane.pool == NULL)
 		ndd_error("no memory for %u frame buffers (%u MiB): raise eal.memory_mb", n,
 			n * (MBUF_ROOM >> 10) >> 10);

@@ -16,6 +16,7 @@
 #include <rte_eal.h>
 #include <rte_telemetry.h>
 
+#include "eal.h"
 #include "log.h"
 #include "stats.h"
 #include "telemetry.h"
@@ -120,7 +121,7 @@ on_shard(const struct ndd *d, const char *cmd, const char *params, struct rte_te
 	s = d->plane.shard[i];
 	rte_tel_data_start_dict(out);
 	add(out, "shard", i);
-	add(out, "cpu", d->cfg->lcore[i]);
+	add(out, "cpu", ndd_lcore_cpu(NDD_LCORE_OF_SHARD(i)));
 	add_usage(inner(out, "in_use"), s);
 	add_engine(inner(out, "engine"), roce_shard_counters(s->engine));
 	add_frames(inner(out, "frames"), &s->count);

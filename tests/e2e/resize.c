@@ -208,22 +208,26 @@ scenario_resize(struct pair *p)
 	pair_close(p);
 }
 
-/* The CPUs that a task of the process may use; -1: more than one. */
+/* The CPU that a task of the process is bound to; -1: it is no lcore, or has several. */
 static int
 only_cpu(pid_t process, const char *task)
 {
 	char path[320], line[256];
 	int first = -1, more = 0;
+	bool worker = false;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%s/status", (int)process, task);
 	f = fopen(path, "r");
 	CHECK(f != NULL);
-	while (fgets(line, sizeof(line), f) != NULL)
+	while (fgets(line, sizeof(line), f) != NULL) {
+		if (strncmp(line, "Name:", 5) == 0)
+			worker = strstr(line, "worker") != NULL; /* as DPDK names lcores */
 		if (sscanf(line, "Cpus_allowed_list: %d%n", &first, &more) == 1)
 			break;
+	}
 	fclose(f);
-	return first >= 0 && line[more] == '\n' ? first : -1;
+	return worker && first >= 0 && line[more] == '\n' ? first : -1;
 }
 
 /* The daemon's lcore is tied to the CPU that nd_cq_get_affinity() tells: some task of the daemon
