@@ -238,18 +238,16 @@ nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sock
 	return call(a, &m.h, ov, &p);
 }
 
-nd_status
-nd_connector_set_dscp(struct nd_connector *c, uint32_t dscp)
+/* What the connection's packets are to say, in states that allow it still. */
+static nd_status
+set_path_field(struct nd_connector *c, uint8_t *field, uint32_t value, bool when_requested)
 {
 	nd_status st = ND_SUCCESS;
 
-	if (c == NULL)
-		return ND_INVALID_PARAMETER;
-	if (dscp > ND_DSCP_MAX)
-		return nd_fail(ND_INVALID_PARAMETER, "DSCP %u is above %u", dscp, ND_DSCP_MAX);
 	pthread_mutex_lock(&c->adapter->lock);
-	if (c->state == ND_CONN_IDLE || c->state == ND_CONN_BOUND)
-		c->dscp = (uint8_t)dscp;
+	if (c->state == ND_CONN_IDLE || c->state == ND_CONN_BOUND ||
+		(when_requested && c->state == ND_CONN_REQ_RECEIVED))
+		*field = (uint8_t)value;
 	else
 		st = ND_CONNECTION_ACTIVE;
 	pthread_mutex_unlock(&c->adapter->lock);
@@ -257,24 +255,25 @@ nd_connector_set_dscp(struct nd_connector *c, uint32_t dscp)
 }
 
 nd_status
+nd_connector_set_dscp(struct nd_connector *c, uint32_t dscp)
+{
+	if (c == NULL)
+		return ND_INVALID_PARAMETER;
+	if (dscp > ND_DSCP_MAX)
+		return nd_fail(ND_INVALID_PARAMETER, "DSCP %u is above %u", dscp, ND_DSCP_MAX);
+	return set_path_field(c, &c->dscp, dscp, false);
+}
+
+nd_status
 nd_connector_set_ecn(struct nd_connector *c, uint32_t ecn)
 {
-	nd_status st = ND_SUCCESS;
-
 	if (c == NULL)
 		return ND_INVALID_PARAMETER;
 	if (ecn > ND_ECN_ON)
 		return nd_fail(ND_INVALID_PARAMETER, "%u is none of ND_ECN_*", ecn);
 	if (c->adapter->abi_minor < NDSH_MINOR_ECN)
 		return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old to control congestion");
-	pthread_mutex_lock(&c->adapter->lock);
-	if (c->state == ND_CONN_IDLE || c->state == ND_CONN_BOUND ||
-		c->state == ND_CONN_REQ_RECEIVED)
-		c->ecn = (uint8_t)ecn;
-	else
-		st = ND_CONNECTION_ACTIVE;
-	pthread_mutex_unlock(&c->adapter->lock);
-	return st;
+	return set_path_field(c, &c->ecn, ecn, true);
 }
 
 static nd_status

@@ -293,15 +293,21 @@ def endless(link, source, destination):
                         "-D", 600)
 
 
+def changeable(build, folder):
+    """A link, and the port of its first daemon, with an address and a route more than it needs."""
+    link = Memif(build, folder)
+    port = link.a.config["ports"][0]
+    port["addresses"] += ["192.0.2.7/24"]
+    port["routes"] = [{"to": "203.0.113.0/24", "via": "192.0.2.2"}]
+    link.b.config["ports"][0]["addresses"] += [FAR[0] + "/24"]
+    return link, port
+
+
 def reloaded(build):
     """Addresses and routes come and go by SIGHUP: who used what has gone is ended, and it is said why;
     the others don't notice."""
     with scratch("ndd-e2e-") as folder:
-        link = Memif(build, folder)
-        port = link.a.config["ports"][0]
-        port["addresses"] += ["192.0.2.7/24"]
-        port["routes"] = [{"to": "203.0.113.0/24", "via": "192.0.2.2"}]
-        link.b.config["ports"][0]["addresses"] += [FAR[0] + "/24"]
+        link, port = changeable(build, folder)
         with link, link.b.popen(link.build.ndperf, "-s") as server:
             server.expect("listening")
             with endless(link, "192.0.2.1", "192.0.2.2") as stays, \
@@ -335,11 +341,7 @@ def reloaded(build):
 def datagrams_reloaded(build):
     """Address handles and queue pairs of datagrams end with what they rest on, and begin again."""
     with scratch("ndd-e2e-") as folder:
-        link = Memif(build, folder)
-        port = link.a.config["ports"][0]
-        port["addresses"] += ["192.0.2.7/24"]
-        port["routes"] = [{"to": "203.0.113.0/24", "via": "192.0.2.2"}]
-        link.b.config["ports"][0]["addresses"] += [FAR[0] + "/24"]
+        link, port = changeable(build, folder)
         with link:
             for name, key, source, to in (("reload-address", "addresses", "192.0.2.7", "192.0.2.2"),
                                           ("reload-route", "routes", "192.0.2.1", FAR[0])):

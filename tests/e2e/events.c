@@ -132,6 +132,18 @@ overrun(struct pair *p)
 	pair_close(p);
 }
 
+static void
+create_sharing_qp(struct side *s, struct nd_srq *srq)
+{
+	WANT(ND_SUCCESS, nd_qp_create(s->pd,
+				 &(struct nd_qp_options){.receive_cq = s->cq,
+					 .initiator_cq = s->cq,
+					 .context = s,
+					 .initiator_depth = 4,
+					 .srq = srq},
+				 &s->qp));
+}
+
 /* A queue pair with a shared receive queue, which took none of it. */
 static void
 last_receive(struct pair *p)
@@ -141,13 +153,7 @@ last_receive(struct pair *p)
 	side_open(&p->b, 64);
 	expect_none(&p->b);
 	WANT(ND_SUCCESS, nd_srq_create(p->b.pd, 16, 1, 0, &srq));
-	WANT(ND_SUCCESS, nd_qp_create(p->b.pd,
-				 &(struct nd_qp_options){.receive_cq = p->b.cq,
-					 .initiator_cq = p->b.cq,
-					 .context = &p->b,
-					 .initiator_depth = 4,
-					 .srq = srq},
-				 &p->b.qp));
+	create_sharing_qp(&p->b, srq);
 	WANT(ND_SUCCESS, nd_qp_flush(p->b.qp));
 	expect(&p->b, ND_EVENT_LAST_RECEIVE);
 	expect_none(&p->b);
@@ -191,13 +197,7 @@ scenario_events_srq(struct pair *p)
 	/* By messages that take them. */
 	side_open(&p->a, 64);
 	side_create_qp(&p->a, 16);
-	WANT(ND_SUCCESS, nd_qp_create(p->b.pd,
-				 &(struct nd_qp_options){.receive_cq = p->b.cq,
-					 .initiator_cq = p->b.cq,
-					 .context = &p->b,
-					 .initiator_depth = 4,
-					 .srq = srq},
-				 &p->b.qp));
+	create_sharing_qp(&p->b, srq);
 	WANT(ND_SUCCESS, nd_srq_receive(srq, NULL, &sge, 1));
 	WANT(ND_SUCCESS, nd_srq_modify(srq, 0, 2));
 	pair_connect(p);
