@@ -63,7 +63,8 @@ class Ends:
         try:
             for number, role in enumerate(self.roles):
                 self.daemon[role] = Daemon(self.place.build, folder, role, number,
-                                           memif(role, os.path.basename(folder)), [ADDRESS[role] + "/24"], MTU)
+                                           memif(role, os.path.basename(folder)), [ADDRESS[role] + "/24"], MTU,
+                                           rc={"window": 512})  # as config/memif-*.json
                 self.daemon[role].start()
         except BaseException:
             self.__exit__(None, None, None)
