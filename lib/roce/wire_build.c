@@ -73,9 +73,11 @@ uint32_t
 roce_wire_build(
 	uint8_t *buf, const struct roce_hdr_tmpl *tmpl, const struct roce_pkt *pkt, uint16_t ip_id)
 {
+	uint32_t bytes = roce_headers_build(buf, tmpl, pkt, ip_id, ~0u);
+
 	if (pkt->opcode == ROCE_CNP)
 		memset(buf + tmpl->len + ROCE_BTH_BYTES, 0, 16);
-	return roce_headers_build(buf, tmpl, pkt, ip_id, ~0u);
+	return bytes;
 }
 
 void
