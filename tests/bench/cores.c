@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define SLICES 10u
 #define SLOTS  1024u
@@ -24,15 +23,6 @@ static struct {
 	_Alignas(2 * LINE) uint32_t stop;
 	_Alignas(2 * LINE) struct slot slot[SLOTS];
 } shared;
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void
 pin(int cpu)
@@ -130,12 +120,12 @@ measure(const int cpu[2], uint64_t ns, uint32_t batch)
 	if (batch == 0)
 		ask(++tail);
 	for (unsigned i = 0; i < SLICES; i++) {
-		uint64_t t0 = now_ns(), t, done = 0;
+		uint64_t t0 = cores_now_ns(), t, done = 0;
 
 		do {
 			for (unsigned k = 0; k < 64; k++)
 				done += batch == 0 ? ask(++tail) : put(&tail, &room, batch);
-			t = now_ns();
+			t = cores_now_ns();
 		} while (t - t0 < ns / SLICES);
 		if (i == 0 || (double)(t - t0) / (double)done < best)
 			best = (double)(t - t0) / (double)done;

@@ -4,6 +4,16 @@
 #define CORES_H
 
 #include <stdint.h>
+#include <time.h>
+
+static inline uint64_t
+cores_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 /* Two threads, on these CPUs, hand a cache line to and fro for so long: nanoseconds of a round
  * trip, the best of ten slices. */

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cores.h"
@@ -26,15 +25,6 @@ struct work {
 static uint64_t slice_ns = 2000000;
 static unsigned printed;
 static volatile uint32_t sink;
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void
 show(const char *name, double ns)
@@ -74,7 +64,7 @@ measure(const char *what, const char *where, void (*one)(const struct work *, si
 	size_t at = 0;
 
 	for (unsigned i = 0; i < SLICES; i++) {
-		uint64_t t0 = now_ns(), t = t0, done = 0;
+		uint64_t t0 = cores_now_ns(), t = t0, done = 0;
 		double ns;
 
 		do {
@@ -85,7 +75,7 @@ measure(const char *what, const char *where, void (*one)(const struct work *, si
 					at = 0;
 			}
 			done += 64;
-			t = now_ns();
+			t = cores_now_ns();
 		} while (t - t0 < slice_ns);
 		ns = (double)(t - t0) / (double)done;
 		if (i == 0 || ns < best)
