@@ -105,6 +105,15 @@ measure(struct roce_shard *s, struct roce_qp *qp)
 		qp->srtt_ns = qp->srtt_ns - (qp->srtt_ns >> 3) + (sample >> 3);
 }
 
+static void
+patience_anew(struct roce_qp *qp)
+{
+	roce_tx_clear(qp, ROCE_TXB_CHARGED | ROCE_TXB_RNR_MET);
+	qp->retry_left = qp->retry;
+	qp->rnr_left = qp->rnr_retry;
+	qp->rnr_ns = 0;
+}
+
 /* una moved on from was (W-COMP-13). */
 static void
 progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
@@ -119,10 +128,9 @@ progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 		qp->tx_psn = qp->una_psn;
 		qp->wq_tx = qp->wq_head;
 	}
-	roce_tx_clear(qp, ROCE_TXB_RESTARTED | ROCE_TXB_CHARGED);
-	qp->retry_left = qp->retry;
-	qp->rnr_left = qp->rnr_retry;
-	qp->rnr_ns = 0;
+	if (roce_unlikely(qp->tx_bits & (ROCE_TXB_CHARGED | ROCE_TXB_RNR_MET)))
+		patience_anew(qp);
+	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
 	qp->backoff = 0;
 	qp->charge_ns = s->now_ns;
 	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
@@ -217,7 +225,7 @@ comp_rnr(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	}
 	if (qp->rnr_left != 7)
 		qp->rnr_left--;
-	qp->tx_bits |= ROCE_TXB_RNR_WAIT;
+	qp->tx_bits |= ROCE_TXB_RNR_WAIT | ROCE_TXB_RNR_MET;
 	roce_tx_clear(qp, ROCE_TXB_RTT | ROCE_TXB_RESTARTED);
 	roce_timer_set(s, qp, s->now_ns + roce_rnr_ns(pkt->syndrome & 31));
 }

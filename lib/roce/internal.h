@@ -116,6 +116,7 @@ enum { /* roce_qp.tx_bits */
 	ROCE_TXB_STARVED = 1u << 5,   /* tx_link may be in the list of those without a roce_wqe */
 	ROCE_TXB_CHARGED = 1u << 6,   /* a retry was spent since the last progress */
 	ROCE_TXB_DRAINING = 1u << 7,  /* in SQD, and ROCE_EV_SQ_DRAINED not yet told */
+	ROCE_TXB_RNR_MET = 1u << 8,   /* an RNR NAK came since the last progress */
 };
 enum { /* roce_qp.rx_bits */
 	ROCE_RXB_NAK_SENT = 1u << 0, /* W-RESP-02 */
@@ -144,73 +145,77 @@ struct roce_ud {
 };
 
 struct roce_qp {
-	/* Line 0: requester and completer. PSNs in order: una <= tx <= snd_max <= load. */
+	/* Lines 0 and 1: who it is, for every packet either way. */
 	_Alignas(64) uint8_t state; /* enum roce_qp_state */
 	uint8_t mtu_shift;
-	uint8_t tx_bits;
-	uint8_t rd_out; /* READs and atomics sent and not complete */
-	uint32_t qpn;
+	uint16_t ip_id;
+	uint32_t qpn, dest_qpn;
+	uint32_t pd;
+	union {
+		struct roce_hdr_tmpl tmpl;
+		struct roce_ud ud; /* of datagrams: they have no path */
+	};
+	uint16_t port;
+	uint16_t tx_bits;
+	uint32_t handle;
+	uint8_t rx_bits;
+	uint8_t answer;	    /* enum roce_answer owed */
+	uint8_t rd_pending; /* slots with responses to send */
+	uint8_t timeout_code;
+	uint32_t keepalive_ms; /* 0: none */
+	struct roce_far *far; /* or NULL */
+	struct ndsh_qp_page *page;
+
+	/* Line 2: requester and completer. PSNs in order: una <= tx <= snd_max <= load. */
 	uint32_t una_psn;  /* oldest not acknowledged, or not placed (READ) */
 	uint32_t tx_psn;   /* next to send */
 	uint32_t snd_max;  /* behind the newest ever sent: responses from there on are ghosts */
 	uint32_t load_psn; /* first of the next request to be fetched */
 	struct roce_wqe *wq_head, *wq_tail, *wq_tx; /* in flight; wq_tx holds tx_psn, NULL: none */
 	uint64_t deadline_ns; /* 0: nothing to wait for */
-	uint16_t unacked; /* packets since the last AckReq */
-	uint16_t ip_id;
 	uint32_t sq_done;
+	uint16_t unacked; /* packets since the last AckReq */
+	uint8_t rd_out;	  /* READs and atomics sent and not complete */
+	uint8_t backoff;  /* timeouts since the last progress */
+	struct roce_cq *send_cq;
 
-	/* Line 1: responder. */
+	/* Line 3: responder. */
 	uint32_t recv_psn;   /* ePSN: next to be received */
 	uint32_t placed_psn; /* all before it are executed and visible: what ACKs follow */
 	uint32_t msn;
-	uint8_t rx_bits;
-	uint8_t rx_msg; /* enum roce_msg under way */
-	uint8_t answer; /* enum roce_answer owed */
-	uint8_t answer_syndrome;
-	uint32_t answer_psn;
-	uint32_t gap_psn; /* newest out-of-sequence PSN dropped */
-	uint64_t rx_va;	  /* WRITE: where the next payload goes */
-	uint32_t rx_rkey, rx_left, rx_bytes;
-	uint32_t pd;
-	struct roce_wqe *rx_wqe; /* receive in use */
-	uint32_t dest_qpn;
 	uint8_t access;
-	uint8_t rd_pending; /* slots with responses to send */
-	uint8_t events;	    /* 1 << enum roce_event_type */
+	uint8_t rx_msg; /* enum roce_msg under way */
+	uint8_t answer_syndrome;
 	uint8_t reason;
-
-	/* Lines 2 and 3: both directions. */
-	union {
-		struct roce_hdr_tmpl tmpl;
-		struct roce_ud ud; /* of datagrams: they have no path */
-	};
-	uint32_t port;
-	uint32_t handle;
-	struct roce_far *far; /* or NULL */
+	uint32_t answer_psn;
+	uint32_t rx_rkey;
+	uint64_t rx_va; /* WRITE: where the next payload goes */
+	uint32_t rx_left, rx_bytes;
+	struct roce_wqe *rx_wqe; /* receive in use */
 	struct roce_link answer_link;
-	struct ndsh_qp_page *page;
-	struct roce_cq *send_cq;
 
-	/* Lines 4 to 6: requests, from the ring to the timer. */
+	/* Lines 4 and 5: requests, from the ring to the timer. */
 	struct ndsh_sq sq;
 	struct roce_link ring_link;
 	uint64_t ring_ns; /* when the send ring last had work */
 	struct roce_link tx_link;
-	struct roce_sge_pos tx_pos;
 	struct roce_link timer_link;
 	uint64_t timer_tick;
-	uint32_t rtt_psn, srtt_ns;
 	uint64_t rtt_ns;    /* when the measured packet left */
 	uint64_t charge_ns; /* last progress, or last timeout that cost a retry */
-	uint64_t rnr_ns;    /* first RNR NAK since the last progress; 0: none */
+	uint32_t rtt_psn, srtt_ns;
+
+	/* Line 6: requests of many pieces, READs and atomics, and when something is in the way. */
+	struct roce_sge_pos tx_pos;
+	uint64_t rnr_ns; /* first RNR NAK since the last progress; 0: none */
 	uint32_t rnr_give_up_ms;
-	uint32_t keepalive_ms; /* 0: none */
-	uint8_t min_rnr_code, timeout_code, retry, rnr_retry;
-	uint8_t retry_left, rnr_left, backoff;
+	uint32_t gap_psn; /* the responder's: newest out-of-sequence PSN dropped */
+	uint8_t min_rnr_code, retry, rnr_retry;
+	uint8_t retry_left, rnr_left;
 	uint8_t syndrome;
 	uint8_t rd_next, rd_cur; /* next slot to fill; slot being answered */
 	uint8_t max_rd, max_dest_rd;
+	uint8_t events; /* 1 << enum roce_event_type */
 	uint32_t rq_done;
 	struct roce_cq *recv_cq;
 
@@ -232,8 +237,8 @@ struct roce_qp {
 	uint8_t generation, record_next, record_count;
 	struct roce_qp_record record[ROCE_RECORDS];
 };
-static_assert(offsetof(struct roce_qp, recv_psn) == 64, "line 1");
-static_assert(offsetof(struct roce_qp, tmpl) == 128, "line 2");
+static_assert(offsetof(struct roce_qp, una_psn) == 128, "line 2");
+static_assert(offsetof(struct roce_qp, recv_psn) == 192, "line 3");
 static_assert(offsetof(struct roce_qp, sq) == 256, "line 4");
 static_assert(offsetof(struct roce_qp, rq) == 448, "line 7");
 static_assert(sizeof(struct roce_qp) <= 768, "thousands of idle queue pairs are normal");
@@ -287,7 +292,7 @@ struct roce_shard {
 static inline void
 roce_tx_clear(struct roce_qp *qp, unsigned bits)
 {
-	qp->tx_bits &= (uint8_t)~bits;
+	qp->tx_bits &= (uint16_t)~bits;
 }
 
 /* Distance forward from b to a. */

@@ -29,8 +29,9 @@ roce_qp_doorbell_prefetch(const struct roce_qp *qp)
 {
 	const char *hot = (const char *)qp;
 
-	for (size_t at = 0; at < offsetof(struct roce_qp, rq); at += NDSH_CACHE_LINE)
-		__builtin_prefetch(hot + at);
+	for (size_t at = 0; at < offsetof(struct roce_qp, tx_pos); at += NDSH_CACHE_LINE)
+		if (at != offsetof(struct roce_qp, recv_psn)) /* the responder's */
+			__builtin_prefetch(hot + at);
 }
 
 /* Loaded later in the turn: a request, and the look whether there is another. */

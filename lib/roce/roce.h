@@ -375,7 +375,7 @@ enum {
 struct roce_qp_attr {
 	uint32_t access; /* NDSH_ACCESS_REMOTE_* that the peer may use at all (W-RESP-06) */
 	struct roce_path path;
-	uint32_t port;	    /* host's number, handed back in roce_tx_slot */
+	uint16_t port;	    /* host's number, handed back in roce_tx_slot */
 	uint32_t mtu_bytes; /* 256, 512, 1024, 2048, 4096 */
 	uint32_t port_mtu_bytes; /* MTU: what the port carries; more is refused (W-QP-05); 0: any */
 	uint32_t dest_qpn, rq_psn, sq_psn;

@@ -90,9 +90,9 @@ roce_shard_rx_prefetch(struct roce_shard *s, uint32_t place)
 	const struct roce_qp *qp = &s->qps[index < s->cfg.max_qps ? index : 0];
 
 	__builtin_prefetch(qp);
+	__builtin_prefetch(&qp->port);
+	__builtin_prefetch(&qp->una_psn);
 	__builtin_prefetch(&qp->recv_psn);
-	__builtin_prefetch(&qp->tmpl);
-	__builtin_prefetch(&qp->answer_link);
 }
 
 void

@@ -27,6 +27,8 @@ seek(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from)
 	const struct ndsh_sge *sge = roce_wqe_sge(w);
 	uint32_t left = from, i = 0;
 
+	if (from != 0 && pos->wqe == w && pos->pos == from)
+		return;
 	while (i < w->num_sge && left >= sge[i].len)
 		left -= sge[i++].len;
 	*pos = (struct roce_sge_pos){ .wqe = w, .pos = from, .off = left, .idx = i };
@@ -38,12 +40,13 @@ struct piece {
 	uint32_t key, bytes;
 };
 
-/* The piece that begins at pos, of at most bytes; false: the list has come to its end. */
 static bool
-piece_at(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t bytes, struct piece *p)
+piece_of_list(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from, uint32_t bytes,
+	struct piece *p)
 {
 	const struct ndsh_sge *sge = roce_wqe_sge(w);
 
+	seek(pos, w, from);
 	while (pos->idx < w->num_sge && pos->off == sge[pos->idx].len) {
 		pos->idx++;
 		pos->off = 0;
@@ -51,15 +54,33 @@ piece_at(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t bytes, str
 	if (pos->idx >= w->num_sge)
 		return false;
 	sge += pos->idx;
-	p->va = sge->addr + pos->off;
-	p->key = sge->key;
-	p->bytes = sge->len - pos->off < bytes ? sge->len - pos->off : bytes;
+	*p = (struct piece){.va = sge->addr + pos->off, .key = sge->key,
+		.bytes = sge->len - pos->off < bytes ? sge->len - pos->off : bytes};
+	return true;
+}
+
+/* The piece that begins at byte from, of at most bytes; false: the list has come to its end. A
+ * list of one needs no pos, which lies in a cache line of its own. */
+static bool
+piece_at(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from, uint32_t bytes,
+	struct piece *p)
+{
+	const struct ndsh_sge *sge = roce_wqe_sge(w);
+
+	if (roce_unlikely(w->num_sge != 1))
+		return piece_of_list(pos, w, from, bytes, p);
+	if (roce_unlikely(from >= sge->len))
+		return false;
+	*p = (struct piece){.va = sge->addr + from, .key = sge->key,
+		.bytes = sge->len - from < bytes ? sge->len - from : bytes};
 	return true;
 }
 
 static void
-advance(struct roce_sge_pos *pos, uint32_t bytes)
+advance(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t bytes)
 {
+	if (roce_likely(w->num_sge == 1))
+		return;
 	pos->off += bytes;
 	pos->pos += bytes;
 }
@@ -74,18 +95,16 @@ roce_sge_gather(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_
 		memcpy(dst, roce_wqe_inline(w) + from, bytes);
 		return true;
 	}
-	if (from == 0 || pos->wqe != w || pos->pos != from)
-		seek(pos, w, from);
-	for (; bytes > 0; bytes -= p.bytes, dst += p.bytes) {
+	for (; bytes > 0; bytes -= p.bytes, dst += p.bytes, from += p.bytes) {
 		const uint8_t *host = NULL;
 
-		if (piece_at(pos, w, bytes, &p))
+		if (piece_at(pos, w, from, bytes, &p))
 			host = roce_mr_piece(
 				s, qp, p.key, p.va, &p.bytes, ROCE_ACCESS_LOCAL_READ);
 		if (host == NULL)
 			return false;
 		memcpy(dst, host, p.bytes);
-		advance(pos, p.bytes);
+		advance(pos, w, p.bytes);
 	}
 	return true;
 }
@@ -97,12 +116,10 @@ roce_sge_scatter(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *
 	enum roce_copy put;
 	struct piece p;
 
-	if (from == 0 || pos->wqe != w || pos->pos != from)
-		seek(pos, w, from);
-	for (; bytes > 0; bytes -= p.bytes, src += p.bytes) {
+	for (; bytes > 0; bytes -= p.bytes, src += p.bytes, from += p.bytes) {
 		uint8_t *host;
 
-		if (!piece_at(pos, w, bytes, &p))
+		if (!piece_at(pos, w, from, bytes, &p))
 			return ROCE_COPY_REFUSED;
 		host = roce_mr_piece(s, qp, p.key, p.va, &p.bytes, NDSH_ACCESS_LOCAL_WRITE);
 		if (roce_likely(host != NULL)) {
@@ -113,7 +130,7 @@ roce_sge_scatter(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *
 			if (put != ROCE_COPY_OK)
 				return put;
 		}
-		advance(pos, p.bytes);
+		advance(pos, w, p.bytes);
 	}
 	return ROCE_COPY_OK;
 }
