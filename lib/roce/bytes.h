@@ -20,12 +20,6 @@ roce_get_be16(const uint8_t *p)
 }
 
 static inline uint32_t
-roce_get_be24(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
-}
-
-static inline uint32_t
 roce_get_be32(const uint8_t *p)
 {
 	uint32_t v;

@@ -8,15 +8,19 @@
 #define HALF_BITS 12u
 #define HALF_MASK 0xfffu
 #define ROUNDS	  4u
+static_assert(sizeof(((struct roce_qpn_key *)0)->mul) == ROUNDS * sizeof(uint64_t), "one for each");
 
-static uint32_t
+/*
+ * Two multiplications. With factor and addend unknown the values for any two halves are as good as
+ * random and as independent of each other, so whoever knows one queue pair's number knows nothing
+ * of another's. The square is there because without it neighbours of neighbours would show.
+ */
+static inline uint32_t
 round_function(const struct roce_qpn_key *key, unsigned round, uint32_t half)
 {
-	uint64_t k = ndsh_rotl64(key->word[round & 1], 13 * round);
-	uint64_t x = (half + k) * 0x9e3779b97f4a7c15ull;
+	uint64_t x = half * key->mul[round] + key->add[round];
 
-	x ^= x >> 32;
-	return (uint32_t)((x + k) * 0xd6e8feb86659fd93ull >> 52);
+	return (uint32_t)(x * x >> (64 - HALF_BITS));
 }
 
 static uint32_t
@@ -33,12 +37,18 @@ permute(const struct roce_qpn_key *key, uint32_t x)
 	return l << HALF_BITS | r;
 }
 
-/* The round function is quick, not strong: it gets keys from which the secret does not follow. */
+/*
+ * Quick is not strong: from many numbers and the order in which they were made the key could be
+ * found, and then all numbers. No more than that: the secret does not follow from it, and a number
+ * opens nothing. Odd factors, so that all halves differ in every round.
+ */
 void
 roce_qpn_key_init(struct roce_qpn_key *key, const uint64_t secret[2])
 {
-	key->word[0] = ndsh_siphash(secret, UINT64_MAX, 0);
-	key->word[1] = ndsh_siphash(secret, UINT64_MAX, 1);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		key->mul[i] = ndsh_siphash(secret, UINT64_MAX, 2 * i) | 1;
+		key->add[i] = ndsh_siphash(secret, UINT64_MAX, 2 * i + 1);
+	}
 }
 
 uint32_t

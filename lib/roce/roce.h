@@ -56,7 +56,7 @@ struct roce_shard *roce_shard_init(void *mem, const struct roce_shard_cfg *cfg);
  * The key is that of the shards' secret.
  */
 struct roce_qpn_key {
-	uint64_t word[2];
+	uint64_t mul[4], add[4]; /* for each round of qpn.c */
 };
 void roce_qpn_key_init(struct roce_qpn_key *key, const uint64_t secret[2]);
 uint32_t roce_qpn_place(const struct roce_qpn_key *key, uint32_t qpn);

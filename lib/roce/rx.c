@@ -6,7 +6,16 @@
 /* Of each packet: as calls, which two callers make of them, they cost ten instructions more. */
 #define INLINE __attribute__((always_inline)) static inline
 
-#define RC_CLASS(opcode) (((opcode) & 0xe0u) == 0)
+/* Two IPv4 addresses, changed over. */
+INLINE bool
+addresses_cross(const uint8_t *a, const uint8_t *b)
+{
+	uint64_t x, y;
+
+	memcpy(&x, a, sizeof(x));
+	memcpy(&y, b, sizeof(y));
+	return x == ndsh_rotl64(y, 32);
+}
 
 /* Source and destination must be the path's, seen from the other side (W-PKT-14). */
 INLINE bool
@@ -15,19 +24,17 @@ address_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
 	const uint8_t *ours = qp->tmpl.bytes + qp->tmpl.l3_off;
 	const uint8_t *theirs = pkt->l3;
 
-	if (qp->tmpl.v6 != pkt->v6)
-		return false;
-	if (pkt->v6)
-		return memcmp(theirs + 8, ours + 24, 16) == 0 &&
+	if (roce_unlikely(pkt->v6))
+		return qp->tmpl.v6 && memcmp(theirs + 8, ours + 24, 16) == 0 &&
 		       memcmp(theirs + 24, ours + 8, 16) == 0;
-	return memcmp(theirs + 12, ours + 16, 4) == 0 && memcmp(theirs + 16, ours + 12, 4) == 0;
+	return !qp->tmpl.v6 && addresses_cross(theirs + 12, ours + 12);
 }
 
 /* W-PKT-15 */
-static bool
-state_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
+INLINE bool
+state_ok(const struct roce_qp *qp, uint32_t opflags)
 {
-	if (pkt->opflags & ROCE_OPF_REQUEST)
+	if (opflags & ROCE_OPF_REQUEST)
 		return qp->state >= ROCE_QPS_RTR && qp->state <= ROCE_QPS_SQD;
 	return qp->state >= ROCE_QPS_RTS && qp->state <= ROCE_QPS_SQD;
 }
@@ -77,12 +84,6 @@ other_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		roce_ud_rx(s, qp, pkt);
 }
 
-static bool
-tells_of_congestion(const struct roce_pkt *pkt)
-{
-	return pkt->becn || (pkt->tos & ROCE_TOS_ECN) == ROCE_TOS_ECN;
-}
-
 void
 roce_shard_rx_prefetch(struct roce_shard *s, uint32_t place)
 {
@@ -99,22 +100,23 @@ void
 roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt, uint32_t place)
 {
 	struct roce_qp *qp = roce_qp_find(s, place, pkt->qpn);
+	bool marked = (pkt->tos & ROCE_TOS_ECN) == ROCE_TOS_ECN;
+	uint32_t flags = pkt->opflags;
 
 	s->now_ns = now_ns;
 	s->count.rx_packets++;
 	s->count.rx_bytes += pkt->payload_bytes;
-	s->count.rx_ecn_ce += (pkt->tos & ROCE_TOS_ECN) == ROCE_TOS_ECN;
-	if (roce_unlikely(qp == NULL))
+	s->count.rx_ecn_ce += marked;
+	if (roce_unlikely(qp == NULL)) {
 		s->count.rx_unknown_qpn++;
-	else if (roce_unlikely(!RC_CLASS(pkt->opcode) ||
-			       !(pkt->opflags & (ROCE_OPF_REQUEST | ROCE_OPF_RESPONSE))))
+	} else if (roce_unlikely(!(flags & (ROCE_OPF_REQUEST | ROCE_OPF_RESPONSE)))) {
 		other_rx(s, qp, pkt);
-	else if (roce_unlikely(!state_ok(qp, pkt)))
+	} else if (roce_unlikely(!state_ok(qp, flags))) {
 		wrong_state(s, qp);
-	else if (genuine(s, qp, pkt)) {
-		if (roce_unlikely(tells_of_congestion(pkt)))
+	} else if (genuine(s, qp, pkt)) {
+		if (roce_unlikely(marked | pkt->becn))
 			roce_cc_rx(s, qp, pkt);
-		if (pkt->opflags & ROCE_OPF_REQUEST)
+		if (flags & ROCE_OPF_REQUEST)
 			roce_resp_rx(s, qp, pkt);
 		else
 			roce_comp_rx(s, qp, pkt);

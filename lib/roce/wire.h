@@ -115,26 +115,40 @@ struct roce_pkt {
 	uint32_t psn;
 	uint16_t opflags; /* ROCE_OPF_* of the opcode (parse only) */
 	uint16_t pkey;
-	uint16_t udp_sport;
-	uint16_t vlan_tci; /* of the innermost tag, 0 if untagged */
-	uint16_t vlan;	   /* that it came in: 0: none; ROCE_VLAN_NOBODYS: two */
 	uint8_t opcode;
 	uint8_t pad;
 	uint8_t tos;
-	uint8_t ttl;
-	bool v6, se, mig, ackreq, fecn, becn, tagged;
-	/* extension headers */
-	uint8_t syndrome;   /* AETH */
-	uint32_t msn;	    /* AETH */
-	uint32_t rkey;	    /* RETH, AtomicETH */
-	uint32_t dma_bytes; /* RETH */
-	uint64_t va;	    /* RETH, AtomicETH */
-	uint64_t swap_add, compare;
-	uint64_t atomic_orig;
-	uint32_t imm;  /* ImmDt: the 4 bytes as they stood on the wire (memcpy) */
-	uint32_t ieth; /* key to invalidate */
-	uint32_t qkey, src_qpn;
-	uint32_t feth;
+	bool v6;
+	union { /* bits of three bytes of the BTH, as they stand there */
+		uint8_t bth[3];
+		struct {
+			uint8_t : 6;
+			bool mig : 1, se : 1;
+			uint8_t : 6;
+			bool becn : 1, fecn : 1;
+			uint8_t : 7;
+			bool ackreq : 1;
+		};
+	};
+	uint16_t vlan_tci; /* of the innermost tag, 0 if untagged */
+	uint16_t vlan;	   /* that it came in: 0: none; ROCE_VLAN_NOBODYS: two */
+	bool tagged;
+	uint8_t syndrome; /* AETH */
+	union {		  /* other extension headers */
+		uint64_t ext[8];
+		struct {
+			uint64_t va;	    /* RETH, AtomicETH */
+			uint32_t rkey;	    /* RETH, AtomicETH */
+			uint32_t dma_bytes; /* RETH */
+			uint64_t swap_add, compare;
+			uint64_t atomic_orig;
+			uint32_t msn;  /* AETH */
+			uint32_t imm;  /* ImmDt: the 4 bytes as they stood on the wire (memcpy) */
+			uint32_t ieth; /* key to invalidate */
+			uint32_t qkey, src_qpn;
+			uint32_t feth;
+		};
+	};
 };
 
 /* Why a frame is not for the engine; each is a counter (W-PKT-..). */

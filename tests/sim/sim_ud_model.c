@@ -35,6 +35,7 @@ check_frame(const struct sim_ud *u, const struct sim_send *op, const uint8_t *fr
 {
 	const struct sim_ah *ah = sim_ah_find(u->client, op->token);
 	uint32_t key = op->q_key & ROCE_QKEY_PRIVILEGED ? u->q_key : op->q_key;
+	const uint8_t *udp = pkt->l3 + (pkt->v6 ? 40 : 20);
 	struct roce_gid from, to;
 
 	sim_check(u->w, ah != NULL, "ud %u: send %u left by a dead handle", u->number,
@@ -44,7 +45,7 @@ check_frame(const struct sim_ud *u, const struct sim_send *op, const uint8_t *fr
 	sim_check(u->w,
 		memcmp(frame, ah->path.dmac, 6) == 0 && roce_gid_equal(&to, &ah->path.dgid) &&
 			roce_gid_equal(&from, &ah->path.sgid) && pkt->tos == ah->path.tos &&
-			pkt->udp_sport == ah->path.udp_sport,
+			(udp[0] << 8 | udp[1]) == ah->path.udp_sport,
 		"ud %u: send %u left for another place", u->number, (uint32_t)op->context);
 	sim_check(u->w,
 		pkt->qpn == op->qpn && pkt->qkey == key && pkt->mig &&

@@ -432,7 +432,7 @@ Test(cm, r_conn_18_loopback)
 		while (roce_cm_tx(p->cm, &tx)) {
 			const struct roce_pkt pkt = { .l3 = l3, .payload = tx.mad,
 				.payload_bytes = ROCE_MAD_BYTES, .opcode = ROCE_UD_SEND_ONLY,
-				.qpn = 1, .qkey = ROCE_QKEY_GSI, .ttl = 64 };
+				.qpn = 1, .qkey = ROCE_QKEY_GSI };
 
 			roce_cm_rx(p->cm, now, &pkt, 0);
 		}

@@ -272,8 +272,7 @@ deliver(struct walk *w, const struct frame *f)
 		.payload_bytes = ROCE_MAD_BYTES,
 		.opcode = ROCE_UD_SEND_ONLY,
 		.qpn = ROCE_QPN_GSI,
-		.qkey = ROCE_QKEY_GSI,
-		.ttl = 64};
+		.qkey = ROCE_QKEY_GSI};
 
 	memcpy(l3 + 12, f->tx.sgid.raw + 12, 4);
 	memcpy(l3 + 16, f->tx.dgid.raw + 12, 4);

@@ -27,6 +27,7 @@ check(bool v6, bool tagged, uint32_t want_bytes)
 	uint8_t mad[ROCE_MAD_BYTES], frame[ROCE_GSI_FRAME_MAX];
 	struct roce_gid gid;
 	struct roce_pkt pkt;
+	const uint8_t *udp;
 	uint32_t bytes;
 
 	path.tagged = tagged;
@@ -41,7 +42,8 @@ check(bool v6, bool tagged, uint32_t want_bytes)
 	cr_expect_eq(pkt.psn, 2);
 	cr_expect_eq(pkt.src_qpn, ROCE_QPN_GSI);
 	cr_expect_eq(pkt.pkey, ROCE_PKEY_DEFAULT);
-	cr_expect_eq(pkt.udp_sport, ROCE_GSI_SPORT);
+	udp = pkt.l3 + (v6 ? 40 : 20);
+	cr_expect_eq(udp[0] << 8 | udp[1], ROCE_GSI_SPORT);
 	cr_expect_eq(pkt.tos, 0x68);
 	cr_expect_not(pkt.ackreq);
 	cr_expect_not(pkt.se);

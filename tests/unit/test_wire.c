@@ -30,11 +30,17 @@ be16_at(const uint8_t *p)
 	return (unsigned)p[0] << 8 | p[1];
 }
 
+static uint16_t
+sport_of(const struct roce_pkt *pkt)
+{
+	return (uint16_t)be16_at(pkt->l3 + (pkt->v6 ? 40 : 20));
+}
+
 static struct roce_path
 path_of(const uint8_t *frame, const struct roce_pkt *pkt)
 {
 	struct roce_path path = { .vlan_tci = pkt->vlan_tci, .tagged = pkt->tagged,
-		.tos = pkt->tos, .ttl = pkt->ttl, .udp_sport = pkt->udp_sport };
+		.tos = pkt->tos, .ttl = pkt->l3[pkt->v6 ? 7 : 8], .udp_sport = sport_of(pkt) };
 
 	memcpy(path.dmac, frame, 6);
 	memcpy(path.smac, frame + 6, 6);
@@ -218,7 +224,7 @@ Test(wire, w_cc_02_a_cnp_in_a_vlan)
 		cr_expect(roce_icrc_ok(&pkt));
 		cr_expect_eq(pkt.tos, 0xc2);
 		cr_expect_eq(pkt.vlan_tci, of[i].after);
-		cr_expect_eq(pkt.udp_sport, 0);
+		cr_expect_eq(sport_of(&pkt), 0);
 		cr_expect_eq(pkt.qpn, 0x112);
 		cr_expect(pkt.becn && !pkt.mig && pkt.psn == 0);
 		cr_expect_eq(be16_at(pkt.l3 + 2), 0xbcde, "the flow label stays");
@@ -243,7 +249,7 @@ Test(wire, fields_of_vectors)
 	p = seen[ROCE_SEND_ONLY]; /* the worked example of the reference */
 	cr_expect(p.qpn == 0x112 && p.psn == 0xabc && p.ackreq && p.mig && !p.se && p.pad == 3);
 	cr_expect(p.payload_bytes == 5 && memcmp(p.payload, "hello", 5) == 0);
-	cr_expect(p.udp_sport == 0xc123 && p.tos == 2 && p.ttl == 64 && !p.v6);
+	cr_expect(sport_of(&p) == 0xc123 && p.tos == 2 && p.l3[8] == 64 && !p.v6);
 	p = seen[ROCE_SEND_LAST_IMM];
 	cr_expect(memcmp(&p.imm, "\xde\xad\xbe\xef", 4) == 0, "ImmDt stays in wire order");
 	p = seen[ROCE_WRITE_FIRST];
