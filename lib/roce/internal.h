@@ -35,6 +35,8 @@
 
 #define roce_likely(x)	 __builtin_expect(!!(x), 1)
 #define roce_unlikely(x) __builtin_expect(!!(x), 0)
+/* Of each packet: as calls, which two callers make of them, they cost ten instructions more. */
+#define ROCE_INLINE __attribute__((always_inline)) static inline
 
 /* Memory safety is at stake: stop the process, in release builds too. */
 #define roce_assert(x)                                                                             \

@@ -110,29 +110,6 @@ sequence_ok(const struct roce_qp *qp, uint32_t flags)
 	       (flags & (qp->rx_msg == ROCE_MSG_SEND ? ROCE_OPF_SEND : ROCE_OPF_WRITE));
 }
 
-/* W-RESP-06 */
-static bool
-permission_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
-{
-	uint32_t right = pkt->opcode == ROCE_READ_REQUEST ? NDSH_ACCESS_REMOTE_READ :
-							    NDSH_ACCESS_REMOTE_ATOMIC;
-
-	if (pkt->opflags & ROCE_OPF_SEND)
-		return true;
-	if (pkt->opflags & ROCE_OPF_WRITE)
-		return qp->access & NDSH_ACCESS_REMOTE_WRITE;
-	return (qp->access & right) && qp->max_dest_rd > 0; /* W-RESP-07 */
-}
-
-/* W-RESP-08: SEND takes a receive with its first packet, WRITE with immediate with its last. */
-static bool
-needs_receive(const struct roce_pkt *pkt)
-{
-	if (pkt->opflags & ROCE_OPF_SEND)
-		return pkt->opflags & ROCE_OPF_FIRST;
-	return pkt->opflags & ROCE_OPF_IMM;
-}
-
 static void
 not_ready(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
@@ -166,20 +143,26 @@ take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 	return false;
 }
 
-/* W-RESP-09; for a WRITE rx_left is what RETH announced and has not come yet. */
+/* W-RESP-09 */
 static bool
 length_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	uint32_t mtu = roce_qp_mtu(qp), flags = pkt->opflags, bytes = pkt->payload_bytes;
-	bool first = flags & ROCE_OPF_FIRST, last = flags & ROCE_OPF_LAST;
+	uint32_t mtu = roce_qp_mtu(qp), bytes = pkt->payload_bytes;
 
-	if (pkt->pad != (-bytes & 3u) || bytes > mtu)
+	if (pkt->pad != (-bytes & 3u))
 		return false;
-	if ((!last && bytes != mtu) || (last && !first && bytes == 0))
-		return false;
-	if (!(flags & ROCE_OPF_WRITE))
-		return true;
-	return last ? bytes == qp->rx_left : bytes < qp->rx_left;
+	if (!(pkt->opflags & ROCE_OPF_LAST))
+		return bytes == mtu;
+	return bytes <= mtu && (bytes > 0 || (pkt->opflags & ROCE_OPF_FIRST));
+}
+
+/* What RETH announced comes, and no more; it is no more than a message may have. */
+static bool
+announced(const struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (pkt->opflags & ROCE_OPF_LAST)
+		return pkt->payload_bytes == qp->rx_left;
+	return pkt->payload_bytes < qp->rx_left && qp->rx_left <= ROCE_MSG_MAX;
 }
 
 /* What the peer may be told once it is placed (W-RESP-16). */
@@ -210,21 +193,25 @@ received(struct roce_qp *qp, uint32_t next, bool message_ends)
 }
 
 /* All checks passed, and the payload is in place or on its way there. */
-static void
-resp_received(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+ROCE_INLINE void
+message_goes_on(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt,
+	enum roce_msg of)
 {
-	bool last = pkt->opflags & ROCE_OPF_LAST;
-
+	qp->rx_msg = of;
 	qp->rx_bytes += pkt->payload_bytes;
-	received(qp, roce_psn_add(pkt->psn, 1), last);
-	if (!last) {
-		qp->rx_msg = pkt->opflags & ROCE_OPF_SEND ? ROCE_MSG_SEND : ROCE_MSG_WRITE;
-	} else {
-		qp->rx_msg = ROCE_MSG_NONE;
-		if (qp->rx_wqe != NULL) {
-			s->count.receives_completed++;
-			roce_resp_finish_receive(s, qp, NDSH_WC_SUCCESS, qp->rx_bytes, pkt);
-		}
+	received(qp, roce_psn_add(pkt->psn, 1), false);
+	owe_ack(s, qp, pkt);
+}
+
+ROCE_INLINE void
+message_ends(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	qp->rx_msg = ROCE_MSG_NONE;
+	received(qp, roce_psn_add(pkt->psn, 1), true);
+	if (qp->rx_wqe != NULL) {
+		s->count.receives_completed++;
+		roce_resp_finish_receive(
+			s, qp, NDSH_WC_SUCCESS, qp->rx_bytes + pkt->payload_bytes, pkt);
 	}
 	owe_ack(s, qp, pkt);
 }
@@ -240,16 +227,28 @@ receive_failed(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 			ROCE_REASON_RECV_PROT);
 }
 
+/* A receive is taken with the first packet (W-RESP-08), unless it was when that packet came before
+ * and found no room (far.c). */
 static void
 resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	struct roce_wqe *w = qp->rx_wqe;
 	enum roce_copy put = ROCE_COPY_REFUSED;
 
-	if (pkt->opflags & ROCE_OPF_FIRST)
+	if (roce_unlikely(!sequence_ok(qp, pkt->opflags))) {
+		invalid_request(s, qp, pkt);
+		return;
+	}
+	if (pkt->opflags & ROCE_OPF_FIRST) {
+		if (roce_likely(qp->rx_wqe == NULL) && roce_unlikely(!take_receive(s, qp, pkt)))
+			return;
 		qp->rx_bytes = 0;
-	if (roce_likely(pkt->payload_bytes <= w->bytes - qp->rx_bytes))
-		put = roce_sge_scatter(s, qp, &qp->recv_pos, w, qp->rx_bytes, pkt->payload,
+	}
+	if (roce_unlikely(!length_ok(qp, pkt))) {
+		invalid_request(s, qp, pkt);
+		return;
+	}
+	if (roce_likely(pkt->payload_bytes <= qp->rx_wqe->bytes - qp->rx_bytes))
+		put = roce_sge_scatter(s, qp, &qp->recv_pos, qp->rx_wqe, qp->rx_bytes, pkt->payload,
 			pkt->payload_bytes);
 	if (roce_unlikely(put != ROCE_COPY_OK)) {
 		if (put == ROCE_COPY_LATER)
@@ -264,7 +263,10 @@ resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		invalidation_refused(s, qp, pkt);
 		return;
 	}
-	resp_received(s, qp, pkt);
+	if (pkt->opflags & ROCE_OPF_LAST)
+		message_ends(s, qp, pkt);
+	else
+		message_goes_on(s, qp, pkt, ROCE_MSG_SEND);
 }
 
 /* A message lies in pieces of memory: its first byte was asked about as a whole. */
@@ -306,12 +308,33 @@ place(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, uint
 	return place_pieces(s, qp, pkt) ? ROCE_COPY_OK : ROCE_COPY_REFUSED;
 }
 
+/* One with immediate takes a receive with its last packet (W-RESP-08), if it did not yet. */
 static void
 resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	uint64_t need = pkt->opflags & ROCE_OPF_FIRST ? qp->rx_left : pkt->payload_bytes;
-	enum roce_copy put = need > 0 ? place(s, qp, pkt, need) : ROCE_COPY_OK;
+	uint32_t flags = pkt->opflags, bytes = pkt->payload_bytes;
+	enum roce_copy put = ROCE_COPY_OK;
+	uint64_t need = bytes;
 
+	if (roce_unlikely(!sequence_ok(qp, flags) || !(qp->access & NDSH_ACCESS_REMOTE_WRITE))) {
+		invalid_request(s, qp, pkt); /* W-RESP-06 */
+		return;
+	}
+	if (roce_unlikely(flags & ROCE_OPF_IMM) && qp->rx_wqe == NULL && !take_receive(s, qp, pkt))
+		return;
+	if (flags & ROCE_OPF_FIRST) {
+		need = pkt->dma_bytes;
+		qp->rx_va = pkt->va;
+		qp->rx_rkey = pkt->rkey;
+		qp->rx_left = pkt->dma_bytes;
+		qp->rx_bytes = 0;
+	}
+	if (roce_unlikely(!length_ok(qp, pkt) || !announced(qp, pkt))) {
+		invalid_request(s, qp, pkt);
+		return;
+	}
+	if (need > 0)
+		put = place(s, qp, pkt, need);
 	if (roce_unlikely(put != ROCE_COPY_OK)) {
 		if (put == ROCE_COPY_LATER)
 			not_ready(s, qp, pkt);
@@ -319,9 +342,13 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 			access_refused(s, qp, pkt);
 		return;
 	}
-	qp->rx_va += pkt->payload_bytes;
-	qp->rx_left -= pkt->payload_bytes;
-	resp_received(s, qp, pkt);
+	if (flags & ROCE_OPF_LAST) {
+		message_ends(s, qp, pkt);
+	} else {
+		qp->rx_va += bytes;
+		qp->rx_left -= bytes;
+		message_goes_on(s, qp, pkt, ROCE_MSG_WRITE);
+	}
 }
 
 /* READs and atomics of the peer that were never answered in full: more than agreed is its error
@@ -423,65 +450,77 @@ resp_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 			roce_atomic_execute(host, pkt->opcode, pkt->swap_add, pkt->compare);
 }
 
-static void
-resp_new(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+/* W-RESP-06, W-RESP-07 */
+static bool
+fetch_permitted(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	uint32_t flags = pkt->opflags;
+	uint32_t right = pkt->opcode == ROCE_READ_REQUEST ? NDSH_ACCESS_REMOTE_READ :
+							    NDSH_ACCESS_REMOTE_ATOMIC;
 
-	if (roce_unlikely(!sequence_ok(qp, flags) || !permission_ok(qp, pkt))) {
+	return (qp->access & right) && qp->max_dest_rd > 0;
+}
+
+static void
+resp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (roce_unlikely(!sequence_ok(qp, pkt->opflags) || !fetch_permitted(qp, pkt) ||
+			  !length_ok(qp, pkt)))
 		invalid_request(s, qp, pkt);
-		return;
-	}
-	/* It may have been taken when this packet came before, and found no room (far.c). */
-	if (needs_receive(pkt) && qp->rx_wqe == NULL && roce_unlikely(!take_receive(s, qp, pkt)))
-		return;
-	if ((flags & ROCE_OPF_FIRST) && (flags & ROCE_OPF_WRITE)) {
-		qp->rx_va = pkt->va;
-		qp->rx_rkey = pkt->rkey;
-		qp->rx_left = pkt->dma_bytes;
-		qp->rx_bytes = 0;
-	}
-	if (roce_unlikely(!length_ok(qp, pkt) || qp->rx_left > ROCE_MSG_MAX)) {
-		invalid_request(s, qp, pkt);
-		return;
-	}
-	if (flags & ROCE_OPF_WRITE)
-		resp_write(s, qp, pkt);
-	else if (flags & ROCE_OPF_SEND)
-		resp_send(s, qp, pkt);
 	else if (pkt->opcode == ROCE_READ_REQUEST)
 		resp_read(s, qp, pkt);
 	else
 		resp_atomic(s, qp, pkt);
 }
 
-void
-roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+static void
+resp_new(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	int32_t diff = roce_psn_diff(pkt->psn, qp->recv_psn);
+	if (pkt->opflags & ROCE_OPF_WRITE)
+		resp_write(s, qp, pkt);
+	else if (pkt->opflags & ROCE_OPF_SEND)
+		resp_send(s, qp, pkt);
+	else
+		resp_fetch(s, qp, pkt);
+}
 
-	if (pkt->opcode == ROCE_FLUSH || pkt->opcode == ROCE_ATOMIC_WRITE) { /* W-PKT-08 */
-		s->count.rx_wrong_class++;
-		return;
-	}
-	if (roce_unlikely(diff > 0)) {
+static void
+not_expected(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (roce_psn_diff(pkt->psn, qp->recv_psn) > 0) {
 		out_of_sequence(s, qp, pkt);
 		return;
 	}
-	if (roce_unlikely(diff < 0)) {
-		s->count.rx_duplicate++;
-		qp->rx_bits &= (uint8_t)~ROCE_RXB_NAK_SENT; /* W-RESP-04 */
-		roce_resp_duplicate(s, qp, pkt);
-		return;
-	}
-	if (roce_unlikely(qp->rx_bits & ROCE_RXB_HELD)) {
+	s->count.rx_duplicate++;
+	qp->rx_bits &= (uint8_t)~ROCE_RXB_NAK_SENT; /* W-RESP-04 */
+	roce_resp_duplicate(s, qp, pkt);
+}
+
+/* The expected packet comes after one was refused, or is the first of all. */
+static bool
+goes_on(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (qp->rx_bits & ROCE_RXB_HELD) {
 		out_of_sequence(s, qp, pkt);
-		return;
+		return false;
 	}
 	qp->rx_bits &= (uint8_t)~(ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT);
-	if (roce_unlikely(!(qp->rx_bits & ROCE_RXB_EST))) { /* W-RESP-17 */
+	if (!(qp->rx_bits & ROCE_RXB_EST)) { /* W-RESP-17 */
 		qp->rx_bits |= ROCE_RXB_EST;
 		roce_qp_event(s, qp, ROCE_EV_COMM_EST);
 	}
-	resp_new(s, qp, pkt);
+	return true;
+}
+
+void
+roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	const uint32_t seen = ROCE_RXB_HELD | ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT | ROCE_RXB_EST;
+
+	if (roce_unlikely(!(pkt->opflags & (ROCE_OPF_WRITE | ROCE_OPF_SEND))) &&
+		(pkt->opcode == ROCE_FLUSH || pkt->opcode == ROCE_ATOMIC_WRITE)) /* W-PKT-08 */
+		s->count.rx_wrong_class++;
+	else if (roce_unlikely(pkt->psn != qp->recv_psn))
+		not_expected(s, qp, pkt);
+	else if (roce_likely((qp->rx_bits & seen) == ROCE_RXB_EST) || goes_on(s, qp, pkt))
+		resp_new(s, qp, pkt);
 }

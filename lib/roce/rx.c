@@ -3,11 +3,8 @@
  * dear one, last (W-RXE-01). */
 #include "roce/internal.h"
 
-/* Of each packet: as calls, which two callers make of them, they cost ten instructions more. */
-#define INLINE __attribute__((always_inline)) static inline
-
 /* Two IPv4 addresses, changed over. */
-INLINE bool
+ROCE_INLINE bool
 addresses_cross(const uint8_t *a, const uint8_t *b)
 {
 	uint64_t x, y;
@@ -18,7 +15,7 @@ addresses_cross(const uint8_t *a, const uint8_t *b)
 }
 
 /* Source and destination must be the path's, seen from the other side (W-PKT-14). */
-INLINE bool
+ROCE_INLINE bool
 address_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	const uint8_t *ours = qp->tmpl.bytes + qp->tmpl.l3_off;
@@ -31,7 +28,7 @@ address_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
 }
 
 /* W-PKT-15 */
-INLINE bool
+ROCE_INLINE bool
 state_ok(const struct roce_qp *qp, uint32_t opflags)
 {
 	if (opflags & ROCE_OPF_REQUEST)
@@ -40,7 +37,7 @@ state_ok(const struct roce_qp *qp, uint32_t opflags)
 }
 
 /* Of its peer, in its VLAN, and whole. */
-INLINE bool
+ROCE_INLINE bool
 genuine(struct roce_shard *s, const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	if (roce_unlikely(!address_ok(qp, pkt)))

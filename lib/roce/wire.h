@@ -119,15 +119,14 @@ struct roce_pkt {
 	uint8_t pad;
 	uint8_t tos;
 	bool v6;
-	union { /* bits of three bytes of the BTH, as they stand there */
-		uint8_t bth[3];
+	bool becn, ackreq;
+	union { /* seldom asked for: as they stand in the BTH */
+		uint8_t bth_bits[2];
 		struct {
 			uint8_t : 6;
 			bool mig : 1, se : 1;
-			uint8_t : 6;
-			bool becn : 1, fecn : 1;
 			uint8_t : 7;
-			bool ackreq : 1;
+			bool fecn : 1;
 		};
 	};
 	uint16_t vlan_tci; /* of the innermost tag, 0 if untagged */

@@ -135,9 +135,10 @@ parse_transport(const uint8_t *udp, uint32_t udp_bytes, struct roce_pkt *pkt)
 	pkt->pkey = (uint16_t)first;
 	pkt->opcode = (uint8_t)(first >> 24);
 	pkt->pad = (uint8_t)pad;
-	pkt->bth[0] = bth[1];
-	pkt->bth[1] = bth[4];
-	pkt->bth[2] = bth[8];
+	pkt->becn = bth[4] >> 6 & 1;
+	pkt->ackreq = bth[8] >> 7;
+	pkt->bth_bits[0] = bth[1];
+	pkt->bth_bits[1] = bth[4];
 	pkt->syndrome = 0;
 	memset(pkt->ext, 0, sizeof(pkt->ext));
 	if (op->flags & OPF_ANY_EXT)
