@@ -62,6 +62,7 @@ struct nd_qp {
 	uint32_t index; /* session-local: doorbell bit */
 	uint32_t state; /* enum nd_qp_state, atomic */
 	uint32_t sq_sge, rq_sge, inline_bytes;
+	uint32_t short_below; /* inline payloads of fewer bytes go into the descriptor */
 	struct nd_srq *srq; /* or NULL */
 	/* each line for the thread that posts there */
 	_Alignas(NDSH_CACHE_LINE) struct ndsh_sq sq;

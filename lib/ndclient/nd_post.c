@@ -133,6 +133,7 @@ post_data(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct n
 	uint32_t n, uint32_t flags)
 {
 	uint8_t data[NDSH_INLINE_MAX];
+	uint32_t how;
 	nd_status st = check_data(qp, sge, n, flags);
 
 	if (st != ND_SUCCESS)
@@ -143,11 +144,15 @@ post_data(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct n
 	if (__atomic_load_n(&qp->adapter->mover, __ATOMIC_RELAXED) != NULL &&
 		nd_moved_fits(qp, op, sge, n, flags))
 		flags |= ND_OP_FLAG_INLINE;
-	if (flags & ND_OP_FLAG_INLINE) {
-		wr->inline_bytes = gather(data, sge, n);
+	how = abi_flags(flags);
+	if (how & NDSH_WRF_INLINE) {
+		if (total_bytes(sge, n) < qp->short_below)
+			how |= NDSH_WRF_SHORT;
+		wr->inline_bytes =
+			gather(how & NDSH_WRF_SHORT ? (uint8_t *)wr->data : data, sge, n);
 		n = 0;
 	}
-	wr->ctrl = NDSH_CTRL(op, n, abi_flags(flags), 0);
+	wr->ctrl = NDSH_CTRL(op, n, how, 0);
 	submit(qp, wr, sge, data);
 	return ND_SUCCESS;
 }

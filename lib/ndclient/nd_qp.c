@@ -116,6 +116,7 @@ make(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_qp_create *m
 	qp->sq_sge = dims.sq_sge;
 	qp->rq_sge = dims.rq_sge;
 	qp->inline_bytes = dims.inline_bytes;
+	qp->short_below = a->abi_minor >= NDSH_MINOR_SHORT ? NDSH_SHORT_MAX + 1 : 0;
 	qp->context = opt->context;
 	qp->pd = pd;
 	qp->send_cq = opt->initiator_cq;

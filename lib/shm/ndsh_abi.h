@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define NDSH_ABI_MAJOR 1u /* differs: refused */
-#define NDSH_ABI_MINOR 8u /* additions that an older side ignores:
+#define NDSH_ABI_MINOR 9u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
 			    * 3: the admin ring, the way to register; shared endpoints,
 			    * LISTENER_PAUSE, sending immediates;
@@ -25,7 +25,8 @@
 			    * queue pairs' states and attributes, segments of any
 			    * number of pages, events;
 			    * 8: ROUTE, ADDRESS_PAGE, events of addresses,
-			    * congestion control */
+			    * congestion control;
+			    * 9: payloads in the descriptor itself */
 /* The oldest daemon that has it. An older one takes what it doesn't know for a broken message, or
  * doesn't look at it: a client asks before it asks for it. */
 #define NDSH_MINOR_WINDOWS	 1u
@@ -50,6 +51,7 @@
 #define NDSH_MINOR_ROUTE	 8u
 #define NDSH_MINOR_ECN		 8u
 #define NDSH_MINOR_ADDRESS_PAGE	 8u
+#define NDSH_MINOR_SHORT	 9u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments that the library allocates from */
@@ -57,6 +59,7 @@
 /* Limits that both sides know; the daemon may grant less (ndsh_msg.h, ADAPTER INFO). */
 #define NDSH_SGE_MAX		16u
 #define NDSH_INLINE_MAX		256u
+#define NDSH_SHORT_MAX		32u
 #define NDSH_DEPTH_MAX		4096u  /* send and receive queue, requests */
 #define NDSH_CQ_DEPTH_MAX	65536u /* entries */
 #define NDSH_QP_PER_SESSION_MAX 4096u  /* one bit each in the doorbell bitmap... */
@@ -108,7 +111,9 @@ enum {
 	NDSH_WRF_SOLICIT = 1u << 2,
 	NDSH_WRF_INLINE = 1u << 3, /* payload in the inline area of the slot */
 	NDSH_WRF_LOCAL_INV = 1u << 4, /* READ: the first SGE's registration ends with it */
-	NDSH_WRF_MASK = 0x1f,
+	/* Beside INLINE: the payload, at most NDSH_SHORT_MAX bytes, is in the descriptor. */
+	NDSH_WRF_SHORT = 1u << 5,
+	NDSH_WRF_MASK = 0x3f,
 };
 
 struct ndsh_sge {
@@ -122,7 +127,9 @@ static_assert(sizeof(struct ndsh_sge) == 16, "ABI");
  * Send-queue descriptor. Client writes all but ctrl, then ctrl with release
  * order; the phase bit of ctrl says whose turn the slot is: in pass p over the
  * ring (p = index / depth) a filled slot has phase (p & 1) ^ 1. Rings start zeroed.
- * One SGE stands here; with more, all of them are in the side array of the slot.
+ * One SGE stands here; with more, all of them are in the side array of the slot. What is inline
+ * stands in the inline area of the slot, and needs a cache line more to reach the daemon: SHORT
+ * spares it that.
  *
  * BIND, FAST_REGISTER and INVALIDATE have no SGEs, and no flags but SILENT and FENCE. The token
  * that the first two give follows from their object and imm (ndsh_window_token()): both sides know
@@ -141,12 +148,17 @@ struct ndsh_swr {
 	uint32_t rkey;
 	/* Opaque 4 bytes, sent as they stand; BIND, FAST_REGISTER: generation of the token. */
 	uint32_t imm;
-	struct ndsh_sge sge0;
-	/* Atomics: {swap or add, compare}, with one SGE of 8 bytes and no flags but SILENT and
-	 * FENCE. BIND: {bytes, access | region's token << 32};
-	 * FAST_REGISTER: {bytes, NDSH_FR_ARG()} */
-	uint64_t arg[2];
-	uint32_t inline_bytes;
+	union {
+		struct {
+			struct ndsh_sge sge0;
+			/* Atomics: {swap or add, compare}, with one SGE of 8 bytes and no flags but
+			 * SILENT and FENCE. BIND: {bytes, access | region's token << 32};
+			 * FAST_REGISTER: {bytes, NDSH_FR_ARG()} */
+			uint64_t arg[2];
+		};
+		uint64_t data[NDSH_SHORT_MAX / 8]; /* SHORT: the payload */
+	};
+	uint32_t inline_bytes; /* INLINE */
 	uint32_t ctrl; /* op | num_sge << 8 | flags << 16 | phase << 31 */
 };
 static_assert(sizeof(struct ndsh_swr) == 64, "ABI");

@@ -57,7 +57,8 @@ void ndsh_rq_view(struct ndsh_rq *rq, void *base, const struct ndsh_qp_dims *d);
 void ndsh_srq_view(struct ndsh_rq *rq, void *base, uint32_t depth, uint32_t sge);
 
 /* Put a request in the next slot; the caller knows that it is free. wr->ctrl carries op, num_sge
- * and flags without phase; sge has num_sge entries (unless INLINE: then data has inline_bytes). */
+ * and flags without phase; sge has num_sge entries (unless INLINE: then data has inline_bytes;
+ * unless SHORT: then wr->data has them). */
 void ndsh_sq_push(struct ndsh_sq *sq, const struct ndsh_swr *wr, const struct ndsh_sge *sge,
 	const void *data);
 void ndsh_rq_push(
@@ -68,7 +69,7 @@ void ndsh_rq_push(
 struct ndsh_send { /* checked */
 	uint64_t context, raddr;
 	uint32_t rkey, imm;
-	uint64_t arg[2];
+	uint64_t arg[2]; /* not if INLINE */
 	uint32_t bytes; /* sum of the SGEs, or inline bytes; at most 2^31 */
 	uint8_t op;	/* a known enum ndsh_op */
 	uint8_t flags;

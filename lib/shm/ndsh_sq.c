@@ -22,24 +22,31 @@ ndsh_sq_push(
 {
 	uint32_t slot = sq->next & (sq->depth - 1);
 	uint32_t nsge = NDSH_CTRL_NSGE(wr->ctrl);
+	uint32_t flags = NDSH_CTRL_FLAGS(wr->ctrl);
 	struct ndsh_swr *d = &sq->ring[slot];
 
+	/* The descriptor last and at once: the daemon looks at its line all the time, and each look
+	 * takes it away from who writes there. */
+	if ((flags & (NDSH_WRF_INLINE | NDSH_WRF_SHORT)) == NDSH_WRF_INLINE) {
+		if (wr->inline_bytes > 0)
+			memcpy(sq->inl + (size_t)slot * NDSH_INLINE_STRIDE(sq->inline_max), data,
+				wr->inline_bytes);
+	} else if (nsge > 1) {
+		memcpy(&sq->sge[(size_t)slot * sq->sge_max], sge, nsge * sizeof(*sge));
+	}
 	d->context = wr->context;
 	d->raddr = wr->raddr;
 	d->rkey = wr->rkey;
 	d->imm = wr->imm;
-	d->arg[0] = wr->arg[0];
-	d->arg[1] = wr->arg[1];
-	d->inline_bytes = wr->inline_bytes;
-	if (NDSH_CTRL_FLAGS(wr->ctrl) & NDSH_WRF_INLINE) {
-		if (wr->inline_bytes > 0)
-			memcpy(sq->inl + (size_t)slot * NDSH_INLINE_STRIDE(sq->inline_max), data,
-				wr->inline_bytes);
+	if (flags & NDSH_WRF_SHORT) {
+		d->data[0] = wr->data[0];
+		d->data[1] = wr->data[1];
 	} else if (nsge == 1) {
 		memcpy(&d->sge0, sge, sizeof(*sge));
-	} else if (nsge > 1) {
-		memcpy(&sq->sge[(size_t)slot * sq->sge_max], sge, nsge * sizeof(*sge));
 	}
+	d->data[2] = wr->data[2]; /* or arg */
+	d->data[3] = wr->data[3];
+	d->inline_bytes = wr->inline_bytes;
 	ndsh_store32_release(
 		&d->ctrl, (wr->ctrl & ~NDSH_CTRL_PHASE) | ndsh_phase(sq->next, sq->depth) << 31);
 	sq->next++;
@@ -54,7 +61,7 @@ ndsh_sq_ready(const struct ndsh_sq *sq)
 	if (ctrl >> 31 != ndsh_phase(sq->next, sq->depth))
 		return false;
 	/* It was written before, by another CPU: let it come while the descriptor waits. */
-	if (NDSH_CTRL_FLAGS(ctrl) & NDSH_WRF_INLINE)
+	if ((NDSH_CTRL_FLAGS(ctrl) & (NDSH_WRF_INLINE | NDSH_WRF_SHORT)) == NDSH_WRF_INLINE)
 		__builtin_prefetch(sq->inl + (size_t)slot * NDSH_INLINE_STRIDE(sq->inline_max));
 	return true;
 }
@@ -81,6 +88,8 @@ ctrl_ok(uint32_t ctrl, uint32_t sge_max)
 	if (ndsh_op_is_atomic(op))
 		return nsge == 1 && (flags & ~(NDSH_WRF_SILENT | NDSH_WRF_FENCE)) == 0;
 	if ((flags & NDSH_WRF_LOCAL_INV) && op != NDSH_OP_READ)
+		return false;
+	if ((flags & NDSH_WRF_SHORT) && !(flags & NDSH_WRF_INLINE))
 		return false;
 	return !(flags & NDSH_WRF_INLINE) || op_takes_inline(op);
 }
@@ -121,14 +130,21 @@ arguments_ok(uint32_t op, const struct ndsh_send *d)
 }
 
 /* The inline area of a slot is padded to the stride, so whole words may be read. */
-static void
-fetch_inline(const struct ndsh_sq *sq, uint32_t slot, struct ndsh_send *out, uint32_t bytes)
+static bool
+fetch_inline(const struct ndsh_sq *sq, uint32_t slot, uint32_t flags, struct ndsh_send *out)
 {
-	const uint8_t *from = sq->inl + (size_t)slot * NDSH_INLINE_STRIDE(sq->inline_max);
+	const struct ndsh_swr *shared = &sq->ring[slot];
+	bool is_short = flags & NDSH_WRF_SHORT;
+	const void *from = is_short ? (const uint8_t *)shared->data :
+				      sq->inl + (size_t)slot * NDSH_INLINE_STRIDE(sq->inline_max);
+	uint32_t bytes = ndsh_load32(&shared->inline_bytes);
 
+	if (bytes > sq->inline_max || bytes > (is_short ? NDSH_SHORT_MAX : NDSH_INLINE_MAX))
+		return false;
 	ndsh_copy_in(out->inl, from, (bytes + 7) & ~7u);
 	out->num_sge = 0;
 	out->bytes = bytes;
+	return true;
 }
 
 static bool
@@ -149,14 +165,8 @@ fetch_data(const struct ndsh_sq *sq, uint32_t slot, uint32_t ctrl, struct ndsh_s
 	const struct ndsh_swr *shared = &sq->ring[slot];
 	uint32_t nsge = NDSH_CTRL_NSGE(ctrl);
 
-	if (NDSH_CTRL_FLAGS(ctrl) & NDSH_WRF_INLINE) {
-		uint32_t bytes = ndsh_load32(&shared->inline_bytes);
-
-		if (bytes > sq->inline_max || bytes > NDSH_INLINE_MAX)
-			return false;
-		fetch_inline(sq, slot, out, bytes);
-		return true;
-	}
+	if (NDSH_CTRL_FLAGS(ctrl) & NDSH_WRF_INLINE)
+		return fetch_inline(sq, slot, NDSH_CTRL_FLAGS(ctrl), out);
 	return fetch_sges(
 		nsge == 1 ? &shared->sge0 : &sq->sge[(size_t)slot * sq->sge_max], out, nsge);
 }
@@ -176,8 +186,10 @@ ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out)
 	out->raddr = ndsh_load64(&shared->raddr);
 	out->rkey = ndsh_load32(&shared->rkey);
 	out->imm = ndsh_load32(&shared->imm);
-	out->arg[0] = ndsh_load64(&shared->arg[0]);
-	out->arg[1] = ndsh_load64(&shared->arg[1]);
+	if (!(NDSH_CTRL_FLAGS(ctrl) & NDSH_WRF_INLINE)) { /* else they may be payload */
+		out->arg[0] = ndsh_load64(&shared->arg[0]);
+		out->arg[1] = ndsh_load64(&shared->arg[1]);
+	}
 	if (!arguments_ok(op, out))
 		return NDSH_FETCH_BROKEN;
 	out->op = (uint8_t)op;

@@ -146,6 +146,10 @@ push(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
 
 	wr->context = op->context;
 	wr->inline_bytes = inl ? op->bytes : 0;
+	if (inl && op->bytes <= NDSH_SHORT_MAX && op->context % 2 == 0) {
+		op->flags |= NDSH_WRF_SHORT;
+		memcpy(wr->data, op->data, op->bytes);
+	}
 	wr->ctrl = NDSH_CTRL(op->op, inl ? 0 : op->nsge, op->flags, 0);
 	if (sim_is_message(op)) {
 		op->msg = ep->msgs;

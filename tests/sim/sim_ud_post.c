@@ -105,9 +105,15 @@ maybe_mistake(struct sim_ud *u, struct sim_send *op)
 static void
 push(struct sim_ud *u, const struct sim_send *op)
 {
-	const struct ndsh_swr wr = { .context = op->context, .rkey = op->token,
+	bool is_short = (op->flags & NDSH_WRF_INLINE) != 0 && op->bytes <= NDSH_SHORT_MAX &&
+		op->context % 2 == 0;
+	uint32_t flags = op->flags | (is_short ? NDSH_WRF_SHORT : 0u);
+	struct ndsh_swr wr = { .context = op->context, .rkey = op->token,
 		.raddr = NDSH_UD_RADDR(op->qpn, op->q_key), .imm = op->imm,
-		.inline_bytes = op->bytes, .ctrl = NDSH_CTRL(op->op, op->nsge, op->flags, 0) };
+		.inline_bytes = op->bytes, .ctrl = NDSH_CTRL(op->op, op->nsge, flags, 0) };
+
+	if (is_short)
+		memcpy(wr.data, op->data, op->bytes);
 
 	sim_note(u->w, "ud %u: send %u of %u bytes to %06x, key %x, handle %x%s", u->number,
 		(uint32_t)op->context, op->bytes, op->qpn, op->q_key, op->token,

@@ -176,6 +176,7 @@ fill_open(struct ndsh_open_reply *o)
 {
 	o->max_mr_bytes = o->max_transfer_bytes = 1 << 20;
 	o->max_sge = 4;
+	o->max_inline = 64;
 	o->max_depth = o->max_cq_depth = o->max_srq_depth = 64;
 	o->max_read_limit = 16;
 	o->max_qps = o->max_cqs = o->max_mrs = RIG_OBJECTS;
