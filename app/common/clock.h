@@ -21,12 +21,15 @@ app_now_ns(void)
 }
 
 /*
- * What a polling loop does after looks that found nothing: look on for a moment, then give way,
- * which costs a third of a microsecond when nobody wants the core. Machines with fewer cores than
- * pollers (two daemons, a client and a server on two cores) are normal: a loop that never gives way
- * keeps the daemon it waits for off the core until the scheduler's slice ends.
+ * What a polling loop does after looks that found nothing: look on for a moment, then give way.
+ * Machines with fewer cores than pollers (two daemons, a client and a server on two cores) are
+ * normal: a loop that never gives way keeps the daemon it waits for off the core until the
+ * scheduler's slice ends. Where nobody wants the core it costs a third of a microsecond in which
+ * nothing is seen: who has given way in vain looks on for longer the next time.
  */
-#define APP_SPIN_NS 1000u
+#define APP_SPIN_NS	1000u
+#define APP_SPIN_MAX_NS 8000u
+#define APP_VAIN_NS	1000u /* it took less: nobody else ran */
 /* Who may sleep does so then only: to be woken costs the daemon's lcore some microseconds, as much
  * as it needs for ten small messages and more. */
 #define APP_STAY_NS 20000u
@@ -35,8 +38,9 @@ app_now_ns(void)
 
 struct app_idle {
 	uint32_t empty;	   /* looks in a row that found nothing */
-	bool tired;	   /* they took APP_SPIN_NS */
+	bool tired;	   /* each of them gives way */
 	uint64_t since_ns; /* the first of them */
+	uint32_t spin_ns;  /* to look on before; kept from wait to wait, 0: APP_SPIN_NS */
 };
 
 static inline void
@@ -55,7 +59,21 @@ app_idle_spinning(struct app_idle *idle)
 
 	if (idle->since_ns == 0)
 		idle->since_ns = now;
-	return now - idle->since_ns < APP_SPIN_NS;
+	return now - idle->since_ns < (idle->spin_ns > 0 ? idle->spin_ns : APP_SPIN_NS);
+}
+
+static inline void
+app_idle_give_way(struct app_idle *idle)
+{
+	uint64_t begin = app_now_ns();
+
+	sched_yield();
+	idle->since_ns = app_now_ns();
+	idle->tired = idle->since_ns - begin >= APP_VAIN_NS;
+	if (idle->tired)
+		idle->spin_ns = APP_SPIN_NS;
+	else if (idle->spin_ns < APP_SPIN_MAX_NS)
+		idle->spin_ns = 2 * (idle->spin_ns > 0 ? idle->spin_ns : APP_SPIN_NS);
 }
 
 /* For who may sleep: look on, or give way first. False: it is time to sleep. */
@@ -77,7 +95,7 @@ app_idle_wait(struct app_idle *idle)
 	if (!idle->tired && idle->empty % APP_FREE_LOOKS == 0)
 		idle->tired = !app_idle_spinning(idle);
 	if (idle->tired)
-		sched_yield();
+		app_idle_give_way(idle);
 }
 
 #endif
