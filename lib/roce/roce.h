@@ -38,10 +38,10 @@ struct roce_mover;
 struct roce_shard_cfg {
 	uint32_t shard_id;     /* 0..7, part of every QPN */
 	uint32_t max_qps;      /* up to 131072 */
-	uint32_t max_cqs, max_pds;
-	uint32_t max_srqs;     /* 0: no shared receive queues */
+	uint32_t max_cqs, max_pds; /* each up to 1048576 */
+	uint32_t max_srqs;     /* as well; 0: no shared receive queues */
 	uint32_t max_mrs;      /* up to 262144, regions and windows */
-	uint32_t max_wqes;     /* pool of requests in flight, all queue pairs together */
+	uint32_t max_wqes;     /* 16..4194304: pool of requests in flight, of all queue pairs */
 	uint64_t secret[2];    /* from a CSPRNG: QPNs, keys, PSNs derive from it */
 	uint64_t rto_floor_ns; /* 10 ms unless lcores are dedicated; never below 100 us */
 	uint32_t window;       /* packets in flight per queue pair, 16..4096 */

@@ -4,6 +4,7 @@
 
 #define MAX_QPS	   (1u << ROCE_INDEX_BITS)
 #define MAX_MRS	   (1u << ROCE_MR_BITS)
+#define MAX_WQES   (1u << 22)
 #define MAX_OTHERS (1u << 20)
 #define RTO_FLOOR_MIN_NS 100000u
 
@@ -29,7 +30,7 @@ cfg_ok(const struct roce_shard_cfg *cfg)
 	       cfg->max_qps <= MAX_QPS && cfg->max_mrs >= 1 && cfg->max_mrs <= MAX_MRS &&
 	       cfg->max_cqs >= 1 && cfg->max_cqs <= MAX_OTHERS && cfg->max_pds >= 1 &&
 	       cfg->max_pds <= MAX_OTHERS && cfg->max_srqs <= MAX_OTHERS &&
-	       cfg->max_wqes >= 16 && cfg->max_wqes <= MAX_OTHERS &&
+	       cfg->max_wqes >= 16 && cfg->max_wqes <= MAX_WQES &&
 	       cfg->rto_floor_ns >= RTO_FLOOR_MIN_NS && cfg->window >= 16 && cfg->window <= 4096;
 }
 

@@ -42,10 +42,28 @@ Test(objects, configurations_out_of_range)
 	REFUSED(max_cqs, 0);
 	REFUSED(max_pds, 0);
 	REFUSED(max_wqes, 15);
+	REFUSED(max_wqes, 4194305);
 	REFUSED(rto_floor_ns, 99999);
 	REFUSED(window, 15);
 	REFUSED(window, 4097);
 #undef REFUSED
+}
+
+/* What limits.* of the configuration allows at most (doc/config.md), and at least. */
+Test(objects, every_limit_of_the_configuration_is_taken)
+{
+	struct roce_shard_cfg c = config();
+
+	c.max_qps = 131072;
+	c.max_cqs = 2 * c.max_qps;
+	c.max_pds = c.max_srqs = c.max_qps;
+	c.max_mrs = 262144;
+	c.max_wqes = 4194304;
+	cr_assert_gt(roce_shard_bytes(&c), 0);
+	c.max_qps = c.max_mrs = c.max_pds = c.max_srqs = 1;
+	c.max_cqs = 2;
+	c.max_wqes = 64;
+	cr_assert_gt(roce_shard_bytes(&c), 0);
 }
 
 Test(objects, the_permutation_of_numbers_is_one)
