@@ -120,7 +120,7 @@ new_qp(struct nd_cq *cq, uint32_t depth)
 	return qp;
 }
 
-static void
+void
 run_memory(char **words)
 {
 	(void)words;
@@ -137,7 +137,7 @@ info_of(struct nd_qp *qp)
 	return info;
 }
 
-static void
+void
 run_qp(char **words)
 {
 	struct end *e = end_new(words[0]);
@@ -157,7 +157,7 @@ access_of(const char *rights)
 }
 
 /* NAME ADDRESS NUMBER PSN MTU TIMEOUT RETRIES RNR-RETRIES RNR-TIMER RIGHTS */
-static void
+void
 run_up(char **words)
 {
 	struct end *e = end_of(words[0]);
@@ -189,7 +189,7 @@ sge_of(char **words)
 		nd_mr_local_token(device.mr)};
 }
 
-static void
+void
 run_receive(char **words)
 {
 	struct nd_sge sge = sge_of(words + 1);
@@ -201,7 +201,7 @@ run_receive(char **words)
 }
 
 /* NAME OP AT BYTES [ADDRESS KEY [A [B]]] */
-static void
+void
 run_post(char **words)
 {
 	struct nd_qp *qp = end_of(words[0])->qp;
@@ -264,7 +264,7 @@ wait_for_result(struct nd_result_ex *r, uint64_t ms)
 	return n == 1;
 }
 
-static void
+void
 run_window(char **words)
 {
 	struct end *e = end_of(words[0]);
@@ -281,7 +281,7 @@ run_window(char **words)
 	partner_ok("%u", ntohl(nd_mw_remote_token(e->mw)));
 }
 
-static void
+void
 run_take(char **words)
 {
 	struct nd_result_ex r;
@@ -312,7 +312,7 @@ run_take(char **words)
 	partner_ok("%s %s %u %u", status_word(r.status), what, r.bytes_transferred, extra);
 }
 
-static void
+void
 run_state(char **words)
 {
 	static const char *const names[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "ERROR"};
@@ -320,7 +320,7 @@ run_state(char **words)
 	partner_ok("%s", names[info_of(end_of(words[0])->qp).state]);
 }
 
-static void
+void
 run_drop(char **words)
 {
 	struct end *e = end_of(words[0]);
@@ -337,26 +337,3 @@ run_drop(char **words)
 	e->name[0] = '\0';
 	partner_ok("%s", "");
 }
-
-const struct command partner_commands[] = {
-	{"memory", 0, run_memory},
-	{"qp", 1, run_qp},
-	{"up", 10, run_up},
-	{"receive", 3, run_receive},
-	{"post", 4, run_post},
-	{"window", 3, run_window},
-	{"take", 1, run_take},
-	{"state", 1, run_state},
-	{"drop", 1, run_drop},
-	{"listen", 1, run_listen},
-	{"ask", 5, run_ask},
-	{"asked", 2, run_asked},
-	{"accept", 3, run_accept},
-	{"reject", 3, run_reject},
-	{"outcome", 2, run_outcome},
-	{"leave", 1, run_leave},
-	{"left", 2, run_left},
-	{"serve", 2, run_serve},
-	{"call", 4, run_call},
-	{NULL, 0, NULL},
-};

@@ -45,15 +45,4 @@ struct nd_qp *new_qp(struct nd_cq *cq, uint32_t depth);
 socklen_t nd_address(const char *text, const char *port, struct sockaddr_storage *address);
 const char *status_word(nd_status status);
 
-void run_listen(char **words);
-void run_ask(char **words);
-void run_asked(char **words);
-void run_accept(char **words);
-void run_reject(char **words);
-void run_outcome(char **words);
-void run_leave(char **words);
-void run_left(char **words);
-void run_serve(char **words);
-void run_call(char **words);
-
 #endif

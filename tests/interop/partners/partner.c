@@ -13,6 +13,7 @@
 #define NOTHING	       0xee
 #define GOLDEN	       0x9e3779b97f4a7c15u
 #define LINE_MAX_BYTES 512
+#define COMMANDS       (sizeof(commands) / sizeof(commands[0]))
 
 uint8_t *partner_area;
 size_t partner_area_bytes;
@@ -187,27 +188,41 @@ run_word(char **words)
 	partner_ok("0x%lx", (unsigned long)value);
 }
 
-static const struct command common[] = {
+static const struct {
+	const char *name;
+	int words; /* at least, without its own */
+	void (*run)(char **words);
+} commands[] = {
 	{"fill", 3, run_fill},
 	{"wipe", 2, run_wipe},
 	{"look", 3, run_look},
 	{"word", 1, run_word},
-	{NULL, 0, NULL},
+	{"memory", 0, run_memory},
+	{"qp", 1, run_qp},
+	{"up", 10, run_up},
+	{"receive", 3, run_receive},
+	{"post", 4, run_post},
+	{"window", 3, run_window},
+	{"take", 1, run_take},
+	{"state", 1, run_state},
+	{"drop", 1, run_drop},
+	{"listen", 1, run_listen},
+	{"ask", 5, run_ask},
+	{"asked", 2, run_asked},
+	{"accept", 3, run_accept},
+	{"reject", 3, run_reject},
+	{"outcome", 2, run_outcome},
+	{"leave", 1, run_leave},
+	{"left", 2, run_left},
+	{"serve", 2, run_serve},
+	{"call", 4, run_call},
 };
-
-static const struct command *
-find(const struct command *in, const char *name)
-{
-	while (in->name != NULL && strcmp(in->name, name) != 0)
-		in++;
-	return in->name != NULL ? in : NULL;
-}
 
 static void
 obey(char *line)
 {
 	char *words[WORDS_MAX + 2] = {NULL};
-	const struct command *c;
+	size_t c = 0;
 	int count = 0;
 
 	for (char *w = strtok(line, " \n"); w != NULL && count <= WORDS_MAX;
@@ -215,12 +230,11 @@ obey(char *line)
 		words[count++] = w;
 	if (count == 0)
 		return;
-	c = find(common, words[0]);
-	if (c == NULL)
-		c = find(partner_commands, words[0]);
-	if (c == NULL || count <= c->words)
+	while (c < COMMANDS && strcmp(commands[c].name, words[0]) != 0)
+		c++;
+	if (c == COMMANDS || count <= commands[c].words)
 		partner_die("no such command, or too few words: %s", words[0]);
-	c->run(words + 1);
+	commands[c].run(words + 1);
 }
 
 int

@@ -58,14 +58,27 @@
 extern uint8_t *partner_area;
 extern size_t partner_area_bytes; /* before partner_start() */
 
-struct command {
-	const char *name;
-	int words; /* at least, without its own */
-	void (*run)(char **words);
-};
-/* Each program has its own, ended by a NULL name; and starts by partner_start(). */
-extern const struct command partner_commands[];
+/* Each program starts in its own way, and has its own of these commands. */
 void partner_start(int argc, char **argv);
+void run_memory(char **words);
+void run_qp(char **words);
+void run_up(char **words);
+void run_receive(char **words);
+void run_post(char **words);
+void run_window(char **words);
+void run_take(char **words);
+void run_state(char **words);
+void run_drop(char **words);
+void run_listen(char **words);
+void run_ask(char **words);
+void run_asked(char **words);
+void run_accept(char **words);
+void run_reject(char **words);
+void run_outcome(char **words);
+void run_leave(char **words);
+void run_left(char **words);
+void run_serve(char **words);
+void run_call(char **words);
 
 /* The answer of this command, once. */
 void partner_ok(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -121,7 +121,7 @@ verbs_address(const char *text, const char *port)
 	return address;
 }
 
-static void
+void
 run_memory(char **words)
 {
 	(void)words;
@@ -129,7 +129,7 @@ run_memory(char **words)
 		device.weak->rkey);
 }
 
-static void
+void
 run_qp(char **words)
 {
 	struct ibv_qp_init_attr init = verbs_qp_attributes(device.cq);
@@ -176,7 +176,7 @@ access_of(const char *rights)
 }
 
 /* NAME ADDRESS NUMBER PSN MTU TIMEOUT RETRIES RNR-RETRIES RNR-TIMER RIGHTS */
-static void
+void
 run_up(char **words)
 {
 	struct end *e = end_of(words[0]);
@@ -217,7 +217,7 @@ sge_of(char **words)
 		(uint32_t)number_of(words[1]), device.mr->lkey};
 }
 
-static void
+void
 run_receive(char **words)
 {
 	struct ibv_sge sge = sge_of(words + 1);
@@ -240,7 +240,7 @@ post(struct end *e, struct ibv_send_wr *wr)
 }
 
 /* NAME OP AT BYTES [ADDRESS KEY [A [B]]] */
-static void
+void
 run_post(char **words)
 {
 	struct ibv_sge sge = sge_of(words + 2);
@@ -284,7 +284,7 @@ wait_for_result(struct ibv_wc *wc, uint64_t ms)
 	return n == 1;
 }
 
-static void
+void
 run_window(char **words)
 {
 	struct end *e = end_of(words[0]);
@@ -307,7 +307,7 @@ run_window(char **words)
 	partner_ok("%u", e->mw->rkey);
 }
 
-static void
+void
 run_take(char **words)
 {
 	static const char *const statuses[] = {"SUCCESS", "LOC_LEN", "LOC_QP_OP", "LOC_EEC",
@@ -339,7 +339,7 @@ run_take(char **words)
 		"%s %s %u %u", status, what, wc.status == IBV_WC_SUCCESS ? wc.byte_len : 0, extra);
 }
 
-static void
+void
 run_state(char **words)
 {
 	static const char *const names[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERROR"};
@@ -350,7 +350,7 @@ run_state(char **words)
 	partner_ok("%s", names[attr.qp_state]);
 }
 
-static void
+void
 run_drop(char **words)
 {
 	struct end *e = end_of(words[0]);
@@ -368,26 +368,3 @@ run_drop(char **words)
 	e->name[0] = '\0';
 	partner_ok("%s", "");
 }
-
-const struct command partner_commands[] = {
-	{"memory", 0, run_memory},
-	{"qp", 1, run_qp},
-	{"up", 10, run_up},
-	{"receive", 3, run_receive},
-	{"post", 4, run_post},
-	{"window", 3, run_window},
-	{"take", 1, run_take},
-	{"state", 1, run_state},
-	{"drop", 1, run_drop},
-	{"listen", 1, run_listen},
-	{"ask", 5, run_ask},
-	{"asked", 2, run_asked},
-	{"accept", 3, run_accept},
-	{"reject", 3, run_reject},
-	{"outcome", 2, run_outcome},
-	{"leave", 1, run_leave},
-	{"left", 2, run_left},
-	{"serve", 2, run_serve},
-	{"call", 4, run_call},
-	{NULL, 0, NULL},
-};

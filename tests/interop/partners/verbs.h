@@ -49,15 +49,4 @@ struct ibv_qp_init_attr verbs_qp_attributes(struct ibv_cq *cq);
 /* To an address in words; ends the program if it is none. */
 struct sockaddr_storage verbs_address(const char *text, const char *port);
 
-void run_listen(char **words);
-void run_ask(char **words);
-void run_asked(char **words);
-void run_accept(char **words);
-void run_reject(char **words);
-void run_outcome(char **words);
-void run_leave(char **words);
-void run_left(char **words);
-void run_serve(char **words);
-void run_call(char **words);
-
 #endif
