@@ -6,6 +6,7 @@ import os
 import readings
 from cases import Skip, program
 from daemon import Daemon, memif
+from figures import WINDOW, deep
 from sandbox import run
 
 SIZES = {"8 B": "8", "64 B": "64", "4 KiB": "4K", "64 KiB": "64K", "1 MiB": "1M"}
@@ -64,7 +65,7 @@ class Ends:
             for number, role in enumerate(self.roles):
                 self.daemon[role] = Daemon(self.place.build, folder, role, number,
                                            memif(role, os.path.basename(folder)), [ADDRESS[role] + "/24"], MTU,
-                                           rc={"window": 512})  # as config/memif-*.json
+                                           rc={"window": WINDOW})
                 self.daemon[role].start()
         except BaseException:
             self.__exit__(None, None, None)
@@ -112,6 +113,9 @@ class TwoDaemons(Ends):
         for size, option in SIZES.items():
             for operation in OPERATIONS:
                 yield f"ours/{operation} {size}", lambda o=operation, s=size, n=option: self.stream(o, s, n)
+        # A request is a packet: as many as may be under way. Reads may be sixteen, however many wait.
+        for operation in ("write", "send"):
+            yield deep(operation), lambda o=operation: self.deep(o)
         for operation in OPERATIONS:
             yield f"ours/{operation} 8 B latency", lambda o=operation: self.latency(o)
 
@@ -121,6 +125,11 @@ class TwoDaemons(Ends):
         if row["bytes"] < 4096:  # what a message costs, rather than a byte
             return {f"ours/{operation} {size} rate": (row["messages_per_s"] / 1e6, "M/s")}
         return {f"ours/{operation} {size}": (row["gb_per_s"], "GB/s")}
+
+    def deep(self, operation):
+        row = self.ndperf("client", self.place.cpus[1], ADDRESS["server"], "-t", operation, "--size", "8",
+                          "-d", WINDOW, *self.duration(0.5))
+        return {deep(operation): (row["messages_per_s"] / 1e6, "M/s")}
 
     def latency(self, operation):
         row = self.ndperf("client", self.place.cpus[1], ADDRESS["server"], "-t", operation, "-m", "lat",

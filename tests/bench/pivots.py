@@ -3,6 +3,8 @@
 
 import collections
 
+from figures import WINDOW, deep
+
 # rows: (name, unit, [figure of each column]): its name; or several, the best of which counts; or None.
 Pivot = collections.namedtuple("Pivot", "corner columns rows")
 
@@ -15,6 +17,14 @@ def _beside(size, what, limit):
     return [f"ours/{o} {size}{what}" for o in OPERATIONS] \
         + [[f"peers/ucx {w} {size}{what}" for w in ("tag", "put")]] \
         + [f"peers/{p} {size}{what}" for p in _PEERS] + [limit]
+
+
+_DEEP = (f"8 B, {WINDOW} under way", "M/s", [deep("write"), deep("send")])
+
+
+def _padded(row, columns):
+    name, unit, figures = row
+    return name, unit, figures + [None] * (columns - len(figures))
 
 
 def _engine():
@@ -34,6 +44,7 @@ PIVOTS = {
         ("64 KiB", "GB/s", _beside("64 KiB", "", "limits/composed")),
         ("1 MiB", "GB/s", _beside("1 MiB", "", "limits/composed")),
         ("8 B", "M/s", _beside("8 B", " rate", "testpmd/64 B tx to rx")),
+        _padded(_DEEP, 8),
         ("8 B, one way", "us", _beside("8 B", " latency", None)),
     ]),
     "one daemon": Pivot("one daemon, a client that is both ends", ("on the other core", "on the lcore's core"), [
@@ -56,5 +67,6 @@ PIVOTS = {
         (size, "M/s", [f"testpmd/{size} {how}" for how in ("tx to rx", "echo")]) for size in ("64 B", "4200 B")]),
     "sizes": Pivot("two daemons over memif", OPERATIONS, [
         (size, "M/s" if what else "GB/s", [f"ours/{o} {size}{what}" for o in OPERATIONS])
-        for size, what in (("8 B", " rate"), ("64 B", " rate"), ("4 KiB", ""), ("64 KiB", ""), ("1 MiB", ""))]),
+        for size, what in (("8 B", " rate"), ("64 B", " rate"), ("4 KiB", ""), ("64 KiB", ""), ("1 MiB", ""))]
+        + [_padded(_DEEP, 3)]),
 }
