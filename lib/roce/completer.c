@@ -15,13 +15,15 @@ is_told(const struct roce_wqe *w, enum ndsh_wc_status status)
 	return !(w->flags & NDSH_WRF_SILENT);
 }
 
-void
-roce_comp_finish(
-	struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uint32_t syndrome)
+/* Of most requests it is known here that they succeeded: nothing is asked for what can't be. */
+static inline void
+finish(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uint32_t syndrome)
 {
-	struct roce_wqe *w = qp->wq_head;
+	struct roce_wqe *w = qp->wq_head, *next = w->next;
 
 	qp->sq_done++;
+	if (ndsh_op_is_fetch(w->op) && (w->bits & ROCE_WQB_ISSUED))
+		qp->rd_out--;
 	if (is_told(w, status))
 		roce_cq_push(s, qp->send_cq,
 			&(struct ndsh_cqe){
@@ -33,16 +35,19 @@ roce_comp_finish(
 				.status = (uint8_t)status,
 				.op = w->op,
 			});
-	if (ndsh_op_is_fetch(w->op) && (w->bits & ROCE_WQB_ISSUED))
-		qp->rd_out--;
-	if (qp->wq_tx == w) { /* acknowledged by what was sent before going back */
-		qp->wq_tx = w->next;
+	if (roce_unlikely(qp->wq_tx == w)) { /* acknowledged by what was sent before going back */
+		qp->wq_tx = next;
 		qp->tx_psn = roce_psn_add(w->first_psn, w->npsn);
 	}
-	qp->wq_head = w->next;
-	if (qp->wq_head == NULL)
-		qp->wq_tail = NULL;
+	qp->wq_head = next;
 	roce_wqe_free(s, w);
+}
+
+void
+roce_comp_finish(
+	struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uint32_t syndrome)
+{
+	finish(s, qp, status, syndrome);
 }
 
 bool
@@ -56,7 +61,7 @@ roce_comp_due(struct roce_shard *s, struct roce_qp *qp)
 			return false;
 		}
 		s->count.requests_completed++;
-		roce_comp_finish(s, qp, NDSH_WC_SUCCESS, 0);
+		finish(s, qp, NDSH_WC_SUCCESS, 0);
 	}
 	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
 	return true;
@@ -86,7 +91,7 @@ ack_before(struct roce_shard *s, struct roce_qp *qp, uint32_t end)
 		qp->una_psn = roce_psn_add(qp->una_psn, left);
 		n -= left;
 		s->count.requests_completed++;
-		roce_comp_finish(s, qp, NDSH_WC_SUCCESS, 0);
+		finish(s, qp, NDSH_WC_SUCCESS, 0);
 	}
 	return true;
 }
@@ -344,7 +349,7 @@ fetch_placed(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 		if (roce_unlikely(w->flags & NDSH_WRF_LOCAL_INV))
 			invalidate_sink(s, qp, w);
 		s->count.requests_completed++;
-		roce_comp_finish(s, qp, NDSH_WC_SUCCESS, 0);
+		finish(s, qp, NDSH_WC_SUCCESS, 0);
 	}
 	progress(s, qp, was);
 }

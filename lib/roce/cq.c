@@ -66,10 +66,9 @@ roce_cq_resize(struct roce_cq *cq, void *ring, uint32_t depth, uint32_t entries)
 }
 
 void
-roce_cq_push(struct roce_shard *s, struct roce_cq *cq, const struct ndsh_cqe *cqe)
+roce_cq_overran(struct roce_shard *s, struct roce_cq *cq)
 {
-	roce_list_join(&s->touched_cqs, &cq->touched);
-	if (roce_likely(ndsh_cq_push(&cq->ring, cqe)) || cq->dead)
+	if (cq->dead)
 		return;
 	s->count.cq_overruns++;
 	die(s, cq);

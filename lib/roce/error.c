@@ -203,7 +203,6 @@ roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp)
 	}
 	if (qp->rx_wqe != NULL)
 		roce_wqe_free(s, qp->rx_wqe);
-	qp->wq_tail = NULL;
 	qp->rx_wqe = NULL;
 	roce_far_put_back(s, qp);
 }

@@ -173,7 +173,9 @@ struct roce_qp {
 	uint32_t tx_psn;   /* next to send */
 	uint32_t snd_max;  /* behind the newest ever sent: responses from there on are ghosts */
 	uint32_t load_psn; /* first of the next request to be fetched */
-	struct roce_wqe *wq_head, *wq_tail, *wq_tx; /* in flight; wq_tx holds tx_psn, NULL: none */
+	/* In flight: the first, NULL if there is none; the last, if there is one; that with tx_psn,
+	 * NULL if all are sent. */
+	struct roce_wqe *wq_head, *wq_tail, *wq_tx;
 	uint64_t deadline_ns; /* 0: nothing to wait for */
 	uint32_t sq_done;
 	uint16_t unacked; /* packets since the last AckReq */
@@ -261,7 +263,9 @@ struct roce_shard {
 	/* Pools. */
 	struct roce_wqe *wqe_free;
 	union roce_wqe_ext *ext_free;
-	uint32_t num_exts, exts_left;
+	uint32_t exts_left;
+	/* Requests to send leave the rest, and these, to receives. */
+	uint32_t wqes_for_sends, exts_for_recvs;
 	struct roce_read_block *reads_free;
 	struct roce_link reads_lru;
 	/* What the turn leaves behind. */
@@ -321,9 +325,9 @@ roce_qp_mtu(const struct roce_qp *qp)
 static inline uint32_t
 roce_npsn(const struct roce_qp *qp, uint32_t len)
 {
-	uint32_t n = (uint32_t)(((uint64_t)len + roce_qp_mtu(qp) - 1) >> qp->mtu_shift);
+	uint32_t mtu = roce_qp_mtu(qp);
 
-	return n > 0 ? n : 1;
+	return len <= mtu ? 1 : (uint32_t)(((uint64_t)len + mtu - 1) >> qp->mtu_shift);
 }
 
 /* shard.c */
@@ -355,7 +359,11 @@ roce_qp_find(struct roce_shard *s, uint32_t place, uint32_t qpn)
 /* pool.c */
 bool roce_wqe_for_send(const struct roce_shard *s);
 bool roce_wqe_for_recv(const struct roce_shard *s);
-struct roce_wqe *roce_wqe_from_send(struct roce_shard *s, const struct ndsh_send *in);
+/* The next request in the ring of qp. NULL: there is none, or none left in the pool (then qp waits
+ * for one), or it broke the contract (then qp died). */
+struct roce_wqe *roce_wqe_fetch(struct roce_shard *s, struct roce_qp *qp);
+/* An empty WRITE of nobody's, after roce_wqe_for_send(). */
+struct roce_wqe *roce_wqe_for_probe(struct roce_shard *s);
 struct roce_wqe *roce_wqe_from_recv(struct roce_shard *s, const struct ndsh_recv *in);
 void roce_wqe_free(struct roce_shard *s, struct roce_wqe *w);
 struct roce_read_block *roce_reads_get(struct roce_shard *s, struct roce_qp *qp);
@@ -372,8 +380,15 @@ bool roce_sge_gather(struct roce_shard *s, const struct roce_qp *qp, struct roce
 enum roce_copy roce_sge_scatter(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *pos,
 	const struct roce_wqe *w, uint32_t from, const uint8_t *src, uint32_t bytes);
 
-/* cq.c */
-void roce_cq_push(struct roce_shard *s, struct roce_cq *cq, const struct ndsh_cqe *cqe);
+/* cq.c: it had no room for an entry, or died before */
+void roce_cq_overran(struct roce_shard *s, struct roce_cq *cq);
+static inline void
+roce_cq_push(struct roce_shard *s, struct roce_cq *cq, const struct ndsh_cqe *cqe)
+{
+	roce_list_join(&s->touched_cqs, &cq->touched);
+	if (roce_unlikely(!ndsh_cq_push(&cq->ring, cqe)))
+		roce_cq_overran(s, cq);
+}
 /* Why a dead one is dead. */
 enum roce_reason roce_cq_reason(const struct roce_cq *cq);
 
@@ -462,7 +477,6 @@ roce_local_cost(uint8_t op)
 {
 	return op == NDSH_OP_FAST_REGISTER ? ROCE_LOCAL_BUDGET / 2 : 1;
 }
-void roce_local_load(struct roce_wqe *w, const struct ndsh_send *in);
 /* False: it has to wait for requests before it. */
 bool roce_local_run(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w);
 

@@ -45,11 +45,8 @@ look(struct roce_shard *s, struct roce_qp *qp)
 static void
 probe(struct roce_shard *s, struct roce_qp *qp)
 {
-	struct roce_wqe *w;
+	struct roce_wqe *w = roce_wqe_for_probe(s);
 
-	s->send = (struct ndsh_send){ .op = NDSH_OP_WRITE, .flags = NDSH_WRF_SILENT };
-	w = roce_wqe_from_send(s, &s->send);
-	w->bits = ROCE_WQB_PROBE;
 	w->first_psn = qp->load_psn;
 	w->retry_psn = qp->load_psn;
 	w->npsn = 1;

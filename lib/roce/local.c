@@ -13,20 +13,6 @@
  */
 #include "roce/internal.h"
 
-void
-roce_local_load(struct roce_wqe *w, const struct ndsh_send *in)
-{
-	w->npsn = 0;
-	if (w->op == NDSH_OP_BIND)
-		w->bind = (struct roce_bind){ .bytes = in->arg[0], .access = (uint32_t)in->arg[1],
-			.region = (uint32_t)(in->arg[1] >> 32), .generation = in->imm };
-	else if (w->op == NDSH_OP_FAST_REGISTER)
-		w->fast = (struct roce_fast){ .bytes = in->arg[0],
-			.pages = NDSH_FR_PAGES(in->arg[1]), .generation = in->imm,
-			.access = (uint8_t)NDSH_FR_ACCESS(in->arg[1]),
-			.list = (uint8_t)NDSH_FR_LIST(in->arg[1]) };
-}
-
 static bool
 fast_register(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {

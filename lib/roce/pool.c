@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pools of a shard: requests in flight, their extensions, replay blocks. */
 #include "roce/internal.h"
+#include "shm/ndsh_fetch.h"
 
 #define READS_REST_NS 1000000000u /* a block used more recently is not taken from its owner */
 
@@ -9,25 +10,19 @@
  * for the other to find one for its receive. Both pools are asked, because nobody knows before the
  * fetch what a descriptor needs.
  */
-static bool
-wqe_left(const struct roce_shard *s, uint32_t reserve, uint32_t ext_reserve)
-{
-	return s->cfg.max_wqes - s->usage.wqes > reserve && s->exts_left > ext_reserve;
-}
-
 bool
 roce_wqe_for_send(const struct roce_shard *s)
 {
-	return wqe_left(s, s->cfg.max_wqes / 8, s->num_exts / 8 + 1);
+	return s->usage.wqes < s->wqes_for_sends && s->exts_left > s->exts_for_recvs;
 }
 
 bool
 roce_wqe_for_recv(const struct roce_shard *s)
 {
-	return wqe_left(s, 0, 0);
+	return s->usage.wqes < s->cfg.max_wqes && s->exts_left > 0;
 }
 
-static struct roce_wqe *
+static inline struct roce_wqe *
 wqe_alloc(struct roce_shard *s, bool extended)
 {
 	struct roce_wqe *w = s->wqe_free;
@@ -37,7 +32,7 @@ wqe_alloc(struct roce_shard *s, bool extended)
 	s->usage.wqes++;
 	w->next = NULL;
 	w->ext = NULL;
-	if (extended) {
+	if (roce_unlikely(extended)) {
 		roce_assert(s->ext_free != NULL);
 		w->ext = s->ext_free;
 		s->ext_free = w->ext->next;
@@ -59,6 +54,72 @@ roce_wqe_free(struct roce_shard *s, struct roce_wqe *w)
 	s->usage.wqes--;
 }
 
+static void
+set_arguments(struct roce_wqe *w, uint64_t arg0, uint64_t arg1)
+{
+	if (ndsh_op_is_atomic(w->op)) {
+		w->atomic.swap_add = arg0;
+		w->atomic.compare = arg1;
+	} else if (w->op == NDSH_OP_BIND) {
+		w->bind = (struct roce_bind){ .bytes = arg0, .access = (uint32_t)arg1,
+			.region = (uint32_t)(arg1 >> 32), .generation = w->imm };
+	} else if (w->op == NDSH_OP_FAST_REGISTER) {
+		w->fast = (struct roce_fast){ .bytes = arg0, .pages = NDSH_FR_PAGES(arg1),
+			.generation = w->imm, .access = (uint8_t)NDSH_FR_ACCESS(arg1),
+			.list = (uint8_t)NDSH_FR_LIST(arg1) };
+	}
+}
+
+/* The data of most go straight to where they stay until the request is finished. */
+struct roce_wqe *
+roce_wqe_fetch(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct ndsh_send in;
+	struct roce_wqe *w;
+	enum ndsh_fetch got;
+
+	if (roce_unlikely(!roce_wqe_for_send(s))) {
+		roce_tx_starve(s, qp);
+		return NULL;
+	}
+	got = ndsh_sq_look(&qp->sq, &in);
+	if (got == NDSH_FETCH_EMPTY)
+		return NULL;
+	if (roce_unlikely(got == NDSH_FETCH_BROKEN)) {
+		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
+		return NULL;
+	}
+	w = wqe_alloc(s, in.num_sge > ROCE_WQE_SGE || in.bytes > ROCE_WQE_INLINE);
+	if (roce_unlikely(!ndsh_sq_take(&qp->sq, &in, w->ext != NULL ? w->ext->inl : w->inl))) {
+		roce_wqe_free(s, w);
+		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
+		return NULL;
+	}
+	w->context = in.context;
+	w->raddr = in.raddr;
+	w->rkey = in.rkey;
+	w->imm = in.imm;
+	w->bytes = in.bytes;
+	w->op = in.op;
+	w->flags = in.flags;
+	w->num_sge = in.num_sge;
+	w->bits = 0;
+	w->fault = NDSH_WC_SUCCESS;
+	if (ndsh_op_has_arguments(in.op))
+		set_arguments(w, in.arg[0], in.arg[1]);
+	return w;
+}
+
+struct roce_wqe *
+roce_wqe_for_probe(struct roce_shard *s)
+{
+	struct roce_wqe *w = wqe_alloc(s, false);
+
+	*w = (struct roce_wqe){
+		.op = NDSH_OP_WRITE, .flags = NDSH_WRF_SILENT, .bits = ROCE_WQB_PROBE };
+	return w;
+}
+
 /* Field by field, as they were stored a moment ago: wider loads would wait for that to end. */
 static void
 copy_sges(struct roce_wqe *w, const struct ndsh_sge *from, uint32_t n)
@@ -70,30 +131,6 @@ copy_sges(struct roce_wqe *w, const struct ndsh_sge *from, uint32_t n)
 		to[i].len = from[i].len;
 		to[i].key = from[i].key;
 	}
-}
-
-struct roce_wqe *
-roce_wqe_from_send(struct roce_shard *s, const struct ndsh_send *in)
-{
-	bool inl = in->flags & NDSH_WRF_INLINE;
-	struct roce_wqe *w =
-		wqe_alloc(s, inl ? in->bytes > ROCE_WQE_INLINE : in->num_sge > ROCE_WQE_SGE);
-
-	w->context = in->context;
-	w->raddr = in->raddr;
-	w->rkey = in->rkey;
-	w->imm = in->imm;
-	w->bytes = in->bytes;
-	w->op = in->op;
-	w->flags = in->flags;
-	w->num_sge = in->num_sge;
-	w->bits = 0;
-	w->fault = NDSH_WC_SUCCESS;
-	if (inl)
-		memcpy(w->ext != NULL ? w->ext->inl : w->inl, in->inl, in->bytes);
-	else
-		copy_sges(w, in->sge, in->num_sge);
-	return w;
 }
 
 struct roce_wqe *

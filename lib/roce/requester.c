@@ -43,15 +43,18 @@ roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 		roce_qp_fail_wqe(s, qp, w, status, reason, 0);
 }
 
+/* Of what needs more than data to send: may it begin at all? */
 static bool
 req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
-	if (roce_unlikely(ndsh_op_is_fetch(w->op) && qp->max_rd == 0)) { /* W-REQ-05 */
+	if (!ndsh_op_is_fetch(w->op))
+		return true;
+	if (roce_unlikely(qp->max_rd == 0)) { /* W-REQ-05 */
 		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_OP);
 		return false;
 	}
 	/* What has no place to go is not even asked for. */
-	if (ndsh_op_is_fetch(w->op) && !roce_sge_check(s, qp, w, NDSH_ACCESS_LOCAL_WRITE)) {
+	if (!roce_sge_check(s, qp, w, NDSH_ACCESS_LOCAL_WRITE)) {
 		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
 		return false;
 	}
@@ -63,44 +66,40 @@ req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 	return true;
 }
 
-/* Fetch the next descriptor into the queue of requests in flight. */
-static struct roce_wqe *
-req_load(struct roce_shard *s, struct roce_qp *qp)
+/* Behind all requests in flight; npsn: the PSNs it takes. */
+static void
+req_append(struct roce_qp *qp, struct roce_wqe *w, uint32_t npsn)
 {
-	struct roce_wqe *w;
-	enum ndsh_fetch got;
-
-	if (qp->state != ROCE_QPS_RTS) { /* W-REQ-12 */
-		qp->tx_bits |= ROCE_TXB_BLOCKED;
-		return NULL;
-	}
-	if (roce_unlikely(!roce_wqe_for_send(s))) {
-		roce_tx_starve(s, qp);
-		return NULL;
-	}
-	got = ndsh_sq_fetch(&qp->sq, &s->send);
-	if (got != NDSH_FETCH_OK) {
-		if (got == NDSH_FETCH_BROKEN)
-			roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
-		return NULL;
-	}
-	w = roce_wqe_from_send(s, &s->send);
 	w->first_psn = qp->load_psn;
 	w->retry_psn = qp->load_psn;
-	w->npsn = roce_npsn(qp, w->bytes);
-	if (roce_unlikely(ndsh_op_is_local(w->op)))
-		roce_local_load(w, &s->send);
-	else if (ndsh_op_is_atomic(w->op)) {
-		w->atomic.swap_add = s->send.arg[0];
-		w->atomic.compare = s->send.arg[1];
-	}
-	qp->load_psn = roce_psn_add(qp->load_psn, w->npsn);
+	w->npsn = npsn;
+	qp->load_psn = roce_psn_add(qp->load_psn, npsn);
 	if (qp->wq_head == NULL)
 		qp->wq_head = w;
 	else
 		qp->wq_tail->next = w;
 	qp->wq_tail = w;
 	qp->wq_tx = w;
+}
+
+/* Fetch the next descriptor into the queue of requests in flight. */
+static struct roce_wqe *
+req_load(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct roce_wqe *w;
+
+	if (roce_unlikely(qp->state != ROCE_QPS_RTS)) { /* W-REQ-12 */
+		qp->tx_bits |= ROCE_TXB_BLOCKED;
+		return NULL;
+	}
+	w = roce_wqe_fetch(s, qp);
+	if (w == NULL)
+		return NULL;
+	if (roce_likely(ndsh_op_is_data(w->op))) {
+		req_append(qp, w, roce_npsn(qp, w->bytes));
+		return w;
+	}
+	req_append(qp, w, ndsh_op_is_local(w->op) ? 0 : roce_npsn(qp, w->bytes));
 	return req_judge(s, qp, w) ? w : NULL;
 }
 
@@ -114,7 +113,7 @@ req_may_start(const struct roce_qp *qp, const struct roce_wqe *w)
 		return false;
 	if (roce_psn_from(qp->tx_psn, qp->una_psn) + w->npsn > PSN_SPAN_MAX)
 		return false;
-	return !ndsh_op_is_fetch(w->op) || qp->rd_out < qp->max_rd;
+	return ndsh_op_is_data(w->op) || !ndsh_op_is_fetch(w->op) || qp->rd_out < qp->max_rd;
 }
 
 /* The request that holds the next packet to send; NULL: none now. */
@@ -123,10 +122,10 @@ req_next(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct roce_wqe *w = qp->wq_tx;
 
-	if (qp->state != ROCE_QPS_RTS && qp->state != ROCE_QPS_SQD)
+	if (roce_unlikely(qp->state != ROCE_QPS_RTS && qp->state != ROCE_QPS_SQD))
 		return NULL;
-	if ((qp->tx_bits & ROCE_TXB_RNR_WAIT) ||
-		roce_psn_from(qp->tx_psn, qp->una_psn) >= s->window) {
+	if (roce_unlikely((qp->tx_bits & ROCE_TXB_RNR_WAIT) ||
+			  roce_psn_from(qp->tx_psn, qp->una_psn) >= s->window)) {
 		qp->tx_bits |= ROCE_TXB_BLOCKED;
 		return NULL;
 	}
@@ -210,7 +209,6 @@ req_tx_read(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 		},
 		qp->ip_id++, ROCE_OPF_RETH);
 	roce_tx_seal(s, qp, slot, hdr, 0);
-	req_sent(s, qp, w, roce_psn_add(w->first_psn, w->npsn), true);
 }
 
 /* Sent again, it is the same packet: the peer knows it by its PSN (W-COMP-11). */
@@ -235,7 +233,6 @@ req_tx_atomic(
 		qp->ip_id++, ROCE_OPF_ATOMIC);
 
 	roce_tx_seal(s, qp, slot, hdr, 0);
-	req_sent(s, qp, w, roce_psn_add(w->first_psn, 1), true);
 }
 
 static uint8_t
@@ -276,7 +273,8 @@ req_far_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8
 }
 
 static bool
-req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
+req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot,
+	bool *asked)
 {
 	uint32_t index = roce_psn_from(qp->tx_psn, w->first_psn);
 	bool last = index + 1 == w->npsn;
@@ -308,7 +306,28 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 		return false;
 	}
 	roce_tx_seal(s, qp, slot, hdr, bytes);
-	req_sent(s, qp, w, roce_psn_add(qp->tx_psn, 1), ackreq);
+	*asked = ackreq;
+	return true;
+}
+
+/* The next packet of w. */
+static bool
+req_tx_packet(
+	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
+{
+	uint32_t next = roce_psn_add(w->first_psn, w->npsn);
+	bool asked = true;
+
+	if (roce_likely(ndsh_op_is_data(w->op))) {
+		next = roce_psn_add(qp->tx_psn, 1);
+		if (!req_tx_data(s, qp, w, slot, &asked))
+			return false;
+	} else if (w->op == NDSH_OP_READ) {
+		req_tx_read(s, qp, w, slot);
+	} else {
+		req_tx_atomic(s, qp, w, slot);
+	}
+	req_sent(s, qp, w, next, asked);
 	return true;
 }
 
@@ -319,16 +338,8 @@ roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 	struct roce_wqe *w;
 
 	while ((w = req_next(s, qp)) != NULL) {
-		if (w->op < NDSH_OP_READ)
-			return req_tx_data(s, qp, w, slot);
-		if (w->op == NDSH_OP_READ) {
-			req_tx_read(s, qp, w, slot);
-			return true;
-		}
-		if (ndsh_op_is_atomic(w->op)) {
-			req_tx_atomic(s, qp, w, slot);
-			return true;
-		}
+		if (roce_likely(!ndsh_op_is_local(w->op)))
+			return req_tx_packet(s, qp, w, slot);
 		cost = roce_local_cost(w->op);
 		if (!roce_local_run(s, qp, w))
 			return false;

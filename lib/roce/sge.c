@@ -85,16 +85,27 @@ advance(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t bytes)
 	pos->pos += bytes;
 }
 
-bool
-roce_sge_gather(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_pos *pos,
+/*
+ * Nearly all lists have one entry, and nearly all entries lie in one piece of memory: then it is
+ * plain where a byte of the message is. NULL: the long way.
+ */
+static inline uint8_t *
+whole(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w, uint32_t from,
+	uint32_t bytes, uint32_t right)
+{
+	const struct ndsh_sge *sge = w->sge; /* one never needs the extension */
+
+	if (w->num_sge != 1 || from > sge->len || bytes > sge->len - from)
+		return NULL;
+	return roce_mr_access(s, qp, sge->key, sge->addr + from, bytes, right);
+}
+
+static bool
+gather_pieces(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_pos *pos,
 	const struct roce_wqe *w, uint32_t from, uint8_t *dst, uint32_t bytes)
 {
 	struct piece p;
 
-	if (w->flags & NDSH_WRF_INLINE) {
-		memcpy(dst, roce_wqe_inline(w) + from, bytes);
-		return true;
-	}
 	for (; bytes > 0; bytes -= p.bytes, dst += p.bytes, from += p.bytes) {
 		const uint8_t *host = NULL;
 
@@ -109,8 +120,25 @@ roce_sge_gather(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_
 	return true;
 }
 
-enum roce_copy
-roce_sge_scatter(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *pos,
+/* inline: the compiler is to put it into the one walk per packet that needs it, across files. */
+inline bool
+roce_sge_gather(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_pos *pos,
+	const struct roce_wqe *w, uint32_t from, uint8_t *dst, uint32_t bytes)
+{
+	const uint8_t *src;
+
+	if (w->flags & NDSH_WRF_INLINE)
+		src = roce_wqe_inline(w) + from;
+	else
+		src = whole(s, qp, w, from, bytes, ROCE_ACCESS_LOCAL_READ);
+	if (roce_unlikely(src == NULL))
+		return gather_pieces(s, qp, pos, w, from, dst, bytes);
+	memcpy(dst, src, bytes);
+	return true;
+}
+
+static enum roce_copy
+scatter_pieces(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *pos,
 	const struct roce_wqe *w, uint32_t from, const uint8_t *src, uint32_t bytes)
 {
 	enum roce_copy put;
@@ -132,5 +160,17 @@ roce_sge_scatter(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *
 		}
 		advance(pos, w, p.bytes);
 	}
+	return ROCE_COPY_OK;
+}
+
+enum roce_copy
+roce_sge_scatter(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *pos,
+	const struct roce_wqe *w, uint32_t from, const uint8_t *src, uint32_t bytes)
+{
+	uint8_t *dst = whole(s, qp, w, from, bytes, NDSH_ACCESS_LOCAL_WRITE);
+
+	if (roce_unlikely(dst == NULL))
+		return scatter_pieces(s, qp, pos, w, from, src, bytes);
+	memcpy(dst, src, bytes);
 	return ROCE_COPY_OK;
 }

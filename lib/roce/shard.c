@@ -121,7 +121,9 @@ init_pools(struct roce_shard *s, const struct carve *c)
 		wqes[i].next = s->wqe_free;
 		s->wqe_free = &wqes[i];
 	}
-	s->num_exts = s->exts_left = c->num_exts;
+	s->wqes_for_sends = s->cfg.max_wqes - s->cfg.max_wqes / 8;
+	s->exts_left = c->num_exts;
+	s->exts_for_recvs = c->num_exts / 8 + 1;
 	for (uint32_t i = c->num_exts; i-- > 0;) {
 		exts[i].next = s->ext_free;
 		s->ext_free = &exts[i];

@@ -95,22 +95,15 @@ roce_ud_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, uint32
 static struct roce_wqe *
 load(struct roce_shard *s, struct roce_qp *qp)
 {
-	enum ndsh_fetch got;
-	struct roce_wqe *w;
+	struct roce_wqe *w = roce_wqe_fetch(s, qp);
 
-	if (roce_unlikely(!roce_wqe_for_send(s))) {
-		roce_tx_starve(s, qp);
+	if (w == NULL)
 		return NULL;
-	}
-	got = ndsh_sq_fetch(&qp->sq, &s->send);
-	if (got == NDSH_FETCH_EMPTY)
-		return NULL;
-	if (got == NDSH_FETCH_BROKEN ||
-		(s->send.op != NDSH_OP_SEND && s->send.op != NDSH_OP_SEND_IMM)) {
+	if (w->op != NDSH_OP_SEND && w->op != NDSH_OP_SEND_IMM) {
+		roce_wqe_free(s, w);
 		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
 		return NULL;
 	}
-	w = roce_wqe_from_send(s, &s->send);
 	w->first_psn = qp->tx_psn;
 	w->npsn = 1;
 	qp->wq_head = qp->wq_tail = w;

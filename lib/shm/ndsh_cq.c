@@ -57,15 +57,18 @@ bool
 ndsh_cq_take(struct ndsh_cq_reader *r, struct ndsh_cqe *out)
 {
 	uint64_t i = r->taken - r->origin;
-	const uint8_t *slot = (const uint8_t *)&r->ring[i & (r->depth - 1)];
-	uint32_t last = ndsh_load32_acquire(slot + NDSH_CQE_LAST_WORD);
+	const ndsh_word64 *slot = (const ndsh_word64 *)&r->ring[i & (r->depth - 1)];
+	ndsh_word64 *to = (ndsh_word64 *)out;
+	uint32_t last = ndsh_load32_acquire((const uint8_t *)slot + NDSH_CQE_LAST_WORD);
 
 	if (((last >> 24) & NDSH_CQEF_PHASE) != ndsh_phase(i, r->depth))
 		return false;
-	ndsh_copy_in(out, slot, 24);
-	out->syndrome = ndsh_load32(slot + 24);
-	memcpy((uint8_t *)out + NDSH_CQE_LAST_WORD, &last, sizeof(last));
 	r->taken++;
+	to[0] = ndsh_load64(&slot[0]);
+	to[1] = ndsh_load64(&slot[1]);
+	to[2] = ndsh_load64(&slot[2]);
+	out->syndrome = ndsh_load32(&slot[3]);
+	memcpy((uint8_t *)out + NDSH_CQE_LAST_WORD, &last, sizeof(last));
 	return true;
 }
 

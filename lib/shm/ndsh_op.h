@@ -29,6 +29,20 @@ ndsh_op_is_local(uint32_t op)
 	return op == NDSH_OP_BIND || op == NDSH_OP_INVALIDATE || op == NDSH_OP_FAST_REGISTER;
 }
 
+/* There are no more than SGEs, address and token to a message that brings its data. */
+static inline bool
+ndsh_op_is_data(uint32_t op)
+{
+	return op < NDSH_OP_READ;
+}
+
+/* ndsh_swr.arg[] means something. */
+static inline bool
+ndsh_op_has_arguments(uint32_t op)
+{
+	return op > NDSH_OP_READ;
+}
+
 /* May a region have them? Who lets peers write must be able to write himself (W-MEM-02). */
 static inline bool
 ndsh_access_ok(uint32_t access)

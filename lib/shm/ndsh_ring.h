@@ -69,7 +69,7 @@ void ndsh_rq_push(
 struct ndsh_send { /* checked */
 	uint64_t context, raddr;
 	uint32_t rkey, imm;
-	uint64_t arg[2]; /* not if INLINE */
+	uint64_t arg[2]; /* of operations that have them */
 	uint32_t bytes; /* sum of the SGEs, or inline bytes; at most 2^31 */
 	uint8_t op;	/* a known enum ndsh_op */
 	uint8_t flags;
@@ -95,7 +95,8 @@ bool ndsh_rq_ready(const struct ndsh_rq *rq);
 /* Are there at least n? Slots are filled in order, so one load tells. */
 bool ndsh_rq_holds(const struct ndsh_rq *rq, uint32_t n);
 /* Each shared byte is read once. Only num_sge entries of sge[] and bytes of inl[] (rounded up to
- * whole words) are written. BROKEN leaves the index where it is, and *out undefined. */
+ * whole words) are written. BROKEN leaves the index where it is, and *out undefined. Who has a
+ * place of his own for the data: ndsh_fetch.h. */
 enum ndsh_fetch ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out);
 enum ndsh_fetch ndsh_rq_fetch(struct ndsh_rq *rq, struct ndsh_recv *out);
 

@@ -10,11 +10,10 @@
  */
 #include <string.h>
 
+#include "ndsh_fetch.h"
 #include "ndsh_op.h"
 #include "ndsh_ring.h"
 #include "ndsh_shared.h"
-
-#define MESSAGE_MAX (1ull << 31) /* IBTA: longest message */
 
 void
 ndsh_sq_push(
@@ -66,33 +65,23 @@ ndsh_sq_ready(const struct ndsh_sq *sq)
 	return true;
 }
 
-static bool
-op_takes_inline(uint32_t op)
-{
-	return op == NDSH_OP_SEND || op == NDSH_OP_SEND_INV || op == NDSH_OP_SEND_IMM ||
-	       op == NDSH_OP_WRITE || op == NDSH_OP_WRITE_IMM;
-}
+#define BUT(flags) (NDSH_CTRL_FLAGS(~0u) & ~(flags))
+#define ALWAYS	   (NDSH_WRF_SILENT | NDSH_WRF_FENCE)
+#define DATA	   BUT(ALWAYS | NDSH_WRF_SOLICIT | NDSH_WRF_INLINE | NDSH_WRF_SHORT)
 
-static bool
-ctrl_ok(uint32_t ctrl, uint32_t sge_max)
-{
-	uint32_t op = NDSH_CTRL_OP(ctrl), flags = NDSH_CTRL_FLAGS(ctrl),
-		 nsge = NDSH_CTRL_NSGE(ctrl);
-
-	if (op < NDSH_OP_SEND || op > NDSH_OP_FAST_REGISTER || (flags & ~NDSH_WRF_MASK) != 0)
-		return false;
-	if (nsge > sge_max || nsge > NDSH_SGE_MAX)
-		return false;
-	if (ndsh_op_is_local(op))
-		return nsge == 0 && (flags & ~(NDSH_WRF_SILENT | NDSH_WRF_FENCE)) == 0;
-	if (ndsh_op_is_atomic(op))
-		return nsge == 1 && (flags & ~(NDSH_WRF_SILENT | NDSH_WRF_FENCE)) == 0;
-	if ((flags & NDSH_WRF_LOCAL_INV) && op != NDSH_OP_READ)
-		return false;
-	if ((flags & NDSH_WRF_SHORT) && !(flags & NDSH_WRF_INLINE))
-		return false;
-	return !(flags & NDSH_WRF_INLINE) || op_takes_inline(op);
-}
+const uint16_t ndsh_op_forbidden[NDSH_OPS] = {
+	[NDSH_OP_SEND] = DATA,
+	[NDSH_OP_SEND_INV] = DATA,
+	[NDSH_OP_SEND_IMM] = DATA,
+	[NDSH_OP_WRITE] = DATA,
+	[NDSH_OP_WRITE_IMM] = DATA,
+	[NDSH_OP_READ] = BUT(ALWAYS | NDSH_WRF_SOLICIT | NDSH_WRF_LOCAL_INV),
+	[NDSH_OP_CMP_SWAP] = BUT(ALWAYS),
+	[NDSH_OP_FETCH_ADD] = BUT(ALWAYS),
+	[NDSH_OP_BIND] = BUT(ALWAYS),
+	[NDSH_OP_INVALIDATE] = BUT(ALWAYS),
+	[NDSH_OP_FAST_REGISTER] = BUT(ALWAYS),
+};
 
 /* A window grants a peer what it says, and nothing else. */
 static bool
@@ -104,96 +93,43 @@ window_access_ok(uint64_t arg)
 
 /* R-FR-03. The library refuses the rest. */
 static bool
-fast_register_ok(const struct ndsh_send *d)
+fast_register_ok(uint64_t va, uint64_t bytes, uint64_t arg)
 {
 	const uint32_t rights =
 		NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE;
-	uint32_t access = NDSH_FR_ACCESS(d->arg[1]), pages = NDSH_FR_PAGES(d->arg[1]);
+	uint32_t access = NDSH_FR_ACCESS(arg), pages = NDSH_FR_PAGES(arg);
 
-	if (d->arg[1] >> 32 != 0 || NDSH_FR_LIST(d->arg[1]) >= NDSH_FR_LISTS || pages == 0 ||
+	if (arg >> 32 != 0 || NDSH_FR_LIST(arg) >= NDSH_FR_LISTS || pages == 0 ||
 		pages > NDSH_FR_PAGES_MAX)
 		return false;
 	if ((access & ~rights) != 0 || !ndsh_access_ok(access))
 		return false;
-	return d->arg[0] > 0 && d->raddr + d->arg[0] > d->raddr &&
-	       d->arg[0] <= pages * NDSH_PAGE_BYTES - d->raddr % NDSH_PAGE_BYTES;
+	return bytes > 0 && va + bytes > va &&
+	       bytes <= pages * NDSH_PAGE_BYTES - va % NDSH_PAGE_BYTES;
 }
 
-static bool
-arguments_ok(uint32_t op, const struct ndsh_send *d)
+bool
+ndsh_op_arguments_ok(uint32_t op, uint32_t num_sge, uint32_t bytes, uint64_t raddr, uint64_t arg0,
+	uint64_t arg1)
 {
 	if (ndsh_op_is_atomic(op))
-		return d->bytes == sizeof(uint64_t);
-	if (op == NDSH_OP_BIND)
-		return window_access_ok(d->arg[1]);
-	return op != NDSH_OP_FAST_REGISTER || fast_register_ok(d);
-}
-
-/* The inline area of a slot is padded to the stride, so whole words may be read. */
-static bool
-fetch_inline(const struct ndsh_sq *sq, uint32_t slot, uint32_t flags, struct ndsh_send *out)
-{
-	const struct ndsh_swr *shared = &sq->ring[slot];
-	bool is_short = flags & NDSH_WRF_SHORT;
-	const void *from = is_short ? (const uint8_t *)shared->data :
-				      sq->inl + (size_t)slot * NDSH_INLINE_STRIDE(sq->inline_max);
-	uint32_t bytes = ndsh_load32(&shared->inline_bytes);
-
-	if (bytes > sq->inline_max || bytes > (is_short ? NDSH_SHORT_MAX : NDSH_INLINE_MAX))
+		return num_sge == 1 && bytes == sizeof(uint64_t);
+	if (num_sge > 0)
 		return false;
-	ndsh_copy_in(out->inl, from, (bytes + 7) & ~7u);
-	out->num_sge = 0;
-	out->bytes = bytes;
-	return true;
-}
-
-static bool
-fetch_sges(const struct ndsh_sge *from, struct ndsh_send *out, uint32_t nsge)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < nsge; i++)
-		sum += ndsh_sge_in(&out->sge[i], &from[i]);
-	out->num_sge = (uint8_t)nsge;
-	out->bytes = (uint32_t)sum;
-	return sum <= MESSAGE_MAX;
-}
-
-static bool
-fetch_data(const struct ndsh_sq *sq, uint32_t slot, uint32_t ctrl, struct ndsh_send *out)
-{
-	const struct ndsh_swr *shared = &sq->ring[slot];
-	uint32_t nsge = NDSH_CTRL_NSGE(ctrl);
-
-	if (NDSH_CTRL_FLAGS(ctrl) & NDSH_WRF_INLINE)
-		return fetch_inline(sq, slot, NDSH_CTRL_FLAGS(ctrl), out);
-	return fetch_sges(
-		nsge == 1 ? &shared->sge0 : &sq->sge[(size_t)slot * sq->sge_max], out, nsge);
+	if (op == NDSH_OP_BIND)
+		return window_access_ok(arg1);
+	return op != NDSH_OP_FAST_REGISTER || fast_register_ok(raddr, arg0, arg1);
 }
 
 enum ndsh_fetch
 ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out)
 {
-	uint32_t slot = sq->next & (sq->depth - 1);
-	const struct ndsh_swr *shared = &sq->ring[slot];
-	uint32_t ctrl = ndsh_load32_acquire(&shared->ctrl), op = NDSH_CTRL_OP(ctrl);
+	enum ndsh_fetch got = ndsh_sq_look(sq, out);
 
-	if (ctrl >> 31 != ndsh_phase(sq->next, sq->depth))
-		return NDSH_FETCH_EMPTY;
-	if (!ctrl_ok(ctrl, sq->sge_max) || !fetch_data(sq, slot, ctrl, out))
+	if (got != NDSH_FETCH_OK)
+		return got;
+	if (!ndsh_sq_take(sq, out,
+		    (out->flags & NDSH_WRF_INLINE) ? (void *)out->inl : (void *)out->sge))
 		return NDSH_FETCH_BROKEN;
-	out->context = ndsh_load64(&shared->context);
-	out->raddr = ndsh_load64(&shared->raddr);
-	out->rkey = ndsh_load32(&shared->rkey);
-	out->imm = ndsh_load32(&shared->imm);
-	if (!(NDSH_CTRL_FLAGS(ctrl) & NDSH_WRF_INLINE)) { /* else they may be payload */
-		out->arg[0] = ndsh_load64(&shared->arg[0]);
-		out->arg[1] = ndsh_load64(&shared->arg[1]);
-	}
-	if (!arguments_ok(op, out))
-		return NDSH_FETCH_BROKEN;
-	out->op = (uint8_t)op;
-	out->flags = (uint8_t)NDSH_CTRL_FLAGS(ctrl);
-	sq->next++;
 	return NDSH_FETCH_OK;
 }

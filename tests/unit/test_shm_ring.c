@@ -77,7 +77,6 @@ Test(shm_sq, descriptors_come_back_as_posted_over_many_laps)
 			.raddr = 0x123456789abcull + i,
 			.rkey = 7 * i,
 			.imm = 9 * i,
-			.arg = {11 * i, 13 * i},
 			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, n, i % 4, 1)};
 
 		for (uint32_t k = 0; k < n; k++)
@@ -91,8 +90,6 @@ Test(shm_sq, descriptors_come_back_as_posted_over_many_laps)
 		cr_expect(eq(u64, out.raddr, wr.raddr));
 		cr_expect(eq(u32, out.rkey, wr.rkey));
 		cr_expect(eq(u32, out.imm, wr.imm));
-		cr_expect(eq(u64, out.arg[0], wr.arg[0]));
-		cr_expect(eq(u64, out.arg[1], wr.arg[1]));
 		cr_expect(eq(int, out.op, NDSH_OP_WRITE));
 		cr_expect(eq(int, out.flags, i % 4));
 		cr_expect(eq(int, out.num_sge, n));
@@ -243,6 +240,26 @@ Test(shm_sq, binds_come_back_as_posted)
 	cr_expect(eq(u64, out.arg[0], wr.arg[0]));
 	cr_expect(eq(u64, out.arg[1], wr.arg[1]));
 	cr_expect(zero(u32, out.bytes), "no payload");
+	free(r.block);
+}
+
+Test(shm_sq, atomics_come_back_as_posted)
+{
+	struct rings r = make_rings(usual);
+	const struct ndsh_sge sge = {.addr = 0x7f0000001000, .len = 8, .key = 5};
+	const struct ndsh_swr wr = {.raddr = 0x7f0000002000,
+		.rkey = 6,
+		.arg = {0x0123456789abcdef, UINT64_MAX},
+		.ctrl = NDSH_CTRL(NDSH_OP_CMP_SWAP, 1, NDSH_WRF_FENCE, 0)};
+	struct ndsh_send out;
+
+	ndsh_sq_push(&r.client_sq, &wr, &sge, NULL);
+	cr_assert(eq(int, ndsh_sq_fetch(&r.daemon_sq, &out), NDSH_FETCH_OK));
+	cr_expect(eq(int, out.op, NDSH_OP_CMP_SWAP));
+	cr_expect(eq(u32, out.bytes, 8));
+	cr_expect(eq(u64, out.arg[0], wr.arg[0]));
+	cr_expect(eq(u64, out.arg[1], wr.arg[1]));
+	cr_expect(zero(int, memcmp(out.sge, &sge, sizeof(sge))));
 	free(r.block);
 }
 
