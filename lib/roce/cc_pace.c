@@ -92,11 +92,11 @@ due(struct roce_shard *s, const struct roce_qp *qp, struct roce_cc *cc, unsigned
 static bool
 send_one(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot, bool request_first)
 {
-	if (request_first && roce_req_tx(s, qp, slot))
+	if (request_first && roce_req_tx(s, qp, slot, 1) == 1)
 		return true;
 	if (roce_resp_pending(qp) && roce_resp_tx(s, qp, slot))
 		return true;
-	return !request_first && roce_req_tx(s, qp, slot);
+	return !request_first && roce_req_tx(s, qp, slot, 1) == 1;
 }
 
 unsigned

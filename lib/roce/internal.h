@@ -444,7 +444,9 @@ void roce_keepalive_run(struct roce_shard *s, struct roce_qp *qp);
 /* requester.c */
 void roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 	enum ndsh_wc_status status, enum roce_reason reason);
-bool roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot);
+/* Up to n packets; how many there are now. */
+unsigned roce_req_tx(
+	struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n);
 uint64_t roce_req_rto(const struct roce_shard *s, const struct roce_qp *qp);
 bool roce_req_charge(struct roce_shard *s, struct roce_qp *qp, bool nak);
 void roce_req_go_back(struct roce_shard *s, struct roce_qp *qp);

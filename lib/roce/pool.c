@@ -70,8 +70,9 @@ set_arguments(struct roce_wqe *w, uint64_t arg0, uint64_t arg1)
 	}
 }
 
-/* The data of most go straight to where they stay until the request is finished. */
-struct roce_wqe *
+/* The data of most go straight to where they stay until the request is finished. always_inline:
+ * across files, into the requester, so that what one step found the next has in registers. */
+__attribute__((always_inline)) inline struct roce_wqe *
 roce_wqe_fetch(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct ndsh_send in;

@@ -156,13 +156,12 @@ req_wants_ack(const struct roce_shard *s, struct roce_qp *qp, bool last)
 	return true;
 }
 
-/* A packet of w is about to leave that takes PSNs up to next. */
-static void
-req_sent(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint32_t next, bool ackreq)
+/* A packet of w is about to leave that takes PSNs up to next; last: it is the last one of w. */
+static inline void
+req_sent(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint32_t next, bool last,
+	bool ackreq)
 {
-	bool again = qp->tx_psn != qp->snd_max;
-
-	if (again) {
+	if (roce_unlikely(qp->tx_psn != qp->snd_max)) {
 		s->count.retransmitted_packets++;
 	} else {
 		qp->snd_max = next;
@@ -173,13 +172,9 @@ req_sent(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint32_t 
 		}
 	}
 	roce_tx_clear(qp, ROCE_TXB_BURST);
-	if (!(w->bits & ROCE_WQB_ISSUED)) {
-		w->bits |= ROCE_WQB_ISSUED;
-		if (ndsh_op_is_fetch(w->op))
-			qp->rd_out++;
-	}
+	w->bits |= ROCE_WQB_ISSUED;
 	qp->tx_psn = next;
-	if (next == roce_psn_add(w->first_psn, w->npsn))
+	if (last)
 		qp->wq_tx = w->next;
 	if (qp->deadline_ns == 0 && qp->timeout_code != 0) {
 		qp->charge_ns = s->now_ns;
@@ -272,12 +267,12 @@ req_far_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8
 	return got == ROCE_COPY_OK;
 }
 
-static bool
+/* Packet index of a message; what is constant for nearly all, an only one, is for the compiler to
+ * know. */
+__attribute__((always_inline)) static inline bool
 req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot,
-	bool *asked)
+	uint32_t index, bool last)
 {
-	uint32_t index = roce_psn_from(qp->tx_psn, w->first_psn);
-	bool last = index + 1 == w->npsn;
 	uint32_t from = index << qp->mtu_shift;
 	uint32_t bytes = last ? w->bytes - from : roce_qp_mtu(qp);
 	uint16_t unacked = qp->unacked;
@@ -306,40 +301,51 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 		return false;
 	}
 	roce_tx_seal(s, qp, slot, hdr, bytes);
-	*asked = ackreq;
+	req_sent(s, qp, w, roce_psn_add(qp->tx_psn, 1), last, ackreq);
 	return true;
 }
 
-/* The next packet of w. */
-static bool
-req_tx_packet(
+/* The next packet of a message that brings its data. */
+__attribute__((always_inline)) static inline bool
+req_tx_message(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
 {
-	uint32_t next = roce_psn_add(w->first_psn, w->npsn);
-	bool asked = true;
+	uint32_t index;
 
-	if (roce_likely(ndsh_op_is_data(w->op))) {
-		next = roce_psn_add(qp->tx_psn, 1);
-		if (!req_tx_data(s, qp, w, slot, &asked))
-			return false;
-	} else if (w->op == NDSH_OP_READ) {
-		req_tx_read(s, qp, w, slot);
-	} else {
-		req_tx_atomic(s, qp, w, slot);
-	}
-	req_sent(s, qp, w, next, asked);
-	return true;
+	if (roce_likely(w->npsn == 1))
+		return req_tx_data(s, qp, w, slot, 0, true);
+	index = roce_psn_from(qp->tx_psn, w->first_psn);
+	return req_tx_data(s, qp, w, slot, index, index + 1 == w->npsn);
 }
 
-bool
-roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+/* What asks for data is one packet, and takes the PSNs of its responses. */
+static void
+req_tx_fetch(
+	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
+{
+	if (w->op == NDSH_OP_READ)
+		req_tx_read(s, qp, w, slot);
+	else
+		req_tx_atomic(s, qp, w, slot);
+	if (!(w->bits & ROCE_WQB_ISSUED))
+		qp->rd_out++;
+	req_sent(s, qp, w, roce_psn_add(w->first_psn, w->npsn), true, true);
+}
+
+/* The next packet; false: there is none now. */
+__attribute__((always_inline)) static inline bool
+req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
 	unsigned budget = ROCE_LOCAL_BUDGET, cost;
 	struct roce_wqe *w;
 
 	while ((w = req_next(s, qp)) != NULL) {
-		if (roce_likely(!ndsh_op_is_local(w->op)))
-			return req_tx_packet(s, qp, w, slot);
+		if (roce_likely(ndsh_op_is_data(w->op)))
+			return req_tx_message(s, qp, w, slot);
+		if (!ndsh_op_is_local(w->op)) {
+			req_tx_fetch(s, qp, w, slot);
+			return true;
+		}
 		cost = roce_local_cost(w->op);
 		if (!roce_local_run(s, qp, w))
 			return false;
@@ -353,6 +359,16 @@ roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 		budget -= cost;
 	}
 	return false;
+}
+
+unsigned
+roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
+{
+	unsigned done = 0;
+
+	while (done < n && req_tx(s, qp, &slots[done]))
+		done++;
+	return done;
 }
 
 /* Go-back-N: everything from the oldest unacknowledged PSN once more. */

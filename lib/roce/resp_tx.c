@@ -40,9 +40,9 @@ read_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_sl
 		ROCE_REASON_SENT_REM_ACCESS);
 }
 
-/* W-RESP-13 once more. */
+/* From memory in several pieces, or where only its owner can reach it. */
 static enum roce_copy
-read_payload(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slot *r, uint32_t psn,
+read_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slot *r, uint32_t psn,
 	uint32_t from, uint8_t *dst, uint32_t bytes)
 {
 	struct ndsh_sge sge = {.addr = r->va, .len = r->len, .key = r->rkey};
@@ -63,6 +63,20 @@ read_payload(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_sl
 			return roce_far_gather(s, qp, true, &src, psn, dst);
 		memcpy(dst + at, host, piece);
 	}
+	return ROCE_COPY_OK;
+}
+
+/* W-RESP-13 once more. */
+static enum roce_copy
+read_payload(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slot *r, uint32_t psn,
+	uint32_t from, uint8_t *dst, uint32_t bytes)
+{
+	const uint8_t *host =
+		roce_mr_access(s, qp, r->rkey, r->va + from, bytes, NDSH_ACCESS_REMOTE_READ);
+
+	if (roce_unlikely(host == NULL))
+		return read_pieces(s, qp, r, psn, from, dst, bytes);
+	memcpy(dst, host, bytes);
 	return ROCE_COPY_OK;
 }
 

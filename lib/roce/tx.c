@@ -18,12 +18,14 @@ roce_tx_starve(struct roce_shard *s, struct roce_qp *qp)
 	roce_list_join(&s->starved, &qp->tx_link);
 }
 
-static bool
-qp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+static unsigned
+qp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
 {
-	if (roce_resp_pending(qp) && roce_resp_tx(s, qp, slot))
-		return true;
-	return roce_req_tx(s, qp, slot);
+	unsigned done = 0;
+
+	while (done < n && roce_resp_pending(qp) && roce_resp_tx(s, qp, &slots[done]))
+		done++;
+	return done + roce_req_tx(s, qp, slots + done, n - done);
 }
 
 static unsigned
@@ -49,9 +51,8 @@ tx_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, un
 		return roce_ud_turn(s, qp, slots, n);
 	if (roce_unlikely(qp->rx_bits & ROCE_RXB_PACED))
 		return roce_pace_turn(s, qp, slots, quantum);
-	done = qp->rd_pending > 0 && roce_req_tx(s, qp, &slots[0]);
-	while (done < quantum && qp_tx(s, qp, &slots[done]))
-		done++;
+	done = qp->rd_pending > 0 ? roce_req_tx(s, qp, slots, 1) : 0;
+	done += qp_tx(s, qp, slots + done, quantum - done);
 	if (done == quantum) /* may have more: behind the others */
 		roce_tx_want(s, qp);
 	return done;
