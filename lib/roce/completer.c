@@ -373,15 +373,17 @@ comp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	struct roce_wqe *w = find_wqe(qp, pkt->psn);
 	uint32_t was = qp->una_psn;
 	enum roce_copy put;
-	bool clear;
+	bool clear = true;
 
 	if (roce_unlikely(w == NULL || !ndsh_op_is_fetch(w->op))) {
 		if (w != NULL)
 			bad_response(s, qp, w, pkt); /* W-COMP-15 */
 		return;
 	}
-	clear = qp->una_psn == pkt->psn || ack_before(s, qp, pkt->psn); /* W-COMP-10 */
-	progress(s, qp, was);
+	if (was != pkt->psn) { /* W-COMP-10 */
+		clear = ack_before(s, qp, pkt->psn);
+		progress(s, qp, was);
+	}
 	if (qp->state == ROCE_QPS_ERR)
 		return;
 	if (!clear) { /* W-COMP-08 */

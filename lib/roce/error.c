@@ -158,12 +158,11 @@ flush_qp(struct roce_shard *s, struct roce_qp *qp, uint32_t *budget)
 	return *budget > 0;
 }
 
-/* True: there was something to do. */
-bool
-roce_flush_some(struct roce_shard *s, uint32_t budget)
+void
+roce_flush_list(struct roce_shard *s)
 {
+	uint32_t budget = ROCE_FLUSH_BUDGET;
 	struct roce_link *l;
-	uint32_t start = budget;
 
 	while (budget > 0 && (l = roce_list_first(&s->flushing)) != NULL) {
 		struct roce_qp *qp = roce_container(l, struct roce_qp, flush_link);
@@ -175,7 +174,6 @@ roce_flush_some(struct roce_shard *s, uint32_t budget)
 			roce_list_append(&s->flushing, l);
 		}
 	}
-	return budget < start;
 }
 
 bool

@@ -417,7 +417,17 @@ void roce_qp_fail_wqe(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe 
 void roce_flush_join(struct roce_shard *s, struct roce_qp *qp);
 /* One request of the send queue; false: none is left. */
 bool roce_flush_send(struct roce_shard *s, struct roce_qp *qp);
-bool roce_flush_some(struct roce_shard *s, uint32_t budget);
+/* Of those in the list, as much as a turn may take. */
+void roce_flush_list(struct roce_shard *s);
+/* True: there was something to do. */
+static inline bool
+roce_flush_some(struct roce_shard *s)
+{
+	if (roce_likely(roce_list_empty(&s->flushing)))
+		return false;
+	roce_flush_list(s);
+	return true;
+}
 /* Everything in flight vanishes without completions. */
 void roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp);
 

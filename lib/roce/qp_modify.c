@@ -274,7 +274,7 @@ roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, enum r
 	}
 	if (to == ROCE_QPS_ERR) {
 		roce_qp_error(s, qp, ROCE_REASON_MODIFY, 0);
-		roce_flush_some(s, ROCE_FLUSH_BUDGET);
+		roce_flush_some(s);
 		return ROCE_MODIFY_OK;
 	}
 	apply(qp, mask, attr);

@@ -101,7 +101,7 @@ roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget)
 	unsigned found, n = 0;
 
 	s->now_ns = now_ns;
-	found = roce_flush_some(s, ROCE_FLUSH_BUDGET);
+	found = roce_flush_some(s);
 	while (budget-- > 0 && (l = roce_list_first(&s->rings)) != NULL) {
 		struct roce_qp *qp = roce_container(l, struct roce_qp, ring_link);
 		bool stop = l == last;

@@ -132,7 +132,7 @@ roce_shard_timers(struct roce_shard *s, uint64_t now_ns, unsigned budget)
 	unsigned ran = 0;
 
 	s->now_ns = now_ns;
-	roce_flush_some(s, ROCE_FLUSH_BUDGET);
+	roce_flush_some(s);
 	while (s->usage.timers > 0 && s->wheel_tick <= now_tick && ran < budget) {
 		uint64_t due = now_tick - s->wheel_tick + 1;
 		uint64_t gap = wheel_gap(s, due < ROCE_WHEEL_SLOTS ? due : ROCE_WHEEL_SLOTS);

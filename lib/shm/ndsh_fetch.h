@@ -20,8 +20,8 @@ extern const uint16_t ndsh_op_forbidden[NDSH_OPS];
 bool ndsh_op_arguments_ok(uint32_t op, uint32_t num_sge, uint32_t bytes, uint64_t raddr,
 	uint64_t arg0, uint64_t arg1);
 
-/* The payload of slot, which is not in memory of the client's. Longer ones are in the inline area,
- * where each is padded to the stride: whole words may be read of both. */
+/* Where an inline payload stands. In the inline area it is padded to the stride: of both, whole
+ * words may be read. */
 static inline const void *
 ndsh_sq_payload(const struct ndsh_sq *sq, uint32_t slot, uint32_t flags)
 {
