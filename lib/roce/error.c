@@ -129,7 +129,7 @@ static bool
 flush_recv(struct roce_shard *s, struct roce_qp *qp)
 {
 	if (qp->rx_wqe != NULL) {
-		roce_resp_finish_receive(s, qp, NDSH_WC_FLUSH_ERR, 0, NULL);
+		roce_resp_fail_receive(s, qp, NDSH_WC_FLUSH_ERR);
 		return true;
 	}
 	if (qp->srq != NULL) {

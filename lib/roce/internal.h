@@ -364,7 +364,8 @@ bool roce_wqe_for_recv(const struct roce_shard *s);
 struct roce_wqe *roce_wqe_fetch(struct roce_shard *s, struct roce_qp *qp);
 /* An empty WRITE of nobody's, after roce_wqe_for_send(). */
 struct roce_wqe *roce_wqe_for_probe(struct roce_shard *s);
-struct roce_wqe *roce_wqe_from_recv(struct roce_shard *s, const struct ndsh_recv *in);
+/* What ndsh_rq_look() found. */
+struct roce_wqe *roce_wqe_from_recv(struct roce_shard *s, struct ndsh_rq *rq, uint32_t num_sge);
 void roce_wqe_free(struct roce_shard *s, struct roce_wqe *w);
 struct roce_read_block *roce_reads_get(struct roce_shard *s, struct roce_qp *qp);
 void roce_reads_put(struct roce_shard *s, struct roce_qp *qp);
@@ -505,8 +506,7 @@ void roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pk
 void roce_resp_duplicate(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
 void roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn,
 	uint8_t syndrome, enum ndsh_wc_status status, enum roce_reason reason);
-void roce_resp_finish_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status,
-	uint32_t bytes, const struct roce_pkt *pkt);
+void roce_resp_fail_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status);
 /* A READ or atomic that was pending is answered, or given up. */
 void roce_read_done(struct roce_qp *qp, uint32_t index);
 void roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_answer answer, uint32_t psn,

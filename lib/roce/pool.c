@@ -121,31 +121,18 @@ roce_wqe_for_probe(struct roce_shard *s)
 	return w;
 }
 
-/* Field by field, as they were stored a moment ago: wider loads would wait for that to end. */
-static void
-copy_sges(struct roce_wqe *w, const struct ndsh_sge *from, uint32_t n)
-{
-	struct ndsh_sge *to = w->ext != NULL ? w->ext->sge : w->sge;
-
-	for (uint32_t i = 0; i < n; i++) {
-		to[i].addr = from[i].addr;
-		to[i].len = from[i].len;
-		to[i].key = from[i].key;
-	}
-}
-
 struct roce_wqe *
-roce_wqe_from_recv(struct roce_shard *s, const struct ndsh_recv *in)
+roce_wqe_from_recv(struct roce_shard *s, struct ndsh_rq *rq, uint32_t num_sge)
 {
-	struct roce_wqe *w = wqe_alloc(s, in->num_sge > ROCE_WQE_SGE);
+	struct roce_wqe *w = wqe_alloc(s, num_sge > ROCE_WQE_SGE);
+	uint32_t bytes =
+		ndsh_rq_take(rq, num_sge, w->ext != NULL ? w->ext->sge : w->sge, &w->context);
 
-	w->context = in->context;
-	w->bytes = in->bytes < ROCE_MSG_MAX ? in->bytes : ROCE_MSG_MAX;
+	w->bytes = bytes < ROCE_MSG_MAX ? bytes : ROCE_MSG_MAX;
 	w->op = NDSH_OP_RECV;
 	w->flags = 0;
-	w->num_sge = in->num_sge;
+	w->num_sge = (uint8_t)num_sge;
 	w->bits = 0;
-	copy_sges(w, in->sge, in->num_sge);
 	return w;
 }
 

@@ -25,7 +25,7 @@ roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn, uint8_t 
 	enum ndsh_wc_status status, enum roce_reason reason)
 {
 	if (qp->rx_wqe != NULL)
-		roce_resp_finish_receive(s, qp, status, 0, NULL);
+		roce_resp_fail_receive(s, qp, status);
 	roce_resp_owe(s, qp, ROCE_ANSWER_FATAL, psn, syndrome);
 	roce_qp_note(s, qp, ROCE_REC_NAK_SENT, psn, syndrome);
 	roce_qp_error(s, qp, reason, syndrome);
@@ -55,25 +55,47 @@ invalidation_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce
 		ROCE_REASON_RECV_INV);
 }
 
-/* The receive in use is finished; pkt is the last packet of its message, NULL on failure. */
-void
-roce_resp_finish_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status,
-	uint32_t bytes, const struct roce_pkt *pkt)
+/* The receive in use is finished, as cqe says. */
+ROCE_INLINE void
+finish_receive(struct roce_shard *s, struct roce_qp *qp, const struct ndsh_cqe *cqe)
 {
 	struct roce_wqe *w = qp->rx_wqe;
+
+	roce_cq_push(s, qp->recv_cq, cqe);
+	__atomic_store_n(&qp->page->rq_done, qp->rq_done, __ATOMIC_RELEASE);
+	qp->rx_wqe = NULL;
+	roce_wqe_free(s, w);
+}
+
+void
+roce_resp_fail_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status)
+{
+	finish_receive(s, qp,
+		&(struct ndsh_cqe){
+			.context = qp->rx_wqe->context,
+			.qp = qp->handle,
+			.slot_count = ++qp->rq_done,
+			.syndrome = qp->reason,
+			.status = (uint8_t)status,
+			.op = NDSH_OP_RECV,
+		});
+}
+
+/* pkt is the last packet of its message. */
+static void
+complete_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
 	struct ndsh_cqe cqe = {
-		.context = w->context,
+		.context = qp->rx_wqe->context,
 		.qp = qp->handle,
-		.bytes = bytes,
+		.bytes = qp->rx_bytes + pkt->payload_bytes,
 		.slot_count = ++qp->rq_done,
-		.syndrome = status == NDSH_WC_SUCCESS ? 0 : qp->reason,
-		.status = (uint8_t)status,
+		.status = NDSH_WC_SUCCESS,
 		.op = NDSH_OP_RECV,
+		.flags = pkt->se ? NDSH_CQEF_SOLICITED : 0,
 	};
 
-	if (pkt != NULL && pkt->se)
-		cqe.flags |= NDSH_CQEF_SOLICITED;
-	if (pkt != NULL && (pkt->opflags & (ROCE_OPF_IMM | ROCE_OPF_IETH))) {
+	if (pkt->opflags & (ROCE_OPF_IMM | ROCE_OPF_IETH)) {
 		bool imm = pkt->opflags & ROCE_OPF_IMM;
 
 		cqe.flags |= imm ? NDSH_CQEF_IMM : NDSH_CQEF_INV;
@@ -81,10 +103,8 @@ roce_resp_finish_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_
 		if (pkt->opflags & ROCE_OPF_WRITE)
 			cqe.flags |= NDSH_CQEF_WRITE;
 	}
-	roce_cq_push(s, qp->recv_cq, &cqe);
-	__atomic_store_n(&qp->page->rq_done, qp->rq_done, __ATOMIC_RELEASE);
-	qp->rx_wqe = NULL;
-	roce_wqe_free(s, w);
+	s->count.receives_completed++;
+	finish_receive(s, qp, &cqe);
 }
 
 /* W-RESP-02; after an RNR NAK the rest of the burst is bound to be out of sequence (W-RESP-03). */
@@ -123,14 +143,16 @@ not_ready(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 static bool
 take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
+	struct ndsh_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
 	enum ndsh_fetch got = NDSH_FETCH_EMPTY;
+	uint32_t num_sge;
 
 	if (roce_likely(roce_wqe_for_recv(s)))
-		got = ndsh_rq_fetch(qp->srq != NULL ? &qp->srq->rq : &qp->rq, &s->recv);
+		got = ndsh_rq_look(rq, &num_sge);
 	else
 		s->count.wqe_pool_empty++;
 	if (roce_likely(got == NDSH_FETCH_OK)) {
-		qp->rx_wqe = roce_wqe_from_recv(s, &s->recv);
+		qp->rx_wqe = roce_wqe_from_recv(s, rq, num_sge);
 		if (qp->srq != NULL)
 			roce_srq_taken(s, qp->srq);
 		return true;
@@ -208,11 +230,8 @@ message_ends(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 {
 	qp->rx_msg = ROCE_MSG_NONE;
 	received(qp, roce_psn_add(pkt->psn, 1), true);
-	if (qp->rx_wqe != NULL) {
-		s->count.receives_completed++;
-		roce_resp_finish_receive(
-			s, qp, NDSH_WC_SUCCESS, qp->rx_bytes + pkt->payload_bytes, pkt);
-	}
+	if (qp->rx_wqe != NULL)
+		complete_receive(s, qp, pkt);
 	owe_ack(s, qp, pkt);
 }
 

@@ -283,7 +283,7 @@ receive(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq, const stru
 	if (put == ROCE_COPY_OK) {
 		finish_receive(s, qp, pkt);
 	} else { /* the client's own fault, and the end */
-		roce_resp_finish_receive(s, qp, NDSH_WC_LOC_PROT_ERR, 0, NULL);
+		roce_resp_fail_receive(s, qp, NDSH_WC_LOC_PROT_ERR);
 		roce_qp_error(s, qp, ROCE_REASON_RECV_PROT, 0);
 	}
 }
@@ -293,9 +293,10 @@ take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 {
 	struct ndsh_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
 	enum ndsh_fetch got = NDSH_FETCH_EMPTY;
+	uint32_t num_sge;
 
 	if (roce_likely(roce_wqe_for_recv(s)))
-		got = ndsh_rq_fetch(rq, &s->recv);
+		got = ndsh_rq_look(rq, &num_sge);
 	else
 		s->count.wqe_pool_empty++;
 	if (got == NDSH_FETCH_BROKEN) {
@@ -303,7 +304,7 @@ take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 	} else if (got == NDSH_FETCH_EMPTY) {
 		s->count.rx_datagram_no_receive++;
 	} else {
-		qp->rx_wqe = roce_wqe_from_recv(s, &s->recv);
+		qp->rx_wqe = roce_wqe_from_recv(s, rq, num_sge);
 		receive(s, qp, rq, pkt);
 	}
 }

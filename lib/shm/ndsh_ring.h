@@ -99,6 +99,11 @@ bool ndsh_rq_holds(const struct ndsh_rq *rq, uint32_t n);
  * place of his own for the data: ndsh_fetch.h. */
 enum ndsh_fetch ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out);
 enum ndsh_fetch ndsh_rq_fetch(struct ndsh_rq *rq, struct ndsh_recv *out);
+/* The same in two steps, for who has room for its SGEs once it knows how many there are. The first
+ * changes nothing; on OK the second may follow, with that number. It returns bytes, as above. */
+enum ndsh_fetch ndsh_rq_look(const struct ndsh_rq *rq, uint32_t *num_sge);
+uint32_t ndsh_rq_take(
+	struct ndsh_rq *rq, uint32_t num_sge, struct ndsh_sge *sge, uint64_t *context);
 
 /* ---- admin ring ---------------------------------------------------------------------- */
 

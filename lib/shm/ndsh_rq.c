@@ -45,28 +45,46 @@ ndsh_rq_holds(const struct ndsh_rq *rq, uint32_t n)
 }
 
 enum ndsh_fetch
-ndsh_rq_fetch(struct ndsh_rq *rq, struct ndsh_recv *out)
+ndsh_rq_look(const struct ndsh_rq *rq, uint32_t *num_sge)
 {
-	uint32_t slot = rq->next & (rq->depth - 1);
-	const struct ndsh_rwr *shared = &rq->ring[slot];
-	uint32_t ctrl = ndsh_load32_acquire(&shared->ctrl);
-	uint32_t nsge = NDSH_CTRL_NSGE(ctrl);
-	const struct ndsh_sge *list = &shared->sge0;
-	uint64_t sum = 0;
+	uint32_t ctrl = ndsh_load32_acquire(&rq->ring[rq->next & (rq->depth - 1)].ctrl);
 
 	if (ctrl >> 31 != ndsh_phase(rq->next, rq->depth))
 		return NDSH_FETCH_EMPTY;
-	if (NDSH_CTRL_OP(ctrl) != 0 || NDSH_CTRL_FLAGS(ctrl) != 0 || nsge > rq->sge_max ||
-		nsge > NDSH_SGE_MAX)
+	*num_sge = NDSH_CTRL_NSGE(ctrl);
+	if (NDSH_CTRL_OP(ctrl) != 0 || NDSH_CTRL_FLAGS(ctrl) != 0 || *num_sge > rq->sge_max ||
+		*num_sge > NDSH_SGE_MAX)
 		return NDSH_FETCH_BROKEN;
-	if (nsge > 1)
+	return NDSH_FETCH_OK;
+}
+
+uint32_t
+ndsh_rq_take(struct ndsh_rq *rq, uint32_t num_sge, struct ndsh_sge *sge, uint64_t *context)
+{
+	uint32_t slot = rq->next & (rq->depth - 1);
+	const struct ndsh_rwr *shared = &rq->ring[slot];
+	const struct ndsh_sge *list = &shared->sge0;
+	uint64_t sum = 0;
+
+	if (num_sge > 1)
 		list = &rq->sge[(size_t)slot * rq->sge_max];
-	for (uint32_t i = 0; i < nsge; i++)
-		sum += ndsh_sge_in(&out->sge[i], &list[i]);
-	out->context = ndsh_load64(&shared->context);
-	out->num_sge = (uint8_t)nsge;
-	/* No message is longer than 2^31: more room than 32 bits can say is as good as that. */
-	out->bytes = sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+	for (uint32_t i = 0; i < num_sge; i++)
+		sum += ndsh_sge_in(&sge[i], &list[i]);
+	*context = ndsh_load64(&shared->context);
 	rq->next++;
+	/* No message is longer than 2^31: more room than 32 bits can say is as good as that. */
+	return sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+}
+
+enum ndsh_fetch
+ndsh_rq_fetch(struct ndsh_rq *rq, struct ndsh_recv *out)
+{
+	uint32_t num_sge;
+	enum ndsh_fetch got = ndsh_rq_look(rq, &num_sge);
+
+	if (got != NDSH_FETCH_OK)
+		return got;
+	out->bytes = ndsh_rq_take(rq, num_sge, out->sge, &out->context);
+	out->num_sge = (uint8_t)num_sge;
 	return NDSH_FETCH_OK;
 }
