@@ -84,14 +84,14 @@ ring_bells(struct ndd_shard *s, uint32_t touched)
  * round: mostly once. */
 static void
 run_counted(struct ndd_shard *s, uint64_t now_ns, const struct roce_pkt *pkt,
-	const uint32_t *place, unsigned n)
+	struct roce_qp *const *qp, unsigned n)
 {
 	unsigned first = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		uint8_t is = pkt[i].opflags & ROCE_OPF_RESPONSE;
 
-		roce_shard_rx(s->engine, now_ns, &pkt[i], place[i]);
+		roce_shard_rx(s->engine, now_ns, &pkt[i], qp[i]);
 		if (i + 1 == n || (pkt[i + 1].opflags & ROCE_OPF_RESPONSE) != is) {
 			ndd_cycles_mark(s->cycles,
 				is ? NDD_STAGE_completer : NDD_STAGE_responder, i + 1 - first);
@@ -105,7 +105,8 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 {
 	struct roce_pkt pkt[NDD_BURST];
 	struct rte_mbuf *own[NDD_BURST];
-	uint32_t place[NDD_BURST], touched = 0;
+	struct roce_qp *qp[NDD_BURST];
+	uint32_t touched = 0;
 	unsigned owned = 0;
 
 	s->count.rx_frames += n;
@@ -113,15 +114,15 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		struct rte_mbuf *f = in_one_piece(s, m[i]);
 		enum roce_wire_err err;
-		uint32_t to;
+		uint32_t place, to;
 
 		if (f == NULL)
 			continue;
 		err = roce_wire_parse(rte_pktmbuf_mtod(f, uint8_t *), f->data_len, &pkt[owned]);
-		place[owned] = roce_qpn_place(&s->plane->qpn_key, pkt[owned].qpn);
-		to = ndd_route(s->plane->shards, err, &pkt[owned], place[owned]);
+		place = roce_qpn_place(&s->plane->qpn_key, pkt[owned].qpn);
+		to = ndd_route(s->plane->shards, err, &pkt[owned], place);
 		if (to == s->id) {
-			roce_shard_rx_prefetch(s->engine, place[owned]);
+			qp[owned] = roce_shard_rx_seek(s->engine, place);
 			own[owned++] = f;
 		} else if (unlikely(to == NDD_ROUTE_DROP)) {
 			count_invalid(&s->count, err);
@@ -132,10 +133,10 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 	}
 	ndd_cycles_mark(s->cycles, NDD_STAGE_parse, n);
 	if (unlikely(s->cycles != NULL))
-		run_counted(s, now_ns, pkt, place, owned);
+		run_counted(s, now_ns, pkt, qp, owned);
 	else
 		for (unsigned i = 0; i < owned; i++)
-			roce_shard_rx(s->engine, now_ns, &pkt[i], place[i]);
+			roce_shard_rx(s->engine, now_ns, &pkt[i], qp[i]);
 	rte_pktmbuf_free_bulk(own, owned);
 	if (touched != 0)
 		ring_bells(s, touched);

@@ -8,7 +8,7 @@
  * thread safe: a shard belongs to one thread at a time.
  *
  * A turn of the host:
- *	for each received frame: roce_wire_parse(); roce_shard_rx()
+ *	for each received frame: roce_wire_parse(), roce_shard_rx_seek(); roce_shard_rx()
  *	roce_shard_movers()
  *	roce_qp_doorbell() for each rung queue pair; roce_shard_poll_rings()
  *	roce_shard_timers()		 (only after an RX poll came back empty)
@@ -67,12 +67,13 @@ roce_place_shard(uint32_t place)
 	return place >> ROCE_PLACE_SHARD_SHIFT;
 }
 
-/* One parsed frame, ICRC not yet checked: address, state and ICRC are judged here. place is that of
- * its QPN. */
+/* Who lives at the place of a packet's QPN, by index alone and not looked at: the state that the
+ * packet will touch is on its way into the cache. For roce_shard_rx() and nothing else. */
+struct roce_qp *roce_shard_rx_seek(struct roce_shard *s, uint32_t place);
+/* One parsed frame, ICRC not yet checked: number, address, state and ICRC are judged here. qp is
+ * what roce_shard_rx_seek() said. */
 void roce_shard_rx(
-	struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt, uint32_t place);
-/* Bring the state that such a packet will touch into the cache; optional, ahead of that. */
-void roce_shard_rx_prefetch(struct roce_shard *s, uint32_t place);
+	struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt, struct roce_qp *qp);
 
 struct roce_tx_slot {
 	uint8_t *buf;  /* in: room for ROCE_FRAME_MAX bytes */

@@ -81,22 +81,24 @@ other_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		roce_ud_rx(s, qp, pkt);
 }
 
-void
-roce_shard_rx_prefetch(struct roce_shard *s, uint32_t place)
+/* An index beyond the table leads to the first in it, whose number is not the packet's: of two
+ * places no two numbers are the same. */
+struct roce_qp *
+roce_shard_rx_seek(struct roce_shard *s, uint32_t place)
 {
 	uint32_t index = roce_place_index(place);
-	const struct roce_qp *qp = &s->qps[index < s->cfg.max_qps ? index : 0];
+	struct roce_qp *qp = &s->qps[index < s->cfg.max_qps ? index : 0];
 
 	__builtin_prefetch(qp);
 	__builtin_prefetch(&qp->port);
 	__builtin_prefetch(&qp->una_psn);
 	__builtin_prefetch(&qp->recv_psn);
+	return qp;
 }
 
 void
-roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt, uint32_t place)
+roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt, struct roce_qp *qp)
 {
-	struct roce_qp *qp = roce_qp_find(s, place, pkt->qpn);
 	bool marked = (pkt->tos & ROCE_TOS_ECN) == ROCE_TOS_ECN;
 	uint32_t flags = pkt->opflags;
 
@@ -104,7 +106,7 @@ roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt,
 	s->count.rx_packets++;
 	s->count.rx_bytes += pkt->payload_bytes;
 	s->count.rx_ecn_ce += marked;
-	if (roce_unlikely(qp == NULL)) {
+	if (roce_unlikely(qp->qpn != pkt->qpn || pkt->qpn == 0)) { /* a free one's is 0 */
 		s->count.rx_unknown_qpn++;
 	} else if (roce_unlikely(!(flags & (ROCE_OPF_REQUEST | ROCE_OPF_RESPONSE)))) {
 		other_rx(s, qp, pkt);

@@ -95,9 +95,11 @@ parse_ext(const uint8_t *h, uint32_t flags, struct roce_pkt *pkt)
 		if (flags & ROCE_OPF_ATOMIC_ACK)
 			pkt->atomic_orig = roce_get_be64(h + 4);
 	}
+	if (!(flags & (ROCE_OPF_IMM | ROCE_OPF_IETH)))
+		return;
 	if (flags & ROCE_OPF_IMM)
 		memcpy(&pkt->imm, h, 4);
-	else if (flags & ROCE_OPF_IETH)
+	else
 		pkt->ieth = roce_get_be32(h);
 }
 

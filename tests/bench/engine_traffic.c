@@ -118,16 +118,16 @@ static void
 receive(struct bench_side *to, const struct roce_tx_slot *slot, unsigned n, uint64_t now_ns)
 {
 	struct roce_pkt pkt[BURST];
-	uint32_t place[BURST];
+	struct roce_qp *qp[BURST];
 
 	for (unsigned i = 0; i < n; i++) {
 		bench_need(roce_wire_parse(slot[i].buf, slot[i].len, &pkt[i]) == ROCE_WIRE_OK,
 			"parse");
-		place[i] = roce_qpn_place(&to->qpn_key, pkt[i].qpn);
-		roce_shard_rx_prefetch(to->shard, place[i]);
+		qp[i] = roce_shard_rx_seek(
+			to->shard, roce_qpn_place(&to->qpn_key, pkt[i].qpn));
 	}
 	for (unsigned i = 0; i < n; i++)
-		roce_shard_rx(to->shard, now_ns, &pkt[i], place[i]);
+		roce_shard_rx(to->shard, now_ns, &pkt[i], qp[i]);
 }
 
 /* Frames go from one side's slots straight to the other side's receive path. */

@@ -79,6 +79,7 @@ rx_frame(struct sim_shard *sh, struct sim_frame *f)
 	struct sim_world *w = h->w;
 	struct roce_pkt pkt;
 	uint32_t place, shard;
+	struct roce_qp *qp;
 
 	if (roce_wire_parse(f->data, f->bytes, &pkt) != ROCE_WIRE_OK) {
 		free(f);
@@ -100,9 +101,9 @@ rx_frame(struct sim_shard *sh, struct sim_frame *f)
 			sim_note(w, "host %u.%u: rx %s qpn %06x psn %06x %u bytes syn %02x",
 				h->number, sh->number, roce_opcode_info[pkt.opcode].name, pkt.qpn,
 				pkt.psn, pkt.payload_bytes, pkt.syndrome);
-		roce_shard_rx_prefetch(sh->s, place);
-		if (!sim_ud_rx(sh, &pkt, place, f->damaged))
-			roce_shard_rx(sh->s, w->now_ns, &pkt, place);
+		qp = roce_shard_rx_seek(sh->s, place);
+		if (!sim_ud_rx(sh, &pkt, qp, f->damaged))
+			roce_shard_rx(sh->s, w->now_ns, &pkt, qp);
 	}
 	free(f);
 }

@@ -119,7 +119,7 @@ bool sim_ud_act(struct sim_ud *u, unsigned *done);
 /* A frame left the engine of c; is it one of a datagram, then it must be the next of its queue. */
 void sim_ud_left(struct sim_client *c, const uint8_t *frame, uint32_t bytes);
 /* A frame comes to the shard, for the queue pair of datagrams that qpn names; false: for none. */
-bool sim_ud_rx(struct sim_shard *sh, const struct roce_pkt *pkt, uint32_t place, bool damaged);
+bool sim_ud_rx(struct sim_shard *sh, const struct roce_pkt *pkt, struct roce_qp *qp, bool damaged);
 void sim_ud_completion(
 	struct sim_client *c, unsigned index, const struct sim_cq *cq, const struct ndsh_cqe *e);
 /* The handle is no more: what has not left by it fails when its turn comes. */

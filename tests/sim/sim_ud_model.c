@@ -240,7 +240,7 @@ had_no_room(const struct sim_ud *u, const struct roce_counters *before)
 }
 
 bool
-sim_ud_rx(struct sim_shard *sh, const struct roce_pkt *pkt, uint32_t place, bool damaged)
+sim_ud_rx(struct sim_shard *sh, const struct roce_pkt *pkt, struct roce_qp *qp, bool damaged)
 {
 	struct sim_world *w = sh->host->w;
 	struct roce_counters before = *roce_shard_counters(sh->s);
@@ -257,7 +257,7 @@ sim_ud_rx(struct sim_shard *sh, const struct roce_pkt *pkt, uint32_t place, bool
 	r = next_receive(u);
 	good = is_for(u, pkt, r);
 	done = u->page->rq_done;
-	roce_shard_rx(sh->s, w->now_ns, pkt, place);
+	roce_shard_rx(sh->s, w->now_ns, pkt, qp);
 	taken = u->page->rq_done - done;
 	sim_check(w, taken == 0 || (taken == 1 && good),
 		"ud %u: took %u datagrams of %u bytes from %06x, PSN %06x, key %x", u->number,

@@ -399,8 +399,7 @@ pair_rx(struct pair *p, unsigned side, const struct roce_pkt *pkt)
 	struct pair_side *d = &p->side[side];
 	uint32_t place = roce_qpn_place(&d->qpn_key, pkt->qpn);
 
-	roce_shard_rx_prefetch(d->shard, place);
-	roce_shard_rx(d->shard, p->now_ns, pkt, place);
+	roce_shard_rx(d->shard, p->now_ns, pkt, roce_shard_rx_seek(d->shard, place));
 }
 
 static unsigned
