@@ -219,7 +219,7 @@ ROCE_INLINE void
 message_goes_on(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt,
 	enum roce_msg of)
 {
-	qp->rx_msg = of;
+	qp->rx_msg = (uint8_t)of;
 	qp->rx_bytes += pkt->payload_bytes;
 	received(qp, roce_psn_add(pkt->psn, 1), false);
 	owe_ack(s, qp, pkt);
