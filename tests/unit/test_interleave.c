@@ -10,6 +10,7 @@
 #include "interleave.h"
 
 #include "../../lib/roce/cq.c"
+#include "../../lib/roce/pool.c"
 #include "../../lib/roce/ring.c"
 #include "../../lib/shm/ndsh_arm.c"
 #include "../../lib/shm/ndsh_cq.c"
