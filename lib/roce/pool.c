@@ -54,7 +54,7 @@ roce_wqe_free(struct roce_shard *s, struct roce_wqe *w)
 	s->usage.wqes--;
 }
 
-static void
+static inline void
 set_arguments(struct roce_wqe *w, uint64_t arg0, uint64_t arg1)
 {
 	if (ndsh_op_is_atomic(w->op)) {
