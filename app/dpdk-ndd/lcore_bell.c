@@ -102,32 +102,9 @@ serve_admin(struct ndd_shard *s, struct ndd_shard_session *ss)
 	return n;
 }
 
-/* Queue pairs that rang: many at once, so that their state comes into the cache side by side. */
-struct rung {
-	unsigned n;
-	struct roce_qp *qp[64];
-};
-
-static void
-serve_rung(struct ndd_shard *s, struct rung *r, uint64_t now_ns)
-{
-	for (unsigned i = 0; i < r->n; i++)
-		roce_qp_doorbell(s->engine, r->qp[i], now_ns);
-	r->n = 0;
-}
-
-static void
-add_rung(struct ndd_shard *s, struct rung *r, struct roce_qp *qp, uint64_t now_ns)
-{
-	roce_qp_doorbell_prefetch(qp);
-	r->qp[r->n++] = qp;
-	if (r->n == RTE_DIM(r->qp))
-		serve_rung(s, r, now_ns);
-}
-
 /* Bits are the client's word: numbers without a queue pair are passed over. */
 static unsigned
-look(struct ndd_shard *s, struct ndd_shard_session *ss, struct rung *r, uint64_t now_ns)
+look(struct ndd_shard *s, struct ndd_shard_session *ss)
 {
 	unsigned n = 0;
 	uint32_t word;
@@ -146,7 +123,7 @@ look(struct ndd_shard *s, struct ndd_shard_session *ss, struct rung *r, uint64_t
 			if (bell == NDSH_ADMIN_BELL)
 				ss->admin_due = true;
 			else if (ss->qp[bell] != NULL)
-				add_rung(s, r, ss->qp[bell], now_ns);
+				roce_qp_doorbell(s->engine, ss->qp[bell]);
 		}
 	}
 	if (ss->admin_due)
@@ -158,10 +135,8 @@ unsigned
 ndd_lcore_bells(struct ndd_shard *s, uint64_t now_ns)
 {
 	uint32_t looks = s->awake < NDD_BELL_SESSIONS ? s->awake : NDD_BELL_SESSIONS;
-	struct rung rung;
 	unsigned work = 0;
 
-	rung.n = 0;
 	for (; looks != 0 && s->awake != 0; looks--) {
 		struct ndd_shard_session *ss;
 		unsigned n;
@@ -169,7 +144,7 @@ ndd_lcore_bells(struct ndd_shard *s, uint64_t now_ns)
 		if (s->next_session >= s->awake)
 			s->next_session = 0;
 		ss = s->session[s->next_session];
-		n = look(s, ss, &rung, now_ns);
+		n = look(s, ss);
 		if (n != 0)
 			ss->rung_ns = now_ns;
 		else if (now_ns - ss->rung_ns > NDD_DEMOTE_NS && demote(s, ss, now_ns))
@@ -177,7 +152,6 @@ ndd_lcore_bells(struct ndd_shard *s, uint64_t now_ns)
 		s->next_session++;
 		work += n;
 	}
-	serve_rung(s, &rung, now_ns);
 	s->count.doorbells += work;
 	return work;
 }

@@ -122,7 +122,7 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 		place = roce_qpn_place(&s->plane->qpn_key, pkt[owned].qpn);
 		to = ndd_route(s->plane->shards, err, &pkt[owned], place);
 		if (to == s->id) {
-			qp[owned] = roce_shard_rx_seek(s->engine, place);
+			qp[owned] = roce_shard_rx_seek(s->engine, place, &pkt[owned]);
 			own[owned++] = f;
 		} else if (unlikely(to == NDD_ROUTE_DROP)) {
 			count_invalid(&s->count, err);

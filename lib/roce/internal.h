@@ -55,7 +55,9 @@ static_assert(ROCE_PLACE_SHARD_SHIFT == ROCE_GEN_BITS + ROCE_INDEX_BITS, "the sh
 #define ROCE_TX_QUANTUM 16u /* packets a queue pair may send before it is the next one's turn */
 #define ROCE_LOCAL_BUDGET 16u /* local operations that it may run between two of them */
 #define ROCE_FLUSH_BUDGET 512u /* flushed requests per turn */
-#define ROCE_RING_IDLE_NS 100000u
+#define ROCE_RING_IDLE_NS 100000u /* a ring empty for so long falls back to doorbells */
+#define ROCE_RING_AGAIN_NS 25000u /* one that rings again so soon is looked at from then on */
+#define ROCE_BELLS	256u	  /* doorbells not yet served; a power of two */
 #define ROCE_RECORDS	8u
 
 /* ---- replay slots of the responder (W-ATOM-01) -------------------------------------------- */
@@ -252,6 +254,17 @@ static_assert(sizeof(struct roce_qp) <= 768, "thousands of idle queue pairs are 
 
 #include "roce/cc.h"
 
+/*
+ * Who rang, in order; the numbers run on. Nobody has looked at these queue pairs: one may be gone
+ * meanwhile, or be another.
+ */
+struct roce_bells {
+	uint32_t served, rung;
+	uint32_t states, requests; /* up to where what they need was asked to come into the cache */
+	bool others;		   /* it is the turn of those that have more to send */
+	struct roce_qp *qp[ROCE_BELLS];
+};
+
 struct roce_shard {
 	struct roce_shard_cfg cfg;
 	uint64_t now_ns; /* of the call under way */
@@ -291,6 +304,7 @@ struct roce_shard {
 	uint64_t wheel_map[ROCE_WHEEL_SLOTS / 64];
 	struct roce_link wheel[ROCE_WHEEL_SLOTS];
 	struct roce_pace pace;
+	struct roce_bells bells;
 };
 
 #define ROCE_NONE UINT32_MAX /* end of an index chain */
@@ -439,8 +453,18 @@ void roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp);
 		roce_qp_error(s, qp, ROCE_REASON_INTERNAL, 0);                                     \
 	} while (0)
 
-/* ring.c: its ring is looked at no more, who posts must ring */
+/* ring.c: it is looked at from now on; no more, who posts must ring */
+void roce_ring_watch(struct roce_shard *s, struct roce_qp *qp);
 void roce_ring_leave(struct roce_qp *qp);
+
+/* bell.c: the next one that rang and may send; NULL: none */
+struct roce_qp *roce_bell_next(struct roce_shard *s);
+
+static inline bool
+roce_bells_empty(const struct roce_shard *s)
+{
+	return s->bells.served == s->bells.rung;
+}
 
 /* qp.c: forget all but the QPN and what creation gave */
 void roce_qp_clear(struct roce_qp *qp);

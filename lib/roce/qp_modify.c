@@ -247,7 +247,7 @@ entered(struct roce_shard *s, struct roce_qp *qp, enum roce_qp_state from)
 {
 	if (qp->state == ROCE_QPS_RTS) { /* requests may wait since before, or since SQD */
 		roce_tx_clear(qp, ROCE_TXB_DRAINING);
-		roce_qp_doorbell(s, qp, s->now_ns);
+		roce_ring_watch(s, qp);
 		roce_tx_want(s, qp);
 	} else if (from == ROCE_QPS_RTS) {
 		qp->tx_bits |= ROCE_TXB_DRAINING;

@@ -353,7 +353,7 @@ req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 		if (qp->wq_tx != NULL)
 			continue;
 		if (cost >= budget) {
-			roce_qp_doorbell(s, qp, s->now_ns);
+			roce_ring_watch(s, qp);
 			return false;
 		}
 		budget -= cost;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Send rings of the shard's clients. A ring that a doorbell woke is looked at every turn until it
- * was empty for a while; then its client is told to ring again. Between telling and the second
- * look stands a full barrier: a request posted meanwhile is seen here, or rings.
+ * Send rings of the shard's clients. A ring whose client rang twice in a short while is looked at
+ * every turn until it was empty for a longer one; then its client is told to ring again. Between
+ * telling and the second look stands a full barrier: a request posted meanwhile is seen here, or
+ * rings.
  */
 #include "roce/internal.h"
 
@@ -14,44 +15,14 @@ ring_set_polled(struct roce_qp *qp, uint32_t polled)
 	__atomic_store_n(&qp->page->sq_polled, polled, __ATOMIC_RELAXED);
 }
 
-static void
-ring_watch(struct roce_shard *s, struct roce_qp *qp)
+void
+roce_ring_watch(struct roce_shard *s, struct roce_qp *qp)
 {
 	qp->ring_ns = s->now_ns;
 	if (roce_linked(&qp->ring_link))
 		return;
 	ring_set_polled(qp, 1);
 	roce_list_append(&s->rings, &qp->ring_link);
-}
-
-void
-roce_qp_doorbell_prefetch(const struct roce_qp *qp)
-{
-	const char *hot = (const char *)qp;
-
-	for (size_t at = 0; at < offsetof(struct roce_qp, tx_pos); at += NDSH_CACHE_LINE)
-		if (at != offsetof(struct roce_qp, recv_psn)) /* the responder's */
-			__builtin_prefetch(hot + at);
-}
-
-/* Loaded later in the turn: a request, and the look whether there is another. */
-static void
-prefetch_requests(const struct roce_qp *qp)
-{
-	__builtin_prefetch(qp->page);
-	__builtin_prefetch(&qp->sq.ring[qp->sq.next & (qp->sq.depth - 1)]);
-	__builtin_prefetch(&qp->sq.ring[(qp->sq.next + 1) & (qp->sq.depth - 1)]);
-}
-
-void
-roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns)
-{
-	s->now_ns = now_ns;
-	prefetch_requests(qp);
-	if (qp->state == ROCE_QPS_ERR)
-		roce_flush_join(s, qp);
-	else if (qp->state >= ROCE_QPS_RTS)
-		ring_watch(s, qp); /* else the way to RTS looks at the ring */
 }
 
 /* False: leave the list. */
@@ -138,7 +109,7 @@ roce_shard_rest(struct roce_shard *s)
 {
 	struct roce_link *l;
 
-	if (!roce_list_empty(&s->flushing))
+	if (!roce_list_empty(&s->flushing) || !roce_bells_empty(s))
 		return false;
 	for (l = s->rings.next; l != &s->rings; l = l->next)
 		ring_set_polled(roce_container(l, struct roce_qp, ring_link), 0);

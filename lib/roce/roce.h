@@ -67,9 +67,10 @@ roce_place_shard(uint32_t place)
 	return place >> ROCE_PLACE_SHARD_SHIFT;
 }
 
-/* Who lives at the place of a packet's QPN, by index alone and not looked at: the state that the
+/* Who lives at the place of a packet's QPN, by index alone and not looked at: the state that such a
  * packet will touch is on its way into the cache. For roce_shard_rx() and nothing else. */
-struct roce_qp *roce_shard_rx_seek(struct roce_shard *s, uint32_t place);
+struct roce_qp *roce_shard_rx_seek(
+	struct roce_shard *s, uint32_t place, const struct roce_pkt *pkt);
 /* One parsed frame, ICRC not yet checked: number, address, state and ICRC are judged here. qp is
  * what roce_shard_rx_seek() said. */
 void roce_shard_rx(
@@ -417,18 +418,17 @@ bool roce_qp_flush(struct roce_shard *s, struct roce_qp *qp);
 void roce_qp_set_macs(struct roce_qp *qp, const uint8_t smac[6], const uint8_t dmac[6]);
 
 /*
- * The client rang: look at the send ring until it stayed empty for a while. A queue pair in ERR is
- * flushed once more: a client that posted, passed a full barrier and then reads page->dead = 1 must
- * ring, for receives too.
+ * The client rang: its requests leave in roce_shard_tx(), which looks at the queue pair only then;
+ * until that it may be modified and destroyed. Who rings again soon has its send ring looked at
+ * from then on, until that stayed empty for a while. A queue pair in ERR is flushed once more: a
+ * client that posted, passed a full barrier and then reads page->dead = 1 must ring, for receives
+ * too.
  */
-void roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns);
-/* Bring the state that a doorbell and the requests behind it touch into the cache; optional, for
- * whoever rings for many, ahead of the first. */
-void roce_qp_doorbell_prefetch(const struct roce_qp *qp);
+void roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp);
 /*
- * Look at the send rings of recently active queue pairs (those a doorbell woke), at most budget.
- * Returns how many had new work. A ring empty for idle_ns falls back to doorbells, with the
- * barrier and second look that this needs.
+ * Look at the send rings of recently active queue pairs, at most budget. Returns how many had new
+ * work. A ring that stayed empty falls back to doorbells, with the barrier and second look that
+ * this needs.
  */
 unsigned roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget);
 /* Make every ring of the shard's active list fall back to doorbells (before the lcore sleeps).

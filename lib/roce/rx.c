@@ -84,15 +84,14 @@ other_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 /* An index beyond the table leads to the first in it, whose number is not the packet's: of two
  * places no two numbers are the same. */
 struct roce_qp *
-roce_shard_rx_seek(struct roce_shard *s, uint32_t place)
+roce_shard_rx_seek(struct roce_shard *s, uint32_t place, const struct roce_pkt *pkt)
 {
 	uint32_t index = roce_place_index(place);
 	struct roce_qp *qp = &s->qps[index < s->cfg.max_qps ? index : 0];
 
 	__builtin_prefetch(qp);
 	__builtin_prefetch(&qp->port);
-	__builtin_prefetch(&qp->una_psn);
-	__builtin_prefetch(&qp->recv_psn);
+	__builtin_prefetch((pkt->opflags & ROCE_OPF_RESPONSE) ? &qp->una_psn : &qp->recv_psn);
 	return qp;
 }
 

@@ -191,7 +191,8 @@ bool
 roce_shard_tx_pending(const struct roce_shard *s, uint64_t now_ns)
 {
 	return !roce_list_empty(&s->answers) || !roce_list_empty(&s->senders) ||
-	       !roce_list_empty(&s->cnps) || roce_pace_next(&s->pace) <= now_ns ||
+	       !roce_list_empty(&s->cnps) || !roce_bells_empty(s) ||
+	       roce_pace_next(&s->pace) <= now_ns ||
 	       (!roce_list_empty(&s->starved) && roce_wqe_for_send(s));
 }
 

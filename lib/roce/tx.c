@@ -69,11 +69,29 @@ roce_shard_tx_answers(
 	return done + tx_answers(s, slots + done, n - done);
 }
 
+/* Those that rang and those that have more to send take turns. */
+static struct roce_qp *
+tx_next(struct roce_shard *s)
+{
+	struct roce_link *l = roce_list_first(&s->senders);
+
+	if (!roce_bells_empty(s) && (l == NULL || (s->bells.others = !s->bells.others))) {
+		struct roce_qp *qp = roce_bell_next(s);
+
+		if (qp != NULL)
+			return qp;
+	}
+	if (l == NULL)
+		return NULL;
+	roce_list_remove(l);
+	return roce_container(l, struct roce_qp, tx_link);
+}
+
 unsigned
 roce_shard_tx(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n)
 {
 	unsigned done;
-	struct roce_link *l;
+	struct roce_qp *qp;
 
 	s->now_ns = now_ns;
 	if (roce_unlikely(!roce_list_empty(&s->starved)) && roce_wqe_for_send(s))
@@ -81,10 +99,7 @@ roce_shard_tx(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots,
 	if (roce_unlikely(s->pace.map != 0))
 		roce_pace_release(s);
 	done = roce_shard_tx_answers(s, now_ns, slots, n);
-	while (done < n && (l = roce_list_first(&s->senders)) != NULL) {
-		roce_list_remove(l);
-		done += tx_turn(
-			s, roce_container(l, struct roce_qp, tx_link), slots + done, n - done);
-	}
+	while (done < n && (qp = tx_next(s)) != NULL)
+		done += tx_turn(s, qp, slots + done, n - done);
 	return done;
 }

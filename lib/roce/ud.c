@@ -53,7 +53,8 @@ roce_ud_start(
 	qp->tx_psn = roce_random_psn(s);
 	qp->rx_bits = ROCE_RXB_DATAGRAMS;
 	qp->state = ROCE_QPS_UD_RTS;
-	roce_qp_doorbell(s, qp, now_ns);
+	s->now_ns = now_ns;
+	roce_ring_watch(s, qp);
 	return true;
 }
 
@@ -86,7 +87,7 @@ roce_ud_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, uint32
 		qp->reason = ROCE_REASON_NONE;
 	}
 	qp->ud.q_key = q_key;
-	roce_qp_doorbell(s, qp, now_ns);
+	roce_ring_watch(s, qp);
 	return true;
 }
 

@@ -20,7 +20,7 @@ post(struct bench_world *w, struct bench_end *e)
 	ndsh_sq_push(&e->sq, &wr, &sge, NULL);
 	e->room--;
 	if (e->page->sq_polled == 0)
-		roce_qp_doorbell(d->shard, e->qp, w->now_ns);
+		roce_qp_doorbell(d->shard, e->qp);
 }
 
 static void
@@ -63,9 +63,6 @@ post_random(struct bench_world *w)
 		__builtin_prefetch(e->page);
 		__builtin_prefetch(&e->sq.ring[e->sq.next & (w->c->ring - 1)]);
 	}
-	for (uint32_t i = 0; i < n; i++)
-		if (w->chosen[i]->page->sq_polled == 0) /* as the daemon's lcore_bell.c */
-			roce_qp_doorbell_prefetch(w->chosen[i]->qp);
 	for (uint32_t i = 0; i < n; i++) {
 		if (w->chosen[i]->room == 0)
 			continue;
@@ -124,7 +121,7 @@ receive(struct bench_side *to, const struct roce_tx_slot *slot, unsigned n, uint
 		bench_need(roce_wire_parse(slot[i].buf, slot[i].len, &pkt[i]) == ROCE_WIRE_OK,
 			"parse");
 		qp[i] = roce_shard_rx_seek(
-			to->shard, roce_qpn_place(&to->qpn_key, pkt[i].qpn));
+			to->shard, roce_qpn_place(&to->qpn_key, pkt[i].qpn), &pkt[i]);
 	}
 	for (unsigned i = 0; i < n; i++)
 		roce_shard_rx(to->shard, now_ns, &pkt[i], qp[i]);

@@ -101,7 +101,7 @@ rx_frame(struct sim_shard *sh, struct sim_frame *f)
 			sim_note(w, "host %u.%u: rx %s qpn %06x psn %06x %u bytes syn %02x",
 				h->number, sh->number, roce_opcode_info[pkt.opcode].name, pkt.qpn,
 				pkt.psn, pkt.payload_bytes, pkt.syndrome);
-		qp = roce_shard_rx_seek(sh->s, place);
+		qp = roce_shard_rx_seek(sh->s, place, &pkt);
 		if (!sim_ud_rx(sh, &pkt, qp, f->damaged))
 			roce_shard_rx(sh->s, w->now_ns, &pkt, qp);
 	}
@@ -162,7 +162,7 @@ rung(const struct sim_client *c, uint32_t index)
 }
 
 static unsigned
-doorbells(struct sim_shard *sh, uint64_t now_ns)
+doorbells(struct sim_shard *sh)
 {
 	struct sim_client *c = &sh->client;
 	uint64_t summary = ndsh_doorbell_begin(c->session), bits;
@@ -175,7 +175,7 @@ doorbells(struct sim_shard *sh, uint64_t now_ns)
 			struct roce_qp *qp = rung(c, word * 64 + (uint32_t)__builtin_ctzll(bits));
 
 			if (qp != NULL)
-				roce_qp_doorbell(sh->s, qp, now_ns);
+				roce_qp_doorbell(sh->s, qp);
 		}
 	}
 	return n;
@@ -321,7 +321,7 @@ work(struct sim_shard *sh)
 	struct roce_event ev;
 
 	busy |= roce_shard_movers(sh->s, w->now_ns) > 0;
-	busy |= doorbells(sh, w->now_ns) > 0;
+	busy |= doorbells(sh) > 0;
 	busy |= roce_shard_poll_rings(sh->s, w->now_ns, 1 + (unsigned)sim_below(w, 16)) > 0;
 	if (rx_empty)
 		busy |= roce_shard_timers(sh->s, w->now_ns, 1 + (unsigned)sim_below(w, 16)) > 0;

@@ -297,7 +297,7 @@ pair_post(struct pair *p, unsigned side, unsigned i, const struct ndsh_swr *wr,
 
 	ndsh_sq_push(&d->q[i].sq, wr, sge, data);
 	if (!page->sq_polled)
-		roce_qp_doorbell(d->shard, d->q[i].qp, p->now_ns);
+		roce_qp_doorbell(d->shard, d->q[i].qp);
 }
 
 void
@@ -399,7 +399,7 @@ pair_rx(struct pair *p, unsigned side, const struct roce_pkt *pkt)
 	struct pair_side *d = &p->side[side];
 	uint32_t place = roce_qpn_place(&d->qpn_key, pkt->qpn);
 
-	roce_shard_rx(d->shard, p->now_ns, pkt, roce_shard_rx_seek(d->shard, place));
+	roce_shard_rx(d->shard, p->now_ns, pkt, roce_shard_rx_seek(d->shard, place, pkt));
 }
 
 static unsigned
@@ -445,6 +445,7 @@ pair_turn(struct pair *p, unsigned side)
 	struct roce_tx_slot slot[BURST];
 	struct roce_event ev;
 	uint64_t produced = d->reader.page->produced;
+	unsigned rung = roce_shard_tx_pending(d->shard, p->now_ns);
 	unsigned done = deliver(p, side), n;
 
 	if (done == 0)
@@ -460,6 +461,7 @@ pair_turn(struct pair *p, unsigned side)
 		done += n;
 	} while (n == BURST);
 	roce_shard_publish(d->shard);
+	done += rung;
 	done += (unsigned)(d->reader.page->produced - produced);
 	if (d->mover != NULL && !d->stalled) /* the client will have something to do */
 		done += d->client.reader.taken != d->client.reader.page->produced;

@@ -301,19 +301,27 @@ Test(engine, an_idle_ring_falls_back_to_doorbells)
 	struct pair *p = pair_new(&(struct pair_opts){ 0 });
 	const struct ndsh_qp_page *page = p->side[0].q[0].block;
 
+	cr_assert_eq(page->sq_polled, 1, "it has just come to RTS");
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
-	cr_assert_eq(page->sq_polled, 1);
 	cr_assert(pair_run(p, LONG));
 	cr_assert_not(roce_shard_poll_rings(p->side[0].shard, p->now_ns, 8));
 	p->now_ns += 1000000;
 	roce_shard_poll_rings(p->side[0].shard, p->now_ns, 8);
 	cr_assert_eq(page->sq_polled, 0);
 	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
-	cr_assert_eq(page->sq_polled, 1);
+	cr_assert_not(roce_shard_rest(p->side[0].shard), "it rang");
+	pair_turn(p, 0);
+	cr_assert_eq(page->sq_polled, 0, "it rang once");
+	pair_write(p, 0, 0, 3, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	cr_assert_eq(page->sq_polled, 1, "it rang again");
+	pair_write(p, 0, 0, 4, 0, 0, 8, 0);
 	cr_assert_not(roce_shard_rest(p->side[0].shard), "a request waits");
 	cr_assert_eq(page->sq_polled, 1);
 	cr_assert(pair_run(p, LONG));
 	cr_assert(roce_shard_rest(p->side[0].shard));
 	cr_assert_eq(page->sq_polled, 0);
+	for (unsigned i = 1; i <= 4; i++)
+		expect(p, 0, i, NDSH_WC_SUCCESS);
 	pair_free(p);
 }

@@ -9,6 +9,7 @@
 
 #include "interleave.h"
 
+#include "../../lib/roce/bell.c"
 #include "../../lib/roce/cq.c"
 #include "../../lib/roce/pool.c"
 #include "../../lib/roce/ring.c"
@@ -142,13 +143,13 @@ daemon_sends(void *arg)
 		uint64_t summary = ndsh_doorbell_begin(&r->session), bits;
 		uint32_t word;
 
-		r->now_ns += 60000; /* two turns, and a ring falls back to doorbells */
+		r->now_ns += 20000; /* who rings in two turns is looked at, for five of them */
 		while (ndsh_doorbell_take(&r->session, &summary, &word, &bits))
-			roce_qp_doorbell(r->s, r->qp, r->now_ns);
+			roce_qp_doorbell(r->s, r->qp);
 		roce_shard_poll_rings(r->s, r->now_ns, 1);
 		while (roce_shard_tx(r->s, r->now_ns, &slot, 1) == 1)
 			r->sent++;
-		if (r->sent == REQUESTS || r->now_ns % 120000 != 0 || !roce_shard_rest(r->s) ||
+		if (r->sent == REQUESTS || r->now_ns % 140000 != 0 || !roce_shard_rest(r->s) ||
 			!ndsh_doorbell_sleep(&r->session))
 			continue;
 		r->sleeps++;

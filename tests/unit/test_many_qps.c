@@ -9,6 +9,7 @@
 #define WIRE_NS UINT64_C(2000)
 #define RTO_NS	UINT64_C(1000000) /* at least */
 #define REST_NS UINT64_C(200000)
+#define SOON_NS UINT64_C(10000)
 
 static const struct pair_opts many = {.qps = MANY, .sq_depth = 8, .rq_depth = 1};
 
@@ -104,16 +105,21 @@ polled(const struct pair *p)
 	return n;
 }
 
+/* Who rings once is not looked at afterwards, who rings again soon is, for a while. */
 Test(many_qps, rings_go_to_rest_and_ring_again)
 {
 	struct pair *p = pair_new(&many);
 
+	go_on(p, REST_NS);
 	for (unsigned round = 0; round < 3; round++) {
 		write_on_each(p);
+		go_on(p, SOON_NS);
+		cr_assert_eq(polled(p), 0, "%u of them are looked at for one request", polled(p));
+		write_on_each(p);
+		go_on(p, SOON_NS);
 		cr_assert_eq(polled(p), MANY);
 		go_on(p, REST_NS);
-		cr_assert_eq(completions(p), MANY);
-		go_on(p, REST_NS);
+		cr_assert_eq(completions(p), 2 * MANY);
 		cr_assert_eq(polled(p), 0, "%u of them spare their clients a doorbell", polled(p));
 	}
 	pair_free(p);
@@ -137,5 +143,49 @@ Test(many_qps, a_request_without_doorbell_is_seen_while_rings_are_polled)
 	}
 	go_on(p, REST_NS);
 	cr_assert_eq(done + completions(p), MANY + 40 * (MANY / 7));
+	pair_free(p);
+}
+
+/* More ring in each turn than it has room for, and one has a long message under way. */
+Test(many_qps, who_has_more_to_send_and_who_rings_take_turns)
+{
+	enum { ROOM = 4, TURNS = 20, LONG = 1024 * ROOM * TURNS };
+	static uint8_t room[ROOM][ROCE_FRAME_MAX];
+	struct pair *p = pair_new(&many);
+	struct roce_tx_slot slot[ROOM];
+	unsigned of_it = 0, n = 0;
+
+	go_on(p, REST_NS);
+	pair_write(p, 0, 0, 0, 0, AT_DST, LONG, 0);
+	for (unsigned turn = 0; turn < TURNS; turn++) {
+		for (unsigned i = 0; i < 2 * ROOM; i++)
+			pair_write(p, 0, ++n, 0, 0, AT_DST, 8, 0);
+		for (unsigned i = 0; i < ROOM; i++)
+			slot[i].buf = room[i];
+		cr_assert_eq(roce_shard_tx(p->side[0].shard, p->now_ns, slot, ROOM), ROOM);
+		for (unsigned i = 0; i < ROOM; i++)
+			of_it += slot[i].len > 1024;
+	}
+	cr_assert_gt(of_it, ROOM * TURNS / 4);
+	cr_assert_lt(of_it, ROOM * TURNS * 7 / 8);
+	pair_free(p);
+}
+
+/* Their clients' memory is gone as well; under address sanitizer who looks there is caught. */
+Test(many_qps, who_rang_and_is_gone_is_passed_over)
+{
+	struct pair *p = pair_new(&many);
+
+	go_on(p, REST_NS);
+	write_on_each(p);
+	for (unsigned i = MANY / 2; i < MANY; i++)
+		for (unsigned side = 0; side < 2; side++) {
+			roce_qp_destroy(p->side[side].shard, p->side[side].q[i].qp);
+			free(p->side[side].q[i].block);
+		}
+	p->opts.qps = MANY / 2;
+	go_on(p, REST_NS);
+	cr_assert_eq(completions(p), MANY / 2);
+	cr_assert(roce_shard_rest(p->side[0].shard));
 	pair_free(p);
 }
