@@ -58,13 +58,13 @@ look_ahead(struct roce_shard *s)
 static bool
 answer(struct roce_shard *s, struct roce_qp *qp)
 {
-	bool again = s->now_ns - qp->ring_ns < ROCE_RING_AGAIN_NS;
-
-	if (roce_unlikely(qp->state == ROCE_QPS_ERR))
+	if (roce_unlikely(qp->state == ROCE_QPS_ERR)) {
 		roce_flush_join(s, qp);
-	if (roce_unlikely(qp->state < ROCE_QPS_RTS || qp->state == ROCE_QPS_ERR))
 		return false;
-	if (again)
+	}
+	if (roce_unlikely(qp->state < ROCE_QPS_RTS))
+		return false;
+	if (s->now_ns - qp->ring_ns < ROCE_RING_AGAIN_NS)
 		roce_ring_watch(s, qp);
 	qp->ring_ns = s->now_ns;
 	return !(qp->tx_bits & ROCE_TXB_BLOCKED) && !roce_linked(&qp->tx_link);

@@ -372,7 +372,6 @@ roce_qp_find(struct roce_shard *s, uint32_t place, uint32_t qpn)
 
 /* pool.c */
 bool roce_wqe_for_send(const struct roce_shard *s);
-bool roce_wqe_for_recv(const struct roce_shard *s);
 /* The next request in the ring of qp. NULL: there is none, or none left in the pool (then qp waits
  * for one), or it broke the contract (then qp died). */
 struct roce_wqe *roce_wqe_fetch(struct roce_shard *s, struct roce_qp *qp);
@@ -479,6 +478,21 @@ void roce_keepalive_run(struct roce_shard *s, struct roce_qp *qp);
 /* requester.c */
 void roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 	enum ndsh_wc_status status, enum roce_reason reason);
+/* Behind all requests in flight; npsn: the PSNs it takes. */
+static inline void
+roce_req_append(struct roce_qp *qp, struct roce_wqe *w, uint32_t npsn)
+{
+	w->first_psn = qp->load_psn;
+	w->retry_psn = qp->load_psn;
+	w->npsn = npsn;
+	qp->load_psn = roce_psn_add(qp->load_psn, npsn);
+	if (qp->wq_head == NULL)
+		qp->wq_head = w;
+	else
+		qp->wq_tail->next = w;
+	qp->wq_tail = w;
+	qp->wq_tx = w;
+}
 /* Up to n packets; how many there are now. */
 unsigned roce_req_tx(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n);

@@ -47,11 +47,7 @@ probe(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct roce_wqe *w = roce_wqe_for_probe(s);
 
-	w->first_psn = qp->load_psn;
-	w->retry_psn = qp->load_psn;
-	w->npsn = 1;
-	qp->load_psn = roce_psn_add(qp->load_psn, 1);
-	qp->wq_head = qp->wq_tail = qp->wq_tx = w;
+	roce_req_append(qp, w, 1);
 	qp->sq_done--;
 	/* Its answer is what was asked for, and no other sign. */
 	qp->alive_mark = mark(qp->load_psn, qp->recv_psn);

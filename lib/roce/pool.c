@@ -16,12 +16,6 @@ roce_wqe_for_send(const struct roce_shard *s)
 	return s->usage.wqes < s->wqes_for_sends && s->exts_left > s->exts_for_recvs;
 }
 
-bool
-roce_wqe_for_recv(const struct roce_shard *s)
-{
-	return s->usage.wqes < s->cfg.max_wqes && s->exts_left > 0;
-}
-
 static inline struct roce_wqe *
 wqe_alloc(struct roce_shard *s, bool extended)
 {

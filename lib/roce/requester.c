@@ -66,22 +66,6 @@ req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 	return true;
 }
 
-/* Behind all requests in flight; npsn: the PSNs it takes. */
-static void
-req_append(struct roce_qp *qp, struct roce_wqe *w, uint32_t npsn)
-{
-	w->first_psn = qp->load_psn;
-	w->retry_psn = qp->load_psn;
-	w->npsn = npsn;
-	qp->load_psn = roce_psn_add(qp->load_psn, npsn);
-	if (qp->wq_head == NULL)
-		qp->wq_head = w;
-	else
-		qp->wq_tail->next = w;
-	qp->wq_tail = w;
-	qp->wq_tx = w;
-}
-
 /* Fetch the next descriptor into the queue of requests in flight. */
 static struct roce_wqe *
 req_load(struct roce_shard *s, struct roce_qp *qp)
@@ -96,10 +80,10 @@ req_load(struct roce_shard *s, struct roce_qp *qp)
 	if (w == NULL)
 		return NULL;
 	if (roce_likely(ndsh_op_is_data(w->op))) {
-		req_append(qp, w, roce_npsn(qp, w->bytes));
+		roce_req_append(qp, w, roce_npsn(qp, w->bytes));
 		return w;
 	}
-	req_append(qp, w, ndsh_op_is_local(w->op) ? 0 : roce_npsn(qp, w->bytes));
+	roce_req_append(qp, w, ndsh_op_is_local(w->op) ? 0 : roce_npsn(qp, w->bytes));
 	return req_judge(s, qp, w) ? w : NULL;
 }
 
@@ -269,7 +253,7 @@ req_far_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8
 
 /* Packet index of a message; what is constant for nearly all, an only one, is for the compiler to
  * know. */
-__attribute__((always_inline)) static inline bool
+ROCE_INLINE bool
 req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot,
 	uint32_t index, bool last)
 {
@@ -306,7 +290,7 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 }
 
 /* The next packet of a message that brings its data. */
-__attribute__((always_inline)) static inline bool
+ROCE_INLINE bool
 req_tx_message(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
 {
@@ -333,7 +317,7 @@ req_tx_fetch(
 }
 
 /* The next packet; false: there is none now. */
-__attribute__((always_inline)) static inline bool
+ROCE_INLINE bool
 req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
 	unsigned budget = ROCE_LOCAL_BUDGET, cost;

@@ -6,6 +6,7 @@
  * it is received; for other memory there is far.c.
  */
 #include "roce/internal.h"
+#include "roce/receive.h"
 
 void
 roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_answer answer, uint32_t psn,
@@ -55,22 +56,10 @@ invalidation_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce
 		ROCE_REASON_RECV_INV);
 }
 
-/* The receive in use is finished, as cqe says. */
-ROCE_INLINE void
-finish_receive(struct roce_shard *s, struct roce_qp *qp, const struct ndsh_cqe *cqe)
-{
-	struct roce_wqe *w = qp->rx_wqe;
-
-	roce_cq_push(s, qp->recv_cq, cqe);
-	__atomic_store_n(&qp->page->rq_done, qp->rq_done, __ATOMIC_RELEASE);
-	qp->rx_wqe = NULL;
-	roce_wqe_free(s, w);
-}
-
 void
 roce_resp_fail_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status)
 {
-	finish_receive(s, qp,
+	roce_resp_finish_receive(s, qp,
 		&(struct ndsh_cqe){
 			.context = qp->rx_wqe->context,
 			.qp = qp->handle,
@@ -104,7 +93,7 @@ complete_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt
 			cqe.flags |= NDSH_CQEF_WRITE;
 	}
 	s->count.receives_completed++;
-	finish_receive(s, qp, &cqe);
+	roce_resp_finish_receive(s, qp, &cqe);
 }
 
 /* W-RESP-02; after an RNR NAK the rest of the burst is bound to be out of sequence (W-RESP-03). */
@@ -144,15 +133,9 @@ static bool
 take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct ndsh_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
-	enum ndsh_fetch got = NDSH_FETCH_EMPTY;
-	uint32_t num_sge;
+	enum ndsh_fetch got = roce_wqe_fetch_recv(s, qp, rq);
 
-	if (roce_likely(roce_wqe_for_recv(s)))
-		got = ndsh_rq_look(rq, &num_sge);
-	else
-		s->count.wqe_pool_empty++;
 	if (roce_likely(got == NDSH_FETCH_OK)) {
-		qp->rx_wqe = roce_wqe_from_recv(s, rq, num_sge);
 		if (qp->srq != NULL)
 			roce_srq_taken(s, qp->srq);
 		return true;

@@ -7,6 +7,7 @@
  * is dropped and counted: a stranger's datagram never ends a queue pair.
  */
 #include "roce/internal.h"
+#include "roce/receive.h"
 
 /* ---- address handles ------------------------------------------------------------------------- */
 
@@ -226,9 +227,8 @@ put_header(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 static void
 finish_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	struct roce_wqe *w = qp->rx_wqe;
 	struct ndsh_cqe cqe = {
-		.context = w->context,
+		.context = qp->rx_wqe->context,
 		.qp = qp->handle,
 		.bytes = NDSH_GRH_BYTES + pkt->payload_bytes,
 		.slot_count = ++qp->rq_done,
@@ -245,10 +245,7 @@ finish_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 		cqe.data = pkt->imm;
 	}
 	s->count.receives_completed++;
-	roce_cq_push(s, qp->recv_cq, &cqe);
-	__atomic_store_n(&qp->page->rq_done, qp->rq_done, __ATOMIC_RELEASE);
-	qp->rx_wqe = NULL;
-	roce_wqe_free(s, w);
+	roce_resp_finish_receive(s, qp, &cqe);
 }
 
 /* The receive that was fetched is in rq again: nothing was done with it. */
@@ -293,21 +290,14 @@ static void
 take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct ndsh_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
-	enum ndsh_fetch got = NDSH_FETCH_EMPTY;
-	uint32_t num_sge;
+	enum ndsh_fetch got = roce_wqe_fetch_recv(s, qp, rq);
 
-	if (roce_likely(roce_wqe_for_recv(s)))
-		got = ndsh_rq_look(rq, &num_sge);
-	else
-		s->count.wqe_pool_empty++;
-	if (got == NDSH_FETCH_BROKEN) {
+	if (got == NDSH_FETCH_BROKEN)
 		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
-	} else if (got == NDSH_FETCH_EMPTY) {
+	else if (got == NDSH_FETCH_EMPTY)
 		s->count.rx_datagram_no_receive++;
-	} else {
-		qp->rx_wqe = roce_wqe_from_recv(s, rq, num_sge);
+	else
 		receive(s, qp, rq, pkt);
-	}
 }
 
 void
