@@ -5,6 +5,15 @@
 
 #include "cycles.h"
 
+static struct ndd_cycles
+started(void)
+{
+	struct ndd_cycles c = {.version = 0};
+
+	ndd_cycles_start(&c);
+	return c;
+}
+
 static struct ndd_cycles_copy
 copy_of(const struct ndd_cycles *c)
 {
@@ -20,10 +29,9 @@ copy_of(const struct ndd_cycles *c)
 
 Test(cycles, a_turn_is_the_sum_of_its_stages)
 {
-	struct ndd_cycles c = {.version = 0};
+	struct ndd_cycles c = started();
 	struct ndd_cycles_copy copy;
 
-	ndd_cycles_start(&c);
 	ndd_cycles_mark(&c, NDD_STAGE_rx, 3);
 	ndd_cycles_mark(&c, NDD_STAGE_parse, 2);
 	ndd_cycles_mark_work(&c, NDD_STAGE_control, 0);
@@ -45,10 +53,9 @@ Test(cycles, a_turn_is_the_sum_of_its_stages)
 
 Test(cycles, a_turn_without_work_was_idle_whatever_it_looked_at)
 {
-	struct ndd_cycles c = {.version = 0};
+	struct ndd_cycles c = started();
 	struct ndd_cycles_copy copy;
 
-	ndd_cycles_start(&c);
 	ndd_cycles_mark(&c, NDD_STAGE_rx, 0);
 	ndd_cycles_mark(&c, NDD_STAGE_doorbells, 0);
 	ndd_cycles_idle(&c, NDD_STAGE_idle);
@@ -67,10 +74,9 @@ Test(cycles, a_turn_without_work_was_idle_whatever_it_looked_at)
 
 Test(cycles, a_turn_under_way_is_not_told)
 {
-	struct ndd_cycles c = {.version = 0};
+	struct ndd_cycles c = started();
 	struct ndd_cycles_copy before, copy;
 
-	ndd_cycles_start(&c);
 	ndd_cycles_mark(&c, NDD_STAGE_rx, 1);
 	ndd_cycles_turn(&c, 0);
 	before = copy_of(&c);

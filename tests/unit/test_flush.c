@@ -5,6 +5,8 @@
 
 #include "engine_pair.h"
 
+#define LONG UINT64_C(1000000000)
+
 static unsigned
 black_hole(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
 {
@@ -41,7 +43,7 @@ Test(flush, W_ERR_03_modify_flushes_both_queues_in_order)
 	/* What is posted afterwards. */
 	pair_recv(p, 0, 0, 2000, 0, 8);
 	roce_qp_doorbell(p->side[0].shard, qp);
-	cr_assert(pair_run(p, 1000000000));
+	cr_assert(pair_run(p, LONG));
 	expect(p, 0, 2000, NDSH_WC_FLUSH_ERR);
 	pair_free(p);
 }
