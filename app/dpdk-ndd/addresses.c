@@ -54,8 +54,7 @@ ndd_address_route(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		if (link < 0)
 			return ND_NETWORK_UNREACHABLE;
 	}
-	if (!net_source(net, link, &dst, &source) &&
-		!ndd_shared_source(s->daemon, &dst, &source))
+	if (!net_source(net, link, &dst, &source) && !ndd_shared_source(s->daemon, &dst, &source))
 		return ND_NETWORK_UNREACHABLE;
 	put(&r->route.addr, &source, (uint32_t)net_local_port(net, &source));
 	return ND_SUCCESS;

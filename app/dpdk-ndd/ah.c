@@ -99,8 +99,8 @@ fill_entry(const struct ndd_ah *ah, struct roce_ah *entry)
 		path.tagged = true;
 		path.vlan_tci = vlan;
 	}
-	roce_ah_set(entry, ah->id, &path, ah->hop.port,
-		ndd_path_mtu(d->plane.port[ah->hop.port].mtu));
+	roce_ah_set(
+		entry, ah->id, &path, ah->hop.port, ndd_path_mtu(d->plane.port[ah->hop.port].mtu));
 }
 
 static bool
@@ -213,16 +213,14 @@ ndd_ah_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 static nd_status
 resolve(struct ndd_ah *ah, uint64_t now_ns, struct net_nexthop *hop)
 {
-	return ndd_next_hop(
-		ah->session->daemon->net, now_ns, &ah->local.gid, &ah->remote.gid, hop);
+	return ndd_next_hop(ah->session->daemon->net, now_ns, &ah->local.gid, &ah->remote.gid, hop);
 }
 
 static void
 ask(struct ndd_ah *ah, uint64_t now_ns)
 {
 	struct ndd *d = ah->session->daemon;
-	nd_status status =
-		ndd_port_take(&d->ud_ports, &ah->port, NDD_PORT_CONNECTOR, &ah->local);
+	nd_status status = ndd_port_take(&d->ud_ports, &ah->port, NDD_PORT_CONNECTOR, &ah->local);
 
 	if (status != ND_SUCCESS) {
 		conclude(ah, status, NULL);

@@ -31,9 +31,9 @@ struct ndd_conn {
 	struct roce_cm_conn *cm; /* NULL: the CM knows nothing of it (yet, or any more) */
 	uint32_t id, listener;
 	enum ndd_conn_state state;
-	bool told_end;	 /* the client knows that it is over */
-	bool bound;	 /* by BIND: after a failure it may connect again */
-	bool brought_up; /* the queue pair went beyond INIT for it */
+	bool told_end;	      /* the client knows that it is over */
+	bool bound;	      /* by BIND: after a failure it may connect again */
+	bool brought_up;      /* the queue pair went beyond INIT for it */
 	struct ndd_port port; /* local: from BIND, CONNECT or ACCEPT on, until it is destroyed */
 	struct roce_cm_addr local, remote;
 	struct net_nexthop hop;
@@ -42,7 +42,7 @@ struct ndd_conn {
 	bool fresh;	      /* the next hop was not yet asked for */
 	uint32_t flow_label;
 	uint8_t tos, hop_limit, mtu_code, ack_timeout;
-	uint8_t ecn; /* enum ndsh_ecn: tos is without */
+	uint8_t ecn;			    /* enum ndsh_ecn: tos is without */
 	uint8_t inbound, outbound;	    /* reads, seen from here */
 	uint32_t keepalive_ms;		    /* from ESTABLISHED on */
 	uint8_t priv[NDSH_CALLEE_DATA_MAX]; /* of our REQ or REP, while the next hop is asked for */

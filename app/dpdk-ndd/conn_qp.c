@@ -63,8 +63,7 @@ on_shard_bring_up(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 }
 
 void
-ndd_path_via(
-	struct roce_path *path, const struct net_nexthop *hop, uint32_t qpn, uint32_t peer_qpn)
+ndd_path_via(struct roce_path *path, const struct net_nexthop *hop, uint32_t qpn, uint32_t peer_qpn)
 {
 	ndd_path_hop(path, hop);
 	path->udp_sport = roce_flow_sport(path->flow_label, qpn, peer_qpn);

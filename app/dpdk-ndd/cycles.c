@@ -84,8 +84,7 @@ ndd_cycles_read(const struct ndd_cycles *c, struct ndd_cycles_copy *out)
 		for (size_t w = 0; w < sizeof(*out) / sizeof(*to); w++)
 			to[w] = __atomic_load_n(&from[w], __ATOMIC_RELAXED);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if ((version & 1) == 0 &&
-			__atomic_load_n(&c->version, __ATOMIC_RELAXED) == version)
+		if ((version & 1) == 0 && __atomic_load_n(&c->version, __ATOMIC_RELAXED) == version)
 			return true;
 		sched_yield(); /* the lcore may need this very CPU to come to its end */
 	}

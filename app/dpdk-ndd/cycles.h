@@ -17,6 +17,7 @@
 #include <rte_cycles.h>
 
 /* X(name, what is counted as its items): names are what operators see. */
+/* clang-format off */
 #define NDD_STAGES(X)                                                                              \
 	X(rx, "frames")          /* ports' driver, rings from other shards; frames given back */   \
 	X(parse, "frames")       /* headers judged, shard found */                                 \
@@ -34,12 +35,15 @@
 	X(idle, "turns")         /* turns without work, and the pause between */                   \
 	X(yield, "yields")       /* the CPU given to others */                                     \
 	X(sleep, "sleeps")
+/* clang-format on */
+/* clang-format off */
 enum ndd_stage {
 #define NDD_X(name, items) NDD_STAGE_##name,
 	NDD_STAGES(NDD_X)
 #undef NDD_X
 	NDD_STAGE_COUNT,
 };
+/* clang-format on */
 #define NDD_STAGES_BUSY ((unsigned)NDD_STAGE_idle) /* those before it are work */
 
 struct ndd_stage_count {
@@ -54,9 +58,9 @@ struct ndd_cycles_copy {
 
 struct ndd_cycles {
 	struct ndd_stage_count turn[NDD_STAGES_BUSY]; /* of the turn under way */
-	uint64_t mark;	   /* counter, where the stage under way began */
-	uint64_t entries;  /* completions there were at the last look */
-	uint32_t version;  /* odd: the lcore is changing total */
+	uint64_t mark;				      /* counter, where the stage under way began */
+	uint64_t entries;			      /* completions there were at the last look */
+	uint32_t version;			      /* odd: the lcore is changing total */
 	struct ndd_cycles_copy total;
 };
 

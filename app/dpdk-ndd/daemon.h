@@ -68,10 +68,10 @@ struct ndd {
 	struct ndd_watch bell_watch, listen_watch, signal_watch;
 	struct ndd_session_list sessions, ended;
 	uint32_t session_count;
-	uint64_t serial;	    /* of sessions and objects; never reused */
-	struct ndd_conn_list conns;    /* all that the CM knows */
-	struct ndd_qp_path_list paths; /* of queue pairs brought up by hand */
-	struct ndd_ah_list ahs;	       /* address handles */
+	uint64_t serial;			       /* of sessions and objects; never reused */
+	struct ndd_conn_list conns;		       /* all that the CM knows */
+	struct ndd_qp_path_list paths;		       /* of queue pairs brought up by hand */
+	struct ndd_ah_list ahs;			       /* address handles */
 	struct ndd_hops conn_hops, path_hops, ah_hops; /* of these lists */
 	uint64_t mads_generation; /* of the network, when those below were tried last */
 	struct ndd_mad mad[NDD_MADS_WAITING];

@@ -123,8 +123,7 @@ on_shard_pd_token(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 
 	(void)now_ns;
 	if (t->pd->arena_key == NULL && roce_admin_take(t->admin)) {
-		t->pd->arena_key =
-			roce_arena_open(shard->engine, t->pd->engine, &t->admin->arena);
+		t->pd->arena_key = roce_arena_open(shard->engine, t->pd->engine, &t->admin->arena);
 		if (t->pd->arena_key == NULL)
 			roce_admin_give(t->admin);
 	}

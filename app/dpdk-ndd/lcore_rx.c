@@ -93,8 +93,8 @@ run_counted(struct ndd_shard *s, uint64_t now_ns, const struct roce_pkt *pkt,
 
 		roce_shard_rx(s->engine, now_ns, &pkt[i], qp[i]);
 		if (i + 1 == n || (pkt[i + 1].opflags & ROCE_OPF_RESPONSE) != is) {
-			ndd_cycles_mark(s->cycles,
-				is ? NDD_STAGE_completer : NDD_STAGE_responder, i + 1 - first);
+			ndd_cycles_mark(s->cycles, is ? NDD_STAGE_completer : NDD_STAGE_responder,
+				i + 1 - first);
 			first = i + 1;
 		}
 	}

@@ -7,7 +7,7 @@
 #include "session.h"
 
 #define FLUSH_PORTIONS_MAX 64 /* several times the deepest queues */
-#define QPN_TRIES 8 /* numbers that the CM still keeps out of use are passed over */
+#define QPN_TRIES	   8  /* numbers that the CM still keeps out of use are passed over */
 
 struct qp_create {
 	struct ndd_qp *qp;

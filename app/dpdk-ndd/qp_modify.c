@@ -75,8 +75,8 @@ name_attributes(char *to, size_t room, uint32_t mask)
 	to[0] = 0;
 	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]) && used < room; i++)
 		if (mask >> i & 1)
-			used += (size_t)snprintf(to + used, room - used, "%s%s",
-				used > 0 ? ", " : "", names[i]);
+			used += (size_t)snprintf(
+				to + used, room - used, "%s%s", used > 0 ? ", " : "", names[i]);
 }
 
 static nd_status
@@ -122,8 +122,8 @@ judge(struct qp_step *step, uint32_t *wrong)
 		ROCE_QPS_INIT, ROCE_QPS_RTR, step->mask & FOR_RTR, &step->attr, wrong);
 	if (verdict != ROCE_MODIFY_OK)
 		return verdict;
-	return roce_modify_judge(ROCE_QPS_RTR, ROCE_QPS_RTS, step->mask & ~(uint32_t)FOR_RTR,
-		&step->attr, wrong);
+	return roce_modify_judge(
+		ROCE_QPS_RTR, ROCE_QPS_RTS, step->mask & ~(uint32_t)FOR_RTR, &step->attr, wrong);
 }
 
 struct change {
@@ -176,8 +176,8 @@ change(struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, bool only
 static nd_status
 judge_connected(const struct ndd_qp *qp, const struct ndsh_qp_modify *m, char *why, size_t room)
 {
-	bool lasting = m->state == NDSH_QPS_RTS || m->state == NDSH_QPS_SQD ||
-		       m->state == NDSH_QPS_ERR;
+	bool lasting =
+		m->state == NDSH_QPS_RTS || m->state == NDSH_QPS_SQD || m->state == NDSH_QPS_ERR;
 
 	if (qp->conn == NULL && !(qp->connected && m->state != NDSH_QPS_ERR))
 		return ND_SUCCESS;
@@ -220,8 +220,9 @@ judge_values(const struct ndsh_qp_attr *a, char *why, size_t room)
 		return ND_INVALID_PARAMETER;
 	}
 	if ((a->traffic_class & ROCE_TOS_ECN) > NDSH_ECN_ON) {
-		snprintf(why, room, "traffic class 0x%x: its ECN bits are 0 (as the port), 1 (off) "
-				    "or 2 (on)",
+		snprintf(why, room,
+			"traffic class 0x%x: its ECN bits are 0 (as the port), 1 (off) "
+			"or 2 (on)",
 			a->traffic_class);
 		return ND_INVALID_PARAMETER;
 	}

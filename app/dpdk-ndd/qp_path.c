@@ -152,14 +152,15 @@ try(struct ndd_qp_path *p, uint64_t now_ns, char *why, size_t room)
 {
 	const struct roce_path *path = &p->step.attr.path;
 	struct net_nexthop hop;
-	nd_status status = ndd_next_hop(
-		p->session->daemon->net, now_ns, &path->sgid, &path->dgid, &hop);
+	nd_status status =
+		ndd_next_hop(p->session->daemon->net, now_ns, &path->sgid, &path->dgid, &hop);
 
 	if (status == ND_SUCCESS)
 		return go(p, &hop, why, room);
 	if (status != ND_PENDING)
-		snprintf(why, room, status == ND_NETWORK_UNREACHABLE ? "no route to the peer"
-								    : "no neighbour answers");
+		snprintf(why, room,
+			status == ND_NETWORK_UNREACHABLE ? "no route to the peer"
+							 : "no neighbour answers");
 	return status;
 }
 

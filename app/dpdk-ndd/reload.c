@@ -56,8 +56,8 @@ end(struct ndd_conn *c, const char *why)
 
 	ndd_notice("session %lu: connection of %s to %s ends: %s", c->session->serial,
 		ndd_ip_text(c->local.gid.raw, from), ndd_ip_text(c->remote.gid.raw, to), why);
-	ndd_conn_fail(c, c->state == NDD_CONN_RESOLVING ? ND_NETWORK_UNREACHABLE
-							: ND_CONNECTION_ABORTED,
+	ndd_conn_fail(c,
+		c->state == NDD_CONN_RESOLVING ? ND_NETWORK_UNREACHABLE : ND_CONNECTION_ABORTED,
 		NULL);
 }
 
@@ -159,8 +159,7 @@ ndd_reload(struct ndd *d)
 	struct config *to = load(d);
 
 	if (to != NULL && same_ports(d, to)) {
-		end_from(d, address_is_lost, to,
-			"its address was taken out of the configuration");
+		end_from(d, address_is_lost, to, "its address was taken out of the configuration");
 		ndd_network_change(d, to);
 		end_without_route(d);
 		mention_the_rest(d, to);

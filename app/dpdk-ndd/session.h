@@ -75,15 +75,15 @@ struct ndd_qp {
 	struct ndd_segment *segment;
 	struct ndd_pd *pd;
 	struct ndd_cq *send_cq, *recv_cq;
-	struct ndd_srq *srq;   /* or NULL */
-	struct ndd_conn *conn; /* that uses it */
-	uint32_t qpn, psn;     /* psn: the first that we accept */
-	bool failed;	       /* in error state; no new connection */
-	bool connected;	       /* a connection has brought it up */
-	bool by_hand;	       /* its client has, beyond INIT or back to RESET */
+	struct ndd_srq *srq;	  /* or NULL */
+	struct ndd_conn *conn;	  /* that uses it */
+	uint32_t qpn, psn;	  /* psn: the first that we accept */
+	bool failed;		  /* in error state; no new connection */
+	bool connected;		  /* a connection has brought it up */
+	bool by_hand;		  /* its client has, beyond INIT or back to RESET */
 	struct ndd_qp_path *path; /* by_hand, or NULL */
-	bool datagrams;	       /* no connection at all */
-	uint32_t q_key;	       /* of datagrams */
+	bool datagrams;		  /* no connection at all */
+	uint32_t q_key;		  /* of datagrams */
 };
 
 struct ndd_listener {
@@ -117,9 +117,9 @@ struct ndd_session {
 	uid_t uid;
 	enum ndsh_session_state state;
 	bool ended, attached, admin_open;
-	bool no_flush; /* NDSH_OPEN_NO_FLUSH */
+	bool no_flush;	   /* NDSH_OPEN_NO_FLUSH */
 	bool tells_events; /* NDSH_MSG_EVENTS */
-	bool refused; /* one too many: its HELLO is answered with the reason */
+	bool refused;	   /* one too many: its HELLO is answered with the reason */
 	struct ndd_outgoing_list outgoing;
 	uint32_t outgoing_count;
 	uint64_t outgoing_since_ns;

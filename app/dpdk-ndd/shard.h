@@ -28,7 +28,7 @@
 #define NDD_SESSIONS_MAX  1024u
 
 #define NDD_DEMOTE_NS	 1000000ull  /* an idle session's doorbells come by its wake fd then */
-#define NDD_YIELD_NS	      1000ull	 /* without work for so long: give the CPU to others */
+#define NDD_YIELD_NS	 1000ull     /* without work for so long: give the CPU to others */
 #define NDD_SLEEP_NS	 1000000ull  /* ... for so long: sleep */
 #define NDD_SLEEP_MIN_NS 100000ull   /* first sleep; doubles up to the longest */
 #define NDD_SLEEP_MAX_NS 1000000ull  /* ports are polled that often even when nothing happens */
@@ -36,11 +36,13 @@
 #define NDD_STALL_NS	 50000000ull /* a port that takes nothing for so long loses frames */
 
 /* clang-format off */
+/* clang-format off */
 #define NDD_IO_COUNTERS(X)                                                                         \
 	X(rx_frames) X(rx_control) X(rx_truncated) X(rx_ip_header) X(rx_length) X(rx_tver)         \
 	X(rx_opcode) X(rx_pkey) X(rx_linearised) X(rx_linearise_failed) X(handed_over)             \
 	X(handover_full) X(control_full) X(loopback) X(tx_frames) X(tx_stalled) X(tx_link_dropped) \
 	X(no_mbufs) X(doorbells) X(wakeups) X(demotions) X(promotions) X(sleeps)
+/* clang-format on */
 /* clang-format on */
 struct ndd_io_counters {
 #define NDD_X(n) uint64_t n;
@@ -103,7 +105,7 @@ struct ndd_shard {
 	struct rte_mbuf *blank[NDD_BURST];
 	struct roce_tx_slot slot[NDD_BURST];
 	struct ndd_out out[CONFIG_PORTS_MAX];
-	struct ndd_out inner; /* to ourselves: received at the end of the turn */
+	struct ndd_out inner;			/* to ourselves: received at the end of the turn */
 	uint32_t sessions, awake, next_session; /* session[0..awake) are looked at in each turn */
 	uint64_t idle_since_ns, sleep_ns, wake_look_ns;
 	struct ndd_cycles *cycles; /* counted, or NULL: not */

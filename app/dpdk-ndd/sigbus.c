@@ -26,9 +26,8 @@ widen(struct guard *g, uintptr_t page)
 	uintptr_t low = __atomic_load_n(&g->low, __ATOMIC_RELAXED);
 	uintptr_t high = __atomic_load_n(&g->high, __ATOMIC_RELAXED);
 
-	while ((low == 0 || page < low) &&
-		!__atomic_compare_exchange_n(
-			&g->low, &low, page, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	while ((low == 0 || page < low) && !__atomic_compare_exchange_n(&g->low, &low, page, false,
+						   __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 	while (page + page_bytes > high &&
 		!__atomic_compare_exchange_n(&g->high, &high, page + page_bytes, false,

@@ -17,8 +17,8 @@ on_shard_srq_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	struct srq_create *c = arg;
 
 	(void)now_ns;
-	c->srq->engine = roce_srq_create(shard->engine, c->srq->pd->engine, c->shared, c->depth,
-		c->sge, &c->srq->owner);
+	c->srq->engine = roce_srq_create(
+		shard->engine, c->srq->pd->engine, c->shared, c->depth, c->sge, &c->srq->owner);
 }
 
 static void

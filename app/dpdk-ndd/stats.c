@@ -54,7 +54,14 @@ log_usage(const struct ndd_shard *s)
 	struct roce_usage u, *c = &u;
 
 	roce_shard_usage(s->engine, &u);
-	ADD(qps) ADD(cqs) ADD(pds) ADD(mrs) ADD(mws) ADD(srqs) ADD(wqes) ADD(timers)
+	ADD(qps)
+	ADD(cqs)
+	ADD(pds)
+	ADD(mrs)
+	ADD(mws)
+	ADD(srqs)
+	ADD(wqes)
+	ADD(timers)
 	add(&l, "sessions", s->sessions);
 	ndd_notice("shard %u in use:%s", s->id, l.text);
 }

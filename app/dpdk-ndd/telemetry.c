@@ -106,7 +106,14 @@ add_usage(struct rte_tel_data *out, const struct ndd_shard *s)
 	if (out == NULL)
 		return;
 	roce_shard_usage(s->engine, &u);
-	ADD(qps) ADD(cqs) ADD(pds) ADD(mrs) ADD(mws) ADD(srqs) ADD(wqes) ADD(timers)
+	ADD(qps)
+	ADD(cqs)
+	ADD(pds)
+	ADD(mrs)
+	ADD(mws)
+	ADD(srqs)
+	ADD(wqes)
+	ADD(timers)
 	add(out, "sessions", __atomic_load_n(&s->sessions, __ATOMIC_RELAXED));
 }
 
@@ -194,7 +201,10 @@ on_port(const struct ndd *d, const char *cmd, const char *params, struct rte_tel
 	rte_tel_data_start_dict(out);
 	add(out, "port", i);
 	(void)rte_tel_data_add_dict_string(out, "device", c->device);
-	ADD(mtu) ADD(link_up) ADD(links_up) ADD(links_down)
+	ADD(mtu)
+	ADD(link_up)
+	ADD(links_up)
+	ADD(links_down)
 	if (rte_eth_stats_get(c->id, &st) != 0)
 		return 0;
 #define NDD_X(name, field) add(out, #name, st.field);
@@ -229,8 +239,8 @@ on_control(const struct ndd *d, const char *cmd, const char *params, struct rte_
 
 static const struct command {
 	const char *name;
-	int (*answer)(const struct ndd *d, const char *cmd, const char *params,
-		struct rte_tel_data *out);
+	int (*answer)(
+		const struct ndd *d, const char *cmd, const char *params, struct rte_tel_data *out);
 	const char *help;
 } commands[] = {
 	{"/ndd/shards", on_shards, "The shards' numbers. No parameters"},

@@ -41,8 +41,7 @@ ping_link_debug(const struct ping_link *l, const char *what, ...)
 }
 
 static nd_status
-make_region(
-	struct ping_link *l, void *buf, size_t bytes, uint32_t flags, struct nd_mr **mr)
+make_region(struct ping_link *l, void *buf, size_t bytes, uint32_t flags, struct nd_mr **mr)
 {
 	nd_status st = nd_mr_create(l->pd, mr);
 
@@ -65,8 +64,7 @@ register_buffers(struct ping_link *l, struct nd_adapter *adapter)
 	/* Each region has the one right that the protocol needs, so a stray access shows. */
 	st = make_region(l, p, 2 * INFO_ROOM, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &l->info_mr);
 	if (st == ND_SUCCESS)
-		st = make_region(
-			l, l->source, BUFFER, ND_MR_FLAG_ALLOW_REMOTE_READ, &l->source_mr);
+		st = make_region(l, l->source, BUFFER, ND_MR_FLAG_ALLOW_REMOTE_READ, &l->source_mr);
 	if (st == ND_SUCCESS)
 		st = make_region(l, l->sink, BUFFER,
 			l->opt->server ? ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_RDMA_READ_SINK

@@ -16,7 +16,7 @@ struct ping_options {
 	uint16_t port;
 	uint32_t count; /* 0: for ever */
 	uint32_t bytes;
-	uint32_t dscp; /* client */
+	uint32_t dscp;	/* client */
 	int timeout_ms; /* of one step; -1: none */
 	const char *socket_path;
 };

@@ -49,8 +49,8 @@ post(struct bw *b, struct client_qp *q)
 	uint64_t remote = q->remote + q->slot * ndperf_stride(b->size);
 	void *context = (void *)(uintptr_t)q->posted;
 	/* One with the last credit is visible too: its completion wakes who waits for both. */
-	bool visible = q->unsignaled + 1 >= b->cq_mod || q->posted + 1 == q->limit ||
-		       !has_credit(b, q, 2);
+	bool visible =
+		q->unsignaled + 1 >= b->cq_mod || q->posted + 1 == q->limit || !has_credit(b, q, 2);
 	uint32_t flags = b->flags | (visible ? 0 : ND_OP_FLAG_SILENT_SUCCESS);
 	nd_status st;
 

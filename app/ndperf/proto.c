@@ -22,9 +22,11 @@ struct field {
 	uint8_t off, bytes, member_bytes, member;
 };
 #define FIELD(off, bytes, type, m)                                                                 \
-	{ off, bytes, sizeof(((struct type *)0)->m), offsetof(struct type, m) }
+	{                                                                                          \
+		off, bytes, sizeof(((struct type *)0)->m), offsetof(struct type, m)                \
+	}
 #define TOKEN(off, type, m) FIELD(off, 0, type, m)
-#define COUNT(fields) (sizeof(fields) / sizeof((fields)[0]))
+#define COUNT(fields)	    (sizeof(fields) / sizeof((fields)[0]))
 
 static const struct field hello_fields[] = {
 	FIELD(6, 1, ndperf_hello, role),

@@ -30,8 +30,8 @@ main(int argc, char **argv)
 	must("create a QP", nd_qp_create(pd, &opt, &qp), &ov);
 	sge.buffer = nd_alloc(adapter, sge.bytes);
 	must("create an MR", nd_mr_create(pd, &mr), &ov);
-	must("register",
-		nd_mr_register(mr, sge.buffer, 64, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &ov), &ov);
+	must("register", nd_mr_register(mr, sge.buffer, 64, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &ov),
+		&ov);
 	sge.token = nd_mr_local_token(mr);
 	must("receive", nd_qp_receive(qp, NULL, &sge, 1), &ov);
 	must("create a listener", nd_listener_create(adapter, &listener), &ov);

@@ -26,9 +26,9 @@ struct port_cfg {
 };
 
 struct port {
-	uint16_t id; /* ethdev's number */
-	uint32_t if_index; /* of the kernel's interface that it is; 0: of none */
-	uint16_t queues, rx_first; /* RX queues, and the one that is looked at first */
+	uint16_t id;		    /* ethdev's number */
+	uint32_t if_index;	    /* of the kernel's interface that it is; 0: of none */
+	uint16_t queues, rx_first;  /* RX queues, and the one that is looked at first */
 	struct rte_mempool *chunks; /* AF_XDP: what its sockets' memory is made of */
 	int numa_node;
 	uint32_t mtu;
@@ -36,9 +36,9 @@ struct port {
 	char device[PORT_NAME_BYTES];
 	uint32_t bursts; /* odd: an lcore is in one; see port_grace.c */
 	bool reconnects, started;
-	bool changing;	  /* being restarted or closed */
-	bool shared;	  /* with the kernel */
-	bool link_up;	  /* as port_link_changed() saw it last */
+	bool changing;		       /* being restarted or closed */
+	bool shared;		       /* with the kernel */
+	bool link_up;		       /* as port_link_changed() saw it last */
 	uint64_t links_up, links_down; /* how often it changed */
 	bool mtu_refused; /* the driver would not take the MTU: it carries what its buffers carry */
 };

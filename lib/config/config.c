@@ -7,7 +7,7 @@
 
 #include "config/config_table.h"
 
-/* ---- errors ------------------------------------------------------------------------------------- */
+/* ---- errors --------------------------------------------------------------------------------- */
 
 /* Room kept for the line that says how many more there are. */
 #define TAIL_BYTES 32u
@@ -52,11 +52,11 @@ static void
 say_what_was_left_out(struct config_errors *e)
 {
 	if (e->left_out > 0 && e->used + TAIL_BYTES <= e->out_bytes)
-		(void)snprintf(e->out + e->used, e->out_bytes - e->used, "(and %u more)\n",
-			e->left_out);
+		(void)snprintf(
+			e->out + e->used, e->out_bytes - e->used, "(and %u more)\n", e->left_out);
 }
 
-/* ---- the path --------------------------------------------------------------------------------- */
+/* ---- the path ------------------------------------------------------------------------------- */
 
 static size_t
 path_enter(struct config_errors *e, const char *name)
@@ -64,7 +64,8 @@ path_enter(struct config_errors *e, const char *name)
 	size_t before = strlen(e->path);
 
 	/* A name may come from the document: it is escaped and cut, and has no way out of path. */
-	(void)snprintf(e->path + before, sizeof(e->path) - before, "%s%.48s", before ? "." : "", name);
+	(void)snprintf(
+		e->path + before, sizeof(e->path) - before, "%s%.48s", before ? "." : "", name);
 	for (char *p = e->path + before; *p; p++)
 		if ((unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f)
 			*p = '?';
@@ -86,7 +87,7 @@ path_leave(struct config_errors *e, size_t before)
 	e->path[before] = '\0';
 }
 
-/* ---- unknown keys ------------------------------------------------------------------------------ */
+/* ---- unknown keys --------------------------------------------------------------------------- */
 
 #define WORD_MAX 24u
 
@@ -144,10 +145,10 @@ unknown_key(struct config_errors *e, const struct config_key *keys, const char *
 		config_error(e, "unknown key; known here: %s", known);
 }
 
-/* ---- objects and arrays -------------------------------------------------------------------------- */
+/* ---- objects and arrays --------------------------------------------------------------------- */
 
-static void read_object(struct config_errors *e, const struct config_key *keys, const json_t *object,
-	void *base);
+static void read_object(
+	struct config_errors *e, const struct config_key *keys, const json_t *object, void *base);
 
 static void
 read_one(struct config_errors *e, const struct config_key *key, const json_t *value, void *base,
@@ -175,8 +176,8 @@ read_array(struct config_errors *e, const struct config_key *key, const json_t *
 		return;
 	}
 	if (n < key->items_min || n > key->items_max) {
-		config_error(e, "%zu items; %u to %u are allowed", n, key->items_min,
-			key->items_max);
+		config_error(
+			e, "%zu items; %u to %u are allowed", n, key->items_min, key->items_max);
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -222,7 +223,8 @@ read_absent(struct config_errors *e, const struct config_key *key, void *base)
 }
 
 static void
-read_object(struct config_errors *e, const struct config_key *keys, const json_t *object, void *base)
+read_object(
+	struct config_errors *e, const struct config_key *keys, const json_t *object, void *base)
 {
 	const char *name;
 	json_t *value;
@@ -250,7 +252,7 @@ read_object(struct config_errors *e, const struct config_key *keys, const json_t
 	}
 }
 
-/* ---- documents ---------------------------------------------------------------------------------- */
+/* ---- documents ------------------------------------------------------------------------------ */
 
 static void
 errors_init(struct config_errors *e, const char *name, char *err, size_t err_bytes)
@@ -268,8 +270,8 @@ read_document(struct config_errors *e, struct config *c, json_t *root, const jso
 {
 	memset(c, 0, sizeof(*c));
 	if (root == NULL)
-		config_error(e, "line %d, column %d: %s", syntax->line, syntax->column,
-			syntax->text);
+		config_error(
+			e, "line %d, column %d: %s", syntax->line, syntax->column, syntax->text);
 	else if (!json_is_object(root))
 		config_error(e, "an object is expected here");
 	else

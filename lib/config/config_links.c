@@ -148,8 +148,8 @@ check_addresses(struct config_errors *e, const struct config *c, unsigned p, uin
 		if (why != NULL)
 			config_error(e, "%s is %s", ip_text(ip, text), why);
 		if (!is_v4(ip) && port->mtu < 1280)
-			config_error(e, "IPv6 needs an MTU of 1280 or more; the port has %u",
-				port->mtu);
+			config_error(
+				e, "IPv6 needs an MTU of 1280 or more; the port has %u", port->mtu);
 		check_unique(e, c, p, l, i);
 	}
 }
@@ -184,8 +184,9 @@ check_route(struct config_errors *e, const struct config_link *link, unsigned i,
 
 	config_at(e, "%s.routes[%u].to", at, i);
 	if (!host_part_is(&r->to, false))
-		config_error(e, "%s/%u has bits behind its prefix; the address of the network "
-				"belongs there",
+		config_error(e,
+			"%s/%u has bits behind its prefix; the address of the network "
+			"belongs there",
 			ip_text(r->to.ip, text), r->to.prefix_len);
 	for (unsigned j = 0; j < i; j++)
 		if (memcmp(&link->route[j].to, &r->to, sizeof(r->to)) == 0)

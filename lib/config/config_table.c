@@ -9,18 +9,18 @@
 	.count_offset = offsetof(struct type, count_field), .items_min = least, .items_max = most
 #define STRING_OF(type, field)                                                                     \
 	IN(type, field), .min = 1, .max = sizeof(((struct type *)0)->field) - 1
-#define RANGE(lo, hi)	       .min = lo, .max = hi, .scale = 1
+#define RANGE(lo, hi) .min = lo, .max = hi, .scale = 1
 
 static const struct config_key eal_keys[] = {
 	{"huge_pages", CONFIG_BOOL, IN(config, huge_pages), .initial = "true"},
 	{"memory_mb", CONFIG_UINT, IN(config, memory_mb), RANGE(64, 65536), .initial = "256"},
 	{"file_prefix", CONFIG_STRING, STRING_OF(config, file_prefix), .initial = "\"dpdk-ndd\""},
-	{"vdevs", CONFIG_STRING, ARRAY(config, vdev, vdevs, 0, CONFIG_STRINGS_MAX),
-		.min = 1, .max = CONFIG_PATH_BYTES - 1, .initial = "[]"},
-	{"pci", CONFIG_PCI, ARRAY(config, pci, pcis, 0, CONFIG_STRINGS_MAX),
-		.min = 1, .max = CONFIG_PATH_BYTES - 1, .initial = "[]"},
-	{"extra", CONFIG_STRING, ARRAY(config, extra, extras, 0, CONFIG_STRINGS_MAX),
-		.min = 1, .max = CONFIG_PATH_BYTES - 1, .initial = "[]"},
+	{"vdevs", CONFIG_STRING, ARRAY(config, vdev, vdevs, 0, CONFIG_STRINGS_MAX), .min = 1,
+		.max = CONFIG_PATH_BYTES - 1, .initial = "[]"},
+	{"pci", CONFIG_PCI, ARRAY(config, pci, pcis, 0, CONFIG_STRINGS_MAX), .min = 1,
+		.max = CONFIG_PATH_BYTES - 1, .initial = "[]"},
+	{"extra", CONFIG_STRING, ARRAY(config, extra, extras, 0, CONFIG_STRINGS_MAX), .min = 1,
+		.max = CONFIG_PATH_BYTES - 1, .initial = "[]"},
 	{NULL},
 };
 

@@ -11,18 +11,18 @@
 #include "config/config.h"
 
 enum config_kind {
-	CONFIG_OBJECT,	/* of members */
+	CONFIG_OBJECT, /* of members */
 	CONFIG_BOOL,
-	CONFIG_UINT,	/* min..max, stored times scale */
-	CONFIG_STRING,	/* of min..max characters */
-	CONFIG_WORD,	/* one of words; its index is stored */
-	CONFIG_MODE,	/* a file mode, three octal digits behind a 0 */
-	CONFIG_PREFIX,	/* own address and prefix length: struct config_address */
-	CONFIG_IPV4,	/* 16 bytes */
+	CONFIG_UINT,   /* min..max, stored times scale */
+	CONFIG_STRING, /* of min..max characters */
+	CONFIG_WORD,   /* one of words; its index is stored */
+	CONFIG_MODE,   /* a file mode, three octal digits behind a 0 */
+	CONFIG_PREFIX, /* own address and prefix length: struct config_address */
+	CONFIG_IPV4,   /* 16 bytes */
 	CONFIG_IPV6,
-	CONFIG_IP,	/* 16 bytes of either family */
-	CONFIG_MAC,	/* 6 bytes */
-	CONFIG_PCI,	/* a PCI address, with device arguments behind a comma */
+	CONFIG_IP,  /* 16 bytes of either family */
+	CONFIG_MAC, /* 6 bytes */
+	CONFIG_PCI, /* a PCI address, with device arguments behind a comma */
 	CONFIG_KINDS,
 };
 
@@ -34,9 +34,9 @@ struct config_key {
 	const char *initial;		  /* the default, as JSON text; NULL: none */
 	bool required;
 	uint64_t min, max, scale;
-	size_t offset, bytes;	/* of the field, or of the first element of an array */
-	size_t flag_offset;	/* of the bool "it was given"; 0: none */
-	size_t count_offset;	/* arrays: of the uint32_t count */
+	size_t offset, bytes;	       /* of the field, or of the first element of an array */
+	size_t flag_offset;	       /* of the bool "it was given"; 0: none */
+	size_t count_offset;	       /* arrays: of the uint32_t count */
 	uint32_t items_min, items_max; /* items_max > 0: an array of kind */
 };
 extern const struct config_key config_table[]; /* ends with a NULL name */

@@ -10,8 +10,7 @@
 #include "config/config_table.h"
 
 /* Stores the value; false: it is not allowed (config_value() tells). */
-typedef bool config_reader(
-	const struct config_key *key, const json_t *value, void *field);
+typedef bool config_reader(const struct config_key *key, const json_t *value, void *field);
 
 static bool
 read_bool(const struct config_key *key, const json_t *value, void *field)
@@ -219,8 +218,8 @@ config_allowed(const struct config_key *key, char *buf, size_t bytes)
 			key->min, key->max);
 	else if (key->kind == CONFIG_WORD)
 		for (unsigned i = 0; key->words[i] != NULL && used < bytes; i++)
-			used += (size_t)snprintf(buf + used, bytes - used, " \"%s\"",
-				key->words[i]);
+			used += (size_t)snprintf(
+				buf + used, bytes - used, " \"%s\"", key->words[i]);
 }
 
 void

@@ -44,9 +44,9 @@ fill_info(struct nd_adapter *a, const struct ndsh_open_reply *r, const struct nd
 		.flags = ND_ADAPTER_FLAG_IN_ORDER_DMA | ND_ADAPTER_FLAG_CQ_MODERATION |
 			 ND_ADAPTER_FLAG_LOOPBACK |
 			 (h->abi_minor >= NDSH_MINOR_CQ_RESIZE ? ND_ADAPTER_FLAG_CQ_RESIZE : 0) |
-			 (h->abi_minor >= NDSH_MINOR_LOCAL_INV ?
-					 ND_ADAPTER_FLAG_READ_LOCAL_INVALIDATE :
-					 0),
+			 (h->abi_minor >= NDSH_MINOR_LOCAL_INV
+					 ? ND_ADAPTER_FLAG_READ_LOCAL_INVALIDATE
+					 : 0),
 	};
 	memcpy(a->info.daemon_version, h->version, sizeof(a->info.daemon_version) - 1);
 	a->max_transfer_bytes = transfer;

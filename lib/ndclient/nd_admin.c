@@ -82,15 +82,14 @@ fill(struct nd_adapter *a)
 		admin->ring.next - admin->answered < admin->ring.depth) {
 		STAILQ_REMOVE_HEAD(&admin->waiting, queued);
 		STAILQ_INSERT_TAIL(&admin->asked, mr, queued);
-		ndsh_admin_push(&admin->ring,
-			&(struct ndsh_admin_request){
-				.va = mr->request.va,
-				.bytes = mr->request.bytes,
-				.pd = mr->pd->id,
-				.access = mr->request.access,
-				.token = mr->token,
-				.ctrl = mr->request.op,
-			});
+		ndsh_admin_push(&admin->ring, &(struct ndsh_admin_request){
+						      .va = mr->request.va,
+						      .bytes = mr->request.bytes,
+						      .pd = mr->pd->id,
+						      .access = mr->request.access,
+						      .token = mr->token,
+						      .ctrl = mr->request.op,
+					      });
 		pushed = true;
 	}
 	if (pushed && ndsh_doorbell_ring_admin(a->page))

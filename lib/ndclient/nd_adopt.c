@@ -48,7 +48,7 @@ in_child(void)
 {
 	struct nd_adopted *x;
 
-	LIST_FOREACH(x, &of_process, of_process)
+	LIST_FOREACH (x, &of_process, of_process)
 		if (mmap(x->at, x->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, x->fd,
 			    0) == MAP_FAILED)
 			munmap(x->at, x->bytes);
@@ -74,9 +74,8 @@ static bool
 next_mapping(FILE *f, struct mapping *m, char **line, size_t *room)
 {
 	m->name[0] = '\0';
-	return getline(line, room, f) > 0 &&
-	       sscanf(*line, "%lx-%lx %7s %*s %*s %lu %15s", &m->from, &m->to, m->rights, &m->inode,
-		       m->name) >= 4;
+	return getline(line, room, f) > 0 && sscanf(*line, "%lx-%lx %7s %*s %*s %lu %15s", &m->from,
+						     &m->to, m->rights, &m->inode, m->name) >= 4;
 }
 
 /* A stack that grows would grow no more. */
@@ -172,7 +171,7 @@ find(struct nd_adoptions *all, const char *at, size_t bytes)
 	struct nd_adopted *x;
 
 	pthread_mutex_lock(&all->lock);
-	LIST_FOREACH(x, &all->live, of_adapter)
+	LIST_FOREACH (x, &all->live, of_adapter)
 		if (at >= x->at && bytes <= x->bytes && (size_t)(at - x->at) <= x->bytes - bytes)
 			break;
 	if (x != NULL)

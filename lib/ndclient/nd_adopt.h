@@ -23,7 +23,7 @@ struct nd_adopted {
 };
 LIST_HEAD(nd_adopted_list, nd_adopted);
 
-struct nd_adoptions { /* of an adapter */
+struct nd_adoptions {		/* of an adapter */
 	pthread_mutex_t making; /* around the making of one, outside all others */
 	pthread_mutex_t lock;
 	struct nd_adopted_list live;

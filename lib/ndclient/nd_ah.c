@@ -162,9 +162,9 @@ nd_ah_event(struct nd_adapter *a, const struct ndsh_ev_ah *ev)
 {
 	struct nd_ah *ah;
 
-	TAILQ_FOREACH(ah, &a->ahs, link)
-	if (ah->has_id && ah->token == ev->ah)
-		break;
+	TAILQ_FOREACH (ah, &a->ahs, link)
+		if (ah->has_id && ah->token == ev->ah)
+			break;
 	if (ah == NULL || ah->state == ND_AH_IDLE) /* canceled while the event was on its way */
 		return;
 	if (ah->state == ND_AH_READY) { /* its way was taken away */
@@ -252,9 +252,9 @@ nd_ud_end_waiters(struct nd_adapter *a)
 	struct nd_ud_wait *w;
 	struct nd_ah *ah;
 
-	TAILQ_FOREACH(ah, &a->ahs, link)
-	conclude(ah, ND_DEVICE_REMOVED);
-	TAILQ_FOREACH(l, &a->ud_listeners, link) {
+	TAILQ_FOREACH (ah, &a->ahs, link)
+		conclude(ah, ND_DEVICE_REMOVED);
+	TAILQ_FOREACH (l, &a->ud_listeners, link) {
 		while ((w = STAILQ_FIRST(&l->waiting)) != NULL) {
 			STAILQ_REMOVE_HEAD(&l->waiting, next);
 			nd_overlapped_end(w->ov, ND_DEVICE_REMOVED);

@@ -10,9 +10,9 @@ find(struct nd_adapter *a, uint32_t id)
 {
 	struct nd_connector *c;
 
-	LIST_FOREACH(c, &a->conns[id % ND_CONN_BUCKETS], hash)
-	if (c->id == id)
-		return c;
+	LIST_FOREACH (c, &a->conns[id % ND_CONN_BUCKETS], hash)
+		if (c->id == id)
+			return c;
 	return NULL;
 }
 
@@ -46,8 +46,7 @@ keep_peer(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 }
 
 void
-nd_conn_take_request(
-	struct nd_listener *l, struct nd_connector *c, const struct ndsh_ev_conn *ev)
+nd_conn_take_request(struct nd_listener *l, struct nd_connector *c, const struct ndsh_ev_conn *ev)
 {
 	nd_object_rest(&c->obj, &l->obj);
 	nd_conn_set_id(c, ev->conn);

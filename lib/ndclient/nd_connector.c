@@ -140,8 +140,8 @@ call_hook(void *arg, nd_status st, const void *reply)
 static nd_status
 call(struct nd_adapter *a, struct ndsh_msg_hdr *h, struct nd_overlapped *ov, struct pending *p)
 {
-	nd_status st = nd_control_call(
-		a, &(struct nd_request){.h = h, .hook = call_hook, .arg = p});
+	nd_status st =
+		nd_control_call(a, &(struct nd_request){.h = h, .hook = call_hook, .arg = p});
 
 	return nd_overlapped_issued(ov, st == ND_SUCCESS ? ND_PENDING : st);
 }

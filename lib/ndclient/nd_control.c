@@ -127,9 +127,9 @@ take_reply(struct nd_adapter *a, const struct ndsh_msg_hdr *h, int fd)
 	nd_status st = h->status;
 	bool taken = false;
 
-	LIST_FOREACH(call, &a->calls, link)
-	if (call->cookie == h->cookie)
-		break;
+	LIST_FOREACH (call, &a->calls, link)
+		if (call->cookie == h->cookie)
+			break;
 	if (call == NULL || (call->request->h->type | NDSH_REPLY) != h->type)
 		return false;
 	r = call->request;
@@ -161,11 +161,11 @@ end_session(struct nd_adapter *a)
 
 		finish(call, outcome(call->request, ND_DEVICE_REMOVED, NULL));
 	}
-	TAILQ_FOREACH(c, &a->connectors, link)
-	nd_conn_end_waiters(c, ND_DEVICE_REMOVED);
-	TAILQ_FOREACH(cq, &a->cqs, link)
-	nd_cq_end_waiters(cq, ND_DEVICE_REMOVED);
-	TAILQ_FOREACH(srq, &a->srqs, link) {
+	TAILQ_FOREACH (c, &a->connectors, link)
+		nd_conn_end_waiters(c, ND_DEVICE_REMOVED);
+	TAILQ_FOREACH (cq, &a->cqs, link)
+		nd_cq_end_waiters(cq, ND_DEVICE_REMOVED);
+	TAILQ_FOREACH (srq, &a->srqs, link) {
 		nd_waiters_end(&srq->waiters, ND_DEVICE_REMOVED);
 		nd_srq_kick(srq);
 	}
@@ -242,9 +242,9 @@ queue_readable(struct nd_adapter *a, uint32_t id)
 	struct nd_cq *cq;
 
 	pthread_mutex_lock(&a->lock);
-	TAILQ_FOREACH(cq, &a->cqs, link)
-	if (cq->id == id)
-		break;
+	TAILQ_FOREACH (cq, &a->cqs, link)
+		if (cq->id == id)
+			break;
 	if (cq != NULL && cq == a->admin.cq)
 		nd_admin_readable(a);
 	else if (cq != NULL)

@@ -127,7 +127,7 @@ quiet(struct nd_object *o)
 	nd_event_forget(a, &cq->events);
 	pthread_mutex_unlock(&a->lock);
 	nd_cq_end_waiters(cq, ND_CANCELED); /* R-CQ-33 */
-	return nd_callback_outlives(o); /* R-CQ-26 */
+	return nd_callback_outlives(o);	    /* R-CQ-26 */
 }
 
 static void
@@ -230,8 +230,7 @@ struct results {
 };
 
 static void
-ud_result_of(
-	uint32_t profile, const struct ndsh_cqe *e, void *qp_context, struct nd_ud_result *r)
+ud_result_of(uint32_t profile, const struct ndsh_cqe *e, void *qp_context, struct nd_ud_result *r)
 {
 	nd_result_ex_of(profile, e, qp_context, &r->result);
 	r->source_qp = e->flags & NDSH_CQEF_GRH ? e->syndrome : 0;

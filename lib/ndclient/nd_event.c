@@ -6,8 +6,8 @@
 #include "nd_int.h"
 
 static void
-raise_event(struct nd_adapter *a, struct nd_event_source *s, enum nd_event_type type,
-	uint32_t detail)
+raise_event(
+	struct nd_adapter *a, struct nd_event_source *s, enum nd_event_type type, uint32_t detail)
 {
 	if (s->pending == 0)
 		TAILQ_INSERT_TAIL(&a->events, s, link);
@@ -155,8 +155,7 @@ turn_on(struct nd_adapter *a)
 	on = a->tells_events;
 	pthread_mutex_unlock(&a->lock);
 	return on ? ND_SUCCESS
-		  : nd_control_call(
-			    a, &(struct nd_request){.h = &m.h, .hook = on_hook, .arg = a});
+		  : nd_control_call(a, &(struct nd_request){.h = &m.h, .hook = on_hook, .arg = a});
 }
 
 static void

@@ -10,7 +10,7 @@ struct nd_qp;
 struct nd_cq;
 struct nd_srq;
 
-struct nd_event_source { /* in queue pairs, queues, the adapter */
+struct nd_event_source {		   /* in queue pairs, queues, the adapter */
 	TAILQ_ENTRY(nd_event_source) link; /* of those that have some */
 	uint32_t pending;		   /* 1 << enum nd_event_type */
 	uint32_t detail;		   /* of its end */

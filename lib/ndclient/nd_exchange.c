@@ -39,9 +39,9 @@ new_descriptor(void)
 {
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 
-	return fd >= 0 || errno != EPERM ?
-		fd :
-		(int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+	return fd >= 0 || errno != EPERM
+		       ? fd
+		       : (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
 }
 
 /* The second feature (5.19) is for the way back, from the arena's pages. */
@@ -65,15 +65,14 @@ nd_exchange_is_own(const void *at, size_t bytes)
 	uintptr_t from = (uintptr_t)at, to = from + bytes;
 	uintptr_t stack = (uintptr_t)__builtin_frame_address(0), tls = (uintptr_t)&errno;
 
-	return (from < stack + STACK && to > stack - STACK) ||
-	       (tls >= from && tls < to);
+	return (from < stack + STACK && to > stack - STACK) || (tls >= from && tls < to);
 }
 
 static bool
 hold(int fd, void *at, size_t bytes)
 {
-	struct uffdio_register reg = {.range = {(uintptr_t)at, bytes},
-		.mode = UFFDIO_REGISTER_MODE_WP};
+	struct uffdio_register reg = {
+		.range = {(uintptr_t)at, bytes}, .mode = UFFDIO_REGISTER_MODE_WP};
 	struct uffdio_writeprotect protect = {
 		.range = {(uintptr_t)at, bytes}, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
 	int rc;

@@ -11,8 +11,7 @@
 
 static_assert(ND_PAGE_BYTES == NDSH_PAGE_BYTES, "pages are the ABI's");
 
-#define ALLOW                                                                                      \
-	(ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE | ND_OP_FLAG_ALLOW_LOCAL_WRITE)
+#define ALLOW		 (ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE | ND_OP_FLAG_ALLOW_LOCAL_WRITE)
 #define INVALIDATE_FLAGS (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE | ND_OP_FLAG_DEFER)
 #define REGISTER_FLAGS	 (INVALIDATE_FLAGS | ALLOW)
 #define NO_LIST		 NDSH_FR_LISTS
@@ -41,8 +40,8 @@ enter(struct nd_fr *fr)
 {
 	uint32_t fresh = ND_FR_FRESH;
 
-	return __atomic_compare_exchange_n(&fr->state, &fresh, ND_FR_CHANGING, false,
-		__ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(
+		&fr->state, &fresh, ND_FR_CHANGING, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 static nd_status
@@ -56,8 +55,8 @@ initialize(struct nd_fr *fr, uint32_t max_pages, bool remote)
 	struct ndsh_fr_create_reply reply;
 	nd_status st;
 
-	fr->lists = nd_block_alloc(a, (uint64_t)NDSH_FR_LISTS * max_pages * sizeof(*fr->lists),
-		&m.segment, &m.offset);
+	fr->lists = nd_block_alloc(
+		a, (uint64_t)NDSH_FR_LISTS * max_pages * sizeof(*fr->lists), &m.segment, &m.offset);
 	if (fr->lists == NULL)
 		return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
 	st = nd_control_call(a, &(struct nd_request){.h = &m.h, .reply = &reply});

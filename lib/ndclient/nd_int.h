@@ -63,7 +63,7 @@ struct nd_qp {
 	uint32_t state; /* enum nd_qp_state, atomic */
 	uint32_t sq_sge, rq_sge, inline_bytes;
 	uint32_t short_below; /* inline payloads of fewer bytes go into the descriptor */
-	struct nd_srq *srq; /* or NULL */
+	struct nd_srq *srq;   /* or NULL */
 	/* each line for the thread that posts there */
 	_Alignas(NDSH_CACHE_LINE) struct ndsh_sq sq;
 	uint32_t sq_inside; /* the verifier's: a thread posts, atomic */
@@ -87,11 +87,11 @@ struct nd_qp {
 };
 TAILQ_HEAD(nd_qp_list, nd_qp);
 
-struct nd_moderation { /* guarded by nd_cq.lock */
-	uint32_t us;	   /* 0: none */
-	uint64_t count;	   /* 0, 1: none; UINT64_MAX: time alone */
-	uint64_t from;	   /* entries up to here were old when the callback was armed for */
-	bool due;	   /* it is held back since due_ns */
+struct nd_moderation {	       /* guarded by nd_cq.lock */
+	uint32_t us;	       /* 0: none */
+	uint64_t count;	       /* 0, 1: none; UINT64_MAX: time alone */
+	uint64_t from;	       /* entries up to here were old when the callback was armed for */
+	bool due;	       /* it is held back since due_ns */
 	uint64_t due_ns, seen; /* entries up to seen are no reason to end that */
 	bool has_timer;
 	int timer_fd;
@@ -113,11 +113,11 @@ struct nd_cq {
 	int event_fd, poll_fd;	 /* of nd_cq_fd(), -1 until it was asked for */
 	nd_cq_callback callback; /* or NULL */
 	void *callback_context;
-	int kick_fd;	      /* with a callback: wakes its thread */
+	int kick_fd; /* with a callback: wakes its thread */
 	struct nd_moderation moderation;
 	uint32_t id;
-	uint32_t depth;	 /* that the application asked for */
-	uint32_t inside; /* the verifier's: threads that take results, atomic */
+	uint32_t depth;		       /* that the application asked for */
+	uint32_t inside;	       /* the verifier's: threads that take results, atomic */
 	struct nd_event_source events; /* guarded by nd_adapter.lock, as link */
 	TAILQ_ENTRY(nd_cq) link;
 };
@@ -144,7 +144,7 @@ struct nd_srq {
 	struct nd_waiters waiters;
 	nd_srq_callback callback; /* or NULL */
 	void *callback_context;
-	int kick_fd;	      /* with a callback: wakes its thread */
+	int kick_fd;	 /* with a callback: wakes its thread */
 	bool armed, due; /* by nd_srq_modify(), since the daemon answered; the callback is to run */
 	struct nd_event_source events;
 	TAILQ_ENTRY(nd_srq) link;
@@ -158,7 +158,7 @@ struct nd_mr_request {
 	uintptr_t va;
 	uint64_t bytes;
 	struct nd_adopted *adopted; /* REGISTER: NULL if it is of the arena proper */
-	const char *call; /* that it is for */
+	const char *call;	    /* that it is for */
 };
 enum nd_mr_state { ND_MR_IDLE, ND_MR_CHANGING, ND_MR_REGISTERED };
 
@@ -167,7 +167,7 @@ struct nd_mr {
 	struct nd_pd *pd;
 	enum nd_mr_state state; /* this and the next two are guarded by nd_admin.lock */
 	struct nd_mr_request request;
-	struct nd_overlapped *ov; /* CHANGING */
+	struct nd_overlapped *ov;   /* CHANGING */
 	struct nd_adopted *adopted; /* what it uses, or NULL; guarded as these */
 	STAILQ_ENTRY(nd_mr) queued;
 	uint32_t token;	 /* 0: not registered; atomic */
@@ -256,7 +256,7 @@ struct nd_conn_request { /* one that nobody has asked for yet */
 };
 STAILQ_HEAD(nd_conn_request_list, nd_conn_request);
 
-struct nd_listening { /* guarded by nd_adapter.lock */
+struct nd_listening {  /* guarded by nd_adapter.lock */
 	bool busy, on; /* busy: is about to */
 	uint32_t id;
 	struct ndsh_addr local;
@@ -295,7 +295,7 @@ struct nd_admin {
 };
 
 #define ND_MOVED 256u
-struct nd_moved { /* a region as posts see it (nd_moved.c); all atomic */
+struct nd_moved {	/* a region as posts see it (nd_moved.c); all atomic */
 	uint32_t token; /* 0: none */
 	uint32_t pd;
 	uintptr_t va;
@@ -313,9 +313,9 @@ struct nd_adapter {
 	struct ndsh_session_page *page;
 	uint64_t max_transfer_bytes;
 	int wake_fd;
-	uint32_t gone;	    /* the daemon ended the session, atomic */
-	uint32_t abi_minor; /* the daemon's */
-	uint32_t profile;   /* ND_PROFILE_* */
+	uint32_t gone;		/* the daemon ended the session, atomic */
+	uint32_t abi_minor;	/* the daemon's */
+	uint32_t profile;	/* ND_PROFILE_* */
 	struct nd_mover *mover; /* of memory that is not of the arena, or NULL; atomic */
 	_Alignas(NDSH_CACHE_LINE) pthread_mutex_t lock;
 	struct nd_port *port; /* where requests go, or NULL; set once, atomic */
@@ -353,8 +353,8 @@ struct nd_adapter {
 };
 
 extern const struct nd_class nd_pd_class, nd_mr_class, nd_mw_class, nd_fr_class, nd_cq_class,
-	nd_srq_class, nd_qp_class, nd_connector_class, nd_listener_class,
-	nd_endpoint_class, nd_ah_class, nd_ud_listener_class;
+	nd_srq_class, nd_qp_class, nd_connector_class, nd_listener_class, nd_endpoint_class,
+	nd_ah_class, nd_ud_listener_class;
 
 static inline bool
 nd_gone(const struct nd_adapter *a)

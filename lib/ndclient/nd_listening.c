@@ -45,8 +45,8 @@ nd_listening_start(struct nd_adapter *a, struct nd_listening *l, enum ndsh_msg_t
 }
 
 nd_status
-nd_listening_address(struct nd_adapter *a, const struct nd_listening *l, struct sockaddr *addr,
-	socklen_t *bytes)
+nd_listening_address(
+	struct nd_adapter *a, const struct nd_listening *l, struct sockaddr *addr, socklen_t *bytes)
 {
 	nd_status st = ND_INVALID_DEVICE_STATE;
 

@@ -16,7 +16,7 @@ static const struct {
 	{ND_QP_ALLOW_REMOTE_ATOMIC, NDSH_ACCESS_REMOTE_ATOMIC},
 };
 #define ECN_BITS 0x3u
-#define RIGHTS (sizeof(rights) / sizeof(rights[0]))
+#define RIGHTS	 (sizeof(rights) / sizeof(rights[0]))
 
 #define SAME(public, abi) static_assert(ND_QP_ATTRIBUTE_##public == NDSH_QPA_##abi, "one mask")
 SAME(ACCESS, ACCESS);
@@ -45,7 +45,7 @@ attributes_out(struct ndsh_qp_attr *to, const struct nd_qp_attributes *from)
 		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
 	if ((from->mask & ND_QP_ATTRIBUTE_ACCESS) &&
 		(from->access & ~(ND_QP_ALLOW_REMOTE_READ | ND_QP_ALLOW_REMOTE_WRITE |
-				  ND_QP_ALLOW_REMOTE_ATOMIC)) != 0)
+					ND_QP_ALLOW_REMOTE_ATOMIC)) != 0)
 		return nd_fail(ND_INVALID_PARAMETER, "unknown rights: 0x%x", from->access);
 	*to = (struct ndsh_qp_attr){
 		.mask = from->mask,
@@ -108,8 +108,8 @@ arrived(struct nd_qp *qp, uint32_t state)
 	bool posts = state >= ND_QP_STATE_RTS;
 
 	if (qp->connector == NULL && qp->state != ND_QP_DISCONNECTED)
-		__atomic_store_n(&qp->state, posts ? ND_QP_CONNECTED : ND_QP_UNCONNECTED,
-			__ATOMIC_RELEASE);
+		__atomic_store_n(
+			&qp->state, posts ? ND_QP_CONNECTED : ND_QP_UNCONNECTED, __ATOMIC_RELEASE);
 	if (state == ND_QP_STATE_RESET) {
 		nd_mw_unbind_all(qp);
 		nd_fr_release_lists(qp);

@@ -66,14 +66,13 @@ nd_drain(int fd)
 static bool
 has_room(const struct nd_cq *cq)
 {
-	return cq->waiters.count < ND_CQ_NOTIFY_MAX ||
-	       ndsh_cq_armed(&cq->reader) == NDSH_ARM_NONE;
+	return cq->waiters.count < ND_CQ_NOTIFY_MAX || ndsh_cq_armed(&cq->reader) == NDSH_ARM_NONE;
 }
 
 /* done: those that are over, in order of issue. */
 static nd_status
-notify_locked(struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov,
-	struct nd_waiters *done)
+notify_locked(
+	struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov, struct nd_waiters *done)
 {
 	enum ndsh_arm before;
 	enum ndsh_arm_result result;

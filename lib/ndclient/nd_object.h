@@ -39,9 +39,9 @@ struct nd_class {
 struct nd_object {
 	const struct nd_class *class;
 	struct nd_adapter *adapter;
-	uint32_t holders; /* atomic */
-	uint32_t callback; /* atomic, futex: whether one runs (nd_arm.c) */
-	bool closed;	  /* by the application; guarded by nd_adapter.lock */
+	uint32_t holders;	    /* atomic */
+	uint32_t callback;	    /* atomic, futex: whether one runs (nd_arm.c) */
+	bool closed;		    /* by the application; guarded by nd_adapter.lock */
 	struct nd_overlapped *told; /* of nd_close(), or NULL */
 	struct nd_object *rests_on[ND_RESTS_MAX];
 	LIST_ENTRY(nd_object) link; /* guarded by nd_adapter.lock */

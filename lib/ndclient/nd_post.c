@@ -208,8 +208,8 @@ nd_qp_send_and_invalidate(struct nd_qp *qp, void *context, const struct nd_sge *
 
 /* What a daemon older than these would end the session for is refused here. */
 static nd_status
-initiate_immediate(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr,
-	const struct nd_sge *sge, uint32_t n, uint32_t flags)
+initiate_immediate(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
+	uint32_t n, uint32_t flags)
 {
 	if (qp->adapter->abi_minor < NDSH_MINOR_IMMEDIATES)
 		return ND_NOT_SUPPORTED;
@@ -325,7 +325,6 @@ nd_post_local(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, uint32_t f
 	wr->ctrl = NDSH_CTRL(op, 0, abi_flags(flags), 0);
 	submit(qp, wr, NULL, NULL);
 }
-
 
 /* What the daemon would refuse with an entry that ends the connection, as far as it can be seen
  * here (R-MW-03, R-MW-04). Remote rights of the region don't matter. */

@@ -6,8 +6,8 @@
 #include "nd_fast.h"
 #include "nd_ud.h"
 
-#define COPIED 64u /* bytes */
-#define SGE_MIN 2u /* granted even if fewer are asked for: programs count on it */
+#define COPIED	64u /* bytes */
+#define SGE_MIN 2u  /* granted even if fewer are asked for: programs count on it */
 
 static uint32_t
 power_of_two(uint32_t v)

@@ -34,8 +34,7 @@ exchange(struct nd_cq *cq, uint32_t entries)
 		.depth = nd_cq_ring_depth(entries, a->info.max_cq_depth),
 		.entries = entries,
 	};
-	void *unused, *ring = nd_block_alloc(
-			      a, ndsh_cq_ring_bytes(m.depth), &m.segment, &m.offset);
+	void *unused, *ring = nd_block_alloc(a, ndsh_cq_ring_bytes(m.depth), &m.segment, &m.offset);
 	nd_status st;
 
 	if (ring == NULL)

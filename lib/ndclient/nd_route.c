@@ -22,8 +22,8 @@ next_page(struct listing *l)
 
 	l->before += l->page.count;
 	m.first = l->before;
-	st = nd_socket_exchange(l->sock,
-		l->abi_minor < NDSH_MINOR_ADDRESS_PAGE ? &all.h : &m.h, &l->page, NULL);
+	st = nd_socket_exchange(
+		l->sock, l->abi_minor < NDSH_MINOR_ADDRESS_PAGE ? &all.h : &m.h, &l->page, NULL);
 	if (st == ND_SUCCESS && l->page.count > NDSH_ADDRESS_LIST_MAX)
 		l->page.count = NDSH_ADDRESS_LIST_MAX;
 	return st;
@@ -32,8 +32,7 @@ next_page(struct listing *l)
 static bool
 may_go_on(const struct listing *l)
 {
-	return l->page.count == NDSH_ADDRESS_LIST_MAX &&
-	       l->abi_minor >= NDSH_MINOR_ADDRESS_PAGE;
+	return l->page.count == NDSH_ADDRESS_LIST_MAX && l->abi_minor >= NDSH_MINOR_ADDRESS_PAGE;
 }
 
 static nd_status

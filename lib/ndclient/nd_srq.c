@@ -28,8 +28,8 @@ check(const struct nd_adapter *a, uint32_t depth, uint32_t max_sge, uint32_t thr
 		return nd_fail(ND_INVALID_PARAMETER_4, "%u SGEs per receive, of at most %u",
 			max_sge, i->max_receive_sge);
 	if (threshold > depth)
-		return nd_fail(ND_INVALID_PARAMETER_5, "threshold %u above depth %u", threshold,
-			depth);
+		return nd_fail(
+			ND_INVALID_PARAMETER_5, "threshold %u above depth %u", threshold, depth);
 	return ND_SUCCESS;
 }
 
@@ -54,8 +54,8 @@ make(struct nd_pd *pd, struct ndsh_srq_create *m)
 }
 
 nd_status
-nd_srq_create(struct nd_pd *pd, uint32_t depth, uint32_t max_sge, uint32_t threshold,
-	struct nd_srq **out)
+nd_srq_create(
+	struct nd_pd *pd, uint32_t depth, uint32_t max_sge, uint32_t threshold, struct nd_srq **out)
 {
 	struct ndsh_srq_create m = {.h.type = NDSH_MSG_SRQ_CREATE};
 	struct ndsh_id_msg reply;
@@ -151,11 +151,10 @@ on_armed(void *arg, nd_status st, const void *reply)
 static nd_status
 arm_once(struct nd_srq *srq, uint32_t threshold)
 {
-	struct ndsh_srq_arm m = {
-		.h.type = NDSH_MSG_SRQ_ARM, .srq = srq->id, .limit = threshold};
+	struct ndsh_srq_arm m = {.h.type = NDSH_MSG_SRQ_ARM, .srq = srq->id, .limit = threshold};
 
-	return nd_control_call(srq->adapter,
-		&(struct nd_request){.h = &m.h, .hook = on_armed, .arg = srq});
+	return nd_control_call(
+		srq->adapter, &(struct nd_request){.h = &m.h, .hook = on_armed, .arg = srq});
 }
 
 nd_status
@@ -246,7 +245,7 @@ nd_srq_limit(struct nd_adapter *a, const struct ndsh_ev_srq *ev)
 {
 	struct nd_srq *srq;
 
-	TAILQ_FOREACH(srq, &a->srqs, link)
+	TAILQ_FOREACH (srq, &a->srqs, link)
 		if (srq->id == ev->srq)
 			reached(srq);
 }

@@ -110,9 +110,9 @@ nd_ud_question_event(struct nd_adapter *a, const struct ndsh_ev_ud_question *ev)
 	struct nd_ud_listener *l;
 	struct nd_ud_wait *w;
 
-	TAILQ_FOREACH(l, &a->ud_listeners, link)
-	if (l->at.on && l->at.id == ev->listener)
-		break;
+	TAILQ_FOREACH (l, &a->ud_listeners, link)
+		if (l->at.on && l->at.id == ev->listener)
+			break;
 	if (l == NULL)
 		return;
 	w = STAILQ_FIRST(&l->waiting);

@@ -197,13 +197,13 @@ struct nd_adapter_info { /* the fields of ND2_ADAPTER_INFO, and a few of our own
 	uint32_t large_request_threshold;  /* read and write pay above this many bytes */
 	uint32_t max_inbound_reads, max_outbound_reads;
 	uint32_t max_receive_depth, max_initiator_depth, max_cq_depth;
-	uint32_t max_srq_depth;	   /* 0: no shared receive queues */
+	uint32_t max_srq_depth;		  /* 0: no shared receive queues */
 	uint32_t max_fast_register_pages; /* of one registration; 0: none are possible */
-	uint32_t max_caller_data;  /* private data of Connect */
-	uint32_t max_callee_data;  /* of Accept and Reject */
-	uint32_t path_mtu;	   /* bytes of payload per packet */
-	uint32_t shard, numa_node; /* where this adapter instance lives */
-	uint32_t flags;		   /* ND_ADAPTER_FLAG_* */
+	uint32_t max_caller_data;	  /* private data of Connect */
+	uint32_t max_callee_data;	  /* of Accept and Reject */
+	uint32_t path_mtu;		  /* bytes of payload per packet */
+	uint32_t shard, numa_node;	  /* where this adapter instance lives */
+	uint32_t flags;			  /* ND_ADAPTER_FLAG_* */
 	char daemon_version[32];
 };
 #define ND_ADAPTER_FLAG_IN_ORDER_DMA	      0x00000001u

@@ -34,18 +34,18 @@ extern "C" {
 /* Why memory was not adopted. */
 enum nd_adopt_reason {
 	ND_ADOPT_TOO_SMALL,
-	ND_ADOPT_KIND,	     /* not private, anonymous, to be read and written; or partly adopted */
-	ND_ADOPT_STACK,	     /* this thread's */
-	ND_ADOPT_SYSTEM,     /* no userfaultfd, or an older one */
-	ND_ADOPT_RESOURCES,  /* no memory, or not that much for this session */
+	ND_ADOPT_KIND,	    /* not private, anonymous, to be read and written; or partly adopted */
+	ND_ADOPT_STACK,	    /* this thread's */
+	ND_ADOPT_SYSTEM,    /* no userfaultfd, or an older one */
+	ND_ADOPT_RESOURCES, /* no memory, or not that much for this session */
 	ND_ADOPT_OLD_DAEMON,
 	ND_ADOPT_REASONS,
 };
 
 struct nd_adoption {
-	uint64_t ranges, bytes; /* adopted now */
-	uint64_t adopted;	/* ranges, ever */
-	uint64_t kept;		/* that did not get private pages again: no memory for it */
+	uint64_t ranges, bytes;	 /* adopted now */
+	uint64_t adopted;	 /* ranges, ever */
+	uint64_t kept;		 /* that did not get private pages again: no memory for it */
 	uint64_t not_adopted[8]; /* registrations, by enum nd_adopt_reason */
 };
 /* Any time, any thread. ND_INVALID_PARAMETER: a or out is NULL. */

@@ -35,16 +35,16 @@ enum nd_event_type {
 	/* Of the adapter: */
 	ND_EVENT_LINK_DOWN, /* its port has no link; of several changes the last is told */
 	ND_EVENT_LINK_UP,
-	ND_EVENT_ADDRESSES, /* of its port came or went: nd_query_addresses() */
+	ND_EVENT_ADDRESSES,	 /* of its port came or went: nd_query_addresses() */
 	ND_EVENT_DEVICE_REMOVED, /* the daemon has gone, or ended the session: the last one */
 };
 
 struct nd_event {
 	enum nd_event_type type;
-	uint32_t detail; /* of an end: nd_detail_name() */
-	struct nd_qp *qp; /* or NULL; it is for the application to know that it is still open */
-	struct nd_cq *cq; /* or NULL */
-	void *context;	  /* of the queue pair */
+	uint32_t detail;    /* of an end: nd_detail_name() */
+	struct nd_qp *qp;   /* or NULL; it is for the application to know that it is still open */
+	struct nd_cq *cq;   /* or NULL */
+	void *context;	    /* of the queue pair */
 	struct nd_srq *srq; /* or NULL */
 };
 

@@ -38,8 +38,8 @@ struct nd_ud_listener;
  * nd_qp_close() are for it, too; connectors, nd_qp_modify() and all other posts refuse it.
  * ND_INVALID_ADDRESS: the adapter's address was taken away from the daemon.
  */
-nd_status nd_ud_qp_create(struct nd_pd *pd, const struct nd_qp_options *options, uint32_t q_key,
-	struct nd_qp **qp);
+nd_status nd_ud_qp_create(
+	struct nd_pd *pd, const struct nd_qp_options *options, uint32_t q_key, struct nd_qp **qp);
 /*
  * Give it another Q_Key. And start its send side again: a datagram that can't be sent (an address
  * handle that was closed or lost its way, memory that is not registered) fails with its result, and
@@ -88,8 +88,8 @@ nd_status nd_ah_create(struct nd_adapter *a, struct nd_ah **ah);
  * ND_INVALID_ADDRESS, ND_BAD_NETWORK_NAME (the wildcard), ND_ADDRESS_ALREADY_ASSOCIATED (it leads
  * somewhere, or is about to), ND_INSUFFICIENT_RESOURCES.
  */
-nd_status nd_ah_resolve(struct nd_ah *ah, const struct sockaddr *remote, socklen_t bytes,
-	struct nd_overlapped *ov);
+nd_status nd_ah_resolve(
+	struct nd_ah *ah, const struct sockaddr *remote, socklen_t bytes, struct nd_overlapped *ov);
 /*
  * The same, and ask there for the datagram service at that port of rdma_cm's UDP port space, with
  * up to ND_UD_LOOKUP_DATA bytes of private data; nd_ah_service() has the answer. Also:

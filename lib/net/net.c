@@ -26,8 +26,8 @@ net_bytes(const struct net_cfg *cfg)
 	if (cfg->max_neighbours == 0 || cfg->max_neighbours > NEIGHBOURS_MAX)
 		return 0;
 	return align64(sizeof(struct net)) +
-		align64(cfg->max_neighbours * sizeof(struct net_neigh)) +
-		align64(sizeof(uint32_t) << bucket_bits(cfg));
+	       align64(cfg->max_neighbours * sizeof(struct net_neigh)) +
+	       align64(sizeof(uint32_t) << bucket_bits(cfg));
 }
 
 struct net *

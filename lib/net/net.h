@@ -107,8 +107,8 @@ bool net_takes(struct net *n, const struct net_ip *src, const struct net_ip *dst
 bool net_source(const struct net *n, int link, const struct net_ip *dst, struct net_ip *source);
 /* The i-th address of ours (all ports, in order of addition, link-local ones last); false: no more.
  */
-bool net_address_get(const struct net *n, unsigned i, struct net_ip *ip, uint8_t *prefix_len,
-	uint32_t *port);
+bool net_address_get(
+	const struct net *n, unsigned i, struct net_ip *ip, uint8_t *prefix_len, uint32_t *port);
 
 /* The ports (1 << number) of which net_address_get() tells something else than when this was asked
  * last. */
@@ -137,8 +137,8 @@ enum net_resolve {
 };
 struct net_nexthop {
 	uint32_t port;
-	uint16_t vlan;	  /* of the tag that frames need; 0: none */
-	uint8_t priority; /* as of the link */
+	uint16_t vlan;	      /* of the tag that frames need; 0: none */
+	uint8_t priority;     /* as of the link */
 	struct net_ip source; /* our address to use, if src was NULL or unspecified */
 	uint8_t smac[6], dmac[6];
 	uint32_t mtu;
@@ -188,10 +188,12 @@ struct net_event {
 };
 bool net_event(struct net *n, struct net_event *ev);
 
+/* clang-format off */
 #define NET_COUNTERS(X)                                                                            \
 	X(rx_arp) X(rx_nd) X(rx_icmp_echo) X(rx_dropped) X(rx_malformed) X(rx_vlan) X(rx_oversize) \
 	X(tx_frames) X(tx_dropped) X(neighbours_resolved) X(neighbours_failed)                     \
 	X(neighbours_evicted) X(address_conflicts)
+/* clang-format on */
 struct net_counters {
 #define NET_X(n) uint64_t n;
 	NET_COUNTERS(NET_X)

@@ -231,17 +231,16 @@ is_taken(const struct net *n, uint32_t link, const struct net_ip *ip)
 	for (uint32_t i = 0; i < n->addresses; i++) {
 		const struct net_address *a = &n->address[i];
 
-		if (net_ip_equal(&a->ip, ip) &&
-			(!net_ip_is_link_local(ip) || a->link == link ||
-				n->link[a->link].port != l->port))
+		if (net_ip_equal(&a->ip, ip) && (!net_ip_is_link_local(ip) || a->link == link ||
+							n->link[a->link].port != l->port))
 			return true;
 	}
 	return false;
 }
 
 bool
-net_address_add(struct net *n, uint32_t link, const struct net_ip *ip, uint8_t prefix_len,
-	const char **why)
+net_address_add(
+	struct net *n, uint32_t link, const struct net_ip *ip, uint8_t prefix_len, const char **why)
 {
 	uint32_t at = n->addresses;
 

@@ -11,9 +11,9 @@
 
 struct times {
 	uint8_t probes;
-	uint64_t delay_ns;	   /* at most, before the first */
+	uint64_t delay_ns;	    /* at most, before the first */
 	uint64_t least_ns, most_ns; /* between two */
-	uint64_t last_ns;	   /* for answers to the last */
+	uint64_t last_ns;	    /* for answers to the last */
 };
 
 static const struct times *

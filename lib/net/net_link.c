@@ -23,14 +23,14 @@ net_link_add(struct net *n, const struct net_link *link)
 {
 	const uint8_t *mac = link->mac;
 	/* Modified EUI-64 (RFC 4291, appendix A). */
-	struct net_ip ll = {{0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3],
-		mac[4], mac[5]}};
+	struct net_ip ll = {
+		{0xfe, 0x80, [8] = mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]}};
 	const char *why;
 	uint32_t at = 0;
 
 	if (link->port >= NET_PORTS_MAX || link->vlan > NET_VLAN_MAX ||
-		link->priority > NET_PRIORITY_OF_DSCP ||
-		!mac_is_unicast(mac) || find_link(n, link->port, link->vlan) != NET_NONE)
+		link->priority > NET_PRIORITY_OF_DSCP || !mac_is_unicast(mac) ||
+		find_link(n, link->port, link->vlan) != NET_NONE)
 		return -1;
 	while (at < n->links && n->link[at].port != NET_NONE)
 		at++;
@@ -105,8 +105,8 @@ read_tags(const uint8_t *frame, size_t bytes, uint32_t *vlan)
 	size_t at = MACS;
 
 	*vlan = 0;
-	while (at + VLAN_TAG + 2 <= bytes && (be16(frame + at) == ETHERTYPE_VLAN ||
-						     be16(frame + at) == ETHERTYPE_QINQ)) {
+	while (at + VLAN_TAG + 2 <= bytes &&
+		(be16(frame + at) == ETHERTYPE_VLAN || be16(frame + at) == ETHERTYPE_QINQ)) {
 		uint32_t id = be16(frame + at + 2) & TCI_VLAN_MASK;
 
 		if (id != 0)

@@ -6,15 +6,15 @@
  */
 #include "net/net_private.h"
 
-#define REACHABLE_NS (30 * NET_S)
-#define STALE_NS     (600 * NET_S)  /* a MAC that nobody wants is kept for so long */
-#define IN_USE_NS    (3600 * NET_S) /* and asked for again and again if it was wanted lately */
-#define FAILED_NS    (1 * NET_S)
+#define REACHABLE_NS   (30 * NET_S)
+#define STALE_NS       (600 * NET_S)  /* a MAC that nobody wants is kept for so long */
+#define IN_USE_NS      (3600 * NET_S) /* and asked for again and again if it was wanted lately */
+#define FAILED_NS      (1 * NET_S)
 #define DOUBT_APART_NS (2 * NET_MS)
 
 /* Waits after each question. The first answer is often lost to a bridge that still learns. */
 static const uint64_t ask_wait_ns[] = {100 * NET_MS, 300 * NET_MS, NET_S, NET_S};
-#define ASKS   4u
+#define ASKS 4u
 /* A known MAC is asked three times, then everybody three times: a neighbour may have moved. */
 #define PROBES_UNICAST 3u
 #define PROBES	       6u
@@ -221,8 +221,8 @@ net_neigh_use(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip
 }
 
 void
-net_neigh_answer(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
-	const uint8_t *mac)
+net_neigh_answer(
+	struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip, const uint8_t *mac)
 {
 	struct net_neigh *e = net_neigh_find(n, link, ip);
 
@@ -276,7 +276,7 @@ net_neigh_rumour(struct net *n, uint64_t now_ns, uint32_t link, const struct net
 	if (e->state == NEIGH_STALE && !e->used)
 		memcpy(e->mac, mac, 6); /* it was hearsay before */
 	else if (e->state == NEIGH_STALE ||
-		(e->state == NEIGH_REACHABLE && e->deadline_ns - now_ns < REACHABLE_NS - NET_S))
+		 (e->state == NEIGH_REACHABLE && e->deadline_ns - now_ns < REACHABLE_NS - NET_S))
 		probe(n, now_ns, e, PROBES_UNICAST);
 }
 

@@ -20,10 +20,10 @@ struct net_address {
 	struct net_ip ip;
 	uint8_t prefix_len; /* as given: 1..32 or 1..128 */
 	uint8_t link;
-	uint8_t state;	/* enum net_address_state */
-	uint8_t left;	/* TENTATIVE: probes, VALID: announcements */
-	bool begun;	/* TENTATIVE: the delay before the first probe is known */
-	bool defended;	/* VALID: at defended_ns, the last time */
+	uint8_t state;	 /* enum net_address_state */
+	uint8_t left;	 /* TENTATIVE: probes, VALID: announcements */
+	bool begun;	 /* TENTATIVE: the delay before the first probe is known */
+	bool defended;	 /* VALID: at defended_ns, the last time */
 	uint64_t due_ns; /* of the next step */
 	uint64_t defended_ns;
 };
@@ -80,7 +80,7 @@ struct net {
 	struct net_cfg cfg;
 	struct net_counters counters;
 	uint64_t generation;
-	uint64_t deadline_ns; /* no timer is due before */
+	uint64_t deadline_ns;		     /* no timer is due before */
 	struct net_link link[NET_LINKS_MAX]; /* port NET_NONE: a removed one's place */
 	uint32_t links;
 	uint64_t random;
@@ -142,8 +142,7 @@ void net_rival(struct net *n, uint32_t link, const struct net_ip *ip, const uint
 /* ---- frames (net.c) ---- */
 
 /* A frame without tags, at least an Ethernet header. */
-void net_link_rx(
-	struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t bytes);
+void net_link_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t bytes);
 
 /* The next slot, with the Ethernet header written; NULL: queue full, counted. */
 uint8_t *net_frame(struct net *n, uint32_t link, const uint8_t dmac[6], unsigned ethertype);
@@ -157,8 +156,8 @@ struct net_neigh *net_neigh_find(const struct net *n, uint32_t link, const struc
 struct net_neigh *net_neigh_use(struct net *n, uint64_t now_ns, uint32_t link,
 	const struct net_ip *ip, const struct net_ip *source);
 /* An answer to our question (ARP reply, solicited NA). */
-void net_neigh_answer(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
-	const uint8_t *mac);
+void net_neigh_answer(
+	struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip, const uint8_t *mac);
 /* ip asked for us from mac: it will want an answer soon. */
 void net_neigh_asked(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
 	const uint8_t mac[6]);
@@ -171,8 +170,7 @@ void net_neigh_forget(struct net *n, uint32_t link, const struct net_ip *source)
 /* Ask those of the link again, one after the other; who did not answer is forgotten. */
 void net_neigh_doubt(struct net *n, uint64_t now_ns, uint32_t link);
 /* An entry's MAC is this, for now. */
-void net_neigh_learn(
-	struct net *n, uint64_t now_ns, struct net_neigh *e, const uint8_t mac[6]);
+void net_neigh_learn(struct net *n, uint64_t now_ns, struct net_neigh *e, const uint8_t mac[6]);
 /* It will not be had; holds for a second. */
 void net_neigh_fail(struct net *n, uint64_t now_ns, struct net_neigh *e);
 /* Is the MAC still right? */
@@ -193,8 +191,8 @@ void net_arp_announce(struct net *n, const struct net_address *a);
 void net_arp_probe(struct net *n, const struct net_address *a);
 
 /* An ICMPv6 message of icmp_bytes with good checksum in the IPv6 packet of frame. */
-void net_nd_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame,
-	size_t icmp_bytes);
+void net_nd_rx(
+	struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t icmp_bytes);
 void net_nd_solicit(struct net *n, uint32_t link, const struct net_ip *source,
 	const struct net_ip *ip, const uint8_t *dmac);
 void net_nd_announce(struct net *n, const struct net_address *a);

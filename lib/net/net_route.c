@@ -130,8 +130,7 @@ find_way(const struct net *n, uint32_t link, const struct net_address *src,
 {
 	const struct net_route *r;
 
-	if (!net_ip_is_unicast(dst) ||
-		(src != NULL && net_ip_is_v4(&src->ip) != net_ip_is_v4(dst)))
+	if (!net_ip_is_unicast(dst) || (src != NULL && net_ip_is_v4(&src->ip) != net_ip_is_v4(dst)))
 		return false;
 	if (src != NULL && n->link[src->link].shared) {
 		*w = (struct way){.link = src->link, .hop = dst, .source = src};
@@ -140,8 +139,7 @@ find_way(const struct net *n, uint32_t link, const struct net_address *src,
 	w->source = net_connected(n, link, dst);
 	r = best_route(n, link, dst);
 	if (w->source != NULL &&
-		(r == NULL ||
-			r->bits <= net_prefix_bits(&w->source->ip, w->source->prefix_len))) {
+		(r == NULL || r->bits <= net_prefix_bits(&w->source->ip, w->source->prefix_len))) {
 		if (net_is_subnet_edge(w->source, dst))
 			return false;
 		w->link = w->source->link;
@@ -220,7 +218,7 @@ net_resolve(struct net *n, uint64_t now_ns, const struct net_ip *src, const stru
 		return NET_PENDING;
 	case NEIGH_FAILED:
 		return n->link[w.link].shared && net_ip_is_zero(&neigh->hop) ? NET_NO_ROUTE
-									  : NET_UNREACHABLE;
+									     : NET_UNREACHABLE;
 	default:
 		fill_nexthop(n, &w, neigh->mac, out);
 		return NET_RESOLVED;

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ETH_HDR	      14u
-#define VLAN_TAG      4u
-#define ETH_FRAME_MIN 60u /* without FCS */
+#define ETH_HDR	       14u
+#define VLAN_TAG       4u
+#define ETH_FRAME_MIN  60u /* without FCS */
 #define ETHERTYPE_V4   0x0800u
 #define ETHERTYPE_ARP  0x0806u
 #define ETHERTYPE_VLAN 0x8100u
@@ -21,8 +21,16 @@ enum { ARP_OP = 6, ARP_SHA = 8, ARP_SPA = 14, ARP_THA = 18, ARP_TPA = 24, ARP_BY
 enum { ARP_REQUEST = 1, ARP_REPLY = 2 };
 
 /* IPv4 (RFC 791), without options. */
-enum { V4_TOTAL = 2, V4_FRAG = 6, V4_TTL = 8, V4_PROTO = 9, V4_SUM = 10, V4_SRC = 12, V4_DST = 16,
-	V4_HDR = 20 };
+enum {
+	V4_TOTAL = 2,
+	V4_FRAG = 6,
+	V4_TTL = 8,
+	V4_PROTO = 9,
+	V4_SUM = 10,
+	V4_SRC = 12,
+	V4_DST = 16,
+	V4_HDR = 20
+};
 #define V4_DONT_FRAGMENT 0x4000u
 #define V4_FRAG_MASK	 0x3fffu /* more fragments, or an offset */
 #define PROTO_ICMP	 1u

@@ -66,7 +66,7 @@ roce_admin_add_range(struct roce_admin *a, uint64_t va, uint64_t bytes, void *ho
 		(at < a->arena.count && a->range[at].va - va < bytes))
 		return false;
 	memmove(&a->range[at + 1], &a->range[at], (a->arena.count - at) * sizeof(a->range[0]));
-	a->range[at] = (struct roce_extent){ .va = va, .bytes = bytes, .host = host };
+	a->range[at] = (struct roce_extent){.va = va, .bytes = bytes, .host = host};
 	a->arena.count++;
 	return true;
 }
@@ -166,8 +166,7 @@ drop(struct roce_shard *s, struct roce_admin *a, struct roce_mr *mr)
 
 /* Domains are of one client each: who names the right one names a region of its own. */
 static enum ndsh_admin_status
-deregister_region(
-	struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q)
+deregister_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q)
 {
 	struct roce_mr *mr = roce_mr_slot(s, q->token);
 	uint32_t pd = pd_of(a, q->pd);
@@ -183,7 +182,7 @@ execute(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_requ
 {
 	uint32_t op = q->ctrl & ~NDSH_CTRL_PHASE;
 	enum ndsh_admin_status status = NDSH_ADMIN_BAD;
-	struct ndsh_cqe answer = { .context = q->context, .slot_count = a->ring.next };
+	struct ndsh_cqe answer = {.context = q->context, .slot_count = a->ring.next};
 
 	if (op == NDSH_ADMIN_REGISTER || op == NDSH_ADMIN_REGISTER_FAR)
 		status = register_region(s, a, q, op == NDSH_ADMIN_REGISTER_FAR, &answer.data);

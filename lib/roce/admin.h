@@ -15,10 +15,10 @@
 
 struct roce_admin { /* zeroed, then roce_admin_init(); the host's memory */
 	struct ndsh_admin ring;
-	struct roce_cq *cq; /* where the answers go; NULL: no ring yet */
+	struct roce_cq *cq;	  /* where the answers go; NULL: no ring yet */
 	struct roce_mover *mover; /* of memory that is in no range, or NULL */
-	uint32_t left;	    /* regions and windows that the client may still have */
-	struct roce_arena arena; /* extent: range[], disjoint */
+	uint32_t left;		  /* regions and windows that the client may still have */
+	struct roce_arena arena;  /* extent: range[], disjoint */
 	struct {
 		uint32_t handle, engine; /* engine 0: free */
 	} pd[ROCE_ADMIN_PDS];
@@ -50,7 +50,6 @@ unsigned roce_admin_serve(struct roce_shard *s, struct roce_admin *a, unsigned b
 
 /* Deregister what is left of a domain's regions, no window bound, a part of the table per call.
  * *pos is 0 first; true when it is through. */
-bool roce_admin_purge(
-	struct roce_shard *s, struct roce_admin *a, uint32_t handle, uint32_t *pos);
+bool roce_admin_purge(struct roce_shard *s, struct roce_admin *a, uint32_t handle, uint32_t *pos);
 
 #endif

@@ -104,6 +104,6 @@ roce_cc_forget(struct roce_shard *s, struct roce_qp *qp)
 	struct roce_cc *cc = cc_use(s, qp);
 
 	roce_list_remove(&cc->cnp_link);
-	*cc = (struct roce_cc){ 0 };
-	qp->rx_bits &= (uint8_t)~(ROCE_RXB_CC | ROCE_RXB_PACED);
+	*cc = (struct roce_cc){0};
+	qp->rx_bits &= (uint8_t) ~(ROCE_RXB_CC | ROCE_RXB_PACED);
 }

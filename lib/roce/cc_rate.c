@@ -67,7 +67,7 @@ recovered(struct roce_rate *r)
 {
 	if (r->now < ROCE_RATE_MAX - LEAP)
 		return false;
-	*r = (struct roce_rate){ 0 };
+	*r = (struct roce_rate){0};
 	return true;
 }
 
@@ -114,7 +114,7 @@ bool
 roce_rate_cut(struct roce_rate *r, uint64_t now_ns, uint32_t most, uint64_t rtt_ns)
 {
 	if (!roce_rate_recover(r, now_ns))
-		*r = (struct roce_rate){ .now = ROCE_RATE_MAX, .alpha = ALPHA_ONE };
+		*r = (struct roce_rate){.now = ROCE_RATE_MAX, .alpha = ALPHA_ONE};
 	else if (just_cut(r, now_ns))
 		return false;
 	if (r->now > most)

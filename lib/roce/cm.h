@@ -78,8 +78,8 @@ struct roce_cm_connect {
 	struct roce_cm_addr local, remote;
 	uint32_t port;
 	struct roce_cm_qp_params qp;
-	uint8_t mtu_code; /* 1..5 */
-	uint8_t ack_timeout; /* local ACK timeout code of the path; 0: Linux's 17 (W-CM-33) */
+	uint8_t mtu_code;	/* 1..5 */
+	uint8_t ack_timeout;	/* local ACK timeout code of the path; 0: Linux's 17 (W-CM-33) */
 	uint8_t tos, hop_limit; /* hop_limit 0: 64 */
 	uint32_t flow_label;	/* 20 bits; 0: roce_cm_flow_label() of the ports */
 	const void *priv;
@@ -92,14 +92,14 @@ struct roce_cm_connect {
  * it. The handle stays valid, and calls on it do nothing, until roce_cm_destroy().
  */
 enum roce_cm_event_type {
-	ROCE_CM_EV_REQUEST,	  /* passive: accept or reject it (or roce_cm_destroy) */
-	ROCE_CM_EV_REPLY,	  /* active: the peer accepted; bring the QP to RTS, then
+	ROCE_CM_EV_REQUEST,	 /* passive: accept or reject it (or roce_cm_destroy) */
+	ROCE_CM_EV_REPLY,	 /* active: the peer accepted; bring the QP to RTS, then
 				     roce_cm_complete() sends RTU */
-	ROCE_CM_EV_ESTABLISHED,	  /* passive: RTU or COMM_EST */
-	ROCE_CM_EV_REJECTED,	  /* before established: ev.reason, private data */
-	ROCE_CM_EV_UNREACHABLE,	  /* no answer to REQ, or to REP, after all retries */
-	ROCE_CM_EV_DISCONNECTED,  /* DREQ came, or REJ in established, or our disconnect is done */
-	ROCE_CM_EV_QUESTION,	  /* of datagram services: roce/cm_sidr.h */
+	ROCE_CM_EV_ESTABLISHED,	 /* passive: RTU or COMM_EST */
+	ROCE_CM_EV_REJECTED,	 /* before established: ev.reason, private data */
+	ROCE_CM_EV_UNREACHABLE,	 /* no answer to REQ, or to REP, after all retries */
+	ROCE_CM_EV_DISCONNECTED, /* DREQ came, or REJ in established, or our disconnect is done */
+	ROCE_CM_EV_QUESTION,	 /* of datagram services: roce/cm_sidr.h */
 	ROCE_CM_EV_ANSWER,
 	ROCE_CM_EV_GONE,
 };
@@ -112,10 +112,10 @@ struct roce_cm_event {
 	uint32_t port;
 	struct roce_cm_qp_params peer; /* REQUEST, REPLY */
 	uint8_t mtu_code;
-	uint8_t ack_timeout; /* REQUEST: of the REQ, may be 0 (W-CM-33); REPLY: for our sender */
+	uint8_t ack_timeout;	/* REQUEST: of the REQ, may be 0 (W-CM-33); REPLY: for our sender */
 	uint8_t tos, hop_limit; /* hop_limit is never 0 */
 	uint32_t flow_label;
-	uint32_t q_key; /* ANSWER */
+	uint32_t q_key;	 /* ANSWER */
 	uint16_t reason; /* REJECTED: CM reason code (3.8); ANSWER: its status */
 	bool by_peer;	 /* DISCONNECTED: the peer ended it */
 	bool timed_out;	 /* DISCONNECTED: no answer to our DREQ came; ANSWER: none came */
@@ -174,12 +174,14 @@ void roce_cm_destroy(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c
  * to a new QP (W-CM-52). */
 bool roce_cm_qpn_resting(const struct roce_cm *cm, uint32_t qpn);
 
+/* clang-format off */
 #define ROCE_CM_COUNTERS(X)                                                                        \
 	X(rx_req) X(rx_rep) X(rx_rtu) X(rx_rej) X(rx_dreq) X(rx_drep) X(rx_mra) X(rx_dropped)      \
 	X(rx_sidr_req) X(rx_sidr_rep)                                                              \
 	X(rx_duplicate) X(rx_malformed) X(tx_mads) X(tx_retries) X(timeouts) X(stale)              \
 	X(rejected_no_listener) X(rejected_backlog) X(rejected_invalid) X(no_resources)            \
 	X(tx_dropped)
+/* clang-format on */
 struct roce_cm_counters {
 #define ROCE_X(n) uint64_t n;
 	ROCE_CM_COUNTERS(ROCE_X)
@@ -187,7 +189,7 @@ struct roce_cm_counters {
 };
 const struct roce_cm_counters *roce_cm_counters(const struct roce_cm *cm);
 struct roce_cm_usage {
-	uint32_t conns; /* all, those in time-wait included */
+	uint32_t conns;		      /* all, those in time-wait included */
 	uint32_t timewait, listeners; /* timewait: answers kept are such, too */
 };
 void roce_cm_usage(const struct roce_cm *cm, struct roce_cm_usage *u);

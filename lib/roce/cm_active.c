@@ -23,9 +23,8 @@ roce_cm_connect(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_connec
 	c->ack_timeout = p->ack_timeout != 0 ? p->ack_timeout : CM_ACK_TIMEOUT;
 	c->tos = p->tos;
 	c->hop_limit = p->hop_limit != 0 ? p->hop_limit : ROCE_HOP_LIMIT;
-	c->flow_label = p->flow_label != 0
-		? p->flow_label & 0xfffff
-		: roce_cm_flow_label(p->local.port, p->remote.port);
+	c->flow_label = p->flow_label != 0 ? p->flow_label & 0xfffff
+					   : roce_cm_flow_label(p->local.port, p->remote.port);
 	cm_set_out_priv(c, p->priv, p->priv_bytes, ROCE_CM_REQ_PRIV);
 	cm_table_link(cm, c, CM_BY_LOCAL_QPN);
 	cm_send(cm, c, CM_TX_REQ);
@@ -65,7 +64,7 @@ rep_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 		cm_stale(cm, in->now_ns, old);
 		return;
 	}
-	c->peer = (struct roce_cm_qp_params) {
+	c->peer = (struct roce_cm_qp_params){
 		.qpn = m->qpn,
 		.psn = m->psn,
 		.responder_resources = (uint8_t)m->responder_resources,

@@ -32,9 +32,15 @@ struct field {
 	uint16_t member;
 };
 
-#define AT(m)		     (uint8_t)sizeof(((struct cm_mad *)0)->m), offsetof(struct cm_mad, m)
-#define BITS(off, msb, w, m) { off, msb, w, AT(m) }
-#define BYTES(off, m)	     { off, 0, 0, AT(m) }
+#define AT(m) (uint8_t)sizeof(((struct cm_mad *)0)->m), offsetof(struct cm_mad, m)
+#define BITS(off, msb, w, m)                                                                       \
+	{                                                                                          \
+		off, msb, w, AT(m)                                                                 \
+	}
+#define BYTES(off, m)                                                                              \
+	{                                                                                          \
+		off, 0, 0, AT(m)                                                                   \
+	}
 
 static const struct field req_fields[] = {
 	BITS(0, 0, 32, local_id),
@@ -133,7 +139,10 @@ struct layout {
 	uint8_t n_fields;
 	uint8_t priv_off; /* private data: from here to the end of the message */
 };
-#define LAYOUT(f, priv) { f, sizeof(f) / sizeof((f)[0]), priv }
+#define LAYOUT(f, priv)                                                                            \
+	{                                                                                          \
+		f, sizeof(f) / sizeof((f)[0]), priv                                                \
+	}
 
 static const struct layout layouts[] = {
 	[CM_ATTR_REQ - CM_ATTR_REQ] = LAYOUT(req_fields, 140),
@@ -315,7 +324,7 @@ cm_ip_hdr_decode(struct cm_ip_hdr *h, const uint8_t bytes[CM_IP_HDR_BYTES])
 		return false;
 	h->src_port = (uint16_t)get_be(bytes + OFF_IP_PORT, 2);
 	return ip_addr_decode(&h->src, bytes + OFF_IP_SRC, family == 6) &&
-		ip_addr_decode(&h->dst, bytes + OFF_IP_DST, family == 6);
+	       ip_addr_decode(&h->dst, bytes + OFF_IP_DST, family == 6);
 }
 
 void

@@ -61,8 +61,7 @@ cm_refuse(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint16_t 
 }
 
 void
-cm_refuse_again(
-	struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, enum cm_which which)
+cm_refuse_again(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, enum cm_which which)
 {
 	c->rej_which = (uint8_t)which;
 	cm_send(cm, c, CM_TX_REJ);
@@ -72,8 +71,8 @@ cm_refuse_again(
 static bool
 may_reject(const struct roce_cm_conn *c)
 {
-	return c->state == CM_REQ_RCVD || c->state == CM_MRA_REQ_SENT ||
-		c->state == CM_REP_RCVD || c->state == CM_MRA_REP_SENT;
+	return c->state == CM_REQ_RCVD || c->state == CM_MRA_REQ_SENT || c->state == CM_REP_RCVD ||
+	       c->state == CM_MRA_REP_SENT;
 }
 
 bool

@@ -28,7 +28,7 @@
 #define CM_FIRST_RETRY_DEFAULT_NS (200 * CM_MS)
 #define CM_GIVE_UP_DEFAULT_NS	  (10000 * CM_MS) /* roce_cm_cfg.give_up_ns */
 #define CM_MIN_RETRIES		  3u /* even if the host slept past the time to give up */
-#define CM_SLOW_ACCEPT_NS	  (1000 * CM_MS) /* W-CM-50 */
+#define CM_SLOW_ACCEPT_NS	  (1000 * CM_MS)  /* W-CM-50 */
 #define CM_REFUSED_HOLD_NS	  (10000 * CM_MS) /* as long as our own REQs last */
 #define CM_SERVICE_TIMEOUT	  24u		  /* in our MRA, W-CM-50 */
 #define CM_RESPONSE_TIMEOUT	  20u		  /* in our REQ, 3.7 */
@@ -36,7 +36,7 @@
 #define CM_PACKET_LIFETIME	  16u		  /* 3.7 */
 #define CM_TARGET_ACK_DELAY	  15u		  /* in our REP; rxe's value, W-CM-33 */
 #define CM_ACK_TIMEOUT		  17u		  /* that those two make */
-#define CM_STATELESS		  128u /* answers that no connection stands behind */
+#define CM_STATELESS		  128u		  /* answers that no connection stands behind */
 #define CM_LISTENER_BUCKETS	  64u
 
 /* Reject reasons (3.8) that we send or treat in a way of their own. */
@@ -159,7 +159,7 @@ struct roce_cm {
 	struct roce_cm_cfg cfg;
 	struct roce_cm_counters counters;
 	struct roce_cm_usage usage;
-	uint32_t refused; /* connections with .refused */
+	uint32_t refused;   /* connections with .refused */
 	uint32_t questions; /* in SIDR_RCVD and SIDR_ANSWERED */
 	uint32_t next_id, next_tid;
 	struct roce_cm_conn *conns;
@@ -214,8 +214,7 @@ void cm_conn_dead(struct roce_cm *cm, struct roce_cm_conn *c);
 void cm_conn_put(struct roce_cm *cm, struct roce_cm_conn *c);
 void cm_event_raise(struct roce_cm *cm, struct roce_cm_conn *c, enum roce_cm_event_type type);
 /* type: REQUEST or QUESTION */
-void cm_event_request(
-	struct roce_cm *cm, struct roce_cm_conn *c, enum roce_cm_event_type type);
+void cm_event_request(struct roce_cm *cm, struct roce_cm_conn *c, enum roce_cm_event_type type);
 void cm_event_forget(struct roce_cm *cm, struct roce_cm_conn *c);
 void cm_set_in_priv(struct roce_cm_conn *c, const uint8_t *priv, uint32_t bytes);
 bool cm_set_out_priv(struct roce_cm_conn *c, const void *priv, uint32_t bytes, uint32_t room);
@@ -228,8 +227,7 @@ void cm_tx_set(struct roce_cm *cm, struct roce_cm_conn *c, uint32_t tx);
 void cm_answer_rej(
 	struct roce_cm *cm, const struct cm_in *in, enum cm_which which, uint16_t reason);
 void cm_answer_drep(struct roce_cm *cm, const struct cm_in *in);
-void cm_answer_sidr(
-	struct roce_cm *cm, const struct cm_in *in, enum roce_cm_sidr_status status);
+void cm_answer_sidr(struct roce_cm *cm, const struct cm_in *in, enum roce_cm_sidr_status status);
 
 /* ---- cm_timer.c ---- */
 void cm_timer_set(struct roce_cm *cm, struct roce_cm_conn *c, uint64_t deadline_ns);

@@ -27,10 +27,9 @@ cm_listen_at(struct roce_cm *cm, uint64_t service, const struct roce_cm_addr *ad
 
 	if (why == NULL)
 		why = &dummy;
-	LIST_FOREACH(l, bucket, entry) {
-		if (l->service == service &&
-			(roce_gid_equal(&l->addr.gid, &addr->gid) || is_any(&l->addr.gid) ||
-				is_any(&addr->gid))) {
+	LIST_FOREACH (l, bucket, entry) {
+		if (l->service == service && (roce_gid_equal(&l->addr.gid, &addr->gid) ||
+						     is_any(&l->addr.gid) || is_any(&addr->gid))) {
 			*why = "address in use";
 			return NULL;
 		}
@@ -41,8 +40,8 @@ cm_listen_at(struct roce_cm *cm, uint64_t service, const struct roce_cm_addr *ad
 		return NULL;
 	}
 	LIST_REMOVE(l, entry);
-	*l = (struct roce_cm_listener) {
-		.service = service, .addr = *addr, .backlog = backlog, .owner = owner };
+	*l = (struct roce_cm_listener){
+		.service = service, .addr = *addr, .backlog = backlog, .owner = owner};
 	LIST_INSERT_HEAD(bucket, l, entry);
 	cm->usage.listeners++;
 	return l;
@@ -88,7 +87,7 @@ cm_find_listener(struct roce_cm *cm, const struct cm_in *in)
 	const uint16_t port = (uint16_t)in->mad.service_id;
 	struct roce_cm_listener *l;
 
-	LIST_FOREACH(l, listener_bucket(cm, port), entry) {
+	LIST_FOREACH (l, listener_bucket(cm, port), entry) {
 		if (l->service == in->mad.service_id &&
 			(is_any(&l->addr.gid) || roce_gid_equal(&l->addr.gid, &in->local)))
 			return l;
@@ -140,10 +139,10 @@ req_fill(struct roce_cm_conn *c, const struct cm_in *in, const struct cm_ip_hdr 
 	c->remote_id = m->local_id;
 	c->remote_guid = m->ca_guid;
 	c->tid = m->tid;
-	c->local = (struct roce_cm_addr) { in->local, (uint16_t)m->service_id };
-	c->remote = (struct roce_cm_addr) { in->remote, ip->src_port };
+	c->local = (struct roce_cm_addr){in->local, (uint16_t)m->service_id};
+	c->remote = (struct roce_cm_addr){in->remote, ip->src_port};
 	c->port = in->port;
-	c->peer = (struct roce_cm_qp_params) {
+	c->peer = (struct roce_cm_qp_params){
 		.qpn = m->qpn,
 		.psn = m->psn,
 		.responder_resources = (uint8_t)m->responder_resources,

@@ -6,13 +6,13 @@
 static bool
 is_unicast(const struct roce_gid *gid)
 {
-	static const struct roce_gid zero, loopback = { .raw = { [15] = 1 } };
+	static const struct roce_gid zero, loopback = {.raw = {[15] = 1}};
 	const uint8_t *v4 = gid->raw + 12;
 
 	if (roce_gid_is_v4(gid))
 		return v4[0] != 0 && v4[0] != 127 && v4[0] < 224;
 	return gid->raw[0] != 0xff && !roce_gid_equal(gid, &zero) &&
-		!roce_gid_equal(gid, &loopback);
+	       !roce_gid_equal(gid, &loopback);
 }
 
 /*

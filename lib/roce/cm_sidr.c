@@ -88,8 +88,7 @@ struct roce_cm_listener *
 roce_cm_listen_lookups(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t backlog,
 	void *owner, const char **why)
 {
-	return cm_listen_at(
-		cm, CM_SERVICE_PS_UDP | addr->port, addr, backlog, owner, why);
+	return cm_listen_at(cm, CM_SERVICE_PS_UDP | addr->port, addr, backlog, owner, why);
 }
 
 /* What they did not hear yet, or what is still being thought about. */
@@ -131,8 +130,8 @@ offer(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *l,
 	}
 	c->remote_id = m->local_id;
 	c->tid = m->tid;
-	c->local = (struct roce_cm_addr){ in->local, (uint16_t)m->service_id };
-	c->remote = (struct roce_cm_addr){ in->remote, ip->src_port };
+	c->local = (struct roce_cm_addr){in->local, (uint16_t)m->service_id};
+	c->remote = (struct roce_cm_addr){in->remote, ip->src_port};
 	c->port = in->port;
 	c->tos = in->tos;
 	c->hop_limit = ROCE_HOP_LIMIT;
@@ -176,8 +175,8 @@ cm_recv_sidr_req(struct roce_cm *cm, const struct cm_in *in)
 }
 
 bool
-roce_cm_answer(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c,
-	const struct roce_cm_answer *a)
+roce_cm_answer(
+	struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, const struct roce_cm_answer *a)
 {
 	if (c->state != CM_SIDR_RCVD ||
 		!cm_set_out_priv(c, a->priv, a->priv_bytes, ROCE_CM_ANSWER_PRIV))
@@ -202,7 +201,7 @@ void
 cm_question_reject(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 {
 	(void)roce_cm_answer(
-		cm, now_ns, c, &(struct roce_cm_answer){ .status = ROCE_CM_SIDR_REJECT });
+		cm, now_ns, c, &(struct roce_cm_answer){.status = ROCE_CM_SIDR_REJECT});
 }
 
 void
@@ -218,7 +217,7 @@ void
 cm_build_sidr(const struct roce_cm_conn *c, struct cm_mad *m)
 {
 	const struct cm_ip_hdr ip = {
-		.src = c->local.gid, .dst = c->remote.gid, .src_port = c->local.port };
+		.src = c->local.gid, .dst = c->remote.gid, .src_port = c->local.port};
 
 	if (c->active) {
 		m->attr = CM_ATTR_SIDR_REQ;

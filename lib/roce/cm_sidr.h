@@ -39,8 +39,8 @@ struct roce_cm_conn *roce_cm_lookup(
 /* As roce_cm_listen(), for questions: each is a ROCE_CM_EV_QUESTION, to be answered by
  * roce_cm_answer(), or by roce_cm_destroy(), which rejects it. ROCE_CM_EV_GONE: who asked has not
  * asked again for so long that no answer will help. */
-struct roce_cm_listener *roce_cm_listen_lookups(struct roce_cm *cm,
-	const struct roce_cm_addr *addr, uint32_t backlog, void *owner, const char **why);
+struct roce_cm_listener *roce_cm_listen_lookups(struct roce_cm *cm, const struct roce_cm_addr *addr,
+	uint32_t backlog, void *owner, const char **why);
 struct roce_cm_answer {
 	enum roce_cm_sidr_status status;
 	uint32_t qpn, q_key; /* with SUCCESS */

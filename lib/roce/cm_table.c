@@ -72,8 +72,7 @@ cm_find_local_id(const struct roce_cm *cm, uint32_t local_id)
 	const uint64_t h = hash_id(cm, CM_BY_LOCAL_ID, local_id);
 	struct roce_cm_conn *c;
 
-	LIST_FOREACH(c, &cm->buckets[CM_BY_LOCAL_ID][h & cm->bucket_mask],
-		link[CM_BY_LOCAL_ID]) {
+	LIST_FOREACH (c, &cm->buckets[CM_BY_LOCAL_ID][h & cm->bucket_mask], link[CM_BY_LOCAL_ID]) {
 		if (c->local_id == local_id)
 			return c;
 	}
@@ -106,8 +105,8 @@ cm_find_remote_id(
 	const uint64_t h = hash_peer(cm, CM_BY_REMOTE_ID, guid, gid, remote_id);
 	struct roce_cm_conn *c;
 
-	LIST_FOREACH(c, &cm->buckets[CM_BY_REMOTE_ID][h & cm->bucket_mask],
-		link[CM_BY_REMOTE_ID]) {
+	LIST_FOREACH (
+		c, &cm->buckets[CM_BY_REMOTE_ID][h & cm->bucket_mask], link[CM_BY_REMOTE_ID]) {
 		if (c->remote_id == remote_id && c->remote_guid == guid &&
 			roce_gid_equal(&c->remote.gid, gid))
 			return c;
@@ -122,8 +121,8 @@ cm_find_remote_qpn(
 	const uint64_t h = hash_peer(cm, CM_BY_REMOTE_QPN, guid, gid, qpn);
 	struct roce_cm_conn *c;
 
-	LIST_FOREACH(c, &cm->buckets[CM_BY_REMOTE_QPN][h & cm->bucket_mask],
-		link[CM_BY_REMOTE_QPN]) {
+	LIST_FOREACH (
+		c, &cm->buckets[CM_BY_REMOTE_QPN][h & cm->bucket_mask], link[CM_BY_REMOTE_QPN]) {
 		if (c->peer.qpn == qpn && c->remote_guid == guid &&
 			roce_gid_equal(&c->remote.gid, gid))
 			return c;
@@ -137,7 +136,7 @@ cm_find_lookup(const struct roce_cm *cm, const struct cm_in *in)
 	const uint64_t h = hash_id(cm, CM_BY_SIDR_ID, in->mad.local_id);
 	struct roce_cm_conn *c;
 
-	LIST_FOREACH(c, &cm->buckets[CM_BY_SIDR_ID][h & cm->bucket_mask], link[CM_BY_SIDR_ID]) {
+	LIST_FOREACH (c, &cm->buckets[CM_BY_SIDR_ID][h & cm->bucket_mask], link[CM_BY_SIDR_ID]) {
 		if (c->active && c->local_id == in->mad.local_id &&
 			roce_gid_equal(&c->remote.gid, &in->remote) &&
 			roce_gid_equal(&c->local.gid, &in->local))
@@ -152,7 +151,7 @@ cm_find_question(const struct roce_cm *cm, const struct cm_in *in)
 	const uint64_t h = hash_peer(cm, CM_BY_SIDR_ID, 0, &in->remote, in->mad.local_id);
 	struct roce_cm_conn *c;
 
-	LIST_FOREACH(c, &cm->buckets[CM_BY_SIDR_ID][h & cm->bucket_mask], link[CM_BY_SIDR_ID]) {
+	LIST_FOREACH (c, &cm->buckets[CM_BY_SIDR_ID][h & cm->bucket_mask], link[CM_BY_SIDR_ID]) {
 		if (!c->active && c->remote_id == in->mad.local_id && c->tid == in->mad.tid &&
 			roce_gid_equal(&c->remote.gid, &in->remote) &&
 			roce_gid_equal(&c->local.gid, &in->local))
@@ -167,8 +166,8 @@ roce_cm_qpn_resting(const struct roce_cm *cm, uint32_t qpn)
 	const uint64_t h = hash_id(cm, CM_BY_LOCAL_QPN, qpn);
 	const struct roce_cm_conn *c;
 
-	LIST_FOREACH(c, &cm->buckets[CM_BY_LOCAL_QPN][h & cm->bucket_mask],
-		link[CM_BY_LOCAL_QPN]) {
+	LIST_FOREACH (
+		c, &cm->buckets[CM_BY_LOCAL_QPN][h & cm->bucket_mask], link[CM_BY_LOCAL_QPN]) {
 		if (c->qp.qpn == qpn)
 			return true;
 	}
@@ -183,8 +182,8 @@ permute(const struct roce_cm *cm, uint32_t x)
 
 	for (uint32_t round = 0; round < 4; round++) {
 		const uint32_t next =
-			left ^ ((uint32_t)(mix(cm->cfg.secret[0] + (round << 16 | right)) >> 32) &
-				       0xffff);
+			left ^
+			((uint32_t)(mix(cm->cfg.secret[0] + (round << 16 | right)) >> 32) & 0xffff);
 
 		left = right;
 		right = next;

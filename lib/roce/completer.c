@@ -241,10 +241,10 @@ comp_fatal(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	static const struct {
 		uint8_t status, reason;
 	} of[] = {
-		[ROCE_SYN_NAK_INV_REQ & 31] = { NDSH_WC_REM_INV_REQ_ERR, ROCE_REASON_NAK_INV_REQ },
-		[ROCE_SYN_NAK_REM_ACCESS & 31] = { NDSH_WC_REM_ACCESS_ERR,
-			ROCE_REASON_NAK_REM_ACCESS },
-		[ROCE_SYN_NAK_REM_OP & 31] = { NDSH_WC_REM_OP_ERR, ROCE_REASON_NAK_REM_OP },
+		[ROCE_SYN_NAK_INV_REQ & 31] = {NDSH_WC_REM_INV_REQ_ERR, ROCE_REASON_NAK_INV_REQ},
+		[ROCE_SYN_NAK_REM_ACCESS & 31] = {NDSH_WC_REM_ACCESS_ERR,
+			ROCE_REASON_NAK_REM_ACCESS},
+		[ROCE_SYN_NAK_REM_OP & 31] = {NDSH_WC_REM_OP_ERR, ROCE_REASON_NAK_REM_OP},
 	};
 	struct roce_wqe *w = find_wqe(qp, pkt->psn);
 
@@ -280,7 +280,7 @@ comp_ack(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		return;
 	}
 	if (type != 1 && pkt->syndrome != ROCE_SYN_NAK_SEQ && !fatal)
-		return; /* reserved */
+		return;			     /* reserved */
 	clear = ack_before(s, qp, pkt->psn); /* W-COMP-05 */
 	progress(s, qp, was);
 	if (fatal)
@@ -298,8 +298,8 @@ bad_response(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, const struct roce_pkt *pkt)
 {
 	if (qp->state != ROCE_QPS_ERR)
-		roce_qp_fail_wqe(s, qp, w, NDSH_WC_BAD_RESP_ERR, ROCE_REASON_BAD_RESPONSE,
-			pkt->opcode);
+		roce_qp_fail_wqe(
+			s, qp, w, NDSH_WC_BAD_RESP_ERR, ROCE_REASON_BAD_RESPONSE, pkt->opcode);
 }
 
 /* W-COMP-07: what response left of w must look like. After a restart the peer may begin anew with
@@ -363,8 +363,7 @@ fetch_place(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w,
 	if (ndsh_op_is_atomic(w->op)) /* the codec made it a number of this machine */
 		return roce_sge_scatter(s, qp, &qp->read_pos, w, 0,
 			(const uint8_t *)&pkt->atomic_orig, sizeof(pkt->atomic_orig));
-	return roce_sge_scatter(
-		s, qp, &qp->read_pos, w, from, pkt->payload, pkt->payload_bytes);
+	return roce_sge_scatter(s, qp, &qp->read_pos, w, from, pkt->payload, pkt->payload_bytes);
 }
 
 static void
@@ -390,8 +389,8 @@ comp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		implied_nak(s, qp);
 		return;
 	}
-	if (roce_unlikely(ndsh_op_is_atomic(w->op) ? !atomic_shape_ok(pkt) :
-						     !read_shape_ok(qp, w, pkt))) {
+	if (roce_unlikely(ndsh_op_is_atomic(w->op) ? !atomic_shape_ok(pkt)
+						   : !read_shape_ok(qp, w, pkt))) {
 		bad_response(s, qp, w, pkt);
 		return;
 	}

@@ -13,7 +13,7 @@ roce_cq_create(struct roce_shard *s, void *base, uint32_t depth, void *owner)
 	if (cq == NULL || ndsh_cq_bytes(depth) == 0)
 		return NULL;
 	s->cq_free = cq->next_free;
-	*cq = (struct roce_cq){ .owner = owner, .used = true };
+	*cq = (struct roce_cq){.owner = owner, .used = true};
 	ndsh_cq_view(&cq->ring, base, depth);
 	roce_list_init(&cq->send_qps);
 	roce_list_init(&cq->recv_qps);

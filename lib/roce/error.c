@@ -49,8 +49,7 @@ flush_leave(struct roce_qp *qp)
 }
 
 void
-roce_qp_error(
-	struct roce_shard *s, struct roce_qp *qp, enum roce_reason reason, uint8_t syndrome)
+roce_qp_error(struct roce_shard *s, struct roce_qp *qp, enum roce_reason reason, uint8_t syndrome)
 {
 	if (qp->state == ROCE_QPS_ERR)
 		return;
@@ -89,8 +88,13 @@ static void
 flush_cqe(struct roce_shard *s, struct roce_qp *qp, struct roce_cq *cq, uint64_t context,
 	uint8_t op, uint32_t slot_count)
 {
-	roce_cq_push(s, cq, &(struct ndsh_cqe){ .context = context, .qp = qp->handle, .op = op,
-		.status = NDSH_WC_FLUSH_ERR, .slot_count = slot_count, .syndrome = qp->reason });
+	roce_cq_push(s, cq,
+		&(struct ndsh_cqe){.context = context,
+			.qp = qp->handle,
+			.op = op,
+			.status = NDSH_WC_FLUSH_ERR,
+			.slot_count = slot_count,
+			.syndrome = qp->reason});
 }
 
 static bool

@@ -14,15 +14,18 @@ static bool
 qp_event_take(struct roce_qp *qp, struct roce_event *ev)
 {
 	/* COMM_EST first: it happened first. */
-	static const enum roce_event_type order[] = { ROCE_EV_COMM_EST, ROCE_EV_SQ_DRAINED,
-		ROCE_EV_CLIENT_BREACH, ROCE_EV_QP_ERROR, ROCE_EV_LAST_WQE };
+	static const enum roce_event_type order[] = {ROCE_EV_COMM_EST, ROCE_EV_SQ_DRAINED,
+		ROCE_EV_CLIENT_BREACH, ROCE_EV_QP_ERROR, ROCE_EV_LAST_WQE};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		if (!(qp->events & 1u << order[i]))
 			continue;
-		qp->events &= (uint8_t)~(1u << order[i]);
-		*ev = (struct roce_event){ .type = order[i], .qp = qp, .owner = qp->owner,
-			.reason = qp->reason, .syndrome = qp->syndrome };
+		qp->events &= (uint8_t) ~(1u << order[i]);
+		*ev = (struct roce_event){.type = order[i],
+			.qp = qp,
+			.owner = qp->owner,
+			.reason = qp->reason,
+			.syndrome = qp->syndrome};
 		return true;
 	}
 	return false;
@@ -37,8 +40,10 @@ roce_shard_event(struct roce_shard *s, struct roce_event *ev)
 		struct roce_cq *cq = roce_container(l, struct roce_cq, event);
 
 		roce_list_remove(l);
-		*ev = (struct roce_event){ .type = ROCE_EV_CQ_ERROR, .cq = cq, .owner = cq->owner,
-			.reason = (uint8_t)roce_cq_reason(cq) };
+		*ev = (struct roce_event){.type = ROCE_EV_CQ_ERROR,
+			.cq = cq,
+			.owner = cq->owner,
+			.reason = (uint8_t)roce_cq_reason(cq)};
 		return true;
 	}
 	l = roce_list_first(&s->event_srqs);
@@ -46,8 +51,8 @@ roce_shard_event(struct roce_shard *s, struct roce_event *ev)
 		struct roce_srq *srq = roce_container(l, struct roce_srq, event);
 
 		roce_list_remove(l);
-		*ev = (struct roce_event){ .type = ROCE_EV_SRQ_LIMIT, .srq = srq,
-			.owner = srq->owner };
+		*ev = (struct roce_event){
+			.type = ROCE_EV_SRQ_LIMIT, .srq = srq, .owner = srq->owner};
 		return true;
 	}
 	while ((l = roce_list_first(&s->event_qps)) != NULL) {
@@ -64,8 +69,9 @@ void
 roce_qp_note(const struct roce_shard *s, struct roce_qp *qp, enum roce_record_kind kind,
 	uint32_t psn, uint32_t detail)
 {
-	qp->record[qp->record_next] = (struct roce_qp_record){ .now_ns = s->now_ns,
-		.kind_psn = (uint32_t)kind << 24 | (psn & ROCE_PSN_MASK), .detail = detail };
+	qp->record[qp->record_next] = (struct roce_qp_record){.now_ns = s->now_ns,
+		.kind_psn = (uint32_t)kind << 24 | (psn & ROCE_PSN_MASK),
+		.detail = detail};
 	qp->record_next = (uint8_t)((qp->record_next + 1u) % ROCE_RECORDS);
 	if (qp->record_count < ROCE_RECORDS)
 		qp->record_count++;

@@ -30,7 +30,7 @@ far_get(struct roce_shard *s, struct roce_qp *qp, struct roce_mover *m)
 
 	if (qp->far != NULL)
 		return far;
-	*far = (struct roce_far){ .qp = qp, .mover = m };
+	*far = (struct roce_far){.qp = qp, .mover = m};
 	qp->far = far;
 	m->users++;
 	return far;
@@ -125,8 +125,10 @@ piece_at(const struct roce_far_src *src, uint32_t from, uint32_t at, uint32_t pa
 
 	while (off >= sge->len)
 		off -= (sge++)->len;
-	return (struct piece){ .va = sge->addr + off, .key = sge->key, .at = at,
-		.bytes = sge->len - off < most ? sge->len - off : most };
+	return (struct piece){.va = sge->addr + off,
+		.key = sge->key,
+		.at = at,
+		.bytes = sge->len - off < most ? sge->len - off : most};
 }
 
 static uint32_t
@@ -177,8 +179,7 @@ collect(struct roce_shard *s, struct roce_qp *qp, const struct roce_far_src *src
 
 		p = piece_at(src, from, at, bytes);
 		host = roce_mr_piece(s, qp, p.key, p.va, &p.bytes, src->right);
-		if (host == NULL &&
-			roce_mr_mover(s, qp, p.key, p.va, p.bytes, src->right) != NULL)
+		if (host == NULL && roce_mr_mover(s, qp, p.key, p.va, p.bytes, src->right) != NULL)
 			host = slot + p.at;
 		if (host == NULL)
 			return ROCE_COPY_REFUSED;
@@ -230,8 +231,8 @@ roce_far_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
 		wait_for_client(qp->far);
 		return ROCE_COPY_LATER;
 	}
-	got = collect(s, qp, src, from,
-		m->out + (size_t)f->q[f->head].slot * NDSH_MOVER_SLOT_BYTES, dst);
+	got = collect(
+		s, qp, src, from, m->out + (size_t)f->q[f->head].slot * NDSH_MOVER_SLOT_BYTES, dst);
 	fetch_pop(s, m, f);
 	return got;
 }

@@ -28,9 +28,9 @@ struct roce_far {
 	struct roce_qp *qp;
 	uint64_t newest, mark; /* orders: of the newest payload staged; that are waited for */
 	uint32_t mark_psn, mark_msn, msn; /* msn: belongs to placed_psn */
-	bool placing;	/* placed_psn is behind recv_psn */
-	bool tell;	/* placed_psn moved, and the peer does not know */
-	bool sink_full; /* a READ response found no room */
+	bool placing;			  /* placed_psn is behind recv_psn */
+	bool tell;			  /* placed_psn moved, and the peer does not know */
+	bool sink_full;			  /* a READ response found no room */
 	struct roce_fetch request, response;
 	struct roce_far_atomics atomics;
 	uint64_t swap_add, compare; /* of the atomic that ROCE_RXB_HELD tells of */
@@ -61,8 +61,8 @@ void roce_mover_in(struct roce_shard *s, struct roce_mover *m, uint64_t va, cons
 	uint32_t bytes);
 void roce_mover_out(struct roce_shard *s, struct roce_mover *m, uint64_t va, uint32_t bytes,
 	uint32_t slot, uint32_t at);
-void roce_mover_atomic(struct roce_shard *s, struct roce_mover *m, const struct roce_pkt *pkt,
-	uint32_t slot);
+void roce_mover_atomic(
+	struct roce_shard *s, struct roce_mover *m, const struct roce_pkt *pkt, uint32_t slot);
 
 /* LATER: nothing was done, and the queue pair will be told when to try again. */
 enum roce_copy { ROCE_COPY_OK, ROCE_COPY_REFUSED, ROCE_COPY_LATER };

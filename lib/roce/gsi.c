@@ -4,8 +4,8 @@
 #include "roce/gsi.h"
 
 uint32_t
-roce_gsi_build(uint8_t *buf, const struct roce_path *path, uint32_t psn,
-	const uint8_t mad[ROCE_MAD_BYTES])
+roce_gsi_build(
+	uint8_t *buf, const struct roce_path *path, uint32_t psn, const uint8_t mad[ROCE_MAD_BYTES])
 {
 	const struct roce_pkt pkt = {
 		.opcode = ROCE_UD_SEND_ONLY,
@@ -33,5 +33,5 @@ bool
 roce_gsi_is_mad(const struct roce_pkt *pkt)
 {
 	return pkt->opcode == ROCE_UD_SEND_ONLY && pkt->qpn == ROCE_QPN_GSI &&
-		pkt->qkey == ROCE_QKEY_GSI && pkt->payload_bytes == ROCE_MAD_BYTES;
+	       pkt->qkey == ROCE_QKEY_GSI && pkt->payload_bytes == ROCE_MAD_BYTES;
 }

@@ -20,15 +20,23 @@ typedef uint64_t block_t __attribute__((vector_size(BLOCK)));
 
 /* Ones over what is masked: of the 40 bytes up to the BTH's end in IPv4, of the 60 in IPv6. */
 static const uint8_t mask_ipv4[3 * BLOCK] = {
-	[1] = 0xff, [8] = 0xff, [10] = 0xff, [11] = 0xff, /* TOS, TTL, checksum */
-	[26] = 0xff, [27] = 0xff,			  /* UDP checksum */
-	[32] = 0xff,					  /* FECN, BECN, reserved */
+	[1] = 0xff,
+	[8] = 0xff,
+	[10] = 0xff,
+	[11] = 0xff, /* TOS, TTL, checksum */
+	[26] = 0xff,
+	[27] = 0xff, /* UDP checksum */
+	[32] = 0xff, /* FECN, BECN, reserved */
 };
 static const uint8_t mask_ipv6[4 * BLOCK] = {
-	[0] = 0x0f, [1] = 0xff, [2] = 0xff, [3] = 0xff, /* traffic class, flow label */
-	[7] = 0xff,					/* hop limit */
-	[46] = 0xff, [47] = 0xff,			/* UDP checksum */
-	[52] = 0xff,					/* FECN, BECN, reserved */
+	[0] = 0x0f,
+	[1] = 0xff,
+	[2] = 0xff,
+	[3] = 0xff, /* traffic class, flow label */
+	[7] = 0xff, /* hop limit */
+	[46] = 0xff,
+	[47] = 0xff, /* UDP checksum */
+	[52] = 0xff, /* FECN, BECN, reserved */
 };
 
 /*
@@ -124,8 +132,8 @@ roce_icrc_ok(const struct roce_pkt *pkt)
 }
 
 uint32_t
-roce_wire_seal(uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint32_t hdr_bytes,
-	uint32_t payload_bytes)
+roce_wire_seal(
+	uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint32_t hdr_bytes, uint32_t payload_bytes)
 {
 	uint32_t pad = -payload_bytes & 3u;
 	uint32_t end = hdr_bytes + payload_bytes;

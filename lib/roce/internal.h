@@ -52,13 +52,13 @@
 #define ROCE_MR_BITS	18u
 static_assert(ROCE_PLACE_SHARD_SHIFT == ROCE_GEN_BITS + ROCE_INDEX_BITS, "the shard is on top");
 
-#define ROCE_TX_QUANTUM 16u /* packets a queue pair may send before it is the next one's turn */
-#define ROCE_LOCAL_BUDGET 16u /* local operations that it may run between two of them */
-#define ROCE_FLUSH_BUDGET 512u /* flushed requests per turn */
-#define ROCE_RING_IDLE_NS 100000u /* a ring empty for so long falls back to doorbells */
-#define ROCE_RING_AGAIN_NS 25000u /* one that rings again so soon is looked at from then on */
-#define ROCE_BELLS	256u	  /* doorbells not yet served; a power of two */
-#define ROCE_RECORDS	8u
+#define ROCE_TX_QUANTUM	   16u	/* packets a queue pair may send before it is the next one's turn */
+#define ROCE_LOCAL_BUDGET  16u	/* local operations that it may run between two of them */
+#define ROCE_FLUSH_BUDGET  512u /* flushed requests per turn */
+#define ROCE_RING_IDLE_NS  100000u /* a ring empty for so long falls back to doorbells */
+#define ROCE_RING_AGAIN_NS 25000u  /* one that rings again so soon is looked at from then on */
+#define ROCE_BELLS	   256u	   /* doorbells not yet served; a power of two */
+#define ROCE_RECORDS	   8u
 
 /* ---- replay slots of the responder (W-ATOM-01) -------------------------------------------- */
 
@@ -67,12 +67,12 @@ struct roce_read_slot {
 	uint64_t old; /* atomics: what was there: executed once, answered as often as asked */
 	uint32_t first_psn, npsn;
 	uint32_t len, rkey;
-	uint32_t next; /* next response to send, counted from first_psn */
-	uint32_t base; /* where this replay began: its response is a FIRST or ONLY (W-DUP-04) */
+	uint32_t next;	/* next response to send, counted from first_psn */
+	uint32_t base;	/* where this replay began: its response is a FIRST or ONLY (W-DUP-04) */
 	uint8_t opcode; /* of the request */
-	bool pending;  /* responses are to be sent */
-	bool replay;   /* errors are silent (W-DUP-07) */
-	uint8_t wait;  /* enum roce_wait */
+	bool pending;	/* responses are to be sent */
+	bool replay;	/* errors are silent (W-DUP-07) */
+	uint8_t wait;	/* enum roce_wait */
 };
 enum roce_wait { /* what an atomic waits for (resp_atomic.c) */
 	ROCE_WAIT_NONE,
@@ -88,7 +88,6 @@ struct roce_read_block {
 };
 
 /* ---- objects --------------------------------------------------------------------------------- */
-
 
 struct roce_cq {
 	struct ndsh_cq ring;
@@ -111,7 +110,7 @@ struct roce_srq {
 	struct roce_srq *next_free;
 };
 
-enum { /* roce_qp.tx_bits */
+enum {				      /* roce_qp.tx_bits */
 	ROCE_TXB_RNR_WAIT = 1u << 0,  /* the timer is the RNR timer */
 	ROCE_TXB_RESTARTED = 1u << 1, /* went back, no progress since (W-TMR-05) */
 	ROCE_TXB_BURST = 1u << 2,     /* next packet is the first of a retransmission burst */
@@ -122,15 +121,15 @@ enum { /* roce_qp.tx_bits */
 	ROCE_TXB_DRAINING = 1u << 7,  /* in SQD, and ROCE_EV_SQ_DRAINED not yet told */
 	ROCE_TXB_RNR_MET = 1u << 8,   /* an RNR NAK came since the last progress */
 };
-enum { /* roce_qp.rx_bits */
-	ROCE_RXB_NAK_SENT = 1u << 0, /* W-RESP-02 */
-	ROCE_RXB_RNR_SENT = 1u << 1, /* W-RESP-03 */
-	ROCE_RXB_EST = 1u << 2,	     /* first request was seen */
-	ROCE_RXB_LAST_WQE = 1u << 3, /* ROCE_EV_LAST_WQE was told */
-	ROCE_RXB_HELD = 1u << 4,     /* nothing new before the newest atomic is executed */
+enum {				      /* roce_qp.rx_bits */
+	ROCE_RXB_NAK_SENT = 1u << 0,  /* W-RESP-02 */
+	ROCE_RXB_RNR_SENT = 1u << 1,  /* W-RESP-03 */
+	ROCE_RXB_EST = 1u << 2,	      /* first request was seen */
+	ROCE_RXB_LAST_WQE = 1u << 3,  /* ROCE_EV_LAST_WQE was told */
+	ROCE_RXB_HELD = 1u << 4,      /* nothing new before the newest atomic is executed */
 	ROCE_RXB_DATAGRAMS = 1u << 5, /* it was started by roce_ud_start(): for life */
-	ROCE_RXB_CC = 1u << 6,	     /* met congestion: its struct roce_cc is in use */
-	ROCE_RXB_PACED = 1u << 7,    /* ... on its own way, too: it sends at a rate */
+	ROCE_RXB_CC = 1u << 6,	      /* met congestion: its struct roce_cc is in use */
+	ROCE_RXB_PACED = 1u << 7,     /* ... on its own way, too: it sends at a rate */
 };
 enum roce_msg { ROCE_MSG_NONE, ROCE_MSG_SEND, ROCE_MSG_WRITE };
 enum roce_answer {
@@ -167,7 +166,7 @@ struct roce_qp {
 	uint8_t rd_pending; /* slots with responses to send */
 	uint8_t timeout_code;
 	uint32_t keepalive_ms; /* 0: none */
-	struct roce_far *far; /* or NULL */
+	struct roce_far *far;  /* or NULL */
 	struct ndsh_qp_page *page;
 
 	/* Line 2: requester and completer. PSNs in order: una <= tx <= snd_max <= load. */
@@ -282,8 +281,8 @@ struct roce_shard {
 	struct roce_read_block *reads_free;
 	struct roce_link reads_lru;
 	/* What the turn leaves behind. */
-	struct roce_link touched_cqs, fired_cqs, broken_cqs, event_cqs, event_qps,
-		event_srqs, flushing, rings, movers;
+	struct roce_link touched_cqs, fired_cqs, broken_cqs, event_cqs, event_qps, event_srqs,
+		flushing, rings, movers;
 	/* Tables. */
 	struct roce_qp *qps;
 	struct roce_far *fars; /* one for each of qps, at the same index */
@@ -350,8 +349,8 @@ bool roce_pd_get(struct roce_shard *s, uint32_t pd);
 void roce_pd_put(struct roce_shard *s, uint32_t pd);
 
 /* qpn.c */
-uint32_t roce_qpn_make(const struct roce_qpn_key *key, uint32_t shard, uint32_t generation,
-	uint32_t index);
+uint32_t roce_qpn_make(
+	const struct roce_qpn_key *key, uint32_t shard, uint32_t generation, uint32_t index);
 static inline uint32_t
 roce_place_index(uint32_t place)
 {
@@ -386,8 +385,8 @@ void roce_reads_put(struct roce_shard *s, struct roce_qp *qp);
 #include "roce/far.h"
 
 /* sge.c: false if a region does not permit it */
-bool roce_sge_check(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w,
-	uint32_t right);
+bool roce_sge_check(
+	struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w, uint32_t right);
 bool roce_sge_gather(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_pos *pos,
 	const struct roce_wqe *w, uint32_t from, uint8_t *dst, uint32_t bytes);
 /* LATER may leave a part in place: the same bytes come again. */
@@ -534,16 +533,16 @@ bool roce_local_run(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w
 /* completer.c */
 void roce_comp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
 /* The head of the send queue is finished: completion, slot, pool. */
-void roce_comp_finish(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status,
-	uint32_t syndrome);
+void roce_comp_finish(
+	struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uint32_t syndrome);
 /* The head of the send queue is due; what is due behind it too. False: it failed. */
 bool roce_comp_due(struct roce_shard *s, struct roce_qp *qp);
 
 /* responder.c, resp_dup.c, resp_tx.c */
 void roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
 void roce_resp_duplicate(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
-void roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn,
-	uint8_t syndrome, enum ndsh_wc_status status, enum roce_reason reason);
+void roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn, uint8_t syndrome,
+	enum ndsh_wc_status status, enum roce_reason reason);
 void roce_resp_fail_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status);
 /* A READ or atomic that was pending is answered, or given up. */
 void roce_read_done(struct roce_qp *qp, uint32_t index);

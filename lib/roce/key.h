@@ -51,9 +51,9 @@ struct roce_mr {
 		uint32_t windows; /* regions: how many are bound to it */
 		uint32_t region;  /* bound windows: its index */
 	};
-	uint32_t next, prev;   /* bound windows: others of the queue pair */
-	uint32_t generation;   /* WINDOW, FAST: of the last bind */
-	uint64_t secret;       /* WINDOW, FAST: tokens follow from it */
+	uint32_t next, prev; /* bound windows: others of the queue pair */
+	uint32_t generation; /* WINDOW, FAST: of the last bind */
+	uint64_t secret;     /* WINDOW, FAST: tokens follow from it */
 };
 static_assert(sizeof(struct roce_mr) == 64, "one cache line");
 
@@ -68,8 +68,7 @@ void roce_mr_give(struct roce_shard *s, struct roce_mr *mr);
 /* What is in the slot that key names. */
 struct roce_mr *roce_mr_slot(struct roce_shard *s, uint32_t key);
 /* By either side of qp; false: there is nothing with this token that this side may invalidate. */
-bool roce_mr_invalidate(
-	struct roce_shard *s, struct roce_qp *qp, uint32_t token, bool by_peer);
+bool roce_mr_invalidate(struct roce_shard *s, struct roce_qp *qp, uint32_t token, bool by_peer);
 uint32_t roce_mr_new_key(struct roce_shard *s, const struct roce_mr *mr);
 
 /* mw.c */

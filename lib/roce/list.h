@@ -13,7 +13,7 @@ struct roce_link {
 	struct roce_link *next, *prev;
 };
 
-#define roce_container(link, type, member) ((type *)((char *)(link) - offsetof(type, member)))
+#define roce_container(link, type, member) ((type *)((char *)(link)-offsetof(type, member)))
 
 static inline void
 roce_list_init(struct roce_link *head)

@@ -23,7 +23,7 @@ roce_mover_create(struct roce_shard *s, void *mem, void *shared, void *owner)
 
 	if (cq == NULL)
 		return NULL;
-	*m = (struct roce_mover){ .cq = cq, .slots = NDSH_MOVER_SLOTS };
+	*m = (struct roce_mover){.cq = cq, .slots = NDSH_MOVER_SLOTS};
 	m->in = (uint8_t *)shared + ndsh_mover_staging();
 	m->out = m->in + NDSH_MOVER_IN_BYTES;
 	for (uint32_t i = 0; i < NDSH_MOVER_SLOTS; i++)
@@ -48,8 +48,8 @@ order(struct roce_shard *s, struct roce_mover *m, uint8_t op, uint64_t va, uint3
 	uint32_t at)
 {
 	m->in_end[roce_mover_posted(m) % NDSH_MOVER_DEPTH] = m->in_head;
-	roce_cq_push(s, m->cq,
-		&(struct ndsh_cqe){ .context = va, .bytes = bytes, .data = at, .op = op });
+	roce_cq_push(
+		s, m->cq, &(struct ndsh_cqe){.context = va, .bytes = bytes, .data = at, .op = op});
 	roce_list_join(&s->movers, &m->active);
 }
 
@@ -79,8 +79,8 @@ stage(struct roce_mover *m, const void *src, uint32_t bytes)
 }
 
 void
-roce_mover_in(struct roce_shard *s, struct roce_mover *m, uint64_t va, const uint8_t *src,
-	uint32_t bytes)
+roce_mover_in(
+	struct roce_shard *s, struct roce_mover *m, uint64_t va, const uint8_t *src, uint32_t bytes)
 {
 	uint32_t at = stage(m, src, bytes);
 
@@ -88,11 +88,12 @@ roce_mover_in(struct roce_shard *s, struct roce_mover *m, uint64_t va, const uin
 }
 
 void
-roce_mover_atomic(struct roce_shard *s, struct roce_mover *m, const struct roce_pkt *pkt,
-	uint32_t slot)
+roce_mover_atomic(
+	struct roce_shard *s, struct roce_mover *m, const struct roce_pkt *pkt, uint32_t slot)
 {
-	const struct ndsh_move_atomic a = { .swap_add = pkt->swap_add, .compare = pkt->compare,
-		.result = NDSH_MOVER_IN_BYTES + slot * NDSH_MOVER_SLOT_BYTES };
+	const struct ndsh_move_atomic a = {.swap_add = pkt->swap_add,
+		.compare = pkt->compare,
+		.result = NDSH_MOVER_IN_BYTES + slot * NDSH_MOVER_SLOT_BYTES};
 	uint8_t op = pkt->opcode == ROCE_CMP_SWAP ? NDSH_MOVE_CMP_SWAP : NDSH_MOVE_FETCH_ADD;
 	uint32_t at = stage(m, &a, sizeof(a));
 

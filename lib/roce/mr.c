@@ -32,7 +32,7 @@ roce_mr_take(struct roce_shard *s, uint32_t pd)
 		return NULL;
 	mr = &s->mrs[index];
 	s->mr_free_head = mr->next_free;
-	*mr = (struct roce_mr){ .pd = pd };
+	*mr = (struct roce_mr){.pd = pd};
 	s->usage.mrs++;
 	return mr;
 }
@@ -43,7 +43,7 @@ roce_mr_give(struct roce_shard *s, struct roce_mr *mr)
 	uint32_t index = (uint32_t)(mr - s->mrs);
 
 	roce_pd_put(s, mr->pd);
-	*mr = (struct roce_mr){ .next_free = ROCE_NONE };
+	*mr = (struct roce_mr){.next_free = ROCE_NONE};
 	if (s->mr_free_head == ROCE_NONE)
 		s->mr_free_head = index;
 	else
@@ -61,8 +61,8 @@ roce_mr_slot(struct roce_shard *s, uint32_t key)
 }
 
 struct roce_mr *
-roce_mr_register(struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes, void *host,
-	uint32_t access)
+roce_mr_register(
+	struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes, void *host, uint32_t access)
 {
 	struct roce_mr *mr;
 
@@ -124,8 +124,7 @@ roce_mr_invalidate(struct roce_shard *s, struct roce_qp *qp, uint32_t token, boo
 	if (mr->kind == ROCE_MR_WINDOW)
 		return roce_mw_invalidate(s, qp, mr);
 	/* R-INV-09: what the peer was given nothing of is not its to end. */
-	if (mr->kind != ROCE_MR_FAST || mr->rights == 0 ||
-		(by_peer && (mr->rights & REMOTE) == 0))
+	if (mr->kind != ROCE_MR_FAST || mr->rights == 0 || (by_peer && (mr->rights & REMOTE) == 0))
 		return false;
 	mr->rights = 0;
 	return true;

@@ -10,13 +10,15 @@
 
 #define BTH_BYTES 12u
 #define EXT_BYTES(f)                                                                               \
-	(((f) & ROCE_OPF_RETH ? 16u : 0u) + ((f) & ROCE_OPF_AETH ? 4u : 0u) +                      \
-		((f) & ROCE_OPF_ATOMIC ? 28u : 0u) + ((f) & ROCE_OPF_ATOMIC_ACK ? 8u : 0u) +       \
-		((f) & ROCE_OPF_IMM ? 4u : 0u) + ((f) & ROCE_OPF_IETH ? 4u : 0u) +                 \
-		((f) & ROCE_OPF_DETH ? 8u : 0u) + ((f) & ROCE_OPF_FETH ? 4u : 0u))
+	(((f)&ROCE_OPF_RETH ? 16u : 0u) + ((f)&ROCE_OPF_AETH ? 4u : 0u) +                          \
+		((f)&ROCE_OPF_ATOMIC ? 28u : 0u) + ((f)&ROCE_OPF_ATOMIC_ACK ? 8u : 0u) +           \
+		((f)&ROCE_OPF_IMM ? 4u : 0u) + ((f)&ROCE_OPF_IETH ? 4u : 0u) +                     \
+		((f)&ROCE_OPF_DETH ? 8u : 0u) + ((f)&ROCE_OPF_FETH ? 4u : 0u))
 #define OP(f, ibta_name)                                                                           \
-	{ .flags = (uint16_t)(ROCE_OPF_VALID | (f)),                                               \
-		.hdr_bytes = (uint8_t)(BTH_BYTES + EXT_BYTES(f)), .name = ibta_name }
+	{                                                                                          \
+		.flags = (uint16_t)(ROCE_OPF_VALID | (f)),                                         \
+		.hdr_bytes = (uint8_t)(BTH_BYTES + EXT_BYTES(f)), .name = ibta_name                \
+	}
 
 #define S      ROCE_OPF_FIRST
 #define E      ROCE_OPF_LAST
@@ -79,5 +81,5 @@ const struct roce_opcode_desc roce_opcode_info[256] = {
 		OP(SEND | S | E | ROCE_OPF_DETH | IMM, "UD SEND Only with Immediate"),
 
 	/* Behind the BTH stand 16 zero bytes that belong to the packet's form (4.1). */
-	[ROCE_CNP] = { .flags = ROCE_OPF_VALID, .hdr_bytes = BTH_BYTES + 16, .name = "CNP" },
+	[ROCE_CNP] = {.flags = ROCE_OPF_VALID, .hdr_bytes = BTH_BYTES + 16, .name = "CNP"},
 };

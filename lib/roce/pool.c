@@ -55,12 +55,16 @@ set_arguments(struct roce_wqe *w, uint64_t arg0, uint64_t arg1)
 		w->atomic.swap_add = arg0;
 		w->atomic.compare = arg1;
 	} else if (w->op == NDSH_OP_BIND) {
-		w->bind = (struct roce_bind){ .bytes = arg0, .access = (uint32_t)arg1,
-			.region = (uint32_t)(arg1 >> 32), .generation = w->imm };
+		w->bind = (struct roce_bind){.bytes = arg0,
+			.access = (uint32_t)arg1,
+			.region = (uint32_t)(arg1 >> 32),
+			.generation = w->imm};
 	} else if (w->op == NDSH_OP_FAST_REGISTER) {
-		w->fast = (struct roce_fast){ .bytes = arg0, .pages = NDSH_FR_PAGES(arg1),
-			.generation = w->imm, .access = (uint8_t)NDSH_FR_ACCESS(arg1),
-			.list = (uint8_t)NDSH_FR_LIST(arg1) };
+		w->fast = (struct roce_fast){.bytes = arg0,
+			.pages = NDSH_FR_PAGES(arg1),
+			.generation = w->imm,
+			.access = (uint8_t)NDSH_FR_ACCESS(arg1),
+			.list = (uint8_t)NDSH_FR_LIST(arg1)};
 	}
 }
 
@@ -111,7 +115,7 @@ roce_wqe_for_probe(struct roce_shard *s)
 	struct roce_wqe *w = wqe_alloc(s, false);
 
 	*w = (struct roce_wqe){
-		.op = NDSH_OP_WRITE, .flags = NDSH_WRF_SILENT, .bits = ROCE_WQB_PROBE };
+		.op = NDSH_OP_WRITE, .flags = NDSH_WRF_SILENT, .bits = ROCE_WQB_PROBE};
 	return w;
 }
 

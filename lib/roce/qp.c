@@ -25,7 +25,7 @@ qp_give(struct roce_shard *s, struct roce_qp *qp)
 {
 	uint32_t index = (uint32_t)(qp - s->qps);
 
-	*qp = (struct roce_qp){ .generation = qp->generation, .next_free = ROCE_NONE };
+	*qp = (struct roce_qp){.generation = qp->generation, .next_free = ROCE_NONE};
 	if (s->qp_free_head == ROCE_NONE)
 		s->qp_free_head = index;
 	else
@@ -81,8 +81,8 @@ roce_qp_create(struct roce_shard *s, const struct roce_qp_cfg *cfg)
 	struct ndsh_qp_layout layout;
 	struct roce_qp *qp;
 
-	if (!ndsh_qp_layout(&cfg->dims, &layout) ||
-		(cfg->srq != NULL && cfg->srq->pd != cfg->pd) || !roce_pd_get(s, cfg->pd))
+	if (!ndsh_qp_layout(&cfg->dims, &layout) || (cfg->srq != NULL && cfg->srq->pd != cfg->pd) ||
+		!roce_pd_get(s, cfg->pd))
 		return NULL;
 	qp = qp_take(s);
 	if (qp == NULL) {

@@ -20,38 +20,46 @@ struct transition {
 	(LIVE | ROCE_QPA_PATH | ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY |           \
 		ROCE_QPA_MAX_RD | ROCE_QPA_MAX_DEST_RD)
 
-static const struct transition transitions[ROCE_QPS_ERR + 1][ROCE_QPS_ERR + 1] = {
-	[ROCE_QPS_RESET] = {
-		[ROCE_QPS_RESET] = { true, 0, 0 },
-		[ROCE_QPS_INIT] = { true, ROCE_QPA_ACCESS, ROCE_QPA_KEEPALIVE },
-	},
-	[ROCE_QPS_INIT] = {
-		[ROCE_QPS_RESET] = { true, 0, 0 },
-		[ROCE_QPS_INIT] = { true, 0, ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE },
-		[ROCE_QPS_RTR] = { true, TO_RTR, ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE },
-		[ROCE_QPS_ERR] = { true, 0, 0 },
-	},
-	[ROCE_QPS_RTR] = {
-		[ROCE_QPS_RESET] = { true, 0, 0 },
-		[ROCE_QPS_RTS] = { true, TO_RTS, LIVE },
-		[ROCE_QPS_ERR] = { true, 0, 0 },
-	},
-	[ROCE_QPS_RTS] = {
-		[ROCE_QPS_RESET] = { true, 0, 0 },
-		[ROCE_QPS_RTS] = { true, 0, LIVE },
-		[ROCE_QPS_SQD] = { true, 0, 0 },
-		[ROCE_QPS_ERR] = { true, 0, 0 },
-	},
-	[ROCE_QPS_SQD] = {
-		[ROCE_QPS_RESET] = { true, 0, 0 },
-		[ROCE_QPS_RTS] = { true, 0, LIVE },
-		[ROCE_QPS_SQD] = { true, 0, IN_SQD },
-		[ROCE_QPS_ERR] = { true, 0, 0 },
-	},
-	[ROCE_QPS_ERR] = {
-		[ROCE_QPS_RESET] = { true, 0, 0 },
-		[ROCE_QPS_ERR] = { true, 0, 0 },
-	},
+static const struct transition transitions[ROCE_QPS_ERR + 1][ROCE_QPS_ERR + 1] =
+	{
+		[ROCE_QPS_RESET] =
+			{
+				[ROCE_QPS_RESET] = {true, 0, 0},
+				[ROCE_QPS_INIT] = {true, ROCE_QPA_ACCESS, ROCE_QPA_KEEPALIVE},
+			},
+		[ROCE_QPS_INIT] =
+			{
+				[ROCE_QPS_RESET] = {true, 0, 0},
+				[ROCE_QPS_INIT] = {true, 0, ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE},
+				[ROCE_QPS_RTR] = {true, TO_RTR,
+					ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE},
+				[ROCE_QPS_ERR] = {true, 0, 0},
+			},
+		[ROCE_QPS_RTR] =
+			{
+				[ROCE_QPS_RESET] = {true, 0, 0},
+				[ROCE_QPS_RTS] = {true, TO_RTS, LIVE},
+				[ROCE_QPS_ERR] = {true, 0, 0},
+			},
+		[ROCE_QPS_RTS] =
+			{
+				[ROCE_QPS_RESET] = {true, 0, 0},
+				[ROCE_QPS_RTS] = {true, 0, LIVE},
+				[ROCE_QPS_SQD] = {true, 0, 0},
+				[ROCE_QPS_ERR] = {true, 0, 0},
+			},
+		[ROCE_QPS_SQD] =
+			{
+				[ROCE_QPS_RESET] = {true, 0, 0},
+				[ROCE_QPS_RTS] = {true, 0, LIVE},
+				[ROCE_QPS_SQD] = {true, 0, IN_SQD},
+				[ROCE_QPS_ERR] = {true, 0, 0},
+			},
+		[ROCE_QPS_ERR] =
+			{
+				[ROCE_QPS_RESET] = {true, 0, 0},
+				[ROCE_QPS_ERR] = {true, 0, 0},
+			},
 };
 
 static bool
@@ -144,8 +152,8 @@ judge(const struct roce_qp *qp, enum roce_qp_state to, uint32_t mask,
 	/* Of datagrams' states ud.c has the others; ERR is their end. */
 	if (datagrams && to != ROCE_QPS_ERR)
 		return ROCE_MODIFY_BAD_TRANSITION;
-	verdict = roce_modify_judge(datagrams ? ROCE_QPS_ERR : (enum roce_qp_state)qp->state, to,
-		mask, attr, &wrong);
+	verdict = roce_modify_judge(
+		datagrams ? ROCE_QPS_ERR : (enum roce_qp_state)qp->state, to, mask, attr, &wrong);
 	/* What is under way was sent by the old ones, and may have to be sent again. */
 	if (verdict == ROCE_MODIFY_OK && mask != 0 && to == ROCE_QPS_SQD &&
 		(qp->tx_bits & ROCE_TXB_DRAINING))

@@ -52,8 +52,7 @@ roce_qpn_key_init(struct roce_qpn_key *key, const uint64_t secret[2])
 }
 
 uint32_t
-roce_qpn_make(
-	const struct roce_qpn_key *key, uint32_t shard, uint32_t generation, uint32_t index)
+roce_qpn_make(const struct roce_qpn_key *key, uint32_t shard, uint32_t generation, uint32_t index)
 {
 	return permute(key, shard << (ROCE_GEN_BITS + ROCE_INDEX_BITS) |
 				    (generation & ((1u << ROCE_GEN_BITS) - 1)) << ROCE_INDEX_BITS |

@@ -33,8 +33,8 @@ roce_atomic_hold(struct roce_qp *qp, struct roce_read_slot *r, const struct roce
 static bool
 execute_held(struct roce_shard *s, struct roce_qp *qp, struct roce_read_slot *r)
 {
-	uint8_t *host = roce_mr_access(
-		s, qp, r->rkey, r->va, sizeof(uint64_t), NDSH_ACCESS_REMOTE_ATOMIC);
+	uint8_t *host =
+		roce_mr_access(s, qp, r->rkey, r->va, sizeof(uint64_t), NDSH_ACCESS_REMOTE_ATOMIC);
 
 	qp->rx_bits &= (uint8_t)~ROCE_RXB_HELD;
 	if (host == NULL || (uintptr_t)host % sizeof(uint64_t) != 0) {

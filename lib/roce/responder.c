@@ -199,8 +199,8 @@ received(struct roce_qp *qp, uint32_t next, bool message_ends)
 
 /* All checks passed, and the payload is in place or on its way there. */
 ROCE_INLINE void
-message_goes_on(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt,
-	enum roce_msg of)
+message_goes_on(
+	struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_msg of)
 {
 	qp->rx_msg = (uint8_t)of;
 	qp->rx_bytes += pkt->payload_bytes;
@@ -305,8 +305,7 @@ place(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, uint
 	if (!roce_mr_permits(s, qp, key, qp->rx_va, need, right))
 		return ROCE_COPY_REFUSED;
 	if (roce_mr_mover(s, qp, key, qp->rx_va, need, right) != NULL)
-		return roce_far_put(
-			s, qp, key, qp->rx_va, pkt->payload, pkt->payload_bytes, right);
+		return roce_far_put(s, qp, key, qp->rx_va, pkt->payload, pkt->payload_bytes, right);
 	return place_pieces(s, qp, pkt) ? ROCE_COPY_OK : ROCE_COPY_REFUSED;
 }
 
@@ -378,8 +377,13 @@ fetch_accepted(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 
 	if (slot->pending) /* a replay that the peer needs no more */
 		roce_read_done(qp, qp->rd_next);
-	*slot = (struct roce_read_slot){ .opcode = pkt->opcode, .first_psn = pkt->psn, .npsn = n,
-		.va = pkt->va, .len = pkt->dma_bytes, .rkey = pkt->rkey, .pending = true };
+	*slot = (struct roce_read_slot){.opcode = pkt->opcode,
+		.first_psn = pkt->psn,
+		.npsn = n,
+		.va = pkt->va,
+		.len = pkt->dma_bytes,
+		.rkey = pkt->rkey,
+		.pending = true};
 	if (qp->rd_pending++ == 0)
 		qp->rd_cur = qp->rd_next;
 	qp->rd_next = (uint8_t)((qp->rd_next + 1u) % ROCE_RD_ATOMIC_MAX);
@@ -456,8 +460,8 @@ resp_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 static bool
 fetch_permitted(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	uint32_t right = pkt->opcode == ROCE_READ_REQUEST ? NDSH_ACCESS_REMOTE_READ :
-							    NDSH_ACCESS_REMOTE_ATOMIC;
+	uint32_t right = pkt->opcode == ROCE_READ_REQUEST ? NDSH_ACCESS_REMOTE_READ
+							  : NDSH_ACCESS_REMOTE_ATOMIC;
 
 	return (qp->access & right) && qp->max_dest_rd > 0;
 }
@@ -505,7 +509,7 @@ goes_on(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		out_of_sequence(s, qp, pkt);
 		return false;
 	}
-	qp->rx_bits &= (uint8_t)~(ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT);
+	qp->rx_bits &= (uint8_t) ~(ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT);
 	if (!(qp->rx_bits & ROCE_RXB_EST)) { /* W-RESP-17 */
 		qp->rx_bits |= ROCE_RXB_EST;
 		roce_qp_event(s, qp, ROCE_EV_COMM_EST);

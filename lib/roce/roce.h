@@ -36,15 +36,15 @@ struct roce_mover;
 /* ---- shard ---------------------------------------------------------------------------------- */
 
 struct roce_shard_cfg {
-	uint32_t shard_id;     /* 0..7, part of every QPN */
-	uint32_t max_qps;      /* up to 131072 */
+	uint32_t shard_id;	   /* 0..7, part of every QPN */
+	uint32_t max_qps;	   /* up to 131072 */
 	uint32_t max_cqs, max_pds; /* each up to 1048576 */
-	uint32_t max_srqs;     /* as well; 0: no shared receive queues */
-	uint32_t max_mrs;      /* up to 262144, regions and windows */
-	uint32_t max_wqes;     /* 16..4194304: pool of requests in flight, of all queue pairs */
-	uint64_t secret[2];    /* from a CSPRNG: QPNs, keys, PSNs derive from it */
-	uint64_t rto_floor_ns; /* 10 ms unless lcores are dedicated; never below 100 us */
-	uint32_t window;       /* packets in flight per queue pair, 16..4096 */
+	uint32_t max_srqs;	   /* as well; 0: no shared receive queues */
+	uint32_t max_mrs;	   /* up to 262144, regions and windows */
+	uint32_t max_wqes;	   /* 16..4194304: pool of requests in flight, of all queue pairs */
+	uint64_t secret[2];	   /* from a CSPRNG: QPNs, keys, PSNs derive from it */
+	uint64_t rto_floor_ns;	   /* 10 ms unless lcores are dedicated; never below 100 us */
+	uint32_t window;	   /* packets in flight per queue pair, 16..4096 */
 };
 /* Bytes that a shard needs, 64-byte aligned memory; 0 if cfg is out of range. */
 size_t roce_shard_bytes(const struct roce_shard_cfg *cfg);
@@ -101,21 +101,21 @@ void roce_shard_publish(struct roce_shard *s);
 struct roce_cq *roce_shard_fired_cq(struct roce_shard *s);
 
 enum roce_event_type {
-	ROCE_EV_COMM_EST,    /* first request in RTR or RTS: stands for a lost RTU (W-CM-35) */
-	ROCE_EV_QP_ERROR,    /* the queue pair went to error by itself: ev.reason, ev.syndrome */
-	ROCE_EV_CQ_ERROR,    /* overrun, or roce_cq_fail() */
-	ROCE_EV_CLIENT_BREACH,/* a descriptor broke the contract: end that session */
-	ROCE_EV_SRQ_LIMIT,   /* fewer receives than the limit are left (W-EVT-01) */
-	ROCE_EV_LAST_WQE,    /* in error, takes no more from its shared receive queue (W-EVT-02) */
-	ROCE_EV_SQ_DRAINED,  /* in SQD, all that was begun is acknowledged (W-QP-03) */
+	ROCE_EV_COMM_EST,      /* first request in RTR or RTS: stands for a lost RTU (W-CM-35) */
+	ROCE_EV_QP_ERROR,      /* the queue pair went to error by itself: ev.reason, ev.syndrome */
+	ROCE_EV_CQ_ERROR,      /* overrun, or roce_cq_fail() */
+	ROCE_EV_CLIENT_BREACH, /* a descriptor broke the contract: end that session */
+	ROCE_EV_SRQ_LIMIT,     /* fewer receives than the limit are left (W-EVT-01) */
+	ROCE_EV_LAST_WQE,   /* in error, takes no more from its shared receive queue (W-EVT-02) */
+	ROCE_EV_SQ_DRAINED, /* in SQD, all that was begun is acknowledged (W-QP-03) */
 };
 struct roce_event {
 	enum roce_event_type type;
-	struct roce_qp *qp; /* all but: */
-	struct roce_cq *cq; /* CQ_ERROR */
+	struct roce_qp *qp;   /* all but: */
+	struct roce_cq *cq;   /* CQ_ERROR */
 	struct roce_srq *srq; /* SRQ_LIMIT */
-	void *owner;	    /* of the qp, cq or srq */
-	uint8_t reason;	    /* enum roce_reason */
+	void *owner;	      /* of the qp, cq or srq */
+	uint8_t reason;	      /* enum roce_reason */
 	uint8_t syndrome;
 };
 /* Take one event; false: none. Events live in the objects: none is ever lost. */
@@ -124,43 +124,43 @@ bool roce_shard_event(struct roce_shard *s, struct roce_event *ev);
 /* Why a queue pair left service; roce_reason_name() has the words. */
 enum roce_reason {
 	ROCE_REASON_NONE,
-	ROCE_REASON_MODIFY,	     /* the host asked for it */
-	ROCE_REASON_LOCAL_PROT,	     /* W-REQ-07 */
+	ROCE_REASON_MODIFY,	/* the host asked for it */
+	ROCE_REASON_LOCAL_PROT, /* W-REQ-07 */
 	ROCE_REASON_LOCAL_LEN,
 	ROCE_REASON_LOCAL_OP,
-	ROCE_REASON_RETRY_EXC,	     /* W-TMR-03 */
+	ROCE_REASON_RETRY_EXC, /* W-TMR-03 */
 	ROCE_REASON_RNR_RETRY_EXC,
-	ROCE_REASON_NAK_INV_REQ,     /* received */
+	ROCE_REASON_NAK_INV_REQ, /* received */
 	ROCE_REASON_NAK_REM_ACCESS,
 	ROCE_REASON_NAK_REM_OP,
-	ROCE_REASON_BAD_RESPONSE,    /* W-COMP-07 */
-	ROCE_REASON_SENT_INV_REQ,    /* we refused the peer's request */
+	ROCE_REASON_BAD_RESPONSE, /* W-COMP-07 */
+	ROCE_REASON_SENT_INV_REQ, /* we refused the peer's request */
 	ROCE_REASON_SENT_REM_ACCESS,
 	ROCE_REASON_SENT_REM_OP,
-	ROCE_REASON_RECV_TOO_SMALL,  /* W-RESP-10 */
-	ROCE_REASON_RECV_PROT,	     /* W-RESP-11 */
+	ROCE_REASON_RECV_TOO_SMALL, /* W-RESP-10 */
+	ROCE_REASON_RECV_PROT,	    /* W-RESP-11 */
 	ROCE_REASON_CQ_OVERRUN,
-	ROCE_REASON_CQ_FATAL,	     /* R-CQ-32 */
+	ROCE_REASON_CQ_FATAL, /* R-CQ-32 */
 	ROCE_REASON_CLIENT_BREACH,
-	ROCE_REASON_INTERNAL,	     /* roce_qp_bug() */
-	ROCE_REASON_LOCAL_BIND,	     /* W-MEM-05 */
+	ROCE_REASON_INTERNAL,	/* roce_qp_bug() */
+	ROCE_REASON_LOCAL_BIND, /* W-MEM-05 */
 	ROCE_REASON_LOCAL_INV,
-	ROCE_REASON_RECV_INV,	     /* W-INV-02: the peer's bad token */
-	ROCE_REASON_LOCAL_FR,	     /* R-FR-06 */
-	ROCE_REASON_LOCAL_AH,	     /* no such address handle */
+	ROCE_REASON_RECV_INV, /* W-INV-02: the peer's bad token */
+	ROCE_REASON_LOCAL_FR, /* R-FR-06 */
+	ROCE_REASON_LOCAL_AH, /* no such address handle */
 	ROCE_REASON_COUNT,
 };
 const char *roce_reason_name(enum roce_reason r);
 
 /* The last few abnormal events of a queue pair, touched only when one happens. */
 enum roce_record_kind {
-	ROCE_REC_NAK_SENT,     /* detail: syndrome; so in the next three */
+	ROCE_REC_NAK_SENT, /* detail: syndrome; so in the next three */
 	ROCE_REC_NAK_RECEIVED,
 	ROCE_REC_RNR_SENT,
 	ROCE_REC_RNR_RECEIVED,
 	ROCE_REC_IMPLIED_NAK,
-	ROCE_REC_TIMEOUT,      /* detail: retries left */
-	ROCE_REC_ERROR,	       /* detail: enum roce_reason */
+	ROCE_REC_TIMEOUT, /* detail: retries left */
+	ROCE_REC_ERROR,	  /* detail: enum roce_reason */
 };
 struct roce_qp_record {
 	uint64_t now_ns;
@@ -171,6 +171,7 @@ struct roce_qp_record {
 unsigned roce_qp_records(const struct roce_qp *qp, struct roce_qp_record *out);
 
 /* Shard counters: one X-macro, names are what operators see. */
+/* clang-format off */
 #define ROCE_COUNTERS(X)                                                                           \
 	X(rx_packets) X(rx_bytes) X(tx_packets) X(tx_bytes)                                        \
 	X(rx_ecn_ce) X(rx_icrc_error) X(rx_unknown_qpn) X(rx_wrong_address) X(rx_wrong_state)      \
@@ -182,6 +183,7 @@ unsigned roce_qp_records(const struct roce_qp *qp, struct roce_qp_record *out);
 	X(requests_completed) X(receives_completed) X(requests_failed) X(cq_overruns)              \
 	X(wqe_pool_empty) X(key_violations) X(client_breaches) X(internal_errors) X(keepalives)    \
 	X(np_ecn_marked) X(np_cnp_sent) X(rp_cnp_handled) X(rp_cnp_ignored) X(rp_rate_cuts)
+/* clang-format on */
 struct roce_counters {
 #define ROCE_X(n) uint64_t n;
 	ROCE_COUNTERS(ROCE_X)
@@ -229,8 +231,7 @@ bool roce_mr_deregister(struct roce_shard *s, struct roce_mr *mr);
  * generation, and the peer of that queue pair its rights, until it is invalidated or the queue pair
  * is at its end. NULL: the table is full.
  */
-struct roce_mr *roce_mw_create(
-	struct roce_shard *s, uint32_t pd, uint32_t *slot, uint64_t *secret);
+struct roce_mr *roce_mw_create(struct roce_shard *s, uint32_t pd, uint32_t *slot, uint64_t *secret);
 /* A bound one is invalidated (R-MW-09). */
 void roce_mw_destroy(struct roce_shard *s, struct roce_mr *mw);
 
@@ -268,8 +269,7 @@ struct roce_mr *roce_fr_create(struct roce_shard *s, const struct roce_fr_cfg *c
 	uint32_t *slot, uint64_t *secret);
 void roce_fr_destroy(struct roce_shard *s, struct roce_mr *fr);
 /* A key, by roce_mr_key(), to all of the arena, for SGEs of this PD and nothing else (R-FR-08). */
-struct roce_mr *roce_arena_open(
-	struct roce_shard *s, uint32_t pd, const struct roce_arena *arena);
+struct roce_mr *roce_arena_open(struct roce_shard *s, uint32_t pd, const struct roce_arena *arena);
 void roce_arena_close(struct roce_shard *s, struct roce_mr *key);
 
 /* ---- movers ---------------------------------------------------------------------------------- */
@@ -315,8 +315,8 @@ bool roce_cq_resize(struct roce_cq *cq, void *ring, uint32_t depth, uint32_t ent
  * the queue pair that took it. One whose message finds it empty answers RNR (R-SR-06). shared: the
  * block of ndsh_srq_bytes(depth, sge), zeroed. NULL: no more, or depth or sge out of range.
  */
-struct roce_srq *roce_srq_create(struct roce_shard *s, uint32_t pd, void *shared, uint32_t depth,
-	uint32_t sge, void *owner);
+struct roce_srq *roce_srq_create(
+	struct roce_shard *s, uint32_t pd, void *shared, uint32_t depth, uint32_t sge, void *owner);
 /* One ROCE_EV_SRQ_LIMIT when fewer than limit receives are left, now or later; 0: none. */
 void roce_srq_arm(struct roce_shard *s, struct roce_srq *srq, uint32_t limit);
 /* What is posted vanishes. False, and nothing done: queue pairs use it. */
@@ -377,13 +377,13 @@ enum {
 struct roce_qp_attr {
 	uint32_t access; /* NDSH_ACCESS_REMOTE_* that the peer may use at all (W-RESP-06) */
 	struct roce_path path;
-	uint16_t port;	    /* host's number, handed back in roce_tx_slot */
-	uint32_t mtu_bytes; /* 256, 512, 1024, 2048, 4096 */
+	uint16_t port;		 /* host's number, handed back in roce_tx_slot */
+	uint32_t mtu_bytes;	 /* 256, 512, 1024, 2048, 4096 */
 	uint32_t port_mtu_bytes; /* MTU: what the port carries; more is refused (W-QP-05); 0: any */
 	uint32_t dest_qpn, rq_psn, sq_psn;
-	uint8_t max_dest_rd, max_rd; /* 0..ROCE_RD_ATOMIC_MAX */
+	uint8_t max_dest_rd, max_rd;	    /* 0..ROCE_RD_ATOMIC_MAX */
 	uint8_t min_rnr_code, timeout_code; /* 0..31 */
-	uint8_t retry, rnr_retry; /* 0..7 */
+	uint8_t retry, rnr_retry;	    /* 0..7 */
 	/* RNR_RETRY: one that finds no receive for so long fails, whatever rnr_retry says; 0: no */
 	uint32_t rnr_give_up_ms;
 	/* In RTS, when nothing was heard of the peer and nothing is under way for so long, it is

@@ -31,7 +31,7 @@ seek(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from)
 		return;
 	while (i < w->num_sge && left >= sge[i].len)
 		left -= sge[i++].len;
-	*pos = (struct roce_sge_pos){ .wqe = w, .pos = from, .off = left, .idx = i };
+	*pos = (struct roce_sge_pos){.wqe = w, .pos = from, .off = left, .idx = i};
 }
 
 /* A piece of a message: what lies in one SGE, and in one piece of memory. */
@@ -54,7 +54,8 @@ piece_of_list(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from,
 	if (pos->idx >= w->num_sge)
 		return false;
 	sge += pos->idx;
-	*p = (struct piece){.va = sge->addr + pos->off, .key = sge->key,
+	*p = (struct piece){.va = sge->addr + pos->off,
+		.key = sge->key,
 		.bytes = sge->len - pos->off < bytes ? sge->len - pos->off : bytes};
 	return true;
 }
@@ -71,7 +72,8 @@ piece_at(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from, uint
 		return piece_of_list(pos, w, from, bytes, p);
 	if (roce_unlikely(from >= sge->len))
 		return false;
-	*p = (struct piece){.va = sge->addr + from, .key = sge->key,
+	*p = (struct piece){.va = sge->addr + from,
+		.key = sge->key,
 		.bytes = sge->len - from < bytes ? sge->len - from : bytes};
 	return true;
 }
@@ -110,8 +112,7 @@ gather_pieces(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_po
 		const uint8_t *host = NULL;
 
 		if (piece_at(pos, w, from, bytes, &p))
-			host = roce_mr_piece(
-				s, qp, p.key, p.va, &p.bytes, ROCE_ACCESS_LOCAL_READ);
+			host = roce_mr_piece(s, qp, p.key, p.va, &p.bytes, ROCE_ACCESS_LOCAL_READ);
 		if (host == NULL)
 			return false;
 		memcpy(dst, host, p.bytes);

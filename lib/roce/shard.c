@@ -2,10 +2,10 @@
 /* A shard: one block of memory, carved once. */
 #include "roce/internal.h"
 
-#define MAX_QPS	   (1u << ROCE_INDEX_BITS)
-#define MAX_MRS	   (1u << ROCE_MR_BITS)
-#define MAX_WQES   (1u << 22)
-#define MAX_OTHERS (1u << 20)
+#define MAX_QPS		 (1u << ROCE_INDEX_BITS)
+#define MAX_MRS		 (1u << ROCE_MR_BITS)
+#define MAX_WQES	 (1u << 22)
+#define MAX_OTHERS	 (1u << 20)
 #define RTO_FLOOR_MIN_NS 100000u
 
 /* How many of each a shard has; what follows from cfg alone. */
@@ -29,9 +29,9 @@ cfg_ok(const struct roce_shard_cfg *cfg)
 	return cfg->shard_id < 1u << ROCE_SHARD_BITS && cfg->max_qps >= 1 &&
 	       cfg->max_qps <= MAX_QPS && cfg->max_mrs >= 1 && cfg->max_mrs <= MAX_MRS &&
 	       cfg->max_cqs >= 1 && cfg->max_cqs <= MAX_OTHERS && cfg->max_pds >= 1 &&
-	       cfg->max_pds <= MAX_OTHERS && cfg->max_srqs <= MAX_OTHERS &&
-	       cfg->max_wqes >= 16 && cfg->max_wqes <= MAX_WQES &&
-	       cfg->rto_floor_ns >= RTO_FLOOR_MIN_NS && cfg->window >= 16 && cfg->window <= 4096;
+	       cfg->max_pds <= MAX_OTHERS && cfg->max_srqs <= MAX_OTHERS && cfg->max_wqes >= 16 &&
+	       cfg->max_wqes <= MAX_WQES && cfg->rto_floor_ns >= RTO_FLOOR_MIN_NS &&
+	       cfg->window >= 16 && cfg->window <= 4096;
 }
 
 /*
@@ -43,7 +43,7 @@ cfg_ok(const struct roce_shard_cfg *cfg)
 static bool
 carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
 {
-	*c = (struct carve){ 0 };
+	*c = (struct carve){0};
 	if (!cfg_ok(cfg))
 		return false;
 	c->num_exts = cfg->max_wqes / 8 + 2;
@@ -74,9 +74,9 @@ roce_shard_bytes(const struct roce_shard_cfg *cfg)
 static void
 init_lists(struct roce_shard *s)
 {
-	struct roce_link *heads[] = { &s->answers, &s->senders, &s->starved, &s->cnps,
-		&s->reads_lru, &s->touched_cqs, &s->fired_cqs, &s->broken_cqs, &s->event_cqs,
-		&s->event_qps, &s->event_srqs, &s->flushing, &s->rings, &s->movers };
+	struct roce_link *heads[] = {&s->answers, &s->senders, &s->starved, &s->cnps, &s->reads_lru,
+		&s->touched_cqs, &s->fired_cqs, &s->broken_cqs, &s->event_cqs, &s->event_qps,
+		&s->event_srqs, &s->flushing, &s->rings, &s->movers};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
 		roce_list_init(heads[i]);
@@ -165,8 +165,7 @@ roce_shard_init(void *mem, const struct roce_shard_cfg *cfg)
 uint64_t
 roce_shard_random(struct roce_shard *s, uint64_t domain)
 {
-	return ndsh_siphash(
-		s->cfg.secret, domain << 32 | s->cfg.shard_id << 24, s->secret_count++);
+	return ndsh_siphash(s->cfg.secret, domain << 32 | s->cfg.shard_id << 24, s->secret_count++);
 }
 
 uint32_t

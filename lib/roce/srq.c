@@ -6,15 +6,15 @@
 #include "roce/internal.h"
 
 struct roce_srq *
-roce_srq_create(struct roce_shard *s, uint32_t pd, void *shared, uint32_t depth, uint32_t sge,
-	void *owner)
+roce_srq_create(
+	struct roce_shard *s, uint32_t pd, void *shared, uint32_t depth, uint32_t sge, void *owner)
 {
 	struct roce_srq *srq = s->srq_free;
 
 	if (srq == NULL || ndsh_srq_bytes(depth, sge) == 0 || !roce_pd_get(s, pd))
 		return NULL;
 	s->srq_free = srq->next_free;
-	*srq = (struct roce_srq){ .page = shared, .pd = pd, .owner = owner, .used = true };
+	*srq = (struct roce_srq){.page = shared, .pd = pd, .owner = owner, .used = true};
 	ndsh_srq_view(&srq->rq, shared, depth, sge);
 	s->usage.srqs++;
 	return srq;

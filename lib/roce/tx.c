@@ -59,8 +59,7 @@ tx_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, un
 }
 
 unsigned
-roce_shard_tx_answers(
-	struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n)
+roce_shard_tx_answers(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n)
 {
 	unsigned done;
 

@@ -15,8 +15,7 @@ void
 roce_ah_set(struct roce_ah *ah, uint32_t token, const struct roce_path *path, uint32_t port,
 	uint32_t mtu_bytes)
 {
-	*ah = (struct roce_ah){
-		.token = token, .live = true, .port = port, .mtu_bytes = mtu_bytes };
+	*ah = (struct roce_ah){.token = token, .live = true, .port = port, .mtu_bytes = mtu_bytes};
 	roce_hdr_tmpl_init(&ah->tmpl, path);
 }
 
@@ -49,7 +48,7 @@ roce_ud_start(
 	if (qp->state != ROCE_QPS_RESET || (cfg->q_key & ROCE_QKEY_PRIVILEGED) != 0)
 		return false;
 	qp->ud = (struct roce_ud){
-		.q_key = cfg->q_key, .gid = cfg->gid, .vlan = cfg->vlan, .ahs = cfg->ahs };
+		.q_key = cfg->q_key, .gid = cfg->gid, .vlan = cfg->vlan, .ahs = cfg->ahs};
 	qp->mtu_shift = (uint8_t)__builtin_ctz(ROCE_MTU_MAX); /* roce_ah.mtu_bytes is what counts */
 	qp->tx_psn = roce_random_psn(s);
 	qp->rx_bits = ROCE_RXB_DATAGRAMS;
@@ -129,8 +128,11 @@ stop_sending(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status statu
 static enum roce_copy
 gather(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8_t *dst)
 {
-	struct roce_far_src src = { .sge = roce_wqe_sge(w), .bytes = w->bytes,
-		.first_psn = w->first_psn, .npsn = 1, .right = ROCE_ACCESS_LOCAL_READ };
+	struct roce_far_src src = {.sge = roce_wqe_sge(w),
+		.bytes = w->bytes,
+		.first_psn = w->first_psn,
+		.npsn = 1,
+		.right = ROCE_ACCESS_LOCAL_READ};
 
 	if (roce_likely(roce_sge_gather(s, qp, &qp->tx_pos, w, 0, dst, w->bytes)))
 		return ROCE_COPY_OK;
@@ -215,7 +217,7 @@ roce_ud_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot
 static enum roce_copy
 put_header(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	uint8_t grh[NDSH_GRH_BYTES] = { 0 };
+	uint8_t grh[NDSH_GRH_BYTES] = {0};
 
 	if (pkt->v6)
 		memcpy(grh, pkt->l3, 40);

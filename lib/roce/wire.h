@@ -13,25 +13,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ROCE_UDP_PORT	    4791
-#define ROCE_VLAN_MASK	    0x0fffu
-#define ROCE_VLAN_NOBODYS   0xffffu
-#define ROCE_QPN_GSI	    1u
-#define ROCE_QPN_MASK	    0xffffffu
-#define ROCE_PSN_MASK	    0xffffffu
-#define ROCE_PKEY_DEFAULT   0xffffu
-#define ROCE_QKEY_GSI	    0x80010000u
-#define ROCE_ICRC_BYTES	    4u
+#define ROCE_UDP_PORT	  4791
+#define ROCE_VLAN_MASK	  0x0fffu
+#define ROCE_VLAN_NOBODYS 0xffffu
+#define ROCE_QPN_GSI	  1u
+#define ROCE_QPN_MASK	  0xffffffu
+#define ROCE_PSN_MASK	  0xffffffu
+#define ROCE_PKEY_DEFAULT 0xffffu
+#define ROCE_QKEY_GSI	  0x80010000u
+#define ROCE_ICRC_BYTES	  4u
 /* The bits of a traffic class that are no DSCP; all set: congestion experienced (RFC 3168). */
-#define ROCE_TOS_ECN  0x03u
-#define ROCE_TOS_ECT0 0x02u /* ECN-capable: whoever says so slows down when told of marks */
-#define ROCE_TOS_CNP  0xc2u /* DSCP 48 and ECT(0), as hardware has it (W-CC-02) */
-#define ROCE_MAD_BYTES	    256u
-#define ROCE_MTU_MAX	    4096u
+#define ROCE_TOS_ECN   0x03u
+#define ROCE_TOS_ECT0  0x02u /* ECN-capable: whoever says so slows down when told of marks */
+#define ROCE_TOS_CNP   0xc2u /* DSCP 48 and ECT(0), as hardware has it (W-CC-02) */
+#define ROCE_MAD_BYTES 256u
+#define ROCE_MTU_MAX   4096u
 /* Ethernet + one VLAN tag + IPv6 + UDP + BTH + the longest extension headers (atomic). */
-#define ROCE_HDR_MAX	    (14u + 4u + 40u + 8u + 12u + 32u)
-#define ROCE_FRAME_MAX	    (ROCE_HDR_MAX + ROCE_MTU_MAX + 3u + ROCE_ICRC_BYTES)
-#define ROCE_MSG_MAX	    (1u << 31) /* bytes in one message, W-REQ-02 */
+#define ROCE_HDR_MAX   (14u + 4u + 40u + 8u + 12u + 32u)
+#define ROCE_FRAME_MAX (ROCE_HDR_MAX + ROCE_MTU_MAX + 3u + ROCE_ICRC_BYTES)
+#define ROCE_MSG_MAX   (1u << 31) /* bytes in one message, W-REQ-02 */
 
 /* A GID: an IPv6 address, or an IPv4 address as ::ffff:a.b.c.d (W-GID-01). */
 struct roce_gid {
@@ -153,13 +153,13 @@ struct roce_pkt {
 /* Why a frame is not for the engine; each is a counter (W-PKT-..). */
 enum roce_wire_err {
 	ROCE_WIRE_OK,
-	ROCE_WIRE_NOT_ROCE,    /* another protocol or UDP port: not ours, not an error */
-	ROCE_WIRE_TRUNCATED,   /* shorter than its own lengths say */
-	ROCE_WIRE_IP_HEADER,   /* version, IHL != 5, fragment, extension header, checksum */
-	ROCE_WIRE_LENGTH,      /* IP, UDP and opcode lengths disagree (W-PKT-05, W-PKT-09) */
-	ROCE_WIRE_TVER,	       /* W-PKT-11 */
-	ROCE_WIRE_OPCODE,      /* unknown opcode (W-PKT-08) */
-	ROCE_WIRE_PKEY,	       /* W-PKT-12 */
+	ROCE_WIRE_NOT_ROCE,  /* another protocol or UDP port: not ours, not an error */
+	ROCE_WIRE_TRUNCATED, /* shorter than its own lengths say */
+	ROCE_WIRE_IP_HEADER, /* version, IHL != 5, fragment, extension header, checksum */
+	ROCE_WIRE_LENGTH,    /* IP, UDP and opcode lengths disagree (W-PKT-05, W-PKT-09) */
+	ROCE_WIRE_TVER,	     /* W-PKT-11 */
+	ROCE_WIRE_OPCODE,    /* unknown opcode (W-PKT-08) */
+	ROCE_WIRE_PKEY,	     /* W-PKT-12 */
 	ROCE_WIRE_ERR_COUNT,
 };
 
@@ -230,8 +230,8 @@ uint32_t roce_wire_build_cnp(
  * at buf. Returns the frame's size. The CRC is taken over buf itself, so a
  * payload that its owner changes meanwhile can't make a wrong ICRC.
  */
-uint32_t roce_wire_seal(uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint32_t hdr_bytes,
-	uint32_t payload_bytes);
+uint32_t roce_wire_seal(
+	uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint32_t hdr_bytes, uint32_t payload_bytes);
 
 /* CRC-32 (IEEE 802.3, reflected), zlib's convention for crc; ISA-L behind it. */
 uint32_t roce_crc32(uint32_t crc, const void *buf, size_t bytes);

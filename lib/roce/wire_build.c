@@ -43,8 +43,9 @@ roce_hdr_tmpl_init(struct roce_hdr_tmpl *tmpl, const struct roce_path *path)
 {
 	uint8_t *p = tmpl->bytes;
 
-	*tmpl = (struct roce_hdr_tmpl){ .v6 = !roce_gid_is_v4(&path->dgid), .tos = path->tos,
-		.class_priority = path->class_priority };
+	*tmpl = (struct roce_hdr_tmpl){.v6 = !roce_gid_is_v4(&path->dgid),
+		.tos = path->tos,
+		.class_priority = path->class_priority};
 	memcpy(p, path->dmac, 6);
 	memcpy(p + 6, path->smac, 6);
 	p += 12;
@@ -100,11 +101,10 @@ roce_wire_set_tos(uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint8_t tos)
 }
 
 uint32_t
-roce_wire_build_cnp(
-	uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint32_t qpn, uint16_t ip_id)
+roce_wire_build_cnp(uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint32_t qpn, uint16_t ip_id)
 {
-	const struct roce_pkt pkt = { .opcode = ROCE_CNP, .qpn = qpn, .pkey = ROCE_PKEY_DEFAULT,
-		.becn = true };
+	const struct roce_pkt pkt = {
+		.opcode = ROCE_CNP, .qpn = qpn, .pkey = ROCE_PKEY_DEFAULT, .becn = true};
 	uint32_t hdr_bytes = roce_wire_build(buf, tmpl, &pkt, ip_id);
 
 	roce_wire_set_tos(buf, tmpl, ROCE_TOS_CNP);
@@ -135,9 +135,9 @@ roce_flow_sport(uint32_t flow_label, uint32_t local_qpn, uint32_t remote_qpn)
 uint64_t
 roce_rnr_ns(uint8_t code)
 {
-	static const uint32_t us[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480,
+	static const uint32_t us[32] = {655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480,
 		640, 960, 1280, 1920, 2560, 3840, 5120, 7680, 10240, 15360, 20480, 30720, 40960,
-		61440, 81920, 122880, 163840, 245760, 327680, 491520 };
+		61440, 81920, 122880, 163840, 245760, 327680, 491520};
 
 	return us[code & 31] * UINT64_C(1000);
 }
@@ -145,7 +145,7 @@ roce_rnr_ns(uint8_t code)
 bool
 roce_gid_is_v4(const struct roce_gid *gid)
 {
-	static const uint8_t prefix[12] = { [10] = 0xff, [11] = 0xff };
+	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
 
 	return memcmp(gid->raw, prefix, sizeof(prefix)) == 0;
 }

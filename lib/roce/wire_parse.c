@@ -7,21 +7,21 @@
 #include "roce/bytes.h"
 #include "roce/wire.h"
 
-#define ETH_BYTES	14u
-#define VLAN_TAG_BYTES	4u
-#define VLAN_TAGS_MAX	2u
-#define IPV4_BYTES	20u
-#define IPV6_BYTES	40u
-#define UDP_BYTES	8u
-#define BTH_BYTES	12u
-#define ETHERTYPE_IPV4	0x0800u
-#define ETHERTYPE_IPV6	0x86ddu
-#define ETHERTYPE_VLAN	0x8100u
-#define ETHERTYPE_QINQ	0x88a8u
-#define PROTO_UDP	17u
-#define BTH_TVER	0x000f0000u /* in its first four bytes */
-#define BTH_PAD_SHIFT	20
-#define unlikely(x)	__builtin_expect(!!(x), 0)
+#define ETH_BYTES      14u
+#define VLAN_TAG_BYTES 4u
+#define VLAN_TAGS_MAX  2u
+#define IPV4_BYTES     20u
+#define IPV6_BYTES     40u
+#define UDP_BYTES      8u
+#define BTH_BYTES      12u
+#define ETHERTYPE_IPV4 0x0800u
+#define ETHERTYPE_IPV6 0x86ddu
+#define ETHERTYPE_VLAN 0x8100u
+#define ETHERTYPE_QINQ 0x88a8u
+#define PROTO_UDP      17u
+#define BTH_TVER       0x000f0000u /* in its first four bytes */
+#define BTH_PAD_SHIFT  20
+#define unlikely(x)    __builtin_expect(!!(x), 0)
 #define OPF_ANY_EXT                                                                                \
 	(ROCE_OPF_RETH | ROCE_OPF_AETH | ROCE_OPF_ATOMIC | ROCE_OPF_ATOMIC_ACK | ROCE_OPF_IMM |    \
 		ROCE_OPF_IETH | ROCE_OPF_DETH | ROCE_OPF_FETH)
@@ -114,7 +114,7 @@ parse_transport(const uint8_t *udp, uint32_t udp_bytes, struct roce_pkt *pkt)
 	if (unlikely(roce_get_be16(udp + 4) != udp_bytes ||
 		     udp_bytes < UDP_BYTES + BTH_BYTES + ROCE_ICRC_BYTES))
 		return ROCE_WIRE_LENGTH; /* W-PKT-05 */
-	first = roce_get_be32(bth); /* opcode, bits, P_Key */
+	first = roce_get_be32(bth);	 /* opcode, bits, P_Key */
 	if (unlikely((first & BTH_TVER) != 0))
 		return ROCE_WIRE_TVER;
 	op = &roce_opcode_info[first >> 24];

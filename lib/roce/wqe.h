@@ -18,7 +18,7 @@ union roce_wqe_ext { /* for the few requests that do not fit */
 	union roce_wqe_ext *next;
 };
 
-enum { /* roce_wqe.bits */
+enum {				   /* roce_wqe.bits */
 	ROCE_WQB_ISSUED = 1u << 0, /* its first packet was sent once; a local operation: done */
 	ROCE_WQB_DUE = 1u << 1,	   /* completes, or fails, as soon as it is the first */
 	ROCE_WQB_PROBE = 1u << 2,  /* of keepalive.c: nobody posted it, nobody is told of it */
@@ -53,9 +53,9 @@ struct roce_wqe {
 	uint64_t context;
 	uint64_t raddr;
 	uint32_t rkey;
-	uint32_t bytes; /* of the message; a receive: room */
+	uint32_t bytes;		  /* of the message; a receive: room */
 	uint32_t first_psn, npsn; /* npsn 0: a local operation */
-	uint32_t retry_psn; /* READ: where it was last restarted (W-COMP-09) */
+	uint32_t retry_psn;	  /* READ: where it was last restarted (W-COMP-09) */
 	uint8_t op, flags, num_sge, bits;
 	uint8_t fault; /* enum ndsh_wc_status: fails when its turn to complete comes */
 	uint8_t fault_reason;

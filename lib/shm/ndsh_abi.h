@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 #define NDSH_ABI_MAJOR 1u /* differs: refused */
-#define NDSH_ABI_MINOR 9u /* additions that an older side ignores:
+#define NDSH_ABI_MINOR                                                                             \
+	9u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
 			    * 3: the admin ring, the way to register; shared endpoints,
 			    * LISTENER_PAUSE, sending immediates;
@@ -109,7 +110,7 @@ enum {
 	NDSH_WRF_SILENT = 1u << 0, /* no completion on success */
 	NDSH_WRF_FENCE = 1u << 1,  /* wait for all earlier reads and atomics */
 	NDSH_WRF_SOLICIT = 1u << 2,
-	NDSH_WRF_INLINE = 1u << 3, /* payload in the inline area of the slot */
+	NDSH_WRF_INLINE = 1u << 3,    /* payload in the inline area of the slot */
 	NDSH_WRF_LOCAL_INV = 1u << 4, /* READ: the first SGE's registration ends with it */
 	/* Beside INLINE: the payload, at most NDSH_SHORT_MAX bytes, is in the descriptor. */
 	NDSH_WRF_SHORT = 1u << 5,
@@ -159,7 +160,7 @@ struct ndsh_swr {
 		uint64_t data[NDSH_SHORT_MAX / 8]; /* SHORT: the payload */
 	};
 	uint32_t inline_bytes; /* INLINE */
-	uint32_t ctrl; /* op | num_sge << 8 | flags << 16 | phase << 31 */
+	uint32_t ctrl;	       /* op | num_sge << 8 | flags << 16 | phase << 31 */
 };
 static_assert(sizeof(struct ndsh_swr) == 64, "ABI");
 
@@ -215,8 +216,8 @@ enum ndsh_wc_status {
 enum {
 	NDSH_CQEF_PHASE = 1u << 0,
 	NDSH_CQEF_SOLICITED = 1u << 1,
-	NDSH_CQEF_IMM = 1u << 2, /* data = immediate */
-	NDSH_CQEF_INV = 1u << 3, /* data = invalidated token */
+	NDSH_CQEF_IMM = 1u << 2,   /* data = immediate */
+	NDSH_CQEF_INV = 1u << 3,   /* data = invalidated token */
 	NDSH_CQEF_WRITE = 1u << 4, /* receive: taken by a write with immediate, nothing is in it */
 	NDSH_CQEF_GRH = 1u << 5, /* receive: of a datagram, syndrome = sender's queue pair number */
 };
@@ -283,10 +284,10 @@ enum ndsh_admin_status {
 };
 struct ndsh_admin_request {
 	uint64_t context;
-	uint64_t va, bytes;	/* REGISTER: client's addresses */
-	uint32_t pd;		/* of PD_CREATE; DEREGISTER: the region's */
-	uint32_t access;	/* REGISTER: NDSH_ACCESS_* */
-	uint32_t token;		/* DEREGISTER */
+	uint64_t va, bytes; /* REGISTER: client's addresses */
+	uint32_t pd;	    /* of PD_CREATE; DEREGISTER: the region's */
+	uint32_t access;    /* REGISTER: NDSH_ACCESS_* */
+	uint32_t token;	    /* DEREGISTER */
 	uint32_t reserved[6];
 	uint32_t ctrl; /* op | phase << 31 */
 };

@@ -31,8 +31,8 @@ ndsh_admin_push(struct ndsh_admin *a, const struct ndsh_admin_request *r)
 	d->pd = r->pd;
 	d->access = r->access;
 	d->token = r->token;
-	ndsh_store32_release(&d->ctrl,
-		(r->ctrl & ~NDSH_CTRL_PHASE) | ndsh_phase(a->next, a->depth) << 31);
+	ndsh_store32_release(
+		&d->ctrl, (r->ctrl & ~NDSH_CTRL_PHASE) | ndsh_phase(a->next, a->depth) << 31);
 	a->next++;
 }
 

@@ -26,10 +26,10 @@
 #include "ndsh_ring.h"
 #include "ndsh_shared.h"
 
-#define NDSH_MOVER_DEPTH      1024u	  /* orders */
+#define NDSH_MOVER_DEPTH      1024u	 /* orders */
 #define NDSH_MOVER_IN_BYTES   (1u << 20) /* staging of IN, a ring */
-#define NDSH_MOVER_SLOTS      192u	  /* staging of OUT */
-#define NDSH_MOVER_SLOT_BYTES 4096u	  /* payload of one packet */
+#define NDSH_MOVER_SLOTS      192u	 /* staging of OUT */
+#define NDSH_MOVER_SLOT_BYTES 4096u	 /* payload of one packet */
 
 /* ndsh_cqe.op of an order. context: the client's address; bytes; data: where in the staging, for
  * atomics (from minor version 7 on) that is where its operands are. */

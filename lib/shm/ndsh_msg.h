@@ -68,7 +68,7 @@ enum ndsh_msg_type {
 	NDSH_MSG_CONN_DESTROY,
 	NDSH_MSG_MW_CREATE, /* from minor version 1 on */
 	NDSH_MSG_MW_DESTROY,
-	NDSH_MSG_BIND, /* from minor version 1 on */
+	NDSH_MSG_BIND,	     /* from minor version 1 on */
 	NDSH_MSG_SRQ_CREATE, /* from minor version 2 on */
 	NDSH_MSG_SRQ_ARM,
 	NDSH_MSG_SRQ_DESTROY,
@@ -79,11 +79,11 @@ enum ndsh_msg_type {
 	NDSH_MSG_ENDPOINT_DESTROY,
 	NDSH_MSG_FR_CREATE, /* from minor version 5 on */
 	NDSH_MSG_FR_DESTROY,
-	NDSH_MSG_PD_TOKEN, /* reply: ndsh_id_msg, id is the privileged token */
+	NDSH_MSG_PD_TOKEN,     /* reply: ndsh_id_msg, id is the privileged token */
 	NDSH_MSG_MOVER_CREATE, /* from minor version 6 on */
-	NDSH_MSG_QP_MODIFY, /* from minor version 7 on */
+	NDSH_MSG_QP_MODIFY,    /* from minor version 7 on */
 	NDSH_MSG_QP_QUERY,
-	NDSH_MSG_EVENTS, /* id 1: EV_ASYNC is wanted from now on; 0: no more */
+	NDSH_MSG_EVENTS,       /* id 1: EV_ASYNC is wanted from now on; 0: no more */
 	NDSH_MSG_UD_QP_CREATE, /* from minor version 7 on: ndsh_msg_ud.h */
 	NDSH_MSG_UD_QP_MODIFY,
 	NDSH_MSG_AH_CREATE,
@@ -174,7 +174,7 @@ struct ndsh_open_reply {
 	uint32_t shard, numa_node;
 	uint32_t max_sge, max_inline, max_depth, max_cq_depth, max_read_limit, max_qps, max_cqs,
 		max_mrs;
-	uint32_t path_mtu; /* bytes */
+	uint32_t path_mtu;	/* bytes */
 	uint32_t max_srq_depth; /* 0: no shared receive queues */
 };
 
@@ -314,9 +314,9 @@ enum { /* ndsh_qp_attr.mask */
 	NDSH_QPA_ALL = (1u << 13) - 1,
 };
 struct ndsh_qp_attr {
-	uint32_t mask; /* which of the others count */
+	uint32_t mask;	 /* which of the others count */
 	uint32_t access; /* NDSH_ACCESS_REMOTE_* */
-	uint8_t ip[16]; /* of the peer */
+	uint8_t ip[16];	 /* of the peer */
 	uint32_t flow_label;
 	uint8_t traffic_class; /* DSCP << 2 | enum ndsh_ecn; told: with ECT(0), or not */
 	uint8_t hop_limit;
@@ -349,7 +349,7 @@ enum ndsh_async {
 	NDSH_ASYNC_QP_ACCESS_ERROR,
 	NDSH_ASYNC_QP_ERROR,
 	NDSH_ASYNC_QP_FATAL,
-	NDSH_ASYNC_CQ_ERROR, /* of a completion queue */
+	NDSH_ASYNC_CQ_ERROR,  /* of a completion queue */
 	NDSH_ASYNC_LINK_DOWN, /* of the adapter's port: id 0 */
 	NDSH_ASYNC_LINK_UP,
 	NDSH_ASYNC_ADDRESSES, /* of the adapter's port: ADDRESS_LIST has others; from minor 8 on */
@@ -369,7 +369,7 @@ struct ndsh_qp_query_reply { /* to QP_QUERY, an ndsh_id_msg */
 	struct ndsh_msg_hdr h;
 	uint32_t state, draining;
 	uint32_t qpn;
-	uint32_t psn; /* nobody can guess: for who needs a first PSN to tell the peer */
+	uint32_t psn;		  /* nobody can guess: for who needs a first PSN to tell the peer */
 	struct ndsh_qp_attr attr; /* mask 0 */
 };
 
@@ -409,10 +409,10 @@ struct ndsh_connect { /* reply: ndsh_id_msg with the connection's id; then EV_CO
 	struct ndsh_msg_hdr h;
 	uint32_t qp;
 	uint32_t priv_bytes;
-	struct ndsh_addr local, remote; /* local: for LOCAL_OWN; port 0: choose one */
+	struct ndsh_addr local, remote;	       /* local: for LOCAL_OWN; port 0: choose one */
 	uint8_t inbound_reads, outbound_reads; /* responder resources, initiator depth */
-	uint8_t tos;	    /* DSCP << 2 | enum ndsh_ecn */
-	uint8_t local_kind; /* enum ndsh_local */
+	uint8_t tos;			       /* DSCP << 2 | enum ndsh_ecn */
+	uint8_t local_kind;		       /* enum ndsh_local */
 	uint32_t local_id; /* BOUND: of the reply to BIND; SHARED: to ENDPOINT_CREATE */
 	uint8_t priv[NDSH_CALLER_DATA_MAX];
 };

@@ -42,7 +42,7 @@ struct ndsh_ah_create { /* reply: ndsh_id_msg; then EV_AH */
 struct ndsh_ev_ah {
 	struct ndsh_msg_hdr h; /* ND_CONNECTION_REFUSED: sidr_status and priv are the peer's */
 	uint32_t ah;
-	uint32_t mtu_bytes; /* longest datagram */
+	uint32_t mtu_bytes;		  /* longest datagram */
 	uint32_t sidr_status, qpn, q_key; /* of the service */
 	uint32_t priv_bytes;		  /* of the whole field: zero padded */
 	uint8_t priv[NDSH_ANSWER_DATA_MAX];

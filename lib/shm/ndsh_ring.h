@@ -70,8 +70,8 @@ struct ndsh_send { /* checked */
 	uint64_t context, raddr;
 	uint32_t rkey, imm;
 	uint64_t arg[2]; /* of operations that have them */
-	uint32_t bytes; /* sum of the SGEs, or inline bytes; at most 2^31 */
-	uint8_t op;	/* a known enum ndsh_op */
+	uint32_t bytes;	 /* sum of the SGEs, or inline bytes; at most 2^31 */
+	uint8_t op;	 /* a known enum ndsh_op */
 	uint8_t flags;
 	uint8_t num_sge; /* 0 if INLINE */
 	struct ndsh_sge sge[NDSH_SGE_MAX];
@@ -192,8 +192,8 @@ struct ndsh_cq_reader { /* client's view */
 	const struct ndsh_cqe *ring;
 	uint32_t depth;
 	uint64_t taken;
-	uint64_t origin; /* as in ndsh_cq */
-	struct { /* the ring to come */
+	uint64_t origin;	       /* as in ndsh_cq */
+	struct {		       /* the ring to come */
 		struct ndsh_cqe *ring; /* NULL: none */
 		uint32_t depth;
 		uint32_t number;  /* page->rings once it is in use */

@@ -109,8 +109,8 @@ fast_register_ok(uint64_t va, uint64_t bytes, uint64_t arg)
 }
 
 bool
-ndsh_op_arguments_ok(uint32_t op, uint32_t num_sge, uint32_t bytes, uint64_t raddr, uint64_t arg0,
-	uint64_t arg1)
+ndsh_op_arguments_ok(
+	uint32_t op, uint32_t num_sge, uint32_t bytes, uint64_t raddr, uint64_t arg0, uint64_t arg1)
 {
 	if (ndsh_op_is_atomic(op))
 		return num_sge == 1 && bytes == sizeof(uint64_t);
@@ -128,8 +128,8 @@ ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out)
 
 	if (got != NDSH_FETCH_OK)
 		return got;
-	if (!ndsh_sq_take(sq, out,
-		    (out->flags & NDSH_WRF_INLINE) ? (void *)out->inl : (void *)out->sge))
+	if (!ndsh_sq_take(
+		    sq, out, (out->flags & NDSH_WRF_INLINE) ? (void *)out->inl : (void *)out->sge))
 		return NDSH_FETCH_BROKEN;
 	return NDSH_FETCH_OK;
 }

@@ -2,12 +2,21 @@
 #include "engine.h"
 #include "shm/ndsh_msg.h"
 
-#define ONE(name, op, bytes, depth) { name, BENCH_MESSAGES, NDSH_OP_##op, bytes, 1, depth, 256 }
-#define FLOOR(name, bytes)	    { name, BENCH_FLOOR, 0, bytes, 1, 1, 256 }
+#define ONE(name, op, bytes, depth)                                                                \
+	{                                                                                          \
+		name, BENCH_MESSAGES, NDSH_OP_##op, bytes, 1, depth, 256                           \
+	}
+#define FLOOR(name, bytes)                                                                         \
+	{                                                                                          \
+		name, BENCH_FLOOR, 0, bytes, 1, 1, 256                                             \
+	}
 /* The same rings and as much under way in all, one for each of the fewest: with more, requests of
  * one queue pair share acknowledgements and turns, and the number is not all that differs. The deep
  * ones show that. */
-#define RANDOM(name, qps, depth)    { name, BENCH_RANDOM, NDSH_OP_WRITE, 8, qps, depth, 8 }
+#define RANDOM(name, qps, depth)                                                                   \
+	{                                                                                          \
+		name, BENCH_RANDOM, NDSH_OP_WRITE, 8, qps, depth, 8                                \
+	}
 
 /* What is judged by something stands behind it: such machines have quick and slow moments. */
 const struct bench_case bench_cases[] = {
@@ -34,17 +43,17 @@ const struct bench_case bench_cases[] = {
 	ONE("read-65536", READ, 65536, 16),
 	ONE("read-1M", READ, 1u << 20, 4),
 	ONE("atomic-8", FETCH_ADD, 8, 16),
-	{ "atomic-8-16qp", BENCH_MESSAGES, NDSH_OP_FETCH_ADD, 8, 16, 16, 256 },
+	{"atomic-8-16qp", BENCH_MESSAGES, NDSH_OP_FETCH_ADD, 8, 16, 16, 256},
 	ONE("write-8-alone", WRITE, 8, 1),
-	{ "write-8-64qp", BENCH_MESSAGES, NDSH_OP_WRITE, 8, 64, 16, 256 },
-	{ "send-8-8qp", BENCH_MESSAGES, NDSH_OP_SEND, 8, 8, 4, 256 },
-	{ "send-8-8qp-srq", BENCH_MESSAGES, NDSH_OP_SEND, 8, 8, 4, 256, true },
+	{"write-8-64qp", BENCH_MESSAGES, NDSH_OP_WRITE, 8, 64, 16, 256},
+	{"send-8-8qp", BENCH_MESSAGES, NDSH_OP_SEND, 8, 8, 4, 256},
+	{"send-8-8qp-srq", BENCH_MESSAGES, NDSH_OP_SEND, 8, 8, 4, 256, true},
 	RANDOM("random-64", 64, 64),
 	RANDOM("random-100000", 100000, 64),
 	RANDOM("random-1000", 1000, 64),
 	RANDOM("random-10000", 10000, 64),
 	RANDOM("random-64-deep", 64, 256),
 	RANDOM("random-100000-deep", 100000, 256),
-	{ "connect", BENCH_CM, 0, 0, 1, 16 },
+	{"connect", BENCH_CM, 0, 0, 1, 16},
 };
 const unsigned bench_num_cases = sizeof(bench_cases) / sizeof(bench_cases[0]);

@@ -83,12 +83,10 @@ scenario_atomics(struct pair *p)
 	sge = sge_at(&p->a, 0);
 	WANT(ND_INVALID_PARAMETER_3, nd_qp_fetch_add(p->a.qp, NULL, &sge, (uintptr_t)p->b.buf + 4,
 					     nd_mr_remote_token(mr), 1, 0));
-	WANT(ND_INVALID_PARAMETER_6,
-		nd_qp_fetch_add(p->a.qp, NULL, &sge, (uintptr_t)p->b.buf,
-			nd_mr_remote_token(mr), 1, ND_OP_FLAG_INLINE));
-	WANT(ND_INVALID_PARAMETER_7,
-		nd_qp_compare_swap(p->a.qp, NULL, &sge, (uintptr_t)p->b.buf,
-			nd_mr_remote_token(mr), 1, 1, ND_OP_FLAG_INLINE));
+	WANT(ND_INVALID_PARAMETER_6, nd_qp_fetch_add(p->a.qp, NULL, &sge, (uintptr_t)p->b.buf,
+					     nd_mr_remote_token(mr), 1, ND_OP_FLAG_INLINE));
+	WANT(ND_INVALID_PARAMETER_7, nd_qp_compare_swap(p->a.qp, NULL, &sge, (uintptr_t)p->b.buf,
+					     nd_mr_remote_token(mr), 1, 1, ND_OP_FLAG_INLINE));
 	sge.bytes = 4;
 	WANT(ND_INVALID_PARAMETER_2, nd_qp_compare_swap(p->a.qp, NULL, &sge, (uintptr_t)p->b.buf,
 					     nd_mr_remote_token(mr), 1, 1, 0));

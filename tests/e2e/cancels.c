@@ -172,8 +172,7 @@ scenario_cancels(struct pair *p)
 		ov = (struct nd_overlapped){0};
 		WANT(ND_PENDING, r->call(&m, &ov));
 		WANT(ND_PENDING, nd_overlapped_status(&ov));
-		WANT(ND_SUCCESS,
-			nd_connector_cancel(r->of_a ? p->a.connector : p->b.connector));
+		WANT(ND_SUCCESS, nd_connector_cancel(r->of_a ? p->a.connector : p->b.connector));
 		WANT(ND_CANCELED, nd_overlapped_status(&ov));
 		after(&m, r);
 	}

@@ -138,8 +138,8 @@ accept_with(struct meeting *m, uint32_t bytes)
 {
 	struct side *b = &m->p->b;
 
-	return nd_connector_accept(b->connector, b->qp, 1, 1, bytes > 0 ? private_out() : NULL,
-		bytes, &m->accept);
+	return nd_connector_accept(
+		b->connector, b->qp, 1, 1, bytes > 0 ? private_out() : NULL, bytes, &m->accept);
 }
 
 static nd_status
@@ -162,8 +162,8 @@ scenario_private_data(struct pair *p)
 	meet_open(&m, p);
 	WANT(ND_SUCCESS, nd_adapter_query(p->a.adapter, &info));
 	for (int i = 0; i < 6; i++) {
-		const uint32_t sizes[2][3] = {{0, 1, info.max_caller_data},
-			{0, 1, info.max_callee_data}};
+		const uint32_t sizes[2][3] = {
+			{0, 1, info.max_caller_data}, {0, 1, info.max_callee_data}};
 		uint32_t there = sizes[0][i % 3], back = sizes[1][i % 3];
 
 		meet_again(&m);

@@ -103,8 +103,7 @@ arrived(struct side *to, const struct side *from, uint32_t bytes, struct nd_ud_r
 	CHECK(r->result.qp_context == to && r->result.request_context == to->buf);
 	CHECK(r->source_qp == nd_qp_number(from->qp));
 	CHECK(memcmp(to->buf + IN + HEADER, from->buf, bytes) == 0);
-	WANT(ND_SUCCESS,
-		nd_ud_source(to->buf + IN, (struct sockaddr *)&addr, &addr_bytes));
+	WANT(ND_SUCCESS, nd_ud_source(to->buf + IN, (struct sockaddr *)&addr, &addr_bytes));
 	CHECK(addr_bytes == from->addr_bytes && memcmp(&addr, &from->addr, addr_bytes) == 0);
 }
 
@@ -130,8 +129,7 @@ ping_pong(struct pair *p, struct nd_ah *to_b, uint32_t mtu)
 		arrived(&p->b, &p->a, sizes[i], &r);
 		CHECK(r.result.request_type == ND_REQUEST_RECEIVE);
 
-		WANT(ND_SUCCESS,
-			nd_ud_source(p->b.buf + IN, (struct sockaddr *)&addr, &bytes));
+		WANT(ND_SUCCESS, nd_ud_source(p->b.buf + IN, (struct sockaddr *)&addr, &bytes));
 		back = handle_to(&p->b, (struct sockaddr *)&addr, bytes);
 		memcpy(p->b.buf, p->b.buf + IN + HEADER, sizes[i]);
 		WANT(ND_SUCCESS, send_to(&p->b, sizes[i], back, &p->a, Q_KEY, 0));
@@ -222,16 +220,14 @@ refused(struct pair *p, struct nd_ah *to_b, uint32_t mtu)
 	WANT(ND_ADDRESS_NOT_ASSOCIATED, send_to(&p->a, 8, nowhere, &p->b, Q_KEY, 0));
 	WANT(ND_INVALID_PARAMETER_4, send_to(&p->b, 8, to_b, &p->b, Q_KEY, 0));
 	WANT(ND_INVALID_PARAMETER_5, nd_ud_send(p->a.qp, NULL, &sge, 1, to_b, 1, Q_KEY, 0));
-	WANT(ND_INVALID_PARAMETER_5,
-		nd_ud_send(p->a.qp, NULL, &sge, 1, to_b, 0xffffff, Q_KEY, 0));
-	WANT(ND_INVALID_PARAMETER_7,
-		send_to(&p->a, 8, to_b, &p->b, Q_KEY, ND_OP_FLAG_READ_FENCE));
+	WANT(ND_INVALID_PARAMETER_5, nd_ud_send(p->a.qp, NULL, &sge, 1, to_b, 0xffffff, Q_KEY, 0));
+	WANT(ND_INVALID_PARAMETER_7, send_to(&p->a, 8, to_b, &p->b, Q_KEY, ND_OP_FLAG_READ_FENCE));
 	WANT(ND_CONNECTION_INVALID, side_send(&p->a, 8));
 	WANT(ND_CONNECTION_INVALID, side_write(&p->a, &p->b, 8, nd_mr_remote_token(p->b.mr)));
 	WANT(ND_SUCCESS, nd_connector_create(p->a.adapter, &c));
 	WANT(ND_INVALID_DEVICE_REQUEST,
-		nd_connector_connect(c, p->a.qp, (struct sockaddr *)&p->b.addr,
-			p->b.addr_bytes, 0, 0, NULL, 0, &ov));
+		nd_connector_connect(c, p->a.qp, (struct sockaddr *)&p->b.addr, p->b.addr_bytes, 0,
+			0, NULL, 0, &ov));
 	WANT(ND_INVALID_DEVICE_REQUEST,
 		finish(nd_qp_modify(p->a.qp, ND_QP_STATE_RESET, NULL, &ov), &ov));
 	WANT(ND_INVALID_DEVICE_REQUEST, nd_qp_query(p->a.qp, &info));
@@ -241,10 +237,9 @@ refused(struct pair *p, struct nd_ah *to_b, uint32_t mtu)
 	WANT(ND_INVALID_DEVICE_REQUEST,
 		nd_ud_send(qp, NULL, &sge, 1, to_b, nd_qp_number(p->b.qp), Q_KEY, 0));
 	WANT(ND_INVALID_DEVICE_REQUEST, nd_ud_qp_modify(qp, Q_KEY));
-	WANT(ND_ADDRESS_ALREADY_ASSOCIATED, nd_ah_resolve(to_b, (struct sockaddr *)&p->b.addr,
-						    p->b.addr_bytes, &ov));
-	WANT(ND_ADDRESS_NOT_ASSOCIATED,
-		nd_ah_service(to_b, &(struct nd_ud_service){.status = 0}));
+	WANT(ND_ADDRESS_ALREADY_ASSOCIATED,
+		nd_ah_resolve(to_b, (struct sockaddr *)&p->b.addr, p->b.addr_bytes, &ov));
+	WANT(ND_ADDRESS_NOT_ASSOCIATED, nd_ah_service(to_b, &(struct nd_ud_service){.status = 0}));
 	CHECK(side_quiet(&p->a, 5));
 	nd_qp_close(qp);
 	nd_connector_close(c);
@@ -316,8 +311,8 @@ listen_at(struct side *s, uint32_t backlog, struct sockaddr_storage *where, sock
 	WANT(ND_SUCCESS, nd_ud_listener_create(s->adapter, &l));
 	WANT(ND_INVALID_DEVICE_STATE,
 		nd_ud_listener_local_address(l, (struct sockaddr *)where, bytes));
-	WANT(ND_SUCCESS, nd_ud_listener_listen(
-				 l, (struct sockaddr *)&s->addr, s->addr_bytes, backlog));
+	WANT(ND_SUCCESS,
+		nd_ud_listener_listen(l, (struct sockaddr *)&s->addr, s->addr_bytes, backlog));
 	WANT(ND_SUCCESS, nd_ud_listener_local_address(l, (struct sockaddr *)where, bytes));
 	return l;
 }
@@ -342,15 +337,14 @@ find_and_send(struct pair *p, unsigned int i)
 	WANT(ND_SUCCESS, nd_ah_create(p->a.adapter, &ah));
 	if (i % 2) /* either may be first */
 		WANT(ND_PENDING, nd_ud_listener_get_question(l, &question, &get));
-	WANT(ND_PENDING, nd_ah_look_up(ah, (struct sockaddr *)&where, bytes, asks, sizeof(asks),
-				 &ask));
+	WANT(ND_PENDING,
+		nd_ah_look_up(ah, (struct sockaddr *)&where, bytes, asks, sizeof(asks), &ask));
 	if (i % 2 == 0)
 		WANT(ND_PENDING, nd_ud_listener_get_question(l, &question, &get));
 	WANT(ND_SUCCESS, nd_overlapped_wait(&get, PATIENCE_MS));
 	CHECK(question.private_bytes == sizeof(asks) && question.peer_bytes == p->a.addr_bytes);
 	CHECK(memcmp(question.private_data, asks, sizeof(asks)) == 0);
-	WANT(ND_INVALID_BUFFER_SIZE,
-		nd_ud_accept(p->b.qp, &question, says, sizeof(says) + 1));
+	WANT(ND_INVALID_BUFFER_SIZE, nd_ud_accept(p->b.qp, &question, says, sizeof(says) + 1));
 	WANT(ND_SUCCESS, nd_ud_accept(p->b.qp, &question, says, sizeof(says)));
 	WANT(ND_CONNECTION_ABORTED, nd_ud_accept(p->b.qp, &question, NULL, 0));
 	WANT(ND_SUCCESS, nd_overlapped_wait(&ask, PATIENCE_MS));
@@ -401,8 +395,7 @@ refusals(struct pair *p)
 	WANT(ND_PENDING, nd_ud_listener_get_question(l, &question, &get));
 	WANT(ND_PENDING, nd_ah_look_up(ah, (struct sockaddr *)&where, bytes, NULL, 0, &ask));
 	WANT(ND_SUCCESS, nd_overlapped_wait(&get, PATIENCE_MS));
-	WANT(ND_PENDING,
-		nd_ah_look_up(second, (struct sockaddr *)&where, bytes, NULL, 0, &other));
+	WANT(ND_PENDING, nd_ah_look_up(second, (struct sockaddr *)&where, bytes, NULL, 0, &other));
 	CHECK(refusal(second, &other, &first) == 2); /* the backlog is full */
 	WANT(ND_SUCCESS, nd_ud_reject(p->b.adapter, &question, "no", 2));
 	CHECK(refusal(ah, &ask, &first) == 2 && first == 'n');

@@ -102,8 +102,8 @@ end_by_peer(struct pair *p, struct nd_fr *fr)
 	struct nd_result result;
 
 	WANT(ND_SUCCESS, side_receive(&p->b, 64));
-	WANT(ND_SUCCESS, nd_qp_send_and_invalidate(
-				 p->a.qp, NULL, &sge, 1, nd_fr_remote_token(fr), 0));
+	WANT(ND_SUCCESS,
+		nd_qp_send_and_invalidate(p->a.qp, NULL, &sge, 1, nd_fr_remote_token(fr), 0));
 	WANT(ND_SUCCESS, side_result_ex(&p->b, &told));
 	CHECK(told.request_type == ND_REQUEST_RECEIVE_AND_INVALIDATE);
 	CHECK(told.invalidated_token == nd_fr_remote_token(fr));
@@ -160,8 +160,8 @@ scenario_fast_register_inline(struct pair *p)
 	WANT(ND_INVALID_DEVICE_STATE, nd_fr_initialize(fr, PAGES - 1, 0));
 	WANT(ND_INVALID_PARAMETER, post(&p->b, fr, 0)); /* one page too many */
 #define REFUSED(status, count, offset, bytes, base, flags)                                         \
-	WANT(status, nd_qp_fast_register(                                                          \
-			     p->b.qp, NULL, fr, pages, count, offset, bytes, base, flags))
+	WANT(status,                                                                               \
+		nd_qp_fast_register(p->b.qp, NULL, fr, pages, count, offset, bytes, base, flags))
 	REFUSED(ND_INVALID_PARAMETER, 0, 0, 1, BASE, 0);
 	REFUSED(ND_INVALID_PARAMETER, 1, 0, 0, BASE, 0);
 	REFUSED(ND_INVALID_PARAMETER, 1, ND_PAGE_BYTES, 1, BASE, 0);

@@ -17,8 +17,8 @@ receive_as(struct side *s, struct nd_qp *qp, uintptr_t context)
 }
 
 /*
- * checks R-FL-01, R-FL-02, R-FL-03, R-FL-05, R-FL-06, R-CQ-17: two receives of a queue pair that was
- * never connected; one notification tells of both. Another queue pair at the same completion queue
+ * checks R-FL-01, R-FL-02, R-FL-03, R-FL-05, R-FL-06, R-CQ-17: two receives of a queue pair that
+ * was never connected; one notification tells of both. Another queue pair at the same completion queue
  * has nothing to do with it. The flushed one is of no more use.
  */
 void
@@ -54,11 +54,10 @@ scenario_flush(struct pair *p)
 		WANT(ND_CANCELED, side_result(&p->a, result));
 		CHECK(result[0].request_context == (void *)3);
 		WANT(ND_SUCCESS, nd_connector_create(p->a.adapter, &p->a.connector));
-		WANT(ND_INVALID_DEVICE_STATE,
-			finish(nd_connector_connect(p->a.connector, flushed,
-				       (struct sockaddr *)&p->b.addr, p->b.addr_bytes, 1, 1, NULL,
-				       0, &ask),
-				&ask));
+		WANT(ND_INVALID_DEVICE_STATE, finish(nd_connector_connect(p->a.connector, flushed,
+							     (struct sockaddr *)&p->b.addr,
+							     p->b.addr_bytes, 1, 1, NULL, 0, &ask),
+						      &ask));
 		nd_connector_close(p->a.connector);
 		CHECK(side_quiet(&p->a, 20));
 		pair_connect(p);
@@ -87,7 +86,8 @@ scenario_flush_connected(struct pair *p)
 	WANT(ND_SUCCESS, side_receive(&p->a, 100));
 	WANT(ND_SUCCESS, side_send(&p->a, 100)); /* b has no receive: it stays */
 	for (int i = 0; i < 16; i++)
-		WANT(ND_SUCCESS, side_write(&p->b, &p->a, BUFFER_BYTES, nd_mr_remote_token(p->a.mr)));
+		WANT(ND_SUCCESS,
+			side_write(&p->b, &p->a, BUFFER_BYTES, nd_mr_remote_token(p->a.mr)));
 	WANT(ND_SUCCESS, nd_qp_flush(p->a.qp));
 	WANT(ND_CANCELED, side_result(&p->a, &result));
 	CHECK(result.request_type == ND_REQUEST_SEND);

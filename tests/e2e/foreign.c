@@ -68,9 +68,8 @@ scenario_foreign_memory(struct pair *p)
 		every_operation(p);
 		use(&p->a, arena[0]);
 	}
-	WANT(ND_SUCCESS,
-		region_new(p->a.pd, heap, BUFFER_BYTES,
-			ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_DO_NOT_SECURE_VM, &mr));
+	WANT(ND_SUCCESS, region_new(p->a.pd, heap, BUFFER_BYTES,
+				 ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_DO_NOT_SECURE_VM, &mr));
 	WANT(ND_SUCCESS, nd_mr_close(mr));
 	pair_close(p);
 	free(heap);
@@ -90,8 +89,8 @@ scenario_foreign_rights(struct pair *p)
 	memset(constant, 7, BUFFER_BYTES);
 	CHECK(mprotect(constant, BUFFER_BYTES, PROT_READ) == 0);
 	pair_open(p);
-	WANT(ND_ACCESS_VIOLATION, region_new(p->a.pd, constant, BUFFER_BYTES,
-					  ND_MR_FLAG_ALLOW_LOCAL_WRITE, &mr));
+	WANT(ND_ACCESS_VIOLATION,
+		region_new(p->a.pd, constant, BUFFER_BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &mr));
 	CHECK(nd_last_error()[0] != '\0');
 	WANT(ND_ACCESS_VIOLATION, region_new(p->a.pd, constant, BUFFER_BYTES, ALL_RIGHTS, &mr));
 	WANT(ND_SUCCESS,

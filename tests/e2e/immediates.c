@@ -14,9 +14,8 @@ write_immediate(struct pair *p, uint32_t bytes, uint32_t immediate, uint32_t fla
 	struct nd_sge sge = {p->a.buf, bytes, nd_mr_local_token(p->a.mr)};
 	struct nd_result result;
 
-	WANT(ND_SUCCESS,
-		nd_qp_write_with_immediate(p->a.qp, p->a.buf, &sge, 1, (uintptr_t)p->b.buf,
-			nd_mr_remote_token(p->b.mr), immediate, flags));
+	WANT(ND_SUCCESS, nd_qp_write_with_immediate(p->a.qp, p->a.buf, &sge, 1, (uintptr_t)p->b.buf,
+				 nd_mr_remote_token(p->b.mr), immediate, flags));
 	WANT(ND_SUCCESS, side_result(&p->a, &result));
 	CHECK(result.request_type == ND_REQUEST_WRITE);
 }
@@ -27,8 +26,7 @@ send_immediate(struct pair *p, uint32_t bytes, uint32_t immediate)
 	struct nd_sge sge = {p->a.buf, bytes, nd_mr_local_token(p->a.mr)};
 	struct nd_result result;
 
-	WANT(ND_SUCCESS,
-		nd_qp_send_with_immediate(p->a.qp, p->a.buf, &sge, 1, immediate, 0));
+	WANT(ND_SUCCESS, nd_qp_send_with_immediate(p->a.qp, p->a.buf, &sge, 1, immediate, 0));
 	WANT(ND_SUCCESS, side_result(&p->a, &result));
 	CHECK(result.request_type == ND_REQUEST_SEND);
 }

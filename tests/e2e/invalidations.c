@@ -53,8 +53,7 @@ scenario_invalidate_under_way(struct pair *p)
 	memset(sge.buffer, 0x5a, LONG_BYTES);
 	memset(sink, 0, LONG_BYTES);
 	WANT(ND_SUCCESS, region_new(p->a.pd, sge.buffer, LONG_BYTES, 0, &from));
-	WANT(ND_SUCCESS,
-		region_new(p->b.pd, sink, LONG_BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &to));
+	WANT(ND_SUCCESS, region_new(p->b.pd, sink, LONG_BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &to));
 	sge.bytes = LONG_BYTES;
 	sge.token = nd_mr_local_token(from);
 	mw = window_new(&p->b);

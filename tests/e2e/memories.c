@@ -174,8 +174,8 @@ sends(struct pair *p, const struct memory *from, const struct memory *to, uint32
 		clear(to);
 		receive(&p->b, to, bytes);
 		if (immediate)
-			WANT(ND_SUCCESS, nd_qp_send_with_immediate(
-						 p->a.qp, NULL, &sge, 1, IMMEDIATE, 0));
+			WANT(ND_SUCCESS,
+				nd_qp_send_with_immediate(p->a.qp, NULL, &sge, 1, IMMEDIATE, 0));
 		else
 			WANT(ND_SUCCESS, nd_qp_send(p->a.qp, NULL, &sge, 1, 0));
 		received(&p->b, bytes, immediate);
@@ -197,8 +197,8 @@ writes(struct pair *p, const struct memory *from, const struct target *t, uint32
 	fill(from, bytes);
 	clear(t->memory);
 	receive(&p->b, t->memory, 0);
-	WANT(ND_SUCCESS, nd_qp_write_with_immediate(p->a.qp, NULL, &sge, 1, t->address + AT,
-				 t->token, IMMEDIATE, 0));
+	WANT(ND_SUCCESS, nd_qp_write_with_immediate(
+				 p->a.qp, NULL, &sge, 1, t->address + AT, t->token, IMMEDIATE, 0));
 	received(&p->b, bytes, 1);
 	arrived(from, t->memory, bytes);
 	done(&p->a);
@@ -214,8 +214,8 @@ inlined(struct pair *p, const struct memory *from, const struct target *t, uint3
 	fill(from, bytes);
 	clear(t->memory);
 	memcpy(kept, from->at + AT, bytes);
-	WANT(ND_SUCCESS, nd_qp_write(p->a.qp, NULL, &sge, 1, t->address + AT, t->token,
-				 ND_OP_FLAG_INLINE));
+	WANT(ND_SUCCESS,
+		nd_qp_write(p->a.qp, NULL, &sge, 1, t->address + AT, t->token, ND_OP_FLAG_INLINE));
 	fill(from, bytes);
 	done(&p->a);
 	if (from->kind != READ_ONLY)
@@ -248,8 +248,7 @@ atomics(struct pair *p, const struct memory *to, const struct target *t)
 	for (unsigned int i = 0; i < 4; i++)
 		sge[i] = (struct nd_sge){to->at + AT + 8 * i, 8, nd_mr_local_token(to->mr)};
 	__atomic_store_n(word, first, __ATOMIC_RELAXED);
-	WANT(ND_SUCCESS,
-		nd_qp_compare_swap(p->a.qp, NULL, &sge[0], at, t->token, second, 7, 0));
+	WANT(ND_SUCCESS, nd_qp_compare_swap(p->a.qp, NULL, &sge[0], at, t->token, second, 7, 0));
 	WANT(ND_SUCCESS,
 		nd_qp_compare_swap(p->a.qp, NULL, &sge[1], at, t->token, first, second, 0));
 	WANT(ND_SUCCESS, nd_qp_fetch_add(p->a.qp, NULL, &sge[2], at, t->token, 5, 0));
@@ -305,8 +304,8 @@ open_fast(struct side *s, struct target *t)
 		pages[i] = (uintptr_t)t->memory->at + i * ND_PAGE_BYTES;
 	WANT(ND_SUCCESS, nd_fr_create(s->pd, &fr));
 	WANT(ND_SUCCESS, nd_fr_initialize(fr, FAST_PAGES, 1));
-	WANT(ND_SUCCESS, nd_qp_fast_register(
-				 s->qp, fr, fr, pages, FAST_PAGES, 0, AREA, FAST_BASE, BOUND));
+	WANT(ND_SUCCESS,
+		nd_qp_fast_register(s->qp, fr, fr, pages, FAST_PAGES, 0, AREA, FAST_BASE, BOUND));
 	done(s);
 	t->token = nd_fr_remote_token(fr);
 	t->address = FAST_BASE;

@@ -168,8 +168,8 @@ wait_drained(struct side *s)
 static void
 rest(struct end *e)
 {
-	struct nd_qp_attributes attr = {.mask = ND_QP_ATTRIBUTE_PATH |
-						ND_QP_ATTRIBUTE_OUTBOUND_READS,
+	struct nd_qp_attributes attr = {
+		.mask = ND_QP_ATTRIBUTE_PATH | ND_QP_ATTRIBUTE_OUTBOUND_READS,
 		.peer = e->peer->addr,
 		.flow_label = 0x54321,
 		.hop_limit = 7,
@@ -504,8 +504,7 @@ scenario_numbers_refused(struct pair *p)
 	pair_works(p);
 	WANT(ND_SUCCESS, modify(&p->a, ND_QP_STATE_ERROR, NULL));
 	ov = (struct nd_overlapped){0};
-	WANT(ND_SUCCESS,
-		finish(nd_connector_notify_disconnect(p->b.connector, &ov), &ov));
+	WANT(ND_SUCCESS, finish(nd_connector_notify_disconnect(p->b.connector, &ov), &ov));
 	WANT(ND_SUCCESS, finish(nd_connector_disconnect(p->a.connector, &ov), &ov));
 	WANT(ND_INVALID_DEVICE_STATE, reset_when_over(&p->a));
 	meet_close(&m);

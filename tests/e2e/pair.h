@@ -43,8 +43,7 @@ void side_address(struct side *s, const char *socket_path, const char *text);
 /* Adapter, PD, CQ, buffer and region. */
 void side_open(struct side *s, uint32_t cq_depth);
 /* A region that is registered at once. */
-nd_status region_new(
-	struct nd_pd *pd, void *buf, size_t bytes, uint32_t flags, struct nd_mr **mr);
+nd_status region_new(struct nd_pd *pd, void *buf, size_t bytes, uint32_t flags, struct nd_mr **mr);
 /* A region with all rights over the buffer. */
 void side_register(struct side *s);
 void side_create_qp(struct side *s, uint32_t depth);

@@ -108,8 +108,7 @@ life_begin(struct meeting *m, struct life *l)
 	/* The request is there, or on its way: pending in both cases. */
 	WANT(ND_PENDING, nd_connector_connect(a->connector, a->qp, (struct sockaddr *)&m->where,
 				 a->addr_bytes, 1, 1, NULL, 0, fresh(&l->ask, a)));
-	WANT(ND_PENDING,
-		nd_listener_get_request(m->listener, b->connector, fresh(&l->get, b)));
+	WANT(ND_PENDING, nd_listener_get_request(m->listener, b->connector, fresh(&l->get, b)));
 	WANT(ND_SUCCESS, outcome(&l->get));
 	WANT(ND_PENDING,
 		nd_connector_accept(b->connector, b->qp, 1, 1, NULL, 0, fresh(&l->accept, b)));
@@ -181,8 +180,7 @@ life_cancel(struct meeting *m, struct life *l)
 	struct side *a = &m->p->a, *b = &m->p->b;
 
 	meet_again(m);
-	WANT(ND_PENDING,
-		nd_listener_get_request(m->listener, b->connector, fresh(&l->get, b)));
+	WANT(ND_PENDING, nd_listener_get_request(m->listener, b->connector, fresh(&l->get, b)));
 	WANT(ND_SUCCESS, nd_listener_cancel(m->listener));
 	WANT(ND_CANCELED, outcome(&l->get));
 	WANT(ND_PENDING, nd_connector_connect(a->connector, a->qp, (struct sockaddr *)&m->where,
@@ -250,10 +248,10 @@ scenario_port_daemon_dies(struct pair *p)
 	WANT(ND_SUCCESS, nd_connector_create(p->a.adapter, &idle));
 	WANT(ND_PENDING, nd_listener_get_request(listener, idle, fresh(&waiting, &p->a)));
 	for (int i = 0; i < MANY; i++) {
-		WANT(ND_PENDING, nd_cq_notify(p->a.cq, ND_CQ_NOTIFY_ANY,
-					 fresh(&l.bell[0][i], &p->a)));
-		WANT(ND_PENDING, nd_cq_notify(p->b.cq, ND_CQ_NOTIFY_ERRORS,
-					 fresh(&l.bell[1][i], &p->b)));
+		WANT(ND_PENDING,
+			nd_cq_notify(p->a.cq, ND_CQ_NOTIFY_ANY, fresh(&l.bell[0][i], &p->a)));
+		WANT(ND_PENDING,
+			nd_cq_notify(p->b.cq, ND_CQ_NOTIFY_ERRORS, fresh(&l.bell[1][i], &p->b)));
 	}
 	WANT(ND_SUCCESS, nd_srq_create(p->a.pd, 4, 1, 0, &srq));
 	WANT(ND_PENDING, nd_srq_notify(srq, fresh(&limit, &p->a)));

@@ -10,8 +10,8 @@
 
 #include "scenarios.h"
 
-#define ROUNDS 500
-#define PART   4096u
+#define ROUNDS	500
+#define PART	4096u
 #define REGIONS 20000u /* limits.mrs */
 
 /* A message from a's region into b's: what came of it there. */
@@ -92,8 +92,7 @@ scenario_region_rights(struct pair *p)
 		WANT(ND_SUCCESS, message(p, p->a.mr, p->a.buf, mr, p->b.buf));
 		WANT(ND_SUCCESS, nd_mr_deregister(mr, NULL));
 	}
-	WANT(ND_SUCCESS,
-		nd_mr_register(mr, p->b.buf, PART, ND_MR_FLAG_ALLOW_REMOTE_READ, NULL));
+	WANT(ND_SUCCESS, nd_mr_register(mr, p->b.buf, PART, ND_MR_FLAG_ALLOW_REMOTE_READ, NULL));
 	WANT(ND_SUCCESS, side_read(&p->a, &p->b, 100, nd_mr_remote_token(mr)));
 	WANT(ND_SUCCESS, side_result(&p->a, &result));
 	WANT(ND_ACCESS_VIOLATION, message(p, p->a.mr, p->a.buf, mr, p->b.buf));
@@ -117,8 +116,7 @@ scenario_region_flags(struct pair *p)
 			uint32_t extra = (more & 1 ? ND_MR_FLAG_RDMA_READ_SINK : 0) |
 					 (more & 2 ? ND_MR_FLAG_DO_NOT_SECURE_VM : 0);
 
-			WANT(ND_SUCCESS,
-				nd_mr_register(mr, p->a.buf, PART, rights | extra, NULL));
+			WANT(ND_SUCCESS, nd_mr_register(mr, p->a.buf, PART, rights | extra, NULL));
 			WANT(ND_SUCCESS, nd_mr_deregister(mr, NULL));
 		}
 	constant = nd_alloc(p->a.adapter, 3 * page);

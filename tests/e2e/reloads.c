@@ -31,8 +31,8 @@ lead(struct nd_ah *ah, const struct side *to)
 {
 	struct nd_overlapped ov = {0};
 
-	return finish(nd_ah_resolve(ah, (const struct sockaddr *)&to->addr, to->addr_bytes, &ov),
-		&ov);
+	return finish(
+		nd_ah_resolve(ah, (const struct sockaddr *)&to->addr, to->addr_bytes, &ov), &ov);
 }
 
 static struct nd_ah *
@@ -59,8 +59,7 @@ post(struct side *s, struct nd_ah *ah, const struct side *to)
 {
 	struct nd_sge sge = {s->buf, BYTES, nd_mr_local_token(s->mr)};
 
-	return nd_ud_send(
-		s->qp, NULL, &sge, 1, ah, nd_qp_number(to->qp), ND_UD_Q_KEY, 0);
+	return nd_ud_send(s->qp, NULL, &sge, 1, ah, nd_qp_number(to->qp), ND_UD_Q_KEY, 0);
 }
 
 static void

@@ -162,7 +162,10 @@ canceled(struct meeting *m)
 #define REFUSED	   ND_CONNECTION_REFUSED
 #define STATE	   ND_INVALID_DEVICE_STATE
 #define OVER	   ND_CONNECTION_DISCONNECTED
-#define SPENT	   {ASSOCIATED, STATE, ABORTED, ABORTED, ABORTED, OVER, INVALID}
+#define SPENT                                                                                      \
+	{                                                                                          \
+		ASSOCIATED, STATE, ABORTED, ABORTED, ABORTED, OVER, INVALID                        \
+	}
 
 /* Connect goes where nobody listens: REFUSED is the answer of one that was allowed. PENDING: it
  * waits for the peer. then: where a call leads that is no refusal. */
@@ -172,8 +175,7 @@ static const struct row {
 	nd_status want[CALLS];
 	enum state then[CALLS];
 } rows[STATES] = {
-	[IDLE] = {"idle", idle,
-		{ND_SUCCESS, REFUSED, INVALID, ACTIVE, INVALID, INVALID, INVALID},
+	[IDLE] = {"idle", idle, {ND_SUCCESS, REFUSED, INVALID, ACTIVE, INVALID, INVALID, INVALID},
 		{[BIND] = BOUND}},
 	[BOUND] = {"bound", bound,
 		{ASSOCIATED, REFUSED, INVALID, ACTIVE, INVALID, INVALID, INVALID}, {0}},

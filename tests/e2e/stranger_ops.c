@@ -55,10 +55,9 @@ atomic(struct side *s, const struct stranger_message *m, bool add, uint64_t oper
 	struct nd_result result;
 	uint64_t was;
 
-	WANT(ND_SUCCESS,
-		add ? nd_qp_fetch_add(s->qp, NULL, &sge, m->address, m->token, operand, 0)
-		    : nd_qp_compare_swap(
-			      s->qp, NULL, &sge, m->address, m->token, operand, swap, 0));
+	WANT(ND_SUCCESS, add ? nd_qp_fetch_add(s->qp, NULL, &sge, m->address, m->token, operand, 0)
+			     : nd_qp_compare_swap(
+				       s->qp, NULL, &sge, m->address, m->token, operand, swap, 0));
 	WANT(ND_SUCCESS, side_result(s, &result));
 	CHECK(result.request_type == ND_REQUEST_ATOMIC && result.bytes_transferred == 8);
 	memcpy(&was, s->buf, 8);
@@ -111,8 +110,8 @@ scenario_stranger_immediates(struct pair *p)
 	WANT(ND_SUCCESS, nd_qp_send_with_immediate(a->qp, NULL, &sge, 1, htonl(SEND_IMM), 0));
 	WANT(ND_SUCCESS, side_result(a, &result));
 	sge.bytes = BYTES;
-	WANT(ND_SUCCESS, nd_qp_write_with_immediate(a->qp, NULL, &sge, 1, m.address, m.token,
-				 htonl(WRITE_IMM), 0));
+	WANT(ND_SUCCESS, nd_qp_write_with_immediate(
+				 a->qp, NULL, &sge, 1, m.address, m.token, htonl(WRITE_IMM), 0));
 	WANT(ND_SUCCESS, side_result(a, &result));
 	want_immediate(a, ND_REQUEST_RECEIVE_WITH_IMMEDIATE, SEND_IMM);
 	want_immediate(a, ND_REQUEST_WRITTEN_WITH_IMMEDIATE, WRITE_IMM);

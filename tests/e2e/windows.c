@@ -18,8 +18,8 @@ scenario_window(struct pair *p)
 	uint32_t token[2];
 
 	pair_open(p);
-	WANT(ND_SUCCESS, region_new(p->b.pd, p->b.buf, BUFFER_BYTES,
-				 ND_MR_FLAG_ALLOW_LOCAL_WRITE, &region));
+	WANT(ND_SUCCESS,
+		region_new(p->b.pd, p->b.buf, BUFFER_BYTES, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &region));
 	WANT(ND_SUCCESS, nd_mw_create(p->b.pd, &whole));
 	WANT(ND_SUCCESS, nd_mw_create(p->b.pd, &part));
 	WANT(ND_SUCCESS, side_receive(&p->a, sizeof(token)));

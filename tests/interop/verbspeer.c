@@ -41,8 +41,8 @@ event_id(struct rdma_event_channel *channel, enum rdma_cm_event_type want)
 
 	peer_must(rdma_get_cm_event(channel, &event) == 0, "rdma_get_cm_event");
 	if (event->event != want) {
-		fprintf(stderr, "verbspeer: event %s instead of %s\n",
-			rdma_event_str(event->event), rdma_event_str(want));
+		fprintf(stderr, "verbspeer: event %s instead of %s\n", rdma_event_str(event->event),
+			rdma_event_str(want));
 		exit(1);
 	}
 	id = event->id;
@@ -149,8 +149,11 @@ main(int argc, char **argv)
 		char what;
 		void (*act)(struct peer *);
 	} jobs[] = {
-		{'T', peer_uses_window}, {'O', peer_offers_window},
-		{'F', peer_uses_word}, {'W', peer_offers_word}, {'I', peer_immediates},
+		{'T', peer_uses_window},
+		{'O', peer_offers_window},
+		{'F', peer_uses_word},
+		{'W', peer_offers_word},
+		{'I', peer_immediates},
 		{'N', peer_by_numbers},
 	};
 	static struct peer p;

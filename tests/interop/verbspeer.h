@@ -24,11 +24,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#define BYTES	     5000 /* several packets */
+#define BYTES 5000 /* several packets */
 /* What is done to a word that begins as 0, from either side. */
-#define ADDS	     200
-#define ADDEND	     3
-#define SWAPPED	     0x1122334455667788
+#define ADDS	200
+#define ADDEND	3
+#define SWAPPED 0x1122334455667788
 /* Immediates, as numbers in the order of the wire. */
 #define SEND_IMM     0x01020304
 #define WRITE_IMM    0x05060708

@@ -34,9 +34,9 @@ make_qp(struct peer *p)
 	struct ibv_qp *qp = ibv_create_qp(p->id->pd, &init);
 
 	peer_must(qp != NULL, "ibv_create_qp");
-	peer_must(ibv_modify_qp(qp, &attr,
-			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				  IBV_QP_ACCESS_FLAGS) == 0,
+	peer_must(
+		ibv_modify_qp(qp, &attr,
+			IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0,
 		"INIT");
 	return qp;
 }

@@ -45,8 +45,7 @@ void
 peer_offers_word(struct peer *p)
 {
 	peer_receive(p);
-	peer_tell(p, &(struct message){
-			     "W", htonl(p->mr->rkey), 8, 0, (uintptr_t)&p->area.word});
+	peer_tell(p, &(struct message){"W", htonl(p->mr->rkey), 8, 0, (uintptr_t)&p->area.word});
 	peer_expect(p, IBV_WC_SUCCESS, "receive of the end");
 	peer_check(p->area.word == SWAPPED, "the word is another one");
 }
@@ -74,8 +73,8 @@ peer_immediates(struct peer *p)
 
 	peer_receive(p);
 	peer_receive(p);
-	peer_tell(p, &(struct message){"I", htonl(p->mr->rkey), BYTES, 0,
-			     (uintptr_t)p->area.target});
+	peer_tell(
+		p, &(struct message){"I", htonl(p->mr->rkey), BYTES, 0, (uintptr_t)p->area.target});
 	expect_immediate(p, IBV_WC_RECV, SEND_IMM, sizeof(struct message));
 	expect_immediate(p, IBV_WC_RECV_RDMA_WITH_IMM, WRITE_IMM, BYTES);
 	for (uint32_t i = 0; i < BYTES; i++)

@@ -51,9 +51,8 @@ peer_offers_window(struct peer *p)
 	rkey = ibv_inc_rkey(mw->rkey); /* rdma_rxe wants to find the old one in mw */
 	bind.bind_mw.mw = mw;
 	bind.bind_mw.rkey = rkey;
-	bind.bind_mw.bind_info =
-		(struct ibv_mw_bind_info){p->mr, (uintptr_t)p->area.target, BYTES,
-			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE};
+	bind.bind_mw.bind_info = (struct ibv_mw_bind_info){p->mr, (uintptr_t)p->area.target, BYTES,
+		IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE};
 	peer_post(p, &bind, NULL, 0);
 	peer_expect(p, IBV_WC_SUCCESS, "bind");
 	told = (struct message){"O", htonl(rkey), BYTES, 0, (uintptr_t)p->area.target};
@@ -65,7 +64,7 @@ peer_offers_window(struct peer *p)
 	for (uint32_t i = 0; i < BYTES; i++)
 		peer_check(p->area.target[i] == FIRST, "the write before has not arrived");
 	peer_receive(p);
-	peer_tell(p, &told); /* try another write */
+	peer_tell(p, &told);	  /* try another write */
 	(void)peer_completion(p); /* refused, it ends the queue pair and flushes the receive */
 	for (uint32_t i = 0; i < BYTES; i++)
 		peer_check(p->area.target[i] == FIRST, "a write came through the dead window");

@@ -60,12 +60,12 @@ struct sim_world {
 	uint64_t progress_ns, progress; /* when anything last came forward */
 	struct sim_block *blocks;
 	struct roce_shard_cfg shard_cfg;
-	unsigned ring_room; /* of the rings between shards */
-	unsigned sharing; /* chance of an end to share its receives */
+	unsigned ring_room;	   /* of the rings between shards */
+	unsigned sharing;	   /* chance of an end to share its receives */
 	uint64_t far_used, stalls; /* memory behind movers; how often one paused */
 	uint64_t holds; /* atomics that may make their peer send again what is behind them */
 	uint64_t steps, completions, deaths;
-	unsigned dying; /* hosts that died or are about to */
+	unsigned dying;				     /* hosts that died or are about to */
 	uint64_t cm_faults[SIM_CM_STEPS][SIM_FATES]; /* planned ones that happened */
 };
 extern struct roce_counters sim_counters; /* of all worlds so far */

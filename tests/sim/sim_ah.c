@@ -7,7 +7,7 @@
 void
 sim_ahs_init(struct sim_client *c)
 {
-	c->ahs.table = (struct roce_ah_table){ .slot = c->ahs.engine, .count = SIM_AHS };
+	c->ahs.table = (struct roce_ah_table){.slot = c->ahs.engine, .count = SIM_AHS};
 }
 
 const struct sim_ah *
@@ -75,8 +75,10 @@ sim_ah_to(struct sim_client *c, unsigned address, bool v6)
 		return NULL;
 	path.udp_sport = (uint16_t)(0xc000 | sim_below(c->w, 0x4000));
 	path.tos = (uint8_t)(4 * sim_below(c->w, 64));
-	*ah = (struct sim_ah){ .live = true, .path = path, .mtu = 256u << sim_below(c->w, 5),
-		.token = ++c->ahs.generation << ROCE_AH_INDEX_BITS | (uint32_t)(ah - c->ahs.of) };
+	*ah = (struct sim_ah){.live = true,
+		.path = path,
+		.mtu = 256u << sim_below(c->w, 5),
+		.token = ++c->ahs.generation << ROCE_AH_INDEX_BITS | (uint32_t)(ah - c->ahs.of)};
 	roce_ah_set(&c->ahs.engine[ah - c->ahs.of], ah->token, &path, local->number, ah->mtu);
 	return ah;
 }

@@ -16,10 +16,11 @@ choose_landing(struct sim_ep *ep, struct sim_op *op)
 	if (op->local_slot < 0)
 		return false;
 	op->nsge = 1;
-	op->sge[0] = (struct ndsh_sge){ .addr = op->local->va +
-			(uint64_t)op->local_slot * op->local->slot_bytes +
+	op->sge[0] = (struct ndsh_sge){
+		.addr = op->local->va + (uint64_t)op->local_slot * op->local->slot_bytes +
 			sim_below(ep->w, op->local->slot_bytes - op->bytes + 1),
-		.len = op->bytes, .key = op->local->key };
+		.len = op->bytes,
+		.key = op->local->key};
 	op->local->users[op->local_slot]++;
 	return true;
 }
@@ -34,8 +35,7 @@ choose_word(struct sim_ep *ep, struct sim_op *op)
 		op->flags |= NDSH_WRF_FENCE;
 	t->users[slot]++;
 	op->remote_slot = (int)slot;
-	op->remote_off =
-		slot * t->slot_bytes + 8 * (uint32_t)sim_below(ep->w, t->slot_bytes / 8);
+	op->remote_off = slot * t->slot_bytes + 8 * (uint32_t)sim_below(ep->w, t->slot_bytes / 8);
 }
 
 /* checks W-ATOM-03, W-DUP-05: what it is to find and to leave behind */

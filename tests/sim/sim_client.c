@@ -141,7 +141,7 @@ wants_receives(struct sim_ep *ep)
 	const struct sim_conn *c = ep->conn;
 
 	return ep->srq == NULL && !ep->recv_stopped && !ep->recv_failed &&
-		c->state <= SIM_CONN_UP && ep->recv_posted < SIM_RECVS_MAX;
+	       c->state <= SIM_CONN_UP && ep->recv_posted < SIM_RECVS_MAX;
 }
 
 /* Post what this end feels like posting; returns whether it may want to post more soon. */

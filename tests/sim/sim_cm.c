@@ -14,10 +14,10 @@
 #define LATE_SHORT (100 * SIM_MS)
 #define LATE_LONG  (20 * SIM_S) /* beyond time-wait: nobody remembers what it is about */
 
-static const char *const attr_names[] = { "REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP",
-	"SIDR_REQ", "SIDR_REP" };
-static const char *const fate_names[] = { "passes", "is lost", "comes twice", "comes late",
-	"is damaged", "kills its sender", "kills its receiver" };
+static const char *const attr_names[] = {
+	"REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP", "SIDR_REQ", "SIDR_REP"};
+static const char *const fate_names[] = {"passes", "is lost", "comes twice", "comes late",
+	"is damaged", "kills its sender", "kills its receiver"};
 
 void
 sim_cm_print(void)
@@ -44,8 +44,8 @@ sim_cm_plan(struct sim_world *w, struct sim_conn *c)
 		f->skip = (unsigned)sim_below(w, 2);
 		f->times = 1 + (unsigned)sim_below(w, 3);
 		if (sim_chance(w, p->deaths)) {
-			f->fate = sim_chance(w, 5000) ? SIM_FATE_SENDER_DIES :
-							SIM_FATE_RECEIVER_DIES;
+			f->fate =
+				sim_chance(w, 5000) ? SIM_FATE_SENDER_DIES : SIM_FATE_RECEIVER_DIES;
 			f->times = 1;
 		}
 	}
@@ -67,8 +67,8 @@ conn_of(struct sim_world *w, const struct sim_host *from, const struct cm_mad *m
 		struct sim_conn *c = &w->conns[i];
 		bool active = c->ep[0].client->shard->host == from;
 
-		if (c->cm_id != 0 && (m->remote_id == c->cm_id ||
-					     (active && m->local_id == c->cm_id)))
+		if (c->cm_id != 0 &&
+			(m->remote_id == c->cm_id || (active && m->local_id == c->cm_id)))
 			return c;
 	}
 	return NULL;

@@ -12,9 +12,28 @@
 #define REJECT_STALE	   10u
 
 static const char *const poison_names[SIM_POISON_COUNT] = {
-	"none", "write-key", "read-key", "write-range", "read-range", "no-right", "dead-window",
-	"foreign-window", "send-inv", "bind", "invalidate", "local-key", "qp-right", "recv-small",
-	"deregister", "cut", "rnr", "flush", "vanish", "overrun", "cq-fail", "breach",
+	"none",
+	"write-key",
+	"read-key",
+	"write-range",
+	"read-range",
+	"no-right",
+	"dead-window",
+	"foreign-window",
+	"send-inv",
+	"bind",
+	"invalidate",
+	"local-key",
+	"qp-right",
+	"recv-small",
+	"deregister",
+	"cut",
+	"rnr",
+	"flush",
+	"vanish",
+	"overrun",
+	"cq-fail",
+	"breach",
 };
 
 /* ---- the plan ---- */
@@ -33,13 +52,14 @@ plan_ep(struct sim_world *w, struct sim_conn *c, struct sim_ep *ep, const char *
 	ep->shares = sim_chance(w, w->sharing);
 	ep->max_rd = (uint8_t)sim_below(w, sim_chance(w, 2500) ? 17 : 5);
 	ep->max_dest_rd = (uint8_t)sim_below(w, sim_chance(w, 2500) ? 17 : 5);
-	ep->dims = (struct ndsh_qp_dims){ .sq_depth = 1u << sim_below(w, 6),
-		.rq_depth = 1u << sim_below(w, 5), .sq_sge = 1 + (uint32_t)sim_below(w, 8),
+	ep->dims = (struct ndsh_qp_dims){.sq_depth = 1u << sim_below(w, 6),
+		.rq_depth = 1u << sim_below(w, 5),
+		.sq_sge = 1 + (uint32_t)sim_below(w, 8),
 		.rq_sge = 1 + (uint32_t)sim_below(w, 8),
-		.inline_bytes = sim_chance(w, 5000) ? (uint32_t)sim_below(w, 257) : 0 };
+		.inline_bytes = sim_chance(w, 5000) ? (uint32_t)sim_below(w, 257) : 0};
 	/* Near the wrap as often as not (W-PSN-05). */
 	ep->psn = (uint32_t)(sim_chance(w, 5000) ? 0xffffff - sim_below(w, 40) : sim_rand(w)) &
-		ROCE_PSN_MASK;
+		  ROCE_PSN_MASK;
 }
 
 /* Two hosts connect to each other at the same time. */
@@ -101,11 +121,11 @@ sim_conn_init(struct sim_world *w, unsigned number)
 /* ---- queue pairs ---- */
 
 void
-sim_ep_modify(struct sim_ep *ep, enum roce_qp_state to, uint32_t mask,
-	const struct roce_qp_attr *attr)
+sim_ep_modify(
+	struct sim_ep *ep, enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr)
 {
-	enum roce_modify r = roce_qp_modify(
-		ep->client->shard->s, ep->qp, ep->w->now_ns, to, mask, attr);
+	enum roce_modify r =
+		roce_qp_modify(ep->client->shard->s, ep->qp, ep->w->now_ns, to, mask, attr);
 
 	sim_shard_wake(ep->client->shard, ep->w->now_ns);
 	sim_check(ep->w, r == ROCE_MODIFY_OK, "conn %u%s: modify to %d: %d", ep->conn->number,
@@ -137,9 +157,9 @@ make_qp(struct sim_ep *ep)
 {
 	struct sim_client *cl = ep->client;
 	struct sim_world *w = ep->w;
-	struct roce_qp_attr attr = { .access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
-		NDSH_ACCESS_REMOTE_ATOMIC };
-	struct roce_qp_cfg cfg = { .pd = cl->pd, .dims = ep->dims, .owner = ep };
+	struct roce_qp_attr attr = {.access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
+					      NDSH_ACCESS_REMOTE_ATOMIC};
+	struct roce_qp_cfg cfg = {.pd = cl->pd, .dims = ep->dims, .owner = ep};
 	struct ndsh_qp_layout layout;
 
 	sim_check(w, ndsh_qp_layout(&ep->dims, &layout), "ndsh_qp_layout()");
@@ -148,8 +168,8 @@ make_qp(struct sim_ep *ep)
 	if ((ep->conn->poison == SIM_POISON_OVERRUN || ep->conn->poison == SIM_POISON_CQ_FAIL) &&
 		ep == ep->conn->villain) {
 		ep->send_cq = &ep->own_cq;
-		sim_cq_init(cl, ep->send_cq,
-			ep->conn->poison == SIM_POISON_OVERRUN ? 4 : SIM_OPS_MAX);
+		sim_cq_init(
+			cl, ep->send_cq, ep->conn->poison == SIM_POISON_OVERRUN ? 4 : SIM_OPS_MAX);
 	}
 	ep->index = cfg.handle = cl->n_eps;
 	cl->eps[cl->n_eps++] = ep;
@@ -163,7 +183,8 @@ make_qp(struct sim_ep *ep)
 	ep->qp = roce_qp_create(cl->shard->s, &cfg);
 	sim_check(w, ep->qp != NULL, "roce_qp_create()");
 	ep->qpn = roce_qp_num(ep->qp);
-	sim_check(w, roce_place_shard(roce_qpn_place(&cl->shard->host->qpn_key, ep->qpn)) ==
+	sim_check(w,
+		roce_place_shard(roce_qpn_place(&cl->shard->host->qpn_key, ep->qpn)) ==
 			(uint32_t)(cl->shard - cl->shard->host->shard),
 		"QPN %06x is of another shard", ep->qpn);
 	ndsh_sq_view(&ep->sq, ep->page, &ep->dims);
@@ -219,17 +240,21 @@ connect_qp(struct sim_ep *ep, const struct roce_cm_event *ev)
 static struct roce_cm_qp_params
 params(const struct sim_ep *ep)
 {
-	return (struct roce_cm_qp_params){ .qpn = ep->qpn, .psn = ep->psn,
-		.responder_resources = ep->max_dest_rd, .initiator_depth = ep->max_rd,
-		.retry_count = 7, .rnr_retry = ep->conn->rnr_retry, .srq = ep->srq != NULL };
+	return (struct roce_cm_qp_params){.qpn = ep->qpn,
+		.psn = ep->psn,
+		.responder_resources = ep->max_dest_rd,
+		.initiator_depth = ep->max_rd,
+		.retry_count = 7,
+		.rnr_retry = ep->conn->rnr_retry,
+		.srq = ep->srq != NULL};
 }
 
 /* What was posted completes as flushed. */
 void
 sim_ep_to_error(struct sim_ep *ep)
 {
-	ep->conn->dying |= !sim_ep_idle(ep) || !sim_ep_idle(ep->peer) ||
-		ep->posted < ep->quota || ep->peer->posted < ep->peer->quota;
+	ep->conn->dying |= !sim_ep_idle(ep) || !sim_ep_idle(ep->peer) || ep->posted < ep->quota ||
+			   ep->peer->posted < ep->peer->quota;
 	if (ep->flushing || ep->gone || ep->qp == NULL)
 		return;
 	ep->flushing = true;
@@ -271,8 +296,8 @@ sim_conn_start(struct sim_conn *c)
 	struct sim_host *local = ep->client->shard->host, *remote = ep->peer->client->shard->host;
 	uint32_t number = c->number;
 	struct roce_cm_connect req = {
-		.local = { *sim_gid(local, c->v6), (uint16_t)(40000 + c->number) },
-		.remote = { *sim_gid(remote, c->v6), SIM_PORT + c->nobody },
+		.local = {*sim_gid(local, c->v6), (uint16_t)(40000 + c->number)},
+		.remote = {*sim_gid(remote, c->v6), SIM_PORT + c->nobody},
 		.port = local->number,
 		.mtu_code = c->mtu_code,
 		.ack_timeout = c->ack_timeout,
@@ -286,7 +311,9 @@ sim_conn_start(struct sim_conn *c)
 	sim_note(ep->w, "conn %u: host %u to host %u, %s, MTU %u, poison %s%s, abrupt at %u%s",
 		c->number, local->number, remote->number, c->v6 ? "IPv6" : "IPv4", c->mtu,
 		c->villain == NULL ? "" : c->villain->name, poison_names[c->poison], c->abrupt_at,
-		c->refuse ? ", refused" : c->nobody ? ", nobody listens" : "");
+		c->refuse   ? ", refused"
+		: c->nobody ? ", nobody listens"
+			    : "");
 	make_qp(ep);
 	req.qp = params(ep);
 	ep->cm = roce_cm_connect(local->cm, ep->w->now_ns, &req);
@@ -368,8 +395,8 @@ sim_conn_answer(struct sim_conn *c)
 static void
 on_reply(struct sim_host *h, struct sim_ep *ep, const struct roce_cm_event *ev)
 {
-	sim_check(h->w, !ep->conn->refuse && !ep->conn->nobody,
-		"conn %u: accepted a refused one", ep->conn->number);
+	sim_check(h->w, !ep->conn->refuse && !ep->conn->nobody, "conn %u: accepted a refused one",
+		ep->conn->number);
 	if (ep->gone)
 		return;
 	ep->max_rd = ev->peer.responder_resources;
@@ -386,11 +413,12 @@ on_end(struct sim_ep *ep, const struct roce_cm_event *ev)
 	struct sim_world *w = ep->w;
 	struct sim_conn *c = ep->conn;
 	bool wished = c->state >= SIM_CONN_CLOSING || c->ep[0].disconnecting ||
-		c->ep[1].disconnecting || c->ep[0].vanished || c->ep[1].vanished;
+		      c->ep[1].disconnecting || c->ep[0].vanished || c->ep[1].vanished;
 
 	ep->cm_over = true;
 	if (ev->type == ROCE_CM_EV_REJECTED)
-		sim_check(w, (c->refuse && ev->reason == REJECT_CONSUMER) ||
+		sim_check(w,
+			(c->refuse && ev->reason == REJECT_CONSUMER) ||
 				(c->nobody && ev->reason == REJECT_NO_LISTENER) || wished ||
 				(ev->reason == REJECT_STALE &&
 					(sim_death_made_stale(ep) ||
@@ -409,7 +437,7 @@ on_end(struct sim_ep *ep, const struct roce_cm_event *ev)
 static void
 on_established(struct sim_ep *ep)
 {
-	const struct roce_qp_attr attr = { .keepalive_ms = ep->conn->keepalive_ms };
+	const struct roce_qp_attr attr = {.keepalive_ms = ep->conn->keepalive_ms};
 
 	ep->up = !ep->flushing;
 	if (!ep->gone && roce_qp_state_get(ep->qp) == ROCE_QPS_RTS)
@@ -419,8 +447,8 @@ on_established(struct sim_ep *ep)
 void
 sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev)
 {
-	static const char *const names[] = { "REQUEST", "REPLY", "ESTABLISHED", "REJECTED",
-		"UNREACHABLE", "DISCONNECTED" };
+	static const char *const names[] = {
+		"REQUEST", "REPLY", "ESTABLISHED", "REJECTED", "UNREACHABLE", "DISCONNECTED"};
 	struct sim_ep *ep = ev->owner;
 	struct sim_conn *c;
 
@@ -485,8 +513,8 @@ sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev)
 		return;
 	}
 	if (ev->type == ROCE_EV_SQ_DRAINED) {
-		sim_check(w, ep->draining, "conn %u%s: drained unasked", ep->conn->number,
-			ep->name);
+		sim_check(
+			w, ep->draining, "conn %u%s: drained unasked", ep->conn->number, ep->name);
 		ep->draining = false;
 		return;
 	}

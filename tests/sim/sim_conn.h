@@ -12,7 +12,7 @@ enum sim_poison { /* the one error that a connection may have planned */
 	SIM_POISON_WRITE_RANGE,
 	SIM_POISON_READ_RANGE,
 	SIM_POISON_NO_RIGHT,
-	SIM_POISON_DEAD_WINDOW,    /* a token that was invalidated */
+	SIM_POISON_DEAD_WINDOW,	   /* a token that was invalidated */
 	SIM_POISON_FOREIGN_WINDOW, /* one that is bound to another queue pair */
 	SIM_POISON_SEND_INV,	   /* either of them, or a region's, to be invalidated */
 	SIM_POISON_BIND,	   /* a bind that must be refused */
@@ -55,27 +55,27 @@ struct sim_ep {
 	struct sim_op ops[SIM_OPS_MAX];
 	unsigned head, posted, quota, msgs;
 	uint32_t msg_op[SIM_OPS_MAX]; /* number of a message -> its place in ops */
-	unsigned msgs_ok; /* messages up to this number completed with success here */
+	unsigned msgs_ok;	      /* messages up to this number completed with success here */
 	bool send_failed, send_error; /* any failure; one that is not a flush */
 	/* Receive side. */
 	struct sim_recv *recvs;
 	unsigned recv_head, recv_posted, msgs_in;
 	struct sim_taker taker;
-	bool shares;	      /* it is to have an srq */
+	bool shares; /* it is to have an srq */
 	bool recv_failed;
 	bool recv_stopped;
-	bool up;	/* may send */
-	bool flushing;	/* this end was told to go to ERR */
-	bool errored;	/* the engine raised QP_ERROR */
-	bool cm_over;	/* the last CM event came */
+	bool up;       /* may send */
+	bool flushing; /* this end was told to go to ERR */
+	bool errored;  /* the engine raised QP_ERROR */
+	bool cm_over;  /* the last CM event came */
 	bool disconnecting;
-	bool gone;	/* queue pair destroyed */
-	bool vanished;	/* ... without a word */
-	bool breached;	/* the engine raised CLIENT_BREACH */
-	struct sim_cq own_cq; /* SIM_POISON_OVERRUN, SIM_POISON_CQ_FAIL */
-	uint64_t close_ns; /* when to react to an error */
+	bool gone;		   /* queue pair destroyed */
+	bool vanished;		   /* ... without a word */
+	bool breached;		   /* the engine raised CLIENT_BREACH */
+	struct sim_cq own_cq;	   /* SIM_POISON_OVERRUN, SIM_POISON_CQ_FAIL */
+	uint64_t close_ns;	   /* when to react to an error */
 	uint64_t drained_until_ns; /* in SQD */
-	bool draining, patient; /* in SQD: not yet told that it is drained; waits for that */
+	bool draining, patient;	   /* in SQD: not yet told that it is drained; waits for that */
 };
 enum sim_fate { /* of a CM message */
 	SIM_FATE_PASSES,
@@ -107,16 +107,16 @@ struct sim_conn {
 	uint32_t mtu;
 	/* The plan. */
 	enum sim_poison poison;
-	struct sim_ep *villain;	 /* who posts or does it */
-	unsigned poison_at;	 /* ... in place of this request */
+	struct sim_ep *villain; /* who posts or does it */
+	unsigned poison_at;	/* ... in place of this request */
 	bool poison_done;
 	uint64_t poison_ns;
-	unsigned abrupt_at;	 /* disconnect after so many requests of both ends; 0: orderly */
+	unsigned abrupt_at; /* disconnect after so many requests of both ends; 0: orderly */
 	uint8_t rnr_retry, rnr_code;
 	uint32_t keepalive_ms; /* of both ends; 0: none */
 	struct sim_cm_fault cm_fault[SIM_CM_FAULTS];
-	uint32_t cm_id; /* of the active side; 0: not known yet */
-	bool copies;	/* REQs may come when it is over */
+	uint32_t cm_id;	   /* of the active side; 0: not known yet */
+	bool copies;	   /* REQs may come when it is over */
 	unsigned death_at; /* a host dies after so many requests of both ends; 0: none */
 	/* Once true, requests may fail. */
 	bool dying;
@@ -134,8 +134,8 @@ void sim_conn_init(struct sim_world *w, unsigned number);
 void sim_conn_start(struct sim_conn *c);
 void sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev);
 void sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev);
-void sim_ep_modify(struct sim_ep *ep, enum roce_qp_state to, uint32_t mask,
-	const struct roce_qp_attr *attr);
+void sim_ep_modify(
+	struct sim_ep *ep, enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr);
 void sim_ep_to_error(struct sim_ep *ep);
 void sim_ep_destroy(struct sim_ep *ep);
 /* Passive: the application's answer to a REQ, when it is due. */
@@ -144,8 +144,8 @@ void sim_conn_answer(struct sim_conn *c);
 /* What was planned and happened, of all worlds so far. */
 void sim_cm_print(void);
 void sim_cm_plan(struct sim_world *w, struct sim_conn *c);
-bool sim_cm_passes(struct sim_host *from, struct sim_host *to, const uint8_t *mad,
-	struct sim_frame *f);
+bool sim_cm_passes(
+	struct sim_host *from, struct sim_host *to, const uint8_t *mad, struct sim_frame *f);
 /* sim_plan.c: the end of the process that has it: nothing is said, nothing is waited for */
 void sim_ep_vanish(struct sim_ep *ep);
 /* Planned errors that are due, ends of connections; when to look again. */

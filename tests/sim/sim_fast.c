@@ -19,9 +19,10 @@ shuffle_pages(struct sim_world *w, struct sim_fast *f, uint8_t *mem)
 		f->place[j] = was;
 	}
 	for (uint32_t i = 0; i < f->pages; i++)
-		f->extent[f->place[i]] = (struct roce_extent){
-			.va = f->va + (uint64_t)f->place[i] * PAGE, .bytes = PAGE,
-			.host = mem + (size_t)i * PAGE };
+		f->extent[f->place[i]] =
+			(struct roce_extent){.va = f->va + (uint64_t)f->place[i] * PAGE,
+				.bytes = PAGE,
+				.host = mem + (size_t)i * PAGE};
 }
 
 void
@@ -29,7 +30,7 @@ sim_fast_init(struct sim_ep *ep, struct sim_window *v)
 {
 	struct sim_world *w = ep->w;
 	struct sim_fast *f = sim_alloc(w, sizeof(*f));
-	struct roce_fr_cfg cfg = { .pd = ep->client->pd, .remote = true, .arena = &f->arena };
+	struct roce_fr_cfg cfg = {.pd = ep->client->pd, .remote = true, .arena = &f->arena};
 
 	v->fast = f;
 	/* The last page may have an end that is not there: nobody may come that far. */
@@ -41,7 +42,7 @@ sim_fast_init(struct sim_ep *ep, struct sim_window *v)
 	f->va = w->next_va;
 	w->next_va += (uint64_t)(f->pages + 16) * PAGE;
 	shuffle_pages(w, f, ep->target.mem);
-	f->arena = (struct roce_arena){ f->extent, f->pages };
+	f->arena = (struct roce_arena){f->extent, f->pages};
 	cfg.max_pages = f->pages;
 	cfg.lists = f->lists;
 	v->mw = roce_fr_create(ep->client->shard->s, &cfg, f->mem, &v->slot, &v->secret);

@@ -7,7 +7,7 @@
 void
 sim_ring_init(struct sim_ring *r, unsigned room)
 {
-	*r = (struct sim_ring){ .last = &r->first, .room = room };
+	*r = (struct sim_ring){.last = &r->first, .room = room};
 }
 
 bool

@@ -15,19 +15,18 @@ sim_gid(const struct sim_host *h, bool v6)
 static void
 name(unsigned address, uint8_t mac[6], struct roce_gid *gid, bool v6)
 {
-	memcpy(mac, (const uint8_t[6]){ 2, 0, 0, 0, (uint8_t)address, 1 }, 6);
+	memcpy(mac, (const uint8_t[6]){2, 0, 0, 0, (uint8_t)address, 1}, 6);
 	if (v6)
-		*gid = (struct roce_gid){ { 0x20, 0x01, 0x0d, 0xb8,
-			[15] = (uint8_t)(address + 1) } };
+		*gid = (struct roce_gid){{0x20, 0x01, 0x0d, 0xb8, [15] = (uint8_t)(address + 1)}};
 	else
-		roce_gid_from_v4(gid, (const uint8_t[4]){ 192, 0, 2, (uint8_t)(address + 1) });
+		roce_gid_from_v4(gid, (const uint8_t[4]){192, 0, 2, (uint8_t)(address + 1)});
 }
 
 /* To whoever has that address. */
 struct roce_path
 sim_path_to(const struct sim_host *from, unsigned address, bool v6)
 {
-	struct roce_path p = { .sgid = *sim_gid(from, v6), .ttl = 64 };
+	struct roce_path p = {.sgid = *sim_gid(from, v6), .ttl = 64};
 
 	memcpy(p.smac, from->mac, 6);
 	name(address, p.dmac, &p.dgid, v6);
@@ -46,19 +45,19 @@ make_cm(struct sim_host *h)
 	const struct roce_cm_cfg cfg = {
 		.max_conns = 64,
 		.max_listeners = 4,
-		.secret = { sim_rand(h->w), sim_rand(h->w) }, /* its ids are always new */
+		.secret = {sim_rand(h->w), sim_rand(h->w)}, /* its ids are always new */
 		.ca_guid = UINT64_C(0x0200000000fffe00) + h->address,
 		.req_first_retry_ns = 20 * SIM_MS,
 		.give_up_ns = 60 * SIM_S,
 		.max_retries = 30,
 	};
-	const struct roce_cm_addr any = { .port = SIM_PORT };
+	const struct roce_cm_addr any = {.port = SIM_PORT};
 
 	h->cm = roce_cm_init(sim_alloc(h->w, roce_cm_bytes(&cfg)), &cfg);
 	h->listener = roce_cm_listen(h->cm, &any, 0, h, NULL);
 	sim_check(h->w, h->listener != NULL, "roce_cm_listen()");
 	h->lookups = roce_cm_listen_lookups(
-		h->cm, &(struct roce_cm_addr){ .port = SIM_UD_PORT }, 0, h, NULL);
+		h->cm, &(struct roce_cm_addr){.port = SIM_UD_PORT}, 0, h, NULL);
 	sim_check(h->w, h->lookups != NULL, "roce_cm_listen_lookups()");
 }
 
@@ -71,8 +70,8 @@ sim_host_init(struct sim_world *w, unsigned number, const struct sim_host *befor
 
 	h->w = w;
 	h->number = number;
-	h->n_shards = same ? before->n_shards :
-			     1 + (unsigned)sim_below(w, sim_chance(w, 5000) ? 2 : SIM_SHARDS_MAX);
+	h->n_shards = same ? before->n_shards
+			   : 1 + (unsigned)sim_below(w, sim_chance(w, 5000) ? 2 : SIM_SHARDS_MAX);
 	h->secret[0] = same ? before->secret[0] : sim_rand(w);
 	h->secret[1] = same ? before->secret[1] : sim_rand(w);
 	roce_qpn_key_init(&h->qpn_key, h->secret);

@@ -235,7 +235,7 @@ pull(struct sim_shard *sh)
 		return 0;
 	asked = 1 + (unsigned)sim_below(w, asked);
 	for (unsigned i = 0; i < asked; i++)
-		slots[i] = (struct roce_tx_slot){ .buf = frames[i], .port = UINT32_MAX };
+		slots[i] = (struct roce_tx_slot){.buf = frames[i], .port = UINT32_MAX};
 	filled = roce_shard_tx(sh->s, w->now_ns, slots, asked);
 	sim_check(w, filled <= asked, "roce_shard_tx() filled %u of %u", filled, asked);
 	for (unsigned i = 0; i < filled; i++) {
@@ -310,7 +310,7 @@ static bool
 rest(struct sim_shard *sh)
 {
 	return roce_shard_rest(sh->s) && ndsh_doorbell_sleep(sh->client.session) &&
-		roce_shard_movers_rest(sh->s);
+	       roce_shard_movers_rest(sh->s);
 }
 
 static bool
@@ -353,7 +353,7 @@ sim_shard_turn(struct sim_shard *sh)
 		deadline = roce_shard_next_deadline(sh->s);
 		sh->next_ns = deadline > w->now_ns + TURN_NS ? deadline : w->now_ns + TURN_NS;
 	} else { /* a ring that must wait keeps it awake; it looks ever less often */
-		sh->next_ns = w->now_ns +
-			(TURN_NS << (sh->idle_turns < IDLE_TURNS ? sh->idle_turns : 6));
+		sh->next_ns =
+			w->now_ns + (TURN_NS << (sh->idle_turns < IDLE_TURNS ? sh->idle_turns : 6));
 	}
 }

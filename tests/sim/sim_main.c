@@ -116,7 +116,7 @@ print_counters(void)
 int
 main(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct options o = {0};
 	uint64_t passed = 0, failed = 0, begin;
 
 	if (!parse(argc, argv, &o))
@@ -140,7 +140,6 @@ main(int argc, char **argv)
 	if (o.counters)
 		print_counters();
 	print_figures(passed + failed, spent_ns() - begin);
-	printf("%lu passed, %lu failed, 0 skipped\n", (unsigned long)passed,
-		(unsigned long)failed);
+	printf("%lu passed, %lu failed, 0 skipped\n", (unsigned long)passed, (unsigned long)failed);
 	return failed == 0 ? 0 : 1;
 }

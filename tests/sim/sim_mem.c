@@ -152,7 +152,7 @@ sim_sges(struct sim_world *w, const struct sim_arena *a, unsigned slot, uint32_t
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t len = i == n - 1 ? left : (uint32_t)sim_below(w, left + 1);
 
-		sge[i] = (struct ndsh_sge){ .addr = va, .len = len, .key = a->key };
+		sge[i] = (struct ndsh_sge){.addr = va, .len = len, .key = a->key};
 		va += len;
 		left -= len;
 	}

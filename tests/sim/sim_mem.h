@@ -9,13 +9,13 @@
 struct sim_arena {
 	char name[32];
 	struct sim_client *client;
-	bool far; /* only the client's mover reaches it */
+	bool far;	       /* only the client's mover reaches it */
 	uint8_t *mem, *shadow; /* shadow: what mem holds when all that was posted is done */
 	uint64_t va;
 	uint32_t slot_bytes, bytes;
-	uint16_t users[SIM_SLOTS];    /* requests in flight that touch the slot */
-	uint16_t readers[SIM_SLOTS];  /* READs among them */
-	bool undefined[SIM_SLOTS];    /* a request on it failed half way */
+	uint16_t users[SIM_SLOTS];   /* requests in flight that touch the slot */
+	uint16_t readers[SIM_SLOTS]; /* READs among them */
+	bool undefined[SIM_SLOTS];   /* a request on it failed half way */
 	struct roce_mr *mr;
 	uint32_t key;
 	uint8_t *frozen; /* what it held when it was deregistered */
@@ -23,8 +23,8 @@ struct sim_arena {
 void *sim_alloc(struct sim_world *w, size_t bytes);
 uint8_t *sim_random_bytes(struct sim_world *w, uint32_t bytes);
 void sim_free_all(struct sim_world *w);
-void sim_arena_init(struct sim_client *c, struct sim_arena *a, uint32_t slot_bytes,
-	uint32_t access, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+void sim_arena_init(struct sim_client *c, struct sim_arena *a, uint32_t slot_bytes, uint32_t access,
+	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* A free slot, or -1. */
 int sim_arena_slot(struct sim_world *w, const struct sim_arena *a);
 uint32_t sim_arena_offset(const struct sim_arena *a, uint64_t va);

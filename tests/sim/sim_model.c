@@ -12,13 +12,17 @@
 const char *
 sim_op_name(uint8_t op)
 {
-	static const char *const names[] = { [NDSH_OP_SEND] = "send",
-		[NDSH_OP_SEND_INV] = "send-inv", [NDSH_OP_SEND_IMM] = "send-imm",
-		[NDSH_OP_WRITE] = "write", [NDSH_OP_WRITE_IMM] = "write-imm",
-		[NDSH_OP_READ] = "read", [NDSH_OP_CMP_SWAP] = "compare-swap",
-		[NDSH_OP_FETCH_ADD] = "fetch-add", [NDSH_OP_BIND] = "bind",
+	static const char *const names[] = {[NDSH_OP_SEND] = "send",
+		[NDSH_OP_SEND_INV] = "send-inv",
+		[NDSH_OP_SEND_IMM] = "send-imm",
+		[NDSH_OP_WRITE] = "write",
+		[NDSH_OP_WRITE_IMM] = "write-imm",
+		[NDSH_OP_READ] = "read",
+		[NDSH_OP_CMP_SWAP] = "compare-swap",
+		[NDSH_OP_FETCH_ADD] = "fetch-add",
+		[NDSH_OP_BIND] = "bind",
 		[NDSH_OP_INVALIDATE] = "invalidate",
-		[NDSH_OP_FAST_REGISTER] = "fast-register" };
+		[NDSH_OP_FAST_REGISTER] = "fast-register"};
 
 	return names[op];
 }
@@ -75,16 +79,15 @@ send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 	if (status == NDSH_WC_RETRY_EXC_ERR)
 		return closing || lossy(ep->w) || ep->peer->errored || ep->peer->flushing;
 	if (c->poison == SIM_POISON_DEREGISTER)
-		return status == NDSH_WC_REM_ACCESS_ERR && op->remote_slot >= 0 &&
-			ep == c->villain;
+		return status == NDSH_WC_REM_ACCESS_ERR && op->remote_slot >= 0 && ep == c->villain;
 	if (c->poison == SIM_POISON_CUT)
 		return status == NDSH_WC_REM_ACCESS_ERR && op->window != NULL &&
-			op->window->mw == NULL && ep == c->villain;
+		       op->window->mw == NULL && ep == c->villain;
 	/* There is no receive, or no room for what the peer's mover is to move. */
 	if (c->poison == SIM_POISON_RNR)
 		return status == NDSH_WC_RNR_RETRY_EXC_ERR &&
-			(sim_is_message(op) || (op->remote_slot >= 0 &&
-				op->op != NDSH_OP_READ && ep->peer->target.far));
+		       (sim_is_message(op) || (op->remote_slot >= 0 && op->op != NDSH_OP_READ &&
+						      ep->peer->target.far));
 	return false;
 }
 
@@ -101,12 +104,12 @@ recv_status_ok(const struct sim_ep *ep, uint8_t status)
 	if (ep->peer == c->villain && status == NDSH_WC_REM_ACCESS_ERR &&
 		(c->poison == SIM_POISON_DEREGISTER || c->poison == SIM_POISON_CUT))
 		return ep->msgs_in < ep->peer->msgs &&
-			ep->peer->ops[ep->peer->msg_op[ep->msgs_in]].op == NDSH_OP_WRITE_IMM;
+		       ep->peer->ops[ep->peer->msg_op[ep->msgs_in]].op == NDSH_OP_WRITE_IMM;
 	if (ep->peer == c->villain &&
 		((c->poison == SIM_POISON_RECV_SMALL && status == NDSH_WC_LOC_LEN_ERR) ||
 			(c->poison == SIM_POISON_SEND_INV && status == NDSH_WC_REM_INV_REQ_ERR)))
 		return ep->msgs_in < ep->peer->msgs &&
-			ep->peer->ops[ep->peer->msg_op[ep->msgs_in]].poisoned;
+		       ep->peer->ops[ep->peer->msg_op[ep->msgs_in]].poisoned;
 	return status == NDSH_WC_SUCCESS;
 }
 
@@ -252,13 +255,14 @@ check_message(struct sim_ep *ep, const struct sim_recv *r, const struct ndsh_cqe
 	sim_check(w, !(e->flags & NDSH_CQEF_SOLICITED) == !(op->flags & NDSH_WRF_SOLICIT),
 		"conn %u%s: message %u: wrong solicited flag", ep->conn->number, ep->name,
 		ep->msgs_in);
-	sim_check(w, !(e->flags & NDSH_CQEF_IMM) == (op->op != NDSH_OP_SEND_IMM &&
-					op->op != NDSH_OP_WRITE_IMM) &&
+	sim_check(w,
+		!(e->flags & NDSH_CQEF_IMM) ==
+				(op->op != NDSH_OP_SEND_IMM && op->op != NDSH_OP_WRITE_IMM) &&
 			(!(e->flags & NDSH_CQEF_IMM) || e->data == op->imm) &&
 			!(e->flags & NDSH_CQEF_WRITE) == !sim_is_write(op),
 		"conn %u%s: message %u: wrong immediate", ep->conn->number, ep->name, ep->msgs_in);
-	sim_check(w, arrived(ep, r, op), "conn %u%s: message %u has wrong bytes",
-		ep->conn->number, ep->name, ep->msgs_in);
+	sim_check(w, arrived(ep, r, op), "conn %u%s: message %u has wrong bytes", ep->conn->number,
+		ep->name, ep->msgs_in);
 	sim_window_heard(ep->peer, ep->peer->msg_op[ep->msgs_in]);
 	sim_window_invalidated(ep, op, e);
 	ep->msgs_in++;
@@ -281,8 +285,9 @@ recv_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 {
 	struct sim_world *w = ep->w;
 	struct sim_arena *in = sim_inbox(ep);
-	struct sim_recv *r = ep->srq != NULL ? sim_srq_take(ep->srq, &ep->taker, "conn",
-		ep->conn->number, e) : own_receive(ep, e);
+	struct sim_recv *r =
+		ep->srq != NULL ? sim_srq_take(ep->srq, &ep->taker, "conn", ep->conn->number, e)
+				: own_receive(ep, e);
 
 	sim_check(w, recv_status_ok(ep, e->status), "conn %u%s: receive %u: status %u, syndrome %u",
 		ep->conn->number, ep->name, (uint32_t)e->context, e->status, e->syndrome);
@@ -337,8 +342,7 @@ may_be_flushing(const struct sim_client *c, const struct sim_cq *cq)
 			return true;
 	}
 	for (unsigned i = 0; i < c->n_uds; i++)
-		if (c->uds[i]->page->dead &&
-			(c->uds[i]->send_cq == cq || c->uds[i]->recv_cq == cq))
+		if (c->uds[i]->page->dead && (c->uds[i]->send_cq == cq || c->uds[i]->recv_cq == cq))
 			return true;
 	return false;
 }

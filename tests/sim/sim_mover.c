@@ -48,8 +48,7 @@ sim_mover_init(struct sim_client *c)
 		return;
 	shared = sim_alloc(c->w, ndsh_mover_bytes());
 	m->client = c;
-	m->engine = roce_mover_create(
-		c->shard->s, sim_alloc(c->w, roce_mover_bytes()), shared, m);
+	m->engine = roce_mover_create(c->shard->s, sim_alloc(c->w, roce_mover_bytes()), shared, m);
 	sim_check(c->w, m->engine != NULL, "roce_mover_create()");
 	ndsh_mover_view(&m->orders, shared);
 	m->share = (unsigned)sim_below(c->w, 10001);

@@ -74,7 +74,7 @@ sim_frame_new(const uint8_t *frame, uint32_t bytes)
 
 	if (f == NULL)
 		abort();
-	*f = (struct sim_frame){ .bytes = bytes };
+	*f = (struct sim_frame){.bytes = bytes};
 	if (frame != NULL)
 		memcpy(f->data, frame, bytes);
 	return f;
@@ -125,7 +125,7 @@ is_lost(struct sim_world *w)
 			(unsigned long)((n->outage_to_ns - w->now_ns) / SIM_US));
 	}
 	return (w->now_ns >= n->outage_from_ns && w->now_ns < n->outage_to_ns) ||
-		sim_chance(w, w->profile->loss);
+	       sim_chance(w, w->profile->loss);
 }
 
 void
@@ -136,8 +136,8 @@ sim_net_send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t 
 	struct sim_host *to = destination(w, frame);
 	uint64_t start, at;
 
-	sim_check(w, to != NULL || is_nobody(w, frame),
-		"host %u sends to an unknown MAC address", from);
+	sim_check(w, to != NULL || is_nobody(w, frame), "host %u sends to an unknown MAC address",
+		from);
 	n->sent++;
 	sim_hash(w, (uint64_t)roce_crc32(0, frame, bytes) << 32 | bytes << 4 | from);
 	start = w->now_ns > n->link_free_ns[from] ? w->now_ns : n->link_free_ns[from];

@@ -47,8 +47,7 @@ struct sim_net {
 struct sim_frame *sim_frame_new(const uint8_t *frame, uint32_t bytes);
 void sim_net_send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t bytes);
 /* A copy of the frame comes at last, after late_ns. */
-void sim_net_late(
-	struct sim_world *w, unsigned to, const struct sim_frame *f, uint64_t late_ns);
+void sim_net_late(struct sim_world *w, unsigned to, const struct sim_frame *f, uint64_t late_ns);
 uint64_t sim_net_next(const struct sim_world *w);
 /* Move what has arrived by now to the hosts. */
 void sim_net_deliver(struct sim_world *w);

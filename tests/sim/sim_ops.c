@@ -44,8 +44,11 @@ op_new(struct sim_ep *ep, uint8_t type)
 	struct sim_conn *c = ep->conn;
 	struct sim_op *op = &ep->ops[ep->posted];
 
-	*op = (struct sim_op){ .context = (uint64_t)(c->number * 2 + (ep == &c->ep[1])) << 32 |
-		(ep->posted + 1), .op = type, .local_slot = -1, .remote_slot = -1 };
+	*op = (struct sim_op){
+		.context = (uint64_t)(c->number * 2 + (ep == &c->ep[1])) << 32 | (ep->posted + 1),
+		.op = type,
+		.local_slot = -1,
+		.remote_slot = -1};
 	return op;
 }
 
@@ -75,8 +78,8 @@ choose_source(struct sim_ep *ep, struct sim_op *op)
 	op->local_slot = sim_arena_slot(w, op->local);
 	if (op->local_slot < 0)
 		return false;
-	op->nsge = (uint8_t)sim_sges(w, op->local, (unsigned)op->local_slot, op->bytes,
-		ep->dims.sq_sge, op->sge);
+	op->nsge = (uint8_t)sim_sges(
+		w, op->local, (unsigned)op->local_slot, op->bytes, ep->dims.sq_sge, op->sge);
 	sim_scatter(op->local, op->local->mem, op->sge, op->nsge, op->data, op->bytes);
 	sim_scatter(op->local, op->local->shadow, op->sge, op->nsge, op->data, op->bytes);
 	return true;
@@ -89,8 +92,8 @@ choose_landing(struct sim_ep *ep, struct sim_op *op)
 	op->local_slot = sim_arena_slot(ep->w, op->local);
 	if (op->local_slot < 0)
 		return false;
-	op->nsge = (uint8_t)sim_sges(ep->w, op->local, (unsigned)op->local_slot, op->bytes,
-		ep->dims.sq_sge, op->sge);
+	op->nsge = (uint8_t)sim_sges(
+		ep->w, op->local, (unsigned)op->local_slot, op->bytes, ep->dims.sq_sge, op->sge);
 	return true;
 }
 
@@ -107,8 +110,9 @@ choose_target(struct sim_ep *ep, struct sim_op *op)
 	uint32_t room = t->slot_bytes - op->bytes;
 
 	if (sim_chance(ep->w, 5000))
-		op->window = sim_window_choose(ep->peer, op->op == NDSH_OP_READ ?
-			NDSH_ACCESS_REMOTE_READ : NDSH_ACCESS_REMOTE_WRITE);
+		op->window = sim_window_choose(ep->peer, op->op == NDSH_OP_READ
+								 ? NDSH_ACCESS_REMOTE_READ
+								 : NDSH_ACCESS_REMOTE_WRITE);
 	if (op->window != NULL)
 		slot = op->window->first + (unsigned)sim_below(ep->w, op->window->slots);
 
@@ -196,7 +200,7 @@ post_poisoned(struct sim_ep *ep, struct sim_op *op)
 {
 	struct sim_conn *c = ep->conn;
 	struct sim_arena *t = &ep->peer->target;
-	struct ndsh_swr wr = { .raddr = t->va, .rkey = t->key };
+	struct ndsh_swr wr = {.raddr = t->va, .rkey = t->key};
 
 	op->poisoned = true;
 	op->bytes = 1 + random_size(c, 5 * c->mtu - 1);
@@ -245,10 +249,10 @@ post_poisoned(struct sim_ep *ep, struct sim_op *op)
 static bool
 post_local(struct sim_ep *ep, struct sim_op *op)
 {
-	struct ndsh_swr wr = { .rkey = 0 };
+	struct ndsh_swr wr = {.rkey = 0};
 
 	op->poisoned = ep == ep->conn->villain && is_local_poison(ep->conn->poison) &&
-		!ep->conn->poison_done && ep->posted >= ep->conn->poison_at;
+		       !ep->conn->poison_done && ep->posted >= ep->conn->poison_at;
 	if (op->poisoned) {
 		sim_window_bad_op(ep, op, &wr);
 		ep->conn->dying = ep->conn->poison_done = true;
@@ -291,7 +295,7 @@ sim_op_post(struct sim_ep *ep)
 	struct sim_conn *c = ep->conn;
 	struct sim_op *op;
 	uint32_t done = __atomic_load_n(&ep->page->sq_done, __ATOMIC_ACQUIRE);
-	struct ndsh_swr wr = { .rkey = ep->peer->target.key };
+	struct ndsh_swr wr = {.rkey = ep->peer->target.key};
 
 	sim_check(ep->w, done <= ep->posted, "conn %u%s: sq_done %u of %u", c->number, ep->name,
 		done, ep->posted);
@@ -340,7 +344,7 @@ sim_op_post(struct sim_ep *ep)
 bool
 sim_breach_post(struct sim_ep *ep)
 {
-	struct ndsh_swr wr = { .ctrl = NDSH_CTRL(0, 0, 0, 0) };
+	struct ndsh_swr wr = {.ctrl = NDSH_CTRL(0, 0, 0, 0)};
 
 	if (ep->posted - __atomic_load_n(&ep->page->sq_done, __ATOMIC_ACQUIRE) >= ep->dims.sq_depth)
 		return false;
@@ -365,14 +369,15 @@ sim_recv_post(struct sim_ep *ep)
 
 	if (ep->recv_posted - done >= ep->dims.rq_depth || ep->recv_posted >= SIM_RECVS_MAX)
 		return false;
-	*r = (struct sim_recv){ .context = UINT64_C(1) << 63 | (uint64_t)(c->number * 2 +
-		(ep == &c->ep[1])) << 32 | (ep->recv_posted + 1) };
+	*r = (struct sim_recv){.context = UINT64_C(1) << 63 |
+					  (uint64_t)(c->number * 2 + (ep == &c->ep[1])) << 32 |
+					  (ep->recv_posted + 1)};
 	r->slot = sim_arena_slot(ep->w, &ep->inbox);
 	if (r->slot < 0)
 		return false;
 	r->bytes = 5 * c->mtu + (uint32_t)sim_below(ep->w, c->mtu / 2);
-	r->nsge = (uint8_t)sim_sges(ep->w, &ep->inbox, (unsigned)r->slot, r->bytes, ep->dims.rq_sge,
-		r->sge);
+	r->nsge = (uint8_t)sim_sges(
+		ep->w, &ep->inbox, (unsigned)r->slot, r->bytes, ep->dims.rq_sge, r->sge);
 	ep->inbox.users[r->slot]++;
 	ep->recv_posted++;
 	ndsh_rq_push(&ep->rq, r->context, r->sge, r->nsge);

@@ -84,8 +84,8 @@ sim_is_atomic(const struct sim_op *op)
 static inline bool
 sim_is_message(const struct sim_op *op)
 {
-	return op->op == NDSH_OP_SEND || op->op == NDSH_OP_SEND_INV ||
-	       op->op == NDSH_OP_SEND_IMM || op->op == NDSH_OP_WRITE_IMM;
+	return op->op == NDSH_OP_SEND || op->op == NDSH_OP_SEND_INV || op->op == NDSH_OP_SEND_IMM ||
+	       op->op == NDSH_OP_WRITE_IMM;
 }
 
 /* sim_window.c */
@@ -110,8 +110,8 @@ uint64_t sim_window_address(
 /* sim_fast.c */
 void sim_fast_init(struct sim_ep *ep, struct sim_window *v);
 void sim_fast_destroy(struct sim_ep *ep, struct sim_window *v);
-void sim_fast_register(struct sim_ep *ep, struct sim_op *op, struct sim_window *v,
-	struct ndsh_swr *wr);
+void sim_fast_register(
+	struct sim_ep *ep, struct sim_op *op, struct sim_window *v, struct ndsh_swr *wr);
 /* The list is the application's again. */
 void sim_fast_reuse_list(struct sim_window *v);
 

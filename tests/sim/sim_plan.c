@@ -59,8 +59,8 @@ poison(struct sim_conn *c)
 	struct sim_ep *v = c->villain;
 
 	if (c->poison_done || c->poison < SIM_POISON_DEREGISTER ||
-		c->poison == SIM_POISON_OVERRUN || !v->up ||
-		v->posted < c->poison_at || c->state != SIM_CONN_UP)
+		c->poison == SIM_POISON_OVERRUN || !v->up || v->posted < c->poison_at ||
+		c->state != SIM_CONN_UP)
 		return;
 	if (c->poison_ns == 0) { /* in the middle of things, not right behind a post */
 		c->poison_ns = v->w->now_ns + sim_below(v->w, 20 * SIM_US);
@@ -101,8 +101,8 @@ death(struct sim_conn *c)
 		c->ep[0].posted + c->ep[1].posted < c->death_at)
 		return;
 	c->death_at = 0;
-	sim_host_dies(c->ep[sim_below(w, 2)].client->shard->host,
-		w->now_ns + sim_below(w, 100 * SIM_US));
+	sim_host_dies(
+		c->ep[sim_below(w, 2)].client->shard->host, w->now_ns + sim_below(w, 100 * SIM_US));
 }
 
 /* Now and then a queue pair rests: it finishes what it began and starts nothing new (W-QP-03). */
@@ -119,8 +119,8 @@ drain(struct sim_ep *ep)
 		ep->patient = sim_chance(w, 5000);
 		sim_ep_modify(ep, ROCE_QPS_SQD, 0, NULL);
 		ep->drained_until_ns = w->now_ns + sim_below(w, 200 * SIM_US);
-	} else if (roce_qp_state_get(ep->qp) == ROCE_QPS_SQD &&
-		   w->now_ns >= ep->drained_until_ns && !(ep->patient && ep->draining)) {
+	} else if (roce_qp_state_get(ep->qp) == ROCE_QPS_SQD && w->now_ns >= ep->drained_until_ns &&
+		   !(ep->patient && ep->draining)) {
 		sim_note(w, "conn %u%s: back to RTS", ep->conn->number, ep->name);
 		sim_ep_modify(ep, ROCE_QPS_RTS, 0, NULL);
 		sim_shard_wake(ep->client->shard, w->now_ns);
@@ -162,8 +162,8 @@ error_end(struct sim_ep *ep)
 		disconnect(ep);
 	/* A peer that vanished, and its DREQ was lost: only own requests would tell. */
 	if (ep->peer->vanished && ep->up && work_done(ep) && ep->close_ns == 0)
-		ep->close_ns = ep->w->now_ns + 1 +
-			(ep->w->deaths > 0 ? sim_below(ep->w, 2 * SIM_S) : 0);
+		ep->close_ns =
+			ep->w->now_ns + 1 + (ep->w->deaths > 0 ? sim_below(ep->w, 2 * SIM_S) : 0);
 }
 
 /* Everything came back: the queue pair can go. */

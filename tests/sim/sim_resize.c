@@ -25,7 +25,7 @@ void
 sim_resize_init(struct sim_client *c, unsigned cq)
 {
 	unsigned client = c->shard->host->number * SIM_SHARDS_MAX +
-		(unsigned)(c->shard - c->shard->host->shard);
+			  (unsigned)(c->shard - c->shard->host->shard);
 
 	c->cqs[cq].resize.rng = c->w->seed << 8 | (client * SIM_CQS + cq);
 }

@@ -65,8 +65,8 @@ sim_sidr_heard(const struct sim_ud *u, struct sim_target *t)
 	a = &w->asks[sim_below(w, w->n_asks)];
 	if (a->by != u || !a->heard)
 		return false;
-	*t = (struct sim_target){ .qpn = a->qpn, .q_key = a->q_key, .address = a->address,
-		.v6 = a->v6 };
+	*t = (struct sim_target){
+		.qpn = a->qpn, .q_key = a->q_key, .address = a->address, .v6 = a->v6};
 	return true;
 }
 
@@ -79,8 +79,8 @@ ask(struct sim_world *w, struct sim_ask *a)
 	const struct sim_host *to = a->about->client->shard->host;
 	const uint32_t priv = PRIV | a->number;
 	const struct roce_cm_lookup l = {
-		.local = { *sim_gid(h, a->about->v6), (uint16_t)(LOCAL_PORT + a->number) },
-		.remote = { *sim_gid(to, a->about->v6), SIM_UD_PORT + a->nobody },
+		.local = {*sim_gid(h, a->about->v6), (uint16_t)(LOCAL_PORT + a->number)},
+		.remote = {*sim_gid(to, a->about->v6), SIM_UD_PORT + a->nobody},
 		.port = h->number,
 		.priv = &priv,
 		.priv_bytes = sizeof(priv),
@@ -158,8 +158,8 @@ answer(struct sim_world *w, struct sim_ask *a)
 {
 	const uint32_t priv = ~(PRIV | a->number);
 	const struct sim_ud *u = a->about;
-	struct roce_cm_answer g = { .status = ROCE_CM_SIDR_REJECT, .priv = &priv,
-		.priv_bytes = sizeof(priv) };
+	struct roce_cm_answer g = {
+		.status = ROCE_CM_SIDR_REJECT, .priv = &priv, .priv_bytes = sizeof(priv)};
 
 	if (u->state == SIM_UD_UP && u->client->shard->host == a->asked && sim_chance(w, 9500)) {
 		g.status = ROCE_CM_SIDR_SUCCESS;
@@ -192,8 +192,8 @@ on_question(struct sim_host *h, const struct roce_cm_event *ev)
 	sim_check(w, ev->owner == h && priv - PRIV < w->n_asks, "question of nobody");
 	a = &w->asks[priv - PRIV];
 	sim_check(w,
-		a->question == NULL && (a->asked != h || a->n_given == 0 ||
-					       w->now_ns - a->given_ns > KEPT_NS),
+		a->question == NULL &&
+			(a->asked != h || a->n_given == 0 || w->now_ns - a->given_ns > KEPT_NS),
 		"ask %u: asked again, though it waits or was answered", a->number);
 	a->asked = h;
 	a->question = ev->conn;

@@ -38,13 +38,13 @@ post(struct sim_srq *q)
 
 	if (q->posted - taken(q) >= q->rq.depth || q->posted == SIM_RECVS_MAX)
 		return false;
-	*r = (struct sim_recv){ .context = UINT64_C(3) << 62 | (q->posted + 1) };
+	*r = (struct sim_recv){.context = UINT64_C(3) << 62 | (q->posted + 1)};
 	r->slot = sim_arena_slot(w, &q->inbox);
 	if (r->slot < 0)
 		return false;
 	r->bytes = 5 * SIM_MTU_MAX + (uint32_t)sim_below(w, SIM_MTU_MAX / 2);
-	r->nsge = (uint8_t)sim_sges(
-		w, &q->inbox, (unsigned)r->slot, r->bytes, q->rq.sge_max, r->sge);
+	r->nsge =
+		(uint8_t)sim_sges(w, &q->inbox, (unsigned)r->slot, r->bytes, q->rq.sge_max, r->sge);
 	q->inbox.users[r->slot]++;
 	q->posted++;
 	ndsh_rq_push(&q->rq, r->context, r->sge, r->nsge);

@@ -33,8 +33,8 @@ struct forgery {
 static void
 apply(struct sim_world *w, enum trick trick, struct forgery *f)
 {
-	static const uint8_t opcodes[] = { ROCE_SEND_ONLY, ROCE_SEND_FIRST, ROCE_WRITE_ONLY,
-		ROCE_READ_REQUEST, ROCE_ACK, ROCE_ATOMIC_ACK };
+	static const uint8_t opcodes[] = {ROCE_SEND_ONLY, ROCE_SEND_FIRST, ROCE_WRITE_ONLY,
+		ROCE_READ_REQUEST, ROCE_ACK, ROCE_ATOMIC_ACK};
 
 	switch (trick) {
 	case PRIORITY:
@@ -92,22 +92,31 @@ act(struct sim_world *w)
 	enum trick trick = sim_chance(w, 4000) ? HONEST : (enum trick)sim_below(w, TRICKS);
 	struct forgery f = {
 		.path = sim_path_to(&w->hosts[0], u->client->shard->host->address, u->v6),
-		.pkt = { .opcode = ROCE_UD_SEND_ONLY_IMM, .qpn = u->qpn, .qkey = u->q_key,
-			.psn = (uint32_t)sim_rand(w) & ROCE_PSN_MASK, .pkey = ROCE_PKEY_DEFAULT,
+		.pkt = {.opcode = ROCE_UD_SEND_ONLY_IMM,
+			.qpn = u->qpn,
+			.qkey = u->q_key,
+			.psn = (uint32_t)sim_rand(w) & ROCE_PSN_MASK,
+			.pkey = ROCE_PKEY_DEFAULT,
 			.src_qpn = (uint32_t)sim_rand(w) & ROCE_QPN_MASK,
-			.imm = (uint32_t)sim_rand(w), .se = sim_chance(w, 5000),
-			.payload_bytes = (uint32_t)sim_below(w, SIM_MTU_MAX + 1) },
+			.imm = (uint32_t)sim_rand(w),
+			.se = sim_chance(w, 5000),
+			.payload_bytes = (uint32_t)sim_below(w, SIM_MTU_MAX + 1)},
 	};
 
 	f.path.sgid = sim_path_to(&w->hosts[0], from, u->v6).dgid; /* whoever that may be */
 	f.path.ttl = (uint8_t)sim_rand(w);
 	f.data = sim_random_bytes(w, f.pkt.payload_bytes);
-	*sim_dgram_new(w) = (struct sim_dgram){ .src_qpn = f.pkt.src_qpn, .psn = f.pkt.psn,
-		.qpn = f.pkt.qpn, .q_key = f.pkt.qkey, .imm = f.pkt.imm,
-		.bytes = f.pkt.payload_bytes, .has_imm = true, .se = f.pkt.se, .data = f.data };
+	*sim_dgram_new(w) = (struct sim_dgram){.src_qpn = f.pkt.src_qpn,
+		.psn = f.pkt.psn,
+		.qpn = f.pkt.qpn,
+		.q_key = f.pkt.qkey,
+		.imm = f.pkt.imm,
+		.bytes = f.pkt.payload_bytes,
+		.has_imm = true,
+		.se = f.pkt.se,
+		.data = f.data};
 	apply(w, trick, &f);
-	sim_note(w, "stranger: trick %u on ud %u, %u bytes", trick, u->number,
-		f.pkt.payload_bytes);
+	sim_note(w, "stranger: trick %u on ud %u, %u bytes", trick, u->number, f.pkt.payload_bytes);
 	deliver(w, &f, trick, 0);
 }
 

@@ -9,13 +9,13 @@
 #define SLOT_BYTES (NDSH_GRH_BYTES + SIM_MTU_MAX + 256u)
 #define LIFE_NS	   (20 * SIM_MS)
 
-static const uint8_t keys[] = { 1, 2, 3 }; /* few: who uses the wrong one may mean another queue */
+static const uint8_t keys[] = {1, 2, 3}; /* few: who uses the wrong one may mean another queue */
 
 static uint32_t
 new_key(struct sim_world *w)
 {
-	return sim_chance(w, 5000) ? keys[sim_below(w, sizeof(keys))] :
-				     (uint32_t)sim_rand(w) & ~ROCE_QKEY_PRIVILEGED;
+	return sim_chance(w, 5000) ? keys[sim_below(w, sizeof(keys))]
+				   : (uint32_t)sim_rand(w) & ~ROCE_QKEY_PRIVILEGED;
 }
 
 static void
@@ -33,12 +33,12 @@ plan(struct sim_world *w, struct sim_ud *u)
 	u->q_key = new_key(w);
 	u->start_ns = sim_below(w, p->deaths > 0 && sim_chance(w, 5000) ? SIM_S : 2 * SIM_MS);
 	u->end_ns = u->start_ns + sim_below(w, LIFE_NS);
-	u->dims = (struct ndsh_qp_dims){ .sq_depth = 1u << sim_below(w, 6),
-		.rq_depth = 1u << sim_below(w, 6), .sq_sge = 1 + (uint32_t)sim_below(w, 8),
+	u->dims = (struct ndsh_qp_dims){.sq_depth = 1u << sim_below(w, 6),
+		.rq_depth = 1u << sim_below(w, 6),
+		.sq_sge = 1 + (uint32_t)sim_below(w, 8),
 		.rq_sge = 1 + (uint32_t)sim_below(w, 8),
-		.inline_bytes = sim_chance(w, 5000) ? (uint32_t)sim_below(w, 257) : 0 };
-	u->abrupt_at = sim_chance(w, p->abrupt) ? (unsigned)sim_below(w, u->quota + 1) :
-						  u->quota;
+		.inline_bytes = sim_chance(w, 5000) ? (uint32_t)sim_below(w, 257) : 0};
+	u->abrupt_at = sim_chance(w, p->abrupt) ? (unsigned)sim_below(w, u->quota + 1) : u->quota;
 	u->breach = u->quota > 0 && sim_chance(w, p->poison / 20);
 }
 
@@ -87,15 +87,15 @@ make_memory(struct sim_ud *u)
 	if (u->srq != NULL)
 		return;
 	u->recvs = sim_alloc(u->w, SIM_UD_RECVS * sizeof(*u->recvs));
-	sim_arena_init(cl, &u->inbox, SLOT_BYTES, NDSH_ACCESS_LOCAL_WRITE, "ud %u: inbox",
-		u->number);
+	sim_arena_init(
+		cl, &u->inbox, SLOT_BYTES, NDSH_ACCESS_LOCAL_WRITE, "ud %u: inbox", u->number);
 }
 
 static void
 make_qp(struct sim_ud *u)
 {
 	struct sim_client *cl = u->client;
-	struct roce_qp_cfg cfg = { .pd = cl->pd, .dims = u->dims, .owner = u };
+	struct roce_qp_cfg cfg = {.pd = cl->pd, .dims = u->dims, .owner = u};
 	struct ndsh_qp_layout layout;
 
 	sim_check(u->w, ndsh_qp_layout(&u->dims, &layout), "ndsh_qp_layout()");
@@ -122,8 +122,9 @@ start(struct sim_ud *u)
 {
 	struct sim_client *cl = u->client;
 	struct sim_world *w = u->w;
-	struct roce_ud_cfg cfg = { .q_key = u->q_key | ROCE_QKEY_PRIVILEGED,
-		.gid = *sim_gid(cl->shard->host, u->v6), .ahs = &cl->ahs.table };
+	struct roce_ud_cfg cfg = {.q_key = u->q_key | ROCE_QKEY_PRIVILEGED,
+		.gid = *sim_gid(cl->shard->host, u->v6),
+		.ahs = &cl->ahs.table};
 
 	make_qp(u);
 	make_memory(u);
@@ -249,13 +250,12 @@ try_refused(struct sim_ud *u)
 {
 	struct roce_shard *s = u->client->shard->s;
 	enum roce_qp_state to = (enum roce_qp_state)sim_below(u->w, ROCE_QPS_ERR);
-	const struct roce_qp_attr attr = { 0 };
+	const struct roce_qp_attr attr = {0};
 
 	sim_check(u->w,
 		roce_qp_modify(s, u->qp, u->w->now_ns, to, 0, &attr) == ROCE_MODIFY_BAD_TRANSITION,
 		"ud %u: modify to %u", u->number, to);
-	sim_check(u->w,
-		!roce_ud_modify(s, u->qp, u->w->now_ns, ROCE_QKEY_PRIVILEGED | u->q_key),
+	sim_check(u->w, !roce_ud_modify(s, u->qp, u->w->now_ns, ROCE_QKEY_PRIVILEGED | u->q_key),
 		"ud %u gets a privileged key", u->number);
 }
 

@@ -43,9 +43,9 @@ struct sim_dgram {
 struct sim_send {
 	uint64_t context;
 	uint8_t op, flags, nsge;
-	uint8_t bad; /* it fails with this when its turn comes; NDSH_WC_SUCCESS: it leaves */
+	uint8_t bad;	    /* it fails with this when its turn comes; NDSH_WC_SUCCESS: it leaves */
 	bool left, stopped; /* stopped: it failed, and the send side went on later */
-	int slot; /* of source; -1: none */
+	int slot;	    /* of source; -1: none */
 	uint32_t token, qpn, q_key, imm, bytes;
 	struct ndsh_sge sge[NDSH_SGE_MAX];
 	uint8_t *data;
@@ -87,8 +87,8 @@ struct sim_ud {
 	unsigned recv_posted, recv_head, arrived;
 	struct sim_arrival *arrivals;
 	struct sim_taker taker;
-	bool breach;	/* it posts what is no datagram, instead of the last one */
-	bool flushing;	/* it was told to go to ERR, or has to go there */
+	bool breach;		/* it posts what is no datagram, instead of the last one */
+	bool flushing;		/* it was told to go to ERR, or has to go there */
 	bool errored, breached; /* the engine said so */
 };
 

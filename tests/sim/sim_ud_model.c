@@ -49,8 +49,8 @@ check_frame(const struct sim_ud *u, const struct sim_send *op, const uint8_t *fr
 		"ud %u: send %u left for another place", u->number, (uint32_t)op->context);
 	sim_check(u->w,
 		pkt->qpn == op->qpn && pkt->qkey == key && pkt->mig &&
-			pkt->opcode == (op->op == NDSH_OP_SEND ? ROCE_UD_SEND_ONLY :
-								 ROCE_UD_SEND_ONLY_IMM) &&
+			pkt->opcode == (op->op == NDSH_OP_SEND ? ROCE_UD_SEND_ONLY
+							       : ROCE_UD_SEND_ONLY_IMM) &&
 			pkt->imm == op->imm && pkt->se == !!(op->flags & NDSH_WRF_SOLICIT),
 		"ud %u: send %u has wrong headers", u->number, (uint32_t)op->context);
 	sim_check(u->w,
@@ -77,15 +77,21 @@ sim_ud_left(struct sim_client *c, const uint8_t *frame, uint32_t bytes)
 	sim_check(c->w, u->sent < u->posted && op->bad == NDSH_WC_SUCCESS && roce_icrc_ok(&pkt),
 		"ud %u: send %u left, of %u posted", u->number, u->sent + 1, u->posted);
 	check_frame(u, op, frame, &pkt);
-	sim_check(c->w, pkt.psn == u->psn || u->psn == UINT32_MAX,
-		"ud %u: PSN %06x, not %06x", u->number, pkt.psn, u->psn);
+	sim_check(c->w, pkt.psn == u->psn || u->psn == UINT32_MAX, "ud %u: PSN %06x, not %06x",
+		u->number, pkt.psn, u->psn);
 	u->psn = roce_psn_add(pkt.psn, 1);
 	u->sent++;
 	op->left = true;
 	d = sim_dgram_new(c->w);
-	*d = (struct sim_dgram){ .src_qpn = u->qpn, .psn = pkt.psn, .qpn = pkt.qpn,
-		.q_key = pkt.qkey, .imm = op->imm, .bytes = op->bytes, .se = pkt.se,
-		.has_imm = op->op == NDSH_OP_SEND_IMM, .data = op->data };
+	*d = (struct sim_dgram){.src_qpn = u->qpn,
+		.psn = pkt.psn,
+		.qpn = pkt.qpn,
+		.q_key = pkt.qkey,
+		.imm = op->imm,
+		.bytes = op->bytes,
+		.se = pkt.se,
+		.has_imm = op->op == NDSH_OP_SEND_IMM,
+		.data = op->data};
 }
 
 static void
@@ -131,8 +137,8 @@ send_completion(struct sim_ud *u, const struct ndsh_cqe *e)
 	sim_check(w,
 		e->op == op->op && e->slot_count == u->head + 1 &&
 			e->bytes == (e->status == NDSH_WC_SUCCESS ? op->bytes : 0),
-		"ud %u: send %u: op %u, %u bytes, slot count %u", u->number,
-		(uint32_t)op->context, e->op, e->bytes, e->slot_count);
+		"ud %u: send %u: op %u, %u bytes, slot count %u", u->number, (uint32_t)op->context,
+		e->op, e->bytes, e->slot_count);
 	u->failed |= e->status != NDSH_WC_SUCCESS;
 	release(u, op);
 }
@@ -210,12 +216,15 @@ expect(struct sim_ud *u, struct sim_recv *r, const struct roce_pkt *pkt)
 	sim_check(u->w, u->arrived < SIM_UD_RECVS, "too many datagrams arrive");
 	u->arrived++;
 	if (r->bad) { /* the application's own fault, and the end */
-		*a = (struct sim_arrival){ .recv = r, .status = NDSH_WC_LOC_PROT_ERR };
+		*a = (struct sim_arrival){.recv = r, .status = NDSH_WC_LOC_PROT_ERR};
 		u->flushing = true;
 		return;
 	}
-	*a = (struct sim_arrival){ .recv = r, .src_qpn = pkt->src_qpn, .imm = pkt->imm,
-		.bytes = NDSH_GRH_BYTES + pkt->payload_bytes, .flags = NDSH_CQEF_GRH };
+	*a = (struct sim_arrival){.recv = r,
+		.src_qpn = pkt->src_qpn,
+		.imm = pkt->imm,
+		.bytes = NDSH_GRH_BYTES + pkt->payload_bytes,
+		.flags = NDSH_CQEF_GRH};
 	if (pkt->se)
 		a->flags |= NDSH_CQEF_SOLICITED;
 	if (pkt->opcode == ROCE_UD_SEND_ONLY_IMM)
@@ -313,7 +322,8 @@ recv_completion(struct sim_ud *u, const struct ndsh_cqe *e)
 	const struct sim_arrival *a = &u->arrivals[u->recv_head];
 	bool filled = u->recv_head < u->arrived;
 
-	sim_check(u->w, e->status == (filled ? a->status : NDSH_WC_FLUSH_ERR) &&
+	sim_check(u->w,
+		e->status == (filled ? a->status : NDSH_WC_FLUSH_ERR) &&
 			(filled ? a->recv == r : u->page->dead),
 		"ud %u: receive %u: status %u, %u of %u filled", u->number, (uint32_t)e->context,
 		e->status, u->recv_head, u->arrived);
@@ -373,9 +383,8 @@ sim_ud_end(struct sim_ud *u)
 		if (u->sends[u->head].slot >= 0)
 			u->source.users[u->sends[u->head].slot]--;
 	}
-	sim_check(u->w, u->recv_head >= u->arrived,
-		"ud %u: %u receives were filled, %u completed", u->number, u->arrived,
-		u->recv_head);
+	sim_check(u->w, u->recv_head >= u->arrived, "ud %u: %u receives were filled, %u completed",
+		u->number, u->arrived, u->recv_head);
 }
 
 /* Gone with what was in flight: but what was filled has completed. */

@@ -30,8 +30,10 @@ choose_target(struct sim_ud *u)
 {
 	struct sim_world *w = u->w;
 	const struct sim_ud *to = &w->uds[sim_below(w, w->n_uds)];
-	struct sim_target t = { .qpn = to->qpn, .q_key = to->q_key, .v6 = to->v6,
-		.address = to->client->shard->host->address };
+	struct sim_target t = {.qpn = to->qpn,
+		.q_key = to->q_key,
+		.v6 = to->v6,
+		.address = to->client->shard->host->address};
 
 	(void)sim_sidr_heard(u, &t);
 	if (t.qpn == 0 || sim_chance(w, 300))
@@ -106,11 +108,14 @@ static void
 push(struct sim_ud *u, const struct sim_send *op)
 {
 	bool is_short = (op->flags & NDSH_WRF_INLINE) != 0 && op->bytes <= NDSH_SHORT_MAX &&
-		op->context % 2 == 0;
+			op->context % 2 == 0;
 	uint32_t flags = op->flags | (is_short ? NDSH_WRF_SHORT : 0u);
-	struct ndsh_swr wr = { .context = op->context, .rkey = op->token,
-		.raddr = NDSH_UD_RADDR(op->qpn, op->q_key), .imm = op->imm,
-		.inline_bytes = op->bytes, .ctrl = NDSH_CTRL(op->op, op->nsge, flags, 0) };
+	struct ndsh_swr wr = {.context = op->context,
+		.rkey = op->token,
+		.raddr = NDSH_UD_RADDR(op->qpn, op->q_key),
+		.imm = op->imm,
+		.inline_bytes = op->bytes,
+		.ctrl = NDSH_CTRL(op->op, op->nsge, flags, 0)};
 
 	if (is_short)
 		memcpy(wr.data, op->data, op->bytes);
@@ -153,9 +158,14 @@ send(struct sim_ud *u)
 	ah = sim_ah_to(u->client, t.address, t.v6);
 	if (ah == NULL)
 		return false;
-	*op = (struct sim_send){ .context = SENDS_CONTEXT | (uint64_t)u->number << 32 |
-			(u->posted + 1), .op = NDSH_OP_SEND, .slot = -1, .token = ah->token,
-		.qpn = t.qpn, .q_key = t.q_key, .flags = (uint8_t)sim_below(w, 8) };
+	*op = (struct sim_send){
+		.context = SENDS_CONTEXT | (uint64_t)u->number << 32 | (u->posted + 1),
+		.op = NDSH_OP_SEND,
+		.slot = -1,
+		.token = ah->token,
+		.qpn = t.qpn,
+		.q_key = t.q_key,
+		.flags = (uint8_t)sim_below(w, 8)};
 	if (sim_chance(w, 3000)) {
 		op->op = NDSH_OP_SEND_IMM;
 		op->imm = (uint32_t)sim_rand(w);
@@ -166,8 +176,8 @@ send(struct sim_ud *u)
 	maybe_mistake(u, op);
 	push(u, op);
 	/* All of them together take a quarter of a link: connections must not starve. */
-	u->next_post_ns = w->now_ns + SIM_US +
-		4 * w->n_uds * (op->bytes / 64 + 2) * w->net.ns_per_64_bytes;
+	u->next_post_ns =
+		w->now_ns + SIM_US + 4 * w->n_uds * (op->bytes / 64 + 2) * w->net.ns_per_64_bytes;
 	return true;
 }
 
@@ -176,15 +186,14 @@ send(struct sim_ud *u)
 static bool
 breach(struct sim_ud *u)
 {
-	static const uint8_t ops[] = { 0, NDSH_OP_WRITE, NDSH_OP_BIND };
+	static const uint8_t ops[] = {0, NDSH_OP_WRITE, NDSH_OP_BIND};
 	uint8_t op = ops[sim_below(u->w, sizeof(ops))];
-	const struct ndsh_swr wr = { .ctrl = NDSH_CTRL(op, 0, 0, 0) };
+	const struct ndsh_swr wr = {.ctrl = NDSH_CTRL(op, 0, 0, 0)};
 
 	if (u->posted - __atomic_load_n(&u->page->sq_done, __ATOMIC_ACQUIRE) >= u->dims.sq_depth)
 		return false;
 	sim_note(u->w, "ud %u: breach, operation %u", u->number, op);
-	u->sends[u->posted] =
-		(struct sim_send){ .op = op, .slot = -1, .bad = NDSH_WC_GENERAL_ERR };
+	u->sends[u->posted] = (struct sim_send){.op = op, .slot = -1, .bad = NDSH_WC_GENERAL_ERR};
 	u->posted++;
 	ndsh_sq_push(&u->sq, &wr, NULL, NULL);
 	return true;
@@ -203,16 +212,15 @@ recv(struct sim_ud *u)
 
 	if (u->recv_posted - done >= u->dims.rq_depth || u->recv_posted == SIM_UD_RECVS)
 		return false;
-	*r = (struct sim_recv){ .context = RECVS_CONTEXT | (uint64_t)u->number << 32 |
-		(u->recv_posted + 1) };
+	*r = (struct sim_recv){
+		.context = RECVS_CONTEXT | (uint64_t)u->number << 32 | (u->recv_posted + 1)};
 	r->slot = sim_arena_slot(w, &u->inbox);
 	if (r->slot < 0)
 		return false;
 	r->bad = sim_chance(w, w->profile->poison / 160);
-	r->bytes = r->bad || !sim_chance(w, 1000) ? ROOM_MAX :
-						    (uint32_t)sim_below(w, ROOM_MAX);
-	r->nsge = (uint8_t)sim_sges(w, &u->inbox, (unsigned)r->slot, r->bytes,
-		r->bad ? 1 : u->dims.rq_sge, r->sge);
+	r->bytes = r->bad || !sim_chance(w, 1000) ? ROOM_MAX : (uint32_t)sim_below(w, ROOM_MAX);
+	r->nsge = (uint8_t)sim_sges(
+		w, &u->inbox, (unsigned)r->slot, r->bytes, r->bad ? 1 : u->dims.rq_sge, r->sge);
 	if (r->bad)
 		r->sge[0].key ^= 1u << sim_below(w, 32);
 	u->inbox.users[r->slot]++;

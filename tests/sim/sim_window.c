@@ -45,8 +45,8 @@ sim_windows_destroy(struct sim_ep *ep)
 static bool
 bind_window(struct sim_ep *ep, struct sim_op *op, struct sim_window *v, struct ndsh_swr *wr)
 {
-	static const uint32_t rights[] = { NDSH_ACCESS_REMOTE_READ, NDSH_ACCESS_REMOTE_WRITE,
-		NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE, 0 };
+	static const uint32_t rights[] = {NDSH_ACCESS_REMOTE_READ, NDSH_ACCESS_REMOTE_WRITE,
+		NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE, 0};
 	const struct sim_arena *t = &ep->target;
 
 	op->op = NDSH_OP_BIND;
@@ -237,8 +237,8 @@ sim_window_invalidated(struct sim_ep *owner, const struct sim_op *op, const stru
 {
 	bool told = e->flags & NDSH_CQEF_INV;
 
-	sim_check(owner->w, told == (op->op == NDSH_OP_SEND_INV) &&
-			(!told || e->data == op->window->token),
+	sim_check(owner->w,
+		told == (op->op == NDSH_OP_SEND_INV) && (!told || e->data == op->window->token),
 		"conn %u%s: message %u: wrong token invalidated", owner->conn->number, owner->name,
 		op->msg);
 	if (told)

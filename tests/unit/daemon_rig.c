@@ -131,8 +131,8 @@ make_segment(struct daemon_rig *r, uint64_t bytes, uint32_t *id)
 	r->segment[*id].fd = memfd_create("segment", MFD_CLOEXEC);
 	cr_assert(zero(int, ftruncate(r->segment[*id].fd, (off_t)bytes)));
 	r->segment[*id].bytes = bytes;
-	r->segment[*id].base = mmap(
-		NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->segment[*id].fd, 0);
+	r->segment[*id].base =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->segment[*id].fd, 0);
 	cr_assert(ne(ptr, r->segment[*id].base, MAP_FAILED));
 	return dup(r->segment[*id].fd);
 }
@@ -413,8 +413,8 @@ rig_open(struct daemon_rig *r)
 	struct sockaddr_in local = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x0a000001)};
 	struct nd_adapter *a;
 
-	cr_assert(eq(i32, nd_adapter_open((const void *)&local, sizeof(local), &opt, &a),
-		ND_SUCCESS));
+	cr_assert(eq(
+		i32, nd_adapter_open((const void *)&local, sizeof(local), &opt, &a), ND_SUCCESS));
 	return a;
 }
 

@@ -51,9 +51,9 @@ static void
 side_gid(const struct pair *p, unsigned side, struct roce_gid *gid)
 {
 	if (p->opts.v6) {
-		*gid = (struct roce_gid){ .raw = { 0xfd, 1, [15] = (uint8_t)(side + 1) } };
+		*gid = (struct roce_gid){.raw = {0xfd, 1, [15] = (uint8_t)(side + 1)}};
 	} else {
-		const uint8_t v4[4] = { 192, 0, 2, (uint8_t)(side + 1) };
+		const uint8_t v4[4] = {192, 0, 2, (uint8_t)(side + 1)};
 
 		roce_gid_from_v4(gid, v4);
 	}
@@ -119,17 +119,16 @@ side_qp(struct pair *p, struct pair_side *d, unsigned i)
 
 	need(ndsh_qp_layout(&d->dims, &layout), "queue pair dimensions");
 	d->q[i].block = zalloc(layout.total_bytes);
-	d->q[i].qp = roce_qp_create(d->shard,
-		&(struct roce_qp_cfg){
-			.pd = d->pd,
-			.send_cq = d->cq,
-			.recv_cq = d->cq,
-			.srq = d->srq,
-			.shared = d->q[i].block,
-			.dims = d->dims,
-			.handle = i,
-			.owner = &d->q[i],
-		});
+	d->q[i].qp = roce_qp_create(d->shard, &(struct roce_qp_cfg){
+						      .pd = d->pd,
+						      .send_cq = d->cq,
+						      .recv_cq = d->cq,
+						      .srq = d->srq,
+						      .shared = d->q[i].block,
+						      .dims = d->dims,
+						      .handle = i,
+						      .owner = &d->q[i],
+					      });
 	need(d->q[i].qp != NULL, "queue pair");
 	ndsh_sq_view(&d->q[i].sq, d->q[i].block, &d->dims);
 	ndsh_rq_view(&d->q[i].rq, d->q[i].block, &d->dims);
@@ -155,8 +154,8 @@ side_far(struct pair *p, struct pair_side *d)
 	d->mover = roce_mover_create(d->shard, d->mover_mem, d->mover_shared, d);
 	need(d->mover != NULL, "mover");
 	ndsh_mover_view(&d->client, d->mover_shared);
-	d->far_mr = roce_mr_register_far(d->shard, d->pd, (uintptr_t)d->far, PAIR_ARENA, d->mover,
-		p->opts.mr_access);
+	d->far_mr = roce_mr_register_far(
+		d->shard, d->pd, (uintptr_t)d->far, PAIR_ARENA, d->mover, p->opts.mr_access);
 	need(d->far_mr != NULL, "region behind a mover");
 	d->far_key = roce_mr_key(d->far_mr);
 }
@@ -174,7 +173,7 @@ side_new(struct pair *p, unsigned side)
 		.max_srqs = 1,
 		.max_mrs = 64,
 		.max_wqes = o->max_wqes,
-		.secret = { 1, side },
+		.secret = {1, side},
 		.rto_floor_ns = 1000000,
 		.window = o->window,
 	};
@@ -185,16 +184,18 @@ side_new(struct pair *p, unsigned side)
 	roce_qpn_key_init(&d->qpn_key, cfg.secret);
 	d->pd = roce_pd_create(d->shard);
 	d->arena = zalloc(PAIR_ARENA);
-	d->mr = roce_mr_register(
-		d->shard, d->pd, PAIR_VA, PAIR_ARENA, d->arena, o->mr_access);
+	d->mr = roce_mr_register(d->shard, d->pd, PAIR_VA, PAIR_ARENA, d->arena, o->mr_access);
 	need(d->mr != NULL, "region");
 	d->key = roce_mr_key(d->mr);
 	d->cq_mem = zalloc(ndsh_cq_bytes(o->cq_depth));
 	d->cq = roce_cq_create(d->shard, d->cq_mem, o->cq_depth, d);
 	need(d->cq != NULL, "completion queue");
 	ndsh_cq_reader_view(&d->reader, d->cq_mem, o->cq_depth);
-	d->dims = (struct ndsh_qp_dims){ .sq_depth = o->sq_depth, .rq_depth = o->rq_depth,
-		.sq_sge = 16, .rq_sge = 16, .inline_bytes = 256 };
+	d->dims = (struct ndsh_qp_dims){.sq_depth = o->sq_depth,
+		.rq_depth = o->rq_depth,
+		.sq_sge = 16,
+		.rq_sge = 16,
+		.inline_bytes = 256};
 	if (side == 1 && o->srq_depth != 0)
 		side_srq(d, o->srq_depth, 16);
 	if (o->far)
@@ -218,8 +219,8 @@ pair_new(const struct pair_opts *opts)
 	o->rq_depth = or_default(o->rq_depth, 256);
 	o->cq_depth = or_default(o->cq_depth, PAIR_CQ_DEPTH);
 	o->access = or_default(o->access, NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE);
-	o->mr_access = or_default(o->mr_access, NDSH_ACCESS_LOCAL_WRITE |
-			NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE);
+	o->mr_access = or_default(o->mr_access,
+		NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE);
 	o->delay_ns = o->delay_ns != 0 ? o->delay_ns : 2000;
 	p->now_ns = 1000000000;
 	side_new(p, 0);
@@ -278,14 +279,13 @@ pair_far_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes)
 {
 	const struct pair_side *d = &p->side[side];
 
-	return (struct ndsh_sge){
-		.addr = (uintptr_t)d->far + at, .len = bytes, .key = d->far_key};
+	return (struct ndsh_sge){.addr = (uintptr_t)d->far + at, .len = bytes, .key = d->far_key};
 }
 
 struct ndsh_sge
 pair_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes)
 {
-	return (struct ndsh_sge){ .addr = PAIR_VA + at, .len = bytes, .key = p->side[side].key };
+	return (struct ndsh_sge){.addr = PAIR_VA + at, .len = bytes, .key = p->side[side].key};
 }
 
 void
@@ -308,8 +308,9 @@ pair_send(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t 
 	uint32_t num_sge = !(flags & NDSH_WRF_INLINE);
 
 	pair_post(p, side, i,
-		&(struct ndsh_swr){ .context = context, .inline_bytes = bytes,
-			.ctrl = NDSH_CTRL(NDSH_OP_SEND, num_sge, flags, 0) },
+		&(struct ndsh_swr){.context = context,
+			.inline_bytes = bytes,
+			.ctrl = NDSH_CTRL(NDSH_OP_SEND, num_sge, flags, 0)},
 		&sge, p->side[side].arena + at);
 }
 
@@ -330,9 +331,11 @@ pair_write(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t
 	uint32_t num_sge = !(flags & NDSH_WRF_INLINE);
 
 	pair_post(p, side, i,
-		&(struct ndsh_swr){ .context = context, .raddr = PAIR_VA + to,
-			.rkey = p->side[!side].key, .inline_bytes = bytes,
-			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, num_sge, flags, 0) },
+		&(struct ndsh_swr){.context = context,
+			.raddr = PAIR_VA + to,
+			.rkey = p->side[!side].key,
+			.inline_bytes = bytes,
+			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, num_sge, flags, 0)},
 		&sge, p->side[side].arena + from);
 }
 
@@ -343,9 +346,10 @@ pair_read(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t 
 	struct ndsh_sge sge = pair_sge(p, side, to, bytes);
 
 	pair_post(p, side, i,
-		&(struct ndsh_swr){ .context = context, .raddr = PAIR_VA + from,
+		&(struct ndsh_swr){.context = context,
+			.raddr = PAIR_VA + from,
 			.rkey = p->side[!side].key,
-			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, flags, 0) },
+			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, flags, 0)},
 		&sge, NULL);
 }
 
@@ -369,7 +373,7 @@ wire_put(struct pair *p, unsigned to, const uint8_t *bytes, uint32_t len, uint64
 static void
 mark(uint8_t *frame, const struct roce_pkt *pkt)
 {
-	const struct roce_hdr_tmpl where = { .l3_off = (uint8_t)(pkt->l3 - frame), .v6 = pkt->v6 };
+	const struct roce_hdr_tmpl where = {.l3_off = (uint8_t)(pkt->l3 - frame), .v6 = pkt->v6};
 
 	roce_wire_set_tos(frame, &where, pkt->tos | ROCE_TOS_ECN);
 }
@@ -527,7 +531,7 @@ void
 pair_inject_longer(struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt,
 	const void *payload, uint32_t more)
 {
-	uint8_t buf[ROCE_FRAME_MAX] = { 0 };
+	uint8_t buf[ROCE_FRAME_MAX] = {0};
 	struct roce_hdr_tmpl tmpl;
 	struct roce_qp_attr a;
 	uint32_t hdr, len;

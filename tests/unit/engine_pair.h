@@ -11,20 +11,20 @@
 #include "shm/ndsh_mover.h"
 #include "shm/ndsh_msg.h"
 
-#define PAIR_QPS	32u
-#define PAIR_QPS_MAX	1024u /* for the few who ask for more */
-#define PAIR_ARENA	(4u << 20)
-#define PAIR_VA		UINT64_C(0x7f0000000000) /* where a client sees its arena */
-#define PAIR_WIRE	8192u			 /* frames under way, both directions */
-#define PAIR_CQ_DEPTH	4096u
+#define PAIR_QPS      32u
+#define PAIR_QPS_MAX  1024u /* for the few who ask for more */
+#define PAIR_ARENA    (4u << 20)
+#define PAIR_VA	      UINT64_C(0x7f0000000000) /* where a client sees its arena */
+#define PAIR_WIRE     8192u		       /* frames under way, both directions */
+#define PAIR_CQ_DEPTH 4096u
 
 struct pair_opts { /* zero: a default */
 	uint32_t qps, mtu, window, max_wqes, sq_depth, rq_depth, cq_depth, access, mr_access;
 	uint32_t sq_psn[2]; /* first PSN of what side i sends, if set_psn */
 	bool set_psn, v6, ignore_events;
 	uint8_t retry, rnr_retry, timeout_code, min_rnr_code, max_rd, max_dest_rd; /* 255: zero */
-	uint64_t delay_ns; /* of the wire */
-	uint16_t vlan;	   /* 0: none */
+	uint64_t delay_ns;							   /* of the wire */
+	uint16_t vlan;								   /* 0: none */
 	uint32_t rnr_give_up_ms;
 	uint32_t srq_depth; /* not 0: side 1's queue pairs share a receive queue */
 	bool far;	    /* each side has memory behind a mover, too */
@@ -60,14 +60,14 @@ struct pair_side {
 	struct roce_mover *mover;
 	void *mover_mem, *mover_shared;
 	struct ndsh_mover client;
-	bool stalled; /* the client moves nothing */
+	bool stalled;	/* the client moves nothing */
 	unsigned moves; /* that it makes in a turn; 0: all */
 };
 
 struct pair;
 /* How many copies of a frame of side from arrive; *late_ns: so much later than others. */
-typedef unsigned pair_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt,
-	uint64_t *late_ns, void *ctx);
+typedef unsigned pair_tap(
+	struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx);
 
 struct pair_frame;
 struct pair {
@@ -76,7 +76,7 @@ struct pair {
 	uint64_t now_ns;
 	pair_tap *tap;
 	void *tap_ctx;
-	bool mark; /* for a tap to set: this frame met congestion */
+	bool mark;			    /* for a tap to set: this frame met congestion */
 	struct pair_frame *wire[PAIR_WIRE]; /* ordered by arrival */
 	unsigned on_wire;
 	uint64_t sent[2]; /* frames */
@@ -93,8 +93,8 @@ void pair_connect(struct pair *p, unsigned side, unsigned i);
 /* Requests of a client; addr are offsets into the arenas, flags NDSH_WRF_*. */
 void pair_send(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t at,
 	uint32_t bytes, uint32_t flags);
-void pair_recv(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t at,
-	uint32_t bytes);
+void pair_recv(
+	struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t at, uint32_t bytes);
 void pair_write(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t from,
 	uint32_t to, uint32_t bytes, uint32_t flags);
 void pair_read(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t to,
@@ -115,8 +115,8 @@ bool pair_poll(struct pair *p, unsigned side, struct ndsh_cqe *cqe);
 /* Give a packet to a side as if its peer's queue pair i had sent it. */
 /* A parsed frame arrives now. */
 void pair_rx(struct pair *p, unsigned side, const struct roce_pkt *pkt);
-void pair_inject(struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt,
-	const void *payload);
+void pair_inject(
+	struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt, const void *payload);
 /* ... with so many bytes more than its pad count tells of, over IPv6; all else is right. */
 void pair_inject_longer(struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt,
 	const void *payload, uint32_t more);

@@ -28,7 +28,7 @@ static struct {
 	int running; /* -1: no run, accesses are immediate */
 	uint64_t rng;
 	void *arg;
-} il = { .running = -1 };
+} il = {.running = -1};
 
 static uint64_t
 rand64(void)
@@ -99,7 +99,7 @@ il_store(volatile void *p, uint64_t v, size_t n)
 	il_yield();
 	if (c->count == BUFFER)
 		flush_one(c);
-	c->buf[c->count++] = (struct pending){ p, v, n };
+	c->buf[c->count++] = (struct pending){p, v, n};
 }
 
 static void
@@ -175,7 +175,7 @@ prepare(struct cpu *c, void (*entry)(void *))
 {
 	void *stack = c->stack != NULL ? c->stack : malloc(STACK_BYTES);
 
-	*c = (struct cpu){ .entry = entry, .stack = stack };
+	*c = (struct cpu){.entry = entry, .stack = stack};
 	getcontext(&c->ctx);
 	c->ctx.uc_stack.ss_sp = stack;
 	c->ctx.uc_stack.ss_size = STACK_BYTES;

@@ -27,7 +27,7 @@ void il_sleep(int *wake);
 /* In a coroutine: let the other one go on. */
 void il_yield(void);
 
-#define __atomic_load_n(p, order) ((__typeof__(*(p)))il_load(p, sizeof(*(p))))
+#define __atomic_load_n(p, order)     ((__typeof__(*(p)))il_load(p, sizeof(*(p))))
 #define __atomic_store_n(p, v, order) il_store(p, (uint64_t)(v), sizeof(*(p)))
 #define __atomic_exchange_n(p, v, order)                                                           \
 	((__typeof__(*(p)))il_exchange(p, (uint64_t)(v), sizeof(*(p))))

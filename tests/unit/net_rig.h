@@ -24,8 +24,7 @@ struct net_rig {
 void rig_init(struct net_rig *r, uint32_t neighbours);
 void rig_free(struct net_rig *r);
 /* net_link_add() */
-int rig_link(
-	struct net_rig *r, uint32_t port, uint16_t vlan, const uint8_t mac[6], uint32_t mtu);
+int rig_link(struct net_rig *r, uint32_t port, uint16_t vlan, const uint8_t mac[6], uint32_t mtu);
 /* A route to anywhere. */
 bool rig_gateway(struct net_rig *r, uint32_t link, const char *via, const char **why);
 /* "10.77.0.1" or "fd77::1" */
@@ -42,10 +41,12 @@ size_t rig_bytes(const char *hex, uint8_t *out, size_t room);
 
 /* ARP frames between me and the peer. */
 #define ARP(dmac, smac, op, sha, spa, tha, tpa)                                                    \
-	dmac smac "0806" "000108000604" "0" op sha spa tha tpa
-#define IP_ME	"0a4d0001"
-#define IP_PEER "0a4d0002"
-#define NOBODY	"000000000000"
+	dmac smac "0806"                                                                           \
+		  "000108000604"                                                                   \
+		  "0" op sha spa tha tpa
+#define IP_ME		    "0a4d0001"
+#define IP_PEER		    "0a4d0002"
+#define NOBODY		    "000000000000"
 #define ARP_ASK_PEER	    ARP(ALL, ME, "001", ME, IP_ME, NOBODY, IP_PEER)
 #define ARP_ASK_PEER_DIRECT ARP(PEER, ME, "001", ME, IP_ME, NOBODY, IP_PEER)
 #define ARP_PEER_ANSWERS    ARP(ME, PEER, "002", PEER, IP_PEER, ME, IP_ME)

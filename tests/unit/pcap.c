@@ -32,7 +32,7 @@ pcap_open(struct pcap_file *f, const char *path)
 	size = ftell(in);
 	rewind(in);
 	cr_assert_geq(size, (long)sizeof(h));
-	*f = (struct pcap_file){ .data = malloc((size_t)size), .bytes = (size_t)size };
+	*f = (struct pcap_file){.data = malloc((size_t)size), .bytes = (size_t)size};
 	cr_assert_eq(fread(f->data, 1, f->bytes, in), f->bytes);
 	fclose(in);
 	memcpy(&h, f->data, sizeof(h));

@@ -8,8 +8,8 @@
 static void *
 zalloc(size_t bytes)
 {
-	void *p = aligned_alloc(NDSH_CACHE_LINE, (bytes + NDSH_CACHE_LINE - 1) &
-			~(size_t)(NDSH_CACHE_LINE - 1));
+	void *p = aligned_alloc(
+		NDSH_CACHE_LINE, (bytes + NDSH_CACHE_LINE - 1) & ~(size_t)(NDSH_CACHE_LINE - 1));
 
 	cr_assert_not_null(p);
 	return memset(p, 0, bytes);

@@ -59,9 +59,14 @@ client(struct bench *b, uint32_t i, uint32_t max)
 static struct bench *
 make(uint32_t max)
 {
-	const struct roce_shard_cfg cfg = { .max_qps = 1, .max_cqs = 2, .max_pds = 2,
-		.max_mrs = MRS, .max_wqes = 16, .secret = { 3, 4 }, .rto_floor_ns = 10000000,
-		.window = 16 };
+	const struct roce_shard_cfg cfg = {.max_qps = 1,
+		.max_cqs = 2,
+		.max_pds = 2,
+		.max_mrs = MRS,
+		.max_wqes = 16,
+		.secret = {3, 4},
+		.rto_floor_ns = 10000000,
+		.window = 16};
 	struct bench *b = calloc(1, sizeof(*b));
 	size_t bytes = roce_shard_bytes(&cfg);
 
@@ -101,7 +106,7 @@ static struct ndsh_cqe
 ask(struct bench *b, uint32_t i, const struct ndsh_admin_request *r)
 {
 	struct client *c = b->c[i];
-	struct ndsh_cqe e = { 0 };
+	struct ndsh_cqe e = {0};
 
 	ndsh_admin_push(&c->ring, r);
 	cr_assert(eq(uint, roce_admin_serve(b->s, &c->admin, DEPTH), 1));
@@ -115,15 +120,22 @@ ask(struct bench *b, uint32_t i, const struct ndsh_admin_request *r)
 static struct ndsh_cqe
 reg(struct bench *b, uint32_t i, uint32_t pd, uint64_t va, uint64_t bytes, uint32_t access)
 {
-	return ask(b, i, &(struct ndsh_admin_request){ .context = va, .va = va, .bytes = bytes,
-		.pd = pd, .access = access, .ctrl = NDSH_ADMIN_REGISTER });
+	return ask(b, i,
+		&(struct ndsh_admin_request){.context = va,
+			.va = va,
+			.bytes = bytes,
+			.pd = pd,
+			.access = access,
+			.ctrl = NDSH_ADMIN_REGISTER});
 }
 
 static uint8_t
 dereg(struct bench *b, uint32_t i, uint32_t pd, uint32_t token)
 {
-	return ask(b, i, &(struct ndsh_admin_request){ .pd = pd, .token = token,
-		.ctrl = NDSH_ADMIN_DEREGISTER }).status;
+	return ask(b, i,
+		&(struct ndsh_admin_request){
+			.pd = pd, .token = token, .ctrl = NDSH_ADMIN_DEREGISTER})
+		.status;
 }
 
 Test(admin, registers_and_deregisters)
@@ -150,21 +162,22 @@ Test(admin, memory_that_is_not_the_clients_is_out_of_reach)
 		uint64_t va, bytes;
 		uint8_t want;
 	} t[] = {
-		{ VA, BYTES, NDSH_ADMIN_OK },
-		{ VA + BYTES - 1, 1, NDSH_ADMIN_OK },
-		{ VA, BYTES + 1, NDSH_ADMIN_RANGE },
-		{ VA + 1, BYTES, NDSH_ADMIN_RANGE },
-		{ VA - 1, 2, NDSH_ADMIN_RANGE },
-		{ VA + BYTES, 1, NDSH_ADMIN_RANGE }, /* the other's */
-		{ VA + 8, UINT64_MAX, NDSH_ADMIN_RANGE },
-		{ UINT64_MAX, 1, NDSH_ADMIN_RANGE },
-		{ 0, 1, NDSH_ADMIN_RANGE },
-		{ VA, 0, NDSH_ADMIN_BAD },
+		{VA, BYTES, NDSH_ADMIN_OK},
+		{VA + BYTES - 1, 1, NDSH_ADMIN_OK},
+		{VA, BYTES + 1, NDSH_ADMIN_RANGE},
+		{VA + 1, BYTES, NDSH_ADMIN_RANGE},
+		{VA - 1, 2, NDSH_ADMIN_RANGE},
+		{VA + BYTES, 1, NDSH_ADMIN_RANGE}, /* the other's */
+		{VA + 8, UINT64_MAX, NDSH_ADMIN_RANGE},
+		{UINT64_MAX, 1, NDSH_ADMIN_RANGE},
+		{0, 1, NDSH_ADMIN_RANGE},
+		{VA, 0, NDSH_ADMIN_BAD},
 	};
 
 	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
 		cr_expect(eq(int, reg(b, 0, handle(0), t[i].va, t[i].bytes, RIGHTS).status,
-				  t[i].want), "row %zu", i);
+				  t[i].want),
+			"row %zu", i);
 	drop(b);
 }
 
@@ -176,7 +189,7 @@ Test(admin, peers_write_only_where_the_client_may)
 	for (uint32_t access = 0; access <= NDSH_ACCESS_MASK + 1; access++) {
 		bool writes = access & (NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC);
 		bool ok = access <= NDSH_ACCESS_MASK &&
-			(!writes || (access & NDSH_ACCESS_LOCAL_WRITE));
+			  (!writes || (access & NDSH_ACCESS_LOCAL_WRITE));
 		struct ndsh_cqe e = reg(b, 0, handle(0), VA, 64, access);
 
 		cr_expect(eq(int, e.status, ok ? NDSH_ADMIN_OK : NDSH_ADMIN_BAD), "rights %x",
@@ -204,7 +217,8 @@ Test(admin, a_region_of_another_client_is_out_of_reach)
 		"a window");
 	cr_expect(eq(int, reg(b, 0, handle(1), VA, 64, RIGHTS).status, NDSH_ADMIN_BAD));
 	cr_expect(eq(int, reg(b, 0, handle(0) + ROCE_ADMIN_PDS, VA, 64, RIGHTS).status,
-			  NDSH_ADMIN_BAD), "an older handle of the same place");
+			  NDSH_ADMIN_BAD),
+		"an older handle of the same place");
 	cr_expect(eq(int, dereg(b, 1, handle(1), theirs), NDSH_ADMIN_OK));
 	cr_expect(eq(int, dereg(b, 0, handle(0), mine), NDSH_ADMIN_OK));
 	roce_mw_destroy(b->s, mw);
@@ -227,7 +241,8 @@ Test(admin, garbage_is_answered_and_changes_nothing)
 	}
 	cr_expect(ne(int, reg(b, 0, handle(0), VA, 64, 32).status, NDSH_ADMIN_OK));
 	cr_expect(ne(int, reg(b, 0, handle(0), VA, 64, NDSH_ACCESS_REMOTE_WRITE).status,
-		NDSH_ADMIN_OK), "W-MEM-02");
+			  NDSH_ADMIN_OK),
+		"W-MEM-02");
 	roce_shard_usage(b->s, &after);
 	cr_expect(eq(u32, before.mrs, after.mrs));
 	drop(b);
@@ -255,8 +270,10 @@ Test(admin, the_budget_is_kept)
 	struct client *c = b->c[0];
 
 	for (uint32_t i = 0; i < DEPTH; i++)
-		ndsh_admin_push(&c->ring, &(struct ndsh_admin_request){ .va = VA, .bytes = 1,
-			.pd = handle(0), .ctrl = NDSH_ADMIN_REGISTER });
+		ndsh_admin_push(&c->ring, &(struct ndsh_admin_request){.va = VA,
+						  .bytes = 1,
+						  .pd = handle(0),
+						  .ctrl = NDSH_ADMIN_REGISTER});
 	cr_expect(eq(uint, roce_admin_serve(b->s, &c->admin, 3), 3));
 	cr_expect(eq(uint, roce_admin_serve(b->s, &c->admin, 100), DEPTH - 3));
 	cr_expect(zero(uint, roce_admin_serve(b->s, &c->admin, 100)));

@@ -71,8 +71,14 @@ settle_on(int which)
 static struct roce_shard *
 make_shard(void)
 {
-	const struct roce_shard_cfg cfg = { .max_qps = 1, .max_cqs = 1, .max_pds = 1, .max_mrs = 1,
-		.max_wqes = 16, .secret = { 1, 2 }, .rto_floor_ns = 10000000, .window = 16 };
+	const struct roce_shard_cfg cfg = {.max_qps = 1,
+		.max_cqs = 1,
+		.max_pds = 1,
+		.max_mrs = 1,
+		.max_wqes = 16,
+		.secret = {1, 2},
+		.rto_floor_ns = 10000000,
+		.window = 16};
 	size_t bytes = (roce_shard_bytes(&cfg) + 63) & ~(size_t)63;
 	void *mem = aligned_alloc(64, bytes);
 
@@ -84,8 +90,9 @@ static void
 turn(struct roce_shard *s, struct roce_cq *cq, uint32_t burst, uint64_t *made, int wake)
 {
 	for (; burst > 0; burst--)
-		roce_cq_push(s, cq, &(struct ndsh_cqe){ .context = ++*made, .qp = UINT32_MAX,
-			.op = NDSH_OP_RECV });
+		roce_cq_push(s, cq,
+			&(struct ndsh_cqe){
+				.context = ++*made, .qp = UINT32_MAX, .op = NDSH_OP_RECV});
 	roce_shard_publish(s);
 	while (roce_shard_fired_cq(s) != NULL)
 		CHECK(write(wake, "", 1) == 1, "the pipe is full of bytes that nobody read\n");
@@ -110,7 +117,6 @@ daemon_process(struct both *b, int wake, int asleep)
 	bool full;
 	uint64_t made = 0;
 	bool heard = false; /* the client may be asleep, and owes us no other byte */
-
 
 	while (__atomic_load_n(&b->stop, __ATOMIC_ACQUIRE) == 0) {
 		r = random_pause(&seed);
@@ -153,8 +159,8 @@ take_all(struct nd_cq *cq, uint64_t taken)
 
 	while ((got = nd_cq_get_results(cq, r, 8)) > 0)
 		for (int32_t i = 0; i < got; i++)
-			CHECK(r[i].request_context == (void *)(uintptr_t)++taken,
-				"entry %lu\n", (unsigned long)taken);
+			CHECK(r[i].request_context == (void *)(uintptr_t)++taken, "entry %lu\n",
+				(unsigned long)taken);
 	CHECK(got == 0, "%s\n", nd_status_name(got));
 	return taken;
 }
@@ -163,7 +169,7 @@ take_all(struct nd_cq *cq, uint64_t taken)
 static void
 client_process(struct nd_cq *cq, int asleep, uint32_t cycles)
 {
-	struct pollfd p = { .fd = nd_cq_fd(cq), .events = POLLIN };
+	struct pollfd p = {.fd = nd_cq_fd(cq), .events = POLLIN};
 	uint64_t taken = 0;
 	uint32_t seed = 7, slept = 0;
 
@@ -173,9 +179,10 @@ client_process(struct nd_cq *cq, int asleep, uint32_t cycles)
 		CHECK(nd_cq_arm(cq, ND_CQ_NOTIFY_ANY) == ND_SUCCESS, "cycle %u\n", i);
 		slept += poll(&p, 1, 0) == 0;
 		(void)!write(asleep, "", 1); /* full: there is enough to be read */
-		CHECK(poll(&p, 1, DEADLINE_MS) == 1, "a wake-up is lost in cycle %u, %lu taken, "
-			"%lu made\n", i, (unsigned long)taken,
-			(unsigned long)cq->reader.page->produced);
+		CHECK(poll(&p, 1, DEADLINE_MS) == 1,
+			"a wake-up is lost in cycle %u, %lu taken, "
+			"%lu made\n",
+			i, (unsigned long)taken, (unsigned long)cq->reader.page->produced);
 		nd_cq_ack(cq);
 	}
 	printf("%u cycles, %u times really asleep, %lu entries\n", cycles, slept,
@@ -189,8 +196,8 @@ main(int argc, char **argv)
 	uint32_t asked = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
 	uint32_t cycles = asked != 0 ? asked : CYCLES; /* the runner has words of its own */
 	struct nd_cq *cq;
-	struct both *b = mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		-1, 0);
+	struct both *b =
+		mmap(NULL, sizeof(*b), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int wake[2], asleep[2], status;
 	struct timespec from, to;
 	pid_t child;

@@ -5,7 +5,7 @@
 
 #include "exact_sums.h"
 
-#define QPS 8u
+#define QPS    8u
 #define MTU    1024u
 #define PSN    100u
 #define LONG   UINT64_C(100000000000)
@@ -18,8 +18,9 @@ atomic_pair(struct pair_opts o)
 {
 	o.mtu = MTU;
 	o.min_rnr_code = 14;
-	o.access = o.access != 0 ? o.access : NDSH_ACCESS_REMOTE_ATOMIC |
-		NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE;
+	o.access = o.access != 0 ? o.access
+				 : NDSH_ACCESS_REMOTE_ATOMIC | NDSH_ACCESS_REMOTE_READ |
+					   NDSH_ACCESS_REMOTE_WRITE;
 	o.mr_access = o.mr_access != 0 ? o.mr_access : ALL;
 	return pair_new(&o);
 }
@@ -38,9 +39,11 @@ post(struct pair *p, unsigned i, uint8_t op, uint64_t context, uint32_t to, uint
 	struct ndsh_sge sge = pair_sge(p, 0, to, 8);
 
 	pair_post(p, 0, i,
-		&(struct ndsh_swr){ .context = context, .raddr = PAIR_VA + at,
-			.rkey = p->side[1].key, .arg = { swap_add, compare },
-			.ctrl = NDSH_CTRL(op, 1, flags, 0) },
+		&(struct ndsh_swr){.context = context,
+			.raddr = PAIR_VA + at,
+			.rkey = p->side[1].key,
+			.arg = {swap_add, compare},
+			.ctrl = NDSH_CTRL(op, 1, flags, 0)},
 		&sge, NULL);
 }
 
@@ -54,7 +57,7 @@ add(struct pair *p, uint64_t context, uint32_t to, uint64_t n)
 Test(atomics, W_ATOM_03_W_COMP_11_values)
 {
 	const uint64_t v = 0x0102030405060708;
-	struct pair *p = atomic_pair((struct pair_opts){ .qps = 1 });
+	struct pair *p = atomic_pair((struct pair_opts){.qps = 1});
 	struct ndsh_cqe c;
 
 	*word(p, 1, WORD) = v;
@@ -70,12 +73,13 @@ Test(atomics, W_ATOM_03_W_COMP_11_values)
 		cr_assert_eq(c.op, i == 1 || i == 4 ? NDSH_OP_FETCH_ADD : NDSH_OP_CMP_SWAP);
 	}
 	cr_assert_eq(*word(p, 0, 8), v);
-	cr_assert_eq(memcmp(p->side[0].arena + 17, &(uint64_t){ v + 0x10 }, 8), 0);
+	cr_assert_eq(memcmp(p->side[0].arena + 17, &(uint64_t){v + 0x10}, 8), 0);
 	cr_assert_eq(*word(p, 0, 32), v + 0x10);
 	cr_assert_eq(*word(p, 0, 40), 7);
 	cr_assert_eq(*word(p, 1, WORD), 0, "the sum wraps");
 	cr_assert_eq(p->side[0].arena[7] & p->side[0].arena[16] & p->side[0].arena[25] &
-			     p->side[0].arena[48], 0xee);
+			     p->side[0].arena[48],
+		0xee);
 	cr_assert_eq(*word(p, 1, WORD - 8) | *word(p, 1, WORD + 8), 0);
 	expect_none(p, 1);
 	pair_free(p);
@@ -88,8 +92,8 @@ Test(atomics, W_ATOM_03_W_COMP_11_values)
 static void
 run_one(struct fault *fault, uint64_t sent[2])
 {
-	struct pair *p = atomic_pair((struct pair_opts){ .qps = 1, .set_psn = true,
-		.sq_psn = { 0xfffffe, 5 } });
+	struct pair *p =
+		atomic_pair((struct pair_opts){.qps = 1, .set_psn = true, .sq_psn = {0xfffffe, 5}});
 
 	p->tap = fault_tap;
 	p->tap_ctx = fault;
@@ -138,9 +142,9 @@ found(struct pair *p, uint32_t i)
  */
 Test(atomics, W_DUP_05_exact_sums_under_loss, .timeout = 600)
 {
-	struct pair *p = atomic_pair((struct pair_opts){ .qps = QPS, .retry = 7 });
-	uint32_t n = exact_sums(
-		p, &(struct sums){ .adders = QPS * 16, .add = add_one, .found = found });
+	struct pair *p = atomic_pair((struct pair_opts){.qps = QPS, .retry = 7});
+	uint32_t n =
+		exact_sums(p, &(struct sums){.adders = QPS * 16, .add = add_one, .found = found});
 
 	cr_assert_eq(*word(p, 1, WORD), n);
 	cr_assert_gt(roce_shard_counters(p->side[0].shard)->retransmitted_packets, n / 50);
@@ -171,8 +175,8 @@ count_open(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *
 /* checks W-REQ-05: atomics count together with reads */
 Test(atomics, W_REQ_05_no_more_under_way_than_agreed)
 {
-	struct pair *p = atomic_pair((struct pair_opts){ .qps = 1, .max_rd = 3, .max_dest_rd = 3 });
-	struct watch w = { 0, 0 };
+	struct pair *p = atomic_pair((struct pair_opts){.qps = 1, .max_rd = 3, .max_dest_rd = 3});
+	struct watch w = {0, 0};
 
 	p->tap = count_open;
 	p->tap_ctx = &w;
@@ -191,7 +195,7 @@ Test(atomics, W_REQ_05_no_more_under_way_than_agreed)
 
 Test(atomics, W_REQ_05_with_none_agreed_it_fails)
 {
-	struct pair *p = atomic_pair((struct pair_opts){ .qps = 1, .max_rd = 255 });
+	struct pair *p = atomic_pair((struct pair_opts){.qps = 1, .max_rd = 255});
 
 	add(p, 1, 0, 1);
 	cr_assert(pair_run(p, LONG));
@@ -203,8 +207,8 @@ Test(atomics, W_REQ_05_with_none_agreed_it_fails)
 /* What was written and fenced is sent when the answer is there. */
 Test(atomics, W_FENCE_01_a_fence_waits_for_atomics)
 {
-	struct pair *p = atomic_pair((struct pair_opts){ .qps = 1 });
-	struct fault lost = { .from = 1, .nth = 1 };
+	struct pair *p = atomic_pair((struct pair_opts){.qps = 1});
+	struct fault lost = {.from = 1, .nth = 1};
 
 	p->tap = fault_tap;
 	p->tap_ctx = &lost;
@@ -228,8 +232,9 @@ refused(struct pair_opts o, uint32_t at, uint8_t status)
 	post(p, 0, NDSH_OP_CMP_SWAP, 1, 0, at, 1, 0, 0);
 	cr_assert(pair_run(p, LONG));
 	expect(p, 0, 1, status);
-	expect_dead(p, 1, 0, status == NDSH_WC_REM_ACCESS_ERR ? ROCE_REASON_SENT_REM_ACCESS :
-								ROCE_REASON_SENT_INV_REQ);
+	expect_dead(p, 1, 0,
+		status == NDSH_WC_REM_ACCESS_ERR ? ROCE_REASON_SENT_REM_ACCESS
+						 : ROCE_REASON_SENT_INV_REQ);
 	for (uint32_t i = 0; i < PAIR_ARENA; i += 8)
 		cr_assert_eq(*word(p, 1, i), 0);
 	pair_free(p);
@@ -238,28 +243,31 @@ refused(struct pair_opts o, uint32_t at, uint8_t status)
 /* checks W-RESP-06, W-RESP-07: the queue pair's right and depth */
 Test(atomics, W_ATOM_02_refused)
 {
-	refused((struct pair_opts){ .qps = 1 }, WORD + 4, NDSH_WC_REM_INV_REQ_ERR);
-	refused((struct pair_opts){ .qps = 1 }, WORD + 1, NDSH_WC_REM_INV_REQ_ERR);
-	refused((struct pair_opts){ .qps = 1 }, PAIR_ARENA, NDSH_WC_REM_ACCESS_ERR);
-	refused((struct pair_opts){ .qps = 1 }, UINT32_MAX - 7, NDSH_WC_REM_ACCESS_ERR);
-	refused((struct pair_opts){ .qps = 1,
-			.mr_access = ALL & ~(uint32_t)NDSH_ACCESS_REMOTE_ATOMIC },
+	refused((struct pair_opts){.qps = 1}, WORD + 4, NDSH_WC_REM_INV_REQ_ERR);
+	refused((struct pair_opts){.qps = 1}, WORD + 1, NDSH_WC_REM_INV_REQ_ERR);
+	refused((struct pair_opts){.qps = 1}, PAIR_ARENA, NDSH_WC_REM_ACCESS_ERR);
+	refused((struct pair_opts){.qps = 1}, UINT32_MAX - 7, NDSH_WC_REM_ACCESS_ERR);
+	refused((struct pair_opts){.qps = 1,
+			.mr_access = ALL & ~(uint32_t)NDSH_ACCESS_REMOTE_ATOMIC},
 		WORD, NDSH_WC_REM_ACCESS_ERR);
-	refused((struct pair_opts){ .qps = 1,
-			.access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE },
+	refused((struct pair_opts){.qps = 1,
+			.access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE},
 		WORD, NDSH_WC_REM_INV_REQ_ERR);
-	refused((struct pair_opts){ .qps = 1, .max_dest_rd = 255 }, WORD, NDSH_WC_REM_INV_REQ_ERR);
+	refused((struct pair_opts){.qps = 1, .max_dest_rd = 255}, WORD, NDSH_WC_REM_INV_REQ_ERR);
 }
 
 /* Its answer has no place to go: it is not even asked for. */
 Test(atomics, a_bad_local_token)
 {
-	struct pair *p = atomic_pair((struct pair_opts){ .qps = 1 });
+	struct pair *p = atomic_pair((struct pair_opts){.qps = 1});
 	struct ndsh_sge sge = pair_sge(p, 0, PAIR_ARENA - 4, 8);
 
 	pair_post(p, 0, 0,
-		&(struct ndsh_swr){ .context = 1, .raddr = PAIR_VA + WORD, .rkey = p->side[1].key,
-			.arg = { 1, 0 }, .ctrl = NDSH_CTRL(NDSH_OP_FETCH_ADD, 1, 0, 0) },
+		&(struct ndsh_swr){.context = 1,
+			.raddr = PAIR_VA + WORD,
+			.rkey = p->side[1].key,
+			.arg = {1, 0},
+			.ctrl = NDSH_CTRL(NDSH_OP_FETCH_ADD, 1, 0, 0)},
 		&sge, NULL);
 	cr_assert(pair_run(p, LONG));
 	expect(p, 0, 1, NDSH_WC_LOC_PROT_ERR);
@@ -289,10 +297,10 @@ record(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late
 static struct pair *
 peer_new(struct tape *t, uint8_t max_dest_rd)
 {
-	struct pair *p = atomic_pair((struct pair_opts){ .qps = 1, .set_psn = true,
-		.sq_psn = { PSN, 500 }, .max_dest_rd = max_dest_rd });
+	struct pair *p = atomic_pair((struct pair_opts){
+		.qps = 1, .set_psn = true, .sq_psn = {PSN, 500}, .max_dest_rd = max_dest_rd});
 
-	*t = (struct tape){ .n = 0 };
+	*t = (struct tape){.n = 0};
 	p->tap = record;
 	p->tap_ctx = t;
 	return p;
@@ -302,9 +310,14 @@ static void
 say_of(struct pair *p, uint8_t opcode, uint32_t psn, uint32_t at, uint32_t key)
 {
 	pair_inject(p, 1, 0,
-		&(struct roce_pkt){ .opcode = opcode, .qpn = roce_qp_num(p->side[1].q[0].qp),
-			.psn = psn, .pkey = ROCE_PKEY_DEFAULT, .ackreq = true,
-			.va = PAIR_VA + at, .rkey = key, .swap_add = 1 },
+		&(struct roce_pkt){.opcode = opcode,
+			.qpn = roce_qp_num(p->side[1].q[0].qp),
+			.psn = psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.ackreq = true,
+			.va = PAIR_VA + at,
+			.rkey = key,
+			.swap_add = 1},
 		NULL);
 }
 
@@ -314,11 +327,16 @@ say(struct pair *p, uint8_t opcode, uint32_t psn, uint64_t swap_add, uint32_t by
 	static const uint8_t payload[8];
 
 	pair_inject(p, 1, 0,
-		&(struct roce_pkt){ .opcode = opcode, .qpn = roce_qp_num(p->side[1].q[0].qp),
-			.psn = psn, .pkey = ROCE_PKEY_DEFAULT, .ackreq = true,
+		&(struct roce_pkt){.opcode = opcode,
+			.qpn = roce_qp_num(p->side[1].q[0].qp),
+			.psn = psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.ackreq = true,
 			.payload_bytes = opcode == ROCE_READ_REQUEST ? 0 : bytes,
-			.dma_bytes = bytes, .va = PAIR_VA + WORD, .rkey = p->side[1].key,
-			.swap_add = swap_add },
+			.dma_bytes = bytes,
+			.va = PAIR_VA + WORD,
+			.rkey = p->side[1].key,
+			.swap_add = swap_add},
 		payload);
 }
 
@@ -381,8 +399,8 @@ Test(atomics, W_ATOM_01_W_DUP_05_duplicates)
 		heard(&t, 17 + i, ROCE_ATOMIC_ACK, PSN + i, i);
 	}
 	cr_assert_eq(t.n, 34);
-	say(p, ROCE_FETCH_ADD, PSN, 1, 0);	  /* forgotten */
-	say(p, ROCE_CMP_SWAP, PSN + 16, 1, 0);	  /* was another */
+	say(p, ROCE_FETCH_ADD, PSN, 1, 0);     /* forgotten */
+	say(p, ROCE_CMP_SWAP, PSN + 16, 1, 0); /* was another */
 	say(p, ROCE_READ_REQUEST, PSN + 16, 0, 8);
 	say(p, ROCE_FETCH_ADD, PSN + 17, 1, 0);
 	say_of(p, ROCE_FETCH_ADD, PSN + 16, WORD + 8, p->side[1].key); /* of another word */

@@ -32,8 +32,8 @@ tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns
 	t->packets[from]++;
 	t->acks[from] += pkt->opcode == ROCE_ACK;
 	t->requests[from] += (pkt->opflags & ROCE_OPF_REQUEST) != 0;
-	t->responses[from] += pkt->opcode >= ROCE_READ_RESP_FIRST &&
-			      pkt->opcode <= ROCE_READ_RESP_ONLY;
+	t->responses[from] +=
+		pkt->opcode >= ROCE_READ_RESP_FIRST && pkt->opcode <= ROCE_READ_RESP_ONLY;
 	if (pkt->opflags & ROCE_OPF_REQUEST)
 		t->asks = pkt->ackreq;
 	t->ect[pkt->opcode] |= (uint8_t)(1u << (pkt->tos & ROCE_TOS_ECN));
@@ -119,8 +119,8 @@ every_operation(struct pair *p)
 static void
 says(bool ecn, bool v6)
 {
-	const uint32_t rights = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
-				NDSH_ACCESS_REMOTE_ATOMIC;
+	const uint32_t rights =
+		NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC;
 	const struct pair_opts o = {.ecn = ecn,
 		.v6 = v6,
 		.access = rights,
@@ -133,8 +133,8 @@ says(bool ecn, bool v6)
 		if (tape.ect[op] == 0)
 			continue;
 		kinds++;
-		cr_expect_eq(tape.ect[op], ecn && op != ROCE_ACK ? 1u << ROCE_TOS_ECT0 : 1u,
-			"%s", roce_opcode_info[op].name);
+		cr_expect_eq(tape.ect[op], ecn && op != ROCE_ACK ? 1u << ROCE_TOS_ECT0 : 1u, "%s",
+			roce_opcode_info[op].name);
 	}
 	cr_expect_eq(kinds, 12, "%u kinds of packets", kinds);
 	pair_free(p);
@@ -165,8 +165,8 @@ Test(cc_pace, w_cc_01_other_values_are_refused)
 	pair_attr(p, 0, 0, &a);
 	for (uint8_t ecn = 0; ecn < 4; ecn++) {
 		a.path.tos = 46 << 2 | ecn;
-		cr_expect_eq(roce_modify_judge(
-				     ROCE_QPS_SQD, ROCE_QPS_SQD, ROCE_QPA_PATH, &a, &wrong),
+		cr_expect_eq(
+			roce_modify_judge(ROCE_QPS_SQD, ROCE_QPS_SQD, ROCE_QPA_PATH, &a, &wrong),
 			ecn == 0 || ecn == ROCE_TOS_ECT0 ? ROCE_MODIFY_OK : ROCE_MODIFY_BAD_VALUE,
 			"%u", ecn);
 	}

@@ -20,8 +20,8 @@
 #define SETTLE_MS   20u
 
 struct queue {
-	uint64_t free_ns;     /* when all that it holds has left */
-	uint64_t settled_ns;  /* what was before is not looked at */
+	uint64_t free_ns;    /* when all that it holds has left */
+	uint64_t settled_ns; /* what was before is not looked at */
 	uint64_t carried[SENDERS], longest, sum, frames, drops, marks;
 };
 

@@ -137,7 +137,7 @@ feed_reqs(const char *path)
 
 	pcap_open(&f, path);
 	while ((frame = pcap_next(&f, &bytes)) != NULL) {
-		struct roce_cm_addr addr = { 0 };
+		struct roce_cm_addr addr = {0};
 		struct roce_cm_event ev;
 		struct roce_pkt pkt;
 		struct cm_mad m;
@@ -194,8 +194,8 @@ Test(cm, r_conn_07_private_data_sizes)
 {
 	static const struct {
 		uint32_t req, rep;
-	} cases[] = { { 0, 0 }, { 1, 1 }, { ROCE_CM_REQ_PRIV, ROCE_CM_REP_PRIV } };
-	uint8_t data[256], zero[256] = { 0 };
+	} cases[] = {{0, 0}, {1, 1}, {ROCE_CM_REQ_PRIV, ROCE_CM_REP_PRIV}};
+	uint8_t data[256], zero[256] = {0};
 
 	for (unsigned i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i + 1);
@@ -223,15 +223,15 @@ Test(cm, r_conn_07_private_data_too_large_changes_nothing)
 {
 	struct net *net = net_new(false);
 	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
-	const struct roce_cm_qp_params qp = { .qpn = 9 };
-	uint8_t data[256] = { 1 };
+	const struct roce_cm_qp_params qp = {.qpn = 9};
+	uint8_t data[256] = {1};
 
 	p->hold_requests = true;
 	cr_expect_null(net_connect(net, data, ROCE_CM_REQ_PRIV + 1));
 	cr_assert_not_null(net_connect(net, data, ROCE_CM_REQ_PRIV));
 	net_run(net, MS(10));
-	cr_expect_not(roce_cm_accept(p->cm, net->now_ns, p->conn, &qp, data, ROCE_CM_REP_PRIV + 1,
-		NULL));
+	cr_expect_not(
+		roce_cm_accept(p->cm, net->now_ns, p->conn, &qp, data, ROCE_CM_REP_PRIV + 1, NULL));
 	cr_expect_not(roce_cm_reject(p->cm, net->now_ns, p->conn, 28, data, ROCE_CM_REJ_PRIV + 1));
 	net_run(net, MS(10));
 	net_accept(net, p->conn, data, ROCE_CM_REP_PRIV);
@@ -242,7 +242,7 @@ Test(cm, r_conn_07_private_data_too_large_changes_nothing)
 
 Test(cm, r_conn_04_reject_with_private_data)
 {
-	static const uint32_t sizes[] = { 0, 1, ROCE_CM_REJ_PRIV };
+	static const uint32_t sizes[] = {0, 1, ROCE_CM_REJ_PRIV};
 	uint8_t data[ROCE_CM_REJ_PRIV];
 
 	memset(data, 0x5a, sizeof(data));
@@ -292,7 +292,7 @@ Test(cm, r_conn_04_backlog_full)
 {
 	struct net *net = net_new(false);
 	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
-	const struct roce_cm_addr addr = { p->gid, 99 };
+	const struct roce_cm_addr addr = {p->gid, 99};
 	struct roce_cm_connect c = net_connect_params(net);
 
 	p->hold_requests = true;
@@ -320,7 +320,7 @@ Test(cm, R_LSN_06_paused_is_as_if_nobody_listened)
 {
 	struct net *net = net_new(false);
 	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
-	const struct roce_cm_addr addr = { p->gid, 99 };
+	const struct roce_cm_addr addr = {p->gid, 99};
 	struct roce_cm_connect c = net_connect_params(net);
 	struct roce_cm_listener *l = roce_cm_listen(p->cm, &addr, 0, NULL, NULL);
 
@@ -360,7 +360,7 @@ Test(cm, r_conn_04_unlisten_refuses_what_nobody_saw)
 {
 	struct net *net = net_new(false);
 	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
-	const struct roce_cm_addr addr = { p->gid, 99 };
+	const struct roce_cm_addr addr = {p->gid, 99};
 	struct roce_cm_connect c = net_connect_params(net);
 	struct roce_cm_listener *l;
 
@@ -389,8 +389,8 @@ Test(cm, listen_conflicts)
 {
 	struct net *net = net_new(false);
 	struct roce_cm *cm = net->host[NET_A].cm;
-	const struct roce_cm_addr any = { .port = 5 }, mine = { net->host[NET_A].gid, 5 },
-		other = { net->host[NET_P].gid, 5 };
+	const struct roce_cm_addr any = {.port = 5}, mine = {net->host[NET_A].gid, 5},
+				  other = {net->host[NET_P].gid, 5};
 	const char *why = NULL;
 
 	cr_assert_not_null(roce_cm_listen(cm, &mine, 0, NULL, &why));
@@ -399,11 +399,11 @@ Test(cm, listen_conflicts)
 	cr_expect_str_eq(why, "address in use");
 	cr_expect_null(roce_cm_listen(cm, &any, 0, NULL, NULL));
 	for (uint16_t port = 10; port < 16; port++) {
-		const struct roce_cm_addr addr = { .port = port };
+		const struct roce_cm_addr addr = {.port = port};
 
 		cr_expect_not_null(roce_cm_listen(cm, &addr, 0, NULL, &why));
 	}
-	cr_expect_null(roce_cm_listen(cm, &(struct roce_cm_addr) { .port = 20 }, 0, NULL, &why));
+	cr_expect_null(roce_cm_listen(cm, &(struct roce_cm_addr){.port = 20}, 0, NULL, &why));
 	cr_expect_str_eq(why, "no room for one more listener");
 	net_free(net);
 }
@@ -416,9 +416,9 @@ Test(cm, r_conn_18_loopback)
 	struct net *net = net_new(false);
 	struct net_host *p = &net->host[NET_P];
 	struct roce_cm_connect c = net_connect_params(net);
-	const uint8_t v4[4] = { 192, 0, 2, 2 };
+	const uint8_t v4[4] = {192, 0, 2, 2};
 	unsigned established = 0, disconnected = 0;
-	uint8_t l3[20] = { 0x45 };
+	uint8_t l3[20] = {0x45};
 	struct roce_cm_conn *conn;
 	struct roce_cm_event ev;
 	struct roce_cm_tx tx;
@@ -430,9 +430,12 @@ Test(cm, r_conn_18_loopback)
 	conn = roce_cm_connect(p->cm, 0, &c);
 	while (now < MS(20000)) {
 		while (roce_cm_tx(p->cm, &tx)) {
-			const struct roce_pkt pkt = { .l3 = l3, .payload = tx.mad,
-				.payload_bytes = ROCE_MAD_BYTES, .opcode = ROCE_UD_SEND_ONLY,
-				.qpn = 1, .qkey = ROCE_QKEY_GSI };
+			const struct roce_pkt pkt = {.l3 = l3,
+				.payload = tx.mad,
+				.payload_bytes = ROCE_MAD_BYTES,
+				.opcode = ROCE_UD_SEND_ONLY,
+				.qpn = 1,
+				.qkey = ROCE_QKEY_GSI};
 
 			roce_cm_rx(p->cm, now, &pkt, 0);
 		}
@@ -475,7 +478,7 @@ Test(cm, w_cm_40_comm_ids_are_unique_and_unpredictable)
 
 Test(cm, configuration_out_of_range)
 {
-	struct roce_cm_cfg cfg = { .max_conns = 1, .max_listeners = 1 };
+	struct roce_cm_cfg cfg = {.max_conns = 1, .max_listeners = 1};
 
 	cr_expect_gt(roce_cm_bytes(&cfg), 0);
 	cfg.max_conns = 0;

@@ -13,7 +13,7 @@ static void
 hex_bytes(const char *hex, uint8_t *out)
 {
 	for (size_t i = 0; i < strlen(hex) / 2; i++) {
-		const char digits[3] = { hex[2 * i], hex[2 * i + 1], 0 };
+		const char digits[3] = {hex[2 * i], hex[2 * i + 1], 0};
 
 		out[i] = (uint8_t)strtoul(digits, NULL, 16);
 	}
@@ -28,7 +28,8 @@ vector(const char *name, uint8_t mad[ROCE_MAD_BYTES])
 	size_t i;
 
 	cr_assert_not_null(root);
-	json_array_foreach(json_object_get(root, "cm"), i, v) {
+	json_array_foreach(json_object_get(root, "cm"), i, v)
+	{
 		if (strcmp(json_string_value(json_object_get(v, "name")), name) == 0) {
 			hex_bytes(json_string_value(json_object_get(v, "mad")), mad);
 			found = true;
@@ -53,7 +54,8 @@ Test(cm_codec, t_cm_1_every_vector_encodes_back)
 	size_t i, n = 0;
 
 	cr_assert_not_null(root);
-	json_array_foreach(json_object_get(root, "cm"), i, v) {
+	json_array_foreach(json_object_get(root, "cm"), i, v)
+	{
 		const char *name = json_string_value(json_object_get(v, "name"));
 		uint8_t mad[ROCE_MAD_BYTES], again[ROCE_MAD_BYTES];
 		struct cm_mad m;
@@ -134,7 +136,7 @@ Test(cm_codec, t_cm_1_rep_and_rej_fields)
 /* Each field alone, all ones: it comes back, and no other field sees it. */
 Test(cm_codec, every_field_survives_at_its_limit)
 {
-	struct cm_mad m = { .attr = CM_ATTR_REQ }, back;
+	struct cm_mad m = {.attr = CM_ATTR_REQ}, back;
 	uint8_t mad[ROCE_MAD_BYTES];
 
 	m.remote_resp_timeout = 31;
@@ -151,7 +153,7 @@ Test(cm_codec, every_field_survives_at_its_limit)
 
 Test(cm_codec, values_too_large_do_not_spill_into_neighbours)
 {
-	struct cm_mad m = { .attr = CM_ATTR_REQ, .retry_count = 0xffffffff }, back;
+	struct cm_mad m = {.attr = CM_ATTR_REQ, .retry_count = 0xffffffff}, back;
 	uint8_t mad[ROCE_MAD_BYTES];
 
 	cm_mad_encode(mad, &m);
@@ -165,12 +167,17 @@ Test(cm_codec, values_too_large_do_not_spill_into_neighbours)
 /* Fields that are 0 in every vector and capture, where 3.2 puts them. */
 Test(cm_codec, places_that_no_vector_shows)
 {
-	const struct cm_mad req = { .attr = CM_ATTR_REQ, .rate = 0x3f, .tclass = 0xff, .sl = 0xf,
-		.subnet_local = 1, .srq = 1, .ext_transport = 7, .flow_control = 1 };
-	const struct cm_mad rep = { .attr = CM_ATTR_REP, .failover = 3, .srq = 1,
-		.flow_control = 1 };
-	const struct cm_mad sidr = { .attr = CM_ATTR_SIDR_REP, .status = 1, .ari_bytes = 2,
-		.ari = { 3 } };
+	const struct cm_mad req = {.attr = CM_ATTR_REQ,
+		.rate = 0x3f,
+		.tclass = 0xff,
+		.sl = 0xf,
+		.subnet_local = 1,
+		.srq = 1,
+		.ext_transport = 7,
+		.flow_control = 1};
+	const struct cm_mad rep = {.attr = CM_ATTR_REP, .failover = 3, .srq = 1, .flow_control = 1};
+	const struct cm_mad sidr = {
+		.attr = CM_ATTR_SIDR_REP, .status = 1, .ari_bytes = 2, .ari = {3}};
 	uint8_t mad[ROCE_MAD_BYTES];
 
 	cm_mad_encode(mad, &req);
@@ -236,17 +243,17 @@ Test(cm_codec, t_cm_8_bad_headers)
 		uint8_t value;
 		enum cm_decode result;
 	} cases[] = {
-		{ 0, 2, CM_DECODE_MALFORMED },	  /* base version */
-		{ 1, 3, CM_DECODE_FOREIGN },	  /* the class of subnet administration */
-		{ 2, 1, CM_DECODE_MALFORMED },	  /* class version */
-		{ 3, 0x81, CM_DECODE_MALFORMED }, /* GetResp */
-		{ 3, 0x83, CM_DECODE_MALFORMED }, /* response bit */
-		{ 16, 1, CM_DECODE_MALFORMED },	  /* attribute 0x0110 */
-		{ 17, 0x01, CM_DECODE_MALFORMED }, /* ClassPortInfo with Send */
-		{ 17, 0x0f, CM_DECODE_MALFORMED },
-		{ 17, 0x19, CM_DECODE_FOREIGN }, /* LAP, W-CM-05 */
-		{ 17, 0x1a, CM_DECODE_FOREIGN }, /* APR */
-		{ 17, 0x1b, CM_DECODE_MALFORMED },
+		{0, 2, CM_DECODE_MALFORMED},	 /* base version */
+		{1, 3, CM_DECODE_FOREIGN},	 /* the class of subnet administration */
+		{2, 1, CM_DECODE_MALFORMED},	 /* class version */
+		{3, 0x81, CM_DECODE_MALFORMED},	 /* GetResp */
+		{3, 0x83, CM_DECODE_MALFORMED},	 /* response bit */
+		{16, 1, CM_DECODE_MALFORMED},	 /* attribute 0x0110 */
+		{17, 0x01, CM_DECODE_MALFORMED}, /* ClassPortInfo with Send */
+		{17, 0x0f, CM_DECODE_MALFORMED},
+		{17, 0x19, CM_DECODE_FOREIGN}, /* LAP, W-CM-05 */
+		{17, 0x1a, CM_DECODE_FOREIGN}, /* APR */
+		{17, 0x1b, CM_DECODE_MALFORMED},
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -275,11 +282,11 @@ Test(cm_codec, additional_reject_information_longer_than_its_field)
 
 Test(cm_codec, w_cm_07_addresses_of_both_families)
 {
-	struct cm_ip_hdr v4 = { .src_port = 0xabcd }, v6 = v4, back;
+	struct cm_ip_hdr v4 = {.src_port = 0xabcd}, v6 = v4, back;
 	uint8_t bytes[CM_IP_HDR_BYTES];
 
-	roce_gid_from_v4(&v4.src, (const uint8_t[]) { 192, 0, 2, 1 });
-	roce_gid_from_v4(&v4.dst, (const uint8_t[]) { 192, 0, 2, 2 });
+	roce_gid_from_v4(&v4.src, (const uint8_t[]){192, 0, 2, 1});
+	roce_gid_from_v4(&v4.dst, (const uint8_t[]){192, 0, 2, 2});
 	cm_ip_hdr_encode(bytes, &v4);
 	cr_expect_eq(bytes[1], 0x40);
 	cr_expect_eq(bytes[4 + 10], 0, "not mapped on the wire");
@@ -298,7 +305,7 @@ Test(cm_codec, w_cm_07_addresses_of_both_families)
 Test(cm_codec, w_cm_06_unknown_header_versions)
 {
 	struct cm_ip_hdr h;
-	uint8_t bytes[CM_IP_HDR_BYTES] = { 0x00, 0x40 };
+	uint8_t bytes[CM_IP_HDR_BYTES] = {0x00, 0x40};
 
 	cr_expect(cm_ip_hdr_decode(&h, bytes));
 	bytes[0] = 0x10;

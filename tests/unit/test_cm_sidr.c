@@ -16,9 +16,8 @@ static struct roce_cm_listener *
 listen_at(struct net *net, uint32_t backlog)
 {
 	struct net_host *p = &net->host[NET_P];
-	const struct roce_cm_addr addr = { .port = PORT };
-	struct roce_cm_listener *l =
-		roce_cm_listen_lookups(p->cm, &addr, backlog, p, NULL);
+	const struct roce_cm_addr addr = {.port = PORT};
+	struct roce_cm_listener *l = roce_cm_listen_lookups(p->cm, &addr, backlog, p, NULL);
 
 	cr_assert_not_null(l);
 	return l;
@@ -30,9 +29,13 @@ look_up(struct net *net, uint16_t port, const void *priv, uint32_t bytes)
 	struct net_host *a = &net->host[NET_A];
 
 	return roce_cm_lookup(a->cm, net->now_ns,
-		&(struct roce_cm_lookup){ .local = { a->gid, 40000 },
-			.remote = { net->host[NET_P].gid, port }, .port = 3, .tos = 0x68,
-			.priv = priv, .priv_bytes = bytes, .owner = net });
+		&(struct roce_cm_lookup){.local = {a->gid, 40000},
+			.remote = {net->host[NET_P].gid, port},
+			.port = 3,
+			.tos = 0x68,
+			.priv = priv,
+			.priv_bytes = bytes,
+			.owner = net});
 }
 
 /* The question that P has. */
@@ -47,7 +50,7 @@ answer(struct net *net, struct roce_cm_conn *c, const void *priv, uint32_t bytes
 {
 	return roce_cm_answer(net->host[NET_P].cm, net->now_ns, c,
 		&(struct roce_cm_answer){
-			.qpn = QPN, .q_key = Q_KEY, .priv = priv, .priv_bytes = bytes });
+			.qpn = QPN, .q_key = Q_KEY, .priv = priv, .priv_bytes = bytes});
 }
 
 /* All ends, and no memory of it stays. A still holds its lookup, P what it did not answer. */
@@ -167,9 +170,8 @@ Test(cm_sidr, refusals)
 		struct roce_cm_listener *l = listen_at(net, 1);
 		struct roce_cm_conn *first = i == 3 ? look_up(net, PORT, NULL, 0) : NULL, *c;
 		const struct roce_cm_event *ev;
-		static const uint8_t want[] = { ROCE_CM_SIDR_UNSUPPORTED,
-			ROCE_CM_SIDR_UNSUPPORTED, ROCE_CM_SIDR_REJECT, ROCE_CM_SIDR_REJECT,
-			ROCE_CM_SIDR_REJECT };
+		static const uint8_t want[] = {ROCE_CM_SIDR_UNSUPPORTED, ROCE_CM_SIDR_UNSUPPORTED,
+			ROCE_CM_SIDR_REJECT, ROCE_CM_SIDR_REJECT, ROCE_CM_SIDR_REJECT};
 
 		net_run(net, MS(5));
 		roce_cm_listener_pause(l, i == 1);
@@ -177,8 +179,11 @@ Test(cm_sidr, refusals)
 		net_run(net, MS(5));
 		if (i == 2) /* refused in words */
 			cr_assert(roce_cm_answer(net->host[NET_P].cm, net->now_ns, question(net),
-				&(struct roce_cm_answer){ .status = ROCE_CM_SIDR_REJECT, .qpn = QPN,
-					.q_key = Q_KEY, .priv = "no", .priv_bytes = 2 }));
+				&(struct roce_cm_answer){.status = ROCE_CM_SIDR_REJECT,
+					.qpn = QPN,
+					.q_key = Q_KEY,
+					.priv = "no",
+					.priv_bytes = 2}));
 		if (i == 4)
 			roce_cm_destroy(net->host[NET_P].cm, net->now_ns, question(net));
 		net_run(net, MS(5));
@@ -268,8 +273,11 @@ Test(cm_sidr, answers_of_strangers)
 
 	a->drop[REQ] = 1000;
 	net_run(net, 0);
-	m = (struct cm_mad){ .attr = CM_ATTR_SIDR_REP, .tid = a->last[REQ].tid,
-		.local_id = a->last[REQ].local_id + 1, .qpn = QPN, .qkey = Q_KEY };
+	m = (struct cm_mad){.attr = CM_ATTR_SIDR_REP,
+		.tid = a->last[REQ].tid,
+		.local_id = a->last[REQ].local_id + 1,
+		.qpn = QPN,
+		.qkey = Q_KEY};
 	net_inject(net, NET_P, &m);
 	m.local_id--;
 	for (m.qpn = 0; m.qpn < 2; m.qpn++)
@@ -279,8 +287,10 @@ Test(cm_sidr, answers_of_strangers)
 	net_inject(net, NET_P, &m);
 	net->host[NET_P].gid = gid;
 	for (unsigned attr = CM_ATTR_REQ; attr < CM_ATTR_SIDR_REQ; attr++) {
-		struct cm_mad other = { .attr = attr, .local_id = 77, .qpn = QPN,
-			.remote_id = a->last[REQ].local_id };
+		struct cm_mad other = {.attr = attr,
+			.local_id = 77,
+			.qpn = QPN,
+			.remote_id = a->last[REQ].local_id};
 
 		net_inject(net, NET_P, &other); /* no message of a connection finds it */
 	}

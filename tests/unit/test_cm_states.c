@@ -38,16 +38,16 @@ enum at {
 	P_REFUSED,  /* we refused the REQ */
 	AT_COUNT,
 };
-static const char *const at_names[AT_COUNT] = { "A REQ_SENT", "A MRA_REQ_RCVD", "A REP_RCVD",
-	"A MRA_REP_SENT", "A ESTABLISHED", "A DREQ_SENT", "A TIMEWAIT", "A refused",
-	"A abandoned", "A dead", "P REQ_RCVD", "P MRA_REQ_SENT", "P REP_SENT", "P MRA_REP_RCVD",
-	"P ESTABLISHED", "P DREQ_SENT", "P TIMEWAIT", "P refused" };
+static const char *const at_names[AT_COUNT] = {"A REQ_SENT", "A MRA_REQ_RCVD", "A REP_RCVD",
+	"A MRA_REP_SENT", "A ESTABLISHED", "A DREQ_SENT", "A TIMEWAIT", "A refused", "A abandoned",
+	"A dead", "P REQ_RCVD", "P MRA_REQ_SENT", "P REP_SENT", "P MRA_REP_RCVD", "P ESTABLISHED",
+	"P DREQ_SENT", "P TIMEWAIT", "P refused"};
 
 enum msg {
-	REQ_SAME,   /* the same exchange (passive), or as good as */
-	REQ_STALE,  /* another exchange with the same QPN */
+	REQ_SAME,  /* the same exchange (passive), or as good as */
+	REQ_STALE, /* another exchange with the same QPN */
 	REP_FIRST,
-	REP_OTHER,  /* another comm id of the peer */
+	REP_OTHER, /* another comm id of the peer */
 	RTU,
 	MRA_REQ,
 	MRA_REP,
@@ -61,9 +61,9 @@ enum msg {
 	DREP,
 	MSG_COUNT,
 };
-static const char *const msg_names[MSG_COUNT] = { "REQ", "REQ stale", "REP", "REP other id", "RTU",
+static const char *const msg_names[MSG_COUNT] = {"REQ", "REQ stale", "REP", "REP other id", "RTU",
 	"MRA of REQ", "MRA of REP", "REJ of REQ", "REJ of REQ, stale", "REJ of REP", "REJ other",
-	"REJ timeout", "DREQ", "DREQ wrong QPN", "DREP" };
+	"REJ timeout", "DREQ", "DREQ wrong QPN", "DREP"};
 
 struct cell {
 	enum at at;
@@ -76,99 +76,99 @@ struct cell {
 #define EV(x) ROCE_CM_EV_##x
 static const struct cell cells[] = {
 	/* Active: the answer to our REQ. */
-	{ A_REQ_SENT, REP_FIRST, CM_REP_RCVD, 0, EV(REPLY) },
-	{ A_REQ_SENT, REP_OTHER, CM_REP_RCVD, 0, EV(REPLY) },
-	{ A_REQ_SENT, MRA_REQ, CM_MRA_REQ_RCVD, 0, NOTHING },
-	{ A_REQ_SENT, REJ_REQ, CM_DEAD, 0, EV(REJECTED) },
-	{ A_REQ_SENT, REJ_REQ_STALE, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ A_MRA_REQ_RCVD, REP_FIRST, CM_REP_RCVD, 0, EV(REPLY) },
-	{ A_MRA_REQ_RCVD, REP_OTHER, CM_REP_RCVD, 0, EV(REPLY) },
-	{ A_MRA_REQ_RCVD, REJ_REQ, CM_DEAD, 0, EV(REJECTED) },
-	{ A_MRA_REQ_RCVD, REJ_REQ_STALE, CM_TIMEWAIT, 0, EV(REJECTED) },
+	{A_REQ_SENT, REP_FIRST, CM_REP_RCVD, 0, EV(REPLY)},
+	{A_REQ_SENT, REP_OTHER, CM_REP_RCVD, 0, EV(REPLY)},
+	{A_REQ_SENT, MRA_REQ, CM_MRA_REQ_RCVD, 0, NOTHING},
+	{A_REQ_SENT, REJ_REQ, CM_DEAD, 0, EV(REJECTED)},
+	{A_REQ_SENT, REJ_REQ_STALE, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{A_MRA_REQ_RCVD, REP_FIRST, CM_REP_RCVD, 0, EV(REPLY)},
+	{A_MRA_REQ_RCVD, REP_OTHER, CM_REP_RCVD, 0, EV(REPLY)},
+	{A_MRA_REQ_RCVD, REJ_REQ, CM_DEAD, 0, EV(REJECTED)},
+	{A_MRA_REQ_RCVD, REJ_REQ_STALE, CM_TIMEWAIT, 0, EV(REJECTED)},
 	/* Our host is slow to complete: patience for each further REP (W-CM-43). */
-	{ A_REP_RCVD, REP_FIRST, CM_MRA_REP_SENT, CM_ATTR_MRA, NOTHING },
-	{ A_REP_RCVD, REJ_OTHER, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ A_REP_RCVD, REJ_REP, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ A_REP_RCVD, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ A_REP_RCVD, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(REJECTED) },
-	{ A_MRA_REP_SENT, REP_FIRST, CM_MRA_REP_SENT, CM_ATTR_MRA, NOTHING },
-	{ A_MRA_REP_SENT, REJ_OTHER, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ A_MRA_REP_SENT, REJ_REP, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ A_MRA_REP_SENT, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ A_MRA_REP_SENT, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(REJECTED) },
+	{A_REP_RCVD, REP_FIRST, CM_MRA_REP_SENT, CM_ATTR_MRA, NOTHING},
+	{A_REP_RCVD, REJ_OTHER, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{A_REP_RCVD, REJ_REP, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{A_REP_RCVD, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{A_REP_RCVD, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(REJECTED)},
+	{A_MRA_REP_SENT, REP_FIRST, CM_MRA_REP_SENT, CM_ATTR_MRA, NOTHING},
+	{A_MRA_REP_SENT, REJ_OTHER, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{A_MRA_REP_SENT, REJ_REP, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{A_MRA_REP_SENT, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{A_MRA_REP_SENT, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(REJECTED)},
 	/* Established: a lost RTU, or the end. */
-	{ A_ESTABLISHED, REP_FIRST, CM_ESTABLISHED, CM_ATTR_RTU, NOTHING },
-	{ A_ESTABLISHED, REJ_OTHER, CM_TIMEWAIT, 0, EV(DISCONNECTED) },
-	{ A_ESTABLISHED, REJ_REP, CM_TIMEWAIT, 0, EV(DISCONNECTED) },
-	{ A_ESTABLISHED, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(DISCONNECTED) },
-	{ A_ESTABLISHED, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(DISCONNECTED) },
-	{ P_ESTABLISHED, REJ_OTHER, CM_TIMEWAIT, 0, EV(DISCONNECTED) },
-	{ P_ESTABLISHED, REJ_REP, CM_TIMEWAIT, 0, EV(DISCONNECTED) },
-	{ P_ESTABLISHED, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(DISCONNECTED) },
-	{ P_ESTABLISHED, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(DISCONNECTED) },
+	{A_ESTABLISHED, REP_FIRST, CM_ESTABLISHED, CM_ATTR_RTU, NOTHING},
+	{A_ESTABLISHED, REJ_OTHER, CM_TIMEWAIT, 0, EV(DISCONNECTED)},
+	{A_ESTABLISHED, REJ_REP, CM_TIMEWAIT, 0, EV(DISCONNECTED)},
+	{A_ESTABLISHED, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(DISCONNECTED)},
+	{A_ESTABLISHED, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(DISCONNECTED)},
+	{P_ESTABLISHED, REJ_OTHER, CM_TIMEWAIT, 0, EV(DISCONNECTED)},
+	{P_ESTABLISHED, REJ_REP, CM_TIMEWAIT, 0, EV(DISCONNECTED)},
+	{P_ESTABLISHED, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(DISCONNECTED)},
+	{P_ESTABLISHED, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(DISCONNECTED)},
 	/* Disconnecting: DREP, the peer's own DREQ, or a REJ end it (W-CM-45 to W-CM-47). */
-	{ A_DREQ_SENT, DREP, CM_TIMEWAIT, 0, EV(DISCONNECTED) },
-	{ A_DREQ_SENT, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(DISCONNECTED) },
-	{ A_DREQ_SENT, REJ_OTHER, CM_TIMEWAIT, 0, EV(DISCONNECTED) },
-	{ A_DREQ_SENT, REJ_REP, CM_TIMEWAIT, 0, EV(DISCONNECTED) },
-	{ A_DREQ_SENT, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(DISCONNECTED) },
-	{ P_DREQ_SENT, DREP, CM_TIMEWAIT, 0, EV(DISCONNECTED) },
-	{ P_DREQ_SENT, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(DISCONNECTED) },
-	{ P_DREQ_SENT, REJ_OTHER, CM_TIMEWAIT, 0, EV(DISCONNECTED) },
-	{ P_DREQ_SENT, REJ_REP, CM_TIMEWAIT, 0, EV(DISCONNECTED) },
-	{ P_DREQ_SENT, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(DISCONNECTED) },
+	{A_DREQ_SENT, DREP, CM_TIMEWAIT, 0, EV(DISCONNECTED)},
+	{A_DREQ_SENT, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(DISCONNECTED)},
+	{A_DREQ_SENT, REJ_OTHER, CM_TIMEWAIT, 0, EV(DISCONNECTED)},
+	{A_DREQ_SENT, REJ_REP, CM_TIMEWAIT, 0, EV(DISCONNECTED)},
+	{A_DREQ_SENT, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(DISCONNECTED)},
+	{P_DREQ_SENT, DREP, CM_TIMEWAIT, 0, EV(DISCONNECTED)},
+	{P_DREQ_SENT, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(DISCONNECTED)},
+	{P_DREQ_SENT, REJ_OTHER, CM_TIMEWAIT, 0, EV(DISCONNECTED)},
+	{P_DREQ_SENT, REJ_REP, CM_TIMEWAIT, 0, EV(DISCONNECTED)},
+	{P_DREQ_SENT, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(DISCONNECTED)},
 	/* Passive: the host has not decided yet. */
-	{ P_REQ_RCVD, REQ_SAME, CM_MRA_REQ_SENT, CM_ATTR_MRA, NOTHING },
-	{ P_REQ_RCVD, REQ_STALE, CM_TIMEWAIT, CM_ATTR_REJ, EV(REJECTED) },
-	{ P_REQ_RCVD, REJ_OTHER, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ P_REQ_RCVD, REJ_REP, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ P_REQ_RCVD, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ P_MRA_REQ_SENT, REQ_SAME, CM_MRA_REQ_SENT, CM_ATTR_MRA, NOTHING },
-	{ P_MRA_REQ_SENT, REQ_STALE, CM_TIMEWAIT, CM_ATTR_REJ, EV(REJECTED) },
-	{ P_MRA_REQ_SENT, REJ_OTHER, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ P_MRA_REQ_SENT, REJ_REP, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ P_MRA_REQ_SENT, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(REJECTED) },
+	{P_REQ_RCVD, REQ_SAME, CM_MRA_REQ_SENT, CM_ATTR_MRA, NOTHING},
+	{P_REQ_RCVD, REQ_STALE, CM_TIMEWAIT, CM_ATTR_REJ, EV(REJECTED)},
+	{P_REQ_RCVD, REJ_OTHER, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{P_REQ_RCVD, REJ_REP, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{P_REQ_RCVD, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{P_MRA_REQ_SENT, REQ_SAME, CM_MRA_REQ_SENT, CM_ATTR_MRA, NOTHING},
+	{P_MRA_REQ_SENT, REQ_STALE, CM_TIMEWAIT, CM_ATTR_REJ, EV(REJECTED)},
+	{P_MRA_REQ_SENT, REJ_OTHER, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{P_MRA_REQ_SENT, REJ_REP, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{P_MRA_REQ_SENT, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(REJECTED)},
 	/* Passive: accepted. A DREQ proves that the RTU was sent. */
-	{ P_REP_SENT, REQ_STALE, CM_TIMEWAIT, CM_ATTR_REJ, EV(REJECTED) },
-	{ P_REP_SENT, RTU, CM_ESTABLISHED, 0, EV(ESTABLISHED) },
-	{ P_REP_SENT, MRA_REP, CM_MRA_REP_RCVD, 0, NOTHING },
-	{ P_REP_SENT, REJ_REP, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ P_REP_SENT, REJ_OTHER, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ P_REP_SENT, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ P_REP_SENT, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(ESTABLISHED) },
-	{ P_MRA_REP_RCVD, REQ_STALE, CM_TIMEWAIT, CM_ATTR_REJ, EV(REJECTED) },
-	{ P_MRA_REP_RCVD, RTU, CM_ESTABLISHED, 0, EV(ESTABLISHED) },
-	{ P_MRA_REP_RCVD, REJ_REP, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ P_MRA_REP_RCVD, REJ_OTHER, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ P_MRA_REP_RCVD, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(REJECTED) },
-	{ P_MRA_REP_RCVD, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(ESTABLISHED) },
+	{P_REP_SENT, REQ_STALE, CM_TIMEWAIT, CM_ATTR_REJ, EV(REJECTED)},
+	{P_REP_SENT, RTU, CM_ESTABLISHED, 0, EV(ESTABLISHED)},
+	{P_REP_SENT, MRA_REP, CM_MRA_REP_RCVD, 0, NOTHING},
+	{P_REP_SENT, REJ_REP, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{P_REP_SENT, REJ_OTHER, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{P_REP_SENT, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{P_REP_SENT, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(ESTABLISHED)},
+	{P_MRA_REP_RCVD, REQ_STALE, CM_TIMEWAIT, CM_ATTR_REJ, EV(REJECTED)},
+	{P_MRA_REP_RCVD, RTU, CM_ESTABLISHED, 0, EV(ESTABLISHED)},
+	{P_MRA_REP_RCVD, REJ_REP, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{P_MRA_REP_RCVD, REJ_OTHER, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{P_MRA_REP_RCVD, REJ_TIMEOUT, CM_TIMEWAIT, 0, EV(REJECTED)},
+	{P_MRA_REP_RCVD, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, EV(ESTABLISHED)},
 	/* Established, and the peer has its QPN in a new connection: it lost this one. */
-	{ A_ESTABLISHED, REQ_STALE, CM_DREQ_SENT, CM_ATTR_REJ, NOTHING },
-	{ P_ESTABLISHED, REQ_STALE, CM_DREQ_SENT, CM_ATTR_REJ, NOTHING },
-	{ A_REP_RCVD, REQ_STALE, CM_TIMEWAIT, CM_ATTR_REJ, EV(REJECTED) },
-	{ A_MRA_REP_SENT, REQ_STALE, CM_TIMEWAIT, CM_ATTR_REJ, EV(REJECTED) },
-	{ A_DREQ_SENT, REQ_STALE, CM_DREQ_SENT, CM_ATTR_REJ, NOTHING },
-	{ P_DREQ_SENT, REQ_STALE, CM_DREQ_SENT, CM_ATTR_REJ, NOTHING },
+	{A_ESTABLISHED, REQ_STALE, CM_DREQ_SENT, CM_ATTR_REJ, NOTHING},
+	{P_ESTABLISHED, REQ_STALE, CM_DREQ_SENT, CM_ATTR_REJ, NOTHING},
+	{A_REP_RCVD, REQ_STALE, CM_TIMEWAIT, CM_ATTR_REJ, EV(REJECTED)},
+	{A_MRA_REP_SENT, REQ_STALE, CM_TIMEWAIT, CM_ATTR_REJ, EV(REJECTED)},
+	{A_DREQ_SENT, REQ_STALE, CM_DREQ_SENT, CM_ATTR_REJ, NOTHING},
+	{P_DREQ_SENT, REQ_STALE, CM_DREQ_SENT, CM_ATTR_REJ, NOTHING},
 	/* Time-wait answers what the peer sends again (W-CM-42, W-CM-45). */
-	{ A_TIMEWAIT, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, NOTHING },
-	{ A_TIMEWAIT, REQ_SAME, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING },
-	{ P_TIMEWAIT, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, NOTHING },
-	{ P_TIMEWAIT, REQ_SAME, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING },
-	{ P_REFUSED, REQ_SAME, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING },
-	{ A_REFUSED, REP_FIRST, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING },
-	{ A_REFUSED, REQ_SAME, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING },
-	{ A_REFUSED, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, NOTHING },
-	{ A_ABANDONED, REP_FIRST, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING },
-	{ A_ABANDONED, REP_OTHER, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING },
+	{A_TIMEWAIT, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, NOTHING},
+	{A_TIMEWAIT, REQ_SAME, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING},
+	{P_TIMEWAIT, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, NOTHING},
+	{P_TIMEWAIT, REQ_SAME, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING},
+	{P_REFUSED, REQ_SAME, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING},
+	{A_REFUSED, REP_FIRST, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING},
+	{A_REFUSED, REQ_SAME, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING},
+	{A_REFUSED, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, NOTHING},
+	{A_ABANDONED, REP_FIRST, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING},
+	{A_ABANDONED, REP_OTHER, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING},
 	/* Who does not know the peer's comm id, or nothing at all: a stranger's DREQ (W-CM-45). */
-	{ A_REQ_SENT, DREQ, CM_REQ_SENT, CM_ATTR_DREP, NOTHING },
-	{ A_REQ_SENT, DREQ_WRONG_QPN, CM_REQ_SENT, CM_ATTR_DREP, NOTHING },
-	{ A_MRA_REQ_RCVD, DREQ, CM_MRA_REQ_RCVD, CM_ATTR_DREP, NOTHING },
-	{ A_MRA_REQ_RCVD, DREQ_WRONG_QPN, CM_MRA_REQ_RCVD, CM_ATTR_DREP, NOTHING },
-	{ A_ABANDONED, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, NOTHING },
-	{ A_ABANDONED, DREQ_WRONG_QPN, CM_TIMEWAIT, CM_ATTR_DREP, NOTHING },
-	{ A_DEAD, DREQ, CM_DEAD, CM_ATTR_DREP, NOTHING },
-	{ A_DEAD, DREQ_WRONG_QPN, CM_DEAD, CM_ATTR_DREP, NOTHING },
+	{A_REQ_SENT, DREQ, CM_REQ_SENT, CM_ATTR_DREP, NOTHING},
+	{A_REQ_SENT, DREQ_WRONG_QPN, CM_REQ_SENT, CM_ATTR_DREP, NOTHING},
+	{A_MRA_REQ_RCVD, DREQ, CM_MRA_REQ_RCVD, CM_ATTR_DREP, NOTHING},
+	{A_MRA_REQ_RCVD, DREQ_WRONG_QPN, CM_MRA_REQ_RCVD, CM_ATTR_DREP, NOTHING},
+	{A_ABANDONED, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, NOTHING},
+	{A_ABANDONED, DREQ_WRONG_QPN, CM_TIMEWAIT, CM_ATTR_DREP, NOTHING},
+	{A_DEAD, DREQ, CM_DEAD, CM_ATTR_DREP, NOTHING},
+	{A_DEAD, DREQ_WRONG_QPN, CM_DEAD, CM_ATTR_DREP, NOTHING},
 };
 
 /* ---- bringing a connection there ---- */
@@ -182,10 +182,12 @@ struct bench {
 static struct cm_mad
 mad_of(const struct bench *b, enum msg msg)
 {
-	struct cm_mad m = { .tid = 1, .local_id = PEER_ID,
-		.remote_id = b->conn != NULL ? b->conn->local_id : 0, .qpn = MY_QPN };
+	struct cm_mad m = {.tid = 1,
+		.local_id = PEER_ID,
+		.remote_id = b->conn != NULL ? b->conn->local_id : 0,
+		.qpn = MY_QPN};
 	const struct roce_gid *peer = &b->net->host[NET_P].gid, *me = &b->net->host[NET_A].gid;
-	const struct cm_ip_hdr ip = { .src = *peer, .dst = *me, .src_port = 5 };
+	const struct cm_ip_hdr ip = {.src = *peer, .dst = *me, .src_port = 5};
 
 	switch (msg) {
 	case REQ_STALE:
@@ -278,8 +280,8 @@ static void
 bring_active(struct bench *b, enum at at)
 {
 	struct net *net = b->net;
-	const bool replied = at != A_REQ_SENT && at != A_MRA_REQ_RCVD && at != A_ABANDONED &&
-		at != A_DEAD;
+	const bool replied =
+		at != A_REQ_SENT && at != A_MRA_REQ_RCVD && at != A_ABANDONED && at != A_DEAD;
 
 	net->host[NET_A].qpn = MY_QPN;
 	b->conn = net_connect(net, NULL, 0);
@@ -307,8 +309,8 @@ bring_active(struct bench *b, enum at at)
 static void
 bring_passive(struct bench *b, enum at at)
 {
-	const struct roce_cm_addr any = { .port = NET_SERVICE };
-	const struct roce_cm_qp_params qp = { .qpn = MY_QPN, .psn = 1 };
+	const struct roce_cm_addr any = {.port = NET_SERVICE};
+	const struct roce_cm_qp_params qp = {.qpn = MY_QPN, .psn = 1};
 
 	roce_cm_listen(b->cm, &any, 0, NULL, NULL);
 	inject(b, REQ_SAME);
@@ -331,15 +333,15 @@ bring_passive(struct bench *b, enum at at)
 		inject(b, DREQ);
 }
 
-static const enum cm_state state_at[AT_COUNT] = { CM_REQ_SENT, CM_MRA_REQ_RCVD, CM_REP_RCVD,
+static const enum cm_state state_at[AT_COUNT] = {CM_REQ_SENT, CM_MRA_REQ_RCVD, CM_REP_RCVD,
 	CM_MRA_REP_SENT, CM_ESTABLISHED, CM_DREQ_SENT, CM_TIMEWAIT, CM_TIMEWAIT, CM_TIMEWAIT,
 	CM_DEAD, CM_REQ_RCVD, CM_MRA_REQ_SENT, CM_REP_SENT, CM_MRA_REP_RCVD, CM_ESTABLISHED,
-	CM_DREQ_SENT, CM_TIMEWAIT, CM_TIMEWAIT };
+	CM_DREQ_SENT, CM_TIMEWAIT, CM_TIMEWAIT};
 
 static struct bench
 bench_at(enum at at)
 {
-	struct bench b = { .net = net_new(at % 2 == 1) };
+	struct bench b = {.net = net_new(at % 2 == 1)};
 
 	b.cm = b.net->host[NET_A].cm;
 	if (at < P_REQ_RCVD)
@@ -356,7 +358,7 @@ bench_at(enum at at)
 static struct cell
 expected(enum at at, enum msg msg)
 {
-	struct cell none = { at, msg, state_at[at], 0, NOTHING };
+	struct cell none = {at, msg, state_at[at], 0, NOTHING};
 	const bool listening = at >= P_REQ_RCVD;
 
 	for (unsigned i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
@@ -364,8 +366,9 @@ expected(enum at at, enum msg msg)
 			return cells[i];
 	}
 	/* A REQ that has nothing to do with the connection: refused where nobody listens. */
-	if (!listening && (msg == REQ_STALE || (msg == REQ_SAME && (at <= A_MRA_REQ_RCVD ||
-			at == A_ABANDONED || at == A_DEAD))))
+	if (!listening && (msg == REQ_STALE ||
+				  (msg == REQ_SAME && (at <= A_MRA_REQ_RCVD || at == A_ABANDONED ||
+							      at == A_DEAD))))
 		none.sent = CM_ATTR_REJ;
 	if (listening && msg == REQ_STALE)
 		none.event = ROCE_CM_EV_REQUEST;
@@ -376,7 +379,7 @@ static uint32_t
 first_sent(struct bench *b)
 {
 	struct roce_cm_tx tx;
-	struct cm_mad m = { 0 };
+	struct cm_mad m = {0};
 	uint32_t sent = 0;
 
 	while (roce_cm_tx(b->cm, &tx)) {
@@ -404,8 +407,7 @@ Test(cm_states, every_message_in_every_state)
 			got = roce_cm_event(b.cm, &ev);
 			cr_expect_eq(got ? ev.type : NOTHING, want.event,
 				"%s in %s: event %d, not %d", msg_names[msg], at_names[at],
-				got ? (int)ev.type : -1,
-				want.event == NOTHING ? -1 : want.event);
+				got ? (int)ev.type : -1, want.event == NOTHING ? -1 : want.event);
 			const uint32_t sent = first_sent(&b);
 			cr_expect_eq(sent, want.sent, "%s in %s: sent %x, not %x", msg_names[msg],
 				at_names[at], sent, want.sent);
@@ -442,16 +444,16 @@ Test(cm_states, w_cm_48_what_destroy_sends)
 		uint32_t attr, which, reason;
 		bool local_id;
 	} cases[] = {
-		{ A_REQ_SENT, CM_ATTR_REJ, CM_WHICH_OTHER, CM_REASON_TIMEOUT, true },
-		{ A_MRA_REQ_RCVD, CM_ATTR_REJ, CM_WHICH_OTHER, CM_REASON_TIMEOUT, true },
-		{ A_REP_RCVD, CM_ATTR_REJ, CM_WHICH_REP, CM_REASON_CONSUMER, true },
-		{ A_MRA_REP_SENT, CM_ATTR_REJ, CM_WHICH_REP, CM_REASON_CONSUMER, true },
-		{ A_ESTABLISHED, CM_ATTR_DREQ, 0, 0, true },
-		{ P_REQ_RCVD, CM_ATTR_REJ, CM_WHICH_REQ, CM_REASON_CONSUMER, false },
-		{ P_MRA_REQ_SENT, CM_ATTR_REJ, CM_WHICH_REQ, CM_REASON_CONSUMER, true },
-		{ P_REP_SENT, CM_ATTR_REJ, CM_WHICH_OTHER, CM_REASON_CONSUMER, true },
-		{ P_MRA_REP_RCVD, CM_ATTR_REJ, CM_WHICH_OTHER, CM_REASON_CONSUMER, true },
-		{ P_ESTABLISHED, CM_ATTR_DREQ, 0, 0, true },
+		{A_REQ_SENT, CM_ATTR_REJ, CM_WHICH_OTHER, CM_REASON_TIMEOUT, true},
+		{A_MRA_REQ_RCVD, CM_ATTR_REJ, CM_WHICH_OTHER, CM_REASON_TIMEOUT, true},
+		{A_REP_RCVD, CM_ATTR_REJ, CM_WHICH_REP, CM_REASON_CONSUMER, true},
+		{A_MRA_REP_SENT, CM_ATTR_REJ, CM_WHICH_REP, CM_REASON_CONSUMER, true},
+		{A_ESTABLISHED, CM_ATTR_DREQ, 0, 0, true},
+		{P_REQ_RCVD, CM_ATTR_REJ, CM_WHICH_REQ, CM_REASON_CONSUMER, false},
+		{P_MRA_REQ_SENT, CM_ATTR_REJ, CM_WHICH_REQ, CM_REASON_CONSUMER, true},
+		{P_REP_SENT, CM_ATTR_REJ, CM_WHICH_OTHER, CM_REASON_CONSUMER, true},
+		{P_MRA_REP_RCVD, CM_ATTR_REJ, CM_WHICH_OTHER, CM_REASON_CONSUMER, true},
+		{P_ESTABLISHED, CM_ATTR_DREQ, 0, 0, true},
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -477,7 +479,7 @@ Test(cm_states, w_cm_48_what_destroy_sends)
 /* Calls of the host that come too late or too early change nothing. */
 Test(cm_states, calls_in_the_wrong_state_are_refused)
 {
-	const struct roce_cm_qp_params qp = { .qpn = 5 };
+	const struct roce_cm_qp_params qp = {.qpn = 5};
 
 	for (enum at at = 0; at < AT_COUNT; at++) {
 		const bool request = at == P_REQ_RCVD || at == P_MRA_REQ_SENT;

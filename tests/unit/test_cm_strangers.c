@@ -199,8 +199,8 @@ Test(cm_strangers, t_cm_8_garbage_is_counted_and_dropped)
 
 Test(cm_strangers, answers_only_to_unicast_addresses)
 {
-	static const uint8_t bad[][4] = { { 0, 0, 0, 0 }, { 127, 0, 0, 1 }, { 224, 0, 0, 1 },
-		{ 255, 255, 255, 255 } };
+	static const uint8_t bad[][4] = {
+		{0, 0, 0, 0}, {127, 0, 0, 1}, {224, 0, 0, 1}, {255, 255, 255, 255}};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct net *net = net_new(false);
@@ -218,8 +218,11 @@ Test(cm_strangers, datagram_services_do_not_exist_here)
 {
 	struct net *net = net_new(false);
 	struct net_host *p = &net->host[NET_P];
-	const struct cm_mad m = { .attr = CM_ATTR_SIDR_REQ, .tid = 9, .local_id = 0x1020304,
-		.service_id = 0x1111388, .pkey = 0xffff };
+	const struct cm_mad m = {.attr = CM_ATTR_SIDR_REQ,
+		.tid = 9,
+		.local_id = 0x1020304,
+		.service_id = 0x1111388,
+		.pkey = 0xffff};
 
 	net_inject(net, NET_A, &m);
 	net_run(net, 0);
@@ -237,8 +240,8 @@ Test(cm_strangers, t_cm_10_unknown_dreq)
 {
 	struct net *net = net_new(true);
 	struct net_host *p = &net->host[NET_P];
-	const struct cm_mad m = { .attr = CM_ATTR_DREQ, .tid = 77, .local_id = 0xaaaa,
-		.remote_id = 0xbbbb, .qpn = 4 };
+	const struct cm_mad m = {
+		.attr = CM_ATTR_DREQ, .tid = 77, .local_id = 0xaaaa, .remote_id = 0xbbbb, .qpn = 4};
 
 	net_inject(net, NET_A, &m);
 	net_run(net, 0);
@@ -252,10 +255,10 @@ Test(cm_strangers, t_cm_10_unknown_dreq)
 /* Our comm id alone is not enough: the peer's must fit as well (W-CM-41). */
 Test(cm_strangers, w_cm_41_both_ids_must_match)
 {
-	static const uint32_t attrs[] = { CM_ATTR_REJ, CM_ATTR_DREQ, CM_ATTR_REP, CM_ATTR_RTU };
+	static const uint32_t attrs[] = {CM_ATTR_REJ, CM_ATTR_DREQ, CM_ATTR_REP, CM_ATTR_RTU};
 	struct net *net = net_new(false);
 	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
-	struct cm_mad m = { .which = CM_WHICH_OTHER, .reason = 28, .qpn = 0x2000 };
+	struct cm_mad m = {.which = CM_WHICH_OTHER, .reason = 28, .qpn = 0x2000};
 
 	a->drop[ATTR(CM_ATTR_RTU)] = 1;
 	net_connect(net, NULL, 0);
@@ -275,7 +278,7 @@ Test(cm_strangers, a_flood_of_strangers_is_bounded_and_counted)
 {
 	struct net *net = net_new(false);
 	struct net_host *p = &net->host[NET_P];
-	struct cm_mad m = { .attr = CM_ATTR_DREQ };
+	struct cm_mad m = {.attr = CM_ATTR_DREQ};
 	struct roce_cm_tx tx;
 	unsigned n = 0;
 
@@ -296,10 +299,10 @@ Test(cm_strangers, a_flood_of_strangers_is_bounded_and_counted)
 /* A third host that knows the ids, but has not the address, can do nothing. */
 Test(cm_strangers, messages_from_another_address_are_not_the_peers)
 {
-	static const uint32_t attrs[] = { CM_ATTR_REJ, CM_ATTR_DREQ, CM_ATTR_REP };
+	static const uint32_t attrs[] = {CM_ATTR_REJ, CM_ATTR_DREQ, CM_ATTR_REP};
 	struct net *net = net_new(false);
 	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
-	struct cm_mad m = { 0 };
+	struct cm_mad m = {0};
 
 	net_connect(net, NULL, 0);
 	net_run(net, MS(10));

@@ -22,7 +22,7 @@ first_deadline(const struct roce_cm_conn *conns)
 
 Test(cm_timer, the_next_deadline_is_the_first_of_all)
 {
-	struct roce_cm_cfg cfg = { .max_conns = N, .max_listeners = 1 };
+	struct roce_cm_cfg cfg = {.max_conns = N, .max_listeners = 1};
 	void *mem = aligned_alloc(64, (roce_cm_bytes(&cfg) + 63) & ~(size_t)63);
 	struct roce_cm_conn *conns = calloc(N, sizeof(*conns));
 	uint32_t random = 1;

@@ -12,13 +12,13 @@ static bool
 ask(struct net *net, const struct roce_gid *from, const struct roce_gid *to, uint32_t port,
 	const uint8_t mad[ROCE_MAD_BYTES], struct roce_cm_tx *tx)
 {
-	struct roce_path path = { .sgid = *from, .dgid = *to, .ttl = 64 };
+	struct roce_path path = {.sgid = *from, .dgid = *to, .ttl = 64};
 	uint8_t frame[ROCE_GSI_FRAME_MAX];
 	struct roce_pkt pkt;
 	struct roce_cm_event ev;
 
-	cr_assert_eq(roce_wire_parse(frame, roce_gsi_build(frame, &path, 1, mad), &pkt),
-		ROCE_WIRE_OK);
+	cr_assert_eq(
+		roce_wire_parse(frame, roce_gsi_build(frame, &path, 1, mad), &pkt), ROCE_WIRE_OK);
 	roce_cm_rx(net->host[NET_P].cm, net->now_ns, &pkt, port);
 	if (roce_cm_event(net->host[NET_P].cm, &ev)) {
 		cr_assert_eq(ev.type, ROCE_CM_EV_REQUEST);
@@ -31,8 +31,8 @@ ask(struct net *net, const struct roce_gid *from, const struct roce_gid *to, uin
 static struct cm_mad
 a_mad(enum cm_attr attr, const struct roce_gid *from, const struct roce_gid *to, uint16_t service)
 {
-	struct cm_mad m = { .attr = attr, .tid = 77, .local_id = 0x1234 };
-	const struct cm_ip_hdr ip = { .src = *from, .dst = *to, .src_port = 40000 };
+	struct cm_mad m = {.attr = attr, .tid = 77, .local_id = 0x1234};
+	const struct cm_ip_hdr ip = {.src = *from, .dst = *to, .src_port = 40000};
 
 	m.qpn = 0x99;
 	if (attr == CM_ATTR_SIDR_REQ)
@@ -62,10 +62,10 @@ Test(cm_wire, W_CM_02_answers_go_back_the_way_that_the_question_came)
 		enum cm_attr attr, answer;
 		uint16_t service;
 	} of[] = {
-		{ CM_ATTR_REQ, CM_ATTR_REP, NET_SERVICE },
-		{ CM_ATTR_REQ, CM_ATTR_REJ, NET_SERVICE + 1 },
-		{ CM_ATTR_DREQ, CM_ATTR_DREP, 0 },
-		{ CM_ATTR_SIDR_REQ, CM_ATTR_SIDR_REP, NET_SERVICE },
+		{CM_ATTR_REQ, CM_ATTR_REP, NET_SERVICE},
+		{CM_ATTR_REQ, CM_ATTR_REJ, NET_SERVICE + 1},
+		{CM_ATTR_DREQ, CM_ATTR_DREP, 0},
+		{CM_ATTR_SIDR_REQ, CM_ATTR_SIDR_REP, NET_SERVICE},
 	};
 
 	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
@@ -76,8 +76,8 @@ Test(cm_wire, W_CM_02_answers_go_back_the_way_that_the_question_came)
 			struct roce_cm_tx tx;
 			struct cm_mad m;
 
-			roce_gid_from_v4(&from_gid, (const uint8_t[4]){ 198, 51, 100, 9 });
-			roce_gid_from_v4(&to_gid, (const uint8_t[4]){ 203, 0, 113, to });
+			roce_gid_from_v4(&from_gid, (const uint8_t[4]){198, 51, 100, 9});
+			roce_gid_from_v4(&to_gid, (const uint8_t[4]){203, 0, 113, to});
 			m = a_mad(of[i].attr, &from_gid, &to_gid, of[i].service);
 			cm_mad_encode(mad, &m);
 			cr_assert(ask(net, &from_gid, &to_gid, 10u + to, mad, &tx));
@@ -95,7 +95,7 @@ Test(cm_wire, W_CM_02_answers_go_back_the_way_that_the_question_came)
 static void
 expect_no_extension(const uint8_t mad[ROCE_MAD_BYTES], enum cm_attr attr)
 {
-	static const uint8_t in_req[] = { 5, 6, 7 }, in_rep[] = { 15, 19, 23 };
+	static const uint8_t in_req[] = {5, 6, 7}, in_rep[] = {15, 19, 23};
 
 	cr_assert_arr_eq(mad + 20, "\0\0\0\0", 4, "options");
 	for (unsigned i = 0; i < 3; i++)
@@ -133,7 +133,7 @@ Test(cm_wire, W_CM_33_the_ack_timeout_of_a_REQ_is_never_0)
 /* Whatever the REQ says: checks W-CM-80. */
 Test(cm_wire, W_CM_81_a_REP_names_no_vendor_to_anybody)
 {
-	static const uint32_t vendors[] = { 0, 0x15b3, 1, 0xffffff };
+	static const uint32_t vendors[] = {0, 0x15b3, 1, 0xffffff};
 
 	for (unsigned i = 0; i < 4; i++) {
 		struct net *net = net_new(false);
@@ -172,8 +172,8 @@ take_rep(struct net *net, unsigned from, const struct cm_mad *mad)
  */
 Test(cm_wire, W_CM_82_an_echo_in_a_REP_changes_nothing)
 {
-	static const uint32_t vendors[] = { 0, 1, 0x15b3, 0xffffff }, options[] = { 0, 1, ~0u };
-	struct roce_cm_event plain = { 0 };
+	static const uint32_t vendors[] = {0, 1, 0x15b3, 0xffffff}, options[] = {0, 1, ~0u};
+	struct roce_cm_event plain = {0};
 
 	for (unsigned i = 0; i < 12; i++) {
 		struct net *net = net_new(false);

@@ -10,8 +10,8 @@
 
 #include "config/config.h"
 
-#define PORT "{\"device\": \"net_a\", \"addresses\": [\"10.0.0.1/24\"]}"
-#define VDEV "\"eal\": {\"vdevs\": [\"net_a,x=1\", \"net_b\"]}"
+#define PORT  "{\"device\": \"net_a\", \"addresses\": [\"10.0.0.1/24\"]}"
+#define VDEV  "\"eal\": {\"vdevs\": [\"net_a,x=1\", \"net_b\"]}"
 #define LEAST "{" VDEV ", \"lcores\": [0], \"ports\": [" PORT "]}"
 
 static struct config c;
@@ -209,8 +209,7 @@ Test(config, booleans_and_words)
 		"\"sleep\"");
 	cr_assert(parse_with(VDEV ", \"idle\": \"pause\",", PORT));
 	cr_assert_eq(c.idle, CONFIG_IDLE_PAUSE);
-	assert_refused(
-		parse_with("\"eal\": {\"huge_pages\": 0, \"vdevs\": [\"net_a\"]},", PORT),
+	assert_refused(parse_with("\"eal\": {\"huge_pages\": 0, \"vdevs\": [\"net_a\"]},", PORT),
 		"t.json: eal.huge_pages: 0 is not allowed; expected true or false");
 }
 
@@ -320,7 +319,7 @@ Test(config, duplicate_address_detection)
 	cr_assert(parse_port("\"dad\": \"full\""), "%s", err);
 	cr_assert_eq(c.port[0].dad, CONFIG_DAD_FULL);
 	assert_refused(parse_port("\"dad\": true"), "t.json: ports[0].dad: true is not allowed; "
-						     "expected one of \"off\" \"quick\" \"full\"");
+						    "expected one of \"off\" \"quick\" \"full\"");
 }
 
 #define VLAN7(rest) "\"vlans\": [{\"id\": 7, \"addresses\": [\"10.7.0.1/24\"]" rest "}]"
@@ -417,10 +416,10 @@ parse_shared(const char *arguments, const char *members)
 {
 	char top[256], port[1024];
 
-	(void)snprintf(top, sizeof(top), "\"eal\": {\"vdevs\": [\"net_af_xdp0,iface=e%s\"]},",
-		arguments);
-	(void)snprintf(port, sizeof(port), "{\"device\": \"net_af_xdp0\", \"shared\": true%s}",
-		members);
+	(void)snprintf(
+		top, sizeof(top), "\"eal\": {\"vdevs\": [\"net_af_xdp0,iface=e%s\"]},", arguments);
+	(void)snprintf(
+		port, sizeof(port), "{\"device\": \"net_af_xdp0\", \"shared\": true%s}", members);
 	return parse_with(top, port);
 }
 
@@ -512,7 +511,8 @@ Test(config, memory_holds_the_frames)
 	const char *two = PORT ", {\"device\": \"net_b\", \"addresses\": [\"10.0.1.1/24\"]}";
 
 	assert_refused(parse_with("\"eal\": {\"vdevs\": [\"net_a\", \"net_b\"],"
-				  " \"memory_mb\": 95},", two),
+				  " \"memory_mb\": 95},",
+			       two),
 		"t.json: eal.memory_mb: 95 is too little: 2 ports and 1 lcores take 96 for frames");
 	cr_assert(
 		parse_with("\"eal\": {\"vdevs\": [\"net_a\", \"net_b\"], \"memory_mb\": 96},", two),

@@ -52,7 +52,9 @@ check_doc(const char *doc, const struct config_key *keys, const char *prefix)
 		doc_line(doc, path, line, sizeof(line));
 		cr_expect(line[0] != '\0', "doc/config.md has no line for %s", path);
 		(void)snprintf(want, sizeof(want), "| %s%s%s |", k->initial ? "`" : "",
-			k->required ? "required" : k->initial ? k->initial : "none",
+			k->required  ? "required"
+			: k->initial ? k->initial
+				     : "none",
 			k->initial ? "`" : "");
 		cr_expect(strstr(line, want) != NULL, "%s: no \"%s\" in: %s", path, want, line);
 		(void)snprintf(want, sizeof(want), "%" PRIu64 "..%" PRIu64, k->min, k->max);
@@ -99,9 +101,8 @@ is_in(const json_t *array, const char *word)
 	size_t i;
 	json_t *v;
 
-	json_array_foreach((json_t *)array, i, v)
-		if (strcmp(json_string_value(v), word) == 0)
-			return true;
+	json_array_foreach(
+		(json_t *)array, i, v) if (strcmp(json_string_value(v), word) == 0) return true;
 	return false;
 }
 
@@ -128,15 +129,15 @@ check_schema(const json_t *schema, const struct config_key *keys)
 			"%s: default", k->name);
 		if (k->items_max > 0)
 			cr_expect(number(s, "minItems") == k->items_min &&
-					number(s, "maxItems") == k->items_max,
+					  number(s, "maxItems") == k->items_max,
 				"%s: items", k->name);
 		if (k->kind == CONFIG_UINT)
 			cr_expect(number(value, "minimum") == k->min &&
-					number(value, "maximum") == k->max,
+					  number(value, "maximum") == k->max,
 				"%s: range", k->name);
 		if (k->kind == CONFIG_STRING)
 			cr_expect(number(value, "minLength") == k->min &&
-					number(value, "maxLength") == k->max,
+					  number(value, "maxLength") == k->max,
 				"%s: length", k->name);
 		for (unsigned i = 0; k->kind == CONFIG_WORD && k->words[i] != NULL; i++)
 			cr_expect(
@@ -194,8 +195,7 @@ check_pair(const char *one, const char *other)
 	cr_expect_str_neq(a.file_prefix, b.file_prefix);
 	cr_expect_str_neq(a.socket_path, b.socket_path);
 	cr_expect_eq(a.port[0].mtu, b.port[0].mtu);
-	cr_expect_arr_neq(
-		a.port[0].untagged.address[0].ip, b.port[0].untagged.address[0].ip, 16);
+	cr_expect_arr_neq(a.port[0].untagged.address[0].ip, b.port[0].untagged.address[0].ip, 16);
 }
 
 Test(config_docs, examples_in_pairs_fit_together)

@@ -19,8 +19,8 @@ fill(uint8_t *p, uint32_t bytes, uint32_t seed)
 }
 
 static void
-expect_all(struct pair *p, unsigned side, uint64_t context, uint8_t op, uint8_t status,
-	uint32_t bytes)
+expect_all(
+	struct pair *p, unsigned side, uint64_t context, uint8_t op, uint8_t status, uint32_t bytes)
 {
 	struct ndsh_cqe c = expect(p, side, context, status);
 
@@ -28,14 +28,14 @@ expect_all(struct pair *p, unsigned side, uint64_t context, uint8_t op, uint8_t 
 	cr_assert_eq(c.bytes, bytes, "%u bytes instead of %u", c.bytes, bytes);
 }
 
-static const uint32_t sizes[] = { 0, 1, 2, 3, 4, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025,
-	4095, 4096, 4097, 8192, 12288, 65536, 65537, 1000003 };
+static const uint32_t sizes[] = {0, 1, 2, 3, 4, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025,
+	4095, 4096, 4097, 8192, 12288, 65536, 65537, 1000003};
 
 /* checks R-CR-05, R-POST-06, R-RW-08 */
 static void
 each_size(uint32_t mtu, bool v6)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .mtu = mtu, .v6 = v6 });
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = mtu, .v6 = v6});
 	struct pair_side *a = &p->side[0], *b = &p->side[1];
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -83,7 +83,7 @@ Test(engine, sizes_mtu_4096)
 
 Test(engine, scatter_gather_of_16_uneven_pieces)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .mtu = 512 });
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 512});
 	struct ndsh_sge from[16], to[16];
 	uint32_t total = 0, src = 0, dst = 0;
 	static uint8_t want[65536], got[65536];
@@ -103,7 +103,7 @@ Test(engine, scatter_gather_of_16_uneven_pieces)
 	}
 	ndsh_rq_push(&p->side[1].q[0].rq, 7, to, 16);
 	pair_post(p, 0, 0,
-		&(struct ndsh_swr){ .context = 8, .ctrl = NDSH_CTRL(NDSH_OP_SEND, 16, 0, 0) }, from,
+		&(struct ndsh_swr){.context = 8, .ctrl = NDSH_CTRL(NDSH_OP_SEND, 16, 0, 0)}, from,
 		NULL);
 	cr_assert(pair_run(p, LONG));
 	expect_all(p, 1, 7, NDSH_OP_RECV, NDSH_WC_SUCCESS, total);
@@ -122,7 +122,7 @@ Test(engine, scatter_gather_of_16_uneven_pieces)
 /* checks R-POST-09 */
 Test(engine, inline_data_is_copied_at_post)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 
 	for (uint32_t n = 0; n <= 256; n += 32) {
 		fill(p->side[0].arena, n, n);
@@ -144,7 +144,7 @@ static void
 deep_queue(const struct pair_opts *o)
 {
 	struct pair *p = pair_new(o);
-	unsigned posted = 0, done[2][PAIR_QPS] = { 0 };
+	unsigned posted = 0, done[2][PAIR_QPS] = {0};
 	struct ndsh_cqe c;
 
 	while (posted < 64) {
@@ -161,7 +161,7 @@ deep_queue(const struct pair_opts *o)
 	}
 	cr_assert(pair_run(p, LONG));
 	for (unsigned side = 0; side < 2; side++) {
-		unsigned recvs[PAIR_QPS] = { 0 };
+		unsigned recvs[PAIR_QPS] = {0};
 
 		while (pair_poll(p, side, &c)) {
 			cr_assert_eq(c.status, NDSH_WC_SUCCESS);
@@ -180,26 +180,26 @@ deep_queue(const struct pair_opts *o)
 
 Test(engine, deep_queues_complete_in_order)
 {
-	deep_queue(&(struct pair_opts){ .qps = 8, .sq_depth = 256 });
+	deep_queue(&(struct pair_opts){.qps = 8, .sq_depth = 256});
 }
 
 Test(engine, a_dry_pool_is_back_pressure)
 {
-	deep_queue(&(struct pair_opts){ .qps = 8, .sq_depth = 256, .max_wqes = 16 });
+	deep_queue(&(struct pair_opts){.qps = 8, .sq_depth = 256, .max_wqes = 16});
 }
 
 /* Both pools are small here, and every request and receive wants of both. */
 Test(engine, long_lists_with_a_dry_pool)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .qps = 4, .max_wqes = 16, .mtu = 256 });
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 4, .max_wqes = 16, .mtu = 256});
 	struct ndsh_cqe c;
 	struct ndsh_sge sge[16];
-	unsigned sends[2][4] = { 0 }, recvs[2][4] = { 0 };
+	unsigned sends[2][4] = {0}, recvs[2][4] = {0};
 
 	for (unsigned n = 0; n < 32; n++)
 		for (unsigned i = 0; i < 8; i++) {
-			const struct ndsh_swr wr = { .context = n,
-				.ctrl = NDSH_CTRL(NDSH_OP_SEND, 16, 0, 0) };
+			const struct ndsh_swr wr = {
+				.context = n, .ctrl = NDSH_CTRL(NDSH_OP_SEND, 16, 0, 0)};
 
 			for (unsigned k = 0; k < 16; k++)
 				sge[k] = pair_sge(p, i / 4, HALF + k * 64, 64);
@@ -224,18 +224,18 @@ Test(engine, long_lists_with_a_dry_pool)
 
 Test(engine, smallest_window)
 {
-	deep_queue(&(struct pair_opts){ .qps = 2, .sq_depth = 256, .window = 16, .mtu = 256 });
+	deep_queue(&(struct pair_opts){.qps = 2, .sq_depth = 256, .window = 16, .mtu = 256});
 }
 
 Test(engine, W_PSN_05_sequence_numbers_wrap)
 {
-	deep_queue(&(struct pair_opts){ .set_psn = true, .sq_psn = { 0xfffffe, 0xffffff },
-		.mtu = 256 });
+	deep_queue(
+		&(struct pair_opts){.set_psn = true, .sq_psn = {0xfffffe, 0xffffff}, .mtu = 256});
 }
 
 Test(engine, W_COMP_14_silent_requests_give_their_slots_back)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .sq_depth = 4 });
+	struct pair *p = pair_new(&(struct pair_opts){.sq_depth = 4});
 	const struct ndsh_qp_page *page = p->side[0].q[0].block;
 
 	for (unsigned i = 0; i < 40; i++) {
@@ -250,7 +250,7 @@ Test(engine, W_COMP_14_silent_requests_give_their_slots_back)
 /* checks W-ACK-02, W-COMP-02 */
 Test(engine, one_ack_for_a_burst)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .window = 256 });
+	struct pair *p = pair_new(&(struct pair_opts){.window = 256});
 
 	for (unsigned i = 0; i < 20; i++)
 		pair_write(p, 0, 0, i, 0, 0, 8, 0);
@@ -262,7 +262,7 @@ Test(engine, one_ack_for_a_burst)
 
 Test(engine, W_RESP_16_solicited_and_W_RESP_17_comm_est)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct ndsh_cqe c;
 
 	pair_recv(p, 1, 0, 1, 0, 64);
@@ -282,7 +282,7 @@ Test(engine, W_RESP_16_solicited_and_W_RESP_17_comm_est)
 /* Requests behind a closed window are started by the ACK that opens it, not by looking. */
 Test(engine, a_ring_behind_a_closed_window_lets_the_lcore_rest)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .window = 16 });
+	struct pair *p = pair_new(&(struct pair_opts){.window = 16});
 	struct ndsh_cqe c;
 
 	for (unsigned i = 0; i < 40; i++)
@@ -298,7 +298,7 @@ Test(engine, a_ring_behind_a_closed_window_lets_the_lcore_rest)
 
 Test(engine, an_idle_ring_falls_back_to_doorbells)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	const struct ndsh_qp_page *page = p->side[0].q[0].block;
 
 	cr_assert_eq(page->sq_polled, 1, "it has just come to RTS");

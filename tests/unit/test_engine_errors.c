@@ -6,8 +6,8 @@
 
 #include "engine_pair.h"
 
-#define LONG	UINT64_C(100000000000)
-#define REMOTE	(NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE)
+#define LONG   UINT64_C(100000000000)
+#define REMOTE (NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE)
 
 static void
 write_with(struct pair *p, uint64_t context, uint64_t raddr, uint32_t rkey, uint32_t bytes)
@@ -15,8 +15,10 @@ write_with(struct pair *p, uint64_t context, uint64_t raddr, uint32_t rkey, uint
 	struct ndsh_sge sge = pair_sge(p, 0, 0, bytes);
 
 	pair_post(p, 0, 0,
-		&(struct ndsh_swr){ .context = context, .raddr = raddr, .rkey = rkey,
-			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0) },
+		&(struct ndsh_swr){.context = context,
+			.raddr = raddr,
+			.rkey = rkey,
+			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)},
 		&sge, NULL);
 }
 
@@ -25,7 +27,7 @@ write_with(struct pair *p, uint64_t context, uint64_t raddr, uint32_t rkey, uint
 static void
 refused_write(uint64_t raddr, uint32_t key_xor, uint32_t bytes)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 
 	pair_recv(p, 0, 0, 10, 0, 64);
 	pair_recv(p, 1, 0, 20, 0, 64);
@@ -70,7 +72,7 @@ Test(errors, W_RESP_13_range)
 /* checks R-POST-06 */
 Test(errors, W_RESP_12_length_0_needs_no_key)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 
 	write_with(p, 1, 12345, 0xdeadbeef, 0);
 	cr_assert(pair_run(p, LONG));
@@ -81,7 +83,7 @@ Test(errors, W_RESP_12_length_0_needs_no_key)
 Test(errors, W_RESP_13_region_without_the_right)
 {
 	struct pair *p = pair_new(&(struct pair_opts){
-		.mr_access = NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ });
+		.mr_access = NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ});
 
 	pair_read(p, 0, 0, 1, 0, 0, 8, 0);
 	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
@@ -94,7 +96,7 @@ Test(errors, W_RESP_13_region_without_the_right)
 /* checks R-MR-02 */
 Test(errors, W_RESP_13_other_protection_domain)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct roce_shard *s = p->side[1].shard;
 	uint32_t pd = roce_pd_create(s);
 	struct roce_mr *mr = roce_mr_register(s, pd, PAIR_VA, 4096, p->side[1].arena,
@@ -113,8 +115,8 @@ Test(errors, W_RESP_13_other_protection_domain)
 static void
 right_missing(uint32_t access, uint8_t max_dest_rd, bool read)
 {
-	struct pair *p = pair_new(&(struct pair_opts){
-		.access = access, .max_dest_rd = max_dest_rd });
+	struct pair *p =
+		pair_new(&(struct pair_opts){.access = access, .max_dest_rd = max_dest_rd});
 
 	if (read)
 		pair_read(p, 0, 0, 1, 0, 0, 8, 0);
@@ -136,7 +138,7 @@ Test(errors, W_RESP_06_W_RESP_07_queue_pair_rights)
 
 Test(errors, W_REQ_05_read_with_initiator_depth_0)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .max_rd = 255 });
+	struct pair *p = pair_new(&(struct pair_opts){.max_rd = 255});
 
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
 	pair_read(p, 0, 0, 2, 0, 0, 8, 0);
@@ -150,18 +152,20 @@ Test(errors, W_REQ_05_read_with_initiator_depth_0)
 /* checks R-POST-08 */
 Test(errors, W_REQ_07_local_key_fails_behind_what_was_sent_before)
 {
-	static const uint8_t ops[] = { NDSH_OP_SEND, NDSH_OP_WRITE, NDSH_OP_READ };
+	static const uint8_t ops[] = {NDSH_OP_SEND, NDSH_OP_WRITE, NDSH_OP_READ};
 
 	for (size_t i = 0; i < sizeof(ops); i++) {
-		struct pair *p = pair_new(&(struct pair_opts){ .mtu = 256 });
-		struct ndsh_sge sge[2] = { pair_sge(p, 0, 0, 700), pair_sge(p, 0, 0, 8) };
+		struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});
+		struct ndsh_sge sge[2] = {pair_sge(p, 0, 0, 700), pair_sge(p, 0, 0, 8)};
 
 		sge[1].key ^= 1;
 		pair_recv(p, 1, 0, 9, 0, 4096);
 		pair_write(p, 0, 0, 1, 0, 0, 3000, 0);
 		pair_post(p, 0, 0,
-			&(struct ndsh_swr){ .context = 2, .raddr = PAIR_VA, .rkey = p->side[1].key,
-				.ctrl = NDSH_CTRL(ops[i], 2, 0, 0) },
+			&(struct ndsh_swr){.context = 2,
+				.raddr = PAIR_VA,
+				.rkey = p->side[1].key,
+				.ctrl = NDSH_CTRL(ops[i], 2, 0, 0)},
 			sge, NULL);
 		pair_write(p, 0, 0, 3, 0, 0, 8, 0);
 		cr_assert(pair_run(p, LONG));
@@ -176,7 +180,7 @@ Test(errors, W_REQ_07_local_key_fails_behind_what_was_sent_before)
 
 Test(errors, W_RESP_10_send_longer_than_the_receive)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .mtu = 256 });
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});
 
 	pair_recv(p, 1, 0, 7, 0, 600);
 	pair_recv(p, 1, 0, 8, 0, 600);
@@ -191,7 +195,7 @@ Test(errors, W_RESP_10_send_longer_than_the_receive)
 
 Test(errors, W_RESP_11_receive_with_a_bad_key)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct ndsh_sge sge = pair_sge(p, 1, 0, 64);
 
 	sge.key ^= 2;
@@ -220,8 +224,7 @@ black_hole(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *
 static void
 no_answer(uint8_t retry, unsigned retries)
 {
-	struct pair *p = pair_new(&(struct pair_opts){
-		.retry = retry, .timeout_code = 12 });
+	struct pair *p = pair_new(&(struct pair_opts){.retry = retry, .timeout_code = 12});
 	uint64_t t_ns = UINT64_C(4096) << 12, start = p->now_ns;
 	unsigned mute = 1;
 
@@ -250,7 +253,7 @@ Test(errors, W_TMR_03_W_TMR_04_W_TMR_07_retries)
 
 Test(errors, W_TMR_01_code_0_is_no_timeout)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .timeout_code = 255 });
+	struct pair *p = pair_new(&(struct pair_opts){.timeout_code = 255});
 	unsigned mute = 1;
 
 	p->tap = black_hole;
@@ -282,8 +285,7 @@ rnr_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *lat
 static void
 not_ready(uint8_t rnr_retry, unsigned tries)
 {
-	struct pair *p = pair_new(&(struct pair_opts){
-		.rnr_retry = rnr_retry, .min_rnr_code = 14 });
+	struct pair *p = pair_new(&(struct pair_opts){.rnr_retry = rnr_retry, .min_rnr_code = 14});
 	unsigned naks = 0;
 
 	p->tap = rnr_tap;
@@ -308,7 +310,7 @@ Test(errors, W_COMP_04_rnr_retry_0_and_1)
 /* checks W-COMP-05 */
 Test(errors, W_TMR_06_rnr_retry_7_waits_for_ever)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .rnr_retry = 7, .min_rnr_code = 14 });
+	struct pair *p = pair_new(&(struct pair_opts){.rnr_retry = 7, .min_rnr_code = 14});
 	unsigned naks = 0;
 
 	p->tap = rnr_tap;
@@ -335,8 +337,8 @@ Test(errors, W_TMR_06_rnr_retry_7_waits_for_ever)
  */
 Test(errors, R_SR_05_patience_is_a_time)
 {
-	struct pair *p = pair_new(&(struct pair_opts){
-		.rnr_retry = 7, .min_rnr_code = 14, .rnr_give_up_ms = 100 });
+	struct pair *p = pair_new(
+		&(struct pair_opts){.rnr_retry = 7, .min_rnr_code = 14, .rnr_give_up_ms = 100});
 	unsigned naks = 0;
 
 	p->tap = rnr_tap;
@@ -364,7 +366,7 @@ Test(errors, R_SR_05_patience_is_a_time)
 
 Test(errors, W_EVT_03_overrun_fails_the_queue_pairs)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .qps = 2, .cq_depth = 4 });
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 2, .cq_depth = 4});
 	struct ndsh_cqe c;
 	unsigned n = 0;
 
@@ -384,7 +386,7 @@ Test(errors, W_EVT_03_overrun_fails_the_queue_pairs)
 /* checks R-CQ-32: whatever it is armed for it fires once; what was made stays, nothing follows */
 Test(errors, R_CQ_32_a_queue_that_fails_ends_its_queue_pairs)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .qps = 2 });
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 2});
 	struct pair_side *side = &p->side[0];
 	struct ndsh_cqe c;
 
@@ -412,7 +414,7 @@ Test(errors, R_CQ_32_a_queue_that_fails_ends_its_queue_pairs)
 /* An overrun in the same turn was first. */
 Test(errors, a_queue_that_overran_does_not_fail_again)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .cq_depth = 4 });
+	struct pair *p = pair_new(&(struct pair_opts){.cq_depth = 4});
 
 	for (unsigned i = 0; i < 8; i++)
 		pair_write(p, 0, 0, i, 0, 0, 8, 0);
@@ -425,10 +427,10 @@ Test(errors, a_queue_that_overran_does_not_fail_again)
 
 Test(errors, a_descriptor_that_breaks_the_contract)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
-	pair_post(p, 0, 0, &(struct ndsh_swr){ .ctrl = NDSH_CTRL(77, 0, 0, 0) }, NULL, NULL);
+	pair_post(p, 0, 0, &(struct ndsh_swr){.ctrl = NDSH_CTRL(77, 0, 0, 0)}, NULL, NULL);
 	pair_run(p, 1000000);
 	cr_assert(p->side[0].events & 1u << ROCE_EV_CLIENT_BREACH);
 	cr_assert_eq(roce_qp_reason(p->side[0].q[0].qp), ROCE_REASON_CLIENT_BREACH);
@@ -436,8 +438,8 @@ Test(errors, a_descriptor_that_breaks_the_contract)
 }
 
 static unsigned
-deregister_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns,
-	void *ctx)
+deregister_tap(
+	struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
 {
 	const unsigned *when = ctx; /* frame of side 0, frame of side 1 */
 
@@ -452,8 +454,8 @@ deregister_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64
 
 Test(errors, W_RESP_13_revoked_in_the_middle_of_a_write)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .mtu = 256 });
-	unsigned when[2] = { 3, 0 };
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});
+	unsigned when[2] = {3, 0};
 
 	p->tap = deregister_tap;
 	p->tap_ctx = when;
@@ -466,8 +468,8 @@ Test(errors, W_RESP_13_revoked_in_the_middle_of_a_write)
 
 Test(errors, W_RESP_13_revoked_in_the_middle_of_a_read)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .mtu = 256 });
-	unsigned when[2] = { 0, 5 };
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});
+	unsigned when[2] = {0, 5};
 
 	p->tap = deregister_tap;
 	p->tap_ctx = when;
@@ -483,7 +485,7 @@ Test(errors, W_RESP_13_revoked_in_the_middle_of_a_read)
 
 Test(errors, records_tell_what_happened)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct roce_qp_record rec[8];
 	unsigned n;
 

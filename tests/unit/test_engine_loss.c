@@ -132,13 +132,13 @@ run_one(const struct workload *w, struct plan *plan, uint64_t sent[2])
 static void
 each_frame(const struct workload *w, enum fault fault)
 {
-	struct plan plan = { .fault = fault };
+	struct plan plan = {.fault = fault};
 	uint64_t n[2], ignored[2];
 
 	run_one(w, &plan, n);
 	for (unsigned from = 0; from < 2; from++)
 		for (uint64_t i = 1; i <= n[from]; i++) {
-			plan = (struct plan){ .fault = fault, .from = { from }, .nth = { i } };
+			plan = (struct plan){.fault = fault, .from = {from}, .nth = {i}};
 			run_one(w, &plan, ignored);
 		}
 }
@@ -146,7 +146,7 @@ each_frame(const struct workload *w, enum fault fault)
 static void
 each_pair(const struct workload *w)
 {
-	struct plan plan = { .fault = LOSE };
+	struct plan plan = {.fault = LOSE};
 	uint64_t n[2], ignored[2];
 
 	run_one(w, &plan, n);
@@ -154,23 +154,24 @@ each_pair(const struct workload *w)
 		for (uint64_t k = i + 1; k <= n[0] + n[1] + 3; k++) { /* the 3: retransmissions */
 			bool a = i >= n[0], b = k >= n[0];
 
-			plan = (struct plan){ .fault = LOSE, .from = { a, b },
-				.nth = { 1 + i - (a ? n[0] : 0), 1 + k - (b ? n[0] : 0) } };
+			plan = (struct plan){.fault = LOSE,
+				.from = {a, b},
+				.nth = {1 + i - (a ? n[0] : 0), 1 + k - (b ? n[0] : 0)}};
 			run_one(w, &plan, ignored);
 		}
 }
 
-static const struct pair_opts small = { .mtu = MTU, .window = 16 };
-static const struct pair_opts wrapping = { .mtu = MTU, .window = 16, .set_psn = true,
-	.sq_psn = { 0xfffffd, 0xfffffe } };
-static const char *const kinds[] = { "S", "W", "R", "swrz", "SRSW", "RRr", "rRwW", "WsRz" };
+static const struct pair_opts small = {.mtu = MTU, .window = 16};
+static const struct pair_opts wrapping = {
+	.mtu = MTU, .window = 16, .set_psn = true, .sq_psn = {0xfffffd, 0xfffffe}};
+static const char *const kinds[] = {"S", "W", "R", "swrz", "SRSW", "RRr", "rRwW", "WsRz"};
 
 static void
 matrix(enum fault fault)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		each_frame(&(struct workload){ kinds[i], small }, fault);
-		each_frame(&(struct workload){ kinds[i], wrapping }, fault);
+		each_frame(&(struct workload){kinds[i], small}, fault);
+		each_frame(&(struct workload){kinds[i], wrapping}, fault);
 	}
 }
 
@@ -196,10 +197,10 @@ Test(loss, each_frame_later_than_its_retransmission_W_COMP_01)
 
 Test(loss, each_two_frames_lost)
 {
-	each_pair(&(struct workload){ "S", small });
-	each_pair(&(struct workload){ "W", small });
-	each_pair(&(struct workload){ "R", small });
-	each_pair(&(struct workload){ "RsRw", small });
+	each_pair(&(struct workload){"S", small});
+	each_pair(&(struct workload){"W", small});
+	each_pair(&(struct workload){"R", small});
+	each_pair(&(struct workload){"RsRw", small});
 }
 
 /* Loss of a fixed share of all frames, decided by a small generator. */
@@ -223,8 +224,8 @@ noisy(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_
 /* checks W-REQ-06 */
 Test(loss, a_megabyte_each_way_through_heavy_loss)
 {
-	struct noise noise = { .state = 42, .percent = 5 };
-	struct pair *p = pair_new(&(struct pair_opts){ .mtu = 1024, .window = 32 });
+	struct noise noise = {.state = 42, .percent = 5};
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 1024, .window = 32});
 	uint32_t n = 1u << 20;
 	struct ndsh_cqe c;
 
@@ -270,8 +271,8 @@ read_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *la
 Test(loss, W_REQ_11_read_retry_starts_at_the_first_missing_response)
 {
 	for (uint32_t k = 0; k < 5; k++) {
-		struct read_watch w = { .lose = k };
-		struct pair_opts o = { .mtu = MTU, .set_psn = true, .sq_psn = { 100, 200 } };
+		struct read_watch w = {.lose = k};
+		struct pair_opts o = {.mtu = MTU, .set_psn = true, .sq_psn = {100, 200}};
 		struct pair *p = pair_new(&o);
 		struct ndsh_cqe c;
 
@@ -293,15 +294,17 @@ Test(loss, W_REQ_11_read_retry_starts_at_the_first_missing_response)
 static void
 restart_in_the_middle(bool fresh)
 {
-	struct pair_opts o = { .mtu = MTU, .set_psn = true, .sq_psn = { 100, 200 } };
+	struct pair_opts o = {.mtu = MTU, .set_psn = true, .sq_psn = {100, 200}};
 	struct pair *p = pair_new(&o);
 	uint8_t payload[MTU];
 	struct ndsh_cqe c;
-	struct roce_pkt r = { .qpn = roce_qp_num(p->side[0].q[0].qp), .pkey = ROCE_PKEY_DEFAULT,
-		.syndrome = ROCE_SYN_ACK, .payload_bytes = MTU };
+	struct roce_pkt r = {.qpn = roce_qp_num(p->side[0].q[0].qp),
+		.pkey = ROCE_PKEY_DEFAULT,
+		.syndrome = ROCE_SYN_ACK,
+		.payload_bytes = MTU};
 	static const uint8_t ops[2][3] = {
-		{ ROCE_READ_RESP_FIRST, ROCE_READ_RESP_MIDDLE, ROCE_READ_RESP_LAST },
-		{ ROCE_READ_RESP_FIRST, ROCE_READ_RESP_FIRST, ROCE_READ_RESP_LAST },
+		{ROCE_READ_RESP_FIRST, ROCE_READ_RESP_MIDDLE, ROCE_READ_RESP_LAST},
+		{ROCE_READ_RESP_FIRST, ROCE_READ_RESP_FIRST, ROCE_READ_RESP_LAST},
 	};
 
 	memset(payload, 0x5a, sizeof(payload));

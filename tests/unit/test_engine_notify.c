@@ -21,7 +21,7 @@ armed(const struct pair *p, unsigned side)
 /* Both ends armed for anything. */
 Test(engine_notify, R_CQ_07_a_silent_request_notifies_nobody)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct ndsh_cqe e;
 
 	arm(p, 0, NDSH_ARM_ANY);
@@ -42,7 +42,7 @@ Test(engine_notify, R_CQ_07_a_silent_request_notifies_nobody)
 /* Writes, plain sends and good initiator entries pass; the marked send does not. */
 Test(engine_notify, R_CQ_06_R_CQ_04_only_the_marked_send_fires_solicited)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct ndsh_cqe e;
 
 	arm(p, 0, NDSH_ARM_SOLICITED);
@@ -69,7 +69,7 @@ Test(engine_notify, R_CQ_06_R_CQ_04_only_the_marked_send_fires_solicited)
 /* A flush of both queues: whoever sees the event finds every entry. */
 Test(engine_notify, R_CQ_17_the_whole_flush_is_there_when_it_notifies)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct ndsh_cqe e;
 
 	for (unsigned i = 0; i < 100; i++)

@@ -41,66 +41,64 @@ struct row {
 
 static const struct row rows[] = {
 	/* The peer refuses. */
-	{ "write: key", NDSH_OP_WRITE, 8, 0, BAD_KEY, 0,
-		ACCESS_REFUSED, .receive = NDSH_WC_FLUSH_ERR },
-	{ "write: range", NDSH_OP_WRITE, 8, 0, 0, PAIR_ARENA - 7,
-		ACCESS_REFUSED, .receive = NDSH_WC_FLUSH_ERR },
-	{ "write with immediate: key", NDSH_OP_WRITE_IMM, 8, 0, BAD_KEY, 0,
-		ACCESS_REFUSED, .receive = NDSH_WC_REM_ACCESS_ERR },
-	{ "read: key", NDSH_OP_READ, 8, 0, BAD_KEY, 0,
-		ACCESS_REFUSED, .receive = NDSH_WC_FLUSH_ERR },
-	{ "atomic: key", NDSH_OP_FETCH_ADD, 8, 0, BAD_KEY, 0,
-		ACCESS_REFUSED, .receive = NDSH_WC_FLUSH_ERR },
-	{ "atomic: region without the right", NDSH_OP_CMP_SWAP, 8, 0, 0, 0,
+	{"write: key", NDSH_OP_WRITE, 8, 0, BAD_KEY, 0, ACCESS_REFUSED,
+		.receive = NDSH_WC_FLUSH_ERR},
+	{"write: range", NDSH_OP_WRITE, 8, 0, 0, PAIR_ARENA - 7, ACCESS_REFUSED,
+		.receive = NDSH_WC_FLUSH_ERR},
+	{"write with immediate: key", NDSH_OP_WRITE_IMM, 8, 0, BAD_KEY, 0, ACCESS_REFUSED,
+		.receive = NDSH_WC_REM_ACCESS_ERR},
+	{"read: key", NDSH_OP_READ, 8, 0, BAD_KEY, 0, ACCESS_REFUSED, .receive = NDSH_WC_FLUSH_ERR},
+	{"atomic: key", NDSH_OP_FETCH_ADD, 8, 0, BAD_KEY, 0, ACCESS_REFUSED,
+		.receive = NDSH_WC_FLUSH_ERR},
+	{"atomic: region without the right", NDSH_OP_CMP_SWAP, 8, 0, 0, 0,
 		.mr_access = NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ |
-			NDSH_ACCESS_REMOTE_WRITE,
-		ACCESS_REFUSED, .receive = NDSH_WC_FLUSH_ERR },
-	{ "atomic: not aligned", NDSH_OP_FETCH_ADD, 8, 0, 0, 4,
-		REQUEST_INVALID, .receive = NDSH_WC_FLUSH_ERR },
-	{ "read: queue pair without the right", NDSH_OP_READ, 8, 0, 0, 0,
-		.access = NDSH_ACCESS_REMOTE_WRITE, REQUEST_INVALID, .receive = NDSH_WC_FLUSH_ERR },
-	{ "atomic: queue pair without the right", NDSH_OP_CMP_SWAP, 8, 0, 0, 0,
-		.access = NDSH_ACCESS_REMOTE_WRITE, REQUEST_INVALID, .receive = NDSH_WC_FLUSH_ERR },
-	{ "send: longer than the receive", NDSH_OP_SEND, ROOM + 1, 0, 0, 0,
+			     NDSH_ACCESS_REMOTE_WRITE,
+		ACCESS_REFUSED, .receive = NDSH_WC_FLUSH_ERR},
+	{"atomic: not aligned", NDSH_OP_FETCH_ADD, 8, 0, 0, 4, REQUEST_INVALID,
+		.receive = NDSH_WC_FLUSH_ERR},
+	{"read: queue pair without the right", NDSH_OP_READ, 8, 0, 0, 0,
+		.access = NDSH_ACCESS_REMOTE_WRITE, REQUEST_INVALID, .receive = NDSH_WC_FLUSH_ERR},
+	{"atomic: queue pair without the right", NDSH_OP_CMP_SWAP, 8, 0, 0, 0,
+		.access = NDSH_ACCESS_REMOTE_WRITE, REQUEST_INVALID, .receive = NDSH_WC_FLUSH_ERR},
+	{"send: longer than the receive", NDSH_OP_SEND, ROOM + 1, 0, 0, 0,
 		.status = NDSH_WC_REM_INV_REQ_ERR, .reason = ROCE_REASON_NAK_INV_REQ,
 		.nak = ROCE_SYN_NAK_INV_REQ, .receive = NDSH_WC_LOC_LEN_ERR,
-		.theirs = ROCE_REASON_RECV_TOO_SMALL },
-	{ "send: receive with a bad key", NDSH_OP_SEND, 8, 0, 0, 0, .receive_xor = BAD_KEY,
+		.theirs = ROCE_REASON_RECV_TOO_SMALL},
+	{"send: receive with a bad key", NDSH_OP_SEND, 8, 0, 0, 0, .receive_xor = BAD_KEY,
 		.status = NDSH_WC_REM_OP_ERR, .reason = ROCE_REASON_NAK_REM_OP,
 		.nak = ROCE_SYN_NAK_REM_OP, .receive = NDSH_WC_LOC_PROT_ERR,
-		.theirs = ROCE_REASON_RECV_PROT },
-	{ "send and invalidate: no such token", NDSH_OP_SEND_INV, 8, 0, BAD_KEY, 0,
+		.theirs = ROCE_REASON_RECV_PROT},
+	{"send and invalidate: no such token", NDSH_OP_SEND_INV, 8, 0, BAD_KEY, 0,
 		.status = NDSH_WC_REM_ACCESS_ERR, .reason = ROCE_REASON_NAK_REM_ACCESS,
 		.nak = ROCE_SYN_NAK_REM_ACCESS, .receive = NDSH_WC_REM_INV_REQ_ERR,
-		.theirs = ROCE_REASON_RECV_INV },
+		.theirs = ROCE_REASON_RECV_INV},
 	/* The peer is not ready, or not there: it stays as it is. */
-	{ "send: no receive", NDSH_OP_SEND, 8, 0, 0, 0, .no_receives = true,
+	{"send: no receive", NDSH_OP_SEND, 8, 0, 0, 0, .no_receives = true,
 		.status = NDSH_WC_RNR_RETRY_EXC_ERR, .reason = ROCE_REASON_RNR_RETRY_EXC,
-		.nak = NONE, .receive = NONE, .theirs = LIVES },
-	{ "write: no answer", NDSH_OP_WRITE, 8, 0, 0, 0, .deaf = true,
+		.nak = NONE, .receive = NONE, .theirs = LIVES},
+	{"write: no answer", NDSH_OP_WRITE, 8, 0, 0, 0, .deaf = true,
 		.status = NDSH_WC_RETRY_EXC_ERR, .reason = ROCE_REASON_RETRY_EXC, .nak = NONE,
-		.receive = NONE, .theirs = LIVES },
+		.receive = NONE, .theirs = LIVES},
 	/* Our own client's mistakes: nothing of them is on the wire. */
-	{ "send: local key", NDSH_OP_SEND, 8, BAD_KEY, 0, 0, .status = NDSH_WC_LOC_PROT_ERR,
-		.reason = ROCE_REASON_LOCAL_PROT, .nak = NONE, .receive = NONE, .theirs = LIVES },
-	{ "write: local key", NDSH_OP_WRITE, 8, BAD_KEY, 0, 0, .status = NDSH_WC_LOC_PROT_ERR,
-		.reason = ROCE_REASON_LOCAL_PROT, .nak = NONE, .receive = NONE, .theirs = LIVES },
-	{ "read: local key", NDSH_OP_READ, 8, BAD_KEY, 0, 0, .status = NDSH_WC_LOC_PROT_ERR,
-		.reason = ROCE_REASON_LOCAL_PROT, .nak = NONE, .receive = NONE, .theirs = LIVES },
-	{ "atomic: local key", NDSH_OP_FETCH_ADD, 8, BAD_KEY, 0, 0,
-		.status = NDSH_WC_LOC_PROT_ERR, .reason = ROCE_REASON_LOCAL_PROT, .nak = NONE,
-		.receive = NONE, .theirs = LIVES },
-	{ "read: none agreed", NDSH_OP_READ, 8, 0, 0, 0, .max_rd = 255,
+	{"send: local key", NDSH_OP_SEND, 8, BAD_KEY, 0, 0, .status = NDSH_WC_LOC_PROT_ERR,
+		.reason = ROCE_REASON_LOCAL_PROT, .nak = NONE, .receive = NONE, .theirs = LIVES},
+	{"write: local key", NDSH_OP_WRITE, 8, BAD_KEY, 0, 0, .status = NDSH_WC_LOC_PROT_ERR,
+		.reason = ROCE_REASON_LOCAL_PROT, .nak = NONE, .receive = NONE, .theirs = LIVES},
+	{"read: local key", NDSH_OP_READ, 8, BAD_KEY, 0, 0, .status = NDSH_WC_LOC_PROT_ERR,
+		.reason = ROCE_REASON_LOCAL_PROT, .nak = NONE, .receive = NONE, .theirs = LIVES},
+	{"atomic: local key", NDSH_OP_FETCH_ADD, 8, BAD_KEY, 0, 0, .status = NDSH_WC_LOC_PROT_ERR,
+		.reason = ROCE_REASON_LOCAL_PROT, .nak = NONE, .receive = NONE, .theirs = LIVES},
+	{"read: none agreed", NDSH_OP_READ, 8, 0, 0, 0, .max_rd = 255,
 		.status = NDSH_WC_LOC_QP_OP_ERR, .reason = ROCE_REASON_LOCAL_OP, .nak = NONE,
-		.receive = NONE, .theirs = LIVES },
-	{ "atomic: none agreed", NDSH_OP_FETCH_ADD, 8, 0, 0, 0, .max_rd = 255,
+		.receive = NONE, .theirs = LIVES},
+	{"atomic: none agreed", NDSH_OP_FETCH_ADD, 8, 0, 0, 0, .max_rd = 255,
 		.status = NDSH_WC_LOC_QP_OP_ERR, .reason = ROCE_REASON_LOCAL_OP, .nak = NONE,
-		.receive = NONE, .theirs = LIVES },
-	{ "invalidate: an ordinary region", NDSH_OP_INVALIDATE, 0, 0, 0, 0,
+		.receive = NONE, .theirs = LIVES},
+	{"invalidate: an ordinary region", NDSH_OP_INVALIDATE, 0, 0, 0, 0,
 		.status = NDSH_WC_LOC_QP_OP_ERR, .reason = ROCE_REASON_LOCAL_INV, .nak = NONE,
-		.receive = NONE, .theirs = LIVES },
-	{ "bind: no window", NDSH_OP_BIND, 0, 0, 0, 0, .status = NDSH_WC_BIND_ERR,
-		.reason = ROCE_REASON_LOCAL_BIND, .nak = NONE, .receive = NONE, .theirs = LIVES },
+		.receive = NONE, .theirs = LIVES},
+	{"bind: no window", NDSH_OP_BIND, 0, 0, 0, 0, .status = NDSH_WC_BIND_ERR,
+		.reason = ROCE_REASON_LOCAL_BIND, .nak = NONE, .receive = NONE, .theirs = LIVES},
 };
 
 struct wire {
@@ -126,10 +124,12 @@ tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns
 static struct pair *
 pair_of(const struct row *r, struct wire *w)
 {
-	struct pair *p = pair_new(&(struct pair_opts){
-		.access = r->access != 0 ? r->access : ALL,
+	struct pair *p = pair_new(&(struct pair_opts){.access = r->access != 0 ? r->access : ALL,
 		.mr_access = r->mr_access != 0 ? r->mr_access : NDSH_ACCESS_LOCAL_WRITE | ALL,
-		.max_rd = r->max_rd, .rnr_retry = 1, .retry = 2, .timeout_code = 8 });
+		.max_rd = r->max_rd,
+		.rnr_retry = 1,
+		.retry = 2,
+		.timeout_code = 8});
 	struct ndsh_sge sge = pair_sge(p, 1, 2048, ROOM);
 
 	p->tap = tap;
@@ -150,9 +150,11 @@ post(struct pair *p, const struct row *r, uint64_t context)
 
 	sge.key ^= r->local_xor;
 	pair_post(p, 0, 0,
-		&(struct ndsh_swr){ .context = context, .raddr = PAIR_VA + r->off, .rkey = key,
-			.arg = { 8, NDSH_ACCESS_REMOTE_READ | (uint64_t)key << 32 },
-			.ctrl = NDSH_CTRL(r->op, !local, 0, 0) },
+		&(struct ndsh_swr){.context = context,
+			.raddr = PAIR_VA + r->off,
+			.rkey = key,
+			.arg = {8, NDSH_ACCESS_REMOTE_READ | (uint64_t)key << 32},
+			.ctrl = NDSH_CTRL(r->op, !local, 0, 0)},
 		&sge, NULL);
 }
 
@@ -170,7 +172,7 @@ finds_out(struct pair *p)
 static void
 judge(const struct row *r)
 {
-	struct wire w = { .deaf = false };
+	struct wire w = {.deaf = false};
 	struct pair *p = pair_of(r, &w);
 	uint8_t *target = p->side[1].arena;
 

@@ -17,7 +17,7 @@
 struct ear {
 	struct roce_pkt said[HEARD];
 	unsigned n;
-	bool deaf;		 /* nothing of it arrives */
+	bool deaf; /* nothing of it arrives */
 	bool (*lost)(const struct roce_pkt *pkt);
 };
 
@@ -46,7 +46,7 @@ listened(struct ear *e, struct pair_opts o)
 	o.sq_psn[0] = PSN;
 	o.sq_psn[1] = 5000;
 	p = pair_new(&o);
-	*e = (struct ear){ .n = 0 };
+	*e = (struct ear){.n = 0};
 	p->tap = listen;
 	p->tap_ctx = e;
 	return p;
@@ -55,18 +55,26 @@ listened(struct ear *e, struct pair_opts o)
 static struct roce_pkt
 request(const struct pair *p, uint8_t opcode, uint32_t psn, uint32_t bytes)
 {
-	return (struct roce_pkt){ .opcode = opcode, .qpn = roce_qp_num(p->side[1].q[0].qp),
-		.psn = psn & ROCE_PSN_MASK, .pkey = ROCE_PKEY_DEFAULT, .ackreq = true,
-		.payload_bytes = opcode == ROCE_READ_REQUEST ? 0 : bytes, .va = PAIR_VA,
-		.rkey = p->side[1].key, .dma_bytes = bytes };
+	return (struct roce_pkt){.opcode = opcode,
+		.qpn = roce_qp_num(p->side[1].q[0].qp),
+		.psn = psn & ROCE_PSN_MASK,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.ackreq = true,
+		.payload_bytes = opcode == ROCE_READ_REQUEST ? 0 : bytes,
+		.va = PAIR_VA,
+		.rkey = p->side[1].key,
+		.dma_bytes = bytes};
 }
 
 static void
 answer(struct pair *p, uint32_t psn, uint8_t syndrome)
 {
 	pair_inject(p, 0, 0,
-		&(struct roce_pkt){ .opcode = ROCE_ACK, .qpn = roce_qp_num(p->side[0].q[0].qp),
-			.psn = psn, .pkey = ROCE_PKEY_DEFAULT, .syndrome = syndrome },
+		&(struct roce_pkt){.opcode = ROCE_ACK,
+			.qpn = roce_qp_num(p->side[0].q[0].qp),
+			.psn = psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.syndrome = syndrome},
 		NULL);
 	pair_turn(p, 0);
 }
@@ -83,15 +91,15 @@ counters(const struct pair *p, unsigned side)
 Test(exchange, W_PKT_06_the_QPN_alone_finds_the_queue_pair)
 {
 	static const uint8_t payload[8] = "12345678";
-	struct pair *p = pair_new(&(struct pair_opts){ .qps = 2, .set_psn = true,
-		.sq_psn = { PSN, 5000 } });
+	struct pair *p =
+		pair_new(&(struct pair_opts){.qps = 2, .set_psn = true, .sq_psn = {PSN, 5000}});
 	struct roce_qp_attr attr[2];
 
 	for (unsigned i = 0; i < 2; i++)
 		pair_attr(p, 0, i, &attr[i]);
 	for (unsigned i = 0; i < 8; i++) {
-		const uint16_t sport[] = { attr[1].path.udp_sport, attr[0].path.udp_sport, 0, 1,
-			4791, 0xc000, 0xffff, 0x8000 };
+		const uint16_t sport[] = {attr[1].path.udp_sport, attr[0].path.udp_sport, 0, 1,
+			4791, 0xc000, 0xffff, 0x8000};
 		struct roce_pkt out = request(p, ROCE_SEND_ONLY, PSN + i, sizeof(payload)), in;
 		struct roce_path path = attr[0].path;
 		uint8_t frame[ROCE_FRAME_MAX];
@@ -119,7 +127,7 @@ static void
 half_the_space(uint32_t bytes, unsigned at_once)
 {
 	struct ear e;
-	struct pair *p = listened(&e, (struct pair_opts){ .mtu = 256 });
+	struct pair *p = listened(&e, (struct pair_opts){.mtu = 256});
 	struct pair_side *d = &p->side[0];
 	/* No byte of it is touched: no response comes. */
 	struct roce_mr *mr = roce_mr_register(
@@ -129,9 +137,11 @@ half_the_space(uint32_t bytes, unsigned at_once)
 	p->opts.delay_ns = LONG;
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
 	pair_post(p, 0, 0,
-		&(struct ndsh_swr){ .context = 2, .raddr = PAIR_VA, .rkey = p->side[1].key,
-			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, 0, 0) },
-		&(struct ndsh_sge){ PAIR_VA, bytes, roce_mr_key(mr) }, NULL);
+		&(struct ndsh_swr){.context = 2,
+			.raddr = PAIR_VA,
+			.rkey = p->side[1].key,
+			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, 0, 0)},
+		&(struct ndsh_sge){PAIR_VA, bytes, roce_mr_key(mr)}, NULL);
 	pair_turn(p, 0);
 	cr_assert_eq(p->sent[0], at_once);
 	p->opts.delay_ns = 0;
@@ -155,13 +165,12 @@ Test(exchange, W_PSN_06_duplicates_and_the_future)
 	static const struct {
 		uint32_t ahead;
 		bool future;
-	} of[] = { { 1, true }, { 2, true }, { 0x7ffffe, true }, { 0x7fffff, true },
-		{ 0x800000, false }, { 0x800001, false }, { 0xfffffe, false },
-		{ 0xffffff, false } };
+	} of[] = {{1, true}, {2, true}, {0x7ffffe, true}, {0x7fffff, true}, {0x800000, false},
+		{0x800001, false}, {0xfffffe, false}, {0xffffff, false}};
 
 	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
 		struct ear e;
-		struct pair *p = listened(&e, (struct pair_opts){ 0 });
+		struct pair *p = listened(&e, (struct pair_opts){0});
 		struct roce_pkt pkt = request(p, ROCE_WRITE_ONLY, PSN + of[i].ahead, 8);
 
 		pair_inject(p, 1, 0, &pkt, "12345678");
@@ -181,7 +190,7 @@ Test(exchange, W_AETH_04_credits_of_the_peer_hold_nothing_back)
 {
 	for (uint8_t code = 0; code < 32; code++) {
 		struct ear e;
-		struct pair *p = listened(&e, (struct pair_opts){ 0 });
+		struct pair *p = listened(&e, (struct pair_opts){0});
 
 		e.deaf = true;
 		for (unsigned i = 0; i < 8; i++)
@@ -202,7 +211,7 @@ Test(exchange, W_AETH_04_ours_are_without_limit)
 {
 	for (unsigned shared = 0; shared < 2; shared++) {
 		struct ear e;
-		struct pair *p = listened(&e, (struct pair_opts){ .srq_depth = shared * 16 });
+		struct pair *p = listened(&e, (struct pair_opts){.srq_depth = shared * 16});
 
 		for (unsigned i = 0; i < 8; i++)
 			pair_recv(p, 1, 0, i, 0, 64);
@@ -233,12 +242,12 @@ all_but_one_opcode(const struct roce_pkt *pkt)
 /* No ACK arrives; a response, the first of its READ or a later one, says as much. */
 Test(exchange, W_COMP_10_responses_acknowledge_what_is_before_them)
 {
-	static const uint8_t opcodes[] = { ROCE_READ_RESP_FIRST, ROCE_READ_RESP_MIDDLE,
-		ROCE_READ_RESP_LAST, ROCE_READ_RESP_ONLY };
+	static const uint8_t opcodes[] = {ROCE_READ_RESP_FIRST, ROCE_READ_RESP_MIDDLE,
+		ROCE_READ_RESP_LAST, ROCE_READ_RESP_ONLY};
 
 	for (unsigned i = 0; i < 4; i++) {
 		struct ear e;
-		struct pair *p = listened(&e, (struct pair_opts){ 0 });
+		struct pair *p = listened(&e, (struct pair_opts){0});
 
 		only = opcodes[i];
 		e.lost = all_but_one_opcode;
@@ -281,7 +290,7 @@ watch_order(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t 
 		for (unsigned i = 0; i < o->reads; i++)
 			for (uint32_t k = 0; k < o->read[i].n; k++)
 				cr_assert(o->read[i].first + k > pkt->psn ||
-						o->sent[(o->read[i].first + k) & 0xffff],
+						  o->sent[(o->read[i].first + k) & 0xffff],
 					"ACK of %u before response %u was sent", pkt->psn,
 					o->read[i].first + k);
 	}
@@ -291,9 +300,13 @@ watch_order(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t 
 Test(exchange, W_ACK_05_no_ack_names_a_response_that_was_not_sent)
 {
 	static struct order o;
-	struct pair *p = pair_new(&(struct pair_opts){ .mtu = MTU, .set_psn = true,
-		.sq_psn = { PSN, 5000 }, .max_rd = 4, .max_dest_rd = 4, .retry = 7,
-		.timeout_code = 18 });
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU,
+		.set_psn = true,
+		.sq_psn = {PSN, 5000},
+		.max_rd = 4,
+		.max_dest_rd = 4,
+		.retry = 7,
+		.timeout_code = 18});
 
 	p->tap = watch_order;
 	p->tap_ctx = &o;
@@ -314,7 +327,7 @@ Test(exchange, W_ACK_05_no_ack_names_a_response_that_was_not_sent)
 Test(exchange, W_DUP_08_a_duplicate_that_reaches_into_the_future)
 {
 	struct ear e;
-	struct pair *p = listened(&e, (struct pair_opts){ 0 });
+	struct pair *p = listened(&e, (struct pair_opts){0});
 	struct roce_pkt pkt = request(p, ROCE_WRITE_ONLY, PSN, 8);
 	unsigned said;
 
@@ -347,7 +360,7 @@ Test(exchange, W_DUP_08_a_duplicate_that_reaches_into_the_future)
 Test(exchange, W_READ_02_answers_of_two_requests_do_not_mix)
 {
 	struct ear e;
-	struct pair *p = listened(&e, (struct pair_opts){ .max_rd = 8, .max_dest_rd = 8 });
+	struct pair *p = listened(&e, (struct pair_opts){.max_rd = 8, .max_dest_rd = 8});
 	unsigned inside = 0;
 
 	for (unsigned i = 0; i < 8; i++) {
@@ -363,10 +376,11 @@ Test(exchange, W_READ_02_answers_of_two_requests_do_not_mix)
 			continue;
 		if (inside > 0)
 			cr_assert(k->opcode == ROCE_READ_RESP_MIDDLE ||
-					k->opcode == ROCE_READ_RESP_LAST,
+					  k->opcode == ROCE_READ_RESP_LAST,
 				"%s inside an answer", roce_opcode_info[k->opcode].name);
-		inside = k->opcode == ROCE_READ_RESP_FIRST ? 1 :
-			k->opcode == ROCE_READ_RESP_MIDDLE ? inside + 1 : 0;
+		inside = k->opcode == ROCE_READ_RESP_FIRST    ? 1
+			 : k->opcode == ROCE_READ_RESP_MIDDLE ? inside + 1
+							      : 0;
 	}
 	cr_assert_eq(inside, 0);
 	pair_free(p);
@@ -396,7 +410,7 @@ pump(struct pair *p, unsigned from, unsigned n)
 Test(exchange, W_READ_03_out_of_frames_in_the_middle)
 {
 	struct ear e;
-	struct pair *p = listened(&e, (struct pair_opts){ 0 });
+	struct pair *p = listened(&e, (struct pair_opts){0});
 	for (uint32_t i = 0; i < 50 * MTU; i++)
 		p->side[1].arena[i] = (uint8_t)(i * 31 >> 3);
 	pair_read(p, 0, 0, 1, 0, 0, 50 * MTU, 0);
@@ -419,7 +433,7 @@ Test(exchange, W_READ_03_out_of_frames_in_the_middle)
 Test(exchange, W_READ_03_an_RNR_in_answer_to_a_read)
 {
 	struct ear e;
-	struct pair *p = listened(&e, (struct pair_opts){ .rnr_retry = 7 });
+	struct pair *p = listened(&e, (struct pair_opts){.rnr_retry = 7});
 
 	e.deaf = true;
 	pair_read(p, 0, 0, 1, 0, 0, 3 * MTU, 0);
@@ -438,14 +452,14 @@ static uint8_t *
 endless(size_t bytes)
 {
 	const size_t part = 2u << 20;
-	uint8_t *at = mmap(
-		NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint8_t *at =
+		mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	int fd = memfd_create("endless", 0);
 
 	cr_assert(at != MAP_FAILED && fd >= 0 && ftruncate(fd, (off_t)part) == 0);
 	for (size_t i = 0; i < bytes; i += part)
-		cr_assert_eq(mmap(at + i, part, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-				     0),
+		cr_assert_eq(
+			mmap(at + i, part, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0),
 			at + i);
 	close(fd);
 	return at;
@@ -454,7 +468,7 @@ endless(size_t bytes)
 /* The longest message is one of 2^31 bytes; its responses come as the port takes them. */
 Test(exchange, W_READ_04_as_long_as_a_message_can_be, .timeout = 120)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .mtu = 4096, .window = 4096 });
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 4096, .window = 4096});
 	struct roce_mr *mr[2];
 	struct ndsh_cqe c;
 
@@ -466,9 +480,11 @@ Test(exchange, W_READ_04_as_long_as_a_message_can_be, .timeout = 120)
 		cr_assert_not_null(mr[i]);
 	}
 	pair_post(p, 0, 0,
-		&(struct ndsh_swr){ .context = 7, .raddr = PAIR_VA, .rkey = roce_mr_key(mr[1]),
-			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, 0, 0) },
-		&(struct ndsh_sge){ PAIR_VA, ROCE_MSG_MAX, roce_mr_key(mr[0]) }, NULL);
+		&(struct ndsh_swr){.context = 7,
+			.raddr = PAIR_VA,
+			.rkey = roce_mr_key(mr[1]),
+			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, 0, 0)},
+		&(struct ndsh_sge){PAIR_VA, ROCE_MSG_MAX, roce_mr_key(mr[0])}, NULL);
 	pump(p, 0, 1);
 	while (pump(p, 1, 32) > 0)
 		;
@@ -486,7 +502,7 @@ Test(exchange, W_READ_04_as_long_as_a_message_can_be, .timeout = 120)
 Test(exchange, W_COMP_13_W_TMR_02_progress_restarts_the_timer)
 {
 	struct ear e;
-	struct pair *p = listened(&e, (struct pair_opts){ .timeout_code = 12 }); /* 16.8 ms */
+	struct pair *p = listened(&e, (struct pair_opts){.timeout_code = 12}); /* 16.8 ms */
 	struct roce_usage u;
 
 	e.deaf = true;
@@ -509,7 +525,7 @@ Test(exchange, W_COMP_13_W_TMR_02_progress_restarts_the_timer)
 Test(exchange, W_TMR_02_sending_does_not_restart_the_timer)
 {
 	struct ear e;
-	struct pair *p = listened(&e, (struct pair_opts){ .timeout_code = 12 });
+	struct pair *p = listened(&e, (struct pair_opts){.timeout_code = 12});
 
 	e.deaf = true;
 	for (unsigned i = 0; i < 4; i++) {
@@ -525,8 +541,9 @@ Test(exchange, W_TMR_02_sending_does_not_restart_the_timer)
 Test(exchange, W_TMR_02_an_RNR_stops_it)
 {
 	struct ear e;
-	struct pair *p = listened(&e, (struct pair_opts){ .timeout_code = 12, .rnr_retry = 7,
-		.min_rnr_code = 31 }); /* 491.52 ms */
+	struct pair *p = listened(&e,
+		(struct pair_opts){
+			.timeout_code = 12, .rnr_retry = 7, .min_rnr_code = 31}); /* 491.52 ms */
 
 	pair_send(p, 0, 0, 1, 0, 8, 0);
 	(void)pair_run(p, 480 * UINT64_C(1000000));
@@ -540,8 +557,8 @@ Test(exchange, W_TMR_02_an_RNR_stops_it)
 }
 
 static unsigned
-lose_first_copies(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns,
-	void *ctx)
+lose_first_copies(
+	struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
 {
 	static bool seen[256];
 
@@ -557,7 +574,7 @@ lose_first_copies(struct pair *p, unsigned from, const struct roce_pkt *pkt, uin
 /* A single retry, and each request needs it. */
 Test(exchange, W_COMP_13_progress_renews_the_retries)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .retry = 1, .timeout_code = 12 });
+	struct pair *p = pair_new(&(struct pair_opts){.retry = 1, .timeout_code = 12});
 
 	p->tap = lose_first_copies;
 	for (unsigned i = 0; i < 20; i++) {
@@ -571,7 +588,7 @@ Test(exchange, W_COMP_13_progress_renews_the_retries)
 
 Test(exchange, W_COMP_13_progress_renews_the_patience_with_receivers)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .rnr_retry = 1, .min_rnr_code = 10 });
+	struct pair *p = pair_new(&(struct pair_opts){.rnr_retry = 1, .min_rnr_code = 10});
 
 	for (unsigned i = 0; i < 20; i++) {
 		pair_send(p, 0, 0, i, 0, 8, 0);

@@ -9,9 +9,9 @@
 
 #include "engine_pair.h"
 
-#define MTU  1024u
-#define LONG UINT64_C(60000000000)
-#define AREA 16384u
+#define MTU	1024u
+#define LONG	UINT64_C(60000000000)
+#define AREA	16384u
 #define SHARERS 8u /* of the slots */
 
 enum kind { WRITE, READ, SEND, KINDS };
@@ -91,9 +91,9 @@ parts_filled(struct pair *p, unsigned side, const struct request *r, bool mixed)
 	uint32_t n = scatter(p, side, r->far[side], mixed, r->at, r->bytes, sge), at = 0;
 
 	for (uint32_t i = 0; i < n; at += sge[i++].len) {
-		const uint8_t *got = sge[i].key == p->side[side].far_key ?
-			(const uint8_t *)(uintptr_t)sge[i].addr :
-			p->side[side].arena + (sge[i].addr - PAIR_VA);
+		const uint8_t *got = sge[i].key == p->side[side].far_key
+					     ? (const uint8_t *)(uintptr_t)sge[i].addr
+					     : p->side[side].arena + (sge[i].addr - PAIR_VA);
 
 		for (uint32_t k = 0; k < sge[i].len; k++)
 			if (got[k] != pattern(at + k, r->salt))
@@ -115,7 +115,9 @@ post(struct pair *p, unsigned i, uint64_t context, const struct request *r)
 		ndsh_rq_push(peer->srq != NULL ? &peer->srq_rq : &peer->q[i].rq, context, theirs,
 			scatter(p, 1, r->far[1], r->mixed, r->at, r->bytes, theirs));
 	pair_post(p, 0, i,
-		&(struct ndsh_swr){.context = context, .raddr = remote.addr, .rkey = remote.key,
+		&(struct ndsh_swr){.context = context,
+			.raddr = remote.addr,
+			.rkey = remote.key,
 			.ctrl = NDSH_CTRL(op[r->kind], n, 0, 0)},
 		ours, NULL);
 }
@@ -145,15 +147,17 @@ expect_completions(struct pair *p, unsigned side, unsigned n)
 
 Test(far, every_operation_from_and_to_every_kind_of_memory)
 {
-	static const uint32_t bytes[] = {1, 7, 100, MTU - 1, MTU, MTU + 1, 3 * MTU, 5 * MTU + 77,
-		AREA};
+	static const uint32_t bytes[] = {
+		1, 7, 100, MTU - 1, MTU, MTU + 1, 3 * MTU, 5 * MTU + 77, AREA};
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .far = true});
 	uint32_t salt = 0;
 
 	for (unsigned b = 0; b < sizeof(bytes) / sizeof(bytes[0]); b++)
 		for (unsigned v = 0; v < KINDS * 8; v++) {
-			struct request r = {.kind = (enum kind)(v % KINDS), .bytes = bytes[b],
-				.far = {v / KINDS & 1, v / KINDS & 2}, .mixed = v / KINDS & 4,
+			struct request r = {.kind = (enum kind)(v % KINDS),
+				.bytes = bytes[b],
+				.far = {v / KINDS & 1, v / KINDS & 2},
+				.mixed = v / KINDS & 4,
 				.salt = ++salt};
 
 			memset(memory(p, r.kind != READ, false, 0), 0, AREA);
@@ -195,11 +199,13 @@ Test(far, a_read_waits_for_the_writes_before_it)
 	fill(p->side[0].arena, 100, 5);
 	p->side[1].stalled = true;
 	pair_post(p, 0, 0,
-		&(struct ndsh_swr){.raddr = remote.addr, .rkey = remote.key,
+		&(struct ndsh_swr){.raddr = remote.addr,
+			.rkey = remote.key,
 			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)},
 		&from, NULL);
 	pair_post(p, 0, 0,
-		&(struct ndsh_swr){.raddr = remote.addr, .rkey = remote.key,
+		&(struct ndsh_swr){.raddr = remote.addr,
+			.rkey = remote.key,
 			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, 0, 0)},
 		&to, NULL);
 	(void)pair_run(p, 5000000);
@@ -241,7 +247,8 @@ Test(far, a_full_staging_is_not_ready)
 	fill(p->side[0].arena, 3u << 20, 9);
 	p->side[1].stalled = true;
 	pair_post(p, 0, 0,
-		&(struct ndsh_swr){.raddr = remote.addr, .rkey = remote.key,
+		&(struct ndsh_swr){.raddr = remote.addr,
+			.rkey = remote.key,
 			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)},
 		&(struct ndsh_sge){.addr = PAIR_VA, .len = 3u << 20, .key = p->side[0].key}, NULL);
 	(void)pair_run(p, 5000000);
@@ -256,14 +263,15 @@ Test(far, a_full_staging_is_not_ready)
 /* The same for what is read: the responses that find no room are asked for again. */
 Test(far, a_full_staging_makes_a_read_begin_again)
 {
-	struct pair *p = pair_new(
-		&(struct pair_opts){.mtu = 4096, .window = 1024, .far = true, .retry = 1});
+	struct pair *p =
+		pair_new(&(struct pair_opts){.mtu = 4096, .window = 1024, .far = true, .retry = 1});
 	struct ndsh_sge to = pair_far_sge(p, 0, 0, 3u << 20);
 
 	fill(p->side[1].arena, 3u << 20, 11);
 	p->side[0].moves = 3;
 	pair_post(p, 0, 0,
-		&(struct ndsh_swr){.raddr = PAIR_VA, .rkey = p->side[1].key,
+		&(struct ndsh_swr){.raddr = PAIR_VA,
+			.rkey = p->side[1].key,
 			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, 0, 0)},
 		&to, NULL);
 	cr_assert(pair_run(p, LONG));
@@ -298,8 +306,10 @@ random_batch(struct pair *p, unsigned *seed)
 
 	for (unsigned i = 0; i < BATCH; i++) {
 		r[i] = (struct request){.kind = (enum kind)(rand_r(seed) % KINDS),
-			.far = {rand_r(seed) & 1, rand_r(seed) & 1}, .mixed = rand_r(seed) & 1,
-			.at = i * AREA, .bytes = 1 + (uint32_t)rand_r(seed) % (AREA - 1),
+			.far = {rand_r(seed) & 1, rand_r(seed) & 1},
+			.mixed = rand_r(seed) & 1,
+			.at = i * AREA,
+			.bytes = 1 + (uint32_t)rand_r(seed) % (AREA - 1),
 			.salt = (uint32_t)rand_r(seed)};
 		post(p, i % p->opts.qps, i, &r[i]);
 		sends += r[i].kind == SEND;
@@ -354,7 +364,8 @@ Test(far, a_client_that_lies_hurts_itself)
 
 Test(far, no_right_no_order)
 {
-	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .far = true,
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU,
+		.far = true,
 		.mr_access = NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ});
 	struct request r = {.kind = WRITE, .far = {false, true}, .bytes = 100, .salt = 1};
 	struct ndsh_cqe cqe;
@@ -368,8 +379,8 @@ Test(far, no_right_no_order)
 }
 
 static unsigned
-deregister_on_third(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns,
-	void *ctx)
+deregister_on_third(
+	struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
 {
 	struct pair_side *d = ctx;
 
@@ -405,8 +416,11 @@ Test(far, each_queue_pair_may_use_it)
 	struct request r[PAIR_QPS];
 
 	for (unsigned i = 0; i < PAIR_QPS; i++) {
-		r[i] = (struct request){.kind = WRITE, .far = {true, true}, .at = i * AREA,
-			.bytes = 3 * MTU, .salt = i};
+		r[i] = (struct request){.kind = WRITE,
+			.far = {true, true},
+			.at = i * AREA,
+			.bytes = 3 * MTU,
+			.salt = i};
 		post(p, i, i, &r[i]);
 	}
 	cr_assert(pair_run(p, LONG));
@@ -429,7 +443,10 @@ Test(far, many_queue_pairs_share_the_slots)
 	for (unsigned k = 0; k < 4; k++)
 		for (unsigned i = 0; i < SHARERS; i++, n++) {
 			r[i][k] = (struct request){.kind = k % 2 == 0 ? WRITE : READ,
-				.far = {true, true}, .at = n * AREA, .bytes = AREA, .salt = n};
+				.far = {true, true},
+				.at = n * AREA,
+				.bytes = AREA,
+				.salt = n};
 			post(p, i, n, &r[i][k]);
 		}
 	cr_assert(pair_run(p, LONG));
@@ -473,9 +490,13 @@ say_not_ready(struct pair *p, unsigned i)
 	struct roce_qp_attr a;
 
 	pair_attr(p, 0, i, &a);
-	pair_inject(p, 0, i, &(struct roce_pkt){.opcode = ROCE_ACK, .pkey = ROCE_PKEY_DEFAULT,
-		.qpn = roce_qp_num(p->side[0].q[i].qp), .psn = a.sq_psn,
-		.syndrome = ROCE_SYN_RNR | RNR_CODE}, NULL);
+	pair_inject(p, 0, i,
+		&(struct roce_pkt){.opcode = ROCE_ACK,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.qpn = roce_qp_num(p->side[0].q[i].qp),
+			.psn = a.sq_psn,
+			.syndrome = ROCE_SYN_RNR | RNR_CODE},
+		NULL);
 }
 
 /*
@@ -485,8 +506,8 @@ say_not_ready(struct pair *p, unsigned i)
  */
 Test(far, a_slot_that_is_given_back_wakes_who_waits_for_one)
 {
-	struct pair *p = pair_new(&(struct pair_opts){
-		.mtu = HELD_MTU, .qps = HOLDERS + 1, .far = true});
+	struct pair *p =
+		pair_new(&(struct pair_opts){.mtu = HELD_MTU, .qps = HOLDERS + 1, .far = true});
 	unsigned left[HOLDERS + 1] = {0};
 
 	cr_assert_eq(HOLDERS * PACKETS, NDSH_MOVER_SLOTS);
@@ -495,16 +516,22 @@ Test(far, a_slot_that_is_given_back_wakes_who_waits_for_one)
 	p->side[0].stalled = true;
 	for (unsigned i = 0; i < HOLDERS; i++) {
 		pair_write(p, 0, i, 0, i * AREA, i * AREA, HELD_MTU, 0);
-		post(p, i, 1, &(struct request){.kind = WRITE, .far = {true, false},
-			.at = i * AREA, .bytes = PACKETS * HELD_MTU});
+		post(p, i, 1,
+			&(struct request){.kind = WRITE,
+				.far = {true, false},
+				.at = i * AREA,
+				.bytes = PACKETS * HELD_MTU});
 	}
 	settle(p);
 	for (unsigned i = 0; i < HOLDERS; i++)
 		say_not_ready(p, i);
 	p->side[0].stalled = false;
 	settle(p);
-	post(p, HOLDERS, 1, &(struct request){.kind = WRITE, .far = {true, false},
-		.at = HOLDERS * AREA, .bytes = HELD_MTU});
+	post(p, HOLDERS, 1,
+		&(struct request){.kind = WRITE,
+			.far = {true, false},
+			.at = HOLDERS * AREA,
+			.bytes = HELD_MTU});
 	settle(p);
 	for (unsigned i = 0; i <= HOLDERS; i++)
 		cr_assert_eq(left[i], i < HOLDERS, "queue pair %u sent %u", i, left[i]);

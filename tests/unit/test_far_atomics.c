@@ -56,7 +56,9 @@ post(struct pair *p, unsigned i, uint64_t context, const struct what *w)
 			there = place(p, 1, w->far_there, w->there, bytes);
 
 	pair_post(p, 0, i,
-		&(struct ndsh_swr){.context = context, .raddr = there.addr, .rkey = there.key,
+		&(struct ndsh_swr){.context = context,
+			.raddr = there.addr,
+			.rkey = there.key,
 			.arg = {w->swap_add, w->compare},
 			.ctrl = NDSH_CTRL(w->op, 1, w->flags, 0)},
 		&here, NULL);
@@ -66,8 +68,12 @@ static void
 add(struct pair *p, unsigned i, uint64_t context, bool far, uint32_t here, uint64_t n)
 {
 	post(p, i, context,
-		&(struct what){.op = NDSH_OP_FETCH_ADD, .far_here = far, .far_there = far,
-			.here = here, .there = WORD, .swap_add = n});
+		&(struct what){.op = NDSH_OP_FETCH_ADD,
+			.far_here = far,
+			.far_there = far,
+			.here = here,
+			.there = WORD,
+			.swap_add = n});
 }
 
 static uint64_t
@@ -82,13 +88,29 @@ Test(far_atomics, values)
 	const uint64_t v = 0x0102030405060708;
 	struct pair *p = far_pair((struct pair_opts){.qps = 1});
 	const struct what ops[] = {
-		{.op = NDSH_OP_FETCH_ADD, .far_there = true, .here = 8, .there = WORD,
-			.swap_add = 0x10, .compare = UINT64_MAX},
-		{.op = NDSH_OP_CMP_SWAP, .far_there = true, .far_here = true, .here = 17,
-			.there = WORD, .swap_add = 7, .compare = v},
-		{.op = NDSH_OP_CMP_SWAP, .far_there = true, .here = 32, .there = WORD,
-			.swap_add = 7, .compare = v + 0x10},
-		{.op = NDSH_OP_FETCH_ADD, .far_here = true, .here = 40, .there = WORD,
+		{.op = NDSH_OP_FETCH_ADD,
+			.far_there = true,
+			.here = 8,
+			.there = WORD,
+			.swap_add = 0x10,
+			.compare = UINT64_MAX},
+		{.op = NDSH_OP_CMP_SWAP,
+			.far_there = true,
+			.far_here = true,
+			.here = 17,
+			.there = WORD,
+			.swap_add = 7,
+			.compare = v},
+		{.op = NDSH_OP_CMP_SWAP,
+			.far_there = true,
+			.here = 32,
+			.there = WORD,
+			.swap_add = 7,
+			.compare = v + 0x10},
+		{.op = NDSH_OP_FETCH_ADD,
+			.far_here = true,
+			.here = 40,
+			.there = WORD,
 			.swap_add = 5},
 	};
 	uint64_t got;
@@ -186,14 +208,25 @@ Test(far_atomics, W_DUP_05_repeated_before_it_is_done)
 static void
 run_one(struct fault *fault, uint64_t sent[2])
 {
-	struct pair *p = far_pair((struct pair_opts){
-		.qps = 1, .set_psn = true, .sq_psn = {0xfffffe, 5}});
-	const struct what write = {.op = NDSH_OP_WRITE, .far_there = true, .there = WORD,
-		.here = 16, .bytes = 2 * MTU + 8};
-	const struct what read = {.op = NDSH_OP_READ, .far_there = true, .there = WORD, .here = 128,
+	struct pair *p =
+		far_pair((struct pair_opts){.qps = 1, .set_psn = true, .sq_psn = {0xfffffe, 5}});
+	const struct what write = {.op = NDSH_OP_WRITE,
+		.far_there = true,
+		.there = WORD,
+		.here = 16,
+		.bytes = 2 * MTU + 8};
+	const struct what read = {.op = NDSH_OP_READ,
+		.far_there = true,
+		.there = WORD,
+		.here = 128,
 		.flags = NDSH_WRF_FENCE};
-	const struct what swap = {.op = NDSH_OP_CMP_SWAP, .far_here = true, .far_there = true,
-		.here = 72, .there = WORD, .swap_add = 2000, .compare = 1005,
+	const struct what swap = {.op = NDSH_OP_CMP_SWAP,
+		.far_here = true,
+		.far_there = true,
+		.here = 72,
+		.there = WORD,
+		.swap_add = 2000,
+		.compare = 1005,
 		.flags = NDSH_WRF_FENCE};
 
 	p->tap = fault_tap;
@@ -305,9 +338,14 @@ say(struct pair *p, uint8_t opcode, uint32_t psn)
 	struct ndsh_sge there = pair_far_sge(p, 1, WORD, 8);
 
 	pair_inject(p, 1, 0,
-		&(struct roce_pkt){.opcode = opcode, .qpn = roce_qp_num(p->side[1].q[0].qp),
-			.psn = psn, .pkey = ROCE_PKEY_DEFAULT, .ackreq = true, .va = there.addr,
-			.rkey = there.key, .dma_bytes = opcode == ROCE_READ_REQUEST ? 8 : 0,
+		&(struct roce_pkt){.opcode = opcode,
+			.qpn = roce_qp_num(p->side[1].q[0].qp),
+			.psn = psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.ackreq = true,
+			.va = there.addr,
+			.rkey = there.key,
+			.dma_bytes = opcode == ROCE_READ_REQUEST ? 8 : 0,
 			.swap_add = 1},
 		NULL);
 }
@@ -315,8 +353,8 @@ say(struct pair *p, uint8_t opcode, uint32_t psn)
 /* A peer that repeats what waits, so that it would not count, and asks for more: its own error. */
 Test(far_atomics, W_RESP_07_repeating_makes_no_room)
 {
-	struct pair *p = far_pair(
-		(struct pair_opts){.qps = 1, .set_psn = true, .sq_psn = {PSN, 5}});
+	struct pair *p =
+		far_pair((struct pair_opts){.qps = 1, .set_psn = true, .sq_psn = {PSN, 5}});
 
 	p->side[1].stalled = true;
 	for (uint32_t i = 0; i < 16; i++)

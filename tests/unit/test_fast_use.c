@@ -25,8 +25,8 @@ post_sge(struct pair *p, unsigned i, uint64_t context, uint8_t op, uint32_t key,
 }
 
 static void
-post_receive(struct pair *p, unsigned i, uint64_t context, uint32_t key, uint64_t addr,
-	uint32_t bytes)
+post_receive(
+	struct pair *p, unsigned i, uint64_t context, uint32_t key, uint64_t addr, uint32_t bytes)
 {
 	struct ndsh_sge sge = {.addr = addr, .len = bytes, .key = key};
 
@@ -65,7 +65,7 @@ Test(fast_use, the_owner_sends_and_receives)
 	post_receive(p, 0, 3, f->local, FAST_BASE, BYTES_ALL);
 	number(p, f, BYTES_ALL);
 	for (uint32_t i = 0; i < BYTES_ALL; i++)
-		p->side[0].arena[i] = (uint8_t)~*fast_byte(p, f, 0, i);
+		p->side[0].arena[i] = (uint8_t) ~*fast_byte(p, f, 0, i);
 	pair_send(p, 0, 0, 10, 0, BYTES_ALL, 0);
 	cr_assert(pair_run(p, LONG));
 	expect(p, 1, 3, NDSH_WC_SUCCESS);
@@ -180,8 +180,7 @@ Test(fast_use, outlives_its_queue_pair)
 	struct pair *p = window_pair();
 	struct fast *f = fast_ready(p, LOCAL | RW);
 
-	roce_qp_modify(
-		p->side[1].shard, p->side[1].q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, &none);
+	roce_qp_modify(p->side[1].shard, p->side[1].q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, &none);
 	window_use(p, 1, 2, NDSH_OP_WRITE, f->token, AT, 8);
 	cr_assert(pair_run(p, LONG));
 	expect(p, 0, 2, NDSH_WC_SUCCESS);

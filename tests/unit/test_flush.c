@@ -21,7 +21,7 @@ black_hole(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *
 /* checks R-FL-04, R-ORD-03, W-QP-02 */
 Test(flush, W_ERR_03_modify_flushes_both_queues_in_order)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct roce_qp *qp = p->side[0].q[0].qp;
 	unsigned mute = 0;
 
@@ -50,8 +50,8 @@ Test(flush, W_ERR_03_modify_flushes_both_queues_in_order)
 
 Test(flush, a_deep_flush_takes_several_turns)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .sq_depth = 4096, .rq_depth = 4096,
-		.cq_depth = 16384 });
+	struct pair *p = pair_new(
+		&(struct pair_opts){.sq_depth = 4096, .rq_depth = 4096, .cq_depth = 16384});
 	struct roce_qp *qp = p->side[0].q[0].qp;
 	struct ndsh_cqe c;
 	unsigned got = 0, turns = 0, recvs = 0;
@@ -77,11 +77,11 @@ Test(flush, a_deep_flush_takes_several_turns)
  */
 Test(flush, R_CQ_17_R_FL_05_all_cancelled_entries_before_the_word_of_it)
 {
-	static const enum ndsh_arm types[] = { NDSH_ARM_ANY, NDSH_ARM_SOLICITED };
+	static const enum ndsh_arm types[] = {NDSH_ARM_ANY, NDSH_ARM_SOLICITED};
 
 	for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
-		struct pair *p = pair_new(&(struct pair_opts){ .qps = 2, .rq_depth = 4096,
-			.cq_depth = 16384 });
+		struct pair *p = pair_new(
+			&(struct pair_opts){.qps = 2, .rq_depth = 4096, .cq_depth = 16384});
 		struct pair_side *d = &p->side[0];
 		struct roce_cq *fired;
 		struct ndsh_cqe c;
@@ -111,8 +111,8 @@ Test(flush, R_CQ_17_R_FL_05_all_cancelled_entries_before_the_word_of_it)
 /* checks R-DISC-12: flushed to the end, a queue pair leaves all its entries behind. */
 Test(flush, a_deep_queue_is_flushed_before_it_is_destroyed)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .qps = 2, .sq_depth = 4096,
-		.rq_depth = 4096, .cq_depth = 16384 });
+	struct pair *p = pair_new(&(struct pair_opts){
+		.qps = 2, .sq_depth = 4096, .rq_depth = 4096, .cq_depth = 16384});
 	struct roce_shard *s = p->side[0].shard;
 	struct roce_qp *qp = p->side[0].q[1].qp;
 	struct ndsh_cqe c;

@@ -7,15 +7,18 @@
 static struct roce_path
 path_of(bool v6)
 {
-	struct roce_path path = { .tos = 0x68, .ttl = 64, .udp_sport = 0xdead,
-		.smac = { 2, 0, 0, 0, 0, 1 }, .dmac = { 2, 0, 0, 0, 0, 2 } };
+	struct roce_path path = {.tos = 0x68,
+		.ttl = 64,
+		.udp_sport = 0xdead,
+		.smac = {2, 0, 0, 0, 0, 1},
+		.dmac = {2, 0, 0, 0, 0, 2}};
 
 	if (v6) {
 		path.sgid.raw[0] = path.dgid.raw[0] = 0xfd;
 		path.dgid.raw[15] = 1;
 	} else {
-		roce_gid_from_v4(&path.sgid, (const uint8_t[]) { 192, 0, 2, 1 });
-		roce_gid_from_v4(&path.dgid, (const uint8_t[]) { 192, 0, 2, 2 });
+		roce_gid_from_v4(&path.sgid, (const uint8_t[]){192, 0, 2, 1});
+		roce_gid_from_v4(&path.dgid, (const uint8_t[]){192, 0, 2, 2});
 	}
 	return path;
 }
@@ -61,8 +64,10 @@ Test(gsi, a_mad_is_one_frame)
 /* checks W-PKT-13 */
 Test(gsi, w_cm_01_what_is_no_mad)
 {
-	const struct roce_pkt good = { .opcode = ROCE_UD_SEND_ONLY, .qpn = 1,
-		.qkey = ROCE_QKEY_GSI, .payload_bytes = ROCE_MAD_BYTES };
+	const struct roce_pkt good = {.opcode = ROCE_UD_SEND_ONLY,
+		.qpn = 1,
+		.qkey = ROCE_QKEY_GSI,
+		.payload_bytes = ROCE_MAD_BYTES};
 	struct roce_pkt pkt = good;
 
 	cr_expect(roce_gsi_is_mad(&pkt));

@@ -26,8 +26,14 @@
 static struct roce_shard *
 make_shard(void)
 {
-	const struct roce_shard_cfg cfg = { .max_qps = 1, .max_cqs = 1, .max_pds = 1, .max_mrs = 1,
-		.max_wqes = 16, .secret = { 1, 2 }, .rto_floor_ns = 10000000, .window = 16 };
+	const struct roce_shard_cfg cfg = {.max_qps = 1,
+		.max_cqs = 1,
+		.max_pds = 1,
+		.max_mrs = 1,
+		.max_wqes = 16,
+		.secret = {1, 2},
+		.rto_floor_ns = 10000000,
+		.window = 16};
 	size_t bytes = (roce_shard_bytes(&cfg) + 63) & ~(size_t)63;
 	void *mem = aligned_alloc(64, bytes);
 
@@ -52,7 +58,7 @@ daemon_completes(void *arg)
 	struct arming *a = arg;
 
 	for (unsigned i = 0; i < ENTRIES; i++) {
-		roce_cq_push(a->s, a->cq, &(struct ndsh_cqe){ .context = i });
+		roce_cq_push(a->s, a->cq, &(struct ndsh_cqe){.context = i});
 		if (i % 2 == 0) /* the second turn has two */
 			continue;
 		roce_shard_publish(a->s);
@@ -82,14 +88,14 @@ client_waits(void *arg)
 /* checks R-CQ-09 */
 Test(interleave, R_CQ_12_no_wake_up_is_lost)
 {
-	static _Alignas(64) uint8_t base[sizeof(struct ndsh_cq_page) +
-					 CQ_DEPTH * sizeof(struct ndsh_cqe)];
-	struct arming a = { .s = make_shard() };
+	static _Alignas(64)
+		uint8_t base[sizeof(struct ndsh_cq_page) + CQ_DEPTH * sizeof(struct ndsh_cqe)];
+	struct arming a = {.s = make_shard()};
 	uint64_t slept = 0;
 
 	for (uint64_t seed = 1; seed <= RUNS; seed++) {
 		memset(base, 0, sizeof(base));
-		a = (struct arming){ .s = a.s, .cq = roce_cq_create(a.s, base, CQ_DEPTH, NULL) };
+		a = (struct arming){.s = a.s, .cq = roce_cq_create(a.s, base, CQ_DEPTH, NULL)};
 		ndsh_cq_reader_view(&a.reader, base, CQ_DEPTH);
 		il_run(seed, daemon_completes, client_waits, &a);
 		cr_assert_eq(a.seen, ENTRIES, "seed %lu: asleep with %u of %u entries taken",
@@ -122,7 +128,7 @@ client_posts(void *arg)
 	struct ringing *r = arg;
 
 	for (unsigned i = 0; i < REQUESTS; i++) {
-		const struct ndsh_swr wr = { .ctrl = NDSH_CTRL(NDSH_OP_SEND, 0, 0, 0) };
+		const struct ndsh_swr wr = {.ctrl = NDSH_CTRL(NDSH_OP_SEND, 0, 0, 0)};
 
 		for (unsigned n = 0; n < r->pause; n++) /* the daemon comes to rest */
 			il_yield();
@@ -139,7 +145,7 @@ daemon_sends(void *arg)
 	struct ringing *r = arg;
 
 	while (r->sent < REQUESTS) {
-		struct roce_tx_slot slot = { .buf = frame };
+		struct roce_tx_slot slot = {.buf = frame};
 		uint64_t summary = ndsh_doorbell_begin(&r->session), bits;
 		uint32_t word;
 
@@ -161,9 +167,12 @@ daemon_sends(void *arg)
 static void
 make_qp(struct ringing *r, void *shared, uint32_t pd, struct roce_cq *cq)
 {
-	const struct roce_qp_cfg cfg = { .pd = pd, .send_cq = cq, .recv_cq = cq, .shared = shared,
-		.dims = { .sq_depth = 4, .rq_depth = 4, .sq_sge = 1, .rq_sge = 1 } };
-	const struct roce_qp_attr attr = { .mtu_bytes = 1024, .dest_qpn = 2 };
+	const struct roce_qp_cfg cfg = {.pd = pd,
+		.send_cq = cq,
+		.recv_cq = cq,
+		.shared = shared,
+		.dims = {.sq_depth = 4, .rq_depth = 4, .sq_sge = 1, .rq_sge = 1}};
+	const struct roce_qp_attr attr = {.mtu_bytes = 1024, .dest_qpn = 2};
 
 	r->qp = roce_qp_create(r->s, &cfg);
 	r->page = shared;
@@ -182,16 +191,16 @@ make_qp(struct ringing *r, void *shared, uint32_t pd, struct roce_cq *cq)
 
 Test(interleave, no_doorbell_is_lost)
 {
-	static _Alignas(64) uint8_t shared[2048], base[sizeof(struct ndsh_cq_page) +
-					 CQ_DEPTH * sizeof(struct ndsh_cqe)];
-	struct ringing r = { .s = make_shard() };
+	static _Alignas(64) uint8_t shared[2048],
+		base[sizeof(struct ndsh_cq_page) + CQ_DEPTH * sizeof(struct ndsh_cqe)];
+	struct ringing r = {.s = make_shard()};
 	uint32_t pd = roce_pd_create(r.s);
 	struct roce_cq *cq = roce_cq_create(r.s, base, CQ_DEPTH, NULL);
 	uint64_t slept = 0;
 
 	for (uint64_t seed = 1; seed <= RUNS; seed++) {
 		memset(shared, 0, sizeof(shared));
-		r = (struct ringing){ .s = r.s, .pause = (unsigned)(seed % 64) };
+		r = (struct ringing){.s = r.s, .pause = (unsigned)(seed % 64)};
 		make_qp(&r, shared, pd, cq);
 		il_run(seed, daemon_sends, client_posts, &r);
 		cr_assert_eq(r.sent, REQUESTS, "seed %lu: asleep with %u of %u requests sent",

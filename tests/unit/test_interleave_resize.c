@@ -103,14 +103,14 @@ client_lives(void *arg)
 static void
 live(uint32_t from, uint32_t to)
 {
-	static _Alignas(64) uint8_t base[sizeof(struct ndsh_cq_page) +
-					 LARGE * sizeof(struct ndsh_cqe)];
+	static _Alignas(64)
+		uint8_t base[sizeof(struct ndsh_cq_page) + LARGE * sizeof(struct ndsh_cqe)];
 	static _Alignas(64) uint8_t next[LARGE * sizeof(struct ndsh_cqe)];
 	unsigned slept = 0, late = 0;
 
 	for (uint64_t seed = 1; seed <= RUNS; seed++) {
-		struct life l = { .next = next, .next_depth = to,
-			.move_at = (unsigned)(seed % ENTRIES) };
+		struct life l = {
+			.next = next, .next_depth = to, .move_at = (unsigned)(seed % ENTRIES)};
 
 		memset(base, 0, sizeof(base));
 		memset(next, 0, sizeof(next));

@@ -31,8 +31,8 @@ static uint32_t
 bad_token(const struct pair *p, unsigned i, const struct window *unbound,
 	const struct window *of_another)
 {
-	const uint32_t tokens[BAD_TOKENS] = { unbound->token, of_another->token, p->side[1].key, 0,
-		UINT32_MAX, of_another->token ^ 1 };
+	const uint32_t tokens[BAD_TOKENS] = {unbound->token, of_another->token, p->side[1].key, 0,
+		UINT32_MAX, of_another->token ^ 1};
 
 	return tokens[i];
 }

@@ -30,7 +30,7 @@ tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns
 static void
 keepalive(struct pair *p, uint32_t ms)
 {
-	const struct roce_qp_attr a = { .keepalive_ms = ms };
+	const struct roce_qp_attr a = {.keepalive_ms = ms};
 
 	cr_assert_eq(roce_qp_modify(p->side[0].shard, p->side[0].q[0].qp, p->now_ns, ROCE_QPS_RTS,
 			     ROCE_QPA_KEEPALIVE, &a),
@@ -69,8 +69,8 @@ probes(const struct pair *p)
 
 Test(keepalive, an_idle_peer_is_asked_and_nobody_is_told)
 {
-	struct wire w = { 0 };
-	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){ 0 });
+	struct wire w = {0};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){0});
 	const struct ndsh_qp_page *page = p->side[0].q[0].block;
 
 	pair_recv(p, 1, 0, 1, 0, 64);
@@ -95,8 +95,8 @@ Test(keepalive, an_idle_peer_is_asked_and_nobody_is_told)
 Test(keepalive, who_is_heard_is_not_asked)
 {
 	for (unsigned from = 0; from < 2; from++) {
-		struct wire w = { 0 };
-		struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){ 0 });
+		struct wire w = {0};
+		struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){0});
 
 		for (unsigned i = 0; i < 20; i++) {
 			pair_write(p, from, 0, i, 0, 0, 8, 0);
@@ -111,8 +111,8 @@ Test(keepalive, who_is_heard_is_not_asked)
 /* As if a request had used up its retries. */
 Test(keepalive, a_peer_that_vanished_ends_the_connection)
 {
-	struct wire w = { 0 };
-	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){ .retry = 3 });
+	struct wire w = {0};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){.retry = 3});
 
 	pair_recv(p, 0, 0, 7, 0, 64);
 	pass(p, 500 * MS);
@@ -129,8 +129,8 @@ Test(keepalive, a_peer_that_vanished_ends_the_connection)
 /* What was posted meanwhile waits behind the probe: it is the one that failed. */
 Test(keepalive, requests_behind_a_probe_fail_as_they_would_without)
 {
-	struct wire w = { .cut = true };
-	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){ .retry = 3 });
+	struct wire w = {.cut = true};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){.retry = 3});
 
 	while (w.probes == 0)
 		pass(p, MS);
@@ -146,8 +146,8 @@ Test(keepalive, requests_behind_a_probe_fail_as_they_would_without)
 /* A link that comes back in time costs nothing but the repeated probe. */
 Test(keepalive, a_lost_probe_is_sent_again)
 {
-	struct wire w = { .cut = true };
-	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){ .timeout_code = 14 });
+	struct wire w = {.cut = true};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){.timeout_code = 14});
 
 	while (w.probes == 0)
 		pass(p, MS);
@@ -165,8 +165,8 @@ Test(keepalive, a_lost_probe_is_sent_again)
 /* SQD starts nothing new, a probe neither; switched off, there is none. */
 Test(keepalive, rests_in_sqd_and_ends_when_told)
 {
-	struct wire w = { 0 };
-	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){ 0 });
+	struct wire w = {0};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){0});
 	struct roce_shard *s = p->side[0].shard;
 	struct roce_qp *qp = p->side[0].q[0].qp;
 	struct roce_usage u;
@@ -189,9 +189,8 @@ Test(keepalive, rests_in_sqd_and_ends_when_told)
 /* A peer that lets nobody write refuses the probe, too: said in keepalive's documentation. */
 Test(keepalive, a_peer_that_permits_no_writes_refuses)
 {
-	struct wire w = { 0 };
-	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){
-						    .access = NDSH_ACCESS_REMOTE_READ });
+	struct wire w = {0};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){.access = NDSH_ACCESS_REMOTE_READ});
 
 	pass(p, 1000 * MS);
 	expect_dead(p, 0, 0, ROCE_REASON_NAK_INV_REQ);

@@ -76,11 +76,10 @@ serve(struct bench *b, uint32_t n, uint8_t status, struct ndsh_admin_request *la
 	uint32_t i;
 
 	for (i = 0; i < n && ndsh_admin_fetch(&b->daemon, last); i++)
-		cr_assert(ndsh_cq_push(&b->answers,
-			&(struct ndsh_cqe){.context = last->context,
-				.data = 0x12340000 + b->daemon.next,
-				.slot_count = b->daemon.next,
-				.status = status}));
+		cr_assert(ndsh_cq_push(&b->answers, &(struct ndsh_cqe){.context = last->context,
+							    .data = 0x12340000 + b->daemon.next,
+							    .slot_count = b->daemon.next,
+							    .status = status}));
 	ndsh_cq_publish(&b->answers);
 	ndsh_full_barrier();
 	if (ndsh_cq_fire(&b->answers))
@@ -100,8 +99,8 @@ Test(ndclient_admin, register_and_deregister_pend)
 	cr_assert(zero(i32, nd_mr_create(&b->pd, &mr)));
 	for (int i = 0; i < 20; i++) {
 		cr_assert(eq(i32,
-			nd_mr_register(mr, b->segment.base + i, 9, ND_MR_FLAG_ALLOW_REMOTE_WRITE,
-				&ov),
+			nd_mr_register(
+				mr, b->segment.base + i, 9, ND_MR_FLAG_ALLOW_REMOTE_WRITE, &ov),
 			ND_PENDING));
 		cr_expect(eq(i32, nd_overlapped_status(&ov), ND_PENDING));
 		cr_expect(zero(u32, nd_mr_local_token(mr)), "R-MR-09: not yet");
@@ -133,15 +132,15 @@ Test(ndclient_admin, one_request_of_a_region_at_a_time)
 	cr_assert(zero(i32, nd_mr_create(&b->pd, &mr)));
 	cr_expect(eq(i32, nd_mr_deregister(mr, &other), ND_INVALID_DEVICE_STATE));
 	cr_assert(eq(i32, nd_mr_register(mr, b->segment.base, 9, 0, &ov), ND_PENDING));
-	cr_expect(eq(i32, nd_mr_register(mr, b->segment.base, 9, 0, &other),
-		ND_INVALID_DEVICE_STATE));
+	cr_expect(eq(
+		i32, nd_mr_register(mr, b->segment.base, 9, 0, &other), ND_INVALID_DEVICE_STATE));
 	cr_expect(eq(i32, nd_mr_deregister(mr, &other), ND_INVALID_DEVICE_STATE));
 	cr_assert(eq(u32, serve(b, 9, NDSH_ADMIN_FULL, &r), 1));
 	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_INSUFFICIENT_RESOURCES));
 	cr_assert(eq(i32, nd_mr_register(mr, b->segment.base, 9, 0, &ov), ND_PENDING), "again");
 	cr_assert(eq(u32, serve(b, 9, NDSH_ADMIN_OK, &r), 1));
-	cr_expect(eq(i32, nd_mr_register(mr, b->segment.base, 9, 0, &other),
-		ND_INVALID_DEVICE_STATE));
+	cr_expect(eq(
+		i32, nd_mr_register(mr, b->segment.base, 9, 0, &other), ND_INVALID_DEVICE_STATE));
 	cr_assert(eq(i32, nd_mr_deregister(mr, &ov), ND_PENDING));
 	cr_assert(eq(u32, serve(b, 9, NDSH_ADMIN_BUSY, &r), 1));
 	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_DEVICE_BUSY));
@@ -160,8 +159,8 @@ Test(ndclient_admin, more_requests_than_the_ring_holds_wait_in_order)
 
 	for (int i = 0; i < N; i++) {
 		cr_assert(zero(i32, nd_mr_create(&b->pd, &mr[i])));
-		cr_assert(eq(i32, nd_mr_register(mr[i], b->segment.base + i, 1, 0, &ov[i]),
-			ND_PENDING));
+		cr_assert(eq(
+			i32, nd_mr_register(mr[i], b->segment.base + i, 1, 0, &ov[i]), ND_PENDING));
 	}
 	for (int i = 0; i < N; i++) {
 		cr_assert(eq(u32, serve(b, 1, NDSH_ADMIN_OK, &r), 1));
@@ -183,8 +182,8 @@ Test(ndclient_admin, the_daemons_death_ends_what_is_under_way)
 
 	for (uint32_t i = 0; i < DEPTH + 2; i++) { /* some in the ring, some waiting */
 		cr_assert(zero(i32, nd_mr_create(&b->pd, &mr[i])));
-		cr_assert(eq(i32, nd_mr_register(mr[i], b->segment.base, 1, 0, &ov[i]),
-			ND_PENDING));
+		cr_assert(
+			eq(i32, nd_mr_register(mr[i], b->segment.base, 1, 0, &ov[i]), ND_PENDING));
 	}
 	b->a->gone = 1;
 	nd_admin_end(b->a, ND_DEVICE_REMOVED);

@@ -21,7 +21,7 @@
 #define BYTES	(1u << 20)
 #define WORDS	(BYTES / sizeof(uint64_t))
 #define THREADS 4u
-#define SHARED	WORDS - 1 /* all add to it */
+#define SHARED	WORDS - 1    /* all add to it */
 #define LINE	(WORDS - 64) /* from here on the kernel stores */
 #define ROUNDS	60u
 
@@ -92,8 +92,8 @@ kernel_is_held(void)
 static void *
 pages(bool shared)
 {
-	void *p = shared ? mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) :
-			   mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+	void *p = shared ? mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+			 : mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	cr_assert_neq(p, MAP_FAILED);

@@ -175,8 +175,7 @@ Test(ndclient_fast, a_chain_that_ends_deferred)
 	cr_expect(rung(b));
 	cr_assert(eq(i32, nd_qp_read(&b->qp, NULL, &none, 0, 0, 0, ND_OP_FLAG_DEFER), ND_SUCCESS));
 	cr_expect(rung(b));
-	cr_assert(eq(
-		i32, nd_qp_invalidate_fr(&b->qp, NULL, &fr, ND_OP_FLAG_DEFER), ND_SUCCESS));
+	cr_assert(eq(i32, nd_qp_invalidate_fr(&b->qp, NULL, &fr, ND_OP_FLAG_DEFER), ND_SUCCESS));
 	cr_expect(rung(b));
 	for (unsigned i = 0; i < 5; i++) {
 		cr_assert(fetch(b, &wr));
@@ -200,9 +199,9 @@ Test(ndclient_fast, read_local_invalidate)
 		cr_assert(fetch(b, &wr));
 		cr_expect(eq(int, wr.flags, minor < 5 ? 0 : NDSH_WRF_LOCAL_INV));
 	}
-	cr_expect(eq(i32,
-		nd_qp_write(&b->qp, NULL, &none, 0, 0, 0, ND_OP_FLAG_READ_LOCAL_INVALIDATE),
-		ND_INVALID_PARAMETER_6));
+	cr_expect(
+		eq(i32, nd_qp_write(&b->qp, NULL, &none, 0, 0, 0, ND_OP_FLAG_READ_LOCAL_INVALIDATE),
+			ND_INVALID_PARAMETER_6));
 	bench_free(b);
 }
 
@@ -271,8 +270,8 @@ Test(ndclient_flags, nothing_is_passed_through)
 		uint32_t f = only_ndk[i];
 
 		cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, &none, 0, f), ND_INVALID_PARAMETER_4));
-		cr_expect(eq(i32, nd_qp_write(&b->qp, NULL, &none, 0, 0, 0, f),
-			ND_INVALID_PARAMETER_6));
+		cr_expect(eq(
+			i32, nd_qp_write(&b->qp, NULL, &none, 0, 0, 0, f), ND_INVALID_PARAMETER_6));
 		cr_expect(eq(
 			i32, nd_qp_read(&b->qp, NULL, &none, 0, 0, 0, f), ND_INVALID_PARAMETER_6));
 		cr_expect(eq(i32, post(b, 1, f), ND_INVALID_PARAMETER));

@@ -87,8 +87,8 @@ make_qp(struct world *w, int send_cq, struct nd_srq *srq)
 static void
 connect_pair(struct world *w)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(7),
-		.sin_addr.s_addr = htonl(0x0a000001)};
+	struct sockaddr_in to = {
+		.sin_family = AF_INET, .sin_port = htons(7), .sin_addr.s_addr = htonl(0x0a000001)};
 	struct nd_listener *l = w->object[LISTENER];
 	struct nd_overlapped ov = {0};
 
@@ -102,9 +102,9 @@ connect_pair(struct world *w)
 	cr_assert(eq(i32, nd_listener_get_request(l, w->object[CONN_B], &ov), ND_PENDING));
 	rig_request(&w->rig, l->at.id);
 	cr_assert(eq(i32, nd_overlapped_wait(&ov, 10000), ND_SUCCESS));
-	cr_assert(eq(i32,
-		nd_connector_accept(w->object[CONN_B], w->object[QP_B], 0, 0, NULL, 0, &ov),
-		ND_PENDING));
+	cr_assert(
+		eq(i32, nd_connector_accept(w->object[CONN_B], w->object[QP_B], 0, 0, NULL, 0, &ov),
+			ND_PENDING));
 	cr_assert(eq(i32, nd_overlapped_wait(&ov, 10000), ND_SUCCESS));
 }
 
@@ -121,8 +121,7 @@ make(struct world *w)
 	w->memory = nd_alloc(w->a, 4096);
 	MAKE(nd_pd_create(w->a, (void *)&w->object[PD]));
 	MAKE(nd_mr_create(w->object[PD], (void *)&w->object[MR]));
-	MAKE(nd_mr_register(
-		w->object[MR], w->memory, 4096, ND_MR_FLAG_ALLOW_LOCAL_WRITE, NULL));
+	MAKE(nd_mr_register(w->object[MR], w->memory, 4096, ND_MR_FLAG_ALLOW_LOCAL_WRITE, NULL));
 	MAKE(nd_mw_create(w->object[PD], (void *)&w->object[MW]));
 	MAKE(nd_cq_create(w->a, 16, (void *)&w->object[CQ_A]));
 	MAKE(nd_cq_create(w->a, 16, (void *)&w->object[CQ_B]));
@@ -156,8 +155,7 @@ begin_requests(struct world *w)
 	cr_assert(eq(i32, nd_srq_notify(w->object[SRQ], &ov[2]), ND_PENDING));
 	cr_assert(eq(i32, nd_connector_notify_disconnect(w->object[CONN_A], &ov[3]), ND_PENDING));
 	cr_assert(eq(i32, nd_connector_notify_disconnect(w->object[CONN_B], &ov[4]), ND_PENDING));
-	cr_assert(eq(i32,
-		nd_listener_get_request(w->object[LISTENER], w->object[CONN_C], &ov[5]),
+	cr_assert(eq(i32, nd_listener_get_request(w->object[LISTENER], w->object[CONN_C], &ov[5]),
 		ND_PENDING));
 	MAKE(nd_cq_arm_callback(w->object[CQ_B], ND_CQ_NOTIFY_ANY));
 }
@@ -178,9 +176,9 @@ close_one(struct world *w, int what, uint32_t *closed)
 		bool gone = (*closed >> i & 1) && (resting_on(i) & ~*closed) == 0;
 
 		cr_assert(eq(i32, nd_overlapped_status(&w->end[i]),
-				  gone                  ? ND_SUCCESS
+				  gone		       ? ND_SUCCESS
 				  : (*closed >> i & 1) ? ND_PENDING
-							: 0),
+						       : 0),
 			"%s, when %s was closed", names[i], names[what]);
 	}
 }
@@ -394,8 +392,8 @@ see(const struct nd_overlapped *ov)
 static void
 connect_c(struct world *w)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(7),
-		.sin_addr.s_addr = htonl(0x0a000001)};
+	struct sockaddr_in to = {
+		.sin_family = AF_INET, .sin_port = htons(7), .sin_addr.s_addr = htonl(0x0a000001)};
 	struct nd_overlapped ov = {0};
 
 	cr_assert(eq(i32,

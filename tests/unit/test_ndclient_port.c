@@ -254,8 +254,8 @@ Test(ndclient_port, R_CQ_20_one_event_completes_all_in_order_of_issue)
 Test(ndclient_port, a_request_may_be_used_again_and_freed_before_its_packet_was_taken)
 {
 	struct bench *b = make();
-	struct nd_overlapped *ov = mmap(NULL, sizeof(*ov), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct nd_overlapped *ov =
+		mmap(NULL, sizeof(*ov), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	bind_port(b, NULL);
 	AWAIT_END(b, ov);
@@ -275,16 +275,14 @@ Test(ndclient_port, a_request_may_be_used_again_and_freed_before_its_packet_was_
 Test(ndclient_port, R_OV_02_a_request_under_way_is_not_begun_again)
 {
 	struct bench *b = make();
-	struct nd_overlapped ov = {.flags = ND_REQUEST_EVENT,
-		.event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	struct nd_overlapped ov = {
+		.flags = ND_REQUEST_EVENT, .event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
 	uint64_t n;
 
 	bind_port(b, NULL);
 	NOTIFY(&b->cq[0], &ov);
-	cr_expect(
-		eq(i32, nd_cq_notify(&b->cq[0], ND_CQ_NOTIFY_ANY, &ov), ND_INVALID_PARAMETER));
-	cr_expect(
-		eq(i32, nd_cq_notify(&b->cq[1], ND_CQ_NOTIFY_ANY, &ov), ND_INVALID_PARAMETER));
+	cr_expect(eq(i32, nd_cq_notify(&b->cq[0], ND_CQ_NOTIFY_ANY, &ov), ND_INVALID_PARAMETER));
+	cr_expect(eq(i32, nd_cq_notify(&b->cq[1], ND_CQ_NOTIFY_ANY, &ov), ND_INVALID_PARAMETER));
 	cr_expect(eq(i32, nd_connector_notify_disconnect(&b->c, &ov), ND_INVALID_PARAMETER));
 	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_PENDING));
 	nd_conn_end_waiters(&b->c, ND_SUCCESS);
@@ -356,8 +354,8 @@ hold(struct held *h, struct nd_cq *cq)
 {
 	const uint64_t most = UINT64_MAX - 1;
 
-	*h = (struct held){.cq = cq,
-		.ov = {.flags = ND_REQUEST_EVENT, .event = eventfd(1, EFD_CLOEXEC)}};
+	*h = (struct held){
+		.cq = cq, .ov = {.flags = ND_REQUEST_EVENT, .event = eventfd(1, EFD_CLOEXEC)}};
 	NOTIFY(cq, &h->ov);
 	cr_assert(eq(int, (int)write(h->ov.event, &most, sizeof(most)), (int)sizeof(most)));
 	pthread_create(&h->thread, NULL, cancel, h);

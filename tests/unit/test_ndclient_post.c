@@ -80,9 +80,9 @@ static uint32_t
 copied(struct bench *b, enum ndsh_op op, const struct nd_sge *sge, uint32_t n, uint32_t flags)
 {
 	struct ndsh_send s;
-	nd_status st = op == NDSH_OP_READ    ? nd_qp_read(&b->qp, NULL, sge, n, 8, 9, flags) :
-		       op == NDSH_OP_WRITE ? nd_qp_write(&b->qp, NULL, sge, n, 8, 9, flags) :
-					     nd_qp_send(&b->qp, NULL, sge, n, flags);
+	nd_status st = op == NDSH_OP_READ    ? nd_qp_read(&b->qp, NULL, sge, n, 8, 9, flags)
+		       : op == NDSH_OP_WRITE ? nd_qp_write(&b->qp, NULL, sge, n, 8, 9, flags)
+					     : nd_qp_send(&b->qp, NULL, sge, n, flags);
 
 	cr_assert(eq(i32, st, ND_SUCCESS));
 	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
@@ -232,8 +232,8 @@ Test(ndclient_post, immediates_reach_the_ring_as_they_stand)
 	struct nd_sge sge = {(void *)0x1000, 10, 5};
 	struct ndsh_send s;
 
-	cr_expect(eq(i32, nd_qp_send_with_immediate(&b->qp, NULL, &sge, 1, 7, 0),
-		ND_NOT_SUPPORTED));
+	cr_expect(
+		eq(i32, nd_qp_send_with_immediate(&b->qp, NULL, &sge, 1, 7, 0), ND_NOT_SUPPORTED));
 	cr_expect(eq(i32, nd_qp_write_with_immediate(&b->qp, NULL, &sge, 1, 0, 0, 7, 0),
 		ND_NOT_SUPPORTED));
 	b->a->abi_minor = NDSH_ABI_MINOR;
@@ -243,8 +243,9 @@ Test(ndclient_post, immediates_reach_the_ring_as_they_stand)
 	cr_expect(eq(int, s.op, NDSH_OP_SEND_IMM));
 	cr_expect(eq(u32, s.imm, 0x11223344));
 	cr_expect(eq(u32, s.bytes, 10));
-	cr_expect(eq(i32, nd_qp_write_with_immediate(&b->qp, (void *)2, &sge, 1, 0xabcdef,
-				  htonl(99), 0x55667788, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT),
+	cr_expect(eq(i32,
+		nd_qp_write_with_immediate(&b->qp, (void *)2, &sge, 1, 0xabcdef, htonl(99),
+			0x55667788, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT),
 		ND_SUCCESS));
 	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
 	cr_expect(eq(int, s.op, NDSH_OP_WRITE_IMM));

@@ -26,8 +26,7 @@ Test(ndclient_region, R_MR_04_each_wrong_argument_has_its_status)
 	cr_expect(eq(i32, nd_mr_register(&mr, NULL, 0, 0, NULL), ND_INVALID_PARAMETER));
 	cr_expect(eq(i32, nd_mr_register(&mr, NULL, 1, 0, NULL), ND_INVALID_PARAMETER));
 	cr_expect(eq(i32, nd_mr_register(&mr, mine, 0, 0, NULL), ND_INVALID_BUFFER_SIZE));
-	cr_expect(eq(
-		i32, nd_mr_register(&mr, mine, LONGEST + 1, 0, NULL), ND_INVALID_PARAMETER));
+	cr_expect(eq(i32, nd_mr_register(&mr, mine, LONGEST + 1, 0, NULL), ND_INVALID_PARAMETER));
 	cr_expect(eq(i32, nd_mr_register(&mr, mine, 1, 0x8000, NULL), ND_INVALID_PARAMETER_3));
 	cr_expect(eq(i32, nd_mr_register(&mr, hole, LONGEST, 0, NULL), ND_ACCESS_VIOLATION));
 	cr_expect(eq(i32, nd_mr_register(&mr, hole + 9, 1, 0, NULL), ND_ACCESS_VIOLATION));

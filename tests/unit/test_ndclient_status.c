@@ -49,26 +49,22 @@ Test(ndclient_status, R_CR_transport_outcomes)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		cr_expect(eq(i32, tested(rows[i].wc, NDSH_OP_SEND), rows[i].nd), "%u",
-			rows[i].wc);
+		cr_expect(eq(i32, tested(rows[i].wc, NDSH_OP_SEND), rows[i].nd), "%u", rows[i].wc);
 }
 
 /* checks R-MW-03, R-INV-09 */
 Test(ndclient_status, R_INV_04_outcomes_that_depend_on_the_operation)
 {
-	cr_expect(eq(i32, tested(NDSH_WC_LOC_QP_OP_ERR, NDSH_OP_INVALIDATE),
-		ND_INVALID_DEVICE_REQUEST));
+	cr_expect(eq(
+		i32, tested(NDSH_WC_LOC_QP_OP_ERR, NDSH_OP_INVALIDATE), ND_INVALID_DEVICE_REQUEST));
 	cr_expect(eq(i32, tested(NDSH_WC_LOC_QP_OP_ERR, NDSH_OP_READ),
 		ND_INVALID_DEVICE_REQUEST)); /* R-RW-04 */
-	cr_expect(eq(i32, tested(NDSH_WC_REM_INV_REQ_ERR, NDSH_OP_RECV),
-		ND_INVALID_DEVICE_REQUEST));
-	cr_expect(eq(i32, tested(NDSH_WC_REM_INV_REQ_ERR, NDSH_OP_SEND_INV),
-		ND_DATA_ERROR));
-	cr_expect(eq(i32, tested(NDSH_WC_REM_ACCESS_ERR, NDSH_OP_SEND_INV),
-		ND_REMOTE_ERROR));
+	cr_expect(
+		eq(i32, tested(NDSH_WC_REM_INV_REQ_ERR, NDSH_OP_RECV), ND_INVALID_DEVICE_REQUEST));
+	cr_expect(eq(i32, tested(NDSH_WC_REM_INV_REQ_ERR, NDSH_OP_SEND_INV), ND_DATA_ERROR));
+	cr_expect(eq(i32, tested(NDSH_WC_REM_ACCESS_ERR, NDSH_OP_SEND_INV), ND_REMOTE_ERROR));
 	cr_expect(eq(i32, tested(NDSH_WC_BIND_ERR, NDSH_OP_BIND), ND_ACCESS_VIOLATION));
-	cr_expect(eq(i32, tested(NDSH_WC_BIND_ERR, NDSH_OP_INVALIDATE),
-		ND_INVALID_DEVICE_REQUEST));
+	cr_expect(eq(i32, tested(NDSH_WC_BIND_ERR, NDSH_OP_INVALIDATE), ND_INVALID_DEVICE_REQUEST));
 }
 
 /* Where the pages say something else than the test programs, and only there, profiles differ. */
@@ -87,8 +83,8 @@ Test(ndclient_status, both_profiles)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		cr_expect(eq(i32, nd_status_of_wc(ND_PROFILE_TEST, rows[i].wc, rows[i].op),
 			rows[i].test));
-		cr_expect(eq(i32, nd_status_of_wc(ND_PROFILE_DOC, rows[i].wc, rows[i].op),
-			rows[i].doc));
+		cr_expect(eq(
+			i32, nd_status_of_wc(ND_PROFILE_DOC, rows[i].wc, rows[i].op), rows[i].doc));
 	}
 	for (unsigned wc = 0; wc < 256; wc++) {
 		if (wc == NDSH_WC_REM_ACCESS_ERR || wc == NDSH_WC_REM_INV_REQ_ERR)

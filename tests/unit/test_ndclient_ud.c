@@ -63,11 +63,9 @@ Test(ndclient_ud, what_is_refused_at_the_post)
 		ND_BUFFER_OVERFLOW));
 	sge[0].bytes = 1;
 	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 3, &ah, 2, 0, 0), ND_DATA_OVERRUN));
-	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, NULL, 2, 0, 0),
-		ND_INVALID_PARAMETER_4));
+	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, NULL, 2, 0, 0), ND_INVALID_PARAMETER_4));
 	ah.adapter = &other;
-	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, 0),
-		ND_INVALID_PARAMETER_4));
+	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, 0), ND_INVALID_PARAMETER_4));
 	ah.adapter = b->a;
 	for (uint64_t n = 0; n < 4; n++) {
 		static const uint32_t none[] = {0, 1, 0xffffff, 0x1000002};
@@ -75,8 +73,7 @@ Test(ndclient_ud, what_is_refused_at_the_post)
 		cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, none[n], 0, 0),
 			ND_INVALID_PARAMETER_5));
 	}
-	cr_expect(eq(i32,
-		nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, ND_OP_FLAG_READ_FENCE),
+	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, ND_OP_FLAG_READ_FENCE),
 		ND_INVALID_PARAMETER_7));
 	cr_expect(eq(i32, nd_ud_send_with_immediate(&b->qp, NULL, sge, 1, &ah, 2, 0, 0, 8),
 		ND_INVALID_PARAMETER_8));
@@ -87,8 +84,8 @@ Test(ndclient_ud, what_is_refused_at_the_post)
 	}
 	ah.state = ND_AH_READY;
 	b->qp.state = ND_QP_CONNECTED;
-	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, 0),
-		ND_INVALID_DEVICE_REQUEST));
+	cr_expect(
+		eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, 0), ND_INVALID_DEVICE_REQUEST));
 	b->qp.state = ND_QP_DATAGRAM;
 	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, sge, 1, 0), ND_CONNECTION_INVALID));
 	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_EMPTY));
@@ -123,10 +120,10 @@ Test(ndclient_ud, W_PKT_07_who_sent_it)
 	bytes = 4;
 	cr_expect(eq(i32, nd_ud_source(v4, (struct sockaddr *)&addr, &bytes), ND_BUFFER_OVERFLOW));
 	cr_expect(eq(u32, bytes, sizeof(*in)));
-	cr_expect(eq(i32, nd_ud_source(none, (struct sockaddr *)&addr, &bytes),
-		ND_INVALID_PARAMETER));
-	cr_expect(eq(i32, nd_ud_source(NULL, (struct sockaddr *)&addr, &bytes),
-		ND_INVALID_PARAMETER));
+	cr_expect(eq(
+		i32, nd_ud_source(none, (struct sockaddr *)&addr, &bytes), ND_INVALID_PARAMETER));
+	cr_expect(eq(
+		i32, nd_ud_source(NULL, (struct sockaddr *)&addr, &bytes), ND_INVALID_PARAMETER));
 }
 
 /* Nothing is sent to a daemon that would take it for a broken message. */

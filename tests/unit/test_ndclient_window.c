@@ -58,11 +58,9 @@ Test(ndclient_window, R_MW_04_rights)
 	cr_assert(eq(i32, nd_qp_bind(qp, NULL, &b->mr, &b->mw, memory, 8, RW), ND_SUCCESS));
 	wr = finish(b, 0, NDSH_WC_SUCCESS);
 	cr_expect(eq(u64, wr.raddr, (uintptr_t)memory), "not zero-based");
-	cr_expect(
-		eq(u32, (uint32_t)wr.arg[1], NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE));
+	cr_expect(eq(u32, (uint32_t)wr.arg[1], NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE));
 	b->mr.access = 0;
-	cr_expect(eq(i32,
-		nd_qp_bind(qp, NULL, &b->mr, &b->mw2, memory, 8, ND_OP_FLAG_ALLOW_WRITE),
+	cr_expect(eq(i32, nd_qp_bind(qp, NULL, &b->mr, &b->mw2, memory, 8, ND_OP_FLAG_ALLOW_WRITE),
 		ND_ACCESS_VIOLATION));
 	cr_assert(eq(i32, nd_qp_bind(qp, NULL, &b->mr, &b->mw2, memory, 8, 0), ND_SUCCESS));
 	cr_expect(zero(u32, (uint32_t)finish(b, 0, NDSH_WC_SUCCESS).arg[1]));
@@ -76,9 +74,17 @@ Test(ndclient_window, R_MW_03_ranges)
 		size_t bytes;
 		bool fits;
 	} rows[] = {
-		{0, 1024, true}, {1023, 1, true}, {1024, 0, true}, {-1, 1, false}, {-1, 8, false},
-		{0, 1025, false}, {1, 1024, false}, {1024, 1, false}, {1025, 0, false},
-		{8, SIZE_MAX, false}, {8, SIZE_MAX - 7, false},
+		{0, 1024, true},
+		{1023, 1, true},
+		{1024, 0, true},
+		{-1, 1, false},
+		{-1, 8, false},
+		{0, 1025, false},
+		{1, 1024, false},
+		{1024, 1, false},
+		{1025, 0, false},
+		{8, SIZE_MAX, false},
+		{8, SIZE_MAX - 7, false},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -121,9 +127,8 @@ Test(ndclient_window, R_INV_07_send_and_invalidate_is_a_send_with_a_token)
 	struct nd_sge sge[3] = {{"abc", 3, 0}, {"d", 1, 0}, {"e", 1, 0}};
 	struct ndsh_send wr;
 
-	cr_assert(zero(i32,
-		nd_qp_send_and_invalidate(&b->side[0].qp, (void *)9, sge, 3, 0x01020304,
-			ND_OP_FLAG_INLINE | ND_OP_FLAG_SEND_AND_SOLICIT_EVENT)));
+	cr_assert(zero(i32, nd_qp_send_and_invalidate(&b->side[0].qp, (void *)9, sge, 3, 0x01020304,
+				    ND_OP_FLAG_INLINE | ND_OP_FLAG_SEND_AND_SOLICIT_EVENT)));
 	wr = finish(b, 0, NDSH_WC_SUCCESS);
 	cr_expect(eq(int, wr.op, NDSH_OP_SEND_INV));
 	cr_expect(eq(int, wr.flags, NDSH_WRF_INLINE | NDSH_WRF_SOLICIT));

@@ -191,8 +191,8 @@ Test(net, a_lone_address_asks_its_router_for_everything)
 	cr_assert(net_source(r.n, -1, &near, &source));
 	cr_expect_arr_eq(source.b, me.b, 16);
 	cr_assert_eq(net_resolve(r.n, r.now, &me, &near, &r.hop), NET_PENDING);
-	bytes = rig_bytes(ARP(ALL, "020000007709", "001", "020000007709", "0a800005", NOBODY,
-				  "0a800001"),
+	bytes = rig_bytes(
+		ARP(ALL, "020000007709", "001", "020000007709", "0a800005", NOBODY, "0a800001"),
 		question, sizeof(question));
 	cr_assert(net_tx(r.n, &r.tx));
 	cr_expect_eq(r.tx.port, 1);
@@ -306,11 +306,9 @@ Test(net, own_addresses_are_announced_twice)
 /* ---- echo
  * ---------------------------------------------------------------------------------------- */
 
-#define ABC "6162636465666768696a6b6c6d6e6f7071727374757677616263646566676869"
-#define PING4                                                                                      \
-	ME PEER "0800 4500003cbeef000080016735" IP_PEER IP_ME "08003b2712340001" ABC
-#define PONG4                                                                                      \
-	PEER ME "0800 4500003c0000400040012625" IP_ME IP_PEER "0000432712340001" ABC
+#define ABC   "6162636465666768696a6b6c6d6e6f7071727374757677616263646566676869"
+#define PING4 ME PEER "0800 4500003cbeef000080016735" IP_PEER IP_ME "08003b2712340001" ABC
+#define PONG4 PEER ME "0800 4500003c0000400040012625" IP_ME IP_PEER "0000432712340001" ABC
 #define PING6                                                                                      \
 	ME PEER "86dd 6000000000283a40 fd770000000000000000000000000002"                           \
 		"fd770000000000000000000000000001 8000c7d112340001" ABC
@@ -381,8 +379,7 @@ big_ping(uint8_t *f, size_t total)
 	rig_bytes(ME PEER "0800 4500000000000000 40010000" IP_PEER IP_ME "08000000", f, 64);
 	put16(f + ETH_HDR + V4_TOTAL, (unsigned)total);
 	put16(f + ETH_HDR + V4_SUM, sum_end(sum_add(0, f + ETH_HDR, V4_HDR)));
-	put16(f + ETH_HDR + V4_HDR + 2,
-		sum_end(sum_add(0, f + ETH_HDR + V4_HDR, total - V4_HDR)));
+	put16(f + ETH_HDR + V4_HDR + 2, sum_end(sum_add(0, f + ETH_HDR + V4_HDR, total - V4_HDR)));
 	return ETH_HDR + total;
 }
 

@@ -10,11 +10,11 @@
 #include "net/net_wire.h"
 #include "net_rig.h"
 
-#define IP_NEW	"0a4e0001" /* 10.78.0.1 */
-#define IP6_NEW "fd780000000000000000000000000001"
-#define PROBE	ARP(ALL, ME1, "001", ME1, "00000000", NOBODY, IP_NEW)
+#define IP_NEW	 "0a4e0001" /* 10.78.0.1 */
+#define IP6_NEW	 "fd780000000000000000000000000001"
+#define PROBE	 ARP(ALL, ME1, "001", ME1, "00000000", NOBODY, IP_NEW)
 #define ANNOUNCE ARP(ALL, ME1, "001", ME1, IP_NEW, NOBODY, IP_NEW)
-#define ME1	"020000007801"
+#define ME1	 "020000007801"
 
 static const uint8_t mac[6] = {2, 0, 0, 0, 0x78, 1};
 static struct net_rig r;

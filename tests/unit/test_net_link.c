@@ -7,7 +7,7 @@
 
 #include "net_rig.h"
 
-#define TAG(tci) "8100" tci
+#define TAG(tci)  "8100" tci
 #define QTAG(tci) "88a8" tci
 
 static const uint8_t mac[6] = {2, 0, 0, 0, 0x77, 1};
@@ -47,7 +47,9 @@ TestSuite(net_link, .init = setup, .fini = teardown);
 
 /* The frame of an ARP request or reply behind whatever tags. */
 #define ARP_IN(dmac, smac, tags, op, sha, spa, tha, tpa)                                           \
-	dmac smac tags "0806" "000108000604" "0" op sha spa tha tpa
+	dmac smac tags "0806"                                                                      \
+		       "000108000604"                                                              \
+		       "0" op sha spa tha tpa
 #define V_ME   "0a4e0001"
 #define V_PEER "0a4e0002"
 

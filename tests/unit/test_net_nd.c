@@ -22,27 +22,24 @@ teardown(void)
 
 TestSuite(net_nd, .init = setup, .fini = teardown);
 
-#define IP6_ME	   "fd770000000000000000000000000001"
-#define IP6_PEER   "fd770000000000000000000000000002"
-#define NODES	   "ff020000000000000000000000000001"
-#define GROUP_ME   "ff0200000000000000000001ff000001"
-#define GROUP_PEER "ff0200000000000000000001ff000002"
-#define GROUP_MAC  "3333ff00000"
+#define IP6_ME				    "fd770000000000000000000000000001"
+#define IP6_PEER			    "fd770000000000000000000000000002"
+#define NODES				    "ff020000000000000000000000000001"
+#define GROUP_ME			    "ff0200000000000000000001ff000001"
+#define GROUP_PEER			    "ff0200000000000000000001ff000002"
+#define GROUP_MAC			    "3333ff00000"
 #define ND(dmac, smac, len, src, dst, icmp) dmac smac "86dd 60000000" len "3aff" src dst icmp
 
 #define NS_BY_ME                                                                                   \
 	ND(GROUP_MAC "2", ME, "0020", IP6_ME, GROUP_PEER, "870005a900000000" IP6_PEER "0101" ME)
 #define NS_BY_ME_DIRECT                                                                            \
 	ND(PEER, ME, "0020", IP6_ME, IP6_PEER, "8700063600000000" IP6_PEER "0101" ME)
-#define NA_BY_PEER                                                                                 \
-	ND(ME, PEER, "0020", IP6_PEER, IP6_ME, "8800a43460000000" IP6_PEER "0201" PEER)
+#define NA_BY_PEER ND(ME, PEER, "0020", IP6_PEER, IP6_ME, "8800a43460000000" IP6_PEER "0201" PEER)
 #define NS_BY_PEER                                                                                 \
 	ND(GROUP_MAC "1", PEER, "0020", IP6_PEER, GROUP_ME, "870005a900000000" IP6_ME "0101" PEER)
-#define NA_BY_ME                                                                                   \
-	ND(PEER, ME, "0020", IP6_ME, IP6_PEER, "8800a43660000000" IP6_ME "0201" ME)
+#define NA_BY_ME ND(PEER, ME, "0020", IP6_ME, IP6_PEER, "8800a43660000000" IP6_ME "0201" ME)
 
-#define NA_TO_ALL                                                                                  \
-	ND("333300000001", ME, "0020", IP6_ME, NODES, "8800e2ac20000000" IP6_ME "0201" ME)
+#define NA_TO_ALL ND("333300000001", ME, "0020", IP6_ME, NODES, "8800e2ac20000000" IP6_ME "0201" ME)
 
 /* The frame with its ICMPv6 checksum made right again. */
 static void
@@ -116,8 +113,8 @@ Test(net_nd, duplicate_address_detection_of_others_is_told_to_all)
 {
 	rig_rx(&r, ND(GROUP_MAC "1", PEER, "0018", "00000000000000000000000000000000", GROUP_ME,
 			   "87007d2e00000000" IP6_ME));
-	rig_expect_tx(&r, ND("333300000001", ME, "0020", IP6_ME, NODES,
-				  "8800e2ac20000000" IP6_ME "0201" ME));
+	rig_expect_tx(&r,
+		ND("333300000001", ME, "0020", IP6_ME, NODES, "8800e2ac20000000" IP6_ME "0201" ME));
 	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX);
 }
 
@@ -170,7 +167,9 @@ Test(net_nd, what_rfc_4861_forbids_is_malformed)
 			"8700000000000000" NODES "0101" PEER),
 		/* target an IPv4 address in IPv6's clothes */
 		ND(GROUP_MAC "1", PEER, "0020", IP6_PEER, GROUP_ME,
-			"8700000000000000" "00000000000000000000ffff0a4d0001" "0101" PEER),
+			"8700000000000000"
+			"00000000000000000000ffff0a4d0001"
+			"0101" PEER),
 		/* option of no length, and one that ends behind the packet */
 		ND(GROUP_MAC "1", PEER, "0020", IP6_PEER, GROUP_ME,
 			"8700000000000000" IP6_ME "0100" PEER),
@@ -180,7 +179,8 @@ Test(net_nd, what_rfc_4861_forbids_is_malformed)
 		ND(GROUP_MAC "1", PEER, "0019", IP6_PEER, GROUP_ME, "8700000000000000" IP6_ME "01"),
 		/* group MAC in the option */
 		ND(GROUP_MAC "1", PEER, "0020", IP6_PEER, GROUP_ME,
-			"8700000000000000" IP6_ME "0101" "010000000001"),
+			"8700000000000000" IP6_ME "0101"
+			"010000000001"),
 		/* duplicate address detection with a link-layer option, and not to the group */
 		ND(GROUP_MAC "1", PEER, "0020", "00000000000000000000000000000000", GROUP_ME,
 			"8700000000000000" IP6_ME "0101" PEER),
@@ -189,7 +189,9 @@ Test(net_nd, what_rfc_4861_forbids_is_malformed)
 		/* an advertisement to all nodes that claims to be solicited; no target */
 		ND("333300000001", PEER, "0020", IP6_PEER, NODES,
 			"8800000060000000" IP6_PEER "0201" PEER),
-		ND(ME, PEER, "0010", IP6_PEER, IP6_ME, "8800000060000000" "0000000000000000"),
+		ND(ME, PEER, "0010", IP6_PEER, IP6_ME,
+			"8800000060000000"
+			"0000000000000000"),
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -211,7 +213,9 @@ Test(net_nd, wrong_checksum_is_malformed)
 Test(net_nd, solicitations_for_others_are_left_to_them)
 {
 	rx_repaired(ND("3333ff000009", PEER, "0020", IP6_PEER, "ff0200000000000000000001ff000009",
-		"8700000000000000" "fd770000000000000000000000000009" "0101" PEER));
+		"8700000000000000"
+		"fd770000000000000000000000000009"
+		"0101" PEER));
 	rig_expect_silence(&r);
 	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX);
 }
@@ -242,7 +246,9 @@ Test(net_nd, link_local_address_is_ours_too)
 	/* fe80::ff:fe00:7701 */
 	rx_repaired(ND("3333ff007701", PEER, "0020", "fe800000000000000000000000000002",
 		"ff0200000000000000000001ff007701",
-		"8700000000000000" "fe80000000000000000000fffe007701" "0101" PEER));
+		"8700000000000000"
+		"fe80000000000000000000fffe007701"
+		"0101" PEER));
 	cr_assert(net_tx(r.n, &r.tx));
 	cr_assert_eq(r.tx.frame[ETH_HDR + V6_HDR], ICMPV6_NA);
 }

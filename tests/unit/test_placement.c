@@ -8,10 +8,10 @@
 
 #include "engine_pair.h"
 
-#define PAGE	4096u
-#define TARGET	65536u
-#define LENGTH	20000u
-#define LONG	UINT64_C(100000000000)
+#define PAGE   4096u
+#define TARGET 65536u
+#define LENGTH 20000u
+#define LONG   UINT64_C(100000000000)
 
 static unsigned
 lossy(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
@@ -26,11 +26,11 @@ lossy(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_
 	return (*n >> 16) % 8 != 0;
 }
 
-/* After each turn: what has arrived is one piece from the beginning on; with the message sent behind
- * it, all. */
+/* After each turn: what has arrived is one piece from the beginning on; with the message sent
+ * behind it, all. */
 Test(placement, R_ORD_07_a_write_is_there_before_the_send_behind_it)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .mtu = 256 });
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});
 	uint8_t *source = p->side[0].arena, *target = p->side[1].arena + TARGET;
 	unsigned state = 1;
 
@@ -86,7 +86,7 @@ on_fault(int number, siginfo_t *info, void *context)
 /* The last byte of a packet lies on a page that traps: all others are there when it is stored. */
 Test(placement, R_ORD_07_the_last_byte_comes_last)
 {
-	const struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
+	const struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
 	struct sigaction old;
 
 	pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -94,7 +94,7 @@ Test(placement, R_ORD_07_the_last_byte_comes_last)
 	cr_assert_eq(sysconf(_SC_PAGESIZE), PAGE);
 	sigaction(SIGSEGV, &action, &old);
 	for (uint32_t bytes = 2; bytes <= 1024; bytes += bytes < 40 ? 1 : 37) {
-		struct pair *p = pair_new(&(struct pair_opts){ .mtu = 1024 });
+		struct pair *p = pair_new(&(struct pair_opts){.mtu = 1024});
 		struct roce_shard *s = p->side[1].shard;
 		struct roce_mr *mr = roce_mr_register(s, p->side[1].pd, PAIR_VA, 2 * PAGE, pages,
 			NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_WRITE);
@@ -106,9 +106,10 @@ Test(placement, R_ORD_07_the_last_byte_comes_last)
 		faults = 0;
 		mprotect(pages + PAGE, PAGE, PROT_READ);
 		pair_post(p, 0, 0,
-			&(struct ndsh_swr){ .context = 1, .raddr = PAIR_VA + PAGE - before,
+			&(struct ndsh_swr){.context = 1,
+				.raddr = PAIR_VA + PAGE - before,
 				.rkey = roce_mr_key(mr),
-				.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0) },
+				.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)},
 			&sge, NULL);
 		cr_assert(pair_run(p, LONG));
 		cr_assert_eq(faults, 1);

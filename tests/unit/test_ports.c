@@ -93,8 +93,8 @@ Test(ports, R_LSN_07_shared_with_different_peers)
 	cr_assert(eq(i32, take(t, &e, ENDPOINT, 1, 7000), ND_SUCCESS));
 	for (int i = 0; i < 3; i++) {
 		cr_expect(eq(i32, ndd_port_share(t, &s[i], &e, &peers[i]), ND_SUCCESS));
-		cr_expect(eq(i32, ndd_port_share(t, &again, &e, &peers[i]),
-			ND_ADDRESS_ALREADY_EXISTS));
+		cr_expect(eq(
+			i32, ndd_port_share(t, &again, &e, &peers[i]), ND_ADDRESS_ALREADY_EXISTS));
 	}
 	ndd_port_give(&s[1]);
 	cr_expect(eq(i32, ndd_port_share(t, &s[1], &e, &peers[1]), ND_SUCCESS));

@@ -23,8 +23,7 @@
 #define ASKERS	    2u
 #define DEADLINE_MS 60000
 
-static const struct ndsh_qp_dims dims = {
-	.sq_depth = 16, .rq_depth = 16, .sq_sge = 2, .rq_sge = 2};
+static const struct ndsh_qp_dims dims = {.sq_depth = 16, .rq_depth = 16, .sq_sge = 2, .rq_sge = 2};
 
 enum way { DISCONNECT, FLUSH_DISCONNECT, CLOSE, FLUSH_CLOSE, WAYS };
 

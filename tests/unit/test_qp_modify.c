@@ -21,23 +21,23 @@ static const struct rule {
 	enum roce_qp_state from, to;
 	uint32_t required, optional;
 } rules[] = {
-	{ ROCE_QPS_RESET, ROCE_QPS_INIT, ROCE_QPA_ACCESS, ROCE_QPA_KEEPALIVE },
-	{ ROCE_QPS_INIT, ROCE_QPS_INIT, 0, ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE },
-	{ ROCE_QPS_INIT, ROCE_QPS_RTR, TO_RTR, ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE },
-	{ ROCE_QPS_RTR, ROCE_QPS_RTS, TO_RTS, LIVE },
-	{ ROCE_QPS_RTS, ROCE_QPS_RTS, 0, LIVE },
-	{ ROCE_QPS_RTS, ROCE_QPS_SQD, 0, 0 },
-	{ ROCE_QPS_SQD, ROCE_QPS_SQD, 0,
+	{ROCE_QPS_RESET, ROCE_QPS_INIT, ROCE_QPA_ACCESS, ROCE_QPA_KEEPALIVE},
+	{ROCE_QPS_INIT, ROCE_QPS_INIT, 0, ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE},
+	{ROCE_QPS_INIT, ROCE_QPS_RTR, TO_RTR, ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE},
+	{ROCE_QPS_RTR, ROCE_QPS_RTS, TO_RTS, LIVE},
+	{ROCE_QPS_RTS, ROCE_QPS_RTS, 0, LIVE},
+	{ROCE_QPS_RTS, ROCE_QPS_SQD, 0, 0},
+	{ROCE_QPS_SQD, ROCE_QPS_SQD, 0,
 		ROCE_QPA_PATH | ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY |
-			ROCE_QPA_MAX_RD | ROCE_QPA_MAX_DEST_RD | LIVE },
-	{ ROCE_QPS_SQD, ROCE_QPS_RTS, 0, LIVE },
+			ROCE_QPA_MAX_RD | ROCE_QPA_MAX_DEST_RD | LIVE},
+	{ROCE_QPS_SQD, ROCE_QPS_RTS, 0, LIVE},
 };
 
 static bool
 find_rule(enum roce_qp_state from, enum roce_qp_state to, struct rule *rule)
 {
 	if (to == ROCE_QPS_RESET || (to == ROCE_QPS_ERR && from != ROCE_QPS_RESET)) {
-		*rule = (struct rule){ from, to, 0, 0 };
+		*rule = (struct rule){from, to, 0, 0};
 		return true;
 	}
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
@@ -86,7 +86,7 @@ attempt(struct pair *p, enum roce_qp_state from, enum roce_qp_state to, uint32_t
 
 Test(qp_modify, every_transition_every_mask_one_attribute_off)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 
 	for (enum roce_qp_state from = ROCE_QPS_RESET; from <= ROCE_QPS_ERR; from++)
 		for (enum roce_qp_state to = ROCE_QPS_RESET; to <= ROCE_QPS_ERR; to++) {
@@ -110,8 +110,8 @@ Test(qp_modify, every_transition_every_mask_one_attribute_off)
 					"%d -> %d, attribute %u", from, to, i);
 			}
 		}
-	cr_assert_eq(attempt(p, ROCE_QPS_RTS, (enum roce_qp_state)6, 0),
-		ROCE_MODIFY_BAD_TRANSITION);
+	cr_assert_eq(
+		attempt(p, ROCE_QPS_RTS, (enum roce_qp_state)6, 0), ROCE_MODIFY_BAD_TRANSITION);
 	pair_free(p);
 }
 
@@ -136,7 +136,7 @@ try_attr(struct pair *p, enum roce_qp_state from, const struct roce_qp_attr *a)
 /* checks W-QP-06 */
 Test(qp_modify, values_out_of_range)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 
 	REFUSED(ROCE_QPS_RESET, access, NDSH_ACCESS_LOCAL_WRITE);
 	REFUSED(ROCE_QPS_INIT, mtu_bytes, 0);
@@ -160,7 +160,7 @@ Test(qp_modify, values_out_of_range)
 
 Test(qp_modify, W_QP_01_reset_forgets_everything_but_the_number)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct roce_qp *qp = p->side[0].q[0].qp;
 	const struct ndsh_qp_page *page = p->side[0].q[0].block;
 	uint32_t qpn = roce_qp_num(qp);
@@ -196,7 +196,7 @@ Test(qp_modify, W_QP_01_reset_forgets_everything_but_the_number)
 
 Test(qp_modify, W_REQ_12_sqd_finishes_the_message_and_starts_none)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .mtu = 256, .window = 16 });
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256, .window = 16});
 	struct roce_shard *s = p->side[0].shard;
 	struct roce_qp *qp = p->side[0].q[0].qp;
 	struct ndsh_cqe c;
@@ -245,7 +245,7 @@ lose_first(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *
 
 Test(qp_modify, W_QP_03_draining_is_told_when_all_that_was_begun_is_acknowledged)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .mtu = 256, .window = 16 });
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256, .window = 16});
 	uint32_t lost = 0;
 
 	p->tap = lose_first;
@@ -283,7 +283,7 @@ Test(qp_modify, W_QP_03_draining_is_told_when_all_that_was_begun_is_acknowledged
 /* A peer without a receive keeps it from draining: it may go on in the same state. */
 Test(qp_modify, W_QP_03_nothing_is_told_of_a_queue_that_never_drained)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct roce_qp_attr a;
 
 	pair_send(p, 0, 0, 1, 0, 8, 0);
@@ -328,8 +328,8 @@ look(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_n
 /* And the rest of the path with it; the connection goes on where it was. */
 Test(qp_modify, W_QP_04_a_new_path_in_sqd_has_its_own_source_port)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
-	struct seen seen = { 0 };
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct seen seen = {0};
 	struct roce_qp_attr a;
 
 	p->tap = look;
@@ -361,7 +361,7 @@ Test(qp_modify, W_QP_04_a_new_path_in_sqd_has_its_own_source_port)
 
 Test(qp_modify, W_QP_05_a_path_mtu_above_the_ports_is_refused)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct roce_qp_attr a;
 
 	for (uint32_t port = 256; port <= 4096; port *= 2)
@@ -378,7 +378,7 @@ Test(qp_modify, W_QP_05_a_path_mtu_above_the_ports_is_refused)
 
 Test(qp_modify, requests_posted_before_RTS_leave_when_it_comes)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct ndsh_cqe c;
 
 	bring_to(p, ROCE_QPS_INIT);
@@ -395,8 +395,8 @@ Test(qp_modify, requests_posted_before_RTS_leave_when_it_comes)
 		struct roce_qp_attr a;
 
 		pair_attr(p, 0, 0, &a);
-		roce_qp_modify(p->side[0].shard, p->side[0].q[0].qp, p->now_ns, ROCE_QPS_RTS,
-			TO_RTS, &a);
+		roce_qp_modify(
+			p->side[0].shard, p->side[0].q[0].qp, p->now_ns, ROCE_QPS_RTS, TO_RTS, &a);
 	}
 	cr_assert(pair_run(p, 1000000000));
 	cr_assert(pair_poll(p, 0, &c));

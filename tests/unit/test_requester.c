@@ -51,15 +51,18 @@ static void
 answer(struct pair *p, uint8_t opcode, uint32_t psn, uint8_t syndrome)
 {
 	pair_inject(p, 0, 0,
-		&(struct roce_pkt){ .opcode = opcode, .qpn = roce_qp_num(p->side[0].q[0].qp),
-			.psn = psn, .pkey = ROCE_PKEY_DEFAULT, .syndrome = syndrome },
+		&(struct roce_pkt){.opcode = opcode,
+			.qpn = roce_qp_num(p->side[0].q[0].qp),
+			.psn = psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.syndrome = syndrome},
 		NULL);
 	pair_turn(p, 0);
 }
 
 Test(requester, W_REQ_04_last_packet_and_every_quarter_window)
 {
-	struct pair *p = watched(&(struct pair_opts){ .mtu = MTU, .window = 64 }, false);
+	struct pair *p = watched(&(struct pair_opts){.mtu = MTU, .window = 64}, false);
 	unsigned since = 0;
 
 	pair_write(p, 0, 0, 1, 0, 0, MTU * 200, 0);
@@ -78,7 +81,7 @@ Test(requester, W_REQ_04_last_packet_and_every_quarter_window)
 /* checks W-REQ-08 */
 Test(requester, W_REQ_04_packet_that_closes_the_window_and_first_of_a_retransmission)
 {
-	struct pair *p = watched(&(struct pair_opts){ .mtu = MTU, .window = 20 }, true);
+	struct pair *p = watched(&(struct pair_opts){.mtu = MTU, .window = 20}, true);
 
 	pair_write(p, 0, 0, 1, 0, 0, MTU * 100, 0);
 	pair_turn(p, 0);
@@ -96,7 +99,7 @@ Test(requester, W_REQ_04_packet_that_closes_the_window_and_first_of_a_retransmis
 
 Test(requester, W_REQ_10_restart_in_the_middle_repeats_headers)
 {
-	struct pair *p = watched(&(struct pair_opts){ .mtu = MTU }, true);
+	struct pair *p = watched(&(struct pair_opts){.mtu = MTU}, true);
 
 	pair_write(p, 0, 0, 1, 0, 0, MTU * 5, 0);
 	pair_turn(p, 0);
@@ -112,7 +115,7 @@ Test(requester, W_REQ_10_restart_in_the_middle_repeats_headers)
 
 Test(requester, W_TMR_05_a_storm_of_naks_restarts_once)
 {
-	struct pair *p = watched(&(struct pair_opts){ .mtu = MTU, .retry = 3 }, true);
+	struct pair *p = watched(&(struct pair_opts){.mtu = MTU, .retry = 3}, true);
 
 	pair_write(p, 0, 0, 1, 0, 0, MTU * 5, 0);
 	pair_turn(p, 0);
@@ -127,7 +130,7 @@ Test(requester, W_TMR_05_a_storm_of_naks_restarts_once)
 
 Test(requester, W_COMP_04_a_sequence_nak_costs_a_retry)
 {
-	struct pair *p = watched(&(struct pair_opts){ .retry = 255 }, true);
+	struct pair *p = watched(&(struct pair_opts){.retry = 255}, true);
 	struct ndsh_cqe c;
 
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
@@ -141,7 +144,7 @@ Test(requester, W_COMP_04_a_sequence_nak_costs_a_retry)
 /* Early tries of our own timer, each answered by a NAK, do not eat the agreed budget. */
 Test(requester, W_TMR_07_early_tries_leave_the_budget_alone)
 {
-	struct pair *p = watched(&(struct pair_opts){ .retry = 2, .timeout_code = 18 }, true);
+	struct pair *p = watched(&(struct pair_opts){.retry = 2, .timeout_code = 18}, true);
 
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
 	pair_turn(p, 0);
@@ -157,7 +160,7 @@ Test(requester, W_TMR_07_early_tries_leave_the_budget_alone)
 
 Test(requester, W_RESP_03_a_sequence_nak_while_an_rnr_wait_runs)
 {
-	struct pair *p = watched(&(struct pair_opts){ 0 }, true);
+	struct pair *p = watched(&(struct pair_opts){0}, true);
 
 	pair_send(p, 0, 0, 1, 0, 8, 0);
 	pair_turn(p, 0);
@@ -174,8 +177,8 @@ Test(requester, W_RESP_03_a_sequence_nak_while_an_rnr_wait_runs)
 
 Test(requester, W_COMP_01_ghosts_and_reserved_codes_do_nothing)
 {
-	static const uint8_t reserved[] = { 0x40, 0x5f, 0x64, 0x65, 0x7f };
-	struct pair *p = watched(&(struct pair_opts){ 0 }, true);
+	static const uint8_t reserved[] = {0x40, 0x5f, 0x64, 0x65, 0x7f};
+	struct pair *p = watched(&(struct pair_opts){0}, true);
 	struct ndsh_cqe c;
 
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
@@ -198,7 +201,7 @@ Test(requester, W_COMP_01_ghosts_and_reserved_codes_do_nothing)
 /* Of a message under way only what has left can be acknowledged. */
 Test(requester, W_COMP_01_what_was_not_sent_yet_is_not_acknowledged)
 {
-	struct pair *p = watched(&(struct pair_opts){ .mtu = MTU, .window = 20 }, true);
+	struct pair *p = watched(&(struct pair_opts){.mtu = MTU, .window = 20}, true);
 	struct ndsh_cqe c;
 
 	pair_write(p, 0, 0, 1, 0, 0, MTU * 25, 0);
@@ -218,7 +221,7 @@ Test(requester, W_COMP_01_what_was_not_sent_yet_is_not_acknowledged)
 /* What is posted meanwhile does not end a wait that the peer asked for. */
 Test(requester, W_COMP_04_posts_wait_with_an_rnr)
 {
-	struct pair *p = watched(&(struct pair_opts){ 0 }, true);
+	struct pair *p = watched(&(struct pair_opts){0}, true);
 
 	pair_send(p, 0, 0, 1, 0, 8, 0);
 	pair_turn(p, 0);
@@ -240,7 +243,7 @@ Test(requester, W_COMP_04_posts_wait_with_an_rnr)
 static void
 bad_response(uint8_t opcode, uint32_t psn, uint8_t syndrome, uint32_t bytes)
 {
-	struct pair *p = watched(&(struct pair_opts){ .mtu = MTU }, true);
+	struct pair *p = watched(&(struct pair_opts){.mtu = MTU}, true);
 	static const uint8_t payload[4096];
 	struct ndsh_cqe c;
 
@@ -248,9 +251,12 @@ bad_response(uint8_t opcode, uint32_t psn, uint8_t syndrome, uint32_t bytes)
 	pair_read(p, 0, 0, 2, 4096, 0, 2 * MTU + 4, 0);
 	pair_turn(p, 0);
 	pair_inject(p, 0, 0,
-		&(struct roce_pkt){ .opcode = opcode, .qpn = roce_qp_num(p->side[0].q[0].qp),
-			.psn = psn, .pkey = ROCE_PKEY_DEFAULT, .syndrome = syndrome,
-			.payload_bytes = bytes },
+		&(struct roce_pkt){.opcode = opcode,
+			.qpn = roce_qp_num(p->side[0].q[0].qp),
+			.psn = psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.syndrome = syndrome,
+			.payload_bytes = bytes},
 		payload);
 	pair_turn(p, 0);
 	if (psn > 100) {
@@ -276,7 +282,7 @@ Test(requester, W_COMP_07_W_COMP_15_bad_responses)
 
 Test(requester, W_COMP_03_an_ack_beyond_an_unanswered_read_asks_for_it_again)
 {
-	struct pair *p = watched(&(struct pair_opts){ .mtu = MTU }, true);
+	struct pair *p = watched(&(struct pair_opts){.mtu = MTU}, true);
 	struct ndsh_cqe c;
 
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
@@ -297,7 +303,7 @@ Test(requester, W_COMP_03_an_ack_beyond_an_unanswered_read_asks_for_it_again)
 
 Test(requester, W_COMP_06_a_fatal_nak_inside_a_read)
 {
-	struct pair *p = watched(&(struct pair_opts){ .mtu = MTU }, true);
+	struct pair *p = watched(&(struct pair_opts){.mtu = MTU}, true);
 	struct ndsh_cqe c;
 
 	pair_read(p, 0, 0, 1, 4096, 0, 8 * MTU, 0);
@@ -315,7 +321,7 @@ Test(requester, W_COMP_06_a_fatal_nak_inside_a_read)
 
 Test(requester, W_REQ_05_initiator_depth)
 {
-	struct pair *p = watched(&(struct pair_opts){ .max_rd = 2 }, true);
+	struct pair *p = watched(&(struct pair_opts){.max_rd = 2}, true);
 
 	for (unsigned i = 0; i < 5; i++)
 		pair_read(p, 0, 0, i, 0, 0, 8, 0);
@@ -328,7 +334,7 @@ Test(requester, W_REQ_05_initiator_depth)
 /* checks R-ORD-05 */
 Test(requester, W_FENCE_01)
 {
-	struct pair *p = watched(&(struct pair_opts){ 0 }, true);
+	struct pair *p = watched(&(struct pair_opts){0}, true);
 	static const uint8_t payload[8];
 
 	pair_write(p, 0, 0, 1, 0, 0, 8, NDSH_WRF_FENCE); /* nothing to wait for */
@@ -337,9 +343,12 @@ Test(requester, W_FENCE_01)
 	pair_turn(p, 0);
 	cr_assert_eq(seen.n, 2);
 	pair_inject(p, 0, 0,
-		&(struct roce_pkt){ .opcode = ROCE_READ_RESP_ONLY, .psn = 101,
-			.qpn = roce_qp_num(p->side[0].q[0].qp), .pkey = ROCE_PKEY_DEFAULT,
-			.syndrome = ROCE_SYN_ACK, .payload_bytes = 8 },
+		&(struct roce_pkt){.opcode = ROCE_READ_RESP_ONLY,
+			.psn = 101,
+			.qpn = roce_qp_num(p->side[0].q[0].qp),
+			.pkey = ROCE_PKEY_DEFAULT,
+			.syndrome = ROCE_SYN_ACK,
+			.payload_bytes = 8},
 		payload);
 	pair_turn(p, 0);
 	cr_assert_eq(seen.n, 3);
@@ -350,7 +359,7 @@ Test(requester, W_FENCE_01)
 /* checks W-REQ-09 */
 Test(requester, W_REQ_02_W_REQ_03_headers_of_a_long_send_and_write)
 {
-	struct pair *p = watched(&(struct pair_opts){ .mtu = MTU }, false);
+	struct pair *p = watched(&(struct pair_opts){.mtu = MTU}, false);
 
 	pair_recv(p, 1, 0, 9, 0, 4096);
 	pair_send(p, 0, 0, 1, 0, 3 * MTU, NDSH_WRF_SOLICIT);
@@ -373,7 +382,7 @@ Test(requester, W_REQ_02_W_REQ_03_headers_of_a_long_send_and_write)
 /* One with endless work does not keep the others waiting. */
 Test(requester, queue_pairs_take_turns)
 {
-	struct pair *p = watched(&(struct pair_opts){ .qps = 8, .mtu = MTU, .window = 4096 }, true);
+	struct pair *p = watched(&(struct pair_opts){.qps = 8, .mtu = MTU, .window = 4096}, true);
 	unsigned last = 0;
 
 	pair_write(p, 0, 0, 1, 0, 0, MTU * 3000, 0);

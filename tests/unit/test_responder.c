@@ -33,8 +33,8 @@ tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns
 static struct pair *
 peer_over(struct tape *t, bool v6)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .mtu = MTU, .set_psn = true,
-		.sq_psn = { PSN, 500 }, .min_rnr_code = 14, .v6 = v6 });
+	struct pair *p = pair_new(&(struct pair_opts){
+		.mtu = MTU, .set_psn = true, .sq_psn = {PSN, 500}, .min_rnr_code = 14, .v6 = v6});
 
 	memset(t, 0, sizeof(*t));
 	p->tap = tap;
@@ -51,15 +51,21 @@ peer_new(struct tape *t)
 static struct roce_pkt
 packet(const struct pair *p, uint8_t opcode, uint32_t psn, uint32_t bytes)
 {
-	return (struct roce_pkt){ .opcode = opcode, .qpn = roce_qp_num(p->side[1].q[0].qp),
-		.psn = psn, .pkey = ROCE_PKEY_DEFAULT, .ackreq = true, .payload_bytes = bytes,
-		.va = PAIR_VA, .rkey = p->side[1].key, .dma_bytes = bytes };
+	return (struct roce_pkt){.opcode = opcode,
+		.qpn = roce_qp_num(p->side[1].q[0].qp),
+		.psn = psn,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.ackreq = true,
+		.payload_bytes = bytes,
+		.va = PAIR_VA,
+		.rkey = p->side[1].key,
+		.dma_bytes = bytes};
 }
 
 static void
 say(struct pair *p, const struct roce_pkt *pkt)
 {
-	static const uint8_t payload[ROCE_MTU_MAX] = { 0xa5, 0x5a };
+	static const uint8_t payload[ROCE_MTU_MAX] = {0xa5, 0x5a};
 
 	pair_inject(p, 1, 0, pkt, payload);
 }
@@ -119,42 +125,42 @@ violates(const struct step *steps, unsigned n)
 
 #define VIOLATES(...)                                                                              \
 	do {                                                                                       \
-		const struct step steps[] = { __VA_ARGS__ };                                       \
+		const struct step steps[] = {__VA_ARGS__};                                         \
 		violates(steps, sizeof(steps) / sizeof(steps[0]));                                 \
 	} while (0)
 
 Test(responder, W_RESP_05_opcode_sequence)
 {
-	VIOLATES({ ROCE_SEND_MIDDLE, MTU, 0 });
-	VIOLATES({ ROCE_SEND_LAST, 8, 0 });
-	VIOLATES({ ROCE_WRITE_MIDDLE, MTU, 0 });
-	VIOLATES({ ROCE_WRITE_LAST, 8, 0 });
-	VIOLATES({ ROCE_SEND_FIRST, MTU, 0 }, { ROCE_SEND_FIRST, MTU, 0 });
-	VIOLATES({ ROCE_SEND_FIRST, MTU, 0 }, { ROCE_SEND_ONLY, 8, 0 });
-	VIOLATES({ ROCE_SEND_FIRST, MTU, 0 }, { ROCE_WRITE_LAST, 8, 0 });
-	VIOLATES({ ROCE_SEND_FIRST, MTU, 0 }, { ROCE_WRITE_ONLY, 8, 8 });
-	VIOLATES({ ROCE_SEND_FIRST, MTU, 0 }, { ROCE_READ_REQUEST, 0, 8 });
-	VIOLATES({ ROCE_WRITE_FIRST, MTU, MTU + 8 }, { ROCE_SEND_LAST, 8, 0 });
-	VIOLATES({ ROCE_WRITE_FIRST, MTU, MTU + 8 }, { ROCE_WRITE_FIRST, MTU, MTU + 8 });
-	VIOLATES({ ROCE_WRITE_FIRST, MTU, MTU + 8 }, { ROCE_SEND_ONLY, 8, 0 });
-	VIOLATES({ ROCE_WRITE_FIRST, MTU, MTU + 8 }, { ROCE_READ_REQUEST, 0, 8 });
+	VIOLATES({ROCE_SEND_MIDDLE, MTU, 0});
+	VIOLATES({ROCE_SEND_LAST, 8, 0});
+	VIOLATES({ROCE_WRITE_MIDDLE, MTU, 0});
+	VIOLATES({ROCE_WRITE_LAST, 8, 0});
+	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_SEND_FIRST, MTU, 0});
+	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_SEND_ONLY, 8, 0});
+	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_WRITE_LAST, 8, 0});
+	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_WRITE_ONLY, 8, 8});
+	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_READ_REQUEST, 0, 8});
+	VIOLATES({ROCE_WRITE_FIRST, MTU, MTU + 8}, {ROCE_SEND_LAST, 8, 0});
+	VIOLATES({ROCE_WRITE_FIRST, MTU, MTU + 8}, {ROCE_WRITE_FIRST, MTU, MTU + 8});
+	VIOLATES({ROCE_WRITE_FIRST, MTU, MTU + 8}, {ROCE_SEND_ONLY, 8, 0});
+	VIOLATES({ROCE_WRITE_FIRST, MTU, MTU + 8}, {ROCE_READ_REQUEST, 0, 8});
 }
 
 Test(responder, W_RESP_09_lengths)
 {
-	VIOLATES({ ROCE_SEND_FIRST, MTU - 4, 0 });
-	VIOLATES({ ROCE_SEND_ONLY, MTU + 4, 0 });
-	VIOLATES({ ROCE_SEND_FIRST, MTU, 0 }, { ROCE_SEND_LAST, 0, 0 });
-	VIOLATES({ ROCE_SEND_FIRST, MTU, 0 }, { ROCE_SEND_MIDDLE, MTU - 4, 0 });
-	VIOLATES({ ROCE_SEND_FIRST, MTU, 0 }, { ROCE_SEND_LAST, MTU + 4, 0 });
-	VIOLATES({ ROCE_WRITE_ONLY, 8, 9 });
-	VIOLATES({ ROCE_WRITE_ONLY, 8, 4 });
-	VIOLATES({ ROCE_WRITE_FIRST, MTU, MTU });
-	VIOLATES({ ROCE_WRITE_FIRST, MTU, 0x80000001 });
-	VIOLATES({ ROCE_WRITE_FIRST, MTU, 3 * MTU }, { ROCE_WRITE_LAST, 8, 0 });
-	VIOLATES({ ROCE_WRITE_FIRST, MTU, 2 * MTU }, { ROCE_WRITE_MIDDLE, MTU, 0 });
-	VIOLATES({ ROCE_WRITE_FIRST, MTU, MTU + 8 }, { ROCE_WRITE_LAST, 12, 0 });
-	VIOLATES({ ROCE_READ_REQUEST, 0, 0x80000001 });
+	VIOLATES({ROCE_SEND_FIRST, MTU - 4, 0});
+	VIOLATES({ROCE_SEND_ONLY, MTU + 4, 0});
+	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_SEND_LAST, 0, 0});
+	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_SEND_MIDDLE, MTU - 4, 0});
+	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_SEND_LAST, MTU + 4, 0});
+	VIOLATES({ROCE_WRITE_ONLY, 8, 9});
+	VIOLATES({ROCE_WRITE_ONLY, 8, 4});
+	VIOLATES({ROCE_WRITE_FIRST, MTU, MTU});
+	VIOLATES({ROCE_WRITE_FIRST, MTU, 0x80000001});
+	VIOLATES({ROCE_WRITE_FIRST, MTU, 3 * MTU}, {ROCE_WRITE_LAST, 8, 0});
+	VIOLATES({ROCE_WRITE_FIRST, MTU, 2 * MTU}, {ROCE_WRITE_MIDDLE, MTU, 0});
+	VIOLATES({ROCE_WRITE_FIRST, MTU, MTU + 8}, {ROCE_WRITE_LAST, 12, 0});
+	VIOLATES({ROCE_READ_REQUEST, 0, 0x80000001});
 }
 
 /* A pad count that does not make the payload whole words. */
@@ -178,8 +184,8 @@ Test(responder, W_RESP_09_pad)
 
 Test(responder, W_RESP_06_atomics_without_the_right_are_refused)
 {
-	VIOLATES({ ROCE_CMP_SWAP, 0, 0 });
-	VIOLATES({ ROCE_FETCH_ADD, 0, 0 });
+	VIOLATES({ROCE_CMP_SWAP, 0, 0});
+	VIOLATES({ROCE_FETCH_ADD, 0, 0});
 }
 
 Test(responder, W_PKT_08_operations_of_newer_peers_are_dropped)
@@ -339,8 +345,8 @@ Test(responder, W_ACK_03_answers_leave_in_PSN_order)
 	struct tape t;
 	struct pair *p = peer_new(&t);
 	struct roce_pkt r = read_request(p, PSN + 1, 0, 2 * MTU + 5);
-	static const uint8_t ops[] = { ROCE_READ_RESP_FIRST, ROCE_READ_RESP_MIDDLE,
-		ROCE_READ_RESP_LAST, ROCE_ACK };
+	static const uint8_t ops[] = {
+		ROCE_READ_RESP_FIRST, ROCE_READ_RESP_MIDDLE, ROCE_READ_RESP_LAST, ROCE_ACK};
 
 	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
 	say(p, &r);
@@ -511,7 +517,7 @@ Test(responder, W_PKT_10_W_PKT_11_W_PKT_14_W_PKT_15_silent_drops)
 	pair_attr(p, 0, 0, &a);
 	a.path.sgid.raw[15] ^= 0x40;
 	{
-		uint8_t buf[ROCE_FRAME_MAX] = { 0 };
+		uint8_t buf[ROCE_FRAME_MAX] = {0};
 		struct roce_hdr_tmpl tmpl;
 		struct roce_pkt parsed;
 		uint32_t hdr;

@@ -12,9 +12,15 @@
 static struct roce_shard_cfg
 config(void)
 {
-	return (struct roce_shard_cfg){ .shard_id = 5, .max_qps = QPS, .max_cqs = 2, .max_pds = 3,
-		.max_mrs = 8, .max_wqes = 64, .secret = { 11, 22 }, .rto_floor_ns = 1000000,
-		.window = 64 };
+	return (struct roce_shard_cfg){.shard_id = 5,
+		.max_qps = QPS,
+		.max_cqs = 2,
+		.max_pds = 3,
+		.max_mrs = 8,
+		.max_wqes = 64,
+		.secret = {11, 22},
+		.rto_floor_ns = 1000000,
+		.window = 64};
 }
 
 static struct roce_shard *
@@ -68,7 +74,7 @@ Test(objects, every_limit_of_the_configuration_is_taken)
 
 Test(objects, the_permutation_of_numbers_is_one)
 {
-	const uint64_t secret[2] = { 0x123456789abcdef0, 0x0fedcba987654321 };
+	const uint64_t secret[2] = {0x123456789abcdef0, 0x0fedcba987654321};
 	uint8_t *seen = calloc(1u << 24, 1);
 	struct roce_qpn_key key;
 	uint32_t close = 0, last = 0;
@@ -93,14 +99,15 @@ Test(objects, the_permutation_of_numbers_is_one)
 static struct roce_qp *
 qp_new(struct roce_shard *s, uint32_t pd, struct roce_cq *cq, void **block)
 {
-	const struct ndsh_qp_dims dims = { 4, 4, 1, 1, 0 };
+	const struct ndsh_qp_dims dims = {4, 4, 1, 1, 0};
 	struct ndsh_qp_layout l;
 
 	ndsh_qp_layout(&dims, &l);
 	*block = aligned_alloc(64, (l.total_bytes + 63) & ~63u);
 	memset(*block, 0, l.total_bytes);
-	return roce_qp_create(s, &(struct roce_qp_cfg){ .pd = pd, .send_cq = cq, .recv_cq = cq,
-		.shared = *block, .dims = dims });
+	return roce_qp_create(
+		s, &(struct roce_qp_cfg){
+			   .pd = pd, .send_cq = cq, .recv_cq = cq, .shared = *block, .dims = dims});
 }
 
 Test(objects, tables_run_full_and_come_back)
@@ -156,7 +163,7 @@ Test(objects, W_MEM_01_W_MEM_02_regions)
 	struct roce_shard *s = shard_new(&cfg);
 	uint32_t pd = roce_pd_create(s), keys[64], n = 0;
 	const uint32_t local = ROCE_ACCESS_LOCAL_READ;
-	const struct roce_qp qp = { .pd = pd };
+	const struct roce_qp qp = {.pd = pd};
 	static uint8_t mem[64];
 
 	cr_assert_null(roce_mr_register(s, pd, 0, 8, mem, NDSH_ACCESS_REMOTE_WRITE));
@@ -173,18 +180,17 @@ Test(objects, W_MEM_01_W_MEM_02_regions)
 			keys[n] = roce_mr_key(mr[i]);
 			for (unsigned k = 0; k < n; k++)
 				cr_assert_neq(keys[k], keys[n]);
-			cr_assert_eq(roce_mr_access(s, &qp, keys[n], 4096 * i + 60, 4, local),
-				mem + 60);
+			cr_assert_eq(
+				roce_mr_access(s, &qp, keys[n], 4096 * i + 60, 4, local), mem + 60);
 			cr_assert_null(roce_mr_access(s, &qp, keys[n], 4096 * i + 61, 4, local));
-			cr_assert_null(roce_mr_access(s, &qp, keys[n], 4096 * i, 1,
-				NDSH_ACCESS_REMOTE_READ));
+			cr_assert_null(roce_mr_access(
+				s, &qp, keys[n], 4096 * i, 1, NDSH_ACCESS_REMOTE_READ));
 			n++;
 		}
 		cr_assert_null(roce_mr_register(s, pd, 0, 8, mem, 0), "full");
 		for (unsigned i = 0; i < 8; i++) {
 			cr_assert(roce_mr_deregister(s, mr[i]));
-			cr_assert_null(
-				roce_mr_access(s, &qp, keys[n - 8 + i], 4096 * i, 1, local));
+			cr_assert_null(roce_mr_access(s, &qp, keys[n - 8 + i], 4096 * i, 1, local));
 		}
 	}
 	cr_assert_null(roce_mr_access(s, &qp, 0, 0, 0, local), "key 0");
@@ -232,7 +238,7 @@ Test(objects, replay_blocks_go_from_the_one_longest_at_rest)
 static void
 fire_at(uint64_t start, uint64_t in_ns)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct roce_shard *s = p->side[0].shard;
 	struct roce_qp *qp = p->side[0].q[0].qp;
 
@@ -255,8 +261,8 @@ fire_at(uint64_t start, uint64_t in_ns)
 
 Test(timer, never_early_and_at_most_one_tick_late)
 {
-	static const uint64_t in[] = { 1, 10000, 32767, 32768, 32769, 1000000, 134217727, 134217728,
-		134217729, 500000000, 10000000000 };
+	static const uint64_t in[] = {1, 10000, 32767, 32768, 32769, 1000000, 134217727, 134217728,
+		134217729, 500000000, 10000000000};
 
 	for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
 		fire_at(1000000000, in[i]);
@@ -266,7 +272,7 @@ Test(timer, never_early_and_at_most_one_tick_late)
 
 Test(timer, a_deadline_moves_forward_lazily_and_back_at_once)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ 0 });
+	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct roce_shard *s = p->side[0].shard;
 	struct roce_qp *qp = p->side[0].q[0].qp;
 	uint64_t t = 5000000000;
@@ -288,7 +294,7 @@ Test(timer, a_deadline_moves_forward_lazily_and_back_at_once)
 
 Test(timer, the_budget_holds)
 {
-	struct pair *p = pair_new(&(struct pair_opts){ .qps = 8 });
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 8});
 	struct roce_shard *s = p->side[0].shard;
 	unsigned ran = 0;
 

@@ -115,8 +115,8 @@ Test(shm_resize, R_RSZ_01_nothing_is_lost_at_any_fill_and_place)
 					for (uint32_t early = 0; early <= fill; early++)
 						for (uint32_t late = 0; late <= to; late++)
 							if (fill - early <= to)
-								exchange(from, to, lap, fill,
-									early, late);
+								exchange(from, to, lap, fill, early,
+									late);
 }
 
 static uint64_t
@@ -237,8 +237,9 @@ Test(shm_resize, arm_and_fault_are_untouched)
 	cr_assert(eq(int, ndsh_cq_settle(&q.client, 8), NDSH_SETTLED));
 	cr_expect(eq(u64, q.client.page->arm, word));
 	cr_expect(not(ndsh_cq_fire(&q.daemon)), "nothing happened");
-	cr_assert(ndsh_cq_push(&q.daemon, &(struct ndsh_cqe){.context = q.made++, .bytes = ~3u,
-						  .flags = NDSH_CQEF_SOLICITED}));
+	cr_assert(ndsh_cq_push(&q.daemon,
+		&(struct ndsh_cqe){
+			.context = q.made++, .bytes = ~3u, .flags = NDSH_CQEF_SOLICITED}));
 	ndsh_cq_publish(&q.daemon);
 	cr_expect(ndsh_cq_fire(&q.daemon), "the arm that was set before the exchange");
 	push(&q, 4);
@@ -262,8 +263,8 @@ Test(shm_resize, a_failed_entry_is_found_at_every_step)
 				ndsh_cq_expect(&q.client, ring, 8);
 				cr_assert(ndsh_cq_move(&q.daemon, ring, 8, 8));
 			}
-			cr_assert(ndsh_cq_push(
-				&q.daemon, &(struct ndsh_cqe){.status = i == failed}));
+			cr_assert(
+				ndsh_cq_push(&q.daemon, &(struct ndsh_cqe){.status = i == failed}));
 		}
 		do {
 			cr_expect(ndsh_cq_has_failed(&q.client, failed, failed + 1));

@@ -200,12 +200,12 @@ Test(shm_sq, every_corruption_is_refused)
 				      eight = {0, 8, 1};
 
 		expect_broken("no SGE", (struct ndsh_swr){.ctrl = NDSH_CTRL(op, 0, 0, 1)}, NULL, 0);
-		expect_broken("8 bytes in two",
-			(struct ndsh_swr){.ctrl = NDSH_CTRL(op, 2, 0, 1)}, seven, 2);
-		expect_broken("7 bytes", (struct ndsh_swr){.ctrl = NDSH_CTRL(op, 1, 0, 1)}, seven,
-			1);
-		expect_broken("9 bytes", (struct ndsh_swr){.ctrl = NDSH_CTRL(op, 1, 0, 1)}, &nine,
-			1);
+		expect_broken("8 bytes in two", (struct ndsh_swr){.ctrl = NDSH_CTRL(op, 2, 0, 1)},
+			seven, 2);
+		expect_broken(
+			"7 bytes", (struct ndsh_swr){.ctrl = NDSH_CTRL(op, 1, 0, 1)}, seven, 1);
+		expect_broken(
+			"9 bytes", (struct ndsh_swr){.ctrl = NDSH_CTRL(op, 1, 0, 1)}, &nine, 1);
 		expect_broken("SOLICIT of an atomic",
 			(struct ndsh_swr){.ctrl = NDSH_CTRL(op, 1, NDSH_WRF_SOLICIT, 1)}, &eight,
 			1);

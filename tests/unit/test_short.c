@@ -40,8 +40,12 @@ Test(short, every_length_comes_back_as_posted_over_many_laps)
 
 	for (uint32_t i = 0; i < 3 * (NDSH_SHORT_MAX + 1); i++) {
 		uint32_t bytes = i % (NDSH_SHORT_MAX + 1), flags = NDSH_WRF_INLINE | NDSH_WRF_SHORT;
-		struct ndsh_swr wr = {.context = i, .raddr = ~0ull - i, .rkey = 7 * i, .imm = ~i,
-			.inline_bytes = bytes, .ctrl = NDSH_CTRL(NDSH_OP_WRITE_IMM, 0, flags, 0)};
+		struct ndsh_swr wr = {.context = i,
+			.raddr = ~0ull - i,
+			.rkey = 7 * i,
+			.imm = ~i,
+			.inline_bytes = bytes,
+			.ctrl = NDSH_CTRL(NDSH_OP_WRITE_IMM, 0, flags, 0)};
 
 		for (uint32_t k = 0; k < sizeof(data); k++)
 			data[k] = (uint8_t)(i * 31 + k + 1);
@@ -67,7 +71,8 @@ Test(short, descriptors_of_all_kinds_follow_each_other)
 	struct ring r = make_ring(100);
 	const struct ndsh_sge sge = {0x1000, 8, 5};
 	const uint8_t area[40] = "in the area";
-	struct ndsh_swr wr = {.data = {1, 2, 3, 4}, .inline_bytes = 32,
+	struct ndsh_swr wr = {.data = {1, 2, 3, 4},
+		.inline_bytes = 32,
 		.ctrl = NDSH_CTRL(NDSH_OP_SEND, 0, NDSH_WRF_INLINE | NDSH_WRF_SHORT, 0)};
 	struct ndsh_send out;
 
@@ -96,8 +101,8 @@ expect_broken(uint32_t room, uint32_t bytes, enum ndsh_op op, uint32_t flags)
 	struct ring r = make_ring(room);
 	struct ndsh_send out;
 
-	r.client.ring[0] = (struct ndsh_swr){.inline_bytes = bytes, .data = {8, 8, 8, 8},
-		.ctrl = NDSH_CTRL(op, 0, flags, 1)};
+	r.client.ring[0] = (struct ndsh_swr){
+		.inline_bytes = bytes, .data = {8, 8, 8, 8}, .ctrl = NDSH_CTRL(op, 0, flags, 1)};
 	cr_expect(eq(int, ndsh_sq_fetch(&r.daemon, &out), NDSH_FETCH_BROKEN),
 		"room %u, %u bytes, operation %u, flags %x", room, bytes, op, flags);
 	cr_expect(zero(u32, r.daemon.next));

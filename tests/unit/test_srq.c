@@ -158,7 +158,7 @@ Test(srq, W_EVT_02_told_when_the_receive_in_use_is_flushed)
 
 	pair_recv(p, 1, 0, 1, 0, 1u << 18);
 	pair_send(p, 0, 0, 9, 0, 1u << 18, 0); /* more than one window */
-	for (unsigned i = 0; i < 2048; i++) /* side 0 has no receive for any */
+	for (unsigned i = 0; i < 2048; i++)    /* side 0 has no receive for any */
 		pair_send(p, 1, 0, 100 + i, 0, 8, 0);
 	while (taken(p) == 0)
 		p->now_ns += 100, pair_turn(p, 0), pair_turn(p, 1);
@@ -231,9 +231,12 @@ Test(srq, used_ones_stay_and_domains_do_not_mix)
 	cr_assert_not(roce_srq_destroy(d->shard, d->srq));
 	cr_assert_not(roce_pd_destroy(d->shard, d->pd));
 	cr_assert_null(roce_srq_create(d->shard, d->pd, d->srq_page, DEPTH, 16, d), "max_srqs");
-	cr_assert_null(roce_qp_create(d->shard,
-		&(struct roce_qp_cfg){.pd = other, .send_cq = d->cq, .recv_cq = d->cq,
-			.srq = d->srq, .shared = block, .dims = d->dims}));
+	cr_assert_null(roce_qp_create(d->shard, &(struct roce_qp_cfg){.pd = other,
+							.send_cq = d->cq,
+							.recv_cq = d->cq,
+							.srq = d->srq,
+							.shared = block,
+							.dims = d->dims}));
 	cr_assert(roce_pd_destroy(d->shard, other));
 	pair_free(p);
 }

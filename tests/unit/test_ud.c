@@ -8,13 +8,13 @@
 /* checks W-PKT-07: the header that brought it, for both families. */
 Test(ud, W_PKT_07_header_in_front_of_each_receive)
 {
-	static const uint32_t sizes[] = { 0, 1, 3, 4, 1023, MTU };
+	static const uint32_t sizes[] = {0, 1, 3, 4, 1023, MTU};
 	static const uint8_t zero[20];
 
 	for (unsigned i = 0; i < 12; i++) {
 		bool v6 = i % 2;
 		uint32_t bytes = sizes[i / 2];
-		struct ud_world w = ud_world_new(&(struct pair_opts){ .v6 = v6 });
+		struct ud_world w = ud_world_new(&(struct pair_opts){.v6 = v6});
 		const uint8_t *grh = w.p->side[1].arena + TARGET;
 		struct roce_qp_attr attr;
 
@@ -44,7 +44,7 @@ Test(ud, W_PKT_07_header_in_front_of_each_receive)
 
 Test(ud, immediate_solicited_inline_and_silent)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){ .mtu = MTU });
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
 	struct pair *p = w.p;
 	struct ndsh_sge sge = pair_sge(p, 0, 0, 16);
 	struct ndsh_cqe c;
@@ -54,16 +54,18 @@ Test(ud, immediate_solicited_inline_and_silent)
 	for (unsigned i = 0; i < 3; i++)
 		pair_recv(p, 1, 0, i, TARGET, 4096);
 	pair_post(p, 0, 0,
-		&(struct ndsh_swr){ .context = 1, .rkey = AH, .imm = 0x11223344,
+		&(struct ndsh_swr){.context = 1,
+			.rkey = AH,
+			.imm = 0x11223344,
 			.raddr = NDSH_UD_RADDR(roce_qp_num(p->side[1].q[0].qp), Q_KEY),
-			.ctrl = NDSH_CTRL(NDSH_OP_SEND_IMM, 1, NDSH_WRF_SOLICIT, 0) },
+			.ctrl = NDSH_CTRL(NDSH_OP_SEND_IMM, 1, NDSH_WRF_SOLICIT, 0)},
 		&sge, NULL);
 	cr_assert(pair_run(p, LONG));
 	cr_assert_eq(expect(p, 0, 1, NDSH_WC_SUCCESS).op, NDSH_OP_SEND_IMM);
 	c = ud_arrived(&w, 0, 16);
 	cr_assert_eq(c.data, 0x11223344);
-	cr_assert_eq(c.flags & ~NDSH_CQEF_PHASE,
-		NDSH_CQEF_IMM | NDSH_CQEF_SOLICITED | NDSH_CQEF_GRH);
+	cr_assert_eq(
+		c.flags & ~NDSH_CQEF_PHASE, NDSH_CQEF_IMM | NDSH_CQEF_SOLICITED | NDSH_CQEF_GRH);
 	ud_post(&w, 0, 2, 200, Q_KEY, NDSH_WRF_INLINE | NDSH_WRF_SILENT);
 	cr_assert(pair_run(p, LONG));
 	expect_none(p, 0);
@@ -77,7 +79,7 @@ Test(ud, immediate_solicited_inline_and_silent)
  * the sender's own, and no queue pair gets one. */
 Test(ud, W_PKT_13_q_keys)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){ .qps = 2 });
+	struct ud_world w = ud_world_new(&(struct pair_opts){.qps = 2});
 	struct pair *p = w.p;
 
 	ud_world_start(&w);
@@ -96,8 +98,8 @@ Test(ud, W_PKT_13_q_keys)
 	cr_assert(pair_run(p, LONG));
 	(void)ud_arrived(&w, 10, 8);
 	(void)ud_arrived(&w, 11, 8);
-	cr_assert_not(roce_ud_modify(
-		p->side[1].shard, p->side[1].q[1].qp, p->now_ns, ROCE_QKEY_GSI));
+	cr_assert_not(
+		roce_ud_modify(p->side[1].shard, p->side[1].q[1].qp, p->now_ns, ROCE_QKEY_GSI));
 	ud_post(&w, 1, 5, 8, 0x111, 0);
 	pair_recv(p, 1, 1, 12, TARGET, 4096);
 	cr_assert(pair_run(p, LONG));
@@ -108,11 +110,11 @@ Test(ud, W_PKT_13_q_keys)
 /* checks W-PKT-10: neither takes what is meant for the other kind. */
 Test(ud, W_PKT_10_transports_do_not_mix)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){ .qps = 2 });
+	struct ud_world w = ud_world_new(&(struct pair_opts){.qps = 2});
 	struct pair *p = w.p;
 
-	w.table[0] = (struct roce_ah_table){ .slot = w.ah[0], .count = AHS };
-	w.table[1] = (struct roce_ah_table){ .slot = w.ah[1], .count = AHS };
+	w.table[0] = (struct roce_ah_table){.slot = w.ah[0], .count = AHS};
+	w.table[1] = (struct roce_ah_table){.slot = w.ah[1], .count = AHS};
 	ud_start(&w, 0, 0, Q_KEY);
 	ud_start(&w, 1, 0, Q_KEY);
 	pair_recv(p, 1, 0, 1, TARGET, 4096);
@@ -127,10 +129,12 @@ Test(ud, W_PKT_10_transports_do_not_mix)
 	(void)expect(p, 0, 4, NDSH_WC_SUCCESS);
 	(void)expect(p, 1, 2, NDSH_WC_SUCCESS);
 	for (unsigned i = 0; i < 3; i++) {
-		static const uint8_t opcodes[] = { ROCE_SEND_ONLY, ROCE_ACK, 0x24 /* UC */ };
-		const struct roce_pkt pkt = { .opcode = opcodes[i], .pkey = ROCE_PKEY_DEFAULT,
-			.qpn = roce_qp_num(p->side[1].q[0].qp), .psn = 7,
-			.syndrome = ROCE_SYN_ACK };
+		static const uint8_t opcodes[] = {ROCE_SEND_ONLY, ROCE_ACK, 0x24 /* UC */};
+		const struct roce_pkt pkt = {.opcode = opcodes[i],
+			.pkey = ROCE_PKEY_DEFAULT,
+			.qpn = roce_qp_num(p->side[1].q[0].qp),
+			.psn = 7,
+			.syndrome = ROCE_SYN_ACK};
 
 		pair_inject(p, 1, 1, &pkt, NULL);
 	}
@@ -159,7 +163,7 @@ twice(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_
 /* checks W-UD-01: PSNs count up, and who receives does not look at them. */
 Test(ud, W_UD_01_psns)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){ .mtu = MTU });
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
 	uint32_t next = UINT32_MAX;
 
 	ud_world_start(&w);
@@ -180,7 +184,7 @@ Test(ud, W_UD_01_psns)
 /* checks W-UD-01: what a stranger sends is dropped, and the receive stays for who comes next. */
 Test(ud, dropped_without_a_word)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){ .mtu = MTU });
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
 	struct pair *p = w.p;
 
 	ud_world_start(&w);
@@ -205,7 +209,7 @@ Test(ud, dropped_without_a_word)
 /* Another address of the same host is not its address. */
 Test(ud, W_PKT_14_only_its_own_address)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){ .mtu = MTU });
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
 	struct roce_qp_attr attr;
 	struct pair *p = w.p;
 
@@ -224,7 +228,7 @@ Test(ud, W_PKT_14_only_its_own_address)
 /* Nor that address in another VLAN. */
 Test(ud, W_PKT_02_only_in_the_vlan_of_its_address)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){ .mtu = MTU, .vlan = 100 });
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU, .vlan = 100});
 	struct roce_qp_attr attr;
 	struct pair *p = w.p;
 
@@ -254,27 +258,28 @@ enum mistake { NO_HANDLE, OLD_HANDLE, BEYOND_TABLE, TOO_LONG, BAD_KEY, MISTAKES 
 static void
 make_mistake(struct ud_world *w, enum mistake which)
 {
-	static const uint32_t tokens[] = { AH ^ 1, AH ^ (1u << ROCE_AH_INDEX_BITS), AH | 0x10000 };
+	static const uint32_t tokens[] = {AH ^ 1, AH ^ (1u << ROCE_AH_INDEX_BITS), AH | 0x10000};
 	uint32_t bytes = which == TOO_LONG ? MTU + 1 : 8;
 	struct ndsh_sge sge = pair_sge(w->p, 0, 0, bytes);
 
 	if (which == BAD_KEY)
 		sge.key ^= 1;
 	pair_post(w->p, 0, 0,
-		&(struct ndsh_swr){ .context = 100, .rkey = which < TOO_LONG ? tokens[which] : AH,
+		&(struct ndsh_swr){.context = 100,
+			.rkey = which < TOO_LONG ? tokens[which] : AH,
 			.raddr = NDSH_UD_RADDR(roce_qp_num(w->p->side[1].q[0].qp), Q_KEY),
-			.ctrl = NDSH_CTRL(NDSH_OP_SEND, 1, NDSH_WRF_SILENT, 0) },
+			.ctrl = NDSH_CTRL(NDSH_OP_SEND, 1, NDSH_WRF_SILENT, 0)},
 		&sge, NULL);
 }
 
 /* checks W-ERR-02: the send side alone stops, in order; receives go on; it can be started again. */
 Test(ud, W_ERR_02_a_failed_send_stops_the_send_side)
 {
-	static const uint8_t status[] = { NDSH_WC_LOC_QP_OP_ERR, NDSH_WC_LOC_QP_OP_ERR,
-		NDSH_WC_LOC_QP_OP_ERR, NDSH_WC_LOC_LEN_ERR, NDSH_WC_LOC_PROT_ERR };
+	static const uint8_t status[] = {NDSH_WC_LOC_QP_OP_ERR, NDSH_WC_LOC_QP_OP_ERR,
+		NDSH_WC_LOC_QP_OP_ERR, NDSH_WC_LOC_LEN_ERR, NDSH_WC_LOC_PROT_ERR};
 
 	for (enum mistake m = 0; m < MISTAKES; m++) {
-		struct ud_world w = ud_world_new(&(struct pair_opts){ .mtu = MTU });
+		struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
 		struct pair *p = w.p;
 		struct roce_qp *qp = p->side[0].q[0].qp;
 		struct ndsh_sge sge;
@@ -298,9 +303,10 @@ Test(ud, W_ERR_02_a_failed_send_stops_the_send_side)
 		pair_recv(p, 0, 0, 50, 0, 4096); /* it still receives */
 		sge = pair_sge(p, 1, 0, 8);
 		pair_post(p, 1, 0,
-			&(struct ndsh_swr){ .context = 51, .rkey = AH,
+			&(struct ndsh_swr){.context = 51,
+				.rkey = AH,
 				.raddr = NDSH_UD_RADDR(roce_qp_num(qp), Q_KEY),
-				.ctrl = NDSH_CTRL(NDSH_OP_SEND, 1, 0, 0) },
+				.ctrl = NDSH_CTRL(NDSH_OP_SEND, 1, 0, 0)},
 			&sge, NULL);
 		cr_assert(pair_run(p, LONG));
 		(void)expect(p, 0, 50, NDSH_WC_SUCCESS);
@@ -320,7 +326,7 @@ Test(ud, W_ERR_02_a_failed_send_stops_the_send_side)
 /* A receive into memory that is not the client's is the client's mistake, and the end. */
 Test(ud, a_bad_receive_ends_the_queue_pair)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){ .mtu = MTU });
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
 	struct pair *p = w.p;
 
 	ud_world_start(&w);
@@ -340,7 +346,7 @@ Test(ud, a_bad_receive_ends_the_queue_pair)
 /* An operation that only connections have breaks the contract. */
 Test(ud, other_operations_break_the_contract)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){ .mtu = MTU });
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
 	struct pair *p = w.p;
 
 	ud_world_start(&w);
@@ -354,7 +360,7 @@ Test(ud, other_operations_break_the_contract)
 /* Receives of a shared queue, in order; one that is too short stays the next. */
 Test(ud, shared_receives)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){ .qps = 2, .srq_depth = 8 });
+	struct ud_world w = ud_world_new(&(struct pair_opts){.qps = 2, .srq_depth = 8});
 	struct pair *p = w.p;
 
 	ud_world_start(&w);
@@ -390,11 +396,11 @@ lose_all(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *la
 /* A connection that waits has all requests of the pool: sends wait, too, and none is lost. */
 Test(ud, a_dry_pool_is_back_pressure)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){ .qps = 2, .max_wqes = 16 });
+	struct ud_world w = ud_world_new(&(struct pair_opts){.qps = 2, .max_wqes = 16});
 	struct pair *p = w.p;
 	bool lost = true;
 
-	w.table[0] = (struct roce_ah_table){ .slot = w.ah[0], .count = AHS };
+	w.table[0] = (struct roce_ah_table){.slot = w.ah[0], .count = AHS};
 	ud_start(&w, 0, 0, Q_KEY);
 	p->tap = lose_all;
 	p->tap_ctx = &lost;
@@ -417,14 +423,14 @@ static void
 expect_no_way_but_to_error(struct pair *p, struct roce_qp *qp)
 {
 	enum roce_qp_state is = roce_qp_state_get(qp);
-	const struct roce_qp_attr attr = { 0 };
+	const struct roce_qp_attr attr = {0};
 
 	for (enum roce_qp_state to = ROCE_QPS_RESET; to <= ROCE_QPS_UD_SQE; to++) {
 		uint32_t mask = to == ROCE_QPS_INIT || to == ROCE_QPS_ERR ? ROCE_QPA_ACCESS : 0;
 
 		cr_assert_eq(roce_qp_modify(p->side[0].shard, qp, p->now_ns, to, mask, &attr),
-			to == ROCE_QPS_ERR ? ROCE_MODIFY_FORBIDDEN_ATTR :
-					     ROCE_MODIFY_BAD_TRANSITION);
+			to == ROCE_QPS_ERR ? ROCE_MODIFY_FORBIDDEN_ATTR
+					   : ROCE_MODIFY_BAD_TRANSITION);
 		cr_assert_eq(roce_qp_state_get(qp), is);
 	}
 }
@@ -432,12 +438,12 @@ expect_no_way_but_to_error(struct pair *p, struct roce_qp *qp)
 /* Only from RESET, its end is that of any queue pair, and there is no life after it. */
 Test(ud, W_QP_02_life)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){ .mtu = MTU });
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
 	struct pair *p = w.p;
 	struct roce_shard *s = p->side[0].shard;
 	struct roce_qp *qp = p->side[0].q[0].qp;
-	struct roce_ud_cfg cfg = { .q_key = Q_KEY, .ahs = &w.table[0] };
-	const struct roce_qp_attr attr = { 0 };
+	struct roce_ud_cfg cfg = {.q_key = Q_KEY, .ahs = &w.table[0]};
+	const struct roce_qp_attr attr = {0};
 
 	cr_assert_not(roce_ud_start(s, qp, p->now_ns, &cfg), "it is connected");
 	cr_assert_not(roce_ud_modify(s, qp, p->now_ns, Q_KEY));

@@ -8,7 +8,7 @@
 /* At both ends; a sender that moves nothing sends nothing until it does. */
 Test(ud_far, memory_behind_movers)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){ .far = true });
+	struct ud_world w = ud_world_new(&(struct pair_opts){.far = true});
 	struct pair *p = w.p;
 	uint64_t to = NDSH_UD_RADDR(0, Q_KEY);
 	struct ndsh_sge in, out[2];
@@ -26,8 +26,10 @@ Test(ud_far, memory_behind_movers)
 		out[0] = pair_far_sge(p, 0, i * 900, 400);
 		out[1] = pair_far_sge(p, 0, i * 900 + 400, 500);
 		pair_post(p, 0, 0,
-			&(struct ndsh_swr){ .context = i, .rkey = AH, .raddr = to,
-				.ctrl = NDSH_CTRL(NDSH_OP_SEND, 2, 0, 0) },
+			&(struct ndsh_swr){.context = i,
+				.rkey = AH,
+				.raddr = to,
+				.ctrl = NDSH_CTRL(NDSH_OP_SEND, 2, 0, 0)},
 			out, NULL);
 	}
 	(void)pair_run(p, 1000000);
@@ -37,8 +39,7 @@ Test(ud_far, memory_behind_movers)
 	for (uint64_t i = 0; i < 40; i++) {
 		(void)expect(p, 0, i, NDSH_WC_SUCCESS);
 		cr_assert_eq(expect(p, 1, i, NDSH_WC_SUCCESS).bytes, GRH + 900);
-		cr_assert_arr_eq(
-			p->side[1].far + i * 2048 + GRH, p->side[0].far + i * 900, 900);
+		cr_assert_arr_eq(p->side[1].far + i * 2048 + GRH, p->side[0].far + i * 900, 900);
 	}
 	pair_free(p);
 }
@@ -72,7 +73,7 @@ expect_pieces(struct ud_world *w, uint64_t i)
  * what was told as received is there in the end, and the next receive is for who comes next. */
 Test(ud_far, no_room_is_no_receive)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){ .far = true });
+	struct ud_world w = ud_world_new(&(struct pair_opts){.far = true});
 	const uint32_t *done = &((struct ndsh_qp_page *)w.p->side[1].q[0].block)->rq_done;
 	uint32_t taken;
 

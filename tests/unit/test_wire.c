@@ -17,7 +17,7 @@ hex_bytes(const char *hex, uint8_t *out)
 	unsigned n = (unsigned)strlen(hex) / 2;
 
 	for (unsigned i = 0; i < n; i++) {
-		const char digits[3] = { hex[2 * i], hex[2 * i + 1], 0 };
+		const char digits[3] = {hex[2 * i], hex[2 * i + 1], 0};
 
 		out[i] = (uint8_t)strtoul(digits, NULL, 16);
 	}
@@ -39,8 +39,11 @@ sport_of(const struct roce_pkt *pkt)
 static struct roce_path
 path_of(const uint8_t *frame, const struct roce_pkt *pkt)
 {
-	struct roce_path path = { .vlan_tci = pkt->vlan_tci, .tagged = pkt->tagged,
-		.tos = pkt->tos, .ttl = pkt->l3[pkt->v6 ? 7 : 8], .udp_sport = sport_of(pkt) };
+	struct roce_path path = {.vlan_tci = pkt->vlan_tci,
+		.tagged = pkt->tagged,
+		.tos = pkt->tos,
+		.ttl = pkt->l3[pkt->v6 ? 7 : 8],
+		.udp_sport = sport_of(pkt)};
 
 	memcpy(path.dmac, frame, 6);
 	memcpy(path.smac, frame + 6, 6);
@@ -120,7 +123,7 @@ check_masked_input(const char *name, json_t *v, const uint8_t *frame, size_t byt
 /* checks W-ICRC-01, W-ICRC-04, W-PKT-09 */
 Test(wire, every_vector_decodes_and_encodes_back)
 {
-	static const char *const groups[] = { "captured", "rc", "cm" };
+	static const char *const groups[] = {"captured", "rc", "cm"};
 	json_t *all = load_vectors(), *v;
 	unsigned done = 0, v1 = 0;
 	size_t i;
@@ -170,8 +173,7 @@ assert_same_cnp(const char *hex)
 	for (unsigned tos = 0; tos < 256; tos++) {
 		path.tos = (uint8_t)tos;
 		roce_hdr_tmpl_init(&tmpl, &path);
-		hdr = roce_wire_build_cnp(
-			buf, &tmpl, pkt.qpn, (uint16_t)be16_at(pkt.l3 + 4));
+		hdr = roce_wire_build_cnp(buf, &tmpl, pkt.qpn, (uint16_t)be16_at(pkt.l3 + 4));
 		cr_assert_eq(roce_wire_seal(buf, &tmpl, hdr, 0), n);
 		cr_assert_arr_eq(buf, frame, n, "traffic class %u", tos);
 	}
@@ -179,7 +181,7 @@ assert_same_cnp(const char *hex)
 
 Test(wire, w_cc_02_the_cnp_of_hardware)
 {
-	static const char *const groups[] = { "captured", "rc" };
+	static const char *const groups[] = {"captured", "rc"};
 	json_t *all = load_vectors(), *v;
 	unsigned found = 0;
 	size_t i;
@@ -205,14 +207,19 @@ Test(wire, w_cc_02_a_cnp_in_a_vlan)
 	static const struct {
 		bool class_priority;
 		uint16_t before, after;
-	} of[] = { { true, 3 << 13 | 100, 6 << 13 | 100 }, { false, 3 << 13 | 100, 3 << 13 | 100 },
-		{ true, 0, 0 } };
+	} of[] = {{true, 3 << 13 | 100, 6 << 13 | 100}, {false, 3 << 13 | 100, 3 << 13 | 100},
+		{true, 0, 0}};
 
 	for (unsigned i = 0; i < 3; i++) {
-		struct roce_path path = { .sgid.raw = { 0xfd, [15] = 1 },
-			.dgid.raw = { 0xfd, [15] = 2 }, .ttl = 64, .tos = 26 << 2,
-			.flow_label = 0xabcde, .udp_sport = 0xc123, .vlan_tci = of[i].before,
-			.tagged = of[i].before != 0, .class_priority = of[i].class_priority };
+		struct roce_path path = {.sgid.raw = {0xfd, [15] = 1},
+			.dgid.raw = {0xfd, [15] = 2},
+			.ttl = 64,
+			.tos = 26 << 2,
+			.flow_label = 0xabcde,
+			.udp_sport = 0xc123,
+			.vlan_tci = of[i].before,
+			.tagged = of[i].before != 0,
+			.class_priority = of[i].class_priority};
 		uint8_t buf[ROCE_FRAME_MAX];
 		struct roce_hdr_tmpl tmpl;
 		struct roce_pkt pkt;
@@ -236,7 +243,7 @@ Test(wire, fields_of_vectors)
 {
 	struct pcap_file f;
 	const uint8_t *frame;
-	struct roce_pkt p, seen[256] = { 0 };
+	struct roce_pkt p, seen[256] = {0};
 	size_t n;
 
 	pcap_open(&f, "vectors.pcap");
@@ -258,7 +265,7 @@ Test(wire, fields_of_vectors)
 	cr_expect(p.syndrome == ROCE_SYN_ACK && p.msn == 7 && p.payload_bytes == 3);
 	p = seen[ROCE_CMP_SWAP];
 	cr_expect(p.va == 0x7f1234560008 && p.swap_add == 0x1122334455667788 &&
-		p.compare == 0x8877665544332211);
+		  p.compare == 0x8877665544332211);
 	cr_expect_eq(seen[ROCE_ATOMIC_ACK].atomic_orig, 0x8877665544332211);
 	cr_expect_eq(seen[ROCE_SEND_ONLY_INV].ieth, 0x1e01u);
 	cr_expect_eq(seen[ROCE_FLUSH].feth, 1u);
@@ -312,10 +319,11 @@ Test(wire, every_frame_of_a_stock_peer_decodes_and_encodes_back)
 /* An IPv6 address is its own GID, an IPv4 address in its mapped form; so on the way in and out. */
 Test(wire, W_GID_01_addresses_are_gids)
 {
-	static const uint8_t v4[] = { 192, 0, 2, 1 };
-	static const struct roce_gid mapped = { { [10] = 0xff, 0xff, 192, 0, 2, 1 } },
-		six = { { 0x20, 0x01, 0x0d, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 } };
-	const struct roce_pkt out = { .opcode = ROCE_ACK, .qpn = 5, .pkey = ROCE_PKEY_DEFAULT };
+	static const uint8_t v4[] = {192, 0, 2, 1};
+	static const struct roce_gid mapped = {{[10] = 0xff, 0xff, 192, 0, 2, 1}},
+				     six = {{0x20, 0x01, 0x0d, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+					     11, 12}};
+	const struct roce_pkt out = {.opcode = ROCE_ACK, .qpn = 5, .pkey = ROCE_PKEY_DEFAULT};
 	uint8_t frame[ROCE_FRAME_MAX];
 	struct roce_hdr_tmpl tmpl;
 	struct roce_gid gid;
@@ -325,8 +333,8 @@ Test(wire, W_GID_01_addresses_are_gids)
 	cr_assert(roce_gid_equal(&gid, &mapped));
 	cr_assert(roce_gid_is_v4(&mapped) && !roce_gid_is_v4(&six));
 	for (unsigned v6 = 0; v6 < 2; v6++) {
-		struct roce_path path = { .sgid = v6 ? six : mapped, .dgid = v6 ? six : mapped,
-			.ttl = 64 };
+		struct roce_path path = {
+			.sgid = v6 ? six : mapped, .dgid = v6 ? six : mapped, .ttl = 64};
 		const uint8_t *address = v6 ? six.raw : v4;
 		uint32_t n, at = v6 ? 14 + 8 : 14 + 12, bytes = v6 ? 16 : 4;
 

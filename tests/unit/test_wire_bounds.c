@@ -10,19 +10,19 @@
 #define L3 14u /* offset of IP in an untagged frame */
 
 static const struct roce_path v4_path = {
-	.sgid.raw = { [10] = 0xff, 0xff, 192, 0, 2, 1 },
-	.dgid.raw = { [10] = 0xff, 0xff, 192, 0, 2, 2 },
-	.smac = { 2, 0, 0, 0, 0, 1 },
-	.dmac = { 2, 0, 0, 0, 0, 2 },
+	.sgid.raw = {[10] = 0xff, 0xff, 192, 0, 2, 1},
+	.dgid.raw = {[10] = 0xff, 0xff, 192, 0, 2, 2},
+	.smac = {2, 0, 0, 0, 0, 1},
+	.dmac = {2, 0, 0, 0, 0, 2},
 	.tos = 2,
 	.ttl = 64,
 	.udp_sport = 0xc123,
 };
 static const struct roce_path v6_path = {
-	.sgid.raw = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 },
-	.dgid.raw = { 0x20, 0x01, 0x0d, 0xb8, [15] = 2 },
-	.smac = { 2, 0, 0, 0, 0, 1 },
-	.dmac = { 2, 0, 0, 0, 0, 2 },
+	.sgid.raw = {0x20, 0x01, 0x0d, 0xb8, [15] = 1},
+	.dgid.raw = {0x20, 0x01, 0x0d, 0xb8, [15] = 2},
+	.smac = {2, 0, 0, 0, 0, 1},
+	.dmac = {2, 0, 0, 0, 0, 2},
 	.tos = 2,
 	.ttl = 64,
 	.udp_sport = 0xc123,
@@ -32,8 +32,12 @@ static const struct roce_path v6_path = {
 static uint32_t
 make(uint8_t *buf, const struct roce_path *path, uint8_t opcode, uint32_t payload_bytes)
 {
-	const struct roce_pkt pkt = { .opcode = opcode, .qpn = 0x112, .psn = 0xabc,
-		.pkey = ROCE_PKEY_DEFAULT, .ackreq = true, .payload_bytes = payload_bytes };
+	const struct roce_pkt pkt = {.opcode = opcode,
+		.qpn = 0x112,
+		.psn = 0xabc,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.ackreq = true,
+		.payload_bytes = payload_bytes};
 	struct roce_hdr_tmpl tmpl;
 	uint32_t hdr;
 
@@ -78,8 +82,8 @@ fix_ipv4_checksum(uint8_t *ip)
 static bool
 is_masked(bool v6, unsigned off, unsigned bit)
 {
-	static const uint8_t v4[] = { 1, 8, 10, 11, 26, 27, 32 };
-	static const uint8_t v6o[] = { 1, 2, 3, 7, 46, 47, 52 };
+	static const uint8_t v4[] = {1, 8, 10, 11, 26, 27, 32};
+	static const uint8_t v6o[] = {1, 2, 3, 7, 46, 47, 52};
 
 	if (v6 && off == 0)
 		return bit < 4;
@@ -108,8 +112,8 @@ flip_every_bit(const struct roce_path *path, bool v6, uint32_t payload_bytes)
 				fix_ipv4_checksum(frame + L3);
 			parse_exact(frame, bytes, &ok);
 			if (v6 || (off != 10 && off != 11))
-				cr_expect_eq(ok, is_masked(v6, off, bit), "bit %u of byte %u", bit,
-					off);
+				cr_expect_eq(
+					ok, is_masked(v6, off, bit), "bit %u of byte %u", bit, off);
 			if (off >= 20)
 				frame[L3 + off] ^= (uint8_t)(1u << bit);
 			else
@@ -220,7 +224,7 @@ Test(wire_bounds, damaged_frames_never_point_outside)
 				continue;
 			(void)roce_icrc_ok(&pkt);
 			cr_assert(pkt.l3 > copy && pkt.payload > pkt.l3 &&
-				pkt.payload + pkt.payload_bytes + pkt.pad + 4 <= copy + n);
+				  pkt.payload + pkt.payload_bytes + pkt.pad + 4 <= copy + n);
 		}
 		free(copy);
 	}
@@ -230,7 +234,7 @@ Test(wire_bounds, damaged_frames_never_point_outside)
 /* W-PKT-03: lengths come from IP, whatever lies behind the frame. */
 Test(wire_bounds, W_PKT_03_trailer_is_ignored)
 {
-	uint8_t frame[128] = { 0 };
+	uint8_t frame[128] = {0};
 	uint32_t n = make(frame, &v4_path, ROCE_SEND_ONLY, 0);
 	bool ok;
 
@@ -254,35 +258,35 @@ struct change {
 Test(wire_bounds, W_PKT_rules_give_the_right_error)
 {
 	static const struct change changes[] = {
-		{ false, ROCE_SEND_ONLY, 0, 0x65, ROCE_WIRE_IP_HEADER },
-		{ false, ROCE_SEND_ONLY, 0, 0x44, ROCE_WIRE_IP_HEADER },
-		{ false, ROCE_SEND_ONLY, 9, 6, ROCE_WIRE_NOT_ROCE },
-		{ false, ROCE_SEND_ONLY, 6, 0x20, ROCE_WIRE_IP_HEADER }, /* more fragments */
-		{ false, ROCE_SEND_ONLY, 7, 0x01, ROCE_WIRE_IP_HEADER }, /* a later one */
-		{ false, ROCE_SEND_ONLY, 22, 0x12, ROCE_WIRE_OK },	 /* UDP port, same value */
-		{ false, ROCE_SEND_ONLY, 23, 0xb8, ROCE_WIRE_NOT_ROCE },
-		{ false, ROCE_SEND_ONLY, 3, 0x33, ROCE_WIRE_LENGTH }, /* IP 1 less than UDP */
-		{ false, ROCE_SEND_ONLY, 3, 0x35, ROCE_WIRE_TRUNCATED },
-		{ false, ROCE_SEND_ONLY, 3, 19, ROCE_WIRE_LENGTH },
-		{ false, ROCE_SEND_ONLY, 25, 0x1f, ROCE_WIRE_LENGTH }, /* W-PKT-05 */
-		{ false, ROCE_SEND_ONLY, 25, 0, ROCE_WIRE_LENGTH },
-		{ true, ROCE_SEND_ONLY, 0, 0x40, ROCE_WIRE_IP_HEADER },
-		{ true, ROCE_SEND_ONLY, 5, 0x1f, ROCE_WIRE_LENGTH },
-		{ true, ROCE_SEND_ONLY, 5, 0x21, ROCE_WIRE_TRUNCATED },
-		{ true, ROCE_SEND_ONLY, 6, 58, ROCE_WIRE_NOT_ROCE },
-		{ true, ROCE_SEND_ONLY, 6, 44, ROCE_WIRE_NOT_ROCE }, /* a fragment */
-		{ false, ROCE_SEND_ONLY, 29, 0x31, ROCE_WIRE_TVER }, /* W-PKT-11 */
-		{ false, ROCE_SEND_ONLY, 28, 0x15, ROCE_WIRE_OPCODE }, /* W-PKT-08 */
-		{ false, ROCE_SEND_ONLY, 28, 0x18, ROCE_WIRE_OPCODE },
-		{ false, ROCE_SEND_ONLY, 28, 0x44, ROCE_WIRE_OPCODE }, /* RD */
-		{ false, ROCE_SEND_ONLY, 28, 0xa4, ROCE_WIRE_OPCODE }, /* XRC */
-		{ false, ROCE_SEND_ONLY, 28, ROCE_WRITE_ONLY, ROCE_WIRE_LENGTH }, /* no RETH */
-		{ false, ROCE_SEND_ONLY, 28, ROCE_ACK, ROCE_WIRE_LENGTH }, /* ACK with payload */
-		{ false, ROCE_ACK, 29, 0x10, ROCE_WIRE_LENGTH },	   /* ACK with pad */
-		{ false, ROCE_READ_REQUEST, 28, ROCE_CNP, ROCE_WIRE_OK },  /* 16 bytes either way */
-		{ false, ROCE_SEND_ONLY, 30, 0x7f, ROCE_WIRE_OK },	   /* W-PKT-12 */
-		{ false, ROCE_SEND_ONLY, 31, 0xfe, ROCE_WIRE_PKEY },
-		{ false, ROCE_SEND_ONLY, 29, 0x00, ROCE_WIRE_OK }, /* pad: W-RESP-09 */
+		{false, ROCE_SEND_ONLY, 0, 0x65, ROCE_WIRE_IP_HEADER},
+		{false, ROCE_SEND_ONLY, 0, 0x44, ROCE_WIRE_IP_HEADER},
+		{false, ROCE_SEND_ONLY, 9, 6, ROCE_WIRE_NOT_ROCE},
+		{false, ROCE_SEND_ONLY, 6, 0x20, ROCE_WIRE_IP_HEADER}, /* more fragments */
+		{false, ROCE_SEND_ONLY, 7, 0x01, ROCE_WIRE_IP_HEADER}, /* a later one */
+		{false, ROCE_SEND_ONLY, 22, 0x12, ROCE_WIRE_OK},       /* UDP port, same value */
+		{false, ROCE_SEND_ONLY, 23, 0xb8, ROCE_WIRE_NOT_ROCE},
+		{false, ROCE_SEND_ONLY, 3, 0x33, ROCE_WIRE_LENGTH}, /* IP 1 less than UDP */
+		{false, ROCE_SEND_ONLY, 3, 0x35, ROCE_WIRE_TRUNCATED},
+		{false, ROCE_SEND_ONLY, 3, 19, ROCE_WIRE_LENGTH},
+		{false, ROCE_SEND_ONLY, 25, 0x1f, ROCE_WIRE_LENGTH}, /* W-PKT-05 */
+		{false, ROCE_SEND_ONLY, 25, 0, ROCE_WIRE_LENGTH},
+		{true, ROCE_SEND_ONLY, 0, 0x40, ROCE_WIRE_IP_HEADER},
+		{true, ROCE_SEND_ONLY, 5, 0x1f, ROCE_WIRE_LENGTH},
+		{true, ROCE_SEND_ONLY, 5, 0x21, ROCE_WIRE_TRUNCATED},
+		{true, ROCE_SEND_ONLY, 6, 58, ROCE_WIRE_NOT_ROCE},
+		{true, ROCE_SEND_ONLY, 6, 44, ROCE_WIRE_NOT_ROCE},   /* a fragment */
+		{false, ROCE_SEND_ONLY, 29, 0x31, ROCE_WIRE_TVER},   /* W-PKT-11 */
+		{false, ROCE_SEND_ONLY, 28, 0x15, ROCE_WIRE_OPCODE}, /* W-PKT-08 */
+		{false, ROCE_SEND_ONLY, 28, 0x18, ROCE_WIRE_OPCODE},
+		{false, ROCE_SEND_ONLY, 28, 0x44, ROCE_WIRE_OPCODE},		/* RD */
+		{false, ROCE_SEND_ONLY, 28, 0xa4, ROCE_WIRE_OPCODE},		/* XRC */
+		{false, ROCE_SEND_ONLY, 28, ROCE_WRITE_ONLY, ROCE_WIRE_LENGTH}, /* no RETH */
+		{false, ROCE_SEND_ONLY, 28, ROCE_ACK, ROCE_WIRE_LENGTH}, /* ACK with payload */
+		{false, ROCE_ACK, 29, 0x10, ROCE_WIRE_LENGTH},		 /* ACK with pad */
+		{false, ROCE_READ_REQUEST, 28, ROCE_CNP, ROCE_WIRE_OK},	 /* 16 bytes either way */
+		{false, ROCE_SEND_ONLY, 30, 0x7f, ROCE_WIRE_OK},	 /* W-PKT-12 */
+		{false, ROCE_SEND_ONLY, 31, 0xfe, ROCE_WIRE_PKEY},
+		{false, ROCE_SEND_ONLY, 29, 0x00, ROCE_WIRE_OK}, /* pad: W-RESP-09 */
 	};
 
 	for (unsigned i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
@@ -335,7 +339,7 @@ Test(wire_bounds, vlan_tags_the_innermost_counts)
 {
 	uint8_t frame[256], tagged[256];
 	uint32_t n = make(frame, &v4_path, ROCE_SEND_ONLY, 8);
-	static const uint8_t tags[12] = { 0x88, 0xa8, 0x00, 0x07, 0x81, 0x00, 0x60, 0x64, 0x81 };
+	static const uint8_t tags[12] = {0x88, 0xa8, 0x00, 0x07, 0x81, 0x00, 0x60, 0x64, 0x81};
 	struct roce_pkt pkt;
 
 	for (unsigned count = 1; count <= 3; count++) {

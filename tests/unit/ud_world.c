@@ -13,18 +13,17 @@ ud_start(struct ud_world *w, unsigned side, unsigned i, uint32_t q_key)
 	cr_assert_eq(roce_qp_modify(d->shard, d->q[i].qp, w->p->now_ns, ROCE_QPS_RESET, 0, &attr),
 		ROCE_MODIFY_OK);
 	cr_assert(roce_ud_start(d->shard, d->q[i].qp, w->p->now_ns,
-		&(struct roce_ud_cfg){
-			.q_key = q_key,
+		&(struct roce_ud_cfg){.q_key = q_key,
 			.gid = attr.path.sgid,
 			.vlan = w->p->opts.vlan,
-			.ahs = &w->table[side] }));
+			.ahs = &w->table[side]}));
 	roce_ah_set(&w->ah[side][AH % AHS], AH, &attr.path, 0, MTU);
 }
 
 struct ud_world
 ud_world_new(const struct pair_opts *opts)
 {
-	struct ud_world w = { .p = pair_new(opts) };
+	struct ud_world w = {.p = pair_new(opts)};
 
 	return w;
 }
@@ -33,7 +32,7 @@ void
 ud_world_start(struct ud_world *w)
 {
 	for (unsigned side = 0; side < 2; side++) {
-		w->table[side] = (struct roce_ah_table){ .slot = w->ah[side], .count = AHS };
+		w->table[side] = (struct roce_ah_table){.slot = w->ah[side], .count = AHS};
 		for (unsigned i = 0; i < w->p->opts.qps; i++)
 			ud_start(w, side, i, Q_KEY);
 	}
@@ -53,9 +52,11 @@ ud_post(struct ud_world *w, unsigned i, uint64_t context, uint32_t bytes, uint32
 	struct ndsh_sge sge = pair_sge(p, 0, 0, bytes);
 
 	pair_post(p, 0, 0,
-		&(struct ndsh_swr){ .context = context, .rkey = AH, .inline_bytes = bytes,
+		&(struct ndsh_swr){.context = context,
+			.rkey = AH,
+			.inline_bytes = bytes,
 			.raddr = NDSH_UD_RADDR(roce_qp_num(p->side[1].q[i].qp), q_key),
-			.ctrl = NDSH_CTRL(NDSH_OP_SEND, !(flags & NDSH_WRF_INLINE), flags, 0) },
+			.ctrl = NDSH_CTRL(NDSH_OP_SEND, !(flags & NDSH_WRF_INLINE), flags, 0)},
 		&sge, p->side[0].arena);
 }
 

@@ -106,8 +106,11 @@ finish(struct bench *b, uint32_t i, uint8_t status)
 	cr_assert(eq(int, ndsh_sq_fetch(&s->daemon_sq, &wr), NDSH_FETCH_OK));
 	s->finished++;
 	if (!(wr.flags & NDSH_WRF_SILENT) || status != NDSH_WC_SUCCESS) {
-		const struct ndsh_cqe e = {.context = wr.context, .qp = i, .op = wr.op,
-			.status = status, .slot_count = s->finished};
+		const struct ndsh_cqe e = {.context = wr.context,
+			.qp = i,
+			.op = wr.op,
+			.status = status,
+			.slot_count = s->finished};
 
 		cr_assert(ndsh_cq_push(&b->daemon_cq, &e));
 	}
@@ -123,7 +126,10 @@ end_of_turn(struct bench *b, uint32_t i)
 void
 receive(struct bench *b, uint32_t i, uint32_t token)
 {
-	const struct ndsh_cqe e = {.qp = i, .op = NDSH_OP_RECV, .flags = NDSH_CQEF_INV, .bytes = 5,
+	const struct ndsh_cqe e = {.qp = i,
+		.op = NDSH_OP_RECV,
+		.flags = NDSH_CQEF_INV,
+		.bytes = 5,
 		.data = ntohl(token)};
 
 	cr_assert(ndsh_cq_push(&b->daemon_cq, &e));

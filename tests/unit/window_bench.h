@@ -49,7 +49,7 @@ void end_of_turn(struct bench *b, uint32_t i);
 void receive(struct bench *b, uint32_t i, uint32_t token);
 int32_t poll_all(struct bench *b);
 
-#define RW (ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)
+#define RW		       (ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)
 #define BIND(b, i, mw)	       cr_assert(eq(i32, bind_to(b, i, mw), ND_SUCCESS))
 #define INVALIDATE(b, i, mw)   cr_assert(eq(i32, invalidate(b, i, mw, 0), ND_SUCCESS))
 #define EXPECT_BOUND(b, i, mw) cr_expect(eq(i32, bind_to(b, i, mw), ND_INVALID_DEVICE_STATE))
