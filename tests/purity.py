@@ -17,8 +17,11 @@ import sys
 LIBC_HEADERS = {"assert.h", "limits.h", "stdbool.h", "stddef.h", "stdint.h",
                 "string.h", "sys/queue.h"}
 ROOMS = {  # room: (rooms that it may include, other headers)
-    "shm": ({"shm"}, set()),
-    "roce": ({"roce", "shm"}, {"isa-l/crc.h"}),
+    "base": ({"base"}, set()),
+    "shm": ({"shm", "base"}, set()),
+    "wire": ({"wire", "base"}, {"isa-l/crc.h"}),
+    "cm": ({"cm", "wire", "base"}, set()),
+    "roce": ({"roce", "wire", "shm", "base"}, set()),
     "net": ({"net"}, set()),
 }
 # bcmp: clang writes it for a memcmp() that is only compared with 0.
@@ -42,7 +45,7 @@ def header_allowed(room, name):
 
 def check_includes(root):
     for room in ROOMS:
-        for path in sorted((root / "lib" / room).glob("*.[ch]")):
+        for path in sorted((root / "lib" / room).rglob("*.[ch]")):
             for name in INCLUDE.findall(path.read_text()):
                 bare = "/" not in name
                 known = name in LIBC_HEADERS or not bare or (path.parent / name).exists()

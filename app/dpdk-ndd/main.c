@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "clock.h"
-#include "eal.h"
-#include "instance.h"
-#include "log.h"
-#include "options.h"
-#include "session.h"
-#include "sigbus.h"
-#include "start.h"
-#include "telemetry.h"
-#include "vdev.h"
-#include "xdp.h"
+#include "platform/clock.h"
+#include "platform/eal.h"
+#include "platform/instance.h"
+#include "platform/log.h"
+#include "platform/options.h"
+#include "session/session.h"
+#include "platform/sigbus.h"
+#include "control/start.h"
+#include "metrics/telemetry.h"
+#include "platform/vdev.h"
+#include "platform/xdp.h"
 
 /* Before EAL makes threads: they inherit the mask, only the control thread's signalfd answers. */
 static bool

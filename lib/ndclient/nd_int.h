@@ -20,10 +20,10 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "nd_adopt.h"
-#include "nd_arena.h"
-#include "nd_event.h"
-#include "nd_object.h"
+#include "ndclient/mem/adopt.h"
+#include "ndclient/mem/arena.h"
+#include "ndclient/session/event.h"
+#include "ndclient/session/object.h"
 #include "ndclient.h"
 #include "shm/ndsh_msg.h"
 #include "shm/ndsh_ring.h"

@@ -23,15 +23,15 @@
 #include <assert.h>
 #include <string.h>
 
-#include "roce/key.h"
-#include "roce/list.h"
+#include "roce/mem/key.h"
+#include "base/list.h"
 #include "roce/roce.h"
-#include "roce/ud.h"
-#include "roce/wqe.h"
+#include "roce/ud/ud.h"
+#include "roce/queue/wqe.h"
 #include "shm/ndsh_mover.h"
 #include "shm/ndsh_msg.h"
 #include "shm/ndsh_op.h"
-#include "shm/ndsh_siphash.h"
+#include "base/siphash.h"
 
 #define roce_likely(x)	 __builtin_expect(!!(x), 1)
 #define roce_unlikely(x) __builtin_expect(!!(x), 0)
@@ -251,7 +251,7 @@ static_assert(sizeof(struct roce_qp) <= 768, "thousands of idle queue pairs are 
 #define ROCE_WHEEL_SHIFT 15u /* ns per tick, as a power of two: 32.8 us */
 #define ROCE_WHEEL_SLOTS 4096u
 
-#include "roce/cc.h"
+#include "roce/cc/cc.h"
 
 /*
  * Who rang, in order; the numbers run on. Nobody has looked at these queue pairs: one may be gone
@@ -382,7 +382,7 @@ void roce_wqe_free(struct roce_shard *s, struct roce_wqe *w);
 struct roce_read_block *roce_reads_get(struct roce_shard *s, struct roce_qp *qp);
 void roce_reads_put(struct roce_shard *s, struct roce_qp *qp);
 
-#include "roce/far.h"
+#include "roce/mem/moved.h"
 
 /* sge.c: false if a region does not permit it */
 bool roce_sge_check(

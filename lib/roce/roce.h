@@ -20,7 +20,7 @@
 #define ROCE_H
 
 #include "shm/ndsh_ring.h"
-#include "roce/wire.h"
+#include "wire/wire.h"
 
 struct roce_shard;
 struct roce_qp;

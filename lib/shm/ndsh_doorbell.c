@@ -11,7 +11,7 @@
  *   asleep:       client  set bits        | (locked) | load asleep
  *                 daemon  asleep = 1      | barrier | look at summary once more
  *
- * The daemon's half of the first is the engine's (lib/roce/ring.c): it leaves many
+ * The daemon's half of the first is the engine's (lib/roce/queue/send_ring.c): it leaves many
  * rings at once behind one barrier. The client sets the bitmap, then the summary;
  * the daemon clears the summary, then the bitmap, all by locked read-modify-writes:
  * a bit set behind the daemon's back always finds its summary bit set after it. On

@@ -5,7 +5,7 @@
  * secret of the object and the number of the bind.
  */
 #include "ndsh_ring.h"
-#include "ndsh_siphash.h"
+#include "base/siphash.h"
 
 #define KEY_MASK ((1u << NDSH_TOKEN_KEY_BITS) - 1)
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "engine.h"
-#include "roce/cm.h"
-#include "roce/gsi.h"
+#include "cm/cm.h"
+#include "wire/gsi.h"
 
 #define SERVICE	  7174u
 #define CONNS_MAX 8192u /* of a daemon by default: twice limits.shard_qps */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cores.h"
-#include "roce/wire.h"
+#include "wire/wire.h"
 
 #define SLICES 10u
 #define PIECE  4096u /* what a packet carries at path MTU 4096 */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "roce/cm_codec.h"
+#include "cm/codec.h"
 #include "sim.h"
 
 #define LATE_SHORT (100 * SIM_MS)

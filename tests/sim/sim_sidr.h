@@ -3,7 +3,7 @@
 #ifndef SIM_SIDR_H
 #define SIM_SIDR_H
 
-#include "roce/cm_sidr.h"
+#include "cm/sidr.h"
 #include "sim_types.h"
 
 #define SIM_ASKS_MAX  8u /* in a world */

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "roce/cm.h"
-#include "roce/gsi.h"
+#include "cm/cm.h"
+#include "wire/gsi.h"
 #include "roce/roce.h"
 #include "shm/ndsh_mover.h"
 #include "shm/ndsh_msg.h"

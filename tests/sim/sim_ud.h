@@ -3,7 +3,7 @@
 #ifndef SIM_UD_H
 #define SIM_UD_H
 
-#include "roce/ud.h"
+#include "roce/ud/ud.h"
 #include "sim_ops.h"
 
 #define SIM_UDS_MAX    6u    /* queue pairs in a world */

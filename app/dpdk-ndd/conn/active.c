@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connect: next hop, REQ, REP, then the client completes and RTU leaves. */
+#include <string.h>
+
+#include "platform/clock.h"
+#include "conn/conn.h"
+#include "platform/log.h"
+
+static nd_status
+check(const struct ndsh_connect *m, const struct ndd_qp *qp)
+{
+	if (qp == NULL)
+		return ND_INVALID_HANDLE;
+	if (qp->datagrams)
+		return ND_INVALID_DEVICE_REQUEST;
+	if (qp->conn != NULL)
+		return ND_CONNECTION_ACTIVE;
+	if (qp->failed || qp->by_hand)
+		return ND_INVALID_DEVICE_STATE;
+	if (m->priv_bytes > NDSH_CALLER_DATA_MAX)
+		return ND_INVALID_BUFFER_SIZE;
+	if ((m->tos & ROCE_TOS_ECN) > NDSH_ECN_ON)
+		return ND_INVALID_PARAMETER;
+	if (!ndd_is_destination(&m->remote))
+		return ND_BAD_NETWORK_NAME;
+	return ND_SUCCESS;
+}
+
+/* A connection with a local address and port. */
+static nd_status
+bind_new(struct ndd_session *s, const struct ndsh_addr *local, struct ndd_conn **out)
+{
+	struct roce_cm_addr addr;
+	struct ndd_conn *c;
+	nd_status status;
+
+	if (!ndd_local_address(s, local, &addr))
+		return ND_INVALID_ADDRESS;
+	c = ndd_conn_new(s, NDD_CONN_BOUND);
+	if (c == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	status = ndd_port_take(&s->daemon->ports, &c->port, NDD_PORT_CONNECTOR, &addr);
+	if (status != ND_SUCCESS) {
+		ndd_conn_free(s, c);
+		return status;
+	}
+	c->local = c->port.addr;
+	*out = c;
+	return ND_SUCCESS;
+}
+
+nd_status
+ndd_conn_bind(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_bind *m = msg;
+	struct ndd_conn *c;
+	nd_status status = bind_new(s, &m->addr, &c);
+
+	if (status != ND_SUCCESS)
+		return status;
+	c->bound = true;
+	r->bind.id = c->id;
+	ndd_local_told(&c->local, &r->bind);
+	return ND_SUCCESS;
+}
+
+/* The connection of a BIND, fresh or after an attempt that came to nothing (R-CONN-03). */
+static nd_status
+find_bound(struct ndd_session *s, uint32_t id, struct ndd_conn **out)
+{
+	struct ndd_conn *c = ndd_slots_get(&s->conns, id);
+
+	if (c == NULL)
+		return ND_INVALID_HANDLE;
+	if (!c->bound || c->told_end || c->brought_up ||
+		(c->state != NDD_CONN_BOUND && c->state != NDD_CONN_OVER))
+		return ND_INVALID_DEVICE_STATE;
+	*out = c;
+	return ND_SUCCESS;
+}
+
+/* A connection from the address and port of an endpoint. */
+static nd_status
+bind_shared(struct ndd_session *s, const struct ndsh_connect *m, struct ndd_conn **out)
+{
+	const struct ndd_endpoint *e = ndd_slots_get(&s->endpoints, m->local_id);
+	struct roce_cm_addr peer = {.port = m->remote.port};
+	struct ndd_conn *c;
+	nd_status status;
+
+	if (e == NULL)
+		return ND_INVALID_HANDLE;
+	c = ndd_conn_new(s, NDD_CONN_BOUND);
+	if (c == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	memcpy(peer.gid.raw, m->remote.ip, 16);
+	status = ndd_port_share(&s->daemon->ports, &c->port, &e->port, &peer);
+	if (status != ND_SUCCESS) {
+		ndd_conn_free(s, c);
+		return status;
+	}
+	c->local = c->port.addr;
+	*out = c;
+	return ND_SUCCESS;
+}
+
+static nd_status
+find_local(struct ndd_session *s, const struct ndsh_connect *m, struct ndd_conn **out)
+{
+	switch (m->local_kind) {
+	case NDSH_LOCAL_OWN:
+		return bind_new(s, &m->local, out);
+	case NDSH_LOCAL_BOUND:
+		return find_bound(s, m->local_id, out);
+	case NDSH_LOCAL_SHARED:
+		return bind_shared(s, m, out);
+	default:
+		return ND_INVALID_PARAMETER;
+	}
+}
+
+static uint8_t
+limit(uint8_t reads)
+{
+	return reads < ROCE_RD_ATOMIC_MAX ? reads : (uint8_t)ROCE_RD_ATOMIC_MAX;
+}
+
+nd_status
+ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_connect *m = msg;
+	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
+	nd_status status = check(m, qp);
+	struct ndd_conn *c;
+
+	if (status == ND_SUCCESS)
+		status = find_local(s, m, &c);
+	if (status != ND_SUCCESS)
+		return status;
+	c->state = NDD_CONN_RESOLVING;
+	memcpy(c->remote.gid.raw, m->remote.ip, 16);
+	c->remote.port = m->remote.port;
+	c->qp = qp;
+	qp->conn = c;
+	c->inbound = limit(m->inbound_reads);
+	c->outbound = limit(m->outbound_reads);
+	/* The peer is told the DSCP alone: it need not react as we do (W-CM-73). */
+	c->tos = m->tos & (uint8_t)~ROCE_TOS_ECN;
+	c->ecn = m->tos & ROCE_TOS_ECN;
+	c->hop_limit = ROCE_HOP_LIMIT;
+	c->flow_label = roce_cm_flow_label(c->local.port, c->remote.port);
+	c->priv_bytes = m->priv_bytes;
+	memcpy(c->priv, m->priv, m->priv_bytes);
+	/* ndd_conn_tick() goes on: the reply leaves before any event. */
+	ndd_conn_ask(c);
+	r->id.id = c->id;
+	return ND_SUCCESS;
+}
+
+void
+ndd_conn_send_request(struct ndd_conn *c, uint64_t now_ns)
+{
+	struct ndd *d = c->session->daemon;
+	struct roce_cm_connect req = {
+		.local = c->local,
+		.remote = c->remote,
+		.port = c->hop.port,
+		.qp.qpn = c->qp->qpn,
+		.qp.psn = c->qp->psn,
+		.qp.responder_resources = c->inbound,
+		.qp.initiator_depth = c->outbound,
+		.qp.retry_count = d->cfg->retry_count,
+		.qp.rnr_retry = ndd_conn_rnr_retry(c),
+		.qp.srq = c->qp->srq != NULL,
+		.ack_timeout = d->cfg->timeout_code,
+		.tos = c->tos,
+		.hop_limit = c->hop_limit,
+		.flow_label = c->flow_label,
+		.priv = c->priv,
+		.priv_bytes = c->priv_bytes,
+		.owner = c,
+	};
+
+	c->mtu_code = ndd_mtu_code(ndd_path_mtu(d->plane.port[c->hop.port].mtu));
+	req.mtu_code = c->mtu_code;
+	c->cm = roce_cm_connect(d->cm, now_ns, &req);
+	if (c->cm == NULL)
+		ndd_conn_fail(c, ND_INSUFFICIENT_RESOURCES, NULL);
+	else
+		c->state = NDD_CONN_REQUESTED;
+}
+
+/* Table 3.5, column A; read limits lowered to what both grant (R-CONN-09). */
+void
+ndd_conn_replied(struct ndd_conn *c, const struct roce_cm_event *ev)
+{
+	if (c->state != NDD_CONN_REQUESTED)
+		return;
+	c->peer = ev->peer;
+	c->peer.retry_count = c->session->daemon->cfg->retry_count;
+	c->ack_timeout = ev->ack_timeout;
+	if (ev->peer.initiator_depth < c->inbound)
+		c->inbound = ev->peer.initiator_depth;
+	if (ev->peer.responder_resources < c->outbound)
+		c->outbound = ev->peer.responder_resources;
+	c->state = NDD_CONN_REPLIED;
+	ndd_conn_tell(c, NDSH_EV_CONN_REPLY, ND_SUCCESS, ev);
+}
+
+nd_status
+ndd_conn_complete(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	struct ndd_conn *c = ndd_slots_get(&s->conns, ((const struct ndsh_id_msg *)msg)->id);
+
+	(void)r;
+	if (c == NULL)
+		return ND_INVALID_HANDLE;
+	if (c->state == NDD_CONN_OVER || c->state == NDD_CONN_FLUSHING)
+		return ND_CONNECTION_ABORTED;
+	if (c->state != NDD_CONN_REPLIED)
+		return ND_CONNECTION_INVALID;
+	if (c->qp == NULL || c->qp->failed || !ndd_conn_bring_up(c)) {
+		roce_cm_reject(s->daemon->cm, ndd_now_ns(), c->cm, 28, NULL, 0);
+		c->told_end = true;
+		ndd_conn_over(c);
+		return ND_CONNECTION_ABORTED;
+	}
+	/* RTR and RTS before RTU (W-CM-35). */
+	c->state = NDD_CONN_ESTABLISHED;
+	if (!roce_cm_complete(s->daemon->cm, ndd_now_ns(), c->cm)) {
+		c->told_end = true;
+		ndd_conn_over(c);
+		return ND_CONNECTION_ABORTED;
+	}
+	return ND_SUCCESS;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a connection's values to its queue pair: next hop, path, states. */
+#include <string.h>
+
+#include "conn/conn.h"
+#include "platform/log.h"
+#include "hostnet/network.h"
+#include "object/qp_path.h"
+
+#define RNR_FOR_EVER 7 /* as RNR retry count: without end */
+
+uint8_t
+ndd_mtu_code(uint32_t bytes)
+{
+	uint8_t code = 1;
+
+	while (code < 5 && 256u << (code - 1) < bytes)
+		code++;
+	return code;
+}
+
+/* What an empty shared receive queue answers is no reason to give up (R-SR-06). */
+uint8_t
+ndd_conn_rnr_retry(const struct ndd_conn *c)
+{
+	return c->qp->srq != NULL ? RNR_FOR_EVER : c->session->daemon->cfg->rnr_retry;
+}
+
+nd_status
+ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns)
+{
+	return ndd_next_hop(
+		c->session->daemon->net, now_ns, &c->local.gid, &c->remote.gid, &c->hop);
+}
+
+struct bring_up {
+	struct ndd_qp *qp;
+	struct roce_qp_attr attr;
+	enum roce_modify result;
+	uint32_t keepalive_ms; /* as the client wants it */
+	bool quiet;	       /* not from now on */
+};
+
+static void
+on_shard_bring_up(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	const uint32_t rtr = ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |
+			     ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR | ROCE_QPA_ACCESS |
+			     ROCE_QPA_KEEPALIVE;
+	const uint32_t rts = ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY |
+			     ROCE_QPA_SQ_PSN | ROCE_QPA_MAX_RD;
+	struct bring_up *b = arg;
+	struct roce_qp_attr before;
+
+	(void)roce_qp_query(b->qp->engine, &before);
+	b->keepalive_ms = before.keepalive_ms;
+	b->attr.keepalive_ms = b->quiet ? 0 : before.keepalive_ms;
+	b->result =
+		roce_qp_modify(shard->engine, b->qp->engine, now_ns, ROCE_QPS_RTR, rtr, &b->attr);
+	if (b->result == ROCE_MODIFY_OK)
+		b->result = roce_qp_modify(
+			shard->engine, b->qp->engine, now_ns, ROCE_QPS_RTS, rts, &b->attr);
+}
+
+void
+ndd_path_via(struct roce_path *path, const struct net_nexthop *hop, uint32_t qpn, uint32_t peer_qpn)
+{
+	ndd_path_hop(path, hop);
+	path->udp_sport = roce_flow_sport(path->flow_label, qpn, peer_qpn);
+}
+
+static void
+fill_path(const struct ndd_conn *c, struct roce_path *path)
+{
+	path->sgid = c->local.gid;
+	path->dgid = c->remote.gid;
+	path->tos = ndd_path_class(c->session->daemon, c->hop.port, c->tos | c->ecn);
+	path->ttl = c->hop_limit;
+	path->flow_label = c->flow_label;
+	ndd_path_via(path, &c->hop, c->qp->qpn, c->peer.qpn);
+}
+
+bool
+ndd_conn_bring_up(struct ndd_conn *c)
+{
+	const struct config *cfg = c->session->daemon->cfg;
+	/* The passive side sends nothing before the active one is ready (W-CM-35). */
+	struct bring_up b = {.qp = c->qp, .quiet = c->state == NDD_CONN_ANSWERING};
+
+	/* W-CM-30: who may read from whom; MR rights say the rest. */
+	b.attr.access = NDSH_ACCESS_REMOTE_WRITE;
+	if (c->inbound != 0)
+		b.attr.access |= NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_ATOMIC;
+	fill_path(c, &b.attr.path);
+	b.attr.port = c->hop.port;
+	b.attr.mtu_bytes = 128u << c->mtu_code;
+	b.attr.dest_qpn = c->peer.qpn;
+	b.attr.rq_psn = c->qp->psn;
+	b.attr.sq_psn = c->peer.psn;
+	b.attr.max_dest_rd = c->inbound;
+	b.attr.max_rd = c->outbound;
+	b.attr.min_rnr_code = cfg->min_rnr_code;
+	b.attr.timeout_code = c->ack_timeout != 0 ? c->ack_timeout : cfg->timeout_code;
+	b.attr.retry = c->peer.retry_count;
+	b.attr.rnr_retry = c->peer.rnr_retry;
+	if (!c->peer.srq) /* R-SR-05, R-SR-06 */
+		b.attr.rnr_give_up_ms = cfg->rnr_give_up_ms;
+	ndd_qp_path_evict(c->session, &c->remote.gid, c->peer.qpn);
+	c->brought_up = c->qp->connected = true;
+	ndd_shard_call(c->session->shard, on_shard_bring_up, &b);
+	c->keepalive_ms = b.keepalive_ms;
+	if (b.result != ROCE_MODIFY_OK)
+		ndd_info("session %lu: queue pair 0x%06x could not be brought up (%d)",
+			c->session->serial, c->qp->qpn, b.result);
+	return b.result == ROCE_MODIFY_OK;
+}
+
+struct start_keepalive {
+	struct roce_qp *engine;
+	uint32_t ms;
+};
+
+/* One that has died meanwhile refuses. */
+static void
+on_shard_start_keepalive(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	const struct start_keepalive *k = arg;
+	const struct roce_qp_attr attr = {.keepalive_ms = k->ms};
+
+	(void)roce_qp_modify(
+		shard->engine, k->engine, now_ns, ROCE_QPS_RTS, ROCE_QPA_KEEPALIVE, &attr);
+}
+
+void
+ndd_conn_start_keepalive(struct ndd_conn *c)
+{
+	struct start_keepalive k = {.ms = c->keepalive_ms};
+
+	if (c->qp == NULL || k.ms == 0)
+		return;
+	k.engine = c->qp->engine;
+	ndd_shard_call(c->session->shard, on_shard_start_keepalive, &k);
+}
+
+struct set_macs {
+	struct roce_qp *qp;
+	const struct net_nexthop *hop;
+};
+
+static void
+on_shard_set_macs(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct set_macs *m = arg;
+
+	(void)shard;
+	(void)now_ns;
+	roce_qp_set_macs(m->qp, m->hop->smac, m->hop->dmac);
+}
+
+void
+ndd_path_moved(struct ndd_session *s, struct ndd_qp *qp, struct net_nexthop *old,
+	const struct net_nexthop *hop)
+{
+	struct set_macs m = {.qp = qp->engine, .hop = hop};
+	uint32_t port = old->port;
+
+	if (memcmp(old->dmac, hop->dmac, 6) != 0 || memcmp(old->smac, hop->smac, 6) != 0)
+		ndd_shard_call(s->shard, on_shard_set_macs, &m);
+	*old = *hop;
+	old->port = port;
+}
+
+/* W-GID-03: a neighbour that is being asked again keeps its old address meanwhile. */
+void
+ndd_conn_refresh(struct ndd_conn *c, uint64_t now_ns)
+{
+	struct net_nexthop hop;
+
+	if (c->qp != NULL && ndd_next_hop(c->session->daemon->net, now_ns, &c->local.gid,
+				     &c->remote.gid, &hop) == ND_SUCCESS)
+		ndd_path_moved(c->session, c->qp, &c->hop, &hop);
+}

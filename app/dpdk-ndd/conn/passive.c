@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A REQ for one of our listeners: offer it, then accept or reject. */
+#include <string.h>
+
+#include "platform/clock.h"
+#include "conn/conn.h"
+#include "platform/log.h"
+
+enum { REASON_NO_RESOURCES = 3, REASON_CONSUMER = 28 };
+
+static uint8_t
+least(uint8_t a, uint8_t b)
+{
+	return a < b ? a : b;
+}
+
+void
+ndd_conn_requested(struct ndd *d, const struct roce_cm_event *ev)
+{
+	struct ndd_listener *l = ev->owner;
+	uint8_t max_mtu = ndd_mtu_code(ndd_path_mtu(d->plane.port[ev->port].mtu));
+	uint64_t now_ns = ndd_now_ns();
+	struct ndd_conn *c;
+
+	/* The REQ's MTU is taken verbatim or not at all (W-CM-32). */
+	if (ev->mtu_code > max_mtu) {
+		roce_cm_reject_mtu(d->cm, now_ns, ev->conn, max_mtu);
+		roce_cm_destroy(d->cm, now_ns, ev->conn);
+		return;
+	}
+	c = l->session->ended ? NULL : ndd_conn_new(l->session, NDD_CONN_OFFERED);
+	if (c == NULL) {
+		roce_cm_reject(d->cm, now_ns, ev->conn, REASON_NO_RESOURCES, NULL, 0);
+		roce_cm_destroy(d->cm, now_ns, ev->conn);
+		return;
+	}
+	roce_cm_set_owner(ev->conn, c);
+	c->cm = ev->conn;
+	c->listener = l->id;
+	c->local = ev->local;
+	c->remote = ev->remote;
+	c->peer = ev->peer;
+	c->tos = ev->tos;
+	c->hop_limit = ev->hop_limit;
+	c->flow_label = ev->flow_label;
+	c->mtu_code = ev->mtu_code;
+	c->ack_timeout = ev->ack_timeout;
+	/* What the peer serves is what we may issue, and the other way round (W-CM-30). */
+	c->inbound = least(ev->peer.initiator_depth, ROCE_RD_ATOMIC_MAX);
+	c->outbound = least(ev->peer.responder_resources, ROCE_RD_ATOMIC_MAX);
+	ndd_conn_tell(c, NDSH_EV_CONN_REQUEST, ND_SUCCESS, ev);
+}
+
+nd_status
+ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_accept *m = msg;
+	struct ndd_conn *c = ndd_slots_get(&s->conns, m->conn);
+	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
+
+	if (c == NULL || qp == NULL)
+		return ND_INVALID_HANDLE;
+	if (m->priv_bytes > NDSH_CALLEE_DATA_MAX)
+		return ND_INVALID_BUFFER_SIZE;
+	if (m->ecn > NDSH_ECN_ON)
+		return ND_INVALID_PARAMETER;
+	if (c->state == NDD_CONN_OVER)
+		return ND_CONNECTION_ABORTED; /* the peer has vanished (R-CONN-14) */
+	if (c->state != NDD_CONN_OFFERED)
+		return ND_CONNECTION_INVALID;
+	if (qp->datagrams)
+		return ND_INVALID_DEVICE_REQUEST;
+	if (qp->conn != NULL)
+		return ND_CONNECTION_ACTIVE;
+	if (qp->failed || qp->by_hand)
+		return ND_INVALID_DEVICE_STATE;
+	(void)ndd_port_take(&s->daemon->ports, &c->port, NDD_PORT_ACCEPTED, &c->local);
+	c->qp = qp;
+	qp->conn = c;
+	c->inbound = least(c->inbound, m->inbound_reads);
+	c->outbound = least(c->outbound, m->outbound_reads);
+	c->ecn = m->ecn;
+	c->priv_bytes = m->priv_bytes;
+	memcpy(c->priv, m->priv, m->priv_bytes);
+	c->state = NDD_CONN_ANSWERING;
+	ndd_conn_ask(c); /* ndd_conn_tick() goes on: the reply leaves before any event */
+	r->id.id = c->id;
+	return ND_SUCCESS;
+}
+
+/* RTR and RTS are acknowledged by the shard before the REP leaves (W-CM-35). */
+void
+ndd_conn_send_reply(struct ndd_conn *c, uint64_t now_ns)
+{
+	struct ndd *d = c->session->daemon;
+	const struct roce_cm_qp_params qp = {
+		.qpn = c->qp->qpn,
+		.psn = c->qp->psn,
+		.responder_resources = c->inbound,
+		.initiator_depth = c->outbound,
+		.rnr_retry = ndd_conn_rnr_retry(c),
+		.srq = c->qp->srq != NULL,
+	};
+
+	if (!ndd_conn_bring_up(c)) {
+		roce_cm_reject(d->cm, now_ns, c->cm, REASON_NO_RESOURCES, NULL, 0);
+		ndd_conn_fail(c, ND_INTERNAL_ERROR, NULL);
+		return;
+	}
+	c->state = NDD_CONN_ACCEPTED;
+	if (!roce_cm_accept(d->cm, now_ns, c->cm, &qp, c->priv, c->priv_bytes, c))
+		ndd_conn_fail(c, ND_CONNECTION_ABORTED, NULL);
+}
+
+/* By the passive side instead of Accept, or by the active one instead of completing. */
+nd_status
+ndd_conn_reject(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_reject *m = msg;
+	struct ndd_conn *c = ndd_slots_get(&s->conns, m->conn);
+
+	(void)r;
+	if (c == NULL)
+		return ND_INVALID_HANDLE;
+	if (m->priv_bytes > NDSH_REJECT_DATA_MAX)
+		return ND_INVALID_BUFFER_SIZE;
+	if (c->state != NDD_CONN_OFFERED && c->state != NDD_CONN_REPLIED)
+		return ND_CONNECTION_INVALID;
+	roce_cm_reject(s->daemon->cm, ndd_now_ns(), c->cm, REASON_CONSUMER, m->priv, m->priv_bytes);
+	ndd_conn_over(c);
+	return ND_SUCCESS;
+}

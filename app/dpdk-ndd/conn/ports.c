@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "conn/ports.h"
+
+static bool
+is_any(const struct roce_gid *gid)
+{
+	static const struct roce_gid any;
+
+	return roce_gid_equal(gid, &any);
+}
+
+static bool
+overlap(const struct roce_cm_addr *a, const struct roce_cm_addr *b)
+{
+	return a->port == b->port &&
+	       (roce_gid_equal(&a->gid, &b->gid) || is_any(&a->gid) || is_any(&b->gid));
+}
+
+static struct ndd_port_bucket *
+bucket_of(struct ndd_ports *t, uint16_t port)
+{
+	return &t->bucket[port % NDD_PORT_BUCKETS];
+}
+
+static bool
+is_connection(enum ndd_port_use use)
+{
+	return use == NDD_PORT_ACCEPTED || use == NDD_PORT_SHARING;
+}
+
+/* Who has it alone counts more than connections that are left of it. */
+static nd_status
+look(struct ndd_ports *t, enum ndd_port_use use, const struct roce_cm_addr *addr)
+{
+	nd_status status = ND_SUCCESS;
+	const struct ndd_port *p;
+
+	LIST_FOREACH (p, bucket_of(t, addr->port), entry) {
+		if (!overlap(&p->addr, addr))
+			continue;
+		if (!is_connection(p->use) || use == NDD_PORT_LISTENER)
+			return ND_SHARING_VIOLATION;
+		status = ND_ADDRESS_ALREADY_EXISTS;
+	}
+	return status;
+}
+
+/* Not the last that was given back: a late message may still be under way to it. */
+static bool
+choose(struct ndd_ports *t, enum ndd_port_use use, struct roce_cm_addr *addr)
+{
+	for (uint32_t i = 0; i < NDD_EPHEMERAL_COUNT; i++) {
+		addr->port = (uint16_t)(NDD_EPHEMERAL_FIRST + t->next++ % NDD_EPHEMERAL_COUNT);
+		if (look(t, use, addr) == ND_SUCCESS)
+			return true;
+	}
+	return false;
+}
+
+nd_status
+ndd_port_take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use,
+	const struct roce_cm_addr *addr)
+{
+	nd_status status;
+
+	p->addr = *addr;
+	if (addr->port == 0 && !choose(t, use, &p->addr))
+		return ND_TOO_MANY_ADDRESSES;
+	if (addr->port != 0 && use != NDD_PORT_ACCEPTED) {
+		status = look(t, use, addr);
+		if (status != ND_SUCCESS)
+			return status;
+	}
+	p->use = use;
+	LIST_INSERT_HEAD(bucket_of(t, p->addr.port), p, entry);
+	return ND_SUCCESS;
+}
+
+nd_status
+ndd_port_share(struct ndd_ports *t, struct ndd_port *p, const struct ndd_port *endpoint,
+	const struct roce_cm_addr *peer)
+{
+	struct ndd_port_bucket *bucket = bucket_of(t, endpoint->addr.port);
+	const struct ndd_port *other;
+
+	LIST_FOREACH (other, bucket, entry)
+		if (other->use == NDD_PORT_SHARING && other->peer.port == peer->port &&
+			roce_gid_equal(&other->peer.gid, &peer->gid) &&
+			overlap(&other->addr, &endpoint->addr))
+			return ND_ADDRESS_ALREADY_EXISTS;
+	p->addr = endpoint->addr;
+	p->peer = *peer;
+	p->use = NDD_PORT_SHARING;
+	LIST_INSERT_HEAD(bucket, p, entry);
+	return ND_SUCCESS;
+}
+
+void
+ndd_port_give(struct ndd_port *p)
+{
+	if (p->use == NDD_PORT_FREE)
+		return;
+	LIST_REMOVE(p, entry);
+	p->use = NDD_PORT_FREE;
+}

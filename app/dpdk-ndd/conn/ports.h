@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Local CM ports (RDMA_PS_TCP) in use, one table for all who can have one. A port is free again
+ * when the last of them has gone (R-LSN-07). It has nothing to do with the host's TCP (R-CONN-16).
+ */
+#ifndef NDD_PORTS_H
+#define NDD_PORTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "ndclient/ndclient.h"
+#include "cm/cm.h"
+
+#define NDD_EPHEMERAL_FIRST 49152u /* R-CONN-15 */
+#define NDD_EPHEMERAL_COUNT 16384u
+#define NDD_PORT_BUCKETS    4096u
+
+enum ndd_port_use {
+	NDD_PORT_FREE,
+	NDD_PORT_LISTENER,
+	NDD_PORT_CONNECTOR, /* bound, or connecting: never shared */
+	NDD_PORT_ENDPOINT,  /* shared by connectors */
+	NDD_PORT_ACCEPTED,  /* any number of them, beside their listener and when it has gone */
+	NDD_PORT_SHARING,   /* the same beside their endpoint, each with another peer */
+};
+
+/* Part of who has the port. Zeroed: has none. */
+struct ndd_port {
+	LIST_ENTRY(ndd_port) entry;
+	struct roce_cm_addr addr; /* gid all zero: every address */
+	struct roce_cm_addr peer; /* of SHARING */
+	enum ndd_port_use use;
+};
+LIST_HEAD(ndd_port_bucket, ndd_port);
+
+struct ndd_ports {
+	struct ndd_port_bucket bucket[NDD_PORT_BUCKETS];
+	uint32_t next; /* ephemeral port to try first */
+};
+
+/*
+ * Take addr; port 0: the next ephemeral one that is free there, p->addr says which. An ACCEPTED one
+ * always succeeds. ND_SHARING_VIOLATION: it is another's; ND_ADDRESS_ALREADY_EXISTS: for a
+ * CONNECTOR, accepted connections still have it, so that it could make one of them a second time;
+ * ND_TOO_MANY_ADDRESSES: no ephemeral port is left.
+ */
+nd_status ndd_port_take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use,
+	const struct roce_cm_addr *addr);
+/* Take that of an endpoint too, for a connection to peer. ND_ADDRESS_ALREADY_EXISTS: there is one
+ * (R-CONN-15). */
+nd_status ndd_port_share(struct ndd_ports *t, struct ndd_port *p, const struct ndd_port *endpoint,
+	const struct roce_cm_addr *peer);
+/* Does nothing if it has none. */
+void ndd_port_give(struct ndd_port *p);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SIGHUP: the configuration is read again, and the network's part of it takes effect. Connections,
+ * queue pairs and address handles go on whose address and way are left; the others end, and it is
+ * said why. A file with a mistake changes nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/clock.h"
+#include "conn/conn.h"
+#include "platform/log.h"
+#include "hostnet/network.h"
+#include "object/qp_path.h"
+#include "ud/ud.h"
+
+#define ERROR_BYTES 4096
+
+static struct config *
+load(const struct ndd *d)
+{
+	struct config *c = calloc(1, sizeof(*c));
+	char err[ERROR_BYTES], *next = err, *line;
+
+	if (c == NULL) {
+		ndd_error("reload: no memory");
+		return NULL;
+	}
+	if (config_load(c, d->config_path, err, sizeof(err)))
+		return c;
+	while ((line = strsep(&next, "\n")) != NULL)
+		if (line[0] != '\0')
+			ndd_error("%s", line);
+	ndd_error("reload: nothing was changed");
+	free(c);
+	return NULL;
+}
+
+static bool
+same_ports(const struct ndd *d, const struct config *to)
+{
+	bool same = to->ports == d->cfg->ports;
+
+	for (uint32_t i = 0; same && i < to->ports; i++)
+		same = strcmp(to->port[i].device, d->cfg->port[i].device) == 0 &&
+		       to->port[i].shared == d->cfg->port[i].shared;
+	if (!same)
+		ndd_error("reload: other ports need a restart; nothing was changed");
+	return same;
+}
+
+static void
+end(struct ndd_conn *c, const char *why)
+{
+	char from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];
+
+	ndd_notice("session %lu: connection of %s to %s ends: %s", c->session->serial,
+		ndd_ip_text(c->local.gid.raw, from), ndd_ip_text(c->remote.gid.raw, to), why);
+	ndd_conn_fail(c,
+		c->state == NDD_CONN_RESOLVING ? ND_NETWORK_UNREACHABLE : ND_CONNECTION_ABORTED,
+		NULL);
+}
+
+static bool
+address_is_lost(struct ndd *d, const struct roce_path *path, const void *to)
+{
+	return !ndd_network_keeps(d, to, path->sgid.raw);
+}
+
+/* Nobody can reach a queue pair of datagrams any more, and it nobody. */
+static void
+end_datagrams(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
+{
+	struct ndd_session *s, *next;
+	struct ndd_qp *qp;
+
+	for (s = TAILQ_FIRST(&d->sessions); s != NULL; s = next) {
+		struct roce_path path = {0};
+		uint32_t pos = 0;
+
+		next = TAILQ_NEXT(s, next); /* what it is told may end it */
+		memcpy(path.sgid.raw, s->ip, sizeof(path.sgid.raw));
+		if (s->state != NDSH_ST_OPEN || !lost(d, &path, arg))
+			continue;
+		while ((qp = ndd_slots_next(&s->qps, &pos)) != NULL)
+			if (qp->datagrams && !qp->failed)
+				ndd_qp_take_away(s, qp, why);
+	}
+}
+
+/* While the address is still ours: the peer is told, too. */
+static void
+end_from(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
+{
+	struct ndd_conn *c;
+
+	TAILQ_FOREACH (c, &d->conns, next) {
+		const struct roce_path path = {.sgid = c->local.gid};
+
+		if (c->state != NDD_CONN_OVER && lost(d, &path, arg))
+			end(c, why);
+	}
+	ndd_qp_path_end(d, lost, arg, why);
+	ndd_ah_end(d, lost, arg, why);
+	end_datagrams(d, lost, arg, why);
+	ndd_host_tx(d, ndd_now_ns());
+}
+
+static bool
+is_from(struct ndd *d, const struct roce_path *path, const void *ip)
+{
+	(void)d;
+	return memcmp(path->sgid.raw, ip, sizeof(path->sgid.raw)) == 0;
+}
+
+void
+ndd_end_address(struct ndd *d, const uint8_t ip[16], const char *why)
+{
+	end_from(d, is_from, ip, why);
+}
+
+static bool
+route_is_lost(struct ndd *d, const struct roce_path *path, const void *arg)
+{
+	struct net_nexthop hop;
+
+	(void)arg;
+	return ndd_next_hop(d->net, ndd_now_ns(), &path->sgid, &path->dgid, &hop) ==
+	       ND_NETWORK_UNREACHABLE;
+}
+
+static void
+end_without_route(struct ndd *d)
+{
+	static const char why[] = "its route was taken out of the configuration";
+	struct ndd_conn *c;
+
+	TAILQ_FOREACH (c, &d->conns, next) {
+		const struct roce_path path = {.sgid = c->local.gid, .dgid = c->remote.gid};
+
+		if (c->state == NDD_CONN_ESTABLISHED && route_is_lost(d, &path, NULL))
+			end(c, why);
+	}
+	ndd_qp_path_end(d, route_is_lost, NULL, why);
+	ndd_ah_end(d, route_is_lost, NULL, why);
+}
+
+/* Beyond the network nothing is taken over, and d->cfg is as it was. */
+static void
+mention_the_rest(const struct ndd *d, const struct config *to)
+{
+	if (memcmp(d->cfg, to, sizeof(*to)) != 0)
+		ndd_notice("reload: what else was changed takes effect at the next start");
+}
+
+void
+ndd_reload(struct ndd *d)
+{
+	struct config *to = load(d);
+
+	if (to != NULL && same_ports(d, to)) {
+		end_from(d, address_is_lost, to, "its address was taken out of the configuration");
+		ndd_network_change(d, to);
+		end_without_route(d);
+		mention_the_rest(d, to);
+		ndd_notice("reload: addresses, VLANs and routes are those of %s", d->config_path);
+	}
+	free(to);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Everything that is made once and lives as long as the daemon: pool, ports, shards, net, CM. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <rte_mbuf.h>
+
+#include "platform/clock.h"
+#include "platform/eal.h"
+#include "platform/log.h"
+#include "hostnet/network.h"
+#include "platform/numamem.h"
+#include "session/session.h"
+#include "hostnet/kernel_port.h"
+#include "control/start.h"
+#include "platform/vdev.h"
+
+/* A frame of path MTU 4096 in one piece, and buffers no smaller than memif's of 8192 bytes: then
+ * the driver takes its fast path. */
+#define MBUF_ROOM	8192u
+#define MBUF_CACHE	256u
+#define MBUFS_PER_PORT	3072u /* descriptors of both directions, and bursts under way */
+#define MBUFS_PER_SHARD 3072u /* rings between shards */
+#define CM_FIRST_RETRY	(200 * NDD_MS)
+#define CM_RETRIES	15u
+
+static bool
+start_pool(struct ndd *d)
+{
+	const struct config *cfg = d->cfg;
+	uint32_t n = cfg->ports * MBUFS_PER_PORT + cfg->lcores * MBUFS_PER_SHARD;
+	int node = ndd_numa_of_cpu(ndd_lcore_cpu(NDD_LCORE_OF_SHARD(0)));
+
+	static_assert(MBUF_ROOM >= ROCE_FRAME_MAX, "one frame, one mbuf");
+	d->plane.pool = rte_pktmbuf_pool_create(
+		"frames", n, MBUF_CACHE, 0, MBUF_ROOM + RTE_PKTMBUF_HEADROOM, node);
+	if (d->plane.pool == NULL)
+		ndd_error("no memory for %u frame buffers (%u MiB): raise eal.memory_mb", n,
+			n * (MBUF_ROOM >> 10) >> 10);
+	return d->plane.pool != NULL;
+}
+
+static bool
+start_port(struct ndd *d, uint32_t i)
+{
+	const struct config_port *c = &d->cfg->port[i];
+	const struct port_cfg pc = {
+		.device = c->device,
+		.mtu = c->shared ? ndd_shared_mtu(d, i) : c->mtu,
+		.shared = c->shared,
+		.has_mac = c->has_mac,
+		.mac = {c->mac[0], c->mac[1], c->mac[2], c->mac[3], c->mac[4], c->mac[5]},
+		.reconnects = ndd_vdev_is_memif_client(d->cfg, c->device),
+		.pool = d->plane.pool,
+	};
+	struct port *p = &d->plane.port[i];
+	char buf[128];
+	const char *why = port_open(p, &pc, buf, sizeof(buf));
+
+	if (why != NULL) {
+		ndd_error("ports[%u] %s: %s", i, c->device, why);
+		return false;
+	}
+	d->plane.ports = i + 1;
+	if (p->mtu_refused)
+		ndd_info("port %s: the driver does not take MTU %u; frames that large work if the "
+			 "device behind it carries them",
+			p->device, p->mtu);
+	ndd_info("port %s: MAC %02x:%02x:%02x:%02x:%02x:%02x, MTU %u, path MTU %u", p->device,
+		p->mac[0], p->mac[1], p->mac[2], p->mac[3], p->mac[4], p->mac[5], p->mtu,
+		ndd_path_mtu(p->mtu));
+	return true;
+}
+
+static bool
+start_shards(struct ndd *d)
+{
+	const struct config *cfg = d->cfg;
+	int node[NDD_SHARDS_MAX];
+
+	for (uint32_t i = 0; i < cfg->lcores; i++) {
+		struct roce_shard_cfg sc = {
+			.shard_id = i,
+			.max_qps = cfg->shard_qps,
+			.max_cqs = 2 * cfg->shard_qps,
+			.max_pds = cfg->shard_qps,
+			.max_srqs = cfg->shard_qps,
+			.max_mrs = cfg->shard_mrs,
+			.max_wqes = cfg->shard_wqes,
+			.secret = {d->plane.secret[0], d->plane.secret[1]},
+			.rto_floor_ns = cfg->rto_floor_us * NDD_US,
+			.window = cfg->window,
+		};
+
+		d->plane.shard[i] = ndd_shard_new(&d->plane, &sc, NDD_LCORE_OF_SHARD(i));
+		if (d->plane.shard[i] == NULL) {
+			ndd_error("no memory for shard %u (%zu MiB): lower limits.shard_*", i,
+				roce_shard_bytes(&sc) >> 20);
+			return false;
+		}
+		node[i] = d->plane.shard[i]->numa_node;
+		d->plane.shards = i + 1;
+	}
+	if (!ndd_handover_init(&d->plane.rings, d->plane.shards, node)) {
+		ndd_error("no memory for rings: raise eal.memory_mb");
+		return false;
+	}
+	return true;
+}
+
+/* W-GID-04: the node's GUID from the first port's MAC. */
+static uint64_t
+node_guid(const uint8_t mac[6])
+{
+	const uint8_t b[8] = {mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
+	uint64_t guid = 0;
+
+	for (int i = 0; i < 8; i++)
+		guid = guid << 8 | b[i];
+	return guid;
+}
+
+static bool
+start_cm(struct ndd *d)
+{
+	struct roce_cm_cfg cfg = {
+		.max_conns = 2 * d->cfg->shard_qps * d->cfg->lcores,
+		.max_listeners = NDD_LISTENERS_MAX,
+		.ca_guid = node_guid(d->plane.port[0].mac),
+		.req_first_retry_ns = CM_FIRST_RETRY,
+		.max_retries = CM_RETRIES,
+	};
+	void *mem;
+
+	if (getrandom(cfg.secret, sizeof(cfg.secret), 0) != sizeof(cfg.secret))
+		return false;
+	d->ports.next = (uint32_t)cfg.secret[0];
+	d->cm_bytes = roce_cm_bytes(&cfg);
+	mem = d->cm_bytes == 0 ? NULL : ndd_numa_alloc(d->cm_bytes, -1);
+	d->cm = mem == NULL ? NULL : roce_cm_init(mem, &cfg);
+	return d->cm != NULL;
+}
+
+bool
+ndd_start(struct ndd *d)
+{
+	struct ndd_plane *p = &d->plane;
+
+	p->idle = d->cfg->idle;
+	p->cycles = d->cfg->cycles;
+	p->control_bell = &d->bell;
+	if (getrandom(p->secret, sizeof(p->secret), 0) != sizeof(p->secret)) {
+		ndd_error("no randomness: %s", strerror(errno));
+		return false;
+	}
+	roce_qpn_key_init(&p->qpn_key, p->secret);
+	if (!start_pool(d) || !ndd_shared_open(d))
+		return false;
+	for (uint32_t i = 0; i < d->cfg->ports; i++)
+		if (!start_port(d, i))
+			return false;
+	if (!start_shards(d) || !ndd_network_start(d))
+		return false;
+	if (!start_cm(d)) {
+		ndd_error("no memory for the connection manager");
+		return false;
+	}
+	for (uint32_t i = 0; i < p->shards; i++)
+		if (!ndd_shard_launch(p->shard[i])) {
+			ndd_error("lcore of shard %u does not start", i);
+			return false;
+		}
+	return true;
+}
+
+/* In any stage of the start. */
+void
+ndd_stop(struct ndd *d)
+{
+	struct ndd_plane *p = &d->plane;
+
+	for (uint32_t i = 0; i < p->shards; i++)
+		ndd_shard_stop(p->shard[i]);
+	ndd_handover_fini(&p->rings);
+	for (uint32_t i = 0; i < p->shards; i++)
+		ndd_shard_free(p->shard[i]);
+	for (uint32_t i = 0; i < p->ports; i++)
+		port_close(&p->port[i]);
+	ndd_shared_close(d);
+	ndd_numa_free(d->cm, d->cm_bytes);
+	ndd_numa_free(d->net, d->net_bytes);
+	rte_mempool_free(p->pool);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The control thread as a host on the ports: what shards sent up goes to the little IP stack or the
+ * CM, what these want to send goes to the ports' owner.
+ */
+#include <string.h>
+
+#include "platform/clock.h"
+#include "conn/conn.h"
+#include "platform/log.h"
+#include "hostnet/network.h"
+#include "wire/gsi.h"
+#include "hostnet/kernel_port.h"
+#include "ud/ud.h"
+
+#define RX_BUDGET   256u /* frames and events per shard and round, then the sockets' turn */
+#define TX_BUDGET   256u
+#define MAD_WAIT_NS (3 * NDD_S)
+
+/* ---- in ---- */
+
+static void
+rx_mad(struct ndd *d, uint64_t now_ns, uint32_t port, const uint8_t *frame,
+	const struct roce_pkt *pkt)
+{
+	struct roce_gid from, to;
+	struct net_ip src, dst;
+
+	roce_pkt_src_gid(pkt, &from);
+	roce_pkt_dst_gid(pkt, &to);
+	src = ndd_ip(from.raw);
+	dst = ndd_ip(to.raw);
+	if (!roce_gsi_is_mad(pkt) || !net_takes(d->net, &src, &dst, pkt->vlan) ||
+		!roce_icrc_ok(pkt))
+		return;
+	net_confirm(d->net, now_ns, &src, frame + 6); /* the source MAC: it is alive there */
+	roce_cm_rx(d->cm, now_ns, pkt, port);
+}
+
+static void
+rx_frame(struct ndd *d, uint64_t now_ns, struct rte_mbuf *m)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct roce_pkt pkt;
+
+	if (roce_wire_parse(frame, m->data_len, &pkt) == ROCE_WIRE_OK)
+		rx_mad(d, now_ns, m->port, frame, &pkt);
+	else
+		net_rx(d->net, now_ns, m->port, frame, m->data_len);
+	rte_pktmbuf_free(m);
+}
+
+/*
+ * Events first: a queue pair that saw its first request was brought up before the DREQ which may be
+ * behind it among the frames.
+ */
+bool
+ndd_host_rx(struct ndd *d, uint64_t now_ns)
+{
+	const struct ndd_handover *h = &d->plane.rings;
+	struct ndd_event ev;
+	bool more = false;
+	uint32_t n;
+	void *m;
+
+	for (uint32_t i = 0; i < h->shards; i++) {
+		for (n = 0; n < RX_BUDGET && ndd_event_get(h->event[i], &ev); n++)
+			ndd_conn_shard_event(d, &ev);
+		more |= n == RX_BUDGET;
+		for (n = 0; n < RX_BUDGET && rte_ring_sc_dequeue(h->control_rx[i], &m) == 0; n++)
+			rx_frame(d, now_ns, m);
+		more |= n == RX_BUDGET;
+	}
+	return more;
+}
+
+/* ---- out ---- */
+
+static struct rte_mbuf *
+new_frame(struct ndd *d, uint32_t port)
+{
+	struct rte_mbuf *m = NULL;
+
+	if (!rte_ring_full(d->plane.rings.control_tx))
+		m = rte_pktmbuf_alloc(d->plane.pool);
+	if (m != NULL)
+		m->port = (uint16_t)port;
+	return m;
+}
+
+static void
+send_frame(struct ndd *d, struct rte_mbuf *m, uint32_t bytes)
+{
+	m->data_len = (uint16_t)bytes;
+	m->pkt_len = bytes;
+	if (rte_ring_sp_enqueue(d->plane.rings.control_tx, m) != 0)
+		rte_pktmbuf_free(m);
+	ndd_bell_ring(&d->plane.shard[NDD_IO_OWNER]->bell);
+}
+
+/* False: the next hop is being asked for. */
+static bool
+send_mad(struct ndd *d, uint64_t now_ns, const struct roce_cm_tx *tx)
+{
+	struct roce_path path = {
+		.sgid = tx->sgid, .dgid = tx->dgid, .tos = tx->tos, .ttl = tx->hop_limit};
+	struct net_nexthop hop;
+	struct rte_mbuf *m;
+	nd_status status = ndd_next_hop(d->net, now_ns, &tx->sgid, &tx->dgid, &hop);
+
+	if (status == ND_PENDING)
+		return false;
+	if (status != ND_SUCCESS)
+		return true; /* dropped: the CM sends it again */
+	ndd_path_hop(&path, &hop);
+	m = new_frame(d, hop.port);
+	if (m != NULL)
+		send_frame(d, m,
+			roce_gsi_build(rte_pktmbuf_mtod(m, uint8_t *), &path,
+				d->mad_psn++ & ROCE_PSN_MASK, tx->mad));
+	return true;
+}
+
+static void
+keep_mad(struct ndd *d, uint64_t now_ns, const struct roce_cm_tx *tx)
+{
+	for (uint32_t i = 0; i < NDD_MADS_WAITING; i++) {
+		if (d->mad[i].until_ns != 0)
+			continue;
+		d->mad[i].until_ns = now_ns + MAD_WAIT_NS;
+		d->mad[i].tx = *tx;
+		d->mads_waiting++;
+		return;
+	}
+}
+
+/* A neighbour answered, perhaps theirs. */
+static void
+retry_mads(struct ndd *d, uint64_t now_ns)
+{
+	uint64_t generation = net_generation(d->net);
+
+	if (generation == d->mads_generation)
+		return;
+	d->mads_generation = generation;
+	for (uint32_t i = 0; i < NDD_MADS_WAITING && d->mads_waiting != 0; i++) {
+		struct ndd_mad *w = &d->mad[i];
+
+		if (w->until_ns == 0)
+			continue;
+		if (!send_mad(d, now_ns, &w->tx) && now_ns < w->until_ns)
+			continue;
+		w->until_ns = 0;
+		d->mads_waiting--;
+	}
+}
+
+static void
+tx_net(struct ndd *d)
+{
+	struct net_tx tx;
+
+	for (uint32_t n = 0; n < TX_BUDGET && net_tx(d->net, &tx); n++) {
+		struct rte_mbuf *m = new_frame(d, tx.port);
+
+		if (m == NULL)
+			continue;
+		memcpy(rte_pktmbuf_mtod(m, uint8_t *), tx.frame, tx.len);
+		send_frame(d, m, tx.len);
+	}
+}
+
+void
+ndd_host_tx(struct ndd *d, uint64_t now_ns)
+{
+	struct roce_cm_event ev;
+	struct roce_cm_tx tx;
+
+	net_tick(d->net, now_ns);
+	ndd_network_events(d);
+	roce_cm_tick(d->cm, now_ns);
+	while (roce_cm_event(d->cm, &ev))
+		ndd_conn_cm_event(d, &ev);
+	retry_mads(d, now_ns);
+	ndd_ah_tick(d, now_ns);
+	ndd_conn_tick(d, now_ns);
+	ndd_qp_path_tick(d, now_ns);
+	for (uint32_t n = 0; n < TX_BUDGET && roce_cm_tx(d->cm, &tx); n++)
+		if (!send_mad(d, now_ns, &tx))
+			keep_mad(d, now_ns, &tx);
+	tx_net(d);
+	ndd_shared_ask(d, now_ns);
+}
+
+uint64_t
+ndd_host_deadline(const struct ndd *d)
+{
+	const uint64_t all[] = {d->conn_hops.deadline_ns, d->path_hops.deadline_ns,
+		d->ah_hops.deadline_ns, roce_cm_next_deadline(d->cm), net_next_deadline(d->net)};
+	uint64_t first = UINT64_MAX;
+
+	if (net_generation(d->net) != d->mads_generation)
+		return 0; /* the kernel had an answer at once */
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i] < first)
+			first = all[i];
+	return first;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <linux/neighbour.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/clock.h"
+#include "platform/log.h"
+#include "hostnet/network.h"
+#include "hostnet/rtnl.h"
+#include "hostnet/kernel_port.h"
+#include "platform/xdp.h"
+
+#define NUD_VALID (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP)
+#define NUD_SURE  (NUD_REACHABLE | NUD_PERMANENT | NUD_NOARP)
+
+struct ndd_shared {
+	struct ndd_watch watch;
+	struct ndd_rtnl rtnl;
+	bool routes_changed;
+	struct {
+		int interface; /* the kernel's number; 0: the port is not shared */
+		uint32_t mtu;  /* of the interface */
+	} port[CONFIG_PORTS_MAX];
+};
+
+/* CONFIG_PORTS_MAX: none of ours. */
+static uint32_t
+port_of(const struct ndd *d, int interface)
+{
+	uint32_t i = 0;
+
+	while (i < d->cfg->ports &&
+		(!d->cfg->port[i].shared || d->shared->port[i].interface != interface))
+		i++;
+	return i < d->cfg->ports ? i : CONFIG_PORTS_MAX;
+}
+
+static const char *
+device(const struct ndd *d, uint32_t port)
+{
+	return d->cfg->port[port].device;
+}
+
+uint32_t
+ndd_shared_mtu(const struct ndd *d, uint32_t port)
+{
+	uint32_t mtu = d->cfg->port[port].mtu;
+
+	if (d->shared->port[port].mtu < mtu)
+		mtu = d->shared->port[port].mtu;
+	return mtu < PORT_XDP_MTU_MAX ? mtu : PORT_XDP_MTU_MAX;
+}
+
+/* ---- links ---- */
+
+static void
+on_link(void *arg, const struct ndd_rtnl_link *l)
+{
+	struct ndd *d = arg;
+	uint32_t i = port_of(d, l->interface);
+	struct port *p = &d->plane.port[i];
+	int link;
+
+	if (i == CONFIG_PORTS_MAX)
+		return;
+	if (l->gone) {
+		ndd_error(
+			"port %s: its interface is gone; a new one needs a restart", device(d, i));
+		return;
+	}
+	if (!l->has_mac || l->mtu == 0)
+		return;
+	d->shared->port[i].mtu = l->mtu;
+	link = d->net != NULL ? net_link_find(d->net, i, 0) : -1;
+	if (link < 0)
+		return;
+	memcpy(p->mac, l->mac, 6);
+	p->mtu = ndd_shared_mtu(d, i);
+	net_link_change(d->net, (uint32_t)link, p->mac, p->mtu);
+}
+
+/* ---- addresses ---- */
+
+static void
+lose(struct ndd *d, uint32_t port, const struct net_ip *ip)
+{
+	char text[INET6_ADDRSTRLEN];
+	int link = net_link_find(d->net, port, 0);
+
+	ndd_notice("port %s: %s is no more", device(d, port), ndd_ip_text(ip->b, text));
+	ndd_end_address(d, ip->b, "the kernel has lost its address");
+	net_address_remove(d->net, (uint32_t)link, ip);
+}
+
+static void
+gain(struct ndd *d, uint32_t port, const struct net_ip *ip, uint8_t prefix_len)
+{
+	char text[INET6_ADDRSTRLEN];
+	int link = net_link_find(d->net, port, 0);
+	const char *why;
+
+	if (net_address_keep(d->net, (uint32_t)link, ip, prefix_len))
+		return;
+	if (net_address_add(d->net, (uint32_t)link, ip, prefix_len, &why))
+		ndd_notice("port %s: %s/%u", device(d, port), ndd_ip_text(ip->b, text), prefix_len);
+	else
+		ndd_error("port %s: %s/%u can't be used: %s", device(d, port),
+			ndd_ip_text(ip->b, text), prefix_len, why);
+}
+
+static void
+on_address(void *arg, const struct ndd_rtnl_address *a)
+{
+	struct ndd *d = arg;
+	uint32_t i = port_of(d, a->interface);
+
+	if (i == CONFIG_PORTS_MAX || net_link_find(d->net, i, 0) < 0)
+		return;
+	if (a->usable)
+		gain(d, i, &a->ip, a->prefix_len);
+	else if (net_local_port(d->net, &a->ip) == (int)i)
+		lose(d, i, &a->ip);
+}
+
+/* ---- neighbours and routes ---- */
+
+static void
+on_neighbour(void *arg, const struct ndd_rtnl_neighbour *n)
+{
+	struct ndd *d = arg;
+	uint32_t i = port_of(d, n->interface);
+
+	if (i == CONFIG_PORTS_MAX)
+		return;
+	if ((n->state & NUD_VALID) != 0 && n->has_mac)
+		net_told_neighbour(d->net, ndd_now_ns(), i, &n->ip, n->mac);
+	else if ((n->state & NUD_FAILED) != 0)
+		net_told_neighbour(d->net, ndd_now_ns(), i, &n->ip, NULL);
+}
+
+static void
+on_routes(void *arg)
+{
+	((struct ndd *)arg)->shared->routes_changed = true;
+}
+
+static struct ndd_rtnl_ear
+ear_of(struct ndd *d)
+{
+	return (struct ndd_rtnl_ear){.link = on_link,
+		.address = on_address,
+		.neighbour = on_neighbour,
+		.routes = on_routes,
+		.arg = d};
+}
+
+/* The kernel has the way at hand, and perhaps the MAC; if not, it looks for it and will tell. */
+static void
+ask(struct ndd *d, uint64_t now_ns, const struct net_question *q)
+{
+	struct ndd_rtnl *r = &d->shared->rtnl;
+	int interface = d->shared->port[q->port].interface;
+	struct ndd_rtnl_neighbour n = {0};
+	struct net_ip hop;
+
+	if (!ndd_rtnl_way(r, interface, &q->source, &q->ip, &hop)) {
+		net_told_way(d->net, now_ns, q->port, &q->ip, NULL);
+		return;
+	}
+	net_told_way(d->net, now_ns, q->port, &q->ip, &hop);
+	if (!ndd_rtnl_neighbour(r, interface, &hop, &n) || (n.state & NUD_SURE) == 0)
+		ndd_rtnl_use(r, interface, &hop);
+	if ((n.state & NUD_VALID) != 0 && n.has_mac)
+		net_told_neighbour(d->net, now_ns, q->port, &hop, n.mac);
+}
+
+bool
+ndd_shared_source(struct ndd *d, const struct net_ip *ip, struct net_ip *source)
+{
+	for (uint32_t i = 0; i < d->cfg->ports; i++)
+		if (d->cfg->port[i].shared &&
+			ndd_rtnl_source(
+				&d->shared->rtnl, d->shared->port[i].interface, ip, source) &&
+			net_local_port(d->net, source) == (int)i)
+			return true;
+	return false;
+}
+
+void
+ndd_shared_ask(struct ndd *d, uint64_t now_ns)
+{
+	struct net_question q;
+
+	while (net_question(d->net, &q))
+		ask(d, now_ns, &q);
+}
+
+/* ---- life ---- */
+
+/* Addresses of all shared ports, as the kernel lists them. */
+struct listed {
+	struct ndd *d;
+	uint32_t n;
+	struct net_ip ip[NET_ADDRESSES_MAX];
+};
+
+static void
+on_listed(void *arg, const struct ndd_rtnl_address *a)
+{
+	struct listed *l = arg;
+
+	if (!a->usable || port_of(l->d, a->interface) == CONFIG_PORTS_MAX)
+		return;
+	on_address(l->d, a);
+	if (l->n < NET_ADDRESSES_MAX)
+		l->ip[l->n++] = a->ip;
+}
+
+static bool
+is_listed(const struct listed *l, const struct net_ip *ip)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (net_ip_equal(&l->ip[i], ip))
+			return true;
+	return false;
+}
+
+/* The whole list: what is not on it has gone. */
+static bool
+list_addresses(struct ndd *d)
+{
+	struct listed l = {.d = d};
+	const struct ndd_rtnl_ear ear = {.address = on_listed, .arg = &l};
+	uint8_t prefix_len;
+	struct net_ip ip;
+	uint32_t port;
+
+	if (!ndd_rtnl_addresses(&d->shared->rtnl, &ear))
+		return false;
+	for (unsigned i = 0; net_address_get(d->net, i, &ip, &prefix_len, &port);) {
+		if (d->cfg->port[port].shared && !is_listed(&l, &ip))
+			lose(d, port, &ip);
+		else
+			i++;
+	}
+	return true;
+}
+
+static void
+catch_up(struct ndd *d, const struct ndd_rtnl_ear *ear)
+{
+	struct ndd_shared *s = d->shared;
+
+	ndd_warning(
+		"more happened to the kernel's interfaces than could be followed: looking anew");
+	s->routes_changed = true;
+	for (uint32_t i = 0; i < d->cfg->ports; i++)
+		if (d->cfg->port[i].shared)
+			(void)ndd_rtnl_link(&s->rtnl, s->port[i].interface, ear);
+	if (!list_addresses(d))
+		ndd_error("the kernel's addresses can't be read: %s", strerror(errno));
+}
+
+static void
+on_news(struct ndd *d, struct ndd_watch *w, uint32_t events)
+{
+	const struct ndd_rtnl_ear ear = ear_of(d);
+	struct ndd_shared *s = d->shared;
+
+	(void)w;
+	(void)events;
+	if (!ndd_rtnl_hear(&s->rtnl, &ear))
+		catch_up(d, &ear);
+	for (uint32_t i = 0; s->routes_changed && i < d->cfg->ports; i++)
+		if (d->cfg->port[i].shared)
+			net_told_changes(d->net, ndd_now_ns(), i);
+	s->routes_changed = false;
+}
+
+static bool
+read_links(struct ndd *d)
+{
+	const struct ndd_rtnl_ear ear = ear_of(d);
+	struct ndd_shared *s = d->shared;
+	char interface[IFNAMSIZ];
+
+	for (uint32_t i = 0; i < d->cfg->ports; i++) {
+		if (!d->cfg->port[i].shared)
+			continue;
+		/* There, as ndd_xdp_claim() has seen. */
+		if (!ndd_xdp_interface(d->cfg, i, interface, sizeof(interface)))
+			return false;
+		s->port[i].interface = (int)if_nametoindex(interface);
+		if (s->port[i].interface == 0 ||
+			!ndd_rtnl_link(&s->rtnl, s->port[i].interface, &ear)) {
+			ndd_error("ports[%u] %s: interface %s: %s", i, device(d, i), interface,
+				strerror(errno));
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+any_shared(const struct config *cfg)
+{
+	for (uint32_t i = 0; i < cfg->ports; i++)
+		if (cfg->port[i].shared)
+			return true;
+	return false;
+}
+
+bool
+ndd_shared_open(struct ndd *d)
+{
+	struct ndd_shared *s;
+
+	if (!any_shared(d->cfg))
+		return true;
+	s = d->shared = calloc(1, sizeof(*s));
+	if (s == NULL)
+		return false;
+	if (!ndd_rtnl_open(&s->rtnl) ||
+		!ndd_watch_add(d, &s->watch, ndd_rtnl_fd(&s->rtnl), EPOLLIN, on_news)) {
+		ndd_error("rtnetlink: %s", strerror(errno));
+		return false;
+	}
+	return read_links(d);
+}
+
+void
+ndd_shared_close(struct ndd *d)
+{
+	if (d->shared == NULL)
+		return;
+	ndd_rtnl_close(&d->shared->rtnl);
+	free(d->shared);
+	d->shared = NULL;
+}
+
+bool
+ndd_shared_start(struct ndd *d, uint32_t port)
+{
+	const struct ndd_rtnl_ear ear = ear_of(d);
+	const struct port *p = &d->plane.port[port];
+	struct net_link link = {.port = port, .mtu = p->mtu, .shared = true};
+
+	memcpy(link.mac, p->mac, sizeof(link.mac));
+	if (net_link_add(d->net, &link) < 0) {
+		ndd_error("ports[%u] %s: too many links", port, device(d, port));
+		return false;
+	}
+	/* Once more: it may have changed since read_links(). */
+	if (!ndd_rtnl_link(&d->shared->rtnl, d->shared->port[port].interface, &ear) ||
+		!list_addresses(d)) {
+		ndd_error("port %s: its interface can't be read: %s", device(d, port),
+			strerror(errno));
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Links of the ports, looked at a few times a second: not every driver has events for them. A link
+ * that comes up may lead to another switch: addresses are announced and neighbours asked for again.
+ * Connections on a link that is down go on as far as their retries carry them.
+ */
+#include "platform/clock.h"
+#include "control/daemon.h"
+#include "platform/log.h"
+
+#define LOOK_NS (200 * NDD_MS)
+
+static void
+changed(struct ndd *d, uint32_t i, uint64_t now_ns)
+{
+	struct port *p = &d->plane.port[i];
+
+	ndd_notice("port %s: link %s", p->device, p->link_up ? "up" : "down");
+	ndd_async_link(d, i, p->link_up);
+	if (p->link_up) {
+		p->links_up++;
+		net_port_up(d->net, now_ns, i);
+	} else {
+		p->links_down++;
+	}
+}
+
+void
+ndd_links_look(struct ndd *d, uint64_t now_ns)
+{
+	if (now_ns < d->links_look_ns)
+		return;
+	d->links_look_ns = now_ns + LOOK_NS;
+	for (uint32_t i = 0; i < d->plane.ports; i++) {
+		struct port *p = &d->plane.port[i];
+
+		if (port_link_changed(p))
+			changed(d, i, now_ns);
+		if (p->reconnects && !p->link_up)
+			port_restart(p);
+	}
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hostnet/next_hop.h"
+
+#include "control/daemon.h"
+
+bool
+ndd_hops_begin(struct ndd_hops *h, const struct net *net, uint64_t now_ns, bool *moved)
+{
+	uint64_t generation = net_generation(net);
+
+	*moved = generation != h->generation;
+	if (!*moved && now_ns < h->deadline_ns)
+		return false;
+	h->generation = generation;
+	h->deadline_ns = UINT64_MAX;
+	return true;
+}
+
+nd_status
+ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
+	const struct roce_gid *to, struct net_nexthop *hop)
+{
+	const struct net_ip src = ndd_ip(from->raw), dst = ndd_ip(to->raw);
+
+	switch (net_resolve(net, now_ns, &src, &dst, hop)) {
+	case NET_RESOLVED:
+		return ND_SUCCESS;
+	case NET_PENDING:
+		return ND_PENDING;
+	case NET_UNREACHABLE:
+		return ND_HOST_UNREACHABLE;
+	case NET_NO_ROUTE:
+		break;
+	}
+	return ND_NETWORK_UNREACHABLE;
+}

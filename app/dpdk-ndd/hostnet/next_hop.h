@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Next hops, for whom they are asked for and who follows them: connections, queue pairs brought up
+ * by hand, address handles. Each kind is a list of the daemon's, looked at when there is a reason.
+ */
+#ifndef NDD_NEXT_HOP_H
+#define NDD_NEXT_HOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "platform/clock.h"
+#include "ndclient/ndclient.h"
+#include "net/net.h"
+#include "wire/wire.h"
+
+#define NDD_RESOLVE_NS (3 * NDD_S) /* for a neighbour to answer */
+
+struct ndd_hops {	      /* of one list */
+	uint64_t generation;  /* of the network, as far as the list is judged by it */
+	uint64_t deadline_ns; /* the first of the list's; 0: something new is there */
+};
+
+/* Is there a reason to look at the list? moved: next hops that were known may have changed. Then
+ * who still has a deadline says so: ndd_hops_until(). */
+bool ndd_hops_begin(struct ndd_hops *h, const struct net *net, uint64_t now_ns, bool *moved);
+static inline void
+ndd_hops_until(struct ndd_hops *h, uint64_t deadline_ns)
+{
+	if (deadline_ns < h->deadline_ns)
+		h->deadline_ns = deadline_ns;
+}
+
+/* The next hop between two addresses. ND_PENDING: not known yet. */
+nd_status ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
+	const struct roce_gid *to, struct net_nexthop *hop);
+/* A step's outcome at the time of its deadline: what is not known then answers no more. */
+static inline nd_status
+ndd_next_hop_by(nd_status status, uint64_t now_ns, uint64_t deadline_ns)
+{
+	return status == ND_PENDING && now_ns >= deadline_ns ? ND_HOST_UNREACHABLE : status;
+}
+
+#endif

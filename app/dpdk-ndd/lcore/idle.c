@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What an lcore does without work. Machines with two cores run two daemons and their clients on
+ * them: an idle lcore first yields, then sleeps on its epoll fd (bell, wake fds), shorter than a
+ * port may stay unpolled.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include <rte_pause.h>
+
+#include "platform/clock.h"
+#include "lcore/shard.h"
+
+#define WAKES 16
+
+static unsigned
+take_wakes(struct ndd_shard *s, const struct epoll_event *ev, int n, uint64_t now_ns)
+{
+	for (int i = 0; i < n; i++) {
+		if (ev[i].data.ptr == NULL)
+			ndd_bell_drain(&s->bell);
+		else
+			ndd_lcore_promote(s, ev[i].data.ptr, now_ns);
+	}
+	return n > 0 ? (unsigned)n : 0;
+}
+
+/* Kernels before 5.11 know only milliseconds. */
+static int
+wait_ns(int epoll_fd, struct epoll_event *ev, uint64_t ns)
+{
+	struct timespec ts = {.tv_sec = 0, .tv_nsec = (long)ns};
+	int n = epoll_pwait2(epoll_fd, ev, WAKES, &ts, NULL);
+
+	if (n < 0 && errno == ENOSYS)
+		n = epoll_wait(epoll_fd, ev, WAKES, 1);
+	return n;
+}
+
+static uint64_t
+sleep_length(const struct ndd_shard *s, uint64_t now_ns)
+{
+	uint64_t deadline = roce_shard_next_deadline(s->engine);
+
+	if (deadline <= now_ns)
+		return 0;
+	return deadline - now_ns < s->sleep_ns ? deadline - now_ns : s->sleep_ns;
+}
+
+static bool
+must_not_sleep(const struct ndd_shard *s)
+{
+	return ndd_lcore_frames_waiting(s) || __atomic_load_n(&s->call, __ATOMIC_ACQUIRE) != NULL ||
+	       __atomic_load_n(&s->stop, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* Each source of work is told to wake us (with its barrier) and then looked at once more. */
+static void
+sleep_once(struct ndd_shard *s, uint64_t now_ns)
+{
+	struct epoll_event ev[WAKES];
+	uint64_t ns = sleep_length(s, now_ns);
+	int n;
+
+	if (ns == 0)
+		return;
+	if (!roce_shard_rest(s->engine) || !ndd_lcore_demote_all(s, now_ns) ||
+		!roce_shard_movers_rest(s->engine)) {
+		s->idle_since_ns = 0;
+		return;
+	}
+	ndd_bell_rest(&s->bell);
+	if (must_not_sleep(s)) {
+		ndd_bell_up(&s->bell);
+		return;
+	}
+	s->count.sleeps++;
+	n = wait_ns(s->epoll_fd, ev, ns);
+	ndd_bell_up(&s->bell);
+	if (take_wakes(s, ev, n, ndd_now_ns()) != 0)
+		s->sleep_ns = NDD_SLEEP_MIN_NS;
+	else if (s->sleep_ns < NDD_SLEEP_MAX_NS)
+		s->sleep_ns *= 2;
+	if (s->sleep_ns > NDD_SLEEP_MAX_NS)
+		s->sleep_ns = NDD_SLEEP_MAX_NS;
+}
+
+enum ndd_stage
+ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns)
+{
+	enum ndd_stage how = NDD_STAGE_idle;
+
+	if (s->idle_since_ns == 0)
+		s->idle_since_ns = now_ns;
+	switch (s->plane->idle) {
+	case CONFIG_IDLE_POLL:
+		break;
+	case CONFIG_IDLE_PAUSE:
+		rte_pause();
+		break;
+	case CONFIG_IDLE_SLEEP:
+		if (now_ns - s->idle_since_ns > NDD_SLEEP_NS) {
+			sleep_once(s, now_ns);
+			return NDD_STAGE_sleep; /* it looked at the wake fds */
+		}
+		if (now_ns - s->idle_since_ns > NDD_YIELD_NS) {
+			sched_yield();
+			how = NDD_STAGE_yield;
+		} else {
+			rte_pause();
+		}
+		break;
+	}
+	ndd_lcore_look_wakes(s, now_ns);
+	return how;
+}
+
+void
+ndd_lcore_look_wakes(struct ndd_shard *s, uint64_t now_ns)
+{
+	struct epoll_event ev[WAKES];
+
+	if (s->awake == s->sessions || now_ns < s->wake_look_ns)
+		return;
+	s->wake_look_ns = now_ns + NDD_WAKE_LOOK_NS;
+	take_wakes(s, ev, epoll_wait(s->epoll_fd, ev, WAKES, 0), now_ns);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One turn of an lcore. Everything in it is bounded by a constant of shard.h. */
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "platform/clock.h"
+#include "lcore/shard.h"
+
+/* A wake-up costs a system call, and an interrupt of another CPU if its waiter sleeps: the ones
+ * above the budget stay with the engine for the next turn. */
+static unsigned
+wake_clients(struct ndd_shard *s)
+{
+	unsigned n = 0;
+	struct roce_cq *cq;
+
+	while (n < NDD_WAKEUPS && (cq = roce_shard_fired_cq(s->engine)) != NULL) {
+		const struct ndd_owner *owner = roce_cq_owner(cq);
+
+		n++;
+		/* A full pipe is readable already; a closed one has nobody to wake. */
+		if (write(owner->notify_fd, "", 1) == 1)
+			s->count.wakeups++;
+	}
+	return n;
+}
+
+/* A full ring leaves the event in its object: it comes again in the next turn. */
+static unsigned
+pass_events(struct ndd_shard *s)
+{
+	struct rte_ring *ring = s->plane->rings.event[s->id];
+	struct roce_event ev;
+	unsigned n = 0;
+
+	while (n < NDD_EVENTS && !rte_ring_full(ring) && roce_shard_event(s->engine, &ev)) {
+		const struct ndd_owner *owner = ev.owner;
+		struct ndd_event out = {
+			.session = owner->session,
+			.object = owner->object,
+			.handle = owner->handle,
+			.type = (uint8_t)ev.type,
+			.reason = ev.reason,
+			.syndrome = ev.syndrome,
+		};
+
+		ndd_event_put(ring, &out);
+		n++;
+	}
+	if (n != 0)
+		ndd_bell_ring(s->plane->control_bell);
+	return n;
+}
+
+/*
+ * Our own frames, and what they are answered. Behind the publishing: its barrier waits for the
+ * entries that were made last to reach the clients' cache lines, and what is made here has until
+ * the next turn for that. That turn comes, as frames are work.
+ */
+static unsigned
+among_ourselves(struct ndd_shard *s, uint64_t now_ns)
+{
+	unsigned work;
+
+	if (ndd_lcore_inner(s, now_ns) == 0)
+		return 0;
+	work = ndd_lcore_tx(s, now_ns);
+	return work + ndd_lcore_inner(s, now_ns);
+}
+
+static unsigned
+turn(struct ndd_shard *s, uint64_t now_ns)
+{
+	struct ndd_cycles *c = s->cycles;
+	bool rx_empty;
+	unsigned n, work = ndd_lcore_rx(s, now_ns, &rx_empty);
+
+	work += n = ndd_shard_serve(s, now_ns, rx_empty);
+	ndd_cycles_mark_work(c, NDD_STAGE_control, n);
+	work += n = roce_shard_movers(s->engine, now_ns);
+	ndd_cycles_mark_work(c, NDD_STAGE_movers, n);
+	n = ndd_lcore_bells(s, now_ns);
+	n += roce_shard_poll_rings(s->engine, now_ns, NDD_POLL_RINGS);
+	work += n;
+	ndd_cycles_mark(c, NDD_STAGE_doorbells, n);
+	/* An acknowledgement that lies in the RX queue must not be judged late. */
+	if (rx_empty) {
+		work += n = roce_shard_timers(s->engine, now_ns, NDD_TIMERS);
+		ndd_cycles_mark(c, NDD_STAGE_timers, n);
+	}
+	work += ndd_lcore_tx(s, now_ns);
+	roce_shard_publish(s->engine);
+	ndd_cycles_mark(c, NDD_STAGE_completion, 0);
+	work += among_ourselves(s, now_ns);
+	work += n = wake_clients(s);
+	ndd_cycles_mark_work(c, NDD_STAGE_wakeups, n);
+	work += n = pass_events(s);
+	ndd_cycles_mark_work(c, NDD_STAGE_control, n);
+	return work;
+}
+
+/* Completions that the engine has made so far. */
+static uint64_t
+completions(const struct ndd_shard *s)
+{
+	const struct roce_counters *n = roce_shard_counters(s->engine);
+
+	return n->requests_completed + n->receives_completed + n->requests_failed;
+}
+
+int
+ndd_lcore_main(void *arg)
+{
+	struct ndd_shard *s = arg;
+
+	/* Short sleeps end on time. */
+	(void)prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
+	if (s->cycles != NULL)
+		ndd_cycles_start(s->cycles);
+	while (__atomic_load_n(&s->stop, __ATOMIC_ACQUIRE) == 0) {
+		uint64_t now_ns = ndd_now_ns();
+
+		if (turn(s, now_ns) == 0) {
+			enum ndd_stage waited = ndd_lcore_idle(s, now_ns);
+
+			if (unlikely(s->cycles != NULL))
+				ndd_cycles_idle(s->cycles, waited);
+			continue;
+		}
+		s->idle_since_ns = 0;
+		s->sleep_ns = NDD_SLEEP_MIN_NS;
+		ndd_lcore_look_wakes(s, now_ns);
+		if (unlikely(s->cycles != NULL)) {
+			ndd_cycles_mark(s->cycles, NDD_STAGE_doorbells, 0);
+			ndd_cycles_turn(s->cycles, completions(s));
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames in: from the ports (I/O owner), from other shards, and our own to ourselves. */
+#include "lcore/shard.h"
+
+/* One mbuf, one frame. NULL: it could not be made so, and is gone. */
+static struct rte_mbuf *
+in_one_piece(struct ndd_shard *s, struct rte_mbuf *m)
+{
+	if (likely(m->nb_segs == 1))
+		return m;
+	if (rte_pktmbuf_linearize(m) == 0) {
+		s->count.rx_linearised++;
+		return m;
+	}
+	s->count.rx_linearise_failed++;
+	rte_pktmbuf_free(m);
+	return NULL;
+}
+
+/* What roce_wire_parse() found wrong, one counter for each. */
+static void
+count_invalid(struct ndd_io_counters *c, enum roce_wire_err err)
+{
+	switch (err) {
+	case ROCE_WIRE_TRUNCATED:
+		c->rx_truncated++;
+		break;
+	case ROCE_WIRE_IP_HEADER:
+		c->rx_ip_header++;
+		break;
+	case ROCE_WIRE_LENGTH:
+		c->rx_length++;
+		break;
+	case ROCE_WIRE_TVER:
+		c->rx_tver++;
+		break;
+	case ROCE_WIRE_OPCODE:
+		c->rx_opcode++;
+		break;
+	case ROCE_WIRE_PKEY:
+		c->rx_pkey++;
+		break;
+	case ROCE_WIRE_OK:
+	case ROCE_WIRE_NOT_ROCE:
+	case ROCE_WIRE_ERR_COUNT:
+		break;
+	}
+}
+
+static void
+pass_on(struct ndd_shard *s, struct rte_mbuf *m, uint32_t to, uint32_t *touched)
+{
+	const struct ndd_handover *h = &s->plane->rings;
+
+	if (to == NDD_ROUTE_CONTROL) {
+		s->count.rx_control++;
+		if (rte_ring_sp_enqueue(h->control_rx[s->id], m) == 0) {
+			*touched |= 1u << NDD_SHARDS_MAX;
+			return;
+		}
+		s->count.control_full++;
+	} else {
+		if (rte_ring_sp_enqueue(h->rx[s->id][to], m) == 0) {
+			s->count.handed_over++;
+			*touched |= 1u << to;
+			return;
+		}
+		s->count.handover_full++; /* as a NIC's full queue: the peer's retry repairs it */
+	}
+	rte_pktmbuf_free(m);
+}
+
+static void
+ring_bells(struct ndd_shard *s, uint32_t touched)
+{
+	for (uint32_t i = 0; i < s->plane->shards; i++)
+		if (touched & 1u << i)
+			ndd_bell_ring(&s->plane->shard[i]->bell);
+	if (touched & 1u << NDD_SHARDS_MAX)
+		ndd_bell_ring(s->plane->control_bell);
+}
+
+/* The engine's part of a burst. The counter is read where answers follow requests, or the other way
+ * round: mostly once. */
+static void
+run_counted(struct ndd_shard *s, uint64_t now_ns, const struct roce_pkt *pkt,
+	struct roce_qp *const *qp, unsigned n)
+{
+	unsigned first = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint8_t is = pkt[i].opflags & ROCE_OPF_RESPONSE;
+
+		roce_shard_rx(s->engine, now_ns, &pkt[i], qp[i]);
+		if (i + 1 == n || (pkt[i + 1].opflags & ROCE_OPF_RESPONSE) != is) {
+			ndd_cycles_mark(s->cycles, is ? NDD_STAGE_completer : NDD_STAGE_responder,
+				i + 1 - first);
+			first = i + 1;
+		}
+	}
+}
+
+static void
+rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
+{
+	struct roce_pkt pkt[NDD_BURST];
+	struct rte_mbuf *own[NDD_BURST];
+	struct roce_qp *qp[NDD_BURST];
+	uint32_t touched = 0;
+	unsigned owned = 0;
+
+	s->count.rx_frames += n;
+	ndd_cycles_mark(s->cycles, NDD_STAGE_rx, n);
+	for (unsigned i = 0; i < n; i++) {
+		struct rte_mbuf *f = in_one_piece(s, m[i]);
+		enum roce_wire_err err;
+		uint32_t place, to;
+
+		if (f == NULL)
+			continue;
+		err = roce_wire_parse(rte_pktmbuf_mtod(f, uint8_t *), f->data_len, &pkt[owned]);
+		place = roce_qpn_place(&s->plane->qpn_key, pkt[owned].qpn);
+		to = ndd_route(s->plane->shards, err, &pkt[owned], place);
+		if (to == s->id) {
+			qp[owned] = roce_shard_rx_seek(s->engine, place, &pkt[owned]);
+			own[owned++] = f;
+		} else if (unlikely(to == NDD_ROUTE_DROP)) {
+			count_invalid(&s->count, err);
+			rte_pktmbuf_free(f);
+		} else {
+			pass_on(s, f, to, &touched);
+		}
+	}
+	ndd_cycles_mark(s->cycles, NDD_STAGE_parse, n);
+	if (unlikely(s->cycles != NULL))
+		run_counted(s, now_ns, pkt, qp, owned);
+	else
+		for (unsigned i = 0; i < owned; i++)
+			roce_shard_rx(s->engine, now_ns, &pkt[i], qp[i]);
+	rte_pktmbuf_free_bulk(own, owned);
+	if (touched != 0)
+		ring_bells(s, touched);
+}
+
+static unsigned
+rx_port(struct ndd_shard *s, uint64_t now_ns, uint32_t port, bool *drained)
+{
+	struct rte_mbuf *m[NDD_BURST];
+	unsigned total = 0;
+	uint16_t n = NDD_BURST;
+
+	for (unsigned round = 0; round < NDD_RX_ROUNDS && n == NDD_BURST; round++) {
+		n = port_rx_burst(&s->plane->port[port], m, NDD_BURST);
+		for (uint16_t i = 0; i < n; i++)
+			m[i]->port = (uint16_t)port; /* our number, not ethdev's */
+		if (n != 0)
+			rx_burst(s, now_ns, m, n);
+		total += n;
+	}
+	*drained &= n < NDD_BURST;
+	return total;
+}
+
+static unsigned
+rx_ring(struct ndd_shard *s, uint64_t now_ns, struct rte_ring *ring, bool *drained)
+{
+	struct rte_mbuf *m[NDD_BURST];
+	unsigned total = 0, n = NDD_BURST;
+
+	for (unsigned round = 0; round < NDD_RX_ROUNDS && n == NDD_BURST; round++) {
+		n = rte_ring_sc_dequeue_burst(ring, (void **)m, NDD_BURST, NULL);
+		if (n != 0)
+			rx_burst(s, now_ns, m, n);
+		total += n;
+	}
+	*drained &= n < NDD_BURST;
+	return total;
+}
+
+unsigned
+ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns)
+{
+	uint32_t n = s->inner.n;
+
+	s->inner.n = 0;
+	s->count.loopback += n;
+	for (uint32_t i = 0; i < n; i += NDD_BURST)
+		rx_burst(s, now_ns, s->inner.m + i, n - i < NDD_BURST ? n - i : NDD_BURST);
+	if (n != 0)
+		ndd_cycles_mark(s->cycles, NDD_STAGE_rx, 0);
+	return n;
+}
+
+unsigned
+ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, bool *drained)
+{
+	const struct ndd_plane *p = s->plane;
+	unsigned n = 0;
+
+	*drained = true;
+	if (s->id == NDD_IO_OWNER)
+		for (uint32_t i = 0; i < p->ports; i++)
+			n += rx_port(s, now_ns, i, drained);
+	for (uint32_t from = 0; from < p->shards; from++)
+		if (from != s->id)
+			n += rx_ring(s, now_ns, p->rings.rx[from][s->id], drained);
+	ndd_cycles_mark(s->cycles, NDD_STAGE_rx, 0);
+	return n;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Frames out. The engine fills empty mbufs as long as the ports (or, on a shard without ports, the
+ * ring to their owner) take them; what they don't take waits in out[], and a full out[] is the
+ * engine's back-pressure.
+ */
+#include <string.h>
+
+#include "lcore/shard.h"
+
+static bool
+is_io_owner(const struct ndd_shard *s)
+{
+	return s->id == NDD_IO_OWNER;
+}
+
+static uint32_t
+outs(const struct ndd_shard *s)
+{
+	return is_io_owner(s) ? s->plane->ports : 1;
+}
+
+/*
+ * A port whose peer is away takes nothing. Its frames are dropped after a while, as a cable's would
+ * be: else the other ports would stand still with it.
+ */
+static void
+stalled(struct ndd_shard *s, struct ndd_out *o, uint64_t now_ns)
+{
+	s->count.tx_stalled++;
+	if (o->stuck_since_ns == 0) {
+		o->stuck_since_ns = now_ns;
+	} else if (now_ns - o->stuck_since_ns > NDD_STALL_NS) {
+		s->count.tx_link_dropped += o->n;
+		rte_pktmbuf_free_bulk(o->m, o->n);
+		o->n = 0;
+		o->stuck_since_ns = 0;
+	}
+}
+
+static unsigned
+flush(struct ndd_shard *s, uint32_t i, uint64_t now_ns)
+{
+	struct ndd_out *o = &s->out[i];
+	uint32_t sent;
+
+	if (o->n == 0)
+		return 0;
+	if (is_io_owner(s)) {
+		sent = port_tx_burst(&s->plane->port[i], o->m, (uint16_t)o->n);
+	} else {
+		sent = rte_ring_sp_enqueue_burst(
+			s->plane->rings.tx[s->id], (void **)o->m, o->n, NULL);
+		if (sent != 0)
+			ndd_bell_ring(&s->plane->shard[NDD_IO_OWNER]->bell);
+	}
+	if (sent == 0) {
+		stalled(s, o, now_ns);
+		return 0;
+	}
+	o->stuck_since_ns = 0;
+	o->n -= sent;
+	s->count.tx_frames += sent;
+	if (o->n != 0)
+		memmove(o->m, o->m + sent, o->n * sizeof(o->m[0]));
+	return sent;
+}
+
+/* Source and destination MAC are equal: two of our own queue pairs talk to each other. */
+static bool
+to_ourselves(const struct rte_mbuf *m)
+{
+	const uint8_t *f = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	return memcmp(f, f + 6, 6) == 0;
+}
+
+static void
+put(struct ndd_shard *s, struct rte_mbuf *m, uint32_t port)
+{
+	struct ndd_out *o = &s->out[is_io_owner(s) ? port : 0];
+
+	if (to_ourselves(m))
+		o = &s->inner;
+	o->m[o->n++] = m;
+}
+
+static uint32_t
+room(const struct ndd_shard *s)
+{
+	uint32_t least = NDD_OUT_MAX - s->inner.n;
+
+	for (uint32_t i = 0; i < outs(s); i++)
+		if (NDD_OUT_MAX - s->out[i].n < least)
+			least = NDD_OUT_MAX - s->out[i].n;
+	return least < NDD_BURST ? least : NDD_BURST;
+}
+
+/* Frames of the other shards and of the control thread, for the ports. */
+static unsigned
+take_over(struct ndd_shard *s, struct rte_ring *ring)
+{
+	struct rte_mbuf *m[NDD_BURST];
+	uint32_t fits = room(s);
+	unsigned n;
+
+	if (fits == 0)
+		return 0;
+	n = rte_ring_sc_dequeue_burst(ring, (void **)m, fits, NULL);
+	for (unsigned i = 0; i < n; i++)
+		put(s, m[i], m[i]->port);
+	return n;
+}
+
+/* New empty frames in place of the first n; without memory for them those behind move up. */
+static void
+refill(struct ndd_shard *s, uint32_t n)
+{
+	if (n == 0)
+		return;
+	if (unlikely(rte_pktmbuf_alloc_bulk(s->plane->pool, s->blank, n) != 0)) {
+		s->count.no_mbufs++;
+		s->blanks -= n;
+		memmove(s->blank, s->blank + n, s->blanks * sizeof(s->blank[0]));
+		memmove(s->slot, s->slot + n, s->blanks * sizeof(s->slot[0]));
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		s->slot[i].buf = rte_pktmbuf_mtod(s->blank[i], uint8_t *);
+}
+
+/* The frames of which there were too few, as far as the pool has them again. */
+static void
+replenish(struct ndd_shard *s)
+{
+	uint32_t want = NDD_BURST - s->blanks;
+
+	if (rte_pktmbuf_alloc_bulk(s->plane->pool, s->blank + s->blanks, want) != 0) {
+		s->count.no_mbufs++;
+		return;
+	}
+	for (uint32_t i = s->blanks; i < NDD_BURST; i++)
+		s->slot[i].buf = rte_pktmbuf_mtod(s->blank[i], uint8_t *);
+	s->blanks = NDD_BURST;
+}
+
+/* Answers are counted apart from what queue pairs send in their turns. */
+static unsigned
+fill(struct ndd_shard *s, uint64_t now_ns, unsigned n)
+{
+	unsigned answers = 0, got;
+
+	if (unlikely(s->cycles != NULL)) {
+		answers = roce_shard_tx_answers(s->engine, now_ns, s->slot, n);
+		ndd_cycles_mark(s->cycles, NDD_STAGE_answers, answers);
+	}
+	got = roce_shard_tx(s->engine, now_ns, s->slot + answers, n - answers);
+	ndd_cycles_mark(s->cycles, NDD_STAGE_requester, got);
+	return answers + got;
+}
+
+/* The engine's empty frames stay prepared from pull to pull: one answer touches one of them. */
+static unsigned
+pull(struct ndd_shard *s, uint64_t now_ns)
+{
+	uint32_t n = room(s);
+	unsigned got;
+
+	if (unlikely(s->blanks < n))
+		replenish(s);
+	if (s->blanks < n)
+		n = s->blanks;
+	if (n == 0)
+		return 0;
+	ndd_cycles_mark(s->cycles, NDD_STAGE_tx, 0);
+	got = fill(s, now_ns, n);
+	for (unsigned i = 0; i < got; i++) {
+		struct rte_mbuf *m = s->blank[i];
+
+		m->data_len = (uint16_t)s->slot[i].len;
+		m->pkt_len = s->slot[i].len;
+		m->port = (uint16_t)s->slot[i].port;
+		put(s, m, s->slot[i].port);
+	}
+	refill(s, got);
+	return got;
+}
+
+unsigned
+ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns)
+{
+	const struct ndd_handover *h = &s->plane->rings;
+	unsigned work = 0;
+
+	for (unsigned round = 0; round < NDD_TX_ROUNDS; round++) {
+		unsigned n = 0, sent = 0;
+
+		if (is_io_owner(s)) {
+			n += take_over(s, h->control_tx);
+			for (uint32_t i = NDD_IO_OWNER + 1; i < h->shards; i++)
+				n += take_over(s, h->tx[i]);
+		}
+		if (roce_shard_tx_pending(s->engine, now_ns))
+			n += pull(s, now_ns);
+		for (uint32_t i = 0; i < outs(s); i++)
+			sent += flush(s, i, now_ns);
+		ndd_cycles_mark(s->cycles, NDD_STAGE_tx, sent);
+		work += n;
+		if (n < NDD_BURST)
+			break;
+	}
+	return work;
+}
+
+/* Work that lies in rings for this shard: it must not sleep. */
+bool
+ndd_lcore_frames_waiting(const struct ndd_shard *s)
+{
+	const struct ndd_handover *h = &s->plane->rings;
+
+	for (uint32_t i = 0; i < h->shards; i++) {
+		if (i != s->id && !rte_ring_empty(h->rx[i][s->id]))
+			return true;
+		if (is_io_owner(s) && i != NDD_IO_OWNER && !rte_ring_empty(h->tx[i]))
+			return true;
+	}
+	return is_io_owner(s) && !rte_ring_empty(h->control_tx);
+}
+
+void
+ndd_lcore_tx_drop(struct ndd_shard *s)
+{
+	rte_pktmbuf_free_bulk(s->blank, s->blanks);
+	s->blanks = 0;
+	rte_pktmbuf_free_bulk(s->inner.m, s->inner.n);
+	s->inner.n = 0;
+	for (uint32_t i = 0; i < CONFIG_PORTS_MAX; i++) {
+		rte_pktmbuf_free_bulk(s->out[i].m, s->out[i].n);
+		s->out[i].n = 0;
+	}
+}

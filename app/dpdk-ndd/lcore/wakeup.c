@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <sys/eventfd.h>
+
+#include "lcore/wakeup.h"
+
+bool
+ndd_bell_init(struct ndd_bell *b)
+{
+	b->asleep = 0;
+	b->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	return b->fd >= 0;
+}
+
+void
+ndd_bell_fini(struct ndd_bell *b)
+{
+	if (b->fd >= 0)
+		close(b->fd);
+	b->fd = -1;
+}
+
+void
+ndd_bell_drain(struct ndd_bell *b)
+{
+	uint64_t n;
+
+	while (read(b->fd, &n, sizeof(n)) > 0)
+		;
+}
+
+void
+ndd_bell_kick(struct ndd_bell *b)
+{
+	const uint64_t one = 1;
+
+	/* One ringer makes the call; the others rely on it. */
+	if (__atomic_exchange_n(&b->asleep, 0, __ATOMIC_SEQ_CST) == 0)
+		return;
+	if (write(b->fd, &one, sizeof(one)) < 0)
+		return; /* only EAGAIN: the counter is full, so the fd is readable */
+}

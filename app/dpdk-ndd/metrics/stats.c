@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All counters to the log, in one line per kind, without the zeros (SIGUSR1, and at the end with
+ * -v). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "control/daemon.h"
+#include "platform/log.h"
+#include "metrics/stats.h"
+
+struct line {
+	char text[900];
+	size_t used;
+};
+
+static void
+add(struct line *l, const char *name, uint64_t value)
+{
+	int n;
+
+	if (value == 0 || l->used >= sizeof(l->text))
+		return;
+	n = snprintf(l->text + l->used, sizeof(l->text) - l->used, " %s=%" PRIu64, name, value);
+	if (n > 0)
+		l->used += (size_t)n;
+}
+
+/* The counter of that name in c to the line l. */
+#define ADD(name) add(&l, #name, c->name);
+
+static void
+log_engine(uint32_t shard, const struct roce_counters *c)
+{
+	struct line l = {.used = 0};
+
+	ROCE_COUNTERS(ADD)
+	ndd_notice("shard %u engine:%s", shard, l.text);
+}
+
+static void
+log_frames(uint32_t shard, const struct ndd_io_counters *c)
+{
+	struct line l = {.used = 0};
+
+	NDD_IO_COUNTERS(ADD)
+	ndd_notice("shard %u frames:%s", shard, l.text);
+}
+
+static void
+log_usage(const struct ndd_shard *s)
+{
+	struct line l = {.used = 0};
+	struct roce_usage u, *c = &u;
+
+	roce_shard_usage(s->engine, &u);
+	ADD(qps)
+	ADD(cqs)
+	ADD(pds)
+	ADD(mrs)
+	ADD(mws)
+	ADD(srqs)
+	ADD(wqes)
+	ADD(timers)
+	add(&l, "sessions", s->sessions);
+	ndd_notice("shard %u in use:%s", s->id, l.text);
+}
+
+/* Telemetry tells what was done in them, too. */
+static void
+log_cycles(const struct ndd_shard *s)
+{
+	struct line l = {.used = 0};
+	struct ndd_cycles_copy c;
+
+	if (s->cycles == NULL || !ndd_cycles_read(s->cycles, &c))
+		return;
+	add(&l, "turns", c.turns);
+#define NDD_X(name, unit) add(&l, #name, c.stage[NDD_STAGE_##name].cycles);
+	NDD_STAGES(NDD_X)
+#undef NDD_X
+	ndd_notice("shard %u cycles:%s", s->id, l.text);
+}
+
+static void
+log_cm(const struct roce_cm *cm)
+{
+	const struct roce_cm_counters *c = roce_cm_counters(cm);
+	struct line l = {.used = 0};
+	struct roce_cm_usage u;
+
+	ROCE_CM_COUNTERS(ADD)
+	roce_cm_usage(cm, &u);
+	add(&l, "connections", u.conns);
+	add(&l, "timewait", u.timewait);
+	add(&l, "listeners", u.listeners);
+	ndd_notice("CM:%s", l.text);
+}
+
+static void
+log_net(const struct net_counters *c)
+{
+	struct line l = {.used = 0};
+
+	NET_COUNTERS(ADD)
+	ndd_notice("network:%s", l.text);
+}
+
+static void
+log_port(const struct port *p)
+{
+	struct rte_eth_stats st = {0};
+	struct line l = {.used = 0};
+
+	add(&l, "links_up", p->links_up);
+	add(&l, "links_down", p->links_down);
+	if (rte_eth_stats_get(p->id, &st) != 0)
+		memset(&st, 0, sizeof(st));
+#define NDD_X(name, field) add(&l, #name, st.field);
+	NDD_PORT_STATS(NDD_X)
+#undef NDD_X
+	ndd_notice("port %s:%s", p->device, l.text);
+}
+
+/* Counters of other threads are read as they stand: each is one aligned word. */
+void
+ndd_stats_log(const struct ndd *d)
+{
+	for (uint32_t i = 0; i < d->plane.shards; i++) {
+		const struct ndd_shard *s = d->plane.shard[i];
+
+		log_engine(s->id, roce_shard_counters(s->engine));
+		log_frames(s->id, &s->count);
+		log_usage(s);
+		log_cycles(s);
+	}
+	for (uint32_t i = 0; i < d->plane.ports; i++)
+		log_port(&d->plane.port[i]);
+	log_cm(d->cm);
+	log_net(net_counters(d->net));
+	ndd_notice("sessions: %u", d->session_count);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completion queues that exist: another ring, and the CPU that serves them. */
+#include <string.h>
+
+#include "platform/eal.h"
+#include "session/session.h"
+
+struct cq_resize {
+	struct roce_cq *engine;
+	void *ring;
+	uint32_t depth, entries;
+	bool done;
+};
+
+static void
+on_shard_cq_resize(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct cq_resize *z = arg;
+
+	(void)shard;
+	(void)now_ns;
+	z->done = roce_cq_resize(z->engine, z->ring, z->depth, z->entries);
+}
+
+/* The ring that it leaves is not known to anybody here any more when this returns: its segment may
+ * go. The page of the queue stays in the first one. */
+nd_status
+ndd_cq_resize(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_cq_resize *m = msg;
+	struct ndd_cq *cq = ndd_slots_get(&s->cqs, m->cq);
+	uint32_t bytes = ndsh_cq_ring_bytes(m->depth);
+	struct cq_resize z = {.depth = m->depth, .entries = m->entries};
+	struct ndd_segment *seg;
+
+	if (cq == NULL)
+		return ND_INVALID_HANDLE;
+	if (cq->lost) /* it is dead, and the client must not use the ring's memory again */
+		return ND_INTERNAL_ERROR;
+	if (bytes == 0 || m->entries == 0 || m->entries > m->depth)
+		return ND_INVALID_PARAMETER;
+	z.ring = ndd_segment_block(s, m->segment, m->offset, bytes, &seg);
+	if (z.ring == NULL)
+		return ND_INVALID_PARAMETER;
+	z.engine = cq->engine;
+	memset(z.ring, 0, bytes);
+	ndd_shard_call(s->shard, on_shard_cq_resize, &z);
+	if (!z.done)
+		return ND_BUFFER_OVERFLOW;
+	if (cq->ring_segment != NULL)
+		cq->ring_segment->users--;
+	cq->ring_segment = seg;
+	seg->users++;
+	r->id.id = m->cq;
+	return ND_SUCCESS;
+}
+
+/* The lcore of the session's shard makes the entries and writes to the pipe. */
+nd_status
+ndd_cq_affinity(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	unsigned cpu = ndd_lcore_cpu(s->shard->lcore);
+
+	if (ndd_slots_get(&s->cqs, ((const struct ndsh_id_msg *)msg)->id) == NULL)
+		return ND_INVALID_HANDLE;
+	r->cq_affinity.group = cpu / 64;
+	r->cq_affinity.mask = 1ull << (cpu % 64);
+	return ND_SUCCESS;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Movers: memory of a client that is not in its segments, and that the client therefore moves by
+ * itself (ndsh_mover.h). This daemon never touches an address space that it does not own: a page of
+ * it may be backed by whatever the client likes, a file system of its own included.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "session/session.h"
+#include "shm/ndsh_mover.h"
+
+struct mover_create {
+	struct ndd_mover *mover;
+	struct roce_admin *admin;
+	void *shared;
+};
+
+static void
+on_shard_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct mover_create *c = arg;
+
+	(void)now_ns;
+	c->mover->engine =
+		roce_mover_create(shard->engine, c->mover->state, c->shared, &c->mover->owner);
+	roce_admin_set_mover(c->admin, c->mover->engine);
+}
+
+static void
+on_shard_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	(void)now_ns;
+	(void)roce_mover_destroy(shard->engine, ((struct ndd_mover *)arg)->engine);
+}
+
+void
+ndd_mover_free(struct ndd_session *s)
+{
+	struct ndd_mover *m = s->mover;
+
+	if (m == NULL)
+		return;
+	if (m->engine != NULL) {
+		ndd_shard_call(s->shard, on_shard_destroy, m);
+		m->segment->users--;
+	}
+	if (m->owner.notify_fd >= 0)
+		close(m->owner.notify_fd);
+	free(m->state);
+	free(m);
+	s->mover = NULL;
+}
+
+nd_status
+ndd_mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_mover_create *m = msg;
+	struct mover_create c = {.admin = &s->lcore->admin};
+	struct ndd_segment *seg;
+	int pipe_fd[2];
+
+	if (s->mover != NULL)
+		return ND_INVALID_DEVICE_STATE;
+	c.shared = ndd_segment_block(s, m->segment, m->offset, ndsh_mover_bytes(), &seg);
+	if (c.shared == NULL)
+		return ND_INVALID_PARAMETER;
+	s->mover = c.mover = calloc(1, sizeof(*c.mover));
+	if (c.mover == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	c.mover->owner = (struct ndd_owner){
+		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
+	c.mover->owner.handle = NDD_SLOT_NONE;
+	c.mover->segment = seg;
+	c.mover->state = calloc(1, roce_mover_bytes());
+	if (c.mover->state == NULL || pipe2(pipe_fd, O_CLOEXEC | O_NONBLOCK) != 0) {
+		ndd_mover_free(s);
+		return ND_INSUFFICIENT_RESOURCES;
+	}
+	c.mover->owner.notify_fd = pipe_fd[1];
+	memset(c.shared, 0, ndsh_mover_bytes());
+	ndd_shard_call(s->shard, on_shard_create, &c);
+	if (c.mover->engine == NULL) {
+		close(pipe_fd[0]);
+		ndd_mover_free(s);
+		return ND_INSUFFICIENT_RESOURCES;
+	}
+	seg->users++;
+	r->fd = pipe_fd[0];
+	return ND_SUCCESS;
+}

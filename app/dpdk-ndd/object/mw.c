@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory windows. Here they are made and unmade; what binds and invalidates them are requests in
+ * the rings of queue pairs, which the engine carries out.
+ */
+#include <stdlib.h>
+
+#include "session/session.h"
+
+struct mw_create {
+	struct ndd_mw *mw;
+	struct roce_admin *admin;
+	uint32_t slot;
+	uint64_t secret;
+};
+
+static void
+on_shard_mw_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct mw_create *c = arg;
+
+	(void)now_ns;
+	if (!roce_admin_take(c->admin))
+		return;
+	c->mw->engine = roce_mw_create(shard->engine, c->mw->pd->engine, &c->slot, &c->secret);
+	if (c->mw->engine == NULL)
+		roce_admin_give(c->admin);
+}
+
+static void
+on_shard_mw_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct mw_create *c = arg;
+
+	(void)now_ns;
+	roce_mw_destroy(shard->engine, c->mw->engine);
+	roce_admin_give(c->admin);
+}
+
+nd_status
+ndd_mw_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	struct ndd_pd *pd = ndd_slots_get(&s->pds, ((const struct ndsh_mw_create *)msg)->pd);
+	struct mw_create c = {.admin = &s->lcore->admin};
+
+	if (pd == NULL)
+		return ND_INVALID_HANDLE;
+	c.mw = calloc(1, sizeof(*c.mw));
+	if (c.mw == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	c.mw->pd = pd;
+	c.mw->id = ndd_slots_add(&s->mws, c.mw);
+	if (c.mw->id != NDD_SLOT_NONE)
+		ndd_shard_call(s->shard, on_shard_mw_create, &c);
+	if (c.mw->engine == NULL) {
+		ndd_slots_remove(&s->mws, c.mw->id);
+		free(c.mw);
+		return ND_INSUFFICIENT_RESOURCES;
+	}
+	pd->users++;
+	r->mw.mw = c.mw->id;
+	r->mw.slot = c.slot;
+	r->mw.secret = c.secret;
+	return ND_SUCCESS;
+}
+
+void
+ndd_mw_free(struct ndd_session *s, struct ndd_mw *mw)
+{
+	struct mw_create c = {.mw = mw, .admin = &s->lcore->admin};
+
+	ndd_shard_call(s->shard, on_shard_mw_destroy, &c);
+	mw->pd->users--;
+	ndd_slots_remove(&s->mws, mw->id);
+	free(mw);
+}
+
+/* A bound one too: the engine invalidates it (R-MW-09). */
+nd_status
+ndd_mw_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	struct ndd_mw *mw = ndd_slots_get(&s->mws, ((const struct ndsh_id_msg *)msg)->id);
+
+	(void)r;
+	if (mw == NULL)
+		return ND_INVALID_HANDLE;
+	ndd_mw_free(s, mw);
+	return ND_SUCCESS;
+}

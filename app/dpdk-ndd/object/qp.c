@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs: created in INIT, so that receives may be posted; connections bring them further. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/log.h"
+#include "session/session.h"
+
+#define FLUSH_PORTIONS_MAX 64 /* several times the deepest queues */
+#define QPN_TRIES	   8  /* numbers that the CM still keeps out of use are passed over */
+
+struct qp_create {
+	struct ndd_qp *qp;
+	struct roce_qp_cfg cfg;
+	struct roce_ud_cfg ud; /* of datagrams */
+	struct roce_qp *rejected;
+};
+
+/* Two steps in one call: make a queue pair (while an unwanted one still holds its number), then let
+ * the unwanted one go. */
+static void
+on_shard_qp_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	const struct roce_qp_attr none = {0};
+	struct qp_create *c = arg;
+
+	c->qp->engine = roce_qp_create(shard->engine, &c->cfg);
+	if (c->rejected != NULL)
+		roce_qp_destroy(shard->engine, c->rejected);
+	if (c->qp->engine == NULL)
+		return;
+	c->qp->qpn = roce_qp_num(c->qp->engine);
+	if (c->qp->datagrams) {
+		(void)roce_ud_start(shard->engine, c->qp->engine, now_ns, &c->ud);
+		return;
+	}
+	c->qp->psn = roce_random_psn(shard->engine);
+	(void)roce_qp_modify(
+		shard->engine, c->qp->engine, now_ns, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &none);
+}
+
+struct qp_publish {
+	struct ndd_session *session;
+	struct ndd_qp *qp;
+};
+
+/* From here on doorbells reach it. */
+static void
+on_shard_qp_publish(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct qp_publish *p = arg;
+
+	(void)shard;
+	(void)now_ns;
+	p->session->lcore->qp[p->qp->owner.handle] = p->qp->engine;
+}
+
+static void
+on_shard_qp_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct qp_publish *p = arg;
+
+	(void)now_ns;
+	p->session->lcore->qp[p->qp->owner.handle] = NULL;
+	roce_qp_destroy(shard->engine, p->qp->engine);
+}
+
+static nd_status
+find_parts(struct ndd_session *s, const struct ndsh_qp_create *m, struct ndd_qp *qp,
+	struct roce_qp_cfg *cfg)
+{
+	struct ndsh_qp_layout layout;
+
+	qp->pd = ndd_slots_get(&s->pds, m->pd);
+	qp->send_cq = ndd_slots_get(&s->cqs, m->send_cq);
+	qp->recv_cq = ndd_slots_get(&s->cqs, m->recv_cq);
+	if (qp->pd == NULL || qp->send_cq == NULL || qp->recv_cq == NULL)
+		return ND_INVALID_HANDLE;
+	if (m->has_srq != 0) {
+		qp->srq = ndd_slots_get(&s->srqs, m->srq);
+		if (qp->srq == NULL)
+			return ND_INVALID_HANDLE;
+		if (qp->srq->pd != qp->pd)
+			return ND_INVALID_PARAMETER;
+		cfg->srq = qp->srq->engine;
+	}
+	cfg->dims = (struct ndsh_qp_dims){
+		.sq_depth = m->sq_depth,
+		.rq_depth = m->rq_depth,
+		.sq_sge = m->sq_sge,
+		.rq_sge = m->rq_sge,
+		.inline_bytes = m->inline_bytes,
+	};
+	if (!ndsh_qp_layout(&cfg->dims, &layout))
+		return ND_INVALID_PARAMETER;
+	cfg->shared = ndd_segment_block(s, m->segment, m->offset, layout.total_bytes, &qp->segment);
+	if (cfg->shared == NULL)
+		return ND_INVALID_PARAMETER;
+	memset(cfg->shared, 0, layout.total_bytes);
+	cfg->pd = qp->pd->engine;
+	cfg->send_cq = qp->send_cq->engine;
+	cfg->recv_cq = qp->recv_cq->engine;
+	cfg->handle = m->handle;
+	cfg->owner = &qp->owner;
+	return ND_SUCCESS;
+}
+
+/* A number in time-wait could be taken for the old connection's by its peer (W-CM-52). */
+static bool
+make_engine_qp(struct ndd_session *s, struct qp_create *c)
+{
+	for (int i = 0; i < QPN_TRIES; i++) {
+		ndd_shard_call(s->shard, on_shard_qp_create, c);
+		if (c->qp->engine == NULL)
+			return false;
+		if (!roce_cm_qpn_resting(s->daemon->cm, c->qp->qpn))
+			return true;
+		c->rejected = c->qp->engine;
+	}
+	return true; /* unlikely beyond measure, and harmless: the peer rejects it as stale */
+}
+
+/* datagrams: of what kind, or NULL. */
+static nd_status
+create(struct ndd_session *s, const struct ndsh_qp_create *m, const struct roce_ud_cfg *datagrams,
+	struct ndd_reply *r)
+{
+	struct ndd_qp *qp = calloc(1, sizeof(*qp));
+	struct qp_create c = {.qp = qp};
+	struct qp_publish p = {.session = s, .qp = qp};
+	nd_status status;
+
+	if (qp == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	qp->owner = (struct ndd_owner){
+		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
+	if (datagrams != NULL) {
+		qp->datagrams = true;
+		qp->q_key = datagrams->q_key;
+		c.ud = *datagrams;
+	}
+	status = find_parts(s, m, qp, &c.cfg);
+	if (status == ND_SUCCESS) {
+		qp->owner.handle = ndd_slots_add(&s->qps, qp);
+		if (qp->owner.handle == NDD_SLOT_NONE)
+			status = ND_INSUFFICIENT_RESOURCES;
+	}
+	if (status == ND_SUCCESS && !make_engine_qp(s, &c)) {
+		ndd_slots_remove(&s->qps, qp->owner.handle);
+		status = ND_INSUFFICIENT_RESOURCES;
+	}
+	if (status != ND_SUCCESS) {
+		free(qp);
+		return status;
+	}
+	ndd_shard_call(s->shard, on_shard_qp_publish, &p);
+	qp->pd->users++;
+	qp->send_cq->users++;
+	qp->recv_cq->users++;
+	qp->segment->users++;
+	if (qp->srq != NULL)
+		qp->srq->users++;
+	r->qp.qp = qp->owner.handle;
+	r->qp.qpn = qp->qpn;
+	return ND_SUCCESS;
+}
+
+nd_status
+ndd_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	return create(s, msg, NULL, r);
+}
+
+nd_status
+ndd_ud_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_ud_qp_create *m = msg;
+	struct roce_ud_cfg cfg = {.q_key = m->q_key, .ahs = &s->lcore->ahs};
+	struct net_ip own;
+
+	if (m->q_key & ROCE_QKEY_PRIVILEGED)
+		return ND_ACCESS_VIOLATION;
+	memcpy(cfg.gid.raw, s->ip, 16);
+	own = ndd_ip(s->ip);
+	if (net_local_port(s->daemon->net, &own) < 0) /* taken away meanwhile */
+		return ND_INVALID_ADDRESS;
+	cfg.vlan = net_local_vlan(s->daemon->net, &own);
+	return create(s, &m->q, &cfg, r);
+}
+
+void
+ndd_qp_free(struct ndd_session *s, struct ndd_qp *qp)
+{
+	struct qp_publish p = {.session = s, .qp = qp};
+
+	ndd_qp_path_free(qp);
+	ndd_shard_call(s->shard, on_shard_qp_destroy, &p);
+	qp->pd->users--;
+	qp->send_cq->users--;
+	qp->recv_cq->users--;
+	qp->segment->users--;
+	if (qp->srq != NULL)
+		qp->srq->users--;
+	ndd_slots_remove(&s->qps, qp->owner.handle);
+	free(qp);
+}
+
+static void
+on_shard_qp_error(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	const struct roce_qp_attr none = {0};
+	struct ndd_qp *qp = arg;
+
+	(void)roce_qp_modify(shard->engine, qp->engine, now_ns, ROCE_QPS_ERR, 0, &none);
+}
+
+void
+ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp, bool drained)
+{
+	qp->failed = true;
+	if (drained)
+		ndd_shard_call_drained(s->shard, on_shard_qp_error, qp);
+	else
+		ndd_shard_call(s->shard, on_shard_qp_error, qp);
+}
+
+void
+ndd_qp_take_away(struct ndd_session *s, struct ndd_qp *qp, const char *why)
+{
+	ndd_notice("session %lu: queue pair 0x%06x ends: %s", s->serial, qp->qpn, why);
+	ndd_qp_to_error(s, qp, false);
+	ndd_async_qp_taken(s, qp);
+}
+
+struct qp_flush {
+	struct ndd_qp *qp;
+	bool done;
+};
+
+static void
+on_shard_qp_flush(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct qp_flush *f = arg;
+
+	(void)now_ns;
+	f->done = roce_qp_flush(shard->engine, f->qp->engine);
+}
+
+/* A turn flushes a portion: all that was posted before the end is to be found in the completion
+ * queue (R-DISC-12). A client that goes on posting meanwhile is not waited for. */
+static void
+flush_all(struct ndd_session *s, struct ndd_qp *qp)
+{
+	struct qp_flush f = {.qp = qp};
+
+	for (int i = 0; i < FLUSH_PORTIONS_MAX && !f.done; i++)
+		ndd_shard_call(s->shard, on_shard_qp_flush, &f);
+}
+
+/* The connection is told first: the peer must not be left with half of it (R-DISC-12). */
+nd_status
+ndd_qp_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	struct ndd_qp *qp = ndd_slots_get(&s->qps, ((const struct ndsh_id_msg *)msg)->id);
+
+	(void)r;
+	if (qp == NULL)
+		return ND_INVALID_HANDLE;
+	if (qp->conn != NULL)
+		ndd_conn_qp_gone(qp->conn);
+	ndd_qp_to_error(s, qp, false);
+	flush_all(s, qp);
+	ndd_qp_free(s, qp);
+	return ND_SUCCESS;
+}
+
+nd_status
+ndd_qp_flush(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	struct ndd_qp *qp = ndd_slots_get(&s->qps, ((const struct ndsh_id_msg *)msg)->id);
+
+	(void)r;
+	if (qp == NULL)
+		return ND_INVALID_HANDLE;
+	ndd_qp_to_error(s, qp, false);
+	if (qp->conn != NULL)
+		ndd_conn_qp_failed(qp->conn);
+	return ND_SUCCESS;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * States and attributes of a queue pair, as its client asks for them: from numbers that it was
+ * given, without the CM; or of one that a connection has brought up, where path and identity are
+ * the connection's. The engine's table (2.13) judges, before anything is done.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "object/qp_path.h"
+
+#define KEEPALIVE_MIN_MS 100u
+#define KEEPALIVE_MAX_MS (24 * 3600 * 1000u)
+#define FLOW_LABEL_MAX	 0xfffffu
+
+/* What brings a queue pair from INIT to RTR; the rest of a step from INIT to RTS is for RTS. */
+#define FOR_RTR                                                                                    \
+	(ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |                      \
+		ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR | ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE)
+/* What a connection agreed with its peer. */
+#define OF_CONNECTION (ROCE_QPA_PATH | ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MAX_RD)
+
+#define SAME(name) static_assert((int)NDSH_QPA_##name == (int)ROCE_QPA_##name, "one mask")
+SAME(ACCESS);
+SAME(PATH);
+SAME(MTU);
+SAME(DEST_QPN);
+SAME(RQ_PSN);
+SAME(MAX_DEST_RD);
+SAME(MIN_RNR);
+SAME(TIMEOUT);
+SAME(RETRY);
+SAME(RNR_RETRY);
+SAME(SQ_PSN);
+SAME(MAX_RD);
+SAME(KEEPALIVE);
+static_assert((int)NDSH_QPS_ERR == (int)ROCE_QPS_ERR && (int)NDSH_QPS_RTR == (int)ROCE_QPS_RTR,
+	"one set of states");
+
+/* Values of attributes that clients and the engine have under one name; the rest is the path. */
+#define COPY_VALUES(to, from)                                                                      \
+	do {                                                                                       \
+		(to).access = (from).access;                                                       \
+		(to).mtu_bytes = (from).mtu_bytes;                                                 \
+		(to).dest_qpn = (from).dest_qpn;                                                   \
+		(to).rq_psn = (from).rq_psn;                                                       \
+		(to).sq_psn = (from).sq_psn;                                                       \
+		(to).max_dest_rd = (from).max_dest_rd;                                             \
+		(to).max_rd = (from).max_rd;                                                       \
+		(to).min_rnr_code = (from).min_rnr_code;                                           \
+		(to).timeout_code = (from).timeout_code;                                           \
+		(to).retry = (from).retry;                                                         \
+		(to).rnr_retry = (from).rnr_retry;                                                 \
+		(to).keepalive_ms = (from).keepalive_ms;                                           \
+	} while (0)
+
+/* ---- words --------------------------------------------------------------------------------- */
+
+static const char *
+state_name(uint32_t state)
+{
+	static const char *const names[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "ERROR"};
+
+	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "no state";
+}
+
+static void
+name_attributes(char *to, size_t room, uint32_t mask)
+{
+	static const char *const names[] = {"access", "path", "path MTU", "peer's QPN",
+		"receive PSN", "inbound reads", "RNR timer", "timeout", "retries", "RNR retries",
+		"send PSN", "outbound reads", "keepalive"};
+	size_t used = 0;
+
+	to[0] = 0;
+	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]) && used < room; i++)
+		if (mask >> i & 1)
+			used += (size_t)snprintf(
+				to + used, room - used, "%s%s", used > 0 ? ", " : "", names[i]);
+}
+
+static nd_status
+explain(const struct qp_step *step, enum roce_modify verdict, uint32_t wrong, char *why,
+	size_t room)
+{
+	const char *from = state_name(step->from), *to = state_name(step->to);
+	char list[120];
+
+	name_attributes(list, sizeof(list), wrong);
+	switch (verdict) {
+	case ROCE_MODIFY_OK:
+		return ND_SUCCESS;
+	case ROCE_MODIFY_BAD_TRANSITION:
+		snprintf(why, room, "no way leads from %s to %s", from, to);
+		return ND_INVALID_DEVICE_STATE;
+	case ROCE_MODIFY_MISSING_ATTR:
+		snprintf(why, room, "%s to %s also needs: %s", from, to, list);
+		return ND_INVALID_PARAMETER_MIX;
+	case ROCE_MODIFY_FORBIDDEN_ATTR:
+		snprintf(why, room, "%s to %s does not take: %s", from, to, list);
+		return ND_INVALID_PARAMETER_MIX;
+	case ROCE_MODIFY_BAD_VALUE:
+		snprintf(why, room, "out of range: %s", list);
+		return ND_INVALID_PARAMETER;
+	case ROCE_MODIFY_DRAINING:
+		snprintf(why, room, "the send queue is not yet drained");
+		return ND_DEVICE_BUSY;
+	}
+	return ND_INTERNAL_ERROR;
+}
+
+/* ---- on the shard -------------------------------------------------------------------------- */
+
+static enum roce_modify
+judge(struct qp_step *step, uint32_t *wrong)
+{
+	enum roce_modify verdict;
+
+	if (step->from != ROCE_QPS_INIT || step->to != ROCE_QPS_RTS)
+		return roce_modify_judge(step->from, step->to, step->mask, &step->attr, wrong);
+	verdict = roce_modify_judge(
+		ROCE_QPS_INIT, ROCE_QPS_RTR, step->mask & FOR_RTR, &step->attr, wrong);
+	if (verdict != ROCE_MODIFY_OK)
+		return verdict;
+	return roce_modify_judge(
+		ROCE_QPS_RTR, ROCE_QPS_RTS, step->mask & ~(uint32_t)FOR_RTR, &step->attr, wrong);
+}
+
+struct change {
+	struct roce_qp *engine;
+	struct qp_step *step;
+	enum roce_modify verdict;
+	uint32_t wrong;
+	uint32_t psn; /* after RESET: a new first one */
+	bool only_judge;
+};
+
+static void
+on_shard_change(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct change *c = arg;
+	struct qp_step *step = c->step;
+	uint32_t mask = step->mask;
+
+	step->from = roce_qp_state_get(c->engine);
+	c->verdict = judge(step, &c->wrong);
+	if (c->verdict != ROCE_MODIFY_OK || c->only_judge)
+		return;
+	if (step->from == ROCE_QPS_INIT && step->to == ROCE_QPS_RTS) {
+		c->verdict = roce_qp_modify(shard->engine, c->engine, now_ns, ROCE_QPS_RTR,
+			mask & FOR_RTR, &step->attr);
+		mask &= ~(uint32_t)FOR_RTR;
+	}
+	if (c->verdict == ROCE_MODIFY_OK)
+		c->verdict = roce_qp_modify(
+			shard->engine, c->engine, now_ns, step->to, mask, &step->attr);
+	if (step->to == ROCE_QPS_RESET)
+		c->psn = roce_random_psn(shard->engine);
+}
+
+static nd_status
+change(struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, bool only_judge, char *why,
+	size_t room)
+{
+	struct change c = {.engine = qp->engine, .step = step, .only_judge = only_judge};
+
+	ndd_shard_call(s->shard, on_shard_change, &c);
+	if (c.verdict == ROCE_MODIFY_OK && step->to == ROCE_QPS_RESET)
+		qp->psn = c.psn; /* packets of its life before must not fit */
+	return explain(step, c.verdict, c.wrong, why, room);
+}
+
+/* ---- what a client asks for ---------------------------------------------------------------- */
+
+/* The queue pair's connection has its own opinion. */
+static nd_status
+judge_connected(const struct ndd_qp *qp, const struct ndsh_qp_modify *m, char *why, size_t room)
+{
+	bool lasting =
+		m->state == NDSH_QPS_RTS || m->state == NDSH_QPS_SQD || m->state == NDSH_QPS_ERR;
+
+	if (qp->conn == NULL && !(qp->connected && m->state != NDSH_QPS_ERR))
+		return ND_SUCCESS;
+	if (qp->conn == NULL) {
+		snprintf(why, room, "the queue pair had a connection: it can't be used again");
+		return ND_INVALID_DEVICE_STATE;
+	}
+	if (lasting && qp->connected && qp->conn->state >= NDD_CONN_ESTABLISHED &&
+		(m->attr.mask & OF_CONNECTION) == 0)
+		return ND_SUCCESS;
+	snprintf(why, room, "the queue pair has a connection, which this is up to");
+	return ND_CONNECTION_ACTIVE;
+}
+
+static nd_status
+judge_values(const struct ndsh_qp_attr *a, char *why, size_t room)
+{
+	struct ndsh_addr to = {.port = 0};
+
+	memcpy(to.ip, a->ip, 16);
+	if ((a->mask & ~(uint32_t)NDSH_QPA_ALL) != 0) {
+		snprintf(why, room, "unknown attributes in the mask: 0x%x",
+			a->mask & ~(uint32_t)NDSH_QPA_ALL);
+		return ND_INVALID_PARAMETER;
+	}
+	if ((a->mask & NDSH_QPA_KEEPALIVE) && a->keepalive_ms != 0 &&
+		(a->keepalive_ms < KEEPALIVE_MIN_MS || a->keepalive_ms > KEEPALIVE_MAX_MS)) {
+		snprintf(why, room, "keepalive of %u ms, neither 0 nor %u to %u", a->keepalive_ms,
+			KEEPALIVE_MIN_MS, KEEPALIVE_MAX_MS);
+		return ND_INVALID_PARAMETER;
+	}
+	if (!(a->mask & NDSH_QPA_PATH))
+		return ND_SUCCESS;
+	if (!ndd_is_destination(&to)) {
+		snprintf(why, room, "the path leads to no address");
+		return ND_BAD_NETWORK_NAME;
+	}
+	if (a->flow_label > FLOW_LABEL_MAX) {
+		snprintf(why, room, "flow label 0x%x: it has 20 bits", a->flow_label);
+		return ND_INVALID_PARAMETER;
+	}
+	if ((a->traffic_class & ROCE_TOS_ECN) > NDSH_ECN_ON) {
+		snprintf(why, room,
+			"traffic class 0x%x: its ECN bits are 0 (as the port), 1 (off) "
+			"or 2 (on)",
+			a->traffic_class);
+		return ND_INVALID_PARAMETER;
+	}
+	return ND_SUCCESS;
+}
+
+static void
+step_of(struct qp_step *step, const struct ndd_session *s, const struct ndsh_qp_modify *m)
+{
+	const struct ndsh_qp_attr *a = &m->attr;
+
+	*step = (struct qp_step){
+		.to = (enum roce_qp_state)m->state,
+		.mask = a->mask,
+		.attr.port_mtu_bytes = s->path_mtu,
+		.ecn = a->traffic_class & ROCE_TOS_ECN,
+		.attr.path.tos = a->traffic_class & (uint8_t)~ROCE_TOS_ECN,
+		.attr.path.ttl = a->hop_limit != 0 ? a->hop_limit : ROCE_HOP_LIMIT, /* W-CM-74 */
+		.attr.path.flow_label = a->flow_label,
+	};
+	COPY_VALUES(step->attr, *a);
+	memcpy(step->attr.path.sgid.raw, s->ip, 16);
+	memcpy(step->attr.path.dgid.raw, a->ip, 16);
+}
+
+nd_status
+ndd_qp_step(struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, char *why, size_t room)
+{
+	nd_status status = change(s, qp, step, false, why, room);
+
+	if (status != ND_SUCCESS)
+		return status;
+	switch (step->to) {
+	case ROCE_QPS_RESET:
+		ndd_qp_path_free(qp);
+		qp->failed = false;
+		break;
+	case ROCE_QPS_ERR:
+		qp->failed = true;
+		if (qp->conn != NULL)
+			ndd_conn_qp_failed(qp->conn);
+		break;
+	default:
+		break;
+	}
+	qp->by_hand = step->to != ROCE_QPS_INIT && !qp->connected;
+	return ND_SUCCESS;
+}
+
+nd_status
+ndd_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_qp_modify *m = msg;
+	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
+	char *why = r->qp_modify.why;
+	const size_t room = sizeof(r->qp_modify.why);
+	struct qp_step step;
+	nd_status status;
+
+	if (qp == NULL)
+		return ND_INVALID_HANDLE;
+	if (qp->datagrams) {
+		snprintf(why, room, "it is for datagrams, and has no such states");
+		return ND_INVALID_DEVICE_REQUEST;
+	}
+	if (ndd_qp_path_asks(qp)) {
+		snprintf(why, room, "another change of it is under way");
+		return ND_DEVICE_BUSY;
+	}
+	status = judge_connected(qp, m, why, room);
+	if (status == ND_SUCCESS)
+		status = judge_values(&m->attr, why, room);
+	if (status != ND_SUCCESS)
+		return status;
+	step_of(&step, s, m);
+	if (!(step.mask & ROCE_QPA_PATH))
+		return ndd_qp_step(s, qp, &step, why, room);
+	status = change(s, qp, &step, true, why, room);
+	return status == ND_SUCCESS ? ndd_qp_path_take(s, qp, &step, why, room) : status;
+}
+
+/* ---- what it is ---------------------------------------------------------------------------- */
+
+struct query {
+	const struct roce_qp *engine;
+	struct roce_qp_attr attr;
+	enum roce_qp_state state;
+	bool draining;
+};
+
+static void
+on_shard_query(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct query *q = arg;
+
+	(void)shard;
+	(void)now_ns;
+	q->state = roce_qp_state_get(q->engine);
+	q->draining = roce_qp_query(q->engine, &q->attr);
+}
+
+nd_status
+ndd_qp_query(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndd_qp *qp = ndd_slots_get(&s->qps, ((const struct ndsh_id_msg *)msg)->id);
+	struct ndsh_qp_query_reply *out = &r->qp_query;
+	struct query q = {0};
+
+	if (qp == NULL)
+		return ND_INVALID_HANDLE;
+	if (qp->datagrams)
+		return ND_INVALID_DEVICE_REQUEST;
+	q.engine = qp->engine;
+	ndd_shard_call(s->shard, on_shard_query, &q);
+	out->state = q.state;
+	out->draining = q.draining;
+	out->qpn = qp->qpn;
+	out->psn = qp->psn;
+	out->attr = (struct ndsh_qp_attr){0};
+	COPY_VALUES(out->attr, q.attr);
+	ndd_qp_path_told(qp, &out->attr);
+	return ND_SUCCESS;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Shared memory of a session. The order makes it safe and fair: the daemon creates the memfd and
+ * fixes its size; the client maps and touches it, so its own cgroup pays; the daemon maps it and
+ * seals it against new writable mappings and holes; only then does anything of it count.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "platform/log.h"
+#include "platform/numamem.h"
+#include "session/session.h"
+#include "platform/sigbus.h"
+
+static int
+new_memfd(struct ndd_session *s, uint64_t bytes)
+{
+	char name[32];
+	void *p;
+	int fd;
+
+	snprintf(name, sizeof(name), "dpdk-ndd-%lu", s->serial);
+	fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -1;
+	if (ftruncate(fd, (off_t)bytes) != 0 ||
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+		close(fd);
+		return -1;
+	}
+	/* The node is a property of the file: it holds when the client touches the pages. */
+	p = mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, 0);
+	if (p != MAP_FAILED) {
+		ndd_numa_prefer(p, bytes, s->shard->numa_node);
+		munmap(p, bytes);
+	}
+	return fd;
+}
+
+nd_status
+ndd_segment_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_segment_create *m = msg;
+	struct ndd_segment *seg;
+
+	if (m->bytes == 0 || m->bytes % NDSH_PAGE_BYTES != 0)
+		return ND_INVALID_PARAMETER;
+	if (m->bytes > s->daemon->cfg->max_memory_bytes - s->segment_bytes)
+		return ND_INSUFFICIENT_RESOURCES;
+	seg = calloc(1, sizeof(*seg));
+	if (seg == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	seg->bytes = m->bytes;
+	seg->fd = new_memfd(s, m->bytes);
+	seg->id = seg->fd < 0 ? NDD_SLOT_NONE : ndd_slots_add(&s->segments, seg);
+	if (seg->id == NDD_SLOT_NONE) {
+		if (seg->fd >= 0)
+			close(seg->fd);
+		free(seg);
+		return ND_INSUFFICIENT_RESOURCES;
+	}
+	s->segment_bytes += m->bytes;
+	r->segment.segment = seg->id;
+	r->segment.bytes = m->bytes;
+	r->keep_fd = seg->fd;
+	return ND_SUCCESS;
+}
+
+static_assert(sizeof(struct ndsh_session_page) <= NDSH_PAGE_BYTES, "a segment has room for it");
+
+struct attach {
+	struct ndd_shard_session *lcore;
+	bool ok;
+};
+
+static void
+on_shard_attach(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct attach *a = arg;
+
+	a->ok = ndd_lcore_attach(shard, a->lcore, now_ns);
+}
+
+/* The first live segment begins with the session page: from here on the lcore looks at it. */
+static bool
+attach(struct ndd_session *s, struct ndd_segment *seg)
+{
+	struct attach a = {.lcore = s->lcore};
+
+	memset(seg->host, 0, sizeof(struct ndsh_session_page));
+	s->lcore->page = (struct ndsh_session_page *)seg->host;
+	ndd_shard_call(s->shard, on_shard_attach, &a);
+	s->attached = a.ok;
+	return a.ok;
+}
+
+struct range_change {
+	struct roce_admin *admin;
+	uint64_t client_va, bytes;
+	void *host;
+	bool ok;
+};
+
+static void
+on_shard_add_range(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct range_change *c = arg;
+
+	(void)shard;
+	(void)now_ns;
+	c->ok = roce_admin_add_range(c->admin, c->client_va, c->bytes, c->host);
+}
+
+static void
+on_shard_remove_range(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct range_change *c = arg;
+
+	(void)shard;
+	(void)now_ns;
+	c->ok = roce_admin_remove_range(c->admin, c->client_va);
+}
+
+/* Registrations may name the segment, or no longer. False: it lies over another one; regions. */
+static bool
+change_range(struct ndd_session *s, const struct ndd_segment *seg, ndd_shard_fn fn)
+{
+	struct range_change c = {.admin = &s->lcore->admin,
+		.client_va = seg->client_va,
+		.bytes = seg->bytes,
+		.host = seg->host};
+
+	ndd_shard_call(s->shard, fn, &c);
+	return c.ok;
+}
+
+static bool
+populate(struct ndd_session *s, struct ndd_segment *seg)
+{
+	/* Pages are there already if the client did its part. Old kernels: touched on first use. */
+	(void)madvise(seg->host, seg->bytes, MADV_POPULATE_WRITE);
+	if (mlock(seg->host, seg->bytes) != 0 && !s->daemon->mlock_refused) {
+		s->daemon->mlock_refused = true;
+		ndd_notice(
+			"clients' memory can't be locked (RLIMIT_MEMLOCK): it may be swapped out");
+	}
+	return ndd_sigbus_guard(seg->host, seg->bytes);
+}
+
+nd_status
+ndd_segment_mapped(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_segment_mapped *m = msg;
+	struct ndd_segment *seg = ndd_slots_get(&s->segments, m->segment);
+
+	r->id.id = m->segment;
+	if (seg == NULL)
+		return ND_INVALID_HANDLE;
+	if (seg->live || (m->client_va & 4095) != 0 || m->client_va + seg->bytes < m->client_va)
+		return ND_INVALID_PARAMETER;
+	seg->host = mmap(NULL, seg->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, seg->fd, 0);
+	if (seg->host == MAP_FAILED) {
+		seg->host = NULL;
+		return ND_INSUFFICIENT_RESOURCES;
+	}
+	seg->client_va = m->client_va;
+	/* FUTURE_WRITE also forbids punching holes; our own mapping exists already. */
+	if (fcntl(seg->fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0 ||
+		!populate(s, seg) || !change_range(s, seg, on_shard_add_range)) {
+		ndd_sigbus_unguard(seg->host);
+		munmap(seg->host, seg->bytes);
+		seg->host = NULL;
+		return ND_INSUFFICIENT_RESOURCES;
+	}
+	if (!s->attached && !attach(s, seg)) {
+		(void)change_range(s, seg, on_shard_remove_range);
+		ndd_sigbus_unguard(seg->host);
+		munmap(seg->host, seg->bytes);
+		seg->host = NULL;
+		return ND_INSUFFICIENT_RESOURCES;
+	}
+	seg->live = true;
+	return ND_SUCCESS;
+}
+
+void
+ndd_segment_free(struct ndd_session *s, struct ndd_segment *seg)
+{
+	if (seg->host != NULL) {
+		ndd_sigbus_unguard(seg->host);
+		munmap(seg->host, seg->bytes);
+	}
+	close(seg->fd);
+	s->segment_bytes -= seg->bytes;
+	ndd_slots_remove(&s->segments, seg->id);
+	free(seg);
+}
+
+nd_status
+ndd_segment_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_id_msg *m = msg;
+	struct ndd_segment *seg = ndd_slots_get(&s->segments, m->id);
+
+	(void)r;
+	if (seg == NULL)
+		return ND_INVALID_HANDLE;
+	if (seg->users != 0 || (seg->live && ((uint8_t *)s->lcore->page == seg->host ||
+						     !change_range(s, seg, on_shard_remove_range))))
+		return ND_DEVICE_BUSY;
+	ndd_segment_free(s, seg);
+	return ND_SUCCESS;
+}
+
+void *
+ndd_segment_block(struct ndd_session *s, uint32_t id, uint64_t offset, uint64_t bytes,
+	struct ndd_segment **seg)
+{
+	*seg = ndd_slots_get(&s->segments, id);
+	if (*seg == NULL || !(*seg)->live || offset % NDSH_CACHE_LINE != 0)
+		return NULL;
+	if (bytes > (*seg)->bytes || offset > (*seg)->bytes - bytes)
+		return NULL;
+	return (*seg)->host + offset;
+}

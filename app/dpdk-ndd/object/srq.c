@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared receive queues: made, armed and unmade here; receives go through shared memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/session.h"
+
+struct srq_create {
+	struct ndd_srq *srq;
+	void *shared;
+	uint32_t depth, sge;
+};
+
+static void
+on_shard_srq_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct srq_create *c = arg;
+
+	(void)now_ns;
+	c->srq->engine = roce_srq_create(
+		shard->engine, c->srq->pd->engine, c->shared, c->depth, c->sge, &c->srq->owner);
+}
+
+static void
+on_shard_srq_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	(void)now_ns;
+	(void)roce_srq_destroy(shard->engine, ((struct ndd_srq *)arg)->engine);
+}
+
+nd_status
+ndd_srq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_srq_create *m = msg;
+	uint32_t bytes = ndsh_srq_bytes(m->depth, m->sge);
+	struct srq_create c = {.depth = m->depth, .sge = m->sge};
+	struct ndd_pd *pd = ndd_slots_get(&s->pds, m->pd);
+	struct ndd_segment *seg;
+
+	if (pd == NULL)
+		return ND_INVALID_HANDLE;
+	if (bytes == 0)
+		return ND_INVALID_PARAMETER;
+	c.shared = ndd_segment_block(s, m->segment, m->offset, bytes, &seg);
+	if (c.shared == NULL)
+		return ND_INVALID_PARAMETER;
+	c.srq = calloc(1, sizeof(*c.srq));
+	if (c.srq == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	c.srq->pd = pd;
+	c.srq->segment = seg;
+	c.srq->owner = (struct ndd_owner){
+		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
+	memset(c.shared, 0, bytes);
+	c.srq->owner.handle = ndd_slots_add(&s->srqs, c.srq);
+	if (c.srq->owner.handle != NDD_SLOT_NONE)
+		ndd_shard_call(s->shard, on_shard_srq_create, &c);
+	if (c.srq->engine == NULL) {
+		ndd_slots_remove(&s->srqs, c.srq->owner.handle);
+		free(c.srq);
+		return ND_INSUFFICIENT_RESOURCES;
+	}
+	pd->users++;
+	seg->users++;
+	r->id.id = c.srq->owner.handle;
+	return ND_SUCCESS;
+}
+
+struct srq_arm {
+	struct roce_srq *engine;
+	uint32_t limit;
+};
+
+static void
+on_shard_srq_arm(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct srq_arm *a = arg;
+
+	(void)now_ns;
+	roce_srq_arm(shard->engine, a->engine, a->limit);
+}
+
+nd_status
+ndd_srq_arm(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_srq_arm *m = msg;
+	struct ndd_srq *srq = ndd_slots_get(&s->srqs, m->srq);
+	struct srq_arm a = {.limit = m->limit};
+
+	(void)r;
+	if (srq == NULL)
+		return ND_INVALID_HANDLE;
+	a.engine = srq->engine;
+	ndd_shard_call(s->shard, on_shard_srq_arm, &a);
+	return ND_SUCCESS;
+}
+
+void
+ndd_srq_limit(struct ndd_session *s, const struct ndd_event *ev)
+{
+	const struct ndsh_ev_srq m = {.h.type = NDSH_EV_SRQ_LIMIT, .srq = ev->handle};
+	const struct ndd_srq *srq = ndd_slots_get(&s->srqs, ev->handle);
+
+	if (srq != NULL && srq->owner.object == ev->object)
+		ndd_session_send(s, &m, sizeof(m), -1);
+}
+
+void
+ndd_srq_free(struct ndd_session *s, struct ndd_srq *srq)
+{
+	ndd_shard_call(s->shard, on_shard_srq_destroy, srq);
+	srq->pd->users--;
+	srq->segment->users--;
+	ndd_slots_remove(&s->srqs, srq->owner.handle);
+	free(srq);
+}
+
+nd_status
+ndd_srq_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	struct ndd_srq *srq = ndd_slots_get(&s->srqs, ((const struct ndsh_id_msg *)msg)->id);
+
+	(void)r;
+	if (srq == NULL)
+		return ND_INVALID_HANDLE;
+	if (srq->users != 0)
+		return ND_DEVICE_BUSY;
+	ndd_srq_free(s, srq);
+	return ND_SUCCESS;
+}

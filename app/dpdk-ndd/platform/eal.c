@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+
+#include "platform/eal.h"
+#include "platform/log.h"
+#include "platform/xdp.h"
+
+#define ARGS_MAX (32u + 2u * 3u * CONFIG_STRINGS_MAX)
+
+#define TEXT_BYTES (3u * CONFIG_STRINGS_MAX * (CONFIG_PATH_BYTES + 8u) + 8192u)
+
+struct args {
+	char *v[ARGS_MAX + 1];
+	char text[TEXT_BYTES];
+	int n;
+	size_t used;
+	bool failed;
+};
+
+__attribute__((format(printf, 2, 3))) static void
+add(struct args *a, const char *fmt, ...)
+{
+	size_t room = sizeof(a->text) - a->used;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(a->text + a->used, room, fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= room || a->n == (int)ARGS_MAX) {
+		a->failed = true;
+		return;
+	}
+	a->v[a->n++] = a->text + a->used;
+	a->used += (size_t)n + 1;
+}
+
+/* CPUs for the control thread: all that we may use but the shards', or all if none is left. */
+static void
+control_cpus(const struct config *cfg, char *out, size_t bytes)
+{
+	cpu_set_t allowed, rest;
+	size_t used = 0;
+
+	CPU_ZERO(&allowed);
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		CPU_SET(cfg->lcore[0], &allowed);
+	rest = allowed;
+	for (uint32_t i = 0; i < cfg->lcores; i++)
+		CPU_CLR(cfg->lcore[i], &rest);
+	if (CPU_COUNT(&rest) == 0)
+		rest = allowed;
+	out[0] = 0;
+	for (int cpu = 0; cpu < CPU_SETSIZE && used + 8 < bytes; cpu++)
+		if (CPU_ISSET(cpu, &rest))
+			used += (size_t)snprintf(
+				out + used, bytes - used, "%s%d", used == 0 ? "" : ",", cpu);
+}
+
+static void
+add_lcores(struct args *a, const struct config *cfg)
+{
+	char map[4096], control[2048];
+	size_t used;
+
+	control_cpus(cfg, control, sizeof(control));
+	used = (size_t)snprintf(map, sizeof(map), "0@(%s)", control);
+	for (uint32_t i = 0; i < cfg->lcores && used < sizeof(map); i++)
+		used += (size_t)snprintf(map + used, sizeof(map) - used, ",%u@%u",
+			NDD_LCORE_OF_SHARD(i), cfg->lcore[i]);
+	add(a, "--lcores=%s", map);
+	add(a, "--main-lcore=0");
+}
+
+/* --in-memory leaves no files behind, but DPDK 22.11 refuses it together with --no-huge. */
+static void
+add_memory(struct args *a, const struct config *cfg)
+{
+	add(a, "-m");
+	add(a, "%u", cfg->memory_mb);
+	if (cfg->huge_pages) {
+		add(a, "--in-memory");
+	} else {
+		add(a, "--no-huge");
+		add(a, "--no-shconf");
+	}
+	add(a, "--file-prefix=%s", cfg->file_prefix);
+}
+
+static bool
+add_vdev(struct args *a, const struct config *cfg, const char *vdev)
+{
+	char whole[2 * CONFIG_PATH_BYTES];
+
+	if (ndd_xdp_is(vdev)) {
+		if (!ndd_xdp_vdev(cfg, vdev, whole, sizeof(whole)))
+			return false;
+		vdev = whole;
+	}
+	add(a, "--vdev=%s", vdev);
+	return true;
+}
+
+static bool
+add_devices(struct args *a, const struct config *cfg)
+{
+	if (cfg->pcis == 0) {
+		add(a, "--no-pci");
+		add(a, "--iova-mode=va"); /* nothing needs physical addresses, which need root */
+	}
+	for (uint32_t i = 0; i < cfg->pcis; i++) {
+		add(a, "-a");
+		add(a, "%s", cfg->pci[i]);
+	}
+	for (uint32_t i = 0; i < cfg->vdevs; i++)
+		if (!add_vdev(a, cfg, cfg->vdev[i]))
+			return false;
+	for (uint32_t i = 0; i < cfg->extras; i++)
+		add(a, "%s", cfg->extra[i]);
+	return true;
+}
+
+/* EAL keeps pointers into argv. */
+bool
+ndd_eal_init(const struct config *cfg, int verbose)
+{
+	static struct args a;
+
+	add(&a, "dpdk-ndd");
+	add_lcores(&a, cfg);
+	add_memory(&a, cfg);
+	if (verbose == 0)
+		add(&a, "--log-level=*:warning");
+	if (!cfg->telemetry)
+		add(&a, "--no-telemetry");
+	add(&a, "--log-level=pmd.net.memif:critical"); /* each vain attempt to connect is an error
+							*/
+	if (!add_devices(&a, cfg))
+		return false;
+	if (a.failed) {
+		ndd_error("the configuration makes too many arguments for DPDK");
+		return false;
+	}
+	for (int i = 1; i < a.n; i++)
+		ndd_debug("EAL argument: %s", a.v[i]);
+	if (rte_eal_init(a.n, a.v) < 0) {
+		ndd_error("DPDK does not start: %s%s", rte_strerror(rte_errno),
+			cfg->huge_pages ? " (no huge pages? set eal.huge_pages to false)" : "");
+		return false;
+	}
+	return true;
+}
+
+unsigned
+ndd_lcore_cpu(unsigned lcore)
+{
+	rte_cpuset_t set = rte_lcore_cpuset(lcore);
+	unsigned cpu = 0;
+
+	while (cpu < CPU_SETSIZE - 1 && !CPU_ISSET(cpu, &set))
+		cpu++;
+	return cpu;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "platform/log.h"
+
+#define LIMITED_LINES 10u /* a second */
+
+static enum ndd_log_level log_level = NDD_LOG_NOTICE;
+
+static const char *const level_name[] = {"error", "warning", "notice", "info", "debug"};
+
+void
+ndd_log_set_level(enum ndd_log_level level)
+{
+	log_level = level;
+}
+
+/* One write() per line: lines of several threads and processes don't mix. */
+static void
+put_line(enum ndd_log_level level, const char *fmt, va_list ap)
+{
+	char line[1024];
+	struct timespec ts;
+	struct tm tm;
+	int n, m;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	localtime_r(&ts.tv_sec, &tm);
+	n = snprintf(line, sizeof(line), "%02d:%02d:%02d.%03ld dpdk-ndd %s: ", tm.tm_hour,
+		tm.tm_min, tm.tm_sec, ts.tv_nsec / 1000000, level_name[level]);
+	m = vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
+	if (m < 0)
+		return;
+	n += m;
+	if (n > (int)sizeof(line) - 2)
+		n = (int)sizeof(line) - 2;
+	line[n++] = '\n';
+	if (write(STDERR_FILENO, line, (size_t)n) < 0)
+		return; /* nobody to tell */
+}
+
+void
+ndd_log(enum ndd_log_level level, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (level > log_level)
+		return;
+	va_start(ap, fmt);
+	put_line(level, fmt, ap);
+	va_end(ap);
+}
+
+void
+ndd_log_limited(enum ndd_log_level level, const char *fmt, ...)
+{
+	static time_t second;
+	static unsigned lines, left_out;
+	struct timespec ts;
+	va_list ap;
+
+	if (level > log_level)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	if (ts.tv_sec != second) {
+		if (left_out != 0)
+			ndd_log(level, "(%u lines like this were left out)", left_out);
+		second = ts.tv_sec;
+		lines = left_out = 0;
+	}
+	if (++lines > LIMITED_LINES) {
+		left_out++;
+		return;
+	}
+	va_start(ap, fmt);
+	put_line(level, fmt, ap);
+	va_end(ap);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What clients may know of the network before they open an adapter: addresses and routes. */
+#include <string.h>
+
+#include "session/session.h"
+#include "hostnet/kernel_port.h"
+
+static void
+put(struct ndsh_addr *to, const struct net_ip *ip, uint32_t port)
+{
+	memcpy(to->ip, ip->b, 16);
+	if (net_ip_is_link_local(ip))
+		to->scope_id = port + 1;
+}
+
+static nd_status
+list_from(const struct ndd_session *s, uint32_t first, struct ndsh_address_list_reply *r)
+{
+	struct net_ip ip;
+	uint8_t prefix_len;
+	uint32_t port;
+
+	while (r->count < NDSH_ADDRESS_LIST_MAX && first < NET_ADDRESSES_MAX &&
+		net_address_get(s->daemon->net, first++, &ip, &prefix_len, &port))
+		put(&r->addr[r->count++], &ip, port);
+	return ND_SUCCESS;
+}
+
+nd_status
+ndd_address_list(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	(void)msg;
+	return list_from(s, 0, &r->address_list);
+}
+
+nd_status
+ndd_address_page(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	return list_from(s, ((const struct ndsh_address_page *)msg)->first, &r->address_list);
+}
+
+/* A link-local destination is on the link that its scope names, as put() says it. */
+nd_status
+ndd_address_route(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_addr *to = &((const struct ndsh_route *)msg)->addr;
+	const struct net *net = s->daemon->net;
+	const struct net_ip dst = ndd_ip(to->ip);
+	struct net_ip source;
+	int link = -1;
+
+	if (net_ip_is_link_local(&dst) && to->scope_id != 0) {
+		link = net_link_find(net, to->scope_id - 1, 0);
+		if (link < 0)
+			return ND_NETWORK_UNREACHABLE;
+	}
+	if (!net_source(net, link, &dst, &source) && !ndd_shared_source(s->daemon, &dst, &source))
+		return ND_NETWORK_UNREACHABLE;
+	put(&r->route.addr, &source, (uint32_t)net_local_port(net, &source));
+	return ND_SUCCESS;
+}

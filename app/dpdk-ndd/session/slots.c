@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/slots.h"
+
+#define SLOT_INDEX_MASK ((1u << NDD_SLOT_INDEX_BITS) - 1u)
+#define SLOT_FIRST_ROOM 16u
+
+void
+ndd_slots_init(struct ndd_slots *t, uint32_t max, bool plain)
+{
+	memset(t, 0, sizeof(*t));
+	t->max = max;
+	t->plain = plain;
+	t->free_head = t->free_tail = NDD_SLOT_NONE;
+}
+
+void
+ndd_slots_fini(struct ndd_slots *t)
+{
+	free(t->slot);
+	memset(t, 0, sizeof(*t));
+}
+
+static void
+put_free(struct ndd_slots *t, uint32_t i)
+{
+	t->slot[i].next_free = NDD_SLOT_NONE;
+	if (t->free_tail == NDD_SLOT_NONE)
+		t->free_head = i;
+	else
+		t->slot[t->free_tail].next_free = i;
+	t->free_tail = i;
+}
+
+static bool
+grow(struct ndd_slots *t)
+{
+	uint32_t room = t->room == 0 ? SLOT_FIRST_ROOM : t->room * 2;
+	struct ndd_slot *slot;
+
+	if (room > t->max)
+		room = t->max;
+	if (room <= t->room)
+		return false;
+	slot = realloc(t->slot, room * sizeof(*slot));
+	if (slot == NULL)
+		return false;
+	memset(slot + t->room, 0, (room - t->room) * sizeof(*slot));
+	t->slot = slot;
+	while (t->room < room)
+		put_free(t, t->room++);
+	return true;
+}
+
+static uint32_t
+handle_of(const struct ndd_slots *t, uint32_t i)
+{
+	return t->plain ? i : i | t->slot[i].generation << NDD_SLOT_INDEX_BITS;
+}
+
+uint32_t
+ndd_slots_add(struct ndd_slots *t, void *item)
+{
+	uint32_t i;
+
+	if (t->free_head == NDD_SLOT_NONE && !grow(t))
+		return NDD_SLOT_NONE;
+	i = t->free_head;
+	t->free_head = t->slot[i].next_free;
+	if (t->free_head == NDD_SLOT_NONE)
+		t->free_tail = NDD_SLOT_NONE;
+	t->slot[i].item = item;
+	t->used++;
+	return handle_of(t, i);
+}
+
+void *
+ndd_slots_get(const struct ndd_slots *t, uint32_t handle)
+{
+	uint32_t i = t->plain ? handle : handle & SLOT_INDEX_MASK;
+
+	if (i >= t->room || t->slot[i].item == NULL || handle_of(t, i) != handle)
+		return NULL;
+	return t->slot[i].item;
+}
+
+void
+ndd_slots_remove(struct ndd_slots *t, uint32_t handle)
+{
+	uint32_t i = t->plain ? handle : handle & SLOT_INDEX_MASK;
+
+	if (ndd_slots_get(t, handle) == NULL)
+		return;
+	t->slot[i].item = NULL;
+	/* All ones is kept out, so that no handle is ever NDD_SLOT_NONE. */
+	t->slot[i].generation = (t->slot[i].generation + 1) % (UINT32_MAX >> NDD_SLOT_INDEX_BITS);
+	t->used--;
+	put_free(t, i);
+}
+
+void *
+ndd_slots_next(const struct ndd_slots *t, uint32_t *pos)
+{
+	while (*pos < t->room) {
+		void *item = t->slot[(*pos)++].item;
+
+		if (item != NULL)
+			return item;
+	}
+	return NULL;
+}

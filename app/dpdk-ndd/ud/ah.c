@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Address handles: where a session's datagrams may go. The route, the next hop and the source
+ * address are the daemon's to judge and to follow; the lcore has a table of headers made from them,
+ * by the client's own numbers, which nobody else's reach.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/clock.h"
+#include "conn/conn.h"
+#include "platform/log.h"
+#include "hostnet/network.h"
+#include "ud/ud.h"
+
+#define ROOM_FIRST 16u
+
+static_assert(ROCE_AH_INDEX_BITS == NDD_SLOT_INDEX_BITS, "a handle is the engine's token");
+
+/* ---- the lcore's table ----------------------------------------------------------------------- */
+
+/* Only this thread writes it, in calls of the lcore; so it may be read, and copied, here. */
+struct table_change {
+	struct roce_ah_table *table;
+	struct roce_ah *bigger; /* or NULL */
+	uint32_t room;
+	struct roce_ah entry; /* live: to be there; else to be gone */
+};
+
+static uint32_t
+index_of(uint32_t token)
+{
+	return token & ((1u << ROCE_AH_INDEX_BITS) - 1);
+}
+
+static void
+on_shard_change(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct table_change *c = arg;
+
+	(void)shard;
+	(void)now_ns;
+	if (c->bigger != NULL) {
+		c->table->slot = c->bigger;
+		c->table->count = c->room;
+	}
+	c->table->slot[index_of(c->entry.token)] = c->entry;
+}
+
+/* Room for an entry; false: no memory. */
+static bool
+grow(struct table_change *c)
+{
+	uint32_t need = index_of(c->entry.token) + 1;
+
+	if (need <= c->table->count)
+		return true;
+	c->room = c->table->count != 0 ? c->table->count : ROOM_FIRST;
+	while (c->room < need)
+		c->room *= 2;
+	c->bigger = calloc(c->room, sizeof(*c->bigger));
+	if (c->bigger == NULL)
+		return false;
+	if (c->table->count != 0)
+		memcpy(c->bigger, c->table->slot, c->table->count * sizeof(*c->bigger));
+	return true;
+}
+
+static bool
+change(struct ndd_session *s, struct table_change *c)
+{
+	struct roce_ah *before = s->lcore->ahs.slot;
+
+	c->table = &s->lcore->ahs;
+	if (!grow(c))
+		return false;
+	ndd_shard_call(s->shard, on_shard_change, c);
+	if (c->bigger != NULL)
+		free(before);
+	return true;
+}
+
+static void
+fill_entry(const struct ndd_ah *ah, struct roce_ah *entry)
+{
+	const struct ndd *d = ah->session->daemon;
+	struct roce_path path = {
+		.sgid = ah->local.gid, .dgid = ah->remote.gid, .ttl = ROCE_HOP_LIMIT};
+	const struct net_ip there_ip = ndd_ip(ah->remote.gid.raw);
+	const uint16_t vlan = net_local_vlan(d->net, &there_ip);
+	uint32_t there;
+
+	/* Datagrams of one handle stay in order on one 5-tuple. */
+	memcpy(&there, ah->remote.gid.raw + 12, sizeof(there));
+	path.udp_sport = roce_flow_sport(0, ah->id + 1, there);
+	ndd_path_hop(&path, &ah->hop);
+	/* To ourselves no wire needs a tag, but who receives knows its address by it (W-PKT-02). */
+	if (vlan != 0) {
+		path.tagged = true;
+		path.vlan_tci = vlan;
+	}
+	roce_ah_set(
+		entry, ah->id, &path, ah->hop.port, ndd_path_mtu(d->plane.port[ah->hop.port].mtu));
+}
+
+static bool
+enter(struct ndd_ah *ah)
+{
+	struct table_change c = {0};
+
+	fill_entry(ah, &c.entry);
+	return change(ah->session, &c);
+}
+
+static void
+leave(struct ndd_ah *ah)
+{
+	struct table_change c = {.entry.token = ah->id};
+
+	if (ah->state == NDD_AH_READY)
+		(void)change(ah->session, &c);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+/* The outcome, or the end of what was good, and of what it took to get there. */
+static void
+conclude(struct ndd_ah *ah, nd_status status, const struct roce_cm_event *ev)
+{
+	struct ndsh_ev_ah m = {.h = {.type = NDSH_EV_AH}, .ah = ah->id};
+
+	if (ah->cm != NULL)
+		roce_cm_destroy(ah->session->daemon->cm, ndd_now_ns(), ah->cm);
+	ah->cm = NULL;
+	ndd_port_give(&ah->port);
+	ah->deadline_ns = UINT64_MAX;
+	if (status == ND_SUCCESS && !enter(ah))
+		status = ND_INSUFFICIENT_RESOURCES;
+	ah->state = status == ND_SUCCESS ? NDD_AH_READY : NDD_AH_OVER;
+	if (status == ND_SUCCESS)
+		m.mtu_bytes = ndd_path_mtu(ah->session->daemon->plane.port[ah->hop.port].mtu);
+	m.h.status = status;
+	if (ev != NULL) {
+		m.sidr_status = ev->reason;
+		m.qpn = ev->peer.qpn;
+		m.q_key = ev->q_key;
+		m.priv_bytes = ev->priv_bytes;
+		memcpy(m.priv, ev->priv, sizeof(m.priv));
+	}
+	ndd_session_send(ah->session, &m, sizeof(m), -1);
+}
+
+nd_status
+ndd_ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_ah_create *m = msg;
+	struct ndd_ah *ah;
+
+	if (m->priv_bytes > NDSH_LOOKUP_DATA_MAX)
+		return ND_INVALID_BUFFER_SIZE;
+	if (!ndd_is_destination(&m->remote))
+		return ND_BAD_NETWORK_NAME;
+	ah = calloc(1, sizeof(*ah));
+	if (ah == NULL)
+		return ND_INSUFFICIENT_RESOURCES;
+	ah->id = ndd_slots_add(&s->ahs, ah);
+	if (ah->id == NDD_SLOT_NONE) {
+		free(ah);
+		return ND_INSUFFICIENT_RESOURCES;
+	}
+	ah->session = s;
+	ah->look_up = m->look_up != 0;
+	memcpy(ah->local.gid.raw, s->ip, 16); /* a client's datagrams come from its address */
+	memcpy(ah->remote.gid.raw, m->remote.ip, 16);
+	ah->remote.port = m->remote.port;
+	ah->priv_bytes = m->priv_bytes;
+	memcpy(ah->priv, m->priv, m->priv_bytes);
+	/* ndd_ah_tick() goes on: the reply leaves before the event. */
+	ah->fresh = true;
+	ah->deadline_ns = ndd_now_ns() + NDD_RESOLVE_NS;
+	ndd_hops_until(&s->daemon->ah_hops, 0);
+	TAILQ_INSERT_TAIL(&s->daemon->ahs, ah, next);
+	r->id.id = ah->id;
+	return ND_SUCCESS;
+}
+
+void
+ndd_ah_free(struct ndd_session *s, struct ndd_ah *ah)
+{
+	leave(ah);
+	if (ah->cm != NULL)
+		roce_cm_destroy(s->daemon->cm, ndd_now_ns(), ah->cm);
+	ndd_port_give(&ah->port);
+	TAILQ_REMOVE(&s->daemon->ahs, ah, next);
+	ndd_slots_remove(&s->ahs, ah->id);
+	free(ah);
+}
+
+nd_status
+ndd_ah_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	struct ndd_ah *ah = ndd_slots_get(&s->ahs, ((const struct ndsh_id_msg *)msg)->id);
+
+	(void)r;
+	if (ah == NULL)
+		return ND_INVALID_HANDLE;
+	ndd_ah_free(s, ah);
+	return ND_SUCCESS;
+}
+
+/* ---- the next hop, and who is there ---------------------------------------------------------- */
+
+static nd_status
+resolve(struct ndd_ah *ah, uint64_t now_ns, struct net_nexthop *hop)
+{
+	return ndd_next_hop(ah->session->daemon->net, now_ns, &ah->local.gid, &ah->remote.gid, hop);
+}
+
+static void
+ask(struct ndd_ah *ah, uint64_t now_ns)
+{
+	struct ndd *d = ah->session->daemon;
+	nd_status status = ndd_port_take(&d->ud_ports, &ah->port, NDD_PORT_CONNECTOR, &ah->local);
+
+	if (status != ND_SUCCESS) {
+		conclude(ah, status, NULL);
+		return;
+	}
+	ah->local = ah->port.addr;
+	ah->state = NDD_AH_ASKING;
+	ah->cm = roce_cm_lookup(d->cm, now_ns,
+		&(struct roce_cm_lookup){.local = ah->local,
+			.remote = ah->remote,
+			.port = ah->hop.port,
+			.hop_limit = ROCE_HOP_LIMIT,
+			.priv = ah->priv,
+			.priv_bytes = ah->priv_bytes,
+			.owner = ah});
+	if (ah->cm == NULL)
+		conclude(ah, ND_INSUFFICIENT_RESOURCES, NULL);
+}
+
+void
+ndd_ah_answered(struct ndd_ah *ah, const struct roce_cm_event *ev)
+{
+	if (ev->timed_out)
+		conclude(ah, ND_IO_TIMEOUT, NULL);
+	else
+		conclude(ah, ev->reason == 0 ? ND_SUCCESS : ND_CONNECTION_REFUSED, ev);
+}
+
+static void
+step(struct ndd_ah *ah, uint64_t now_ns)
+{
+	nd_status status = ndd_next_hop_by(resolve(ah, now_ns, &ah->hop), now_ns, ah->deadline_ns);
+
+	ah->fresh = false;
+	if (status == ND_PENDING)
+		return;
+	ah->deadline_ns = UINT64_MAX;
+	if (status == ND_SUCCESS && ah->look_up)
+		ask(ah, now_ns);
+	else
+		conclude(ah, status, NULL);
+}
+
+/* W-GID-03: a neighbour that is being asked again keeps its old address meanwhile. */
+static void
+refresh(struct ndd_ah *ah, uint64_t now_ns)
+{
+	struct net_nexthop hop = {0};
+
+	if (resolve(ah, now_ns, &hop) != ND_SUCCESS || memcmp(&hop, &ah->hop, sizeof(hop)) == 0)
+		return;
+	ah->hop = hop;
+	(void)enter(ah); /* it has its room */
+}
+
+void
+ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
+{
+	char to[INET6_ADDRSTRLEN];
+	struct ndd_ah *ah;
+
+	TAILQ_FOREACH (ah, &d->ahs, next) {
+		const struct roce_path path = {.sgid = ah->local.gid, .dgid = ah->remote.gid};
+
+		if (ah->state == NDD_AH_OVER || !lost(d, &path, arg))
+			continue;
+		ndd_info("session %lu: address handle to %s ends: %s", ah->session->serial,
+			ndd_ip_text(ah->remote.gid.raw, to), why);
+		leave(ah);
+		conclude(ah, ND_NETWORK_UNREACHABLE, NULL);
+	}
+}
+
+void
+ndd_ah_tick(struct ndd *d, uint64_t now_ns)
+{
+	struct ndd_ah *ah;
+	bool moved;
+
+	if (!ndd_hops_begin(&d->ah_hops, d->net, now_ns, &moved))
+		return;
+	TAILQ_FOREACH (ah, &d->ahs, next) {
+		if (ah->state == NDD_AH_RESOLVING &&
+			(moved || ah->fresh || now_ns >= ah->deadline_ns))
+			step(ah, now_ns);
+		else if (moved && ah->state == NDD_AH_READY)
+			refresh(ah, now_ns);
+		ndd_hops_until(&d->ah_hops, ah->deadline_ns);
+	}
+}

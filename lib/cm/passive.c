@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cm/private.h"
+
+/* ---- listeners ---- */
+
+static bool
+is_any(const struct roce_gid *gid)
+{
+	static const struct roce_gid any;
+
+	return roce_gid_equal(gid, &any);
+}
+
+static struct cm_listener_list *
+listener_bucket(struct roce_cm *cm, uint16_t port)
+{
+	return &cm->listeners[port % CM_LISTENER_BUCKETS];
+}
+
+struct roce_cm_listener *
+cm_listen_at(struct roce_cm *cm, uint64_t service, const struct roce_cm_addr *addr,
+	uint32_t backlog, void *owner, const char **why)
+{
+	struct cm_listener_list *bucket = listener_bucket(cm, addr->port);
+	struct roce_cm_listener *l;
+	const char *dummy;
+
+	if (why == NULL)
+		why = &dummy;
+	LIST_FOREACH (l, bucket, entry) {
+		if (l->service == service && (roce_gid_equal(&l->addr.gid, &addr->gid) ||
+						     is_any(&l->addr.gid) || is_any(&addr->gid))) {
+			*why = "address in use";
+			return NULL;
+		}
+	}
+	l = LIST_FIRST(&cm->free_listeners);
+	if (l == NULL) {
+		*why = "no room for one more listener";
+		return NULL;
+	}
+	LIST_REMOVE(l, entry);
+	*l = (struct roce_cm_listener){
+		.service = service, .addr = *addr, .backlog = backlog, .owner = owner};
+	LIST_INSERT_HEAD(bucket, l, entry);
+	cm->usage.listeners++;
+	return l;
+}
+
+struct roce_cm_listener *
+roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t backlog, void *owner,
+	const char **why)
+{
+	return cm_listen_at(cm, cm_service_id(addr->port), addr, backlog, owner, why);
+}
+
+void
+roce_cm_unlisten(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_listener *l)
+{
+	struct roce_cm_conn *c;
+
+	while ((c = LIST_FIRST(&l->requests)) != NULL) {
+		if (c->host_holds) {
+			LIST_REMOVE(c, list_entry);
+			c->listener = NULL;
+		} else if (c->state == CM_SIDR_RCVD) {
+			cm_question_reject(cm, now_ns, c);
+		} else {
+			cm_event_forget(cm, c);
+			cm_refuse(cm, now_ns, c, CM_REASON_CONSUMER);
+		}
+	}
+	LIST_REMOVE(l, entry);
+	LIST_INSERT_HEAD(&cm->free_listeners, l, entry);
+	cm->usage.listeners--;
+}
+
+void
+roce_cm_listener_pause(struct roce_cm_listener *l, bool pause)
+{
+	l->paused = pause;
+}
+
+struct roce_cm_listener *
+cm_find_listener(struct roce_cm *cm, const struct cm_in *in)
+{
+	const uint16_t port = (uint16_t)in->mad.service_id;
+	struct roce_cm_listener *l;
+
+	LIST_FOREACH (l, listener_bucket(cm, port), entry) {
+		if (l->service == in->mad.service_id &&
+			(is_any(&l->addr.gid) || roce_gid_equal(&l->addr.gid, &in->local)))
+			return l;
+	}
+	return NULL;
+}
+
+/* ---- REQ ---- */
+
+/* A REQ for an exchange that we know (3.6, passive step 1; W-CM-42). */
+static void
+req_again(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
+{
+	cm->counters.rx_duplicate++;
+	if (c->state == CM_REQ_RCVD || c->state == CM_MRA_REQ_SENT) {
+		cm_conn_state(cm, c, CM_MRA_REQ_SENT);
+		cm_send(cm, c, CM_TX_MRA);
+	} else if (c->state == CM_TIMEWAIT && c->refused) {
+		/* Whatever we refused, the peer has only its REQ to match the REJ with. */
+		cm_refuse_again(cm, in->now_ns, c, CM_WHICH_REQ);
+	} else if (c->state == CM_TIMEWAIT) {
+		cm_answer_rej(cm, in, CM_WHICH_REQ, CM_REASON_STALE);
+	}
+}
+
+/* What is wrong with a REQ; 0: nothing. Stricter than Linux about addresses (W-CM-08). */
+static uint16_t
+req_fault(const struct cm_in *in, struct cm_ip_hdr *ip)
+{
+	const struct cm_mad *m = &in->mad;
+
+	if (m->transport != 0 || m->ext_transport != 0)
+		return CM_REASON_INVALID_TRANSPORT;
+	if (!roce_gid_equal(&m->dgid, &in->local) || (m->pkey & 0x7fff) != 0x7fff)
+		return CM_REASON_INVALID_GID;
+	if (m->mtu < 1 || m->mtu > 5)
+		return CM_REASON_INVALID_MTU;
+	if (!cm_ip_hdr_decode(ip, m->priv) || !roce_gid_equal(&ip->dst, &in->local) ||
+		!roce_gid_equal(&ip->src, &in->remote) || !roce_gid_equal(&m->sgid, &in->remote))
+		return CM_REASON_CONSUMER;
+	return 0;
+}
+
+static void
+req_fill(struct roce_cm_conn *c, const struct cm_in *in, const struct cm_ip_hdr *ip)
+{
+	const struct cm_mad *m = &in->mad;
+
+	c->remote_id = m->local_id;
+	c->remote_guid = m->ca_guid;
+	c->tid = m->tid;
+	c->local = (struct roce_cm_addr){in->local, (uint16_t)m->service_id};
+	c->remote = (struct roce_cm_addr){in->remote, ip->src_port};
+	c->port = in->port;
+	c->peer = (struct roce_cm_qp_params){
+		.qpn = m->qpn,
+		.psn = m->psn,
+		.responder_resources = (uint8_t)m->responder_resources,
+		.initiator_depth = (uint8_t)m->initiator_depth,
+		.retry_count = (uint8_t)m->retry_count,
+		.rnr_retry = (uint8_t)m->rnr_retry,
+		.srq = m->srq != 0,
+	};
+	c->mtu_code = (uint8_t)m->mtu;
+	c->ack_timeout = (uint8_t)m->ack_timeout;
+	/* W-CM-73. Its ECN bits stay behind: whether what we send reacts to congestion is not the
+	 * peer's to say. */
+	c->tos = (uint8_t)(m->tclass & ~ROCE_TOS_ECN);
+	/* Old peers say 0 or 1 for "same subnet"; routers count too (W-CM-74). */
+	c->hop_limit = m->hop_limit > 1 ? (uint8_t)m->hop_limit : ROCE_HOP_LIMIT;
+	c->flow_label = m->flow_label;
+	cm_set_in_priv(c, m->priv + CM_IP_HDR_BYTES, ROCE_CM_REQ_PRIV);
+}
+
+static void
+req_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *l)
+{
+	struct roce_cm_conn *c;
+	struct cm_ip_hdr ip;
+	const uint16_t fault = req_fault(in, &ip);
+
+	if (fault != 0) {
+		cm->counters.rejected_invalid++;
+		cm_answer_rej(cm, in, CM_WHICH_REQ, fault);
+		return;
+	}
+	if (l->backlog != 0 && l->pending >= l->backlog) {
+		cm->counters.rejected_backlog++;
+		cm_answer_rej(cm, in, CM_WHICH_REQ, CM_REASON_CONSUMER);
+		return;
+	}
+	c = cm_conn_new(cm, CM_REQ_RCVD);
+	if (c == NULL) {
+		cm_answer_rej(cm, in, CM_WHICH_REQ, CM_REASON_NO_RESOURCES);
+		return;
+	}
+	req_fill(c, in, &ip);
+	c->listener = l;
+	l->pending++;
+	LIST_INSERT_HEAD(&l->requests, c, list_entry);
+	cm_table_link(cm, c, CM_BY_REMOTE_ID);
+	cm_table_link(cm, c, CM_BY_REMOTE_QPN);
+	cm_timer_set(cm, c, in->now_ns + CM_SLOW_ACCEPT_NS);
+	cm_event_request(cm, c, ROCE_CM_EV_REQUEST);
+}
+
+/* The order of the checks is that of 3.6. */
+void
+cm_recv_req(struct roce_cm *cm, const struct cm_in *in)
+{
+	const struct cm_mad *m = &in->mad;
+	struct roce_cm_listener *l;
+	struct roce_cm_conn *c;
+
+	if (m->local_id == 0 || m->qpn <= ROCE_QPN_GSI) {
+		cm->counters.rx_malformed++;
+		return;
+	}
+	c = cm_find_remote_id(cm, m->ca_guid, &in->remote, m->local_id);
+	if (c != NULL) {
+		req_again(cm, in, c);
+		return;
+	}
+	c = cm_find_remote_qpn(cm, m->ca_guid, &in->remote, m->qpn);
+	if (c != NULL) {
+		cm->counters.stale++;
+		cm_answer_rej(cm, in, CM_WHICH_REQ, CM_REASON_STALE);
+		cm_stale(cm, in->now_ns, c);
+		return;
+	}
+	l = in->mad.service_id == cm_service_id((uint16_t)in->mad.service_id)
+		    ? cm_find_listener(cm, in)
+		    : NULL;
+	if (l == NULL || l->paused) {
+		cm->counters.rejected_no_listener++;
+		cm_answer_rej(cm, in, CM_WHICH_REQ, CM_REASON_INVALID_SERVICE);
+		return;
+	}
+	req_accept(cm, in, l);
+}
+
+/* ---- REP and RTU ---- */
+
+static uint8_t
+lower(uint8_t wanted, uint8_t offered)
+{
+	return wanted < offered ? wanted : offered;
+}
+
+bool
+roce_cm_accept(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c,
+	const struct roce_cm_qp_params *qp, const void *priv, uint32_t priv_bytes, void *owner)
+{
+	if (c->state != CM_REQ_RCVD && c->state != CM_MRA_REQ_SENT)
+		return false;
+	if (!cm_set_out_priv(c, priv, priv_bytes, ROCE_CM_REP_PRIV))
+		return false;
+	c->owner = owner;
+	c->qp = *qp;
+	/* What we serve is what the peer may issue, and the other way round (W-CM-30). */
+	c->qp.responder_resources = lower(qp->responder_resources, c->peer.initiator_depth);
+	c->qp.initiator_depth = lower(qp->initiator_depth, c->peer.responder_resources);
+	cm_table_link(cm, c, CM_BY_LOCAL_QPN);
+	cm_conn_state(cm, c, CM_REP_SENT);
+	cm_send(cm, c, CM_TX_REP);
+	cm_retry_start(cm, now_ns, c);
+	return true;
+}
+
+void
+roce_cm_established(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
+{
+	(void)now_ns;
+	if (c->state != CM_REP_SENT && c->state != CM_MRA_REP_RCVD)
+		return;
+	cm_conn_state(cm, c, CM_ESTABLISHED);
+	cm_event_raise(cm, c, ROCE_CM_EV_ESTABLISHED);
+}
+
+void
+cm_recv_rtu(struct roce_cm *cm, const struct cm_in *in)
+{
+	struct roce_cm_conn *c = cm_find_both(cm, in);
+
+	if (c == NULL)
+		cm->counters.rx_dropped++;
+	else if (c->state == CM_REP_SENT || c->state == CM_MRA_REP_RCVD)
+		roce_cm_established(cm, in->now_ns, c);
+	else
+		cm->counters.rx_duplicate++;
+}

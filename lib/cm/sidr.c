@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Datagram services. Nothing is acknowledged: who asks does so again until there is an answer, and
+ * the answer is kept for a while for those who ask again because it was lost. Both are bounded:
+ * questions and answers kept have a part of the table, so that strangers' don't push out
+ * connections.
+ */
+#include <string.h>
+
+#include "cm/private.h"
+
+/* Longer than the longest pause between two copies of a question, ours (W-CM-60) or Linux's. */
+#define QUESTION_HOLD_NS (10000 * CM_MS)
+#define ANSWER_HOLD_NS	 (10000 * CM_MS)
+/* Parts of max_conns, at least one. */
+#define QUESTIONS_PART 4u
+#define ANSWERS_PART   8u
+
+static bool
+is_full(const struct roce_cm *cm, uint32_t part)
+{
+	return cm->questions >= cm->cfg.max_conns / part + 1;
+}
+
+/* ---- asking ---- */
+
+struct roce_cm_conn *
+roce_cm_lookup(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_lookup *l)
+{
+	struct roce_cm_conn *c;
+
+	if (l->priv_bytes > ROCE_CM_LOOKUP_PRIV)
+		return NULL;
+	c = cm_conn_new(cm, CM_SIDR_SENT);
+	if (c == NULL)
+		return NULL;
+	c->active = true;
+	c->host_holds = true;
+	c->owner = l->owner;
+	c->tid = cm_new_tid(cm, c->local_id);
+	c->local = l->local;
+	c->remote = l->remote;
+	c->port = l->port;
+	c->tos = l->tos;
+	c->hop_limit = l->hop_limit != 0 ? l->hop_limit : ROCE_HOP_LIMIT;
+	(void)cm_set_out_priv(c, l->priv, l->priv_bytes, ROCE_CM_LOOKUP_PRIV);
+	cm_table_unlink(c, CM_BY_LOCAL_ID); /* no message of a connection finds it */
+	cm_table_link(cm, c, CM_BY_SIDR_ID);
+	cm_send(cm, c, CM_TX_SIDR);
+	cm_retry_start(cm, now_ns, c);
+	return c;
+}
+
+void
+cm_recv_sidr_rep(struct roce_cm *cm, const struct cm_in *in)
+{
+	const struct cm_mad *m = &in->mad;
+	struct roce_cm_conn *c = cm_find_lookup(cm, in);
+
+	if (c == NULL) {
+		cm->counters.rx_dropped++;
+		return;
+	}
+	if (m->status == ROCE_CM_SIDR_SUCCESS && m->qpn <= ROCE_QPN_GSI) {
+		cm->counters.rx_malformed++;
+		return;
+	}
+	c->ev_reason = (uint16_t)m->status;
+	c->peer.qpn = m->qpn;
+	c->q_key = m->qkey;
+	cm_set_in_priv(c, m->priv, ROCE_CM_ANSWER_PRIV);
+	cm_event_raise(cm, c, ROCE_CM_EV_ANSWER);
+	cm_conn_dead(cm, c);
+}
+
+void
+cm_lookup_timed_out(struct roce_cm *cm, struct roce_cm_conn *c)
+{
+	c->ev_timed_out = true;
+	c->in_priv_bytes = 0;
+	cm_event_raise(cm, c, ROCE_CM_EV_ANSWER);
+	cm_conn_dead(cm, c);
+}
+
+/* ---- being asked ---- */
+
+struct roce_cm_listener *
+roce_cm_listen_lookups(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t backlog,
+	void *owner, const char **why)
+{
+	return cm_listen_at(cm, CM_SERVICE_PS_UDP | addr->port, addr, backlog, owner, why);
+}
+
+/* What they did not hear yet, or what is still being thought about. */
+static void
+again(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
+{
+	cm->counters.rx_duplicate++;
+	if (c->state == CM_SIDR_ANSWERED) {
+		cm_send(cm, c, CM_TX_SIDR);
+		cm_timer_set(cm, c, in->now_ns + ANSWER_HOLD_NS);
+	} else {
+		cm_timer_set(cm, c, in->now_ns + QUESTION_HOLD_NS);
+	}
+}
+
+static bool
+is_sound(const struct cm_in *in, struct cm_ip_hdr *ip)
+{
+	const struct cm_mad *m = &in->mad;
+
+	return (m->pkey & 0x7fff) == 0x7fff && cm_ip_hdr_decode(ip, m->priv) &&
+	       roce_gid_equal(&ip->dst, &in->local) && roce_gid_equal(&ip->src, &in->remote);
+}
+
+static void
+offer(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *l,
+	const struct cm_ip_hdr *ip)
+{
+	const struct cm_mad *m = &in->mad;
+	struct roce_cm_conn *c = NULL;
+
+	if (is_full(cm, QUESTIONS_PART))
+		cm->counters.no_resources++;
+	else
+		c = cm_conn_new(cm, CM_SIDR_RCVD);
+	if (c == NULL) {
+		cm_answer_sidr(cm, in, ROCE_CM_SIDR_NO_QP);
+		return;
+	}
+	c->remote_id = m->local_id;
+	c->tid = m->tid;
+	c->local = (struct roce_cm_addr){in->local, (uint16_t)m->service_id};
+	c->remote = (struct roce_cm_addr){in->remote, ip->src_port};
+	c->port = in->port;
+	c->tos = in->tos;
+	c->hop_limit = ROCE_HOP_LIMIT;
+	cm_set_in_priv(c, m->priv + CM_IP_HDR_BYTES, ROCE_CM_LOOKUP_PRIV);
+	c->listener = l;
+	l->pending++;
+	cm->questions++;
+	LIST_INSERT_HEAD(&l->requests, c, list_entry);
+	cm_table_unlink(c, CM_BY_LOCAL_ID);
+	cm_table_link(cm, c, CM_BY_SIDR_ID);
+	cm_timer_set(cm, c, in->now_ns + QUESTION_HOLD_NS);
+	cm_event_request(cm, c, ROCE_CM_EV_QUESTION);
+}
+
+/* The order of the checks is that of a REQ; what it contradicts itself in is rejected (W-CM-08). */
+void
+cm_recv_sidr_req(struct roce_cm *cm, const struct cm_in *in)
+{
+	struct roce_cm_conn *c = cm_find_question(cm, in);
+	struct roce_cm_listener *l;
+	struct cm_ip_hdr ip;
+
+	if (c != NULL) {
+		again(cm, in, c);
+		return;
+	}
+	l = (in->mad.service_id & ~UINT64_C(0xffff)) == CM_SERVICE_PS_UDP ? cm_find_listener(cm, in)
+									  : NULL;
+	if (l == NULL || l->paused) {
+		cm->counters.rejected_no_listener++;
+		cm_answer_sidr(cm, in, ROCE_CM_SIDR_UNSUPPORTED);
+	} else if (!is_sound(in, &ip)) {
+		cm->counters.rejected_invalid++;
+		cm_answer_sidr(cm, in, ROCE_CM_SIDR_REJECT);
+	} else if (l->backlog != 0 && l->pending >= l->backlog) {
+		cm->counters.rejected_backlog++;
+		cm_answer_sidr(cm, in, ROCE_CM_SIDR_REJECT);
+	} else {
+		offer(cm, in, l, &ip);
+	}
+}
+
+bool
+roce_cm_answer(
+	struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, const struct roce_cm_answer *a)
+{
+	if (c->state != CM_SIDR_RCVD ||
+		!cm_set_out_priv(c, a->priv, a->priv_bytes, ROCE_CM_ANSWER_PRIV))
+		return false;
+	cm_event_forget(cm, c);
+	c->host_holds = false;
+	c->rej_reason = (uint16_t)a->status;
+	if (a->status == ROCE_CM_SIDR_SUCCESS) {
+		c->qp.qpn = a->qpn;
+		c->q_key = a->q_key;
+	}
+	cm_conn_state(cm, c, CM_SIDR_ANSWERED);
+	cm_send(cm, c, CM_TX_SIDR);
+	if (is_full(cm, ANSWERS_PART)) /* it leaves, and is not kept */
+		cm_conn_dead(cm, c);
+	else
+		cm_timer_set(cm, c, now_ns + ANSWER_HOLD_NS);
+	return true;
+}
+
+void
+cm_question_reject(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
+{
+	(void)roce_cm_answer(
+		cm, now_ns, c, &(struct roce_cm_answer){.status = ROCE_CM_SIDR_REJECT});
+}
+
+void
+cm_question_gone(struct roce_cm *cm, struct roce_cm_conn *c)
+{
+	cm_event_raise(cm, c, ROCE_CM_EV_GONE);
+	cm_conn_dead(cm, c);
+}
+
+/* ---- the MADs ---- */
+
+void
+cm_build_sidr(const struct roce_cm_conn *c, struct cm_mad *m)
+{
+	const struct cm_ip_hdr ip = {
+		.src = c->local.gid, .dst = c->remote.gid, .src_port = c->local.port};
+
+	if (c->active) {
+		m->attr = CM_ATTR_SIDR_REQ;
+		m->pkey = ROCE_PKEY_DEFAULT;
+		m->service_id = CM_SERVICE_PS_UDP | c->remote.port;
+		cm_ip_hdr_encode(m->priv, &ip);
+		memcpy(m->priv + CM_IP_HDR_BYTES, c->out_priv, ROCE_CM_LOOKUP_PRIV);
+		return;
+	}
+	m->attr = CM_ATTR_SIDR_REP;
+	m->local_id = c->remote_id; /* the id of the question */
+	m->status = c->rej_reason;
+	m->service_id = CM_SERVICE_PS_UDP | c->local.port;
+	m->qpn = c->qp.qpn;
+	m->qkey = c->q_key;
+	memcpy(m->priv, c->out_priv, ROCE_CM_ANSWER_PRIV);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Moderation: a callback that is due waits for more entries, or for a time (R-MOD-01).
+ *
+ * The arm has been satisfied, so the word in shared memory is free: while the callback is held back
+ * the library watches by it for what might end the waiting. With a count that is any entry; with a
+ * time alone only failed ones, for which the daemon fires as for solicited ones. Arms of the
+ * application join with the callback that is due (R-CQ-25), and don't touch the word.
+ */
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ndclient/nd_int.h"
+
+#define UNLIMITED 0xffffffffu
+#define NS_PER_S  1000000000ull
+#define NS_PER_US 1000ull
+
+static uint64_t
+deadline(const struct nd_moderation *m)
+{
+	return m->us == UNLIMITED ? UINT64_MAX : m->due_ns + m->us * NS_PER_US;
+}
+
+/* False: no descriptor left; who is not told is told at once. */
+static bool
+set_timer(struct nd_cq *cq, uint64_t at_ns)
+{
+	struct nd_moderation *m = &cq->moderation;
+	struct itimerspec t = {0};
+
+	if (at_ns == UINT64_MAX)
+		return true;
+	if (!m->has_timer) {
+		struct epoll_event ev = {.events = EPOLLIN, .data.u64 = cq->id};
+
+		m->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+		if (m->timer_fd < 0)
+			return false;
+		if (epoll_ctl(cq->adapter->callbacks.epoll_fd, EPOLL_CTL_ADD, m->timer_fd, &ev) !=
+			0) {
+			close(m->timer_fd);
+			return false;
+		}
+		m->has_timer = true;
+	}
+	t.it_value.tv_sec = (time_t)(at_ns / NS_PER_S);
+	t.it_value.tv_nsec = (long)(at_ns % NS_PER_S);
+	return timerfd_settime(m->timer_fd, TFD_TIMER_ABSTIME, &t, NULL) == 0;
+}
+
+/* Faults and failed entries wait for nothing (R-MOD-02). */
+static bool
+is_over(struct nd_cq *cq)
+{
+	struct nd_moderation *m = &cq->moderation;
+	uint64_t made = ndsh_cq_made(&cq->reader), seen = m->seen;
+
+	m->seen = made;
+	return nd_cq_fault(cq) != ND_SUCCESS || made - m->from >= m->count ||
+	       ndsh_cq_has_failed(&cq->reader, seen, made) || nd_now_ns() >= deadline(m);
+}
+
+void
+nd_moderation_begin(struct nd_cq *cq)
+{
+	cq->moderation.from = ndsh_cq_old(&cq->reader);
+}
+
+bool
+nd_moderation_holds(struct nd_cq *cq)
+{
+	struct nd_moderation *m = &cq->moderation;
+	enum ndsh_arm watch = m->count == UINT64_MAX ? NDSH_ARM_SOLICITED : NDSH_ARM_ANY;
+
+	if (m->has_timer)
+		(void)nd_drain(m->timer_fd);
+	if (m->us == 0 || m->count <= 1)
+		return m->due = false;
+	if (!m->due) {
+		m->due = true;
+		m->due_ns = nd_now_ns();
+		m->seen = m->from;
+	}
+	do {
+		if (is_over(cq))
+			return m->due = false;
+	} while (ndsh_cq_watch(&cq->reader, watch, m->seen));
+	return m->due = set_timer(cq, deadline(m));
+}
+
+void
+nd_moderation_off(struct nd_cq *cq)
+{
+	if (cq->moderation.has_timer)
+		close(cq->moderation.timer_fd); /* and so it is out of the epoll */
+	cq->moderation.has_timer = false;
+}
+
+nd_status
+nd_cq_moderate(struct nd_cq *cq, uint32_t us, uint32_t count)
+{
+	bool no_count = count >= cq->depth; /* UNLIMITED, too */
+
+	if (us == UNLIMITED && no_count)
+		return ND_INVALID_PARAMETER_MIX;
+	if (nd_gone(cq->adapter))
+		return ND_DEVICE_REMOVED;
+	nd_spin_lock(&cq->lock);
+	cq->moderation.us = us;
+	cq->moderation.count = no_count ? UINT64_MAX : count;
+	nd_cq_kick(cq); /* one that is held back is judged anew */
+	nd_spin_unlock(&cq->lock);
+	return ND_SUCCESS;
+}

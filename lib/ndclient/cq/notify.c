@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Notifications of completion queues, in two styles; nd_arm.c has the third, by callback.
+ *
+ * The arm word (ndsh_arm.c) alone says what has fired; a byte in the pipe only wakes somebody up to
+ * look at it. So a byte that belongs to an arm that was cancelled releases nobody, and waiters that
+ * are armed for again after their arm had fired are released by the joiner, who sees it in the
+ * swap.
+ *
+ * Overlapped style: the control thread reads the pipe. Fd style: the application polls an epoll fd
+ * of the pipe and of an eventfd, by which this side makes it readable when it fires by itself.
+ */
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "ndclient/nd_int.h"
+
+/* Strength order and numbers of the ABI differ from ND's. */
+bool
+nd_arm_of(uint32_t type, enum ndsh_arm *arm)
+{
+	switch (type) {
+	case ND_CQ_NOTIFY_ERRORS:
+		*arm = NDSH_ARM_ERRORS;
+		return true;
+	case ND_CQ_NOTIFY_ANY:
+		*arm = NDSH_ARM_ANY;
+		return true;
+	case ND_CQ_NOTIFY_SOLICITED:
+		*arm = NDSH_ARM_SOLICITED;
+		return true;
+	default:
+		return false;
+	}
+}
+
+nd_status
+nd_cq_fault(const struct nd_cq *cq)
+{
+	switch (__atomic_load_n(&cq->reader.page->fault, __ATOMIC_ACQUIRE)) {
+	case NDSH_CQ_OK:
+		return ND_SUCCESS;
+	case NDSH_CQ_OVERRUN:
+		return ND_BUFFER_OVERFLOW;
+	default:
+		return ND_INTERNAL_ERROR;
+	}
+}
+
+bool
+nd_drain(int fd)
+{
+	uint8_t buf[64];
+	ssize_t n;
+
+	do
+		n = read(fd, buf, sizeof(buf));
+	while (n == (ssize_t)sizeof(buf));
+	return n != 0;
+}
+
+/* ---- overlapped style ---------------------------------------------------------------- */
+
+/* Room for one more? Waiters whose arm has fired are on their way out: they make room. */
+static bool
+has_room(const struct nd_cq *cq)
+{
+	return cq->waiters.count < ND_CQ_NOTIFY_MAX || ndsh_cq_armed(&cq->reader) == NDSH_ARM_NONE;
+}
+
+/* done: those that are over, in order of issue. */
+static nd_status
+notify_locked(
+	struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov, struct nd_waiters *done)
+{
+	enum ndsh_arm before;
+	enum ndsh_arm_result result;
+
+	if (nd_gone(cq->adapter)) /* set before end_session() takes our lock: it finds ov, or we
+				     this */
+		return ND_DEVICE_REMOVED;
+	if (cq->armed_fd || cq->callback != NULL)
+		return ND_INVALID_DEVICE_STATE;
+	if (!has_room(cq))
+		return ND_INSUFFICIENT_RESOURCES; /* R-CQ-35 */
+	if (!cq->watched && nd_control_watch(cq->adapter, cq, true) != ND_SUCCESS)
+		return ND_INSUFFICIENT_RESOURCES;
+	result = ndsh_cq_arm(&cq->reader, type, &before);
+	if (before == NDSH_ARM_NONE) /* earlier waiters: their arm had fired */
+		nd_waiters_move(done, &cq->waiters);
+	nd_waiters_add(&cq->waiters, ov);
+	if (result != NDSH_ARMED)
+		nd_waiters_move(done, &cq->waiters);
+	return ND_PENDING;
+}
+
+nd_status
+nd_cq_notify(struct nd_cq *cq, uint32_t type, struct nd_overlapped *ov)
+{
+	struct nd_waiters done = {0};
+	enum ndsh_arm arm;
+	nd_status st;
+
+	if (ov == NULL)
+		return ND_INVALID_PARAMETER_2;
+	if (!nd_arm_of(type, &arm))
+		return ND_INVALID_PARAMETER_1; /* R-CQ-36 */
+	st = nd_overlapped_begin(cq->adapter, ov, __func__);
+	if (st != ND_SUCCESS)
+		return st;
+	pthread_mutex_lock(&cq->telling);
+	nd_spin_lock(&cq->lock);
+	st = notify_locked(cq, arm, ov, &done);
+	nd_spin_unlock(&cq->lock);
+	nd_waiters_end(&done, nd_cq_fault(cq));
+	pthread_mutex_unlock(&cq->telling);
+	return nd_overlapped_issued(ov, st);
+}
+
+void
+nd_cq_readable(struct nd_cq *cq)
+{
+	struct nd_waiters done = {0};
+
+	pthread_mutex_lock(&cq->telling);
+	nd_spin_lock(&cq->lock);
+	if (cq->watched && !nd_drain(cq->pipe_fd))
+		(void)nd_control_watch(cq->adapter, cq, false);
+	if (ndsh_cq_armed(&cq->reader) == NDSH_ARM_NONE)
+		nd_waiters_move(&done, &cq->waiters);
+	nd_spin_unlock(&cq->lock);
+	nd_waiters_end(&done, nd_cq_fault(cq));
+	pthread_mutex_unlock(&cq->telling);
+}
+
+void
+nd_cq_end_waiters(struct nd_cq *cq, nd_status st)
+{
+	struct nd_waiters done = {0};
+
+	pthread_mutex_lock(&cq->telling);
+	nd_spin_lock(&cq->lock);
+	nd_waiters_move(&done, &cq->waiters);
+	nd_cq_kick(cq);
+	nd_spin_unlock(&cq->lock);
+	nd_waiters_end(&done, st);
+	pthread_mutex_unlock(&cq->telling);
+}
+
+/* An arm that has fired already counts as a notification, and its waiters must be told: the entry
+ * would not satisfy the next arm (R-CQ-11, R-CQ-34). Those that another thread is completing are
+ * through when we have telling (R-OV-10). */
+nd_status
+nd_cq_cancel(struct nd_cq *cq)
+{
+	struct nd_waiters done = {0};
+	bool disarmed;
+
+	pthread_mutex_lock(&cq->telling);
+	nd_spin_lock(&cq->lock);
+	disarmed = !cq->moderation.due && ndsh_cq_disarm(&cq->reader);
+	if (disarmed)
+		cq->armed_callback = false;
+	cq->armed_fd = false;
+	nd_waiters_move(&done, &cq->waiters);
+	nd_spin_unlock(&cq->lock);
+	nd_waiters_end(&done, disarmed ? ND_CANCELED : nd_cq_fault(cq));
+	pthread_mutex_unlock(&cq->telling);
+	return ND_SUCCESS;
+}
+
+/* ---- fd style ------------------------------------------------------------------------ */
+
+static bool
+add(int epoll_fd, int fd)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
+}
+
+static bool
+make_poll_fd(struct nd_cq *cq)
+{
+	if (cq->poll_fd >= 0)
+		return true;
+	cq->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	cq->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (cq->event_fd >= 0 && cq->poll_fd >= 0 && add(cq->poll_fd, cq->event_fd) &&
+		add(cq->poll_fd, cq->pipe_fd))
+		return true;
+	if (cq->event_fd >= 0)
+		close(cq->event_fd);
+	if (cq->poll_fd >= 0)
+		close(cq->poll_fd);
+	cq->event_fd = cq->poll_fd = -1;
+	return false;
+}
+
+int
+nd_cq_fd(struct nd_cq *cq)
+{
+	int fd;
+
+	nd_spin_lock(&cq->lock);
+	fd = make_poll_fd(cq) ? cq->poll_fd : -1;
+	nd_spin_unlock(&cq->lock);
+	return fd;
+}
+
+static nd_status
+arm_locked(struct nd_cq *cq, enum ndsh_arm type)
+{
+	uint64_t one = 1;
+
+	if (nd_gone(cq->adapter))
+		return ND_DEVICE_REMOVED;
+	if (cq->waiters.first != NULL || cq->callback != NULL)
+		return ND_INVALID_DEVICE_STATE;
+	if (!make_poll_fd(cq))
+		return ND_INSUFFICIENT_RESOURCES;
+	if (cq->watched)
+		(void)nd_control_watch(cq->adapter, cq, false);
+	cq->armed_fd = true;
+	if (ndsh_cq_arm(&cq->reader, type, NULL) != NDSH_ARMED)
+		(void)!write(cq->event_fd, &one, sizeof(one));
+	return nd_cq_fault(cq);
+}
+
+nd_status
+nd_cq_arm(struct nd_cq *cq, uint32_t type)
+{
+	enum ndsh_arm arm;
+	nd_status st;
+
+	if (!nd_arm_of(type, &arm))
+		return ND_INVALID_PARAMETER_1;
+	nd_spin_lock(&cq->lock);
+	st = arm_locked(cq, arm);
+	nd_spin_unlock(&cq->lock);
+	return st;
+}
+
+/* What is armed in another style is not ours to acknowledge, nor are the bytes in the pipe. */
+void
+nd_cq_ack(struct nd_cq *cq)
+{
+	nd_spin_lock(&cq->lock);
+	if (cq->poll_fd >= 0 && cq->waiters.first == NULL && cq->callback == NULL) {
+		(void)nd_drain(cq->event_fd);
+		(void)nd_drain(cq->pipe_fd);
+		cq->armed_fd = ndsh_cq_armed(&cq->reader) != NDSH_ARM_NONE;
+	}
+	nd_spin_unlock(&cq->lock);
+}

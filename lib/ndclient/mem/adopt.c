@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Adopted memory: pages of a segment under the addresses of the application's own memory, as long
+ * as regions with ND_MR_FLAG_ADOPT are there. The segment is made, mapped elsewhere and made live
+ * under its addresses to be before anything happens to the memory: what may be refused is behind us
+ * then, and the exchange is the last step (nd_exchange.c).
+ *
+ * When the last region is gone, private pages take the place again, before the deregistration
+ * completes. So what the application frees is what it got from its allocator, which may count on
+ * such pages being zero after MADV_DONTNEED; and no address that is used again for other memory is
+ * taken for adopted. The segment itself goes later (nd_adopt_reap()): the one who finds the answer
+ * may be the control thread, and that can't ask the daemon.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ndclient/nd_int.h"
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* ---- children ------------------------------------------------------------------------ */
+
+/* Of all adapters: shared with a child, these pages would be a way to the parent's. */
+static struct nd_adopted_list of_process = LIST_HEAD_INITIALIZER(of_process);
+static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t forks_watched = PTHREAD_ONCE_INIT;
+
+static void
+before_fork(void)
+{
+	pthread_mutex_lock(&forking);
+}
+
+static void
+after_fork(void)
+{
+	pthread_mutex_unlock(&forking);
+}
+
+/* Nothing else runs in it yet. Where this fails, it has no memory there instead of the parent's. */
+static void
+in_child(void)
+{
+	struct nd_adopted *x;
+
+	LIST_FOREACH (x, &of_process, of_process)
+		if (mmap(x->at, x->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, x->fd,
+			    0) == MAP_FAILED)
+			munmap(x->at, x->bytes);
+	LIST_INIT(&of_process);
+	pthread_mutex_unlock(&forking);
+}
+
+static void
+watch_forks(void)
+{
+	(void)pthread_atfork(before_fork, after_fork, in_child);
+}
+
+/* ---- what can be adopted ------------------------------------------------------------- */
+
+struct mapping {
+	uintptr_t from, to;
+	char rights[8], name[16]; /* the name's beginning */
+	unsigned long inode;
+};
+
+static bool
+next_mapping(FILE *f, struct mapping *m, char **line, size_t *room)
+{
+	m->name[0] = '\0';
+	return getline(line, room, f) > 0 && sscanf(*line, "%lx-%lx %7s %*s %*s %lu %15s", &m->from,
+						     &m->to, m->rights, &m->inode, m->name) >= 4;
+}
+
+/* A stack that grows would grow no more. */
+static bool
+is_plain(const struct mapping *m)
+{
+	return strcmp(m->rights, "rw-p") == 0 && m->inode == 0 &&
+	       (m->name[0] != '[' || strcmp(m->name, "[heap]") == 0 ||
+		       strncmp(m->name, "[anon:", 6) == 0);
+}
+
+/* All of it, without a hole? */
+static bool
+are_plain(uintptr_t at, uintptr_t end)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	char *line = NULL;
+	size_t room = 0;
+	struct mapping m;
+
+	if (f == NULL)
+		return false;
+	while (at < end && next_mapping(f, &m, &line, &room)) {
+		if (m.to <= at)
+			continue;
+		if (m.from > at || !is_plain(&m))
+			break;
+		at = m.to;
+	}
+	free(line);
+	fclose(f);
+	return at >= end;
+}
+
+/* ---- there --------------------------------------------------------------------------- */
+
+/* x has a segment, mapped at copy, that the daemon knows by the addresses of x. */
+static bool
+exchange(struct nd_adopted *x, int fd, void *copy)
+{
+	bool ok;
+
+	pthread_once(&forks_watched, watch_forks);
+	pthread_mutex_lock(&forking);
+	ok = nd_exchange(fd, x->at, x->bytes, copy);
+	if (ok)
+		LIST_INSERT_HEAD(&of_process, x, of_process);
+	pthread_mutex_unlock(&forking);
+	return ok;
+}
+
+static enum nd_adopt_reason
+move_in(struct nd_adapter *a, struct nd_adopted *x, int fd)
+{
+	uint8_t *copy;
+
+	/* A page that is not there could be stored to without anybody noticing. */
+	if (madvise(x->at, x->bytes, MADV_POPULATE_WRITE) != 0 ||
+		!nd_segment_create(a, x->bytes, x->at, &x->segment, &copy, &x->fd)) {
+		close(fd);
+		return ND_ADOPT_RESOURCES;
+	}
+	if (exchange(x, fd, copy))
+		return ND_ADOPT_REASONS;
+	munmap(copy, x->bytes);
+	close(x->fd);
+	(void)nd_control_id(a, NDSH_MSG_SEGMENT_DESTROY, x->segment);
+	return ND_ADOPT_SYSTEM;
+}
+
+/* ND_ADOPT_REASONS: it is adopted. */
+static enum nd_adopt_reason
+adopt(struct nd_adapter *a, struct nd_adopted *x)
+{
+	int fd;
+
+	if (a->abi_minor < NDSH_MINOR_ADOPTION)
+		return ND_ADOPT_OLD_DAEMON;
+	if (x->bytes < ND_ADOPT_BYTES_MIN)
+		return ND_ADOPT_TOO_SMALL;
+	if (nd_exchange_is_own(x->at, x->bytes))
+		return ND_ADOPT_STACK;
+	if (!are_plain((uintptr_t)x->at, (uintptr_t)x->at + x->bytes))
+		return ND_ADOPT_KIND;
+	fd = nd_exchange_open();
+	return fd >= 0 ? move_in(a, x, fd) : ND_ADOPT_SYSTEM;
+}
+
+/* With one more user; NULL: none holds it as a whole. */
+static struct nd_adopted *
+find(struct nd_adoptions *all, const char *at, size_t bytes)
+{
+	struct nd_adopted *x;
+
+	pthread_mutex_lock(&all->lock);
+	LIST_FOREACH (x, &all->live, of_adapter)
+		if (at >= x->at && bytes <= x->bytes && (size_t)(at - x->at) <= x->bytes - bytes)
+			break;
+	if (x != NULL)
+		x->users++;
+	pthread_mutex_unlock(&all->lock);
+	return x;
+}
+
+static struct nd_adopted *
+make(struct nd_adapter *a, char *at, size_t bytes)
+{
+	struct nd_adoptions *all = &a->adoptions;
+	struct nd_adopted *x = calloc(1, sizeof(*x));
+	enum nd_adopt_reason reason = ND_ADOPT_RESOURCES;
+
+	if (x != NULL) {
+		*x = (struct nd_adopted){.at = at, .bytes = bytes, .users = 1};
+		reason = adopt(a, x);
+	}
+	pthread_mutex_lock(&all->lock);
+	if (reason == ND_ADOPT_REASONS) {
+		LIST_INSERT_HEAD(&all->live, x, of_adapter);
+		all->count.ranges++;
+		all->count.bytes += bytes;
+		all->count.adopted++;
+	} else {
+		all->count.not_adopted[reason]++;
+		free(x);
+		x = NULL;
+	}
+	pthread_mutex_unlock(&all->lock);
+	return x;
+}
+
+struct nd_adopted *
+nd_adopt(struct nd_adapter *a, void *buf, size_t bytes)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), skip = (uintptr_t)buf % page;
+	char *at = (char *)buf - skip;
+	struct nd_adopted *x;
+
+	bytes = (bytes + skip + page - 1) & -page;
+	pthread_mutex_lock(&a->adoptions.making);
+	x = find(&a->adoptions, at, bytes);
+	if (x == NULL) {
+		nd_adopt_reap(a);
+		x = make(a, at, bytes);
+	}
+	pthread_mutex_unlock(&a->adoptions.making);
+	return x;
+}
+
+void
+nd_adopt_hold(struct nd_adapter *a, struct nd_adopted *x)
+{
+	pthread_mutex_lock(&a->adoptions.lock);
+	x->users++;
+	pthread_mutex_unlock(&a->adoptions.lock);
+}
+
+/* ---- and back ------------------------------------------------------------------------ */
+
+/* False: the pages stay those of the segment, which lives as long as they are mapped. */
+static bool
+move_out(struct nd_adopted *x)
+{
+	int fd = nd_exchange_is_own(x->at, x->bytes) ? -1 : nd_exchange_open();
+	void *copy = mmap(NULL, x->bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (fd >= 0 && copy != MAP_FAILED && nd_exchange(fd, x->at, x->bytes, copy))
+		return true;
+	if (copy != MAP_FAILED)
+		munmap(copy, x->bytes);
+	else if (fd >= 0)
+		close(fd);
+	return false;
+}
+
+void
+nd_adopt_put(struct nd_adapter *a, struct nd_adopted *x)
+{
+	struct nd_adoptions *all = &a->adoptions;
+	bool last;
+
+	if (x == NULL)
+		return;
+	pthread_mutex_lock(&all->lock);
+	last = --x->users == 0;
+	if (last)
+		LIST_REMOVE(x, of_adapter);
+	pthread_mutex_unlock(&all->lock);
+	if (!last)
+		return;
+	pthread_mutex_lock(&forking);
+	x->kept = !move_out(x);
+	if (!x->kept) {
+		LIST_REMOVE(x, of_process);
+		close(x->fd);
+	}
+	pthread_mutex_unlock(&forking);
+	pthread_mutex_lock(&all->lock);
+	LIST_INSERT_HEAD(&all->ended, x, of_adapter);
+	all->count.ranges--;
+	all->count.bytes -= x->bytes;
+	all->count.kept += x->kept;
+	pthread_mutex_unlock(&all->lock);
+}
+
+static void
+forget(struct nd_adopted *x)
+{
+	if (!x->kept)
+		free(x);
+}
+
+void
+nd_adopt_reap(struct nd_adapter *a)
+{
+	struct nd_adoptions *all = &a->adoptions;
+	struct nd_adopted *x;
+
+	pthread_mutex_lock(&all->lock);
+	while ((x = LIST_FIRST(&all->ended)) != NULL) {
+		LIST_REMOVE(x, of_adapter);
+		pthread_mutex_unlock(&all->lock);
+		(void)nd_control_id(a, NDSH_MSG_SEGMENT_DESTROY, x->segment);
+		forget(x);
+		pthread_mutex_lock(&all->lock);
+	}
+	pthread_mutex_unlock(&all->lock);
+}
+
+/* ---- of the adapter ------------------------------------------------------------------ */
+
+nd_status
+nd_adoption(struct nd_adapter *a, struct nd_adoption *out)
+{
+	if (a == NULL || out == NULL)
+		return ND_INVALID_PARAMETER;
+	pthread_mutex_lock(&a->adoptions.lock);
+	*out = a->adoptions.count;
+	pthread_mutex_unlock(&a->adoptions.lock);
+	return ND_SUCCESS;
+}
+
+void
+nd_adopt_init(struct nd_adapter *a)
+{
+	struct nd_adoptions *all = &a->adoptions;
+
+	pthread_mutex_init(&all->making, NULL);
+	pthread_mutex_init(&all->lock, NULL);
+	LIST_INIT(&all->live);
+	LIST_INIT(&all->ended);
+}
+
+/* Regions are gone, and the session. */
+void
+nd_adopt_fini(struct nd_adapter *a)
+{
+	struct nd_adopted *x;
+
+	while ((x = LIST_FIRST(&a->adoptions.ended)) != NULL) {
+		LIST_REMOVE(x, of_adapter);
+		forget(x);
+	}
+	pthread_mutex_destroy(&a->adoptions.making);
+	pthread_mutex_destroy(&a->adoptions.lock);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Adopted memory: nd_adopt.c, nd_exchange.c. A part of nd_int.h. */
+#ifndef ND_ADOPT_H
+#define ND_ADOPT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "ndclient/ndclient.h"
+
+/* A range of addresses with a segment of the daemon's under them. */
+struct nd_adopted {
+	char *at;
+	size_t bytes;
+	uint32_t segment;
+	uint32_t users; /* regions; and who is just about to make one */
+	int fd;		/* for children */
+	bool kept;	/* it got no private pages again: children need it for good */
+	LIST_ENTRY(nd_adopted) of_adapter, of_process;
+};
+LIST_HEAD(nd_adopted_list, nd_adopted);
+
+struct nd_adoptions {		/* of an adapter */
+	pthread_mutex_t making; /* around the making of one, outside all others */
+	pthread_mutex_t lock;
+	struct nd_adopted_list live;
+	struct nd_adopted_list ended; /* the daemon still has their segments */
+	struct nd_adoption count;
+};
+
+/* The daemon may reach [buf, buf+bytes) as if it were of the arena, until nd_adopt_put(). NULL: no;
+ * that is counted. */
+struct nd_adopted *nd_adopt(struct nd_adapter *a, void *buf, size_t bytes);
+void nd_adopt_hold(struct nd_adapter *a, struct nd_adopted *x);
+/* With the last one the memory is private again. Locks may be held; x may be NULL. */
+void nd_adopt_put(struct nd_adapter *a, struct nd_adopted *x);
+/* Give segments back that are not needed any more; no lock held. */
+void nd_adopt_reap(struct nd_adapter *a);
+void nd_adopt_init(struct nd_adapter *a);
+void nd_adopt_fini(struct nd_adapter *a);
+
+/* nd_exchange.c: what an exchange needs of the system; -1: it has not got it */
+int nd_exchange_open(void);
+/* Would this thread have to store to the range while it exchanges it? */
+bool nd_exchange_is_own(const void *at, size_t bytes);
+/* The pages of copy, mapped elsewhere, come under at, which is no stack of this thread's and whose
+ * pages are there. False: nothing happened. Closes fd. */
+bool nd_exchange(int fd, void *at, size_t bytes, void *copy);
+
+#endif

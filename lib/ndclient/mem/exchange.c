@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Put other pages under a range of addresses, with the same bytes in them, while the threads of
+ * this process go on using it; no store is lost (doc/design-notes/adopted-memory.md has the proof).
+ *
+ * Write-protected by userfaultfd, a page that is stored to makes the thread sleep in the kernel.
+ * Loads go on. Once no store is possible the bytes are copied, and the copy is moved over the range
+ * by one mremap(), which other threads see as one step. Closing the descriptor wakes who sleeps,
+ * and the stores are done to what is there now.
+ *
+ * The thread that does it must not store to the range itself meanwhile: it blocks its signals, and
+ * makes system calls and the copy, nothing else.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ndclient/nd_int.h"
+
+#define STACK 65536u /* of this thread, around where it is, that the exchange may use */
+
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1
+#endif
+#ifndef UFFD_FEATURE_WP_HUGETLBFS_SHMEM
+#define UFFD_FEATURE_WP_HUGETLBFS_SHMEM (1 << 12)
+#endif
+
+/* Stores that the kernel does for a system call are held off as well, if this process may do that;
+ * else they fail with EFAULT. */
+static int
+new_descriptor(void)
+{
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	return fd >= 0 || errno != EPERM
+		       ? fd
+		       : (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+}
+
+/* The second feature (5.19) is for the way back, from the arena's pages. */
+int
+nd_exchange_open(void)
+{
+	struct uffdio_api api = {.api = UFFD_API,
+		.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM};
+	int fd = new_descriptor();
+
+	if (fd >= 0 && ioctl(fd, UFFDIO_API, &api) != 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+bool
+nd_exchange_is_own(const void *at, size_t bytes)
+{
+	uintptr_t from = (uintptr_t)at, to = from + bytes;
+	uintptr_t stack = (uintptr_t)__builtin_frame_address(0), tls = (uintptr_t)&errno;
+
+	return (from < stack + STACK && to > stack - STACK) || (tls >= from && tls < to);
+}
+
+static bool
+hold(int fd, void *at, size_t bytes)
+{
+	struct uffdio_register reg = {
+		.range = {(uintptr_t)at, bytes}, .mode = UFFDIO_REGISTER_MODE_WP};
+	struct uffdio_writeprotect protect = {
+		.range = {(uintptr_t)at, bytes}, .mode = UFFDIO_WRITEPROTECT_MODE_WP};
+	int rc;
+
+	if (ioctl(fd, UFFDIO_REGISTER, &reg) != 0)
+		return false;
+	do /* a fork() or another mremap() is under way */
+		rc = ioctl(fd, UFFDIO_WRITEPROTECT, &protect);
+	while (rc != 0 && errno == EAGAIN);
+	return rc == 0;
+}
+
+bool
+nd_exchange(int fd, void *at, size_t bytes, void *copy)
+{
+	sigset_t all, before;
+	bool ok;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ok = hold(fd, at, bytes);
+	if (ok) {
+		memcpy(copy, at, bytes);
+		ok = mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) != MAP_FAILED;
+	}
+	close(fd);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return ok;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Small requests from memory that this library moves. The daemon would ask for the bytes and wait
+ * for them; copied into the request at the post, as inline data are, they leave at once. The
+ * application may not touch them before the request is done, so nobody sees the difference; but a
+ * fence may wait for a read that is to bring them, so such a request stays as it is.
+ *
+ * Posts take no lock: regions stand in a table, in a place that their token tells, the newest of
+ * those that share one. What is not found there goes the way of all others.
+ */
+#include <string.h>
+
+#include "ndclient/nd_int.h"
+
+static struct nd_moved *
+place(struct nd_adapter *a, uint32_t token)
+{
+	return &a->moved[(token >> NDSH_TOKEN_KEY_BITS) % ND_MOVED];
+}
+
+/* A token is never given twice in a row, so who finds the same one before and after has read what
+ * belongs to it. */
+void
+nd_moved_add(const struct nd_mr *mr)
+{
+	struct nd_moved *m = place(mr->pd->adapter, mr->token);
+
+	__atomic_store_n(&m->token, 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	__atomic_store_n(&m->pd, mr->pd->id, __ATOMIC_RELAXED);
+	__atomic_store_n(&m->va, mr->va, __ATOMIC_RELAXED);
+	__atomic_store_n(&m->bytes, mr->bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&m->token, mr->token, __ATOMIC_RELEASE);
+}
+
+void
+nd_moved_remove(const struct nd_mr *mr)
+{
+	struct nd_moved *m = place(mr->pd->adapter, mr->token);
+
+	if (__atomic_load_n(&m->token, __ATOMIC_RELAXED) == mr->token)
+		__atomic_store_n(&m->token, 0, __ATOMIC_RELAXED);
+}
+
+static bool
+holds(const struct nd_qp *qp, const struct nd_sge *sge)
+{
+	const struct nd_moved *m = place(qp->adapter, sge->token);
+	uintptr_t at = (uintptr_t)sge->buffer, va;
+	uint64_t bytes;
+	uint32_t pd;
+
+	if (sge->token == 0 || __atomic_load_n(&m->token, __ATOMIC_ACQUIRE) != sge->token)
+		return false;
+	pd = __atomic_load_n(&m->pd, __ATOMIC_RELAXED);
+	va = __atomic_load_n(&m->va, __ATOMIC_RELAXED);
+	bytes = __atomic_load_n(&m->bytes, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&m->token, __ATOMIC_RELAXED) == sge->token && pd == qp->pd->id &&
+	       at >= va && at - va <= bytes && sge->bytes <= bytes - (at - va);
+}
+
+bool
+nd_moved_fits(const struct nd_qp *qp, enum ndsh_op op, const struct nd_sge *sge, uint32_t n,
+	uint32_t flags)
+{
+	uint32_t sum = 0;
+
+	if (op >= NDSH_OP_READ || (flags & (ND_OP_FLAG_INLINE | ND_OP_FLAG_READ_FENCE)))
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (sge[i].bytes > qp->inline_bytes - sum || !holds(qp, &sge[i]))
+			return false;
+		sum += sge[i].bytes;
+	}
+	return n > 0;
+}

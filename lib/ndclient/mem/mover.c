@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory that is not of nd_alloc(): the daemon can't reach it, this library moves it
+ * (ndsh_mover.h).
+ *
+ * A thread per adapter does it, from the first such region on: asleep while there is nothing to
+ * move, for a peer may read and write without this program doing anything. Who takes results moves
+ * too, before they are returned: so what a result reports is in its place, whatever the thread is
+ * doing just now.
+ *
+ * A program that is stopped, or that has unmapped what it registered, stops its own transfers or
+ * gets the fault: nobody else's memory and time are in it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ndclient/nd_int.h"
+#include "shm/ndsh_mover.h"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define BATCH  16u /* orders of up to 4 KiB before somebody else may take the lock */
+#define YIELDS 4u  /* looks in vain before the thread sleeps; on a crowded machine each is dear */
+
+struct nd_mover {
+	struct nd_adapter *adapter;
+	pthread_mutex_t lock; /* of orders: one at a time carries them out */
+	struct ndsh_mover orders;
+	pthread_t thread;
+	int pipe_fd, stop_fd;
+};
+
+/* The daemon sees what was done at its next look, and must be woken for it if it takes none. */
+static void
+tell_daemon(const struct nd_adapter *a)
+{
+	ndsh_full_barrier();
+	if (__atomic_load_n(&a->page->asleep, __ATOMIC_RELAXED) != 0)
+		(void)send(a->wake_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* Everything that was ordered before the call is done when it returns: no more orders than that
+ * can be outstanding. */
+void
+nd_mover_run(struct nd_mover *m)
+{
+	uint32_t done;
+
+	pthread_mutex_lock(&m->lock);
+	done = ndsh_mover_run(&m->orders, NDSH_MOVER_DEPTH);
+	pthread_mutex_unlock(&m->lock);
+	if (done > 0)
+		tell_daemon(m->adapter);
+}
+
+void
+nd_mover_help(struct nd_mover *m)
+{
+	uint32_t done;
+
+	if (pthread_mutex_trylock(&m->lock) != 0)
+		return;
+	done = ndsh_mover_run(&m->orders, BATCH);
+	pthread_mutex_unlock(&m->lock);
+	if (done > 0)
+		tell_daemon(m->adapter);
+}
+
+/* ---- the thread ---------------------------------------------------------------------- */
+
+static bool
+run_batch(struct nd_mover *m)
+{
+	uint32_t done;
+
+	pthread_mutex_lock(&m->lock);
+	done = ndsh_mover_run(&m->orders, BATCH);
+	pthread_mutex_unlock(&m->lock);
+	if (done > 0)
+		tell_daemon(m->adapter);
+	return done > 0;
+}
+
+/* True: asleep is safe, an order that comes writes the pipe. */
+static bool
+arm(struct nd_mover *m)
+{
+	enum ndsh_arm_result armed;
+
+	pthread_mutex_lock(&m->lock);
+	armed = ndsh_cq_arm(&m->orders.reader, NDSH_ARM_ANY, NULL);
+	pthread_mutex_unlock(&m->lock);
+	return armed != NDSH_ARM_FIRED;
+}
+
+/* False: the session is over, or the thread is to end. */
+static bool
+sleep_until_ordered(struct nd_mover *m)
+{
+	struct pollfd fds[2] = {
+		{.fd = m->pipe_fd, .events = POLLIN}, {.fd = m->stop_fd, .events = POLLIN}};
+
+	while (poll(fds, 2, -1) < 0)
+		;
+	return fds[1].revents == 0 && nd_drain(m->pipe_fd);
+}
+
+static void *
+mover_main(void *arg)
+{
+	struct nd_mover *m = arg;
+	unsigned idle = 0;
+
+	for (;;) {
+		if (run_batch(m)) {
+			idle = 0;
+		} else if (idle < YIELDS) {
+			idle++;
+			sched_yield();
+		} else {
+			if (arm(m) && !sleep_until_ordered(m))
+				return NULL;
+			idle = 0;
+		}
+	}
+}
+
+/* ---- making and ending it ------------------------------------------------------------ */
+
+static void
+release(struct nd_mover *m)
+{
+	if (m->pipe_fd >= 0)
+		close(m->pipe_fd);
+	if (m->stop_fd >= 0)
+		close(m->stop_fd);
+	pthread_mutex_destroy(&m->lock);
+	free(m);
+}
+
+/* The daemon's half. */
+static nd_status
+create(struct nd_adapter *a, struct nd_mover *m)
+{
+	struct ndsh_mover_create msg = {.h.type = NDSH_MSG_MOVER_CREATE};
+	void *block = nd_block_alloc(a, ndsh_mover_bytes(), &msg.segment, &msg.offset);
+	nd_status st;
+
+	if (block == NULL)
+		return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
+	st = nd_control_call(a, &(struct nd_request){.h = &msg.h, .fd = &m->pipe_fd});
+	if (st == ND_SUCCESS && m->pipe_fd < 0)
+		st = ND_INTERNAL_ERROR;
+	if (st != ND_SUCCESS) {
+		nd_free(a, block);
+		return st;
+	}
+	(void)fcntl(m->pipe_fd, F_SETFL, O_NONBLOCK);
+	ndsh_mover_view(&m->orders, block);
+	return ND_SUCCESS;
+}
+
+static nd_status
+start(struct nd_adapter *a)
+{
+	struct nd_mover *m = calloc(1, sizeof(*m));
+	nd_status st;
+
+	if (m == NULL)
+		return ND_NO_MEMORY;
+	m->adapter = a;
+	m->pipe_fd = -1;
+	pthread_mutex_init(&m->lock, NULL);
+	m->stop_fd = eventfd(0, EFD_CLOEXEC);
+	st = m->stop_fd >= 0 ? create(a, m) : ND_INSUFFICIENT_RESOURCES;
+	if (st == ND_SUCCESS && !nd_thread_start(&m->thread, mover_main, m))
+		st = nd_fail(ND_INSUFFICIENT_RESOURCES, "no thread to move memory");
+	if (st != ND_SUCCESS) {
+		release(m);
+		return st;
+	}
+	__atomic_store_n(&a->mover, m, __ATOMIC_RELEASE);
+	return ND_SUCCESS;
+}
+
+nd_status
+nd_mover_need(struct nd_adapter *a)
+{
+	nd_status st = ND_SUCCESS;
+
+	if (a->abi_minor < NDSH_MINOR_MOVERS)
+		return nd_fail(ND_NOT_SUPPORTED,
+			"memory that is not of nd_alloc(): the daemon is too old for it");
+	pthread_mutex_lock(&a->mover_making);
+	if (a->mover == NULL)
+		st = start(a);
+	pthread_mutex_unlock(&a->mover_making);
+	return st;
+}
+
+void
+nd_mover_stop(struct nd_adapter *a)
+{
+	struct nd_mover *m = a->mover;
+	uint64_t one = 1;
+
+	if (m == NULL)
+		return;
+	(void)!write(m->stop_fd, &one, sizeof(one));
+	pthread_join(m->thread, NULL);
+	release(m);
+	a->mover = NULL;
+}
+
+/* ---- what may be registered ---------------------------------------------------------- */
+
+/* Does the kernel (5.14) know how to populate? A page that is there for certain tells. */
+static bool
+can_populate(uintptr_t page)
+{
+	static _Alignas(16) char here;
+
+	return madvise((void *)((uintptr_t)&here & -page), page, MADV_POPULATE_READ) == 0;
+}
+
+nd_status
+nd_mover_check(const void *buf, size_t bytes, bool write, bool populate)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), skip = (uintptr_t)buf % page;
+	char *from = (char *)(uintptr_t)buf - skip;
+	int rc;
+
+	/* Asks the kernel, and changes nothing: such a sync starts no output. */
+	if (msync(from, bytes + skip, MS_ASYNC) != 0)
+		return nd_fail(ND_ACCESS_VIOLATION, "memory that is not there");
+	if (!populate || !can_populate(page))
+		return ND_SUCCESS;
+	do
+		rc = madvise(from, bytes + skip, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+	while (rc != 0 && (errno == EINTR || errno == EAGAIN));
+	if (rc == 0)
+		return ND_SUCCESS;
+	if (errno == ENOMEM)
+		return nd_fail(ND_INSUFFICIENT_RESOURCES, "the system has not so much memory");
+	return nd_fail(ND_ACCESS_VIOLATION, "memory that can't be %s",
+		write ? "written: ask for no local or remote write" : "read");
+}

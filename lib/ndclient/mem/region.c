@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Protection domains and memory regions; windows are in nd_window.c. */
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+#include "ndclient/nd_int.h"
+
+#define MR_FLAGS                                                                                   \
+	(ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |                            \
+		ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM |                          \
+		ND_MR_FLAG_ALLOW_REMOTE_ATOMIC | ND_MR_FLAG_ADOPT)
+
+nd_status
+nd_pd_create(struct nd_adapter *a, struct nd_pd **out)
+{
+	struct ndsh_id_msg m = {.h.type = NDSH_MSG_PD_CREATE}, reply;
+	struct nd_pd *pd;
+	nd_status st;
+
+	if (a == NULL || out == NULL)
+		return ND_INVALID_PARAMETER;
+	*out = NULL;
+	pd = calloc(1, sizeof(*pd));
+	if (pd == NULL)
+		return ND_NO_MEMORY;
+	st = nd_control_call(a, &(struct nd_request){.h = &m.h, .reply = &reply});
+	if (st != ND_SUCCESS) {
+		free(pd);
+		return st;
+	}
+	pd->adapter = a;
+	pd->id = reply.id;
+	nd_object_open(&pd->obj, &nd_pd_class, a);
+	*out = pd;
+	return ND_SUCCESS;
+}
+
+static void
+pd_destroy(struct nd_object *o)
+{
+	struct nd_pd *pd = (struct nd_pd *)o;
+
+	(void)nd_object_forget(pd->adapter, NDSH_MSG_PD_DESTROY, pd->id);
+	free(pd);
+}
+
+const struct nd_class nd_pd_class = {.destroy = pd_destroy};
+
+nd_status
+nd_pd_close(struct nd_pd *pd)
+{
+	return nd_close(pd, NULL);
+}
+
+static uint32_t
+access_of(uint32_t flags)
+{
+	uint32_t access = 0;
+
+	if (flags & ND_MR_FLAG_ALLOW_LOCAL_WRITE)
+		access |= NDSH_ACCESS_LOCAL_WRITE;
+	if (flags & ND_MR_FLAG_ALLOW_REMOTE_READ)
+		access |= NDSH_ACCESS_REMOTE_READ;
+	if (flags & (ND_MR_FLAG_ALLOW_REMOTE_WRITE & ~ND_MR_FLAG_ALLOW_LOCAL_WRITE)) /* R-MR-03 */
+		access |= NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_LOCAL_WRITE;
+	if (flags & (ND_MR_FLAG_ALLOW_REMOTE_ATOMIC & ~ND_MR_FLAG_ALLOW_LOCAL_WRITE))
+		access |= NDSH_ACCESS_REMOTE_ATOMIC | NDSH_ACCESS_LOCAL_WRITE;
+	return access; /* RDMA_READ_SINK needs nothing here (R-MR-10) */
+}
+
+/* *far: not of the arena. DO_NOT_SECURE_VM leaves pages unmade (R-MR-11). */
+static nd_status
+check_memory(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags, bool *far)
+{
+	if (buf == NULL)
+		return nd_fail(ND_INVALID_PARAMETER, "no memory");
+	if ((flags & ~MR_FLAGS) != 0)
+		return nd_fail(ND_INVALID_PARAMETER_3, "unknown flags");
+	if (bytes == 0)
+		return nd_fail(ND_INVALID_BUFFER_SIZE, "a region of 0 bytes");
+	if (bytes > a->info.max_registration_bytes)
+		return nd_fail(ND_INVALID_PARAMETER, "longer than max_registration_bytes");
+	pthread_mutex_lock(&a->arena.lock);
+	*far = nd_arena_find(&a->arena, buf, bytes) == NULL;
+	pthread_mutex_unlock(&a->arena.lock);
+	if (!*far)
+		return ND_SUCCESS;
+	if ((access_of(flags) & NDSH_ACCESS_REMOTE_ATOMIC) && a->abi_minor < NDSH_MINOR_FAR_ATOMICS)
+		return nd_fail(ND_NOT_SUPPORTED,
+			"atomics on memory that is not of nd_alloc(): the daemon is too old");
+	return nd_mover_check(buf, bytes, access_of(flags) & NDSH_ACCESS_LOCAL_WRITE,
+		!(flags & ND_MR_FLAG_DO_NOT_SECURE_VM));
+}
+
+nd_status
+nd_mr_create(struct nd_pd *pd, struct nd_mr **out)
+{
+	struct nd_adapter *a;
+	struct nd_mr *mr;
+	nd_status st;
+
+	if (pd == NULL || out == NULL)
+		return ND_INVALID_PARAMETER;
+	*out = NULL;
+	a = pd->adapter;
+	st = nd_admin_open(a);
+	if (st != ND_SUCCESS)
+		return st;
+	mr = calloc(1, sizeof(*mr));
+	if (mr == NULL)
+		return ND_NO_MEMORY;
+	mr->pd = pd;
+	nd_object_open(&mr->obj, &nd_mr_class, a);
+	nd_object_rest(&mr->obj, &pd->obj);
+	*out = mr;
+	return ND_SUCCESS;
+}
+
+/* Waits if ov is NULL. The daemon may answer before this returns (R-OV-04). */
+static nd_status
+request(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overlapped *ov)
+{
+	struct nd_adapter *a = mr->pd->adapter;
+	struct nd_overlapped own = {.flags = ND_REQUEST_NOT_TO_PORT};
+	nd_status st;
+
+	st = nd_overlapped_begin(a, ov != NULL ? ov : &own, what->call);
+	if (st != ND_SUCCESS)
+		return st;
+	st = nd_admin_request(mr, what, ov != NULL ? ov : &own);
+	if (ov != NULL)
+		return nd_overlapped_issued(ov, st);
+	return st == ND_PENDING ? nd_overlapped_wait(&own, -1) : st;
+}
+
+nd_status
+nd_mr_register(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct nd_overlapped *ov)
+{
+	struct nd_mr_request what = {.op = NDSH_ADMIN_REGISTER,
+		.va = (uintptr_t)buf,
+		.bytes = bytes,
+		.access = access_of(flags),
+		.call = __func__};
+	struct nd_adapter *a;
+	bool far = false;
+	nd_status st;
+
+	if (mr == NULL)
+		return ND_INVALID_PARAMETER;
+	a = mr->pd->adapter;
+	st = check_memory(a, buf, bytes, flags, &far);
+	if (st == ND_SUCCESS && far && (flags & ND_MR_FLAG_ADOPT))
+		what.adopted = nd_adopt(a, buf, bytes);
+	if (st == ND_SUCCESS && far && what.adopted == NULL) {
+		what.op = NDSH_ADMIN_REGISTER_FAR;
+		st = nd_mover_need(a);
+	}
+	if (st == ND_SUCCESS)
+		st = request(mr, &what, ov);
+	nd_adopt_put(a, what.adopted); /* the region has it, or nobody */
+	return st;
+}
+
+nd_status
+nd_mr_deregister(struct nd_mr *mr, struct nd_overlapped *ov)
+{
+	const struct nd_mr_request what = {.op = NDSH_ADMIN_DEREGISTER, .call = __func__};
+	nd_status st;
+
+	if (mr == NULL)
+		return ND_INVALID_PARAMETER;
+	if (nd_mr_is_bound(mr)) /* R-MR-06 */
+		return nd_fail(ND_DEVICE_BUSY, "windows are bound to the region");
+	st = request(mr, &what, ov);
+	if (ov == NULL)
+		nd_adopt_reap(mr->pd->adapter);
+	return st;
+}
+
+/* The windows' holds may end where nothing can be taken down, so there must be somebody to do it.
+ * Without the thread the next window or queue pair that is closed will. */
+static bool
+mr_quiet(struct nd_object *o)
+{
+	struct nd_adapter *a = o->adapter;
+
+	if (nd_mr_is_bound((struct nd_mr *)o)) {
+		pthread_mutex_lock(&a->lock);
+		if (!nd_gone(a))
+			(void)nd_callbacks_start(a);
+		pthread_mutex_unlock(&a->lock);
+	}
+	return false;
+}
+
+/* Windows are bound to it only if the adapter is being closed. */
+static void
+mr_destroy(struct nd_object *o)
+{
+	struct nd_mr *mr = (struct nd_mr *)o;
+
+	nd_mr_unbind_all(mr);
+	nd_admin_settle(mr);
+	(void)nd_mr_deregister(mr, NULL);
+	free(mr);
+}
+
+const struct nd_class nd_mr_class = {.quiet = mr_quiet, .destroy = mr_destroy};
+
+nd_status
+nd_mr_close(struct nd_mr *mr)
+{
+	return nd_close(mr, NULL);
+}
+
+uint32_t
+nd_mr_local_token(const struct nd_mr *mr)
+{
+	return __atomic_load_n(&mr->token, __ATOMIC_ACQUIRE);
+}
+
+/* As it stands on the wire (R-MR-09). */
+uint32_t
+nd_mr_remote_token(const struct nd_mr *mr)
+{
+	return htonl(nd_mr_local_token(mr));
+}

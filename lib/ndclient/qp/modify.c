@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * States and attributes of queue pairs. The daemon judges and does; here it is kept in mind what
+ * may be posted. A change that waits for the next hop is qp->modify until the daemon tells its end.
+ */
+#include <string.h>
+
+#include "ndclient/mem/fast_register.h"
+#include "ndclient/nd_int.h"
+
+static const struct {
+	uint32_t allow, access;
+} rights[] = {
+	{ND_QP_ALLOW_REMOTE_READ, NDSH_ACCESS_REMOTE_READ},
+	{ND_QP_ALLOW_REMOTE_WRITE, NDSH_ACCESS_REMOTE_WRITE},
+	{ND_QP_ALLOW_REMOTE_ATOMIC, NDSH_ACCESS_REMOTE_ATOMIC},
+};
+#define ECN_BITS 0x3u
+#define RIGHTS	 (sizeof(rights) / sizeof(rights[0]))
+
+#define SAME(public, abi) static_assert(ND_QP_ATTRIBUTE_##public == NDSH_QPA_##abi, "one mask")
+SAME(ACCESS, ACCESS);
+SAME(PATH, PATH);
+SAME(PATH_MTU, MTU);
+SAME(PEER_NUMBER, DEST_QPN);
+SAME(RQ_PSN, RQ_PSN);
+SAME(INBOUND_READS, MAX_DEST_RD);
+SAME(MIN_RNR_TIMER, MIN_RNR);
+SAME(TIMEOUT, TIMEOUT);
+SAME(RETRIES, RETRY);
+SAME(RNR_RETRIES, RNR_RETRY);
+SAME(SQ_PSN, SQ_PSN);
+SAME(OUTBOUND_READS, MAX_RD);
+SAME(KEEPALIVE, KEEPALIVE);
+static_assert(ND_QP_STATE_RTR == NDSH_QPS_RTR && ND_QP_STATE_ERROR == NDSH_QPS_ERR, "one set");
+
+/* What the daemon can't judge, because it doesn't fit into the message. */
+static nd_status
+attributes_out(struct ndsh_qp_attr *to, const struct nd_qp_attributes *from)
+{
+	struct ndsh_addr peer = {.port = 0};
+
+	if ((from->mask & ND_QP_ATTRIBUTE_PATH) &&
+		!nd_address_from(&peer, (const struct sockaddr *)&from->peer, sizeof(from->peer)))
+		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
+	if ((from->mask & ND_QP_ATTRIBUTE_ACCESS) &&
+		(from->access & ~(ND_QP_ALLOW_REMOTE_READ | ND_QP_ALLOW_REMOTE_WRITE |
+					ND_QP_ALLOW_REMOTE_ATOMIC)) != 0)
+		return nd_fail(ND_INVALID_PARAMETER, "unknown rights: 0x%x", from->access);
+	*to = (struct ndsh_qp_attr){
+		.mask = from->mask,
+		.flow_label = from->flow_label,
+		.traffic_class = from->traffic_class,
+		.hop_limit = from->hop_limit,
+		.max_dest_rd = from->inbound_reads,
+		.max_rd = from->outbound_reads,
+		.min_rnr_code = from->min_rnr_timer,
+		.timeout_code = from->timeout,
+		.retry = from->retries,
+		.rnr_retry = from->rnr_retries,
+		.mtu_bytes = from->path_mtu,
+		.dest_qpn = from->peer_number,
+		.rq_psn = from->rq_psn,
+		.sq_psn = from->sq_psn,
+		.keepalive_ms = from->keepalive_ms,
+	};
+	for (unsigned i = 0; i < RIGHTS; i++)
+		if (from->access & rights[i].allow)
+			to->access |= rights[i].access;
+	memcpy(to->ip, peer.ip, sizeof(to->ip));
+	return ND_SUCCESS;
+}
+
+static void
+attributes_in(struct nd_qp_attributes *to, const struct ndsh_qp_attr *from)
+{
+	static const uint8_t none[16];
+	struct ndsh_addr peer = {.port = 0};
+
+	*to = (struct nd_qp_attributes){
+		.flow_label = from->flow_label,
+		.traffic_class = from->traffic_class,
+		.hop_limit = from->hop_limit,
+		.inbound_reads = from->max_dest_rd,
+		.outbound_reads = from->max_rd,
+		.path_mtu = from->mtu_bytes,
+		.peer_number = from->dest_qpn,
+		.rq_psn = from->rq_psn,
+		.sq_psn = from->sq_psn,
+		.timeout = from->timeout_code,
+		.retries = from->retry,
+		.rnr_retries = from->rnr_retry,
+		.min_rnr_timer = from->min_rnr_code,
+		.keepalive_ms = from->keepalive_ms,
+	};
+	for (unsigned i = 0; i < RIGHTS; i++)
+		if (from->access & rights[i].access)
+			to->access |= rights[i].allow;
+	memcpy(peer.ip, from->ip, sizeof(peer.ip));
+	if (memcmp(from->ip, none, sizeof(none)) != 0)
+		(void)nd_address_to(&to->peer, &peer);
+}
+
+/* It is in that state now; lock held. A connector knows for itself what may be posted. */
+static void
+arrived(struct nd_qp *qp, uint32_t state)
+{
+	bool posts = state >= ND_QP_STATE_RTS;
+
+	if (qp->connector == NULL && qp->state != ND_QP_DISCONNECTED)
+		__atomic_store_n(
+			&qp->state, posts ? ND_QP_CONNECTED : ND_QP_UNCONNECTED, __ATOMIC_RELEASE);
+	if (state == ND_QP_STATE_RESET) {
+		nd_mw_unbind_all(qp);
+		nd_fr_release_lists(qp);
+	}
+}
+
+static void
+end(struct nd_qp *qp, nd_status st)
+{
+	struct nd_overlapped *ov = qp->modify;
+
+	qp->modify = NULL;
+	qp->modifying = false;
+	if (st == ND_SUCCESS)
+		arrived(qp, qp->modify_state);
+	nd_overlapped_end(ov, st);
+}
+
+struct pending {
+	struct nd_qp *qp;
+	struct nd_overlapped *ov;
+};
+
+static nd_status
+modify_hook(void *arg, nd_status st, const void *reply)
+{
+	struct pending *p = arg;
+
+	(void)reply;
+	p->qp->modify = p->ov;
+	if (st == ND_SUCCESS) {
+		end(p->qp, st);
+	} else if (st != ND_PENDING) {
+		p->qp->modify = NULL;
+		p->qp->modifying = false;
+	}
+	return st;
+}
+
+static nd_status
+begin(struct nd_qp *qp, uint32_t state)
+{
+	nd_status st = ND_SUCCESS;
+
+	pthread_mutex_lock(&qp->adapter->lock);
+	if (qp->modifying)
+		st = nd_fail(ND_DEVICE_BUSY, "another change of the queue pair is under way");
+	else
+		qp->modifying = true;
+	if (st == ND_SUCCESS)
+		qp->modify_state = state;
+	pthread_mutex_unlock(&qp->adapter->lock);
+	return st;
+}
+
+nd_status
+nd_qp_modify(struct nd_qp *qp, uint32_t state, const struct nd_qp_attributes *attr,
+	struct nd_overlapped *ov)
+{
+	struct nd_adapter *a = qp->adapter;
+	struct ndsh_qp_modify m = {.h.type = NDSH_MSG_QP_MODIFY, .qp = qp->index, .state = state};
+	struct ndsh_qp_modify_reply reply = {.why = {0}};
+	struct pending p = {.qp = qp, .ov = ov};
+	nd_status st = ND_SUCCESS;
+
+	if (ov == NULL)
+		return ND_INVALID_PARAMETER;
+	if (a->abi_minor < NDSH_MINOR_QP_MODIFY)
+		return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old for nd_qp_modify()");
+	if (attr != NULL)
+		st = attributes_out(&m.attr, attr);
+	if ((m.attr.traffic_class & ECN_BITS) != 0 && a->abi_minor < NDSH_MINOR_ECN)
+		return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old to control congestion");
+	if (st == ND_SUCCESS)
+		st = nd_overlapped_begin(a, ov, __func__);
+	if (st != ND_SUCCESS)
+		return st;
+	st = begin(qp, state);
+	if (st != ND_SUCCESS)
+		return nd_overlapped_issued(ov, st);
+	st = nd_control_call(a,
+		&(struct nd_request){.h = &m.h, .reply = &reply, .hook = modify_hook, .arg = &p});
+	if (st == ND_SUCCESS && state == ND_QP_STATE_RESET)
+		nd_mr_end_all(a); /* of windows that were bound to it */
+	if (st < 0 && reply.why[0] != 0)
+		(void)nd_fail(st, "%.*s", (int)sizeof(reply.why), reply.why);
+	return nd_overlapped_issued(ov, st < 0 ? st : ND_PENDING);
+}
+
+/* The index of one that is closed may be another's by now: but that one waits for nothing. */
+void
+nd_qp_modified(struct nd_adapter *a, const struct ndsh_ev_qp *ev)
+{
+	for (uint32_t i = 0; i < ND_QP_HANDLES; i++) {
+		struct nd_qp *qp = a->qp_by_handle[i];
+
+		if (qp != NULL && qp->modify != NULL && qp->index == ev->qp) {
+			end(qp, ev->h.status);
+			return;
+		}
+	}
+}
+
+void
+nd_qp_end_modify(struct nd_qp *qp, nd_status st)
+{
+	if (qp->modify != NULL)
+		end(qp, st);
+}
+
+void
+nd_qp_end_modifies(struct nd_adapter *a, nd_status st)
+{
+	for (uint32_t i = 0; i < ND_QP_HANDLES; i++)
+		if (a->qp_by_handle[i] != NULL)
+			nd_qp_end_modify(a->qp_by_handle[i], st);
+}
+
+nd_status
+nd_qp_query(struct nd_qp *qp, struct nd_qp_info *info)
+{
+	struct ndsh_id_msg m = {.h.type = NDSH_MSG_QP_QUERY, .id = qp->index};
+	struct ndsh_qp_query_reply reply;
+	nd_status st;
+
+	if (info == NULL)
+		return ND_INVALID_PARAMETER;
+	if (qp->adapter->abi_minor < NDSH_MINOR_QP_MODIFY)
+		return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old for nd_qp_query()");
+	st = nd_control_call(qp->adapter, &(struct nd_request){.h = &m.h, .reply = &reply});
+	if (st != ND_SUCCESS)
+		return st;
+	info->state = reply.state;
+	info->draining = reply.draining;
+	info->number = reply.qpn;
+	info->first_psn = reply.psn;
+	attributes_in(&info->attributes, &reply.attr);
+	return ND_SUCCESS;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Shared receive queues; posting is in nd_post.c. The ring has the largest depth there is: how many
+ * receives may wait is for this side alone to say, and to change.
+ *
+ * Notifications: the daemon is armed for each request. Its word may be of an earlier arm, but it is
+ * never wrong: fewer receives than the threshold were left after the request had been made, or
+ * shortly before.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ndclient/nd_int.h"
+
+#define SGE_MIN 2u /* as in queue pairs */
+
+static nd_status
+check(const struct nd_adapter *a, uint32_t depth, uint32_t max_sge, uint32_t threshold)
+{
+	const struct nd_adapter_info *i = &a->info;
+
+	if (i->max_srq_depth == 0)
+		return nd_fail(ND_NOT_SUPPORTED, "no shared receive queues"); /* R-SRQ-01 */
+	if (depth == 0 || depth > i->max_srq_depth)
+		return nd_fail(ND_INVALID_PARAMETER_3, "shared receive queue of %u, of at most %u",
+			depth, i->max_srq_depth);
+	if (max_sge > i->max_receive_sge)
+		return nd_fail(ND_INVALID_PARAMETER_4, "%u SGEs per receive, of at most %u",
+			max_sge, i->max_receive_sge);
+	if (threshold > depth)
+		return nd_fail(
+			ND_INVALID_PARAMETER_5, "threshold %u above depth %u", threshold, depth);
+	return ND_SUCCESS;
+}
+
+static struct nd_srq *
+make(struct nd_pd *pd, struct ndsh_srq_create *m)
+{
+	struct nd_srq *srq = calloc(1, sizeof(*srq));
+
+	if (srq == NULL)
+		return NULL;
+	srq->page = nd_block_alloc(
+		pd->adapter, ndsh_srq_bytes(m->depth, m->sge), &m->segment, &m->offset);
+	if (srq->page == NULL) {
+		free(srq);
+		return NULL;
+	}
+	ndsh_srq_view(&srq->rq, srq->page, m->depth, m->sge);
+	srq->adapter = pd->adapter;
+	srq->pd = pd;
+	srq->sge = m->sge;
+	return srq;
+}
+
+nd_status
+nd_srq_create(
+	struct nd_pd *pd, uint32_t depth, uint32_t max_sge, uint32_t threshold, struct nd_srq **out)
+{
+	struct ndsh_srq_create m = {.h.type = NDSH_MSG_SRQ_CREATE};
+	struct ndsh_id_msg reply;
+	struct nd_adapter *a;
+	struct nd_srq *srq;
+	nd_status st;
+
+	if (pd == NULL || out == NULL)
+		return ND_INVALID_PARAMETER;
+	*out = NULL;
+	a = pd->adapter;
+	st = check(a, depth, max_sge, threshold);
+	if (st != ND_SUCCESS)
+		return st;
+	m.pd = pd->id;
+	m.depth = a->info.max_srq_depth;
+	m.sge = max_sge < SGE_MIN ? SGE_MIN : max_sge;
+	srq = make(pd, &m);
+	if (srq == NULL)
+		return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
+	srq->depth = depth;
+	srq->threshold = threshold;
+	st = nd_control_call(a, &(struct nd_request){.h = &m.h, .reply = &reply});
+	if (st != ND_SUCCESS) {
+		nd_free(a, srq->page);
+		free(srq);
+		return st;
+	}
+	srq->id = reply.id;
+	nd_object_open(&srq->obj, &nd_srq_class, a);
+	nd_object_rest(&srq->obj, &pd->obj);
+	pthread_mutex_lock(&a->lock);
+	TAILQ_INSERT_TAIL(&a->srqs, srq, link);
+	pthread_mutex_unlock(&a->lock);
+	*out = srq;
+	return ND_SUCCESS;
+}
+
+static bool
+quiet(struct nd_object *o)
+{
+	struct nd_srq *srq = (struct nd_srq *)o;
+
+	pthread_mutex_lock(&o->adapter->lock);
+	TAILQ_REMOVE(&o->adapter->srqs, srq, link);
+	nd_waiters_end(&srq->waiters, ND_CANCELED);
+	nd_event_forget(o->adapter, &srq->events);
+	nd_srq_callback_off(srq);
+	pthread_mutex_unlock(&o->adapter->lock);
+	return nd_callback_outlives(o);
+}
+
+static void
+destroy(struct nd_object *o)
+{
+	struct nd_srq *srq = (struct nd_srq *)o;
+
+	if (nd_object_forget(o->adapter, NDSH_MSG_SRQ_DESTROY, srq->id))
+		nd_free(o->adapter, srq->page);
+	if (srq->callback != NULL)
+		close(srq->kick_fd);
+	free(srq);
+}
+
+const struct nd_class nd_srq_class = {.quiet = quiet, .destroy = destroy};
+
+nd_status
+nd_srq_close(struct nd_srq *srq)
+{
+	return nd_close(srq, NULL);
+}
+
+/* If the daemon is gone, the waiters learn it from the control thread. */
+static void
+arm(struct nd_adapter *a, uint32_t id, uint32_t threshold)
+{
+	struct ndsh_srq_arm m = {.h.type = NDSH_MSG_SRQ_ARM, .srq = id, .limit = threshold};
+
+	(void)nd_control_call(a, &(struct nd_request){.h = &m.h});
+}
+
+/* Events that came before the answer were of an earlier arm, and none of this one. */
+static nd_status
+on_armed(void *arg, nd_status st, const void *reply)
+{
+	struct nd_srq *srq = arg;
+
+	(void)reply;
+	srq->armed = st == ND_SUCCESS;
+	return st;
+}
+
+static nd_status
+arm_once(struct nd_srq *srq, uint32_t threshold)
+{
+	struct ndsh_srq_arm m = {.h.type = NDSH_MSG_SRQ_ARM, .srq = srq->id, .limit = threshold};
+
+	return nd_control_call(
+		srq->adapter, &(struct nd_request){.h = &m.h, .hook = on_armed, .arg = srq});
+}
+
+nd_status
+nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
+{
+	struct nd_adapter *a = srq->adapter;
+	uint32_t waiting = srq->rq.next - __atomic_load_n(&srq->page->taken, __ATOMIC_ACQUIRE);
+	uint32_t new_depth = depth != 0 ? depth : srq->depth;
+	bool rearm, once;
+
+	if (nd_gone(a))
+		return ND_DEVICE_REMOVED;
+	if (new_depth > a->info.max_srq_depth)
+		return ND_INVALID_PARAMETER; /* R-SRQ-05 */
+	if (new_depth < waiting)
+		return ND_BUFFER_OVERFLOW;
+	pthread_mutex_lock(&a->lock);
+	once = threshold != 0 && (srq->callback != NULL || a->tells_events); /* R-SRQ-04 */
+	if (threshold == 0)
+		threshold = srq->threshold;
+	if (threshold > new_depth) {
+		pthread_mutex_unlock(&a->lock);
+		return ND_INVALID_PARAMETER;
+	}
+	rearm = threshold != srq->threshold && srq->waiters.first != NULL;
+	srq->threshold = threshold;
+	srq->depth = new_depth;
+	if (once)
+		srq->armed = srq->due = false;
+	pthread_mutex_unlock(&a->lock);
+	if (once)
+		return arm_once(srq, threshold);
+	if (rearm)
+		arm(a, srq->id, threshold);
+	return ND_SUCCESS;
+}
+
+nd_status
+nd_srq_notify(struct nd_srq *srq, struct nd_overlapped *ov)
+{
+	struct nd_adapter *a = srq->adapter;
+	uint32_t id = srq->id, threshold;
+	nd_status st;
+
+	if (ov == NULL)
+		return ND_INVALID_PARAMETER_2;
+	st = nd_overlapped_begin(a, ov, __func__);
+	if (st != ND_SUCCESS)
+		return st;
+	pthread_mutex_lock(&a->lock);
+	if (nd_gone(a)) {
+		pthread_mutex_unlock(&a->lock);
+		return nd_overlapped_issued(ov, ND_DEVICE_REMOVED);
+	}
+	nd_waiters_add(&srq->waiters, ov);
+	threshold = srq->threshold;
+	pthread_mutex_unlock(&a->lock);
+	/* ov may be complete, and srq closed by who saw it (R-LIFE-07) */
+	if (threshold != 0)
+		arm(a, id, threshold);
+	return ND_PENDING;
+}
+
+nd_status
+nd_srq_cancel(struct nd_srq *srq)
+{
+	pthread_mutex_lock(&srq->adapter->lock);
+	nd_waiters_end(&srq->waiters, ND_CANCELED);
+	pthread_mutex_unlock(&srq->adapter->lock);
+	return ND_SUCCESS;
+}
+
+/* W-EVT-01 */
+static void
+reached(struct nd_srq *srq)
+{
+	nd_waiters_end(&srq->waiters, ND_SUCCESS);
+	if (srq->callback != NULL) {
+		nd_srq_due(srq);
+	} else if (srq->armed) {
+		srq->armed = false;
+		nd_event_srq_limit(srq);
+	}
+}
+
+void
+nd_srq_limit(struct nd_adapter *a, const struct ndsh_ev_srq *ev)
+{
+	struct nd_srq *srq;
+
+	TAILQ_FOREACH (srq, &a->srqs, link)
+		if (srq->id == ev->srq)
+			reached(srq);
+}

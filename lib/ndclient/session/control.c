@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The control thread of an adapter, and calls to the daemon through it.
+ *
+ * A call sits in a list with the caller's stack behind it until the thread hands it the reply or
+ * the news that the daemon is gone: either way its futex word is set, so nobody sleeps for ever.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ndclient/ud/ud.h"
+
+struct nd_call {
+	LIST_ENTRY(nd_call) link;
+	const struct nd_request *request;
+	uint64_t cookie;
+	uint32_t done; /* futex */
+	nd_status status;
+};
+
+/* What an epoll event stands for: two fixed numbers, or a queue by its id. */
+#define EV_SOCKET (1ull << 32)
+#define EV_STOP	  (2ull << 32)
+
+/* ---- callers ------------------------------------------------------------------------- */
+
+static nd_status
+removed(const struct nd_adapter *a)
+{
+	return nd_fail(ND_DEVICE_REMOVED, "%s", a->why[0] != 0 ? a->why : "the daemon is gone");
+}
+
+/* The hook of a call runs once, whatever happens; lock held. */
+static nd_status
+outcome(const struct nd_request *r, nd_status st, const void *reply)
+{
+	return r->hook != NULL ? r->hook(r->arg, st, reply) : st;
+}
+
+/* The socket took nothing: end the call, unless the thread has done so meanwhile. */
+static void
+withdraw(struct nd_adapter *a, struct nd_call *call)
+{
+	pthread_mutex_lock(&a->lock);
+	if (call->done == 0) {
+		LIST_REMOVE(call, link);
+		call->status = outcome(call->request, ND_DEVICE_REMOVED, NULL);
+		__atomic_store_n(&call->done, 1, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&a->lock);
+}
+
+/* False: the daemon is gone. */
+static bool
+enlist(struct nd_adapter *a, struct nd_call *call)
+{
+	bool gone;
+
+	pthread_mutex_lock(&a->lock);
+	gone = nd_gone(a);
+	if (gone) {
+		(void)outcome(call->request, ND_DEVICE_REMOVED, NULL);
+	} else {
+		call->request->h->cookie = call->cookie = ++a->cookie;
+		LIST_INSERT_HEAD(&a->calls, call, link);
+	}
+	pthread_mutex_unlock(&a->lock);
+	return !gone;
+}
+
+nd_status
+nd_control_call(struct nd_adapter *a, const struct nd_request *r)
+{
+	const struct ndsh_msg_desc *d = &ndsh_msg_table[r->h->type];
+	struct nd_call call = {.request = r};
+	ssize_t n;
+
+	if (r->fd != NULL)
+		*r->fd = -1;
+	if (!enlist(a, &call))
+		return removed(a);
+	do
+		n = send(a->socket, r->h, d->bytes, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		withdraw(a, &call);
+	while (__atomic_load_n(&call.done, __ATOMIC_ACQUIRE) == 0)
+		(void)nd_futex_wait(&call.done, 0, UINT64_MAX);
+	if (call.status == ND_DEVICE_REMOVED)
+		return removed(a);
+	if (call.status < 0)
+		return nd_fail(call.status, "the daemon answered %s with %s", d->name,
+			nd_status_name(call.status));
+	return call.status;
+}
+
+nd_status
+nd_control_id(struct nd_adapter *a, enum ndsh_msg_type type, uint32_t id)
+{
+	struct ndsh_id_msg m = {.h.type = (uint16_t)type, .id = id};
+
+	return nd_control_call(a, &(struct nd_request){.h = &m.h});
+}
+
+/* ---- the thread ---------------------------------------------------------------------- */
+
+static void
+finish(struct nd_call *call, nd_status st)
+{
+	LIST_REMOVE(call, link);
+	call->status = st;
+	__atomic_store_n(&call->done, 1, __ATOMIC_RELEASE);
+	nd_futex_wake(&call->done);
+}
+
+/* Returns true if fd found its owner. */
+static bool
+take_reply(struct nd_adapter *a, const struct ndsh_msg_hdr *h, int fd)
+{
+	const struct nd_request *r;
+	struct nd_call *call;
+	nd_status st = h->status;
+	bool taken = false;
+
+	LIST_FOREACH (call, &a->calls, link)
+		if (call->cookie == h->cookie)
+			break;
+	if (call == NULL || (call->request->h->type | NDSH_REPLY) != h->type)
+		return false;
+	r = call->request;
+	if (r->reply != NULL)
+		memcpy(r->reply, h, ndsh_msg_table[r->h->type].reply_bytes);
+	if (r->fd != NULL && st >= 0) {
+		*r->fd = fd;
+		taken = true;
+	}
+	finish(call, outcome(r, st, h));
+	return taken;
+}
+
+/* The daemon is gone: everything under way ends now, everything later sees the mark. */
+static void
+end_session(struct nd_adapter *a)
+{
+	struct nd_connector *c;
+	struct nd_srq *srq;
+	struct nd_cq *cq;
+
+	if (nd_gone(a))
+		return;
+	__atomic_store_n(&a->gone, 1, __ATOMIC_RELEASE);
+	(void)epoll_ctl(a->epoll_fd, EPOLL_CTL_DEL, a->socket, NULL);
+	(void)shutdown(a->socket, SHUT_RDWR); /* callers in send() return */
+	while (!LIST_EMPTY(&a->calls)) {
+		struct nd_call *call = LIST_FIRST(&a->calls);
+
+		finish(call, outcome(call->request, ND_DEVICE_REMOVED, NULL));
+	}
+	TAILQ_FOREACH (c, &a->connectors, link)
+		nd_conn_end_waiters(c, ND_DEVICE_REMOVED);
+	TAILQ_FOREACH (cq, &a->cqs, link)
+		nd_cq_end_waiters(cq, ND_DEVICE_REMOVED);
+	TAILQ_FOREACH (srq, &a->srqs, link) {
+		nd_waiters_end(&srq->waiters, ND_DEVICE_REMOVED);
+		nd_srq_kick(srq);
+	}
+	nd_qp_end_modifies(a, ND_DEVICE_REMOVED);
+	nd_event_removed(a);
+	nd_ud_end_waiters(a);
+	nd_admin_end(a, ND_DEVICE_REMOVED);
+}
+
+static void
+take_event(struct nd_adapter *a, const struct ndsh_msg_hdr *h)
+{
+	switch (h->type) {
+	case NDSH_EV_CONN_REQUEST:
+		nd_listener_request(a, (const struct ndsh_ev_conn *)h);
+		break;
+	case NDSH_EV_SESSION_END: {
+		const struct ndsh_ev_session_end *end = (const void *)h;
+
+		memcpy(a->why, end->reason, sizeof(a->why) - 1);
+		end_session(a);
+		break;
+	}
+	case NDSH_EV_AH:
+		nd_ah_event(a, (const struct ndsh_ev_ah *)h);
+		break;
+	case NDSH_EV_UD_QUESTION:
+		nd_ud_question_event(a, (const struct ndsh_ev_ud_question *)h);
+		break;
+	case NDSH_EV_SRQ_LIMIT:
+		nd_srq_limit(a, (const struct ndsh_ev_srq *)h);
+		break;
+	case NDSH_EV_ASYNC:
+		nd_event_async(a, (const struct ndsh_ev_async *)h);
+		break;
+	case NDSH_EV_QP_MODIFIED:
+		nd_qp_modified(a, (const struct ndsh_ev_qp *)h);
+		break;
+	default:
+		nd_conn_event(a, (const struct ndsh_ev_conn *)h);
+	}
+}
+
+static void
+socket_readable(struct nd_adapter *a)
+{
+	_Alignas(8) uint8_t buf[NDSH_MSG_BYTES];
+	const struct ndsh_msg_hdr *h = (const void *)buf;
+	bool taken;
+	ssize_t n;
+	int fd;
+
+	while (!nd_gone(a)) {
+		n = nd_socket_receive(a->socket, buf, sizeof(buf), &fd, MSG_DONTWAIT);
+		if (n < 0 && errno == EAGAIN)
+			return;
+		pthread_mutex_lock(&a->lock);
+		taken = false;
+		if (n <= 0 || ndsh_msg_check_reply(buf, (size_t)n) != NULL)
+			end_session(a);
+		else if (h->type & NDSH_REPLY)
+			taken = take_reply(a, h, fd);
+		else
+			take_event(a, h);
+		pthread_mutex_unlock(&a->lock);
+		if (fd >= 0 && !taken)
+			close(fd);
+	}
+}
+
+static void
+queue_readable(struct nd_adapter *a, uint32_t id)
+{
+	struct nd_cq *cq;
+
+	pthread_mutex_lock(&a->lock);
+	TAILQ_FOREACH (cq, &a->cqs, link)
+		if (cq->id == id)
+			break;
+	if (cq != NULL && cq == a->admin.cq)
+		nd_admin_readable(a);
+	else if (cq != NULL)
+		nd_cq_readable(cq);
+	pthread_mutex_unlock(&a->lock);
+}
+
+static void *
+control_main(void *arg)
+{
+	struct nd_adapter *a = arg;
+	struct epoll_event ev[16];
+
+	for (;;) {
+		int n = epoll_wait(a->epoll_fd, ev, 16, -1);
+
+		for (int i = 0; i < n; i++) {
+			if (ev[i].data.u64 == EV_STOP)
+				return NULL;
+			if (ev[i].data.u64 == EV_SOCKET)
+				socket_readable(a);
+			else
+				queue_readable(a, (uint32_t)ev[i].data.u64);
+		}
+	}
+}
+
+static bool
+add(struct nd_adapter *a, int fd, uint64_t what)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = what};
+
+	return epoll_ctl(a->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
+}
+
+nd_status
+nd_control_watch(struct nd_adapter *a, struct nd_cq *cq, bool on)
+{
+	if (on && !add(a, cq->pipe_fd, cq->id))
+		return ND_INSUFFICIENT_RESOURCES;
+	if (!on)
+		(void)epoll_ctl(a->epoll_fd, EPOLL_CTL_DEL, cq->pipe_fd, NULL);
+	cq->watched = on;
+	return ND_SUCCESS;
+}
+
+bool
+nd_thread_start(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(thread, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return rc == 0;
+}
+
+nd_status
+nd_control_start(struct nd_adapter *a)
+{
+	a->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	a->stop_fd = eventfd(0, EFD_CLOEXEC);
+	if (a->epoll_fd >= 0 && a->stop_fd >= 0 && add(a, a->socket, EV_SOCKET) &&
+		add(a, a->stop_fd, EV_STOP) && nd_thread_start(&a->thread, control_main, a))
+		return ND_SUCCESS;
+	if (a->epoll_fd >= 0)
+		close(a->epoll_fd);
+	if (a->stop_fd >= 0)
+		close(a->stop_fd);
+	return nd_fail(ND_INSUFFICIENT_RESOURCES, "control thread: %s", strerror(errno));
+}
+
+void
+nd_control_stop(struct nd_adapter *a)
+{
+	uint64_t one = 1;
+
+	(void)!write(a->stop_fd, &one, sizeof(one));
+	pthread_join(a->thread, NULL);
+	close(a->stop_fd);
+	close(a->epoll_fd);
+	a->epoll_fd = -1; /* queues are closed behind us */
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Asynchronous events. All lists are guarded by nd_adapter.lock; what the daemon tells comes in
+ * the control thread, which holds it.
+ */
+#include "ndclient/nd_int.h"
+
+static void
+raise_event(
+	struct nd_adapter *a, struct nd_event_source *s, enum nd_event_type type, uint32_t detail)
+{
+	if (s->pending == 0)
+		TAILQ_INSERT_TAIL(&a->events, s, link);
+	s->pending |= 1u << type;
+	if (detail != 0)
+		s->detail = detail;
+	nd_waiters_end(&a->event_waiters, ND_SUCCESS);
+}
+
+static void
+take_back(struct nd_adapter *a, struct nd_event_source *s, uint32_t bits)
+{
+	if (s->pending == 0)
+		return;
+	s->pending &= ~bits;
+	if (s->pending == 0)
+		TAILQ_REMOVE(&a->events, s, link);
+}
+
+void
+nd_event_forget(struct nd_adapter *a, struct nd_event_source *s)
+{
+	take_back(a, s, UINT32_MAX);
+}
+
+static struct nd_qp *
+find_qp(struct nd_adapter *a, uint32_t index)
+{
+	for (uint32_t i = 0; i < ND_QP_HANDLES; i++) {
+		struct nd_qp *qp = a->qp_by_handle[i];
+
+		if (qp != NULL && qp->index == index && !qp->obj.closed)
+			return qp;
+	}
+	return NULL;
+}
+
+static void
+of_qp(struct nd_adapter *a, const struct ndsh_ev_async *ev, enum nd_event_type type)
+{
+	struct nd_qp *qp = find_qp(a, ev->id);
+
+	if (qp == NULL)
+		return;
+	qp->events.qp = qp;
+	raise_event(a, &qp->events, type, ev->detail);
+}
+
+static void
+of_cq(struct nd_adapter *a, const struct ndsh_ev_async *ev)
+{
+	struct nd_cq *cq;
+
+	TAILQ_FOREACH (cq, &a->cqs, link)
+		if (cq->id == ev->id)
+			break;
+	if (cq == NULL || cq == a->admin.cq) /* that one is nobody's */
+		return;
+	cq->events.cq = cq;
+	raise_event(a, &cq->events, ND_EVENT_CQ_ERROR, ev->detail);
+}
+
+void
+nd_event_srq_limit(struct nd_srq *srq)
+{
+	srq->events.srq = srq;
+	raise_event(srq->adapter, &srq->events, ND_EVENT_SRQ_LIMIT, 0);
+}
+
+static enum nd_event_type
+type_of(uint32_t event)
+{
+	static const uint8_t of[] = {
+		[NDSH_ASYNC_COMM_EST] = ND_EVENT_ESTABLISHED,
+		[NDSH_ASYNC_SQ_DRAINED] = ND_EVENT_DRAINED,
+		[NDSH_ASYNC_LAST_WQE] = ND_EVENT_LAST_RECEIVE,
+		[NDSH_ASYNC_QP_REQUEST_ERROR] = ND_EVENT_QP_REQUEST_ERROR,
+		[NDSH_ASYNC_QP_ACCESS_ERROR] = ND_EVENT_QP_ACCESS_ERROR,
+		[NDSH_ASYNC_QP_ERROR] = ND_EVENT_QP_ERROR,
+		[NDSH_ASYNC_QP_FATAL] = ND_EVENT_QP_FATAL,
+		[NDSH_ASYNC_CQ_ERROR] = ND_EVENT_CQ_ERROR,
+		[NDSH_ASYNC_LINK_DOWN] = ND_EVENT_LINK_DOWN,
+		[NDSH_ASYNC_LINK_UP] = ND_EVENT_LINK_UP,
+		[NDSH_ASYNC_ADDRESSES] = ND_EVENT_ADDRESSES,
+	};
+
+	return event < sizeof(of) ? of[event] : 0;
+}
+
+void
+nd_event_async(struct nd_adapter *a, const struct ndsh_ev_async *ev)
+{
+	enum nd_event_type type = type_of(ev->event);
+
+	if (type == 0)
+		return;
+	switch (type) {
+	case ND_EVENT_CQ_ERROR:
+		of_cq(a, ev);
+		break;
+	case ND_EVENT_LINK_DOWN:
+	case ND_EVENT_LINK_UP:
+		take_back(a, &a->own_events, 1u << ND_EVENT_LINK_DOWN | 1u << ND_EVENT_LINK_UP);
+		raise_event(a, &a->own_events, type, 0);
+		break;
+	case ND_EVENT_ADDRESSES:
+		raise_event(a, &a->own_events, type, 0);
+		break;
+	default:
+		of_qp(a, ev, type);
+	}
+}
+
+void
+nd_event_removed(struct nd_adapter *a)
+{
+	if (a->tells_events)
+		raise_event(a, &a->own_events, ND_EVENT_DEVICE_REMOVED, 0);
+	nd_waiters_end(&a->event_waiters, ND_DEVICE_REMOVED);
+}
+
+/* ---- calls ----------------------------------------------------------------------------- */
+
+static nd_status
+on_hook(void *arg, nd_status st, const void *reply)
+{
+	struct nd_adapter *a = arg;
+
+	(void)reply;
+	if (st == ND_SUCCESS)
+		a->tells_events = true;
+	return st;
+}
+
+/* From the first call on the daemon tells. */
+static nd_status
+turn_on(struct nd_adapter *a)
+{
+	struct ndsh_id_msg m = {.h.type = NDSH_MSG_EVENTS, .id = 1};
+	bool on;
+
+	if (a->abi_minor < NDSH_MINOR_EVENTS)
+		return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old to tell events");
+	pthread_mutex_lock(&a->lock);
+	on = a->tells_events;
+	pthread_mutex_unlock(&a->lock);
+	return on ? ND_SUCCESS
+		  : nd_control_call(a, &(struct nd_request){.h = &m.h, .hook = on_hook, .arg = a});
+}
+
+static void
+take(struct nd_adapter *a, struct nd_event_source *s, struct nd_event *event)
+{
+	enum nd_event_type type = (enum nd_event_type)__builtin_ctz(s->pending);
+	bool end = type >= ND_EVENT_QP_REQUEST_ERROR && type <= ND_EVENT_CQ_ERROR &&
+		   type != ND_EVENT_LAST_RECEIVE;
+
+	*event = (struct nd_event){
+		.type = type,
+		.detail = end ? s->detail : 0,
+		.qp = s->qp,
+		.cq = s->cq,
+		.srq = s->srq,
+		.context = s->qp != NULL ? s->qp->context : NULL,
+	};
+	s->pending &= s->pending - 1;
+	TAILQ_REMOVE(&a->events, s, link);
+	if (s->pending != 0) /* its next one is behind those of others */
+		TAILQ_INSERT_TAIL(&a->events, s, link);
+}
+
+nd_status
+nd_adapter_get_event(struct nd_adapter *a, struct nd_event *event)
+{
+	struct nd_event_source *s;
+	nd_status st, none;
+
+	if (event == NULL)
+		return ND_INVALID_PARAMETER;
+	st = turn_on(a);
+	pthread_mutex_lock(&a->lock);
+	s = TAILQ_FIRST(&a->events);
+	none = nd_gone(a) ? ND_DEVICE_REMOVED : ND_NO_MORE_ENTRIES;
+	if (s != NULL)
+		take(a, s, event);
+	pthread_mutex_unlock(&a->lock);
+	if (s != NULL)
+		return ND_SUCCESS;
+	return st != ND_SUCCESS ? st : none;
+}
+
+nd_status
+nd_adapter_notify_event(struct nd_adapter *a, struct nd_overlapped *ov)
+{
+	nd_status st;
+
+	if (ov == NULL)
+		return ND_INVALID_PARAMETER;
+	st = turn_on(a);
+	if (st == ND_SUCCESS)
+		st = nd_overlapped_begin(a, ov, __func__);
+	if (st != ND_SUCCESS)
+		return st;
+	pthread_mutex_lock(&a->lock);
+	if (!TAILQ_EMPTY(&a->events)) {
+		nd_overlapped_end(ov, ND_SUCCESS);
+		st = ND_PENDING;
+	} else if (nd_gone(a)) {
+		st = ND_DEVICE_REMOVED;
+	} else {
+		nd_waiters_add(&a->event_waiters, ov);
+		st = ND_PENDING;
+	}
+	pthread_mutex_unlock(&a->lock);
+	return nd_overlapped_issued(ov, st);
+}
+
+nd_status
+nd_adapter_cancel_events(struct nd_adapter *a)
+{
+	pthread_mutex_lock(&a->lock);
+	nd_waiters_end(&a->event_waiters, ND_CANCELED);
+	pthread_mutex_unlock(&a->lock);
+	return ND_SUCCESS;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The control socket: finding the daemon, datagrams, and the greeting. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "ndclient/nd_int.h"
+
+#define GREETING_MS 10000 /* a daemon that lives answers at once */
+
+static nd_status
+connect_to(const char *path, int *sock)
+{
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
+	int fd, rc, err;
+
+	if (strlen(path) >= sizeof(sun.sun_path))
+		return nd_fail(ND_DEVICE_NOT_READY, "%s: path too long for a socket", path);
+	strcpy(sun.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return nd_fail(ND_INSUFFICIENT_RESOURCES, "socket: %s", strerror(errno));
+	do
+		rc = connect(fd, (const struct sockaddr *)&sun, sizeof(sun));
+	while (rc < 0 && errno == EINTR);
+	if (rc < 0) {
+		err = errno;
+		close(fd);
+		return nd_fail(ND_DEVICE_NOT_READY, "no daemon at %s: %s", path, strerror(err));
+	}
+	*sock = fd;
+	return ND_SUCCESS;
+}
+
+ssize_t
+nd_socket_receive(int sock, void *buf, size_t room, int *fd, int flags)
+{
+	struct iovec iov = {.iov_base = buf, .iov_len = room};
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr mh = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.room,
+		.msg_controllen = sizeof(control.room)};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	*fd = -1;
+	do
+		n = recvmsg(sock, &mh, flags | MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return n;
+	c = CMSG_FIRSTHDR(&mh);
+	if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	return n;
+}
+
+nd_status
+nd_socket_exchange(int sock, struct ndsh_msg_hdr *request, void *reply, int *fd)
+{
+	const struct ndsh_msg_desc *d = &ndsh_msg_table[request->type];
+	_Alignas(8) uint8_t buf[NDSH_MSG_BYTES];
+	struct pollfd pfd = {.fd = sock, .events = POLLIN};
+	const struct ndsh_msg_hdr *h = (const void *)buf;
+	int got = -1;
+	ssize_t n;
+
+	if (send(sock, request, d->bytes, MSG_NOSIGNAL) < 0)
+		return nd_fail(ND_DEVICE_NOT_READY, "%s: %s", d->name, strerror(errno));
+	while ((n = poll(&pfd, 1, GREETING_MS)) < 0 && errno == EINTR)
+		;
+	if (n == 0)
+		return nd_fail(ND_DEVICE_NOT_READY, "%s: the daemon does not answer", d->name);
+	n = nd_socket_receive(sock, buf, sizeof(buf), &got, 0);
+	if (n <= 0)
+		return nd_fail(
+			ND_DEVICE_NOT_READY, "%s: the daemon closed the connection", d->name);
+	if (h->type == NDSH_EV_SESSION_END && n == sizeof(struct ndsh_ev_session_end)) {
+		const struct ndsh_ev_session_end *end = (const void *)buf;
+
+		return nd_fail(h->status < 0 ? h->status : ND_DEVICE_NOT_READY,
+			"the daemon ended the session: %.*s", (int)sizeof(end->reason),
+			end->reason);
+	}
+	if (ndsh_msg_check_reply(buf, (size_t)n) != NULL ||
+		h->type != (request->type | NDSH_REPLY)) {
+		if (got >= 0)
+			close(got);
+		return nd_fail(
+			ND_NOT_SUPPORTED, "%s: an answer that is none of this protocol", d->name);
+	}
+	memcpy(reply, buf, (size_t)n);
+	if (fd != NULL)
+		*fd = got;
+	else if (got >= 0)
+		close(got);
+	return h->status;
+}
+
+static nd_status
+greet(int sock, struct ndsh_hello_reply *reply)
+{
+	struct ndsh_hello hello;
+	nd_status st;
+
+	memset(reply, 0, sizeof(*reply));
+	ndsh_hello_fill(&hello);
+	st = nd_socket_exchange(sock, &hello.h, reply, NULL);
+	if (st < 0 && reply->h.status < 0)
+		return nd_fail(
+			st, "the daemon refused: %.*s", (int)sizeof(reply->reason), reply->reason);
+	return st;
+}
+
+nd_status
+nd_socket_open(const struct nd_open_options *opt, int *sock, struct ndsh_hello_reply *reply)
+{
+	const char *path = opt != NULL ? opt->socket_path : NULL;
+	nd_status st;
+
+	if (path == NULL)
+		path = secure_getenv("NDD_SOCKET");
+	if (path == NULL)
+		path = NDSH_SOCKET_DEFAULT;
+	st = connect_to(path, sock);
+	if (st != ND_SUCCESS)
+		return st;
+	st = greet(*sock, reply);
+	if (st != ND_SUCCESS)
+		close(*sock);
+	return st;
+}

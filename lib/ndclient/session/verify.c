@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The verifier: what an application does that it must not, told on stderr with the number of the
+ * rule. Off, a call costs one look at a word that never changes.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ndclient/nd_int.h"
+
+#define LINES_MAX 100u /* of one process: a breach in a loop fills no disk */
+
+uint32_t nd_verify_on;
+
+void
+nd_verify_setup(const struct nd_open_options *opt)
+{
+	const char *env = secure_getenv("NDD_VERIFY");
+
+	if ((opt != NULL && opt->verify != 0) ||
+		(env != NULL && env[0] != 0 && strcmp(env, "0") != 0))
+		__atomic_store_n(&nd_verify_on, 1, __ATOMIC_RELAXED);
+}
+
+/* One write: lines of several threads and processes stay whole. */
+void
+nd_breach(const char *rule, const char *fmt, ...)
+{
+	static uint32_t lines;
+	char what[200], line[256];
+	va_list args;
+	int n;
+
+	if (__atomic_fetch_add(&lines, 1, __ATOMIC_RELAXED) >= LINES_MAX)
+		return;
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	n = snprintf(line, sizeof(line), "libndclient: breach of %s: %s\n", rule, what);
+	if (n > 0)
+		(void)!write(STDERR_FILENO, line, (size_t)n);
+}
+
+void
+nd_verify_post(uint32_t *inside, const char *queue, const struct nd_qp *qp)
+{
+	if (__atomic_exchange_n(inside, 1, __ATOMIC_ACQUIRE) != 0)
+		nd_breach("R-POST-10", "two threads post to the %s queue of queue pair %#x at once",
+			queue, qp->number);
+}
+
+void
+nd_verify_qp_close(const struct nd_qp *qp)
+{
+	if (__atomic_load_n(&qp->sq_inside, __ATOMIC_RELAXED) != 0 ||
+		__atomic_load_n(&qp->rq_inside, __ATOMIC_RELAXED) != 0)
+		nd_breach("R-LIFE-11", "queue pair %#x is closed while a thread posts to it",
+			qp->number);
+}
+
+void
+nd_verify_cq_close(const struct nd_cq *cq)
+{
+	if (__atomic_load_n(&cq->inside, __ATOMIC_RELAXED) != 0)
+		nd_breach("R-LIFE-11",
+			"completion queue %u is closed while a thread takes results from it",
+			cq->id);
+}
+
+void
+nd_verify_mw_close(struct nd_mw *mw)
+{
+	if (nd_mw_is_invalidating(mw))
+		nd_breach("R-LIFE-11",
+			"the window with token %#x is closed while its invalidation is under way",
+			__atomic_load_n(&mw->token, __ATOMIC_RELAXED));
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Registrations by a ring. A request is judged from its private copy, against tables that only the
+ * host writes: whatever it says, it can register no memory but the client's own, and deregister no
+ * region that is not of a domain of its own. A wrong one is answered, and hurts nobody.
+ */
+#include "roce/mem/admin.h"
+
+#include <string.h>
+
+#include "roce/mem/arena.h"
+#include "roce/internal.h"
+
+#define PURGE_SLOTS 4096u /* of the table per call: some 50 us */
+
+void
+roce_admin_init(struct roce_admin *a, uint32_t max)
+{
+	a->left = max;
+	a->arena.extent = a->range;
+}
+
+void
+roce_admin_open(struct roce_admin *a, void *base, uint32_t depth, struct roce_cq *cq)
+{
+	ndsh_admin_view(&a->ring, base, depth);
+	a->cq = cq;
+}
+
+void
+roce_admin_set_mover(struct roce_admin *a, struct roce_mover *m)
+{
+	a->mover = m;
+}
+
+void
+roce_admin_close(struct roce_admin *a)
+{
+	a->cq = NULL;
+}
+
+bool
+roce_admin_take(struct roce_admin *a)
+{
+	if (a->left == 0)
+		return false;
+	a->left--;
+	return true;
+}
+
+void
+roce_admin_give(struct roce_admin *a)
+{
+	a->left++;
+}
+
+/* ---- memory and domains --------------------------------------------------------------------- */
+
+bool
+roce_admin_add_range(struct roce_admin *a, uint64_t va, uint64_t bytes, void *host)
+{
+	uint32_t at = roce_arena_above(&a->arena, va);
+
+	if (a->arena.count == ROCE_ADMIN_RANGES || bytes == 0 || va + bytes < va ||
+		(at > 0 && va - a->range[at - 1].va < a->range[at - 1].bytes) ||
+		(at < a->arena.count && a->range[at].va - va < bytes))
+		return false;
+	memmove(&a->range[at + 1], &a->range[at], (a->arena.count - at) * sizeof(a->range[0]));
+	a->range[at] = (struct roce_extent){.va = va, .bytes = bytes, .host = host};
+	a->arena.count++;
+	return true;
+}
+
+/* The range that holds all of [va, va+bytes), or NULL. */
+static struct roce_extent *
+range_around(struct roce_admin *a, uint64_t va, uint64_t bytes)
+{
+	const struct roce_extent *e = roce_arena_find(&a->arena, va, bytes);
+
+	return e == NULL ? NULL : &a->range[e - a->range];
+}
+
+bool
+roce_admin_remove_range(struct roce_admin *a, uint64_t va)
+{
+	struct roce_extent *r = range_around(a, va, 1);
+	uint32_t at;
+
+	if (r == NULL || r->va != va)
+		return true;
+	if (r->regions != 0)
+		return false;
+	at = (uint32_t)(r - a->range);
+	a->arena.count--;
+	memmove(r, r + 1, (a->arena.count - at) * sizeof(*r));
+	return true;
+}
+
+void
+roce_admin_add_pd(struct roce_admin *a, uint32_t handle, uint32_t pd)
+{
+	a->pd[handle % ROCE_ADMIN_PDS].handle = handle;
+	a->pd[handle % ROCE_ADMIN_PDS].engine = pd;
+}
+
+void
+roce_admin_remove_pd(struct roce_admin *a, uint32_t handle)
+{
+	a->pd[handle % ROCE_ADMIN_PDS].engine = 0;
+}
+
+/* The engine's number of a domain of this client; 0: it has none of that name. */
+static uint32_t
+pd_of(const struct roce_admin *a, uint32_t handle)
+{
+	uint32_t i = handle % ROCE_ADMIN_PDS;
+
+	return a->pd[i].handle == handle ? a->pd[i].engine : 0;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static enum ndsh_admin_status
+register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q,
+	bool far, uint32_t *token)
+{
+	struct roce_extent *range = far ? NULL : range_around(a, q->va, q->bytes);
+	uint32_t pd = pd_of(a, q->pd);
+	struct roce_mr *mr;
+
+	if (pd == 0 || q->bytes == 0 || !ndsh_access_ok(q->access))
+		return NDSH_ADMIN_BAD;
+	if (far ? a->mover == NULL || q->va + q->bytes < q->va : range == NULL)
+		return NDSH_ADMIN_RANGE;
+	if (!roce_admin_take(a))
+		return NDSH_ADMIN_FULL;
+	if (far)
+		mr = roce_mr_register_far(s, pd, q->va, q->bytes, a->mover, q->access);
+	else
+		mr = roce_mr_register(
+			s, pd, q->va, q->bytes, range->host + (q->va - range->va), q->access);
+	if (mr == NULL) {
+		roce_admin_give(a);
+		return NDSH_ADMIN_FULL;
+	}
+	if (!far)
+		range->regions++;
+	*token = roce_mr_key(mr);
+	return NDSH_ADMIN_OK;
+}
+
+static bool
+drop(struct roce_shard *s, struct roce_admin *a, struct roce_mr *mr)
+{
+	bool far = mr->rights != 0;
+	struct roce_extent *range = far ? NULL : range_around(a, mr->va, 1);
+
+	if (!roce_mr_deregister(s, mr))
+		return false;
+	roce_assert(far || (range != NULL && range->regions > 0));
+	if (!far)
+		range->regions--;
+	roce_admin_give(a);
+	return true;
+}
+
+/* Domains are of one client each: who names the right one names a region of its own. */
+static enum ndsh_admin_status
+deregister_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q)
+{
+	struct roce_mr *mr = roce_mr_slot(s, q->token);
+	uint32_t pd = pd_of(a, q->pd);
+
+	if (pd == 0 || mr == NULL || mr->kind != ROCE_MR_REGION || mr->key != q->token ||
+		mr->pd != pd)
+		return NDSH_ADMIN_BAD;
+	return drop(s, a, mr) ? NDSH_ADMIN_OK : NDSH_ADMIN_BUSY;
+}
+
+static void
+execute(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q)
+{
+	uint32_t op = q->ctrl & ~NDSH_CTRL_PHASE;
+	enum ndsh_admin_status status = NDSH_ADMIN_BAD;
+	struct ndsh_cqe answer = {.context = q->context, .slot_count = a->ring.next};
+
+	if (op == NDSH_ADMIN_REGISTER || op == NDSH_ADMIN_REGISTER_FAR)
+		status = register_region(s, a, q, op == NDSH_ADMIN_REGISTER_FAR, &answer.data);
+	else if (op == NDSH_ADMIN_DEREGISTER)
+		status = deregister_region(s, a, q);
+	answer.status = (uint8_t)status;
+	answer.op = (uint8_t)op;
+	roce_cq_push(s, a->cq, &answer);
+}
+
+unsigned
+roce_admin_serve(struct roce_shard *s, struct roce_admin *a, unsigned budget)
+{
+	struct ndsh_admin_request q;
+	unsigned n = 0;
+
+	while (n < budget && a->cq != NULL && ndsh_admin_fetch(&a->ring, &q)) {
+		execute(s, a, &q);
+		n++;
+	}
+	return n;
+}
+
+bool
+roce_admin_purge(struct roce_shard *s, struct roce_admin *a, uint32_t handle, uint32_t *pos)
+{
+	uint32_t pd = pd_of(a, handle), end = *pos + PURGE_SLOTS;
+
+	if (end > s->cfg.max_mrs)
+		end = s->cfg.max_mrs;
+	for (; *pos < end; ++*pos)
+		if (s->mrs[*pos].kind == ROCE_MR_REGION && s->mrs[*pos].pd == pd)
+			(void)drop(s, a, &s->mrs[*pos]);
+	return end == s->cfg.max_mrs;
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requester: from the send ring to request packets. Messages leave in posting order, packets in
+ * PSN order (W-REQ-01); a retransmission is the same walk from an older PSN (W-REQ-10).
+ */
+#include "wire/headers.h"
+#include "roce/internal.h"
+
+#define PSN_SPAN_MAX (1u << 23) /* W-PSN-02 */
+
+static uint64_t
+ack_timeout_ns(const struct roce_qp *qp)
+{
+	return UINT64_C(4096) << qp->timeout_code;
+}
+
+/*
+ * When to go back unasked (W-TMR-07): four round trips, doubled by every try in vain, between the
+ * shard's floor and the timeout that verbs know.
+ */
+uint64_t
+roce_req_rto(const struct roce_shard *s, const struct roce_qp *qp)
+{
+	uint64_t rto = UINT64_C(4) * qp->srtt_ns, cap = ack_timeout_ns(qp);
+
+	if (rto < s->cfg.rto_floor_ns)
+		rto = s->cfg.rto_floor_ns;
+	rto <<= qp->backoff;
+	if (cap < s->cfg.rto_floor_ns)
+		cap = s->cfg.rto_floor_ns;
+	return rto < cap ? rto : cap;
+}
+
+/* Mark w to fail when its turn to complete comes; what was sent before it is still waited for. */
+void
+roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
+	enum ndsh_wc_status status, enum roce_reason reason)
+{
+	w->fault = (uint8_t)status;
+	w->fault_reason = (uint8_t)reason;
+	w->bits |= ROCE_WQB_DUE;
+	if (qp->wq_head == w)
+		roce_qp_fail_wqe(s, qp, w, status, reason, 0);
+}
+
+/* Of what needs more than data to send: may it begin at all? */
+static bool
+req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
+{
+	if (!ndsh_op_is_fetch(w->op))
+		return true;
+	if (roce_unlikely(qp->max_rd == 0)) { /* W-REQ-05 */
+		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_OP);
+		return false;
+	}
+	/* What has no place to go is not even asked for. */
+	if (!roce_sge_check(s, qp, w, NDSH_ACCESS_LOCAL_WRITE)) {
+		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
+		return false;
+	}
+	if (roce_unlikely(w->flags & NDSH_WRF_LOCAL_INV) && w->num_sge > 0 &&
+		roce_fr_of_local(s, qp, roce_wqe_sge(w)->key) == NULL) { /* R-INV-01 */
+		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_INV);
+		return false;
+	}
+	return true;
+}
+
+/* Fetch the next descriptor into the queue of requests in flight. */
+static struct roce_wqe *
+req_load(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct roce_wqe *w;
+
+	if (roce_unlikely(qp->state != ROCE_QPS_RTS)) { /* W-REQ-12 */
+		qp->tx_bits |= ROCE_TXB_BLOCKED;
+		return NULL;
+	}
+	w = roce_wqe_fetch(s, qp);
+	if (w == NULL)
+		return NULL;
+	if (roce_likely(ndsh_op_is_data(w->op))) {
+		roce_req_append(qp, w, roce_npsn(qp, w->bytes));
+		return w;
+	}
+	roce_req_append(qp, w, ndsh_op_is_local(w->op) ? 0 : roce_npsn(qp, w->bytes));
+	return req_judge(s, qp, w) ? w : NULL;
+}
+
+/* May a message begin that was never sent? (W-REQ-05, W-FENCE-01, W-PSN-02) */
+static bool
+req_may_start(const struct roce_qp *qp, const struct roce_wqe *w)
+{
+	if ((w->flags & NDSH_WRF_FENCE) && qp->rd_out > 0)
+		return false;
+	if (qp->state != ROCE_QPS_RTS)
+		return false;
+	if (roce_psn_from(qp->tx_psn, qp->una_psn) + w->npsn > PSN_SPAN_MAX)
+		return false;
+	return ndsh_op_is_data(w->op) || !ndsh_op_is_fetch(w->op) || qp->rd_out < qp->max_rd;
+}
+
+/* The request that holds the next packet to send; NULL: none now. */
+static struct roce_wqe *
+req_next(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct roce_wqe *w = qp->wq_tx;
+
+	if (roce_unlikely(qp->state != ROCE_QPS_RTS && qp->state != ROCE_QPS_SQD))
+		return NULL;
+	if (roce_unlikely((qp->tx_bits & ROCE_TXB_RNR_WAIT) ||
+			  roce_psn_from(qp->tx_psn, qp->una_psn) >= s->window)) {
+		qp->tx_bits |= ROCE_TXB_BLOCKED;
+		return NULL;
+	}
+	roce_tx_clear(qp, ROCE_TXB_BLOCKED);
+	if (w == NULL) {
+		w = req_load(s, qp);
+		if (w == NULL)
+			return NULL;
+	}
+	if (roce_unlikely(w->fault != NDSH_WC_SUCCESS ||
+			  (!(w->bits & ROCE_WQB_ISSUED) && !req_may_start(qp, w)))) {
+		qp->tx_bits |= ROCE_TXB_BLOCKED;
+		return NULL;
+	}
+	return w;
+}
+
+/* W-REQ-04 */
+static bool
+req_wants_ack(const struct roce_shard *s, struct roce_qp *qp, bool last)
+{
+	bool window_closes = roce_psn_from(qp->tx_psn, qp->una_psn) + 1 >= s->window;
+
+	if (!last && !window_closes && !(qp->tx_bits & ROCE_TXB_BURST) &&
+		++qp->unacked < s->window_quarter)
+		return false;
+	qp->unacked = 0;
+	return true;
+}
+
+/* A packet of w is about to leave that takes PSNs up to next; last: it is the last one of w. */
+static inline void
+req_sent(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint32_t next, bool last,
+	bool ackreq)
+{
+	if (roce_unlikely(qp->tx_psn != qp->snd_max)) {
+		s->count.retransmitted_packets++;
+	} else {
+		qp->snd_max = next;
+		if (ackreq && !(qp->tx_bits & ROCE_TXB_RTT)) {
+			qp->tx_bits |= ROCE_TXB_RTT;
+			qp->rtt_psn = qp->tx_psn;
+			qp->rtt_ns = s->now_ns;
+		}
+	}
+	roce_tx_clear(qp, ROCE_TXB_BURST);
+	w->bits |= ROCE_WQB_ISSUED;
+	qp->tx_psn = next;
+	if (last)
+		qp->wq_tx = w->next;
+	if (qp->deadline_ns == 0 && qp->timeout_code != 0) {
+		qp->charge_ns = s->now_ns;
+		roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
+	}
+}
+
+static void
+req_tx_read(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
+{
+	uint32_t skip = roce_psn_from(qp->tx_psn, w->first_psn);
+	uint32_t skip_bytes = skip << qp->mtu_shift; /* W-REQ-11 */
+	uint32_t hdr;
+
+	w->retry_psn = qp->tx_psn;
+	hdr = roce_headers_build(slot->buf, &qp->tmpl,
+		&(struct roce_pkt){
+			.opcode = ROCE_READ_REQUEST,
+			.qpn = qp->dest_qpn,
+			.psn = qp->tx_psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.mig = true,
+			.ackreq = true,
+			.va = w->raddr + skip_bytes,
+			.rkey = w->rkey,
+			.dma_bytes = w->bytes - skip_bytes,
+		},
+		qp->ip_id++, ROCE_OPF_RETH);
+	roce_tx_seal(s, qp, slot, hdr, 0);
+}
+
+/* Sent again, it is the same packet: the peer knows it by its PSN (W-COMP-11). */
+static void
+req_tx_atomic(
+	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
+{
+	bool swap = w->op == NDSH_OP_CMP_SWAP;
+	uint32_t hdr = roce_headers_build(slot->buf, &qp->tmpl,
+		&(struct roce_pkt){
+			.opcode = swap ? ROCE_CMP_SWAP : ROCE_FETCH_ADD,
+			.qpn = qp->dest_qpn,
+			.psn = w->first_psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.mig = true,
+			.ackreq = true,
+			.va = w->raddr,
+			.rkey = w->rkey,
+			.swap_add = w->atomic.swap_add,
+			.compare = swap ? w->atomic.compare : 0,
+		},
+		qp->ip_id++, ROCE_OPF_ATOMIC);
+
+	roce_tx_seal(s, qp, slot, hdr, 0);
+}
+
+static uint8_t
+data_opcode(uint8_t op, bool first, bool last)
+{
+	static const uint8_t of[][4] = {
+		[NDSH_OP_SEND] = {ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST,
+			ROCE_SEND_ONLY},
+		[NDSH_OP_SEND_INV] = {ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST_INV,
+			ROCE_SEND_ONLY_INV},
+		[NDSH_OP_SEND_IMM] = {ROCE_SEND_MIDDLE, ROCE_SEND_FIRST, ROCE_SEND_LAST_IMM,
+			ROCE_SEND_ONLY_IMM},
+		[NDSH_OP_WRITE] = {ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST,
+			ROCE_WRITE_ONLY},
+		[NDSH_OP_WRITE_IMM] = {ROCE_WRITE_MIDDLE, ROCE_WRITE_FIRST, ROCE_WRITE_LAST_IMM,
+			ROCE_WRITE_ONLY_IMM},
+	};
+
+	return of[op][first | last << 1];
+}
+
+/* The payload lies in memory that the client must read for us (W-REQ-07 if it does not). */
+static bool
+req_far_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8_t *dst)
+{
+	struct roce_far_src src = {.sge = roce_wqe_sge(w),
+		.bytes = w->bytes,
+		.first_psn = w->first_psn,
+		.npsn = w->npsn,
+		.right = ROCE_ACCESS_LOCAL_READ};
+	enum roce_copy got = roce_far_gather(s, qp, false, &src, qp->tx_psn, dst);
+
+	if (got == ROCE_COPY_REFUSED)
+		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
+	else if (got == ROCE_COPY_LATER)
+		qp->tx_bits |= ROCE_TXB_BLOCKED;
+	return got == ROCE_COPY_OK;
+}
+
+/* Packet index of a message; what is constant for nearly all, an only one, is for the compiler to
+ * know. */
+ROCE_INLINE bool
+req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot,
+	uint32_t index, bool last)
+{
+	uint32_t from = index << qp->mtu_shift;
+	uint32_t bytes = last ? w->bytes - from : roce_qp_mtu(qp);
+	uint16_t unacked = qp->unacked;
+	bool ackreq = req_wants_ack(s, qp, last);
+	uint32_t hdr = roce_headers_build(slot->buf, &qp->tmpl,
+		&(struct roce_pkt){
+			.opcode = data_opcode(w->op, index == 0, last),
+			.qpn = qp->dest_qpn,
+			.psn = qp->tx_psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.mig = true,
+			.se = last && w->op != NDSH_OP_WRITE && (w->flags & NDSH_WRF_SOLICIT),
+			.ackreq = ackreq,
+			.payload_bytes = bytes,
+			.va = w->raddr,
+			.rkey = w->rkey,
+			.ieth = w->rkey,
+			.imm = w->imm,
+			.dma_bytes = w->bytes,
+		},
+		qp->ip_id++, ROCE_OPF_RETH | ROCE_OPF_IMM | ROCE_OPF_IETH);
+
+	if (roce_unlikely(!roce_sge_gather(s, qp, &qp->tx_pos, w, from, slot->buf + hdr, bytes) &&
+			  !req_far_data(s, qp, w, slot->buf + hdr))) {
+		qp->unacked = unacked;
+		return false;
+	}
+	roce_tx_seal(s, qp, slot, hdr, bytes);
+	req_sent(s, qp, w, roce_psn_add(qp->tx_psn, 1), last, ackreq);
+	return true;
+}
+
+/* The next packet of a message that brings its data. */
+ROCE_INLINE bool
+req_tx_message(
+	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
+{
+	uint32_t index;
+
+	if (roce_likely(w->npsn == 1))
+		return req_tx_data(s, qp, w, slot, 0, true);
+	index = roce_psn_from(qp->tx_psn, w->first_psn);
+	return req_tx_data(s, qp, w, slot, index, index + 1 == w->npsn);
+}
+
+/* What asks for data is one packet, and takes the PSNs of its responses. */
+static void
+req_tx_fetch(
+	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
+{
+	if (w->op == NDSH_OP_READ)
+		req_tx_read(s, qp, w, slot);
+	else
+		req_tx_atomic(s, qp, w, slot);
+	if (!(w->bits & ROCE_WQB_ISSUED))
+		qp->rd_out++;
+	req_sent(s, qp, w, roce_psn_add(w->first_psn, w->npsn), true, true);
+}
+
+/* The next packet; false: there is none now. */
+ROCE_INLINE bool
+req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+{
+	unsigned budget = ROCE_LOCAL_BUDGET, cost;
+	struct roce_wqe *w;
+
+	while ((w = req_next(s, qp)) != NULL) {
+		if (roce_likely(ndsh_op_is_data(w->op)))
+			return req_tx_message(s, qp, w, slot);
+		if (!ndsh_op_is_local(w->op)) {
+			req_tx_fetch(s, qp, w, slot);
+			return true;
+		}
+		cost = roce_local_cost(w->op);
+		if (!roce_local_run(s, qp, w))
+			return false;
+		/* A client may post them as fast as they are done: the ring waits its turn. */
+		if (qp->wq_tx != NULL)
+			continue;
+		if (cost >= budget) {
+			roce_ring_watch(s, qp);
+			return false;
+		}
+		budget -= cost;
+	}
+	return false;
+}
+
+unsigned
+roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
+{
+	unsigned done = 0;
+
+	while (done < n && req_tx(s, qp, &slots[done]))
+		done++;
+	return done;
+}
+
+/* Go-back-N: everything from the oldest unacknowledged PSN once more. */
+void
+roce_req_go_back(struct roce_shard *s, struct roce_qp *qp)
+{
+	qp->tx_psn = qp->una_psn;
+	qp->wq_tx = qp->wq_head;
+	qp->tx_bits |= ROCE_TXB_BURST;
+	roce_tx_clear(qp, ROCE_TXB_RTT | ROCE_TXB_BLOCKED); /* an ACK may now mean either */
+	roce_tx_want(s, qp);
+}
+
+static void
+req_rnr_over(struct roce_shard *s, struct roce_qp *qp)
+{
+	roce_tx_clear(qp, ROCE_TXB_RNR_WAIT);
+	roce_req_go_back(s, qp);
+}
+
+/*
+ * Take one retry from the budget; false: it is used up. Going back early is ours to choose, so what
+ * our own timer does costs a retry only when the timeout that was agreed has passed since the last
+ * progress or the last retry (W-TMR-03, 4.5); a NAK costs one at once, but only the first without
+ * progress in between: the others answer to our early tries (W-TMR-05).
+ */
+bool
+roce_req_charge(struct roce_shard *s, struct roce_qp *qp, bool nak)
+{
+	bool at_once = nak && !(qp->tx_bits & ROCE_TXB_CHARGED);
+
+	if (!at_once && s->now_ns - qp->charge_ns < ack_timeout_ns(qp))
+		return true;
+	if (qp->retry_left == 0) {
+		s->count.retry_exceeded++;
+		return false;
+	}
+	qp->retry_left--;
+	qp->charge_ns = s->now_ns;
+	qp->tx_bits |= ROCE_TXB_CHARGED;
+	return true;
+}
+
+/* The timer ran out. */
+void
+roce_req_timeout(struct roce_shard *s, struct roce_qp *qp)
+{
+	if (qp->tx_bits & ROCE_TXB_RNR_WAIT) {
+		req_rnr_over(s, qp);
+		return;
+	}
+	if (qp->una_psn == qp->snd_max)
+		return;
+	s->count.timeouts++;
+	if (!roce_req_charge(s, qp, false)) {
+		roce_qp_fail_wqe(
+			s, qp, qp->wq_head, NDSH_WC_RETRY_EXC_ERR, ROCE_REASON_RETRY_EXC, 0);
+		return;
+	}
+	roce_qp_note(s, qp, ROCE_REC_TIMEOUT, qp->una_psn, qp->retry_left);
+	if (qp->backoff < 20)
+		qp->backoff++;
+	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
+	roce_req_go_back(s, qp);
+	roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
+}

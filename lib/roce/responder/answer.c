@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Responder: answers on their way out, in PSN order (W-ACK-03): those of READs and atomics, slot
+ * after slot, then the one coalesced ACK or NAK that is owed.
+ */
+#include "wire/headers.h"
+#include "roce/internal.h"
+
+static uint32_t
+placed_msn(const struct roce_qp *qp)
+{
+	return qp->far != NULL && qp->far->placing ? qp->far->msn : qp->msn;
+}
+
+/* All responses of a pending slot are sent, or given up. */
+void
+roce_read_done(struct roce_qp *qp, uint32_t index)
+{
+	qp->reads->slot[index].pending = false;
+	if (--qp->rd_pending == 0)
+		return;
+	while (!qp->reads->slot[qp->rd_cur].pending)
+		qp->rd_cur = (uint8_t)((qp->rd_cur + 1u) % ROCE_RD_ATOMIC_MAX);
+}
+
+/* The key was revoked in mid-reply (W-RESP-13); a replay falls silent instead (W-DUP-07). */
+static void
+read_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slot *r, uint32_t psn)
+{
+	bool replay = r->replay;
+
+	s->count.key_violations++;
+	roce_read_done(qp, qp->rd_cur);
+	if (replay || qp->state == ROCE_QPS_ERR)
+		return;
+	for (uint32_t i = 0; i < ROCE_RD_ATOMIC_MAX; i++)
+		qp->reads->slot[i].pending = false;
+	qp->rd_pending = 0;
+	roce_resp_fatal(s, qp, psn, ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_REM_ACCESS_ERR,
+		ROCE_REASON_SENT_REM_ACCESS);
+}
+
+/* From memory in several pieces, or where only its owner can reach it. */
+static enum roce_copy
+read_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slot *r, uint32_t psn,
+	uint32_t from, uint8_t *dst, uint32_t bytes)
+{
+	struct ndsh_sge sge = {.addr = r->va, .len = r->len, .key = r->rkey};
+	struct roce_far_src src = {.sge = &sge,
+		.bytes = r->len,
+		.first_psn = r->first_psn,
+		.npsn = r->npsn,
+		.right = NDSH_ACCESS_REMOTE_READ};
+	uint32_t piece;
+
+	for (uint32_t at = 0; at < bytes; at += piece) {
+		const uint8_t *host;
+
+		piece = bytes - at;
+		host = roce_mr_piece(
+			s, qp, r->rkey, r->va + from + at, &piece, NDSH_ACCESS_REMOTE_READ);
+		if (roce_unlikely(host == NULL))
+			return roce_far_gather(s, qp, true, &src, psn, dst);
+		memcpy(dst + at, host, piece);
+	}
+	return ROCE_COPY_OK;
+}
+
+/* W-RESP-13 once more. */
+static enum roce_copy
+read_payload(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slot *r, uint32_t psn,
+	uint32_t from, uint8_t *dst, uint32_t bytes)
+{
+	const uint8_t *host =
+		roce_mr_access(s, qp, r->rkey, r->va + from, bytes, NDSH_ACCESS_REMOTE_READ);
+
+	if (roce_unlikely(host == NULL))
+		return read_pieces(s, qp, r, psn, from, dst, bytes);
+	memcpy(dst, host, bytes);
+	return ROCE_COPY_OK;
+}
+
+/* The slot whose turn it was has all its answer, up to psn. That acknowledges what came before, so
+ * an ACK of it would be one too many. */
+static void
+answered(struct roce_shard *s, struct roce_qp *qp, uint32_t psn)
+{
+	roce_read_done(qp, qp->rd_cur);
+	if (roce_likely(qp->far == NULL))
+		return;
+	if (roce_psn_add(psn, 1) == qp->placed_psn)
+		qp->far->tell = false;
+	if (qp->rd_pending == 0)
+		roce_far_idle(s, qp, true);
+}
+
+/* OK: slot is filled. REFUSED: that READ is over. LATER: its data have not come. */
+static enum roce_copy
+tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+{
+	/* W-READ-01; MIDDLE, FIRST, LAST, ONLY */
+	static const uint8_t opcode[4] = {ROCE_READ_RESP_MIDDLE, ROCE_READ_RESP_FIRST,
+		ROCE_READ_RESP_LAST, ROCE_READ_RESP_ONLY};
+	struct roce_read_slot *r = &qp->reads->slot[qp->rd_cur];
+	bool first = r->next == r->base, last = r->next + 1 == r->npsn;
+	uint32_t from = r->next << qp->mtu_shift;
+	uint32_t bytes = last ? r->len - from : roce_qp_mtu(qp);
+	uint32_t psn = roce_psn_add(r->first_psn, r->next);
+	uint32_t hdr = roce_headers_build(slot->buf, &qp->tmpl,
+		&(struct roce_pkt){
+			.opcode = opcode[first | last << 1],
+			.qpn = qp->dest_qpn,
+			.psn = psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.mig = true,
+			.payload_bytes = bytes,
+			.syndrome = ROCE_SYN_ACK,
+			.msn = placed_msn(qp),
+		},
+		qp->ip_id++, ROCE_OPF_AETH);
+	enum roce_copy got = read_payload(s, qp, r, psn, from, slot->buf + hdr, bytes);
+
+	if (roce_unlikely(got != ROCE_COPY_OK)) {
+		if (got == ROCE_COPY_REFUSED)
+			read_refused(s, qp, r, psn);
+		return got;
+	}
+	roce_tx_seal(s, qp, slot, hdr, bytes);
+	r->next++;
+	if (last)
+		answered(s, qp, psn);
+	return ROCE_COPY_OK;
+}
+
+static enum roce_copy
+tx_atomic_ack(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+{
+	struct roce_read_slot *r = &qp->reads->slot[qp->rd_cur];
+	uint32_t hdr;
+
+	if (roce_unlikely(r->wait != ROCE_WAIT_NONE && !roce_atomic_finish(s, qp, r))) {
+		read_refused(s, qp, r, r->first_psn);
+		return ROCE_COPY_REFUSED;
+	}
+	hdr = roce_headers_build(slot->buf, &qp->tmpl,
+		&(struct roce_pkt){
+			.opcode = ROCE_ATOMIC_ACK,
+			.qpn = qp->dest_qpn,
+			.psn = r->first_psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.mig = true,
+			.syndrome = ROCE_SYN_ACK,
+			.msn = placed_msn(qp),
+			.atomic_orig = r->old,
+		},
+		qp->ip_id++, ROCE_OPF_AETH | ROCE_OPF_ATOMIC_ACK);
+	roce_tx_seal(s, qp, slot, hdr, 0);
+	answered(s, qp, r->first_psn);
+	return ROCE_COPY_OK;
+}
+
+/* The next answer of the slot whose turn it is. */
+static enum roce_copy
+tx_fetched(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+{
+	if (qp->reads->slot[qp->rd_cur].opcode == ROCE_READ_REQUEST)
+		return tx_read_response(s, qp, slot);
+	return tx_atomic_ack(s, qp, slot);
+}
+
+/* What the AETH says, now that it leaves. */
+static void
+count_answer(struct roce_shard *s, uint8_t syndrome)
+{
+	if (syndrome == ROCE_SYN_ACK)
+		s->count.tx_ack++;
+	else if (syndrome == ROCE_SYN_NAK_SEQ)
+		s->count.tx_nak_sequence++;
+	else if (syndrome >> 5 == 1)
+		s->count.tx_rnr++;
+	else
+		s->count.tx_nak_fatal++;
+}
+
+/*
+ * While something is still being placed the peer may hear of what is, and of nothing else: an ACK
+ * of that much leaves, once, and the answer owed stays owed. False: nothing may leave now.
+ */
+static bool
+answer_while_placing(struct roce_qp *qp, uint32_t *psn)
+{
+	if (qp->answer != ROCE_ANSWER_ACK || !qp->far->tell)
+		return false;
+	qp->far->tell = false;
+	if (roce_psn_diff(*psn, qp->placed_psn) >= 0)
+		*psn = roce_psn_add(qp->placed_psn, ROCE_PSN_MASK);
+	return true;
+}
+
+static bool
+tx_answer(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+{
+	bool placing = qp->far != NULL && qp->far->placing;
+	uint8_t syndrome = qp->answer_syndrome;
+	uint32_t psn = qp->answer_psn, hdr;
+
+	if (roce_unlikely(placing) && !answer_while_placing(qp, &psn))
+		return false;
+
+	if (qp->answer == ROCE_ANSWER_NAK_SEQ) {
+		/* The expected PSN as of now; if what was missing came meanwhile, all is well. */
+		psn = qp->placed_psn;
+		if (roce_psn_diff(qp->gap_psn, psn) < 0) {
+			psn = roce_psn_add(psn, ROCE_PSN_MASK);
+			syndrome = ROCE_SYN_ACK;
+		}
+	}
+	hdr = roce_headers_build(slot->buf, &qp->tmpl,
+		&(struct roce_pkt){
+			.opcode = ROCE_ACK,
+			.qpn = qp->dest_qpn,
+			.psn = psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.mig = true,
+			.syndrome = syndrome,
+			.msn = placed_msn(qp),
+		},
+		qp->ip_id++, ROCE_OPF_AETH);
+	if (roce_unlikely(roce_reacts(qp))) /* nobody can send less of these */
+		roce_wire_set_tos(slot->buf, &qp->tmpl, qp->tmpl.tos & (uint8_t)~ROCE_TOS_ECN);
+	roce_tx_seal(s, qp, slot, hdr, 0);
+	count_answer(s, syndrome);
+	if (psn != qp->answer_psn && placing)
+		return true;
+	qp->answer = ROCE_ANSWER_NONE;
+	if (qp->state == ROCE_QPS_ERR)
+		roce_reads_put(s, qp);
+	return true;
+}
+
+/* A READ waits for what came before it to be placed, and so do atomics that were not executed at
+ * once; a repeated one does not wait any more. */
+static bool
+read_waits(const struct roce_qp *qp)
+{
+	return qp->far != NULL && qp->far->placing &&
+	       roce_psn_diff(qp->reads->slot[qp->rd_cur].first_psn, qp->placed_psn) >= 0;
+}
+
+bool
+roce_resp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+{
+	while (qp->rd_pending > 0 && !read_waits(qp)) {
+		enum roce_copy sent = tx_fetched(s, qp, slot);
+
+		if (sent != ROCE_COPY_REFUSED)
+			return sent == ROCE_COPY_OK;
+	}
+	return qp->answer != ROCE_ANSWER_NONE && tx_answer(s, qp, slot);
+}

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Responder: new requests, in the order of checks that 2.5 gives: PSN, opcode sequence, permission,
+ * resources, lengths, key. Then two steps: *received*, after which the next packet may be judged,
+ * and *placed*, after which the peer and its later READs may know. Memory of the arena is placed as
+ * it is received; for other memory there is far.c.
+ */
+#include "roce/internal.h"
+#include "roce/queue/receive.h"
+
+void
+roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_answer answer, uint32_t psn,
+	uint8_t syndrome)
+{
+	qp->answer = (uint8_t)answer;
+	qp->answer_psn = psn;
+	qp->answer_syndrome = syndrome;
+	if (qp->rd_pending > 0) /* W-ACK-03: behind the responses under way */
+		roce_tx_want(s, qp);
+	else
+		roce_list_join(&s->answers, &qp->answer_link);
+}
+
+void
+roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn, uint8_t syndrome,
+	enum ndsh_wc_status status, enum roce_reason reason)
+{
+	if (qp->rx_wqe != NULL)
+		roce_resp_fail_receive(s, qp, status);
+	roce_resp_owe(s, qp, ROCE_ANSWER_FATAL, psn, syndrome);
+	roce_qp_note(s, qp, ROCE_REC_NAK_SENT, psn, syndrome);
+	roce_qp_error(s, qp, reason, syndrome);
+}
+
+static void
+invalid_request(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_INV_REQ, NDSH_WC_REM_INV_REQ_ERR,
+		ROCE_REASON_SENT_INV_REQ);
+}
+
+static void
+access_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	s->count.key_violations++;
+	roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_REM_ACCESS_ERR,
+		ROCE_REASON_SENT_REM_ACCESS);
+}
+
+/* W-INV-02. No NAK is asked for, but one tells the sender early what became of it (R-INV-09). */
+static void
+invalidation_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	s->count.key_violations++;
+	roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_REM_INV_REQ_ERR,
+		ROCE_REASON_RECV_INV);
+}
+
+void
+roce_resp_fail_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status)
+{
+	roce_resp_finish_receive(s, qp,
+		&(struct ndsh_cqe){
+			.context = qp->rx_wqe->context,
+			.qp = qp->handle,
+			.slot_count = ++qp->rq_done,
+			.syndrome = qp->reason,
+			.status = (uint8_t)status,
+			.op = NDSH_OP_RECV,
+		});
+}
+
+/* pkt is the last packet of its message. */
+static void
+complete_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct ndsh_cqe cqe = {
+		.context = qp->rx_wqe->context,
+		.qp = qp->handle,
+		.bytes = qp->rx_bytes + pkt->payload_bytes,
+		.slot_count = ++qp->rq_done,
+		.status = NDSH_WC_SUCCESS,
+		.op = NDSH_OP_RECV,
+		.flags = pkt->se ? NDSH_CQEF_SOLICITED : 0,
+	};
+
+	if (pkt->opflags & (ROCE_OPF_IMM | ROCE_OPF_IETH)) {
+		bool imm = pkt->opflags & ROCE_OPF_IMM;
+
+		cqe.flags |= imm ? NDSH_CQEF_IMM : NDSH_CQEF_INV;
+		cqe.data = imm ? pkt->imm : pkt->ieth;
+		if (pkt->opflags & ROCE_OPF_WRITE)
+			cqe.flags |= NDSH_CQEF_WRITE;
+	}
+	s->count.receives_completed++;
+	roce_resp_finish_receive(s, qp, &cqe);
+}
+
+/* W-RESP-02; after an RNR NAK the rest of the burst is bound to be out of sequence (W-RESP-03). */
+static void
+out_of_sequence(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	s->count.rx_out_of_sequence++;
+	qp->gap_psn = pkt->psn;
+	if (qp->rx_bits & (ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT))
+		return;
+	qp->rx_bits |= ROCE_RXB_NAK_SENT;
+	roce_qp_note(s, qp, ROCE_REC_NAK_SENT, qp->recv_psn, ROCE_SYN_NAK_SEQ);
+	roce_resp_owe(s, qp, ROCE_ANSWER_NAK_SEQ, 0, ROCE_SYN_NAK_SEQ);
+}
+
+/* W-RESP-05 */
+static bool
+sequence_ok(const struct roce_qp *qp, uint32_t flags)
+{
+	if (qp->rx_msg == ROCE_MSG_NONE)
+		return flags & ROCE_OPF_FIRST;
+	return !(flags & ROCE_OPF_FIRST) &&
+	       (flags & (qp->rx_msg == ROCE_MSG_SEND ? ROCE_OPF_SEND : ROCE_OPF_WRITE));
+}
+
+static void
+not_ready(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint8_t syndrome = ROCE_SYN_RNR | qp->min_rnr_code;
+
+	qp->rx_bits |= ROCE_RXB_RNR_SENT;
+	roce_qp_note(s, qp, ROCE_REC_RNR_SENT, pkt->psn, syndrome);
+	roce_resp_owe(s, qp, ROCE_ANSWER_RNR, pkt->psn, syndrome);
+}
+
+static bool
+take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct ndsh_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
+	enum ndsh_fetch got = roce_wqe_fetch_recv(s, qp, rq);
+
+	if (roce_likely(got == NDSH_FETCH_OK)) {
+		if (qp->srq != NULL)
+			roce_srq_taken(s, qp->srq);
+		return true;
+	}
+	if (got == NDSH_FETCH_EMPTY)
+		not_ready(s, qp, pkt);
+	else /* W-RESP-11 */
+		roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_OP, NDSH_WC_LOC_QP_OP_ERR,
+			ROCE_REASON_CLIENT_BREACH);
+	return false;
+}
+
+/* W-RESP-09 */
+static bool
+length_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint32_t mtu = roce_qp_mtu(qp), bytes = pkt->payload_bytes;
+
+	if (pkt->pad != (-bytes & 3u))
+		return false;
+	if (!(pkt->opflags & ROCE_OPF_LAST))
+		return bytes == mtu;
+	return bytes <= mtu && (bytes > 0 || (pkt->opflags & ROCE_OPF_FIRST));
+}
+
+/* What RETH announced comes, and no more; it is no more than a message may have. */
+static bool
+announced(const struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (pkt->opflags & ROCE_OPF_LAST)
+		return pkt->payload_bytes == qp->rx_left;
+	return pkt->payload_bytes < qp->rx_left && qp->rx_left <= ROCE_MSG_MAX;
+}
+
+/* What the peer may be told once it is placed (W-RESP-16). */
+static void
+owe_ack(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (qp->answer == ROCE_ANSWER_NAK_SEQ) /* says the same and more when it leaves */
+		return;
+	if (pkt->ackreq)
+		roce_resp_owe(s, qp, ROCE_ANSWER_ACK, pkt->psn, ROCE_SYN_ACK);
+	else if (qp->answer == ROCE_ANSWER_ACK && roce_psn_add(qp->answer_psn, 1) == pkt->psn)
+		qp->answer_psn = pkt->psn;
+}
+
+/* The expected PSN moves on to next. Memory of the arena is placed with that. */
+static void
+received(struct roce_qp *qp, uint32_t next, bool message_ends)
+{
+	uint32_t msn = qp->msn;
+
+	qp->recv_psn = next;
+	if (message_ends)
+		qp->msn = (msn + 1) & 0xffffffu; /* W-AETH-01 */
+	if (roce_likely(qp->far == NULL))
+		qp->placed_psn = next;
+	else
+		roce_far_received(qp, msn);
+}
+
+/* All checks passed, and the payload is in place or on its way there. */
+ROCE_INLINE void
+message_goes_on(
+	struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_msg of)
+{
+	qp->rx_msg = (uint8_t)of;
+	qp->rx_bytes += pkt->payload_bytes;
+	received(qp, roce_psn_add(pkt->psn, 1), false);
+	owe_ack(s, qp, pkt);
+}
+
+ROCE_INLINE void
+message_ends(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	qp->rx_msg = ROCE_MSG_NONE;
+	received(qp, roce_psn_add(pkt->psn, 1), true);
+	if (qp->rx_wqe != NULL)
+		complete_receive(s, qp, pkt);
+	owe_ack(s, qp, pkt);
+}
+
+static void
+receive_failed(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (pkt->payload_bytes > qp->rx_wqe->bytes - qp->rx_bytes) /* W-RESP-10 */
+		roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_INV_REQ, NDSH_WC_LOC_LEN_ERR,
+			ROCE_REASON_RECV_TOO_SMALL);
+	else /* W-RESP-11 */
+		roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_OP, NDSH_WC_LOC_PROT_ERR,
+			ROCE_REASON_RECV_PROT);
+}
+
+/* A receive is taken with the first packet (W-RESP-08), unless it was when that packet came before
+ * and found no room (far.c). */
+static void
+resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	enum roce_copy put = ROCE_COPY_REFUSED;
+
+	if (roce_unlikely(!sequence_ok(qp, pkt->opflags))) {
+		invalid_request(s, qp, pkt);
+		return;
+	}
+	if (pkt->opflags & ROCE_OPF_FIRST) {
+		if (roce_likely(qp->rx_wqe == NULL) && roce_unlikely(!take_receive(s, qp, pkt)))
+			return;
+		qp->rx_bytes = 0;
+	}
+	if (roce_unlikely(!length_ok(qp, pkt))) {
+		invalid_request(s, qp, pkt);
+		return;
+	}
+	if (roce_likely(pkt->payload_bytes <= qp->rx_wqe->bytes - qp->rx_bytes))
+		put = roce_sge_scatter(s, qp, &qp->recv_pos, qp->rx_wqe, qp->rx_bytes, pkt->payload,
+			pkt->payload_bytes);
+	if (roce_unlikely(put != ROCE_COPY_OK)) {
+		if (put == ROCE_COPY_LATER)
+			not_ready(s, qp, pkt);
+		else
+			receive_failed(s, qp, pkt);
+		return;
+	}
+	/* W-INV-01: behind the data, before the completion. */
+	if (roce_unlikely((pkt->opflags & ROCE_OPF_IETH) &&
+			  !roce_mr_invalidate(s, qp, pkt->ieth, true))) {
+		invalidation_refused(s, qp, pkt);
+		return;
+	}
+	if (pkt->opflags & ROCE_OPF_LAST)
+		message_ends(s, qp, pkt);
+	else
+		message_goes_on(s, qp, pkt, ROCE_MSG_SEND);
+}
+
+/* A message lies in pieces of memory: its first byte was asked about as a whole. */
+static bool
+place_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	const uint8_t *src = pkt->payload;
+	uint32_t left = pkt->payload_bytes, piece;
+	uint64_t va = qp->rx_va;
+
+	for (; left > 0; left -= piece, src += piece, va += piece) {
+		uint8_t *host;
+
+		piece = left;
+		host = roce_fr_piece(s, qp, qp->rx_rkey, va, &piece, NDSH_ACCESS_REMOTE_WRITE);
+		if (host == NULL)
+			return false;
+		ndsh_place(host, src, piece);
+	}
+	return true;
+}
+
+/* W-RESP-12, W-RESP-13; need: bytes that the peer must have the right to, from here on. */
+static enum roce_copy
+place(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t need)
+{
+	uint32_t key = qp->rx_rkey, right = NDSH_ACCESS_REMOTE_WRITE;
+	uint8_t *host = roce_mr_access(s, qp, key, qp->rx_va, need, right);
+
+	if (roce_likely(host != NULL)) {
+		ndsh_place(host, pkt->payload, pkt->payload_bytes);
+		return ROCE_COPY_OK;
+	}
+	if (!roce_mr_permits(s, qp, key, qp->rx_va, need, right))
+		return ROCE_COPY_REFUSED;
+	if (roce_mr_mover(s, qp, key, qp->rx_va, need, right) != NULL)
+		return roce_far_put(s, qp, key, qp->rx_va, pkt->payload, pkt->payload_bytes, right);
+	return place_pieces(s, qp, pkt) ? ROCE_COPY_OK : ROCE_COPY_REFUSED;
+}
+
+/* One with immediate takes a receive with its last packet (W-RESP-08), if it did not yet. */
+static void
+resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint32_t flags = pkt->opflags, bytes = pkt->payload_bytes;
+	enum roce_copy put = ROCE_COPY_OK;
+	uint64_t need = bytes;
+
+	if (roce_unlikely(!sequence_ok(qp, flags) || !(qp->access & NDSH_ACCESS_REMOTE_WRITE))) {
+		invalid_request(s, qp, pkt); /* W-RESP-06 */
+		return;
+	}
+	if (roce_unlikely(flags & ROCE_OPF_IMM) && qp->rx_wqe == NULL && !take_receive(s, qp, pkt))
+		return;
+	if (flags & ROCE_OPF_FIRST) {
+		need = pkt->dma_bytes;
+		qp->rx_va = pkt->va;
+		qp->rx_rkey = pkt->rkey;
+		qp->rx_left = pkt->dma_bytes;
+		qp->rx_bytes = 0;
+	}
+	if (roce_unlikely(!length_ok(qp, pkt) || !announced(qp, pkt))) {
+		invalid_request(s, qp, pkt);
+		return;
+	}
+	if (need > 0)
+		put = place(s, qp, pkt, need);
+	if (roce_unlikely(put != ROCE_COPY_OK)) {
+		if (put == ROCE_COPY_LATER)
+			not_ready(s, qp, pkt);
+		else
+			access_refused(s, qp, pkt);
+		return;
+	}
+	if (flags & ROCE_OPF_LAST) {
+		message_ends(s, qp, pkt);
+	} else {
+		qp->rx_va += bytes;
+		qp->rx_left -= bytes;
+		message_goes_on(s, qp, pkt, ROCE_MSG_WRITE);
+	}
+}
+
+/* READs and atomics of the peer that were never answered in full: more than agreed is its error
+ * (W-RESP-07). */
+static bool
+too_many_reads(const struct roce_qp *qp)
+{
+	uint32_t fresh = 0;
+
+	if (roce_likely(qp->rd_pending < qp->max_dest_rd))
+		return false;
+	if (qp->reads->slot[qp->rd_next].wait != ROCE_WAIT_NONE)
+		return true;
+	for (uint32_t i = 0; i < ROCE_RD_ATOMIC_MAX; i++)
+		fresh += qp->reads->slot[i].pending && !qp->reads->slot[i].replay;
+	return fresh >= qp->max_dest_rd;
+}
+
+/* The slot that its answer comes from, now and whenever it is asked for again. */
+static struct roce_read_slot *
+fetch_accepted(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct roce_read_slot *slot = &qp->reads->slot[qp->rd_next];
+	uint32_t n = roce_npsn(qp, pkt->dma_bytes);
+
+	if (slot->pending) /* a replay that the peer needs no more */
+		roce_read_done(qp, qp->rd_next);
+	*slot = (struct roce_read_slot){.opcode = pkt->opcode,
+		.first_psn = pkt->psn,
+		.npsn = n,
+		.va = pkt->va,
+		.len = pkt->dma_bytes,
+		.rkey = pkt->rkey,
+		.pending = true};
+	if (qp->rd_pending++ == 0)
+		qp->rd_cur = qp->rd_next;
+	qp->rd_next = (uint8_t)((qp->rd_next + 1u) % ROCE_RD_ATOMIC_MAX);
+	received(qp, roce_psn_add(pkt->psn, n), true);
+	if (qp->answer == ROCE_ANSWER_ACK) /* W-ACK-04 */
+		qp->answer = ROCE_ANSWER_NONE;
+	roce_tx_want(s, qp);
+	return slot;
+}
+
+static void
+resp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (roce_unlikely(roce_reads_get(s, qp) == NULL)) {
+		not_ready(s, qp, pkt);
+		return;
+	}
+	if (roce_unlikely(too_many_reads(qp) || pkt->dma_bytes > ROCE_MSG_MAX ||
+			  pkt->payload_bytes > 0)) {
+		invalid_request(s, qp, pkt); /* W-RESP-07, W-RESP-09 */
+		return;
+	}
+	if (pkt->dma_bytes > 0 && !roce_mr_permits(s, qp, pkt->rkey, pkt->va, pkt->dma_bytes,
+					  NDSH_ACCESS_REMOTE_READ)) {
+		access_refused(s, qp, pkt);
+		return;
+	}
+	(void)fetch_accepted(s, qp, pkt);
+}
+
+/* Memory behind a mover: by an order. Memory in pieces (fr.c) never has the right. */
+static void
+resp_atomic_far(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	enum roce_copy put = roce_far_atomic(s, qp, pkt);
+
+	if (put == ROCE_COPY_OK)
+		fetch_accepted(s, qp, pkt)->wait = ROCE_WAIT_MOVER;
+	else if (put == ROCE_COPY_LATER)
+		not_ready(s, qp, pkt);
+	else
+		access_refused(s, qp, pkt);
+}
+
+/* What came before is in its place before the word changes: who finds it changed may count on that.
+ * Then it is for the answer to execute it. */
+static void
+resp_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint8_t *host;
+
+	if (roce_unlikely(roce_reads_get(s, qp) == NULL)) {
+		not_ready(s, qp, pkt);
+		return;
+	}
+	if (roce_unlikely(too_many_reads(qp) || pkt->va % sizeof(uint64_t) != 0)) {
+		invalid_request(s, qp, pkt); /* W-RESP-07, W-ATOM-02 */
+		return;
+	}
+	host = roce_mr_access(
+		s, qp, pkt->rkey, pkt->va, sizeof(uint64_t), NDSH_ACCESS_REMOTE_ATOMIC);
+	if (roce_unlikely(host == NULL))
+		resp_atomic_far(s, qp, pkt);
+	else if (roce_unlikely((uintptr_t)host % sizeof(uint64_t) != 0))
+		access_refused(s, qp, pkt); /* the host does not map pages to pages: no word */
+	else if (roce_unlikely(qp->placed_psn != qp->recv_psn))
+		roce_atomic_hold(qp, fetch_accepted(s, qp, pkt), pkt);
+	else
+		fetch_accepted(s, qp, pkt)->old =
+			roce_atomic_execute(host, pkt->opcode, pkt->swap_add, pkt->compare);
+}
+
+/* W-RESP-06, W-RESP-07 */
+static bool
+fetch_permitted(const struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint32_t right = pkt->opcode == ROCE_READ_REQUEST ? NDSH_ACCESS_REMOTE_READ
+							  : NDSH_ACCESS_REMOTE_ATOMIC;
+
+	return (qp->access & right) && qp->max_dest_rd > 0;
+}
+
+static void
+resp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (roce_unlikely(!sequence_ok(qp, pkt->opflags) || !fetch_permitted(qp, pkt) ||
+			  !length_ok(qp, pkt)))
+		invalid_request(s, qp, pkt);
+	else if (pkt->opcode == ROCE_READ_REQUEST)
+		resp_read(s, qp, pkt);
+	else
+		resp_atomic(s, qp, pkt);
+}
+
+static void
+resp_new(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (pkt->opflags & ROCE_OPF_WRITE)
+		resp_write(s, qp, pkt);
+	else if (pkt->opflags & ROCE_OPF_SEND)
+		resp_send(s, qp, pkt);
+	else
+		resp_fetch(s, qp, pkt);
+}
+
+static void
+not_expected(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (roce_psn_diff(pkt->psn, qp->recv_psn) > 0) {
+		out_of_sequence(s, qp, pkt);
+		return;
+	}
+	s->count.rx_duplicate++;
+	qp->rx_bits &= (uint8_t)~ROCE_RXB_NAK_SENT; /* W-RESP-04 */
+	roce_resp_duplicate(s, qp, pkt);
+}
+
+/* The expected packet comes after one was refused, or is the first of all. */
+static bool
+goes_on(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (qp->rx_bits & ROCE_RXB_HELD) {
+		out_of_sequence(s, qp, pkt);
+		return false;
+	}
+	qp->rx_bits &= (uint8_t) ~(ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT);
+	if (!(qp->rx_bits & ROCE_RXB_EST)) { /* W-RESP-17 */
+		qp->rx_bits |= ROCE_RXB_EST;
+		roce_qp_event(s, qp, ROCE_EV_COMM_EST);
+	}
+	return true;
+}
+
+void
+roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	const uint32_t seen = ROCE_RXB_HELD | ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT | ROCE_RXB_EST;
+
+	if (roce_unlikely(!(pkt->opflags & (ROCE_OPF_WRITE | ROCE_OPF_SEND))) &&
+		(pkt->opcode == ROCE_FLUSH || pkt->opcode == ROCE_ATOMIC_WRITE)) /* W-PKT-08 */
+		s->count.rx_wrong_class++;
+	else if (roce_unlikely(pkt->psn != qp->recv_psn))
+		not_expected(s, qp, pkt);
+	else if (roce_likely((qp->rx_bits & seen) == ROCE_RXB_EST) || goes_on(s, qp, pkt))
+		resp_new(s, qp, pkt);
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Datagram queue pairs. They share rings, completions, flush and memory with the connected ones;
+ * the states of a live one are its own, so that no packet of a connection is taken for it (rx.c),
+ * and its turn to send comes here (tx.c). What is sent is done when it has left; what is received
+ * counts when it is for this address, with this key, and a receive has room for all of it, else it
+ * is dropped and counted: a stranger's datagram never ends a queue pair.
+ */
+#include "roce/internal.h"
+#include "roce/queue/receive.h"
+
+/* ---- address handles ------------------------------------------------------------------------- */
+
+void
+roce_ah_set(struct roce_ah *ah, uint32_t token, const struct roce_path *path, uint32_t port,
+	uint32_t mtu_bytes)
+{
+	*ah = (struct roce_ah){.token = token, .live = true, .port = port, .mtu_bytes = mtu_bytes};
+	roce_hdr_tmpl_init(&ah->tmpl, path);
+}
+
+/* The destination and source MAC are the first 12 bytes of every frame. */
+void
+roce_ah_set_macs(struct roce_ah *ah, const uint8_t smac[6], const uint8_t dmac[6])
+{
+	memcpy(ah->tmpl.bytes, dmac, 6);
+	memcpy(ah->tmpl.bytes + 6, smac, 6);
+}
+
+static const struct roce_ah *
+ah_find(const struct roce_qp *qp, uint32_t token)
+{
+	uint32_t index = token & ((1u << ROCE_AH_INDEX_BITS) - 1);
+	const struct roce_ah *ah;
+
+	if (index >= qp->ud.ahs->count)
+		return NULL;
+	ah = &qp->ud.ahs->slot[index];
+	return ah->live && ah->token == token ? ah : NULL;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+bool
+roce_ud_start(
+	struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, const struct roce_ud_cfg *cfg)
+{
+	if (qp->state != ROCE_QPS_RESET || (cfg->q_key & ROCE_QKEY_PRIVILEGED) != 0)
+		return false;
+	qp->ud = (struct roce_ud){
+		.q_key = cfg->q_key, .gid = cfg->gid, .vlan = cfg->vlan, .ahs = cfg->ahs};
+	qp->mtu_shift = (uint8_t)__builtin_ctz(ROCE_MTU_MAX); /* roce_ah.mtu_bytes is what counts */
+	qp->tx_psn = roce_random_psn(s);
+	qp->rx_bits = ROCE_RXB_DATAGRAMS;
+	qp->state = ROCE_QPS_UD_RTS;
+	s->now_ns = now_ns;
+	roce_ring_watch(s, qp);
+	return true;
+}
+
+/* What is behind a failed send, at most budget of it; false: nothing is left (W-ERR-02). */
+static bool
+flush(struct roce_shard *s, struct roce_qp *qp, unsigned budget)
+{
+	while (budget > 0 && roce_flush_send(s, qp))
+		budget--;
+	return budget == 0;
+}
+
+static void
+publish(struct roce_qp *qp)
+{
+	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
+}
+
+bool
+roce_ud_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, uint32_t q_key)
+{
+	if (qp->state <= ROCE_QPS_ERR || (q_key & ROCE_QKEY_PRIVILEGED) != 0)
+		return false;
+	s->now_ns = now_ns;
+	if (qp->state == ROCE_QPS_UD_SQE) {
+		/* No more than the ring holds: a client may go on posting. */
+		(void)flush(s, qp, qp->sq.depth);
+		publish(qp);
+		qp->state = ROCE_QPS_UD_RTS;
+		qp->reason = ROCE_REASON_NONE;
+	}
+	qp->ud.q_key = q_key;
+	roce_ring_watch(s, qp);
+	return true;
+}
+
+/* ---- out ------------------------------------------------------------------------------------- */
+
+static struct roce_wqe *
+load(struct roce_shard *s, struct roce_qp *qp)
+{
+	struct roce_wqe *w = roce_wqe_fetch(s, qp);
+
+	if (w == NULL)
+		return NULL;
+	if (w->op != NDSH_OP_SEND && w->op != NDSH_OP_SEND_IMM) {
+		roce_wqe_free(s, w);
+		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
+		return NULL;
+	}
+	w->first_psn = qp->tx_psn;
+	w->npsn = 1;
+	qp->wq_head = qp->wq_tail = w;
+	return w;
+}
+
+/* The send side alone stops, and the client starts it again (W-ERR-02). */
+static void
+stop_sending(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status,
+	enum roce_reason reason)
+{
+	s->count.requests_failed++;
+	roce_qp_note(s, qp, ROCE_REC_ERROR, qp->tx_psn, reason);
+	qp->state = ROCE_QPS_UD_SQE;
+	qp->reason = (uint8_t)reason;
+	roce_far_idle(s, qp, false);
+	roce_comp_finish(s, qp, status, reason);
+}
+
+/* The payload, from wherever it lies. */
+static enum roce_copy
+gather(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8_t *dst)
+{
+	struct roce_far_src src = {.sge = roce_wqe_sge(w),
+		.bytes = w->bytes,
+		.first_psn = w->first_psn,
+		.npsn = 1,
+		.right = ROCE_ACCESS_LOCAL_READ};
+
+	if (roce_likely(roce_sge_gather(s, qp, &qp->tx_pos, w, 0, dst, w->bytes)))
+		return ROCE_COPY_OK;
+	return roce_far_gather(s, qp, false, &src, w->first_psn, dst);
+}
+
+/* True: a frame is in the slot. */
+static bool
+send_one(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
+{
+	const struct roce_ah *ah = ah_find(qp, w->rkey);
+	uint32_t q_key = (uint32_t)(w->raddr >> 32), hdr;
+	enum roce_copy got;
+
+	if (roce_unlikely(ah == NULL)) {
+		stop_sending(s, qp, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_AH);
+		return false;
+	}
+	if (roce_unlikely(w->bytes > ah->mtu_bytes)) { /* W-UD-01 */
+		stop_sending(s, qp, NDSH_WC_LOC_LEN_ERR, ROCE_REASON_LOCAL_LEN);
+		return false;
+	}
+	hdr = roce_wire_build(slot->buf, &ah->tmpl,
+		&(struct roce_pkt){
+			.opcode = w->op == NDSH_OP_SEND ? ROCE_UD_SEND_ONLY : ROCE_UD_SEND_ONLY_IMM,
+			.qpn = (uint32_t)w->raddr & ROCE_QPN_MASK,
+			.psn = qp->tx_psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.mig = true,
+			.se = w->flags & NDSH_WRF_SOLICIT,
+			.payload_bytes = w->bytes,
+			.imm = w->imm,
+			/* W-PKT-13: a privileged key in a request stands for our own. */
+			.qkey = q_key & ROCE_QKEY_PRIVILEGED ? qp->ud.q_key : q_key,
+			.src_qpn = qp->qpn,
+		},
+		qp->ip_id);
+	got = gather(s, qp, w, slot->buf + hdr);
+	if (roce_unlikely(got == ROCE_COPY_LATER)) {
+		qp->tx_bits |= ROCE_TXB_BLOCKED;
+		return false;
+	}
+	if (roce_unlikely(got == ROCE_COPY_REFUSED)) {
+		stop_sending(s, qp, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
+		return false;
+	}
+	slot->len = roce_wire_seal(slot->buf, &ah->tmpl, hdr, w->bytes);
+	slot->port = ah->port;
+	s->count.tx_packets++;
+	s->count.tx_bytes += slot->len;
+	s->count.requests_completed++;
+	qp->ip_id++;
+	qp->tx_psn = roce_psn_add(qp->tx_psn, 1);
+	roce_comp_finish(s, qp, NDSH_WC_SUCCESS, 0);
+	return true;
+}
+
+unsigned
+roce_ud_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
+{
+	unsigned quantum = n < ROCE_TX_QUANTUM ? n : ROCE_TX_QUANTUM, done = 0;
+	bool more = true;
+
+	roce_tx_clear(qp, ROCE_TXB_BLOCKED);
+	while (done < quantum && qp->state == ROCE_QPS_UD_RTS && more) {
+		struct roce_wqe *w = qp->wq_head != NULL ? qp->wq_head : load(s, qp);
+
+		more = w != NULL && send_one(s, qp, w, &slots[done]);
+		done += more;
+	}
+	if (qp->state == ROCE_QPS_UD_SQE)
+		more = flush(s, qp, ROCE_TX_QUANTUM);
+	publish(qp);
+	if (more && qp->state > ROCE_QPS_ERR) /* may have more: behind the others */
+		roce_tx_want(s, qp);
+	return done;
+}
+
+/* ---- in -------------------------------------------------------------------------------------- */
+
+/* W-PKT-07: the network's header in front of the datagram, an IPv4 one in the last 20 bytes. */
+static enum roce_copy
+put_header(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	uint8_t grh[NDSH_GRH_BYTES] = {0};
+
+	if (pkt->v6)
+		memcpy(grh, pkt->l3, 40);
+	else
+		memcpy(grh + 20, pkt->l3, 20);
+	return roce_sge_scatter(s, qp, &qp->recv_pos, qp->rx_wqe, 0, grh, sizeof(grh));
+}
+
+static void
+finish_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct ndsh_cqe cqe = {
+		.context = qp->rx_wqe->context,
+		.qp = qp->handle,
+		.bytes = NDSH_GRH_BYTES + pkt->payload_bytes,
+		.slot_count = ++qp->rq_done,
+		.syndrome = pkt->src_qpn,
+		.status = NDSH_WC_SUCCESS,
+		.op = NDSH_OP_RECV,
+		.flags = NDSH_CQEF_GRH,
+	};
+
+	if (pkt->se)
+		cqe.flags |= NDSH_CQEF_SOLICITED;
+	if (pkt->opflags & ROCE_OPF_IMM) {
+		cqe.flags |= NDSH_CQEF_IMM;
+		cqe.data = pkt->imm;
+	}
+	s->count.receives_completed++;
+	roce_resp_finish_receive(s, qp, &cqe);
+}
+
+/* The receive that was fetched is in rq again: nothing was done with it. */
+static void
+give_back(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq)
+{
+	roce_wqe_free(s, qp->rx_wqe);
+	qp->rx_wqe = NULL;
+	rq->next--;
+}
+
+static void
+receive(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq, const struct roce_pkt *pkt)
+{
+	enum roce_copy put;
+
+	if (pkt->payload_bytes + NDSH_GRH_BYTES > qp->rx_wqe->bytes) { /* W-UD-01 */
+		s->count.rx_datagram_too_long++;
+		give_back(s, qp, rq);
+		return;
+	}
+	put = put_header(s, qp, pkt);
+	if (put == ROCE_COPY_OK)
+		put = roce_sge_scatter(s, qp, &qp->recv_pos, qp->rx_wqe, NDSH_GRH_BYTES,
+			pkt->payload, pkt->payload_bytes);
+	if (put == ROCE_COPY_LATER) { /* no room in the staging is no receive */
+		s->count.rx_datagram_no_receive++;
+		give_back(s, qp, rq);
+		return;
+	}
+	if (qp->srq != NULL)
+		roce_srq_taken(s, qp->srq);
+	if (put == ROCE_COPY_OK) {
+		finish_receive(s, qp, pkt);
+	} else { /* the client's own fault, and the end */
+		roce_resp_fail_receive(s, qp, NDSH_WC_LOC_PROT_ERR);
+		roce_qp_error(s, qp, ROCE_REASON_RECV_PROT, 0);
+	}
+}
+
+static void
+take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct ndsh_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
+	enum ndsh_fetch got = roce_wqe_fetch_recv(s, qp, rq);
+
+	if (got == NDSH_FETCH_BROKEN)
+		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
+	else if (got == NDSH_FETCH_EMPTY)
+		s->count.rx_datagram_no_receive++;
+	else
+		receive(s, qp, rq, pkt);
+}
+
+void
+roce_ud_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct roce_gid to;
+
+	roce_pkt_dst_gid(pkt, &to);
+	if (!(pkt->opflags & ROCE_OPF_DETH) || qp->state < ROCE_QPS_ERR)
+		s->count.rx_wrong_class++;
+	else if (qp->state == ROCE_QPS_ERR)
+		s->count.rx_wrong_state++;
+	else if (!roce_gid_equal(&to, &qp->ud.gid))
+		s->count.rx_wrong_address++;
+	else if (pkt->vlan != qp->ud.vlan) /* W-PKT-02 */
+		s->count.rx_wrong_vlan++;
+	else if (pkt->qkey != qp->ud.q_key) /* W-PKT-13 */
+		s->count.rx_wrong_q_key++;
+	else if (!roce_icrc_ok(pkt))
+		s->count.rx_icrc_error++;
+	else
+		take_receive(s, qp, pkt);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Queue pair 1: management datagrams (MADs) as UD SEND Only frames (reference 3.1).
+ * There is no queue pair object behind it: one MAD is one frame, unacknowledged.
+ */
+#ifndef ROCE_GSI_H
+#define ROCE_GSI_H
+
+#include "wire/wire.h"
+
+#define ROCE_GSI_SPORT 0xc000u /* what adapters use when no flow label is given */
+/* Ethernet + VLAN tag + IPv6 + UDP + BTH + DETH + MAD + ICRC. */
+#define ROCE_GSI_FRAME_MAX (14u + 4u + 40u + 8u + 12u + 8u + ROCE_MAD_BYTES + ROCE_ICRC_BYTES)
+
+/*
+ * Build the whole frame that carries mad along path to QP 1 of the peer; path->udp_sport
+ * and path->flow_label are not used. psn: one counter per port, receivers ignore it.
+ * buf has room for ROCE_GSI_FRAME_MAX bytes. Returns the frame's size.
+ */
+uint32_t roce_gsi_build(uint8_t *buf, const struct roce_path *path, uint32_t psn,
+	const uint8_t mad[ROCE_MAD_BYTES]);
+
+/* True if a parsed packet is a MAD for QP 1: its payload is then ROCE_MAD_BYTES long. */
+bool roce_gsi_is_mad(const struct roce_pkt *pkt);
+
+#endif

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rigs/engine_pair.h"
+
+#define TIMER_BUDGET 64u
+#define BURST	     32u
+
+struct pair_frame {
+	uint64_t at_ns;
+	uint32_t len;
+	unsigned to;
+	uint8_t bytes[];
+};
+
+static void
+need(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "engine_pair: %s\n", what);
+	abort();
+}
+
+static void *
+zalloc(size_t bytes)
+{
+	size_t round = (bytes + 63) & ~(size_t)63;
+	void *mem = aligned_alloc(64, round);
+
+	need(mem != NULL, "out of memory");
+	return memset(mem, 0, round);
+}
+
+static uint32_t
+or_default(uint32_t value, uint32_t def)
+{
+	return value != 0 ? value : def;
+}
+
+static uint8_t
+code(uint8_t value, uint8_t def)
+{
+	return value == 255 ? 0 : value != 0 ? value : def;
+}
+
+static void
+side_gid(const struct pair *p, unsigned side, struct roce_gid *gid)
+{
+	if (p->opts.v6) {
+		*gid = (struct roce_gid){.raw = {0xfd, 1, [15] = (uint8_t)(side + 1)}};
+	} else {
+		const uint8_t v4[4] = {192, 0, 2, (uint8_t)(side + 1)};
+
+		roce_gid_from_v4(gid, v4);
+	}
+}
+
+void
+pair_attr(const struct pair *p, unsigned side, unsigned i, struct roce_qp_attr *attr)
+{
+	const struct pair_opts *o = &p->opts;
+
+	*attr = (struct roce_qp_attr){
+		.access = o->access,
+		.mtu_bytes = o->mtu,
+		.dest_qpn = roce_qp_num(p->side[!side].q[i].qp),
+		.rq_psn = o->sq_psn[!side],
+		.sq_psn = o->sq_psn[side],
+		.max_rd = code(o->max_rd, 4),
+		.max_dest_rd = code(o->max_dest_rd, 4),
+		.min_rnr_code = code(o->min_rnr_code, 1),
+		.timeout_code = code(o->timeout_code, 12),
+		.retry = code(o->retry, 7),
+		.rnr_retry = code(o->rnr_retry, 7),
+		.rnr_give_up_ms = o->rnr_give_up_ms,
+		.path = {.ttl = 64,
+			.tos = o->ecn ? ROCE_TOS_ECT0 : 0,
+			.udp_sport = 0xc000,
+			.tagged = o->vlan != 0,
+			.vlan_tci = o->vlan,
+			.smac = {2, 0, 0, 0, 0, (uint8_t)side},
+			.dmac = {2, 0, 0, 0, 0, (uint8_t)!side}},
+	};
+	side_gid(p, side, &attr->path.sgid);
+	side_gid(p, !side, &attr->path.dgid);
+}
+
+void
+pair_connect(struct pair *p, unsigned side, unsigned i)
+{
+	struct roce_shard *s = p->side[side].shard;
+	struct roce_qp *qp = p->side[side].q[i].qp;
+	struct roce_qp_attr a;
+	enum roce_modify r;
+
+	pair_attr(p, side, i, &a);
+	r = roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &a);
+	need(r == ROCE_MODIFY_OK, "INIT");
+	r = roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RTR,
+		ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |
+			ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR,
+		&a);
+	need(r == ROCE_MODIFY_OK, "RTR");
+	r = roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RTS,
+		ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY | ROCE_QPA_SQ_PSN |
+			ROCE_QPA_MAX_RD,
+		&a);
+	need(r == ROCE_MODIFY_OK, "RTS");
+}
+
+static void
+side_qp(struct pair *p, struct pair_side *d, unsigned i)
+{
+	struct ndsh_qp_layout layout;
+
+	need(ndsh_qp_layout(&d->dims, &layout), "queue pair dimensions");
+	d->q[i].block = zalloc(layout.total_bytes);
+	d->q[i].qp = roce_qp_create(d->shard, &(struct roce_qp_cfg){
+						      .pd = d->pd,
+						      .send_cq = d->cq,
+						      .recv_cq = d->cq,
+						      .srq = d->srq,
+						      .shared = d->q[i].block,
+						      .dims = d->dims,
+						      .handle = i,
+						      .owner = &d->q[i],
+					      });
+	need(d->q[i].qp != NULL, "queue pair");
+	ndsh_sq_view(&d->q[i].sq, d->q[i].block, &d->dims);
+	ndsh_rq_view(&d->q[i].rq, d->q[i].block, &d->dims);
+	if (!p->opts.set_psn)
+		p->opts.sq_psn[d == &p->side[1]] = roce_random_psn(d->shard);
+}
+
+static void
+side_srq(struct pair_side *d, uint32_t depth, uint32_t sge)
+{
+	d->srq_page = zalloc(ndsh_srq_bytes(depth, sge));
+	d->srq = roce_srq_create(d->shard, d->pd, d->srq_page, depth, sge, d);
+	need(d->srq != NULL, "shared receive queue");
+	ndsh_srq_view(&d->srq_rq, d->srq_page, depth, sge);
+}
+
+static void
+side_far(struct pair *p, struct pair_side *d)
+{
+	d->far = zalloc(PAIR_ARENA);
+	d->mover_mem = zalloc(roce_mover_bytes());
+	d->mover_shared = zalloc(ndsh_mover_bytes());
+	d->mover = roce_mover_create(d->shard, d->mover_mem, d->mover_shared, d);
+	need(d->mover != NULL, "mover");
+	ndsh_mover_view(&d->client, d->mover_shared);
+	d->far_mr = roce_mr_register_far(
+		d->shard, d->pd, (uintptr_t)d->far, PAIR_ARENA, d->mover, p->opts.mr_access);
+	need(d->far_mr != NULL, "region behind a mover");
+	d->far_key = roce_mr_key(d->far_mr);
+}
+
+static void
+side_new(struct pair *p, unsigned side)
+{
+	struct pair_side *d = &p->side[side];
+	const struct pair_opts *o = &p->opts;
+	struct roce_shard_cfg cfg = {
+		.shard_id = side,
+		.max_qps = o->qps > PAIR_QPS ? o->qps : PAIR_QPS,
+		.max_cqs = 4,
+		.max_pds = 4,
+		.max_srqs = 1,
+		.max_mrs = 64,
+		.max_wqes = o->max_wqes,
+		.secret = {1, side},
+		.rto_floor_ns = 1000000,
+		.window = o->window,
+	};
+
+	d->mem = zalloc(roce_shard_bytes(&cfg));
+	d->shard = roce_shard_init(d->mem, &cfg);
+	need(d->shard != NULL, "shard");
+	roce_qpn_key_init(&d->qpn_key, cfg.secret);
+	d->pd = roce_pd_create(d->shard);
+	d->arena = zalloc(PAIR_ARENA);
+	d->mr = roce_mr_register(d->shard, d->pd, PAIR_VA, PAIR_ARENA, d->arena, o->mr_access);
+	need(d->mr != NULL, "region");
+	d->key = roce_mr_key(d->mr);
+	d->cq_mem = zalloc(ndsh_cq_bytes(o->cq_depth));
+	d->cq = roce_cq_create(d->shard, d->cq_mem, o->cq_depth, d);
+	need(d->cq != NULL, "completion queue");
+	ndsh_cq_reader_view(&d->reader, d->cq_mem, o->cq_depth);
+	d->dims = (struct ndsh_qp_dims){.sq_depth = o->sq_depth,
+		.rq_depth = o->rq_depth,
+		.sq_sge = 16,
+		.rq_sge = 16,
+		.inline_bytes = 256};
+	if (side == 1 && o->srq_depth != 0)
+		side_srq(d, o->srq_depth, 16);
+	if (o->far)
+		side_far(p, d);
+	for (unsigned i = 0; i < o->qps; i++)
+		side_qp(p, d, i);
+}
+
+struct pair *
+pair_new(const struct pair_opts *opts)
+{
+	struct pair *p = zalloc(sizeof(*p));
+	struct pair_opts *o = &p->opts;
+
+	*o = *opts;
+	o->qps = or_default(o->qps, 1);
+	o->mtu = or_default(o->mtu, 1024);
+	o->window = or_default(o->window, 64);
+	o->max_wqes = or_default(o->max_wqes, 1024);
+	o->sq_depth = or_default(o->sq_depth, 256);
+	o->rq_depth = or_default(o->rq_depth, 256);
+	o->cq_depth = or_default(o->cq_depth, PAIR_CQ_DEPTH);
+	o->access = or_default(o->access, NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE);
+	o->mr_access = or_default(o->mr_access,
+		NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE);
+	o->delay_ns = o->delay_ns != 0 ? o->delay_ns : 2000;
+	p->now_ns = 1000000000;
+	side_new(p, 0);
+	side_new(p, 1);
+	for (unsigned i = 0; i < o->qps; i++) {
+		pair_connect(p, 0, i);
+		pair_connect(p, 1, i);
+	}
+	return p;
+}
+
+static void
+side_free(struct pair *p, struct pair_side *d)
+{
+	struct roce_usage u;
+
+	for (unsigned i = 0; i < p->opts.qps; i++) {
+		roce_qp_destroy(d->shard, d->q[i].qp);
+		free(d->q[i].block);
+	}
+	need(roce_cq_destroy(d->shard, d->cq), "completion queue in use");
+	if (d->mr != NULL)
+		roce_mr_deregister(d->shard, d->mr);
+	if (d->far_mr != NULL)
+		roce_mr_deregister(d->shard, d->far_mr);
+	if (d->mover != NULL)
+		need(roce_mover_destroy(d->shard, d->mover), "mover in use");
+	if (d->srq != NULL)
+		need(roce_srq_destroy(d->shard, d->srq), "shared receive queue in use");
+	need(roce_pd_destroy(d->shard, d->pd), "PD in use");
+	roce_shard_usage(d->shard, &u);
+	need(u.qps + u.cqs + u.pds + u.mrs + u.srqs + u.wqes + u.timers == 0,
+		"something is left over");
+	need(roce_shard_counters(d->shard)->internal_errors == 0, "internal error");
+	free(d->mem);
+	free(d->cq_mem);
+	free(d->srq_page);
+	free(d->arena);
+	free(d->far);
+	free(d->mover_mem);
+	free(d->mover_shared);
+}
+
+void
+pair_free(struct pair *p)
+{
+	side_free(p, &p->side[0]);
+	side_free(p, &p->side[1]);
+	while (p->on_wire > 0)
+		free(p->wire[--p->on_wire]);
+	free(p);
+}
+
+struct ndsh_sge
+pair_far_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes)
+{
+	const struct pair_side *d = &p->side[side];
+
+	return (struct ndsh_sge){.addr = (uintptr_t)d->far + at, .len = bytes, .key = d->far_key};
+}
+
+struct ndsh_sge
+pair_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes)
+{
+	return (struct ndsh_sge){.addr = PAIR_VA + at, .len = bytes, .key = p->side[side].key};
+}
+
+void
+pair_post(struct pair *p, unsigned side, unsigned i, const struct ndsh_swr *wr,
+	const struct ndsh_sge *sge, const void *data)
+{
+	struct pair_side *d = &p->side[side];
+	struct ndsh_qp_page *page = d->q[i].block;
+
+	ndsh_sq_push(&d->q[i].sq, wr, sge, data);
+	if (!page->sq_polled)
+		roce_qp_doorbell(d->shard, d->q[i].qp);
+}
+
+void
+pair_send(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t at, uint32_t bytes,
+	uint32_t flags)
+{
+	struct ndsh_sge sge = pair_sge(p, side, at, bytes);
+	uint32_t num_sge = !(flags & NDSH_WRF_INLINE);
+
+	pair_post(p, side, i,
+		&(struct ndsh_swr){.context = context,
+			.inline_bytes = bytes,
+			.ctrl = NDSH_CTRL(NDSH_OP_SEND, num_sge, flags, 0)},
+		&sge, p->side[side].arena + at);
+}
+
+void
+pair_recv(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t at, uint32_t bytes)
+{
+	struct ndsh_sge sge = pair_sge(p, side, at, bytes);
+	struct pair_side *d = &p->side[side];
+
+	ndsh_rq_push(d->srq != NULL ? &d->srq_rq : &d->q[i].rq, context, &sge, 1);
+}
+
+void
+pair_write(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t from, uint32_t to,
+	uint32_t bytes, uint32_t flags)
+{
+	struct ndsh_sge sge = pair_sge(p, side, from, bytes);
+	uint32_t num_sge = !(flags & NDSH_WRF_INLINE);
+
+	pair_post(p, side, i,
+		&(struct ndsh_swr){.context = context,
+			.raddr = PAIR_VA + to,
+			.rkey = p->side[!side].key,
+			.inline_bytes = bytes,
+			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, num_sge, flags, 0)},
+		&sge, p->side[side].arena + from);
+}
+
+void
+pair_read(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t to, uint32_t from,
+	uint32_t bytes, uint32_t flags)
+{
+	struct ndsh_sge sge = pair_sge(p, side, to, bytes);
+
+	pair_post(p, side, i,
+		&(struct ndsh_swr){.context = context,
+			.raddr = PAIR_VA + from,
+			.rkey = p->side[!side].key,
+			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, flags, 0)},
+		&sge, NULL);
+}
+
+static void
+wire_put(struct pair *p, unsigned to, const uint8_t *bytes, uint32_t len, uint64_t at_ns)
+{
+	unsigned i = p->on_wire++;
+	struct pair_frame *f = malloc(sizeof(*f) + len);
+
+	need(i < PAIR_WIRE && f != NULL, "too many frames on the wire");
+	f->at_ns = at_ns;
+	f->to = to;
+	f->len = len;
+	memcpy(f->bytes, bytes, len);
+	for (; i > 0 && p->wire[i - 1]->at_ns > at_ns; i--)
+		p->wire[i] = p->wire[i - 1];
+	p->wire[i] = f;
+}
+
+/* What a congested switch does. */
+static void
+mark(uint8_t *frame, const struct roce_pkt *pkt)
+{
+	const struct roce_hdr_tmpl where = {.l3_off = (uint8_t)(pkt->l3 - frame), .v6 = pkt->v6};
+
+	roce_wire_set_tos(frame, &where, pkt->tos | ROCE_TOS_ECN);
+}
+
+static void
+wire_send(struct pair *p, unsigned from, uint8_t *bytes, uint32_t len)
+{
+	struct roce_pkt pkt;
+	uint64_t late_ns = 0;
+	unsigned copies = 1;
+
+	need(roce_wire_parse(bytes, len, &pkt) == ROCE_WIRE_OK, "the engine sent garbage");
+	need(roce_icrc_ok(&pkt), "the engine sent a wrong ICRC");
+	p->sent[from]++;
+	p->mark = false;
+	if (p->tap != NULL)
+		copies = p->tap(p, from, &pkt, &late_ns, p->tap_ctx);
+	if (p->mark)
+		mark(bytes, &pkt);
+	while (copies-- > 0)
+		wire_put(p, !from, bytes, len, p->now_ns + p->opts.delay_ns + late_ns);
+}
+
+void
+pair_rx(struct pair *p, unsigned side, const struct roce_pkt *pkt)
+{
+	struct pair_side *d = &p->side[side];
+	uint32_t place = roce_qpn_place(&d->qpn_key, pkt->qpn);
+
+	roce_shard_rx(d->shard, p->now_ns, pkt, roce_shard_rx_seek(d->shard, place, pkt));
+}
+
+static unsigned
+deliver(struct pair *p, unsigned side)
+{
+	unsigned done = 0, kept = 0;
+
+	for (unsigned i = 0; i < p->on_wire; i++) {
+		struct pair_frame *f = p->wire[i];
+		struct roce_pkt pkt;
+
+		if (f->to != side || f->at_ns > p->now_ns) {
+			p->wire[kept++] = f;
+			continue;
+		}
+		need(roce_wire_parse(f->bytes, f->len, &pkt) == ROCE_WIRE_OK, "parse");
+		pair_rx(p, side, &pkt);
+		free(f);
+		done++;
+	}
+	p->on_wire = kept;
+	return done;
+}
+
+/* What the client does meanwhile, and what the shard sees of it. */
+static unsigned
+move(struct pair *p, struct pair_side *d)
+{
+	unsigned done = 0;
+
+	if (d->mover == NULL)
+		return 0;
+	if (!d->stalled)
+		done = ndsh_mover_run(&d->client, d->moves != 0 ? d->moves : UINT32_MAX);
+	return done + roce_shard_movers(d->shard, p->now_ns);
+}
+
+unsigned
+pair_turn(struct pair *p, unsigned side)
+{
+	static uint8_t room[BURST][ROCE_FRAME_MAX];
+	struct pair_side *d = &p->side[side];
+	struct roce_tx_slot slot[BURST];
+	struct roce_event ev;
+	uint64_t produced = d->reader.page->produced;
+	unsigned rung = roce_shard_tx_pending(d->shard, p->now_ns);
+	unsigned done = deliver(p, side), n;
+
+	if (done == 0)
+		done += roce_shard_timers(d->shard, p->now_ns, TIMER_BUDGET);
+	done += move(p, d);
+	done += roce_shard_poll_rings(d->shard, p->now_ns, 64);
+	for (unsigned i = 0; i < BURST; i++)
+		slot[i].buf = room[i];
+	do {
+		n = roce_shard_tx(d->shard, p->now_ns, slot, BURST);
+		for (unsigned i = 0; i < n; i++)
+			wire_send(p, side, slot[i].buf, slot[i].len);
+		done += n;
+	} while (n == BURST);
+	roce_shard_publish(d->shard);
+	done += rung;
+	done += (unsigned)(d->reader.page->produced - produced);
+	if (d->mover != NULL && !d->stalled) /* the client will have something to do */
+		done += d->client.reader.taken != d->client.reader.page->produced;
+	while (roce_shard_fired_cq(d->shard) != NULL)
+		d->fired++;
+	while (roce_shard_event(d->shard, &ev)) {
+		d->last_event = ev;
+		d->events |= 1u << ev.type;
+	}
+	return done;
+}
+
+bool
+pair_run(struct pair *p, uint64_t limit_ns)
+{
+	uint64_t end = p->now_ns + limit_ns;
+
+	for (;;) {
+		uint64_t next = UINT64_MAX;
+
+		while (pair_turn(p, 0) + pair_turn(p, 1) > 0)
+			;
+		for (unsigned i = 0; i < 2; i++) {
+			uint64_t t = roce_shard_next_deadline(p->side[i].shard);
+
+			next = t < next ? t : next;
+		}
+		if (p->on_wire > 0 && p->wire[0]->at_ns < next)
+			next = p->wire[0]->at_ns;
+		if (next == UINT64_MAX)
+			return true;
+		if (next > end) {
+			p->now_ns = end;
+			return false;
+		}
+		p->now_ns = next > p->now_ns ? next : p->now_ns + 1;
+	}
+}
+
+bool
+pair_poll(struct pair *p, unsigned side, struct ndsh_cqe *cqe)
+{
+	return ndsh_cq_poll(&p->side[side].reader, cqe, 1) == 1;
+}
+
+void
+pair_inject(
+	struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt, const void *payload)
+{
+	pair_inject_longer(p, to, i, pkt, payload, 0);
+}
+
+static void
+lengthen(uint8_t *length, uint32_t more)
+{
+	uint32_t n = (uint32_t)(length[0] << 8 | length[1]) + more;
+
+	length[0] = (uint8_t)(n >> 8);
+	length[1] = (uint8_t)n;
+}
+
+void
+pair_inject_longer(struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt,
+	const void *payload, uint32_t more)
+{
+	uint8_t buf[ROCE_FRAME_MAX] = {0};
+	struct roce_hdr_tmpl tmpl;
+	struct roce_qp_attr a;
+	uint32_t hdr, len;
+
+	pair_attr(p, !to, i, &a);
+	roce_hdr_tmpl_init(&tmpl, &a.path);
+	hdr = roce_wire_build(buf, &tmpl, pkt, 0);
+	if (pkt->payload_bytes > 0)
+		memcpy(buf + hdr, payload, pkt->payload_bytes);
+	if (more > 0) {
+		cr_assert(p->opts.v6, "there is a checksum in the other one");
+		lengthen(buf + tmpl.l3_off + 4, more);
+		lengthen(buf + tmpl.l3_off + 40 + 4, more);
+	}
+	len = roce_wire_seal(buf, &tmpl, hdr + more, pkt->payload_bytes);
+	wire_put(p, to, buf, len, p->now_ns);
+}
+
+/* ---- what tests expect ---- */
+
+struct ndsh_cqe
+expect(struct pair *p, unsigned side, uint64_t context, uint8_t status)
+{
+	struct ndsh_cqe c;
+
+	cr_assert(pair_poll(p, side, &c), "no completion for %lu", context);
+	cr_assert_eq(c.context, context, "completion of %lu instead of %lu", c.context, context);
+	cr_assert_eq(c.status, status, "%lu: status %u, wanted %u", context, c.status, status);
+	return c;
+}
+
+void
+expect_none(struct pair *p, unsigned side)
+{
+	struct ndsh_cqe c;
+
+	cr_assert_not(pair_poll(p, side, &c), "completion of %lu", c.context);
+}
+
+void
+expect_dead(struct pair *p, unsigned side, unsigned i, enum roce_reason reason)
+{
+	const struct roce_qp *qp = p->side[side].q[i].qp;
+	const struct ndsh_qp_page *page = p->side[side].q[i].block;
+
+	cr_assert_eq(roce_qp_state_get(qp), ROCE_QPS_ERR);
+	cr_assert_eq(roce_qp_reason(qp), reason, "%s", roce_reason_name(roce_qp_reason(qp)));
+	cr_assert_eq(page->dead, 1);
+	if (reason != ROCE_REASON_MODIFY) {
+		cr_assert(p->side[side].events & 1u << ROCE_EV_QP_ERROR);
+		cr_assert_eq(p->side[side].last_event.reason, reason);
+		cr_assert_eq(p->side[side].last_event.owner, &p->side[side].q[i]);
+	}
+}
+
+void
+expect_alive(struct pair *p, unsigned side, unsigned i)
+{
+	cr_assert_eq(roce_qp_state_get(p->side[side].q[i].qp), ROCE_QPS_RTS);
+}

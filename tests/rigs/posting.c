@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rigs/posting.h"
+
+static void *
+zalloc(size_t bytes)
+{
+	void *p = aligned_alloc(
+		NDSH_CACHE_LINE, (bytes + NDSH_CACHE_LINE - 1) & ~(size_t)(NDSH_CACHE_LINE - 1));
+
+	cr_assert_not_null(p);
+	return memset(p, 0, bytes);
+}
+
+struct bench *
+bench_new(uint32_t depth)
+{
+	const struct ndsh_qp_dims d = {
+		.sq_depth = depth, .rq_depth = depth, .sq_sge = 2, .rq_sge = 2, .inline_bytes = 32};
+	struct bench *b = zalloc(sizeof(*b));
+	struct ndsh_qp_layout l;
+
+	cr_assert(ndsh_qp_layout(&d, &l));
+	b->block = zalloc(l.total_bytes);
+	b->a = zalloc(sizeof(*b->a));
+	b->a->page = &b->page;
+	b->a->wake_fd = -1;
+	b->a->max_transfer_bytes = 1000;
+	b->qp.adapter = b->a;
+	b->qp.page = b->block;
+	b->qp.state = ND_QP_CONNECTED;
+	b->qp.sq_sge = b->qp.rq_sge = 2;
+	b->qp.inline_bytes = 32;
+	ndsh_sq_view(&b->qp.sq, b->block, &d);
+	ndsh_rq_view(&b->qp.rq, b->block, &d);
+	ndsh_sq_view(&b->daemon_sq, b->block, &d);
+	ndsh_rq_view(&b->daemon_rq, b->block, &d);
+	return b;
+}
+
+void
+bench_free(struct bench *b)
+{
+	free(b->block);
+	free(b->a);
+	free(b);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pages of a client's memory go missing: real accesses to them, a real engine; the shard's lcore
+ * and the end of the session are stood in for.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "session/session.h"
+#include "platform/sigbus.h"
+
+#define PAGE	4096u
+#define PAGES	8u
+#define DEPTH	512u /* the page of words, and four pages of entries behind it */
+#define ENTRIES (2 * PAGE)
+
+static struct ndd_shard shard;
+static unsigned ended;
+
+void
+ndd_shard_call(struct ndd_shard *s, ndd_shard_fn fn, void *arg)
+{
+	fn(s, 0, arg);
+}
+
+void
+ndd_session_end(struct ndd_session *s, const char *why, ...)
+{
+	(void)s;
+	(void)why;
+	ended++;
+}
+
+struct client {
+	struct ndd d;
+	struct ndd_session session;
+	struct ndd_segment segment;
+	struct ndd_cq cq;
+	int fd;
+};
+
+/* The queue's entries begin on the third page of the segment. */
+static struct client *
+client_new(void)
+{
+	const struct roce_shard_cfg cfg = {.max_qps = 4,
+		.max_cqs = 2,
+		.max_pds = 3,
+		.max_mrs = 8,
+		.max_wqes = 64,
+		.secret = {11, 22},
+		.rto_floor_ns = 1000000,
+		.window = 64};
+	struct client *c = calloc(1, sizeof(*c));
+	void *mem = aligned_alloc(64, (roce_shard_bytes(&cfg) + 63) & ~(size_t)63);
+
+	memset(mem, 0, roce_shard_bytes(&cfg));
+	shard.engine = roce_shard_init(mem, &cfg);
+	cr_assert_not_null(shard.engine);
+	TAILQ_INIT(&c->d.sessions);
+	TAILQ_INSERT_TAIL(&c->d.sessions, &c->session, next);
+	c->session.shard = &shard;
+	ndd_slots_init(&c->session.segments, 4, true);
+	ndd_slots_init(&c->session.cqs, 4, false);
+	c->fd = memfd_create("test", MFD_CLOEXEC);
+	cr_assert_eq(ftruncate(c->fd, PAGES * PAGE), 0);
+	c->segment.host = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
+	c->segment.live = true;
+	c->segment.id = ndd_slots_add(&c->session.segments, &c->segment);
+	c->cq.engine = roce_cq_create(
+		shard.engine, c->segment.host + ENTRIES - sizeof(struct ndsh_cq_page), DEPTH, NULL);
+	cr_assert_not_null(c->cq.engine);
+	c->cq.owner.handle = ndd_slots_add(&c->session.cqs, &c->cq);
+	cr_assert(ndd_sigbus_install());
+	cr_assert(ndd_sigbus_guard(c->segment.host, PAGES * PAGE));
+	ended = 0;
+	return c;
+}
+
+/* The client's memory ends before page n all of a sudden, and the daemon looks there. */
+static void
+lose(struct client *c, unsigned n)
+{
+	cr_assert_eq(ftruncate(c->fd, n * PAGE), 0);
+	cr_assert_eq(*(volatile uint8_t *)(c->segment.host + n * PAGE), 0);
+	ndd_lost_memory(&c->d);
+	roce_shard_publish(shard.engine);
+}
+
+static uint32_t
+fault(const struct client *c)
+{
+	const struct ndsh_cq_page *page =
+		(const void *)(c->segment.host + ENTRIES - sizeof(struct ndsh_cq_page));
+
+	return page->fault;
+}
+
+/* checks R-CQ-32: entries are lost, so the queue fails; whoever is asleep is to be woken */
+Test(lost, R_CQ_32_entries_of_a_queue)
+{
+	struct client *c = client_new();
+	struct ndsh_cq_reader reader;
+	uint8_t *page = c->segment.host + ENTRIES - sizeof(struct ndsh_cq_page);
+
+	ndsh_cq_reader_view(&reader, page, DEPTH);
+	cr_assert_eq(ndsh_cq_arm(&reader, NDSH_ARM_ERRORS, NULL), NDSH_ARMED);
+	lose(c, 5);
+	cr_assert_eq(fault(c), NDSH_CQ_FATAL);
+	cr_assert_eq(roce_shard_fired_cq(shard.engine), c->cq.engine);
+	cr_assert(c->cq.lost);
+	lose(c, 3); /* another of it */
+	cr_assert_eq(ended, 0, "the session lives");
+}
+
+/* Another session's loss makes the daemon look at all of them. */
+Test(lost, a_loss_that_was_borne_is_no_new_one)
+{
+	struct client *c = client_new();
+	uint8_t *other = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, c->fd, 0);
+
+	lose(c, 5);
+	ndd_slots_remove(&c->session.cqs, c->cq.owner.handle);
+	cr_assert(ndd_sigbus_guard(other, PAGE));
+	cr_assert_eq(ftruncate(c->fd, 0), 0);
+	cr_assert_eq(*(volatile uint8_t *)other, 0);
+	ndd_lost_memory(&c->d);
+	cr_assert_eq(ended, 0);
+}
+
+/* Nobody knows what was there; or it was entries and more. */
+Test(lost, anything_else_ends_the_session)
+{
+	struct client *c = client_new();
+
+	lose(c, 7);
+	cr_assert_eq(ended, 1);
+	cr_assert_eq(fault(c), NDSH_CQ_OK);
+}
+
+Test(lost, the_words_of_a_queue_are_not_its_entries)
+{
+	struct client *c = client_new();
+
+	lose(c, 5);
+	lose(c, 1);
+	cr_assert_eq(ended, 1);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The daemon's table of local CM ports. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdlib.h>
+
+#include "conn/ports.h"
+
+#define LISTENER  NDD_PORT_LISTENER
+#define CONNECTOR NDD_PORT_CONNECTOR
+#define ENDPOINT  NDD_PORT_ENDPOINT
+#define ACCEPTED  NDD_PORT_ACCEPTED
+
+/* Address 0 is the wildcard. */
+static nd_status
+take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use, uint8_t host, uint16_t port)
+{
+	return ndd_port_take(
+		t, p, use, &(struct roce_cm_addr){.gid.raw = {[15] = host}, .port = port});
+}
+
+/* Everyone against everyone at one port of one address. */
+Test(ports, R_CONN_15_who_may_have_a_port_that_another_has)
+{
+	static const struct {
+		enum ndd_port_use first, second;
+		nd_status status;
+	} rows[] = {
+		{LISTENER, LISTENER, ND_SHARING_VIOLATION},
+		{LISTENER, CONNECTOR, ND_SHARING_VIOLATION},
+		{LISTENER, ACCEPTED, ND_SUCCESS},
+		{CONNECTOR, LISTENER, ND_SHARING_VIOLATION},
+		{CONNECTOR, CONNECTOR, ND_SHARING_VIOLATION},
+		{LISTENER, ENDPOINT, ND_SHARING_VIOLATION},
+		{CONNECTOR, ENDPOINT, ND_SHARING_VIOLATION},
+		{ENDPOINT, LISTENER, ND_SHARING_VIOLATION},
+		{ENDPOINT, CONNECTOR, ND_SHARING_VIOLATION},
+		{ENDPOINT, ENDPOINT, ND_SHARING_VIOLATION},
+		{ACCEPTED, ENDPOINT, ND_ADDRESS_ALREADY_EXISTS},
+		{ACCEPTED, LISTENER, ND_SHARING_VIOLATION},
+		{ACCEPTED, CONNECTOR, ND_ADDRESS_ALREADY_EXISTS},
+		{ACCEPTED, ACCEPTED, ND_SUCCESS},
+	};
+	static const uint8_t hosts[][3] = {/* first, second, do they overlap? */
+		{1, 1, 1}, {0, 1, 1}, {1, 0, 1}, {0, 0, 1}, {1, 2, 0}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (size_t h = 0; h < sizeof(hosts) / sizeof(hosts[0]); h++) {
+			struct ndd_ports *t = calloc(1, sizeof(*t));
+			struct ndd_port first = {0}, second = {0}, other = {0};
+			nd_status want = hosts[h][2] ? rows[i].status : ND_SUCCESS;
+
+			cr_assert(eq(i32, take(t, &first, rows[i].first, hosts[h][0], 7000),
+				ND_SUCCESS));
+			cr_expect(
+				eq(i32, take(t, &other, CONNECTOR, hosts[h][1], 7001), ND_SUCCESS));
+			cr_expect(
+				eq(i32, take(t, &second, rows[i].second, hosts[h][1], 7000), want),
+				"row %zu, hosts %zu", i, h);
+			free(t);
+		}
+	}
+}
+
+Test(ports, R_LSN_07_free_when_the_last_has_gone)
+{
+	struct ndd_ports *t = calloc(1, sizeof(*t));
+	struct ndd_port l = {0}, a = {0}, b = {0}, c = {0};
+
+	cr_assert(eq(i32, take(t, &l, LISTENER, 0, 7000), ND_SUCCESS));
+	cr_assert(eq(i32, take(t, &a, ACCEPTED, 1, 7000), ND_SUCCESS));
+	cr_assert(eq(i32, take(t, &b, ACCEPTED, 1, 7000), ND_SUCCESS));
+	ndd_port_give(&l);
+	cr_expect(eq(i32, take(t, &l, LISTENER, 0, 7000), ND_SHARING_VIOLATION));
+	cr_expect(eq(i32, take(t, &c, CONNECTOR, 2, 7000), ND_SUCCESS), "another address");
+	ndd_port_give(&c);
+	ndd_port_give(&a);
+	cr_expect(eq(i32, take(t, &c, CONNECTOR, 1, 7000), ND_ADDRESS_ALREADY_EXISTS));
+	ndd_port_give(&b);
+	ndd_port_give(&b); /* has none any more */
+	cr_expect(eq(i32, take(t, &c, CONNECTOR, 1, 7000), ND_SUCCESS));
+	free(t);
+}
+
+/* checks R-CONN-15: any number at an endpoint's port, but each pair of addresses once. */
+Test(ports, R_LSN_07_shared_with_different_peers)
+{
+	const struct roce_cm_addr peers[] = {
+		{{.raw = {9}}, 1}, {{.raw = {9}}, 2}, {{.raw = {8}}, 1}};
+	struct ndd_ports *t = calloc(1, sizeof(*t));
+	struct ndd_port e = {0}, s[3] = {0}, again = {0}, other = {0};
+
+	cr_assert(eq(i32, take(t, &e, ENDPOINT, 1, 7000), ND_SUCCESS));
+	for (int i = 0; i < 3; i++) {
+		cr_expect(eq(i32, ndd_port_share(t, &s[i], &e, &peers[i]), ND_SUCCESS));
+		cr_expect(eq(
+			i32, ndd_port_share(t, &again, &e, &peers[i]), ND_ADDRESS_ALREADY_EXISTS));
+	}
+	ndd_port_give(&s[1]);
+	cr_expect(eq(i32, ndd_port_share(t, &s[1], &e, &peers[1]), ND_SUCCESS));
+	ndd_port_give(&e);
+	for (int i = 0; i < 3; i++) {
+		cr_expect(eq(i32, take(t, &other, LISTENER, 1, 7000), ND_SHARING_VIOLATION));
+		cr_expect(eq(i32, take(t, &other, CONNECTOR, 1, 7000), ND_ADDRESS_ALREADY_EXISTS));
+		ndd_port_give(&s[i]);
+	}
+	cr_expect(eq(i32, take(t, &other, LISTENER, 1, 7000), ND_SUCCESS));
+	free(t);
+}
+
+/* Every ephemeral port once, and none that somebody has by number. */
+Test(ports, R_CONN_15_ephemeral_ports)
+{
+	struct ndd_ports *t = calloc(1, sizeof(*t));
+	struct ndd_port *p = calloc(NDD_EPHEMERAL_COUNT, sizeof(*p)), one = {0}, by_number = {0};
+	bool *seen = calloc(65536, sizeof(*seen));
+
+	t->next = 0xfffffff0u; /* wraps on the way */
+	cr_assert(eq(i32, take(t, &by_number, LISTENER, 0, 54321), ND_SUCCESS));
+	for (uint32_t i = 0; i < NDD_EPHEMERAL_COUNT - 1; i++) {
+		cr_assert(eq(i32, take(t, &p[i], CONNECTOR, 1, 0), ND_SUCCESS));
+		cr_assert(ge(u16, p[i].addr.port, NDD_EPHEMERAL_FIRST));
+		cr_assert(not(seen[p[i].addr.port]));
+		cr_assert(ne(u16, p[i].addr.port, 54321));
+		seen[p[i].addr.port] = true;
+	}
+	cr_expect(eq(i32, take(t, &one, CONNECTOR, 1, 0), ND_TOO_MANY_ADDRESSES));
+	cr_expect(eq(i32, take(t, &one, LISTENER, 1, 0), ND_TOO_MANY_ADDRESSES));
+	ndd_port_give(&p[77]);
+	cr_assert(eq(i32, take(t, &one, CONNECTOR, 1, 0), ND_SUCCESS));
+	cr_expect(eq(u16, one.addr.port, p[77].addr.port));
+	free(seen);
+	free(p);
+	free(t);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Taking results (cq_bench.h). */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rigs/cq_bench.h"
+
+Test(ndclient_results, R_CR_01_R_CR_02_as_many_as_asked_for_in_order)
+{
+	const int32_t asked[] = {3, 0, 3, 3}, given[] = {3, 0, 2, 0};
+	struct bench *b = make();
+	struct nd_result r[3];
+	uintptr_t next = 0;
+
+	for (uint64_t i = 0; i < 5; i++)
+		cr_assert(ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.context = i}));
+	for (int k = 0; k < 4; k++) {
+		cr_assert(eq(i32, nd_cq_get_results(&b->cq, r, (uint32_t)asked[k]), given[k]));
+		for (int32_t i = 0; i < given[k]; i++)
+			cr_expect(eq(ptr, r[i].request_context, (void *)next++));
+	}
+	drop(b);
+}
+
+/* More than one look at the ring (16 entries) takes. */
+Test(ndclient_results, R_CR_01_R_CR_02_forty_entries_by_thirty)
+{
+	const int32_t given[] = {30, 10, 0};
+	struct bench *b = make();
+	struct nd_result r[30];
+	uintptr_t next = 0;
+
+	for (uint64_t i = 0; i < 40; i++)
+		cr_assert(ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.context = i}));
+	for (int k = 0; k < 3; k++) {
+		cr_assert(eq(i32, nd_cq_get_results(&b->cq, r, 30), given[k]));
+		for (int32_t i = 0; i < given[k]; i++)
+			cr_expect(eq(ptr, r[i].request_context, (void *)next++));
+	}
+	drop(b);
+}
+
+/* T1..T12 are the worked traces of the semantics. */
+
+Test(ndclient_results, R_CR_03_contexts_and_slots_of_the_queue_pair)
+{
+	struct bench *b = make();
+	struct nd_qp *qp = aligned_alloc(64, sizeof(*qp));
+	struct nd_result r[3];
+
+	memset(qp, 0, sizeof(*qp));
+	qp->adapter = b->a;
+	qp->context = b;
+	b->a->qp_by_handle[17] = qp;
+	cr_assert(ndsh_cq_push(&b->daemon,
+		&(struct ndsh_cqe){.context = 1, .qp = 17, .op = NDSH_OP_RECV, .slot_count = 5}));
+	cr_assert(ndsh_cq_push(&b->daemon,
+		&(struct ndsh_cqe){.context = 2, .qp = 17, .op = NDSH_OP_SEND, .slot_count = 9}));
+	cr_assert(ndsh_cq_push(&b->daemon,
+		&(struct ndsh_cqe){.context = 3, .qp = UINT32_MAX, .op = NDSH_OP_SEND}));
+	cr_assert(eq(i32, nd_cq_get_results(&b->cq, r, 3), 3));
+	cr_expect(eq(ptr, r[0].qp_context, b));
+	cr_expect(eq(ptr, r[1].request_context, (void *)2));
+	cr_expect(eq(ptr, r[2].qp_context, NULL), "no such handle");
+	cr_expect(eq(u32, qp->rq_freed, 5));
+	cr_expect(eq(u32, qp->sq_freed, 9));
+	for (int i = 0; i < 2; i++) /* a context of NULL is one, in failed entries too */
+		cr_assert(ndsh_cq_push(&b->daemon,
+			&(struct ndsh_cqe){.qp = 17,
+				.op = NDSH_OP_SEND,
+				.slot_count = 10,
+				.status = i == 0 ? NDSH_WC_SUCCESS : NDSH_WC_FLUSH_ERR}));
+	ndsh_cq_publish(&b->daemon);
+	cr_assert(eq(i32, nd_cq_get_results(&b->cq, r, 3), 2));
+	for (int i = 0; i < 2; i++) {
+		cr_expect(eq(ptr, r[i].request_context, NULL));
+		cr_expect(eq(ptr, r[i].qp_context, b));
+		cr_expect(eq(i32, r[i].status, i == 0 ? ND_SUCCESS : ND_CANCELED));
+	}
+	free(qp);
+	drop(b);
+}
+
+Test(ndclient_results, R_CR_04_a_closed_queue_pair_keeps_its_context_until_all_is_taken)
+{
+	struct bench *b = make();
+	struct nd_qp *qp = aligned_alloc(64, sizeof(*qp));
+	struct nd_result r;
+
+	memset(qp, 0, sizeof(*qp));
+	TAILQ_INIT(&b->a->closed_qps);
+	qp->context = b;
+	qp->handle = 3;
+	qp->send_cq = qp->recv_cq = &b->cq;
+	b->a->qp_by_handle[3] = qp;
+	for (int i = 0; i < 2; i++)
+		cr_assert(
+			ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.qp = 3, .op = NDSH_OP_SEND}));
+	qp->send_mark = qp->recv_mark = 2;
+	TAILQ_INSERT_TAIL(&b->a->closed_qps, qp, closed_link);
+	for (int i = 0; i < 2; i++) {
+		nd_qp_reap(b->a);
+		cr_assert(eq(i32, nd_cq_get_results(&b->cq, &r, 1), 1));
+		cr_expect(eq(ptr, r.qp_context, b));
+	}
+	nd_qp_reap(b->a);
+	cr_expect(eq(ptr, b->a->qp_by_handle[3], NULL));
+	cr_expect(eq(ptr, TAILQ_FIRST(&b->a->closed_qps), NULL));
+	drop(b);
+}
+
+Test(ndclient_results, a_dead_daemon_leaves_what_was_there)
+{
+	struct bench *b = make();
+
+	turn(b, "uu");
+	b->a->gone = 1;
+	cr_expect(eq(i32, poll_all(b), 2));
+	cr_expect(eq(i32, poll_all(b), ND_DEVICE_REMOVED));
+	drop(b);
+}
+
+struct taker {
+	struct bench *b;
+	uint32_t taken;
+	uint64_t sum;
+};
+
+static void *
+take(void *arg)
+{
+	struct taker *t = arg;
+	struct nd_result r[7];
+	int32_t n;
+
+	while ((n = nd_cq_get_results(&t->b->cq, r, 7)) >= 0) {
+		for (int32_t i = 0; i < n; i++)
+			t->sum += (uintptr_t)r[i].request_context;
+		t->taken += (uint32_t)n;
+		if (n == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+Test(ndclient_results, R_CQ_30_several_threads_take_each_entry_once)
+{
+	struct bench *b = make();
+	struct taker t[3] = {{.b = b}, {.b = b}, {.b = b}};
+	pthread_t thread[3];
+	uint32_t taken = 0;
+	uint64_t sum = 0, made = 20000;
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread[i], NULL, take, &t[i]);
+	for (uint64_t i = 1; i <= made; i++) {
+		while (i - __atomic_load_n(&b->daemon.page->consumer, __ATOMIC_ACQUIRE) >= DEPTH)
+			sched_yield();
+		cr_assert(ndsh_cq_push(
+			&b->daemon, &(struct ndsh_cqe){.context = i, .qp = UINT32_MAX}));
+	}
+	b->daemon.fault = NDSH_CQ_FATAL;
+	ndsh_cq_publish(&b->daemon);
+	for (int i = 0; i < 3; i++) {
+		pthread_join(thread[i], NULL);
+		taken += t[i].taken;
+		sum += t[i].sum;
+	}
+	cr_expect(eq(u32, taken, made));
+	cr_expect(eq(u64, sum, made * (made + 1) / 2));
+	drop(b);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* VLANs and routes of the little host: tags in and out, what belongs to which link, which way wins.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rigs/net_rig.h"
+
+#define TAG(tci)  "8100" tci
+#define QTAG(tci) "88a8" tci
+
+static const uint8_t mac[6] = {2, 0, 0, 0, 0x77, 1};
+static struct net_rig r;
+static const char *why;
+static int vlan;
+
+static void
+add(uint32_t link, const char *text, uint8_t prefix_len)
+{
+	struct net_ip ip = rig_ip(text);
+
+	cr_assert(net_address_add(r.n, link, &ip, prefix_len, &why), "%s", why);
+}
+
+/* 10.77.0.1/24 without a tag, 10.78.0.1/24 and fd78::1/64 in VLAN 100. */
+static void
+setup(void)
+{
+	rig_init(&r, 16);
+	vlan = rig_link(&r, 0, 100, mac, 1500);
+	cr_assert_eq(vlan, 1);
+	add(1, "10.78.0.1", 24);
+	add(1, "fd78::1", 64);
+	rig_run_until(&r, r.now + 1 * S);
+	while (net_tx(r.n, &r.tx))
+		;
+}
+
+static void
+teardown(void)
+{
+	rig_free(&r);
+}
+
+TestSuite(net_link, .init = setup, .fini = teardown);
+
+/* The frame of an ARP request or reply behind whatever tags. */
+#define ARP_IN(dmac, smac, tags, op, sha, spa, tha, tpa)                                           \
+	dmac smac tags "0806"                                                                      \
+		       "000108000604"                                                              \
+		       "0" op sha spa tha tpa
+#define V_ME   "0a4e0001"
+#define V_PEER "0a4e0002"
+
+/* checks W-PKT-02: a question in the VLAN is answered in the VLAN, and nowhere else. */
+Test(net_link, frames_belong_to_the_link_whose_tag_they_have)
+{
+	const struct net_counters *c = net_counters(r.n);
+
+	rig_rx(&r, ARP_IN(ALL, PEER, TAG("0064"), "001", PEER, V_PEER, NOBODY, V_ME));
+	rig_expect_tx(&r, ARP_IN(PEER, ME, TAG("0064"), "002", ME, V_ME, PEER, V_PEER));
+	rig_rx(&r, ARP_IN(ALL, PEER, "", "001", PEER, V_PEER, NOBODY, V_ME));
+	rig_rx(&r, ARP_IN(ALL, PEER, TAG("0064"), "001", PEER, IP_PEER, NOBODY, IP_ME));
+	rig_expect_silence(&r);
+	cr_assert_eq(c->rx_vlan, 0, "of a link of ours, but about nothing of it");
+	rig_rx(&r, ARP_IN(ALL, PEER, TAG("0065"), "001", PEER, V_PEER, NOBODY, V_ME));
+	rig_expect_silence(&r);
+	cr_assert_eq(c->rx_vlan, 1);
+}
+
+/* VLAN 0 names a priority only, in front of a VLAN or alone; a VLAN in a VLAN is nobody's. */
+Test(net_link, two_tags_are_looked_through)
+{
+	const struct net_counters *c = net_counters(r.n);
+
+	rig_rx(&r, ARP_IN(ALL, PEER, TAG("6000"), "001", PEER, IP_PEER, NOBODY, IP_ME));
+	rig_expect_tx(&r, ARP_I_ANSWER);
+	rig_rx(&r, ARP_IN(ALL, PEER, QTAG("6000") TAG("6064"), "001", PEER, V_PEER, NOBODY, V_ME));
+	rig_expect_tx(&r, ARP_IN(PEER, ME, TAG("0064"), "002", ME, V_ME, PEER, V_PEER));
+	rig_rx(&r, ARP_IN(ALL, PEER, QTAG("0005") TAG("0064"), "001", PEER, V_PEER, NOBODY, V_ME));
+	rig_rx(&r, ARP_IN(ALL, PEER, QTAG("0064") TAG("0064"), "001", PEER, V_PEER, NOBODY, V_ME));
+	rig_rx(&r, ARP_IN(ALL, PEER, QTAG("0000") TAG("0000") TAG("0064"), "001", PEER, V_PEER,
+			   NOBODY, V_ME));
+	rig_expect_silence(&r);
+	cr_assert_eq(c->rx_vlan, 3);
+	rig_rx(&r, ALL PEER TAG("0064") "08");
+	rig_rx(&r, ALL PEER TAG("0064") "0806");
+	rig_expect_silence(&r);
+	cr_assert_eq(c->rx_malformed, 1);
+	cr_assert_eq(c->rx_dropped, 1, "a tag that is cut off is no tag");
+}
+
+Test(net_link, pings_and_neighbour_discovery_in_a_vlan)
+{
+	rig_rx(&r,
+		ME PEER TAG("0064") "0800 4500001c0000000040016643" V_PEER V_ME "0800f7ff00000000");
+	rig_expect_tx(&r,
+		PEER ME TAG("0064") "0800 4500001c0000400040012643" V_ME V_PEER "0000ffff00000000");
+	rig_resolve(&r, "fd78::2");
+	cr_assert(net_tx(r.n, &r.tx));
+	cr_assert_eq(r.tx.len, 14 + 4 + 40 + 32);
+	cr_assert_arr_eq(r.tx.frame + 12, "\x81\x00\x00\x64\x86\xdd", 6);
+}
+
+Test(net_link, the_next_hop_says_which_tag)
+{
+	struct net_ip dst = rig_ip("10.78.0.2"), here = rig_ip("10.77.0.1");
+
+	cr_assert_eq(rig_resolve(&r, "10.78.0.2"), NET_PENDING);
+	rig_expect_tx(&r, ARP_IN(ALL, ME, TAG("0064"), "001", ME, V_ME, NOBODY, V_PEER));
+	/* Who answers without the tag is somebody else. */
+	rig_rx(&r, ARP_IN(ME, OTHER, "", "002", OTHER, V_PEER, ME, V_ME));
+	cr_assert_eq(rig_resolve(&r, "10.78.0.2"), NET_PENDING);
+	rig_rx(&r, ARP_IN(ME, PEER, TAG("0064"), "002", PEER, V_PEER, ME, V_ME));
+	cr_assert_eq(rig_resolve(&r, "10.78.0.2"), NET_RESOLVED);
+	cr_assert_eq(r.hop.vlan, 100);
+	cr_assert_eq(r.hop.port, 0);
+	cr_assert_eq(net_resolve(r.n, r.now, &here, &dst, &r.hop), NET_NO_ROUTE,
+		"not from an address of another link");
+}
+
+Test(net_link, priorities)
+{
+	const struct net_link seven = {
+		.port = 0, .vlan = 7, .priority = 5, .mac = {2, 0, 0, 0, 0x77, 1}, .mtu = 1500};
+
+	cr_assert_eq(net_tci(100, NET_PRIORITY_OF_DSCP, 26 << 2), 3 << 13 | 100);
+	cr_assert_eq(net_tci(100, 0, 26 << 2), 100);
+	cr_assert_eq(net_tci(100, 7, 0), 7 << 13 | 100);
+	cr_assert_eq(net_link_add(r.n, &seven), 2);
+	add(2, "10.79.0.1", 24);
+	rig_run_until(&r, r.now);
+	rig_expect_tx(&r, ARP_IN(ALL, ME, TAG("a007"), "001", ME, "0a4f0001", NOBODY, "0a4f0001"));
+}
+
+/* Each VLAN has the link-local address, as its neighbours want it; clients see that of the port. */
+Test(net_link, link_local_addresses)
+{
+	struct net_ip ip, ll = rig_ip("fe80::ff:fe00:7701");
+	unsigned seen = 0;
+	uint8_t len;
+	uint32_t port;
+
+	for (unsigned i = 0; net_address_get(r.n, i, &ip, &len, &port); i++)
+		seen += memcmp(ip.b, ll.b, 16) == 0;
+	cr_assert_eq(seen, 1);
+	cr_assert_lt(rig_link(&r, 0, 100, mac, 1500), 0, "twice");
+	cr_assert_lt(rig_link(&r, 1, 100, mac, 1500), 0, "another port has that MAC");
+}
+
+/* checks W-PKT-02: of RoCEv2, too. Own addresses of one port meet inside, without any tag. */
+Test(net_link, which_frames_an_address_takes)
+{
+	struct net_ip v = rig_ip("10.78.0.1"), u = rig_ip("10.77.0.1"), peer = rig_ip("10.78.0.2");
+
+	cr_assert(net_takes(r.n, &peer, &v, 100));
+	cr_assert(net_takes(r.n, &peer, &u, 0));
+	cr_assert_eq(net_counters(r.n)->rx_vlan, 0);
+	cr_assert_not(net_takes(r.n, &peer, &v, 0));
+	cr_assert_not(net_takes(r.n, &peer, &v, 101));
+	cr_assert_not(net_takes(r.n, &peer, &u, 100));
+	cr_assert_eq(net_counters(r.n)->rx_vlan, 3);
+	cr_assert_not(net_takes(r.n, &v, &peer, 100), "not ours");
+	cr_assert(net_takes(r.n, &u, &v, 0));
+	cr_assert_eq(net_resolve(r.n, r.now, &u, &v, &r.hop), NET_RESOLVED);
+	cr_assert_eq(r.hop.vlan, 0);
+	cr_assert_eq(net_resolve(r.n, r.now, &v, &u, &r.hop), NET_RESOLVED);
+	cr_assert_eq(r.hop.vlan, 0);
+	cr_assert_arr_eq(r.hop.smac, r.hop.dmac, 6);
+}
+
+/* ---- routes ---- */
+
+static bool
+route(uint32_t link, const char *to, uint8_t prefix_len, const char *via)
+{
+	struct net_ip t = rig_ip(to), v = rig_ip(via);
+
+	return net_route_add(r.n, link, &t, prefix_len, &v, &why);
+}
+
+/* Who is asked for the way to dst; nothing was known of that hop. */
+static void
+expect_hop(const char *dst, const char *tag, const char *mine, const char *hop)
+{
+	char want[256];
+
+	cr_assert_eq(rig_resolve(&r, dst), NET_PENDING, "%s", dst);
+	(void)snprintf(want, sizeof(want),
+		ALL ME "%s0806000108000604"
+		       "0001" ME "%s" NOBODY "%s",
+		tag, mine, hop);
+	rig_expect_tx(&r, want);
+}
+
+Test(net_link, the_longest_prefix_wins)
+{
+	cr_assert(route(0, "0.0.0.0", 0, "10.77.0.10"));
+	cr_assert(route(0, "10.0.0.0", 8, "10.77.0.11"));
+	cr_assert(route(1, "10.9.0.0", 16, "10.78.0.12"));
+	cr_assert(route(0, "10.9.9.9", 32, "10.77.0.13"));
+	expect_hop("192.0.2.1", "", IP_ME, "0a4d000a");
+	expect_hop("10.1.2.3", "", IP_ME, "0a4d000b");
+	expect_hop("10.9.2.3", TAG("0064"), V_ME, "0a4e000c");
+	expect_hop("10.9.9.9", "", IP_ME, "0a4d000d");
+	expect_hop("10.77.0.2", "", IP_ME, IP_PEER);
+}
+
+Test(net_link, a_route_inside_a_connected_prefix)
+{
+	cr_assert(route(0, "10.77.0.128", 25, "10.77.0.2"));
+	cr_assert(route(0, "10.77.0.0", 24, "10.77.0.3"));
+	expect_hop("10.77.0.200", "", IP_ME, IP_PEER);
+	expect_hop("10.77.0.100", "", IP_ME, "0a4d0064");
+}
+
+Test(net_link, the_source_pins_the_route)
+{
+	struct net_ip v = rig_ip("10.78.0.1"), dst = rig_ip("10.9.0.1");
+
+	cr_assert(route(0, "10.9.0.0", 16, "10.77.0.2"));
+	cr_assert_eq(net_resolve(r.n, r.now, &v, &dst, &r.hop), NET_NO_ROUTE);
+	cr_assert(route(1, "0.0.0.0", 0, "10.78.0.2"));
+	cr_assert_eq(net_resolve(r.n, r.now, &v, &dst, &r.hop), NET_PENDING);
+	rig_expect_tx(&r, ARP_IN(ALL, ME, TAG("0064"), "001", ME, V_ME, NOBODY, V_PEER));
+}
+
+static void
+expect_source(int link, const char *to, const char *from)
+{
+	struct net_ip dst = rig_ip(to), got, want;
+
+	if (from == NULL) {
+		cr_assert_not(net_source(r.n, link, &dst, &got), "%s", to);
+		return;
+	}
+	want = rig_ip(from);
+	cr_assert(net_source(r.n, link, &dst, &got), "%s", to);
+	cr_assert_arr_eq(got.b, want.b, 16, "%s", to);
+}
+
+/* Who names no source gets that of the way, whatever other addresses look like; nobody is asked. */
+Test(net_link, the_way_has_a_source)
+{
+	expect_source(-1, "10.77.0.2", "10.77.0.1");
+	expect_source(-1, "10.78.0.2", "10.78.0.1");
+	expect_source(-1, "10.78.0.1", "10.78.0.1");
+	expect_source(-1, "fd78::2", "fd78::1");
+	expect_source(-1, "10.77.1.1", NULL);
+	expect_source(-1, "10.78.0.255", NULL);
+	expect_source(0, "10.78.0.2", NULL);
+	cr_assert(route(1, "10.77.1.0", 24, "10.78.0.2"));
+	expect_source(-1, "10.77.1.1", "10.78.0.1");
+	expect_source(-1, "fe80::9", "fe80::ff:fe00:7701");
+	expect_source(1, "fe80::9", "fe80::ff:fe00:7701");
+	cr_assert_not(net_tx(r.n, &r.tx));
+}
+
+Test(net_link, routes_that_are_refused)
+{
+#define REFUSED(expr, text)                                                                        \
+	do {                                                                                       \
+		cr_assert_not(expr);                                                               \
+		cr_assert_str_eq(why, text);                                                       \
+	} while (0)
+	REFUSED(route(2, "10.9.0.0", 16, "10.77.0.2"), "no such link");
+	REFUSED(route(0, "10.9.0.0", 33, "10.77.0.2"), "bad prefix length");
+	REFUSED(route(0, "10.9.0.0", 16, "fd77::2"),
+		"destination and gateway are of different families");
+	REFUSED(route(0, "10.9.0.0", 16, "10.78.0.2"),
+		"the gateway is on no connected prefix of the link");
+	REFUSED(route(0, "10.9.0.0", 16, "10.78.0.1"), "the gateway is not another host");
+	cr_assert(route(0, "10.9.0.0", 16, "10.77.0.2"));
+	REFUSED(route(0, "10.9.0.0", 16, "10.77.0.3"),
+		"the link has a route to that prefix already");
+	for (unsigned i = 1; i < NET_ROUTES_MAX; i++) {
+		char to[32];
+
+		(void)snprintf(to, sizeof(to), "11.%u.%u.0", i >> 8, i & 255);
+		cr_assert(route(0, to, 24, "10.77.0.2"), "%s", why);
+	}
+	REFUSED(route(0, "12.0.0.0", 8, "10.77.0.2"), "too many routes");
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory windows in the engine: what is bound, who may use it, until when. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "rigs/windows.h"
+
+/* ---- bind ---- */
+
+Test(windows, R_MW_07_R_MW_04_bound_and_usable)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p);
+
+	memset(p->side[0].arena + AT, 0x5a, BYTES);
+	window_bind(p, 0, 1, &v, RW);
+	pair_run(p, LONG);
+	cr_assert_eq(expect(p, 1, 1, NDSH_WC_SUCCESS).op, NDSH_OP_BIND);
+	window_use(p, 0, 2, NDSH_OP_WRITE, v.token, AT, BYTES);
+	cr_assert(pair_run(p, LONG));
+	expect(p, 0, 2, NDSH_WC_SUCCESS);
+	cr_assert_arr_eq(p->side[1].arena + AT, p->side[0].arena + AT, BYTES);
+	memset(p->side[1].arena + AT, 0x33, BYTES);
+	window_use(p, 0, 3, NDSH_OP_READ, v.token, AT, BYTES);
+	cr_assert(pair_run(p, LONG));
+	expect(p, 0, 3, NDSH_WC_SUCCESS);
+	cr_assert_arr_eq(p->side[1].arena + AT, p->side[0].arena + AT, BYTES);
+	window_pair_free(p, &v);
+}
+
+/* The peer acts on what a SEND right behind the BIND tells it; checks R-ORD-08. */
+Test(windows, R_ORD_08_a_send_behind_the_bind_finds_it_done)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p);
+
+	pair_recv(p, 0, 0, 9, 0, 64);
+	pair_write(p, 1, 0, 1, 0, 0, 0, 0);
+	window_bind(p, 0, 2, &v, WRITE);
+	pair_send(p, 1, 0, 3, 0, 8, 0);
+	while (!p->side[0].reader.page->produced)
+		p->now_ns += 100, pair_turn(p, 0), pair_turn(p, 1);
+	expect(p, 0, 9, NDSH_WC_SUCCESS);
+	window_use(p, 0, 4, NDSH_OP_WRITE, v.token, AT, 8);
+	cr_assert(pair_run(p, LONG));
+	expect(p, 0, 4, NDSH_WC_SUCCESS);
+	for (uint64_t c = 1; c <= 3; c++)
+		expect(p, 1, c, NDSH_WC_SUCCESS);
+	window_pair_free(p, &v);
+}
+
+/* checks W-MEM-06 */
+Test(windows, R_MW_03_nothing_outside_the_window)
+{
+	static const struct {
+		uint32_t at, bytes;
+	} outside[] = {{AT - 1, 1}, {AT - 1, BYTES}, {AT + BYTES, 1}, {AT + 1, BYTES},
+		{AT + BYTES - 1, 2}, {0, 8}};
+
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+		struct pair *p = window_pair();
+		struct window v = window_new(p);
+
+		window_bind(p, 0, 1, &v, RW);
+		window_use(p, 0, 2, NDSH_OP_WRITE, v.token, AT + BYTES - 1, 1);
+		window_use(p, 0, 3, NDSH_OP_WRITE, v.token, AT, 1);
+		cr_assert(pair_run(p, LONG));
+		expect(p, 0, 2, NDSH_WC_SUCCESS);
+		expect(p, 0, 3, NDSH_WC_SUCCESS);
+		window_expect_closed(p, 0, i & 1 ? NDSH_OP_READ : NDSH_OP_WRITE, v.token,
+			outside[i].at, outside[i].bytes);
+		window_pair_free(p, &v);
+	}
+}
+
+/* checks R-MW-05, W-MEM-06: no right is a bind like others, and grants nothing */
+Test(windows, only_the_rights_that_were_bound)
+{
+	static const struct {
+		uint32_t access;
+		uint8_t op;
+	} refused[] = {{0, NDSH_OP_READ}, {0, NDSH_OP_WRITE}, {READ, NDSH_OP_WRITE},
+		{WRITE, NDSH_OP_READ}};
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct pair *p = window_pair();
+		struct window v = window_new(p);
+
+		window_bind(p, 0, 1, &v, refused[i].access);
+		pair_run(p, LONG);
+		expect(p, 1, 1, NDSH_WC_SUCCESS);
+		window_expect_closed(p, 0, refused[i].op, v.token, AT, 8);
+		window_pair_free(p, &v);
+	}
+}
+
+static void
+bind_fails(struct pair *p, struct window *v, uint64_t context)
+{
+	pair_send(p, 1, 0, context + 1, 0, 8, 0);
+	cr_assert(pair_run(p, LONG));
+	expect(p, 1, context, NDSH_WC_BIND_ERR);
+	expect(p, 1, context + 1, NDSH_WC_FLUSH_ERR);
+	expect_dead(p, 1, 0, ROCE_REASON_LOCAL_BIND);
+	window_pair_free(p, v);
+}
+
+/* checks R-MW-02, R-MW-03 */
+Test(windows, W_MEM_05_binds_that_are_refused)
+{
+	static const struct {
+		uint64_t at, bytes;
+	} outside[] = {{0, PAIR_ARENA + 1ull}, {1, PAIR_ARENA}, {PAIR_ARENA - 8, 9},
+		{PAIR_ARENA + 1, 1}, {0, UINT64_MAX}, {8, UINT64_MAX - 4}, {0, 0}};
+
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+		struct pair *p = window_pair();
+		struct window v = window_new(p);
+
+		window_bind_at(p, 0, 1, &v, p->side[1].key, (uint32_t)outside[i].at,
+			outside[i].bytes, RW, 0);
+		bind_fails(p, &v, 1);
+	}
+	for (unsigned i = 0; i < 4; i++) { /* tokens of no region */
+		struct pair *p = window_pair();
+		struct window v = window_new(p);
+		const uint32_t tokens[] = {
+			0, UINT32_MAX, p->side[1].key ^ 1, ndsh_window_token(v.slot, v.secret, 1)};
+
+		window_bind_at(p, 0, 1, &v, tokens[i], AT, 8, RW, 0);
+		bind_fails(p, &v, 1);
+	}
+}
+
+Test(windows, R_MW_04_write_needs_local_write)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.mr_access = READ});
+	struct window v = window_new(p);
+
+	window_bind(p, 0, 1, &v, READ);
+	pair_run(p, LONG);
+	expect(p, 1, 1, NDSH_WC_SUCCESS);
+	window_invalidate(p, 0, 2, v.token, 0);
+	pair_run(p, LONG);
+	expect(p, 1, 2, NDSH_WC_SUCCESS);
+	window_bind(p, 0, 3, &v, RW);
+	bind_fails(p, &v, 3);
+}
+
+Test(windows, R_MW_02_one_protection_domain)
+{
+	struct pair *p = window_pair();
+	struct roce_shard *s = p->side[1].shard;
+	uint32_t pd = roce_pd_create(s);
+	struct window v = {0}, w = window_new(p);
+	struct roce_mr *mr = roce_mr_register(
+		s, pd, PAIR_VA, PAIR_ARENA, p->side[1].arena, NDSH_ACCESS_LOCAL_WRITE);
+
+	v.mw = roce_mw_create(s, pd, &v.slot, &v.secret);
+	window_bind(p, 0, 1, &v, RW);				    /* the window's is another */
+	window_bind_at(p, 1, 2, &w, roce_mr_key(mr), AT, 8, RW, 0); /* the region's is */
+	cr_assert(pair_run(p, LONG));
+	expect(p, 1, 1, NDSH_WC_BIND_ERR);
+	expect(p, 1, 2, NDSH_WC_BIND_ERR);
+	cr_assert_not(roce_pd_destroy(s, pd), "in use by the window");
+	cr_assert(roce_mr_deregister(s, mr));
+	window_free(p, &v);
+	cr_assert(roce_pd_destroy(s, pd));
+	window_pair_free(p, &w);
+}
+
+Test(windows, R_MW_02_windows_overlap)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p), w = window_new(p);
+
+	window_bind_at(p, 0, 1, &v, p->side[1].key, AT, BYTES, WRITE, 0);
+	window_bind_at(p, 1, 2, &w, p->side[1].key, AT + 100, BYTES, WRITE, 0);
+	pair_run(p, LONG);
+	window_use(p, 0, 3, NDSH_OP_WRITE, v.token, AT + 200, 8);
+	window_use(p, 1, 4, NDSH_OP_WRITE, w.token, AT + 200, 8);
+	cr_assert(pair_run(p, LONG));
+	expect(p, 0, 3, NDSH_WC_SUCCESS);
+	expect(p, 0, 4, NDSH_WC_SUCCESS);
+	window_free(p, &w);
+	window_pair_free(p, &v);
+}
+
+Test(windows, R_MW_01_bound_once)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p);
+
+	window_bind(p, 0, 1, &v, RW);
+	pair_run(p, LONG);
+	expect(p, 1, 1, NDSH_WC_SUCCESS);
+	window_bind(p, 0, 2, &v, RW);
+	bind_fails(p, &v, 2);
+}
+
+/* checks R-INV-05, W-MEM-04 */
+Test(windows, R_MW_06_tokens_differ_and_old_ones_stay_dead)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p);
+	uint32_t first;
+
+	window_bind(p, 0, 1, &v, RW);
+	first = v.token;
+	window_invalidate(p, 0, 2, first, 0);
+	window_bind(p, 0, 3, &v, RW);
+	cr_assert_neq(v.token, first);
+	pair_run(p, LONG);
+	for (uint64_t c = 1; c <= 3; c++)
+		expect(p, 1, c, NDSH_WC_SUCCESS);
+	window_use(p, 0, 4, NDSH_OP_WRITE, v.token, AT, 8);
+	cr_assert(pair_run(p, LONG));
+	expect(p, 0, 4, NDSH_WC_SUCCESS);
+	window_expect_closed(p, 0, NDSH_OP_WRITE, first, AT, 8);
+	window_pair_free(p, &v);
+}
+
+/* A client may not choose tokens: neither an old one nor one that does not follow. */
+Test(windows, R_MW_06_a_token_that_does_not_follow_is_a_breach)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		struct pair *p = window_pair();
+		struct window v = window_new(p);
+
+		window_bind(p, 0, 1, &v, RW);
+		window_invalidate(p, 0, 2, v.token, 0);
+		pair_run(p, LONG);
+		expect(p, 1, 1, NDSH_WC_SUCCESS);
+		expect(p, 1, 2, NDSH_WC_SUCCESS);
+		v.generation = i == 0	? 0
+			       : i == 1 ? UINT32_MAX - 5
+					: 7; /* the same, older, other */
+		if (i == 2)
+			v.secret ^= 1;
+		window_bind(p, 0, 3, &v, RW);
+		cr_assert(pair_run(p, LONG));
+		expect(p, 1, 3, NDSH_WC_FLUSH_ERR);
+		expect_dead(p, 1, 0, ROCE_REASON_CLIENT_BREACH);
+		cr_assert(p->side[1].events & 1u << ROCE_EV_CLIENT_BREACH);
+		window_pair_free(p, &v);
+	}
+}
+
+/* checks W-INV-02 */
+Test(windows, R_MW_08_only_the_peer_of_the_queue_pair_it_is_bound_to)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct pair *p = window_pair();
+		struct window v = window_new(p);
+
+		window_bind(p, 0, 1, &v, RW);
+		pair_run(p, LONG);
+		expect(p, 1, 1, NDSH_WC_SUCCESS);
+		window_expect_closed(p, 1, i ? NDSH_OP_READ : NDSH_OP_WRITE, v.token, AT, 8);
+		expect_alive(p, 1, 0);
+		window_use(p, 0, 2, NDSH_OP_WRITE, v.token, AT, 8);
+		cr_assert(pair_run(p, LONG));
+		expect(p, 0, 2, NDSH_WC_SUCCESS);
+		window_pair_free(p, &v);
+	}
+}
+
+/* Neither to gather from nor to receive into. */
+Test(windows, W_MEM_06_a_window_is_never_a_local_token)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p);
+	struct ndsh_sge sge = pair_sge(p, 1, AT, 8);
+
+	window_bind(p, 0, 1, &v, RW);
+	pair_run(p, LONG);
+	expect(p, 1, 1, NDSH_WC_SUCCESS);
+	sge.key = v.token;
+	pair_post(p, 1, 0,
+		&(struct ndsh_swr){.context = 2, .ctrl = NDSH_CTRL(NDSH_OP_SEND, 1, 0, 0)}, &sge,
+		NULL);
+	cr_assert(pair_run(p, LONG));
+	expect(p, 1, 2, NDSH_WC_LOC_PROT_ERR);
+	ndsh_rq_push(&p->side[1].q[1].rq, 3, &sge, 1);
+	pair_send(p, 0, 1, 4, 0, 8, 0);
+	cr_assert(pair_run(p, LONG));
+	expect(p, 1, 3, NDSH_WC_LOC_PROT_ERR);
+	window_pair_free(p, &v);
+}
+
+/* ---- ends of windows and regions ---- */
+
+Test(windows, W_MEM_03_R_MR_06_R_MW_09_a_region_is_busy_while_windows_are_bound)
+{
+	struct pair *p = window_pair();
+	struct roce_shard *s = p->side[1].shard;
+	struct window v = window_new(p), w = window_new(p);
+
+	window_bind(p, 0, 1, &v, RW);
+	window_bind(p, 0, 2, &w, RW);
+	window_invalidate(p, 0, 3, v.token, 0);
+	pair_run(p, LONG);
+	cr_assert_not(roce_mr_deregister(s, p->side[1].mr));
+	window_use(p, 0, 4, NDSH_OP_WRITE, w.token, AT, 8);
+	cr_assert(pair_run(p, LONG));
+	expect(p, 0, 4, NDSH_WC_SUCCESS);
+	window_free(p, &w); /* it is bound */
+	cr_assert(roce_mr_deregister(s, p->side[1].mr));
+	p->side[1].mr = NULL;
+	window_expect_closed(p, 0, NDSH_OP_WRITE, w.token, AT, 8);
+	window_pair_free(p, &v);
+}
+
+/* checks R-MR-08: the slot's next window has other tokens */
+Test(windows, R_MR_08_a_slot_used_again_has_other_tokens)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p), first = v;
+
+	for (unsigned i = 0; i < 100 && (i == 0 || v.slot != first.slot); i++) {
+		window_free(p, &v);
+		v = window_new(p);
+	}
+	cr_assert_eq(v.slot, first.slot);
+	for (uint32_t g = 1; g < 50; g++)
+		cr_assert_neq(ndsh_window_token(v.slot, v.secret, g),
+			ndsh_window_token(first.slot, first.secret, g));
+	window_pair_free(p, &v);
+}
+
+Test(windows, R_MW_10_the_end_of_the_queue_pair_unbinds)
+{
+	struct pair *p = window_pair();
+	struct window v[3] = {window_new(p), window_new(p), window_new(p)};
+	struct roce_shard *s = p->side[1].shard;
+
+	for (unsigned i = 0; i < 3; i++) { /* one is bound elsewhere */
+		window_bind(p, i == 1, i, &v[i], RW);
+		pair_run(p, LONG);
+		expect(p, 1, i, NDSH_WC_SUCCESS);
+	}
+	roce_qp_modify(s, p->side[1].q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
+	cr_assert_not(roce_mr_deregister(s, p->side[1].mr));
+	expect_alive(p, 1, 1);
+	window_bind(p, 1, 4, &v[0], RW); /* free for another one */
+	pair_run(p, LONG);
+	expect(p, 1, 4, NDSH_WC_SUCCESS);
+	roce_qp_modify(s, p->side[1].q[1].qp, p->now_ns, ROCE_QPS_RESET, 0, NULL);
+	cr_assert(roce_mr_deregister(s, p->side[1].mr));
+	p->side[1].mr = NULL;
+	for (unsigned i = 0; i < 3; i++)
+		window_free(p, &v[i]);
+	pair_free(p);
+}
+
+Test(windows, the_table_is_shared_with_regions)
+{
+	struct pair *p = window_pair();
+	struct roce_shard *s = p->side[1].shard;
+	struct roce_mr *mw[64];
+	struct roce_usage u;
+	uint64_t secret;
+	uint32_t slot, n = 0;
+
+	cr_assert_null(roce_mw_create(s, 99, &slot, &secret), "no such PD");
+	while ((mw[n] = roce_mw_create(s, p->side[1].pd, &slot, &secret)) != NULL)
+		n++;
+	cr_assert_eq(n, 63);
+	roce_shard_usage(s, &u);
+	cr_assert_eq(u.mrs, 64);
+	cr_assert_null(roce_mr_register(s, p->side[1].pd, 0, 8, p->side[1].arena, 0));
+	while (n > 0)
+		roce_mw_destroy(s, mw[--n]);
+	pair_free(p);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When the bytes of a write are where they belong. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "rigs/engine_pair.h"
+
+#define PAGE   4096u
+#define TARGET 65536u
+#define LENGTH 20000u
+#define LONG   UINT64_C(100000000000)
+
+static unsigned
+lossy(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	unsigned *n = ctx;
+
+	(void)p;
+	(void)from;
+	(void)pkt;
+	*n = *n * 1103515245u + 12345u;
+	*late_ns = (*n >> 20) % 3 == 0 ? 5000 : 0;
+	return (*n >> 16) % 8 != 0;
+}
+
+/* After each turn: what has arrived is one piece from the beginning on; with the message sent
+ * behind it, all. */
+Test(placement, R_ORD_07_a_write_is_there_before_the_send_behind_it)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});
+	uint8_t *source = p->side[0].arena, *target = p->side[1].arena + TARGET;
+	unsigned state = 1;
+
+	p->tap = lossy;
+	p->tap_ctx = &state;
+	for (unsigned round = 1; round < 50; round++) {
+		struct ndsh_cqe c;
+		bool arrived = false;
+		uint32_t there = 0;
+
+		memset(source, (int)round, LENGTH);
+		pair_recv(p, 1, 0, round, 0, 64);
+		pair_write(p, 0, 0, round, 0, TARGET, LENGTH, NDSH_WRF_SILENT);
+		pair_send(p, 0, 0, round, 0, 8, NDSH_WRF_SILENT);
+		while (!arrived) {
+			uint32_t n = 0;
+
+			pair_run(p, 500);
+			while (n < LENGTH && target[n] == round)
+				n++;
+			cr_assert_geq(n, there);
+			there = n;
+			while (n < LENGTH && target[n] != round)
+				n++;
+			cr_assert_eq(n, LENGTH, "a hole in front of byte %u", n);
+			arrived = pair_poll(p, 1, &c);
+		}
+		cr_assert_eq(c.status, NDSH_WC_SUCCESS);
+		cr_assert_eq(there, LENGTH);
+	}
+	pair_run(p, LONG);
+	pair_free(p);
+}
+
+static uint8_t *pages;
+static uint32_t before; /* bytes of the write that lie in the first page */
+static volatile sig_atomic_t faults, holes;
+
+/* The first store to the second page. */
+static void
+on_fault(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)context;
+	if ((uint8_t *)info->si_addr < pages + PAGE || (uint8_t *)info->si_addr >= pages + 2 * PAGE)
+		_exit(99);
+	for (uint32_t i = 0; i < before; i++)
+		holes += pages[PAGE - before + i] != 0x77;
+	faults++;
+	mprotect(pages, 2 * PAGE, PROT_READ | PROT_WRITE);
+}
+
+/* The last byte of a packet lies on a page that traps: all others are there when it is stored. */
+Test(placement, R_ORD_07_the_last_byte_comes_last)
+{
+	const struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+	struct sigaction old;
+
+	pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(pages, MAP_FAILED);
+	cr_assert_eq(sysconf(_SC_PAGESIZE), PAGE);
+	sigaction(SIGSEGV, &action, &old);
+	for (uint32_t bytes = 2; bytes <= 1024; bytes += bytes < 40 ? 1 : 37) {
+		struct pair *p = pair_new(&(struct pair_opts){.mtu = 1024});
+		struct roce_shard *s = p->side[1].shard;
+		struct roce_mr *mr = roce_mr_register(s, p->side[1].pd, PAIR_VA, 2 * PAGE, pages,
+			NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_WRITE);
+		struct ndsh_sge sge = pair_sge(p, 0, 0, bytes);
+
+		memset(pages, 0, 2 * PAGE);
+		memset(p->side[0].arena, 0x77, bytes);
+		before = bytes - 1;
+		faults = 0;
+		mprotect(pages + PAGE, PAGE, PROT_READ);
+		pair_post(p, 0, 0,
+			&(struct ndsh_swr){.context = 1,
+				.raddr = PAIR_VA + PAGE - before,
+				.rkey = roce_mr_key(mr),
+				.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)},
+			&sge, NULL);
+		cr_assert(pair_run(p, LONG));
+		cr_assert_eq(faults, 1);
+		cr_assert_eq(holes, 0, "%u bytes: %d came behind the last one", bytes, (int)holes);
+		cr_assert_eq(pages[PAGE], 0x77);
+		roce_mr_deregister(s, mr);
+		pair_free(p);
+	}
+	sigaction(SIGSEGV, &old, NULL);
+	munmap(pages, 2 * PAGE);
+}

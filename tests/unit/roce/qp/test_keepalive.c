@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A peer that vanished is noticed by an idle queue pair that asks for it, and by no other. */
+#include <criterion/criterion.h>
+
+#include "rigs/engine_pair.h"
+
+#define MS	UINT64_C(1000000)
+#define IDLE_MS 200u
+
+struct wire {
+	bool cut;
+	unsigned probes; /* of side 0 */
+	struct roce_pkt last;
+};
+
+static unsigned
+tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	struct wire *w = ctx;
+
+	(void)p;
+	(void)late_ns;
+	if (from == 0 && pkt->opcode == ROCE_WRITE_ONLY && pkt->dma_bytes == 0) {
+		w->probes++;
+		w->last = *pkt;
+	}
+	return !w->cut;
+}
+
+static void
+keepalive(struct pair *p, uint32_t ms)
+{
+	const struct roce_qp_attr a = {.keepalive_ms = ms};
+
+	cr_assert_eq(roce_qp_modify(p->side[0].shard, p->side[0].q[0].qp, p->now_ns, ROCE_QPS_RTS,
+			     ROCE_QPA_KEEPALIVE, &a),
+		ROCE_MODIFY_OK);
+}
+
+static struct pair *
+start(struct wire *w, uint32_t ms, const struct pair_opts *opts)
+{
+	struct pair *p = pair_new(opts);
+
+	p->tap = tap;
+	p->tap_ctx = w;
+	keepalive(p, ms);
+	return p;
+}
+
+/* Turns of both, whatever happens in them. */
+static void
+pass(struct pair *p, uint64_t ns)
+{
+	const uint64_t until = p->now_ns + ns;
+
+	while (p->now_ns < until) {
+		while (pair_turn(p, 0) + pair_turn(p, 1) > 0)
+			p->now_ns += 2000;
+		p->now_ns += MS / 2;
+	}
+}
+
+static uint64_t
+probes(const struct pair *p)
+{
+	return roce_shard_counters(p->side[0].shard)->keepalives;
+}
+
+Test(keepalive, an_idle_peer_is_asked_and_nobody_is_told)
+{
+	struct wire w = {0};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){0});
+	const struct ndsh_qp_page *page = p->side[0].q[0].block;
+
+	pair_recv(p, 1, 0, 1, 0, 64);
+	pass(p, 2100 * MS);
+	cr_assert(w.probes >= 8 && w.probes <= 10, "%u", w.probes);
+	cr_assert_eq(w.last.payload_bytes, 0);
+	cr_assert(w.last.ackreq);
+	cr_assert_eq(page->sq_done, 0);
+	expect_none(p, 0);
+	expect_none(p, 1); /* its receive is still there: */
+	pair_send(p, 0, 0, 2, 0, 8, 0);
+	pass(p, 10 * MS);
+	cr_assert_eq(expect(p, 0, 2, NDSH_WC_SUCCESS).slot_count, 1);
+	expect(p, 1, 1, NDSH_WC_SUCCESS);
+	cr_assert_eq(page->sq_done, 1);
+	expect_alive(p, 0, 0);
+	expect_alive(p, 1, 0);
+	pair_free(p);
+}
+
+/* In either direction. */
+Test(keepalive, who_is_heard_is_not_asked)
+{
+	for (unsigned from = 0; from < 2; from++) {
+		struct wire w = {0};
+		struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){0});
+
+		for (unsigned i = 0; i < 20; i++) {
+			pair_write(p, from, 0, i, 0, 0, 8, 0);
+			pass(p, 100 * MS);
+			expect(p, from, i, NDSH_WC_SUCCESS);
+		}
+		cr_assert_eq(probes(p), 0);
+		pair_free(p);
+	}
+}
+
+/* As if a request had used up its retries. */
+Test(keepalive, a_peer_that_vanished_ends_the_connection)
+{
+	struct wire w = {0};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){.retry = 3});
+
+	pair_recv(p, 0, 0, 7, 0, 64);
+	pass(p, 500 * MS);
+	w.cut = true;
+	pass(p, 2 * IDLE_MS * MS + 200 * MS);
+	expect_dead(p, 0, 0, ROCE_REASON_RETRY_EXC);
+	expect(p, 0, 7, NDSH_WC_FLUSH_ERR);
+	expect_none(p, 0);
+	expect_alive(p, 1, 0); /* it asked for nothing */
+	cr_assert_eq(roce_shard_counters(p->side[0].shard)->retry_exceeded, 1);
+	pair_free(p);
+}
+
+/* What was posted meanwhile waits behind the probe: it is the one that failed. */
+Test(keepalive, requests_behind_a_probe_fail_as_they_would_without)
+{
+	struct wire w = {.cut = true};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){.retry = 3});
+
+	while (w.probes == 0)
+		pass(p, MS);
+	pair_write(p, 0, 0, 1, 0, 0, 8, NDSH_WRF_SILENT);
+	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+	pass(p, 1000 * MS);
+	expect_dead(p, 0, 0, ROCE_REASON_RETRY_EXC);
+	cr_assert_eq(expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR).slot_count, 1);
+	cr_assert_eq(expect(p, 0, 2, NDSH_WC_FLUSH_ERR).slot_count, 2);
+	pair_free(p);
+}
+
+/* A link that comes back in time costs nothing but the repeated probe. */
+Test(keepalive, a_lost_probe_is_sent_again)
+{
+	struct wire w = {.cut = true};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){.timeout_code = 14});
+
+	while (w.probes == 0)
+		pass(p, MS);
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pass(p, 20 * MS);
+	w.cut = false;
+	pass(p, 100 * MS);
+	cr_assert_gt(w.probes, 1);
+	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	expect_alive(p, 0, 0);
+	cr_assert_eq(probes(p), 1);
+	pair_free(p);
+}
+
+/* SQD starts nothing new, a probe neither; switched off, there is none. */
+Test(keepalive, rests_in_sqd_and_ends_when_told)
+{
+	struct wire w = {0};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){0});
+	struct roce_shard *s = p->side[0].shard;
+	struct roce_qp *qp = p->side[0].q[0].qp;
+	struct roce_usage u;
+
+	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_SQD, 0, NULL), ROCE_MODIFY_OK);
+	pass(p, 1000 * MS);
+	cr_assert_eq(probes(p), 0);
+	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RTS, 0, NULL), ROCE_MODIFY_OK);
+	pass(p, 1000 * MS);
+	cr_assert_gt(probes(p), 2);
+	keepalive(p, 0);
+	w.probes = 0;
+	pass(p, 1000 * MS);
+	cr_assert_eq(w.probes, 0);
+	roce_shard_usage(s, &u);
+	cr_assert_eq(u.timers, 0, "it has left the wheel");
+	pair_free(p);
+}
+
+/* A peer that lets nobody write refuses the probe, too: said in keepalive's documentation. */
+Test(keepalive, a_peer_that_permits_no_writes_refuses)
+{
+	struct wire w = {0};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){.access = NDSH_ACCESS_REMOTE_READ});
+
+	pass(p, 1000 * MS);
+	expect_dead(p, 0, 0, ROCE_REASON_NAK_INV_REQ);
+	expect_none(p, 0);
+	pair_free(p);
+}

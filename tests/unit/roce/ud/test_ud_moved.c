@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Datagrams from and to memory behind movers. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "rigs/ud_world.h"
+
+/* At both ends; a sender that moves nothing sends nothing until it does. */
+Test(ud_far, memory_behind_movers)
+{
+	struct ud_world w = ud_world_new(&(struct pair_opts){.far = true});
+	struct pair *p = w.p;
+	uint64_t to = NDSH_UD_RADDR(0, Q_KEY);
+	struct ndsh_sge in, out[2];
+
+	ud_world_start(&w);
+	to |= roce_qp_num(p->side[1].q[0].qp);
+	for (uint64_t i = 0; i < 40; i++) {
+		in = pair_far_sge(p, 1, (uint32_t)i * 2048, 2048);
+		ndsh_rq_push(&p->side[1].q[0].rq, i, &in, 1);
+	}
+	for (uint32_t i = 0; i < 40 * 900; i++)
+		p->side[0].far[i] = (uint8_t)(i * 11);
+	p->side[0].stalled = true;
+	for (uint32_t i = 0; i < 40; i++) {
+		out[0] = pair_far_sge(p, 0, i * 900, 400);
+		out[1] = pair_far_sge(p, 0, i * 900 + 400, 500);
+		pair_post(p, 0, 0,
+			&(struct ndsh_swr){.context = i,
+				.rkey = AH,
+				.raddr = to,
+				.ctrl = NDSH_CTRL(NDSH_OP_SEND, 2, 0, 0)},
+			out, NULL);
+	}
+	(void)pair_run(p, 1000000);
+	expect_none(p, 0);
+	p->side[0].stalled = false;
+	cr_assert(pair_run(p, LONG));
+	for (uint64_t i = 0; i < 40; i++) {
+		(void)expect(p, 0, i, NDSH_WC_SUCCESS);
+		cr_assert_eq(expect(p, 1, i, NDSH_WC_SUCCESS).bytes, GRH + 900);
+		cr_assert_arr_eq(p->side[1].far + i * 2048 + GRH, p->side[0].far + i * 900, 900);
+	}
+	pair_free(p);
+}
+
+#define MANY   100u
+#define PIECE  64u
+#define PIECES 16u /* an order each: MANY of them are more than there may be */
+#define BYTES  (PIECE * PIECES - GRH)
+
+static void
+receive_in_pieces(struct ud_world *w, uint64_t i)
+{
+	struct ndsh_sge in[PIECES];
+
+	for (uint32_t k = 0; k < PIECES; k++)
+		in[k] = pair_far_sge(w->p, 1, (uint32_t)i * 2048 + 2 * k * PIECE, PIECE);
+	ndsh_rq_push(&w->p->side[1].q[0].rq, i, in, PIECES);
+}
+
+static void
+expect_pieces(struct ud_world *w, uint64_t i)
+{
+	const uint8_t *at = w->p->side[1].far + i * 2048, *sent = w->p->side[0].arena;
+
+	cr_assert_arr_eq(at + GRH, sent, PIECE - GRH);
+	for (uint32_t k = 1; k < PIECES; k++)
+		cr_assert_arr_eq(at + 2 * k * PIECE, sent + k * PIECE - GRH, PIECE);
+}
+
+/* A receiver that moves nothing loses what finds no room on its way to it, and no receive with it:
+ * what was told as received is there in the end, and the next receive is for who comes next. */
+Test(ud_far, no_room_is_no_receive)
+{
+	struct ud_world w = ud_world_new(&(struct pair_opts){.far = true});
+	const uint32_t *done = &((struct ndsh_qp_page *)w.p->side[1].q[0].block)->rq_done;
+	uint32_t taken;
+
+	ud_world_start(&w);
+	ud_fill(&w, BYTES);
+	w.p->side[1].stalled = true;
+	for (uint64_t i = 0; i < MANY; i++) {
+		receive_in_pieces(&w, i);
+		ud_send(&w, 0, i, BYTES);
+	}
+	cr_assert(pair_run(w.p, LONG));
+	taken = *done;
+	cr_assert(taken > MANY / 4 && taken < MANY);
+	cr_assert_eq(ud_count(&w, 1)->rx_datagram_no_receive, MANY - taken);
+	w.p->side[1].stalled = false;
+	cr_assert(pair_run(w.p, LONG));
+	ud_send(&w, 0, MANY, BYTES);
+	cr_assert(pair_run(w.p, LONG));
+	cr_assert_eq(*done, taken + 1);
+	for (uint64_t i = 0; i <= taken; i++) {
+		cr_assert_eq(expect(w.p, 1, i, NDSH_WC_SUCCESS).bytes, GRH + BYTES);
+		expect_pieces(&w, i);
+	}
+	expect_none(w.p, 1);
+	pair_free(w.p);
+}
