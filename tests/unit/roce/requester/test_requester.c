@@ -158,6 +158,7 @@ Test(requester, W_TMR_07_early_tries_leave_the_budget_alone)
 	pair_free(p);
 }
 
+/* checks W-RXE-22 */
 Test(requester, W_RESP_03_a_sequence_nak_while_an_rnr_wait_runs)
 {
 	struct pair *p = watched(&(struct pair_opts){0}, true);
