@@ -12,10 +12,15 @@ OPERATIONS = ("write", "send", "read")
 _PEERS = ("libfabric", "iperf3", "qperf")
 
 
+def _ucx(what):
+    """UCX's two ways, of which the better one counts."""
+    return [f"peers/ucx {w} {what}" for w in ("tag", "put")]
+
+
 def _beside(size, what, limit):
-    """Ours, UCX's better way, the others."""
+    """Our figures, UCX's better way, the other peers, the limit."""
     return [f"ours/{o} {size}{what}" for o in OPERATIONS] \
-        + [[f"peers/ucx {w} {size}{what}" for w in ("tag", "put")]] \
+        + [_ucx(size + what)] \
         + [f"peers/{p} {size}{what}" for p in _PEERS] + [limit]
 
 
@@ -46,6 +51,13 @@ PIVOTS = {
         ("8 B", "M/s", _beside("8 B", " rate", "testpmd/64 B tx to rx")),
         _padded(_DEEP, 8),
         ("8 B, one way", "us", _beside("8 B", " latency", None)),
+    ]),
+    "headlines": Pivot("two daemons on two CPUs", ("dpdk-ndd", "UCX, TCP", "iperf3, TCP", "limit of the machine"), [
+        ("64 KiB writes", "GB/s",
+         ["ours/write 64 KiB", _ucx("64 KiB"), "peers/iperf3 64 KiB", "limits/composed"]),
+        ("8 B writes", "M/s", ["ours/write 8 B rate", _ucx("8 B rate"), None, "testpmd/64 B tx to rx"]),
+        ("8 B write, one way", "us", ["ours/write 8 B latency", _ucx("8 B latency"), None, None]),
+        ("8 B write, one way, one daemon", "us", ["one daemon/write 8 B latency, other core", None, None, None]),
     ]),
     "one daemon": Pivot("one daemon, a client that is both ends", ("on the other core", "on the lcore's core"), [
         (name, unit, [f"one daemon/{name}, {where}" for where in ("other core", "same core")])
