@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Network byte order, for the codecs of this directory only: each function is one load or store.
- * (Of shifts and bytes gcc 12 makes that too, unless several stand side by side: those it gathers
- * byte by byte in a vector.) Machines are little-endian (ndsh_abi.h).
+ * Network byte order for codecs: each function is one load or store. (gcc 12 makes the same of
+ * shifts and bytes, unless several stand side by side: those it gathers byte by byte in a vector.)
+ * Machines are little-endian (ndsh_abi.h).
  */
 #ifndef ROCE_BYTES_H
 #define ROCE_BYTES_H
@@ -37,7 +37,7 @@ roce_get_be64(const uint8_t *p)
 	return __builtin_bswap64(v);
 }
 
-/* The ICRC alone goes least significant byte first (1.5, step 4). */
+/* The ICRC alone goes least significant byte first (IBTA volume 1, chapter 7). */
 static inline uint32_t
 roce_get_le32(const uint8_t *p)
 {

@@ -8,7 +8,9 @@
 #ifndef ROCE_CM_H
 #define ROCE_CM_H
 
-#include "wire/wire.h"
+#include "wire/gid.h"
+#include "wire/packet.h"
+#include "wire/protocol.h"
 
 #define ROCE_CM_REQ_PRIV 56u
 #define ROCE_CM_REP_PRIV 196u

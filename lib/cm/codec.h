@@ -8,7 +8,8 @@
 #ifndef ROCE_CM_CODEC_H
 #define ROCE_CM_CODEC_H
 
-#include "wire/wire.h"
+#include "wire/gid.h"
+#include "wire/protocol.h"
 
 enum cm_attr {
 	CM_ATTR_REQ = 0x10,

@@ -20,7 +20,13 @@
 #define ROCE_H
 
 #include "shm/ndsh_ring.h"
-#include "wire/wire.h"
+#include "wire/aeth.h"
+#include "wire/build.h"
+#include "wire/icrc.h"
+#include "wire/opcode.h"
+#include "wire/packet.h"
+#include "wire/path.h"
+#include "wire/psn.h"
 
 struct roce_shard;
 struct roce_qp;

@@ -2,10 +2,8 @@
 /* From a struct roce_pkt to bytes. The lower headers of a flow are prepared once. */
 #include "wire/headers.h"
 
-#define PROTO_UDP 17u
-
 static uint32_t
-ipv4_sum(const uint8_t *ip)
+ipv4_header_sum(const uint8_t *ip)
 {
 	uint32_t sum = 0;
 
@@ -15,23 +13,23 @@ ipv4_sum(const uint8_t *ip)
 }
 
 static uint32_t
-init_ipv4(uint8_t *ip, const struct roce_path *path)
+tmpl_init_ipv4(uint8_t *ip, const struct roce_path *path)
 {
 	ip[0] = 0x45;
 	ip[1] = path->tos;
 	roce_put_be16(ip + 6, 0x4000); /* DF: RoCE is never fragmented */
 	ip[8] = path->ttl;
-	ip[9] = PROTO_UDP;
+	ip[9] = ROCE_PROTO_UDP;
 	memcpy(ip + 12, path->sgid.raw + 12, 4);
 	memcpy(ip + 16, path->dgid.raw + 12, 4);
 	return ROCE_IPV4_BYTES;
 }
 
 static uint32_t
-init_ipv6(uint8_t *ip, const struct roce_path *path)
+tmpl_init_ipv6(uint8_t *ip, const struct roce_path *path)
 {
 	roce_put_be32(ip, 6u << 28 | (uint32_t)path->tos << 20 | (path->flow_label & 0xfffffu));
-	ip[6] = PROTO_UDP;
+	ip[6] = ROCE_PROTO_UDP;
 	ip[7] = path->ttl;
 	memcpy(ip + 8, path->sgid.raw, 16);
 	memcpy(ip + 24, path->dgid.raw, 16);
@@ -50,19 +48,19 @@ roce_hdr_tmpl_init(struct roce_hdr_tmpl *tmpl, const struct roce_path *path)
 	memcpy(p + 6, path->smac, 6);
 	p += 12;
 	if (path->tagged) {
-		roce_put_be16(p, 0x8100);
+		roce_put_be16(p, ROCE_ETHERTYPE_VLAN);
 		roce_put_be16(p + 2, path->vlan_tci);
 		tmpl->vlan = path->vlan_tci & ROCE_VLAN_MASK;
 		p += 4;
 	}
-	roce_put_be16(p, tmpl->v6 ? 0x86dd : 0x0800);
+	roce_put_be16(p, tmpl->v6 ? ROCE_ETHERTYPE_IPV6 : ROCE_ETHERTYPE_IPV4);
 	p += 2;
 	tmpl->l3_off = (uint8_t)(p - tmpl->bytes);
 	if (tmpl->v6) {
-		p += init_ipv6(p, path);
+		p += tmpl_init_ipv6(p, path);
 	} else {
-		p += init_ipv4(p, path);
-		tmpl->csum = ipv4_sum(tmpl->bytes + tmpl->l3_off);
+		p += tmpl_init_ipv4(p, path);
+		tmpl->csum = ipv4_header_sum(tmpl->bytes + tmpl->l3_off);
 	}
 	roce_put_be16(p, path->udp_sport);
 	roce_put_be16(p + 2, ROCE_UDP_PORT);
@@ -77,7 +75,7 @@ roce_wire_build(
 	uint32_t bytes = roce_headers_build(buf, tmpl, pkt, ip_id, ~0u);
 
 	if (pkt->opcode == ROCE_CNP)
-		memset(buf + tmpl->len + ROCE_BTH_BYTES, 0, 16);
+		memset(buf + tmpl->len + ROCE_BTH_BYTES, 0, ROCE_CNP_ZEROS);
 	return bytes;
 }
 
@@ -113,47 +111,4 @@ roce_wire_build_cnp(uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint32_t qpn
 	if (tmpl->vlan != 0 && tmpl->class_priority)
 		buf[14] = (uint8_t)((buf[14] & 0x1fu) | (ROCE_TOS_CNP & 0xe0u));
 	return hdr_bytes;
-}
-
-/* W-CM-71 */
-uint16_t
-roce_flow_sport(uint32_t flow_label, uint32_t local_qpn, uint32_t remote_qpn)
-{
-	uint32_t fl = flow_label & 0xfffffu;
-
-	if (fl == 0) {
-		uint64_t v = (uint64_t)local_qpn * remote_qpn;
-
-		v ^= v >> 20;
-		v ^= v >> 40;
-		fl = (uint32_t)(v & 0xfffffu);
-	}
-	return (uint16_t)(0xc000u | ((fl & 0x3fffu) ^ (fl >> 14)));
-}
-
-/* Table in 2.2: code 0 is the longest. */
-uint64_t
-roce_rnr_ns(uint8_t code)
-{
-	static const uint32_t us[32] = {655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480,
-		640, 960, 1280, 1920, 2560, 3840, 5120, 7680, 10240, 15360, 20480, 30720, 40960,
-		61440, 81920, 122880, 163840, 245760, 327680, 491520};
-
-	return us[code & 31] * UINT64_C(1000);
-}
-
-bool
-roce_gid_is_v4(const struct roce_gid *gid)
-{
-	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
-
-	return memcmp(gid->raw, prefix, sizeof(prefix)) == 0;
-}
-
-void
-roce_gid_from_v4(struct roce_gid *gid, const uint8_t v4[4])
-{
-	memset(gid->raw, 0, 10);
-	memset(gid->raw + 10, 0xff, 2);
-	memcpy(gid->raw + 12, v4, 4);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "wire/build.h"
 #include "wire/gsi.h"
+#include "wire/icrc.h"
 
 uint32_t
 roce_gsi_build(

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queue pair 1: management datagrams (MADs) as UD SEND Only frames (reference 3.1).
- * There is no queue pair object behind it: one MAD is one frame, unacknowledged.
+ * Queue pair 1: management datagrams (MADs) as UD SEND Only frames (IBTA volume 1, chapters
+ * 13 and 16).
+ * No queue pair object stands for it: one MAD is one frame, unacknowledged.
  */
 #ifndef ROCE_GSI_H
 #define ROCE_GSI_H
 
-#include "wire/wire.h"
+#include "wire/packet.h"
+#include "wire/path.h"
+#include "wire/protocol.h"
 
 #define ROCE_GSI_SPORT 0xc000u /* what adapters use when no flow label is given */
-/* Ethernet + VLAN tag + IPv6 + UDP + BTH + DETH + MAD + ICRC. */
-#define ROCE_GSI_FRAME_MAX (14u + 4u + 40u + 8u + 12u + 8u + ROCE_MAD_BYTES + ROCE_ICRC_BYTES)
+#define ROCE_GSI_FRAME_MAX                                                                         \
+	(ROCE_ETH_BYTES + ROCE_VLAN_TAG_BYTES + ROCE_IPV6_BYTES + ROCE_UDP_BYTES +                 \
+		ROCE_BTH_BYTES + ROCE_DETH_BYTES + ROCE_MAD_BYTES + ROCE_ICRC_BYTES)
 
 /*
  * Build the whole frame that carries mad along path to QP 1 of the peer; path->udp_sport

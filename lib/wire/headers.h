@@ -1,31 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * roce_wire_build() for the paths that build a packet each: within its caller the struct roce_pkt
- * is taken apart, so that the fields a packet does not have are neither cleared nor asked for.
+ * dissolves into registers, so that fields that a packet does not have are neither cleared nor
+ * tested.
  */
 #ifndef ROCE_HEADERS_H
 #define ROCE_HEADERS_H
 
 #include "base/bytes.h"
-#include "wire/wire.h"
+#include "base/compiler.h"
+#include "wire/build.h"
 
-#define ROCE_IPV4_BYTES 20u
-#define ROCE_IPV6_BYTES 40u
-#define ROCE_UDP_BYTES	8u
-#define ROCE_BTH_BYTES	12u
-
-/* Order of headers as in 1.3. */
-__attribute__((always_inline)) static inline void
+/* The extension headers in the order of IBTA volume 1, chapter 5. */
+BASE_INLINE void
 roce_headers_ext(uint8_t *h, uint32_t flags, const struct roce_pkt *pkt)
 {
 	if (flags & ROCE_OPF_DETH) {
 		roce_put_be32(h, pkt->qkey);
 		roce_put_be32(h + 4, pkt->src_qpn & ROCE_QPN_MASK);
-		h += 8;
+		h += ROCE_DETH_BYTES;
 	}
 	if (flags & ROCE_OPF_FETH) {
 		roce_put_be32(h, pkt->feth);
-		h += 4;
+		h += ROCE_FETH_BYTES;
 	}
 	if (flags & (ROCE_OPF_RETH | ROCE_OPF_ATOMIC)) {
 		roce_put_be64(h, pkt->va);
@@ -41,7 +38,7 @@ roce_headers_ext(uint8_t *h, uint32_t flags, const struct roce_pkt *pkt)
 		h += 16;
 	} else if (flags & ROCE_OPF_AETH) {
 		roce_put_be32(h, (uint32_t)pkt->syndrome << 24 | (pkt->msn & 0xffffffu));
-		h += 4;
+		h += ROCE_AETH_BYTES;
 	}
 	if (flags & ROCE_OPF_ATOMIC_ACK)
 		roce_put_be64(h, pkt->atomic_orig);
@@ -51,7 +48,7 @@ roce_headers_ext(uint8_t *h, uint32_t flags, const struct roce_pkt *pkt)
 		roce_put_be32(h, pkt->ieth);
 }
 
-__attribute__((always_inline)) static inline void
+BASE_INLINE void
 roce_headers_lengths(
 	uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint32_t udp_bytes, uint16_t ip_id)
 {
@@ -72,7 +69,7 @@ roce_headers_lengths(
 }
 
 /* possible: extension headers (ROCE_OPF_*) that packets of this caller may have. */
-__attribute__((always_inline)) static inline uint32_t
+BASE_INLINE uint32_t
 roce_headers_build(uint8_t *buf, const struct roce_hdr_tmpl *tmpl, const struct roce_pkt *pkt,
 	uint16_t ip_id, uint32_t possible)
 {
@@ -80,7 +77,7 @@ roce_headers_build(uint8_t *buf, const struct roce_hdr_tmpl *tmpl, const struct 
 	uint32_t pad = -pkt->payload_bytes & 3u;
 	uint8_t *bth = buf + tmpl->len;
 
-	/* All of it at a constant size: what is too much is overwritten by the BTH. */
+	/* All of the template, at a constant size: the BTH overwrites what is too much. */
 	memcpy(buf, tmpl->bytes, sizeof(tmpl->bytes));
 	roce_headers_lengths(buf, tmpl,
 		ROCE_UDP_BYTES + op->hdr_bytes + pkt->payload_bytes + pad + ROCE_ICRC_BYTES, ip_id);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The invariant CRC (1.5): CRC-32 over everything from the IP header to the pad,
- * with the fields that routers may change replaced by ones. Only the headers up
- * to the BTH are copied for that; a short packet is copied whole, since one call
- * of the CRC costs less than two. The copy is made of whole 16-byte stores: the CRC
- * reads such blocks back at once, and narrower stores would stall it.
+ * The invariant CRC (IBTA volume 1, chapter 7, and annex A17): CRC-32 over everything from the IP
+ * header to the pad, with the fields that routers may change replaced by ones. Only the headers up
+ * to the BTH are copied for that; a short packet is copied whole, since one call of the CRC costs
+ * less than two. The copy is made of whole 16-byte stores: the CRC reads such blocks back at once,
+ * and narrower stores would stall it.
  */
 #include <isa-l/crc.h>
 
 #include "base/bytes.h"
-#include "wire/wire.h"
+#include "wire/build.h"
+#include "wire/icrc.h"
+#include "wire/packet.h"
 
 #define BLOCK	 16u
 #define COPY_MAX 128u /* packets up to this size go through the copy */
@@ -41,7 +43,7 @@ static const uint8_t mask_ipv6[4 * BLOCK] = {
 
 /*
  * ISA-L's AVX-512 code returns with the upper halves of the vector registers in use, and the SSE
- * instructions of everybody else then run at a crawl: 300 cycles a packet, measured.
+ * instructions of all other code are slow from then on: 300 cycles a packet, measured.
  */
 static void
 release_vectors(void)
@@ -100,7 +102,7 @@ icrc_tiny_ipv4(const uint8_t *l3, uint32_t bytes)
 
 /* bytes: from the IP header to the pad; the ICRC behind them may be read too. */
 static uint32_t
-icrc(const uint8_t *l3, bool v6, uint32_t bytes)
+icrc_of(const uint8_t *l3, bool v6, uint32_t bytes)
 {
 	_Alignas(BLOCK) uint8_t h[COPY_MAX + BLOCK];
 	uint32_t masked = v6 ? sizeof(mask_ipv6) : sizeof(mask_ipv4);
@@ -128,7 +130,7 @@ roce_icrc_ok(const struct roce_pkt *pkt)
 {
 	const uint8_t *end = pkt->payload + pkt->payload_bytes + pkt->pad;
 
-	return icrc(pkt->l3, pkt->v6, (uint32_t)(end - pkt->l3)) == roce_get_le32(end);
+	return icrc_of(pkt->l3, pkt->v6, (uint32_t)(end - pkt->l3)) == roce_get_le32(end);
 }
 
 uint32_t
@@ -140,6 +142,6 @@ roce_wire_seal(
 
 	memset(buf + end, 0, 4); /* the pad; its spare bytes are overwritten by the ICRC */
 	end += pad;
-	roce_put_le32(buf + end, icrc(buf + tmpl->l3_off, tmpl->v6, end - tmpl->l3_off));
+	roce_put_le32(buf + end, icrc_of(buf + tmpl->l3_off, tmpl->v6, end - tmpl->l3_off));
 	return end + ROCE_ICRC_BYTES;
 }

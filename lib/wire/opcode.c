@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The opcode table (1.4), the only place that knows which headers an opcode has.
+ * The opcode table (IBTA volume 1, chapter 9; CNP: annex A17), the only place that knows which
+ * headers an opcode has.
  *
  * REQUEST and RESPONSE are set for the RC class alone. Opcodes of UC and UD parse,
  * since their frames are well-formed, but nothing that dispatches on these two
  * flags can take them for RC by mistake (W-PKT-10). RD and XRC are unknown.
  */
-#include "wire/wire.h"
+#include "wire/opcode.h"
 
-#define BTH_BYTES 12u
+#include "wire/protocol.h"
+
 #define EXT_BYTES(f)                                                                               \
-	(((f)&ROCE_OPF_RETH ? 16u : 0u) + ((f)&ROCE_OPF_AETH ? 4u : 0u) +                          \
-		((f)&ROCE_OPF_ATOMIC ? 28u : 0u) + ((f)&ROCE_OPF_ATOMIC_ACK ? 8u : 0u) +           \
-		((f)&ROCE_OPF_IMM ? 4u : 0u) + ((f)&ROCE_OPF_IETH ? 4u : 0u) +                     \
-		((f)&ROCE_OPF_DETH ? 8u : 0u) + ((f)&ROCE_OPF_FETH ? 4u : 0u))
+	(((f)&ROCE_OPF_RETH ? ROCE_RETH_BYTES : 0u) + ((f)&ROCE_OPF_AETH ? ROCE_AETH_BYTES : 0u) + \
+		((f)&ROCE_OPF_ATOMIC ? ROCE_ATOMIC_BYTES : 0u) +                                   \
+		((f)&ROCE_OPF_ATOMIC_ACK ? ROCE_ATOMIC_ACK_BYTES : 0u) +                           \
+		((f)&ROCE_OPF_IMM ? ROCE_IMM_BYTES : 0u) +                                         \
+		((f)&ROCE_OPF_IETH ? ROCE_IETH_BYTES : 0u) +                                       \
+		((f)&ROCE_OPF_DETH ? ROCE_DETH_BYTES : 0u) +                                       \
+		((f)&ROCE_OPF_FETH ? ROCE_FETH_BYTES : 0u))
 #define OP(f, ibta_name)                                                                           \
 	{                                                                                          \
 		.flags = (uint16_t)(ROCE_OPF_VALID | (f)),                                         \
-		.hdr_bytes = (uint8_t)(BTH_BYTES + EXT_BYTES(f)), .name = ibta_name                \
+		.hdr_bytes = (uint8_t)(ROCE_BTH_BYTES + EXT_BYTES(f)), .name = ibta_name           \
 	}
 
 #define S      ROCE_OPF_FIRST
@@ -80,6 +85,8 @@ const struct roce_opcode_desc roce_opcode_info[256] = {
 	[ROCE_UD_SEND_ONLY_IMM] =
 		OP(SEND | S | E | ROCE_OPF_DETH | IMM, "UD SEND Only with Immediate"),
 
-	/* Behind the BTH stand 16 zero bytes that belong to the packet's form (4.1). */
-	[ROCE_CNP] = {.flags = ROCE_OPF_VALID, .hdr_bytes = BTH_BYTES + 16, .name = "CNP"},
+	/* 16 zero bytes behind the BTH belong to the form of the packet (W-CC-02). */
+	[ROCE_CNP] = {.flags = ROCE_OPF_VALID,
+		.hdr_bytes = ROCE_BTH_BYTES + ROCE_CNP_ZEROS,
+		.name = "CNP"},
 };

@@ -5,30 +5,19 @@
  * the opcode > payload, pad and ICRC.
  */
 #include "base/bytes.h"
-#include "wire/wire.h"
+#include "base/compiler.h"
+#include "wire/packet.h"
 
-#define ETH_BYTES      14u
-#define VLAN_TAG_BYTES 4u
-#define VLAN_TAGS_MAX  2u
-#define IPV4_BYTES     20u
-#define IPV6_BYTES     40u
-#define UDP_BYTES      8u
-#define BTH_BYTES      12u
-#define ETHERTYPE_IPV4 0x0800u
-#define ETHERTYPE_IPV6 0x86ddu
-#define ETHERTYPE_VLAN 0x8100u
-#define ETHERTYPE_QINQ 0x88a8u
-#define PROTO_UDP      17u
-#define BTH_TVER       0x000f0000u /* in its first four bytes */
-#define BTH_PAD_SHIFT  20
-#define unlikely(x)    __builtin_expect(!!(x), 0)
+#define VLAN_TAGS_MAX 2u
+#define BTH_TVER      0x000f0000u /* in its first four bytes */
+#define BTH_PAD_SHIFT 20
 #define OPF_ANY_EXT                                                                                \
 	(ROCE_OPF_RETH | ROCE_OPF_AETH | ROCE_OPF_ATOMIC | ROCE_OPF_ATOMIC_ACK | ROCE_OPF_IMM |    \
 		ROCE_OPF_IETH | ROCE_OPF_DETH | ROCE_OPF_FETH)
 
-/* What stands behind the Ethernet header and its tags. */
+/* The type field in front of pkt->l3: of the Ethernet header or of the last tag passed. */
 static uint16_t
-ethertype(const struct roce_pkt *pkt)
+pkt_ethertype(const struct roce_pkt *pkt)
 {
 	return roce_get_be16(pkt->l3 - 2);
 }
@@ -36,44 +25,46 @@ ethertype(const struct roce_pkt *pkt)
 static bool
 is_tag(uint16_t type)
 {
-	return type == ETHERTYPE_VLAN || type == ETHERTYPE_QINQ;
+	return type == ROCE_ETHERTYPE_VLAN || type == ROCE_ETHERTYPE_QINQ;
 }
 
 /*
- * Tags are looked through. One of VLAN 0 names a priority only. Two VLANs are one inside the other,
- * which is none of ours: else a station of the outer one would reach into the inner (W-PKT-02).
+ * Move pkt->l3 behind the VLAN tags. A tag of VLAN 0 names a priority only. A packet with two VLANs
+ * is in one that is inside the other. No address here is in such a VLAN, and it must not count as
+ * the inner one, or stations of the outer VLAN could reach that one (W-PKT-02).
  */
 static enum roce_wire_err
-see_tags(const uint8_t *end, struct roce_pkt *pkt)
+skip_tags(const uint8_t *end, struct roce_pkt *pkt)
 {
-	for (unsigned tags = 0; is_tag(ethertype(pkt)); tags++, pkt->l3 += VLAN_TAG_BYTES) {
+	for (unsigned tags = 0; is_tag(pkt_ethertype(pkt));
+		tags++, pkt->l3 += ROCE_VLAN_TAG_BYTES) {
 		uint16_t vlan;
 
 		if (tags == VLAN_TAGS_MAX)
 			return ROCE_WIRE_NOT_ROCE;
-		if (end - pkt->l3 < (ptrdiff_t)VLAN_TAG_BYTES)
+		if (end - pkt->l3 < (ptrdiff_t)ROCE_VLAN_TAG_BYTES)
 			return ROCE_WIRE_TRUNCATED;
 		pkt->tagged = true;
 		pkt->vlan_tci = roce_get_be16(pkt->l3);
 		vlan = pkt->vlan_tci & ROCE_VLAN_MASK;
 		if (vlan != 0)
-			pkt->vlan = pkt->vlan == 0 ? vlan : ROCE_VLAN_NOBODYS;
+			pkt->vlan = pkt->vlan == 0 ? vlan : ROCE_VLAN_NESTED;
 	}
 	return ROCE_WIRE_OK;
 }
 
-/* Order of headers as in 1.3. Their room was checked by the caller. */
+/* The extension headers in the order of IBTA volume 1, chapter 5. The caller checked their room. */
 static void
 parse_ext(const uint8_t *h, uint32_t flags, struct roce_pkt *pkt)
 {
-	if (unlikely(flags & (ROCE_OPF_DETH | ROCE_OPF_FETH))) {
+	if (base_unlikely(flags & (ROCE_OPF_DETH | ROCE_OPF_FETH))) {
 		if (flags & ROCE_OPF_DETH) {
 			pkt->qkey = roce_get_be32(h);
 			pkt->src_qpn = roce_get_be32(h + 4) & ROCE_QPN_MASK;
-			h += 8;
+			h += ROCE_DETH_BYTES;
 		} else {
 			pkt->feth = roce_get_be32(h);
-			h += 4;
+			h += ROCE_FETH_BYTES;
 		}
 	}
 	if (flags & (ROCE_OPF_RETH | ROCE_OPF_ATOMIC)) {
@@ -81,11 +72,11 @@ parse_ext(const uint8_t *h, uint32_t flags, struct roce_pkt *pkt)
 		pkt->rkey = roce_get_be32(h + 8);
 		if (flags & ROCE_OPF_RETH) {
 			pkt->dma_bytes = roce_get_be32(h + 12);
-			h += 16;
+			h += ROCE_RETH_BYTES;
 		} else {
 			pkt->swap_add = roce_get_be64(h + 12);
 			pkt->compare = roce_get_be64(h + 20);
-			h += 28;
+			h += ROCE_ATOMIC_BYTES;
 		}
 	} else if (flags & ROCE_OPF_AETH) {
 		uint32_t aeth = roce_get_be32(h);
@@ -93,7 +84,7 @@ parse_ext(const uint8_t *h, uint32_t flags, struct roce_pkt *pkt)
 		pkt->syndrome = (uint8_t)(aeth >> 24);
 		pkt->msn = aeth & 0xffffffu;
 		if (flags & ROCE_OPF_ATOMIC_ACK)
-			pkt->atomic_orig = roce_get_be64(h + 4);
+			pkt->atomic_orig = roce_get_be64(h + ROCE_AETH_BYTES);
 	}
 	if (!(flags & (ROCE_OPF_IMM | ROCE_OPF_IETH)))
 		return;
@@ -103,30 +94,30 @@ parse_ext(const uint8_t *h, uint32_t flags, struct roce_pkt *pkt)
 		pkt->ieth = roce_get_be32(h);
 }
 
-/* udp has udp_bytes bytes, as IP says. The first eight are there in any case. */
+/* The IP header says that udp has udp_bytes bytes. The first eight are there in any case. */
 static enum roce_wire_err
 parse_transport(const uint8_t *udp, uint32_t udp_bytes, struct roce_pkt *pkt)
 {
-	const uint8_t *bth = udp + UDP_BYTES;
+	const uint8_t *bth = udp + ROCE_UDP_BYTES;
 	const struct roce_opcode_desc *op;
 	uint32_t first, pad, overhead;
 
-	if (unlikely(roce_get_be16(udp + 4) != udp_bytes ||
-		     udp_bytes < UDP_BYTES + BTH_BYTES + ROCE_ICRC_BYTES))
+	if (base_unlikely(roce_get_be16(udp + 4) != udp_bytes ||
+			  udp_bytes < ROCE_UDP_BYTES + ROCE_BTH_BYTES + ROCE_ICRC_BYTES))
 		return ROCE_WIRE_LENGTH; /* W-PKT-05 */
 	first = roce_get_be32(bth);	 /* opcode, bits, P_Key */
-	if (unlikely((first & BTH_TVER) != 0))
+	if (base_unlikely((first & BTH_TVER) != 0))
 		return ROCE_WIRE_TVER;
 	op = &roce_opcode_info[first >> 24];
-	if (unlikely(!(op->flags & ROCE_OPF_VALID)))
+	if (base_unlikely(!(op->flags & ROCE_OPF_VALID)))
 		return ROCE_WIRE_OPCODE;
 	pad = first >> BTH_PAD_SHIFT & 3;
-	overhead = UDP_BYTES + op->hdr_bytes + pad + ROCE_ICRC_BYTES;
-	if (unlikely(udp_bytes < overhead))
+	overhead = ROCE_UDP_BYTES + op->hdr_bytes + pad + ROCE_ICRC_BYTES;
+	if (base_unlikely(udp_bytes < overhead))
 		return ROCE_WIRE_LENGTH; /* W-PKT-09 */
 	if (!(op->flags & ROCE_OPF_PAYLOAD) && udp_bytes - overhead + pad != 0)
 		return ROCE_WIRE_LENGTH; /* the opcode has no payload, hence no pad either */
-	if (unlikely((first & 0x7fff) != (ROCE_PKEY_DEFAULT & 0x7fff)))
+	if (base_unlikely((first & 0x7fff) != (ROCE_PKEY_DEFAULT & 0x7fff)))
 		return ROCE_WIRE_PKEY;
 
 	pkt->payload = bth + op->hdr_bytes;
@@ -144,7 +135,7 @@ parse_transport(const uint8_t *udp, uint32_t udp_bytes, struct roce_pkt *pkt)
 	pkt->syndrome = 0;
 	memset(pkt->ext, 0, sizeof(pkt->ext));
 	if (op->flags & OPF_ANY_EXT)
-		parse_ext(bth + BTH_BYTES, op->flags, pkt);
+		parse_ext(bth + ROCE_BTH_BYTES, op->flags, pkt);
 	return ROCE_WIRE_OK;
 }
 
@@ -154,30 +145,30 @@ is_our_port(const uint8_t *udp)
 	return roce_get_be16(udp + 2) == ROCE_UDP_PORT;
 }
 
-/* The header has 20 bytes, is of no fragment, and RoCEv2 stands behind it. */
+/* The header has 20 bytes, the packet is no fragment, and RoCEv2 follows. */
 static bool
-ipv4_plain(const uint8_t *ip)
+ipv4_is_plain(const uint8_t *ip)
 {
-	return ip[0] == 0x45 && ip[9] == PROTO_UDP && (roce_get_be16(ip + 6) & 0x3fffu) == 0 &&
-	       is_our_port(ip + IPV4_BYTES);
+	return ip[0] == 0x45 && ip[9] == ROCE_PROTO_UDP && (roce_get_be16(ip + 6) & 0x3fffu) == 0 &&
+	       is_our_port(ip + ROCE_IPV4_BYTES);
 }
 
-/* What is wrong with one that is not plain. */
+/* What is wrong with an IPv4 header that is not plain. */
 static enum roce_wire_err
-ipv4_refused(const uint8_t *ip, size_t room)
+ipv4_fault(const uint8_t *ip, size_t room)
 {
 	uint32_t ihl_bytes;
 
-	if (room < IPV4_BYTES)
+	if (room < ROCE_IPV4_BYTES)
 		return ROCE_WIRE_TRUNCATED;
 	ihl_bytes = (uint32_t)(ip[0] & 0x0f) * 4;
-	if (ip[0] >> 4 != 4 || ihl_bytes < IPV4_BYTES)
+	if (ip[0] >> 4 != 4 || ihl_bytes < ROCE_IPV4_BYTES)
 		return ROCE_WIRE_IP_HEADER;
-	if (ip[9] != PROTO_UDP)
+	if (ip[9] != ROCE_PROTO_UDP)
 		return ROCE_WIRE_NOT_ROCE;
-	if ((roce_get_be16(ip + 6) & 0x1fffu) != 0) /* a later fragment has no UDP header to ask */
+	if ((roce_get_be16(ip + 6) & 0x1fffu) != 0) /* a later fragment has no UDP header */
 		return ROCE_WIRE_IP_HEADER;
-	if (room < ihl_bytes + UDP_BYTES)
+	if (room < ihl_bytes + ROCE_UDP_BYTES)
 		return ROCE_WIRE_TRUNCATED;
 	if (!is_our_port(ip + ihl_bytes))
 		return ROCE_WIRE_NOT_ROCE;
@@ -198,27 +189,28 @@ ipv4_checksum_ok(const uint8_t *ip)
 	return sum % 0xffffu == 0;
 }
 
-/* room: bytes from ip to the end of the frame. On OK *udp_bytes is what the IP header grants: more
- * than any UDP header can say, if its total is less than itself. */
+/* room: bytes from ip to the end of the frame. On OK *udp_bytes is what the IP header leaves for
+ * UDP. If its total length is less than the header itself, that wraps to more than any UDP header
+ * can say, and parse_transport() refuses it. */
 static enum roce_wire_err
 parse_ipv4(const uint8_t *ip, size_t room, struct roce_pkt *pkt, uint32_t *udp_bytes)
 {
 	uint32_t total;
 
-	if (unlikely(room < IPV4_BYTES + UDP_BYTES || !ipv4_plain(ip)))
-		return ipv4_refused(ip, room);
-	if (unlikely(!ipv4_checksum_ok(ip)))
+	if (base_unlikely(room < ROCE_IPV4_BYTES + ROCE_UDP_BYTES || !ipv4_is_plain(ip)))
+		return ipv4_fault(ip, room);
+	if (base_unlikely(!ipv4_checksum_ok(ip)))
 		return ROCE_WIRE_IP_HEADER;
 	total = roce_get_be16(ip + 2);
-	if (unlikely(total > room))
+	if (base_unlikely(total > room))
 		return ROCE_WIRE_TRUNCATED;
 	pkt->tos = ip[1];
 	pkt->v6 = false;
-	*udp_bytes = total - IPV4_BYTES;
+	*udp_bytes = total - ROCE_IPV4_BYTES;
 	return ROCE_WIRE_OK;
 }
 
-/* Extension headers that would put UDP behind them; RoCEv2 has none (1.1). */
+/* Extension headers that UDP could follow; RoCEv2 has none (IBTA annex A17). */
 static bool
 is_ipv6_ext(uint8_t next_header)
 {
@@ -230,21 +222,22 @@ parse_ipv6(const uint8_t *ip, size_t room, struct roce_pkt *pkt, uint32_t *udp_b
 {
 	uint32_t payload;
 
-	if (room < IPV6_BYTES)
+	if (room < ROCE_IPV6_BYTES)
 		return ROCE_WIRE_TRUNCATED;
 	if (ip[0] >> 4 != 6)
 		return ROCE_WIRE_IP_HEADER;
-	if (ip[6] != PROTO_UDP) {
-		if (is_ipv6_ext(ip[6]) && room > IPV6_BYTES && ip[IPV6_BYTES] == PROTO_UDP)
+	if (ip[6] != ROCE_PROTO_UDP) {
+		if (is_ipv6_ext(ip[6]) && room > ROCE_IPV6_BYTES &&
+			ip[ROCE_IPV6_BYTES] == ROCE_PROTO_UDP)
 			return ROCE_WIRE_IP_HEADER;
 		return ROCE_WIRE_NOT_ROCE;
 	}
-	if (room < IPV6_BYTES + UDP_BYTES)
+	if (room < ROCE_IPV6_BYTES + ROCE_UDP_BYTES)
 		return ROCE_WIRE_TRUNCATED;
-	if (!is_our_port(ip + IPV6_BYTES))
+	if (!is_our_port(ip + ROCE_IPV6_BYTES))
 		return ROCE_WIRE_NOT_ROCE;
 	payload = roce_get_be16(ip + 4);
-	if (payload > room - IPV6_BYTES)
+	if (payload > room - ROCE_IPV6_BYTES)
 		return ROCE_WIRE_TRUNCATED;
 	pkt->tos = (uint8_t)(ip[0] << 4 | ip[1] >> 4);
 	pkt->v6 = true;
@@ -260,27 +253,27 @@ roce_wire_parse(const uint8_t *frame, size_t frame_bytes, struct roce_pkt *pkt)
 	const uint8_t *udp;
 	size_t room;
 
-	if (unlikely(frame_bytes < ETH_BYTES))
+	if (base_unlikely(frame_bytes < ROCE_ETH_BYTES))
 		return ROCE_WIRE_TRUNCATED;
-	pkt->l3 = frame + ETH_BYTES;
+	pkt->l3 = frame + ROCE_ETH_BYTES;
 	pkt->vlan_tci = pkt->vlan = 0;
 	pkt->tagged = false;
-	if (unlikely(ethertype(pkt) != ETHERTYPE_IPV4)) {
-		err = see_tags(frame + frame_bytes, pkt);
+	if (base_unlikely(pkt_ethertype(pkt) != ROCE_ETHERTYPE_IPV4)) {
+		err = skip_tags(frame + frame_bytes, pkt);
 		if (err != ROCE_WIRE_OK)
 			return err;
 	}
 	room = (size_t)(frame + frame_bytes - pkt->l3);
-	if (ethertype(pkt) == ETHERTYPE_IPV4) {
+	if (pkt_ethertype(pkt) == ROCE_ETHERTYPE_IPV4) {
 		err = parse_ipv4(pkt->l3, room, pkt, &udp_bytes);
-		udp = pkt->l3 + IPV4_BYTES;
-	} else if (ethertype(pkt) == ETHERTYPE_IPV6) {
+		udp = pkt->l3 + ROCE_IPV4_BYTES;
+	} else if (pkt_ethertype(pkt) == ROCE_ETHERTYPE_IPV6) {
 		err = parse_ipv6(pkt->l3, room, pkt, &udp_bytes);
-		udp = pkt->l3 + IPV6_BYTES;
+		udp = pkt->l3 + ROCE_IPV6_BYTES;
 	} else {
 		return ROCE_WIRE_NOT_ROCE;
 	}
-	if (unlikely(err != ROCE_WIRE_OK))
+	if (base_unlikely(err != ROCE_WIRE_OK))
 		return err;
 	return parse_transport(udp, udp_bytes, pkt);
 }

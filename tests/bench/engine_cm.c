@@ -9,6 +9,8 @@
 #include "engine.h"
 #include "cm/cm.h"
 #include "wire/gsi.h"
+#include "wire/icrc.h"
+#include "wire/packet.h"
 
 #define SERVICE	  7174u
 #define CONNS_MAX 8192u /* of a daemon by default: twice limits.shard_qps */

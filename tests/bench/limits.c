@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cores.h"
-#include "wire/wire.h"
+#include "wire/icrc.h"
 
 #define SLICES 10u
 #define PIECE  4096u /* what a packet carries at path MTU 4096 */

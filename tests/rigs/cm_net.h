@@ -9,6 +9,8 @@
 #include "cm/cm.h"
 #include "cm/codec.h"
 #include "wire/gsi.h"
+#include "wire/icrc.h"
+#include "wire/packet.h"
 
 #define MS(n)	     ((uint64_t)(n)*1000000u)
 #define NET_LOG	     128u

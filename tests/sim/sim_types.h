@@ -9,6 +9,8 @@
 
 #include "cm/cm.h"
 #include "wire/gsi.h"
+#include "wire/icrc.h"
+#include "wire/packet.h"
 #include "roce/roce.h"
 #include "shm/ndsh_mover.h"
 #include "shm/ndsh_msg.h"

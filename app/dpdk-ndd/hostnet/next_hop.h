@@ -12,7 +12,7 @@
 #include "platform/clock.h"
 #include "ndclient/ndclient.h"
 #include "net/net.h"
-#include "wire/wire.h"
+#include "wire/gid.h"
 
 #define NDD_RESOLVE_NS (3 * NDD_S) /* for a neighbour to answer */
 

@@ -19,7 +19,7 @@
 #include <rte_ring_elem.h>
 
 #include "config/config.h"
-#include "wire/wire.h"
+#include "wire/packet.h"
 
 #define NDD_SHARDS_MAX	 CONFIG_LCORES_MAX
 #define NDD_IO_OWNER	 0u    /* the shard that owns the ports */

@@ -13,7 +13,7 @@
 
 #include "platform/log.h"
 #include "port/port.h"
-#include "wire/wire.h"
+#include "wire/protocol.h"
 #include "platform/xdp.h"
 
 #define PROGRAM_NAME "ndd_share"

@@ -8,6 +8,8 @@
 #include "rigs/pcap.h"
 #include "cm/codec.h"
 #include "wire/gsi.h"
+#include "wire/icrc.h"
+#include "wire/packet.h"
 
 static void
 hex_bytes(const char *hex, uint8_t *out)

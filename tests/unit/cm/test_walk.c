@@ -11,6 +11,8 @@
 
 #include "cm/cm.h"
 #include "wire/gsi.h"
+#include "wire/icrc.h"
+#include "wire/packet.h"
 
 #define MS(n)	((uint64_t)(n)*1000000u)
 #define CONNS	512u

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "wire/gsi.h"
+#include "wire/icrc.h"
+#include "wire/packet.h"
 
 static struct roce_path
 path_of(bool v6)

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "wire/gid.h"
+
+bool
+roce_gid_is_v4(const struct roce_gid *gid)
+{
+	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+	return memcmp(gid->raw, prefix, sizeof(prefix)) == 0;
+}
+
+void
+roce_gid_from_v4(struct roce_gid *gid, const uint8_t v4[4])
+{
+	memset(gid->raw, 0, 10);
+	memset(gid->raw + 10, 0xff, 2);
+	memcpy(gid->raw + 12, v4, 4);
+}
