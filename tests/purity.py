@@ -5,7 +5,8 @@
 usage: purity.py SOURCE_ROOT ARCHIVE...      (lib/<room>/lib<name>.a)
 
 Sources: each #include must be one of a few libc headers without state, the CRC, or a header of
-a room that stands below. Archives: each undefined symbol must be one of a few functions of libc
+a room that stands below. The daemon and the libraries under it include no header of the client
+library: what both sides know is in lib/shm. Archives: each undefined symbol must be one of a few functions of libc
 that only touch the memory they are given, the CRC, or a symbol of the archives themselves.
 Writable data in an archive is a global, and refused as well.
 """
@@ -24,6 +25,9 @@ ROOMS = {  # room: (rooms that it may include, other headers)
     "roce": ({"roce", "wire", "shm", "base"}, set()),
     "net": ({"net"}, set()),
 }
+# They know nothing of the client library: its statuses and flags are one language of several.
+BELOW_CLIENT = ["app/dpdk-ndd", "drivers", "lib/base", "lib/cm", "lib/config", "lib/net", "lib/roce",
+                "lib/shm", "lib/wire"]
 # bcmp: clang writes it for a memcmp() that is only compared with 0.
 # __cpu_model: what __builtin_cpu_supports() reads; libgcc's, constant after start.
 SYMBOLS = {"memcpy", "memmove", "memset", "memcmp", "bcmp", "memchr", "strlen", "strcmp", "strnlen",
@@ -53,6 +57,14 @@ def check_includes(root):
                     yield f"{path.relative_to(root)}: includes {name}"
 
 
+def check_below_client(root):
+    for folder in BELOW_CLIENT:
+        for path in sorted((root / folder).rglob("*.[ch]")):
+            for name in INCLUDE.findall(path.read_text()):
+                if name.split("/")[0] in ("ndclient", "ndclient.h"):
+                    yield f"{path.relative_to(root)}: includes {name}, of the client library"
+
+
 def nm(archive):
     """(name, section) of each symbol; the section of an undefined one is *UND*."""
     out = subprocess.run(["nm", "--format=sysv", archive], capture_output=True, text=True,
@@ -79,7 +91,7 @@ def check_archives(archives):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    faults = list(check_includes(root)) + list(check_archives(sys.argv[2:]))
+    faults = [*check_includes(root), *check_below_client(root), *check_archives(sys.argv[2:])]
     for fault in faults:
         print(fault)
     print(f"purity: {len(sys.argv) - 2} archives, {len(faults)} faults")

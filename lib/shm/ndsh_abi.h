@@ -193,7 +193,7 @@ static_assert(sizeof(struct ndsh_rwr) == 32, "ABI");
 #define NDSH_CTRL_NSGE(c)  (((c) >> 8) & 0xffu)
 #define NDSH_CTRL_FLAGS(c) (((c) >> 16) & 0x7fffu)
 
-/* Outcome of a work request, transport's view; the library makes ND statuses of it. */
+/* Outcome of a work request as the transport sees it; each library translates it. */
 enum ndsh_wc_status {
 	NDSH_WC_SUCCESS = 0,
 	NDSH_WC_LOC_LEN_ERR = 1,
@@ -211,7 +211,7 @@ enum ndsh_wc_status {
 	NDSH_WC_REM_ABORT_ERR = 16,
 	NDSH_WC_FATAL_ERR = 19,
 	NDSH_WC_GENERAL_ERR = 21,
-}; /* numbers of ibv_wc_status (reference 2.9) */
+}; /* numbers of libibverbs' ibv_wc_status */
 
 enum {
 	NDSH_CQEF_PHASE = 1u << 0,

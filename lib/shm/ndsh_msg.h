@@ -20,8 +20,8 @@
  * failure the connection is over and EV_CONN_DISCONNECTED does not come; one that has a BIND may
  * CONNECT again.
  * EV_CONN_DISCONNECTED comes at most once, and only for an established connection (or one whose
- * EV_CONN_REPLY said success): when the peer's DREQ came (ND_SUCCESS), when the queue pair died
- * (ND_CONNECTION_ABORTED), or when the client's own DISCONNECT is done (ND_SUCCESS, or ND_TIMEOUT
+ * EV_CONN_REPLY said success): when the peer's DREQ came (NDSH_OK), when the queue pair died
+ * (NDSH_ERR_ABORTED), or when the client's own DISCONNECT is done (NDSH_OK, or NDSH_UNANSWERED
  * if the peer never answered), whichever is first. DISCONNECT after that event is answered, and
  * lets the daemon answer the peer (R-DISC-03), but makes no second event.
  */
@@ -33,6 +33,7 @@
 #include <stdint.h>
 
 #include "ndsh_abi.h"
+#include "ndsh_status.h"
 
 #define NDSH_MAGIC	    0x3144444eu /* "NDD1" */
 #define NDSH_MSG_BYTES	    1024u	/* no message is longer */
@@ -109,7 +110,7 @@ enum ndsh_msg_type {
 struct ndsh_msg_hdr {
 	uint16_t type;
 	uint16_t reserved;
-	int32_t status; /* replies and events: an ND status; requests: 0 */
+	int32_t status; /* replies and events: enum ndsh_status; requests: 0 */
 	uint64_t cookie;
 };
 static_assert(sizeof(struct ndsh_msg_hdr) == 16, "ABI");
@@ -131,7 +132,7 @@ struct ndsh_hello { /* request */
 	uint16_t swr_bytes, rwr_bytes, cqe_bytes, sge_bytes, qp_page_bytes, cq_page_bytes,
 		session_page_bytes, reserved;
 };
-struct ndsh_hello_reply { /* status ND_NOT_SUPPORTED: reason says which value and what to do */
+struct ndsh_hello_reply { /* NDSH_ERR_NOT_SUPPORTED: reason says which value and what to do */
 	struct ndsh_msg_hdr h;
 	uint16_t abi_major, abi_minor;
 	uint32_t daemon_pid;
@@ -213,7 +214,7 @@ struct ndsh_cq_create {
 };
 /*
  * Another ring: in it lie the entries from page->moved on (ndsh_resize.c). entries, 1..depth: how
- * many the client wants room for; ND_BUFFER_OVERFLOW: more lie there, nothing happened. Reply:
+ * many the client wants room for; NDSH_ERR_OVERFLOW: more lie there, nothing happened. Reply:
  * ndsh_id_msg.
  */
 struct ndsh_cq_resize {
@@ -327,7 +328,7 @@ struct ndsh_qp_attr {
 	uint32_t keepalive_ms;
 };
 /*
- * One at a time for each queue pair. Reply: ND_SUCCESS, it is done; ND_PENDING, the next hop is
+ * One at a time for each queue pair. Reply: NDSH_OK, it is done; NDSH_PENDING, the next hop is
  * being asked for, and EV_QP_MODIFIED follows; else nothing changed, and why says what was wrong.
  */
 struct ndsh_qp_modify {

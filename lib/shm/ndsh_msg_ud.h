@@ -6,13 +6,13 @@
  * for them, too; no connection can have one.
  *
  * Address handles. AH_CREATE is answered with an id, which is what descriptors name; it is good
- * when EV_AH said ND_SUCCESS, until AH_DESTROY, or until a second EV_AH says what has become of its
+ * when EV_AH said NDSH_OK, until AH_DESTROY, or until a second EV_AH says what has become of its
  * way. With look_up the daemon asks
  * there for the datagram service of that port, too. Descriptors that name one that is not good
  * fail; so what is posted should be over before AH_DESTROY.
  *
  * Services. A listener of datagram services is a listener: LISTENER_PAUSE and LISTENER_DESTROY are
- * for it, too. EV_UD_QUESTION gives an id that UD_ANSWER takes, once; ND_CONNECTION_ABORTED: who
+ * for it, too. EV_UD_QUESTION gives an id that UD_ANSWER takes, once; NDSH_ERR_ABORTED: who
  * asked has given up meanwhile.
  */
 #ifndef NDSH_MSG_UD_H
@@ -23,7 +23,7 @@
 
 struct ndsh_ud_qp_create { /* reply: ndsh_qp_create_reply */
 	struct ndsh_qp_create q;
-	uint32_t q_key; /* ND_ACCESS_VIOLATION: one with the top bit is not for clients */
+	uint32_t q_key; /* NDSH_ERR_ACCESS: one with the top bit is not for clients */
 	uint32_t reserved;
 };
 /* Another Q_Key, and a send side that stopped goes on. Reply: ndsh_id_msg. */
@@ -40,7 +40,7 @@ struct ndsh_ah_create { /* reply: ndsh_id_msg; then EV_AH */
 	uint32_t reserved;
 };
 struct ndsh_ev_ah {
-	struct ndsh_msg_hdr h; /* ND_CONNECTION_REFUSED: sidr_status and priv are the peer's */
+	struct ndsh_msg_hdr h; /* NDSH_ERR_REFUSED: sidr_status and priv are the peer's */
 	uint32_t ah;
 	uint32_t mtu_bytes;		  /* longest datagram */
 	uint32_t sidr_status, qpn, q_key; /* of the service */

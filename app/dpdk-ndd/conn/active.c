@@ -6,105 +6,105 @@
 #include "conn/conn.h"
 #include "platform/log.h"
 
-static nd_status
+static enum ndsh_status
 check(const struct ndsh_connect *m, const struct ndd_qp *qp)
 {
 	if (qp == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (qp->datagrams)
-		return ND_INVALID_DEVICE_REQUEST;
+		return NDSH_ERR_INVALID_REQUEST;
 	if (qp->conn != NULL)
-		return ND_CONNECTION_ACTIVE;
+		return NDSH_ERR_CONNECTED;
 	if (qp->failed || qp->by_hand)
-		return ND_INVALID_DEVICE_STATE;
+		return NDSH_ERR_INVALID_STATE;
 	if (m->priv_bytes > NDSH_CALLER_DATA_MAX)
-		return ND_INVALID_BUFFER_SIZE;
+		return NDSH_ERR_PRIVATE_DATA_SIZE;
 	if ((m->tos & ROCE_TOS_ECN) > NDSH_ECN_ON)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	if (!ndd_is_destination(&m->remote))
-		return ND_BAD_NETWORK_NAME;
-	return ND_SUCCESS;
+		return NDSH_ERR_BAD_DESTINATION;
+	return NDSH_OK;
 }
 
 /* A connection with a local address and port. */
-static nd_status
+static enum ndsh_status
 bind_new(struct ndd_session *s, const struct ndsh_addr *local, struct ndd_conn **out)
 {
 	struct roce_cm_addr addr;
 	struct ndd_conn *c;
-	nd_status status;
+	enum ndsh_status status;
 
 	if (!ndd_local_address(s, local, &addr))
-		return ND_INVALID_ADDRESS;
+		return NDSH_ERR_ADDRESS_NOT_LOCAL;
 	c = ndd_conn_new(s, NDD_CONN_BOUND);
 	if (c == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	status = ndd_port_take(&s->daemon->ports, &c->port, NDD_PORT_CONNECTOR, &addr);
-	if (status != ND_SUCCESS) {
+	if (status != NDSH_OK) {
 		ndd_conn_free(s, c);
 		return status;
 	}
 	c->local = c->port.addr;
 	*out = c;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
-nd_status
+enum ndsh_status
 ndd_conn_bind(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_bind *m = msg;
 	struct ndd_conn *c;
-	nd_status status = bind_new(s, &m->addr, &c);
+	enum ndsh_status status = bind_new(s, &m->addr, &c);
 
-	if (status != ND_SUCCESS)
+	if (status != NDSH_OK)
 		return status;
 	c->bound = true;
 	r->bind.id = c->id;
 	ndd_local_told(&c->local, &r->bind);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 /* The connection of a BIND, fresh or after an attempt that came to nothing (R-CONN-03). */
-static nd_status
+static enum ndsh_status
 find_bound(struct ndd_session *s, uint32_t id, struct ndd_conn **out)
 {
 	struct ndd_conn *c = ndd_slots_get(&s->conns, id);
 
 	if (c == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (!c->bound || c->told_end || c->brought_up ||
 		(c->state != NDD_CONN_BOUND && c->state != NDD_CONN_OVER))
-		return ND_INVALID_DEVICE_STATE;
+		return NDSH_ERR_INVALID_STATE;
 	*out = c;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 /* A connection from the address and port of an endpoint. */
-static nd_status
+static enum ndsh_status
 bind_shared(struct ndd_session *s, const struct ndsh_connect *m, struct ndd_conn **out)
 {
 	const struct ndd_endpoint *e = ndd_slots_get(&s->endpoints, m->local_id);
 	struct roce_cm_addr peer = {.port = m->remote.port};
 	struct ndd_conn *c;
-	nd_status status;
+	enum ndsh_status status;
 
 	if (e == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	c = ndd_conn_new(s, NDD_CONN_BOUND);
 	if (c == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	memcpy(peer.gid.raw, m->remote.ip, 16);
 	status = ndd_port_share(&s->daemon->ports, &c->port, &e->port, &peer);
-	if (status != ND_SUCCESS) {
+	if (status != NDSH_OK) {
 		ndd_conn_free(s, c);
 		return status;
 	}
 	c->local = c->port.addr;
 	*out = c;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
-static nd_status
+static enum ndsh_status
 find_local(struct ndd_session *s, const struct ndsh_connect *m, struct ndd_conn **out)
 {
 	switch (m->local_kind) {
@@ -115,7 +115,7 @@ find_local(struct ndd_session *s, const struct ndsh_connect *m, struct ndd_conn 
 	case NDSH_LOCAL_SHARED:
 		return bind_shared(s, m, out);
 	default:
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	}
 }
 
@@ -125,17 +125,17 @@ limit(uint8_t reads)
 	return reads < ROCE_RD_ATOMIC_MAX ? reads : (uint8_t)ROCE_RD_ATOMIC_MAX;
 }
 
-nd_status
+enum ndsh_status
 ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_connect *m = msg;
 	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
-	nd_status status = check(m, qp);
+	enum ndsh_status status = check(m, qp);
 	struct ndd_conn *c;
 
-	if (status == ND_SUCCESS)
+	if (status == NDSH_OK)
 		status = find_local(s, m, &c);
-	if (status != ND_SUCCESS)
+	if (status != NDSH_OK)
 		return status;
 	c->state = NDD_CONN_RESOLVING;
 	memcpy(c->remote.gid.raw, m->remote.ip, 16);
@@ -154,7 +154,7 @@ ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	/* ndd_conn_tick() goes on: the reply leaves before any event. */
 	ndd_conn_ask(c);
 	r->id.id = c->id;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 void
@@ -185,7 +185,7 @@ ndd_conn_send_request(struct ndd_conn *c, uint64_t now_ns)
 	req.mtu_code = c->mtu_code;
 	c->cm = roce_cm_connect(d->cm, now_ns, &req);
 	if (c->cm == NULL)
-		ndd_conn_fail(c, ND_INSUFFICIENT_RESOURCES, NULL);
+		ndd_conn_fail(c, NDSH_ERR_NO_RESOURCES, NULL);
 	else
 		c->state = NDD_CONN_REQUESTED;
 }
@@ -204,33 +204,33 @@ ndd_conn_replied(struct ndd_conn *c, const struct roce_cm_event *ev)
 	if (ev->peer.responder_resources < c->outbound)
 		c->outbound = ev->peer.responder_resources;
 	c->state = NDD_CONN_REPLIED;
-	ndd_conn_tell(c, NDSH_EV_CONN_REPLY, ND_SUCCESS, ev);
+	ndd_conn_tell(c, NDSH_EV_CONN_REPLY, NDSH_OK, ev);
 }
 
-nd_status
+enum ndsh_status
 ndd_conn_complete(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_conn *c = ndd_slots_get(&s->conns, ((const struct ndsh_id_msg *)msg)->id);
 
 	(void)r;
 	if (c == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (c->state == NDD_CONN_OVER || c->state == NDD_CONN_FLUSHING)
-		return ND_CONNECTION_ABORTED;
+		return NDSH_ERR_ABORTED;
 	if (c->state != NDD_CONN_REPLIED)
-		return ND_CONNECTION_INVALID;
+		return NDSH_ERR_NOT_CONNECTED;
 	if (c->qp == NULL || c->qp->failed || !ndd_conn_bring_up(c)) {
 		roce_cm_reject(s->daemon->cm, ndd_now_ns(), c->cm, 28, NULL, 0);
 		c->told_end = true;
 		ndd_conn_over(c);
-		return ND_CONNECTION_ABORTED;
+		return NDSH_ERR_ABORTED;
 	}
 	/* RTR and RTS before RTU (W-CM-35). */
 	c->state = NDD_CONN_ESTABLISHED;
 	if (!roce_cm_complete(s->daemon->cm, ndd_now_ns(), c->cm)) {
 		c->told_end = true;
 		ndd_conn_over(c);
-		return ND_CONNECTION_ABORTED;
+		return NDSH_ERR_ABORTED;
 	}
-	return ND_SUCCESS;
+	return NDSH_OK;
 }

@@ -26,7 +26,7 @@ ndd_conn_rnr_retry(const struct ndd_conn *c)
 	return c->qp->srq != NULL ? RNR_FOR_EVER : c->session->daemon->cfg->rnr_retry;
 }
 
-nd_status
+enum ndsh_status
 ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns)
 {
 	return ndd_next_hop(
@@ -177,6 +177,6 @@ ndd_conn_refresh(struct ndd_conn *c, uint64_t now_ns)
 	struct net_nexthop hop;
 
 	if (c->qp != NULL && ndd_next_hop(c->session->daemon->net, now_ns, &c->local.gid,
-				     &c->remote.gid, &hop) == ND_SUCCESS)
+				     &c->remote.gid, &hop) == NDSH_OK)
 		ndd_path_moved(c->session, c->qp, &c->hop, &hop);
 }

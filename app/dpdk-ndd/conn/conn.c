@@ -46,7 +46,8 @@ addr_out(struct ndsh_addr *out, const struct roce_cm_addr *in)
 }
 
 void
-ndd_conn_tell(struct ndd_conn *c, uint16_t type, nd_status status, const struct roce_cm_event *ev)
+ndd_conn_tell(
+	struct ndd_conn *c, uint16_t type, enum ndsh_status status, const struct roce_cm_event *ev)
 {
 	struct ndsh_ev_conn m = {
 		.h = {.type = type, .status = status},
@@ -67,7 +68,7 @@ ndd_conn_tell(struct ndd_conn *c, uint16_t type, nd_status status, const struct 
 }
 
 static void
-tell_end(struct ndd_conn *c, nd_status status)
+tell_end(struct ndd_conn *c, enum ndsh_status status)
 {
 	if (!c->told_end)
 		ndd_conn_tell(c, NDSH_EV_CONN_DISCONNECTED, status, NULL);
@@ -100,7 +101,7 @@ ndd_conn_over(struct ndd_conn *c)
 }
 
 void
-ndd_conn_fail(struct ndd_conn *c, nd_status status, const struct roce_cm_event *ev)
+ndd_conn_fail(struct ndd_conn *c, enum ndsh_status status, const struct roce_cm_event *ev)
 {
 	switch (c->state) {
 	case NDD_CONN_RESOLVING:
@@ -135,28 +136,28 @@ ndd_conn_free(struct ndd_session *s, struct ndd_conn *c)
 	free(c);
 }
 
-nd_status
+enum ndsh_status
 ndd_conn_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_conn *c = ndd_slots_get(&s->conns, ((const struct ndsh_id_msg *)msg)->id);
 
 	(void)r;
 	if (c == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	ndd_conn_free(s, c);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 /* ---- ends ---- */
 
-nd_status
+enum ndsh_status
 ndd_conn_disconnect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_conn *c = ndd_slots_get(&s->conns, ((const struct ndsh_id_msg *)msg)->id);
 
 	(void)r;
 	if (c == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	switch (c->state) {
 	case NDD_CONN_REPLIED:
 	case NDD_CONN_ESTABLISHED:
@@ -165,15 +166,15 @@ ndd_conn_disconnect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 			ndd_qp_to_error(s, c->qp, true);
 		c->state = NDD_CONN_CLOSING;
 		roce_cm_disconnect(s->daemon->cm, ndd_now_ns(), c->cm);
-		return ND_SUCCESS;
+		return NDSH_OK;
 	case NDD_CONN_FLUSHING:
 		ndd_conn_over(c);
-		return ND_SUCCESS;
+		return NDSH_OK;
 	case NDD_CONN_CLOSING:
 	case NDD_CONN_OVER:
-		return c->told_end ? ND_SUCCESS : ND_CONNECTION_INVALID;
+		return c->told_end ? NDSH_OK : NDSH_ERR_NOT_CONNECTED;
 	default:
-		return ND_CONNECTION_INVALID;
+		return NDSH_ERR_NOT_CONNECTED;
 	}
 }
 
@@ -184,7 +185,7 @@ ndd_conn_qp_failed(struct ndd_conn *c)
 	switch (c->state) {
 	case NDD_CONN_ESTABLISHED:
 	case NDD_CONN_REPLIED:
-		tell_end(c, ND_CONNECTION_ABORTED);
+		tell_end(c, NDSH_ERR_ABORTED);
 		c->state = NDD_CONN_CLOSING;
 		roce_cm_disconnect(c->session->daemon->cm, ndd_now_ns(), c->cm);
 		break;
@@ -193,7 +194,7 @@ ndd_conn_qp_failed(struct ndd_conn *c)
 	case NDD_CONN_OVER:
 		break;
 	default:
-		ndd_conn_fail(c, ND_CONNECTION_ABORTED, NULL);
+		ndd_conn_fail(c, NDSH_ERR_ABORTED, NULL);
 	}
 }
 
@@ -210,11 +211,11 @@ static void
 disconnected(struct ndd_conn *c, const struct roce_cm_event *ev, uint64_t now_ns)
 {
 	if (!ev->by_peer || (c->state != NDD_CONN_ESTABLISHED && c->state != NDD_CONN_REPLIED)) {
-		ndd_conn_fail(c, ev->timed_out ? ND_TIMEOUT : ND_SUCCESS, NULL);
+		ndd_conn_fail(c, ev->timed_out ? NDSH_UNANSWERED : NDSH_OK, NULL);
 		return;
 	}
 	/* First the word of it, then the flush (R-DISC-08), or none before the client's own end. */
-	tell_end(c, ND_SUCCESS);
+	tell_end(c, NDSH_OK);
 	c->state = NDD_CONN_FLUSHING;
 	c->deadline_ns = c->session->no_flush ? UINT64_MAX : now_ns + FLUSH_GRACE_NS;
 	ndd_hops_until(&c->session->daemon->conn_hops, c->deadline_ns);
@@ -239,18 +240,16 @@ ndd_conn_cm_event(struct ndd *d, const struct roce_cm_event *ev)
 			break;
 		c->state = NDD_CONN_ESTABLISHED;
 		ndd_conn_start_keepalive(c);
-		ndd_conn_tell(c, NDSH_EV_CONN_ESTABLISHED, ND_SUCCESS, NULL);
+		ndd_conn_tell(c, NDSH_EV_CONN_ESTABLISHED, NDSH_OK, NULL);
 		break;
 	case ROCE_CM_EV_REJECTED:
 		/* Refused by the peer's CM or consumer, or taken back by the active side. */
-		ndd_conn_fail(c,
-			c->state == NDD_CONN_REPLIED ? ND_CONNECTION_ABORTED
-						     : ND_CONNECTION_REFUSED,
-			ev);
+		ndd_conn_fail(
+			c, c->state == NDD_CONN_REPLIED ? NDSH_ERR_ABORTED : NDSH_ERR_REFUSED, ev);
 		break;
 	case ROCE_CM_EV_UNREACHABLE:
-		ndd_conn_fail(c,
-			c->state == NDD_CONN_ACCEPTED ? ND_CONNECTION_ABORTED : ND_IO_TIMEOUT, ev);
+		ndd_conn_fail(
+			c, c->state == NDD_CONN_ACCEPTED ? NDSH_ERR_ABORTED : NDSH_ERR_TIMEOUT, ev);
 		break;
 	case ROCE_CM_EV_DISCONNECTED:
 		disconnected(c, ev, ndd_now_ns());
@@ -320,7 +319,7 @@ ndd_conn_shard_event(struct ndd *d, const struct ndd_event *ev)
 static void
 step(struct ndd_conn *c, uint64_t now_ns)
 {
-	nd_status status;
+	enum ndsh_status status;
 
 	if (c->state == NDD_CONN_FLUSHING) {
 		if (now_ns < c->deadline_ns)
@@ -334,10 +333,10 @@ step(struct ndd_conn *c, uint64_t now_ns)
 		return;
 	c->fresh = false;
 	status = ndd_next_hop_by(ndd_conn_resolve(c, now_ns), now_ns, c->deadline_ns);
-	if (status == ND_PENDING)
+	if (status == NDSH_PENDING)
 		return;
 	c->deadline_ns = UINT64_MAX;
-	if (status != ND_SUCCESS)
+	if (status != NDSH_OK)
 		ndd_conn_fail(c, status, NULL);
 	else if (c->state == NDD_CONN_RESOLVING)
 		ndd_conn_send_request(c, now_ns);

@@ -57,9 +57,9 @@ void ndd_conn_ask(struct ndd_conn *c);
 struct ndd_conn *ndd_conn_new(struct ndd_session *s, enum ndd_conn_state state);
 /* Tell the client; ev (may be NULL) has private data and reason. */
 void ndd_conn_tell(
-	struct ndd_conn *c, uint16_t type, nd_status status, const struct roce_cm_event *ev);
+	struct ndd_conn *c, uint16_t type, enum ndsh_status status, const struct roce_cm_event *ev);
 /* End it in whatever way its state asks for; the client gets the one event that it waits for. */
-void ndd_conn_fail(struct ndd_conn *c, nd_status status, const struct roce_cm_event *ev);
+void ndd_conn_fail(struct ndd_conn *c, enum ndsh_status status, const struct roce_cm_event *ev);
 /* Over, for the CM too; the queue pair is free of it. */
 void ndd_conn_over(struct ndd_conn *c);
 /* Deadlines, and changes of next hops. */
@@ -86,8 +86,8 @@ uint8_t ndd_conn_rnr_retry(const struct ndd_conn *c);
 bool ndd_conn_bring_up(struct ndd_conn *c);
 /* Passive: the active side is ready. */
 void ndd_conn_start_keepalive(struct ndd_conn *c);
-/* Ask for the next hop. ND_PENDING: not known yet. */
-nd_status ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns);
+/* Ask for the next hop. NDSH_PENDING: not known yet. */
+enum ndsh_status ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns);
 /* The next hop has another address now. */
 void ndd_conn_refresh(struct ndd_conn *c, uint64_t now_ns);
 /* A path's hop (ndd_path_hop()), and its source port by its flow label, else by both queue pairs

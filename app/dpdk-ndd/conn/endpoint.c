@@ -38,34 +38,34 @@ ndd_local_told(const struct roce_cm_addr *addr, struct ndsh_bind_reply *r)
 	r->addr.port = addr->port;
 }
 
-nd_status
+enum ndsh_status
 ndd_endpoint_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_bind *m = msg;
 	struct roce_cm_addr addr;
 	struct ndd_endpoint *e;
-	nd_status status;
+	enum ndsh_status status;
 
 	if (!ndd_local_address(s, &m->addr, &addr))
-		return ND_INVALID_ADDRESS;
+		return NDSH_ERR_ADDRESS_NOT_LOCAL;
 	e = calloc(1, sizeof(*e));
 	if (e == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	status = ndd_port_take(&s->daemon->ports, &e->port, NDD_PORT_ENDPOINT, &addr);
-	if (status == ND_SUCCESS) {
+	if (status == NDSH_OK) {
 		e->id = ndd_slots_add(&s->endpoints, e);
 		if (e->id == NDD_SLOT_NONE) {
 			ndd_port_give(&e->port);
-			status = ND_INSUFFICIENT_RESOURCES;
+			status = NDSH_ERR_NO_RESOURCES;
 		}
 	}
-	if (status != ND_SUCCESS) {
+	if (status != NDSH_OK) {
 		free(e);
 		return status;
 	}
 	r->bind.id = e->id;
 	ndd_local_told(&e->port.addr, &r->bind);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 /* Its connectors keep the port. */
@@ -77,7 +77,7 @@ ndd_endpoint_free(struct ndd_session *s, struct ndd_endpoint *e)
 	free(e);
 }
 
-nd_status
+enum ndsh_status
 ndd_endpoint_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_endpoint *e =
@@ -85,7 +85,7 @@ ndd_endpoint_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r
 
 	(void)r;
 	if (e == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	ndd_endpoint_free(s, e);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }

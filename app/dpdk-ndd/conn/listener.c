@@ -7,49 +7,49 @@
 #include "conn/conn.h"
 #include "cm/sidr.h"
 
-static nd_status
+static enum ndsh_status
 listen_at(struct ndd *d, struct ndd_listener *l, const struct roce_cm_addr *addr, uint32_t backlog,
 	bool datagrams)
 {
-	nd_status status = ndd_port_take(
+	enum ndsh_status status = ndd_port_take(
 		datagrams ? &d->ud_ports : &d->ports, &l->port, NDD_PORT_LISTENER, addr);
 
-	if (status != ND_SUCCESS)
+	if (status != NDSH_OK)
 		return status;
 	l->cm = (datagrams ? roce_cm_listen_lookups : roce_cm_listen)(
 		d->cm, &l->port.addr, backlog, l, NULL);
 	if (l->cm != NULL)
-		return ND_SUCCESS;
+		return NDSH_OK;
 	ndd_port_give(&l->port);
-	return ND_INSUFFICIENT_RESOURCES;
+	return NDSH_ERR_NO_RESOURCES;
 }
 
-static nd_status
+static enum ndsh_status
 create(struct ndd_session *s, const struct ndsh_listener_create *m, struct ndd_reply *r,
 	bool datagrams)
 {
 	static const uint8_t any[16], any4[16] = {[10] = 0xff, [11] = 0xff};
 	struct roce_cm_addr addr = {.port = m->addr.port};
 	struct ndd_listener *l;
-	nd_status status;
+	enum ndsh_status status;
 	struct net_ip ip = ndd_ip(m->addr.ip);
 
 	if (memcmp(ip.b, any4, 16) == 0)
 		memset(ip.b, 0, 16);
 	if (memcmp(ip.b, any, 16) != 0 && net_local_port(s->daemon->net, &ip) < 0)
-		return ND_INVALID_ADDRESS;
+		return NDSH_ERR_ADDRESS_NOT_LOCAL;
 	l = calloc(1, sizeof(*l));
 	if (l == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	l->session = s;
 	memcpy(addr.gid.raw, ip.b, 16);
 	l->id = ndd_slots_add(&s->listeners, l);
 	if (l->id == NDD_SLOT_NONE) {
 		free(l);
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	status = listen_at(s->daemon, l, &addr, m->backlog, datagrams);
-	if (status != ND_SUCCESS) {
+	if (status != NDSH_OK) {
 		ndd_slots_remove(&s->listeners, l->id);
 		free(l);
 		return status;
@@ -57,32 +57,32 @@ create(struct ndd_session *s, const struct ndsh_listener_create *m, struct ndd_r
 	r->listener.listener = l->id;
 	r->listener.addr.port = l->port.addr.port;
 	memcpy(r->listener.addr.ip, ip.b, 16);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
-nd_status
+enum ndsh_status
 ndd_listener_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	return create(s, msg, r, false);
 }
 
-nd_status
+enum ndsh_status
 ndd_ud_listener_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	return create(s, msg, r, true);
 }
 
-nd_status
+enum ndsh_status
 ndd_listener_pause(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_listener_pause *m = msg;
 	struct ndd_listener *l = ndd_slots_get(&s->listeners, m->listener);
 
 	if (l == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	r->id.id = l->id;
 	roce_cm_listener_pause(l->cm, m->pause != 0);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 void
@@ -94,7 +94,7 @@ ndd_listener_free(struct ndd_session *s, struct ndd_listener *l)
 	free(l);
 }
 
-nd_status
+enum ndsh_status
 ndd_listener_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_listener *l =
@@ -102,7 +102,7 @@ ndd_listener_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r
 
 	(void)r;
 	if (l == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	ndd_listener_free(s, l);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }

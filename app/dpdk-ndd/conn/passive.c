@@ -48,10 +48,10 @@ ndd_conn_requested(struct ndd *d, const struct roce_cm_event *ev)
 	/* What the peer serves is what we may issue, and the other way round (W-CM-30). */
 	c->inbound = least(ev->peer.initiator_depth, ROCE_RD_ATOMIC_MAX);
 	c->outbound = least(ev->peer.responder_resources, ROCE_RD_ATOMIC_MAX);
-	ndd_conn_tell(c, NDSH_EV_CONN_REQUEST, ND_SUCCESS, ev);
+	ndd_conn_tell(c, NDSH_EV_CONN_REQUEST, NDSH_OK, ev);
 }
 
-nd_status
+enum ndsh_status
 ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_accept *m = msg;
@@ -59,21 +59,21 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
 
 	if (c == NULL || qp == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (m->priv_bytes > NDSH_CALLEE_DATA_MAX)
-		return ND_INVALID_BUFFER_SIZE;
+		return NDSH_ERR_PRIVATE_DATA_SIZE;
 	if (m->ecn > NDSH_ECN_ON)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	if (c->state == NDD_CONN_OVER)
-		return ND_CONNECTION_ABORTED; /* the peer has vanished (R-CONN-14) */
+		return NDSH_ERR_ABORTED; /* the peer has vanished (R-CONN-14) */
 	if (c->state != NDD_CONN_OFFERED)
-		return ND_CONNECTION_INVALID;
+		return NDSH_ERR_NOT_CONNECTED;
 	if (qp->datagrams)
-		return ND_INVALID_DEVICE_REQUEST;
+		return NDSH_ERR_INVALID_REQUEST;
 	if (qp->conn != NULL)
-		return ND_CONNECTION_ACTIVE;
+		return NDSH_ERR_CONNECTED;
 	if (qp->failed || qp->by_hand)
-		return ND_INVALID_DEVICE_STATE;
+		return NDSH_ERR_INVALID_STATE;
 	(void)ndd_port_take(&s->daemon->ports, &c->port, NDD_PORT_ACCEPTED, &c->local);
 	c->qp = qp;
 	qp->conn = c;
@@ -85,7 +85,7 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	c->state = NDD_CONN_ANSWERING;
 	ndd_conn_ask(c); /* ndd_conn_tick() goes on: the reply leaves before any event */
 	r->id.id = c->id;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 /* RTR and RTS are acknowledged by the shard before the REP leaves (W-CM-35). */
@@ -104,16 +104,16 @@ ndd_conn_send_reply(struct ndd_conn *c, uint64_t now_ns)
 
 	if (!ndd_conn_bring_up(c)) {
 		roce_cm_reject(d->cm, now_ns, c->cm, REASON_NO_RESOURCES, NULL, 0);
-		ndd_conn_fail(c, ND_INTERNAL_ERROR, NULL);
+		ndd_conn_fail(c, NDSH_ERR_INTERNAL, NULL);
 		return;
 	}
 	c->state = NDD_CONN_ACCEPTED;
 	if (!roce_cm_accept(d->cm, now_ns, c->cm, &qp, c->priv, c->priv_bytes, c))
-		ndd_conn_fail(c, ND_CONNECTION_ABORTED, NULL);
+		ndd_conn_fail(c, NDSH_ERR_ABORTED, NULL);
 }
 
 /* By the passive side instead of Accept, or by the active one instead of completing. */
-nd_status
+enum ndsh_status
 ndd_conn_reject(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_reject *m = msg;
@@ -121,12 +121,12 @@ ndd_conn_reject(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 	(void)r;
 	if (c == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (m->priv_bytes > NDSH_REJECT_DATA_MAX)
-		return ND_INVALID_BUFFER_SIZE;
+		return NDSH_ERR_PRIVATE_DATA_SIZE;
 	if (c->state != NDD_CONN_OFFERED && c->state != NDD_CONN_REPLIED)
-		return ND_CONNECTION_INVALID;
+		return NDSH_ERR_NOT_CONNECTED;
 	roce_cm_reject(s->daemon->cm, ndd_now_ns(), c->cm, REASON_CONSUMER, m->priv, m->priv_bytes);
 	ndd_conn_over(c);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }

@@ -29,18 +29,18 @@ is_connection(enum ndd_port_use use)
 }
 
 /* Who has it alone counts more than connections that are left of it. */
-static nd_status
+static enum ndsh_status
 look(struct ndd_ports *t, enum ndd_port_use use, const struct roce_cm_addr *addr)
 {
-	nd_status status = ND_SUCCESS;
+	enum ndsh_status status = NDSH_OK;
 	const struct ndd_port *p;
 
 	LIST_FOREACH (p, bucket_of(t, addr->port), entry) {
 		if (!overlap(&p->addr, addr))
 			continue;
 		if (!is_connection(p->use) || use == NDD_PORT_LISTENER)
-			return ND_SHARING_VIOLATION;
-		status = ND_ADDRESS_ALREADY_EXISTS;
+			return NDSH_ERR_PORT_IN_USE;
+		status = NDSH_ERR_ADDRESS_IN_USE;
 	}
 	return status;
 }
@@ -51,32 +51,32 @@ choose(struct ndd_ports *t, enum ndd_port_use use, struct roce_cm_addr *addr)
 {
 	for (uint32_t i = 0; i < NDD_EPHEMERAL_COUNT; i++) {
 		addr->port = (uint16_t)(NDD_EPHEMERAL_FIRST + t->next++ % NDD_EPHEMERAL_COUNT);
-		if (look(t, use, addr) == ND_SUCCESS)
+		if (look(t, use, addr) == NDSH_OK)
 			return true;
 	}
 	return false;
 }
 
-nd_status
+enum ndsh_status
 ndd_port_take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use,
 	const struct roce_cm_addr *addr)
 {
-	nd_status status;
+	enum ndsh_status status;
 
 	p->addr = *addr;
 	if (addr->port == 0 && !choose(t, use, &p->addr))
-		return ND_TOO_MANY_ADDRESSES;
+		return NDSH_ERR_NO_FREE_PORT;
 	if (addr->port != 0 && use != NDD_PORT_ACCEPTED) {
 		status = look(t, use, addr);
-		if (status != ND_SUCCESS)
+		if (status != NDSH_OK)
 			return status;
 	}
 	p->use = use;
 	LIST_INSERT_HEAD(bucket_of(t, p->addr.port), p, entry);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
-nd_status
+enum ndsh_status
 ndd_port_share(struct ndd_ports *t, struct ndd_port *p, const struct ndd_port *endpoint,
 	const struct roce_cm_addr *peer)
 {
@@ -87,12 +87,12 @@ ndd_port_share(struct ndd_ports *t, struct ndd_port *p, const struct ndd_port *e
 		if (other->use == NDD_PORT_SHARING && other->peer.port == peer->port &&
 			roce_gid_equal(&other->peer.gid, &peer->gid) &&
 			overlap(&other->addr, &endpoint->addr))
-			return ND_ADDRESS_ALREADY_EXISTS;
+			return NDSH_ERR_ADDRESS_IN_USE;
 	p->addr = endpoint->addr;
 	p->peer = *peer;
 	p->use = NDD_PORT_SHARING;
 	LIST_INSERT_HEAD(bucket, p, entry);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 void

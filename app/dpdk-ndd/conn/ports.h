@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "ndclient/ndclient.h"
 #include "cm/cm.h"
+#include "shm/ndsh_status.h"
 
 #define NDD_EPHEMERAL_FIRST 49152u /* R-CONN-15 */
 #define NDD_EPHEMERAL_COUNT 16384u
@@ -42,16 +42,16 @@ struct ndd_ports {
 
 /*
  * Take addr; port 0: the next ephemeral one that is free there, p->addr says which. An ACCEPTED one
- * always succeeds. ND_SHARING_VIOLATION: it is another's; ND_ADDRESS_ALREADY_EXISTS: for a
+ * always succeeds. NDSH_ERR_PORT_IN_USE: it is another's; NDSH_ERR_ADDRESS_IN_USE: for a
  * CONNECTOR, accepted connections still have it, so that it could make one of them a second time;
- * ND_TOO_MANY_ADDRESSES: no ephemeral port is left.
+ * NDSH_ERR_NO_FREE_PORT: no ephemeral port is left.
  */
-nd_status ndd_port_take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use,
+enum ndsh_status ndd_port_take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use,
 	const struct roce_cm_addr *addr);
-/* Take that of an endpoint too, for a connection to peer. ND_ADDRESS_ALREADY_EXISTS: there is one
+/* Take that of an endpoint too, for a connection to peer. NDSH_ERR_ADDRESS_IN_USE: there is one
  * (R-CONN-15). */
-nd_status ndd_port_share(struct ndd_ports *t, struct ndd_port *p, const struct ndd_port *endpoint,
-	const struct roce_cm_addr *peer);
+enum ndsh_status ndd_port_share(struct ndd_ports *t, struct ndd_port *p,
+	const struct ndd_port *endpoint, const struct roce_cm_addr *peer);
 /* Does nothing if it has none. */
 void ndd_port_give(struct ndd_port *p);
 

@@ -57,7 +57,7 @@ end(struct ndd_conn *c, const char *why)
 	ndd_notice("session %lu: connection of %s to %s ends: %s", c->session->serial,
 		ndd_ip_text(c->local.gid.raw, from), ndd_ip_text(c->remote.gid.raw, to), why);
 	ndd_conn_fail(c,
-		c->state == NDD_CONN_RESOLVING ? ND_NETWORK_UNREACHABLE : ND_CONNECTION_ABORTED,
+		c->state == NDD_CONN_RESOLVING ? NDSH_ERR_NETWORK_UNREACHABLE : NDSH_ERR_ABORTED,
 		NULL);
 }
 
@@ -126,7 +126,7 @@ route_is_lost(struct ndd *d, const struct roce_path *path, const void *arg)
 
 	(void)arg;
 	return ndd_next_hop(d->net, ndd_now_ns(), &path->sgid, &path->dgid, &hop) ==
-	       ND_NETWORK_UNREACHABLE;
+	       NDSH_ERR_NETWORK_UNREACHABLE;
 }
 
 static void

@@ -106,11 +106,11 @@ send_mad(struct ndd *d, uint64_t now_ns, const struct roce_cm_tx *tx)
 		.sgid = tx->sgid, .dgid = tx->dgid, .tos = tx->tos, .ttl = tx->hop_limit};
 	struct net_nexthop hop;
 	struct rte_mbuf *m;
-	nd_status status = ndd_next_hop(d->net, now_ns, &tx->sgid, &tx->dgid, &hop);
+	enum ndsh_status status = ndd_next_hop(d->net, now_ns, &tx->sgid, &tx->dgid, &hop);
 
-	if (status == ND_PENDING)
+	if (status == NDSH_PENDING)
 		return false;
-	if (status != ND_SUCCESS)
+	if (status != NDSH_OK)
 		return true; /* dropped: the CM sends it again */
 	ndd_path_hop(&path, &hop);
 	m = new_frame(d, hop.port);

@@ -16,7 +16,7 @@ ndd_hops_begin(struct ndd_hops *h, const struct net *net, uint64_t now_ns, bool 
 	return true;
 }
 
-nd_status
+enum ndsh_status
 ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
 	const struct roce_gid *to, struct net_nexthop *hop)
 {
@@ -24,13 +24,13 @@ ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
 
 	switch (net_resolve(net, now_ns, &src, &dst, hop)) {
 	case NET_RESOLVED:
-		return ND_SUCCESS;
+		return NDSH_OK;
 	case NET_PENDING:
-		return ND_PENDING;
+		return NDSH_PENDING;
 	case NET_UNREACHABLE:
-		return ND_HOST_UNREACHABLE;
+		return NDSH_ERR_HOST_UNREACHABLE;
 	case NET_NO_ROUTE:
 		break;
 	}
-	return ND_NETWORK_UNREACHABLE;
+	return NDSH_ERR_NETWORK_UNREACHABLE;
 }

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "platform/clock.h"
-#include "ndclient/ndclient.h"
 #include "net/net.h"
+#include "shm/ndsh_status.h"
 #include "wire/gid.h"
 
 #define NDD_RESOLVE_NS (3 * NDD_S) /* for a neighbour to answer */
@@ -31,14 +31,14 @@ ndd_hops_until(struct ndd_hops *h, uint64_t deadline_ns)
 		h->deadline_ns = deadline_ns;
 }
 
-/* The next hop between two addresses. ND_PENDING: not known yet. */
-nd_status ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
+/* The next hop between two addresses. NDSH_PENDING: not known yet. */
+enum ndsh_status ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
 	const struct roce_gid *to, struct net_nexthop *hop);
 /* A step's outcome at the time of its deadline: what is not known then answers no more. */
-static inline nd_status
-ndd_next_hop_by(nd_status status, uint64_t now_ns, uint64_t deadline_ns)
+static inline enum ndsh_status
+ndd_next_hop_by(enum ndsh_status status, uint64_t now_ns, uint64_t deadline_ns)
 {
-	return status == ND_PENDING && now_ns >= deadline_ns ? ND_HOST_UNREACHABLE : status;
+	return status == NDSH_PENDING && now_ns >= deadline_ns ? NDSH_ERR_HOST_UNREACHABLE : status;
 }
 
 #endif

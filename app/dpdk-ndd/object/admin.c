@@ -25,7 +25,7 @@ on_shard_open(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 }
 
 /* Ring and queue stay until the session ends: neither is given back before. */
-nd_status
+enum ndsh_status
 ndd_admin_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_admin_create *m = msg;
@@ -36,21 +36,21 @@ ndd_admin_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 	(void)r;
 	if (cq == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (s->admin_open)
-		return ND_INVALID_DEVICE_STATE;
+		return NDSH_ERR_INVALID_STATE;
 	if (bytes == 0 || cq->users != 0)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	o.base = ndd_segment_block(s, m->segment, m->offset, bytes, &seg);
 	if (o.base == NULL)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	memset(o.base, 0, bytes);
 	o.cq = cq->engine;
 	ndd_shard_call(s->shard, on_shard_open, &o);
 	cq->users++;
 	seg->users++;
 	s->admin_open = true;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 struct admin_purge {

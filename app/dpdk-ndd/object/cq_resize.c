@@ -24,7 +24,7 @@ on_shard_cq_resize(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 
 /* The ring that it leaves is not known to anybody here any more when this returns: its segment may
  * go. The page of the queue stays in the first one. */
-nd_status
+enum ndsh_status
 ndd_cq_resize(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_cq_resize *m = msg;
@@ -34,36 +34,36 @@ ndd_cq_resize(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	struct ndd_segment *seg;
 
 	if (cq == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (cq->lost) /* it is dead, and the client must not use the ring's memory again */
-		return ND_INTERNAL_ERROR;
+		return NDSH_ERR_INTERNAL;
 	if (bytes == 0 || m->entries == 0 || m->entries > m->depth)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	z.ring = ndd_segment_block(s, m->segment, m->offset, bytes, &seg);
 	if (z.ring == NULL)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	z.engine = cq->engine;
 	memset(z.ring, 0, bytes);
 	ndd_shard_call(s->shard, on_shard_cq_resize, &z);
 	if (!z.done)
-		return ND_BUFFER_OVERFLOW;
+		return NDSH_ERR_OVERFLOW;
 	if (cq->ring_segment != NULL)
 		cq->ring_segment->users--;
 	cq->ring_segment = seg;
 	seg->users++;
 	r->id.id = m->cq;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 /* The lcore of the session's shard makes the entries and writes to the pipe. */
-nd_status
+enum ndsh_status
 ndd_cq_affinity(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	unsigned cpu = ndd_lcore_cpu(s->shard->lcore);
 
 	if (ndd_slots_get(&s->cqs, ((const struct ndsh_id_msg *)msg)->id) == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	r->cq_affinity.group = cpu / 64;
 	r->cq_affinity.mask = 1ull << (cpu % 64);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }

@@ -40,7 +40,7 @@ on_shard_fr_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	roce_admin_give(c->admin);
 }
 
-nd_status
+enum ndsh_status
 ndd_fr_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_fr_create *m = msg;
@@ -52,17 +52,17 @@ ndd_fr_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 			.arena = &s->lcore->admin.arena}};
 
 	if (pd == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (m->max_pages == 0 || m->max_pages > NDSH_FR_PAGES_MAX)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	c.cfg.pd = pd->engine;
 	c.cfg.lists = ndd_segment_block(s, m->segment, m->offset,
 		(uint64_t)NDSH_FR_LISTS * m->max_pages * sizeof(uint64_t), &seg);
 	if (c.cfg.lists == NULL)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	c.fr = calloc(1, sizeof(*c.fr));
 	if (c.fr == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	c.fr->pd = pd;
 	c.fr->segment = seg;
 	c.fr->mem = calloc(1, roce_fr_bytes(m->max_pages));
@@ -73,14 +73,14 @@ ndd_fr_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		ndd_slots_remove(&s->frs, c.fr->id);
 		free(c.fr->mem);
 		free(c.fr);
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	pd->users++;
 	seg->users++;
 	r->fr.fr = c.fr->id;
 	r->fr.slot = c.slot;
 	r->fr.secret = c.secret;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 void
@@ -96,16 +96,16 @@ ndd_fr_free(struct ndd_session *s, struct ndd_fr *fr)
 	free(fr);
 }
 
-nd_status
+enum ndsh_status
 ndd_fr_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_fr *fr = ndd_slots_get(&s->frs, ((const struct ndsh_id_msg *)msg)->id);
 
 	(void)r;
 	if (fr == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	ndd_fr_free(s, fr);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 /* ---- privileged tokens ---- */
@@ -131,17 +131,17 @@ on_shard_pd_token(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 		t->key = roce_mr_key(t->pd->arena_key);
 }
 
-nd_status
+enum ndsh_status
 ndd_pd_token(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct pd_token t = {.admin = &s->lcore->admin,
 		.pd = ndd_slots_get(&s->pds, ((const struct ndsh_id_msg *)msg)->id)};
 
 	if (t.pd == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	ndd_shard_call(s->shard, on_shard_pd_token, &t);
 	r->id.id = t.key;
-	return t.key != 0 ? ND_SUCCESS : ND_INSUFFICIENT_RESOURCES;
+	return t.key != 0 ? NDSH_OK : NDSH_ERR_NO_RESOURCES;
 }
 
 void

@@ -54,7 +54,7 @@ ndd_mover_free(struct ndd_session *s)
 	s->mover = NULL;
 }
 
-nd_status
+enum ndsh_status
 ndd_mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_mover_create *m = msg;
@@ -63,13 +63,13 @@ ndd_mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	int pipe_fd[2];
 
 	if (s->mover != NULL)
-		return ND_INVALID_DEVICE_STATE;
+		return NDSH_ERR_INVALID_STATE;
 	c.shared = ndd_segment_block(s, m->segment, m->offset, ndsh_mover_bytes(), &seg);
 	if (c.shared == NULL)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	s->mover = c.mover = calloc(1, sizeof(*c.mover));
 	if (c.mover == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	c.mover->owner = (struct ndd_owner){
 		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
 	c.mover->owner.handle = NDD_SLOT_NONE;
@@ -77,7 +77,7 @@ ndd_mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	c.mover->state = calloc(1, roce_mover_bytes());
 	if (c.mover->state == NULL || pipe2(pipe_fd, O_CLOEXEC | O_NONBLOCK) != 0) {
 		ndd_mover_free(s);
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	c.mover->owner.notify_fd = pipe_fd[1];
 	memset(c.shared, 0, ndsh_mover_bytes());
@@ -85,9 +85,9 @@ ndd_mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (c.mover->engine == NULL) {
 		close(pipe_fd[0]);
 		ndd_mover_free(s);
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	seg->users++;
 	r->fd = pipe_fd[0];
-	return ND_SUCCESS;
+	return NDSH_OK;
 }

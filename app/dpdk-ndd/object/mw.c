@@ -37,17 +37,17 @@ on_shard_mw_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	roce_admin_give(c->admin);
 }
 
-nd_status
+enum ndsh_status
 ndd_mw_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_pd *pd = ndd_slots_get(&s->pds, ((const struct ndsh_mw_create *)msg)->pd);
 	struct mw_create c = {.admin = &s->lcore->admin};
 
 	if (pd == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	c.mw = calloc(1, sizeof(*c.mw));
 	if (c.mw == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	c.mw->pd = pd;
 	c.mw->id = ndd_slots_add(&s->mws, c.mw);
 	if (c.mw->id != NDD_SLOT_NONE)
@@ -55,13 +55,13 @@ ndd_mw_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (c.mw->engine == NULL) {
 		ndd_slots_remove(&s->mws, c.mw->id);
 		free(c.mw);
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	pd->users++;
 	r->mw.mw = c.mw->id;
 	r->mw.slot = c.slot;
 	r->mw.secret = c.secret;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 void
@@ -76,14 +76,14 @@ ndd_mw_free(struct ndd_session *s, struct ndd_mw *mw)
 }
 
 /* A bound one too: the engine invalidates it (R-MW-09). */
-nd_status
+enum ndsh_status
 ndd_mw_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_mw *mw = ndd_slots_get(&s->mws, ((const struct ndsh_id_msg *)msg)->id);
 
 	(void)r;
 	if (mw == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	ndd_mw_free(s, mw);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }

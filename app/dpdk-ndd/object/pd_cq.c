@@ -50,23 +50,23 @@ pd_forget(struct ndd_session *s, struct ndd_pd *pd)
 	free(pd);
 }
 
-nd_status
+enum ndsh_status
 ndd_pd_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct pd_change c = {.pd = calloc(1, sizeof(*c.pd)), .admin = &s->lcore->admin};
 
 	(void)msg;
 	if (c.pd == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	c.pd->id = ndd_slots_add(&s->pds, c.pd);
 	if (c.pd->id != NDD_SLOT_NONE)
 		ndd_shard_call(s->shard, on_shard_pd_create, &c);
 	if (c.pd->engine == 0) {
 		pd_forget(s, c.pd);
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	r->id.id = c.pd->id;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 bool
@@ -80,17 +80,17 @@ ndd_pd_free(struct ndd_session *s, struct ndd_pd *pd)
 	return c.done;
 }
 
-nd_status
+enum ndsh_status
 ndd_pd_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_pd *pd = ndd_slots_get(&s->pds, ((const struct ndsh_id_msg *)msg)->id);
 
 	(void)r;
 	if (pd == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (pd->users != 0 || !ndd_pd_free(s, pd))
-		return ND_DEVICE_BUSY;
-	return ND_SUCCESS;
+		return NDSH_ERR_BUSY;
+	return NDSH_OK;
 }
 
 /* ---- completion queues ---- */
@@ -132,7 +132,7 @@ cq_undo(struct ndd_session *s, struct ndd_cq *cq, int read_fd)
 	free(cq);
 }
 
-nd_status
+enum ndsh_status
 ndd_cq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_cq_create *m = msg;
@@ -142,32 +142,32 @@ ndd_cq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	int pipe_fd[2] = {-1, -1};
 
 	if (bytes == 0)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	c.base = ndd_segment_block(s, m->segment, m->offset, bytes, &seg);
 	if (c.base == NULL)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	c.cq = calloc(1, sizeof(*c.cq));
 	if (c.cq == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	c.cq->owner = (struct ndd_owner){
 		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
 	c.cq->owner.handle = ndd_slots_add(&s->cqs, c.cq);
 	if (c.cq->owner.handle == NDD_SLOT_NONE || pipe2(pipe_fd, O_CLOEXEC | O_NONBLOCK) != 0) {
 		cq_undo(s, c.cq, -1);
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	c.cq->owner.notify_fd = pipe_fd[1];
 	memset(c.base, 0, bytes);
 	ndd_shard_call(s->shard, on_shard_cq_create, &c);
 	if (c.cq->engine == NULL) {
 		cq_undo(s, c.cq, pipe_fd[0]);
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	c.cq->segment = seg;
 	seg->users++;
 	r->id.id = c.cq->owner.handle;
 	r->fd = pipe_fd[0];
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 void
@@ -179,7 +179,7 @@ ndd_cq_free(struct ndd_session *s, struct ndd_cq *cq)
 	cq_undo(s, cq, -1);
 }
 
-nd_status
+enum ndsh_status
 ndd_cq_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_cq *cq = ndd_slots_get(&s->cqs, ((const struct ndsh_id_msg *)msg)->id);
@@ -187,12 +187,12 @@ ndd_cq_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 	(void)r;
 	if (cq == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (cq->users != 0)
-		return ND_DEVICE_BUSY;
+		return NDSH_ERR_BUSY;
 	lost = cq->lost;
 	ndd_cq_free(s, cq);
 	/* It is destroyed, but its memory is not what the client sees there: not to be used again.
 	 */
-	return lost ? ND_INTERNAL_ERROR : ND_SUCCESS;
+	return lost ? NDSH_ERR_INTERNAL : NDSH_OK;
 }

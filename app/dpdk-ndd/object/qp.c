@@ -65,7 +65,7 @@ on_shard_qp_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	roce_qp_destroy(shard->engine, p->qp->engine);
 }
 
-static nd_status
+static enum ndsh_status
 find_parts(struct ndd_session *s, const struct ndsh_qp_create *m, struct ndd_qp *qp,
 	struct roce_qp_cfg *cfg)
 {
@@ -75,13 +75,13 @@ find_parts(struct ndd_session *s, const struct ndsh_qp_create *m, struct ndd_qp 
 	qp->send_cq = ndd_slots_get(&s->cqs, m->send_cq);
 	qp->recv_cq = ndd_slots_get(&s->cqs, m->recv_cq);
 	if (qp->pd == NULL || qp->send_cq == NULL || qp->recv_cq == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (m->has_srq != 0) {
 		qp->srq = ndd_slots_get(&s->srqs, m->srq);
 		if (qp->srq == NULL)
-			return ND_INVALID_HANDLE;
+			return NDSH_ERR_INVALID_ID;
 		if (qp->srq->pd != qp->pd)
-			return ND_INVALID_PARAMETER;
+			return NDSH_ERR_INVALID_PARAMETER;
 		cfg->srq = qp->srq->engine;
 	}
 	cfg->dims = (struct ndsh_qp_dims){
@@ -92,17 +92,17 @@ find_parts(struct ndd_session *s, const struct ndsh_qp_create *m, struct ndd_qp 
 		.inline_bytes = m->inline_bytes,
 	};
 	if (!ndsh_qp_layout(&cfg->dims, &layout))
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	cfg->shared = ndd_segment_block(s, m->segment, m->offset, layout.total_bytes, &qp->segment);
 	if (cfg->shared == NULL)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	memset(cfg->shared, 0, layout.total_bytes);
 	cfg->pd = qp->pd->engine;
 	cfg->send_cq = qp->send_cq->engine;
 	cfg->recv_cq = qp->recv_cq->engine;
 	cfg->handle = m->handle;
 	cfg->owner = &qp->owner;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 /* A number in time-wait could be taken for the old connection's by its peer (W-CM-52). */
@@ -121,17 +121,17 @@ make_engine_qp(struct ndd_session *s, struct qp_create *c)
 }
 
 /* datagrams: of what kind, or NULL. */
-static nd_status
+static enum ndsh_status
 create(struct ndd_session *s, const struct ndsh_qp_create *m, const struct roce_ud_cfg *datagrams,
 	struct ndd_reply *r)
 {
 	struct ndd_qp *qp = calloc(1, sizeof(*qp));
 	struct qp_create c = {.qp = qp};
 	struct qp_publish p = {.session = s, .qp = qp};
-	nd_status status;
+	enum ndsh_status status;
 
 	if (qp == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	qp->owner = (struct ndd_owner){
 		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
 	if (datagrams != NULL) {
@@ -140,16 +140,16 @@ create(struct ndd_session *s, const struct ndsh_qp_create *m, const struct roce_
 		c.ud = *datagrams;
 	}
 	status = find_parts(s, m, qp, &c.cfg);
-	if (status == ND_SUCCESS) {
+	if (status == NDSH_OK) {
 		qp->owner.handle = ndd_slots_add(&s->qps, qp);
 		if (qp->owner.handle == NDD_SLOT_NONE)
-			status = ND_INSUFFICIENT_RESOURCES;
+			status = NDSH_ERR_NO_RESOURCES;
 	}
-	if (status == ND_SUCCESS && !make_engine_qp(s, &c)) {
+	if (status == NDSH_OK && !make_engine_qp(s, &c)) {
 		ndd_slots_remove(&s->qps, qp->owner.handle);
-		status = ND_INSUFFICIENT_RESOURCES;
+		status = NDSH_ERR_NO_RESOURCES;
 	}
-	if (status != ND_SUCCESS) {
+	if (status != NDSH_OK) {
 		free(qp);
 		return status;
 	}
@@ -162,16 +162,16 @@ create(struct ndd_session *s, const struct ndsh_qp_create *m, const struct roce_
 		qp->srq->users++;
 	r->qp.qp = qp->owner.handle;
 	r->qp.qpn = qp->qpn;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
-nd_status
+enum ndsh_status
 ndd_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	return create(s, msg, NULL, r);
 }
 
-nd_status
+enum ndsh_status
 ndd_ud_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_ud_qp_create *m = msg;
@@ -179,11 +179,11 @@ ndd_ud_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	struct net_ip own;
 
 	if (m->q_key & ROCE_QKEY_PRIVILEGED)
-		return ND_ACCESS_VIOLATION;
+		return NDSH_ERR_ACCESS;
 	memcpy(cfg.gid.raw, s->ip, 16);
 	own = ndd_ip(s->ip);
 	if (net_local_port(s->daemon->net, &own) < 0) /* taken away meanwhile */
-		return ND_INVALID_ADDRESS;
+		return NDSH_ERR_ADDRESS_NOT_LOCAL;
 	cfg.vlan = net_local_vlan(s->daemon->net, &own);
 	return create(s, &m->q, &cfg, r);
 }
@@ -258,32 +258,32 @@ flush_all(struct ndd_session *s, struct ndd_qp *qp)
 }
 
 /* The connection is told first: the peer must not be left with half of it (R-DISC-12). */
-nd_status
+enum ndsh_status
 ndd_qp_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_qp *qp = ndd_slots_get(&s->qps, ((const struct ndsh_id_msg *)msg)->id);
 
 	(void)r;
 	if (qp == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (qp->conn != NULL)
 		ndd_conn_qp_gone(qp->conn);
 	ndd_qp_to_error(s, qp, false);
 	flush_all(s, qp);
 	ndd_qp_free(s, qp);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
-nd_status
+enum ndsh_status
 ndd_qp_flush(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_qp *qp = ndd_slots_get(&s->qps, ((const struct ndsh_id_msg *)msg)->id);
 
 	(void)r;
 	if (qp == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	ndd_qp_to_error(s, qp, false);
 	if (qp->conn != NULL)
 		ndd_conn_qp_failed(qp->conn);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }

@@ -79,7 +79,7 @@ name_attributes(char *to, size_t room, uint32_t mask)
 				to + used, room - used, "%s%s", used > 0 ? ", " : "", names[i]);
 }
 
-static nd_status
+static enum ndsh_status
 explain(const struct qp_step *step, enum roce_modify verdict, uint32_t wrong, char *why,
 	size_t room)
 {
@@ -89,24 +89,24 @@ explain(const struct qp_step *step, enum roce_modify verdict, uint32_t wrong, ch
 	name_attributes(list, sizeof(list), wrong);
 	switch (verdict) {
 	case ROCE_MODIFY_OK:
-		return ND_SUCCESS;
+		return NDSH_OK;
 	case ROCE_MODIFY_BAD_TRANSITION:
 		snprintf(why, room, "no way leads from %s to %s", from, to);
-		return ND_INVALID_DEVICE_STATE;
+		return NDSH_ERR_INVALID_STATE;
 	case ROCE_MODIFY_MISSING_ATTR:
 		snprintf(why, room, "%s to %s also needs: %s", from, to, list);
-		return ND_INVALID_PARAMETER_MIX;
+		return NDSH_ERR_ATTRIBUTE_MASK;
 	case ROCE_MODIFY_FORBIDDEN_ATTR:
 		snprintf(why, room, "%s to %s does not take: %s", from, to, list);
-		return ND_INVALID_PARAMETER_MIX;
+		return NDSH_ERR_ATTRIBUTE_MASK;
 	case ROCE_MODIFY_BAD_VALUE:
 		snprintf(why, room, "out of range: %s", list);
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	case ROCE_MODIFY_DRAINING:
 		snprintf(why, room, "the send queue is not yet drained");
-		return ND_DEVICE_BUSY;
+		return NDSH_ERR_BUSY;
 	}
-	return ND_INTERNAL_ERROR;
+	return NDSH_ERR_INTERNAL;
 }
 
 /* ---- on the shard -------------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ on_shard_change(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 		c->psn = roce_random_psn(shard->engine);
 }
 
-static nd_status
+static enum ndsh_status
 change(struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, bool only_judge, char *why,
 	size_t room)
 {
@@ -173,26 +173,26 @@ change(struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, bool only
 /* ---- what a client asks for ---------------------------------------------------------------- */
 
 /* The queue pair's connection has its own opinion. */
-static nd_status
+static enum ndsh_status
 judge_connected(const struct ndd_qp *qp, const struct ndsh_qp_modify *m, char *why, size_t room)
 {
 	bool lasting =
 		m->state == NDSH_QPS_RTS || m->state == NDSH_QPS_SQD || m->state == NDSH_QPS_ERR;
 
 	if (qp->conn == NULL && !(qp->connected && m->state != NDSH_QPS_ERR))
-		return ND_SUCCESS;
+		return NDSH_OK;
 	if (qp->conn == NULL) {
 		snprintf(why, room, "the queue pair had a connection: it can't be used again");
-		return ND_INVALID_DEVICE_STATE;
+		return NDSH_ERR_INVALID_STATE;
 	}
 	if (lasting && qp->connected && qp->conn->state >= NDD_CONN_ESTABLISHED &&
 		(m->attr.mask & OF_CONNECTION) == 0)
-		return ND_SUCCESS;
+		return NDSH_OK;
 	snprintf(why, room, "the queue pair has a connection, which this is up to");
-	return ND_CONNECTION_ACTIVE;
+	return NDSH_ERR_CONNECTED;
 }
 
-static nd_status
+static enum ndsh_status
 judge_values(const struct ndsh_qp_attr *a, char *why, size_t room)
 {
 	struct ndsh_addr to = {.port = 0};
@@ -201,32 +201,32 @@ judge_values(const struct ndsh_qp_attr *a, char *why, size_t room)
 	if ((a->mask & ~(uint32_t)NDSH_QPA_ALL) != 0) {
 		snprintf(why, room, "unknown attributes in the mask: 0x%x",
 			a->mask & ~(uint32_t)NDSH_QPA_ALL);
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	}
 	if ((a->mask & NDSH_QPA_KEEPALIVE) && a->keepalive_ms != 0 &&
 		(a->keepalive_ms < KEEPALIVE_MIN_MS || a->keepalive_ms > KEEPALIVE_MAX_MS)) {
 		snprintf(why, room, "keepalive of %u ms, neither 0 nor %u to %u", a->keepalive_ms,
 			KEEPALIVE_MIN_MS, KEEPALIVE_MAX_MS);
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	}
 	if (!(a->mask & NDSH_QPA_PATH))
-		return ND_SUCCESS;
+		return NDSH_OK;
 	if (!ndd_is_destination(&to)) {
 		snprintf(why, room, "the path leads to no address");
-		return ND_BAD_NETWORK_NAME;
+		return NDSH_ERR_BAD_DESTINATION;
 	}
 	if (a->flow_label > FLOW_LABEL_MAX) {
 		snprintf(why, room, "flow label 0x%x: it has 20 bits", a->flow_label);
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	}
 	if ((a->traffic_class & ROCE_TOS_ECN) > NDSH_ECN_ON) {
 		snprintf(why, room,
 			"traffic class 0x%x: its ECN bits are 0 (as the port), 1 (off) "
 			"or 2 (on)",
 			a->traffic_class);
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	}
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 static void
@@ -248,12 +248,12 @@ step_of(struct qp_step *step, const struct ndd_session *s, const struct ndsh_qp_
 	memcpy(step->attr.path.dgid.raw, a->ip, 16);
 }
 
-nd_status
+enum ndsh_status
 ndd_qp_step(struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, char *why, size_t room)
 {
-	nd_status status = change(s, qp, step, false, why, room);
+	enum ndsh_status status = change(s, qp, step, false, why, room);
 
-	if (status != ND_SUCCESS)
+	if (status != NDSH_OK)
 		return status;
 	switch (step->to) {
 	case ROCE_QPS_RESET:
@@ -269,10 +269,10 @@ ndd_qp_step(struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, char
 		break;
 	}
 	qp->by_hand = step->to != ROCE_QPS_INIT && !qp->connected;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
-nd_status
+enum ndsh_status
 ndd_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_qp_modify *m = msg;
@@ -280,28 +280,28 @@ ndd_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	char *why = r->qp_modify.why;
 	const size_t room = sizeof(r->qp_modify.why);
 	struct qp_step step;
-	nd_status status;
+	enum ndsh_status status;
 
 	if (qp == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (qp->datagrams) {
 		snprintf(why, room, "it is for datagrams, and has no such states");
-		return ND_INVALID_DEVICE_REQUEST;
+		return NDSH_ERR_INVALID_REQUEST;
 	}
 	if (ndd_qp_path_asks(qp)) {
 		snprintf(why, room, "another change of it is under way");
-		return ND_DEVICE_BUSY;
+		return NDSH_ERR_BUSY;
 	}
 	status = judge_connected(qp, m, why, room);
-	if (status == ND_SUCCESS)
+	if (status == NDSH_OK)
 		status = judge_values(&m->attr, why, room);
-	if (status != ND_SUCCESS)
+	if (status != NDSH_OK)
 		return status;
 	step_of(&step, s, m);
 	if (!(step.mask & ROCE_QPA_PATH))
 		return ndd_qp_step(s, qp, &step, why, room);
 	status = change(s, qp, &step, true, why, room);
-	return status == ND_SUCCESS ? ndd_qp_path_take(s, qp, &step, why, room) : status;
+	return status == NDSH_OK ? ndd_qp_path_take(s, qp, &step, why, room) : status;
 }
 
 /* ---- what it is ---------------------------------------------------------------------------- */
@@ -324,7 +324,7 @@ on_shard_query(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	q->draining = roce_qp_query(q->engine, &q->attr);
 }
 
-nd_status
+enum ndsh_status
 ndd_qp_query(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndd_qp *qp = ndd_slots_get(&s->qps, ((const struct ndsh_id_msg *)msg)->id);
@@ -332,9 +332,9 @@ ndd_qp_query(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	struct query q = {0};
 
 	if (qp == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (qp->datagrams)
-		return ND_INVALID_DEVICE_REQUEST;
+		return NDSH_ERR_INVALID_REQUEST;
 	q.engine = qp->engine;
 	ndd_shard_call(s->shard, on_shard_query, &q);
 	out->state = q.state;
@@ -344,5 +344,5 @@ ndd_qp_query(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	out->attr = (struct ndsh_qp_attr){0};
 	COPY_VALUES(out->attr, q.attr);
 	ndd_qp_path_told(qp, &out->attr);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }

@@ -117,19 +117,19 @@ ndd_qp_path_evict(struct ndd_session *s, const struct roce_gid *gid, uint32_t qp
 
 /* ---- the next hop -------------------------------------------------------------------------- */
 
-static nd_status
+static enum ndsh_status
 go(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, size_t room)
 {
 	struct roce_qp_attr *attr = &p->step.attr;
 	struct ndd_session *s = p->session;
 	uint32_t peer_qpn = p->peer_qpn;
-	nd_status status;
+	enum ndsh_status status;
 
 	if (p->step.mask & ROCE_QPA_DEST_QPN)
 		peer_qpn = attr->dest_qpn;
 	if (is_taken(s, &attr->path.dgid, peer_qpn)) {
 		snprintf(why, room, "another client's queue pair has the peer's 0x%06x", peer_qpn);
-		return ND_ADDRESS_ALREADY_EXISTS;
+		return NDSH_ERR_ADDRESS_IN_USE;
 	}
 	attr->path.tos = ndd_path_class(
 		s->daemon, hop->port, (attr->path.tos & (uint8_t)~ROCE_TOS_ECN) | p->step.ecn);
@@ -137,46 +137,46 @@ go(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, size_t room)
 	attr->port = hop->port;
 	attr->port_mtu_bytes = ndd_path_mtu(s->daemon->plane.port[hop->port].mtu);
 	status = ndd_qp_step(s, p->qp, &p->step, why, room);
-	if (status != ND_SUCCESS)
+	if (status != NDSH_OK)
 		return status;
 	p->hop = *hop;
 	p->path = attr->path;
 	p->peer_qpn = peer_qpn;
 	p->live = true;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
-/* ND_PENDING: not known yet. */
-static nd_status
+/* NDSH_PENDING: not known yet. */
+static enum ndsh_status
 try(struct ndd_qp_path *p, uint64_t now_ns, char *why, size_t room)
 {
 	const struct roce_path *path = &p->step.attr.path;
 	struct net_nexthop hop;
-	nd_status status =
+	enum ndsh_status status =
 		ndd_next_hop(p->session->daemon->net, now_ns, &path->sgid, &path->dgid, &hop);
 
-	if (status == ND_SUCCESS)
+	if (status == NDSH_OK)
 		return go(p, &hop, why, room);
-	if (status != ND_PENDING)
+	if (status != NDSH_PENDING)
 		snprintf(why, room,
-			status == ND_NETWORK_UNREACHABLE ? "no route to the peer"
-							 : "no neighbour answers");
+			status == NDSH_ERR_NETWORK_UNREACHABLE ? "no route to the peer"
+							       : "no neighbour answers");
 	return status;
 }
 
-nd_status
+enum ndsh_status
 ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct qp_step *step, char *why,
 	size_t room)
 {
 	struct ndd_qp_path *p = path_of(s, qp);
 	uint64_t now_ns = ndd_now_ns();
-	nd_status status;
+	enum ndsh_status status;
 
 	if (p == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	p->step = *step;
 	status = try(p, now_ns, why, room);
-	if (status == ND_PENDING) {
+	if (status == NDSH_PENDING) {
 		p->deadline_ns = now_ns + NDD_RESOLVE_NS;
 		ndd_hops_until(&s->daemon->path_hops, p->deadline_ns);
 	} else if (!p->live) {
@@ -204,10 +204,10 @@ step_on(struct ndd_qp_path *p, uint64_t now_ns)
 	struct ndd_session *s = p->session;
 	struct ndd_qp *qp = p->qp;
 	char why[160];
-	nd_status status =
+	enum ndsh_status status =
 		ndd_next_hop_by(try(p, now_ns, why, sizeof(why)), now_ns, p->deadline_ns);
 
-	if (status == ND_PENDING) {
+	if (status == NDSH_PENDING) {
 		ndd_hops_until(&s->daemon->path_hops, p->deadline_ns);
 		return;
 	}
@@ -225,7 +225,7 @@ follow(struct ndd_qp_path *p, uint64_t now_ns)
 	struct net_nexthop hop;
 
 	if (!p->live || ndd_next_hop(p->session->daemon->net, now_ns, &p->path.sgid, &p->path.dgid,
-				&hop) != ND_SUCCESS)
+				&hop) != NDSH_OK)
 		return;
 	ndd_path_moved(p->session, p->qp, &p->hop, &hop);
 }

@@ -21,15 +21,15 @@ struct qp_step {
 /* ---- qp_modify.c ---- */
 
 /* Do it; why: what was wrong. */
-nd_status ndd_qp_step(
+enum ndsh_status ndd_qp_step(
 	struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, char *why, size_t room);
 
 /* ---- qp_path.c ---- */
 
-/* Do a step that has a path, as soon as its next hop is known. ND_PENDING: it is being asked for;
+/* Do a step that has a path, as soon as its next hop is known. NDSH_PENDING: it is being asked for;
  * the client will be told. */
-nd_status ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct qp_step *step,
-	char *why, size_t room);
+enum ndsh_status ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp,
+	const struct qp_step *step, char *why, size_t room);
 /* Those that are lost go to error; why is for the log. */
 void ndd_qp_path_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why);
 /* A connection of session s is about to have this queue pair of the peer: whoever else went there

@@ -41,19 +41,19 @@ new_memfd(struct ndd_session *s, uint64_t bytes)
 	return fd;
 }
 
-nd_status
+enum ndsh_status
 ndd_segment_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_segment_create *m = msg;
 	struct ndd_segment *seg;
 
 	if (m->bytes == 0 || m->bytes % NDSH_PAGE_BYTES != 0)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	if (m->bytes > s->daemon->cfg->max_memory_bytes - s->segment_bytes)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	seg = calloc(1, sizeof(*seg));
 	if (seg == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	seg->bytes = m->bytes;
 	seg->fd = new_memfd(s, m->bytes);
 	seg->id = seg->fd < 0 ? NDD_SLOT_NONE : ndd_slots_add(&s->segments, seg);
@@ -61,13 +61,13 @@ ndd_segment_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		if (seg->fd >= 0)
 			close(seg->fd);
 		free(seg);
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	s->segment_bytes += m->bytes;
 	r->segment.segment = seg->id;
 	r->segment.bytes = m->bytes;
 	r->keep_fd = seg->fd;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 static_assert(sizeof(struct ndsh_session_page) <= NDSH_PAGE_BYTES, "a segment has room for it");
@@ -151,7 +151,7 @@ populate(struct ndd_session *s, struct ndd_segment *seg)
 	return ndd_sigbus_guard(seg->host, seg->bytes);
 }
 
-nd_status
+enum ndsh_status
 ndd_segment_mapped(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_segment_mapped *m = msg;
@@ -159,13 +159,13 @@ ndd_segment_mapped(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 	r->id.id = m->segment;
 	if (seg == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (seg->live || (m->client_va & 4095) != 0 || m->client_va + seg->bytes < m->client_va)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	seg->host = mmap(NULL, seg->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, seg->fd, 0);
 	if (seg->host == MAP_FAILED) {
 		seg->host = NULL;
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	seg->client_va = m->client_va;
 	/* FUTURE_WRITE also forbids punching holes; our own mapping exists already. */
@@ -174,17 +174,17 @@ ndd_segment_mapped(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		ndd_sigbus_unguard(seg->host);
 		munmap(seg->host, seg->bytes);
 		seg->host = NULL;
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	if (!s->attached && !attach(s, seg)) {
 		(void)change_range(s, seg, on_shard_remove_range);
 		ndd_sigbus_unguard(seg->host);
 		munmap(seg->host, seg->bytes);
 		seg->host = NULL;
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	seg->live = true;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 void
@@ -200,7 +200,7 @@ ndd_segment_free(struct ndd_session *s, struct ndd_segment *seg)
 	free(seg);
 }
 
-nd_status
+enum ndsh_status
 ndd_segment_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_id_msg *m = msg;
@@ -208,12 +208,12 @@ ndd_segment_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 	(void)r;
 	if (seg == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (seg->users != 0 || (seg->live && ((uint8_t *)s->lcore->page == seg->host ||
 						     !change_range(s, seg, on_shard_remove_range))))
-		return ND_DEVICE_BUSY;
+		return NDSH_ERR_BUSY;
 	ndd_segment_free(s, seg);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 void *

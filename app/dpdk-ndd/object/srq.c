@@ -28,7 +28,7 @@ on_shard_srq_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	(void)roce_srq_destroy(shard->engine, ((struct ndd_srq *)arg)->engine);
 }
 
-nd_status
+enum ndsh_status
 ndd_srq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_srq_create *m = msg;
@@ -38,15 +38,15 @@ ndd_srq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	struct ndd_segment *seg;
 
 	if (pd == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (bytes == 0)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	c.shared = ndd_segment_block(s, m->segment, m->offset, bytes, &seg);
 	if (c.shared == NULL)
-		return ND_INVALID_PARAMETER;
+		return NDSH_ERR_INVALID_PARAMETER;
 	c.srq = calloc(1, sizeof(*c.srq));
 	if (c.srq == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	c.srq->pd = pd;
 	c.srq->segment = seg;
 	c.srq->owner = (struct ndd_owner){
@@ -58,12 +58,12 @@ ndd_srq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (c.srq->engine == NULL) {
 		ndd_slots_remove(&s->srqs, c.srq->owner.handle);
 		free(c.srq);
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	pd->users++;
 	seg->users++;
 	r->id.id = c.srq->owner.handle;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 struct srq_arm {
@@ -80,7 +80,7 @@ on_shard_srq_arm(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	roce_srq_arm(shard->engine, a->engine, a->limit);
 }
 
-nd_status
+enum ndsh_status
 ndd_srq_arm(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_srq_arm *m = msg;
@@ -89,10 +89,10 @@ ndd_srq_arm(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 	(void)r;
 	if (srq == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	a.engine = srq->engine;
 	ndd_shard_call(s->shard, on_shard_srq_arm, &a);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 void
@@ -115,16 +115,16 @@ ndd_srq_free(struct ndd_session *s, struct ndd_srq *srq)
 	free(srq);
 }
 
-nd_status
+enum ndsh_status
 ndd_srq_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_srq *srq = ndd_slots_get(&s->srqs, ((const struct ndsh_id_msg *)msg)->id);
 
 	(void)r;
 	if (srq == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (srq->users != 0)
-		return ND_DEVICE_BUSY;
+		return NDSH_ERR_BUSY;
 	ndd_srq_free(s, srq);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }

@@ -13,7 +13,7 @@ put(struct ndsh_addr *to, const struct net_ip *ip, uint32_t port)
 		to->scope_id = port + 1;
 }
 
-static nd_status
+static enum ndsh_status
 list_from(const struct ndd_session *s, uint32_t first, struct ndsh_address_list_reply *r)
 {
 	struct net_ip ip;
@@ -23,24 +23,24 @@ list_from(const struct ndd_session *s, uint32_t first, struct ndsh_address_list_
 	while (r->count < NDSH_ADDRESS_LIST_MAX && first < NET_ADDRESSES_MAX &&
 		net_address_get(s->daemon->net, first++, &ip, &prefix_len, &port))
 		put(&r->addr[r->count++], &ip, port);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
-nd_status
+enum ndsh_status
 ndd_address_list(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	(void)msg;
 	return list_from(s, 0, &r->address_list);
 }
 
-nd_status
+enum ndsh_status
 ndd_address_page(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	return list_from(s, ((const struct ndsh_address_page *)msg)->first, &r->address_list);
 }
 
 /* A link-local destination is on the link that its scope names, as put() says it. */
-nd_status
+enum ndsh_status
 ndd_address_route(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_addr *to = &((const struct ndsh_route *)msg)->addr;
@@ -52,10 +52,10 @@ ndd_address_route(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (net_ip_is_link_local(&dst) && to->scope_id != 0) {
 		link = net_link_find(net, to->scope_id - 1, 0);
 		if (link < 0)
-			return ND_NETWORK_UNREACHABLE;
+			return NDSH_ERR_NETWORK_UNREACHABLE;
 	}
 	if (!net_source(net, link, &dst, &source) && !ndd_shared_source(s->daemon, &dst, &source))
-		return ND_NETWORK_UNREACHABLE;
+		return NDSH_ERR_NETWORK_UNREACHABLE;
 	put(&r->route.addr, &source, (uint32_t)net_local_port(net, &source));
-	return ND_SUCCESS;
+	return NDSH_OK;
 }

@@ -41,12 +41,12 @@ fate_of(enum roce_reason reason)
 	return f;
 }
 
-nd_status
+enum ndsh_status
 ndd_async_on(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	(void)r;
 	s->tells_events = ((const struct ndsh_id_msg *)msg)->id != 0;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 static void

@@ -12,7 +12,7 @@
 
 #define MAX_TRANSFER_BYTES ROCE_MSG_MAX
 
-static nd_status
+static enum ndsh_status
 hello(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_hello *m = msg;
@@ -24,16 +24,16 @@ hello(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	snprintf(r->hello.version, sizeof(r->hello.version), "%s", NDD_VERSION);
 	if (why != NULL) {
 		snprintf(r->hello.reason, sizeof(r->hello.reason), "%s", why);
-		return ND_NOT_SUPPORTED;
+		return NDSH_ERR_NOT_SUPPORTED;
 	}
 	if (s->refused) {
 		snprintf(r->hello.reason, sizeof(r->hello.reason),
 			"all %u sessions of the daemon are in use (control.max_sessions)",
 			s->daemon->cfg->max_sessions);
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	s->state = NDSH_ST_HELLO;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 /* The least loaded shard, or the one that the client asked for. */
@@ -64,7 +64,7 @@ ndd_path_mtu(uint32_t ip_mtu)
 	return mtu;
 }
 
-static nd_status
+static enum ndsh_status
 open_adapter(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_open *m = msg;
@@ -73,18 +73,18 @@ open_adapter(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	int port, wake[2];
 
 	if ((m->flags & ~NDSH_OPEN_NO_FLUSH) != 0)
-		return ND_NOT_SUPPORTED;
+		return NDSH_ERR_NOT_SUPPORTED;
 	ip = ndd_ip(m->addr.ip);
 	port = net_local_port(s->daemon->net, &ip);
 	if (port < 0)
-		return ND_INVALID_ADDRESS;
+		return NDSH_ERR_ADDRESS_NOT_LOCAL;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, wake) != 0)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	s->lcore = calloc(1, sizeof(*s->lcore));
 	if (s->lcore == NULL) {
 		close(wake[0]);
 		close(wake[1]);
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	roce_admin_init(&s->lcore->admin, cfg->max_mrs);
 	s->wake_fd = s->lcore->wake_fd = wake[0];
@@ -113,7 +113,7 @@ open_adapter(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		.path_mtu = s->path_mtu,
 		.max_srq_depth = NDSH_DEPTH_MAX,
 	};
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 static ndd_handler *const handlers[NDSH_MSG_TYPE_COUNT] = {

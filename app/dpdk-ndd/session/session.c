@@ -169,7 +169,7 @@ void
 ndd_session_end(struct ndd_session *s, const char *why, ...)
 {
 	struct ndsh_ev_session_end m = {
-		.h = {.type = NDSH_EV_SESSION_END, .status = ND_DEVICE_REMOVED}};
+		.h = {.type = NDSH_EV_SESSION_END, .status = NDSH_ERR_SESSION_ENDED}};
 	va_list ap;
 
 	if (s->ended)

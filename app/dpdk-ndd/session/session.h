@@ -9,7 +9,6 @@
 #include <sys/types.h>
 
 #include "control/daemon.h"
-#include "ndclient/ndclient.h"
 #include "shm/ndsh_msg.h"
 #include "session/slots.h"
 
@@ -185,7 +184,7 @@ uint32_t ndd_path_mtu(uint32_t ip_mtu);
 /* One received datagram. */
 void ndd_session_message(struct ndd_session *s, const void *msg, size_t bytes);
 /* Handlers of the messages, by their file. */
-typedef nd_status ndd_handler(struct ndd_session *s, const void *msg, struct ndd_reply *r);
+typedef enum ndsh_status ndd_handler(struct ndd_session *s, const void *msg, struct ndd_reply *r);
 
 /* ---- addresses.c ---- */
 

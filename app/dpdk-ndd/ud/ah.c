@@ -125,7 +125,7 @@ leave(struct ndd_ah *ah)
 
 /* The outcome, or the end of what was good, and of what it took to get there. */
 static void
-conclude(struct ndd_ah *ah, nd_status status, const struct roce_cm_event *ev)
+conclude(struct ndd_ah *ah, enum ndsh_status status, const struct roce_cm_event *ev)
 {
 	struct ndsh_ev_ah m = {.h = {.type = NDSH_EV_AH}, .ah = ah->id};
 
@@ -134,10 +134,10 @@ conclude(struct ndd_ah *ah, nd_status status, const struct roce_cm_event *ev)
 	ah->cm = NULL;
 	ndd_port_give(&ah->port);
 	ah->deadline_ns = UINT64_MAX;
-	if (status == ND_SUCCESS && !enter(ah))
-		status = ND_INSUFFICIENT_RESOURCES;
-	ah->state = status == ND_SUCCESS ? NDD_AH_READY : NDD_AH_OVER;
-	if (status == ND_SUCCESS)
+	if (status == NDSH_OK && !enter(ah))
+		status = NDSH_ERR_NO_RESOURCES;
+	ah->state = status == NDSH_OK ? NDD_AH_READY : NDD_AH_OVER;
+	if (status == NDSH_OK)
 		m.mtu_bytes = ndd_path_mtu(ah->session->daemon->plane.port[ah->hop.port].mtu);
 	m.h.status = status;
 	if (ev != NULL) {
@@ -150,23 +150,23 @@ conclude(struct ndd_ah *ah, nd_status status, const struct roce_cm_event *ev)
 	ndd_session_send(ah->session, &m, sizeof(m), -1);
 }
 
-nd_status
+enum ndsh_status
 ndd_ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_ah_create *m = msg;
 	struct ndd_ah *ah;
 
 	if (m->priv_bytes > NDSH_LOOKUP_DATA_MAX)
-		return ND_INVALID_BUFFER_SIZE;
+		return NDSH_ERR_PRIVATE_DATA_SIZE;
 	if (!ndd_is_destination(&m->remote))
-		return ND_BAD_NETWORK_NAME;
+		return NDSH_ERR_BAD_DESTINATION;
 	ah = calloc(1, sizeof(*ah));
 	if (ah == NULL)
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	ah->id = ndd_slots_add(&s->ahs, ah);
 	if (ah->id == NDD_SLOT_NONE) {
 		free(ah);
-		return ND_INSUFFICIENT_RESOURCES;
+		return NDSH_ERR_NO_RESOURCES;
 	}
 	ah->session = s;
 	ah->look_up = m->look_up != 0;
@@ -181,7 +181,7 @@ ndd_ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	ndd_hops_until(&s->daemon->ah_hops, 0);
 	TAILQ_INSERT_TAIL(&s->daemon->ahs, ah, next);
 	r->id.id = ah->id;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 void
@@ -196,21 +196,21 @@ ndd_ah_free(struct ndd_session *s, struct ndd_ah *ah)
 	free(ah);
 }
 
-nd_status
+enum ndsh_status
 ndd_ah_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_ah *ah = ndd_slots_get(&s->ahs, ((const struct ndsh_id_msg *)msg)->id);
 
 	(void)r;
 	if (ah == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	ndd_ah_free(s, ah);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 /* ---- the next hop, and who is there ---------------------------------------------------------- */
 
-static nd_status
+static enum ndsh_status
 resolve(struct ndd_ah *ah, uint64_t now_ns, struct net_nexthop *hop)
 {
 	return ndd_next_hop(ah->session->daemon->net, now_ns, &ah->local.gid, &ah->remote.gid, hop);
@@ -220,9 +220,10 @@ static void
 ask(struct ndd_ah *ah, uint64_t now_ns)
 {
 	struct ndd *d = ah->session->daemon;
-	nd_status status = ndd_port_take(&d->ud_ports, &ah->port, NDD_PORT_CONNECTOR, &ah->local);
+	enum ndsh_status status =
+		ndd_port_take(&d->ud_ports, &ah->port, NDD_PORT_CONNECTOR, &ah->local);
 
-	if (status != ND_SUCCESS) {
+	if (status != NDSH_OK) {
 		conclude(ah, status, NULL);
 		return;
 	}
@@ -237,28 +238,29 @@ ask(struct ndd_ah *ah, uint64_t now_ns)
 			.priv_bytes = ah->priv_bytes,
 			.owner = ah});
 	if (ah->cm == NULL)
-		conclude(ah, ND_INSUFFICIENT_RESOURCES, NULL);
+		conclude(ah, NDSH_ERR_NO_RESOURCES, NULL);
 }
 
 void
 ndd_ah_answered(struct ndd_ah *ah, const struct roce_cm_event *ev)
 {
 	if (ev->timed_out)
-		conclude(ah, ND_IO_TIMEOUT, NULL);
+		conclude(ah, NDSH_ERR_TIMEOUT, NULL);
 	else
-		conclude(ah, ev->reason == 0 ? ND_SUCCESS : ND_CONNECTION_REFUSED, ev);
+		conclude(ah, ev->reason == 0 ? NDSH_OK : NDSH_ERR_REFUSED, ev);
 }
 
 static void
 step(struct ndd_ah *ah, uint64_t now_ns)
 {
-	nd_status status = ndd_next_hop_by(resolve(ah, now_ns, &ah->hop), now_ns, ah->deadline_ns);
+	enum ndsh_status status =
+		ndd_next_hop_by(resolve(ah, now_ns, &ah->hop), now_ns, ah->deadline_ns);
 
 	ah->fresh = false;
-	if (status == ND_PENDING)
+	if (status == NDSH_PENDING)
 		return;
 	ah->deadline_ns = UINT64_MAX;
-	if (status == ND_SUCCESS && ah->look_up)
+	if (status == NDSH_OK && ah->look_up)
 		ask(ah, now_ns);
 	else
 		conclude(ah, status, NULL);
@@ -270,7 +272,7 @@ refresh(struct ndd_ah *ah, uint64_t now_ns)
 {
 	struct net_nexthop hop = {0};
 
-	if (resolve(ah, now_ns, &hop) != ND_SUCCESS || memcmp(&hop, &ah->hop, sizeof(hop)) == 0)
+	if (resolve(ah, now_ns, &hop) != NDSH_OK || memcmp(&hop, &ah->hop, sizeof(hop)) == 0)
 		return;
 	ah->hop = hop;
 	(void)enter(ah); /* it has its room */
@@ -290,7 +292,7 @@ ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 		ndd_info("session %lu: address handle to %s ends: %s", ah->session->serial,
 			ndd_ip_text(ah->remote.gid.raw, to), why);
 		leave(ah);
-		conclude(ah, ND_NETWORK_UNREACHABLE, NULL);
+		conclude(ah, NDSH_ERR_NETWORK_UNREACHABLE, NULL);
 	}
 }
 

@@ -21,7 +21,7 @@ on_shard_ud_modify(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	m->ok = roce_ud_modify(shard->engine, m->engine, now_ns, m->q_key);
 }
 
-nd_status
+enum ndsh_status
 ndd_ud_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_ud_qp_modify *m = msg;
@@ -29,18 +29,18 @@ ndd_ud_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	struct ud_modify u = {.q_key = m->q_key};
 
 	if (qp == NULL)
-		return ND_INVALID_HANDLE;
+		return NDSH_ERR_INVALID_ID;
 	if (!qp->datagrams)
-		return ND_INVALID_DEVICE_REQUEST;
+		return NDSH_ERR_INVALID_REQUEST;
 	if (m->q_key & ROCE_QKEY_PRIVILEGED)
-		return ND_ACCESS_VIOLATION;
+		return NDSH_ERR_ACCESS;
 	u.engine = qp->engine;
 	ndd_shard_call(s->shard, on_shard_ud_modify, &u);
 	if (!u.ok)
-		return ND_INVALID_DEVICE_STATE;
+		return NDSH_ERR_INVALID_STATE;
 	qp->q_key = m->q_key;
 	r->id.id = m->qp;
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ ndd_ud_gone(struct ndd_question *q)
 	ndd_question_free(q->session, q);
 }
 
-nd_status
+enum ndsh_status
 ndd_ud_answer(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_ud_answer *m = msg;
@@ -113,26 +113,26 @@ ndd_ud_answer(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	bool answered;
 
 	if (m->priv_bytes > NDSH_ANSWER_DATA_MAX)
-		return ND_INVALID_BUFFER_SIZE;
+		return NDSH_ERR_PRIVATE_DATA_SIZE;
 	if (m->accept != 0) {
 		const struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
 
 		if (qp == NULL)
-			return ND_INVALID_HANDLE;
+			return NDSH_ERR_INVALID_ID;
 		if (!qp->datagrams)
-			return ND_INVALID_DEVICE_REQUEST;
+			return NDSH_ERR_INVALID_REQUEST;
 		if (qp->failed)
-			return ND_INVALID_DEVICE_STATE;
+			return NDSH_ERR_INVALID_STATE;
 		a.status = ROCE_CM_SIDR_SUCCESS;
 		a.qpn = qp->qpn;
 		a.q_key = qp->q_key;
 	}
 	if (q == NULL)
-		return ND_CONNECTION_ABORTED;
+		return NDSH_ERR_ABORTED;
 	answered = roce_cm_answer(s->daemon->cm, ndd_now_ns(), q->cm, &a);
 	if (answered)
 		q->cm = NULL;
 	ndd_question_free(s, q);
 	r->id.id = m->question;
-	return answered ? ND_SUCCESS : ND_CONNECTION_ABORTED;
+	return answered ? NDSH_OK : NDSH_ERR_ABORTED;
 }

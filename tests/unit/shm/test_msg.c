@@ -103,3 +103,27 @@ Test(shm_msg, hello_of_another_abi_is_told_why)
 	m.magic ^= 1;
 	cr_expect(ndsh_hello_check(&m) != NULL);
 }
+
+/* Old libraries and new daemons compare these numbers: a status may come, none may change. */
+Test(shm_msg, statuses_keep_their_numbers_and_have_names)
+{
+	static const struct {
+		uint32_t number;
+		const char *name;
+	} some[] = {
+		{0, "OK"},
+		{0x102, "UNANSWERED"},
+		{0x103, "PENDING"},
+		{0x80000005, "ERR_OVERFLOW"},
+		{0xC000000D, "ERR_INVALID_PARAMETER"},
+		{0xC00002B6, "ERR_SESSION_ENDED"},
+	};
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+		const char *name = ndsh_status_name((int32_t)some[i].number);
+
+		cr_assert_not_null(name, "%x", some[i].number);
+		cr_expect(eq(str, (char *)name, (char *)some[i].name));
+	}
+	cr_expect_null(ndsh_status_name(1));
+}

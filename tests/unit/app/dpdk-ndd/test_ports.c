@@ -12,7 +12,7 @@
 #define ACCEPTED  NDD_PORT_ACCEPTED
 
 /* Address 0 is the wildcard. */
-static nd_status
+static enum ndsh_status
 take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use, uint8_t host, uint16_t port)
 {
 	return ndd_port_take(
@@ -24,22 +24,22 @@ Test(ports, R_CONN_15_who_may_have_a_port_that_another_has)
 {
 	static const struct {
 		enum ndd_port_use first, second;
-		nd_status status;
+		enum ndsh_status status;
 	} rows[] = {
-		{LISTENER, LISTENER, ND_SHARING_VIOLATION},
-		{LISTENER, CONNECTOR, ND_SHARING_VIOLATION},
-		{LISTENER, ACCEPTED, ND_SUCCESS},
-		{CONNECTOR, LISTENER, ND_SHARING_VIOLATION},
-		{CONNECTOR, CONNECTOR, ND_SHARING_VIOLATION},
-		{LISTENER, ENDPOINT, ND_SHARING_VIOLATION},
-		{CONNECTOR, ENDPOINT, ND_SHARING_VIOLATION},
-		{ENDPOINT, LISTENER, ND_SHARING_VIOLATION},
-		{ENDPOINT, CONNECTOR, ND_SHARING_VIOLATION},
-		{ENDPOINT, ENDPOINT, ND_SHARING_VIOLATION},
-		{ACCEPTED, ENDPOINT, ND_ADDRESS_ALREADY_EXISTS},
-		{ACCEPTED, LISTENER, ND_SHARING_VIOLATION},
-		{ACCEPTED, CONNECTOR, ND_ADDRESS_ALREADY_EXISTS},
-		{ACCEPTED, ACCEPTED, ND_SUCCESS},
+		{LISTENER, LISTENER, NDSH_ERR_PORT_IN_USE},
+		{LISTENER, CONNECTOR, NDSH_ERR_PORT_IN_USE},
+		{LISTENER, ACCEPTED, NDSH_OK},
+		{CONNECTOR, LISTENER, NDSH_ERR_PORT_IN_USE},
+		{CONNECTOR, CONNECTOR, NDSH_ERR_PORT_IN_USE},
+		{LISTENER, ENDPOINT, NDSH_ERR_PORT_IN_USE},
+		{CONNECTOR, ENDPOINT, NDSH_ERR_PORT_IN_USE},
+		{ENDPOINT, LISTENER, NDSH_ERR_PORT_IN_USE},
+		{ENDPOINT, CONNECTOR, NDSH_ERR_PORT_IN_USE},
+		{ENDPOINT, ENDPOINT, NDSH_ERR_PORT_IN_USE},
+		{ACCEPTED, ENDPOINT, NDSH_ERR_ADDRESS_IN_USE},
+		{ACCEPTED, LISTENER, NDSH_ERR_PORT_IN_USE},
+		{ACCEPTED, CONNECTOR, NDSH_ERR_ADDRESS_IN_USE},
+		{ACCEPTED, ACCEPTED, NDSH_OK},
 	};
 	static const uint8_t hosts[][3] = {/* first, second, do they overlap? */
 		{1, 1, 1}, {0, 1, 1}, {1, 0, 1}, {0, 0, 1}, {1, 2, 0}};
@@ -48,12 +48,11 @@ Test(ports, R_CONN_15_who_may_have_a_port_that_another_has)
 		for (size_t h = 0; h < sizeof(hosts) / sizeof(hosts[0]); h++) {
 			struct ndd_ports *t = calloc(1, sizeof(*t));
 			struct ndd_port first = {0}, second = {0}, other = {0};
-			nd_status want = hosts[h][2] ? rows[i].status : ND_SUCCESS;
+			enum ndsh_status want = hosts[h][2] ? rows[i].status : NDSH_OK;
 
-			cr_assert(eq(i32, take(t, &first, rows[i].first, hosts[h][0], 7000),
-				ND_SUCCESS));
-			cr_expect(
-				eq(i32, take(t, &other, CONNECTOR, hosts[h][1], 7001), ND_SUCCESS));
+			cr_assert(eq(
+				i32, take(t, &first, rows[i].first, hosts[h][0], 7000), NDSH_OK));
+			cr_expect(eq(i32, take(t, &other, CONNECTOR, hosts[h][1], 7001), NDSH_OK));
 			cr_expect(
 				eq(i32, take(t, &second, rows[i].second, hosts[h][1], 7000), want),
 				"row %zu, hosts %zu", i, h);
@@ -67,18 +66,18 @@ Test(ports, R_LSN_07_free_when_the_last_has_gone)
 	struct ndd_ports *t = calloc(1, sizeof(*t));
 	struct ndd_port l = {0}, a = {0}, b = {0}, c = {0};
 
-	cr_assert(eq(i32, take(t, &l, LISTENER, 0, 7000), ND_SUCCESS));
-	cr_assert(eq(i32, take(t, &a, ACCEPTED, 1, 7000), ND_SUCCESS));
-	cr_assert(eq(i32, take(t, &b, ACCEPTED, 1, 7000), ND_SUCCESS));
+	cr_assert(eq(i32, take(t, &l, LISTENER, 0, 7000), NDSH_OK));
+	cr_assert(eq(i32, take(t, &a, ACCEPTED, 1, 7000), NDSH_OK));
+	cr_assert(eq(i32, take(t, &b, ACCEPTED, 1, 7000), NDSH_OK));
 	ndd_port_give(&l);
-	cr_expect(eq(i32, take(t, &l, LISTENER, 0, 7000), ND_SHARING_VIOLATION));
-	cr_expect(eq(i32, take(t, &c, CONNECTOR, 2, 7000), ND_SUCCESS), "another address");
+	cr_expect(eq(i32, take(t, &l, LISTENER, 0, 7000), NDSH_ERR_PORT_IN_USE));
+	cr_expect(eq(i32, take(t, &c, CONNECTOR, 2, 7000), NDSH_OK), "another address");
 	ndd_port_give(&c);
 	ndd_port_give(&a);
-	cr_expect(eq(i32, take(t, &c, CONNECTOR, 1, 7000), ND_ADDRESS_ALREADY_EXISTS));
+	cr_expect(eq(i32, take(t, &c, CONNECTOR, 1, 7000), NDSH_ERR_ADDRESS_IN_USE));
 	ndd_port_give(&b);
 	ndd_port_give(&b); /* has none any more */
-	cr_expect(eq(i32, take(t, &c, CONNECTOR, 1, 7000), ND_SUCCESS));
+	cr_expect(eq(i32, take(t, &c, CONNECTOR, 1, 7000), NDSH_OK));
 	free(t);
 }
 
@@ -90,21 +89,21 @@ Test(ports, R_LSN_07_shared_with_different_peers)
 	struct ndd_ports *t = calloc(1, sizeof(*t));
 	struct ndd_port e = {0}, s[3] = {0}, again = {0}, other = {0};
 
-	cr_assert(eq(i32, take(t, &e, ENDPOINT, 1, 7000), ND_SUCCESS));
+	cr_assert(eq(i32, take(t, &e, ENDPOINT, 1, 7000), NDSH_OK));
 	for (int i = 0; i < 3; i++) {
-		cr_expect(eq(i32, ndd_port_share(t, &s[i], &e, &peers[i]), ND_SUCCESS));
-		cr_expect(eq(
-			i32, ndd_port_share(t, &again, &e, &peers[i]), ND_ADDRESS_ALREADY_EXISTS));
+		cr_expect(eq(i32, ndd_port_share(t, &s[i], &e, &peers[i]), NDSH_OK));
+		cr_expect(
+			eq(i32, ndd_port_share(t, &again, &e, &peers[i]), NDSH_ERR_ADDRESS_IN_USE));
 	}
 	ndd_port_give(&s[1]);
-	cr_expect(eq(i32, ndd_port_share(t, &s[1], &e, &peers[1]), ND_SUCCESS));
+	cr_expect(eq(i32, ndd_port_share(t, &s[1], &e, &peers[1]), NDSH_OK));
 	ndd_port_give(&e);
 	for (int i = 0; i < 3; i++) {
-		cr_expect(eq(i32, take(t, &other, LISTENER, 1, 7000), ND_SHARING_VIOLATION));
-		cr_expect(eq(i32, take(t, &other, CONNECTOR, 1, 7000), ND_ADDRESS_ALREADY_EXISTS));
+		cr_expect(eq(i32, take(t, &other, LISTENER, 1, 7000), NDSH_ERR_PORT_IN_USE));
+		cr_expect(eq(i32, take(t, &other, CONNECTOR, 1, 7000), NDSH_ERR_ADDRESS_IN_USE));
 		ndd_port_give(&s[i]);
 	}
-	cr_expect(eq(i32, take(t, &other, LISTENER, 1, 7000), ND_SUCCESS));
+	cr_expect(eq(i32, take(t, &other, LISTENER, 1, 7000), NDSH_OK));
 	free(t);
 }
 
@@ -116,18 +115,18 @@ Test(ports, R_CONN_15_ephemeral_ports)
 	bool *seen = calloc(65536, sizeof(*seen));
 
 	t->next = 0xfffffff0u; /* wraps on the way */
-	cr_assert(eq(i32, take(t, &by_number, LISTENER, 0, 54321), ND_SUCCESS));
+	cr_assert(eq(i32, take(t, &by_number, LISTENER, 0, 54321), NDSH_OK));
 	for (uint32_t i = 0; i < NDD_EPHEMERAL_COUNT - 1; i++) {
-		cr_assert(eq(i32, take(t, &p[i], CONNECTOR, 1, 0), ND_SUCCESS));
+		cr_assert(eq(i32, take(t, &p[i], CONNECTOR, 1, 0), NDSH_OK));
 		cr_assert(ge(u16, p[i].addr.port, NDD_EPHEMERAL_FIRST));
 		cr_assert(not(seen[p[i].addr.port]));
 		cr_assert(ne(u16, p[i].addr.port, 54321));
 		seen[p[i].addr.port] = true;
 	}
-	cr_expect(eq(i32, take(t, &one, CONNECTOR, 1, 0), ND_TOO_MANY_ADDRESSES));
-	cr_expect(eq(i32, take(t, &one, LISTENER, 1, 0), ND_TOO_MANY_ADDRESSES));
+	cr_expect(eq(i32, take(t, &one, CONNECTOR, 1, 0), NDSH_ERR_NO_FREE_PORT));
+	cr_expect(eq(i32, take(t, &one, LISTENER, 1, 0), NDSH_ERR_NO_FREE_PORT));
 	ndd_port_give(&p[77]);
-	cr_assert(eq(i32, take(t, &one, CONNECTOR, 1, 0), ND_SUCCESS));
+	cr_assert(eq(i32, take(t, &one, CONNECTOR, 1, 0), NDSH_OK));
 	cr_expect(eq(u16, one.addr.port, p[77].addr.port));
 	free(seen);
 	free(p);
