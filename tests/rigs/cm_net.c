@@ -15,7 +15,7 @@ static const struct roce_gid gids_v6[2] = {
 };
 
 static void
-host_start(struct net_host *h)
+host_start(struct cm_net_host *h)
 {
 	/* Exactly as large as it says, so that a sanitizer sees a byte too many. */
 	h->mem = aligned_alloc(64, (roce_cm_bytes(&h->cfg) + 63) & ~(size_t)63);
@@ -25,20 +25,20 @@ host_start(struct net_host *h)
 }
 
 static void
-host_listen(struct net *net)
+host_listen(struct cm_net *net)
 {
-	const struct roce_cm_addr any = {.port = NET_SERVICE};
+	const struct roce_cm_addr any = {.port = CM_NET_SERVICE};
 
-	cr_assert_not_null(roce_cm_listen(net->host[NET_P].cm, &any, 0, net, NULL));
+	cr_assert_not_null(roce_cm_listen(net->host[CM_NET_P].cm, &any, 0, net, NULL));
 }
 
-struct net *
-net_new(bool v6)
+struct cm_net *
+cm_net_new(bool v6)
 {
-	struct net *net = calloc(1, sizeof(*net));
+	struct cm_net *net = calloc(1, sizeof(*net));
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct net_host *h = &net->host[i];
+		struct cm_net_host *h = &net->host[i];
 
 		h->cfg = (struct roce_cm_cfg){
 			.max_conns = 64,
@@ -57,7 +57,7 @@ net_new(bool v6)
 }
 
 void
-net_free(struct net *net)
+cm_net_free(struct cm_net *net)
 {
 	free(net->host[0].mem);
 	free(net->host[1].mem);
@@ -65,25 +65,25 @@ net_free(struct net *net)
 }
 
 void
-net_restart(struct net *net, unsigned host)
+cm_net_restart(struct cm_net *net, unsigned host)
 {
-	struct net_host *h = &net->host[host];
+	struct cm_net_host *h = &net->host[host];
 
 	free(h->mem);
 	h->cfg.secret[0] ^= 0x5555; /* as a new boot would have another one */
 	host_start(h);
-	if (host == NET_P)
+	if (host == CM_NET_P)
 		host_listen(net);
 }
 
 struct roce_cm_connect
-net_connect_params(const struct net *net)
+cm_net_connect_params(const struct cm_net *net)
 {
-	const struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+	const struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 
 	return (struct roce_cm_connect){
 		.local = {a->gid, 40000},
-		.remote = {p->gid, NET_SERVICE},
+		.remote = {p->gid, CM_NET_SERVICE},
 		.port = 3,
 		.qp = {.qpn = a->qpn,
 			.psn = 0x123456,
@@ -101,10 +101,10 @@ net_connect_params(const struct net *net)
 }
 
 struct roce_cm_conn *
-net_connect(struct net *net, const void *priv, uint32_t priv_bytes)
+cm_net_connect(struct cm_net *net, const void *priv, uint32_t priv_bytes)
 {
-	struct roce_cm_connect p = net_connect_params(net);
-	struct net_host *a = &net->host[NET_A];
+	struct roce_cm_connect p = cm_net_connect_params(net);
+	struct cm_net_host *a = &net->host[CM_NET_A];
 
 	p.priv = priv;
 	p.priv_bytes = priv_bytes;
@@ -114,9 +114,9 @@ net_connect(struct net *net, const void *priv, uint32_t priv_bytes)
 }
 
 void
-net_accept(struct net *net, struct roce_cm_conn *conn, const void *priv, uint32_t bytes)
+cm_net_accept(struct cm_net *net, struct roce_cm_conn *conn, const void *priv, uint32_t bytes)
 {
-	struct net_host *p = &net->host[NET_P];
+	struct cm_net_host *p = &net->host[CM_NET_P];
 	const struct roce_cm_qp_params qp = {.qpn = p->qpn++,
 		.psn = 0xabcdef,
 		.responder_resources = 4,
@@ -130,7 +130,7 @@ net_accept(struct net *net, struct roce_cm_conn *conn, const void *priv, uint32_
 /* ---- what a host does with its events ---- */
 
 static void
-handle(struct net *net, struct net_host *h, const struct roce_cm_event *ev)
+host_handle_event(struct cm_net *net, struct cm_net_host *h, const struct roce_cm_event *ev)
 {
 	switch (ev->type) {
 	case ROCE_CM_EV_REQUEST:
@@ -139,7 +139,7 @@ handle(struct net *net, struct net_host *h, const struct roce_cm_event *ev)
 			roce_cm_reject(h->cm, net->now_ns, ev->conn, h->reject_reason, "no", 2);
 			roce_cm_destroy(h->cm, net->now_ns, ev->conn);
 		} else if (!h->hold_requests) {
-			net_accept(net, ev->conn, "welcome", 7);
+			cm_net_accept(net, ev->conn, "welcome", 7);
 		}
 		break;
 	case ROCE_CM_EV_REPLY:
@@ -158,25 +158,25 @@ handle(struct net *net, struct net_host *h, const struct roce_cm_event *ev)
 }
 
 static void
-host_events(struct net *net, struct net_host *h)
+host_events(struct cm_net *net, struct cm_net_host *h)
 {
 	struct roce_cm_event ev;
 
 	while (roce_cm_event(h->cm, &ev)) {
-		cr_assert_lt(h->n_log, NET_LOG);
+		cr_assert_lt(h->n_log, CM_NET_LOG);
 		h->log[h->n_log++] = ev;
-		handle(net, h, &ev);
+		host_handle_event(net, h, &ev);
 	}
 }
 
 /* ---- the network ---- */
 
 static void
-enqueue(struct net *net, unsigned to, uint64_t at_ns, const uint8_t *frame, uint32_t bytes)
+net_enqueue(struct cm_net *net, unsigned to, uint64_t at_ns, const uint8_t *frame, uint32_t bytes)
 {
-	struct net_frame *f = &net->queue[net->n_queue];
+	struct cm_net_frame *f = &net->queue[net->n_queue];
 
-	cr_assert_lt(net->n_queue, NET_QUEUE);
+	cr_assert_lt(net->n_queue, CM_NET_QUEUE);
 	net->n_queue++;
 	f->at_ns = at_ns;
 	f->to = to;
@@ -185,8 +185,8 @@ enqueue(struct net *net, unsigned to, uint64_t at_ns, const uint8_t *frame, uint
 }
 
 static uint32_t
-frame_of(struct net *net, uint8_t *frame, const struct roce_gid *sgid, const struct roce_gid *dgid,
-	uint8_t tos, uint8_t ttl, const uint8_t *mad)
+frame_of(struct cm_net *net, uint8_t *frame, const struct roce_gid *sgid,
+	const struct roce_gid *dgid, uint8_t tos, uint8_t ttl, const uint8_t *mad)
 {
 	const struct roce_path path = {.sgid = *sgid,
 		.dgid = *dgid,
@@ -199,11 +199,11 @@ frame_of(struct net *net, uint8_t *frame, const struct roce_gid *sgid, const str
 }
 
 static void
-transmit(struct net *net, unsigned from, const struct roce_cm_tx *tx)
+net_transmit(struct cm_net *net, unsigned from, const struct roce_cm_tx *tx)
 {
-	struct net_host *h = &net->host[from];
+	struct cm_net_host *h = &net->host[from];
 	uint8_t frame[ROCE_GSI_FRAME_MAX];
-	uint64_t at_ns = net->now_ns + NET_DELAY_NS;
+	uint64_t at_ns = net->now_ns + CM_NET_DELAY_NS;
 	unsigned attr, copies = 1;
 	struct cm_mad mad;
 	uint32_t bytes;
@@ -230,11 +230,11 @@ transmit(struct net *net, unsigned from, const struct roce_cm_tx *tx)
 	h->delay_ns[attr] = 0;
 	bytes = frame_of(net, frame, &tx->sgid, &tx->dgid, tx->tos, tx->hop_limit, tx->mad);
 	for (unsigned i = 0; i < copies; i++)
-		enqueue(net, !from, at_ns + i * NET_DELAY_NS, frame, bytes);
+		net_enqueue(net, !from, at_ns + i * CM_NET_DELAY_NS, frame, bytes);
 }
 
 static void
-deliver(struct net *net, unsigned to, const uint8_t *frame, uint32_t bytes)
+net_deliver(struct cm_net *net, unsigned to, const uint8_t *frame, uint32_t bytes)
 {
 	struct roce_pkt pkt;
 
@@ -244,10 +244,10 @@ deliver(struct net *net, unsigned to, const uint8_t *frame, uint32_t bytes)
 }
 
 static void
-deliver_due(struct net *net)
+net_deliver_due(struct cm_net *net)
 {
 	for (unsigned i = 0; i < net->n_queue;) {
-		struct net_frame f = net->queue[i];
+		struct cm_net_frame f = net->queue[i];
 
 		if (f.at_ns > net->now_ns) {
 			i++;
@@ -256,26 +256,26 @@ deliver_due(struct net *net)
 		net->n_queue--;
 		memmove(&net->queue[i], &net->queue[i + 1],
 			(net->n_queue - i) * sizeof(net->queue[0]));
-		deliver(net, f.to, f.frame, f.bytes);
+		net_deliver(net, f.to, f.frame, f.bytes);
 	}
 }
 
 static void
-turn(struct net *net)
+net_turn(struct cm_net *net)
 {
 	struct roce_cm_tx tx;
 
-	deliver_due(net);
+	net_deliver_due(net);
 	for (unsigned i = 0; i < 2; i++) {
 		roce_cm_tick(net->host[i].cm, net->now_ns);
 		host_events(net, &net->host[i]);
 		while (roce_cm_tx(net->host[i].cm, &tx))
-			transmit(net, i, &tx);
+			net_transmit(net, i, &tx);
 	}
 }
 
 static uint64_t
-next_ns(const struct net *net)
+net_next_ns(const struct cm_net *net)
 {
 	uint64_t next = UINT64_MAX;
 
@@ -290,54 +290,54 @@ next_ns(const struct net *net)
 }
 
 void
-net_run(struct net *net, uint64_t ns)
+cm_net_run(struct cm_net *net, uint64_t ns)
 {
 	const uint64_t end = net->now_ns + ns;
 
-	turn(net);
-	while (next_ns(net) <= end) {
-		net->now_ns = next_ns(net);
-		turn(net);
+	net_turn(net);
+	while (net_next_ns(net) <= end) {
+		net->now_ns = net_next_ns(net);
+		net_turn(net);
 	}
 	net->now_ns = end;
 }
 
 void
-net_settle(struct net *net)
+cm_net_settle(struct cm_net *net)
 {
 	const uint64_t end = net->now_ns + MS(900 * 1000);
 
-	turn(net);
-	while (next_ns(net) != UINT64_MAX) {
-		net->now_ns = next_ns(net);
+	net_turn(net);
+	while (net_next_ns(net) != UINT64_MAX) {
+		net->now_ns = net_next_ns(net);
 		cr_assert_lt(net->now_ns, end, "the network never comes to rest");
-		turn(net);
+		net_turn(net);
 	}
 }
 
 void
-net_inject_raw(struct net *net, unsigned from, const uint8_t mad[ROCE_MAD_BYTES])
+cm_net_inject_raw(struct cm_net *net, unsigned from, const uint8_t mad[ROCE_MAD_BYTES])
 {
 	uint8_t frame[ROCE_GSI_FRAME_MAX];
 	const uint32_t bytes =
 		frame_of(net, frame, &net->host[from].gid, &net->host[!from].gid, 0, 64, mad);
 
-	deliver(net, !from, frame, bytes);
+	net_deliver(net, !from, frame, bytes);
 }
 
 void
-net_inject(struct net *net, unsigned from, const struct cm_mad *mad)
+cm_net_inject(struct cm_net *net, unsigned from, const struct cm_mad *mad)
 {
 	uint8_t bytes[ROCE_MAD_BYTES];
 
 	cm_mad_encode(bytes, mad);
-	net_inject_raw(net, from, bytes);
+	cm_net_inject_raw(net, from, bytes);
 }
 
 /* ---- what a test asks ---- */
 
 const struct roce_cm_event *
-net_event(const struct net_host *h, enum roce_cm_event_type type, unsigned nth)
+cm_net_event(const struct cm_net_host *h, enum roce_cm_event_type type, unsigned nth)
 {
 	for (unsigned i = 0; i < h->n_log; i++) {
 		if (h->log[i].type == type && nth-- == 0)
@@ -347,17 +347,17 @@ net_event(const struct net_host *h, enum roce_cm_event_type type, unsigned nth)
 }
 
 unsigned
-net_events(const struct net_host *h, enum roce_cm_event_type type)
+cm_net_events(const struct cm_net_host *h, enum roce_cm_event_type type)
 {
 	unsigned n = 0;
 
-	while (net_event(h, type, n) != NULL)
+	while (cm_net_event(h, type, n) != NULL)
 		n++;
 	return n;
 }
 
 void
-net_assert_empty(const struct net *net)
+cm_net_assert_empty(const struct cm_net *net)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct roce_cm_usage u;
@@ -365,14 +365,15 @@ net_assert_empty(const struct net *net)
 		roce_cm_usage(net->host[i].cm, &u);
 		cr_assert_eq(u.conns, 0, "host %u has %u connections", i, u.conns);
 		cr_assert_eq(u.timewait, 0);
-		cr_assert_eq(u.listeners, i == NET_P);
+		cr_assert_eq(u.listeners, i == CM_NET_P);
 		cr_assert_eq(roce_cm_next_deadline(net->host[i].cm), UINT64_MAX);
 	}
 }
 
 const struct roce_cm_event *
-the_event(const struct net_host *h, enum roce_cm_event_type type)
+cm_net_only_event(const struct cm_net_host *h, enum roce_cm_event_type type)
 {
-	cr_assert_eq(net_events(h, type), 1, "event %d came %u times", type, net_events(h, type));
-	return net_event(h, type, 0);
+	cr_assert_eq(
+		cm_net_events(h, type), 1, "event %d came %u times", type, cm_net_events(h, type));
+	return cm_net_event(h, type, 0);
 }

@@ -8,7 +8,7 @@
 #include "rigs/net_rig.h"
 
 struct net_ip
-rig_ip(const char *text)
+net_rig_ip(const char *text)
 {
 	struct net_ip ip = {{[10] = 0xff, [11] = 0xff}};
 
@@ -18,11 +18,11 @@ rig_ip(const char *text)
 }
 
 void
-rig_init(struct net_rig *r, uint32_t neighbours)
+net_rig_init(struct net_rig *r, uint32_t neighbours)
 {
 	static const uint8_t mac[6] = {2, 0, 0, 0, 0x77, 1};
 	const struct net_cfg cfg = {.max_neighbours = neighbours};
-	struct net_ip v4 = rig_ip("10.77.0.1"), v6 = rig_ip("fd77::1");
+	struct net_ip v4 = net_rig_ip("10.77.0.1"), v6 = net_rig_ip("fd77::1");
 	size_t bytes = net_bytes(&cfg);
 	const char *why;
 	void *mem = aligned_alloc(64, bytes);
@@ -31,16 +31,16 @@ rig_init(struct net_rig *r, uint32_t neighbours)
 	memset(mem, 0, bytes);
 	memset(r, 0, sizeof(*r));
 	r->n = net_init(mem, &cfg);
-	cr_assert_eq(rig_link(r, 0, 0, mac, 1500), 0);
+	cr_assert_eq(net_rig_link(r, 0, 0, mac, 1500), 0);
 	cr_assert(net_address_add(r->n, 0, &v4, 24, &why), "%s", why);
 	cr_assert(net_address_add(r->n, 0, &v6, 64, &why), "%s", why);
-	rig_run_until(r, 1 * S);
+	net_rig_run_until(r, 1 * S);
 	while (net_tx(r->n, &r->tx))
 		;
 }
 
 int
-rig_link(struct net_rig *r, uint32_t port, uint16_t vlan, const uint8_t mac[6], uint32_t mtu)
+net_rig_link(struct net_rig *r, uint32_t port, uint16_t vlan, const uint8_t mac[6], uint32_t mtu)
 {
 	struct net_link link = {
 		.port = port, .vlan = vlan, .priority = NET_PRIORITY_OF_DSCP, .mtu = mtu};
@@ -50,21 +50,22 @@ rig_link(struct net_rig *r, uint32_t port, uint16_t vlan, const uint8_t mac[6], 
 }
 
 bool
-rig_gateway(struct net_rig *r, uint32_t link, const char *via, const char **why)
+net_rig_gateway(struct net_rig *r, uint32_t link, const char *via, const char **why)
 {
-	struct net_ip gw = rig_ip(via), to = rig_ip(strchr(via, ':') != NULL ? "::" : "0.0.0.0");
+	struct net_ip gw = net_rig_ip(via),
+		      to = net_rig_ip(strchr(via, ':') != NULL ? "::" : "0.0.0.0");
 
 	return net_route_add(r->n, link, &to, 0, &gw, why);
 }
 
 void
-rig_free(struct net_rig *r)
+net_rig_free(struct net_rig *r)
 {
 	free(r->n);
 }
 
 size_t
-rig_bytes(const char *hex, uint8_t *out, size_t room)
+net_rig_bytes(const char *hex, uint8_t *out, size_t room)
 {
 	size_t n = 0;
 
@@ -81,10 +82,10 @@ rig_bytes(const char *hex, uint8_t *out, size_t room)
 }
 
 void
-rig_rx(struct net_rig *r, const char *hex)
+net_rig_rx(struct net_rig *r, const char *hex)
 {
 	uint8_t bytes[2048], *exact;
-	size_t n = rig_bytes(hex, bytes, sizeof(bytes));
+	size_t n = net_rig_bytes(hex, bytes, sizeof(bytes));
 
 	/* A block of its own size: reading beyond the frame is a fault that a sanitizer sees. */
 	exact = malloc(n ? n : 1);
@@ -94,10 +95,10 @@ rig_rx(struct net_rig *r, const char *hex)
 }
 
 void
-rig_expect_tx(struct net_rig *r, const char *hex)
+net_rig_expect_tx(struct net_rig *r, const char *hex)
 {
 	uint8_t want[2048] = {0};
-	size_t n = rig_bytes(hex, want, sizeof(want));
+	size_t n = net_rig_bytes(hex, want, sizeof(want));
 	/* The least of Ethernet, and still so when a switch takes the tag away. */
 	size_t least = want[12] == 0x81 && want[13] == 0 ? 64 : 60;
 
@@ -110,14 +111,14 @@ rig_expect_tx(struct net_rig *r, const char *hex)
 }
 
 void
-rig_expect_silence(struct net_rig *r)
+net_rig_expect_silence(struct net_rig *r)
 {
 	cr_assert_not(net_tx(r->n, &r->tx), "a frame of type %02x%02x that nobody asked for",
 		r->tx.frame[12], r->tx.frame[13]);
 }
 
 void
-rig_run_until(struct net_rig *r, uint64_t now)
+net_rig_run_until(struct net_rig *r, uint64_t now)
 {
 	while (net_next_deadline(r->n) <= now) {
 		if (net_next_deadline(r->n) > r->now)
@@ -128,9 +129,9 @@ rig_run_until(struct net_rig *r, uint64_t now)
 }
 
 enum net_resolve
-rig_resolve(struct net_rig *r, const char *dst)
+net_rig_resolve(struct net_rig *r, const char *dst)
 {
-	struct net_ip ip = rig_ip(dst);
+	struct net_ip ip = net_rig_ip(dst);
 
 	return net_resolve(r->n, r->now, NULL, &ip, &r->hop);
 }

@@ -21,23 +21,24 @@ struct net_rig {
 };
 
 /* A host with room for so many neighbours; its announcements were already sent. */
-void rig_init(struct net_rig *r, uint32_t neighbours);
-void rig_free(struct net_rig *r);
+void net_rig_init(struct net_rig *r, uint32_t neighbours);
+void net_rig_free(struct net_rig *r);
 /* net_link_add() */
-int rig_link(struct net_rig *r, uint32_t port, uint16_t vlan, const uint8_t mac[6], uint32_t mtu);
+int net_rig_link(
+	struct net_rig *r, uint32_t port, uint16_t vlan, const uint8_t mac[6], uint32_t mtu);
 /* A route to anywhere. */
-bool rig_gateway(struct net_rig *r, uint32_t link, const char *via, const char **why);
+bool net_rig_gateway(struct net_rig *r, uint32_t link, const char *via, const char **why);
 /* "10.77.0.1" or "fd77::1" */
-struct net_ip rig_ip(const char *text);
+struct net_ip net_rig_ip(const char *text);
 /* A frame from the wire; blanks in hex are ignored. */
-void rig_rx(struct net_rig *r, const char *hex);
+void net_rig_rx(struct net_rig *r, const char *hex);
 /* The next frame to send is this one (padding beyond it must be zero). */
-void rig_expect_tx(struct net_rig *r, const char *hex);
-void rig_expect_silence(struct net_rig *r);
+void net_rig_expect_tx(struct net_rig *r, const char *hex);
+void net_rig_expect_silence(struct net_rig *r);
 /* To the time, running every timer on the way when it is due. Frames that come out stay queued. */
-void rig_run_until(struct net_rig *r, uint64_t now);
-enum net_resolve rig_resolve(struct net_rig *r, const char *dst);
-size_t rig_bytes(const char *hex, uint8_t *out, size_t room);
+void net_rig_run_until(struct net_rig *r, uint64_t now);
+enum net_resolve net_rig_resolve(struct net_rig *r, const char *dst);
+size_t net_rig_bytes(const char *hex, uint8_t *out, size_t room);
 
 /* ARP frames between me and the peer. */
 #define ARP(dmac, smac, op, sha, spa, tha, tpa)                                                    \

@@ -12,17 +12,17 @@
 static void
 check_values(bool v6)
 {
-	struct net *net = net_new(v6);
-	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+	struct cm_net *net = cm_net_new(v6);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 	const struct roce_cm_event *req, *rep;
 
-	net_connect(net, "hello", 6);
-	net_run(net, MS(100));
-	req = the_event(p, ROCE_CM_EV_REQUEST);
+	cm_net_connect(net, "hello", 6);
+	cm_net_run(net, MS(100));
+	req = cm_net_only_event(p, ROCE_CM_EV_REQUEST);
 	cr_expect_eq(req->owner, net, "the listener's");
 	cr_expect(roce_gid_equal(&req->local.gid, &p->gid));
 	cr_expect(roce_gid_equal(&req->remote.gid, &a->gid));
-	cr_expect_eq(req->local.port, NET_SERVICE);
+	cr_expect_eq(req->local.port, CM_NET_SERVICE);
 	cr_expect_eq(req->remote.port, 40000);
 	cr_expect_eq(req->port, 7, "the port that the MAD came in on");
 	cr_expect_eq(req->peer.qpn, 0x1000);
@@ -39,7 +39,7 @@ check_values(bool v6)
 	cr_expect_eq(req->priv_bytes, ROCE_CM_REQ_PRIV);
 	cr_expect_arr_eq(req->priv, "hello\0\0\0", 8);
 
-	rep = the_event(a, ROCE_CM_EV_REPLY);
+	rep = cm_net_only_event(a, ROCE_CM_EV_REPLY);
 	cr_expect_eq(rep->owner, a);
 	cr_expect_eq(rep->port, 3);
 	cr_expect_eq(rep->peer.qpn, 0x2000);
@@ -52,14 +52,14 @@ check_values(bool v6)
 	cr_expect_eq(rep->ack_timeout, 17, "W-CM-33");
 	cr_expect_eq(rep->priv_bytes, ROCE_CM_REP_PRIV);
 	cr_expect_arr_eq(rep->priv, "welcome\0", 8);
-	cr_expect_eq(the_event(p, ROCE_CM_EV_ESTABLISHED)->owner, p);
+	cr_expect_eq(cm_net_only_event(p, ROCE_CM_EV_ESTABLISHED)->owner, p);
 
 	roce_cm_disconnect(a->cm, net->now_ns, a->conn);
-	net_settle(net);
-	cr_expect_not(the_event(a, ROCE_CM_EV_DISCONNECTED)->by_peer);
-	cr_expect(the_event(p, ROCE_CM_EV_DISCONNECTED)->by_peer);
-	net_assert_empty(net);
-	net_free(net);
+	cm_net_settle(net);
+	cr_expect_not(cm_net_only_event(a, ROCE_CM_EV_DISCONNECTED)->by_peer);
+	cr_expect(cm_net_only_event(p, ROCE_CM_EV_DISCONNECTED)->by_peer);
+	cm_net_assert_empty(net);
+	cm_net_free(net);
 }
 
 Test(cm, w_cm_30_values_cross_over_v4)
@@ -78,35 +78,35 @@ Test(cm, w_cm_30_values_cross_over_v6)
  */
 Test(cm, w_cm_73_the_class_of_the_req_at_both_ends_without_ecn)
 {
-	struct net *net = net_new(false);
-	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
-	struct roce_cm_connect c = net_connect_params(net);
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	struct roce_cm_connect c = cm_net_connect_params(net);
 
 	c.tos = 0x6a; /* as adapters do: DSCP 26, ECT(0) */
 	a->conn = roce_cm_connect(a->cm, net->now_ns, &c);
-	net_run(net, MS(100));
+	cm_net_run(net, MS(100));
 	cr_expect_eq(a->last[ATTR(CM_ATTR_REQ)].tclass, 0x6a);
-	cr_expect_eq(the_event(p, ROCE_CM_EV_REQUEST)->tos, 0x68);
+	cr_expect_eq(cm_net_only_event(p, ROCE_CM_EV_REQUEST)->tos, 0x68);
 	cr_expect_eq(p->last_tos[ATTR(CM_ATTR_REP)], 0x68);
 	roce_cm_disconnect(p->cm, net->now_ns, p->conn);
-	net_settle(net);
+	cm_net_settle(net);
 	cr_expect_eq(p->last_tos[ATTR(CM_ATTR_DREQ)], 0x68);
-	net_assert_empty(net);
-	net_free(net);
+	cm_net_assert_empty(net);
+	cm_net_free(net);
 }
 
 /* What Linux writes into a REQ (3.2), the capture of rping being the model; checks W-CM-36. */
 Test(cm, t_ts_4_req_like_linux)
 {
-	struct net *net = net_new(false);
-	const struct cm_mad *m = &net->host[NET_A].last[ATTR(CM_ATTR_REQ)];
+	struct cm_net *net = cm_net_new(false);
+	const struct cm_mad *m = &net->host[CM_NET_A].last[ATTR(CM_ATTR_REQ)];
 	struct cm_ip_hdr ip;
 
-	net_connect(net, NULL, 0);
-	net_run(net, 0);
+	cm_net_connect(net, NULL, 0);
+	cm_net_run(net, 0);
 	cr_expect_eq((uint32_t)m->tid, m->local_id);
-	cr_expect_eq(m->service_id, cm_service_id(NET_SERVICE));
-	cr_expect_eq(m->ca_guid, net->host[NET_A].cfg.ca_guid);
+	cr_expect_eq(m->service_id, cm_service_id(CM_NET_SERVICE));
+	cr_expect_eq(m->ca_guid, net->host[CM_NET_A].cfg.ca_guid);
 	cr_expect_eq(m->remote_resp_timeout, 20);
 	cr_expect_eq(m->local_resp_timeout, 20);
 	cr_expect_eq(m->max_retries, 15);
@@ -120,16 +120,16 @@ Test(cm, t_ts_4_req_like_linux)
 	cr_expect_eq(ip.src_port, 40000);
 	cr_expect(roce_gid_equal(&ip.src, &m->sgid));
 	cr_expect(roce_gid_equal(&ip.dst, &m->dgid));
-	net_settle(net);
-	net_free(net);
+	cm_net_settle(net);
+	cm_net_free(net);
 }
 
 /* Every REQ that a Linux peer sent in a capture makes a request of ours; returns how many. */
 static unsigned
 feed_reqs(const char *path)
 {
-	struct net *net = net_new(false);
-	struct net_host *p = &net->host[NET_P];
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *p = &net->host[CM_NET_P];
 	const uint8_t *frame;
 	struct pcap_file f;
 	unsigned n = 0;
@@ -157,7 +157,7 @@ feed_reqs(const char *path)
 		n++;
 	}
 	pcap_close(&f);
-	net_free(net);
+	cm_net_free(net);
 	return n;
 }
 
@@ -172,19 +172,19 @@ Test(cm, t_ts_4_takes_the_reqs_of_linux)
 
 Test(cm, w_cm_70_flow_label_of_the_ports)
 {
-	struct net *net = net_new(false);
-	struct roce_cm_connect p = net_connect_params(net);
+	struct cm_net *net = cm_net_new(false);
+	struct roce_cm_connect p = cm_net_connect_params(net);
 
 	p.flow_label = 0;
 	p.hop_limit = 0;
-	cr_assert_not_null(roce_cm_connect(net->host[NET_A].cm, 0, &p));
-	net_run(net, MS(100));
-	cr_expect_eq(the_event(&net->host[NET_P], ROCE_CM_EV_REQUEST)->flow_label,
-		(40000 * 31 + NET_SERVICE) & 0xfffff);
-	cr_expect_eq(the_event(&net->host[NET_A], ROCE_CM_EV_REPLY)->flow_label,
-		(40000 * 31 + NET_SERVICE) & 0xfffff);
-	cr_expect_eq(the_event(&net->host[NET_P], ROCE_CM_EV_REQUEST)->hop_limit, 64);
-	net_free(net);
+	cr_assert_not_null(roce_cm_connect(net->host[CM_NET_A].cm, 0, &p));
+	cm_net_run(net, MS(100));
+	cr_expect_eq(cm_net_only_event(&net->host[CM_NET_P], ROCE_CM_EV_REQUEST)->flow_label,
+		(40000 * 31 + CM_NET_SERVICE) & 0xfffff);
+	cr_expect_eq(cm_net_only_event(&net->host[CM_NET_A], ROCE_CM_EV_REPLY)->flow_label,
+		(40000 * 31 + CM_NET_SERVICE) & 0xfffff);
+	cr_expect_eq(cm_net_only_event(&net->host[CM_NET_P], ROCE_CM_EV_REQUEST)->hop_limit, 64);
+	cm_net_free(net);
 }
 
 /* ---- private data ---- */
@@ -200,44 +200,44 @@ Test(cm, r_conn_07_private_data_sizes)
 	for (unsigned i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i + 1);
 	for (unsigned i = 0; i < 3; i++) {
-		struct net *net = net_new(false);
-		struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 		const struct roce_cm_event *ev;
 
 		p->hold_requests = true;
-		cr_assert_not_null(net_connect(net, data, cases[i].req));
-		net_run(net, MS(10));
-		net_accept(net, p->conn, data, cases[i].rep);
-		net_run(net, MS(10));
-		ev = the_event(p, ROCE_CM_EV_REQUEST);
+		cr_assert_not_null(cm_net_connect(net, data, cases[i].req));
+		cm_net_run(net, MS(10));
+		cm_net_accept(net, p->conn, data, cases[i].rep);
+		cm_net_run(net, MS(10));
+		ev = cm_net_only_event(p, ROCE_CM_EV_REQUEST);
 		cr_expect_arr_eq(ev->priv, data, cases[i].req);
 		cr_expect_arr_eq(ev->priv + cases[i].req, zero, ROCE_CM_REQ_PRIV - cases[i].req);
-		ev = the_event(a, ROCE_CM_EV_REPLY);
+		ev = cm_net_only_event(a, ROCE_CM_EV_REPLY);
 		cr_expect_arr_eq(ev->priv, data, cases[i].rep);
 		cr_expect_arr_eq(ev->priv + cases[i].rep, zero, ROCE_CM_REP_PRIV - cases[i].rep);
-		net_free(net);
+		cm_net_free(net);
 	}
 }
 
 Test(cm, r_conn_07_private_data_too_large_changes_nothing)
 {
-	struct net *net = net_new(false);
-	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 	const struct roce_cm_qp_params qp = {.qpn = 9};
 	uint8_t data[256] = {1};
 
 	p->hold_requests = true;
-	cr_expect_null(net_connect(net, data, ROCE_CM_REQ_PRIV + 1));
-	cr_assert_not_null(net_connect(net, data, ROCE_CM_REQ_PRIV));
-	net_run(net, MS(10));
+	cr_expect_null(cm_net_connect(net, data, ROCE_CM_REQ_PRIV + 1));
+	cr_assert_not_null(cm_net_connect(net, data, ROCE_CM_REQ_PRIV));
+	cm_net_run(net, MS(10));
 	cr_expect_not(
 		roce_cm_accept(p->cm, net->now_ns, p->conn, &qp, data, ROCE_CM_REP_PRIV + 1, NULL));
 	cr_expect_not(roce_cm_reject(p->cm, net->now_ns, p->conn, 28, data, ROCE_CM_REJ_PRIV + 1));
-	net_run(net, MS(10));
-	net_accept(net, p->conn, data, ROCE_CM_REP_PRIV);
-	net_run(net, MS(10));
-	the_event(a, ROCE_CM_EV_REPLY);
-	net_free(net);
+	cm_net_run(net, MS(10));
+	cm_net_accept(net, p->conn, data, ROCE_CM_REP_PRIV);
+	cm_net_run(net, MS(10));
+	cm_net_only_event(a, ROCE_CM_EV_REPLY);
+	cm_net_free(net);
 }
 
 Test(cm, r_conn_04_reject_with_private_data)
@@ -247,23 +247,23 @@ Test(cm, r_conn_04_reject_with_private_data)
 
 	memset(data, 0x5a, sizeof(data));
 	for (unsigned i = 0; i < 3; i++) {
-		struct net *net = net_new(false);
-		struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 		const struct roce_cm_event *ev;
 
 		p->hold_requests = true;
-		net_connect(net, NULL, 0);
-		net_run(net, MS(10));
+		cm_net_connect(net, NULL, 0);
+		cm_net_run(net, MS(10));
 		cr_assert(roce_cm_reject(p->cm, net->now_ns, p->conn, 28, data, sizes[i]));
 		roce_cm_destroy(p->cm, net->now_ns, p->conn);
-		net_settle(net);
-		ev = the_event(a, ROCE_CM_EV_REJECTED);
+		cm_net_settle(net);
+		ev = cm_net_only_event(a, ROCE_CM_EV_REJECTED);
 		cr_expect_eq(ev->reason, 28);
 		cr_expect_eq(ev->priv_bytes, ROCE_CM_REJ_PRIV);
 		cr_expect_arr_eq(ev->priv, data, sizes[i]);
 		cr_expect_eq(p->n_log, 1, "no event follows a reject");
-		net_assert_empty(net);
-		net_free(net);
+		cm_net_assert_empty(net);
+		cm_net_free(net);
 	}
 }
 
@@ -271,29 +271,29 @@ Test(cm, r_conn_04_reject_with_private_data)
 
 Test(cm, t_cm_4_unknown_service)
 {
-	struct net *net = net_new(false);
-	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
-	struct roce_cm_connect c = net_connect_params(net);
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	struct roce_cm_connect c = cm_net_connect_params(net);
 
 	c.remote.port = 1;
 	roce_cm_connect(a->cm, 0, &c);
-	net_settle(net);
-	cr_expect_eq(the_event(a, ROCE_CM_EV_REJECTED)->reason, 8);
+	cm_net_settle(net);
+	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_REJECTED)->reason, 8);
 	cr_expect_eq(p->last[ATTR(CM_ATTR_REJ)].local_id, 0);
 	cr_expect_eq(p->last_tos[ATTR(CM_ATTR_REJ)], 0x68, "in the class of the REQ");
 	cr_expect_eq(p->last[ATTR(CM_ATTR_REJ)].tid, a->last[ATTR(CM_ATTR_REQ)].tid);
 	cr_expect_eq(roce_cm_counters(p->cm)->rejected_no_listener, 1);
-	net_assert_empty(net);
-	net_free(net);
+	cm_net_assert_empty(net);
+	cm_net_free(net);
 }
 
 /* checks R-LSN-03 */
 Test(cm, r_conn_04_backlog_full)
 {
-	struct net *net = net_new(false);
-	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 	const struct roce_cm_addr addr = {p->gid, 99};
-	struct roce_cm_connect c = net_connect_params(net);
+	struct roce_cm_connect c = cm_net_connect_params(net);
 
 	p->hold_requests = true;
 	cr_assert_not_null(roce_cm_listen(p->cm, &addr, 2, NULL, NULL));
@@ -301,27 +301,27 @@ Test(cm, r_conn_04_backlog_full)
 	for (unsigned i = 0; i < 3; i++) {
 		c.qp.qpn++;
 		roce_cm_connect(a->cm, net->now_ns, &c);
-		net_run(net, MS(10));
+		cm_net_run(net, MS(10));
 	}
-	cr_expect_eq(net_events(p, ROCE_CM_EV_REQUEST), 2);
-	cr_expect_eq(the_event(a, ROCE_CM_EV_REJECTED)->reason, 28);
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_REQUEST), 2);
+	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_REJECTED)->reason, 28);
 	/* One accepted, one has room again. */
-	net_accept(net, p->conn, NULL, 0);
+	cm_net_accept(net, p->conn, NULL, 0);
 	c.qp.qpn++;
 	roce_cm_connect(a->cm, net->now_ns, &c);
-	net_run(net, MS(10));
-	cr_expect_eq(net_events(p, ROCE_CM_EV_REQUEST), 3);
+	cm_net_run(net, MS(10));
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_REQUEST), 3);
 	cr_expect_eq(roce_cm_counters(p->cm)->rejected_backlog, 1);
-	net_free(net);
+	cm_net_free(net);
 }
 
 /* What came before the pause is none of its business. */
 Test(cm, R_LSN_06_paused_is_as_if_nobody_listened)
 {
-	struct net *net = net_new(false);
-	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 	const struct roce_cm_addr addr = {p->gid, 99};
-	struct roce_cm_connect c = net_connect_params(net);
+	struct roce_cm_connect c = cm_net_connect_params(net);
 	struct roce_cm_listener *l = roce_cm_listen(p->cm, &addr, 0, NULL, NULL);
 
 	p->hold_requests = true;
@@ -330,67 +330,67 @@ Test(cm, R_LSN_06_paused_is_as_if_nobody_listened)
 		roce_cm_listener_pause(l, i == 1);
 		c.qp.qpn++;
 		roce_cm_connect(a->cm, net->now_ns, &c);
-		net_run(net, MS(10));
+		cm_net_run(net, MS(10));
 	}
-	cr_expect_eq(net_events(p, ROCE_CM_EV_REQUEST), 2);
-	cr_expect_eq(the_event(a, ROCE_CM_EV_REJECTED)->reason, 8);
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_REQUEST), 2);
+	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_REJECTED)->reason, 8);
 	cr_expect_eq(roce_cm_counters(p->cm)->rejected_no_listener, 1);
-	net_free(net);
+	cm_net_free(net);
 }
 
 Test(cm, table_full_is_no_resources)
 {
-	struct net *net = net_new(false);
-	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 
 	p->cfg.max_conns = 2;
-	net_restart(net, NET_P);
+	cm_net_restart(net, CM_NET_P);
 	for (unsigned i = 0; i < 3; i++) {
-		net_connect(net, NULL, 0);
-		net_run(net, MS(10));
+		cm_net_connect(net, NULL, 0);
+		cm_net_run(net, MS(10));
 	}
-	cr_expect_eq(the_event(a, ROCE_CM_EV_REJECTED)->reason, 3);
-	cr_expect_eq(net_events(a, ROCE_CM_EV_REPLY), 2);
+	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_REJECTED)->reason, 3);
+	cr_expect_eq(cm_net_events(a, ROCE_CM_EV_REPLY), 2);
 	cr_expect_eq(roce_cm_counters(p->cm)->no_resources, 1);
-	net_free(net);
+	cm_net_free(net);
 }
 
 /* checks R-LSN-05 */
 Test(cm, r_conn_04_unlisten_refuses_what_nobody_saw)
 {
-	struct net *net = net_new(false);
-	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 	const struct roce_cm_addr addr = {p->gid, 99};
-	struct roce_cm_connect c = net_connect_params(net);
+	struct roce_cm_connect c = cm_net_connect_params(net);
 	struct roce_cm_listener *l;
 
 	p->hold_requests = true;
 	l = roce_cm_listen(p->cm, &addr, 0, NULL, NULL);
 	c.remote.port = 99;
 	roce_cm_connect(a->cm, 0, &c);
-	net_run(net, MS(10)); /* this one the host took */
+	cm_net_run(net, MS(10)); /* this one the host took */
 	c.qp.qpn++;
 	roce_cm_connect(a->cm, net->now_ns, &c);
-	net_run(net, 0);
-	net_inject(net, NET_A, &a->last[ATTR(CM_ATTR_REQ)]); /* this one it did not */
+	cm_net_run(net, 0);
+	cm_net_inject(net, CM_NET_A, &a->last[ATTR(CM_ATTR_REQ)]); /* this one it did not */
 	roce_cm_unlisten(p->cm, net->now_ns, l);
-	net_run(net, MS(10));
-	cr_expect_eq(the_event(a, ROCE_CM_EV_REJECTED)->reason, 28);
-	net_accept(net, the_event(p, ROCE_CM_EV_REQUEST)->conn, NULL, 0);
-	net_run(net, MS(10));
-	the_event(a, ROCE_CM_EV_REPLY);
+	cm_net_run(net, MS(10));
+	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_REJECTED)->reason, 28);
+	cm_net_accept(net, cm_net_only_event(p, ROCE_CM_EV_REQUEST)->conn, NULL, 0);
+	cm_net_run(net, MS(10));
+	cm_net_only_event(a, ROCE_CM_EV_REPLY);
 	/* The service is free for the next one. */
 	cr_expect_not_null(roce_cm_listen(p->cm, &addr, 0, NULL, NULL));
-	net_free(net);
+	cm_net_free(net);
 }
 
 /* checks R-LSN-02 */
 Test(cm, listen_conflicts)
 {
-	struct net *net = net_new(false);
-	struct roce_cm *cm = net->host[NET_A].cm;
-	const struct roce_cm_addr any = {.port = 5}, mine = {net->host[NET_A].gid, 5},
-				  other = {net->host[NET_P].gid, 5};
+	struct cm_net *net = cm_net_new(false);
+	struct roce_cm *cm = net->host[CM_NET_A].cm;
+	const struct roce_cm_addr any = {.port = 5}, mine = {net->host[CM_NET_A].gid, 5},
+				  other = {net->host[CM_NET_P].gid, 5};
 	const char *why = NULL;
 
 	cr_assert_not_null(roce_cm_listen(cm, &mine, 0, NULL, &why));
@@ -405,7 +405,7 @@ Test(cm, listen_conflicts)
 	}
 	cr_expect_null(roce_cm_listen(cm, &(struct roce_cm_addr){.port = 20}, 0, NULL, &why));
 	cr_expect_str_eq(why, "no room for one more listener");
-	net_free(net);
+	cm_net_free(net);
 }
 
 /* ---- loopback and many at once ---- */
@@ -413,9 +413,9 @@ Test(cm, listen_conflicts)
 /* One connection manager talking to itself (R-CONN-18). */
 Test(cm, r_conn_18_loopback)
 {
-	struct net *net = net_new(false);
-	struct net_host *p = &net->host[NET_P];
-	struct roce_cm_connect c = net_connect_params(net);
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *p = &net->host[CM_NET_P];
+	struct roce_cm_connect c = cm_net_connect_params(net);
 	const uint8_t v4[4] = {192, 0, 2, 2};
 	unsigned established = 0, disconnected = 0;
 	uint8_t l3[20] = {0x45};
@@ -441,7 +441,7 @@ Test(cm, r_conn_18_loopback)
 		}
 		while (roce_cm_event(p->cm, &ev)) {
 			if (ev.type == ROCE_CM_EV_REQUEST)
-				net_accept(net, ev.conn, NULL, 0);
+				cm_net_accept(net, ev.conn, NULL, 0);
 			else if (ev.type == ROCE_CM_EV_REPLY)
 				cr_assert(roce_cm_complete(p->cm, now, ev.conn));
 			else if (ev.type == ROCE_CM_EV_ESTABLISHED && ++established)
@@ -454,26 +454,26 @@ Test(cm, r_conn_18_loopback)
 	}
 	cr_expect_eq(established, 1);
 	cr_expect_eq(disconnected, 2);
-	net_assert_empty(net);
-	net_free(net);
+	cm_net_assert_empty(net);
+	cm_net_free(net);
 }
 
 Test(cm, w_cm_40_comm_ids_are_unique_and_unpredictable)
 {
-	struct net *net = net_new(false);
-	struct net_host *a = &net->host[NET_A];
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A];
 	uint32_t ids[60];
 
 	for (unsigned i = 0; i < 60; i++) {
-		net_connect(net, NULL, 0);
-		net_run(net, 0);
+		cm_net_connect(net, NULL, 0);
+		cm_net_run(net, 0);
 		ids[i] = a->last[ATTR(CM_ATTR_REQ)].local_id;
 		for (unsigned j = 0; j < i; j++)
 			cr_assert_neq(ids[i], ids[j]);
 		if (i > 1)
 			cr_expect_neq(ids[i] - ids[i - 1], ids[i - 1] - ids[i - 2]);
 	}
-	net_free(net);
+	cm_net_free(net);
 }
 
 Test(cm, configuration_out_of_range)

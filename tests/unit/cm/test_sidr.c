@@ -13,9 +13,9 @@
 #define REP   ATTR(CM_ATTR_SIDR_REP)
 
 static struct roce_cm_listener *
-listen_at(struct net *net, uint32_t backlog)
+listen_at(struct cm_net *net, uint32_t backlog)
 {
-	struct net_host *p = &net->host[NET_P];
+	struct cm_net_host *p = &net->host[CM_NET_P];
 	const struct roce_cm_addr addr = {.port = PORT};
 	struct roce_cm_listener *l = roce_cm_listen_lookups(p->cm, &addr, backlog, p, NULL);
 
@@ -24,13 +24,13 @@ listen_at(struct net *net, uint32_t backlog)
 }
 
 static struct roce_cm_conn *
-look_up(struct net *net, uint16_t port, const void *priv, uint32_t bytes)
+look_up(struct cm_net *net, uint16_t port, const void *priv, uint32_t bytes)
 {
-	struct net_host *a = &net->host[NET_A];
+	struct cm_net_host *a = &net->host[CM_NET_A];
 
 	return roce_cm_lookup(a->cm, net->now_ns,
 		&(struct roce_cm_lookup){.local = {a->gid, 40000},
-			.remote = {net->host[NET_P].gid, port},
+			.remote = {net->host[CM_NET_P].gid, port},
 			.port = 3,
 			.tos = 0x68,
 			.priv = priv,
@@ -40,40 +40,40 @@ look_up(struct net *net, uint16_t port, const void *priv, uint32_t bytes)
 
 /* The question that P has. */
 static struct roce_cm_conn *
-question(const struct net *net)
+question(const struct cm_net *net)
 {
-	return the_event(&net->host[NET_P], ROCE_CM_EV_QUESTION)->conn;
+	return cm_net_only_event(&net->host[CM_NET_P], ROCE_CM_EV_QUESTION)->conn;
 }
 
 static bool
-answer(struct net *net, struct roce_cm_conn *c, const void *priv, uint32_t bytes)
+answer(struct cm_net *net, struct roce_cm_conn *c, const void *priv, uint32_t bytes)
 {
-	return roce_cm_answer(net->host[NET_P].cm, net->now_ns, c,
+	return roce_cm_answer(net->host[CM_NET_P].cm, net->now_ns, c,
 		&(struct roce_cm_answer){
 			.qpn = QPN, .q_key = Q_KEY, .priv = priv, .priv_bytes = bytes});
 }
 
 /* All ends, and no memory of it stays. A still holds its lookup, P what it did not answer. */
 static void
-end(struct net *net, struct roce_cm_listener *l, struct roce_cm_conn *c)
+end(struct cm_net *net, struct roce_cm_listener *l, struct roce_cm_conn *c)
 {
 	const struct roce_cm_event *gone;
 
 	if (c != NULL)
-		roce_cm_destroy(net->host[NET_A].cm, net->now_ns, c);
+		roce_cm_destroy(net->host[CM_NET_A].cm, net->now_ns, c);
 	if (l != NULL)
-		roce_cm_unlisten(net->host[NET_P].cm, net->now_ns, l);
-	net_settle(net);
-	for (unsigned i = 0; (gone = net_event(&net->host[NET_P], ROCE_CM_EV_GONE, i)); i++)
-		roce_cm_destroy(net->host[NET_P].cm, net->now_ns, gone->conn);
-	net_assert_empty(net);
-	net_free(net);
+		roce_cm_unlisten(net->host[CM_NET_P].cm, net->now_ns, l);
+	cm_net_settle(net);
+	for (unsigned i = 0; (gone = cm_net_event(&net->host[CM_NET_P], ROCE_CM_EV_GONE, i)); i++)
+		roce_cm_destroy(net->host[CM_NET_P].cm, net->now_ns, gone->conn);
+	cm_net_assert_empty(net);
+	cm_net_free(net);
 }
 
 static void
-expect_answer(const struct net *net)
+expect_answer(const struct cm_net *net)
 {
-	const struct roce_cm_event *ev = the_event(&net->host[NET_A], ROCE_CM_EV_ANSWER);
+	const struct roce_cm_event *ev = cm_net_only_event(&net->host[CM_NET_A], ROCE_CM_EV_ANSWER);
 
 	cr_expect_eq(ev->reason, ROCE_CM_SIDR_SUCCESS);
 	cr_expect_not(ev->timed_out);
@@ -87,8 +87,8 @@ expect_answer(const struct net *net)
 Test(cm_sidr, asked_and_answered)
 {
 	for (unsigned v6 = 0; v6 < 2; v6++) {
-		struct net *net = net_new(v6);
-		const struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+		struct cm_net *net = cm_net_new(v6);
+		const struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 		struct roce_cm_listener *l = listen_at(net, 0);
 		uint8_t ask[ROCE_CM_LOOKUP_PRIV], say[ROCE_CM_ANSWER_PRIV];
 		const struct roce_cm_event *ev;
@@ -99,12 +99,12 @@ Test(cm_sidr, asked_and_answered)
 		memset(say, 0xa5, sizeof(say));
 		cr_assert_null(look_up(net, PORT, ask, sizeof(ask) + 1));
 		c = look_up(net, PORT, ask, sizeof(ask));
-		net_run(net, MS(10));
+		cm_net_run(net, MS(10));
 		cr_expect_eq(a->last[REQ].service_id, 0x0000000001110000u | PORT);
 		cr_expect_eq(a->last[REQ].pkey, 0xffff);
 		cr_assert(cm_ip_hdr_decode(&ip, a->last[REQ].priv));
 		cr_expect(roce_gid_equal(&ip.src, &a->gid) && roce_gid_equal(&ip.dst, &p->gid));
-		ev = the_event(p, ROCE_CM_EV_QUESTION);
+		ev = cm_net_only_event(p, ROCE_CM_EV_QUESTION);
 		cr_expect_eq(ev->owner, p);
 		cr_expect(roce_gid_equal(&ev->remote.gid, &a->gid));
 		cr_expect_eq(ev->remote.port, 40000);
@@ -113,9 +113,9 @@ Test(cm_sidr, asked_and_answered)
 		cr_expect_arr_eq(ev->priv, ask, sizeof(ask));
 		cr_assert_not(answer(net, ev->conn, say, sizeof(say) + 1));
 		cr_assert(answer(net, ev->conn, say, sizeof(say)));
-		net_run(net, MS(10));
+		cm_net_run(net, MS(10));
 		expect_answer(net);
-		ev = the_event(a, ROCE_CM_EV_ANSWER);
+		ev = cm_net_only_event(a, ROCE_CM_EV_ANSWER);
 		cr_expect_arr_eq(ev->priv, say, sizeof(say));
 		cr_expect_eq(p->last[REP].local_id, a->last[REQ].local_id);
 		cr_expect_eq(p->last[REP].tid, a->last[REQ].tid);
@@ -129,36 +129,36 @@ Test(cm_sidr, asked_and_answered)
 Test(cm_sidr, loss_of_either)
 {
 	for (unsigned lost = 0; lost < 12; lost++) {
-		struct net *net = net_new(false);
+		struct cm_net *net = cm_net_new(false);
 		struct roce_cm_listener *l = listen_at(net, 0);
 		struct roce_cm_conn *c = look_up(net, PORT, NULL, 0);
 
-		net->host[NET_A].drop[REQ] = lost % 4;
-		net->host[NET_P].drop[REP] = lost / 4;
-		net->host[NET_A].duplicate[REQ] = lost % 2;
-		net->host[NET_P].duplicate[REP] = lost % 2;
-		net_run(net, MS(1500));
+		net->host[CM_NET_A].drop[REQ] = lost % 4;
+		net->host[CM_NET_P].drop[REP] = lost / 4;
+		net->host[CM_NET_A].duplicate[REQ] = lost % 2;
+		net->host[CM_NET_P].duplicate[REP] = lost % 2;
+		cm_net_run(net, MS(1500));
 		(void)answer(net, question(net), NULL, 0);
-		net_run(net, MS(9000));
+		cm_net_run(net, MS(9000));
 		expect_answer(net);
-		cr_expect_leq(net->host[NET_A].sent[REQ], 7, "no more than ten a second");
-		cr_expect_eq(net->host[NET_A].n_log + net->host[NET_P].n_log, 2);
+		cr_expect_leq(net->host[CM_NET_A].sent[REQ], 7, "no more than ten a second");
+		cr_expect_eq(net->host[CM_NET_A].n_log + net->host[CM_NET_P].n_log, 2);
 		end(net, l, c);
 	}
 }
 
 Test(cm_sidr, nobody_answers)
 {
-	struct net *net = net_new(false);
+	struct cm_net *net = cm_net_new(false);
 	struct roce_cm_conn *c = look_up(net, PORT, NULL, 0);
 	const struct roce_cm_event *ev;
 
-	net->host[NET_A].drop[REQ] = 1000;
-	net_run(net, MS(60000));
-	ev = the_event(&net->host[NET_A], ROCE_CM_EV_ANSWER);
+	net->host[CM_NET_A].drop[REQ] = 1000;
+	cm_net_run(net, MS(60000));
+	ev = cm_net_only_event(&net->host[CM_NET_A], ROCE_CM_EV_ANSWER);
 	cr_expect(ev->timed_out);
 	cr_expect_eq(ev->priv_bytes, 0);
-	cr_expect_geq(net->host[NET_A].sent[REQ], 4);
+	cr_expect_geq(net->host[CM_NET_A].sent[REQ], 4);
 	end(net, NULL, c);
 }
 
@@ -166,34 +166,34 @@ Test(cm_sidr, nobody_answers)
 Test(cm_sidr, refusals)
 {
 	for (unsigned i = 0; i < 5; i++) {
-		struct net *net = net_new(false);
+		struct cm_net *net = cm_net_new(false);
 		struct roce_cm_listener *l = listen_at(net, 1);
 		struct roce_cm_conn *first = i == 3 ? look_up(net, PORT, NULL, 0) : NULL, *c;
 		const struct roce_cm_event *ev;
 		static const uint8_t want[] = {ROCE_CM_SIDR_UNSUPPORTED, ROCE_CM_SIDR_UNSUPPORTED,
 			ROCE_CM_SIDR_REJECT, ROCE_CM_SIDR_REJECT, ROCE_CM_SIDR_REJECT};
 
-		net_run(net, MS(5));
+		cm_net_run(net, MS(5));
 		roce_cm_listener_pause(l, i == 1);
 		c = look_up(net, i == 0 ? PORT + 1 : PORT, NULL, 0);
-		net_run(net, MS(5));
+		cm_net_run(net, MS(5));
 		if (i == 2) /* refused in words */
-			cr_assert(roce_cm_answer(net->host[NET_P].cm, net->now_ns, question(net),
+			cr_assert(roce_cm_answer(net->host[CM_NET_P].cm, net->now_ns, question(net),
 				&(struct roce_cm_answer){.status = ROCE_CM_SIDR_REJECT,
 					.qpn = QPN,
 					.q_key = Q_KEY,
 					.priv = "no",
 					.priv_bytes = 2}));
 		if (i == 4)
-			roce_cm_destroy(net->host[NET_P].cm, net->now_ns, question(net));
-		net_run(net, MS(5));
-		ev = the_event(&net->host[NET_A], ROCE_CM_EV_ANSWER);
+			roce_cm_destroy(net->host[CM_NET_P].cm, net->now_ns, question(net));
+		cm_net_run(net, MS(5));
+		ev = cm_net_only_event(&net->host[CM_NET_A], ROCE_CM_EV_ANSWER);
 		cr_expect_eq(ev->reason, want[i], "%u: %u", i, ev->reason);
 		cr_expect_eq(ev->peer.qpn, 0);
 		cr_expect_eq(ev->q_key, 0);
 		cr_expect_eq(ev->priv[0], i == 2 ? 'n' : 0);
 		if (first != NULL)
-			roce_cm_destroy(net->host[NET_A].cm, net->now_ns, first);
+			roce_cm_destroy(net->host[CM_NET_A].cm, net->now_ns, first);
 		end(net, l, c);
 	}
 }
@@ -201,34 +201,34 @@ Test(cm_sidr, refusals)
 /* The listener of connections at that port, and the one of datagrams, are two. */
 Test(cm_sidr, two_port_spaces)
 {
-	struct net *net = net_new(false);
-	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 	struct roce_cm_conn *c = look_up(net, PORT, NULL, 0);
 	struct roce_cm_listener *l;
 	struct cm_mad m;
 
-	cr_assert_eq(PORT, NET_SERVICE);
-	net_run(net, MS(5));
-	cr_expect_eq(the_event(a, ROCE_CM_EV_ANSWER)->reason, ROCE_CM_SIDR_UNSUPPORTED);
+	cr_assert_eq(PORT, CM_NET_SERVICE);
+	cm_net_run(net, MS(5));
+	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_ANSWER)->reason, ROCE_CM_SIDR_UNSUPPORTED);
 	l = listen_at(net, 0);
-	net_connect(net, NULL, 0);
-	net_run(net, 0);
+	cm_net_connect(net, NULL, 0);
+	cm_net_run(net, 0);
 	m = a->last[ATTR(CM_ATTR_REQ)];
-	net_run(net, MS(20));
-	cr_expect_eq(net_events(p, ROCE_CM_EV_REQUEST), 1);
+	cm_net_run(net, MS(20));
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_REQUEST), 1);
 	m.local_id++;
 	m.qpn++;
 	m.service_id = a->last[REQ].service_id; /* a REQ for the other space, and the reverse */
-	net_inject(net, NET_A, &m);
-	net_run(net, MS(20));
+	cm_net_inject(net, CM_NET_A, &m);
+	cm_net_run(net, MS(20));
 	cr_expect_eq(p->last[ATTR(CM_ATTR_REJ)].reason, 8);
 	m = a->last[REQ];
 	m.local_id++;
 	m.service_id = cm_service_id(PORT);
-	net_inject(net, NET_A, &m);
-	net_run(net, MS(20));
+	cm_net_inject(net, CM_NET_A, &m);
+	cm_net_run(net, MS(20));
 	cr_expect_eq(p->last[REP].status, ROCE_CM_SIDR_UNSUPPORTED);
-	cr_expect_eq(net_events(p, ROCE_CM_EV_QUESTION), 0);
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_QUESTION), 0);
 	roce_cm_disconnect(a->cm, net->now_ns, a->conn);
 	end(net, l, c);
 }
@@ -237,14 +237,14 @@ Test(cm_sidr, two_port_spaces)
 Test(cm_sidr, questions_that_contradict_themselves)
 {
 	for (unsigned i = 0; i < 5; i++) {
-		struct net *net = net_new(false);
+		struct cm_net *net = cm_net_new(false);
 		struct roce_cm_listener *l = listen_at(net, 0);
 		struct roce_cm_conn *c = look_up(net, PORT, NULL, 0);
 		struct cm_mad m;
 
-		net->host[NET_A].drop[REQ] = 1;
-		net_run(net, 0);
-		m = net->host[NET_A].last[REQ];
+		net->host[CM_NET_A].drop[REQ] = 1;
+		cm_net_run(net, 0);
+		m = net->host[CM_NET_A].last[REQ];
 		if (i == 0)
 			m.priv[0] = 0x10;
 		if (i == 1)
@@ -253,11 +253,11 @@ Test(cm_sidr, questions_that_contradict_themselves)
 			m.priv[35] ^= 1; /* destination */
 		if (i == 3)
 			m.pkey = 0x8001;
-		net_inject(net, NET_A, &m);
-		net_run(net, MS(5));
-		cr_expect_eq(net_events(&net->host[NET_P], ROCE_CM_EV_QUESTION), i == 4);
+		cm_net_inject(net, CM_NET_A, &m);
+		cm_net_run(net, MS(5));
+		cr_expect_eq(cm_net_events(&net->host[CM_NET_P], ROCE_CM_EV_QUESTION), i == 4);
 		if (i < 4)
-			cr_expect_eq(net->host[NET_P].last[REP].status, ROCE_CM_SIDR_REJECT);
+			cr_expect_eq(net->host[CM_NET_P].last[REP].status, ROCE_CM_SIDR_REJECT);
 		end(net, l, c);
 	}
 }
@@ -265,40 +265,40 @@ Test(cm_sidr, questions_that_contradict_themselves)
 /* Answers that are none: of strangers, to other ids, without a queue pair, or too late. */
 Test(cm_sidr, answers_of_strangers)
 {
-	struct net *net = net_new(false);
-	struct net_host *a = &net->host[NET_A];
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A];
 	struct roce_cm_conn *c = look_up(net, PORT, NULL, 0);
-	struct roce_gid gid = net->host[NET_P].gid;
+	struct roce_gid gid = net->host[CM_NET_P].gid;
 	struct cm_mad m;
 
 	a->drop[REQ] = 1000;
-	net_run(net, 0);
+	cm_net_run(net, 0);
 	m = (struct cm_mad){.attr = CM_ATTR_SIDR_REP,
 		.tid = a->last[REQ].tid,
 		.local_id = a->last[REQ].local_id + 1,
 		.qpn = QPN,
 		.qkey = Q_KEY};
-	net_inject(net, NET_P, &m);
+	cm_net_inject(net, CM_NET_P, &m);
 	m.local_id--;
 	for (m.qpn = 0; m.qpn < 2; m.qpn++)
-		net_inject(net, NET_P, &m);
+		cm_net_inject(net, CM_NET_P, &m);
 	m.qpn = QPN;
-	net->host[NET_P].gid.raw[15] ^= 0x10;
-	net_inject(net, NET_P, &m);
-	net->host[NET_P].gid = gid;
+	net->host[CM_NET_P].gid.raw[15] ^= 0x10;
+	cm_net_inject(net, CM_NET_P, &m);
+	net->host[CM_NET_P].gid = gid;
 	for (unsigned attr = CM_ATTR_REQ; attr < CM_ATTR_SIDR_REQ; attr++) {
 		struct cm_mad other = {.attr = attr,
 			.local_id = 77,
 			.qpn = QPN,
 			.remote_id = a->last[REQ].local_id};
 
-		net_inject(net, NET_P, &other); /* no message of a connection finds it */
+		cm_net_inject(net, CM_NET_P, &other); /* no message of a connection finds it */
 	}
-	net_run(net, MS(1));
+	cm_net_run(net, MS(1));
 	cr_expect_eq(a->n_log, 0);
-	net_inject(net, NET_P, &m);
-	net_inject(net, NET_P, &m);
-	net_run(net, MS(1));
+	cm_net_inject(net, CM_NET_P, &m);
+	cm_net_inject(net, CM_NET_P, &m);
+	cm_net_run(net, MS(1));
 	expect_answer(net);
 	cr_expect_eq(a->n_log, 1);
 	end(net, NULL, c);
@@ -307,54 +307,54 @@ Test(cm_sidr, answers_of_strangers)
 /* Who no longer asks is forgotten; as long as they ask, there is time to answer. */
 Test(cm_sidr, patience)
 {
-	struct net *net = net_new(false);
-	struct net_host *p = &net->host[NET_P];
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *p = &net->host[CM_NET_P];
 	struct roce_cm_listener *l = listen_at(net, 1);
 	struct roce_cm_conn *c = look_up(net, PORT, NULL, 0), *q;
 	struct cm_mad m;
 
-	net_run(net, MS(5));
+	cm_net_run(net, MS(5));
 	q = question(net);
 	roce_cm_set_owner(q, &m);
-	m = net->host[NET_A].last[REQ];
-	roce_cm_destroy(net->host[NET_A].cm, net->now_ns, c);
+	m = net->host[CM_NET_A].last[REQ];
+	roce_cm_destroy(net->host[CM_NET_A].cm, net->now_ns, c);
 	for (unsigned i = 0; i < 20; i++) { /* as Linux does, for more than a minute */
-		net_run(net, MS(4096));
-		net_inject(net, NET_A, &m);
+		cm_net_run(net, MS(4096));
+		cm_net_inject(net, CM_NET_A, &m);
 	}
 	cr_expect_eq(p->n_log, 1);
-	net_run(net, MS(11000));
-	cr_expect_eq(the_event(p, ROCE_CM_EV_GONE)->owner, &m);
+	cm_net_run(net, MS(11000));
+	cr_expect_eq(cm_net_only_event(p, ROCE_CM_EV_GONE)->owner, &m);
 	cr_assert_not(answer(net, q, NULL, 0));
 	cr_expect_eq(p->sent[REP], 0);
 	c = look_up(net, PORT, NULL, 0); /* and the backlog has room again */
-	net_run(net, MS(5));
-	cr_expect_eq(net_events(p, ROCE_CM_EV_QUESTION), 2);
+	cm_net_run(net, MS(5));
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_QUESTION), 2);
 	end(net, l, c);
 }
 
 /* A listener that closes rejects what it did not hand out, and what it did is still answered. */
 Test(cm_sidr, closed_listener)
 {
-	struct net *net = net_new(false);
-	struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 	struct roce_cm_listener *l = listen_at(net, 0);
 	struct roce_cm_conn *one = look_up(net, PORT, NULL, 0), *two;
 	uint8_t mad[ROCE_MAD_BYTES];
 
-	net_run(net, MS(5));
+	cm_net_run(net, MS(5));
 	two = look_up(net, PORT, NULL, 0);
 	a->drop[REQ] = 1;
-	net_run(net, 0);
+	cm_net_run(net, 0);
 	cm_mad_encode(mad, &a->last[REQ]);
-	net_inject_raw(net, NET_A, mad); /* its event is not taken before this: */
+	cm_net_inject_raw(net, CM_NET_A, mad); /* its event is not taken before this: */
 	roce_cm_unlisten(p->cm, net->now_ns, l);
-	net_run(net, MS(5));
-	cr_expect_eq(the_event(a, ROCE_CM_EV_ANSWER)->conn, two);
-	cr_expect_eq(the_event(a, ROCE_CM_EV_ANSWER)->reason, ROCE_CM_SIDR_REJECT);
+	cm_net_run(net, MS(5));
+	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_ANSWER)->conn, two);
+	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_ANSWER)->reason, ROCE_CM_SIDR_REJECT);
 	cr_assert(answer(net, question(net), NULL, 0));
-	net_run(net, MS(5));
-	cr_expect_eq(net_event(a, ROCE_CM_EV_ANSWER, 1)->conn, one);
+	cm_net_run(net, MS(5));
+	cr_expect_eq(cm_net_event(a, ROCE_CM_EV_ANSWER, 1)->conn, one);
 	roce_cm_destroy(a->cm, net->now_ns, one);
 	end(net, NULL, two);
 }
@@ -363,8 +363,8 @@ Test(cm_sidr, closed_listener)
 Test(cm_sidr, flood)
 {
 	for (unsigned answered = 0; answered < 2; answered++) {
-		struct net *net = net_new(false);
-		struct net_host *a = &net->host[NET_A], *p = &net->host[NET_P];
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 		struct roce_cm_listener *l = listen_at(net, 0);
 		struct roce_cm_conn *c = look_up(net, PORT, NULL, 0);
 		struct roce_cm_event ev;
@@ -372,12 +372,12 @@ Test(cm_sidr, flood)
 		struct roce_cm_tx tx;
 		struct cm_mad m;
 
-		net_run(net, 0);
+		cm_net_run(net, 0);
 		m = a->last[REQ];
 		roce_cm_destroy(a->cm, net->now_ns, c);
 		for (unsigned i = 0; i < 10 * p->cfg.max_conns; i++) {
 			m.local_id = 1000 + i;
-			net_inject(net, NET_A, &m);
+			cm_net_inject(net, CM_NET_A, &m);
 			while (roce_cm_event(p->cm, &ev))
 				if (answered)
 					cr_assert(answer(net, ev.conn, NULL, 0));
@@ -387,10 +387,10 @@ Test(cm_sidr, flood)
 		roce_cm_usage(p->cm, &u);
 		cr_expect_leq(u.conns, p->cfg.max_conns / 4 + 2, "%u", u.conns);
 		cr_expect_eq(roce_cm_counters(p->cm)->no_resources > 0, !answered);
-		net_connect(net, NULL, 0);
-		net_run(net, MS(20));
-		cr_expect_eq(net_events(a, ROCE_CM_EV_REPLY), 1);
-		net_free(net);
+		cm_net_connect(net, NULL, 0);
+		cm_net_run(net, MS(20));
+		cr_expect_eq(cm_net_events(a, ROCE_CM_EV_REPLY), 1);
+		cm_net_free(net);
 		(void)l;
 	}
 }

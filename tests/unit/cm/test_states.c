@@ -174,7 +174,7 @@ static const struct cell cells[] = {
 /* ---- bringing a connection there ---- */
 
 struct bench {
-	struct net *net; /* only host A's CM is used; P's address is the peer's */
+	struct cm_net *net; /* only host A's CM is used; P's address is the peer's */
 	struct roce_cm *cm;
 	struct roce_cm_conn *conn;
 };
@@ -186,7 +186,8 @@ mad_of(const struct bench *b, enum msg msg)
 		.local_id = PEER_ID,
 		.remote_id = b->conn != NULL ? b->conn->local_id : 0,
 		.qpn = MY_QPN};
-	const struct roce_gid *peer = &b->net->host[NET_P].gid, *me = &b->net->host[NET_A].gid;
+	const struct roce_gid *peer = &b->net->host[CM_NET_P].gid,
+			      *me = &b->net->host[CM_NET_A].gid;
 	const struct cm_ip_hdr ip = {.src = *peer, .dst = *me, .src_port = 5};
 
 	switch (msg) {
@@ -195,7 +196,7 @@ mad_of(const struct bench *b, enum msg msg)
 		m.attr = CM_ATTR_REQ;
 		m.local_id = msg == REQ_STALE ? PEER_ID + 1 : PEER_ID;
 		m.remote_id = 0;
-		m.service_id = cm_service_id(NET_SERVICE);
+		m.service_id = cm_service_id(CM_NET_SERVICE);
 		m.ca_guid = 0xfeed;
 		m.qpn = PEER_QPN;
 		m.pkey = 0xffff;
@@ -259,7 +260,7 @@ inject(struct bench *b, enum msg msg)
 {
 	const struct cm_mad m = mad_of(b, msg);
 
-	net_inject(b->net, NET_P, &m);
+	cm_net_inject(b->net, CM_NET_P, &m);
 }
 
 static void
@@ -279,12 +280,12 @@ drain(struct bench *b)
 static void
 bring_active(struct bench *b, enum at at)
 {
-	struct net *net = b->net;
+	struct cm_net *net = b->net;
 	const bool replied =
 		at != A_REQ_SENT && at != A_MRA_REQ_RCVD && at != A_ABANDONED && at != A_DEAD;
 
-	net->host[NET_A].qpn = MY_QPN;
-	b->conn = net_connect(net, NULL, 0);
+	net->host[CM_NET_A].qpn = MY_QPN;
+	b->conn = cm_net_connect(net, NULL, 0);
 	if (at == A_MRA_REQ_RCVD)
 		inject(b, MRA_REQ);
 	if (at == A_ABANDONED)
@@ -309,7 +310,7 @@ bring_active(struct bench *b, enum at at)
 static void
 bring_passive(struct bench *b, enum at at)
 {
-	const struct roce_cm_addr any = {.port = NET_SERVICE};
+	const struct roce_cm_addr any = {.port = CM_NET_SERVICE};
 	const struct roce_cm_qp_params qp = {.qpn = MY_QPN, .psn = 1};
 
 	roce_cm_listen(b->cm, &any, 0, NULL, NULL);
@@ -341,9 +342,9 @@ static const enum cm_state state_at[AT_COUNT] = {CM_REQ_SENT, CM_MRA_REQ_RCVD, C
 static struct bench
 bench_at(enum at at)
 {
-	struct bench b = {.net = net_new(at % 2 == 1)};
+	struct bench b = {.net = cm_net_new(at % 2 == 1)};
 
-	b.cm = b.net->host[NET_A].cm;
+	b.cm = b.net->host[CM_NET_A].cm;
 	if (at < P_REQ_RCVD)
 		bring_active(&b, at);
 	else
@@ -411,7 +412,7 @@ Test(cm_states, every_message_in_every_state)
 			const uint32_t sent = first_sent(&b);
 			cr_expect_eq(sent, want.sent, "%s in %s: sent %x, not %x", msg_names[msg],
 				at_names[at], sent, want.sent);
-			net_free(b.net);
+			cm_net_free(b.net);
 		}
 	}
 }
@@ -432,7 +433,7 @@ Test(cm_states, destroy_in_every_state)
 		cr_expect_eq(u.conns, 0, "%s", at_names[at]);
 		cr_expect_eq(u.timewait, 0, "%s", at_names[at]);
 		cr_expect_not(roce_cm_qpn_resting(b.cm, MY_QPN), "%s", at_names[at]);
-		net_free(b.net);
+		cm_net_free(b.net);
 	}
 }
 
@@ -472,7 +473,7 @@ Test(cm_states, w_cm_48_what_destroy_sends)
 		cr_expect_eq(m.local_id, cases[i].local_id ? local_id : 0, "%s", name);
 		cr_expect_eq(m.ari_bytes, m.reason == CM_REASON_TIMEOUT ? 8 : 0, "%s", name);
 		cr_expect_not(roce_cm_tx(b.cm, &tx), "%s", name);
-		net_free(b.net);
+		cm_net_free(b.net);
 	}
 }
 
@@ -499,6 +500,6 @@ Test(cm_states, calls_in_the_wrong_state_are_refused)
 			roce_cm_established(b.cm, 0, b.conn);
 		cr_expect_eq(b.conn->state, state_at[at], "%s", at_names[at]);
 		cr_expect_not(roce_cm_tx(b.cm, &tx), "%s", at_names[at]);
-		net_free(b.net);
+		cm_net_free(b.net);
 	}
 }

@@ -9,7 +9,7 @@
 
 /* A MAD from one address to another, which comes in at a port; what P answers at once. */
 static bool
-ask(struct net *net, const struct roce_gid *from, const struct roce_gid *to, uint32_t port,
+ask(struct cm_net *net, const struct roce_gid *from, const struct roce_gid *to, uint32_t port,
 	const uint8_t mad[ROCE_MAD_BYTES], struct roce_cm_tx *tx)
 {
 	struct roce_path path = {.sgid = *from, .dgid = *to, .ttl = 64};
@@ -19,12 +19,12 @@ ask(struct net *net, const struct roce_gid *from, const struct roce_gid *to, uin
 
 	cr_assert_eq(
 		roce_wire_parse(frame, roce_gsi_build(frame, &path, 1, mad), &pkt), ROCE_WIRE_OK);
-	roce_cm_rx(net->host[NET_P].cm, net->now_ns, &pkt, port);
-	if (roce_cm_event(net->host[NET_P].cm, &ev)) {
+	roce_cm_rx(net->host[CM_NET_P].cm, net->now_ns, &pkt, port);
+	if (roce_cm_event(net->host[CM_NET_P].cm, &ev)) {
 		cr_assert_eq(ev.type, ROCE_CM_EV_REQUEST);
-		net_accept(net, ev.conn, NULL, 0);
+		cm_net_accept(net, ev.conn, NULL, 0);
 	}
-	return roce_cm_tx(net->host[NET_P].cm, tx);
+	return roce_cm_tx(net->host[CM_NET_P].cm, tx);
 }
 
 /* The first MAD of a kind that A would send to the address to of P, were it the host from. */
@@ -62,15 +62,15 @@ Test(cm_wire, W_CM_02_answers_go_back_the_way_that_the_question_came)
 		enum cm_attr attr, answer;
 		uint16_t service;
 	} of[] = {
-		{CM_ATTR_REQ, CM_ATTR_REP, NET_SERVICE},
-		{CM_ATTR_REQ, CM_ATTR_REJ, NET_SERVICE + 1},
+		{CM_ATTR_REQ, CM_ATTR_REP, CM_NET_SERVICE},
+		{CM_ATTR_REQ, CM_ATTR_REJ, CM_NET_SERVICE + 1},
 		{CM_ATTR_DREQ, CM_ATTR_DREP, 0},
-		{CM_ATTR_SIDR_REQ, CM_ATTR_SIDR_REP, NET_SERVICE},
+		{CM_ATTR_SIDR_REQ, CM_ATTR_SIDR_REP, CM_NET_SERVICE},
 	};
 
 	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
 		for (uint8_t to = 1; to < 4; to++) {
-			struct net *net = net_new(false);
+			struct cm_net *net = cm_net_new(false);
 			struct roce_gid from_gid, to_gid;
 			uint8_t mad[ROCE_MAD_BYTES];
 			struct roce_cm_tx tx;
@@ -86,7 +86,7 @@ Test(cm_wire, W_CM_02_answers_go_back_the_way_that_the_question_came)
 			cr_assert(roce_gid_equal(&tx.sgid, &to_gid));
 			cr_assert(roce_gid_equal(&tx.dgid, &from_gid));
 			cr_assert_eq(tx.port, 10u + to);
-			net_free(net);
+			cm_net_free(net);
 		}
 	}
 }
@@ -104,29 +104,29 @@ expect_no_extension(const uint8_t mad[ROCE_MAD_BYTES], enum cm_attr attr)
 
 Test(cm_wire, W_CM_80_a_REQ_names_no_vendor)
 {
-	struct net *net = net_new(false);
-	struct roce_cm_connect c = net_connect_params(net);
+	struct cm_net *net = cm_net_new(false);
+	struct roce_cm_connect c = cm_net_connect_params(net);
 	struct roce_cm_tx tx;
 
-	cr_assert_not_null(roce_cm_connect(net->host[NET_A].cm, net->now_ns, &c));
-	cr_assert(roce_cm_tx(net->host[NET_A].cm, &tx));
+	cr_assert_not_null(roce_cm_connect(net->host[CM_NET_A].cm, net->now_ns, &c));
+	cr_assert(roce_cm_tx(net->host[CM_NET_A].cm, &tx));
 	expect_no_extension(tx.mad, CM_ATTR_REQ);
-	net_free(net);
+	cm_net_free(net);
 }
 
 /* 0 would be 8 us to a Linux peer: who asks for it gets what Linux takes. */
 Test(cm_wire, W_CM_33_the_ack_timeout_of_a_REQ_is_never_0)
 {
 	for (uint8_t code = 0; code < 32; code++) {
-		struct net *net = net_new(false);
-		struct roce_cm_connect c = net_connect_params(net);
+		struct cm_net *net = cm_net_new(false);
+		struct roce_cm_connect c = cm_net_connect_params(net);
 		struct roce_cm_tx tx;
 
 		c.ack_timeout = code;
-		cr_assert_not_null(roce_cm_connect(net->host[NET_A].cm, net->now_ns, &c));
-		cr_assert(roce_cm_tx(net->host[NET_A].cm, &tx));
+		cr_assert_not_null(roce_cm_connect(net->host[CM_NET_A].cm, net->now_ns, &c));
+		cr_assert(roce_cm_tx(net->host[CM_NET_A].cm, &tx));
 		cr_assert_eq(tx.mad[MSG + 95] >> 3, code != 0 ? code : 17);
-		net_free(net);
+		cm_net_free(net);
 	}
 }
 
@@ -136,9 +136,9 @@ Test(cm_wire, W_CM_81_a_REP_names_no_vendor_to_anybody)
 	static const uint32_t vendors[] = {0, 0x15b3, 1, 0xffffff};
 
 	for (unsigned i = 0; i < 4; i++) {
-		struct net *net = net_new(false);
-		const struct roce_gid *a = &net->host[NET_A].gid, *p = &net->host[NET_P].gid;
-		struct cm_mad m = a_mad(CM_ATTR_REQ, a, p, NET_SERVICE);
+		struct cm_net *net = cm_net_new(false);
+		const struct roce_gid *a = &net->host[CM_NET_A].gid, *p = &net->host[CM_NET_P].gid;
+		struct cm_mad m = a_mad(CM_ATTR_REQ, a, p, CM_NET_SERVICE);
 		uint8_t mad[ROCE_MAD_BYTES];
 		struct roce_cm_tx tx;
 
@@ -150,16 +150,16 @@ Test(cm_wire, W_CM_81_a_REP_names_no_vendor_to_anybody)
 		cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
 		cr_assert_eq(m.attr, CM_ATTR_REP);
 		expect_no_extension(tx.mad, CM_ATTR_REP);
-		net_free(net);
+		cm_net_free(net);
 	}
 }
 
 static bool
-take_rep(struct net *net, unsigned from, const struct cm_mad *mad)
+take_rep(struct cm_net *net, unsigned from, const struct cm_mad *mad)
 {
 	uint8_t *rep = net->tap_arg;
 
-	if (from != NET_P || mad->attr != CM_ATTR_REP || rep == NULL)
+	if (from != CM_NET_P || mad->attr != CM_ATTR_REP || rep == NULL)
 		return false;
 	cm_mad_encode(rep, mad);
 	net->tap_arg = NULL;
@@ -176,22 +176,22 @@ Test(cm_wire, W_CM_82_an_echo_in_a_REP_changes_nothing)
 	struct roce_cm_event plain = {0};
 
 	for (unsigned i = 0; i < 12; i++) {
-		struct net *net = net_new(false);
-		struct net_host *a = &net->host[NET_A];
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *a = &net->host[CM_NET_A];
 		const struct roce_cm_event *ev;
 		uint8_t rep[ROCE_MAD_BYTES];
 
 		net->tap = take_rep;
 		net->tap_arg = rep;
-		net_connect(net, NULL, 0);
-		net_run(net, MS(20));
+		cm_net_connect(net, NULL, 0);
+		cm_net_run(net, MS(20));
 		cr_assert_null(net->tap_arg, "no REP came");
 		for (unsigned k = 0; k < 3; k++)
 			rep[MSG + 15 + 4 * k] = (uint8_t)(vendors[i % 4] >> (16 - 8 * k));
 		memcpy(rep + 20, &options[i / 4], 4);
-		net_inject_raw(net, NET_P, rep);
-		net_run(net, MS(20));
-		ev = the_event(a, ROCE_CM_EV_REPLY);
+		cm_net_inject_raw(net, CM_NET_P, rep);
+		cm_net_run(net, MS(20));
+		ev = cm_net_only_event(a, ROCE_CM_EV_REPLY);
 		if (i == 0)
 			plain = *ev;
 		cr_assert_eq(ev->peer.qpn, plain.peer.qpn);
@@ -202,7 +202,7 @@ Test(cm_wire, W_CM_82_an_echo_in_a_REP_changes_nothing)
 		cr_assert_eq(ev->ack_timeout, plain.ack_timeout);
 		cr_assert_eq(ev->mtu_code, plain.mtu_code);
 		cr_assert_arr_eq(ev->priv, plain.priv, sizeof(plain.priv));
-		the_event(&net->host[NET_P], ROCE_CM_EV_ESTABLISHED); /* our RTU came */
-		net_free(net);
+		cm_net_only_event(&net->host[CM_NET_P], ROCE_CM_EV_ESTABLISHED); /* our RTU came */
+		cm_net_free(net);
 	}
 }

@@ -23,13 +23,13 @@ static const char *why;
 static void
 setup(void)
 {
-	rig_init(&r, 16);
+	net_rig_init(&r, 16);
 }
 
 static void
 teardown(void)
 {
-	rig_free(&r);
+	net_rig_free(&r);
 }
 
 TestSuite(net_dad, .init = setup, .fini = teardown);
@@ -39,7 +39,7 @@ static uint32_t
 add_port(enum net_dad dad)
 {
 	struct net_link link = {.port = 1, .mtu = 1500, .dad = dad, .mac = {2, 0, 0, 0, 0x78, 1}};
-	struct net_ip ll = rig_ip("fe80::ff:fe00:7801");
+	struct net_ip ll = net_rig_ip("fe80::ff:fe00:7801");
 	int n = net_link_add(r.n, &link);
 
 	cr_assert_eq(n, 1);
@@ -50,7 +50,7 @@ add_port(enum net_dad dad)
 static void
 add(const char *text, uint8_t prefix_len)
 {
-	struct net_ip ip = rig_ip(text);
+	struct net_ip ip = net_rig_ip(text);
 
 	cr_assert(net_address_add(r.n, 1, &ip, prefix_len, &why), "%s", why);
 }
@@ -58,7 +58,7 @@ add(const char *text, uint8_t prefix_len)
 static bool
 is_ours(const char *text)
 {
-	struct net_ip ip = rig_ip(text);
+	struct net_ip ip = net_rig_ip(text);
 
 	return net_local_port(r.n, &ip) >= 0;
 }
@@ -68,7 +68,7 @@ static void
 rx(const char *hex)
 {
 	uint8_t f[512];
-	size_t n = rig_bytes(hex, f, sizeof(f));
+	size_t n = net_rig_bytes(hex, f, sizeof(f));
 	uint8_t *ip = f + ETH_HDR, *icmp = ip + V6_HDR;
 
 	if (be16(f + 12) == ETHERTYPE_V6) { /* its checksum is made right */
@@ -82,7 +82,7 @@ static void
 expect(const char *hex)
 {
 	uint8_t want[512] = {0};
-	size_t n = rig_bytes(hex, want, sizeof(want));
+	size_t n = net_rig_bytes(hex, want, sizeof(want));
 
 	cr_assert(net_tx(r.n, &r.tx), "no frame, but expected %s", hex);
 	cr_assert_eq(r.tx.port, 1);
@@ -94,7 +94,7 @@ static void
 told(enum net_event_type type, const char *text, uint8_t last)
 {
 	const uint8_t other[6] = {2, 0, 0, 0, 0x77, last};
-	struct net_ip ip = rig_ip(text);
+	struct net_ip ip = net_rig_ip(text);
 	struct net_event ev;
 
 	cr_assert(net_event(r.n, &ev), "nothing was told");
@@ -111,7 +111,7 @@ frames_until(uint64_t at)
 {
 	unsigned n = 0;
 
-	rig_run_until(&r, at);
+	net_rig_run_until(&r, at);
 	while (net_tx(r.n, &r.tx))
 		n++;
 	return n;
@@ -124,18 +124,18 @@ Test(net_dad, quick_asks_three_times_then_announces)
 	add_port(NET_DAD_QUICK);
 	add("10.78.0.1", 24);
 	for (unsigned i = 0; i < 3; i++) {
-		rig_run_until(&r, start + i * 100 * MS);
+		net_rig_run_until(&r, start + i * 100 * MS);
 		expect(PROBE);
-		rig_run_until(&r, start + i * 100 * MS + 99 * MS);
-		rig_expect_silence(&r);
+		net_rig_run_until(&r, start + i * 100 * MS + 99 * MS);
+		net_rig_expect_silence(&r);
 		cr_assert_not(is_ours("10.78.0.1"));
 		cr_assert_eq(net_probing(r.n), 1);
 	}
-	rig_run_until(&r, start + 300 * MS);
+	net_rig_run_until(&r, start + 300 * MS);
 	expect(ANNOUNCE);
 	cr_assert(is_ours("10.78.0.1"));
 	cr_assert_eq(net_probing(r.n), 0);
-	rig_run_until(&r, start + 1300 * MS);
+	net_rig_run_until(&r, start + 1300 * MS);
 	expect(ANNOUNCE);
 	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX);
 }
@@ -143,14 +143,14 @@ Test(net_dad, quick_asks_three_times_then_announces)
 Test(net_dad, ipv6_asks_from_nowhere_and_tells_no_mac)
 {
 	uint8_t want[128];
-	size_t n = rig_bytes("3333ff000001" ME1 "86dd 60000000 0018 3aff"
-			     "00000000000000000000000000000000 ff0200000000000000000001ff000001"
-			     "8700 8427 00000000" IP6_NEW,
+	size_t n = net_rig_bytes("3333ff000001" ME1 "86dd 60000000 0018 3aff"
+				 "00000000000000000000000000000000 ff0200000000000000000001ff000001"
+				 "8700 8427 00000000" IP6_NEW,
 		want, sizeof(want));
 
 	add_port(NET_DAD_QUICK);
 	add("fd78::1", 64);
-	rig_run_until(&r, r.now);
+	net_rig_run_until(&r, r.now);
 	cr_assert(net_tx(r.n, &r.tx));
 	cr_assert_eq(r.tx.len, n);
 	for (size_t i = 0; i < n; i++)
@@ -186,14 +186,14 @@ Test(net_dad, off_uses_it_at_once)
 	add_port(NET_DAD_OFF);
 	add("10.78.0.1", 24);
 	cr_assert(is_ours("10.78.0.1"));
-	rig_run_until(&r, r.now);
+	net_rig_run_until(&r, r.now);
 	expect(ANNOUNCE);
 }
 
 /* What clients see of a port's addresses changes when one is ours, or was. */
 Test(net_dad, changes_are_told_once)
 {
-	struct net_ip ip = rig_ip("10.78.0.1"), other = rig_ip("10.78.0.7");
+	struct net_ip ip = net_rig_ip("10.78.0.1"), other = net_rig_ip("10.78.0.7");
 	int vlan;
 
 	cr_assert_eq(net_addresses_changed(r.n), 1);
@@ -212,7 +212,7 @@ Test(net_dad, changes_are_told_once)
 	rx(ARP(ME1, OTHER, "002", OTHER, "0a4e0007", ME1, "00000000"));
 	net_address_remove(r.n, 1, &other);
 	cr_assert_eq(net_addresses_changed(r.n), 0, "it never was ours");
-	vlan = rig_link(&r, 1, 100, mac, 1500);
+	vlan = net_rig_link(&r, 1, 100, mac, 1500);
 	(void)frames_until(r.now + 1 * S);
 	cr_assert_eq(net_addresses_changed(r.n), 0, "its link-local one is not for clients");
 	net_link_remove(r.n, (uint32_t)vlan);
@@ -224,24 +224,25 @@ Test(net_dad, changes_are_told_once)
 /* Until then it is nobody's: not answered for, no source, no prefix; yet routes may be given. */
 Test(net_dad, what_is_asked_for_is_not_used)
 {
-	struct net_ip any = rig_ip("0.0.0.0"), via = rig_ip("10.78.0.9"), dst = rig_ip("10.78.0.2");
+	struct net_ip any = net_rig_ip("0.0.0.0"), via = net_rig_ip("10.78.0.9"),
+		      dst = net_rig_ip("10.78.0.2");
 	uint8_t len;
 	uint32_t port;
 
 	add_port(NET_DAD_QUICK);
 	add("10.78.0.1", 24);
 	cr_assert(net_route_add(r.n, 1, &any, 0, &via, &why), "%s", why);
-	rig_run_until(&r, r.now);
+	net_rig_run_until(&r, r.now);
 	expect(PROBE);
 	rx(ARP(ALL, PEER, "001", PEER, "0a4e0002", NOBODY, IP_NEW));
-	rig_expect_silence(&r);
-	cr_assert_eq(rig_resolve(&r, "10.78.0.2"), NET_NO_ROUTE);
-	cr_assert_eq(rig_resolve(&r, "192.0.2.1"), NET_NO_ROUTE);
+	net_rig_expect_silence(&r);
+	cr_assert_eq(net_rig_resolve(&r, "10.78.0.2"), NET_NO_ROUTE);
+	cr_assert_eq(net_rig_resolve(&r, "192.0.2.1"), NET_NO_ROUTE);
 	for (unsigned i = 0; net_address_get(r.n, i, &dst, &len, &port); i++)
 		cr_assert_eq(port, 0);
 	(void)frames_until(r.now + 1 * S);
-	cr_assert_eq(rig_resolve(&r, "10.78.0.2"), NET_PENDING);
-	cr_assert_eq(rig_resolve(&r, "192.0.2.1"), NET_PENDING);
+	cr_assert_eq(net_rig_resolve(&r, "10.78.0.2"), NET_PENDING);
+	cr_assert_eq(net_rig_resolve(&r, "192.0.2.1"), NET_PENDING);
 }
 
 /* Each way to learn that another station has it, or wants it at the same time. */
@@ -310,10 +311,10 @@ Test(net_dad, an_address_in_use_is_defended)
 	told(NET_EV_CLAIMED, "10.78.0.1", 2);
 	for (unsigned i = 0; i < 100; i++)
 		rx(claim);
-	rig_run_until(&r, r.now + 9999 * MS);
+	net_rig_run_until(&r, r.now + 9999 * MS);
 	rx(claim);
-	rig_expect_silence(&r);
-	rig_run_until(&r, r.now + 1 * MS);
+	net_rig_expect_silence(&r);
+	net_rig_run_until(&r, r.now + 1 * MS);
 	rx(claim);
 	expect(ANNOUNCE);
 	told(NET_EV_CLAIMED, "10.78.0.1", 2);
@@ -338,7 +339,7 @@ Test(net_dad, a_cable_plugged_in_announces_and_tries_again)
 	(void)frames_until(r.now + 5 * S);
 	net_port_up(r.n, r.now, 1);
 	cr_assert(is_ours("10.78.0.1"), "in use, it stays so");
-	rig_run_until(&r, r.now);
+	net_rig_run_until(&r, r.now);
 	expect(ANNOUNCE);
 	expect(ARP(ALL, ME1, "001", ME1, "00000000", NOBODY, "0a4e0007"));
 	(void)frames_until(r.now + 1 * S);
@@ -347,16 +348,16 @@ Test(net_dad, a_cable_plugged_in_announces_and_tries_again)
 
 Test(net_dad, a_cable_plugged_in_asks_for_neighbours_again)
 {
-	rig_resolve(&r, "10.77.0.2");
-	rig_expect_tx(&r, ARP_ASK_PEER);
-	rig_rx(&r, ARP_PEER_ANSWERS);
-	rig_resolve(&r, "10.77.0.3");
+	net_rig_resolve(&r, "10.77.0.2");
+	net_rig_expect_tx(&r, ARP_ASK_PEER);
+	net_rig_rx(&r, ARP_PEER_ANSWERS);
+	net_rig_resolve(&r, "10.77.0.3");
 	cr_assert_eq(frames_until(r.now + 2500 * MS), 4, "asked for 10.77.0.3 in vain");
-	cr_assert_eq(rig_resolve(&r, "10.77.0.3"), NET_UNREACHABLE);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.3"), NET_UNREACHABLE);
 	net_port_up(r.n, r.now, 0);
-	cr_assert_eq(rig_resolve(&r, "10.77.0.3"), NET_PENDING, "that was another switch");
-	rig_run_until(&r, r.now + 10 * MS);
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_RESOLVED);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.3"), NET_PENDING, "that was another switch");
+	net_rig_run_until(&r, r.now + 10 * MS);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_RESOLVED);
 	while (net_tx(r.n, &r.tx) && r.tx.frame[0] != 2)
 		;
 	cr_assert_eq(r.tx.frame[5], 2, "the neighbour is asked directly, once more");
@@ -364,14 +365,14 @@ Test(net_dad, a_cable_plugged_in_asks_for_neighbours_again)
 
 Test(net_dad, an_address_that_is_removed)
 {
-	struct net_ip one = rig_ip("10.78.0.1"), two = rig_ip("10.78.0.2"), left;
+	struct net_ip one = net_rig_ip("10.78.0.1"), two = net_rig_ip("10.78.0.2"), left;
 	uint64_t generation;
 
 	add_port(NET_DAD_OFF);
 	add("10.78.0.1", 24);
 	add("10.78.0.2", 24);
 	(void)frames_until(r.now + 5 * S);
-	cr_assert_eq(rig_resolve(&r, "10.78.0.9"), NET_PENDING);
+	cr_assert_eq(net_rig_resolve(&r, "10.78.0.9"), NET_PENDING);
 	(void)frames_until(r.now);
 	generation = net_generation(r.n);
 	net_address_remove(r.n, 1, &one);
@@ -379,35 +380,36 @@ Test(net_dad, an_address_that_is_removed)
 	cr_assert(!is_ours("10.78.0.1") && is_ours("10.78.0.2") && is_ours("10.77.0.1"));
 	cr_assert_eq(frames_until(r.now + 5 * S), 0, "nobody is asked in its name");
 	rx(ARP(ALL, PEER, "001", PEER, "0a4e0009", NOBODY, IP_NEW));
-	rig_expect_silence(&r);
+	net_rig_expect_silence(&r);
 	cr_assert(net_link_address(r.n, 1, 0, &left));
 	cr_assert_arr_eq(left.b, two.b, 16);
 	cr_assert_not(net_link_address(r.n, 1, 1, &left));
 	cr_assert(net_address_keep(r.n, 1, &two, 8));
-	cr_assert_eq(rig_resolve(&r, "10.200.0.9"), NET_PENDING, "in the wider prefix");
+	cr_assert_eq(net_rig_resolve(&r, "10.200.0.9"), NET_PENDING, "in the wider prefix");
 	cr_assert_not(net_address_keep(r.n, 1, &one, 8));
 	net_address_remove(r.n, 1, &one);
 }
 
 Test(net_dad, a_vlan_that_is_removed)
 {
-	struct net_ip ip = rig_ip("10.79.0.1"), to = rig_ip("10.9.0.0"), via = rig_ip("10.79.0.9");
+	struct net_ip ip = net_rig_ip("10.79.0.1"), to = net_rig_ip("10.9.0.0"),
+		      via = net_rig_ip("10.79.0.9");
 	int vlan;
 
 	add_port(NET_DAD_OFF);
-	vlan = rig_link(&r, 1, 100, mac, 1500);
+	vlan = net_rig_link(&r, 1, 100, mac, 1500);
 	cr_assert_eq(vlan, 2);
 	cr_assert_eq(net_link_find(r.n, 1, 100), vlan);
 	cr_assert(net_address_add(r.n, 2, &ip, 24, &why));
 	cr_assert(net_route_add(r.n, 2, &to, 16, &via, &why));
-	cr_assert_eq(rig_resolve(&r, "10.9.0.1"), NET_PENDING);
+	cr_assert_eq(net_rig_resolve(&r, "10.9.0.1"), NET_PENDING);
 	net_link_remove(r.n, 2); /* with its frames under way */
-	rig_expect_silence(&r);
-	cr_assert_eq(rig_resolve(&r, "10.9.0.1"), NET_NO_ROUTE);
+	net_rig_expect_silence(&r);
+	cr_assert_eq(net_rig_resolve(&r, "10.9.0.1"), NET_NO_ROUTE);
 	cr_assert_not(is_ours("10.79.0.1"));
 	cr_assert_eq(net_link_find(r.n, 1, 100), -1);
 	cr_assert_not(net_address_add(r.n, 2, &ip, 24, &why));
 	cr_assert_str_eq(why, "no such link");
 	cr_assert_eq(frames_until(r.now + 5 * S), 0);
-	cr_assert_eq(rig_link(&r, 1, 101, mac, 1500), 2, "its place is free");
+	cr_assert_eq(net_rig_link(&r, 1, 101, mac, 1500), 2, "its place is free");
 }

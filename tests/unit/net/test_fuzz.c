@@ -65,7 +65,7 @@ add_vlan(struct net_rig *r)
 		.mtu = 1500,
 		.priority = NET_PRIORITY_OF_DSCP,
 		.dad = NET_DAD_QUICK};
-	struct net_ip ip = rig_ip("10.78.0.1");
+	struct net_ip ip = net_rig_ip("10.78.0.1");
 	const char *why;
 
 	if (net_link_find(r->n, 0, 1) >= 0)
@@ -98,17 +98,17 @@ Test(net_fuzz, every_truncation)
 	struct net_rig r;
 	uint8_t f[2048];
 
-	rig_init(&r, 4);
+	net_rig_init(&r, 4);
 	add_vlan(&r);
 	for (size_t i = 0; i < GOOD; i++) {
-		size_t n = rig_bytes(good[i], f, sizeof(f));
+		size_t n = net_rig_bytes(good[i], f, sizeof(f));
 
-		rig_resolve(&r, "10.77.0.2");
-		rig_resolve(&r, "fd77::2");
+		net_rig_resolve(&r, "10.77.0.2");
+		net_rig_resolve(&r, "fd77::2");
 		for (size_t len = 0; len <= n; len++)
 			rx_exact(&r, f, len);
 	}
-	rig_free(&r);
+	net_rig_free(&r);
 }
 
 Test(net_fuzz, random_damage_in_random_order_and_time)
@@ -118,10 +118,10 @@ Test(net_fuzz, random_damage_in_random_order_and_time)
 	unsigned taken = 0;
 	uint8_t f[2048];
 
-	rig_init(&r, 4);
+	net_rig_init(&r, 4);
 	add_vlan(&r);
 	for (unsigned round = 0; round < 60000; round++) {
-		size_t n = rig_bytes(good[next_random(&seed) % GOOD], f, sizeof(f));
+		size_t n = net_rig_bytes(good[next_random(&seed) % GOOD], f, sizeof(f));
 		unsigned damage = next_random(&seed) % 4;
 
 		for (unsigned i = 0; i < damage; i++)
@@ -140,8 +140,8 @@ Test(net_fuzz, random_damage_in_random_order_and_time)
 				taken += ev.type == NET_EV_TAKEN;
 		}
 		if (round % 16 == 0) {
-			rig_resolve(&r, round % 32 ? "10.77.0.2" : "fd77::2");
-			rig_run_until(&r, r.now + next_random(&seed) % (40 * S));
+			net_rig_resolve(&r, round % 32 ? "10.77.0.2" : "fd77::2");
+			net_rig_run_until(&r, r.now + next_random(&seed) % (40 * S));
 		}
 	}
 	/* It got past the front door, and the host still works. */
@@ -152,7 +152,7 @@ Test(net_fuzz, random_damage_in_random_order_and_time)
 	cr_assert_gt(taken, 100);
 	while (net_tx(r.n, &r.tx))
 		;
-	rig_rx(&r, ARP_PEER_ASKS);
-	rig_expect_tx(&r, ARP_I_ANSWER);
-	rig_free(&r);
+	net_rig_rx(&r, ARP_PEER_ASKS);
+	net_rig_expect_tx(&r, ARP_I_ANSWER);
+	net_rig_free(&r);
 }

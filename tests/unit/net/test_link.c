@@ -18,7 +18,7 @@ static int vlan;
 static void
 add(uint32_t link, const char *text, uint8_t prefix_len)
 {
-	struct net_ip ip = rig_ip(text);
+	struct net_ip ip = net_rig_ip(text);
 
 	cr_assert(net_address_add(r.n, link, &ip, prefix_len, &why), "%s", why);
 }
@@ -27,12 +27,12 @@ add(uint32_t link, const char *text, uint8_t prefix_len)
 static void
 setup(void)
 {
-	rig_init(&r, 16);
-	vlan = rig_link(&r, 0, 100, mac, 1500);
+	net_rig_init(&r, 16);
+	vlan = net_rig_link(&r, 0, 100, mac, 1500);
 	cr_assert_eq(vlan, 1);
 	add(1, "10.78.0.1", 24);
 	add(1, "fd78::1", 64);
-	rig_run_until(&r, r.now + 1 * S);
+	net_rig_run_until(&r, r.now + 1 * S);
 	while (net_tx(r.n, &r.tx))
 		;
 }
@@ -40,7 +40,7 @@ setup(void)
 static void
 teardown(void)
 {
-	rig_free(&r);
+	net_rig_free(&r);
 }
 
 TestSuite(net_link, .init = setup, .fini = teardown);
@@ -58,14 +58,14 @@ Test(net_link, frames_belong_to_the_link_whose_tag_they_have)
 {
 	const struct net_counters *c = net_counters(r.n);
 
-	rig_rx(&r, ARP_IN(ALL, PEER, TAG("0064"), "001", PEER, V_PEER, NOBODY, V_ME));
-	rig_expect_tx(&r, ARP_IN(PEER, ME, TAG("0064"), "002", ME, V_ME, PEER, V_PEER));
-	rig_rx(&r, ARP_IN(ALL, PEER, "", "001", PEER, V_PEER, NOBODY, V_ME));
-	rig_rx(&r, ARP_IN(ALL, PEER, TAG("0064"), "001", PEER, IP_PEER, NOBODY, IP_ME));
-	rig_expect_silence(&r);
+	net_rig_rx(&r, ARP_IN(ALL, PEER, TAG("0064"), "001", PEER, V_PEER, NOBODY, V_ME));
+	net_rig_expect_tx(&r, ARP_IN(PEER, ME, TAG("0064"), "002", ME, V_ME, PEER, V_PEER));
+	net_rig_rx(&r, ARP_IN(ALL, PEER, "", "001", PEER, V_PEER, NOBODY, V_ME));
+	net_rig_rx(&r, ARP_IN(ALL, PEER, TAG("0064"), "001", PEER, IP_PEER, NOBODY, IP_ME));
+	net_rig_expect_silence(&r);
 	cr_assert_eq(c->rx_vlan, 0, "of a link of ours, but about nothing of it");
-	rig_rx(&r, ARP_IN(ALL, PEER, TAG("0065"), "001", PEER, V_PEER, NOBODY, V_ME));
-	rig_expect_silence(&r);
+	net_rig_rx(&r, ARP_IN(ALL, PEER, TAG("0065"), "001", PEER, V_PEER, NOBODY, V_ME));
+	net_rig_expect_silence(&r);
 	cr_assert_eq(c->rx_vlan, 1);
 }
 
@@ -74,30 +74,33 @@ Test(net_link, two_tags_are_looked_through)
 {
 	const struct net_counters *c = net_counters(r.n);
 
-	rig_rx(&r, ARP_IN(ALL, PEER, TAG("6000"), "001", PEER, IP_PEER, NOBODY, IP_ME));
-	rig_expect_tx(&r, ARP_I_ANSWER);
-	rig_rx(&r, ARP_IN(ALL, PEER, QTAG("6000") TAG("6064"), "001", PEER, V_PEER, NOBODY, V_ME));
-	rig_expect_tx(&r, ARP_IN(PEER, ME, TAG("0064"), "002", ME, V_ME, PEER, V_PEER));
-	rig_rx(&r, ARP_IN(ALL, PEER, QTAG("0005") TAG("0064"), "001", PEER, V_PEER, NOBODY, V_ME));
-	rig_rx(&r, ARP_IN(ALL, PEER, QTAG("0064") TAG("0064"), "001", PEER, V_PEER, NOBODY, V_ME));
-	rig_rx(&r, ARP_IN(ALL, PEER, QTAG("0000") TAG("0000") TAG("0064"), "001", PEER, V_PEER,
-			   NOBODY, V_ME));
-	rig_expect_silence(&r);
+	net_rig_rx(&r, ARP_IN(ALL, PEER, TAG("6000"), "001", PEER, IP_PEER, NOBODY, IP_ME));
+	net_rig_expect_tx(&r, ARP_I_ANSWER);
+	net_rig_rx(
+		&r, ARP_IN(ALL, PEER, QTAG("6000") TAG("6064"), "001", PEER, V_PEER, NOBODY, V_ME));
+	net_rig_expect_tx(&r, ARP_IN(PEER, ME, TAG("0064"), "002", ME, V_ME, PEER, V_PEER));
+	net_rig_rx(
+		&r, ARP_IN(ALL, PEER, QTAG("0005") TAG("0064"), "001", PEER, V_PEER, NOBODY, V_ME));
+	net_rig_rx(
+		&r, ARP_IN(ALL, PEER, QTAG("0064") TAG("0064"), "001", PEER, V_PEER, NOBODY, V_ME));
+	net_rig_rx(&r, ARP_IN(ALL, PEER, QTAG("0000") TAG("0000") TAG("0064"), "001", PEER, V_PEER,
+			       NOBODY, V_ME));
+	net_rig_expect_silence(&r);
 	cr_assert_eq(c->rx_vlan, 3);
-	rig_rx(&r, ALL PEER TAG("0064") "08");
-	rig_rx(&r, ALL PEER TAG("0064") "0806");
-	rig_expect_silence(&r);
+	net_rig_rx(&r, ALL PEER TAG("0064") "08");
+	net_rig_rx(&r, ALL PEER TAG("0064") "0806");
+	net_rig_expect_silence(&r);
 	cr_assert_eq(c->rx_malformed, 1);
 	cr_assert_eq(c->rx_dropped, 1, "a tag that is cut off is no tag");
 }
 
 Test(net_link, pings_and_neighbour_discovery_in_a_vlan)
 {
-	rig_rx(&r,
+	net_rig_rx(&r,
 		ME PEER TAG("0064") "0800 4500001c0000000040016643" V_PEER V_ME "0800f7ff00000000");
-	rig_expect_tx(&r,
+	net_rig_expect_tx(&r,
 		PEER ME TAG("0064") "0800 4500001c0000400040012643" V_ME V_PEER "0000ffff00000000");
-	rig_resolve(&r, "fd78::2");
+	net_rig_resolve(&r, "fd78::2");
 	cr_assert(net_tx(r.n, &r.tx));
 	cr_assert_eq(r.tx.len, 14 + 4 + 40 + 32);
 	cr_assert_arr_eq(r.tx.frame + 12, "\x81\x00\x00\x64\x86\xdd", 6);
@@ -105,15 +108,15 @@ Test(net_link, pings_and_neighbour_discovery_in_a_vlan)
 
 Test(net_link, the_next_hop_says_which_tag)
 {
-	struct net_ip dst = rig_ip("10.78.0.2"), here = rig_ip("10.77.0.1");
+	struct net_ip dst = net_rig_ip("10.78.0.2"), here = net_rig_ip("10.77.0.1");
 
-	cr_assert_eq(rig_resolve(&r, "10.78.0.2"), NET_PENDING);
-	rig_expect_tx(&r, ARP_IN(ALL, ME, TAG("0064"), "001", ME, V_ME, NOBODY, V_PEER));
+	cr_assert_eq(net_rig_resolve(&r, "10.78.0.2"), NET_PENDING);
+	net_rig_expect_tx(&r, ARP_IN(ALL, ME, TAG("0064"), "001", ME, V_ME, NOBODY, V_PEER));
 	/* Who answers without the tag is somebody else. */
-	rig_rx(&r, ARP_IN(ME, OTHER, "", "002", OTHER, V_PEER, ME, V_ME));
-	cr_assert_eq(rig_resolve(&r, "10.78.0.2"), NET_PENDING);
-	rig_rx(&r, ARP_IN(ME, PEER, TAG("0064"), "002", PEER, V_PEER, ME, V_ME));
-	cr_assert_eq(rig_resolve(&r, "10.78.0.2"), NET_RESOLVED);
+	net_rig_rx(&r, ARP_IN(ME, OTHER, "", "002", OTHER, V_PEER, ME, V_ME));
+	cr_assert_eq(net_rig_resolve(&r, "10.78.0.2"), NET_PENDING);
+	net_rig_rx(&r, ARP_IN(ME, PEER, TAG("0064"), "002", PEER, V_PEER, ME, V_ME));
+	cr_assert_eq(net_rig_resolve(&r, "10.78.0.2"), NET_RESOLVED);
 	cr_assert_eq(r.hop.vlan, 100);
 	cr_assert_eq(r.hop.port, 0);
 	cr_assert_eq(net_resolve(r.n, r.now, &here, &dst, &r.hop), NET_NO_ROUTE,
@@ -130,14 +133,15 @@ Test(net_link, priorities)
 	cr_assert_eq(net_tci(100, 7, 0), 7 << 13 | 100);
 	cr_assert_eq(net_link_add(r.n, &seven), 2);
 	add(2, "10.79.0.1", 24);
-	rig_run_until(&r, r.now);
-	rig_expect_tx(&r, ARP_IN(ALL, ME, TAG("a007"), "001", ME, "0a4f0001", NOBODY, "0a4f0001"));
+	net_rig_run_until(&r, r.now);
+	net_rig_expect_tx(
+		&r, ARP_IN(ALL, ME, TAG("a007"), "001", ME, "0a4f0001", NOBODY, "0a4f0001"));
 }
 
 /* Each VLAN has the link-local address, as its neighbours want it; clients see that of the port. */
 Test(net_link, link_local_addresses)
 {
-	struct net_ip ip, ll = rig_ip("fe80::ff:fe00:7701");
+	struct net_ip ip, ll = net_rig_ip("fe80::ff:fe00:7701");
 	unsigned seen = 0;
 	uint8_t len;
 	uint32_t port;
@@ -145,14 +149,15 @@ Test(net_link, link_local_addresses)
 	for (unsigned i = 0; net_address_get(r.n, i, &ip, &len, &port); i++)
 		seen += memcmp(ip.b, ll.b, 16) == 0;
 	cr_assert_eq(seen, 1);
-	cr_assert_lt(rig_link(&r, 0, 100, mac, 1500), 0, "twice");
-	cr_assert_lt(rig_link(&r, 1, 100, mac, 1500), 0, "another port has that MAC");
+	cr_assert_lt(net_rig_link(&r, 0, 100, mac, 1500), 0, "twice");
+	cr_assert_lt(net_rig_link(&r, 1, 100, mac, 1500), 0, "another port has that MAC");
 }
 
 /* checks W-PKT-02: of RoCEv2, too. Own addresses of one port meet inside, without any tag. */
 Test(net_link, which_frames_an_address_takes)
 {
-	struct net_ip v = rig_ip("10.78.0.1"), u = rig_ip("10.77.0.1"), peer = rig_ip("10.78.0.2");
+	struct net_ip v = net_rig_ip("10.78.0.1"), u = net_rig_ip("10.77.0.1"),
+		      peer = net_rig_ip("10.78.0.2");
 
 	cr_assert(net_takes(r.n, &peer, &v, 100));
 	cr_assert(net_takes(r.n, &peer, &u, 0));
@@ -175,7 +180,7 @@ Test(net_link, which_frames_an_address_takes)
 static bool
 route(uint32_t link, const char *to, uint8_t prefix_len, const char *via)
 {
-	struct net_ip t = rig_ip(to), v = rig_ip(via);
+	struct net_ip t = net_rig_ip(to), v = net_rig_ip(via);
 
 	return net_route_add(r.n, link, &t, prefix_len, &v, &why);
 }
@@ -186,12 +191,12 @@ expect_hop(const char *dst, const char *tag, const char *mine, const char *hop)
 {
 	char want[256];
 
-	cr_assert_eq(rig_resolve(&r, dst), NET_PENDING, "%s", dst);
+	cr_assert_eq(net_rig_resolve(&r, dst), NET_PENDING, "%s", dst);
 	(void)snprintf(want, sizeof(want),
 		ALL ME "%s0806000108000604"
 		       "0001" ME "%s" NOBODY "%s",
 		tag, mine, hop);
-	rig_expect_tx(&r, want);
+	net_rig_expect_tx(&r, want);
 }
 
 Test(net_link, the_longest_prefix_wins)
@@ -217,25 +222,25 @@ Test(net_link, a_route_inside_a_connected_prefix)
 
 Test(net_link, the_source_pins_the_route)
 {
-	struct net_ip v = rig_ip("10.78.0.1"), dst = rig_ip("10.9.0.1");
+	struct net_ip v = net_rig_ip("10.78.0.1"), dst = net_rig_ip("10.9.0.1");
 
 	cr_assert(route(0, "10.9.0.0", 16, "10.77.0.2"));
 	cr_assert_eq(net_resolve(r.n, r.now, &v, &dst, &r.hop), NET_NO_ROUTE);
 	cr_assert(route(1, "0.0.0.0", 0, "10.78.0.2"));
 	cr_assert_eq(net_resolve(r.n, r.now, &v, &dst, &r.hop), NET_PENDING);
-	rig_expect_tx(&r, ARP_IN(ALL, ME, TAG("0064"), "001", ME, V_ME, NOBODY, V_PEER));
+	net_rig_expect_tx(&r, ARP_IN(ALL, ME, TAG("0064"), "001", ME, V_ME, NOBODY, V_PEER));
 }
 
 static void
 expect_source(int link, const char *to, const char *from)
 {
-	struct net_ip dst = rig_ip(to), got, want;
+	struct net_ip dst = net_rig_ip(to), got, want;
 
 	if (from == NULL) {
 		cr_assert_not(net_source(r.n, link, &dst, &got), "%s", to);
 		return;
 	}
-	want = rig_ip(from);
+	want = net_rig_ip(from);
 	cr_assert(net_source(r.n, link, &dst, &got), "%s", to);
 	cr_assert_arr_eq(got.b, want.b, 16, "%s", to);
 }

@@ -11,13 +11,13 @@ static struct net_rig r;
 static void
 setup(void)
 {
-	rig_init(&r, 4);
+	net_rig_init(&r, 4);
 }
 
 static void
 teardown(void)
 {
-	rig_free(&r);
+	net_rig_free(&r);
 }
 
 TestSuite(net_nd, .init = setup, .fini = teardown);
@@ -46,7 +46,7 @@ static void
 rx_repaired(const char *hex)
 {
 	uint8_t f[2048];
-	size_t n = rig_bytes(hex, f, sizeof(f));
+	size_t n = net_rig_bytes(hex, f, sizeof(f));
 	uint8_t *ip = f + ETH_HDR, *icmp = ip + V6_HDR;
 
 	put16(icmp + ICMP_SUM, 0);
@@ -57,63 +57,63 @@ rx_repaired(const char *hex)
 static void
 peer_is_known(void)
 {
-	cr_assert_eq(rig_resolve(&r, "fd77::2"), NET_PENDING);
-	rig_expect_tx(&r, NS_BY_ME);
-	rig_rx(&r, NA_BY_PEER);
-	cr_assert_eq(rig_resolve(&r, "fd77::2"), NET_RESOLVED);
+	cr_assert_eq(net_rig_resolve(&r, "fd77::2"), NET_PENDING);
+	net_rig_expect_tx(&r, NS_BY_ME);
+	net_rig_rx(&r, NA_BY_PEER);
+	cr_assert_eq(net_rig_resolve(&r, "fd77::2"), NET_RESOLVED);
 }
 
 Test(net_nd, solicited_and_resolved)
 {
 	static const uint8_t peers[6] = {2, 0, 0, 0, 0x77, 2};
-	struct net_ip me = rig_ip("fd77::1");
+	struct net_ip me = net_rig_ip("fd77::1");
 
 	peer_is_known();
 	cr_assert_arr_eq(r.hop.dmac, peers, 6);
 	cr_assert_arr_eq(r.hop.source.b, me.b, 16);
 	cr_assert_eq(net_counters(r.n)->rx_nd, 1);
-	rig_expect_silence(&r);
+	net_rig_expect_silence(&r);
 }
 
 Test(net_nd, solicitation_is_answered_and_teaches)
 {
-	rig_rx(&r, NS_BY_PEER);
-	rig_expect_tx(&r, NA_BY_ME);
-	cr_assert_eq(rig_resolve(&r, "fd77::2"), NET_RESOLVED);
-	rig_expect_tx(&r, NS_BY_ME_DIRECT);
+	net_rig_rx(&r, NS_BY_PEER);
+	net_rig_expect_tx(&r, NA_BY_ME);
+	cr_assert_eq(net_rig_resolve(&r, "fd77::2"), NET_RESOLVED);
+	net_rig_expect_tx(&r, NS_BY_ME_DIRECT);
 }
 
 Test(net_nd, silent_neighbour_fails)
 {
-	cr_assert_eq(rig_resolve(&r, "fd77::2"), NET_PENDING);
-	rig_run_until(&r, r.now + 2400 * MS);
+	cr_assert_eq(net_rig_resolve(&r, "fd77::2"), NET_PENDING);
+	net_rig_run_until(&r, r.now + 2400 * MS);
 	for (unsigned i = 0; i < 4; i++)
-		rig_expect_tx(&r, NS_BY_ME);
-	cr_assert_eq(rig_resolve(&r, "fd77::2"), NET_UNREACHABLE);
+		net_rig_expect_tx(&r, NS_BY_ME);
+	cr_assert_eq(net_rig_resolve(&r, "fd77::2"), NET_UNREACHABLE);
 }
 
 Test(net_nd, probe_is_unicast_and_may_be_answered_without_option)
 {
 	peer_is_known();
-	rig_run_until(&r, r.now + 30 * S);
-	rig_expect_tx(&r, NS_BY_ME_DIRECT);
+	net_rig_run_until(&r, r.now + 30 * S);
+	net_rig_expect_tx(&r, NS_BY_ME_DIRECT);
 	rx_repaired(ND(ME, PEER, "0018", IP6_PEER, IP6_ME, "8800000060000000" IP6_PEER));
-	rig_run_until(&r, r.now + 29 * S);
-	rig_expect_silence(&r);
+	net_rig_run_until(&r, r.now + 29 * S);
+	net_rig_expect_silence(&r);
 }
 
 Test(net_nd, first_answer_needs_the_option)
 {
-	cr_assert_eq(rig_resolve(&r, "fd77::2"), NET_PENDING);
+	cr_assert_eq(net_rig_resolve(&r, "fd77::2"), NET_PENDING);
 	rx_repaired(ND(ME, PEER, "0018", IP6_PEER, IP6_ME, "8800000060000000" IP6_PEER));
-	cr_assert_eq(rig_resolve(&r, "fd77::2"), NET_PENDING);
+	cr_assert_eq(net_rig_resolve(&r, "fd77::2"), NET_PENDING);
 }
 
 Test(net_nd, duplicate_address_detection_of_others_is_told_to_all)
 {
-	rig_rx(&r, ND(GROUP_MAC "1", PEER, "0018", "00000000000000000000000000000000", GROUP_ME,
-			   "87007d2e00000000" IP6_ME));
-	rig_expect_tx(&r,
+	net_rig_rx(&r, ND(GROUP_MAC "1", PEER, "0018", "00000000000000000000000000000000", GROUP_ME,
+			       "87007d2e00000000" IP6_ME));
+	net_rig_expect_tx(&r,
 		ND("333300000001", ME, "0020", IP6_ME, NODES, "8800e2ac20000000" IP6_ME "0201" ME));
 	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX);
 }
@@ -121,35 +121,35 @@ Test(net_nd, duplicate_address_detection_of_others_is_told_to_all)
 Test(net_nd, solicitation_without_option_is_answered_to_its_mac)
 {
 	rx_repaired(ND(ME, PEER, "0018", IP6_PEER, IP6_ME, "8700000000000000" IP6_ME));
-	rig_expect_tx(&r, NA_BY_ME);
+	net_rig_expect_tx(&r, NA_BY_ME);
 	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX, "nothing was learned");
 }
 
 Test(net_nd, unasked_advertisements_teach_nothing)
 {
-	rig_rx(&r, NA_BY_PEER);
-	cr_assert_eq(rig_resolve(&r, "fd77::2"), NET_PENDING);
-	rig_expect_tx(&r, NS_BY_ME);
+	net_rig_rx(&r, NA_BY_PEER);
+	cr_assert_eq(net_rig_resolve(&r, "fd77::2"), NET_PENDING);
+	net_rig_expect_tx(&r, NS_BY_ME);
 	rx_repaired(ND("333300000001", PEER, "0020", IP6_PEER, NODES,
 		"8800000020000000" IP6_PEER "0201" PEER));
-	cr_assert_eq(rig_resolve(&r, "fd77::2"), NET_PENDING);
+	cr_assert_eq(net_rig_resolve(&r, "fd77::2"), NET_PENDING);
 }
 
 Test(net_nd, advertisement_of_a_new_mac_makes_us_ask)
 {
 	peer_is_known();
-	rig_run_until(&r, r.now + 2 * S);
+	net_rig_run_until(&r, r.now + 2 * S);
 	rx_repaired(ND("333300000001", OTHER, "0020", IP6_PEER, NODES,
 		"8800000020000000" IP6_PEER "0201" OTHER));
-	rig_expect_tx(&r, NS_BY_ME);
+	net_rig_expect_tx(&r, NS_BY_ME);
 	/* Without the override bit a known MAC stands. */
 	rx_repaired(
 		ND(ME, OTHER, "0020", IP6_PEER, IP6_ME, "8800000040000000" IP6_PEER "0201" OTHER));
-	cr_assert_eq(rig_resolve(&r, "fd77::2"), NET_RESOLVED);
+	cr_assert_eq(net_rig_resolve(&r, "fd77::2"), NET_RESOLVED);
 	cr_assert_eq(r.hop.dmac[5], 2);
 	rx_repaired(
 		ND(ME, OTHER, "0020", IP6_PEER, IP6_ME, "8800000060000000" IP6_PEER "0201" OTHER));
-	cr_assert_eq(rig_resolve(&r, "fd77::2"), NET_RESOLVED);
+	cr_assert_eq(net_rig_resolve(&r, "fd77::2"), NET_RESOLVED);
 	cr_assert_eq(r.hop.dmac[5], 3);
 }
 
@@ -204,10 +204,10 @@ Test(net_nd, what_rfc_4861_forbids_is_malformed)
 
 Test(net_nd, wrong_checksum_is_malformed)
 {
-	rig_rx(&r, ND(GROUP_MAC "1", PEER, "0020", IP6_PEER, GROUP_ME,
-			   "870005aa00000000" IP6_ME "0101" PEER));
+	net_rig_rx(&r, ND(GROUP_MAC "1", PEER, "0020", IP6_PEER, GROUP_ME,
+			       "870005aa00000000" IP6_ME "0101" PEER));
 	cr_assert_eq(net_counters(r.n)->rx_malformed, 1);
-	rig_expect_silence(&r);
+	net_rig_expect_silence(&r);
 }
 
 Test(net_nd, solicitations_for_others_are_left_to_them)
@@ -216,18 +216,18 @@ Test(net_nd, solicitations_for_others_are_left_to_them)
 		"8700000000000000"
 		"fd770000000000000000000000000009"
 		"0101" PEER));
-	rig_expect_silence(&r);
+	net_rig_expect_silence(&r);
 	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX);
 }
 
 Test(net_nd, routers_are_not_listened_to)
 {
-	rig_rx(&r,
+	net_rig_rx(&r,
 		"333300000001" PEER "86dd 60000000 0010 3aff fe800000000000000000000000000002" NODES
 		"86003526400007080000000000000000");
 	cr_assert_eq(net_counters(r.n)->rx_dropped, 1);
-	cr_assert_eq(rig_resolve(&r, "2001:db8::1"), NET_NO_ROUTE);
-	rig_expect_silence(&r);
+	cr_assert_eq(net_rig_resolve(&r, "2001:db8::1"), NET_NO_ROUTE);
+	net_rig_expect_silence(&r);
 }
 
 Test(net_nd, somebody_with_our_address_is_counted)
@@ -237,8 +237,8 @@ Test(net_nd, somebody_with_our_address_is_counted)
 	rx_repaired(ND(GROUP_MAC "1", PEER, "0020", IP6_ME, GROUP_ME,
 		"8700000000000000" IP6_ME "0101" PEER));
 	cr_assert_eq(net_counters(r.n)->address_conflicts, 2);
-	rig_expect_tx(&r, NA_TO_ALL); /* it is ours; said once */
-	rig_expect_silence(&r);
+	net_rig_expect_tx(&r, NA_TO_ALL); /* it is ours; said once */
+	net_rig_expect_silence(&r);
 }
 
 Test(net_nd, link_local_address_is_ours_too)

@@ -11,13 +11,13 @@ static struct net_rig r;
 static void
 setup(void)
 {
-	rig_init(&r, 4);
+	net_rig_init(&r, 4);
 }
 
 static void
 teardown(void)
 {
-	rig_free(&r);
+	net_rig_free(&r);
 }
 
 TestSuite(net_neigh, .init = setup, .fini = teardown);
@@ -27,16 +27,16 @@ static const uint8_t peer_mac[6] = {2, 0, 0, 0, 0x77, 2}, other_mac[6] = {2, 0, 
 static void
 peer_is_known(void)
 {
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_PENDING);
-	rig_expect_tx(&r, ARP_ASK_PEER);
-	rig_rx(&r, ARP_PEER_ANSWERS);
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_RESOLVED);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
+	net_rig_expect_tx(&r, ARP_ASK_PEER);
+	net_rig_rx(&r, ARP_PEER_ANSWERS);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_RESOLVED);
 }
 
 static void
 expect_mac(const uint8_t mac[6])
 {
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_RESOLVED);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_RESOLVED);
 	cr_assert_arr_eq(r.hop.dmac, mac, 6);
 }
 
@@ -44,16 +44,16 @@ Test(net_neigh, asked_once_for_many_callers_and_answered)
 {
 	uint64_t before = net_generation(r.n);
 
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_PENDING);
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_PENDING);
-	rig_expect_tx(&r, ARP_ASK_PEER);
-	rig_expect_silence(&r);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
+	net_rig_expect_tx(&r, ARP_ASK_PEER);
+	net_rig_expect_silence(&r);
 	cr_assert_eq(net_generation(r.n), before);
-	rig_rx(&r, ARP_PEER_ANSWERS);
+	net_rig_rx(&r, ARP_PEER_ANSWERS);
 	cr_assert_neq(net_generation(r.n), before);
 	cr_assert_eq(net_counters(r.n)->neighbours_resolved, 1);
 	expect_mac(peer_mac);
-	rig_expect_silence(&r);
+	net_rig_expect_silence(&r);
 }
 
 Test(net_neigh, silent_neighbour_is_asked_four_times_then_fails)
@@ -61,33 +61,33 @@ Test(net_neigh, silent_neighbour_is_asked_four_times_then_fails)
 	static const uint64_t asks[] = {0, 100 * MS, 400 * MS, 1400 * MS};
 	uint64_t start = r.now, before = net_generation(r.n);
 
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_PENDING);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
 	for (unsigned i = 0; i < 4; i++) {
 		if (i > 0) {
-			rig_run_until(&r, start + asks[i] - 1);
-			rig_expect_silence(&r);
+			net_rig_run_until(&r, start + asks[i] - 1);
+			net_rig_expect_silence(&r);
 		}
-		rig_run_until(&r, start + asks[i]);
-		rig_expect_tx(&r, ARP_ASK_PEER);
+		net_rig_run_until(&r, start + asks[i]);
+		net_rig_expect_tx(&r, ARP_ASK_PEER);
 	}
-	rig_run_until(&r, start + 2400 * MS - 1);
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_PENDING);
-	rig_run_until(&r, start + 2400 * MS);
+	net_rig_run_until(&r, start + 2400 * MS - 1);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
+	net_rig_run_until(&r, start + 2400 * MS);
 	cr_assert_neq(net_generation(r.n), before);
 	cr_assert_eq(net_counters(r.n)->neighbours_failed, 1);
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_UNREACHABLE);
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_UNREACHABLE, "for everybody who waited");
-	rig_expect_silence(&r);
-	rig_run_until(&r, start + 3400 * MS);
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_PENDING, "a later call asks again");
-	rig_expect_tx(&r, ARP_ASK_PEER);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_UNREACHABLE);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_UNREACHABLE, "for everybody who waited");
+	net_rig_expect_silence(&r);
+	net_rig_run_until(&r, start + 3400 * MS);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING, "a later call asks again");
+	net_rig_expect_tx(&r, ARP_ASK_PEER);
 }
 
 Test(net_neigh, answer_after_the_third_question_is_good)
 {
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_PENDING);
-	rig_run_until(&r, r.now + 500 * MS);
-	rig_rx(&r, ARP_PEER_ANSWERS);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
+	net_rig_run_until(&r, r.now + 500 * MS);
+	net_rig_rx(&r, ARP_PEER_ANSWERS);
 	expect_mac(peer_mac);
 }
 
@@ -98,12 +98,12 @@ Test(net_neigh, used_neighbour_is_probed_by_unicast_every_30_s)
 
 	peer_is_known();
 	for (unsigned i = 1; i <= 3; i++) {
-		rig_run_until(&r, start + i * 30 * S - 1);
-		rig_expect_silence(&r);
-		rig_run_until(&r, start + i * 30 * S);
-		rig_expect_tx(&r, ARP_ASK_PEER_DIRECT);
+		net_rig_run_until(&r, start + i * 30 * S - 1);
+		net_rig_expect_silence(&r);
+		net_rig_run_until(&r, start + i * 30 * S);
+		net_rig_expect_tx(&r, ARP_ASK_PEER_DIRECT);
 		expect_mac(peer_mac);
-		rig_rx(&r, ARP_PEER_ANSWERS);
+		net_rig_rx(&r, ARP_PEER_ANSWERS);
 	}
 	cr_assert_eq(net_counters(r.n)->neighbours_resolved, 1, "nothing new was learned");
 }
@@ -115,14 +115,14 @@ Test(net_neigh, probes_end_with_everybody_then_failure)
 	peer_is_known();
 	before = net_generation(r.n);
 	for (unsigned i = 0; i < 6; i++) {
-		rig_run_until(&r, start + i * S);
-		rig_expect_tx(&r, i < 3 ? ARP_ASK_PEER_DIRECT : ARP_ASK_PEER);
+		net_rig_run_until(&r, start + i * S);
+		net_rig_expect_tx(&r, i < 3 ? ARP_ASK_PEER_DIRECT : ARP_ASK_PEER);
 		expect_mac(peer_mac);
 	}
 	cr_assert_eq(net_generation(r.n), before);
-	rig_run_until(&r, start + 6 * S);
+	net_rig_run_until(&r, start + 6 * S);
 	cr_assert_neq(net_generation(r.n), before);
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_UNREACHABLE);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_UNREACHABLE);
 }
 
 Test(net_neigh, neighbour_with_a_new_mac_is_found_by_the_probe)
@@ -131,38 +131,38 @@ Test(net_neigh, neighbour_with_a_new_mac_is_found_by_the_probe)
 
 	peer_is_known();
 	before = net_generation(r.n);
-	rig_run_until(&r, r.now + 33 * S);
-	rig_rx(&r, ARP(ME, OTHER, "002", OTHER, IP_PEER, ME, IP_ME));
+	net_rig_run_until(&r, r.now + 33 * S);
+	net_rig_rx(&r, ARP(ME, OTHER, "002", OTHER, IP_PEER, ME, IP_ME));
 	cr_assert_neq(net_generation(r.n), before);
 	expect_mac(other_mac);
 }
 
 Test(net_neigh, traffic_of_the_peer_takes_the_place_of_probes)
 {
-	struct net_ip ip = rig_ip("10.77.0.2");
+	struct net_ip ip = net_rig_ip("10.77.0.2");
 	uint64_t start = r.now;
 
 	peer_is_known();
 	for (unsigned i = 1; i < 20; i++) {
-		rig_run_until(&r, start + i * 20 * S);
+		net_rig_run_until(&r, start + i * 20 * S);
 		net_confirm(r.n, r.now, &ip, peer_mac);
 	}
-	rig_expect_silence(&r);
-	rig_run_until(&r, r.now + 10 * S);
+	net_rig_expect_silence(&r);
+	net_rig_run_until(&r, r.now + 10 * S);
 	net_confirm(r.n, r.now, &ip, other_mac);
 	expect_mac(peer_mac);
-	rig_run_until(&r, start + (19 * 20 + 30) * S);
-	rig_expect_tx(&r, ARP_ASK_PEER_DIRECT);
+	net_rig_run_until(&r, start + (19 * 20 + 30) * S);
+	net_rig_expect_tx(&r, ARP_ASK_PEER_DIRECT);
 }
 
 Test(net_neigh, confirm_never_creates)
 {
-	struct net_ip ip = rig_ip("10.77.0.2");
+	struct net_ip ip = net_rig_ip("10.77.0.2");
 
 	net_confirm(r.n, r.now, &ip, peer_mac);
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_PENDING);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
 	net_confirm(r.n, r.now, &ip, peer_mac);
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_PENDING);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
 }
 
 Test(net_neigh, forgotten_by_us_it_is_left_alone_in_the_end)
@@ -171,13 +171,13 @@ Test(net_neigh, forgotten_by_us_it_is_left_alone_in_the_end)
 
 	peer_is_known();
 	while (r.now < start + 3600 * S) {
-		rig_run_until(&r, r.now + 30 * S);
+		net_rig_run_until(&r, r.now + 30 * S);
 		if (r.now < start + 3600 * S)
-			rig_expect_tx(&r, ARP_ASK_PEER_DIRECT);
-		rig_rx(&r, ARP_PEER_ANSWERS);
+			net_rig_expect_tx(&r, ARP_ASK_PEER_DIRECT);
+		net_rig_rx(&r, ARP_PEER_ANSWERS);
 	}
-	rig_run_until(&r, start + 4300 * S);
-	rig_expect_silence(&r);
+	net_rig_run_until(&r, start + 4300 * S);
+	net_rig_expect_silence(&r);
 	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX, "nothing is left");
 }
 
@@ -185,78 +185,78 @@ Test(net_neigh, forgotten_by_us_it_is_left_alone_in_the_end)
 
 Test(net_neigh, request_to_us_is_answered_and_teaches)
 {
-	rig_rx(&r, ARP_PEER_ASKS);
-	rig_expect_tx(&r, ARP_I_ANSWER);
-	rig_expect_silence(&r);
+	net_rig_rx(&r, ARP_PEER_ASKS);
+	net_rig_expect_tx(&r, ARP_I_ANSWER);
+	net_rig_expect_silence(&r);
 	/* What was learned serves at once, and is asked back because we use it. */
 	expect_mac(peer_mac);
-	rig_expect_tx(&r, ARP_ASK_PEER_DIRECT);
+	net_rig_expect_tx(&r, ARP_ASK_PEER_DIRECT);
 }
 
 Test(net_neigh, request_to_us_resolves_what_we_ask)
 {
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_PENDING);
-	rig_expect_tx(&r, ARP_ASK_PEER);
-	rig_rx(&r, ARP_PEER_ASKS);
-	rig_expect_tx(&r, ARP_I_ANSWER);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
+	net_rig_expect_tx(&r, ARP_ASK_PEER);
+	net_rig_rx(&r, ARP_PEER_ASKS);
+	net_rig_expect_tx(&r, ARP_I_ANSWER);
 	expect_mac(peer_mac);
-	rig_expect_tx(&r, ARP_ASK_PEER_DIRECT);
+	net_rig_expect_tx(&r, ARP_ASK_PEER_DIRECT);
 }
 
 Test(net_neigh, request_from_outside_the_prefix_teaches_nothing)
 {
-	rig_rx(&r, ARP(ALL, PEER, "001", PEER, "0a4e0002", NOBODY, IP_ME));
-	rig_expect_tx(&r, ARP(PEER, ME, "002", ME, IP_ME, PEER, "0a4e0002"));
+	net_rig_rx(&r, ARP(ALL, PEER, "001", PEER, "0a4e0002", NOBODY, IP_ME));
+	net_rig_expect_tx(&r, ARP(PEER, ME, "002", ME, IP_ME, PEER, "0a4e0002"));
 	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX);
 }
 
 Test(net_neigh, probe_for_our_address_is_answered_and_teaches_nothing)
 {
 	/* RFC 5227: sender 0.0.0.0 */
-	rig_rx(&r, ARP(ALL, PEER, "001", PEER, "00000000", NOBODY, IP_ME));
-	rig_expect_tx(&r, ARP(PEER, ME, "002", ME, IP_ME, PEER, "00000000"));
+	net_rig_rx(&r, ARP(ALL, PEER, "001", PEER, "00000000", NOBODY, IP_ME));
+	net_rig_expect_tx(&r, ARP(PEER, ME, "002", ME, IP_ME, PEER, "00000000"));
 	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX);
 }
 
 Test(net_neigh, unasked_answers_teach_nothing)
 {
-	rig_rx(&r, ARP_PEER_ANSWERS);
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_PENDING);
-	rig_expect_tx(&r, ARP_ASK_PEER);
+	net_rig_rx(&r, ARP_PEER_ANSWERS);
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
+	net_rig_expect_tx(&r, ARP_ASK_PEER);
 	/* A gratuitous reply to everybody does not count as an answer either. */
-	rig_rx(&r, ARP(ALL, OTHER, "002", OTHER, IP_PEER, ALL, IP_PEER));
-	cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_PENDING);
+	net_rig_rx(&r, ARP(ALL, OTHER, "002", OTHER, IP_PEER, ALL, IP_PEER));
+	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
 }
 
 Test(net_neigh, second_answer_does_not_replace_the_first)
 {
 	peer_is_known();
-	rig_rx(&r, ARP(ME, OTHER, "002", OTHER, IP_PEER, ME, IP_ME));
+	net_rig_rx(&r, ARP(ME, OTHER, "002", OTHER, IP_PEER, ME, IP_ME));
 	expect_mac(peer_mac);
-	rig_expect_silence(&r);
+	net_rig_expect_silence(&r);
 }
 
 Test(net_neigh, rumour_of_a_new_mac_makes_us_ask_everybody)
 {
 	peer_is_known();
-	rig_run_until(&r, r.now + 2 * S);
-	rig_rx(&r, ARP(ALL, OTHER, "001", OTHER, IP_PEER, NOBODY, IP_PEER));
-	rig_expect_tx(&r, ARP_ASK_PEER);
+	net_rig_run_until(&r, r.now + 2 * S);
+	net_rig_rx(&r, ARP(ALL, OTHER, "001", OTHER, IP_PEER, NOBODY, IP_PEER));
+	net_rig_expect_tx(&r, ARP_ASK_PEER);
 	expect_mac(peer_mac);
-	rig_rx(&r, ARP(ME, OTHER, "002", OTHER, IP_PEER, ME, IP_ME));
+	net_rig_rx(&r, ARP(ME, OTHER, "002", OTHER, IP_PEER, ME, IP_ME));
 	expect_mac(other_mac);
 	/* Rumours in a storm: the answer stands for a second. */
-	rig_run_until(&r, r.now + 999 * MS);
+	net_rig_run_until(&r, r.now + 999 * MS);
 	for (unsigned i = 0; i < 10; i++)
-		rig_rx(&r, ARP(ALL, PEER, "001", PEER, IP_PEER, NOBODY, IP_PEER));
-	rig_expect_silence(&r);
+		net_rig_rx(&r, ARP(ALL, PEER, "001", PEER, IP_PEER, NOBODY, IP_PEER));
+	net_rig_expect_silence(&r);
 }
 
 Test(net_neigh, somebody_with_our_address_is_counted_and_not_believed)
 {
-	rig_rx(&r, ARP(ALL, PEER, "001", PEER, IP_ME, NOBODY, IP_ME));
-	rig_expect_tx(&r, ARP(ALL, ME, "001", ME, IP_ME, NOBODY, IP_ME)); /* it is ours */
-	rig_expect_silence(&r);
+	net_rig_rx(&r, ARP(ALL, PEER, "001", PEER, IP_ME, NOBODY, IP_ME));
+	net_rig_expect_tx(&r, ARP(ALL, ME, "001", ME, IP_ME, NOBODY, IP_ME)); /* it is ours */
+	net_rig_expect_silence(&r);
 	cr_assert_eq(net_counters(r.n)->address_conflicts, 1);
 	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX);
 }
@@ -277,10 +277,10 @@ Test(net_neigh, malformed_arp_is_counted)
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		rig_rx(&r, bad[i]);
+		net_rig_rx(&r, bad[i]);
 		cr_assert_eq(net_counters(r.n)->rx_malformed, i + 1, "frame %zu", i);
 	}
-	rig_expect_silence(&r);
+	net_rig_expect_silence(&r);
 }
 
 /* ---- a full table
@@ -294,7 +294,7 @@ request_from(unsigned host)
 	(void)snprintf(hex, sizeof(hex),
 		"%s 0200000078%02x 0806 000108000604 0001 0200000078%02x 0a4d00%02x %s %s", ALL,
 		host, host, host, NOBODY, IP_ME);
-	rig_rx(&r, hex);
+	net_rig_rx(&r, hex);
 	cr_assert(net_tx(r.n, &r.tx), "it is answered in any case");
 }
 
@@ -304,13 +304,13 @@ Test(net_neigh, strangers_never_push_out_a_neighbour_in_use)
 
 	for (unsigned i = 2; i < 6; i++) {
 		(void)snprintf(dst, sizeof(dst), "10.77.0.%u", i);
-		cr_assert_eq(rig_resolve(&r, dst), NET_PENDING);
+		cr_assert_eq(net_rig_resolve(&r, dst), NET_PENDING);
 		cr_assert(net_tx(r.n, &r.tx));
 	}
 	for (unsigned i = 100; i < 200; i++)
 		request_from(i);
 	cr_assert_eq(net_counters(r.n)->neighbours_evicted, 0);
-	rig_rx(&r, ARP_PEER_ANSWERS);
+	net_rig_rx(&r, ARP_PEER_ANSWERS);
 	expect_mac(peer_mac);
 }
 
@@ -332,12 +332,12 @@ Test(net_neigh, full_of_used_ones_the_oldest_goes)
 
 	for (unsigned i = 2; i < 7; i++) {
 		(void)snprintf(dst, sizeof(dst), "10.77.0.%u", i);
-		cr_assert_eq(rig_resolve(&r, dst), NET_PENDING);
+		cr_assert_eq(net_rig_resolve(&r, dst), NET_PENDING);
 		r.now += MS;
 		if (i == 5) /* the first is used again: the second is the oldest now */
-			cr_assert_eq(rig_resolve(&r, "10.77.0.2"), NET_PENDING);
+			cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
 	}
 	cr_assert_eq(net_counters(r.n)->neighbours_evicted, 1);
-	rig_rx(&r, ARP_PEER_ANSWERS);
+	net_rig_rx(&r, ARP_PEER_ANSWERS);
 	expect_mac(peer_mac);
 }

@@ -18,19 +18,19 @@ setup(void)
 	struct net_link link = {.port = PORT, .mtu = 1500, .shared = true};
 	const char *why;
 
-	rig_init(&r, 4);
+	net_rig_init(&r, 4);
 	memcpy(link.mac, my_mac, 6);
 	cr_assert_eq(net_link_add(r.n, &link), 1);
-	me = rig_ip("192.0.2.1");
-	peer = rig_ip("203.0.113.9");
-	router = rig_ip("192.0.2.254");
+	me = net_rig_ip("192.0.2.1");
+	peer = net_rig_ip("203.0.113.9");
+	router = net_rig_ip("192.0.2.254");
 	cr_assert(net_address_add(r.n, 1, &me, 32, &why), "%s", why);
 }
 
 static void
 teardown(void)
 {
-	rig_free(&r);
+	net_rig_free(&r);
 }
 
 TestSuite(net_shared, .init = setup, .fini = teardown);
@@ -78,11 +78,11 @@ Test(net_shared, nothing_is_said_on_the_wire)
 
 	for (unsigned i = 0; net_address_get(r.n, i, &ip, &prefix_len, &port); i++)
 		cr_expect(port != PORT || !net_ip_is_link_local(&ip), "it made up an address");
-	rig_run_until(&r, r.now + 10 * S);
+	net_rig_run_until(&r, r.now + 10 * S);
 	(void)resolve();
-	rig_run_until(&r, r.now + 10 * S);
+	net_rig_run_until(&r, r.now + 10 * S);
 	net_port_up(r.n, r.now, PORT);
-	rig_run_until(&r, r.now + 10 * S);
+	net_rig_run_until(&r, r.now + 10 * S);
 	while (net_tx(r.n, &r.tx))
 		cr_assert_neq(r.tx.port, PORT);
 }
@@ -91,11 +91,11 @@ Test(net_shared, nothing_is_said_on_the_wire)
 Test(net_shared, frames_are_the_kernels)
 {
 	uint8_t frame[64];
-	size_t bytes = rig_bytes(
+	size_t bytes = net_rig_bytes(
 		ARP(ALL, PEER, "001", PEER, "c0000209", NOBODY, "c0000201"), frame, sizeof(frame));
 
 	net_rx(r.n, r.now, PORT, frame, bytes);
-	rig_expect_silence(&r);
+	net_rig_expect_silence(&r);
 	cr_expect_eq(net_counters(r.n)->rx_dropped, 1);
 }
 
@@ -127,7 +127,7 @@ Test(net_shared, no_way_and_nobody_there_are_two_things)
 	cr_assert_eq(resolve(), NET_PENDING);
 	told(NULL, NULL);
 	cr_expect_eq(resolve(), NET_NO_ROUTE);
-	rig_run_until(&r, r.now + 2 * S); /* forgotten */
+	net_rig_run_until(&r, r.now + 2 * S); /* forgotten */
 	expect_question();
 	cr_assert_eq(resolve(), NET_PENDING);
 	told(&router, NULL);
@@ -141,10 +141,10 @@ Test(net_shared, a_question_without_an_answer_is_asked_again_and_given_up)
 	cr_assert_eq(resolve(), NET_PENDING);
 	expect_question();
 	for (unsigned i = 0; i < 3; i++) {
-		rig_run_until(&r, r.now + wait_ns[i]);
+		net_rig_run_until(&r, r.now + wait_ns[i]);
 		expect_question();
 	}
-	rig_run_until(&r, r.now + 1 * S);
+	net_rig_run_until(&r, r.now + 1 * S);
 	cr_expect_eq(resolve(), NET_NO_ROUTE);
 }
 
@@ -164,11 +164,11 @@ Test(net_shared, a_neighbour_that_moves_is_followed_at_once)
 
 Test(net_shared, a_new_router_is_followed_when_routes_change)
 {
-	struct net_ip second = rig_ip("192.0.2.253");
+	struct net_ip second = net_rig_ip("192.0.2.253");
 
 	peer_is_known();
 	net_told_changes(r.n, r.now, PORT);
-	rig_run_until(&r, r.now + 1 * S);
+	net_rig_run_until(&r, r.now + 1 * S);
 	expect_question();
 	told(&second, other_mac);
 	cr_assert_eq(resolve(), NET_RESOLVED);
@@ -186,7 +186,7 @@ Test(net_shared, a_flushed_table_costs_nothing_but_a_question)
 	expect_question();
 	cr_assert_eq(resolve(), NET_RESOLVED);
 	cr_expect_arr_eq(r.hop.dmac, peer_mac, 6);
-	rig_run_until(&r, r.now + 60 * S);
+	net_rig_run_until(&r, r.now + 60 * S);
 	cr_expect_neq(resolve(), NET_RESOLVED);
 }
 
@@ -198,7 +198,7 @@ Test(net_shared, what_is_in_use_is_asked_for_again)
 	peer_is_known();
 	for (unsigned i = 0; i < 35; i++) {
 		net_confirm(r.n, r.now, &peer, peer_mac);
-		rig_run_until(&r, r.now + 1 * S);
+		net_rig_run_until(&r, r.now + 1 * S);
 	}
 	cr_expect(net_question(r.n, &q));
 }
