@@ -3,39 +3,39 @@
  * Intrusive doubly linked list with a sentinel. A link in no list is all zero,
  * as fresh memory is: membership needs no flag, removal no question.
  */
-#ifndef ROCE_LIST_H
-#define ROCE_LIST_H
+#ifndef BASE_LIST_H
+#define BASE_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct roce_link {
-	struct roce_link *next, *prev;
+struct base_link {
+	struct base_link *next, *prev;
 };
 
-#define roce_container(link, type, member) ((type *)((char *)(link)-offsetof(type, member)))
+#define base_container(link, type, member) ((type *)((char *)(link)-offsetof(type, member)))
 
 static inline void
-roce_list_init(struct roce_link *head)
+base_list_init(struct base_link *head)
 {
 	head->next = head;
 	head->prev = head;
 }
 
 static inline bool
-roce_list_empty(const struct roce_link *head)
+base_list_empty(const struct base_link *head)
 {
 	return head->next == head;
 }
 
 static inline bool
-roce_linked(const struct roce_link *link)
+base_linked(const struct base_link *link)
 {
 	return link->next != NULL;
 }
 
 static inline void
-roce_list_append(struct roce_link *head, struct roce_link *link)
+base_list_append(struct base_link *head, struct base_link *link)
 {
 	link->next = head;
 	link->prev = head->prev;
@@ -44,14 +44,14 @@ roce_list_append(struct roce_link *head, struct roce_link *link)
 }
 
 static inline void
-roce_list_prepend(struct roce_link *head, struct roce_link *link)
+base_list_prepend(struct base_link *head, struct base_link *link)
 {
-	roce_list_append(head->next, link);
+	base_list_append(head->next, link);
 }
 
 /* Harmless on a link that is in no list. */
 static inline void
-roce_list_remove(struct roce_link *link)
+base_list_remove(struct base_link *link)
 {
 	if (link->next == NULL)
 		return;
@@ -63,29 +63,29 @@ roce_list_remove(struct roce_link *link)
 
 /* Append unless it is in a list already. */
 static inline void
-roce_list_join(struct roce_link *head, struct roce_link *link)
+base_list_join(struct base_link *head, struct base_link *link)
 {
-	if (!roce_linked(link))
-		roce_list_append(head, link);
+	if (!base_linked(link))
+		base_list_append(head, link);
 }
 
-static inline struct roce_link *
-roce_list_first(const struct roce_link *head)
+static inline struct base_link *
+base_list_first(const struct base_link *head)
 {
 	return head->next == head ? NULL : head->next;
 }
 
 /* Move all of from behind the last of to. */
 static inline void
-roce_list_splice(struct roce_link *to, struct roce_link *from)
+base_list_splice(struct base_link *to, struct base_link *from)
 {
-	if (roce_list_empty(from))
+	if (base_list_empty(from))
 		return;
 	from->next->prev = to->prev;
 	to->prev->next = from->next;
 	from->prev->next = to;
 	to->prev = from->prev;
-	roce_list_init(from);
+	base_list_init(from);
 }
 
 #endif

@@ -3,18 +3,18 @@
  * What the parts of the engine know of each other. One file per concern:
  *
  *	shard.c event.c cq.c qpn.c pool.c timer.c	the objects and their bookkeeping
- *	mr.c mw.c fr.c					what keys open
- *	mover.c far.c					memory that only its owner can reach
+ *	mr.c mw.c fast_register.c					what keys open
+ *	mover.c moved.c					memory that only its owner can reach
  *	srq.c						receives that queue pairs share
- *	qp.c qp_modify.c error.c ring.c	keepalive.c	a queue pair's life, its shared rings
- *	rx.c responder.c resp_dup.c completer.c		what a received packet does
- *	resp_atomic.c					atomics that are not executed at once
- *	tx.c requester.c local.c resp_tx.c		what may be sent, or done without sending
+ *	qp.c modify.c error.c send_ring.c	keepalive.c	a queue pair's life, its shared rings
+ *	rx.c responder.c duplicate.c completer.c		what a received packet does
+ *	atomic.c					atomics that are not executed at once
+ *	tx.c requester.c local.c response.c		what may be sent, or done without sending
  *	ud.c						datagrams: all of it
- *	cc.c cc_rate.c cc_pace.c			congestion
+ *	cc.c rate.c pace.c			congestion
  *	sge.c						between packets and scatter/gather lists
  *
- * Requests in flight are in wqe.h, what keys open in key.h, memory of movers in far.h, congestion
+ * Requests in flight are in wqe.h, what keys open in key.h, memory of movers in moved.h, congestion
  * in cc.h.
  */
 #ifndef ROCE_INTERNAL_H
@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "roce/mem/key.h"
+#include "base/compiler.h"
 #include "base/list.h"
 #include "roce/roce.h"
 #include "roce/ud/ud.h"
@@ -33,15 +34,10 @@
 #include "shm/ndsh_op.h"
 #include "base/siphash.h"
 
-#define roce_likely(x)	 __builtin_expect(!!(x), 1)
-#define roce_unlikely(x) __builtin_expect(!!(x), 0)
-/* Of each packet: as calls, which two callers make of them, they cost ten instructions more. */
-#define ROCE_INLINE __attribute__((always_inline)) static inline
-
 /* Memory safety is at stake: stop the process, in release builds too. */
 #define roce_assert(x)                                                                             \
 	do {                                                                                       \
-		if (roce_unlikely(!(x)))                                                           \
+		if (base_unlikely(!(x)))                                                           \
 			__builtin_trap();                                                          \
 	} while (0)
 
@@ -52,13 +48,13 @@
 #define ROCE_MR_BITS	18u
 static_assert(ROCE_PLACE_SHARD_SHIFT == ROCE_GEN_BITS + ROCE_INDEX_BITS, "the shard is on top");
 
-#define ROCE_TX_QUANTUM	   16u	/* packets a queue pair may send before it is the next one's turn */
-#define ROCE_LOCAL_BUDGET  16u	/* local operations that it may run between two of them */
-#define ROCE_FLUSH_BUDGET  512u /* flushed requests per turn */
-#define ROCE_RING_IDLE_NS  100000u /* a ring empty for so long falls back to doorbells */
-#define ROCE_RING_AGAIN_NS 25000u  /* one that rings again so soon is looked at from then on */
-#define ROCE_BELLS	   256u	   /* doorbells not yet served; a power of two */
-#define ROCE_RECORDS	   8u
+#define ROCE_TX_QUANTUM		16u /* packets a queue pair may send before it is the next one's turn */
+#define ROCE_LOCAL_BUDGET	16u	/* local operations that it may run between two of them */
+#define ROCE_FLUSH_BUDGET	512u	/* flushed requests per turn */
+#define ROCE_SEND_RING_IDLE_NS	100000u /* a ring empty for so long falls back to doorbells */
+#define ROCE_SEND_RING_AGAIN_NS 25000u	/* one that rings again so soon is looked at from then on */
+#define ROCE_DOORBELLS		256u	/* doorbells not yet served; a power of two */
+#define ROCE_RECORDS		8u
 
 /* ---- replay slots of the responder (W-ATOM-01) -------------------------------------------- */
 
@@ -74,14 +70,14 @@ struct roce_read_slot {
 	bool replay;	/* errors are silent (W-DUP-07) */
 	uint8_t wait;	/* enum roce_wait */
 };
-enum roce_wait { /* what an atomic waits for (resp_atomic.c) */
+enum roce_wait { /* what an atomic waits for (atomic.c) */
 	ROCE_WAIT_NONE,
 	ROCE_WAIT_MOVER,  /* its client to execute it */
 	ROCE_WAIT_PLACED, /* the writes before it: it is the newest then */
 };
 
 struct roce_read_block {
-	struct roce_link lru; /* of blocks in use, oldest first */
+	struct base_link lru; /* of blocks in use, oldest first */
 	struct roce_qp *qp;
 	uint64_t used_ns;
 	struct roce_read_slot slot[ROCE_RD_ATOMIC_MAX];
@@ -91,8 +87,8 @@ struct roce_read_block {
 
 struct roce_cq {
 	struct ndsh_cq ring;
-	struct roce_link touched, fired, event, broken;
-	struct roce_link send_qps, recv_qps;
+	struct base_link touched, fired, event, broken;
+	struct base_link send_qps, recv_qps;
 	void *owner;
 	struct roce_cq *next_free;
 	uint32_t flushing; /* queue pairs in the list of those, once for each side here */
@@ -105,7 +101,7 @@ struct roce_srq {
 	uint32_t limit; /* 0: not armed */
 	uint32_t pd, users;
 	bool used;
-	struct roce_link event;
+	struct base_link event;
 	void *owner;
 	struct roce_srq *next_free;
 };
@@ -132,12 +128,12 @@ enum {				      /* roce_qp.rx_bits */
 	ROCE_RXB_PACED = 1u << 7,     /* ... on its own way, too: it sends at a rate */
 };
 enum roce_msg { ROCE_MSG_NONE, ROCE_MSG_SEND, ROCE_MSG_WRITE };
-enum roce_answer {
-	ROCE_ANSWER_NONE,
-	ROCE_ANSWER_ACK,
-	ROCE_ANSWER_NAK_SEQ,
-	ROCE_ANSWER_RNR,
-	ROCE_ANSWER_FATAL,
+enum roce_ack_owed {
+	ROCE_OWED_NONE,
+	ROCE_OWED_ACK,
+	ROCE_OWED_NAK_SEQ,
+	ROCE_OWED_RNR,
+	ROCE_OWED_FATAL,
 };
 
 struct roce_ud {
@@ -162,11 +158,11 @@ struct roce_qp {
 	uint16_t tx_bits;
 	uint32_t handle;
 	uint8_t rx_bits;
-	uint8_t answer;	    /* enum roce_answer owed */
+	uint8_t ack_owed;   /* enum roce_ack_owed owed */
 	uint8_t rd_pending; /* slots with responses to send */
 	uint8_t timeout_code;
-	uint32_t keepalive_ms; /* 0: none */
-	struct roce_far *far;  /* or NULL */
+	uint32_t keepalive_ms;	  /* 0: none */
+	struct roce_moved *moved; /* or NULL */
 	struct ndsh_qp_page *page;
 
 	/* Line 2: requester and completer. PSNs in order: una <= tx <= snd_max <= load. */
@@ -190,21 +186,21 @@ struct roce_qp {
 	uint32_t msn;
 	uint8_t access;
 	uint8_t rx_msg; /* enum roce_msg under way */
-	uint8_t answer_syndrome;
+	uint8_t ack_syndrome;
 	uint8_t reason;
-	uint32_t answer_psn;
+	uint32_t ack_psn;
 	uint32_t rx_rkey;
 	uint64_t rx_va; /* WRITE: where the next payload goes */
 	uint32_t rx_left, rx_bytes;
 	struct roce_wqe *rx_wqe; /* receive in use */
-	struct roce_link answer_link;
+	struct base_link ack_link;
 
 	/* Lines 4 and 5: requests, from the ring to the timer. */
 	struct ndsh_sq sq;
-	struct roce_link ring_link;
+	struct base_link ring_link;
 	uint64_t ring_ns; /* when the send ring last had work */
-	struct roce_link tx_link;
-	struct roce_link timer_link;
+	struct base_link tx_link;
+	struct base_link timer_link;
 	uint64_t timer_tick;
 	uint64_t rtt_ns;    /* when the measured packet left */
 	uint64_t charge_ns; /* last progress, or last timeout that cost a retry */
@@ -235,7 +231,7 @@ struct roce_qp {
 	/* Keepalive: how far both directions were at the last look; when to look again */
 	uint32_t alive_mark, alive_ms;
 	/* Cold. */
-	struct roce_link event_link, flush_link, send_cq_link, recv_cq_link;
+	struct base_link event_link, flush_link, send_cq_link, recv_cq_link;
 	void *owner;
 	uint32_t next_free; /* index */
 	uint32_t windows;   /* index of the first one bound through it */
@@ -257,11 +253,11 @@ static_assert(sizeof(struct roce_qp) <= 768, "thousands of idle queue pairs are 
  * Who rang, in order; the numbers run on. Nobody has looked at these queue pairs: one may be gone
  * meanwhile, or be another.
  */
-struct roce_bells {
+struct roce_doorbells {
 	uint32_t served, rung;
 	uint32_t states, requests; /* up to where what they need was asked to come into the cache */
 	bool others;		   /* it is the turn of those that have more to send */
-	struct roce_qp *qp[ROCE_BELLS];
+	struct roce_qp *qp[ROCE_DOORBELLS];
 };
 
 struct roce_shard {
@@ -271,7 +267,7 @@ struct roce_shard {
 	struct roce_qpn_key qpn_key;
 	uint64_t secret_count;
 	/* What may be sent. */
-	struct roce_link answers, senders, starved, cnps;
+	struct base_link acks_owed, senders, starved, cnps;
 	/* Pools. */
 	struct roce_wqe *wqe_free;
 	union roce_wqe_ext *ext_free;
@@ -279,14 +275,14 @@ struct roce_shard {
 	/* Requests to send leave the rest, and these, to receives. */
 	uint32_t wqes_for_sends, exts_for_recvs;
 	struct roce_read_block *reads_free;
-	struct roce_link reads_lru;
+	struct base_link reads_lru;
 	/* What the turn leaves behind. */
-	struct roce_link touched_cqs, fired_cqs, broken_cqs, event_cqs, event_qps, event_srqs,
+	struct base_link touched_cqs, fired_cqs, broken_cqs, event_cqs, event_qps, event_srqs,
 		flushing, rings, movers;
 	/* Tables. */
 	struct roce_qp *qps;
-	struct roce_far *fars; /* one for each of qps, at the same index */
-	struct roce_cc *ccs;   /* as well */
+	struct roce_moved *moved; /* one for each of qps, at the same index */
+	struct roce_cc *ccs;	  /* as well */
 	struct roce_mr *mrs;
 	struct roce_cq *cqs, *cq_free;
 	struct roce_srq *srqs, *srq_free;
@@ -301,9 +297,9 @@ struct roce_shard {
 	/* Timer wheel. */
 	uint64_t wheel_tick; /* next tick to look at */
 	uint64_t wheel_map[ROCE_WHEEL_SLOTS / 64];
-	struct roce_link wheel[ROCE_WHEEL_SLOTS];
+	struct base_link wheel[ROCE_WHEEL_SLOTS];
 	struct roce_pace pace;
-	struct roce_bells bells;
+	struct roce_doorbells doorbells;
 };
 
 #define ROCE_NONE UINT32_MAX /* end of an index chain */
@@ -363,10 +359,10 @@ roce_qp_find(struct roce_shard *s, uint32_t place, uint32_t qpn)
 	uint32_t index = roce_place_index(place);
 	struct roce_qp *qp;
 
-	if (roce_unlikely(index >= s->cfg.max_qps))
+	if (base_unlikely(index >= s->cfg.max_qps))
 		return NULL;
 	qp = &s->qps[index];
-	return roce_likely(qp->qpn == qpn && qpn != 0) ? qp : NULL; /* a free one's is 0 */
+	return base_likely(qp->qpn == qpn && qpn != 0) ? qp : NULL; /* a free one's is 0 */
 }
 
 /* pool.c */
@@ -398,8 +394,8 @@ void roce_cq_overran(struct roce_shard *s, struct roce_cq *cq);
 static inline void
 roce_cq_push(struct roce_shard *s, struct roce_cq *cq, const struct ndsh_cqe *cqe)
 {
-	roce_list_join(&s->touched_cqs, &cq->touched);
-	if (roce_unlikely(!ndsh_cq_push(&cq->ring, cqe)))
+	base_list_join(&s->touched_cqs, &cq->touched);
+	if (base_unlikely(!ndsh_cq_push(&cq->ring, cqe)))
 		roce_cq_overran(s, cq);
 }
 /* Why a dead one is dead. */
@@ -436,13 +432,13 @@ void roce_flush_list(struct roce_shard *s);
 static inline bool
 roce_flush_some(struct roce_shard *s)
 {
-	if (roce_likely(roce_list_empty(&s->flushing)))
+	if (base_likely(base_list_empty(&s->flushing)))
 		return false;
 	roce_flush_list(s);
 	return true;
 }
 /* Everything in flight vanishes without completions. */
-void roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp);
+void roce_qp_stop(struct roce_shard *s, struct roce_qp *qp);
 
 /* Our own bug in the state of one queue pair: that one dies, nobody else notices. */
 #define roce_qp_bug(s, qp)                                                                         \
@@ -451,23 +447,23 @@ void roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp);
 		roce_qp_error(s, qp, ROCE_REASON_INTERNAL, 0);                                     \
 	} while (0)
 
-/* ring.c: it is looked at from now on; no more, who posts must ring */
-void roce_ring_watch(struct roce_shard *s, struct roce_qp *qp);
-void roce_ring_leave(struct roce_qp *qp);
+/* send_ring.c: it is looked at from now on; no more, who posts must ring */
+void roce_send_ring_watch(struct roce_shard *s, struct roce_qp *qp);
+void roce_send_ring_leave(struct roce_qp *qp);
 
-/* bell.c: the next one that rang and may send; NULL: none */
-struct roce_qp *roce_bell_next(struct roce_shard *s);
+/* doorbell.c: the next one that rang and may send; NULL: none */
+struct roce_qp *roce_doorbell_next(struct roce_shard *s);
 
 static inline bool
-roce_bells_empty(const struct roce_shard *s)
+roce_doorbells_empty(const struct roce_shard *s)
 {
-	return s->bells.served == s->bells.rung;
+	return s->doorbells.served == s->doorbells.rung;
 }
 
 /* qp.c: forget all but the QPN and what creation gave */
 void roce_qp_clear(struct roce_qp *qp);
 
-/* qp_modify.c: all that was sent is acknowledged, in SQD */
+/* modify.c: all that was sent is acknowledged, in SQD */
 void roce_qp_drained(struct roce_shard *s, struct roce_qp *qp);
 
 /* keepalive.c: from now on; its time may have come */
@@ -504,11 +500,11 @@ void roce_req_timeout(struct roce_shard *s, struct roce_qp *qp);
 static inline void
 roce_tx_want(struct roce_shard *s, struct roce_qp *qp)
 {
-	if (roce_unlikely(qp->tx_bits & ROCE_TXB_STARVED)) {
+	if (base_unlikely(qp->tx_bits & ROCE_TXB_STARVED)) {
 		roce_tx_clear(qp, ROCE_TXB_STARVED);
-		roce_list_remove(&qp->tx_link);
+		base_list_remove(&qp->tx_link);
 	}
-	roce_list_join(&s->senders, &qp->tx_link);
+	base_list_join(&s->senders, &qp->tx_link);
 }
 
 /* tx.c: it has a request, and the pool has none for it: first in line when there is one */
@@ -538,7 +534,7 @@ void roce_comp_finish(
 /* The head of the send queue is due; what is due behind it too. False: it failed. */
 bool roce_comp_due(struct roce_shard *s, struct roce_qp *qp);
 
-/* responder.c, resp_dup.c, resp_tx.c */
+/* responder.c, duplicate.c, response.c */
 void roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
 void roce_resp_duplicate(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
 void roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn, uint8_t syndrome,
@@ -546,11 +542,11 @@ void roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn, uin
 void roce_resp_fail_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status);
 /* A READ or atomic that was pending is answered, or given up. */
 void roce_read_done(struct roce_qp *qp, uint32_t index);
-void roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_answer answer, uint32_t psn,
+void roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_ack_owed owed, uint32_t psn,
 	uint8_t syndrome);
 bool roce_resp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot);
 
-/* resp_atomic.c */
+/* atomic.c */
 uint64_t roce_atomic_execute(uint8_t *host, uint8_t opcode, uint64_t swap_add, uint64_t compare);
 void roce_atomic_hold(struct roce_qp *qp, struct roce_read_slot *r, const struct roce_pkt *pkt);
 /* r waits no more: r->old is there. False: it is refused. */
@@ -559,7 +555,7 @@ bool roce_atomic_finish(struct roce_shard *s, struct roce_qp *qp, struct roce_re
 static inline bool
 roce_resp_pending(const struct roce_qp *qp)
 {
-	return qp->rd_pending > 0 || qp->answer != ROCE_ANSWER_NONE;
+	return qp->rd_pending > 0 || qp->ack_owed != ROCE_OWED_NONE;
 }
 
 /* Finish and count a frame whose headers and payload stand in slot->buf. */

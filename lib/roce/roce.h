@@ -91,7 +91,7 @@ struct roce_tx_slot {
 unsigned roce_shard_tx(
 	struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n);
 /* Its first part alone: acknowledgements and the like. For who counts them apart, just before. */
-unsigned roce_shard_tx_answers(
+unsigned roce_shard_tx_acks(
 	struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n);
 
 /* Run timers that are due, at most budget of them; returns how many ran. */
@@ -151,9 +151,9 @@ enum roce_reason {
 	ROCE_REASON_INTERNAL,	/* roce_qp_bug() */
 	ROCE_REASON_LOCAL_BIND, /* W-MEM-05 */
 	ROCE_REASON_LOCAL_INV,
-	ROCE_REASON_RECV_INV, /* W-INV-02: the peer's bad token */
-	ROCE_REASON_LOCAL_FR, /* R-FR-06 */
-	ROCE_REASON_LOCAL_AH, /* no such address handle */
+	ROCE_REASON_RECV_INV,	/* W-INV-02: the peer's bad token */
+	ROCE_REASON_LOCAL_FRMR, /* R-FR-06 */
+	ROCE_REASON_LOCAL_AH,	/* no such address handle */
 	ROCE_REASON_COUNT,
 };
 const char *roce_reason_name(enum roce_reason r);
@@ -199,7 +199,7 @@ const struct roce_counters *roce_shard_counters(const struct roce_shard *s);
 /* Memory of one idle connected queue pair in the engine; its rings are the client's. */
 size_t roce_qp_bytes(void);
 /* Set aside for each queue pair besides, and not touched until it meets memory behind a mover. */
-size_t roce_far_bytes(void);
+size_t roce_moved_bytes(void);
 /* ... until it meets congestion. */
 size_t roce_cc_bytes(void);
 
@@ -224,8 +224,8 @@ bool roce_pd_destroy(struct roce_shard *s, uint32_t pd);
 struct roce_mr *roce_mr_register(struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes,
 	void *host, uint32_t access);
 /* The same for memory that the host can't map: its client moves it, by the orders of m. */
-struct roce_mr *roce_mr_register_far(struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes,
-	struct roce_mover *m, uint32_t access);
+struct roce_mr *roce_mr_register_moved(struct roce_shard *s, uint32_t pd, uint64_t va,
+	uint64_t bytes, struct roce_mover *m, uint32_t access);
 uint32_t roce_mr_key(const struct roce_mr *mr); /* local and remote token are one key */
 /* Dead at once: requests under way fail at their next packet. False, and nothing done: windows are
  * bound to it (W-MEM-03). */
@@ -257,7 +257,7 @@ struct roce_arena {
 	const struct roce_extent *extent;
 	uint32_t count;
 };
-struct roce_fr_cfg {
+struct roce_frmr_cfg {
 	uint32_t pd;
 	uint32_t max_pages;		/* 1..NDSH_FR_PAGES_MAX */
 	bool remote;			/* registrations may grant the peer something (R-FR-04) */
@@ -267,13 +267,13 @@ struct roce_fr_cfg {
 /*
  * A fast-register region, not registered: FAST_REGISTER in a send queue makes it the memory of a
  * list of pages, with tokens as NDSH_TOKEN_KEY_BITS says, until it is invalidated from either side.
- * mem: zeroed, of roce_fr_bytes(cfg->max_pages), the engine's until roce_fr_destroy(). NULL: the
+ * mem: zeroed, of roce_frmr_bytes(cfg->max_pages), the engine's until roce_frmr_destroy(). NULL: the
  * table is full.
  */
-size_t roce_fr_bytes(uint32_t max_pages);
-struct roce_mr *roce_fr_create(struct roce_shard *s, const struct roce_fr_cfg *cfg, void *mem,
+size_t roce_frmr_bytes(uint32_t max_pages);
+struct roce_mr *roce_frmr_create(struct roce_shard *s, const struct roce_frmr_cfg *cfg, void *mem,
 	uint32_t *slot, uint64_t *secret);
-void roce_fr_destroy(struct roce_shard *s, struct roce_mr *fr);
+void roce_frmr_destroy(struct roce_shard *s, struct roce_mr *fr);
 /* A key, by roce_mr_key(), to all of the arena, for SGEs of this PD and nothing else (R-FR-08). */
 struct roce_mr *roce_arena_open(struct roce_shard *s, uint32_t pd, const struct roce_arena *arena);
 void roce_arena_close(struct roce_shard *s, struct roce_mr *key);

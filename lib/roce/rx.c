@@ -4,7 +4,7 @@
 #include "roce/internal.h"
 
 /* Two IPv4 addresses, changed over. */
-ROCE_INLINE bool
+BASE_INLINE bool
 addresses_cross(const uint8_t *a, const uint8_t *b)
 {
 	uint64_t x, y;
@@ -15,20 +15,20 @@ addresses_cross(const uint8_t *a, const uint8_t *b)
 }
 
 /* Source and destination must be the path's, seen from the other side (W-PKT-14). */
-ROCE_INLINE bool
+BASE_INLINE bool
 address_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	const uint8_t *ours = qp->tmpl.bytes + qp->tmpl.l3_off;
 	const uint8_t *theirs = pkt->l3;
 
-	if (roce_unlikely(pkt->v6))
+	if (base_unlikely(pkt->v6))
 		return qp->tmpl.v6 && memcmp(theirs + 8, ours + 24, 16) == 0 &&
 		       memcmp(theirs + 24, ours + 8, 16) == 0;
 	return !qp->tmpl.v6 && addresses_cross(theirs + 12, ours + 12);
 }
 
 /* W-PKT-15 */
-ROCE_INLINE bool
+BASE_INLINE bool
 state_ok(const struct roce_qp *qp, uint32_t opflags)
 {
 	if (opflags & ROCE_OPF_REQUEST)
@@ -37,14 +37,14 @@ state_ok(const struct roce_qp *qp, uint32_t opflags)
 }
 
 /* Of its peer, in its VLAN, and whole. */
-ROCE_INLINE bool
+BASE_INLINE bool
 genuine(struct roce_shard *s, const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	if (roce_unlikely(!address_ok(qp, pkt)))
+	if (base_unlikely(!address_ok(qp, pkt)))
 		s->count.rx_wrong_address++;
-	else if (roce_unlikely(pkt->vlan != qp->tmpl.vlan)) /* W-PKT-02 */
+	else if (base_unlikely(pkt->vlan != qp->tmpl.vlan)) /* W-PKT-02 */
 		s->count.rx_wrong_vlan++;
-	else if (roce_unlikely(!roce_icrc_ok(pkt)))
+	else if (base_unlikely(!roce_icrc_ok(pkt)))
 		s->count.rx_icrc_error++;
 	else
 		return true;
@@ -105,14 +105,14 @@ roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt,
 	s->count.rx_packets++;
 	s->count.rx_bytes += pkt->payload_bytes;
 	s->count.rx_ecn_ce += marked;
-	if (roce_unlikely(qp->qpn != pkt->qpn || pkt->qpn == 0)) { /* a free one's is 0 */
+	if (base_unlikely(qp->qpn != pkt->qpn || pkt->qpn == 0)) { /* a free one's is 0 */
 		s->count.rx_unknown_qpn++;
-	} else if (roce_unlikely(!(flags & (ROCE_OPF_REQUEST | ROCE_OPF_RESPONSE)))) {
+	} else if (base_unlikely(!(flags & (ROCE_OPF_REQUEST | ROCE_OPF_RESPONSE)))) {
 		other_rx(s, qp, pkt);
-	} else if (roce_unlikely(!state_ok(qp, flags))) {
+	} else if (base_unlikely(!state_ok(qp, flags))) {
 		wrong_state(s, qp);
 	} else if (genuine(s, qp, pkt)) {
-		if (roce_unlikely(marked | pkt->becn))
+		if (base_unlikely(marked | pkt->becn))
 			roce_cc_rx(s, qp, pkt);
 		if (flags & ROCE_OPF_REQUEST)
 			roce_resp_rx(s, qp, pkt);

@@ -15,7 +15,7 @@ roce_tx_starve(struct roce_shard *s, struct roce_qp *qp)
 		return;
 	s->count.wqe_pool_empty++;
 	qp->tx_bits |= ROCE_TXB_STARVED;
-	roce_list_join(&s->starved, &qp->tx_link);
+	base_list_join(&s->starved, &qp->tx_link);
 }
 
 static unsigned
@@ -29,14 +29,14 @@ qp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsi
 }
 
 static unsigned
-tx_answers(struct roce_shard *s, struct roce_tx_slot *slots, unsigned n)
+tx_acks(struct roce_shard *s, struct roce_tx_slot *slots, unsigned n)
 {
 	unsigned done = 0;
-	struct roce_link *l;
+	struct base_link *l;
 
-	while (done < n && (l = roce_list_first(&s->answers)) != NULL) {
-		roce_list_remove(l);
-		if (roce_resp_tx(s, roce_container(l, struct roce_qp, answer_link), &slots[done]))
+	while (done < n && (l = base_list_first(&s->acks_owed)) != NULL) {
+		base_list_remove(l);
+		if (roce_resp_tx(s, base_container(l, struct roce_qp, ack_link), &slots[done]))
 			done++;
 	}
 	return done;
@@ -47,9 +47,9 @@ tx_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, un
 {
 	unsigned quantum = n < ROCE_TX_QUANTUM ? n : ROCE_TX_QUANTUM, done;
 
-	if (roce_unlikely(qp->state > ROCE_QPS_ERR))
+	if (base_unlikely(qp->state > ROCE_QPS_ERR))
 		return roce_ud_turn(s, qp, slots, n);
-	if (roce_unlikely(qp->rx_bits & ROCE_RXB_PACED))
+	if (base_unlikely(qp->rx_bits & ROCE_RXB_PACED))
 		return roce_pace_turn(s, qp, slots, quantum);
 	done = qp->rd_pending > 0 ? roce_req_tx(s, qp, slots, 1) : 0;
 	done += qp_tx(s, qp, slots + done, quantum - done);
@@ -59,31 +59,32 @@ tx_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, un
 }
 
 unsigned
-roce_shard_tx_answers(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n)
+roce_shard_tx_acks(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n)
 {
 	unsigned done;
 
 	s->now_ns = now_ns;
-	done = roce_list_empty(&s->cnps) ? 0 : roce_cc_tx(s, slots, n);
-	return done + tx_answers(s, slots + done, n - done);
+	done = base_list_empty(&s->cnps) ? 0 : roce_cc_tx(s, slots, n);
+	return done + tx_acks(s, slots + done, n - done);
 }
 
 /* Those that rang and those that have more to send take turns. */
 static struct roce_qp *
 tx_next(struct roce_shard *s)
 {
-	struct roce_link *l = roce_list_first(&s->senders);
+	struct base_link *l = base_list_first(&s->senders);
 
-	if (!roce_bells_empty(s) && (l == NULL || (s->bells.others = !s->bells.others))) {
-		struct roce_qp *qp = roce_bell_next(s);
+	if (!roce_doorbells_empty(s) &&
+		(l == NULL || (s->doorbells.others = !s->doorbells.others))) {
+		struct roce_qp *qp = roce_doorbell_next(s);
 
 		if (qp != NULL)
 			return qp;
 	}
 	if (l == NULL)
 		return NULL;
-	roce_list_remove(l);
-	return roce_container(l, struct roce_qp, tx_link);
+	base_list_remove(l);
+	return base_container(l, struct roce_qp, tx_link);
 }
 
 unsigned
@@ -93,11 +94,11 @@ roce_shard_tx(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots,
 	struct roce_qp *qp;
 
 	s->now_ns = now_ns;
-	if (roce_unlikely(!roce_list_empty(&s->starved)) && roce_wqe_for_send(s))
-		roce_list_splice(&s->senders, &s->starved);
-	if (roce_unlikely(s->pace.map != 0))
+	if (base_unlikely(!base_list_empty(&s->starved)) && roce_wqe_for_send(s))
+		base_list_splice(&s->senders, &s->starved);
+	if (base_unlikely(s->pace.map != 0))
 		roce_pace_release(s);
-	done = roce_shard_tx_answers(s, now_ns, slots, n);
+	done = roce_shard_tx_acks(s, now_ns, slots, n);
 	while (done < n && (qp = tx_next(s)) != NULL)
 		done += tx_turn(s, qp, slots + done, n - done);
 	return done;

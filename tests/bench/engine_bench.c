@@ -173,7 +173,7 @@ show_memory(const struct options *o)
 		       "its share\nof all pools, %zu of them its own; %.0f more are set aside for "
 		       "when it meets\nmemory of movers (%zu) or congestion (%zu)\n",
 			m.resident, MEMORY_QPS, roce_qp_bytes(), m.reserved - m.resident,
-			roce_far_bytes(), roce_cc_bytes());
+			roce_moved_bytes(), roce_cc_bytes());
 }
 
 int

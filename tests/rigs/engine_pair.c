@@ -154,7 +154,7 @@ side_far(struct pair *p, struct pair_side *d)
 	d->mover = roce_mover_create(d->shard, d->mover_mem, d->mover_shared, d);
 	need(d->mover != NULL, "mover");
 	ndsh_mover_view(&d->client, d->mover_shared);
-	d->far_mr = roce_mr_register_far(
+	d->far_mr = roce_mr_register_moved(
 		d->shard, d->pd, (uintptr_t)d->far, PAIR_ARENA, d->mover, p->opts.mr_access);
 	need(d->far_mr != NULL, "region behind a mover");
 	d->far_key = roce_mr_key(d->far_mr);

@@ -13,9 +13,9 @@ fast_new(struct pair *p, bool remote)
 	f->extent[0] = (struct roce_extent){FAST_VA, EXTENT, d->arena + 2 * EXTENT};
 	f->extent[1] = (struct roce_extent){FAST_VA + 3 * EXTENT, EXTENT, d->arena + EXTENT};
 	f->arena = (struct roce_arena){f->extent, 2};
-	f->mem = calloc(1, roce_fr_bytes(FAST_PAGES));
-	f->mr = roce_fr_create(d->shard,
-		&(struct roce_fr_cfg){.pd = d->pd,
+	f->mem = calloc(1, roce_frmr_bytes(FAST_PAGES));
+	f->mr = roce_frmr_create(d->shard,
+		&(struct roce_frmr_cfg){.pd = d->pd,
 			.max_pages = FAST_PAGES,
 			.remote = remote,
 			.arena = &f->arena,
@@ -31,7 +31,7 @@ fast_new(struct pair *p, bool remote)
 void
 fast_free(struct pair *p, struct fast *f)
 {
-	roce_fr_destroy(p->side[1].shard, f->mr);
+	roce_frmr_destroy(p->side[1].shard, f->mr);
 	pair_free(p);
 	free(f->mem);
 	free(f);

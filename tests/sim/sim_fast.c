@@ -30,7 +30,7 @@ sim_fast_init(struct sim_ep *ep, struct sim_window *v)
 {
 	struct sim_world *w = ep->w;
 	struct sim_fast *f = sim_alloc(w, sizeof(*f));
-	struct roce_fr_cfg cfg = {.pd = ep->client->pd, .remote = true, .arena = &f->arena};
+	struct roce_frmr_cfg cfg = {.pd = ep->client->pd, .remote = true, .arena = &f->arena};
 
 	v->fast = f;
 	/* The last page may have an end that is not there: nobody may come that far. */
@@ -38,20 +38,20 @@ sim_fast_init(struct sim_ep *ep, struct sim_window *v)
 	f->extent = sim_alloc(w, f->pages * sizeof(*f->extent));
 	f->place = sim_alloc(w, f->pages * sizeof(*f->place));
 	f->lists = sim_alloc(w, NDSH_FR_LISTS * f->pages * sizeof(*f->lists));
-	f->mem = sim_alloc(w, roce_fr_bytes(f->pages));
+	f->mem = sim_alloc(w, roce_frmr_bytes(f->pages));
 	f->va = w->next_va;
 	w->next_va += (uint64_t)(f->pages + 16) * PAGE;
 	shuffle_pages(w, f, ep->target.mem);
 	f->arena = (struct roce_arena){f->extent, f->pages};
 	cfg.max_pages = f->pages;
 	cfg.lists = f->lists;
-	v->mw = roce_fr_create(ep->client->shard->s, &cfg, f->mem, &v->slot, &v->secret);
+	v->mw = roce_frmr_create(ep->client->shard->s, &cfg, f->mem, &v->slot, &v->secret);
 }
 
 void
 sim_fast_destroy(struct sim_ep *ep, struct sim_window *v)
 {
-	roce_fr_destroy(ep->client->shard->s, v->mw);
+	roce_frmr_destroy(ep->client->shard->s, v->mw);
 }
 
 /* v has the part of the target, the generation and the token of this one. */

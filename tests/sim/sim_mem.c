@@ -76,7 +76,7 @@ sim_arena_init(struct sim_client *c, struct sim_arena *a, uint32_t slot_bytes, u
 	memcpy(a->shadow, a->mem, a->bytes);
 	if (a->far) {
 		a->va = (uintptr_t)a->mem;
-		a->mr = roce_mr_register_far(
+		a->mr = roce_mr_register_moved(
 			c->shard->s, c->pd, a->va, a->bytes, c->mover.engine, access);
 	} else {
 		/* Not the host's pointer: replays see the same, and the engine both kinds. A

@@ -151,7 +151,7 @@ fill(struct ndd_shard *s, uint64_t now_ns, unsigned n)
 	unsigned answers = 0, got;
 
 	if (unlikely(s->cycles != NULL)) {
-		answers = roce_shard_tx_answers(s->engine, now_ns, s->slot, n);
+		answers = roce_shard_tx_acks(s->engine, now_ns, s->slot, n);
 		ndd_cycles_mark(s->cycles, NDD_STAGE_answers, answers);
 	}
 	got = roce_shard_tx(s->engine, now_ns, s->slot + answers, n - answers);

@@ -12,7 +12,7 @@
 struct fr_create {
 	struct ndd_fr *fr;
 	struct roce_admin *admin;
-	struct roce_fr_cfg cfg;
+	struct roce_frmr_cfg cfg;
 	uint32_t slot;
 	uint64_t secret;
 };
@@ -25,7 +25,7 @@ on_shard_fr_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	(void)now_ns;
 	if (!roce_admin_take(c->admin))
 		return;
-	c->fr->engine = roce_fr_create(shard->engine, &c->cfg, c->fr->mem, &c->slot, &c->secret);
+	c->fr->engine = roce_frmr_create(shard->engine, &c->cfg, c->fr->mem, &c->slot, &c->secret);
 	if (c->fr->engine == NULL)
 		roce_admin_give(c->admin);
 }
@@ -36,7 +36,7 @@ on_shard_fr_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	struct fr_create *c = arg;
 
 	(void)now_ns;
-	roce_fr_destroy(shard->engine, c->fr->engine);
+	roce_frmr_destroy(shard->engine, c->fr->engine);
 	roce_admin_give(c->admin);
 }
 
@@ -65,7 +65,7 @@ ndd_fr_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_NO_RESOURCES;
 	c.fr->pd = pd;
 	c.fr->segment = seg;
-	c.fr->mem = calloc(1, roce_fr_bytes(m->max_pages));
+	c.fr->mem = calloc(1, roce_frmr_bytes(m->max_pages));
 	c.fr->id = c.fr->mem != NULL ? ndd_slots_add(&s->frs, c.fr) : NDD_SLOT_NONE;
 	if (c.fr->id != NDD_SLOT_NONE)
 		ndd_shard_call(s->shard, on_shard_fr_create, &c);

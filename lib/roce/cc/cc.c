@@ -33,7 +33,7 @@ marked(struct roce_shard *s, struct roce_qp *qp)
 	if (s->now_ns < cc->cnp_ns)
 		return;
 	cc->cnp_ns = s->now_ns + CNP_INTERVAL_NS;
-	roce_list_join(&s->cnps, &cc->cnp_link);
+	base_list_join(&s->cnps, &cc->cnp_link);
 }
 
 /* An ACK that was marked says nothing: whoever sends it can't send less of them. */
@@ -83,14 +83,14 @@ unsigned
 roce_cc_tx(struct roce_shard *s, struct roce_tx_slot *slots, unsigned n)
 {
 	unsigned done = 0;
-	struct roce_link *l;
+	struct base_link *l;
 
-	while (done < n && (l = roce_list_first(&s->cnps)) != NULL) {
-		struct roce_cc *cc = roce_container(l, struct roce_cc, cnp_link);
+	while (done < n && (l = base_list_first(&s->cnps)) != NULL) {
+		struct roce_cc *cc = base_container(l, struct roce_cc, cnp_link);
 		struct roce_qp *qp = &s->qps[cc - s->ccs];
 		struct roce_tx_slot *slot = &slots[done++];
 
-		roce_list_remove(l);
+		base_list_remove(l);
 		roce_tx_seal(s, qp, slot,
 			roce_wire_build_cnp(slot->buf, &qp->tmpl, qp->dest_qpn, qp->ip_id++), 0);
 		s->count.np_cnp_sent++;
@@ -103,7 +103,7 @@ roce_cc_forget(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct roce_cc *cc = cc_use(s, qp);
 
-	roce_list_remove(&cc->cnp_link);
+	base_list_remove(&cc->cnp_link);
 	*cc = (struct roce_cc){0};
 	qp->rx_bits &= (uint8_t) ~(ROCE_RXB_CC | ROCE_RXB_PACED);
 }

@@ -4,8 +4,8 @@
  * ECN-capable; who receives a marked one tells its sender by a CNP; that one slows down.
  *
  *	cc.c		marks and CNPs that come, CNPs that go
- *	cc_rate.c	how fast: the rate of a queue pair that was told to slow down
- *	cc_pace.c	when: queue pairs that wait for their time to send
+ *	rate.c	how fast: the rate of a queue pair that was told to slow down
+ *	pace.c	when: queue pairs that wait for their time to send
  *
  * Included by internal.h.
  */
@@ -28,7 +28,7 @@ struct roce_rate {
 /* Of a queue pair that met congestion, at its own index of roce_shard.ccs; zero before. */
 struct roce_cc {
 	/* What we saw of the peer's packets. */
-	struct roce_link cnp_link; /* in roce_shard.cnps: a CNP is owed */
+	struct base_link cnp_link; /* in roce_shard.cnps: a CNP is owed */
 	uint64_t cnp_ns;	   /* no further one before */
 	/* What we were told of ours, if the queue pair is ROCE_RXB_PACED. */
 	struct roce_rate rate;
@@ -44,7 +44,7 @@ static_assert(sizeof(struct roce_cc) == 64, "one line");
 struct roce_pace {
 	uint64_t map;  /* slots that may have some */
 	uint64_t tick; /* that was looked at last */
-	struct roce_link slot[ROCE_PACE_SLOTS];
+	struct base_link slot[ROCE_PACE_SLOTS];
 };
 
 /* cc.c: a genuine packet of the peer was marked by the network, or brought word of marks on ours */
@@ -56,7 +56,7 @@ unsigned roce_cc_tx(struct roce_shard *s, struct roce_tx_slot *slots, unsigned n
 /* As if the queue pair had met none. */
 void roce_cc_forget(struct roce_shard *s, struct roce_qp *qp);
 
-/* cc_rate.c: congestion was met at now_ns by who can't have been faster than most. False: that was
+/* rate.c: congestion was met at now_ns by who can't have been faster than most. False: that was
  * known, the rate stays. */
 bool roce_rate_cut(struct roce_rate *r, uint64_t now_ns, uint32_t most, uint64_t rtt_ns);
 /* Bring the rate up to now_ns. False: there is no limit any more. */
@@ -64,7 +64,7 @@ bool roce_rate_recover(struct roce_rate *r, uint64_t now_ns);
 /* That many bytes left. Returns how long they keep the line busy, in ns. */
 uint64_t roce_rate_sent(struct roce_rate *r, uint64_t bytes);
 
-/* cc_pace.c: the turn of a queue pair that is ROCE_RXB_PACED, as tx_turn() */
+/* pace.c: the turn of a queue pair that is ROCE_RXB_PACED, as tx_turn() */
 unsigned roce_pace_turn(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n);
 /* Whose time has come, joins the senders. */

@@ -48,7 +48,7 @@ roce_pace_release(struct roce_shard *s)
 
 		if (first > tick)
 			break;
-		roce_list_splice(&s->senders, &p->slot[first % ROCE_PACE_SLOTS]);
+		base_list_splice(&s->senders, &p->slot[first % ROCE_PACE_SLOTS]);
 		p->map &= ~(UINT64_C(1) << first % ROCE_PACE_SLOTS);
 	}
 	p->tick = tick;
@@ -67,9 +67,9 @@ wait(struct roce_shard *s, struct roce_qp *qp, uint64_t until_ns)
 	if (tick > last)
 		tick = last;
 	p->map |= UINT64_C(1) << tick % ROCE_PACE_SLOTS;
-	roce_list_append(&p->slot[tick % ROCE_PACE_SLOTS], &qp->tx_link);
-	if (qp->answer != ROCE_ANSWER_NONE && qp->rd_pending == 0)
-		roce_list_join(&s->answers, &qp->answer_link);
+	base_list_append(&p->slot[tick % ROCE_PACE_SLOTS], &qp->tx_link);
+	if (qp->ack_owed != ROCE_OWED_NONE && qp->rd_pending == 0)
+		base_list_join(&s->acks_owed, &qp->ack_link);
 }
 
 /* ---- a turn --------------------------------------------------------------------------------- */

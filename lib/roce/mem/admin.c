@@ -122,20 +122,20 @@ pd_of(const struct roce_admin *a, uint32_t handle)
 
 static enum ndsh_admin_status
 register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q,
-	bool far, uint32_t *token)
+	bool moved, uint32_t *token)
 {
-	struct roce_extent *range = far ? NULL : range_around(a, q->va, q->bytes);
+	struct roce_extent *range = moved ? NULL : range_around(a, q->va, q->bytes);
 	uint32_t pd = pd_of(a, q->pd);
 	struct roce_mr *mr;
 
 	if (pd == 0 || q->bytes == 0 || !ndsh_access_ok(q->access))
 		return NDSH_ADMIN_BAD;
-	if (far ? a->mover == NULL || q->va + q->bytes < q->va : range == NULL)
+	if (moved ? a->mover == NULL || q->va + q->bytes < q->va : range == NULL)
 		return NDSH_ADMIN_RANGE;
 	if (!roce_admin_take(a))
 		return NDSH_ADMIN_FULL;
-	if (far)
-		mr = roce_mr_register_far(s, pd, q->va, q->bytes, a->mover, q->access);
+	if (moved)
+		mr = roce_mr_register_moved(s, pd, q->va, q->bytes, a->mover, q->access);
 	else
 		mr = roce_mr_register(
 			s, pd, q->va, q->bytes, range->host + (q->va - range->va), q->access);
@@ -143,7 +143,7 @@ register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_ad
 		roce_admin_give(a);
 		return NDSH_ADMIN_FULL;
 	}
-	if (!far)
+	if (!moved)
 		range->regions++;
 	*token = roce_mr_key(mr);
 	return NDSH_ADMIN_OK;
@@ -152,13 +152,13 @@ register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_ad
 static bool
 drop(struct roce_shard *s, struct roce_admin *a, struct roce_mr *mr)
 {
-	bool far = mr->rights != 0;
-	struct roce_extent *range = far ? NULL : range_around(a, mr->va, 1);
+	bool moved = mr->rights != 0;
+	struct roce_extent *range = moved ? NULL : range_around(a, mr->va, 1);
 
 	if (!roce_mr_deregister(s, mr))
 		return false;
-	roce_assert(far || (range != NULL && range->regions > 0));
-	if (!far)
+	roce_assert(moved || (range != NULL && range->regions > 0));
+	if (!moved)
 		range->regions--;
 	roce_admin_give(a);
 	return true;

@@ -33,13 +33,13 @@ arena_at(const struct roce_arena *a, uint64_t va, uint64_t bytes)
 /* ---- the objects ---------------------------------------------------------------------------- */
 
 size_t
-roce_fr_bytes(uint32_t max_pages)
+roce_frmr_bytes(uint32_t max_pages)
 {
-	return sizeof(struct roce_fr) + max_pages * sizeof(uint64_t);
+	return sizeof(struct roce_frmr) + max_pages * sizeof(uint64_t);
 }
 
 struct roce_mr *
-roce_fr_create(struct roce_shard *s, const struct roce_fr_cfg *cfg, void *mem, uint32_t *slot,
+roce_frmr_create(struct roce_shard *s, const struct roce_frmr_cfg *cfg, void *mem, uint32_t *slot,
 	uint64_t *secret)
 {
 	struct roce_mr *mr;
@@ -49,7 +49,7 @@ roce_fr_create(struct roce_shard *s, const struct roce_fr_cfg *cfg, void *mem, u
 	mr = roce_mr_take(s, cfg->pd);
 	if (mr == NULL)
 		return NULL;
-	mr->kind = ROCE_MR_FAST;
+	mr->kind = ROCE_MR_FRMR;
 	mr->secret = roce_shard_random(s, SECRET_DOMAIN);
 	mr->fr = mem;
 	mr->fr->arena = cfg->arena;
@@ -63,9 +63,9 @@ roce_fr_create(struct roce_shard *s, const struct roce_fr_cfg *cfg, void *mem, u
 }
 
 void
-roce_fr_destroy(struct roce_shard *s, struct roce_mr *fr)
+roce_frmr_destroy(struct roce_shard *s, struct roce_mr *fr)
 {
-	roce_assert(index_of(s, fr) < s->cfg.max_mrs && fr->kind == ROCE_MR_FAST);
+	roce_assert(index_of(s, fr) < s->cfg.max_mrs && fr->kind == ROCE_MR_FRMR);
 	roce_mr_give(s, fr);
 }
 
@@ -93,7 +93,7 @@ roce_arena_close(struct roce_shard *s, struct roce_mr *key)
 
 /* Each page is read once, and judged as it was read: the client may change its list meanwhile. */
 static bool
-take_pages(struct roce_fr *fr, const struct roce_fast *f)
+take_pages(struct roce_frmr *fr, const struct roce_frmr_args *f)
 {
 	const uint64_t *list = fr->lists + (size_t)f->list * fr->max_pages;
 
@@ -112,44 +112,44 @@ take_pages(struct roce_fr *fr, const struct roce_fast *f)
  * later registration came first through another queue pair, it can't know: that is a failed request
  * (R-FR-06).
  */
-enum roce_fr_result
-roce_fr_register(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w)
+enum roce_frmr_result
+roce_frmr_register(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w)
 {
-	const struct roce_fast *f = &w->fast;
+	const struct roce_frmr_args *f = &w->frmr;
 	struct roce_mr *mr = roce_mr_slot(s, w->rkey);
 
-	if (mr == NULL || mr->kind != ROCE_MR_FAST || mr->pd != qp->pd)
-		return ROCE_FR_REFUSED;
+	if (mr == NULL || mr->kind != ROCE_MR_FRMR || mr->pd != qp->pd)
+		return ROCE_FRMR_REFUSED;
 	if (f->pages > mr->fr->max_pages || ((f->access & REMOTE) && !mr->fr->remote) ||
 		f->generation == LOCAL_GENERATION ||
 		w->rkey != ndsh_window_token(index_of(s, mr), mr->secret, f->generation))
-		return ROCE_FR_BREACH;
+		return ROCE_FRMR_BREACH;
 	if (mr->rights != 0 || (int32_t)(f->generation - mr->generation) <= 0)
-		return ROCE_FR_REFUSED;
+		return ROCE_FRMR_REFUSED;
 	if (!take_pages(mr->fr, f))
-		return ROCE_FR_BAD_PAGE;
+		return ROCE_FRMR_BAD_PAGE;
 	mr->generation = f->generation;
 	mr->key = w->rkey;
 	mr->va = w->raddr;
 	mr->bytes = f->bytes;
 	mr->rights = f->access | ROCE_ACCESS_LOCAL_READ;
-	return ROCE_FR_OK;
+	return ROCE_FRMR_OK;
 }
 
 bool
-roce_fr_is(struct roce_shard *s, uint32_t token)
+roce_frmr_is(struct roce_shard *s, uint32_t token)
 {
 	const struct roce_mr *mr = roce_mr_slot(s, token);
 
-	return mr != NULL && mr->kind == ROCE_MR_FAST;
+	return mr != NULL && mr->kind == ROCE_MR_FRMR;
 }
 
 struct roce_mr *
-roce_fr_of_local(struct roce_shard *s, const struct roce_qp *qp, uint32_t key)
+roce_frmr_of_local(struct roce_shard *s, const struct roce_qp *qp, uint32_t key)
 {
 	struct roce_mr *mr = roce_mr_slot(s, key);
 
-	if (mr == NULL || mr->kind != ROCE_MR_FAST || mr->fr->local_key != key ||
+	if (mr == NULL || mr->kind != ROCE_MR_FRMR || mr->fr->local_key != key ||
 		mr->pd != qp->pd || mr->rights == 0)
 		return NULL;
 	return mr;
@@ -168,27 +168,27 @@ fast_permits(const struct roce_mr *mr, uint32_t key, uint64_t va, uint64_t bytes
 }
 
 bool
-roce_fr_permits(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+roce_frmr_permits(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
 	uint64_t bytes, uint32_t right)
 {
 	const struct roce_mr *mr = roce_mr_slot(s, key);
 
 	if (mr == NULL || mr->pd != qp->pd)
 		return false;
-	if (mr->kind == ROCE_MR_FAST)
+	if (mr->kind == ROCE_MR_FRMR)
 		return fast_permits(mr, key, va, bytes, right);
 	return mr->kind == ROCE_MR_ARENA && mr->key == key && (right & ~LOCAL) == 0 &&
 	       arena_at(mr->arena, va, bytes) != NULL;
 }
 
 uint8_t *
-roce_fr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+roce_frmr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
 	uint32_t *bytes, uint32_t right)
 {
 	const struct roce_mr *mr = roce_mr_slot(s, key);
 	uint64_t at;
 
-	if (!roce_fr_permits(s, qp, key, va, *bytes, right))
+	if (!roce_frmr_permits(s, qp, key, va, *bytes, right))
 		return NULL;
 	if (mr->kind == ROCE_MR_ARENA)
 		return arena_at(mr->arena, va, *bytes);

@@ -12,10 +12,10 @@
 
 struct roce_mover;
 
-enum roce_mr_kind { ROCE_MR_FREE, ROCE_MR_REGION, ROCE_MR_WINDOW, ROCE_MR_FAST, ROCE_MR_ARENA };
+enum roce_mr_kind { ROCE_MR_FREE, ROCE_MR_REGION, ROCE_MR_WINDOW, ROCE_MR_FRMR, ROCE_MR_ARENA };
 
 /* A fast-register region's own part, in memory of the host. */
-struct roce_fr {
+struct roce_frmr {
 	const struct roce_arena *arena;
 	const uint64_t *lists; /* shared with the client: each word is read once */
 	uint32_t max_pages;
@@ -27,12 +27,12 @@ struct roce_fr {
 /*
  * What a key opens. A window that is not bound has no rights, so its last key opens nothing. Kinds
  * whose memory is not in one piece never have any here: roce_mr_access() refuses them, as it does
- * all that is wrong, and only then fr.c is asked. So they cost the others nothing.
+ * all that is wrong, and only then fast_register.c is asked. So they cost the others nothing.
  */
 struct roce_mr {
 	union {
 		uint8_t *host;
-		struct roce_fr *fr;		/* FAST */
+		struct roce_frmr *fr;		/* FAST */
 		const struct roce_arena *arena; /* ARENA */
 		struct roce_mover *mover;	/* REGION and WINDOW with rights but no access */
 	};
@@ -79,19 +79,19 @@ enum roce_bind_result roce_mw_bind(
 bool roce_mw_invalidate(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw);
 void roce_mw_unbind_all(struct roce_shard *s, struct roce_qp *qp);
 
-/* fr.c */
-enum roce_fr_result { ROCE_FR_OK, ROCE_FR_REFUSED, ROCE_FR_BAD_PAGE, ROCE_FR_BREACH };
-enum roce_fr_result roce_fr_register(
+/* fast_register.c */
+enum roce_frmr_result { ROCE_FRMR_OK, ROCE_FRMR_REFUSED, ROCE_FRMR_BAD_PAGE, ROCE_FRMR_BREACH };
+enum roce_frmr_result roce_frmr_register(
 	struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w);
 /* What roce_mr_access() refused may be memory in pieces. Is [va, va+bytes) inside it? */
-bool roce_fr_permits(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+bool roce_frmr_permits(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
 	uint64_t bytes, uint32_t right);
 /* Its first piece, in the host's memory; *bytes is cut to that. NULL: refused. */
-uint8_t *roce_fr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+uint8_t *roce_frmr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
 	uint32_t *bytes, uint32_t right);
 /* Is it one, registered, that this side calls key? */
-struct roce_mr *roce_fr_of_local(struct roce_shard *s, const struct roce_qp *qp, uint32_t key);
-bool roce_fr_is(struct roce_shard *s, uint32_t token);
+struct roce_mr *roce_frmr_of_local(struct roce_shard *s, const struct roce_qp *qp, uint32_t key);
+bool roce_frmr_is(struct roce_shard *s, uint32_t token);
 
 /* The first piece of what key opens, pointer or pages; *bytes is cut to that. NULL: refused. */
 uint8_t *roce_mr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,

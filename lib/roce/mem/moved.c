@@ -17,41 +17,41 @@
 #include "roce/internal.h"
 
 size_t
-roce_far_bytes(void)
+roce_moved_bytes(void)
 {
-	return sizeof(struct roce_far);
+	return sizeof(struct roce_moved);
 }
 
 /* There is one for each queue pair, touched for the first time here. */
-static struct roce_far *
-far_get(struct roce_shard *s, struct roce_qp *qp, struct roce_mover *m)
+static struct roce_moved *
+moved_get(struct roce_shard *s, struct roce_qp *qp, struct roce_mover *m)
 {
-	struct roce_far *far = &s->fars[qp - s->qps];
+	struct roce_moved *moved = &s->moved[qp - s->qps];
 
-	if (qp->far != NULL)
-		return far;
-	*far = (struct roce_far){.qp = qp, .mover = m};
-	qp->far = far;
+	if (qp->moved != NULL)
+		return moved;
+	*moved = (struct roce_moved){.qp = qp, .mover = m};
+	qp->moved = moved;
 	m->users++;
-	return far;
+	return moved;
 }
 
 static void
-wait_for_client(struct roce_far *far)
+wait_for_client(struct roce_moved *moved)
 {
-	if (roce_linked(&far->waiting))
+	if (base_linked(&moved->waiting))
 		return;
-	roce_list_append(&far->mover->waiting, &far->waiting);
-	far->mover->waiters++;
+	base_list_append(&moved->mover->waiting, &moved->waiting);
+	moved->mover->waiters++;
 }
 
 static void
-wait_no_more(struct roce_far *far)
+wait_no_more(struct roce_moved *moved)
 {
-	if (!roce_linked(&far->waiting))
+	if (!base_linked(&moved->waiting))
 		return;
-	roce_list_remove(&far->waiting);
-	far->mover->waiters--;
+	base_list_remove(&moved->waiting);
+	moved->mover->waiters--;
 }
 
 /* ---- slots --------------------------------------------------------------------------------- */
@@ -62,7 +62,7 @@ slot_give(struct roce_shard *s, struct roce_mover *m, uint16_t slot)
 {
 	if (m->slots == 0 && m->waiters > 0) {
 		m->checks = m->waiters;
-		roce_list_join(&s->movers, &m->active);
+		base_list_join(&s->movers, &m->active);
 	}
 	m->slot[m->slots++] = slot;
 }
@@ -85,27 +85,27 @@ fetch_drop(struct roce_shard *s, struct roce_mover *m, struct roce_fetch *f)
 
 /* Nothing is left to send in that direction: what was asked for ahead in vain goes. */
 void
-roce_far_idle(struct roce_shard *s, struct roce_qp *qp, bool response)
+roce_moved_idle(struct roce_shard *s, struct roce_qp *qp, bool response)
 {
-	struct roce_far *far = qp->far;
+	struct roce_moved *moved = qp->moved;
 
-	if (far != NULL)
-		fetch_drop(s, far->mover, response ? &far->response : &far->request);
+	if (moved != NULL)
+		fetch_drop(s, moved->mover, response ? &moved->response : &moved->request);
 }
 
 void
-roce_far_put_back(struct roce_shard *s, struct roce_qp *qp)
+roce_moved_put_back(struct roce_shard *s, struct roce_qp *qp)
 {
-	struct roce_far *far = qp->far;
+	struct roce_moved *moved = qp->moved;
 
-	if (far == NULL)
+	if (moved == NULL)
 		return;
-	wait_no_more(far);
-	fetch_drop(s, far->mover, &far->request);
-	fetch_drop(s, far->mover, &far->response);
-	roce_far_atomics_drop(s, qp);
-	far->mover->users--;
-	qp->far = NULL;
+	wait_no_more(moved);
+	fetch_drop(s, moved->mover, &moved->request);
+	fetch_drop(s, moved->mover, &moved->response);
+	roce_moved_atomics_drop(s, qp);
+	moved->mover->users--;
+	qp->moved = NULL;
 }
 
 /* ---- fetching ------------------------------------------------------------------------------ */
@@ -118,7 +118,7 @@ struct piece {
 
 /* The piece that begins at byte at of the packet which begins at byte from of src. */
 static struct piece
-piece_at(const struct roce_far_src *src, uint32_t from, uint32_t at, uint32_t packet_bytes)
+piece_at(const struct roce_moved_src *src, uint32_t from, uint32_t at, uint32_t packet_bytes)
 {
 	const struct ndsh_sge *sge = src->sge;
 	uint32_t off = from + at, most = packet_bytes - at;
@@ -132,7 +132,7 @@ piece_at(const struct roce_far_src *src, uint32_t from, uint32_t at, uint32_t pa
 }
 
 static uint32_t
-packet_bytes(const struct roce_qp *qp, const struct roce_far_src *src, uint32_t from)
+packet_bytes(const struct roce_qp *qp, const struct roce_moved_src *src, uint32_t from)
 {
 	uint32_t mtu = roce_qp_mtu(qp);
 
@@ -141,10 +141,10 @@ packet_bytes(const struct roce_qp *qp, const struct roce_far_src *src, uint32_t 
 
 /* Ask for the next packet behind those in f. LATER: no slot, or no room for orders. */
 static enum roce_copy
-ask(struct roce_shard *s, struct roce_qp *qp, struct roce_fetch *f, const struct roce_far_src *src,
-	uint32_t from)
+ask(struct roce_shard *s, struct roce_qp *qp, struct roce_fetch *f,
+	const struct roce_moved_src *src, uint32_t from)
 {
-	struct roce_mover *m = qp->far->mover;
+	struct roce_mover *m = qp->moved->mover;
 	uint32_t bytes = packet_bytes(qp, src, from), tail, slot;
 	struct piece p;
 
@@ -168,7 +168,7 @@ ask(struct roce_shard *s, struct roce_qp *qp, struct roce_fetch *f, const struct
 
 /* Rights are looked at once more: they may have gone since the packet was asked for. */
 static enum roce_copy
-collect(struct roce_shard *s, struct roce_qp *qp, const struct roce_far_src *src, uint32_t from,
+collect(struct roce_shard *s, struct roce_qp *qp, const struct roce_moved_src *src, uint32_t from,
 	const uint8_t *slot, uint8_t *dst)
 {
 	uint32_t bytes = packet_bytes(qp, src, from);
@@ -190,7 +190,7 @@ collect(struct roce_shard *s, struct roce_qp *qp, const struct roce_far_src *src
 
 /* Does this packet touch memory of a mover at all, and may it? */
 static struct roce_mover *
-mover_of(struct roce_shard *s, struct roce_qp *qp, const struct roce_far_src *src, uint32_t from)
+mover_of(struct roce_shard *s, struct roce_qp *qp, const struct roce_moved_src *src, uint32_t from)
 {
 	uint32_t bytes = packet_bytes(qp, src, from);
 	struct roce_mover *m = NULL;
@@ -208,18 +208,18 @@ mover_of(struct roce_shard *s, struct roce_qp *qp, const struct roce_far_src *sr
 }
 
 enum roce_copy
-roce_far_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
-	const struct roce_far_src *src, uint32_t psn, uint8_t *dst)
+roce_moved_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
+	const struct roce_moved_src *src, uint32_t psn, uint8_t *dst)
 {
 	uint32_t index = roce_psn_from(psn, src->first_psn), from = index << qp->mtu_shift;
-	struct roce_mover *m = qp->far != NULL ? qp->far->mover : mover_of(s, qp, src, from);
+	struct roce_mover *m = qp->moved != NULL ? qp->moved->mover : mover_of(s, qp, src, from);
 	enum roce_copy got = ROCE_COPY_OK;
 	struct roce_fetch *f;
 
 	if (m == NULL)
 		return ROCE_COPY_REFUSED;
-	far_get(s, qp, m);
-	f = response ? &qp->far->response : &qp->far->request;
+	moved_get(s, qp, m);
+	f = response ? &qp->moved->response : &qp->moved->request;
 	if (f->psn != psn)
 		fetch_drop(s, m, f);
 	f->psn = psn;
@@ -228,7 +228,7 @@ roce_far_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
 	if (f->count == 0 && got == ROCE_COPY_REFUSED)
 		return got;
 	if (f->count == 0 || m->done < f->q[f->head].seq) {
-		wait_for_client(qp->far);
+		wait_for_client(qp->moved);
 		return ROCE_COPY_LATER;
 	}
 	got = collect(
@@ -240,19 +240,19 @@ roce_far_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
 /* ---- placing ------------------------------------------------------------------------------- */
 
 enum roce_copy
-roce_far_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va,
+roce_moved_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va,
 	const uint8_t *src, uint32_t bytes, uint32_t right)
 {
 	struct roce_mover *m = roce_mr_mover(s, qp, key, va, bytes, right);
-	struct roce_far *far;
+	struct roce_moved *moved;
 
 	if (m == NULL)
 		return ROCE_COPY_REFUSED;
-	far = far_get(s, qp, m);
+	moved = moved_get(s, qp, m);
 	if (!roce_mover_has_room(m, 1, bytes))
 		return ROCE_COPY_LATER;
 	roce_mover_in(s, m, va, src, bytes);
-	far->newest = roce_mover_posted(m);
+	moved->newest = roce_mover_posted(m);
 	return ROCE_COPY_OK;
 }
 
@@ -262,123 +262,123 @@ roce_far_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va
  * made; that is not taken back.
  */
 enum roce_copy
-roce_far_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+roce_moved_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct roce_mover *m = roce_mr_mover(
 		s, qp, pkt->rkey, pkt->va, sizeof(uint64_t), NDSH_ACCESS_REMOTE_ATOMIC);
-	struct roce_far_atomics *a;
+	struct roce_moved_atomics *a;
 	uint16_t slot;
 
 	if (m == NULL)
 		return ROCE_COPY_REFUSED;
-	a = &far_get(s, qp, m)->atomics;
+	a = &moved_get(s, qp, m)->atomics;
 	if (m->slots == 0 || !roce_mover_has_room(m, 1, sizeof(struct ndsh_move_atomic)))
 		return ROCE_COPY_LATER;
 	roce_assert(a->count < ROCE_RD_ATOMIC_MAX);
 	slot = m->slot[--m->slots];
 	roce_mover_atomic(s, m, pkt, slot);
 	a->slot[(a->head + a->count++) % ROCE_RD_ATOMIC_MAX] = slot;
-	qp->far->newest = roce_mover_posted(m);
+	qp->moved->newest = roce_mover_posted(m);
 	return ROCE_COPY_OK;
 }
 
 static uint16_t
-atomics_pop(struct roce_shard *s, struct roce_far *far)
+atomics_pop(struct roce_shard *s, struct roce_moved *moved)
 {
-	struct roce_far_atomics *a = &far->atomics;
+	struct roce_moved_atomics *a = &moved->atomics;
 	uint16_t slot = a->slot[a->head];
 
 	a->head = (uint8_t)((a->head + 1u) % ROCE_RD_ATOMIC_MAX);
 	a->count--;
-	slot_give(s, far->mover, slot);
+	slot_give(s, moved->mover, slot);
 	return slot;
 }
 
 /* Read once; who gets the slot next is not in this call. */
 uint64_t
-roce_far_atomic_result(struct roce_shard *s, struct roce_qp *qp)
+roce_moved_atomic_result(struct roce_shard *s, struct roce_qp *qp)
 {
-	struct roce_far *far = qp->far;
+	struct roce_moved *moved = qp->moved;
 	const uint8_t *at;
 
-	roce_assert(far->atomics.count > 0);
-	at = far->mover->out + (size_t)atomics_pop(s, far) * NDSH_MOVER_SLOT_BYTES;
+	roce_assert(moved->atomics.count > 0);
+	at = moved->mover->out + (size_t)atomics_pop(s, moved) * NDSH_MOVER_SLOT_BYTES;
 	return __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_RELAXED);
 }
 
 void
-roce_far_atomics_drop(struct roce_shard *s, struct roce_qp *qp)
+roce_moved_atomics_drop(struct roce_shard *s, struct roce_qp *qp)
 {
-	while (qp->far != NULL && qp->far->atomics.count > 0)
-		(void)atomics_pop(s, qp->far);
+	while (qp->moved != NULL && qp->moved->atomics.count > 0)
+		(void)atomics_pop(s, qp->moved);
 }
 
 /* All that is received so far is waited for, as one. */
 static void
-mark(struct roce_far *far)
+mark(struct roce_moved *moved)
 {
-	far->mark = far->newest;
-	far->mark_psn = far->qp->recv_psn;
-	far->mark_msn = far->qp->msn;
+	moved->mark = moved->newest;
+	moved->mark_psn = moved->qp->recv_psn;
+	moved->mark_msn = moved->qp->msn;
 }
 
 void
-roce_far_received(struct roce_qp *qp, uint32_t msn_before)
+roce_moved_received(struct roce_qp *qp, uint32_t msn_before)
 {
-	struct roce_far *far = qp->far;
+	struct roce_moved *moved = qp->moved;
 
-	if (far->placing)
+	if (moved->placing)
 		return;
-	if (far->mover->done >= far->newest) {
+	if (moved->mover->done >= moved->newest) {
 		qp->placed_psn = qp->recv_psn;
 		return;
 	}
-	far->placing = true;
-	far->tell = false;
-	far->msn = msn_before;
-	mark(far);
-	wait_for_client(far);
+	moved->placing = true;
+	moved->tell = false;
+	moved->msn = msn_before;
+	mark(moved);
+	wait_for_client(moved);
 }
 
 static void
-placing_progress(struct roce_far *far)
+placing_progress(struct roce_moved *moved)
 {
-	if (far->mover->done < far->mark)
+	if (moved->mover->done < moved->mark)
 		return;
-	if (far->qp->placed_psn != far->mark_psn)
-		far->tell = true;
-	far->qp->placed_psn = far->mark_psn;
-	far->msn = far->mark_msn;
-	if (far->mover->done >= far->newest) {
-		far->placing = false;
-		far->qp->placed_psn = far->qp->recv_psn;
+	if (moved->qp->placed_psn != moved->mark_psn)
+		moved->tell = true;
+	moved->qp->placed_psn = moved->mark_psn;
+	moved->msn = moved->mark_msn;
+	if (moved->mover->done >= moved->newest) {
+		moved->placing = false;
+		moved->qp->placed_psn = moved->qp->recv_psn;
 	} else {
-		mark(far);
+		mark(moved);
 	}
 }
 
 /* The payload of a READ response found no room: it is asked for again when there is some. */
 void
-roce_far_sink_full(struct roce_qp *qp)
+roce_moved_sink_full(struct roce_qp *qp)
 {
-	roce_assert(qp->far != NULL);
-	qp->far->sink_full = true;
-	wait_for_client(qp->far);
+	roce_assert(qp->moved != NULL);
+	qp->moved->sink_full = true;
+	wait_for_client(qp->moved);
 }
 
 void
-roce_far_progress(struct roce_shard *s, struct roce_far *far)
+roce_moved_progress(struct roce_shard *s, struct roce_moved *moved)
 {
-	struct roce_qp *qp = far->qp;
+	struct roce_qp *qp = moved->qp;
 
-	wait_no_more(far);
-	if (far->placing)
-		placing_progress(far);
-	if (far->placing)
-		wait_for_client(far);
-	if (far->sink_full && qp->state != ROCE_QPS_ERR && qp->wq_head != NULL)
+	wait_no_more(moved);
+	if (moved->placing)
+		placing_progress(moved);
+	if (moved->placing)
+		wait_for_client(moved);
+	if (moved->sink_full && qp->state != ROCE_QPS_ERR && qp->wq_head != NULL)
 		roce_req_go_back(s, qp);
-	far->sink_full = false;
+	moved->sink_full = false;
 	roce_tx_clear(qp, ROCE_TXB_BLOCKED);
 	roce_tx_want(s, qp);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that only its client can reach: mover.c and far.c. A part of internal.h. */
-#ifndef ROCE_FAR_H
-#define ROCE_FAR_H
+/* Memory that only its client can reach: mover.c and moved.c. A part of internal.h. */
+#ifndef ROCE_MOVED_H
+#define ROCE_MOVED_H
 
 #define ROCE_FETCH_MAX 16u /* packets asked for ahead, per direction */
 
@@ -16,14 +16,14 @@ struct roce_fetch {
 };
 
 /* Slots that the old values of the peer's atomics come to, in PSN order. */
-struct roce_far_atomics {
+struct roce_moved_atomics {
 	uint8_t head, count;
 	uint16_t slot[ROCE_RD_ATOMIC_MAX];
 };
 
-/* What a queue pair that meets such memory needs more (far.c). */
-struct roce_far {
-	struct roce_link waiting; /* in its mover's list: for the client to do something */
+/* What a queue pair that meets such memory needs more (moved.c). */
+struct roce_moved {
+	struct base_link waiting; /* in its mover's list: for the client to do something */
 	struct roce_mover *mover;
 	struct roce_qp *qp;
 	uint64_t newest, mark; /* orders: of the newest payload staged; that are waited for */
@@ -32,7 +32,7 @@ struct roce_far {
 	bool tell;			  /* placed_psn moved, and the peer does not know */
 	bool sink_full;			  /* a READ response found no room */
 	struct roce_fetch request, response;
-	struct roce_far_atomics atomics;
+	struct roce_moved_atomics atomics;
 	uint64_t swap_add, compare; /* of the atomic that ROCE_RXB_HELD tells of */
 };
 
@@ -44,8 +44,8 @@ struct roce_mover {
 	uint32_t users;		   /* regions, and queue pairs that met it */
 	uint32_t waiters, checks;  /* checks: waiters to be looked at, because something was done */
 	uint32_t slots;		   /* free ones */
-	struct roce_link active;   /* orders are under way */
-	struct roce_link waiting;
+	struct base_link active;   /* orders are under way */
+	struct base_link waiting;
 	uint16_t slot[NDSH_MOVER_SLOTS];
 	uint32_t in_end[NDSH_MOVER_DEPTH]; /* in_head behind each order */
 };
@@ -67,31 +67,31 @@ void roce_mover_atomic(
 /* LATER: nothing was done, and the queue pair will be told when to try again. */
 enum roce_copy { ROCE_COPY_OK, ROCE_COPY_REFUSED, ROCE_COPY_LATER };
 
-/* far.c: where no pointer is to be had */
-struct roce_far_src { /* a message that is to be sent */
+/* moved.c: where no pointer is to be had */
+struct roce_moved_src { /* a message that is to be sent */
 	const struct ndsh_sge *sge;
 	uint32_t bytes, first_psn, npsn;
 	uint32_t right;
 };
 /* Payload of packet psn of src to dst. */
-enum roce_copy roce_far_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
-	const struct roce_far_src *src, uint32_t psn, uint8_t *dst);
+enum roce_copy roce_moved_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
+	const struct roce_moved_src *src, uint32_t psn, uint8_t *dst);
 /* Received payload on its way to va. */
-enum roce_copy roce_far_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va,
+enum roce_copy roce_moved_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va,
 	const uint8_t *src, uint32_t bytes, uint32_t right);
 /* The atomic of pkt becomes an order. */
-enum roce_copy roce_far_atomic(
+enum roce_copy roce_moved_atomic(
 	struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
 /* What the oldest of them found, once it is placed. */
-uint64_t roce_far_atomic_result(struct roce_shard *s, struct roce_qp *qp);
+uint64_t roce_moved_atomic_result(struct roce_shard *s, struct roce_qp *qp);
 /* Nobody asks for it any more. */
-void roce_far_atomics_drop(struct roce_shard *s, struct roce_qp *qp);
+void roce_moved_atomics_drop(struct roce_shard *s, struct roce_qp *qp);
 /* recv_psn moved on, and the MSN perhaps, which was msn_before. */
-void roce_far_received(struct roce_qp *qp, uint32_t msn_before);
-void roce_far_sink_full(struct roce_qp *qp);
-void roce_far_idle(struct roce_shard *s, struct roce_qp *qp, bool response);
+void roce_moved_received(struct roce_qp *qp, uint32_t msn_before);
+void roce_moved_sink_full(struct roce_qp *qp);
+void roce_moved_idle(struct roce_shard *s, struct roce_qp *qp, bool response);
 /* The client has done something. */
-void roce_far_progress(struct roce_shard *s, struct roce_far *far);
-void roce_far_put_back(struct roce_shard *s, struct roce_qp *qp);
+void roce_moved_progress(struct roce_shard *s, struct roce_moved *moved);
+void roce_moved_put_back(struct roce_shard *s, struct roce_qp *qp);
 
 #endif

@@ -28,7 +28,7 @@ roce_mover_create(struct roce_shard *s, void *mem, void *shared, void *owner)
 	m->out = m->in + NDSH_MOVER_IN_BYTES;
 	for (uint32_t i = 0; i < NDSH_MOVER_SLOTS; i++)
 		m->slot[i] = (uint16_t)i;
-	roce_list_init(&m->waiting);
+	base_list_init(&m->waiting);
 	return m;
 }
 
@@ -37,7 +37,7 @@ roce_mover_destroy(struct roce_shard *s, struct roce_mover *m)
 {
 	if (m->users > 0)
 		return false;
-	roce_list_remove(&m->active);
+	base_list_remove(&m->active);
 	return roce_cq_destroy(s, m->cq);
 }
 
@@ -50,7 +50,7 @@ order(struct roce_shard *s, struct roce_mover *m, uint8_t op, uint64_t va, uint3
 	m->in_end[roce_mover_posted(m) % NDSH_MOVER_DEPTH] = m->in_head;
 	roce_cq_push(
 		s, m->cq, &(struct ndsh_cqe){.context = va, .bytes = bytes, .data = at, .op = op});
-	roce_list_join(&s->movers, &m->active);
+	base_list_join(&s->movers, &m->active);
 }
 
 /* Room for pieces orders of IN, bytes in all? Each may waste a line, one a packet at the end. */
@@ -127,30 +127,30 @@ static void
 tell_waiting(struct roce_shard *s, struct roce_mover *m)
 {
 	for (unsigned n = 0; n < CHECKS && m->checks > 0; n++) {
-		struct roce_link *l = roce_list_first(&m->waiting);
+		struct base_link *l = base_list_first(&m->waiting);
 
 		m->checks--;
 		if (l == NULL)
 			break;
-		roce_far_progress(s, roce_container(l, struct roce_far, waiting));
+		roce_moved_progress(s, base_container(l, struct roce_moved, waiting));
 	}
 }
 
 unsigned
 roce_shard_movers(struct roce_shard *s, uint64_t now_ns)
 {
-	struct roce_link *l, *next;
+	struct base_link *l, *next;
 	unsigned work = 0;
 
 	s->now_ns = now_ns;
 	for (l = s->movers.next; l != &s->movers; l = next) {
-		struct roce_mover *m = roce_container(l, struct roce_mover, active);
+		struct roce_mover *m = base_container(l, struct roce_mover, active);
 
 		next = l->next;
 		work += look(m) || m->checks > 0;
 		tell_waiting(s, m);
 		if (m->done == roce_mover_posted(m) && m->checks == 0)
-			roce_list_remove(l);
+			base_list_remove(l);
 	}
 	return work;
 }
@@ -158,10 +158,10 @@ roce_shard_movers(struct roce_shard *s, uint64_t now_ns)
 bool
 roce_shard_movers_rest(const struct roce_shard *s)
 {
-	const struct roce_link *l;
+	const struct base_link *l;
 
 	for (l = s->movers.next; l != &s->movers; l = l->next) {
-		const struct roce_mover *m = roce_container(l, struct roce_mover, active);
+		const struct roce_mover *m = base_container(l, struct roce_mover, active);
 
 		if (m->checks > 0 ||
 			__atomic_load_n(&m->cq->ring.page->consumer, __ATOMIC_SEQ_CST) != m->done)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory regions, and the table that windows (mw.c) and regions of pages (fr.c) are in as well. A
+ * Memory regions, and the table that windows (mw.c) and regions of pages (fast_register.c) are in as well. A
  * key is {index in the table, random}; all 32 bits are compared (W-MEM-01), and roce_mr_access() is
  * the one place where a key and an address become a pointer, unless the memory is in pieces.
  */
@@ -81,7 +81,7 @@ roce_mr_register(
 }
 
 struct roce_mr *
-roce_mr_register_far(struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes,
+roce_mr_register_moved(struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes,
 	struct roce_mover *m, uint32_t access)
 {
 	struct roce_mr *mr = roce_mr_register(s, pd, va, bytes, NULL, access);
@@ -124,7 +124,7 @@ roce_mr_invalidate(struct roce_shard *s, struct roce_qp *qp, uint32_t token, boo
 	if (mr->kind == ROCE_MR_WINDOW)
 		return roce_mw_invalidate(s, qp, mr);
 	/* R-INV-09: what the peer was given nothing of is not its to end. */
-	if (mr->kind != ROCE_MR_FAST || mr->rights == 0 || (by_peer && (mr->rights & REMOTE) == 0))
+	if (mr->kind != ROCE_MR_FRMR || mr->rights == 0 || (by_peer && (mr->rights & REMOTE) == 0))
 		return false;
 	mr->rights = 0;
 	return true;
@@ -138,11 +138,11 @@ find(const struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_
 	uint32_t index = key >> ROCE_KEY_BITS;
 	const struct roce_mr *mr;
 
-	if (roce_unlikely(index >= s->cfg.max_mrs))
+	if (base_unlikely(index >= s->cfg.max_mrs))
 		return NULL;
 	mr = &s->mrs[index];
 	*off = va - mr->va; /* an address below the region wraps to a huge offset */
-	if (roce_unlikely(mr->key != key || mr->pd != qp->pd ||
+	if (base_unlikely(mr->key != key || mr->pd != qp->pd ||
 			  (mr->qpn != 0 && mr->qpn != qp->qpn) || /* R-MW-08 */
 			  *off > mr->bytes || bytes > mr->bytes - *off))
 		return NULL;
@@ -156,7 +156,7 @@ roce_mr_access(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uin
 	uint64_t off;
 	const struct roce_mr *mr = find(s, qp, key, va, bytes, &off);
 
-	if (roce_unlikely(mr == NULL || (mr->access & right) != right))
+	if (base_unlikely(mr == NULL || (mr->access & right) != right))
 		return NULL;
 	return mr->host + off;
 }
@@ -167,7 +167,7 @@ roce_mr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint
 {
 	uint8_t *host = roce_mr_access(s, qp, key, va, *bytes, right);
 
-	return roce_likely(host != NULL) ? host : roce_fr_piece(s, qp, key, va, bytes, right);
+	return base_likely(host != NULL) ? host : roce_frmr_piece(s, qp, key, va, bytes, right);
 }
 
 struct roce_mover *
@@ -188,6 +188,6 @@ roce_mr_permits(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, ui
 	uint64_t bytes, uint32_t right)
 {
 	return roce_mr_access(s, qp, key, va, bytes, right) != NULL ||
-	       roce_fr_permits(s, qp, key, va, bytes, right) ||
+	       roce_frmr_permits(s, qp, key, va, bytes, right) ||
 	       roce_mr_mover(s, qp, key, va, bytes, right) != NULL;
 }

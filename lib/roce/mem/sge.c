@@ -68,9 +68,9 @@ piece_at(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from, uint
 {
 	const struct ndsh_sge *sge = roce_wqe_sge(w);
 
-	if (roce_unlikely(w->num_sge != 1))
+	if (base_unlikely(w->num_sge != 1))
 		return piece_of_list(pos, w, from, bytes, p);
-	if (roce_unlikely(from >= sge->len))
+	if (base_unlikely(from >= sge->len))
 		return false;
 	*p = (struct piece){.va = sge->addr + from,
 		.key = sge->key,
@@ -81,7 +81,7 @@ piece_at(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from, uint
 static void
 advance(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t bytes)
 {
-	if (roce_likely(w->num_sge == 1))
+	if (base_likely(w->num_sge == 1))
 		return;
 	pos->off += bytes;
 	pos->pos += bytes;
@@ -132,7 +132,7 @@ roce_sge_gather(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_
 		src = roce_wqe_inline(w) + from;
 	else
 		src = whole(s, qp, w, from, bytes, ROCE_ACCESS_LOCAL_READ);
-	if (roce_unlikely(src == NULL))
+	if (base_unlikely(src == NULL))
 		return gather_pieces(s, qp, pos, w, from, dst, bytes);
 	memcpy(dst, src, bytes);
 	return true;
@@ -151,10 +151,10 @@ scatter_pieces(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *po
 		if (!piece_at(pos, w, from, bytes, &p))
 			return ROCE_COPY_REFUSED;
 		host = roce_mr_piece(s, qp, p.key, p.va, &p.bytes, NDSH_ACCESS_LOCAL_WRITE);
-		if (roce_likely(host != NULL)) {
+		if (base_likely(host != NULL)) {
 			memcpy(host, src, p.bytes);
 		} else {
-			put = roce_far_put(
+			put = roce_moved_put(
 				s, qp, p.key, p.va, src, p.bytes, NDSH_ACCESS_LOCAL_WRITE);
 			if (put != ROCE_COPY_OK)
 				return put;
@@ -170,7 +170,7 @@ roce_sge_scatter(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *
 {
 	uint8_t *dst = whole(s, qp, w, from, bytes, NDSH_ACCESS_LOCAL_WRITE);
 
-	if (roce_unlikely(dst == NULL))
+	if (base_unlikely(dst == NULL))
 		return scatter_pieces(s, qp, pos, w, from, src, bytes);
 	memcpy(dst, src, bytes);
 	return ROCE_COPY_OK;

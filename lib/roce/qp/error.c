@@ -14,16 +14,16 @@ stop_sending(struct roce_shard *s, struct roce_qp *qp)
 {
 	qp->wq_tx = NULL;
 	roce_timer_remove(s, qp);
-	roce_list_remove(&qp->tx_link);
-	roce_list_remove(&qp->answer_link);
+	base_list_remove(&qp->tx_link);
+	base_list_remove(&qp->ack_link);
 	if (qp->rx_bits & ROCE_RXB_CC)
 		roce_cc_forget(s, qp);
-	if (qp->answer == ROCE_ANSWER_FATAL ||
-		(qp->answer == ROCE_ANSWER_ACK && qp->rd_pending == 0)) {
-		roce_list_append(&s->senders, &qp->tx_link);
+	if (qp->ack_owed == ROCE_OWED_FATAL ||
+		(qp->ack_owed == ROCE_OWED_ACK && qp->rd_pending == 0)) {
+		base_list_append(&s->senders, &qp->tx_link);
 		return;
 	}
-	qp->answer = ROCE_ANSWER_NONE;
+	qp->ack_owed = ROCE_OWED_NONE;
 	roce_reads_put(s, qp);
 	qp->rd_pending = 0;
 }
@@ -31,9 +31,9 @@ stop_sending(struct roce_shard *s, struct roce_qp *qp)
 void
 roce_flush_join(struct roce_shard *s, struct roce_qp *qp)
 {
-	if (roce_linked(&qp->flush_link))
+	if (base_linked(&qp->flush_link))
 		return;
-	roce_list_append(&s->flushing, &qp->flush_link);
+	base_list_append(&s->flushing, &qp->flush_link);
 	qp->send_cq->flushing++;
 	qp->recv_cq->flushing++;
 }
@@ -41,9 +41,9 @@ roce_flush_join(struct roce_shard *s, struct roce_qp *qp)
 static void
 flush_leave(struct roce_qp *qp)
 {
-	if (!roce_linked(&qp->flush_link))
+	if (!base_linked(&qp->flush_link))
 		return;
-	roce_list_remove(&qp->flush_link);
+	base_list_remove(&qp->flush_link);
 	qp->send_cq->flushing--;
 	qp->recv_cq->flushing--;
 }
@@ -65,7 +65,7 @@ roce_qp_error(struct roce_shard *s, struct roce_qp *qp, enum roce_reason reason,
 		s->count.client_breaches++;
 		roce_qp_event(s, qp, ROCE_EV_CLIENT_BREACH);
 	}
-	roce_ring_leave(qp); /* before page->dead: who sees that must ring */
+	roce_send_ring_leave(qp); /* before page->dead: who sees that must ring */
 	__atomic_store_n(&qp->page->dead, 1, __ATOMIC_RELEASE);
 	roce_flush_join(s, qp);
 }
@@ -100,7 +100,7 @@ flush_cqe(struct roce_shard *s, struct roce_qp *qp, struct roce_cq *cq, uint64_t
 static bool
 fetched(struct roce_shard *s, struct roce_qp *qp, enum ndsh_fetch result)
 {
-	if (roce_unlikely(result == NDSH_FETCH_BROKEN))
+	if (base_unlikely(result == NDSH_FETCH_BROKEN))
 		roce_qp_event(s, qp, ROCE_EV_CLIENT_BREACH);
 	return result == NDSH_FETCH_OK;
 }
@@ -166,16 +166,16 @@ void
 roce_flush_list(struct roce_shard *s)
 {
 	uint32_t budget = ROCE_FLUSH_BUDGET;
-	struct roce_link *l;
+	struct base_link *l;
 
-	while (budget > 0 && (l = roce_list_first(&s->flushing)) != NULL) {
-		struct roce_qp *qp = roce_container(l, struct roce_qp, flush_link);
+	while (budget > 0 && (l = base_list_first(&s->flushing)) != NULL) {
+		struct roce_qp *qp = base_container(l, struct roce_qp, flush_link);
 
 		if (flush_qp(s, qp, &budget)) {
 			flush_leave(qp);
 		} else {
-			roce_list_remove(l);
-			roce_list_append(&s->flushing, l);
+			base_list_remove(l);
+			base_list_append(&s->flushing, l);
 		}
 	}
 }
@@ -185,17 +185,17 @@ roce_qp_flush(struct roce_shard *s, struct roce_qp *qp)
 {
 	uint32_t budget = ROCE_FLUSH_BUDGET;
 
-	if (roce_linked(&qp->flush_link) && flush_qp(s, qp, &budget))
+	if (base_linked(&qp->flush_link) && flush_qp(s, qp, &budget))
 		flush_leave(qp);
-	return !roce_linked(&qp->flush_link);
+	return !base_linked(&qp->flush_link);
 }
 
 void
-roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp)
+roce_qp_stop(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct roce_wqe *w;
 
-	qp->answer = ROCE_ANSWER_NONE;
+	qp->ack_owed = ROCE_OWED_NONE;
 	stop_sending(s, qp);
 	roce_mw_unbind_all(s, qp);
 	flush_leave(qp);
@@ -206,5 +206,5 @@ roce_qp_quiet(struct roce_shard *s, struct roce_qp *qp)
 	if (qp->rx_wqe != NULL)
 		roce_wqe_free(s, qp->rx_wqe);
 	qp->rx_wqe = NULL;
-	roce_far_put_back(s, qp);
+	roce_moved_put_back(s, qp);
 }

@@ -222,15 +222,15 @@ reset(struct roce_shard *s, struct roce_qp *qp)
 {
 	uint32_t left;
 
-	roce_qp_quiet(s, qp);
+	roce_qp_stop(s, qp);
 	for (left = qp->sq.depth; left > 0; left--)
 		if (ndsh_sq_fetch(&qp->sq, &s->send) != NDSH_FETCH_OK)
 			break;
 	for (left = qp->rq.depth; left > 0; left--)
 		if (ndsh_rq_fetch(&qp->rq, &s->recv) != NDSH_FETCH_OK)
 			break;
-	roce_ring_leave(qp);
-	roce_list_remove(&qp->event_link);
+	roce_send_ring_leave(qp);
+	base_list_remove(&qp->event_link);
 	roce_qp_clear(qp);
 	qp->sq_done = qp->sq.next;
 	qp->rq_done = qp->rq.next;
@@ -255,7 +255,7 @@ entered(struct roce_shard *s, struct roce_qp *qp, enum roce_qp_state from)
 {
 	if (qp->state == ROCE_QPS_RTS) { /* requests may wait since before, or since SQD */
 		roce_tx_clear(qp, ROCE_TXB_DRAINING);
-		roce_ring_watch(s, qp);
+		roce_send_ring_watch(s, qp);
 		roce_tx_want(s, qp);
 	} else if (from == ROCE_QPS_RTS) {
 		qp->tx_bits |= ROCE_TXB_DRAINING;

@@ -36,8 +36,8 @@ qp_give(struct roce_shard *s, struct roce_qp *qp)
 void
 roce_qp_clear(struct roce_qp *qp)
 {
-	roce_list_remove(&qp->send_cq_link);
-	roce_list_remove(&qp->recv_cq_link);
+	base_list_remove(&qp->send_cq_link);
+	base_list_remove(&qp->recv_cq_link);
 	*qp = (struct roce_qp){
 		.state = ROCE_QPS_RESET,
 		.qpn = qp->qpn,
@@ -54,8 +54,8 @@ roce_qp_clear(struct roce_qp *qp)
 		.next_free = ROCE_NONE,
 		.windows = ROCE_NONE,
 	};
-	roce_list_append(&qp->send_cq->send_qps, &qp->send_cq_link);
-	roce_list_append(&qp->recv_cq->recv_qps, &qp->recv_cq_link);
+	base_list_append(&qp->send_cq->send_qps, &qp->send_cq_link);
+	base_list_append(&qp->recv_cq->recv_qps, &qp->recv_cq_link);
 }
 
 static void
@@ -98,11 +98,11 @@ void
 roce_qp_destroy(struct roce_shard *s, struct roce_qp *qp)
 {
 	roce_assert(qp->qpn != 0);
-	roce_qp_quiet(s, qp);
-	roce_list_remove(&qp->ring_link);
-	roce_list_remove(&qp->event_link);
-	roce_list_remove(&qp->send_cq_link);
-	roce_list_remove(&qp->recv_cq_link);
+	roce_qp_stop(s, qp);
+	base_list_remove(&qp->ring_link);
+	base_list_remove(&qp->event_link);
+	base_list_remove(&qp->send_cq_link);
+	base_list_remove(&qp->recv_cq_link);
 	if (qp->srq != NULL)
 		qp->srq->users--;
 	roce_pd_put(s, qp->pd);

@@ -15,8 +15,8 @@ roce_cq_create(struct roce_shard *s, void *base, uint32_t depth, void *owner)
 	s->cq_free = cq->next_free;
 	*cq = (struct roce_cq){.owner = owner, .used = true};
 	ndsh_cq_view(&cq->ring, base, depth);
-	roce_list_init(&cq->send_qps);
-	roce_list_init(&cq->recv_qps);
+	base_list_init(&cq->send_qps);
+	base_list_init(&cq->recv_qps);
 	s->usage.cqs++;
 	return cq;
 }
@@ -31,12 +31,12 @@ bool
 roce_cq_destroy(struct roce_shard *s, struct roce_cq *cq)
 {
 	roce_assert(cq->used);
-	if (!roce_list_empty(&cq->send_qps) || !roce_list_empty(&cq->recv_qps))
+	if (!base_list_empty(&cq->send_qps) || !base_list_empty(&cq->recv_qps))
 		return false;
-	roce_list_remove(&cq->touched);
-	roce_list_remove(&cq->fired);
-	roce_list_remove(&cq->event);
-	roce_list_remove(&cq->broken);
+	base_list_remove(&cq->touched);
+	base_list_remove(&cq->fired);
+	base_list_remove(&cq->event);
+	base_list_remove(&cq->broken);
 	cq->used = false;
 	cq->next_free = s->cq_free;
 	s->cq_free = cq;
@@ -48,8 +48,8 @@ static void
 die(struct roce_shard *s, struct roce_cq *cq)
 {
 	cq->dead = true;
-	roce_list_join(&s->event_cqs, &cq->event);
-	roce_list_join(&s->broken_cqs, &cq->broken);
+	base_list_join(&s->event_cqs, &cq->event);
+	base_list_join(&s->broken_cqs, &cq->broken);
 }
 
 enum roce_reason
@@ -81,7 +81,7 @@ roce_cq_fail(struct roce_shard *s, struct roce_cq *cq)
 	if (cq->dead) /* an overrun stays one */
 		return;
 	cq->ring.fault = NDSH_CQ_FATAL;
-	roce_list_join(&s->touched_cqs, &cq->touched);
+	base_list_join(&s->touched_cqs, &cq->touched);
 	die(s, cq);
 }
 
@@ -98,58 +98,58 @@ static void
 fail_users(struct roce_shard *s, struct roce_cq *cq)
 {
 	enum roce_reason why = roce_cq_reason(cq);
-	struct roce_link *l;
+	struct base_link *l;
 
 	for (l = cq->send_qps.next; l != &cq->send_qps; l = l->next)
-		roce_qp_error(s, roce_container(l, struct roce_qp, send_cq_link), why, 0);
+		roce_qp_error(s, base_container(l, struct roce_qp, send_cq_link), why, 0);
 	for (l = cq->recv_qps.next; l != &cq->recv_qps; l = l->next)
-		roce_qp_error(s, roce_container(l, struct roce_qp, recv_cq_link), why, 0);
+		roce_qp_error(s, base_container(l, struct roce_qp, recv_cq_link), why, 0);
 }
 
 /* Apart, so that a turn that leaves nothing behind costs two looks. */
 __attribute__((noinline)) static void
 fail_broken(struct roce_shard *s)
 {
-	struct roce_link *l;
+	struct base_link *l;
 
-	while ((l = roce_list_first(&s->broken_cqs)) != NULL) {
-		roce_list_remove(l);
-		fail_users(s, roce_container(l, struct roce_cq, broken));
+	while ((l = base_list_first(&s->broken_cqs)) != NULL) {
+		base_list_remove(l);
+		fail_users(s, base_container(l, struct roce_cq, broken));
 	}
 }
 
 void
 roce_shard_publish(struct roce_shard *s)
 {
-	struct roce_link *l, *next;
+	struct base_link *l, *next;
 
-	if (roce_unlikely(!roce_list_empty(&s->broken_cqs)))
+	if (base_unlikely(!base_list_empty(&s->broken_cqs)))
 		fail_broken(s);
-	if (roce_list_empty(&s->touched_cqs))
+	if (base_list_empty(&s->touched_cqs))
 		return;
 	for (l = s->touched_cqs.next; l != &s->touched_cqs; l = l->next)
-		ndsh_cq_publish(&roce_container(l, struct roce_cq, touched)->ring);
+		ndsh_cq_publish(&base_container(l, struct roce_cq, touched)->ring);
 	ndsh_full_barrier();
 	for (l = s->touched_cqs.next; l != &s->touched_cqs; l = next) {
-		struct roce_cq *cq = roce_container(l, struct roce_cq, touched);
+		struct roce_cq *cq = base_container(l, struct roce_cq, touched);
 
 		next = l->next;
 		/* First all, then the word of it (R-CQ-17); into a dead one comes nothing. */
-		if (roce_unlikely(cq->flushing > 0) && !cq->dead)
+		if (base_unlikely(cq->flushing > 0) && !cq->dead)
 			continue;
-		roce_list_remove(l);
+		base_list_remove(l);
 		if (ndsh_cq_fire(&cq->ring))
-			roce_list_join(&s->fired_cqs, &cq->fired);
+			base_list_join(&s->fired_cqs, &cq->fired);
 	}
 }
 
 struct roce_cq *
 roce_shard_fired_cq(struct roce_shard *s)
 {
-	struct roce_link *l = roce_list_first(&s->fired_cqs);
+	struct base_link *l = base_list_first(&s->fired_cqs);
 
 	if (l == NULL)
 		return NULL;
-	roce_list_remove(l);
-	return roce_container(l, struct roce_cq, fired);
+	base_list_remove(l);
+	return base_container(l, struct roce_cq, fired);
 }

@@ -15,7 +15,7 @@
 static struct roce_qp **
 bell(struct roce_shard *s, uint32_t number)
 {
-	return &s->bells.qp[number % ROCE_BELLS];
+	return &s->doorbells.qp[number % ROCE_DOORBELLS];
 }
 
 static void
@@ -42,7 +42,7 @@ prefetch_requests(const struct roce_qp *qp)
 static void
 look_ahead(struct roce_shard *s)
 {
-	struct roce_bells *b = &s->bells;
+	struct roce_doorbells *b = &s->doorbells;
 
 	while (b->states != b->rung && b->states - b->served < STATES_AHEAD)
 		prefetch_state(*bell(s, b->states++));
@@ -58,26 +58,26 @@ look_ahead(struct roce_shard *s)
 static bool
 answer(struct roce_shard *s, struct roce_qp *qp)
 {
-	if (roce_unlikely(qp->state == ROCE_QPS_ERR)) {
+	if (base_unlikely(qp->state == ROCE_QPS_ERR)) {
 		roce_flush_join(s, qp);
 		return false;
 	}
-	if (roce_unlikely(qp->state < ROCE_QPS_RTS))
+	if (base_unlikely(qp->state < ROCE_QPS_RTS))
 		return false;
-	if (s->now_ns - qp->ring_ns < ROCE_RING_AGAIN_NS)
-		roce_ring_watch(s, qp);
+	if (s->now_ns - qp->ring_ns < ROCE_SEND_RING_AGAIN_NS)
+		roce_send_ring_watch(s, qp);
 	qp->ring_ns = s->now_ns;
-	return !(qp->tx_bits & ROCE_TXB_BLOCKED) && !roce_linked(&qp->tx_link);
+	return !(qp->tx_bits & ROCE_TXB_BLOCKED) && !base_linked(&qp->tx_link);
 }
 
 void
 roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp)
 {
-	struct roce_bells *b = &s->bells;
+	struct roce_doorbells *b = &s->doorbells;
 
-	if (roce_unlikely(b->rung - b->served == ROCE_BELLS)) {
+	if (base_unlikely(b->rung - b->served == ROCE_DOORBELLS)) {
 		if (answer(s, qp))
-			roce_list_append(&s->senders, &qp->tx_link);
+			base_list_append(&s->senders, &qp->tx_link);
 		return;
 	}
 	*bell(s, b->rung++) = qp;
@@ -88,13 +88,13 @@ roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp)
 }
 
 struct roce_qp *
-roce_bell_next(struct roce_shard *s)
+roce_doorbell_next(struct roce_shard *s)
 {
 	struct roce_qp *qp;
 
-	while (!roce_bells_empty(s)) {
+	while (!roce_doorbells_empty(s)) {
 		look_ahead(s);
-		qp = *bell(s, s->bells.served++);
+		qp = *bell(s, s->doorbells.served++);
 		if (answer(s, qp))
 			return qp;
 	}

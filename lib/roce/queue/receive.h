@@ -6,24 +6,24 @@
 #include "roce/internal.h"
 
 /* The next receive of rq becomes the one in use. EMPTY: there is none, or none left in the pool. */
-ROCE_INLINE enum ndsh_fetch
+BASE_INLINE enum ndsh_fetch
 roce_wqe_fetch_recv(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq)
 {
 	enum ndsh_fetch got;
 	uint32_t num_sge;
 
-	if (roce_unlikely(s->usage.wqes == s->cfg.max_wqes || s->exts_left == 0)) {
+	if (base_unlikely(s->usage.wqes == s->cfg.max_wqes || s->exts_left == 0)) {
 		s->count.wqe_pool_empty++;
 		return NDSH_FETCH_EMPTY;
 	}
 	got = ndsh_rq_look(rq, &num_sge);
-	if (roce_likely(got == NDSH_FETCH_OK))
+	if (base_likely(got == NDSH_FETCH_OK))
 		qp->rx_wqe = roce_wqe_from_recv(s, rq, num_sge);
 	return got;
 }
 
 /* The receive in use is finished, as cqe says. */
-ROCE_INLINE void
+BASE_INLINE void
 roce_resp_finish_receive(struct roce_shard *s, struct roce_qp *qp, const struct ndsh_cqe *cqe)
 {
 	struct roce_wqe *w = qp->rx_wqe;

@@ -16,13 +16,13 @@ ring_set_polled(struct roce_qp *qp, uint32_t polled)
 }
 
 void
-roce_ring_watch(struct roce_shard *s, struct roce_qp *qp)
+roce_send_ring_watch(struct roce_shard *s, struct roce_qp *qp)
 {
 	qp->ring_ns = s->now_ns;
-	if (roce_linked(&qp->ring_link))
+	if (base_linked(&qp->ring_link))
 		return;
 	ring_set_polled(qp, 1);
-	roce_list_append(&s->rings, &qp->ring_link);
+	base_list_append(&s->rings, &qp->ring_link);
 }
 
 /* False: leave the list. */
@@ -35,11 +35,11 @@ ring_look(struct roce_shard *s, struct roce_qp *qp, unsigned *found)
 	}
 	if (ndsh_sq_ready(&qp->sq)) {
 		qp->ring_ns = s->now_ns;
-		*found += !roce_linked(&qp->tx_link);
-		roce_list_join(&s->senders, &qp->tx_link);
+		*found += !base_linked(&qp->tx_link);
+		base_list_join(&s->senders, &qp->tx_link);
 		return true;
 	}
-	return s->now_ns - qp->ring_ns < ROCE_RING_IDLE_NS;
+	return s->now_ns - qp->ring_ns < ROCE_SEND_RING_IDLE_NS;
 }
 
 /* Those that were empty for a while, told so: one barrier for all of them. */
@@ -53,33 +53,33 @@ ring_release(struct roce_shard *s, struct roce_qp **idle, unsigned n)
 		if (!ndsh_sq_ready(&idle[i]->sq))
 			continue;
 		ring_set_polled(idle[i], 1);
-		roce_list_append(&s->rings, &idle[i]->ring_link);
+		base_list_append(&s->rings, &idle[i]->ring_link);
 	}
 }
 
 void
-roce_ring_leave(struct roce_qp *qp)
+roce_send_ring_leave(struct roce_qp *qp)
 {
-	roce_list_remove(&qp->ring_link);
+	base_list_remove(&qp->ring_link);
 	ring_set_polled(qp, 0);
 }
 
 unsigned
 roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget)
 {
-	struct roce_link *last = s->rings.prev, *l;
+	struct base_link *last = s->rings.prev, *l;
 	struct roce_qp *idle[RELEASE];
 	unsigned found, n = 0;
 
 	s->now_ns = now_ns;
 	found = roce_flush_some(s);
-	while (budget-- > 0 && (l = roce_list_first(&s->rings)) != NULL) {
-		struct roce_qp *qp = roce_container(l, struct roce_qp, ring_link);
+	while (budget-- > 0 && (l = base_list_first(&s->rings)) != NULL) {
+		struct roce_qp *qp = base_container(l, struct roce_qp, ring_link);
 		bool stop = l == last;
 
-		roce_list_remove(l);
+		base_list_remove(l);
 		if (ring_look(s, qp, &found)) {
-			roce_list_append(&s->rings, l);
+			base_list_append(&s->rings, l);
 		} else {
 			ring_set_polled(qp, 0);
 			idle[n++] = qp;
@@ -97,9 +97,9 @@ roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget)
 
 /* Has this ring work that nothing else will start? */
 static bool
-ring_waits(const struct roce_link *l)
+ring_waits(const struct base_link *l)
 {
-	const struct roce_qp *qp = roce_container(l, struct roce_qp, ring_link);
+	const struct roce_qp *qp = base_container(l, struct roce_qp, ring_link);
 
 	return !(qp->tx_bits & ROCE_TXB_BLOCKED) && ndsh_sq_ready(&qp->sq);
 }
@@ -107,22 +107,22 @@ ring_waits(const struct roce_link *l)
 bool
 roce_shard_rest(struct roce_shard *s)
 {
-	struct roce_link *l;
+	struct base_link *l;
 
-	if (!roce_list_empty(&s->flushing) || !roce_bells_empty(s))
+	if (!base_list_empty(&s->flushing) || !roce_doorbells_empty(s))
 		return false;
 	for (l = s->rings.next; l != &s->rings; l = l->next)
-		ring_set_polled(roce_container(l, struct roce_qp, ring_link), 0);
+		ring_set_polled(base_container(l, struct roce_qp, ring_link), 0);
 	ndsh_full_barrier();
 	for (l = s->rings.next; l != &s->rings; l = l->next)
 		if (ring_waits(l))
 			break;
 	if (l == &s->rings) {
-		while ((l = roce_list_first(&s->rings)) != NULL)
-			roce_list_remove(l);
+		while ((l = base_list_first(&s->rings)) != NULL)
+			base_list_remove(l);
 		return true;
 	}
 	for (l = s->rings.next; l != &s->rings; l = l->next)
-		ring_set_polled(roce_container(l, struct roce_qp, ring_link), 1);
+		ring_set_polled(base_container(l, struct roce_qp, ring_link), 1);
 	return false;
 }

@@ -27,7 +27,7 @@ judge(struct roce_shard *s, struct roce_srq *srq)
 	if (srq->limit == 0 || ndsh_rq_holds(&srq->rq, srq->limit))
 		return;
 	srq->limit = 0;
-	roce_list_join(&s->event_srqs, &srq->event);
+	base_list_join(&s->event_srqs, &srq->event);
 }
 
 void
@@ -51,7 +51,7 @@ roce_srq_destroy(struct roce_shard *s, struct roce_srq *srq)
 	roce_assert(srq->used);
 	if (srq->users != 0)
 		return false;
-	roce_list_remove(&srq->event);
+	base_list_remove(&srq->event);
 	roce_pd_put(s, srq->pd);
 	srq->used = false;
 	srq->next_free = s->srq_free;

@@ -32,7 +32,7 @@ struct roce_bind {
 };
 
 /* What a FAST_REGISTER is asked to do. */
-struct roce_fast {
+struct roce_frmr_args {
 	uint64_t bytes;
 	uint32_t pages, generation;
 	uint8_t access, list;
@@ -66,7 +66,7 @@ struct roce_wqe {
 		struct ndsh_sge sge[ROCE_WQE_SGE];
 		uint8_t inl[ROCE_WQE_INLINE];
 		struct roce_bind bind;
-		struct roce_fast fast;
+		struct roce_frmr_args frmr;
 		struct roce_atomic atomic;
 	};
 };

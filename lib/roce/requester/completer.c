@@ -10,7 +10,7 @@
 static bool
 is_told(const struct roce_wqe *w, enum ndsh_wc_status status)
 {
-	if (roce_unlikely(status != NDSH_WC_SUCCESS))
+	if (base_unlikely(status != NDSH_WC_SUCCESS))
 		return !(w->bits & ROCE_WQB_PROBE);
 	return !(w->flags & NDSH_WRF_SILENT);
 }
@@ -35,7 +35,7 @@ finish(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uin
 				.status = (uint8_t)status,
 				.op = w->op,
 			});
-	if (roce_unlikely(qp->wq_tx == w)) { /* acknowledged by what was sent before going back */
+	if (base_unlikely(qp->wq_tx == w)) { /* acknowledged by what was sent before going back */
 		qp->wq_tx = next;
 		qp->tx_psn = roce_psn_add(w->first_psn, w->npsn);
 	}
@@ -77,7 +77,7 @@ ack_before(struct roce_shard *s, struct roce_qp *qp, uint32_t end)
 		struct roce_wqe *w = qp->wq_head;
 		uint32_t left;
 
-		if (roce_unlikely(w == NULL)) {
+		if (base_unlikely(w == NULL)) {
 			roce_qp_bug(s, qp);
 			return false;
 		}
@@ -133,7 +133,7 @@ progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 		qp->tx_psn = qp->una_psn;
 		qp->wq_tx = qp->wq_head;
 	}
-	if (roce_unlikely(qp->tx_bits & (ROCE_TXB_CHARGED | ROCE_TXB_RNR_MET)))
+	if (base_unlikely(qp->tx_bits & (ROCE_TXB_CHARGED | ROCE_TXB_RNR_MET)))
 		patience_anew(qp);
 	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
 	qp->backoff = 0;
@@ -142,13 +142,13 @@ progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 	if (!(qp->tx_bits & ROCE_TXB_RNR_WAIT)) {
 		if (qp->una_psn == qp->snd_max) {
 			roce_timer_rest(s, qp);
-			roce_far_idle(s, qp, false);
+			roce_moved_idle(s, qp, false);
 		} else if (qp->timeout_code != 0)
 			roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
 	}
 	if (qp->wq_head != NULL && (qp->wq_head->bits & ROCE_WQB_DUE) && !roce_comp_due(s, qp))
 		return;
-	if (roce_unlikely(qp->tx_bits & ROCE_TXB_DRAINING) && qp->una_psn == qp->snd_max)
+	if (base_unlikely(qp->tx_bits & ROCE_TXB_DRAINING) && qp->una_psn == qp->snd_max)
 		roce_qp_drained(s, qp);
 	if (qp->wq_tx != NULL || (qp->tx_bits & ROCE_TXB_BLOCKED)) {
 		roce_tx_clear(qp, ROCE_TXB_BLOCKED);
@@ -332,7 +332,7 @@ static void
 invalidate_sink(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w)
 {
 	struct roce_mr *sink =
-		w->num_sge > 0 ? roce_fr_of_local(s, qp, roce_wqe_sge(w)->key) : NULL;
+		w->num_sge > 0 ? roce_frmr_of_local(s, qp, roce_wqe_sge(w)->key) : NULL;
 
 	if (sink != NULL)
 		sink->rights = 0;
@@ -346,7 +346,7 @@ fetch_placed(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 
 	qp->una_psn = roce_psn_add(was, 1);
 	if (qp->una_psn == roce_psn_add(w->first_psn, w->npsn)) {
-		if (roce_unlikely(w->flags & NDSH_WRF_LOCAL_INV))
+		if (base_unlikely(w->flags & NDSH_WRF_LOCAL_INV))
 			invalidate_sink(s, qp, w);
 		s->count.requests_completed++;
 		finish(s, qp, NDSH_WC_SUCCESS, 0);
@@ -374,7 +374,7 @@ comp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	enum roce_copy put;
 	bool clear = true;
 
-	if (roce_unlikely(w == NULL || !ndsh_op_is_fetch(w->op))) {
+	if (base_unlikely(w == NULL || !ndsh_op_is_fetch(w->op))) {
 		if (w != NULL)
 			bad_response(s, qp, w, pkt); /* W-COMP-15 */
 		return;
@@ -389,16 +389,16 @@ comp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		implied_nak(s, qp);
 		return;
 	}
-	if (roce_unlikely(ndsh_op_is_atomic(w->op) ? !atomic_shape_ok(pkt)
+	if (base_unlikely(ndsh_op_is_atomic(w->op) ? !atomic_shape_ok(pkt)
 						   : !read_shape_ok(qp, w, pkt))) {
 		bad_response(s, qp, w, pkt);
 		return;
 	}
 	put = fetch_place(s, qp, w, pkt);
-	if (roce_likely(put == ROCE_COPY_OK))
+	if (base_likely(put == ROCE_COPY_OK))
 		fetch_placed(s, qp, w);
 	else if (put == ROCE_COPY_LATER)
-		roce_far_sink_full(qp);
+		roce_moved_sink_full(qp);
 	else
 		roce_qp_fail_wqe(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT, 0);
 }

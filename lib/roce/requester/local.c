@@ -16,15 +16,15 @@
 static bool
 fast_register(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
-	enum roce_fr_result r = roce_fr_register(s, qp, w);
+	enum roce_frmr_result r = roce_frmr_register(s, qp, w);
 
-	if (r == ROCE_FR_REFUSED)
-		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_FR);
-	else if (r == ROCE_FR_BAD_PAGE)
-		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_FR);
-	else if (r == ROCE_FR_BREACH)
+	if (r == ROCE_FRMR_REFUSED)
+		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_FRMR);
+	else if (r == ROCE_FRMR_BAD_PAGE)
+		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_FRMR);
+	else if (r == ROCE_FRMR_BREACH)
 		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
-	return r == ROCE_FR_OK;
+	return r == ROCE_FRMR_OK;
 }
 
 /* False: it failed, or the queue pair did. */
@@ -54,7 +54,7 @@ bool
 roce_local_run(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
 	if (!(w->bits & ROCE_WQB_ISSUED)) {
-		if (w->op == NDSH_OP_INVALIDATE && w != qp->wq_head && roce_fr_is(s, w->rkey)) {
+		if (w->op == NDSH_OP_INVALIDATE && w != qp->wq_head && roce_frmr_is(s, w->rkey)) {
 			qp->tx_bits |= ROCE_TXB_BLOCKED;
 			return false;
 		}

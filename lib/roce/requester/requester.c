@@ -49,7 +49,7 @@ req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
 	if (!ndsh_op_is_fetch(w->op))
 		return true;
-	if (roce_unlikely(qp->max_rd == 0)) { /* W-REQ-05 */
+	if (base_unlikely(qp->max_rd == 0)) { /* W-REQ-05 */
 		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_OP);
 		return false;
 	}
@@ -58,8 +58,8 @@ req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
 		return false;
 	}
-	if (roce_unlikely(w->flags & NDSH_WRF_LOCAL_INV) && w->num_sge > 0 &&
-		roce_fr_of_local(s, qp, roce_wqe_sge(w)->key) == NULL) { /* R-INV-01 */
+	if (base_unlikely(w->flags & NDSH_WRF_LOCAL_INV) && w->num_sge > 0 &&
+		roce_frmr_of_local(s, qp, roce_wqe_sge(w)->key) == NULL) { /* R-INV-01 */
 		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_INV);
 		return false;
 	}
@@ -72,14 +72,14 @@ req_load(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct roce_wqe *w;
 
-	if (roce_unlikely(qp->state != ROCE_QPS_RTS)) { /* W-REQ-12 */
+	if (base_unlikely(qp->state != ROCE_QPS_RTS)) { /* W-REQ-12 */
 		qp->tx_bits |= ROCE_TXB_BLOCKED;
 		return NULL;
 	}
 	w = roce_wqe_fetch(s, qp);
 	if (w == NULL)
 		return NULL;
-	if (roce_likely(ndsh_op_is_data(w->op))) {
+	if (base_likely(ndsh_op_is_data(w->op))) {
 		roce_req_append(qp, w, roce_npsn(qp, w->bytes));
 		return w;
 	}
@@ -106,9 +106,9 @@ req_next(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct roce_wqe *w = qp->wq_tx;
 
-	if (roce_unlikely(qp->state != ROCE_QPS_RTS && qp->state != ROCE_QPS_SQD))
+	if (base_unlikely(qp->state != ROCE_QPS_RTS && qp->state != ROCE_QPS_SQD))
 		return NULL;
-	if (roce_unlikely((qp->tx_bits & ROCE_TXB_RNR_WAIT) ||
+	if (base_unlikely((qp->tx_bits & ROCE_TXB_RNR_WAIT) ||
 			  roce_psn_from(qp->tx_psn, qp->una_psn) >= s->window)) {
 		qp->tx_bits |= ROCE_TXB_BLOCKED;
 		return NULL;
@@ -119,7 +119,7 @@ req_next(struct roce_shard *s, struct roce_qp *qp)
 		if (w == NULL)
 			return NULL;
 	}
-	if (roce_unlikely(w->fault != NDSH_WC_SUCCESS ||
+	if (base_unlikely(w->fault != NDSH_WC_SUCCESS ||
 			  (!(w->bits & ROCE_WQB_ISSUED) && !req_may_start(qp, w)))) {
 		qp->tx_bits |= ROCE_TXB_BLOCKED;
 		return NULL;
@@ -145,7 +145,7 @@ static inline void
 req_sent(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint32_t next, bool last,
 	bool ackreq)
 {
-	if (roce_unlikely(qp->tx_psn != qp->snd_max)) {
+	if (base_unlikely(qp->tx_psn != qp->snd_max)) {
 		s->count.retransmitted_packets++;
 	} else {
 		qp->snd_max = next;
@@ -235,14 +235,14 @@ data_opcode(uint8_t op, bool first, bool last)
 
 /* The payload lies in memory that the client must read for us (W-REQ-07 if it does not). */
 static bool
-req_far_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8_t *dst)
+req_moved_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8_t *dst)
 {
-	struct roce_far_src src = {.sge = roce_wqe_sge(w),
+	struct roce_moved_src src = {.sge = roce_wqe_sge(w),
 		.bytes = w->bytes,
 		.first_psn = w->first_psn,
 		.npsn = w->npsn,
 		.right = ROCE_ACCESS_LOCAL_READ};
-	enum roce_copy got = roce_far_gather(s, qp, false, &src, qp->tx_psn, dst);
+	enum roce_copy got = roce_moved_gather(s, qp, false, &src, qp->tx_psn, dst);
 
 	if (got == ROCE_COPY_REFUSED)
 		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
@@ -253,7 +253,7 @@ req_far_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8
 
 /* Packet index of a message; what is constant for nearly all, an only one, is for the compiler to
  * know. */
-ROCE_INLINE bool
+BASE_INLINE bool
 req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot,
 	uint32_t index, bool last)
 {
@@ -279,8 +279,8 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 		},
 		qp->ip_id++, ROCE_OPF_RETH | ROCE_OPF_IMM | ROCE_OPF_IETH);
 
-	if (roce_unlikely(!roce_sge_gather(s, qp, &qp->tx_pos, w, from, slot->buf + hdr, bytes) &&
-			  !req_far_data(s, qp, w, slot->buf + hdr))) {
+	if (base_unlikely(!roce_sge_gather(s, qp, &qp->tx_pos, w, from, slot->buf + hdr, bytes) &&
+			  !req_moved_data(s, qp, w, slot->buf + hdr))) {
 		qp->unacked = unacked;
 		return false;
 	}
@@ -290,13 +290,13 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 }
 
 /* The next packet of a message that brings its data. */
-ROCE_INLINE bool
+BASE_INLINE bool
 req_tx_message(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
 {
 	uint32_t index;
 
-	if (roce_likely(w->npsn == 1))
+	if (base_likely(w->npsn == 1))
 		return req_tx_data(s, qp, w, slot, 0, true);
 	index = roce_psn_from(qp->tx_psn, w->first_psn);
 	return req_tx_data(s, qp, w, slot, index, index + 1 == w->npsn);
@@ -317,14 +317,14 @@ req_tx_fetch(
 }
 
 /* The next packet; false: there is none now. */
-ROCE_INLINE bool
+BASE_INLINE bool
 req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
 	unsigned budget = ROCE_LOCAL_BUDGET, cost;
 	struct roce_wqe *w;
 
 	while ((w = req_next(s, qp)) != NULL) {
-		if (roce_likely(ndsh_op_is_data(w->op)))
+		if (base_likely(ndsh_op_is_data(w->op)))
 			return req_tx_message(s, qp, w, slot);
 		if (!ndsh_op_is_local(w->op)) {
 			req_tx_fetch(s, qp, w, slot);
@@ -337,7 +337,7 @@ req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 		if (qp->wq_tx != NULL)
 			continue;
 		if (cost >= budget) {
-			roce_ring_watch(s, qp);
+			roce_send_ring_watch(s, qp);
 			return false;
 		}
 		budget -= cost;

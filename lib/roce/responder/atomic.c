@@ -2,7 +2,7 @@
 /*
  * Responder: atomics (W-ATOM-03), and those that are not executed as they are received.
  *
- * On memory behind a mover the client executes them, by an order (far.c); the answer waits as that
+ * On memory behind a mover the client executes them, by an order (moved.c); the answer waits as that
  * of a READ does. On memory of the arena the shard executes them itself, but not before the writes
  * in front of them are in their place, wherever that is. Until then the queue pair is held: a later
  * write may be to the same word. What comes meanwhile counts as lost, and the peer is asked for it
@@ -24,8 +24,8 @@ void
 roce_atomic_hold(struct roce_qp *qp, struct roce_read_slot *r, const struct roce_pkt *pkt)
 {
 	r->wait = ROCE_WAIT_PLACED;
-	qp->far->swap_add = pkt->swap_add;
-	qp->far->compare = pkt->compare;
+	qp->moved->swap_add = pkt->swap_add;
+	qp->moved->compare = pkt->compare;
 	qp->rx_bits |= ROCE_RXB_HELD;
 }
 
@@ -41,7 +41,7 @@ execute_held(struct roce_shard *s, struct roce_qp *qp, struct roce_read_slot *r)
 		r->replay = false;
 		return false;
 	}
-	r->old = roce_atomic_execute(host, r->opcode, qp->far->swap_add, qp->far->compare);
+	r->old = roce_atomic_execute(host, r->opcode, qp->moved->swap_add, qp->moved->compare);
 	return true;
 }
 
@@ -53,6 +53,6 @@ roce_atomic_finish(struct roce_shard *s, struct roce_qp *qp, struct roce_read_sl
 	r->wait = ROCE_WAIT_NONE;
 	if (held)
 		return execute_held(s, qp, r);
-	r->old = roce_far_atomic_result(s, qp);
+	r->old = roce_moved_atomic_result(s, qp);
 	return true;
 }

@@ -30,9 +30,9 @@ duplicate_data(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 {
 	uint32_t psn = ack_limit(qp, pkt->psn);
 
-	if (qp->answer == ROCE_ANSWER_NONE ||
-		(qp->answer == ROCE_ANSWER_ACK && roce_psn_diff(psn, qp->answer_psn) > 0))
-		roce_resp_owe(s, qp, ROCE_ANSWER_ACK, psn, ROCE_SYN_ACK);
+	if (qp->ack_owed == ROCE_OWED_NONE ||
+		(qp->ack_owed == ROCE_OWED_ACK && roce_psn_diff(psn, qp->ack_psn) > 0))
+		roce_resp_owe(s, qp, ROCE_OWED_ACK, psn, ROCE_SYN_ACK);
 }
 
 /* How many READs and atomics ago slot index was filled: 1 is the newest. */
@@ -96,8 +96,8 @@ answer_again(struct roce_shard *s, struct roce_qp *qp, struct roce_read_slot *r,
 	uint32_t psn = roce_psn_add(r->first_psn, skip);
 
 	replay(qp, r, skip);
-	if (qp->answer == ROCE_ANSWER_ACK && roce_psn_diff(qp->answer_psn, psn) < 0)
-		qp->answer = ROCE_ANSWER_NONE; /* W-ACK-04 */
+	if (qp->ack_owed == ROCE_OWED_ACK && roce_psn_diff(qp->ack_psn, psn) < 0)
+		qp->ack_owed = ROCE_OWED_NONE; /* W-ACK-04 */
 	roce_reads_get(s, qp);
 	roce_tx_want(s, qp);
 }

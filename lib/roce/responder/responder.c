@@ -3,22 +3,22 @@
  * Responder: new requests, in the order of checks that 2.5 gives: PSN, opcode sequence, permission,
  * resources, lengths, key. Then two steps: *received*, after which the next packet may be judged,
  * and *placed*, after which the peer and its later READs may know. Memory of the arena is placed as
- * it is received; for other memory there is far.c.
+ * it is received; for other memory there is moved.c.
  */
 #include "roce/internal.h"
 #include "roce/queue/receive.h"
 
 void
-roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_answer answer, uint32_t psn,
+roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_ack_owed owed, uint32_t psn,
 	uint8_t syndrome)
 {
-	qp->answer = (uint8_t)answer;
-	qp->answer_psn = psn;
-	qp->answer_syndrome = syndrome;
+	qp->ack_owed = (uint8_t)owed;
+	qp->ack_psn = psn;
+	qp->ack_syndrome = syndrome;
 	if (qp->rd_pending > 0) /* W-ACK-03: behind the responses under way */
 		roce_tx_want(s, qp);
 	else
-		roce_list_join(&s->answers, &qp->answer_link);
+		base_list_join(&s->acks_owed, &qp->ack_link);
 }
 
 void
@@ -27,7 +27,7 @@ roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn, uint8_t 
 {
 	if (qp->rx_wqe != NULL)
 		roce_resp_fail_receive(s, qp, status);
-	roce_resp_owe(s, qp, ROCE_ANSWER_FATAL, psn, syndrome);
+	roce_resp_owe(s, qp, ROCE_OWED_FATAL, psn, syndrome);
 	roce_qp_note(s, qp, ROCE_REC_NAK_SENT, psn, syndrome);
 	roce_qp_error(s, qp, reason, syndrome);
 }
@@ -106,7 +106,7 @@ out_of_sequence(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt 
 		return;
 	qp->rx_bits |= ROCE_RXB_NAK_SENT;
 	roce_qp_note(s, qp, ROCE_REC_NAK_SENT, qp->recv_psn, ROCE_SYN_NAK_SEQ);
-	roce_resp_owe(s, qp, ROCE_ANSWER_NAK_SEQ, 0, ROCE_SYN_NAK_SEQ);
+	roce_resp_owe(s, qp, ROCE_OWED_NAK_SEQ, 0, ROCE_SYN_NAK_SEQ);
 }
 
 /* W-RESP-05 */
@@ -126,7 +126,7 @@ not_ready(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 
 	qp->rx_bits |= ROCE_RXB_RNR_SENT;
 	roce_qp_note(s, qp, ROCE_REC_RNR_SENT, pkt->psn, syndrome);
-	roce_resp_owe(s, qp, ROCE_ANSWER_RNR, pkt->psn, syndrome);
+	roce_resp_owe(s, qp, ROCE_OWED_RNR, pkt->psn, syndrome);
 }
 
 static bool
@@ -135,7 +135,7 @@ take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 	struct ndsh_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
 	enum ndsh_fetch got = roce_wqe_fetch_recv(s, qp, rq);
 
-	if (roce_likely(got == NDSH_FETCH_OK)) {
+	if (base_likely(got == NDSH_FETCH_OK)) {
 		if (qp->srq != NULL)
 			roce_srq_taken(s, qp->srq);
 		return true;
@@ -174,12 +174,12 @@ announced(const struct roce_qp *qp, const struct roce_pkt *pkt)
 static void
 owe_ack(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	if (qp->answer == ROCE_ANSWER_NAK_SEQ) /* says the same and more when it leaves */
+	if (qp->ack_owed == ROCE_OWED_NAK_SEQ) /* says the same and more when it leaves */
 		return;
 	if (pkt->ackreq)
-		roce_resp_owe(s, qp, ROCE_ANSWER_ACK, pkt->psn, ROCE_SYN_ACK);
-	else if (qp->answer == ROCE_ANSWER_ACK && roce_psn_add(qp->answer_psn, 1) == pkt->psn)
-		qp->answer_psn = pkt->psn;
+		roce_resp_owe(s, qp, ROCE_OWED_ACK, pkt->psn, ROCE_SYN_ACK);
+	else if (qp->ack_owed == ROCE_OWED_ACK && roce_psn_add(qp->ack_psn, 1) == pkt->psn)
+		qp->ack_psn = pkt->psn;
 }
 
 /* The expected PSN moves on to next. Memory of the arena is placed with that. */
@@ -191,14 +191,14 @@ received(struct roce_qp *qp, uint32_t next, bool message_ends)
 	qp->recv_psn = next;
 	if (message_ends)
 		qp->msn = (msn + 1) & 0xffffffu; /* W-AETH-01 */
-	if (roce_likely(qp->far == NULL))
+	if (base_likely(qp->moved == NULL))
 		qp->placed_psn = next;
 	else
-		roce_far_received(qp, msn);
+		roce_moved_received(qp, msn);
 }
 
 /* All checks passed, and the payload is in place or on its way there. */
-ROCE_INLINE void
+BASE_INLINE void
 message_goes_on(
 	struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_msg of)
 {
@@ -208,7 +208,7 @@ message_goes_on(
 	owe_ack(s, qp, pkt);
 }
 
-ROCE_INLINE void
+BASE_INLINE void
 message_ends(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	qp->rx_msg = ROCE_MSG_NONE;
@@ -230,29 +230,29 @@ receive_failed(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 }
 
 /* A receive is taken with the first packet (W-RESP-08), unless it was when that packet came before
- * and found no room (far.c). */
+ * and found no room (moved.c). */
 static void
 resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	enum roce_copy put = ROCE_COPY_REFUSED;
 
-	if (roce_unlikely(!sequence_ok(qp, pkt->opflags))) {
+	if (base_unlikely(!sequence_ok(qp, pkt->opflags))) {
 		invalid_request(s, qp, pkt);
 		return;
 	}
 	if (pkt->opflags & ROCE_OPF_FIRST) {
-		if (roce_likely(qp->rx_wqe == NULL) && roce_unlikely(!take_receive(s, qp, pkt)))
+		if (base_likely(qp->rx_wqe == NULL) && base_unlikely(!take_receive(s, qp, pkt)))
 			return;
 		qp->rx_bytes = 0;
 	}
-	if (roce_unlikely(!length_ok(qp, pkt))) {
+	if (base_unlikely(!length_ok(qp, pkt))) {
 		invalid_request(s, qp, pkt);
 		return;
 	}
-	if (roce_likely(pkt->payload_bytes <= qp->rx_wqe->bytes - qp->rx_bytes))
+	if (base_likely(pkt->payload_bytes <= qp->rx_wqe->bytes - qp->rx_bytes))
 		put = roce_sge_scatter(s, qp, &qp->recv_pos, qp->rx_wqe, qp->rx_bytes, pkt->payload,
 			pkt->payload_bytes);
-	if (roce_unlikely(put != ROCE_COPY_OK)) {
+	if (base_unlikely(put != ROCE_COPY_OK)) {
 		if (put == ROCE_COPY_LATER)
 			not_ready(s, qp, pkt);
 		else
@@ -260,7 +260,7 @@ resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		return;
 	}
 	/* W-INV-01: behind the data, before the completion. */
-	if (roce_unlikely((pkt->opflags & ROCE_OPF_IETH) &&
+	if (base_unlikely((pkt->opflags & ROCE_OPF_IETH) &&
 			  !roce_mr_invalidate(s, qp, pkt->ieth, true))) {
 		invalidation_refused(s, qp, pkt);
 		return;
@@ -283,7 +283,7 @@ place_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 		uint8_t *host;
 
 		piece = left;
-		host = roce_fr_piece(s, qp, qp->rx_rkey, va, &piece, NDSH_ACCESS_REMOTE_WRITE);
+		host = roce_frmr_piece(s, qp, qp->rx_rkey, va, &piece, NDSH_ACCESS_REMOTE_WRITE);
 		if (host == NULL)
 			return false;
 		ndsh_place(host, src, piece);
@@ -298,14 +298,15 @@ place(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, uint
 	uint32_t key = qp->rx_rkey, right = NDSH_ACCESS_REMOTE_WRITE;
 	uint8_t *host = roce_mr_access(s, qp, key, qp->rx_va, need, right);
 
-	if (roce_likely(host != NULL)) {
+	if (base_likely(host != NULL)) {
 		ndsh_place(host, pkt->payload, pkt->payload_bytes);
 		return ROCE_COPY_OK;
 	}
 	if (!roce_mr_permits(s, qp, key, qp->rx_va, need, right))
 		return ROCE_COPY_REFUSED;
 	if (roce_mr_mover(s, qp, key, qp->rx_va, need, right) != NULL)
-		return roce_far_put(s, qp, key, qp->rx_va, pkt->payload, pkt->payload_bytes, right);
+		return roce_moved_put(
+			s, qp, key, qp->rx_va, pkt->payload, pkt->payload_bytes, right);
 	return place_pieces(s, qp, pkt) ? ROCE_COPY_OK : ROCE_COPY_REFUSED;
 }
 
@@ -317,11 +318,11 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	enum roce_copy put = ROCE_COPY_OK;
 	uint64_t need = bytes;
 
-	if (roce_unlikely(!sequence_ok(qp, flags) || !(qp->access & NDSH_ACCESS_REMOTE_WRITE))) {
+	if (base_unlikely(!sequence_ok(qp, flags) || !(qp->access & NDSH_ACCESS_REMOTE_WRITE))) {
 		invalid_request(s, qp, pkt); /* W-RESP-06 */
 		return;
 	}
-	if (roce_unlikely(flags & ROCE_OPF_IMM) && qp->rx_wqe == NULL && !take_receive(s, qp, pkt))
+	if (base_unlikely(flags & ROCE_OPF_IMM) && qp->rx_wqe == NULL && !take_receive(s, qp, pkt))
 		return;
 	if (flags & ROCE_OPF_FIRST) {
 		need = pkt->dma_bytes;
@@ -330,13 +331,13 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		qp->rx_left = pkt->dma_bytes;
 		qp->rx_bytes = 0;
 	}
-	if (roce_unlikely(!length_ok(qp, pkt) || !announced(qp, pkt))) {
+	if (base_unlikely(!length_ok(qp, pkt) || !announced(qp, pkt))) {
 		invalid_request(s, qp, pkt);
 		return;
 	}
 	if (need > 0)
 		put = place(s, qp, pkt, need);
-	if (roce_unlikely(put != ROCE_COPY_OK)) {
+	if (base_unlikely(put != ROCE_COPY_OK)) {
 		if (put == ROCE_COPY_LATER)
 			not_ready(s, qp, pkt);
 		else
@@ -359,7 +360,7 @@ too_many_reads(const struct roce_qp *qp)
 {
 	uint32_t fresh = 0;
 
-	if (roce_likely(qp->rd_pending < qp->max_dest_rd))
+	if (base_likely(qp->rd_pending < qp->max_dest_rd))
 		return false;
 	if (qp->reads->slot[qp->rd_next].wait != ROCE_WAIT_NONE)
 		return true;
@@ -388,8 +389,8 @@ fetch_accepted(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 		qp->rd_cur = qp->rd_next;
 	qp->rd_next = (uint8_t)((qp->rd_next + 1u) % ROCE_RD_ATOMIC_MAX);
 	received(qp, roce_psn_add(pkt->psn, n), true);
-	if (qp->answer == ROCE_ANSWER_ACK) /* W-ACK-04 */
-		qp->answer = ROCE_ANSWER_NONE;
+	if (qp->ack_owed == ROCE_OWED_ACK) /* W-ACK-04 */
+		qp->ack_owed = ROCE_OWED_NONE;
 	roce_tx_want(s, qp);
 	return slot;
 }
@@ -397,11 +398,11 @@ fetch_accepted(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 static void
 resp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	if (roce_unlikely(roce_reads_get(s, qp) == NULL)) {
+	if (base_unlikely(roce_reads_get(s, qp) == NULL)) {
 		not_ready(s, qp, pkt);
 		return;
 	}
-	if (roce_unlikely(too_many_reads(qp) || pkt->dma_bytes > ROCE_MSG_MAX ||
+	if (base_unlikely(too_many_reads(qp) || pkt->dma_bytes > ROCE_MSG_MAX ||
 			  pkt->payload_bytes > 0)) {
 		invalid_request(s, qp, pkt); /* W-RESP-07, W-RESP-09 */
 		return;
@@ -414,11 +415,11 @@ resp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	(void)fetch_accepted(s, qp, pkt);
 }
 
-/* Memory behind a mover: by an order. Memory in pieces (fr.c) never has the right. */
+/* Memory behind a mover: by an order. Memory in pieces (fast_register.c) never has the right. */
 static void
-resp_atomic_far(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+resp_atomic_moved(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	enum roce_copy put = roce_far_atomic(s, qp, pkt);
+	enum roce_copy put = roce_moved_atomic(s, qp, pkt);
 
 	if (put == ROCE_COPY_OK)
 		fetch_accepted(s, qp, pkt)->wait = ROCE_WAIT_MOVER;
@@ -435,21 +436,21 @@ resp_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 {
 	uint8_t *host;
 
-	if (roce_unlikely(roce_reads_get(s, qp) == NULL)) {
+	if (base_unlikely(roce_reads_get(s, qp) == NULL)) {
 		not_ready(s, qp, pkt);
 		return;
 	}
-	if (roce_unlikely(too_many_reads(qp) || pkt->va % sizeof(uint64_t) != 0)) {
+	if (base_unlikely(too_many_reads(qp) || pkt->va % sizeof(uint64_t) != 0)) {
 		invalid_request(s, qp, pkt); /* W-RESP-07, W-ATOM-02 */
 		return;
 	}
 	host = roce_mr_access(
 		s, qp, pkt->rkey, pkt->va, sizeof(uint64_t), NDSH_ACCESS_REMOTE_ATOMIC);
-	if (roce_unlikely(host == NULL))
-		resp_atomic_far(s, qp, pkt);
-	else if (roce_unlikely((uintptr_t)host % sizeof(uint64_t) != 0))
+	if (base_unlikely(host == NULL))
+		resp_atomic_moved(s, qp, pkt);
+	else if (base_unlikely((uintptr_t)host % sizeof(uint64_t) != 0))
 		access_refused(s, qp, pkt); /* the host does not map pages to pages: no word */
-	else if (roce_unlikely(qp->placed_psn != qp->recv_psn))
+	else if (base_unlikely(qp->placed_psn != qp->recv_psn))
 		roce_atomic_hold(qp, fetch_accepted(s, qp, pkt), pkt);
 	else
 		fetch_accepted(s, qp, pkt)->old =
@@ -469,7 +470,7 @@ fetch_permitted(const struct roce_qp *qp, const struct roce_pkt *pkt)
 static void
 resp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	if (roce_unlikely(!sequence_ok(qp, pkt->opflags) || !fetch_permitted(qp, pkt) ||
+	if (base_unlikely(!sequence_ok(qp, pkt->opflags) || !fetch_permitted(qp, pkt) ||
 			  !length_ok(qp, pkt)))
 		invalid_request(s, qp, pkt);
 	else if (pkt->opcode == ROCE_READ_REQUEST)
@@ -522,11 +523,11 @@ roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 {
 	const uint32_t seen = ROCE_RXB_HELD | ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT | ROCE_RXB_EST;
 
-	if (roce_unlikely(!(pkt->opflags & (ROCE_OPF_WRITE | ROCE_OPF_SEND))) &&
+	if (base_unlikely(!(pkt->opflags & (ROCE_OPF_WRITE | ROCE_OPF_SEND))) &&
 		(pkt->opcode == ROCE_FLUSH || pkt->opcode == ROCE_ATOMIC_WRITE)) /* W-PKT-08 */
 		s->count.rx_wrong_class++;
-	else if (roce_unlikely(pkt->psn != qp->recv_psn))
+	else if (base_unlikely(pkt->psn != qp->recv_psn))
 		not_expected(s, qp, pkt);
-	else if (roce_likely((qp->rx_bits & seen) == ROCE_RXB_EST) || goes_on(s, qp, pkt))
+	else if (base_likely((qp->rx_bits & seen) == ROCE_RXB_EST) || goes_on(s, qp, pkt))
 		resp_new(s, qp, pkt);
 }

@@ -7,7 +7,7 @@ void
 roce_qp_event(struct roce_shard *s, struct roce_qp *qp, enum roce_event_type type)
 {
 	qp->events |= (uint8_t)(1u << type);
-	roce_list_join(&s->event_qps, &qp->event_link);
+	base_list_join(&s->event_qps, &qp->event_link);
 }
 
 static bool
@@ -34,33 +34,33 @@ qp_event_take(struct roce_qp *qp, struct roce_event *ev)
 bool
 roce_shard_event(struct roce_shard *s, struct roce_event *ev)
 {
-	struct roce_link *l = roce_list_first(&s->event_cqs);
+	struct base_link *l = base_list_first(&s->event_cqs);
 
 	if (l != NULL) {
-		struct roce_cq *cq = roce_container(l, struct roce_cq, event);
+		struct roce_cq *cq = base_container(l, struct roce_cq, event);
 
-		roce_list_remove(l);
+		base_list_remove(l);
 		*ev = (struct roce_event){.type = ROCE_EV_CQ_ERROR,
 			.cq = cq,
 			.owner = cq->owner,
 			.reason = (uint8_t)roce_cq_reason(cq)};
 		return true;
 	}
-	l = roce_list_first(&s->event_srqs);
+	l = base_list_first(&s->event_srqs);
 	if (l != NULL) {
-		struct roce_srq *srq = roce_container(l, struct roce_srq, event);
+		struct roce_srq *srq = base_container(l, struct roce_srq, event);
 
-		roce_list_remove(l);
+		base_list_remove(l);
 		*ev = (struct roce_event){
 			.type = ROCE_EV_SRQ_LIMIT, .srq = srq, .owner = srq->owner};
 		return true;
 	}
-	while ((l = roce_list_first(&s->event_qps)) != NULL) {
-		struct roce_qp *qp = roce_container(l, struct roce_qp, event_link);
+	while ((l = base_list_first(&s->event_qps)) != NULL) {
+		struct roce_qp *qp = base_container(l, struct roce_qp, event_link);
 
 		if (qp_event_take(qp, ev))
 			return true;
-		roce_list_remove(l);
+		base_list_remove(l);
 	}
 	return false;
 }
@@ -112,7 +112,8 @@ roce_reason_name(enum roce_reason r)
 		[ROCE_REASON_INTERNAL] = "internal error",
 		[ROCE_REASON_LOCAL_BIND] = "window, region, range or right of a bind refused",
 		[ROCE_REASON_LOCAL_INV] = "token to invalidate is of nothing that is bound here",
-		[ROCE_REASON_LOCAL_FR] = "fast register: registered already, or a page not shared",
+		[ROCE_REASON_LOCAL_FRMR] =
+			"fast register: registered already, or a page not shared",
 		[ROCE_REASON_LOCAL_AH] = "datagram: no such address handle",
 		[ROCE_REASON_RECV_INV] = "peer invalidated a token that it has no right to",
 	};

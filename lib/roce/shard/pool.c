@@ -26,7 +26,7 @@ wqe_alloc(struct roce_shard *s, bool extended)
 	s->usage.wqes++;
 	w->next = NULL;
 	w->ext = NULL;
-	if (roce_unlikely(extended)) {
+	if (base_unlikely(extended)) {
 		roce_assert(s->ext_free != NULL);
 		w->ext = s->ext_free;
 		s->ext_free = w->ext->next;
@@ -60,7 +60,7 @@ set_arguments(struct roce_wqe *w, uint64_t arg0, uint64_t arg1)
 			.region = (uint32_t)(arg1 >> 32),
 			.generation = w->imm};
 	} else if (w->op == NDSH_OP_FAST_REGISTER) {
-		w->fast = (struct roce_fast){.bytes = arg0,
+		w->frmr = (struct roce_frmr_args){.bytes = arg0,
 			.pages = NDSH_FR_PAGES(arg1),
 			.generation = w->imm,
 			.access = (uint8_t)NDSH_FR_ACCESS(arg1),
@@ -77,19 +77,19 @@ roce_wqe_fetch(struct roce_shard *s, struct roce_qp *qp)
 	struct roce_wqe *w;
 	enum ndsh_fetch got;
 
-	if (roce_unlikely(!roce_wqe_for_send(s))) {
+	if (base_unlikely(!roce_wqe_for_send(s))) {
 		roce_tx_starve(s, qp);
 		return NULL;
 	}
 	got = ndsh_sq_look(&qp->sq, &in);
 	if (got == NDSH_FETCH_EMPTY)
 		return NULL;
-	if (roce_unlikely(got == NDSH_FETCH_BROKEN)) {
+	if (base_unlikely(got == NDSH_FETCH_BROKEN)) {
 		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
 		return NULL;
 	}
 	w = wqe_alloc(s, in.num_sge > ROCE_WQE_SGE || in.bytes > ROCE_WQE_INLINE);
-	if (roce_unlikely(!ndsh_sq_take(&qp->sq, &in, w->ext != NULL ? w->ext->inl : w->inl))) {
+	if (base_unlikely(!ndsh_sq_take(&qp->sq, &in, w->ext != NULL ? w->ext->inl : w->inl))) {
 		roce_wqe_free(s, w);
 		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
 		return NULL;
@@ -142,12 +142,12 @@ roce_wqe_from_recv(struct roce_shard *s, struct ndsh_rq *rq, uint32_t num_sge)
 static struct roce_read_block *
 reads_steal(struct roce_shard *s)
 {
-	struct roce_link *link = roce_list_first(&s->reads_lru);
+	struct base_link *link = base_list_first(&s->reads_lru);
 	struct roce_read_block *b;
 
 	if (link == NULL)
 		return NULL;
-	b = roce_container(link, struct roce_read_block, lru);
+	b = base_container(link, struct roce_read_block, lru);
 	if (b->qp->rd_pending > 0 || s->now_ns - b->used_ns < READS_REST_NS)
 		return NULL;
 	roce_reads_put(s, b->qp);
@@ -171,8 +171,8 @@ roce_reads_get(struct roce_shard *s, struct roce_qp *qp)
 		qp->rd_cur = 0;
 	}
 	b->used_ns = s->now_ns;
-	roce_list_remove(&b->lru);
-	roce_list_append(&s->reads_lru, &b->lru);
+	base_list_remove(&b->lru);
+	base_list_append(&s->reads_lru, &b->lru);
 	return b;
 }
 
@@ -183,8 +183,8 @@ roce_reads_put(struct roce_shard *s, struct roce_qp *qp)
 
 	if (b == NULL)
 		return;
-	roce_far_atomics_drop(s, qp);
-	roce_list_remove(&b->lru);
+	roce_moved_atomics_drop(s, qp);
+	base_list_remove(&b->lru);
 	b->qp = NULL;
 	b->lru.next = (void *)s->reads_free;
 	s->reads_free = b;

@@ -10,7 +10,7 @@
 
 /* How many of each a shard has; what follows from cfg alone. */
 struct carve {
-	size_t qps, mrs, cqs, srqs, pd_refs, pd_free, wqes, exts, reads, fars, ccs, total;
+	size_t qps, mrs, cqs, srqs, pd_refs, pd_free, wqes, exts, reads, moved, ccs, total;
 	uint32_t num_exts, num_reads;
 };
 
@@ -58,7 +58,7 @@ carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
 	c->wqes = carve_part(c, cfg->max_wqes, sizeof(struct roce_wqe));
 	c->exts = carve_part(c, c->num_exts, sizeof(union roce_wqe_ext));
 	c->reads = carve_part(c, c->num_reads, sizeof(struct roce_read_block));
-	c->fars = carve_part(c, cfg->max_qps, sizeof(struct roce_far));
+	c->moved = carve_part(c, cfg->max_qps, sizeof(struct roce_moved));
 	c->ccs = carve_part(c, cfg->max_qps, sizeof(struct roce_cc));
 	return true;
 }
@@ -74,16 +74,16 @@ roce_shard_bytes(const struct roce_shard_cfg *cfg)
 static void
 init_lists(struct roce_shard *s)
 {
-	struct roce_link *heads[] = {&s->answers, &s->senders, &s->starved, &s->cnps, &s->reads_lru,
-		&s->touched_cqs, &s->fired_cqs, &s->broken_cqs, &s->event_cqs, &s->event_qps,
-		&s->event_srqs, &s->flushing, &s->rings, &s->movers};
+	struct base_link *heads[] = {&s->acks_owed, &s->senders, &s->starved, &s->cnps,
+		&s->reads_lru, &s->touched_cqs, &s->fired_cqs, &s->broken_cqs, &s->event_cqs,
+		&s->event_qps, &s->event_srqs, &s->flushing, &s->rings, &s->movers};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-		roce_list_init(heads[i]);
+		base_list_init(heads[i]);
 	for (uint32_t i = 0; i < ROCE_WHEEL_SLOTS; i++)
-		roce_list_init(&s->wheel[i]);
+		base_list_init(&s->wheel[i]);
 	for (uint32_t i = 0; i < ROCE_PACE_SLOTS; i++)
-		roce_list_init(&s->pace.slot[i]);
+		base_list_init(&s->pace.slot[i]);
 }
 
 static void
@@ -147,7 +147,7 @@ roce_shard_init(void *mem, const struct roce_shard_cfg *cfg)
 	s->window = cfg->window;
 	s->window_quarter = cfg->window / 4;
 	s->qps = (void *)((char *)mem + c.qps);
-	s->fars = (void *)((char *)mem + c.fars);
+	s->moved = (void *)((char *)mem + c.moved);
 	s->ccs = (void *)((char *)mem + c.ccs);
 	s->mrs = (void *)((char *)mem + c.mrs);
 	s->cqs = (void *)((char *)mem + c.cqs);
@@ -189,10 +189,10 @@ roce_shard_usage(const struct roce_shard *s, struct roce_usage *u)
 bool
 roce_shard_tx_pending(const struct roce_shard *s, uint64_t now_ns)
 {
-	return !roce_list_empty(&s->answers) || !roce_list_empty(&s->senders) ||
-	       !roce_list_empty(&s->cnps) || !roce_bells_empty(s) ||
+	return !base_list_empty(&s->acks_owed) || !base_list_empty(&s->senders) ||
+	       !base_list_empty(&s->cnps) || !roce_doorbells_empty(s) ||
 	       roce_pace_next(&s->pace) <= now_ns ||
-	       (!roce_list_empty(&s->starved) && roce_wqe_for_send(s));
+	       (!base_list_empty(&s->starved) && roce_wqe_for_send(s));
 }
 
 uint32_t

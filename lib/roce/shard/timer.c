@@ -15,7 +15,7 @@
 /* So many entries may wait for their tick with nothing to wait for. */
 #define TIMERS_LAZY 512u
 
-static struct roce_link *
+static struct base_link *
 wheel_slot(struct roce_shard *s, uint64_t tick)
 {
 	return &s->wheel[tick % ROCE_WHEEL_SLOTS];
@@ -42,7 +42,7 @@ wheel_insert(struct roce_shard *s, struct roce_qp *qp, uint64_t at_ns)
 	slot = (uint32_t)(tick % ROCE_WHEEL_SLOTS);
 	s->wheel_map[slot / 64] |= UINT64_C(1) << slot % 64;
 	qp->timer_tick = tick;
-	roce_list_append(&s->wheel[slot], &qp->timer_link);
+	base_list_append(&s->wheel[slot], &qp->timer_link);
 	s->usage.timers++;
 }
 
@@ -50,9 +50,9 @@ void
 roce_timer_remove(struct roce_shard *s, struct roce_qp *qp)
 {
 	qp->deadline_ns = 0;
-	if (!roce_linked(&qp->timer_link))
+	if (!base_linked(&qp->timer_link))
 		return;
-	roce_list_remove(&qp->timer_link);
+	base_list_remove(&qp->timer_link);
 	s->usage.timers--;
 }
 
@@ -68,10 +68,10 @@ void
 roce_timer_set(struct roce_shard *s, struct roce_qp *qp, uint64_t deadline_ns)
 {
 	qp->deadline_ns = deadline_ns;
-	if (roce_linked(&qp->timer_link)) {
+	if (base_linked(&qp->timer_link)) {
 		if (qp->timer_tick <= deadline_tick(deadline_ns))
 			return;
-		roce_list_remove(&qp->timer_link);
+		base_list_remove(&qp->timer_link);
 		s->usage.timers--;
 	}
 	if (s->usage.timers == 0)
@@ -82,7 +82,7 @@ roce_timer_set(struct roce_shard *s, struct roce_qp *qp, uint64_t deadline_ns)
 void
 roce_timer_watch(struct roce_shard *s, struct roce_qp *qp, uint64_t at_ns)
 {
-	if (roce_linked(&qp->timer_link))
+	if (base_linked(&qp->timer_link))
 		return;
 	if (s->usage.timers == 0)
 		s->wheel_tick = s->now_ns >> ROCE_WHEEL_SHIFT;
@@ -111,7 +111,7 @@ wheel_gap(const struct roce_shard *s, uint64_t limit)
 static void
 timer_run(struct roce_shard *s, struct roce_qp *qp)
 {
-	roce_list_remove(&qp->timer_link);
+	base_list_remove(&qp->timer_link);
 	s->usage.timers--;
 	if (qp->deadline_ns > s->now_ns) {
 		wheel_insert(s, qp, qp->deadline_ns);
@@ -121,7 +121,7 @@ timer_run(struct roce_shard *s, struct roce_qp *qp)
 		qp->deadline_ns = 0;
 		roce_req_timeout(s, qp);
 	}
-	if (roce_unlikely(qp->keepalive_ms != 0))
+	if (base_unlikely(qp->keepalive_ms != 0))
 		roce_keepalive_run(s, qp);
 }
 
@@ -136,17 +136,17 @@ roce_shard_timers(struct roce_shard *s, uint64_t now_ns, unsigned budget)
 	while (s->usage.timers > 0 && s->wheel_tick <= now_tick && ran < budget) {
 		uint64_t due = now_tick - s->wheel_tick + 1;
 		uint64_t gap = wheel_gap(s, due < ROCE_WHEEL_SLOTS ? due : ROCE_WHEEL_SLOTS);
-		struct roce_link *slot, *l;
+		struct base_link *slot, *l;
 
 		s->wheel_tick += gap;
 		if (gap == due)
 			break;
 		slot = wheel_slot(s, s->wheel_tick);
-		while (ran < budget && (l = roce_list_first(slot)) != NULL) {
-			timer_run(s, roce_container(l, struct roce_qp, timer_link));
+		while (ran < budget && (l = base_list_first(slot)) != NULL) {
+			timer_run(s, base_container(l, struct roce_qp, timer_link));
 			ran++;
 		}
-		if (roce_list_empty(slot)) {
+		if (base_list_empty(slot)) {
 			uint32_t i = (uint32_t)(s->wheel_tick % ROCE_WHEEL_SLOTS);
 
 			s->wheel_map[i / 64] &= ~(UINT64_C(1) << i % 64);

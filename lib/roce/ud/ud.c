@@ -54,7 +54,7 @@ roce_ud_start(
 	qp->rx_bits = ROCE_RXB_DATAGRAMS;
 	qp->state = ROCE_QPS_UD_RTS;
 	s->now_ns = now_ns;
-	roce_ring_watch(s, qp);
+	roce_send_ring_watch(s, qp);
 	return true;
 }
 
@@ -87,7 +87,7 @@ roce_ud_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, uint32
 		qp->reason = ROCE_REASON_NONE;
 	}
 	qp->ud.q_key = q_key;
-	roce_ring_watch(s, qp);
+	roce_send_ring_watch(s, qp);
 	return true;
 }
 
@@ -120,7 +120,7 @@ stop_sending(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status statu
 	roce_qp_note(s, qp, ROCE_REC_ERROR, qp->tx_psn, reason);
 	qp->state = ROCE_QPS_UD_SQE;
 	qp->reason = (uint8_t)reason;
-	roce_far_idle(s, qp, false);
+	roce_moved_idle(s, qp, false);
 	roce_comp_finish(s, qp, status, reason);
 }
 
@@ -128,15 +128,15 @@ stop_sending(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status statu
 static enum roce_copy
 gather(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8_t *dst)
 {
-	struct roce_far_src src = {.sge = roce_wqe_sge(w),
+	struct roce_moved_src src = {.sge = roce_wqe_sge(w),
 		.bytes = w->bytes,
 		.first_psn = w->first_psn,
 		.npsn = 1,
 		.right = ROCE_ACCESS_LOCAL_READ};
 
-	if (roce_likely(roce_sge_gather(s, qp, &qp->tx_pos, w, 0, dst, w->bytes)))
+	if (base_likely(roce_sge_gather(s, qp, &qp->tx_pos, w, 0, dst, w->bytes)))
 		return ROCE_COPY_OK;
-	return roce_far_gather(s, qp, false, &src, w->first_psn, dst);
+	return roce_moved_gather(s, qp, false, &src, w->first_psn, dst);
 }
 
 /* True: a frame is in the slot. */
@@ -147,11 +147,11 @@ send_one(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct ro
 	uint32_t q_key = (uint32_t)(w->raddr >> 32), hdr;
 	enum roce_copy got;
 
-	if (roce_unlikely(ah == NULL)) {
+	if (base_unlikely(ah == NULL)) {
 		stop_sending(s, qp, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_AH);
 		return false;
 	}
-	if (roce_unlikely(w->bytes > ah->mtu_bytes)) { /* W-UD-01 */
+	if (base_unlikely(w->bytes > ah->mtu_bytes)) { /* W-UD-01 */
 		stop_sending(s, qp, NDSH_WC_LOC_LEN_ERR, ROCE_REASON_LOCAL_LEN);
 		return false;
 	}
@@ -171,11 +171,11 @@ send_one(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct ro
 		},
 		qp->ip_id);
 	got = gather(s, qp, w, slot->buf + hdr);
-	if (roce_unlikely(got == ROCE_COPY_LATER)) {
+	if (base_unlikely(got == ROCE_COPY_LATER)) {
 		qp->tx_bits |= ROCE_TXB_BLOCKED;
 		return false;
 	}
-	if (roce_unlikely(got == ROCE_COPY_REFUSED)) {
+	if (base_unlikely(got == ROCE_COPY_REFUSED)) {
 		stop_sending(s, qp, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
 		return false;
 	}

@@ -348,7 +348,7 @@ Test(cc_pace, an_end_while_it_waits)
 
 	pair_write(p, 0, 0, 1, 0, 0, MESSAGE, 0);
 	congest(p, 0, DOWN);
-	cr_assert(roce_linked(&qp->tx_link));
+	cr_assert(base_linked(&qp->tx_link));
 	cr_assert_neq(roce_shard_next_deadline(p->side[0].shard), UINT64_MAX);
 	cr_assert_eq(roce_qp_modify(p->side[0].shard, qp, p->now_ns, ROCE_QPS_ERR, 0, NULL),
 		ROCE_MODIFY_OK);

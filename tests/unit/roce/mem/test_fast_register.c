@@ -190,7 +190,7 @@ register_fails(struct pair *p, struct fast *f, uint8_t status)
 	cr_assert(pair_run(p, LONG));
 	expect(p, 1, 7, status);
 	expect(p, 1, 8, NDSH_WC_FLUSH_ERR);
-	expect_dead(p, 1, 0, ROCE_REASON_LOCAL_FR);
+	expect_dead(p, 1, 0, ROCE_REASON_LOCAL_FRMR);
 	fast_free(p, f);
 }
 

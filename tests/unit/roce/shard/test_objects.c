@@ -228,7 +228,7 @@ Test(objects, replay_blocks_go_from_the_one_longest_at_rest)
 		roce_qp_destroy(s, qp[i]);
 		free(block[i]);
 	}
-	cr_assert(roce_list_empty(&s->reads_lru));
+	cr_assert(base_list_empty(&s->reads_lru));
 	free(cq_mem);
 	free(s);
 }

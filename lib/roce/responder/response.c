@@ -9,7 +9,7 @@
 static uint32_t
 placed_msn(const struct roce_qp *qp)
 {
-	return qp->far != NULL && qp->far->placing ? qp->far->msn : qp->msn;
+	return qp->moved != NULL && qp->moved->placing ? qp->moved->msn : qp->msn;
 }
 
 /* All responses of a pending slot are sent, or given up. */
@@ -46,7 +46,7 @@ read_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slo
 	uint32_t from, uint8_t *dst, uint32_t bytes)
 {
 	struct ndsh_sge sge = {.addr = r->va, .len = r->len, .key = r->rkey};
-	struct roce_far_src src = {.sge = &sge,
+	struct roce_moved_src src = {.sge = &sge,
 		.bytes = r->len,
 		.first_psn = r->first_psn,
 		.npsn = r->npsn,
@@ -59,8 +59,8 @@ read_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slo
 		piece = bytes - at;
 		host = roce_mr_piece(
 			s, qp, r->rkey, r->va + from + at, &piece, NDSH_ACCESS_REMOTE_READ);
-		if (roce_unlikely(host == NULL))
-			return roce_far_gather(s, qp, true, &src, psn, dst);
+		if (base_unlikely(host == NULL))
+			return roce_moved_gather(s, qp, true, &src, psn, dst);
 		memcpy(dst + at, host, piece);
 	}
 	return ROCE_COPY_OK;
@@ -74,7 +74,7 @@ read_payload(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_sl
 	const uint8_t *host =
 		roce_mr_access(s, qp, r->rkey, r->va + from, bytes, NDSH_ACCESS_REMOTE_READ);
 
-	if (roce_unlikely(host == NULL))
+	if (base_unlikely(host == NULL))
 		return read_pieces(s, qp, r, psn, from, dst, bytes);
 	memcpy(dst, host, bytes);
 	return ROCE_COPY_OK;
@@ -86,12 +86,12 @@ static void
 answered(struct roce_shard *s, struct roce_qp *qp, uint32_t psn)
 {
 	roce_read_done(qp, qp->rd_cur);
-	if (roce_likely(qp->far == NULL))
+	if (base_likely(qp->moved == NULL))
 		return;
 	if (roce_psn_add(psn, 1) == qp->placed_psn)
-		qp->far->tell = false;
+		qp->moved->tell = false;
 	if (qp->rd_pending == 0)
-		roce_far_idle(s, qp, true);
+		roce_moved_idle(s, qp, true);
 }
 
 /* OK: slot is filled. REFUSED: that READ is over. LATER: its data have not come. */
@@ -120,7 +120,7 @@ tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *
 		qp->ip_id++, ROCE_OPF_AETH);
 	enum roce_copy got = read_payload(s, qp, r, psn, from, slot->buf + hdr, bytes);
 
-	if (roce_unlikely(got != ROCE_COPY_OK)) {
+	if (base_unlikely(got != ROCE_COPY_OK)) {
 		if (got == ROCE_COPY_REFUSED)
 			read_refused(s, qp, r, psn);
 		return got;
@@ -138,7 +138,7 @@ tx_atomic_ack(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slo
 	struct roce_read_slot *r = &qp->reads->slot[qp->rd_cur];
 	uint32_t hdr;
 
-	if (roce_unlikely(r->wait != ROCE_WAIT_NONE && !roce_atomic_finish(s, qp, r))) {
+	if (base_unlikely(r->wait != ROCE_WAIT_NONE && !roce_atomic_finish(s, qp, r))) {
 		read_refused(s, qp, r, r->first_psn);
 		return ROCE_COPY_REFUSED;
 	}
@@ -189,9 +189,9 @@ count_answer(struct roce_shard *s, uint8_t syndrome)
 static bool
 answer_while_placing(struct roce_qp *qp, uint32_t *psn)
 {
-	if (qp->answer != ROCE_ANSWER_ACK || !qp->far->tell)
+	if (qp->ack_owed != ROCE_OWED_ACK || !qp->moved->tell)
 		return false;
-	qp->far->tell = false;
+	qp->moved->tell = false;
 	if (roce_psn_diff(*psn, qp->placed_psn) >= 0)
 		*psn = roce_psn_add(qp->placed_psn, ROCE_PSN_MASK);
 	return true;
@@ -200,14 +200,14 @@ answer_while_placing(struct roce_qp *qp, uint32_t *psn)
 static bool
 tx_answer(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
-	bool placing = qp->far != NULL && qp->far->placing;
-	uint8_t syndrome = qp->answer_syndrome;
-	uint32_t psn = qp->answer_psn, hdr;
+	bool placing = qp->moved != NULL && qp->moved->placing;
+	uint8_t syndrome = qp->ack_syndrome;
+	uint32_t psn = qp->ack_psn, hdr;
 
-	if (roce_unlikely(placing) && !answer_while_placing(qp, &psn))
+	if (base_unlikely(placing) && !answer_while_placing(qp, &psn))
 		return false;
 
-	if (qp->answer == ROCE_ANSWER_NAK_SEQ) {
+	if (qp->ack_owed == ROCE_OWED_NAK_SEQ) {
 		/* The expected PSN as of now; if what was missing came meanwhile, all is well. */
 		psn = qp->placed_psn;
 		if (roce_psn_diff(qp->gap_psn, psn) < 0) {
@@ -226,13 +226,13 @@ tx_answer(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 			.msn = placed_msn(qp),
 		},
 		qp->ip_id++, ROCE_OPF_AETH);
-	if (roce_unlikely(roce_reacts(qp))) /* nobody can send less of these */
+	if (base_unlikely(roce_reacts(qp))) /* nobody can send less of these */
 		roce_wire_set_tos(slot->buf, &qp->tmpl, qp->tmpl.tos & (uint8_t)~ROCE_TOS_ECN);
 	roce_tx_seal(s, qp, slot, hdr, 0);
 	count_answer(s, syndrome);
-	if (psn != qp->answer_psn && placing)
+	if (psn != qp->ack_psn && placing)
 		return true;
-	qp->answer = ROCE_ANSWER_NONE;
+	qp->ack_owed = ROCE_OWED_NONE;
 	if (qp->state == ROCE_QPS_ERR)
 		roce_reads_put(s, qp);
 	return true;
@@ -243,7 +243,7 @@ tx_answer(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 static bool
 read_waits(const struct roce_qp *qp)
 {
-	return qp->far != NULL && qp->far->placing &&
+	return qp->moved != NULL && qp->moved->placing &&
 	       roce_psn_diff(qp->reads->slot[qp->rd_cur].first_psn, qp->placed_psn) >= 0;
 }
 
@@ -256,5 +256,5 @@ roce_resp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot
 		if (sent != ROCE_COPY_REFUSED)
 			return sent == ROCE_COPY_OK;
 	}
-	return qp->answer != ROCE_ANSWER_NONE && tx_answer(s, qp, slot);
+	return qp->ack_owed != ROCE_OWED_NONE && tx_answer(s, qp, slot);
 }
