@@ -267,8 +267,8 @@ struct roce_frmr_cfg {
 /*
  * A fast-register region, not registered: FAST_REGISTER in a send queue makes it the memory of a
  * list of pages, with tokens as NDSH_TOKEN_KEY_BITS says, until it is invalidated from either side.
- * mem: zeroed, of roce_frmr_bytes(cfg->max_pages), the engine's until roce_frmr_destroy(). NULL: the
- * table is full.
+ * mem: zeroed, of roce_frmr_bytes(cfg->max_pages), the engine's until roce_frmr_destroy(). NULL:
+ * the table is full.
  */
 size_t roce_frmr_bytes(uint32_t max_pages);
 struct roce_mr *roce_frmr_create(struct roce_shard *s, const struct roce_frmr_cfg *cfg, void *mem,

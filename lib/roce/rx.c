@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A received frame finds its queue pair, or a counter. Order as stock peers have it: the ICRC, the
  * dear one, last (W-RXE-01). */
-#include "roce/internal.h"
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/siphash.h"
+#include "roce/cc/cc.h"
+#include "roce/qp/qp.h"
+#include "roce/requester/completer.h"
+#include "roce/responder/responder.h"
+#include "roce/shard/qpn.h"
+#include "roce/shard/shard.h"
+#include "roce/ud/datagram.h"
 
 /* Two IPv4 addresses, changed over. */
 BASE_INLINE bool

@@ -6,7 +6,19 @@
  * without a pause must get a word in, if only to take back the window that is read through
  * (R-INV-02).
  */
-#include "roce/internal.h"
+#include "roce/tx.h"
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "roce/cc/cc.h"
+#include "roce/cc/pace.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/doorbell.h"
+#include "roce/requester/requester.h"
+#include "roce/responder/response.h"
+#include "roce/shard/pool.h"
+#include "roce/shard/shard.h"
+#include "roce/ud/datagram.h"
 
 void
 roce_tx_starve(struct roce_shard *s, struct roce_qp *qp)
@@ -74,7 +86,7 @@ tx_next(struct roce_shard *s)
 {
 	struct base_link *l = base_list_first(&s->senders);
 
-	if (!roce_doorbells_empty(s) &&
+	if (!roce_doorbells_empty(&s->doorbells) &&
 		(l == NULL || (s->doorbells.others = !s->doorbells.others))) {
 		struct roce_qp *qp = roce_doorbell_next(s);
 

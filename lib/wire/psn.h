@@ -14,6 +14,13 @@ roce_psn_diff(uint32_t a, uint32_t b)
 	return (int32_t)((a - b) << 8) >> 8;
 }
 
+/* Distance forward from b to a. */
+static inline uint32_t
+roce_psn_from(uint32_t a, uint32_t b)
+{
+	return (a - b) & ROCE_PSN_MASK;
+}
+
 static inline uint32_t
 roce_psn_add(uint32_t a, uint32_t n)
 {

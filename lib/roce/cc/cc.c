@@ -6,7 +6,13 @@
  * What peers tell us slows down the queue pair that it is about, if its own packets say that it
  * reacts.
  */
-#include "roce/internal.h"
+#include "roce/cc/cc.h"
+
+#include "base/list.h"
+#include "roce/cc/rate.h"
+#include "roce/qp/qp.h"
+#include "roce/shard/shard.h"
+#include "roce/tx.h"
 
 /* Most of a congested queue is marked; one word in this time says it all (W-CC-04). */
 #define CNP_INTERVAL_NS 50000u

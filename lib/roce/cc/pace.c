@@ -8,7 +8,16 @@
  * A sender that comes late may catch up a little: lcores are not punctual. And before it falls
  * silent it asks for an answer, so that no timer runs out while it is ourselves who wait.
  */
-#include "roce/internal.h"
+#include "roce/cc/pace.h"
+
+#include "base/list.h"
+#include "roce/cc/cc.h"
+#include "roce/cc/rate.h"
+#include "roce/qp/qp.h"
+#include "roce/requester/requester.h"
+#include "roce/responder/response.h"
+#include "roce/shard/shard.h"
+#include "roce/tx.h"
 
 #define CATCH_UP_NS 65536u
 

@@ -17,7 +17,7 @@
  * - A cut starts from what the sender can have reached at most, as software's queue pairs are
  *   often slower than their link.
  */
-#include "roce/internal.h"
+#include "roce/cc/rate.h"
 
 #define PERIOD_NS	55000u
 #define CUT_INTERVAL_NS 50000u /* as the notifications of one marked queue come */

@@ -8,8 +8,13 @@
 
 #include <string.h>
 
+#include "roce/assert.h"
 #include "roce/mem/arena.h"
-#include "roce/internal.h"
+#include "roce/mem/mover.h"
+#include "roce/mem/mr.h"
+#include "roce/queue/cq.h"
+#include "roce/shard/shard.h"
+#include "shm/ndsh_op.h"
 
 #define PURGE_SLOTS 4096u /* of the table per call: some 50 us */
 

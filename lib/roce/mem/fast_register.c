@@ -6,8 +6,14 @@
  * The pages of a region are client's addresses, looked up in the arena at each access: memory that
  * the client has given back meanwhile is simply not found.
  */
+#include "roce/mem/fast_register.h"
+
+#include "roce/assert.h"
 #include "roce/mem/arena.h"
-#include "roce/internal.h"
+#include "roce/mem/mr.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/wqe.h"
+#include "roce/shard/shard.h"
 
 #define PAGE		 ((uint64_t)NDSH_PAGE_BYTES)
 #define LOCAL		 (ROCE_ACCESS_LOCAL_READ | NDSH_ACCESS_LOCAL_WRITE)

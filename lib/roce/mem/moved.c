@@ -14,7 +14,22 @@
  * that is to be sent now is thrown away: orders are done in order, so a slot may be given to
  * somebody else before the old order is done.
  */
-#include "roce/internal.h"
+#include "roce/mem/moved.h"
+
+#include <string.h>
+
+#include "base/list.h"
+#include "roce/assert.h"
+#include "roce/mem/copy.h"
+#include "roce/mem/mover.h"
+#include "roce/mem/mr.h"
+#include "roce/mem/sge.h"
+#include "roce/qp/qp.h"
+#include "roce/requester/requester.h"
+#include "roce/shard/shard.h"
+#include "roce/tx.h"
+#include "shm/ndsh_mover.h"
+#include "wire/psn.h"
 
 size_t
 roce_moved_bytes(void)
@@ -110,14 +125,8 @@ roce_moved_put_back(struct roce_shard *s, struct roce_qp *qp)
 
 /* ---- fetching ------------------------------------------------------------------------------ */
 
-/* A part of a packet: in one SGE. */
-struct piece {
-	uint64_t va;
-	uint32_t key, at, bytes; /* at: in the packet */
-};
-
 /* The piece that begins at byte at of the packet which begins at byte from of src. */
-static struct piece
+static struct roce_piece
 piece_at(const struct roce_moved_src *src, uint32_t from, uint32_t at, uint32_t packet_bytes)
 {
 	const struct ndsh_sge *sge = src->sge;
@@ -125,9 +134,8 @@ piece_at(const struct roce_moved_src *src, uint32_t from, uint32_t at, uint32_t 
 
 	while (off >= sge->len)
 		off -= (sge++)->len;
-	return (struct piece){.va = sge->addr + off,
+	return (struct roce_piece){.va = sge->addr + off,
 		.key = sge->key,
-		.at = at,
 		.bytes = sge->len - off < most ? sge->len - off : most};
 }
 
@@ -146,7 +154,7 @@ ask(struct roce_shard *s, struct roce_qp *qp, struct roce_fetch *f,
 {
 	struct roce_mover *m = qp->moved->mover;
 	uint32_t bytes = packet_bytes(qp, src, from), tail, slot;
-	struct piece p;
+	struct roce_piece p;
 
 	if (m->slots == 0 || !roce_mover_has_room(m, NDSH_SGE_MAX, 0))
 		return ROCE_COPY_LATER;
@@ -157,7 +165,7 @@ ask(struct roce_shard *s, struct roce_qp *qp, struct roce_fetch *f,
 			continue;
 		if (roce_mr_mover(s, qp, p.key, p.va, p.bytes, src->right) != m)
 			return ROCE_COPY_REFUSED;
-		roce_mover_out(s, m, p.va, p.bytes, slot, p.at);
+		roce_mover_out(s, m, p.va, p.bytes, slot, at);
 	}
 	m->slots--;
 	tail = (f->head + f->count++) % ROCE_FETCH_MAX;
@@ -172,7 +180,7 @@ collect(struct roce_shard *s, struct roce_qp *qp, const struct roce_moved_src *s
 	const uint8_t *slot, uint8_t *dst)
 {
 	uint32_t bytes = packet_bytes(qp, src, from);
-	struct piece p;
+	struct roce_piece p;
 
 	for (uint32_t at = 0; at < bytes; at += p.bytes) {
 		const uint8_t *host;
@@ -180,10 +188,10 @@ collect(struct roce_shard *s, struct roce_qp *qp, const struct roce_moved_src *s
 		p = piece_at(src, from, at, bytes);
 		host = roce_mr_piece(s, qp, p.key, p.va, &p.bytes, src->right);
 		if (host == NULL && roce_mr_mover(s, qp, p.key, p.va, p.bytes, src->right) != NULL)
-			host = slot + p.at;
+			host = slot + at;
 		if (host == NULL)
 			return ROCE_COPY_REFUSED;
-		memcpy(dst + p.at, host, p.bytes);
+		memcpy(dst + at, host, p.bytes);
 	}
 	return ROCE_COPY_OK;
 }
@@ -194,7 +202,7 @@ mover_of(struct roce_shard *s, struct roce_qp *qp, const struct roce_moved_src *
 {
 	uint32_t bytes = packet_bytes(qp, src, from);
 	struct roce_mover *m = NULL;
-	struct piece p;
+	struct roce_piece p;
 
 	for (uint32_t at = 0; at < bytes && m == NULL; at += p.bytes) {
 		p = piece_at(src, from, at, bytes);

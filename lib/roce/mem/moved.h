@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that only its client can reach: mover.c and moved.c. A part of internal.h. */
+/* A queue pair and memory that only its client can reach, which a thread of the client moves. */
 #ifndef ROCE_MOVED_H
 #define ROCE_MOVED_H
+
+#include "base/list.h"
+#include "roce/mem/copy.h"
+#include "roce/roce.h"
 
 #define ROCE_FETCH_MAX 16u /* packets asked for ahead, per direction */
 
@@ -36,43 +40,12 @@ struct roce_moved {
 	uint64_t swap_add, compare; /* of the atomic that ROCE_RXB_HELD tells of */
 };
 
-struct roce_mover {
-	struct roce_cq *cq; /* its entries are the orders */
-	uint8_t *in, *out;
-	uint64_t done;		   /* orders */
-	uint32_t in_head, in_tail; /* bytes of the ring of IN, ever */
-	uint32_t users;		   /* regions, and queue pairs that met it */
-	uint32_t waiters, checks;  /* checks: waiters to be looked at, because something was done */
-	uint32_t slots;		   /* free ones */
-	struct base_link active;   /* orders are under way */
-	struct base_link waiting;
-	uint16_t slot[NDSH_MOVER_SLOTS];
-	uint32_t in_end[NDSH_MOVER_DEPTH]; /* in_head behind each order */
-};
-
-/* mover.c: orders to a client; the room is asked for first */
-static inline uint64_t
-roce_mover_posted(const struct roce_mover *m)
-{
-	return m->cq->ring.produced;
-}
-bool roce_mover_has_room(const struct roce_mover *m, uint32_t pieces, uint32_t bytes);
-void roce_mover_in(struct roce_shard *s, struct roce_mover *m, uint64_t va, const uint8_t *src,
-	uint32_t bytes);
-void roce_mover_out(struct roce_shard *s, struct roce_mover *m, uint64_t va, uint32_t bytes,
-	uint32_t slot, uint32_t at);
-void roce_mover_atomic(
-	struct roce_shard *s, struct roce_mover *m, const struct roce_pkt *pkt, uint32_t slot);
-
-/* LATER: nothing was done, and the queue pair will be told when to try again. */
-enum roce_copy { ROCE_COPY_OK, ROCE_COPY_REFUSED, ROCE_COPY_LATER };
-
-/* moved.c: where no pointer is to be had */
 struct roce_moved_src { /* a message that is to be sent */
 	const struct ndsh_sge *sge;
 	uint32_t bytes, first_psn, npsn;
 	uint32_t right;
 };
+
 /* Payload of packet psn of src to dst. */
 enum roce_copy roce_moved_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
 	const struct roce_moved_src *src, uint32_t psn, uint8_t *dst);

@@ -4,7 +4,15 @@
  * orders are done in order, so one number, how many are done, answers for all of them; staging of
  * IN is a ring that the same number frees.
  */
-#include "roce/internal.h"
+#include "roce/mem/mover.h"
+
+#include <string.h>
+
+#include "base/list.h"
+#include "roce/mem/moved.h"
+#include "roce/queue/cq.h"
+#include "roce/shard/shard.h"
+#include "shm/ndsh_mover.h"
 
 #define CHECKS 64u /* queue pairs that a turn looks at per mover */
 #define ALIGN  64u

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory regions, and the table that windows (mw.c) and regions of pages (fast_register.c) are in as well. A
- * key is {index in the table, random}; all 32 bits are compared (W-MEM-01), and roce_mr_access() is
- * the one place where a key and an address become a pointer, unless the memory is in pieces.
+ * Memory regions, and the table that windows (mw.c) and fast-register regions are in as well. A key
+ * is {index in the table, random}; all 32 bits are compared (W-MEM-01), and roce_mr_access() is the
+ * one place where a key and an address become a pointer, unless the memory is in pieces.
  */
-#include "roce/internal.h"
+#include "roce/mem/mr.h"
+
+#include "base/compiler.h"
+#include "roce/assert.h"
+#include "roce/mem/fast_register.h"
+#include "roce/mem/mover.h"
+#include "roce/mem/mw.h"
+#include "roce/qp/qp.h"
+#include "roce/shard/shard.h"
+#include "shm/ndsh_op.h"
 
 #define KEY_DOMAIN 2u
 #define REMOTE	   (NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE)

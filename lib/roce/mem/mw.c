@@ -4,7 +4,13 @@
  * for a while. The table holds for a bound window all that roce_mr_access() asks for; its region
  * counts it, its queue pair lists it.
  */
-#include "roce/internal.h"
+#include "roce/mem/mw.h"
+
+#include "roce/assert.h"
+#include "roce/mem/mr.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/wqe.h"
+#include "roce/shard/shard.h"
 
 #define SECRET_DOMAIN 3u
 
@@ -66,7 +72,7 @@ roce_mw_destroy(struct roce_shard *s, struct roce_mr *mw)
 {
 	roce_assert(index_of(s, mw) < s->cfg.max_mrs && mw->kind == ROCE_MR_WINDOW);
 	if (mw->qpn != 0)
-		unbind(s, roce_qp_find(s, roce_qpn_place(&s->qpn_key, mw->qpn), mw->qpn), mw);
+		unbind(s, roce_qp_find(s, mw->qpn), mw);
 	s->usage.mws--;
 	roce_mr_give(s, mw);
 }

@@ -4,7 +4,17 @@
  * in the middle of a message. Payload is copied, never lent to the port: a frame owes nothing to
  * memory that its owner may change, give up or lose.
  */
-#include "roce/internal.h"
+#include "roce/mem/sge.h"
+
+#include <string.h>
+
+#include "base/compiler.h"
+#include "roce/mem/copy.h"
+#include "roce/mem/moved.h"
+#include "roce/mem/mr.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/wqe.h"
+#include "roce/shard/shard.h"
 
 bool
 roce_sge_check(
@@ -34,15 +44,9 @@ seek(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from)
 	*pos = (struct roce_sge_pos){.wqe = w, .pos = from, .off = left, .idx = i};
 }
 
-/* A piece of a message: what lies in one SGE, and in one piece of memory. */
-struct piece {
-	uint64_t va;
-	uint32_t key, bytes;
-};
-
 static bool
 piece_of_list(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from, uint32_t bytes,
-	struct piece *p)
+	struct roce_piece *p)
 {
 	const struct ndsh_sge *sge = roce_wqe_sge(w);
 
@@ -54,7 +58,7 @@ piece_of_list(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from,
 	if (pos->idx >= w->num_sge)
 		return false;
 	sge += pos->idx;
-	*p = (struct piece){.va = sge->addr + pos->off,
+	*p = (struct roce_piece){.va = sge->addr + pos->off,
 		.key = sge->key,
 		.bytes = sge->len - pos->off < bytes ? sge->len - pos->off : bytes};
 	return true;
@@ -64,7 +68,7 @@ piece_of_list(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from,
  * list of one needs no pos, which lies in a cache line of its own. */
 static bool
 piece_at(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from, uint32_t bytes,
-	struct piece *p)
+	struct roce_piece *p)
 {
 	const struct ndsh_sge *sge = roce_wqe_sge(w);
 
@@ -72,7 +76,7 @@ piece_at(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from, uint
 		return piece_of_list(pos, w, from, bytes, p);
 	if (base_unlikely(from >= sge->len))
 		return false;
-	*p = (struct piece){.va = sge->addr + from,
+	*p = (struct roce_piece){.va = sge->addr + from,
 		.key = sge->key,
 		.bytes = sge->len - from < bytes ? sge->len - from : bytes};
 	return true;
@@ -106,7 +110,7 @@ static bool
 gather_pieces(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_pos *pos,
 	const struct roce_wqe *w, uint32_t from, uint8_t *dst, uint32_t bytes)
 {
-	struct piece p;
+	struct roce_piece p;
 
 	for (; bytes > 0; bytes -= p.bytes, dst += p.bytes, from += p.bytes) {
 		const uint8_t *host = NULL;
@@ -143,7 +147,7 @@ scatter_pieces(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *po
 	const struct roce_wqe *w, uint32_t from, const uint8_t *src, uint32_t bytes)
 {
 	enum roce_copy put;
-	struct piece p;
+	struct roce_piece p;
 
 	for (; bytes > 0; bytes -= p.bytes, src += p.bytes, from += p.bytes) {
 		uint8_t *host;

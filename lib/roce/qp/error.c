@@ -3,7 +3,26 @@
  * The end of a queue pair: the failing request first, then everything behind it with FLUSH_ERR, in
  * order (W-ERR-01). A deep queue is flushed in portions: the work of a turn has a bound.
  */
-#include "roce/internal.h"
+#include "roce/qp/error.h"
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "roce/cc/cc.h"
+#include "roce/mem/moved.h"
+#include "roce/mem/mw.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/cq.h"
+#include "roce/queue/send_ring.h"
+#include "roce/queue/wqe.h"
+#include "roce/requester/completer.h"
+#include "roce/responder/replay.h"
+#include "roce/responder/responder.h"
+#include "roce/shard/event.h"
+#include "roce/shard/pool.h"
+#include "roce/shard/shard.h"
+#include "roce/shard/timer.h"
+
+#define FLUSH_BUDGET 512u /* flushed requests per turn */
 
 /*
  * What still has to leave: the one fatal NAK with the READ responses before it (W-RESP-18,
@@ -165,7 +184,7 @@ flush_qp(struct roce_shard *s, struct roce_qp *qp, uint32_t *budget)
 void
 roce_flush_list(struct roce_shard *s)
 {
-	uint32_t budget = ROCE_FLUSH_BUDGET;
+	uint32_t budget = FLUSH_BUDGET;
 	struct base_link *l;
 
 	while (budget > 0 && (l = base_list_first(&s->flushing)) != NULL) {
@@ -183,7 +202,7 @@ roce_flush_list(struct roce_shard *s)
 bool
 roce_qp_flush(struct roce_shard *s, struct roce_qp *qp)
 {
-	uint32_t budget = ROCE_FLUSH_BUDGET;
+	uint32_t budget = FLUSH_BUDGET;
 
 	if (base_linked(&qp->flush_link) && flush_qp(s, qp, &budget))
 		flush_leave(qp);

@@ -6,7 +6,15 @@
  * names no memory, is executed by every RC peer that lets us write at all, and is acknowledged or
  * sent again like any other request: so whoever is silent ends as it does for a lost request.
  */
-#include "roce/internal.h"
+#include "roce/qp/keepalive.h"
+
+#include "roce/qp/qp.h"
+#include "roce/queue/wqe.h"
+#include "roce/requester/requester.h"
+#include "roce/shard/pool.h"
+#include "roce/shard/shard.h"
+#include "roce/shard/timer.h"
+#include "roce/tx.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* States of a queue pair and what each transition needs and permits (2.13). */
-#include "roce/internal.h"
+#include "roce/qp/modify.h"
+
+#include "base/list.h"
+#include "roce/qp/error.h"
+#include "roce/qp/keepalive.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/send_ring.h"
+#include "roce/queue/wqe.h"
+#include "roce/shard/event.h"
+#include "roce/shard/shard.h"
+#include "roce/tx.h"
 
 #define REMOTE_RIGHTS                                                                              \
 	(NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC)

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queue pairs: birth, end, what the host may ask. */
-#include "roce/internal.h"
+#include "roce/qp/qp.h"
+
+#include <string.h>
+
+#include "base/list.h"
+#include "roce/assert.h"
+#include "roce/qp/error.h"
+#include "roce/queue/cq.h"
+#include "roce/queue/srq.h"
+#include "roce/shard/qpn.h"
+#include "roce/shard/shard.h"
 
 /* The oldest free index, with a generation that gives a QPN that means nothing special. */
 static struct roce_qp *
@@ -56,6 +66,16 @@ roce_qp_clear(struct roce_qp *qp)
 	};
 	base_list_append(&qp->send_cq->send_qps, &qp->send_cq_link);
 	base_list_append(&qp->recv_cq->recv_qps, &qp->recv_cq_link);
+}
+
+struct roce_qp *
+roce_qp_find(struct roce_shard *s, uint32_t qpn)
+{
+	uint32_t index = roce_place_index(roce_qpn_place(&s->qpn_key, qpn));
+
+	if (qpn == 0 || index >= s->cfg.max_qps || s->qps[index].qpn != qpn)
+		return NULL;
+	return &s->qps[index];
 }
 
 static void

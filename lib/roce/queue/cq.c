@@ -3,7 +3,14 @@
  * Completion queues: entries are made at once, published once per turn. Then one full barrier for
  * all of them, and the arm words are judged: a waiter armed meanwhile sees the entries or is seen.
  */
-#include "roce/internal.h"
+#include "roce/queue/cq.h"
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "roce/assert.h"
+#include "roce/qp/error.h"
+#include "roce/qp/qp.h"
+#include "roce/shard/shard.h"
 
 struct roce_cq *
 roce_cq_create(struct roce_shard *s, void *base, uint32_t depth, void *owner)

@@ -7,7 +7,14 @@
  * The bit of a doorbell is taken, by a locked instruction, before its ring is read here; the client
  * stores a request before it sets the bit. So the request is seen, or the bit is there once more.
  */
-#include "roce/internal.h"
+#include "roce/queue/doorbell.h"
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "roce/qp/error.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/send_ring.h"
+#include "roce/shard/shard.h"
 
 #define STATES_AHEAD   16u /* of so many to come the state is asked for */
 #define REQUESTS_AHEAD 8u  /* of so many the request */
@@ -92,7 +99,7 @@ roce_doorbell_next(struct roce_shard *s)
 {
 	struct roce_qp *qp;
 
-	while (!roce_doorbells_empty(s)) {
+	while (!roce_doorbells_empty(&s->doorbells)) {
 		look_ahead(s);
 		qp = *bell(s, s->doorbells.served++);
 		if (answer(s, qp))

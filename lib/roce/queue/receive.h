@@ -3,7 +3,11 @@
 #ifndef ROCE_RECEIVE_H
 #define ROCE_RECEIVE_H
 
-#include "roce/internal.h"
+#include "base/compiler.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/cq.h"
+#include "roce/shard/pool.h"
+#include "roce/shard/shard.h"
 
 /* The next receive of rq becomes the one in use. EMPTY: there is none, or none left in the pool. */
 BASE_INLINE enum ndsh_fetch

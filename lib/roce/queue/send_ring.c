@@ -5,7 +5,13 @@
  * telling and the second look stands a full barrier: a request posted meanwhile is seen here, or
  * rings.
  */
-#include "roce/internal.h"
+#include "roce/queue/send_ring.h"
+
+#include "base/list.h"
+#include "roce/qp/error.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/doorbell.h"
+#include "roce/shard/shard.h"
 
 #define RELEASE 64u /* rings for one barrier */
 
@@ -109,7 +115,7 @@ roce_shard_rest(struct roce_shard *s)
 {
 	struct base_link *l;
 
-	if (!base_list_empty(&s->flushing) || !roce_doorbells_empty(s))
+	if (!base_list_empty(&s->flushing) || !roce_doorbells_empty(&s->doorbells))
 		return false;
 	for (l = s->rings.next; l != &s->rings; l = l->next)
 		ring_set_polled(base_container(l, struct roce_qp, ring_link), 0);

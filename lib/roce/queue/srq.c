@@ -3,7 +3,11 @@
  * Shared receive queues: a receive ring that several queue pairs take from. How many receives wait
  * there the client alone knows; whether fewer than a limit do, one slot's phase bit tells.
  */
-#include "roce/internal.h"
+#include "roce/queue/srq.h"
+
+#include "base/list.h"
+#include "roce/assert.h"
+#include "roce/shard/shard.h"
 
 struct roce_srq *
 roce_srq_create(

@@ -4,7 +4,27 @@
  * its PSN and stops at an unanswered READ or atomic, which only its own data completes
  * (W-COMP-03).
  */
-#include "roce/internal.h"
+#include "roce/requester/completer.h"
+
+#include "base/compiler.h"
+#include "roce/mem/copy.h"
+#include "roce/mem/fast_register.h"
+#include "roce/mem/moved.h"
+#include "roce/mem/mr.h"
+#include "roce/mem/sge.h"
+#include "roce/qp/error.h"
+#include "roce/qp/modify.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/cq.h"
+#include "roce/queue/wqe.h"
+#include "roce/requester/requester.h"
+#include "roce/shard/event.h"
+#include "roce/shard/pool.h"
+#include "roce/shard/shard.h"
+#include "roce/shard/timer.h"
+#include "roce/tx.h"
+#include "shm/ndsh_op.h"
+#include "wire/psn.h"
 
 /* Whom a failure hit is told always (W-COMP-14); a probe is nobody's. */
 static bool

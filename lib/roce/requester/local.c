@@ -11,7 +11,17 @@
  * ours depends on one, and what the peer does through it is the application's to wait for
  * (R-INV-03). FENCE waits for earlier READs as always.
  */
-#include "roce/internal.h"
+#include "roce/requester/local.h"
+
+#include "roce/mem/fast_register.h"
+#include "roce/mem/mr.h"
+#include "roce/mem/mw.h"
+#include "roce/qp/error.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/wqe.h"
+#include "roce/requester/completer.h"
+#include "roce/requester/requester.h"
+#include "roce/shard/shard.h"
 
 static bool
 fast_register(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)

@@ -3,8 +3,27 @@
  * Requester: from the send ring to request packets. Messages leave in posting order, packets in
  * PSN order (W-REQ-01); a retransmission is the same walk from an older PSN (W-REQ-10).
  */
+#include "roce/requester/requester.h"
+
+#include "base/compiler.h"
+#include "roce/mem/copy.h"
+#include "roce/mem/fast_register.h"
+#include "roce/mem/moved.h"
+#include "roce/mem/mr.h"
+#include "roce/mem/sge.h"
+#include "roce/qp/error.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/send_ring.h"
+#include "roce/queue/wqe.h"
+#include "roce/requester/local.h"
+#include "roce/shard/event.h"
+#include "roce/shard/pool.h"
+#include "roce/shard/shard.h"
+#include "roce/shard/timer.h"
+#include "roce/tx.h"
+#include "shm/ndsh_op.h"
 #include "wire/headers.h"
-#include "roce/internal.h"
+#include "wire/psn.h"
 
 #define PSN_SPAN_MAX (1u << 23) /* W-PSN-02 */
 

@@ -2,13 +2,21 @@
 /*
  * Responder: atomics (W-ATOM-03), and those that are not executed as they are received.
  *
- * On memory behind a mover the client executes them, by an order (moved.c); the answer waits as that
- * of a READ does. On memory of the arena the shard executes them itself, but not before the writes
- * in front of them are in their place, wherever that is. Until then the queue pair is held: a later
- * write may be to the same word. What comes meanwhile counts as lost, and the peer is asked for it
- * when the answer has left; told to wait (RNR) it would do so for longer, and not for ever.
+ * On memory behind a mover the client executes them, by a copy command (moved.c); the response
+ * waits as that of a READ does. On memory of the arena the shard executes them itself, but not
+ * before the writes in front of them are in their place, wherever that is. Until then the queue
+ * pair is held: a later write may be to the same word. Requests that come meanwhile count as lost,
+ * and the peer is asked for them when the response has left; told to wait (RNR) it would wait for
+ * longer, and only as often as its RNR retry count allows.
  */
-#include "roce/internal.h"
+#include "roce/responder/atomic.h"
+
+#include "roce/mem/moved.h"
+#include "roce/mem/mr.h"
+#include "roce/qp/qp.h"
+#include "roce/responder/replay.h"
+#include "roce/shard/shard.h"
+#include "shm/ndsh_mover.h"
 
 uint64_t
 roce_atomic_execute(uint8_t *host, uint8_t opcode, uint64_t swap_add, uint64_t compare)

@@ -4,7 +4,14 @@
  * found is kept, and told again. Nothing found wrong here is told to the peer or changes the queue
  * pair (W-DUP-07).
  */
-#include "roce/internal.h"
+#include "roce/responder/duplicate.h"
+
+#include "roce/qp/qp.h"
+#include "roce/responder/replay.h"
+#include "roce/responder/responder.h"
+#include "roce/shard/shard.h"
+#include "roce/tx.h"
+#include "wire/psn.h"
 
 /* The newest PSN that an ACK for a duplicate may name: executed, and before the first READ or
  * atomic that came after it, whose response the peer may not have (W-DUP-02, W-ACK-05). */

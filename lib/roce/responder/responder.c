@@ -5,8 +5,26 @@
  * and *placed*, after which the peer and its later READs may know. Memory of the arena is placed as
  * it is received; for other memory there is moved.c.
  */
-#include "roce/internal.h"
+#include "roce/responder/responder.h"
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "roce/mem/copy.h"
+#include "roce/mem/fast_register.h"
+#include "roce/mem/moved.h"
+#include "roce/mem/mr.h"
+#include "roce/mem/sge.h"
+#include "roce/qp/error.h"
+#include "roce/qp/qp.h"
 #include "roce/queue/receive.h"
+#include "roce/queue/srq.h"
+#include "roce/responder/atomic.h"
+#include "roce/responder/duplicate.h"
+#include "roce/responder/replay.h"
+#include "roce/shard/event.h"
+#include "roce/shard/shard.h"
+#include "roce/tx.h"
+#include "shm/ndsh_mover.h"
 
 void
 roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_ack_owed owed, uint32_t psn,

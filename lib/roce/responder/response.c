@@ -3,24 +3,26 @@
  * Responder: answers on their way out, in PSN order (W-ACK-03): those of READs and atomics, slot
  * after slot, then the one coalesced ACK or NAK that is owed.
  */
+#include "roce/responder/response.h"
+
+#include <string.h>
+
+#include "base/compiler.h"
+#include "roce/mem/copy.h"
+#include "roce/mem/moved.h"
+#include "roce/mem/mr.h"
+#include "roce/qp/qp.h"
+#include "roce/responder/atomic.h"
+#include "roce/responder/replay.h"
+#include "roce/responder/responder.h"
+#include "roce/shard/shard.h"
+#include "roce/tx.h"
 #include "wire/headers.h"
-#include "roce/internal.h"
 
 static uint32_t
 placed_msn(const struct roce_qp *qp)
 {
 	return qp->moved != NULL && qp->moved->placing ? qp->moved->msn : qp->msn;
-}
-
-/* All responses of a pending slot are sent, or given up. */
-void
-roce_read_done(struct roce_qp *qp, uint32_t index)
-{
-	qp->reads->slot[index].pending = false;
-	if (--qp->rd_pending == 0)
-		return;
-	while (!qp->reads->slot[qp->rd_cur].pending)
-		qp->rd_cur = (uint8_t)((qp->rd_cur + 1u) % ROCE_RD_ATOMIC_MAX);
 }
 
 /* The key was revoked in mid-reply (W-RESP-13); a replay falls silent instead (W-DUP-07). */

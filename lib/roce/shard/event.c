@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the host gets to know: events, reasons, the last abnormal happenings of a queue pair. */
-#include "roce/internal.h"
+#include "roce/shard/event.h"
+
+#include "base/list.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/cq.h"
+#include "roce/queue/srq.h"
+#include "roce/shard/shard.h"
 
 /* An event is a bit in its object: there is always room for it. */
 void

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pools of a shard: requests in flight, their extensions, replay blocks. */
-#include "roce/internal.h"
-#include "shm/ndsh_fetch.h"
+/* Pools of a shard: requests in flight, and their extensions. */
+#include "roce/shard/pool.h"
 
-#define READS_REST_NS 1000000000u /* a block used more recently is not taken from its owner */
+#include "base/compiler.h"
+#include "roce/assert.h"
+#include "roce/qp/error.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/wqe.h"
+#include "roce/shard/shard.h"
+#include "roce/tx.h"
+#include "shm/ndsh_fetch.h"
+#include "shm/ndsh_op.h"
 
 /*
  * Requests leave some for receives: if requests could take all, two peers might each wait for ever
@@ -132,61 +139,4 @@ roce_wqe_from_recv(struct roce_shard *s, struct ndsh_rq *rq, uint32_t num_sge)
 	w->num_sge = (uint8_t)num_sge;
 	w->bits = 0;
 	return w;
-}
-
-/*
- * A queue pair keeps its replay block for life, because the peer may repeat a READ at any time.
- * With all blocks in use, the one longest at rest goes: a repetition after that is dropped, as the
- * rules have it for READs too old (W-DUP-03). NULL: none is at rest.
- */
-static struct roce_read_block *
-reads_steal(struct roce_shard *s)
-{
-	struct base_link *link = base_list_first(&s->reads_lru);
-	struct roce_read_block *b;
-
-	if (link == NULL)
-		return NULL;
-	b = base_container(link, struct roce_read_block, lru);
-	if (b->qp->rd_pending > 0 || s->now_ns - b->used_ns < READS_REST_NS)
-		return NULL;
-	roce_reads_put(s, b->qp);
-	return s->reads_free;
-}
-
-struct roce_read_block *
-roce_reads_get(struct roce_shard *s, struct roce_qp *qp)
-{
-	struct roce_read_block *b = qp->reads;
-
-	if (b == NULL) {
-		b = s->reads_free != NULL ? s->reads_free : reads_steal(s);
-		if (b == NULL)
-			return NULL;
-		s->reads_free = (void *)b->lru.next;
-		memset(b, 0, sizeof(*b));
-		b->qp = qp;
-		qp->reads = b;
-		qp->rd_next = 0;
-		qp->rd_cur = 0;
-	}
-	b->used_ns = s->now_ns;
-	base_list_remove(&b->lru);
-	base_list_append(&s->reads_lru, &b->lru);
-	return b;
-}
-
-void
-roce_reads_put(struct roce_shard *s, struct roce_qp *qp)
-{
-	struct roce_read_block *b = qp->reads;
-
-	if (b == NULL)
-		return;
-	roce_moved_atomics_drop(s, qp);
-	base_list_remove(&b->lru);
-	b->qp = NULL;
-	b->lru.next = (void *)s->reads_free;
-	s->reads_free = b;
-	qp->reads = NULL;
 }

@@ -3,7 +3,9 @@
  * Queue pair numbers: {shard, generation, index} behind a keyed permutation of 24 bits, so that
  * a number found on the wire says nothing about its neighbours, and costs no table to look up.
  */
-#include "roce/internal.h"
+#include "roce/shard/qpn.h"
+
+#include "base/siphash.h"
 
 #define HALF_BITS 12u
 #define HALF_MASK 0xfffu

@@ -1,6 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A shard: one block of memory, carved once. */
-#include "roce/internal.h"
+#include "roce/shard/shard.h"
+
+#include "base/list.h"
+#include "base/siphash.h"
+#include "roce/assert.h"
+#include "roce/cc/cc.h"
+#include "roce/cc/pace.h"
+#include "roce/mem/moved.h"
+#include "roce/mem/mr.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/cq.h"
+#include "roce/queue/doorbell.h"
+#include "roce/queue/srq.h"
+#include "roce/queue/wqe.h"
+#include "roce/responder/replay.h"
+#include "roce/shard/pool.h"
+#include "roce/shard/qpn.h"
+#include "roce/shard/timer.h"
 
 #define MAX_QPS		 (1u << ROCE_INDEX_BITS)
 #define MAX_MRS		 (1u << ROCE_MR_BITS)
@@ -190,7 +207,7 @@ bool
 roce_shard_tx_pending(const struct roce_shard *s, uint64_t now_ns)
 {
 	return !base_list_empty(&s->acks_owed) || !base_list_empty(&s->senders) ||
-	       !base_list_empty(&s->cnps) || !roce_doorbells_empty(s) ||
+	       !base_list_empty(&s->cnps) || !roce_doorbells_empty(&s->doorbells) ||
 	       roce_pace_next(&s->pace) <= now_ns ||
 	       (!base_list_empty(&s->starved) && roce_wqe_for_send(s));
 }

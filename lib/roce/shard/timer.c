@@ -10,7 +10,16 @@
  * it nor its neighbours in the slot, one leading to the next, are in the cache any more. It leaves
  * at once, while they are: they were set in the same moments.
  */
-#include "roce/internal.h"
+#include "roce/shard/timer.h"
+
+#include "base/compiler.h"
+#include "base/list.h"
+#include "roce/cc/pace.h"
+#include "roce/qp/error.h"
+#include "roce/qp/keepalive.h"
+#include "roce/qp/qp.h"
+#include "roce/requester/requester.h"
+#include "roce/shard/shard.h"
 
 /* So many entries may wait for their tick with nothing to wait for. */
 #define TIMERS_LAZY 512u

@@ -6,8 +6,28 @@
  * counts when it is for this address, with this key, and a receive has room for all of it, else it
  * is dropped and counted: a stranger's datagram never ends a queue pair.
  */
-#include "roce/internal.h"
+#include "roce/ud/ud.h"
+
+#include <string.h>
+
+#include "base/compiler.h"
+#include "roce/mem/copy.h"
+#include "roce/mem/moved.h"
+#include "roce/mem/mr.h"
+#include "roce/mem/sge.h"
+#include "roce/qp/error.h"
+#include "roce/qp/qp.h"
 #include "roce/queue/receive.h"
+#include "roce/queue/send_ring.h"
+#include "roce/queue/srq.h"
+#include "roce/queue/wqe.h"
+#include "roce/requester/completer.h"
+#include "roce/responder/responder.h"
+#include "roce/shard/event.h"
+#include "roce/shard/pool.h"
+#include "roce/shard/shard.h"
+#include "roce/tx.h"
+#include "roce/ud/datagram.h"
 
 /* ---- address handles ------------------------------------------------------------------------- */
 

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "ndclient/nd_int.h"
-#include "roce/internal.h"
+#include "roce/queue/cq.h"
 #include "rigs/stress.h"
 
 #define CYCLES	    100000u

@@ -3,7 +3,10 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "roce/internal.h"
+#include "roce/cc/cc.h"
+#include "roce/cc/pace.h"
+#include "roce/qp/qp.h"
+#include "roce/shard/shard.h"
 
 #include "rigs/engine_pair.h"
 

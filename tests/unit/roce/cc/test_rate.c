@@ -2,7 +2,7 @@
 /* The rate of a sender that was told of congestion, in virtual time. */
 #include <criterion/criterion.h>
 
-#include "roce/internal.h"
+#include "roce/cc/rate.h"
 
 #define US	  UINT64_C(1000)
 #define MS	  UINT64_C(1000000)

@@ -5,7 +5,12 @@
 #include <string.h>
 
 #include "rigs/engine_pair.h"
-#include "roce/internal.h"
+#include "roce/mem/mr.h"
+#include "roce/qp/qp.h"
+#include "roce/responder/replay.h"
+#include "roce/shard/qpn.h"
+#include "roce/shard/shard.h"
+#include "roce/shard/timer.h"
 
 #define QPS 64u
 

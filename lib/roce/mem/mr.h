@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What keys open: regions and windows of all kinds, and who may go through them.
- */
-#ifndef ROCE_KEY_H
-#define ROCE_KEY_H
+/* Memory regions, and the table of all that keys open: regions and windows of all kinds. */
+#ifndef ROCE_MR_H
+#define ROCE_MR_H
 
 #include <assert.h>
 
 #include "roce/roce.h"
-#include "roce/queue/wqe.h"
 
-struct roce_mover;
+struct roce_frmr;
+
+#define ROCE_KEY_BITS NDSH_TOKEN_KEY_BITS
+#define ROCE_MR_BITS  18u
 
 enum roce_mr_kind { ROCE_MR_FREE, ROCE_MR_REGION, ROCE_MR_WINDOW, ROCE_MR_FRMR, ROCE_MR_ARENA };
-
-/* A fast-register region's own part, in memory of the host. */
-struct roce_frmr {
-	const struct roce_arena *arena;
-	const uint64_t *lists; /* shared with the client: each word is read once */
-	uint32_t max_pages;
-	uint32_t local_key;
-	bool remote;
-	uint64_t page[]; /* client's addresses: no pointer that could outlive its memory */
-};
 
 /*
  * What a key opens. A window that is not bound has no rights, so its last key opens nothing. Kinds
@@ -60,46 +50,26 @@ static_assert(sizeof(struct roce_mr) == 64, "one cache line");
 #define ROCE_ACCESS_LOCAL_READ 0x80u /* every region grants it, no window does */
 static_assert(ROCE_ACCESS_LOCAL_READ > NDSH_ACCESS_MASK, "a right of its own");
 
-/* mr.c: the one place where a key becomes a pointer, for qp or for its peer. NULL: refused. */
-uint8_t *roce_mr_access(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
-	uint64_t bytes, uint32_t right);
+/* The oldest free slot of the table, with a reference to pd; NULL: none. */
 struct roce_mr *roce_mr_take(struct roce_shard *s, uint32_t pd);
 void roce_mr_give(struct roce_shard *s, struct roce_mr *mr);
-/* What is in the slot that key names. */
+/* What is in the slot that key names; NULL: there is no such slot. */
 struct roce_mr *roce_mr_slot(struct roce_shard *s, uint32_t key);
+uint32_t roce_mr_new_key(struct roce_shard *s, const struct roce_mr *mr);
 /* By either side of qp; false: there is nothing with this token that this side may invalidate. */
 bool roce_mr_invalidate(struct roce_shard *s, struct roce_qp *qp, uint32_t token, bool by_peer);
-uint32_t roce_mr_new_key(struct roce_shard *s, const struct roce_mr *mr);
 
-/* mw.c */
-enum roce_bind_result { ROCE_BIND_OK, ROCE_BIND_REFUSED, ROCE_BIND_BREACH };
-enum roce_bind_result roce_mw_bind(
-	struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w);
-/* False: it is not bound through qp. */
-bool roce_mw_invalidate(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw);
-void roce_mw_unbind_all(struct roce_shard *s, struct roce_qp *qp);
-
-/* fast_register.c */
-enum roce_frmr_result { ROCE_FRMR_OK, ROCE_FRMR_REFUSED, ROCE_FRMR_BAD_PAGE, ROCE_FRMR_BREACH };
-enum roce_frmr_result roce_frmr_register(
-	struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w);
-/* What roce_mr_access() refused may be memory in pieces. Is [va, va+bytes) inside it? */
-bool roce_frmr_permits(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+/* The one place where a key becomes a pointer, for qp or for its peer. NULL: refused, or the memory
+ * is not in one piece that the host can reach. */
+uint8_t *roce_mr_access(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
 	uint64_t bytes, uint32_t right);
-/* Its first piece, in the host's memory; *bytes is cut to that. NULL: refused. */
-uint8_t *roce_frmr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
-	uint32_t *bytes, uint32_t right);
-/* Is it one, registered, that this side calls key? */
-struct roce_mr *roce_frmr_of_local(struct roce_shard *s, const struct roce_qp *qp, uint32_t key);
-bool roce_frmr_is(struct roce_shard *s, uint32_t token);
-
 /* The first piece of what key opens, pointer or pages; *bytes is cut to that. NULL: refused. */
 uint8_t *roce_mr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
 	uint32_t *bytes, uint32_t right);
 /* Does key open it, in whatever kind of memory? */
 bool roce_mr_permits(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
 	uint64_t bytes, uint32_t right);
-/* Whose mover moves it? NULL: nobody's, or refused. */
+/* Which mover moves it? NULL: none, or refused. */
 struct roce_mover *roce_mr_mover(struct roce_shard *s, const struct roce_qp *qp, uint32_t key,
 	uint64_t va, uint64_t bytes, uint32_t right);
 

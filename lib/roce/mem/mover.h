@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Movers, for the rest of the engine: copy commands to a client whose memory only it can reach. */
+#ifndef ROCE_MOVER_H
+#define ROCE_MOVER_H
+
+#include "base/list.h"
+#include "roce/queue/cq.h"
+#include "roce/roce.h"
+#include "shm/ndsh_mover.h"
+
+struct roce_mover {
+	struct roce_cq *cq; /* its entries are the orders */
+	uint8_t *in, *out;
+	uint64_t done;		   /* orders */
+	uint32_t in_head, in_tail; /* bytes of the ring of IN, ever */
+	uint32_t users;		   /* regions, and queue pairs that met it */
+	uint32_t waiters, checks;  /* checks: waiters to be looked at, because something was done */
+	uint32_t slots;		   /* free ones */
+	struct base_link active;   /* orders are under way */
+	struct base_link waiting;
+	uint16_t slot[NDSH_MOVER_SLOTS];
+	uint32_t in_end[NDSH_MOVER_DEPTH]; /* in_head behind each order */
+};
+
+/* Copy commands given so far. */
+static inline uint64_t
+roce_mover_posted(const struct roce_mover *m)
+{
+	return m->cq->ring.produced;
+}
+
+/* Room for so many IN commands of so many bytes in all? Asked before they are given. */
+bool roce_mover_has_room(const struct roce_mover *m, uint32_t pieces, uint32_t bytes);
+void roce_mover_in(struct roce_shard *s, struct roce_mover *m, uint64_t va, const uint8_t *src,
+	uint32_t bytes);
+void roce_mover_out(struct roce_shard *s, struct roce_mover *m, uint64_t va, uint32_t bytes,
+	uint32_t slot, uint32_t at);
+void roce_mover_atomic(
+	struct roce_shard *s, struct roce_mover *m, const struct roce_pkt *pkt, uint32_t slot);
+
+#endif

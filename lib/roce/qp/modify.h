@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* States of a queue pair. */
+#ifndef ROCE_MODIFY_H
+#define ROCE_MODIFY_H
+
+struct roce_qp;
+struct roce_shard;
+
+/* In SQD: all that was sent is acknowledged. */
+void roce_qp_drained(struct roce_shard *s, struct roce_qp *qp);
+
+#endif

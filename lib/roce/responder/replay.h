@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a responder keeps of the peer's last READs and atomics, to answer them and to answer them
+ * again when they are repeated (W-ATOM-01). Few queue pairs are the target of any: the blocks are a
+ * pool of the shard.
+ */
+#ifndef ROCE_REPLAY_H
+#define ROCE_REPLAY_H
+
+#include "base/list.h"
+#include "roce/roce.h"
+
+struct roce_read_slot {
+	uint64_t va;
+	uint64_t old; /* atomics: what was there: executed once, answered as often as asked */
+	uint32_t first_psn, npsn;
+	uint32_t len, rkey;
+	uint32_t next;	/* next response to send, counted from first_psn */
+	uint32_t base;	/* where this replay began: its response is a FIRST or ONLY (W-DUP-04) */
+	uint8_t opcode; /* of the request */
+	bool pending;	/* responses are to be sent */
+	bool replay;	/* errors are silent (W-DUP-07) */
+	uint8_t wait;	/* enum roce_wait */
+};
+enum roce_wait { /* what an atomic waits for (responder/atomic.c) */
+	ROCE_WAIT_NONE,
+	ROCE_WAIT_MOVER,  /* its client to execute it */
+	ROCE_WAIT_PLACED, /* the writes before it: it is the newest then */
+};
+
+struct roce_read_block {
+	struct base_link lru; /* of blocks in use, oldest first */
+	struct roce_qp *qp;
+	uint64_t used_ns;
+	struct roce_read_slot slot[ROCE_RD_ATOMIC_MAX];
+};
+
+/* The replay block of qp, taken from the pool if it has none. NULL: none can be had. */
+struct roce_read_block *roce_reads_get(struct roce_shard *s, struct roce_qp *qp);
+/* Give the block of qp back, if it has one. */
+void roce_reads_put(struct roce_shard *s, struct roce_qp *qp);
+/* A READ or atomic that was pending, in slot index, is answered or given up. */
+void roce_read_done(struct roce_qp *qp, uint32_t index);
+
+#endif

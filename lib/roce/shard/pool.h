@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The shard's pools of requests in flight (struct roce_wqe) and of their extensions. */
+#ifndef ROCE_POOL_H
+#define ROCE_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ndsh_rq;
+struct roce_qp;
+struct roce_shard;
+struct roce_wqe;
+
+/* May a request to send be taken from the pools? */
+bool roce_wqe_for_send(const struct roce_shard *s);
+/* The next request in the send ring of qp. NULL: there is none, or the pool has none left (then qp
+ * waits for one), or the ring broke the contract (then qp died). */
+struct roce_wqe *roce_wqe_fetch(struct roce_shard *s, struct roce_qp *qp);
+/* An empty WRITE that no client posted, after roce_wqe_for_send(). */
+struct roce_wqe *roce_wqe_for_probe(struct roce_shard *s);
+/* The receive that ndsh_rq_look() found in rq. */
+struct roce_wqe *roce_wqe_from_recv(struct roce_shard *s, struct ndsh_rq *rq, uint32_t num_sge);
+void roce_wqe_free(struct roce_shard *s, struct roce_wqe *w);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A shard: all of the engine's state that one lcore owns. */
+#ifndef ROCE_SHARD_H
+#define ROCE_SHARD_H
+
+#include "base/list.h"
+#include "roce/cc/pace.h"
+#include "roce/queue/doorbell.h"
+#include "roce/roce.h"
+#include "roce/shard/timer.h"
+
+struct roce_cc;
+struct roce_moved;
+struct roce_read_block;
+struct roce_wqe;
+union roce_wqe_ext;
+
+#define ROCE_NONE UINT32_MAX /* end of an index chain */
+
+struct roce_shard {
+	struct roce_shard_cfg cfg;
+	uint64_t now_ns; /* of the call under way */
+	uint32_t window, window_quarter;
+	struct roce_qpn_key qpn_key;
+	uint64_t secret_count;
+	/* What may be sent. */
+	struct base_link acks_owed, senders, starved, cnps;
+	/* Pools. */
+	struct roce_wqe *wqe_free;
+	union roce_wqe_ext *ext_free;
+	uint32_t exts_left;
+	/* Requests to send leave the rest, and these, to receives. */
+	uint32_t wqes_for_sends, exts_for_recvs;
+	struct roce_read_block *reads_free;
+	struct base_link reads_lru;
+	/* What the turn leaves behind. */
+	struct base_link touched_cqs, fired_cqs, broken_cqs, event_cqs, event_qps, event_srqs,
+		flushing, rings, movers;
+	/* Tables. */
+	struct roce_qp *qps;
+	struct roce_moved *moved; /* one for each of qps, at the same index */
+	struct roce_cc *ccs;	  /* as well */
+	struct roce_mr *mrs;
+	struct roce_cq *cqs, *cq_free;
+	struct roce_srq *srqs, *srq_free;
+	uint32_t *pd_refs, *pd_free; /* refs + 1 of PDs in use; stack of free numbers */
+	uint32_t pd_free_count;
+	uint32_t qp_free_head, qp_free_tail, mr_free_head, mr_free_tail; /* FIFOs: a number rests */
+	struct roce_usage usage;
+	struct roce_counters count;
+	/* Scratch of one call, too large for a hot stack frame. */
+	struct ndsh_send send;
+	struct ndsh_recv recv;
+	/* Timer wheel. */
+	uint64_t wheel_tick; /* next tick to look at */
+	uint64_t wheel_map[ROCE_WHEEL_SLOTS / 64];
+	struct base_link wheel[ROCE_WHEEL_SLOTS];
+	struct roce_pace pace;
+	struct roce_doorbells doorbells;
+};
+
+/* A pseudo-random number that depends on the shard's secret, never the same twice. domain: tells
+ * the uses of such numbers apart. */
+uint64_t roce_shard_random(struct roce_shard *s, uint64_t domain);
+/* Take a reference to a protection domain; false: there is none with this number. */
+bool roce_pd_get(struct roce_shard *s, uint32_t pd);
+void roce_pd_put(struct roce_shard *s, uint32_t pd);
+
+#endif
