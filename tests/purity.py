@@ -5,9 +5,9 @@
 usage: purity.py SOURCE_ROOT ARCHIVE...      (lib/<room>/lib<name>.a)
 
 Sources: each #include must be one of a few libc headers without state, the CRC, or a header of
-a room that stands below. The daemon and the libraries under it include no header of the client
-library: what both sides know is in lib/shm. Archives: each undefined symbol must be one of a few functions of libc
-that only touch the memory they are given, the CRC, or a symbol of the archives themselves.
+these libraries (which of them may include which is checked by devtools/checks/layers). Archives:
+each undefined symbol must be one of a few functions of libc that only touch the memory they are
+given, the CRC, or a symbol of the archives themselves.
 Writable data in an archive is a global, and refused as well.
 """
 import pathlib
@@ -17,17 +17,8 @@ import sys
 
 LIBC_HEADERS = {"assert.h", "limits.h", "stdbool.h", "stddef.h", "stdint.h",
                 "string.h", "sys/queue.h"}
-ROOMS = {  # room: (rooms that it may include, other headers)
-    "base": ({"base"}, set()),
-    "shm": ({"shm", "base"}, set()),
-    "wire": ({"wire", "base"}, {"isa-l/crc.h"}),
-    "cm": ({"cm", "wire", "base"}, set()),
-    "roce": ({"roce", "wire", "shm", "base"}, set()),
-    "net": ({"net"}, set()),
-}
-# They know nothing of the client library: its statuses and flags are one language of several.
-BELOW_CLIENT = ["app/dpdk-ndd", "drivers", "lib/base", "lib/cm", "lib/config", "lib/net", "lib/roce",
-                "lib/shm", "lib/wire"]
+ROOMS = {"base", "shm", "wire", "cm", "roce", "net"}
+EXTRA_HEADERS = {"wire": {"isa-l/crc.h"}}
 # bcmp: clang writes it for a memcmp() that is only compared with 0.
 # __cpu_model: what __builtin_cpu_supports() reads; libgcc's, constant after start.
 SYMBOLS = {"memcpy", "memmove", "memset", "memcmp", "bcmp", "memchr", "strlen", "strcmp", "strnlen",
@@ -39,30 +30,14 @@ GLOBALS = re.compile(r"\.t?(data|bss)(?!\.rel\.ro)|\*COM\*")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
 
-def header_allowed(room, name):
-    below, extra = ROOMS[room]
-    if name in LIBC_HEADERS or name in extra:
-        return True
-    parts = name.split("/")
-    return parts[0] in below if len(parts) > 1 else True  # a bare name: the same folder
-
-
 def check_includes(root):
-    for room in ROOMS:
+    for room in sorted(ROOMS):
+        allowed = LIBC_HEADERS | EXTRA_HEADERS.get(room, set())
         for path in sorted((root / "lib" / room).rglob("*.[ch]")):
             for name in INCLUDE.findall(path.read_text()):
-                bare = "/" not in name
-                known = name in LIBC_HEADERS or not bare or (path.parent / name).exists()
-                if not known or not header_allowed(room, name):
+                ours = (path.parent / name).exists() or name.split("/")[0] in ROOMS
+                if name not in allowed and not ours:
                     yield f"{path.relative_to(root)}: includes {name}"
-
-
-def check_below_client(root):
-    for folder in BELOW_CLIENT:
-        for path in sorted((root / folder).rglob("*.[ch]")):
-            for name in INCLUDE.findall(path.read_text()):
-                if name.split("/")[0] in ("ndclient", "ndclient.h"):
-                    yield f"{path.relative_to(root)}: includes {name}, of the client library"
 
 
 def nm(archive):
@@ -91,7 +66,7 @@ def check_archives(archives):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    faults = [*check_includes(root), *check_below_client(root), *check_archives(sys.argv[2:])]
+    faults = list(check_includes(root)) + list(check_archives(sys.argv[2:]))
     for fault in faults:
         print(fault)
     print(f"purity: {len(sys.argv) - 2} archives, {len(faults)} faults")
