@@ -41,7 +41,7 @@ prepare_process(void)
 }
 
 static int
-serve(struct config *cfg, const struct ndd_options *opt)
+daemon_serve(struct config *cfg, const struct ndd_options *opt)
 {
 	static struct ndd d;
 	int status = EXIT_FAILURE;
@@ -91,7 +91,7 @@ main(int argc, char **argv)
 	lock = ndd_instance_lock(cfg.socket_path);
 	if (lock < 0)
 		return EXIT_FAILURE;
-	status = serve(&cfg, &opt);
+	status = daemon_serve(&cfg, &opt);
 	ndd_instance_unlock(cfg.socket_path, lock);
 	return status;
 }

@@ -15,7 +15,7 @@
 #define PORT_CHANGE_MS 3000
 
 static const char *
-say(char *buf, size_t bytes, const char *fmt, ...)
+port_say(char *buf, size_t bytes, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -82,13 +82,13 @@ set_mac(struct port *p, const struct port_cfg *cfg, const struct rte_eth_dev_inf
 		rc = rte_eth_dev_default_mac_addr_set(p->id, &addr);
 		/* Without the driver's help promiscuous mode still receives for this address. */
 		if (rc != 0 && rc != -ENOTSUP)
-			return say(why, bytes, "MAC address refused: %s", strerror(-rc));
+			return port_say(why, bytes, "MAC address refused: %s", strerror(-rc));
 		memcpy(p->mac, cfg->mac, 6);
 		return NULL;
 	}
 	rc = rte_eth_macaddr_get(p->id, &addr);
 	if (rc != 0)
-		return say(why, bytes, "MAC address unknown: %s", strerror(-rc));
+		return port_say(why, bytes, "MAC address unknown: %s", strerror(-rc));
 	memcpy(p->mac, addr.addr_bytes, 6);
 	if (shares_its_mac(info)) {
 		p->mac[0] |= 2; /* locally administered */
@@ -112,11 +112,11 @@ set_queues(struct port *p, const struct port_cfg *cfg, const struct rte_eth_dev_
 		rc = rte_eth_rx_queue_setup(p->id, q, ring_size(PORT_RX_DESC, &info->rx_desc_lim),
 			socket, &rx, p->chunks != NULL ? p->chunks : cfg->pool);
 		if (rc != 0)
-			return say(why, bytes, "RX queue %u: %s", q, strerror(-rc));
+			return port_say(why, bytes, "RX queue %u: %s", q, strerror(-rc));
 		rc = rte_eth_tx_queue_setup(
 			p->id, q, ring_size(PORT_TX_DESC, &info->tx_desc_lim), socket, &tx);
 		if (rc != 0)
-			return say(why, bytes, "TX queue %u: %s", q, strerror(-rc));
+			return port_say(why, bytes, "TX queue %u: %s", q, strerror(-rc));
 	}
 	return NULL;
 }
@@ -129,12 +129,12 @@ prepare_xdp(struct port *p, const struct port_cfg *cfg, const struct rte_eth_dev
 	unsigned socket = p->numa_node < 0 ? 0 : (unsigned)p->numa_node;
 
 	if (cfg->mtu > PORT_XDP_MTU_MAX)
-		return say(why, bytes, "MTU %u: AF_XDP carries %u at most", cfg->mtu,
+		return port_say(why, bytes, "MTU %u: AF_XDP carries %u at most", cfg->mtu,
 			PORT_XDP_MTU_MAX);
 	p->queues = info->max_rx_queues;
 	p->chunks = port_xdp_chunks(cfg->device, p->queues, socket);
 	if (p->chunks == NULL)
-		return say(why, bytes,
+		return port_say(why, bytes,
 			"no memory for the frames of %u queues: raise eal.memory_mb, or give the "
 			"interface fewer (ethtool -L)",
 			p->queues);
@@ -155,10 +155,10 @@ port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 	snprintf(p->device, sizeof(p->device), "%s", cfg->device);
 	rc = rte_eth_dev_get_port_by_name(cfg->device, &p->id);
 	if (rc != 0)
-		return say(why, bytes, "no such DPDK device; is it in eal.vdev or eal.pci?");
+		return port_say(why, bytes, "no such DPDK device; is it in eal.vdev or eal.pci?");
 	rc = rte_eth_dev_info_get(p->id, &info);
 	if (rc != 0)
-		return say(why, bytes, "device information: %s", strerror(-rc));
+		return port_say(why, bytes, "device information: %s", strerror(-rc));
 	p->if_index = info.if_index;
 	p->numa_node = rte_eth_dev_socket_id(p->id);
 	if (port_is_xdp(&info))
@@ -167,7 +167,7 @@ port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 		return err;
 	rc = rte_eth_dev_configure(p->id, p->queues, p->queues, &conf);
 	if (rc != 0)
-		return say(why, bytes, "configure: %s", strerror(-rc));
+		return port_say(why, bytes, "configure: %s", strerror(-rc));
 	set_mtu(p, cfg->mtu, &info);
 	err = set_queues(p, cfg, &info, why, bytes);
 	if (err == NULL)
@@ -179,7 +179,7 @@ port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 	p->reconnects = cfg->reconnects;
 	p->started = rc == 0;
 	if (rc != 0 && !p->reconnects)
-		return say(why, bytes, "start: %s", strerror(-rc));
+		return port_say(why, bytes, "start: %s", strerror(-rc));
 	if (p->shared)
 		return NULL;
 	/* Neighbour discovery needs multicast; a MAC of our own choice needs promiscuous mode.

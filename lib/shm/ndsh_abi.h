@@ -64,7 +64,7 @@
 #define NDSH_DEPTH_MAX		4096u  /* send and receive queue, requests */
 #define NDSH_CQ_DEPTH_MAX	65536u /* entries */
 #define NDSH_QP_PER_SESSION_MAX 4096u  /* one bit each in the doorbell bitmap... */
-#define NDSH_ADMIN_BELL		4095u  /* ... but this: the admin ring's */
+#define NDSH_ADMIN_DOORBELL	4095u  /* ... but this: the admin ring's */
 #define NDSH_ADMIN_DEPTH_MAX	4096u  /* requests */
 #define NDSH_FR_PAGES_MAX	512u   /* of a fast-register region */
 
@@ -267,7 +267,7 @@ static_assert(sizeof(struct ndsh_srq_page) == 64, "ABI");
  * Admin ring: regions are registered and deregistered by descriptors in shared memory, like work
  * requests. The same phase rule; each is answered by an entry in a completion queue of its own, in
  * order: context, data = token (REGISTER), status, op, and slot_count, which frees slots. So
- * arming, waking and overrun are those of any completion queue. Its doorbell is NDSH_ADMIN_BELL.
+ * arming, waking and overrun are those of any completion queue. Its doorbell is NDSH_ADMIN_DOORBELL.
  */
 enum ndsh_admin_op {
 	NDSH_ADMIN_REGISTER = 1,

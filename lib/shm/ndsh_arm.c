@@ -26,7 +26,7 @@
 #define FIRE_TRIES 8
 
 static bool
-swap(uint64_t *arm, uint64_t *expected, uint64_t desired)
+arm_swap(uint64_t *arm, uint64_t *expected, uint64_t desired)
 {
 	return __atomic_compare_exchange_n(
 		arm, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -69,7 +69,7 @@ ndsh_cq_fire(struct ndsh_cq *cq)
 	for (int i = 0; i < FIRE_TRIES; i++) {
 		if (!is_due(cq, word))
 			return false;
-		if (swap(&cq->page->arm, &word, fired))
+		if (arm_swap(&cq->page->arm, &word, fired))
 			return true;
 	}
 	word = __atomic_exchange_n(&cq->page->arm, fired, __ATOMIC_SEQ_CST);
@@ -77,7 +77,7 @@ ndsh_cq_fire(struct ndsh_cq *cq)
 }
 
 static uint64_t
-max64(uint64_t a, uint64_t b)
+larger_of(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -88,7 +88,7 @@ max64(uint64_t a, uint64_t b)
  * still owes it a notification.
  */
 static enum ndsh_arm
-join(const struct ndsh_cq_reader *r, enum ndsh_arm type)
+arm_join(const struct ndsh_cq_reader *r, enum ndsh_arm type)
 {
 	uint64_t word = __atomic_load_n(&r->page->arm, __ATOMIC_SEQ_CST);
 	uint64_t joined;
@@ -100,9 +100,9 @@ join(const struct ndsh_cq_reader *r, enum ndsh_arm type)
 		old = NDSH_ARM_TYPE(word);
 
 		if (old == NDSH_ARM_NONE || old == NDSH_ARM_ERRORS)
-			n = max64(n, r->taken);
+			n = larger_of(n, r->taken);
 		joined = NDSH_ARM_WORD(type > old ? type : old, n);
-	} while (!swap(&r->page->arm, &word, joined));
+	} while (!arm_swap(&r->page->arm, &word, joined));
 	return old;
 }
 
@@ -115,7 +115,7 @@ enum ndsh_arm_result
 ndsh_cq_arm(struct ndsh_cq_reader *r, enum ndsh_arm type, enum ndsh_arm *before)
 {
 	struct ndsh_cq_page *page = r->page;
-	enum ndsh_arm old = join(r, type);
+	enum ndsh_arm old = arm_join(r, type);
 	uint64_t word;
 
 	if (before != NULL)
@@ -126,13 +126,13 @@ ndsh_cq_arm(struct ndsh_cq_reader *r, enum ndsh_arm type, enum ndsh_arm *before)
 		uint64_t n = NDSH_ARM_SEQ(word);
 
 		if (__atomic_load_n(&page->fault, __ATOMIC_SEQ_CST) != NDSH_CQ_OK) {
-			if (swap(&page->arm, &word, NDSH_ARM_WORD(NDSH_ARM_NONE, n)))
+			if (arm_swap(&page->arm, &word, NDSH_ARM_WORD(NDSH_ARM_NONE, n)))
 				return NDSH_ARM_FAULT;
 			continue;
 		}
-		if (type == NDSH_ARM_ERRORS || produced <= max64(n, r->taken))
+		if (type == NDSH_ARM_ERRORS || produced <= larger_of(n, r->taken))
 			break;
-		if (swap(&page->arm, &word, NDSH_ARM_WORD(NDSH_ARM_NONE, produced)))
+		if (arm_swap(&page->arm, &word, NDSH_ARM_WORD(NDSH_ARM_NONE, produced)))
 			return NDSH_ARM_FIRED;
 	}
 	return NDSH_ARMED;
@@ -153,8 +153,8 @@ ndsh_cq_mark(struct ndsh_cq_reader *r)
 	do {
 		uint64_t produced = __atomic_load_n(&r->page->produced, __ATOMIC_SEQ_CST);
 
-		marked = NDSH_ARM_WORD(NDSH_ARM_NONE, max64(NDSH_ARM_SEQ(word), produced));
-	} while (!swap(&r->page->arm, &word, marked));
+		marked = NDSH_ARM_WORD(NDSH_ARM_NONE, larger_of(NDSH_ARM_SEQ(word), produced));
+	} while (!arm_swap(&r->page->arm, &word, marked));
 }
 
 bool
@@ -163,7 +163,8 @@ ndsh_cq_disarm(struct ndsh_cq_reader *r)
 	uint64_t word = __atomic_load_n(&r->page->arm, __ATOMIC_SEQ_CST);
 
 	while (NDSH_ARM_TYPE(word) != NDSH_ARM_NONE)
-		if (swap(&r->page->arm, &word, NDSH_ARM_WORD(NDSH_ARM_NONE, NDSH_ARM_SEQ(word))))
+		if (arm_swap(
+			    &r->page->arm, &word, NDSH_ARM_WORD(NDSH_ARM_NONE, NDSH_ARM_SEQ(word))))
 			return true;
 	return false;
 }
@@ -177,7 +178,7 @@ ndsh_cq_made(const struct ndsh_cq_reader *r)
 uint64_t
 ndsh_cq_old(const struct ndsh_cq_reader *r)
 {
-	return max64(NDSH_ARM_SEQ(__atomic_load_n(&r->page->arm, __ATOMIC_SEQ_CST)), r->taken);
+	return larger_of(NDSH_ARM_SEQ(__atomic_load_n(&r->page->arm, __ATOMIC_SEQ_CST)), r->taken);
 }
 
 /* The same pattern as in ndsh_cq_arm(): first the word, then what was made. */
@@ -188,7 +189,7 @@ ndsh_cq_watch(struct ndsh_cq_reader *r, enum ndsh_arm type, uint64_t seen)
 	const uint64_t *made = type == NDSH_ARM_SOLICITED ? &page->solicited : &page->produced;
 	uint64_t word = __atomic_load_n(&page->arm, __ATOMIC_SEQ_CST);
 
-	while (!swap(&page->arm, &word, NDSH_ARM_WORD(type, seen)))
+	while (!arm_swap(&page->arm, &word, NDSH_ARM_WORD(type, seen)))
 		;
 	return __atomic_load_n(&page->fault, __ATOMIC_SEQ_CST) != NDSH_CQ_OK ||
 	       __atomic_load_n(made, __ATOMIC_SEQ_CST) > seen;

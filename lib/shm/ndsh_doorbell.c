@@ -21,7 +21,7 @@
 #include "ndsh_ring.h"
 
 static bool
-ring(struct ndsh_session_page *s, uint32_t index)
+doorbell_ring(struct ndsh_session_page *s, uint32_t index)
 {
 	uint32_t word = index / 64 % 64;
 
@@ -36,14 +36,14 @@ ndsh_doorbell_ring(struct ndsh_session_page *s, struct ndsh_qp_page *qp, uint32_
 	ndsh_full_barrier(); /* between the descriptor's ctrl and sq_polled */
 	if (__atomic_load_n(&qp->sq_polled, __ATOMIC_SEQ_CST))
 		return false;
-	return ring(s, qp_index);
+	return doorbell_ring(s, qp_index);
 }
 
 /* The request is seen by who sees the bit: setting it is a release. */
 bool
 ndsh_doorbell_ring_admin(struct ndsh_session_page *s)
 {
-	return ring(s, NDSH_ADMIN_BELL);
+	return doorbell_ring(s, NDSH_ADMIN_DOORBELL);
 }
 
 uint64_t

@@ -19,7 +19,7 @@ dims_ok(const struct ndsh_qp_dims *d)
 
 /* Give the next part of the block bytes, rounded up to whole cache lines. */
 static uint32_t
-carve(uint32_t *end, uint32_t bytes)
+layout_carve(uint32_t *end, uint32_t bytes)
 {
 	uint32_t at = *end;
 
@@ -42,11 +42,11 @@ ndsh_qp_layout(const struct ndsh_qp_dims *d, struct ndsh_qp_layout *l)
 	if (!dims_ok(d))
 		return false;
 	/* The largest block has less than 4 MiB: 32 bits hold every sum. */
-	l->sq_off = carve(&end, d->sq_depth * (uint32_t)sizeof(struct ndsh_swr));
-	l->rq_off = carve(&end, d->rq_depth * (uint32_t)sizeof(struct ndsh_rwr));
-	l->sq_sge_off = carve(&end, side_bytes(d->sq_depth, d->sq_sge));
-	l->rq_sge_off = carve(&end, side_bytes(d->rq_depth, d->rq_sge));
-	l->inline_off = carve(&end, d->sq_depth * NDSH_INLINE_STRIDE(d->inline_bytes));
+	l->sq_off = layout_carve(&end, d->sq_depth * (uint32_t)sizeof(struct ndsh_swr));
+	l->rq_off = layout_carve(&end, d->rq_depth * (uint32_t)sizeof(struct ndsh_rwr));
+	l->sq_sge_off = layout_carve(&end, side_bytes(d->sq_depth, d->sq_sge));
+	l->rq_sge_off = layout_carve(&end, side_bytes(d->rq_depth, d->rq_sge));
+	l->inline_off = layout_carve(&end, d->sq_depth * NDSH_INLINE_STRIDE(d->inline_bytes));
 	l->total_bytes = end;
 	return true;
 }
@@ -74,8 +74,8 @@ ndsh_srq_bytes(uint32_t depth, uint32_t sge)
 
 	if (!is_depth(depth, 1, NDSH_DEPTH_MAX) || sge < 1 || sge > NDSH_SGE_MAX)
 		return 0;
-	(void)carve(&end, depth * (uint32_t)sizeof(struct ndsh_rwr));
-	(void)carve(&end, side_bytes(depth, sge));
+	(void)layout_carve(&end, depth * (uint32_t)sizeof(struct ndsh_rwr));
+	(void)layout_carve(&end, side_bytes(depth, sge));
 	return end;
 }
 
@@ -86,7 +86,7 @@ ndsh_srq_view(struct ndsh_rq *rq, void *base, uint32_t depth, uint32_t sge)
 	uint8_t *b = base;
 
 	*rq = (struct ndsh_rq){.depth = depth, .sge_max = sge};
-	rq->ring = (void *)(b + carve(&end, depth * (uint32_t)sizeof(struct ndsh_rwr)));
+	rq->ring = (void *)(b + layout_carve(&end, depth * (uint32_t)sizeof(struct ndsh_rwr)));
 	rq->sge = (void *)(b + end);
 }
 

@@ -109,7 +109,7 @@ ndsh_cq_follow(struct ndsh_cq_reader *r)
 
 /* Into the slot that its number has in the new ring. */
 static void
-carry(struct ndsh_cq_reader *r, uint64_t number, uint64_t moved)
+entries_carry(struct ndsh_cq_reader *r, uint64_t number, uint64_t moved)
 {
 	const struct ndsh_cqe *from = ndsh_cq_entry(r, number);
 	uint64_t i = number - moved; /* negative */
@@ -136,7 +136,7 @@ ndsh_cq_settle(struct ndsh_cq_reader *r, uint32_t n)
 	if (r->next.carried < r->taken)
 		r->next.carried = r->taken;
 	for (; n > 0 && r->next.carried < moved; n--)
-		carry(r, r->next.carried++, moved);
+		entries_carry(r, r->next.carried++, moved);
 	if (r->next.carried < moved)
 		return NDSH_SETTLING;
 	go_over(r, moved);

@@ -10,7 +10,7 @@
 #define KEY_MASK ((1u << NDSH_TOKEN_KEY_BITS) - 1)
 
 static uint32_t
-draw(uint64_t secret, uint32_t slot, uint32_t generation, uint64_t count)
+key_draw(uint64_t secret, uint32_t slot, uint32_t generation, uint64_t count)
 {
 	const uint64_t key[2] = {secret, 0};
 
@@ -25,7 +25,7 @@ first_draw(uint64_t secret, uint32_t slot, uint32_t generation)
 	uint32_t bits;
 
 	do
-		bits = draw(secret, slot, generation, count++);
+		bits = key_draw(secret, slot, generation, count++);
 	while (bits == 0);
 	return bits;
 }
@@ -42,7 +42,7 @@ ndsh_window_token(uint32_t slot, uint64_t secret, uint32_t generation)
 		uint32_t after = first_draw(secret, slot, generation + 1);
 
 		for (uint64_t count = 0; bits == 0 || bits == before || bits == after; count++)
-			bits = draw(secret, slot, generation, count);
+			bits = key_draw(secret, slot, generation, count);
 	}
 	return slot << NDSH_TOKEN_KEY_BITS | bits;
 }

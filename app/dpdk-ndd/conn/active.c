@@ -7,7 +7,7 @@
 #include "platform/log.h"
 
 static enum ndsh_status
-check(const struct ndsh_connect *m, const struct ndd_qp *qp)
+connect_check(const struct ndsh_connect *m, const struct ndd_qp *qp)
 {
 	if (qp == NULL)
 		return NDSH_ERR_INVALID_ID;
@@ -120,7 +120,7 @@ find_local(struct ndd_session *s, const struct ndsh_connect *m, struct ndd_conn 
 }
 
 static uint8_t
-limit(uint8_t reads)
+reads_limited(uint8_t reads)
 {
 	return reads < ROCE_RD_ATOMIC_MAX ? reads : (uint8_t)ROCE_RD_ATOMIC_MAX;
 }
@@ -130,7 +130,7 @@ ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_connect *m = msg;
 	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
-	enum ndsh_status status = check(m, qp);
+	enum ndsh_status status = connect_check(m, qp);
 	struct ndd_conn *c;
 
 	if (status == NDSH_OK)
@@ -142,8 +142,8 @@ ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	c->remote.port = m->remote.port;
 	c->qp = qp;
 	qp->conn = c;
-	c->inbound = limit(m->inbound_reads);
-	c->outbound = limit(m->outbound_reads);
+	c->inbound = reads_limited(m->inbound_reads);
+	c->outbound = reads_limited(m->outbound_reads);
 	/* The peer is told the DSCP alone: it need not react as we do (W-CM-73). */
 	c->tos = m->tos & (uint8_t)~ROCE_TOS_ECN;
 	c->ecn = m->tos & ROCE_TOS_ECN;

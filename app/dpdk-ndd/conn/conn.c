@@ -208,7 +208,7 @@ ndd_conn_qp_gone(struct ndd_conn *c)
 }
 
 static void
-disconnected(struct ndd_conn *c, const struct roce_cm_event *ev, uint64_t now_ns)
+conn_disconnected(struct ndd_conn *c, const struct roce_cm_event *ev, uint64_t now_ns)
 {
 	if (!ev->by_peer || (c->state != NDD_CONN_ESTABLISHED && c->state != NDD_CONN_REPLIED)) {
 		ndd_conn_fail(c, ev->timed_out ? NDSH_UNANSWERED : NDSH_OK, NULL);
@@ -252,7 +252,7 @@ ndd_conn_cm_event(struct ndd *d, const struct roce_cm_event *ev)
 			c, c->state == NDD_CONN_ACCEPTED ? NDSH_ERR_ABORTED : NDSH_ERR_TIMEOUT, ev);
 		break;
 	case ROCE_CM_EV_DISCONNECTED:
-		disconnected(c, ev, ndd_now_ns());
+		conn_disconnected(c, ev, ndd_now_ns());
 		break;
 	case ROCE_CM_EV_QUESTION:
 		ndd_ud_asked(d, ev);
@@ -317,7 +317,7 @@ ndd_conn_shard_event(struct ndd *d, const struct ndd_event *ev)
 /* ---- time ---- */
 
 static void
-step(struct ndd_conn *c, uint64_t now_ns)
+conn_step(struct ndd_conn *c, uint64_t now_ns)
 {
 	enum ndsh_status status;
 
@@ -354,7 +354,7 @@ ndd_conn_tick(struct ndd *d, uint64_t now_ns)
 		return;
 	TAILQ_FOREACH (c, &d->conns, next) {
 		if (c->deadline_ns != UINT64_MAX && (moved || c->fresh || now_ns >= c->deadline_ns))
-			step(c, now_ns);
+			conn_step(c, now_ns);
 		else if (moved && c->state == NDD_CONN_ESTABLISHED)
 			ndd_conn_refresh(c, now_ns);
 		ndd_hops_until(&d->conn_hops, c->deadline_ns);

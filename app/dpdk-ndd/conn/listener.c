@@ -25,7 +25,7 @@ listen_at(struct ndd *d, struct ndd_listener *l, const struct roce_cm_addr *addr
 }
 
 static enum ndsh_status
-create(struct ndd_session *s, const struct ndsh_listener_create *m, struct ndd_reply *r,
+listener_create(struct ndd_session *s, const struct ndsh_listener_create *m, struct ndd_reply *r,
 	bool datagrams)
 {
 	static const uint8_t any[16], any4[16] = {[10] = 0xff, [11] = 0xff};
@@ -63,13 +63,13 @@ create(struct ndd_session *s, const struct ndsh_listener_create *m, struct ndd_r
 enum ndsh_status
 ndd_listener_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	return create(s, msg, r, false);
+	return listener_create(s, msg, r, false);
 }
 
 enum ndsh_status
 ndd_ud_listener_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	return create(s, msg, r, true);
+	return listener_create(s, msg, r, true);
 }
 
 enum ndsh_status

@@ -9,7 +9,7 @@
 enum { REASON_NO_RESOURCES = 3, REASON_CONSUMER = 28 };
 
 static uint8_t
-least(uint8_t a, uint8_t b)
+least_reads(uint8_t a, uint8_t b)
 {
 	return a < b ? a : b;
 }
@@ -46,8 +46,8 @@ ndd_conn_requested(struct ndd *d, const struct roce_cm_event *ev)
 	c->mtu_code = ev->mtu_code;
 	c->ack_timeout = ev->ack_timeout;
 	/* What the peer serves is what we may issue, and the other way round (W-CM-30). */
-	c->inbound = least(ev->peer.initiator_depth, ROCE_RD_ATOMIC_MAX);
-	c->outbound = least(ev->peer.responder_resources, ROCE_RD_ATOMIC_MAX);
+	c->inbound = least_reads(ev->peer.initiator_depth, ROCE_RD_ATOMIC_MAX);
+	c->outbound = least_reads(ev->peer.responder_resources, ROCE_RD_ATOMIC_MAX);
 	ndd_conn_tell(c, NDSH_EV_CONN_REQUEST, NDSH_OK, ev);
 }
 
@@ -77,8 +77,8 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	(void)ndd_port_take(&s->daemon->ports, &c->port, NDD_PORT_ACCEPTED, &c->local);
 	c->qp = qp;
 	qp->conn = c;
-	c->inbound = least(c->inbound, m->inbound_reads);
-	c->outbound = least(c->outbound, m->outbound_reads);
+	c->inbound = least_reads(c->inbound, m->inbound_reads);
+	c->outbound = least_reads(c->outbound, m->outbound_reads);
 	c->ecn = m->ecn;
 	c->priv_bytes = m->priv_bytes;
 	memcpy(c->priv, m->priv, m->priv_bytes);

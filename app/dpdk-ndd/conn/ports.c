@@ -2,7 +2,7 @@
 #include "conn/ports.h"
 
 static bool
-is_any(const struct roce_gid *gid)
+is_any_address(const struct roce_gid *gid)
 {
 	static const struct roce_gid any;
 
@@ -10,35 +10,35 @@ is_any(const struct roce_gid *gid)
 }
 
 static bool
-overlap(const struct roce_cm_addr *a, const struct roce_cm_addr *b)
+addresses_overlap(const struct roce_cm_addr *a, const struct roce_cm_addr *b)
 {
-	return a->port == b->port &&
-	       (roce_gid_equal(&a->gid, &b->gid) || is_any(&a->gid) || is_any(&b->gid));
+	return a->port == b->port && (roce_gid_equal(&a->gid, &b->gid) || is_any_address(&a->gid) ||
+					     is_any_address(&b->gid));
 }
 
 static struct ndd_port_bucket *
-bucket_of(struct ndd_ports *t, uint16_t port)
+port_bucket(struct ndd_ports *t, uint16_t port)
 {
 	return &t->bucket[port % NDD_PORT_BUCKETS];
 }
 
 static bool
-is_connection(enum ndd_port_use use)
+is_connection_use(enum ndd_port_use use)
 {
 	return use == NDD_PORT_ACCEPTED || use == NDD_PORT_SHARING;
 }
 
 /* Who has it alone counts more than connections that are left of it. */
 static enum ndsh_status
-look(struct ndd_ports *t, enum ndd_port_use use, const struct roce_cm_addr *addr)
+port_check(struct ndd_ports *t, enum ndd_port_use use, const struct roce_cm_addr *addr)
 {
 	enum ndsh_status status = NDSH_OK;
 	const struct ndd_port *p;
 
-	LIST_FOREACH (p, bucket_of(t, addr->port), entry) {
-		if (!overlap(&p->addr, addr))
+	LIST_FOREACH (p, port_bucket(t, addr->port), entry) {
+		if (!addresses_overlap(&p->addr, addr))
 			continue;
-		if (!is_connection(p->use) || use == NDD_PORT_LISTENER)
+		if (!is_connection_use(p->use) || use == NDD_PORT_LISTENER)
 			return NDSH_ERR_PORT_IN_USE;
 		status = NDSH_ERR_ADDRESS_IN_USE;
 	}
@@ -47,11 +47,11 @@ look(struct ndd_ports *t, enum ndd_port_use use, const struct roce_cm_addr *addr
 
 /* Not the last that was given back: a late message may still be under way to it. */
 static bool
-choose(struct ndd_ports *t, enum ndd_port_use use, struct roce_cm_addr *addr)
+port_choose(struct ndd_ports *t, enum ndd_port_use use, struct roce_cm_addr *addr)
 {
 	for (uint32_t i = 0; i < NDD_EPHEMERAL_COUNT; i++) {
 		addr->port = (uint16_t)(NDD_EPHEMERAL_FIRST + t->next++ % NDD_EPHEMERAL_COUNT);
-		if (look(t, use, addr) == NDSH_OK)
+		if (port_check(t, use, addr) == NDSH_OK)
 			return true;
 	}
 	return false;
@@ -64,15 +64,15 @@ ndd_port_take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use,
 	enum ndsh_status status;
 
 	p->addr = *addr;
-	if (addr->port == 0 && !choose(t, use, &p->addr))
+	if (addr->port == 0 && !port_choose(t, use, &p->addr))
 		return NDSH_ERR_NO_FREE_PORT;
 	if (addr->port != 0 && use != NDD_PORT_ACCEPTED) {
-		status = look(t, use, addr);
+		status = port_check(t, use, addr);
 		if (status != NDSH_OK)
 			return status;
 	}
 	p->use = use;
-	LIST_INSERT_HEAD(bucket_of(t, p->addr.port), p, entry);
+	LIST_INSERT_HEAD(port_bucket(t, p->addr.port), p, entry);
 	return NDSH_OK;
 }
 
@@ -80,13 +80,13 @@ enum ndsh_status
 ndd_port_share(struct ndd_ports *t, struct ndd_port *p, const struct ndd_port *endpoint,
 	const struct roce_cm_addr *peer)
 {
-	struct ndd_port_bucket *bucket = bucket_of(t, endpoint->addr.port);
+	struct ndd_port_bucket *bucket = port_bucket(t, endpoint->addr.port);
 	const struct ndd_port *other;
 
 	LIST_FOREACH (other, bucket, entry)
 		if (other->use == NDD_PORT_SHARING && other->peer.port == peer->port &&
 			roce_gid_equal(&other->peer.gid, &peer->gid) &&
-			overlap(&other->addr, &endpoint->addr))
+			addresses_overlap(&other->addr, &endpoint->addr))
 			return NDSH_ERR_ADDRESS_IN_USE;
 	p->addr = endpoint->addr;
 	p->peer = *peer;

@@ -40,11 +40,11 @@ ndd_watch_del(struct ndd *d, struct ndd_watch *w)
 }
 
 static void
-on_bell(struct ndd *d, struct ndd_watch *w, uint32_t events)
+on_wakeup(struct ndd *d, struct ndd_watch *w, uint32_t events)
 {
 	(void)w;
 	(void)events;
-	ndd_bell_drain(&d->bell);
+	ndd_wakeup_drain(&d->wakeup);
 }
 
 static void
@@ -68,7 +68,7 @@ on_signal(struct ndd *d, struct ndd_watch *w, uint32_t events)
 }
 
 static int
-open_socket(const struct config *cfg)
+control_open_socket(const struct config *cfg)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -100,8 +100,8 @@ ndd_control_init(struct ndd *d)
 	d->conn_hops.deadline_ns = d->path_hops.deadline_ns = d->ah_hops.deadline_ns = UINT64_MAX;
 	d->listen_watch.fd = -1;
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (d->epoll_fd < 0 || !ndd_bell_init(&d->bell) ||
-		!ndd_watch_add(d, &d->bell_watch, d->bell.fd, EPOLLIN, on_bell))
+	if (d->epoll_fd < 0 || !ndd_wakeup_init(&d->wakeup) ||
+		!ndd_watch_add(d, &d->wakeup_watch, d->wakeup.fd, EPOLLIN, on_wakeup))
 		return false;
 	sigemptyset(&set); /* blocked in all threads by main() */
 	sigaddset(&set, SIGTERM);
@@ -115,7 +115,7 @@ ndd_control_init(struct ndd *d)
 }
 
 static int
-wait_ms(const struct ndd *d, uint64_t now_ns)
+control_wait_ms(const struct ndd *d, uint64_t now_ns)
 {
 	uint64_t deadline = ndd_host_deadline(d), ms;
 
@@ -137,17 +137,17 @@ rings_empty(const struct ndd *d)
 }
 
 static void
-turn(struct ndd *d)
+control_turn(struct ndd *d)
 {
 	struct epoll_event ev[READY_MAX];
 	uint64_t now_ns = ndd_now_ns();
-	int n, ms = wait_ms(d, now_ns);
+	int n, ms = control_wait_ms(d, now_ns);
 
-	ndd_bell_rest(&d->bell);
+	ndd_wakeup_before_sleep(&d->wakeup);
 	if (!rings_empty(d))
 		ms = 0;
 	n = epoll_wait(d->epoll_fd, ev, READY_MAX, ms);
-	ndd_bell_up(&d->bell);
+	ndd_wakeup_after_sleep(&d->wakeup);
 	for (int i = 0; i < n; i++) {
 		struct ndd_watch *w = ev[i].data.ptr;
 
@@ -156,7 +156,7 @@ turn(struct ndd *d)
 	now_ns = ndd_now_ns();
 	ndd_host_rx(d, now_ns);
 	ndd_lost_memory(d);
-	ndd_links_look(d, now_ns);
+	ndd_links_check(d, now_ns);
 	ndd_session_check_stalled(d, now_ns);
 	ndd_session_reap(d); /* nobody up the stack holds a session any more */
 	ndd_host_tx(d, now_ns);
@@ -168,8 +168,8 @@ ndd_control_listen(struct ndd *d)
 	int fd;
 
 	while (!d->stopping && net_probing(d->net) > 0)
-		turn(d);
-	fd = open_socket(d->cfg);
+		control_turn(d);
+	fd = control_open_socket(d->cfg);
 	if (fd < 0 || !ndd_watch_add(d, &d->listen_watch, fd, EPOLLIN, ndd_session_accept)) {
 		ndd_error("control socket %s: %s", d->cfg->socket_path, strerror(errno));
 		return false;
@@ -182,7 +182,7 @@ void
 ndd_control_run(struct ndd *d)
 {
 	while (!d->stopping)
-		turn(d);
+		control_turn(d);
 }
 
 /* Clients are told, connections end with a DREQ, and the peers have a moment to answer. */
@@ -201,7 +201,7 @@ ndd_control_farewell(struct ndd *d)
 	while ((s = TAILQ_FIRST(&d->sessions)) != NULL)
 		ndd_session_end(s, "the daemon is shutting down");
 	do {
-		turn(d);
+		control_turn(d);
 		roce_cm_usage(d->cm, &usage);
 	} while (usage.conns != usage.timewait && ndd_now_ns() < until_ns);
 	/* What is in the rings still has to leave by the ports. */
@@ -214,7 +214,7 @@ ndd_control_fini(struct ndd *d)
 {
 	if (d->signal_watch.fd >= 0)
 		close(d->signal_watch.fd);
-	ndd_bell_fini(&d->bell);
+	ndd_wakeup_fini(&d->wakeup);
 	if (d->epoll_fd >= 0)
 		close(d->epoll_fd);
 }

@@ -22,7 +22,7 @@ struct ndd_ah;
 struct ndd_conn;
 struct ndd_qp_path;
 struct ndd_session;
-struct ndd_shared;
+struct ndd_kernel_ports;
 
 /* Something in the control thread's epoll: data.ptr is one of these, first in its owner. */
 struct ndd_watch {
@@ -60,12 +60,12 @@ struct ndd {
 	const char *config_path; /* where it came from */
 	struct ndd_plane plane;
 	struct net *net;
-	struct ndd_shared *shared; /* NULL: no port is shared with the kernel */
+	struct ndd_kernel_ports *kernel_ports; /* NULL: no port is shared with the kernel */
 	struct roce_cm *cm;
 	size_t net_bytes, cm_bytes;
 	int epoll_fd;
-	struct ndd_bell bell; /* lcores ring it */
-	struct ndd_watch bell_watch, listen_watch, signal_watch;
+	struct ndd_wakeup wakeup; /* lcores ring it */
+	struct ndd_watch wakeup_watch, listen_watch, signal_watch;
 	struct ndd_session_list sessions, ended;
 	uint32_t session_count;
 	uint64_t serial;			       /* of sessions and objects; never reused */
@@ -77,7 +77,7 @@ struct ndd {
 	struct ndd_mad mad[NDD_MADS_WAITING];
 	uint32_t mads_waiting, mad_psn;
 	struct ndd_ports ports, ud_ports; /* of connections, of datagram services */
-	uint64_t links_look_ns;
+	uint64_t links_check_ns;
 	bool stopping, mlock_refused;
 };
 
@@ -104,7 +104,7 @@ uint64_t ndd_host_deadline(const struct ndd *d);
 /* ---- links.c ---- */
 
 /* From time to time: links that went up or down, connections of virtual devices made again. */
-void ndd_links_look(struct ndd *d, uint64_t now_ns);
+void ndd_links_check(struct ndd *d, uint64_t now_ns);
 
 /* ---- async.c ---- */
 

@@ -17,7 +17,7 @@
 #define ERROR_BYTES 4096
 
 static struct config *
-load(const struct ndd *d)
+config_reload(const struct ndd *d)
 {
 	struct config *c = calloc(1, sizeof(*c));
 	char err[ERROR_BYTES], *next = err, *line;
@@ -37,7 +37,7 @@ load(const struct ndd *d)
 }
 
 static bool
-same_ports(const struct ndd *d, const struct config *to)
+config_has_same_ports(const struct ndd *d, const struct config *to)
 {
 	bool same = to->ports == d->cfg->ports;
 
@@ -50,7 +50,7 @@ same_ports(const struct ndd *d, const struct config *to)
 }
 
 static void
-end(struct ndd_conn *c, const char *why)
+conn_end(struct ndd_conn *c, const char *why)
 {
 	char from[INET6_ADDRSTRLEN], to[INET6_ADDRSTRLEN];
 
@@ -98,7 +98,7 @@ end_from(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 		const struct roce_path path = {.sgid = c->local.gid};
 
 		if (c->state != NDD_CONN_OVER && lost(d, &path, arg))
-			end(c, why);
+			conn_end(c, why);
 	}
 	ndd_qp_path_end(d, lost, arg, why);
 	ndd_ah_end(d, lost, arg, why);
@@ -139,7 +139,7 @@ end_without_route(struct ndd *d)
 		const struct roce_path path = {.sgid = c->local.gid, .dgid = c->remote.gid};
 
 		if (c->state == NDD_CONN_ESTABLISHED && route_is_lost(d, &path, NULL))
-			end(c, why);
+			conn_end(c, why);
 	}
 	ndd_qp_path_end(d, route_is_lost, NULL, why);
 	ndd_ah_end(d, route_is_lost, NULL, why);
@@ -156,9 +156,9 @@ mention_the_rest(const struct ndd *d, const struct config *to)
 void
 ndd_reload(struct ndd *d)
 {
-	struct config *to = load(d);
+	struct config *to = config_reload(d);
 
-	if (to != NULL && same_ports(d, to)) {
+	if (to != NULL && config_has_same_ports(d, to)) {
 		end_from(d, address_is_lost, to, "its address was taken out of the configuration");
 		ndd_network_change(d, to);
 		end_without_route(d);

@@ -48,7 +48,7 @@ start_port(struct ndd *d, uint32_t i)
 	const struct config_port *c = &d->cfg->port[i];
 	const struct port_cfg pc = {
 		.device = c->device,
-		.mtu = c->shared ? ndd_shared_mtu(d, i) : c->mtu,
+		.mtu = c->shared ? ndd_kernel_port_mtu(d, i) : c->mtu,
 		.shared = c->shared,
 		.has_mac = c->has_mac,
 		.mac = {c->mac[0], c->mac[1], c->mac[2], c->mac[3], c->mac[4], c->mac[5]},
@@ -150,13 +150,13 @@ ndd_start(struct ndd *d)
 
 	p->idle = d->cfg->idle;
 	p->cycles = d->cfg->cycles;
-	p->control_bell = &d->bell;
+	p->control_wakeup = &d->wakeup;
 	if (getrandom(p->secret, sizeof(p->secret), 0) != sizeof(p->secret)) {
 		ndd_error("no randomness: %s", strerror(errno));
 		return false;
 	}
 	roce_qpn_key_init(&p->qpn_key, p->secret);
-	if (!start_pool(d) || !ndd_shared_open(d))
+	if (!start_pool(d) || !ndd_kernel_ports_open(d))
 		return false;
 	for (uint32_t i = 0; i < d->cfg->ports; i++)
 		if (!start_port(d, i))
@@ -188,7 +188,7 @@ ndd_stop(struct ndd *d)
 		ndd_shard_free(p->shard[i]);
 	for (uint32_t i = 0; i < p->ports; i++)
 		port_close(&p->port[i]);
-	ndd_shared_close(d);
+	ndd_kernel_ports_close(d);
 	ndd_numa_free(d->cm, d->cm_bytes);
 	ndd_numa_free(d->net, d->net_bytes);
 	rte_mempool_free(p->pool);

@@ -95,7 +95,7 @@ send_frame(struct ndd *d, struct rte_mbuf *m, uint32_t bytes)
 	m->pkt_len = bytes;
 	if (rte_ring_sp_enqueue(d->plane.rings.control_tx, m) != 0)
 		rte_pktmbuf_free(m);
-	ndd_bell_ring(&d->plane.shard[NDD_IO_OWNER]->bell);
+	ndd_wakeup_notify(&d->plane.shard[NDD_IO_OWNER]->wakeup);
 }
 
 /* False: the next hop is being asked for. */
@@ -189,7 +189,7 @@ ndd_host_tx(struct ndd *d, uint64_t now_ns)
 		if (!send_mad(d, now_ns, &tx))
 			keep_mad(d, now_ns, &tx);
 	tx_net(d);
-	ndd_shared_ask(d, now_ns);
+	ndd_kernel_ports_ask(d, now_ns);
 }
 
 uint64_t

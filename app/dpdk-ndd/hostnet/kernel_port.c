@@ -15,7 +15,7 @@
 #define NUD_VALID (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP)
 #define NUD_SURE  (NUD_REACHABLE | NUD_PERMANENT | NUD_NOARP)
 
-struct ndd_shared {
+struct ndd_kernel_ports {
 	struct ndd_watch watch;
 	struct ndd_rtnl rtnl;
 	bool routes_changed;
@@ -32,24 +32,24 @@ port_of(const struct ndd *d, int interface)
 	uint32_t i = 0;
 
 	while (i < d->cfg->ports &&
-		(!d->cfg->port[i].shared || d->shared->port[i].interface != interface))
+		(!d->cfg->port[i].shared || d->kernel_ports->port[i].interface != interface))
 		i++;
 	return i < d->cfg->ports ? i : CONFIG_PORTS_MAX;
 }
 
 static const char *
-device(const struct ndd *d, uint32_t port)
+port_device(const struct ndd *d, uint32_t port)
 {
 	return d->cfg->port[port].device;
 }
 
 uint32_t
-ndd_shared_mtu(const struct ndd *d, uint32_t port)
+ndd_kernel_port_mtu(const struct ndd *d, uint32_t port)
 {
 	uint32_t mtu = d->cfg->port[port].mtu;
 
-	if (d->shared->port[port].mtu < mtu)
-		mtu = d->shared->port[port].mtu;
+	if (d->kernel_ports->port[port].mtu < mtu)
+		mtu = d->kernel_ports->port[port].mtu;
 	return mtu < PORT_XDP_MTU_MAX ? mtu : PORT_XDP_MTU_MAX;
 }
 
@@ -66,36 +66,36 @@ on_link(void *arg, const struct ndd_rtnl_link *l)
 	if (i == CONFIG_PORTS_MAX)
 		return;
 	if (l->gone) {
-		ndd_error(
-			"port %s: its interface is gone; a new one needs a restart", device(d, i));
+		ndd_error("port %s: its interface is gone; a new one needs a restart",
+			port_device(d, i));
 		return;
 	}
 	if (!l->has_mac || l->mtu == 0)
 		return;
-	d->shared->port[i].mtu = l->mtu;
+	d->kernel_ports->port[i].mtu = l->mtu;
 	link = d->net != NULL ? net_link_find(d->net, i, 0) : -1;
 	if (link < 0)
 		return;
 	memcpy(p->mac, l->mac, 6);
-	p->mtu = ndd_shared_mtu(d, i);
+	p->mtu = ndd_kernel_port_mtu(d, i);
 	net_link_change(d->net, (uint32_t)link, p->mac, p->mtu);
 }
 
 /* ---- addresses ---- */
 
 static void
-lose(struct ndd *d, uint32_t port, const struct net_ip *ip)
+address_lost(struct ndd *d, uint32_t port, const struct net_ip *ip)
 {
 	char text[INET6_ADDRSTRLEN];
 	int link = net_link_find(d->net, port, 0);
 
-	ndd_notice("port %s: %s is no more", device(d, port), ndd_ip_text(ip->b, text));
+	ndd_notice("port %s: %s is no more", port_device(d, port), ndd_ip_text(ip->b, text));
 	ndd_end_address(d, ip->b, "the kernel has lost its address");
 	net_address_remove(d->net, (uint32_t)link, ip);
 }
 
 static void
-gain(struct ndd *d, uint32_t port, const struct net_ip *ip, uint8_t prefix_len)
+address_gained(struct ndd *d, uint32_t port, const struct net_ip *ip, uint8_t prefix_len)
 {
 	char text[INET6_ADDRSTRLEN];
 	int link = net_link_find(d->net, port, 0);
@@ -104,9 +104,10 @@ gain(struct ndd *d, uint32_t port, const struct net_ip *ip, uint8_t prefix_len)
 	if (net_address_keep(d->net, (uint32_t)link, ip, prefix_len))
 		return;
 	if (net_address_add(d->net, (uint32_t)link, ip, prefix_len, &why))
-		ndd_notice("port %s: %s/%u", device(d, port), ndd_ip_text(ip->b, text), prefix_len);
+		ndd_notice("port %s: %s/%u", port_device(d, port), ndd_ip_text(ip->b, text),
+			prefix_len);
 	else
-		ndd_error("port %s: %s/%u can't be used: %s", device(d, port),
+		ndd_error("port %s: %s/%u can't be used: %s", port_device(d, port),
 			ndd_ip_text(ip->b, text), prefix_len, why);
 }
 
@@ -119,9 +120,9 @@ on_address(void *arg, const struct ndd_rtnl_address *a)
 	if (i == CONFIG_PORTS_MAX || net_link_find(d->net, i, 0) < 0)
 		return;
 	if (a->usable)
-		gain(d, i, &a->ip, a->prefix_len);
+		address_gained(d, i, &a->ip, a->prefix_len);
 	else if (net_local_port(d->net, &a->ip) == (int)i)
-		lose(d, i, &a->ip);
+		address_lost(d, i, &a->ip);
 }
 
 /* ---- neighbours and routes ---- */
@@ -143,7 +144,7 @@ on_neighbour(void *arg, const struct ndd_rtnl_neighbour *n)
 static void
 on_routes(void *arg)
 {
-	((struct ndd *)arg)->shared->routes_changed = true;
+	((struct ndd *)arg)->kernel_ports->routes_changed = true;
 }
 
 static struct ndd_rtnl_ear
@@ -158,10 +159,10 @@ ear_of(struct ndd *d)
 
 /* The kernel has the way at hand, and perhaps the MAC; if not, it looks for it and will tell. */
 static void
-ask(struct ndd *d, uint64_t now_ns, const struct net_question *q)
+kernel_ask(struct ndd *d, uint64_t now_ns, const struct net_question *q)
 {
-	struct ndd_rtnl *r = &d->shared->rtnl;
-	int interface = d->shared->port[q->port].interface;
+	struct ndd_rtnl *r = &d->kernel_ports->rtnl;
+	int interface = d->kernel_ports->port[q->port].interface;
 	struct ndd_rtnl_neighbour n = {0};
 	struct net_ip hop;
 
@@ -177,24 +178,24 @@ ask(struct ndd *d, uint64_t now_ns, const struct net_question *q)
 }
 
 bool
-ndd_shared_source(struct ndd *d, const struct net_ip *ip, struct net_ip *source)
+ndd_kernel_ports_source(struct ndd *d, const struct net_ip *ip, struct net_ip *source)
 {
 	for (uint32_t i = 0; i < d->cfg->ports; i++)
 		if (d->cfg->port[i].shared &&
-			ndd_rtnl_source(
-				&d->shared->rtnl, d->shared->port[i].interface, ip, source) &&
+			ndd_rtnl_source(&d->kernel_ports->rtnl, d->kernel_ports->port[i].interface,
+				ip, source) &&
 			net_local_port(d->net, source) == (int)i)
 			return true;
 	return false;
 }
 
 void
-ndd_shared_ask(struct ndd *d, uint64_t now_ns)
+ndd_kernel_ports_ask(struct ndd *d, uint64_t now_ns)
 {
 	struct net_question q;
 
 	while (net_question(d->net, &q))
-		ask(d, now_ns, &q);
+		kernel_ask(d, now_ns, &q);
 }
 
 /* ---- life ---- */
@@ -237,11 +238,11 @@ list_addresses(struct ndd *d)
 	struct net_ip ip;
 	uint32_t port;
 
-	if (!ndd_rtnl_addresses(&d->shared->rtnl, &ear))
+	if (!ndd_rtnl_addresses(&d->kernel_ports->rtnl, &ear))
 		return false;
 	for (unsigned i = 0; net_address_get(d->net, i, &ip, &prefix_len, &port);) {
 		if (d->cfg->port[port].shared && !is_listed(&l, &ip))
-			lose(d, port, &ip);
+			address_lost(d, port, &ip);
 		else
 			i++;
 	}
@@ -249,9 +250,9 @@ list_addresses(struct ndd *d)
 }
 
 static void
-catch_up(struct ndd *d, const struct ndd_rtnl_ear *ear)
+kernel_catch_up(struct ndd *d, const struct ndd_rtnl_ear *ear)
 {
-	struct ndd_shared *s = d->shared;
+	struct ndd_kernel_ports *s = d->kernel_ports;
 
 	ndd_warning(
 		"more happened to the kernel's interfaces than could be followed: looking anew");
@@ -264,15 +265,15 @@ catch_up(struct ndd *d, const struct ndd_rtnl_ear *ear)
 }
 
 static void
-on_news(struct ndd *d, struct ndd_watch *w, uint32_t events)
+on_kernel_news(struct ndd *d, struct ndd_watch *w, uint32_t events)
 {
 	const struct ndd_rtnl_ear ear = ear_of(d);
-	struct ndd_shared *s = d->shared;
+	struct ndd_kernel_ports *s = d->kernel_ports;
 
 	(void)w;
 	(void)events;
 	if (!ndd_rtnl_hear(&s->rtnl, &ear))
-		catch_up(d, &ear);
+		kernel_catch_up(d, &ear);
 	for (uint32_t i = 0; s->routes_changed && i < d->cfg->ports; i++)
 		if (d->cfg->port[i].shared)
 			net_told_changes(d->net, ndd_now_ns(), i);
@@ -283,7 +284,7 @@ static bool
 read_links(struct ndd *d)
 {
 	const struct ndd_rtnl_ear ear = ear_of(d);
-	struct ndd_shared *s = d->shared;
+	struct ndd_kernel_ports *s = d->kernel_ports;
 	char interface[IFNAMSIZ];
 
 	for (uint32_t i = 0; i < d->cfg->ports; i++) {
@@ -295,7 +296,7 @@ read_links(struct ndd *d)
 		s->port[i].interface = (int)if_nametoindex(interface);
 		if (s->port[i].interface == 0 ||
 			!ndd_rtnl_link(&s->rtnl, s->port[i].interface, &ear)) {
-			ndd_error("ports[%u] %s: interface %s: %s", i, device(d, i), interface,
+			ndd_error("ports[%u] %s: interface %s: %s", i, port_device(d, i), interface,
 				strerror(errno));
 			return false;
 		}
@@ -304,7 +305,7 @@ read_links(struct ndd *d)
 }
 
 static bool
-any_shared(const struct config *cfg)
+any_kernel_port(const struct config *cfg)
 {
 	for (uint32_t i = 0; i < cfg->ports; i++)
 		if (cfg->port[i].shared)
@@ -313,17 +314,17 @@ any_shared(const struct config *cfg)
 }
 
 bool
-ndd_shared_open(struct ndd *d)
+ndd_kernel_ports_open(struct ndd *d)
 {
-	struct ndd_shared *s;
+	struct ndd_kernel_ports *s;
 
-	if (!any_shared(d->cfg))
+	if (!any_kernel_port(d->cfg))
 		return true;
-	s = d->shared = calloc(1, sizeof(*s));
+	s = d->kernel_ports = calloc(1, sizeof(*s));
 	if (s == NULL)
 		return false;
 	if (!ndd_rtnl_open(&s->rtnl) ||
-		!ndd_watch_add(d, &s->watch, ndd_rtnl_fd(&s->rtnl), EPOLLIN, on_news)) {
+		!ndd_watch_add(d, &s->watch, ndd_rtnl_fd(&s->rtnl), EPOLLIN, on_kernel_news)) {
 		ndd_error("rtnetlink: %s", strerror(errno));
 		return false;
 	}
@@ -331,17 +332,17 @@ ndd_shared_open(struct ndd *d)
 }
 
 void
-ndd_shared_close(struct ndd *d)
+ndd_kernel_ports_close(struct ndd *d)
 {
-	if (d->shared == NULL)
+	if (d->kernel_ports == NULL)
 		return;
-	ndd_rtnl_close(&d->shared->rtnl);
-	free(d->shared);
-	d->shared = NULL;
+	ndd_rtnl_close(&d->kernel_ports->rtnl);
+	free(d->kernel_ports);
+	d->kernel_ports = NULL;
 }
 
 bool
-ndd_shared_start(struct ndd *d, uint32_t port)
+ndd_kernel_port_start(struct ndd *d, uint32_t port)
 {
 	const struct ndd_rtnl_ear ear = ear_of(d);
 	const struct port *p = &d->plane.port[port];
@@ -349,13 +350,13 @@ ndd_shared_start(struct ndd *d, uint32_t port)
 
 	memcpy(link.mac, p->mac, sizeof(link.mac));
 	if (net_link_add(d->net, &link) < 0) {
-		ndd_error("ports[%u] %s: too many links", port, device(d, port));
+		ndd_error("ports[%u] %s: too many links", port, port_device(d, port));
 		return false;
 	}
 	/* Once more: it may have changed since read_links(). */
-	if (!ndd_rtnl_link(&d->shared->rtnl, d->shared->port[port].interface, &ear) ||
+	if (!ndd_rtnl_link(&d->kernel_ports->rtnl, d->kernel_ports->port[port].interface, &ear) ||
 		!list_addresses(d)) {
-		ndd_error("port %s: its interface can't be read: %s", device(d, port),
+		ndd_error("port %s: its interface can't be read: %s", port_device(d, port),
 			strerror(errno));
 		return false;
 	}

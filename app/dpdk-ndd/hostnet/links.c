@@ -8,10 +8,10 @@
 #include "control/daemon.h"
 #include "platform/log.h"
 
-#define LOOK_NS (200 * NDD_MS)
+#define CHECK_NS (200 * NDD_MS)
 
 static void
-changed(struct ndd *d, uint32_t i, uint64_t now_ns)
+link_changed(struct ndd *d, uint32_t i, uint64_t now_ns)
 {
 	struct port *p = &d->plane.port[i];
 
@@ -26,16 +26,16 @@ changed(struct ndd *d, uint32_t i, uint64_t now_ns)
 }
 
 void
-ndd_links_look(struct ndd *d, uint64_t now_ns)
+ndd_links_check(struct ndd *d, uint64_t now_ns)
 {
-	if (now_ns < d->links_look_ns)
+	if (now_ns < d->links_check_ns)
 		return;
-	d->links_look_ns = now_ns + LOOK_NS;
+	d->links_check_ns = now_ns + CHECK_NS;
 	for (uint32_t i = 0; i < d->plane.ports; i++) {
 		struct port *p = &d->plane.port[i];
 
 		if (port_link_changed(p))
-			changed(d, i, now_ns);
+			link_changed(d, i, now_ns);
 		if (p->reconnects && !p->link_up)
 			port_restart(p);
 	}

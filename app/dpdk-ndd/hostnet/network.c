@@ -99,7 +99,7 @@ set_port(struct ndd *d, uint32_t i)
 	bool good;
 
 	if (c->shared) /* the kernel's to say, at the start and later */
-		return net_link_find(d->net, i, 0) >= 0 || ndd_shared_start(d, i);
+		return net_link_find(d->net, i, 0) >= 0 || ndd_kernel_port_start(d, i);
 	good = set_link(d, i, &c->untagged, &why);
 	for (uint32_t k = 0; good && k < c->vlans; k++)
 		good = set_link(d, i, &c->vlan[k], &why);
@@ -164,7 +164,7 @@ link_of(const struct config_port *c, uint16_t vlan)
 }
 
 static bool
-has(const struct config_link *c, const struct net_ip *ip)
+link_has_address(const struct config_link *c, const struct net_ip *ip)
 {
 	for (uint32_t i = 0; i < c->addresses; i++)
 		if (memcmp(c->address[i].ip, ip->b, sizeof(ip->b)) == 0)
@@ -187,7 +187,7 @@ drop_link(struct net *n, uint32_t port, uint16_t vlan, const struct config_link 
 		return;
 	}
 	while (net_link_address(n, (uint32_t)link, i, &ip)) {
-		if (has(c, &ip))
+		if (link_has_address(c, &ip))
 			i++;
 		else
 			net_address_remove(n, (uint32_t)link, &ip);
@@ -196,7 +196,7 @@ drop_link(struct net *n, uint32_t port, uint16_t vlan, const struct config_link 
 
 /* No configuration takes the kernel's addresses away. */
 static bool
-is_of_shared(const struct ndd *d, const struct net_ip *ip)
+is_kernel_address(const struct ndd *d, const struct net_ip *ip)
 {
 	int port = net_local_port(d->net, ip);
 
@@ -210,18 +210,18 @@ ndd_network_keeps(const struct ndd *d, const struct config *to, const uint8_t ip
 
 	if (net_ip_is_link_local(&address))
 		return true; /* link-local: the port's, as long as it has its MAC */
-	if (is_of_shared(d, &address))
+	if (is_kernel_address(d, &address))
 		return true;
 	for (uint32_t i = 0; i < d->cfg->ports; i++) {
 		const struct config_port *c = &d->cfg->port[i], *other = &to->port[i];
 
-		if (has(&c->untagged, &address))
-			return has(&other->untagged, &address);
+		if (link_has_address(&c->untagged, &address))
+			return link_has_address(&other->untagged, &address);
 		for (uint32_t k = 0; k < c->vlans; k++) {
 			const struct config_link *now = link_of(other, c->vlan[k].id);
 
-			if (has(&c->vlan[k], &address))
-				return now != NULL && has(now, &address);
+			if (link_has_address(&c->vlan[k], &address))
+				return now != NULL && link_has_address(now, &address);
 		}
 	}
 	return false;

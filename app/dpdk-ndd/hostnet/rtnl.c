@@ -171,7 +171,7 @@ open_socket(unsigned groups)
 }
 
 static bool
-join(struct mnl_socket *s, const int *groups, size_t n)
+rtnl_join(struct mnl_socket *s, const int *groups, size_t n)
 {
 	int bytes = EVENTS_BYTES;
 
@@ -197,7 +197,7 @@ ndd_rtnl_open(struct ndd_rtnl *r)
 	r->events = open_socket(0);
 	r->requests = open_socket(0);
 	if (r->events != NULL && r->requests != NULL &&
-		join(r->events, groups, sizeof(groups) / sizeof(groups[0])) &&
+		rtnl_join(r->events, groups, sizeof(groups) / sizeof(groups[0])) &&
 		setsockopt(mnl_socket_get_fd(r->requests), SOL_SOCKET, SO_RCVTIMEO, &limit,
 			sizeof(limit)) == 0)
 		return true;
@@ -240,7 +240,7 @@ ndd_rtnl_hear(struct ndd_rtnl *r, const struct ndd_rtnl_ear *ear)
 
 /* Ask, and hear all of the answer. False: errno is the kernel's. */
 static bool
-request(struct ndd_rtnl *r, struct nlmsghdr *h, mnl_cb_t each, void *arg)
+rtnl_request(struct ndd_rtnl *r, struct nlmsghdr *h, mnl_cb_t each, void *arg)
 {
 	unsigned portid = mnl_socket_get_portid(r->requests);
 	bool in_parts = (h->nlmsg_flags & (NLM_F_DUMP | NLM_F_ACK)) != 0, more;
@@ -264,7 +264,7 @@ request(struct ndd_rtnl *r, struct nlmsghdr *h, mnl_cb_t each, void *arg)
 }
 
 static void *
-begin(char *buf, struct nlmsghdr **h, uint16_t type, uint16_t flags, size_t header)
+rtnl_begin(char *buf, struct nlmsghdr **h, uint16_t type, uint16_t flags, size_t header)
 {
 	*h = mnl_nlmsg_put_header(buf);
 	(*h)->nlmsg_type = type;
@@ -277,10 +277,10 @@ ndd_rtnl_link(struct ndd_rtnl *r, int interface, const struct ndd_rtnl_ear *ear)
 {
 	char buf[256];
 	struct nlmsghdr *h;
-	struct ifinfomsg *i = begin(buf, &h, RTM_GETLINK, 0, sizeof(*i));
+	struct ifinfomsg *i = rtnl_begin(buf, &h, RTM_GETLINK, 0, sizeof(*i));
 
 	i->ifi_index = interface;
-	return request(r, h, on_message, (void *)ear);
+	return rtnl_request(r, h, on_message, (void *)ear);
 }
 
 bool
@@ -288,10 +288,10 @@ ndd_rtnl_addresses(struct ndd_rtnl *r, const struct ndd_rtnl_ear *ear)
 {
 	char buf[256];
 	struct nlmsghdr *h;
-	struct ifaddrmsg *m = begin(buf, &h, RTM_GETADDR, NLM_F_DUMP, sizeof(*m));
+	struct ifaddrmsg *m = rtnl_begin(buf, &h, RTM_GETADDR, NLM_F_DUMP, sizeof(*m));
 
 	m->ifa_family = AF_UNSPEC;
-	return request(r, h, on_message, (void *)ear);
+	return rtnl_request(r, h, on_message, (void *)ear);
 }
 
 /* ---- ways ---- */
@@ -342,7 +342,7 @@ ask_way(struct ndd_rtnl *r, int interface, const struct net_ip *source, const st
 {
 	char buf[256];
 	struct nlmsghdr *h;
-	struct rtmsg *m = begin(buf, &h, RTM_GETROUTE, 0, sizeof(*m));
+	struct rtmsg *m = rtnl_begin(buf, &h, RTM_GETROUTE, 0, sizeof(*m));
 
 	m->rtm_family = family_of(ip);
 	m->rtm_dst_len = net_ip_is_v4(ip) ? 32 : 128;
@@ -355,7 +355,7 @@ ask_way(struct ndd_rtnl *r, int interface, const struct net_ip *source, const st
 	mnl_attr_put_u32(h, RTA_OIF, (uint32_t)interface);
 	w->hop = *ip;
 	w->found = false;
-	return request(r, h, on_way, w) && w->found;
+	return rtnl_request(r, h, on_way, w) && w->found;
 }
 
 /*
@@ -404,7 +404,7 @@ put_neighbour(struct nlmsghdr *h, struct ndmsg *m, int interface, const struct n
 }
 
 static void
-keep(void *arg, const struct ndd_rtnl_neighbour *n)
+neighbour_keep(void *arg, const struct ndd_rtnl_neighbour *n)
 {
 	*(struct ndd_rtnl_neighbour *)arg = *n;
 }
@@ -413,14 +413,14 @@ bool
 ndd_rtnl_neighbour(
 	struct ndd_rtnl *r, int interface, const struct net_ip *ip, struct ndd_rtnl_neighbour *n)
 {
-	const struct ndd_rtnl_ear ear = {.neighbour = keep, .arg = n};
+	const struct ndd_rtnl_ear ear = {.neighbour = neighbour_keep, .arg = n};
 	char buf[256];
 	struct nlmsghdr *h;
-	struct ndmsg *m = begin(buf, &h, RTM_GETNEIGH, 0, sizeof(*m));
+	struct ndmsg *m = rtnl_begin(buf, &h, RTM_GETNEIGH, 0, sizeof(*m));
 
 	put_neighbour(h, m, interface, ip);
 	n->interface = 0;
-	return request(r, h, on_message, (void *)&ear) && n->interface == interface;
+	return rtnl_request(r, h, on_message, (void *)&ear) && n->interface == interface;
 }
 
 void
@@ -429,9 +429,9 @@ ndd_rtnl_use(struct ndd_rtnl *r, int interface, const struct net_ip *ip)
 	const struct ndd_rtnl_ear nobody = {0};
 	char buf[256];
 	struct nlmsghdr *h;
-	struct ndmsg *m = begin(buf, &h, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_ACK, sizeof(*m));
+	struct ndmsg *m = rtnl_begin(buf, &h, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_ACK, sizeof(*m));
 
 	m->ndm_flags = NTF_USE;
 	put_neighbour(h, m, interface, ip);
-	(void)request(r, h, on_message, (void *)&nobody);
+	(void)rtnl_request(r, h, on_message, (void *)&nobody);
 }

@@ -10,20 +10,20 @@
 /* Others read c->total word by word meanwhile: each store is a whole word, and none is moved out
  * from between the two of the version. */
 static void
-begin(struct ndd_cycles *c)
+cycles_begin(struct ndd_cycles *c)
 {
 	__atomic_store_n(&c->version, c->version + 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
 static void
-end(struct ndd_cycles *c)
+cycles_end(struct ndd_cycles *c)
 {
 	__atomic_store_n(&c->version, c->version + 1, __ATOMIC_RELEASE);
 }
 
 static void
-add(uint64_t *word, uint64_t n)
+cycles_add(uint64_t *word, uint64_t n)
 {
 	__atomic_store_n(word, *word + n, __ATOMIC_RELAXED);
 }
@@ -31,11 +31,11 @@ add(uint64_t *word, uint64_t n)
 void
 ndd_cycles_start(struct ndd_cycles *c)
 {
-	begin(c);
+	cycles_begin(c);
 	c->mark = rte_rdtsc();
-	add(&c->total.since, c->mark - c->total.since);
-	add(&c->total.until, c->mark - c->total.until);
-	end(c);
+	cycles_add(&c->total.since, c->mark - c->total.since);
+	cycles_add(&c->total.until, c->mark - c->total.until);
+	cycles_end(c);
 }
 
 void
@@ -43,14 +43,14 @@ ndd_cycles_turn(struct ndd_cycles *c, uint64_t entries)
 {
 	c->turn[NDD_STAGE_completion].items += entries - c->entries;
 	c->entries = entries;
-	begin(c);
+	cycles_begin(c);
 	for (unsigned i = 0; i < NDD_STAGES_BUSY; i++) {
-		add(&c->total.stage[i].cycles, c->turn[i].cycles);
-		add(&c->total.stage[i].items, c->turn[i].items);
+		cycles_add(&c->total.stage[i].cycles, c->turn[i].cycles);
+		cycles_add(&c->total.stage[i].items, c->turn[i].items);
 	}
-	add(&c->total.turns, 1);
-	add(&c->total.until, c->mark - c->total.until);
-	end(c);
+	cycles_add(&c->total.turns, 1);
+	cycles_add(&c->total.until, c->mark - c->total.until);
+	cycles_end(c);
 	memset(c->turn, 0, sizeof(c->turn));
 }
 
@@ -59,14 +59,14 @@ ndd_cycles_idle(struct ndd_cycles *c, enum ndd_stage stage)
 {
 	uint64_t now = rte_rdtsc(), polled = c->mark;
 
-	begin(c);
-	add(&c->total.stage[NDD_STAGE_idle].cycles, polled - c->total.until);
-	add(&c->total.stage[NDD_STAGE_idle].items, 1);
-	add(&c->total.stage[stage].cycles, now - polled);
+	cycles_begin(c);
+	cycles_add(&c->total.stage[NDD_STAGE_idle].cycles, polled - c->total.until);
+	cycles_add(&c->total.stage[NDD_STAGE_idle].items, 1);
+	cycles_add(&c->total.stage[stage].cycles, now - polled);
 	if (stage != NDD_STAGE_idle)
-		add(&c->total.stage[stage].items, 1);
-	add(&c->total.until, now - c->total.until);
-	end(c);
+		cycles_add(&c->total.stage[stage].items, 1);
+	cycles_add(&c->total.until, now - c->total.until);
+	cycles_end(c);
 	c->mark = now;
 	memset(c->turn, 0, sizeof(c->turn));
 }

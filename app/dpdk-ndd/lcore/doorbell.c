@@ -10,7 +10,7 @@
 #include "lcore/shard.h"
 
 static void
-swap_places(struct ndd_shard *s, uint32_t a, uint32_t b)
+session_swap_places(struct ndd_shard *s, uint32_t a, uint32_t b)
 {
 	struct ndd_shard_session *x = s->session[a], *y = s->session[b];
 
@@ -30,7 +30,7 @@ ndd_lcore_attach(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now
 		return false;
 	ss->index = s->sessions;
 	s->session[s->sessions++] = ss;
-	swap_places(s, ss->index, s->awake);
+	session_swap_places(s, ss->index, s->awake);
 	s->awake++;
 	ss->rung_ns = now_ns;
 	return true;
@@ -42,10 +42,10 @@ ndd_lcore_detach(struct ndd_shard *s, struct ndd_shard_session *ss)
 	(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, ss->wake_fd, NULL);
 	if (ss->index < s->awake) {
 		s->awake--;
-		swap_places(s, ss->index, s->awake);
+		session_swap_places(s, ss->index, s->awake);
 	}
 	s->sessions--;
-	swap_places(s, ss->index, s->sessions);
+	session_swap_places(s, ss->index, s->sessions);
 	s->session[s->sessions] = NULL;
 }
 
@@ -63,7 +63,7 @@ ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t no
 	if (ss->index < s->awake)
 		return;
 	ndsh_doorbell_awake(ss->page);
-	swap_places(s, ss->index, s->awake);
+	session_swap_places(s, ss->index, s->awake);
 	s->awake++;
 	ss->rung_ns = now_ns;
 	s->count.promotions++;
@@ -71,14 +71,14 @@ ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t no
 
 /* False: it rang in the same moment and stays awake. */
 static bool
-demote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns)
+session_demote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns)
 {
 	if (ss->summary != 0 || ss->admin_due || !ndsh_doorbell_sleep(ss->page)) {
 		ss->rung_ns = now_ns;
 		return false;
 	}
 	s->awake--;
-	swap_places(s, ss->index, s->awake);
+	session_swap_places(s, ss->index, s->awake);
 	s->count.demotions++;
 	return true;
 }
@@ -87,14 +87,14 @@ bool
 ndd_lcore_demote_all(struct ndd_shard *s, uint64_t now_ns)
 {
 	while (s->awake != 0)
-		if (!demote(s, s->session[s->awake - 1], now_ns))
+		if (!session_demote(s, s->session[s->awake - 1], now_ns))
 			return false;
 	return true;
 }
 
 /* A long ring is served over many turns: the other sessions, and packets, come in between. */
 static unsigned
-serve_admin(struct ndd_shard *s, struct ndd_shard_session *ss)
+session_serve_admin(struct ndd_shard *s, struct ndd_shard_session *ss)
 {
 	unsigned n = roce_admin_serve(s->engine, &ss->admin, NDD_ADMIN);
 
@@ -104,7 +104,7 @@ serve_admin(struct ndd_shard *s, struct ndd_shard_session *ss)
 
 /* Bits are the client's word: numbers without a queue pair are passed over. */
 static unsigned
-look(struct ndd_shard *s, struct ndd_shard_session *ss)
+session_poll(struct ndd_shard *s, struct ndd_shard_session *ss)
 {
 	unsigned n = 0;
 	uint32_t word;
@@ -112,29 +112,29 @@ look(struct ndd_shard *s, struct ndd_shard_session *ss)
 
 	if (ss->summary == 0)
 		ss->summary = ndsh_doorbell_begin(ss->page);
-	for (unsigned i = 0; i < NDD_BELL_WORDS; i++) {
+	for (unsigned i = 0; i < NDD_DOORBELL_WORDS; i++) {
 		if (!ndsh_doorbell_take(ss->page, &ss->summary, &word, &bits))
 			break;
 		while (bits != 0) {
-			uint32_t bell = word * 64 + (uint32_t)__builtin_ctzll(bits);
+			uint32_t number = word * 64 + (uint32_t)__builtin_ctzll(bits);
 
 			bits &= bits - 1;
 			n++;
-			if (bell == NDSH_ADMIN_BELL)
+			if (number == NDSH_ADMIN_DOORBELL)
 				ss->admin_due = true;
-			else if (ss->qp[bell] != NULL)
-				roce_qp_doorbell(s->engine, ss->qp[bell]);
+			else if (ss->qp[number] != NULL)
+				roce_qp_doorbell(s->engine, ss->qp[number]);
 		}
 	}
 	if (ss->admin_due)
-		n += serve_admin(s, ss);
+		n += session_serve_admin(s, ss);
 	return n;
 }
 
 unsigned
-ndd_lcore_bells(struct ndd_shard *s, uint64_t now_ns)
+ndd_lcore_doorbells(struct ndd_shard *s, uint64_t now_ns)
 {
-	uint32_t looks = s->awake < NDD_BELL_SESSIONS ? s->awake : NDD_BELL_SESSIONS;
+	uint32_t looks = s->awake < NDD_DOORBELL_SESSIONS ? s->awake : NDD_DOORBELL_SESSIONS;
 	unsigned work = 0;
 
 	for (; looks != 0 && s->awake != 0; looks--) {
@@ -144,10 +144,10 @@ ndd_lcore_bells(struct ndd_shard *s, uint64_t now_ns)
 		if (s->next_session >= s->awake)
 			s->next_session = 0;
 		ss = s->session[s->next_session];
-		n = look(s, ss);
+		n = session_poll(s, ss);
 		if (n != 0)
 			ss->rung_ns = now_ns;
-		else if (now_ns - ss->rung_ns > NDD_DEMOTE_NS && demote(s, ss, now_ns))
+		else if (now_ns - ss->rung_ns > NDD_DEMOTE_NS && session_demote(s, ss, now_ns))
 			continue; /* another session has its place now */
 		s->next_session++;
 		work += n;

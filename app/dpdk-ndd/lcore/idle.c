@@ -21,7 +21,7 @@ take_wakes(struct ndd_shard *s, const struct epoll_event *ev, int n, uint64_t no
 {
 	for (int i = 0; i < n; i++) {
 		if (ev[i].data.ptr == NULL)
-			ndd_bell_drain(&s->bell);
+			ndd_wakeup_drain(&s->wakeup);
 		else
 			ndd_lcore_promote(s, ev[i].data.ptr, now_ns);
 	}
@@ -72,14 +72,14 @@ sleep_once(struct ndd_shard *s, uint64_t now_ns)
 		s->idle_since_ns = 0;
 		return;
 	}
-	ndd_bell_rest(&s->bell);
+	ndd_wakeup_before_sleep(&s->wakeup);
 	if (must_not_sleep(s)) {
-		ndd_bell_up(&s->bell);
+		ndd_wakeup_after_sleep(&s->wakeup);
 		return;
 	}
 	s->count.sleeps++;
 	n = wait_ns(s->epoll_fd, ev, ns);
-	ndd_bell_up(&s->bell);
+	ndd_wakeup_after_sleep(&s->wakeup);
 	if (take_wakes(s, ev, n, ndd_now_ns()) != 0)
 		s->sleep_ns = NDD_SLEEP_MIN_NS;
 	else if (s->sleep_ns < NDD_SLEEP_MAX_NS)
@@ -114,17 +114,17 @@ ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns)
 		}
 		break;
 	}
-	ndd_lcore_look_wakes(s, now_ns);
+	ndd_lcore_check_wakes(s, now_ns);
 	return how;
 }
 
 void
-ndd_lcore_look_wakes(struct ndd_shard *s, uint64_t now_ns)
+ndd_lcore_check_wakes(struct ndd_shard *s, uint64_t now_ns)
 {
 	struct epoll_event ev[WAKES];
 
-	if (s->awake == s->sessions || now_ns < s->wake_look_ns)
+	if (s->awake == s->sessions || now_ns < s->wake_check_ns)
 		return;
-	s->wake_look_ns = now_ns + NDD_WAKE_LOOK_NS;
+	s->wake_check_ns = now_ns + NDD_WAKE_CHECK_NS;
 	take_wakes(s, ev, epoll_wait(s->epoll_fd, ev, WAKES, 0), now_ns);
 }

@@ -48,7 +48,7 @@ pass_events(struct ndd_shard *s)
 		n++;
 	}
 	if (n != 0)
-		ndd_bell_ring(s->plane->control_bell);
+		ndd_wakeup_notify(s->plane->control_wakeup);
 	return n;
 }
 
@@ -58,7 +58,7 @@ pass_events(struct ndd_shard *s)
  * the next turn for that. That turn comes, as frames are work.
  */
 static unsigned
-among_ourselves(struct ndd_shard *s, uint64_t now_ns)
+lcore_turn_inner(struct ndd_shard *s, uint64_t now_ns)
 {
 	unsigned work;
 
@@ -69,7 +69,7 @@ among_ourselves(struct ndd_shard *s, uint64_t now_ns)
 }
 
 static unsigned
-turn(struct ndd_shard *s, uint64_t now_ns)
+lcore_turn(struct ndd_shard *s, uint64_t now_ns)
 {
 	struct ndd_cycles *c = s->cycles;
 	bool rx_empty;
@@ -79,7 +79,7 @@ turn(struct ndd_shard *s, uint64_t now_ns)
 	ndd_cycles_mark_work(c, NDD_STAGE_control, n);
 	work += n = roce_shard_movers(s->engine, now_ns);
 	ndd_cycles_mark_work(c, NDD_STAGE_movers, n);
-	n = ndd_lcore_bells(s, now_ns);
+	n = ndd_lcore_doorbells(s, now_ns);
 	n += roce_shard_poll_rings(s->engine, now_ns, NDD_POLL_RINGS);
 	work += n;
 	ndd_cycles_mark(c, NDD_STAGE_doorbells, n);
@@ -91,7 +91,7 @@ turn(struct ndd_shard *s, uint64_t now_ns)
 	work += ndd_lcore_tx(s, now_ns);
 	roce_shard_publish(s->engine);
 	ndd_cycles_mark(c, NDD_STAGE_completion, 0);
-	work += among_ourselves(s, now_ns);
+	work += lcore_turn_inner(s, now_ns);
 	work += n = wake_clients(s);
 	ndd_cycles_mark_work(c, NDD_STAGE_wakeups, n);
 	work += n = pass_events(s);
@@ -101,7 +101,7 @@ turn(struct ndd_shard *s, uint64_t now_ns)
 
 /* Completions that the engine has made so far. */
 static uint64_t
-completions(const struct ndd_shard *s)
+completions_so_far(const struct ndd_shard *s)
 {
 	const struct roce_counters *n = roce_shard_counters(s->engine);
 
@@ -120,7 +120,7 @@ ndd_lcore_main(void *arg)
 	while (__atomic_load_n(&s->stop, __ATOMIC_ACQUIRE) == 0) {
 		uint64_t now_ns = ndd_now_ns();
 
-		if (turn(s, now_ns) == 0) {
+		if (lcore_turn(s, now_ns) == 0) {
 			enum ndd_stage waited = ndd_lcore_idle(s, now_ns);
 
 			if (unlikely(s->cycles != NULL))
@@ -129,10 +129,10 @@ ndd_lcore_main(void *arg)
 		}
 		s->idle_since_ns = 0;
 		s->sleep_ns = NDD_SLEEP_MIN_NS;
-		ndd_lcore_look_wakes(s, now_ns);
+		ndd_lcore_check_wakes(s, now_ns);
 		if (unlikely(s->cycles != NULL)) {
 			ndd_cycles_mark(s->cycles, NDD_STAGE_doorbells, 0);
-			ndd_cycles_turn(s->cycles, completions(s));
+			ndd_cycles_turn(s->cycles, completions_so_far(s));
 		}
 	}
 	return 0;

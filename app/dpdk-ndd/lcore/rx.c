@@ -71,13 +71,13 @@ pass_on(struct ndd_shard *s, struct rte_mbuf *m, uint32_t to, uint32_t *touched)
 }
 
 static void
-ring_bells(struct ndd_shard *s, uint32_t touched)
+touched_wake(struct ndd_shard *s, uint32_t touched)
 {
 	for (uint32_t i = 0; i < s->plane->shards; i++)
 		if (touched & 1u << i)
-			ndd_bell_ring(&s->plane->shard[i]->bell);
+			ndd_wakeup_notify(&s->plane->shard[i]->wakeup);
 	if (touched & 1u << NDD_SHARDS_MAX)
-		ndd_bell_ring(s->plane->control_bell);
+		ndd_wakeup_notify(s->plane->control_wakeup);
 }
 
 /* The engine's part of a burst. The counter is read where answers follow requests, or the other way
@@ -139,7 +139,7 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 			roce_shard_rx(s->engine, now_ns, &pkt[i], qp[i]);
 	rte_pktmbuf_free_bulk(own, owned);
 	if (touched != 0)
-		ring_bells(s, touched);
+		touched_wake(s, touched);
 }
 
 static unsigned

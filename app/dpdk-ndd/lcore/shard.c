@@ -46,8 +46,8 @@ ndd_shard_new(struct ndd_plane *plane, const struct roce_shard_cfg *cfg, unsigne
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (mem != NULL)
 		s->engine = roce_shard_init(mem, cfg);
-	if (s->engine == NULL || s->epoll_fd < 0 || !ndd_bell_init(&s->bell) ||
-		epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->bell.fd, &ev) != 0) {
+	if (s->engine == NULL || s->epoll_fd < 0 || !ndd_wakeup_init(&s->wakeup) ||
+		epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->wakeup.fd, &ev) != 0) {
 		ndd_numa_free(mem, bytes);
 		ndd_numa_free(s, sizeof(*s));
 		return NULL;
@@ -61,7 +61,7 @@ ndd_shard_free(struct ndd_shard *s)
 	if (s == NULL)
 		return;
 	ndd_lcore_tx_drop(s);
-	ndd_bell_fini(&s->bell);
+	ndd_wakeup_fini(&s->wakeup);
 	close(s->epoll_fd);
 	ndd_numa_free(s->engine, s->engine_bytes);
 	ndd_numa_free(s, sizeof(*s));
@@ -80,7 +80,7 @@ ndd_shard_stop(struct ndd_shard *s)
 	if (!s->running)
 		return;
 	__atomic_store_n(&s->stop, 1, __ATOMIC_RELEASE);
-	ndd_bell_ring(&s->bell);
+	ndd_wakeup_notify(&s->wakeup);
 	rte_eal_wait_lcore(s->lcore);
 	s->running = 0;
 }
@@ -90,7 +90,7 @@ ndd_shard_stop(struct ndd_shard *s)
  * (objects come and go, never data), so one mailbox does what a ring would.
  */
 static void
-call(struct ndd_shard *s, ndd_shard_fn fn, void *arg, uint32_t drain_turns)
+shard_call(struct ndd_shard *s, ndd_shard_fn fn, void *arg, uint32_t drain_turns)
 {
 	struct ndd_call c = {.fn = fn, .arg = arg, .drain_turns = drain_turns};
 	unsigned spins = 0;
@@ -100,7 +100,7 @@ call(struct ndd_shard *s, ndd_shard_fn fn, void *arg, uint32_t drain_turns)
 		return;
 	}
 	__atomic_store_n(&s->call, &c, __ATOMIC_RELEASE);
-	ndd_bell_ring(&s->bell);
+	ndd_wakeup_notify(&s->wakeup);
 	while (__atomic_load_n(&c.done, __ATOMIC_ACQUIRE) == 0) {
 		if (++spins < CALL_SPINS)
 			rte_pause();
@@ -112,13 +112,13 @@ call(struct ndd_shard *s, ndd_shard_fn fn, void *arg, uint32_t drain_turns)
 void
 ndd_shard_call(struct ndd_shard *s, ndd_shard_fn fn, void *arg)
 {
-	call(s, fn, arg, 0);
+	shard_call(s, fn, arg, 0);
 }
 
 void
 ndd_shard_call_drained(struct ndd_shard *s, ndd_shard_fn fn, void *arg)
 {
-	call(s, fn, arg, CALL_DRAIN_TURNS);
+	shard_call(s, fn, arg, CALL_DRAIN_TURNS);
 }
 
 bool

@@ -14,26 +14,26 @@
 #include "roce/ud/ud.h"
 
 /* Bounds of one turn. */
-#define NDD_BURST	  32u /* frames per call of a port or ring */
-#define NDD_RX_ROUNDS	  4u  /* bursts from one source */
-#define NDD_TX_ROUNDS	  4u  /* bursts to the ports */
-#define NDD_BELL_SESSIONS 64u /* awake sessions looked at */
-#define NDD_BELL_WORDS	  4u  /* doorbell words of one session: 64 queue pairs each */
-#define NDD_ADMIN	  8u  /* registrations of one session: some 100 ns each */
-#define NDD_POLL_RINGS	  256u
-#define NDD_TIMERS	  64u
-#define NDD_EVENTS	  16u
-#define NDD_WAKEUPS	  4u   /* each costs the lcore about 10 us when the waiter sleeps */
-#define NDD_OUT_MAX	  128u /* frames kept for a port that takes none */
-#define NDD_SESSIONS_MAX  1024u
+#define NDD_BURST	      32u /* frames per call of a port or ring */
+#define NDD_RX_ROUNDS	      4u  /* bursts from one source */
+#define NDD_TX_ROUNDS	      4u  /* bursts to the ports */
+#define NDD_DOORBELL_SESSIONS 64u /* awake sessions looked at */
+#define NDD_DOORBELL_WORDS    4u  /* doorbell words of one session: 64 queue pairs each */
+#define NDD_ADMIN	      8u  /* registrations of one session: some 100 ns each */
+#define NDD_POLL_RINGS	      256u
+#define NDD_TIMERS	      64u
+#define NDD_EVENTS	      16u
+#define NDD_WAKEUPS	      4u   /* each costs the lcore about 10 us when the waiter sleeps */
+#define NDD_OUT_MAX	      128u /* frames kept for a port that takes none */
+#define NDD_SESSIONS_MAX      1024u
 
-#define NDD_DEMOTE_NS	 1000000ull  /* an idle session's doorbells come by its wake fd then */
-#define NDD_YIELD_NS	 1000ull     /* without work for so long: give the CPU to others */
-#define NDD_SLEEP_NS	 1000000ull  /* ... for so long: sleep */
-#define NDD_SLEEP_MIN_NS 100000ull   /* first sleep; doubles up to the longest */
-#define NDD_SLEEP_MAX_NS 1000000ull  /* ports are polled that often even when nothing happens */
-#define NDD_WAKE_LOOK_NS 50000ull    /* a busy lcore looks at wake fds that often */
-#define NDD_STALL_NS	 50000000ull /* a port that takes nothing for so long loses frames */
+#define NDD_DEMOTE_NS	  1000000ull  /* an idle session's doorbells come by its wake fd then */
+#define NDD_YIELD_NS	  1000ull     /* without work for so long: give the CPU to others */
+#define NDD_SLEEP_NS	  1000000ull  /* ... for so long: sleep */
+#define NDD_SLEEP_MIN_NS  100000ull   /* first sleep; doubles up to the longest */
+#define NDD_SLEEP_MAX_NS  1000000ull  /* ports are polled that often even when nothing happens */
+#define NDD_WAKE_CHECK_NS 50000ull    /* a busy lcore looks at wake fds that often */
+#define NDD_STALL_NS	  50000000ull /* a port that takes nothing for so long loses frames */
 
 /* clang-format off */
 /* clang-format off */
@@ -61,7 +61,7 @@ struct ndd_plane {
 	struct port port[CONFIG_PORTS_MAX];
 	struct ndd_shard *shard[NDD_SHARDS_MAX];
 	struct ndd_handover rings;
-	struct ndd_bell *control_bell;
+	struct ndd_wakeup *control_wakeup;
 };
 
 /* A session as its lcore sees it. Belongs to the lcore from attach to detach. */
@@ -107,14 +107,14 @@ struct ndd_shard {
 	struct ndd_out out[CONFIG_PORTS_MAX];
 	struct ndd_out inner;			/* to ourselves: received at the end of the turn */
 	uint32_t sessions, awake, next_session; /* session[0..awake) are looked at in each turn */
-	uint64_t idle_since_ns, sleep_ns, wake_look_ns;
+	uint64_t idle_since_ns, sleep_ns, wake_check_ns;
 	struct ndd_cycles *cycles; /* counted, or NULL: not */
 	struct ndd_io_counters count;
 	struct ndd_shard_session *session[NDD_SESSIONS_MAX];
 	size_t engine_bytes;
 	struct ndd_cycles counted;
 	/* shared with the control thread */
-	struct ndd_bell bell;
+	struct ndd_wakeup wakeup;
 	_Alignas(NDSH_CACHE_LINE) struct ndd_call *call; /* one at a time: the caller waits */
 	uint32_t stop, running;
 };
@@ -157,7 +157,7 @@ void ndd_lcore_tx_drop(struct ndd_shard *s);
 /* Calls from the control thread, by ndd_shard_call(). */
 bool ndd_lcore_attach(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns);
 void ndd_lcore_detach(struct ndd_shard *s, struct ndd_shard_session *ss);
-unsigned ndd_lcore_bells(struct ndd_shard *s, uint64_t now_ns);
+unsigned ndd_lcore_doorbells(struct ndd_shard *s, uint64_t now_ns);
 /* A session's wake fd spoke. */
 void ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns);
 /* Every session to its wake fd, before sleeping. False: one of them rang meanwhile. */
@@ -169,6 +169,6 @@ bool ndd_lcore_demote_all(struct ndd_shard *s, uint64_t now_ns);
  * NDD_STAGE_idle, _yield or _sleep. */
 enum ndd_stage ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns);
 /* Look at wake fds from time to time while busy. */
-void ndd_lcore_look_wakes(struct ndd_shard *s, uint64_t now_ns);
+void ndd_lcore_check_wakes(struct ndd_shard *s, uint64_t now_ns);
 
 #endif

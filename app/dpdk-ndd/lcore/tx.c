@@ -15,7 +15,7 @@ is_io_owner(const struct ndd_shard *s)
 }
 
 static uint32_t
-outs(const struct ndd_shard *s)
+outs_count(const struct ndd_shard *s)
 {
 	return is_io_owner(s) ? s->plane->ports : 1;
 }
@@ -25,7 +25,7 @@ outs(const struct ndd_shard *s)
  * be: else the other ports would stand still with it.
  */
 static void
-stalled(struct ndd_shard *s, struct ndd_out *o, uint64_t now_ns)
+out_stalled(struct ndd_shard *s, struct ndd_out *o, uint64_t now_ns)
 {
 	s->count.tx_stalled++;
 	if (o->stuck_since_ns == 0) {
@@ -39,7 +39,7 @@ stalled(struct ndd_shard *s, struct ndd_out *o, uint64_t now_ns)
 }
 
 static unsigned
-flush(struct ndd_shard *s, uint32_t i, uint64_t now_ns)
+out_flush(struct ndd_shard *s, uint32_t i, uint64_t now_ns)
 {
 	struct ndd_out *o = &s->out[i];
 	uint32_t sent;
@@ -52,10 +52,10 @@ flush(struct ndd_shard *s, uint32_t i, uint64_t now_ns)
 		sent = rte_ring_sp_enqueue_burst(
 			s->plane->rings.tx[s->id], (void **)o->m, o->n, NULL);
 		if (sent != 0)
-			ndd_bell_ring(&s->plane->shard[NDD_IO_OWNER]->bell);
+			ndd_wakeup_notify(&s->plane->shard[NDD_IO_OWNER]->wakeup);
 	}
 	if (sent == 0) {
-		stalled(s, o, now_ns);
+		out_stalled(s, o, now_ns);
 		return 0;
 	}
 	o->stuck_since_ns = 0;
@@ -76,7 +76,7 @@ to_ourselves(const struct rte_mbuf *m)
 }
 
 static void
-put(struct ndd_shard *s, struct rte_mbuf *m, uint32_t port)
+out_put(struct ndd_shard *s, struct rte_mbuf *m, uint32_t port)
 {
 	struct ndd_out *o = &s->out[is_io_owner(s) ? port : 0];
 
@@ -86,11 +86,11 @@ put(struct ndd_shard *s, struct rte_mbuf *m, uint32_t port)
 }
 
 static uint32_t
-room(const struct ndd_shard *s)
+outs_room(const struct ndd_shard *s)
 {
 	uint32_t least = NDD_OUT_MAX - s->inner.n;
 
-	for (uint32_t i = 0; i < outs(s); i++)
+	for (uint32_t i = 0; i < outs_count(s); i++)
 		if (NDD_OUT_MAX - s->out[i].n < least)
 			least = NDD_OUT_MAX - s->out[i].n;
 	return least < NDD_BURST ? least : NDD_BURST;
@@ -98,23 +98,23 @@ room(const struct ndd_shard *s)
 
 /* Frames of the other shards and of the control thread, for the ports. */
 static unsigned
-take_over(struct ndd_shard *s, struct rte_ring *ring)
+ring_take_over(struct ndd_shard *s, struct rte_ring *ring)
 {
 	struct rte_mbuf *m[NDD_BURST];
-	uint32_t fits = room(s);
+	uint32_t fits = outs_room(s);
 	unsigned n;
 
 	if (fits == 0)
 		return 0;
 	n = rte_ring_sc_dequeue_burst(ring, (void **)m, fits, NULL);
 	for (unsigned i = 0; i < n; i++)
-		put(s, m[i], m[i]->port);
+		out_put(s, m[i], m[i]->port);
 	return n;
 }
 
 /* New empty frames in place of the first n; without memory for them those behind move up. */
 static void
-refill(struct ndd_shard *s, uint32_t n)
+blanks_refill(struct ndd_shard *s, uint32_t n)
 {
 	if (n == 0)
 		return;
@@ -131,7 +131,7 @@ refill(struct ndd_shard *s, uint32_t n)
 
 /* The frames of which there were too few, as far as the pool has them again. */
 static void
-replenish(struct ndd_shard *s)
+blanks_replenish(struct ndd_shard *s)
 {
 	uint32_t want = NDD_BURST - s->blanks;
 
@@ -146,7 +146,7 @@ replenish(struct ndd_shard *s)
 
 /* Answers are counted apart from what queue pairs send in their turns. */
 static unsigned
-fill(struct ndd_shard *s, uint64_t now_ns, unsigned n)
+engine_fill_blanks(struct ndd_shard *s, uint64_t now_ns, unsigned n)
 {
 	unsigned answers = 0, got;
 
@@ -161,28 +161,28 @@ fill(struct ndd_shard *s, uint64_t now_ns, unsigned n)
 
 /* The engine's empty frames stay prepared from pull to pull: one answer touches one of them. */
 static unsigned
-pull(struct ndd_shard *s, uint64_t now_ns)
+engine_pull(struct ndd_shard *s, uint64_t now_ns)
 {
-	uint32_t n = room(s);
+	uint32_t n = outs_room(s);
 	unsigned got;
 
 	if (unlikely(s->blanks < n))
-		replenish(s);
+		blanks_replenish(s);
 	if (s->blanks < n)
 		n = s->blanks;
 	if (n == 0)
 		return 0;
 	ndd_cycles_mark(s->cycles, NDD_STAGE_tx, 0);
-	got = fill(s, now_ns, n);
+	got = engine_fill_blanks(s, now_ns, n);
 	for (unsigned i = 0; i < got; i++) {
 		struct rte_mbuf *m = s->blank[i];
 
 		m->data_len = (uint16_t)s->slot[i].len;
 		m->pkt_len = s->slot[i].len;
 		m->port = (uint16_t)s->slot[i].port;
-		put(s, m, s->slot[i].port);
+		out_put(s, m, s->slot[i].port);
 	}
-	refill(s, got);
+	blanks_refill(s, got);
 	return got;
 }
 
@@ -196,14 +196,14 @@ ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns)
 		unsigned n = 0, sent = 0;
 
 		if (is_io_owner(s)) {
-			n += take_over(s, h->control_tx);
+			n += ring_take_over(s, h->control_tx);
 			for (uint32_t i = NDD_IO_OWNER + 1; i < h->shards; i++)
-				n += take_over(s, h->tx[i]);
+				n += ring_take_over(s, h->tx[i]);
 		}
 		if (roce_shard_tx_pending(s->engine, now_ns))
-			n += pull(s, now_ns);
-		for (uint32_t i = 0; i < outs(s); i++)
-			sent += flush(s, i, now_ns);
+			n += engine_pull(s, now_ns);
+		for (uint32_t i = 0; i < outs_count(s); i++)
+			sent += out_flush(s, i, now_ns);
 		ndd_cycles_mark(s->cycles, NDD_STAGE_tx, sent);
 		work += n;
 		if (n < NDD_BURST)

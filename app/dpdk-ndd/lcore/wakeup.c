@@ -4,7 +4,7 @@
 #include "lcore/wakeup.h"
 
 bool
-ndd_bell_init(struct ndd_bell *b)
+ndd_wakeup_init(struct ndd_wakeup *b)
 {
 	b->asleep = 0;
 	b->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -12,7 +12,7 @@ ndd_bell_init(struct ndd_bell *b)
 }
 
 void
-ndd_bell_fini(struct ndd_bell *b)
+ndd_wakeup_fini(struct ndd_wakeup *b)
 {
 	if (b->fd >= 0)
 		close(b->fd);
@@ -20,7 +20,7 @@ ndd_bell_fini(struct ndd_bell *b)
 }
 
 void
-ndd_bell_drain(struct ndd_bell *b)
+ndd_wakeup_drain(struct ndd_wakeup *b)
 {
 	uint64_t n;
 
@@ -29,7 +29,7 @@ ndd_bell_drain(struct ndd_bell *b)
 }
 
 void
-ndd_bell_kick(struct ndd_bell *b)
+ndd_wakeup_signal(struct ndd_wakeup *b)
 {
 	const uint64_t one = 1;
 

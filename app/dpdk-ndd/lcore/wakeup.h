@@ -3,12 +3,12 @@
  * How threads of the daemon wake each other: work is put into a ring first, then the bell of its
  * reader is rung; the system call is made only if the reader sleeps.
  *
- * Sleeper: ndd_bell_rest(); look at all rings once more; if empty, epoll_wait(); ndd_bell_up().
- * Ringer:  enqueue; ndd_bell_ring().
+ * Sleeper: ndd_wakeup_before_sleep(); look at all rings once more; if empty, epoll_wait(); ndd_wakeup_after_sleep().
+ * Ringer:  enqueue; ndd_wakeup_notify().
  * Both have a full barrier between their write and their read, so one of them sees the other.
  */
-#ifndef NDD_BELL_H
-#define NDD_BELL_H
+#ifndef NDD_WAKEUP_H
+#define NDD_WAKEUP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,37 +16,37 @@
 
 #include "shm/ndsh_ring.h"
 
-struct ndd_bell {
+struct ndd_wakeup {
 	_Alignas(NDSH_CACHE_LINE) uint32_t asleep;
 	int fd; /* eventfd, non-blocking, for the sleeper's epoll */
 };
 
-bool ndd_bell_init(struct ndd_bell *b);
-void ndd_bell_fini(struct ndd_bell *b);
+bool ndd_wakeup_init(struct ndd_wakeup *b);
+void ndd_wakeup_fini(struct ndd_wakeup *b);
 /* Make fd unreadable again. */
-void ndd_bell_drain(struct ndd_bell *b);
-/* The part of ndd_bell_ring() that costs a system call. */
-void ndd_bell_kick(struct ndd_bell *b);
+void ndd_wakeup_drain(struct ndd_wakeup *b);
+/* The part of ndd_wakeup_notify() that costs a system call. */
+void ndd_wakeup_signal(struct ndd_wakeup *b);
 
 static inline void
-ndd_bell_rest(struct ndd_bell *b)
+ndd_wakeup_before_sleep(struct ndd_wakeup *b)
 {
 	__atomic_store_n(&b->asleep, 1, __ATOMIC_RELAXED);
 	ndsh_full_barrier();
 }
 
 static inline void
-ndd_bell_up(struct ndd_bell *b)
+ndd_wakeup_after_sleep(struct ndd_wakeup *b)
 {
 	__atomic_store_n(&b->asleep, 0, __ATOMIC_RELAXED);
 }
 
 static inline void
-ndd_bell_ring(struct ndd_bell *b)
+ndd_wakeup_notify(struct ndd_wakeup *b)
 {
 	ndsh_full_barrier();
 	if (__atomic_load_n(&b->asleep, __ATOMIC_RELAXED) != 0)
-		ndd_bell_kick(b);
+		ndd_wakeup_signal(b);
 }
 
 #endif

@@ -15,7 +15,7 @@ struct line {
 };
 
 static void
-add(struct line *l, const char *name, uint64_t value)
+line_add(struct line *l, const char *name, uint64_t value)
 {
 	int n;
 
@@ -27,7 +27,7 @@ add(struct line *l, const char *name, uint64_t value)
 }
 
 /* The counter of that name in c to the line l. */
-#define ADD(name) add(&l, #name, c->name);
+#define ADD(name) line_add(&l, #name, c->name);
 
 static void
 log_engine(uint32_t shard, const struct roce_counters *c)
@@ -62,7 +62,7 @@ log_usage(const struct ndd_shard *s)
 	ADD(srqs)
 	ADD(wqes)
 	ADD(timers)
-	add(&l, "sessions", s->sessions);
+	line_add(&l, "sessions", s->sessions);
 	ndd_notice("shard %u in use:%s", s->id, l.text);
 }
 
@@ -75,8 +75,8 @@ log_cycles(const struct ndd_shard *s)
 
 	if (s->cycles == NULL || !ndd_cycles_read(s->cycles, &c))
 		return;
-	add(&l, "turns", c.turns);
-#define NDD_X(name, unit) add(&l, #name, c.stage[NDD_STAGE_##name].cycles);
+	line_add(&l, "turns", c.turns);
+#define NDD_X(name, unit) line_add(&l, #name, c.stage[NDD_STAGE_##name].cycles);
 	NDD_STAGES(NDD_X)
 #undef NDD_X
 	ndd_notice("shard %u cycles:%s", s->id, l.text);
@@ -91,9 +91,9 @@ log_cm(const struct roce_cm *cm)
 
 	ROCE_CM_COUNTERS(ADD)
 	roce_cm_usage(cm, &u);
-	add(&l, "connections", u.conns);
-	add(&l, "timewait", u.timewait);
-	add(&l, "listeners", u.listeners);
+	line_add(&l, "connections", u.conns);
+	line_add(&l, "timewait", u.timewait);
+	line_add(&l, "listeners", u.listeners);
 	ndd_notice("CM:%s", l.text);
 }
 
@@ -112,11 +112,11 @@ log_port(const struct port *p)
 	struct rte_eth_stats st = {0};
 	struct line l = {.used = 0};
 
-	add(&l, "links_up", p->links_up);
-	add(&l, "links_down", p->links_down);
+	line_add(&l, "links_up", p->links_up);
+	line_add(&l, "links_down", p->links_down);
 	if (rte_eth_stats_get(p->id, &st) != 0)
 		memset(&st, 0, sizeof(st));
-#define NDD_X(name, field) add(&l, #name, st.field);
+#define NDD_X(name, field) line_add(&l, #name, st.field);
 	NDD_PORT_STATS(NDD_X)
 #undef NDD_X
 	ndd_notice("port %s:%s", p->device, l.text);

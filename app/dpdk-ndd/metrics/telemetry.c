@@ -26,17 +26,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct ndd *daemon_of; /* NULL: not there yet, or no more */
 
 static void
-add(struct rte_tel_data *out, const char *name, uint64_t value)
+counter_add(struct rte_tel_data *out, const char *name, uint64_t value)
 {
 	(void)rte_tel_data_add_dict_u64(out, name, value);
 }
 
 /* The counter of that name in c to out. */
-#define ADD(name) add(out, #name, __atomic_load_n(&c->name, __ATOMIC_RELAXED));
+#define ADD(name) counter_add(out, #name, __atomic_load_n(&c->name, __ATOMIC_RELAXED));
 
 /* A dictionary in out; what is in it is the caller's to add. NULL: no memory. */
 static struct rte_tel_data *
-inner(struct rte_tel_data *out, const char *name)
+inner_dictionary(struct rte_tel_data *out, const char *name)
 {
 	struct rte_tel_data *in = rte_tel_data_alloc();
 
@@ -52,7 +52,7 @@ inner(struct rte_tel_data *out, const char *name)
 /* "7" of "/ndd/cycles,7": one of count things, or UINT32_MAX with an answer that says what is
  * wrong. */
 static uint32_t
-which(const char *cmd, const char *params, const char *what, uint32_t count,
+which_of(const char *cmd, const char *params, const char *what, uint32_t count,
 	struct rte_tel_data *out)
 {
 	char text[RTE_TEL_MAX_STRING_LEN], *end;
@@ -114,24 +114,24 @@ add_usage(struct rte_tel_data *out, const struct ndd_shard *s)
 	ADD(srqs)
 	ADD(wqes)
 	ADD(timers)
-	add(out, "sessions", __atomic_load_n(&s->sessions, __ATOMIC_RELAXED));
+	counter_add(out, "sessions", __atomic_load_n(&s->sessions, __ATOMIC_RELAXED));
 }
 
 static int
 on_shard(const struct ndd *d, const char *cmd, const char *params, struct rte_tel_data *out)
 {
-	uint32_t i = which(cmd, params, "shard", d->plane.shards, out);
+	uint32_t i = which_of(cmd, params, "shard", d->plane.shards, out);
 	const struct ndd_shard *s;
 
 	if (i == UINT32_MAX)
 		return 0;
 	s = d->plane.shard[i];
 	rte_tel_data_start_dict(out);
-	add(out, "shard", i);
-	add(out, "cpu", ndd_lcore_cpu(NDD_LCORE_OF_SHARD(i)));
-	add_usage(inner(out, "in_use"), s);
-	add_engine(inner(out, "engine"), roce_shard_counters(s->engine));
-	add_frames(inner(out, "frames"), &s->count);
+	counter_add(out, "shard", i);
+	counter_add(out, "cpu", ndd_lcore_cpu(NDD_LCORE_OF_SHARD(i)));
+	add_usage(inner_dictionary(out, "in_use"), s);
+	add_engine(inner_dictionary(out, "engine"), roce_shard_counters(s->engine));
+	add_frames(inner_dictionary(out, "frames"), &s->count);
 	return 0;
 }
 
@@ -139,18 +139,18 @@ static void
 add_stage(struct rte_tel_data *stages, const char *name, const char *items,
 	const struct ndd_stage_count *n)
 {
-	struct rte_tel_data *out = inner(stages, name);
+	struct rte_tel_data *out = inner_dictionary(stages, name);
 
 	if (out == NULL)
 		return;
-	add(out, "cycles", n->cycles);
-	add(out, items, n->items);
+	counter_add(out, "cycles", n->cycles);
+	counter_add(out, items, n->items);
 }
 
 static int
 on_cycles(const struct ndd *d, const char *cmd, const char *params, struct rte_tel_data *out)
 {
-	uint32_t i = which(cmd, params, "shard", d->plane.shards, out);
+	uint32_t i = which_of(cmd, params, "shard", d->plane.shards, out);
 	struct ndd_cycles_copy c;
 	struct rte_tel_data *stages;
 
@@ -164,11 +164,11 @@ on_cycles(const struct ndd *d, const char *cmd, const char *params, struct rte_t
 	}
 	if (!ndd_cycles_read(d->plane.shard[i]->cycles, &c))
 		return -EAGAIN;
-	add(out, "shard", i);
-	add(out, "hz", rte_get_tsc_hz());
-	add(out, "cycles", c.until - c.since);
-	add(out, "turns", c.turns);
-	stages = inner(out, "stages");
+	counter_add(out, "shard", i);
+	counter_add(out, "hz", rte_get_tsc_hz());
+	counter_add(out, "cycles", c.until - c.since);
+	counter_add(out, "turns", c.turns);
+	stages = inner_dictionary(out, "stages");
 	if (stages == NULL)
 		return -ENOMEM;
 #define NDD_X(name, unit) add_stage(stages, #name, unit, &c.stage[NDD_STAGE_##name]);
@@ -191,7 +191,7 @@ on_ports(const struct ndd *d, const char *cmd, const char *params, struct rte_te
 static int
 on_port(const struct ndd *d, const char *cmd, const char *params, struct rte_tel_data *out)
 {
-	uint32_t i = which(cmd, params, "port", d->plane.ports, out);
+	uint32_t i = which_of(cmd, params, "port", d->plane.ports, out);
 	struct rte_eth_stats st = {0};
 	const struct port *c;
 
@@ -199,7 +199,7 @@ on_port(const struct ndd *d, const char *cmd, const char *params, struct rte_tel
 		return 0;
 	c = &d->plane.port[i];
 	rte_tel_data_start_dict(out);
-	add(out, "port", i);
+	counter_add(out, "port", i);
 	(void)rte_tel_data_add_dict_string(out, "device", c->device);
 	ADD(mtu)
 	ADD(link_up)
@@ -207,7 +207,7 @@ on_port(const struct ndd *d, const char *cmd, const char *params, struct rte_tel
 	ADD(links_down)
 	if (rte_eth_stats_get(c->id, &st) != 0)
 		return 0;
-#define NDD_X(name, field) add(out, #name, st.field);
+#define NDD_X(name, field) counter_add(out, #name, st.field);
 	NDD_PORT_STATS(NDD_X)
 #undef NDD_X
 	return 0;
@@ -221,14 +221,14 @@ on_control(const struct ndd *d, const char *cmd, const char *params, struct rte_
 	(void)cmd;
 	(void)params;
 	rte_tel_data_start_dict(whole);
-	add(whole, "sessions", __atomic_load_n(&d->session_count, __ATOMIC_RELAXED));
-	out = inner(whole, "cm");
+	counter_add(whole, "sessions", __atomic_load_n(&d->session_count, __ATOMIC_RELAXED));
+	out = inner_dictionary(whole, "cm");
 	if (out != NULL) {
 		const struct roce_cm_counters *c = roce_cm_counters(d->cm);
 
 		ROCE_CM_COUNTERS(ADD)
 	}
-	out = inner(whole, "network");
+	out = inner_dictionary(whole, "network");
 	if (out != NULL) {
 		const struct net_counters *c = net_counters(d->net);
 
@@ -253,7 +253,7 @@ static const struct command {
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static int
-dispatch(const char *cmd, const char *params, struct rte_tel_data *out)
+command_dispatch(const char *cmd, const char *params, struct rte_tel_data *out)
 {
 	int rc = -ESHUTDOWN;
 
@@ -306,7 +306,8 @@ ndd_telemetry_start(struct ndd *d)
 	if (!is_private(dir))
 		return false;
 	for (size_t i = 0; i < COMMANDS; i++) {
-		int rc = rte_telemetry_register_cmd(commands[i].name, dispatch, commands[i].help);
+		int rc = rte_telemetry_register_cmd(
+			commands[i].name, command_dispatch, commands[i].help);
 
 		if (rc != 0) {
 			ndd_error("telemetry: DPDK does not take %s: %s", commands[i].name,

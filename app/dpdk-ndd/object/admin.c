@@ -15,7 +15,7 @@ struct admin_open {
 };
 
 static void
-on_shard_open(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+on_shard_admin_open(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
 	struct admin_open *o = arg;
 
@@ -46,7 +46,7 @@ ndd_admin_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_INVALID_PARAMETER;
 	memset(o.base, 0, bytes);
 	o.cq = cq->engine;
-	ndd_shard_call(s->shard, on_shard_open, &o);
+	ndd_shard_call(s->shard, on_shard_admin_open, &o);
 	cq->users++;
 	seg->users++;
 	s->admin_open = true;
@@ -60,7 +60,7 @@ struct admin_purge {
 };
 
 static void
-on_shard_purge(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+on_shard_admin_purge(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
 	struct admin_purge *p = arg;
 
@@ -78,6 +78,6 @@ ndd_admin_end(struct ndd_session *s)
 		struct admin_purge p = {.admin = &s->lcore->admin, .pd = pd->id};
 
 		while (!p.done)
-			ndd_shard_call(s->shard, on_shard_purge, &p);
+			ndd_shard_call(s->shard, on_shard_admin_purge, &p);
 	}
 }

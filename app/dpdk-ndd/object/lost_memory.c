@@ -14,7 +14,7 @@ struct loss {
 };
 
 static void
-on_shard_fail(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+on_shard_cq_fail(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
 	struct loss *l = arg;
 	struct ndd_cq *cq;
@@ -30,14 +30,14 @@ on_shard_fail(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 
 /* False: the session can't go on. */
 static bool
-bear(struct ndd_session *s, struct ndd_segment *seg)
+segment_can_go_on(struct ndd_session *s, struct ndd_segment *seg)
 {
 	struct loss l = {.session = s};
 
 	if (!ndd_sigbus_broken(seg->host, &l.low, &l.high) ||
 		(l.low == seg->lost_low && l.high == seg->lost_high)) /* known since earlier */
 		return true;
-	ndd_shard_call(s->shard, on_shard_fail, &l);
+	ndd_shard_call(s->shard, on_shard_cq_fail, &l);
 	if (l.cq == NULL)
 		return false;
 	seg->lost_low = l.low;
@@ -59,7 +59,7 @@ ndd_lost_memory(struct ndd *d)
 
 		next = TAILQ_NEXT(s, next);
 		for (uint32_t pos = 0; (seg = ndd_slots_next(&s->segments, &pos)) != NULL;)
-			if (seg->live && !bear(s, seg))
+			if (seg->live && !segment_can_go_on(s, seg))
 				whole = false;
 		if (!whole)
 			ndd_session_end(s, "a page of its shared memory is missing");

@@ -19,7 +19,7 @@ struct mover_create {
 };
 
 static void
-on_shard_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+on_shard_mover_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
 	struct mover_create *c = arg;
 
@@ -30,7 +30,7 @@ on_shard_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 }
 
 static void
-on_shard_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+on_shard_mover_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
 	(void)now_ns;
 	(void)roce_mover_destroy(shard->engine, ((struct ndd_mover *)arg)->engine);
@@ -44,7 +44,7 @@ ndd_mover_free(struct ndd_session *s)
 	if (m == NULL)
 		return;
 	if (m->engine != NULL) {
-		ndd_shard_call(s->shard, on_shard_destroy, m);
+		ndd_shard_call(s->shard, on_shard_mover_destroy, m);
 		m->segment->users--;
 	}
 	if (m->owner.notify_fd >= 0)
@@ -81,7 +81,7 @@ ndd_mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	}
 	c.mover->owner.notify_fd = pipe_fd[1];
 	memset(c.shared, 0, ndsh_mover_bytes());
-	ndd_shard_call(s->shard, on_shard_create, &c);
+	ndd_shard_call(s->shard, on_shard_mover_create, &c);
 	if (c.mover->engine == NULL) {
 		close(pipe_fd[0]);
 		ndd_mover_free(s);

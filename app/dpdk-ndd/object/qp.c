@@ -66,7 +66,7 @@ on_shard_qp_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 }
 
 static enum ndsh_status
-find_parts(struct ndd_session *s, const struct ndsh_qp_create *m, struct ndd_qp *qp,
+qp_find_parts(struct ndd_session *s, const struct ndsh_qp_create *m, struct ndd_qp *qp,
 	struct roce_qp_cfg *cfg)
 {
 	struct ndsh_qp_layout layout;
@@ -107,7 +107,7 @@ find_parts(struct ndd_session *s, const struct ndsh_qp_create *m, struct ndd_qp 
 
 /* A number in time-wait could be taken for the old connection's by its peer (W-CM-52). */
 static bool
-make_engine_qp(struct ndd_session *s, struct qp_create *c)
+qp_make_engine(struct ndd_session *s, struct qp_create *c)
 {
 	for (int i = 0; i < QPN_TRIES; i++) {
 		ndd_shard_call(s->shard, on_shard_qp_create, c);
@@ -122,8 +122,8 @@ make_engine_qp(struct ndd_session *s, struct qp_create *c)
 
 /* datagrams: of what kind, or NULL. */
 static enum ndsh_status
-create(struct ndd_session *s, const struct ndsh_qp_create *m, const struct roce_ud_cfg *datagrams,
-	struct ndd_reply *r)
+qp_create(struct ndd_session *s, const struct ndsh_qp_create *m,
+	const struct roce_ud_cfg *datagrams, struct ndd_reply *r)
 {
 	struct ndd_qp *qp = calloc(1, sizeof(*qp));
 	struct qp_create c = {.qp = qp};
@@ -139,13 +139,13 @@ create(struct ndd_session *s, const struct ndsh_qp_create *m, const struct roce_
 		qp->q_key = datagrams->q_key;
 		c.ud = *datagrams;
 	}
-	status = find_parts(s, m, qp, &c.cfg);
+	status = qp_find_parts(s, m, qp, &c.cfg);
 	if (status == NDSH_OK) {
 		qp->owner.handle = ndd_slots_add(&s->qps, qp);
 		if (qp->owner.handle == NDD_SLOT_NONE)
 			status = NDSH_ERR_NO_RESOURCES;
 	}
-	if (status == NDSH_OK && !make_engine_qp(s, &c)) {
+	if (status == NDSH_OK && !qp_make_engine(s, &c)) {
 		ndd_slots_remove(&s->qps, qp->owner.handle);
 		status = NDSH_ERR_NO_RESOURCES;
 	}
@@ -168,7 +168,7 @@ create(struct ndd_session *s, const struct ndsh_qp_create *m, const struct roce_
 enum ndsh_status
 ndd_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	return create(s, msg, NULL, r);
+	return qp_create(s, msg, NULL, r);
 }
 
 enum ndsh_status
@@ -185,7 +185,7 @@ ndd_ud_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (net_local_port(s->daemon->net, &own) < 0) /* taken away meanwhile */
 		return NDSH_ERR_ADDRESS_NOT_LOCAL;
 	cfg.vlan = net_local_vlan(s->daemon->net, &own);
-	return create(s, &m->q, &cfg, r);
+	return qp_create(s, &m->q, &cfg, r);
 }
 
 void
@@ -249,7 +249,7 @@ on_shard_qp_flush(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 /* A turn flushes a portion: all that was posted before the end is to be found in the completion
  * queue (R-DISC-12). A client that goes on posting meanwhile is not waited for. */
 static void
-flush_all(struct ndd_session *s, struct ndd_qp *qp)
+qp_flush_all(struct ndd_session *s, struct ndd_qp *qp)
 {
 	struct qp_flush f = {.qp = qp};
 
@@ -269,7 +269,7 @@ ndd_qp_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (qp->conn != NULL)
 		ndd_conn_qp_gone(qp->conn);
 	ndd_qp_to_error(s, qp, false);
-	flush_all(s, qp);
+	qp_flush_all(s, qp);
 	ndd_qp_free(s, qp);
 	return NDSH_OK;
 }

@@ -80,7 +80,7 @@ name_attributes(char *to, size_t room, uint32_t mask)
 }
 
 static enum ndsh_status
-explain(const struct qp_step *step, enum roce_modify verdict, uint32_t wrong, char *why,
+verdict_explain(const struct qp_step *step, enum roce_modify verdict, uint32_t wrong, char *why,
 	size_t room)
 {
 	const char *from = state_name(step->from), *to = state_name(step->to);
@@ -112,7 +112,7 @@ explain(const struct qp_step *step, enum roce_modify verdict, uint32_t wrong, ch
 /* ---- on the shard -------------------------------------------------------------------------- */
 
 static enum roce_modify
-judge(struct qp_step *step, uint32_t *wrong)
+step_judge(struct qp_step *step, uint32_t *wrong)
 {
 	enum roce_modify verdict;
 
@@ -136,14 +136,14 @@ struct change {
 };
 
 static void
-on_shard_change(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+on_shard_qp_step(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
 	struct change *c = arg;
 	struct qp_step *step = c->step;
 	uint32_t mask = step->mask;
 
 	step->from = roce_qp_state_get(c->engine);
-	c->verdict = judge(step, &c->wrong);
+	c->verdict = step_judge(step, &c->wrong);
 	if (c->verdict != ROCE_MODIFY_OK || c->only_judge)
 		return;
 	if (step->from == ROCE_QPS_INIT && step->to == ROCE_QPS_RTS) {
@@ -159,15 +159,15 @@ on_shard_change(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 }
 
 static enum ndsh_status
-change(struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, bool only_judge, char *why,
-	size_t room)
+step_carry_out(struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, bool only_judge,
+	char *why, size_t room)
 {
 	struct change c = {.engine = qp->engine, .step = step, .only_judge = only_judge};
 
-	ndd_shard_call(s->shard, on_shard_change, &c);
+	ndd_shard_call(s->shard, on_shard_qp_step, &c);
 	if (c.verdict == ROCE_MODIFY_OK && step->to == ROCE_QPS_RESET)
 		qp->psn = c.psn; /* packets of its life before must not fit */
-	return explain(step, c.verdict, c.wrong, why, room);
+	return verdict_explain(step, c.verdict, c.wrong, why, room);
 }
 
 /* ---- what a client asks for ---------------------------------------------------------------- */
@@ -230,7 +230,7 @@ judge_values(const struct ndsh_qp_attr *a, char *why, size_t room)
 }
 
 static void
-step_of(struct qp_step *step, const struct ndd_session *s, const struct ndsh_qp_modify *m)
+step_from_message(struct qp_step *step, const struct ndd_session *s, const struct ndsh_qp_modify *m)
 {
 	const struct ndsh_qp_attr *a = &m->attr;
 
@@ -251,7 +251,7 @@ step_of(struct qp_step *step, const struct ndd_session *s, const struct ndsh_qp_
 enum ndsh_status
 ndd_qp_step(struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, char *why, size_t room)
 {
-	enum ndsh_status status = change(s, qp, step, false, why, room);
+	enum ndsh_status status = step_carry_out(s, qp, step, false, why, room);
 
 	if (status != NDSH_OK)
 		return status;
@@ -297,10 +297,10 @@ ndd_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		status = judge_values(&m->attr, why, room);
 	if (status != NDSH_OK)
 		return status;
-	step_of(&step, s, m);
+	step_from_message(&step, s, m);
 	if (!(step.mask & ROCE_QPA_PATH))
 		return ndd_qp_step(s, qp, &step, why, room);
-	status = change(s, qp, &step, true, why, room);
+	status = step_carry_out(s, qp, &step, true, why, room);
 	return status == NDSH_OK ? ndd_qp_path_take(s, qp, &step, why, room) : status;
 }
 
@@ -314,7 +314,7 @@ struct query {
 };
 
 static void
-on_shard_query(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+on_shard_qp_query(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
 	struct query *q = arg;
 
@@ -336,7 +336,7 @@ ndd_qp_query(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (qp->datagrams)
 		return NDSH_ERR_INVALID_REQUEST;
 	q.engine = qp->engine;
-	ndd_shard_call(s->shard, on_shard_query, &q);
+	ndd_shard_call(s->shard, on_shard_qp_query, &q);
 	out->state = q.state;
 	out->draining = q.draining;
 	out->qpn = qp->qpn;

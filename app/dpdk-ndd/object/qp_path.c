@@ -79,21 +79,21 @@ path_of(struct ndd_session *s, struct ndd_qp *qp)
  * the peer itself.
  */
 static bool
-is_anothers(const struct ndd_qp_path *p, const struct ndd_session *s, const struct roce_gid *gid,
-	uint32_t qpn)
+path_is_anothers(const struct ndd_qp_path *p, const struct ndd_session *s,
+	const struct roce_gid *gid, uint32_t qpn)
 {
 	return p->session != s && p->live && !p->qp->failed && p->peer_qpn == qpn &&
 	       roce_gid_equal(&p->path.dgid, gid);
 }
 
 static bool
-is_taken(const struct ndd_session *s, const struct roce_gid *gid, uint32_t qpn)
+peer_is_taken(const struct ndd_session *s, const struct roce_gid *gid, uint32_t qpn)
 {
 	const struct ndd_qp_path *p;
 	const struct ndd_conn *c;
 
 	TAILQ_FOREACH (p, &s->daemon->paths, next)
-		if (is_anothers(p, s, gid, qpn))
+		if (path_is_anothers(p, s, gid, qpn))
 			return true;
 	TAILQ_FOREACH (c, &s->daemon->conns, next)
 		if (c->session != s && c->brought_up && c->qp != NULL && c->peer.qpn == qpn &&
@@ -111,14 +111,14 @@ ndd_qp_path_evict(struct ndd_session *s, const struct roce_gid *gid, uint32_t qp
 	snprintf(why, sizeof(why), "session %lu has a connection to the peer's 0x%06x", s->serial,
 		qpn);
 	TAILQ_FOREACH (p, &s->daemon->paths, next)
-		if (is_anothers(p, s, gid, qpn))
+		if (path_is_anothers(p, s, gid, qpn))
 			ndd_qp_take_away(p->session, p->qp, why);
 }
 
 /* ---- the next hop -------------------------------------------------------------------------- */
 
 static enum ndsh_status
-go(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, size_t room)
+path_take_hop(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, size_t room)
 {
 	struct roce_qp_attr *attr = &p->step.attr;
 	struct ndd_session *s = p->session;
@@ -127,7 +127,7 @@ go(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, size_t room)
 
 	if (p->step.mask & ROCE_QPA_DEST_QPN)
 		peer_qpn = attr->dest_qpn;
-	if (is_taken(s, &attr->path.dgid, peer_qpn)) {
+	if (peer_is_taken(s, &attr->path.dgid, peer_qpn)) {
 		snprintf(why, room, "another client's queue pair has the peer's 0x%06x", peer_qpn);
 		return NDSH_ERR_ADDRESS_IN_USE;
 	}
@@ -148,7 +148,7 @@ go(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, size_t room)
 
 /* NDSH_PENDING: not known yet. */
 static enum ndsh_status
-try(struct ndd_qp_path *p, uint64_t now_ns, char *why, size_t room)
+path_try(struct ndd_qp_path *p, uint64_t now_ns, char *why, size_t room)
 {
 	const struct roce_path *path = &p->step.attr.path;
 	struct net_nexthop hop;
@@ -156,7 +156,7 @@ try(struct ndd_qp_path *p, uint64_t now_ns, char *why, size_t room)
 		ndd_next_hop(p->session->daemon->net, now_ns, &path->sgid, &path->dgid, &hop);
 
 	if (status == NDSH_OK)
-		return go(p, &hop, why, room);
+		return path_take_hop(p, &hop, why, room);
 	if (status != NDSH_PENDING)
 		snprintf(why, room,
 			status == NDSH_ERR_NETWORK_UNREACHABLE ? "no route to the peer"
@@ -175,7 +175,7 @@ ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct qp_step 
 	if (p == NULL)
 		return NDSH_ERR_NO_RESOURCES;
 	p->step = *step;
-	status = try(p, now_ns, why, room);
+	status = path_try(p, now_ns, why, room);
 	if (status == NDSH_PENDING) {
 		p->deadline_ns = now_ns + NDD_RESOLVE_NS;
 		ndd_hops_until(&s->daemon->path_hops, p->deadline_ns);
@@ -198,14 +198,14 @@ ndd_qp_path_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char 
 /* ---- time ---------------------------------------------------------------------------------- */
 
 static void
-step_on(struct ndd_qp_path *p, uint64_t now_ns)
+path_step_on(struct ndd_qp_path *p, uint64_t now_ns)
 {
 	struct ndsh_ev_qp m = {.h.type = NDSH_EV_QP_MODIFIED, .qp = p->qp->owner.handle};
 	struct ndd_session *s = p->session;
 	struct ndd_qp *qp = p->qp;
 	char why[160];
 	enum ndsh_status status =
-		ndd_next_hop_by(try(p, now_ns, why, sizeof(why)), now_ns, p->deadline_ns);
+		ndd_next_hop_by(path_try(p, now_ns, why, sizeof(why)), now_ns, p->deadline_ns);
 
 	if (status == NDSH_PENDING) {
 		ndd_hops_until(&s->daemon->path_hops, p->deadline_ns);
@@ -220,7 +220,7 @@ step_on(struct ndd_qp_path *p, uint64_t now_ns)
 
 /* W-GID-03, as for connections. */
 static void
-follow(struct ndd_qp_path *p, uint64_t now_ns)
+path_follow(struct ndd_qp_path *p, uint64_t now_ns)
 {
 	struct net_nexthop hop;
 
@@ -241,8 +241,8 @@ ndd_qp_path_tick(struct ndd *d, uint64_t now_ns)
 	for (p = TAILQ_FIRST(&d->paths); p != NULL; p = next) {
 		next = TAILQ_NEXT(p, next);
 		if (p->deadline_ns != UINT64_MAX)
-			step_on(p, now_ns); /* p may be gone */
+			path_step_on(p, now_ns); /* p may be gone */
 		else if (moved)
-			follow(p, now_ns);
+			path_follow(p, now_ns);
 	}
 }

@@ -17,7 +17,7 @@
 #include "platform/sigbus.h"
 
 static int
-new_memfd(struct ndd_session *s, uint64_t bytes)
+memfd_new(struct ndd_session *s, uint64_t bytes)
 {
 	char name[32];
 	void *p;
@@ -55,7 +55,7 @@ ndd_segment_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (seg == NULL)
 		return NDSH_ERR_NO_RESOURCES;
 	seg->bytes = m->bytes;
-	seg->fd = new_memfd(s, m->bytes);
+	seg->fd = memfd_new(s, m->bytes);
 	seg->id = seg->fd < 0 ? NDD_SLOT_NONE : ndd_slots_add(&s->segments, seg);
 	if (seg->id == NDD_SLOT_NONE) {
 		if (seg->fd >= 0)
@@ -87,7 +87,7 @@ on_shard_attach(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 
 /* The first live segment begins with the session page: from here on the lcore looks at it. */
 static bool
-attach(struct ndd_session *s, struct ndd_segment *seg)
+session_attach(struct ndd_session *s, struct ndd_segment *seg)
 {
 	struct attach a = {.lcore = s->lcore};
 
@@ -127,7 +127,7 @@ on_shard_remove_range(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 
 /* Registrations may name the segment, or no longer. False: it lies over another one; regions. */
 static bool
-change_range(struct ndd_session *s, const struct ndd_segment *seg, ndd_shard_fn fn)
+segment_change_range(struct ndd_session *s, const struct ndd_segment *seg, ndd_shard_fn fn)
 {
 	struct range_change c = {.admin = &s->lcore->admin,
 		.client_va = seg->client_va,
@@ -139,7 +139,7 @@ change_range(struct ndd_session *s, const struct ndd_segment *seg, ndd_shard_fn 
 }
 
 static bool
-populate(struct ndd_session *s, struct ndd_segment *seg)
+segment_populate(struct ndd_session *s, struct ndd_segment *seg)
 {
 	/* Pages are there already if the client did its part. Old kernels: touched on first use. */
 	(void)madvise(seg->host, seg->bytes, MADV_POPULATE_WRITE);
@@ -170,14 +170,14 @@ ndd_segment_mapped(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	seg->client_va = m->client_va;
 	/* FUTURE_WRITE also forbids punching holes; our own mapping exists already. */
 	if (fcntl(seg->fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0 ||
-		!populate(s, seg) || !change_range(s, seg, on_shard_add_range)) {
+		!segment_populate(s, seg) || !segment_change_range(s, seg, on_shard_add_range)) {
 		ndd_sigbus_unguard(seg->host);
 		munmap(seg->host, seg->bytes);
 		seg->host = NULL;
 		return NDSH_ERR_NO_RESOURCES;
 	}
-	if (!s->attached && !attach(s, seg)) {
-		(void)change_range(s, seg, on_shard_remove_range);
+	if (!s->attached && !session_attach(s, seg)) {
+		(void)segment_change_range(s, seg, on_shard_remove_range);
 		ndd_sigbus_unguard(seg->host);
 		munmap(seg->host, seg->bytes);
 		seg->host = NULL;
@@ -209,8 +209,9 @@ ndd_segment_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	(void)r;
 	if (seg == NULL)
 		return NDSH_ERR_INVALID_ID;
-	if (seg->users != 0 || (seg->live && ((uint8_t *)s->lcore->page == seg->host ||
-						     !change_range(s, seg, on_shard_remove_range))))
+	if (seg->users != 0 ||
+		(seg->live && ((uint8_t *)s->lcore->page == seg->host ||
+				      !segment_change_range(s, seg, on_shard_remove_range))))
 		return NDSH_ERR_BUSY;
 	ndd_segment_free(s, seg);
 	return NDSH_OK;

@@ -5,7 +5,7 @@
 #include "platform/numamem.h"
 
 static int
-usable(void)
+numa_usable(void)
 {
 	return numa_available() >= 0 && numa_num_configured_nodes() > 1;
 }
@@ -13,7 +13,7 @@ usable(void)
 void
 ndd_numa_prefer(void *mem, size_t bytes, int node)
 {
-	if (node >= 0 && usable())
+	if (node >= 0 && numa_usable())
 		numa_tonode_memory(mem, bytes, node);
 }
 

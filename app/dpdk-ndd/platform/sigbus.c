@@ -21,7 +21,7 @@ static uintptr_t page_bytes;
 
 /* Several threads may be here at once. */
 static void
-widen(struct guard *g, uintptr_t page)
+loss_widen(struct guard *g, uintptr_t page)
 {
 	uintptr_t low = __atomic_load_n(&g->low, __ATOMIC_RELAXED);
 	uintptr_t high = __atomic_load_n(&g->high, __ATOMIC_RELAXED);
@@ -51,7 +51,7 @@ on_sigbus(int sig, siginfo_t *info, void *context)
 		if (mmap((void *)(addr & ~(page_bytes - 1)), page_bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 			break;
-		widen(g, addr & ~(page_bytes - 1));
+		loss_widen(g, addr & ~(page_bytes - 1));
 		__atomic_store_n(&happened, 1, __ATOMIC_RELEASE);
 		return;
 	}
@@ -91,7 +91,7 @@ ndd_sigbus_guard(void *base, size_t bytes)
 }
 
 static struct guard *
-find(const void *base)
+guard_find(const void *base)
 {
 	for (uint32_t i = 0; i < guards_used; i++)
 		if (guards[i].base == (uintptr_t)base)
@@ -102,7 +102,7 @@ find(const void *base)
 void
 ndd_sigbus_unguard(void *base)
 {
-	struct guard *g = find(base);
+	struct guard *g = guard_find(base);
 
 	if (g != NULL)
 		__atomic_store_n(&g->base, 0, __ATOMIC_RELEASE);
@@ -111,7 +111,7 @@ ndd_sigbus_unguard(void *base)
 bool
 ndd_sigbus_broken(const void *base, uintptr_t *low, uintptr_t *high)
 {
-	const struct guard *g = find(base);
+	const struct guard *g = guard_find(base);
 
 	if (g == NULL)
 		return false;

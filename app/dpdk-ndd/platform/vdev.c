@@ -36,7 +36,7 @@ ndd_vdev_argument(const char *vdev, const char *key, char *out, size_t bytes)
 }
 
 static bool
-is(const char *vdev, const char *key, const char *value)
+vdev_is(const char *vdev, const char *key, const char *value)
 {
 	char is[16];
 
@@ -46,7 +46,7 @@ is(const char *vdev, const char *key, const char *value)
 static bool
 is_memif_client(const char *vdev)
 {
-	return is(vdev, "role", "client") || is(vdev, "role", "slave");
+	return vdev_is(vdev, "role", "client") || vdev_is(vdev, "role", "slave");
 }
 
 const char *
@@ -73,19 +73,19 @@ ndd_vdev_is_memif_client(const struct config *cfg, const char *device)
 static bool
 memif_listens(const char *vdev)
 {
-	return !is_memif_client(vdev) && is(vdev, "socket-abstract", "no");
+	return !is_memif_client(vdev) && vdev_is(vdev, "socket-abstract", "no");
 }
 
 static bool
 vhost_listens(const char *vdev)
 {
-	return !is(vdev, "client", "1");
+	return !vdev_is(vdev, "client", "1");
 }
 
 static bool
 virtio_listens(const char *vdev)
 {
-	return is(vdev, "server", "1");
+	return vdev_is(vdev, "server", "1");
 }
 
 static const struct {

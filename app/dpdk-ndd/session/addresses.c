@@ -6,7 +6,7 @@
 #include "hostnet/kernel_port.h"
 
 static void
-put(struct ndsh_addr *to, const struct net_ip *ip, uint32_t port)
+address_put(struct ndsh_addr *to, const struct net_ip *ip, uint32_t port)
 {
 	memcpy(to->ip, ip->b, 16);
 	if (net_ip_is_link_local(ip))
@@ -14,7 +14,7 @@ put(struct ndsh_addr *to, const struct net_ip *ip, uint32_t port)
 }
 
 static enum ndsh_status
-list_from(const struct ndd_session *s, uint32_t first, struct ndsh_address_list_reply *r)
+addresses_from(const struct ndd_session *s, uint32_t first, struct ndsh_address_list_reply *r)
 {
 	struct net_ip ip;
 	uint8_t prefix_len;
@@ -22,7 +22,7 @@ list_from(const struct ndd_session *s, uint32_t first, struct ndsh_address_list_
 
 	while (r->count < NDSH_ADDRESS_LIST_MAX && first < NET_ADDRESSES_MAX &&
 		net_address_get(s->daemon->net, first++, &ip, &prefix_len, &port))
-		put(&r->addr[r->count++], &ip, port);
+		address_put(&r->addr[r->count++], &ip, port);
 	return NDSH_OK;
 }
 
@@ -30,16 +30,16 @@ enum ndsh_status
 ndd_address_list(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	(void)msg;
-	return list_from(s, 0, &r->address_list);
+	return addresses_from(s, 0, &r->address_list);
 }
 
 enum ndsh_status
 ndd_address_page(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	return list_from(s, ((const struct ndsh_address_page *)msg)->first, &r->address_list);
+	return addresses_from(s, ((const struct ndsh_address_page *)msg)->first, &r->address_list);
 }
 
-/* A link-local destination is on the link that its scope names, as put() says it. */
+/* A link-local destination is on the link that its scope names, as address_put() says it. */
 enum ndsh_status
 ndd_address_route(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
@@ -54,8 +54,9 @@ ndd_address_route(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		if (link < 0)
 			return NDSH_ERR_NETWORK_UNREACHABLE;
 	}
-	if (!net_source(net, link, &dst, &source) && !ndd_shared_source(s->daemon, &dst, &source))
+	if (!net_source(net, link, &dst, &source) &&
+		!ndd_kernel_ports_source(s->daemon, &dst, &source))
 		return NDSH_ERR_NETWORK_UNREACHABLE;
-	put(&r->route.addr, &source, (uint32_t)net_local_port(net, &source));
+	address_put(&r->route.addr, &source, (uint32_t)net_local_port(net, &source));
 	return NDSH_OK;
 }

@@ -50,7 +50,7 @@ ndd_async_on(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 }
 
 static void
-tell(struct ndd_session *s, enum ndsh_async event, uint32_t id, uint32_t detail)
+session_notify(struct ndd_session *s, enum ndsh_async event, uint32_t id, uint32_t detail)
 {
 	const struct ndsh_ev_async m = {
 		.h.type = NDSH_EV_ASYNC, .event = event, .id = id, .detail = detail};
@@ -66,17 +66,17 @@ ndd_async_qp(struct ndd_session *s, const struct ndd_qp *qp, const struct ndd_ev
 
 	switch (ev->type) {
 	case ROCE_EV_COMM_EST:
-		tell(s, NDSH_ASYNC_COMM_EST, qp->owner.handle, 0);
+		session_notify(s, NDSH_ASYNC_COMM_EST, qp->owner.handle, 0);
 		break;
 	case ROCE_EV_SQ_DRAINED:
-		tell(s, NDSH_ASYNC_SQ_DRAINED, qp->owner.handle, 0);
+		session_notify(s, NDSH_ASYNC_SQ_DRAINED, qp->owner.handle, 0);
 		break;
 	case ROCE_EV_LAST_WQE:
-		tell(s, NDSH_ASYNC_LAST_WQE, qp->owner.handle, 0);
+		session_notify(s, NDSH_ASYNC_LAST_WQE, qp->owner.handle, 0);
 		break;
 	case ROCE_EV_QP_ERROR:
 		f = fate_of(ev->reason);
-		tell(s, f.event, qp->owner.handle, f.status | (uint32_t)ev->reason << 8);
+		session_notify(s, f.event, qp->owner.handle, f.status | (uint32_t)ev->reason << 8);
 		break;
 	default:
 		break;
@@ -86,7 +86,7 @@ ndd_async_qp(struct ndd_session *s, const struct ndd_qp *qp, const struct ndd_ev
 void
 ndd_async_qp_taken(struct ndd_session *s, const struct ndd_qp *qp)
 {
-	tell(s, NDSH_ASYNC_QP_FATAL, qp->owner.handle, NDSH_WC_FATAL_ERR);
+	session_notify(s, NDSH_ASYNC_QP_FATAL, qp->owner.handle, NDSH_WC_FATAL_ERR);
 }
 
 void
@@ -95,30 +95,30 @@ ndd_async_cq(struct ndd_session *s, const struct ndd_event *ev)
 	const struct ndd_cq *cq = ndd_slots_get(&s->cqs, ev->handle);
 
 	if (cq != NULL && cq->owner.object == ev->object)
-		tell(s, NDSH_ASYNC_CQ_ERROR, ev->handle,
+		session_notify(s, NDSH_ASYNC_CQ_ERROR, ev->handle,
 			NDSH_WC_FATAL_ERR | (uint32_t)ev->reason << 8);
 }
 
 static void
-tell_port(struct ndd *d, uint32_t port, enum ndsh_async event)
+port_notify(struct ndd *d, uint32_t port, enum ndsh_async event)
 {
 	struct ndd_session *s, *next;
 
 	for (s = TAILQ_FIRST(&d->sessions); s != NULL; s = next) {
 		next = TAILQ_NEXT(s, next); /* a send may end it */
 		if (s->state == NDSH_ST_OPEN && s->port == port)
-			tell(s, event, 0, 0);
+			session_notify(s, event, 0, 0);
 	}
 }
 
 void
 ndd_async_link(struct ndd *d, uint32_t port, bool up)
 {
-	tell_port(d, port, up ? NDSH_ASYNC_LINK_UP : NDSH_ASYNC_LINK_DOWN);
+	port_notify(d, port, up ? NDSH_ASYNC_LINK_UP : NDSH_ASYNC_LINK_DOWN);
 }
 
 void
 ndd_async_addresses(struct ndd *d, uint32_t port)
 {
-	tell_port(d, port, NDSH_ASYNC_ADDRESSES);
+	port_notify(d, port, NDSH_ASYNC_ADDRESSES);
 }

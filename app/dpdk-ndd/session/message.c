@@ -13,7 +13,7 @@
 #define MAX_TRANSFER_BYTES ROCE_MSG_MAX
 
 static enum ndsh_status
-hello(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+session_hello(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_hello *m = msg;
 	const char *why = ndsh_hello_check(m);
@@ -38,7 +38,7 @@ hello(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 /* The least loaded shard, or the one that the client asked for. */
 static struct ndd_shard *
-place(struct ndd *d, uint32_t wanted)
+shard_for(struct ndd *d, uint32_t wanted)
 {
 	uint32_t load[NDD_SHARDS_MAX] = {0}, best = 0;
 	struct ndd_session *s;
@@ -88,7 +88,7 @@ open_adapter(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	}
 	roce_admin_init(&s->lcore->admin, cfg->max_mrs);
 	s->wake_fd = s->lcore->wake_fd = wake[0];
-	s->shard = place(s->daemon, m->placement);
+	s->shard = shard_for(s->daemon, m->placement);
 	s->port = (uint32_t)port;
 	s->no_flush = (m->flags & NDSH_OPEN_NO_FLUSH) != 0;
 	s->path_mtu = ndd_path_mtu(s->daemon->plane.port[port].mtu);
@@ -117,7 +117,7 @@ open_adapter(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 }
 
 static ndd_handler *const handlers[NDSH_MSG_TYPE_COUNT] = {
-	[NDSH_MSG_HELLO] = hello,
+	[NDSH_MSG_HELLO] = session_hello,
 	[NDSH_MSG_ADDRESS_LIST] = ndd_address_list,
 	[NDSH_MSG_ADDRESS_PAGE] = ndd_address_page,
 	[NDSH_MSG_ROUTE] = ndd_address_route,

@@ -19,7 +19,7 @@
 
 /* File descriptors travel only this way: daemon to client. */
 static ssize_t
-send_one(int sock, const void *msg, size_t bytes, int fd)
+message_send(int sock, const void *msg, size_t bytes, int fd)
 {
 	struct iovec iov = {.iov_base = (void *)(uintptr_t)msg, .iov_len = bytes};
 	union {
@@ -53,7 +53,7 @@ watch_writable(struct ndd_session *s, bool on)
 }
 
 static bool
-enqueue(struct ndd_session *s, const void *msg, size_t bytes, int fd)
+outgoing_add(struct ndd_session *s, const void *msg, size_t bytes, int fd)
 {
 	struct ndd_outgoing *o;
 
@@ -78,7 +78,7 @@ enqueue(struct ndd_session *s, const void *msg, size_t bytes, int fd)
 }
 
 static void
-drop_first(struct ndd_session *s)
+outgoing_drop_first(struct ndd_session *s)
 {
 	struct ndd_outgoing *o = STAILQ_FIRST(&s->outgoing);
 
@@ -93,7 +93,7 @@ void
 ndd_session_drop_outgoing(struct ndd_session *s)
 {
 	while (!STAILQ_EMPTY(&s->outgoing))
-		drop_first(s);
+		outgoing_drop_first(s);
 }
 
 void
@@ -102,14 +102,14 @@ ndd_session_send(struct ndd_session *s, const void *msg, size_t bytes, int fd)
 	if (s->ended)
 		return;
 	if (s->outgoing_count == 0) {
-		if (send_one(s->watch.fd, msg, bytes, fd) >= 0)
+		if (message_send(s->watch.fd, msg, bytes, fd) >= 0)
 			return;
 		if (errno != EAGAIN && errno != ENOBUFS && errno != ETOOMANYREFS) {
 			ndd_session_end(s, NULL);
 			return;
 		}
 	}
-	if (!enqueue(s, msg, bytes, fd))
+	if (!outgoing_add(s, msg, bytes, fd))
 		ndd_session_end(s, "the client does not read its messages");
 }
 
@@ -119,12 +119,12 @@ ndd_session_flush(struct ndd_session *s)
 	while (s->outgoing_count != 0) {
 		const struct ndd_outgoing *o = STAILQ_FIRST(&s->outgoing);
 
-		if (send_one(s->watch.fd, o->msg, o->bytes, o->fd) < 0) {
+		if (message_send(s->watch.fd, o->msg, o->bytes, o->fd) < 0) {
 			if (errno != EAGAIN && errno != ENOBUFS && errno != ETOOMANYREFS)
 				ndd_session_end(s, NULL);
 			return;
 		}
-		drop_first(s);
+		outgoing_drop_first(s);
 		s->outgoing_since_ns = ndd_now_ns();
 	}
 	watch_writable(s, false);

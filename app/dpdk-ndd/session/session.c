@@ -29,7 +29,8 @@ tables_init(struct ndd_session *s)
 	ndd_slots_init(&s->mws, cfg->max_mrs, false);
 	ndd_slots_init(&s->frs, cfg->max_mrs, false);
 	ndd_slots_init(&s->srqs, cfg->max_cqs, false);
-	ndd_slots_init(&s->qps, cfg->max_qps < NDSH_ADMIN_BELL ? cfg->max_qps : NDSH_ADMIN_BELL,
+	ndd_slots_init(&s->qps,
+		cfg->max_qps < NDSH_ADMIN_DOORBELL ? cfg->max_qps : NDSH_ADMIN_DOORBELL,
 		true); /* the handle is the doorbell's bit */
 	ndd_slots_init(&s->listeners, cfg->max_qps, false);
 	ndd_slots_init(&s->endpoints, cfg->max_qps, false);
@@ -108,7 +109,7 @@ watch_process(struct ndd_session *s)
 }
 
 static void
-admit(struct ndd *d, int fd)
+session_admit(struct ndd *d, int fd)
 {
 	struct ucred cred = {0};
 	socklen_t bytes = sizeof(cred);
@@ -149,7 +150,7 @@ ndd_session_accept(struct ndd *d, struct ndd_watch *w, uint32_t events)
 
 		if (fd < 0)
 			return;
-		admit(d, fd);
+		session_admit(d, fd);
 	}
 }
 

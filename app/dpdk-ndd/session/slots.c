@@ -24,7 +24,7 @@ ndd_slots_fini(struct ndd_slots *t)
 }
 
 static void
-put_free(struct ndd_slots *t, uint32_t i)
+slots_put_free(struct ndd_slots *t, uint32_t i)
 {
 	t->slot[i].next_free = NDD_SLOT_NONE;
 	if (t->free_tail == NDD_SLOT_NONE)
@@ -35,7 +35,7 @@ put_free(struct ndd_slots *t, uint32_t i)
 }
 
 static bool
-grow(struct ndd_slots *t)
+slots_grow(struct ndd_slots *t)
 {
 	uint32_t room = t->room == 0 ? SLOT_FIRST_ROOM : t->room * 2;
 	struct ndd_slot *slot;
@@ -50,7 +50,7 @@ grow(struct ndd_slots *t)
 	memset(slot + t->room, 0, (room - t->room) * sizeof(*slot));
 	t->slot = slot;
 	while (t->room < room)
-		put_free(t, t->room++);
+		slots_put_free(t, t->room++);
 	return true;
 }
 
@@ -65,7 +65,7 @@ ndd_slots_add(struct ndd_slots *t, void *item)
 {
 	uint32_t i;
 
-	if (t->free_head == NDD_SLOT_NONE && !grow(t))
+	if (t->free_head == NDD_SLOT_NONE && !slots_grow(t))
 		return NDD_SLOT_NONE;
 	i = t->free_head;
 	t->free_head = t->slot[i].next_free;
@@ -97,7 +97,7 @@ ndd_slots_remove(struct ndd_slots *t, uint32_t handle)
 	/* All ones is kept out, so that no handle is ever NDD_SLOT_NONE. */
 	t->slot[i].generation = (t->slot[i].generation + 1) % (UINT32_MAX >> NDD_SLOT_INDEX_BITS);
 	t->used--;
-	put_free(t, i);
+	slots_put_free(t, i);
 }
 
 void *

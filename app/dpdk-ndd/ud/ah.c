@@ -34,7 +34,7 @@ index_of(uint32_t token)
 }
 
 static void
-on_shard_change(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+on_shard_ah_change(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
 	struct table_change *c = arg;
 
@@ -49,7 +49,7 @@ on_shard_change(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 
 /* Room for an entry; false: no memory. */
 static bool
-grow(struct table_change *c)
+table_grow(struct table_change *c)
 {
 	uint32_t need = index_of(c->entry.token) + 1;
 
@@ -67,21 +67,21 @@ grow(struct table_change *c)
 }
 
 static bool
-change(struct ndd_session *s, struct table_change *c)
+table_change(struct ndd_session *s, struct table_change *c)
 {
 	struct roce_ah *before = s->lcore->ahs.slot;
 
 	c->table = &s->lcore->ahs;
-	if (!grow(c))
+	if (!table_grow(c))
 		return false;
-	ndd_shard_call(s->shard, on_shard_change, c);
+	ndd_shard_call(s->shard, on_shard_ah_change, c);
 	if (c->bigger != NULL)
 		free(before);
 	return true;
 }
 
 static void
-fill_entry(const struct ndd_ah *ah, struct roce_ah *entry)
+ah_fill_entry(const struct ndd_ah *ah, struct roce_ah *entry)
 {
 	const struct ndd *d = ah->session->daemon;
 	struct roce_path path = {
@@ -104,28 +104,28 @@ fill_entry(const struct ndd_ah *ah, struct roce_ah *entry)
 }
 
 static bool
-enter(struct ndd_ah *ah)
+ah_enter(struct ndd_ah *ah)
 {
 	struct table_change c = {0};
 
-	fill_entry(ah, &c.entry);
-	return change(ah->session, &c);
+	ah_fill_entry(ah, &c.entry);
+	return table_change(ah->session, &c);
 }
 
 static void
-leave(struct ndd_ah *ah)
+ah_leave(struct ndd_ah *ah)
 {
 	struct table_change c = {.entry.token = ah->id};
 
 	if (ah->state == NDD_AH_READY)
-		(void)change(ah->session, &c);
+		(void)table_change(ah->session, &c);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
 /* The outcome, or the end of what was good, and of what it took to get there. */
 static void
-conclude(struct ndd_ah *ah, enum ndsh_status status, const struct roce_cm_event *ev)
+ah_conclude(struct ndd_ah *ah, enum ndsh_status status, const struct roce_cm_event *ev)
 {
 	struct ndsh_ev_ah m = {.h = {.type = NDSH_EV_AH}, .ah = ah->id};
 
@@ -134,7 +134,7 @@ conclude(struct ndd_ah *ah, enum ndsh_status status, const struct roce_cm_event 
 	ah->cm = NULL;
 	ndd_port_give(&ah->port);
 	ah->deadline_ns = UINT64_MAX;
-	if (status == NDSH_OK && !enter(ah))
+	if (status == NDSH_OK && !ah_enter(ah))
 		status = NDSH_ERR_NO_RESOURCES;
 	ah->state = status == NDSH_OK ? NDD_AH_READY : NDD_AH_OVER;
 	if (status == NDSH_OK)
@@ -187,7 +187,7 @@ ndd_ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 void
 ndd_ah_free(struct ndd_session *s, struct ndd_ah *ah)
 {
-	leave(ah);
+	ah_leave(ah);
 	if (ah->cm != NULL)
 		roce_cm_destroy(s->daemon->cm, ndd_now_ns(), ah->cm);
 	ndd_port_give(&ah->port);
@@ -211,20 +211,20 @@ ndd_ah_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 /* ---- the next hop, and who is there ---------------------------------------------------------- */
 
 static enum ndsh_status
-resolve(struct ndd_ah *ah, uint64_t now_ns, struct net_nexthop *hop)
+ah_resolve(struct ndd_ah *ah, uint64_t now_ns, struct net_nexthop *hop)
 {
 	return ndd_next_hop(ah->session->daemon->net, now_ns, &ah->local.gid, &ah->remote.gid, hop);
 }
 
 static void
-ask(struct ndd_ah *ah, uint64_t now_ns)
+ah_query_service(struct ndd_ah *ah, uint64_t now_ns)
 {
 	struct ndd *d = ah->session->daemon;
 	enum ndsh_status status =
 		ndd_port_take(&d->ud_ports, &ah->port, NDD_PORT_CONNECTOR, &ah->local);
 
 	if (status != NDSH_OK) {
-		conclude(ah, status, NULL);
+		ah_conclude(ah, status, NULL);
 		return;
 	}
 	ah->local = ah->port.addr;
@@ -238,44 +238,44 @@ ask(struct ndd_ah *ah, uint64_t now_ns)
 			.priv_bytes = ah->priv_bytes,
 			.owner = ah});
 	if (ah->cm == NULL)
-		conclude(ah, NDSH_ERR_NO_RESOURCES, NULL);
+		ah_conclude(ah, NDSH_ERR_NO_RESOURCES, NULL);
 }
 
 void
 ndd_ah_answered(struct ndd_ah *ah, const struct roce_cm_event *ev)
 {
 	if (ev->timed_out)
-		conclude(ah, NDSH_ERR_TIMEOUT, NULL);
+		ah_conclude(ah, NDSH_ERR_TIMEOUT, NULL);
 	else
-		conclude(ah, ev->reason == 0 ? NDSH_OK : NDSH_ERR_REFUSED, ev);
+		ah_conclude(ah, ev->reason == 0 ? NDSH_OK : NDSH_ERR_REFUSED, ev);
 }
 
 static void
-step(struct ndd_ah *ah, uint64_t now_ns)
+ah_step(struct ndd_ah *ah, uint64_t now_ns)
 {
 	enum ndsh_status status =
-		ndd_next_hop_by(resolve(ah, now_ns, &ah->hop), now_ns, ah->deadline_ns);
+		ndd_next_hop_by(ah_resolve(ah, now_ns, &ah->hop), now_ns, ah->deadline_ns);
 
 	ah->fresh = false;
 	if (status == NDSH_PENDING)
 		return;
 	ah->deadline_ns = UINT64_MAX;
 	if (status == NDSH_OK && ah->look_up)
-		ask(ah, now_ns);
+		ah_query_service(ah, now_ns);
 	else
-		conclude(ah, status, NULL);
+		ah_conclude(ah, status, NULL);
 }
 
 /* W-GID-03: a neighbour that is being asked again keeps its old address meanwhile. */
 static void
-refresh(struct ndd_ah *ah, uint64_t now_ns)
+ah_refresh(struct ndd_ah *ah, uint64_t now_ns)
 {
 	struct net_nexthop hop = {0};
 
-	if (resolve(ah, now_ns, &hop) != NDSH_OK || memcmp(&hop, &ah->hop, sizeof(hop)) == 0)
+	if (ah_resolve(ah, now_ns, &hop) != NDSH_OK || memcmp(&hop, &ah->hop, sizeof(hop)) == 0)
 		return;
 	ah->hop = hop;
-	(void)enter(ah); /* it has its room */
+	(void)ah_enter(ah); /* it has its room */
 }
 
 void
@@ -291,8 +291,8 @@ ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 			continue;
 		ndd_info("session %lu: address handle to %s ends: %s", ah->session->serial,
 			ndd_ip_text(ah->remote.gid.raw, to), why);
-		leave(ah);
-		conclude(ah, NDSH_ERR_NETWORK_UNREACHABLE, NULL);
+		ah_leave(ah);
+		ah_conclude(ah, NDSH_ERR_NETWORK_UNREACHABLE, NULL);
 	}
 }
 
@@ -307,9 +307,9 @@ ndd_ah_tick(struct ndd *d, uint64_t now_ns)
 	TAILQ_FOREACH (ah, &d->ahs, next) {
 		if (ah->state == NDD_AH_RESOLVING &&
 			(moved || ah->fresh || now_ns >= ah->deadline_ns))
-			step(ah, now_ns);
+			ah_step(ah, now_ns);
 		else if (moved && ah->state == NDD_AH_READY)
-			refresh(ah, now_ns);
+			ah_refresh(ah, now_ns);
 		ndd_hops_until(&d->ah_hops, ah->deadline_ns);
 	}
 }

@@ -55,7 +55,8 @@ ndd_question_free(struct ndd_session *s, struct ndd_question *q)
 }
 
 static void
-tell(const struct ndd_question *q, const struct ndd_listener *l, const struct roce_cm_event *ev)
+request_notify(
+	const struct ndd_question *q, const struct ndd_listener *l, const struct roce_cm_event *ev)
 {
 	struct ndsh_ev_ud_question m = {
 		.h.type = NDSH_EV_UD_QUESTION,
@@ -94,7 +95,7 @@ ndd_ud_asked(struct ndd *d, const struct roce_cm_event *ev)
 	q->session = s;
 	q->cm = ev->conn;
 	roce_cm_set_owner(ev->conn, q);
-	tell(q, l, ev);
+	request_notify(q, l, ev);
 }
 
 void

@@ -86,7 +86,8 @@ daemon_main(void *arg)
 		uint64_t summary = ndsh_doorbell_begin(&a->page), bits;
 
 		while (ndsh_doorbell_take(&a->page, &summary, &word, &bits)) {
-			CHECK(word == NDSH_ADMIN_BELL / 64 && bits == 1ull << NDSH_ADMIN_BELL % 64,
+			CHECK(word == NDSH_ADMIN_DOORBELL / 64 &&
+					bits == 1ull << NDSH_ADMIN_DOORBELL % 64,
 				"bell\n");
 			due = true;
 		}

@@ -168,20 +168,20 @@ Test(handover, events_are_copied_and_bounded)
 
 Test(bell, rings_only_for_a_sleeper)
 {
-	struct ndd_bell b;
+	struct ndd_wakeup b;
 	eventfd_t n = 0;
 
-	cr_assert(ndd_bell_init(&b));
-	ndd_bell_ring(&b);
+	cr_assert(ndd_wakeup_init(&b));
+	ndd_wakeup_notify(&b);
 	cr_assert_neq(eventfd_read(b.fd, &n), 0, "awake: no system call was made");
-	ndd_bell_rest(&b);
-	ndd_bell_ring(&b);
-	ndd_bell_ring(&b);
+	ndd_wakeup_before_sleep(&b);
+	ndd_wakeup_notify(&b);
+	ndd_wakeup_notify(&b);
 	cr_assert_eq(eventfd_read(b.fd, &n), 0);
 	cr_assert_eq(n, 1, "one ringer makes the call");
-	ndd_bell_rest(&b);
-	ndd_bell_up(&b);
-	ndd_bell_ring(&b);
+	ndd_wakeup_before_sleep(&b);
+	ndd_wakeup_after_sleep(&b);
+	ndd_wakeup_notify(&b);
 	cr_assert_neq(eventfd_read(b.fd, &n), 0);
-	ndd_bell_fini(&b);
+	ndd_wakeup_fini(&b);
 }
