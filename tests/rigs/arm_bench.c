@@ -7,6 +7,11 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "ndclient/cq/callback.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/handlers.h"
+#include "ndclient/session/object.h"
 #include "rigs/arm_bench.h"
 
 void
@@ -30,6 +35,7 @@ new_adapter(void)
 	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
 
 	memset(a, 0, sizeof(*a));
+	a->handlers = &nd_handlers;
 	pthread_mutex_init(&a->lock, NULL);
 	TAILQ_INIT(&a->cqs);
 	TAILQ_INIT(&a->closed_qps);

@@ -9,7 +9,9 @@
 
 #include <semaphore.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
 
 #define DEPTH	  64u
 #define ANY	  ND_CQ_NOTIFY_ANY

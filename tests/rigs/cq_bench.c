@@ -7,6 +7,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "ndclient/cq/cq.h"
+#include "ndclient/cq/notify.h"
+#include "ndclient/session/adapter.h"
 #include "rigs/cq_bench.h"
 
 struct bench *

@@ -7,7 +7,8 @@
 #ifndef CQ_BENCH_H
 #define CQ_BENCH_H
 
-#include "ndclient/nd_int.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/session/adapter.h"
 
 #define DEPTH 1024u
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
 #include "rigs/posting.h"
 
 static void *

@@ -4,7 +4,8 @@
 #ifndef UNIT_POSTING_H
 #define UNIT_POSTING_H
 
-#include "ndclient/nd_int.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
 
 struct bench {
 	struct nd_adapter *a;

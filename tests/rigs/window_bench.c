@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "ndclient/mem/region.h"
+#include "ndclient/mem/window.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
 #include "rigs/window_bench.h"
 
 #include <arpa/inet.h>

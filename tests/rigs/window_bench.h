@@ -8,7 +8,12 @@
 
 #include <stdint.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/mem/region.h"
+#include "ndclient/mem/window.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
 
 #define DEPTH	 4u
 #define CQ_DEPTH 16u

@@ -8,7 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/conn/connector.h"
+#include "ndclient/conn/endpoint.h"
+#include "ndclient/conn/listener.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/address.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/futex.h"
+#include "ndclient/session/object.h"
+#include "ndclient/session/overlapped.h"
+#include "ndclient/session/waiters.h"
 
 /* ---- small parts --------------------------------------------------------------------- */
 

@@ -3,7 +3,15 @@
  * Events come in the control thread with the adapter's lock held. */
 #include <string.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/conn/connector.h"
+#include "ndclient/conn/connector_event.h"
+#include "ndclient/conn/listener.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/address.h"
+#include "ndclient/session/object.h"
+#include "ndclient/session/overlapped.h"
+#include "ndclient/session/waiters.h"
 
 static struct nd_connector *
 find(struct nd_adapter *a, uint32_t id)

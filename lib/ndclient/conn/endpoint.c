@@ -3,7 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/conn/connector.h"
+#include "ndclient/conn/endpoint.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/address.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/object.h"
 
 /* An address of this adapter; the wildcard stands for it. */
 static nd_status

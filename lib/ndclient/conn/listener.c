@@ -3,7 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/conn/connector.h"
+#include "ndclient/conn/connector_event.h"
+#include "ndclient/conn/listener.h"
+#include "ndclient/conn/listening.h"
+#include "ndclient/conn/offer.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/callbacks.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/object.h"
+#include "ndclient/session/overlapped.h"
 
 nd_status
 nd_listener_create(struct nd_adapter *a, struct nd_listener **out)

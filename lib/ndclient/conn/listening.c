@@ -3,7 +3,11 @@
  * daemon's, once. */
 #include <string.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/conn/listening.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/address.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
 
 /* In the control thread, so that the first request finds the listener. */
 static nd_status

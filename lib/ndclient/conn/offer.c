@@ -5,17 +5,21 @@
  * adapter's completion queues.
  */
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/conn/connector.h"
+#include "ndclient/conn/connector_event.h"
+#include "ndclient/conn/listener.h"
+#include "ndclient/conn/offer.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/callbacks.h"
+#include "ndclient/session/fd.h"
+#include "ndclient/session/object.h"
 
 void
 nd_listener_kick(struct nd_listener *l)
 {
-	uint64_t one = 1;
-
 	if (l->callback != NULL)
-		(void)!write(l->adapter->callbacks.offer_fd, &one, sizeof(one));
+		nd_fd_wake(l->adapter->callbacks.offer_fd);
 }
 
 /* The oldest request of a listener that is to be called. The fd stays readable until there is none:

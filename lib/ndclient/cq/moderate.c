@@ -7,12 +7,19 @@
  * time alone only failed ones, for which the daemon fires as for solicited ones. Arms of the
  * application join with the callback that is due (R-CQ-25), and don't touch the word.
  */
-#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/cq/arm.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/cq/moderate.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/callbacks.h"
+#include "ndclient/session/fd.h"
+#include "ndclient/session/futex.h"
+#include "ndclient/session/handlers.h"
+#include "ndclient/session/spin.h"
 
 #define UNLIMITED 0xffffffffu
 #define NS_PER_S  1000000000ull
@@ -34,13 +41,10 @@ set_timer(struct nd_cq *cq, uint64_t at_ns)
 	if (at_ns == UINT64_MAX)
 		return true;
 	if (!m->has_timer) {
-		struct epoll_event ev = {.events = EPOLLIN, .data.u64 = cq->id};
-
 		m->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 		if (m->timer_fd < 0)
 			return false;
-		if (epoll_ctl(cq->adapter->callbacks.epoll_fd, EPOLL_CTL_ADD, m->timer_fd, &ev) !=
-			0) {
+		if (!nd_callbacks_watch(cq->adapter, m->timer_fd, ND_CALLBACK_CQ, cq->id)) {
 			close(m->timer_fd);
 			return false;
 		}

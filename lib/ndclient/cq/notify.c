@@ -14,51 +14,15 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
-
-/* Strength order and numbers of the ABI differ from ND's. */
-bool
-nd_arm_of(uint32_t type, enum ndsh_arm *arm)
-{
-	switch (type) {
-	case ND_CQ_NOTIFY_ERRORS:
-		*arm = NDSH_ARM_ERRORS;
-		return true;
-	case ND_CQ_NOTIFY_ANY:
-		*arm = NDSH_ARM_ANY;
-		return true;
-	case ND_CQ_NOTIFY_SOLICITED:
-		*arm = NDSH_ARM_SOLICITED;
-		return true;
-	default:
-		return false;
-	}
-}
-
-nd_status
-nd_cq_fault(const struct nd_cq *cq)
-{
-	switch (__atomic_load_n(&cq->reader.page->fault, __ATOMIC_ACQUIRE)) {
-	case NDSH_CQ_OK:
-		return ND_SUCCESS;
-	case NDSH_CQ_OVERRUN:
-		return ND_BUFFER_OVERFLOW;
-	default:
-		return ND_INTERNAL_ERROR;
-	}
-}
-
-bool
-nd_drain(int fd)
-{
-	uint8_t buf[64];
-	ssize_t n;
-
-	do
-		n = read(fd, buf, sizeof(buf));
-	while (n == (ssize_t)sizeof(buf));
-	return n != 0;
-}
+#include "ndclient/cq/arm.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/cq/notify.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/fd.h"
+#include "ndclient/session/overlapped.h"
+#include "ndclient/session/spin.h"
+#include "ndclient/session/waiters.h"
 
 /* ---- overlapped style ---------------------------------------------------------------- */
 
@@ -212,8 +176,6 @@ nd_cq_fd(struct nd_cq *cq)
 static nd_status
 arm_locked(struct nd_cq *cq, enum ndsh_arm type)
 {
-	uint64_t one = 1;
-
 	if (nd_gone(cq->adapter))
 		return ND_DEVICE_REMOVED;
 	if (cq->waiters.first != NULL || cq->callback != NULL)
@@ -224,7 +186,7 @@ arm_locked(struct nd_cq *cq, enum ndsh_arm type)
 		(void)nd_control_watch(cq->adapter, cq, false);
 	cq->armed_fd = true;
 	if (ndsh_cq_arm(&cq->reader, type, NULL) != NDSH_ARMED)
-		(void)!write(cq->event_fd, &one, sizeof(one));
+		nd_fd_wake(cq->event_fd);
 	return nd_cq_fault(cq);
 }
 

@@ -6,7 +6,12 @@
  * entries that are carried over. The memory that is no longer used is given back when the daemon
  * has said which it is; without its word both blocks stay until the adapter is closed.
  */
-#include "ndclient/nd_int.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/mem/segment.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/spin.h"
 
 #define PORTION 64u /* entries carried over with the lock held */
 

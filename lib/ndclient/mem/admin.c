@@ -8,7 +8,19 @@
 #include <sched.h>
 #include <sys/socket.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/mem/admin.h"
+#include "ndclient/mem/adopt.h"
+#include "ndclient/mem/moved.h"
+#include "ndclient/mem/mover.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/mem/region.h"
+#include "ndclient/mem/segment.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/fd.h"
+#include "ndclient/session/overlapped.h"
 
 #define DEPTH  256u /* or what the daemon permits */
 #define BATCH  16u

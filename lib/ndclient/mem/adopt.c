@@ -17,7 +17,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/mem/adopt.h"
+#include "ndclient/mem/exchange.h"
+#include "ndclient/mem/segment.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23

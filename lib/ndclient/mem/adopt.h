@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adopted memory: nd_adopt.c, nd_exchange.c. A part of nd_int.h. */
+/* Adopted memory: a segment's pages under the application's own addresses. */
 #ifndef ND_ADOPT_H
 #define ND_ADOPT_H
 
@@ -16,7 +16,7 @@ struct nd_adopted {
 	char *at;
 	size_t bytes;
 	uint32_t segment;
-	uint32_t users; /* regions; and who is just about to make one */
+	uint32_t users; /* regions, and threads that are about to make one */
 	int fd;		/* for children */
 	bool kept;	/* it got no private pages again: children need it for good */
 	LIST_ENTRY(nd_adopted) of_adapter, of_process;
@@ -41,13 +41,5 @@ void nd_adopt_put(struct nd_adapter *a, struct nd_adopted *x);
 void nd_adopt_reap(struct nd_adapter *a);
 void nd_adopt_init(struct nd_adapter *a);
 void nd_adopt_fini(struct nd_adapter *a);
-
-/* nd_exchange.c: what an exchange needs of the system; -1: it has not got it */
-int nd_exchange_open(void);
-/* Would this thread have to store to the range while it exchanges it? */
-bool nd_exchange_is_own(const void *at, size_t bytes);
-/* The pages of copy, mapped elsewhere, come under at, which is no stack of this thread's and whose
- * pages are there. False: nothing happened. Closes fd. */
-bool nd_exchange(int fd, void *at, size_t bytes, void *copy);
 
 #endif

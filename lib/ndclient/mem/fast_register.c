@@ -8,6 +8,15 @@
 #include <stdlib.h>
 
 #include "ndclient/mem/fast_register.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/mem/segment.h"
+#include "ndclient/qp/post.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/object.h"
+#include "ndclient/session/spin.h"
 
 static_assert(ND_PAGE_BYTES == NDSH_PAGE_BYTES, "pages are the ABI's");
 
@@ -256,21 +265,4 @@ nd_fr_release_lists(struct nd_qp *qp)
 				fr->list[i].qp = NULL;
 	}
 	nd_spin_unlock(&a->windows);
-}
-
-nd_status
-nd_pd_privileged_token(struct nd_pd *pd, uint32_t *token)
-{
-	struct ndsh_id_msg m = {.h.type = NDSH_MSG_PD_TOKEN, .id = pd->id}, reply;
-	nd_status st;
-
-	if (token == NULL)
-		return ND_INVALID_PARAMETER;
-	*token = 0;
-	if (pd->adapter->abi_minor < NDSH_MINOR_TOKENS)
-		return nd_fail(ND_NOT_SUPPORTED, "this daemon is too old for privileged tokens");
-	st = nd_control_call(pd->adapter, &(struct nd_request){.h = &m.h, .reply = &reply});
-	if (st == ND_SUCCESS)
-		*token = reply.id;
-	return st;
 }

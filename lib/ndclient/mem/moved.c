@@ -10,7 +10,11 @@
  */
 #include <string.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/mem/moved.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/mem/region.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
 
 static struct nd_moved *
 place(struct nd_adapter *a, uint32_t token)

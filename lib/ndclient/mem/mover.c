@@ -21,7 +21,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/mem/mover.h"
+#include "ndclient/mem/segment.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/fd.h"
+#include "ndclient/session/thread.h"
 #include "shm/ndsh_mover.h"
 
 #ifndef MADV_POPULATE_READ
@@ -212,11 +218,10 @@ void
 nd_mover_stop(struct nd_adapter *a)
 {
 	struct nd_mover *m = a->mover;
-	uint64_t one = 1;
 
 	if (m == NULL)
 		return;
-	(void)!write(m->stop_fd, &one, sizeof(one));
+	nd_fd_wake(m->stop_fd);
 	pthread_join(m->thread, NULL);
 	release(m);
 	a->mover = NULL;

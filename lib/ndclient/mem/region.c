@@ -1,56 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Protection domains and memory regions; windows are in nd_window.c. */
+/* Memory regions; windows are in window.c. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/mem/admin.h"
+#include "ndclient/mem/adopt.h"
+#include "ndclient/mem/arena.h"
+#include "ndclient/mem/mover.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/mem/region.h"
+#include "ndclient/mem/window.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/callbacks.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/object.h"
+#include "ndclient/session/overlapped.h"
 
 #define MR_FLAGS                                                                                   \
 	(ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |                            \
 		ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM |                          \
 		ND_MR_FLAG_ALLOW_REMOTE_ATOMIC | ND_MR_FLAG_ADOPT)
-
-nd_status
-nd_pd_create(struct nd_adapter *a, struct nd_pd **out)
-{
-	struct ndsh_id_msg m = {.h.type = NDSH_MSG_PD_CREATE}, reply;
-	struct nd_pd *pd;
-	nd_status st;
-
-	if (a == NULL || out == NULL)
-		return ND_INVALID_PARAMETER;
-	*out = NULL;
-	pd = calloc(1, sizeof(*pd));
-	if (pd == NULL)
-		return ND_NO_MEMORY;
-	st = nd_control_call(a, &(struct nd_request){.h = &m.h, .reply = &reply});
-	if (st != ND_SUCCESS) {
-		free(pd);
-		return st;
-	}
-	pd->adapter = a;
-	pd->id = reply.id;
-	nd_object_open(&pd->obj, &nd_pd_class, a);
-	*out = pd;
-	return ND_SUCCESS;
-}
-
-static void
-pd_destroy(struct nd_object *o)
-{
-	struct nd_pd *pd = (struct nd_pd *)o;
-
-	(void)nd_object_forget(pd->adapter, NDSH_MSG_PD_DESTROY, pd->id);
-	free(pd);
-}
-
-const struct nd_class nd_pd_class = {.destroy = pd_destroy};
-
-nd_status
-nd_pd_close(struct nd_pd *pd)
-{
-	return nd_close(pd, NULL);
-}
 
 static uint32_t
 access_of(uint32_t flags)

@@ -9,7 +9,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/mem/arena.h"
+#include "ndclient/mem/segment.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23

@@ -13,10 +13,18 @@
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "ndclient/mem/fast_register.h"
-#include "ndclient/nd_int.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/mem/region.h"
+#include "ndclient/mem/window.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/fd.h"
+#include "ndclient/session/object.h"
+#include "ndclient/session/spin.h"
+#include "ndclient/session/verify.h"
 
 /* Lock held, also in the next three. */
 static void
@@ -38,12 +46,11 @@ static void
 let_go(struct nd_mr *mr)
 {
 	struct nd_adapter *a = mr->obj.adapter;
-	uint64_t one = 1;
 
 	if (!nd_object_let_go(&mr->obj))
 		return;
 	SLIST_INSERT_HEAD(&a->ended_mrs, mr, ended);
-	(void)!write(a->callbacks.end_fd, &one, sizeof(one)); /* -1 if there is no thread */
+	nd_fd_wake(a->callbacks.end_fd); /* -1 if there is no thread */
 }
 
 static void
@@ -248,11 +255,20 @@ enlist(struct nd_mw *mw)
 	nd_spin_unlock(&a->windows);
 }
 
+void
+nd_mw_verify_close(struct nd_mw *mw)
+{
+	if (nd_mw_is_invalidating(mw))
+		nd_breach("R-LIFE-11",
+			"the window with token %#x is closed while its invalidation is under way",
+			__atomic_load_n(&mw->token, __ATOMIC_RELAXED));
+}
+
 static bool
 quiet(struct nd_object *o)
 {
 	if (nd_verifying())
-		nd_verify_mw_close((struct nd_mw *)o);
+		nd_mw_verify_close((struct nd_mw *)o);
 	return false;
 }
 

@@ -6,7 +6,14 @@
 #include <string.h>
 
 #include "ndclient/mem/fast_register.h"
-#include "ndclient/nd_int.h"
+#include "ndclient/mem/window.h"
+#include "ndclient/qp/modify.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/address.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/overlapped.h"
 
 static const struct {
 	uint32_t allow, access;

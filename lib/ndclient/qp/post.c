@@ -7,8 +7,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "ndclient/mem/fast_register.h"
-#include "ndclient/ud/ud.h"
+#include "ndclient/mem/moved.h"
+#include "ndclient/mem/region.h"
+#include "ndclient/mem/window.h"
+#include "ndclient/qp/post.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/qp/srq.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/verify.h"
 
 /* DEFER is looked at nowhere: each request is handed over at once, which is one barrier as long as
  * the daemon looks at the ring anyway. So no chain can be forgotten (R-POST-12, R-POST-13). */
@@ -374,7 +380,8 @@ nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw, 
 	wr.rkey = mw->token;
 	wr.imm = mw->generation;
 	wr.arg[0] = bytes;
-	wr.arg[1] = window_access(flags) | (uint64_t)nd_mr_local_token(mr) << 32;
+	wr.arg[1] = window_access(flags) | (uint64_t)__atomic_load_n(&mr->token, __ATOMIC_ACQUIRE)
+						   << 32;
 	wr.ctrl = NDSH_CTRL(NDSH_OP_BIND, 0, abi_flags(flags), 0);
 	submit(qp, &wr, NULL, NULL);
 	return ND_SUCCESS;

@@ -3,7 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ndclient/conn/connector.h"
+#include "ndclient/cq/cq.h"
 #include "ndclient/mem/fast_register.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/mem/segment.h"
+#include "ndclient/mem/window.h"
+#include "ndclient/qp/modify.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/qp/srq.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/event.h"
+#include "ndclient/session/object.h"
+#include "ndclient/session/spin.h"
+#include "ndclient/session/verify.h"
 #include "ndclient/ud/ud.h"
 
 #define COPIED	64u /* bytes */
@@ -280,11 +295,20 @@ linger(struct nd_qp *qp)
 	nd_qp_reap(qp->adapter);
 }
 
+void
+nd_qp_verify_close(const struct nd_qp *qp)
+{
+	if (__atomic_load_n(&qp->sq_inside, __ATOMIC_RELAXED) != 0 ||
+		__atomic_load_n(&qp->rq_inside, __ATOMIC_RELAXED) != 0)
+		nd_breach("R-LIFE-11", "queue pair %#x is closed while a thread posts to it",
+			qp->number);
+}
+
 static bool
 quiet(struct nd_object *o)
 {
 	if (nd_verifying())
-		nd_verify_qp_close((struct nd_qp *)o);
+		nd_qp_verify_close((struct nd_qp *)o);
 	pthread_mutex_lock(&o->adapter->lock);
 	nd_qp_end_modify((struct nd_qp *)o, ND_CANCELED);
 	nd_event_forget(o->adapter, &((struct nd_qp *)o)->events);

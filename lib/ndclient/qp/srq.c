@@ -10,7 +10,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/mem/segment.h"
+#include "ndclient/qp/srq.h"
+#include "ndclient/qp/srq_callback.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/callbacks.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/event.h"
+#include "ndclient/session/object.h"
+#include "ndclient/session/overlapped.h"
+#include "ndclient/session/waiters.h"
 
 #define SGE_MIN 2u /* as in queue pairs */
 
@@ -225,6 +236,13 @@ nd_srq_cancel(struct nd_srq *srq)
 	nd_waiters_end(&srq->waiters, ND_CANCELED);
 	pthread_mutex_unlock(&srq->adapter->lock);
 	return ND_SUCCESS;
+}
+
+void
+nd_srq_removed(struct nd_srq *srq)
+{
+	nd_waiters_end(&srq->waiters, ND_DEVICE_REMOVED);
+	nd_srq_kick(srq);
 }
 
 /* W-EVT-01 */

@@ -4,19 +4,21 @@
  * that fewer receives are left than the threshold comes by the control socket, behind its answer to
  * the message that armed it: what comes before that answer is of an earlier arm.
  */
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/qp/srq.h"
+#include "ndclient/qp/srq_callback.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/callbacks.h"
+#include "ndclient/session/fd.h"
+#include "ndclient/session/handlers.h"
 
 void
 nd_srq_kick(struct nd_srq *srq)
 {
-	uint64_t one = 1;
-
 	if (srq->armed && srq->callback != NULL)
-		(void)!write(srq->kick_fd, &one, sizeof(one));
+		nd_fd_wake(srq->kick_fd);
 }
 
 void
@@ -72,7 +74,7 @@ set_locked(struct nd_srq *srq, nd_srq_callback callback, void *context)
 	srq->kick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (srq->kick_fd < 0)
 		return ND_INSUFFICIENT_RESOURCES;
-	if (!nd_callbacks_watch(a, srq->kick_fd, ND_CALLBACK_SRQ | srq->id)) {
+	if (!nd_callbacks_watch(a, srq->kick_fd, ND_CALLBACK_SRQ, srq->id)) {
 		close(srq->kick_fd);
 		return ND_INSUFFICIENT_RESOURCES;
 	}
@@ -98,6 +100,5 @@ void
 nd_srq_callback_off(struct nd_srq *srq)
 {
 	if (srq->callback != NULL)
-		(void)epoll_ctl(
-			srq->adapter->callbacks.epoll_fd, EPOLL_CTL_DEL, srq->kick_fd, NULL);
+		nd_callbacks_unwatch(srq->adapter, srq->kick_fd);
 }

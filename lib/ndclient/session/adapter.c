@@ -5,7 +5,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/mem/admin.h"
+#include "ndclient/mem/adopt.h"
+#include "ndclient/mem/arena.h"
+#include "ndclient/mem/mover.h"
+#include "ndclient/mem/segment.h"
+#include "ndclient/mem/window.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/address.h"
+#include "ndclient/session/callbacks.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/handlers.h"
+#include "ndclient/session/object.h"
+#include "ndclient/session/port.h"
+#include "ndclient/session/socket.h"
+#include "ndclient/session/verify.h"
 
 #define MAX_CALLEE_DATA                                                                            \
 	NDSH_REJECT_DATA_MAX /* one number for Accept and Reject: the smaller room */
@@ -178,6 +193,7 @@ nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
 	memset(a, 0, sizeof(*a));
 	init_lists(a);
 	a->callbacks.end_fd = -1;
+	a->handlers = &nd_handlers;
 	a->profile = opt != NULL ? opt->profile : ND_PROFILE_TEST;
 	if (!nd_address_from(&a->address, local, local_bytes)) {
 		free(a);

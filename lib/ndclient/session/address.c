@@ -4,7 +4,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/address.h"
 
 static const uint8_t v4_prefix[12] = {[10] = 0xff, [11] = 0xff};
 

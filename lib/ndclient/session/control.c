@@ -6,14 +6,20 @@
  * the news that the daemon is gone: either way its futex word is set, so nobody sleeps for ever.
  */
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ndclient/ud/ud.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/fd.h"
+#include "ndclient/session/futex.h"
+#include "ndclient/session/socket.h"
+#include "ndclient/session/thread.h"
 
 struct nd_call {
 	LIST_ENTRY(nd_call) link;
@@ -147,10 +153,6 @@ take_reply(struct nd_adapter *a, const struct ndsh_msg_hdr *h, int fd)
 static void
 end_session(struct nd_adapter *a)
 {
-	struct nd_connector *c;
-	struct nd_srq *srq;
-	struct nd_cq *cq;
-
 	if (nd_gone(a))
 		return;
 	__atomic_store_n(&a->gone, 1, __ATOMIC_RELEASE);
@@ -161,51 +163,19 @@ end_session(struct nd_adapter *a)
 
 		finish(call, outcome(call->request, ND_DEVICE_REMOVED, NULL));
 	}
-	TAILQ_FOREACH (c, &a->connectors, link)
-		nd_conn_end_waiters(c, ND_DEVICE_REMOVED);
-	TAILQ_FOREACH (cq, &a->cqs, link)
-		nd_cq_end_waiters(cq, ND_DEVICE_REMOVED);
-	TAILQ_FOREACH (srq, &a->srqs, link) {
-		nd_waiters_end(&srq->waiters, ND_DEVICE_REMOVED);
-		nd_srq_kick(srq);
-	}
-	nd_qp_end_modifies(a, ND_DEVICE_REMOVED);
-	nd_event_removed(a);
-	nd_ud_end_waiters(a);
-	nd_admin_end(a, ND_DEVICE_REMOVED);
+	a->handlers->on_removed(a);
 }
 
 static void
 take_event(struct nd_adapter *a, const struct ndsh_msg_hdr *h)
 {
-	switch (h->type) {
-	case NDSH_EV_CONN_REQUEST:
-		nd_listener_request(a, (const struct ndsh_ev_conn *)h);
-		break;
-	case NDSH_EV_SESSION_END: {
+	if (h->type == NDSH_EV_SESSION_END) {
 		const struct ndsh_ev_session_end *end = (const void *)h;
 
 		memcpy(a->why, end->reason, sizeof(a->why) - 1);
 		end_session(a);
-		break;
-	}
-	case NDSH_EV_AH:
-		nd_ah_event(a, (const struct ndsh_ev_ah *)h);
-		break;
-	case NDSH_EV_UD_QUESTION:
-		nd_ud_question_event(a, (const struct ndsh_ev_ud_question *)h);
-		break;
-	case NDSH_EV_SRQ_LIMIT:
-		nd_srq_limit(a, (const struct ndsh_ev_srq *)h);
-		break;
-	case NDSH_EV_ASYNC:
-		nd_event_async(a, (const struct ndsh_ev_async *)h);
-		break;
-	case NDSH_EV_QP_MODIFIED:
-		nd_qp_modified(a, (const struct ndsh_ev_qp *)h);
-		break;
-	default:
-		nd_conn_event(a, (const struct ndsh_ev_conn *)h);
+	} else {
+		a->handlers->on_event(a, h);
 	}
 }
 
@@ -239,16 +209,8 @@ socket_readable(struct nd_adapter *a)
 static void
 queue_readable(struct nd_adapter *a, uint32_t id)
 {
-	struct nd_cq *cq;
-
 	pthread_mutex_lock(&a->lock);
-	TAILQ_FOREACH (cq, &a->cqs, link)
-		if (cq->id == id)
-			break;
-	if (cq != NULL && cq == a->admin.cq)
-		nd_admin_readable(a);
-	else if (cq != NULL)
-		nd_cq_readable(cq);
+	a->handlers->on_queue(a, id);
 	pthread_mutex_unlock(&a->lock);
 }
 
@@ -291,19 +253,6 @@ nd_control_watch(struct nd_adapter *a, struct nd_cq *cq, bool on)
 	return ND_SUCCESS;
 }
 
-bool
-nd_thread_start(pthread_t *thread, void *(*run)(void *), void *arg)
-{
-	sigset_t all, old;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(thread, NULL, run, arg);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return rc == 0;
-}
-
 nd_status
 nd_control_start(struct nd_adapter *a)
 {
@@ -322,9 +271,7 @@ nd_control_start(struct nd_adapter *a)
 void
 nd_control_stop(struct nd_adapter *a)
 {
-	uint64_t one = 1;
-
-	(void)!write(a->stop_fd, &one, sizeof(one));
+	nd_fd_wake(a->stop_fd);
 	pthread_join(a->thread, NULL);
 	close(a->stop_fd);
 	close(a->epoll_fd);

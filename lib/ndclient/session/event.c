@@ -3,7 +3,15 @@
  * Asynchronous events. All lists are guarded by nd_adapter.lock; what the daemon tells comes in
  * the control thread, which holds it.
  */
-#include "ndclient/nd_int.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/qp/srq.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/event.h"
+#include "ndclient/session/overlapped.h"
+#include "ndclient/session/waiters.h"
 
 static void
 raise_event(

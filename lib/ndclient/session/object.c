@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/object.h"
+#include "ndclient/session/overlapped.h"
 
 void
 nd_object_open(struct nd_object *o, const struct nd_class *class, struct nd_adapter *a)

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/port.h"
 
 #define NS_PER_S 1000000000ull
 

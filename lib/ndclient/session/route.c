@@ -3,7 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/session/address.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/socket.h"
 
 /* Not all of it is there in one message. */
 struct listing {

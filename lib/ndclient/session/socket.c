@@ -8,7 +8,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/socket.h"
 
 #define GREETING_MS 10000 /* a daemon that lives answers at once */
 

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/verify.h"
 
 #define LINES_MAX 100u /* of one process: a breach in a loop fills no disk */
 
@@ -50,31 +51,4 @@ nd_verify_post(uint32_t *inside, const char *queue, const struct nd_qp *qp)
 	if (__atomic_exchange_n(inside, 1, __ATOMIC_ACQUIRE) != 0)
 		nd_breach("R-POST-10", "two threads post to the %s queue of queue pair %#x at once",
 			queue, qp->number);
-}
-
-void
-nd_verify_qp_close(const struct nd_qp *qp)
-{
-	if (__atomic_load_n(&qp->sq_inside, __ATOMIC_RELAXED) != 0 ||
-		__atomic_load_n(&qp->rq_inside, __ATOMIC_RELAXED) != 0)
-		nd_breach("R-LIFE-11", "queue pair %#x is closed while a thread posts to it",
-			qp->number);
-}
-
-void
-nd_verify_cq_close(const struct nd_cq *cq)
-{
-	if (__atomic_load_n(&cq->inside, __ATOMIC_RELAXED) != 0)
-		nd_breach("R-LIFE-11",
-			"completion queue %u is closed while a thread takes results from it",
-			cq->id);
-}
-
-void
-nd_verify_mw_close(struct nd_mw *mw)
-{
-	if (nd_mw_is_invalidating(mw))
-		nd_breach("R-LIFE-11",
-			"the window with token %#x is closed while its invalidation is under way",
-			__atomic_load_n(&mw->token, __ATOMIC_RELAXED));
 }

@@ -3,6 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/address.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/futex.h"
+#include "ndclient/session/object.h"
+#include "ndclient/session/overlapped.h"
+#include "ndclient/ud/ah.h"
 #include "ndclient/ud/ud.h"
 
 nd_status
@@ -246,19 +254,10 @@ nd_ah_close(struct nd_ah *ah)
 }
 
 void
-nd_ud_end_waiters(struct nd_adapter *a)
+nd_ah_end_waiters(struct nd_adapter *a, nd_status st)
 {
-	struct nd_ud_listener *l;
-	struct nd_ud_wait *w;
 	struct nd_ah *ah;
 
 	TAILQ_FOREACH (ah, &a->ahs, link)
-		conclude(ah, ND_DEVICE_REMOVED);
-	TAILQ_FOREACH (l, &a->ud_listeners, link) {
-		while ((w = STAILQ_FIRST(&l->waiting)) != NULL) {
-			STAILQ_REMOVE_HEAD(&l->waiting, next);
-			nd_overlapped_end(w->ov, ND_DEVICE_REMOVED);
-			free(w);
-		}
-	}
+		conclude(ah, st);
 }

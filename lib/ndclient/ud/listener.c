@@ -3,6 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ndclient/conn/listening.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/address.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/session/object.h"
+#include "ndclient/session/overlapped.h"
+#include "ndclient/ud/listener.h"
 #include "ndclient/ud/ud.h"
 
 nd_status
@@ -173,17 +182,33 @@ nd_ud_reject(struct nd_adapter *a, const struct nd_ud_question *question, const 
 
 /* ---- cancel, close ------------------------------------------------------------------- */
 
-nd_status
-nd_ud_listener_cancel(struct nd_ud_listener *l)
+/* Lock held. */
+static void
+end_waiters(struct nd_ud_listener *l, nd_status st)
 {
 	struct nd_ud_wait *w;
 
-	pthread_mutex_lock(&l->adapter->lock);
 	while ((w = STAILQ_FIRST(&l->waiting)) != NULL) {
 		STAILQ_REMOVE_HEAD(&l->waiting, next);
-		nd_overlapped_end(w->ov, ND_CANCELED);
+		nd_overlapped_end(w->ov, st);
 		free(w);
 	}
+}
+
+void
+nd_ud_listeners_end_waiters(struct nd_adapter *a, nd_status st)
+{
+	struct nd_ud_listener *l;
+
+	TAILQ_FOREACH (l, &a->ud_listeners, link)
+		end_waiters(l, st);
+}
+
+nd_status
+nd_ud_listener_cancel(struct nd_ud_listener *l)
+{
+	pthread_mutex_lock(&l->adapter->lock);
+	end_waiters(l, ND_CANCELED);
 	pthread_mutex_unlock(&l->adapter->lock);
 	return ND_SUCCESS;
 }

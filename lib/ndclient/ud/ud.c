@@ -3,6 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ndclient/qp/post.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/address.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/error.h"
+#include "ndclient/ud/ah.h"
 #include "ndclient/ud/ud.h"
 
 #define FLAGS                                                                                      \

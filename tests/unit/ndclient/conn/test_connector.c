@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/conn/connector.h"
+#include "ndclient/conn/connector_event.h"
+#include "ndclient/conn/listener.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/overlapped.h"
 
 static const struct sockaddr_in somewhere = {
 	.sin_family = AF_INET, .sin_port = 0x1111, .sin_addr.s_addr = 0x0100000a};

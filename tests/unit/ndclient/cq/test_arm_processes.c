@@ -22,9 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
-#include "roce/queue/cq.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/session/adapter.h"
 #include "rigs/stress.h"
+#include "roce/queue/cq.h"
 
 #define CYCLES	    100000u
 #define DEADLINE_MS 60000

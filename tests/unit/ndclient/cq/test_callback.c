@@ -7,6 +7,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "ndclient/cq/notify.h"
+#include "ndclient/session/adapter.h"
 #include "rigs/arm_bench.h"
 
 static void

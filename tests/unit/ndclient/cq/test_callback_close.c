@@ -10,6 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/callbacks.h"
+#include "ndclient/session/control.h"
 #include "rigs/arm_bench.h"
 
 static void

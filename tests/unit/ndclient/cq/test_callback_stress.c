@@ -14,7 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/callbacks.h"
+#include "ndclient/session/handlers.h"
 #include "rigs/stress.h"
 
 #define ENTRIES	   40000u
@@ -236,6 +239,7 @@ main(void)
 
 	adapter = aligned_alloc(64, sizeof(*adapter));
 	memset(adapter, 0, sizeof(*adapter));
+	adapter->handlers = &nd_handlers;
 	pthread_mutex_init(&adapter->lock, NULL);
 	TAILQ_INIT(&adapter->cqs);
 	begin(&q[0], 1, true);

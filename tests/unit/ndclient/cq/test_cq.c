@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "ndclient/session/adapter.h"
 #include "rigs/cq_bench.h"
 
 #define NOTIFY(b, type, ov) cr_assert(eq(i32, nd_cq_notify(&(b)->cq, type, ov), ND_PENDING))

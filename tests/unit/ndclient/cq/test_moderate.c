@@ -6,6 +6,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "ndclient/cq/notify.h"
+#include "ndclient/session/adapter.h"
 #include "rigs/arm_bench.h"
 
 #define HOUR_US	  3600000000u

@@ -15,7 +15,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/mem/arena.h"
+#include "ndclient/mem/segment.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/callbacks.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/handlers.h"
+#include "ndclient/session/object.h"
 
 #define DEPTH	  64u
 #define MAX_DEPTH 1024u
@@ -147,6 +154,7 @@ make(enum end end)
 	b->socket = fd[1];
 	make_arena(b);
 	make_queue(b);
+	a->handlers = &nd_handlers;
 	cr_assert(eq(i32, nd_control_start(a), ND_SUCCESS));
 	cr_assert(zero(int, pthread_create(&b->control, NULL, daemon_main, b)));
 	return b;

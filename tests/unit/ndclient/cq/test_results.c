@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
 #include "rigs/cq_bench.h"
 
 Test(ndclient_results, R_CR_01_R_CR_02_as_many_as_asked_for_in_order)

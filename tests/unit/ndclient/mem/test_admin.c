@@ -7,7 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/mem/admin.h"
+#include "ndclient/mem/arena.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/mem/region.h"
+#include "ndclient/session/adapter.h"
 
 #define DEPTH 4u
 #define BYTES 4096u

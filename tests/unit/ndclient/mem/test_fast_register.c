@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "ndclient/mem/fast_register.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
 #include "rigs/posting.h"
 
 #define DEPTH  8u

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ndclient/mem/window.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
 #include "rigs/window_bench.h"
 
 /* ---- what reaches the ring ----------------------------------------------------------- */

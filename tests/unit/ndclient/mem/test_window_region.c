@@ -3,6 +3,9 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
+#include "ndclient/mem/region.h"
+#include "ndclient/mem/window.h"
+#include "ndclient/session/object.h"
 #include "rigs/window_bench.h"
 
 static void

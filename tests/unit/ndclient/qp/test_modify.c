@@ -9,7 +9,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/qp/modify.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/handlers.h"
 
 #define INDEX 5u /* of the queue pair, at the daemon */
 
@@ -51,6 +55,7 @@ make(void)
 	b->qp->index = INDEX;
 	b->qp->context = b;
 	b->a->qp_by_handle[7] = b->qp;
+	b->a->handlers = &nd_handlers;
 	cr_assert_eq(nd_control_start(b->a), ND_SUCCESS);
 	return b;
 }

@@ -5,6 +5,12 @@
 #include <criterion/new/assert.h>
 #include <string.h>
 
+#include "ndclient/face/result.h"
+#include "ndclient/mem/moved.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/mem/region.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
 #include "rigs/posting.h"
 
 #define DEFER	   ND_OP_FLAG_DEFER

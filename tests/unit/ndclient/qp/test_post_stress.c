@@ -14,7 +14,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/conn/connector.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/handlers.h"
 #include "rigs/stress.h"
 
 #define ROUNDS	    300u
@@ -303,6 +308,7 @@ make(void)
 	qp.sq_sge = qp.rq_sge = 2;
 	TAILQ_INIT(&qp.bound);
 	TAILQ_INIT(&qp.invalidating);
+	adapter->handlers = &nd_handlers;
 	CHECK(nd_control_start(adapter) == ND_SUCCESS, "control thread\n");
 }
 

@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ndclient/cq/cq.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
 #include "rigs/daemon_rig.h"
-#include "ndclient/nd_int.h"
 
 /* ---- the ring ---- */
 

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/qp/srq.h"
+#include "ndclient/session/adapter.h"
 
 #define RING  16u
 #define DEPTH 4u

@@ -12,7 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/conn/connector.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndclient/session/handlers.h"
 
 static const struct sockaddr_in somewhere = {
 	.sin_family = AF_INET, .sin_port = 0x1111, .sin_addr.s_addr = 0x0100000a};
@@ -49,6 +53,7 @@ make(void)
 	a->socket = fd[0];
 	b->daemon = fd[1];
 	b->a = b->qp.adapter = a;
+	a->handlers = &nd_handlers;
 	cr_assert(eq(i32, nd_control_start(a), ND_SUCCESS));
 	cr_assert(eq(i32, nd_connector_create(a, &b->c), ND_SUCCESS));
 	return b;

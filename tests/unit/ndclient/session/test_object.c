@@ -12,8 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ndclient/conn/listener.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/qp/srq.h"
+#include "ndclient/session/adapter.h"
 #include "rigs/daemon_rig.h"
-#include "ndclient/nd_int.h"
 
 /* A connected pair and what it needs, in one adapter. */
 enum {

@@ -8,7 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/conn/connector.h"
+#include "ndclient/session/adapter.h"
 
 /* A connected connector without a daemon: its disconnect may be waited for. */
 struct bench {

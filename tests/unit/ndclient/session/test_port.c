@@ -13,7 +13,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/conn/connector.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/cq/notify.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/overlapped.h"
+#include "ndclient/session/port.h"
 
 #define DEPTH  16u
 #define ROUNDS 1000

@@ -15,7 +15,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/cq/notify.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/port.h"
 #include "rigs/stress.h"
 
 #define QUEUES	    2u

@@ -11,7 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/ndclient.h"
+#include "shm/ndsh_msg.h"
 
 #define V4(a, b, c, d) ((uint32_t)(a) << 24 | (b) << 16 | (c) << 8 | (d))
 

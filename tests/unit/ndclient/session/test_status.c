@@ -5,7 +5,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/face/result.h"
+#include "ndclient/session/address.h"
 
 Test(ndclient_status, names)
 {

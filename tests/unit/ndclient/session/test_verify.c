@@ -8,7 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ndclient/nd_int.h"
+#include "ndclient/conn/connector.h"
+#include "ndclient/conn/listener.h"
+#include "ndclient/cq/cq.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/mem/region.h"
+#include "ndclient/mem/window.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/verify.h"
 
 /* What the library wrote to stderr since capture(). */
 static FILE *captured;
@@ -148,22 +156,22 @@ Test(ndclient_verify, R_LIFE_11_objects_closed_while_a_call_runs)
 
 	capture();
 	qp->pd = &pd;
-	nd_verify_qp_close(qp);
-	nd_verify_cq_close(&cq);
-	nd_verify_mw_close(&mw);
+	nd_qp_verify_close(qp);
+	nd_cq_verify_close(&cq);
+	nd_mw_verify_close(&mw);
 	cr_assert(eq(i32, nd_qp_bind(qp, NULL, &mr, &mw, NULL, 0, 0), ND_SUCCESS));
-	nd_verify_mw_close(&mw);
+	nd_mw_verify_close(&mw);
 	EXPECT_TOLD("R-LIFE-11", 0);
 	cr_assert(eq(i32, nd_qp_invalidate(qp, NULL, &mw, 0), ND_SUCCESS));
-	nd_verify_mw_close(&mw);
+	nd_mw_verify_close(&mw);
 	EXPECT_TOLD("R-LIFE-11", 1);
 	qp->page->sq_done = 2;
-	nd_verify_mw_close(&mw);
+	nd_mw_verify_close(&mw);
 	EXPECT_TOLD("R-LIFE-11", 1);
 	qp->rq_inside = 1;
-	nd_verify_qp_close(qp);
+	nd_qp_verify_close(qp);
 	cq.inside = 1;
-	nd_verify_cq_close(&cq);
+	nd_cq_verify_close(&cq);
 	EXPECT_TOLD("R-LIFE-11", 3);
 	drop_qp(qp);
 }

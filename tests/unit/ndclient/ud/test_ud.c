@@ -5,7 +5,11 @@
 #include <criterion/new/assert.h>
 #include <string.h>
 
-#include "ndclient/ud/ud.h"
+#include "ndclient/mem/pd.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/ud/ah.h"
+#include "ndclient/ud/listener.h"
 #include "rigs/posting.h"
 
 #define DEPTH 4u

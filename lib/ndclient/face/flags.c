@@ -3,7 +3,7 @@
  * Flags of requests as NDK writes them. Three bits have another meaning in ND: 0x10 is its right to
  * write from afar, which is NDK's local one, 0x20 is INLINE, which is half of NDK's remote one.
  */
-#include "ndclient/nd_int.h"
+#include "ndclient/session/error.h"
 
 #define REMOTE_WRITE (NDK_OP_FLAG_ALLOW_REMOTE_WRITE & ~NDK_OP_FLAG_ALLOW_LOCAL_WRITE)
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Regions of moved memory, as posts see them. */
+#ifndef ND_MOVED_H
+#define ND_MOVED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ndclient/ndclient.h"
+#include "shm/ndsh_ring.h"
+
+#define ND_MOVED 256u /* of an adapter */
+
+struct nd_moved {	/* all atomic */
+	uint32_t token; /* 0: none */
+	uint32_t pd;
+	uintptr_t va;
+	uint64_t bytes;
+};
+
+/* Posts find the region; no longer. nd_admin.lock held. */
+void nd_moved_add(const struct nd_mr *mr);
+void nd_moved_remove(const struct nd_mr *mr);
+/* May the request's bytes be copied at the post, and is that of use? */
+bool nd_moved_fits(const struct nd_qp *qp, enum ndsh_op op, const struct nd_sge *sge, uint32_t n,
+	uint32_t flags);
+
+#endif

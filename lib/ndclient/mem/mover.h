@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The mover: copies between memory that the daemon cannot reach and memory that it can. */
+#ifndef ND_MOVER_H
+#define ND_MOVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ndclient/ndclient.h"
+
+struct nd_mover;
+
+/* May [buf, buf+bytes) be registered, to be written or only read? populate: have its pages made. */
+nd_status nd_mover_check(const void *buf, size_t bytes, bool write, bool populate);
+/* Make sure that there is one. */
+nd_status nd_mover_need(struct nd_adapter *a);
+/* All that the daemon has ordered so far is moved when it returns. */
+void nd_mover_run(struct nd_mover *m);
+/* The same for a thread that has nothing better to do: never waits. */
+void nd_mover_help(struct nd_mover *m);
+void nd_mover_stop(struct nd_adapter *a);
+
+#endif

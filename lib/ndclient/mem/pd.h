@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Protection domains. */
+#ifndef ND_PD_H
+#define ND_PD_H
+
+#include <stdint.h>
+
+#include "ndclient/session/object.h"
+
+struct nd_pd {
+	struct nd_object obj;
+	struct nd_adapter *adapter;
+	uint32_t id;
+};
+
+extern const struct nd_class nd_pd_class;
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory regions. */
+#ifndef ND_REGION_H
+#define ND_REGION_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "ndclient/mem/admin.h"
+#include "ndclient/ndclient.h"
+#include "ndclient/session/object.h"
+#include "shm/ndsh_ring.h"
+
+struct nd_mw;
+
+/* CHANGING: the daemon was asked to register or deregister it. */
+enum nd_mr_state { ND_MR_IDLE, ND_MR_CHANGING, ND_MR_REGISTERED };
+
+struct nd_mr {
+	struct nd_object obj;
+	struct nd_pd *pd;
+	enum nd_mr_state state; /* this and the next two are guarded by nd_admin.lock */
+	struct nd_mr_request request;
+	struct nd_overlapped *ov;   /* CHANGING */
+	struct nd_adopted *adopted; /* what it uses, or NULL; guarded as these */
+	STAILQ_ENTRY(nd_mr) queued;
+	uint32_t token;	 /* 0: not registered; atomic */
+	uint32_t access; /* NDSH_ACCESS_* */
+	uintptr_t va;
+	uint64_t bytes;
+	LIST_HEAD(, nd_mw) windows; /* that are bound to it: each holds it */
+	SLIST_ENTRY(nd_mr) ended;   /* closed, and no window holds it any more */
+};
+
+extern const struct nd_class nd_mr_class;
+
+#endif

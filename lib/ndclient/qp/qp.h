@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs. */
+#ifndef ND_QP_H
+#define ND_QP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "ndclient/ndclient.h"
+#include "ndclient/session/event.h"
+#include "ndclient/session/object.h"
+#include "shm/ndsh_ring.h"
+
+struct nd_mw;
+TAILQ_HEAD(nd_mw_list, nd_mw);
+
+/* Initiator requests are legal only in CONNECTED (R-POST-02, R-POST-03). A queue pair of datagrams
+ * is in DATAGRAM for ever, where nd_ud_send() is the only legal one. */
+enum nd_qp_state { ND_QP_UNCONNECTED, ND_QP_CONNECTED, ND_QP_DISCONNECTED, ND_QP_DATAGRAM };
+
+struct nd_qp {
+	struct nd_object obj; /* of a closed one only what completions need is valid */
+	/* for posts; written only when created and connected */
+	_Alignas(NDSH_CACHE_LINE) struct nd_adapter *adapter;
+	struct ndsh_qp_page *page;
+	uint32_t index; /* session-local: doorbell bit */
+	uint32_t state; /* enum nd_qp_state, atomic */
+	uint32_t sq_sge, rq_sge, inline_bytes;
+	uint32_t short_below; /* inline payloads of fewer bytes go into the descriptor */
+	struct nd_srq *srq;   /* or NULL */
+	/* each line for the thread that posts there */
+	_Alignas(NDSH_CACHE_LINE) struct ndsh_sq sq;
+	uint32_t sq_inside; /* the verifier's: a thread posts, atomic */
+	_Alignas(NDSH_CACHE_LINE) struct ndsh_rq rq;
+	uint32_t rq_inside;
+	/* for threads that take results */
+	_Alignas(NDSH_CACHE_LINE) void *context;
+	uint32_t sq_freed, rq_freed; /* requests known to be finished, atomic */
+	/* for the rest */
+	struct nd_pd *pd;
+	struct nd_cq *send_cq, *recv_cq; /* of a closed one: NULL once they are closed */
+	struct nd_connector *connector;	 /* this and what follows, by nd_adapter.lock */
+	struct nd_overlapped *modify;	 /* that waits for the daemon's word, or NULL */
+	uint32_t modify_state;		 /* where that leads */
+	bool modifying;			 /* one is under way */
+	struct nd_event_source events;
+	struct nd_mw_list bound, invalidating;
+	uint32_t handle, number;
+	uint64_t send_mark, recv_mark; /* closed: what the queues had made by then */
+	TAILQ_ENTRY(nd_qp) closed_link;
+};
+
+extern const struct nd_class nd_qp_class;
+
+/* Is the initiator request that was posted as number index finished? Not more than depth are
+ * outstanding, and neither word is ever so far behind the other. */
+static inline bool
+nd_qp_is_done(const struct nd_qp *qp, uint32_t index)
+{
+	return index - __atomic_load_n(&qp->page->sq_done, __ATOMIC_ACQUIRE) >= 2 * qp->sq.depth ||
+	       index - __atomic_load_n(&qp->sq_freed, __ATOMIC_ACQUIRE) >= 2 * qp->sq.depth;
+}
+
+/* The queue pair is being closed: does a thread still post to it? Only if nd_verifying(). */
+void nd_qp_verify_close(const struct nd_qp *qp);
+/* Free closed queue pairs whose completions were all taken; nd_adapter.lock held. */
+void nd_qp_reap(struct nd_adapter *a);
+
+#endif
