@@ -57,10 +57,10 @@ rep_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 	old = cm_find_remote_qpn(cm, m->ca_guid, &in->remote, m->qpn);
 	if (old != NULL) { /* W-CM-43 */
 		cm->counters.stale++;
-		c->ev_reason = CM_REASON_STALE;
+		c->ev_reason = ROCE_CM_REASON_STALE_CONN;
 		c->in_priv_bytes = 0;
 		cm_event_raise(cm, c, ROCE_CM_EV_REJECTED);
-		cm_refuse(cm, in->now_ns, c, CM_REASON_STALE);
+		cm_refuse(cm, in->now_ns, c, ROCE_CM_REASON_STALE_CONN);
 		cm_stale(cm, in->now_ns, old);
 		return;
 	}

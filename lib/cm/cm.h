@@ -8,6 +8,7 @@
 #ifndef ROCE_CM_H
 #define ROCE_CM_H
 
+#include "cm/reason.h"
 #include "wire/gid.h"
 #include "wire/packet.h"
 #include "wire/protocol.h"
@@ -101,9 +102,9 @@ enum roce_cm_event_type {
 	ROCE_CM_EV_REJECTED,	 /* before established: ev.reason, private data */
 	ROCE_CM_EV_UNREACHABLE,	 /* no answer to REQ, or to REP, after all retries */
 	ROCE_CM_EV_DISCONNECTED, /* DREQ came, or REJ in established, or our disconnect is done */
-	ROCE_CM_EV_QUESTION,	 /* of datagram services: roce/cm_sidr.h */
-	ROCE_CM_EV_ANSWER,
-	ROCE_CM_EV_GONE,
+	ROCE_CM_EV_SIDR_REQUEST, /* of datagram services: roce/cm_sidr.h */
+	ROCE_CM_EV_SIDR_REPLY,
+	ROCE_CM_EV_SIDR_GONE,
 };
 struct roce_cm_event {
 	enum roce_cm_event_type type;
@@ -195,6 +196,5 @@ struct roce_cm_usage {
 	uint32_t timewait, listeners; /* timewait: answers kept are such, too */
 };
 void roce_cm_usage(const struct roce_cm *cm, struct roce_cm_usage *u);
-const char *roce_cm_reason_name(uint16_t reason); /* "invalid service ID (nobody listens)" ... */
 
 #endif

@@ -165,7 +165,7 @@ cm_conn_state(struct roce_cm *cm, struct roce_cm_conn *c, enum cm_state state)
 		cm->refused -= c->refused;
 		c->refused = false;
 	}
-	cm->questions -= is_question(c->state) && !is_question(state);
+	cm->sidr_requests -= is_question(c->state) && !is_question(state);
 	cm->usage.timewait -= rests(c->state);
 	cm->usage.timewait += rests(state);
 	c->state = (uint8_t)state;
@@ -272,7 +272,7 @@ cm_event_raise(struct roce_cm *cm, struct roce_cm_conn *c, enum roce_cm_event_ty
 static bool
 asks(enum roce_cm_event_type type)
 {
-	return type == ROCE_CM_EV_REQUEST || type == ROCE_CM_EV_QUESTION;
+	return type == ROCE_CM_EV_REQUEST || type == ROCE_CM_EV_SIDR_REQUEST;
 }
 
 static void
@@ -292,14 +292,14 @@ event_fill(struct roce_cm_event *ev, enum roce_cm_event_type type, struct roce_c
 	ev->peer = c->peer;
 	ev->ack_timeout = type == ROCE_CM_EV_REPLY ? c->reply_ack_timeout : c->ack_timeout;
 	ev->q_key = c->q_key;
-	if (type == ROCE_CM_EV_REJECTED || type == ROCE_CM_EV_ANSWER)
+	if (type == ROCE_CM_EV_REJECTED || type == ROCE_CM_EV_SIDR_REPLY)
 		ev->reason = c->ev_reason;
-	if (type == ROCE_CM_EV_DISCONNECTED || type == ROCE_CM_EV_ANSWER) {
+	if (type == ROCE_CM_EV_DISCONNECTED || type == ROCE_CM_EV_SIDR_REPLY) {
 		ev->by_peer = c->ev_by_peer;
 		ev->timed_out = c->ev_timed_out;
 	}
 	if (asks(type) || type == ROCE_CM_EV_REPLY || type == ROCE_CM_EV_REJECTED ||
-		type == ROCE_CM_EV_ANSWER) {
+		type == ROCE_CM_EV_SIDR_REPLY) {
 		memcpy(ev->priv, c->in_priv, c->in_priv_bytes);
 		ev->priv_bytes = c->in_priv_bytes;
 	}

@@ -51,7 +51,7 @@ void
 cm_refuse(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint16_t reason)
 {
 	cm_set_out_priv(c, NULL, 0, 0);
-	if (reason == CM_REASON_TIMEOUT) {
+	if (reason == ROCE_CM_REASON_TIMEOUT) {
 		/* The peer finds us by GUID: it may not have told us its comm id (W-CM-49). */
 		c->ari_bytes = sizeof(c->ari);
 		for (unsigned i = 0; i < sizeof(c->ari); i++)
@@ -94,7 +94,7 @@ roce_cm_reject_mtu(
 		return false;
 	c->ari_bytes = 1;
 	c->ari[0] = (uint8_t)(max_mtu_code << 4);
-	return roce_cm_reject(cm, now_ns, c, CM_REASON_INVALID_MTU, NULL, 0);
+	return roce_cm_reject(cm, now_ns, c, ROCE_CM_REASON_INVALID_MTU, NULL, 0);
 }
 
 /* ---- REJ in ---- */
@@ -110,7 +110,7 @@ find_rejected(struct roce_cm *cm, const struct cm_in *in)
 	struct roce_cm_conn *c;
 	uint64_t guid = 0;
 
-	if (m->reason == CM_REASON_TIMEOUT && m->ari_bytes == sizeof(guid)) {
+	if (m->reason == ROCE_CM_REASON_TIMEOUT && m->ari_bytes == sizeof(guid)) {
 		for (unsigned i = 0; i < sizeof(guid); i++)
 			guid = guid << 8 | m->ari[i];
 		c = cm_find_remote_id(cm, guid, &in->remote, m->local_id);
@@ -141,7 +141,7 @@ cm_recv_rej(struct roce_cm *cm, const struct cm_in *in)
 		cm_set_in_priv(c, in->mad.priv, ROCE_CM_REJ_PRIV);
 		cm_event_raise(cm, c, ROCE_CM_EV_REJECTED);
 		/* Refused before anything was known of the peer: nothing of it can come late. */
-		if (c->remote_id == 0 && in->mad.reason != CM_REASON_STALE)
+		if (c->remote_id == 0 && in->mad.reason != ROCE_CM_REASON_STALE_CONN)
 			cm_conn_dead(cm, c);
 		else
 			cm_conn_timewait(cm, in->now_ns, c);
@@ -177,7 +177,7 @@ dreq_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 	switch ((enum cm_state)c->state) {
 	case CM_REP_RCVD:
 	case CM_MRA_REP_SENT: /* no Linux does this; an accept that was taken back */
-		c->ev_reason = CM_REASON_CONSUMER;
+		c->ev_reason = ROCE_CM_REASON_CONSUMER;
 		c->in_priv_bytes = 0;
 		cm_event_raise(cm, c, ROCE_CM_EV_REJECTED);
 		break;
@@ -242,7 +242,7 @@ cm_stale(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *old)
 		old->ev_by_peer = true;
 		send_dreq(cm, now_ns, old);
 	} else if (old->state != CM_DREQ_SENT) {
-		old->ev_reason = CM_REASON_STALE;
+		old->ev_reason = ROCE_CM_REASON_STALE_CONN;
 		old->in_priv_bytes = 0;
 		cm_event_raise(cm, old, ROCE_CM_EV_REJECTED);
 		cm_conn_timewait(cm, now_ns, old);
@@ -257,10 +257,10 @@ cm_give_up(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 		cm_event_raise(cm, c, ROCE_CM_EV_DISCONNECTED);
 		cm_conn_timewait(cm, now_ns, c);
 	} else if (c->state == CM_SIDR_SENT) {
-		cm_lookup_timed_out(cm, c);
+		cm_sidr_query_timed_out(cm, c);
 	} else {
 		cm_event_raise(cm, c, ROCE_CM_EV_UNREACHABLE);
-		cm_refuse(cm, now_ns, c, CM_REASON_TIMEOUT);
+		cm_refuse(cm, now_ns, c, ROCE_CM_REASON_TIMEOUT);
 	}
 }
 
@@ -274,7 +274,7 @@ end(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 		break;
 	case CM_REQ_SENT:
 	case CM_MRA_REQ_RCVD:
-		cm_refuse(cm, now_ns, c, CM_REASON_TIMEOUT);
+		cm_refuse(cm, now_ns, c, ROCE_CM_REASON_TIMEOUT);
 		break;
 	case CM_REP_RCVD:
 	case CM_MRA_REP_SENT:
@@ -282,14 +282,14 @@ end(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 	case CM_MRA_REQ_SENT:
 	case CM_REP_SENT:
 	case CM_MRA_REP_RCVD:
-		cm_refuse(cm, now_ns, c, CM_REASON_CONSUMER);
+		cm_refuse(cm, now_ns, c, ROCE_CM_REASON_CONSUMER);
 		break;
 	case CM_SIDR_SENT: /* nobody is left to tell */
 		cm_tx_set(cm, c, 0);
 		cm_conn_dead(cm, c);
 		break;
 	case CM_SIDR_RCVD:
-		cm_question_reject(cm, now_ns, c);
+		cm_sidr_request_reject(cm, now_ns, c);
 		break;
 	default:
 		break;

@@ -64,10 +64,10 @@ roce_cm_unlisten(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_listener *l
 			LIST_REMOVE(c, list_entry);
 			c->listener = NULL;
 		} else if (c->state == CM_SIDR_RCVD) {
-			cm_question_reject(cm, now_ns, c);
+			cm_sidr_request_reject(cm, now_ns, c);
 		} else {
 			cm_event_forget(cm, c);
-			cm_refuse(cm, now_ns, c, CM_REASON_CONSUMER);
+			cm_refuse(cm, now_ns, c, ROCE_CM_REASON_CONSUMER);
 		}
 	}
 	LIST_REMOVE(l, entry);
@@ -109,7 +109,7 @@ req_again(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 		/* Whatever we refused, the peer has only its REQ to match the REJ with. */
 		cm_refuse_again(cm, in->now_ns, c, CM_WHICH_REQ);
 	} else if (c->state == CM_TIMEWAIT) {
-		cm_answer_rej(cm, in, CM_WHICH_REQ, CM_REASON_STALE);
+		cm_answer_rej(cm, in, CM_WHICH_REQ, ROCE_CM_REASON_STALE_CONN);
 	}
 }
 
@@ -120,14 +120,14 @@ req_fault(const struct cm_in *in, struct cm_ip_hdr *ip)
 	const struct cm_mad *m = &in->mad;
 
 	if (m->transport != 0 || m->ext_transport != 0)
-		return CM_REASON_INVALID_TRANSPORT;
+		return ROCE_CM_REASON_INVALID_TRANSPORT_TYPE;
 	if (!roce_gid_equal(&m->dgid, &in->local) || (m->pkey & 0x7fff) != 0x7fff)
-		return CM_REASON_INVALID_GID;
+		return ROCE_CM_REASON_INVALID_GID;
 	if (m->mtu < 1 || m->mtu > 5)
-		return CM_REASON_INVALID_MTU;
+		return ROCE_CM_REASON_INVALID_MTU;
 	if (!cm_ip_hdr_decode(ip, m->priv) || !roce_gid_equal(&ip->dst, &in->local) ||
 		!roce_gid_equal(&ip->src, &in->remote) || !roce_gid_equal(&m->sgid, &in->remote))
-		return CM_REASON_CONSUMER;
+		return ROCE_CM_REASON_CONSUMER;
 	return 0;
 }
 
@@ -176,12 +176,12 @@ req_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *
 	}
 	if (l->backlog != 0 && l->pending >= l->backlog) {
 		cm->counters.rejected_backlog++;
-		cm_answer_rej(cm, in, CM_WHICH_REQ, CM_REASON_CONSUMER);
+		cm_answer_rej(cm, in, CM_WHICH_REQ, ROCE_CM_REASON_CONSUMER);
 		return;
 	}
 	c = cm_conn_new(cm, CM_REQ_RCVD);
 	if (c == NULL) {
-		cm_answer_rej(cm, in, CM_WHICH_REQ, CM_REASON_NO_RESOURCES);
+		cm_answer_rej(cm, in, CM_WHICH_REQ, ROCE_CM_REASON_NO_RESOURCES);
 		return;
 	}
 	req_fill(c, in, &ip);
@@ -214,7 +214,7 @@ cm_recv_req(struct roce_cm *cm, const struct cm_in *in)
 	c = cm_find_remote_qpn(cm, m->ca_guid, &in->remote, m->qpn);
 	if (c != NULL) {
 		cm->counters.stale++;
-		cm_answer_rej(cm, in, CM_WHICH_REQ, CM_REASON_STALE);
+		cm_answer_rej(cm, in, CM_WHICH_REQ, ROCE_CM_REASON_STALE_CONN);
 		cm_stale(cm, in->now_ns, c);
 		return;
 	}
@@ -223,7 +223,7 @@ cm_recv_req(struct roce_cm *cm, const struct cm_in *in)
 		    : NULL;
 	if (l == NULL || l->paused) {
 		cm->counters.rejected_no_listener++;
-		cm_answer_rej(cm, in, CM_WHICH_REQ, CM_REASON_INVALID_SERVICE);
+		cm_answer_rej(cm, in, CM_WHICH_REQ, ROCE_CM_REASON_INVALID_SERVICE_ID);
 		return;
 	}
 	req_accept(cm, in, l);

@@ -39,18 +39,6 @@
 #define CM_STATELESS		  128u		  /* answers that no connection stands behind */
 #define CM_LISTENER_BUCKETS	  64u
 
-/* Reject reasons (3.8) that we send or treat in a way of their own. */
-enum {
-	CM_REASON_NO_RESOURCES = 3,
-	CM_REASON_TIMEOUT = 4,
-	CM_REASON_INVALID_SERVICE = 8,
-	CM_REASON_INVALID_TRANSPORT = 9,
-	CM_REASON_STALE = 10,
-	CM_REASON_INVALID_GID = 12,
-	CM_REASON_INVALID_MTU = 26,
-	CM_REASON_CONSUMER = 28,
-};
-
 /*
  * 3.6, with two simplifications: DREQ_RCVD does not exist because we answer a DREQ at once
  * (TIMEWAIT with a DREP to send), and IDLE is split into free memory and DEAD: the exchange
@@ -159,8 +147,8 @@ struct roce_cm {
 	struct roce_cm_cfg cfg;
 	struct roce_cm_counters counters;
 	struct roce_cm_usage usage;
-	uint32_t refused;   /* connections with .refused */
-	uint32_t questions; /* in SIDR_RCVD and SIDR_ANSWERED */
+	uint32_t refused;	/* connections with .refused */
+	uint32_t sidr_requests; /* in SIDR_RCVD and SIDR_ANSWERED */
 	uint32_t next_id, next_tid;
 	struct roce_cm_conn *conns;
 	struct cm_conn_list free_conns; /* used before */
@@ -197,8 +185,8 @@ struct roce_cm_conn *cm_find_remote_id(
 struct roce_cm_conn *cm_find_remote_qpn(
 	const struct roce_cm *cm, uint64_t guid, const struct roce_gid *gid, uint32_t qpn);
 /* The lookup of ours that a SIDR_REP answers; the question that a SIDR_REQ repeats. */
-struct roce_cm_conn *cm_find_lookup(const struct roce_cm *cm, const struct cm_in *in);
-struct roce_cm_conn *cm_find_question(const struct roce_cm *cm, const struct cm_in *in);
+struct roce_cm_conn *cm_find_sidr_query(const struct roce_cm *cm, const struct cm_in *in);
+struct roce_cm_conn *cm_find_sidr_request(const struct roce_cm *cm, const struct cm_in *in);
 /* A comm id that nobody can guess and that no connection has (W-CM-40). */
 uint32_t cm_new_id(struct roce_cm *cm);
 uint64_t cm_new_tid(struct roce_cm *cm, uint32_t local_id);
@@ -244,9 +232,9 @@ void cm_recv_sidr_req(struct roce_cm *cm, const struct cm_in *in);
 void cm_recv_sidr_rep(struct roce_cm *cm, const struct cm_in *in);
 void cm_build_sidr(const struct roce_cm_conn *c, struct cm_mad *m);
 /* c may be gone after the next three. */
-void cm_lookup_timed_out(struct roce_cm *cm, struct roce_cm_conn *c);
-void cm_question_reject(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c);
-void cm_question_gone(struct roce_cm *cm, struct roce_cm_conn *c);
+void cm_sidr_query_timed_out(struct roce_cm *cm, struct roce_cm_conn *c);
+void cm_sidr_request_reject(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c);
+void cm_sidr_request_gone(struct roce_cm *cm, struct roce_cm_conn *c);
 
 /* ---- cm_active.c, cm_passive.c, cm_disconnect.c ---- */
 struct roce_cm_listener *cm_listen_at(struct roce_cm *cm, uint64_t service,

@@ -171,7 +171,7 @@ cm_answer_rej(struct roce_cm *cm, const struct cm_in *in, enum cm_which which, u
 		.reason = reason,
 	};
 
-	if (reason == CM_REASON_INVALID_GID) {
+	if (reason == ROCE_CM_REASON_INVALID_GID) {
 		/* The ARI names a GID that would do: the one that they reached us by. */
 		m.ari_bytes = sizeof(in->local.raw);
 		memcpy(m.ari, in->local.raw, sizeof(in->local.raw));

@@ -19,17 +19,17 @@
 static bool
 is_full(const struct roce_cm *cm, uint32_t part)
 {
-	return cm->questions >= cm->cfg.max_conns / part + 1;
+	return cm->sidr_requests >= cm->cfg.max_conns / part + 1;
 }
 
 /* ---- asking ---- */
 
 struct roce_cm_conn *
-roce_cm_lookup(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_lookup *l)
+roce_cm_sidr_query(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_sidr_query *l)
 {
 	struct roce_cm_conn *c;
 
-	if (l->priv_bytes > ROCE_CM_LOOKUP_PRIV)
+	if (l->priv_bytes > ROCE_CM_SIDR_QUERY_PRIV)
 		return NULL;
 	c = cm_conn_new(cm, CM_SIDR_SENT);
 	if (c == NULL)
@@ -43,7 +43,7 @@ roce_cm_lookup(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_lookup 
 	c->port = l->port;
 	c->tos = l->tos;
 	c->hop_limit = l->hop_limit != 0 ? l->hop_limit : ROCE_HOP_LIMIT;
-	(void)cm_set_out_priv(c, l->priv, l->priv_bytes, ROCE_CM_LOOKUP_PRIV);
+	(void)cm_set_out_priv(c, l->priv, l->priv_bytes, ROCE_CM_SIDR_QUERY_PRIV);
 	cm_table_unlink(c, CM_BY_LOCAL_ID); /* no message of a connection finds it */
 	cm_table_link(cm, c, CM_BY_SIDR_ID);
 	cm_send(cm, c, CM_TX_SIDR);
@@ -55,7 +55,7 @@ void
 cm_recv_sidr_rep(struct roce_cm *cm, const struct cm_in *in)
 {
 	const struct cm_mad *m = &in->mad;
-	struct roce_cm_conn *c = cm_find_lookup(cm, in);
+	struct roce_cm_conn *c = cm_find_sidr_query(cm, in);
 
 	if (c == NULL) {
 		cm->counters.rx_dropped++;
@@ -68,24 +68,24 @@ cm_recv_sidr_rep(struct roce_cm *cm, const struct cm_in *in)
 	c->ev_reason = (uint16_t)m->status;
 	c->peer.qpn = m->qpn;
 	c->q_key = m->qkey;
-	cm_set_in_priv(c, m->priv, ROCE_CM_ANSWER_PRIV);
-	cm_event_raise(cm, c, ROCE_CM_EV_ANSWER);
+	cm_set_in_priv(c, m->priv, ROCE_CM_SIDR_REPLY_PRIV);
+	cm_event_raise(cm, c, ROCE_CM_EV_SIDR_REPLY);
 	cm_conn_dead(cm, c);
 }
 
 void
-cm_lookup_timed_out(struct roce_cm *cm, struct roce_cm_conn *c)
+cm_sidr_query_timed_out(struct roce_cm *cm, struct roce_cm_conn *c)
 {
 	c->ev_timed_out = true;
 	c->in_priv_bytes = 0;
-	cm_event_raise(cm, c, ROCE_CM_EV_ANSWER);
+	cm_event_raise(cm, c, ROCE_CM_EV_SIDR_REPLY);
 	cm_conn_dead(cm, c);
 }
 
 /* ---- being asked ---- */
 
 struct roce_cm_listener *
-roce_cm_listen_lookups(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t backlog,
+roce_cm_sidr_listen(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t backlog,
 	void *owner, const char **why)
 {
 	return cm_listen_at(cm, CM_SERVICE_PS_UDP | addr->port, addr, backlog, owner, why);
@@ -135,22 +135,22 @@ offer(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *l,
 	c->port = in->port;
 	c->tos = in->tos;
 	c->hop_limit = ROCE_HOP_LIMIT;
-	cm_set_in_priv(c, m->priv + CM_IP_HDR_BYTES, ROCE_CM_LOOKUP_PRIV);
+	cm_set_in_priv(c, m->priv + CM_IP_HDR_BYTES, ROCE_CM_SIDR_QUERY_PRIV);
 	c->listener = l;
 	l->pending++;
-	cm->questions++;
+	cm->sidr_requests++;
 	LIST_INSERT_HEAD(&l->requests, c, list_entry);
 	cm_table_unlink(c, CM_BY_LOCAL_ID);
 	cm_table_link(cm, c, CM_BY_SIDR_ID);
 	cm_timer_set(cm, c, in->now_ns + QUESTION_HOLD_NS);
-	cm_event_request(cm, c, ROCE_CM_EV_QUESTION);
+	cm_event_request(cm, c, ROCE_CM_EV_SIDR_REQUEST);
 }
 
 /* The order of the checks is that of a REQ; what it contradicts itself in is rejected (W-CM-08). */
 void
 cm_recv_sidr_req(struct roce_cm *cm, const struct cm_in *in)
 {
-	struct roce_cm_conn *c = cm_find_question(cm, in);
+	struct roce_cm_conn *c = cm_find_sidr_request(cm, in);
 	struct roce_cm_listener *l;
 	struct cm_ip_hdr ip;
 
@@ -175,11 +175,11 @@ cm_recv_sidr_req(struct roce_cm *cm, const struct cm_in *in)
 }
 
 bool
-roce_cm_answer(
-	struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, const struct roce_cm_answer *a)
+roce_cm_sidr_reply(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c,
+	const struct roce_cm_sidr_reply *a)
 {
 	if (c->state != CM_SIDR_RCVD ||
-		!cm_set_out_priv(c, a->priv, a->priv_bytes, ROCE_CM_ANSWER_PRIV))
+		!cm_set_out_priv(c, a->priv, a->priv_bytes, ROCE_CM_SIDR_REPLY_PRIV))
 		return false;
 	cm_event_forget(cm, c);
 	c->host_holds = false;
@@ -198,16 +198,16 @@ roce_cm_answer(
 }
 
 void
-cm_question_reject(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
+cm_sidr_request_reject(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 {
-	(void)roce_cm_answer(
-		cm, now_ns, c, &(struct roce_cm_answer){.status = ROCE_CM_SIDR_REJECT});
+	(void)roce_cm_sidr_reply(
+		cm, now_ns, c, &(struct roce_cm_sidr_reply){.status = ROCE_CM_SIDR_REJECT});
 }
 
 void
-cm_question_gone(struct roce_cm *cm, struct roce_cm_conn *c)
+cm_sidr_request_gone(struct roce_cm *cm, struct roce_cm_conn *c)
 {
-	cm_event_raise(cm, c, ROCE_CM_EV_GONE);
+	cm_event_raise(cm, c, ROCE_CM_EV_SIDR_GONE);
 	cm_conn_dead(cm, c);
 }
 
@@ -224,7 +224,7 @@ cm_build_sidr(const struct roce_cm_conn *c, struct cm_mad *m)
 		m->pkey = ROCE_PKEY_DEFAULT;
 		m->service_id = CM_SERVICE_PS_UDP | c->remote.port;
 		cm_ip_hdr_encode(m->priv, &ip);
-		memcpy(m->priv + CM_IP_HDR_BYTES, c->out_priv, ROCE_CM_LOOKUP_PRIV);
+		memcpy(m->priv + CM_IP_HDR_BYTES, c->out_priv, ROCE_CM_SIDR_QUERY_PRIV);
 		return;
 	}
 	m->attr = CM_ATTR_SIDR_REP;
@@ -233,5 +233,5 @@ cm_build_sidr(const struct roce_cm_conn *c, struct cm_mad *m)
 	m->service_id = CM_SERVICE_PS_UDP | c->local.port;
 	m->qpn = c->qp.qpn;
 	m->qkey = c->q_key;
-	memcpy(m->priv, c->out_priv, ROCE_CM_ANSWER_PRIV);
+	memcpy(m->priv, c->out_priv, ROCE_CM_SIDR_REPLY_PRIV);
 }

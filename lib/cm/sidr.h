@@ -10,8 +10,8 @@
 
 #include "cm/cm.h"
 
-#define ROCE_CM_LOOKUP_PRIV 180u
-#define ROCE_CM_ANSWER_PRIV 136u
+#define ROCE_CM_SIDR_QUERY_PRIV 180u
+#define ROCE_CM_SIDR_REPLY_PRIV 136u
 
 enum roce_cm_sidr_status { /* those that we send; peers may have others */
 	ROCE_CM_SIDR_SUCCESS = 0,
@@ -20,36 +20,36 @@ enum roce_cm_sidr_status { /* those that we send; peers may have others */
 	ROCE_CM_SIDR_NO_QP = 3,	      /* no resources */
 };
 
-struct roce_cm_lookup {
+struct roce_cm_sidr_query {
 	struct roce_cm_addr local, remote;
 	uint32_t port;
 	uint8_t tos, hop_limit; /* hop_limit 0: 64 */
 	const void *priv;
-	uint32_t priv_bytes; /* 0..ROCE_CM_LOOKUP_PRIV */
+	uint32_t priv_bytes; /* 0..ROCE_CM_SIDR_QUERY_PRIV */
 	void *owner;
 };
 /*
- * Ask. One ROCE_CM_EV_ANSWER follows: of the peer's (reason: its status; with 0 peer.qpn, q_key and
+ * Ask. One ROCE_CM_EV_SIDR_REPLY follows: of the peer's (reason: its status; with 0 peer.qpn, q_key and
  * private data count), or timed_out, if none came. Retries are those of a REQ. NULL: no room, or
  * priv_bytes too large. roce_cm_destroy() at any time.
  */
-struct roce_cm_conn *roce_cm_lookup(
-	struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_lookup *l);
+struct roce_cm_conn *roce_cm_sidr_query(
+	struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_sidr_query *l);
 
-/* As roce_cm_listen(), for questions: each is a ROCE_CM_EV_QUESTION, to be answered by
- * roce_cm_answer(), or by roce_cm_destroy(), which rejects it. ROCE_CM_EV_GONE: who asked has not
+/* As roce_cm_listen(), for questions: each is a ROCE_CM_EV_SIDR_REQUEST, to be answered by
+ * roce_cm_sidr_reply(), or by roce_cm_destroy(), which rejects it. ROCE_CM_EV_SIDR_GONE: who asked has not
  * asked again for so long that no answer will help. */
-struct roce_cm_listener *roce_cm_listen_lookups(struct roce_cm *cm, const struct roce_cm_addr *addr,
+struct roce_cm_listener *roce_cm_sidr_listen(struct roce_cm *cm, const struct roce_cm_addr *addr,
 	uint32_t backlog, void *owner, const char **why);
-struct roce_cm_answer {
+struct roce_cm_sidr_reply {
 	enum roce_cm_sidr_status status;
 	uint32_t qpn, q_key; /* with SUCCESS */
 	const void *priv;
-	uint32_t priv_bytes; /* 0..ROCE_CM_ANSWER_PRIV */
+	uint32_t priv_bytes; /* 0..ROCE_CM_SIDR_REPLY_PRIV */
 };
 /* The handle is the CM's again: the answer is repeated for who did not hear it. False, and nothing
  * done: it is no question that waits, or priv_bytes is too large. */
-bool roce_cm_answer(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn,
-	const struct roce_cm_answer *a);
+bool roce_cm_sidr_reply(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn,
+	const struct roce_cm_sidr_reply *a);
 
 #endif

@@ -131,7 +131,7 @@ cm_find_remote_qpn(
 }
 
 struct roce_cm_conn *
-cm_find_lookup(const struct roce_cm *cm, const struct cm_in *in)
+cm_find_sidr_query(const struct roce_cm *cm, const struct cm_in *in)
 {
 	const uint64_t h = hash_id(cm, CM_BY_SIDR_ID, in->mad.local_id);
 	struct roce_cm_conn *c;
@@ -146,7 +146,7 @@ cm_find_lookup(const struct roce_cm *cm, const struct cm_in *in)
 }
 
 struct roce_cm_conn *
-cm_find_question(const struct roce_cm *cm, const struct cm_in *in)
+cm_find_sidr_request(const struct roce_cm *cm, const struct cm_in *in)
 {
 	const uint64_t h = hash_peer(cm, CM_BY_SIDR_ID, 0, &in->remote, in->mad.local_id);
 	struct roce_cm_conn *c;

@@ -159,7 +159,7 @@ expired(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 		retry(cm, now_ns, c, CM_TX_SIDR);
 		break;
 	case CM_SIDR_RCVD:
-		cm_question_gone(cm, c);
+		cm_sidr_request_gone(cm, c);
 		break;
 	case CM_SIDR_ANSWERED:
 	case CM_TIMEWAIT:

@@ -7,7 +7,6 @@
 
 #include "sim.h"
 
-#define REJECT_CONSUMER	   28u
 #define REJECT_NO_LISTENER 8u
 #define REJECT_STALE	   10u
 
@@ -378,7 +377,9 @@ sim_conn_answer(struct sim_conn *c)
 	c->accept_ns = 0;
 	sim_host_wake(h, w->now_ns);
 	if (c->refuse) {
-		sim_check(w, roce_cm_reject(h->cm, w->now_ns, ev->conn, REJECT_CONSUMER, "no", 2),
+		sim_check(w,
+			roce_cm_reject(
+				h->cm, w->now_ns, ev->conn, ROCE_CM_REASON_CONSUMER, "no", 2),
 			"roce_cm_reject()");
 		ep->cm_over = true;
 		return;
@@ -418,7 +419,7 @@ on_end(struct sim_ep *ep, const struct roce_cm_event *ev)
 	ep->cm_over = true;
 	if (ev->type == ROCE_CM_EV_REJECTED)
 		sim_check(w,
-			(c->refuse && ev->reason == REJECT_CONSUMER) ||
+			(c->refuse && ev->reason == ROCE_CM_REASON_CONSUMER) ||
 				(c->nobody && ev->reason == REJECT_NO_LISTENER) || wished ||
 				(ev->reason == REJECT_STALE &&
 					(sim_death_made_stale(ep) ||
@@ -452,7 +453,7 @@ sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev)
 	struct sim_ep *ep = ev->owner;
 	struct sim_conn *c;
 
-	if (ev->type >= ROCE_CM_EV_QUESTION) {
+	if (ev->type >= ROCE_CM_EV_SIDR_REQUEST) {
 		sim_sidr_event(h, ev);
 		return;
 	}

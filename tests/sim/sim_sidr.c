@@ -78,7 +78,7 @@ ask(struct sim_world *w, struct sim_ask *a)
 	struct sim_host *h = a->by->client->shard->host;
 	const struct sim_host *to = a->about->client->shard->host;
 	const uint32_t priv = PRIV | a->number;
-	const struct roce_cm_lookup l = {
+	const struct roce_cm_sidr_query l = {
 		.local = {*sim_gid(h, a->about->v6), (uint16_t)(LOCAL_PORT + a->number)},
 		.remote = {*sim_gid(to, a->about->v6), SIM_UD_PORT + a->nobody},
 		.port = h->number,
@@ -96,8 +96,8 @@ ask(struct sim_world *w, struct sim_ask *a)
 	a->host = h;
 	a->address = to->address;
 	a->v6 = a->about->v6;
-	a->cm = roce_cm_lookup(h->cm, w->now_ns, &l);
-	sim_check(w, a->cm != NULL, "roce_cm_lookup()");
+	a->cm = roce_cm_sidr_query(h->cm, w->now_ns, &l);
+	sim_check(w, a->cm != NULL, "roce_cm_sidr_query()");
 	sim_host_wake(h, w->now_ns);
 }
 
@@ -115,7 +115,7 @@ static bool
 was_given(const struct sim_ask *a, const struct roce_cm_event *ev)
 {
 	for (unsigned i = 0; i < a->n_given; i++) {
-		const struct roce_cm_answer *g = &a->given[i];
+		const struct roce_cm_sidr_reply *g = &a->given[i];
 
 		if (ev->reason == g->status &&
 			(g->status != ROCE_CM_SIDR_SUCCESS ||
@@ -158,7 +158,7 @@ answer(struct sim_world *w, struct sim_ask *a)
 {
 	const uint32_t priv = ~(PRIV | a->number);
 	const struct sim_ud *u = a->about;
-	struct roce_cm_answer g = {
+	struct roce_cm_sidr_reply g = {
 		.status = ROCE_CM_SIDR_REJECT, .priv = &priv, .priv_bytes = sizeof(priv)};
 
 	if (u->state == SIM_UD_UP && u->client->shard->host == a->asked && sim_chance(w, 9500)) {
@@ -174,8 +174,8 @@ answer(struct sim_world *w, struct sim_ask *a)
 	if (g.status == ROCE_CM_SIDR_REJECT && sim_chance(w, 5000))
 		roce_cm_destroy(a->asked->cm, w->now_ns, a->question); /* rejects it */
 	else
-		sim_check(w, roce_cm_answer(a->asked->cm, w->now_ns, a->question, &g),
-			"roce_cm_answer()");
+		sim_check(w, roce_cm_sidr_reply(a->asked->cm, w->now_ns, a->question, &g),
+			"roce_cm_sidr_reply()");
 	sim_host_wake(a->asked, w->now_ns);
 	a->question = NULL;
 	a->answer_ns = SIM_NEVER;
@@ -219,9 +219,9 @@ void
 sim_sidr_event(struct sim_host *h, const struct roce_cm_event *ev)
 {
 	sim_progress(h->w);
-	if (ev->type == ROCE_CM_EV_QUESTION)
+	if (ev->type == ROCE_CM_EV_SIDR_REQUEST)
 		on_question(h, ev);
-	else if (ev->type == ROCE_CM_EV_ANSWER)
+	else if (ev->type == ROCE_CM_EV_SIDR_REPLY)
 		on_answer(h, ev->owner, ev);
 	else
 		on_gone(h, ev->owner, ev);

@@ -25,7 +25,7 @@ struct sim_ask {
 	struct sim_host *asked;
 	struct roce_cm_conn *question;
 	uint64_t answer_ns;
-	struct roce_cm_answer given[SIM_GIVEN_MAX];
+	struct roce_cm_sidr_reply given[SIM_GIVEN_MAX];
 	unsigned n_given;
 	uint64_t given_ns; /* the last */
 };

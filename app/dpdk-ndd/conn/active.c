@@ -220,7 +220,8 @@ ndd_conn_complete(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (c->state != NDD_CONN_REPLIED)
 		return NDSH_ERR_NOT_CONNECTED;
 	if (c->qp == NULL || c->qp->failed || !ndd_conn_bring_up(c)) {
-		roce_cm_reject(s->daemon->cm, ndd_now_ns(), c->cm, 28, NULL, 0);
+		roce_cm_reject(
+			s->daemon->cm, ndd_now_ns(), c->cm, ROCE_CM_REASON_CONSUMER, NULL, 0);
 		c->told_end = true;
 		ndd_conn_over(c);
 		return NDSH_ERR_ABORTED;

@@ -254,13 +254,13 @@ ndd_conn_cm_event(struct ndd *d, const struct roce_cm_event *ev)
 	case ROCE_CM_EV_DISCONNECTED:
 		conn_disconnected(c, ev, ndd_now_ns());
 		break;
-	case ROCE_CM_EV_QUESTION:
+	case ROCE_CM_EV_SIDR_REQUEST:
 		ndd_ud_asked(d, ev);
 		break;
-	case ROCE_CM_EV_ANSWER:
+	case ROCE_CM_EV_SIDR_REPLY:
 		ndd_ah_answered(ev->owner, ev);
 		break;
-	case ROCE_CM_EV_GONE:
+	case ROCE_CM_EV_SIDR_GONE:
 		ndd_ud_gone(ev->owner);
 		break;
 	}

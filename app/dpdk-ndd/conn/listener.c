@@ -16,7 +16,7 @@ listen_at(struct ndd *d, struct ndd_listener *l, const struct roce_cm_addr *addr
 
 	if (status != NDSH_OK)
 		return status;
-	l->cm = (datagrams ? roce_cm_listen_lookups : roce_cm_listen)(
+	l->cm = (datagrams ? roce_cm_sidr_listen : roce_cm_listen)(
 		d->cm, &l->port.addr, backlog, l, NULL);
 	if (l->cm != NULL)
 		return NDSH_OK;

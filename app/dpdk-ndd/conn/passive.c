@@ -6,8 +6,6 @@
 #include "conn/conn.h"
 #include "platform/log.h"
 
-enum { REASON_NO_RESOURCES = 3, REASON_CONSUMER = 28 };
-
 static uint8_t
 least_reads(uint8_t a, uint8_t b)
 {
@@ -30,7 +28,7 @@ ndd_conn_requested(struct ndd *d, const struct roce_cm_event *ev)
 	}
 	c = l->session->ended ? NULL : ndd_conn_new(l->session, NDD_CONN_OFFERED);
 	if (c == NULL) {
-		roce_cm_reject(d->cm, now_ns, ev->conn, REASON_NO_RESOURCES, NULL, 0);
+		roce_cm_reject(d->cm, now_ns, ev->conn, ROCE_CM_REASON_NO_RESOURCES, NULL, 0);
 		roce_cm_destroy(d->cm, now_ns, ev->conn);
 		return;
 	}
@@ -103,7 +101,7 @@ ndd_conn_send_reply(struct ndd_conn *c, uint64_t now_ns)
 	};
 
 	if (!ndd_conn_bring_up(c)) {
-		roce_cm_reject(d->cm, now_ns, c->cm, REASON_NO_RESOURCES, NULL, 0);
+		roce_cm_reject(d->cm, now_ns, c->cm, ROCE_CM_REASON_NO_RESOURCES, NULL, 0);
 		ndd_conn_fail(c, NDSH_ERR_INTERNAL, NULL);
 		return;
 	}
@@ -126,7 +124,8 @@ ndd_conn_reject(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_PRIVATE_DATA_SIZE;
 	if (c->state != NDD_CONN_OFFERED && c->state != NDD_CONN_REPLIED)
 		return NDSH_ERR_NOT_CONNECTED;
-	roce_cm_reject(s->daemon->cm, ndd_now_ns(), c->cm, REASON_CONSUMER, m->priv, m->priv_bytes);
+	roce_cm_reject(s->daemon->cm, ndd_now_ns(), c->cm, ROCE_CM_REASON_CONSUMER, m->priv,
+		m->priv_bytes);
 	ndd_conn_over(c);
 	return NDSH_OK;
 }

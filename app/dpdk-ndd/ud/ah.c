@@ -229,8 +229,8 @@ ah_query_service(struct ndd_ah *ah, uint64_t now_ns)
 	}
 	ah->local = ah->port.addr;
 	ah->state = NDD_AH_ASKING;
-	ah->cm = roce_cm_lookup(d->cm, now_ns,
-		&(struct roce_cm_lookup){.local = ah->local,
+	ah->cm = roce_cm_sidr_query(d->cm, now_ns,
+		&(struct roce_cm_sidr_query){.local = ah->local,
 			.remote = ah->remote,
 			.port = ah->hop.port,
 			.hop_limit = ROCE_HOP_LIMIT,

@@ -88,8 +88,8 @@ ndd_ud_asked(struct ndd *d, const struct roce_cm_event *ev)
 		}
 	}
 	if (q == NULL) {
-		(void)roce_cm_answer(d->cm, ndd_now_ns(), ev->conn,
-			&(struct roce_cm_answer){.status = ROCE_CM_SIDR_NO_QP});
+		(void)roce_cm_sidr_reply(d->cm, ndd_now_ns(), ev->conn,
+			&(struct roce_cm_sidr_reply){.status = ROCE_CM_SIDR_NO_QP});
 		return;
 	}
 	q->session = s;
@@ -109,7 +109,7 @@ ndd_ud_answer(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_ud_answer *m = msg;
 	struct ndd_question *q = ndd_slots_get(&s->questions, m->question);
-	struct roce_cm_answer a = {
+	struct roce_cm_sidr_reply a = {
 		.status = ROCE_CM_SIDR_REJECT, .priv = m->priv, .priv_bytes = m->priv_bytes};
 	bool answered;
 
@@ -130,7 +130,7 @@ ndd_ud_answer(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	}
 	if (q == NULL)
 		return NDSH_ERR_ABORTED;
-	answered = roce_cm_answer(s->daemon->cm, ndd_now_ns(), q->cm, &a);
+	answered = roce_cm_sidr_reply(s->daemon->cm, ndd_now_ns(), q->cm, &a);
 	if (answered)
 		q->cm = NULL;
 	ndd_question_free(s, q);

@@ -17,7 +17,7 @@ listen_at(struct cm_net *net, uint32_t backlog)
 {
 	struct cm_net_host *p = &net->host[CM_NET_P];
 	const struct roce_cm_addr addr = {.port = PORT};
-	struct roce_cm_listener *l = roce_cm_listen_lookups(p->cm, &addr, backlog, p, NULL);
+	struct roce_cm_listener *l = roce_cm_sidr_listen(p->cm, &addr, backlog, p, NULL);
 
 	cr_assert_not_null(l);
 	return l;
@@ -28,8 +28,8 @@ look_up(struct cm_net *net, uint16_t port, const void *priv, uint32_t bytes)
 {
 	struct cm_net_host *a = &net->host[CM_NET_A];
 
-	return roce_cm_lookup(a->cm, net->now_ns,
-		&(struct roce_cm_lookup){.local = {a->gid, 40000},
+	return roce_cm_sidr_query(a->cm, net->now_ns,
+		&(struct roce_cm_sidr_query){.local = {a->gid, 40000},
 			.remote = {net->host[CM_NET_P].gid, port},
 			.port = 3,
 			.tos = 0x68,
@@ -42,14 +42,14 @@ look_up(struct cm_net *net, uint16_t port, const void *priv, uint32_t bytes)
 static struct roce_cm_conn *
 question(const struct cm_net *net)
 {
-	return cm_net_only_event(&net->host[CM_NET_P], ROCE_CM_EV_QUESTION)->conn;
+	return cm_net_only_event(&net->host[CM_NET_P], ROCE_CM_EV_SIDR_REQUEST)->conn;
 }
 
 static bool
 answer(struct cm_net *net, struct roce_cm_conn *c, const void *priv, uint32_t bytes)
 {
-	return roce_cm_answer(net->host[CM_NET_P].cm, net->now_ns, c,
-		&(struct roce_cm_answer){
+	return roce_cm_sidr_reply(net->host[CM_NET_P].cm, net->now_ns, c,
+		&(struct roce_cm_sidr_reply){
 			.qpn = QPN, .q_key = Q_KEY, .priv = priv, .priv_bytes = bytes});
 }
 
@@ -64,7 +64,8 @@ end(struct cm_net *net, struct roce_cm_listener *l, struct roce_cm_conn *c)
 	if (l != NULL)
 		roce_cm_unlisten(net->host[CM_NET_P].cm, net->now_ns, l);
 	cm_net_settle(net);
-	for (unsigned i = 0; (gone = cm_net_event(&net->host[CM_NET_P], ROCE_CM_EV_GONE, i)); i++)
+	for (unsigned i = 0; (gone = cm_net_event(&net->host[CM_NET_P], ROCE_CM_EV_SIDR_GONE, i));
+		i++)
 		roce_cm_destroy(net->host[CM_NET_P].cm, net->now_ns, gone->conn);
 	cm_net_assert_empty(net);
 	cm_net_free(net);
@@ -73,14 +74,15 @@ end(struct cm_net *net, struct roce_cm_listener *l, struct roce_cm_conn *c)
 static void
 expect_answer(const struct cm_net *net)
 {
-	const struct roce_cm_event *ev = cm_net_only_event(&net->host[CM_NET_A], ROCE_CM_EV_ANSWER);
+	const struct roce_cm_event *ev =
+		cm_net_only_event(&net->host[CM_NET_A], ROCE_CM_EV_SIDR_REPLY);
 
 	cr_expect_eq(ev->reason, ROCE_CM_SIDR_SUCCESS);
 	cr_expect_not(ev->timed_out);
 	cr_expect_eq(ev->peer.qpn, QPN);
 	cr_expect_eq(ev->q_key, Q_KEY);
 	cr_expect_eq(ev->owner, net);
-	cr_expect_eq(ev->priv_bytes, ROCE_CM_ANSWER_PRIV);
+	cr_expect_eq(ev->priv_bytes, ROCE_CM_SIDR_REPLY_PRIV);
 }
 
 /* checks W-CM-02, W-CM-07 */
@@ -90,7 +92,7 @@ Test(cm_sidr, asked_and_answered)
 		struct cm_net *net = cm_net_new(v6);
 		const struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 		struct roce_cm_listener *l = listen_at(net, 0);
-		uint8_t ask[ROCE_CM_LOOKUP_PRIV], say[ROCE_CM_ANSWER_PRIV];
+		uint8_t ask[ROCE_CM_SIDR_QUERY_PRIV], say[ROCE_CM_SIDR_REPLY_PRIV];
 		const struct roce_cm_event *ev;
 		struct roce_cm_conn *c;
 		struct cm_ip_hdr ip;
@@ -104,7 +106,7 @@ Test(cm_sidr, asked_and_answered)
 		cr_expect_eq(a->last[REQ].pkey, 0xffff);
 		cr_assert(cm_ip_hdr_decode(&ip, a->last[REQ].priv));
 		cr_expect(roce_gid_equal(&ip.src, &a->gid) && roce_gid_equal(&ip.dst, &p->gid));
-		ev = cm_net_only_event(p, ROCE_CM_EV_QUESTION);
+		ev = cm_net_only_event(p, ROCE_CM_EV_SIDR_REQUEST);
 		cr_expect_eq(ev->owner, p);
 		cr_expect(roce_gid_equal(&ev->remote.gid, &a->gid));
 		cr_expect_eq(ev->remote.port, 40000);
@@ -115,7 +117,7 @@ Test(cm_sidr, asked_and_answered)
 		cr_assert(answer(net, ev->conn, say, sizeof(say)));
 		cm_net_run(net, MS(10));
 		expect_answer(net);
-		ev = cm_net_only_event(a, ROCE_CM_EV_ANSWER);
+		ev = cm_net_only_event(a, ROCE_CM_EV_SIDR_REPLY);
 		cr_expect_arr_eq(ev->priv, say, sizeof(say));
 		cr_expect_eq(p->last[REP].local_id, a->last[REQ].local_id);
 		cr_expect_eq(p->last[REP].tid, a->last[REQ].tid);
@@ -155,7 +157,7 @@ Test(cm_sidr, nobody_answers)
 
 	net->host[CM_NET_A].drop[REQ] = 1000;
 	cm_net_run(net, MS(60000));
-	ev = cm_net_only_event(&net->host[CM_NET_A], ROCE_CM_EV_ANSWER);
+	ev = cm_net_only_event(&net->host[CM_NET_A], ROCE_CM_EV_SIDR_REPLY);
 	cr_expect(ev->timed_out);
 	cr_expect_eq(ev->priv_bytes, 0);
 	cr_expect_geq(net->host[CM_NET_A].sent[REQ], 4);
@@ -178,8 +180,9 @@ Test(cm_sidr, refusals)
 		c = look_up(net, i == 0 ? PORT + 1 : PORT, NULL, 0);
 		cm_net_run(net, MS(5));
 		if (i == 2) /* refused in words */
-			cr_assert(roce_cm_answer(net->host[CM_NET_P].cm, net->now_ns, question(net),
-				&(struct roce_cm_answer){.status = ROCE_CM_SIDR_REJECT,
+			cr_assert(roce_cm_sidr_reply(net->host[CM_NET_P].cm, net->now_ns,
+				question(net),
+				&(struct roce_cm_sidr_reply){.status = ROCE_CM_SIDR_REJECT,
 					.qpn = QPN,
 					.q_key = Q_KEY,
 					.priv = "no",
@@ -187,7 +190,7 @@ Test(cm_sidr, refusals)
 		if (i == 4)
 			roce_cm_destroy(net->host[CM_NET_P].cm, net->now_ns, question(net));
 		cm_net_run(net, MS(5));
-		ev = cm_net_only_event(&net->host[CM_NET_A], ROCE_CM_EV_ANSWER);
+		ev = cm_net_only_event(&net->host[CM_NET_A], ROCE_CM_EV_SIDR_REPLY);
 		cr_expect_eq(ev->reason, want[i], "%u: %u", i, ev->reason);
 		cr_expect_eq(ev->peer.qpn, 0);
 		cr_expect_eq(ev->q_key, 0);
@@ -209,7 +212,7 @@ Test(cm_sidr, two_port_spaces)
 
 	cr_assert_eq(PORT, CM_NET_SERVICE);
 	cm_net_run(net, MS(5));
-	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_ANSWER)->reason, ROCE_CM_SIDR_UNSUPPORTED);
+	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_SIDR_REPLY)->reason, ROCE_CM_SIDR_UNSUPPORTED);
 	l = listen_at(net, 0);
 	cm_net_connect(net, NULL, 0);
 	cm_net_run(net, 0);
@@ -228,7 +231,7 @@ Test(cm_sidr, two_port_spaces)
 	cm_net_inject(net, CM_NET_A, &m);
 	cm_net_run(net, MS(20));
 	cr_expect_eq(p->last[REP].status, ROCE_CM_SIDR_UNSUPPORTED);
-	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_QUESTION), 0);
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_SIDR_REQUEST), 0);
 	roce_cm_disconnect(a->cm, net->now_ns, a->conn);
 	end(net, l, c);
 }
@@ -255,7 +258,7 @@ Test(cm_sidr, questions_that_contradict_themselves)
 			m.pkey = 0x8001;
 		cm_net_inject(net, CM_NET_A, &m);
 		cm_net_run(net, MS(5));
-		cr_expect_eq(cm_net_events(&net->host[CM_NET_P], ROCE_CM_EV_QUESTION), i == 4);
+		cr_expect_eq(cm_net_events(&net->host[CM_NET_P], ROCE_CM_EV_SIDR_REQUEST), i == 4);
 		if (i < 4)
 			cr_expect_eq(net->host[CM_NET_P].last[REP].status, ROCE_CM_SIDR_REJECT);
 		end(net, l, c);
@@ -324,12 +327,12 @@ Test(cm_sidr, patience)
 	}
 	cr_expect_eq(p->n_log, 1);
 	cm_net_run(net, MS(11000));
-	cr_expect_eq(cm_net_only_event(p, ROCE_CM_EV_GONE)->owner, &m);
+	cr_expect_eq(cm_net_only_event(p, ROCE_CM_EV_SIDR_GONE)->owner, &m);
 	cr_assert_not(answer(net, q, NULL, 0));
 	cr_expect_eq(p->sent[REP], 0);
 	c = look_up(net, PORT, NULL, 0); /* and the backlog has room again */
 	cm_net_run(net, MS(5));
-	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_QUESTION), 2);
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_SIDR_REQUEST), 2);
 	end(net, l, c);
 }
 
@@ -350,11 +353,11 @@ Test(cm_sidr, closed_listener)
 	cm_net_inject_raw(net, CM_NET_A, mad); /* its event is not taken before this: */
 	roce_cm_unlisten(p->cm, net->now_ns, l);
 	cm_net_run(net, MS(5));
-	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_ANSWER)->conn, two);
-	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_ANSWER)->reason, ROCE_CM_SIDR_REJECT);
+	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_SIDR_REPLY)->conn, two);
+	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_SIDR_REPLY)->reason, ROCE_CM_SIDR_REJECT);
 	cr_assert(answer(net, question(net), NULL, 0));
 	cm_net_run(net, MS(5));
-	cr_expect_eq(cm_net_event(a, ROCE_CM_EV_ANSWER, 1)->conn, one);
+	cr_expect_eq(cm_net_event(a, ROCE_CM_EV_SIDR_REPLY, 1)->conn, one);
 	roce_cm_destroy(a->cm, net->now_ns, one);
 	end(net, NULL, two);
 }

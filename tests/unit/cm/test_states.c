@@ -226,19 +226,20 @@ mad_of(const struct bench *b, enum msg msg)
 	case REJ_REQ_STALE:
 		m.attr = CM_ATTR_REJ;
 		m.local_id = 0;
-		m.reason = msg == REJ_REQ_STALE ? CM_REASON_STALE : CM_REASON_INVALID_SERVICE;
+		m.reason = msg == REJ_REQ_STALE ? ROCE_CM_REASON_STALE_CONN
+						: ROCE_CM_REASON_INVALID_SERVICE_ID;
 		break;
 	case REJ_REP:
 	case REJ_OTHER:
 		m.attr = CM_ATTR_REJ;
 		m.which = msg == REJ_REP ? CM_WHICH_REP : CM_WHICH_OTHER;
-		m.reason = CM_REASON_CONSUMER;
+		m.reason = ROCE_CM_REASON_CONSUMER;
 		break;
 	case REJ_TIMEOUT:
 		m.attr = CM_ATTR_REJ;
 		m.which = CM_WHICH_OTHER;
 		m.remote_id = 0;
-		m.reason = CM_REASON_TIMEOUT;
+		m.reason = ROCE_CM_REASON_TIMEOUT;
 		m.ari_bytes = 8;
 		m.ari[6] = 0xfe;
 		m.ari[7] = 0xed;
@@ -298,7 +299,7 @@ bring_active(struct bench *b, enum at at)
 	if (at == A_MRA_REP_SENT)
 		inject(b, REP_FIRST);
 	if (at == A_REFUSED)
-		roce_cm_reject(b->cm, 0, b->conn, CM_REASON_CONSUMER, NULL, 0);
+		roce_cm_reject(b->cm, 0, b->conn, ROCE_CM_REASON_CONSUMER, NULL, 0);
 	if (at == A_ESTABLISHED || at == A_DREQ_SENT || at == A_TIMEWAIT)
 		cr_assert(roce_cm_complete(b->cm, 0, b->conn));
 	if (at == A_DREQ_SENT || at == A_TIMEWAIT)
@@ -320,7 +321,7 @@ bring_passive(struct bench *b, enum at at)
 	if (at == P_MRA_REQ_SENT)
 		inject(b, REQ_SAME);
 	if (at == P_REFUSED)
-		roce_cm_reject(b->cm, 0, b->conn, CM_REASON_CONSUMER, NULL, 0);
+		roce_cm_reject(b->cm, 0, b->conn, ROCE_CM_REASON_CONSUMER, NULL, 0);
 	if (at == P_REQ_RCVD || at == P_MRA_REQ_SENT || at == P_REFUSED)
 		return;
 	roce_cm_accept(b->cm, 0, b->conn, &qp, NULL, 0, NULL);
@@ -445,15 +446,15 @@ Test(cm_states, w_cm_48_what_destroy_sends)
 		uint32_t attr, which, reason;
 		bool local_id;
 	} cases[] = {
-		{A_REQ_SENT, CM_ATTR_REJ, CM_WHICH_OTHER, CM_REASON_TIMEOUT, true},
-		{A_MRA_REQ_RCVD, CM_ATTR_REJ, CM_WHICH_OTHER, CM_REASON_TIMEOUT, true},
-		{A_REP_RCVD, CM_ATTR_REJ, CM_WHICH_REP, CM_REASON_CONSUMER, true},
-		{A_MRA_REP_SENT, CM_ATTR_REJ, CM_WHICH_REP, CM_REASON_CONSUMER, true},
+		{A_REQ_SENT, CM_ATTR_REJ, CM_WHICH_OTHER, ROCE_CM_REASON_TIMEOUT, true},
+		{A_MRA_REQ_RCVD, CM_ATTR_REJ, CM_WHICH_OTHER, ROCE_CM_REASON_TIMEOUT, true},
+		{A_REP_RCVD, CM_ATTR_REJ, CM_WHICH_REP, ROCE_CM_REASON_CONSUMER, true},
+		{A_MRA_REP_SENT, CM_ATTR_REJ, CM_WHICH_REP, ROCE_CM_REASON_CONSUMER, true},
 		{A_ESTABLISHED, CM_ATTR_DREQ, 0, 0, true},
-		{P_REQ_RCVD, CM_ATTR_REJ, CM_WHICH_REQ, CM_REASON_CONSUMER, false},
-		{P_MRA_REQ_SENT, CM_ATTR_REJ, CM_WHICH_REQ, CM_REASON_CONSUMER, true},
-		{P_REP_SENT, CM_ATTR_REJ, CM_WHICH_OTHER, CM_REASON_CONSUMER, true},
-		{P_MRA_REP_RCVD, CM_ATTR_REJ, CM_WHICH_OTHER, CM_REASON_CONSUMER, true},
+		{P_REQ_RCVD, CM_ATTR_REJ, CM_WHICH_REQ, ROCE_CM_REASON_CONSUMER, false},
+		{P_MRA_REQ_SENT, CM_ATTR_REJ, CM_WHICH_REQ, ROCE_CM_REASON_CONSUMER, true},
+		{P_REP_SENT, CM_ATTR_REJ, CM_WHICH_OTHER, ROCE_CM_REASON_CONSUMER, true},
+		{P_MRA_REP_RCVD, CM_ATTR_REJ, CM_WHICH_OTHER, ROCE_CM_REASON_CONSUMER, true},
 		{P_ESTABLISHED, CM_ATTR_DREQ, 0, 0, true},
 	};
 
@@ -471,7 +472,7 @@ Test(cm_states, w_cm_48_what_destroy_sends)
 		cr_expect_eq(m.which, cases[i].which, "%s", name);
 		cr_expect_eq(m.reason, cases[i].reason, "%s", name);
 		cr_expect_eq(m.local_id, cases[i].local_id ? local_id : 0, "%s", name);
-		cr_expect_eq(m.ari_bytes, m.reason == CM_REASON_TIMEOUT ? 8 : 0, "%s", name);
+		cr_expect_eq(m.ari_bytes, m.reason == ROCE_CM_REASON_TIMEOUT ? 8 : 0, "%s", name);
 		cr_expect_not(roce_cm_tx(b.cm, &tx), "%s", name);
 		cm_net_free(b.net);
 	}
