@@ -123,9 +123,9 @@ struct bench_result { /* cycles of a message, and messages per second in the bes
 uint64_t bench_clock_ns(void);
 /* In slices that take us together: a machine shared with others disturbs most of them. */
 struct bench_result bench_measure(const struct bench_case *c, uint64_t us);
-/* Exactly the same work each time, by a clock that counts turns: for who counts instructions, in
- * the second call of bench_counted(). Returns how many messages were done in it, messages at least.
- */
+/* Exactly the same work each time, by a clock that counts turns: for tools that count the
+ * instructions of the second call of bench_counted(). Returns how many messages were done in it,
+ * messages at least. */
 uint64_t bench_count(const struct bench_case *c, uint64_t messages);
 uint64_t bench_counted(struct bench_world *w, uint64_t messages);
 

@@ -19,7 +19,7 @@
 #define CONN_NS 100000u
 
 struct bench_cm {
-	struct roce_cm *end[2]; /* who connects, who listens */
+	struct roce_cm *end[2]; /* active side, passive side */
 	uint64_t now_ns;
 	uint32_t qpn, psn;
 	unsigned ended; /* both of its ends */

@@ -42,7 +42,8 @@ random_below(struct bench_world *w, uint32_t n)
 	return (uint32_t)((w->random >> 32) * n >> 32);
 }
 
-/* Who is next. A client has a core, and caches, of its own: its state is there when it posts. */
+/* Choose the next sender. A client has a core, and caches, of its own: its state is cached when it
+ * posts. */
 static void
 choose(struct bench_world *w)
 {

@@ -90,7 +90,7 @@ def testpmd(place, size, server_mode, client_mode):
             rate = asked_after(server, seconds, size)
             if asked > 1 and rate:
                 break
-            if asked > 1:  # frames that are echoed are gone for good where somebody had no room for them
+            if asked > 1:  # echoed frames that found a full queue are lost for good
                 client.told("stop")
                 client.told(begin)
         client.told("stop")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Local addresses and ports: who gets them, how long they are whose. */
+/* Local addresses and ports: which connector gets one, and for how long. */
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -30,7 +30,7 @@ listen_at(struct side *s, uint16_t port, struct nd_listener **listener)
 	return nd_listener_listen(*listener, (struct sockaddr *)&local, s->addr_bytes, 0);
 }
 
-/* checks R-CONN-15: who has a port has it alone, and the first bind stays valid. */
+/* checks R-CONN-15: a port belongs to one connector, and the first bind stays valid. */
 void
 scenario_bind(struct pair *p)
 {
@@ -133,7 +133,7 @@ scenario_bound_connect(struct pair *p)
 
 #define LISTED 67 /* as path_cases.py has them: 2, 8 in each of 8 VLANs, and the link-local one */
 
-/* All are listed, each once, and open an adapter; who has less room gets the first ones. */
+/* All are listed, each once, and open an adapter; a shorter array gets the first ones. */
 void
 scenario_listed(struct pair *p)
 {

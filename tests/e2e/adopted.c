@@ -50,7 +50,7 @@ peer_writes(struct pair *p, char *at, const struct nd_mr *mr, int value)
 	CHECK(memcmp(at + BYTES / 2, p->a.buf, BUFFER_BYTES) == 0);
 }
 
-/* Private pages, and nobody else's: what is dropped is zero. */
+/* Private pages, shared with no one: dropped pages are zero. */
 static void
 is_private_again(char *at)
 {

@@ -153,8 +153,8 @@ cancel_in_call(struct meeting *m, const struct request *r)
 
 /*
  * checks R-CONN-20: each is CANCELED when cancel returns, and the connector is spent, or does as if
- * nothing had been asked. Who waits for the one that gave up learns of it; so does who is asked, in
- * scenario_vanished().
+ * nothing had been asked. A peer that waits for the connector that gave up learns of it; the
+ * passive side's part is in scenario_vanished().
  */
 void
 scenario_cancels(struct pair *p)

@@ -17,8 +17,8 @@ DRAIN_S = 30  # what tcpdump is behind by at most; traffic that goes on past it 
 
 
 class Capture:
-    """with Capture(interface, path) as c: ...; then c.check(). `only` is a filter of tcpdump's, for who
-    listens beside traffic that doesn't end."""
+    """with Capture(interface, path) as c: ...; then c.check(). `only` is a filter of tcpdump's, for
+    captures beside traffic that doesn't end."""
 
     def __init__(self, interface, path, only=""):
         self.interface, self.path, self.only = interface, path, only

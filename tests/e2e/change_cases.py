@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What changes while daemons run: addresses, routes and links that come and go, and who is told."""
+"""What changes while daemons run: addresses, routes and links that come and go, and which clients are told."""
 
 import json
 import os
@@ -128,7 +128,7 @@ def serves_at(daemon, address):
 
 
 def taken_address(daemon, station):
-    """It is told whose it is and not used; the daemon's other address is, with a word to everybody.
+    """The log says which station has it, and it is not used; the daemon's other address is, and is announced.
     Once it is free, and the operator says so, it is used, and clients are told."""
     mac = bytes.fromhex("020000007701")
     whose = f"{TAKEN} is the address of 02:00:00:00:77:99"
@@ -152,7 +152,7 @@ def taken_address(daemon, station):
         if not station.hears(lambda f: is_arp(f, mac, TAKEN, TAKEN), 5):
             raise Failure(f"{TAKEN} was not announced when it was free")
         until(lambda: serves_at(daemon, TAKEN), f"{TAKEN} in use")
-        # Who claims it now is told that it is ours.
+        # A station that claims it now is answered: it is the daemon's.
         station.hears(lambda f: is_arp(f, mac, TAKEN, TAKEN), 3)
         station.send(arp(REQUEST, station.mac, TAKEN, TAKEN))
         if not station.hears(lambda f: is_arp(f, mac, TAKEN, TAKEN), 5):
@@ -304,8 +304,8 @@ def changeable(build, folder):
 
 
 def reloaded(build):
-    """Addresses and routes come and go by SIGHUP: who used what has gone is ended, and it is said why;
-    the others don't notice."""
+    """Addresses and routes come and go by SIGHUP: connections that used what has gone
+    are ended, and the log says why; the others don't notice."""
     with scratch("ndd-e2e-") as folder:
         link, port = changeable(build, folder)
         with link, link.b.popen(link.build.ndperf, "-s") as server:

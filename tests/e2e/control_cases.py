@@ -119,7 +119,7 @@ def second_instance(link):
 
 
 def abuse(link, seconds):
-    """Garbage at the control socket of a daemon whose other client does not notice."""
+    """Garbage at the control socket of a daemon; its other client does not notice."""
     still_works(link)
     files = link.a.descriptors()
     with Transfer(link) as transfer:

@@ -121,7 +121,7 @@ class Daemon:
                 used[kind] += int(number)
         for kind in ("connections", "timewait", "listeners"):
             used[kind] = int((re.findall(rf"CM:.* {kind}=(\d+)", text) or [0])[-1])
-        used["connections"] -= used.pop("timewait")  # nobody's any more: ids that rest
+        used["connections"] -= used.pop("timewait")  # ids that rest belong to no connection
         used["sessions"] = int(re.findall(r"sessions: (\d+)\n", text)[-1])
         return {kind: number for kind, number in used.items() if number}
 

@@ -375,7 +375,8 @@ refusal(struct nd_ah *ah, struct nd_overlapped *ask, char *first)
 	return service.status;
 }
 
-/* In words, by the backlog, by closing, by nobody; and each time the handle may try again. */
+/* By the application, by the backlog, by closing, by the daemon without a listener; each time the
+ * handle may try again. */
 static void
 refusals(struct pair *p)
 {
@@ -402,10 +403,10 @@ refusals(struct pair *p)
 
 	WANT(ND_PENDING, nd_ah_look_up(ah, (struct sockaddr *)&where, bytes, NULL, 0, &ask));
 	(void)nd_overlapped_wait(&ask, 20);
-	WANT(ND_SUCCESS, nd_ud_listener_close(l)); /* nobody took it: refused, whenever it came */
+	WANT(ND_SUCCESS, nd_ud_listener_close(l)); /* it was not taken: refused, whenever it came */
 	CHECK(refusal(ah, &ask, &first) != 0 && first == 0);
 	WANT(ND_PENDING, nd_ah_look_up(ah, (struct sockaddr *)&where, bytes, NULL, 0, &ask));
-	CHECK(refusal(ah, &ask, &first) == 1); /* nobody is there */
+	CHECK(refusal(ah, &ask, &first) == 1); /* no listener is there */
 	WANT(ND_SUCCESS, nd_ah_close(ah));
 	WANT(ND_SUCCESS, nd_ah_close(second));
 }
@@ -443,7 +444,7 @@ cancels(struct pair *p)
 		nd_overlapped_status(&get[0]) == ND_SUCCESS);
 }
 
-/* Handles to where nobody is. */
+/* Handles to addresses without a host. */
 static void
 nowhere(struct pair *p)
 {

@@ -43,7 +43,7 @@ struct death {
 	uint64_t killed_ms;
 };
 
-/* ---- who dies ---- */
+/* ---- the process that dies ---- */
 
 static void
 tell(int fd, const void *what, size_t bytes)
@@ -121,7 +121,7 @@ it_lives(struct side *s, enum step step, int to_us, int from_us)
 		pause();
 }
 
-/* ---- who lives on ---- */
+/* ---- the process that lives on ---- */
 
 static uint64_t
 now_ms(void)
@@ -321,8 +321,8 @@ reach(struct meeting *m, enum step step)
 
 /*
  * checks R-CONN-06, R-DISC-04: daemon a is killed and says nothing any more, while connections are
- * at all steps. Who waits for an answer of it is told after a while that there is none; who does
- * not can go on to an end of his own.
+ * at all steps. A peer that waits for its answer is told after a while that there is none; a peer
+ * that does not can go on to an end of its own.
  */
 void
 scenario_daemon_dies(struct pair *p)

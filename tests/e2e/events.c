@@ -68,7 +68,7 @@ scenario_events(struct pair *p)
 	expect(&p->b, ND_EVENT_ESTABLISHED);
 	expect_none(&p->a);
 
-	/* Nobody takes them, and there is no more of them for it. */
+	/* They are not taken, and do not become more by that. */
 	for (int i = 0; i < MANY; i++) {
 		WANT(ND_SUCCESS, to_state(&p->a, ND_QP_STATE_SQD));
 		WANT(ND_SUCCESS, to_state(&p->a, ND_QP_STATE_RTS));
@@ -86,7 +86,7 @@ scenario_events(struct pair *p)
 	expect(&p->b, ND_EVENT_QP_ACCESS_ERROR);
 	expect(&p->a, ND_EVENT_QP_ERROR);
 
-	/* What is closed tells nothing more; who waits for nothing is let go. */
+	/* A closed object tells nothing more; a waiter without an event is released. */
 	meet_again(&m);
 	meet_connect(&m);
 	pair_works(p);
@@ -189,7 +189,7 @@ scenario_events_srq(struct pair *p)
 	event = next(&p->b);
 	CHECK(event.type == ND_EVENT_SRQ_LIMIT && event.srq == srq);
 	CHECK(event.qp == NULL && event.cq == NULL && event.detail == 0);
-	/* Once; who waits otherwise is told the other way. */
+	/* Once; a waiter of the other style is told in its way. */
 	WANT(ND_PENDING, nd_srq_notify(srq, &ov));
 	WANT(ND_SUCCESS, nd_overlapped_wait(&ov, PATIENCE_MS));
 	expect_none(&p->b);

@@ -56,7 +56,7 @@ def nothing_left(daemon):
 
 
 # More than ndperf exchanges with its peer before a transfer begins: queue pairs are there when it
-# still connects, and who loses its peer then tells another story.
+# still connects, and a client that loses its peer then prints another message.
 HANDSHAKE = 32
 
 

@@ -65,7 +65,7 @@ scenario_broken(struct pair *p)
 	WANT(ND_SUCCESS, nd_overlapped_wait(&at_b, PATIENCE_MS));
 	WANT(ND_ACCESS_VIOLATION, side_result(&p->a, &result));
 	WANT(ND_CANCELED, side_result(&p->b, &result));
-	/* at once: nobody else is asked */
+	/* at once: the peer is not asked */
 	for (struct side *s = &p->a; s != NULL; s = s == &p->a ? &p->b : NULL) {
 		WANT(ND_SUCCESS, part(s));
 		WANT(ND_CONNECTION_DISCONNECTED,
@@ -105,8 +105,9 @@ scenario_last_word(struct pair *p)
 }
 
 /*
- * checks R-DISC-10: who has drained its requests goes without loss; who has not may lose some, but
- * each of them ends once, good ones before cancelled ones, and the end is told as any other.
+ * checks R-DISC-10: a client that has drained its requests disconnects without loss; one that has
+ * not may lose some, but each of them ends once, good ones before cancelled ones, and the end is
+ * told as any other.
  */
 void
 scenario_undrained(struct pair *p)
@@ -147,9 +148,9 @@ scenario_undrained(struct pair *p)
 	meet_close(&m);
 }
 
-#define MINE 0xee /* what is written when nobody else may */
+#define MINE 0xee /* what is written when the peer may not write */
 
-/* Both ways, and more than arrives before somebody goes. */
+/* Both ways, and more than arrives before one end disconnects. */
 static void
 make_traffic(struct pair *p)
 {

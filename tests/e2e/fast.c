@@ -6,7 +6,7 @@
 #include "pair.h"
 #include "scenarios.h"
 
-#define BASE	   UINT64_C(0x123456789000) /* nobody's memory */
+#define BASE	   UINT64_C(0x123456789000) /* no memory is there */
 #define PAGES	   (BUFFER_BYTES / ND_PAGE_BYTES)
 #define PEER_RW	   (ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)
 #define BIG_BYTES  (8u << 20) /* a segment of its own */
@@ -213,7 +213,7 @@ scenario_fast_register_fails(struct pair *p)
 	}
 }
 
-/* The region closed, the memory given back: the peer is refused, and nobody else notices. */
+/* The region closed, the memory given back: the peer is refused, and other connections go on. */
 void
 scenario_fast_register_ends(struct pair *p)
 {

@@ -44,8 +44,8 @@ class End:
 
 
 def _old_write(source, target):
-    """A write of no bytes from one end to the other, as old as can be: who is ready acknowledges it, and
-    it changes nothing."""
+    """A write of no bytes from one end to the other, as old as can be: an end that is ready
+    acknowledges it, and it changes nothing."""
     ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 60, 1, 0x4000, 64, 17, 0, source.ip, target.ip)
     ip = ip[:10] + struct.pack("!H", _checksum(ip)) + ip[12:]
     udp = struct.pack("!HHHH", 0xC000, 4791, 40, 0)
@@ -115,8 +115,8 @@ class Witness:
 
 # checks W-CM-31, W-PSN-04, W-CM-35, W-CM-51
 def ready_in_time(build, networked):
-    """Who sends a REP or an RTU serves the other already; who sends a DREQ does not any more. And each
-    end's first request has the PSN that the other end's message asked for."""
+    """An end that sends a REP or an RTU serves the other already; an end that sends a DREQ does not any
+    more. And each end's first request has the PSN that the other end's message asked for."""
     witness = Witness()
     with scratch() as folder:
         link = Relayed(build, folder, witness, networked)

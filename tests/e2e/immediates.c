@@ -41,8 +41,8 @@ want(struct side *s, enum nd_request_type type, uint32_t immediate)
 }
 
 /*
- * checks W-RESP-15: the bytes, with and without data around them, and who is woken; a write that
- * finds no receive waits for one.
+ * checks W-RESP-15: the bytes, with and without data around them, and which waiter is woken; a
+ * write that finds no receive waits for one.
  */
 void
 scenario_immediates(struct pair *p)

@@ -191,7 +191,7 @@ scenario_remote_invalidate_first(struct pair *p)
 	window_bind(&p->b, mw, 0, BUFFER_BYTES, READ_AND_WRITE);
 	WANT(ND_SUCCESS, side_receive(&p->b, 8));
 	WANT(ND_SUCCESS, send_inv(&p->a, 8, nd_mw_remote_token(mw), 0));
-	WANT(ND_SUCCESS, side_result(&p->a, &result)); /* so it was invalidated; nobody polled */
+	WANT(ND_SUCCESS, side_result(&p->a, &result)); /* so it was invalidated, without a poll */
 	WANT(ND_SUCCESS, nd_qp_invalidate(p->b.qp, mw, mw, 0));
 	WANT(ND_SUCCESS, side_result(&p->b, &result));
 	CHECK(result.request_type == ND_REQUEST_RECEIVE);

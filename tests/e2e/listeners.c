@@ -57,7 +57,7 @@ take(struct side *s, struct door *d)
 /*
  * checks R-LSN-06, R-CONN-04: each request comes to the callback with a connector of its own, also
  * one that waits since before there was a callback. During a pause requests are refused as if
- * nobody listened, those before it live on, and afterwards all is as before.
+ * there were no listener, those before it live on, and afterwards all is as before.
  */
 void
 scenario_listener_calls(struct pair *p)
@@ -90,7 +90,7 @@ scenario_listener_calls(struct pair *p)
 		side_create_qp(&p->a, 16);
 		WANT(ND_SUCCESS, nd_connector_create(p->a.adapter, &p->a.connector));
 		WANT(ND_CONNECTION_REFUSED, side_connect(&p->a, &m.where));
-		CHECK(nd_connector_reject_reason(p->a.connector) == 8); /* nobody listens */
+		CHECK(nd_connector_reject_reason(p->a.connector) == 8); /* no listener */
 		WANT(ND_SUCCESS, nd_listener_resume(m.listener));
 	}
 	meet_close(&m);
@@ -98,7 +98,7 @@ scenario_listener_calls(struct pair *p)
 
 /*
  * checks R-LSN-08, R-LSN-05: the callback closes its own listener: it goes when it has returned and
- * the connector is closed; who asks meanwhile is refused.
+ * the connector is closed; requests that come meanwhile are refused.
  */
 void
 scenario_listener_closes(struct pair *p)

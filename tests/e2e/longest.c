@@ -6,7 +6,7 @@
 #include "scenarios.h"
 
 #define LONGEST	    (UINT32_C(1) << 31)
-#define SECONDS_MAX 600 /* of one who shares a CPU with many */
+#define SECONDS_MAX 600 /* for a program that shares a CPU with many */
 #define ALL_RIGHTS                                                                                 \
 	(ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |                             \
 		ND_MR_FLAG_ALLOW_REMOTE_WRITE)

@@ -5,7 +5,7 @@
 
 #include "pair.h"
 
-#define SILENT_PORT 7999 /* nobody listens there */
+#define SILENT_PORT 7999 /* no listener has it */
 
 struct meeting {
 	struct pair *p;
@@ -17,7 +17,7 @@ struct meeting {
 
 void set_port(struct sockaddr_storage *addr, uint16_t port);
 uint16_t get_port(const struct sockaddr_storage *addr);
-/* Another address of the same network; nobody has those from 77 on. */
+/* Another address of the same network; no host has those from 77 on. */
 void set_last_byte(struct sockaddr_storage *addr, uint8_t byte);
 /* side_open(), a queue pair and a connector. */
 void side_open_alone(struct side *s);
@@ -31,7 +31,7 @@ nd_status side_connect(struct side *s, const struct sockaddr_storage *dest);
 void meet_open(struct meeting *m, struct pair *p);
 /* A new queue pair and connector of each, the old ones closed. */
 void meet_again(struct meeting *m);
-/* a connects; nobody takes the request yet. */
+/* a connects; the request is not taken yet. */
 void meet_ask(struct meeting *m, uint32_t inbound_reads, uint32_t outbound_reads);
 /* b takes it. */
 void meet_get(struct meeting *m);

@@ -17,7 +17,7 @@
 #define GUARD	   0xee
 #define INLINE	   100u
 #define FAST_PAGES (AREA / ND_PAGE_BYTES)
-#define FAST_BASE  UINT64_C(0x123456789000) /* nobody's memory */
+#define FAST_BASE  UINT64_C(0x123456789000) /* no memory is there */
 #define IMMEDIATE  0x12345678u
 #define BOUND	   (ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)
 #define SHARES	   (ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ)

@@ -200,7 +200,7 @@ open_adapter(int fd)
 	}
 }
 
-/* Messages about datagrams, of objects that are not there, or are somebody else's; and handles to
+/* Messages about datagrams, of objects that are not there, or are another client's; and handles to
  * anywhere, made, asked for and dropped at once. Each is answered, or ends the session. */
 static void
 datagrams(int fd)

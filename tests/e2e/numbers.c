@@ -235,7 +235,7 @@ end_of(struct end *e, pid_t other)
 	close(e->socket);
 }
 
-/* checks W-QP-03, W-QP-04: and the peer's death shows as a request that nobody acknowledges. */
+/* checks W-QP-03, W-QP-04: and the peer's death shows as a request that is not acknowledged. */
 void
 scenario_numbers(struct pair *p)
 {
@@ -260,7 +260,7 @@ scenario_numbers(struct pair *p)
 	side_close(e.s);
 }
 
-/* The same without a request: only who asks for a keepalive notices. */
+/* The same without a request: only a client that asks for a keepalive notices. */
 void
 scenario_keepalive(struct pair *p)
 {
@@ -423,7 +423,8 @@ to_b(struct pair *p)
 
 /*
  * What one client is connected to, no other can reach by its number: it would speak for the first.
- * Who was there before by hand is out when the peer itself agrees to a connection with another.
+ * A queue pair that was brought up by hand before is ended when the peer itself agrees to a
+ * connection with another client.
  */
 void
 scenario_numbers_taken(struct pair *p)

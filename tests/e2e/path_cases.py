@@ -208,7 +208,7 @@ def routed(build):
 
 
 def way_of_the_route(build):
-    """Who names no source gets that of the route, though another address is nearer by its bits."""
+    """A client that names no source gets that of the route, though another address is nearer by its bits."""
     with scratch("ndd-e2e-") as folder:
         link = Memif(build, folder)
         for daemon in (link.a, link.b):
@@ -238,7 +238,7 @@ def many_addresses(build):
 
 
 def lone_cases(build, networked):
-    """Cases with daemons of their own, whose ports are configured for them."""
+    """Cases with daemons of their own, with ports configured for them."""
     yield "in a VLAN", lambda: in_vlan(build)
     yield "VLAN on the wire", lambda: vlan_on_the_wire(build, networked)
     yield "static routes", lambda: routed(build)

@@ -92,8 +92,8 @@ scenario_one_connection(struct pair *p)
 }
 
 /*
- * checks R-CONN-14, R-CONN-20, R-CONN-21: who asked has gone when b accepts. That b has a second
- * request is how it knows that the first one's end has come, too.
+ * checks R-CONN-14, R-CONN-20, R-CONN-21: the active side has gone when b accepts. That b has a
+ * second request is how it knows that the first one's end has come, too.
  */
 void
 scenario_vanished(struct pair *p)

@@ -173,7 +173,7 @@ life_end(struct meeting *m, struct life *l)
 	WANT(ND_INVALID_PARAMETER_1, nd_cq_notify(a->cq, 77, &l->bell[0][0].ov));
 }
 
-/* Attempts that nobody answers, given up; and a region's two requests. */
+/* Attempts that are not answered, given up; and a region's two requests. */
 static void
 life_cancel(struct meeting *m, struct life *l)
 {

@@ -7,9 +7,9 @@
 #include "scenarios.h"
 
 /*
- * checks R-CQ-31, R-CQ-08: an entry too many kills the CQ and the queue pairs at it, and is told to
- * whoever waits, and later; what was queued before stays readable. Another CQ and queue pair of the
- * same adapter live on.
+ * checks R-CQ-31, R-CQ-08: an entry too many ends the CQ and the queue pairs at it, and is told to
+ * all waiters, present and later; what was queued before stays readable. Another CQ and queue pair
+ * of the same adapter live on.
  */
 void
 scenario_full_cq(struct pair *p)

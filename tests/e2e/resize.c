@@ -139,8 +139,8 @@ run_resizer(void *arg)
 }
 
 /* checks R-RSZ-01: both queues go up and down all the time, with two lcores making entries, two
- * threads taking them and waiting for them. Each comes once, in order, and nobody sleeps too
- * long. */
+ * threads taking them and waiting for them. Each comes once, in order, and no thread sleeps
+ * too long. */
 void
 scenario_resize_load(struct pair *p)
 {

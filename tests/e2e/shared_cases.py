@@ -128,7 +128,7 @@ def is_to_roce(frame):
 
 
 def silence(link):
-    """What comes to RoCEv2's port and is none, or comes in fragments, is answered by nobody."""
+    """What comes to RoCEv2's port and is none, or comes in fragments, is not answered."""
     path = os.path.join(link.folder, "silence.pcap")
     with Capture(link.captured_at, path):
         sandbox.run(*link.other(sys.executable, "-c", ODDITIES))
@@ -140,7 +140,7 @@ def silence(link):
 # ---- addresses ---------------------------------------------------------------------------------------
 
 def address_goes(link):
-    """Who uses an address that the kernel loses is at the end, who uses another is not; it may come
+    """Connections of an address that the kernel loses end, those of another do not; the address may come
     again."""
     extra = "192.0.2.7"
     sandbox.run("ip", "address", "add", extra + "/24", "dev", "veth-a")

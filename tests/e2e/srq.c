@@ -152,7 +152,7 @@ scenario_srq_notify(struct pair *p)
 	WANT(ND_TIMEOUT, nd_overlapped_wait(&first, 50));
 	for (uintptr_t i = 0; i < 4; i++)
 		WANT(ND_SUCCESS, post(&p->b, srq, i, 1));
-	WANT(ND_SUCCESS, nd_srq_modify(srq, 0, 3)); /* also for who waits already */
+	WANT(ND_SUCCESS, nd_srq_modify(srq, 0, 3)); /* also for a waiter that is there already */
 	WANT(ND_PENDING, nd_srq_notify(srq, &second));
 	message(p, 0);
 	WANT(ND_TIMEOUT, nd_overlapped_wait(&second, 50));

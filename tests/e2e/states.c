@@ -46,8 +46,8 @@ bound(struct meeting *m)
 	return &m->p->a;
 }
 
-/* Nobody has that address: the daemon asks for it for longer than a cell takes, and then knows that
- * it is in vain: each time another. */
+/* No host has that address, another one each time: the daemon asks for it for longer than a cell
+ * takes, and then knows that it is in vain. */
 static struct side *
 resolving(struct meeting *m)
 {
@@ -167,8 +167,8 @@ canceled(struct meeting *m)
 		ASSOCIATED, STATE, ABORTED, ABORTED, ABORTED, OVER, INVALID                        \
 	}
 
-/* Connect goes where nobody listens: REFUSED is the answer of one that was allowed. PENDING: it
- * waits for the peer. then: where a call leads that is no refusal. */
+/* Connect goes to a port without a listener: REFUSED is the outcome of a connect that was allowed.
+ * PENDING: it waits for the peer. then: the state after a call that is not refused. */
 static const struct row {
 	const char *name;
 	struct side *(*make)(struct meeting *m);

@@ -68,7 +68,7 @@ write_there(struct side *s, struct nd_qp *qp, const struct stranger_message *to)
 	CHECK(result.request_type == ND_REQUEST_WRITE);
 }
 
-/* It stays up while nobody uses it, by keepalives that its peer acknowledges, until that one has
+/* It stays up unused, by keepalives that its peer acknowledges, until that one has
  * gone without a word. */
 void
 scenario_stranger_by_numbers(struct pair *p)

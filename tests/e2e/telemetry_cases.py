@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the daemon tells of itself by DPDK's telemetry socket, and who may ask."""
+"""What the daemon reports on DPDK's telemetry socket, and to which users."""
 
 import glob
 import json

@@ -8,13 +8,13 @@ from partners import EVENT_MS, SINK, SOURCE, partners
 from relay import DREP, DREQ, REJ, REP, REQ, RTU, cm_attribute, cm_id, cm_peer_id, req_private_data
 from sandbox import Failure, until
 
-SILENT_PORT = 7999  # nobody listens there
+SILENT_PORT = 7999  # no listener has it
 PORT = 7180
 # What an application may say: in the request behind rdma_cm's header of 36 bytes, in the answer to it,
 # in a refusal. And the field that the other side is shown, which is always whole.
 ASK_MAX, ACCEPT_FIELD, REJECT_MAX = 56, 196, 148
 ACCEPT_MAX = {"verbspartner": 196, "ndpartner": 148}  # ours has one limit for both, as ND has
-CONSUMER = 28  # the reason of who rejects by rdma_reject() or nd_connector_reject()
+CONSUMER = 28  # the reason of a rejection by rdma_reject() or nd_connector_reject()
 GOLDEN = 0x9E3779B97F4A7C15
 
 
@@ -31,7 +31,7 @@ def shown(text, size, seed, field):
 
 
 def roles(ours, peer, direction):
-    """Who asks, and who is asked."""
+    """The active side and the passive side."""
     return (peer, ours) if direction == "in" else (ours, peer)
 
 
@@ -179,7 +179,7 @@ def lost_messages(bench, direction):
                 else:
                     names[i] = name
                     other.ask("accept", name, 0, 0)
-                    # Whoever is slow here says so to the other, which then is patient for a minute.
+                    # The slower side sends an MRA, and the other one then waits for a minute.
                     if loser.kinds[i] != REP:
                         one.want("established", "outcome", f"c{i}", EVENT_MS)
             one.want("established", "outcome", f"c{loser.kinds.index(REP)}", EVENT_MS)
@@ -233,7 +233,7 @@ def doubled_messages(bench, direction):
 
 
 def smaller_mtu(bench):
-    """The guest's link has a smaller MTU than ours. Who asks names the path's MTU, so it holds for both."""
+    """The guest's link has a smaller MTU than ours. The active side names the path's MTU, and it holds for both."""
     def act():
         bench.guest.run("ip link set dev eth0 mtu 1500")
         try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One side of a connection dies, at each step of its life: the other is told, whatever is left on the
-wire of the dead is answered, and who comes back can connect at once."""
+"""One side of a connection dies, at each step of its life: the other is told, packets of the dead side
+that are left on the wire are answered, and a side that starts again can connect at once."""
 
 import signal
 
@@ -10,8 +10,8 @@ from partners import EVENT_MS, SINK, SOURCE, guest_partner, our_partner, partner
 from relay import RTU, cm_attribute
 from sandbox import Failure
 
-# What the survivor is told. Of a process that dies its kernel, or our daemon, takes leave: with reason 4,
-# "timeout", who had asked; with 28 who had been asked. Linux (6.1, 6.12) says nothing of the former to
+# What the survivor is told. The kernel, or our daemon, rejects or disconnects for a process that dies: with
+# reason 4, "timeout", if it was the active side; with 28 if it was the passive side. Linux (6.1, 6.12) says nothing of the former to
 # an application that has not accepted yet: what it does to accept fails then.
 GONE = {
     "asking": ("refused 4", "CONNECTION_ABORTED", "CONNECTION_REFUSED", "rdma_accept refuses",
@@ -82,9 +82,9 @@ def dies_before_rtu(bench):
 
 
 def daemon_dies(bench):
-    """And starts again. The guest's connections are of nobody then: what it asks over them is not answered
-    (and rxe takes 7 retries, as rdma_cm tells it, for endless ones), but its farewell is, and both can
-    connect anew."""
+    """And starts again. The daemon knows nothing of the guest's connections then: requests on them are not
+    answered (and rxe takes 7 retries, as rdma_cm gives them, for endless ones), but its DREQ is, and both can
+    connect again."""
     def act():
         with guest_partner(bench) as peer:
             with our_partner(bench) as ours:
@@ -165,7 +165,7 @@ def guest_starts_again(bench):
 def cases(bench):
     for d in ("in", "out"):
         for ours, who in ((False, "peer"), (True, "client")):
-            # Who asks is the peer if it begins.
+            # The active side is the peer if it connects.
             step = "asking" if (d == "in") != ours else "asked"
             for s in (step, "established"):
                 yield Case(f"{who} dies, {s} v4", d, "the other is told; the next connects",

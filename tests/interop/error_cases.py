@@ -17,7 +17,7 @@ from sandbox import Failure
 
 MTU, ROOM = 1024, 64
 FAR = 64 << 20  # beyond the area
-NO_KEY = 0x5500  # makes a key that nobody has
+NO_KEY = 0x5500  # makes a key that no region has
 QUICK = {"timeout": 10, "retries": 2, "rnr_retries": 1, "rnr_timer": 1}
 
 # A request: op, its bytes, at: offset of its target, key: of the region ("weak": one without remote
@@ -114,7 +114,7 @@ def no_answer(bench, direction):
             one.want("ERROR", "state", "q")
             drop("q", one)
 
-    # Of one who answers nothing there may be nothing to see.
+    # A peer that answers nothing may leave nothing to see.
     return bench.captured(act, 1)
 
 

@@ -8,7 +8,7 @@ CONTENTS = "every byte of every message"
 SOURCES = "number, length and source of messages"
 COUNTS = "number and length of messages"
 MADE = "each connection made, and ended by both"
-NO_PORT = 7999  # nobody listens there
+NO_PORT = 7999  # no listener has it
 
 
 def ours(bench, program, family, options):

@@ -22,7 +22,7 @@ VARIANTS = (
 
 
 def guest_line(bench, operation, mode, family, options):
-    """-F: a CPU whose clock changes is no reason to stop."""
+    """-F: a change of the CPU's clock is no reason to stop."""
     return f"ib_{operation}_{mode} -F -d rxe0 -x {bench.gid_index(family)} {options}"
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * verbspeer PORT: in the guest, the other end of tests that rping has no part for, through the
- * verbs of its kernel. Accepts one connection, whose first message says what is to be done
+ * verbs of its kernel. Accepts one connection; its first message says what is to be done
  * (verbspeer.h). Exit status 0: all went as it must; 1: a line says what did not.
  */
 #include <arpa/inet.h>

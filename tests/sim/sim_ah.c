@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Address handles of a client: made when one is needed, forgotten without asking who uses them. */
+/* Address handles of a client: made when one is needed, destroyed in use or not. */
 #include <string.h>
 
 #include "sim.h"

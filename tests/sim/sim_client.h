@@ -94,7 +94,7 @@ void sim_srq_check(struct sim_srq *q);
 /* sim_mover.c */
 void sim_mover_init(struct sim_client *c);
 void sim_mover_destroy(struct sim_mover *m);
-/* Memory whose address is the same in each run. */
+/* Memory at an address that is the same in each run. */
 void *sim_mover_alloc(struct sim_world *w, uint32_t bytes);
 void sim_mover_run(struct sim_mover *m);
 void sim_mover_wake(struct sim_mover *m);

@@ -12,7 +12,7 @@
 #include "sim.h"
 
 #define LATE_SHORT (100 * SIM_MS)
-#define LATE_LONG  (20 * SIM_S) /* beyond time-wait: nobody remembers what it is about */
+#define LATE_LONG  (20 * SIM_S) /* beyond time-wait: both ends have forgotten the connection */
 
 static const char *const attr_names[] = {
 	"REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP", "SIDR_REQ", "SIDR_REP"};
@@ -51,7 +51,8 @@ sim_cm_plan(struct sim_world *w, struct sim_conn *c)
 	}
 }
 
-/* Whose message is it? A REQ says so in its private data, the others name the active side's id. */
+/* The connection of a message. A REQ names it in its private data, the others name the active
+ * side's id. */
 static struct sim_conn *
 conn_of(struct sim_world *w, const struct sim_host *from, const struct cm_mad *m)
 {

@@ -102,7 +102,7 @@ sim_conn_init(struct sim_world *w, unsigned number)
 		c->poison_at %= 8;
 	if (c->poison == SIM_POISON_RECV_SMALL && c->villain->peer->shares)
 		c->mtu_code = 5; /* shared receives have room for the messages of all */
-	/* It is a write: who lets nobody write refuses it. */
+	/* It is a write: a queue pair without the right to remote writes refuses it. */
 	if (c->poison != SIM_POISON_QP_RIGHT && sim_chance(w, 3000))
 		c->keepalive_ms = 1 + (uint32_t)sim_below(w, 3);
 	c->mtu = 128u << c->mtu_code;
@@ -427,7 +427,7 @@ on_end(struct sim_ep *ep, const struct roce_cm_event *ev)
 			"conn %u%s: rejected, reason %u", c->number, ep->name, ev->reason);
 	else if (ev->type == ROCE_CM_EV_UNREACHABLE)
 		sim_check(w, wished, "conn %u%s: unreachable", c->number, ep->name);
-	else /* whoever is there answers a DREQ, also of a connection that he forgot */
+	else /* a live host answers a DREQ, also of a connection that it has forgotten */
 		sim_check(w, wished && (!ev->timed_out || w->deaths > 0),
 			"conn %u%s: disconnected %s", c->number, ep->name,
 			wished ? "without an answer" : "by nobody");

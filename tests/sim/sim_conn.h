@@ -25,8 +25,8 @@ enum sim_poison { /* the one error that a connection may have planned */
 	SIM_POISON_RNR,	       /* receives stop, retries are few */
 	SIM_POISON_FLUSH,      /* own modification to ERR */
 	SIM_POISON_VANISH,     /* queue pair and connection destroyed without a word */
-	SIM_POISON_OVERRUN,    /* a small send queue that nobody polls */
-	SIM_POISON_CQ_FAIL,    /* the ring of one that nobody polls is lost (R-CQ-32) */
+	SIM_POISON_OVERRUN,    /* a small send queue that is never polled */
+	SIM_POISON_CQ_FAIL,    /* the ring of one that is never polled is lost (R-CQ-32) */
 	SIM_POISON_BREACH,     /* a descriptor that is none */
 	SIM_POISON_COUNT,
 };
@@ -45,7 +45,7 @@ struct sim_ep {
 	struct ndsh_sq sq;
 	struct ndsh_rq rq;
 	struct sim_cq *send_cq, *recv_cq;
-	struct sim_srq *srq; /* whose receives it takes; NULL: it has its own */
+	struct sim_srq *srq; /* it takes receives from there; NULL: it has its own */
 	struct sim_arena source, target, landing, inbox;
 	struct sim_window windows[SIM_WINDOWS];
 	uint32_t dead_token; /* of a window; 0: none yet */
@@ -107,7 +107,7 @@ struct sim_conn {
 	uint32_t mtu;
 	/* The plan. */
 	enum sim_poison poison;
-	struct sim_ep *villain; /* who posts or does it */
+	struct sim_ep *villain; /* the end that posts or does it */
 	unsigned poison_at;	/* ... in place of this request */
 	bool poison_done;
 	uint64_t poison_ns;

@@ -33,7 +33,7 @@ sim_fast_init(struct sim_ep *ep, struct sim_window *v)
 	struct roce_frmr_cfg cfg = {.pd = ep->client->pd, .remote = true, .arena = &f->arena};
 
 	v->fast = f;
-	/* The last page may have an end that is not there: nobody may come that far. */
+	/* The last page may have an end that is not there: no access may reach it. */
 	f->pages = (ep->target.bytes + PAGE - 1) / PAGE;
 	f->extent = sim_alloc(w, f->pages * sizeof(*f->extent));
 	f->place = sim_alloc(w, f->pages * sizeof(*f->place));

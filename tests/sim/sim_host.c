@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host: its control thread around the CM, as the daemon has it, and who is due when. */
+/* A host: its control thread around the CM, as the daemon has it, and what is due when. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ name(unsigned address, uint8_t mac[6], struct roce_gid *gid, bool v6)
 		roce_gid_from_v4(gid, (const uint8_t[4]){192, 0, 2, (uint8_t)(address + 1)});
 }
 
-/* To whoever has that address. */
+/* To the host that has that address. */
 struct roce_path
 sim_path_to(const struct sim_host *from, unsigned address, bool v6)
 {

@@ -53,7 +53,7 @@ struct sim_host {
 	bool dead;
 	struct sim_host *successor;
 };
-/* sim_host.c; before: whose place it takes, or NULL */
+/* sim_host.c; before: the host that it replaces, or NULL */
 void sim_host_init(struct sim_world *w, unsigned number, const struct sim_host *before);
 /* What becomes due now, of the control thread and of each shard. */
 void sim_host_run(struct sim_host *h);

@@ -305,7 +305,7 @@ wakeups(struct sim_shard *sh)
 	sim_model_wakeups(&sh->client);
 }
 
-/* Nothing to do: fall back to doorbells, unless somebody rang or posted meanwhile. */
+/* Nothing to do: fall back to doorbells, unless a client rang or posted meanwhile. */
 static bool
 rest(struct sim_shard *sh)
 {

@@ -230,7 +230,7 @@ arrived(struct sim_ep *ep, const struct sim_recv *r, const struct sim_op *op)
 	struct sim_arena *in = sim_inbox(ep);
 	uint8_t *got;
 
-	if (sim_is_write(op)) /* while it is in flight alone there, nobody else writes */
+	if (sim_is_write(op)) /* no other write to that place is in flight */
 		return op->done || t->users[op->remote_slot] > 1 || t->undefined[op->remote_slot] ||
 		       memcmp(t->mem + op->remote_off, op->data, op->bytes) == 0;
 	got = sim_alloc(ep->w, op->bytes + 1);
@@ -347,7 +347,7 @@ may_be_flushing(const struct sim_client *c, const struct sim_cq *cq)
 	return false;
 }
 
-/* After a turn: who waits for ANY with an entry to take has lost a wake-up; checks R-CQ-02,
+/* After a turn: a waiter for ANY with an entry to take has lost a wake-up; checks R-CQ-02,
  * R-CQ-12. Only a flush may hold it back, until all is there (R-CQ-17). */
 void
 sim_model_wakeups(struct sim_client *c)
@@ -376,7 +376,7 @@ sim_ep_idle(const struct sim_ep *ep)
 
 	if (ep->qp == NULL)
 		return true;
-	if (ep->own_cq.cq != NULL) /* nobody looks at its completions */
+	if (ep->own_cq.cq != NULL) /* its completions are not taken */
 		return __atomic_load_n(&ep->page->sq_done, __ATOMIC_ACQUIRE) == ep->posted;
 	for (i = ep->head; i < ep->posted; i++) /* silent ones at the end: only the slots tell */
 		if (!(ep->ops[i].flags & NDSH_WRF_SILENT))

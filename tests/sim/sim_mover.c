@@ -118,7 +118,7 @@ sim_mover_run(struct sim_mover *m)
 	m->next_ns = SIM_NEVER;
 }
 
-/* Published orders that nobody was woken for would wait for ever. */
+/* Published commands without a wake-up would wait for ever. */
 void
 sim_mover_check(const struct sim_mover *m)
 {

@@ -46,7 +46,7 @@ heap_take(struct sim_net *n)
 	return top;
 }
 
-/* Who has that MAC address now; or had it, if nobody has it. */
+/* The host that has that MAC address now, or that had it last. */
 static struct sim_host *
 destination(struct sim_world *w, const uint8_t *frame)
 {
@@ -58,7 +58,7 @@ destination(struct sim_world *w, const uint8_t *frame)
 	return h;
 }
 
-/* Only datagrams go to addresses that nobody ever had. */
+/* Only datagrams go to addresses that no host ever had. */
 static bool
 is_nobody(const struct sim_world *w, const uint8_t *frame)
 {

@@ -103,7 +103,7 @@ void sim_window_heard(struct sim_ep *owner, unsigned place);
 void sim_window_invalidated(
 	struct sim_ep *owner, const struct sim_op *op, const struct ndsh_cqe *e);
 
-/* Where the target's byte at offset is, for who comes through the window. */
+/* The address of the target's byte at offset, as seen through the window. */
 uint64_t sim_window_address(
 	const struct sim_ep *owner, const struct sim_window *v, uint32_t offset);
 

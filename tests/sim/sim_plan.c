@@ -86,7 +86,7 @@ poison(struct sim_conn *c)
 	else if (c->poison == SIM_POISON_CQ_FAIL)
 		fail_queue(v);
 	else if (c->poison == SIM_POISON_BREACH)
-		v->up = false; /* nobody posts behind what breaks the contract */
+		v->up = false; /* nothing is posted behind a breach of the contract */
 	if (c->poison == SIM_POISON_FLUSH)
 		v->close_ns = v->w->now_ns + sim_below(v->w, 2 * SIM_MS);
 }

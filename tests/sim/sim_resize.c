@@ -2,7 +2,7 @@
 /*
  * Completion queues that get another ring (R-RSZ-01), in three steps with the life of the world in
  * between: the application shows it to its reader, the daemon moves, the application carries over.
- * Their randomness is their own, and nobody else can tell: a seed is the same world without them.
+ * They draw from a random generator of their own: a seed is the same world without them.
  */
 #include <string.h>
 
@@ -96,7 +96,7 @@ settle(struct sim_client *c, struct sim_cq *cq)
 		"the page of a queue tells another story than the answer");
 	if (state == NDSH_SETTLING)
 		return;
-	/* Who goes on in the ring that counts no more reads nonsense. */
+	/* A reader that goes on in the ring that is no longer valid reads nonsense. */
 	if (state == NDSH_SETTLED)
 		memset(z->before, SCRIBBLE, z->bytes_before);
 	else

@@ -11,7 +11,7 @@
 #define PRIV	   UINT32_C(0x5eed0000) /* | the question's number; its complement answers */
 #define THINK_NS   (300 * SIM_MS)
 #define LOCAL_PORT 50000u
-#define KEPT_NS	   (9 * SIM_S) /* at least, an answer is for those who ask again */
+#define KEPT_NS	   (9 * SIM_S) /* for at least so long a reply is kept for a repeated request */
 
 static void
 plan(struct sim_world *w, struct sim_ask *a)
@@ -38,7 +38,7 @@ sim_sidr_plan(struct sim_world *w)
 		plan(w, &w->asks[i]);
 }
 
-/* Whose answer nobody ever gives is left to the CM. */
+/* A request that the application never answers is left to the CM. */
 static bool
 is_over(const struct sim_ask *a)
 {
@@ -101,7 +101,7 @@ ask(struct sim_world *w, struct sim_ask *a)
 	sim_host_wake(h, w->now_ns);
 }
 
-/* The handle of what is over, or of what nobody waits for any more. */
+/* The handle of a request that is over, or that is not waited for any more. */
 static void
 forget(struct sim_world *w, struct sim_ask *a)
 {
@@ -205,7 +205,7 @@ on_question(struct sim_host *h, const struct roce_cm_event *ev)
 		answer(w, a);
 }
 
-/* Who asked has not asked again for so long that he must have given up. */
+/* The peer has not repeated its request for so long that it must have given up. */
 static void
 on_gone(struct sim_host *h, struct sim_ask *a, const struct roce_cm_event *ev)
 {

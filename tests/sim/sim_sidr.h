@@ -13,7 +13,7 @@ struct sim_ask {
 	unsigned number;
 	struct sim_ud *by, *about;
 	uint64_t start_ns, give_up_ns;
-	bool nobody, never; /* nobody listens; the application never answers */
+	bool nobody, never; /* no listener; the application never answers */
 	bool over, heard;
 	unsigned address; /* of the host that was asked */
 	bool v6;

@@ -145,7 +145,7 @@ sim_srq_last_wqe(struct sim_world *w, struct sim_taker *taker, const struct ndsh
 	taker->last_recv = __atomic_load_n(&page->rq_done, __ATOMIC_ACQUIRE);
 }
 
-/* After a turn, in which the application could not post: who is below the limit was told. */
+/* After a turn, in which the application could not post: a queue below its limit was reported. */
 void
 sim_srq_check(struct sim_srq *q)
 {

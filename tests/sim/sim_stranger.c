@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stranger in the network, who sends what no queue pair did, from addresses that are not his:
- * datagrams with the right key, which count like any other, and all that must leave no trace.
+ * A stranger in the network sends what no queue pair did, from addresses of others: datagrams with
+ * the right key, which count like any other, and frames that must leave no trace.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,7 @@ act(struct sim_world *w)
 			.payload_bytes = (uint32_t)sim_below(w, SIM_MTU_MAX + 1)},
 	};
 
-	f.path.sgid = sim_path_to(&w->hosts[0], from, u->v6).dgid; /* whoever that may be */
+	f.path.sgid = sim_path_to(&w->hosts[0], from, u->v6).dgid; /* any host, or none */
 	f.path.ttl = (uint8_t)sim_rand(w);
 	f.data = sim_random_bytes(w, f.pkt.payload_bytes);
 	*sim_dgram_new(w) = (struct sim_dgram){.src_qpn = f.pkt.src_qpn,

@@ -9,7 +9,7 @@
 #define SLOT_BYTES (NDSH_GRH_BYTES + SIM_MTU_MAX + 256u)
 #define LIFE_NS	   (20 * SIM_MS)
 
-static const uint8_t keys[] = {1, 2, 3}; /* few: who uses the wrong one may mean another queue */
+static const uint8_t keys[] = {1, 2, 3}; /* few: a wrong one may be that of another queue */
 
 static uint32_t
 new_key(struct sim_world *w)
@@ -244,7 +244,7 @@ modify(struct sim_ud *u)
 	sim_shard_wake(u->client->shard, u->w->now_ns);
 }
 
-/* What is for connections, or for nobody, is refused and changes nothing. */
+/* Packets for connections, or for no queue pair, are refused and change nothing. */
 static void
 try_refused(struct sim_ud *u)
 {

@@ -51,7 +51,7 @@ struct sim_send {
 	uint8_t *data;
 };
 
-/* A receive that was filled, or that failed, and whose completion must tell this. */
+/* A receive that was filled, or that failed, as its completion must say. */
 struct sim_arrival {
 	struct sim_recv *recv;
 	uint8_t status, flags;
@@ -109,7 +109,7 @@ const struct sim_ah *sim_ah_to(struct sim_client *c, unsigned address, bool v6);
 /* One that is no more, or never was. */
 uint32_t sim_ah_dead(struct sim_client *c);
 const struct sim_ah *sim_ah_find(const struct sim_client *c, uint32_t token);
-/* Now and then one is destroyed, whoever uses it. */
+/* Now and then one is destroyed, in use or not. */
 void sim_ah_step(struct sim_client *c);
 
 /* sim_ud_post.c: what the application posts; true: it may want to post more soon */

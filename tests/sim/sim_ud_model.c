@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What must become of datagrams. Who sends: each leaves once, whole, in the order of posting, and
- * completes then; a mistake stops the send side where it is. Who receives: of each frame that the
- * network brings is known beforehand whether it must be taken, by which receive, and what that must
- * hold; all others leave no trace. A frame that was damaged on its way may be dropped; one that is
- * taken is one that somebody sent.
+ * What must become of datagrams. At the sender each leaves once, whole, in the order of posting,
+ * and completes then; a mistake stops the send side where it is. At the receiver the model knows of
+ * each frame that the network brings whether it must be taken, by which receive, and what that must
+ * hold; all others leave no trace. A frame that was damaged on its way may be dropped; a frame that
+ * is taken was sent by a queue pair.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an application posts to a queue pair of datagrams: to whom, how much, and its mistakes. */
+/* What an application posts to a queue pair of datagrams: destinations, lengths, and mistakes. */
 #include <string.h>
 
 #include "sim.h"
@@ -8,9 +8,9 @@
 #define RECVS_CONTEXT UINT64_C(0xa000000000000000)
 #define ROOM_MAX      (NDSH_GRH_BYTES + SIM_MTU_MAX)
 
-/* ---- to whom ------------------------------------------------------------------------------- */
+/* ---- destinations -------------------------------------------------------------------------- */
 
-/* Numbers of queue pairs that are connected, of the CM, of nobody. */
+/* Numbers of queue pairs that are connected, of the CM, of no queue pair. */
 static uint32_t
 wrong_qpn(struct sim_world *w)
 {
@@ -43,7 +43,7 @@ choose_target(struct sim_ud *u)
 	if (sim_chance(w, 200)) /* of which the sender may use none but its own: W-PKT-13 */
 		t.q_key = ROCE_QKEY_GSI;
 	if (sim_chance(w, 300))
-		t.address = (unsigned)sim_below(w, SIM_ADDRESSES + 1); /* the last is nobody's */
+		t.address = (unsigned)sim_below(w, SIM_ADDRESSES + 1); /* the last is no host's */
 	if (sim_chance(w, 200))
 		t.v6 = !t.v6;
 	return t;

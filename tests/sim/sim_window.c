@@ -115,7 +115,7 @@ sim_window_bad_op(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
 		wr->arg[1] ^= UINT64_C(1) << (32 + sim_below(ep->w, 32));
 }
 
-/* A BIND whose token does not follow from its window. */
+/* A BIND with a token that does not follow from its window. */
 void
 sim_window_breach(struct sim_ep *ep, struct ndsh_swr *wr)
 {

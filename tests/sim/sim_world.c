@@ -103,7 +103,7 @@ step(struct sim_world *w)
 		sim_host_run(&w->hosts[i]);
 }
 
-/* Who is still there, for the reader of a failure. */
+/* What is still there, for the reader of a failure. */
 static void
 report(const struct sim_world *w)
 {

@@ -38,7 +38,7 @@
  *	outcome NAME MS			of ask and accept: ok established HEX, ok refused REASON
  *					HEX, or another word
  *	leave NAME			begin to disconnect
- *	left NAME MS			ok: the connection has ended, whoever began
+ *	left NAME MS			ok: the connection has ended, by either side
  *
  *	serve PORT COUNT		take so many connections, a message on each, and their ends
  *	call ADDRESS PORT COUNT AT-ONCE	ok US: make them; the median from connect to established

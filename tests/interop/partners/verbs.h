@@ -12,7 +12,7 @@
 #define NAME_BYTES 16
 #define NEWS_MAX   4
 
-/* An event of a connection that nobody has asked for yet. */
+/* An event of a connection that no command has asked for yet. */
 struct news {
 	enum rdma_cm_event_type event;
 	int status;

@@ -9,7 +9,7 @@
 #define READS	   4
 
 static struct rdma_cm_id *listener;
-/* Who asked and has no name yet: an id with a context of its own. */
+/* A connection request without a name yet: an id with a context of its own. */
 static struct end waiting[ENDS_MAX];
 static unsigned int waiting_count;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs that use datagrams: udaddy, whose ends find each other by rdma_cm, and ibv_ud_pingpong,
- * whose ends tell each other their numbers over TCP.
+ * Programs that use datagrams. The ends of udaddy find each other by rdma_cm, those of
+ * ibv_ud_pingpong exchange their numbers over TCP.
  */
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -34,7 +34,7 @@ teardown(void)
 
 TestSuite(net_dad, .init = setup, .fini = teardown);
 
-/* A second port, whose own link-local address is out of the way. */
+/* A second port; its own link-local address is out of the way. */
 static uint32_t
 add_port(enum net_dad dad)
 {
@@ -221,7 +221,8 @@ Test(net_dad, changes_are_told_once)
 	cr_assert_eq(net_addresses_changed(r.n), 2);
 }
 
-/* Until then it is nobody's: not answered for, no source, no prefix; yet routes may be given. */
+/* Until then it is no address of ours: not answered for, no source, no prefix; yet routes may be
+ * given. */
 Test(net_dad, what_is_asked_for_is_not_used)
 {
 	struct net_ip any = net_rig_ip("0.0.0.0"), via = net_rig_ip("10.78.0.9"),
@@ -295,7 +296,8 @@ Test(net_dad, taken_says_a_solicitation_of_a_rival)
 		"ff0200000000000000000001ff000001 8700 8d2c 00000000" IP6_NEW);
 }
 
-/* A rival's probe for what is ours is answered; who claims it is told off once in ten seconds. */
+/* A rival's probe for what is ours is answered; a station that claims it is told off once in ten
+ * seconds. */
 Test(net_dad, an_address_in_use_is_defended)
 {
 	const char *claim = ARP(ALL, PEER, "001", PEER, IP_NEW, NOBODY, IP_NEW);

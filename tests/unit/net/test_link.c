@@ -69,7 +69,7 @@ Test(net_link, frames_belong_to_the_link_whose_tag_they_have)
 	cr_assert_eq(c->rx_vlan, 1);
 }
 
-/* VLAN 0 names a priority only, in front of a VLAN or alone; a VLAN in a VLAN is nobody's. */
+/* VLAN 0 names a priority only, in front of a VLAN or alone; a VLAN in a VLAN is dropped. */
 Test(net_link, two_tags_are_looked_through)
 {
 	const struct net_counters *c = net_counters(r.n);
@@ -112,7 +112,7 @@ Test(net_link, the_next_hop_says_which_tag)
 
 	cr_assert_eq(net_rig_resolve(&r, "10.78.0.2"), NET_PENDING);
 	net_rig_expect_tx(&r, ARP_IN(ALL, ME, TAG("0064"), "001", ME, V_ME, NOBODY, V_PEER));
-	/* Who answers without the tag is somebody else. */
+	/* A station that answers without the tag is another one. */
 	net_rig_rx(&r, ARP_IN(ME, OTHER, "", "002", OTHER, V_PEER, ME, V_ME));
 	cr_assert_eq(net_rig_resolve(&r, "10.78.0.2"), NET_PENDING);
 	net_rig_rx(&r, ARP_IN(ME, PEER, TAG("0064"), "002", PEER, V_PEER, ME, V_ME));
@@ -185,7 +185,7 @@ route(uint32_t link, const char *to, uint8_t prefix_len, const char *via)
 	return net_route_add(r.n, link, &t, prefix_len, &v, &why);
 }
 
-/* Who is asked for the way to dst; nothing was known of that hop. */
+/* The hop that is asked for as the way to dst; nothing was known of it. */
 static void
 expect_hop(const char *dst, const char *tag, const char *mine, const char *hop)
 {
@@ -245,7 +245,8 @@ expect_source(int link, const char *to, const char *from)
 	cr_assert_arr_eq(got.b, want.b, 16, "%s", to);
 }
 
-/* Who names no source gets that of the way, whatever other addresses look like; nobody is asked. */
+/* Without a source named, it is that of the way, whatever other addresses look like; no request is
+ * sent. */
 Test(net_link, the_way_has_a_source)
 {
 	expect_source(-1, "10.77.0.2", "10.77.0.1");

@@ -223,7 +223,7 @@ Test(net_neigh, unasked_answers_teach_nothing)
 	net_rig_rx(&r, ARP_PEER_ANSWERS);
 	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
 	net_rig_expect_tx(&r, ARP_ASK_PEER);
-	/* A gratuitous reply to everybody does not count as an answer either. */
+	/* A gratuitous broadcast reply does not count as an answer either. */
 	net_rig_rx(&r, ARP(ALL, OTHER, "002", OTHER, IP_PEER, ALL, IP_PEER));
 	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
 }

@@ -328,7 +328,7 @@ Test(net, pings_are_answered_without_a_neighbour)
 
 Test(net, padding_of_short_frames_is_not_echoed)
 {
-	/* 28 bytes of IP in a frame of 60: what is behind them is nobody's data. */
+	/* 28 bytes of IP in a frame of 60: what is behind them is padding. */
 	net_rig_rx(&r, ME PEER "0800 4500001c0000000040010000" IP_PEER IP_ME "0800f7ff00000000");
 	cr_assert_eq(net_counters(r.n)->rx_malformed, 1, "bad header checksum");
 	net_rig_rx(&r, ME PEER "0800 4500001c0000000040016645" IP_PEER IP_ME "0800f7ff00000000"

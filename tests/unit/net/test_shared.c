@@ -87,7 +87,7 @@ Test(net_shared, nothing_is_said_on_the_wire)
 		cr_assert_neq(r.tx.port, PORT);
 }
 
-/* Who asks for the address at this port is answered by the kernel, and by nobody else. */
+/* A request for the address at this port is answered by the kernel alone. */
 Test(net_shared, frames_are_the_kernels)
 {
 	uint8_t frame[64];
@@ -178,7 +178,7 @@ Test(net_shared, a_new_router_is_followed_when_routes_change)
 	cr_expect_arr_eq(r.hop.dmac, other_mac, 6);
 }
 
-/* ip neigh flush: the old MAC holds until the kernel, asked again, finds nobody. */
+/* ip neigh flush: the old MAC holds until the kernel, asked again, finds no neighbour. */
 Test(net_shared, a_flushed_table_costs_nothing_but_a_question)
 {
 	peer_is_known();
