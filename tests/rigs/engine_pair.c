@@ -553,7 +553,7 @@ pair_inject_longer(struct pair *p, unsigned to, unsigned i, const struct roce_pk
 /* ---- what tests expect ---- */
 
 struct ndsh_cqe
-expect(struct pair *p, unsigned side, uint64_t context, uint8_t status)
+pair_expect(struct pair *p, unsigned side, uint64_t context, uint8_t status)
 {
 	struct ndsh_cqe c;
 
@@ -564,7 +564,7 @@ expect(struct pair *p, unsigned side, uint64_t context, uint8_t status)
 }
 
 void
-expect_none(struct pair *p, unsigned side)
+pair_expect_none(struct pair *p, unsigned side)
 {
 	struct ndsh_cqe c;
 
@@ -572,7 +572,7 @@ expect_none(struct pair *p, unsigned side)
 }
 
 void
-expect_dead(struct pair *p, unsigned side, unsigned i, enum roce_reason reason)
+pair_expect_dead(struct pair *p, unsigned side, unsigned i, enum roce_reason reason)
 {
 	const struct roce_qp *qp = p->side[side].q[i].qp;
 	const struct ndsh_qp_page *page = p->side[side].q[i].block;
@@ -588,7 +588,7 @@ expect_dead(struct pair *p, unsigned side, unsigned i, enum roce_reason reason)
 }
 
 void
-expect_alive(struct pair *p, unsigned side, unsigned i)
+pair_expect_alive(struct pair *p, unsigned side, unsigned i)
 {
 	cr_assert_eq(roce_qp_state_get(p->side[side].q[i].qp), ROCE_QPS_RTS);
 }

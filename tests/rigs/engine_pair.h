@@ -17,6 +17,7 @@
 #define PAIR_VA	      UINT64_C(0x7f0000000000) /* where a client sees its arena */
 #define PAIR_WIRE     8192u		       /* frames under way, both directions */
 #define PAIR_CQ_DEPTH 4096u
+#define PAIR_LONG     UINT64_C(100000000000) /* ns of virtual time: more than anything takes */
 
 struct pair_opts { /* zero: a default */
 	uint32_t qps, mtu, window, max_wqes, sq_depth, rq_depth, cq_depth, access, mr_access;
@@ -122,10 +123,10 @@ void pair_inject_longer(struct pair *p, unsigned to, unsigned i, const struct ro
 	const void *payload, uint32_t more);
 
 /* The next completion is that of context, with this status. */
-struct ndsh_cqe expect(struct pair *p, unsigned side, uint64_t context, uint8_t status);
-void expect_none(struct pair *p, unsigned side);
+struct ndsh_cqe pair_expect(struct pair *p, unsigned side, uint64_t context, uint8_t status);
+void pair_expect_none(struct pair *p, unsigned side);
 /* Queue pair i is in error for that reason, and client and host were told. */
-void expect_dead(struct pair *p, unsigned side, unsigned i, enum roce_reason reason);
-void expect_alive(struct pair *p, unsigned side, unsigned i);
+void pair_expect_dead(struct pair *p, unsigned side, unsigned i, enum roce_reason reason);
+void pair_expect_alive(struct pair *p, unsigned side, unsigned i);
 
 #endif

@@ -10,8 +10,9 @@ fast_new(struct pair *p, bool remote)
 	struct pair_side *d = &p->side[1];
 	struct fast *f = calloc(1, sizeof(*f));
 
-	f->extent[0] = (struct roce_extent){FAST_VA, EXTENT, d->arena + 2 * EXTENT};
-	f->extent[1] = (struct roce_extent){FAST_VA + 3 * EXTENT, EXTENT, d->arena + EXTENT};
+	f->extent[0] = (struct roce_extent){FAST_VA, FAST_EXTENT, d->arena + 2 * FAST_EXTENT};
+	f->extent[1] = (struct roce_extent){
+		FAST_VA + 3 * FAST_EXTENT, FAST_EXTENT, d->arena + FAST_EXTENT};
 	f->arena = (struct roce_arena){f->extent, 2};
 	f->mem = calloc(1, roce_frmr_bytes(FAST_PAGES));
 	f->mr = roce_frmr_create(d->shard,
@@ -42,7 +43,7 @@ fast_fill_list(struct fast *f, uint32_t list)
 {
 	for (uint32_t i = 0; i < FAST_PAGES; i++)
 		f->lists[list][i] = f->extent[(i + list) % 2].va +
-				    (uint64_t)(200 - 3 * i - 50 * (list % 2)) * PAGE;
+				    (uint64_t)(200 - 3 * i - 50 * (list % 2)) * FAST_PAGE;
 }
 
 void
@@ -65,7 +66,7 @@ uint8_t *
 fast_byte(struct pair *p, const struct fast *f, uint32_t list, uint32_t at)
 {
 	uint32_t from_page = f->offset + at;
-	uint64_t va = f->lists[list][from_page / PAGE] + from_page % PAGE;
+	uint64_t va = f->lists[list][from_page / FAST_PAGE] + from_page % FAST_PAGE;
 	const struct roce_extent *e = &f->extent[va >= f->extent[1].va];
 
 	(void)p;
@@ -77,8 +78,8 @@ fast_ready(struct pair *p, uint32_t access)
 {
 	struct fast *f = fast_new(p, true);
 
-	fast_register(p, 0, 1, f, 0, FAST_PAGES, FAST_PAGES * PAGE, access);
-	pair_run(p, LONG);
-	expect(p, 1, 1, NDSH_WC_SUCCESS);
+	fast_register(p, 0, 1, f, 0, FAST_PAGES, FAST_PAGES * FAST_PAGE, access);
+	pair_run(p, PAIR_LONG);
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
 	return f;
 }

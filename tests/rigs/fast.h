@@ -8,12 +8,12 @@
 
 #include "rigs/windows.h"
 
-#define PAGE	   NDSH_PAGE_BYTES
-#define FAST_VA	   UINT64_C(0x7e0000000000)
-#define EXTENT	   (1u << 20)
-#define FAST_PAGES 16u
-#define FAST_BASE  (PAIR_VA + AT) /* a number: nothing of the client's has this address */
-#define LOCAL	   NDSH_ACCESS_LOCAL_WRITE
+#define FAST_PAGE   NDSH_PAGE_BYTES
+#define FAST_VA	    UINT64_C(0x7e0000000000)
+#define FAST_EXTENT (1u << 20)
+#define FAST_PAGES  16u
+#define FAST_BASE   (PAIR_VA + WINDOW_AT) /* a number: nothing of the client's has this address */
+#define FAST_LOCAL  NDSH_ACCESS_LOCAL_WRITE
 
 struct fast {
 	struct roce_mr *mr;

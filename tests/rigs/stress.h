@@ -17,7 +17,7 @@
 
 #define STRESS_DEADLINE_S 60
 
-#define CHECK(ok, ...)                                                                             \
+#define STRESS_CHECK(ok, ...)                                                                      \
 	do {                                                                                       \
 		if (!(ok)) {                                                                       \
 			fprintf(stderr, "line %d: %s: ", __LINE__, #ok);                           \

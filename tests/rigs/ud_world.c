@@ -17,7 +17,7 @@ ud_start(struct ud_world *w, unsigned side, unsigned i, uint32_t q_key)
 			.gid = attr.path.sgid,
 			.vlan = w->p->opts.vlan,
 			.ahs = &w->table[side]}));
-	roce_ah_set(&w->ah[side][AH % AHS], AH, &attr.path, 0, MTU);
+	roce_ah_set(&w->ah[side][UD_AH % UD_AHS], UD_AH, &attr.path, 0, UD_MTU);
 }
 
 struct ud_world
@@ -32,9 +32,9 @@ void
 ud_world_start(struct ud_world *w)
 {
 	for (unsigned side = 0; side < 2; side++) {
-		w->table[side] = (struct roce_ah_table){.slot = w->ah[side], .count = AHS};
+		w->table[side] = (struct roce_ah_table){.slot = w->ah[side], .count = UD_AHS};
 		for (unsigned i = 0; i < w->p->opts.qps; i++)
-			ud_start(w, side, i, Q_KEY);
+			ud_start(w, side, i, UD_Q_KEY);
 	}
 }
 
@@ -53,7 +53,7 @@ ud_post(struct ud_world *w, unsigned i, uint64_t context, uint32_t bytes, uint32
 
 	pair_post(p, 0, 0,
 		&(struct ndsh_swr){.context = context,
-			.rkey = AH,
+			.rkey = UD_AH,
 			.inline_bytes = bytes,
 			.raddr = NDSH_UD_RADDR(roce_qp_num(p->side[1].q[i].qp), q_key),
 			.ctrl = NDSH_CTRL(NDSH_OP_SEND, !(flags & NDSH_WRF_INLINE), flags, 0)},
@@ -63,7 +63,7 @@ ud_post(struct ud_world *w, unsigned i, uint64_t context, uint32_t bytes, uint32
 void
 ud_send(struct ud_world *w, unsigned i, uint64_t context, uint32_t bytes)
 {
-	ud_post(w, i, context, bytes, Q_KEY, 0);
+	ud_post(w, i, context, bytes, UD_Q_KEY, 0);
 }
 
 void
@@ -76,13 +76,13 @@ ud_fill(struct ud_world *w, uint32_t bytes)
 struct ndsh_cqe
 ud_arrived(struct ud_world *w, uint64_t context, uint32_t bytes)
 {
-	const uint8_t *at = w->p->side[1].arena + TARGET;
-	struct ndsh_cqe c = expect(w->p, 1, context, NDSH_WC_SUCCESS);
+	const uint8_t *at = w->p->side[1].arena + UD_TARGET;
+	struct ndsh_cqe c = pair_expect(w->p, 1, context, NDSH_WC_SUCCESS);
 
 	cr_assert_eq(c.op, NDSH_OP_RECV);
-	cr_assert_eq(c.bytes, GRH + bytes);
+	cr_assert_eq(c.bytes, UD_GRH + bytes);
 	cr_assert(c.flags & NDSH_CQEF_GRH);
 	cr_assert_eq(c.syndrome, roce_qp_num(w->p->side[0].q[0].qp), "source queue pair");
-	cr_assert_arr_eq(at + GRH, w->p->side[0].arena, bytes);
+	cr_assert_arr_eq(at + UD_GRH, w->p->side[0].arena, bytes);
 	return c;
 }

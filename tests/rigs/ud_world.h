@@ -6,17 +6,16 @@
 #include "rigs/engine_pair.h"
 #include "roce/ud/ud.h"
 
-#define MTU    1024u
-#define LONG   UINT64_C(100000000000)
-#define Q_KEY  0x01234567u
-#define AHS    4u
-#define AH     (3u << ROCE_AH_INDEX_BITS | 2u) /* the token of the handle to the other side */
-#define GRH    NDSH_GRH_BYTES
-#define TARGET (64u << 10) /* offset of receives */
+#define UD_MTU	  1024u
+#define UD_Q_KEY  0x01234567u
+#define UD_AHS	  4u
+#define UD_AH	  (3u << ROCE_AH_INDEX_BITS | 2u) /* the token of the handle to the other side */
+#define UD_GRH	  NDSH_GRH_BYTES
+#define UD_TARGET (64u << 10) /* offset of receives */
 
 struct ud_world {
 	struct pair *p;
-	struct roce_ah ah[2][AHS];
+	struct roce_ah ah[2][UD_AHS];
 	struct roce_ah_table table[2];
 };
 

@@ -7,8 +7,8 @@
 struct pair *
 window_pair(void)
 {
-	return pair_new(
-		&(struct pair_opts){.qps = 2, .mtu = MTU, .mr_access = NDSH_ACCESS_LOCAL_WRITE});
+	return pair_new(&(struct pair_opts){
+		.qps = 2, .mtu = WINDOW_MTU, .mr_access = NDSH_ACCESS_LOCAL_WRITE});
 }
 
 struct window
@@ -53,7 +53,7 @@ window_bind_at(struct pair *p, unsigned i, uint64_t context, struct window *v, u
 void
 window_bind(struct pair *p, unsigned i, uint64_t context, struct window *v, uint32_t access)
 {
-	window_bind_at(p, i, context, v, p->side[1].key, AT, BYTES, access, 0);
+	window_bind_at(p, i, context, v, p->side[1].key, WINDOW_AT, WINDOW_BYTES, access, 0);
 }
 
 void
@@ -104,8 +104,8 @@ window_expect_closed(
 	memcpy(before, p->side[1].arena + at, sizeof(before));
 	p->side[0].arena[at]++;
 	window_use(p, i, 77, op, token, at, bytes);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 77, NDSH_WC_REM_ACCESS_ERR);
-	expect_dead(p, 1, i, ROCE_REASON_SENT_REM_ACCESS);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 77, NDSH_WC_REM_ACCESS_ERR);
+	pair_expect_dead(p, 1, i, ROCE_REASON_SENT_REM_ACCESS);
 	cr_assert_arr_eq(p->side[1].arena + at, before, sizeof(before));
 }

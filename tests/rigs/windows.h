@@ -8,13 +8,12 @@
 
 #include "rigs/engine_pair.h"
 
-#define LONG  UINT64_C(100000000000)
-#define MTU   1024u
-#define READ  NDSH_ACCESS_REMOTE_READ
-#define WRITE NDSH_ACCESS_REMOTE_WRITE
-#define RW    (READ | WRITE)
-#define AT    65536u /* where windows begin, unless a test says otherwise */
-#define BYTES 4096u
+#define WINDOW_MTU   1024u
+#define WINDOW_READ  NDSH_ACCESS_REMOTE_READ
+#define WINDOW_WRITE NDSH_ACCESS_REMOTE_WRITE
+#define WINDOW_RW    (WINDOW_READ | WINDOW_WRITE)
+#define WINDOW_AT    65536u /* where windows begin, unless a test says otherwise */
+#define WINDOW_BYTES 4096u
 
 /* A client's view of a window of side 1. */
 struct window {

@@ -45,9 +45,10 @@ check(const struct ndsh_admin_request *got, uint32_t n)
 {
 	const struct ndsh_admin_request want = request_of(n);
 
-	CHECK(got->context == want.context && got->va == want.va && got->bytes == want.bytes &&
-			got->pd == want.pd && got->access == want.access &&
-			got->token == want.token && (got->ctrl & ~NDSH_CTRL_PHASE) == want.ctrl,
+	STRESS_CHECK(got->context == want.context && got->va == want.va &&
+			     got->bytes == want.bytes && got->pd == want.pd &&
+			     got->access == want.access && got->token == want.token &&
+			     (got->ctrl & ~NDSH_CTRL_PHASE) == want.ctrl,
 		"request %u\n", n);
 }
 
@@ -62,8 +63,8 @@ serve(struct admin *a, uint32_t *served)
 		check(&q, *served);
 		++*served;
 		n++;
-		CHECK(ndsh_cq_push(&a->cq, &(struct ndsh_cqe){.data = q.token,
-						   .slot_count = a->daemon_ring.next}),
+		STRESS_CHECK(ndsh_cq_push(&a->cq, &(struct ndsh_cqe){.data = q.token,
+							  .slot_count = a->daemon_ring.next}),
 			"answer %u\n", *served);
 	}
 	if (n == 0)
@@ -86,8 +87,8 @@ daemon_main(void *arg)
 		uint64_t summary = ndsh_doorbell_begin(&a->page), bits;
 
 		while (ndsh_doorbell_take(&a->page, &summary, &word, &bits)) {
-			CHECK(word == NDSH_ADMIN_DOORBELL / 64 &&
-					bits == 1ull << NDSH_ADMIN_DOORBELL % 64,
+			STRESS_CHECK(word == NDSH_ADMIN_DOORBELL / 64 &&
+					     bits == 1ull << NDSH_ADMIN_DOORBELL % 64,
 				"bell\n");
 			due = true;
 		}
@@ -95,7 +96,7 @@ daemon_main(void *arg)
 		due = due && serve(a, &served);
 		if (due || served == REQUESTS || !ndsh_doorbell_sleep(&a->page))
 			continue;
-		CHECK(stress_wait(&a->daemon_wake), "asleep with %u of %u requests served\n",
+		STRESS_CHECK(stress_wait(&a->daemon_wake), "asleep with %u of %u requests served\n",
 			served, REQUESTS);
 		a->daemon_sleeps++;
 		ndsh_doorbell_awake(&a->page);
@@ -128,8 +129,8 @@ take(struct ndsh_cq_reader *reader, uint32_t answered)
 
 	while ((n = ndsh_cq_poll(reader, e, 4)) != 0)
 		for (uint32_t i = 0; i < n; i++, answered++)
-			CHECK(e[i].data == request_of(answered).token &&
-					e[i].slot_count == answered + 1,
+			STRESS_CHECK(e[i].data == request_of(answered).token &&
+					     e[i].slot_count == answered + 1,
 				"answer %u\n", answered);
 	return answered;
 }
@@ -147,8 +148,8 @@ client(struct admin *a, struct ndsh_admin *ring)
 		if (answered == ring->next || seed & 128 ||
 			ndsh_cq_arm(&reader, NDSH_ARM_ANY, NULL) != NDSH_ARMED)
 			continue;
-		CHECK(stress_wait(&a->client_wake), "asleep with %u of %u answers\n", answered,
-			REQUESTS);
+		STRESS_CHECK(stress_wait(&a->client_wake), "asleep with %u of %u answers\n",
+			answered, REQUESTS);
 		sleeps++;
 	}
 	return sleeps;

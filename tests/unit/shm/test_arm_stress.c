@@ -78,7 +78,7 @@ produce(void *arg)
 			solicited = seed & 256 || made % 8 == 7; /* 7: the last one, too */
 			if (solicited)
 				e.flags = NDSH_CQEF_SOLICITED;
-			CHECK(ndsh_cq_push(&a->cq, &e), "entry %u\n", made);
+			STRESS_CHECK(ndsh_cq_push(&a->cq, &e), "entry %u\n", made);
 			move(a);
 		}
 		ndsh_cq_publish(&a->cq);
@@ -122,11 +122,12 @@ consume(struct arming *a, enum ndsh_arm type)
 	while (taken < CYCLES) {
 		while ((got = poll(a, e, 8)) != 0)
 			for (uint32_t i = 0; i < got; i++, taken++)
-				CHECK(e[i].context == taken, "entry %u\n", taken);
+				STRESS_CHECK(e[i].context == taken, "entry %u\n", taken);
 		(void)stress_pause(&seed);
 		if (taken == CYCLES || arm(a, type) == NDSH_ARM_FIRED)
 			continue;
-		CHECK(stress_wait(&a->wake), "asleep with %u of %u entries taken\n", taken, CYCLES);
+		STRESS_CHECK(stress_wait(&a->wake), "asleep with %u of %u entries taken\n", taken,
+			CYCLES);
 		slept++;
 	}
 	a->slept = slept;
@@ -143,8 +144,8 @@ settle(struct arming *a, enum answer answer)
 		state = ndsh_cq_settle(&a->reader, 2);
 		pthread_mutex_unlock(&a->lock);
 	} while (state == NDSH_SETTLING);
-	CHECK((state == NDSH_SETTLED) == (answer == MOVED), "answer %u, settled: %u\n", answer,
-		state);
+	STRESS_CHECK((state == NDSH_SETTLED) == (answer == MOVED), "answer %u, settled: %u\n",
+		answer, state);
 }
 
 /* One ring after the other, larger and smaller. A ring that was given up is used again. */
@@ -195,9 +196,9 @@ arm_and_sleep(enum ndsh_arm type, bool resizing)
 		pthread_join(resizer, NULL);
 	/* One notification per arm: what was slept for was fired; the last may not have been slept
 	 * for. */
-	CHECK(a->slept == a->fired || a->slept + 1 == a->fired, "%u sleeps, %u fired\n", a->slept,
-		a->fired);
-	CHECK(!resizing || a->moves > 1, "%u other rings\n", a->moves);
+	STRESS_CHECK(a->slept == a->fired || a->slept + 1 == a->fired, "%u sleeps, %u fired\n",
+		a->slept, a->fired);
+	STRESS_CHECK(!resizing || a->moves > 1, "%u other rings\n", a->moves);
 	printf("%u entries, %u sleeps, %u other rings, %u refused\n", CYCLES, a->slept, a->moves,
 		a->refusals);
 	sem_destroy(&a->wake);
@@ -236,7 +237,7 @@ serve(void *arg)
 	while (seen < CYCLES) {
 		do {
 			while (ndsh_sq_fetch(&b->daemon_sq, &s) == NDSH_FETCH_OK) {
-				CHECK(s.context == seen, "descriptor %u\n", seen);
+				STRESS_CHECK(s.context == seen, "descriptor %u\n", seen);
 				seen++;
 				__atomic_store_n(&qp->sq_done, seen, __ATOMIC_RELEASE);
 			}
@@ -244,8 +245,8 @@ serve(void *arg)
 		while (seen < CYCLES && (summary = ndsh_doorbell_begin(&b->page)) == 0) {
 			if (!ndsh_doorbell_sleep(&b->page))
 				continue;
-			CHECK(stress_wait(&b->wake), "asleep with %u of %u descriptors seen\n",
-				seen, CYCLES);
+			STRESS_CHECK(stress_wait(&b->wake),
+				"asleep with %u of %u descriptors seen\n", seen, CYCLES);
 			ndsh_doorbell_awake(&b->page);
 		}
 		while (ndsh_doorbell_take(&b->page, &summary, &word, &bits))
@@ -267,7 +268,7 @@ post_and_ring(void)
 	uint32_t seed = 3;
 
 	memset(b, 0, sizeof(*b));
-	CHECK(ndsh_qp_layout(&d, &l), "layout\n");
+	STRESS_CHECK(ndsh_qp_layout(&d, &l), "layout\n");
 	b->block = aligned_alloc(64, l.total_bytes);
 	memset(b->block, 0, l.total_bytes);
 	qp = b->block;

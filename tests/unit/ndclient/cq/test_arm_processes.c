@@ -96,7 +96,8 @@ turn(struct roce_shard *s, struct roce_cq *cq, uint32_t burst, uint64_t *made, i
 				.context = ++*made, .qp = UINT32_MAX, .op = NDSH_OP_RECV});
 	roce_shard_publish(s);
 	while (roce_shard_fired_cq(s) != NULL)
-		CHECK(write(wake, "", 1) == 1, "the pipe is full of bytes that nobody read\n");
+		STRESS_CHECK(
+			write(wake, "", 1) == 1, "the pipe is full of bytes that nobody read\n");
 }
 
 static bool
@@ -104,7 +105,7 @@ hear(int asleep)
 {
 	uint8_t bytes[64];
 
-	CHECK(read(asleep, bytes, sizeof(bytes)) > 0, "the client died\n");
+	STRESS_CHECK(read(asleep, bytes, sizeof(bytes)) > 0, "the client died\n");
 	return true;
 }
 
@@ -160,9 +161,9 @@ take_all(struct nd_cq *cq, uint64_t taken)
 
 	while ((got = nd_cq_get_results(cq, r, 8)) > 0)
 		for (int32_t i = 0; i < got; i++)
-			CHECK(r[i].request_context == (void *)(uintptr_t)++taken, "entry %lu\n",
-				(unsigned long)taken);
-	CHECK(got == 0, "%s\n", nd_status_name(got));
+			STRESS_CHECK(r[i].request_context == (void *)(uintptr_t)++taken,
+				"entry %lu\n", (unsigned long)taken);
+	STRESS_CHECK(got == 0, "%s\n", nd_status_name(got));
 	return taken;
 }
 
@@ -177,10 +178,10 @@ client_process(struct nd_cq *cq, int asleep, uint32_t cycles)
 	for (uint32_t i = 0; i < cycles; i++) {
 		taken = take_all(cq, taken);
 		(void)random_pause(&seed);
-		CHECK(nd_cq_arm(cq, ND_CQ_NOTIFY_ANY) == ND_SUCCESS, "cycle %u\n", i);
+		STRESS_CHECK(nd_cq_arm(cq, ND_CQ_NOTIFY_ANY) == ND_SUCCESS, "cycle %u\n", i);
 		slept += poll(&p, 1, 0) == 0;
 		(void)!write(asleep, "", 1); /* full: there is enough to be read */
-		CHECK(poll(&p, 1, DEADLINE_MS) == 1,
+		STRESS_CHECK(poll(&p, 1, DEADLINE_MS) == 1,
 			"a wake-up is lost in cycle %u, %lu taken, "
 			"%lu made\n",
 			i, (unsigned long)taken, (unsigned long)cq->reader.page->produced);
@@ -188,7 +189,7 @@ client_process(struct nd_cq *cq, int asleep, uint32_t cycles)
 	}
 	printf("%u cycles, %u times really asleep, %lu entries\n", cycles, slept,
 		(unsigned long)taken);
-	CHECK(slept > cycles / 10, "the interesting case must be common\n");
+	STRESS_CHECK(slept > cycles / 10, "the interesting case must be common\n");
 }
 
 int
@@ -203,7 +204,8 @@ main(int argc, char **argv)
 	struct timespec from, to;
 	pid_t child;
 
-	CHECK(b != MAP_FAILED && pipe2(wake, O_CLOEXEC) == 0 && pipe2(asleep, O_CLOEXEC) == 0,
+	STRESS_CHECK(
+		b != MAP_FAILED && pipe2(wake, O_CLOEXEC) == 0 && pipe2(asleep, O_CLOEXEC) == 0,
 		"out of resources\n");
 	fcntl(wake[0], F_SETFL, O_NONBLOCK);
 	fcntl(asleep[1], F_SETFL, O_NONBLOCK);
@@ -222,7 +224,8 @@ main(int argc, char **argv)
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	__atomic_store_n(&b->stop, 1, __ATOMIC_RELEASE);
 	(void)!write(asleep[1], "", 1);
-	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0,
+	STRESS_CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+			     WEXITSTATUS(status) == 0,
 		"the daemon's process ended with %x\n", (unsigned)status);
 	nd_cq_close_fds(cq);
 	pthread_mutex_destroy(&cq->adapter->lock);

@@ -62,7 +62,7 @@ take_all(struct queue *q)
 
 	do {
 		n = nd_cq_get_results(&q->cq, r, 8);
-		CHECK(n >= 0, "%s\n", nd_status_name(n));
+		STRESS_CHECK(n >= 0, "%s\n", nd_status_name(n));
 		for (int32_t i = 0; i < n; i++) {
 			__atomic_fetch_add(&q->taken, 1, __ATOMIC_RELEASE);
 			__atomic_fetch_add(
@@ -76,7 +76,7 @@ arm(struct queue *q, uint32_t type)
 {
 	nd_status st = nd_cq_arm_callback(&q->cq, type);
 
-	CHECK(st == ND_SUCCESS, "%s\n", nd_status_name(st));
+	STRESS_CHECK(st == ND_SUCCESS, "%s\n", nd_status_name(st));
 }
 
 /* It takes and arms; if it arms first there may be a callback with nothing to take. */
@@ -86,8 +86,8 @@ callback(void *context, nd_status st)
 	struct queue *q = context;
 	uint32_t dice = random_of(&q->seed);
 
-	CHECK(__atomic_exchange_n(&q->inside, 1, __ATOMIC_ACQUIRE) == 0, "one at a time\n");
-	CHECK(st == ND_SUCCESS, "%s\n", nd_status_name(st));
+	STRESS_CHECK(__atomic_exchange_n(&q->inside, 1, __ATOMIC_ACQUIRE) == 0, "one at a time\n");
+	STRESS_CHECK(st == ND_SUCCESS, "%s\n", nd_status_name(st));
 	q->runs++;
 	if (dice & 1)
 		arm(q, ND_CQ_NOTIFY_ANY);
@@ -109,7 +109,7 @@ daemon_main(void *arg)
 		time_t began = time(NULL);
 
 		while (made - __atomic_load_n(&q->daemon.page->consumer, __ATOMIC_ACQUIRE) > room) {
-			CHECK(time(NULL) - began < DEADLINE_S, "stands at %lu of %u\n",
+			STRESS_CHECK(time(NULL) - began < DEADLINE_S, "stands at %lu of %u\n",
 				(unsigned long)made, ENTRIES);
 			sched_yield();
 		}
@@ -118,12 +118,13 @@ daemon_main(void *arg)
 
 			if (seed & 512)
 				e.flags = NDSH_CQEF_SOLICITED;
-			CHECK(ndsh_cq_push(&q->daemon, &e), "entry %lu\n", (unsigned long)made);
+			STRESS_CHECK(
+				ndsh_cq_push(&q->daemon, &e), "entry %lu\n", (unsigned long)made);
 		}
 		ndsh_cq_publish(&q->daemon);
 		ndsh_full_barrier();
 		if (ndsh_cq_fire(&q->daemon))
-			CHECK(write(q->daemon_fd, "", 1) == 1, "pipe\n");
+			STRESS_CHECK(write(q->daemon_fd, "", 1) == 1, "pipe\n");
 	}
 	return NULL;
 }
@@ -165,7 +166,8 @@ moderate(void *arg)
 	while (!stopped(q)) {
 		uint32_t dice = random_of(&seed);
 
-		CHECK(nd_cq_moderate(&q->cq, us[dice & 3], dice >> 8 & 7) == ND_SUCCESS, "set\n");
+		STRESS_CHECK(
+			nd_cq_moderate(&q->cq, us[dice & 3], dice >> 8 & 7) == ND_SUCCESS, "set\n");
 		sched_yield();
 	}
 	return NULL;
@@ -178,7 +180,7 @@ begin(struct queue *q, uint32_t id, bool alone)
 	int fd[2];
 
 	memset(block, 0, ndsh_cq_bytes(DEPTH));
-	CHECK(pipe2(fd, O_NONBLOCK | O_CLOEXEC) == 0, "pipe\n");
+	STRESS_CHECK(pipe2(fd, O_NONBLOCK | O_CLOEXEC) == 0, "pipe\n");
 	*q = (struct queue){.alone = alone, .seed = 7, .daemon_fd = fd[1]};
 	q->cq.adapter = adapter;
 	q->cq.id = id;
@@ -191,7 +193,7 @@ begin(struct queue *q, uint32_t id, bool alone)
 	pthread_mutex_lock(&adapter->lock);
 	TAILQ_INSERT_TAIL(&adapter->cqs, &q->cq, link);
 	pthread_mutex_unlock(&adapter->lock);
-	CHECK(nd_cq_set_callback(&q->cq, callback, q) == ND_SUCCESS, "callback\n");
+	STRESS_CHECK(nd_cq_set_callback(&q->cq, callback, q) == ND_SUCCESS, "callback\n");
 	arm(q, ND_CQ_NOTIFY_ANY);
 	pthread_create(&q->maker, NULL, daemon_main, q);
 	if (alone)
@@ -211,11 +213,11 @@ finish(struct queue *q)
 	__atomic_store_n(&q->stop, 1, __ATOMIC_RELEASE);
 	for (int i = 0; i < 3 && !q->alone; i++)
 		pthread_join(q->other[i], NULL);
-	CHECK(nd_cq_moderate(&q->cq, 0, 0) == ND_SUCCESS, "set\n");
+	STRESS_CHECK(nd_cq_moderate(&q->cq, 0, 0) == ND_SUCCESS, "set\n");
 	arm(q, ND_CQ_NOTIFY_ANY);
 	while (__atomic_load_n(&q->taken, __ATOMIC_ACQUIRE) < ENTRIES) {
-		CHECK(time(NULL) - began < DEADLINE_S, "%lu of %u taken\n", (unsigned long)q->taken,
-			ENTRIES);
+		STRESS_CHECK(time(NULL) - began < DEADLINE_S, "%lu of %u taken\n",
+			(unsigned long)q->taken, ENTRIES);
 		sched_yield();
 	}
 }
@@ -223,8 +225,8 @@ finish(struct queue *q)
 static void
 end(struct queue *q)
 {
-	CHECK(q->taken == ENTRIES && q->sum == (uint64_t)ENTRIES * (ENTRIES - 1) / 2, "%lu of %u\n",
-		(unsigned long)q->taken, ENTRIES);
+	STRESS_CHECK(q->taken == ENTRIES && q->sum == (uint64_t)ENTRIES * (ENTRIES - 1) / 2,
+		"%lu of %u\n", (unsigned long)q->taken, ENTRIES);
 	printf("%u entries, %u callbacks\n", ENTRIES, q->runs);
 	nd_cq_close_fds(&q->cq);
 	close(q->daemon_fd);

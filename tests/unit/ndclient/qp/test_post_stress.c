@@ -67,7 +67,7 @@ complete(uint8_t op, uint64_t context, uint32_t *done, uint32_t count)
 		.slot_count = count,
 		.status = daemon_end.flushed ? NDSH_WC_FLUSH_ERR : NDSH_WC_SUCCESS};
 
-	CHECK(ndsh_cq_push(&daemon_end.cq, &e), "entry\n");
+	STRESS_CHECK(ndsh_cq_push(&daemon_end.cq, &e), "entry\n");
 	daemon_end.made++;
 	__atomic_store_n(done, count, __ATOMIC_RELEASE);
 }
@@ -98,7 +98,7 @@ tell(void *message, uint16_t type, nd_status st, uint32_t bytes)
 
 	h->type = type;
 	h->status = st;
-	CHECK(send(daemon_end.socket, message, bytes, 0) == (ssize_t)bytes, "answer\n");
+	STRESS_CHECK(send(daemon_end.socket, message, bytes, 0) == (ssize_t)bytes, "answer\n");
 }
 
 static void
@@ -141,7 +141,8 @@ send_all(void *arg)
 
 		if (st == ND_CONNECTION_INVALID)
 			break;
-		CHECK(st == ND_SUCCESS || st == ND_NO_MORE_ENTRIES, "%s\n", nd_status_name(st));
+		STRESS_CHECK(
+			st == ND_SUCCESS || st == ND_NO_MORE_ENTRIES, "%s\n", nd_status_name(st));
 		*posted += st == ND_SUCCESS;
 		if (st != ND_SUCCESS)
 			sched_yield();
@@ -157,7 +158,8 @@ receive_all(void *arg)
 	while (*posted < POSTS) {
 		nd_status st = nd_qp_receive(&qp, (void *)(uintptr_t)*posted, NULL, 0);
 
-		CHECK(st == ND_SUCCESS || st == ND_NO_MORE_ENTRIES, "%s\n", nd_status_name(st));
+		STRESS_CHECK(
+			st == ND_SUCCESS || st == ND_NO_MORE_ENTRIES, "%s\n", nd_status_name(st));
 		*posted += st == ND_SUCCESS;
 		if (st != ND_SUCCESS)
 			sched_yield();
@@ -178,10 +180,11 @@ ask(void *arg)
 		(void)nd_overlapped_status(&end[0]);
 		(void)nd_overlapped_wait(&end[1], 0);
 		st = nd_overlapped_wait(own, ms);
-		CHECK(st != ND_TIMEOUT || ms < DEADLINE_MS, "it never ended\n");
+		STRESS_CHECK(st != ND_TIMEOUT || ms < DEADLINE_MS, "it never ended\n");
 	}
-	CHECK(st == ND_CONNECTION_DISCONNECTED || st == ND_CANCELED, "%s\n", nd_status_name(st));
-	CHECK(nd_overlapped_status(own) == st, "another outcome\n");
+	STRESS_CHECK(
+		st == ND_CONNECTION_DISCONNECTED || st == ND_CANCELED, "%s\n", nd_status_name(st));
+	STRESS_CHECK(nd_overlapped_status(own) == st, "another outcome\n");
 	return NULL;
 }
 
@@ -194,10 +197,10 @@ finish(void *arg)
 	for (uint32_t i = 0; i < round_no % 50; i++)
 		sched_yield();
 	if (way == FLUSH_DISCONNECT || way == FLUSH_CLOSE)
-		CHECK(nd_qp_flush(&qp) == ND_SUCCESS, "flush\n");
+		STRESS_CHECK(nd_qp_flush(&qp) == ND_SUCCESS, "flush\n");
 	if (way == DISCONNECT || way == FLUSH_DISCONNECT) {
-		CHECK(nd_connector_disconnect(conn, &ov) == ND_PENDING, "disconnect\n");
-		CHECK(nd_overlapped_wait(&ov, DEADLINE_MS) == ND_SUCCESS, "disconnect\n");
+		STRESS_CHECK(nd_connector_disconnect(conn, &ov) == ND_PENDING, "disconnect\n");
+		STRESS_CHECK(nd_overlapped_wait(&ov, DEADLINE_MS) == ND_SUCCESS, "disconnect\n");
 	}
 	nd_connector_close(conn);
 	return NULL;
@@ -213,9 +216,10 @@ take(uint64_t seen[2], bool flushed[2])
 	for (int32_t i = 0; i < n; i++) {
 		const int q = r[i].request_type == ND_REQUEST_RECEIVE;
 
-		CHECK((uintptr_t)r[i].request_context == seen[q], "queue %d\n", q);
-		CHECK(r[i].status == ND_SUCCESS || r[i].status == ND_CANCELED, "status\n");
-		CHECK(r[i].status == ND_CANCELED || !flushed[q], "success behind the flush\n");
+		STRESS_CHECK((uintptr_t)r[i].request_context == seen[q], "queue %d\n", q);
+		STRESS_CHECK(r[i].status == ND_SUCCESS || r[i].status == ND_CANCELED, "status\n");
+		STRESS_CHECK(
+			r[i].status == ND_CANCELED || !flushed[q], "success behind the flush\n");
 		flushed[q] = r[i].status == ND_CANCELED;
 		seen[q]++;
 	}
@@ -230,7 +234,7 @@ connect_again(void)
 {
 	struct ndsh_qp_layout l;
 
-	CHECK(ndsh_qp_layout(&dims, &l), "layout\n");
+	STRESS_CHECK(ndsh_qp_layout(&dims, &l), "layout\n");
 	memset(qp.page, 0, l.total_bytes);
 	ndsh_sq_view(&qp.sq, qp.page, &dims);
 	ndsh_rq_view(&qp.rq, qp.page, &dims);
@@ -238,7 +242,7 @@ connect_again(void)
 	daemon_end.rq = qp.rq;
 	daemon_end.flushed = false;
 	qp.sq_freed = qp.rq_freed = 0;
-	CHECK(nd_connector_create(adapter, &conn) == ND_SUCCESS, "connector\n");
+	STRESS_CHECK(nd_connector_create(adapter, &conn) == ND_SUCCESS, "connector\n");
 	pthread_mutex_lock(&adapter->lock);
 	nd_conn_set_id(conn, 300);
 	conn->qp = &qp;
@@ -260,7 +264,8 @@ play(enum way way)
 	connect_again();
 	daemon_end.over = 0;
 	for (uint32_t i = 0; i < ASKERS; i++)
-		CHECK(nd_connector_notify_disconnect(conn, &end[i]) == ND_PENDING, "notify\n");
+		STRESS_CHECK(
+			nd_connector_notify_disconnect(conn, &end[i]) == ND_PENDING, "notify\n");
 	pthread_create(&daemon_end.thread, NULL, daemon_main, NULL);
 	for (int i = 0; i < 5; i++)
 		pthread_create(&t[i], NULL, work[i], arg[i]);
@@ -273,8 +278,8 @@ play(enum way way)
 	__atomic_store_n(&daemon_end.over, 1, __ATOMIC_RELEASE);
 	pthread_join(daemon_end.thread, NULL);
 	take(seen, flushed);
-	CHECK(seen[0] == sent && seen[1] == received, "%lu of %lu sends\n", (unsigned long)seen[0],
-		(unsigned long)sent);
+	STRESS_CHECK(seen[0] == sent && seen[1] == received, "%lu of %lu sends\n",
+		(unsigned long)seen[0], (unsigned long)sent);
 }
 
 static void
@@ -286,7 +291,7 @@ make(void)
 	int fd[2];
 
 	memset(block, 0, ndsh_cq_bytes(CQ_DEPTH));
-	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) == 0, "socket\n");
+	STRESS_CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) == 0, "socket\n");
 	adapter = aligned_alloc(64, sizeof(*adapter));
 	memset(adapter, 0, sizeof(*adapter));
 	pthread_mutex_init(&adapter->lock, NULL);
@@ -303,13 +308,13 @@ make(void)
 	cq.adapter = qp.adapter = adapter;
 	ndsh_cq_reader_view(&cq.reader, block, CQ_DEPTH);
 	ndsh_cq_view(&daemon_end.cq, block, CQ_DEPTH);
-	CHECK(ndsh_qp_layout(&dims, &l), "layout\n");
+	STRESS_CHECK(ndsh_qp_layout(&dims, &l), "layout\n");
 	qp.page = aligned_alloc(64, l.total_bytes);
 	qp.sq_sge = qp.rq_sge = 2;
 	TAILQ_INIT(&qp.bound);
 	TAILQ_INIT(&qp.invalidating);
 	adapter->handlers = &nd_handlers;
-	CHECK(nd_control_start(adapter) == ND_SUCCESS, "control thread\n");
+	STRESS_CHECK(nd_control_start(adapter) == ND_SUCCESS, "control thread\n");
 }
 
 /* checks R-POST-10, R-FL-09, R-OV-09 */

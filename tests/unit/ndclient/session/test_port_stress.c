@@ -69,7 +69,7 @@ ask(void *arg)
 			sched_yield();
 		__atomic_store_n(&w->out, 0, __ATOMIC_RELAXED);
 		st = nd_cq_notify(&q->cq, ND_CQ_NOTIFY_ANY, &w->ov);
-		CHECK(st == ND_PENDING, "%s\n", nd_status_name(st));
+		STRESS_CHECK(st == ND_PENDING, "%s\n", nd_status_name(st));
 		for (int32_t n; (n = nd_cq_get_results(&q->cq, r, 8)) > 0;)
 			while (n > 0)
 				count(q, r[--n].request_context);
@@ -93,12 +93,13 @@ make_entries(void *arg)
 		if ((uint32_t)(q->made - taken) < DEPTH / 2) {
 			struct ndsh_cqe e = {.op = NDSH_OP_RECV, .context = q->made};
 
-			CHECK(ndsh_cq_push(&q->daemon, &e), "entry %lu\n", (unsigned long)q->made);
+			STRESS_CHECK(ndsh_cq_push(&q->daemon, &e), "entry %lu\n",
+				(unsigned long)q->made);
 			q->made++;
 			ndsh_cq_publish(&q->daemon);
 			ndsh_full_barrier();
 			if (ndsh_cq_fire(&q->daemon))
-				CHECK(write(q->daemon_fd, "", 1) == 1, "pipe\n");
+				STRESS_CHECK(write(q->daemon_fd, "", 1) == 1, "pipe\n");
 		}
 		nd_cq_readable(&q->cq);
 		sched_yield();
@@ -116,7 +117,7 @@ poll_too(void *arg)
 
 	while (n > 0 || __atomic_load_n(&q->stop, __ATOMIC_ACQUIRE) == 0) {
 		n = nd_cq_get_results_ex(&q->cq, r, 4);
-		CHECK(n >= 0, "%s\n", nd_status_name(n));
+		STRESS_CHECK(n >= 0, "%s\n", nd_status_name(n));
 		for (int32_t i = 0; i < n; i++)
 			count(q, r[i].request_context);
 		if (n == 0)
@@ -150,13 +151,13 @@ take(void *arg)
 
 	for (;;) {
 		st = nd_port_get(port, DEADLINE_MS, &key, &ov);
-		CHECK(st != ND_TIMEOUT, "nothing came\n");
+		STRESS_CHECK(st != ND_TIMEOUT, "nothing came\n");
 		if (ov == NULL)
 			return NULL;
 		w = (struct request *)ov;
-		CHECK(st == ND_SUCCESS || st == ND_CANCELED, "%s\n", nd_status_name(st));
-		CHECK(key == adapter, "its key\n");
-		CHECK(__atomic_load_n(&w->out, __ATOMIC_RELAXED) == 0, "taken twice\n");
+		STRESS_CHECK(st == ND_SUCCESS || st == ND_CANCELED, "%s\n", nd_status_name(st));
+		STRESS_CHECK(key == adapter, "its key\n");
+		STRESS_CHECK(__atomic_load_n(&w->out, __ATOMIC_RELAXED) == 0, "taken twice\n");
 		__atomic_fetch_add(taken, 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&w->out, 1, __ATOMIC_RELEASE);
 	}
@@ -170,7 +171,7 @@ make_queue(struct queue *q)
 
 	memset(q, 0, sizeof(*q));
 	memset(block, 0, ndsh_cq_bytes(DEPTH));
-	CHECK(pipe2(fd, O_NONBLOCK | O_CLOEXEC) == 0, "pipe\n");
+	STRESS_CHECK(pipe2(fd, O_NONBLOCK | O_CLOEXEC) == 0, "pipe\n");
 	q->cq.adapter = adapter;
 	q->cq.pipe_fd = fd[0];
 	q->cq.event_fd = q->cq.poll_fd = -1;
@@ -197,7 +198,7 @@ end_queue(struct queue *q)
 	pthread_join(q->poller, NULL);
 	while (nd_cq_get_results(&q->cq, &r, 1) > 0)
 		count(q, r.request_context);
-	CHECK(q->taken == q->made && q->sum == q->made * (q->made - 1) / 2, "%lu of %lu\n",
+	STRESS_CHECK(q->taken == q->made && q->sum == q->made * (q->made - 1) / 2, "%lu of %lu\n",
 		(unsigned long)q->taken, (unsigned long)q->made);
 	nd_cq_close_fds(&q->cq);
 	close(q->daemon_fd);
@@ -217,8 +218,8 @@ main(void)
 	memset(adapter, 0, sizeof(*adapter));
 	pthread_mutex_init(&adapter->lock, NULL);
 	adapter->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	CHECK(nd_port_create(&port) == ND_SUCCESS, "port\n");
-	CHECK(nd_adapter_bind_port(adapter, port, adapter) == ND_SUCCESS, "bind\n");
+	STRESS_CHECK(nd_port_create(&port) == ND_SUCCESS, "port\n");
+	STRESS_CHECK(nd_adapter_bind_port(adapter, port, adapter) == ND_SUCCESS, "bind\n");
 	for (uint32_t i = 0; i < TAKERS; i++)
 		pthread_create(&taker[i], NULL, take, &taken);
 	for (uint32_t i = 0; i < QUEUES; i++) {
@@ -231,12 +232,12 @@ main(void)
 	for (uint32_t i = 0; i < QUEUES; i++)
 		end_queue(&q[i]);
 	for (uint32_t i = 0; i < TAKERS; i++)
-		CHECK(nd_port_post(port, NULL, NULL) == ND_SUCCESS, "post\n");
+		STRESS_CHECK(nd_port_post(port, NULL, NULL) == ND_SUCCESS, "post\n");
 	for (uint32_t i = 0; i < TAKERS; i++)
 		pthread_join(taker[i], NULL);
-	CHECK(taken == (uint64_t)QUEUES * ROUNDS, "%lu taken\n", (unsigned long)taken);
+	STRESS_CHECK(taken == (uint64_t)QUEUES * ROUNDS, "%lu taken\n", (unsigned long)taken);
 	nd_port_release(port); /* the adapter's end */
-	CHECK(nd_port_close(port) == ND_SUCCESS, "close\n");
+	STRESS_CHECK(nd_port_close(port) == ND_SUCCESS, "close\n");
 	close(adapter->epoll_fd);
 	free(adapter);
 	printf("%lu requests\n", (unsigned long)taken);

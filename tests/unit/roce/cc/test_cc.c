@@ -223,7 +223,7 @@ Test(congestion, w_cc_07_a_marked_read_response)
 	cr_expect_eq(t.cnps, 1);
 	cr_expect_eq(t.cnp.qpn, roce_qp_num(p->side[0].q[0].qp));
 	cr_assert(pair_run(p, 1000000000));
-	expect(p, 1, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
 	pair_free(p);
 }
 
@@ -262,7 +262,7 @@ Test(congestion, w_cc_03_a_cnp_is_no_packet_of_the_connection)
 	say_marked(p, 0, write_only(p, PSN));
 	cr_expect_eq(t.others, 1, "the first packet of the connection");
 	cr_expect_eq(count(p, 1)->rx_duplicate + count(p, 1)->rx_out_of_sequence, 0);
-	expect_alive(p, 1, 0);
+	pair_expect_alive(p, 1, 0);
 	pair_free(p);
 }
 

@@ -112,7 +112,7 @@ every_operation(struct pair *p)
 		&sge, NULL);
 	cr_assert(pair_run(p, 1000 * MS));
 	for (uint64_t i = 1; i <= 4; i++)
-		expect(p, 0, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
 }
 
 /*
@@ -203,7 +203,7 @@ Test(cc_pace, w_cc_01_requests_slow_down)
 	pair_write(p, 0, 0, 1, 0, 0, MESSAGE, 0);
 	at_the_lowest_rate(p, 0);
 	cr_assert(pair_run(p, 10000 * MS));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	pair_free(p);
 }
 
@@ -215,7 +215,7 @@ Test(cc_pace, w_cc_07_read_responses_slow_down)
 	pair_read(p, 0, 0, 1, 0, 0, MESSAGE, 0);
 	at_the_lowest_rate(p, 1);
 	cr_assert(pair_run(p, 10000 * MS));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	cr_expect_arr_eq(p->side[0].arena, p->side[1].arena, MESSAGE);
 	pair_free(p);
 }
@@ -246,7 +246,7 @@ Test(cc_pace, w_cc_06_without_consent_nothing_slows_down)
 	pair_write(p, 0, 0, 1, 0, 0, MESSAGE, 0);
 	congest(p, 0, DOWN);
 	cr_expect_eq(tape.bytes[0], MESSAGE);
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	cr_expect_not(paced(p, 0));
 	cr_expect_eq(count(p, 0)->rp_cnp_ignored, DOWN);
 	cr_expect_eq(count(p, 0)->rp_cnp_handled, 0);
@@ -265,7 +265,7 @@ Test(cc_pace, acknowledgements_do_not_wait)
 	for (uint64_t i = 0; i < 100; i++) {
 		pair_write(p, 1, 0, i, 0, 0, 8, 0);
 		congest(p, 0, 1);
-		expect(p, 1, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 1, i, NDSH_WC_SUCCESS);
 	}
 	cr_expect_eq(tape.acks[0] - before, 100);
 	pair_free(p);
@@ -297,7 +297,7 @@ Test(cc_pace, a_high_rate_is_reached)
 	p->now_ns += 100 * US;
 	pair_write(p, 0, 0, 1, 0, 0, 64 * MTU, 0);
 	(void)pair_run(p, 100 * US);
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	pair_free(p);
 }
 
@@ -316,8 +316,8 @@ Test(cc_pace, both_directions_get_their_turn)
 	cr_expect_geq(tape.responses[0] - before.responses[0], 40);
 	cr_expect_leq(tape.bytes[0] - before.bytes[0], 125000 + 2 * MTU);
 	cr_assert(pair_run(p, 10000 * MS));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	expect(p, 1, 2, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
 	pair_free(p);
 }
 
@@ -331,7 +331,7 @@ Test(cc_pace, it_recovers_and_is_as_before)
 	congest(p, 0, DOWN);
 	cr_assert(paced(p, 0));
 	cr_assert(pair_run(p, 10000 * MS));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	p->now_ns += 1000 * MS;
 	pair_write(p, 0, 0, 2, 0, 0, 64 * MTU, 0);
 	in_a_turn = tape.packets[0];
@@ -339,7 +339,7 @@ Test(cc_pace, it_recovers_and_is_as_before)
 	cr_expect_eq(tape.packets[0] - in_a_turn, 64, "a whole window at once");
 	cr_expect_not(paced(p, 0));
 	cr_assert(pair_run(p, 1000 * MS));
-	expect(p, 0, 2, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
 	pair_free(p);
 }
 
@@ -356,7 +356,7 @@ Test(cc_pace, an_end_while_it_waits)
 	cr_assert_eq(roce_qp_modify(p->side[0].shard, qp, p->now_ns, ROCE_QPS_ERR, 0, NULL),
 		ROCE_MODIFY_OK);
 	(void)pair_run(p, MS);
-	expect(p, 0, 1, NDSH_WC_FLUSH_ERR);
+	pair_expect(p, 0, 1, NDSH_WC_FLUSH_ERR);
 	cr_assert_eq(roce_qp_modify(p->side[0].shard, qp, p->now_ns, ROCE_QPS_RESET, 0, NULL),
 		ROCE_MODIFY_OK);
 	cr_expect_not(paced(p, 0));

@@ -124,8 +124,8 @@ Test(engine_path, a_connection_in_a_vlan)
 	pair_write(p, 0, 0, 1, 0, 0, 9000, 0);
 	pair_read(p, 0, 0, 2, 16384, 0, 9000, 0);
 	cr_assert(pair_run(p, 1000000000));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	expect(p, 0, 2, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
 	cr_expect_arr_eq(p->side[0].arena + 16384, p->side[1].arena, 9000);
 	cr_expect_eq(count(p)->rx_wrong_vlan, 0);
 	pair_free(p);

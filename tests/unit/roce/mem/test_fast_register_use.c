@@ -6,7 +6,7 @@
 
 #include "rigs/fast.h"
 
-#define BYTES_ALL (FAST_PAGES * PAGE)
+#define BYTES_ALL (FAST_PAGES * FAST_PAGE)
 
 /* ---- local use ---- */
 
@@ -37,14 +37,14 @@ static void
 number(struct pair *p, const struct fast *f, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes; i++)
-		*fast_byte(p, f, 0, i) = (uint8_t)(i * 7 + i / PAGE);
+		*fast_byte(p, f, 0, i) = (uint8_t)(i * 7 + i / FAST_PAGE);
 }
 
 static void
 expect_numbered(const uint8_t *got, uint32_t at, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes; i++)
-		cr_assert_eq(got[i], (uint8_t)((at + i) * 7 + (at + i) / PAGE), "byte %u", i);
+		cr_assert_eq(got[i], (uint8_t)((at + i) * 7 + (at + i) / FAST_PAGE), "byte %u", i);
 }
 
 /* Sent and written from, received and read into, across all its pages. */
@@ -52,24 +52,24 @@ Test(fast_use, the_owner_sends_and_receives)
 {
 	const uint32_t at = 1000, bytes = BYTES_ALL - 3000;
 	struct pair *p = window_pair();
-	struct fast *f = fast_ready(p, LOCAL);
+	struct fast *f = fast_ready(p, FAST_LOCAL);
 
 	number(p, f, BYTES_ALL);
 	pair_recv(p, 0, 0, 9, 0, PAIR_ARENA);
 	post_sge(p, 0, 2, NDSH_OP_SEND, f->local, FAST_BASE + at, bytes);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 9, NDSH_WC_SUCCESS);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 9, NDSH_WC_SUCCESS);
 	expect_numbered(p->side[0].arena, at, bytes);
 	memset(p->side[0].arena, 0, BYTES_ALL);
-	expect(p, 1, 2, NDSH_WC_SUCCESS);
+	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
 	post_receive(p, 0, 3, f->local, FAST_BASE, BYTES_ALL);
 	number(p, f, BYTES_ALL);
 	for (uint32_t i = 0; i < BYTES_ALL; i++)
 		p->side[0].arena[i] = (uint8_t) ~*fast_byte(p, f, 0, i);
 	pair_send(p, 0, 0, 10, 0, BYTES_ALL, 0);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 3, NDSH_WC_SUCCESS);
-	expect(p, 0, 10, NDSH_WC_SUCCESS);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 3, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 10, NDSH_WC_SUCCESS);
 	for (uint32_t i = 0; i < BYTES_ALL; i++)
 		cr_assert_eq(*fast_byte(p, f, 0, i), p->side[0].arena[i], "byte %u", i);
 	fast_free(p, f);
@@ -79,14 +79,14 @@ Test(fast_use, the_owner_sends_and_receives)
 Test(fast_use, the_owner_reads_into_it)
 {
 	for (unsigned writable = 0; writable < 2; writable++) {
-		struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU});
-		struct fast *f = fast_ready(p, writable ? LOCAL : 0);
+		struct pair *p = pair_new(&(struct pair_opts){.mtu = WINDOW_MTU});
+		struct fast *f = fast_ready(p, writable ? FAST_LOCAL : 0);
 
 		for (uint32_t i = 0; i < BYTES_ALL; i++)
-			p->side[0].arena[i] = (uint8_t)(i * 7 + i / PAGE);
+			p->side[0].arena[i] = (uint8_t)(i * 7 + i / FAST_PAGE);
 		post_sge(p, 0, 2, NDSH_OP_READ, f->local, FAST_BASE + 5, BYTES_ALL - 5);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 1, 2, writable ? NDSH_WC_SUCCESS : NDSH_WC_LOC_PROT_ERR);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 1, 2, writable ? NDSH_WC_SUCCESS : NDSH_WC_LOC_PROT_ERR);
 		for (uint32_t i = 0; writable && i < BYTES_ALL - 5; i++)
 			cr_assert_eq(*fast_byte(p, f, 0, i + 5), p->side[0].arena[i], "byte %u", i);
 		fast_free(p, f);
@@ -99,8 +99,8 @@ Test(fast_use, not_registered_is_no_memory)
 	struct fast *f = fast_new(p, true);
 
 	post_sge(p, 0, 2, NDSH_OP_SEND, f->local, FAST_BASE, 8);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 2, NDSH_WC_LOC_PROT_ERR);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 2, NDSH_WC_LOC_PROT_ERR);
 	fast_free(p, f);
 }
 
@@ -110,19 +110,19 @@ Test(fast_use, not_registered_is_no_memory)
 Test(fast_use, the_peer_ends_it_with_its_send)
 {
 	struct pair *p = window_pair();
-	struct fast *f = fast_ready(p, LOCAL | RW);
+	struct fast *f = fast_ready(p, FAST_LOCAL | WINDOW_RW);
 	struct ndsh_cqe c;
 
 	pair_recv(p, 1, 0, 5, 0, 64);
 	window_send_inv(p, 0, 6, 8, f->token, 0);
-	cr_assert(pair_run(p, LONG));
-	c = expect(p, 1, 5, NDSH_WC_SUCCESS);
+	cr_assert(pair_run(p, PAIR_LONG));
+	c = pair_expect(p, 1, 5, NDSH_WC_SUCCESS);
 	cr_assert_eq(c.flags & NDSH_CQEF_INV, NDSH_CQEF_INV);
 	cr_assert_eq(c.data, f->token);
-	expect(p, 0, 6, NDSH_WC_SUCCESS);
-	fast_register(p, 0, 7, f, 1, 1, 8, LOCAL | RW);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 7, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 6, NDSH_WC_SUCCESS);
+	fast_register(p, 0, 7, f, 1, 1, 8, FAST_LOCAL | WINDOW_RW);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 7, NDSH_WC_SUCCESS);
 	fast_free(p, f);
 }
 
@@ -131,19 +131,19 @@ Test(fast_use, what_the_peer_may_not_end)
 {
 	for (unsigned i = 0; i < 3; i++) {
 		struct pair *p = window_pair();
-		struct fast *f = fast_ready(p, i == 0 ? LOCAL : LOCAL | READ);
+		struct fast *f = fast_ready(p, i == 0 ? FAST_LOCAL : FAST_LOCAL | WINDOW_READ);
 		uint32_t token = i == 1 ? f->local : f->token;
 
 		if (i == 2) { /* dead already */
 			window_invalidate(p, 0, 2, token, 0);
-			pair_run(p, LONG);
-			expect(p, 1, 2, NDSH_WC_SUCCESS);
+			pair_run(p, PAIR_LONG);
+			pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
 		}
 		pair_recv(p, 1, 0, 5, 0, 64);
 		window_send_inv(p, 0, 6, 8, token, 0);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 1, 5, NDSH_WC_REM_INV_REQ_ERR);
-		expect_dead(p, 1, 0, ROCE_REASON_RECV_INV);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 1, 5, NDSH_WC_REM_INV_REQ_ERR);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_RECV_INV);
 		fast_free(p, f);
 	}
 }
@@ -153,22 +153,22 @@ Test(fast_use, invalidations_that_fail)
 {
 	for (unsigned i = 0; i < 3; i++) {
 		struct pair *p = window_pair();
-		struct fast *f = fast_ready(p, LOCAL | READ);
+		struct fast *f = fast_ready(p, FAST_LOCAL | WINDOW_READ);
 
 		window_invalidate(p, 0, 2, i == 2 ? f->local : f->token, 0);
 		if (i == 1) {
-			fast_register(p, 0, 3, f, 0, 1, 8, LOCAL);
+			fast_register(p, 0, 3, f, 0, 1, 8, FAST_LOCAL);
 			f->token = ndsh_window_token(f->slot, f->secret, 1);
 		}
 		if (i < 2)
 			window_invalidate(p, 0, 4, f->token, 0);
-		pair_run(p, LONG);
+		pair_run(p, PAIR_LONG);
 		if (i < 2)
-			expect(p, 1, 2, NDSH_WC_SUCCESS);
+			pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
 		if (i == 1)
-			expect(p, 1, 3, NDSH_WC_SUCCESS);
-		expect(p, 1, i == 2 ? 2 : 4, NDSH_WC_LOC_QP_OP_ERR);
-		expect_dead(p, 1, 0, ROCE_REASON_LOCAL_INV);
+			pair_expect(p, 1, 3, NDSH_WC_SUCCESS);
+		pair_expect(p, 1, i == 2 ? 2 : 4, NDSH_WC_LOC_QP_OP_ERR);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_LOCAL_INV);
 		fast_free(p, f);
 	}
 }
@@ -178,16 +178,16 @@ Test(fast_use, outlives_its_queue_pair)
 {
 	const struct roce_qp_attr none = {0};
 	struct pair *p = window_pair();
-	struct fast *f = fast_ready(p, LOCAL | RW);
+	struct fast *f = fast_ready(p, FAST_LOCAL | WINDOW_RW);
 
 	roce_qp_modify(p->side[1].shard, p->side[1].q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, &none);
-	window_use(p, 1, 2, NDSH_OP_WRITE, f->token, AT, 8);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 2, NDSH_WC_SUCCESS);
+	window_use(p, 1, 2, NDSH_OP_WRITE, f->token, WINDOW_AT, 8);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
 	window_invalidate(p, 1, 3, f->token, 0);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 3, NDSH_WC_SUCCESS);
-	window_expect_closed(p, 1, NDSH_OP_WRITE, f->token, AT, 8);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 3, NDSH_WC_SUCCESS);
+	window_expect_closed(p, 1, NDSH_OP_WRITE, f->token, WINDOW_AT, 8);
 	fast_free(p, f);
 }
 
@@ -209,7 +209,7 @@ lose_first_three(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint
 Test(fast_use, W_FENCE_02_waits_for_what_is_before_it)
 {
 	struct pair *p = window_pair();
-	struct fast *f = fast_ready(p, LOCAL);
+	struct fast *f = fast_ready(p, FAST_LOCAL);
 	unsigned left = 3;
 
 	number(p, f, BYTES_ALL);
@@ -218,12 +218,12 @@ Test(fast_use, W_FENCE_02_waits_for_what_is_before_it)
 	pair_recv(p, 0, 0, 9, 0, PAIR_ARENA);
 	post_sge(p, 0, 2, NDSH_OP_SEND, f->local, FAST_BASE, BYTES_ALL);
 	window_invalidate(p, 0, 3, f->token, 0);
-	fast_register(p, 0, 4, f, 1, FAST_PAGES, BYTES_ALL, LOCAL);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 9, NDSH_WC_SUCCESS);
+	fast_register(p, 0, 4, f, 1, FAST_PAGES, BYTES_ALL, FAST_LOCAL);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 9, NDSH_WC_SUCCESS);
 	expect_numbered(p->side[0].arena, 0, BYTES_ALL);
 	for (uint64_t c = 2; c <= 4; c++)
-		expect(p, 1, c, NDSH_WC_SUCCESS);
+		pair_expect(p, 1, c, NDSH_WC_SUCCESS);
 	fast_free(p, f);
 }
 
@@ -240,7 +240,7 @@ open_arena(struct pair *p, const struct fast *f)
 
 Test(fast_use, R_FR_08_reads_and_writes_the_owners_memory)
 {
-	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU});
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = WINDOW_MTU});
 	struct fast *f = fast_new(p, true);
 	struct roce_mr *key = open_arena(p, f);
 	uint32_t token = roce_mr_key(key);
@@ -248,19 +248,19 @@ Test(fast_use, R_FR_08_reads_and_writes_the_owners_memory)
 	memset(f->extent[1].host + 77, 0x5a, 5000);
 	pair_recv(p, 0, 0, 9, 0, 8192);
 	post_sge(p, 0, 2, NDSH_OP_SEND, token, f->extent[1].va + 77, 5000);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 2, NDSH_WC_SUCCESS);
-	expect(p, 0, 9, NDSH_WC_SUCCESS);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 9, NDSH_WC_SUCCESS);
 	cr_assert_arr_eq(p->side[0].arena, f->extent[1].host + 77, 5000);
 	memset(p->side[0].arena, 0x33, 5000);
-	post_sge(p, 0, 3, NDSH_OP_READ, token, f->extent[0].va + EXTENT - 5000, 5000);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 3, NDSH_WC_SUCCESS);
-	cr_assert_arr_eq(p->side[0].arena, f->extent[0].host + EXTENT - 5000, 5000);
+	post_sge(p, 0, 3, NDSH_OP_READ, token, f->extent[0].va + FAST_EXTENT - 5000, 5000);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 3, NDSH_WC_SUCCESS);
+	cr_assert_arr_eq(p->side[0].arena, f->extent[0].host + FAST_EXTENT - 5000, 5000);
 	/* One byte beyond what is shared. */
-	post_sge(p, 0, 4, NDSH_OP_READ, token, f->extent[0].va + EXTENT - 5000, 5001);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 4, NDSH_WC_LOC_PROT_ERR);
+	post_sge(p, 0, 4, NDSH_OP_READ, token, f->extent[0].va + FAST_EXTENT - 5000, 5001);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 4, NDSH_WC_LOC_PROT_ERR);
 	roce_arena_close(p->side[1].shard, key);
 	fast_free(p, f);
 }
@@ -282,8 +282,8 @@ Test(fast_use, the_privileged_token_is_nothing_to_a_peer)
 				.rkey = roce_mr_key(key),
 				.ctrl = NDSH_CTRL(ops[i], 1, 0, 0)},
 			&sge, NULL);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
 		roce_arena_close(p->side[1].shard, key);
 		fast_free(p, f);
 	}
@@ -297,8 +297,8 @@ Test(fast_use, the_privileged_token_is_no_registration)
 	struct roce_mr *key = open_arena(p, f);
 
 	window_invalidate(p, 0, 2, roce_mr_key(key), 0);
-	pair_run(p, LONG);
-	expect(p, 1, 2, NDSH_WC_LOC_QP_OP_ERR);
+	pair_run(p, PAIR_LONG);
+	pair_expect(p, 1, 2, NDSH_WC_LOC_QP_OP_ERR);
 	roce_arena_close(p->side[1].shard, key);
 	fast_free(p, f);
 }

@@ -16,12 +16,12 @@ Test(invalidate, R_INV_02_invalidated_is_dead)
 		struct pair *p = window_pair();
 		struct window v = window_new(p);
 
-		window_bind(p, 0, 1, &v, RW);
+		window_bind(p, 0, 1, &v, WINDOW_RW);
 		window_invalidate(p, 0, 2, v.token, i ? NDSH_WRF_FENCE : 0);
-		pair_run(p, LONG);
-		expect(p, 1, 1, NDSH_WC_SUCCESS);
-		cr_assert_eq(expect(p, 1, 2, NDSH_WC_SUCCESS).op, NDSH_OP_INVALIDATE);
-		window_expect_closed(p, 0, i ? NDSH_OP_READ : NDSH_OP_WRITE, v.token, AT, 8);
+		pair_run(p, PAIR_LONG);
+		pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+		cr_assert_eq(pair_expect(p, 1, 2, NDSH_WC_SUCCESS).op, NDSH_OP_INVALIDATE);
+		window_expect_closed(p, 0, i ? NDSH_OP_READ : NDSH_OP_WRITE, v.token, WINDOW_AT, 8);
 		window_pair_free(p, &v);
 	}
 }
@@ -44,25 +44,25 @@ Test(invalidate, R_INV_04_R_INV_01_what_can_not_be_invalidated)
 		struct pair *p = window_pair();
 		struct window v = window_new(p), w = window_new(p);
 
-		window_bind(p, 0, 1, &v, RW);
+		window_bind(p, 0, 1, &v, WINDOW_RW);
 		window_invalidate(p, 0, 2, v.token, 0);
-		pair_run(p, LONG);
-		window_bind(p, 1, 3, &w, RW);
-		pair_run(p, LONG);
+		pair_run(p, PAIR_LONG);
+		window_bind(p, 1, 3, &w, WINDOW_RW);
+		pair_run(p, PAIR_LONG);
 		for (uint64_t c = 1; c <= 3; c++)
-			expect(p, 1, c, NDSH_WC_SUCCESS);
+			pair_expect(p, 1, c, NDSH_WC_SUCCESS);
 		pair_write(p, 1, 0, 4, 0, 0, 0, 0);
 		window_invalidate(p, 0, 5, bad_token(p, i, &v, &w), 0);
 		pair_send(p, 1, 0, 6, 0, 8, 0);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 1, 4, NDSH_WC_SUCCESS);
-		expect(p, 1, 5, NDSH_WC_LOC_QP_OP_ERR);
-		expect(p, 1, 6, NDSH_WC_FLUSH_ERR);
-		expect_dead(p, 1, 0, ROCE_REASON_LOCAL_INV);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 1, 4, NDSH_WC_SUCCESS);
+		pair_expect(p, 1, 5, NDSH_WC_LOC_QP_OP_ERR);
+		pair_expect(p, 1, 6, NDSH_WC_FLUSH_ERR);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_LOCAL_INV);
 		/* Nothing happened to the window of the other queue pair. */
-		window_use(p, 1, 7, NDSH_OP_WRITE, w.token, AT, 8);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 0, 7, NDSH_WC_SUCCESS);
+		window_use(p, 1, 7, NDSH_OP_WRITE, w.token, WINDOW_AT, 8);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 0, 7, NDSH_WC_SUCCESS);
 		window_free(p, &w);
 		window_pair_free(p, &v);
 	}
@@ -96,20 +96,20 @@ static struct pair *
 cut_in_the_middle(uint8_t op, struct cut c)
 {
 	struct pair *p = pair_new(&(struct pair_opts){
-		.mtu = MTU, .window = 16, .mr_access = NDSH_ACCESS_LOCAL_WRITE});
+		.mtu = WINDOW_MTU, .window = 16, .mr_access = NDSH_ACCESS_LOCAL_WRITE});
 
 	*c.v = window_new(p);
-	window_bind_at(p, 0, 1, c.v, p->side[1].key, AT, 64 * MTU, RW, 0);
-	pair_run(p, LONG);
-	expect(p, 1, 1, NDSH_WC_SUCCESS);
+	window_bind_at(p, 0, 1, c.v, p->side[1].key, WINDOW_AT, 64 * WINDOW_MTU, WINDOW_RW, 0);
+	pair_run(p, PAIR_LONG);
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
 	p->tap = cut_tap;
 	p->tap_ctx = &c;
-	memset(p->side[0].arena + AT, 0x5a, 64 * MTU);
-	window_use(p, 0, 2, op, c.v->token, AT, 64 * MTU);
-	cr_assert(pair_run(p, LONG));
+	memset(p->side[0].arena + WINDOW_AT, 0x5a, 64 * WINDOW_MTU);
+	window_use(p, 0, 2, op, c.v->token, WINDOW_AT, 64 * WINDOW_MTU);
+	cr_assert(pair_run(p, PAIR_LONG));
 	p->tap = NULL;
-	expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
-	expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
+	pair_expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
 	return p;
 }
 
@@ -118,9 +118,9 @@ Test(invalidate, R_INV_02_a_write_under_way_fails)
 	struct window v;
 	struct pair *p = cut_in_the_middle(NDSH_OP_WRITE, (struct cut){&v, {20, 0}, false});
 
-	expect(p, 1, 9, NDSH_WC_SUCCESS);
-	cr_assert_eq(p->side[1].arena[AT], 0x5a, "the beginning came");
-	cr_assert_eq(p->side[1].arena[AT + 64 * MTU - 1], 0, "the end did not");
+	pair_expect(p, 1, 9, NDSH_WC_SUCCESS);
+	cr_assert_eq(p->side[1].arena[WINDOW_AT], 0x5a, "the beginning came");
+	cr_assert_eq(p->side[1].arena[WINDOW_AT + 64 * WINDOW_MTU - 1], 0, "the end did not");
 	window_pair_free(p, &v);
 }
 
@@ -130,9 +130,9 @@ Test(invalidate, R_INV_02_a_read_under_way_fails)
 	struct window v;
 	struct pair *p = cut_in_the_middle(NDSH_OP_READ, (struct cut){&v, {0, 3}, false});
 
-	expect(p, 1, 9, NDSH_WC_SUCCESS);
-	cr_assert_eq(p->side[0].arena[AT], 0, "the beginning came");
-	cr_assert_eq(p->side[0].arena[AT + 64 * MTU - 1], 0x5a, "the end did not");
+	pair_expect(p, 1, 9, NDSH_WC_SUCCESS);
+	cr_assert_eq(p->side[0].arena[WINDOW_AT], 0, "the beginning came");
+	cr_assert_eq(p->side[0].arena[WINDOW_AT + 64 * WINDOW_MTU - 1], 0x5a, "the end did not");
 	window_pair_free(p, &v);
 }
 
@@ -141,8 +141,8 @@ Test(invalidate, R_MW_09_a_read_under_way_fails)
 	struct window v;
 	struct pair *p = cut_in_the_middle(NDSH_OP_READ, (struct cut){&v, {0, 3}, true});
 
-	cr_assert_eq(p->side[0].arena[AT], 0, "the beginning came");
-	cr_assert_eq(p->side[0].arena[AT + 64 * MTU - 1], 0x5a, "the end did not");
+	cr_assert_eq(p->side[0].arena[WINDOW_AT], 0, "the beginning came");
+	cr_assert_eq(p->side[0].arena[WINDOW_AT + 64 * WINDOW_MTU - 1], 0x5a, "the end did not");
 	pair_free(p);
 }
 
@@ -152,16 +152,16 @@ Test(invalidate, R_INV_02_a_read_overtaken_by_its_own_invalidation_fails)
 	struct pair *p = window_pair();
 	struct window v = window_new(p);
 
-	window_bind(p, 0, 1, &v, RW);
+	window_bind(p, 0, 1, &v, WINDOW_RW);
 	pair_recv(p, 1, 0, 2, 8192, 64);
-	pair_run(p, LONG);
-	expect(p, 1, 1, NDSH_WC_SUCCESS);
-	window_use(p, 0, 3, NDSH_OP_READ, v.token, AT, BYTES);
+	pair_run(p, PAIR_LONG);
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+	window_use(p, 0, 3, NDSH_OP_READ, v.token, WINDOW_AT, WINDOW_BYTES);
 	window_send_inv(p, 0, 4, 8, v.token, 0);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 2, NDSH_WC_SUCCESS);
-	expect(p, 0, 3, NDSH_WC_REM_ACCESS_ERR);
-	expect(p, 0, 4, NDSH_WC_FLUSH_ERR);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 3, NDSH_WC_REM_ACCESS_ERR);
+	pair_expect(p, 0, 4, NDSH_WC_FLUSH_ERR);
 	window_pair_free(p, &v);
 }
 
@@ -170,7 +170,7 @@ Test(invalidate, R_INV_02_a_read_overtaken_by_its_own_invalidation_fails)
 /* Sizes of one packet and of several; checks W-INV-01, R-INV-11, R-INV-15, R-CR-06. */
 Test(invalidate, R_INV_08_dead_before_the_receive_completes)
 {
-	static const uint32_t sizes[] = {0, 8, MTU, MTU + 1, 3 * MTU};
+	static const uint32_t sizes[] = {0, 8, WINDOW_MTU, WINDOW_MTU + 1, 3 * WINDOW_MTU};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct pair *p = window_pair();
@@ -178,25 +178,25 @@ Test(invalidate, R_INV_08_dead_before_the_receive_completes)
 		struct ndsh_cqe c;
 
 		memset(p->side[0].arena, 0x77, sizes[i]);
-		window_bind(p, 0, 1, &v, RW);
+		window_bind(p, 0, 1, &v, WINDOW_RW);
 		pair_recv(p, 1, 0, 2, 8192, 4096);
-		pair_run(p, LONG);
-		expect(p, 1, 1, NDSH_WC_SUCCESS);
-		window_use(p, 0, 3, NDSH_OP_WRITE, v.token, AT, 8);
+		pair_run(p, PAIR_LONG);
+		pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+		window_use(p, 0, 3, NDSH_OP_WRITE, v.token, WINDOW_AT, 8);
 		window_send_inv(p, 0, 4, sizes[i], v.token, 0);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 0, 3, NDSH_WC_SUCCESS);
-		cr_assert_eq(expect(p, 0, 4, NDSH_WC_SUCCESS).op, NDSH_OP_SEND_INV);
-		c = expect(p, 1, 2, NDSH_WC_SUCCESS);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 0, 3, NDSH_WC_SUCCESS);
+		cr_assert_eq(pair_expect(p, 0, 4, NDSH_WC_SUCCESS).op, NDSH_OP_SEND_INV);
+		c = pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
 		cr_assert_eq(c.op, NDSH_OP_RECV);
 		cr_assert_eq(c.flags & ~NDSH_CQEF_PHASE, NDSH_CQEF_INV);
 		cr_assert_eq(c.data, v.token);
 		cr_assert_eq(c.bytes, sizes[i]);
 		cr_assert_arr_eq(p->side[1].arena + 8192, p->side[0].arena, sizes[i]);
-		window_bind(p, 0, 5, &v, RW); /* free again */
-		pair_run(p, LONG);
-		expect(p, 1, 5, NDSH_WC_SUCCESS);
-		window_expect_closed(p, 0, NDSH_OP_WRITE, c.data, AT, 8);
+		window_bind(p, 0, 5, &v, WINDOW_RW); /* free again */
+		pair_run(p, PAIR_LONG);
+		pair_expect(p, 1, 5, NDSH_WC_SUCCESS);
+		window_expect_closed(p, 0, NDSH_OP_WRITE, c.data, WINDOW_AT, 8);
 		window_pair_free(p, &v);
 	}
 }
@@ -207,18 +207,18 @@ Test(invalidate, R_INV_08_a_write_right_behind_faults)
 	struct pair *p = window_pair();
 	struct window v = window_new(p);
 
-	window_bind(p, 0, 1, &v, RW);
+	window_bind(p, 0, 1, &v, WINDOW_RW);
 	pair_recv(p, 1, 0, 2, 8192, 4096);
-	pair_run(p, LONG);
-	expect(p, 1, 1, NDSH_WC_SUCCESS);
-	memset(p->side[0].arena + AT, 0x5a, 8);
+	pair_run(p, PAIR_LONG);
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+	memset(p->side[0].arena + WINDOW_AT, 0x5a, 8);
 	window_send_inv(p, 0, 3, 8, v.token, 0);
-	window_use(p, 0, 4, NDSH_OP_WRITE, v.token, AT, 8);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 3, NDSH_WC_SUCCESS);
-	expect(p, 0, 4, NDSH_WC_REM_ACCESS_ERR);
-	expect(p, 1, 2, NDSH_WC_SUCCESS);
-	cr_assert_eq(p->side[1].arena[AT], 0);
+	window_use(p, 0, 4, NDSH_OP_WRITE, v.token, WINDOW_AT, 8);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 3, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 4, NDSH_WC_REM_ACCESS_ERR);
+	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
+	cr_assert_eq(p->side[1].arena[WINDOW_AT], 0);
 	window_pair_free(p, &v);
 }
 
@@ -228,16 +228,16 @@ Test(invalidate, R_INV_07_R_INV_12_inline_silent_and_solicited)
 	struct window v = window_new(p);
 	struct ndsh_cqe c;
 
-	window_bind(p, 0, 1, &v, RW);
+	window_bind(p, 0, 1, &v, WINDOW_RW);
 	pair_recv(p, 1, 0, 2, 8192, 4096);
-	pair_run(p, LONG);
-	expect(p, 1, 1, NDSH_WC_SUCCESS);
+	pair_run(p, PAIR_LONG);
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
 	p->side[0].arena[0] = 0x42;
 	window_send_inv(
 		p, 0, 3, 100, v.token, NDSH_WRF_INLINE | NDSH_WRF_SILENT | NDSH_WRF_SOLICIT);
-	cr_assert(pair_run(p, LONG));
-	expect_none(p, 0);
-	c = expect(p, 1, 2, NDSH_WC_SUCCESS);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect_none(p, 0);
+	c = pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
 	cr_assert_eq(c.flags & ~NDSH_CQEF_PHASE, NDSH_CQEF_INV | NDSH_CQEF_SOLICITED);
 	cr_assert_eq(p->side[1].arena[8192], 0x42);
 	window_pair_free(p, &v);
@@ -250,25 +250,25 @@ Test(invalidate, R_INV_09_a_bad_token_ends_the_connection)
 		struct pair *p = window_pair();
 		struct window v = window_new(p), w = window_new(p);
 
-		window_bind(p, 0, 1, &v, RW);
+		window_bind(p, 0, 1, &v, WINDOW_RW);
 		window_invalidate(p, 0, 2, v.token, 0);
-		pair_run(p, LONG);
-		window_bind(p, 1, 3, &w, RW);
+		pair_run(p, PAIR_LONG);
+		window_bind(p, 1, 3, &w, WINDOW_RW);
 		pair_recv(p, 1, 0, 4, 8192, 4096);
 		pair_recv(p, 1, 0, 5, 8192, 4096);
-		pair_run(p, LONG);
+		pair_run(p, PAIR_LONG);
 		for (uint64_t c = 1; c <= 3; c++)
-			expect(p, 1, c, NDSH_WC_SUCCESS);
+			pair_expect(p, 1, c, NDSH_WC_SUCCESS);
 		window_send_inv(p, 0, 6, 8, bad_token(p, i, &v, &w), 0);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 1, 4, NDSH_WC_REM_INV_REQ_ERR);
-		expect(p, 1, 5, NDSH_WC_FLUSH_ERR);
-		expect_dead(p, 1, 0, ROCE_REASON_RECV_INV);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 1, 4, NDSH_WC_REM_INV_REQ_ERR);
+		pair_expect(p, 1, 5, NDSH_WC_FLUSH_ERR);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_RECV_INV);
 		cr_assert(p->side[1].events & 1u << ROCE_EV_QP_ERROR);
-		expect(p, 0, 6, NDSH_WC_REM_ACCESS_ERR);
-		window_use(p, 1, 7, NDSH_OP_WRITE, w.token, AT, 8);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 0, 7, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, 6, NDSH_WC_REM_ACCESS_ERR);
+		window_use(p, 1, 7, NDSH_OP_WRITE, w.token, WINDOW_AT, 8);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 0, 7, NDSH_WC_SUCCESS);
 		window_free(p, &w);
 		window_pair_free(p, &v);
 	}
@@ -280,22 +280,22 @@ Test(invalidate, R_INV_06_of_both_sides_exactly_one_wins)
 		struct pair *p = window_pair();
 		struct window v = window_new(p);
 
-		window_bind(p, 0, 1, &v, RW);
+		window_bind(p, 0, 1, &v, WINDOW_RW);
 		pair_recv(p, 1, 0, 2, 8192, 4096);
-		pair_run(p, LONG);
-		expect(p, 1, 1, NDSH_WC_SUCCESS);
+		pair_run(p, PAIR_LONG);
+		pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
 		if (i) { /* the owner first */
 			window_invalidate(p, 0, 3, v.token, 0);
-			pair_run(p, LONG);
-			expect(p, 1, 3, NDSH_WC_SUCCESS);
+			pair_run(p, PAIR_LONG);
+			pair_expect(p, 1, 3, NDSH_WC_SUCCESS);
 		}
 		window_send_inv(p, 0, 4, 8, v.token, 0);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 1, 2, i ? NDSH_WC_REM_INV_REQ_ERR : NDSH_WC_SUCCESS);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 1, 2, i ? NDSH_WC_REM_INV_REQ_ERR : NDSH_WC_SUCCESS);
 		if (!i) {
 			window_invalidate(p, 0, 3, v.token, 0);
-			pair_run(p, LONG);
-			expect(p, 1, 3, NDSH_WC_LOC_QP_OP_ERR);
+			pair_run(p, PAIR_LONG);
+			pair_expect(p, 1, 3, NDSH_WC_LOC_QP_OP_ERR);
 		}
 		window_pair_free(p, &v);
 	}
@@ -319,30 +319,30 @@ Test(invalidate, W_INV_04_a_duplicate_does_not_invalidate_again)
 		.ackreq = true,
 		.payload_bytes = 8};
 
-	window_bind(p, 0, 1, &v, RW);
+	window_bind(p, 0, 1, &v, WINDOW_RW);
 	pair_recv(p, 1, 0, 2, 8192, 64);
 	pair_recv(p, 1, 0, 3, 8192, 64);
-	pair_run(p, LONG);
-	expect(p, 1, 1, NDSH_WC_SUCCESS);
+	pair_run(p, PAIR_LONG);
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
 	p->tap = twice_tap;
 	window_send_inv(p, 0, 4, 8, v.token, 0);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 4, NDSH_WC_SUCCESS);
-	expect(p, 1, 2, NDSH_WC_SUCCESS);
-	expect_none(p, 1);
-	expect_alive(p, 1, 0);
-	window_bind(p, 0, 5, &v, RW);
-	pair_run(p, LONG);
-	expect(p, 1, 5, NDSH_WC_SUCCESS);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 4, NDSH_WC_SUCCESS);
+	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
+	pair_expect_none(p, 1);
+	pair_expect_alive(p, 1, 0);
+	window_bind(p, 0, 5, &v, WINDOW_RW);
+	pair_run(p, PAIR_LONG);
+	pair_expect(p, 1, 5, NDSH_WC_SUCCESS);
 	dup.qpn = roce_qp_num(p->side[1].q[0].qp); /* what no copy may do: name the new token */
 	dup.psn = p->opts.sq_psn[0];
 	dup.ieth = v.token;
 	pair_inject(p, 1, 0, &dup, p->side[0].arena);
-	cr_assert(pair_run(p, LONG));
-	expect_none(p, 1);
-	window_use(p, 0, 6, NDSH_OP_WRITE, v.token, AT, 8);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 6, NDSH_WC_SUCCESS);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect_none(p, 1);
+	window_use(p, 0, 6, NDSH_OP_WRITE, v.token, WINDOW_AT, 8);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 6, NDSH_WC_SUCCESS);
 	window_pair_free(p, &v);
 }
 
@@ -369,19 +369,19 @@ Test(invalidate, W_FENCE_02_local_operations_wait_to_be_told_not_to_be_done)
 	p->tap = mute_tap;
 	p->tap_ctx = &mute;
 	pair_write(p, 1, 0, 1, 0, 0, 0, 0); /* its ACK is lost for a while */
-	window_bind(p, 0, 2, &v, RW);
+	window_bind(p, 0, 2, &v, WINDOW_RW);
 	pair_write(p, 1, 0, 3, 0, 0, 0, NDSH_WRF_SILENT);
 	window_invalidate(p, 0, 4, v.token, NDSH_WRF_SILENT);
-	window_bind(p, 0, 5, &v, RW);
+	window_bind(p, 0, 5, &v, WINDOW_RW);
 	pair_run(p, 1000000);
-	expect_none(p, 1);
+	pair_expect_none(p, 1);
 	cr_assert_not(roce_mr_deregister(p->side[1].shard, p->side[1].mr), "bound since long");
 	mute = false;
-	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 1, NDSH_WC_SUCCESS);
-	expect(p, 1, 2, NDSH_WC_SUCCESS);
-	cr_assert_eq(expect(p, 1, 5, NDSH_WC_SUCCESS).slot_count, 5);
-	expect_none(p, 1);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
+	cr_assert_eq(pair_expect(p, 1, 5, NDSH_WC_SUCCESS).slot_count, 5);
+	pair_expect_none(p, 1);
 	cr_assert_eq(((struct ndsh_qp_page *)p->side[1].q[0].block)->sq_done, 5);
 	window_pair_free(p, &v);
 }
@@ -397,9 +397,10 @@ Test(invalidate, R_ORD_05_a_fence_waits_for_reads)
 		p->tap = mute_tap;
 		p->tap_ctx = &mute;
 		pair_read(p, 1, 0, 1, 0, 0, 8, 0);
-		window_bind_at(p, 0, 2, &v, p->side[1].key, AT, 8, RW, i ? NDSH_WRF_FENCE : 0);
+		window_bind_at(p, 0, 2, &v, p->side[1].key, WINDOW_AT, 8, WINDOW_RW,
+			i ? NDSH_WRF_FENCE : 0);
 		pair_run(p, 1000000);
-		expect_none(p, 1);
+		pair_expect_none(p, 1);
 		if (i) {
 			cr_assert(roce_mr_deregister(p->side[1].shard, p->side[1].mr), "not bound");
 			p->side[1].mr = NULL;
@@ -407,9 +408,9 @@ Test(invalidate, R_ORD_05_a_fence_waits_for_reads)
 			cr_assert_not(roce_mr_deregister(p->side[1].shard, p->side[1].mr));
 		}
 		mute = false;
-		cr_assert(pair_run(p, LONG));
-		expect(p, 1, 1, i ? NDSH_WC_LOC_PROT_ERR : NDSH_WC_SUCCESS);
-		expect(p, 1, 2, i ? NDSH_WC_FLUSH_ERR : NDSH_WC_SUCCESS);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 1, 1, i ? NDSH_WC_LOC_PROT_ERR : NDSH_WC_SUCCESS);
+		pair_expect(p, 1, 2, i ? NDSH_WC_FLUSH_ERR : NDSH_WC_SUCCESS);
 		window_pair_free(p, &v);
 	}
 }
@@ -426,13 +427,13 @@ Test(invalidate, R_INV_04_told_behind_what_was_before)
 	window_invalidate(p, 0, 2, 0x12345678, 0);
 	pair_write(p, 1, 0, 3, 0, 0, 0, 0);
 	pair_run(p, 1000000);
-	expect_none(p, 1);
-	expect_alive(p, 1, 0);
+	pair_expect_none(p, 1);
+	pair_expect_alive(p, 1, 0);
 	mute = false;
-	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 1, NDSH_WC_SUCCESS);
-	expect(p, 1, 2, NDSH_WC_LOC_QP_OP_ERR);
-	expect(p, 1, 3, NDSH_WC_FLUSH_ERR);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 1, 2, NDSH_WC_LOC_QP_OP_ERR);
+	pair_expect(p, 1, 3, NDSH_WC_FLUSH_ERR);
 	pair_free(p);
 }
 
@@ -443,13 +444,13 @@ Test(invalidate, a_long_row_of_local_operations_is_done)
 	struct window v = window_new(p);
 
 	for (uint64_t i = 0; i < 200; i += 2) {
-		window_bind(p, 0, i, &v, RW);
+		window_bind(p, 0, i, &v, WINDOW_RW);
 		window_invalidate(p, 0, i + 1, v.token, 0);
 	}
 	pair_run(p, 1000000);
 	for (uint64_t i = 0; i < 200; i++)
-		expect(p, 1, i, NDSH_WC_SUCCESS);
-	expect_none(p, 1);
+		pair_expect(p, 1, i, NDSH_WC_SUCCESS);
+	pair_expect_none(p, 1);
 	window_pair_free(p, &v);
 }
 
@@ -478,7 +479,7 @@ older_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *l
  */
 Test(invalidate, R_INV_10_a_peer_that_cannot)
 {
-	static const uint32_t sizes[] = {8, 3 * MTU};
+	static const uint32_t sizes[] = {8, 3 * WINDOW_MTU};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		struct pair *p = window_pair();
@@ -487,12 +488,12 @@ Test(invalidate, R_INV_10_a_peer_that_cannot)
 
 		p->tap = older_tap;
 		p->tap_ctx = &o;
-		window_bind(p, 0, 1, &v, RW);
-		pair_run(p, LONG);
-		window_bind(p, 1, 2, &w, RW);
-		pair_run(p, LONG);
-		expect(p, 1, 1, NDSH_WC_SUCCESS);
-		expect(p, 1, 2, NDSH_WC_SUCCESS);
+		window_bind(p, 0, 1, &v, WINDOW_RW);
+		pair_run(p, PAIR_LONG);
+		window_bind(p, 1, 2, &w, WINDOW_RW);
+		pair_run(p, PAIR_LONG);
+		pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+		pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
 		pair_recv(p, 1, 0, 3, 8192, 4096);
 		window_send_inv(p, 0, 4, sizes[i], v.token, 0);
 		pair_send(p, 0, 0, 5, 0, 8, 0);
@@ -508,13 +509,13 @@ Test(invalidate, R_INV_10_a_peer_that_cannot)
 				.pkey = ROCE_PKEY_DEFAULT,
 				.syndrome = ROCE_SYN_NAK_INV_REQ},
 			NULL);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 0, 4, NDSH_WC_REM_INV_REQ_ERR);
-		expect(p, 0, 5, NDSH_WC_FLUSH_ERR);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 0, 4, NDSH_WC_REM_INV_REQ_ERR);
+		pair_expect(p, 0, 5, NDSH_WC_FLUSH_ERR);
 		cr_assert_eq(roce_qp_state_get(p->side[0].q[0].qp), ROCE_QPS_ERR);
-		window_use(p, 1, 6, NDSH_OP_WRITE, w.token, AT, 8);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 0, 6, NDSH_WC_SUCCESS);
+		window_use(p, 1, 6, NDSH_OP_WRITE, w.token, WINDOW_AT, 8);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 0, 6, NDSH_WC_SUCCESS);
 		window_free(p, &w);
 		window_pair_free(p, &v);
 	}

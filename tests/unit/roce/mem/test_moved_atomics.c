@@ -121,7 +121,7 @@ Test(far_atomics, values)
 		post(p, 0, i, &ops[i]);
 	cr_assert(pair_run(p, LONG));
 	for (unsigned i = 0; i < 4; i++)
-		cr_assert_eq(expect(p, 0, i, NDSH_WC_SUCCESS).bytes, 8);
+		cr_assert_eq(pair_expect(p, 0, i, NDSH_WC_SUCCESS).bytes, 8);
 	cr_assert_eq(*word(p, 0, false, 8), v);
 	memcpy(&got, p->side[0].far + 17, 8);
 	cr_assert_eq(got, v + 0x10);
@@ -162,7 +162,7 @@ between_writes(bool far)
 	p->side[1].moves = 1;
 	cr_assert(pair_run(p, LONG));
 	for (uint64_t i = 1; i <= 4; i++)
-		expect(p, 0, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
 	cr_assert_eq(p->side[1].far[2999], 0x77);
 	cr_assert_eq(*word(p, 0, far, 8192), 41);
 	cr_assert_eq(*word(p, 1, far, WORD), 99);
@@ -196,7 +196,7 @@ Test(far_atomics, W_DUP_05_repeated_before_it_is_done)
 	p->side[1].stalled = false;
 	cr_assert(pair_run(p, LONG));
 	for (uint64_t i = 1; i <= 3; i++)
-		expect(p, 0, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
 	cr_assert_eq(*word(p, 1, true, WORD), 1);
 	cr_assert_eq(*word(p, 1, false, WORD), 1);
 	pair_free(p);
@@ -242,7 +242,7 @@ run_one(struct fault *fault, uint64_t sent[2])
 	add(p, 0, 7, false, 80, 4);
 	cr_assert(pair_run(p, LONG));
 	for (uint64_t i = 1; i <= 7; i++)
-		expect(p, 0, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
 	cr_assert_eq(*word(p, 0, true, 64), 1000);
 	cr_assert_eq(*word(p, 0, false, 64), 0);
 	cr_assert_eq(*word(p, 0, false, 128), 1005);
@@ -298,7 +298,7 @@ refused(uint32_t mr_access, uint32_t at, uint8_t status)
 
 	post(p, 0, 1, &(struct what){.op = NDSH_OP_FETCH_ADD, .far_there = true, .there = at});
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, status);
+	pair_expect(p, 0, 1, status);
 	cr_assert_eq(p->side[1].client.reader.taken, 0, "the client was asked");
 	pair_free(p);
 }
@@ -326,8 +326,8 @@ Test(far_atomics, deregistered_while_it_waits)
 	p->side[1].mr = NULL;
 	p->side[1].stalled = false;
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
 	cr_assert_eq(*word(p, 1, false, WORD), 0);
 	pair_free(p);
 }
@@ -361,11 +361,11 @@ Test(far_atomics, W_RESP_07_repeating_makes_no_room)
 		say(p, i % 2 ? ROCE_READ_REQUEST : ROCE_FETCH_ADD, PSN + i);
 	for (uint32_t i = 0; i < 16; i++)
 		say(p, i % 2 ? ROCE_READ_REQUEST : ROCE_FETCH_ADD, PSN + i);
-	expect_alive(p, 1, 0);
+	pair_expect_alive(p, 1, 0);
 	say(p, ROCE_FETCH_ADD, PSN + 16);
 	while (pair_turn(p, 1) > 0)
 		;
-	expect_dead(p, 1, 0, ROCE_REASON_SENT_INV_REQ);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_INV_REQ);
 	p->side[1].stalled = false;
 	while (pair_turn(p, 1) > 0)
 		;

@@ -12,19 +12,19 @@ Test(windows, R_MW_07_R_MW_04_bound_and_usable)
 	struct pair *p = window_pair();
 	struct window v = window_new(p);
 
-	memset(p->side[0].arena + AT, 0x5a, BYTES);
-	window_bind(p, 0, 1, &v, RW);
-	pair_run(p, LONG);
-	cr_assert_eq(expect(p, 1, 1, NDSH_WC_SUCCESS).op, NDSH_OP_BIND);
-	window_use(p, 0, 2, NDSH_OP_WRITE, v.token, AT, BYTES);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 2, NDSH_WC_SUCCESS);
-	cr_assert_arr_eq(p->side[1].arena + AT, p->side[0].arena + AT, BYTES);
-	memset(p->side[1].arena + AT, 0x33, BYTES);
-	window_use(p, 0, 3, NDSH_OP_READ, v.token, AT, BYTES);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 3, NDSH_WC_SUCCESS);
-	cr_assert_arr_eq(p->side[1].arena + AT, p->side[0].arena + AT, BYTES);
+	memset(p->side[0].arena + WINDOW_AT, 0x5a, WINDOW_BYTES);
+	window_bind(p, 0, 1, &v, WINDOW_RW);
+	pair_run(p, PAIR_LONG);
+	cr_assert_eq(pair_expect(p, 1, 1, NDSH_WC_SUCCESS).op, NDSH_OP_BIND);
+	window_use(p, 0, 2, NDSH_OP_WRITE, v.token, WINDOW_AT, WINDOW_BYTES);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
+	cr_assert_arr_eq(p->side[1].arena + WINDOW_AT, p->side[0].arena + WINDOW_AT, WINDOW_BYTES);
+	memset(p->side[1].arena + WINDOW_AT, 0x33, WINDOW_BYTES);
+	window_use(p, 0, 3, NDSH_OP_READ, v.token, WINDOW_AT, WINDOW_BYTES);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 3, NDSH_WC_SUCCESS);
+	cr_assert_arr_eq(p->side[1].arena + WINDOW_AT, p->side[0].arena + WINDOW_AT, WINDOW_BYTES);
 	window_pair_free(p, &v);
 }
 
@@ -36,16 +36,16 @@ Test(windows, R_ORD_08_a_send_behind_the_bind_finds_it_done)
 
 	pair_recv(p, 0, 0, 9, 0, 64);
 	pair_write(p, 1, 0, 1, 0, 0, 0, 0);
-	window_bind(p, 0, 2, &v, WRITE);
+	window_bind(p, 0, 2, &v, WINDOW_WRITE);
 	pair_send(p, 1, 0, 3, 0, 8, 0);
 	while (!p->side[0].reader.page->produced)
 		p->now_ns += 100, pair_turn(p, 0), pair_turn(p, 1);
-	expect(p, 0, 9, NDSH_WC_SUCCESS);
-	window_use(p, 0, 4, NDSH_OP_WRITE, v.token, AT, 8);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 4, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 9, NDSH_WC_SUCCESS);
+	window_use(p, 0, 4, NDSH_OP_WRITE, v.token, WINDOW_AT, 8);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 4, NDSH_WC_SUCCESS);
 	for (uint64_t c = 1; c <= 3; c++)
-		expect(p, 1, c, NDSH_WC_SUCCESS);
+		pair_expect(p, 1, c, NDSH_WC_SUCCESS);
 	window_pair_free(p, &v);
 }
 
@@ -54,19 +54,20 @@ Test(windows, R_MW_03_nothing_outside_the_window)
 {
 	static const struct {
 		uint32_t at, bytes;
-	} outside[] = {{AT - 1, 1}, {AT - 1, BYTES}, {AT + BYTES, 1}, {AT + 1, BYTES},
-		{AT + BYTES - 1, 2}, {0, 8}};
+	} outside[] = {{WINDOW_AT - 1, 1}, {WINDOW_AT - 1, WINDOW_BYTES},
+		{WINDOW_AT + WINDOW_BYTES, 1}, {WINDOW_AT + 1, WINDOW_BYTES},
+		{WINDOW_AT + WINDOW_BYTES - 1, 2}, {0, 8}};
 
 	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
 		struct pair *p = window_pair();
 		struct window v = window_new(p);
 
-		window_bind(p, 0, 1, &v, RW);
-		window_use(p, 0, 2, NDSH_OP_WRITE, v.token, AT + BYTES - 1, 1);
-		window_use(p, 0, 3, NDSH_OP_WRITE, v.token, AT, 1);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 0, 2, NDSH_WC_SUCCESS);
-		expect(p, 0, 3, NDSH_WC_SUCCESS);
+		window_bind(p, 0, 1, &v, WINDOW_RW);
+		window_use(p, 0, 2, NDSH_OP_WRITE, v.token, WINDOW_AT + WINDOW_BYTES - 1, 1);
+		window_use(p, 0, 3, NDSH_OP_WRITE, v.token, WINDOW_AT, 1);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, 3, NDSH_WC_SUCCESS);
 		window_expect_closed(p, 0, i & 1 ? NDSH_OP_READ : NDSH_OP_WRITE, v.token,
 			outside[i].at, outside[i].bytes);
 		window_pair_free(p, &v);
@@ -79,17 +80,17 @@ Test(windows, only_the_rights_that_were_bound)
 	static const struct {
 		uint32_t access;
 		uint8_t op;
-	} refused[] = {{0, NDSH_OP_READ}, {0, NDSH_OP_WRITE}, {READ, NDSH_OP_WRITE},
-		{WRITE, NDSH_OP_READ}};
+	} refused[] = {{0, NDSH_OP_READ}, {0, NDSH_OP_WRITE}, {WINDOW_READ, NDSH_OP_WRITE},
+		{WINDOW_WRITE, NDSH_OP_READ}};
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		struct pair *p = window_pair();
 		struct window v = window_new(p);
 
 		window_bind(p, 0, 1, &v, refused[i].access);
-		pair_run(p, LONG);
-		expect(p, 1, 1, NDSH_WC_SUCCESS);
-		window_expect_closed(p, 0, refused[i].op, v.token, AT, 8);
+		pair_run(p, PAIR_LONG);
+		pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+		window_expect_closed(p, 0, refused[i].op, v.token, WINDOW_AT, 8);
 		window_pair_free(p, &v);
 	}
 }
@@ -98,10 +99,10 @@ static void
 bind_fails(struct pair *p, struct window *v, uint64_t context)
 {
 	pair_send(p, 1, 0, context + 1, 0, 8, 0);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 1, context, NDSH_WC_BIND_ERR);
-	expect(p, 1, context + 1, NDSH_WC_FLUSH_ERR);
-	expect_dead(p, 1, 0, ROCE_REASON_LOCAL_BIND);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, context, NDSH_WC_BIND_ERR);
+	pair_expect(p, 1, context + 1, NDSH_WC_FLUSH_ERR);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_LOCAL_BIND);
 	window_pair_free(p, v);
 }
 
@@ -118,7 +119,7 @@ Test(windows, W_MEM_05_binds_that_are_refused)
 		struct window v = window_new(p);
 
 		window_bind_at(p, 0, 1, &v, p->side[1].key, (uint32_t)outside[i].at,
-			outside[i].bytes, RW, 0);
+			outside[i].bytes, WINDOW_RW, 0);
 		bind_fails(p, &v, 1);
 	}
 	for (unsigned i = 0; i < 4; i++) { /* tokens of no region */
@@ -127,23 +128,23 @@ Test(windows, W_MEM_05_binds_that_are_refused)
 		const uint32_t tokens[] = {
 			0, UINT32_MAX, p->side[1].key ^ 1, ndsh_window_token(v.slot, v.secret, 1)};
 
-		window_bind_at(p, 0, 1, &v, tokens[i], AT, 8, RW, 0);
+		window_bind_at(p, 0, 1, &v, tokens[i], WINDOW_AT, 8, WINDOW_RW, 0);
 		bind_fails(p, &v, 1);
 	}
 }
 
 Test(windows, R_MW_04_write_needs_local_write)
 {
-	struct pair *p = pair_new(&(struct pair_opts){.mr_access = READ});
+	struct pair *p = pair_new(&(struct pair_opts){.mr_access = WINDOW_READ});
 	struct window v = window_new(p);
 
-	window_bind(p, 0, 1, &v, READ);
-	pair_run(p, LONG);
-	expect(p, 1, 1, NDSH_WC_SUCCESS);
+	window_bind(p, 0, 1, &v, WINDOW_READ);
+	pair_run(p, PAIR_LONG);
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
 	window_invalidate(p, 0, 2, v.token, 0);
-	pair_run(p, LONG);
-	expect(p, 1, 2, NDSH_WC_SUCCESS);
-	window_bind(p, 0, 3, &v, RW);
+	pair_run(p, PAIR_LONG);
+	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
+	window_bind(p, 0, 3, &v, WINDOW_RW);
 	bind_fails(p, &v, 3);
 }
 
@@ -157,11 +158,12 @@ Test(windows, R_MW_02_one_protection_domain)
 		s, pd, PAIR_VA, PAIR_ARENA, p->side[1].arena, NDSH_ACCESS_LOCAL_WRITE);
 
 	v.mw = roce_mw_create(s, pd, &v.slot, &v.secret);
-	window_bind(p, 0, 1, &v, RW);				    /* the window's is another */
-	window_bind_at(p, 1, 2, &w, roce_mr_key(mr), AT, 8, RW, 0); /* the region's is */
-	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 1, NDSH_WC_BIND_ERR);
-	expect(p, 1, 2, NDSH_WC_BIND_ERR);
+	window_bind(p, 0, 1, &v, WINDOW_RW); /* the window's is another */
+	window_bind_at(
+		p, 1, 2, &w, roce_mr_key(mr), WINDOW_AT, 8, WINDOW_RW, 0); /* the region's is */
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 1, NDSH_WC_BIND_ERR);
+	pair_expect(p, 1, 2, NDSH_WC_BIND_ERR);
 	cr_assert_not(roce_pd_destroy(s, pd), "in use by the window");
 	cr_assert(roce_mr_deregister(s, mr));
 	window_free(p, &v);
@@ -174,14 +176,14 @@ Test(windows, R_MW_02_windows_overlap)
 	struct pair *p = window_pair();
 	struct window v = window_new(p), w = window_new(p);
 
-	window_bind_at(p, 0, 1, &v, p->side[1].key, AT, BYTES, WRITE, 0);
-	window_bind_at(p, 1, 2, &w, p->side[1].key, AT + 100, BYTES, WRITE, 0);
-	pair_run(p, LONG);
-	window_use(p, 0, 3, NDSH_OP_WRITE, v.token, AT + 200, 8);
-	window_use(p, 1, 4, NDSH_OP_WRITE, w.token, AT + 200, 8);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 3, NDSH_WC_SUCCESS);
-	expect(p, 0, 4, NDSH_WC_SUCCESS);
+	window_bind_at(p, 0, 1, &v, p->side[1].key, WINDOW_AT, WINDOW_BYTES, WINDOW_WRITE, 0);
+	window_bind_at(p, 1, 2, &w, p->side[1].key, WINDOW_AT + 100, WINDOW_BYTES, WINDOW_WRITE, 0);
+	pair_run(p, PAIR_LONG);
+	window_use(p, 0, 3, NDSH_OP_WRITE, v.token, WINDOW_AT + 200, 8);
+	window_use(p, 1, 4, NDSH_OP_WRITE, w.token, WINDOW_AT + 200, 8);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 3, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 4, NDSH_WC_SUCCESS);
 	window_free(p, &w);
 	window_pair_free(p, &v);
 }
@@ -191,10 +193,10 @@ Test(windows, R_MW_01_bound_once)
 	struct pair *p = window_pair();
 	struct window v = window_new(p);
 
-	window_bind(p, 0, 1, &v, RW);
-	pair_run(p, LONG);
-	expect(p, 1, 1, NDSH_WC_SUCCESS);
-	window_bind(p, 0, 2, &v, RW);
+	window_bind(p, 0, 1, &v, WINDOW_RW);
+	pair_run(p, PAIR_LONG);
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+	window_bind(p, 0, 2, &v, WINDOW_RW);
 	bind_fails(p, &v, 2);
 }
 
@@ -205,18 +207,18 @@ Test(windows, R_MW_06_tokens_differ_and_old_ones_stay_dead)
 	struct window v = window_new(p);
 	uint32_t first;
 
-	window_bind(p, 0, 1, &v, RW);
+	window_bind(p, 0, 1, &v, WINDOW_RW);
 	first = v.token;
 	window_invalidate(p, 0, 2, first, 0);
-	window_bind(p, 0, 3, &v, RW);
+	window_bind(p, 0, 3, &v, WINDOW_RW);
 	cr_assert_neq(v.token, first);
-	pair_run(p, LONG);
+	pair_run(p, PAIR_LONG);
 	for (uint64_t c = 1; c <= 3; c++)
-		expect(p, 1, c, NDSH_WC_SUCCESS);
-	window_use(p, 0, 4, NDSH_OP_WRITE, v.token, AT, 8);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 4, NDSH_WC_SUCCESS);
-	window_expect_closed(p, 0, NDSH_OP_WRITE, first, AT, 8);
+		pair_expect(p, 1, c, NDSH_WC_SUCCESS);
+	window_use(p, 0, 4, NDSH_OP_WRITE, v.token, WINDOW_AT, 8);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 4, NDSH_WC_SUCCESS);
+	window_expect_closed(p, 0, NDSH_OP_WRITE, first, WINDOW_AT, 8);
 	window_pair_free(p, &v);
 }
 
@@ -227,20 +229,20 @@ Test(windows, R_MW_06_a_token_that_does_not_follow_is_a_breach)
 		struct pair *p = window_pair();
 		struct window v = window_new(p);
 
-		window_bind(p, 0, 1, &v, RW);
+		window_bind(p, 0, 1, &v, WINDOW_RW);
 		window_invalidate(p, 0, 2, v.token, 0);
-		pair_run(p, LONG);
-		expect(p, 1, 1, NDSH_WC_SUCCESS);
-		expect(p, 1, 2, NDSH_WC_SUCCESS);
+		pair_run(p, PAIR_LONG);
+		pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+		pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
 		v.generation = i == 0	? 0
 			       : i == 1 ? UINT32_MAX - 5
 					: 7; /* the same, older, other */
 		if (i == 2)
 			v.secret ^= 1;
-		window_bind(p, 0, 3, &v, RW);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 1, 3, NDSH_WC_FLUSH_ERR);
-		expect_dead(p, 1, 0, ROCE_REASON_CLIENT_BREACH);
+		window_bind(p, 0, 3, &v, WINDOW_RW);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 1, 3, NDSH_WC_FLUSH_ERR);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_CLIENT_BREACH);
 		cr_assert(p->side[1].events & 1u << ROCE_EV_CLIENT_BREACH);
 		window_pair_free(p, &v);
 	}
@@ -253,14 +255,14 @@ Test(windows, R_MW_08_only_the_peer_of_the_queue_pair_it_is_bound_to)
 		struct pair *p = window_pair();
 		struct window v = window_new(p);
 
-		window_bind(p, 0, 1, &v, RW);
-		pair_run(p, LONG);
-		expect(p, 1, 1, NDSH_WC_SUCCESS);
-		window_expect_closed(p, 1, i ? NDSH_OP_READ : NDSH_OP_WRITE, v.token, AT, 8);
-		expect_alive(p, 1, 0);
-		window_use(p, 0, 2, NDSH_OP_WRITE, v.token, AT, 8);
-		cr_assert(pair_run(p, LONG));
-		expect(p, 0, 2, NDSH_WC_SUCCESS);
+		window_bind(p, 0, 1, &v, WINDOW_RW);
+		pair_run(p, PAIR_LONG);
+		pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+		window_expect_closed(p, 1, i ? NDSH_OP_READ : NDSH_OP_WRITE, v.token, WINDOW_AT, 8);
+		pair_expect_alive(p, 1, 0);
+		window_use(p, 0, 2, NDSH_OP_WRITE, v.token, WINDOW_AT, 8);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
 		window_pair_free(p, &v);
 	}
 }
@@ -270,21 +272,21 @@ Test(windows, W_MEM_06_a_window_is_never_a_local_token)
 {
 	struct pair *p = window_pair();
 	struct window v = window_new(p);
-	struct ndsh_sge sge = pair_sge(p, 1, AT, 8);
+	struct ndsh_sge sge = pair_sge(p, 1, WINDOW_AT, 8);
 
-	window_bind(p, 0, 1, &v, RW);
-	pair_run(p, LONG);
-	expect(p, 1, 1, NDSH_WC_SUCCESS);
+	window_bind(p, 0, 1, &v, WINDOW_RW);
+	pair_run(p, PAIR_LONG);
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
 	sge.key = v.token;
 	pair_post(p, 1, 0,
 		&(struct ndsh_swr){.context = 2, .ctrl = NDSH_CTRL(NDSH_OP_SEND, 1, 0, 0)}, &sge,
 		NULL);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 2, NDSH_WC_LOC_PROT_ERR);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 2, NDSH_WC_LOC_PROT_ERR);
 	ndsh_rq_push(&p->side[1].q[1].rq, 3, &sge, 1);
 	pair_send(p, 0, 1, 4, 0, 8, 0);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 3, NDSH_WC_LOC_PROT_ERR);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 3, NDSH_WC_LOC_PROT_ERR);
 	window_pair_free(p, &v);
 }
 
@@ -296,18 +298,18 @@ Test(windows, W_MEM_03_R_MR_06_R_MW_09_a_region_is_busy_while_windows_are_bound)
 	struct roce_shard *s = p->side[1].shard;
 	struct window v = window_new(p), w = window_new(p);
 
-	window_bind(p, 0, 1, &v, RW);
-	window_bind(p, 0, 2, &w, RW);
+	window_bind(p, 0, 1, &v, WINDOW_RW);
+	window_bind(p, 0, 2, &w, WINDOW_RW);
 	window_invalidate(p, 0, 3, v.token, 0);
-	pair_run(p, LONG);
+	pair_run(p, PAIR_LONG);
 	cr_assert_not(roce_mr_deregister(s, p->side[1].mr));
-	window_use(p, 0, 4, NDSH_OP_WRITE, w.token, AT, 8);
-	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 4, NDSH_WC_SUCCESS);
+	window_use(p, 0, 4, NDSH_OP_WRITE, w.token, WINDOW_AT, 8);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 4, NDSH_WC_SUCCESS);
 	window_free(p, &w); /* it is bound */
 	cr_assert(roce_mr_deregister(s, p->side[1].mr));
 	p->side[1].mr = NULL;
-	window_expect_closed(p, 0, NDSH_OP_WRITE, w.token, AT, 8);
+	window_expect_closed(p, 0, NDSH_OP_WRITE, w.token, WINDOW_AT, 8);
 	window_pair_free(p, &v);
 }
 
@@ -335,16 +337,16 @@ Test(windows, R_MW_10_the_end_of_the_queue_pair_unbinds)
 	struct roce_shard *s = p->side[1].shard;
 
 	for (unsigned i = 0; i < 3; i++) { /* one is bound elsewhere */
-		window_bind(p, i == 1, i, &v[i], RW);
-		pair_run(p, LONG);
-		expect(p, 1, i, NDSH_WC_SUCCESS);
+		window_bind(p, i == 1, i, &v[i], WINDOW_RW);
+		pair_run(p, PAIR_LONG);
+		pair_expect(p, 1, i, NDSH_WC_SUCCESS);
 	}
 	roce_qp_modify(s, p->side[1].q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
 	cr_assert_not(roce_mr_deregister(s, p->side[1].mr));
-	expect_alive(p, 1, 1);
-	window_bind(p, 1, 4, &v[0], RW); /* free for another one */
-	pair_run(p, LONG);
-	expect(p, 1, 4, NDSH_WC_SUCCESS);
+	pair_expect_alive(p, 1, 1);
+	window_bind(p, 1, 4, &v[0], WINDOW_RW); /* free for another one */
+	pair_run(p, PAIR_LONG);
+	pair_expect(p, 1, 4, NDSH_WC_SUCCESS);
 	roce_qp_modify(s, p->side[1].q[1].qp, p->now_ns, ROCE_QPS_RESET, 0, NULL);
 	cr_assert(roce_mr_deregister(s, p->side[1].mr));
 	p->side[1].mr = NULL;

@@ -36,19 +36,19 @@ refused_write(uint64_t raddr, uint32_t key_xor, uint32_t bytes)
 	write_with(p, 2, raddr, p->side[1].key ^ key_xor, bytes);
 	pair_write(p, 0, 0, 3, 0, 0, 8, 0);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
-	expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
-	expect(p, 0, 10, NDSH_WC_FLUSH_ERR);
-	expect(p, 1, 20, NDSH_WC_FLUSH_ERR);
-	expect(p, 1, 21, NDSH_WC_FLUSH_ERR);
-	expect_dead(p, 0, 0, ROCE_REASON_NAK_REM_ACCESS);
-	expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
+	pair_expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
+	pair_expect(p, 0, 10, NDSH_WC_FLUSH_ERR);
+	pair_expect(p, 1, 20, NDSH_WC_FLUSH_ERR);
+	pair_expect(p, 1, 21, NDSH_WC_FLUSH_ERR);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_NAK_REM_ACCESS);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
 	cr_assert_eq(roce_shard_counters(p->side[1].shard)->tx_nak_fatal, 1);
 	/* Posted to a dead queue pair: flushed too. */
 	pair_write(p, 0, 0, 4, 0, 0, 8, 0);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 4, NDSH_WC_FLUSH_ERR);
+	pair_expect(p, 0, 4, NDSH_WC_FLUSH_ERR);
 	pair_free(p);
 }
 
@@ -76,7 +76,7 @@ Test(errors, W_RESP_12_length_0_needs_no_key)
 
 	write_with(p, 1, 12345, 0xdeadbeef, 0);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	pair_free(p);
 }
 
@@ -88,8 +88,8 @@ Test(errors, W_RESP_13_region_without_the_right)
 	pair_read(p, 0, 0, 1, 0, 0, 8, 0);
 	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
 	pair_free(p);
 }
 
@@ -104,7 +104,7 @@ Test(errors, W_RESP_13_other_protection_domain)
 
 	write_with(p, 1, PAIR_VA, roce_mr_key(mr), 8);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_REM_ACCESS_ERR);
+	pair_expect(p, 0, 1, NDSH_WC_REM_ACCESS_ERR);
 	cr_assert_not(roce_pd_destroy(s, pd), "in use by the region");
 	roce_mr_deregister(s, mr);
 	cr_assert(roce_pd_destroy(s, pd));
@@ -123,9 +123,9 @@ right_missing(uint32_t access, uint8_t max_dest_rd, bool read)
 	else
 		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_REM_INV_REQ_ERR);
-	expect_dead(p, 0, 0, ROCE_REASON_NAK_INV_REQ);
-	expect_dead(p, 1, 0, ROCE_REASON_SENT_INV_REQ);
+	pair_expect(p, 0, 1, NDSH_WC_REM_INV_REQ_ERR);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_NAK_INV_REQ);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_INV_REQ);
 	pair_free(p);
 }
 
@@ -143,9 +143,9 @@ Test(errors, W_REQ_05_read_with_initiator_depth_0)
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
 	pair_read(p, 0, 0, 2, 0, 0, 8, 0);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	expect(p, 0, 2, NDSH_WC_LOC_QP_OP_ERR);
-	expect_dead(p, 0, 0, ROCE_REASON_LOCAL_OP);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_LOC_QP_OP_ERR);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_LOCAL_OP);
 	pair_free(p);
 }
 
@@ -169,10 +169,10 @@ Test(errors, W_REQ_07_local_key_fails_behind_what_was_sent_before)
 			sge, NULL);
 		pair_write(p, 0, 0, 3, 0, 0, 8, 0);
 		cr_assert(pair_run(p, LONG));
-		expect(p, 0, 1, NDSH_WC_SUCCESS);
-		expect(p, 0, 2, NDSH_WC_LOC_PROT_ERR);
-		expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
-		expect_dead(p, 0, 0, ROCE_REASON_LOCAL_PROT);
+		pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, 2, NDSH_WC_LOC_PROT_ERR);
+		pair_expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
+		pair_expect_dead(p, 0, 0, ROCE_REASON_LOCAL_PROT);
 		cr_assert_neq(roce_qp_state_get(p->side[1].q[0].qp), ROCE_QPS_ERR);
 		pair_free(p);
 	}
@@ -186,10 +186,10 @@ Test(errors, W_RESP_10_send_longer_than_the_receive)
 	pair_recv(p, 1, 0, 8, 0, 600);
 	pair_send(p, 0, 0, 1, 0, 601, 0);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_REM_INV_REQ_ERR);
-	expect(p, 1, 7, NDSH_WC_LOC_LEN_ERR);
-	expect(p, 1, 8, NDSH_WC_FLUSH_ERR);
-	expect_dead(p, 1, 0, ROCE_REASON_RECV_TOO_SMALL);
+	pair_expect(p, 0, 1, NDSH_WC_REM_INV_REQ_ERR);
+	pair_expect(p, 1, 7, NDSH_WC_LOC_LEN_ERR);
+	pair_expect(p, 1, 8, NDSH_WC_FLUSH_ERR);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_RECV_TOO_SMALL);
 	pair_free(p);
 }
 
@@ -202,10 +202,10 @@ Test(errors, W_RESP_11_receive_with_a_bad_key)
 	ndsh_rq_push(&p->side[1].q[0].rq, 7, &sge, 1);
 	pair_send(p, 0, 0, 1, 0, 8, 0);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_REM_OP_ERR);
-	expect(p, 1, 7, NDSH_WC_LOC_PROT_ERR);
-	expect_dead(p, 0, 0, ROCE_REASON_NAK_REM_OP);
-	expect_dead(p, 1, 0, ROCE_REASON_RECV_PROT);
+	pair_expect(p, 0, 1, NDSH_WC_REM_OP_ERR);
+	pair_expect(p, 1, 7, NDSH_WC_LOC_PROT_ERR);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_NAK_REM_OP);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_RECV_PROT);
 	pair_free(p);
 }
 
@@ -233,11 +233,11 @@ no_answer(uint8_t retry, unsigned retries)
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
 	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
 	pair_run(p, t_ns * (retries + 1) - 1000);
-	expect_none(p, 0);
+	pair_expect_none(p, 0);
 	pair_run(p, 2 * t_ns);
-	expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
-	expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
-	expect_dead(p, 0, 0, ROCE_REASON_RETRY_EXC);
+	pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
+	pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_RETRY_EXC);
 	cr_assert_geq(roce_shard_counters(p->side[0].shard)->timeouts, retries + 1);
 	cr_assert_lt(p->now_ns - start, 20 * t_ns);
 	pair_free(p);
@@ -262,7 +262,7 @@ Test(errors, W_TMR_01_code_0_is_no_timeout)
 	cr_assert(pair_run(p, LONG));
 	cr_assert_eq(roce_shard_next_deadline(p->side[0].shard), UINT64_MAX);
 	cr_assert_eq(p->sent[0], 1);
-	expect_none(p, 0);
+	pair_expect_none(p, 0);
 	pair_free(p);
 }
 
@@ -294,9 +294,9 @@ not_ready(uint8_t rnr_retry, unsigned tries)
 	pair_send(p, 0, 0, 2, 0, 8, 0);
 	pair_run(p, (tries + 2) * 2000000);
 	cr_assert_eq(naks, tries);
-	expect(p, 0, 1, NDSH_WC_RNR_RETRY_EXC_ERR);
-	expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
-	expect_dead(p, 0, 0, ROCE_REASON_RNR_RETRY_EXC);
+	pair_expect(p, 0, 1, NDSH_WC_RNR_RETRY_EXC_ERR);
+	pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_RNR_RETRY_EXC);
 	cr_assert_eq(roce_qp_state_get(p->side[1].q[0].qp), ROCE_QPS_RTS);
 	pair_free(p);
 }
@@ -321,13 +321,13 @@ Test(errors, W_TMR_06_rnr_retry_7_waits_for_ever)
 	cr_assert_not(pair_run(p, 100000000));
 	cr_assert_geq(naks, 50);
 	cr_assert_leq(naks, 78);
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	expect_none(p, 0);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect_none(p, 0);
 	pair_recv(p, 1, 0, 9, 0, 4096);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 2, NDSH_WC_SUCCESS);
-	expect(p, 0, 3, NDSH_WC_SUCCESS);
-	expect(p, 1, 9, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 3, NDSH_WC_SUCCESS);
+	pair_expect(p, 1, 9, NDSH_WC_SUCCESS);
 	pair_free(p);
 }
 
@@ -345,22 +345,22 @@ Test(errors, R_SR_05_patience_is_a_time)
 	p->tap_ctx = &naks;
 	pair_send(p, 0, 0, 1, 0, 8, 0);
 	cr_assert_not(pair_run(p, 90000000));
-	expect_none(p, 0);
+	pair_expect_none(p, 0);
 	pair_recv(p, 1, 0, 9, 0, 64); /* in the last moment: patience begins anew */
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	expect(p, 1, 9, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 1, 9, NDSH_WC_SUCCESS);
 	naks = 0;
 	pair_send(p, 0, 0, 2, 0, 8, 0);
 	pair_send(p, 0, 0, 3, 0, 8, 0);
 	cr_assert_not(pair_run(p, 90000000));
-	expect_none(p, 0);
+	pair_expect_none(p, 0);
 	pair_run(p, 12000000);
-	expect(p, 0, 2, NDSH_WC_RNR_RETRY_EXC_ERR);
-	expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
-	expect_dead(p, 0, 0, ROCE_REASON_RNR_RETRY_EXC);
+	pair_expect(p, 0, 2, NDSH_WC_RNR_RETRY_EXC_ERR);
+	pair_expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_RNR_RETRY_EXC);
 	cr_assert_geq(naks, 50, "it was tried all the while");
-	expect_none(p, 1);
+	pair_expect_none(p, 1);
 	pair_free(p);
 }
 
@@ -461,8 +461,8 @@ Test(errors, W_RESP_13_revoked_in_the_middle_of_a_write)
 	p->tap_ctx = when;
 	pair_write(p, 0, 0, 1, 0, 0, 256 * 64, 0);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_REM_ACCESS_ERR);
-	expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
+	pair_expect(p, 0, 1, NDSH_WC_REM_ACCESS_ERR);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
 	pair_free(p);
 }
 
@@ -476,9 +476,9 @@ Test(errors, W_RESP_13_revoked_in_the_middle_of_a_read)
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
 	pair_read(p, 0, 0, 2, 0, 0, 256 * 100, 0);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
-	expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
 	cr_assert_lt(p->sent[1], 64, "no byte of a dead region leaves");
 	pair_free(p);
 }

@@ -35,16 +35,16 @@ Test(flush, W_ERR_03_modify_flushes_both_queues_in_order)
 	roce_qp_modify(p->side[0].shard, qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
 	pair_turn(p, 0);
 	for (unsigned i = 0; i < 200; i++) /* silent ones too: failure is never silent */
-		expect(p, 0, i, NDSH_WC_FLUSH_ERR);
+		pair_expect(p, 0, i, NDSH_WC_FLUSH_ERR);
 	for (unsigned i = 0; i < 200; i++)
-		expect(p, 0, 1000 + i, NDSH_WC_FLUSH_ERR);
+		pair_expect(p, 0, 1000 + i, NDSH_WC_FLUSH_ERR);
 	cr_assert_eq(roce_qp_state_get(qp), ROCE_QPS_ERR);
 	cr_assert_eq(roce_qp_reason(qp), ROCE_REASON_MODIFY);
 	/* What is posted afterwards. */
 	pair_recv(p, 0, 0, 2000, 0, 8);
 	roce_qp_doorbell(p->side[0].shard, qp);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 2000, NDSH_WC_FLUSH_ERR);
+	pair_expect(p, 0, 2000, NDSH_WC_FLUSH_ERR);
 	pair_free(p);
 }
 

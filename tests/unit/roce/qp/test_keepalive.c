@@ -79,15 +79,15 @@ Test(keepalive, an_idle_peer_is_asked_and_nobody_is_told)
 	cr_assert_eq(w.last.payload_bytes, 0);
 	cr_assert(w.last.ackreq);
 	cr_assert_eq(page->sq_done, 0);
-	expect_none(p, 0);
-	expect_none(p, 1); /* its receive is still there: */
+	pair_expect_none(p, 0);
+	pair_expect_none(p, 1); /* its receive is still there: */
 	pair_send(p, 0, 0, 2, 0, 8, 0);
 	pass(p, 10 * MS);
-	cr_assert_eq(expect(p, 0, 2, NDSH_WC_SUCCESS).slot_count, 1);
-	expect(p, 1, 1, NDSH_WC_SUCCESS);
+	cr_assert_eq(pair_expect(p, 0, 2, NDSH_WC_SUCCESS).slot_count, 1);
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
 	cr_assert_eq(page->sq_done, 1);
-	expect_alive(p, 0, 0);
-	expect_alive(p, 1, 0);
+	pair_expect_alive(p, 0, 0);
+	pair_expect_alive(p, 1, 0);
 	pair_free(p);
 }
 
@@ -101,7 +101,7 @@ Test(keepalive, who_is_heard_is_not_asked)
 		for (unsigned i = 0; i < 20; i++) {
 			pair_write(p, from, 0, i, 0, 0, 8, 0);
 			pass(p, 100 * MS);
-			expect(p, from, i, NDSH_WC_SUCCESS);
+			pair_expect(p, from, i, NDSH_WC_SUCCESS);
 		}
 		cr_assert_eq(probes(p), 0);
 		pair_free(p);
@@ -118,10 +118,10 @@ Test(keepalive, a_peer_that_vanished_ends_the_connection)
 	pass(p, 500 * MS);
 	w.cut = true;
 	pass(p, 2 * IDLE_MS * MS + 200 * MS);
-	expect_dead(p, 0, 0, ROCE_REASON_RETRY_EXC);
-	expect(p, 0, 7, NDSH_WC_FLUSH_ERR);
-	expect_none(p, 0);
-	expect_alive(p, 1, 0); /* it asked for nothing */
+	pair_expect_dead(p, 0, 0, ROCE_REASON_RETRY_EXC);
+	pair_expect(p, 0, 7, NDSH_WC_FLUSH_ERR);
+	pair_expect_none(p, 0);
+	pair_expect_alive(p, 1, 0); /* it asked for nothing */
 	cr_assert_eq(roce_shard_counters(p->side[0].shard)->retry_exceeded, 1);
 	pair_free(p);
 }
@@ -137,9 +137,9 @@ Test(keepalive, requests_behind_a_probe_fail_as_they_would_without)
 	pair_write(p, 0, 0, 1, 0, 0, 8, NDSH_WRF_SILENT);
 	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
 	pass(p, 1000 * MS);
-	expect_dead(p, 0, 0, ROCE_REASON_RETRY_EXC);
-	cr_assert_eq(expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR).slot_count, 1);
-	cr_assert_eq(expect(p, 0, 2, NDSH_WC_FLUSH_ERR).slot_count, 2);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_RETRY_EXC);
+	cr_assert_eq(pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR).slot_count, 1);
+	cr_assert_eq(pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR).slot_count, 2);
 	pair_free(p);
 }
 
@@ -156,8 +156,8 @@ Test(keepalive, a_lost_probe_is_sent_again)
 	w.cut = false;
 	pass(p, 100 * MS);
 	cr_assert_gt(w.probes, 1);
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	expect_alive(p, 0, 0);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect_alive(p, 0, 0);
 	cr_assert_eq(probes(p), 1);
 	pair_free(p);
 }
@@ -193,7 +193,7 @@ Test(keepalive, a_peer_that_permits_no_writes_refuses)
 	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){.access = NDSH_ACCESS_REMOTE_READ});
 
 	pass(p, 1000 * MS);
-	expect_dead(p, 0, 0, ROCE_REASON_NAK_INV_REQ);
-	expect_none(p, 0);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_NAK_INV_REQ);
+	pair_expect_none(p, 0);
 	pair_free(p);
 }

@@ -267,11 +267,11 @@ Test(qp_modify, W_QP_03_draining_is_told_when_all_that_was_begun_is_acknowledged
 	}
 	p->side[0].events = 0;
 	cr_assert(pair_run(p, 1000000000));
-	expect_none(p, 0);
+	pair_expect_none(p, 0);
 	cr_assert_eq(p->side[0].events, 0, "told once");
 	cr_assert_eq(to_rts(p), ROCE_MODIFY_OK);
 	cr_assert(pair_run(p, 1000000000));
-	expect(p, 0, 2, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
 	cr_assert_eq(p->side[0].events, 0);
 	/* Idle, it is drained at once; the next time it is told again. */
 	cr_assert_eq(to_sqd(p), ROCE_MODIFY_OK);
@@ -297,7 +297,7 @@ Test(qp_modify, W_QP_03_nothing_is_told_of_a_queue_that_never_drained)
 	cr_assert_eq(to_rts(p), ROCE_MODIFY_OK);
 	pair_recv(p, 1, 0, 2, 0, 8);
 	cr_assert(pair_run(p, 1000000000));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	cr_assert_eq(p->side[0].events & DRAINED, 0);
 	pair_free(p);
 }
@@ -354,8 +354,8 @@ Test(qp_modify, W_QP_04_a_new_path_in_sqd_has_its_own_source_port)
 	cr_assert_eq(seen.sport, a.path.udp_sport);
 	cr_assert_eq(seen.ttl, 3);
 	cr_assert_eq(seen.dmac[0], 6);
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	expect(p, 0, 2, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
 	pair_free(p);
 }
 

@@ -162,11 +162,11 @@ post(struct pair *p, const struct row *r, uint64_t context)
 static void
 finds_out(struct pair *p)
 {
-	expect_alive(p, 1, 0);
+	pair_expect_alive(p, 1, 0);
 	pair_write(p, 1, 0, 30, 0, 0, 8, 0);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 30, NDSH_WC_RETRY_EXC_ERR);
-	expect_dead(p, 1, 0, ROCE_REASON_RETRY_EXC);
+	pair_expect(p, 1, 30, NDSH_WC_RETRY_EXC_ERR);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_RETRY_EXC);
 }
 
 static void
@@ -186,24 +186,24 @@ judge(const struct row *r)
 	cr_assert(pair_run(p, LONG), "%s", r->name);
 	w.deaf = false;
 
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	expect(p, 0, 2, r->status);
-	expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
-	expect(p, 0, 10, NDSH_WC_FLUSH_ERR);
-	expect_none(p, 0);
-	expect_dead(p, 0, 0, (enum roce_reason)r->reason);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, r->status);
+	pair_expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
+	pair_expect(p, 0, 10, NDSH_WC_FLUSH_ERR);
+	pair_expect_none(p, 0);
+	pair_expect_dead(p, 0, 0, (enum roce_reason)r->reason);
 	cr_expect(target[512] == 0x11 && target[0] == 0x22 && target[1024] == 0x22, "%s", r->name);
 	cr_expect_eq(w.naks, r->nak != NONE, "%s: %u NAKs", r->name, w.naks);
 	if (r->nak != NONE)
 		cr_expect_eq(w.syndrome, r->nak, "%s: syndrome %x", r->name, w.syndrome);
 	if (r->theirs == LIVES) {
-		expect_none(p, 1);
+		pair_expect_none(p, 1);
 		finds_out(p);
 	} else {
-		expect(p, 1, 20, r->receive);
-		expect(p, 1, 21, NDSH_WC_FLUSH_ERR);
-		expect_none(p, 1);
-		expect_dead(p, 1, 0, (enum roce_reason)r->theirs);
+		pair_expect(p, 1, 20, r->receive);
+		pair_expect(p, 1, 21, NDSH_WC_FLUSH_ERR);
+		pair_expect_none(p, 1);
+		pair_expect_dead(p, 1, 0, (enum roce_reason)r->theirs);
 	}
 	pair_free(p);
 }

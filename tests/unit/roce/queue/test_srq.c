@@ -70,8 +70,8 @@ Test(srq, R_SRQ_02_R_ORD_02_queue_pairs_draw_in_order)
 		memset(p->side[0].arena, (int)i + 1, 64);
 		pair_send(p, 0, to[i], i, 0, 64, 0);
 		cr_assert(pair_run(p, LONG));
-		expect(p, 0, i, NDSH_WC_SUCCESS);
-		cr_assert_eq(expect(p, 1, i, NDSH_WC_SUCCESS).qp, to[i]);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+		cr_assert_eq(pair_expect(p, 1, i, NDSH_WC_SUCCESS).qp, to[i]);
 		cr_assert_eq(p->side[1].arena[4096 * i], i + 1);
 		cr_assert_eq(taken(p), i + 1);
 	}
@@ -87,8 +87,8 @@ Test(srq, slots_are_free_when_taken)
 		pair_recv(p, 1, 0, i, 0, 64);
 		pair_send(p, 0, i % 3, 7, 0, 8, 0);
 		cr_assert(pair_run(p, LONG));
-		expect(p, 0, 7, NDSH_WC_SUCCESS);
-		expect(p, 1, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, 7, NDSH_WC_SUCCESS);
+		pair_expect(p, 1, i, NDSH_WC_SUCCESS);
 	}
 	pair_free(p);
 }
@@ -103,14 +103,14 @@ Test(srq, R_SR_06_empty_holds_the_sender_off)
 	pair_send(p, 0, 1, 2, 0, 64, 0);
 	(void)pair_run(p, LONG / 10);
 	cr_assert_gt(roce_shard_counters(p->side[1].shard)->tx_rnr, 7);
-	expect_none(p, 0);
+	pair_expect_none(p, 0);
 	pair_recv(p, 1, 0, 3, 0, 64);
 	(void)pair_run(p, LONG / 10);
-	expect(p, 1, 3, NDSH_WC_SUCCESS);
-	expect_none(p, 1);
+	pair_expect(p, 1, 3, NDSH_WC_SUCCESS);
+	pair_expect_none(p, 1);
 	pair_recv(p, 1, 0, 4, 0, 64);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 1, 4, NDSH_WC_SUCCESS);
+	pair_expect(p, 1, 4, NDSH_WC_SUCCESS);
 	cr_assert_eq(roce_qp_state_get(p->side[0].q[0].qp), ROCE_QPS_RTS);
 	cr_assert_eq(roce_qp_state_get(p->side[0].q[1].qp), ROCE_QPS_RTS);
 	pair_free(p);
@@ -128,11 +128,11 @@ Test(srq, R_FL_08_W_EVT_02_flush_leaves_what_is_shared)
 	pair_send(p, 0, 0, 9, 0, 1u << 18, 0); /* more than one window */
 	while (taken(p) == 0)
 		p->now_ns += 100, pair_turn(p, 0), pair_turn(p, 1);
-	expect_none(p, 1);
+	pair_expect_none(p, 1);
 	roce_qp_modify(p->side[1].shard, p->side[1].q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
 	pair_turn(p, 1);
-	expect(p, 1, 1, NDSH_WC_FLUSH_ERR);
-	expect_none(p, 1);
+	pair_expect(p, 1, 1, NDSH_WC_FLUSH_ERR);
+	pair_expect_none(p, 1);
 	cr_assert(p->side[1].events & LAST);
 	cr_assert_eq(p->side[1].last_event.qp, p->side[1].q[0].qp);
 	p->side[1].events = 0;
@@ -143,7 +143,7 @@ Test(srq, R_FL_08_W_EVT_02_flush_leaves_what_is_shared)
 	while (taken(p) == 1)
 		p->now_ns += 100, pair_turn(p, 0), pair_turn(p, 1);
 	pair_turn(p, 1);
-	expect(p, 1, 2, NDSH_WC_SUCCESS);
+	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
 	pair_free(p);
 }
 
@@ -167,10 +167,10 @@ Test(srq, W_EVT_02_told_when_the_receive_in_use_is_flushed)
 		pair_turn(p, 1);
 	cr_assert(turns > 0 && turns < 100);
 	for (unsigned i = 0; i < 2048; i++)
-		expect(p, 1, 100 + i, NDSH_WC_FLUSH_ERR);
-	e = expect(p, 1, 1, NDSH_WC_FLUSH_ERR);
+		pair_expect(p, 1, 100 + i, NDSH_WC_FLUSH_ERR);
+	e = pair_expect(p, 1, 1, NDSH_WC_FLUSH_ERR);
 	cr_assert_eq(e.op, NDSH_OP_RECV);
-	expect_none(p, 1);
+	pair_expect_none(p, 1);
 	pair_free(p);
 }
 

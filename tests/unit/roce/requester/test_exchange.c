@@ -116,9 +116,9 @@ Test(exchange, W_PKT_06_the_QPN_alone_finds_the_queue_pair)
 		cr_assert_eq(roce_wire_parse(frame, hdr, &in), ROCE_WIRE_OK);
 		pair_rx(p, 1, &in);
 		pair_turn(p, 1);
-		cr_assert_eq(expect(p, 1, i, NDSH_WC_SUCCESS).qp, 0);
+		cr_assert_eq(pair_expect(p, 1, i, NDSH_WC_SUCCESS).qp, 0);
 	}
-	expect_none(p, 1);
+	pair_expect_none(p, 1);
 	pair_free(p);
 }
 
@@ -178,7 +178,7 @@ Test(exchange, W_PSN_06_duplicates_and_the_future)
 		cr_assert_eq(counters(p, 1)->rx_out_of_sequence, of[i].future, "%x", of[i].ahead);
 		cr_assert_eq(counters(p, 1)->rx_duplicate, !of[i].future, "%x", of[i].ahead);
 		cr_assert_neq(p->side[1].arena[0], '1');
-		expect_alive(p, 1, 0);
+		pair_expect_alive(p, 1, 0);
 		pair_free(p);
 	}
 }
@@ -200,7 +200,7 @@ Test(exchange, W_AETH_04_credits_of_the_peer_hold_nothing_back)
 			pair_turn(p, 0);
 			cr_assert_eq(p->sent[0], i + 1, "credit code %u", code);
 			answer(p, PSN + i, code);
-			expect(p, 0, i, NDSH_WC_SUCCESS);
+			pair_expect(p, 0, i, NDSH_WC_SUCCESS);
 		}
 		pair_free(p);
 	}
@@ -256,8 +256,8 @@ Test(exchange, W_COMP_10_responses_acknowledge_what_is_before_them)
 		pair_write(p, 0, 0, 2, 0, 0, 8, 0);
 		pair_read(p, 0, 0, 3, 0, 0, only == ROCE_READ_RESP_ONLY ? 8 : 3 * MTU, 0);
 		(void)pair_run(p, FLOOR / 2);
-		expect(p, 0, 1, NDSH_WC_SUCCESS);
-		expect(p, 0, 2, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
 		cr_assert_eq(counters(p, 0)->timeouts, 0);
 		pair_free(p);
 	}
@@ -318,7 +318,7 @@ Test(exchange, W_ACK_05_no_ack_names_a_response_that_was_not_sent)
 	}
 	(void)pair_run(p, LONG);
 	for (unsigned i = 0; i < 48; i++)
-		expect(p, 0, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
 	cr_assert_gt(o.acks, 12);
 	pair_free(p);
 }
@@ -346,7 +346,7 @@ Test(exchange, W_DUP_08_a_duplicate_that_reaches_into_the_future)
 	pair_turn(p, 1);
 	cr_assert_eq(counters(p, 1)->rx_duplicate, 3);
 	cr_assert_eq(e.n, said);
-	expect_alive(p, 1, 0);
+	pair_expect_alive(p, 1, 0);
 	pkt = request(p, ROCE_WRITE_ONLY, PSN + 3, 8); /* what was expected still is */
 	pair_inject(p, 1, 0, &pkt, "abcdefgh");
 	pair_turn(p, 1);
@@ -423,7 +423,7 @@ Test(exchange, W_READ_03_out_of_frames_in_the_middle)
 	}
 	cr_assert_eq(pump(p, 1, 1), 0);
 	pair_turn(p, 0);
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	cr_assert_eq(memcmp(p->side[0].arena, p->side[1].arena, 50 * MTU), 0);
 	cr_assert_eq(counters(p, 1)->tx_rnr + counters(p, 1)->tx_nak_fatal, 0);
 	pair_free(p);
@@ -442,7 +442,7 @@ Test(exchange, W_READ_03_an_RNR_in_answer_to_a_read)
 	cr_assert_eq(counters(p, 0)->rx_rnr, 1);
 	e.deaf = false;
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	cr_assert_eq(counters(p, 0)->timeouts, 0);
 	pair_free(p);
 }
@@ -489,7 +489,7 @@ Test(exchange, W_READ_04_as_long_as_a_message_can_be, .timeout = 120)
 	while (pump(p, 1, 32) > 0)
 		;
 	pair_turn(p, 0);
-	c = expect(p, 0, 7, NDSH_WC_SUCCESS);
+	c = pair_expect(p, 0, 7, NDSH_WC_SUCCESS);
 	cr_assert_eq(c.bytes, ROCE_MSG_MAX);
 	for (unsigned i = 0; i < 2; i++)
 		cr_assert(roce_mr_deregister(p->side[i].shard, mr[i]));
@@ -514,7 +514,7 @@ Test(exchange, W_COMP_13_W_TMR_02_progress_restarts_the_timer)
 	for (unsigned i = 0; i < 20; i++) {
 		(void)pair_run(p, FLOOR * 8 / 10);
 		answer(p, PSN + i, ROCE_SYN_ACK);
-		expect(p, 0, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
 	}
 	cr_assert_eq(counters(p, 0)->timeouts, 0);
 	cr_assert_eq(counters(p, 0)->retransmitted_packets, 0);
@@ -551,7 +551,7 @@ Test(exchange, W_TMR_02_an_RNR_stops_it)
 	cr_assert_eq(p->sent[0], 1);
 	pair_recv(p, 1, 0, 2, 0, 64);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	cr_assert_eq(counters(p, 0)->timeouts, 0);
 	pair_free(p);
 }
@@ -580,7 +580,7 @@ Test(exchange, W_COMP_13_progress_renews_the_retries)
 	for (unsigned i = 0; i < 20; i++) {
 		pair_write(p, 0, 0, i, 0, 0, 8, 0);
 		cr_assert(pair_run(p, LONG));
-		expect(p, 0, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
 	}
 	cr_assert_geq(counters(p, 0)->timeouts, 20);
 	pair_free(p);
@@ -595,8 +595,8 @@ Test(exchange, W_COMP_13_progress_renews_the_patience_with_receivers)
 		(void)pair_run(p, 10000); /* refused by now */
 		pair_recv(p, 1, 0, i, 0, 64);
 		cr_assert(pair_run(p, LONG));
-		expect(p, 0, i, NDSH_WC_SUCCESS);
-		expect(p, 1, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 1, i, NDSH_WC_SUCCESS);
 	}
 	cr_assert_eq(counters(p, 0)->rx_rnr, 20);
 	pair_free(p);

@@ -37,10 +37,10 @@ Test(immediate, W_RESP_15_immediates)
 		pair_recv(p, 1, 0, 5, 0, 8 * MTU);
 		post_immediate(p, op, bytes, imm);
 		cr_assert(pair_run(p, LONG));
-		c = expect(p, 0, imm, NDSH_WC_SUCCESS);
+		c = pair_expect(p, 0, imm, NDSH_WC_SUCCESS);
 		cr_assert_eq(c.op, op);
 		cr_assert_eq(c.bytes, bytes);
-		c = expect(p, 1, 5, NDSH_WC_SUCCESS);
+		c = pair_expect(p, 1, 5, NDSH_WC_SUCCESS);
 		cr_assert_eq(c.op, NDSH_OP_RECV);
 		cr_assert_eq(c.bytes, bytes);
 		cr_assert_eq(c.data, imm);
@@ -67,11 +67,11 @@ Test(immediate, W_RESP_08_a_write_with_immediate_and_no_receive)
 	cr_assert_eq(roce_shard_counters(p->side[1].shard)->tx_rnr, 1);
 	cr_assert_eq(p->side[1].arena[(1u << 20) + 2 * MTU - 1], 7);
 	cr_assert_eq(p->side[1].arena[(1u << 20) + 2 * MTU], 0, "its end is not there");
-	expect_none(p, 1);
+	pair_expect_none(p, 1);
 	pair_recv(p, 1, 0, 5, 0, 64);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 7, NDSH_WC_SUCCESS);
-	cr_assert_eq(expect(p, 1, 5, NDSH_WC_SUCCESS).bytes, 3 * MTU);
+	pair_expect(p, 0, 7, NDSH_WC_SUCCESS);
+	cr_assert_eq(pair_expect(p, 1, 5, NDSH_WC_SUCCESS).bytes, 3 * MTU);
 	cr_assert_eq(p->side[1].arena[(1u << 20) + 3 * MTU - 1], 7);
 	cr_assert_eq(roce_shard_counters(p->side[0].shard)->retransmitted_packets, 1);
 	pair_free(p);

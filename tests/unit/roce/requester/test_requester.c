@@ -215,7 +215,7 @@ Test(requester, W_COMP_01_what_was_not_sent_yet_is_not_acknowledged)
 	answer(p, ROCE_ACK, 119, ROCE_SYN_ACK);
 	cr_assert_eq(seen.n, 25);
 	answer(p, ROCE_ACK, 124, ROCE_SYN_ACK);
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	pair_free(p);
 }
 

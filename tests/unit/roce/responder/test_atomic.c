@@ -68,7 +68,7 @@ Test(atomics, W_ATOM_03_W_COMP_11_values)
 	post(p, 0, NDSH_OP_FETCH_ADD, 4, 40, WORD, UINT64_MAX - 6, 0, 0);
 	cr_assert(pair_run(p, LONG));
 	for (uint64_t i = 1; i <= 4; i++) {
-		c = expect(p, 0, i, NDSH_WC_SUCCESS);
+		c = pair_expect(p, 0, i, NDSH_WC_SUCCESS);
 		cr_assert_eq(c.bytes, 8);
 		cr_assert_eq(c.op, i == 1 || i == 4 ? NDSH_OP_FETCH_ADD : NDSH_OP_CMP_SWAP);
 	}
@@ -81,7 +81,7 @@ Test(atomics, W_ATOM_03_W_COMP_11_values)
 			     p->side[0].arena[48],
 		0xee);
 	cr_assert_eq(*word(p, 1, WORD - 8) | *word(p, 1, WORD + 8), 0);
-	expect_none(p, 1);
+	pair_expect_none(p, 1);
 	pair_free(p);
 }
 
@@ -107,8 +107,8 @@ run_one(struct fault *fault, uint64_t sent[2])
 	add(p, 6, 80, 7);
 	cr_assert(pair_run(p, LONG));
 	for (uint64_t i = 1; i <= 6; i++)
-		expect(p, 0, i, NDSH_WC_SUCCESS);
-	expect(p, 1, 50, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+	pair_expect(p, 1, 50, NDSH_WC_SUCCESS);
 	cr_assert_eq(*word(p, 0, 64), 1000);
 	cr_assert_eq(*word(p, 0, 128), 1005);
 	cr_assert_eq(*word(p, 0, 72), 1005);
@@ -187,7 +187,7 @@ Test(atomics, W_REQ_05_no_more_under_way_than_agreed)
 			add(p, i, 8 * i, 1);
 	cr_assert(pair_run(p, LONG));
 	for (uint64_t i = 0; i < 20; i++)
-		expect(p, 0, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
 	cr_assert_eq(w.most, 3);
 	cr_assert_eq(*word(p, 1, WORD), 10);
 	pair_free(p);
@@ -199,7 +199,7 @@ Test(atomics, W_REQ_05_with_none_agreed_it_fails)
 
 	add(p, 1, 0, 1);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_LOC_QP_OP_ERR);
+	pair_expect(p, 0, 1, NDSH_WC_LOC_QP_OP_ERR);
 	cr_assert_eq(*word(p, 1, WORD), 0);
 	pair_free(p);
 }
@@ -216,8 +216,8 @@ Test(atomics, W_FENCE_01_a_fence_waits_for_atomics)
 	pair_write(p, 0, 0, 2, 0, WORD + 8, 8, NDSH_WRF_FENCE);
 	*word(p, 1, WORD) = 77;
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_SUCCESS);
-	expect(p, 0, 2, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
 	cr_assert_eq(*word(p, 1, WORD + 8), 77, "it wrote what the atomic had brought");
 	pair_free(p);
 }
@@ -231,8 +231,8 @@ refused(struct pair_opts o, uint32_t at, uint8_t status)
 
 	post(p, 0, NDSH_OP_CMP_SWAP, 1, 0, at, 1, 0, 0);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, status);
-	expect_dead(p, 1, 0,
+	pair_expect(p, 0, 1, status);
+	pair_expect_dead(p, 1, 0,
 		status == NDSH_WC_REM_ACCESS_ERR ? ROCE_REASON_SENT_REM_ACCESS
 						 : ROCE_REASON_SENT_INV_REQ);
 	for (uint32_t i = 0; i < PAIR_ARENA; i += 8)
@@ -270,7 +270,7 @@ Test(atomics, a_bad_local_token)
 			.ctrl = NDSH_CTRL(NDSH_OP_FETCH_ADD, 1, 0, 0)},
 		&sge, NULL);
 	cr_assert(pair_run(p, LONG));
-	expect(p, 0, 1, NDSH_WC_LOC_PROT_ERR);
+	pair_expect(p, 0, 1, NDSH_WC_LOC_PROT_ERR);
 	cr_assert_eq(p->sent[0], 0);
 	pair_free(p);
 }
@@ -408,7 +408,7 @@ Test(atomics, W_ATOM_01_W_DUP_05_duplicates)
 	drain(p);
 	cr_assert_eq(t.n, 34);
 	cr_assert_eq(*word(p, 1, WORD), 0);
-	expect_alive(p, 1, 0);
+	pair_expect_alive(p, 1, 0);
 	pair_free(p);
 }
 

@@ -22,7 +22,7 @@ static void
 expect_all(
 	struct pair *p, unsigned side, uint64_t context, uint8_t op, uint8_t status, uint32_t bytes)
 {
-	struct ndsh_cqe c = expect(p, side, context, status);
+	struct ndsh_cqe c = pair_expect(p, side, context, status);
 
 	cr_assert_eq(c.op, op);
 	cr_assert_eq(c.bytes, bytes, "%u bytes instead of %u", c.bytes, bytes);
@@ -243,7 +243,7 @@ Test(engine, W_COMP_14_silent_requests_give_their_slots_back)
 		cr_assert(pair_run(p, LONG));
 		cr_assert_eq(page->sq_done, i + 1);
 	}
-	expect_none(p, 0);
+	pair_expect_none(p, 0);
 	pair_free(p);
 }
 
@@ -322,6 +322,6 @@ Test(engine, an_idle_ring_falls_back_to_doorbells)
 	cr_assert(roce_shard_rest(p->side[0].shard));
 	cr_assert_eq(page->sq_polled, 0);
 	for (unsigned i = 1; i <= 4; i++)
-		expect(p, 0, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
 	pair_free(p);
 }

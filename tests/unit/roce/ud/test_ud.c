@@ -8,26 +8,26 @@
 /* checks W-PKT-07: the header that brought it, for both families. */
 Test(ud, W_PKT_07_header_in_front_of_each_receive)
 {
-	static const uint32_t sizes[] = {0, 1, 3, 4, 1023, MTU};
+	static const uint32_t sizes[] = {0, 1, 3, 4, 1023, UD_MTU};
 	static const uint8_t zero[20];
 
 	for (unsigned i = 0; i < 12; i++) {
 		bool v6 = i % 2;
 		uint32_t bytes = sizes[i / 2];
 		struct ud_world w = ud_world_new(&(struct pair_opts){.v6 = v6});
-		const uint8_t *grh = w.p->side[1].arena + TARGET;
+		const uint8_t *grh = w.p->side[1].arena + UD_TARGET;
 		struct roce_qp_attr attr;
 
 		ud_world_start(&w);
 		pair_attr(w.p, 0, 0, &attr);
 		ud_fill(&w, bytes);
-		memset(w.p->side[1].arena + TARGET, 0xa5, GRH + bytes + 1);
-		pair_recv(w.p, 1, 0, 9, TARGET, GRH + bytes);
+		memset(w.p->side[1].arena + UD_TARGET, 0xa5, UD_GRH + bytes + 1);
+		pair_recv(w.p, 1, 0, 9, UD_TARGET, UD_GRH + bytes);
 		ud_send(&w, 0, 5, bytes);
-		cr_assert(pair_run(w.p, LONG));
-		cr_assert_eq(expect(w.p, 0, 5, NDSH_WC_SUCCESS).bytes, bytes);
+		cr_assert(pair_run(w.p, PAIR_LONG));
+		cr_assert_eq(pair_expect(w.p, 0, 5, NDSH_WC_SUCCESS).bytes, bytes);
 		(void)ud_arrived(&w, 9, bytes);
-		cr_assert_eq(grh[GRH + bytes], 0xa5, "not a byte more");
+		cr_assert_eq(grh[UD_GRH + bytes], 0xa5, "not a byte more");
 		if (v6) {
 			cr_assert_eq(grh[0] >> 4, 6);
 			cr_assert_arr_eq(grh + 8, attr.path.sgid.raw, 16);
@@ -44,7 +44,7 @@ Test(ud, W_PKT_07_header_in_front_of_each_receive)
 
 Test(ud, immediate_solicited_inline_and_silent)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
 	struct pair *p = w.p;
 	struct ndsh_sge sge = pair_sge(p, 0, 0, 16);
 	struct ndsh_cqe c;
@@ -52,23 +52,23 @@ Test(ud, immediate_solicited_inline_and_silent)
 	ud_world_start(&w);
 	ud_fill(&w, 200);
 	for (unsigned i = 0; i < 3; i++)
-		pair_recv(p, 1, 0, i, TARGET, 4096);
+		pair_recv(p, 1, 0, i, UD_TARGET, 4096);
 	pair_post(p, 0, 0,
 		&(struct ndsh_swr){.context = 1,
-			.rkey = AH,
+			.rkey = UD_AH,
 			.imm = 0x11223344,
-			.raddr = NDSH_UD_RADDR(roce_qp_num(p->side[1].q[0].qp), Q_KEY),
+			.raddr = NDSH_UD_RADDR(roce_qp_num(p->side[1].q[0].qp), UD_Q_KEY),
 			.ctrl = NDSH_CTRL(NDSH_OP_SEND_IMM, 1, NDSH_WRF_SOLICIT, 0)},
 		&sge, NULL);
-	cr_assert(pair_run(p, LONG));
-	cr_assert_eq(expect(p, 0, 1, NDSH_WC_SUCCESS).op, NDSH_OP_SEND_IMM);
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert_eq(pair_expect(p, 0, 1, NDSH_WC_SUCCESS).op, NDSH_OP_SEND_IMM);
 	c = ud_arrived(&w, 0, 16);
 	cr_assert_eq(c.data, 0x11223344);
 	cr_assert_eq(
 		c.flags & ~NDSH_CQEF_PHASE, NDSH_CQEF_IMM | NDSH_CQEF_SOLICITED | NDSH_CQEF_GRH);
-	ud_post(&w, 0, 2, 200, Q_KEY, NDSH_WRF_INLINE | NDSH_WRF_SILENT);
-	cr_assert(pair_run(p, LONG));
-	expect_none(p, 0);
+	ud_post(&w, 0, 2, 200, UD_Q_KEY, NDSH_WRF_INLINE | NDSH_WRF_SILENT);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect_none(p, 0);
 	cr_assert_eq(((struct ndsh_qp_page *)p->side[0].q[0].block)->sq_done, 2);
 	c = ud_arrived(&w, 1, 200);
 	cr_assert_eq(c.flags & ~NDSH_CQEF_PHASE, NDSH_CQEF_GRH);
@@ -85,24 +85,25 @@ Test(ud, W_PKT_13_q_keys)
 	ud_world_start(&w);
 	cr_assert(roce_ud_modify(p->side[1].shard, p->side[1].q[1].qp, p->now_ns, 0x111));
 	for (unsigned i = 0; i < 2; i++)
-		pair_recv(p, 1, i, 10 + i, TARGET, 4096);
-	ud_post(&w, 0, 1, 8, Q_KEY ^ 1, 0);
-	ud_post(&w, 1, 2, 8, Q_KEY, 0);
-	cr_assert(pair_run(p, LONG));
-	(void)expect(p, 0, 1, NDSH_WC_SUCCESS); /* it has left, and that is all that is known */
-	(void)expect(p, 0, 2, NDSH_WC_SUCCESS);
-	expect_none(p, 1);
+		pair_recv(p, 1, i, 10 + i, UD_TARGET, 4096);
+	ud_post(&w, 0, 1, 8, UD_Q_KEY ^ 1, 0);
+	ud_post(&w, 1, 2, 8, UD_Q_KEY, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	(void)pair_expect(
+		p, 0, 1, NDSH_WC_SUCCESS); /* it has left, and that is all that is known */
+	(void)pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
+	pair_expect_none(p, 1);
 	cr_assert_eq(ud_count(&w, 1)->rx_wrong_q_key, 2);
 	ud_post(&w, 0, 3, 8, ROCE_QKEY_GSI, 0);
 	ud_post(&w, 1, 4, 8, 0x111, 0);
-	cr_assert(pair_run(p, LONG));
+	cr_assert(pair_run(p, PAIR_LONG));
 	(void)ud_arrived(&w, 10, 8);
 	(void)ud_arrived(&w, 11, 8);
 	cr_assert_not(
 		roce_ud_modify(p->side[1].shard, p->side[1].q[1].qp, p->now_ns, ROCE_QKEY_GSI));
 	ud_post(&w, 1, 5, 8, 0x111, 0);
-	pair_recv(p, 1, 1, 12, TARGET, 4096);
-	cr_assert(pair_run(p, LONG));
+	pair_recv(p, 1, 1, 12, UD_TARGET, 4096);
+	cr_assert(pair_run(p, PAIR_LONG));
 	(void)ud_arrived(&w, 12, 8);
 	pair_free(p);
 }
@@ -113,21 +114,21 @@ Test(ud, W_PKT_10_transports_do_not_mix)
 	struct ud_world w = ud_world_new(&(struct pair_opts){.qps = 2});
 	struct pair *p = w.p;
 
-	w.table[0] = (struct roce_ah_table){.slot = w.ah[0], .count = AHS};
-	w.table[1] = (struct roce_ah_table){.slot = w.ah[1], .count = AHS};
-	ud_start(&w, 0, 0, Q_KEY);
-	ud_start(&w, 1, 0, Q_KEY);
-	pair_recv(p, 1, 0, 1, TARGET, 4096);
-	pair_recv(p, 1, 1, 2, TARGET, 4096);
+	w.table[0] = (struct roce_ah_table){.slot = w.ah[0], .count = UD_AHS};
+	w.table[1] = (struct roce_ah_table){.slot = w.ah[1], .count = UD_AHS};
+	ud_start(&w, 0, 0, UD_Q_KEY);
+	ud_start(&w, 1, 0, UD_Q_KEY);
+	pair_recv(p, 1, 0, 1, UD_TARGET, 4096);
+	pair_recv(p, 1, 1, 2, UD_TARGET, 4096);
 	ud_send(&w, 1, 3, 8); /* a datagram to a connected one */
-	cr_assert(pair_run(p, LONG));
-	(void)expect(p, 0, 3, NDSH_WC_SUCCESS);
-	expect_none(p, 1);
+	cr_assert(pair_run(p, PAIR_LONG));
+	(void)pair_expect(p, 0, 3, NDSH_WC_SUCCESS);
+	pair_expect_none(p, 1);
 	cr_assert_eq(ud_count(&w, 1)->rx_wrong_class, 1);
 	pair_send(p, 0, 1, 4, 0, 8, 0); /* a connection's packet to the other */
-	cr_assert(pair_run(p, LONG));
-	(void)expect(p, 0, 4, NDSH_WC_SUCCESS);
-	(void)expect(p, 1, 2, NDSH_WC_SUCCESS);
+	cr_assert(pair_run(p, PAIR_LONG));
+	(void)pair_expect(p, 0, 4, NDSH_WC_SUCCESS);
+	(void)pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
 	for (unsigned i = 0; i < 3; i++) {
 		static const uint8_t opcodes[] = {ROCE_SEND_ONLY, ROCE_ACK, 0x24 /* UC */};
 		const struct roce_pkt pkt = {.opcode = opcodes[i],
@@ -138,10 +139,10 @@ Test(ud, W_PKT_10_transports_do_not_mix)
 
 		pair_inject(p, 1, 1, &pkt, NULL);
 	}
-	cr_assert(pair_run(p, LONG));
-	expect_none(p, 1);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect_none(p, 1);
 	cr_assert_eq(ud_count(&w, 1)->rx_wrong_class, 4);
-	expect_alive(p, 1, 1);
+	pair_expect_alive(p, 1, 1);
 	cr_assert_eq(roce_qp_state_get(p->side[1].q[0].qp), ROCE_QPS_UD_RTS);
 	pair_free(p);
 }
@@ -163,19 +164,19 @@ twice(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_
 /* checks W-UD-01: PSNs count up, and who receives does not look at them. */
 Test(ud, W_UD_01_psns)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
 	uint32_t next = UINT32_MAX;
 
 	ud_world_start(&w);
 	w.p->tap = twice;
 	w.p->tap_ctx = &next;
 	for (uint64_t i = 0; i < 6; i++)
-		pair_recv(w.p, 1, 0, i, TARGET, 4096);
+		pair_recv(w.p, 1, 0, i, UD_TARGET, 4096);
 	for (uint64_t i = 0; i < 3; i++)
 		ud_send(&w, 0, 10 + i, 8);
-	cr_assert(pair_run(w.p, LONG));
+	cr_assert(pair_run(w.p, PAIR_LONG));
 	for (uint64_t i = 0; i < 3; i++)
-		(void)expect(w.p, 0, 10 + i, NDSH_WC_SUCCESS);
+		(void)pair_expect(w.p, 0, 10 + i, NDSH_WC_SUCCESS);
 	for (uint64_t i = 0; i < 6; i++)
 		(void)ud_arrived(&w, i, 8);
 	pair_free(w.p);
@@ -184,43 +185,43 @@ Test(ud, W_UD_01_psns)
 /* checks W-UD-01: what a stranger sends is dropped, and the receive stays for who comes next. */
 Test(ud, dropped_without_a_word)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
 	struct pair *p = w.p;
 
 	ud_world_start(&w);
-	ud_fill(&w, MTU);
+	ud_fill(&w, UD_MTU);
 	ud_send(&w, 0, 1, 8); /* no receive */
-	cr_assert(pair_run(p, LONG));
-	(void)expect(p, 0, 1, NDSH_WC_SUCCESS);
+	cr_assert(pair_run(p, PAIR_LONG));
+	(void)pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	cr_assert_eq(ud_count(&w, 1)->rx_datagram_no_receive, 1);
-	pair_recv(p, 1, 0, 2, TARGET, GRH + 8);
+	pair_recv(p, 1, 0, 2, UD_TARGET, UD_GRH + 8);
 	ud_send(&w, 0, 3, 9); /* one byte too long */
-	cr_assert(pair_run(p, LONG));
-	(void)expect(p, 0, 3, NDSH_WC_SUCCESS);
-	expect_none(p, 1);
+	cr_assert(pair_run(p, PAIR_LONG));
+	(void)pair_expect(p, 0, 3, NDSH_WC_SUCCESS);
+	pair_expect_none(p, 1);
 	cr_assert_eq(ud_count(&w, 1)->rx_datagram_too_long, 1);
 	ud_send(&w, 0, 4, 8); /* the receive is still there */
-	cr_assert(pair_run(p, LONG));
+	cr_assert(pair_run(p, PAIR_LONG));
 	(void)ud_arrived(&w, 2, 8);
-	expect_none(p, 1);
+	pair_expect_none(p, 1);
 	pair_free(p);
 }
 
 /* Another address of the same host is not its address. */
 Test(ud, W_PKT_14_only_its_own_address)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
 	struct roce_qp_attr attr;
 	struct pair *p = w.p;
 
 	ud_world_start(&w);
 	pair_attr(p, 0, 0, &attr);
 	attr.path.dgid.raw[15] ^= 0x10;
-	roce_ah_set(&w.ah[0][AH % AHS], AH, &attr.path, 0, MTU);
-	pair_recv(p, 1, 0, 2, TARGET, 4096);
+	roce_ah_set(&w.ah[0][UD_AH % UD_AHS], UD_AH, &attr.path, 0, UD_MTU);
+	pair_recv(p, 1, 0, 2, UD_TARGET, 4096);
 	ud_send(&w, 0, 1, 8);
-	cr_assert(pair_run(p, LONG));
-	expect_none(p, 1);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect_none(p, 1);
 	cr_assert_eq(ud_count(&w, 1)->rx_wrong_address, 1);
 	pair_free(p);
 }
@@ -228,27 +229,27 @@ Test(ud, W_PKT_14_only_its_own_address)
 /* Nor that address in another VLAN. */
 Test(ud, W_PKT_02_only_in_the_vlan_of_its_address)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU, .vlan = 100});
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU, .vlan = 100});
 	struct roce_qp_attr attr;
 	struct pair *p = w.p;
 
 	ud_world_start(&w);
 	pair_attr(p, 0, 0, &attr);
-	pair_recv(p, 1, 0, 2, TARGET, 4096);
+	pair_recv(p, 1, 0, 2, UD_TARGET, 4096);
 	for (uint16_t vlan = 0; vlan < 2; vlan++) {
 		attr.path.tagged = vlan != 0;
 		attr.path.vlan_tci = vlan;
-		roce_ah_set(&w.ah[0][AH % AHS], AH, &attr.path, 0, MTU);
+		roce_ah_set(&w.ah[0][UD_AH % UD_AHS], UD_AH, &attr.path, 0, UD_MTU);
 		ud_send(&w, 0, vlan, 8);
-		cr_assert(pair_run(p, LONG));
-		(void)expect(p, 0, vlan, NDSH_WC_SUCCESS);
-		expect_none(p, 1);
+		cr_assert(pair_run(p, PAIR_LONG));
+		(void)pair_expect(p, 0, vlan, NDSH_WC_SUCCESS);
+		pair_expect_none(p, 1);
 		cr_assert_eq(ud_count(&w, 1)->rx_wrong_vlan, vlan + 1u);
 	}
 	attr.path.vlan_tci = 100;
-	roce_ah_set(&w.ah[0][AH % AHS], AH, &attr.path, 0, MTU);
+	roce_ah_set(&w.ah[0][UD_AH % UD_AHS], UD_AH, &attr.path, 0, UD_MTU);
 	ud_send(&w, 0, 1, 8);
-	cr_assert(pair_run(p, LONG));
+	cr_assert(pair_run(p, PAIR_LONG));
 	(void)ud_arrived(&w, 2, 8);
 	pair_free(p);
 }
@@ -258,16 +259,17 @@ enum mistake { NO_HANDLE, OLD_HANDLE, BEYOND_TABLE, TOO_LONG, BAD_KEY, MISTAKES 
 static void
 make_mistake(struct ud_world *w, enum mistake which)
 {
-	static const uint32_t tokens[] = {AH ^ 1, AH ^ (1u << ROCE_AH_INDEX_BITS), AH | 0x10000};
-	uint32_t bytes = which == TOO_LONG ? MTU + 1 : 8;
+	static const uint32_t tokens[] = {
+		UD_AH ^ 1, UD_AH ^ (1u << ROCE_AH_INDEX_BITS), UD_AH | 0x10000};
+	uint32_t bytes = which == TOO_LONG ? UD_MTU + 1 : 8;
 	struct ndsh_sge sge = pair_sge(w->p, 0, 0, bytes);
 
 	if (which == BAD_KEY)
 		sge.key ^= 1;
 	pair_post(w->p, 0, 0,
 		&(struct ndsh_swr){.context = 100,
-			.rkey = which < TOO_LONG ? tokens[which] : AH,
-			.raddr = NDSH_UD_RADDR(roce_qp_num(w->p->side[1].q[0].qp), Q_KEY),
+			.rkey = which < TOO_LONG ? tokens[which] : UD_AH,
+			.raddr = NDSH_UD_RADDR(roce_qp_num(w->p->side[1].q[0].qp), UD_Q_KEY),
 			.ctrl = NDSH_CTRL(NDSH_OP_SEND, 1, NDSH_WRF_SILENT, 0)},
 		&sge, NULL);
 }
@@ -279,7 +281,7 @@ Test(ud, W_ERR_02_a_failed_send_stops_the_send_side)
 		NDSH_WC_LOC_QP_OP_ERR, NDSH_WC_LOC_LEN_ERR, NDSH_WC_LOC_PROT_ERR};
 
 	for (enum mistake m = 0; m < MISTAKES; m++) {
-		struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
+		struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
 		struct pair *p = w.p;
 		struct roce_qp *qp = p->side[0].q[0].qp;
 		struct ndsh_sge sge;
@@ -288,36 +290,36 @@ Test(ud, W_ERR_02_a_failed_send_stops_the_send_side)
 		ud_send(&w, 0, 1, 8);
 		make_mistake(&w, m);
 		for (uint64_t i = 0; i < 40; i++)
-			ud_post(&w, 0, 101 + i, 8, Q_KEY, i % 2 ? NDSH_WRF_SILENT : 0);
-		cr_assert(pair_run(p, LONG));
-		(void)expect(p, 0, 1, NDSH_WC_SUCCESS);
-		(void)expect(p, 0, 100, status[m]);
+			ud_post(&w, 0, 101 + i, 8, UD_Q_KEY, i % 2 ? NDSH_WRF_SILENT : 0);
+		cr_assert(pair_run(p, PAIR_LONG));
+		(void)pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+		(void)pair_expect(p, 0, 100, status[m]);
 		for (uint64_t i = 0; i < 40; i++)
-			(void)expect(p, 0, 101 + i, NDSH_WC_FLUSH_ERR);
+			(void)pair_expect(p, 0, 101 + i, NDSH_WC_FLUSH_ERR);
 		cr_assert_eq(p->sent[0], 1);
 		cr_assert_eq(roce_qp_state_get(qp), ROCE_QPS_UD_SQE);
 		ud_send(&w, 0, 2, 8);
-		cr_assert(pair_run(p, LONG));
-		(void)expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
+		cr_assert(pair_run(p, PAIR_LONG));
+		(void)pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
 
 		pair_recv(p, 0, 0, 50, 0, 4096); /* it still receives */
 		sge = pair_sge(p, 1, 0, 8);
 		pair_post(p, 1, 0,
 			&(struct ndsh_swr){.context = 51,
-				.rkey = AH,
-				.raddr = NDSH_UD_RADDR(roce_qp_num(qp), Q_KEY),
+				.rkey = UD_AH,
+				.raddr = NDSH_UD_RADDR(roce_qp_num(qp), UD_Q_KEY),
 				.ctrl = NDSH_CTRL(NDSH_OP_SEND, 1, 0, 0)},
 			&sge, NULL);
-		cr_assert(pair_run(p, LONG));
-		(void)expect(p, 0, 50, NDSH_WC_SUCCESS);
-		(void)expect(p, 1, 51, NDSH_WC_SUCCESS);
+		cr_assert(pair_run(p, PAIR_LONG));
+		(void)pair_expect(p, 0, 50, NDSH_WC_SUCCESS);
+		(void)pair_expect(p, 1, 51, NDSH_WC_SUCCESS);
 
 		ud_send(&w, 0, 3, 8); /* posted before the start: flushed with it */
-		cr_assert(roce_ud_modify(p->side[0].shard, qp, p->now_ns, Q_KEY));
+		cr_assert(roce_ud_modify(p->side[0].shard, qp, p->now_ns, UD_Q_KEY));
 		ud_send(&w, 0, 4, 8);
-		cr_assert(pair_run(p, LONG));
-		(void)expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
-		(void)expect(p, 0, 4, NDSH_WC_SUCCESS);
+		cr_assert(pair_run(p, PAIR_LONG));
+		(void)pair_expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
+		(void)pair_expect(p, 0, 4, NDSH_WC_SUCCESS);
 		cr_assert_eq(p->sent[0], 2);
 		pair_free(p);
 	}
@@ -326,19 +328,19 @@ Test(ud, W_ERR_02_a_failed_send_stops_the_send_side)
 /* A receive into memory that is not the client's is the client's mistake, and the end. */
 Test(ud, a_bad_receive_ends_the_queue_pair)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
 	struct pair *p = w.p;
 
 	ud_world_start(&w);
 	pair_recv(p, 1, 0, 1, PAIR_ARENA - 64, 128);
-	pair_recv(p, 1, 0, 2, TARGET, 4096);
+	pair_recv(p, 1, 0, 2, UD_TARGET, 4096);
 	ud_send(&w, 0, 3, 80);
-	cr_assert(pair_run(p, LONG));
-	(void)expect(p, 1, 1, NDSH_WC_LOC_PROT_ERR);
-	(void)expect(p, 1, 2, NDSH_WC_FLUSH_ERR);
-	expect_dead(p, 1, 0, ROCE_REASON_RECV_PROT);
+	cr_assert(pair_run(p, PAIR_LONG));
+	(void)pair_expect(p, 1, 1, NDSH_WC_LOC_PROT_ERR);
+	(void)pair_expect(p, 1, 2, NDSH_WC_FLUSH_ERR);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_RECV_PROT);
 	ud_send(&w, 0, 4, 8); /* and nothing comes to it any more */
-	cr_assert(pair_run(p, LONG));
+	cr_assert(pair_run(p, PAIR_LONG));
 	cr_assert_eq(ud_count(&w, 1)->rx_wrong_state, 1);
 	pair_free(p);
 }
@@ -346,13 +348,13 @@ Test(ud, a_bad_receive_ends_the_queue_pair)
 /* An operation that only connections have breaks the contract. */
 Test(ud, other_operations_break_the_contract)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
 	struct pair *p = w.p;
 
 	ud_world_start(&w);
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
-	(void)pair_run(p, LONG);
-	expect_dead(p, 0, 0, ROCE_REASON_CLIENT_BREACH);
+	(void)pair_run(p, PAIR_LONG);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_CLIENT_BREACH);
 	cr_assert_eq(p->sent[0], 0);
 	pair_free(p);
 }
@@ -364,20 +366,20 @@ Test(ud, shared_receives)
 	struct pair *p = w.p;
 
 	ud_world_start(&w);
-	pair_recv(p, 1, 0, 1, TARGET, GRH + 8);
-	pair_recv(p, 1, 0, 2, TARGET, 4096);
+	pair_recv(p, 1, 0, 1, UD_TARGET, UD_GRH + 8);
+	pair_recv(p, 1, 0, 2, UD_TARGET, 4096);
 	roce_srq_arm(p->side[1].shard, p->side[1].srq, 2);
 	ud_send(&w, 0, 10, 9);
-	cr_assert(pair_run(p, LONG));
+	cr_assert(pair_run(p, PAIR_LONG));
 	cr_assert_eq(ud_count(&w, 1)->rx_datagram_too_long, 1);
 	cr_assert_eq(p->side[1].srq_page->taken, 0);
 	cr_assert_eq(p->side[1].events, 0);
 	ud_send(&w, 1, 11, 8);
-	cr_assert(pair_run(p, LONG));
+	cr_assert(pair_run(p, PAIR_LONG));
 	cr_assert_eq(ud_arrived(&w, 1, 8).qp, 1);
 	cr_assert_eq(p->side[1].last_event.type, ROCE_EV_SRQ_LIMIT);
 	ud_send(&w, 0, 12, 9);
-	cr_assert(pair_run(p, LONG));
+	cr_assert(pair_run(p, PAIR_LONG));
 	cr_assert_eq(ud_arrived(&w, 2, 9).qp, 0);
 	cr_assert_eq(p->side[1].srq_page->taken, 2);
 	pair_free(p);
@@ -400,8 +402,8 @@ Test(ud, a_dry_pool_is_back_pressure)
 	struct pair *p = w.p;
 	bool lost = true;
 
-	w.table[0] = (struct roce_ah_table){.slot = w.ah[0], .count = AHS};
-	ud_start(&w, 0, 0, Q_KEY);
+	w.table[0] = (struct roce_ah_table){.slot = w.ah[0], .count = UD_AHS};
+	ud_start(&w, 0, 0, UD_Q_KEY);
 	p->tap = lose_all;
 	p->tap_ctx = &lost;
 	for (uint64_t i = 0; i < 20; i++)
@@ -409,12 +411,12 @@ Test(ud, a_dry_pool_is_back_pressure)
 	(void)pair_run(p, 100000);
 	ud_send(&w, 0, 100, 8);
 	(void)pair_run(p, 100000);
-	expect_none(p, 0);
+	pair_expect_none(p, 0);
 	cr_assert_gt(ud_count(&w, 0)->wqe_pool_empty, 0);
 	lost = false;
-	cr_assert(pair_run(p, LONG));
-	(void)expect(p, 0, 100, NDSH_WC_SUCCESS);
-	(void)expect(p, 0, 19, NDSH_WC_SUCCESS);
+	cr_assert(pair_run(p, PAIR_LONG));
+	(void)pair_expect(p, 0, 100, NDSH_WC_SUCCESS);
+	(void)pair_expect(p, 0, 19, NDSH_WC_SUCCESS);
 	pair_free(p);
 }
 
@@ -438,29 +440,29 @@ expect_no_way_but_to_error(struct pair *p, struct roce_qp *qp)
 /* Only from RESET, its end is that of any queue pair, and there is no life after it. */
 Test(ud, W_QP_02_life)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = MTU});
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
 	struct pair *p = w.p;
 	struct roce_shard *s = p->side[0].shard;
 	struct roce_qp *qp = p->side[0].q[0].qp;
-	struct roce_ud_cfg cfg = {.q_key = Q_KEY, .ahs = &w.table[0]};
+	struct roce_ud_cfg cfg = {.q_key = UD_Q_KEY, .ahs = &w.table[0]};
 	const struct roce_qp_attr attr = {0};
 
 	cr_assert_not(roce_ud_start(s, qp, p->now_ns, &cfg), "it is connected");
-	cr_assert_not(roce_ud_modify(s, qp, p->now_ns, Q_KEY));
+	cr_assert_not(roce_ud_modify(s, qp, p->now_ns, UD_Q_KEY));
 	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RESET, 0, &attr), ROCE_MODIFY_OK);
 	cfg.q_key |= ROCE_QKEY_PRIVILEGED;
 	cr_assert_not(roce_ud_start(s, qp, p->now_ns, &cfg), "a privileged key");
 	ud_world_start(&w);
-	cfg.q_key = Q_KEY;
+	cfg.q_key = UD_Q_KEY;
 	cr_assert_not(roce_ud_start(s, qp, p->now_ns, &cfg), "a second time");
 	expect_no_way_but_to_error(p, qp);
 	pair_recv(p, 0, 0, 1, 0, 64);
 	ud_send(&w, 0, 2, 8);
 	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_ERR, 0, &attr), ROCE_MODIFY_OK);
-	cr_assert(pair_run(p, LONG));
-	(void)expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
-	(void)expect(p, 0, 1, NDSH_WC_FLUSH_ERR);
-	cr_assert_not(roce_ud_modify(s, qp, p->now_ns, Q_KEY));
+	cr_assert(pair_run(p, PAIR_LONG));
+	(void)pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
+	(void)pair_expect(p, 0, 1, NDSH_WC_FLUSH_ERR);
+	cr_assert_not(roce_ud_modify(s, qp, p->now_ns, UD_Q_KEY));
 	cr_assert_not(roce_ud_start(s, qp, p->now_ns, &cfg), "it is at its end");
 	expect_no_way_but_to_error(p, qp);
 	pair_free(p);

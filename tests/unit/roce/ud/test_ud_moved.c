@@ -10,7 +10,7 @@ Test(ud_far, memory_behind_movers)
 {
 	struct ud_world w = ud_world_new(&(struct pair_opts){.far = true});
 	struct pair *p = w.p;
-	uint64_t to = NDSH_UD_RADDR(0, Q_KEY);
+	uint64_t to = NDSH_UD_RADDR(0, UD_Q_KEY);
 	struct ndsh_sge in, out[2];
 
 	ud_world_start(&w);
@@ -27,19 +27,19 @@ Test(ud_far, memory_behind_movers)
 		out[1] = pair_far_sge(p, 0, i * 900 + 400, 500);
 		pair_post(p, 0, 0,
 			&(struct ndsh_swr){.context = i,
-				.rkey = AH,
+				.rkey = UD_AH,
 				.raddr = to,
 				.ctrl = NDSH_CTRL(NDSH_OP_SEND, 2, 0, 0)},
 			out, NULL);
 	}
 	(void)pair_run(p, 1000000);
-	expect_none(p, 0);
+	pair_expect_none(p, 0);
 	p->side[0].stalled = false;
-	cr_assert(pair_run(p, LONG));
+	cr_assert(pair_run(p, PAIR_LONG));
 	for (uint64_t i = 0; i < 40; i++) {
-		(void)expect(p, 0, i, NDSH_WC_SUCCESS);
-		cr_assert_eq(expect(p, 1, i, NDSH_WC_SUCCESS).bytes, GRH + 900);
-		cr_assert_arr_eq(p->side[1].far + i * 2048 + GRH, p->side[0].far + i * 900, 900);
+		(void)pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+		cr_assert_eq(pair_expect(p, 1, i, NDSH_WC_SUCCESS).bytes, UD_GRH + 900);
+		cr_assert_arr_eq(p->side[1].far + i * 2048 + UD_GRH, p->side[0].far + i * 900, 900);
 	}
 	pair_free(p);
 }
@@ -47,7 +47,7 @@ Test(ud_far, memory_behind_movers)
 #define MANY   100u
 #define PIECE  64u
 #define PIECES 16u /* an order each: MANY of them are more than there may be */
-#define BYTES  (PIECE * PIECES - GRH)
+#define BYTES  (PIECE * PIECES - UD_GRH)
 
 static void
 receive_in_pieces(struct ud_world *w, uint64_t i)
@@ -64,9 +64,9 @@ expect_pieces(struct ud_world *w, uint64_t i)
 {
 	const uint8_t *at = w->p->side[1].far + i * 2048, *sent = w->p->side[0].arena;
 
-	cr_assert_arr_eq(at + GRH, sent, PIECE - GRH);
+	cr_assert_arr_eq(at + UD_GRH, sent, PIECE - UD_GRH);
 	for (uint32_t k = 1; k < PIECES; k++)
-		cr_assert_arr_eq(at + 2 * k * PIECE, sent + k * PIECE - GRH, PIECE);
+		cr_assert_arr_eq(at + 2 * k * PIECE, sent + k * PIECE - UD_GRH, PIECE);
 }
 
 /* A receiver that moves nothing loses what finds no room on its way to it, and no receive with it:
@@ -84,19 +84,19 @@ Test(ud_far, no_room_is_no_receive)
 		receive_in_pieces(&w, i);
 		ud_send(&w, 0, i, BYTES);
 	}
-	cr_assert(pair_run(w.p, LONG));
+	cr_assert(pair_run(w.p, PAIR_LONG));
 	taken = *done;
 	cr_assert(taken > MANY / 4 && taken < MANY);
 	cr_assert_eq(ud_count(&w, 1)->rx_datagram_no_receive, MANY - taken);
 	w.p->side[1].stalled = false;
-	cr_assert(pair_run(w.p, LONG));
+	cr_assert(pair_run(w.p, PAIR_LONG));
 	ud_send(&w, 0, MANY, BYTES);
-	cr_assert(pair_run(w.p, LONG));
+	cr_assert(pair_run(w.p, PAIR_LONG));
 	cr_assert_eq(*done, taken + 1);
 	for (uint64_t i = 0; i <= taken; i++) {
-		cr_assert_eq(expect(w.p, 1, i, NDSH_WC_SUCCESS).bytes, GRH + BYTES);
+		cr_assert_eq(pair_expect(w.p, 1, i, NDSH_WC_SUCCESS).bytes, UD_GRH + BYTES);
 		expect_pieces(&w, i);
 	}
-	expect_none(w.p, 1);
+	pair_expect_none(w.p, 1);
 	pair_free(w.p);
 }
