@@ -274,85 +274,6 @@ pair_free(struct pair *p)
 	free(p);
 }
 
-struct ndsh_sge
-pair_far_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes)
-{
-	const struct pair_side *d = &p->side[side];
-
-	return (struct ndsh_sge){.addr = (uintptr_t)d->far + at, .len = bytes, .key = d->far_key};
-}
-
-struct ndsh_sge
-pair_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes)
-{
-	return (struct ndsh_sge){.addr = PAIR_VA + at, .len = bytes, .key = p->side[side].key};
-}
-
-void
-pair_post(struct pair *p, unsigned side, unsigned i, const struct ndsh_swr *wr,
-	const struct ndsh_sge *sge, const void *data)
-{
-	struct pair_side *d = &p->side[side];
-	struct ndsh_qp_page *page = d->q[i].block;
-
-	ndsh_sq_push(&d->q[i].sq, wr, sge, data);
-	if (!page->sq_polled)
-		roce_qp_doorbell(d->shard, d->q[i].qp);
-}
-
-void
-pair_send(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t at, uint32_t bytes,
-	uint32_t flags)
-{
-	struct ndsh_sge sge = pair_sge(p, side, at, bytes);
-	uint32_t num_sge = !(flags & NDSH_WRF_INLINE);
-
-	pair_post(p, side, i,
-		&(struct ndsh_swr){.context = context,
-			.inline_bytes = bytes,
-			.ctrl = NDSH_CTRL(NDSH_OP_SEND, num_sge, flags, 0)},
-		&sge, p->side[side].arena + at);
-}
-
-void
-pair_recv(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t at, uint32_t bytes)
-{
-	struct ndsh_sge sge = pair_sge(p, side, at, bytes);
-	struct pair_side *d = &p->side[side];
-
-	ndsh_rq_push(d->srq != NULL ? &d->srq_rq : &d->q[i].rq, context, &sge, 1);
-}
-
-void
-pair_write(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t from, uint32_t to,
-	uint32_t bytes, uint32_t flags)
-{
-	struct ndsh_sge sge = pair_sge(p, side, from, bytes);
-	uint32_t num_sge = !(flags & NDSH_WRF_INLINE);
-
-	pair_post(p, side, i,
-		&(struct ndsh_swr){.context = context,
-			.raddr = PAIR_VA + to,
-			.rkey = p->side[!side].key,
-			.inline_bytes = bytes,
-			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, num_sge, flags, 0)},
-		&sge, p->side[side].arena + from);
-}
-
-void
-pair_read(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t to, uint32_t from,
-	uint32_t bytes, uint32_t flags)
-{
-	struct ndsh_sge sge = pair_sge(p, side, to, bytes);
-
-	pair_post(p, side, i,
-		&(struct ndsh_swr){.context = context,
-			.raddr = PAIR_VA + from,
-			.rkey = p->side[!side].key,
-			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, flags, 0)},
-		&sge, NULL);
-}
-
 static void
 wire_put(struct pair *p, unsigned to, const uint8_t *bytes, uint32_t len, uint64_t at_ns)
 {
@@ -505,12 +426,6 @@ pair_run(struct pair *p, uint64_t limit_ns)
 	}
 }
 
-bool
-pair_poll(struct pair *p, unsigned side, struct ndsh_cqe *cqe)
-{
-	return ndsh_cq_poll(&p->side[side].reader, cqe, 1) == 1;
-}
-
 void
 pair_inject(
 	struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt, const void *payload)
@@ -550,45 +465,8 @@ pair_inject_longer(struct pair *p, unsigned to, unsigned i, const struct roce_pk
 	wire_put(p, to, buf, len, p->now_ns);
 }
 
-/* ---- what tests expect ---- */
-
-struct ndsh_cqe
-pair_expect(struct pair *p, unsigned side, uint64_t context, uint8_t status)
+const struct roce_counters *
+pair_count(const struct pair *p, unsigned side)
 {
-	struct ndsh_cqe c;
-
-	cr_assert(pair_poll(p, side, &c), "no completion for %lu", context);
-	cr_assert_eq(c.context, context, "completion of %lu instead of %lu", c.context, context);
-	cr_assert_eq(c.status, status, "%lu: status %u, wanted %u", context, c.status, status);
-	return c;
-}
-
-void
-pair_expect_none(struct pair *p, unsigned side)
-{
-	struct ndsh_cqe c;
-
-	cr_assert_not(pair_poll(p, side, &c), "completion of %lu", c.context);
-}
-
-void
-pair_expect_dead(struct pair *p, unsigned side, unsigned i, enum roce_reason reason)
-{
-	const struct roce_qp *qp = p->side[side].q[i].qp;
-	const struct ndsh_qp_page *page = p->side[side].q[i].block;
-
-	cr_assert_eq(roce_qp_state_get(qp), ROCE_QPS_ERR);
-	cr_assert_eq(roce_qp_reason(qp), reason, "%s", roce_reason_name(roce_qp_reason(qp)));
-	cr_assert_eq(page->dead, 1);
-	if (reason != ROCE_REASON_MODIFY) {
-		cr_assert(p->side[side].events & 1u << ROCE_EV_QP_ERROR);
-		cr_assert_eq(p->side[side].last_event.reason, reason);
-		cr_assert_eq(p->side[side].last_event.owner, &p->side[side].q[i]);
-	}
-}
-
-void
-pair_expect_alive(struct pair *p, unsigned side, unsigned i)
-{
-	cr_assert_eq(roce_qp_state_get(p->side[side].q[i].qp), ROCE_QPS_RTS);
+	return roce_shard_counters(p->side[side].shard);
 }

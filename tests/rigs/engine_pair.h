@@ -100,6 +100,9 @@ void pair_write(struct pair *p, unsigned side, unsigned i, uint64_t context, uin
 	uint32_t to, uint32_t bytes, uint32_t flags);
 void pair_read(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t to,
 	uint32_t from, uint32_t bytes, uint32_t flags);
+/* Of side 0's queue pair 0, with whatever address and key. */
+void pair_write_by_key(
+	struct pair *p, uint64_t context, uint64_t raddr, uint32_t rkey, uint32_t bytes);
 /* Any descriptor. */
 void pair_post(struct pair *p, unsigned side, unsigned i, const struct ndsh_swr *wr,
 	const struct ndsh_sge *sge, const void *data);
@@ -113,9 +116,10 @@ unsigned pair_turn(struct pair *p, unsigned side);
 bool pair_run(struct pair *p, uint64_t limit_ns);
 /* Take one completion. */
 bool pair_poll(struct pair *p, unsigned side, struct ndsh_cqe *cqe);
-/* Give a packet to a side as if its peer's queue pair i had sent it. */
+const struct roce_counters *pair_count(const struct pair *p, unsigned side);
 /* A parsed frame arrives now. */
 void pair_rx(struct pair *p, unsigned side, const struct roce_pkt *pkt);
+/* Give a packet to a side as if its peer's queue pair i had sent it. */
 void pair_inject(
 	struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt, const void *payload);
 /* ... with so many bytes more than its pad count tells of, over IPv6; all else is right. */

@@ -47,3 +47,15 @@ fault_tap_dice(
 	z ^= z >> 27;
 	return z % 20 == 0 ? 0 : z % 20 == 1 ? 2 : 1;
 }
+
+unsigned
+fault_tap_mute(
+	struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	const unsigned *side = ctx;
+
+	(void)p;
+	(void)pkt;
+	(void)late_ns;
+	return from != *side;
+}

@@ -24,4 +24,8 @@ void fault_each_frame(void (*run)(struct fault *fault, uint64_t sent[2]));
 unsigned fault_tap_dice(
 	struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *dice);
 
+/* pair.tap with an unsigned, the side whose frames are all lost. */
+unsigned fault_tap_mute(
+	struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *side);
+
 #endif

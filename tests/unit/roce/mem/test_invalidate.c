@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Windows: invalidation from either side, and the order of local operations among others. */
+/* A scenario of windows, responder and requester: invalidation from either side. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -343,114 +343,6 @@ Test(invalidate, W_INV_04_a_duplicate_does_not_invalidate_again)
 	window_use(p, 0, 6, NDSH_OP_WRITE, v.token, WINDOW_AT, 8);
 	cr_assert(pair_run(p, PAIR_LONG));
 	pair_expect(p, 0, 6, NDSH_WC_SUCCESS);
-	window_pair_free(p, &v);
-}
-
-/* ---- order in the send queue ---- */
-
-static unsigned
-mute_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
-{
-	const bool *mute = ctx;
-
-	(void)p;
-	(void)pkt;
-	(void)late_ns;
-	return !(*mute && from == 0);
-}
-
-/* Done at once, told in order; checks W-FENCE-02, R-ORD-01. */
-Test(invalidate, W_FENCE_02_local_operations_wait_to_be_told_not_to_be_done)
-{
-	struct pair *p = window_pair();
-	struct window v = window_new(p);
-	bool mute = true;
-
-	p->tap = mute_tap;
-	p->tap_ctx = &mute;
-	pair_write(p, 1, 0, 1, 0, 0, 0, 0); /* its ACK is lost for a while */
-	window_bind(p, 0, 2, &v, WINDOW_RW);
-	pair_write(p, 1, 0, 3, 0, 0, 0, NDSH_WRF_SILENT);
-	window_invalidate(p, 0, 4, v.token, NDSH_WRF_SILENT);
-	window_bind(p, 0, 5, &v, WINDOW_RW);
-	pair_run(p, 1000000);
-	pair_expect_none(p, 1);
-	cr_assert_not(roce_mr_deregister(p->side[1].shard, p->side[1].mr), "bound since long");
-	mute = false;
-	cr_assert(pair_run(p, PAIR_LONG));
-	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
-	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
-	cr_assert_eq(pair_expect(p, 1, 5, NDSH_WC_SUCCESS).slot_count, 5);
-	pair_expect_none(p, 1);
-	cr_assert_eq(((struct ndsh_qp_page *)p->side[1].q[0].block)->sq_done, 5);
-	window_pair_free(p, &v);
-}
-
-/* checks R-INV-03, W-FENCE-01: with the fence, earlier READs come first */
-Test(invalidate, R_ORD_05_a_fence_waits_for_reads)
-{
-	for (unsigned i = 0; i < 2; i++) {
-		struct pair *p = pair_new(&(struct pair_opts){0});
-		struct window v = window_new(p);
-		bool mute = true;
-
-		p->tap = mute_tap;
-		p->tap_ctx = &mute;
-		pair_read(p, 1, 0, 1, 0, 0, 8, 0);
-		window_bind_at(p, 0, 2, &v, p->side[1].key, WINDOW_AT, 8, WINDOW_RW,
-			i ? NDSH_WRF_FENCE : 0);
-		pair_run(p, 1000000);
-		pair_expect_none(p, 1);
-		if (i) {
-			cr_assert(roce_mr_deregister(p->side[1].shard, p->side[1].mr), "not bound");
-			p->side[1].mr = NULL;
-		} else {
-			cr_assert_not(roce_mr_deregister(p->side[1].shard, p->side[1].mr));
-		}
-		mute = false;
-		cr_assert(pair_run(p, PAIR_LONG));
-		pair_expect(p, 1, 1, i ? NDSH_WC_LOC_PROT_ERR : NDSH_WC_SUCCESS);
-		pair_expect(p, 1, 2, i ? NDSH_WC_FLUSH_ERR : NDSH_WC_SUCCESS);
-		window_pair_free(p, &v);
-	}
-}
-
-/* A failed one ends what follows, but waits for what was before. */
-Test(invalidate, R_INV_04_told_behind_what_was_before)
-{
-	struct pair *p = window_pair();
-	bool mute = true;
-
-	p->tap = mute_tap;
-	p->tap_ctx = &mute;
-	pair_write(p, 1, 0, 1, 0, 0, 0, 0);
-	window_invalidate(p, 0, 2, 0x12345678, 0);
-	pair_write(p, 1, 0, 3, 0, 0, 0, 0);
-	pair_run(p, 1000000);
-	pair_expect_none(p, 1);
-	pair_expect_alive(p, 1, 0);
-	mute = false;
-	cr_assert(pair_run(p, PAIR_LONG));
-	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
-	pair_expect(p, 1, 2, NDSH_WC_LOC_QP_OP_ERR);
-	pair_expect(p, 1, 3, NDSH_WC_FLUSH_ERR);
-	pair_free(p);
-}
-
-/* More than a turn takes of them, with nothing else to wake the queue pair up. */
-Test(invalidate, a_long_row_of_local_operations_is_done)
-{
-	struct pair *p = window_pair();
-	struct window v = window_new(p);
-
-	for (uint64_t i = 0; i < 200; i += 2) {
-		window_bind(p, 0, i, &v, WINDOW_RW);
-		window_invalidate(p, 0, i + 1, v.token, 0);
-	}
-	pair_run(p, 1000000);
-	for (uint64_t i = 0; i < 200; i++)
-		pair_expect(p, 1, i, NDSH_WC_SUCCESS);
-	pair_expect_none(p, 1);
 	window_pair_free(p, &v);
 }
 

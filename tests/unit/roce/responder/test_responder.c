@@ -1,99 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The responder against packets that no peer of ours would send: each check of 2.5, duplicates of
- * 2.6, what is dropped in silence, and the order of what it answers.
+ * The responder against packets that no peer of ours would send: each check of new requests, and
+ * what is refused or dropped.
  */
 #include <criterion/criterion.h>
-#include <string.h>
 
-#include "rigs/engine_pair.h"
-
-#define MTU   1024u
-#define PSN   100u /* first PSN that side 1 expects */
-#define TAPES 64u
-
-/* Everything that side 1 says. */
-struct tape {
-	struct roce_pkt said[TAPES];
-	unsigned n;
-};
-
-static unsigned
-tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
-{
-	struct tape *t = ctx;
-
-	(void)p;
-	(void)late_ns;
-	if (from == 1 && t->n < TAPES)
-		t->said[t->n++] = *pkt;
-	return 0; /* side 0 hears nothing: the test is the peer */
-}
-
-static struct pair *
-peer_over(struct tape *t, bool v6)
-{
-	struct pair *p = pair_new(&(struct pair_opts){
-		.mtu = MTU, .set_psn = true, .sq_psn = {PSN, 500}, .min_rnr_code = 14, .v6 = v6});
-
-	memset(t, 0, sizeof(*t));
-	p->tap = tap;
-	p->tap_ctx = t;
-	return p;
-}
-
-static struct pair *
-peer_new(struct tape *t)
-{
-	return peer_over(t, false);
-}
-
-static struct roce_pkt
-packet(const struct pair *p, uint8_t opcode, uint32_t psn, uint32_t bytes)
-{
-	return (struct roce_pkt){.opcode = opcode,
-		.qpn = roce_qp_num(p->side[1].q[0].qp),
-		.psn = psn,
-		.pkey = ROCE_PKEY_DEFAULT,
-		.ackreq = true,
-		.payload_bytes = bytes,
-		.va = PAIR_VA,
-		.rkey = p->side[1].key,
-		.dma_bytes = bytes};
-}
-
-static void
-say(struct pair *p, const struct roce_pkt *pkt)
-{
-	static const uint8_t payload[ROCE_MTU_MAX] = {0xa5, 0x5a};
-
-	pair_inject(p, 1, 0, pkt, payload);
-}
-
-static void
-say_plain(struct pair *p, uint8_t opcode, uint32_t psn, uint32_t bytes)
-{
-	struct roce_pkt pkt = packet(p, opcode, psn, bytes);
-
-	say(p, &pkt);
-}
-
-/* The last thing said is this, and nothing before it but n-1 others. */
-static void
-heard(struct pair *p, struct tape *t, unsigned n, uint8_t syndrome, uint32_t psn)
-{
-	pair_turn(p, 1);
-	cr_assert_eq(t->n, n, "%u packets instead of %u", t->n, n);
-	cr_assert_eq(t->said[n - 1].syndrome, syndrome, "syndrome %x", t->said[n - 1].syndrome);
-	cr_assert_eq(t->said[n - 1].psn, psn, "PSN %u", t->said[n - 1].psn);
-}
-
-static void
-silent(struct pair *p, struct tape *t, unsigned n)
-{
-	pair_turn(p, 1);
-	cr_assert_eq(t->n, n, "%u packets instead of %u", t->n, n);
-}
+#include "rigs/overheard.h"
+#include "rigs/scripted_peer.h"
 
 struct step {
 	uint8_t opcode;
@@ -105,21 +18,21 @@ struct step {
 static void
 violates(const struct step *steps, unsigned n)
 {
-	struct tape t;
+	struct peer_tape t;
 	struct pair *p = peer_new(&t);
 
 	pair_recv(p, 1, 0, 1, 0, 8192);
 	for (unsigned i = 0; i < n; i++) {
-		struct roce_pkt pkt = packet(p, steps[i].opcode, PSN + i, steps[i].bytes);
+		struct roce_pkt pkt = peer_packet(p, steps[i].opcode, PEER_PSN + i, steps[i].bytes);
 
 		pkt.dma_bytes = steps[i].dma_bytes;
 		pkt.ackreq = false;
-		say(p, &pkt);
+		peer_say(p, &pkt);
 	}
-	heard(p, &t, 1, ROCE_SYN_NAK_INV_REQ, PSN + n - 1);
+	peer_heard(p, &t, 1, ROCE_SYN_NAK_INV_REQ, PEER_PSN + n - 1);
 	cr_assert_eq(roce_qp_reason(p->side[1].q[0].qp), ROCE_REASON_SENT_INV_REQ);
-	say_plain(p, ROCE_WRITE_ONLY, PSN + n, 8);
-	silent(p, &t, 1); /* W-RESP-18: exactly one */
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + n, 8);
+	peer_silent(p, &t, 1); /* W-RESP-18: exactly one */
 	pair_free(p);
 }
 
@@ -131,52 +44,53 @@ violates(const struct step *steps, unsigned n)
 
 Test(responder, W_RESP_05_opcode_sequence)
 {
-	VIOLATES({ROCE_SEND_MIDDLE, MTU, 0});
+	VIOLATES({ROCE_SEND_MIDDLE, PEER_MTU, 0});
 	VIOLATES({ROCE_SEND_LAST, 8, 0});
-	VIOLATES({ROCE_WRITE_MIDDLE, MTU, 0});
+	VIOLATES({ROCE_WRITE_MIDDLE, PEER_MTU, 0});
 	VIOLATES({ROCE_WRITE_LAST, 8, 0});
-	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_SEND_FIRST, MTU, 0});
-	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_SEND_ONLY, 8, 0});
-	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_WRITE_LAST, 8, 0});
-	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_WRITE_ONLY, 8, 8});
-	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_READ_REQUEST, 0, 8});
-	VIOLATES({ROCE_WRITE_FIRST, MTU, MTU + 8}, {ROCE_SEND_LAST, 8, 0});
-	VIOLATES({ROCE_WRITE_FIRST, MTU, MTU + 8}, {ROCE_WRITE_FIRST, MTU, MTU + 8});
-	VIOLATES({ROCE_WRITE_FIRST, MTU, MTU + 8}, {ROCE_SEND_ONLY, 8, 0});
-	VIOLATES({ROCE_WRITE_FIRST, MTU, MTU + 8}, {ROCE_READ_REQUEST, 0, 8});
+	VIOLATES({ROCE_SEND_FIRST, PEER_MTU, 0}, {ROCE_SEND_FIRST, PEER_MTU, 0});
+	VIOLATES({ROCE_SEND_FIRST, PEER_MTU, 0}, {ROCE_SEND_ONLY, 8, 0});
+	VIOLATES({ROCE_SEND_FIRST, PEER_MTU, 0}, {ROCE_WRITE_LAST, 8, 0});
+	VIOLATES({ROCE_SEND_FIRST, PEER_MTU, 0}, {ROCE_WRITE_ONLY, 8, 8});
+	VIOLATES({ROCE_SEND_FIRST, PEER_MTU, 0}, {ROCE_READ_REQUEST, 0, 8});
+	VIOLATES({ROCE_WRITE_FIRST, PEER_MTU, PEER_MTU + 8}, {ROCE_SEND_LAST, 8, 0});
+	VIOLATES({ROCE_WRITE_FIRST, PEER_MTU, PEER_MTU + 8},
+		{ROCE_WRITE_FIRST, PEER_MTU, PEER_MTU + 8});
+	VIOLATES({ROCE_WRITE_FIRST, PEER_MTU, PEER_MTU + 8}, {ROCE_SEND_ONLY, 8, 0});
+	VIOLATES({ROCE_WRITE_FIRST, PEER_MTU, PEER_MTU + 8}, {ROCE_READ_REQUEST, 0, 8});
 }
 
 Test(responder, W_RESP_09_lengths)
 {
-	VIOLATES({ROCE_SEND_FIRST, MTU - 4, 0});
-	VIOLATES({ROCE_SEND_ONLY, MTU + 4, 0});
-	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_SEND_LAST, 0, 0});
-	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_SEND_MIDDLE, MTU - 4, 0});
-	VIOLATES({ROCE_SEND_FIRST, MTU, 0}, {ROCE_SEND_LAST, MTU + 4, 0});
+	VIOLATES({ROCE_SEND_FIRST, PEER_MTU - 4, 0});
+	VIOLATES({ROCE_SEND_ONLY, PEER_MTU + 4, 0});
+	VIOLATES({ROCE_SEND_FIRST, PEER_MTU, 0}, {ROCE_SEND_LAST, 0, 0});
+	VIOLATES({ROCE_SEND_FIRST, PEER_MTU, 0}, {ROCE_SEND_MIDDLE, PEER_MTU - 4, 0});
+	VIOLATES({ROCE_SEND_FIRST, PEER_MTU, 0}, {ROCE_SEND_LAST, PEER_MTU + 4, 0});
 	VIOLATES({ROCE_WRITE_ONLY, 8, 9});
 	VIOLATES({ROCE_WRITE_ONLY, 8, 4});
-	VIOLATES({ROCE_WRITE_FIRST, MTU, MTU});
-	VIOLATES({ROCE_WRITE_FIRST, MTU, 0x80000001});
-	VIOLATES({ROCE_WRITE_FIRST, MTU, 3 * MTU}, {ROCE_WRITE_LAST, 8, 0});
-	VIOLATES({ROCE_WRITE_FIRST, MTU, 2 * MTU}, {ROCE_WRITE_MIDDLE, MTU, 0});
-	VIOLATES({ROCE_WRITE_FIRST, MTU, MTU + 8}, {ROCE_WRITE_LAST, 12, 0});
+	VIOLATES({ROCE_WRITE_FIRST, PEER_MTU, PEER_MTU});
+	VIOLATES({ROCE_WRITE_FIRST, PEER_MTU, 0x80000001});
+	VIOLATES({ROCE_WRITE_FIRST, PEER_MTU, 3 * PEER_MTU}, {ROCE_WRITE_LAST, 8, 0});
+	VIOLATES({ROCE_WRITE_FIRST, PEER_MTU, 2 * PEER_MTU}, {ROCE_WRITE_MIDDLE, PEER_MTU, 0});
+	VIOLATES({ROCE_WRITE_FIRST, PEER_MTU, PEER_MTU + 8}, {ROCE_WRITE_LAST, 12, 0});
 	VIOLATES({ROCE_READ_REQUEST, 0, 0x80000001});
 }
 
 /* A pad count that does not make the payload whole words. */
 Test(responder, W_RESP_09_pad)
 {
-	static const uint8_t payload[MTU];
+	static const uint8_t payload[PEER_MTU];
 
 	for (uint32_t bytes = 4; bytes < 8; bytes++)
 		for (uint32_t more = 1; more < 4; more++) {
-			struct tape t;
-			struct pair *p = peer_over(&t, true);
-			struct roce_pkt pkt = packet(p, ROCE_SEND_ONLY, PSN, bytes);
+			struct peer_tape t;
+			struct pair *p = peer_with(&t, (struct pair_opts){.v6 = true});
+			struct roce_pkt pkt = peer_packet(p, ROCE_SEND_ONLY, PEER_PSN, bytes);
 
-			pair_recv(p, 1, 0, 1, 0, MTU);
+			pair_recv(p, 1, 0, 1, 0, PEER_MTU);
 			pair_inject_longer(p, 1, 0, &pkt, payload, more);
-			heard(p, &t, 1, ROCE_SYN_NAK_INV_REQ, PSN);
+			peer_heard(p, &t, 1, ROCE_SYN_NAK_INV_REQ, PEER_PSN);
 			cr_assert_eq(roce_qp_reason(p->side[1].q[0].qp), ROCE_REASON_SENT_INV_REQ);
 			pair_free(p);
 		}
@@ -190,275 +104,100 @@ Test(responder, W_RESP_06_atomics_without_the_right_are_refused)
 
 Test(responder, W_PKT_08_operations_of_newer_peers_are_dropped)
 {
-	struct tape t;
+	struct peer_tape t;
 	struct pair *p = peer_new(&t);
 
-	say_plain(p, ROCE_FLUSH, PSN, 0);
-	say_plain(p, ROCE_ATOMIC_WRITE, PSN, 8);
-	silent(p, &t, 0);
+	peer_say_plain(p, ROCE_FLUSH, PEER_PSN, 0);
+	peer_say_plain(p, ROCE_ATOMIC_WRITE, PEER_PSN, 8);
+	peer_silent(p, &t, 0);
 	cr_assert_eq(roce_shard_counters(p->side[1].shard)->rx_wrong_class, 2);
-	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
-	heard(p, &t, 1, ROCE_SYN_ACK, PSN);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN);
 	pair_free(p);
 }
 
 /* checks W-RESP-04 */
 Test(responder, W_RESP_02_one_sequence_nak_per_gap)
 {
-	struct tape t;
+	struct peer_tape t;
 	struct pair *p = peer_new(&t);
 
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 1, 8);
-	heard(p, &t, 1, ROCE_SYN_NAK_SEQ, PSN);
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 2, 8);
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 3, 8);
-	silent(p, &t, 1);
-	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
-	heard(p, &t, 2, ROCE_SYN_ACK, PSN);
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 2, 8);
-	heard(p, &t, 3, ROCE_SYN_NAK_SEQ, PSN + 1);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 1, 8);
+	peer_heard(p, &t, 1, ROCE_SYN_NAK_SEQ, PEER_PSN);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 2, 8);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 3, 8);
+	peer_silent(p, &t, 1);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_heard(p, &t, 2, ROCE_SYN_ACK, PEER_PSN);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 2, 8);
+	peer_heard(p, &t, 3, ROCE_SYN_NAK_SEQ, PEER_PSN + 1);
 	/* W-RESP-04: a duplicate opens the way for one more NAK. */
-	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
-	heard(p, &t, 4, ROCE_SYN_ACK, PSN);
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 2, 8);
-	heard(p, &t, 5, ROCE_SYN_NAK_SEQ, PSN + 1);
-	pair_free(p);
-}
-
-/* checks W-ACK-06 */
-Test(responder, a_gap_that_closes_within_the_turn)
-{
-	struct tape t;
-	struct pair *p = peer_new(&t);
-
-	/* Overtaken: the late one comes, the other was dropped and is asked for. */
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 1, 8);
-	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
-	heard(p, &t, 1, ROCE_SYN_NAK_SEQ, PSN + 1);
-	/* Both come again: nothing is missing when the NAK would leave. */
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 2, 8);
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 1, 8);
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 2, 8);
-	heard(p, &t, 2, ROCE_SYN_ACK, PSN + 2);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_heard(p, &t, 4, ROCE_SYN_ACK, PEER_PSN);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 2, 8);
+	peer_heard(p, &t, 5, ROCE_SYN_NAK_SEQ, PEER_PSN + 1);
 	pair_free(p);
 }
 
 /* checks W-AETH-01 */
 Test(responder, W_RESP_03_W_RESP_08_rnr_and_silence_behind_it)
 {
-	struct tape t;
+	struct peer_tape t;
 	struct pair *p = peer_new(&t);
 	struct ndsh_cqe c;
 
-	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
-	heard(p, &t, 1, ROCE_SYN_ACK, PSN);
-	say_plain(p, ROCE_SEND_ONLY, PSN + 1, 8);
-	say_plain(p, ROCE_SEND_ONLY, PSN + 2, 8);
-	heard(p, &t, 2, ROCE_SYN_RNR | 14, PSN + 1);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN);
+	peer_say_plain(p, ROCE_SEND_ONLY, PEER_PSN + 1, 8);
+	peer_say_plain(p, ROCE_SEND_ONLY, PEER_PSN + 2, 8);
+	peer_heard(p, &t, 2, ROCE_SYN_RNR | 14, PEER_PSN + 1);
 	cr_assert_eq(t.said[1].msn, 1);
-	say_plain(p, ROCE_SEND_ONLY, PSN + 2, 8);
-	silent(p, &t, 2);
+	peer_say_plain(p, ROCE_SEND_ONLY, PEER_PSN + 2, 8);
+	peer_silent(p, &t, 2);
 	pair_recv(p, 1, 0, 5, 0, 64);
-	say_plain(p, ROCE_SEND_ONLY, PSN + 1, 8);
-	heard(p, &t, 3, ROCE_SYN_ACK, PSN + 1);
+	peer_say_plain(p, ROCE_SEND_ONLY, PEER_PSN + 1, 8);
+	peer_heard(p, &t, 3, ROCE_SYN_ACK, PEER_PSN + 1);
 	cr_assert_eq(t.said[2].msn, 2);
 	cr_assert(pair_poll(p, 1, &c));
 	cr_assert_eq(c.context, 5);
 	pair_free(p);
 }
 
-Test(responder, W_ACK_02_coalesced_and_W_ACK_01_only_if_asked)
-{
-	struct tape t;
-	struct pair *p = peer_new(&t);
-	struct roce_pkt quiet = packet(p, ROCE_WRITE_ONLY, PSN, 8);
-
-	quiet.ackreq = false;
-	say(p, &quiet);
-	silent(p, &t, 0);
-	for (unsigned i = 1; i < 5; i++)
-		say_plain(p, ROCE_WRITE_ONLY, PSN + i, 8);
-	quiet.psn = PSN + 5;
-	say(p, &quiet);
-	heard(p, &t, 1, ROCE_SYN_ACK, PSN + 5);
-	cr_assert_eq(t.said[0].msn, 6);
-	pair_free(p);
-}
-
-/* checks W-AETH-01 */
-Test(responder, W_DUP_01_a_duplicate_is_acknowledged_and_not_executed)
-{
-	struct tape t;
-	struct pair *p = peer_new(&t);
-	struct ndsh_cqe c;
-
-	pair_recv(p, 1, 0, 1, 0, 64);
-	pair_recv(p, 1, 0, 2, 0, 64);
-	say_plain(p, ROCE_SEND_ONLY, PSN, 8);
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 1, 8);
-	heard(p, &t, 1, ROCE_SYN_ACK, PSN + 1);
-	p->side[1].arena[0] = 0x77;
-	say_plain(p, ROCE_SEND_ONLY, PSN, 8);
-	heard(p, &t, 2, ROCE_SYN_ACK, PSN + 1);
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 1, 8);
-	heard(p, &t, 3, ROCE_SYN_ACK, PSN + 1);
-	cr_assert_eq(t.said[2].msn, 2);
-	cr_assert_eq(p->side[1].arena[0], 0x77);
-	cr_assert(pair_poll(p, 1, &c));
-	cr_assert_not(pair_poll(p, 1, &c));
-	pair_free(p);
-}
-
-/* The duplicate of a message before a READ: what may be said of it is older than the ACK that is
- * owed for the message behind the READ, and does not take its place. checks W-ACK-02 */
-Test(responder, W_DUP_02_an_older_acknowledgement_leaves_a_newer_one)
-{
-	struct tape t;
-	struct pair *p = peer_new(&t);
-	struct roce_pkt r = packet(p, ROCE_READ_REQUEST, PSN + 1, 0);
-
-	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
-	heard(p, &t, 1, ROCE_SYN_ACK, PSN);
-	r.dma_bytes = 8;
-	say(p, &r);
-	pair_turn(p, 1);
-	cr_assert_eq(t.n, 2);
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 2, 8);
-	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
-	heard(p, &t, 3, ROCE_SYN_ACK, PSN + 2);
-	pair_free(p);
-}
-
-static struct roce_pkt
-read_request(const struct pair *p, uint32_t psn, uint32_t at, uint32_t bytes)
-{
-	struct roce_pkt r = packet(p, ROCE_READ_REQUEST, psn, 0);
-
-	r.va = PAIR_VA + at;
-	r.dma_bytes = bytes;
-	return r;
-}
-
-/* checks W-ACK-04, W-PSN-03, W-READ-01, W-RESP-01 */
-Test(responder, W_ACK_03_answers_leave_in_PSN_order)
-{
-	struct tape t;
-	struct pair *p = peer_new(&t);
-	struct roce_pkt r = read_request(p, PSN + 1, 0, 2 * MTU + 5);
-	static const uint8_t ops[] = {
-		ROCE_READ_RESP_FIRST, ROCE_READ_RESP_MIDDLE, ROCE_READ_RESP_LAST, ROCE_ACK};
-
-	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
-	say(p, &r);
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 4, 8);
-	pair_turn(p, 1);
-	cr_assert_eq(t.n, 4); /* W-ACK-04: the first ACK is implied */
-	for (unsigned i = 0; i < 4; i++) {
-		cr_assert_eq(t.said[i].opcode, ops[i]);
-		cr_assert_eq(t.said[i].psn, PSN + 1 + i);
-	}
-	pair_free(p);
-}
-
-Test(responder, W_DUP_03_W_DUP_04_read_replay)
-{
-	struct tape t;
-	struct pair *p = peer_new(&t);
-	struct roce_pkt r = read_request(p, PSN, 64, 3 * MTU);
-
-	say(p, &r);
-	silent(p, &t, 3);
-	r = read_request(p, PSN + 1, 64 + MTU, 2 * MTU);
-	say(p, &r);
-	silent(p, &t, 5);
-	cr_assert_eq(t.said[3].opcode, ROCE_READ_RESP_FIRST);
-	cr_assert_eq(t.said[3].psn, PSN + 1);
-	cr_assert_eq(t.said[4].opcode, ROCE_READ_RESP_LAST);
-	r = read_request(p, PSN + 2, 64 + 2 * MTU, MTU);
-	say(p, &r);
-	silent(p, &t, 6);
-	cr_assert_eq(t.said[5].opcode, ROCE_READ_RESP_ONLY);
-	/* Another end, another start, another key: no answer, no harm (W-DUP-07). */
-	r.dma_bytes -= 1;
-	say(p, &r);
-	r = read_request(p, PSN + 2, 65 + 2 * MTU, MTU);
-	say(p, &r);
-	r = read_request(p, PSN + 2, 64 + 2 * MTU, MTU);
-	r.rkey ^= 1;
-	say(p, &r);
-	silent(p, &t, 6);
-	cr_assert_eq(roce_qp_state_get(p->side[1].q[0].qp), ROCE_QPS_RTS);
-	pair_free(p);
-}
-
-Test(responder, W_DUP_02_a_duplicate_before_a_read_does_not_acknowledge_it)
-{
-	struct tape t;
-	struct pair *p = peer_new(&t);
-	struct roce_pkt r = read_request(p, PSN + 1, 0, 2 * MTU);
-
-	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
-	say(p, &r);
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 3, 8);
-	heard(p, &t, 3, ROCE_SYN_ACK, PSN + 3);
-	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
-	heard(p, &t, 4, ROCE_SYN_ACK, PSN);
-	say_plain(p, ROCE_WRITE_ONLY, PSN + 3, 8);
-	heard(p, &t, 5, ROCE_SYN_ACK, PSN + 3);
-	pair_free(p);
-}
-
-Test(responder, W_DUP_07_a_replay_of_a_dead_region_is_silence)
-{
-	struct tape t;
-	struct pair *p = peer_new(&t);
-	struct roce_pkt r = read_request(p, PSN, 0, MTU);
-
-	say(p, &r);
-	silent(p, &t, 1);
-	roce_mr_deregister(p->side[1].shard, p->side[1].mr);
-	p->side[1].mr = NULL;
-	say(p, &r);
-	silent(p, &t, 1);
-	cr_assert_eq(roce_qp_state_get(p->side[1].q[0].qp), ROCE_QPS_RTS);
-	pair_free(p);
-}
-
 Test(responder, W_RESP_07_more_reads_than_agreed)
 {
-	struct tape t;
+	struct peer_tape t;
 	struct pair *p = peer_new(&t);
 
 	for (unsigned i = 0; i < 5; i++) { /* 4 were agreed, none is answered within the turn */
-		struct roce_pkt r = read_request(p, PSN + i, 0, 8);
+		struct roce_pkt r = peer_read_request(p, PEER_PSN + i, 0, 8);
 
-		say(p, &r);
+		peer_say(p, &r);
 	}
 	pair_turn(p, 1);
 	cr_assert_eq(t.n, 5, "%u", t.n); /* four answers, then the refusal, in order */
 	for (unsigned i = 0; i < 4; i++)
 		cr_assert_eq(t.said[i].opcode, ROCE_READ_RESP_ONLY);
 	cr_assert_eq(t.said[4].syndrome, ROCE_SYN_NAK_INV_REQ);
-	cr_assert_eq(t.said[4].psn, PSN + 4);
+	cr_assert_eq(t.said[4].psn, PEER_PSN + 4);
 	pair_free(p);
 }
 
 /* checks W-RESP-15 */
 Test(responder, immediates_of_a_peer_are_delivered)
 {
-	struct tape t;
+	struct peer_tape t;
 	struct pair *p = peer_new(&t);
-	struct roce_pkt pkt = packet(p, ROCE_SEND_ONLY_IMM, PSN, 8);
+	struct roce_pkt pkt = peer_packet(p, ROCE_SEND_ONLY_IMM, PEER_PSN, 8);
 	struct ndsh_cqe c;
 
 	pair_recv(p, 1, 0, 1, 0, 64);
 	pair_recv(p, 1, 0, 2, 4096, 64);
 	pkt.imm = 0x11223344;
-	say(p, &pkt);
-	pkt = packet(p, ROCE_WRITE_ONLY_IMM, PSN + 1, 16); /* W-RESP-15 */
+	peer_say(p, &pkt);
+	pkt = peer_packet(p, ROCE_WRITE_ONLY_IMM, PEER_PSN + 1, 16); /* W-RESP-15 */
 	pkt.imm = 0x55667788;
-	say(p, &pkt);
-	heard(p, &t, 1, ROCE_SYN_ACK, PSN + 1);
+	peer_say(p, &pkt);
+	peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN + 1);
 	cr_assert(pair_poll(p, 1, &c));
 	cr_assert_eq(c.flags & (NDSH_CQEF_IMM | NDSH_CQEF_WRITE), NDSH_CQEF_IMM);
 	cr_assert_eq(c.data, 0x11223344);
@@ -473,15 +212,15 @@ Test(responder, immediates_of_a_peer_are_delivered)
 
 Test(responder, W_INV_02_no_region_can_be_invalidated)
 {
-	struct tape t;
+	struct peer_tape t;
 	struct pair *p = peer_new(&t);
-	struct roce_pkt pkt = packet(p, ROCE_SEND_ONLY_INV, PSN, 8);
+	struct roce_pkt pkt = peer_packet(p, ROCE_SEND_ONLY_INV, PEER_PSN, 8);
 	struct ndsh_cqe c;
 
 	pair_recv(p, 1, 0, 1, 0, 64);
 	pkt.ieth = p->side[1].key;
-	say(p, &pkt);
-	heard(p, &t, 1, ROCE_SYN_NAK_REM_ACCESS, PSN);
+	peer_say(p, &pkt);
+	peer_heard(p, &t, 1, ROCE_SYN_NAK_REM_ACCESS, PEER_PSN);
 	cr_assert(pair_poll(p, 1, &c));
 	cr_assert_eq(c.status, NDSH_WC_REM_INV_REQ_ERR);
 	cr_assert_eq(roce_qp_state_get(p->side[1].q[0].qp), ROCE_QPS_ERR);
@@ -490,59 +229,103 @@ Test(responder, W_INV_02_no_region_can_be_invalidated)
 	pair_free(p);
 }
 
-static const struct roce_counters *
-count(const struct pair *p)
+/* Exactly half of the numbers are behind the expected one, the other half before it. */
+Test(responder, W_PSN_06_duplicates_and_the_future)
 {
-	return roce_shard_counters(p->side[1].shard);
+	static const struct {
+		uint32_t ahead;
+		bool future;
+	} of[] = {{1, true}, {2, true}, {0x7ffffe, true}, {0x7fffff, true}, {0x800000, false},
+		{0x800001, false}, {0xfffffe, false}, {0xffffff, false}};
+
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct ear e;
+		struct pair *p = ear_pair(&e, (struct pair_opts){0});
+		struct roce_pkt pkt = ear_request(p, ROCE_WRITE_ONLY, EAR_PSN + of[i].ahead, 8);
+
+		pair_inject(p, 1, 0, &pkt, "12345678");
+		pair_turn(p, 1);
+		cr_assert_eq(pair_count(p, 1)->rx_out_of_sequence, of[i].future, "%x", of[i].ahead);
+		cr_assert_eq(pair_count(p, 1)->rx_duplicate, !of[i].future, "%x", of[i].ahead);
+		cr_assert_neq(p->side[1].arena[0], '1');
+		pair_expect_alive(p, 1, 0);
+		pair_free(p);
+	}
 }
 
-/* checks W-ICRC-05 */
-Test(responder, W_PKT_10_W_PKT_11_W_PKT_14_W_PKT_15_silent_drops)
+/* ---- between two engines ---- */
+
+/* A queue pair without the right refuses as invalid request, whatever the region grants. */
+static void
+right_missing(uint32_t access, uint8_t max_dest_rd, bool read)
 {
-	struct tape t;
-	struct pair *p = peer_new(&t);
-	struct roce_pkt pkt = packet(p, ROCE_WRITE_ONLY, PSN, 8);
-	struct roce_qp_attr a;
+	struct pair *p =
+		pair_new(&(struct pair_opts){.access = access, .max_dest_rd = max_dest_rd});
 
-	pkt.qpn ^= 1;
-	say(p, &pkt);
-	silent(p, &t, 0);
-	cr_assert_eq(count(p)->rx_unknown_qpn, 1);
+	if (read)
+		pair_read(p, 0, 0, 1, 0, 0, 8, 0);
+	else
+		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 1, NDSH_WC_REM_INV_REQ_ERR);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_NAK_INV_REQ);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_INV_REQ);
+	pair_free(p);
+}
 
-	say_plain(p, ROCE_UD_SEND_ONLY, PSN, 8);
-	silent(p, &t, 0);
-	cr_assert_eq(count(p)->rx_wrong_class, 1);
+Test(responder, W_RESP_06_W_RESP_07_queue_pair_rights)
+{
+	right_missing(NDSH_ACCESS_REMOTE_READ, 4, false);
+	right_missing(NDSH_ACCESS_REMOTE_WRITE, 4, true);
+	right_missing(NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE, 255, true);
+}
 
-	/* The same packet as another host would send it. */
-	pair_attr(p, 0, 0, &a);
-	a.path.sgid.raw[15] ^= 0x40;
-	{
-		uint8_t buf[ROCE_FRAME_MAX] = {0};
-		struct roce_hdr_tmpl tmpl;
-		struct roce_pkt parsed;
-		uint32_t hdr;
+Test(responder, W_RESP_10_send_longer_than_the_receive)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});
 
-		pkt = packet(p, ROCE_WRITE_ONLY, PSN, 8);
-		roce_hdr_tmpl_init(&tmpl, &a.path);
-		hdr = roce_wire_build(buf, &tmpl, &pkt, 0);
-		cr_assert_eq(roce_wire_parse(buf, roce_wire_seal(buf, &tmpl, hdr, 8), &parsed),
-			ROCE_WIRE_OK);
-		pair_rx(p, 1, &parsed);
-		cr_assert_eq(count(p)->rx_wrong_address, 1);
+	pair_recv(p, 1, 0, 7, 0, 600);
+	pair_recv(p, 1, 0, 8, 0, 600);
+	pair_send(p, 0, 0, 1, 0, 601, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 1, NDSH_WC_REM_INV_REQ_ERR);
+	pair_expect(p, 1, 7, NDSH_WC_LOC_LEN_ERR);
+	pair_expect(p, 1, 8, NDSH_WC_FLUSH_ERR);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_RECV_TOO_SMALL);
+	pair_free(p);
+}
 
-		/* From the right host, with one bit of the payload flipped. */
-		a.path.sgid.raw[15] ^= 0x40;
-		roce_hdr_tmpl_init(&tmpl, &a.path);
-		hdr = roce_wire_build(buf, &tmpl, &pkt, 0);
-		cr_assert_eq(roce_wire_parse(buf, roce_wire_seal(buf, &tmpl, hdr, 8), &parsed),
-			ROCE_WIRE_OK);
-		buf[hdr + 3] ^= 0x10;
-		pair_rx(p, 1, &parsed);
-		cr_assert_eq(count(p)->rx_icrc_error, 1);
-	}
-	roce_qp_modify(p->side[1].shard, p->side[1].q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
-	say_plain(p, ROCE_WRITE_ONLY, PSN, 8);
-	silent(p, &t, 0);
-	cr_assert_eq(count(p)->rx_wrong_state, 1);
+Test(responder, W_RESP_11_receive_with_a_bad_key)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct ndsh_sge sge = pair_sge(p, 1, 0, 64);
+
+	sge.key ^= 2;
+	ndsh_rq_push(&p->side[1].q[0].rq, 7, &sge, 1);
+	pair_send(p, 0, 0, 1, 0, 8, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 1, NDSH_WC_REM_OP_ERR);
+	pair_expect(p, 1, 7, NDSH_WC_LOC_PROT_ERR);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_NAK_REM_OP);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_RECV_PROT);
+	pair_free(p);
+}
+
+Test(responder, W_RESP_16_solicited_and_W_RESP_17_comm_est)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct ndsh_cqe c;
+
+	pair_recv(p, 1, 0, 1, 0, 64);
+	pair_recv(p, 1, 0, 2, 0, 64);
+	pair_send(p, 0, 0, 3, 0, 8, NDSH_WRF_SOLICIT);
+	pair_send(p, 0, 0, 4, 0, 8, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert(pair_poll(p, 1, &c));
+	cr_assert(c.flags & NDSH_CQEF_SOLICITED);
+	cr_assert(pair_poll(p, 1, &c));
+	cr_assert_not(c.flags & NDSH_CQEF_SOLICITED);
+	cr_assert_eq(p->side[1].events, 1u << ROCE_EV_COMM_EST);
+	cr_assert_eq(p->side[0].events, 0);
 	pair_free(p);
 }

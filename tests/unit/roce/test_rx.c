@@ -1,9 +1,99 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the lower headers of a packet mean to the engine: congestion marks, VLAN tags. */
+/* A received frame finds its queue pair, or a counter: number, state, addresses, VLAN, ICRC. */
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "rigs/engine_pair.h"
+#include "rigs/overheard.h"
+#include "rigs/scripted_peer.h"
+
+/* Whatever port a packet comes from, also that of another queue pair's flow. */
+Test(rx, W_PKT_06_the_QPN_alone_finds_the_queue_pair)
+{
+	static const uint8_t payload[8] = "12345678";
+	struct pair *p =
+		pair_new(&(struct pair_opts){.qps = 2, .set_psn = true, .sq_psn = {EAR_PSN, 5000}});
+	struct roce_qp_attr attr[2];
+
+	for (unsigned i = 0; i < 2; i++)
+		pair_attr(p, 0, i, &attr[i]);
+	for (unsigned i = 0; i < 8; i++) {
+		const uint16_t sport[] = {attr[1].path.udp_sport, attr[0].path.udp_sport, 0, 1,
+			4791, 0xc000, 0xffff, 0x8000};
+		struct roce_pkt out = ear_request(p, ROCE_SEND_ONLY, EAR_PSN + i, sizeof(payload)),
+				in;
+		struct roce_path path = attr[0].path;
+		uint8_t frame[ROCE_FRAME_MAX];
+		struct roce_hdr_tmpl tmpl;
+		uint32_t hdr;
+
+		path.udp_sport = sport[i];
+		roce_hdr_tmpl_init(&tmpl, &path);
+		hdr = roce_wire_build(frame, &tmpl, &out, 0);
+		memcpy(frame + hdr, payload, sizeof(payload));
+		hdr = roce_wire_seal(frame, &tmpl, hdr, sizeof(payload));
+		pair_recv(p, 1, 0, i, 0, 64);
+		pair_recv(p, 1, 1, 100 + i, 0, 64);
+		cr_assert_eq(roce_wire_parse(frame, hdr, &in), ROCE_WIRE_OK);
+		pair_rx(p, 1, &in);
+		pair_turn(p, 1);
+		cr_assert_eq(pair_expect(p, 1, i, NDSH_WC_SUCCESS).qp, 0);
+	}
+	pair_expect_none(p, 1);
+	pair_free(p);
+}
+
+/* checks W-ICRC-05 */
+Test(rx, W_PKT_10_W_PKT_11_W_PKT_14_W_PKT_15_silent_drops)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+	struct roce_pkt pkt = peer_packet(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	struct roce_qp_attr a;
+
+	pkt.qpn ^= 1;
+	peer_say(p, &pkt);
+	peer_silent(p, &t, 0);
+	cr_assert_eq(pair_count(p, 1)->rx_unknown_qpn, 1);
+
+	peer_say_plain(p, ROCE_UD_SEND_ONLY, PEER_PSN, 8);
+	peer_silent(p, &t, 0);
+	cr_assert_eq(pair_count(p, 1)->rx_wrong_class, 1);
+
+	/* The same packet as another host would send it. */
+	pair_attr(p, 0, 0, &a);
+	a.path.sgid.raw[15] ^= 0x40;
+	{
+		uint8_t buf[ROCE_FRAME_MAX] = {0};
+		struct roce_hdr_tmpl tmpl;
+		struct roce_pkt parsed;
+		uint32_t hdr;
+
+		pkt = peer_packet(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+		roce_hdr_tmpl_init(&tmpl, &a.path);
+		hdr = roce_wire_build(buf, &tmpl, &pkt, 0);
+		cr_assert_eq(roce_wire_parse(buf, roce_wire_seal(buf, &tmpl, hdr, 8), &parsed),
+			ROCE_WIRE_OK);
+		pair_rx(p, 1, &parsed);
+		cr_assert_eq(pair_count(p, 1)->rx_wrong_address, 1);
+
+		/* From the right host, with one bit of the payload flipped. */
+		a.path.sgid.raw[15] ^= 0x40;
+		roce_hdr_tmpl_init(&tmpl, &a.path);
+		hdr = roce_wire_build(buf, &tmpl, &pkt, 0);
+		cr_assert_eq(roce_wire_parse(buf, roce_wire_seal(buf, &tmpl, hdr, 8), &parsed),
+			ROCE_WIRE_OK);
+		buf[hdr + 3] ^= 0x10;
+		pair_rx(p, 1, &parsed);
+		cr_assert_eq(pair_count(p, 1)->rx_icrc_error, 1);
+	}
+	roce_qp_modify(p->side[1].shard, p->side[1].q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_silent(p, &t, 0);
+	cr_assert_eq(pair_count(p, 1)->rx_wrong_state, 1);
+	pair_free(p);
+}
+
+/* ---- the lower headers ---- */
 
 #define BYTES 8u
 
@@ -58,12 +148,12 @@ congestion(bool v6)
 	pair_free(p);
 }
 
-Test(engine_path, congestion_marks_are_counted_v4)
+Test(rx, congestion_marks_are_counted_v4)
 {
 	congestion(false);
 }
 
-Test(engine_path, congestion_marks_are_counted_v6)
+Test(rx, congestion_marks_are_counted_v6)
 {
 	congestion(true);
 }
@@ -72,7 +162,7 @@ Test(engine_path, congestion_marks_are_counted_v6)
  * checks W-PKT-02: a packet in another VLAN than that of the queue pair's address, or in none, or
  * in two, is dropped and counted; a tag that names no VLAN is none.
  */
-Test(engine_path, w_pkt_02_the_tag_is_that_of_our_address)
+Test(rx, w_pkt_02_the_tag_is_that_of_our_address)
 {
 	const struct pair_opts o = {.set_psn = true, .vlan = 100};
 	struct pair *p = pair_new(&o);
@@ -96,7 +186,7 @@ Test(engine_path, w_pkt_02_the_tag_is_that_of_our_address)
 	pair_free(p);
 }
 
-Test(engine_path, w_pkt_02_who_has_no_vlan_takes_none)
+Test(rx, w_pkt_02_who_has_no_vlan_takes_none)
 {
 	const struct pair_opts o = {.set_psn = true};
 	struct pair *p = pair_new(&o);
@@ -115,7 +205,7 @@ Test(engine_path, w_pkt_02_who_has_no_vlan_takes_none)
 }
 
 /* Requests and answers of every operation have the tag: else none would arrive. */
-Test(engine_path, a_connection_in_a_vlan)
+Test(rx, a_connection_in_a_vlan)
 {
 	const struct pair_opts o = {.vlan = 100};
 	struct pair *p = pair_new(&o);

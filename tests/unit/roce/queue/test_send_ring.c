@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Send rings: which are polled, which fall back to doorbells, and when an lcore may rest. */
+#include <criterion/criterion.h>
+
+#include "rigs/many_qps.h"
+
+#define LONG	UINT64_C(10000000000)
+#define REST_NS UINT64_C(200000)
+#define SOON_NS UINT64_C(10000)
+
+static unsigned
+polled(const struct pair *p)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < MANY_QPS; i++)
+		n += ((const struct ndsh_qp_page *)p->side[0].q[i].block)->sq_polled;
+	return n;
+}
+
+/* Who rings once is not looked at afterwards, who rings again soon is, for a while. */
+Test(send_ring, rings_go_to_rest_and_ring_again)
+{
+	struct pair *p = many_new();
+
+	many_go_on(p, REST_NS);
+	for (unsigned round = 0; round < 3; round++) {
+		many_write(p);
+		many_go_on(p, SOON_NS);
+		cr_assert_eq(polled(p), 0, "%u of them are looked at for one request", polled(p));
+		many_write(p);
+		many_go_on(p, SOON_NS);
+		cr_assert_eq(polled(p), MANY_QPS);
+		many_go_on(p, REST_NS);
+		cr_assert_eq(many_completions(p), 2 * MANY_QPS);
+		cr_assert_eq(polled(p), 0, "%u of them spare their clients a doorbell", polled(p));
+	}
+	pair_free(p);
+}
+
+/* While the client is told that its ring is polled it need not ring, and what it posts is seen. */
+Test(send_ring, a_request_without_doorbell_is_seen_while_rings_are_polled)
+{
+	struct pair *p = many_new();
+	unsigned done;
+
+	many_write(p);
+	many_go_on(p, REST_NS / 4);
+	done = many_completions(p);
+	for (unsigned round = 0; round < 40; round++) {
+		many_go_on(p, MANY_WIRE_NS * (30 + round));
+		for (unsigned i = 0; i < MANY_QPS; i += 7)
+			pair_write(p, 0, i, i, 0, MANY_AT + 64 * i, 64, 0);
+		many_go_on(p, 10 * MANY_WIRE_NS);
+		done += many_completions(p);
+	}
+	many_go_on(p, REST_NS);
+	cr_assert_eq(done + many_completions(p), MANY_QPS + 40 * (MANY_QPS / 7));
+	pair_free(p);
+}
+
+/* Requests behind a closed window are started by the ACK that opens it, not by looking. */
+Test(send_ring, a_ring_behind_a_closed_window_lets_the_lcore_rest)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.window = 16});
+	struct ndsh_cqe c;
+
+	for (unsigned i = 0; i < 40; i++)
+		pair_write(p, 0, 0, i, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	cr_assert_eq(p->sent[0], 16);
+	cr_assert(roce_shard_rest(p->side[0].shard));
+	cr_assert(pair_run(p, LONG));
+	for (unsigned i = 0; i < 40; i++)
+		cr_assert(pair_poll(p, 0, &c) && c.context == i);
+	pair_free(p);
+}
+
+Test(send_ring, an_idle_ring_falls_back_to_doorbells)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	const struct ndsh_qp_page *page = p->side[0].q[0].block;
+
+	cr_assert_eq(page->sq_polled, 1, "it has just come to RTS");
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	cr_assert(pair_run(p, LONG));
+	cr_assert_not(roce_shard_poll_rings(p->side[0].shard, p->now_ns, 8));
+	p->now_ns += 1000000;
+	roce_shard_poll_rings(p->side[0].shard, p->now_ns, 8);
+	cr_assert_eq(page->sq_polled, 0);
+	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+	cr_assert_not(roce_shard_rest(p->side[0].shard), "it rang");
+	pair_turn(p, 0);
+	cr_assert_eq(page->sq_polled, 0, "it rang once");
+	pair_write(p, 0, 0, 3, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	cr_assert_eq(page->sq_polled, 1, "it rang again");
+	pair_write(p, 0, 0, 4, 0, 0, 8, 0);
+	cr_assert_not(roce_shard_rest(p->side[0].shard), "a request waits");
+	cr_assert_eq(page->sq_polled, 1);
+	cr_assert(pair_run(p, LONG));
+	cr_assert(roce_shard_rest(p->side[0].shard));
+	cr_assert_eq(page->sq_polled, 0);
+	for (unsigned i = 1; i <= 4; i++)
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+	pair_free(p);
+}

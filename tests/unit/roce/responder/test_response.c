@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Responses on their way out: ACKs, NAKs and READ responses, their order and their contents. */
+#include <criterion/criterion.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "rigs/overheard.h"
+#include "rigs/scripted_peer.h"
+
+/* checks W-ACK-06 */
+Test(response, a_gap_that_closes_within_the_turn)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+
+	/* Overtaken: the late one comes, the other was dropped and is asked for. */
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 1, 8);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_heard(p, &t, 1, ROCE_SYN_NAK_SEQ, PEER_PSN + 1);
+	/* Both come again: nothing is missing when the NAK would leave. */
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 2, 8);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 1, 8);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 2, 8);
+	peer_heard(p, &t, 2, ROCE_SYN_ACK, PEER_PSN + 2);
+	pair_free(p);
+}
+
+Test(response, W_ACK_02_coalesced_and_W_ACK_01_only_if_asked)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+	struct roce_pkt quiet = peer_packet(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+
+	quiet.ackreq = false;
+	peer_say(p, &quiet);
+	peer_silent(p, &t, 0);
+	for (unsigned i = 1; i < 5; i++)
+		peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + i, 8);
+	quiet.psn = PEER_PSN + 5;
+	peer_say(p, &quiet);
+	peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN + 5);
+	cr_assert_eq(t.said[0].msn, 6);
+	pair_free(p);
+}
+
+/* checks W-ACK-04, W-PSN-03, W-READ-01, W-RESP-01 */
+Test(response, W_ACK_03_answers_leave_in_PSN_order)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+	struct roce_pkt r = peer_read_request(p, PEER_PSN + 1, 0, 2 * PEER_MTU + 5);
+	static const uint8_t ops[] = {
+		ROCE_READ_RESP_FIRST, ROCE_READ_RESP_MIDDLE, ROCE_READ_RESP_LAST, ROCE_ACK};
+
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_say(p, &r);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 4, 8);
+	pair_turn(p, 1);
+	cr_assert_eq(t.n, 4); /* W-ACK-04: the first ACK is implied */
+	for (unsigned i = 0; i < 4; i++) {
+		cr_assert_eq(t.said[i].opcode, ops[i]);
+		cr_assert_eq(t.said[i].psn, PEER_PSN + 1 + i);
+	}
+	pair_free(p);
+}
+
+/* checks W-ACK-02, W-COMP-02 */
+Test(response, one_ack_for_a_burst)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.window = 256});
+
+	for (unsigned i = 0; i < 20; i++)
+		pair_write(p, 0, 0, i, 0, 0, 8, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert_eq(p->sent[0], 20);
+	cr_assert_eq(p->sent[1], 1, "%lu acknowledgements", p->sent[1]);
+	pair_free(p);
+}
+
+/* With receives or without, its own queue or a shared one: "no limit". */
+Test(response, W_AETH_04_ours_are_without_limit)
+{
+	for (unsigned shared = 0; shared < 2; shared++) {
+		struct ear e;
+		struct pair *p = ear_pair(&e, (struct pair_opts){.srq_depth = shared * 16});
+
+		for (unsigned i = 0; i < 8; i++)
+			pair_recv(p, 1, 0, i, 0, 64);
+		for (unsigned i = 0; i < 8; i++) {
+			pair_send(p, 0, 0, i, 0, 8, 0);
+			pair_write(p, 0, 0, i, 0, 0, 8, 0);
+			pair_read(p, 0, 0, i, 0, 0, i * EAR_MTU, 0);
+			cr_assert(pair_run(p, PAIR_LONG));
+		}
+		cr_assert_gt(e.n, 16);
+		for (unsigned i = 0; i < e.n; i++)
+			if (e.said[i].opcode != ROCE_READ_RESP_MIDDLE)
+				cr_assert_eq(e.said[i].syndrome, 0x1f);
+		pair_free(p);
+	}
+}
+
+/* Loses about every eighth frame, and notes which READ responses were sent. */
+struct order {
+	struct {
+		uint32_t first, n;
+	} read[64];
+	unsigned reads, frames, acks;
+	bool sent[0x10000]; /* by PSN; the first one is 100 */
+};
+
+static unsigned
+watch_order(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	struct order *o = ctx;
+
+	(void)p;
+	(void)late_ns;
+	if (from == 0 && pkt->opcode == ROCE_READ_REQUEST && o->reads < 64) {
+		o->read[o->reads].first = pkt->psn;
+		o->read[o->reads++].n = (pkt->dma_bytes + EAR_MTU - 1) / EAR_MTU;
+	}
+	if (from == 1 && pkt->opcode >= ROCE_READ_RESP_FIRST && pkt->opcode <= ROCE_READ_RESP_ONLY)
+		o->sent[pkt->psn & 0xffff] = true;
+	if (from == 1 && pkt->opcode == ROCE_ACK && pkt->syndrome == ROCE_SYN_ACK) {
+		o->acks++;
+		for (unsigned i = 0; i < o->reads; i++)
+			for (uint32_t k = 0; k < o->read[i].n; k++)
+				cr_assert(o->read[i].first + k > pkt->psn ||
+						  o->sent[(o->read[i].first + k) & 0xffff],
+					"ACK of %u before response %u was sent", pkt->psn,
+					o->read[i].first + k);
+	}
+	return (++o->frames * 2654435761u) >> 29 != 3;
+}
+
+Test(response, W_ACK_05_no_ack_names_a_response_that_was_not_sent)
+{
+	static struct order o;
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = EAR_MTU,
+		.set_psn = true,
+		.sq_psn = {EAR_PSN, 5000},
+		.max_rd = 4,
+		.max_dest_rd = 4,
+		.retry = 7,
+		.timeout_code = 18});
+
+	p->tap = watch_order;
+	p->tap_ctx = &o;
+	for (unsigned i = 0; i < 12; i++) {
+		pair_write(p, 0, 0, 4 * i, 0, 0, 8 + i * 400, 0);
+		pair_read(p, 0, 0, 4 * i + 1, 0, 0, 8 + i * 500, 0);
+		pair_read(p, 0, 0, 4 * i + 2, 0, 0, 6 * EAR_MTU, 0);
+		pair_write(p, 0, 0, 4 * i + 3, 0, 0, 2 * EAR_MTU, 0);
+	}
+	(void)pair_run(p, PAIR_LONG);
+	for (unsigned i = 0; i < 48; i++)
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+	cr_assert_gt(o.acks, 12);
+	pair_free(p);
+}
+
+/* ---- READs ---- */
+
+/* The responder's own requests may stand between them, other answers may not. */
+Test(response, W_READ_02_answers_of_two_requests_do_not_mix)
+{
+	struct ear e;
+	struct pair *p = ear_pair(&e, (struct pair_opts){.max_rd = 8, .max_dest_rd = 8});
+	unsigned inside = 0;
+
+	for (unsigned i = 0; i < 8; i++) {
+		pair_read(p, 0, 0, i, 0, 0, 5 * EAR_MTU, 0);
+		pair_write(p, 0, 0, i, 0, 0, 8, 0);
+		pair_write(p, 1, 0, i, 0, 0, 3 * EAR_MTU, 0);
+	}
+	cr_assert(pair_run(p, PAIR_LONG));
+	for (unsigned i = 0; i < e.n; i++) {
+		const struct roce_pkt *k = &e.said[i];
+
+		if (!(k->opflags & ROCE_OPF_RESPONSE))
+			continue;
+		if (inside > 0)
+			cr_assert(k->opcode == ROCE_READ_RESP_MIDDLE ||
+					  k->opcode == ROCE_READ_RESP_LAST,
+				"%s inside an answer", roce_opcode_info[k->opcode].name);
+		inside = k->opcode == ROCE_READ_RESP_FIRST    ? 1
+			 : k->opcode == ROCE_READ_RESP_MIDDLE ? inside + 1
+							      : 0;
+	}
+	cr_assert_eq(inside, 0);
+	pair_free(p);
+}
+
+/* One frame at a time, and often none: late, but in order, and nobody is asked to wait. */
+Test(response, W_READ_03_out_of_frames_in_the_middle)
+{
+	struct ear e;
+	struct pair *p = ear_pair(&e, (struct pair_opts){0});
+	for (uint32_t i = 0; i < 50 * EAR_MTU; i++)
+		p->side[1].arena[i] = (uint8_t)(i * 31 >> 3);
+	pair_read(p, 0, 0, 1, 0, 0, 50 * EAR_MTU, 0);
+	cr_assert_eq(ear_pump(p, 0, 1), 1);
+	for (uint32_t i = 0; i < 50; i++) {
+		for (unsigned dry = 0; dry < i % 4; dry++)
+			cr_assert_eq(ear_pump(p, 1, 0), 0);
+		cr_assert_eq(ear_pump(p, 1, 1), 1);
+		cr_assert_eq(ear_pump(p, 0, 1), 0, "it has nothing to object to");
+	}
+	cr_assert_eq(ear_pump(p, 1, 1), 0);
+	pair_turn(p, 0);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	cr_assert_eq(memcmp(p->side[0].arena, p->side[1].arena, 50 * EAR_MTU), 0);
+	cr_assert_eq(pair_count(p, 1)->tx_rnr + pair_count(p, 1)->tx_nak_fatal, 0);
+	pair_free(p);
+}
+
+/* 2 GiB of address space, of which each 2 MiB are the same memory. */
+static uint8_t *
+endless(size_t bytes)
+{
+	const size_t part = 2u << 20;
+	uint8_t *at =
+		mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int fd = memfd_create("endless", 0);
+
+	cr_assert(at != MAP_FAILED && fd >= 0 && ftruncate(fd, (off_t)part) == 0);
+	for (size_t i = 0; i < bytes; i += part)
+		cr_assert_eq(
+			mmap(at + i, part, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0),
+			at + i);
+	close(fd);
+	return at;
+}
+
+/* The longest message is one of 2^31 bytes; its responses come as the port takes them. */
+Test(response, W_READ_04_as_long_as_a_message_can_be, .timeout = 120)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 4096, .window = 4096});
+	struct roce_mr *mr[2];
+	struct ndsh_cqe c;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct pair_side *d = &p->side[i];
+
+		mr[i] = roce_mr_register(d->shard, d->pd, PAIR_VA, ROCE_MSG_MAX,
+			endless(ROCE_MSG_MAX), NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ);
+		cr_assert_not_null(mr[i]);
+	}
+	pair_post(p, 0, 0,
+		&(struct ndsh_swr){.context = 7,
+			.raddr = PAIR_VA,
+			.rkey = roce_mr_key(mr[1]),
+			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, 0, 0)},
+		&(struct ndsh_sge){PAIR_VA, ROCE_MSG_MAX, roce_mr_key(mr[0])}, NULL);
+	ear_pump(p, 0, 1);
+	while (ear_pump(p, 1, 32) > 0)
+		;
+	pair_turn(p, 0);
+	c = pair_expect(p, 0, 7, NDSH_WC_SUCCESS);
+	cr_assert_eq(c.bytes, ROCE_MSG_MAX);
+	for (unsigned i = 0; i < 2; i++)
+		cr_assert(roce_mr_deregister(p->side[i].shard, mr[i]));
+	pair_free(p);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shards: the limits of a configuration, tables that run full and come back. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "rigs/lone_shard.h"
+
+Test(shard, configurations_out_of_range)
+{
+#define REFUSED(field, value)                                                                      \
+	do {                                                                                       \
+		struct roce_shard_cfg c = lone_config();                                           \
+		c.field = value;                                                                   \
+		cr_assert_eq(roce_shard_bytes(&c), 0, #field " " #value);                          \
+	} while (0)
+	REFUSED(shard_id, 8);
+	REFUSED(max_qps, 0);
+	REFUSED(max_qps, 131073);
+	REFUSED(max_mrs, 262145);
+	REFUSED(max_cqs, 0);
+	REFUSED(max_pds, 0);
+	REFUSED(max_wqes, 15);
+	REFUSED(max_wqes, 4194305);
+	REFUSED(rto_floor_ns, 99999);
+	REFUSED(window, 15);
+	REFUSED(window, 4097);
+#undef REFUSED
+}
+
+/* What limits.* of the configuration allows at most (doc/config.md), and at least. */
+Test(shard, every_limit_of_the_configuration_is_taken)
+{
+	struct roce_shard_cfg c = lone_config();
+
+	c.max_qps = 131072;
+	c.max_cqs = 2 * c.max_qps;
+	c.max_pds = c.max_srqs = c.max_qps;
+	c.max_mrs = 262144;
+	c.max_wqes = 4194304;
+	cr_assert_gt(roce_shard_bytes(&c), 0);
+	c.max_qps = c.max_mrs = c.max_pds = c.max_srqs = 1;
+	c.max_cqs = 2;
+	c.max_wqes = 64;
+	cr_assert_gt(roce_shard_bytes(&c), 0);
+}
+
+Test(shard, tables_run_full_and_come_back)
+{
+	const struct roce_shard_cfg cfg = lone_config();
+	struct roce_shard *s = lone_shard_new(&cfg);
+	uint32_t pd = roce_pd_create(s);
+	void *cq_mem = calloc(1, ndsh_cq_bytes(16) + 64), *block[LONE_QPS + 1];
+	struct roce_cq *cq = roce_cq_create(s, cq_mem, 16, NULL);
+	struct roce_qp *qp[LONE_QPS];
+	uint32_t numbers[LONE_QPS * 20], n = 0;
+	struct roce_qpn_key key;
+	struct roce_usage u;
+
+	roce_qpn_key_init(&key, cfg.secret);
+	cr_assert_null(lone_qp_new(s, 0, cq, &block[0]), "PD 0");
+	free(block[0]);
+	cr_assert_null(lone_qp_new(s, 3, cq, &block[0]), "a PD that was not created");
+	free(block[0]);
+	for (unsigned round = 0; round < 20; round++) {
+		for (unsigned i = 0; i < LONE_QPS; i++) {
+			qp[i] = lone_qp_new(s, pd, cq, &block[i]);
+			cr_assert_not_null(qp[i]);
+			numbers[n] = roce_qp_num(qp[i]);
+			cr_assert_eq(roce_place_shard(roce_qpn_place(&key, numbers[n])), 5);
+			cr_assert(numbers[n] > 1 && numbers[n] < 0xffffff);
+			for (uint32_t k = n > LONE_QPS * 14 ? n - LONE_QPS * 14 : 0; k < n; k++)
+				cr_assert_neq(numbers[k], numbers[n], "too early again");
+			n++;
+		}
+		cr_assert_null(lone_qp_new(s, pd, cq, &block[LONE_QPS]));
+		free(block[LONE_QPS]);
+		cr_assert_not(roce_cq_destroy(s, cq));
+		cr_assert_not(roce_pd_destroy(s, pd));
+		for (unsigned i = 0; i < LONE_QPS; i++) {
+			roce_qp_destroy(s, qp[i]);
+			free(block[i]);
+		}
+	}
+	cr_assert(roce_cq_destroy(s, cq));
+	cr_assert(roce_pd_destroy(s, pd));
+	cr_assert_not(roce_pd_destroy(s, pd), "twice");
+	roce_shard_usage(s, &u);
+	cr_assert_eq(u.qps + u.cqs + u.pds + u.mrs + u.wqes + u.timers, 0);
+	free(cq_mem);
+	free(s);
+}

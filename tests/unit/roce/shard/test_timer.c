@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The timer wheel: when deadlines are met, and what it does when there are many of them. */
+#include <criterion/criterion.h>
+
+#include "rigs/many_qps.h"
+#include "roce/qp/qp.h"
+#include "roce/shard/shard.h"
+#include "roce/shard/timer.h"
+
+static void
+fire_at(uint64_t start, uint64_t in_ns)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct roce_shard *s = p->side[0].shard;
+	struct roce_qp *qp = p->side[0].q[0].qp;
+
+	s->now_ns = start;
+	roce_timer_set(s, qp, start + in_ns);
+	cr_assert_leq(roce_shard_next_deadline(s), start + in_ns + (1u << ROCE_WHEEL_SHIFT));
+	/* As a host does it: look when the wheel says so. */
+	for (unsigned looks = 0; qp->deadline_ns != 0; looks++) {
+		uint64_t t = roce_shard_next_deadline(s);
+
+		cr_assert_lt(looks, 1000);
+		t = t > s->now_ns ? t : s->now_ns + 1;
+		cr_assert_leq(t, start + in_ns + (1u << ROCE_WHEEL_SHIFT), "late");
+		roce_shard_timers(s, t, 8);
+		cr_assert(qp->deadline_ns != 0 || t >= start + in_ns, "early");
+	}
+	cr_assert_eq(roce_shard_next_deadline(s), UINT64_MAX);
+	pair_free(p);
+}
+
+Test(timer, never_early_and_at_most_one_tick_late)
+{
+	static const uint64_t in[] = {1, 10000, 32767, 32768, 32769, 1000000, 134217727, 134217728,
+		134217729, 500000000, 10000000000};
+
+	for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
+		fire_at(1000000000, in[i]);
+		fire_at(1000000000 + 32767, in[i]);
+	}
+}
+
+Test(timer, a_deadline_moves_forward_lazily_and_back_at_once)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct roce_shard *s = p->side[0].shard;
+	struct roce_qp *qp = p->side[0].q[0].qp;
+	uint64_t t = 5000000000;
+
+	s->now_ns = t;
+	roce_timer_set(s, qp, t + 1000000);
+	roce_timer_set(s, qp, t + 9000000);
+	roce_shard_timers(s, t + 8000000, 8);
+	cr_assert_neq(qp->deadline_ns, 0);
+	roce_timer_set(s, qp, t + 8500000);
+	roce_shard_timers(s, t + 8600000, 8);
+	cr_assert_eq(qp->deadline_ns, 0);
+	roce_timer_set(s, qp, t + 100000000);
+	roce_timer_set(s, qp, t + 10000000);
+	roce_shard_timers(s, t + 11000000, 8);
+	cr_assert_eq(qp->deadline_ns, 0, "moved back");
+	pair_free(p);
+}
+
+Test(timer, the_budget_holds)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 8});
+	struct roce_shard *s = p->side[0].shard;
+	unsigned ran = 0;
+
+	s->now_ns = 1000000000;
+	for (unsigned i = 0; i < 8; i++)
+		roce_timer_set(s, p->side[0].q[i].qp, 1001000000);
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned n = roce_shard_timers(s, 2000000000, 2);
+
+		cr_assert_eq(n, 2);
+		ran += n;
+	}
+	cr_assert_eq(ran, 8);
+	cr_assert_eq(roce_shard_timers(s, 2000000000, 2), 0);
+	pair_free(p);
+}
+
+/* ---- many queue pairs ---- */
+
+#define RTO_NS UINT64_C(1000000) /* at least */
+
+static uint32_t
+timers(const struct pair *p)
+{
+	struct roce_usage u;
+
+	roce_shard_usage(p->side[0].shard, &u);
+	return u.timers;
+}
+
+Test(timer, timers_leave_with_what_they_waited_for)
+{
+	struct pair *p = many_new();
+
+	many_write(p);
+	while (p->sent[0] < MANY_QPS)
+		pair_turn(p, 0);
+	cr_assert_eq(timers(p), MANY_QPS);
+	many_go_on(p, RTO_NS / 2);
+	cr_assert_eq(many_completions(p), MANY_QPS);
+	cr_assert_lt(timers(p), MANY_QPS, "all of them wait for nothing");
+	cr_assert(pair_run(p, 10 * RTO_NS));
+	cr_assert_eq(timers(p), 0);
+	pair_free(p);
+}
+
+/* The first copy of each request is lost, when none has a timer, and when some have. */
+static unsigned
+lose_first(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	(void)pkt;
+	(void)late_ns;
+	return from != 0 || p->sent[0] > *(uint64_t *)ctx + MANY_QPS;
+}
+
+Test(timer, what_is_lost_of_each_is_sent_again)
+{
+	struct pair *p = many_new();
+	uint64_t before = 0;
+
+	p->tap = lose_first;
+	p->tap_ctx = &before;
+	for (unsigned round = 0; round < 3; round++) {
+		before = p->sent[0];
+		many_write(p);
+		many_go_on(p, RTO_NS / 2);
+		cr_assert_eq(many_completions(p), 0);
+		cr_assert_eq(timers(p), MANY_QPS);
+		many_go_on(p, 20 * RTO_NS);
+		cr_assert_eq(many_completions(p), MANY_QPS);
+	}
+	cr_assert_eq(roce_shard_counters(p->side[0].shard)->timeouts, 3 * MANY_QPS);
+	pair_free(p);
+}
