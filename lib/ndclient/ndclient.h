@@ -137,9 +137,9 @@ struct nd_overlapped {
 	nd_status status; /* ND_PENDING while under way, then the outcome (R-OV-02) */
 	uint32_t flags;	  /* ND_REQUEST_*, others 0 */
 	/* An eventfd with EFD_NONBLOCK, for poll(), select() or epoll: read when the request
-	 * begins, written when it completes, just behind the status. So who has seen only the
-	 * status must neither close it nor use it with another request before it was seen readable,
-	 * or nd_port_get() gave the request. */
+	 * begins, written when it completes, just after the status. So a thread that has seen
+	 * only the status must neither close it nor use it with another request before it was seen
+	 * readable, or nd_port_get() gave the request. */
 	int event;
 	uint32_t reserved;    /* 0 */
 	struct nd_port *port; /* of this request; NULL: the adapter's, if there is one */
@@ -416,7 +416,7 @@ nd_status nd_qp_write_with_immediate(struct nd_qp *qp, void *context, const stru
 nd_status nd_srq_create(struct nd_pd *pd, uint32_t depth, uint32_t max_sge, uint32_t threshold,
 	struct nd_srq **srq);
 /* Notifications complete with ND_CANCELED. ND_PENDING: queue pairs use it, and go on taking the
- * receives that were posted; those that nobody took vanish with it. */
+ * receives that were posted; those that no queue pair took vanish with it. */
 nd_status nd_srq_close(struct nd_srq *srq);
 /* At any time, queue pairs or not. Outcomes as of nd_qp_receive(). One thread at a time, and not
  * during nd_srq_modify(). */
@@ -524,7 +524,7 @@ nd_status nd_connector_local_address(
 	struct nd_connector *c, struct sockaddr *addr, socklen_t *bytes);
 nd_status nd_connector_peer_address(
 	struct nd_connector *c, struct sockaddr *addr, socklen_t *bytes);
-/* CM's reject reason of a refused Connect (28: by the application, 8: nobody listens), else 0. */
+/* CM's reject reason of a refused Connect (28: by the application, 8: no listener), else 0. */
 uint32_t nd_connector_reject_reason(const struct nd_connector *c);
 /*
  * Completes when the connection has ended: ND_SUCCESS, the peer disconnected or the connection
@@ -580,7 +580,7 @@ typedef void (*nd_connect_callback)(void *context, struct nd_connector *c);
  */
 nd_status nd_listener_set_callback(
 	struct nd_listener *l, nd_connect_callback callback, void *context);
-/* From here on it is as if nobody listened: who connects is refused. Requests that came before are
+/* Refuse connection requests from now on, as if there were no listener; those that came before are
  * still given out. ND_INVALID_DEVICE_STATE: does not listen; ND_NOT_SUPPORTED: too old a daemon. */
 nd_status nd_listener_pause(struct nd_listener *l);
 /* Listen on. */
@@ -588,7 +588,7 @@ nd_status nd_listener_resume(struct nd_listener *l);
 /* Pending nd_listener_get_request()s complete with ND_CANCELED, their connectors are fresh again; l
  * keeps listening. ND_SUCCESS. */
 nd_status nd_listener_cancel(struct nd_listener *l);
-/* Stop listening, at once: pending calls as in cancel, requests that nobody took are rejected;
+/* Stop listening, at once: pending calls as in cancel, requests that were not taken are rejected;
  * connections that came through it live on. ND_PENDING: connectors that it filled are not closed
  * yet; with the last of them its port is free (R-LSN-08). Or the listener's callback calls, and it
  * goes when that returns. */

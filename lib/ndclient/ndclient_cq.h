@@ -62,20 +62,20 @@ nd_status nd_cq_close(struct nd_cq *cq);
 /*
  * Give the queue another depth, of which at least so much is granted. At any time, from any thread,
  * also in a callback: nothing has to rest meanwhile. No result is lost or given twice, results that
- * others take meanwhile included; what is armed stays armed, who waits goes on waiting (R-RSZ-01).
- * A queue that overran stays dead. ND_BUFFER_OVERFLOW: more than depth results lie there, not yet
- * taken; ND_INVALID_PARAMETER: depth is 0 or above max_cq_depth; ND_NOT_SUPPORTED: the adapter has
- * not ND_ADAPTER_FLAG_CQ_RESIZE; after each of these, and if memory is short, nothing changed. The
- * memory that the queue was created with stays with it until it is closed.
+ * others take meanwhile included; what is armed stays armed, requests that wait go on waiting
+ * (R-RSZ-01). A queue that overran stays dead. ND_BUFFER_OVERFLOW: more than depth results lie
+ * there, not yet taken; ND_INVALID_PARAMETER: depth is 0 or above max_cq_depth; ND_NOT_SUPPORTED:
+ * the adapter has not ND_ADAPTER_FLAG_CQ_RESIZE; after each of these, and if memory is short,
+ * nothing changed. The memory that the queue was created with stays with it until it is closed.
  */
 nd_status nd_cq_resize(struct nd_cq *cq, uint32_t depth);
 /*
- * The CPU of the daemon's lcore that makes the queue's results and wakes who waits for them: CPU 64
- * * *group + k for the only bit k of *mask (ND's GetNotifyAffinity). A thread that waits for the
- * queue is woken quickest by a CPU near that one; on it, it would compete with the lcore. The CPU
- * follows from the adapter's shard (nd_open_options.placement) and is the same for all its queues.
- * ND_INVALID_PARAMETER: group or mask is NULL; ND_NOT_SUPPORTED: an older daemon, or its lcore is
- * tied to no CPU. Any thread.
+ * The CPU of the daemon's lcore that makes the queue's results and wakes the threads that wait for
+ * them: CPU 64 * *group + k for the only bit k of *mask (ND's GetNotifyAffinity). A thread that
+ * waits for the queue is woken quickest by a CPU near that one; on it, it would compete with the
+ * lcore. The CPU follows from the adapter's shard (nd_open_options.placement) and is the same for
+ * all its queues. ND_INVALID_PARAMETER: group or mask is NULL; ND_NOT_SUPPORTED: an older daemon,
+ * or its lcore is tied to no CPU. Any thread.
  */
 nd_status nd_cq_get_affinity(struct nd_cq *cq, uint16_t *group, uint64_t *mask);
 /*
@@ -92,10 +92,10 @@ int32_t nd_cq_get_results_ex(struct nd_cq *cq, struct nd_result_ex *results, uin
 
 struct nd_ud_result {
 	struct nd_result_ex result;
-	uint32_t source_qp; /* who sent it: a receive of datagrams that succeeded; else 0 */
+	uint32_t source_qp; /* of a successful receive of a datagram: its sender; else 0 */
 	uint32_t reserved;
 };
-/* The same, and who sent what was received as a datagram (ndclient_ud.h). */
+/* The same, with the sending queue pair of each received datagram (ndclient_ud.h). */
 int32_t nd_ud_get_results(struct nd_cq *cq, struct nd_ud_result *results, uint32_t n);
 
 /*

@@ -55,8 +55,8 @@ struct nd_event {
 nd_status nd_adapter_get_event(struct nd_adapter *a, struct nd_event *event);
 /*
  * Completes with ND_SUCCESS when there is an event to take, at once if there is one; several may be
- * outstanding and complete together. Who has taken what there was asks anew. Always ND_PENDING if
- * it succeeds. ND_NOT_SUPPORTED as above.
+ * outstanding and complete together. After taking the events that there were, ask anew. Always
+ * ND_PENDING if it succeeds. ND_NOT_SUPPORTED as above.
  */
 nd_status nd_adapter_notify_event(struct nd_adapter *a, struct nd_overlapped *ov);
 /* Pending notifications complete with ND_CANCELED. ND_SUCCESS. */

@@ -31,7 +31,7 @@ nd_status nd_fr_create(struct nd_pd *pd, struct nd_fr **fr);
  * daemon is older than these regions.
  */
 nd_status nd_fr_initialize(struct nd_fr *fr, uint32_t max_pages, int remote_access);
-/* In any state. Afterwards nobody touches memory through it; requests that try fail. NULL does
+/* In any state. Afterwards no request reaches memory through it; those that try fail. NULL does
  * nothing. */
 nd_status nd_fr_close(struct nd_fr *fr);
 /* For nd_sge.token, with addresses of the registration; the same one from nd_fr_initialize() on, 0
@@ -44,7 +44,7 @@ uint32_t nd_fr_remote_token(const struct nd_fr *fr);
 /*
  * Register bytes that begin at offset in the first of count pages, at the address base. pages:
  * their addresses, multiples of ND_PAGE_BYTES, copied before the call returns. base is a number
- * that nobody dereferences; it has the same offset in a page. flags: SILENT_SUCCESS, READ_FENCE,
+ * that is never dereferenced; it has the same offset in a page. flags: SILENT_SUCCESS, READ_FENCE,
  * DEFER, ALLOW_READ and ALLOW_WRITE for the peer (the latter is local write too),
  * ALLOW_LOCAL_WRITE; local read is always granted. Takes effect before any later request of the
  * queue pair (R-ORD-08).

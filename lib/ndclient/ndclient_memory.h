@@ -57,7 +57,7 @@ nd_status nd_mr_create(struct nd_pd *pd, struct nd_mr **mr);
 nd_status nd_mr_register(
 	struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct nd_overlapped *ov);
 /*
- * When it completes, nobody touches the memory through this region any more; requests that still
+ * When it completes, no request reaches the memory through this region any more; those that still
  * try fail. ov as above. ND_DEVICE_BUSY, at once: a window is bound to it, nothing happened
  * (R-MR-06); ND_INVALID_DEVICE_STATE: not registered.
  */
@@ -81,7 +81,7 @@ uint32_t nd_mr_remote_token(const struct nd_mr *mr);
 /* ---- memory window ------------------------------------------------------------------- */
 
 /*
- * A window gives the peer of one connection, and nobody else, a part of a region, and takes it back
+ * A window gives the peer of one connection, and no other, a part of a region, and takes it back
  * when it is invalidated: by nd_qp_invalidate(), by the peer's send with the token, or by the end
  * of the queue pair. All of these are much cheaper than registering. The application tells the peer
  * address, length and token in a message of its own, and whether the peer may invalidate

@@ -9,7 +9,7 @@
  *	nd_qp_create -> nd_qp_query -> tell number and first_psn, hear the peer's ->
  *	nd_qp_modify(ND_QP_STATE_RTS, sq_psn: the one told, rq_psn: the one heard, ...) -> send ...
  *
- * There is no connector then, and nobody tells of the peer's end: a request that is not
+ * There is no connector then, and the peer's end is not reported: a request that is not
  * acknowledged fails with ND_IO_TIMEOUT, an idle queue pair notices nothing without a keepalive.
  * The end is nd_qp_flush(), ND_QP_STATE_ERROR or nd_qp_close(). Our extension: ND 2 has no such
  * calls.
@@ -123,7 +123,7 @@ struct nd_qp_info {
 	uint32_t state;	    /* ND_QP_STATE_* */
 	uint32_t draining;  /* 1: in SQD, and something is not yet acknowledged */
 	uint32_t number;    /* on the wire: to be told to the peer */
-	uint32_t first_psn; /* nobody can guess it, new after RESET: fit to be sq_psn */
+	uint32_t first_psn; /* random, new after RESET: fit to be sq_psn */
 	/* As they are; rq_psn and sq_psn: the next ones. mask is 0. peer: as nd_qp_modify() was
 	 * given it, else ss_family is 0. */
 	struct nd_qp_attributes attributes;

@@ -65,7 +65,7 @@ nd_status nd_ud_send_with_immediate(struct nd_qp *qp, void *context, const struc
 	uint32_t n, const struct nd_ah *ah, uint32_t remote_qp, uint32_t q_key, uint32_t immediate,
 	uint32_t flags);
 
-/* Results, with who sent what was received: nd_ud_get_results() (ndclient_cq.h). */
+/* Results, with the sender of each received datagram: nd_ud_get_results() (ndclient_cq.h). */
 
 /*
  * The address that a received datagram came from, by the header in front of it, port 0: where to
@@ -93,15 +93,15 @@ nd_status nd_ah_resolve(
 /*
  * The same, and ask there for the datagram service at that port of rdma_cm's UDP port space, with
  * up to ND_UD_LOOKUP_DATA bytes of private data; nd_ah_service() has the answer. Also:
- * ND_CONNECTION_REFUSED: nobody listens, or they refused (nd_ud_service.status says which);
+ * ND_CONNECTION_REFUSED: no service listens there, or it refused (nd_ud_service.status says which);
  * ND_IO_TIMEOUT: no answer; ND_INVALID_BUFFER_SIZE: too much private data.
  */
 nd_status nd_ah_look_up(struct nd_ah *ah, const struct sockaddr *remote, socklen_t bytes,
 	const void *priv, uint32_t priv_bytes, struct nd_overlapped *ov);
 
 struct nd_ud_service {
-	uint32_t qp, q_key; /* to send to */
-	uint32_t status;    /* of the answer: 0; 1 nobody listens, 2 refused, 3 no resources... */
+	uint32_t qp, q_key;	/* to send to */
+	uint32_t status;	/* of the answer: 0; 1 no listener, 2 refused, 3 no resources... */
 	uint32_t private_bytes; /* of the whole field: zero padded (R-CONN-08) */
 	uint8_t private_data[ND_UD_ANSWER_DATA];
 };
@@ -124,22 +124,23 @@ nd_status nd_ud_listener_local_address(
 	struct nd_ud_listener *l, struct sockaddr *addr, socklen_t *bytes);
 
 struct nd_ud_question {
-	struct sockaddr_storage peer; /* who asks */
+	struct sockaddr_storage peer; /* that asks */
 	uint32_t peer_bytes;
 	uint32_t id;
 	uint32_t private_bytes; /* of the whole field: zero padded (R-CONN-08) */
 	uint8_t private_data[ND_UD_LOOKUP_DATA];
 };
-/* Completes when somebody asks; *question, which must stay in place meanwhile, is filled then. Any
- * number may be pending, and are served in order. ND_INVALID_DEVICE_STATE: it does not listen. */
+/* Completes when a question comes; *question, which must stay in place meanwhile, is filled then.
+ * Any number may be pending, and are served in order. ND_INVALID_DEVICE_STATE: it does not
+ * listen. */
 nd_status nd_ud_listener_get_question(
 	struct nd_ud_listener *l, struct nd_ud_question *question, struct nd_overlapped *ov);
 /*
  * Answer, once, with the number and Q_Key of a queue pair of datagrams, or with a refusal, and with
- * private data of up to ND_UD_ANSWER_DATA bytes; also when the listener is closed. Who asks and
- * does not hear of it is told again. ND_CONNECTION_ABORTED: answered already, or who asked has
- * given up; ND_INVALID_DEVICE_REQUEST: qp is not for datagrams; ND_INVALID_DEVICE_STATE: qp is at
- * its end; ND_INVALID_BUFFER_SIZE.
+ * private data of up to ND_UD_ANSWER_DATA bytes; also when the listener is closed. If the answer is
+ * lost and the question comes again, the daemon repeats the answer. ND_CONNECTION_ABORTED: answered
+ * already, or the asking side has given up; ND_INVALID_DEVICE_REQUEST: qp is not for datagrams;
+ * ND_INVALID_DEVICE_STATE: qp is at its end; ND_INVALID_BUFFER_SIZE.
  */
 nd_status nd_ud_accept(struct nd_qp *qp, const struct nd_ud_question *question, const void *priv,
 	uint32_t priv_bytes);
@@ -147,7 +148,7 @@ nd_status nd_ud_reject(struct nd_adapter *a, const struct nd_ud_question *questi
 	const void *priv, uint32_t priv_bytes);
 /* End all pending requests with ND_CANCELED, in order of issue; it goes on listening. */
 nd_status nd_ud_listener_cancel(struct nd_ud_listener *l);
-/* Close it; questions that nobody took are refused. ND_SUCCESS. */
+/* Close it; questions that were not taken are refused. ND_SUCCESS. */
 nd_status nd_ud_listener_close(struct nd_ud_listener *l);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connectors: the calls. What the daemon tells comes in at nd_conn_event.c. States and answers
- * follow the table at R-CONN; each call judges the state, marks the connector so that no second
- * call gets in, asks the daemon, and lets the control thread take the step when the reply comes: so
- * the events behind the reply find it taken.
+ * Connectors: the calls. The daemon's events come in at connector_event.c. States and statuses
+ * follow the table of rules R-CONN. Each call checks the state, marks the connector so that no
+ * second call gets in, asks the daemon, and lets the control thread make the transition when the
+ * reply comes. So the events that follow the reply find the new state.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +133,7 @@ struct pending {
 	nd_reply_hook *hook;
 };
 
-/* Who cancels may go on now. */
+/* A thread that waits in nd_connector_cancel() may go on now. */
 static nd_status
 call_hook(void *arg, nd_status st, const void *reply)
 {
@@ -149,7 +149,8 @@ call_hook(void *arg, nd_status st, const void *reply)
 /* An overlapped call; calls counts it already. The hook runs in any case; if it says success, ov
  * completes by it or later. */
 static nd_status
-call(struct nd_adapter *a, struct ndsh_msg_hdr *h, struct nd_overlapped *ov, struct pending *p)
+connector_call(
+	struct nd_adapter *a, struct ndsh_msg_hdr *h, struct nd_overlapped *ov, struct pending *p)
 {
 	nd_status st =
 		nd_control_call(a, &(struct nd_request){.h = h, .hook = call_hook, .arg = p});
@@ -246,10 +247,10 @@ nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sock
 	m.qp = qp->index;
 	m.inbound_reads = read_limit(inbound_reads, a->info.max_inbound_reads);
 	m.outbound_reads = read_limit(outbound_reads, a->info.max_outbound_reads);
-	return call(a, &m.h, ov, &p);
+	return connector_call(a, &m.h, ov, &p);
 }
 
-/* What the connection's packets are to say, in states that allow it still. */
+/* Set a field of the connection's packets, in the states that still allow it. */
 static nd_status
 set_path_field(struct nd_connector *c, uint8_t *field, uint32_t value, bool when_requested)
 {
@@ -332,7 +333,7 @@ nd_connector_complete_connect(struct nd_connector *c, struct nd_overlapped *ov)
 		return nd_overlapped_issued(ov, ND_CONNECTION_ABORTED);
 	if (state != ND_CONN_REP_RECEIVED)
 		return nd_overlapped_issued(ov, ND_CONNECTION_INVALID);
-	return call(a, &m.h, ov, &p);
+	return connector_call(a, &m.h, ov, &p);
 }
 
 /* ---- accept, reject ------------------------------------------------------------------ */
@@ -399,7 +400,7 @@ nd_connector_accept(struct nd_connector *c, struct nd_qp *qp, uint32_t inbound_r
 	m.qp = qp->index;
 	m.inbound_reads = read_limit(inbound_reads, a->info.max_inbound_reads);
 	m.outbound_reads = read_limit(outbound_reads, a->info.max_outbound_reads);
-	return call(a, &m.h, ov, &p);
+	return connector_call(a, &m.h, ov, &p);
 }
 
 nd_status
@@ -480,7 +481,7 @@ nd_connector_disconnect(struct nd_connector *c, struct nd_overlapped *ov)
 	st = begin_disconnect(c);
 	m.id = c->id;
 	pthread_mutex_unlock(&a->lock);
-	return st != ND_SUCCESS ? nd_overlapped_issued(ov, st) : call(a, &m.h, ov, &p);
+	return st != ND_SUCCESS ? nd_overlapped_issued(ov, st) : connector_call(a, &m.h, ov, &p);
 }
 
 nd_status
@@ -515,7 +516,7 @@ nd_connector_notify_disconnect(struct nd_connector *c, struct nd_overlapped *ov)
 
 /* Lock held. True: a connection attempt was under way and must be given up (R-CONN-20). */
 static bool
-cancel(struct nd_connector *c)
+connector_cancel(struct nd_connector *c)
 {
 	bool abandon = false;
 
@@ -531,7 +532,7 @@ cancel(struct nd_connector *c)
 		nd_conn_release_qp(c, ND_QP_DISCONNECTED);
 		c->state = ND_CONN_DISCONNECTED;
 		break;
-	case ND_CONN_ACTIVE_DISC: /* nobody waits any more: the daemon goes on by itself */
+	case ND_CONN_ACTIVE_DISC: /* no request waits any more; the daemon finishes by itself */
 		c->state = ND_CONN_DISCONNECTED;
 		break;
 	default:
@@ -548,12 +549,12 @@ nd_connector_cancel(struct nd_connector *c)
 	bool abandon;
 
 	pthread_mutex_lock(&c->adapter->lock);
-	while ((calls = c->calls) != 0) { /* requests whose calls have not yet returned count too */
+	while ((calls = c->calls) != 0) { /* also requests that have not been answered yet */
 		pthread_mutex_unlock(&c->adapter->lock);
 		(void)nd_futex_wait(&c->calls, calls, UINT64_MAX);
 		pthread_mutex_lock(&c->adapter->lock);
 	}
-	abandon = cancel(c);
+	abandon = connector_cancel(c);
 	pthread_mutex_unlock(&c->adapter->lock);
 	if (abandon)
 		nd_conn_drop_id(c);
@@ -561,12 +562,12 @@ nd_connector_cancel(struct nd_connector *c)
 }
 
 static bool
-quiet(struct nd_object *o)
+connector_stop(struct nd_object *o)
 {
 	struct nd_connector *c = (struct nd_connector *)o;
 
 	pthread_mutex_lock(&o->adapter->lock);
-	(void)cancel(c);
+	(void)connector_cancel(c);
 	nd_conn_release_qp(
 		c, c->state < ND_CONN_CONNECTED ? ND_QP_UNCONNECTED : ND_QP_DISCONNECTED);
 	TAILQ_REMOVE(&o->adapter->connectors, c, link);
@@ -575,7 +576,7 @@ quiet(struct nd_object *o)
 }
 
 static void
-destroy(struct nd_object *o)
+connector_destroy(struct nd_object *o)
 {
 	struct nd_connector *c = (struct nd_connector *)o;
 
@@ -583,7 +584,7 @@ destroy(struct nd_object *o)
 	free(c);
 }
 
-const struct nd_class nd_connector_class = {.quiet = quiet, .destroy = destroy};
+const struct nd_class nd_connector_class = {.stop = connector_stop, .destroy = connector_destroy};
 
 nd_status
 nd_connector_close(struct nd_connector *c)

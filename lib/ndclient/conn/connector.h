@@ -40,7 +40,7 @@ struct nd_connector { /* guarded by nd_adapter.lock */
 	uint32_t id;
 	uint32_t calls; /* of overlapped requests, that the daemon has not yet answered */
 	uint32_t reject_reason;
-	struct nd_endpoint *endpoint; /* whose address it has, or NULL */
+	struct nd_endpoint *endpoint; /* that lends it its address, or NULL */
 	struct nd_qp *qp;
 	struct nd_listener *listener; /* QUEUED */
 	struct nd_overlapped *op;     /* connect, accept, get_request or disconnect */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connectors: what the daemon tells of them, and what the application may ask about a connection.
- * Events come in the control thread with the adapter's lock held. */
+/* Connectors: the daemon's events, and the application's queries of a connection. Events run in the
+ * control thread with nd_adapter.lock held. */
 #include <string.h>
 
 #include "ndclient/conn/connector.h"
@@ -14,7 +14,7 @@
 #include "ndclient/session/waiters.h"
 
 static struct nd_connector *
-find(struct nd_adapter *a, uint32_t id)
+find_connector(struct nd_adapter *a, uint32_t id)
 {
 	struct nd_connector *c;
 
@@ -25,7 +25,7 @@ find(struct nd_adapter *a, uint32_t id)
 }
 
 static void
-complete(struct nd_connector *c, nd_status st)
+connector_complete(struct nd_connector *c, nd_status st)
 {
 	struct nd_overlapped *op = c->op;
 
@@ -61,7 +61,7 @@ nd_conn_take_request(struct nd_listener *l, struct nd_connector *c, const struct
 	keep_peer(c, ev);
 	c->listener = NULL;
 	c->state = ND_CONN_REQ_RECEIVED;
-	complete(c, ND_SUCCESS);
+	connector_complete(c, ND_SUCCESS);
 }
 
 /* After these the same connector may try again (R-CONN-03). */
@@ -73,7 +73,7 @@ may_retry(nd_status st)
 }
 
 static void
-replied(struct nd_connector *c, const struct ndsh_ev_conn *ev)
+on_reply(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 {
 	if (c->state != ND_CONN_CONNECTING)
 		return;
@@ -90,10 +90,10 @@ replied(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 		else
 			c->state = c->bound ? ND_CONN_BOUND : ND_CONN_IDLE;
 	}
-	complete(c, ev->h.status);
+	connector_complete(c, ev->h.status);
 }
 
-/* The active side gave up: what it means for Accept. */
+/* The status of an Accept when the active side has given up. */
 static nd_status
 accept_status(const struct nd_connector *c, nd_status st)
 {
@@ -103,7 +103,7 @@ accept_status(const struct nd_connector *c, nd_status st)
 }
 
 static void
-established(struct nd_connector *c, const struct ndsh_ev_conn *ev)
+on_established(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 {
 	if (c->state != ND_CONN_REP_SENT)
 		return;
@@ -118,28 +118,28 @@ established(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 		nd_conn_release_qp(c, ND_QP_DISCONNECTED);
 		c->state = ND_CONN_DISCONNECTED;
 	}
-	complete(c, accept_status(c, ev->h.status));
+	connector_complete(c, accept_status(c, ev->h.status));
 }
 
 static void
-disconnected(struct nd_connector *c, const struct ndsh_ev_conn *ev)
+on_disconnected(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 {
 	switch (c->state) {
 	case ND_CONN_REP_RECEIVED:
 		nd_conn_release_qp(c, ND_QP_DISCONNECTED);
 		c->state = ND_CONN_DISCONNECTED;
 		break;
-	case ND_CONN_CONNECTED: /* an abort is told in the same way (R-DISC-11) */
+	case ND_CONN_CONNECTED: /* an abort is reported in the same way (R-DISC-11) */
 		c->state = ND_CONN_PASSIVE_DISC;
 		nd_waiters_end(&c->disconnect, ND_SUCCESS);
 		break;
 	case ND_CONN_ACTIVE_DISC:
-		/* Ours is done, or crossed with the end that the peer made: success too. */
+		/* Our disconnect is done, or has crossed with the peer's: that is a success too. */
 		c->ended = true;
 		c->end_status = ev->h.status == ND_CONNECTION_ABORTED ? ND_SUCCESS : ev->h.status;
 		if (c->op != NULL) {
 			c->state = ND_CONN_DISCONNECTED;
-			complete(c, c->end_status);
+			connector_complete(c, c->end_status);
 		}
 		break;
 	default:
@@ -150,19 +150,19 @@ disconnected(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 void
 nd_conn_event(struct nd_adapter *a, const struct ndsh_ev_conn *ev)
 {
-	struct nd_connector *c = find(a, ev->conn);
+	struct nd_connector *c = find_connector(a, ev->conn);
 
 	if (c == NULL) /* closed here while the event was on its way */
 		return;
 	switch (ev->h.type) {
 	case NDSH_EV_CONN_REPLY:
-		replied(c, ev);
+		on_reply(c, ev);
 		break;
 	case NDSH_EV_CONN_ESTABLISHED:
-		established(c, ev);
+		on_established(c, ev);
 		break;
 	case NDSH_EV_CONN_DISCONNECTED:
-		disconnected(c, ev);
+		on_disconnected(c, ev);
 		break;
 	default:
 		break;

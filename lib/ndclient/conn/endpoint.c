@@ -138,7 +138,7 @@ nd_connector_bind_shared(struct nd_connector *c, struct nd_endpoint *e)
 
 /* The last connector is closed: only now may others have the port (R-LSN-07). */
 static void
-destroy(struct nd_object *o)
+endpoint_destroy(struct nd_object *o)
 {
 	struct nd_endpoint *e = (struct nd_endpoint *)o;
 
@@ -146,7 +146,7 @@ destroy(struct nd_object *o)
 	free(e);
 }
 
-const struct nd_class nd_endpoint_class = {.destroy = destroy};
+const struct nd_class nd_endpoint_class = {.destroy = endpoint_destroy};
 
 nd_status
 nd_endpoint_close(struct nd_endpoint *e)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listeners. A request waits here until a connector is there for it, or the other way round. */
+/* Listeners. A connection request waits here for a connector, or a connector for a request. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,7 +160,7 @@ nd_listener_request(struct nd_adapter *a, const struct ndsh_ev_conn *ev)
 
 /* The connectors return to idle (R-CONN-20); lock held. */
 static void
-cancel(struct nd_listener *l)
+listener_cancel(struct nd_listener *l)
 {
 	struct nd_connector *c;
 
@@ -176,15 +176,15 @@ nd_status
 nd_listener_cancel(struct nd_listener *l)
 {
 	pthread_mutex_lock(&l->adapter->lock);
-	cancel(l);
+	listener_cancel(l);
 	pthread_mutex_unlock(&l->adapter->lock);
 	return ND_SUCCESS;
 }
 
-/* Until the daemon has answered, requests may still come; after it those that nobody asked for are
- * rejected (R-LSN-05). */
+/* Until the daemon has answered, requests may still come; then those that the application has not
+ * taken are rejected (R-LSN-05). */
 static bool
-quiet(struct nd_object *o)
+listener_stop(struct nd_object *o)
 {
 	struct nd_listener *l = (struct nd_listener *)o;
 	struct nd_adapter *a = o->adapter;
@@ -205,12 +205,12 @@ quiet(struct nd_object *o)
 }
 
 static void
-destroy(struct nd_object *o)
+listener_destroy(struct nd_object *o)
 {
 	free((struct nd_listener *)o);
 }
 
-const struct nd_class nd_listener_class = {.quiet = quiet, .destroy = destroy};
+const struct nd_class nd_listener_class = {.stop = listener_stop, .destroy = listener_destroy};
 
 nd_status
 nd_listener_close(struct nd_listener *l)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What listeners of connections and of datagram services have in common: an address and port of the
- * daemon's, once. */
+/* What listeners of connections and of datagram services have in common: they take an address and a
+ * port of the daemon's, once. */
 #include <string.h>
 
 #include "ndclient/conn/listening.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Connection requests by callback, as NDK gives them (R-LSN-06): one for each, with a connector
- * that is made for it. They run in the thread of nd_arm.c, one at a time with those of the
- * adapter's completion queues.
+ * that is made for it. They run in the callbacks' thread (session/callbacks.c), which runs one
+ * callback at a time.
  */
 #include <stdlib.h>
 
@@ -22,10 +22,10 @@ nd_listener_kick(struct nd_listener *l)
 		nd_fd_wake(l->adapter->callbacks.offer_fd);
 }
 
-/* The oldest request of a listener that is to be called. The fd stays readable until there is none:
- * so the queues have their turn in between. */
+/* The oldest request of a listener that has a callback. The descriptor stays readable until there
+ * is none, so that the queues' callbacks run in between. */
 static struct nd_conn_request *
-enter(struct nd_adapter *a, struct nd_listener **listener)
+take_offer(struct nd_adapter *a, struct nd_listener **listener)
 {
 	struct nd_conn_request *r = NULL;
 	struct nd_listener *l;
@@ -67,7 +67,7 @@ bool
 nd_listener_call_back(struct nd_adapter *a)
 {
 	struct nd_listener *l = NULL;
-	struct nd_conn_request *r = enter(a, &l);
+	struct nd_conn_request *r = take_offer(a, &l);
 	struct nd_connector *c;
 
 	if (r == NULL)

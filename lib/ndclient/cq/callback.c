@@ -3,7 +3,7 @@
  * Notifications by callback, in the callbacks' thread (session/callbacks.c).
  *
  * A callback is owed when the queue was armed (armed_callback) and the arm word says NONE: the
- * daemon has fired, or nd_cq_arm_callback() found a reason at once and kicked the thread by an
+ * daemon has fired, or nd_cq_arm_callback() found a reason at once and woke the thread by an
  * eventfd. Until the callback is entered later arms join with it; entering it is what counts as the
  * notification (R-CQ-25): the mark in the arm word moves then.
  */
@@ -22,7 +22,7 @@
 #include "ndclient/session/spin.h"
 
 static bool
-is_due(const struct nd_cq *cq)
+cq_callback_is_due(const struct nd_cq *cq)
 {
 	return nd_gone(cq->adapter) || cq->moderation.due ||
 	       ndsh_cq_armed(&cq->reader) == NDSH_ARM_NONE;
@@ -30,7 +30,7 @@ is_due(const struct nd_cq *cq)
 
 /* The arm is spent before the callback is entered, so that it can arm anew (R-CQ-24). */
 static bool
-enter(struct nd_cq *cq, nd_status *st)
+cq_enter_callback(struct nd_cq *cq, nd_status *st)
 {
 	struct nd_adapter *a = cq->adapter;
 	bool owed;
@@ -39,7 +39,8 @@ enter(struct nd_cq *cq, nd_status *st)
 	(void)nd_drain(cq->kick_fd);
 	if (!nd_drain(cq->pipe_fd)) /* the daemon is gone: the control thread will kick us */
 		nd_callbacks_unwatch(a, cq->pipe_fd);
-	owed = cq->armed_callback && is_due(cq) && (nd_gone(a) || !nd_moderation_holds(cq));
+	owed = cq->armed_callback && cq_callback_is_due(cq) &&
+	       (nd_gone(a) || !nd_moderation_holds(cq));
 	if (owed) {
 		cq->armed_callback = false;
 		ndsh_cq_mark(&cq->reader);
@@ -61,7 +62,7 @@ nd_cq_call_back(struct nd_adapter *a, uint32_t id)
 	TAILQ_FOREACH (cq, &a->cqs, link)
 		if (cq->id == id)
 			break;
-	owed = cq != NULL && enter(cq, &st);
+	owed = cq != NULL && cq_enter_callback(cq, &st);
 	pthread_mutex_unlock(&a->lock);
 	if (!owed)
 		return false;
@@ -73,7 +74,7 @@ nd_cq_call_back(struct nd_adapter *a, uint32_t id)
 /* ---- the application's side ---------------------------------------------------------- */
 
 static nd_status
-set_locked(struct nd_cq *cq, nd_cq_callback callback, void *context)
+cq_set_callback_locked(struct nd_cq *cq, nd_cq_callback callback, void *context)
 {
 	struct nd_adapter *a = cq->adapter;
 
@@ -107,7 +108,7 @@ nd_cq_set_callback(struct nd_cq *cq, nd_cq_callback callback, void *context)
 		st = ND_DEVICE_REMOVED;
 	} else if (nd_callbacks_start(a)) {
 		nd_spin_lock(&cq->lock);
-		st = set_locked(cq, callback, context);
+		st = cq_set_callback_locked(cq, callback, context);
 		nd_spin_unlock(&cq->lock);
 	}
 	pthread_mutex_unlock(&a->lock);
@@ -116,7 +117,7 @@ nd_cq_set_callback(struct nd_cq *cq, nd_cq_callback callback, void *context)
 
 /* If an earlier arm has fired meanwhile, its callback is due and serves this arm too (R-CQ-25). */
 static nd_status
-arm_locked(struct nd_cq *cq, enum ndsh_arm type)
+cq_arm_callback_locked(struct nd_cq *cq, enum ndsh_arm type)
 {
 	bool joins = cq->armed_callback;
 	enum ndsh_arm before;
@@ -149,7 +150,7 @@ nd_cq_arm_callback(struct nd_cq *cq, uint32_t type)
 	if (!nd_arm_of(type, &arm))
 		return ND_INVALID_PARAMETER_1; /* R-CQ-36 */
 	nd_spin_lock(&cq->lock);
-	st = arm_locked(cq, arm);
+	st = cq_arm_callback_locked(cq, arm);
 	nd_spin_unlock(&cq->lock);
 	return st;
 }

@@ -32,7 +32,7 @@ nd_cq_ring_depth(uint32_t asked, uint32_t max)
 }
 
 static struct nd_cq *
-make(struct nd_adapter *a, uint32_t depth, uint32_t *segment, uint64_t *offset)
+cq_make(struct nd_adapter *a, uint32_t depth, uint32_t *segment, uint64_t *offset)
 {
 	struct nd_cq *cq = calloc(1, sizeof(*cq));
 	void *block;
@@ -45,9 +45,9 @@ make(struct nd_adapter *a, uint32_t depth, uint32_t *segment, uint64_t *offset)
 		return NULL;
 	}
 	ndsh_cq_reader_view(&cq->reader, block, depth);
-	pthread_mutex_init(&cq->resizing, NULL);
+	pthread_mutex_init(&cq->resize_lock, NULL);
 	cq->adapter = a;
-	pthread_mutex_init(&cq->telling, NULL);
+	pthread_mutex_init(&cq->notify_lock, NULL);
 	cq->event_fd = cq->poll_fd = -1;
 	return cq;
 }
@@ -68,7 +68,7 @@ nd_cq_create(struct nd_adapter *a, uint32_t depth, struct nd_cq **out)
 			"completion queue of %u entries, of at most %u", depth,
 			a->info.max_cq_depth);
 	m.depth = nd_cq_ring_depth(depth, a->info.max_cq_depth);
-	cq = make(a, m.depth, &m.segment, &m.offset);
+	cq = cq_make(a, m.depth, &m.segment, &m.offset);
 	if (cq == NULL)
 		return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
 	st = nd_control_call(
@@ -106,7 +106,7 @@ nd_cq_close_fds(struct nd_cq *cq)
 
 /* Closed queue pairs can give nothing to this queue any more. */
 static void
-forget(struct nd_adapter *a, const struct nd_cq *cq)
+cq_forget_qps(struct nd_adapter *a, const struct nd_cq *cq)
 {
 	struct nd_qp *qp;
 
@@ -128,9 +128,10 @@ nd_cq_verify_close(const struct nd_cq *cq)
 			cq->id);
 }
 
-/* Queue pairs may go on filling it, but nobody hears of it any more (R-LIFE-02). */
+/* Queue pairs may go on filling the queue, but no request or callback is notified of it any more
+ * (R-LIFE-02). */
 static bool
-quiet(struct nd_object *o)
+cq_stop(struct nd_object *o)
 {
 	struct nd_cq *cq = (struct nd_cq *)o;
 	struct nd_adapter *a = cq->adapter;
@@ -142,7 +143,7 @@ quiet(struct nd_object *o)
 	if (cq->watched)
 		(void)nd_control_watch(a, cq, false);
 	nd_cq_callback_off(cq);
-	forget(a, cq);
+	cq_forget_qps(a, cq);
 	nd_event_forget(a, &cq->events);
 	pthread_mutex_unlock(&a->lock);
 	nd_cq_end_waiters(cq, ND_CANCELED); /* R-CQ-33 */
@@ -150,7 +151,7 @@ quiet(struct nd_object *o)
 }
 
 static void
-destroy(struct nd_object *o)
+cq_destroy(struct nd_object *o)
 {
 	struct nd_cq *cq = (struct nd_cq *)o;
 
@@ -162,7 +163,7 @@ destroy(struct nd_object *o)
 	free(cq);
 }
 
-const struct nd_class nd_cq_class = {.quiet = quiet, .destroy = destroy};
+const struct nd_class nd_cq_class = {.stop = cq_stop, .destroy = cq_destroy};
 
 nd_status
 nd_cq_close(struct nd_cq *cq)

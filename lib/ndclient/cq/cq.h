@@ -18,12 +18,13 @@
 
 struct nd_cq {
 	struct nd_object obj;
-	struct nd_spin lock;	 /* reader, waiters, armed_*, callback */
-	pthread_mutex_t telling; /* around lock: who takes waiters out of it completes them */
+	struct nd_spin lock; /* reader, waiters, armed_*, callback */
+	/* Taken around lock: the thread that takes waiters out of the queue completes them. */
+	pthread_mutex_t notify_lock;
 	struct nd_adapter *adapter;
 	struct ndsh_cq_reader reader;
-	pthread_mutex_t resizing; /* one at a time; taken outside of all other locks */
-	void *ring;		  /* block of the reader's ring; NULL: behind the page */
+	pthread_mutex_t resize_lock; /* one at a time; taken outside of all other locks */
+	void *ring;		     /* block of the reader's ring; NULL: behind the page */
 	struct nd_waiters waiters;
 	bool armed_fd;		 /* by nd_cq_arm(), not acknowledged */
 	bool armed_callback;	 /* by nd_cq_arm_callback(), the callback not entered */

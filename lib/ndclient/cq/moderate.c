@@ -2,10 +2,10 @@
 /*
  * Moderation: a callback that is due waits for more entries, or for a time (R-MOD-01).
  *
- * The arm has been satisfied, so the word in shared memory is free: while the callback is held back
- * the library watches by it for what might end the waiting. With a count that is any entry; with a
- * time alone only failed ones, for which the daemon fires as for solicited ones. Arms of the
- * application join with the callback that is due (R-CQ-25), and don't touch the word.
+ * The arm has been satisfied, so the arm word in shared memory is free. While the callback is held
+ * back the library uses it to watch for what might end the wait. With a count that is any entry;
+ * with a time alone only a failed one, for which the daemon fires as for a solicited one. Arms of
+ * the application join with the callback that is due (R-CQ-25), and don't touch the word.
  */
 #include <sys/timerfd.h>
 #include <time.h>
@@ -26,14 +26,14 @@
 #define NS_PER_US 1000ull
 
 static uint64_t
-deadline(const struct nd_moderation *m)
+moderation_deadline(const struct nd_moderation *m)
 {
 	return m->us == UNLIMITED ? UINT64_MAX : m->due_ns + m->us * NS_PER_US;
 }
 
-/* False: no descriptor left; who is not told is told at once. */
+/* False: no descriptor is left; then the callback is not held back. */
 static bool
-set_timer(struct nd_cq *cq, uint64_t at_ns)
+moderation_set_timer(struct nd_cq *cq, uint64_t at_ns)
 {
 	struct nd_moderation *m = &cq->moderation;
 	struct itimerspec t = {0};
@@ -57,14 +57,14 @@ set_timer(struct nd_cq *cq, uint64_t at_ns)
 
 /* Faults and failed entries wait for nothing (R-MOD-02). */
 static bool
-is_over(struct nd_cq *cq)
+moderation_is_over(struct nd_cq *cq)
 {
 	struct nd_moderation *m = &cq->moderation;
 	uint64_t made = ndsh_cq_made(&cq->reader), seen = m->seen;
 
 	m->seen = made;
 	return nd_cq_fault(cq) != ND_SUCCESS || made - m->from >= m->count ||
-	       ndsh_cq_has_failed(&cq->reader, seen, made) || nd_now_ns() >= deadline(m);
+	       ndsh_cq_has_failed(&cq->reader, seen, made) || nd_now_ns() >= moderation_deadline(m);
 }
 
 void
@@ -89,10 +89,10 @@ nd_moderation_holds(struct nd_cq *cq)
 		m->seen = m->from;
 	}
 	do {
-		if (is_over(cq))
+		if (moderation_is_over(cq))
 			return m->due = false;
 	} while (ndsh_cq_watch(&cq->reader, watch, m->seen));
-	return m->due = set_timer(cq, deadline(m));
+	return m->due = moderation_set_timer(cq, moderation_deadline(m));
 }
 
 void

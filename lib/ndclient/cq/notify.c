@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Notifications of completion queues, in two styles; nd_arm.c has the third, by callback.
+ * Notifications of completion queues, in two styles; callback.c has the third.
  *
- * The arm word (ndsh_arm.c) alone says what has fired; a byte in the pipe only wakes somebody up to
- * look at it. So a byte that belongs to an arm that was cancelled releases nobody, and waiters that
- * are armed for again after their arm had fired are released by the joiner, who sees it in the
- * swap.
+ * The arm word (ndsh_arm.c) alone says whether an arm has fired; a byte in the pipe only wakes a
+ * thread that reads the word. So the byte of an arm that was cancelled completes no request. If an
+ * arm has fired and another request is armed for before its waiters are completed, the call that
+ * arms sees this in the exchange of the word, and completes them.
  *
  * Overlapped style: the control thread reads the pipe. Fd style: the application polls an epoll fd
  * of the pipe and of an eventfd, by which this side makes it readable when it fires by itself.
@@ -26,16 +26,16 @@
 
 /* ---- overlapped style ---------------------------------------------------------------- */
 
-/* Room for one more? Waiters whose arm has fired are on their way out: they make room. */
+/* Room for one more? Waiters with an arm that has fired are about to complete, and make room. */
 static bool
-has_room(const struct nd_cq *cq)
+cq_has_room(const struct nd_cq *cq)
 {
 	return cq->waiters.count < ND_CQ_NOTIFY_MAX || ndsh_cq_armed(&cq->reader) == NDSH_ARM_NONE;
 }
 
 /* done: those that are over, in order of issue. */
 static nd_status
-notify_locked(
+cq_notify_locked(
 	struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov, struct nd_waiters *done)
 {
 	enum ndsh_arm before;
@@ -46,7 +46,7 @@ notify_locked(
 		return ND_DEVICE_REMOVED;
 	if (cq->armed_fd || cq->callback != NULL)
 		return ND_INVALID_DEVICE_STATE;
-	if (!has_room(cq))
+	if (!cq_has_room(cq))
 		return ND_INSUFFICIENT_RESOURCES; /* R-CQ-35 */
 	if (!cq->watched && nd_control_watch(cq->adapter, cq, true) != ND_SUCCESS)
 		return ND_INSUFFICIENT_RESOURCES;
@@ -73,12 +73,12 @@ nd_cq_notify(struct nd_cq *cq, uint32_t type, struct nd_overlapped *ov)
 	st = nd_overlapped_begin(cq->adapter, ov, __func__);
 	if (st != ND_SUCCESS)
 		return st;
-	pthread_mutex_lock(&cq->telling);
+	pthread_mutex_lock(&cq->notify_lock);
 	nd_spin_lock(&cq->lock);
-	st = notify_locked(cq, arm, ov, &done);
+	st = cq_notify_locked(cq, arm, ov, &done);
 	nd_spin_unlock(&cq->lock);
 	nd_waiters_end(&done, nd_cq_fault(cq));
-	pthread_mutex_unlock(&cq->telling);
+	pthread_mutex_unlock(&cq->notify_lock);
 	return nd_overlapped_issued(ov, st);
 }
 
@@ -87,7 +87,7 @@ nd_cq_readable(struct nd_cq *cq)
 {
 	struct nd_waiters done = {0};
 
-	pthread_mutex_lock(&cq->telling);
+	pthread_mutex_lock(&cq->notify_lock);
 	nd_spin_lock(&cq->lock);
 	if (cq->watched && !nd_drain(cq->pipe_fd))
 		(void)nd_control_watch(cq->adapter, cq, false);
@@ -95,7 +95,7 @@ nd_cq_readable(struct nd_cq *cq)
 		nd_waiters_move(&done, &cq->waiters);
 	nd_spin_unlock(&cq->lock);
 	nd_waiters_end(&done, nd_cq_fault(cq));
-	pthread_mutex_unlock(&cq->telling);
+	pthread_mutex_unlock(&cq->notify_lock);
 }
 
 void
@@ -103,25 +103,25 @@ nd_cq_end_waiters(struct nd_cq *cq, nd_status st)
 {
 	struct nd_waiters done = {0};
 
-	pthread_mutex_lock(&cq->telling);
+	pthread_mutex_lock(&cq->notify_lock);
 	nd_spin_lock(&cq->lock);
 	nd_waiters_move(&done, &cq->waiters);
 	nd_cq_kick(cq);
 	nd_spin_unlock(&cq->lock);
 	nd_waiters_end(&done, st);
-	pthread_mutex_unlock(&cq->telling);
+	pthread_mutex_unlock(&cq->notify_lock);
 }
 
-/* An arm that has fired already counts as a notification, and its waiters must be told: the entry
- * would not satisfy the next arm (R-CQ-11, R-CQ-34). Those that another thread is completing are
- * through when we have telling (R-OV-10). */
+/* An arm that has fired counts as a notification, and its waiters must complete with success: the
+ * entry would not satisfy the next arm (R-CQ-11, R-CQ-34). Waiters that another thread is
+ * completing are complete when this one has notify_lock (R-OV-10). */
 nd_status
 nd_cq_cancel(struct nd_cq *cq)
 {
 	struct nd_waiters done = {0};
 	bool disarmed;
 
-	pthread_mutex_lock(&cq->telling);
+	pthread_mutex_lock(&cq->notify_lock);
 	nd_spin_lock(&cq->lock);
 	disarmed = !cq->moderation.due && ndsh_cq_disarm(&cq->reader);
 	if (disarmed)
@@ -130,14 +130,14 @@ nd_cq_cancel(struct nd_cq *cq)
 	nd_waiters_move(&done, &cq->waiters);
 	nd_spin_unlock(&cq->lock);
 	nd_waiters_end(&done, disarmed ? ND_CANCELED : nd_cq_fault(cq));
-	pthread_mutex_unlock(&cq->telling);
+	pthread_mutex_unlock(&cq->notify_lock);
 	return ND_SUCCESS;
 }
 
 /* ---- fd style ------------------------------------------------------------------------ */
 
 static bool
-add(int epoll_fd, int fd)
+epoll_add(int epoll_fd, int fd)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
 
@@ -145,14 +145,14 @@ add(int epoll_fd, int fd)
 }
 
 static bool
-make_poll_fd(struct nd_cq *cq)
+cq_make_poll_fd(struct nd_cq *cq)
 {
 	if (cq->poll_fd >= 0)
 		return true;
 	cq->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	cq->poll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (cq->event_fd >= 0 && cq->poll_fd >= 0 && add(cq->poll_fd, cq->event_fd) &&
-		add(cq->poll_fd, cq->pipe_fd))
+	if (cq->event_fd >= 0 && cq->poll_fd >= 0 && epoll_add(cq->poll_fd, cq->event_fd) &&
+		epoll_add(cq->poll_fd, cq->pipe_fd))
 		return true;
 	if (cq->event_fd >= 0)
 		close(cq->event_fd);
@@ -168,19 +168,19 @@ nd_cq_fd(struct nd_cq *cq)
 	int fd;
 
 	nd_spin_lock(&cq->lock);
-	fd = make_poll_fd(cq) ? cq->poll_fd : -1;
+	fd = cq_make_poll_fd(cq) ? cq->poll_fd : -1;
 	nd_spin_unlock(&cq->lock);
 	return fd;
 }
 
 static nd_status
-arm_locked(struct nd_cq *cq, enum ndsh_arm type)
+cq_arm_locked(struct nd_cq *cq, enum ndsh_arm type)
 {
 	if (nd_gone(cq->adapter))
 		return ND_DEVICE_REMOVED;
 	if (cq->waiters.first != NULL || cq->callback != NULL)
 		return ND_INVALID_DEVICE_STATE;
-	if (!make_poll_fd(cq))
+	if (!cq_make_poll_fd(cq))
 		return ND_INSUFFICIENT_RESOURCES;
 	if (cq->watched)
 		(void)nd_control_watch(cq->adapter, cq, false);
@@ -199,12 +199,12 @@ nd_cq_arm(struct nd_cq *cq, uint32_t type)
 	if (!nd_arm_of(type, &arm))
 		return ND_INVALID_PARAMETER_1;
 	nd_spin_lock(&cq->lock);
-	st = arm_locked(cq, arm);
+	st = cq_arm_locked(cq, arm);
 	nd_spin_unlock(&cq->lock);
 	return st;
 }
 
-/* What is armed in another style is not ours to acknowledge, nor are the bytes in the pipe. */
+/* An arm in another style is not acknowledged here, and its bytes stay in the pipe. */
 void
 nd_cq_ack(struct nd_cq *cq)
 {

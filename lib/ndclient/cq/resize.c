@@ -2,9 +2,10 @@
 /*
  * Completion queues: another ring (ndsh_resize.c has the order), and where results are made.
  *
- * Nothing of it can block who polls or waits: nd_cq.lock is held for a look, or for a portion of
- * entries that are carried over. The memory that is no longer used is given back when the daemon
- * has said which it is; without its word both blocks stay until the adapter is closed.
+ * A thread that polls or waits is never blocked by it for long: nd_cq.lock is held for a few
+ * instructions, or for a portion of entries that are carried over. The memory that is no longer
+ * used is given back when the daemon has said which it is; without its word both blocks stay until
+ * the adapter is closed.
  */
 #include "ndclient/cq/cq.h"
 #include "ndclient/mem/segment.h"
@@ -17,7 +18,7 @@
 
 /* True: the new ring is the queue's. */
 static bool
-settle(struct nd_cq *cq)
+cq_settle_ring(struct nd_cq *cq)
 {
 	enum ndsh_settle state;
 
@@ -30,7 +31,7 @@ settle(struct nd_cq *cq)
 }
 
 static nd_status
-exchange(struct nd_cq *cq, uint32_t entries)
+cq_exchange_ring(struct nd_cq *cq, uint32_t entries)
 {
 	struct nd_adapter *a = cq->adapter;
 	struct ndsh_cq_resize m = {
@@ -49,7 +50,7 @@ exchange(struct nd_cq *cq, uint32_t entries)
 	nd_spin_unlock(&cq->lock);
 	st = nd_control_call(a, &(struct nd_request){.h = &m.h});
 	unused = ring;
-	if (settle(cq)) {
+	if (cq_settle_ring(cq)) {
 		unused = cq->ring;
 		cq->ring = ring;
 	} else if (st == ND_SUCCESS) {
@@ -72,9 +73,9 @@ nd_cq_resize(struct nd_cq *cq, uint32_t depth)
 		return nd_fail(ND_INVALID_PARAMETER,
 			"completion queue of %u entries, of at most %u", depth,
 			a->info.max_cq_depth);
-	pthread_mutex_lock(&cq->resizing);
-	st = exchange(cq, depth);
-	pthread_mutex_unlock(&cq->resizing);
+	pthread_mutex_lock(&cq->resize_lock);
+	st = cq_exchange_ring(cq, depth);
+	pthread_mutex_unlock(&cq->resize_lock);
 	return st == ND_BUFFER_OVERFLOW
 		       ? nd_fail(st, "more than %u entries lie in the completion queue", depth)
 		       : st;

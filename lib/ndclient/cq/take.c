@@ -11,7 +11,7 @@
 
 #define BATCH 16 /* entries that are read from the ring at a time */
 
-/* Release: who posts into the freed slot has seen that the daemon is done with it. */
+/* Release: a thread that posts into the freed slot has seen that the daemon is done with it. */
 static void
 free_slots(struct nd_qp *qp, const struct ndsh_cqe *e)
 {
@@ -28,7 +28,7 @@ struct results {
 };
 
 static inline void
-convert(struct nd_adapter *a, const struct ndsh_cqe *e, const struct results *r, uint32_t i)
+convert_entry(struct nd_adapter *a, const struct ndsh_cqe *e, const struct results *r, uint32_t i)
 {
 	void *context = NULL;
 	struct nd_qp *qp = e->qp < ND_QP_HANDLES
@@ -49,10 +49,10 @@ convert(struct nd_adapter *a, const struct ndsh_cqe *e, const struct results *r,
 		nd_ud_result_of(a->profile, e, context, &r->datagram[i]);
 }
 
-/* Nothing is left: can there be more? Entries made before a fault stay retrievable (R-CQ-31), so
- * the fault counts only if a look behind it finds none. */
+/* The queue is empty: why? Entries made before a fault stay retrievable (R-CQ-31), so the fault
+ * counts only if a second poll, after it was read, finds none. */
 static int32_t
-judge_empty(struct nd_cq *cq, struct ndsh_cqe *first)
+cq_judge_empty(struct nd_cq *cq, struct ndsh_cqe *first)
 {
 	uint32_t fault = __atomic_load_n(&cq->reader.page->fault, __ATOMIC_ACQUIRE);
 
@@ -66,7 +66,7 @@ judge_empty(struct nd_cq *cq, struct ndsh_cqe *first)
 }
 
 static int32_t
-take(struct nd_cq *cq, const struct results *r, uint32_t n)
+cq_take(struct nd_cq *cq, const struct results *r, uint32_t n)
 {
 	struct ndsh_cqe e[BATCH];
 	uint32_t done = 0;
@@ -79,7 +79,7 @@ take(struct nd_cq *cq, const struct results *r, uint32_t n)
 		uint32_t got = ndsh_cq_poll(&cq->reader, e, want);
 
 		if (got == 0 && done == 0) {
-			int32_t st = judge_empty(cq, e);
+			int32_t st = cq_judge_empty(cq, e);
 
 			if (st <= 0) {
 				nd_spin_unlock(&cq->lock);
@@ -88,7 +88,7 @@ take(struct nd_cq *cq, const struct results *r, uint32_t n)
 			got = 1;
 		}
 		for (uint32_t i = 0; i < got; i++)
-			convert(cq->adapter, &e[i], r, done + i);
+			convert_entry(cq->adapter, &e[i], r, done + i);
 		done += got;
 		if (got < want)
 			break;
@@ -97,11 +97,11 @@ take(struct nd_cq *cq, const struct results *r, uint32_t n)
 	return (int32_t)done;
 }
 
-/* What results report is in its place before they are told (nd_mover.c). */
+/* The bytes that results report are in place before the results are returned (mem/mover.c). */
 static int32_t
-take_moved(struct nd_cq *cq, const struct results *r, uint32_t n)
+cq_take_moved(struct nd_cq *cq, const struct results *r, uint32_t n)
 {
-	int32_t got = take(cq, r, n);
+	int32_t got = cq_take(cq, r, n);
 	struct nd_mover *m = __atomic_load_n(&cq->adapter->mover, __ATOMIC_ACQUIRE);
 
 	if (m != NULL && got > 0)
@@ -111,16 +111,16 @@ take_moved(struct nd_cq *cq, const struct results *r, uint32_t n)
 	return got;
 }
 
-/* The verifier wants to know who is inside. */
+/* The verifier counts the threads that take results. */
 static int32_t
-take_watched(struct nd_cq *cq, const struct results *r, uint32_t n)
+cq_take_verified(struct nd_cq *cq, const struct results *r, uint32_t n)
 {
 	int32_t got;
 
 	if (!nd_verifying())
-		return take_moved(cq, r, n);
+		return cq_take_moved(cq, r, n);
 	__atomic_fetch_add(&cq->inside, 1, __ATOMIC_RELAXED);
-	got = take_moved(cq, r, n);
+	got = cq_take_moved(cq, r, n);
 	__atomic_fetch_sub(&cq->inside, 1, __ATOMIC_RELAXED);
 	return got;
 }
@@ -128,17 +128,17 @@ take_watched(struct nd_cq *cq, const struct results *r, uint32_t n)
 int32_t
 nd_cq_get_results(struct nd_cq *cq, struct nd_result *results, uint32_t n)
 {
-	return take_watched(cq, &(struct results){.plain = results}, n);
+	return cq_take_verified(cq, &(struct results){.plain = results}, n);
 }
 
 int32_t
 nd_cq_get_results_ex(struct nd_cq *cq, struct nd_result_ex *results, uint32_t n)
 {
-	return take_watched(cq, &(struct results){.ex = results}, n);
+	return cq_take_verified(cq, &(struct results){.ex = results}, n);
 }
 
 int32_t
 nd_ud_get_results(struct nd_cq *cq, struct nd_ud_result *results, uint32_t n)
 {
-	return take_watched(cq, &(struct results){.datagram = results}, n);
+	return cq_take_verified(cq, &(struct results){.datagram = results}, n);
 }

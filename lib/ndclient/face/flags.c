@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flags of requests as NDK writes them. Three bits have another meaning in ND: 0x10 is its right to
- * write from afar, which is NDK's local one, 0x20 is INLINE, which is half of NDK's remote one.
+ * Flags of requests as NDK writes them. Two bits have another meaning in ND: 0x10 is its right to
+ * write remotely, which is NDK's right to write locally; 0x20 is INLINE, which is one of the two
+ * bits of NDK's right to write remotely.
  */
 #include "ndclient/session/error.h"
 
@@ -27,7 +28,7 @@ static const struct {
 
 /* What each request may have (R-POST-05). */
 static uint32_t
-legal(uint32_t type)
+legal_flags(uint32_t type)
 {
 	switch (type) {
 	case ND_REQUEST_SEND:
@@ -57,7 +58,7 @@ nd_flags_of_ndk(uint32_t type, uint32_t ndk, uint32_t *flags)
 	if (flags == NULL)
 		return ND_INVALID_PARAMETER;
 	*flags = 0;
-	if (ndk & ~legal(type))
+	if (ndk & ~legal_flags(type))
 		return nd_fail(ND_INVALID_PARAMETER, "flags that this request does not have");
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		if (ndk & pairs[i].ndk)

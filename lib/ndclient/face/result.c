@@ -51,7 +51,7 @@ nd_status_of_wc(uint32_t profile, uint8_t wc_status, uint8_t op)
 		return ND_REMOTE_ERROR;
 	case NDSH_WC_REM_INV_REQ_ERR: /* R-INV-09: of a receive, that it came with a bad token */
 		return op == NDSH_OP_RECV ? ND_INVALID_DEVICE_REQUEST : ND_DATA_ERROR;
-	case NDSH_WC_REM_ACCESS_ERR: /* R-RW-02; R-INV-09 for who sent the bad token */
+	case NDSH_WC_REM_ACCESS_ERR: /* R-RW-02; R-INV-09: of the request that sent a bad token */
 		return op == NDSH_OP_SEND_INV ? ND_REMOTE_ERROR : ND_ACCESS_VIOLATION;
 	case NDSH_WC_RETRY_EXC_ERR:
 	case NDSH_WC_RNR_RETRY_EXC_ERR: /* R-SR-05 */

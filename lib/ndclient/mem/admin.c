@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registrations by the admin ring. Who asks looks for the answer himself for a few microseconds,
- * which is what a daemon that polls needs; then the queue of answers is armed, and the control
- * thread takes what comes. Whoever takes answers completes the requests of all. One request of a
- * region is under way at a time, so it waits in the region itself when the ring is full.
+ * Registrations by the admin ring. A thread that has posted a request polls for the answer itself
+ * for a few microseconds, which is as long as a polling daemon needs; then the queue of answers is
+ * armed, and the control thread takes what comes. A thread that takes answers completes the
+ * requests of all threads. One request of a region is under way at a time, so it waits in the
+ * region itself when the ring is full.
  */
 #include <sched.h>
 #include <sys/socket.h>
@@ -24,15 +25,15 @@
 
 #define DEPTH  256u /* or what the daemon permits */
 #define BATCH  16u
-#define LOOKS  256 /* at the queue of answers, some microseconds */
-#define YIELDS 4   /* and this often the CPU is given away, as the daemon may need it */
+#define LOOKS  256 /* polls of the queue of answers: some microseconds */
+#define YIELDS 4   /* so often the thread yields its CPU, which the daemon may need */
 
 static_assert((DEPTH & (DEPTH - 1)) == 0, "a ring");
 
 /* ---- the ring ------------------------------------------------------------------------ */
 
 static nd_status
-create(struct nd_adapter *a)
+admin_create(struct nd_adapter *a)
 {
 	struct nd_admin *admin = &a->admin;
 	struct ndsh_admin_create m = {.h.type = NDSH_MSG_ADMIN_CREATE, .depth = DEPTH};
@@ -52,7 +53,7 @@ create(struct nd_adapter *a)
 		st = nd_control_call(a, &(struct nd_request){.h = &m.h});
 	if (st == ND_SUCCESS && nd_control_watch(a, cq, true) == ND_SUCCESS) {
 		pthread_mutex_lock(&a->lock);
-		LIST_REMOVE(&cq->obj, link); /* no object of the application's */
+		LIST_REMOVE(&cq->obj, link); /* it is not an object of the application's */
 		pthread_mutex_unlock(&a->lock);
 		ndsh_admin_view(&admin->ring, block, m.depth);
 		__atomic_store_n(&admin->cq, cq, __ATOMIC_RELEASE);
@@ -75,16 +76,16 @@ nd_admin_open(struct nd_adapter *a)
 		return nd_fail(ND_NOT_SUPPORTED, "this daemon is too old to register by a ring");
 	if (__atomic_load_n(&a->admin.cq, __ATOMIC_ACQUIRE) != NULL)
 		return ND_SUCCESS;
-	pthread_mutex_lock(&a->admin.opening);
+	pthread_mutex_lock(&a->admin.open_lock);
 	if (a->admin.cq == NULL)
-		st = create(a);
-	pthread_mutex_unlock(&a->admin.opening);
+		st = admin_create(a);
+	pthread_mutex_unlock(&a->admin.open_lock);
 	return st;
 }
 
-/* Those that wait, as far as there is room; lock held. */
+/* Push the requests that wait, as far as there is room; lock held. */
 static void
-fill(struct nd_adapter *a)
+admin_fill(struct nd_adapter *a)
 {
 	struct nd_admin *admin = &a->admin;
 	bool pushed = false;
@@ -116,7 +117,7 @@ struct outcome {
 };
 
 static nd_status
-status_of(const struct ndsh_cqe *e)
+admin_status(const struct ndsh_cqe *e)
 {
 	switch (e->status) {
 	case NDSH_ADMIN_OK:
@@ -132,10 +133,10 @@ status_of(const struct ndsh_cqe *e)
 	}
 }
 
-/* Nothing can be done with it: tokens are 0 (R-MR-09), and no window fits in (R-MW-03). Lock held:
- * nobody sees it like this before the memory is the application's own again. */
+/* The region is not registered any more: its token is 0 (R-MR-09), and no window fits in (R-MW-03).
+ * Lock held, so that no thread sees this before the memory is the application's own again. */
 static void
-blank(struct nd_mr *mr)
+region_blank(struct nd_mr *mr)
 {
 	nd_moved_remove(mr);
 	nd_adopt_put(mr->pd->adapter, mr->adopted);
@@ -146,9 +147,10 @@ blank(struct nd_mr *mr)
 	mr->state = ND_MR_IDLE;
 }
 
-/* From here on its owner may do with it what he likes; lock held. */
+/* The request of the region is over: from here on the application may use the region again. Lock
+ * held. */
 static void
-settle(struct nd_mr *mr, const struct ndsh_cqe *e)
+region_settle(struct nd_mr *mr, const struct ndsh_cqe *e)
 {
 	mr->ov = NULL;
 	if (mr->request.op != NDSH_ADMIN_DEREGISTER && e->status == NDSH_ADMIN_OK) {
@@ -162,13 +164,13 @@ settle(struct nd_mr *mr, const struct ndsh_cqe *e)
 	} else if (e->status == NDSH_ADMIN_BUSY) {
 		mr->state = ND_MR_REGISTERED;
 	} else {
-		blank(mr);
+		region_blank(mr);
 	}
 }
 
 /* Answers come in the order of the requests; lock held. */
 static uint32_t
-collect(struct nd_adapter *a, struct outcome out[BATCH])
+admin_collect(struct nd_adapter *a, struct outcome out[BATCH])
 {
 	struct ndsh_cqe e[BATCH];
 	uint32_t n = nd_gone(a) ? 0 : ndsh_cq_poll(&a->admin.cq->reader, e, BATCH);
@@ -177,18 +179,18 @@ collect(struct nd_adapter *a, struct outcome out[BATCH])
 		struct nd_mr *mr = STAILQ_FIRST(&a->admin.asked);
 
 		STAILQ_REMOVE_HEAD(&a->admin.asked, queued);
-		out[i] = (struct outcome){mr->ov, status_of(&e[i])};
+		out[i] = (struct outcome){mr->ov, admin_status(&e[i])};
 		__atomic_store_n(&a->admin.answered, e[i].slot_count, __ATOMIC_RELAXED);
-		settle(mr, &e[i]);
+		region_settle(mr, &e[i]);
 	}
 	if (n != 0)
-		fill(a);
+		admin_fill(a);
 	return n;
 }
 
 /* Complete what was answered. */
 static void
-take(struct nd_adapter *a)
+admin_take(struct nd_adapter *a)
 {
 	struct nd_mover *mover = __atomic_load_n(&a->mover, __ATOMIC_ACQUIRE);
 	struct outcome out[BATCH];
@@ -196,9 +198,10 @@ take(struct nd_adapter *a)
 
 	do {
 		pthread_mutex_lock(&a->admin.lock);
-		n = collect(a, out);
+		n = admin_collect(a, out);
 		pthread_mutex_unlock(&a->admin.lock);
-		if (n != 0 && mover != NULL) /* what was ordered before is the last */
+		if (n != 0 &&
+			mover != NULL) /* then no copy command is left that touches the region */
 			nd_mover_run(mover);
 		for (uint32_t i = 0; i < n; i++)
 			nd_overlapped_end(out[i].ov, out[i].st);
@@ -207,7 +210,7 @@ take(struct nd_adapter *a)
 
 /* Leave the rest to the control thread. */
 static void
-arm(struct nd_adapter *a)
+admin_arm(struct nd_adapter *a)
 {
 	struct nd_admin *admin = &a->admin;
 	enum ndsh_arm_result result = NDSH_ARMED;
@@ -220,20 +223,20 @@ arm(struct nd_adapter *a)
 			result = NDSH_ARMED;
 		pthread_mutex_unlock(&admin->lock);
 		if (result == NDSH_ARM_FIRED)
-			take(a);
+			admin_take(a);
 	} while (result == NDSH_ARM_FIRED);
 }
 
 /* Is the request that was pushed as number index - 1 answered? */
 static bool
-is_answered(const struct nd_admin *admin, uint32_t index)
+admin_has_answered(const struct nd_admin *admin, uint32_t index)
 {
 	return (int32_t)(__atomic_load_n(&admin->answered, __ATOMIC_RELAXED) - index) >= 0;
 }
 
-/* A look without the lock, and at nothing that only one thread may touch. */
+/* Read without the lock; so only words that any thread may read. */
 static bool
-has_answers(const struct nd_admin *admin)
+admin_has_answers(const struct nd_admin *admin)
 {
 	uint64_t made = __atomic_load_n(&admin->cq->reader.page->produced, __ATOMIC_ACQUIRE);
 
@@ -241,17 +244,17 @@ has_answers(const struct nd_admin *admin)
 }
 
 static void
-look(struct nd_adapter *a, uint32_t index)
+admin_poll(struct nd_adapter *a, uint32_t index)
 {
 	for (int i = 1; i <= LOOKS * YIELDS; i++) {
-		if (has_answers(&a->admin))
-			take(a);
-		if (is_answered(&a->admin, index))
+		if (admin_has_answers(&a->admin))
+			admin_take(a);
+		if (admin_has_answered(&a->admin, index))
 			return;
 		if (i % LOOKS == 0)
 			sched_yield();
 	}
-	arm(a);
+	admin_arm(a);
 }
 
 void
@@ -261,15 +264,15 @@ nd_admin_readable(struct nd_adapter *a)
 
 	if (!nd_drain(cq->pipe_fd))
 		(void)nd_control_watch(a, cq, false);
-	take(a);
-	arm(a);
+	admin_take(a);
+	admin_arm(a);
 }
 
 /* ---- requests ------------------------------------------------------------------------ */
 
 /* Lock held. */
 static nd_status
-enter(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overlapped *ov)
+admin_enter(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overlapped *ov)
 {
 	struct nd_adapter *a = mr->pd->adapter;
 	bool fresh = what->op != NDSH_ADMIN_DEREGISTER;
@@ -278,7 +281,7 @@ enter(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overlapped *
 		return nd_fail(ND_INVALID_DEVICE_STATE,
 			fresh ? "the region is registered" : "the region is not registered");
 	if (nd_gone(a)) { /* set before nd_admin_end() takes the lock: it finds ov, or we this */
-		blank(mr);
+		region_blank(mr);
 		return ND_DEVICE_REMOVED;
 	}
 	mr->state = ND_MR_CHANGING;
@@ -289,7 +292,7 @@ enter(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overlapped *
 	}
 	mr->ov = ov;
 	STAILQ_INSERT_TAIL(&a->admin.waiting, mr, queued);
-	fill(a);
+	admin_fill(a);
 	return ND_PENDING;
 }
 
@@ -301,11 +304,11 @@ nd_admin_request(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_o
 	nd_status st;
 
 	pthread_mutex_lock(&a->admin.lock);
-	st = enter(mr, what, ov);
+	st = admin_enter(mr, what, ov);
 	index = a->admin.ring.next;
 	pthread_mutex_unlock(&a->admin.lock);
 	if (st == ND_PENDING)
-		look(a, index);
+		admin_poll(a, index);
 	return st;
 }
 
@@ -320,7 +323,7 @@ nd_admin_settle(struct nd_mr *mr)
 		busy = mr->state == ND_MR_CHANGING;
 		pthread_mutex_unlock(&a->admin.lock);
 		if (busy) {
-			take(a);
+			admin_take(a);
 			sched_yield();
 		}
 	} while (busy);
@@ -337,7 +340,7 @@ nd_admin_end(struct nd_adapter *a, nd_status st)
 		struct nd_overlapped *ov = mr->ov;
 
 		STAILQ_REMOVE_HEAD(&a->admin.asked, queued);
-		blank(mr);
+		region_blank(mr);
 		nd_overlapped_end(ov, st);
 	}
 	pthread_mutex_unlock(&a->admin.lock);
@@ -348,6 +351,6 @@ nd_admin_fini(struct nd_adapter *a)
 {
 	if (a->admin.cq != NULL)
 		a->admin.cq->obj.class->destroy(&a->admin.cq->obj);
-	pthread_mutex_destroy(&a->admin.opening);
+	pthread_mutex_destroy(&a->admin.open_lock);
 	pthread_mutex_destroy(&a->admin.lock);
 }

@@ -24,8 +24,8 @@ struct nd_mr_request {
 
 STAILQ_HEAD(nd_mr_queue, nd_mr);
 
-struct nd_admin {		 /* of an adapter; lock is taken inside nd_adapter.lock */
-	pthread_mutex_t opening; /* around the creation, outside all others */
+struct nd_admin {		   /* of an adapter; lock is taken inside nd_adapter.lock */
+	pthread_mutex_t open_lock; /* around the creation, outside all others */
 	pthread_mutex_t lock;
 	struct nd_cq *cq; /* of its answers, in nd_adapter.cqs; NULL: no ring yet; atomic */
 	struct ndsh_admin ring;

@@ -2,14 +2,14 @@
 /*
  * Adopted memory: pages of a segment under the addresses of the application's own memory, as long
  * as regions with ND_MR_FLAG_ADOPT are there. The segment is made, mapped elsewhere and made live
- * under its addresses to be before anything happens to the memory: what may be refused is behind us
- * then, and the exchange is the last step (nd_exchange.c).
+ * under its addresses to be before anything happens to the memory: then nothing that may be refused
+ * is left, and the exchange is the last step (exchange.c).
  *
  * When the last region is gone, private pages take the place again, before the deregistration
  * completes. So what the application frees is what it got from its allocator, which may count on
  * such pages being zero after MADV_DONTNEED; and no address that is used again for other memory is
- * taken for adopted. The segment itself goes later (nd_adopt_reap()): the one who finds the answer
- * may be the control thread, and that can't ask the daemon.
+ * taken for adopted. The segment itself is returned later (nd_adopt_reap()): the thread that finds
+ * the answer may be the control thread, which cannot call the daemon.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,24 +29,25 @@
 
 /* ---- children ------------------------------------------------------------------------ */
 
-/* Of all adapters: shared with a child, these pages would be a way to the parent's. */
+/* Of all adapters. If a child shared these pages, it could change the parent's memory. */
 static struct nd_adopted_list of_process = LIST_HEAD_INITIALIZER(of_process);
-static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t forks_watched = PTHREAD_ONCE_INIT;
 
 static void
 before_fork(void)
 {
-	pthread_mutex_lock(&forking);
+	pthread_mutex_lock(&fork_lock);
 }
 
 static void
 after_fork(void)
 {
-	pthread_mutex_unlock(&forking);
+	pthread_mutex_unlock(&fork_lock);
 }
 
-/* Nothing else runs in it yet. Where this fails, it has no memory there instead of the parent's. */
+/* No other thread runs in the child yet. Where this fails, the child has no memory there, rather
+ * than the parent's. */
 static void
 in_child(void)
 {
@@ -57,7 +58,7 @@ in_child(void)
 			    0) == MAP_FAILED)
 			munmap(x->at, x->bytes);
 	LIST_INIT(&of_process);
-	pthread_mutex_unlock(&forking);
+	pthread_mutex_unlock(&fork_lock);
 }
 
 static void
@@ -82,7 +83,7 @@ next_mapping(FILE *f, struct mapping *m, char **line, size_t *room)
 						     &m->to, m->rights, &m->inode, m->name) >= 4;
 }
 
-/* A stack that grows would grow no more. */
+/* A stack is refused: it could not grow any more. */
 static bool
 is_plain(const struct mapping *m)
 {
@@ -118,16 +119,16 @@ are_plain(uintptr_t at, uintptr_t end)
 
 /* x has a segment, mapped at copy, that the daemon knows by the addresses of x. */
 static bool
-exchange(struct nd_adopted *x, int fd, void *copy)
+exchange_pages(struct nd_adopted *x, int fd, void *copy)
 {
 	bool ok;
 
 	pthread_once(&forks_watched, watch_forks);
-	pthread_mutex_lock(&forking);
+	pthread_mutex_lock(&fork_lock);
 	ok = nd_exchange(fd, x->at, x->bytes, copy);
 	if (ok)
 		LIST_INSERT_HEAD(&of_process, x, of_process);
-	pthread_mutex_unlock(&forking);
+	pthread_mutex_unlock(&fork_lock);
 	return ok;
 }
 
@@ -136,13 +137,13 @@ move_in(struct nd_adapter *a, struct nd_adopted *x, int fd)
 {
 	uint8_t *copy;
 
-	/* A page that is not there could be stored to without anybody noticing. */
+	/* A store to a page that is not there would not be noticed. */
 	if (madvise(x->at, x->bytes, MADV_POPULATE_WRITE) != 0 ||
 		!nd_segment_create(a, x->bytes, x->at, &x->segment, &copy, &x->fd)) {
 		close(fd);
 		return ND_ADOPT_RESOURCES;
 	}
-	if (exchange(x, fd, copy))
+	if (exchange_pages(x, fd, copy))
 		return ND_ADOPT_REASONS;
 	munmap(copy, x->bytes);
 	close(x->fd);
@@ -152,7 +153,7 @@ move_in(struct nd_adapter *a, struct nd_adopted *x, int fd)
 
 /* ND_ADOPT_REASONS: it is adopted. */
 static enum nd_adopt_reason
-adopt(struct nd_adapter *a, struct nd_adopted *x)
+adopt_range(struct nd_adapter *a, struct nd_adopted *x)
 {
 	int fd;
 
@@ -170,7 +171,7 @@ adopt(struct nd_adapter *a, struct nd_adopted *x)
 
 /* With one more user; NULL: none holds it as a whole. */
 static struct nd_adopted *
-find(struct nd_adoptions *all, const char *at, size_t bytes)
+find_adopted(struct nd_adoptions *all, const char *at, size_t bytes)
 {
 	struct nd_adopted *x;
 
@@ -185,7 +186,7 @@ find(struct nd_adoptions *all, const char *at, size_t bytes)
 }
 
 static struct nd_adopted *
-make(struct nd_adapter *a, char *at, size_t bytes)
+adopted_make(struct nd_adapter *a, char *at, size_t bytes)
 {
 	struct nd_adoptions *all = &a->adoptions;
 	struct nd_adopted *x = calloc(1, sizeof(*x));
@@ -193,7 +194,7 @@ make(struct nd_adapter *a, char *at, size_t bytes)
 
 	if (x != NULL) {
 		*x = (struct nd_adopted){.at = at, .bytes = bytes, .users = 1};
-		reason = adopt(a, x);
+		reason = adopt_range(a, x);
 	}
 	pthread_mutex_lock(&all->lock);
 	if (reason == ND_ADOPT_REASONS) {
@@ -218,13 +219,13 @@ nd_adopt(struct nd_adapter *a, void *buf, size_t bytes)
 	struct nd_adopted *x;
 
 	bytes = (bytes + skip + page - 1) & -page;
-	pthread_mutex_lock(&a->adoptions.making);
-	x = find(&a->adoptions, at, bytes);
+	pthread_mutex_lock(&a->adoptions.make_lock);
+	x = find_adopted(&a->adoptions, at, bytes);
 	if (x == NULL) {
 		nd_adopt_reap(a);
-		x = make(a, at, bytes);
+		x = adopted_make(a, at, bytes);
 	}
-	pthread_mutex_unlock(&a->adoptions.making);
+	pthread_mutex_unlock(&a->adoptions.make_lock);
 	return x;
 }
 
@@ -270,13 +271,13 @@ nd_adopt_put(struct nd_adapter *a, struct nd_adopted *x)
 	pthread_mutex_unlock(&all->lock);
 	if (!last)
 		return;
-	pthread_mutex_lock(&forking);
+	pthread_mutex_lock(&fork_lock);
 	x->kept = !move_out(x);
 	if (!x->kept) {
 		LIST_REMOVE(x, of_process);
 		close(x->fd);
 	}
-	pthread_mutex_unlock(&forking);
+	pthread_mutex_unlock(&fork_lock);
 	pthread_mutex_lock(&all->lock);
 	LIST_INSERT_HEAD(&all->ended, x, of_adapter);
 	all->count.ranges--;
@@ -286,7 +287,7 @@ nd_adopt_put(struct nd_adapter *a, struct nd_adopted *x)
 }
 
 static void
-forget(struct nd_adopted *x)
+adopted_free(struct nd_adopted *x)
 {
 	if (!x->kept)
 		free(x);
@@ -303,7 +304,7 @@ nd_adopt_reap(struct nd_adapter *a)
 		LIST_REMOVE(x, of_adapter);
 		pthread_mutex_unlock(&all->lock);
 		(void)nd_control_id(a, NDSH_MSG_SEGMENT_DESTROY, x->segment);
-		forget(x);
+		adopted_free(x);
 		pthread_mutex_lock(&all->lock);
 	}
 	pthread_mutex_unlock(&all->lock);
@@ -327,7 +328,7 @@ nd_adopt_init(struct nd_adapter *a)
 {
 	struct nd_adoptions *all = &a->adoptions;
 
-	pthread_mutex_init(&all->making, NULL);
+	pthread_mutex_init(&all->make_lock, NULL);
 	pthread_mutex_init(&all->lock, NULL);
 	LIST_INIT(&all->live);
 	LIST_INIT(&all->ended);
@@ -341,8 +342,8 @@ nd_adopt_fini(struct nd_adapter *a)
 
 	while ((x = LIST_FIRST(&a->adoptions.ended)) != NULL) {
 		LIST_REMOVE(x, of_adapter);
-		forget(x);
+		adopted_free(x);
 	}
-	pthread_mutex_destroy(&a->adoptions.making);
+	pthread_mutex_destroy(&a->adoptions.make_lock);
 	pthread_mutex_destroy(&a->adoptions.lock);
 }

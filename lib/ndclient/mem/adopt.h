@@ -23,8 +23,8 @@ struct nd_adopted {
 };
 LIST_HEAD(nd_adopted_list, nd_adopted);
 
-struct nd_adoptions {		/* of an adapter */
-	pthread_mutex_t making; /* around the making of one, outside all others */
+struct nd_adoptions {		   /* of an adapter */
+	pthread_mutex_t make_lock; /* around the making of one, outside all others */
 	pthread_mutex_t lock;
 	struct nd_adopted_list live;
 	struct nd_adopted_list ended; /* the daemon still has their segments */

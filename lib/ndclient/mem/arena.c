@@ -24,7 +24,7 @@ nd_extents_fini(struct nd_extents *x)
 
 /* Room for two more: one block may split a free part in three. */
 static bool
-reserve(struct nd_extents *x)
+extents_reserve(struct nd_extents *x)
 {
 	struct nd_extent *v;
 
@@ -40,20 +40,20 @@ reserve(struct nd_extents *x)
 
 /* Bytes to skip so that a block in this part is aligned. */
 static uint64_t
-pad(const struct nd_extent *e, uint64_t align)
+extent_pad(const struct nd_extent *e, uint64_t align)
 {
 	return -e->offset & (align - 1);
 }
 
 static uint32_t
-best_fit(const struct nd_extents *x, uint64_t bytes, uint64_t align)
+extents_best_fit(const struct nd_extents *x, uint64_t bytes, uint64_t align)
 {
 	uint32_t best = UINT32_MAX;
 
 	for (uint32_t i = 0; i < x->count; i++) {
 		const struct nd_extent *e = &x->v[i];
 
-		if (e->used || e->bytes < bytes || e->bytes - bytes < pad(e, align))
+		if (e->used || e->bytes < bytes || e->bytes - bytes < extent_pad(e, align))
 			continue;
 		if (best == UINT32_MAX || e->bytes < x->v[best].bytes)
 			best = i;
@@ -63,7 +63,7 @@ best_fit(const struct nd_extents *x, uint64_t bytes, uint64_t align)
 
 /* Cut part i at bytes from its start; both halves keep its state. */
 static void
-cut(struct nd_extents *x, uint32_t i, uint64_t bytes)
+extents_cut(struct nd_extents *x, uint32_t i, uint64_t bytes)
 {
 	struct nd_extent *e = &x->v[i];
 
@@ -82,16 +82,16 @@ nd_extents_take(struct nd_extents *x, uint64_t bytes, uint64_t align)
 	uint32_t i;
 	uint64_t skip;
 
-	if (bytes == 0 || bytes > x->free_bytes || !reserve(x))
+	if (bytes == 0 || bytes > x->free_bytes || !extents_reserve(x))
 		return UINT64_MAX;
-	i = best_fit(x, bytes, align);
+	i = extents_best_fit(x, bytes, align);
 	if (i == UINT32_MAX)
 		return UINT64_MAX;
-	skip = pad(&x->v[i], align);
-	cut(x, i, skip);
+	skip = extent_pad(&x->v[i], align);
+	extents_cut(x, i, skip);
 	if (skip != 0)
 		i++;
-	cut(x, i, bytes);
+	extents_cut(x, i, bytes);
 	x->v[i].used = 1;
 	x->free_bytes -= bytes;
 	return x->v[i].offset;
@@ -99,7 +99,7 @@ nd_extents_take(struct nd_extents *x, uint64_t bytes, uint64_t align)
 
 /* The part that begins at offset, or UINT32_MAX. */
 static uint32_t
-part_at(const struct nd_extents *x, uint64_t offset)
+extents_part_at(const struct nd_extents *x, uint64_t offset)
 {
 	uint32_t low = 0, high = x->count;
 
@@ -116,7 +116,7 @@ part_at(const struct nd_extents *x, uint64_t offset)
 
 /* Join part i with its right neighbour if both are free. */
 static void
-join(struct nd_extents *x, uint32_t i)
+extents_join(struct nd_extents *x, uint32_t i)
 {
 	struct nd_extent *e = &x->v[i];
 
@@ -130,15 +130,15 @@ join(struct nd_extents *x, uint32_t i)
 bool
 nd_extents_give(struct nd_extents *x, uint64_t offset)
 {
-	uint32_t i = part_at(x, offset);
+	uint32_t i = extents_part_at(x, offset);
 
 	if (i == UINT32_MAX || !x->v[i].used)
 		return false;
 	x->v[i].used = 0;
 	x->free_bytes += x->v[i].bytes;
-	join(x, i);
+	extents_join(x, i);
 	if (i > 0)
-		join(x, i - 1);
+		extents_join(x, i - 1);
 	return true;
 }
 
@@ -159,7 +159,7 @@ nd_arena_find(struct nd_arena *arena, const void *p, uint64_t bytes)
 
 /* New segments are zero; only what was given out before has to be cleared. */
 static void
-clear(struct nd_segment *s, uint64_t offset, uint64_t bytes)
+segment_clear(struct nd_segment *s, uint64_t offset, uint64_t bytes)
 {
 	struct nd_extents *x = &s->extents;
 	uint64_t end = offset + bytes;
@@ -178,7 +178,7 @@ nd_arena_take(struct nd_arena *arena, uint64_t bytes, uint64_t align, struct nd_
 
 		if (offset == UINT64_MAX)
 			continue;
-		clear(s, offset, bytes);
+		segment_clear(s, offset, bytes);
 		*seg = s;
 		return s->base + offset;
 	}

@@ -5,8 +5,8 @@
  *
  * Write-protected by userfaultfd, a page that is stored to makes the thread sleep in the kernel.
  * Loads go on. Once no store is possible the bytes are copied, and the copy is moved over the range
- * by one mremap(), which other threads see as one step. Closing the descriptor wakes who sleeps,
- * and the stores are done to what is there now.
+ * by one mremap(), which other threads see as one step. Closing the descriptor wakes the threads
+ * that sleep, and their stores go to the new pages.
  *
  * The thread that does it must not store to the range itself meanwhile: it blocks its signals, and
  * makes system calls and the copy, nothing else.
@@ -45,7 +45,7 @@ new_descriptor(void)
 		       : (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
 }
 
-/* The second feature (5.19) is for the way back, from the arena's pages. */
+/* The second feature (Linux 5.19) is for the way back, from the arena's pages. */
 int
 nd_exchange_open(void)
 {
@@ -70,7 +70,7 @@ nd_exchange_is_own(const void *at, size_t bytes)
 }
 
 static bool
-hold(int fd, void *at, size_t bytes)
+hold_stores(int fd, void *at, size_t bytes)
 {
 	struct uffdio_register reg = {
 		.range = {(uintptr_t)at, bytes}, .mode = UFFDIO_REGISTER_MODE_WP};
@@ -94,7 +94,7 @@ nd_exchange(int fd, void *at, size_t bytes, void *copy)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ok = hold(fd, at, bytes);
+	ok = hold_stores(fd, at, bytes);
 	if (ok) {
 		memcpy(copy, at, bytes);
 		ok = mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) != MAP_FAILED;

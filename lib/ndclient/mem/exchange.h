@@ -10,8 +10,8 @@
 int nd_exchange_open(void);
 /* Would this thread have to store to the range while it exchanges it? */
 bool nd_exchange_is_own(const void *at, size_t bytes);
-/* The pages of copy, mapped elsewhere, come under at, which is no stack of this thread's and whose
- * pages are there. False: nothing happened. Closes fd. */
+/* Map the pages of copy, which are mapped elsewhere, at `at`: not a stack of this thread's, and
+ * with all of its pages there. False: nothing happened. Closes fd. */
 bool nd_exchange(int fd, void *at, size_t bytes, void *copy);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fast-register regions. The daemon knows the object; registering and its end are posts. A page
- * list lies in shared memory and is the daemon's until its request is finished, so a region has a
- * few: the next registration may be posted while earlier ones are under way.
+ * Fast-register regions. The daemon knows the object; registering and invalidating are posts. A
+ * page list lies in shared memory and is the daemon's until its request is finished, so a region
+ * has a few: the next registration may be posted while earlier ones are under way.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -46,16 +46,16 @@ nd_fr_create(struct nd_pd *pd, struct nd_fr **out)
 
 /* Only one thread gets through, and only once. */
 static bool
-enter(struct nd_fr *fr)
+frmr_claim(struct nd_fr *fr)
 {
-	uint32_t fresh = ND_FR_FRESH;
+	uint32_t fresh = ND_FRMR_FRESH;
 
 	return __atomic_compare_exchange_n(
-		&fr->state, &fresh, ND_FR_CHANGING, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+		&fr->state, &fresh, ND_FRMR_CHANGING, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
 static nd_status
-initialize(struct nd_fr *fr, uint32_t max_pages, bool remote)
+frmr_initialize(struct nd_fr *fr, uint32_t max_pages, bool remote)
 {
 	struct nd_adapter *a = fr->pd->adapter;
 	struct ndsh_fr_create m = {.h.type = NDSH_MSG_FR_CREATE,
@@ -98,31 +98,31 @@ nd_fr_initialize(struct nd_fr *fr, uint32_t max_pages, int remote_access)
 			ND_IMPLEMENTATION_LIMIT, "%u pages, of at most %u", max_pages, limit);
 	if (max_pages == 0)
 		return nd_fail(ND_INVALID_PARAMETER, "a region of no pages");
-	if (!enter(fr))
+	if (!frmr_claim(fr))
 		return nd_fail(ND_INVALID_DEVICE_STATE, "the region was initialized before");
-	st = initialize(fr, max_pages, remote_access != 0);
+	st = frmr_initialize(fr, max_pages, remote_access != 0);
 	__atomic_store_n(
-		&fr->state, st == ND_SUCCESS ? ND_FR_READY : ND_FR_FRESH, __ATOMIC_RELEASE);
+		&fr->state, st == ND_SUCCESS ? ND_FRMR_READY : ND_FRMR_FRESH, __ATOMIC_RELEASE);
 	return st;
 }
 
 static bool
-is_ready(const struct nd_fr *fr)
+frmr_is_ready(const struct nd_fr *fr)
 {
-	return __atomic_load_n(&fr->state, __ATOMIC_ACQUIRE) == ND_FR_READY;
+	return __atomic_load_n(&fr->state, __ATOMIC_ACQUIRE) == ND_FRMR_READY;
 }
 
 static void
-destroy(struct nd_object *o)
+frmr_destroy(struct nd_object *o)
 {
 	struct nd_fr *fr = (struct nd_fr *)o;
 
-	if (is_ready(fr) && nd_object_forget(o->adapter, NDSH_MSG_FR_DESTROY, fr->id))
+	if (frmr_is_ready(fr) && nd_object_forget(o->adapter, NDSH_MSG_FR_DESTROY, fr->id))
 		nd_free(o->adapter, fr->lists);
 	free(fr);
 }
 
-const struct nd_class nd_fr_class = {.destroy = destroy};
+const struct nd_class nd_fr_class = {.destroy = frmr_destroy};
 
 nd_status
 nd_fr_close(struct nd_fr *fr)
@@ -133,7 +133,7 @@ nd_fr_close(struct nd_fr *fr)
 uint32_t
 nd_fr_local_token(const struct nd_fr *fr)
 {
-	return is_ready(fr) ? fr->local_token : 0;
+	return frmr_is_ready(fr) ? fr->local_token : 0;
 }
 
 uint32_t
@@ -146,7 +146,7 @@ nd_fr_remote_token(const struct nd_fr *fr)
 
 /* R-FR-03 */
 static bool
-pages_fit(const struct nd_fr *fr, const uint64_t *pages, uint32_t count, uint32_t offset,
+frmr_pages_fit(const struct nd_fr *fr, const uint64_t *pages, uint32_t count, uint32_t offset,
 	uint64_t bytes, uint64_t base)
 {
 	if (count == 0 || count > fr->max_pages || pages == NULL || offset >= NDSH_PAGE_BYTES)
@@ -162,7 +162,7 @@ pages_fit(const struct nd_fr *fr, const uint64_t *pages, uint32_t count, uint32_
 }
 
 static uint32_t
-access_of(uint32_t flags)
+frmr_access(uint32_t flags)
 {
 	uint32_t access = 0;
 
@@ -176,21 +176,22 @@ access_of(uint32_t flags)
 }
 
 static nd_status
-check(const struct nd_qp *qp, const struct nd_fr *fr, uint32_t flags, uint32_t legal)
+frmr_check(const struct nd_qp *qp, const struct nd_fr *fr, uint32_t flags, uint32_t legal)
 {
 	if (fr == NULL || fr->pd != qp->pd || (flags & ~legal) != 0)
 		return ND_INVALID_PARAMETER;
-	return is_ready(fr) ? ND_SUCCESS : ND_INVALID_DEVICE_STATE;
+	return frmr_is_ready(fr) ? ND_SUCCESS : ND_INVALID_DEVICE_STATE;
 }
 
-/* A list that the daemon is done with, and the token of the next generation; or NO_LIST. */
+/* Take a list that the daemon is done with, and the token of the next generation; NO_LIST: there is
+ * none. */
 static uint32_t
-take_list(struct nd_fr *fr, struct nd_qp *qp, struct ndsh_swr *wr)
+frmr_take_list(struct nd_fr *fr, struct nd_qp *qp, struct ndsh_swr *wr)
 {
 	struct nd_adapter *a = qp->adapter;
 	uint32_t i;
 
-	nd_spin_lock(&a->windows);
+	nd_spin_lock(&a->windows_lock);
 	for (i = 0; i < NDSH_FR_LISTS; i++)
 		if (fr->list[i].qp == NULL || nd_qp_is_done(fr->list[i].qp, fr->list[i].index))
 			break;
@@ -203,7 +204,7 @@ take_list(struct nd_fr *fr, struct nd_qp *qp, struct ndsh_swr *wr)
 		wr->rkey = ndsh_window_token(fr->slot, fr->secret, fr->generation);
 		__atomic_store_n(&fr->token, wr->rkey, __ATOMIC_RELAXED);
 	}
-	nd_spin_unlock(&a->windows);
+	nd_spin_unlock(&a->windows_lock);
 	return i;
 }
 
@@ -212,10 +213,10 @@ nd_qp_fast_register(struct nd_qp *qp, void *context, struct nd_fr *fr, const uin
 	uint32_t count, uint32_t offset, uint64_t bytes, uint64_t base, uint32_t flags)
 {
 	struct ndsh_swr wr = {.context = (uintptr_t)context, .raddr = base, .arg[0] = bytes};
-	nd_status st = check(qp, fr, flags, REGISTER_FLAGS);
+	nd_status st = frmr_check(qp, fr, flags, REGISTER_FLAGS);
 	uint32_t list;
 
-	if (st == ND_SUCCESS && !pages_fit(fr, pages, count, offset, bytes, base))
+	if (st == ND_SUCCESS && !frmr_pages_fit(fr, pages, count, offset, bytes, base))
 		st = ND_INVALID_PARAMETER;
 	if (st == ND_SUCCESS && !fr->remote &&
 		(flags & (ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)))
@@ -224,12 +225,12 @@ nd_qp_fast_register(struct nd_qp *qp, void *context, struct nd_fr *fr, const uin
 		st = nd_post_check(qp); /* R-FR-07 */
 	if (st != ND_SUCCESS)
 		return st;
-	list = take_list(fr, qp, &wr);
+	list = frmr_take_list(fr, qp, &wr);
 	if (list == NO_LIST)
 		return ND_NO_MORE_ENTRIES;
 	for (uint32_t i = 0; i < count; i++)
 		fr->lists[(size_t)list * fr->max_pages + i] = pages[i];
-	wr.arg[1] = NDSH_FR_ARG(access_of(flags), list, count);
+	wr.arg[1] = NDSH_FR_ARG(frmr_access(flags), list, count);
 	nd_post_local(qp, NDSH_OP_FAST_REGISTER, &wr, flags & ~ALLOW);
 	return ND_SUCCESS;
 }
@@ -238,7 +239,7 @@ nd_status
 nd_qp_invalidate_fr(struct nd_qp *qp, void *context, struct nd_fr *fr, uint32_t flags)
 {
 	struct ndsh_swr wr = {.context = (uintptr_t)context};
-	nd_status st = check(qp, fr, flags, INVALIDATE_FLAGS);
+	nd_status st = frmr_check(qp, fr, flags, INVALIDATE_FLAGS);
 
 	if (st == ND_SUCCESS)
 		st = nd_post_check(qp);
@@ -251,12 +252,12 @@ nd_qp_invalidate_fr(struct nd_qp *qp, void *context, struct nd_fr *fr, uint32_t 
 
 /* The daemon has forgotten the queue pair: none of its requests reads a list any more. */
 void
-nd_fr_release_lists(struct nd_qp *qp)
+nd_frmr_release_lists(struct nd_qp *qp)
 {
 	struct nd_adapter *a = qp->adapter;
 	struct nd_object *o;
 
-	nd_spin_lock(&a->windows);
+	nd_spin_lock(&a->windows_lock);
 	LIST_FOREACH (o, &a->objects, link) {
 		struct nd_fr *fr = (struct nd_fr *)o;
 
@@ -264,5 +265,5 @@ nd_fr_release_lists(struct nd_qp *qp)
 			if (fr->list[i].qp == qp)
 				fr->list[i].qp = NULL;
 	}
-	nd_spin_unlock(&a->windows);
+	nd_spin_unlock(&a->windows_lock);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small requests from memory that this library moves. The daemon would ask for the bytes and wait
- * for them; copied into the request at the post, as inline data are, they leave at once. The
- * application may not touch them before the request is done, so nobody sees the difference; but a
- * fence may wait for a read that is to bring them, so such a request stays as it is.
+ * Small requests from moved memory. The daemon would command a copy of the bytes and wait for it;
+ * copied into the request at the post, as inline data are, they leave at once. The application may
+ * not touch them before the request is done, so it sees no difference. But a fence may wait for a
+ * read that is to bring them, so such a request stays as it is.
  *
- * Posts take no lock: regions stand in a table, in a place that their token tells, the newest of
- * those that share one. What is not found there goes the way of all others.
+ * Posts take no lock: regions stand in a table, at a place that follows from their token; of those
+ * that share a place, the newest. A request from a region that is not found there is posted as it
+ * is.
  */
 #include <string.h>
 
@@ -17,17 +18,17 @@
 #include "ndclient/session/adapter.h"
 
 static struct nd_moved *
-place(struct nd_adapter *a, uint32_t token)
+moved_place(struct nd_adapter *a, uint32_t token)
 {
 	return &a->moved[(token >> NDSH_TOKEN_KEY_BITS) % ND_MOVED];
 }
 
-/* A token is never given twice in a row, so who finds the same one before and after has read what
- * belongs to it. */
+/* A token is never given twice in a row, so a reader that finds the same token before and after has
+ * read the fields that belong to it. */
 void
 nd_moved_add(const struct nd_mr *mr)
 {
-	struct nd_moved *m = place(mr->pd->adapter, mr->token);
+	struct nd_moved *m = moved_place(mr->pd->adapter, mr->token);
 
 	__atomic_store_n(&m->token, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -40,16 +41,16 @@ nd_moved_add(const struct nd_mr *mr)
 void
 nd_moved_remove(const struct nd_mr *mr)
 {
-	struct nd_moved *m = place(mr->pd->adapter, mr->token);
+	struct nd_moved *m = moved_place(mr->pd->adapter, mr->token);
 
 	if (__atomic_load_n(&m->token, __ATOMIC_RELAXED) == mr->token)
 		__atomic_store_n(&m->token, 0, __ATOMIC_RELAXED);
 }
 
 static bool
-holds(const struct nd_qp *qp, const struct nd_sge *sge)
+moved_holds(const struct nd_qp *qp, const struct nd_sge *sge)
 {
-	const struct nd_moved *m = place(qp->adapter, sge->token);
+	const struct nd_moved *m = moved_place(qp->adapter, sge->token);
 	uintptr_t at = (uintptr_t)sge->buffer, va;
 	uint64_t bytes;
 	uint32_t pd;
@@ -73,7 +74,7 @@ nd_moved_fits(const struct nd_qp *qp, enum ndsh_op op, const struct nd_sge *sge,
 	if (op >= NDSH_OP_READ || (flags & (ND_OP_FLAG_INLINE | ND_OP_FLAG_READ_FENCE)))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
-		if (sge[i].bytes > qp->inline_bytes - sum || !holds(qp, &sge[i]))
+		if (sge[i].bytes > qp->inline_bytes - sum || !moved_holds(qp, &sge[i]))
 			return false;
 		sum += sge[i].bytes;
 	}

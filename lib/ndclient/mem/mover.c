@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that is not of nd_alloc(): the daemon can't reach it, this library moves it
- * (ndsh_mover.h).
+ * Moved memory: memory that is not of nd_alloc(), so that the daemon cannot reach it. This library
+ * copies for the daemon (ndsh_mover.h).
  *
- * A thread per adapter does it, from the first such region on: asleep while there is nothing to
- * move, for a peer may read and write without this program doing anything. Who takes results moves
- * too, before they are returned: so what a result reports is in its place, whatever the thread is
- * doing just now.
+ * A thread per adapter does it, from the first such region on, since a peer may read and write
+ * while this program makes no call; it sleeps while there is nothing to copy. A thread that takes
+ * results copies too, before they are returned: so the bytes that a result reports are in their
+ * place, whatever the mover thread is doing just now.
  *
  * A program that is stopped, or that has unmapped what it registered, stops its own transfers or
- * gets the fault: nobody else's memory and time are in it.
+ * gets the fault: it costs no other program memory or time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,38 +35,38 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define BATCH  16u /* orders of up to 4 KiB before somebody else may take the lock */
-#define YIELDS 4u  /* looks in vain before the thread sleeps; on a crowded machine each is dear */
+#define BATCH  16u /* copy commands of up to 4 KiB each before another thread may take the lock */
+#define YIELDS 4u /* empty polls before the thread sleeps; on a crowded machine each is expensive */
 
 struct nd_mover {
 	struct nd_adapter *adapter;
-	pthread_mutex_t lock; /* of orders: one at a time carries them out */
-	struct ndsh_mover orders;
+	pthread_mutex_t lock; /* of commands: one thread at a time carries them out */
+	struct ndsh_mover commands;
 	pthread_t thread;
 	int pipe_fd, stop_fd;
 };
 
-/* The daemon sees what was done at its next look, and must be woken for it if it takes none. */
+/* A daemon that polls sees the progress by itself; one that sleeps must be woken. */
 static void
-tell_daemon(const struct nd_adapter *a)
+mover_notify_daemon(const struct nd_adapter *a)
 {
 	ndsh_full_barrier();
 	if (__atomic_load_n(&a->page->asleep, __ATOMIC_RELAXED) != 0)
 		(void)send(a->wake_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* Everything that was ordered before the call is done when it returns: no more orders than that
- * can be outstanding. */
+/* All copy commands that were given before the call are done when it returns: no more than
+ * NDSH_MOVER_DEPTH can be outstanding. */
 void
 nd_mover_run(struct nd_mover *m)
 {
 	uint32_t done;
 
 	pthread_mutex_lock(&m->lock);
-	done = ndsh_mover_run(&m->orders, NDSH_MOVER_DEPTH);
+	done = ndsh_mover_run(&m->commands, NDSH_MOVER_DEPTH);
 	pthread_mutex_unlock(&m->lock);
 	if (done > 0)
-		tell_daemon(m->adapter);
+		mover_notify_daemon(m->adapter);
 }
 
 void
@@ -76,42 +76,42 @@ nd_mover_help(struct nd_mover *m)
 
 	if (pthread_mutex_trylock(&m->lock) != 0)
 		return;
-	done = ndsh_mover_run(&m->orders, BATCH);
+	done = ndsh_mover_run(&m->commands, BATCH);
 	pthread_mutex_unlock(&m->lock);
 	if (done > 0)
-		tell_daemon(m->adapter);
+		mover_notify_daemon(m->adapter);
 }
 
 /* ---- the thread ---------------------------------------------------------------------- */
 
 static bool
-run_batch(struct nd_mover *m)
+mover_run_batch(struct nd_mover *m)
 {
 	uint32_t done;
 
 	pthread_mutex_lock(&m->lock);
-	done = ndsh_mover_run(&m->orders, BATCH);
+	done = ndsh_mover_run(&m->commands, BATCH);
 	pthread_mutex_unlock(&m->lock);
 	if (done > 0)
-		tell_daemon(m->adapter);
+		mover_notify_daemon(m->adapter);
 	return done > 0;
 }
 
-/* True: asleep is safe, an order that comes writes the pipe. */
+/* True: the thread may sleep, a copy command that comes writes the pipe. */
 static bool
-arm(struct nd_mover *m)
+mover_arm(struct nd_mover *m)
 {
 	enum ndsh_arm_result armed;
 
 	pthread_mutex_lock(&m->lock);
-	armed = ndsh_cq_arm(&m->orders.reader, NDSH_ARM_ANY, NULL);
+	armed = ndsh_cq_arm(&m->commands.reader, NDSH_ARM_ANY, NULL);
 	pthread_mutex_unlock(&m->lock);
 	return armed != NDSH_ARM_FIRED;
 }
 
 /* False: the session is over, or the thread is to end. */
 static bool
-sleep_until_ordered(struct nd_mover *m)
+mover_sleep(struct nd_mover *m)
 {
 	struct pollfd fds[2] = {
 		{.fd = m->pipe_fd, .events = POLLIN}, {.fd = m->stop_fd, .events = POLLIN}};
@@ -128,13 +128,13 @@ mover_main(void *arg)
 	unsigned idle = 0;
 
 	for (;;) {
-		if (run_batch(m)) {
+		if (mover_run_batch(m)) {
 			idle = 0;
 		} else if (idle < YIELDS) {
 			idle++;
 			sched_yield();
 		} else {
-			if (arm(m) && !sleep_until_ordered(m))
+			if (mover_arm(m) && !mover_sleep(m))
 				return NULL;
 			idle = 0;
 		}
@@ -144,7 +144,7 @@ mover_main(void *arg)
 /* ---- making and ending it ------------------------------------------------------------ */
 
 static void
-release(struct nd_mover *m)
+mover_free(struct nd_mover *m)
 {
 	if (m->pipe_fd >= 0)
 		close(m->pipe_fd);
@@ -156,7 +156,7 @@ release(struct nd_mover *m)
 
 /* The daemon's half. */
 static nd_status
-create(struct nd_adapter *a, struct nd_mover *m)
+mover_create(struct nd_adapter *a, struct nd_mover *m)
 {
 	struct ndsh_mover_create msg = {.h.type = NDSH_MSG_MOVER_CREATE};
 	void *block = nd_block_alloc(a, ndsh_mover_bytes(), &msg.segment, &msg.offset);
@@ -172,12 +172,12 @@ create(struct nd_adapter *a, struct nd_mover *m)
 		return st;
 	}
 	(void)fcntl(m->pipe_fd, F_SETFL, O_NONBLOCK);
-	ndsh_mover_view(&m->orders, block);
+	ndsh_mover_view(&m->commands, block);
 	return ND_SUCCESS;
 }
 
 static nd_status
-start(struct nd_adapter *a)
+mover_start(struct nd_adapter *a)
 {
 	struct nd_mover *m = calloc(1, sizeof(*m));
 	nd_status st;
@@ -188,11 +188,11 @@ start(struct nd_adapter *a)
 	m->pipe_fd = -1;
 	pthread_mutex_init(&m->lock, NULL);
 	m->stop_fd = eventfd(0, EFD_CLOEXEC);
-	st = m->stop_fd >= 0 ? create(a, m) : ND_INSUFFICIENT_RESOURCES;
+	st = m->stop_fd >= 0 ? mover_create(a, m) : ND_INSUFFICIENT_RESOURCES;
 	if (st == ND_SUCCESS && !nd_thread_start(&m->thread, mover_main, m))
 		st = nd_fail(ND_INSUFFICIENT_RESOURCES, "no thread to move memory");
 	if (st != ND_SUCCESS) {
-		release(m);
+		mover_free(m);
 		return st;
 	}
 	__atomic_store_n(&a->mover, m, __ATOMIC_RELEASE);
@@ -207,10 +207,10 @@ nd_mover_need(struct nd_adapter *a)
 	if (a->abi_minor < NDSH_MINOR_MOVERS)
 		return nd_fail(ND_NOT_SUPPORTED,
 			"memory that is not of nd_alloc(): the daemon is too old for it");
-	pthread_mutex_lock(&a->mover_making);
+	pthread_mutex_lock(&a->mover_lock);
 	if (a->mover == NULL)
-		st = start(a);
-	pthread_mutex_unlock(&a->mover_making);
+		st = mover_start(a);
+	pthread_mutex_unlock(&a->mover_lock);
 	return st;
 }
 
@@ -223,13 +223,13 @@ nd_mover_stop(struct nd_adapter *a)
 		return;
 	nd_fd_wake(m->stop_fd);
 	pthread_join(m->thread, NULL);
-	release(m);
+	mover_free(m);
 	a->mover = NULL;
 }
 
 /* ---- what may be registered ---------------------------------------------------------- */
 
-/* Does the kernel (5.14) know how to populate? A page that is there for certain tells. */
+/* Can the kernel populate (Linux 5.14 can)? A page that is certainly there tells. */
 static bool
 can_populate(uintptr_t page)
 {

@@ -14,7 +14,7 @@ struct nd_mover;
 nd_status nd_mover_check(const void *buf, size_t bytes, bool write, bool populate);
 /* Make sure that there is one. */
 nd_status nd_mover_need(struct nd_adapter *a);
-/* All that the daemon has ordered so far is moved when it returns. */
+/* Carry out all copy commands that the daemon has given so far. */
 void nd_mover_run(struct nd_mover *m);
 /* The same for a thread that has nothing better to do: never waits. */
 void nd_mover_help(struct nd_mover *m);

@@ -22,7 +22,7 @@
 		ND_MR_FLAG_ALLOW_REMOTE_ATOMIC | ND_MR_FLAG_ADOPT)
 
 static uint32_t
-access_of(uint32_t flags)
+region_access(uint32_t flags)
 {
 	uint32_t access = 0;
 
@@ -37,9 +37,10 @@ access_of(uint32_t flags)
 	return access; /* RDMA_READ_SINK needs nothing here (R-MR-10) */
 }
 
-/* *far: not of the arena. DO_NOT_SECURE_VM leaves pages unmade (R-MR-11). */
+/* *moved: not of the arena. DO_NOT_SECURE_VM leaves pages unmade (R-MR-11). */
 static nd_status
-check_memory(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags, bool *far)
+region_check_memory(
+	struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags, bool *moved)
 {
 	if (buf == NULL)
 		return nd_fail(ND_INVALID_PARAMETER, "no memory");
@@ -50,14 +51,15 @@ check_memory(struct nd_adapter *a, const void *buf, size_t bytes, uint32_t flags
 	if (bytes > a->info.max_registration_bytes)
 		return nd_fail(ND_INVALID_PARAMETER, "longer than max_registration_bytes");
 	pthread_mutex_lock(&a->arena.lock);
-	*far = nd_arena_find(&a->arena, buf, bytes) == NULL;
+	*moved = nd_arena_find(&a->arena, buf, bytes) == NULL;
 	pthread_mutex_unlock(&a->arena.lock);
-	if (!*far)
+	if (!*moved)
 		return ND_SUCCESS;
-	if ((access_of(flags) & NDSH_ACCESS_REMOTE_ATOMIC) && a->abi_minor < NDSH_MINOR_FAR_ATOMICS)
+	if ((region_access(flags) & NDSH_ACCESS_REMOTE_ATOMIC) &&
+		a->abi_minor < NDSH_MINOR_FAR_ATOMICS)
 		return nd_fail(ND_NOT_SUPPORTED,
 			"atomics on memory that is not of nd_alloc(): the daemon is too old");
-	return nd_mover_check(buf, bytes, access_of(flags) & NDSH_ACCESS_LOCAL_WRITE,
+	return nd_mover_check(buf, bytes, region_access(flags) & NDSH_ACCESS_LOCAL_WRITE,
 		!(flags & ND_MR_FLAG_DO_NOT_SECURE_VM));
 }
 
@@ -87,7 +89,7 @@ nd_mr_create(struct nd_pd *pd, struct nd_mr **out)
 
 /* Waits if ov is NULL. The daemon may answer before this returns (R-OV-04). */
 static nd_status
-request(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overlapped *ov)
+region_request(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overlapped *ov)
 {
 	struct nd_adapter *a = mr->pd->adapter;
 	struct nd_overlapped own = {.flags = ND_REQUEST_NOT_TO_PORT};
@@ -108,25 +110,25 @@ nd_mr_register(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct
 	struct nd_mr_request what = {.op = NDSH_ADMIN_REGISTER,
 		.va = (uintptr_t)buf,
 		.bytes = bytes,
-		.access = access_of(flags),
+		.access = region_access(flags),
 		.call = __func__};
 	struct nd_adapter *a;
-	bool far = false;
+	bool moved = false;
 	nd_status st;
 
 	if (mr == NULL)
 		return ND_INVALID_PARAMETER;
 	a = mr->pd->adapter;
-	st = check_memory(a, buf, bytes, flags, &far);
-	if (st == ND_SUCCESS && far && (flags & ND_MR_FLAG_ADOPT))
+	st = region_check_memory(a, buf, bytes, flags, &moved);
+	if (st == ND_SUCCESS && moved && (flags & ND_MR_FLAG_ADOPT))
 		what.adopted = nd_adopt(a, buf, bytes);
-	if (st == ND_SUCCESS && far && what.adopted == NULL) {
+	if (st == ND_SUCCESS && moved && what.adopted == NULL) {
 		what.op = NDSH_ADMIN_REGISTER_FAR;
 		st = nd_mover_need(a);
 	}
 	if (st == ND_SUCCESS)
-		st = request(mr, &what, ov);
-	nd_adopt_put(a, what.adopted); /* the region has it, or nobody */
+		st = region_request(mr, &what, ov);
+	nd_adopt_put(a, what.adopted); /* the region holds it now, or it ends */
 	return st;
 }
 
@@ -140,16 +142,16 @@ nd_mr_deregister(struct nd_mr *mr, struct nd_overlapped *ov)
 		return ND_INVALID_PARAMETER;
 	if (nd_mr_is_bound(mr)) /* R-MR-06 */
 		return nd_fail(ND_DEVICE_BUSY, "windows are bound to the region");
-	st = request(mr, &what, ov);
+	st = region_request(mr, &what, ov);
 	if (ov == NULL)
 		nd_adopt_reap(mr->pd->adapter);
 	return st;
 }
 
-/* The windows' holds may end where nothing can be taken down, so there must be somebody to do it.
- * Without the thread the next window or queue pair that is closed will. */
+/* The windows may let go of the region in a thread that cannot take it down, so the callbacks'
+ * thread must be there to do it. Without it, the next close of a window or queue pair does it. */
 static bool
-mr_quiet(struct nd_object *o)
+region_stop(struct nd_object *o)
 {
 	struct nd_adapter *a = o->adapter;
 
@@ -164,7 +166,7 @@ mr_quiet(struct nd_object *o)
 
 /* Windows are bound to it only if the adapter is being closed. */
 static void
-mr_destroy(struct nd_object *o)
+region_destroy(struct nd_object *o)
 {
 	struct nd_mr *mr = (struct nd_mr *)o;
 
@@ -174,7 +176,7 @@ mr_destroy(struct nd_object *o)
 	free(mr);
 }
 
-const struct nd_class nd_mr_class = {.quiet = mr_quiet, .destroy = mr_destroy};
+const struct nd_class nd_mr_class = {.stop = region_stop, .destroy = region_destroy};
 
 nd_status
 nd_mr_close(struct nd_mr *mr)

@@ -21,7 +21,7 @@
 
 /* Map at a multiple of the unit: huge pages need it, and nd_alloc() promises it. */
 static uint8_t *
-map_aligned(int fd, uint64_t bytes)
+segment_map(int fd, uint64_t bytes)
 {
 	uint64_t unit = NDSH_SEGMENT_UNIT;
 	uint8_t *room = mmap(
@@ -45,10 +45,10 @@ map_aligned(int fd, uint64_t bytes)
 	return base;
 }
 
-/* False: there is not so much memory. Populating says so; touching (kernels before 5.14) would get
- * SIGBUS. */
+/* False: there is not so much memory. Populating tells so; touching (Linux before 5.14) would end
+ * in SIGBUS. */
 static bool
-touch(uint8_t *base, uint64_t bytes)
+touch_pages(uint8_t *base, uint64_t bytes)
 {
 	int rc;
 
@@ -65,7 +65,7 @@ touch(uint8_t *base, uint64_t bytes)
 }
 
 static nd_status
-make_live(struct nd_adapter *a, uint32_t id, const void *at)
+segment_make_live(struct nd_adapter *a, uint32_t id, const void *at)
 {
 	struct ndsh_segment_mapped m = {
 		.h.type = NDSH_MSG_SEGMENT_MAPPED, .segment = id, .client_va = (uintptr_t)at};
@@ -85,9 +85,9 @@ nd_segment_create(struct nd_adapter *a, uint64_t bytes, const void *known_as, ui
 		*fd < 0)
 		return false;
 	*id = reply.segment;
-	*base = map_aligned(*fd, bytes);
-	if (*base != NULL && touch(*base, bytes) &&
-		make_live(a, *id, known_as != NULL ? known_as : *base) == ND_SUCCESS)
+	*base = segment_map(*fd, bytes);
+	if (*base != NULL && touch_pages(*base, bytes) &&
+		segment_make_live(a, *id, known_as != NULL ? known_as : *base) == ND_SUCCESS)
 		return true;
 	close(*fd);
 	if (*base != NULL)
@@ -137,7 +137,7 @@ nd_segment_return(struct nd_adapter *a, struct nd_segment *seg)
 }
 
 static void *
-take(struct nd_adapter *a, uint64_t bytes, uint64_t align, struct nd_segment **seg)
+arena_take_or_grow(struct nd_adapter *a, uint64_t bytes, uint64_t align, struct nd_segment **seg)
 {
 	void *p = nd_arena_take(&a->arena, bytes, align, seg);
 
@@ -154,7 +154,7 @@ nd_block_alloc(struct nd_adapter *a, uint64_t bytes, uint32_t *segment, uint64_t
 
 	pthread_mutex_lock(&a->arena.lock);
 	bytes = (bytes + ND_ARENA_GRAIN - 1) & ~(uint64_t)(ND_ARENA_GRAIN - 1);
-	p = take(a, bytes, ND_ARENA_GRAIN, &seg);
+	p = arena_take_or_grow(a, bytes, ND_ARENA_GRAIN, &seg);
 	if (p != NULL) {
 		*segment = seg->id;
 		*offset = (uint64_t)(p - seg->base);
@@ -175,7 +175,8 @@ nd_alloc(struct nd_adapter *a, size_t bytes)
 	if (bytes == 0 || bytes > SIZE_MAX / 2)
 		return NULL;
 	pthread_mutex_lock(&a->arena.lock);
-	p = take(a, ((uint64_t)bytes + ND_ARENA_GRAIN - 1) & ~(uint64_t)(ND_ARENA_GRAIN - 1), align,
+	p = arena_take_or_grow(a,
+		((uint64_t)bytes + ND_ARENA_GRAIN - 1) & ~(uint64_t)(ND_ARENA_GRAIN - 1), align,
 		&seg);
 	pthread_mutex_unlock(&a->arena.lock);
 	return p;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory windows. Binding and invalidating are posts (nd_post.c); here is what a window's state is,
- * so that a second bind (R-MW-01) and a region that is in use (R-MR-06) are refused inline.
+ * Memory windows. Binding and invalidating are posts (qp/post.c); here a window's state is tracked,
+ * so that a second bind (R-MW-01) and the deregistration of a region in use (R-MR-06) are refused
+ * by the call itself.
  *
  * A binding ends with the completion of an Invalidate, with a receive that brought the token, or
- * with the queue pair. All three are seen late, or never: an Invalidate may be silent, results of
- * a dead queue pair may stay where they are. So who asks for the state looks at the queue pair's
- * shared words first, settle(). A failed Bind or Invalidate ends the queue pair, and so itself.
+ * with the queue pair. The application may take all three results late, or never: an Invalidate may
+ * be silent, and results of a dead queue pair may stay in their queue. So a query of the state
+ * reads the queue pair's shared words first, in window_settle(). A failed Bind or Invalidate ends
+ * the queue pair, and with it the binding.
  *
  * A binding holds its region: one that is closed meanwhile goes with its last window (R-MR-07).
- * That asks the daemon, which who polls or posts does not wait for: the thread of nd_arm.c does.
+ * That needs a call to the daemon, which a thread that polls or posts must not wait for: the
+ * callbacks' thread makes it.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -28,7 +31,7 @@
 
 /* Lock held, also in the next three. */
 static void
-forget(struct nd_mw *mw)
+window_forget(struct nd_mw *mw)
 {
 	if (mw->state == ND_MW_UNBOUND)
 		return;
@@ -43,7 +46,7 @@ forget(struct nd_mw *mw)
 }
 
 static void
-let_go(struct nd_mr *mr)
+region_let_go(struct nd_mr *mr)
 {
 	struct nd_adapter *a = mr->obj.adapter;
 
@@ -54,24 +57,24 @@ let_go(struct nd_mr *mr)
 }
 
 static void
-unbind(struct nd_mw *mw)
+window_unbind(struct nd_mw *mw)
 {
 	struct nd_mr *mr = mw->mr;
 
-	forget(mw);
+	window_forget(mw);
 	if (mr != NULL)
-		let_go(mr);
+		region_let_go(mr);
 }
 
 static void
-settle(struct nd_mw *mw)
+window_settle(struct nd_mw *mw)
 {
 	if (mw->state == ND_MW_UNBOUND)
 		return;
 	if (nd_gone(mw->qp->adapter) ||
 		__atomic_load_n(&mw->qp->page->dead, __ATOMIC_ACQUIRE) != 0 ||
 		(mw->state == ND_MW_INVALIDATING && nd_qp_is_done(mw->qp, mw->index)))
-		unbind(mw);
+		window_unbind(mw);
 }
 
 bool
@@ -81,8 +84,8 @@ nd_mw_bind(struct nd_mw *mw, struct nd_mr *mr, struct nd_qp *qp)
 	uint32_t token;
 	bool ok;
 
-	nd_spin_lock(&a->windows);
-	settle(mw);
+	nd_spin_lock(&a->windows_lock);
+	window_settle(mw);
 	ok = mw->state == ND_MW_UNBOUND;
 	if (ok) {
 		token = ndsh_window_token(mw->slot, mw->secret, ++mw->generation);
@@ -94,7 +97,7 @@ nd_mw_bind(struct nd_mw *mw, struct nd_mr *mr, struct nd_qp *qp)
 		LIST_INSERT_HEAD(&mr->windows, mw, of_mr);
 		TAILQ_INSERT_TAIL(&qp->bound, mw, of_qp);
 	}
-	nd_spin_unlock(&a->windows);
+	nd_spin_unlock(&a->windows_lock);
 	return ok;
 }
 
@@ -105,51 +108,51 @@ nd_mw_invalidate(struct nd_mw *mw, struct nd_qp *qp)
 {
 	struct nd_adapter *a = qp->adapter;
 
-	nd_spin_lock(&a->windows);
+	nd_spin_lock(&a->windows_lock);
 	if (mw->state == ND_MW_BOUND && mw->qp == qp) {
 		TAILQ_REMOVE(&qp->bound, mw, of_qp);
 		TAILQ_INSERT_TAIL(&qp->invalidating, mw, of_qp);
 		mw->state = ND_MW_INVALIDATING;
 		mw->index = qp->sq.next;
 	}
-	nd_spin_unlock(&a->windows);
+	nd_spin_unlock(&a->windows_lock);
 }
 
 /* ---- completions --------------------------------------------------------------------- */
 
 /* Lock held. */
 static void
-end_all(struct nd_qp *qp)
+windows_end_all(struct nd_qp *qp)
 {
 	struct nd_mw *mw;
 
 	while ((mw = TAILQ_FIRST(&qp->bound)) != NULL)
-		unbind(mw);
+		window_unbind(mw);
 	while ((mw = TAILQ_FIRST(&qp->invalidating)) != NULL)
-		unbind(mw);
+		window_unbind(mw);
 }
 
 /* The first so many requests of the queue are finished; lock held. */
 static void
-end_invalidated(struct nd_qp *qp, uint32_t finished)
+windows_end_invalidated(struct nd_qp *qp, uint32_t finished)
 {
 	struct nd_mw *mw;
 
 	while ((mw = TAILQ_FIRST(&qp->invalidating)) != NULL && (int32_t)(finished - mw->index) > 0)
-		unbind(mw);
+		window_unbind(mw);
 }
 
-/* The whole token counts, and the queue pair: the slot may have a new tenant, the window a new
- * bind. Lock held. */
+/* Token and queue pair must both be the window's: its slot may belong to another window by now, or
+ * the window may be bound anew. Lock held. */
 static void
-end_token(struct nd_qp *qp, uint32_t token)
+windows_end_token(struct nd_qp *qp, uint32_t token)
 {
 	uint32_t slot = token >> NDSH_TOKEN_KEY_BITS;
 	struct nd_mw *mw;
 
 	LIST_FOREACH (mw, &qp->adapter->mw_by_slot[slot % ND_MW_BUCKETS], hash)
 		if (mw->token == token && mw->qp == qp) {
-			unbind(mw);
+			window_unbind(mw);
 			return;
 		}
 }
@@ -159,34 +162,34 @@ nd_mw_see(struct nd_qp *qp, const struct ndsh_cqe *e)
 {
 	struct nd_adapter *a = qp->adapter;
 
-	nd_spin_lock(&a->windows);
+	nd_spin_lock(&a->windows_lock);
 	if (e->status != NDSH_WC_SUCCESS)
-		end_all(qp); /* it is in error state, or will be in a moment */
+		windows_end_all(qp); /* it is in error state, or will be in a moment */
 	else if (e->op == NDSH_OP_INVALIDATE)
-		end_invalidated(qp, e->slot_count);
+		windows_end_invalidated(qp, e->slot_count);
 	else
-		end_token(qp, e->data);
-	nd_spin_unlock(&a->windows);
+		windows_end_token(qp, e->data);
+	nd_spin_unlock(&a->windows_lock);
 }
 
 void
 nd_mw_unbind_all(struct nd_qp *qp)
 {
-	nd_spin_lock(&qp->adapter->windows);
-	end_all(qp);
-	nd_spin_unlock(&qp->adapter->windows);
+	nd_spin_lock(&qp->adapter->windows_lock);
+	windows_end_all(qp);
+	nd_spin_unlock(&qp->adapter->windows_lock);
 }
 
 static struct nd_mr *
-next_ended(struct nd_adapter *a)
+next_ended_region(struct nd_adapter *a)
 {
 	struct nd_mr *mr;
 
-	nd_spin_lock(&a->windows);
+	nd_spin_lock(&a->windows_lock);
 	mr = SLIST_FIRST(&a->ended_mrs);
 	if (mr != NULL)
 		SLIST_REMOVE_HEAD(&a->ended_mrs, ended);
-	nd_spin_unlock(&a->windows);
+	nd_spin_unlock(&a->windows_lock);
 	return mr;
 }
 
@@ -195,7 +198,7 @@ nd_mr_end_all(struct nd_adapter *a)
 {
 	struct nd_mr *mr;
 
-	while ((mr = next_ended(a)) != NULL)
+	while ((mr = next_ended_region(a)) != NULL)
 		nd_object_end(&mr->obj);
 }
 
@@ -205,10 +208,10 @@ nd_mr_unbind_all(struct nd_mr *mr)
 	struct nd_adapter *a = mr->obj.adapter;
 	struct nd_mw *mw;
 
-	nd_spin_lock(&a->windows);
+	nd_spin_lock(&a->windows_lock);
 	while ((mw = LIST_FIRST(&mr->windows)) != NULL)
-		forget(mw);
-	nd_spin_unlock(&a->windows);
+		window_forget(mw);
+	nd_spin_unlock(&a->windows_lock);
 }
 
 bool
@@ -218,13 +221,13 @@ nd_mr_is_bound(struct nd_mr *mr)
 	struct nd_mw *mw, *next;
 	bool bound;
 
-	nd_spin_lock(&a->windows);
+	nd_spin_lock(&a->windows_lock);
 	for (mw = LIST_FIRST(&mr->windows); mw != NULL; mw = next) {
 		next = LIST_NEXT(mw, of_mr);
-		settle(mw);
+		window_settle(mw);
 	}
 	bound = !LIST_EMPTY(&mr->windows);
-	nd_spin_unlock(&a->windows);
+	nd_spin_unlock(&a->windows_lock);
 	return bound;
 }
 
@@ -234,25 +237,25 @@ nd_mw_is_invalidating(struct nd_mw *mw)
 	struct nd_adapter *a = mw->pd->adapter;
 	bool yes;
 
-	nd_spin_lock(&a->windows);
-	settle(mw);
+	nd_spin_lock(&a->windows_lock);
+	window_settle(mw);
 	yes = mw->state == ND_MW_INVALIDATING;
-	nd_spin_unlock(&a->windows);
+	nd_spin_unlock(&a->windows_lock);
 	return yes;
 }
 
 /* ---- the object ---------------------------------------------------------------------- */
 
 static void
-enlist(struct nd_mw *mw)
+window_enlist(struct nd_mw *mw)
 {
 	struct nd_adapter *a = mw->pd->adapter;
 
 	nd_object_open(&mw->obj, &nd_mw_class, a);
 	nd_object_rest(&mw->obj, &mw->pd->obj);
-	nd_spin_lock(&a->windows);
+	nd_spin_lock(&a->windows_lock);
 	LIST_INSERT_HEAD(&a->mw_by_slot[mw->slot % ND_MW_BUCKETS], mw, hash);
-	nd_spin_unlock(&a->windows);
+	nd_spin_unlock(&a->windows_lock);
 }
 
 void
@@ -265,7 +268,7 @@ nd_mw_verify_close(struct nd_mw *mw)
 }
 
 static bool
-quiet(struct nd_object *o)
+window_stop(struct nd_object *o)
 {
 	if (nd_verifying())
 		nd_mw_verify_close((struct nd_mw *)o);
@@ -274,20 +277,20 @@ quiet(struct nd_object *o)
 
 /* The daemon first: until it has invalidated the window, its region is busy (R-MW-09). */
 static void
-destroy(struct nd_object *o)
+window_destroy(struct nd_object *o)
 {
 	struct nd_mw *mw = (struct nd_mw *)o;
 
 	(void)nd_object_forget(o->adapter, NDSH_MSG_MW_DESTROY, mw->id);
-	nd_spin_lock(&o->adapter->windows);
-	unbind(mw);
+	nd_spin_lock(&o->adapter->windows_lock);
+	window_unbind(mw);
 	LIST_REMOVE(mw, hash);
-	nd_spin_unlock(&o->adapter->windows);
+	nd_spin_unlock(&o->adapter->windows_lock);
 	nd_mr_end_all(o->adapter);
 	free(mw);
 }
 
-const struct nd_class nd_mw_class = {.quiet = quiet, .destroy = destroy};
+const struct nd_class nd_mw_class = {.stop = window_stop, .destroy = window_destroy};
 
 nd_status
 nd_mw_create(struct nd_pd *pd, struct nd_mw **out)
@@ -315,7 +318,7 @@ nd_mw_create(struct nd_pd *pd, struct nd_mw **out)
 	mw->id = reply.mw;
 	mw->slot = reply.slot;
 	mw->secret = reply.secret;
-	enlist(mw);
+	window_enlist(mw);
 	*out = mw;
 	return ND_SUCCESS;
 }

@@ -15,7 +15,7 @@
  * that the daemon shares. The daemon may know more, never less. */
 enum nd_mw_state { ND_MW_UNBOUND, ND_MW_BOUND, ND_MW_INVALIDATING };
 
-struct nd_mw { /* guarded by nd_adapter.windows */
+struct nd_mw { /* guarded by nd_adapter.windows_lock */
 	struct nd_object obj;
 	struct nd_pd *pd;
 	struct nd_mr *mr; /* NULL if unbound */
@@ -55,7 +55,7 @@ void nd_mw_verify_close(struct nd_mw *mw);
 bool nd_mr_is_bound(struct nd_mr *mr);
 /* The region is no more, whatever holds it. */
 void nd_mr_unbind_all(struct nd_mr *mr);
-/* Take down the closed regions whose last window is gone. As nd_object_drop(), and by the
+/* Take down the closed regions without a window any more. As nd_object_drop(), and by the
  * callbacks' thread. */
 void nd_mr_end_all(struct nd_adapter *a);
 

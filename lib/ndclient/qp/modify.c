@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * States and attributes of queue pairs. The daemon judges and does; here it is kept in mind what
- * may be posted. A change that waits for the next hop is qp->modify until the daemon tells its end.
+ * States and attributes of queue pairs. The daemon checks and makes a change; this side tracks what
+ * may be posted. A change that waits for the next hop is qp->modify until the daemon reports its
+ * end.
  */
 #include <string.h>
 
@@ -41,7 +42,7 @@ SAME(OUTBOUND_READS, MAX_RD);
 SAME(KEEPALIVE, KEEPALIVE);
 static_assert(ND_QP_STATE_RTR == NDSH_QPS_RTR && ND_QP_STATE_ERROR == NDSH_QPS_ERR, "one set");
 
-/* What the daemon can't judge, because it doesn't fit into the message. */
+/* Check what the daemon cannot, since it does not fit into the message. */
 static nd_status
 attributes_out(struct ndsh_qp_attr *to, const struct nd_qp_attributes *from)
 {
@@ -108,9 +109,10 @@ attributes_in(struct nd_qp_attributes *to, const struct ndsh_qp_attr *from)
 		(void)nd_address_to(&to->peer, &peer);
 }
 
-/* It is in that state now; lock held. A connector knows for itself what may be posted. */
+/* The queue pair is in that state now; lock held. If it has a connector, that decides what may be
+ * posted. */
 static void
-arrived(struct nd_qp *qp, uint32_t state)
+qp_state_reached(struct nd_qp *qp, uint32_t state)
 {
 	bool posts = state >= ND_QP_STATE_RTS;
 
@@ -119,19 +121,19 @@ arrived(struct nd_qp *qp, uint32_t state)
 			&qp->state, posts ? ND_QP_CONNECTED : ND_QP_UNCONNECTED, __ATOMIC_RELEASE);
 	if (state == ND_QP_STATE_RESET) {
 		nd_mw_unbind_all(qp);
-		nd_fr_release_lists(qp);
+		nd_frmr_release_lists(qp);
 	}
 }
 
 static void
-end(struct nd_qp *qp, nd_status st)
+qp_modify_end(struct nd_qp *qp, nd_status st)
 {
 	struct nd_overlapped *ov = qp->modify;
 
 	qp->modify = NULL;
 	qp->modifying = false;
 	if (st == ND_SUCCESS)
-		arrived(qp, qp->modify_state);
+		qp_state_reached(qp, qp->modify_state);
 	nd_overlapped_end(ov, st);
 }
 
@@ -148,7 +150,7 @@ modify_hook(void *arg, nd_status st, const void *reply)
 	(void)reply;
 	p->qp->modify = p->ov;
 	if (st == ND_SUCCESS) {
-		end(p->qp, st);
+		qp_modify_end(p->qp, st);
 	} else if (st != ND_PENDING) {
 		p->qp->modify = NULL;
 		p->qp->modifying = false;
@@ -157,7 +159,7 @@ modify_hook(void *arg, nd_status st, const void *reply)
 }
 
 static nd_status
-begin(struct nd_qp *qp, uint32_t state)
+qp_modify_begin(struct nd_qp *qp, uint32_t state)
 {
 	nd_status st = ND_SUCCESS;
 
@@ -194,7 +196,7 @@ nd_qp_modify(struct nd_qp *qp, uint32_t state, const struct nd_qp_attributes *at
 		st = nd_overlapped_begin(a, ov, __func__);
 	if (st != ND_SUCCESS)
 		return st;
-	st = begin(qp, state);
+	st = qp_modify_begin(qp, state);
 	if (st != ND_SUCCESS)
 		return nd_overlapped_issued(ov, st);
 	st = nd_control_call(a,
@@ -206,7 +208,7 @@ nd_qp_modify(struct nd_qp *qp, uint32_t state, const struct nd_qp_attributes *at
 	return nd_overlapped_issued(ov, st < 0 ? st : ND_PENDING);
 }
 
-/* The index of one that is closed may be another's by now: but that one waits for nothing. */
+/* The index of a closed queue pair may be another's by now, but that one waits for no change. */
 void
 nd_qp_modified(struct nd_adapter *a, const struct ndsh_ev_qp *ev)
 {
@@ -214,7 +216,7 @@ nd_qp_modified(struct nd_adapter *a, const struct ndsh_ev_qp *ev)
 		struct nd_qp *qp = a->qp_by_handle[i];
 
 		if (qp != NULL && qp->modify != NULL && qp->index == ev->qp) {
-			end(qp, ev->h.status);
+			qp_modify_end(qp, ev->h.status);
 			return;
 		}
 	}
@@ -224,7 +226,7 @@ void
 nd_qp_end_modify(struct nd_qp *qp, nd_status st)
 {
 	if (qp->modify != NULL)
-		end(qp, st);
+		qp_modify_end(qp, st);
 }
 
 void

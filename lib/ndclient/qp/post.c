@@ -16,8 +16,8 @@
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/verify.h"
 
-/* DEFER is looked at nowhere: each request is handed over at once, which is one barrier as long as
- * the daemon looks at the ring anyway. So no chain can be forgotten (R-POST-12, R-POST-13). */
+/* DEFER has no effect: each request is handed over at once, which costs one barrier as long as the
+ * daemon polls the ring anyway. So no chain can be forgotten (R-POST-12, R-POST-13). */
 #define ALL_FLAGS	 (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE | ND_OP_FLAG_DEFER)
 #define WRITE_FLAGS	 (ALL_FLAGS | ND_OP_FLAG_INLINE)
 #define SEND_FLAGS	 (WRITE_FLAGS | ND_OP_FLAG_SEND_AND_SOLICIT_EVENT)
@@ -79,7 +79,7 @@ total_bytes(const struct nd_sge *sge, uint32_t n)
 
 /* Inline data may come in more pieces than the queue takes SGEs (R-POST-09). */
 static uint32_t
-gather(uint8_t *to, const struct nd_sge *sge, uint32_t n)
+gather_inline(uint8_t *to, const struct nd_sge *sge, uint32_t n)
 {
 	uint32_t at = 0;
 
@@ -91,7 +91,7 @@ gather(uint8_t *to, const struct nd_sge *sge, uint32_t n)
 	return at;
 }
 
-/* What every initiator request needs: a daemon and a connection. */
+/* Every initiator request needs a daemon and a connection. */
 static nd_status
 check_connected(const struct nd_qp *qp)
 {
@@ -119,14 +119,14 @@ ring_doorbell(const struct nd_qp *qp)
 {
 	struct nd_adapter *a = qp->adapter;
 
-	/* A full socket is as good: the daemon has bytes to read. */
+	/* A full socket does as well: the daemon has bytes to read. */
 	if (ndsh_doorbell_ring(a->page, qp->page, qp->index))
 		(void)send(a->wake_fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The last steps of every initiator request. What may fail is behind us. */
+/* The last steps of every initiator request. Nothing can fail any more. */
 static void
-submit(struct nd_qp *qp, const struct ndsh_swr *wr, const struct nd_sge *sge, const void *data)
+post_submit(struct nd_qp *qp, const struct ndsh_swr *wr, const struct nd_sge *sge, const void *data)
 {
 	ndsh_sq_push(&qp->sq, wr, (const struct ndsh_sge *)(const void *)sge, data);
 	ring_doorbell(qp);
@@ -155,16 +155,16 @@ post_data(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct n
 		if (total_bytes(sge, n) < qp->short_below)
 			how |= NDSH_WRF_SHORT;
 		wr->inline_bytes =
-			gather(how & NDSH_WRF_SHORT ? (uint8_t *)wr->data : data, sge, n);
+			gather_inline(how & NDSH_WRF_SHORT ? (uint8_t *)wr->data : data, sge, n);
 		n = 0;
 	}
 	wr->ctrl = NDSH_CTRL(op, n, how, 0);
-	submit(qp, wr, sge, data);
+	post_submit(qp, wr, sge, data);
 	return ND_SUCCESS;
 }
 
 static nd_status
-initiate_wr(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
+post_initiator(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
 	uint32_t n, uint32_t flags)
 {
 	nd_status st = check_connected(qp);
@@ -186,12 +186,12 @@ nd_post_datagram(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const s
 }
 
 static nd_status
-initiate(struct nd_qp *qp, enum ndsh_op op, void *context, const struct nd_sge *sge, uint32_t n,
+post_request(struct nd_qp *qp, enum ndsh_op op, void *context, const struct nd_sge *sge, uint32_t n,
 	uint64_t raddr, uint32_t rkey, uint32_t flags)
 {
 	struct ndsh_swr wr = {.context = (uintptr_t)context, .raddr = raddr, .rkey = rkey};
 
-	return initiate_wr(qp, op, &wr, sge, n, flags);
+	return post_initiator(qp, op, &wr, sge, n, flags);
 }
 
 nd_status
@@ -199,7 +199,7 @@ nd_qp_send(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n
 {
 	if (flags & ~SEND_FLAGS)
 		return ND_INVALID_PARAMETER_4; /* R-POST-05 */
-	return initiate(qp, NDSH_OP_SEND, context, sge, n, 0, 0, flags);
+	return post_request(qp, NDSH_OP_SEND, context, sge, n, 0, 0, flags);
 }
 
 nd_status
@@ -208,18 +208,18 @@ nd_qp_send_and_invalidate(struct nd_qp *qp, void *context, const struct nd_sge *
 {
 	if (flags & ~SEND_FLAGS)
 		return ND_INVALID_PARAMETER_4; /* R-INV-07: as send */
-	return initiate(
+	return post_request(
 		qp, NDSH_OP_SEND_INV, context, sge, n, 0, ntohl(remote_token), flags); /* R-MR-09 */
 }
 
-/* What a daemon older than these would end the session for is refused here. */
+/* An older daemon would end the session for such a request, so it is refused here. */
 static nd_status
-initiate_immediate(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
+post_immediate(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
 	uint32_t n, uint32_t flags)
 {
 	if (qp->adapter->abi_minor < NDSH_MINOR_IMMEDIATES)
 		return ND_NOT_SUPPORTED;
-	return initiate_wr(qp, op, wr, sge, n, flags);
+	return post_initiator(qp, op, wr, sge, n, flags);
 }
 
 nd_status
@@ -230,7 +230,7 @@ nd_qp_send_with_immediate(struct nd_qp *qp, void *context, const struct nd_sge *
 
 	if (flags & ~SEND_FLAGS)
 		return ND_INVALID_PARAMETER_5;
-	return initiate_immediate(qp, NDSH_OP_SEND_IMM, &wr, sge, n, flags);
+	return post_immediate(qp, NDSH_OP_SEND_IMM, &wr, sge, n, flags);
 }
 
 nd_status
@@ -244,7 +244,7 @@ nd_qp_write_with_immediate(struct nd_qp *qp, void *context, const struct nd_sge 
 
 	if (flags & ~SEND_FLAGS)
 		return ND_INVALID_PARAMETER_7;
-	return initiate_immediate(qp, NDSH_OP_WRITE_IMM, &wr, sge, n, flags);
+	return post_immediate(qp, NDSH_OP_WRITE_IMM, &wr, sge, n, flags);
 }
 
 nd_status
@@ -253,7 +253,7 @@ nd_qp_write(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t 
 {
 	if (flags & ~WRITE_FLAGS)
 		return ND_INVALID_PARAMETER_6;
-	return initiate(
+	return post_request(
 		qp, NDSH_OP_WRITE, context, sge, n, remote_address, ntohl(remote_token), flags);
 }
 
@@ -267,13 +267,13 @@ nd_qp_read(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n
 		flags &= ~ND_OP_FLAG_READ_LOCAL_INVALIDATE;
 	if (n > qp->adapter->info.max_read_sge && check_connected(qp) == ND_SUCCESS)
 		return ND_DATA_OVERRUN; /* R-RW-07 */
-	return initiate(
+	return post_request(
 		qp, NDSH_OP_READ, context, sge, n, remote_address, ntohl(remote_token), flags);
 }
 
 /* wr has context, address, token and operands. */
 static nd_status
-initiate_atomic(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
+post_atomic(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
 	uint32_t flags)
 {
 	if (sge == NULL || sge->bytes != sizeof(uint64_t))
@@ -282,7 +282,7 @@ initiate_atomic(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const st
 		return ND_INVALID_PARAMETER_3;
 	if (qp->adapter->abi_minor < NDSH_MINOR_ATOMICS)
 		return ND_NOT_SUPPORTED;
-	return initiate_wr(qp, op, wr, sge, 1, flags);
+	return post_initiator(qp, op, wr, sge, 1, flags);
 }
 
 nd_status
@@ -296,7 +296,7 @@ nd_qp_fetch_add(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint6
 
 	if (flags & ~ALL_FLAGS)
 		return ND_INVALID_PARAMETER_6;
-	return initiate_atomic(qp, NDSH_OP_FETCH_ADD, &wr, sge, flags);
+	return post_atomic(qp, NDSH_OP_FETCH_ADD, &wr, sge, flags);
 }
 
 nd_status
@@ -311,7 +311,7 @@ nd_qp_compare_swap(struct nd_qp *qp, void *context, const struct nd_sge *sge,
 
 	if (flags & ~ALL_FLAGS)
 		return ND_INVALID_PARAMETER_7;
-	return initiate_atomic(qp, NDSH_OP_CMP_SWAP, &wr, sge, flags);
+	return post_atomic(qp, NDSH_OP_CMP_SWAP, &wr, sge, flags);
 }
 
 /* ---- without SGEs -------------------------------------------------------------------- */
@@ -329,11 +329,11 @@ nd_post_local(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, uint32_t f
 {
 	nd_post_begin(&qp->sq_inside, "send", qp);
 	wr->ctrl = NDSH_CTRL(op, 0, abi_flags(flags), 0);
-	submit(qp, wr, NULL, NULL);
+	post_submit(qp, wr, NULL, NULL);
 }
 
-/* What the daemon would refuse with an entry that ends the connection, as far as it can be seen
- * here (R-MW-03, R-MW-04). Remote rights of the region don't matter. */
+/* Refuse here, as far as it can be seen, what the daemon would refuse with a result that ends the
+ * connection (R-MW-03, R-MW-04). Remote rights of the region do not matter. */
 static nd_status
 check_bind(const struct nd_qp *qp, const struct nd_mr *mr, const struct nd_mw *mw, const void *buf,
 	size_t bytes, uint32_t flags)
@@ -383,7 +383,7 @@ nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw, 
 	wr.arg[1] = window_access(flags) | (uint64_t)__atomic_load_n(&mr->token, __ATOMIC_ACQUIRE)
 						   << 32;
 	wr.ctrl = NDSH_CTRL(NDSH_OP_BIND, 0, abi_flags(flags), 0);
-	submit(qp, &wr, NULL, NULL);
+	post_submit(qp, &wr, NULL, NULL);
 	return ND_SUCCESS;
 }
 
@@ -406,17 +406,17 @@ nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t fla
 	nd_mw_invalidate(mw, qp);
 	wr.rkey = __atomic_load_n(&mw->token, __ATOMIC_RELAXED);
 	wr.ctrl = NDSH_CTRL(NDSH_OP_INVALIDATE, 0, abi_flags(flags), 0);
-	submit(qp, &wr, NULL, NULL);
+	post_submit(qp, &wr, NULL, NULL);
 	return ND_SUCCESS;
 }
 
 /* ---- receives ------------------------------------------------------------------------ */
 
 /*
- * Legal at any time (R-SR-01). No doorbell: the daemon looks when a message comes. To a queue pair
- * in error none does; what is posted there is cancelled only if the daemon is told (R-POST-03,
- * R-FL-06). The barrier is our half of its flush: it sees the receive, or we see that the queue
- * pair is dead.
+ * Legal at any time (R-SR-01). No doorbell: the daemon reads the ring when a message comes. To a
+ * queue pair in error none comes; a receive that is posted there is cancelled only if the doorbell
+ * rings (R-POST-03, R-FL-06). The barrier is this side's half of the flush: the daemon sees the
+ * receive, or this side sees that the queue pair is dead.
  */
 nd_status
 nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n)
@@ -440,8 +440,8 @@ nd_qp_receive(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_
 	return ND_SUCCESS;
 }
 
-/* The daemon looks when a message comes to any of the queue pairs; none of their ends concerns what
- * lies here (R-FL-08). So no barrier and no doorbell. */
+/* The daemon reads the ring when a message comes to any of the queue pairs; the end of one of them
+ * leaves the receives here as they are (R-FL-08). So there is no barrier and no doorbell. */
 nd_status
 nd_srq_receive(struct nd_srq *srq, void *context, const struct nd_sge *sge, uint32_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue pairs: creating, closing, flushing. Posting is in nd_post.c. */
+/* Queue pairs: creating, closing, flushing. Posting is in post.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ grant_sge(uint32_t asked, uint32_t max)
 
 /* The numbers in the statuses are those of ND's CreateQueuePair. */
 static nd_status
-check(const struct nd_pd *pd, const struct nd_qp_options *opt)
+qp_check_options(const struct nd_pd *pd, const struct nd_qp_options *opt)
 {
 	const struct nd_adapter *a = pd->adapter;
 	const struct nd_adapter_info *i = &a->info;
@@ -85,7 +85,7 @@ take_handle(struct nd_adapter *a, struct nd_qp *qp)
 	return false;
 }
 
-/* Where memory is moved, room for small requests to be copied (nd_moved.c). */
+/* With moved memory, queue pairs get room to copy small requests into (mem/moved.c). */
 static uint32_t
 grant_inline(const struct nd_adapter *a, uint32_t asked)
 {
@@ -97,7 +97,7 @@ grant_inline(const struct nd_adapter *a, uint32_t asked)
 }
 
 static struct nd_qp *
-make(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_qp_create *m)
+qp_make(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_qp_create *m)
 {
 	struct nd_adapter *a = pd->adapter;
 	struct ndsh_qp_dims dims = {
@@ -152,7 +152,7 @@ make(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_qp_create *m
 
 /* The handle is taken before the daemon is asked: completions may name it at once. */
 static bool
-enlist(struct nd_qp *qp)
+qp_enlist(struct nd_qp *qp)
 {
 	struct nd_adapter *a = qp->adapter;
 	bool ok;
@@ -164,7 +164,7 @@ enlist(struct nd_qp *qp)
 }
 
 static void
-discard(struct nd_qp *qp, bool enlisted)
+qp_discard(struct nd_qp *qp, bool enlisted)
 {
 	struct nd_adapter *a = qp->adapter;
 
@@ -177,28 +177,29 @@ discard(struct nd_qp *qp, bool enlisted)
 	free(qp);
 }
 
-/* m: of which kind; the message of a connected one is the first part of the other's. */
+/* m: the message, which says of which kind the queue pair is; that of a connected one is the first
+ * part of that of datagrams. */
 static nd_status
-create(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_ud_qp_create *m,
+qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_ud_qp_create *m,
 	struct nd_qp **out)
 {
 	struct ndsh_qp_create_reply reply;
 	struct nd_qp *qp;
-	nd_status st = check(pd, opt);
+	nd_status st = qp_check_options(pd, opt);
 
 	if (st != ND_SUCCESS)
 		return st;
-	qp = make(pd, opt, &m->q);
+	qp = qp_make(pd, opt, &m->q);
 	if (qp == NULL)
 		return nd_gone(pd->adapter) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
-	if (!enlist(qp)) {
-		discard(qp, false);
+	if (!qp_enlist(qp)) {
+		qp_discard(qp, false);
 		return nd_fail(ND_INSUFFICIENT_RESOURCES, "too many queue pairs");
 	}
 	m->q.handle = qp->handle;
 	st = nd_control_call(pd->adapter, &(struct nd_request){.h = &m->q.h, .reply = &reply});
 	if (st != ND_SUCCESS) {
-		discard(qp, true);
+		qp_discard(qp, true);
 		return st;
 	}
 	qp->index = reply.qp;
@@ -220,7 +221,7 @@ nd_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **o
 	if (pd == NULL || opt == NULL || out == NULL)
 		return ND_INVALID_PARAMETER;
 	*out = NULL;
-	return create(pd, opt, &m, out);
+	return qp_create(pd, opt, &m, out);
 }
 
 nd_status
@@ -235,7 +236,7 @@ nd_ud_qp_create(
 	*out = NULL;
 	st = nd_ud_supported(pd->adapter, __func__);
 	if (st == ND_SUCCESS)
-		st = create(pd, opt, &m, out);
+		st = qp_create(pd, opt, &m, out);
 	if (st == ND_SUCCESS)
 		(*out)->state = ND_QP_DATAGRAM;
 	return st;
@@ -244,7 +245,7 @@ nd_ud_qp_create(
 /* Entries that a queue had made when the daemon had forgotten the queue pair: the last it may hold.
  */
 static uint64_t
-produced(const struct nd_cq *cq)
+entries_produced(const struct nd_cq *cq)
 {
 	return __atomic_load_n(&cq->reader.page->produced, __ATOMIC_ACQUIRE);
 }
@@ -281,16 +282,16 @@ nd_qp_reap(struct nd_adapter *a)
 /* The structure stays while completions may name it (R-CR-04): from queues that are not closed.
  * Lock held. */
 static void
-linger(struct nd_qp *qp)
+qp_linger(struct nd_qp *qp)
 {
 	if (qp->send_cq->obj.closed)
 		qp->send_cq = NULL;
 	else
-		qp->send_mark = produced(qp->send_cq);
+		qp->send_mark = entries_produced(qp->send_cq);
 	if (qp->recv_cq->obj.closed)
 		qp->recv_cq = NULL;
 	else
-		qp->recv_mark = produced(qp->recv_cq);
+		qp->recv_mark = entries_produced(qp->recv_cq);
 	TAILQ_INSERT_TAIL(&qp->adapter->closed_qps, qp, closed_link);
 	nd_qp_reap(qp->adapter);
 }
@@ -305,7 +306,7 @@ nd_qp_verify_close(const struct nd_qp *qp)
 }
 
 static bool
-quiet(struct nd_object *o)
+qp_stop(struct nd_object *o)
 {
 	if (nd_verifying())
 		nd_qp_verify_close((struct nd_qp *)o);
@@ -317,7 +318,7 @@ quiet(struct nd_object *o)
 }
 
 static void
-destroy(struct nd_object *o)
+qp_destroy(struct nd_object *o)
 {
 	struct nd_qp *qp = (struct nd_qp *)o;
 	struct nd_adapter *a = qp->adapter;
@@ -334,14 +335,14 @@ destroy(struct nd_object *o)
 	nd_mw_unbind_all(qp);
 	nd_mr_end_all(a);
 	pthread_mutex_lock(&a->lock);
-	nd_fr_release_lists(qp);
-	linger(qp);
+	nd_frmr_release_lists(qp);
+	qp_linger(qp);
 	pthread_mutex_unlock(&a->lock);
 	if (returned)
 		nd_free(a, block);
 }
 
-const struct nd_class nd_qp_class = {.quiet = quiet, .destroy = destroy};
+const struct nd_class nd_qp_class = {.stop = qp_stop, .destroy = qp_destroy};
 
 nd_status
 nd_qp_close(struct nd_qp *qp)

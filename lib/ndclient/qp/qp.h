@@ -64,7 +64,7 @@ nd_qp_is_done(const struct nd_qp *qp, uint32_t index)
 
 /* The queue pair is being closed: does a thread still post to it? Only if nd_verifying(). */
 void nd_qp_verify_close(const struct nd_qp *qp);
-/* Free closed queue pairs whose completions were all taken; nd_adapter.lock held. */
+/* Free closed queue pairs with no completion left to take; nd_adapter.lock held. */
 void nd_qp_reap(struct nd_adapter *a);
 
 #endif

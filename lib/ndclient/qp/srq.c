@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared receive queues; posting is in nd_post.c. The ring has the largest depth there is: how many
- * receives may wait is for this side alone to say, and to change.
+ * Shared receive queues; posting is in post.c. The ring has the largest depth there is, so that
+ * this side alone limits, and can change, how many receives may wait.
  *
- * Notifications: the daemon is armed for each request. Its word may be of an earlier arm, but it is
- * never wrong: fewer receives than the threshold were left after the request had been made, or
+ * Notifications: the daemon is armed for each request. Its event may be of an earlier arm, but it
+ * is never wrong: fewer receives than the threshold were left after the request had been made, or
  * shortly before.
  */
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 #define SGE_MIN 2u /* as in queue pairs */
 
 static nd_status
-check(const struct nd_adapter *a, uint32_t depth, uint32_t max_sge, uint32_t threshold)
+srq_check_options(const struct nd_adapter *a, uint32_t depth, uint32_t max_sge, uint32_t threshold)
 {
 	const struct nd_adapter_info *i = &a->info;
 
@@ -45,7 +45,7 @@ check(const struct nd_adapter *a, uint32_t depth, uint32_t max_sge, uint32_t thr
 }
 
 static struct nd_srq *
-make(struct nd_pd *pd, struct ndsh_srq_create *m)
+srq_make(struct nd_pd *pd, struct ndsh_srq_create *m)
 {
 	struct nd_srq *srq = calloc(1, sizeof(*srq));
 
@@ -78,13 +78,13 @@ nd_srq_create(
 		return ND_INVALID_PARAMETER;
 	*out = NULL;
 	a = pd->adapter;
-	st = check(a, depth, max_sge, threshold);
+	st = srq_check_options(a, depth, max_sge, threshold);
 	if (st != ND_SUCCESS)
 		return st;
 	m.pd = pd->id;
 	m.depth = a->info.max_srq_depth;
 	m.sge = max_sge < SGE_MIN ? SGE_MIN : max_sge;
-	srq = make(pd, &m);
+	srq = srq_make(pd, &m);
 	if (srq == NULL)
 		return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
 	srq->depth = depth;
@@ -106,7 +106,7 @@ nd_srq_create(
 }
 
 static bool
-quiet(struct nd_object *o)
+srq_stop(struct nd_object *o)
 {
 	struct nd_srq *srq = (struct nd_srq *)o;
 
@@ -120,7 +120,7 @@ quiet(struct nd_object *o)
 }
 
 static void
-destroy(struct nd_object *o)
+srq_destroy(struct nd_object *o)
 {
 	struct nd_srq *srq = (struct nd_srq *)o;
 
@@ -131,7 +131,7 @@ destroy(struct nd_object *o)
 	free(srq);
 }
 
-const struct nd_class nd_srq_class = {.quiet = quiet, .destroy = destroy};
+const struct nd_class nd_srq_class = {.stop = srq_stop, .destroy = srq_destroy};
 
 nd_status
 nd_srq_close(struct nd_srq *srq)
@@ -141,7 +141,7 @@ nd_srq_close(struct nd_srq *srq)
 
 /* If the daemon is gone, the waiters learn it from the control thread. */
 static void
-arm(struct nd_adapter *a, uint32_t id, uint32_t threshold)
+srq_arm(struct nd_adapter *a, uint32_t id, uint32_t threshold)
 {
 	struct ndsh_srq_arm m = {.h.type = NDSH_MSG_SRQ_ARM, .srq = id, .limit = threshold};
 
@@ -160,7 +160,7 @@ on_armed(void *arg, nd_status st, const void *reply)
 }
 
 static nd_status
-arm_once(struct nd_srq *srq, uint32_t threshold)
+srq_arm_once(struct nd_srq *srq, uint32_t threshold)
 {
 	struct ndsh_srq_arm m = {.h.type = NDSH_MSG_SRQ_ARM, .srq = srq->id, .limit = threshold};
 
@@ -183,7 +183,7 @@ nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
 	if (new_depth < waiting)
 		return ND_BUFFER_OVERFLOW;
 	pthread_mutex_lock(&a->lock);
-	once = threshold != 0 && (srq->callback != NULL || a->tells_events); /* R-SRQ-04 */
+	once = threshold != 0 && (srq->callback != NULL || a->events_on); /* R-SRQ-04 */
 	if (threshold == 0)
 		threshold = srq->threshold;
 	if (threshold > new_depth) {
@@ -197,9 +197,9 @@ nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
 		srq->armed = srq->due = false;
 	pthread_mutex_unlock(&a->lock);
 	if (once)
-		return arm_once(srq, threshold);
+		return srq_arm_once(srq, threshold);
 	if (rearm)
-		arm(a, srq->id, threshold);
+		srq_arm(a, srq->id, threshold);
 	return ND_SUCCESS;
 }
 
@@ -223,9 +223,9 @@ nd_srq_notify(struct nd_srq *srq, struct nd_overlapped *ov)
 	nd_waiters_add(&srq->waiters, ov);
 	threshold = srq->threshold;
 	pthread_mutex_unlock(&a->lock);
-	/* ov may be complete, and srq closed by who saw it (R-LIFE-07) */
+	/* ov may be complete, and a thread that saw it may have closed srq (R-LIFE-07) */
 	if (threshold != 0)
-		arm(a, id, threshold);
+		srq_arm(a, id, threshold);
 	return ND_PENDING;
 }
 
@@ -247,7 +247,7 @@ nd_srq_removed(struct nd_srq *srq)
 
 /* W-EVT-01 */
 static void
-reached(struct nd_srq *srq)
+srq_limit_reached(struct nd_srq *srq)
 {
 	nd_waiters_end(&srq->waiters, ND_SUCCESS);
 	if (srq->callback != NULL) {
@@ -265,5 +265,5 @@ nd_srq_limit(struct nd_adapter *a, const struct ndsh_ev_srq *ev)
 
 	TAILQ_FOREACH (srq, &a->srqs, link)
 		if (srq->id == ev->srq)
-			reached(srq);
+			srq_limit_reached(srq);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Notifications of shared receive queues by callback, in the thread of nd_arm.c. The daemon's word
- * that fewer receives are left than the threshold comes by the control socket, behind its answer to
- * the message that armed it: what comes before that answer is of an earlier arm.
+ * Notifications of shared receive queues by callback, in the callbacks' thread
+ * (session/callbacks.c). The daemon's event that fewer receives are left than the threshold comes
+ * by the control socket, behind its reply to the message that armed it: an event that comes before
+ * that reply is of an earlier arm.
  */
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ nd_srq_due(struct nd_srq *srq)
 
 /* nd_adapter.lock held. The arm is spent before the callback is entered, which may arm anew. */
 static bool
-enter(struct nd_srq *srq, nd_status *st)
+srq_enter_callback(struct nd_srq *srq, nd_status *st)
 {
 	(void)nd_drain(srq->kick_fd);
 	if (!srq->armed || (!srq->due && !nd_gone(srq->adapter)))
@@ -52,7 +53,7 @@ nd_srq_call_back(struct nd_adapter *a, uint32_t id)
 	TAILQ_FOREACH (srq, &a->srqs, link)
 		if (srq->id == id)
 			break;
-	owed = srq != NULL && srq->callback != NULL && enter(srq, &st);
+	owed = srq != NULL && srq->callback != NULL && srq_enter_callback(srq, &st);
 	pthread_mutex_unlock(&a->lock);
 	if (!owed)
 		return;
@@ -61,7 +62,7 @@ nd_srq_call_back(struct nd_adapter *a, uint32_t id)
 }
 
 static nd_status
-set_locked(struct nd_srq *srq, nd_srq_callback callback, void *context)
+srq_set_callback_locked(struct nd_srq *srq, nd_srq_callback callback, void *context)
 {
 	struct nd_adapter *a = srq->adapter;
 
@@ -91,7 +92,7 @@ nd_srq_set_callback(struct nd_srq *srq, nd_srq_callback callback, void *context)
 	if (callback == NULL)
 		return ND_INVALID_PARAMETER_2;
 	pthread_mutex_lock(&srq->adapter->lock);
-	st = set_locked(srq, callback, context);
+	st = srq_set_callback_locked(srq, callback, context);
 	pthread_mutex_unlock(&srq->adapter->lock);
 	return st;
 }

@@ -28,7 +28,8 @@
 #define LARGE_THRESHOLD	 16384u
 
 static void
-fill_info(struct nd_adapter *a, const struct ndsh_open_reply *r, const struct ndsh_hello_reply *h)
+adapter_fill_info(
+	struct nd_adapter *a, const struct ndsh_open_reply *r, const struct ndsh_hello_reply *h)
 {
 	uint64_t transfer = r->max_transfer_bytes < 1ull << 31 ? r->max_transfer_bytes : 1ull << 31;
 
@@ -68,7 +69,7 @@ fill_info(struct nd_adapter *a, const struct ndsh_open_reply *r, const struct nd
 }
 
 static nd_status
-open_session(struct nd_adapter *a, const struct nd_open_options *opt)
+adapter_open_session(struct nd_adapter *a, const struct nd_open_options *opt)
 {
 	struct ndsh_open m = {.h.type = NDSH_MSG_OPEN, .addr = a->address};
 	struct ndsh_hello_reply hello;
@@ -91,7 +92,7 @@ open_session(struct nd_adapter *a, const struct nd_open_options *opt)
 		close(a->socket);
 		return nd_fail(st, "the daemon answered OPEN with %s", nd_status_name(st));
 	}
-	fill_info(a, &reply, &hello);
+	adapter_fill_info(a, &reply, &hello);
 	a->abi_minor = hello.abi_minor;
 	return ND_SUCCESS;
 }
@@ -110,15 +111,15 @@ make_session_page(struct nd_adapter *a)
 }
 
 static void
-init_lists(struct nd_adapter *a)
+adapter_init(struct nd_adapter *a)
 {
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_mutex_init(&a->arena.lock, NULL);
-	pthread_mutex_init(&a->admin.opening, NULL);
+	pthread_mutex_init(&a->admin.open_lock, NULL);
 	pthread_mutex_init(&a->admin.lock, NULL);
 	STAILQ_INIT(&a->admin.waiting);
 	STAILQ_INIT(&a->admin.asked);
-	pthread_mutex_init(&a->mover_making, NULL);
+	pthread_mutex_init(&a->mover_lock, NULL);
 	nd_adopt_init(a);
 	LIST_INIT(&a->calls);
 	LIST_INIT(&a->objects);
@@ -151,7 +152,7 @@ free_arena(struct nd_arena *arena)
 
 /* The daemon takes everything down when the socket closes; here only memory has to go. */
 static void
-destroy(struct nd_adapter *a)
+adapter_destroy(struct nd_adapter *a)
 {
 	nd_callbacks_stop(a); /* R-LIFE-10; they may call the daemon until then */
 	nd_control_stop(a);
@@ -168,7 +169,7 @@ destroy(struct nd_adapter *a)
 	free_arena(&a->arena);
 	if (a->port != NULL)
 		nd_port_release(a->port);
-	pthread_mutex_destroy(&a->mover_making);
+	pthread_mutex_destroy(&a->mover_lock);
 	pthread_mutex_destroy(&a->arena.lock);
 	pthread_mutex_destroy(&a->lock);
 	free(a);
@@ -191,7 +192,7 @@ nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
 	if (a == NULL)
 		return ND_NO_MEMORY;
 	memset(a, 0, sizeof(*a));
-	init_lists(a);
+	adapter_init(a);
 	a->callbacks.end_fd = -1;
 	a->handlers = &nd_handlers;
 	a->profile = opt != NULL ? opt->profile : ND_PROFILE_TEST;
@@ -200,7 +201,7 @@ nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
 		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
 	}
 	a->address.port = 0;
-	st = open_session(a, opt);
+	st = adapter_open_session(a, opt);
 	if (st != ND_SUCCESS) {
 		free(a);
 		return st;
@@ -214,7 +215,7 @@ nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
 	}
 	st = make_session_page(a);
 	if (st != ND_SUCCESS) {
-		destroy(a);
+		adapter_destroy(a);
 		return st;
 	}
 	*adapter = a;
@@ -240,6 +241,6 @@ nd_adapter_close(struct nd_adapter *a)
 			nd_breach("R-LIFE-10", "an adapter is closed in a callback");
 		return nd_fail(ND_INVALID_DEVICE_STATE, "an adapter can't be closed in a callback");
 	}
-	destroy(a);
+	adapter_destroy(a);
 	return ND_SUCCESS;
 }

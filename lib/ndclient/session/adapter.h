@@ -10,8 +10,8 @@
  * sends its request and sleeps until the control thread hands it the reply; it holds no lock
  * meanwhile. nd_cq.lock guards the reader's side of one completion queue and is taken inside
  * nd_adapter.lock, never around it. It is a spin lock, so its notifications complete outside it, in
- * order under nd_cq.telling. nd_adapter.windows guards what windows, regions of both kinds and
- * queue pairs know of each other and is taken inside all others.
+ * order under nd_cq.notify_lock. nd_adapter.windows_lock guards what windows, regions of both kinds
+ * and queue pairs know of each other and is taken inside all others.
  */
 #ifndef ND_ADAPTER_H
 #define ND_ADAPTER_H
@@ -35,7 +35,7 @@
 #include "shm/ndsh_msg.h"
 #include "shm/ndsh_ring.h"
 
-/* Queue pairs, and closed ones whose completions have not all been taken. */
+/* Queue pairs, and closed ones with completions that have not been taken. */
 #define ND_QP_HANDLES	(2u * NDSH_QP_PER_SESSION_MAX)
 #define ND_CONN_BUCKETS 256u
 #define ND_MW_BUCKETS	4096u
@@ -66,11 +66,11 @@ struct nd_adapter {
 	struct nd_arena arena;
 	struct nd_adoptions adoptions;
 	struct nd_admin admin;
-	pthread_mutex_t mover_making;
+	pthread_mutex_t mover_lock;
 	struct nd_event_list events;
 	struct nd_event_source own_events;
 	struct nd_waiters event_waiters;
-	bool tells_events; /* the daemon does */
+	bool events_on; /* the daemon does */
 	struct nd_call_list calls;
 	struct nd_object_list objects; /* all; those below are open */
 	TAILQ_HEAD(, nd_cq) cqs;
@@ -81,8 +81,8 @@ struct nd_adapter {
 	TAILQ_HEAD(, nd_ud_listener) ud_listeners;
 	TAILQ_HEAD(, nd_qp) closed_qps; /* completions may name them still */
 	LIST_HEAD(, nd_connector) conns[ND_CONN_BUCKETS];
-	struct nd_spin windows;
-	SLIST_HEAD(, nd_mr) ended_mrs; /* guarded by windows */
+	struct nd_spin windows_lock;
+	SLIST_HEAD(, nd_mr) ended_mrs; /* guarded by windows_lock */
 	LIST_HEAD(, nd_mw) mw_by_slot[ND_MW_BUCKETS];
 	struct nd_moved moved[ND_MOVED];
 	struct nd_qp *qp_by_handle[ND_QP_HANDLES]; /* atomic */

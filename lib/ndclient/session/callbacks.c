@@ -115,22 +115,22 @@ nd_callbacks_unwatch(struct nd_adapter *a, int fd)
 }
 
 static int
-swap_end_fd(struct nd_adapter *a, int fd)
+callbacks_swap_end_fd(struct nd_adapter *a, int fd)
 {
 	int old;
 
-	nd_spin_lock(&a->windows);
+	nd_spin_lock(&a->windows_lock);
 	old = a->callbacks.end_fd;
 	a->callbacks.end_fd = fd;
-	nd_spin_unlock(&a->windows);
+	nd_spin_unlock(&a->windows_lock);
 	return old;
 }
 
 static void
-close_fds(struct nd_adapter *a)
+callbacks_close_fds(struct nd_adapter *a)
 {
 	struct nd_callbacks *c = &a->callbacks;
-	int end_fd = swap_end_fd(a, -1); /* windows may still end */
+	int end_fd = callbacks_swap_end_fd(a, -1); /* windows may still end */
 
 	if (c->epoll_fd >= 0)
 		close(c->epoll_fd);
@@ -154,14 +154,14 @@ nd_callbacks_start(struct nd_adapter *a)
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	c->stop_fd = eventfd(0, EFD_CLOEXEC);
 	c->offer_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	(void)swap_end_fd(a, eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)); /* look at once */
+	(void)callbacks_swap_end_fd(a, eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)); /* look at once */
 	c->running = c->epoll_fd >= 0 && c->stop_fd >= 0 && c->offer_fd >= 0 && c->end_fd >= 0 &&
 		     nd_callbacks_watch(a, c->stop_fd, ND_CALLBACK_STOP, 0) &&
 		     nd_callbacks_watch(a, c->offer_fd, ND_CALLBACK_OFFER, 0) &&
 		     nd_callbacks_watch(a, c->end_fd, ND_CALLBACK_END, 0) &&
 		     nd_thread_start(&c->thread, callback_main, a);
 	if (!c->running)
-		close_fds(a);
+		callbacks_close_fds(a);
 	return c->running;
 }
 
@@ -175,7 +175,7 @@ nd_callbacks_stop(struct nd_adapter *a)
 	nd_fd_wake(c->stop_fd);
 	pthread_join(c->thread, NULL);
 	pthread_mutex_lock(&a->lock);
-	close_fds(a);
+	callbacks_close_fds(a);
 	c->running = false;
 	pthread_mutex_unlock(&a->lock);
 }

@@ -17,7 +17,7 @@ struct nd_callbacks {
 	pthread_t thread;
 	int epoll_fd, stop_fd;
 	int offer_fd; /* a listener with a callback has a request */
-	int end_fd;   /* a region is to be taken down, -1: no thread; guarded by windows */
+	int end_fd;   /* a region is to be taken down, -1: no thread; guarded by windows_lock */
 	bool running; /* guarded by nd_adapter.lock */
 };
 

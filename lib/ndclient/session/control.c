@@ -3,7 +3,8 @@
  * The control thread of an adapter, and calls to the daemon through it.
  *
  * A call sits in a list with the caller's stack behind it until the thread hands it the reply or
- * the news that the daemon is gone: either way its futex word is set, so nobody sleeps for ever.
+ * the news that the daemon is gone: either way its futex word is set, so that no caller sleeps for
+ * ever.
  */
 #include <errno.h>
 #include <string.h>
@@ -36,26 +37,26 @@ struct nd_call {
 /* ---- callers ------------------------------------------------------------------------- */
 
 static nd_status
-removed(const struct nd_adapter *a)
+fail_removed(const struct nd_adapter *a)
 {
 	return nd_fail(ND_DEVICE_REMOVED, "%s", a->why[0] != 0 ? a->why : "the daemon is gone");
 }
 
 /* The hook of a call runs once, whatever happens; lock held. */
 static nd_status
-outcome(const struct nd_request *r, nd_status st, const void *reply)
+call_outcome(const struct nd_request *r, nd_status st, const void *reply)
 {
 	return r->hook != NULL ? r->hook(r->arg, st, reply) : st;
 }
 
 /* The socket took nothing: end the call, unless the thread has done so meanwhile. */
 static void
-withdraw(struct nd_adapter *a, struct nd_call *call)
+call_withdraw(struct nd_adapter *a, struct nd_call *call)
 {
 	pthread_mutex_lock(&a->lock);
 	if (call->done == 0) {
 		LIST_REMOVE(call, link);
-		call->status = outcome(call->request, ND_DEVICE_REMOVED, NULL);
+		call->status = call_outcome(call->request, ND_DEVICE_REMOVED, NULL);
 		__atomic_store_n(&call->done, 1, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&a->lock);
@@ -63,14 +64,14 @@ withdraw(struct nd_adapter *a, struct nd_call *call)
 
 /* False: the daemon is gone. */
 static bool
-enlist(struct nd_adapter *a, struct nd_call *call)
+call_enlist(struct nd_adapter *a, struct nd_call *call)
 {
 	bool gone;
 
 	pthread_mutex_lock(&a->lock);
 	gone = nd_gone(a);
 	if (gone) {
-		(void)outcome(call->request, ND_DEVICE_REMOVED, NULL);
+		(void)call_outcome(call->request, ND_DEVICE_REMOVED, NULL);
 	} else {
 		call->request->h->cookie = call->cookie = ++a->cookie;
 		LIST_INSERT_HEAD(&a->calls, call, link);
@@ -88,17 +89,17 @@ nd_control_call(struct nd_adapter *a, const struct nd_request *r)
 
 	if (r->fd != NULL)
 		*r->fd = -1;
-	if (!enlist(a, &call))
-		return removed(a);
+	if (!call_enlist(a, &call))
+		return fail_removed(a);
 	do
 		n = send(a->socket, r->h, d->bytes, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		withdraw(a, &call);
+		call_withdraw(a, &call);
 	while (__atomic_load_n(&call.done, __ATOMIC_ACQUIRE) == 0)
 		(void)nd_futex_wait(&call.done, 0, UINT64_MAX);
 	if (call.status == ND_DEVICE_REMOVED)
-		return removed(a);
+		return fail_removed(a);
 	if (call.status < 0)
 		return nd_fail(call.status, "the daemon answered %s with %s", d->name,
 			nd_status_name(call.status));
@@ -116,7 +117,7 @@ nd_control_id(struct nd_adapter *a, enum ndsh_msg_type type, uint32_t id)
 /* ---- the thread ---------------------------------------------------------------------- */
 
 static void
-finish(struct nd_call *call, nd_status st)
+call_finish(struct nd_call *call, nd_status st)
 {
 	LIST_REMOVE(call, link);
 	call->status = st;
@@ -145,7 +146,7 @@ take_reply(struct nd_adapter *a, const struct ndsh_msg_hdr *h, int fd)
 		*r->fd = fd;
 		taken = true;
 	}
-	finish(call, outcome(r, st, h));
+	call_finish(call, call_outcome(r, st, h));
 	return taken;
 }
 
@@ -161,7 +162,7 @@ end_session(struct nd_adapter *a)
 	while (!LIST_EMPTY(&a->calls)) {
 		struct nd_call *call = LIST_FIRST(&a->calls);
 
-		finish(call, outcome(call->request, ND_DEVICE_REMOVED, NULL));
+		call_finish(call, call_outcome(call->request, ND_DEVICE_REMOVED, NULL));
 	}
 	a->handlers->on_removed(a);
 }
@@ -235,7 +236,7 @@ control_main(void *arg)
 }
 
 static bool
-add(struct nd_adapter *a, int fd, uint64_t what)
+control_add_fd(struct nd_adapter *a, int fd, uint64_t what)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.u64 = what};
 
@@ -245,7 +246,7 @@ add(struct nd_adapter *a, int fd, uint64_t what)
 nd_status
 nd_control_watch(struct nd_adapter *a, struct nd_cq *cq, bool on)
 {
-	if (on && !add(a, cq->pipe_fd, cq->id))
+	if (on && !control_add_fd(a, cq->pipe_fd, cq->id))
 		return ND_INSUFFICIENT_RESOURCES;
 	if (!on)
 		(void)epoll_ctl(a->epoll_fd, EPOLL_CTL_DEL, cq->pipe_fd, NULL);
@@ -258,8 +259,9 @@ nd_control_start(struct nd_adapter *a)
 {
 	a->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	a->stop_fd = eventfd(0, EFD_CLOEXEC);
-	if (a->epoll_fd >= 0 && a->stop_fd >= 0 && add(a, a->socket, EV_SOCKET) &&
-		add(a, a->stop_fd, EV_STOP) && nd_thread_start(&a->thread, control_main, a))
+	if (a->epoll_fd >= 0 && a->stop_fd >= 0 && control_add_fd(a, a->socket, EV_SOCKET) &&
+		control_add_fd(a, a->stop_fd, EV_STOP) &&
+		nd_thread_start(&a->thread, control_main, a))
 		return ND_SUCCESS;
 	if (a->epoll_fd >= 0)
 		close(a->epoll_fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asynchronous events. All lists are guarded by nd_adapter.lock; what the daemon tells comes in
- * the control thread, which holds it.
+ * Asynchronous events. All lists are guarded by nd_adapter.lock; the daemon's events come in the
+ * control thread, which holds it.
  */
 #include "ndclient/cq/cq.h"
 #include "ndclient/qp/qp.h"
@@ -14,7 +14,7 @@
 #include "ndclient/session/waiters.h"
 
 static void
-raise_event(
+event_raise(
 	struct nd_adapter *a, struct nd_event_source *s, enum nd_event_type type, uint32_t detail)
 {
 	if (s->pending == 0)
@@ -26,7 +26,7 @@ raise_event(
 }
 
 static void
-take_back(struct nd_adapter *a, struct nd_event_source *s, uint32_t bits)
+event_withdraw(struct nd_adapter *a, struct nd_event_source *s, uint32_t bits)
 {
 	if (s->pending == 0)
 		return;
@@ -38,7 +38,7 @@ take_back(struct nd_adapter *a, struct nd_event_source *s, uint32_t bits)
 void
 nd_event_forget(struct nd_adapter *a, struct nd_event_source *s)
 {
-	take_back(a, s, UINT32_MAX);
+	event_withdraw(a, s, UINT32_MAX);
 }
 
 static struct nd_qp *
@@ -54,35 +54,35 @@ find_qp(struct nd_adapter *a, uint32_t index)
 }
 
 static void
-of_qp(struct nd_adapter *a, const struct ndsh_ev_async *ev, enum nd_event_type type)
+event_of_qp(struct nd_adapter *a, const struct ndsh_ev_async *ev, enum nd_event_type type)
 {
 	struct nd_qp *qp = find_qp(a, ev->id);
 
 	if (qp == NULL)
 		return;
 	qp->events.qp = qp;
-	raise_event(a, &qp->events, type, ev->detail);
+	event_raise(a, &qp->events, type, ev->detail);
 }
 
 static void
-of_cq(struct nd_adapter *a, const struct ndsh_ev_async *ev)
+event_of_cq(struct nd_adapter *a, const struct ndsh_ev_async *ev)
 {
 	struct nd_cq *cq;
 
 	TAILQ_FOREACH (cq, &a->cqs, link)
 		if (cq->id == ev->id)
 			break;
-	if (cq == NULL || cq == a->admin.cq) /* that one is nobody's */
+	if (cq == NULL || cq == a->admin.cq) /* the admin ring's is not the application's */
 		return;
 	cq->events.cq = cq;
-	raise_event(a, &cq->events, ND_EVENT_CQ_ERROR, ev->detail);
+	event_raise(a, &cq->events, ND_EVENT_CQ_ERROR, ev->detail);
 }
 
 void
 nd_event_srq_limit(struct nd_srq *srq)
 {
 	srq->events.srq = srq;
-	raise_event(srq->adapter, &srq->events, ND_EVENT_SRQ_LIMIT, 0);
+	event_raise(srq->adapter, &srq->events, ND_EVENT_SRQ_LIMIT, 0);
 }
 
 static enum nd_event_type
@@ -114,26 +114,27 @@ nd_event_async(struct nd_adapter *a, const struct ndsh_ev_async *ev)
 		return;
 	switch (type) {
 	case ND_EVENT_CQ_ERROR:
-		of_cq(a, ev);
+		event_of_cq(a, ev);
 		break;
 	case ND_EVENT_LINK_DOWN:
 	case ND_EVENT_LINK_UP:
-		take_back(a, &a->own_events, 1u << ND_EVENT_LINK_DOWN | 1u << ND_EVENT_LINK_UP);
-		raise_event(a, &a->own_events, type, 0);
+		event_withdraw(
+			a, &a->own_events, 1u << ND_EVENT_LINK_DOWN | 1u << ND_EVENT_LINK_UP);
+		event_raise(a, &a->own_events, type, 0);
 		break;
 	case ND_EVENT_ADDRESSES:
-		raise_event(a, &a->own_events, type, 0);
+		event_raise(a, &a->own_events, type, 0);
 		break;
 	default:
-		of_qp(a, ev, type);
+		event_of_qp(a, ev, type);
 	}
 }
 
 void
 nd_event_removed(struct nd_adapter *a)
 {
-	if (a->tells_events)
-		raise_event(a, &a->own_events, ND_EVENT_DEVICE_REMOVED, 0);
+	if (a->events_on)
+		event_raise(a, &a->own_events, ND_EVENT_DEVICE_REMOVED, 0);
 	nd_waiters_end(&a->event_waiters, ND_DEVICE_REMOVED);
 }
 
@@ -146,13 +147,13 @@ on_hook(void *arg, nd_status st, const void *reply)
 
 	(void)reply;
 	if (st == ND_SUCCESS)
-		a->tells_events = true;
+		a->events_on = true;
 	return st;
 }
 
-/* From the first call on the daemon tells. */
+/* The daemon sends events from the first call on. */
 static nd_status
-turn_on(struct nd_adapter *a)
+events_turn_on(struct nd_adapter *a)
 {
 	struct ndsh_id_msg m = {.h.type = NDSH_MSG_EVENTS, .id = 1};
 	bool on;
@@ -160,14 +161,14 @@ turn_on(struct nd_adapter *a)
 	if (a->abi_minor < NDSH_MINOR_EVENTS)
 		return nd_fail(ND_NOT_SUPPORTED, "the daemon is too old to tell events");
 	pthread_mutex_lock(&a->lock);
-	on = a->tells_events;
+	on = a->events_on;
 	pthread_mutex_unlock(&a->lock);
 	return on ? ND_SUCCESS
 		  : nd_control_call(a, &(struct nd_request){.h = &m.h, .hook = on_hook, .arg = a});
 }
 
 static void
-take(struct nd_adapter *a, struct nd_event_source *s, struct nd_event *event)
+event_take(struct nd_adapter *a, struct nd_event_source *s, struct nd_event *event)
 {
 	enum nd_event_type type = (enum nd_event_type)__builtin_ctz(s->pending);
 	bool end = type >= ND_EVENT_QP_REQUEST_ERROR && type <= ND_EVENT_CQ_ERROR &&
@@ -195,12 +196,12 @@ nd_adapter_get_event(struct nd_adapter *a, struct nd_event *event)
 
 	if (event == NULL)
 		return ND_INVALID_PARAMETER;
-	st = turn_on(a);
+	st = events_turn_on(a);
 	pthread_mutex_lock(&a->lock);
 	s = TAILQ_FIRST(&a->events);
 	none = nd_gone(a) ? ND_DEVICE_REMOVED : ND_NO_MORE_ENTRIES;
 	if (s != NULL)
-		take(a, s, event);
+		event_take(a, s, event);
 	pthread_mutex_unlock(&a->lock);
 	if (s != NULL)
 		return ND_SUCCESS;
@@ -214,7 +215,7 @@ nd_adapter_notify_event(struct nd_adapter *a, struct nd_overlapped *ov)
 
 	if (ov == NULL)
 		return ND_INVALID_PARAMETER;
-	st = turn_on(a);
+	st = events_turn_on(a);
 	if (st == ND_SUCCESS)
 		st = nd_overlapped_begin(a, ov, __func__);
 	if (st != ND_SUCCESS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Objects: who holds them, and their end. */
+/* Objects: their holders, and their end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,20 +50,20 @@ nd_object_forget(struct nd_adapter *a, enum ndsh_msg_type type, uint32_t id)
 	return !nd_gone(a) && nd_control_id(a, type, id) == ND_SUCCESS;
 }
 
-/* Its end is told before that of what it rested on (R-LIFE-08). */
+/* Its nd_close() completes before that of the objects it rested on (R-LIFE-08). */
 static void
 take_down(struct nd_object *o, struct nd_object *rested_on[ND_RESTS_MAX])
 {
 	struct nd_adapter *a = o->adapter;
-	struct nd_overlapped *told = o->told;
+	struct nd_overlapped *close_request = o->close_request;
 
 	memcpy(rested_on, o->rests_on, sizeof(o->rests_on));
 	pthread_mutex_lock(&a->lock);
 	LIST_REMOVE(o, link);
 	pthread_mutex_unlock(&a->lock);
 	o->class->destroy(o);
-	if (told != NULL)
-		nd_overlapped_end(told, ND_SUCCESS);
+	if (close_request != NULL)
+		nd_overlapped_end(close_request, ND_SUCCESS);
 }
 
 void
@@ -102,9 +102,9 @@ nd_close(void *object, struct nd_overlapped *ov)
 	}
 	pthread_mutex_lock(&o->adapter->lock);
 	o->closed = true;
-	o->told = ov;
+	o->close_request = ov;
 	pthread_mutex_unlock(&o->adapter->lock);
-	if (o->class->quiet != NULL && o->class->quiet(o))
+	if (o->class->stop != NULL && o->class->stop(o))
 		return ND_PENDING;
 	return nd_object_drop(o) && ov == NULL ? ND_SUCCESS : ND_PENDING;
 }
@@ -115,8 +115,8 @@ nd_objects_end(struct nd_adapter *a)
 	struct nd_object *rested_on[ND_RESTS_MAX], *o;
 
 	while ((o = LIST_FIRST(&a->objects)) != NULL) {
-		if (!o->closed && o->class->quiet != NULL)
-			(void)o->class->quiet(o);
+		if (!o->closed && o->class->stop != NULL)
+			(void)o->class->stop(o);
 		take_down(o, rested_on);
 	}
 }

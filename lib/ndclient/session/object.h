@@ -4,12 +4,13 @@
  *
  * An object is held by the application, until it closes it, and by each object that rests on it: a
  * queue pair by nothing, a completion queue by the queue pairs that use it, a region by the windows
- * that are bound to it. A close ends the object's requests and callbacks and lets go. Who lets go
- * last takes the object down: the daemon is told (it wants what rests on an object gone before it),
- * memory is freed, and what the object itself rested on is let go. So objects are closed in any
- * order and a close cannot fail.
+ * that are bound to it. A close ends the object's requests and callbacks and lets go. The last
+ * holder that lets go takes the object down: the daemon destroys its half (it wants what rests on
+ * an object gone before the object), memory is freed, and the objects that this one rested on are
+ * let go. So objects are closed in any order and a close cannot fail.
  *
- * Taking down calls the daemon: never let go in the control thread, nor with a lock held.
+ * Taking an object down calls the daemon: never let go of one in the control thread, nor with a
+ * lock held.
  */
 #ifndef ND_OBJECT_H
 #define ND_OBJECT_H
@@ -30,7 +31,7 @@ struct nd_class {
 	/* The application closes it, and makes no call on it any more: end its requests with
 	 * ND_CANCELED and wait for its callbacks. True: that may not be waited for, and
 	 * nd_object_drop() follows when they have returned. May be NULL. */
-	bool (*quiet)(struct nd_object *o);
+	bool (*stop)(struct nd_object *o);
 	/* Nothing rests on it: let the daemon forget it, and free it. What it rests on is still
 	 * there, unless the adapter is being closed. */
 	void (*destroy)(struct nd_object *o);
@@ -39,10 +40,10 @@ struct nd_class {
 struct nd_object {
 	const struct nd_class *class;
 	struct nd_adapter *adapter;
-	uint32_t holders;	    /* atomic */
-	uint32_t callback;	    /* atomic, futex: whether one runs (nd_arm.c) */
-	bool closed;		    /* by the application; guarded by nd_adapter.lock */
-	struct nd_overlapped *told; /* of nd_close(), or NULL */
+	uint32_t holders;		     /* atomic */
+	uint32_t callback;		     /* atomic, futex: whether one runs (callbacks.c) */
+	bool closed;			     /* by the application; guarded by nd_adapter.lock */
+	struct nd_overlapped *close_request; /* of nd_close(), or NULL */
 	struct nd_object *rests_on[ND_RESTS_MAX];
 	LIST_ENTRY(nd_object) link; /* guarded by nd_adapter.lock */
 };

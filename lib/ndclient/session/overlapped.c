@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Overlapped requests. The status word is the futex: it changes exactly once, from ND_PENDING to
- * the outcome, and the wake-up needs only its address. So the owner may free the structure as soon
- * as he has seen the outcome, even between our store and our wake. It is also the claim: a request
- * that is under way cannot be begun again, by whichever thread.
+ * the outcome, and the wake-up needs only its address. So the application may free the structure as
+ * soon as it has seen the outcome, even between the store and the wake-up. It is also the claim: a
+ * request that is under way cannot be begun again, by whichever thread.
  */
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 
 /* Where it will go: a port of its own, the adapter's, or none. False: no memory. */
 static bool
-route(const struct nd_adapter *a, struct nd_overlapped *ov)
+request_route(const struct nd_adapter *a, struct nd_overlapped *ov)
 {
 	struct nd_port *port = ov->port;
 	void *key = ov->key;
@@ -32,7 +32,7 @@ route(const struct nd_adapter *a, struct nd_overlapped *ov)
 }
 
 static bool
-claim(struct nd_overlapped *ov)
+request_claim(struct nd_overlapped *ov)
 {
 	nd_status before = nd_overlapped_status(ov);
 
@@ -48,14 +48,14 @@ nd_overlapped_begin(const struct nd_adapter *a, struct nd_overlapped *ov, const 
 {
 	uint64_t count;
 
-	if (!claim(ov)) {
+	if (!request_claim(ov)) {
 		if (nd_verifying())
 			nd_breach("R-OV-02",
 				"%s: the request at %p is still under way (or was never zeroed)",
 				call, (void *)ov);
 		return ND_INVALID_PARAMETER;
 	}
-	if (!route(a, ov)) {
+	if (!request_route(a, ov)) {
 		nd_overlapped_refuse(ov, ND_NO_MEMORY);
 		return ND_NO_MEMORY;
 	}
@@ -75,7 +75,7 @@ nd_overlapped_refuse(struct nd_overlapped *ov, nd_status st)
 	nd_futex_wake(&ov->status);
 }
 
-/* Behind the store ov is not ours: only what was read before may be used. */
+/* After the store ov belongs to the application: only what was read before may be used. */
 void
 nd_overlapped_end(struct nd_overlapped *ov, nd_status st)
 {

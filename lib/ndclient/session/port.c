@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Completion ports. What a port holds are packets of the library's own, not the requests: once a
- * request has its outcome nothing of ours looks at it any more, and an application that frees it or
- * uses it again before its packet was taken harms nobody. The packet is made when the request
- * begins, so that completing it allocates nothing and cannot fail.
+ * request has its outcome the library does not touch it any more, so an application may free it or
+ * use it again before its packet was taken. The packet is made when the request begins, so that
+ * completing it allocates nothing and cannot fail.
  *
  * The lock is the innermost of all: requests complete under the locks of their objects. users
- * counts what may still come here: packets under way, and adapters whose requests come here.
+ * counts what may still bring packets: requests under way, and adapters that are bound to the port.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -28,7 +28,7 @@ struct nd_port {
 struct nd_packet {
 	STAILQ_ENTRY(nd_packet) next;
 	struct nd_port *port;
-	struct nd_overlapped *ov; /* for who takes it; never looked at */
+	struct nd_overlapped *ov; /* for nd_port_get(); never dereferenced */
 	void *key;
 	nd_status status;
 };
@@ -88,7 +88,7 @@ nd_adapter_bind_port(struct nd_adapter *a, struct nd_port *port, void *key)
 /* ---- in ------------------------------------------------------------------------------ */
 
 static struct nd_packet *
-make(struct nd_port *port, void *key, struct nd_overlapped *ov)
+packet_make(struct nd_port *port, void *key, struct nd_overlapped *ov)
 {
 	struct nd_packet *p = malloc(sizeof(*p));
 
@@ -100,7 +100,7 @@ make(struct nd_port *port, void *key, struct nd_overlapped *ov)
 struct nd_packet *
 nd_packet_make(struct nd_port *port, void *key, struct nd_overlapped *ov)
 {
-	struct nd_packet *p = make(port, key, ov);
+	struct nd_packet *p = packet_make(port, key, ov);
 
 	if (p != NULL)
 		nd_port_hold(port);
@@ -115,14 +115,14 @@ nd_packet_drop(struct nd_packet *p)
 }
 
 static void
-append(struct nd_port *port, struct nd_packet *p)
+port_append(struct nd_port *port, struct nd_packet *p)
 {
 	STAILQ_INSERT_TAIL(&port->packets, p, next);
 	pthread_cond_signal(&port->more);
 }
 
-/* The count goes down under the lock: who then sees the port without users may free it, and finds
- * us out of it, since it takes the lock too. */
+/* The count goes down under the lock: a thread that then sees the port without users may free it;
+ * since it takes the lock too, this thread has left the port by then. */
 void
 nd_packet_deliver(struct nd_packet *p, nd_status st)
 {
@@ -130,7 +130,7 @@ nd_packet_deliver(struct nd_packet *p, nd_status st)
 
 	p->status = st;
 	pthread_mutex_lock(&port->lock);
-	append(port, p);
+	port_append(port, p);
 	nd_port_release(port);
 	pthread_mutex_unlock(&port->lock);
 }
@@ -138,12 +138,12 @@ nd_packet_deliver(struct nd_packet *p, nd_status st)
 nd_status
 nd_port_post(struct nd_port *port, void *key, struct nd_overlapped *ov)
 {
-	struct nd_packet *p = make(port, key, ov);
+	struct nd_packet *p = packet_make(port, key, ov);
 
 	if (p == NULL)
 		return ND_NO_MEMORY;
 	pthread_mutex_lock(&port->lock);
-	append(port, p);
+	port_append(port, p);
 	pthread_mutex_unlock(&port->lock);
 	return ND_SUCCESS;
 }
@@ -152,7 +152,7 @@ nd_port_post(struct nd_port *port, void *key, struct nd_overlapped *ov)
 
 /* Lock held. Sleep until there may be something; false: the time is up. */
 static bool
-sleep_until(struct nd_port *port, bool for_ever, const struct timespec *until)
+port_sleep_until(struct nd_port *port, bool for_ever, const struct timespec *until)
 {
 	int rc;
 
@@ -190,7 +190,7 @@ nd_port_get(struct nd_port *port, int timeout_ms, void **key, struct nd_overlapp
 	*ov = NULL;
 	pthread_mutex_lock(&port->lock);
 	while (STAILQ_EMPTY(&port->packets) && in_time)
-		in_time = sleep_until(port, timeout_ms < 0, &until);
+		in_time = port_sleep_until(port, timeout_ms < 0, &until);
 	p = STAILQ_FIRST(&port->packets);
 	if (p != NULL)
 		STAILQ_REMOVE_HEAD(&port->packets, next);
@@ -215,7 +215,7 @@ drop_packets(struct nd_port *port)
 	}
 }
 
-/* What nobody took is dropped: its outcome stands in the requests. */
+/* Packets that were not taken are dropped: the outcomes stand in the requests. */
 nd_status
 nd_port_close(struct nd_port *port)
 {

@@ -7,7 +7,7 @@
 #include "ndclient/session/error.h"
 #include "ndclient/session/socket.h"
 
-/* Not all of it is there in one message. */
+/* The list may need several messages. */
 struct listing {
 	int sock;
 	uint32_t abi_minor; /* of the daemon */
@@ -77,7 +77,7 @@ nd_query_addresses(
 /* A daemon that is too old to be asked for a route: of the family of to, with the most leading bits
  * of it. */
 static nd_status
-guess(int sock, const struct ndsh_addr *to, struct ndsh_addr *from)
+guess_route(int sock, const struct ndsh_addr *to, struct ndsh_addr *from)
 {
 	struct listing l = {.sock = sock};
 	int best = -1, best_bits = -1;
@@ -100,7 +100,7 @@ guess(int sock, const struct ndsh_addr *to, struct ndsh_addr *from)
 }
 
 static nd_status
-ask(int sock, const struct ndsh_addr *to, struct ndsh_addr *from)
+ask_route(int sock, const struct ndsh_addr *to, struct ndsh_addr *from)
 {
 	struct ndsh_route m = {.h.type = NDSH_MSG_ROUTE, .addr = *to}, reply;
 	nd_status st = nd_socket_exchange(sock, &m.h, &reply, NULL);
@@ -128,7 +128,8 @@ nd_resolve_address(const struct nd_open_options *opt, const struct sockaddr *rem
 	st = nd_socket_open(opt, &sock, &hello);
 	if (st != ND_SUCCESS)
 		return st;
-	st = hello.abi_minor < NDSH_MINOR_ROUTE ? guess(sock, &to, &from) : ask(sock, &to, &from);
+	st = hello.abi_minor < NDSH_MINOR_ROUTE ? guess_route(sock, &to, &from)
+						: ask_route(sock, &to, &from);
 	close(sock);
 	if (st != ND_SUCCESS)
 		return st;

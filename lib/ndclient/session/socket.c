@@ -107,7 +107,7 @@ nd_socket_exchange(int sock, struct ndsh_msg_hdr *request, void *reply, int *fd)
 }
 
 static nd_status
-greet(int sock, struct ndsh_hello_reply *reply)
+socket_greet(int sock, struct ndsh_hello_reply *reply)
 {
 	struct ndsh_hello hello;
 	nd_status st;
@@ -134,7 +134,7 @@ nd_socket_open(const struct nd_open_options *opt, int *sock, struct ndsh_hello_r
 	st = connect_to(path, sock);
 	if (st != ND_SUCCESS)
 		return st;
-	st = greet(*sock, reply);
+	st = socket_greet(*sock, reply);
 	if (st != ND_SUCCESS)
 		close(*sock);
 	return st;

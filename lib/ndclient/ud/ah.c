@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Address handles: where datagrams go, and what service is there. */
+/* Address handles: where datagrams go, and which service is there. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,14 +33,14 @@ nd_ah_create(struct nd_adapter *a, struct nd_ah **out)
 }
 
 static void
-set_state(struct nd_ah *ah, enum nd_ah_state state)
+ah_set_state(struct nd_ah *ah, enum nd_ah_state state)
 {
 	__atomic_store_n(&ah->state, state, __ATOMIC_RELEASE);
 }
 
 /* The request under way is over; lock held. */
 static void
-conclude(struct nd_ah *ah, nd_status st)
+ah_conclude(struct nd_ah *ah, nd_status st)
 {
 	struct nd_overlapped *op = ah->op;
 
@@ -51,7 +51,7 @@ conclude(struct nd_ah *ah, nd_status st)
 
 /* Forget the daemon's half, of an attempt that came to nothing. Lock not held. */
 static void
-drop_id(struct nd_ah *ah)
+ah_drop_id(struct nd_ah *ah)
 {
 	struct nd_adapter *a = ah->adapter;
 	bool had;
@@ -83,7 +83,7 @@ create_hook(void *arg, nd_status st, const void *reply)
 		ah->has_id = true;
 		ah->op = p->ov;
 	} else {
-		set_state(ah, ND_AH_IDLE);
+		ah_set_state(ah, ND_AH_IDLE);
 	}
 	ah->calls--;
 	nd_futex_wake(&ah->calls);
@@ -91,7 +91,7 @@ create_hook(void *arg, nd_status st, const void *reply)
 }
 
 static nd_status
-begin(struct nd_ah *ah, struct ndsh_ah_create *m, const struct sockaddr *remote, socklen_t bytes,
+ah_begin(struct nd_ah *ah, struct ndsh_ah_create *m, const struct sockaddr *remote, socklen_t bytes,
 	struct nd_overlapped *ov, const char *call)
 {
 	struct nd_adapter *a = ah->adapter;
@@ -112,14 +112,14 @@ begin(struct nd_ah *ah, struct ndsh_ah_create *m, const struct sockaddr *remote,
 	pthread_mutex_lock(&a->lock);
 	idle = ah->state == ND_AH_IDLE;
 	if (idle) {
-		set_state(ah, ND_AH_BUSY);
+		ah_set_state(ah, ND_AH_BUSY);
 		ah->has_service = false;
 		ah->calls++;
 	}
 	pthread_mutex_unlock(&a->lock);
 	if (!idle)
 		return nd_overlapped_issued(ov, ND_ADDRESS_ALREADY_ASSOCIATED);
-	drop_id(ah);
+	ah_drop_id(ah);
 	st = nd_control_call(a, &(struct nd_request){.h = &m->h, .hook = create_hook, .arg = &p});
 	return nd_overlapped_issued(ov, st == ND_SUCCESS ? ND_PENDING : st);
 }
@@ -130,7 +130,7 @@ nd_ah_resolve(
 {
 	struct ndsh_ah_create m = {.look_up = 0};
 
-	return begin(ah, &m, remote, bytes, ov, __func__);
+	return ah_begin(ah, &m, remote, bytes, ov, __func__);
 }
 
 nd_status
@@ -147,11 +147,11 @@ nd_ah_look_up(struct nd_ah *ah, const struct sockaddr *remote, socklen_t bytes, 
 		return ND_ACCESS_VIOLATION;
 	if (priv_bytes > 0)
 		memcpy(m.priv, priv, priv_bytes);
-	return begin(ah, &m, remote, bytes, ov, __func__);
+	return ah_begin(ah, &m, remote, bytes, ov, __func__);
 }
 
 static void
-keep_service(struct nd_ah *ah, const struct ndsh_ev_ah *ev)
+ah_keep_service(struct nd_ah *ah, const struct ndsh_ev_ah *ev)
 {
 	struct nd_ud_service *s = &ah->service;
 
@@ -177,12 +177,12 @@ nd_ah_event(struct nd_adapter *a, const struct ndsh_ev_ah *ev)
 		return;
 	if (ah->state == ND_AH_READY) { /* its way was taken away */
 		if (ev->h.status != ND_SUCCESS)
-			set_state(ah, ND_AH_IDLE);
+			ah_set_state(ah, ND_AH_IDLE);
 		return;
 	}
-	keep_service(ah, ev);
-	set_state(ah, ev->h.status == ND_SUCCESS ? ND_AH_READY : ND_AH_IDLE);
-	conclude(ah, ev->h.status);
+	ah_keep_service(ah, ev);
+	ah_set_state(ah, ev->h.status == ND_SUCCESS ? ND_AH_READY : ND_AH_IDLE);
+	ah_conclude(ah, ev->h.status);
 }
 
 nd_status
@@ -209,23 +209,23 @@ nd_ah_cancel(struct nd_ah *ah)
 	bool abandon;
 
 	pthread_mutex_lock(&a->lock);
-	while ((calls = ah->calls) != 0) { /* requests whose calls have not yet returned, too */
+	while ((calls = ah->calls) != 0) { /* also requests that have not been answered yet */
 		pthread_mutex_unlock(&a->lock);
 		(void)nd_futex_wait(&ah->calls, calls, UINT64_MAX);
 		pthread_mutex_lock(&a->lock);
 	}
 	abandon = ah->state == ND_AH_BUSY;
 	if (abandon)
-		set_state(ah, ND_AH_IDLE);
-	conclude(ah, ND_CANCELED);
+		ah_set_state(ah, ND_AH_IDLE);
+	ah_conclude(ah, ND_CANCELED);
 	pthread_mutex_unlock(&a->lock);
 	if (abandon)
-		drop_id(ah);
+		ah_drop_id(ah);
 	return ND_SUCCESS;
 }
 
 static bool
-quiet(struct nd_object *o)
+ah_stop(struct nd_object *o)
 {
 	struct nd_ah *ah = (struct nd_ah *)o;
 
@@ -237,15 +237,15 @@ quiet(struct nd_object *o)
 }
 
 static void
-destroy(struct nd_object *o)
+ah_destroy(struct nd_object *o)
 {
 	struct nd_ah *ah = (struct nd_ah *)o;
 
-	drop_id(ah);
+	ah_drop_id(ah);
 	free(ah);
 }
 
-const struct nd_class nd_ah_class = {.quiet = quiet, .destroy = destroy};
+const struct nd_class nd_ah_class = {.stop = ah_stop, .destroy = ah_destroy};
 
 nd_status
 nd_ah_close(struct nd_ah *ah)
@@ -259,5 +259,5 @@ nd_ah_end_waiters(struct nd_adapter *a, nd_status st)
 	struct nd_ah *ah;
 
 	TAILQ_FOREACH (ah, &a->ahs, link)
-		conclude(ah, st);
+		ah_conclude(ah, st);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Datagram services: who looks for one, and the answers. */
+/* Datagram services: questions for one, and the answers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +53,8 @@ nd_ud_listener_local_address(struct nd_ud_listener *l, struct sockaddr *addr, so
 
 /* A request meets a question; lock held. */
 static void
-give(struct nd_ud_question *q, struct nd_overlapped *ov, const struct ndsh_ev_ud_question *ev)
+give_question(
+	struct nd_ud_question *q, struct nd_overlapped *ov, const struct ndsh_ev_ud_question *ev)
 {
 	static_assert(sizeof(q->private_data) == sizeof(ev->priv), "the public header's");
 	memset(q, 0, sizeof(*q));
@@ -80,7 +81,7 @@ get_question(struct nd_ud_listener *l, struct nd_ud_wait *w)
 		return ND_PENDING;
 	}
 	STAILQ_REMOVE_HEAD(&l->questions, next);
-	give(w->question, w->ov, &asked->ev);
+	give_question(w->question, w->ov, &asked->ev);
 	free(asked);
 	free(w);
 	return ND_PENDING;
@@ -127,19 +128,19 @@ nd_ud_question_event(struct nd_adapter *a, const struct ndsh_ev_ud_question *ev)
 	w = STAILQ_FIRST(&l->waiting);
 	if (w != NULL) {
 		STAILQ_REMOVE_HEAD(&l->waiting, next);
-		give(w->question, w->ov, ev);
+		give_question(w->question, w->ov, ev);
 		free(w);
 		return;
 	}
 	w = calloc(1, sizeof(*w));
-	if (w == NULL) /* who asks gives up */
+	if (w == NULL) /* the asking side times out */
 		return;
 	w->ev = *ev;
 	STAILQ_INSERT_TAIL(&l->questions, w, next);
 }
 
 static nd_status
-answer(struct nd_adapter *a, struct ndsh_ud_answer *m, const struct nd_ud_question *question,
+ud_answer(struct nd_adapter *a, struct ndsh_ud_answer *m, const struct nd_ud_question *question,
 	const void *priv, uint32_t priv_bytes)
 {
 	static_assert(NDSH_ANSWER_DATA_MAX == ND_UD_ANSWER_DATA, "the public header's");
@@ -166,7 +167,7 @@ nd_ud_accept(struct nd_qp *qp, const struct nd_ud_question *question, const void
 
 	if (qp->state != ND_QP_DATAGRAM)
 		return nd_fail(ND_INVALID_DEVICE_REQUEST, "not a queue pair of datagrams");
-	return answer(qp->adapter, &m, question, priv, priv_bytes);
+	return ud_answer(qp->adapter, &m, question, priv, priv_bytes);
 }
 
 nd_status
@@ -177,14 +178,14 @@ nd_ud_reject(struct nd_adapter *a, const struct nd_ud_question *question, const 
 
 	nd_status st = nd_ud_supported(a, __func__);
 
-	return st == ND_SUCCESS ? answer(a, &m, question, priv, priv_bytes) : st;
+	return st == ND_SUCCESS ? ud_answer(a, &m, question, priv, priv_bytes) : st;
 }
 
 /* ---- cancel, close ------------------------------------------------------------------- */
 
 /* Lock held. */
 static void
-end_waiters(struct nd_ud_listener *l, nd_status st)
+ud_listener_end_waiters(struct nd_ud_listener *l, nd_status st)
 {
 	struct nd_ud_wait *w;
 
@@ -201,22 +202,22 @@ nd_ud_listeners_end_waiters(struct nd_adapter *a, nd_status st)
 	struct nd_ud_listener *l;
 
 	TAILQ_FOREACH (l, &a->ud_listeners, link)
-		end_waiters(l, st);
+		ud_listener_end_waiters(l, st);
 }
 
 nd_status
 nd_ud_listener_cancel(struct nd_ud_listener *l)
 {
 	pthread_mutex_lock(&l->adapter->lock);
-	end_waiters(l, ND_CANCELED);
+	ud_listener_end_waiters(l, ND_CANCELED);
 	pthread_mutex_unlock(&l->adapter->lock);
 	return ND_SUCCESS;
 }
 
-/* Until the daemon has answered, questions may still come; after it those that nobody took are
- * refused. */
+/* Until the daemon has answered, questions may still come; then those that the application has not
+ * taken are refused. */
 static bool
-quiet(struct nd_object *o)
+ud_listener_stop(struct nd_object *o)
 {
 	struct nd_ud_listener *l = (struct nd_ud_listener *)o;
 	struct nd_adapter *a = o->adapter;
@@ -240,12 +241,13 @@ quiet(struct nd_object *o)
 }
 
 static void
-destroy(struct nd_object *o)
+ud_listener_destroy(struct nd_object *o)
 {
 	free((struct nd_ud_listener *)o);
 }
 
-const struct nd_class nd_ud_listener_class = {.quiet = quiet, .destroy = destroy};
+const struct nd_class nd_ud_listener_class = {
+	.stop = ud_listener_stop, .destroy = ud_listener_destroy};
 
 nd_status
 nd_ud_listener_close(struct nd_ud_listener *l)

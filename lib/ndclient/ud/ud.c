@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Datagrams: sending, and who they came from. The queue pair is made in nd_qp.c. */
+/* Datagrams: sending, and the source of a received one. Queue pairs are made in qp/qp.c. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -69,7 +69,7 @@ drop(struct nd_adapter *a)
 		free(c);
 	}
 	while ((l = TAILQ_FIRST(&a->listeners)) != NULL) {
-		(void)nd_listener_class.quiet(&l->obj);
+		(void)nd_listener_class.stop(&l->obj);
 		nd_listener_class.destroy(&l->obj);
 	}
 	while ((qp = TAILQ_FIRST(&a->closed_qps)) != NULL) {

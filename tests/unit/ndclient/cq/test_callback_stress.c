@@ -187,7 +187,7 @@ begin(struct queue *q, uint32_t id, bool alone)
 	q->cq.depth = DEPTH;
 	q->cq.pipe_fd = fd[0];
 	q->cq.event_fd = q->cq.poll_fd = -1;
-	pthread_mutex_init(&q->cq.telling, NULL);
+	pthread_mutex_init(&q->cq.notify_lock, NULL);
 	ndsh_cq_reader_view(&q->cq.reader, block, DEPTH);
 	ndsh_cq_view(&q->daemon, block, DEPTH);
 	pthread_mutex_lock(&adapter->lock);

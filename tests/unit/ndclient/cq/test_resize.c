@@ -114,7 +114,7 @@ make_queue(struct bench *b)
 	cr_assert(block != NULL);
 	cr_assert(zero(int, pipe2(fd, O_NONBLOCK | O_CLOEXEC)));
 	b->cq = calloc(1, sizeof(*b->cq));
-	pthread_mutex_init(&b->cq->resizing, NULL);
+	pthread_mutex_init(&b->cq->resize_lock, NULL);
 	b->cq->adapter = b->a;
 	b->cq->id = 7;
 	b->cq->pipe_fd = fd[0];

@@ -34,7 +34,7 @@ make(void)
 	pd.adapter = other_pd.adapter = b->a;
 	b->qp.pd = &pd;
 	fr = (struct nd_fr){.pd = &pd,
-		.state = ND_FR_READY,
+		.state = ND_FRMR_READY,
 		.slot = 77,
 		.secret = SECRET,
 		.local_token = ndsh_window_token(77, SECRET, 0),
@@ -122,7 +122,7 @@ Test(ndclient_fast, lists_come_back_with_their_requests)
 	cr_expect(eq(i32, post(b, 1, 0), ND_SUCCESS));
 	cr_expect(eq(i32, post(b, 1, 0), ND_SUCCESS));
 	cr_expect(eq(i32, post(b, 1, 0), ND_NO_MORE_ENTRIES));
-	nd_fr_release_lists(&b->qp); /* closed */
+	nd_frmr_release_lists(&b->qp); /* closed */
 	cr_expect(eq(i32, post(b, 1, 0), ND_SUCCESS));
 	bench_free(b);
 }

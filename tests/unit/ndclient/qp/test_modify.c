@@ -210,7 +210,7 @@ Test(ndclient_modify, events_wait_in_their_objects_in_order_and_once)
 	struct nd_overlapped ov = {0};
 	struct nd_event event;
 
-	b->a->tells_events = true;
+	b->a->events_on = true;
 	happens(b, NDSH_ASYNC_LINK_DOWN, 0);
 	for (int i = 0; i < 100; i++)
 		happens(b, NDSH_ASYNC_SQ_DRAINED, INDEX);
