@@ -12,7 +12,7 @@ import sys
 import time
 import traceback
 
-from sandbox import Failure
+from sandbox import IN_SANDBOX, Failure
 
 
 class Skip(Exception):
@@ -33,10 +33,23 @@ def expected_skips(path):
     return lines
 
 
+def processor_seconds():
+    """CPU time of all processes of the sandbox so far, those that ended included; of a machine without
+    sandboxes, nothing."""
+    ticks = 0
+    for entry in filter(str.isdigit, os.listdir("/proc") if os.environ.get(IN_SANDBOX) == "net" else ()):
+        try:
+            with open(f"/proc/{entry}/stat") as f:
+                ticks += sum(map(int, f.read().rpartition(")")[2].split()[11:15]))
+        except (OSError, ValueError):  # no process, or none any more
+            pass
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 class Runner:
-    def __init__(self, skips_path, only=".", case_timeout=180):
+    def __init__(self, skips_path, only=".", case_timeout=180, without=None):
         self.skips = expected_skips(skips_path)
-        self.only = re.compile(only)
+        self.only, self.without = re.compile(only), without and re.compile(without)
         self.case_timeout = case_timeout
         self.passed, self.failed, self.skipped = 0, [], 0
 
@@ -72,7 +85,7 @@ class Runner:
         return "FAIL", text
 
     def wants(self, name):
-        return self.only.search(name) is not None
+        return bool(self.only.search(name)) and not (self.without and self.without.search(name))
 
     def stopped(self, name, error):
         """What cases were to run on did not come about: a Failure or a Skip."""
@@ -85,13 +98,24 @@ class Runner:
         first line."""
         if not always and not self.wants(name):
             return None
-        begin = time.monotonic()
+        begin, worked = time.monotonic(), processor_seconds()
         result, note = self._run(name, function)
+        seconds, worked = time.monotonic() - begin, processor_seconds() - worked
         first, _, rest = note.partition("\n")
-        print(f"{result:4}  {name:44} {time.monotonic() - begin:6.1f} s  {first}", flush=True)
-        for line in rest.splitlines():
-            print("      | " + line, flush=True)
+        line = f"{result:4}  {name:44} {seconds:6.1f} s {worked:5.1f} s CPU  {first}\n"
+        # In one piece: another runner may write to the same place.
+        sys.stdout.write(line + "".join(f"      | {more}\n" for more in rest.splitlines()))
+        sys.stdout.flush()
         return result, first
+
+    def counts(self):
+        """For a runner elsewhere, to add()."""
+        return {"passed": self.passed, "failed": self.failed, "skipped": self.skipped}
+
+    def add(self, counts):
+        self.passed += counts["passed"]
+        self.failed += counts["failed"]
+        self.skipped += counts["skipped"]
 
     def finish(self):
         """The closing line; the exit status for the script."""

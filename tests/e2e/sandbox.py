@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 
-_INSIDE = "NDD_TEST_SANDBOX"  # "net": network and processes; "": processes are on their own
+IN_SANDBOX = "NDD_TEST_SANDBOX"  # "net": network and processes; "": processes are on their own
 
 
 class Failure(Exception):
@@ -24,16 +24,16 @@ class Failure(Exception):
 def enter():
     """Start the script again inside the sandbox; True there if it has a network of its own, False if
     this machine grants none (not root and no user namespaces, or a container)."""
-    if _INSIDE in os.environ:
+    if IN_SANDBOX in os.environ:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-        return os.environ[_INSIDE] == "net"
+        return os.environ[IN_SANDBOX] == "net"
     names = ["--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child=KILL"]
     if os.geteuid() != 0:
         names += ["--user", "--map-current-user", "--keep-caps"]
     probe = subprocess.run(["unshare"] + names + ["ip", "link", "add", "type", "veth"],
                            stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False)
     granted = probe.returncode == 0
-    os.environ[_INSIDE] = "net" if granted else ""
+    os.environ[IN_SANDBOX] = "net" if granted else ""
     command = [sys.executable] + sys.argv
     os.execvp("unshare" if granted else command[0], ["unshare"] + names + command if granted else command)
 
@@ -56,8 +56,8 @@ _prctl = ctypes.CDLL(None, use_errno=True).prctl
 _PR_SET_PDEATHSIG = 1
 
 
-def _die_with_parent():
-    """For runners that have no process namespace to do it."""
+def die_with_parent():
+    """For a process between fork and exec: a runner may have no process namespace that ends it."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -72,7 +72,7 @@ class Process:
         self._news = threading.Condition()
         options.setdefault("stdin", subprocess.DEVNULL)
         self.popen = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                      preexec_fn=_die_with_parent, **options)
+                                      preexec_fn=die_with_parent, **options)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
