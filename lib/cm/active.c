@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cm/private.h"
+/* The active side: REQ out, REP in, RTU out. */
+#include "cm/build.h"
+#include "cm/disconnect.h"
+#include "cm/event.h"
+#include "cm/manager.h"
+#include "cm/message.h"
+#include "cm/outbox.h"
+#include "cm/reject.h"
+#include "cm/retry.h"
+#include "cm/table.h"
+
+#define CM_PACKET_LIFETIME 16u /* what Linux assumes of a path */
+#define CM_ACK_TIMEOUT	   17u /* that CM_TARGET_ACK_DELAY and that lifetime make */
 
 struct roce_cm_conn *
 roce_cm_connect(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_connect *p)
@@ -69,7 +81,7 @@ rep_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 		.psn = m->psn,
 		.responder_resources = (uint8_t)m->responder_resources,
 		.initiator_depth = (uint8_t)m->initiator_depth,
-		.retry_count = c->qp.retry_count, /* our own: REP carries none (3.5) */
+		.retry_count = c->qp.retry_count, /* our own: a REP has none */
 		.rnr_retry = (uint8_t)m->rnr_retry,
 		.srq = m->srq != 0,
 	};

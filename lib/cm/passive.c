@@ -1,103 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cm/private.h"
+/* The passive side: REQ in, REP out, RTU in. */
+#include "cm/disconnect.h"
+#include "cm/event.h"
+#include "cm/manager.h"
+#include "cm/message.h"
+#include "cm/outbox.h"
+#include "cm/reject.h"
+#include "cm/retry.h"
+#include "cm/stateless.h"
+#include "cm/table.h"
+#include "cm/timer.h"
 
-/* ---- listeners ---- */
-
-static bool
-is_any(const struct roce_gid *gid)
-{
-	static const struct roce_gid any;
-
-	return roce_gid_equal(gid, &any);
-}
-
-static struct cm_listener_list *
-listener_bucket(struct roce_cm *cm, uint16_t port)
-{
-	return &cm->listeners[port % CM_LISTENER_BUCKETS];
-}
-
-struct roce_cm_listener *
-cm_listen_at(struct roce_cm *cm, uint64_t service, const struct roce_cm_addr *addr,
-	uint32_t backlog, void *owner, const char **why)
-{
-	struct cm_listener_list *bucket = listener_bucket(cm, addr->port);
-	struct roce_cm_listener *l;
-	const char *dummy;
-
-	if (why == NULL)
-		why = &dummy;
-	LIST_FOREACH (l, bucket, entry) {
-		if (l->service == service && (roce_gid_equal(&l->addr.gid, &addr->gid) ||
-						     is_any(&l->addr.gid) || is_any(&addr->gid))) {
-			*why = "address in use";
-			return NULL;
-		}
-	}
-	l = LIST_FIRST(&cm->free_listeners);
-	if (l == NULL) {
-		*why = "no room for one more listener";
-		return NULL;
-	}
-	LIST_REMOVE(l, entry);
-	*l = (struct roce_cm_listener){
-		.service = service, .addr = *addr, .backlog = backlog, .owner = owner};
-	LIST_INSERT_HEAD(bucket, l, entry);
-	cm->usage.listeners++;
-	return l;
-}
-
-struct roce_cm_listener *
-roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t backlog, void *owner,
-	const char **why)
-{
-	return cm_listen_at(cm, cm_service_id(addr->port), addr, backlog, owner, why);
-}
-
-void
-roce_cm_unlisten(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_listener *l)
-{
-	struct roce_cm_conn *c;
-
-	while ((c = LIST_FIRST(&l->requests)) != NULL) {
-		if (c->host_holds) {
-			LIST_REMOVE(c, list_entry);
-			c->listener = NULL;
-		} else if (c->state == CM_SIDR_RCVD) {
-			cm_sidr_request_reject(cm, now_ns, c);
-		} else {
-			cm_event_forget(cm, c);
-			cm_refuse(cm, now_ns, c, ROCE_CM_REASON_CONSUMER);
-		}
-	}
-	LIST_REMOVE(l, entry);
-	LIST_INSERT_HEAD(&cm->free_listeners, l, entry);
-	cm->usage.listeners--;
-}
-
-void
-roce_cm_listener_pause(struct roce_cm_listener *l, bool pause)
-{
-	l->paused = pause;
-}
-
-struct roce_cm_listener *
-cm_find_listener(struct roce_cm *cm, const struct cm_in *in)
-{
-	const uint16_t port = (uint16_t)in->mad.service_id;
-	struct roce_cm_listener *l;
-
-	LIST_FOREACH (l, listener_bucket(cm, port), entry) {
-		if (l->service == in->mad.service_id &&
-			(is_any(&l->addr.gid) || roce_gid_equal(&l->addr.gid, &in->local)))
-			return l;
-	}
-	return NULL;
-}
+#define CM_SLOW_ACCEPT_NS (1000 * CM_MS) /* W-CM-50 */
 
 /* ---- REQ ---- */
 
-/* A REQ for an exchange that we know (3.6, passive step 1; W-CM-42). */
+/* A REQ for an exchange that we know (W-CM-42). */
 static void
 req_again(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 {
@@ -174,7 +92,7 @@ req_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *
 		cm_answer_rej(cm, in, CM_WHICH_REQ, fault);
 		return;
 	}
-	if (l->backlog != 0 && l->pending >= l->backlog) {
+	if (cm_listener_is_full(l)) {
 		cm->counters.rejected_backlog++;
 		cm_answer_rej(cm, in, CM_WHICH_REQ, ROCE_CM_REASON_CONSUMER);
 		return;
@@ -185,16 +103,15 @@ req_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *
 		return;
 	}
 	req_fill(c, in, &ip);
-	c->listener = l;
-	l->pending++;
-	LIST_INSERT_HEAD(&l->requests, c, list_entry);
+	cm_listener_add(l, c);
 	cm_table_link(cm, c, CM_BY_REMOTE_ID);
 	cm_table_link(cm, c, CM_BY_REMOTE_QPN);
 	cm_timer_set(cm, c, in->now_ns + CM_SLOW_ACCEPT_NS);
 	cm_event_request(cm, c, ROCE_CM_EV_REQUEST);
 }
 
-/* The order of the checks is that of 3.6. */
+/* A repeated REQ is answered before a stale one is, and that before a listener is looked for (W-CM-42,
+ * W-CM-53). */
 void
 cm_recv_req(struct roce_cm *cm, const struct cm_in *in)
 {
@@ -232,7 +149,7 @@ cm_recv_req(struct roce_cm *cm, const struct cm_in *in)
 /* ---- REP and RTU ---- */
 
 static uint8_t
-lower(uint8_t wanted, uint8_t offered)
+least_depth(uint8_t wanted, uint8_t offered)
 {
 	return wanted < offered ? wanted : offered;
 }
@@ -248,8 +165,8 @@ roce_cm_accept(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c,
 	c->owner = owner;
 	c->qp = *qp;
 	/* What we serve is what the peer may issue, and the other way round (W-CM-30). */
-	c->qp.responder_resources = lower(qp->responder_resources, c->peer.initiator_depth);
-	c->qp.initiator_depth = lower(qp->initiator_depth, c->peer.responder_resources);
+	c->qp.responder_resources = least_depth(qp->responder_resources, c->peer.initiator_depth);
+	c->qp.initiator_depth = least_depth(qp->initiator_depth, c->peer.responder_resources);
 	cm_table_link(cm, c, CM_BY_LOCAL_QPN);
 	cm_conn_state(cm, c, CM_REP_SENT);
 	cm_send(cm, c, CM_TX_REP);

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cm/private.h"
+/* What arrives: checked, decoded, and handed to the function for its kind. */
+#include <stddef.h>
+
+#include "cm/check.h"
+#include "cm/manager.h"
+#include "cm/message.h"
 #include "wire/gsi.h"
+#include "wire/packet.h"
 
 /* An address that a peer can have; we would send our answer to any other. */
 static bool
-is_unicast(const struct roce_gid *gid)
+gid_is_unicast(const struct roce_gid *gid)
 {
 	static const struct roce_gid zero, loopback = {.raw = {[15] = 1}};
 	const uint8_t *v4 = gid->raw + 12;
@@ -15,74 +21,34 @@ is_unicast(const struct roce_gid *gid)
 	       !roce_gid_equal(gid, &loopback);
 }
 
-/*
- * MRA: the peer lives and its consumer needs time. An MRA of the REQ comes before we
- * know the peer's comm id (W-CM-50).
- */
-static void
-recv_mra(struct roce_cm *cm, const struct cm_in *in)
-{
-	struct roce_cm_conn *c;
+static const struct {
+	void (*recv)(struct roce_cm *cm, const struct cm_in *in);
+	size_t counter; /* where in struct roce_cm_counters */
+} messages[] = {
+#define MESSAGE(NAME, name)                                                                        \
+	[CM_ATTR_##NAME - CM_ATTR_REQ] = {                                                         \
+		cm_recv_##name, offsetof(struct roce_cm_counters, rx_##name)}
+	MESSAGE(REQ, req),
+	MESSAGE(MRA, mra),
+	MESSAGE(REJ, rej),
+	MESSAGE(REP, rep),
+	MESSAGE(RTU, rtu),
+	MESSAGE(DREQ, dreq),
+	MESSAGE(DREP, drep),
+	MESSAGE(SIDR_REQ, sidr_req),
+	MESSAGE(SIDR_REP, sidr_rep),
+#undef MESSAGE
+};
 
-	if (in->mad.which == CM_WHICH_REQ) {
-		c = cm_find_mine(cm, in);
-		if (c != NULL && (c->state == CM_REQ_SENT || c->state == CM_MRA_REQ_RCVD)) {
-			cm_conn_state(cm, c, CM_MRA_REQ_RCVD);
-			cm_retry_extend(cm, in->now_ns, c, in->mad.service_timeout);
-			return;
-		}
-	} else if (in->mad.which == CM_WHICH_REP) {
-		c = cm_find_both(cm, in);
-		if (c != NULL && (c->state == CM_REP_SENT || c->state == CM_MRA_REP_RCVD)) {
-			cm_conn_state(cm, c, CM_MRA_REP_RCVD);
-			cm_retry_extend(cm, in->now_ns, c, in->mad.service_timeout);
-			return;
-		}
-	}
-	cm->counters.rx_dropped++;
-}
-
+/* The codec has let through no other attribute. */
 static void
-dispatch(struct roce_cm *cm, const struct cm_in *in)
+message_dispatch(struct roce_cm *cm, const struct cm_in *in)
 {
-	switch (in->mad.attr) {
-	case CM_ATTR_REQ:
-		cm->counters.rx_req++;
-		cm_recv_req(cm, in);
-		break;
-	case CM_ATTR_MRA:
-		cm->counters.rx_mra++;
-		recv_mra(cm, in);
-		break;
-	case CM_ATTR_REJ:
-		cm->counters.rx_rej++;
-		cm_recv_rej(cm, in);
-		break;
-	case CM_ATTR_REP:
-		cm->counters.rx_rep++;
-		cm_recv_rep(cm, in);
-		break;
-	case CM_ATTR_RTU:
-		cm->counters.rx_rtu++;
-		cm_recv_rtu(cm, in);
-		break;
-	case CM_ATTR_DREQ:
-		cm->counters.rx_dreq++;
-		cm_recv_dreq(cm, in);
-		break;
-	case CM_ATTR_DREP:
-		cm->counters.rx_drep++;
-		cm_recv_drep(cm, in);
-		break;
-	case CM_ATTR_SIDR_REQ:
-		cm->counters.rx_sidr_req++;
-		cm_recv_sidr_req(cm, in);
-		break;
-	default:
-		cm->counters.rx_sidr_rep++;
-		cm_recv_sidr_rep(cm, in);
-		break;
-	}
+	const uint32_t i = in->mad.attr - CM_ATTR_REQ;
+	uint64_t *counter = (uint64_t *)((uint8_t *)&cm->counters + messages[i].counter);
+
+	++*counter;
+	messages[i].recv(cm, in);
 }
 
 void
@@ -95,6 +61,7 @@ roce_cm_rx(struct roce_cm *cm, uint64_t now_ns, const struct roce_pkt *pkt, uint
 	};
 	enum cm_decode result;
 
+	cm_assert_sound(cm);
 	if (!roce_gsi_is_mad(pkt)) {
 		cm->counters.rx_malformed++;
 		return;
@@ -106,9 +73,10 @@ roce_cm_rx(struct roce_cm *cm, uint64_t now_ns, const struct roce_pkt *pkt, uint
 		cm->counters.rx_malformed++;
 		return;
 	}
-	if (result == CM_DECODE_FOREIGN || !is_unicast(&in.remote) || !is_unicast(&in.local)) {
+	if (result == CM_DECODE_FOREIGN || !gid_is_unicast(&in.remote) ||
+		!gid_is_unicast(&in.local)) {
 		cm->counters.rx_dropped++;
 		return;
 	}
-	dispatch(cm, &in);
+	message_dispatch(cm, &in);
 }

@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Datagram services. Nothing is acknowledged: who asks does so again until there is an answer, and
- * the answer is kept for a while for those who ask again because it was lost. Both are bounded:
- * questions and answers kept have a part of the table, so that strangers' don't push out
- * connections.
+ * Datagram services. Nothing is acknowledged: the query is repeated until there is a reply, and the
+ * reply is kept for a while, for a peer that repeats its request because the reply was lost. Both
+ * are bounded: requests, and replies that are kept, have a part of the table, so that those of
+ * strangers don't push out connections.
  */
 #include <string.h>
 
-#include "cm/private.h"
+#include "cm/event.h"
+#include "cm/manager.h"
+#include "cm/message.h"
+#include "cm/outbox.h"
+#include "cm/retry.h"
+#include "cm/sidr.h"
+#include "cm/sidr_conn.h"
+#include "cm/stateless.h"
+#include "cm/table.h"
+#include "cm/timer.h"
 
-/* Longer than the longest pause between two copies of a question, ours (W-CM-60) or Linux's. */
-#define QUESTION_HOLD_NS (10000 * CM_MS)
-#define ANSWER_HOLD_NS	 (10000 * CM_MS)
+/* Longer than the longest pause between two copies of a request, ours (W-CM-60) or Linux's. */
+#define REQUEST_HOLD_NS (10000 * CM_MS)
+#define REPLY_HOLD_NS	(10000 * CM_MS)
 /* Parts of max_conns, at least one. */
-#define QUESTIONS_PART 4u
-#define ANSWERS_PART   8u
+#define REQUESTS_PART 4u
+#define REPLIES_PART  8u
 
 static bool
-is_full(const struct roce_cm *cm, uint32_t part)
+sidr_is_full(const struct roce_cm *cm, uint32_t part)
 {
 	return cm->sidr_requests >= cm->cfg.max_conns / part + 1;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 struct roce_cm_conn *
 roce_cm_sidr_query(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_sidr_query *l)
@@ -82,7 +91,7 @@ cm_sidr_query_timed_out(struct roce_cm *cm, struct roce_cm_conn *c)
 	cm_conn_dead(cm, c);
 }
 
-/* ---- being asked ---- */
+/* ---- requests of peers ---- */
 
 struct roce_cm_listener *
 roce_cm_sidr_listen(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t backlog,
@@ -91,21 +100,21 @@ roce_cm_sidr_listen(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_
 	return cm_listen_at(cm, CM_SERVICE_PS_UDP | addr->port, addr, backlog, owner, why);
 }
 
-/* What they did not hear yet, or what is still being thought about. */
+/* The peer did not hear the reply, or the host has not decided yet. */
 static void
-again(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
+sidr_request_again(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 {
 	cm->counters.rx_duplicate++;
 	if (c->state == CM_SIDR_ANSWERED) {
 		cm_send(cm, c, CM_TX_SIDR);
-		cm_timer_set(cm, c, in->now_ns + ANSWER_HOLD_NS);
+		cm_timer_set(cm, c, in->now_ns + REPLY_HOLD_NS);
 	} else {
-		cm_timer_set(cm, c, in->now_ns + QUESTION_HOLD_NS);
+		cm_timer_set(cm, c, in->now_ns + REQUEST_HOLD_NS);
 	}
 }
 
 static bool
-is_sound(const struct cm_in *in, struct cm_ip_hdr *ip)
+sidr_req_is_sound(const struct cm_in *in, struct cm_ip_hdr *ip)
 {
 	const struct cm_mad *m = &in->mad;
 
@@ -114,13 +123,13 @@ is_sound(const struct cm_in *in, struct cm_ip_hdr *ip)
 }
 
 static void
-offer(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *l,
+sidr_request_offer(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *l,
 	const struct cm_ip_hdr *ip)
 {
 	const struct cm_mad *m = &in->mad;
 	struct roce_cm_conn *c = NULL;
 
-	if (is_full(cm, QUESTIONS_PART))
+	if (sidr_is_full(cm, REQUESTS_PART))
 		cm->counters.no_resources++;
 	else
 		c = cm_conn_new(cm, CM_SIDR_RCVD);
@@ -136,17 +145,15 @@ offer(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *l,
 	c->tos = in->tos;
 	c->hop_limit = ROCE_HOP_LIMIT;
 	cm_set_in_priv(c, m->priv + CM_IP_HDR_BYTES, ROCE_CM_SIDR_QUERY_PRIV);
-	c->listener = l;
-	l->pending++;
+	cm_listener_add(l, c);
 	cm->sidr_requests++;
-	LIST_INSERT_HEAD(&l->requests, c, list_entry);
 	cm_table_unlink(c, CM_BY_LOCAL_ID);
 	cm_table_link(cm, c, CM_BY_SIDR_ID);
-	cm_timer_set(cm, c, in->now_ns + QUESTION_HOLD_NS);
+	cm_timer_set(cm, c, in->now_ns + REQUEST_HOLD_NS);
 	cm_event_request(cm, c, ROCE_CM_EV_SIDR_REQUEST);
 }
 
-/* The order of the checks is that of a REQ; what it contradicts itself in is rejected (W-CM-08). */
+/* The order of the checks is that of a REQ. One that contradicts itself is rejected (W-CM-08). */
 void
 cm_recv_sidr_req(struct roce_cm *cm, const struct cm_in *in)
 {
@@ -155,7 +162,7 @@ cm_recv_sidr_req(struct roce_cm *cm, const struct cm_in *in)
 	struct cm_ip_hdr ip;
 
 	if (c != NULL) {
-		again(cm, in, c);
+		sidr_request_again(cm, in, c);
 		return;
 	}
 	l = (in->mad.service_id & ~UINT64_C(0xffff)) == CM_SERVICE_PS_UDP ? cm_find_listener(cm, in)
@@ -163,14 +170,14 @@ cm_recv_sidr_req(struct roce_cm *cm, const struct cm_in *in)
 	if (l == NULL || l->paused) {
 		cm->counters.rejected_no_listener++;
 		cm_answer_sidr(cm, in, ROCE_CM_SIDR_UNSUPPORTED);
-	} else if (!is_sound(in, &ip)) {
+	} else if (!sidr_req_is_sound(in, &ip)) {
 		cm->counters.rejected_invalid++;
 		cm_answer_sidr(cm, in, ROCE_CM_SIDR_REJECT);
-	} else if (l->backlog != 0 && l->pending >= l->backlog) {
+	} else if (cm_listener_is_full(l)) {
 		cm->counters.rejected_backlog++;
 		cm_answer_sidr(cm, in, ROCE_CM_SIDR_REJECT);
 	} else {
-		offer(cm, in, l, &ip);
+		sidr_request_offer(cm, in, l, &ip);
 	}
 }
 
@@ -190,10 +197,10 @@ roce_cm_sidr_reply(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c,
 	}
 	cm_conn_state(cm, c, CM_SIDR_ANSWERED);
 	cm_send(cm, c, CM_TX_SIDR);
-	if (is_full(cm, ANSWERS_PART)) /* it leaves, and is not kept */
+	if (sidr_is_full(cm, REPLIES_PART)) /* it is sent, and not kept */
 		cm_conn_dead(cm, c);
 	else
-		cm_timer_set(cm, c, now_ns + ANSWER_HOLD_NS);
+		cm_timer_set(cm, c, now_ns + REPLY_HOLD_NS);
 	return true;
 }
 
@@ -209,29 +216,4 @@ cm_sidr_request_gone(struct roce_cm *cm, struct roce_cm_conn *c)
 {
 	cm_event_raise(cm, c, ROCE_CM_EV_SIDR_GONE);
 	cm_conn_dead(cm, c);
-}
-
-/* ---- the MADs ---- */
-
-void
-cm_build_sidr(const struct roce_cm_conn *c, struct cm_mad *m)
-{
-	const struct cm_ip_hdr ip = {
-		.src = c->local.gid, .dst = c->remote.gid, .src_port = c->local.port};
-
-	if (c->active) {
-		m->attr = CM_ATTR_SIDR_REQ;
-		m->pkey = ROCE_PKEY_DEFAULT;
-		m->service_id = CM_SERVICE_PS_UDP | c->remote.port;
-		cm_ip_hdr_encode(m->priv, &ip);
-		memcpy(m->priv + CM_IP_HDR_BYTES, c->out_priv, ROCE_CM_SIDR_QUERY_PRIV);
-		return;
-	}
-	m->attr = CM_ATTR_SIDR_REP;
-	m->local_id = c->remote_id; /* the id of the question */
-	m->status = c->rej_reason;
-	m->service_id = CM_SERVICE_PS_UDP | c->local.port;
-	m->qpn = c->qp.qpn;
-	m->qkey = c->q_key;
-	memcpy(m->priv, c->out_priv, ROCE_CM_SIDR_REPLY_PRIV);
 }

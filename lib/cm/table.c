@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "cm/private.h"
+#include "cm/manager.h"
+#include "cm/message.h"
+#include "cm/table.h"
 
+/* The finalizer of splitmix64 (Steele, Lea, Flood). */
 static uint64_t
-mix(uint64_t x)
+hash_mix(uint64_t x)
 {
 	x ^= x >> 30;
 	x *= 0xbf58476d1ce4e5b9ull;
@@ -17,7 +20,7 @@ mix(uint64_t x)
 static uint64_t
 hash_id(const struct roce_cm *cm, enum cm_table t, uint32_t id)
 {
-	return mix(mix(cm->cfg.secret[0] ^ id) + cm->cfg.secret[1] + t);
+	return hash_mix(hash_mix(cm->cfg.secret[0] ^ id) + cm->cfg.secret[1] + t);
 }
 
 static uint64_t
@@ -27,7 +30,7 @@ hash_peer(const struct roce_cm *cm, enum cm_table t, uint64_t guid, const struct
 	uint64_t half[2];
 
 	memcpy(half, gid->raw, sizeof(half));
-	return mix(mix(mix(hash_id(cm, t, id) ^ guid) ^ half[0]) ^ half[1]);
+	return hash_mix(hash_mix(hash_mix(hash_id(cm, t, id) ^ guid) ^ half[0]) ^ half[1]);
 }
 
 static uint64_t
@@ -46,6 +49,12 @@ hash_conn(const struct roce_cm *cm, enum cm_table t, const struct roce_cm_conn *
 	default:
 		return hash_peer(cm, t, c->remote_guid, &c->remote.gid, c->peer.qpn);
 	}
+}
+
+const struct cm_bucket *
+cm_table_bucket(const struct roce_cm *cm, const struct roce_cm_conn *c, enum cm_table t)
+{
+	return &cm->buckets[t][hash_conn(cm, t, c) & cm->bucket_mask];
 }
 
 void
@@ -176,14 +185,15 @@ roce_cm_qpn_resting(const struct roce_cm *cm, uint32_t qpn)
 
 /* A keyed permutation of 32 bits: ids repeat only after all others were used. */
 static uint32_t
-permute(const struct roce_cm *cm, uint32_t x)
+id_permute(const struct roce_cm *cm, uint32_t x)
 {
 	uint32_t left = x >> 16, right = x & 0xffff;
 
 	for (uint32_t round = 0; round < 4; round++) {
 		const uint32_t next =
 			left ^
-			((uint32_t)(mix(cm->cfg.secret[0] + (round << 16 | right)) >> 32) & 0xffff);
+			((uint32_t)(hash_mix(cm->cfg.secret[0] + (round << 16 | right)) >> 32) &
+				0xffff);
 
 		left = right;
 		right = next;
@@ -197,7 +207,7 @@ cm_new_id(struct roce_cm *cm)
 	uint32_t id;
 
 	do {
-		id = permute(cm, cm->next_id++);
+		id = id_permute(cm, cm->next_id++);
 	} while (id == 0 || cm_find_local_id(cm, id) != NULL);
 	return id;
 }

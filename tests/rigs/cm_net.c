@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rigs/cm_net.h"
+#include "cm/check.h"
 
 static const struct roce_gid gids_v4[2] = {
 	{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1}},
@@ -22,6 +23,14 @@ host_start(struct cm_net_host *h)
 	memset(h->mem, 0, roce_cm_bytes(&h->cfg));
 	h->cm = roce_cm_init(h->mem, &h->cfg);
 	cr_assert_not_null(h->cm);
+}
+
+static void
+host_check(const struct cm_net_host *h)
+{
+	const char *why = roce_cm_check(h->cm);
+
+	cr_assert_null(why, "%s", why);
 }
 
 static void
@@ -241,6 +250,7 @@ net_deliver(struct cm_net *net, unsigned to, const uint8_t *frame, uint32_t byte
 	cr_assert_eq(roce_wire_parse(frame, bytes, &pkt), ROCE_WIRE_OK);
 	cr_assert(roce_icrc_ok(&pkt));
 	roce_cm_rx(net->host[to].cm, net->now_ns, &pkt, 7);
+	host_check(&net->host[to]);
 }
 
 static void
@@ -271,6 +281,7 @@ net_turn(struct cm_net *net)
 		host_events(net, &net->host[i]);
 		while (roce_cm_tx(net->host[i].cm, &tx))
 			net_transmit(net, i, &tx);
+		host_check(&net->host[i]);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim.h"
+#include "cm/check.h"
 
 const struct roce_gid *
 sim_gid(const struct sim_host *h, bool v6)
@@ -173,6 +174,7 @@ control_turn(struct sim_host *h)
 {
 	struct roce_cm_event ev;
 	struct roce_cm_tx mad;
+	const char *why;
 
 	control_rx(h);
 	roce_cm_tick(h->cm, h->w->now_ns);
@@ -180,6 +182,8 @@ control_turn(struct sim_host *h)
 		sim_conn_cm_event(h, &ev);
 	while (roce_cm_tx(h->cm, &mad))
 		control_tx(h, &mad);
+	why = roce_cm_check(h->cm);
+	sim_check(h->w, why == NULL, "host %u: CM: %s", h->number, why);
 	/* What the events called for may have raised others. */
 	h->next_ns = roce_cm_next_deadline(h->cm);
 	if (h->next_ns <= h->w->now_ns)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "rigs/cm_net.h"
-#include "cm/private.h"
+#include "cm/conn.h"
 
 #define PEER_ID	 0x77000001u
 #define PEER_QPN 0x4242u

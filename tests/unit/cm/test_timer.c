@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cm/private.h"
+#include "cm/manager.h"
+#include "cm/timer.h"
 
 #define N 200u
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Answers to MADs that belong to no connection; dropped and counted when too many wait. */
+#ifndef CM_STATELESS_H
+#define CM_STATELESS_H
+
+#include "cm/cm.h"
+#include "cm/codec.h"
+#include "cm/sidr.h"
+
+struct cm_in;
+
+#define CM_STATELESS 128u /* answers that can wait */
+
+void cm_answer_rej(
+	struct roce_cm *cm, const struct cm_in *in, enum cm_which which, uint16_t reason);
+void cm_answer_drep(struct roce_cm *cm, const struct cm_in *in);
+void cm_answer_sidr(struct roce_cm *cm, const struct cm_in *in, enum roce_cm_sidr_status status);
+/* Take one to send; false: none. */
+bool cm_stateless_take(struct roce_cm *cm, struct roce_cm_tx *tx);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a deadline means, by state. */
+#include "cm/check.h"
+#include "cm/event.h"
+#include "cm/manager.h"
+#include "cm/outbox.h"
+#include "cm/reject.h"
+#include "cm/retry.h"
+#include "cm/sidr_conn.h"
+#include "cm/timer.h"
+
+/* No answer came: the end that belongs to the state. */
+static void
+conn_give_up(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
+{
+	if (c->state == CM_DREQ_SENT) { /* W-CM-46 */
+		c->ev_timed_out = true;
+		cm_event_raise(cm, c, ROCE_CM_EV_DISCONNECTED);
+		cm_conn_timewait(cm, now_ns, c);
+	} else if (c->state == CM_SIDR_SENT) {
+		cm_sidr_query_timed_out(cm, c);
+	} else {
+		cm_event_raise(cm, c, ROCE_CM_EV_UNREACHABLE);
+		cm_refuse(cm, now_ns, c, ROCE_CM_REASON_TIMEOUT);
+	}
+}
+
+static void
+conn_retry(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint32_t what)
+{
+	if (!cm_retry(cm, now_ns, c, what))
+		conn_give_up(cm, now_ns, c);
+}
+
+static void
+conn_expired(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
+{
+	switch ((enum cm_state)c->state) {
+	case CM_REQ_SENT:
+	case CM_MRA_REQ_RCVD:
+		conn_retry(cm, now_ns, c, CM_TX_REQ);
+		break;
+	case CM_REP_SENT:
+	case CM_MRA_REP_RCVD:
+		conn_retry(cm, now_ns, c, CM_TX_REP);
+		break;
+	case CM_DREQ_SENT:
+		conn_retry(cm, now_ns, c, CM_TX_DREQ);
+		break;
+	case CM_REQ_RCVD: /* the host takes its time: the peer shall not give up (R-CONN-06) */
+		cm_conn_state(cm, c, CM_MRA_REQ_SENT);
+		cm_send(cm, c, CM_TX_MRA);
+		break;
+	case CM_SIDR_SENT:
+		conn_retry(cm, now_ns, c, CM_TX_SIDR);
+		break;
+	case CM_SIDR_RCVD:
+		cm_sidr_request_gone(cm, c);
+		break;
+	case CM_SIDR_ANSWERED:
+	case CM_TIMEWAIT:
+		cm_conn_dead(cm, c);
+		break;
+	default: /* the other states have no deadline */
+		break;
+	}
+}
+
+void
+roce_cm_tick(struct roce_cm *cm, uint64_t now_ns)
+{
+	cm_assert_sound(cm);
+	while (cm->heap_n > 0 && cm->heap[0]->deadline_ns <= now_ns) {
+		struct roce_cm_conn *c = cm->heap[0];
+
+		cm_timer_cancel(cm, c);
+		conn_expired(cm, now_ns, c);
+	}
+}
