@@ -52,6 +52,13 @@ class Tree:
     def text(self, name):
         return (self.root / name).read_text(errors="replace")
 
+    def is_program(self, path):
+        """meson.build of its folder makes a program of that name there; unit tests are named without test_."""
+        folder, _, name = path.rpartition("/")
+        recipe = folder + "/meson.build"
+        wanted = rf"'({re.escape(name)}|{re.escape(name.removeprefix('test_'))})'"
+        return recipe in self.known and re.search(wanted, self.text(recipe)) is not None
+
     def fault(self, where, what):
         self.faults.append(f"{where}: {what}")
 
