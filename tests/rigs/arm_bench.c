@@ -15,10 +15,10 @@
 #include "rigs/arm_bench.h"
 
 void
-callback(void *context, nd_status st)
+arm_bench_callback(void *context, nd_status st)
 {
-	struct bench *b = context;
-	hook *in = b->in[b->runs % 4];
+	struct arm_bench *b = context;
+	arm_bench_hook *in = b->in[b->runs % 4];
 
 	cr_expect(not(b->inside));
 	b->inside = true;
@@ -30,7 +30,7 @@ callback(void *context, nd_status st)
 }
 
 struct nd_adapter *
-new_adapter(void)
+arm_bench_new_adapter(void)
 {
 	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
 
@@ -43,11 +43,11 @@ new_adapter(void)
 }
 
 void
-add_queue(struct bench *b, struct nd_adapter *a, uint32_t id)
+arm_bench_add_queue(struct arm_bench *b, struct nd_adapter *a, uint32_t id)
 {
 	int fd[2];
 
-	*b = (struct bench){.a = a, .closed = ND_PENDING};
+	*b = (struct arm_bench){.a = a, .closed = ND_PENDING};
 	sem_init(&b->entered, 0, 0);
 	sem_init(&b->go, 0, 0);
 	b->block = aligned_alloc(64, ndsh_cq_bytes(DEPTH));
@@ -67,19 +67,19 @@ add_queue(struct bench *b, struct nd_adapter *a, uint32_t id)
 }
 
 void
-make(struct bench *b, bool threads)
+arm_bench_make(struct arm_bench *b, bool threads)
 {
-	struct nd_adapter *a = new_adapter();
+	struct nd_adapter *a = arm_bench_new_adapter();
 
-	add_queue(b, a, 7);
+	arm_bench_add_queue(b, a, 7);
 	a->callbacks.running = !threads;
 	if (!threads)
 		a->callbacks.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	cr_assert(eq(i32, nd_cq_set_callback(b->cq, callback, b), ND_SUCCESS));
+	cr_assert(eq(i32, nd_cq_set_callback(b->cq, arm_bench_callback, b), ND_SUCCESS));
 }
 
 void
-drop_queue(struct bench *b)
+arm_bench_drop_queue(struct arm_bench *b)
 {
 	if (b->cq != NULL) {
 		nd_cq_close_fds(b->cq);
@@ -90,7 +90,7 @@ drop_queue(struct bench *b)
 }
 
 void
-drop_adapter(struct nd_adapter *a, bool threads)
+arm_bench_drop_adapter(struct nd_adapter *a, bool threads)
 {
 	if (!threads)
 		close(a->callbacks.epoll_fd);
@@ -99,14 +99,14 @@ drop_adapter(struct nd_adapter *a, bool threads)
 }
 
 void
-drop(struct bench *b)
+arm_bench_drop(struct arm_bench *b)
 {
-	drop_queue(b);
-	drop_adapter(b->a, false);
+	arm_bench_drop_queue(b);
+	arm_bench_drop_adapter(b->a, false);
 }
 
 void
-turn(struct bench *b, const char *entries)
+arm_bench_turn(struct arm_bench *b, const char *entries)
 {
 	for (; *entries != 0; entries++) {
 		struct ndsh_cqe e = {.op = NDSH_OP_RECV, .slot_count = 1};
@@ -129,7 +129,7 @@ turn(struct bench *b, const char *entries)
 }
 
 bool
-step(struct nd_adapter *a)
+arm_bench_step(struct nd_adapter *a)
 {
 	struct epoll_event ev;
 
@@ -140,15 +140,15 @@ step(struct nd_adapter *a)
 }
 
 unsigned
-serve(struct bench *b)
+arm_bench_serve(struct arm_bench *b)
 {
-	for (int i = 0; step(b->a); i++)
+	for (int i = 0; arm_bench_step(b->a); i++)
 		cr_assert(lt(int, i, 100), "the thread never sleeps");
 	return b->runs;
 }
 
 int32_t
-poll_all(struct bench *b)
+arm_bench_poll_all(struct arm_bench *b)
 {
 	struct nd_result r[DEPTH];
 
@@ -156,7 +156,7 @@ poll_all(struct bench *b)
 }
 
 void
-arm(struct bench *b, uint32_t type)
+arm_bench_arm(struct arm_bench *b, uint32_t type)
 {
 	cr_expect(eq(i32, nd_cq_arm_callback(b->cq, type), ND_SUCCESS));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Notifications by callback, in virtual steps: the daemon's half of the queues is in the same
- * process, and no thread runs but the test's: step() does what the library's thread does when one
+ * process, and no thread runs but the test's: arm_bench_step() does what the library's thread does when one
  * of its descriptors is readable. Where it says so that thread lives.
  */
 #ifndef ARM_BENCH_H
@@ -19,15 +19,15 @@
 #define ERRORS	  ND_CQ_NOTIFY_ERRORS
 
 /* What a callback does, one hook per run, and what became of it. */
-struct bench;
-typedef void hook(struct bench *b);
-struct bench {
+struct arm_bench;
+typedef void arm_bench_hook(struct arm_bench *b);
+struct arm_bench {
 	struct nd_adapter *a;
 	struct nd_cq *cq; /* on the heap: closing it frees it */
 	struct ndsh_cq daemon;
 	int daemon_fd;
 	void *block;
-	hook *in[4];
+	arm_bench_hook *in[4];
 	unsigned runs;
 	bool inside;
 	int32_t taken;
@@ -37,24 +37,24 @@ struct bench {
 };
 
 /* The thread's place is taken, unless it is wanted: then nd_cq_set_callback() starts it. */
-void make(struct bench *b, bool threads);
-void drop(struct bench *b);
-struct nd_adapter *new_adapter(void);
+void arm_bench_make(struct arm_bench *b, bool threads);
+void arm_bench_drop(struct arm_bench *b);
+struct nd_adapter *arm_bench_new_adapter(void);
 /* Another queue, of that adapter. */
-void add_queue(struct bench *b, struct nd_adapter *a, uint32_t id);
-void drop_queue(struct bench *b);
-void drop_adapter(struct nd_adapter *a, bool threads);
+void arm_bench_add_queue(struct arm_bench *b, struct nd_adapter *a, uint32_t id);
+void arm_bench_drop_queue(struct arm_bench *b);
+void arm_bench_drop_adapter(struct nd_adapter *a, bool threads);
 /* What a queue's callback is: it runs the hook that is next. */
-void callback(void *context, nd_status st);
+void arm_bench_callback(void *context, nd_status st);
 /* A turn of the daemon: entries by letter, u unsolicited, s solicited, f failed, p of another queue
  * pair; o: the queue overruns. u is the first receive of the queue pair. */
-void turn(struct bench *b, const char *entries);
+void arm_bench_turn(struct arm_bench *b, const char *entries);
 /* One wake-up of the library's thread; false: it sleeps on. */
-bool step(struct nd_adapter *a);
+bool arm_bench_step(struct nd_adapter *a);
 /* Until it sleeps; returns the number of callbacks so far. */
-unsigned serve(struct bench *b);
+unsigned arm_bench_serve(struct arm_bench *b);
 /* How many results could be taken. */
-int32_t poll_all(struct bench *b);
-void arm(struct bench *b, uint32_t type);
+int32_t arm_bench_poll_all(struct arm_bench *b);
+void arm_bench_arm(struct arm_bench *b, uint32_t type);
 
 #endif

@@ -12,10 +12,10 @@
 #include "ndclient/session/adapter.h"
 #include "rigs/cq_bench.h"
 
-struct bench *
-make(void)
+struct cq_bench *
+cq_bench_make(void)
 {
-	struct bench *b = calloc(1, sizeof(*b));
+	struct cq_bench *b = calloc(1, sizeof(*b));
 	int fd[2];
 
 	b->block = aligned_alloc(64, ndsh_cq_bytes(DEPTH));
@@ -34,7 +34,7 @@ make(void)
 }
 
 void
-drop(struct bench *b)
+cq_bench_drop(struct cq_bench *b)
 {
 	nd_cq_close_fds(&b->cq);
 	close(b->daemon_fd);
@@ -45,7 +45,7 @@ drop(struct bench *b)
 }
 
 void
-turn(struct bench *b, const char *entries)
+cq_bench_turn(struct cq_bench *b, const char *entries)
 {
 	for (; *entries != 0; entries++) {
 		struct ndsh_cqe e = {.op = NDSH_OP_RECV};
@@ -68,7 +68,7 @@ turn(struct bench *b, const char *entries)
 }
 
 void
-serve(struct bench *b)
+cq_bench_serve(struct cq_bench *b)
 {
 	struct epoll_event ev;
 
@@ -77,14 +77,14 @@ serve(struct bench *b)
 }
 
 nd_status
-after(struct bench *b, const struct nd_overlapped *ov)
+cq_bench_after(struct cq_bench *b, const struct nd_overlapped *ov)
 {
-	serve(b);
+	cq_bench_serve(b);
 	return nd_overlapped_status(ov);
 }
 
 int32_t
-poll_all(struct bench *b)
+cq_bench_poll_all(struct cq_bench *b)
 {
 	struct nd_result r[64];
 

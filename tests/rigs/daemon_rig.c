@@ -371,7 +371,7 @@ rig_main(void *arg)
 }
 
 void
-rig_start(struct daemon_rig *r)
+daemon_rig_start(struct daemon_rig *r)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
 	char dir[] = "/tmp/daemon-rig-XXXXXX";
@@ -391,7 +391,7 @@ rig_start(struct daemon_rig *r)
 }
 
 void
-rig_stop(struct daemon_rig *r)
+daemon_rig_stop(struct daemon_rig *r)
 {
 	(void)!write(r->stop, &(uint64_t){1}, sizeof(uint64_t));
 	pthread_join(r->thread, NULL);
@@ -407,7 +407,7 @@ rig_stop(struct daemon_rig *r)
 /* ---- for the tests ------------------------------------------------------------------- */
 
 struct nd_adapter *
-rig_open(struct daemon_rig *r)
+daemon_rig_open(struct daemon_rig *r)
 {
 	const struct nd_open_options opt = {.socket_path = r->path};
 	struct sockaddr_in local = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x0a000001)};
@@ -419,7 +419,7 @@ rig_open(struct daemon_rig *r)
 }
 
 uint32_t
-rig_live(struct daemon_rig *r)
+daemon_rig_live(struct daemon_rig *r)
 {
 	uint32_t live;
 
@@ -430,7 +430,7 @@ rig_live(struct daemon_rig *r)
 }
 
 uint16_t
-rig_type(struct daemon_rig *r, uint32_t id)
+daemon_rig_type(struct daemon_rig *r, uint32_t id)
 {
 	uint16_t type;
 
@@ -441,7 +441,7 @@ rig_type(struct daemon_rig *r, uint32_t id)
 }
 
 void
-rig_request(struct daemon_rig *r, uint32_t listener)
+daemon_rig_request(struct daemon_rig *r, uint32_t listener)
 {
 	pthread_mutex_lock(&r->lock);
 	tell(r, NDSH_EV_CONN_REQUEST, add(r, NDSH_MSG_CONN_DESTROY, NULL, 0), listener);
@@ -449,7 +449,7 @@ rig_request(struct daemon_rig *r, uint32_t listener)
 }
 
 void
-rig_hang_up(struct daemon_rig *r)
+daemon_rig_hang_up(struct daemon_rig *r)
 {
 	pthread_mutex_lock(&r->lock);
 	(void)shutdown(r->socket, SHUT_RDWR); /* the thread sees it */
@@ -457,7 +457,7 @@ rig_hang_up(struct daemon_rig *r)
 }
 
 void
-rig_push(struct daemon_rig *r, uint32_t cq, const struct ndsh_cqe *e)
+daemon_rig_push(struct daemon_rig *r, uint32_t cq, const struct ndsh_cqe *e)
 {
 	pthread_mutex_lock(&r->lock);
 	cr_assert(eq(u32, r->object[cq].type, NDSH_MSG_CQ_DESTROY));

@@ -47,18 +47,18 @@ struct daemon_rig {
 	uint32_t refused; /* requests that were out of order, or named what is not there */
 };
 
-void rig_start(struct daemon_rig *r);
-void rig_stop(struct daemon_rig *r);
-struct nd_adapter *rig_open(struct daemon_rig *r);
+void daemon_rig_start(struct daemon_rig *r);
+void daemon_rig_stop(struct daemon_rig *r);
+struct nd_adapter *daemon_rig_open(struct daemon_rig *r);
 /* Objects of all sessions that live. */
-uint32_t rig_live(struct daemon_rig *r);
+uint32_t daemon_rig_live(struct daemon_rig *r);
 /* Of the request that would destroy the object; 0: it is no more. */
-uint16_t rig_type(struct daemon_rig *r, uint32_t id);
+uint16_t daemon_rig_type(struct daemon_rig *r, uint32_t id);
 /* A request to connect reaches the listener. */
-void rig_request(struct daemon_rig *r, uint32_t listener);
+void daemon_rig_request(struct daemon_rig *r, uint32_t listener);
 /* The session ends, and with it all objects. */
-void rig_hang_up(struct daemon_rig *r);
+void daemon_rig_hang_up(struct daemon_rig *r);
 /* An entry into a completion queue, and its notification. */
-void rig_push(struct daemon_rig *r, uint32_t cq, const struct ndsh_cqe *e);
+void daemon_rig_push(struct daemon_rig *r, uint32_t cq, const struct ndsh_cqe *e);
 
 #endif

@@ -17,12 +17,12 @@ zalloc(size_t bytes)
 	return memset(p, 0, bytes);
 }
 
-struct bench *
-bench_new(uint32_t depth)
+struct posting *
+posting_new(uint32_t depth)
 {
 	const struct ndsh_qp_dims d = {
 		.sq_depth = depth, .rq_depth = depth, .sq_sge = 2, .rq_sge = 2, .inline_bytes = 32};
-	struct bench *b = zalloc(sizeof(*b));
+	struct posting *b = zalloc(sizeof(*b));
 	struct ndsh_qp_layout l;
 
 	cr_assert(ndsh_qp_layout(&d, &l));
@@ -44,7 +44,7 @@ bench_new(uint32_t depth)
 }
 
 void
-bench_free(struct bench *b)
+posting_free(struct posting *b)
 {
 	free(b->block);
 	free(b->a);

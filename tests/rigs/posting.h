@@ -7,7 +7,7 @@
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 
-struct bench {
+struct posting {
 	struct nd_adapter *a;
 	struct ndsh_session_page page;
 	struct nd_qp qp;
@@ -16,7 +16,7 @@ struct bench {
 	void *block;
 };
 /* Queues of depth requests, of two SGEs or 32 bytes inline each; the queue pair is connected. */
-struct bench *bench_new(uint32_t depth);
-void bench_free(struct bench *b);
+struct posting *posting_new(uint32_t depth);
+void posting_free(struct posting *b);
 
 #endif

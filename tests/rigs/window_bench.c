@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint8_t memory[1024];
+uint8_t window_bench_memory[1024];
 
 static void
-init_qp(struct bench *b, uint32_t i)
+init_qp(struct window_bench *b, uint32_t i)
 {
 	const struct ndsh_qp_dims d = {
 		.sq_depth = DEPTH, .rq_depth = DEPTH, .sq_sge = 2, .rq_sge = 2, .inline_bytes = 32};
-	struct side *s = &b->side[i];
+	struct window_bench_side *s = &b->side[i];
 	struct ndsh_qp_layout l;
 
 	cr_assert(ndsh_qp_layout(&d, &l));
@@ -40,7 +40,7 @@ init_qp(struct bench *b, uint32_t i)
 }
 
 static void
-init_mw(struct bench *b, struct nd_mw *mw, uint32_t slot)
+init_mw(struct window_bench *b, struct nd_mw *mw, uint32_t slot)
 {
 	mw->pd = &b->pd;
 	mw->slot = slot;
@@ -48,10 +48,10 @@ init_mw(struct bench *b, struct nd_mw *mw, uint32_t slot)
 	LIST_INSERT_HEAD(&b->a->mw_by_slot[slot % ND_MW_BUCKETS], mw, hash);
 }
 
-struct bench *
-make(void)
+struct window_bench *
+window_bench_make(void)
 {
-	struct bench *b = aligned_alloc(64, sizeof(*b));
+	struct window_bench *b = aligned_alloc(64, sizeof(*b));
 
 	memset(b, 0, sizeof(*b));
 	b->a = aligned_alloc(64, sizeof(*b->a));
@@ -72,15 +72,15 @@ make(void)
 		.pd = &b->pd,
 		.token = 0x00abc123,
 		.access = NDSH_ACCESS_LOCAL_WRITE,
-		.va = (uintptr_t)memory,
-		.bytes = sizeof(memory)};
+		.va = (uintptr_t)window_bench_memory,
+		.bytes = sizeof(window_bench_memory)};
 	init_mw(b, &b->mw, 77);
 	init_mw(b, &b->mw2, 77 + ND_MW_BUCKETS); /* the same bucket */
 	return b;
 }
 
 void
-drop(struct bench *b)
+window_bench_drop(struct window_bench *b)
 {
 	for (uint32_t i = 0; i < QPS; i++)
 		free(b->side[i].block);
@@ -90,21 +90,21 @@ drop(struct bench *b)
 }
 
 nd_status
-bind_to(struct bench *b, uint32_t i, struct nd_mw *mw)
+window_bench_bind(struct window_bench *b, uint32_t i, struct nd_mw *mw)
 {
-	return nd_qp_bind(&b->side[i].qp, NULL, &b->mr, mw, memory, 64, RW);
+	return nd_qp_bind(&b->side[i].qp, NULL, &b->mr, mw, window_bench_memory, 64, RW);
 }
 
 nd_status
-invalidate(struct bench *b, uint32_t i, struct nd_mw *mw, uint32_t flags)
+window_bench_invalidate(struct window_bench *b, uint32_t i, struct nd_mw *mw, uint32_t flags)
 {
 	return nd_qp_invalidate(&b->side[i].qp, NULL, mw, flags);
 }
 
 struct ndsh_send
-finish(struct bench *b, uint32_t i, uint8_t status)
+window_bench_finish(struct window_bench *b, uint32_t i, uint8_t status)
 {
-	struct side *s = &b->side[i];
+	struct window_bench_side *s = &b->side[i];
 	struct ndsh_send wr;
 
 	cr_assert(eq(int, ndsh_sq_fetch(&s->daemon_sq, &wr), NDSH_FETCH_OK));
@@ -122,13 +122,13 @@ finish(struct bench *b, uint32_t i, uint8_t status)
 }
 
 void
-end_of_turn(struct bench *b, uint32_t i)
+window_bench_end_of_turn(struct window_bench *b, uint32_t i)
 {
 	__atomic_store_n(&b->side[i].qp.page->sq_done, b->side[i].finished, __ATOMIC_RELEASE);
 }
 
 void
-receive(struct bench *b, uint32_t i, uint32_t token)
+window_bench_receive(struct window_bench *b, uint32_t i, uint32_t token)
 {
 	const struct ndsh_cqe e = {.qp = i,
 		.op = NDSH_OP_RECV,
@@ -140,7 +140,7 @@ receive(struct bench *b, uint32_t i, uint32_t token)
 }
 
 int32_t
-poll_all(struct bench *b)
+window_bench_poll_all(struct window_bench *b)
 {
 	struct nd_result r[CQ_DEPTH];
 

@@ -21,19 +21,19 @@
 
 enum { QPS = 2 };
 
-extern uint8_t memory[1024];
+extern uint8_t window_bench_memory[1024];
 
-struct side { /* of one queue pair */
+struct window_bench_side { /* of one queue pair */
 	struct nd_qp qp;
 	struct ndsh_sq daemon_sq;
 	void *block;
 	uint32_t finished;
 };
 
-struct bench {
+struct window_bench {
 	struct nd_adapter *a;
 	struct ndsh_session_page page;
-	struct side side[QPS];
+	struct window_bench_side side[QPS];
 	struct nd_cq cq;
 	struct ndsh_cq daemon_cq;
 	void *cq_block;
@@ -43,21 +43,23 @@ struct bench {
 	uint32_t ended; /* closed regions */
 };
 
-struct bench *make(void);
-void drop(struct bench *b);
-nd_status bind_to(struct bench *b, uint32_t i, struct nd_mw *mw);
-nd_status invalidate(struct bench *b, uint32_t i, struct nd_mw *mw, uint32_t flags);
+struct window_bench *window_bench_make(void);
+void window_bench_drop(struct window_bench *b);
+nd_status window_bench_bind(struct window_bench *b, uint32_t i, struct nd_mw *mw);
+nd_status window_bench_invalidate(
+	struct window_bench *b, uint32_t i, struct nd_mw *mw, uint32_t flags);
 /* The daemon finishes the queue pair's next request; unless it is silent, with an entry. */
-struct ndsh_send finish(struct bench *b, uint32_t i, uint8_t status);
+struct ndsh_send window_bench_finish(struct window_bench *b, uint32_t i, uint8_t status);
 /* As the engine does it: behind the completions, once a turn. */
-void end_of_turn(struct bench *b, uint32_t i);
-void receive(struct bench *b, uint32_t i, uint32_t token);
-int32_t poll_all(struct bench *b);
+void window_bench_end_of_turn(struct window_bench *b, uint32_t i);
+void window_bench_receive(struct window_bench *b, uint32_t i, uint32_t token);
+int32_t window_bench_poll_all(struct window_bench *b);
 
-#define RW		       (ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)
-#define BIND(b, i, mw)	       cr_assert(eq(i32, bind_to(b, i, mw), ND_SUCCESS))
-#define INVALIDATE(b, i, mw)   cr_assert(eq(i32, invalidate(b, i, mw, 0), ND_SUCCESS))
-#define EXPECT_BOUND(b, i, mw) cr_expect(eq(i32, bind_to(b, i, mw), ND_INVALID_DEVICE_STATE))
-#define SILENT		       ND_OP_FLAG_SILENT_SUCCESS
+#define RW		     (ND_OP_FLAG_ALLOW_READ | ND_OP_FLAG_ALLOW_WRITE)
+#define BIND(b, i, mw)	     cr_assert(eq(i32, window_bench_bind(b, i, mw), ND_SUCCESS))
+#define INVALIDATE(b, i, mw) cr_assert(eq(i32, window_bench_invalidate(b, i, mw, 0), ND_SUCCESS))
+#define EXPECT_BOUND(b, i, mw)                                                                     \
+	cr_expect(eq(i32, window_bench_bind(b, i, mw), ND_INVALID_DEVICE_STATE))
+#define SILENT ND_OP_FLAG_SILENT_SUCCESS
 
 #endif

@@ -16,10 +16,10 @@
 #include "rigs/arm_bench.h"
 
 static void
-in_close(struct bench *b)
+in_close(struct arm_bench *b)
 {
-	arm(b, ANY);
-	turn(b, "u");
+	arm_bench_arm(b, ANY);
+	arm_bench_turn(b, "u");
 	__atomic_store_n(&b->a->gone, 1, __ATOMIC_RELEASE);
 	b->closed = nd_cq_close(b->cq);
 	cr_expect(eq(u32, b->cq->id, 7), "it lives as long as its callback");
@@ -28,48 +28,48 @@ in_close(struct bench *b)
 /* checks R-CQ-26, R-LIFE-09 */
 Test(ndclient_arm, R_CQ_26_close_inside_the_callback_waits_for_its_return)
 {
-	struct bench b;
+	struct arm_bench b;
 
-	make(&b, false);
+	arm_bench_make(&b, false);
 	b.in[0] = in_close;
-	arm(&b, ANY);
-	turn(&b, "u");
-	cr_expect(eq(u32, serve(&b), 1), "the arm inside died with the queue");
+	arm_bench_arm(&b, ANY);
+	arm_bench_turn(&b, "u");
+	cr_expect(eq(u32, arm_bench_serve(&b), 1), "the arm inside died with the queue");
 	cr_expect(eq(i32, b.closed, ND_PENDING));
 	cr_expect(eq(ptr, TAILQ_FIRST(&b.a->cqs), NULL));
 	b.cq = NULL; /* freed: the sanitizer knows */
-	turn(&b, "u");
-	cr_expect(eq(u32, serve(&b), 1));
-	drop(&b);
+	arm_bench_turn(&b, "u");
+	cr_expect(eq(u32, arm_bench_serve(&b), 1));
+	arm_bench_drop(&b);
 }
 
 /* checks R-CQ-26 */
 Test(ndclient_arm, close_with_a_callback_due)
 {
-	struct bench b;
+	struct arm_bench b;
 
-	make(&b, false);
-	arm(&b, ANY);
-	turn(&b, "u");
+	arm_bench_make(&b, false);
+	arm_bench_arm(&b, ANY);
+	arm_bench_turn(&b, "u");
 	b.a->gone = 1;
 	cr_expect(eq(i32, nd_cq_close(b.cq), ND_SUCCESS));
 	b.cq = NULL;
-	cr_expect(eq(u32, serve(&b), 0));
-	drop(&b);
+	cr_expect(eq(u32, arm_bench_serve(&b), 0));
+	arm_bench_drop(&b);
 }
 
 static void
-in_wait(struct bench *b)
+in_wait(struct arm_bench *b)
 {
 	sem_post(&b->entered);
 	sem_wait(&b->go);
-	b->taken = poll_all(b);
+	b->taken = arm_bench_poll_all(b);
 }
 
 static void *
 closer(void *arg)
 {
-	struct bench *b = arg;
+	struct arm_bench *b = arg;
 
 	sem_post(&b->entered);
 	__atomic_store_n(&b->closed, nd_cq_close(b->cq), __ATOMIC_RELEASE);
@@ -81,12 +81,12 @@ closer(void *arg)
 Test(ndclient_arm, close_by_another_thread_waits_for_the_callback)
 {
 	pthread_t thread;
-	struct bench b;
+	struct arm_bench b;
 
-	make(&b, true);
+	arm_bench_make(&b, true);
 	b.in[0] = in_wait;
-	arm(&b, ANY);
-	turn(&b, "u");
+	arm_bench_arm(&b, ANY);
+	arm_bench_turn(&b, "u");
 	sem_wait(&b.entered);
 	b.a->gone = 1;
 	pthread_create(&thread, NULL, closer, &b);
@@ -98,14 +98,14 @@ Test(ndclient_arm, close_by_another_thread_waits_for_the_callback)
 	cr_expect(eq(i32, b.taken, 1));
 	nd_callbacks_stop(b.a);
 	b.cq = NULL;
-	drop_queue(&b);
-	drop_adapter(b.a, true);
+	arm_bench_drop_queue(&b);
+	arm_bench_drop_adapter(b.a, true);
 }
 
 static void *
 stopper(void *arg)
 {
-	struct bench *b = arg;
+	struct arm_bench *b = arg;
 
 	sem_post(&b->entered);
 	nd_adapter_close(b->a);
@@ -115,13 +115,13 @@ stopper(void *arg)
 
 /* ---- two adapters -------------------------------------------------------------------- */
 
-static struct bench *pair[2]; /* their queues */
+static struct arm_bench *pair[2]; /* their queues */
 static pthread_barrier_t both_inside, both_closed;
 
 static void
-in_close_the_other(struct bench *b)
+in_close_the_other(struct arm_bench *b)
 {
-	struct bench *other = b == pair[0] ? pair[1] : pair[0];
+	struct arm_bench *other = b == pair[0] ? pair[1] : pair[0];
 
 	pthread_barrier_wait(&both_inside);
 	b->closed = nd_cq_close(other->cq);
@@ -132,27 +132,27 @@ in_close_the_other(struct bench *b)
 /* checks R-CQ-26, R-LIFE-09: neither waits for the other, for that would be for ever */
 Test(ndclient_arm, callbacks_that_close_each_others_queues)
 {
-	struct bench b[2];
+	struct arm_bench b[2];
 
 	pthread_barrier_init(&both_inside, NULL, 2);
 	pthread_barrier_init(&both_closed, NULL, 2);
 	for (int i = 0; i < 2; i++) {
-		make(&b[i], true);
+		arm_bench_make(&b[i], true);
 		pair[i] = &b[i];
 		b[i].in[0] = in_close_the_other;
-		arm(&b[i], ANY);
+		arm_bench_arm(&b[i], ANY);
 	}
 	for (int i = 0; i < 2; i++) {
 		__atomic_store_n(&b[i].a->gone, 1, __ATOMIC_RELEASE);
-		turn(&b[i], "u");
+		arm_bench_turn(&b[i], "u");
 	}
 	for (int i = 0; i < 2; i++) {
 		nd_callbacks_stop(b[i].a);
 		cr_expect(eq(u32, b[i].runs, 1));
 		cr_expect(eq(i32, b[i].closed, ND_PENDING));
 		b[i].cq = NULL; /* freed: the sanitizer knows */
-		drop_queue(&b[i]);
-		drop_adapter(b[i].a, true);
+		arm_bench_drop_queue(&b[i]);
+		arm_bench_drop_adapter(b[i].a, true);
 	}
 }
 
@@ -175,7 +175,7 @@ complete(struct nd_adapter *a)
 }
 
 static void
-in_close_adapter(struct bench *b)
+in_close_adapter(struct arm_bench *b)
 {
 	b->closed = nd_adapter_close(b->a);
 	cr_expect(strlen(nd_last_error()) > 0);
@@ -184,34 +184,34 @@ in_close_adapter(struct bench *b)
 
 Test(ndclient_arm, R_LIFE_10_an_adapter_is_not_closed_in_a_callback)
 {
-	struct bench b;
+	struct arm_bench b;
 	int daemon;
 
-	make(&b, true);
+	arm_bench_make(&b, true);
 	daemon = complete(b.a);
 	b.in[0] = in_close_adapter;
-	arm(&b, ANY);
-	turn(&b, "u");
+	arm_bench_arm(&b, ANY);
+	arm_bench_turn(&b, "u");
 	sem_wait(&b.entered);
 	cr_expect(eq(i32, b.closed, ND_INVALID_DEVICE_STATE));
-	cr_expect(eq(i32, poll_all(&b), 1), "nothing happened");
+	cr_expect(eq(i32, arm_bench_poll_all(&b), 1), "nothing happened");
 	cr_expect(eq(i32, nd_adapter_close(b.a), ND_SUCCESS));
 	b.cq = NULL;
-	drop_queue(&b);
+	arm_bench_drop_queue(&b);
 	close(daemon);
 }
 
 Test(ndclient_arm, R_LIFE_10_closing_the_adapter_waits_for_the_callback)
 {
 	pthread_t thread;
-	struct bench b;
+	struct arm_bench b;
 	int daemon;
 
-	make(&b, true);
+	arm_bench_make(&b, true);
 	daemon = complete(b.a);
 	b.in[0] = in_wait;
-	arm(&b, ANY);
-	turn(&b, "u");
+	arm_bench_arm(&b, ANY);
+	arm_bench_turn(&b, "u");
 	sem_wait(&b.entered);
 	pthread_create(&thread, NULL, stopper, &b);
 	sem_wait(&b.entered);
@@ -220,6 +220,6 @@ Test(ndclient_arm, R_LIFE_10_closing_the_adapter_waits_for_the_callback)
 	cr_expect(eq(i32, b.taken, 1));
 	cr_expect(eq(u32, b.runs, 1));
 	b.cq = NULL;
-	drop_queue(&b);
+	arm_bench_drop_queue(&b);
 	close(daemon);
 }

@@ -15,21 +15,21 @@
 #define PATIENCE  20000 /* ms */
 
 static void
-moderate(struct bench *b, uint32_t us, uint32_t count)
+moderate(struct arm_bench *b, uint32_t us, uint32_t count)
 {
 	cr_expect(eq(i32, nd_cq_moderate(b->cq, us, count), ND_SUCCESS));
 }
 
 /* Sleep until there is something to do, and do all. */
 static unsigned
-serve_later(struct bench *b)
+serve_later(struct arm_bench *b)
 {
 	struct pollfd p = {.fd = b->a->callbacks.epoll_fd, .events = POLLIN};
 	unsigned runs = b->runs;
 
 	while (b->runs == runs) {
 		cr_assert(eq(int, poll(&p, 1, PATIENCE), 1));
-		(void)serve(b);
+		(void)arm_bench_serve(b);
 	}
 	return b->runs;
 }
@@ -37,95 +37,96 @@ serve_later(struct bench *b)
 /* checks R-MOD-01: entries are there at once, and count, taken or not */
 Test(ndclient_moderate, R_MOD_01_by_count)
 {
-	struct bench b;
+	struct arm_bench b;
 
-	make(&b, false);
+	arm_bench_make(&b, false);
 	moderate(&b, UNLIMITED, 3);
 	for (unsigned i = 0; i < 3; i++) {
-		arm(&b, ANY);
-		turn(&b, "u");
-		cr_expect(eq(u32, serve(&b), i));
-		cr_expect(eq(i32, poll_all(&b), 1));
-		turn(&b, "u");
-		cr_expect(eq(u32, serve(&b), i));
-		turn(&b, "us");
-		cr_expect(eq(u32, serve(&b), i + 1));
-		cr_expect(eq(i32, poll_all(&b), 3));
+		arm_bench_arm(&b, ANY);
+		arm_bench_turn(&b, "u");
+		cr_expect(eq(u32, arm_bench_serve(&b), i));
+		cr_expect(eq(i32, arm_bench_poll_all(&b), 1));
+		arm_bench_turn(&b, "u");
+		cr_expect(eq(u32, arm_bench_serve(&b), i));
+		arm_bench_turn(&b, "us");
+		cr_expect(eq(u32, arm_bench_serve(&b), i + 1));
+		cr_expect(eq(i32, arm_bench_poll_all(&b), 3));
 	}
-	turn(&b, "u"); /* old ones don't count: this one was taken when it is armed for more */
-	cr_expect(eq(i32, poll_all(&b), 1));
-	arm(&b, ANY);
-	turn(&b, "uu");
-	cr_expect(eq(u32, serve(&b), 3));
-	arm(&b, SOLICITED);
-	turn(&b, "u");
-	cr_expect(eq(u32, serve(&b), 4), "joined");
-	drop(&b);
+	arm_bench_turn(
+		&b, "u"); /* old ones don't count: this one was taken when it is armed for more */
+	cr_expect(eq(i32, arm_bench_poll_all(&b), 1));
+	arm_bench_arm(&b, ANY);
+	arm_bench_turn(&b, "uu");
+	cr_expect(eq(u32, arm_bench_serve(&b), 3));
+	arm_bench_arm(&b, SOLICITED);
+	arm_bench_turn(&b, "u");
+	cr_expect(eq(u32, arm_bench_serve(&b), 4), "joined");
+	arm_bench_drop(&b);
 }
 
 /* checks R-MOD-01 */
 Test(ndclient_moderate, R_MOD_01_by_time)
 {
-	struct bench b;
+	struct arm_bench b;
 
-	make(&b, false);
+	arm_bench_make(&b, false);
 	moderate(&b, HOUR_US, UNLIMITED);
-	arm(&b, ANY);
-	turn(&b, "uuuu");
-	turn(&b, "su");
-	cr_expect(eq(u32, serve(&b), 0));
+	arm_bench_arm(&b, ANY);
+	arm_bench_turn(&b, "uuuu");
+	arm_bench_turn(&b, "su");
+	cr_expect(eq(u32, arm_bench_serve(&b), 0));
 	moderate(&b, 1000, UNLIMITED); /* the last setting holds, without delay */
 	cr_expect(eq(u32, serve_later(&b), 1));
 	cr_expect(eq(i32, b.status, ND_SUCCESS));
-	arm(&b, ANY);
-	cr_expect(eq(u32, serve(&b), 1), "R-CQ-11: all are old");
+	arm_bench_arm(&b, ANY);
+	cr_expect(eq(u32, arm_bench_serve(&b), 1), "R-CQ-11: all are old");
 	moderate(&b, 2000, DEPTH); /* no number that the queue can't hold */
-	turn(&b, "u");
+	arm_bench_turn(&b, "u");
 	cr_expect(eq(u32, serve_later(&b), 2));
-	drop(&b);
+	arm_bench_drop(&b);
 }
 
 /* checks R-MOD-01: whichever is first */
 Test(ndclient_moderate, by_both)
 {
-	struct bench b;
+	struct arm_bench b;
 
-	make(&b, false);
+	arm_bench_make(&b, false);
 	moderate(&b, HOUR_US, 4);
-	arm(&b, ANY);
-	turn(&b, "uuu");
-	cr_expect(eq(u32, serve(&b), 0));
-	turn(&b, "u");
-	cr_expect(eq(u32, serve(&b), 1));
+	arm_bench_arm(&b, ANY);
+	arm_bench_turn(&b, "uuu");
+	cr_expect(eq(u32, arm_bench_serve(&b), 0));
+	arm_bench_turn(&b, "u");
+	cr_expect(eq(u32, arm_bench_serve(&b), 1));
 	moderate(&b, 1000, 60);
-	arm(&b, ANY);
-	turn(&b, "u");
+	arm_bench_arm(&b, ANY);
+	arm_bench_turn(&b, "u");
 	cr_expect(eq(u32, serve_later(&b), 2));
-	drop(&b);
+	arm_bench_drop(&b);
 }
 
 /* checks R-MOD-01: what switches it off, and that neither limit is none at all */
 Test(ndclient_moderate, settings)
 {
 	static const uint32_t off[][2] = {{0, 5}, {0, UNLIMITED}, {7, 0}, {7, 1}, {UNLIMITED, 1}};
-	struct bench b;
+	struct arm_bench b;
 
-	make(&b, false);
+	arm_bench_make(&b, false);
 	for (unsigned i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
 		moderate(&b, UNLIMITED, DEPTH - 1);
-		arm(&b, ANY);
-		turn(&b, "u");
-		cr_expect(eq(u32, serve(&b), 2 * i));
+		arm_bench_arm(&b, ANY);
+		arm_bench_turn(&b, "u");
+		cr_expect(eq(u32, arm_bench_serve(&b), 2 * i));
 		moderate(&b, off[i][0], off[i][1]);
-		cr_expect(eq(u32, serve(&b), 2 * i + 1), "the one that waits, too");
-		arm(&b, ANY);
-		turn(&b, "u");
-		cr_expect(eq(u32, serve(&b), 2 * i + 2));
-		(void)poll_all(&b);
+		cr_expect(eq(u32, arm_bench_serve(&b), 2 * i + 1), "the one that waits, too");
+		arm_bench_arm(&b, ANY);
+		arm_bench_turn(&b, "u");
+		cr_expect(eq(u32, arm_bench_serve(&b), 2 * i + 2));
+		(void)arm_bench_poll_all(&b);
 	}
 	cr_expect(eq(i32, nd_cq_moderate(b.cq, UNLIMITED, UNLIMITED), ND_INVALID_PARAMETER_MIX));
 	cr_expect(eq(i32, nd_cq_moderate(b.cq, UNLIMITED, DEPTH), ND_INVALID_PARAMETER_MIX));
-	drop(&b);
+	arm_bench_drop(&b);
 }
 
 Test(ndclient_moderate, R_MOD_02_faults_and_failed_entries_are_not_delayed)
@@ -134,90 +135,90 @@ Test(ndclient_moderate, R_MOD_02_faults_and_failed_entries_are_not_delayed)
 
 	for (unsigned i = 0; i < 12; i++) {
 		bool failed = i < 6, late = i % 2;
-		struct bench b;
+		struct arm_bench b;
 
-		make(&b, false);
+		arm_bench_make(&b, false);
 		moderate(&b, setting[i / 2 % 3][0], setting[i / 2 % 3][1]);
-		arm(&b, ANY);
+		arm_bench_arm(&b, ANY);
 		if (late) { /* while it waits already */
-			turn(&b, "us");
-			cr_expect(eq(u32, serve(&b), 0));
-			turn(&b, "u");
-			cr_expect(eq(u32, serve(&b), 0));
+			arm_bench_turn(&b, "us");
+			cr_expect(eq(u32, arm_bench_serve(&b), 0));
+			arm_bench_turn(&b, "u");
+			cr_expect(eq(u32, arm_bench_serve(&b), 0));
 		}
-		turn(&b, failed ? "uf" : "o");
-		cr_expect(eq(u32, serve(&b), 1));
+		arm_bench_turn(&b, failed ? "uf" : "o");
+		cr_expect(eq(u32, arm_bench_serve(&b), 1));
 		cr_expect(eq(i32, b.status, failed ? ND_SUCCESS : ND_BUFFER_OVERFLOW));
-		drop(&b);
+		arm_bench_drop(&b);
 	}
 }
 
 /* checks R-CQ-25: it is due, so arms join with it and a cancel comes too late */
 Test(ndclient_moderate, arms_and_cancel_while_it_waits)
 {
-	struct bench b;
+	struct arm_bench b;
 
-	make(&b, false);
+	arm_bench_make(&b, false);
 	moderate(&b, UNLIMITED, 4);
-	arm(&b, ANY);
-	turn(&b, "u");
-	cr_expect(eq(u32, serve(&b), 0));
-	arm(&b, ANY);
-	arm(&b, ERRORS);
+	arm_bench_arm(&b, ANY);
+	arm_bench_turn(&b, "u");
+	cr_expect(eq(u32, arm_bench_serve(&b), 0));
+	arm_bench_arm(&b, ANY);
+	arm_bench_arm(&b, ERRORS);
 	nd_cq_cancel(b.cq);
-	turn(&b, "uu");
-	cr_expect(eq(u32, serve(&b), 0));
-	turn(&b, "u");
-	cr_expect(eq(u32, serve(&b), 1));
-	turn(&b, "uuuuu");
-	cr_expect(eq(u32, serve(&b), 1), "nothing is left armed");
-	arm(&b, ANY);
-	cr_expect(eq(u32, serve(&b), 2));
-	arm(&b, ANY);
+	arm_bench_turn(&b, "uu");
+	cr_expect(eq(u32, arm_bench_serve(&b), 0));
+	arm_bench_turn(&b, "u");
+	cr_expect(eq(u32, arm_bench_serve(&b), 1));
+	arm_bench_turn(&b, "uuuuu");
+	cr_expect(eq(u32, arm_bench_serve(&b), 1), "nothing is left armed");
+	arm_bench_arm(&b, ANY);
+	cr_expect(eq(u32, arm_bench_serve(&b), 2));
+	arm_bench_arm(&b, ANY);
 	nd_cq_cancel(b.cq);
-	turn(&b, "uuuu");
-	cr_expect(eq(u32, serve(&b), 2), "taken back in time");
-	drop(&b);
+	arm_bench_turn(&b, "uuuu");
+	cr_expect(eq(u32, arm_bench_serve(&b), 2), "taken back in time");
+	arm_bench_drop(&b);
 }
 
 Test(ndclient_moderate, the_daemon_goes_while_it_waits)
 {
-	struct bench b;
+	struct arm_bench b;
 
-	make(&b, false);
+	arm_bench_make(&b, false);
 	moderate(&b, HOUR_US, UNLIMITED);
-	arm(&b, ANY);
-	turn(&b, "u");
-	cr_expect(eq(u32, serve(&b), 0));
+	arm_bench_arm(&b, ANY);
+	arm_bench_turn(&b, "u");
+	cr_expect(eq(u32, arm_bench_serve(&b), 0));
 	b.a->gone = 1;
 	nd_cq_end_waiters(b.cq, ND_DEVICE_REMOVED);
-	cr_expect(eq(u32, serve(&b), 1));
+	cr_expect(eq(u32, arm_bench_serve(&b), 1));
 	cr_expect(eq(i32, b.status, ND_DEVICE_REMOVED));
 	cr_expect(eq(i32, nd_cq_moderate(b.cq, 1, 2), ND_DEVICE_REMOVED));
-	drop(&b);
+	arm_bench_drop(&b);
 }
 
 /* checks R-MOD-01: only callbacks are delayed */
 Test(ndclient_moderate, other_styles_are_not_delayed)
 {
-	struct nd_adapter *a = new_adapter();
+	struct nd_adapter *a = arm_bench_new_adapter();
 	struct pollfd p = {.events = POLLIN};
 	struct nd_overlapped ov = {0};
-	struct bench b;
+	struct arm_bench b;
 
-	add_queue(&b, a, 1);
+	arm_bench_add_queue(&b, a, 1);
 	a->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	a->callbacks.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	moderate(&b, HOUR_US, 60);
 	cr_assert(eq(i32, nd_cq_arm(b.cq, ANY), ND_SUCCESS));
-	turn(&b, "u");
+	arm_bench_turn(&b, "u");
 	p.fd = nd_cq_fd(b.cq);
 	cr_expect(eq(int, poll(&p, 1, 0), 1));
 	nd_cq_ack(b.cq);
 	cr_assert(eq(i32, nd_cq_notify(b.cq, ANY, &ov), ND_PENDING));
-	turn(&b, "u");
+	arm_bench_turn(&b, "u");
 	nd_cq_readable(b.cq);
 	cr_expect(eq(i32, ov.status, ND_SUCCESS));
 	close(a->epoll_fd);
-	drop(&b);
+	arm_bench_drop(&b);
 }

@@ -14,7 +14,7 @@
 Test(ndclient_results, R_CR_01_R_CR_02_as_many_as_asked_for_in_order)
 {
 	const int32_t asked[] = {3, 0, 3, 3}, given[] = {3, 0, 2, 0};
-	struct bench *b = make();
+	struct cq_bench *b = cq_bench_make();
 	struct nd_result r[3];
 	uintptr_t next = 0;
 
@@ -25,14 +25,14 @@ Test(ndclient_results, R_CR_01_R_CR_02_as_many_as_asked_for_in_order)
 		for (int32_t i = 0; i < given[k]; i++)
 			cr_expect(eq(ptr, r[i].request_context, (void *)next++));
 	}
-	drop(b);
+	cq_bench_drop(b);
 }
 
 /* More than one look at the ring (16 entries) takes. */
 Test(ndclient_results, R_CR_01_R_CR_02_forty_entries_by_thirty)
 {
 	const int32_t given[] = {30, 10, 0};
-	struct bench *b = make();
+	struct cq_bench *b = cq_bench_make();
 	struct nd_result r[30];
 	uintptr_t next = 0;
 
@@ -43,14 +43,14 @@ Test(ndclient_results, R_CR_01_R_CR_02_forty_entries_by_thirty)
 		for (int32_t i = 0; i < given[k]; i++)
 			cr_expect(eq(ptr, r[i].request_context, (void *)next++));
 	}
-	drop(b);
+	cq_bench_drop(b);
 }
 
 /* T1..T12 are the worked traces of the semantics. */
 
 Test(ndclient_results, R_CR_03_contexts_and_slots_of_the_queue_pair)
 {
-	struct bench *b = make();
+	struct cq_bench *b = cq_bench_make();
 	struct nd_qp *qp = aligned_alloc(64, sizeof(*qp));
 	struct nd_result r[3];
 
@@ -84,12 +84,12 @@ Test(ndclient_results, R_CR_03_contexts_and_slots_of_the_queue_pair)
 		cr_expect(eq(i32, r[i].status, i == 0 ? ND_SUCCESS : ND_CANCELED));
 	}
 	free(qp);
-	drop(b);
+	cq_bench_drop(b);
 }
 
 Test(ndclient_results, R_CR_04_a_closed_queue_pair_keeps_its_context_until_all_is_taken)
 {
-	struct bench *b = make();
+	struct cq_bench *b = cq_bench_make();
 	struct nd_qp *qp = aligned_alloc(64, sizeof(*qp));
 	struct nd_result r;
 
@@ -112,22 +112,22 @@ Test(ndclient_results, R_CR_04_a_closed_queue_pair_keeps_its_context_until_all_i
 	nd_qp_reap(b->a);
 	cr_expect(eq(ptr, b->a->qp_by_handle[3], NULL));
 	cr_expect(eq(ptr, TAILQ_FIRST(&b->a->closed_qps), NULL));
-	drop(b);
+	cq_bench_drop(b);
 }
 
 Test(ndclient_results, a_dead_daemon_leaves_what_was_there)
 {
-	struct bench *b = make();
+	struct cq_bench *b = cq_bench_make();
 
-	turn(b, "uu");
+	cq_bench_turn(b, "uu");
 	b->a->gone = 1;
-	cr_expect(eq(i32, poll_all(b), 2));
-	cr_expect(eq(i32, poll_all(b), ND_DEVICE_REMOVED));
-	drop(b);
+	cr_expect(eq(i32, cq_bench_poll_all(b), 2));
+	cr_expect(eq(i32, cq_bench_poll_all(b), ND_DEVICE_REMOVED));
+	cq_bench_drop(b);
 }
 
 struct taker {
-	struct bench *b;
+	struct cq_bench *b;
 	uint32_t taken;
 	uint64_t sum;
 };
@@ -151,7 +151,7 @@ take(void *arg)
 
 Test(ndclient_results, R_CQ_30_several_threads_take_each_entry_once)
 {
-	struct bench *b = make();
+	struct cq_bench *b = cq_bench_make();
 	struct taker t[3] = {{.b = b}, {.b = b}, {.b = b}};
 	pthread_t thread[3];
 	uint32_t taken = 0;
@@ -174,5 +174,5 @@ Test(ndclient_results, R_CQ_30_several_threads_take_each_entry_once)
 	}
 	cr_expect(eq(u32, taken, made));
 	cr_expect(eq(u64, sum, made * (made + 1) / 2));
-	drop(b);
+	cq_bench_drop(b);
 }

@@ -24,10 +24,10 @@ static struct nd_pd pd, other_pd;
 static struct nd_fr fr; /* ready, of pd */
 static uint64_t lists[NDSH_FR_LISTS * PAGES];
 
-static struct bench *
+static struct posting *
 make(void)
 {
-	struct bench *b = bench_new(DEPTH);
+	struct posting *b = posting_new(DEPTH);
 
 	b->a->abi_minor = NDSH_ABI_MINOR;
 	LIST_INIT(&b->a->objects);
@@ -47,7 +47,7 @@ make(void)
 }
 
 static nd_status
-post(struct bench *b, uint32_t count, uint32_t flags)
+post(struct posting *b, uint32_t count, uint32_t flags)
 {
 	const uint64_t pages[PAGES] = {PAGE, 9 * PAGE, 3 * PAGE, 7 * PAGE};
 
@@ -56,13 +56,13 @@ post(struct bench *b, uint32_t count, uint32_t flags)
 }
 
 static bool
-fetch(struct bench *b, struct ndsh_send *wr)
+fetch(struct posting *b, struct ndsh_send *wr)
 {
 	return ndsh_sq_fetch(&b->daemon_sq, wr) == NDSH_FETCH_OK;
 }
 
 static bool
-rung(struct bench *b)
+rung(struct posting *b)
 {
 	bool yes = (b->page.summary & 1) != 0 && (b->page.bitmap[0] & 1) != 0;
 
@@ -73,7 +73,7 @@ rung(struct bench *b)
 /* checks R-FR-05: also the token that the daemon will expect */
 Test(ndclient_fast, what_reaches_the_ring)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct ndsh_send wr;
 	uint32_t last = 0;
 
@@ -97,13 +97,13 @@ Test(ndclient_fast, what_reaches_the_ring)
 		cr_expect(eq(u64, lists[NDSH_FR_LIST(wr.arg[1]) * PAGES + g - 1],
 			((const uint64_t[]){1, 9, 3, 7})[g - 1] * PAGE));
 	}
-	bench_free(b);
+	posting_free(b);
 }
 
 /* A list is the daemon's until its request is finished: never one that it may still read. */
 Test(ndclient_fast, lists_come_back_with_their_requests)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct ndsh_send wr;
 	uint32_t first;
 
@@ -124,13 +124,13 @@ Test(ndclient_fast, lists_come_back_with_their_requests)
 	cr_expect(eq(i32, post(b, 1, 0), ND_NO_MORE_ENTRIES));
 	nd_frmr_release_lists(&b->qp); /* closed */
 	cr_expect(eq(i32, post(b, 1, 0), ND_SUCCESS));
-	bench_free(b);
+	posting_free(b);
 }
 
 /* checks R-FR-07: connected, and in its domain, or there is nothing in the queue */
 Test(ndclient_fast, an_initiator_request)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct ndsh_send wr;
 
 	b->qp.state = ND_QP_UNCONNECTED;
@@ -144,14 +144,14 @@ Test(ndclient_fast, an_initiator_request)
 	cr_expect(eq(i32, nd_qp_invalidate_fr(&b->qp, NULL, &fr, 0), ND_INVALID_PARAMETER));
 	cr_expect(not(fetch(b, &wr)));
 	cr_expect(zero(u32, nd_fr_remote_token(&fr)));
-	bench_free(b);
+	posting_free(b);
 }
 
 /* checks R-POST-12: of two deferred registrations the second is refused inline; the first is there,
  * and the daemon was told of it, without any further post */
 Test(ndclient_fast, what_was_deferred_before_a_refusal_is_handed_over)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct ndsh_send wr;
 
 	cr_assert(eq(i32, post(b, 1, ND_OP_FLAG_DEFER), ND_SUCCESS));
@@ -160,14 +160,14 @@ Test(ndclient_fast, what_was_deferred_before_a_refusal_is_handed_over)
 	cr_assert(fetch(b, &wr));
 	cr_expect(eq(int, wr.flags, 0));
 	cr_expect(not(fetch(b, &wr)));
-	bench_free(b);
+	posting_free(b);
 }
 
 /* checks R-POST-13: nothing follows a chain that ends deferred, and yet all of it runs */
 Test(ndclient_fast, a_chain_that_ends_deferred)
 {
 	const struct nd_sge none = {0};
-	struct bench *b = make();
+	struct posting *b = make();
 	struct ndsh_send wr;
 
 	cr_assert(eq(i32, post(b, 1, ND_OP_FLAG_DEFER), ND_SUCCESS));
@@ -184,14 +184,14 @@ Test(ndclient_fast, a_chain_that_ends_deferred)
 		cr_assert(fetch(b, &wr));
 		cr_expect(eq(int, wr.flags, 0));
 	}
-	bench_free(b);
+	posting_free(b);
 }
 
 /* checks R-RW-06: to a daemon that can't do it the flag does not go */
 Test(ndclient_fast, read_local_invalidate)
 {
 	const struct nd_sge none = {0};
-	struct bench *b = make();
+	struct posting *b = make();
 	struct ndsh_send wr;
 
 	for (uint32_t minor = 4; minor <= 5; minor++) {
@@ -205,7 +205,7 @@ Test(ndclient_fast, read_local_invalidate)
 	cr_expect(
 		eq(i32, nd_qp_write(&b->qp, NULL, &none, 0, 0, 0, ND_OP_FLAG_READ_LOCAL_INVALIDATE),
 			ND_INVALID_PARAMETER_6));
-	bench_free(b);
+	posting_free(b);
 }
 
 /* ---- NDK's flags --------------------------------------------------------------------- */
@@ -267,7 +267,7 @@ Test(ndclient_flags, nothing_is_passed_through)
 {
 	static const uint32_t only_ndk[] = {0x40, 0x80, 0x100, 0x200};
 	const struct nd_sge none = {0};
-	struct bench *b = make();
+	struct posting *b = make();
 
 	for (size_t i = 0; i < sizeof(only_ndk) / sizeof(only_ndk[0]); i++) {
 		uint32_t f = only_ndk[i];
@@ -279,5 +279,5 @@ Test(ndclient_flags, nothing_is_passed_through)
 			i32, nd_qp_read(&b->qp, NULL, &none, 0, 0, 0, f), ND_INVALID_PARAMETER_6));
 		cr_expect(eq(i32, post(b, 1, f), ND_INVALID_PARAMETER));
 	}
-	bench_free(b);
+	posting_free(b);
 }

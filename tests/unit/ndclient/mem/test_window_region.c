@@ -11,26 +11,26 @@
 static void
 count_end(struct nd_object *o)
 {
-	((struct bench *)((char *)o - offsetof(struct bench, mr)))->ended++;
+	((struct window_bench *)((char *)o - offsetof(struct window_bench, mr)))->ended++;
 }
 
 static const struct nd_class counted = {.destroy = count_end};
 
 /* Bound and closed: windows hold it, the application does not. */
 static void
-close_region(struct bench *b)
+close_region(struct window_bench *b)
 {
 	nd_object_open(&b->mr.obj, &counted, b->a);
 	BIND(b, 0, &b->mw);
 	BIND(b, 0, &b->mw2);
-	finish(b, 0, NDSH_WC_SUCCESS);
-	finish(b, 0, NDSH_WC_SUCCESS);
-	cr_assert(eq(i32, poll_all(b), 2));
+	window_bench_finish(b, 0, NDSH_WC_SUCCESS);
+	window_bench_finish(b, 0, NDSH_WC_SUCCESS);
+	cr_assert(eq(i32, window_bench_poll_all(b), 2));
 	cr_assert(eq(i32, nd_mr_close(&b->mr), ND_PENDING));
 }
 
 static uint32_t
-ended(struct bench *b)
+ended(struct window_bench *b)
 {
 	nd_mr_end_all(b->a);
 	return b->ended;
@@ -38,17 +38,17 @@ ended(struct bench *b)
 
 Test(ndclient_window, R_MR_07_a_closed_region_goes_with_its_last_window)
 {
-	struct bench *b = make();
+	struct window_bench *b = window_bench_make();
 	struct nd_mr other = b->mr;
 
 	close_region(b);
 	INVALIDATE(b, 0, &b->mw);
-	finish(b, 0, NDSH_WC_SUCCESS);
-	cr_expect(eq(i32, poll_all(b), 1));
+	window_bench_finish(b, 0, NDSH_WC_SUCCESS);
+	cr_expect(eq(i32, window_bench_poll_all(b), 1));
 	INVALIDATE(b, 0, &b->mw2);
 	cr_expect(eq(u32, ended(b), 0));
-	finish(b, 0, NDSH_WC_SUCCESS);
-	cr_expect(eq(i32, poll_all(b), 1));
+	window_bench_finish(b, 0, NDSH_WC_SUCCESS);
+	cr_expect(eq(i32, window_bench_poll_all(b), 1));
 	cr_expect(eq(u32, ended(b), 1));
 	cr_expect(eq(u32, ended(b), 1), "once only");
 	close_region(b);
@@ -56,8 +56,8 @@ Test(ndclient_window, R_MR_07_a_closed_region_goes_with_its_last_window)
 	cr_expect(eq(u32, ended(b), 2));
 	close_region(b);
 	INVALIDATE(b, 0, &b->mw);
-	finish(b, 0, NDSH_WC_BIND_ERR);
-	cr_expect(eq(i32, poll_all(b), 1));
+	window_bench_finish(b, 0, NDSH_WC_BIND_ERR);
+	cr_expect(eq(i32, window_bench_poll_all(b), 1));
 	cr_expect(eq(u32, ended(b), 3));
 	/* A window that is bound anew lets go of where it was. */
 	close_region(b);
@@ -66,5 +66,5 @@ Test(ndclient_window, R_MR_07_a_closed_region_goes_with_its_last_window)
 	cr_assert(nd_mw_bind(&b->mw, &other, &b->side[1].qp));
 	cr_assert(nd_mw_bind(&b->mw2, &other, &b->side[1].qp));
 	cr_expect(eq(u32, ended(b), 4));
-	drop(b);
+	window_bench_drop(b);
 }

@@ -18,10 +18,10 @@
 
 #define DEPTH 4u
 
-static struct bench *
+static struct posting *
 make(void)
 {
-	struct bench *b = bench_new(DEPTH);
+	struct posting *b = posting_new(DEPTH);
 
 	b->a->info.max_read_sge = 2;
 	return b;
@@ -30,7 +30,7 @@ make(void)
 /* checks R-POST-06, R-RW-01 */
 Test(ndclient_post, R_POST_01_a_request_reaches_the_ring_as_posted)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct nd_sge sge[2] = {{(void *)0x1000, 10, 5}, {(void *)0x2000, 20, 6}};
 	struct ndsh_send s;
 
@@ -55,13 +55,13 @@ Test(ndclient_post, R_POST_01_a_request_reaches_the_ring_as_posted)
 		ND_SUCCESS)); /* R-POST-06 */
 	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
 	cr_expect(eq(int, s.flags, NDSH_WRF_SOLICIT));
-	bench_free(b);
+	posting_free(b);
 }
 
 /* Before the daemon has looked: the caller's list is of no more interest. */
 Test(ndclient_post, R_POST_07_the_list_is_free_when_the_post_returns)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct nd_sge sge[2] = {{(void *)0x1000, 10, 5}, {(void *)0x2000, 20, 6}};
 	struct ndsh_send s;
 	struct ndsh_recv r;
@@ -76,14 +76,14 @@ Test(ndclient_post, R_POST_07_the_list_is_free_when_the_post_returns)
 	cr_expect(eq(u32, s.sge[1].len, 20));
 	cr_expect(eq(u64, r.sge[1].addr, 0x2000));
 	cr_expect(eq(u32, r.sge[1].key, 6));
-	bench_free(b);
+	posting_free(b);
 }
 
 /* ---- small requests from memory that the library moves ---- */
 
 /* How many bytes of the request were copied at the post. */
 static uint32_t
-copied(struct bench *b, enum ndsh_op op, const struct nd_sge *sge, uint32_t n, uint32_t flags)
+copied(struct posting *b, enum ndsh_op op, const struct nd_sge *sge, uint32_t n, uint32_t flags)
 {
 	struct ndsh_send s;
 	nd_status st = op == NDSH_OP_READ    ? nd_qp_read(&b->qp, NULL, sge, n, 8, 9, flags)
@@ -105,7 +105,7 @@ copied(struct bench *b, enum ndsh_op op, const struct nd_sge *sge, uint32_t n, u
 
 Test(ndclient_post, moved_memory_is_copied_at_the_post)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct nd_pd pd = {.adapter = b->a, .id = 3}, other = {.adapter = b->a, .id = 4};
 	static char memory[100] = "what is in it, and what is behind it";
 	const uint32_t token = 5u << NDSH_TOKEN_KEY_BITS | 77;
@@ -135,13 +135,13 @@ Test(ndclient_post, moved_memory_is_copied_at_the_post)
 	b->qp.pd = &pd;
 	nd_moved_remove(&mr);
 	cr_expect(zero(u32, copied(b, NDSH_OP_SEND, sge, 1, 0)));
-	bench_free(b);
+	posting_free(b);
 }
 
 /* checks R-SR-01 */
 Test(ndclient_post, R_POST_02_initiator_requests_need_a_connection_receives_dont)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 
 	for (uint32_t state = ND_QP_UNCONNECTED; state <= ND_QP_DISCONNECTED; state += 2) {
 		b->qp.state = state;
@@ -153,26 +153,26 @@ Test(ndclient_post, R_POST_02_initiator_requests_need_a_connection_receives_dont
 		cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_SUCCESS));
 	}
 	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
-	bench_free(b);
+	posting_free(b);
 }
 
 /* Nobody looks at the rings of a queue pair in error, unless told. */
 Test(ndclient_post, R_POST_03_a_receive_for_a_dead_queue_pair_rings)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 
 	cr_assert(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_SUCCESS));
 	cr_expect(zero(u64, b->page.summary), "a living one looks when a message comes");
 	b->qp.page->dead = 1;
 	cr_assert(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_SUCCESS));
 	cr_expect(eq(u64, b->page.summary, 1));
-	bench_free(b);
+	posting_free(b);
 }
 
 /* The engine's contract: who died is polled no more, so every post behind it rings. */
 Test(ndclient_post, R_POST_03_a_request_for_a_dead_queue_pair_rings)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 
 	b->qp.page->sq_polled = 1;
 	cr_assert(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_SUCCESS));
@@ -181,12 +181,12 @@ Test(ndclient_post, R_POST_03_a_request_for_a_dead_queue_pair_rings)
 	b->qp.page->dead = 1;
 	cr_assert(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_SUCCESS));
 	cr_expect(eq(u64, b->page.summary, 1));
-	bench_free(b);
+	posting_free(b);
 }
 
 Test(ndclient_post, R_POST_04_limits)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct nd_sge sge[3] = {{NULL, 500, 0}, {NULL, 501, 0}, {NULL, 0, 0}};
 
 	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, sge, 3, 0), ND_DATA_OVERRUN));
@@ -197,12 +197,12 @@ Test(ndclient_post, R_POST_04_limits)
 	cr_expect(eq(i32, nd_qp_read(&b->qp, NULL, sge, 2, 0, 0, 0), ND_BUFFER_OVERFLOW));
 	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
 	cr_expect(not(ndsh_rq_ready(&b->daemon_rq)));
-	bench_free(b);
+	posting_free(b);
 }
 
 Test(ndclient_post, R_RW_07_reads_have_an_sge_limit_of_their_own)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct nd_sge sge[2] = {{NULL, 5, 0}, {NULL, 5, 0}};
 
 	b->a->info.max_read_sge = 1;
@@ -210,14 +210,14 @@ Test(ndclient_post, R_RW_07_reads_have_an_sge_limit_of_their_own)
 	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
 	cr_expect(eq(i32, nd_qp_write(&b->qp, NULL, sge, 2, 0, 0, 0), ND_SUCCESS));
 	cr_expect(eq(i32, nd_qp_read(&b->qp, NULL, sge, 1, 0, 0, 0), ND_SUCCESS));
-	bench_free(b);
+	posting_free(b);
 }
 
 /* checks R-MR-09: the four bytes that the peer sent mean the number on the wire. */
 Test(ndclient_post, a_remote_token_is_bytes)
 {
 	static const uint8_t told[4] = {0x12, 0x34, 0x56, 0x78};
-	struct bench *b = make();
+	struct posting *b = make();
 	struct ndsh_send s;
 	uint32_t token;
 
@@ -229,12 +229,12 @@ Test(ndclient_post, a_remote_token_is_bytes)
 		cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
 		cr_expect(eq(u32, s.rkey, 0x12345678));
 	}
-	bench_free(b);
+	posting_free(b);
 }
 
 Test(ndclient_post, immediates_reach_the_ring_as_they_stand)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct nd_sge sge = {(void *)0x1000, 10, 5};
 	struct ndsh_send s;
 
@@ -264,7 +264,7 @@ Test(ndclient_post, immediates_reach_the_ring_as_they_stand)
 	cr_expect(eq(i32, nd_qp_write_with_immediate(&b->qp, NULL, NULL, 0, 0, 0, 0, 0x8),
 		ND_INVALID_PARAMETER_7));
 	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
-	bench_free(b);
+	posting_free(b);
 }
 
 /* Whoever does not ask for more sees receives. */
@@ -297,7 +297,7 @@ Test(ndclient_post, results_tell_of_immediates)
 
 Test(ndclient_post, R_POST_05_flags)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 
 	for (uint32_t bit = 0; bit < 32; bit++) {
 		uint32_t f = 1u << bit;
@@ -315,12 +315,12 @@ Test(ndclient_post, R_POST_05_flags)
 			"read %#x", f);
 		b->qp.page->sq_done = b->qp.sq.next;
 	}
-	bench_free(b);
+	posting_free(b);
 }
 
 Test(ndclient_post, R_POST_09_inline_gathers_more_pieces_than_sges)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct nd_sge sge[5] = {
 		{"ab", 2, 0}, {NULL, 0, 0}, {"cde", 3, 0}, {"f", 1, 0}, {"gh", 2, 0}};
 	uint8_t big[33] = {0};
@@ -333,12 +333,12 @@ Test(ndclient_post, R_POST_09_inline_gathers_more_pieces_than_sges)
 	cr_expect(zero(int, memcmp(s.inl, "abcdefgh", 8)));
 	cr_expect(eq(
 		i32, nd_qp_send(&b->qp, NULL, &too_big, 1, ND_OP_FLAG_INLINE), ND_BUFFER_OVERFLOW));
-	bench_free(b);
+	posting_free(b);
 }
 
 Test(ndclient_post, R_ORD_04_silent_requests_give_their_slots_back_by_the_page)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct ndsh_send s;
 
 	for (uint32_t round = 0; round < 10; round++) {
@@ -350,13 +350,13 @@ Test(ndclient_post, R_ORD_04_silent_requests_give_their_slots_back_by_the_page)
 		while (ndsh_sq_fetch(&b->daemon_sq, &s) == NDSH_FETCH_OK)
 			b->qp.page->sq_done++;
 	}
-	bench_free(b);
+	posting_free(b);
 }
 
 /* A completion that was taken frees its slot even if the page is older; checks R-POST-04. */
 Test(ndclient_post, a_taken_completion_frees_its_slot)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 
 	for (uint32_t i = 0; i < DEPTH; i++)
 		cr_assert(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_SUCCESS));
@@ -364,15 +364,15 @@ Test(ndclient_post, a_taken_completion_frees_its_slot)
 	b->qp.rq_freed = 1;
 	cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_SUCCESS));
 	cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_NO_MORE_ENTRIES));
-	bench_free(b);
+	posting_free(b);
 }
 
 Test(ndclient_post, a_daemon_that_is_gone_takes_nothing)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 
 	b->a->gone = 1;
 	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_DEVICE_REMOVED));
 	cr_expect(eq(i32, nd_qp_receive(&b->qp, NULL, NULL, 0), ND_DEVICE_REMOVED));
-	bench_free(b);
+	posting_free(b);
 }

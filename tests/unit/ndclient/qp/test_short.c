@@ -146,8 +146,8 @@ posted(uint32_t minor, uint32_t bytes, uint32_t nd_flags)
 	struct nd_qp *qp;
 	uint32_t ctrl;
 
-	rig_start(&rig);
-	a = rig_open(&rig);
+	daemon_rig_start(&rig);
+	a = daemon_rig_open(&rig);
 	a->abi_minor = minor;
 	cr_assert(eq(i32, nd_pd_create(a, &pd), ND_SUCCESS));
 	cr_assert(eq(i32, nd_cq_create(a, 8, &cq), ND_SUCCESS));
@@ -166,7 +166,7 @@ posted(uint32_t minor, uint32_t bytes, uint32_t nd_flags)
 	nd_cq_close(cq);
 	nd_pd_close(pd);
 	nd_adapter_close(a);
-	rig_stop(&rig);
+	daemon_rig_stop(&rig);
 	return NDSH_CTRL_FLAGS(ctrl);
 }
 

@@ -104,7 +104,7 @@ connect_pair(struct world *w)
 	cr_assert(eq(i32, nd_connector_complete_connect(w->object[CONN_A], &ov), ND_PENDING));
 	cr_assert(eq(i32, nd_overlapped_wait(&ov, 10000), ND_SUCCESS));
 	cr_assert(eq(i32, nd_listener_get_request(l, w->object[CONN_B], &ov), ND_PENDING));
-	rig_request(&w->rig, l->at.id);
+	daemon_rig_request(&w->rig, l->at.id);
 	cr_assert(eq(i32, nd_overlapped_wait(&ov, 10000), ND_SUCCESS));
 	cr_assert(
 		eq(i32, nd_connector_accept(w->object[CONN_B], w->object[QP_B], 0, 0, NULL, 0, &ov),
@@ -209,8 +209,8 @@ Test(ndclient_object, R_LIFE_01_any_order, .timeout = 120)
 	unsigned seed = 1;
 	int order[COUNT];
 
-	rig_start(&w.rig);
-	w.a = rig_open(&w.rig);
+	daemon_rig_start(&w.rig);
+	w.a = daemon_rig_open(&w.rig);
 	for (int round = 0; round < 500; round++) {
 		uint32_t closed = 0;
 
@@ -220,12 +220,12 @@ Test(ndclient_object, R_LIFE_01_any_order, .timeout = 120)
 		for (int i = 0; i < COUNT; i++)
 			close_one(&w, order[i], &closed);
 		nd_free(w.a, w.memory);
-		cr_assert(zero(u32, rig_live(&w.rig)), "round %d", round);
+		cr_assert(zero(u32, daemon_rig_live(&w.rig)), "round %d", round);
 	}
 	cr_expect(zero(u32, w.rig.refused));
 	cr_expect(eq(ptr, LIST_FIRST(&w.a->objects), NULL));
 	nd_adapter_close(w.a);
-	rig_stop(&w.rig);
+	daemon_rig_stop(&w.rig);
 }
 
 /* checks R-LIFE-01, R-LIFE-12: the adapter is closed, or its daemon dies first, with any of them
@@ -236,18 +236,18 @@ Test(ndclient_object, the_adapter_takes_what_is_left, .timeout = 120)
 	unsigned seed = 2;
 	int order[COUNT];
 
-	rig_start(&w.rig);
+	daemon_rig_start(&w.rig);
 	for (int round = 0; round < 60; round++) {
 		uint32_t closed = 0;
 		int few = rand_r(&seed) % (COUNT + 1);
 		bool dies = round % 2 == 1;
 
-		w.a = rig_open(&w.rig);
+		w.a = daemon_rig_open(&w.rig);
 		make(&w);
 		begin_requests(&w);
 		shuffle(order, &seed);
 		if (dies)
-			rig_hang_up(&w.rig);
+			daemon_rig_hang_up(&w.rig);
 		for (int i = 0; i < few && dies; i++)
 			cr_assert(ge(i32, nd_close(w.object[order[i]], &w.end[order[i]]), 0));
 		for (int i = 0; i < few && !dies; i++)
@@ -258,7 +258,7 @@ Test(ndclient_object, the_adapter_takes_what_is_left, .timeout = 120)
 		for (int i = 0; i < 6; i++)
 			cr_assert(ne(i32, nd_overlapped_status(&w.pending[i]), ND_PENDING));
 	}
-	rig_stop(&w.rig);
+	daemon_rig_stop(&w.rig);
 	cr_expect(zero(u32, w.rig.refused));
 }
 
@@ -274,26 +274,26 @@ Test(ndclient_object, R_LIFE_02_a_queue_closed_under_its_queue_pairs, .timeout =
 	struct world w;
 	uint32_t cq_a, cq_b;
 
-	rig_start(&w.rig);
-	w.a = rig_open(&w.rig);
+	daemon_rig_start(&w.rig);
+	w.a = daemon_rig_open(&w.rig);
 	make(&w);
 	cq_a = ((struct nd_cq *)w.object[CQ_A])->id;
 	cq_b = ((struct nd_cq *)w.object[CQ_B])->id;
 	sent.qp = received.qp = ((struct nd_qp *)w.object[QP_A])->handle;
 	cr_expect(eq(i32, nd_cq_close(w.object[CQ_A]), ND_PENDING));
 	for (int i = 0; i < 40; i++) /* and over its end */
-		rig_push(&w.rig, cq_a, &sent);
-	rig_push(&w.rig, cq_b, &received);
+		daemon_rig_push(&w.rig, cq_a, &sent);
+	daemon_rig_push(&w.rig, cq_b, &received);
 	cr_expect(eq(i32, nd_cq_get_results(w.object[CQ_B], r, 4), 1));
 	MAKE(nd_qp_receive(w.object[QP_A], &w, NULL, 0));
-	rig_push(&w.rig, cq_b, &received);
+	daemon_rig_push(&w.rig, cq_b, &received);
 	cr_expect(eq(i32, nd_qp_close(w.object[QP_A]), ND_SUCCESS));
 	cr_expect(eq(i32, nd_cq_get_results(w.object[CQ_B], r, 4), 1));
 	cr_expect(eq(ptr, r[0].request_context, (void *)6));
 	cr_expect(eq(u32, (uint32_t)r[0].request_type, ND_REQUEST_RECEIVE));
-	cr_expect(eq(u32, rig_type(&w.rig, cq_a), 0), "it went with its last queue pair");
+	cr_expect(eq(u32, daemon_rig_type(&w.rig, cq_a), 0), "it went with its last queue pair");
 	nd_adapter_close(w.a);
-	rig_stop(&w.rig);
+	daemon_rig_stop(&w.rig);
 }
 
 static void
@@ -316,8 +316,8 @@ Test(ndclient_object, closed_in_its_callback_before_its_queue_pairs, .timeout = 
 	struct world w;
 	uint32_t id;
 
-	rig_start(&w.rig);
-	w.a = rig_open(&w.rig);
+	daemon_rig_start(&w.rig);
+	w.a = daemon_rig_open(&w.rig);
 	make(&w);
 	id = ((struct nd_cq *)w.object[CQ_B])->id;
 	((struct nd_cq *)w.object[CQ_B])->callback = closing;
@@ -325,15 +325,15 @@ Test(ndclient_object, closed_in_its_callback_before_its_queue_pairs, .timeout = 
 	MAKE(nd_cq_arm_callback(w.object[CQ_B], ND_CQ_NOTIFY_ANY));
 	sem_init(&w.called, 0, 0);
 	w.end[CQ_B].status = ND_UNSUCCESSFUL; /* it has not been asked yet */
-	rig_push(&w.rig, id, &received);
+	daemon_rig_push(&w.rig, id, &received);
 	while (sem_wait(&w.called) != 0)
 		cr_assert(eq(int, errno, EINTR));
 	cr_expect(eq(i32, nd_overlapped_wait(&w.end[CQ_B], 20000), ND_SUCCESS));
 	cr_expect(not(nd_gone(w.a)));
 	cr_expect(zero(u32, w.rig.refused));
-	cr_expect(eq(u32, rig_type(&w.rig, id), 0));
+	cr_expect(eq(u32, daemon_rig_type(&w.rig, id), 0));
 	nd_adapter_close(w.a);
-	rig_stop(&w.rig);
+	daemon_rig_stop(&w.rig);
 }
 
 /* ---- the calls ----------------------------------------------------------------------- */
@@ -347,12 +347,12 @@ Test(ndclient_object, close_never_fails, .timeout = 60)
 	cr_expect(eq(i32, nd_pd_close(NULL), ND_SUCCESS));
 	cr_expect(eq(i32, nd_cq_close(NULL), ND_SUCCESS));
 	cr_expect(eq(i32, nd_qp_close(NULL), ND_SUCCESS));
-	rig_start(&w.rig);
+	daemon_rig_start(&w.rig);
 	for (int gone = 0; gone < 2; gone++) {
-		w.a = rig_open(&w.rig);
+		w.a = daemon_rig_open(&w.rig);
 		make(&w);
 		if (gone)
-			rig_hang_up(&w.rig);
+			daemon_rig_hang_up(&w.rig);
 		cr_expect(eq(i32, nd_pd_close(w.object[PD]), ND_PENDING));
 		cr_expect(eq(i32, nd_cq_close(w.object[CQ_A]), ND_PENDING));
 		cr_expect(eq(i32, nd_cq_close(w.object[CQ_B]), ND_PENDING));
@@ -364,7 +364,7 @@ Test(ndclient_object, close_never_fails, .timeout = 60)
 		cr_expect(eq(i32, nd_listener_close(w.object[LISTENER]), ND_PENDING));
 		nd_adapter_close(w.a);
 	}
-	rig_stop(&w.rig);
+	daemon_rig_stop(&w.rig);
 }
 
 /* A thread makes requests; another closes their objects the moment it sees them complete, while the
@@ -415,18 +415,18 @@ Test(ndclient_object, R_LIFE_07_closed_by_who_sees_the_completion, .timeout = 12
 	pthread_t thread;
 	struct world w;
 
-	rig_start(&w.rig);
+	daemon_rig_start(&w.rig);
 	w.rig.limits = true;
 	for (int round = 0; round < 100; round++) {
 		struct asker t = {.w = &w};
 
-		w.a = rig_open(&w.rig);
+		w.a = daemon_rig_open(&w.rig);
 		make(&w);
 		connect_c(&w);
 		for (int i = 0; i < 3; i++)
 			t.ov[i].status = ND_UNSUCCESSFUL; /* it has not been asked yet */
 		sent.qp = ((struct nd_qp *)w.object[QP_A])->handle;
-		rig_push(&w.rig, ((struct nd_cq *)w.object[CQ_A])->id, &sent);
+		daemon_rig_push(&w.rig, ((struct nd_cq *)w.object[CQ_A])->id, &sent);
 		cr_assert(eq(i32, nd_qp_close(w.object[QP_A]), ND_SUCCESS));
 		cr_assert(eq(i32, nd_qp_close(w.object[QP_B]), ND_SUCCESS));
 		pthread_create(&thread, NULL, ask, &t);
@@ -439,6 +439,6 @@ Test(ndclient_object, R_LIFE_07_closed_by_who_sees_the_completion, .timeout = 12
 		pthread_join(thread, NULL);
 		nd_adapter_close(w.a);
 	}
-	rig_stop(&w.rig);
+	daemon_rig_stop(&w.rig);
 	cr_expect(zero(u32, w.rig.refused));
 }

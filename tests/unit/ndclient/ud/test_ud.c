@@ -17,10 +17,10 @@
 
 static struct nd_ah ah; /* ready */
 
-static struct bench *
+static struct posting *
 make(void)
 {
-	struct bench *b = bench_new(DEPTH);
+	struct posting *b = posting_new(DEPTH);
 
 	b->a->info.path_mtu = MTU;
 	b->a->abi_minor = NDSH_ABI_MINOR;
@@ -31,7 +31,7 @@ make(void)
 
 Test(ndclient_ud, a_datagram_reaches_the_ring_as_posted)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct nd_sge sge[2] = {{(void *)0x1000, 10, 5}, {(void *)0x2000, MTU - 10, 6}};
 	struct ndsh_send s;
 
@@ -51,13 +51,13 @@ Test(ndclient_ud, a_datagram_reaches_the_ring_as_posted)
 	cr_assert(eq(i32, nd_ud_send(&b->qp, NULL, NULL, 0, &ah, 2, 0, 0), ND_SUCCESS));
 	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
 	cr_expect(eq(int, s.op, NDSH_OP_SEND));
-	bench_free(b);
+	posting_free(b);
 }
 
 /* And then nothing was queued. */
 Test(ndclient_ud, what_is_refused_at_the_post)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct nd_sge sge[3] = {{(void *)0x1000, MTU, 5}, {(void *)0x2000, 1, 6}};
 	struct nd_adapter other;
 	struct ndsh_send s;
@@ -98,7 +98,7 @@ Test(ndclient_ud, what_is_refused_at_the_post)
 	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, 0), ND_NO_MORE_ENTRIES));
 	b->a->gone = 1;
 	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, sge, 1, &ah, 2, 0, 0), ND_DEVICE_REMOVED));
-	bench_free(b);
+	posting_free(b);
 }
 
 /* checks W-PKT-07: both families, and what is neither. */
@@ -133,7 +133,7 @@ Test(ndclient_ud, W_PKT_07_who_sent_it)
 /* Nothing is sent to a daemon that would take it for a broken message. */
 Test(ndclient_ud, an_older_daemon)
 {
-	struct bench *b = make();
+	struct posting *b = make();
 	struct nd_pd pd = {.adapter = b->a};
 	const struct nd_ud_question question = {.id = 1};
 	struct nd_qp_options options = {0};
@@ -148,5 +148,5 @@ Test(ndclient_ud, an_older_daemon)
 	cr_expect(eq(i32, nd_ud_listener_create(b->a, &l), ND_NOT_SUPPORTED));
 	cr_expect(eq(i32, nd_ud_reject(b->a, &question, NULL, 0), ND_NOT_SUPPORTED));
 	cr_expect(qp == NULL && none == NULL && l == NULL);
-	bench_free(b);
+	posting_free(b);
 }
