@@ -6,6 +6,8 @@
 #include "ndclient/conn/connector.h"
 #include "ndclient/conn/connector_event.h"
 #include "ndclient/conn/listener.h"
+#include "ndclient/face/profile.h"
+#include "ndclient/face/status.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/address.h"
@@ -75,39 +77,34 @@ may_retry(nd_status st)
 static void
 on_reply(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 {
+	nd_status st = nd_status_of_daemon(ev->h.status);
+
 	if (c->state != ND_CONN_CONNECTING)
 		return;
-	if (ev->h.status == ND_SUCCESS) {
+	if (st == ND_SUCCESS) {
 		keep_peer(c, ev);
 		c->state = ND_CONN_REP_RECEIVED;
 	} else {
 		c->reject_reason = ev->reject_reason;
-		if (ev->h.status == ND_CONNECTION_REFUSED) /* R-CONN-04 */
+		if (st == ND_CONNECTION_REFUSED) /* R-CONN-04 */
 			keep_private(c, ev);
 		nd_conn_release_qp(c, ND_QP_UNCONNECTED);
-		if (!may_retry(ev->h.status))
+		if (!may_retry(st))
 			c->state = ND_CONN_DISCONNECTED;
 		else
 			c->state = c->bound ? ND_CONN_BOUND : ND_CONN_IDLE;
 	}
-	connector_complete(c, ev->h.status);
-}
-
-/* The status of an Accept when the active side has given up. */
-static nd_status
-accept_status(const struct nd_connector *c, nd_status st)
-{
-	bool pages = c->adapter->profile == ND_PROFILE_DOC;
-
-	return pages && st == ND_CONNECTION_REFUSED ? ND_CONNECTION_ABORTED : st;
+	connector_complete(c, st);
 }
 
 static void
 on_established(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 {
+	nd_status st = nd_status_of_daemon(ev->h.status);
+
 	if (c->state != ND_CONN_REP_SENT)
 		return;
-	if (ev->h.status == ND_SUCCESS) {
+	if (st == ND_SUCCESS) {
 		c->inbound_reads = ev->inbound_reads;
 		c->outbound_reads = ev->outbound_reads;
 		c->state = ND_CONN_CONNECTED;
@@ -118,12 +115,14 @@ on_established(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 		nd_conn_release_qp(c, ND_QP_DISCONNECTED);
 		c->state = ND_CONN_DISCONNECTED;
 	}
-	connector_complete(c, accept_status(c, ev->h.status));
+	connector_complete(c, nd_profile_accept_status(c->adapter->profile, st));
 }
 
 static void
 on_disconnected(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 {
+	nd_status st = nd_status_of_daemon(ev->h.status);
+
 	switch (c->state) {
 	case ND_CONN_REP_RECEIVED:
 		nd_conn_release_qp(c, ND_QP_DISCONNECTED);
@@ -136,7 +135,7 @@ on_disconnected(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 	case ND_CONN_ACTIVE_DISC:
 		/* Our disconnect is done, or has crossed with the peer's: that is a success too. */
 		c->ended = true;
-		c->end_status = ev->h.status == ND_CONNECTION_ABORTED ? ND_SUCCESS : ev->h.status;
+		c->end_status = st == ND_CONNECTION_ABORTED ? ND_SUCCESS : st;
 		if (c->op != NULL) {
 			c->state = ND_CONN_DISCONNECTED;
 			connector_complete(c, c->end_status);

@@ -14,6 +14,7 @@
 #include "ndclient/cq/callback.h"
 #include "ndclient/cq/cq.h"
 #include "ndclient/cq/moderate.h"
+#include "ndclient/face/flags.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/callbacks.h"
 #include "ndclient/session/control.h"

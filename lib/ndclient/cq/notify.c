@@ -17,6 +17,7 @@
 #include "ndclient/cq/arm.h"
 #include "ndclient/cq/cq.h"
 #include "ndclient/cq/notify.h"
+#include "ndclient/face/flags.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/control.h"
 #include "ndclient/session/fd.h"

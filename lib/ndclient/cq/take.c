@@ -2,6 +2,7 @@
 /* Completion queues: taking results. */
 #include "ndclient/cq/cq.h"
 #include "ndclient/face/result.h"
+#include "ndclient/face/status.h"
 #include "ndclient/mem/mover.h"
 #include "ndclient/mem/window.h"
 #include "ndclient/qp/qp.h"
@@ -60,9 +61,7 @@ cq_judge_empty(struct nd_cq *cq, struct ndsh_cqe *first)
 		return 0;
 	if (ndsh_cq_poll(&cq->reader, first, 1) != 0)
 		return 1;
-	if (fault == NDSH_CQ_OK)
-		return ND_DEVICE_REMOVED;
-	return fault == NDSH_CQ_OVERRUN ? ND_BUFFER_OVERFLOW : ND_INTERNAL_ERROR;
+	return fault == NDSH_CQ_OK ? ND_DEVICE_REMOVED : nd_status_of_fault(fault);
 }
 
 static int32_t

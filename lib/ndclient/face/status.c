@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names of ND's statuses. */
+/* Statuses of ND: their names, and what the daemon's answers become. */
 #include <stddef.h>
 
+#include "ndclient/face/status.h"
 #include "ndclient/ndclient.h"
+#include "shm/ndsh_ring.h"
+#include "shm/ndsh_status.h"
 
 #define NAME(s)                                                                                    \
 	{                                                                                          \
@@ -72,4 +75,99 @@ nd_status_name(nd_status status)
 		if (names[i].status == status)
 			return names[i].name;
 	return "unknown ND status";
+}
+
+nd_status
+nd_status_of_daemon(int32_t status)
+{
+	switch (status) {
+	case NDSH_OK:
+		return ND_SUCCESS;
+	case NDSH_UNANSWERED:
+		return ND_TIMEOUT;
+	case NDSH_PENDING:
+		return ND_PENDING;
+	case NDSH_ERR_OVERFLOW:
+		return ND_BUFFER_OVERFLOW;
+	case NDSH_ERR_BUSY:
+		return ND_DEVICE_BUSY;
+	case NDSH_ERR_ACCESS:
+		return ND_ACCESS_VIOLATION;
+	case NDSH_ERR_INVALID_ID:
+		return ND_INVALID_HANDLE;
+	case NDSH_ERR_INVALID_PARAMETER:
+		return ND_INVALID_PARAMETER;
+	case NDSH_ERR_INVALID_REQUEST:
+		return ND_INVALID_DEVICE_REQUEST;
+	case NDSH_ERR_ATTRIBUTE_MASK:
+		return ND_INVALID_PARAMETER_MIX;
+	case NDSH_ERR_PORT_IN_USE:
+		return ND_SHARING_VIOLATION;
+	case NDSH_ERR_NO_RESOURCES:
+		return ND_INSUFFICIENT_RESOURCES;
+	case NDSH_ERR_TIMEOUT:
+		return ND_IO_TIMEOUT;
+	case NDSH_ERR_NOT_SUPPORTED:
+		return ND_NOT_SUPPORTED;
+	case NDSH_ERR_BAD_DESTINATION:
+		return ND_BAD_NETWORK_NAME;
+	case NDSH_ERR_INTERNAL:
+		return ND_INTERNAL_ERROR;
+	case NDSH_ERR_ADDRESS_NOT_LOCAL:
+		return ND_INVALID_ADDRESS;
+	case NDSH_ERR_INVALID_STATE:
+		return ND_INVALID_DEVICE_STATE;
+	case NDSH_ERR_PRIVATE_DATA_SIZE:
+		return ND_INVALID_BUFFER_SIZE;
+	case NDSH_ERR_NO_FREE_PORT:
+		return ND_TOO_MANY_ADDRESSES;
+	case NDSH_ERR_ADDRESS_IN_USE:
+		return ND_ADDRESS_ALREADY_EXISTS;
+	case NDSH_ERR_REFUSED:
+		return ND_CONNECTION_REFUSED;
+	case NDSH_ERR_NOT_CONNECTED:
+		return ND_CONNECTION_INVALID;
+	case NDSH_ERR_CONNECTED:
+		return ND_CONNECTION_ACTIVE;
+	case NDSH_ERR_NETWORK_UNREACHABLE:
+		return ND_NETWORK_UNREACHABLE;
+	case NDSH_ERR_HOST_UNREACHABLE:
+		return ND_HOST_UNREACHABLE;
+	case NDSH_ERR_ABORTED:
+		return ND_CONNECTION_ABORTED;
+	case NDSH_ERR_SESSION_ENDED:
+		return ND_DEVICE_REMOVED;
+	default:
+		return status;
+	}
+}
+
+nd_status
+nd_status_of_admin(uint8_t answer)
+{
+	switch (answer) {
+	case NDSH_ADMIN_OK:
+		return ND_SUCCESS;
+	case NDSH_ADMIN_BUSY:
+		return ND_DEVICE_BUSY;
+	case NDSH_ADMIN_FULL:
+		return ND_INSUFFICIENT_RESOURCES;
+	case NDSH_ADMIN_RANGE:
+		return ND_ACCESS_VIOLATION;
+	default:
+		return ND_INTERNAL_ERROR;
+	}
+}
+
+nd_status
+nd_status_of_fault(uint32_t fault)
+{
+	switch (fault) {
+	case NDSH_CQ_OK:
+		return ND_SUCCESS;
+	case NDSH_CQ_OVERRUN:
+		return ND_BUFFER_OVERFLOW;
+	default:
+		return ND_INTERNAL_ERROR;
+	}
 }

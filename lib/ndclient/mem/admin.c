@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "ndclient/cq/cq.h"
+#include "ndclient/face/status.h"
 #include "ndclient/mem/admin.h"
 #include "ndclient/mem/adopt.h"
 #include "ndclient/mem/moved.h"
@@ -116,23 +117,6 @@ struct outcome {
 	nd_status st;
 };
 
-static nd_status
-admin_status(const struct ndsh_cqe *e)
-{
-	switch (e->status) {
-	case NDSH_ADMIN_OK:
-		return ND_SUCCESS;
-	case NDSH_ADMIN_BUSY:
-		return ND_DEVICE_BUSY;
-	case NDSH_ADMIN_FULL:
-		return ND_INSUFFICIENT_RESOURCES;
-	case NDSH_ADMIN_RANGE:
-		return ND_ACCESS_VIOLATION;
-	default:
-		return ND_INTERNAL_ERROR;
-	}
-}
-
 /* The region is not registered any more: its token is 0 (R-MR-09), and no window fits in (R-MW-03).
  * Lock held, so that no thread sees this before the memory is the application's own again. */
 static void
@@ -179,7 +163,7 @@ admin_collect(struct nd_adapter *a, struct outcome out[BATCH])
 		struct nd_mr *mr = STAILQ_FIRST(&a->admin.asked);
 
 		STAILQ_REMOVE_HEAD(&a->admin.asked, queued);
-		out[i] = (struct outcome){mr->ov, admin_status(&e[i])};
+		out[i] = (struct outcome){mr->ov, nd_status_of_admin(e[i].status)};
 		__atomic_store_n(&a->admin.answered, e[i].slot_count, __ATOMIC_RELAXED);
 		region_settle(mr, &e[i]);
 	}

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 
+#include "ndclient/face/flags.h"
 #include "ndclient/mem/fast_register.h"
 #include "ndclient/mem/pd.h"
 #include "ndclient/mem/segment.h"
@@ -161,20 +162,6 @@ frmr_pages_fit(const struct nd_fr *fr, const uint64_t *pages, uint32_t count, ui
 	return true;
 }
 
-static uint32_t
-frmr_access(uint32_t flags)
-{
-	uint32_t access = 0;
-
-	if (flags & ND_OP_FLAG_ALLOW_READ)
-		access |= NDSH_ACCESS_REMOTE_READ;
-	if (flags & ND_OP_FLAG_ALLOW_WRITE)
-		access |= NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_LOCAL_WRITE;
-	if (flags & ND_OP_FLAG_ALLOW_LOCAL_WRITE)
-		access |= NDSH_ACCESS_LOCAL_WRITE;
-	return access;
-}
-
 static nd_status
 frmr_check(const struct nd_qp *qp, const struct nd_fr *fr, uint32_t flags, uint32_t legal)
 {
@@ -230,7 +217,7 @@ nd_qp_fast_register(struct nd_qp *qp, void *context, struct nd_fr *fr, const uin
 		return ND_NO_MORE_ENTRIES;
 	for (uint32_t i = 0; i < count; i++)
 		fr->lists[(size_t)list * fr->max_pages + i] = pages[i];
-	wr.arg[1] = NDSH_FR_ARG(frmr_access(flags), list, count);
+	wr.arg[1] = NDSH_FR_ARG(nd_frmr_access(flags), list, count);
 	nd_post_local(qp, NDSH_OP_FAST_REGISTER, &wr, flags & ~ALLOW);
 	return ND_SUCCESS;
 }

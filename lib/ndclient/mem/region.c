@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 
+#include "ndclient/face/flags.h"
 #include "ndclient/mem/admin.h"
 #include "ndclient/mem/adopt.h"
 #include "ndclient/mem/arena.h"
@@ -20,22 +21,6 @@
 	(ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |                            \
 		ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM |                          \
 		ND_MR_FLAG_ALLOW_REMOTE_ATOMIC | ND_MR_FLAG_ADOPT)
-
-static uint32_t
-region_access(uint32_t flags)
-{
-	uint32_t access = 0;
-
-	if (flags & ND_MR_FLAG_ALLOW_LOCAL_WRITE)
-		access |= NDSH_ACCESS_LOCAL_WRITE;
-	if (flags & ND_MR_FLAG_ALLOW_REMOTE_READ)
-		access |= NDSH_ACCESS_REMOTE_READ;
-	if (flags & (ND_MR_FLAG_ALLOW_REMOTE_WRITE & ~ND_MR_FLAG_ALLOW_LOCAL_WRITE)) /* R-MR-03 */
-		access |= NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_LOCAL_WRITE;
-	if (flags & (ND_MR_FLAG_ALLOW_REMOTE_ATOMIC & ~ND_MR_FLAG_ALLOW_LOCAL_WRITE))
-		access |= NDSH_ACCESS_REMOTE_ATOMIC | NDSH_ACCESS_LOCAL_WRITE;
-	return access; /* RDMA_READ_SINK needs nothing here (R-MR-10) */
-}
 
 /* *moved: not of the arena. DO_NOT_SECURE_VM leaves pages unmade (R-MR-11). */
 static nd_status
@@ -55,11 +40,11 @@ region_check_memory(
 	pthread_mutex_unlock(&a->arena.lock);
 	if (!*moved)
 		return ND_SUCCESS;
-	if ((region_access(flags) & NDSH_ACCESS_REMOTE_ATOMIC) &&
+	if ((nd_region_access(flags) & NDSH_ACCESS_REMOTE_ATOMIC) &&
 		a->abi_minor < NDSH_MINOR_FAR_ATOMICS)
 		return nd_fail(ND_NOT_SUPPORTED,
 			"atomics on memory that is not of nd_alloc(): the daemon is too old");
-	return nd_mover_check(buf, bytes, region_access(flags) & NDSH_ACCESS_LOCAL_WRITE,
+	return nd_mover_check(buf, bytes, nd_region_access(flags) & NDSH_ACCESS_LOCAL_WRITE,
 		!(flags & ND_MR_FLAG_DO_NOT_SECURE_VM));
 }
 
@@ -110,7 +95,7 @@ nd_mr_register(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct
 	struct nd_mr_request what = {.op = NDSH_ADMIN_REGISTER,
 		.va = (uintptr_t)buf,
 		.bytes = bytes,
-		.access = region_access(flags),
+		.access = nd_region_access(flags),
 		.call = __func__};
 	struct nd_adapter *a;
 	bool moved = false;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "ndclient/face/flags.h"
 #include "ndclient/mem/moved.h"
 #include "ndclient/mem/region.h"
 #include "ndclient/mem/window.h"
@@ -31,25 +32,6 @@ static_assert(sizeof(struct nd_sge) == sizeof(struct ndsh_sge) &&
 		      offsetof(struct nd_sge, bytes) == offsetof(struct ndsh_sge, len) &&
 		      offsetof(struct nd_sge, token) == offsetof(struct ndsh_sge, key),
 	"struct nd_sge is the ABI's");
-
-/* The ABI's flags are its own; only silent and fence happen to have ND's bits. */
-static uint32_t
-abi_flags(uint32_t flags)
-{
-	uint32_t f = 0;
-
-	if (flags & ND_OP_FLAG_SILENT_SUCCESS)
-		f |= NDSH_WRF_SILENT;
-	if (flags & ND_OP_FLAG_READ_FENCE)
-		f |= NDSH_WRF_FENCE;
-	if (flags & ND_OP_FLAG_SEND_AND_SOLICIT_EVENT)
-		f |= NDSH_WRF_SOLICIT;
-	if (flags & ND_OP_FLAG_INLINE)
-		f |= NDSH_WRF_INLINE;
-	if (flags & ND_OP_FLAG_READ_LOCAL_INVALIDATE)
-		f |= NDSH_WRF_LOCAL_INV;
-	return f;
-}
 
 /* Is the next slot still the daemon's? Completions that were taken tell what is free; silent
  * requests are told by the page alone (R-ORD-04). */
@@ -150,7 +132,7 @@ post_data(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct n
 	if (__atomic_load_n(&qp->adapter->mover, __ATOMIC_RELAXED) != NULL &&
 		nd_moved_fits(qp, op, sge, n, flags))
 		flags |= ND_OP_FLAG_INLINE;
-	how = abi_flags(flags);
+	how = nd_request_flags(flags);
 	if (how & NDSH_WRF_INLINE) {
 		if (total_bytes(sge, n) < qp->short_below)
 			how |= NDSH_WRF_SHORT;
@@ -328,7 +310,7 @@ void
 nd_post_local(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, uint32_t flags)
 {
 	nd_post_begin(&qp->sq_inside, "send", qp);
-	wr->ctrl = NDSH_CTRL(op, 0, abi_flags(flags), 0);
+	wr->ctrl = NDSH_CTRL(op, 0, nd_request_flags(flags), 0);
 	post_submit(qp, wr, NULL, NULL);
 }
 
@@ -354,13 +336,6 @@ check_bind(const struct nd_qp *qp, const struct nd_mr *mr, const struct nd_mw *m
 	return ND_SUCCESS;
 }
 
-static uint64_t
-window_access(uint32_t flags)
-{
-	return (flags & ND_OP_FLAG_ALLOW_READ ? NDSH_ACCESS_REMOTE_READ : 0) |
-	       (flags & ND_OP_FLAG_ALLOW_WRITE ? NDSH_ACCESS_REMOTE_WRITE : 0);
-}
-
 nd_status
 nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw, const void *buf,
 	size_t bytes, uint32_t flags)
@@ -380,9 +355,9 @@ nd_qp_bind(struct nd_qp *qp, void *context, struct nd_mr *mr, struct nd_mw *mw, 
 	wr.rkey = mw->token;
 	wr.imm = mw->generation;
 	wr.arg[0] = bytes;
-	wr.arg[1] = window_access(flags) | (uint64_t)__atomic_load_n(&mr->token, __ATOMIC_ACQUIRE)
-						   << 32;
-	wr.ctrl = NDSH_CTRL(NDSH_OP_BIND, 0, abi_flags(flags), 0);
+	wr.arg[1] = nd_window_access(flags) |
+		    (uint64_t)__atomic_load_n(&mr->token, __ATOMIC_ACQUIRE) << 32;
+	wr.ctrl = NDSH_CTRL(NDSH_OP_BIND, 0, nd_request_flags(flags), 0);
 	post_submit(qp, &wr, NULL, NULL);
 	return ND_SUCCESS;
 }
@@ -405,7 +380,7 @@ nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t fla
 	nd_post_begin(&qp->sq_inside, "send", qp);
 	nd_mw_invalidate(mw, qp);
 	wr.rkey = __atomic_load_n(&mw->token, __ATOMIC_RELAXED);
-	wr.ctrl = NDSH_CTRL(NDSH_OP_INVALIDATE, 0, abi_flags(flags), 0);
+	wr.ctrl = NDSH_CTRL(NDSH_OP_INVALIDATE, 0, nd_request_flags(flags), 0);
 	post_submit(qp, &wr, NULL, NULL);
 	return ND_SUCCESS;
 }

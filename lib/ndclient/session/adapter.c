@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ndclient/face/profile.h"
 #include "ndclient/mem/admin.h"
 #include "ndclient/mem/adopt.h"
 #include "ndclient/mem/arena.h"
@@ -77,7 +78,7 @@ adapter_open_session(struct nd_adapter *a, const struct nd_open_options *opt)
 	nd_status st;
 
 	m.placement = opt != NULL && opt->placement != 0 ? opt->placement - 1 : NDSH_PLACE_ANY;
-	m.flags = a->profile == ND_PROFILE_DOC ? NDSH_OPEN_NO_FLUSH : 0;
+	m.flags = nd_profile_open_flags(a->profile);
 	st = nd_socket_open(opt, &a->socket, &hello);
 	if (st != ND_SUCCESS)
 		return st;
@@ -185,7 +186,7 @@ nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
 	if (adapter == NULL)
 		return ND_INVALID_PARAMETER_4;
 	*adapter = NULL;
-	if (opt != NULL && opt->profile > ND_PROFILE_DOC)
+	if (opt != NULL && !nd_profile_is_known(opt->profile))
 		return nd_fail(ND_INVALID_PARAMETER_3, "unknown profile %u", opt->profile);
 	nd_verify_setup(opt);
 	a = aligned_alloc(NDSH_CACHE_LINE, sizeof(*a));
@@ -195,7 +196,7 @@ nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
 	adapter_init(a);
 	a->callbacks.end_fd = -1;
 	a->handlers = &nd_handlers;
-	a->profile = opt != NULL ? opt->profile : ND_PROFILE_TEST;
+	a->profile = nd_profile_of(opt);
 	if (!nd_address_from(&a->address, local, local_bytes)) {
 		free(a);
 		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ndclient/cq/cq.h"
+#include "ndclient/face/status.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/control.h"
 #include "ndclient/session/error.h"
@@ -131,7 +132,7 @@ take_reply(struct nd_adapter *a, const struct ndsh_msg_hdr *h, int fd)
 {
 	const struct nd_request *r;
 	struct nd_call *call;
-	nd_status st = h->status;
+	nd_status st = nd_status_of_daemon(h->status);
 	bool taken = false;
 
 	LIST_FOREACH (call, &a->calls, link)

@@ -4,6 +4,7 @@
  * control thread, which holds it.
  */
 #include "ndclient/cq/cq.h"
+#include "ndclient/face/event_type.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/qp/srq.h"
 #include "ndclient/session/adapter.h"
@@ -85,30 +86,10 @@ nd_event_srq_limit(struct nd_srq *srq)
 	event_raise(srq->adapter, &srq->events, ND_EVENT_SRQ_LIMIT, 0);
 }
 
-static enum nd_event_type
-type_of(uint32_t event)
-{
-	static const uint8_t of[] = {
-		[NDSH_ASYNC_COMM_EST] = ND_EVENT_ESTABLISHED,
-		[NDSH_ASYNC_SQ_DRAINED] = ND_EVENT_DRAINED,
-		[NDSH_ASYNC_LAST_WQE] = ND_EVENT_LAST_RECEIVE,
-		[NDSH_ASYNC_QP_REQUEST_ERROR] = ND_EVENT_QP_REQUEST_ERROR,
-		[NDSH_ASYNC_QP_ACCESS_ERROR] = ND_EVENT_QP_ACCESS_ERROR,
-		[NDSH_ASYNC_QP_ERROR] = ND_EVENT_QP_ERROR,
-		[NDSH_ASYNC_QP_FATAL] = ND_EVENT_QP_FATAL,
-		[NDSH_ASYNC_CQ_ERROR] = ND_EVENT_CQ_ERROR,
-		[NDSH_ASYNC_LINK_DOWN] = ND_EVENT_LINK_DOWN,
-		[NDSH_ASYNC_LINK_UP] = ND_EVENT_LINK_UP,
-		[NDSH_ASYNC_ADDRESSES] = ND_EVENT_ADDRESSES,
-	};
-
-	return event < sizeof(of) ? of[event] : 0;
-}
-
 void
 nd_event_async(struct nd_adapter *a, const struct ndsh_ev_async *ev)
 {
-	enum nd_event_type type = type_of(ev->event);
+	enum nd_event_type type = nd_event_type_of(ev->event);
 
 	if (type == 0)
 		return;

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "ndclient/face/status.h"
 #include "ndclient/session/error.h"
 #include "ndclient/session/socket.h"
 
@@ -86,8 +87,9 @@ nd_socket_exchange(int sock, struct ndsh_msg_hdr *request, void *reply, int *fd)
 			ND_DEVICE_NOT_READY, "%s: the daemon closed the connection", d->name);
 	if (h->type == NDSH_EV_SESSION_END && n == sizeof(struct ndsh_ev_session_end)) {
 		const struct ndsh_ev_session_end *end = (const void *)buf;
+		nd_status st = nd_status_of_daemon(h->status);
 
-		return nd_fail(h->status < 0 ? h->status : ND_DEVICE_NOT_READY,
+		return nd_fail(st < 0 ? st : ND_DEVICE_NOT_READY,
 			"the daemon ended the session: %.*s", (int)sizeof(end->reason),
 			end->reason);
 	}
@@ -103,7 +105,7 @@ nd_socket_exchange(int sock, struct ndsh_msg_hdr *request, void *reply, int *fd)
 		*fd = got;
 	else if (got >= 0)
 		close(got);
-	return h->status;
+	return nd_status_of_daemon(h->status);
 }
 
 static nd_status
@@ -115,7 +117,7 @@ socket_greet(int sock, struct ndsh_hello_reply *reply)
 	memset(reply, 0, sizeof(*reply));
 	ndsh_hello_fill(&hello);
 	st = nd_socket_exchange(sock, &hello.h, reply, NULL);
-	if (st < 0 && reply->h.status < 0)
+	if (st < 0 && nd_status_of_daemon(reply->h.status) < 0)
 		return nd_fail(
 			st, "the daemon refused: %.*s", (int)sizeof(reply->reason), reply->reason);
 	return st;

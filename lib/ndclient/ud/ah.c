@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ndclient/face/status.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/address.h"
 #include "ndclient/session/control.h"
@@ -168,6 +169,7 @@ ah_keep_service(struct nd_ah *ah, const struct ndsh_ev_ah *ev)
 void
 nd_ah_event(struct nd_adapter *a, const struct ndsh_ev_ah *ev)
 {
+	nd_status st = nd_status_of_daemon(ev->h.status);
 	struct nd_ah *ah;
 
 	TAILQ_FOREACH (ah, &a->ahs, link)
@@ -176,13 +178,13 @@ nd_ah_event(struct nd_adapter *a, const struct ndsh_ev_ah *ev)
 	if (ah == NULL || ah->state == ND_AH_IDLE) /* canceled while the event was on its way */
 		return;
 	if (ah->state == ND_AH_READY) { /* its way was taken away */
-		if (ev->h.status != ND_SUCCESS)
+		if (st != ND_SUCCESS)
 			ah_set_state(ah, ND_AH_IDLE);
 		return;
 	}
 	ah_keep_service(ah, ev);
-	ah_set_state(ah, ev->h.status == ND_SUCCESS ? ND_AH_READY : ND_AH_IDLE);
-	ah_conclude(ah, ev->h.status);
+	ah_set_state(ah, st == ND_SUCCESS ? ND_AH_READY : ND_AH_IDLE);
+	ah_conclude(ah, st);
 }
 
 nd_status
