@@ -8,13 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/shard/check.h"
 #include "sim.h"
 
 #define RX_BUDGET  32u
 #define OUT_MAX	   32u
 #define TURN_NS	   (1 * SIM_US)
 #define STALL_MAX  (100 * SIM_US)
-#define IDLE_TURNS 8u /* a shard polls this often in vain before it rests */
+#define CHECK_ALL  64u /* steps from one look at everything in a shard to the next */
+#define IDLE_TURNS 8u  /* a shard polls this often in vain before it rests */
 
 void
 sim_shard_init(struct sim_shard *sh, struct sim_host *h, unsigned number)
@@ -313,6 +315,17 @@ rest(struct sim_shard *sh)
 	       roce_shard_movers_rest(sh->s);
 }
 
+/* Is every queue pair as its invariants say, and now and then all else in the shard? */
+static void
+check_invariants(const struct sim_shard *sh)
+{
+	struct sim_world *w = sh->host->w;
+	bool all = w->steps % CHECK_ALL == 0;
+	const char *wrong = all ? roce_shard_check(sh->s) : roce_shard_check_qps(sh->s);
+
+	sim_check(w, wrong == NULL, "host %u.%u: %s", sh->host->number, sh->number, wrong);
+}
+
 static bool
 work(struct sim_shard *sh)
 {
@@ -332,6 +345,7 @@ work(struct sim_shard *sh)
 		busy = true;
 	}
 	sim_srq_check(&sh->client.srq);
+	check_invariants(sh);
 	return busy || sim_shard_has_frames(sh) || roce_shard_tx_pending(sh->s, w->now_ns);
 }
 

@@ -12,6 +12,7 @@
 #include "roce/mem/moved.h"
 #include "roce/mem/mr.h"
 #include "roce/mem/sge.h"
+#include "roce/qp/check.h"
 #include "roce/qp/error.h"
 #include "roce/qp/modify.h"
 #include "roce/qp/qp.h"
@@ -428,6 +429,7 @@ roce_comp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 {
 	uint32_t outstanding = roce_psn_from(qp->snd_max, qp->una_psn);
 
+	roce_check_qp(s, qp);
 	if (roce_psn_from(pkt->psn, qp->una_psn) >= outstanding) { /* W-COMP-01 */
 		s->count.rx_ghost_response++;
 		return;

@@ -11,6 +11,7 @@
 #include "roce/mem/moved.h"
 #include "roce/mem/mr.h"
 #include "roce/mem/sge.h"
+#include "roce/qp/check.h"
 #include "roce/qp/error.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/send_ring.h"
@@ -369,6 +370,7 @@ roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots
 {
 	unsigned done = 0;
 
+	roce_check_qp(s, qp);
 	while (done < n && req_tx(s, qp, &slots[done]))
 		done++;
 	return done;

@@ -14,6 +14,7 @@
 #include "roce/mem/moved.h"
 #include "roce/mem/mr.h"
 #include "roce/mem/sge.h"
+#include "roce/qp/check.h"
 #include "roce/qp/error.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/receive.h"
@@ -541,6 +542,7 @@ roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 {
 	const uint32_t seen = ROCE_RXB_HELD | ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT | ROCE_RXB_EST;
 
+	roce_check_qp(s, qp);
 	if (base_unlikely(!(pkt->opflags & (ROCE_OPF_WRITE | ROCE_OPF_SEND))) &&
 		(pkt->opcode == ROCE_FLUSH || pkt->opcode == ROCE_ATOMIC_WRITE)) /* W-PKT-08 */
 		s->count.rx_wrong_class++;

@@ -11,6 +11,7 @@
 #include "roce/mem/copy.h"
 #include "roce/mem/moved.h"
 #include "roce/mem/mr.h"
+#include "roce/qp/check.h"
 #include "roce/qp/qp.h"
 #include "roce/responder/atomic.h"
 #include "roce/responder/replay.h"
@@ -252,6 +253,7 @@ read_waits(const struct roce_qp *qp)
 bool
 roce_resp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
+	roce_check_qp(s, qp);
 	while (qp->rd_pending > 0 && !read_waits(qp)) {
 		enum roce_copy sent = tx_fetched(s, qp, slot);
 

@@ -3,13 +3,16 @@
 #ifndef ROCE_POOL_H
 #define ROCE_POOL_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "roce/roce.h"
 
-struct ndsh_rq;
-struct roce_qp;
-struct roce_shard;
 struct roce_wqe;
+
+/* How many extensions a shard has: most requests have few SGEs. */
+static inline uint32_t
+roce_pool_exts(const struct roce_shard_cfg *cfg)
+{
+	return cfg->max_wqes / 8 + 2;
+}
 
 /* May a request to send be taken from the pools? */
 bool roce_wqe_for_send(const struct roce_shard *s);

@@ -63,7 +63,7 @@ carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
 	*c = (struct carve){0};
 	if (!cfg_ok(cfg))
 		return false;
-	c->num_exts = cfg->max_wqes / 8 + 2;
+	c->num_exts = roce_pool_exts(cfg);
 	c->num_reads = cfg->max_qps / 4 + 16;
 	carve_part(c, 1, sizeof(struct roce_shard));
 	c->qps = carve_part(c, cfg->max_qps, sizeof(struct roce_qp));

@@ -15,6 +15,7 @@
 #include "roce/mem/moved.h"
 #include "roce/mem/mr.h"
 #include "roce/mem/sge.h"
+#include "roce/qp/check.h"
 #include "roce/qp/error.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/receive.h"
@@ -327,6 +328,7 @@ roce_ud_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct roce_gid to;
 
+	roce_check_qp(s, qp);
 	roce_pkt_dst_gid(pkt, &to);
 	if (!(pkt->opflags & ROCE_OPF_DETH) || qp->state < ROCE_QPS_ERR)
 		s->count.rx_wrong_class++;
