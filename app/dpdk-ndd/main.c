@@ -5,15 +5,17 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "control/control.h"
+#include "control/daemon.h"
+#include "control/start.h"
+#include "metrics/stats.h"
+#include "metrics/telemetry.h"
 #include "platform/clock.h"
 #include "platform/eal.h"
 #include "platform/instance.h"
 #include "platform/log.h"
 #include "platform/options.h"
-#include "session/session.h"
 #include "platform/sigbus.h"
-#include "control/start.h"
-#include "metrics/telemetry.h"
 #include "platform/vdev.h"
 #include "platform/xdp.h"
 

@@ -267,7 +267,8 @@ static_assert(sizeof(struct ndsh_srq_page) == 64, "ABI");
  * Admin ring: regions are registered and deregistered by descriptors in shared memory, like work
  * requests. The same phase rule; each is answered by an entry in a completion queue of its own, in
  * order: context, data = token (REGISTER), status, op, and slot_count, which frees slots. So
- * arming, waking and overrun are those of any completion queue. Its doorbell is NDSH_ADMIN_DOORBELL.
+ * arming, waking and overrun are those of any completion queue. Its doorbell is
+ * NDSH_ADMIN_DOORBELL.
  */
 enum ndsh_admin_op {
 	NDSH_ADMIN_REGISTER = 1,

@@ -2,9 +2,15 @@
 /* Connect: next hop, REQ, REP, then the client completes and RTU leaves. */
 #include <string.h>
 
-#include "platform/clock.h"
+#include "conn/active.h"
+#include "conn/bring_up.h"
 #include "conn/conn.h"
-#include "platform/log.h"
+#include "conn/endpoint.h"
+#include "control/daemon.h"
+#include "hostnet/path.h"
+#include "object/qp.h"
+#include "platform/clock.h"
+#include "session/session.h"
 
 static enum ndsh_status
 connect_check(const struct ndsh_connect *m, const struct ndd_qp *qp)
@@ -60,7 +66,7 @@ ndd_conn_bind(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return status;
 	c->bound = true;
 	r->bind.id = c->id;
-	ndd_local_told(&c->local, &r->bind);
+	ndd_bind_reply_fill(&r->bind, &c->local);
 	return NDSH_OK;
 }
 
@@ -140,8 +146,7 @@ ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	c->state = NDD_CONN_RESOLVING;
 	memcpy(c->remote.gid.raw, m->remote.ip, 16);
 	c->remote.port = m->remote.port;
-	c->qp = qp;
-	qp->conn = c;
+	ndd_conn_take_qp(c, qp);
 	c->inbound = reads_limited(m->inbound_reads);
 	c->outbound = reads_limited(m->outbound_reads);
 	/* The peer is told the DSCP alone: it need not react as we do (W-CM-73). */
@@ -151,8 +156,7 @@ ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	c->flow_label = roce_cm_flow_label(c->local.port, c->remote.port);
 	c->priv_bytes = m->priv_bytes;
 	memcpy(c->priv, m->priv, m->priv_bytes);
-	/* ndd_conn_tick() goes on: the reply leaves before any event. */
-	ndd_conn_ask(c);
+	ndd_conn_resolve_later(c);
 	r->id.id = c->id;
 	return NDSH_OK;
 }
@@ -190,21 +194,23 @@ ndd_conn_send_request(struct ndd_conn *c, uint64_t now_ns)
 		c->state = NDD_CONN_REQUESTED;
 }
 
-/* Table 3.5, column A; read limits lowered to what both grant (R-CONN-09). */
+/* Read limits are lowered to what both sides grant (R-CONN-09). */
 void
-ndd_conn_replied(struct ndd_conn *c, const struct roce_cm_event *ev)
+ndd_conn_on_reply(struct ndd *d, const struct roce_cm_event *ev)
 {
+	struct ndd_conn *c = ev->owner;
+
 	if (c->state != NDD_CONN_REQUESTED)
 		return;
 	c->peer = ev->peer;
-	c->peer.retry_count = c->session->daemon->cfg->retry_count;
+	c->peer.retry_count = d->cfg->retry_count;
 	c->ack_timeout = ev->ack_timeout;
 	if (ev->peer.initiator_depth < c->inbound)
 		c->inbound = ev->peer.initiator_depth;
 	if (ev->peer.responder_resources < c->outbound)
 		c->outbound = ev->peer.responder_resources;
 	c->state = NDD_CONN_REPLIED;
-	ndd_conn_tell(c, NDSH_EV_CONN_REPLY, NDSH_OK, ev);
+	ndd_conn_notify(c, NDSH_EV_CONN_REPLY, NDSH_OK, ev);
 }
 
 enum ndsh_status

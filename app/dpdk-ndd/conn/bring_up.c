@@ -2,24 +2,18 @@
 /* From a connection's values to its queue pair: next hop, path, states. */
 #include <string.h>
 
+#include "conn/bring_up.h"
 #include "conn/conn.h"
-#include "platform/log.h"
-#include "hostnet/network.h"
+#include "control/daemon.h"
+#include "hostnet/path.h"
+#include "object/qp.h"
 #include "object/qp_path.h"
+#include "platform/log.h"
+#include "session/session.h"
 
 #define RNR_FOR_EVER 7 /* as RNR retry count: without end */
 
-uint8_t
-ndd_mtu_code(uint32_t bytes)
-{
-	uint8_t code = 1;
-
-	while (code < 5 && 256u << (code - 1) < bytes)
-		code++;
-	return code;
-}
-
-/* What an empty shared receive queue answers is no reason to give up (R-SR-06). */
+/* An empty shared receive queue is no reason for the peer to give up (R-SR-06). */
 uint8_t
 ndd_conn_rnr_retry(const struct ndd_conn *c)
 {
@@ -38,7 +32,7 @@ struct bring_up {
 	struct roce_qp_attr attr;
 	enum roce_modify result;
 	uint32_t keepalive_ms; /* as the client wants it */
-	bool quiet;	       /* not from now on */
+	bool silent;	       /* no keepalive yet */
 };
 
 static void
@@ -54,7 +48,7 @@ on_shard_bring_up(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 
 	(void)roce_qp_query(b->qp->engine, &before);
 	b->keepalive_ms = before.keepalive_ms;
-	b->attr.keepalive_ms = b->quiet ? 0 : before.keepalive_ms;
+	b->attr.keepalive_ms = b->silent ? 0 : before.keepalive_ms;
 	b->result =
 		roce_qp_modify(shard->engine, b->qp->engine, now_ns, ROCE_QPS_RTR, rtr, &b->attr);
 	if (b->result == ROCE_MODIFY_OK)
@@ -62,15 +56,8 @@ on_shard_bring_up(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 			shard->engine, b->qp->engine, now_ns, ROCE_QPS_RTS, rts, &b->attr);
 }
 
-void
-ndd_path_via(struct roce_path *path, const struct net_nexthop *hop, uint32_t qpn, uint32_t peer_qpn)
-{
-	ndd_path_hop(path, hop);
-	path->udp_sport = roce_flow_sport(path->flow_label, qpn, peer_qpn);
-}
-
 static void
-fill_path(const struct ndd_conn *c, struct roce_path *path)
+conn_fill_path(const struct ndd_conn *c, struct roce_path *path)
 {
 	path->sgid = c->local.gid;
 	path->dgid = c->remote.gid;
@@ -85,13 +72,13 @@ ndd_conn_bring_up(struct ndd_conn *c)
 {
 	const struct config *cfg = c->session->daemon->cfg;
 	/* The passive side sends nothing before the active one is ready (W-CM-35). */
-	struct bring_up b = {.qp = c->qp, .quiet = c->state == NDD_CONN_ANSWERING};
+	struct bring_up b = {.qp = c->qp, .silent = c->state == NDD_CONN_ANSWERING};
 
-	/* W-CM-30: who may read from whom; MR rights say the rest. */
+	/* W-CM-30: the agreed number of reads; the rights of regions say the rest. */
 	b.attr.access = NDSH_ACCESS_REMOTE_WRITE;
 	if (c->inbound != 0)
 		b.attr.access |= NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_ATOMIC;
-	fill_path(c, &b.attr.path);
+	conn_fill_path(c, &b.attr.path);
 	b.attr.port = c->hop.port;
 	b.attr.mtu_bytes = 128u << c->mtu_code;
 	b.attr.dest_qpn = c->peer.qpn;
@@ -142,34 +129,6 @@ ndd_conn_start_keepalive(struct ndd_conn *c)
 	ndd_shard_call(c->session->shard, on_shard_start_keepalive, &k);
 }
 
-struct set_macs {
-	struct roce_qp *qp;
-	const struct net_nexthop *hop;
-};
-
-static void
-on_shard_set_macs(struct ndd_shard *shard, uint64_t now_ns, void *arg)
-{
-	struct set_macs *m = arg;
-
-	(void)shard;
-	(void)now_ns;
-	roce_qp_set_macs(m->qp, m->hop->smac, m->hop->dmac);
-}
-
-void
-ndd_path_moved(struct ndd_session *s, struct ndd_qp *qp, struct net_nexthop *old,
-	const struct net_nexthop *hop)
-{
-	struct set_macs m = {.qp = qp->engine, .hop = hop};
-	uint32_t port = old->port;
-
-	if (memcmp(old->dmac, hop->dmac, 6) != 0 || memcmp(old->smac, hop->smac, 6) != 0)
-		ndd_shard_call(s->shard, on_shard_set_macs, &m);
-	*old = *hop;
-	old->port = port;
-}
-
 /* W-GID-03: a neighbour that is being asked again keeps its old address meanwhile. */
 void
 ndd_conn_refresh(struct ndd_conn *c, uint64_t now_ns)
@@ -178,5 +137,5 @@ ndd_conn_refresh(struct ndd_conn *c, uint64_t now_ns)
 
 	if (c->qp != NULL && ndd_next_hop(c->session->daemon->net, now_ns, &c->local.gid,
 				     &c->remote.gid, &hop) == NDSH_OK)
-		ndd_path_moved(c->session, c->qp, &c->hop, &hop);
+		ndd_qp_set_hop(c->session, c->qp, &c->hop, &hop);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Local addresses that connectors share (R-LSN-07). */
 #include <stdlib.h>
 #include <string.h>
 
-#include "conn/conn.h"
+#include "conn/endpoint.h"
+#include "control/daemon.h"
+#include "hostnet/address.h"
+#include "session/class.h"
+#include "session/session.h"
 
 static bool
 is_unspecified(const uint8_t ip[16])
@@ -32,14 +35,14 @@ ndd_is_destination(const struct ndsh_addr *addr)
 }
 
 void
-ndd_local_told(const struct roce_cm_addr *addr, struct ndsh_bind_reply *r)
+ndd_bind_reply_fill(struct ndsh_bind_reply *r, const struct roce_cm_addr *addr)
 {
 	memcpy(r->addr.ip, addr->gid.raw, 16);
 	r->addr.port = addr->port;
 }
 
-enum ndsh_status
-ndd_endpoint_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static enum ndsh_status
+endpoint_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_bind *m = msg;
 	struct roce_cm_addr addr;
@@ -64,28 +67,31 @@ ndd_endpoint_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return status;
 	}
 	r->bind.id = e->id;
-	ndd_local_told(&e->port.addr, &r->bind);
+	ndd_bind_reply_fill(&r->bind, &e->port.addr);
 	return NDSH_OK;
 }
 
 /* Its connectors keep the port. */
-void
-ndd_endpoint_free(struct ndd_session *s, struct ndd_endpoint *e)
+static void
+endpoint_free(struct ndd_session *s, void *object)
 {
+	struct ndd_endpoint *e = object;
+
 	ndd_port_give(&e->port);
 	ndd_slots_remove(&s->endpoints, e->id);
 	free(e);
 }
 
-enum ndsh_status
-ndd_endpoint_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static uint32_t
+endpoints_most(const struct config *cfg)
 {
-	struct ndd_endpoint *e =
-		ndd_slots_get(&s->endpoints, ((const struct ndsh_id_msg *)msg)->id);
-
-	(void)r;
-	if (e == NULL)
-		return NDSH_ERR_INVALID_ID;
-	ndd_endpoint_free(s, e);
-	return NDSH_OK;
+	return cfg->max_qps;
 }
+
+const struct ndd_class ndd_endpoint_class = {
+	.name = "endpoints",
+	.table = offsetof(struct ndd_session, endpoints),
+	.most = endpoints_most,
+	.create = endpoint_create,
+	.free = endpoint_free,
+};

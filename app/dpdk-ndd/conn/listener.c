@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listeners. */
+/* Listeners of connections, and of datagram services. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/clock.h"
-#include "conn/conn.h"
 #include "cm/sidr.h"
+#include "conn/listener.h"
+#include "control/daemon.h"
+#include "hostnet/address.h"
+#include "platform/clock.h"
+#include "session/class.h"
+#include "session/session.h"
 
 static enum ndsh_status
-listen_at(struct ndd *d, struct ndd_listener *l, const struct roce_cm_addr *addr, uint32_t backlog,
-	bool datagrams)
+listener_start(struct ndd *d, struct ndd_listener *l, const struct roce_cm_addr *addr,
+	uint32_t backlog, bool datagrams)
 {
 	enum ndsh_status status = ndd_port_take(
 		datagrams ? &d->ud_ports : &d->ports, &l->port, NDD_PORT_LISTENER, addr);
@@ -25,8 +29,8 @@ listen_at(struct ndd *d, struct ndd_listener *l, const struct roce_cm_addr *addr
 }
 
 static enum ndsh_status
-listener_create(struct ndd_session *s, const struct ndsh_listener_create *m, struct ndd_reply *r,
-	bool datagrams)
+listener_create_kind(struct ndd_session *s, const struct ndsh_listener_create *m,
+	struct ndd_reply *r, bool datagrams)
 {
 	static const uint8_t any[16], any4[16] = {[10] = 0xff, [11] = 0xff};
 	struct roce_cm_addr addr = {.port = m->addr.port};
@@ -48,7 +52,7 @@ listener_create(struct ndd_session *s, const struct ndsh_listener_create *m, str
 		free(l);
 		return NDSH_ERR_NO_RESOURCES;
 	}
-	status = listen_at(s->daemon, l, &addr, m->backlog, datagrams);
+	status = listener_start(s->daemon, l, &addr, m->backlog, datagrams);
 	if (status != NDSH_OK) {
 		ndd_slots_remove(&s->listeners, l->id);
 		free(l);
@@ -60,16 +64,16 @@ listener_create(struct ndd_session *s, const struct ndsh_listener_create *m, str
 	return NDSH_OK;
 }
 
-enum ndsh_status
-ndd_listener_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static enum ndsh_status
+listener_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	return listener_create(s, msg, r, false);
+	return listener_create_kind(s, msg, r, false);
 }
 
 enum ndsh_status
 ndd_ud_listener_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	return listener_create(s, msg, r, true);
+	return listener_create_kind(s, msg, r, true);
 }
 
 enum ndsh_status
@@ -85,24 +89,27 @@ ndd_listener_pause(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	return NDSH_OK;
 }
 
-void
-ndd_listener_free(struct ndd_session *s, struct ndd_listener *l)
+static void
+listener_free(struct ndd_session *s, void *object)
 {
+	struct ndd_listener *l = object;
+
 	roce_cm_unlisten(s->daemon->cm, ndd_now_ns(), l->cm);
 	ndd_port_give(&l->port);
 	ndd_slots_remove(&s->listeners, l->id);
 	free(l);
 }
 
-enum ndsh_status
-ndd_listener_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static uint32_t
+listeners_most(const struct config *cfg)
 {
-	struct ndd_listener *l =
-		ndd_slots_get(&s->listeners, ((const struct ndsh_id_msg *)msg)->id);
-
-	(void)r;
-	if (l == NULL)
-		return NDSH_ERR_INVALID_ID;
-	ndd_listener_free(s, l);
-	return NDSH_OK;
+	return cfg->max_qps;
 }
+
+const struct ndd_class ndd_listener_class = {
+	.name = "listeners",
+	.table = offsetof(struct ndd_session, listeners),
+	.most = listeners_most,
+	.create = listener_create,
+	.free = listener_free,
+};

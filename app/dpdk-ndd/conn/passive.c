@@ -2,9 +2,15 @@
 /* A REQ for one of our listeners: offer it, then accept or reject. */
 #include <string.h>
 
-#include "platform/clock.h"
+#include "conn/bring_up.h"
 #include "conn/conn.h"
-#include "platform/log.h"
+#include "conn/listener.h"
+#include "conn/passive.h"
+#include "control/daemon.h"
+#include "hostnet/path.h"
+#include "object/qp.h"
+#include "platform/clock.h"
+#include "session/session.h"
 
 static uint8_t
 least_reads(uint8_t a, uint8_t b)
@@ -13,7 +19,7 @@ least_reads(uint8_t a, uint8_t b)
 }
 
 void
-ndd_conn_requested(struct ndd *d, const struct roce_cm_event *ev)
+ndd_conn_on_request(struct ndd *d, const struct roce_cm_event *ev)
 {
 	struct ndd_listener *l = ev->owner;
 	uint8_t max_mtu = ndd_mtu_code(ndd_path_mtu(d->plane.port[ev->port].mtu));
@@ -46,7 +52,7 @@ ndd_conn_requested(struct ndd *d, const struct roce_cm_event *ev)
 	/* What the peer serves is what we may issue, and the other way round (W-CM-30). */
 	c->inbound = least_reads(ev->peer.initiator_depth, ROCE_RD_ATOMIC_MAX);
 	c->outbound = least_reads(ev->peer.responder_resources, ROCE_RD_ATOMIC_MAX);
-	ndd_conn_tell(c, NDSH_EV_CONN_REQUEST, NDSH_OK, ev);
+	ndd_conn_notify(c, NDSH_EV_CONN_REQUEST, NDSH_OK, ev);
 }
 
 enum ndsh_status
@@ -73,15 +79,14 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (qp->failed || qp->by_hand)
 		return NDSH_ERR_INVALID_STATE;
 	(void)ndd_port_take(&s->daemon->ports, &c->port, NDD_PORT_ACCEPTED, &c->local);
-	c->qp = qp;
-	qp->conn = c;
+	ndd_conn_take_qp(c, qp);
 	c->inbound = least_reads(c->inbound, m->inbound_reads);
 	c->outbound = least_reads(c->outbound, m->outbound_reads);
 	c->ecn = m->ecn;
 	c->priv_bytes = m->priv_bytes;
 	memcpy(c->priv, m->priv, m->priv_bytes);
 	c->state = NDD_CONN_ANSWERING;
-	ndd_conn_ask(c); /* ndd_conn_tick() goes on: the reply leaves before any event */
+	ndd_conn_resolve_later(c);
 	r->id.id = c->id;
 	return NDSH_OK;
 }
@@ -108,6 +113,19 @@ ndd_conn_send_reply(struct ndd_conn *c, uint64_t now_ns)
 	c->state = NDD_CONN_ACCEPTED;
 	if (!roce_cm_accept(d->cm, now_ns, c->cm, &qp, c->priv, c->priv_bytes, c))
 		ndd_conn_fail(c, NDSH_ERR_ABORTED, NULL);
+}
+
+void
+ndd_conn_on_established(struct ndd *d, const struct roce_cm_event *ev)
+{
+	struct ndd_conn *c = ev->owner;
+
+	(void)d;
+	if (c->state != NDD_CONN_ACCEPTED)
+		return;
+	c->state = NDD_CONN_ESTABLISHED;
+	ndd_conn_start_keepalive(c);
+	ndd_conn_notify(c, NDSH_EV_CONN_ESTABLISHED, NDSH_OK, NULL);
 }
 
 /* By the passive side instead of Accept, or by the active one instead of completing. */

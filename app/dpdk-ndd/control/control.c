@@ -3,41 +3,29 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "control/control.h"
+#include "control/daemon.h"
+#include "control/events.h"
+#include "control/reload.h"
+#include "hostnet/links.h"
+#include "metrics/stats.h"
+#include "object/lost_memory.h"
 #include "platform/clock.h"
 #include "platform/log.h"
+#include "session/end.h"
+#include "session/send.h"
 #include "session/session.h"
 
 #define READY_MAX    64
 #define LONGEST_WAIT 250	    /* ms: links, stalled clients, broken segments */
 #define FAREWELL_NS  (500 * NDD_MS) /* the peers' DREPs at the end */
-
-bool
-ndd_watch_add(struct ndd *d, struct ndd_watch *w, int fd, uint32_t events,
-	void (*ready)(struct ndd *d, struct ndd_watch *w, uint32_t events))
-{
-	struct epoll_event ev = {.events = events, .data.ptr = w};
-
-	w->fd = fd;
-	w->ready = ready;
-	if (epoll_ctl(d->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0)
-		return true;
-	w->fd = -1;
-	return false;
-}
-
-void
-ndd_watch_del(struct ndd *d, struct ndd_watch *w)
-{
-	(void)epoll_ctl(d->epoll_fd, EPOLL_CTL_DEL, w->fd, NULL);
-	close(w->fd);
-	w->fd = -1;
-}
 
 static void
 on_wakeup(struct ndd *d, struct ndd_watch *w, uint32_t events)
@@ -76,7 +64,7 @@ control_open_socket(const struct config *cfg)
 	if (fd < 0)
 		return -1;
 	memcpy(addr.sun_path, cfg->socket_path, sizeof(addr.sun_path));
-	/* Whoever holds the lock owns the path: what lies there is a dead daemon's. */
+	/* The daemon that holds the lock owns the path: a socket there is a dead daemon's. */
 	(void)unlink(cfg->socket_path);
 	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) != 0 ||
 		chmod(cfg->socket_path, cfg->socket_mode) != 0 || listen(fd, 128) != 0) {
@@ -117,7 +105,7 @@ ndd_control_init(struct ndd *d)
 static int
 control_wait_ms(const struct ndd *d, uint64_t now_ns)
 {
-	uint64_t deadline = ndd_host_deadline(d), ms;
+	uint64_t deadline = ndd_control_deadline(d), ms;
 
 	if (deadline <= now_ns)
 		return 0;
@@ -154,12 +142,12 @@ control_turn(struct ndd *d)
 		w->ready(d, w, ev[i].events);
 	}
 	now_ns = ndd_now_ns();
-	ndd_host_rx(d, now_ns);
+	ndd_control_receive(d, now_ns);
 	ndd_lost_memory(d);
 	ndd_links_check(d, now_ns);
 	ndd_session_check_stalled(d, now_ns);
-	ndd_session_reap(d); /* nobody up the stack holds a session any more */
-	ndd_host_tx(d, now_ns);
+	ndd_session_reap(d); /* no caller up the stack holds a session here */
+	ndd_control_proceed(d, now_ns);
 }
 
 bool

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * SIGHUP: the configuration is read again, and the network's part of it takes effect. Connections,
- * queue pairs and address handles go on whose address and way are left; the others end, and it is
- * said why. A file with a mistake changes nothing.
+ * queue pairs and address handles go on if their address and route are left; the others end, and
+ * the log says why. A file with a mistake changes nothing.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/clock.h"
 #include "conn/conn.h"
-#include "platform/log.h"
+#include "control/daemon.h"
+#include "control/events.h"
+#include "control/reload.h"
+#include "hostnet/address.h"
 #include "hostnet/network.h"
+#include "object/qp.h"
 #include "object/qp_path.h"
-#include "ud/ud.h"
+#include "platform/clock.h"
+#include "platform/log.h"
+#include "session/session.h"
+#include "ud/ah.h"
 
 #define ERROR_BYTES 4096
 
@@ -67,7 +73,7 @@ address_is_lost(struct ndd *d, const struct roce_path *path, const void *to)
 	return !ndd_network_keeps(d, to, path->sgid.raw);
 }
 
-/* Nobody can reach a queue pair of datagrams any more, and it nobody. */
+/* A datagram queue pair has only the session's address: without it, no peer can reach it. */
 static void
 end_datagrams(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 {
@@ -88,7 +94,7 @@ end_datagrams(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *w
 	}
 }
 
-/* While the address is still ours: the peer is told, too. */
+/* While the address is still served: the DREQs have to leave from it. */
 static void
 end_from(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 {
@@ -103,7 +109,7 @@ end_from(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 	ndd_qp_path_end(d, lost, arg, why);
 	ndd_ah_end(d, lost, arg, why);
 	end_datagrams(d, lost, arg, why);
-	ndd_host_tx(d, ndd_now_ns());
+	ndd_control_proceed(d, ndd_now_ns());
 }
 
 static bool

@@ -7,14 +7,16 @@
 
 #include <rte_mbuf.h>
 
+#include "control/daemon.h"
+#include "control/reload.h"
+#include "control/start.h"
+#include "hostnet/kernel_port.h"
+#include "hostnet/network.h"
+#include "hostnet/path.h"
 #include "platform/clock.h"
 #include "platform/eal.h"
 #include "platform/log.h"
-#include "hostnet/network.h"
 #include "platform/numamem.h"
-#include "session/session.h"
-#include "hostnet/kernel_port.h"
-#include "control/start.h"
 #include "platform/vdev.h"
 
 /* A frame of path MTU 4096 in one piece, and buffers no smaller than memif's of 8192 bytes: then
@@ -156,7 +158,7 @@ ndd_start(struct ndd *d)
 		return false;
 	}
 	roce_qpn_key_init(&p->qpn_key, p->secret);
-	if (!start_pool(d) || !ndd_kernel_ports_open(d))
+	if (!start_pool(d) || !ndd_kernel_ports_open(d, ndd_end_address))
 		return false;
 	for (uint32_t i = 0; i < d->cfg->ports; i++)
 		if (!start_port(d, i))

@@ -2,7 +2,9 @@
 #ifndef NDD_START_H
 #define NDD_START_H
 
-#include "control/daemon.h"
+#include <stdbool.h>
+
+struct ndd;
 
 /* Pool, ports, shards, net and CM; lcores run afterwards. False after a log line. */
 bool ndd_start(struct ndd *d);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The control thread as a host on the ports: what shards sent up goes to the little IP stack or the
- * CM, what these want to send goes to the ports' owner.
+ * The control thread as a host on the ports: frames that shards sent up go to the IP stack or to
+ * the CM; frames of these two go to the shard that owns the ports.
  */
+#include "hostnet/host.h"
+
 #include <string.h>
 
+#include "control/daemon.h"
+#include "hostnet/address.h"
+#include "hostnet/next_hop.h"
+#include "hostnet/path.h"
 #include "platform/clock.h"
-#include "conn/conn.h"
-#include "platform/log.h"
-#include "hostnet/network.h"
 #include "wire/gsi.h"
-#include "hostnet/kernel_port.h"
-#include "ud/ud.h"
 
-#define RX_BUDGET   256u /* frames and events per shard and round, then the sockets' turn */
+#define RX_BUDGET   256u /* frames per shard and round, then the sockets' turn */
 #define TX_BUDGET   256u
 #define MAD_WAIT_NS (3 * NDD_S)
 
@@ -50,28 +51,16 @@ rx_frame(struct ndd *d, uint64_t now_ns, struct rte_mbuf *m)
 	rte_pktmbuf_free(m);
 }
 
-/*
- * Events first: a queue pair that saw its first request was brought up before the DREQ which may be
- * behind it among the frames.
- */
 bool
-ndd_host_rx(struct ndd *d, uint64_t now_ns)
+ndd_host_rx(struct ndd *d, uint64_t now_ns, uint32_t shard)
 {
-	const struct ndd_handover *h = &d->plane.rings;
-	struct ndd_event ev;
-	bool more = false;
+	struct rte_ring *ring = d->plane.rings.control_rx[shard];
 	uint32_t n;
 	void *m;
 
-	for (uint32_t i = 0; i < h->shards; i++) {
-		for (n = 0; n < RX_BUDGET && ndd_event_get(h->event[i], &ev); n++)
-			ndd_conn_shard_event(d, &ev);
-		more |= n == RX_BUDGET;
-		for (n = 0; n < RX_BUDGET && rte_ring_sc_dequeue(h->control_rx[i], &m) == 0; n++)
-			rx_frame(d, now_ns, m);
-		more |= n == RX_BUDGET;
-	}
-	return more;
+	for (n = 0; n < RX_BUDGET && rte_ring_sc_dequeue(ring, &m) == 0; n++)
+		rx_frame(d, now_ns, m);
+	return n == RX_BUDGET;
 }
 
 /* ---- out ---- */
@@ -98,7 +87,7 @@ send_frame(struct ndd *d, struct rte_mbuf *m, uint32_t bytes)
 	ndd_wakeup_notify(&d->plane.shard[NDD_IO_OWNER]->wakeup);
 }
 
-/* False: the next hop is being asked for. */
+/* False: the next hop is being resolved. */
 static bool
 send_mad(struct ndd *d, uint64_t now_ns, const struct roce_cm_tx *tx)
 {
@@ -134,9 +123,9 @@ keep_mad(struct ndd *d, uint64_t now_ns, const struct roce_cm_tx *tx)
 	}
 }
 
-/* A neighbour answered, perhaps theirs. */
-static void
-retry_mads(struct ndd *d, uint64_t now_ns)
+/* A neighbour answered: perhaps the next hop of one that waits. */
+void
+ndd_host_retry_mads(struct ndd *d, uint64_t now_ns)
 {
 	uint64_t generation = net_generation(d->net);
 
@@ -173,36 +162,10 @@ tx_net(struct ndd *d)
 void
 ndd_host_tx(struct ndd *d, uint64_t now_ns)
 {
-	struct roce_cm_event ev;
 	struct roce_cm_tx tx;
 
-	net_tick(d->net, now_ns);
-	ndd_network_events(d);
-	roce_cm_tick(d->cm, now_ns);
-	while (roce_cm_event(d->cm, &ev))
-		ndd_conn_cm_event(d, &ev);
-	retry_mads(d, now_ns);
-	ndd_ah_tick(d, now_ns);
-	ndd_conn_tick(d, now_ns);
-	ndd_qp_path_tick(d, now_ns);
 	for (uint32_t n = 0; n < TX_BUDGET && roce_cm_tx(d->cm, &tx); n++)
 		if (!send_mad(d, now_ns, &tx))
 			keep_mad(d, now_ns, &tx);
 	tx_net(d);
-	ndd_kernel_ports_ask(d, now_ns);
-}
-
-uint64_t
-ndd_host_deadline(const struct ndd *d)
-{
-	const uint64_t all[] = {d->conn_hops.deadline_ns, d->path_hops.deadline_ns,
-		d->ah_hops.deadline_ns, roce_cm_next_deadline(d->cm), net_next_deadline(d->net)};
-	uint64_t first = UINT64_MAX;
-
-	if (net_generation(d->net) != d->mads_generation)
-		return 0; /* the kernel had an answer at once */
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (all[i] < first)
-			first = all[i];
-	return first;
 }

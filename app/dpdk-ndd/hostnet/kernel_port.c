@@ -4,12 +4,14 @@
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
+#include "control/daemon.h"
+#include "hostnet/address.h"
+#include "hostnet/kernel_port.h"
+#include "hostnet/rtnl.h"
 #include "platform/clock.h"
 #include "platform/log.h"
-#include "hostnet/network.h"
-#include "hostnet/rtnl.h"
-#include "hostnet/kernel_port.h"
 #include "platform/xdp.h"
 
 #define NUD_VALID (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP)
@@ -18,6 +20,7 @@
 struct ndd_kernel_ports {
 	struct ndd_watch watch;
 	struct ndd_rtnl rtnl;
+	ndd_address_lost *on_address_lost;
 	bool routes_changed;
 	struct {
 		int interface; /* the kernel's number; 0: the port is not shared */
@@ -90,7 +93,7 @@ address_lost(struct ndd *d, uint32_t port, const struct net_ip *ip)
 	int link = net_link_find(d->net, port, 0);
 
 	ndd_notice("port %s: %s is no more", port_device(d, port), ndd_ip_text(ip->b, text));
-	ndd_end_address(d, ip->b, "the kernel has lost its address");
+	d->kernel_ports->on_address_lost(d, ip->b, "the kernel has lost its address");
 	net_address_remove(d->net, (uint32_t)link, ip);
 }
 
@@ -314,7 +317,7 @@ any_kernel_port(const struct config *cfg)
 }
 
 bool
-ndd_kernel_ports_open(struct ndd *d)
+ndd_kernel_ports_open(struct ndd *d, ndd_address_lost *on_address_lost)
 {
 	struct ndd_kernel_ports *s;
 
@@ -323,6 +326,7 @@ ndd_kernel_ports_open(struct ndd *d)
 	s = d->kernel_ports = calloc(1, sizeof(*s));
 	if (s == NULL)
 		return false;
+	s->on_address_lost = on_address_lost;
 	if (!ndd_rtnl_open(&s->rtnl) ||
 		!ndd_watch_add(d, &s->watch, ndd_rtnl_fd(&s->rtnl), EPOLLIN, on_kernel_news)) {
 		ndd_error("rtnetlink: %s", strerror(errno));

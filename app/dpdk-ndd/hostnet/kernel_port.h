@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ports that the kernel has as well. It keeps their addresses, routes and neighbours; here they are
- * read, followed, and handed to the little host.
+ * Ports that are shared with the kernel. It keeps their addresses, routes and neighbours; here they
+ * are read, followed, and handed to the daemon's IP stack.
  */
 #ifndef NDD_KERNEL_PORT_H
 #define NDD_KERNEL_PORT_H
 
-#include "control/daemon.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Before the ports are opened: the interfaces of the shared ones as they are, and where news of
- * them come from. False: it was said why. */
-bool ndd_kernel_ports_open(struct ndd *d);
+struct ndd;
+struct net_ip;
+
+/* End what uses an address that the kernel has lost, while it is still served here; why is for the
+ * log. */
+typedef void ndd_address_lost(struct ndd *d, const uint8_t ip[16], const char *why);
+
+/* Before the ports are opened: read the interfaces of the shared ones, and follow their changes.
+ * False after a log line. */
+bool ndd_kernel_ports_open(struct ndd *d, ndd_address_lost *on_address_lost);
 void ndd_kernel_ports_close(struct ndd *d);
 /* IP MTU that a shared port can have. */
 uint32_t ndd_kernel_port_mtu(const struct ndd *d, uint32_t port);
@@ -18,7 +26,7 @@ uint32_t ndd_kernel_port_mtu(const struct ndd *d, uint32_t port);
 bool ndd_kernel_port_start(struct ndd *d, uint32_t port);
 /* The address that the kernel would send to ip with, by a shared port; false: none has a way. */
 bool ndd_kernel_ports_source(struct ndd *d, const struct net_ip *ip, struct net_ip *source);
-/* Put to the kernel what the little host wants to know. */
+/* Put the IP stack's questions about next hops to the kernel. */
 void ndd_kernel_ports_ask(struct ndd *d, uint64_t now_ns);
 
 #endif

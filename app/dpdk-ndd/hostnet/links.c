@@ -4,9 +4,12 @@
  * that comes up may lead to another switch: addresses are announced and neighbours asked for again.
  * Connections on a link that is down go on as far as their retries carry them.
  */
-#include "platform/clock.h"
+#include "hostnet/links.h"
+
 #include "control/daemon.h"
+#include "platform/clock.h"
 #include "platform/log.h"
+#include "session/async.h"
 
 #define CHECK_NS (200 * NDD_MS)
 

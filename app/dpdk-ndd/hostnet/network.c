@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The configuration's addresses, VLANs and routes, as the little IP stack wants them. */
-#include <arpa/inet.h>
+#include "hostnet/network.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include "platform/log.h"
-#include "hostnet/network.h"
-#include "platform/numamem.h"
+#include "control/daemon.h"
+#include "hostnet/address.h"
 #include "hostnet/kernel_port.h"
-#include "shm/ndsh_msg.h"
+#include "platform/log.h"
+#include "platform/numamem.h"
+#include "session/async.h"
 
 #define NEIGHBOURS 1024u
 
@@ -131,25 +132,6 @@ ndd_network_start(struct ndd *d)
 	return true;
 }
 
-void
-ndd_path_hop(struct roce_path *path, const struct net_nexthop *hop)
-{
-	memcpy(path->smac, hop->smac, 6);
-	memcpy(path->dmac, hop->dmac, 6);
-	path->tagged = hop->vlan != 0;
-	path->class_priority = hop->priority == NET_PRIORITY_OF_DSCP;
-	path->vlan_tci = net_tci(hop->vlan, hop->priority, path->tos);
-}
-
-uint8_t
-ndd_path_class(const struct ndd *d, uint32_t port, uint8_t wanted)
-{
-	uint8_t ecn = wanted & ROCE_TOS_ECN, dscp = wanted & (uint8_t)~ROCE_TOS_ECN;
-	bool on = ecn == NDSH_ECN_ON || (ecn == NDSH_ECN_PORT && d->cfg->port[port].ecn);
-
-	return on ? dscp | ROCE_TOS_ECT0 : dscp;
-}
-
 /* ---- a new configuration ---- */
 
 static const struct config_link *
@@ -251,17 +233,6 @@ ndd_network_change(struct ndd *d, const struct config *to)
 /* ---- what happens to addresses and links ---- */
 
 #define VLAN_TEXT_BYTES 24
-
-const char *
-ndd_ip_text(const uint8_t ip[16], char buf[INET6_ADDRSTRLEN])
-{
-	struct net_ip a = ndd_ip(ip);
-	bool v4 = net_ip_is_v4(&a);
-	const char *s =
-		inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? a.b + 12 : a.b, buf, INET6_ADDRSTRLEN);
-
-	return s != NULL ? s : "?";
-}
 
 static void
 on_event(const struct ndd *d, const struct net_event *ev)

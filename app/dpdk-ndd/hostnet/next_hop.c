@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hostnet/next_hop.h"
 
-#include "control/daemon.h"
+#include "hostnet/address.h"
 
 bool
 ndd_hops_begin(struct ndd_hops *h, const struct net *net, uint64_t now_ns, bool *moved)

@@ -36,13 +36,11 @@
 #define NDD_STALL_NS	  50000000ull /* a port that takes nothing for so long loses frames */
 
 /* clang-format off */
-/* clang-format off */
 #define NDD_IO_COUNTERS(X)                                                                         \
 	X(rx_frames) X(rx_control) X(rx_truncated) X(rx_ip_header) X(rx_length) X(rx_tver)         \
 	X(rx_opcode) X(rx_pkey) X(rx_linearised) X(rx_linearise_failed) X(handed_over)             \
 	X(handover_full) X(control_full) X(loopback) X(tx_frames) X(tx_stalled) X(tx_link_dropped) \
 	X(no_mbufs) X(doorbells) X(wakeups) X(demotions) X(promotions) X(sleeps)
-/* clang-format on */
 /* clang-format on */
 struct ndd_io_counters {
 #define NDD_X(n) uint64_t n;
@@ -77,7 +75,8 @@ struct ndd_shard_session {
 	struct roce_ah_table ahs; /* where its datagrams may go */
 };
 
-/* What the engine hands back (roce_qp_owner(), roce_cq_owner()): constant while it has it. */
+/* The daemon's part of an engine's object (roce_qp_owner(), roce_cq_owner()); constant while the
+ * object lives. */
 struct ndd_owner {
 	uint64_t session, object; /* serials */
 	uint32_t handle;
@@ -91,7 +90,7 @@ struct ndd_out {
 	struct rte_mbuf *m[NDD_OUT_MAX];
 };
 
-struct ndd_call; /* shard.c */
+struct ndd_call; /* call.c */
 
 struct ndd_shard {
 	/* the lcore's own */
@@ -119,7 +118,7 @@ struct ndd_shard {
 	uint32_t stop, running;
 };
 
-/* ---- shard.c: life, and calls of the control thread ---- */
+/* ---- shard.c ---- */
 
 /* NULL: out of memory, or cfg out of range. lcore is EAL's number. */
 struct ndd_shard *ndd_shard_new(
@@ -127,6 +126,8 @@ struct ndd_shard *ndd_shard_new(
 void ndd_shard_free(struct ndd_shard *s);
 bool ndd_shard_launch(struct ndd_shard *s);
 void ndd_shard_stop(struct ndd_shard *s);
+
+/* ---- call.c: the control thread's calls ---- */
 
 typedef void (*ndd_shard_fn)(struct ndd_shard *s, uint64_t now_ns, void *arg);
 /* Run fn on the shard's lcore between two turns and wait for it. The lcore never waits. */
@@ -141,34 +142,34 @@ bool ndd_shard_serve(struct ndd_shard *s, uint64_t now_ns, bool rx_empty);
 
 int ndd_lcore_main(void *shard);
 
-/* ---- lcore_rx.c, lcore_tx.c: return how many frames moved ---- */
+/* ---- rx.c, tx.c: return how many frames moved ---- */
 
 /* drained: every source came back with less than asked. */
 unsigned ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, bool *drained);
 unsigned ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns);
-/* What TX had for ourselves: it needs no port, and so no other turn. */
+/* Frames from this shard to itself: they need no port, and so no other turn. */
 unsigned ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns);
 bool ndd_lcore_frames_waiting(const struct ndd_shard *s);
 /* Free what the shard still holds. */
 void ndd_lcore_tx_drop(struct ndd_shard *s);
 
-/* ---- lcore_bell.c: doorbells, demotion, wake fds ---- */
+/* ---- doorbell.c: doorbells, demotion, wake fds ---- */
 
 /* Calls from the control thread, by ndd_shard_call(). */
 bool ndd_lcore_attach(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns);
 void ndd_lcore_detach(struct ndd_shard *s, struct ndd_shard_session *ss);
 unsigned ndd_lcore_doorbells(struct ndd_shard *s, uint64_t now_ns);
-/* A session's wake fd spoke. */
+/* A session's wake fd is readable. */
 void ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns);
 /* Every session to its wake fd, before sleeping. False: one of them rang meanwhile. */
 bool ndd_lcore_demote_all(struct ndd_shard *s, uint64_t now_ns);
 
-/* ---- lcore_idle.c ---- */
+/* ---- idle.c ---- */
 
 /* After a turn that did nothing: yield or sleep, as the idle policy says. Returns which it was:
  * NDD_STAGE_idle, _yield or _sleep. */
 enum ndd_stage ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns);
-/* Look at wake fds from time to time while busy. */
+/* Poll the wake fds from time to time while busy. */
 void ndd_lcore_check_wakes(struct ndd_shard *s, uint64_t now_ns);
 
 #endif

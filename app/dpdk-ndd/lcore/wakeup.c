@@ -33,7 +33,7 @@ ndd_wakeup_signal(struct ndd_wakeup *b)
 {
 	const uint64_t one = 1;
 
-	/* One ringer makes the call; the others rely on it. */
+	/* One writer makes the call; the others rely on it. */
 	if (__atomic_exchange_n(&b->asleep, 0, __ATOMIC_SEQ_CST) == 0)
 		return;
 	if (write(b->fd, &one, sizeof(one)) < 0)

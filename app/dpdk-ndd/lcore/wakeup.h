@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How threads of the daemon wake each other: work is put into a ring first, then the bell of its
- * reader is rung; the system call is made only if the reader sleeps.
+ * How threads of the daemon wake each other: a thread puts work into a ring, then notifies the
+ * reader of the ring; the system call is made only if the reader sleeps.
  *
- * Sleeper: ndd_wakeup_before_sleep(); look at all rings once more; if empty, epoll_wait(); ndd_wakeup_after_sleep().
- * Ringer:  enqueue; ndd_wakeup_notify().
+ * Reader: ndd_wakeup_before_sleep(); check all rings once more; if they are empty, epoll_wait();
+ *         ndd_wakeup_after_sleep().
+ * Writer: enqueue; ndd_wakeup_notify().
  * Both have a full barrier between their write and their read, so one of them sees the other.
  */
 #ifndef NDD_WAKEUP_H
@@ -25,7 +26,7 @@ bool ndd_wakeup_init(struct ndd_wakeup *b);
 void ndd_wakeup_fini(struct ndd_wakeup *b);
 /* Make fd unreadable again. */
 void ndd_wakeup_drain(struct ndd_wakeup *b);
-/* The part of ndd_wakeup_notify() that costs a system call. */
+/* The part of ndd_wakeup_notify() that makes the system call. */
 void ndd_wakeup_signal(struct ndd_wakeup *b);
 
 static inline void

@@ -16,6 +16,7 @@
 #include <rte_eal.h>
 #include <rte_telemetry.h>
 
+#include "control/daemon.h"
 #include "platform/eal.h"
 #include "platform/log.h"
 #include "metrics/stats.h"

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "control/daemon.h"
+struct ndd;
 
 /* Answer from now on, if the configuration wants it. False, and logged: others than this user could
  * reach the socket, or DPDK refuses. */

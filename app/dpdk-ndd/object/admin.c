@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A session's admin ring: made here, served by the lcore of its shard (lib/roce/mem/admin.c). Memory
- * and domains are told to the lcore as they come and go, so that it can judge a registration alone.
+ * A session's admin ring: created here, served by the lcore of its shard (lib/roce/mem/admin.c).
+ * The lcore is told of memory and domains as they come and go, so that it judges a registration
+ * alone.
  */
 #include <string.h>
 
+#include "lcore/shard.h"
+#include "object/cq.h"
+#include "object/pd.h"
+#include "object/segment.h"
+#include "session/class.h"
 #include "session/session.h"
 
 struct admin_open {
@@ -24,9 +30,9 @@ on_shard_admin_open(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	roce_admin_open(o->admin, o->base, o->depth, o->cq);
 }
 
-/* Ring and queue stay until the session ends: neither is given back before. */
-enum ndsh_status
-ndd_admin_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+/* Ring and completion queue stay in use until the session ends. */
+static enum ndsh_status
+admin_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_admin_create *m = msg;
 	struct ndd_cq *cq = ndd_slots_get(&s->cqs, m->cq);
@@ -69,8 +75,9 @@ on_shard_admin_purge(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	p->done = roce_admin_purge(shard->engine, p->admin, p->pd, &p->pos);
 }
 
-void
-ndd_admin_end(struct ndd_session *s)
+/* Serve no more, and deregister all that is left. */
+static void
+admin_end(struct ndd_session *s)
 {
 	struct ndd_pd *pd;
 
@@ -81,3 +88,6 @@ ndd_admin_end(struct ndd_session *s)
 			ndd_shard_call(s->shard, on_shard_admin_purge, &p);
 	}
 }
+
+const struct ndd_class ndd_admin_class = {
+	.name = "admin ring", .create = admin_create, .end = admin_end};

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Completion queues that exist: another ring, and the CPU that serves them. */
+/* Completion queues in use: another ring, and the CPU that serves them. */
 #include <string.h>
 
+#include "object/cq.h"
+#include "object/segment.h"
 #include "platform/eal.h"
 #include "session/session.h"
 
@@ -22,8 +24,8 @@ on_shard_cq_resize(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	z->done = roce_cq_resize(z->engine, z->ring, z->depth, z->entries);
 }
 
-/* The ring that it leaves is not known to anybody here any more when this returns: its segment may
- * go. The page of the queue stays in the first one. */
+/* When this returns, the daemon no longer uses the ring before: its segment may go. The page of the
+ * queue stays in the first segment. */
 enum ndsh_status
 ndd_cq_resize(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {

@@ -2,10 +2,16 @@
 /*
  * What becomes of a client when a page of its memory was missing (sigbus.h). If nothing but entries
  * of one completion queue lay there, that queue fails (R-CQ-32) and the rest of the client goes on.
- * Else nobody can say what its rings mean any more, and the session ends.
+ * Else its rings mean nothing any more, and the session ends.
  */
-#include "session/session.h"
+#include "object/lost_memory.h"
+
+#include "control/daemon.h"
+#include "object/cq.h"
+#include "object/segment.h"
 #include "platform/sigbus.h"
+#include "session/end.h"
+#include "session/session.h"
 
 struct loss {
 	struct ndd_session *session;
@@ -28,7 +34,7 @@ on_shard_cq_fail(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 		}
 }
 
-/* False: the session can't go on. */
+/* Is the segment whole, or has only a completion queue failed? False: the session must end. */
 static bool
 segment_can_go_on(struct ndd_session *s, struct ndd_segment *seg)
 {

@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Movers: memory of a client that is not in its segments, and that the client therefore moves by
- * itself (ndsh_mover.h). This daemon never touches an address space that it does not own: a page of
- * it may be backed by whatever the client likes, a file system of its own included.
+ * Movers: memory of a client that is not in its segments is moved by the client itself, in a thread
+ * of its library (ndsh_mover.h). The daemon never touches an address space that it does not own: a
+ * page of it may be backed by whatever the client likes, a file system of its own included.
  */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "control/daemon.h"
+#include "object/segment.h"
+#include "session/class.h"
 #include "session/session.h"
 #include "shm/ndsh_mover.h"
 
-struct mover_create {
+struct ndd_mover {
+	struct ndd_owner owner;
+	struct roce_mover *engine;
+	void *state; /* of the engine's */
+	struct ndd_segment *segment;
+};
+
+struct mover_making {
 	struct ndd_mover *mover;
 	struct roce_admin *admin;
 	void *shared;
@@ -21,7 +31,7 @@ struct mover_create {
 static void
 on_shard_mover_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
-	struct mover_create *c = arg;
+	struct mover_making *c = arg;
 
 	(void)now_ns;
 	c->mover->engine =
@@ -36,8 +46,9 @@ on_shard_mover_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	(void)roce_mover_destroy(shard->engine, ((struct ndd_mover *)arg)->engine);
 }
 
-void
-ndd_mover_free(struct ndd_session *s)
+/* No region of its memory is left. */
+static void
+mover_free(struct ndd_session *s)
 {
 	struct ndd_mover *m = s->mover;
 
@@ -54,11 +65,11 @@ ndd_mover_free(struct ndd_session *s)
 	s->mover = NULL;
 }
 
-enum ndsh_status
-ndd_mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static enum ndsh_status
+mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_mover_create *m = msg;
-	struct mover_create c = {.admin = &s->lcore->admin};
+	struct mover_making c = {.admin = &s->lcore->admin};
 	struct ndd_segment *seg;
 	int pipe_fd[2];
 
@@ -76,7 +87,7 @@ ndd_mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	c.mover->segment = seg;
 	c.mover->state = calloc(1, roce_mover_bytes());
 	if (c.mover->state == NULL || pipe2(pipe_fd, O_CLOEXEC | O_NONBLOCK) != 0) {
-		ndd_mover_free(s);
+		mover_free(s);
 		return NDSH_ERR_NO_RESOURCES;
 	}
 	c.mover->owner.notify_fd = pipe_fd[1];
@@ -84,10 +95,13 @@ ndd_mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	ndd_shard_call(s->shard, on_shard_mover_create, &c);
 	if (c.mover->engine == NULL) {
 		close(pipe_fd[0]);
-		ndd_mover_free(s);
+		mover_free(s);
 		return NDSH_ERR_NO_RESOURCES;
 	}
 	seg->users++;
 	r->fd = pipe_fd[0];
 	return NDSH_OK;
 }
+
+const struct ndd_class ndd_mover_class = {
+	.name = "mover", .create = mover_create, .end = mover_free};

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory windows. Here they are made and unmade; what binds and invalidates them are requests in
- * the rings of queue pairs, which the engine carries out.
+ * Memory windows: created and destroyed here. They are bound and invalidated by requests in the
+ * rings of queue pairs, which the engine carries out.
  */
 #include <stdlib.h>
 
+#include "config/config.h"
+#include "lcore/shard.h"
+#include "object/pd.h"
+#include "session/class.h"
 #include "session/session.h"
 
-struct mw_create {
+struct ndd_mw {
+	uint32_t id;
+	struct roce_mr *engine;
+	struct ndd_pd *pd;
+};
+
+struct mw_change {
 	struct ndd_mw *mw;
 	struct roce_admin *admin;
 	uint32_t slot;
@@ -17,7 +27,7 @@ struct mw_create {
 static void
 on_shard_mw_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
-	struct mw_create *c = arg;
+	struct mw_change *c = arg;
 
 	(void)now_ns;
 	if (!roce_admin_take(c->admin))
@@ -30,18 +40,18 @@ on_shard_mw_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 static void
 on_shard_mw_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
-	struct mw_create *c = arg;
+	struct mw_change *c = arg;
 
 	(void)now_ns;
 	roce_mw_destroy(shard->engine, c->mw->engine);
 	roce_admin_give(c->admin);
 }
 
-enum ndsh_status
-ndd_mw_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static enum ndsh_status
+mw_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_pd *pd = ndd_slots_get(&s->pds, ((const struct ndsh_mw_create *)msg)->pd);
-	struct mw_create c = {.admin = &s->lcore->admin};
+	struct mw_change c = {.admin = &s->lcore->admin};
 
 	if (pd == NULL)
 		return NDSH_ERR_INVALID_ID;
@@ -64,10 +74,12 @@ ndd_mw_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	return NDSH_OK;
 }
 
-void
-ndd_mw_free(struct ndd_session *s, struct ndd_mw *mw)
+/* A bound one too: the engine invalidates it (R-MW-09). */
+static void
+mw_free(struct ndd_session *s, void *object)
 {
-	struct mw_create c = {.mw = mw, .admin = &s->lcore->admin};
+	struct ndd_mw *mw = object;
+	struct mw_change c = {.mw = mw, .admin = &s->lcore->admin};
 
 	ndd_shard_call(s->shard, on_shard_mw_destroy, &c);
 	mw->pd->users--;
@@ -75,15 +87,16 @@ ndd_mw_free(struct ndd_session *s, struct ndd_mw *mw)
 	free(mw);
 }
 
-/* A bound one too: the engine invalidates it (R-MW-09). */
-enum ndsh_status
-ndd_mw_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static uint32_t
+mws_most(const struct config *cfg)
 {
-	struct ndd_mw *mw = ndd_slots_get(&s->mws, ((const struct ndsh_id_msg *)msg)->id);
-
-	(void)r;
-	if (mw == NULL)
-		return NDSH_ERR_INVALID_ID;
-	ndd_mw_free(s, mw);
-	return NDSH_OK;
+	return cfg->max_mrs;
 }
+
+const struct ndd_class ndd_mw_class = {
+	.name = "memory windows",
+	.table = offsetof(struct ndd_session, mws),
+	.most = mws_most,
+	.create = mw_create,
+	.free = mw_free,
+};

@@ -3,13 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/log.h"
+#include "control/daemon.h"
+#include "hostnet/address.h"
+#include "object/cq.h"
+#include "object/pd.h"
+#include "object/qp.h"
+#include "object/qp_path.h"
+#include "object/segment.h"
+#include "object/srq.h"
+#include "session/class.h"
 #include "session/session.h"
 
 #define FLUSH_PORTIONS_MAX 64 /* several times the deepest queues */
 #define QPN_TRIES	   8  /* numbers that the CM still keeps out of use are passed over */
 
-struct qp_create {
+struct qp_making {
 	struct ndd_qp *qp;
 	struct roce_qp_cfg cfg;
 	struct roce_ud_cfg ud; /* of datagrams */
@@ -22,7 +30,7 @@ static void
 on_shard_qp_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
 	const struct roce_qp_attr none = {0};
-	struct qp_create *c = arg;
+	struct qp_making *c = arg;
 
 	c->qp->engine = roce_qp_create(shard->engine, &c->cfg);
 	if (c->rejected != NULL)
@@ -107,7 +115,7 @@ qp_find_parts(struct ndd_session *s, const struct ndsh_qp_create *m, struct ndd_
 
 /* A number in time-wait could be taken for the old connection's by its peer (W-CM-52). */
 static bool
-qp_make_engine(struct ndd_session *s, struct qp_create *c)
+qp_make_engine(struct ndd_session *s, struct qp_making *c)
 {
 	for (int i = 0; i < QPN_TRIES; i++) {
 		ndd_shard_call(s->shard, on_shard_qp_create, c);
@@ -122,11 +130,11 @@ qp_make_engine(struct ndd_session *s, struct qp_create *c)
 
 /* datagrams: of what kind, or NULL. */
 static enum ndsh_status
-qp_create(struct ndd_session *s, const struct ndsh_qp_create *m,
+qp_create_kind(struct ndd_session *s, const struct ndsh_qp_create *m,
 	const struct roce_ud_cfg *datagrams, struct ndd_reply *r)
 {
 	struct ndd_qp *qp = calloc(1, sizeof(*qp));
-	struct qp_create c = {.qp = qp};
+	struct qp_making c = {.qp = qp};
 	struct qp_publish p = {.session = s, .qp = qp};
 	enum ndsh_status status;
 
@@ -165,10 +173,10 @@ qp_create(struct ndd_session *s, const struct ndsh_qp_create *m,
 	return NDSH_OK;
 }
 
-enum ndsh_status
-ndd_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static enum ndsh_status
+qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	return qp_create(s, msg, NULL, r);
+	return qp_create_kind(s, msg, NULL, r);
 }
 
 enum ndsh_status
@@ -185,51 +193,7 @@ ndd_ud_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (net_local_port(s->daemon->net, &own) < 0) /* taken away meanwhile */
 		return NDSH_ERR_ADDRESS_NOT_LOCAL;
 	cfg.vlan = net_local_vlan(s->daemon->net, &own);
-	return qp_create(s, &m->q, &cfg, r);
-}
-
-void
-ndd_qp_free(struct ndd_session *s, struct ndd_qp *qp)
-{
-	struct qp_publish p = {.session = s, .qp = qp};
-
-	ndd_qp_path_free(qp);
-	ndd_shard_call(s->shard, on_shard_qp_destroy, &p);
-	qp->pd->users--;
-	qp->send_cq->users--;
-	qp->recv_cq->users--;
-	qp->segment->users--;
-	if (qp->srq != NULL)
-		qp->srq->users--;
-	ndd_slots_remove(&s->qps, qp->owner.handle);
-	free(qp);
-}
-
-static void
-on_shard_qp_error(struct ndd_shard *shard, uint64_t now_ns, void *arg)
-{
-	const struct roce_qp_attr none = {0};
-	struct ndd_qp *qp = arg;
-
-	(void)roce_qp_modify(shard->engine, qp->engine, now_ns, ROCE_QPS_ERR, 0, &none);
-}
-
-void
-ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp, bool drained)
-{
-	qp->failed = true;
-	if (drained)
-		ndd_shard_call_drained(s->shard, on_shard_qp_error, qp);
-	else
-		ndd_shard_call(s->shard, on_shard_qp_error, qp);
-}
-
-void
-ndd_qp_take_away(struct ndd_session *s, struct ndd_qp *qp, const char *why)
-{
-	ndd_notice("session %lu: queue pair 0x%06x ends: %s", s->serial, qp->qpn, why);
-	ndd_qp_to_error(s, qp, false);
-	ndd_async_qp_taken(s, qp);
+	return qp_create_kind(s, &m->q, &cfg, r);
 }
 
 struct qp_flush {
@@ -257,23 +221,6 @@ qp_flush_all(struct ndd_session *s, struct ndd_qp *qp)
 		ndd_shard_call(s->shard, on_shard_qp_flush, &f);
 }
 
-/* The connection is told first: the peer must not be left with half of it (R-DISC-12). */
-enum ndsh_status
-ndd_qp_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
-{
-	struct ndd_qp *qp = ndd_slots_get(&s->qps, ((const struct ndsh_id_msg *)msg)->id);
-
-	(void)r;
-	if (qp == NULL)
-		return NDSH_ERR_INVALID_ID;
-	if (qp->conn != NULL)
-		ndd_conn_qp_gone(qp->conn);
-	ndd_qp_to_error(s, qp, false);
-	qp_flush_all(s, qp);
-	ndd_qp_free(s, qp);
-	return NDSH_OK;
-}
-
 enum ndsh_status
 ndd_qp_flush(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
@@ -284,6 +231,55 @@ ndd_qp_flush(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_INVALID_ID;
 	ndd_qp_to_error(s, qp, false);
 	if (qp->conn != NULL)
-		ndd_conn_qp_failed(qp->conn);
+		qp->user->failed(qp->conn);
 	return NDSH_OK;
 }
+
+static void
+qp_free(struct ndd_session *s, void *object)
+{
+	struct ndd_qp *qp = object;
+	struct qp_publish p = {.session = s, .qp = qp};
+
+	ndd_qp_path_free(qp);
+	ndd_shard_call(s->shard, on_shard_qp_destroy, &p);
+	qp->pd->users--;
+	qp->send_cq->users--;
+	qp->recv_cq->users--;
+	qp->segment->users--;
+	if (qp->srq != NULL)
+		qp->srq->users--;
+	ndd_slots_remove(&s->qps, qp->owner.handle);
+	free(qp);
+}
+
+/* The connection ends first: its peer must be told the whole of it (R-DISC-12). */
+static enum ndsh_status
+qp_destroy(struct ndd_session *s, void *object)
+{
+	struct ndd_qp *qp = object;
+
+	if (qp->conn != NULL)
+		qp->user->gone(qp->conn);
+	ndd_qp_to_error(s, qp, false);
+	qp_flush_all(s, qp);
+	qp_free(s, qp);
+	return NDSH_OK;
+}
+
+/* The handle is the number of its doorbell; the last one is the admin ring's. */
+static uint32_t
+qps_most(const struct config *cfg)
+{
+	return cfg->max_qps < NDSH_ADMIN_DOORBELL ? cfg->max_qps : NDSH_ADMIN_DOORBELL;
+}
+
+const struct ndd_class ndd_qp_class = {
+	.name = "queue pairs",
+	.table = offsetof(struct ndd_session, qps),
+	.most = qps_most,
+	.plain_handles = true,
+	.create = qp_create,
+	.destroy = qp_destroy,
+	.free = qp_free,
+};

@@ -2,21 +2,23 @@
 /*
  * States and attributes of a queue pair, as its client asks for them: from numbers that it was
  * given, without the CM; or of one that a connection has brought up, where path and identity are
- * the connection's. The engine's table (2.13) judges, before anything is done.
+ * the connection's.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "conn/conn.h"
+#include "conn/endpoint.h"
+#include "lcore/shard.h"
+#include "object/qp.h"
 #include "object/qp_path.h"
+#include "object/qp_step.h"
+#include "session/session.h"
 
 #define KEEPALIVE_MIN_MS 100u
 #define KEEPALIVE_MAX_MS (24 * 3600 * 1000u)
 #define FLOW_LABEL_MAX	 0xfffffu
 
-/* What brings a queue pair from INIT to RTR; the rest of a step from INIT to RTS is for RTS. */
-#define FOR_RTR                                                                                    \
-	(ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |                      \
-		ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR | ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE)
 /* What a connection agreed with its peer. */
 #define OF_CONNECTION (ROCE_QPA_PATH | ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MAX_RD)
 
@@ -54,125 +56,9 @@ static_assert((int)NDSH_QPS_ERR == (int)ROCE_QPS_ERR && (int)NDSH_QPS_RTR == (in
 		(to).keepalive_ms = (from).keepalive_ms;                                           \
 	} while (0)
 
-/* ---- words --------------------------------------------------------------------------------- */
-
-static const char *
-state_name(uint32_t state)
-{
-	static const char *const names[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "ERROR"};
-
-	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "no state";
-}
-
-static void
-name_attributes(char *to, size_t room, uint32_t mask)
-{
-	static const char *const names[] = {"access", "path", "path MTU", "peer's QPN",
-		"receive PSN", "inbound reads", "RNR timer", "timeout", "retries", "RNR retries",
-		"send PSN", "outbound reads", "keepalive"};
-	size_t used = 0;
-
-	to[0] = 0;
-	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]) && used < room; i++)
-		if (mask >> i & 1)
-			used += (size_t)snprintf(
-				to + used, room - used, "%s%s", used > 0 ? ", " : "", names[i]);
-}
-
-static enum ndsh_status
-verdict_explain(const struct qp_step *step, enum roce_modify verdict, uint32_t wrong, char *why,
-	size_t room)
-{
-	const char *from = state_name(step->from), *to = state_name(step->to);
-	char list[120];
-
-	name_attributes(list, sizeof(list), wrong);
-	switch (verdict) {
-	case ROCE_MODIFY_OK:
-		return NDSH_OK;
-	case ROCE_MODIFY_BAD_TRANSITION:
-		snprintf(why, room, "no way leads from %s to %s", from, to);
-		return NDSH_ERR_INVALID_STATE;
-	case ROCE_MODIFY_MISSING_ATTR:
-		snprintf(why, room, "%s to %s also needs: %s", from, to, list);
-		return NDSH_ERR_ATTRIBUTE_MASK;
-	case ROCE_MODIFY_FORBIDDEN_ATTR:
-		snprintf(why, room, "%s to %s does not take: %s", from, to, list);
-		return NDSH_ERR_ATTRIBUTE_MASK;
-	case ROCE_MODIFY_BAD_VALUE:
-		snprintf(why, room, "out of range: %s", list);
-		return NDSH_ERR_INVALID_PARAMETER;
-	case ROCE_MODIFY_DRAINING:
-		snprintf(why, room, "the send queue is not yet drained");
-		return NDSH_ERR_BUSY;
-	}
-	return NDSH_ERR_INTERNAL;
-}
-
-/* ---- on the shard -------------------------------------------------------------------------- */
-
-static enum roce_modify
-step_judge(struct qp_step *step, uint32_t *wrong)
-{
-	enum roce_modify verdict;
-
-	if (step->from != ROCE_QPS_INIT || step->to != ROCE_QPS_RTS)
-		return roce_modify_judge(step->from, step->to, step->mask, &step->attr, wrong);
-	verdict = roce_modify_judge(
-		ROCE_QPS_INIT, ROCE_QPS_RTR, step->mask & FOR_RTR, &step->attr, wrong);
-	if (verdict != ROCE_MODIFY_OK)
-		return verdict;
-	return roce_modify_judge(
-		ROCE_QPS_RTR, ROCE_QPS_RTS, step->mask & ~(uint32_t)FOR_RTR, &step->attr, wrong);
-}
-
-struct change {
-	struct roce_qp *engine;
-	struct qp_step *step;
-	enum roce_modify verdict;
-	uint32_t wrong;
-	uint32_t psn; /* after RESET: a new first one */
-	bool only_judge;
-};
-
-static void
-on_shard_qp_step(struct ndd_shard *shard, uint64_t now_ns, void *arg)
-{
-	struct change *c = arg;
-	struct qp_step *step = c->step;
-	uint32_t mask = step->mask;
-
-	step->from = roce_qp_state_get(c->engine);
-	c->verdict = step_judge(step, &c->wrong);
-	if (c->verdict != ROCE_MODIFY_OK || c->only_judge)
-		return;
-	if (step->from == ROCE_QPS_INIT && step->to == ROCE_QPS_RTS) {
-		c->verdict = roce_qp_modify(shard->engine, c->engine, now_ns, ROCE_QPS_RTR,
-			mask & FOR_RTR, &step->attr);
-		mask &= ~(uint32_t)FOR_RTR;
-	}
-	if (c->verdict == ROCE_MODIFY_OK)
-		c->verdict = roce_qp_modify(
-			shard->engine, c->engine, now_ns, step->to, mask, &step->attr);
-	if (step->to == ROCE_QPS_RESET)
-		c->psn = roce_random_psn(shard->engine);
-}
-
-static enum ndsh_status
-step_carry_out(struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, bool only_judge,
-	char *why, size_t room)
-{
-	struct change c = {.engine = qp->engine, .step = step, .only_judge = only_judge};
-
-	ndd_shard_call(s->shard, on_shard_qp_step, &c);
-	if (c.verdict == ROCE_MODIFY_OK && step->to == ROCE_QPS_RESET)
-		qp->psn = c.psn; /* packets of its life before must not fit */
-	return verdict_explain(step, c.verdict, c.wrong, why, room);
-}
-
 /* ---- what a client asks for ---------------------------------------------------------------- */
 
-/* The queue pair's connection has its own opinion. */
+/* A queue pair with a connection takes only what the connection has not agreed with its peer. */
 static enum ndsh_status
 judge_connected(const struct ndd_qp *qp, const struct ndsh_qp_modify *m, char *why, size_t room)
 {
@@ -230,11 +116,12 @@ judge_values(const struct ndsh_qp_attr *a, char *why, size_t room)
 }
 
 static void
-step_from_message(struct qp_step *step, const struct ndd_session *s, const struct ndsh_qp_modify *m)
+step_from_message(
+	struct ndd_qp_step *step, const struct ndd_session *s, const struct ndsh_qp_modify *m)
 {
 	const struct ndsh_qp_attr *a = &m->attr;
 
-	*step = (struct qp_step){
+	*step = (struct ndd_qp_step){
 		.to = (enum roce_qp_state)m->state,
 		.mask = a->mask,
 		.attr.port_mtu_bytes = s->path_mtu,
@@ -249,37 +136,13 @@ step_from_message(struct qp_step *step, const struct ndd_session *s, const struc
 }
 
 enum ndsh_status
-ndd_qp_step(struct ndd_session *s, struct ndd_qp *qp, struct qp_step *step, char *why, size_t room)
-{
-	enum ndsh_status status = step_carry_out(s, qp, step, false, why, room);
-
-	if (status != NDSH_OK)
-		return status;
-	switch (step->to) {
-	case ROCE_QPS_RESET:
-		ndd_qp_path_free(qp);
-		qp->failed = false;
-		break;
-	case ROCE_QPS_ERR:
-		qp->failed = true;
-		if (qp->conn != NULL)
-			ndd_conn_qp_failed(qp->conn);
-		break;
-	default:
-		break;
-	}
-	qp->by_hand = step->to != ROCE_QPS_INIT && !qp->connected;
-	return NDSH_OK;
-}
-
-enum ndsh_status
 ndd_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_qp_modify *m = msg;
 	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
 	char *why = r->qp_modify.why;
 	const size_t room = sizeof(r->qp_modify.why);
-	struct qp_step step;
+	struct ndd_qp_step step;
 	enum ndsh_status status;
 
 	if (qp == NULL)
@@ -288,7 +151,7 @@ ndd_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		snprintf(why, room, "it is for datagrams, and has no such states");
 		return NDSH_ERR_INVALID_REQUEST;
 	}
-	if (ndd_qp_path_asks(qp)) {
+	if (ndd_qp_path_is_pending(qp)) {
 		snprintf(why, room, "another change of it is under way");
 		return NDSH_ERR_BUSY;
 	}
@@ -298,10 +161,14 @@ ndd_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (status != NDSH_OK)
 		return status;
 	step_from_message(&step, s, m);
-	if (!(step.mask & ROCE_QPA_PATH))
-		return ndd_qp_step(s, qp, &step, why, room);
-	status = step_carry_out(s, qp, &step, true, why, room);
-	return status == NDSH_OK ? ndd_qp_path_take(s, qp, &step, why, room) : status;
+	if (step.mask & ROCE_QPA_PATH) {
+		status = ndd_qp_step_check(s, qp, &step, why, room);
+		return status == NDSH_OK ? ndd_qp_path_take(s, qp, &step, why, room) : status;
+	}
+	status = ndd_qp_step(s, qp, &step, why, room);
+	if (status == NDSH_OK && step.to == ROCE_QPS_RESET)
+		ndd_qp_path_free(qp);
+	return status;
 }
 
 /* ---- what it is ---------------------------------------------------------------------------- */
@@ -343,6 +210,6 @@ ndd_qp_query(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	out->psn = qp->psn;
 	out->attr = (struct ndsh_qp_attr){0};
 	COPY_VALUES(out->attr, q.attr);
-	ndd_qp_path_told(qp, &out->attr);
+	ndd_qp_path_fill_attr(qp, &out->attr);
 	return NDSH_OK;
 }

@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "platform/clock.h"
-#include "platform/log.h"
-#include "hostnet/network.h"
+#include "conn/conn.h"
+#include "control/daemon.h"
+#include "object/qp.h"
 #include "object/qp_path.h"
+#include "platform/clock.h"
+#include "session/send.h"
+#include "session/session.h"
 
 struct ndd_qp_path {
 	TAILQ_ENTRY(ndd_qp_path) next;
@@ -17,12 +20,12 @@ struct ndd_qp_path {
 	struct roce_path path; /* in use, if live */
 	uint32_t peer_qpn;
 	bool live;
-	struct qp_step step;  /* that waits for its next hop */
-	uint64_t deadline_ns; /* of it; UINT64_MAX: none waits */
+	struct ndd_qp_step step; /* that waits for its next hop */
+	uint64_t deadline_ns;	 /* of it; UINT64_MAX: none waits */
 };
 
 bool
-ndd_qp_path_asks(const struct ndd_qp *qp)
+ndd_qp_path_is_pending(const struct ndd_qp *qp)
 {
 	return qp->path != NULL && qp->path->deadline_ns != UINT64_MAX;
 }
@@ -38,7 +41,7 @@ ndd_qp_path_free(struct ndd_qp *qp)
 }
 
 void
-ndd_qp_path_told(const struct ndd_qp *qp, struct ndsh_qp_attr *attr)
+ndd_qp_path_fill_attr(const struct ndd_qp *qp, struct ndsh_qp_attr *attr)
 {
 	const struct roce_path *path;
 
@@ -51,7 +54,7 @@ ndd_qp_path_told(const struct ndd_qp *qp, struct ndsh_qp_attr *attr)
 	attr->hop_limit = path->ttl;
 }
 
-/* What was in use stays so if it comes to nothing. */
+/* The path that was in use stays so if the step comes to nothing. */
 static struct ndd_qp_path *
 path_of(struct ndd_session *s, struct ndd_qp *qp)
 {
@@ -70,13 +73,13 @@ path_of(struct ndd_session *s, struct ndd_qp *qp)
 	return p;
 }
 
-/* ---- whose the peer's queue pair is -------------------------------------------------------- */
+/* ---- which session has the peer's queue pair ----------------------------------------------- */
 
 /*
- * A queue pair has one peer. A client that names one which another client of ours is connected to
- * could speak for that one: to the peer both are this host, and only the PSN would have to be
- * guessed. So the first has it; and before what was given by hand goes what the CM has agreed with
- * the peer itself.
+ * A queue pair has one peer. A client that names a peer's queue pair to which another client of
+ * this daemon is connected could speak for that client: to the peer both are this host, and only
+ * the PSN would have to be guessed. So the first client has it; and what the CM has agreed with the
+ * peer itself comes before what was given by hand.
  */
 static bool
 path_is_anothers(const struct ndd_qp_path *p, const struct ndd_session *s,
@@ -165,8 +168,8 @@ path_try(struct ndd_qp_path *p, uint64_t now_ns, char *why, size_t room)
 }
 
 enum ndsh_status
-ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct qp_step *step, char *why,
-	size_t room)
+ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp, const struct ndd_qp_step *step,
+	char *why, size_t room)
 {
 	struct ndd_qp_path *p = path_of(s, qp);
 	uint64_t now_ns = ndd_now_ns();
@@ -227,7 +230,7 @@ path_follow(struct ndd_qp_path *p, uint64_t now_ns)
 	if (!p->live || ndd_next_hop(p->session->daemon->net, now_ns, &p->path.sgid, &p->path.dgid,
 				&hop) != NDSH_OK)
 		return;
-	ndd_path_moved(p->session, p->qp, &p->hop, &hop);
+	ndd_qp_set_hop(p->session, p->qp, &p->hop, &hop);
 }
 
 void

@@ -11,10 +11,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "control/daemon.h"
+#include "object/segment.h"
 #include "platform/log.h"
 #include "platform/numamem.h"
-#include "session/session.h"
 #include "platform/sigbus.h"
+#include "session/adapter.h"
+#include "session/class.h"
+#include "session/session.h"
 
 static int
 memfd_new(struct ndd_session *s, uint64_t bytes)
@@ -41,8 +45,8 @@ memfd_new(struct ndd_session *s, uint64_t bytes)
 	return fd;
 }
 
-enum ndsh_status
-ndd_segment_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static enum ndsh_status
+segment_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_segment_create *m = msg;
 	struct ndd_segment *seg;
@@ -72,32 +76,6 @@ ndd_segment_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 static_assert(sizeof(struct ndsh_session_page) <= NDSH_PAGE_BYTES, "a segment has room for it");
 
-struct attach {
-	struct ndd_shard_session *lcore;
-	bool ok;
-};
-
-static void
-on_shard_attach(struct ndd_shard *shard, uint64_t now_ns, void *arg)
-{
-	struct attach *a = arg;
-
-	a->ok = ndd_lcore_attach(shard, a->lcore, now_ns);
-}
-
-/* The first live segment begins with the session page: from here on the lcore looks at it. */
-static bool
-session_attach(struct ndd_session *s, struct ndd_segment *seg)
-{
-	struct attach a = {.lcore = s->lcore};
-
-	memset(seg->host, 0, sizeof(struct ndsh_session_page));
-	s->lcore->page = (struct ndsh_session_page *)seg->host;
-	ndd_shard_call(s->shard, on_shard_attach, &a);
-	s->attached = a.ok;
-	return a.ok;
-}
-
 struct range_change {
 	struct roce_admin *admin;
 	uint64_t client_va, bytes;
@@ -125,7 +103,8 @@ on_shard_remove_range(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	c->ok = roce_admin_remove_range(c->admin, c->client_va);
 }
 
-/* Registrations may name the segment, or no longer. False: it lies over another one; regions. */
+/* Registrations may name the segment from now on, or no longer. False: it overlaps another one, or
+ * still has regions. */
 static bool
 segment_change_range(struct ndd_session *s, const struct ndd_segment *seg, ndd_shard_fn fn)
 {
@@ -176,7 +155,7 @@ ndd_segment_mapped(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		seg->host = NULL;
 		return NDSH_ERR_NO_RESOURCES;
 	}
-	if (!s->attached && !session_attach(s, seg)) {
+	if (!s->attached && !ndd_session_attach(s, (struct ndsh_session_page *)seg->host)) {
 		(void)segment_change_range(s, seg, on_shard_remove_range);
 		ndd_sigbus_unguard(seg->host);
 		munmap(seg->host, seg->bytes);
@@ -184,36 +163,6 @@ ndd_segment_mapped(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_NO_RESOURCES;
 	}
 	seg->live = true;
-	return NDSH_OK;
-}
-
-void
-ndd_segment_free(struct ndd_session *s, struct ndd_segment *seg)
-{
-	if (seg->host != NULL) {
-		ndd_sigbus_unguard(seg->host);
-		munmap(seg->host, seg->bytes);
-	}
-	close(seg->fd);
-	s->segment_bytes -= seg->bytes;
-	ndd_slots_remove(&s->segments, seg->id);
-	free(seg);
-}
-
-enum ndsh_status
-ndd_segment_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
-{
-	const struct ndsh_id_msg *m = msg;
-	struct ndd_segment *seg = ndd_slots_get(&s->segments, m->id);
-
-	(void)r;
-	if (seg == NULL)
-		return NDSH_ERR_INVALID_ID;
-	if (seg->users != 0 ||
-		(seg->live && ((uint8_t *)s->lcore->page == seg->host ||
-				      !segment_change_range(s, seg, on_shard_remove_range))))
-		return NDSH_ERR_BUSY;
-	ndd_segment_free(s, seg);
 	return NDSH_OK;
 }
 
@@ -228,3 +177,47 @@ ndd_segment_block(struct ndd_session *s, uint32_t id, uint64_t offset, uint64_t 
 		return NULL;
 	return (*seg)->host + offset;
 }
+
+static void
+segment_free(struct ndd_session *s, void *object)
+{
+	struct ndd_segment *seg = object;
+
+	if (seg->host != NULL) {
+		ndd_sigbus_unguard(seg->host);
+		munmap(seg->host, seg->bytes);
+	}
+	close(seg->fd);
+	s->segment_bytes -= seg->bytes;
+	ndd_slots_remove(&s->segments, seg->id);
+	free(seg);
+}
+
+static enum ndsh_status
+segment_destroy(struct ndd_session *s, void *object)
+{
+	struct ndd_segment *seg = object;
+
+	if (seg->users != 0 ||
+		(seg->live && ((uint8_t *)s->lcore->page == seg->host ||
+				      !segment_change_range(s, seg, on_shard_remove_range))))
+		return NDSH_ERR_BUSY;
+	segment_free(s, seg);
+	return NDSH_OK;
+}
+
+static uint32_t
+segments_most(const struct config *cfg)
+{
+	(void)cfg;
+	return ROCE_ADMIN_RANGES;
+}
+
+const struct ndd_class ndd_segment_class = {
+	.name = "segments",
+	.table = offsetof(struct ndd_session, segments),
+	.most = segments_most,
+	.create = segment_create,
+	.destroy = segment_destroy,
+	.free = segment_free,
+};

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared receive queues: made, armed and unmade here; receives go through shared memory. */
+/* Shared receive queues: created, armed and destroyed here; receives go through shared memory. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/daemon.h"
+#include "object/pd.h"
+#include "object/segment.h"
+#include "object/srq.h"
+#include "session/class.h"
+#include "session/send.h"
 #include "session/session.h"
 
-struct srq_create {
+struct srq_making {
 	struct ndd_srq *srq;
 	void *shared;
 	uint32_t depth, sge;
@@ -14,7 +20,7 @@ struct srq_create {
 static void
 on_shard_srq_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
-	struct srq_create *c = arg;
+	struct srq_making *c = arg;
 
 	(void)now_ns;
 	c->srq->engine = roce_srq_create(
@@ -28,12 +34,12 @@ on_shard_srq_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	(void)roce_srq_destroy(shard->engine, ((struct ndd_srq *)arg)->engine);
 }
 
-enum ndsh_status
-ndd_srq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static enum ndsh_status
+srq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_srq_create *m = msg;
 	uint32_t bytes = ndsh_srq_bytes(m->depth, m->sge);
-	struct srq_create c = {.depth = m->depth, .sge = m->sge};
+	struct srq_making c = {.depth = m->depth, .sge = m->sge};
 	struct ndd_pd *pd = ndd_slots_get(&s->pds, m->pd);
 	struct ndd_segment *seg;
 
@@ -96,7 +102,7 @@ ndd_srq_arm(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 }
 
 void
-ndd_srq_limit(struct ndd_session *s, const struct ndd_event *ev)
+ndd_srq_on_limit(struct ndd_session *s, const struct ndd_event *ev)
 {
 	const struct ndsh_ev_srq m = {.h.type = NDSH_EV_SRQ_LIMIT, .srq = ev->handle};
 	const struct ndd_srq *srq = ndd_slots_get(&s->srqs, ev->handle);
@@ -105,9 +111,11 @@ ndd_srq_limit(struct ndd_session *s, const struct ndd_event *ev)
 		ndd_session_send(s, &m, sizeof(m), -1);
 }
 
-void
-ndd_srq_free(struct ndd_session *s, struct ndd_srq *srq)
+static void
+srq_free(struct ndd_session *s, void *object)
 {
+	struct ndd_srq *srq = object;
+
 	ndd_shard_call(s->shard, on_shard_srq_destroy, srq);
 	srq->pd->users--;
 	srq->segment->users--;
@@ -115,16 +123,26 @@ ndd_srq_free(struct ndd_session *s, struct ndd_srq *srq)
 	free(srq);
 }
 
-enum ndsh_status
-ndd_srq_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static enum ndsh_status
+srq_destroy(struct ndd_session *s, void *object)
 {
-	struct ndd_srq *srq = ndd_slots_get(&s->srqs, ((const struct ndsh_id_msg *)msg)->id);
-
-	(void)r;
-	if (srq == NULL)
-		return NDSH_ERR_INVALID_ID;
-	if (srq->users != 0)
+	if (((struct ndd_srq *)object)->users != 0)
 		return NDSH_ERR_BUSY;
-	ndd_srq_free(s, srq);
+	srq_free(s, object);
 	return NDSH_OK;
 }
+
+static uint32_t
+srqs_most(const struct config *cfg)
+{
+	return cfg->max_cqs;
+}
+
+const struct ndd_class ndd_srq_class = {
+	.name = "shared receive queues",
+	.table = offsetof(struct ndd_session, srqs),
+	.most = srqs_most,
+	.create = srq_create,
+	.destroy = srq_destroy,
+	.free = srq_free,
+};

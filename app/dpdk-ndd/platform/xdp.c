@@ -13,13 +13,7 @@
 #include "platform/vdev.h"
 #include "platform/xdp.h"
 
-bool
-ndd_xdp_is(const char *vdev)
-{
-	return strncmp(vdev, "net_af_xdp", 10) == 0;
-}
-
-/* As the driver counts: who knows of no channels has one queue. 0: errno says why. */
+/* As the driver counts: a driver without channels has one queue. 0: errno says why. */
 static unsigned
 queues_of(const char *interface)
 {
@@ -40,21 +34,6 @@ queues_of(const char *interface)
 }
 
 static bool
-interface_of(const char *vdev, char *out, size_t bytes)
-{
-	if (ndd_vdev_argument(vdev, "iface", out, bytes))
-		return true;
-	ndd_error("%s: iface=INTERFACE is missing, or too long a name", vdev);
-	return false;
-}
-
-bool
-ndd_xdp_interface(const struct config *cfg, uint32_t port, char *out, size_t bytes)
-{
-	return interface_of(ndd_vdev_of(cfg, cfg->port[port].device), out, bytes);
-}
-
-static bool
 is_shared(const struct config *cfg, const char *vdev)
 {
 	for (uint32_t i = 0; i < cfg->ports; i++)
@@ -69,7 +48,7 @@ ndd_xdp_vdev(const struct config *cfg, const char *vdev, char *out, size_t bytes
 	char interface[IFNAMSIZ], given[16], program[64], with[80] = "";
 	unsigned queues;
 
-	if (!interface_of(vdev, interface, sizeof(interface)))
+	if (!ndd_xdp_interface_of(vdev, interface, sizeof(interface)))
 		return false;
 	if (ndd_vdev_argument(vdev, "queue_count", given, sizeof(given)) ||
 		ndd_vdev_argument(vdev, "start_queue", given, sizeof(given))) {

@@ -2,8 +2,11 @@
 /* What clients may know of the network before they open an adapter: addresses and routes. */
 #include <string.h>
 
-#include "session/session.h"
+#include "control/daemon.h"
+#include "hostnet/address.h"
 #include "hostnet/kernel_port.h"
+#include "session/addresses.h"
+#include "session/session.h"
 
 static void
 address_put(struct ndsh_addr *to, const struct net_ip *ip, uint32_t port)

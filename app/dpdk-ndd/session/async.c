@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Asynchronous events: what happens to a client's objects without a request of its that could say
- * so. Only who has asked for them is told; what is kept until they are taken is the library's.
+ * so. Clients get them that have asked for them; the library keeps them until they are taken.
  */
-#include "conn/conn.h"
+#include "control/daemon.h"
+#include "object/cq.h"
+#include "object/qp.h"
+#include "session/async.h"
+#include "session/send.h"
+#include "session/session.h"
 
 struct fate {
 	uint8_t event;	/* enum ndsh_async */
 	uint8_t status; /* enum ndsh_wc_status that says it best */
 };
 
-/* 2.9, 2.14: the peer's fault here is an event; ours, and that of a request, has a completion. */
+/* A fault of the peer at this queue pair is an event alone; a fault of one of its own requests has
+ * a completion, too (IBTA volume 1, chapters 10.10 and 11.6). */
 static struct fate
 fate_of(enum roce_reason reason)
 {

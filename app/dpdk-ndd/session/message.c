@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a datagram to its handler and back. */
+/* The one table of requests: from a datagram to its handler and back. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include "platform/log.h"
+#include "conn/active.h"
+#include "conn/conn.h"
+#include "conn/listener.h"
+#include "conn/passive.h"
+#include "control/daemon.h"
+#include "object/cq.h"
+#include "object/pd.h"
+#include "object/qp.h"
+#include "object/segment.h"
+#include "object/srq.h"
+#include "session/adapter.h"
+#include "session/addresses.h"
+#include "session/async.h"
+#include "session/class.h"
+#include "session/end.h"
+#include "session/message.h"
+#include "session/send.h"
 #include "session/session.h"
+#include "ud/sidr_request.h"
 #include "version.h"
-
-#define MAX_TRANSFER_BYTES ROCE_MSG_MAX
 
 static enum ndsh_status
 session_hello(struct ndd_session *s, const void *msg, struct ndd_reply *r)
@@ -36,136 +49,83 @@ session_hello(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	return NDSH_OK;
 }
 
-/* The least loaded shard, or the one that the client asked for. */
-static struct ndd_shard *
-shard_for(struct ndd *d, uint32_t wanted)
-{
-	uint32_t load[NDD_SHARDS_MAX] = {0}, best = 0;
-	struct ndd_session *s;
+/* A request has a handler of its own, or it makes or destroys an object of a class. */
+#define HANDLED(h)                                                                                 \
+	{                                                                                          \
+		.handler = (h)                                                                     \
+	}
+#define CREATES(kind)                                                                              \
+	{                                                                                          \
+		.creates = &ndd_##kind##_class                                                     \
+	}
+#define DESTROYS(kind)                                                                             \
+	{                                                                                          \
+		.destroys = &ndd_##kind##_class                                                    \
+	}
 
-	if (wanted != NDSH_PLACE_ANY && wanted < d->plane.shards)
-		return d->plane.shard[wanted];
-	TAILQ_FOREACH (s, &d->sessions, next)
-		if (s->shard != NULL)
-			load[s->shard->id]++;
-	for (uint32_t i = 1; i < d->plane.shards; i++)
-		if (load[i] < load[best])
-			best = i;
-	return d->plane.shard[best];
-}
-
-uint32_t
-ndd_path_mtu(uint32_t ip_mtu)
-{
-	uint32_t mtu = ROCE_MTU_MAX;
-
-	while (mtu > 256 && mtu > ip_mtu - 96)
-		mtu /= 2;
-	return mtu;
-}
+static const struct {
+	ndd_handler *handler;
+	const struct ndd_class *creates, *destroys;
+} requests[NDSH_MSG_TYPE_COUNT] = {
+	[NDSH_MSG_HELLO] = HANDLED(session_hello),
+	[NDSH_MSG_ADDRESS_LIST] = HANDLED(ndd_address_list),
+	[NDSH_MSG_ADDRESS_PAGE] = HANDLED(ndd_address_page),
+	[NDSH_MSG_ROUTE] = HANDLED(ndd_address_route),
+	[NDSH_MSG_OPEN] = HANDLED(ndd_adapter_open),
+	[NDSH_MSG_SEGMENT_CREATE] = CREATES(segment),
+	[NDSH_MSG_SEGMENT_MAPPED] = HANDLED(ndd_segment_mapped),
+	[NDSH_MSG_SEGMENT_DESTROY] = DESTROYS(segment),
+	[NDSH_MSG_PD_CREATE] = CREATES(pd),
+	[NDSH_MSG_PD_DESTROY] = DESTROYS(pd),
+	[NDSH_MSG_PD_TOKEN] = HANDLED(ndd_pd_token),
+	[NDSH_MSG_CQ_CREATE] = CREATES(cq),
+	[NDSH_MSG_CQ_DESTROY] = DESTROYS(cq),
+	[NDSH_MSG_CQ_RESIZE] = HANDLED(ndd_cq_resize),
+	[NDSH_MSG_CQ_AFFINITY] = HANDLED(ndd_cq_affinity),
+	[NDSH_MSG_ADMIN_CREATE] = CREATES(admin),
+	[NDSH_MSG_MW_CREATE] = CREATES(mw),
+	[NDSH_MSG_MW_DESTROY] = DESTROYS(mw),
+	[NDSH_MSG_QP_CREATE] = CREATES(qp),
+	[NDSH_MSG_QP_DESTROY] = DESTROYS(qp),
+	[NDSH_MSG_QP_FLUSH] = HANDLED(ndd_qp_flush),
+	[NDSH_MSG_QP_MODIFY] = HANDLED(ndd_qp_modify),
+	[NDSH_MSG_QP_QUERY] = HANDLED(ndd_qp_query),
+	[NDSH_MSG_EVENTS] = HANDLED(ndd_async_on),
+	[NDSH_MSG_SRQ_CREATE] = CREATES(srq),
+	[NDSH_MSG_SRQ_ARM] = HANDLED(ndd_srq_arm),
+	[NDSH_MSG_SRQ_DESTROY] = DESTROYS(srq),
+	[NDSH_MSG_FR_CREATE] = CREATES(frmr),
+	[NDSH_MSG_FR_DESTROY] = DESTROYS(frmr),
+	[NDSH_MSG_MOVER_CREATE] = CREATES(mover),
+	[NDSH_MSG_UD_QP_CREATE] = HANDLED(ndd_ud_qp_create),
+	[NDSH_MSG_UD_QP_MODIFY] = HANDLED(ndd_ud_qp_modify),
+	[NDSH_MSG_AH_CREATE] = CREATES(ah),
+	[NDSH_MSG_AH_DESTROY] = DESTROYS(ah),
+	[NDSH_MSG_UD_LISTENER_CREATE] = HANDLED(ndd_ud_listener_create),
+	[NDSH_MSG_UD_ANSWER] = HANDLED(ndd_sidr_respond),
+	[NDSH_MSG_LISTENER_CREATE] = CREATES(listener),
+	[NDSH_MSG_LISTENER_PAUSE] = HANDLED(ndd_listener_pause),
+	[NDSH_MSG_LISTENER_DESTROY] = DESTROYS(listener),
+	[NDSH_MSG_ENDPOINT_CREATE] = CREATES(endpoint),
+	[NDSH_MSG_ENDPOINT_DESTROY] = DESTROYS(endpoint),
+	[NDSH_MSG_BIND] = HANDLED(ndd_conn_bind),
+	[NDSH_MSG_CONNECT] = HANDLED(ndd_conn_connect),
+	[NDSH_MSG_COMPLETE_CONNECT] = HANDLED(ndd_conn_complete),
+	[NDSH_MSG_ACCEPT] = HANDLED(ndd_conn_accept),
+	[NDSH_MSG_REJECT] = HANDLED(ndd_conn_reject),
+	[NDSH_MSG_DISCONNECT] = HANDLED(ndd_conn_disconnect),
+	[NDSH_MSG_CONN_DESTROY] = DESTROYS(conn),
+};
 
 static enum ndsh_status
-open_adapter(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+request_dispatch(struct ndd_session *s, uint16_t type, const void *msg, struct ndd_reply *r)
 {
-	const struct ndsh_open *m = msg;
-	const struct config *cfg = s->daemon->cfg;
-	struct net_ip ip;
-	int port, wake[2];
-
-	if ((m->flags & ~NDSH_OPEN_NO_FLUSH) != 0)
-		return NDSH_ERR_NOT_SUPPORTED;
-	ip = ndd_ip(m->addr.ip);
-	port = net_local_port(s->daemon->net, &ip);
-	if (port < 0)
-		return NDSH_ERR_ADDRESS_NOT_LOCAL;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, wake) != 0)
-		return NDSH_ERR_NO_RESOURCES;
-	s->lcore = calloc(1, sizeof(*s->lcore));
-	if (s->lcore == NULL) {
-		close(wake[0]);
-		close(wake[1]);
-		return NDSH_ERR_NO_RESOURCES;
-	}
-	roce_admin_init(&s->lcore->admin, cfg->max_mrs);
-	s->wake_fd = s->lcore->wake_fd = wake[0];
-	s->shard = shard_for(s->daemon, m->placement);
-	s->port = (uint32_t)port;
-	s->no_flush = (m->flags & NDSH_OPEN_NO_FLUSH) != 0;
-	s->path_mtu = ndd_path_mtu(s->daemon->plane.port[port].mtu);
-	memcpy(s->ip, ip.b, 16);
-	s->state = NDSH_ST_OPEN;
-	r->fd = wake[1];
-	r->open = (struct ndsh_open_reply){
-		.h = r->h,
-		.adapter_id = (uint64_t)port + 1,
-		.max_mr_bytes = cfg->max_memory_bytes,
-		.max_transfer_bytes = MAX_TRANSFER_BYTES,
-		.shard = s->shard->id,
-		.numa_node = s->shard->numa_node < 0 ? 0 : (uint32_t)s->shard->numa_node,
-		.max_sge = NDSH_SGE_MAX,
-		.max_inline = NDSH_INLINE_MAX,
-		.max_depth = NDSH_DEPTH_MAX,
-		.max_cq_depth = NDSH_CQ_DEPTH_MAX,
-		.max_read_limit = ROCE_RD_ATOMIC_MAX,
-		.max_qps = cfg->max_qps,
-		.max_cqs = cfg->max_cqs,
-		.max_mrs = cfg->max_mrs,
-		.path_mtu = s->path_mtu,
-		.max_srq_depth = NDSH_DEPTH_MAX,
-	};
-	return NDSH_OK;
+	if (requests[type].creates != NULL)
+		return requests[type].creates->create(s, msg, r);
+	if (requests[type].destroys != NULL)
+		return ndd_class_destroy(requests[type].destroys, s, msg);
+	return requests[type].handler(s, msg, r);
 }
-
-static ndd_handler *const handlers[NDSH_MSG_TYPE_COUNT] = {
-	[NDSH_MSG_HELLO] = session_hello,
-	[NDSH_MSG_ADDRESS_LIST] = ndd_address_list,
-	[NDSH_MSG_ADDRESS_PAGE] = ndd_address_page,
-	[NDSH_MSG_ROUTE] = ndd_address_route,
-	[NDSH_MSG_OPEN] = open_adapter,
-	[NDSH_MSG_SEGMENT_CREATE] = ndd_segment_create,
-	[NDSH_MSG_SEGMENT_MAPPED] = ndd_segment_mapped,
-	[NDSH_MSG_SEGMENT_DESTROY] = ndd_segment_destroy,
-	[NDSH_MSG_PD_CREATE] = ndd_pd_create,
-	[NDSH_MSG_PD_DESTROY] = ndd_pd_destroy,
-	[NDSH_MSG_CQ_CREATE] = ndd_cq_create,
-	[NDSH_MSG_CQ_DESTROY] = ndd_cq_destroy,
-	[NDSH_MSG_CQ_RESIZE] = ndd_cq_resize,
-	[NDSH_MSG_CQ_AFFINITY] = ndd_cq_affinity,
-	[NDSH_MSG_ADMIN_CREATE] = ndd_admin_create,
-	[NDSH_MSG_MW_CREATE] = ndd_mw_create,
-	[NDSH_MSG_MW_DESTROY] = ndd_mw_destroy,
-	[NDSH_MSG_QP_CREATE] = ndd_qp_create,
-	[NDSH_MSG_QP_DESTROY] = ndd_qp_destroy,
-	[NDSH_MSG_QP_FLUSH] = ndd_qp_flush,
-	[NDSH_MSG_QP_MODIFY] = ndd_qp_modify,
-	[NDSH_MSG_QP_QUERY] = ndd_qp_query,
-	[NDSH_MSG_EVENTS] = ndd_async_on,
-	[NDSH_MSG_SRQ_CREATE] = ndd_srq_create,
-	[NDSH_MSG_SRQ_ARM] = ndd_srq_arm,
-	[NDSH_MSG_SRQ_DESTROY] = ndd_srq_destroy,
-	[NDSH_MSG_FR_CREATE] = ndd_fr_create,
-	[NDSH_MSG_FR_DESTROY] = ndd_fr_destroy,
-	[NDSH_MSG_PD_TOKEN] = ndd_pd_token,
-	[NDSH_MSG_MOVER_CREATE] = ndd_mover_create,
-	[NDSH_MSG_UD_QP_CREATE] = ndd_ud_qp_create,
-	[NDSH_MSG_UD_QP_MODIFY] = ndd_ud_qp_modify,
-	[NDSH_MSG_AH_CREATE] = ndd_ah_create,
-	[NDSH_MSG_AH_DESTROY] = ndd_ah_destroy,
-	[NDSH_MSG_UD_LISTENER_CREATE] = ndd_ud_listener_create,
-	[NDSH_MSG_UD_ANSWER] = ndd_ud_answer,
-	[NDSH_MSG_LISTENER_CREATE] = ndd_listener_create,
-	[NDSH_MSG_LISTENER_PAUSE] = ndd_listener_pause,
-	[NDSH_MSG_LISTENER_DESTROY] = ndd_listener_destroy,
-	[NDSH_MSG_ENDPOINT_CREATE] = ndd_endpoint_create,
-	[NDSH_MSG_ENDPOINT_DESTROY] = ndd_endpoint_destroy,
-	[NDSH_MSG_BIND] = ndd_conn_bind,
-	[NDSH_MSG_CONNECT] = ndd_conn_connect,
-	[NDSH_MSG_COMPLETE_CONNECT] = ndd_conn_complete,
-	[NDSH_MSG_ACCEPT] = ndd_conn_accept,
-	[NDSH_MSG_REJECT] = ndd_conn_reject,
-	[NDSH_MSG_DISCONNECT] = ndd_conn_disconnect,
-	[NDSH_MSG_CONN_DESTROY] = ndd_conn_destroy,
-};
 
 void
 ndd_session_message(struct ndd_session *s, const void *msg, size_t bytes)
@@ -185,7 +145,7 @@ ndd_session_message(struct ndd_session *s, const void *msg, size_t bytes)
 	if (ndsh_msg_table[h->type].reply_bytes == sizeof(struct ndsh_id_msg) &&
 		bytes == sizeof(struct ndsh_id_msg))
 		r.id.id = ((const struct ndsh_id_msg *)msg)->id;
-	r.h.status = handlers[h->type](s, msg, &r);
+	r.h.status = request_dispatch(s, h->type, msg, &r);
 	ndd_session_send(s, &r, ndsh_msg_table[h->type].reply_bytes, r.fd >= 0 ? r.fd : r.keep_fd);
 	if (r.fd >= 0)
 		close(r.fd);

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages to a client. The control thread serves everybody and waits for nobody: what the socket
- * does not take is queued, and a client that does not read for seconds loses its session.
+ * Messages to a client. The control thread serves all clients and waits for none of them: what the
+ * socket does not take is queued, and a client that does not read for seconds loses its session.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "control/daemon.h"
 #include "platform/clock.h"
-#include "platform/log.h"
+#include "session/end.h"
+#include "session/send.h"
 #include "session/session.h"
 
 #define OUTGOING_MAX	  256u

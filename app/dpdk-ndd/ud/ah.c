@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Address handles: where a session's datagrams may go. The route, the next hop and the source
- * address are the daemon's to judge and to follow; the lcore has a table of headers made from them,
- * by the client's own numbers, which nobody else's reach.
+ * Address handles: where a session's datagrams may go. The daemon judges and follows the route, the
+ * next hop and the source address; the lcore has a table of headers made from them for each
+ * session, by the session's own numbers, which no other session can name.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "cm/sidr.h"
+#include "conn/endpoint.h"
+#include "control/daemon.h"
+#include "hostnet/address.h"
 #include "platform/clock.h"
-#include "conn/conn.h"
 #include "platform/log.h"
-#include "hostnet/network.h"
-#include "ud/ud.h"
+#include "session/class.h"
+#include "session/send.h"
+#include "session/session.h"
+#include "ud/ah.h"
+
+#define AHS_PER_QP 4u /* of a session, for each of its limits.qps */
 
 #define ROOM_FIRST 16u
 
@@ -19,7 +26,7 @@ static_assert(ROCE_AH_INDEX_BITS == NDD_SLOT_INDEX_BITS, "a handle is the engine
 
 /* ---- the lcore's table ----------------------------------------------------------------------- */
 
-/* Only this thread writes it, in calls of the lcore; so it may be read, and copied, here. */
+/* Only the control thread writes it, in calls of the lcore; so it may read and copy it here. */
 struct table_change {
 	struct roce_ah_table *table;
 	struct roce_ah *bigger; /* or NULL */
@@ -94,7 +101,8 @@ ah_fill_entry(const struct ndd_ah *ah, struct roce_ah *entry)
 	memcpy(&there, ah->remote.gid.raw + 12, sizeof(there));
 	path.udp_sport = roce_flow_sport(0, ah->id + 1, there);
 	ndd_path_hop(&path, &ah->hop);
-	/* To ourselves no wire needs a tag, but who receives knows its address by it (W-PKT-02). */
+	/* To a local address no wire needs a tag, but the receiver knows its address by it
+	 * (W-PKT-02). */
 	if (vlan != 0) {
 		path.tagged = true;
 		path.vlan_tci = vlan;
@@ -123,7 +131,7 @@ ah_leave(struct ndd_ah *ah)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* The outcome, or the end of what was good, and of what it took to get there. */
+/* The outcome, or the end of a handle that was good; what resolving it took is given back. */
 static void
 ah_conclude(struct ndd_ah *ah, enum ndsh_status status, const struct roce_cm_event *ev)
 {
@@ -150,8 +158,8 @@ ah_conclude(struct ndd_ah *ah, enum ndsh_status status, const struct roce_cm_eve
 	ndd_session_send(ah->session, &m, sizeof(m), -1);
 }
 
-enum ndsh_status
-ndd_ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static enum ndsh_status
+ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_ah_create *m = msg;
 	struct ndd_ah *ah;
@@ -169,7 +177,7 @@ ndd_ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_NO_RESOURCES;
 	}
 	ah->session = s;
-	ah->look_up = m->look_up != 0;
+	ah->wants_service = m->look_up != 0;
 	memcpy(ah->local.gid.raw, s->ip, 16); /* a client's datagrams come from its address */
 	memcpy(ah->remote.gid.raw, m->remote.ip, 16);
 	ah->remote.port = m->remote.port;
@@ -184,31 +192,7 @@ ndd_ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	return NDSH_OK;
 }
 
-void
-ndd_ah_free(struct ndd_session *s, struct ndd_ah *ah)
-{
-	ah_leave(ah);
-	if (ah->cm != NULL)
-		roce_cm_destroy(s->daemon->cm, ndd_now_ns(), ah->cm);
-	ndd_port_give(&ah->port);
-	TAILQ_REMOVE(&s->daemon->ahs, ah, next);
-	ndd_slots_remove(&s->ahs, ah->id);
-	free(ah);
-}
-
-enum ndsh_status
-ndd_ah_destroy(struct ndd_session *s, const void *msg, struct ndd_reply *r)
-{
-	struct ndd_ah *ah = ndd_slots_get(&s->ahs, ((const struct ndsh_id_msg *)msg)->id);
-
-	(void)r;
-	if (ah == NULL)
-		return NDSH_ERR_INVALID_ID;
-	ndd_ah_free(s, ah);
-	return NDSH_OK;
-}
-
-/* ---- the next hop, and who is there ---------------------------------------------------------- */
+/* ---- the next hop, and the service ----------------------------------------------------------- */
 
 static enum ndsh_status
 ah_resolve(struct ndd_ah *ah, uint64_t now_ns, struct net_nexthop *hop)
@@ -228,7 +212,7 @@ ah_query_service(struct ndd_ah *ah, uint64_t now_ns)
 		return;
 	}
 	ah->local = ah->port.addr;
-	ah->state = NDD_AH_ASKING;
+	ah->state = NDD_AH_QUERYING;
 	ah->cm = roce_cm_sidr_query(d->cm, now_ns,
 		&(struct roce_cm_sidr_query){.local = ah->local,
 			.remote = ah->remote,
@@ -242,8 +226,11 @@ ah_query_service(struct ndd_ah *ah, uint64_t now_ns)
 }
 
 void
-ndd_ah_answered(struct ndd_ah *ah, const struct roce_cm_event *ev)
+ndd_ah_on_response(struct ndd *d, const struct roce_cm_event *ev)
 {
+	struct ndd_ah *ah = ev->owner;
+
+	(void)d;
 	if (ev->timed_out)
 		ah_conclude(ah, NDSH_ERR_TIMEOUT, NULL);
 	else
@@ -260,7 +247,7 @@ ah_step(struct ndd_ah *ah, uint64_t now_ns)
 	if (status == NDSH_PENDING)
 		return;
 	ah->deadline_ns = UINT64_MAX;
-	if (status == NDSH_OK && ah->look_up)
+	if (status == NDSH_OK && ah->wants_service)
 		ah_query_service(ah, now_ns);
 	else
 		ah_conclude(ah, status, NULL);
@@ -313,3 +300,31 @@ ndd_ah_tick(struct ndd *d, uint64_t now_ns)
 		ndd_hops_until(&d->ah_hops, ah->deadline_ns);
 	}
 }
+
+static void
+ah_free(struct ndd_session *s, void *object)
+{
+	struct ndd_ah *ah = object;
+
+	ah_leave(ah);
+	if (ah->cm != NULL)
+		roce_cm_destroy(s->daemon->cm, ndd_now_ns(), ah->cm);
+	ndd_port_give(&ah->port);
+	TAILQ_REMOVE(&s->daemon->ahs, ah, next);
+	ndd_slots_remove(&s->ahs, ah->id);
+	free(ah);
+}
+
+static uint32_t
+ahs_most(const struct config *cfg)
+{
+	return AHS_PER_QP * cfg->max_qps;
+}
+
+const struct ndd_class ndd_ah_class = {
+	.name = "address handles",
+	.table = offsetof(struct ndd_session, ahs),
+	.most = ahs_most,
+	.create = ah_create,
+	.free = ah_free,
+};

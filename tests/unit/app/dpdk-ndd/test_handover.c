@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#include "lcore/wakeup.h"
 #include "lcore/handover.h"
+#include "lcore/wakeup.h"
 #include "roce/roce.h"
 
 static const uint64_t secret[2] = {0x0123456789abcdefull, 0xfedcba9876543210ull};

@@ -9,8 +9,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "session/session.h"
+#include "control/daemon.h"
+#include "object/cq.h"
+#include "object/lost_memory.h"
+#include "object/segment.h"
 #include "platform/sigbus.h"
+#include "session/end.h"
+#include "session/session.h"
 
 #define PAGE	4096u
 #define PAGES	8u

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NDD_LISTENER_H
+#define NDD_LISTENER_H
+
+#include "conn/ports.h"
+#include "session/reply.h"
+
+struct roce_cm_listener;
+
+struct ndd_listener {
+	uint32_t id;
+	struct ndd_session *session;
+	struct roce_cm_listener *cm;
+	struct ndd_port port;
+};
+
+ndd_handler ndd_ud_listener_create, ndd_listener_pause;
+
+#endif

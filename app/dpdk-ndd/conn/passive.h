@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A REQ for one of the client's listeners: offered to it, then accepted or rejected. */
+#ifndef NDD_PASSIVE_H
+#define NDD_PASSIVE_H
+
+#include "session/reply.h"
+
+struct ndd;
+struct ndd_conn;
+struct roce_cm_event;
+
+/* reject: also by the active side instead of completing. */
+ndd_handler ndd_conn_accept, ndd_conn_reject;
+/* The next hop is known. */
+void ndd_conn_send_reply(struct ndd_conn *c, uint64_t now_ns);
+/* REQ came; RTU came, or what stands for it. */
+void ndd_conn_on_request(struct ndd *d, const struct roce_cm_event *ev);
+void ndd_conn_on_established(struct ndd *d, const struct roce_cm_event *ev);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completion queues: made and destroyed here; resize and affinity are in cq_resize.c. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/daemon.h"
+#include "object/cq.h"
+#include "object/segment.h"
+#include "platform/log.h"
+#include "session/async.h"
+#include "session/class.h"
+#include "session/end.h"
+#include "session/session.h"
+
+struct cq_making {
+	struct ndd_cq *cq;
+	void *base;
+	uint32_t depth;
+};
+
+static void
+on_shard_cq_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct cq_making *c = arg;
+
+	(void)now_ns;
+	c->cq->engine = roce_cq_create(shard->engine, c->base, c->depth, &c->cq->owner);
+}
+
+static void
+on_shard_cq_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	(void)now_ns;
+	(void)roce_cq_destroy(shard->engine, ((struct ndd_cq *)arg)->engine);
+}
+
+/* Take back what cq_create() has got so far, in any of its stages. */
+static void
+cq_undo(struct ndd_session *s, struct ndd_cq *cq, int read_fd)
+{
+	if (cq->engine != NULL)
+		ndd_shard_call(s->shard, on_shard_cq_destroy, cq);
+	if (cq->owner.handle != NDD_SLOT_NONE)
+		ndd_slots_remove(&s->cqs, cq->owner.handle);
+	if (cq->owner.notify_fd >= 0)
+		close(cq->owner.notify_fd);
+	if (read_fd >= 0)
+		close(read_fd);
+	free(cq);
+}
+
+static enum ndsh_status
+cq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_cq_create *m = msg;
+	uint32_t bytes = ndsh_cq_bytes(m->depth);
+	struct cq_making c = {.depth = m->depth};
+	struct ndd_segment *seg;
+	int pipe_fd[2] = {-1, -1};
+
+	if (bytes == 0)
+		return NDSH_ERR_INVALID_PARAMETER;
+	c.base = ndd_segment_block(s, m->segment, m->offset, bytes, &seg);
+	if (c.base == NULL)
+		return NDSH_ERR_INVALID_PARAMETER;
+	c.cq = calloc(1, sizeof(*c.cq));
+	if (c.cq == NULL)
+		return NDSH_ERR_NO_RESOURCES;
+	c.cq->owner = (struct ndd_owner){
+		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
+	c.cq->owner.handle = ndd_slots_add(&s->cqs, c.cq);
+	if (c.cq->owner.handle == NDD_SLOT_NONE || pipe2(pipe_fd, O_CLOEXEC | O_NONBLOCK) != 0) {
+		cq_undo(s, c.cq, -1);
+		return NDSH_ERR_NO_RESOURCES;
+	}
+	c.cq->owner.notify_fd = pipe_fd[1];
+	memset(c.base, 0, bytes);
+	ndd_shard_call(s->shard, on_shard_cq_create, &c);
+	if (c.cq->engine == NULL) {
+		cq_undo(s, c.cq, pipe_fd[0]);
+		return NDSH_ERR_NO_RESOURCES;
+	}
+	c.cq->segment = seg;
+	seg->users++;
+	r->id.id = c.cq->owner.handle;
+	r->fd = pipe_fd[0];
+	return NDSH_OK;
+}
+
+static void
+cq_free(struct ndd_session *s, void *object)
+{
+	struct ndd_cq *cq = object;
+
+	cq->segment->users--;
+	if (cq->ring_segment != NULL)
+		cq->ring_segment->users--;
+	cq_undo(s, cq, -1);
+}
+
+static enum ndsh_status
+cq_destroy(struct ndd_session *s, void *object)
+{
+	struct ndd_cq *cq = object;
+	bool lost = cq->lost;
+
+	if (cq->users != 0)
+		return NDSH_ERR_BUSY;
+	cq_free(s, cq);
+	/* It is destroyed, but the client does not see there what the daemon wrote: its memory must
+	 * not be used again. */
+	return lost ? NDSH_ERR_INTERNAL : NDSH_OK;
+}
+
+static uint32_t
+cqs_most(const struct config *cfg)
+{
+	return cfg->max_cqs;
+}
+
+const struct ndd_class ndd_cq_class = {
+	.name = "completion queues",
+	.table = offsetof(struct ndd_session, cqs),
+	.most = cqs_most,
+	.create = cq_create,
+	.destroy = cq_destroy,
+	.free = cq_free,
+};
+
+/* A mover has no handle: its faults come as those of a completion queue without one. */
+void
+ndd_cq_on_error(struct ndd_session *s, const struct ndd_event *ev)
+{
+	if (ev->handle == NDD_SLOT_NONE) {
+		ndd_session_end(s, "its mover has not done what it says it has");
+		return;
+	}
+	ndd_info("session %lu: completion queue %u: %s", s->serial, ev->handle,
+		roce_reason_name(ev->reason));
+	ndd_async_cq(s, ev);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs. */
+#ifndef NDD_QP_H
+#define NDD_QP_H
+
+#include "lcore/shard.h"
+#include "session/reply.h"
+
+struct ndd_conn;
+struct ndd_cq;
+struct ndd_pd;
+struct ndd_qp_path;
+struct ndd_segment;
+struct ndd_srq;
+struct net_nexthop;
+
+/* What a connection wants to be told of its queue pair. */
+struct ndd_qp_user {
+	void (*failed)(struct ndd_conn *c); /* it went to error */
+	void (*gone)(struct ndd_conn *c);   /* it is being destroyed */
+};
+
+struct ndd_qp {
+	struct ndd_owner owner;
+	struct roce_qp *engine;
+	struct ndd_segment *segment;
+	struct ndd_pd *pd;
+	struct ndd_cq *send_cq, *recv_cq;
+	struct ndd_srq *srq;   /* or NULL */
+	struct ndd_conn *conn; /* that uses it, or NULL */
+	const struct ndd_qp_user *user;
+	uint32_t qpn, psn;	  /* psn: the first that it accepts */
+	bool failed;		  /* in error state; no new connection */
+	bool connected;		  /* a connection has brought it up */
+	bool by_hand;		  /* its client has, beyond INIT or back to RESET */
+	struct ndd_qp_path *path; /* by_hand, or NULL */
+	bool datagrams;		  /* no connection at all */
+	uint32_t q_key;		  /* of datagrams */
+};
+
+/* ---- qp.c ---- */
+
+ndd_handler ndd_ud_qp_create, ndd_ud_qp_modify, ndd_qp_flush;
+
+/* ---- qp_error.c ---- */
+
+/* To error: everything outstanding completes FLUSH_ERR. drained: after what has arrived already. */
+void ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp, bool drained);
+/* To error, though neither its client nor its peer has asked for it; the client is notified. */
+void ndd_qp_take_away(struct ndd_session *s, struct ndd_qp *qp, const char *why);
+/* The engine reports that it went to error. */
+void ndd_qp_on_error(struct ndd_session *s, struct ndd_qp *qp, const struct ndd_event *ev);
+/* The queue pair's next hop is now hop; *old becomes it. */
+void ndd_qp_set_hop(struct ndd_session *s, struct ndd_qp *qp, struct net_nexthop *old,
+	const struct net_nexthop *hop);
+
+/* ---- qp_modify.c ---- */
+
+ndd_handler ndd_qp_modify, ndd_qp_query;
+
+#endif

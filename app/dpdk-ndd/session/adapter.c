@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What makes a session one of an adapter and of a shard. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "control/daemon.h"
+#include "hostnet/address.h"
+#include "hostnet/path.h"
+#include "session/adapter.h"
+#include "session/class.h"
+#include "session/session.h"
+
+#define MAX_TRANSFER_BYTES ROCE_MSG_MAX
+
+/* The least loaded shard, or the one that the client asked for. */
+static struct ndd_shard *
+shard_for(struct ndd *d, uint32_t wanted)
+{
+	uint32_t load[NDD_SHARDS_MAX] = {0}, best = 0;
+	struct ndd_session *s;
+
+	if (wanted != NDSH_PLACE_ANY && wanted < d->plane.shards)
+		return d->plane.shard[wanted];
+	TAILQ_FOREACH (s, &d->sessions, next)
+		if (s->shard != NULL)
+			load[s->shard->id]++;
+	for (uint32_t i = 1; i < d->plane.shards; i++)
+		if (load[i] < load[best])
+			best = i;
+	return d->plane.shard[best];
+}
+
+enum ndsh_status
+ndd_adapter_open(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_open *m = msg;
+	const struct config *cfg = s->daemon->cfg;
+	struct net_ip ip;
+	int port, wake[2];
+
+	if ((m->flags & ~NDSH_OPEN_NO_FLUSH) != 0)
+		return NDSH_ERR_NOT_SUPPORTED;
+	ip = ndd_ip(m->addr.ip);
+	port = net_local_port(s->daemon->net, &ip);
+	if (port < 0)
+		return NDSH_ERR_ADDRESS_NOT_LOCAL;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, wake) != 0)
+		return NDSH_ERR_NO_RESOURCES;
+	s->lcore = calloc(1, sizeof(*s->lcore));
+	if (s->lcore == NULL) {
+		close(wake[0]);
+		close(wake[1]);
+		return NDSH_ERR_NO_RESOURCES;
+	}
+	roce_admin_init(&s->lcore->admin, cfg->max_mrs);
+	s->wake_fd = s->lcore->wake_fd = wake[0];
+	s->shard = shard_for(s->daemon, m->placement);
+	s->port = (uint32_t)port;
+	s->no_flush = (m->flags & NDSH_OPEN_NO_FLUSH) != 0;
+	s->path_mtu = ndd_path_mtu(s->daemon->plane.port[port].mtu);
+	memcpy(s->ip, ip.b, 16);
+	s->state = NDSH_ST_OPEN;
+	r->fd = wake[1];
+	r->open = (struct ndsh_open_reply){
+		.h = r->h,
+		.adapter_id = (uint64_t)port + 1,
+		.max_mr_bytes = cfg->max_memory_bytes,
+		.max_transfer_bytes = MAX_TRANSFER_BYTES,
+		.shard = s->shard->id,
+		.numa_node = s->shard->numa_node < 0 ? 0 : (uint32_t)s->shard->numa_node,
+		.max_sge = NDSH_SGE_MAX,
+		.max_inline = NDSH_INLINE_MAX,
+		.max_depth = NDSH_DEPTH_MAX,
+		.max_cq_depth = NDSH_CQ_DEPTH_MAX,
+		.max_read_limit = ROCE_RD_ATOMIC_MAX,
+		.max_qps = cfg->max_qps,
+		.max_cqs = cfg->max_cqs,
+		.max_mrs = cfg->max_mrs,
+		.path_mtu = s->path_mtu,
+		.max_srq_depth = NDSH_DEPTH_MAX,
+	};
+	return NDSH_OK;
+}
+
+/* ---- the lcore ----------------------------------------------------------------------------- */
+
+struct attach {
+	struct ndd_shard_session *lcore;
+	bool ok;
+};
+
+static void
+on_shard_attach(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct attach *a = arg;
+
+	a->ok = ndd_lcore_attach(shard, a->lcore, now_ns);
+}
+
+static void
+on_shard_detach(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	(void)now_ns;
+	ndd_lcore_detach(shard, arg);
+}
+
+bool
+ndd_session_attach(struct ndd_session *s, struct ndsh_session_page *page)
+{
+	struct attach a = {.lcore = s->lcore};
+
+	memset(page, 0, sizeof(*page));
+	s->lcore->page = page;
+	ndd_shard_call(s->shard, on_shard_attach, &a);
+	s->attached = a.ok;
+	return a.ok;
+}
+
+static void
+session_detach(struct ndd_session *s)
+{
+	if (s->attached)
+		ndd_shard_call(s->shard, on_shard_detach, s->lcore);
+}
+
+const struct ndd_class ndd_lcore_class = {.name = "lcore", .end = session_detach};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NDD_ADAPTER_H
+#define NDD_ADAPTER_H
+
+#include "session/reply.h"
+
+/* OPEN: from now on the session has an address, a port and a shard. */
+ndd_handler ndd_adapter_open;
+/* The first segment is live, and begins with the session page: its lcore looks at it from now on.
+ * False: it has no room. */
+bool ndd_session_attach(struct ndd_session *s, struct ndsh_session_page *page);
+
+#endif

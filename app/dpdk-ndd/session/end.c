@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "control/daemon.h"
+#include "platform/log.h"
+#include "session/end.h"
+#include "session/session.h"
+
+struct ndd_session *
+ndd_session_find(struct ndd *d, uint64_t serial)
+{
+	struct ndd_session *s;
+
+	TAILQ_FOREACH (s, &d->sessions, next)
+		if (s->serial == serial)
+			return s;
+	return NULL;
+}
+
+void
+ndd_session_end(struct ndd_session *s, const char *why, ...)
+{
+	struct ndsh_ev_session_end m = {
+		.h = {.type = NDSH_EV_SESSION_END, .status = NDSH_ERR_SESSION_ENDED}};
+	va_list ap;
+
+	if (s->ended)
+		return;
+	s->ended = true;
+	TAILQ_REMOVE(&s->daemon->sessions, s, next);
+	TAILQ_INSERT_TAIL(&s->daemon->ended, s, next);
+	if (why == NULL) {
+		ndd_debug("session %lu: process %d is gone", s->serial, s->pid);
+		return;
+	}
+	va_start(ap, why);
+	vsnprintf(m.reason, sizeof(m.reason), why, ap);
+	va_end(ap);
+	ndd_log_limited(s->daemon->stopping ? NDD_LOG_INFO : NDD_LOG_WARNING,
+		"session %lu of process %d ends: %s", s->serial, s->pid, m.reason);
+	(void)send(s->watch.fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+}

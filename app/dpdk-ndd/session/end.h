@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NDD_SESSION_END_H
+#define NDD_SESSION_END_H
+
+#include <stdint.h>
+
+struct ndd;
+struct ndd_session;
+
+/* Mark the session as ended; its client is told why (NULL: it is gone already). Its objects stay
+ * until ndd_session_reap(): callers up the stack still hold them. */
+__attribute__((format(printf, 2, 3))) void ndd_session_end(
+	struct ndd_session *s, const char *why, ...);
+/* The session that has this serial and has not ended, or NULL. */
+struct ndd_session *ndd_session_find(struct ndd *d, uint64_t serial);
+
+#endif

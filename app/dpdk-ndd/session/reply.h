@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NDD_REPLY_H
+#define NDD_REPLY_H
+
+#include "shm/ndsh_msg.h"
+
+struct ndd_session;
+
+/* A reply under construction: zeroed, header set; the handler of the request fills the body. */
+struct ndd_reply {
+	union {
+		struct ndsh_msg_hdr h;
+		struct ndsh_hello_reply hello;
+		struct ndsh_address_list_reply address_list;
+		struct ndsh_route route;
+		struct ndsh_open_reply open;
+		struct ndsh_segment_create_reply segment;
+		struct ndsh_id_msg id;
+		struct ndsh_cq_affinity_reply cq_affinity;
+		struct ndsh_mw_create_reply mw;
+		struct ndsh_fr_create_reply frmr;
+		struct ndsh_qp_create_reply qp;
+		struct ndsh_qp_modify_reply qp_modify;
+		struct ndsh_qp_query_reply qp_query;
+		struct ndsh_listener_create_reply listener;
+		struct ndsh_bind_reply bind;
+		uint8_t bytes[NDSH_MSG_BYTES];
+	};
+	int fd;	     /* goes with the reply and is closed afterwards; -1: none */
+	int keep_fd; /* goes with the reply and stays open; -1: none */
+};
+
+/* Carry out one request. msg has the size of its type, and is legal in the session's state. */
+typedef enum ndsh_status ndd_handler(struct ndd_session *s, const void *msg, struct ndd_reply *r);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Address handles: where a session's datagrams may go. */
+#ifndef NDD_AH_H
+#define NDD_AH_H
+
+#include <sys/queue.h>
+
+#include "cm/cm.h"
+#include "conn/ports.h"
+#include "hostnet/path.h"
+#include "net/net.h"
+#include "session/reply.h"
+
+enum ndd_ah_state {
+	NDD_AH_RESOLVING, /* the next hop is being resolved */
+	NDD_AH_QUERYING,  /* the service is being asked for */
+	NDD_AH_READY,
+	NDD_AH_OVER, /* failed */
+};
+
+struct ndd_ah {
+	TAILQ_ENTRY(ndd_ah) next; /* of the daemon's */
+	struct ndd_session *session;
+	struct roce_cm_conn *cm; /* QUERYING */
+	uint32_t id;
+	enum ndd_ah_state state;
+	bool wants_service, fresh;
+	struct ndd_port port; /* of the SIDR query */
+	struct roce_cm_addr local, remote;
+	struct net_nexthop hop;
+	uint64_t deadline_ns; /* RESOLVING; else UINT64_MAX */
+	uint32_t priv_bytes;
+	uint8_t priv[NDSH_LOOKUP_DATA_MAX];
+};
+
+/* Next hops that are being resolved, or have changed. */
+void ndd_ah_tick(struct ndd *d, uint64_t now_ns);
+/* Address handles whose path is lost fail; why is for the log. */
+void ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why);
+/* The service's response to the SIDR query came, or none in time. */
+void ndd_ah_on_response(struct ndd *d, const struct roce_cm_event *ev);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The Q_Key of a datagram queue pair. */
+#include "lcore/shard.h"
+#include "object/qp.h"
+#include "session/session.h"
+
+struct ud_modify {
+	struct roce_qp *engine;
+	uint32_t q_key;
+	bool ok;
+};
+
+static void
+on_shard_ud_modify(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct ud_modify *m = arg;
+
+	m->ok = roce_ud_modify(shard->engine, m->engine, now_ns, m->q_key);
+}
+
+enum ndsh_status
+ndd_ud_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_ud_qp_modify *m = msg;
+	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
+	struct ud_modify u = {.q_key = m->q_key};
+
+	if (qp == NULL)
+		return NDSH_ERR_INVALID_ID;
+	if (!qp->datagrams)
+		return NDSH_ERR_INVALID_REQUEST;
+	if (m->q_key & ROCE_QKEY_PRIVILEGED)
+		return NDSH_ERR_ACCESS;
+	u.engine = qp->engine;
+	ndd_shard_call(s->shard, on_shard_ud_modify, &u);
+	if (!u.ok)
+		return NDSH_ERR_INVALID_STATE;
+	qp->q_key = m->q_key;
+	r->id.id = m->qp;
+	return NDSH_OK;
+}
