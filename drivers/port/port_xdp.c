@@ -4,9 +4,9 @@
  * where
  *  - a chunk (pool's header, mbuf, headroom, frame) is at most a page: not our 8 KiB buffers;
  *  - the driver takes the n-th object to be n chunks behind the first, so the pool may leave no
- *    gaps at page boundaries nor spread objects over memory channels.
- * Chunks of just one page satisfy drivers that map pages for DMA as well. What is sent comes from
- * the buffers of everybody else, and the driver copies it into these.
+ * gaps at page boundaries nor spread objects over memory channels. Chunks of just one page satisfy
+ * drivers that map pages for DMA as well. Frames to send are in the buffers that all ports have in
+ * common, and the driver copies them into these chunks.
  */
 #include <string.h>
 

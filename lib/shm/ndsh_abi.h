@@ -2,10 +2,9 @@
 /*
  * The ABI between dpdk-ndd and its clients, part 1: what lies in shared memory.
  *
- * Who writes what, and in which order, is said at each structure. Nothing here
- * is trusted by the daemon: it keeps its own indices, copies a descriptor once
- * and judges the copy (ndsh_ring.h). Little-endian 64-bit machines only, both
- * sides of a session run on one machine.
+ * Each structure says which side writes what, and in which order. The daemon trusts nothing here:
+ * it keeps its own indices, copies a descriptor once and checks the copy (ndsh_ring.h).
+ * Little-endian 64-bit machines only, both sides of a session run on one machine.
  */
 #ifndef NDSH_ABI_H
 #define NDSH_ABI_H
@@ -28,8 +27,9 @@
 			    * 8: ROUTE, ADDRESS_PAGE, events of addresses,
 			    * congestion control;
 			    * 9: payloads in the descriptor itself */
-/* The oldest daemon that has it. An older one takes what it doesn't know for a broken message, or
- * doesn't look at it: a client asks before it asks for it. */
+/* The oldest minor version that has each addition. An older daemon takes what it doesn't know for a
+ * broken message, or ignores it: a client checks the daemon's version before it uses an addition.
+ */
 #define NDSH_MINOR_WINDOWS	 1u
 #define NDSH_MINOR_BIND		 1u
 #define NDSH_MINOR_ADMIN	 3u
@@ -45,7 +45,7 @@
 #define NDSH_MINOR_MOVERS	 6u
 #define NDSH_MINOR_ATOMICS	 6u
 #define NDSH_MINOR_UD		 7u
-#define NDSH_MINOR_FAR_ATOMICS	 7u
+#define NDSH_MINOR_MOVED_ATOMICS 7u
 #define NDSH_MINOR_QP_MODIFY	 7u
 #define NDSH_MINOR_ADOPTION	 7u
 #define NDSH_MINOR_EVENTS	 7u
@@ -73,7 +73,7 @@
  * pages: client's addresses. One belongs to the daemon from the post to the end of that request. */
 #define NDSH_FR_LISTS 4u
 
-/* A token is slot << 14 | 14 bits that nobody can guess. slot: of the region or window in its
+/* A token is slot << 14 | 14 bits that are hard to guess. slot: of the region or window in its
  * shard's table. No token is 0. The local token of a fast-register region stays the same, that of
  * generation 0; its remote token is of the registration's generation. */
 #define NDSH_TOKEN_KEY_BITS 14u
@@ -105,7 +105,7 @@ enum ndsh_op {
 /* Completion-only operation. */
 enum { NDSH_OP_RECV = 32 };
 
-/* Work request flags: our own encoding, ND's and NDK's are translated to it. */
+/* Work request flags: an encoding of this ABI, to which each library translates its own. */
 enum {
 	NDSH_WRF_SILENT = 1u << 0, /* no completion on success */
 	NDSH_WRF_FENCE = 1u << 1,  /* wait for all earlier reads and atomics */
@@ -125,12 +125,11 @@ struct ndsh_sge {
 static_assert(sizeof(struct ndsh_sge) == 16, "ABI");
 
 /*
- * Send-queue descriptor. Client writes all but ctrl, then ctrl with release
- * order; the phase bit of ctrl says whose turn the slot is: in pass p over the
- * ring (p = index / depth) a filled slot has phase (p & 1) ^ 1. Rings start zeroed.
- * One SGE stands here; with more, all of them are in the side array of the slot. What is inline
- * stands in the inline area of the slot, and needs a cache line more to reach the daemon: SHORT
- * spares it that.
+ * Send-queue descriptor. Client writes all but ctrl, then ctrl with release order; the phase bit of
+ * ctrl says whether a slot is filled: in pass p over the ring (p = index / depth) a filled slot has
+ * phase (p & 1) ^ 1. Rings start zeroed. One SGE stands here; with more, all of them are in the
+ * side array of the slot. What is inline stands in the inline area of the slot, and needs a cache
+ * line more to reach the daemon: SHORT spares it that.
  *
  * BIND, FAST_REGISTER and INVALIDATE have no SGEs, and no flags but SILENT and FENCE. The token
  * that the first two give follows from their object and imm (ndsh_window_token()): both sides know
@@ -232,7 +231,7 @@ struct ndsh_cqe {
 	uint32_t bytes;	     /* moved; 0 on failure */
 	uint32_t data;	     /* immediate or token */
 	uint32_t slot_count; /* requests of that queue finished so far, mod 2^32: frees slots */
-	uint32_t syndrome;   /* AETH syndrome or engine's reason, for people */
+	uint32_t syndrome;   /* AETH syndrome or engine's reason, for logs */
 	uint8_t status;	     /* enum ndsh_wc_status */
 	uint8_t op;	     /* enum ndsh_op or NDSH_OP_RECV */
 	uint8_t reserved;
@@ -273,13 +272,13 @@ static_assert(sizeof(struct ndsh_srq_page) == 64, "ABI");
 enum ndsh_admin_op {
 	NDSH_ADMIN_REGISTER = 1,
 	NDSH_ADMIN_DEREGISTER = 2,
-	/* Memory that is in no segment, and is for the client to judge: its mover moves it. */
-	NDSH_ADMIN_REGISTER_FAR = 3,
+	/* Memory in no segment, which only the client can reach: its mover thread moves it. */
+	NDSH_ADMIN_REGISTER_MOVED = 3,
 };
 enum ndsh_admin_status {
 	NDSH_ADMIN_OK = 0,
 	NDSH_ADMIN_BAD = 1,   /* no such operation, domain or region; rights that don't fit */
-	NDSH_ADMIN_RANGE = 2, /* not in a live segment as a whole; FAR: there is no mover */
+	NDSH_ADMIN_RANGE = 2, /* not in a live segment as a whole; MOVED: there is no mover */
 	NDSH_ADMIN_FULL = 3,  /* as many as there may be */
 	NDSH_ADMIN_BUSY = 4,  /* a window is bound to it */
 };
@@ -306,11 +305,11 @@ enum { NDSH_CQ_OK = 0, NDSH_CQ_OVERRUN = 1, NDSH_CQ_FATAL = 2 };
 
 /*
  * Shared words of a completion queue, in front of its first ring. They stay where they are as long
- * as the queue lives; the ring may be exchanged (ndsh_resize.c).
- * consumer: client writes, daemon reads (a lie hurts the liar's own entries only).
- * arm: both, by compare-and-swap. {type, N}: entries up to N do not count; N = produced at the
- * last notification, or what was taken when the arm was set (ndsh_arm.c).
- * produced, solicited, fault, rings, moved: daemon writes, client reads.
+ * as the queue lives; the ring may be exchanged (ndsh_resize.c). consumer: client writes, daemon
+ * reads (a wrong value hurts the client's own entries only). arm: both, by compare-and-swap. {type,
+ * N}: entries up to N do not count; N = produced at the last notification, or what was taken when
+ * the arm was set (ndsh_arm.c). produced, solicited, fault, rings, moved: daemon writes, client
+ * reads.
  */
 struct ndsh_cq_page {
 	_Alignas(NDSH_CACHE_LINE) uint64_t consumer; /* entries taken so far */
@@ -324,12 +323,11 @@ struct ndsh_cq_page {
 static_assert(sizeof(struct ndsh_cq_page) == 192, "ABI");
 
 /*
- * The session page, at offset 0 of segment 0. Doorbell of queue pair i (its
- * session-local number, 0..4095): set bit i%64 of bitmap[i/64], then bit i/64 of
- * summary, both by atomic OR; the daemon clears in the other order by exchange.
- * asleep: the daemon writes 1 when it no longer looks at summary; who sets a bit
- * then reads asleep behind a full barrier and, if 1, writes one byte to the wake fd
- * (ndsh_doorbell.c). The client writes the first two, the daemon the last.
+ * The session page, at offset 0 of segment 0. Doorbell of queue pair i (its session-local number,
+ * 0..4095): set bit i%64 of bitmap[i/64], then bit i/64 of summary, both by atomic OR; the daemon
+ * clears in the other order by exchange. asleep: the daemon writes 1 when it no longer polls
+ * summary; after a client has set a bit it reads asleep behind a full barrier and, if 1, writes one
+ * byte to the wake fd (ndsh_doorbell.c). The client writes the first two, the daemon the last.
  */
 struct ndsh_session_page {
 	_Alignas(NDSH_CACHE_LINE) uint64_t summary;

@@ -5,10 +5,10 @@
  * newest at the last notification (R-CQ-11), or the newest taken when the arm was
  * set (R-CQ-14). P is the sequence number of the newest published entry.
  *
- * The daemon publishes P, passes one full barrier, then reads the arm word. The
- * client swaps the arm word, then reads P; the swap is its full barrier. So one of
- * the two sees the other's write (Dekker): either the daemon finds the arm or the
- * client finds P. Whoever wins the swap {t,N} -> {NONE,P} has fired: exactly one.
+ * The daemon publishes P, passes one full barrier, then reads the arm word. The client swaps the
+ * arm word, then reads P; the swap is its full barrier. So one of the two sees the other's write
+ * (Dekker): either the daemon finds the arm or the client finds P. The side that wins the swap
+ * {t,N} -> {NONE,P} has fired: exactly one.
  *
  * x86: stores wait in a buffer while later loads are done; a locked instruction
  * drains it. Both the barrier and the swap are locked. arm64: the barrier is dmb ish.
@@ -38,7 +38,7 @@ ndsh_cq_publish(struct ndsh_cq *cq)
 	struct ndsh_cq_page *page = cq->page;
 
 	__atomic_store_n(&page->solicited, cq->solicited, __ATOMIC_RELAXED);
-	/* Release: who sees the fault also sees the entries made before it. */
+	/* Release: a client that sees the fault also sees the entries made before it. */
 	__atomic_store_n(&page->fault, cq->fault, __ATOMIC_RELEASE);
 	__atomic_store_n(&page->produced, cq->produced, __ATOMIC_RELEASE);
 }

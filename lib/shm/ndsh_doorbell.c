@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Doorbells: how the client gets a daemon to look at a send ring.
+ * Doorbells: how the client makes the daemon look at a send ring.
  *
  * Two handshakes, each Dekker's: one side stores A then loads B, the other stores
  * B then loads A, with a full barrier between on both sides, so at least one of
@@ -39,7 +39,7 @@ ndsh_doorbell_ring(struct ndsh_session_page *s, struct ndsh_qp_page *qp, uint32_
 	return doorbell_ring(s, qp_index);
 }
 
-/* The request is seen by who sees the bit: setting it is a release. */
+/* Setting the bit is a release: the daemon that sees the bit sees the request, too. */
 bool
 ndsh_doorbell_ring_admin(struct ndsh_session_page *s)
 {
@@ -49,7 +49,7 @@ ndsh_doorbell_ring_admin(struct ndsh_session_page *s)
 uint64_t
 ndsh_doorbell_begin(struct ndsh_session_page *s)
 {
-	/* The line stays shared while nobody rings. */
+	/* A plain load first: the cache line stays shared while no client rings. */
 	if (__atomic_load_n(&s->summary, __ATOMIC_RELAXED) == 0)
 		return 0;
 	return __atomic_exchange_n(&s->summary, 0, __ATOMIC_SEQ_CST);

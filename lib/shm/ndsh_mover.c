@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The client's half of a mover; who writes what is in ndsh_mover.h. */
+/* The client's half of a mover; ndsh_mover.h says which side writes what. */
 #include "ndsh_mover.h"
 
 #include "ndsh_shared.h"
@@ -25,42 +25,43 @@ ndsh_mover_view(struct ndsh_mover *m, void *base)
 }
 
 static void
-carry_out_atomic(const struct ndsh_mover *m, const struct ndsh_cqe *order)
+command_run_atomic(const struct ndsh_mover *m, const struct ndsh_cqe *command)
 {
-	uint64_t *word = (uint64_t *)(uintptr_t)order->context, old;
+	uint64_t *word = (uint64_t *)(uintptr_t)command->context, old;
 	struct ndsh_move_atomic a;
 
-	memcpy(&a, m->staging + order->data, sizeof(a));
-	if (order->op == NDSH_MOVE_CMP_SWAP)
+	memcpy(&a, m->staging + command->data, sizeof(a));
+	if (command->op == NDSH_MOVE_CMP_SWAP)
 		old = ndsh_cmp_swap(word, a.compare, a.swap_add);
 	else
 		old = ndsh_fetch_add(word, a.swap_add);
 	memcpy(m->staging + a.result, &old, sizeof(old));
 }
 
-/* Addresses are those that the application registered: what is not there any more is a fault of the
- * application's, as if it had touched it itself. */
+/* Addresses are those that the application registered: if one is no longer mapped, that is a fault
+ * of the application, as if it had touched the memory itself. */
 static void
-carry_out(const struct ndsh_mover *m, const struct ndsh_cqe *order)
+command_run(const struct ndsh_mover *m, const struct ndsh_cqe *command)
 {
-	uint8_t *memory = (uint8_t *)(uintptr_t)order->context, *staging = m->staging + order->data;
+	uint8_t *memory = (uint8_t *)(uintptr_t)command->context,
+		*staging = m->staging + command->data;
 
-	if (order->op == NDSH_MOVE_IN)
-		ndsh_place(memory, staging, order->bytes);
-	else if (order->op == NDSH_MOVE_OUT)
-		memcpy(staging, memory, order->bytes);
-	else if (order->op == NDSH_MOVE_CMP_SWAP || order->op == NDSH_MOVE_FETCH_ADD)
-		carry_out_atomic(m, order);
+	if (command->op == NDSH_MOVE_IN)
+		ndsh_place(memory, staging, command->bytes);
+	else if (command->op == NDSH_MOVE_OUT)
+		memcpy(staging, memory, command->bytes);
+	else if (command->op == NDSH_MOVE_CMP_SWAP || command->op == NDSH_MOVE_FETCH_ADD)
+		command_run_atomic(m, command);
 }
 
 uint32_t
 ndsh_mover_run(struct ndsh_mover *m, uint32_t n)
 {
-	struct ndsh_cqe order;
+	struct ndsh_cqe command;
 	uint32_t done = 0;
 
-	while (done < n && ndsh_cq_take(&m->reader, &order)) {
-		carry_out(m, &order);
+	while (done < n && ndsh_cq_take(&m->reader, &command)) {
+		command_run(m, &command);
 		done++;
 	}
 	if (done > 0)

@@ -3,20 +3,19 @@
  * Movers: memory of a client that the daemon does not have mapped is read and written by the client
  * itself. Part of the ABI between daemon and client.
  *
- * One block per session: a completion queue, whose entries are orders, and staging memory. An order
- * says: copy from staging to memory (IN), from memory to staging (OUT), or execute an atomic on a
- * word of memory, whose operands are in the staging of IN and whose old value goes to that of OUT.
- * The client carries them out in order and moves page->consumer behind what is done: that is its
- * answer, and in this queue consumer means nothing else. The queue is armed and its pipe written as
- * for any other.
+ * One block per session: a completion queue, whose entries are copy commands, and staging memory. A
+ * copy command says: copy from staging to memory (IN), from memory to staging (OUT), or execute an
+ * atomic on a word of memory, whose operands are in the staging of IN and whose old value goes to
+ * that of OUT. The client carries the commands out in their order and moves page->consumer behind
+ * those that are done: this is its acknowledgement, and in this queue consumer means nothing else.
+ * The queue is armed and its pipe written as for any other.
+ *  The daemon writes the staging of IN before the command that names it (release, with the entry's
+ * last word). The client writes the memory and the staging of OUT before consumer (release; the
+ * daemon loads it with acquire). A client that moves consumer too far only spoils its own
+ * transfers. The daemon checks rights and alignment before it gives a command.
  *
- * Who writes: staging for IN the daemon, before the order that names it (release, with the entry's
- * last word); the memory, and staging for OUT, the client, before consumer (release; the daemon
- * loads it with acquire). A client that moves consumer too far only spoils its own transfers. The
- * daemon judges rights and alignment before it gives an order.
- *
- * An order is made before the completion of the request that it belongs to. So a client that took
- * completions and then carries out all orders that it finds has done what these completions report.
+ * A command is given before the completion of the request that it belongs to. So a client that took
+ * completions and then carries out all commands that it finds has done what the completions report.
  */
 #ifndef NDSH_MOVER_H
 #define NDSH_MOVER_H
@@ -26,13 +25,13 @@
 #include "ndsh_ring.h"
 #include "ndsh_shared.h"
 
-#define NDSH_MOVER_DEPTH      1024u	 /* orders */
+#define NDSH_MOVER_DEPTH      1024u	 /* copy commands */
 #define NDSH_MOVER_IN_BYTES   (1u << 20) /* staging of IN, a ring */
 #define NDSH_MOVER_SLOTS      192u	 /* staging of OUT */
 #define NDSH_MOVER_SLOT_BYTES 4096u	 /* payload of one packet */
 
-/* ndsh_cqe.op of an order. context: the client's address; bytes; data: where in the staging, for
- * atomics (from minor version 7 on) that is where its operands are. */
+/* ndsh_cqe.op of a copy command. context: the client's address; bytes; data: where in the staging,
+ * for atomics (from minor version 7 on) that is where its operands are. */
 enum {
 	NDSH_MOVE_IN = 64,
 	NDSH_MOVE_OUT = 65,
@@ -54,8 +53,8 @@ struct ndsh_mover { /* client's view */
 	uint8_t *staging;
 };
 void ndsh_mover_view(struct ndsh_mover *m, void *base);
-/* Carry out at most n orders; returns how many. One thread at a time. The caller then passes a full
- * barrier and wakes the daemon if its session page says that it sleeps. */
+/* Carry out at most n copy commands; returns how many. One thread at a time. The caller then passes
+ * a full barrier and wakes the daemon if its session page says that it sleeps. */
 uint32_t ndsh_mover_run(struct ndsh_mover *m, uint32_t n);
 
 /* Instructions of the CPU: the application may use the same ones on its word meanwhile. */
@@ -76,9 +75,9 @@ ndsh_fetch_add(uint64_t *word, uint64_t add)
 #define NDSH_PLACE_TAIL 8u
 
 /*
- * Who has no receive to wait for polls the end of what is written: it is stored last, as the word
- * that it is or byte after byte (R-ORD-07). memcpy() alone stores in any order, often the head
- * behind the tail.
+ * An application without a receive to wait for polls the last bytes of what is written: they are
+ * stored last, as one word or byte after byte (R-ORD-07). memcpy() alone stores in any order, often
+ * the head behind the tail.
  */
 static inline void
 ndsh_place(uint8_t *dst, const uint8_t *src, uint32_t bytes)

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages about datagrams, all from minor version 7 on; a part of ndsh_msg.h.
+ * Messages about datagrams, all from minor version 7 on.
  *
  * Queue pairs. UD_QP_CREATE gives one that sends and receives at once. QP_DESTROY and QP_FLUSH are
  * for them, too; no connection can have one.
  *
  * Address handles. AH_CREATE is answered with an id, which is what descriptors name; it is good
- * when EV_AH said NDSH_OK, until AH_DESTROY, or until a second EV_AH says what has become of its
- * way. With look_up the daemon asks
- * there for the datagram service of that port, too. Descriptors that name one that is not good
- * fail; so what is posted should be over before AH_DESTROY.
+ * when EV_AH said NDSH_OK, until AH_DESTROY, or until a second EV_AH says why its route has ended.
+ * With look_up the daemon sends a SIDR query for the datagram service of that port, too.
+ * Descriptors that name one that is not good fail; so what is posted should be over before
+ * AH_DESTROY.
  *
  * Services. A listener of datagram services is a listener: LISTENER_PAUSE and LISTENER_DESTROY are
- * for it, too. EV_UD_QUESTION gives an id that UD_ANSWER takes, once; NDSH_ERR_ABORTED: who
- * asked has given up meanwhile.
+ * for it, too. EV_UD_QUESTION gives an id that UD_ANSWER takes, once; NDSH_ERR_ABORTED: the
+ * peer has given up meanwhile.
  */
 #ifndef NDSH_MSG_UD_H
 #define NDSH_MSG_UD_H
 
-#define NDSH_LOOKUP_DATA_MAX 180u /* private data of who asks */
-#define NDSH_ANSWER_DATA_MAX 136u /* and of the answer */
+#include "ndsh_msg_hdr.h"
+#include "ndsh_msg_object.h"
+
+#define NDSH_LOOKUP_DATA_MAX 180u /* private data of the SIDR query */
+#define NDSH_ANSWER_DATA_MAX 136u /* and of the response */
 
 struct ndsh_ud_qp_create { /* reply: ndsh_qp_create_reply */
 	struct ndsh_qp_create q;
@@ -34,7 +37,7 @@ struct ndsh_ud_qp_modify {
 struct ndsh_ah_create { /* reply: ndsh_id_msg; then EV_AH */
 	struct ndsh_msg_hdr h;
 	struct ndsh_addr remote; /* port: of the service */
-	uint32_t look_up;	 /* 0: only how to get there */
+	uint32_t look_up;	 /* 0: the next hop alone */
 	uint32_t priv_bytes;	 /* with look_up */
 	uint8_t priv[NDSH_LOOKUP_DATA_MAX];
 	uint32_t reserved;

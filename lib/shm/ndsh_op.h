@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ABI, part 4: kinds of operations, and rights, as all judge them.
+ * The ABI, part 4: kinds of operations, and which rights a region may have, in one place for
+ * daemon, engine and libraries.
  */
 #ifndef NDSH_OP_H
 #define NDSH_OP_H
@@ -29,7 +30,7 @@ ndsh_op_is_local(uint32_t op)
 	return op == NDSH_OP_BIND || op == NDSH_OP_INVALIDATE || op == NDSH_OP_FAST_REGISTER;
 }
 
-/* There are no more than SGEs, address and token to a message that brings its data. */
+/* A message that brings its data: it needs nothing but SGEs, address and token. */
 static inline bool
 ndsh_op_is_data(uint32_t op)
 {
@@ -43,7 +44,7 @@ ndsh_op_has_arguments(uint32_t op)
 	return op > NDSH_OP_READ;
 }
 
-/* May a region have them? Who lets peers write must be able to write himself (W-MEM-02). */
+/* May a region have these rights? Peers may write only where the client itself may (W-MEM-02). */
 static inline bool
 ndsh_access_ok(uint32_t access)
 {

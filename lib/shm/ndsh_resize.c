@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Another ring for a completion queue in use (R-RSZ-01).
+ * A completion queue in use gets another ring (R-RSZ-01).
  *
- * The page with the words of both sides stays where it is; only entries move. So there is nothing
- * to be said about the arm word, its N, the counts and the fault: an exchange does not touch them,
- * and no waiter can notice one. Entries keep their numbers; the one numbered `moved` is the first
- * in the new ring, at its first slot and in its first pass.
+ * The page with the words of both sides stays where it is; only entries move. An exchange does not
+ * touch the arm word, its N, the counts and the fault, and no waiter can notice one. Entries keep
+ * their numbers; the one numbered `moved` is the first in the new ring, at its first slot and in
+ * its first pass.
  *
- * Who writes what, when:
+ * The order of events:
  *  1. The client names the new ring in its reader (ndsh_cq_expect()), then asks the daemon. Still
  *     everything is in the ring before.
  *  2. The daemon zeroes the new ring and, between two pushes, compares the entries not yet taken
- *     with the new depth. consumer is the client's word: one that lags behind says there are more
- *     than there are, one that runs ahead says so too by this arithmetic, and is refused. One that
- *     lies within the bounds loses or overruns the liar's own entries as ever: the daemon reads
- *     no entry, and writes only at slots of a ring whose depth it has checked.
+ *     with the new depth. The client writes consumer: a value that lags behind means more
+ *     entries than there are; one that runs ahead means so too by this arithmetic, and is refused.
+ *     A wrong value within the bounds loses or overruns only that client's entries: the daemon
+ *     reads no entry, and writes only at slots of a ring whose depth it has checked.
  *  3. It writes moved, then rings with release. That is the exchange: one store. Nothing is copied
  *     by the daemon, however long the queue is: other clients' work goes on in the same turn.
  *     All later entries go to the new ring; slot `moved` of the ring before stays as it was,
@@ -22,20 +22,21 @@
  *  4. A client that finds nothing at its place looks whether rings is the number it waits for
  *     (acquire): if so, all entries below moved are to be seen in the ring before, and with the
  *     last of them taken it goes on in the new one. So from the exchange on both rings together
- *     are the queue, whether the answer has come or not. An entry that `produced` counts is found
- *     by who has read `produced` (acquire): rings was written before it. Arming needs no more.
+ *     are the queue, whether the answer has come or not. A client that has read `produced`
+ *     (acquire) finds every entry that it counts: rings was written before it. Arming needs no
+ *     more.
  *  5. When the answer is there, the client carries over what is left below moved. These entries get
  *     the slots in front of the first, as of the pass before it: at most depth of them are not
  *     taken, so the daemon does not write there yet. Each was checked to be untaken in the same
- *     critical section. Then the reader is all in the new ring, and nobody looks at the one
- *     before: its memory may be used anew.
+ *     critical section. Then the reader uses the new ring alone, and the memory of the ring before
+ *     may be used anew.
  *
  * Should the daemon end, rings tells which ring counts; no answer is needed for it. A client that
  * gives the memory back too early, or asks for two exchanges at a time, harms its own entries.
  *
  * x86: stores and loads of these words stay in program order; release and acquire are for the
- * compiler. arm64: stlr and ldar. No barrier is needed: nobody looks for an answer to a word of his
- * own here.
+ * compiler. arm64: stlr and ldar. No barrier is needed: neither side reads a word that answers one
+ * of its own here.
  */
 #include "ndsh_ring.h"
 #include "ndsh_shared.h"

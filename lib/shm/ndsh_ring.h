@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ABI, part 2: what both sides do with the shared structures. Pure: no
- * system call, no allocation, no global; every function works on memory given to it.
+ * The ABI, part 2: what both sides do with the shared structures. No system call, no allocation, no
+ * global: every function works on the memory that is given to it.
  */
 #ifndef NDSH_RING_H
 #define NDSH_RING_H
@@ -95,12 +95,13 @@ bool ndsh_rq_ready(const struct ndsh_rq *rq);
 /* Are there at least n? Slots are filled in order, so one load tells. */
 bool ndsh_rq_holds(const struct ndsh_rq *rq, uint32_t n);
 /* Each shared byte is read once. Only num_sge entries of sge[] and bytes of inl[] (rounded up to
- * whole words) are written. BROKEN leaves the index where it is, and *out undefined. Who has a
- * place of his own for the data: ndsh_fetch.h. */
+ * whole words) are written. BROKEN leaves the index where it is, and *out undefined.
+ * ndsh_fetch.h is for callers with a place of their own for the data. */
 enum ndsh_fetch ndsh_sq_fetch(struct ndsh_sq *sq, struct ndsh_send *out);
 enum ndsh_fetch ndsh_rq_fetch(struct ndsh_rq *rq, struct ndsh_recv *out);
-/* The same in two steps, for who has room for its SGEs once it knows how many there are. The first
- * changes nothing; on OK the second may follow, with that number. It returns bytes, as above. */
+/* The same in two steps, for callers that find room for the SGEs once they know how many there are.
+ * The first changes nothing; on OK the second may follow, with that number. It returns bytes, as
+ * above. */
 enum ndsh_fetch ndsh_rq_look(const struct ndsh_rq *rq, uint32_t *num_sge);
 uint32_t ndsh_rq_take(
 	struct ndsh_rq *rq, uint32_t num_sge, struct ndsh_sge *sge, uint64_t *context);
@@ -126,8 +127,8 @@ bool ndsh_admin_fetch(struct ndsh_admin *a, struct ndsh_admin_request *out);
 
 /*
  * The token of a window in its generation-th bind, or of a fast-register region in its
- * generation-th registration. Whoever posts it knows it without asking, a peer that saw earlier
- * ones can't tell it. Differs from those of the generations before and after.
+ * generation-th registration. The client that posts the request computes the token by itself; a
+ * peer that saw earlier ones can't. It differs from those of the generations before and after.
  */
 uint32_t ndsh_window_token(uint32_t slot, uint64_t secret, uint32_t generation);
 
@@ -144,8 +145,8 @@ struct ndsh_cq { /* daemon's view, indices private */
 	uint32_t rings;	   /* rings given up so far */
 };
 void ndsh_cq_view(struct ndsh_cq *cq, void *base, uint32_t depth);
-/* The client's consumer is looked at only when the entries known to be free are used up. A value
- * that runs ahead of produced leaves no room by this arithmetic: the liar's queue overruns. */
+/* The client's consumer is looked at only when the entries known to be free are used up. A wrong
+ * value, ahead of produced, leaves no room by this arithmetic: that client's queue overruns. */
 bool ndsh_cq_look_for_room(struct ndsh_cq *cq);
 
 #define NDSH_CQE_LAST_WORD offsetof(struct ndsh_cqe, status)
@@ -222,8 +223,8 @@ enum ndsh_arm ndsh_cq_armed(const struct ndsh_cq_reader *r);
 bool ndsh_cq_disarm(struct ndsh_cq_reader *r);
 /* A notification is being given now: nothing is armed, and all that was made is old (R-CQ-25). */
 void ndsh_cq_mark(struct ndsh_cq_reader *r);
-/* For who holds a notification back, that is, whose arm is NONE: entries made so far; how many of
- * them would not satisfy a new arm. */
+/* For a client that holds a notification back, that is, while its arm is NONE: entries made so far;
+ * how many of them would not satisfy a new arm. */
 uint64_t ndsh_cq_made(const struct ndsh_cq_reader *r);
 uint64_t ndsh_cq_old(const struct ndsh_cq_reader *r);
 /* Is one of the entries behind the first from, up to to, a failed one? Taken ones don't count. */
@@ -257,21 +258,22 @@ bool ndsh_cq_follow(struct ndsh_cq_reader *r);
 
 /* Client, after ndsh_sq_push(): true if the wake fd must be written. qp_index is session-local. */
 bool ndsh_doorbell_ring(struct ndsh_session_page *s, struct ndsh_qp_page *qp, uint32_t qp_index);
-/* The same for the admin ring, after ndsh_admin_push(): nobody polls it. */
+/* The same for the admin ring, after ndsh_admin_push(): the daemon never polls it. */
 bool ndsh_doorbell_ring_admin(struct ndsh_session_page *s);
-/* Daemon, once per turn: take the summary (one plain load if nobody rang); the value is for
+/* Daemon, once per turn: take the summary (one plain load if no bit is set); the value is for
  * ndsh_doorbell_take(). What is rung after this call waits for the next turn: work is bounded. */
 uint64_t ndsh_doorbell_begin(struct ndsh_session_page *s);
 /* Daemon: take the rung bits of the next word, *word (0..63); false if none is left this time. */
 bool ndsh_doorbell_take(
 	struct ndsh_session_page *s, uint64_t *summary, uint32_t *word, uint64_t *bits);
-/* Daemon, when it looks at no send ring of the session any more: no longer look at the summary; who
- * rings writes the wake fd. False: somebody rang meanwhile, the session stays awake. */
+/* Daemon, when it no longer polls any send ring of the session: it stops polling the summary, too,
+ * and a client that rings writes the wake fd. False: the client rang meanwhile, the session stays
+ * awake. */
 bool ndsh_doorbell_sleep(struct ndsh_session_page *s);
 void ndsh_doorbell_awake(struct ndsh_session_page *s);
 
 /*
- * The full barrier of this ABI: a store before it is seen by everybody before a load after it is
+ * The full barrier of this ABI: a store before it is visible to all CPUs before a load after it is
  * done. x86: a locked instruction on a private word (cheaper than mfence). arm64: dmb ish; there an
  * exchange on another word would not do, ldaxr/stlxr let a later load pass an earlier store.
  */

@@ -24,8 +24,8 @@ ndsh_sq_push(
 	uint32_t flags = NDSH_CTRL_FLAGS(wr->ctrl);
 	struct ndsh_swr *d = &sq->ring[slot];
 
-	/* The descriptor last and at once: the daemon looks at its line all the time, and each look
-	 * takes it away from who writes there. */
+	/* The descriptor last and at once: the daemon polls its cache line all the time, and each
+	 * poll takes the line away from this CPU. */
 	if ((flags & (NDSH_WRF_INLINE | NDSH_WRF_SHORT)) == NDSH_WRF_INLINE) {
 		if (wr->inline_bytes > 0)
 			memcpy(sq->inl + (size_t)slot * NDSH_INLINE_STRIDE(sq->inline_max), data,

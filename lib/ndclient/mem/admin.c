@@ -143,7 +143,7 @@ region_settle(struct nd_mr *mr, const struct ndsh_cqe *e)
 		mr->bytes = mr->request.bytes;
 		__atomic_store_n(&mr->token, e->data, __ATOMIC_RELEASE);
 		mr->state = ND_MR_REGISTERED;
-		if (mr->request.op == NDSH_ADMIN_REGISTER_FAR)
+		if (mr->request.op == NDSH_ADMIN_REGISTER_MOVED)
 			nd_moved_add(mr);
 	} else if (e->status == NDSH_ADMIN_BUSY) {
 		mr->state = ND_MR_REGISTERED;

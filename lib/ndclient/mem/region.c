@@ -41,7 +41,7 @@ region_check_memory(
 	if (!*moved)
 		return ND_SUCCESS;
 	if ((nd_region_access(flags) & NDSH_ACCESS_REMOTE_ATOMIC) &&
-		a->abi_minor < NDSH_MINOR_FAR_ATOMICS)
+		a->abi_minor < NDSH_MINOR_MOVED_ATOMICS)
 		return nd_fail(ND_NOT_SUPPORTED,
 			"atomics on memory that is not of nd_alloc(): the daemon is too old");
 	return nd_mover_check(buf, bytes, nd_region_access(flags) & NDSH_ACCESS_LOCAL_WRITE,
@@ -108,7 +108,7 @@ nd_mr_register(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct
 	if (st == ND_SUCCESS && moved && (flags & ND_MR_FLAG_ADOPT))
 		what.adopted = nd_adopt(a, buf, bytes);
 	if (st == ND_SUCCESS && moved && what.adopted == NULL) {
-		what.op = NDSH_ADMIN_REGISTER_FAR;
+		what.op = NDSH_ADMIN_REGISTER_MOVED;
 		st = nd_mover_need(a);
 	}
 	if (st == ND_SUCCESS)

@@ -189,8 +189,8 @@ execute(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_requ
 	enum ndsh_admin_status status = NDSH_ADMIN_BAD;
 	struct ndsh_cqe answer = {.context = q->context, .slot_count = a->ring.next};
 
-	if (op == NDSH_ADMIN_REGISTER || op == NDSH_ADMIN_REGISTER_FAR)
-		status = register_region(s, a, q, op == NDSH_ADMIN_REGISTER_FAR, &answer.data);
+	if (op == NDSH_ADMIN_REGISTER || op == NDSH_ADMIN_REGISTER_MOVED)
+		status = register_region(s, a, q, op == NDSH_ADMIN_REGISTER_MOVED, &answer.data);
 	else if (op == NDSH_ADMIN_DEREGISTER)
 		status = deregister_region(s, a, q);
 	answer.status = (uint8_t)status;
