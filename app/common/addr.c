@@ -12,13 +12,13 @@
 #define HOST_TEXT 256
 
 static struct sockaddr_in *
-in4(const struct app_addr *a)
+addr_in4(const struct app_addr *a)
 {
 	return (struct sockaddr_in *)&a->ss;
 }
 
 static struct sockaddr_in6 *
-in6(const struct app_addr *a)
+addr_in6(const struct app_addr *a)
 {
 	return (struct sockaddr_in6 *)&a->ss;
 }
@@ -27,23 +27,23 @@ void
 app_addr_set_port(struct app_addr *a, uint16_t port)
 {
 	if (a->ss.ss_family == AF_INET6)
-		in6(a)->sin6_port = htons(port);
+		addr_in6(a)->sin6_port = htons(port);
 	else
-		in4(a)->sin_port = htons(port);
+		addr_in4(a)->sin_port = htons(port);
 }
 
 uint16_t
 app_addr_port(const struct app_addr *a)
 {
-	return ntohs(a->ss.ss_family == AF_INET6 ? in6(a)->sin6_port : in4(a)->sin_port);
+	return ntohs(a->ss.ss_family == AF_INET6 ? addr_in6(a)->sin6_port : addr_in4(a)->sin_port);
 }
 
 bool
 app_addr_is_any(const struct app_addr *a)
 {
 	if (a->ss.ss_family == AF_INET6)
-		return IN6_IS_ADDR_UNSPECIFIED(&in6(a)->sin6_addr);
-	return in4(a)->sin_addr.s_addr == htonl(INADDR_ANY);
+		return IN6_IS_ADDR_UNSPECIFIED(&addr_in6(a)->sin6_addr);
+	return addr_in4(a)->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
 void
@@ -57,7 +57,7 @@ app_addr_any(int family, uint16_t port, struct app_addr *out)
 
 /* Cut text into host and port; *port stays NULL if there is none. */
 static const char *
-split(const char *text, char host[HOST_TEXT], const char **port)
+addr_split(const char *text, char host[HOST_TEXT], const char **port)
 {
 	const char *start = text, *end = text + strlen(text), *colon = strrchr(text, ':');
 
@@ -94,7 +94,7 @@ app_addr_parse(const char *text, uint16_t default_port, struct app_addr *out)
 	uint64_t port = default_port;
 	int rc;
 
-	wrong = split(text, host, &port_text);
+	wrong = addr_split(text, host, &port_text);
 	if (wrong != NULL)
 		return wrong;
 	if (port_text != NULL && !app_parse_u64(port_text, 1, 65535, &port))
@@ -117,9 +117,9 @@ app_addr_text(const struct app_addr *a, bool with_port, char text[APP_ADDR_TEXT]
 	bool v6 = a->ss.ss_family == AF_INET6;
 
 	if (v6)
-		inet_ntop(AF_INET6, &in6(a)->sin6_addr, host, sizeof(host));
+		inet_ntop(AF_INET6, &addr_in6(a)->sin6_addr, host, sizeof(host));
 	else
-		inet_ntop(AF_INET, &in4(a)->sin_addr, host, sizeof(host));
+		inet_ntop(AF_INET, &addr_in4(a)->sin_addr, host, sizeof(host));
 	if (with_port)
 		snprintf(text, APP_ADDR_TEXT, v6 ? "[%s]:%u" : "%s:%u", host, app_addr_port(a));
 	else

@@ -21,26 +21,26 @@ app_now_ns(void)
 }
 
 /*
- * What a polling loop does after looks that found nothing: look on for a moment, then give way.
+ * What a polling loop does after polls that found nothing: poll on for a moment, then yield.
  * Machines with fewer cores than pollers (two daemons, a client and a server on two cores) are
- * normal: a loop that never gives way keeps the daemon it waits for off the core until the
- * scheduler's slice ends. Where nobody wants the core it costs a third of a microsecond in which
- * nothing is seen: who has given way in vain looks on for longer the next time.
+ * normal: a loop that never yields keeps the daemon it waits for off the core until the scheduler's
+ * slice ends. If no other thread wants the core, a yield costs a third of a microsecond in which
+ * nothing is polled: after a yield in vain the loop polls for longer the next time.
  */
 #define APP_SPIN_NS	1000u
 #define APP_SPIN_MAX_NS 8000u
-#define APP_VAIN_NS	1000u /* it took less: nobody else ran */
-/* Who may sleep does so then only: to be woken costs the daemon's lcore some microseconds, as much
- * as it needs for ten small messages and more. */
+#define APP_VAIN_NS	1000u /* it took less: no other thread ran */
+/* A loop that may sleep does so only after this: to wake it costs the daemon's lcore some
+ * microseconds, as much as ten small messages and more. */
 #define APP_STAY_NS 20000u
 
 #define APP_FREE_LOOKS 8u /* so many are cheaper than one at the clock */
 
 struct app_idle {
-	uint32_t empty;	   /* looks in a row that found nothing */
-	bool tired;	   /* each of them gives way */
+	uint32_t empty;	   /* polls in a row that found nothing */
+	bool tired;	   /* each of them yields */
 	uint64_t since_ns; /* the first of them */
-	uint32_t spin_ns;  /* to look on before; kept from wait to wait, 0: APP_SPIN_NS */
+	uint32_t spin_ns;  /* to poll on before; kept from wait to wait, 0: APP_SPIN_NS */
 };
 
 static inline void
@@ -76,7 +76,7 @@ app_idle_give_way(struct app_idle *idle)
 		idle->spin_ns = 2 * (idle->spin_ns > 0 ? idle->spin_ns : APP_SPIN_NS);
 }
 
-/* For who may sleep: look on, or give way first. False: it is time to sleep. */
+/* For loops that may sleep: poll on, or yield first. False: it is time to sleep. */
 static inline bool
 app_idle_stay(struct app_idle *idle)
 {

@@ -74,7 +74,7 @@ app_reject_text(uint32_t reason)
 
 /* What is said of one failure stays together, also when several threads have one. */
 static void
-begin(const char *what, va_list args)
+message_begin(const char *what, va_list args)
 {
 	fflush(stdout);
 	flockfile(stderr);
@@ -83,7 +83,7 @@ begin(const char *what, va_list args)
 }
 
 static void
-end(nd_status status)
+message_end(nd_status status)
 {
 	const char *hint = app_status_hint(status);
 
@@ -100,10 +100,10 @@ app_fail(nd_status status, const char *what, ...)
 	va_list args;
 
 	va_start(args, what);
-	begin(what, args);
+	message_begin(what, args);
 	va_end(args);
 	fprintf(stderr, words[0] != '\0' ? ": %s (%s)" : ": %s", nd_status_name(status), words);
-	end(status);
+	message_end(status);
 }
 
 const char *
@@ -125,10 +125,10 @@ app_fail_result(const struct nd_result *result, const char *what, ...)
 	va_list args;
 
 	va_start(args, what);
-	begin(what, args);
+	message_begin(what, args);
 	va_end(args);
 	fprintf(stderr, ": %s", app_result_text(result, text));
-	end(result->status);
+	message_end(result->status);
 }
 
 void
@@ -137,7 +137,7 @@ app_complain(const char *what, ...)
 	va_list args;
 
 	va_start(args, what);
-	begin(what, args);
+	message_begin(what, args);
 	va_end(args);
 	fputc('\n', stderr);
 	funlockfile(stderr);

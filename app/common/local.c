@@ -86,7 +86,7 @@ listen_at(struct app_acceptor *a, const struct app_addr *where)
 
 /* Have one idle connector wait for a request. */
 static nd_status
-replenish(struct app_acceptor *a)
+acceptor_replenish(struct app_acceptor *a)
 {
 	nd_status st = nd_connector_create(a->adapter, &a->next);
 
@@ -132,7 +132,7 @@ app_acceptor_open(
 		st = listen_at(a, &where);
 	}
 	if (st == ND_SUCCESS)
-		st = replenish(a);
+		st = acceptor_replenish(a);
 	if (st != ND_SUCCESS)
 		app_acceptor_close(a);
 	return st;
@@ -151,7 +151,7 @@ app_acceptor_next(struct app_acceptor *a, int timeout_ms, struct nd_connector **
 	}
 	*c = a->next;
 	a->next = NULL;
-	st = replenish(a);
+	st = acceptor_replenish(a);
 	if (st != ND_SUCCESS)
 		nd_connector_close(*c);
 	return st;

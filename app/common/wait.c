@@ -35,7 +35,7 @@ app_stopping(void)
 
 /* Milliseconds of the next slice; 0 when the time is over. */
 static int
-slice(int timeout_ms, uint64_t start_ns)
+wait_slice(int timeout_ms, uint64_t start_ns)
 {
 	uint64_t spent_ms;
 
@@ -56,7 +56,7 @@ app_wait(struct nd_overlapped *ov, int timeout_ms)
 	nd_status st;
 
 	do {
-		ms = slice(timeout_ms, start);
+		ms = wait_slice(timeout_ms, start);
 		st = nd_overlapped_wait(ov, ms);
 		if (st != ND_TIMEOUT && st != ND_PENDING)
 			return st;
@@ -88,7 +88,7 @@ app_cq_wait(struct nd_cq *cq, struct nd_result *results, uint32_t n, int timeout
 		got = nd_cq_get_results(cq, results, n);
 		if (got != 0)
 			return got;
-		ms = slice(timeout_ms, start);
+		ms = wait_slice(timeout_ms, start);
 		if (ms == 0 || stopping)
 			return 0;
 		app_cq_sleep(cq, ms);

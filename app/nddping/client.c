@@ -38,7 +38,7 @@ advertise_and_wait(struct ping_link *l, const char *buf, struct nd_mr *mr)
 
 /* One ping; 0 or an exit code. */
 static int
-ping(struct ping_link *l, uint32_t n, struct tally *t)
+client_ping(struct ping_link *l, uint32_t n, struct tally *t)
 {
 	size_t bytes = l->opt->bytes, at;
 	uint64_t start, took;
@@ -78,7 +78,7 @@ ping_all(struct ping_link *l)
 	int rc = APP_EXIT_OK;
 
 	for (uint32_t n = 0; rc == APP_EXIT_OK && (l->opt->count == 0 || n < l->opt->count); n++)
-		rc = ping(l, n & INT32_MAX, &t);
+		rc = client_ping(l, n & INT32_MAX, &t);
 	/* Without a count, an interrupt is the way to end it. */
 	if (rc == APP_EXIT_SIGNAL && l->opt->count == 0)
 		rc = APP_EXIT_OK;
@@ -131,7 +131,7 @@ connect_link(struct ping_link *l, const struct app_addr *local)
 }
 
 static int
-run(struct ping_link *l, const struct app_addr *local)
+client_run(struct ping_link *l, const struct app_addr *local)
 {
 	int rc = connect_link(l, local);
 
@@ -163,7 +163,7 @@ ping_client(const struct ping_options *opt)
 		link.peer = opt->addr;
 		app_addr_text(&link.peer, true, link.name);
 		if (st == ND_SUCCESS)
-			rc = run(&link, &local);
+			rc = client_run(&link, &local);
 		ping_link_destroy(&link);
 	}
 	if (st != ND_SUCCESS)

@@ -147,7 +147,7 @@ is_gone(struct ping_link *l, int wait_ms)
 
 /* Look for a completion and count it. */
 static enum ping_outcome
-reap(struct ping_link *l, int timeout_ms)
+link_reap(struct ping_link *l, int timeout_ms)
 {
 	struct nd_result r;
 	int32_t n = app_cq_wait(l->cq, &r, 1, timeout_ms);
@@ -175,13 +175,13 @@ reap(struct ping_link *l, int timeout_ms)
 
 /* Wait for a completion of that type; others that come first stay counted. */
 static enum ping_outcome
-finish(struct ping_link *l, enum nd_request_type type, int timeout_ms)
+link_finish(struct ping_link *l, enum nd_request_type type, int timeout_ms)
 {
 	uint64_t start = app_now_ns();
 	enum ping_outcome out;
 
 	while (l->done[type] == 0) {
-		out = reap(l, SLICE_MS);
+		out = link_reap(l, SLICE_MS);
 		if (out != PING_OK)
 			return out;
 		if (l->done[type] == 0 && timeout_ms >= 0 &&
@@ -197,7 +197,7 @@ finish(struct ping_link *l, enum nd_request_type type, int timeout_ms)
 }
 
 static enum ping_outcome
-posted(struct ping_link *l, nd_status st, const char *what)
+link_posted(struct ping_link *l, nd_status st, const char *what)
 {
 	if (st == ND_SUCCESS)
 		return PING_OK;
@@ -215,14 +215,14 @@ ping_link_send(struct ping_link *l, const void *buf, uint32_t token, uint32_t by
 	enum ping_outcome out;
 
 	if (l->sending) {
-		out = finish(l, ND_REQUEST_SEND, l->opt->timeout_ms);
+		out = link_finish(l, ND_REQUEST_SEND, l->opt->timeout_ms);
 		if (out != PING_OK)
 			return out;
 	}
 	ping_info_encode(&info, l->info_out);
 	ping_link_debug(l, "send address 0x%llx token 0x%x bytes %u",
 		(unsigned long long)info.address, ntohl(token), bytes);
-	out = posted(l, nd_qp_send(l->qp, NULL, &sge, 1, 0), "SEND");
+	out = link_posted(l, nd_qp_send(l->qp, NULL, &sge, 1, 0), "SEND");
 	l->sending = out == PING_OK;
 	return out;
 }
@@ -230,7 +230,7 @@ ping_link_send(struct ping_link *l, const void *buf, uint32_t token, uint32_t by
 enum ping_outcome
 ping_link_receive(struct ping_link *l, struct ping_info *info, int timeout_ms)
 {
-	enum ping_outcome out = finish(l, ND_REQUEST_RECEIVE, timeout_ms);
+	enum ping_outcome out = link_finish(l, ND_REQUEST_RECEIVE, timeout_ms);
 
 	if (out != PING_OK)
 		return out;
@@ -242,27 +242,27 @@ ping_link_receive(struct ping_link *l, struct ping_info *info, int timeout_ms)
 	ping_info_decode(l->info_in, info);
 	ping_link_debug(l, "received address 0x%llx token 0x%x bytes %u",
 		(unsigned long long)info->address, ntohl(info->token), info->bytes);
-	return posted(l, post_receive(l), "receive");
+	return link_posted(l, post_receive(l), "receive");
 }
 
 enum ping_outcome
 ping_link_read(struct ping_link *l, const struct ping_info *from, uint32_t bytes)
 {
 	struct nd_sge sge = {l->sink, bytes, nd_mr_local_token(l->sink_mr)};
-	enum ping_outcome out = posted(
+	enum ping_outcome out = link_posted(
 		l, nd_qp_read(l->qp, NULL, &sge, 1, from->address, from->token, 0), "RDMA READ");
 
 	ping_link_debug(l, "RDMA READ of %u bytes", bytes);
-	return out == PING_OK ? finish(l, ND_REQUEST_READ, l->opt->timeout_ms) : out;
+	return out == PING_OK ? link_finish(l, ND_REQUEST_READ, l->opt->timeout_ms) : out;
 }
 
 enum ping_outcome
 ping_link_write(struct ping_link *l, const struct ping_info *to, uint32_t bytes)
 {
 	struct nd_sge sge = {l->sink, bytes, nd_mr_local_token(l->sink_mr)};
-	enum ping_outcome out = posted(
+	enum ping_outcome out = link_posted(
 		l, nd_qp_write(l->qp, NULL, &sge, 1, to->address, to->token, 0), "RDMA WRITE");
 
 	ping_link_debug(l, "RDMA WRITE of %u bytes", bytes);
-	return out == PING_OK ? finish(l, ND_REQUEST_WRITE, l->opt->timeout_ms) : out;
+	return out == PING_OK ? link_finish(l, ND_REQUEST_WRITE, l->opt->timeout_ms) : out;
 }

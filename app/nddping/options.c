@@ -74,7 +74,7 @@ take_number(const char *option, const char *text, uint64_t min, uint64_t max, ui
 }
 
 static bool
-take(struct ping_options *o, int c, const char *text, bool *client)
+option_take(struct ping_options *o, int c, const char *text, bool *client)
 {
 	uint64_t v;
 
@@ -132,7 +132,7 @@ take(struct ping_options *o, int c, const char *text, bool *client)
 }
 
 static bool
-fits(struct ping_options *o, bool client)
+option_fits(struct ping_options *o, bool client)
 {
 	if (o->server == client) {
 		app_complain("say either -c (client) or -s (server); --help explains");
@@ -172,7 +172,7 @@ ping_options_parse(struct ping_options *o, int argc, char **argv, int *exit_code
 			return 1;
 		}
 		*exit_code = APP_EXIT_USAGE;
-		if (!take(o, c, optarg, &client))
+		if (!option_take(o, c, optarg, &client))
 			return 1;
 	}
 	*exit_code = APP_EXIT_USAGE;
@@ -180,5 +180,5 @@ ping_options_parse(struct ping_options *o, int argc, char **argv, int *exit_code
 		app_complain("'%s' is not an option; the address goes with -a", argv[optind]);
 		return 1;
 	}
-	return fits(o, client) ? 0 : 1;
+	return option_fits(o, client) ? 0 : 1;
 }

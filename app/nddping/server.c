@@ -31,7 +31,7 @@ struct client {
 
 /* -V: are these the contents that rping or nddping gives its nth ping? */
 static bool
-right(struct client *c, uint32_t n, uint32_t bytes)
+message_is_right(struct client *c, uint32_t n, uint32_t bytes)
 {
 	struct ping_link *l = &c->link;
 	size_t at;
@@ -49,7 +49,7 @@ right(struct client *c, uint32_t n, uint32_t bytes)
 
 /* From the advertisement of a source to the second go-ahead. */
 static enum ping_outcome
-answer(struct client *c, uint32_t n, const struct ping_info *source, bool *same)
+server_echo(struct client *c, uint32_t n, const struct ping_info *source, bool *same)
 {
 	struct ping_link *l = &c->link;
 	struct ping_info sink;
@@ -65,7 +65,7 @@ answer(struct client *c, uint32_t n, const struct ping_info *source, bool *same)
 		return out;
 	if (l->opt->print)
 		printf("server ping data: %.*s\n", (int)source->bytes, l->sink);
-	*same = !l->opt->validate || right(c, n, source->bytes);
+	*same = !l->opt->validate || message_is_right(c, n, source->bytes);
 	out = ping_link_send(l, NULL, 0, 0);
 	if (out == PING_OK)
 		out = ping_link_receive(l, &sink, l->opt->timeout_ms);
@@ -92,7 +92,7 @@ answer_all(struct client *c)
 			return APP_EXIT_OK;
 		}
 		if (out == PING_OK)
-			out = answer(c, n & INT32_MAX, &source, &same);
+			out = server_echo(c, n & INT32_MAX, &source, &same);
 		if (out == PING_OK && !same)
 			return APP_EXIT_VERIFY;
 		if (out == PING_OK)
@@ -106,7 +106,7 @@ answer_all(struct client *c)
 
 /* The READs go from us to the client: one outbound. */
 static int
-serve(struct client *c)
+server_serve(struct client *c)
 {
 	struct ping_link *l = &c->link;
 	nd_status st = nd_connector_accept(l->connector, l->qp, 1, 1, NULL, 0, &l->ov);
@@ -165,7 +165,7 @@ client_main(void *arg)
 {
 	struct client *c = arg;
 
-	c->exit_code = serve(c);
+	c->exit_code = server_serve(c);
 	fflush(stdout);
 	atomic_store(&c->ended, true);
 	return NULL;
@@ -173,7 +173,7 @@ client_main(void *arg)
 
 /* Free the clients that have ended; all of them, waiting for their ends, if all is set. */
 static uint32_t
-reap(struct client **list, bool all)
+server_reap(struct client **list, bool all)
 {
 	uint32_t left = 0;
 
@@ -200,7 +200,7 @@ serve_many(struct app_acceptor *acceptor, const struct ping_options *opt)
 	nd_status st;
 
 	do {
-		uint32_t active = reap(&list, false);
+		uint32_t active = server_reap(&list, false);
 
 		st = app_acceptor_next(acceptor, LOOK_MS, &connector);
 		if (st != ND_SUCCESS)
@@ -222,7 +222,7 @@ serve_many(struct app_acceptor *acceptor, const struct ping_options *opt)
 		c->next = list;
 		list = c;
 	} while (st == ND_SUCCESS || st == ND_TIMEOUT);
-	reap(&list, true);
+	server_reap(&list, true);
 	return st == ND_CANCELED ? APP_EXIT_OK : APP_EXIT_LOCAL;
 }
 
@@ -240,7 +240,7 @@ serve_one(struct app_acceptor *acceptor, const struct ping_options *opt)
 		return rc;
 	c = client_create(acceptor->adapter, connector, opt);
 	if (c != NULL) {
-		rc = serve(c);
+		rc = server_serve(c);
 		client_free(c);
 	}
 	return rc;

@@ -118,7 +118,7 @@ control_destroy(struct control *ctl)
 /* Sends complete in order, so a slot is free again when as many as there are slots
  * have completed. */
 static nd_status
-sent(struct control *ctl, nd_status st)
+control_sent(struct control *ctl, nd_status st)
 {
 	if (st == ND_SUCCESS) {
 		ctl->send_next = (ctl->send_next + 1) % CONTROL_SLOTS;
@@ -135,7 +135,7 @@ control_send(struct control *ctl, const struct ndperf_msg *msg)
 	if (ctl->sends_out == CONTROL_SLOTS)
 		return ND_NO_MORE_ENTRIES;
 	ndperf_msg_encode(msg, sge.buffer);
-	return sent(ctl, nd_qp_send(ctl->conn.qp, NULL, &sge, 1, 0));
+	return control_sent(ctl, nd_qp_send(ctl->conn.qp, NULL, &sge, 1, 0));
 }
 
 nd_status
@@ -147,7 +147,7 @@ control_write(struct control *ctl, uint64_t value, uint64_t address, uint32_t to
 		return ND_NO_MORE_ENTRIES;
 	value = htole64(value);
 	memcpy(sge.buffer, &value, sizeof(value));
-	return sent(ctl, nd_qp_write(ctl->conn.qp, NULL, &sge, 1, address, token, 0));
+	return control_sent(ctl, nd_qp_write(ctl->conn.qp, NULL, &sge, 1, address, token, 0));
 }
 
 enum control_event

@@ -43,8 +43,8 @@ client_failed(struct client *c, const struct nd_result *r, int32_t n)
 }
 
 static int
-differs(struct client *c, const char *where, uint32_t qp, uint64_t message, uint64_t size,
-	uint64_t offset)
+client_report_difference(struct client *c, const char *where, uint32_t qp, uint64_t message,
+	uint64_t size, uint64_t offset)
 {
 	ndperf_report_clear(c->report);
 	app_complain("contents differ at the %s: queue pair %u, message %llu of %llu bytes, "
@@ -57,7 +57,7 @@ differs(struct client *c, const char *where, uint32_t qp, uint64_t message, uint
 int
 client_differs(struct client *c, uint32_t qp, uint64_t message, uint64_t size, uint64_t offset)
 {
-	return differs(c, "client", qp, message, size, offset);
+	return client_report_difference(c, "client", qp, message, size, offset);
 }
 
 int
@@ -101,11 +101,11 @@ client_take(struct client *c, bool nothing_else, struct nd_result *r, int32_t *n
 }
 
 static int
-answered(struct client *c, const struct ndperf_msg *msg, uint64_t size)
+server_answered(struct client *c, const struct ndperf_msg *msg, uint64_t size)
 {
 	if (!msg->bad)
 		return APP_EXIT_OK;
-	return differs(c, "server", msg->qp, msg->message, size, msg->offset);
+	return client_report_difference(c, "server", msg->qp, msg->message, size, msg->offset);
 }
 
 int
@@ -129,7 +129,7 @@ client_ask(struct client *c, struct ndperf_msg *msg, enum ndperf_msg_type answer
 			return rc;
 		ev = control_poll(&c->control, msg);
 		if (ev == CONTROL_MESSAGE && msg->type == answer && msg->step == c->step)
-			return answered(c, msg, size);
+			return server_answered(c, msg, size);
 		if (ev == CONTROL_MESSAGE && msg->type == NDPERF_ALIVE)
 			continue;
 		if (ev != CONTROL_NONE)

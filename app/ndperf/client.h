@@ -9,10 +9,10 @@
 #include "report.h"
 #include "server.h"
 
-/* Completions taken at a time; also how many empty looks at data go with one look at control. */
+/* Completions taken at a time; also how many empty polls of data go with one poll of control. */
 #define CLIENT_BATCH	  32u
 #define CLIENT_LOOK_EVERY 1024u
-#define CLIENT_SLEEP_MS	  50 /* looks at control in between */
+#define CLIENT_SLEEP_MS	  50 /* control is polled in between */
 
 struct client_qp {
 	struct conn conn;
@@ -57,9 +57,9 @@ int client_latency(struct client *c, uint64_t size, struct ndperf_row *row);
 
 /* Ask the server and wait for its answer; a finding of differing contents is said here. */
 int client_ask(struct client *c, struct ndperf_msg *msg, enum ndperf_msg_type answer);
-/* Wherever the client waits: the other end may have to do something first. */
+/* Called wherever the client waits: in loopback the server may have to do something first. */
 int client_serve(struct client *c);
-/* A look at the control channel and at signals, now and then. */
+/* Poll the control channel and check signals, now and then. */
 int client_look(struct client *c);
 /*
  * Take completions, up to CLIENT_BATCH; with nothing else to do, wait for them a while, as the user
@@ -68,7 +68,7 @@ int client_look(struct client *c);
 int client_take(struct client *c, bool nothing_else, struct nd_result *r, int32_t *n);
 /* A data request failed, or the queue did (n < 0). */
 int client_failed(struct client *c, const struct nd_result *r, int32_t n);
-/* Contents that differ at our side. */
+/* Contents that differ at the client. */
 int client_differs(struct client *c, uint32_t qp, uint64_t message, uint64_t size, uint64_t offset);
 
 #endif

@@ -20,9 +20,9 @@ struct bw {
 	struct rate rate;
 };
 
-/* What is read is not ours to write: message n of a read is what the server has at n's slot. */
+/* The client does not fill what it reads: message n is what the server has at n's slot. */
 static uint8_t *
-prepare(const struct bw *b, const struct client_qp *q)
+bw_prepare(const struct bw *b, const struct client_qp *q)
 {
 	uint8_t *at = q->region + q->slot * ndperf_stride(b->size);
 
@@ -42,13 +42,14 @@ has_credit(const struct bw *b, const struct client_qp *q, uint64_t messages)
 }
 
 static nd_status
-post(struct bw *b, struct client_qp *q)
+bw_post(struct bw *b, struct client_qp *q)
 {
 	struct client *c = b->c;
-	struct nd_sge sge = {prepare(b, q), (uint32_t)b->size, c->token};
+	struct nd_sge sge = {bw_prepare(b, q), (uint32_t)b->size, c->token};
 	uint64_t remote = q->remote + q->slot * ndperf_stride(b->size);
 	void *context = (void *)(uintptr_t)q->posted;
-	/* One with the last credit is visible too: its completion wakes who waits for both. */
+	/* One with the last credit is visible too: its completion wakes a client that waits for
+	 * both. */
 	bool visible =
 		q->unsignaled + 1 >= b->cq_mod || q->posted + 1 == q->limit || !has_credit(b, q, 2);
 	uint32_t flags = b->flags | (visible ? 0 : ND_OP_FLAG_SILENT_SUCCESS);
@@ -89,8 +90,8 @@ post_round(struct bw *b, uint32_t *posted, bool *more)
 		*more |= q->completed != q->limit;
 		while (q->posted < q->limit && q->posted - q->completed < b->window &&
 			has_credit(b, q, 1)) {
-			st = post(b, q);
-			/* A reason to end is in the completions to come: let the reaper tell it. */
+			st = bw_post(b, q);
+			/* The completions to come have the reason: bw_reap() reports it. */
 			if (st == ND_NO_MORE_ENTRIES ||
 				(st == ND_CONNECTION_INVALID && q->posted > q->completed))
 				break;
@@ -108,7 +109,7 @@ post_round(struct bw *b, uint32_t *posted, bool *more)
 
 /* Messages up to n of q are done; those of a read lie here, to be checked. */
 static int
-complete(struct bw *b, struct client_qp *q, uint64_t n, uint64_t *messages)
+bw_complete(struct bw *b, struct client_qp *q, uint64_t n, uint64_t *messages)
 {
 	struct client *c = b->c;
 	bool check = c->opt->params.verify && c->opt->params.op == NDPERF_READ;
@@ -128,7 +129,7 @@ complete(struct bw *b, struct client_qp *q, uint64_t n, uint64_t *messages)
 
 /* Take completions; wait for them if there is nothing else to do. */
 static int
-reap(struct bw *b, bool nothing_else, uint64_t *messages)
+bw_reap(struct bw *b, bool nothing_else, uint64_t *messages)
 {
 	struct client *c = b->c;
 	struct nd_result r[CLIENT_BATCH];
@@ -139,7 +140,7 @@ reap(struct bw *b, bool nothing_else, uint64_t *messages)
 	for (int32_t i = 0; i < n && rc == APP_EXIT_OK; i++) {
 		if (r[i].status != ND_SUCCESS)
 			return client_failed(c, &r[i], 0);
-		rc = complete(b, r[i].qp_context, (uintptr_t)r[i].request_context, messages);
+		rc = bw_complete(b, r[i].qp_context, (uintptr_t)r[i].request_context, messages);
 	}
 	return rc;
 }
@@ -231,7 +232,7 @@ run_window(struct bw *b, bool timed)
 
 	app_idle_reset(&c->idle);
 	while (rc == APP_EXIT_OK && more) {
-		rc = reap(b, posted == 0 && under_way(c) > 0, &messages);
+		rc = bw_reap(b, posted == 0 && under_way(c) > 0, &messages);
 		now = app_now_ns();
 		if (messages > 0)
 			rate_add(&b->rate, now, messages, messages * b->size);

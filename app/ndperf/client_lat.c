@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Latency: one message at a time on one queue pair. Write and send are ping-pong, the half of whose
- * round trip is told; a read is one-sided, and its whole round trip is told.
+ * Latency: one message at a time on one queue pair. Write and send are ping-pong, and half of the
+ * round trip is reported; a read is one-sided, and its whole round trip is reported.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ struct lat {
 
 /* Take completions; sleep for one if that is wanted. */
 static int
-reap(struct lat *l, bool nothing_else)
+lat_reap(struct lat *l, bool nothing_else)
 {
 	struct client *c = l->c;
 	struct nd_result r[CLIENT_BATCH];
@@ -45,11 +45,11 @@ reap(struct lat *l, bool nothing_else)
 	return rc;
 }
 
-/* An empty look: look at the rest now and then, and give way, but where reap() sleeps instead. */
+/* An empty poll: serve the rest now and then, and yield, but where lat_reap() sleeps instead. */
 static int
 nothing_yet(struct lat *l, bool in_memory)
 {
-	int rc = in_memory ? client_serve(l->c) : APP_EXIT_OK; /* reap() did */
+	int rc = in_memory ? client_serve(l->c) : APP_EXIT_OK; /* lat_reap() did */
 
 	if (rc != APP_EXIT_OK)
 		return rc;
@@ -64,7 +64,7 @@ nothing_yet(struct lat *l, bool in_memory)
 
 /* A request of ping n; there is room, since one is under way at most depth behind. */
 static int
-post(struct lat *l, uint64_t n)
+lat_post(struct lat *l, uint64_t n)
 {
 	struct client *c = l->c;
 	struct client_qp *q = l->q;
@@ -105,7 +105,7 @@ await_write(struct lat *l, uint64_t n)
 	while (rc == APP_EXIT_OK && __atomic_load_n(last, __ATOMIC_ACQUIRE) != (uint8_t)(n + 1)) {
 		rc = nothing_yet(l, true);
 		if (rc == APP_EXIT_OK && l->c->idle.empty % CLIENT_LOOK_EVERY == 0)
-			rc = reap(l, false); /* a failure shows there */
+			rc = lat_reap(l, false); /* a failure shows there */
 	}
 	return rc;
 }
@@ -120,7 +120,7 @@ await_send(struct lat *l)
 	int rc = APP_EXIT_OK;
 
 	while (rc == APP_EXIT_OK && l->answers == 0) {
-		rc = reap(l, true);
+		rc = lat_reap(l, true);
 		if (rc == APP_EXIT_OK && l->answers == 0)
 			rc = nothing_yet(l, false);
 	}
@@ -141,7 +141,7 @@ await_read(struct lat *l)
 	int rc = APP_EXIT_OK;
 
 	while (rc == APP_EXIT_OK && l->q->completed != l->q->posted) {
-		rc = reap(l, true);
+		rc = lat_reap(l, true);
 		if (rc == APP_EXIT_OK && l->q->completed != l->q->posted)
 			rc = nothing_yet(l, false);
 	}
@@ -149,7 +149,7 @@ await_read(struct lat *l)
 }
 
 static void
-prepare(struct lat *l, uint64_t n)
+lat_prepare(struct lat *l, uint64_t n)
 {
 	enum ndperf_op op = l->c->opt->params.op;
 
@@ -162,7 +162,7 @@ prepare(struct lat *l, uint64_t n)
 }
 
 static int
-check(struct lat *l, uint64_t n)
+lat_check(struct lat *l, uint64_t n)
 {
 	struct client *c = l->c;
 	const uint8_t *echo = c->buf.mem + c->layout.echo;
@@ -186,22 +186,22 @@ check(struct lat *l, uint64_t n)
 }
 
 static int
-ping(struct lat *l, uint64_t n, uint64_t *ns)
+lat_ping(struct lat *l, uint64_t n, uint64_t *ns)
 {
 	struct client *c = l->c;
 	uint64_t start;
 	int rc = APP_EXIT_OK;
 
-	prepare(l, n);
+	lat_prepare(l, n);
 	app_idle_reset(&c->idle);
 	while (rc == APP_EXIT_OK && l->q->posted - l->q->completed >= c->opt->params.depth) {
-		rc = reap(l, true);
+		rc = lat_reap(l, true);
 		if (rc == APP_EXIT_OK)
 			rc = nothing_yet(l, false);
 	}
 	start = app_now_ns();
 	if (rc == APP_EXIT_OK)
-		rc = post(l, n);
+		rc = lat_post(l, n);
 	if (rc != APP_EXIT_OK)
 		return rc;
 	switch (c->opt->params.op) {
@@ -217,8 +217,8 @@ ping(struct lat *l, uint64_t n, uint64_t *ns)
 	}
 	*ns = app_now_ns() - start;
 	if (rc == APP_EXIT_OK)
-		rc = reap(l, false);
-	return rc == APP_EXIT_OK ? check(l, n) : rc;
+		rc = lat_reap(l, false);
+	return rc == APP_EXIT_OK ? lat_check(l, n) : rc;
 }
 
 static int
@@ -231,7 +231,7 @@ ping_all(struct lat *l)
 	for (uint64_t n = 0; rc == APP_EXIT_OK; n++) {
 		if (n == warm)
 			begin = app_now_ns();
-		rc = ping(l, n, &ns);
+		rc = lat_ping(l, n, &ns);
 		if (rc != APP_EXIT_OK || n < warm)
 			continue;
 		latency_add(&l->samples, ns);

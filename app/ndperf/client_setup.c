@@ -42,9 +42,9 @@ connect_failed(struct client *c, struct conn *conn, nd_status st)
 	return APP_EXIT_CONNECT;
 }
 
-/* As app_wait(); with both ends in this thread the other one has to have its turns meanwhile. */
+/* As app_wait(); with both ends in this thread the server must get its turns meanwhile. */
 static nd_status
-await(struct client *c, struct nd_overlapped *ov, int timeout_ms)
+conn_await(struct client *c, struct nd_overlapped *ov, int timeout_ms)
 {
 	uint64_t start = app_now_ns();
 	nd_status st;
@@ -85,7 +85,7 @@ connect_one(struct client *c, struct conn *conn, const struct ndperf_hello *hell
 			c->info.max_inbound_reads, c->info.max_outbound_reads, wire,
 			NDPERF_HELLO_BYTES, &conn->ov);
 	if (st == ND_PENDING)
-		st = await(c, &conn->ov, -1);
+		st = conn_await(c, &conn->ov, -1);
 	if (st != ND_SUCCESS)
 		return connect_failed(c, conn, st);
 	st = nd_connector_private_data(conn->connector, wire, &bytes);
@@ -95,12 +95,12 @@ connect_one(struct client *c, struct conn *conn, const struct ndperf_hello *hell
 	}
 	st = nd_connector_complete_connect(conn->connector, &conn->ov);
 	if (st == ND_PENDING)
-		st = await(c, &conn->ov, COMPLETE_WAIT_MS);
+		st = conn_await(c, &conn->ov, COMPLETE_WAIT_MS);
 	return st == ND_SUCCESS ? APP_EXIT_OK : connect_failed(c, conn, st);
 }
 
 static bool
-echoes(const struct client *c)
+hello_matches(const struct client *c)
 {
 	return c->opt->params.op == NDPERF_SEND && c->opt->params.mode == NDPERF_LAT;
 }
@@ -112,7 +112,7 @@ create_qp(struct client *c, struct client_qp *q)
 	struct nd_qp_options o = {.receive_cq = c->cq,
 		.initiator_cq = c->cq,
 		.context = q,
-		.receive_depth = echoes(c) ? ECHO_RECEIVES : 1,
+		.receive_depth = hello_matches(c) ? ECHO_RECEIVES : 1,
 		.initiator_depth = p->depth,
 		.max_receive_sge = 1,
 		.max_initiator_sge = 1,
@@ -120,7 +120,7 @@ create_qp(struct client *c, struct client_qp *q)
 	struct nd_sge sge = {c->buf.mem + c->layout.echo, (uint32_t)p->max_bytes, c->token};
 	nd_status st = nd_qp_create(c->pd, &o, &q->conn.qp);
 
-	for (uint32_t i = 0; st == ND_SUCCESS && echoes(c) && i < ECHO_RECEIVES; i++)
+	for (uint32_t i = 0; st == ND_SUCCESS && hello_matches(c) && i < ECHO_RECEIVES; i++)
 		st = nd_qp_receive(q->conn.qp, NULL, &sge, 1);
 	return st;
 }
@@ -221,7 +221,7 @@ client_connect(struct client *c)
 }
 
 static void
-disconnect(struct conn *conn)
+conn_disconnect(struct conn *conn)
 {
 	if (conn->connector == NULL)
 		return;
@@ -236,10 +236,10 @@ void
 client_disconnect(struct client *c)
 {
 	for (uint32_t i = 0; c->qps != NULL && i < c->opt->params.qps; i++) {
-		disconnect(&c->qps[i].conn);
+		conn_disconnect(&c->qps[i].conn);
 		conn_destroy(&c->qps[i].conn);
 	}
-	disconnect(&c->control.conn);
+	conn_disconnect(&c->control.conn);
 	control_destroy(&c->control);
 	if (c->cq != NULL)
 		nd_cq_close(c->cq);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client.h"
 #include "common/wait.h"
-#include "perftest.h"
+#include "perftest_run.h"
 #include "server.h"
 
 int

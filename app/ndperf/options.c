@@ -200,7 +200,7 @@ take_perftest(struct ndperf_options *o, struct ndperf_given *g, int c, const cha
 }
 
 static bool
-take(struct ndperf_options *o, struct ndperf_given *g, int c, const char *text)
+option_take(struct ndperf_options *o, struct ndperf_given *g, int c, const char *text)
 {
 	static const char *const memories[] = {[NDPERF_MEMORY_ARENA] = "arena",
 		[NDPERF_MEMORY_HEAP] = "heap",
@@ -302,7 +302,7 @@ settle_client(struct ndperf_options *o, const struct ndperf_given *g)
 	return true;
 }
 
-/* One thread is both ends: if it slept for a completion, who would give it one? */
+/* One thread is both ends: it may not sleep for a completion that only itself can cause. */
 static bool
 settle_loopback(struct ndperf_options *o, const struct ndperf_given *g)
 {
@@ -324,7 +324,7 @@ settle_loopback(struct ndperf_options *o, const struct ndperf_given *g)
 }
 
 static bool
-settle(struct ndperf_options *o, const struct ndperf_given *g, int argc, char **argv)
+options_settle(struct ndperf_options *o, const struct ndperf_given *g, int argc, char **argv)
 {
 	if (o->has_bind && app_addr_port(&o->bind) == 0 && o->server)
 		app_addr_set_port(&o->bind, o->port);
@@ -369,9 +369,9 @@ ndperf_options_parse(struct ndperf_options *o, int argc, char **argv, int *exit_
 			return false;
 		}
 		*exit_code = APP_EXIT_USAGE;
-		if (!take(o, &g, c, optarg))
+		if (!option_take(o, &g, c, optarg))
 			return false;
 	}
 	*exit_code = APP_EXIT_USAGE;
-	return settle(o, &g, argc, argv);
+	return options_settle(o, &g, argc, argv);
 }

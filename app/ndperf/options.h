@@ -9,8 +9,8 @@
 
 /* How to wait for completions. */
 enum ndperf_wait {
-	NDPERF_WAIT_ADAPTIVE, /* look for a while, then sleep */
-	NDPERF_WAIT_POLL,     /* look, giving way to others */
+	NDPERF_WAIT_ADAPTIVE, /* poll for a while, then sleep */
+	NDPERF_WAIT_POLL,     /* poll, yielding in between */
 	NDPERF_WAIT_EVENT,    /* sleep */
 };
 

@@ -13,7 +13,7 @@
 #define MIX  0xbf58476d1ce4e5b9ull
 
 static uint64_t
-seed(uint32_t qp, uint64_t message)
+pattern_seed(uint32_t qp, uint64_t message)
 {
 	uint64_t x = (message + 1) * STEP ^ ((uint64_t)qp << 40);
 
@@ -22,7 +22,7 @@ seed(uint32_t qp, uint64_t message)
 }
 
 static inline uint64_t
-word(uint64_t s, size_t index)
+pattern_word(uint64_t s, size_t index)
 {
 	uint64_t x = (s + index * STEP) * MIX;
 
@@ -33,14 +33,14 @@ void
 pattern_fill(void *buf, size_t bytes, uint32_t qp, uint64_t message)
 {
 	uint8_t *p = buf;
-	uint64_t s = seed(qp, message), w;
+	uint64_t s = pattern_seed(qp, message), w;
 	size_t i, words = bytes / 8;
 
 	for (i = 0; i < words; i++) {
-		w = word(s, i);
+		w = pattern_word(s, i);
 		memcpy(p + 8 * i, &w, 8);
 	}
-	w = word(s, words);
+	w = pattern_word(s, words);
 	memcpy(p + 8 * words, &w, bytes % 8);
 }
 
@@ -48,12 +48,12 @@ size_t
 pattern_check(const void *buf, size_t bytes, uint32_t qp, uint64_t message)
 {
 	const uint8_t *p = buf;
-	uint64_t s = seed(qp, message), w;
+	uint64_t s = pattern_seed(qp, message), w;
 	size_t i, n, at;
 
 	for (i = 0; i < bytes; i += 8) {
 		n = bytes - i < 8 ? bytes - i : 8;
-		w = word(s, i / 8);
+		w = pattern_word(s, i / 8);
 		if (memcmp(p + i, &w, n) == 0)
 			continue;
 		for (at = 0; p[i + at] == ((const uint8_t *)&w)[at]; at++)

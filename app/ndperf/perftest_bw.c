@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bandwidth with perftest: as many requests under way as the depth, on all queue pairs. Who serves
- * receives what is sent, and has nothing to do for the other operations.
+ * Bandwidth with perftest: as many requests under way as the depth, on all queue pairs. The server
+ * receives sends, and has nothing to do for the other operations.
  */
 #include "common/fail.h"
 #include "perftest.h"
+#include "perftest_comm.h"
+#include "perftest_step.h"
 
 struct flow {
 	struct perftest *p;
@@ -39,7 +41,7 @@ post_all(struct flow *f)
 
 /* Messages that count for the figures: those we send, or, without, those that came. */
 static uint64_t
-messages(const struct flow *f)
+bw_messages(const struct flow *f)
 {
 	uint64_t sum = 0;
 
@@ -49,19 +51,19 @@ messages(const struct flow *f)
 }
 
 static void
-measure(struct flow *f)
+bw_measure(struct flow *f)
 {
-	uint64_t now = app_now_ns(), sum = messages(f);
+	uint64_t now = app_now_ns(), sum = bw_messages(f);
 
 	if (sum > f->seen && f->seen == 0 && !f->sends)
-		rate_start(&f->rate, now); /* the clock of who receives begins with the first */
+		rate_start(&f->rate, now); /* a receiver's clock begins with the first */
 	else if (sum > f->seen)
 		rate_add(&f->rate, now, sum - f->seen, (sum - f->seen) * f->bytes);
 	f->seen = sum;
 }
 
 static bool
-complete(const struct flow *f)
+bw_complete(const struct flow *f)
 {
 	for (uint32_t i = 0; i < f->p->opt->params.qps; i++) {
 		const struct perftest_qp *q = &f->p->qps[i];
@@ -84,12 +86,13 @@ peer_is_done(struct flow *f, bool *over)
 	}
 	app_complain("the peer went on after %llu of %llu messages: -n must be the same at both "
 		     "ends",
-		(unsigned long long)messages(f),
+		(unsigned long long)bw_messages(f),
 		(unsigned long long)f->goal * f->p->opt->params.qps);
 	return APP_EXIT_TRANSFER;
 }
 
-/* By time: who sends stops, and leaves what a peer that has stopped, too, will never take. */
+/* By time: the sender stops, and leaves requests that a peer which has stopped, too, will never
+ * take. */
 static bool
 time_is_over(struct flow *f)
 {
@@ -117,7 +120,7 @@ perftest_bandwidth(struct perftest *p, uint64_t bytes, struct ndperf_row *row)
 		f.deadline_ns = app_now_ns() + (uint64_t)(o->seconds * (double)APP_NS_PER_S);
 	while (rc == APP_EXIT_OK && !over) {
 		/* A look at the peer costs a system call, and counts only if the queue is empty. */
-		bool stirs = !f.sends && p->idle.empty > 0 && perftest_stirs(p);
+		bool stirs = !f.sends && p->idle.empty > 0 && perftest_has_news(p);
 		int32_t n;
 
 		if (f.sends && !f.closing)
@@ -126,9 +129,9 @@ perftest_bandwidth(struct perftest *p, uint64_t bytes, struct ndperf_row *row)
 			rc = perftest_take(p, bytes, &n);
 		if (rc != APP_EXIT_OK)
 			break;
-		measure(&f);
+		bw_measure(&f);
 		p->idle.empty += n == 0;
-		over = time_is_over(&f) || complete(&f);
+		over = time_is_over(&f) || bw_complete(&f);
 		if (!over && stirs && n == 0)
 			rc = peer_is_done(&f, &over);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the two ends talk: over TCP between the hosts' kernels, or with -R by sends on a connection
- * of the daemon's. perftest has one receive posted at a time, so what is told is always answered
- * before the next is told.
+ * How the two ends exchange messages: over TCP between the hosts' kernels, or with -R by sends on a
+ * connection of the daemon's. perftest has one receive posted at a time, so each message is
+ * answered before the next is sent.
  */
 #include <errno.h>
 #include <poll.h>
@@ -14,17 +14,20 @@
 #include "common/fail.h"
 #include "common/wait.h"
 #include "perftest.h"
+#include "perftest_comm.h"
+#include "perftest_qps.h"
+#include "perftest_step.h"
 
-#define SLICE_MS  100 /* looks at signals in between */
+#define SLICE_MS  100 /* signals are checked in between */
 #define DONE_MS	  500
 #define RECEIVES  4u
-#define SLOT	  64u /* the longest that is told, and more */
+#define SLOT	  64u /* the longest message, and more */
 #define SEND_SLOT (RECEIVES * SLOT)
 
 static const char done[] = "done";
 
 static int
-left(void)
+peer_left(void)
 {
 	app_complain("the peer has left. Is it the same test of perftest 4.5, and were its -s, -n, "
 		     "-q, -R the same?");
@@ -57,7 +60,7 @@ read_tcp(int fd, void *buf, uint32_t bytes)
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			continue;
 		if (n <= 0)
-			return left();
+			return peer_left();
 		at += (uint32_t)n;
 	}
 	return APP_EXIT_OK;
@@ -67,7 +70,7 @@ read_tcp(int fd, void *buf, uint32_t bytes)
 static int
 write_tcp(int fd, const void *buf, uint32_t bytes)
 {
-	return send(fd, buf, bytes, MSG_NOSIGNAL) == (ssize_t)bytes ? APP_EXIT_OK : left();
+	return send(fd, buf, bytes, MSG_NOSIGNAL) == (ssize_t)bytes ? APP_EXIT_OK : peer_left();
 }
 
 static int
@@ -164,7 +167,7 @@ take_result(struct perftest *p, int timeout_ms, struct nd_result *r, bool *got)
 	if (n == 0)
 		return app_stopping() ? APP_EXIT_SIGNAL : APP_EXIT_OK;
 	if (n < 0 || r->status == ND_CANCELED)
-		return left();
+		return peer_left();
 	return r->status == ND_SUCCESS ? APP_EXIT_OK : perftest_failed(p, r);
 }
 
@@ -193,7 +196,7 @@ read_sends(struct perftest *p, void *buf, uint32_t bytes)
 	}
 	memcpy(buf, c->arrived, bytes);
 	if (post_receive(c, c->arrived) != ND_SUCCESS)
-		return left();
+		return peer_left();
 	c->arrived = NULL;
 	return APP_EXIT_OK;
 }
@@ -206,7 +209,7 @@ write_sends(struct perftest *p, const void *buf, uint32_t bytes)
 	struct nd_sge sge = {c->buf.mem + SEND_SLOT, bytes, nd_mr_local_token(c->buf.mr)};
 
 	memcpy(sge.buffer, buf, bytes);
-	return nd_qp_send(c->conn.qp, NULL, &sge, 1, 0) == ND_SUCCESS ? APP_EXIT_OK : left();
+	return nd_qp_send(c->conn.qp, NULL, &sge, 1, 0) == ND_SUCCESS ? APP_EXIT_OK : peer_left();
 }
 
 /* ---- either -------------------------------------------------------------------------- */
@@ -227,13 +230,13 @@ perftest_comm_open(struct perftest *p)
 }
 
 static int
-hear(struct perftest *p, void *buf, uint32_t bytes)
+comm_receive(struct perftest *p, void *buf, uint32_t bytes)
 {
 	return p->opt->cm ? read_sends(p, buf, bytes) : read_tcp(p->comm.fd, buf, bytes);
 }
 
 static int
-tell(struct perftest *p, const void *buf, uint32_t bytes)
+comm_send(struct perftest *p, const void *buf, uint32_t bytes)
 {
 	return p->opt->cm ? write_sends(p, buf, bytes) : write_tcp(p->comm.fd, buf, bytes);
 }
@@ -244,11 +247,11 @@ perftest_exchange(struct perftest *p, const void *ours, void *theirs, uint32_t b
 	int rc;
 
 	if (p->opt->server) {
-		rc = hear(p, theirs, bytes);
-		return rc == APP_EXIT_OK ? tell(p, ours, bytes) : rc;
+		rc = comm_receive(p, theirs, bytes);
+		return rc == APP_EXIT_OK ? comm_send(p, ours, bytes) : rc;
 	}
-	rc = tell(p, ours, bytes);
-	return rc == APP_EXIT_OK ? hear(p, theirs, bytes) : rc;
+	rc = comm_send(p, ours, bytes);
+	return rc == APP_EXIT_OK ? comm_receive(p, theirs, bytes) : rc;
 }
 
 int
@@ -275,7 +278,7 @@ perftest_shake(struct perftest *p, const struct perftest_dest *ours, struct perf
 }
 
 bool
-perftest_stirs(struct perftest *p)
+perftest_has_news(struct perftest *p)
 {
 	struct perftest_comm *c = &p->comm;
 	struct pollfd pfd = {.fd = c->fd, .events = POLLIN};
@@ -297,7 +300,7 @@ perftest_stirs(struct perftest *p)
 	return true;
 }
 
-/* Both say it and perftest doesn't listen; taking it keeps our end from being reset. */
+/* Both ends send it, and perftest does not read it; reading it here avoids a TCP reset. */
 void
 perftest_comm_done(struct perftest *p)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Latency with perftest: one message at a time. Sends and writes go back and forth, and both ends
- * tell half of the time from one to the next; reads and atomics have a whole round trip to tell, at
- * the end that asks. The last byte of a write counts, modulo 256, from one.
+ * report half of the time from one to the next; of reads and atomics the requester reports the
+ * whole round trip. The last byte of a write counts, modulo 256, from one.
  */
 #include "common/fail.h"
 #include "common/wait.h"
 #include "perftest.h"
+#include "perftest_comm.h"
+#include "perftest_step.h"
 
 #define SAMPLES	   (1u << 20)
 #define LOOK_EVERY 1024u
@@ -20,7 +22,7 @@ struct ping {
 };
 
 static int
-post(struct ping *l)
+lat_post(struct ping *l)
 {
 	uint64_t now = app_now_ns();
 
@@ -45,7 +47,7 @@ wait_completed(struct ping *l)
 
 /* A message of the peer's that is not yet here and will not come. */
 static int
-missing(struct ping *l, uint64_t n)
+lat_missing(struct ping *l, uint64_t n)
 {
 	app_complain("the peer went on after %llu of %llu messages: -n must be the same at both "
 		     "ends",
@@ -59,18 +61,18 @@ wait_send(struct ping *l, uint64_t n)
 	int rc = APP_EXIT_OK;
 
 	while (rc == APP_EXIT_OK && l->q->received < n) {
-		bool stirs = l->p->idle.empty > LOOK_EVERY && perftest_stirs(l->p);
+		bool stirs = l->p->idle.empty > LOOK_EVERY && perftest_has_news(l->p);
 		int32_t got;
 
 		rc = perftest_take(l->p, l->bytes, &got);
 		l->p->idle.empty += got == 0;
 		if (rc == APP_EXIT_OK && got == 0 && stirs && l->q->received < n)
-			rc = missing(l, l->q->received);
+			rc = lat_missing(l, l->q->received);
 	}
 	return rc;
 }
 
-/* Memory makes no event: this one always looks. */
+/* Memory makes no event: this one always polls. */
 static int
 wait_write(struct ping *l, uint64_t n)
 {
@@ -85,9 +87,9 @@ wait_write(struct ping *l, uint64_t n)
 			continue;
 		if (app_stopping())
 			return APP_EXIT_SIGNAL;
-		/* A peer that is done says so, or leaves, behind its last write. */
-		if (perftest_stirs(p) && __atomic_load_n(last, __ATOMIC_ACQUIRE) != (uint8_t)n)
-			return missing(l, n - 1);
+		/* A peer that is done sends a message, or leaves, behind its last write. */
+		if (perftest_has_news(p) && __atomic_load_n(last, __ATOMIC_ACQUIRE) != (uint8_t)n)
+			return lat_missing(l, n - 1);
 	}
 	return APP_EXIT_OK;
 }
@@ -102,11 +104,11 @@ back_and_forth(struct ping *l)
 
 	for (uint64_t n = 1; rc == APP_EXIT_OK && n <= o->iterations; n++) {
 		if (first)
-			rc = post(l);
+			rc = lat_post(l);
 		if (rc == APP_EXIT_OK)
 			rc = sends ? wait_send(l, n) : wait_write(l, n);
 		if (rc == APP_EXIT_OK && !first)
-			rc = post(l);
+			rc = lat_post(l);
 		/* Done long ago, or nearly: the queue stays short. */
 		if (rc == APP_EXIT_OK)
 			rc = wait_completed(l);

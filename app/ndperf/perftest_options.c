@@ -30,7 +30,7 @@ perftest_options_absent(const struct ndperf_options *o, const struct ndperf_give
 }
 
 static bool
-no(const char *why)
+option_refuse(const char *why)
 {
 	app_complain("--peer perftest: %s", why);
 	return false;
@@ -38,40 +38,42 @@ no(const char *why)
 
 /* What this side does not do with perftest, or perftest does not do at all. */
 static bool
-possible(const struct ndperf_options *o, const struct ndperf_given *g)
+options_possible(const struct ndperf_options *o, const struct ndperf_given *g)
 {
 	bool lat = o->params.mode == NDPERF_LAT;
 	bool pings = o->params.op == NDPERF_SEND || o->params.op == NDPERF_WRITE;
 
 	if (o->params.verify)
-		return no("--verify: its programs don't say what they send");
+		return option_refuse("--verify: its programs don't say what they send");
 	if (g->warmup)
-		return no("--warmup: its programs would count those messages, too");
+		return option_refuse("--warmup: its programs would count those messages, too");
 	if (g->sessions)
-		return no("--sessions: its programs serve one client, and so does this");
+		return option_refuse("--sessions: its programs serve one client, and so does this");
 	if (o->params.op == NDPERF_ATOMIC && (g->size || g->all))
-		return no("--size, -a: an atomic has eight bytes");
+		return option_refuse("--size, -a: an atomic has eight bytes");
 	if (g->all && g->size)
-		return no("-a and --size exclude each other");
+		return option_refuse("-a and --size exclude each other");
 	if (g->iterations && g->seconds)
-		return no("-n and -D exclude each other");
+		return option_refuse("-n and -D exclude each other");
 	if (g->all && g->seconds)
-		return no("-a goes by number of messages (-n), not by time (-D)");
+		return option_refuse("-a goes by number of messages (-n), not by time (-D)");
 	if (lat && (o->params.qps != 1 || o->both_ways))
-		return no("-m lat is one message at a time, on one queue pair: no -q, no -b");
+		return option_refuse(
+			"-m lat is one message at a time, on one queue pair: no -q, no -b");
 	if (lat && pings && g->seconds)
-		return no("-m lat by time (-D): the ends of sends and writes would not stop at the "
-			  "same message; use -n");
+		return option_refuse(
+			"-m lat by time (-D): the ends of sends and writes would not stop at the "
+			"same message; use -n");
 	if (lat && o->params.op == NDPERF_WRITE && o->wait == NDPERF_WAIT_EVENT)
-		return no("--event: -m lat -t write watches memory for the answer");
+		return option_refuse("--event: -m lat -t write watches memory for the answer");
 	if ((o->mtu & (o->mtu - 1)) != 0)
-		return no("--mtu must be 256, 512, 1024, 2048 or 4096");
+		return option_refuse("--mtu must be 256, 512, 1024, 2048 or 4096");
 	if (o->cm && o->has_tcp)
-		return no("--tcp: with -R there is no TCP connection");
+		return option_refuse("--tcp: with -R there is no TCP connection");
 	if (o->cm && g->mtu)
-		return no("--mtu: with -R the path MTU is rdma_cm's");
+		return option_refuse("--mtu: with -R the path MTU is rdma_cm's");
 	if (o->has_tcp && !o->server)
-		return no("--tcp is the server's");
+		return option_refuse("--tcp is the server's");
 	return true;
 }
 
@@ -93,7 +95,7 @@ perftest_options_settle(struct ndperf_options *o, const struct ndperf_given *g)
 {
 	bool lat = o->params.mode == NDPERF_LAT;
 
-	if (!possible(o, g))
+	if (!options_possible(o, g))
 		return false;
 	settle_sizes(o, g);
 	if (!g->iterations && !g->seconds)

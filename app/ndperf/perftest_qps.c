@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adapter, buffer and queue pairs of a test with perftest, and how they meet the peer's. */
+/* Adapter, buffer and queue pairs of a test with perftest, and how they are connected. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +8,8 @@
 #include "common/fail.h"
 #include "common/wait.h"
 #include "perftest.h"
+#include "perftest_comm.h"
+#include "perftest_qps.h"
 
 #define RECEIVES_MAX	 512u
 #define TIMEOUT_CODE	 16 /* 0.27 s */
@@ -19,7 +21,7 @@
 #define REFUSED_PAUSE_MS 100
 
 static bool
-is(const struct perftest *p, enum ndperf_op op)
+test_is(const struct perftest *p, enum ndperf_op op)
 {
 	return p->opt->params.op == op;
 }
@@ -150,12 +152,12 @@ perftest_open(struct perftest *p)
 static uint32_t
 region_flags(const struct perftest *p)
 {
-	if (is(p, NDPERF_WRITE))
+	if (test_is(p, NDPERF_WRITE))
 		return ND_MR_FLAG_ALLOW_REMOTE_WRITE;
-	if (is(p, NDPERF_READ))
+	if (test_is(p, NDPERF_READ))
 		return ND_MR_FLAG_ALLOW_REMOTE_READ | ND_MR_FLAG_ALLOW_LOCAL_WRITE |
 		       ND_MR_FLAG_RDMA_READ_SINK;
-	if (is(p, NDPERF_ATOMIC))
+	if (test_is(p, NDPERF_ATOMIC))
 		return ND_MR_FLAG_ALLOW_REMOTE_ATOMIC | ND_MR_FLAG_ALLOW_LOCAL_WRITE;
 	return ND_MR_FLAG_ALLOW_LOCAL_WRITE;
 }
@@ -163,11 +165,11 @@ region_flags(const struct perftest *p)
 static uint32_t
 qp_access(const struct perftest *p)
 {
-	if (is(p, NDPERF_WRITE))
+	if (test_is(p, NDPERF_WRITE))
 		return ND_QP_ALLOW_REMOTE_WRITE;
-	if (is(p, NDPERF_READ))
+	if (test_is(p, NDPERF_READ))
 		return ND_QP_ALLOW_REMOTE_READ;
-	return is(p, NDPERF_ATOMIC) ? ND_QP_ALLOW_REMOTE_ATOMIC : 0;
+	return test_is(p, NDPERF_ATOMIC) ? ND_QP_ALLOW_REMOTE_ATOMIC : 0;
 }
 
 static nd_status
@@ -209,14 +211,14 @@ settle_limits(struct perftest *p)
 
 	p->depth = o->params.depth < p->info.max_initiator_depth ? o->params.depth
 								 : p->info.max_initiator_depth;
-	p->receives = is(p, NDPERF_SEND) ? RECEIVES_MAX : 1;
+	p->receives = test_is(p, NDPERF_SEND) ? RECEIVES_MAX : 1;
 	if (p->receives > p->info.max_receive_depth)
 		p->receives = p->info.max_receive_depth;
 	if (o->iterations != 0 && p->receives > o->iterations)
 		p->receives = (uint32_t)o->iterations;
 	if (o->inline_bytes == NDPERF_INLINE_AUTO && fits > p->info.max_inline_bytes)
 		fits = p->info.max_inline_bytes;
-	p->inline_bytes = is(p, NDPERF_SEND) || is(p, NDPERF_WRITE) ? fits : 0;
+	p->inline_bytes = test_is(p, NDPERF_SEND) || test_is(p, NDPERF_WRITE) ? fits : 0;
 }
 
 int
@@ -299,7 +301,7 @@ perftest_qps_bring_up(struct perftest *p)
 
 /* perftest's client disconnects and waits for the answer, its server is disconnected. */
 static void
-disconnect(struct perftest *p, struct conn *conn)
+qp_disconnect(struct perftest *p, struct conn *conn)
 {
 	struct nd_overlapped gone = {0};
 
@@ -317,7 +319,7 @@ void
 perftest_close(struct perftest *p)
 {
 	for (uint32_t i = 0; p->qps != NULL && i < p->opt->params.qps; i++) {
-		disconnect(p, &p->qps[i].conn);
+		qp_disconnect(p, &p->qps[i].conn);
 		conn_destroy(&p->qps[i].conn);
 	}
 	perftest_comm_close(p);

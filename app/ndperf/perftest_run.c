@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The order of perftest 4.5's programs, which is the whole of its protocol: what an end says when,
- * is known from which program it is. Most steps are kept together by both telling a queue pair of
- * theirs once more; that it is the same one is how we see that the peer has another number of them.
+ * The order of perftest 4.5's programs, which is the whole of its protocol: the program determines
+ * which end sends what, and when. To keep most steps together both ends send one of their queue
+ * pairs once more; if the peer's is not the expected one, it has another number of queue pairs.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -10,6 +10,10 @@
 
 #include "common/fail.h"
 #include "perftest.h"
+#include "perftest_comm.h"
+#include "perftest_qps.h"
+#include "perftest_run.h"
+#include "perftest_step.h"
 
 #define CYCLE	   4096u      /* a page: perftest's default */
 #define CYCLE_MAX  (1u << 30) /* the largest page there is */
@@ -95,7 +99,7 @@ other_number(void)
 	return APP_EXIT_CONNECT;
 }
 
-/* Both are as far. */
+/* Both ends have come as far. */
 static int
 sync_ends(struct perftest *p)
 {
@@ -107,7 +111,7 @@ sync_ends(struct perftest *p)
 	return rc;
 }
 
-/* Each queue pair is told, and told again later. */
+/* Each queue pair is sent, and sent again later. */
 static int
 tell_all(struct perftest *p, bool again)
 {
@@ -125,7 +129,7 @@ tell_all(struct perftest *p, bool again)
 	return rc;
 }
 
-/* With -R the test's queue pairs are connected between two steps in which nothing is told yet. */
+/* With -R the test's queue pairs are connected between two exchanges of empty queue pairs. */
 static int
 connect_all(struct perftest *p)
 {
@@ -138,7 +142,7 @@ connect_all(struct perftest *p)
 }
 
 static int
-introduce(struct perftest *p)
+run_introduce(struct perftest *p)
 {
 	int rc = exchange_versions(p);
 
@@ -217,7 +221,7 @@ add_theirs(struct ndperf_row *row, const struct ndperf_row *theirs)
 /* ---- the test -------------------------------------------------------------------------- */
 
 static int
-latencies(struct perftest *p)
+run_latencies(struct perftest *p)
 {
 	int rc = APP_EXIT_OK;
 
@@ -236,9 +240,9 @@ latencies(struct perftest *p)
 	return rc;
 }
 
-/* A size. */
+/* The step for one size. */
 static int
-bandwidth(struct perftest *p, uint64_t bytes, struct ndperf_row *row)
+run_bandwidth(struct perftest *p, uint64_t bytes, struct ndperf_row *row)
 {
 	bool both = p->opt->both_ways, all = p->opt->first_bytes != p->opt->last_bytes;
 	bool figures = both && !(is_send(p) && p->opt->iterations == 0);
@@ -261,9 +265,10 @@ bandwidth(struct perftest *p, uint64_t bytes, struct ndperf_row *row)
 	return all && is_send(p) ? sync_ends(p) : rc;
 }
 
-/* Who serves writes, reads and atomics of one side waits for the figures of the last size. */
+/* The server of writes, reads and atomics in one direction waits for the figures of the last size.
+ */
 static int
-bandwidths(struct perftest *p)
+run_bandwidths(struct perftest *p)
 {
 	bool alone = !is_send(p) && !p->opt->both_ways;
 	struct ndperf_row row = {0}, theirs;
@@ -272,7 +277,7 @@ bandwidths(struct perftest *p)
 	for (uint64_t bytes = p->opt->first_bytes;
 		rc == APP_EXIT_OK && bytes <= p->opt->last_bytes && !(alone && p->opt->server);
 		bytes *= 2)
-		rc = bandwidth(p, bytes, &row);
+		rc = run_bandwidth(p, bytes, &row);
 	if (rc != APP_EXIT_OK || !alone)
 		return rc;
 	rc = sync_ends(p);
@@ -283,16 +288,17 @@ bandwidths(struct perftest *p)
 	return rc;
 }
 
-/* ib_write_lat ends without a word; who serves reads and atomics has only waited for it. */
+/* ib_write_lat ends without a message; the server of reads and atomics has only waited for the end.
+ */
 static int
-test(struct perftest *p)
+run_test(struct perftest *p)
 {
 	bool passive = is_lat(p) && p->opt->server &&
 		       (p->opt->params.op == NDPERF_READ || p->opt->params.op == NDPERF_ATOMIC);
 	int rc = APP_EXIT_OK;
 
 	if (!passive)
-		rc = is_lat(p) ? latencies(p) : bandwidths(p);
+		rc = is_lat(p) ? run_latencies(p) : run_bandwidths(p);
 	if (rc != APP_EXIT_OK || (is_lat(p) && p->opt->params.op == NDPERF_WRITE))
 		return rc;
 	rc = sync_ends(p);
@@ -313,10 +319,10 @@ perftest_run(const struct ndperf_options *opt)
 	if (rc == APP_EXIT_OK)
 		rc = perftest_comm_open(&p);
 	if (rc == APP_EXIT_OK)
-		rc = introduce(&p);
+		rc = run_introduce(&p);
 	if (rc == APP_EXIT_OK) {
 		ndperf_report_begin(&p.report, &p.info, p.inline_bytes);
-		rc = test(&p);
+		rc = run_test(&p);
 	}
 	perftest_close(&p);
 	return ndperf_report_close(&p.report, rc) || rc != APP_EXIT_OK ? rc : APP_EXIT_LOCAL;

@@ -6,6 +6,8 @@
 #include "common/fail.h"
 #include "common/wait.h"
 #include "perftest.h"
+#include "perftest_comm.h"
+#include "perftest_step.h"
 
 #define PATIENCE_NS (30 * APP_NS_PER_S)
 #define SLEEP_MS    50
@@ -25,7 +27,7 @@ post_receives(struct perftest *p, struct perftest_qp *q, uint64_t bytes)
 }
 
 static bool
-receives(const struct perftest *p)
+step_receives(const struct perftest *p)
 {
 	return p->opt->params.op == NDPERF_SEND &&
 	       (p->opt->server || p->opt->both_ways || p->opt->params.mode == NDPERF_LAT);
@@ -41,7 +43,7 @@ perftest_step(struct perftest *p, uint64_t bytes)
 
 		q->posted = q->completed = q->receives = q->received = 0;
 		q->unsignaled = 0;
-		if (receives(p))
+		if (step_receives(p))
 			st = post_receives(p, q, bytes);
 	}
 	p->moved_ns = app_now_ns();
@@ -51,7 +53,7 @@ perftest_step(struct perftest *p, uint64_t bytes)
 	return APP_EXIT_TRANSFER;
 }
 
-/* Atomics add one to the eight bytes that the peer told; other requests begin there. */
+/* Atomics add one to the eight bytes at the peer's address; other requests begin there. */
 int
 perftest_post(struct perftest *p, struct perftest_qp *q, uint64_t bytes, bool visible)
 {
@@ -101,7 +103,7 @@ perftest_failed(struct perftest *p, const struct nd_result *r)
 }
 
 static int
-count(struct perftest *p, const struct nd_result *r, uint64_t bytes)
+step_count(struct perftest *p, const struct nd_result *r, uint64_t bytes)
 {
 	struct perftest_qp *q = r->qp_context;
 
@@ -121,9 +123,9 @@ count(struct perftest *p, const struct nd_result *r, uint64_t bytes)
 	return post_receives(p, q, bytes) == ND_SUCCESS ? APP_EXIT_OK : APP_EXIT_TRANSFER;
 }
 
-/* Nothing was there. */
+/* There was no result. */
 static int
-idle(struct perftest *p)
+step_idle(struct perftest *p)
 {
 	bool sleepy = p->opt->wait == NDPERF_WAIT_EVENT ||
 		      (p->opt->wait == NDPERF_WAIT_ADAPTIVE && !app_idle_stay(&p->idle));
@@ -150,7 +152,7 @@ perftest_take(struct perftest *p, uint64_t bytes, int32_t *n)
 
 	*n = nd_cq_get_results(p->cq, r, PERFTEST_BATCH);
 	if (*n == 0)
-		return idle(p);
+		return step_idle(p);
 	if (*n < 0) {
 		app_fail(*n, "completion queue");
 		return APP_EXIT_TRANSFER;
@@ -158,6 +160,6 @@ perftest_take(struct perftest *p, uint64_t bytes, int32_t *n)
 	app_idle_reset(&p->idle);
 	p->moved_ns = app_now_ns();
 	for (int32_t i = 0; rc == APP_EXIT_OK && i < *n; i++)
-		rc = count(p, &r[i], bytes);
+		rc = step_count(p, &r[i], bytes);
 	return rc;
 }

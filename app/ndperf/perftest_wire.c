@@ -27,7 +27,7 @@ perftest_dest_to_line(const struct perftest_dest *d, char line[PERFTEST_LINE_BYT
 	snprintf(line + at, PERFTEST_LINE_BYTES - (size_t)at, "%08x:", 0);
 }
 
-/* Every field ends with a colon; their widths are perftest's business. */
+/* Every field ends with a colon, whatever width perftest gives it. */
 bool
 perftest_dest_of_line(const char line[PERFTEST_LINE_BYTES], struct perftest_dest *d)
 {
@@ -56,14 +56,14 @@ perftest_dest_of_line(const char line[PERFTEST_LINE_BYTES], struct perftest_dest
 enum { AT_READS = 4, AT_NUMBER = 8, AT_PSN = 12, AT_RKEY = 16, AT_ADDRESS = 24, AT_GID = 32 };
 
 static void
-put32(uint8_t *at, uint32_t v)
+wire_put32(uint8_t *at, uint32_t v)
 {
 	v = htobe32(v);
 	memcpy(at, &v, sizeof(v));
 }
 
 static uint32_t
-get32(const uint8_t *at)
+wire_get32(const uint8_t *at)
 {
 	uint32_t v;
 
@@ -77,10 +77,10 @@ perftest_dest_to_blob(const struct perftest_dest *d, uint8_t blob[PERFTEST_BLOB_
 	uint64_t address = htobe64(d->address);
 
 	memset(blob, 0, PERFTEST_BLOB_BYTES);
-	put32(blob + AT_READS, d->out_reads);
-	put32(blob + AT_NUMBER, d->number);
-	put32(blob + AT_PSN, d->psn);
-	put32(blob + AT_RKEY, d->rkey);
+	wire_put32(blob + AT_READS, d->out_reads);
+	wire_put32(blob + AT_NUMBER, d->number);
+	wire_put32(blob + AT_PSN, d->psn);
+	wire_put32(blob + AT_RKEY, d->rkey);
 	memcpy(blob + AT_ADDRESS, &address, sizeof(address));
 	memcpy(blob + AT_GID, d->gid, sizeof(d->gid));
 }
@@ -90,10 +90,10 @@ perftest_dest_of_blob(const uint8_t blob[PERFTEST_BLOB_BYTES], struct perftest_d
 {
 	memcpy(&d->address, blob + AT_ADDRESS, sizeof(d->address));
 	d->address = be64toh(d->address);
-	d->out_reads = get32(blob + AT_READS);
-	d->number = get32(blob + AT_NUMBER);
-	d->psn = get32(blob + AT_PSN);
-	d->rkey = get32(blob + AT_RKEY);
+	d->out_reads = wire_get32(blob + AT_READS);
+	d->number = wire_get32(blob + AT_NUMBER);
+	d->psn = wire_get32(blob + AT_PSN);
+	d->rkey = wire_get32(blob + AT_RKEY);
 	memcpy(d->gid, blob + AT_GID, sizeof(d->gid));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What perftest's two ends tell each other before and after a test, as version 4.5 lays it out: the
- * same things as text over TCP, or in binary by sends of a connection that is there for it (-R).
+ * What perftest's two ends send each other before and after a test, in the layout of version 4.5:
+ * the same as text over TCP, or in binary by sends of a connection of its own (-R).
  */
 #ifndef NDPERF_PERFTEST_WIRE_H
 #define NDPERF_PERFTEST_WIRE_H
@@ -41,7 +41,7 @@ void perftest_gid(const struct app_addr *addr, uint8_t gid[16]);
 /* The address that a GID stands for; port 0. */
 void perftest_address(const uint8_t gid[16], struct app_addr *addr);
 
-/* What an end has measured, told number by number. MiB per second, millions of messages. */
+/* What an end has measured, number by number. MiB per second, millions of messages. */
 #define PERFTEST_REPORT_WORDS 5u
 struct perftest_bw {
 	uint64_t bytes, iterations;
@@ -50,7 +50,7 @@ struct perftest_bw {
 void perftest_bw_to_words(const struct perftest_bw *b, uint64_t words[PERFTEST_REPORT_WORDS]);
 void perftest_bw_of_words(const uint64_t words[PERFTEST_REPORT_WORDS], struct perftest_bw *b);
 
-/* A path MTU of 256 to 4096, a power of two, is told as the digit '1' to '5'. */
+/* A path MTU of 256 to 4096, a power of two, is sent as the digit '1' to '5'. */
 char perftest_mtu_digit(uint32_t mtu);
 /* 0: no such digit. */
 uint32_t perftest_mtu_of_digit(char digit);

@@ -15,7 +15,7 @@
 #define SLOTS_VERIFY	    4u
 
 /*
- * Where a field lies, said once for both directions: bytes of the message, from off, hold the
+ * Where a field lies, in one place for both directions: bytes of the message, from off, hold the
  * member of member_bytes at member. 0 bytes: a token, whose bytes go as they are.
  */
 struct field {
@@ -62,14 +62,14 @@ static const struct field msg_fields[] = {
 };
 
 static void
-put(uint8_t *wire, unsigned bytes, uint64_t v)
+member_put(uint8_t *wire, unsigned bytes, uint64_t v)
 {
 	for (unsigned i = 0; i < bytes; i++, v >>= 8)
 		wire[i] = (uint8_t)v;
 }
 
 static uint64_t
-get(const uint8_t *wire, unsigned bytes)
+member_get(const uint8_t *wire, unsigned bytes)
 {
 	uint64_t v = 0;
 
@@ -80,11 +80,12 @@ get(const uint8_t *wire, unsigned bytes)
 
 /* All messages begin with magic and version. */
 static void
-encode(uint8_t *wire, size_t bytes, const struct field *f, unsigned fields, const void *from)
+message_encode(
+	uint8_t *wire, size_t bytes, const struct field *f, unsigned fields, const void *from)
 {
 	memset(wire, 0, bytes);
-	put(wire, 4, NDPERF_MAGIC);
-	put(wire + 4, 2, NDPERF_VERSION);
+	member_put(wire, 4, NDPERF_MAGIC);
+	member_put(wire + 4, 2, NDPERF_VERSION);
 	for (; fields-- > 0; f++) {
 		const void *member = (const uint8_t *)from + f->member;
 		uint64_t v;
@@ -99,19 +100,20 @@ encode(uint8_t *wire, size_t bytes, const struct field *f, unsigned fields, cons
 			v = *(const uint32_t *)member;
 		else
 			v = *(const uint64_t *)member;
-		put(wire + f->off, f->bytes, v);
+		member_put(wire + f->off, f->bytes, v);
 	}
 }
 
 static bool
-decode(const uint8_t *wire, size_t bytes, size_t need, const struct field *f, unsigned fields,
-	void *to)
+message_decode(const uint8_t *wire, size_t bytes, size_t need, const struct field *f,
+	unsigned fields, void *to)
 {
-	if (bytes < need || get(wire, 4) != NDPERF_MAGIC || get(wire + 4, 2) != NDPERF_VERSION)
+	if (bytes < need || member_get(wire, 4) != NDPERF_MAGIC ||
+		member_get(wire + 4, 2) != NDPERF_VERSION)
 		return false;
 	for (; fields-- > 0; f++) {
 		void *member = (uint8_t *)to + f->member;
-		uint64_t v = get(wire + f->off, f->bytes);
+		uint64_t v = member_get(wire + f->off, f->bytes);
 
 		if (f->bytes == 0)
 			memcpy(member, wire + f->off, f->member_bytes);
@@ -128,7 +130,7 @@ decode(const uint8_t *wire, size_t bytes, size_t need, const struct field *f, un
 void
 ndperf_hello_encode(const struct ndperf_hello *h, uint8_t wire[NDPERF_HELLO_BYTES])
 {
-	encode(wire, NDPERF_HELLO_BYTES, hello_fields, COUNT(hello_fields), h);
+	message_encode(wire, NDPERF_HELLO_BYTES, hello_fields, COUNT(hello_fields), h);
 }
 
 enum ndperf_refusal
@@ -136,7 +138,8 @@ ndperf_hello_decode(const uint8_t *wire, size_t bytes, struct ndperf_hello *h)
 {
 	const struct ndperf_params *p = &h->params;
 
-	if (!decode(wire, bytes, NDPERF_HELLO_BYTES, hello_fields, COUNT(hello_fields), h) ||
+	if (!message_decode(
+		    wire, bytes, NDPERF_HELLO_BYTES, hello_fields, COUNT(hello_fields), h) ||
 		h->role < NDPERF_CONTROL || h->role > NDPERF_DATA)
 		return NDPERF_BAD_HELLO;
 	if (p->op < NDPERF_WRITE || p->op > NDPERF_READ || p->mode < NDPERF_BW ||
@@ -153,13 +156,14 @@ ndperf_hello_decode(const uint8_t *wire, size_t bytes, struct ndperf_hello *h)
 void
 ndperf_welcome_encode(const struct ndperf_welcome *w, uint8_t wire[NDPERF_WELCOME_BYTES])
 {
-	encode(wire, NDPERF_WELCOME_BYTES, welcome_fields, COUNT(welcome_fields), w);
+	message_encode(wire, NDPERF_WELCOME_BYTES, welcome_fields, COUNT(welcome_fields), w);
 }
 
 bool
 ndperf_welcome_decode(const uint8_t *wire, size_t bytes, struct ndperf_welcome *w)
 {
-	return decode(wire, bytes, NDPERF_WELCOME_BYTES, welcome_fields, COUNT(welcome_fields), w);
+	return message_decode(
+		wire, bytes, NDPERF_WELCOME_BYTES, welcome_fields, COUNT(welcome_fields), w);
 }
 
 const char *
@@ -185,14 +189,14 @@ ndperf_refusal_text(enum ndperf_refusal refusal)
 void
 ndperf_msg_encode(const struct ndperf_msg *m, uint8_t wire[NDPERF_MSG_BYTES])
 {
-	encode(wire, NDPERF_MSG_BYTES, msg_fields, COUNT(msg_fields), m);
+	message_encode(wire, NDPERF_MSG_BYTES, msg_fields, COUNT(msg_fields), m);
 }
 
 bool
 ndperf_msg_decode(const uint8_t *wire, size_t bytes, struct ndperf_msg *m)
 {
 	return bytes == NDPERF_MSG_BYTES &&
-	       decode(wire, bytes, NDPERF_MSG_BYTES, msg_fields, COUNT(msg_fields), m) &&
+	       message_decode(wire, bytes, NDPERF_MSG_BYTES, msg_fields, COUNT(msg_fields), m) &&
 	       m->type >= NDPERF_START && m->type <= NDPERF_MSG_LAST && wire[7] <= 1;
 }
 

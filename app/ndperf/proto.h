@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ndperf's client and server say to each other. Version 1; all integers little-endian.
+ * What ndperf's client and server send each other. Version 1; all integers little-endian.
  *
  * The first connection is for control: its Connect carries a hello with role CONTROL and all
  * parameters, its Accept a welcome with the session's number and the server's buffer. Then the
- * client makes one data connection for each queue pair, whose hello names session and index. A
+ * client makes one data connection for each queue pair; its hello names session and index. A
  * server that can't or won't rejects with a welcome that holds the reason.
  *
  * On the control connection go messages of NDPERF_MSG_BYTES by SEND and RECEIVE:
  *
- *	START	client	a step begins: size of its messages; where the client's buffer is
- *	READY	server	the server is ready for it
- *	CHECK	client	write with verify: a window of messages is in place
- *	CHECKED	server	what it found
- *	DONE	client	all messages of the step are acknowledged: how many
- *	RESULT	server	it has seen them all: what it found
- *	ALIVE	server	every few seconds; so that a dead client is noticed, whose silence is
- * otherwise indistinguishable from one-sided traffic
+ * START   client  a step begins: size of its messages; where the client's buffer is READY server
+ * the server is ready for it CHECK        client  write with verify: a window of messages is in
+ * place CHECKED     server  what it found DONE      client  all messages of the step are
+ * acknowledged: how many RESULT      server  it has seen them all: what it found ALIVE       server
+ * every few seconds, so that the server notices a dead client: without it, its silence looks like
+ * one-sided traffic
  *
  * The client ends the session by disconnecting. Message numbers begin at 0 with each step.
  */

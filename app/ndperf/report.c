@@ -43,7 +43,7 @@ ndperf_report_open(struct ndperf_report *r, const struct ndperf_options *opt)
 }
 
 static void
-describe(struct ndperf_report *r, const struct nd_adapter_info *info, uint32_t inline_bytes)
+report_describe(struct ndperf_report *r, const struct nd_adapter_info *info, uint32_t inline_bytes)
 {
 	const struct ndperf_params *p = &r->opt->params;
 	char peer[APP_ADDR_TEXT];
@@ -67,7 +67,7 @@ ndperf_report_begin(
 	struct ndperf_report *r, const struct nd_adapter_info *info, uint32_t inline_bytes)
 {
 	if (r->json != NULL)
-		describe(r, info, inline_bytes);
+		report_describe(r, info, inline_bytes);
 	if (r->table == NULL)
 		return;
 	if (r->opt->params.mode == NDPERF_LAT)

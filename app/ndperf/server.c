@@ -29,7 +29,7 @@ struct server {
 };
 
 static void
-refuse(struct nd_connector *connector, enum ndperf_refusal refusal)
+client_refuse(struct nd_connector *connector, enum ndperf_refusal refusal)
 {
 	struct ndperf_welcome no = {.refusal = refusal};
 	uint8_t wire[NDPERF_WELCOME_BYTES];
@@ -42,16 +42,16 @@ refuse(struct nd_connector *connector, enum ndperf_refusal refusal)
 						     : ndperf_refusal_text(refusal));
 }
 
-/* To whom it is news. */
+/* Not in loopback: the user sees the client's messages. */
 static void
-tell(const struct server *sv, const char *peer, const char *what)
+client_notify(const struct server *sv, const char *peer, const char *what)
 {
 	if (!sv->opt->loopback)
 		fprintf(stderr, "ndperf: %s%s\n", peer, what);
 }
 
 static enum ndperf_refusal
-admit(struct server *sv, struct nd_connector *connector, const struct ndperf_hello *hello)
+client_admit(struct server *sv, struct nd_connector *connector, const struct ndperf_hello *hello)
 {
 	enum ndperf_refusal refusal;
 	struct session *s;
@@ -70,7 +70,7 @@ admit(struct server *sv, struct nd_connector *connector, const struct ndperf_hel
 		s->next = sv->sessions;
 		sv->sessions = s;
 		sv->count++;
-		tell(sv, s->peer, " begins");
+		client_notify(sv, s->peer, " begins");
 	}
 	return refusal;
 }
@@ -94,9 +94,9 @@ accept_next(struct server *sv, int timeout_ms)
 	else
 		refusal = NDPERF_BAD_HELLO;
 	if (refusal == NDPERF_WELCOME)
-		refusal = admit(sv, connector, &hello);
+		refusal = client_admit(sv, connector, &hello);
 	if (refusal != NDPERF_WELCOME)
-		refuse(connector, refusal);
+		client_refuse(connector, refusal);
 	return ND_SUCCESS;
 }
 
@@ -107,7 +107,8 @@ end_session(struct server *sv, struct session **link)
 
 	*link = s->next;
 	sv->count--;
-	tell(sv, s->peer, s->outcome == APP_EXIT_OK ? " is done" : " is done, with a failure");
+	client_notify(
+		sv, s->peer, s->outcome == APP_EXIT_OK ? " is done" : " is done, with a failure");
 	if (sv->opt->once) {
 		sv->finished = true;
 		sv->outcome = s->outcome;
@@ -117,7 +118,7 @@ end_session(struct server *sv, struct session **link)
 
 /* Serve each session once. */
 static bool
-tick(struct server *sv, enum session_heat *hottest)
+server_tick(struct server *sv, enum session_heat *hottest)
 {
 	struct session **link = &sv->sessions;
 	bool busy = false;
@@ -162,7 +163,7 @@ sleep_on_sessions(struct server *sv)
 
 /* There was nothing to do. Returns whether it slept. */
 static bool
-rest(struct server *sv, enum session_heat hottest, struct app_idle *idle)
+server_rest(struct server *sv, enum session_heat hottest, struct app_idle *idle)
 {
 	enum ndperf_wait wait = sv->opt->wait;
 
@@ -185,7 +186,7 @@ look_due(struct server *sv)
 }
 
 static nd_status
-serve(struct server *sv)
+server_serve(struct server *sv)
 {
 	struct app_idle idle = {0};
 	nd_status st = ND_TIMEOUT;
@@ -198,10 +199,10 @@ serve(struct server *sv)
 			continue;
 		}
 		slept = false;
-		if (tick(sv, &hottest))
+		if (server_tick(sv, &hottest))
 			app_idle_reset(&idle);
 		else
-			slept = rest(sv, hottest, &idle);
+			slept = server_rest(sv, hottest, &idle);
 		if (slept || look_due(sv))
 			st = accept_next(sv, 0);
 	}
@@ -248,7 +249,7 @@ server_run(const struct ndperf_options *opt)
 	if (st == ND_SUCCESS) {
 		fprintf(stderr, "ndperf: listening at %s\n",
 			app_addr_text(&sv.acceptor.where, true, text));
-		st = serve(&sv);
+		st = server_serve(&sv);
 	}
 	finished = sv.finished;
 	close_server(&sv);
@@ -278,7 +279,7 @@ server_turn(struct server *sv)
 	enum session_heat hottest;
 	nd_status st = ND_SUCCESS;
 
-	(void)tick(sv, &hottest);
+	(void)server_tick(sv, &hottest);
 	if (look_due(sv))
 		st = accept_next(sv, 0);
 	return st == ND_SUCCESS || st == ND_TIMEOUT || st == ND_CANCELED;

@@ -212,7 +212,7 @@ send_control(struct session *s, const struct ndperf_msg *msg)
 
 /* The disconnect ends a session well between steps, or when we know why. */
 static void
-look(struct session *s)
+session_check_connection(struct session *s)
 {
 	const struct ndperf_msg alive = {.type = NDPERF_ALIVE};
 	uint64_t now = app_now_ns();
@@ -278,7 +278,7 @@ try_end_step(struct session *s)
 }
 
 static void
-handle(struct session *s, const struct ndperf_msg *msg)
+session_handle(struct session *s, const struct ndperf_msg *msg)
 {
 	if (msg->type == NDPERF_START) {
 		begin_step(s, msg);
@@ -312,7 +312,7 @@ control_tick(struct session *s)
 	case CONTROL_NONE:
 		return false;
 	case CONTROL_MESSAGE:
-		handle(s, &msg);
+		session_handle(s, &msg);
 		return true;
 	case CONTROL_GARBAGE:
 		session_fail(s, APP_EXIT_TRANSFER, "the client sent what is no ndperf message");
@@ -322,7 +322,7 @@ control_tick(struct session *s)
 	}
 	/* Flushed: the disconnect will be seen, and is judged there. */
 	if (s->control.failure.status == ND_CANCELED) {
-		look(s);
+		session_check_connection(s);
 		return s->state == SESSION_ENDED;
 	}
 	session_fail(
@@ -346,7 +346,7 @@ session_tick(struct session *s)
 	}
 	if (s->state != SESSION_ENDED && !session_only_pings(s) &&
 		(!busy || s->ticks % SESSION_LOOK_EVERY == 0))
-		look(s);
+		session_check_connection(s);
 	return busy;
 }
 

@@ -9,7 +9,7 @@
 #define BATCH 32
 
 static void
-differs(struct session *s, uint32_t qp, uint64_t message, uint64_t offset)
+session_report_difference(struct session *s, uint32_t qp, uint64_t message, uint64_t offset)
 {
 	if (s->found.bad)
 		return; /* the first is told */
@@ -67,7 +67,7 @@ session_data_check(struct session *s, const struct ndperf_msg *window)
 			size_t at = pattern_check(s->qps[i].region + k * stride, size, i, n);
 
 			if (at < size)
-				differs(s, i, n, at);
+				session_report_difference(s, i, n, at);
 		}
 	}
 }
@@ -120,7 +120,7 @@ echo_write(struct session *s)
 	if (s->params.verify) {
 		at = pattern_check(s->buf.mem, size - 1, 0, n);
 		if (at < size - 1)
-			differs(s, 0, n, at);
+			session_report_difference(s, 0, n, at);
 	}
 	sge = (struct nd_sge){echo_prepare(s, n), (uint32_t)size, s->token};
 	((uint8_t *)sge.buffer)[size - 1] = (uint8_t)(n + 1);
@@ -132,7 +132,7 @@ echo_write(struct session *s)
 
 /* A message of a send: look at it, give its receive back, answer it if it is a ping. */
 static void
-received(struct session *s, const struct nd_result *r)
+data_received(struct session *s, const struct nd_result *r)
 {
 	struct session_qp *q = r->qp_context;
 	uint32_t i = (uint32_t)(q - s->qps);
@@ -142,11 +142,11 @@ received(struct session *s, const struct nd_result *r)
 
 	s->seen++;
 	if (r->bytes_transferred != s->start.size) {
-		differs(s, i, n, r->bytes_transferred);
+		session_report_difference(s, i, n, r->bytes_transferred);
 	} else if (s->params.verify) {
 		at = pattern_check(r->request_context, r->bytes_transferred, i, n);
 		if (at < r->bytes_transferred)
-			differs(s, i, n, at);
+			session_report_difference(s, i, n, at);
 	}
 	st = session_data_post(s, q);
 	if (st != ND_SUCCESS) {
@@ -188,7 +188,7 @@ give_credits(struct session *s)
 }
 
 static void
-completed(struct session *s, const struct nd_result *r)
+data_completed(struct session *s, const struct nd_result *r)
 {
 	char text[APP_RESULT_TEXT];
 
@@ -200,7 +200,7 @@ completed(struct session *s, const struct nd_result *r)
 		return;
 	}
 	if (r->request_type == ND_REQUEST_RECEIVE)
-		received(s, r);
+		data_received(s, r);
 	else
 		s->echoes--;
 }
@@ -223,7 +223,7 @@ session_data_tick(struct session *s)
 		return true;
 	}
 	for (int32_t i = 0; i < n && s->state == SESSION_STEP; i++)
-		completed(s, &r[i]);
+		data_completed(s, &r[i]);
 	if (s->credits_due)
 		give_credits(s);
 	return n > 0;

@@ -60,7 +60,7 @@ latency_add(struct latency *l, uint64_t ns)
 }
 
 static int
-compare(const void *a, const void *b)
+sample_compare(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -69,7 +69,7 @@ compare(const void *a, const void *b)
 
 /* The smallest sample that at least share of all samples do not exceed. */
 static double
-percentile(const uint32_t *sorted, size_t n, double share)
+samples_percentile(const uint32_t *sorted, size_t n, double share)
 {
 	size_t rank = (size_t)ceil(share * (double)n);
 
@@ -85,14 +85,14 @@ latency_summarise(struct latency *l, double scale, struct latency_summary *s)
 	memset(s, 0, sizeof(*s));
 	if (n == 0)
 		return;
-	qsort(l->ns, n, sizeof(*l->ns), compare);
+	qsort(l->ns, n, sizeof(*l->ns), sample_compare);
 	s->min = l->min_ns * us;
 	s->max = l->max_ns * us;
-	s->typical = percentile(l->ns, n, 0.5) * us;
+	s->typical = samples_percentile(l->ns, n, 0.5) * us;
 	s->average = l->mean * us;
 	s->stdev = l->count > 1 ? sqrt(l->m2 / (double)(l->count - 1)) * us : 0.0;
-	s->p99 = percentile(l->ns, n, 0.99) * us;
-	s->p999 = percentile(l->ns, n, 0.999) * us;
+	s->p99 = samples_percentile(l->ns, n, 0.99) * us;
+	s->p999 = samples_percentile(l->ns, n, 0.999) * us;
 }
 
 void
