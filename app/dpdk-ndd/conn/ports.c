@@ -28,7 +28,7 @@ is_connection_use(enum ndd_port_use use)
 	return use == NDD_PORT_ACCEPTED || use == NDD_PORT_SHARING;
 }
 
-/* Who has it alone counts more than connections that are left of it. */
+/* A use that excludes all others counts more than connections that are left of one. */
 static enum ndsh_status
 port_check(struct ndd_ports *t, enum ndd_port_use use, const struct roce_cm_addr *addr)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Local CM ports (RDMA_PS_TCP) in use, one table for all who can have one. A port is free again
- * when the last of them has gone (R-LSN-07). It has nothing to do with the host's TCP (R-CONN-16).
+ * Local CM ports (RDMA_PS_TCP) in use, one table for listeners, connectors, endpoints and
+ * connections. A port is free again when the last of them has gone (R-LSN-07). It has nothing to do
+ * with the host's TCP (R-CONN-16).
  */
 #ifndef NDD_PORTS_H
 #define NDD_PORTS_H
@@ -26,7 +27,7 @@ enum ndd_port_use {
 	NDD_PORT_SHARING,   /* the same beside their endpoint, each with another peer */
 };
 
-/* Part of who has the port. Zeroed: has none. */
+/* Part of the object that has the port. Zeroed: has none. */
 struct ndd_port {
 	LIST_ENTRY(ndd_port) entry;
 	struct roce_cm_addr addr; /* gid all zero: every address */
@@ -42,7 +43,7 @@ struct ndd_ports {
 
 /*
  * Take addr; port 0: the next ephemeral one that is free there, p->addr says which. An ACCEPTED one
- * always succeeds. NDSH_ERR_PORT_IN_USE: it is another's; NDSH_ERR_ADDRESS_IN_USE: for a
+ * always succeeds. NDSH_ERR_PORT_IN_USE: another object has it; NDSH_ERR_ADDRESS_IN_USE: for a
  * CONNECTOR, accepted connections still have it, so that it could make one of them a second time;
  * NDSH_ERR_NO_FREE_PORT: no ephemeral port is left.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Next hops, for whom they are asked for and who follows them: connections, queue pairs brought up
- * by hand, address handles. Each kind is a list of the daemon's, looked at when there is a reason.
+ * Next hops, as connections, queue pairs brought up by hand and address handles resolve and follow
+ * them. Each kind is a list of the daemon's; a list is gone through when there is a reason.
  */
 #ifndef NDD_NEXT_HOP_H
 #define NDD_NEXT_HOP_H
@@ -21,8 +21,8 @@ struct ndd_hops {	      /* of one list */
 	uint64_t deadline_ns; /* the first of the list's; 0: something new is there */
 };
 
-/* Is there a reason to look at the list? moved: next hops that were known may have changed. Then
- * who still has a deadline says so: ndd_hops_until(). */
+/* Is there a reason to go through the list? moved: next hops that were known may have changed. Then
+ * each entry that still has a deadline calls ndd_hops_until(). */
 bool ndd_hops_begin(struct ndd_hops *h, const struct net *net, uint64_t now_ns, bool *moved);
 static inline void
 ndd_hops_until(struct ndd_hops *h, uint64_t deadline_ns)
@@ -34,7 +34,8 @@ ndd_hops_until(struct ndd_hops *h, uint64_t deadline_ns)
 /* The next hop between two addresses. NDSH_PENDING: not known yet. */
 enum ndsh_status ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
 	const struct roce_gid *to, struct net_nexthop *hop);
-/* A step's outcome at the time of its deadline: what is not known then answers no more. */
+/* A step's outcome at the time of its deadline: a neighbour that has not answered until then is
+ * unreachable. */
 static inline enum ndsh_status
 ndd_next_hop_by(enum ndsh_status status, uint64_t now_ns, uint64_t deadline_ns)
 {

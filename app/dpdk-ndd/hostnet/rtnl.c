@@ -359,8 +359,8 @@ ask_way(struct ndd_rtnl *r, int interface, const struct net_ip *source, const st
 }
 
 /*
- * Asked for the way out of an interface, IPv4 takes who is on no route to be on its cable. Whether
- * there is a route at all is another question (RTM_F_FIB_MATCH).
+ * Asked for the route out of an interface, IPv4 takes a destination without a route to be on that
+ * link. Whether there is a route at all is another request (RTM_F_FIB_MATCH).
  */
 static bool
 find_way(struct ndd_rtnl *r, int interface, const struct net_ip *source, const struct net_ip *ip,
@@ -426,12 +426,12 @@ ndd_rtnl_neighbour(
 void
 ndd_rtnl_use(struct ndd_rtnl *r, int interface, const struct net_ip *ip)
 {
-	const struct ndd_rtnl_ear nobody = {0};
+	const struct ndd_rtnl_ear none = {0};
 	char buf[256];
 	struct nlmsghdr *h;
 	struct ndmsg *m = rtnl_begin(buf, &h, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_ACK, sizeof(*m));
 
 	m->ndm_flags = NTF_USE;
 	put_neighbour(h, m, interface, ip);
-	(void)rtnl_request(r, h, on_message, (void *)&nobody);
+	(void)rtnl_request(r, h, on_message, (void *)&none);
 }

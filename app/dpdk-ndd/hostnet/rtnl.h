@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the kernel knows of its interfaces, by rtnetlink. For the control thread: a request is
- * answered by the kernel before it returns from the system call, no station is waited for.
+ * answered by the kernel before the system call returns; no other host is waited for.
  */
 #ifndef NDD_RTNL_H
 #define NDD_RTNL_H
@@ -34,7 +34,7 @@ struct ndd_rtnl_neighbour {
 	bool has_mac;
 	uint8_t mac[6];
 };
-/* Who hears of it; of all interfaces of the machine. */
+/* Callbacks for news, of all interfaces of the machine. */
 struct ndd_rtnl_ear {
 	void (*link)(void *arg, const struct ndd_rtnl_link *l);
 	void (*address)(void *arg, const struct ndd_rtnl_address *a);
@@ -62,8 +62,8 @@ bool ndd_rtnl_addresses(struct ndd_rtnl *r, const struct ndd_rtnl_ear *ear);
  * way. */
 bool ndd_rtnl_way(struct ndd_rtnl *r, int interface, const struct net_ip *source,
 	const struct net_ip *ip, struct net_ip *hop);
-/* The address that packets to ip leave that interface with, if nobody chooses; false: they have no
- * way. */
+/* The address that packets to ip leave that interface with by default; false: they have no route.
+ */
 bool ndd_rtnl_source(
 	struct ndd_rtnl *r, int interface, const struct net_ip *ip, struct net_ip *source);
 /* What is known of a neighbour; false: nothing. */

@@ -68,7 +68,8 @@ void ndd_cycles_start(struct ndd_cycles *c);
 /* Copy what c has come to; false: no consistent copy was to be had, try later. For any thread. */
 bool ndd_cycles_read(const struct ndd_cycles *c, struct ndd_cycles_copy *out);
 
-/* The lcore's, with c NULL if nobody counts. A stage of a turn ends here, items were done in it. */
+/* The lcore's, with c NULL if cycles are not counted. A stage of a turn ends here, with so many
+ * items done in it. */
 static inline void
 ndd_cycles_mark(struct ndd_cycles *c, enum ndd_stage stage, unsigned items)
 {

@@ -74,7 +74,7 @@ ndd_handover_fini(struct ndd_handover *h)
 
 /*
  * A QPN that names no shard of ours goes where it arrived: the engine counts it as unknown. What is
- * not RoCEv2 (ARP, ND, ICMP) and QP 1 (CM) is the control thread's; broken RoCEv2 is nobody's.
+ * not RoCEv2 (ARP, ND, ICMP) and QP 1 (CM) is the control thread's; broken RoCEv2 is dropped.
  */
 uint32_t
 ndd_route(uint32_t shards, enum roce_wire_err err, const struct roce_pkt *pkt, uint32_t place)

@@ -50,7 +50,7 @@ bool ndd_handover_init(struct ndd_handover *h, uint32_t shards, const int numa_n
 /* Free the rings and the frames still in them. */
 void ndd_handover_fini(struct ndd_handover *h);
 
-/* Who handles a received frame. */
+/* Which thread handles a received frame. */
 #define NDD_ROUTE_CONTROL 0xffffffffu
 #define NDD_ROUTE_DROP	  0xfffffffeu
 /* err and pkt as roce_wire_parse() gave them, place of its QPN; else the shard's number. */

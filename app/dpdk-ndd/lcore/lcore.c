@@ -18,7 +18,7 @@ wake_clients(struct ndd_shard *s)
 		const struct ndd_owner *owner = roce_cq_owner(cq);
 
 		n++;
-		/* A full pipe is readable already; a closed one has nobody to wake. */
+		/* A full pipe is readable already; a closed one has no reader to wake. */
 		if (write(owner->notify_fd, "", 1) == 1)
 			s->count.wakeups++;
 	}
@@ -53,9 +53,9 @@ pass_events(struct ndd_shard *s)
 }
 
 /*
- * Our own frames, and what they are answered. Behind the publishing: its barrier waits for the
- * entries that were made last to reach the clients' cache lines, and what is made here has until
- * the next turn for that. That turn comes, as frames are work.
+ * Frames from this shard to itself, and the responses to them. Behind the publishing: its barrier
+ * waits for the entries that were made last to reach the clients' cache lines, and entries that are
+ * made here have until the next turn for that. That turn comes, as frames are work.
  */
 static unsigned
 lcore_turn_inner(struct ndd_shard *s, uint64_t now_ns)

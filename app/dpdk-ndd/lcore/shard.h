@@ -48,7 +48,7 @@ struct ndd_io_counters {
 #undef NDD_X
 };
 
-/* What every thread reads and nobody changes after start. */
+/* Every thread reads it; it is constant after the start. */
 struct ndd_plane {
 	uint64_t secret[2];
 	struct roce_qpn_key qpn_key;

@@ -21,8 +21,8 @@ outs_count(const struct ndd_shard *s)
 }
 
 /*
- * A port whose peer is away takes nothing. Its frames are dropped after a while, as a cable's would
- * be: else the other ports would stand still with it.
+ * A port without a peer takes nothing. Its frames are dropped after a while, as on a cable: else
+ * the other ports would stand still with it.
  */
 static void
 out_stalled(struct ndd_shard *s, struct ndd_out *o, uint64_t now_ns)
@@ -66,7 +66,7 @@ out_flush(struct ndd_shard *s, uint32_t i, uint64_t now_ns)
 	return sent;
 }
 
-/* Source and destination MAC are equal: two of our own queue pairs talk to each other. */
+/* Source and destination MAC are equal: two queue pairs of this daemon are connected. */
 static bool
 to_ourselves(const struct rte_mbuf *m)
 {
@@ -212,7 +212,7 @@ ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns)
 	return work;
 }
 
-/* Work that lies in rings for this shard: it must not sleep. */
+/* Are there frames in rings for this shard? Then it must not sleep. */
 bool
 ndd_lcore_frames_waiting(const struct ndd_shard *s)
 {

@@ -266,7 +266,8 @@ command_dispatch(const char *cmd, const char *params, struct rte_tel_data *out)
 	return rc;
 }
 
-/* A folder of ours, in which nobody else may put or move anything; nor look, if it is private. */
+/* A folder of this user, in which no other user may create or move anything; nor read, if it is
+ * private. */
 static bool
 is_ours(const char *path, mode_t others)
 {
@@ -282,8 +283,9 @@ is_ours(const char *path, mode_t others)
 }
 
 /*
- * Whoever reaches the socket learns what all clients do, and DPDK serves ten at a time. Its own
- * mode is whatever the umask left; the folder decides, and under /tmp a stranger may have made it.
+ * A process that can connect to the socket learns what all clients do, and DPDK serves ten at a
+ * time. Its own mode is whatever the umask left; the folder decides, and under /tmp a stranger may
+ * have made it.
  */
 static bool
 is_private(const char *dir)

@@ -4,7 +4,7 @@
 
 struct ndd;
 
-/* Look after clients whose memory lost pages since the last call. */
+/* Handle clients of which pages were found missing since the last call. */
 void ndd_lost_memory(struct ndd *d);
 
 #endif

@@ -39,7 +39,7 @@ put_line(enum ndd_log_level level, const char *fmt, va_list ap)
 		n = (int)sizeof(line) - 2;
 	line[n++] = '\n';
 	if (write(STDERR_FILENO, line, (size_t)n) < 0)
-		return; /* nobody to tell */
+		return; /* stderr is closed: it cannot be logged */
 }
 
 void

@@ -32,7 +32,7 @@ bind_to(int fd, sa_family_t family)
 				 : bind(fd, (const void *)&v6, sizeof(v6)) == 0;
 }
 
-/* A socket that takes what comes and keeps nothing of it; open as long as the process lives. */
+/* A socket that drops all that it receives; open as long as the process lives. */
 static bool
 hold_port(sa_family_t family, const char *interface)
 {
@@ -78,7 +78,7 @@ name_of(uint32_t id, char name[BPF_OBJ_NAME_LEN])
 	close(fd);
 }
 
-/* Who holds the port is the only one to have a program of ours: one that is there is a killed
+/* Only the process that holds the UDP port has the program loaded: one that is there is a killed
  * daemon's. The driver would not replace it. */
 static bool
 remove_stale(const char *interface)
