@@ -220,3 +220,186 @@ Test(rx, a_connection_in_a_vlan)
 	cr_expect_eq(count(p)->rx_wrong_vlan, 0);
 	pair_free(p);
 }
+
+/* ---- states ---- */
+
+static void
+into(struct pair *p, unsigned side, enum roce_qp_state state)
+{
+	struct roce_shard *s = p->side[side].shard;
+	struct roce_qp *qp = p->side[side].q[0].qp;
+	struct roce_qp_attr a;
+
+	pair_attr(p, side, 0, &a);
+	if (state == ROCE_QPS_SQD || state == ROCE_QPS_ERR) {
+		roce_qp_modify(s, qp, p->now_ns, state, 0, &a);
+		return;
+	}
+	if (state == ROCE_QPS_RTS)
+		return;
+	roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RESET, 0, &a);
+	if (state >= ROCE_QPS_INIT)
+		roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &a);
+	if (state >= ROCE_QPS_RTR)
+		roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RTR,
+			ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |
+				ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR,
+			&a);
+}
+
+/* Requests count from RTR on, responses from RTS on, notifications of congestion as requests; in
+ * ERR nothing does. checks W-PKT-15, W-CC-08 */
+Test(rx, W_PKT_15_states_in_which_packets_count)
+{
+	static const struct {
+		uint8_t opcode;
+		enum roce_qp_state first;
+	} packets[] = {{ROCE_WRITE_ONLY, ROCE_QPS_RTR}, {ROCE_SEND_ONLY, ROCE_QPS_RTR},
+		{ROCE_READ_REQUEST, ROCE_QPS_RTR}, {ROCE_ACK, ROCE_QPS_RTS},
+		{ROCE_READ_RESP_ONLY, ROCE_QPS_RTS}, {ROCE_ATOMIC_ACK, ROCE_QPS_RTS},
+		{ROCE_CNP, ROCE_QPS_RTR}};
+
+	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++)
+		for (int state = ROCE_QPS_RESET; state <= ROCE_QPS_ERR; state++) {
+			bool counts = state >= (int)packets[i].first && state != ROCE_QPS_ERR;
+			struct peer_tape t;
+			struct pair *p = peer_new(&t);
+			struct roce_pkt pkt = peer_packet(p, packets[i].opcode, PEER_PSN, 0);
+
+			into(p, 1, (enum roce_qp_state)state);
+			cr_assert_eq(roce_qp_state_get(p->side[1].q[0].qp), state);
+			peer_say(p, &pkt);
+			pair_turn(p, 1);
+			cr_assert_eq(pair_count(p, 1)->rx_wrong_state, !counts, "%x in state %d",
+				packets[i].opcode, state);
+			cr_assert_eq(pair_count(p, 1)->rx_wrong_class, 0);
+			if (!counts)
+				cr_assert_eq(t.n, 0);
+			pair_free(p);
+		}
+}
+
+/* ---- addresses ---- */
+
+static uint64_t
+wrong_addresses(const struct pair *p)
+{
+	return pair_count(p, 1)->rx_wrong_address;
+}
+
+/* Each bit of both addresses counts, in both families; a frame of the other family as well.
+ * checks W-PKT-14 */
+static void
+each_bit_of_the_addresses(bool v6)
+{
+	const struct pair_opts o = {.set_psn = true, .v6 = v6};
+	struct pair *p = pair_new(&o);
+	struct roce_qp_attr good, a;
+	unsigned said = 0;
+
+	pair_attr(p, 0, 0, &good);
+	for (unsigned bit = v6 ? 0 : 96; bit < 128; bit++)
+		for (unsigned of = 0; of < 2; of++) {
+			a = good;
+			(of ? &a.path.sgid : &a.path.dgid)->raw[bit / 8] ^=
+				(uint8_t)(1u << bit % 8);
+			say(p, &a.path, 0);
+			cr_assert_eq(wrong_addresses(p), ++said, "bit %u", bit);
+		}
+	a = good;
+	a.path.sgid = good.path.dgid;
+	a.path.dgid = good.path.sgid;
+	say(p, &a.path, 0);
+	cr_assert_eq(wrong_addresses(p), ++said, "our own packet that came back");
+	a.path.dgid = a.path.sgid;
+	say(p, &a.path, 0);
+	cr_assert_eq(wrong_addresses(p), ++said);
+	cr_assert_eq(p->side[1].arena[0], 0);
+	say(p, &good.path, 0);
+	cr_assert_eq(wrong_addresses(p), said);
+	cr_assert_eq(p->side[1].arena[0], 0x5a);
+	pair_free(p);
+}
+
+Test(rx, W_PKT_14_each_bit_of_the_addresses_v4)
+{
+	each_bit_of_the_addresses(false);
+}
+
+Test(rx, W_PKT_14_each_bit_of_the_addresses_v6)
+{
+	each_bit_of_the_addresses(true);
+}
+
+Test(rx, W_PKT_14_of_the_other_family)
+{
+	for (unsigned v6 = 0; v6 < 2; v6++) {
+		struct pair *p = pair_new(&(struct pair_opts){.set_psn = true, .v6 = v6});
+		struct pair *other = pair_new(&(struct pair_opts){.set_psn = true, .v6 = !v6});
+		struct roce_qp_attr a;
+
+		pair_attr(other, 0, 0, &a);
+		say(p, &a.path, 0);
+		cr_assert_eq(wrong_addresses(p), 1);
+		pair_free(other);
+		pair_free(p);
+	}
+}
+
+/* ---- numbers ---- */
+
+/* Numbers that no queue pair has: 0, those of indices beyond the table, those of the dead.
+ * checks W-PKT-11 */
+Test(rx, W_PKT_11_numbers_of_nobody)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+	struct roce_pkt pkt = peer_packet(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	uint32_t live = pkt.qpn;
+
+	for (uint32_t qpn = 0; qpn < 1u << 24; qpn += 0x10001) {
+		if (qpn == live)
+			continue;
+		pkt.qpn = qpn;
+		pair_rx(p, 1, &pkt);
+	}
+	for (unsigned bit = 0; bit < 24; bit++) {
+		pkt.qpn = live ^ 1u << bit;
+		pair_rx(p, 1, &pkt);
+	}
+	cr_assert_eq(pair_count(p, 1)->rx_unknown_qpn, pair_count(p, 1)->rx_packets);
+	roce_qp_modify(p->side[1].shard, p->side[1].q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_silent(p, &t, 0);
+	cr_assert_eq(pair_count(p, 1)->rx_wrong_state, 1, "it is there, and dead");
+	pair_free(p);
+}
+
+/* A wrong one is counted, whatever else the packet is; any bit of payload and headers counts.
+ * checks W-ICRC-05 */
+Test(rx, W_ICRC_05_any_flipped_bit_is_dropped)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.set_psn = true});
+	struct roce_pkt pkt = ear_request(p, ROCE_WRITE_ONLY, 0, BYTES), in;
+	uint8_t frame[ROCE_FRAME_MAX] = {0}, bent[ROCE_FRAME_MAX];
+	struct roce_hdr_tmpl tmpl;
+	struct roce_qp_attr a;
+	uint32_t hdr, len;
+
+	pair_attr(p, 0, 0, &a);
+	roce_hdr_tmpl_init(&tmpl, &a.path);
+	hdr = roce_wire_build(frame, &tmpl, &pkt, 0);
+	len = roce_wire_seal(frame, &tmpl, hdr, BYTES);
+	for (uint32_t bit = 8 * (hdr - 16); bit < 8 * len; bit++) { /* RETH, payload, ICRC */
+		uint64_t before = pair_count(p, 1)->rx_icrc_error;
+
+		memcpy(bent, frame, len);
+		bent[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		if (roce_wire_parse(bent, len, &in) != ROCE_WIRE_OK)
+			continue;
+		pair_rx(p, 1, &in);
+		cr_assert_eq(pair_count(p, 1)->rx_icrc_error, before + 1, "bit %u", bit);
+	}
+	cr_assert_eq(roce_qp_state_get(p->side[1].q[0].qp), ROCE_QPS_RTS);
+	pair_free(p);
+}

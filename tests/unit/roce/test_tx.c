@@ -25,3 +25,112 @@ Test(tx, queue_pairs_take_turns)
 	cr_assert_gt(watched.n, 3000);
 	pair_free(p);
 }
+
+/* ---- what is first ---- */
+
+/* The opcodes of up to n frames that side 1 would send now. */
+static unsigned
+leaving(struct pair *p, uint8_t *opcode, unsigned n)
+{
+	static uint8_t room[32][ROCE_FRAME_MAX];
+	struct roce_tx_slot slot[32];
+	struct roce_pkt pkt;
+
+	for (unsigned i = 0; i < n; i++)
+		slot[i].buf = room[i];
+	n = roce_shard_tx(p->side[1].shard, p->now_ns, slot, n);
+	for (unsigned i = 0; i < n; i++) {
+		cr_assert_eq(roce_wire_parse(slot[i].buf, slot[i].len, &pkt), ROCE_WIRE_OK);
+		opcode[i] = pkt.opcode;
+	}
+	return n;
+}
+
+/* Side 1 hears this of the peer of its queue pair i. */
+static void
+hears(struct pair *p, unsigned i, uint8_t opcode, uint32_t psn, uint8_t tos)
+{
+	struct roce_pkt pkt = ear_request(p, opcode, psn, 8), in;
+	uint8_t frame[ROCE_FRAME_MAX] = {0};
+	struct roce_hdr_tmpl tmpl;
+	struct roce_qp_attr a;
+	uint32_t hdr;
+
+	pkt.qpn = roce_qp_num(p->side[1].q[i].qp);
+	pair_attr(p, 0, i, &a);
+	a.path.tos = tos;
+	roce_hdr_tmpl_init(&tmpl, &a.path);
+	hdr = roce_wire_build(frame, &tmpl, &pkt, 0);
+	cr_assert_eq(
+		roce_wire_parse(frame, roce_wire_seal(frame, &tmpl, hdr, pkt.payload_bytes), &in),
+		ROCE_WIRE_OK);
+	pair_rx(p, 1, &in);
+}
+
+/* Word of congestion, then acknowledgements that stand alone, then data, in whatever order they
+ * came to be owed. checks W-CC-04 */
+Test(tx, W_CC_04_congestion_first_then_acknowledgements)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 3, .set_psn = true});
+	static const uint8_t want[] = {ROCE_CNP, ROCE_ACK, ROCE_ACK, ROCE_WRITE_ONLY};
+	uint8_t opcode[8];
+
+	pair_write(p, 1, 0, 1, 0, 0, 8, 0);
+	roce_shard_poll_rings(p->side[1].shard, p->now_ns, 8);
+	hears(p, 1, ROCE_WRITE_ONLY, 0, 0);
+	hears(p, 2, ROCE_WRITE_ONLY, 0, 3);
+	/* However few frames there is room for. */
+	for (unsigned i = 0; i < 4; i++) {
+		cr_assert(roce_shard_tx_pending(p->side[1].shard, p->now_ns));
+		cr_assert_eq(leaving(p, opcode, 1), 1);
+		cr_assert_eq(opcode[0], want[i], "%u: %x", i, opcode[0]);
+	}
+	cr_assert_eq(leaving(p, opcode, 1), 0);
+	cr_assert_not(roce_shard_tx_pending(p->side[1].shard, p->now_ns));
+	pair_free(p);
+}
+
+static unsigned seen_frames, seen_requests, seen_last_request;
+
+static unsigned
+swallow(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	(void)p;
+	(void)from;
+	(void)late_ns;
+	(void)ctx;
+	if (pkt->opflags & ROCE_OPF_REQUEST) {
+		seen_requests++;
+		seen_last_request = seen_frames;
+	}
+	seen_frames++;
+	return 0;
+}
+
+/* Who is read from without a pause gets a word in, in each turn, and no more than one before the
+ * responses. checks R-INV-02 */
+Test(tx, a_request_between_endless_responses)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .set_psn = true});
+	uint8_t opcode[16];
+
+	hears(p, 0, ROCE_READ_REQUEST, 0, 0);
+	cr_assert_eq(leaving(p, opcode, 16), 1, "the short one");
+	pair_inject(p, 1, 0,
+		&(struct roce_pkt){.opcode = ROCE_READ_REQUEST,
+			.qpn = roce_qp_num(p->side[1].q[0].qp),
+			.psn = 1,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.va = PAIR_VA,
+			.rkey = p->side[1].key,
+			.dma_bytes = 4000 * MTU},
+		NULL);
+	p->tap = swallow;
+	for (unsigned i = 0; i < 3; i++)
+		pair_write(p, 1, 0, i, 0, 0, 8, 0);
+	pair_turn(p, 1);
+	cr_assert_eq(seen_requests, 3);
+	cr_assert_lt(seen_last_request, 64, "behind %u responses", seen_last_request);
+	cr_assert_eq(seen_frames, 4003);
+	pair_free(p);
+}

@@ -50,3 +50,86 @@ Test(doorbell, who_rang_and_is_gone_is_passed_over)
 	cr_assert(roce_shard_rest(p->side[0].shard));
 	pair_free(p);
 }
+
+/* Who sends next, by queue pair; each has one request of its own. */
+static void
+first_senders(struct pair *p, unsigned *who, unsigned n)
+{
+	static uint8_t room[ROCE_FRAME_MAX];
+	struct roce_tx_slot slot = {.buf = room};
+
+	for (unsigned i = 0; i < n; i++) {
+		struct roce_pkt pkt;
+
+		cr_assert_eq(roce_shard_tx(p->side[0].shard, p->now_ns, &slot, 1), 1, "%u", i);
+		cr_assert_eq(roce_wire_parse(room, slot.len, &pkt), ROCE_WIRE_OK);
+		for (who[i] = 0; roce_qp_num(p->side[1].q[who[i]].qp) != pkt.qpn;)
+			who[i]++;
+	}
+}
+
+/* In the order of ringing, also when more ring than stand in line: nobody is forgotten, and nobody
+ * is served twice for ringing twice. */
+Test(doorbell, served_in_the_order_of_ringing)
+{
+	static unsigned who[MANY_QPS];
+	struct pair *p = many_new();
+	bool served[MANY_QPS] = {false};
+
+	many_go_on(p, REST_NS);
+	for (unsigned i = 0; i < 150; i++)
+		pair_write(p, 0, i * 11 % MANY_QPS, i, 0, MANY_AT, 64, 0);
+	for (unsigned i = 0; i < 150; i += 2)
+		roce_qp_doorbell(p->side[0].shard, p->side[0].q[i * 11 % MANY_QPS].qp);
+	first_senders(p, who, 150);
+	for (unsigned i = 0; i < 150; i++)
+		cr_assert_eq(who[i], i * 11 % MANY_QPS, "%u: %u", i, who[i]);
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert_eq(many_completions(p), 150);
+	many_go_on(p, REST_NS);
+	many_write(p); /* more than stand in line */
+	first_senders(p, who, MANY_QPS);
+	for (unsigned i = 0; i < MANY_QPS; i++) {
+		cr_assert_not(served[who[i]], "%u twice", who[i]);
+		served[who[i]] = true;
+	}
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert_eq(many_completions(p), MANY_QPS);
+	pair_free(p);
+}
+
+/* Between ringing and being served it went to another state: only who may send does, who is in
+ * error is flushed, and the way to RTS looks at the ring by itself. */
+Test(doorbell, states_that_changed_meanwhile)
+{
+	for (int to = ROCE_QPS_RESET; to <= ROCE_QPS_ERR; to++) {
+		struct pair *p = pair_new(&(struct pair_opts){.qps = 2});
+		struct pair_side *d = &p->side[0];
+		struct roce_qp_attr a;
+		struct ndsh_cqe c;
+
+		if (to == ROCE_QPS_INIT || to == ROCE_QPS_RTR || to == ROCE_QPS_RTS) {
+			pair_free(p); /* no way leads there from RTS, but by RESET */
+			continue;
+		}
+		many_go_on(p, REST_NS);
+		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+		pair_attr(p, 0, 0, &a);
+		cr_assert_eq(roce_qp_modify(d->shard, d->q[0].qp, p->now_ns, (enum roce_qp_state)to,
+				     0, &a),
+			ROCE_MODIFY_OK);
+		(void)pair_run(p, 1000000);
+		cr_assert_eq(p->sent[0], 0);
+		cr_assert_eq(pair_poll(p, 0, &c), to == ROCE_QPS_ERR);
+		if (to == ROCE_QPS_ERR)
+			cr_assert(c.context == 1 && c.status == NDSH_WC_FLUSH_ERR);
+		if (to == ROCE_QPS_SQD) { /* it was not forgotten */
+			cr_assert_eq(roce_qp_modify(
+					     d->shard, d->q[0].qp, p->now_ns, ROCE_QPS_RTS, 0, &a),
+				ROCE_MODIFY_OK);
+			cr_assert(pair_run(p, PAIR_LONG));
+			pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+		}
+		pair_free(p);
+	}
+}

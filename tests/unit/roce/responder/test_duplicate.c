@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests that come twice: what is answered again, and that nothing is executed again. */
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "rigs/overheard.h"
 #include "rigs/scripted_peer.h"
@@ -144,5 +145,198 @@ Test(duplicate, W_DUP_08_a_duplicate_that_reaches_into_the_future)
 	pair_inject(p, 1, 0, &pkt, "abcdefgh");
 	pair_turn(p, 1);
 	cr_assert_eq(p->side[1].arena[0], 'a');
+	pair_free(p);
+}
+
+/* ---- READs ---- */
+
+/* Everything that side 1 has not said yet, since the nth packet. */
+static unsigned
+rest(struct pair *p, struct peer_tape *t)
+{
+	unsigned before = t->n;
+
+	pair_turn(p, 1);
+	return t->n - before;
+}
+
+/* Asked for again from each of its responses on: that one is FIRST or ONLY, and the others follow,
+ * with PSNs that start at the request's. checks W-DUP-03, W-DUP-04 */
+Test(duplicate, W_DUP_04_from_each_response_on)
+{
+	for (uint32_t n = 1; n <= 5; n++)
+		for (uint32_t skip = 0; skip < n; skip++) {
+			uint32_t bytes = n * PEER_MTU - 3;
+			struct peer_tape t;
+			struct pair *p = peer_new(&t);
+			struct roce_pkt r = peer_read_request(p, PEER_PSN, 64, bytes);
+
+			peer_say(p, &r);
+			cr_assert_eq(rest(p, &t), n);
+			r = peer_read_request(
+				p, PEER_PSN + skip, 64 + skip * PEER_MTU, bytes - skip * PEER_MTU);
+			peer_say(p, &r);
+			cr_assert_eq(rest(p, &t), n - skip);
+			for (uint32_t i = 0; i < n - skip; i++) {
+				const struct roce_pkt *k = &t.said[n + i];
+				bool first = i == 0, last = i + 1 == n - skip;
+
+				cr_assert_eq(k->psn, PEER_PSN + skip + i);
+				cr_assert_eq(k->opcode, first && last ? ROCE_READ_RESP_ONLY
+							: first	      ? ROCE_READ_RESP_FIRST
+							: last	      ? ROCE_READ_RESP_LAST
+								      : ROCE_READ_RESP_MIDDLE);
+				cr_assert_eq(k->payload_bytes, last ? PEER_MTU - 3 : PEER_MTU);
+			}
+			pair_free(p);
+		}
+}
+
+/* One that differs in anything is no repetition. checks W-DUP-03, W-DUP-07, W-DUP-08 */
+Test(duplicate, W_DUP_03_what_is_not_the_same)
+{
+	static const struct {
+		int32_t psn, at, bytes;
+		uint32_t key;
+	} off[] = {{0, 1, 0, 0}, {0, -1, 0, 0}, {0, 0, 1, 0}, {0, 0, -1, 0}, {0, 0, 0, 1},
+		{0, 0, 0, 0x80000000}, {1, 0, 0, 0}, {0, PEER_MTU, 0, 0}, {0, 0, PEER_MTU, 0},
+		{1, PEER_MTU, 0, 0}, {1, 0, -(int32_t)PEER_MTU, 0},
+		{1, PEER_MTU, -(int32_t)PEER_MTU + 1, 0}, {2, PEER_MTU, -(int32_t)PEER_MTU, 0},
+		{3, 0, 0, 0}, {-1, 0, 0, 0}};
+
+	for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
+		struct peer_tape t;
+		struct pair *p = peer_new(&t);
+		struct roce_pkt r = peer_read_request(p, PEER_PSN + 1, 8192, 3 * PEER_MTU);
+
+		peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+		peer_say(p, &r);
+		peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 4, 8);
+		cr_assert_eq(rest(p, &t), 4);
+		r = peer_read_request(p, (uint32_t)(PEER_PSN + 1 + off[i].psn),
+			(uint32_t)(8192 + off[i].at),
+			(uint32_t)((int32_t)(3 * PEER_MTU) + off[i].bytes));
+		r.rkey ^= off[i].key;
+		peer_say(p, &r);
+		cr_assert_eq(rest(p, &t), 0, "%zu", i);
+		pair_expect_alive(p, 1, 0);
+		peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 5, 8);
+		peer_heard(p, &t, 5, ROCE_SYN_ACK, PEER_PSN + 5);
+		pair_free(p);
+	}
+}
+
+/* A write of another length, or to another place, or a SEND where a WRITE was, is acknowledged all
+ * the same: its PSN was executed, and nothing of it is looked at. checks W-DUP-01, W-DUP-07 */
+Test(duplicate, W_DUP_01_nothing_of_it_is_looked_at)
+{
+	static const uint8_t ops[] = {ROCE_WRITE_ONLY, ROCE_WRITE_FIRST, ROCE_WRITE_MIDDLE,
+		ROCE_WRITE_LAST, ROCE_SEND_ONLY, ROCE_SEND_FIRST, ROCE_SEND_MIDDLE, ROCE_SEND_LAST,
+		ROCE_SEND_ONLY_IMM, ROCE_WRITE_ONLY_IMM, ROCE_SEND_ONLY_INV};
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+	unsigned said = 1;
+
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 1, 8);
+	peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN + 1);
+	memset(p->side[1].arena, 0x33, 2 * PEER_MTU);
+	for (size_t i = 0; i < sizeof(ops); i++)
+		for (uint32_t bytes = 0; bytes <= PEER_MTU; bytes += PEER_MTU / 4) {
+			struct roce_pkt dup = peer_packet(p, ops[i], PEER_PSN, bytes);
+
+			dup.rkey ^= i & 1;
+			dup.dma_bytes += i & 2;
+			peer_say(p, &dup);
+			peer_heard(p, &t, ++said, ROCE_SYN_ACK, PEER_PSN + 1);
+			cr_assert_eq(t.said[said - 1].msn, 2);
+			t.n = said = 1;
+		}
+	for (unsigned k = 0; k < 2 * PEER_MTU; k++)
+		cr_assert_eq(p->side[1].arena[k], 0x33);
+	pair_expect_none(p, 1);
+	pair_expect_alive(p, 1, 0);
+	pair_free(p);
+}
+
+/* ---- anything again, at any time ---- */
+
+#define COUNTER 65536u /* offset of a word that FETCH_ADDs count in */
+#define LOG	131072u
+#define STEPS	3000u
+
+struct sent {
+	struct roce_pkt pkt;
+	uint64_t found; /* FETCH_ADD: what it must say that it found */
+	uint32_t n;	/* PSNs */
+};
+
+/*
+ * New requests of all kinds, and now and then one of the last four again: each atomic tells what it
+ * found when it was executed, each READ comes with the right PSNs, no write is done twice, and no
+ * ACK names what was not executed. checks W-DUP-01, W-DUP-03, W-DUP-05, W-ATOM-01, W-PSN-05
+ */
+Test(duplicate, W_DUP_05_everything_may_come_again)
+{
+	static struct sent sent[STEPS];
+	struct peer_tape t;
+	struct pair *p = peer_with(&t,
+		(struct pair_opts){.access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
+					     NDSH_ACCESS_REMOTE_ATOMIC,
+			.mr_access = NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ |
+				     NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC,
+			.max_dest_rd = 16});
+	uint32_t psn = PEER_PSN, dice = 12345, n = 0;
+	uint64_t sum = 0;
+
+	for (unsigned step = 0; step < STEPS; step++) {
+		bool again;
+		struct sent *s;
+
+		dice = dice * 1664525 + 1013904223;
+		again = n > 4 && (dice >> 28) < 6;
+		s = again ? &sent[n - 1 - (dice >> 20 & 3)] : &sent[n++];
+		if (!again && (dice >> 16 & 3) == 0) {
+			s->pkt = peer_packet(p, ROCE_FETCH_ADD, psn, 0);
+			s->pkt.va = PAIR_VA + COUNTER;
+			s->pkt.swap_add = n;
+			s->pkt.dma_bytes = 0;
+			s->found = sum;
+			sum += n;
+			s->n = 1;
+		} else if (!again && (dice >> 16 & 3) == 1) {
+			s->n = 1 + (dice >> 10) % 3;
+			s->pkt = peer_read_request(p, psn, 0, s->n * PEER_MTU);
+		} else if (!again) {
+			s->pkt = peer_packet(p, ROCE_WRITE_ONLY, psn, 8);
+			s->pkt.va = PAIR_VA + LOG;
+			s->n = 1;
+		}
+		if (!again)
+			psn = (psn + s->n) & ROCE_PSN_MASK;
+		t.n = 0;
+		memset(p->side[1].arena + LOG, 0, 8);
+		peer_say(p, &s->pkt);
+		pair_turn(p, 1);
+		if (s->pkt.opcode == ROCE_FETCH_ADD) {
+			cr_assert_eq(t.n, 1);
+			cr_assert_eq(t.said[0].opcode, ROCE_ATOMIC_ACK);
+			cr_assert_eq(t.said[0].psn, s->pkt.psn);
+			cr_assert_eq(t.said[0].atomic_orig, s->found, "step %u", step);
+		} else if (s->pkt.opcode == ROCE_READ_REQUEST) {
+			cr_assert_eq(t.n, s->n);
+			for (uint32_t i = 0; i < s->n; i++)
+				cr_assert_eq(t.said[i].psn, (s->pkt.psn + i) & ROCE_PSN_MASK);
+		} else {
+			cr_assert_eq(t.n, 1);
+			cr_assert_eq(t.said[0].opcode, ROCE_ACK);
+			cr_assert_geq(roce_psn_diff(t.said[0].psn, s->pkt.psn), 0);
+			cr_assert_lt(roce_psn_diff(t.said[0].psn, psn), 0);
+			cr_assert_eq(p->side[1].arena[LOG] == 0xa5, !again);
+		}
+		cr_assert_eq(t.said[0].msn, n & 0xffffff);
+	}
+	cr_assert_eq(memcmp(p->side[1].arena + COUNTER, &sum, sizeof(sum)), 0);
+	pair_expect_alive(p, 1, 0);
 	pair_free(p);
 }

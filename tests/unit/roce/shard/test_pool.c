@@ -3,6 +3,11 @@
 #include <criterion/criterion.h>
 
 #include "rigs/engine_pair.h"
+#include "rigs/faults.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/wqe.h"
+#include "roce/shard/pool.h"
+#include "roce/shard/shard.h"
 
 /* Both pools are small here, and every request and receive wants of both. */
 Test(pool, long_lists_with_a_dry_pool)
@@ -35,5 +40,94 @@ Test(pool, long_lists_with_a_dry_pool)
 		}
 	for (unsigned i = 0; i < 8; i++)
 		cr_assert(sends[i / 4][i % 4] == 32 && recvs[i / 4][i % 4] == 32);
+	pair_free(p);
+}
+
+/* Requests that nobody acknowledges take all that requests may have, and not one more: a receive
+ * finds one, also one with a long list; of short ones two at once in the smallest pool. */
+static void
+receives_go_on(uint32_t max_wqes, uint32_t num_sge, unsigned at_once)
+{
+	struct pair *p = pair_new(
+		&(struct pair_opts){.qps = 4, .max_wqes = max_wqes, .window = 4096, .mtu = 256});
+	struct ndsh_sge sge[16];
+	unsigned mute = 0;
+
+	for (unsigned k = 0; k < 16; k++)
+		sge[k] = pair_sge(p, 0, k * 64, 16);
+	p->tap = fault_tap_mute;
+	p->tap_ctx = &mute;
+	for (unsigned i = 0; i < 4; i++)
+		for (unsigned n = 0; n < max_wqes; n++)
+			pair_post(p, 0, i,
+				&(struct ndsh_swr){.context = n,
+					.raddr = PAIR_VA,
+					.rkey = p->side[1].key,
+					.ctrl = NDSH_CTRL(NDSH_OP_WRITE, num_sge, 0, 0)},
+				sge, NULL);
+	while (pair_turn(p, 0) > 0)
+		;
+	cr_assert_not(roce_wqe_for_send(p->side[0].shard));
+	cr_assert_lt(p->sent[0], 4 * max_wqes);
+	cr_assert_gt(pair_count(p, 0)->wqe_pool_empty, 0);
+	/* All of them at the same time: a receive is in use until the last packet of its message. */
+	for (unsigned k = 0; k < num_sge; k++)
+		sge[k].len = 256;
+	for (unsigned i = 0; i < at_once; i++)
+		ndsh_rq_push(&p->side[0].q[i].rq, i, sge, num_sge);
+	for (unsigned i = 0; i < at_once; i++) {
+		static const uint8_t payload[256];
+
+		pair_inject(p, 0, i,
+			&(struct roce_pkt){.opcode = ROCE_SEND_FIRST,
+				.qpn = roce_qp_num(p->side[0].q[i].qp),
+				.psn = p->opts.sq_psn[1],
+				.pkey = ROCE_PKEY_DEFAULT,
+				.payload_bytes = 256},
+			payload);
+		pair_turn(p, 0);
+		cr_assert_not_null(p->side[0].q[i].qp->rx_wqe, "receive %u", i);
+	}
+	cr_assert_eq(pair_count(p, 0)->tx_rnr, 0);
+	pair_free(p);
+}
+
+Test(pool, requests_leave_some_for_receives)
+{
+	static const uint32_t sizes[] = {16, 24, 100, 256};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		receives_go_on(sizes[i], 1, 2);
+		receives_go_on(sizes[i], 16, 1);
+	}
+}
+
+/* What was taken is given back: as often as one likes, in any order. */
+Test(pool, nothing_is_lost)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.max_wqes = 16, .rq_depth = 16});
+	struct roce_shard *s = p->side[0].shard;
+	struct roce_wqe *w[14];
+	uint32_t exts = s->exts_left;
+	struct roce_usage u;
+
+	for (unsigned round = 0; round < 50; round++) {
+		for (unsigned i = 0; i < 14; i++) {
+			cr_assert(roce_wqe_for_send(s));
+			w[i] = roce_wqe_for_probe(s);
+			cr_assert_not_null(w[i]);
+			cr_assert_null(w[i]->ext);
+			for (unsigned k = 0; k < i; k++)
+				cr_assert_neq(w[k], w[i]);
+		}
+		cr_assert_not(roce_wqe_for_send(s), "two are for receives");
+		roce_shard_usage(s, &u);
+		cr_assert_eq(u.wqes, 14);
+		for (unsigned i = 0; i < 14; i++)
+			roce_wqe_free(s, w[(i * 5 + round) % 14]);
+	}
+	roce_shard_usage(s, &u);
+	cr_assert_eq(u.wqes, 0);
+	cr_assert_eq(s->exts_left, exts);
 	pair_free(p);
 }

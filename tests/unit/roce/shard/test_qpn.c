@@ -28,3 +28,57 @@ Test(qpn, the_permutation_of_numbers_is_one)
 	cr_assert_lt(close, 2000, "neighbours are no neighbours: %u", close);
 	free(seen);
 }
+
+/* For any key the way back leads to where the number was made; a generation has four bits. */
+Test(qpn, the_way_back_of_every_number)
+{
+	static const uint64_t secrets[][2] = {{0, 0}, {1, 0}, {0, 1}, {UINT64_MAX, UINT64_MAX}};
+
+	for (size_t k = 0; k < sizeof(secrets) / sizeof(secrets[0]); k++) {
+		struct roce_qpn_key key;
+		uint32_t wrong = 0;
+
+		roce_qpn_key_init(&key, secrets[k]);
+		for (uint32_t qpn = 0; qpn < 1u << 24; qpn++) {
+			uint32_t place = roce_qpn_place(&key, qpn);
+			uint32_t shard = roce_place_shard(place), index = roce_place_index(place);
+			uint32_t generation = place >> ROCE_INDEX_BITS & 15;
+
+			wrong += shard > 7 || index >= 1u << ROCE_INDEX_BITS ||
+				 roce_qpn_make(&key, shard, generation, index) != qpn ||
+				 roce_qpn_make(&key, shard, generation + 16, index) != qpn;
+		}
+		cr_assert_eq(wrong, 0, "%u numbers with key %zu", wrong, k);
+	}
+}
+
+/* The other bits of a word do not count: a packet's number has 24. */
+Test(qpn, bits_above_a_number_are_not_looked_at)
+{
+	const uint64_t secret[2] = {7, 8};
+	struct roce_qpn_key key;
+
+	roce_qpn_key_init(&key, secret);
+	for (uint32_t qpn = 1; qpn < 1u << 24; qpn = qpn * 3 + 1)
+		cr_assert_eq(roce_qpn_place(&key, qpn), roce_qpn_place(&key, qpn | 0xa5000000));
+}
+
+/* Numbers of one secret tell nothing of another's: hardly any place has the same one twice. */
+Test(qpn, each_bit_of_the_secret_counts)
+{
+	const uint64_t secret[2] = {0x5555, 0xaaaa};
+	struct roce_qpn_key key;
+
+	roce_qpn_key_init(&key, secret);
+	for (unsigned bit = 0; bit < 128; bit++) {
+		uint64_t other[2] = {secret[0], secret[1]};
+		struct roce_qpn_key changed;
+		uint32_t same = 0;
+
+		other[bit / 64] ^= UINT64_C(1) << bit % 64;
+		roce_qpn_key_init(&changed, other);
+		for (uint32_t i = 0; i < 4096; i++)
+			same += roce_qpn_make(&key, 0, 1, i) == roce_qpn_make(&changed, 0, 1, i);
+		cr_assert_lt(same, 4, "bit %u", bit);
+	}
+}

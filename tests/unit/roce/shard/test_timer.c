@@ -141,3 +141,95 @@ Test(timer, what_is_lost_of_each_is_sent_again)
 	cr_assert_eq(roce_shard_counters(p->side[0].shard)->timeouts, 3 * MANY_QPS);
 	pair_free(p);
 }
+
+/* ---- many deadlines ---- */
+
+#define WHEEL_NS ((uint64_t)ROCE_WHEEL_SLOTS << ROCE_WHEEL_SHIFT) /* once round */
+
+/* Deadlines as far ahead as several rounds of the wheel, moved back and forth, looked at now and
+ * then: each comes when it has passed, at the first look behind its tick. */
+Test(timer, deadlines_at_random)
+{
+	enum { N = 32 };
+	struct pair *p = pair_new(&(struct pair_opts){.qps = N});
+	struct roce_shard *s = p->side[0].shard;
+	uint64_t due[N] = {0}, now = 7 * WHEEL_NS - 12345, dice = 1;
+	unsigned met = 0;
+
+	for (unsigned step = 0; step < 200000; step++) {
+		dice = dice * UINT64_C(6364136223846793005) + 1442695040888963407;
+		unsigned i = dice >> 59, what = dice >> 55 & 15;
+		struct roce_qp *qp = p->side[0].q[i].qp;
+
+		s->now_ns = now;
+		if (what < 6) {
+			uint64_t ahead = (dice >> 20 & 0xffffff) << (dice >> 45 & 7);
+
+			due[i] = now + 1 + ahead;
+			roce_timer_set(s, qp, due[i]);
+		} else if (what == 6) {
+			due[i] = 0;
+			roce_timer_remove(s, qp);
+		} else if (what == 7) {
+			due[i] = 0;
+			roce_timer_rest(s, qp);
+		} else {
+			uint64_t next = roce_shard_next_deadline(s);
+
+			for (unsigned k = 0; k < N; k++)
+				cr_assert(due[k] == 0 || next <= due[k] + (2u << ROCE_WHEEL_SHIFT),
+					"told of %lu, %lu is before", next, due[k]);
+			now += dice >> 24 & (what < 14		 ? 0x1ffff
+						    : what == 14 ? 0x1ffffff
+								 : 0x3fffffff);
+			while (roce_shard_timers(s, now, 5) == 5)
+				;
+			for (unsigned k = 0; k < N; k++) {
+				uint64_t set = p->side[0].q[k].qp->deadline_ns;
+
+				if (due[k] == 0)
+					continue;
+				cr_assert(set == due[k] || set == 0);
+				if (due[k] > now)
+					cr_assert_eq(set, due[k], "early");
+				else if (due[k] + (1u << ROCE_WHEEL_SHIFT) <= now)
+					cr_assert_eq(set, 0, "late by %lu", now - due[k]);
+				if (set == 0) {
+					due[k] = 0;
+					met++;
+				}
+			}
+		}
+	}
+	cr_assert_gt(met, 1000);
+	for (unsigned i = 0; i < N; i++)
+		roce_timer_remove(s, p->side[0].q[i].qp);
+	cr_assert_eq(roce_shard_next_deadline(s), UINT64_MAX);
+	pair_free(p);
+}
+
+/* An entry with nothing to wait for stays for its tick; among many it leaves at once, unless the
+ * keepalive needs it. */
+Test(timer, entries_at_rest)
+{
+	struct pair *p = many_new();
+	struct roce_shard *s = p->side[0].shard;
+	const unsigned lazy = 512;
+
+	s->now_ns = 1000000000;
+	for (unsigned i = 0; i <= lazy; i++)
+		roce_timer_set(s, p->side[0].q[i].qp, 1001000000);
+	cr_assert_eq(timers(p), lazy + 1);
+	p->side[0].q[1].qp->keepalive_ms = 1000;
+	roce_timer_rest(s, p->side[0].q[1].qp);
+	cr_assert_eq(timers(p), lazy + 1, "its keepalive is looked at then");
+	p->side[0].q[1].qp->keepalive_ms = 0;
+	roce_timer_rest(s, p->side[0].q[0].qp);
+	cr_assert_eq(timers(p), lazy);
+	roce_timer_rest(s, p->side[0].q[2].qp);
+	cr_assert_eq(timers(p), lazy, "few enough: it stays");
+	while (roce_shard_timers(s, 2000000000, 64) > 0)
+		;
+	cr_assert_eq(timers(p), 0);
+	pair_free(p);
+}
