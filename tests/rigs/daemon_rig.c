@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "rigs/daemon_rig.h"
+#include "shm/ndsh_status.h"
 
 /* Types of objects that no message destroys. */
 #define REGION	 NDSH_MSG_TYPE_COUNT
@@ -54,17 +55,17 @@ forget(struct daemon_rig *r, uint32_t id)
 }
 
 /* A connection does not keep its queue pair, as in the daemon. */
-static nd_status
+static enum ndsh_status
 destroy(struct daemon_rig *r, uint16_t type, uint32_t id)
 {
 	bool there = id < RIG_OBJECTS && r->object[id].type == type;
 
 	if (!there || r->object[id].users != 0) {
 		r->refused++;
-		return there ? ND_DEVICE_BUSY : ND_INVALID_HANDLE;
+		return there ? NDSH_ERR_BUSY : NDSH_ERR_INVALID_ID;
 	}
 	forget(r, id);
-	return ND_SUCCESS;
+	return NDSH_OK;
 }
 
 static void
@@ -304,7 +305,7 @@ serve_admin(struct daemon_rig *r)
 
 		if ((q.ctrl & ~NDSH_CTRL_PHASE) == NDSH_ADMIN_REGISTER)
 			e.data = add(r, REGION, &q.pd, 1) + 1;
-		else if (destroy(r, REGION, q.token - 1) != ND_SUCCESS)
+		else if (destroy(r, REGION, q.token - 1) != NDSH_OK)
 			e.status = NDSH_ADMIN_BAD;
 		answer(r, r->admin_cq, &e);
 	}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A daemon for libndclient's tests, in a thread: it answers every request with success, keeps the
- * real one's order (what others rest on can't be destroyed) and counts who breaks it. No packet is
- * sent: a Connect is accepted at once, and requests stay outstanding for ever.
+ * real one's order (an object that others rest on can't be destroyed) and counts the requests that
+ * break it. No packet is sent: a Connect is accepted at once, and requests stay outstanding for
+ * ever.
  */
 #ifndef DAEMON_RIG_H
 #define DAEMON_RIG_H

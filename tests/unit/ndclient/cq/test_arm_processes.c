@@ -49,7 +49,7 @@ random_pause(uint32_t *seed)
 }
 
 /* Each on a CPU of its own, if there are two: then what they do happens at the same time, while on
- * one CPU who is woken runs first. Best effort. */
+ * one CPU the process that is woken runs first. Best effort. */
 static void
 settle_on(int which)
 {
@@ -97,7 +97,7 @@ turn(struct roce_shard *s, struct roce_cq *cq, uint32_t burst, uint64_t *made, i
 	roce_shard_publish(s);
 	while (roce_shard_fired_cq(s) != NULL)
 		STRESS_CHECK(
-			write(wake, "", 1) == 1, "the pipe is full of bytes that nobody read\n");
+			write(wake, "", 1) == 1, "the pipe is full of bytes that were not read\n");
 }
 
 static bool

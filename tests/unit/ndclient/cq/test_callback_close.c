@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Closing queues and adapters around callbacks (arm_bench.h). Nobody answers the library's message,
- * so the daemon counts as gone.
+ * Closing queues and adapters around callbacks (arm_bench.h). The library's message is not
+ * answered, so the daemon counts as gone.
  */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -203,7 +203,7 @@ begin(struct queue *q, uint32_t id, bool alone)
 	pthread_create(&q->other[2], NULL, moderate, q);
 }
 
-/* What is left when nobody meddles any more is for the callback, too. */
+/* The callback also takes what is left when the other threads have ended. */
 static void
 finish(struct queue *q)
 {

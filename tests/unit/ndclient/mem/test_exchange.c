@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pages exchanged under threads that don't stop to use them: there and back, as memory is adopted
- * and given back. No store is lost, whoever does it.
+ * and given back. No store is lost, of whichever thread.
  */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -173,7 +173,7 @@ Test(exchange, the_pages_are_others)
 	cr_assert_eq(memory[WORDS - 1], 3);
 }
 
-/* What the kernel does not let anybody hold stays as it is: here, another holds it. */
+/* Memory that the kernel does not let this process hold stays as it is: here, another holds it. */
 Test(exchange, refused)
 {
 	void *copy = pages(true);

@@ -171,7 +171,7 @@ Test(ndclient_modify, one_that_waits_ends_once_by_the_event_the_close_or_the_dae
 	event(b, INDEX, ND_HOST_UNREACHABLE);
 	cr_assert_eq(nd_overlapped_wait(&b->ov, 20000), ND_HOST_UNREACHABLE);
 	cr_assert_eq(b->qp->state, ND_QP_UNCONNECTED);
-	event(b, INDEX, ND_SUCCESS); /* nobody waits: it means nothing */
+	event(b, INDEX, ND_SUCCESS); /* no request waits: it means nothing */
 
 	ask(b, ND_QP_STATE_RTS, ND_PENDING, "");
 	event(b, INDEX, ND_SUCCESS);

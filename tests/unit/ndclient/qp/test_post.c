@@ -156,7 +156,7 @@ Test(ndclient_post, R_POST_02_initiator_requests_need_a_connection_receives_dont
 	posting_free(b);
 }
 
-/* Nobody looks at the rings of a queue pair in error, unless told. */
+/* The daemon polls the rings of a queue pair in error only if the doorbell rings. */
 Test(ndclient_post, R_POST_03_a_receive_for_a_dead_queue_pair_rings)
 {
 	struct posting *b = make();
@@ -169,14 +169,14 @@ Test(ndclient_post, R_POST_03_a_receive_for_a_dead_queue_pair_rings)
 	posting_free(b);
 }
 
-/* The engine's contract: who died is polled no more, so every post behind it rings. */
+/* The engine's contract: a dead queue pair is not polled any more, so every later post rings. */
 Test(ndclient_post, R_POST_03_a_request_for_a_dead_queue_pair_rings)
 {
 	struct posting *b = make();
 
 	b->qp.page->sq_polled = 1;
 	cr_assert(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_SUCCESS));
-	cr_expect(zero(u64, b->page.summary), "somebody looks");
+	cr_expect(zero(u64, b->page.summary), "the daemon polls");
 	b->qp.page->sq_polled = 0;
 	b->qp.page->dead = 1;
 	cr_assert(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_SUCCESS));
@@ -265,34 +265,6 @@ Test(ndclient_post, immediates_reach_the_ring_as_they_stand)
 		ND_INVALID_PARAMETER_7));
 	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
 	posting_free(b);
-}
-
-/* Whoever does not ask for more sees receives. */
-Test(ndclient_post, results_tell_of_immediates)
-{
-	struct ndsh_cqe e = {.op = NDSH_OP_RECV, .flags = NDSH_CQEF_IMM, .data = 0x11223344};
-	struct nd_result_ex ex;
-	struct nd_result r;
-
-	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
-	cr_expect(eq(int, ex.request_type, ND_REQUEST_RECEIVE_WITH_IMMEDIATE));
-	cr_expect(eq(u32, ex.immediate, 0x11223344));
-	cr_expect(eq(u32, ex.invalidated_token, 0));
-	e.flags |= NDSH_CQEF_WRITE;
-	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
-	cr_expect(eq(int, ex.request_type, ND_REQUEST_WRITTEN_WITH_IMMEDIATE));
-	nd_result_of(ND_PROFILE_TEST, &e, NULL, &r);
-	cr_expect(eq(int, r.request_type, ND_REQUEST_RECEIVE));
-	e.flags = 0;
-	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
-	cr_expect(eq(int, ex.request_type, ND_REQUEST_RECEIVE));
-	cr_expect(eq(u32, ex.immediate, 0));
-	e.op = NDSH_OP_SEND_IMM;
-	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
-	cr_expect(eq(int, ex.request_type, ND_REQUEST_SEND));
-	e.op = NDSH_OP_WRITE_IMM;
-	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
-	cr_expect(eq(int, ex.request_type, ND_REQUEST_WRITE));
 }
 
 Test(ndclient_post, R_POST_05_flags)

@@ -264,8 +264,8 @@ Test(ndclient_object, the_adapter_takes_what_is_left, .timeout = 120)
 
 /* ---- completion queues --------------------------------------------------------------- */
 
-/* checks R-LIFE-02: the queue pair goes on, its entries reach nobody; the other queue still gives
- * those of the closed queue pair, with their context */
+/* checks R-LIFE-02: the queue pair goes on, its entries reach no reader; the other queue still
+ * gives those of the closed queue pair, with their context */
 Test(ndclient_object, R_LIFE_02_a_queue_closed_under_its_queue_pairs, .timeout = 60)
 {
 	struct ndsh_cqe sent = {.op = NDSH_OP_SEND, .context = 5, .slot_count = 1};

@@ -255,7 +255,7 @@ Test(ndclient_port, R_CQ_20_one_event_completes_all_in_order_of_issue)
 	drop(b);
 }
 
-/* The packet is not the request: who has waited for its outcome may use it again, or free it. */
+/* The packet is not the request: a thread that waited for the outcome may reuse it or free it. */
 Test(ndclient_port, a_request_may_be_used_again_and_freed_before_its_packet_was_taken)
 {
 	struct bench *b = make();
@@ -336,7 +336,7 @@ Test(ndclient_port, R_OV_06_events_of_requests_in_an_event_loop)
 	drop(b);
 }
 
-/* A request whose event takes nothing more: who completes it is held up in the middle. */
+/* A request with an event that takes nothing more: the thread that completes it is held up. */
 struct held {
 	struct nd_overlapped ov;
 	struct nd_cq *cq;
@@ -376,8 +376,7 @@ let_go(struct held *h)
 	close(h->ov.event);
 }
 
-/* The order that who waits in either way counts on; and whoever takes results is not held up by it.
- */
+/* The order that threads count on, in either way of waiting; it holds up no taking of results. */
 Test(ndclient_port, R_OV_06_the_status_is_there_then_the_event_then_the_packet, .timeout = 20)
 {
 	struct bench *b = make();

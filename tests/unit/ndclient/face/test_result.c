@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statuses: names, and what becomes of the transport's outcomes. */
+/* Results: what an entry says, and what becomes of the transport's outcomes. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <netinet/in.h>
 #include <string.h>
 
 #include "ndclient/face/result.h"
-#include "ndclient/session/address.h"
-
-Test(ndclient_status, names)
-{
-	cr_expect(eq(str, (char *)nd_status_name(ND_SUCCESS), "ND_SUCCESS"));
-	cr_expect(eq(str, (char *)nd_status_name(ND_DEVICE_REMOVED), "ND_DEVICE_REMOVED"));
-	cr_expect(eq(str, (char *)nd_status_name(ND_CONNECTION_ABORTED), "ND_CONNECTION_ABORTED"));
-	cr_expect(eq(str, (char *)nd_status_name(12345), "unknown ND status"));
-	cr_expect(lt(i32, ND_BUFFER_OVERFLOW, 0));
-	cr_expect(gt(i32, ND_TIMEOUT, 0), "success class");
-}
 
 static nd_status
 tested(uint8_t wc, uint8_t op)
@@ -24,8 +12,8 @@ tested(uint8_t wc, uint8_t op)
 	return nd_status_of_wc(ND_PROFILE_TEST, wc, op);
 }
 
-/* 2.2 of the semantics, with the choices that ND's own tests demand. */
-Test(ndclient_status, R_CR_transport_outcomes)
+/* doc/semantics.md, with the choices that ND's own tests demand. */
+Test(ndclient_result, R_CR_transport_outcomes)
 {
 	const struct {
 		uint8_t wc;
@@ -54,7 +42,7 @@ Test(ndclient_status, R_CR_transport_outcomes)
 }
 
 /* checks R-MW-03, R-INV-09 */
-Test(ndclient_status, R_INV_04_outcomes_that_depend_on_the_operation)
+Test(ndclient_result, R_INV_04_outcomes_that_depend_on_the_operation)
 {
 	cr_expect(eq(
 		i32, tested(NDSH_WC_LOC_QP_OP_ERR, NDSH_OP_INVALIDATE), ND_INVALID_DEVICE_REQUEST));
@@ -69,7 +57,7 @@ Test(ndclient_status, R_INV_04_outcomes_that_depend_on_the_operation)
 }
 
 /* Where the pages say something else than the test programs, and only there, profiles differ. */
-Test(ndclient_status, both_profiles)
+Test(ndclient_result, both_profiles)
 {
 	static const struct {
 		uint8_t wc, op;
@@ -101,7 +89,7 @@ Test(ndclient_status, both_profiles)
 }
 
 /* checks R-CR-05 */
-Test(ndclient_status, results_say_what_the_entry_said)
+Test(ndclient_result, results_say_what_the_entry_said)
 {
 	const struct ndsh_cqe good = {.context = 77, .bytes = 5, .op = NDSH_OP_RECV, .syndrome = 9};
 	const struct ndsh_cqe bad = {
@@ -121,50 +109,30 @@ Test(ndclient_status, results_say_what_the_entry_said)
 	cr_expect(strstr(nd_detail_name(r.detail), "remote access") != NULL);
 }
 
-Test(ndclient_address, both_families_there_and_back)
+/* nd_cq_get_results(), which has no room for more, calls them receives. */
+Test(ndclient_result, results_tell_of_immediates)
 {
-	const struct sockaddr_in in = {
-		.sin_family = AF_INET, .sin_port = 0x3412, .sin_addr.s_addr = 0x04030201};
-	struct sockaddr_in6 in6 = {
-		.sin6_family = AF_INET6, .sin6_port = 0x7856, .sin6_scope_id = 3};
-	struct sockaddr_storage out;
-	struct ndsh_addr a;
-	socklen_t n;
+	struct ndsh_cqe e = {.op = NDSH_OP_RECV, .flags = NDSH_CQEF_IMM, .data = 0x11223344};
+	struct nd_result_ex ex;
+	struct nd_result r;
 
-	cr_assert(nd_address_from(&a, (const void *)&in, sizeof(in)));
-	cr_expect(eq(u16, a.port, 0x1234));
-	cr_assert(eq(u32, nd_address_to(&out, &a), sizeof(in)));
-	cr_expect(zero(int, memcmp(&out, &in, sizeof(in))));
-	in6.sin6_addr.s6_addr[0] = 0xfe;
-	in6.sin6_addr.s6_addr[15] = 9;
-	cr_assert(nd_address_from(&a, (const void *)&in6, sizeof(in6)));
-	cr_assert(eq(u32, nd_address_to(&out, &a), sizeof(in6)));
-	cr_expect(zero(int, memcmp(&out, &in6, sizeof(in6))));
-	cr_expect(not(nd_address_from(&a, (const void *)&in6, sizeof(in6) - 1)));
-	cr_expect(not(nd_address_from(&a, NULL, 0)));
-	/* R-CONN-19: too small leaves the buffer alone and tells the size. */
-	cr_assert(nd_address_from(&a, (const void *)&in, sizeof(in)));
-	memset(&out, 0xaa, sizeof(out));
-	n = sizeof(in) - 1;
-	cr_expect(eq(i32, nd_address_give(&a, (void *)&out, &n), ND_BUFFER_OVERFLOW));
-	cr_expect(eq(u32, n, sizeof(in)));
-	cr_expect(eq(u8, *(uint8_t *)&out, 0xaa));
-	n = sizeof(out);
-	cr_expect(eq(i32, nd_address_give(&a, (void *)&out, &n), ND_SUCCESS));
-	cr_expect(eq(u32, n, sizeof(in)));
-}
-
-Test(ndclient_address, common_bits)
-{
-	struct ndsh_addr a = {.ip = {[10] = 0xff, 0xff, 10, 0, 0, 1}}, b = a, six = {.ip = {0xfd}};
-
-	cr_expect(eq(int, nd_address_common_bits(&a, &b), 128));
-	b.ip[15] = 3;
-	cr_expect(eq(int, nd_address_common_bits(&a, &b), 126));
-	b.ip[12] = 11;
-	cr_expect(eq(int, nd_address_common_bits(&a, &b), 103));
-	cr_expect(eq(int, nd_address_common_bits(&a, &six), -1), "other family");
-	cr_expect(not(nd_address_is_any(&a)));
-	memset(a.ip + 12, 0, 4);
-	cr_expect(nd_address_is_any(&a));
+	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
+	cr_expect(eq(int, ex.request_type, ND_REQUEST_RECEIVE_WITH_IMMEDIATE));
+	cr_expect(eq(u32, ex.immediate, 0x11223344));
+	cr_expect(eq(u32, ex.invalidated_token, 0));
+	e.flags |= NDSH_CQEF_WRITE;
+	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
+	cr_expect(eq(int, ex.request_type, ND_REQUEST_WRITTEN_WITH_IMMEDIATE));
+	nd_result_of(ND_PROFILE_TEST, &e, NULL, &r);
+	cr_expect(eq(int, r.request_type, ND_REQUEST_RECEIVE));
+	e.flags = 0;
+	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
+	cr_expect(eq(int, ex.request_type, ND_REQUEST_RECEIVE));
+	cr_expect(eq(u32, ex.immediate, 0));
+	e.op = NDSH_OP_SEND_IMM;
+	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
+	cr_expect(eq(int, ex.request_type, ND_REQUEST_SEND));
+	e.op = NDSH_OP_WRITE_IMM;
+	nd_result_ex_of(ND_PROFILE_TEST, &e, NULL, &ex);
+	cr_expect(eq(int, ex.request_type, ND_REQUEST_WRITE));
 }

@@ -18,7 +18,7 @@ struct ring {
 	struct ndsh_sq client, daemon;
 };
 
-/* With an inline area in which lies what nobody wants to read. */
+/* With an inline area full of bytes that must not be read. */
 static struct ring
 make_ring(uint32_t inline_bytes)
 {

@@ -154,7 +154,7 @@ Test(ndclient_notify, R_CQ_18_every_pair_of_types_joins_to_the_stronger)
 	}
 }
 
-/* Whoever wakes up finds what it was woken for. */
+/* A thread that wakes up finds what it was woken for. */
 Test(ndclient_notify, R_CQ_04_the_solicited_receive_is_there_when_the_notification_is)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -389,7 +389,7 @@ Test(ndclient_notify, R_CQ_35_no_room_for_another_waiter_leaves_the_arm_as_it_is
 	cq_bench_drop(b);
 }
 
-/* The event is on its way when somebody asks again: the first waiter is owed it, the second not. */
+/* The event is on its way when a second request comes: the first one is owed it, the second not. */
 Test(ndclient_notify, a_fired_arm_is_told_by_who_joins_next)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -407,7 +407,7 @@ Test(ndclient_notify, a_fired_arm_is_told_by_who_joins_next)
 	cq_bench_drop(b);
 }
 
-/* checks R-CQ-31: who waited hears of the fault, even if the next request finds out first */
+/* checks R-CQ-31: a request that waited ends with the fault, even if the next one finds it first */
 Test(ndclient_notify, a_fault_is_told_to_all_by_who_joins_next)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -432,7 +432,7 @@ Test(ndclient_notify, a_cancelled_arm_that_had_fired_completes_with_success)
 	cr_expect(eq(i32, nd_overlapped_status(&o1), ND_SUCCESS));
 	cr_expect(eq(i32, cq_bench_poll_all(b), 1));
 	NOTIFY(b, ANY, &o2);
-	cr_expect(eq(i32, cq_bench_after(b, &o2), ND_PENDING), "a stale byte releases nobody");
+	cr_expect(eq(i32, cq_bench_after(b, &o2), ND_PENDING), "a stale byte completes no request");
 	nd_cq_cancel(&b->cq);
 	cq_bench_drop(b);
 }

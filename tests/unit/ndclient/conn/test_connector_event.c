@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connectors: what the daemon's events do to them. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <string.h>
+
+#include "ndclient/conn/connector.h"
+#include "ndclient/conn/connector_event.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/overlapped.h"
+#include "rigs/conn_bench.h"
+
+/* The active side gave up before it completed: each profile has its word for it. */
+Test(ndclient_conn_event, both_profiles_of_accept)
+{
+	static const nd_status wanted[] = {
+		[ND_PROFILE_TEST] = ND_CONNECTION_REFUSED,
+		[ND_PROFILE_DOC] = ND_CONNECTION_ABORTED,
+	};
+
+	for (uint32_t profile = 0; profile < 2; profile++) {
+		struct nd_adapter *a = conn_bench_new();
+		struct nd_overlapped ov = {0};
+		struct ndsh_ev_conn ev =
+			conn_bench_event(NDSH_EV_CONN_ESTABLISHED, ND_CONNECTION_REFUSED, 300);
+
+		a->profile = profile;
+		(void)conn_bench_under_way(a, conn_bench_qp(a), ND_CONN_REP_SENT, 300, &ov);
+		nd_conn_event(a, &ev);
+		cr_expect(eq(i32, nd_overlapped_status(&ov), wanted[profile]));
+		conn_bench_drop(a);
+	}
+}
+
+/* checks R-CONN-08, R-CONN-11 */
+Test(ndclient_conn_event, R_CONN_01_a_reply_completes_connect_and_tells_the_peers_values)
+{
+	struct nd_adapter *a = conn_bench_new();
+	struct nd_qp *qp = conn_bench_qp(a);
+	struct nd_overlapped ov = {0};
+	struct nd_connector *c = conn_bench_under_way(a, qp, ND_CONN_CONNECTING, 300, &ov);
+	struct ndsh_ev_conn other =
+		conn_bench_event(NDSH_EV_CONN_REPLY, ND_SUCCESS, 300 + ND_CONN_BUCKETS);
+	struct ndsh_ev_conn ev = conn_bench_event(NDSH_EV_CONN_REPLY, ND_SUCCESS, 300);
+	uint32_t in, out, bytes = 3;
+	char priv[8] = "";
+
+	cr_expect(eq(i32, nd_connector_read_limits(c, &in, &out), ND_CONNECTION_INVALID));
+	nd_conn_event(a, &other);
+	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_PENDING), "another connection's");
+	nd_conn_event(a, &ev);
+	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_SUCCESS));
+	cr_expect(eq(int, c->state, ND_CONN_REP_RECEIVED));
+	cr_expect(eq(u32, qp->state, ND_QP_UNCONNECTED), "not before it is completed");
+	cr_expect(eq(i32, nd_connector_read_limits(c, &in, &out), ND_SUCCESS));
+	cr_expect(eq(u32, in, 3));
+	cr_expect(eq(u32, out, 4));
+	/* R-CONN-08 */
+	cr_expect(eq(i32, nd_connector_private_data(c, priv, &bytes), ND_BUFFER_OVERFLOW));
+	cr_expect(eq(u32, bytes, 196));
+	cr_expect(eq(str, priv, "hel"));
+	conn_bench_drop(a);
+}
+
+Test(ndclient_conn_event, R_CONN_03_a_failed_connect_gives_the_queue_pair_back)
+{
+	const nd_status retry[] = {ND_CONNECTION_REFUSED, ND_NETWORK_UNREACHABLE,
+		ND_HOST_UNREACHABLE, ND_IO_TIMEOUT, ND_INSUFFICIENT_RESOURCES};
+
+	for (uint32_t i = 0; i < 5; i++) {
+		struct nd_adapter *a = conn_bench_new();
+		struct nd_qp *qp = conn_bench_qp(a);
+		struct nd_overlapped ov = {0};
+		struct nd_connector *c = conn_bench_under_way(a, qp, ND_CONN_CONNECTING, i, &ov);
+		struct ndsh_ev_conn ev = conn_bench_event(NDSH_EV_CONN_REPLY, retry[i], i);
+
+		nd_conn_event(a, &ev);
+		cr_expect(eq(i32, nd_overlapped_status(&ov), retry[i]));
+		cr_expect(eq(ptr, qp->connector, NULL));
+		cr_expect(eq(u32, qp->state, ND_QP_UNCONNECTED));
+		cr_expect(eq(int, c->state, i < 4 ? ND_CONN_IDLE : ND_CONN_DISCONNECTED));
+		cr_expect(eq(u32, nd_connector_reject_reason(c), i == 0 ? 28 : 0));
+		conn_bench_drop(a);
+	}
+}
+
+Test(ndclient_conn_event, accept_completes_and_sends_become_legal)
+{
+	struct nd_adapter *a = conn_bench_new();
+	struct nd_qp *qp = conn_bench_qp(a);
+	struct nd_overlapped ov = {0};
+	struct nd_connector *c = conn_bench_under_way(a, qp, ND_CONN_REP_SENT, 7, &ov);
+	struct ndsh_ev_conn ev = conn_bench_event(NDSH_EV_CONN_ESTABLISHED, ND_SUCCESS, 7);
+
+	nd_conn_event(a, &ev);
+	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_SUCCESS));
+	cr_expect(eq(int, c->state, ND_CONN_CONNECTED));
+	cr_expect(eq(u32, qp->state, ND_QP_CONNECTED));
+	conn_bench_drop(a);
+}
+
+Test(ndclient_conn_event, R_DISC_05_the_peers_disconnect_is_told_once_to_all_who_asked)
+{
+	struct nd_adapter *a = conn_bench_new();
+	struct nd_qp *qp = conn_bench_qp(a);
+	struct nd_overlapped ov = {0}, o1 = {0}, o2 = {0};
+	struct nd_connector *c = conn_bench_under_way(a, qp, ND_CONN_CONNECTED, 7, &ov);
+	struct ndsh_ev_conn ev =
+		conn_bench_event(NDSH_EV_CONN_DISCONNECTED, ND_CONNECTION_ABORTED, 7);
+
+	c->op = NULL;
+	cr_expect(eq(i32, nd_connector_notify_disconnect(c, &o1), ND_PENDING));
+	cr_expect(eq(i32, nd_connector_notify_disconnect(c, &o2), ND_PENDING));
+	nd_conn_event(a, &ev);
+	cr_expect(eq(i32, nd_overlapped_status(&o1), ND_SUCCESS));
+	cr_expect(eq(i32, nd_overlapped_status(&o2), ND_SUCCESS));
+	cr_expect(eq(int, c->state, ND_CONN_PASSIVE_DISC));
+	nd_conn_event(a, &ev);
+	cr_expect(eq(int, c->state, ND_CONN_PASSIVE_DISC));
+	conn_bench_drop(a);
+}
+
+Test(ndclient_conn_event, R_DISC_04_our_disconnect_ends_as_the_daemon_says)
+{
+	const nd_status told[] = {ND_SUCCESS, ND_TIMEOUT, ND_CONNECTION_ABORTED};
+	const nd_status wanted[] = {ND_SUCCESS, ND_TIMEOUT, ND_SUCCESS};
+
+	for (uint32_t i = 0; i < 3; i++) {
+		struct nd_adapter *a = conn_bench_new();
+		struct nd_overlapped ov = {0};
+		struct nd_connector *c =
+			conn_bench_under_way(a, conn_bench_qp(a), ND_CONN_ACTIVE_DISC, i, &ov);
+		struct ndsh_ev_conn ev = conn_bench_event(NDSH_EV_CONN_DISCONNECTED, told[i], i);
+
+		nd_conn_event(a, &ev);
+		cr_expect(eq(i32, nd_overlapped_status(&ov), wanted[i]));
+		cr_expect(eq(int, c->state, ND_CONN_DISCONNECTED));
+		conn_bench_drop(a);
+	}
+}
