@@ -111,7 +111,7 @@ reap(struct bench_side *d)
 	return requests;
 }
 
-/* What a daemon's lcore does with frames that came (lcore_rx.c). */
+/* What a daemon's lcore does with frames that came (app/dpdk-ndd/lcore/rx.c). */
 static void
 receive(struct bench_side *to, const struct roce_tx_slot *slot, unsigned n, uint64_t now_ns)
 {

@@ -18,7 +18,7 @@
  *	sim_client.c	applications: polling, arming, posting
  *	sim_ops.c	random requests and their expected effect
  *	sim_window.c	memory windows, and fast-register regions as such
- *	sim_fast.c	what is special about the latter
+ *	sim_fast.c	what is special about fast-register regions
  *	sim_srq.c	shared receive queues
  *	sim_mover.c	memory that only the application can reach
  *	sim_resize.c	completion queues that change their rings
@@ -27,7 +27,7 @@
  *	sim_ud_post.c	... what is posted to it
  *	sim_ud_model.c	... and what must become of that
  *	sim_ah.c	address handles
- *	sim_sidr.c	questions for the number of such a queue pair
+ *	sim_sidr.c	SIDR: lookups of such a queue pair's number
  *	sim_stranger.c	forged frames
  *	sim_mem.c	memory of the world; arenas with a shadow of what they must hold
  */
@@ -63,7 +63,7 @@ struct sim_world {
 	unsigned ring_room;	   /* of the rings between shards */
 	unsigned sharing;	   /* chance of an end to share its receives */
 	uint64_t far_used, stalls; /* memory behind movers; how often one paused */
-	uint64_t holds; /* atomics that may make their peer send again what is behind them */
+	uint64_t holds; /* atomics that may make their peer retransmit the packets behind them */
 	uint64_t steps, completions, deaths;
 	unsigned dying;				     /* hosts that died or are about to */
 	uint64_t cm_faults[SIM_CM_STEPS][SIM_FATES]; /* planned ones that happened */
@@ -81,7 +81,7 @@ bool sim_run(uint64_t seed, const struct sim_profile *profile, bool verbose, uin
 /* The seed failed: say why and leave sim_run(). */
 void sim_fail(struct sim_world *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
-/* One line of the story; part of the trace hash, printed with --verbose. */
+/* One line of the trace; part of the trace hash, printed with --verbose. */
 void sim_note(struct sim_world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void sim_hash(struct sim_world *w, uint64_t v);
 #define sim_check(w, cond, ...)                                                                    \

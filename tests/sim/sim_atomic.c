@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Atomics on the peer's target, through its region: no window has the right. They are executed
- * where they stand among the other requests, so what each must find is known when it is posted; one
- * executed twice, or not, leaves another sum.
+ * in their place among the other requests, so what each must find is known when it is posted; one
+ * that is executed twice, or not at all, leaves another sum.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ sim_atomic_prepare(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
 		return false;
 	choose_word(ep, op);
 	/* Writes in front of it may take their time to be placed. */
-	w->holds += !t->far && t->client->mover.engine != NULL;
+	w->holds += !t->moved && t->client->mover.engine != NULL;
 	op->data = sim_alloc(w, op->bytes);
 	memcpy(op->data, t->shadow + op->remote_off, op->bytes);
 	memcpy(&old, op->data, sizeof(old));

@@ -144,7 +144,7 @@ wants_receives(struct sim_ep *ep)
 	       c->state <= SIM_CONN_UP && ep->recv_posted < SIM_RECVS_MAX;
 }
 
-/* Post what this end feels like posting; returns whether it may want to post more soon. */
+/* Post a random number of requests; returns whether this end may want to post more soon. */
 static bool
 act(struct sim_ep *ep, unsigned *done)
 {
@@ -169,7 +169,7 @@ act(struct sim_ep *ep, unsigned *done)
 	return true;
 }
 
-/* The longer nothing happens, the less often it looks: waits may be long. */
+/* The longer nothing happens, the less often it polls: waits may be long. */
 void
 sim_client_run(struct sim_client *c)
 {

@@ -46,8 +46,8 @@ struct sim_cq {
 struct sim_mover {
 	struct sim_client *client;
 	struct roce_mover *engine; /* NULL: the client has none */
-	struct ndsh_mover orders;
-	unsigned share; /* chance of a region to be far */
+	struct ndsh_mover commands;
+	unsigned share; /* chance of a region to be moved memory */
 	uint64_t pace_ns, next_ns;
 	bool asleep;
 };
@@ -98,13 +98,13 @@ void sim_mover_destroy(struct sim_mover *m);
 void *sim_mover_alloc(struct sim_world *w, uint32_t bytes);
 void sim_mover_run(struct sim_mover *m);
 void sim_mover_wake(struct sim_mover *m);
-/* All orders that were given so far are done. */
+/* All copy commands that were given so far are done. */
 void sim_mover_finish(struct sim_client *c);
 void sim_mover_check(const struct sim_mover *m);
 
 /* sim_resize.c */
 void sim_resize_init(struct sim_client *c, unsigned cq);
-/* Another step of what is under way with this queue, or nothing. */
+/* Another step of this queue's resize, if one is in progress. */
 void sim_resize_step(struct sim_client *c, struct sim_cq *cq);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * What happens to the messages of a connection's setup and end, by a plan that names the step: a
  * REQ, REP, RTU, REJ, MRA, DREQ or DREP is lost, comes twice, late or damaged, or the host that
- * sends or awaits it dies just then. Questions for datagrams' queue pairs, and their answers, meet
- * the same by chance. The rest of the network is the profile's.
+ * sends or awaits it dies just then. SIDR requests and replies meet the same faults by
+ * chance. The rest of the network is the profile's.
  */
 #include <stdio.h>
 #include <string.h>
@@ -127,7 +127,7 @@ suffer(struct sim_host *from, struct sim_host *to, struct sim_frame *f, enum sim
 	}
 }
 
-/* Questions have no plan each: any of their messages may meet it. */
+/* SIDR requests have no plan of their own: any of their messages may meet a fault. */
 static enum sim_fate
 fate_of_question(struct sim_world *w)
 {

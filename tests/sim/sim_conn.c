@@ -361,7 +361,7 @@ on_request(struct sim_host *h, const struct roce_cm_event *ev)
 		sim_conn_answer(ep->conn);
 }
 
-/* Bring the queue pair up, then send the REP (W-CM-35); or the REJ. */
+/* Bring the queue pair up, then send the REP (W-CM-35); or send the REJ. */
 void
 sim_conn_answer(struct sim_conn *c)
 {
@@ -476,7 +476,7 @@ sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev)
 		c->state = SIM_CONN_UP;
 }
 
-/* The peer has ended, and the word of it is late: the keepalive was faster. */
+/* The peer has ended, and its DREQ is late: the keepalive was faster. */
 static bool
 missed(const struct sim_ep *ep, const struct roce_event *ev)
 {

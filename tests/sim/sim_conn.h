@@ -146,9 +146,9 @@ void sim_cm_print(void);
 void sim_cm_plan(struct sim_world *w, struct sim_conn *c);
 bool sim_cm_passes(
 	struct sim_host *from, struct sim_host *to, const uint8_t *mad, struct sim_frame *f);
-/* sim_plan.c: the end of the process that has it: nothing is said, nothing is waited for */
+/* sim_plan.c: the end of the process that has it: no message is sent or awaited */
 void sim_ep_vanish(struct sim_ep *ep);
-/* Planned errors that are due, ends of connections; when to look again. */
+/* Planned errors that are due, ends of connections; when to check again. */
 uint64_t sim_conn_step(struct sim_conn *c);
 
 /* sim_model.c */

@@ -2,7 +2,7 @@
 /*
  * Hosts that die, with all their processes, and come back with nothing but their addresses; the
  * numbers of their queue pairs may be the same as before (W-CM-53). To the simulator the one that
- * comes back is another host, its successor. What the dead one held is looked at no more.
+ * comes back is another host, its successor. What the dead host held is no longer checked.
  */
 #include <string.h>
 
@@ -69,7 +69,7 @@ sim_death_run(struct sim_host *h)
 		restart(h);
 }
 
-/* What has not begun: is its host there? It begins on the one that came back. */
+/* Is the host there of a connection that has not begun? It begins on the host that came back. */
 bool
 sim_death_host_is_up(struct sim_client **c)
 {

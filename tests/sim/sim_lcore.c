@@ -15,7 +15,7 @@
 #define OUT_MAX	   32u
 #define TURN_NS	   (1 * SIM_US)
 #define STALL_MAX  (100 * SIM_US)
-#define CHECK_ALL  64u /* steps from one look at everything in a shard to the next */
+#define CHECK_ALL  64u /* steps from one check of everything in a shard to the next */
 #define IDLE_TURNS 8u  /* a shard polls this often in vain before it rests */
 
 void
@@ -366,7 +366,7 @@ sim_shard_turn(struct sim_shard *sh)
 	if (++sh->idle_turns >= IDLE_TURNS && rest(sh)) {
 		deadline = roce_shard_next_deadline(sh->s);
 		sh->next_ns = deadline > w->now_ns + TURN_NS ? deadline : w->now_ns + TURN_NS;
-	} else { /* a ring that must wait keeps it awake; it looks ever less often */
+	} else { /* a ring that must wait keeps it awake; it polls ever less often */
 		sh->next_ns =
 			w->now_ns + (TURN_NS << (sh->idle_turns < IDLE_TURNS ? sh->idle_turns : 6));
 	}

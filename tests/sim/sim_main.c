@@ -76,7 +76,7 @@ parse(int argc, char **argv, struct options *o)
 	return seeds;
 }
 
-/* Of the CPU: a machine that is shared says nothing by its clock. */
+/* CPU time: on a shared machine the wall clock proves nothing. */
 static uint64_t
 spent_ns(void)
 {

@@ -69,12 +69,12 @@ sim_arena_init(struct sim_client *c, struct sim_arena *a, uint32_t slot_bytes, u
 	a->slot_bytes = slot_bytes;
 	a->bytes = slot_bytes * SIM_SLOTS;
 	a->client = c;
-	a->far = c->mover.engine != NULL && sim_chance(w, c->mover.share);
-	a->mem = a->far ? sim_mover_alloc(w, a->bytes) : sim_alloc(w, a->bytes);
+	a->moved = c->mover.engine != NULL && sim_chance(w, c->mover.share);
+	a->mem = a->moved ? sim_mover_alloc(w, a->bytes) : sim_alloc(w, a->bytes);
 	a->shadow = sim_alloc(w, a->bytes);
 	fill(w, a->mem, a->bytes);
 	memcpy(a->shadow, a->mem, a->bytes);
-	if (a->far) {
+	if (a->moved) {
 		a->va = (uintptr_t)a->mem;
 		a->mr = roce_mr_register_moved(
 			c->shard->s, c->pd, a->va, a->bytes, c->mover.engine, access);

@@ -9,7 +9,7 @@
 struct sim_arena {
 	char name[32];
 	struct sim_client *client;
-	bool far;	       /* only the client's mover reaches it */
+	bool moved;	       /* only the client's mover reaches it */
 	uint8_t *mem, *shadow; /* shadow: what mem holds when all that was posted is done */
 	uint64_t va;
 	uint32_t slot_bytes, bytes;

@@ -87,7 +87,7 @@ send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 	if (c->poison == SIM_POISON_RNR)
 		return status == NDSH_WC_RNR_RETRY_EXC_ERR &&
 		       (sim_is_message(op) || (op->remote_slot >= 0 && op->op != NDSH_OP_READ &&
-						      ep->peer->target.far));
+						      ep->peer->target.moved));
 	return false;
 }
 
@@ -196,7 +196,7 @@ send_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 	struct sim_op *op;
 	uint32_t bytes;
 
-	/* Silent requests in front of it succeeded without a word. */
+	/* Silent requests in front of it succeeded without an entry. */
 	for (;; finish(ep, op, NDSH_WC_SUCCESS)) {
 		sim_check(w, ep->head < ep->posted, "conn %u%s: completion of nothing, context %lx",
 			number, ep->name, (unsigned long)e->context);
@@ -222,7 +222,7 @@ send_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 
 /* ---- receive side ---- */
 
-/* Are its bytes there: of a send in the receive, which a write leaves alone? */
+/* Are its bytes there? A send's are in the receive, which a write leaves alone. */
 static bool
 arrived(struct sim_ep *ep, const struct sim_recv *r, const struct sim_op *op)
 {
@@ -330,7 +330,7 @@ sim_model_completion(struct sim_client *c, const struct sim_cq *cq, const struct
 		send_completion(ep, e);
 }
 
-/* Has it a queue pair that may still have something to be cancelled? */
+/* Does it have a queue pair that may still have requests to be cancelled? */
 static bool
 may_be_flushing(const struct sim_client *c, const struct sim_cq *cq)
 {

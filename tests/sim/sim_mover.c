@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory that only its client can reach: a share of the regions. The client's mover carries out
- * its orders at a pace of its own, sleeps when there are none and stalls now and then; and, as the
+ * copy commands at a pace of its own, sleeps when there are none and stalls now and then; and, as the
  * library does, all of them before it looks at completions.
  */
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #define POOL_BYTES   (UINT64_C(64) << 20)
 #define STALL_MAX_NS (2 * SIM_MS) /* far less than a peer's patience */
 
-/* Orders name real addresses, and peers see them: they must be the same in each run. */
+/* Copy commands name real addresses, and peers see them: they must be the same in each run. */
 static uint8_t *
 pool(struct sim_world *w)
 {
@@ -50,7 +50,7 @@ sim_mover_init(struct sim_client *c)
 	m->client = c;
 	m->engine = roce_mover_create(c->shard->s, sim_alloc(c->w, roce_mover_bytes()), shared, m);
 	sim_check(c->w, m->engine != NULL, "roce_mover_create()");
-	ndsh_mover_view(&m->orders, shared);
+	ndsh_mover_view(&m->commands, shared);
 	m->share = (unsigned)sim_below(c->w, 10001);
 	m->pace_ns = 20 << sim_below(c->w, 8);
 	m->next_ns = c->w->now_ns;
@@ -64,12 +64,12 @@ sim_mover_destroy(struct sim_mover *m)
 			"a mover is still in use");
 }
 
-/* Returns how many orders were done, at most n. */
+/* Returns how many copy commands were done, at most n. */
 static uint32_t
 carry_out(struct sim_mover *m, uint32_t n)
 {
 	struct sim_client *c = m->client;
-	uint32_t done = ndsh_mover_run(&m->orders, n);
+	uint32_t done = ndsh_mover_run(&m->commands, n);
 
 	if (done == 0)
 		return 0;
@@ -112,7 +112,7 @@ sim_mover_run(struct sim_mover *m)
 	}
 	m->next_ns = w->now_ns + 1 + sim_below(w, most * m->pace_ns);
 	if (carry_out(m, most) == most ||
-		ndsh_cq_arm(&m->orders.reader, NDSH_ARM_ANY, &before) != NDSH_ARMED)
+		ndsh_cq_arm(&m->commands.reader, NDSH_ARM_ANY, &before) != NDSH_ARMED)
 		return;
 	m->asleep = true;
 	m->next_ns = SIM_NEVER;
@@ -122,8 +122,9 @@ sim_mover_run(struct sim_mover *m)
 void
 sim_mover_check(const struct sim_mover *m)
 {
-	const struct ndsh_cq_reader *r = &m->orders.reader;
+	const struct ndsh_cq_reader *r = &m->commands.reader;
 
 	if (m->asleep)
-		sim_check(m->client->w, r->page->produced <= r->taken, "a mover sleeps on orders");
+		sim_check(m->client->w, r->page->produced <= r->taken,
+			"a mover sleeps on orders");
 }

@@ -340,7 +340,7 @@ sim_op_post(struct sim_ep *ep)
 	return true;
 }
 
-/* A descriptor without an operation, or one that lies: no library of ours makes them. */
+/* A descriptor without an operation, or with wrong fields: the library never makes these. */
 bool
 sim_breach_post(struct sim_ep *ep)
 {

@@ -55,7 +55,7 @@ struct sim_recv {
 /* A queue pair that takes shared receives. */
 struct sim_taker {
 	unsigned last_shared; /* number of the newest that it took */
-	unsigned last_recv;   /* as many had completed when it was said that no more come */
+	unsigned last_recv;   /* as many had completed when the end of posting was announced */
 	unsigned done;	      /* as many have completed */
 	bool last_wqe;	      /* it was said */
 };

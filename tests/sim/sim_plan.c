@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What becomes due in the life of a connection: planned errors, its end, the clearing away. */
+/* What becomes due in the life of a connection: planned errors, its end, the cleaning up. */
 #include "sim.h"
 
 static void
@@ -133,7 +133,7 @@ work_done(const struct sim_ep *ep)
 	return ep->posted == ep->quota && sim_ep_idle(ep);
 }
 
-/* Both ends did all they wanted, or the plan is to stop before. */
+/* Both ends have done all their requests, or the plan is to stop before. */
 static void
 orderly_end(struct sim_conn *c)
 {
@@ -160,7 +160,7 @@ error_end(struct sim_ep *ep)
 		sim_ep_vanish(ep);
 	if (ep->close_ns != 0 && ep->w->now_ns >= ep->close_ns)
 		disconnect(ep);
-	/* A peer that vanished, and its DREQ was lost: only own requests would tell. */
+	/* A peer that vanished, with its DREQ lost: only own requests would show it. */
 	if (ep->peer->vanished && ep->up && work_done(ep) && ep->close_ns == 0)
 		ep->close_ns =
 			ep->w->now_ns + 1 + (ep->w->deaths > 0 ? sim_below(ep->w, 2 * SIM_S) : 0);

@@ -69,7 +69,7 @@ begin(struct sim_client *c, struct sim_cq *cq)
 	z->step = SIM_RESIZE_ASKED;
 }
 
-/* Sometimes to less than is in the queue: that is refused, and then all is as it was. */
+/* Sometimes to less than is in the queue: that is refused and changes nothing. */
 static void
 move(struct sim_client *c, struct sim_cq *cq)
 {

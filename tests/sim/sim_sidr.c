@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Applications that ask for a queue pair's number and key before they send to it. Each question has
- * one answer, of those that were given, or none came; and it is the asker's own fault if it uses it
- * for too long. What happens to the messages is sim_cm.c's.
+ * Applications that look up a queue pair's number and key by SIDR before they send to it. Each query
+ * ends with a reply that was given, or without one; an application that uses the reply for too long
+ * does so at its own risk. What happens to the messages is planned in sim_cm.c.
  */
 #include <string.h>
 
 #include "sim.h"
 
-#define PRIV	   UINT32_C(0x5eed0000) /* | the question's number; its complement answers */
+#define PRIV	   UINT32_C(0x5eed0000) /* | the query's number; its complement is the reply's */
 #define THINK_NS   (300 * SIM_MS)
 #define LOCAL_PORT 50000u
 #define KEPT_NS	   (9 * SIM_S) /* for at least so long a reply is kept for a repeated request */
@@ -70,7 +70,7 @@ sim_sidr_heard(const struct sim_ud *u, struct sim_target *t)
 	return true;
 }
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* ---- active side --------------------------------------------------------------------------- */
 
 static void
 ask(struct sim_world *w, struct sim_ask *a)
@@ -151,7 +151,7 @@ on_answer(struct sim_host *h, struct sim_ask *a, const struct roce_cm_event *ev)
 	a->q_key = ev->q_key;
 }
 
-/* ---- being asked --------------------------------------------------------------------------- */
+/* ---- passive side -------------------------------------------------------------------------- */
 
 static void
 answer(struct sim_world *w, struct sim_ask *a)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions for the number and key of a queue pair of datagrams, by the CM (SIDR). */
+/* Lookups of the number and key of a queue pair of datagrams, by the CM (SIDR). */
 #ifndef SIM_SIDR_H
 #define SIM_SIDR_H
 
@@ -7,7 +7,7 @@
 #include "sim_types.h"
 
 #define SIM_ASKS_MAX  8u /* in a world */
-#define SIM_GIVEN_MAX 8u /* answers to one of them: copies may come late and count as new */
+#define SIM_GIVEN_MAX 8u /* replies to one of them: copies may come late and count as new */
 
 struct sim_ask {
 	unsigned number;
@@ -36,7 +36,7 @@ uint64_t sim_sidr_step(struct sim_world *w);
 void sim_sidr_event(struct sim_host *h, const struct roce_cm_event *ev);
 void sim_sidr_host_died(struct sim_host *h);
 bool sim_sidr_all_over(const struct sim_world *w);
-/* What u has heard of some queue pair, if it feels like using it. */
+/* What u has learned of some queue pair, if it chooses to use it. */
 bool sim_sidr_heard(const struct sim_ud *u, struct sim_target *t);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared receive queues. Each client has one that part of its connections take their receives
- * from. Which of them took which receive its completion tells; how many were taken the page does.
+ * Shared receive queues. Each client has one, and part of its connections take their receives from
+ * it. A completion tells which connection took which receive, the page how many were taken.
  */
 #include "sim.h"
 
@@ -136,7 +136,7 @@ sim_srq_limit(struct sim_srq *q)
 	q->limit = 0;
 }
 
-/* All that it took has completed (W-EVT-02); how much that is its page says. */
+/* All that it took has completed (W-EVT-02); its page says how much that is. */
 void
 sim_srq_last_wqe(struct sim_world *w, struct sim_taker *taker, const struct ndsh_qp_page *page)
 {
@@ -159,7 +159,7 @@ sim_srq_check(struct sim_srq *q)
 
 /* ---- the end ---- */
 
-/* What was taken completed, unless its queue pair vanished; what was not is untouched. */
+/* Receives that were taken have completed, unless their queue pair vanished; the others are untouched. */
 void
 sim_srq_destroy(struct sim_srq *q)
 {

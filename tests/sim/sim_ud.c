@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The life of a queue pair of datagrams: begin, other keys, a send side that stopped and goes on,
- * an end in one of the ways there are. Part of the seeds have some beside their connections; the
+ * The life of a queue pair of datagrams: beginning, changes of key, a send side that stops and goes
+ * on, an end of each kind. Part of the seeds have some beside their connections; the
  * others are the same worlds as without this file.
  */
 #include "sim.h"
@@ -74,7 +74,7 @@ sim_ud_of(struct sim_world *w, const void *owner)
 	return u >= w->uds && u < w->uds + w->n_uds ? &w->uds[u - w->uds] : NULL;
 }
 
-/* ---- begin --------------------------------------------------------------------------------- */
+/* ---- beginning ----------------------------------------------------------------------------- */
 
 static void
 make_memory(struct sim_ud *u)
@@ -229,7 +229,7 @@ sim_ud_event(struct sim_ud *u, const struct roce_event *ev)
 	}
 }
 
-/* checks W-ERR-02: whatever was posted is flushed, then it goes on. */
+/* checks W-ERR-02: all that was posted is flushed, then it goes on. */
 static void
 modify(struct sim_ud *u)
 {

@@ -24,7 +24,7 @@ wrong_qpn(struct sim_world *w)
 	}
 }
 
-/* Another one, or itself; now and then nothing is right about it. */
+/* Another one, or itself; now and then all of it is wrong. */
 static struct sim_target
 choose_target(struct sim_ud *u)
 {
@@ -181,7 +181,7 @@ send(struct sim_ud *u)
 	return true;
 }
 
-/* Not a datagram, or nothing at all: the contract's end (the last of what it posts). In a queue
+/* Not a datagram, or no operation at all: a breach of the contract (the last of what it posts). In a queue
  * that is being flushed the well-formed ones are, too. */
 static bool
 breach(struct sim_ud *u)

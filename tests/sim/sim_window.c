@@ -12,8 +12,8 @@ sim_windows_init(struct sim_ep *ep)
 	for (unsigned i = 0; i < SIM_WINDOWS; i++) {
 		struct sim_window *v = &ep->windows[i];
 
-		/* Pages are of the arena. A mover would do older writes behind theirs. */
-		if (i == SIM_WINDOWS - 1 && !ep->target.far)
+		/* Pages are of the arena. A mover would carry out older writes behind those to the pages. */
+		if (i == SIM_WINDOWS - 1 && !ep->target.moved)
 			sim_fast_init(ep, v);
 		else
 			v->mw = roce_mw_create(
@@ -32,7 +32,7 @@ destroy(struct sim_ep *ep, struct sim_window *v)
 	v->mw = NULL;
 }
 
-/* With the queue pair gone, regions are not busy, be there windows or not; checks R-MW-10. */
+/* With the queue pair gone, regions are not busy, with windows or without; checks R-MW-10. */
 void
 sim_windows_destroy(struct sim_ep *ep)
 {
@@ -88,7 +88,7 @@ sim_window_op(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
 	return true;
 }
 
-/* One that must fail: a bind beyond the region, of what is bound or to what is no region; the
+/* A BIND or INVALIDATE that must fail: a bind beyond the region, of what is bound or to what is no region; the
  * invalidation of what is not bound. */
 void
 sim_window_bad_op(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One seed: set the world up, let it run until every connection is over, look at what is left. */
+/* One seed: set the world up, let it run until every connection is over, check what is left. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -163,7 +163,7 @@ run(struct sim_world *w)
 static void
 run_out(struct sim_world *w)
 {
-	/* A question that came late was answered, and that is kept for a while. */
+	/* A SIDR request that came late was answered, and the reply is kept for a while. */
 	uint64_t until = w->now_ns + (w->n_asks > 0 ? 45 : 30) * SIM_S;
 
 	for (unsigned i = 0; i < w->n_hosts; i++)
