@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A received frame finds its queue pair, or a counter. Order as stock peers have it: the ICRC, the
- * dear one, last (W-RXE-01). */
+/*
+ * A received frame: it reaches its queue pair, or it is counted and dropped. The checks are in the
+ * order of rdma_rxe's (Linux, drivers/infiniband/sw/rxe/rxe_recv.c): the ICRC, which costs most, is
+ * the last one (W-RXE-01).
+ */
 #include <string.h>
 
 #include "base/compiler.h"
@@ -13,7 +16,7 @@
 #include "roce/shard/shard.h"
 #include "roce/ud/datagram.h"
 
-/* Two IPv4 addresses, changed over. */
+/* Is the pair of IPv4 addresses at a that at b, with source and destination exchanged? */
 BASE_INLINE bool
 addresses_cross(const uint8_t *a, const uint8_t *b)
 {
@@ -26,7 +29,7 @@ addresses_cross(const uint8_t *a, const uint8_t *b)
 
 /* Source and destination must be the path's, seen from the other side (W-PKT-14). */
 BASE_INLINE bool
-address_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
+pkt_address_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	const uint8_t *ours = qp->tmpl.bytes + qp->tmpl.l3_off;
 	const uint8_t *theirs = pkt->l3;
@@ -39,18 +42,18 @@ address_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
 
 /* W-PKT-15 */
 BASE_INLINE bool
-state_ok(const struct roce_qp *qp, uint32_t opflags)
+qp_state_ok(const struct roce_qp *qp, uint32_t opflags)
 {
 	if (opflags & ROCE_OPF_REQUEST)
 		return qp->state >= ROCE_QPS_RTR && qp->state <= ROCE_QPS_SQD;
 	return qp->state >= ROCE_QPS_RTS && qp->state <= ROCE_QPS_SQD;
 }
 
-/* Of its peer, in its VLAN, and whole. */
+/* Does the packet come from the peer, in the VLAN of the path, with a right ICRC? */
 BASE_INLINE bool
-genuine(struct roce_shard *s, const struct roce_qp *qp, const struct roce_pkt *pkt)
+pkt_is_genuine(struct roce_shard *s, const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	if (base_unlikely(!address_ok(qp, pkt)))
+	if (base_unlikely(!pkt_address_ok(qp, pkt)))
 		s->count.rx_wrong_address++;
 	else if (base_unlikely(pkt->vlan != qp->tmpl.vlan)) /* W-PKT-02 */
 		s->count.rx_wrong_vlan++;
@@ -61,9 +64,10 @@ genuine(struct roce_shard *s, const struct roce_qp *qp, const struct roce_pkt *p
 	return false;
 }
 
-/* To live datagram queue pairs no packet of a connection belongs (W-PKT-10). */
+/* A packet of a connection for a queue pair that takes none now, or never, as those of datagrams do
+ * not (W-PKT-10). */
 static void
-wrong_state(struct roce_shard *s, const struct roce_qp *qp)
+qp_wrong_state(struct roce_shard *s, const struct roce_qp *qp)
 {
 	if (qp->state > ROCE_QPS_ERR)
 		s->count.rx_wrong_class++;
@@ -71,13 +75,13 @@ wrong_state(struct roce_shard *s, const struct roce_qp *qp)
 		s->count.rx_wrong_state++;
 }
 
-/* Whoever could send these in a peer's name could slow its partner down (W-CC-08). */
+/* A CNP must come from the peer: a forged one would slow the queue pair down (W-CC-08). */
 static void
 cnp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	if (qp->state < ROCE_QPS_RTR || qp->state > ROCE_QPS_SQD)
-		wrong_state(s, qp);
-	else if (genuine(s, qp, pkt))
+		qp_wrong_state(s, qp);
+	else if (pkt_is_genuine(s, qp, pkt))
 		roce_cc_notified(s, qp);
 }
 
@@ -91,8 +95,8 @@ other_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		roce_ud_rx(s, qp, pkt);
 }
 
-/* An index beyond the table leads to the first in it, whose number is not the packet's: of two
- * places no two numbers are the same. */
+/* An index beyond the table leads to the first queue pair in it. Its number is not the packet's, as
+ * different places have different numbers, so roce_shard_rx() drops the packet. */
 struct roce_qp *
 roce_shard_rx_seek(struct roce_shard *s, uint32_t place, const struct roce_pkt *pkt)
 {
@@ -119,9 +123,9 @@ roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt,
 		s->count.rx_unknown_qpn++;
 	} else if (base_unlikely(!(flags & (ROCE_OPF_REQUEST | ROCE_OPF_RESPONSE)))) {
 		other_rx(s, qp, pkt);
-	} else if (base_unlikely(!state_ok(qp, flags))) {
-		wrong_state(s, qp);
-	} else if (genuine(s, qp, pkt)) {
+	} else if (base_unlikely(!qp_state_ok(qp, flags))) {
+		qp_wrong_state(s, qp);
+	} else if (pkt_is_genuine(s, qp, pkt)) {
 		if (base_unlikely(marked | pkt->becn))
 			roce_cc_rx(s, qp, pkt);
 		if (flags & ROCE_OPF_REQUEST)

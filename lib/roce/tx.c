@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What leaves next. First word of congestion, as nothing is more urgent; then answers that stand
- * alone, they are short and a peer's window waits for them; then queue pairs take turns, each with
- * READ responses before its own requests. But one request may go first in a turn: who is read from
- * without a pause must get a word in, if only to take back the window that is read through
- * (R-INV-02).
+ * What leaves next. CNPs come first, as nothing is more urgent. Then acknowledgements that stand
+ * alone: they are short, and a peer's window waits for them. Then queue pairs take turns, each with
+ * READ responses before its own requests. But one request may go before the responses of a turn: a
+ * queue pair that its peer reads from without a pause must be able to send, if only to invalidate
+ * the window that the peer reads through (R-INV-02).
  */
 #include "roce/tx.h"
 
@@ -80,7 +80,8 @@ roce_shard_tx_acks(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *s
 	return done + tx_acks(s, slots + done, n - done);
 }
 
-/* Those that rang and those that have more to send take turns. */
+/* The queue pair whose turn it is: those whose clients rang and those that have more to send
+ * alternate. */
 static struct roce_qp *
 tx_next(struct roce_shard *s)
 {

@@ -25,7 +25,7 @@ roce_tx_want(struct roce_shard *s, struct roce_qp *qp)
  * to send when the pool has one. */
 void roce_tx_starve(struct roce_shard *s, struct roce_qp *qp);
 
-/* Finish and count a frame whose headers and payload stand in slot->buf. */
+/* Finish and count the frame whose headers and payload are in slot->buf. */
 static inline void
 roce_tx_seal(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot,
 	uint32_t hdr_bytes, uint32_t payload_bytes)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Congestion that is seen and told. Marks on what peers send are told to them (W-CC-01). That needs
- * no agreement: only packets whose sender said that it will react are ever marked. CNPs stand
- * beside the connection: without PSN, unanswered, and one that is lost is not missed (W-CC-03).
- * What peers tell us slows down the queue pair that it is about, if its own packets say that it
- * reacts.
+ * Congestion notification. Peers whose packets arrive marked are sent CNPs (W-CC-01). That needs no
+ * agreement: switches mark only packets whose sender declared itself ECN-capable. A CNP is no part
+ * of the connection's sequence: it has no PSN, is not acknowledged, and is not sent again if it is
+ * lost (W-CC-03). A CNP from the peer slows down the queue pair that it names, if that one's own
+ * packets are ECN-capable.
  */
 #include "roce/cc/cc.h"
 
@@ -14,7 +14,7 @@
 #include "roce/shard/shard.h"
 #include "roce/tx.h"
 
-/* Most of a congested queue is marked; one word in this time says it all (W-CC-04). */
+/* Most packets in a congested queue are marked; one CNP in this time is enough (W-CC-04). */
 #define CNP_INTERVAL_NS 50000u
 
 size_t
@@ -31,7 +31,7 @@ cc_use(struct roce_shard *s, struct roce_qp *qp)
 }
 
 static void
-marked(struct roce_shard *s, struct roce_qp *qp)
+qp_see_mark(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct roce_cc *cc = cc_use(s, qp);
 
@@ -42,17 +42,18 @@ marked(struct roce_shard *s, struct roce_qp *qp)
 	base_list_join(&s->cnps, &cc->cnp_link);
 }
 
-/* An ACK that was marked says nothing: whoever sends it can't send less of them. */
+/* A marked ACK causes no CNP: its sender can't send fewer of them. */
 void
 roce_cc_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	if ((pkt->tos & ROCE_TOS_ECN) == ROCE_TOS_ECN && pkt->opcode != ROCE_ACK)
-		marked(s, qp);
+		qp_see_mark(s, qp);
 	if (pkt->becn) /* W-CC-05 */
 		roce_cc_notified(s, qp);
 }
 
-/* What comes to a full window in each round trip. READ responses are the peer's to bound. */
+/* The rate of a full window in each round trip. The peer's requests, not our window, bound READ
+ * responses. */
 static uint32_t
 most_possible(const struct roce_shard *s, const struct roce_qp *qp)
 {
@@ -64,7 +65,7 @@ most_possible(const struct roce_shard *s, const struct roce_qp *qp)
 	return rate < ROCE_RATE_MAX ? (uint32_t)rate : ROCE_RATE_MAX;
 }
 
-/* If our packets don't say that they are ECN-capable, whatever was marked was none of them. */
+/* If our packets are not ECN-capable, none of them was marked, and the CNP is ignored. */
 void
 roce_cc_notified(struct roce_shard *s, struct roce_qp *qp)
 {

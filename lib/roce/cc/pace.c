@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queue pairs that send at a rate. What they send, requests and READ responses alike (W-CC-07),
- * moves the time when their next packet is due; before that time they wait in a slot of a small
- * wheel by the very link by which they would be among the senders, so that whoever wants them to
- * send need not know. Acknowledgements that stand alone don't wait, nor do CNPs.
+ * Queue pairs that send at a rate. Every packet, request or READ response (W-CC-07), moves the time
+ * when the next one is due. Before that time a queue pair waits in a slot of a small wheel, by the
+ * same link (tx_link) that would put it among the senders: roce_tx_want() need not know.
+ * Acknowledgements that stand alone don't wait, nor do CNPs.
  *
- * A sender that comes late may catch up a little: lcores are not punctual. And before it falls
- * silent it asks for an answer, so that no timer runs out while it is ourselves who wait.
+ * A queue pair that sends late may catch up a little, as lcores are not punctual. The last packet
+ * before a pause asks for an acknowledgement, so that no timer expires because of the pause.
  */
 #include "roce/cc/pace.h"
 
@@ -29,9 +29,9 @@ cc_of(struct roce_shard *s, const struct roce_qp *qp)
 
 /* ---- the wheel ------------------------------------------------------------------------------ */
 
-/* First tick of a slot that may have somebody; the map is not empty. */
+/* The first tick whose slot may have queue pairs; the map is not empty. */
 static uint64_t
-first_tick(const struct roce_pace *p)
+pace_first_tick(const struct roce_pace *p)
 {
 	uint64_t from = p->tick + 1;
 	unsigned turn = from % ROCE_PACE_SLOTS;
@@ -43,7 +43,7 @@ first_tick(const struct roce_pace *p)
 uint64_t
 roce_pace_next(const struct roce_pace *p)
 {
-	return p->map == 0 ? UINT64_MAX : first_tick(p) << ROCE_PACE_SHIFT;
+	return p->map == 0 ? UINT64_MAX : pace_first_tick(p) << ROCE_PACE_SHIFT;
 }
 
 void
@@ -53,7 +53,7 @@ roce_pace_release(struct roce_shard *s)
 	uint64_t tick = s->now_ns >> ROCE_PACE_SHIFT;
 
 	while (p->map != 0) {
-		uint64_t first = first_tick(p);
+		uint64_t first = pace_first_tick(p);
 
 		if (first > tick)
 			break;
@@ -63,9 +63,9 @@ roce_pace_release(struct roce_shard *s)
 	p->tick = tick;
 }
 
-/* Until then, which is not yet. Beyond the horizon: looked at again at its end. */
+/* until_ns is in the future. Beyond the horizon of the wheel it waits to that, and then again. */
 static void
-wait(struct roce_shard *s, struct roce_qp *qp, uint64_t until_ns)
+qp_wait_until(struct roce_shard *s, struct roce_qp *qp, uint64_t until_ns)
 {
 	struct roce_pace *p = &s->pace;
 	uint64_t tick = (until_ns >> ROCE_PACE_SHIFT) + 1, last;
@@ -85,7 +85,7 @@ wait(struct roce_shard *s, struct roce_qp *qp, uint64_t until_ns)
 
 /* How many packets of full size are due, up to n. */
 static unsigned
-due(struct roce_shard *s, const struct roce_qp *qp, struct roce_cc *cc, unsigned n)
+qp_packets_due(struct roce_shard *s, const struct roce_qp *qp, struct roce_cc *cc, unsigned n)
 {
 	uint64_t packets;
 
@@ -97,9 +97,10 @@ due(struct roce_shard *s, const struct roce_qp *qp, struct roce_cc *cc, unsigned
 	return packets < n ? (unsigned)packets : n;
 }
 
-/* Requests and responses take turns to be first: one of them may be all that is due. */
+/* Requests and responses alternate in being first: one packet may be all that is due. */
 static bool
-send_one(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot, bool request_first)
+qp_send_paced(
+	struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot, bool request_first)
 {
 	if (request_first && roce_req_tx(s, qp, slot, 1) == 1)
 		return true;
@@ -121,25 +122,25 @@ roce_pace_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *sl
 		roce_tx_want(s, qp);
 		return 0;
 	}
-	quantum = due(s, qp, cc, n);
+	quantum = qp_packets_due(s, qp, cc, n);
 	if (quantum == 0) {
-		wait(s, qp, cc->next_ns);
+		qp_wait_until(s, qp, cc->next_ns);
 		return 0;
 	}
 	request_first = !cc->responses_first;
 	cc->responses_first = request_first;
 	for (; done < quantum; done++) {
 		if (done + 1 == quantum)
-			qp->tx_bits |= ROCE_TXB_BURST; /* it asks for an answer */
-		if (!send_one(s, qp, &slots[done], request_first && done == 0))
+			qp->tx_bits |= ROCE_TXB_BURST; /* it asks for an acknowledgement */
+		if (!qp_send_paced(s, qp, &slots[done], request_first && done == 0))
 			break;
 		bytes += slots[done].len;
 	}
-	if (!(qp->rx_bits & ROCE_RXB_PACED)) /* it has come to its end */
+	if (!(qp->rx_bits & ROCE_RXB_PACED)) /* it went to ERR */
 		return done;
 	cc->next_ns += roce_rate_sent(&cc->rate, bytes);
 	if (done == quantum && cc->next_ns > s->now_ns)
-		wait(s, qp, cc->next_ns);
+		qp_wait_until(s, qp, cc->next_ns);
 	else if (done == quantum) /* behind the others */
 		roce_tx_want(s, qp);
 	return done;

@@ -31,7 +31,7 @@
 
 /* What the target goes up by. */
 static uint32_t
-step(const struct roce_rate *r)
+rate_step(const struct roce_rate *r)
 {
 	uint32_t few = r->times < r->volumes ? r->times : r->volumes;
 	uint32_t many = r->times < r->volumes ? r->volumes : r->times;
@@ -42,20 +42,20 @@ step(const struct roce_rate *r)
 }
 
 static void
-aim(struct roce_rate *r, uint64_t target)
+rate_aim(struct roce_rate *r, uint64_t target)
 {
 	r->target = target < ROCE_RATE_MAX ? (uint32_t)target : ROCE_RATE_MAX;
 }
 
 static void
-raise(struct roce_rate *r)
+rate_raise(struct roce_rate *r)
 {
-	aim(r, r->target + step(r));
+	rate_aim(r, r->target + rate_step(r));
 	r->now += (r->target - r->now + 1) / 2;
 }
 
 static void
-count(uint8_t *raises)
+raises_count(uint8_t *raises)
 {
 	if (*raises < UINT8_MAX)
 		++*raises;
@@ -63,7 +63,7 @@ count(uint8_t *raises)
 
 /* As fast as any link: the limit is none. A leap short of it, as it follows a target. */
 static bool
-recovered(struct roce_rate *r)
+rate_is_over(struct roce_rate *r)
 {
 	if (r->now < ROCE_RATE_MAX - LEAP)
 		return false;
@@ -72,24 +72,24 @@ recovered(struct roce_rate *r)
 }
 
 static void
-end_period(struct roce_rate *r)
+rate_end_period(struct roce_rate *r)
 {
 	r->period_ns += PERIOD_NS;
 	r->alpha -= (uint16_t)(r->alpha >> ALPHA_SHIFT);
-	count(&r->times);
-	raise(r);
+	raises_count(&r->times);
+	rate_raise(r);
 }
 
 /* All periods that have ended, at once: each is a step, and the rate one step behind its target. */
 static void
-end_periods(struct roce_rate *r, uint64_t now_ns)
+rate_end_periods(struct roce_rate *r, uint64_t now_ns)
 {
 	uint64_t ended = (now_ns - r->period_ns) / PERIOD_NS + 1;
 
 	r->period_ns += ended * PERIOD_NS;
 	r->alpha = 0;
-	aim(r, r->target + (ended < ROCE_RATE_MAX ? ended : ROCE_RATE_MAX) * step(r));
-	r->now = r->target < ROCE_RATE_MAX ? r->target - step(r) : ROCE_RATE_MAX;
+	rate_aim(r, r->target + (ended < ROCE_RATE_MAX ? ended : ROCE_RATE_MAX) * rate_step(r));
+	r->now = r->target < ROCE_RATE_MAX ? r->target - rate_step(r) : ROCE_RATE_MAX;
 }
 
 bool
@@ -98,14 +98,14 @@ roce_rate_recover(struct roce_rate *r, uint64_t now_ns)
 	if (r->now == 0)
 		return false;
 	for (unsigned i = 0; i < ONE_BY_ONE && now_ns >= r->period_ns; i++)
-		end_period(r);
+		rate_end_period(r);
 	if (now_ns >= r->period_ns)
-		end_periods(r, now_ns);
-	return !recovered(r);
+		rate_end_periods(r, now_ns);
+	return !rate_is_over(r);
 }
 
 static bool
-just_cut(const struct roce_rate *r, uint64_t now_ns)
+rate_was_just_cut(const struct roce_rate *r, uint64_t now_ns)
 {
 	return r->times == 0 && now_ns + (PERIOD_NS - CUT_INTERVAL_NS) < r->period_ns;
 }
@@ -115,7 +115,7 @@ roce_rate_cut(struct roce_rate *r, uint64_t now_ns, uint32_t most, uint64_t rtt_
 {
 	if (!roce_rate_recover(r, now_ns))
 		*r = (struct roce_rate){.now = ROCE_RATE_MAX, .alpha = ALPHA_ONE};
-	else if (just_cut(r, now_ns))
+	else if (rate_was_just_cut(r, now_ns))
 		return false;
 	if (r->now > most)
 		r->now = most;
@@ -140,8 +140,8 @@ roce_rate_sent(struct roce_rate *r, uint64_t bytes)
 	r->bytes += (uint32_t)bytes;
 	if (r->bytes >= VOLUME_BYTES) {
 		r->bytes -= VOLUME_BYTES;
-		count(&r->volumes);
-		raise(r);
+		raises_count(&r->volumes);
+		rate_raise(r);
 	}
 	return ns;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of a queue pair: the failing request first, then everything behind it with FLUSH_ERR, in
- * order (W-ERR-01). A deep queue is flushed in portions: the work of a turn has a bound.
+ * The end of a queue pair: the failing request completes first, then everything behind it with
+ * FLUSH_ERR, in order (W-ERR-01). A deep queue is flushed in portions, so that the work of a turn
+ * is bounded.
  */
 #include "roce/qp/error.h"
 
@@ -25,11 +26,12 @@
 #define FLUSH_BUDGET 512u /* flushed requests per turn */
 
 /*
- * What still has to leave: the one fatal NAK with the READ responses before it (W-RESP-18,
- * W-ACK-03), or the ACK of what was executed: a peer that closes is not left in doubt about it.
+ * Nothing more is sent, but for two things: the one fatal NAK, with the READ responses before it
+ * (W-RESP-18, W-ACK-03); and the ACK of requests that were executed, so that a peer that closes the
+ * connection knows of them.
  */
 static void
-stop_sending(struct roce_shard *s, struct roce_qp *qp)
+qp_stop_sending(struct roce_shard *s, struct roce_qp *qp)
 {
 	qp->wq_tx = NULL;
 	roce_timer_remove(s, qp);
@@ -58,7 +60,7 @@ roce_flush_join(struct roce_shard *s, struct roce_qp *qp)
 }
 
 static void
-flush_leave(struct roce_qp *qp)
+qp_flush_leave(struct roce_qp *qp)
 {
 	if (!base_linked(&qp->flush_link))
 		return;
@@ -76,7 +78,7 @@ roce_qp_error(struct roce_shard *s, struct roce_qp *qp, enum roce_reason reason,
 	qp->reason = (uint8_t)reason;
 	qp->syndrome = syndrome;
 	roce_qp_note(s, qp, ROCE_REC_ERROR, qp->una_psn, reason);
-	stop_sending(s, qp);
+	qp_stop_sending(s, qp);
 	roce_mw_unbind_all(s, qp);
 	if (reason != ROCE_REASON_MODIFY)
 		roce_qp_event(s, qp, ROCE_EV_QP_ERROR);
@@ -84,7 +86,7 @@ roce_qp_error(struct roce_shard *s, struct roce_qp *qp, enum roce_reason reason,
 		s->count.client_breaches++;
 		roce_qp_event(s, qp, ROCE_EV_CLIENT_BREACH);
 	}
-	roce_send_ring_leave(qp); /* before page->dead: who sees that must ring */
+	roce_send_ring_leave(qp); /* before page->dead: a client that sees that must ring */
 	__atomic_store_n(&qp->page->dead, 1, __ATOMIC_RELEASE);
 	roce_flush_join(s, qp);
 }
@@ -94,17 +96,17 @@ roce_qp_fail_wqe(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 	enum ndsh_wc_status status, enum roce_reason reason, uint8_t syndrome)
 {
 	s->count.requests_failed++;
-	/* A peer that does not answer the probe does not answer what was posted behind it. */
+	/* A probe that gets no response is not reported: the request posted behind it is. */
 	if ((w->bits & ROCE_WQB_PROBE) && status == NDSH_WC_RETRY_EXC_ERR && w->next != NULL)
 		w = w->next;
-	while (qp->wq_head != w) /* READs whose answer can't come any more (W-COMP-05) */
+	while (qp->wq_head != w) /* READs whose response can't come any more (W-COMP-05) */
 		roce_comp_finish(s, qp, NDSH_WC_FLUSH_ERR, reason);
 	roce_comp_finish(s, qp, status, syndrome != 0 ? syndrome : (uint32_t)reason);
 	roce_qp_error(s, qp, reason, syndrome);
 }
 
 static void
-flush_cqe(struct roce_shard *s, struct roce_qp *qp, struct roce_cq *cq, uint64_t context,
+qp_flush_cqe(struct roce_shard *s, struct roce_qp *qp, struct roce_cq *cq, uint64_t context,
 	uint8_t op, uint32_t slot_count)
 {
 	roce_cq_push(s, cq,
@@ -117,16 +119,17 @@ flush_cqe(struct roce_shard *s, struct roce_qp *qp, struct roce_cq *cq, uint64_t
 }
 
 static bool
-fetched(struct roce_shard *s, struct roce_qp *qp, enum ndsh_fetch result)
+qp_fetch_ok(struct roce_shard *s, struct roce_qp *qp, enum ndsh_fetch result)
 {
 	if (base_unlikely(result == NDSH_FETCH_BROKEN))
 		roce_qp_event(s, qp, ROCE_EV_CLIENT_BREACH);
 	return result == NDSH_FETCH_OK;
 }
 
-/* W-EVT-02: told once; whoever shares the receive queue keeps what is left there (R-FL-08). */
+/* W-EVT-02: once. The receives that are left belong to the queue pairs that share the queue
+ * (R-FL-08). */
 static void
-last_wqe(struct roce_shard *s, struct roce_qp *qp)
+qp_tell_last_wqe(struct roce_shard *s, struct roce_qp *qp)
 {
 	if (qp->rx_bits & ROCE_RXB_LAST_WQE)
 		return;
@@ -141,40 +144,40 @@ roce_flush_send(struct roce_shard *s, struct roce_qp *qp)
 		roce_comp_finish(s, qp, NDSH_WC_FLUSH_ERR, qp->reason);
 		return true;
 	}
-	if (!fetched(s, qp, ndsh_sq_fetch(&qp->sq, &s->send)))
+	if (!qp_fetch_ok(s, qp, ndsh_sq_fetch(&qp->sq, &s->send)))
 		return false;
 	qp->sq_done++;
-	flush_cqe(s, qp, qp->send_cq, s->send.context, s->send.op, qp->sq_done);
+	qp_flush_cqe(s, qp, qp->send_cq, s->send.context, s->send.op, qp->sq_done);
 	return true;
 }
 
 static bool
-flush_recv(struct roce_shard *s, struct roce_qp *qp)
+qp_flush_recv(struct roce_shard *s, struct roce_qp *qp)
 {
 	if (qp->rx_wqe != NULL) {
 		roce_resp_fail_receive(s, qp, NDSH_WC_FLUSH_ERR);
 		return true;
 	}
 	if (qp->srq != NULL) {
-		last_wqe(s, qp);
+		qp_tell_last_wqe(s, qp);
 		return false;
 	}
-	if (!fetched(s, qp, ndsh_rq_fetch(&qp->rq, &s->recv)))
+	if (!qp_fetch_ok(s, qp, ndsh_rq_fetch(&qp->rq, &s->recv)))
 		return false;
 	qp->rq_done++;
-	flush_cqe(s, qp, qp->recv_cq, s->recv.context, NDSH_OP_RECV, qp->rq_done);
+	qp_flush_cqe(s, qp, qp->recv_cq, s->recv.context, NDSH_OP_RECV, qp->rq_done);
 	return true;
 }
 
-/* True: done. The barrier stands between page->dead and the look at the rings: a client that posts
- * meanwhile is seen here, or sees that it must ring. */
+/* True: all is flushed. The barrier stands between page->dead and reading the rings: a request that
+ * is posted meanwhile is seen here, or its client sees that it must ring. */
 static bool
-flush_qp(struct roce_shard *s, struct roce_qp *qp, uint32_t *budget)
+qp_flush_part(struct roce_shard *s, struct roce_qp *qp, uint32_t *budget)
 {
 	ndsh_full_barrier();
 	while (*budget > 0 && roce_flush_send(s, qp))
 		--*budget;
-	while (*budget > 0 && flush_recv(s, qp))
+	while (*budget > 0 && qp_flush_recv(s, qp))
 		--*budget;
 	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
 	__atomic_store_n(&qp->page->rq_done, qp->rq_done, __ATOMIC_RELEASE);
@@ -190,8 +193,8 @@ roce_flush_list(struct roce_shard *s)
 	while (budget > 0 && (l = base_list_first(&s->flushing)) != NULL) {
 		struct roce_qp *qp = base_container(l, struct roce_qp, flush_link);
 
-		if (flush_qp(s, qp, &budget)) {
-			flush_leave(qp);
+		if (qp_flush_part(s, qp, &budget)) {
+			qp_flush_leave(qp);
 		} else {
 			base_list_remove(l);
 			base_list_append(&s->flushing, l);
@@ -204,8 +207,8 @@ roce_qp_flush(struct roce_shard *s, struct roce_qp *qp)
 {
 	uint32_t budget = FLUSH_BUDGET;
 
-	if (base_linked(&qp->flush_link) && flush_qp(s, qp, &budget))
-		flush_leave(qp);
+	if (base_linked(&qp->flush_link) && qp_flush_part(s, qp, &budget))
+		qp_flush_leave(qp);
 	return !base_linked(&qp->flush_link);
 }
 
@@ -215,9 +218,9 @@ roce_qp_stop(struct roce_shard *s, struct roce_qp *qp)
 	struct roce_wqe *w;
 
 	qp->ack_owed = ROCE_OWED_NONE;
-	stop_sending(s, qp);
+	qp_stop_sending(s, qp);
 	roce_mw_unbind_all(s, qp);
-	flush_leave(qp);
+	qp_flush_leave(qp);
 	while ((w = qp->wq_head) != NULL) {
 		qp->wq_head = w->next;
 		roce_wqe_free(s, w);

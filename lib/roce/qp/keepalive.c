@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Is the peer of an idle queue pair still there? Nothing is counted while packets come and go: the
- * PSNs that both directions have reached tell whether anything was heard since the last look. If
- * not, and nothing waits for an answer either, a WRITE of no bytes is sent, which takes no receive,
- * names no memory, is executed by every RC peer that lets us write at all, and is acknowledged or
- * sent again like any other request: so whoever is silent ends as it does for a lost request.
+ * Is the peer of an idle queue pair still there? Packets are not counted for that: the PSNs that
+ * both directions have reached tell whether anything was received since the last check. If nothing
+ * was, and no request waits for a response either, a WRITE of no bytes is sent. It takes no receive
+ * and names no memory; every RC peer that lets us write at all executes it; it is acknowledged, or
+ * sent again, as any other request. So a silent peer ends the queue pair as it does when it
+ * acknowledges no request.
  */
 #include "roce/qp/keepalive.h"
 
@@ -18,15 +19,15 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* A whole round of PSNs between two looks would be taken for silence, and cost a probe. */
+/* If exactly 2^24 PSNs passed between two checks, they look the same: that costs one probe. */
 static uint32_t
-mark(uint32_t una_psn, uint32_t recv_psn)
+alive_sum(uint32_t una_psn, uint32_t recv_psn)
 {
 	return (una_psn + recv_psn) & ROCE_PSN_MASK;
 }
 
 static uint32_t
-ms_left(const struct roce_shard *s, const struct roce_qp *qp)
+qp_ms_left(const struct roce_shard *s, const struct roce_qp *qp)
 {
 	uint32_t left = qp->alive_ms - (uint32_t)(s->now_ns / NS_PER_MS);
 
@@ -34,31 +35,32 @@ ms_left(const struct roce_shard *s, const struct roce_qp *qp)
 }
 
 static void
-watch(struct roce_shard *s, struct roce_qp *qp)
+qp_watch_peer(struct roce_shard *s, struct roce_qp *qp)
 {
-	roce_timer_watch(s, qp, s->now_ns + ms_left(s, qp) * NS_PER_MS);
+	roce_timer_watch(s, qp, s->now_ns + qp_ms_left(s, qp) * NS_PER_MS);
 }
 
 static void
-look(struct roce_shard *s, struct roce_qp *qp)
+qp_mark_alive(struct roce_shard *s, struct roce_qp *qp)
 {
-	qp->alive_mark = mark(qp->una_psn, qp->recv_psn);
+	qp->alive_mark = alive_sum(qp->una_psn, qp->recv_psn);
 	qp->alive_ms = (uint32_t)(s->now_ns / NS_PER_MS) + qp->keepalive_ms;
 }
 
 /*
- * The queue of requests is empty. So the probe is the first of them as long as it lives, and what
- * it takes from sq_done now, it gives back at its end, before anybody reads that.
+ * The queue of requests is empty, so the probe is the first of it until it ends. It has no slot in
+ * the send ring: what it takes from sq_done now, its end adds again, before the client is shown
+ * sq_done.
  */
 static void
-probe(struct roce_shard *s, struct roce_qp *qp)
+qp_send_probe(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct roce_wqe *w = roce_wqe_for_probe(s);
 
 	roce_req_append(qp, w, 1);
 	qp->sq_done--;
-	/* Its answer is what was asked for, and no other sign. */
-	qp->alive_mark = mark(qp->load_psn, qp->recv_psn);
+	/* The acknowledgement of the probe does not count as traffic of its own. */
+	qp->alive_mark = alive_sum(qp->load_psn, qp->recv_psn);
 	s->count.keepalives++;
 	roce_tx_want(s, qp);
 }
@@ -66,8 +68,8 @@ probe(struct roce_shard *s, struct roce_qp *qp)
 void
 roce_keepalive_start(struct roce_shard *s, struct roce_qp *qp)
 {
-	look(s, qp);
-	watch(s, qp);
+	qp_mark_alive(s, qp);
+	qp_watch_peer(s, qp);
 }
 
 void
@@ -75,13 +77,13 @@ roce_keepalive_run(struct roce_shard *s, struct roce_qp *qp)
 {
 	if (qp->state != ROCE_QPS_RTS && qp->state != ROCE_QPS_SQD)
 		return;
-	if (ms_left(s, qp) == 0) {
-		bool silent = qp->alive_mark == mark(qp->una_psn, qp->recv_psn);
+	if (qp_ms_left(s, qp) == 0) {
+		bool silent = qp->alive_mark == alive_sum(qp->una_psn, qp->recv_psn);
 
-		look(s, qp);
+		qp_mark_alive(s, qp);
 		if (silent && qp->state == ROCE_QPS_RTS && qp->wq_head == NULL &&
 			roce_wqe_for_send(s))
-			probe(s, qp);
+			qp_send_probe(s, qp);
 	}
-	watch(s, qp);
+	qp_watch_peer(s, qp);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* States of a queue pair and what each transition needs and permits (2.13). */
+/* States of a queue pair, and the attributes that each transition requires and permits (IBTA
+ * volume 1, chapter 11, Modify Queue Pair). */
 #include "roce/qp/modify.h"
 
 #include "base/list.h"
@@ -73,7 +74,7 @@ static const struct transition transitions[ROCE_QPS_ERR + 1][ROCE_QPS_ERR + 1] =
 };
 
 static bool
-mtu_ok(const struct roce_qp_attr *a)
+attr_mtu_ok(const struct roce_qp_attr *a)
 {
 	uint32_t bytes = a->mtu_bytes;
 
@@ -83,7 +84,7 @@ mtu_ok(const struct roce_qp_attr *a)
 }
 
 static bool
-value_ok(uint32_t bit, const struct roce_qp_attr *a)
+attr_value_ok(uint32_t bit, const struct roce_qp_attr *a)
 {
 	switch (bit) {
 	case ROCE_QPA_ACCESS:
@@ -92,7 +93,7 @@ value_ok(uint32_t bit, const struct roce_qp_attr *a)
 		return roce_gid_is_v4(&a->path.sgid) == roce_gid_is_v4(&a->path.dgid) &&
 		       (a->path.tos & ROCE_TOS_ECN & ~ROCE_TOS_ECT0) == 0;
 	case ROCE_QPA_MTU:
-		return mtu_ok(a);
+		return attr_mtu_ok(a);
 	case ROCE_QPA_DEST_QPN:
 		return a->dest_qpn > ROCE_QPN_GSI && a->dest_qpn < ROCE_QPN_MASK;
 	case ROCE_QPA_RQ_PSN:
@@ -116,16 +117,16 @@ value_ok(uint32_t bit, const struct roce_qp_attr *a)
 	}
 }
 
-/* Only what mask names is looked at. */
+/* The bits of mask whose values in a are wrong. */
 static uint32_t
-bad_values(uint32_t mask, const struct roce_qp_attr *a)
+attr_bad_values(uint32_t mask, const struct roce_qp_attr *a)
 {
 	uint32_t bad = 0;
 
 	for (uint32_t left = mask; left != 0; left &= left - 1) {
 		uint32_t bit = left & -left;
 
-		if (!value_ok(bit, a))
+		if (!attr_value_ok(bit, a))
 			bad |= bit;
 	}
 	return bad;
@@ -147,24 +148,24 @@ roce_modify_judge(enum roce_qp_state from, enum roce_qp_state to, uint32_t mask,
 	*wrong = mask & ~(uint32_t)(t->required | t->optional);
 	if (*wrong != 0)
 		return ROCE_MODIFY_FORBIDDEN_ATTR;
-	*wrong = bad_values(mask, attr);
+	*wrong = attr_bad_values(mask, attr);
 	return *wrong != 0 ? ROCE_MODIFY_BAD_VALUE : ROCE_MODIFY_OK;
 }
 
 static enum roce_modify
-judge(const struct roce_qp *qp, enum roce_qp_state to, uint32_t mask,
+qp_judge(const struct roce_qp *qp, enum roce_qp_state to, uint32_t mask,
 	const struct roce_qp_attr *attr)
 {
 	bool datagrams = qp->rx_bits & ROCE_RXB_DATAGRAMS;
 	enum roce_modify verdict;
 	uint32_t wrong;
 
-	/* Of datagrams' states ud.c has the others; ERR is their end. */
+	/* The other states of datagram queue pairs are set in ud.c; ERR is their end. */
 	if (datagrams && to != ROCE_QPS_ERR)
 		return ROCE_MODIFY_BAD_TRANSITION;
 	verdict = roce_modify_judge(
 		datagrams ? ROCE_QPS_ERR : (enum roce_qp_state)qp->state, to, mask, attr, &wrong);
-	/* What is under way was sent by the old ones, and may have to be sent again. */
+	/* Packets in flight were sent with the old attributes, and may have to be sent again. */
 	if (verdict == ROCE_MODIFY_OK && mask != 0 && to == ROCE_QPS_SQD &&
 		(qp->tx_bits & ROCE_TXB_DRAINING))
 		return ROCE_MODIFY_DRAINING;
@@ -172,14 +173,14 @@ judge(const struct roce_qp *qp, enum roce_qp_state to, uint32_t mask,
 }
 
 static void
-apply_path(struct roce_qp *qp, const struct roce_qp_attr *a)
+qp_apply_path(struct roce_qp *qp, const struct roce_qp_attr *a)
 {
 	roce_hdr_tmpl_init(&qp->tmpl, &a->path);
 	qp->port = a->port;
 }
 
 static void
-apply_psns(struct roce_qp *qp, uint32_t mask, const struct roce_qp_attr *a)
+qp_apply_psns(struct roce_qp *qp, uint32_t mask, const struct roce_qp_attr *a)
 {
 	if (mask & ROCE_QPA_RQ_PSN) {
 		qp->recv_psn = a->rq_psn;
@@ -194,13 +195,13 @@ apply_psns(struct roce_qp *qp, uint32_t mask, const struct roce_qp_attr *a)
 }
 
 static void
-apply(struct roce_qp *qp, uint32_t mask, const struct roce_qp_attr *a)
+qp_apply(struct roce_qp *qp, uint32_t mask, const struct roce_qp_attr *a)
 {
-	apply_psns(qp, mask, a);
+	qp_apply_psns(qp, mask, a);
 	if (mask & ROCE_QPA_ACCESS)
 		qp->access = (uint8_t)a->access;
 	if (mask & ROCE_QPA_PATH)
-		apply_path(qp, a);
+		qp_apply_path(qp, a);
 	if (mask & ROCE_QPA_MTU)
 		qp->mtu_shift = (uint8_t)__builtin_ctz(a->mtu_bytes);
 	if (mask & ROCE_QPA_DEST_QPN)
@@ -224,11 +225,11 @@ apply(struct roce_qp *qp, uint32_t mask, const struct roce_qp_attr *a)
 }
 
 /*
- * W-QP-01. Requests posted and not fetched vanish too, their slots count as finished; no more than
- * the rings hold, since a client may go on posting.
+ * W-QP-01. Requests that were posted and not fetched vanish too: their slots count as done. Not
+ * more of them than a ring has slots, since the client may go on posting.
  */
 static void
-reset(struct roce_shard *s, struct roce_qp *qp)
+qp_reset(struct roce_shard *s, struct roce_qp *qp)
 {
 	uint32_t left;
 
@@ -249,7 +250,8 @@ reset(struct roce_shard *s, struct roce_qp *qp)
 	__atomic_store_n(&qp->page->dead, 0, __ATOMIC_RELEASE);
 }
 
-/* A message that was begun is finished; one that never left begins behind SQD (W-REQ-12). */
+/* A message that was begun is sent to its end in SQD; one of which nothing has left begins after it
+ * (W-REQ-12). */
 void
 roce_qp_drained(struct roce_shard *s, struct roce_qp *qp)
 {
@@ -259,11 +261,11 @@ roce_qp_drained(struct roce_shard *s, struct roce_qp *qp)
 	roce_qp_event(s, qp, ROCE_EV_SQ_DRAINED);
 }
 
-/* It came to RTS or SQD, or got new attributes there. */
+/* The queue pair came to RTS or SQD, or got new attributes there. */
 static void
-entered(struct roce_shard *s, struct roce_qp *qp, enum roce_qp_state from)
+qp_entered(struct roce_shard *s, struct roce_qp *qp, enum roce_qp_state from)
 {
-	if (qp->state == ROCE_QPS_RTS) { /* requests may wait since before, or since SQD */
+	if (qp->state == ROCE_QPS_RTS) { /* requests may have been posted before, or in SQD */
 		roce_tx_clear(qp, ROCE_TXB_DRAINING);
 		roce_send_ring_watch(s, qp);
 		roce_tx_want(s, qp);
@@ -280,14 +282,14 @@ enum roce_modify
 roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, enum roce_qp_state to,
 	uint32_t mask, const struct roce_qp_attr *attr)
 {
-	enum roce_modify verdict = judge(qp, to, mask, attr);
+	enum roce_modify verdict = qp_judge(qp, to, mask, attr);
 	enum roce_qp_state from = (enum roce_qp_state)qp->state;
 
 	if (verdict != ROCE_MODIFY_OK)
 		return verdict;
 	s->now_ns = now_ns;
 	if (to == ROCE_QPS_RESET) {
-		reset(s, qp);
+		qp_reset(s, qp);
 		return ROCE_MODIFY_OK;
 	}
 	if (to == ROCE_QPS_ERR) {
@@ -295,10 +297,10 @@ roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, enum r
 		roce_flush_some(s);
 		return ROCE_MODIFY_OK;
 	}
-	apply(qp, mask, attr);
+	qp_apply(qp, mask, attr);
 	qp->state = (uint8_t)to;
 	if (to >= ROCE_QPS_RTS)
-		entered(s, qp, from);
+		qp_entered(s, qp, from);
 	return ROCE_MODIFY_OK;
 }
 

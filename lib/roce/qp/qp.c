@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue pairs: birth, end, what the host may ask. */
+/* Queue pairs: how they are created and destroyed, and what the host may ask of them. */
 #include "roce/qp/qp.h"
 
 #include <string.h>

@@ -46,7 +46,7 @@ enum roce_ack_owed { /* what the responder has to tell the peer */
 };
 
 struct roce_qp {
-	/* Lines 0 and 1: who it is, for every packet either way. */
+	/* Lines 0 and 1: identity and path, for every packet in either direction. */
 	_Alignas(64) uint8_t state; /* enum roce_qp_state */
 	uint8_t mtu_shift;
 	uint16_t ip_id;
@@ -108,7 +108,8 @@ struct roce_qp {
 	uint64_t charge_ns; /* last progress, or last timeout that cost a retry */
 	uint32_t rtt_psn, srtt_ns;
 
-	/* Line 6: requests of many pieces, READs and atomics, and when something is in the way. */
+	/* Line 6: requests of several SGEs, READs and atomics, and what is needed when something
+	 * goes wrong. */
 	struct roce_sge_pos tx_pos;
 	uint64_t rnr_ns; /* first RNR NAK since the last progress; 0: none */
 	uint32_t rnr_give_up_ms;
@@ -130,7 +131,7 @@ struct roce_qp {
 	/* Line 8: READs and atomics, ours and the peer's. */
 	struct roce_sge_pos read_pos;
 	struct roce_read_block *reads;
-	/* Keepalive: how far both directions were at the last look; when to look again */
+	/* Keepalive: the PSNs of both directions at the last check; when to check again */
 	uint32_t alive_mark, alive_ms;
 	/* Cold. */
 	struct base_link event_link, flush_link, send_cq_link, recv_cq_link;

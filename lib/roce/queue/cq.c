@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Completion queues: entries are made at once, published once per turn. Then one full barrier for
- * all of them, and the arm words are judged: a waiter armed meanwhile sees the entries or is seen.
+ * Completion queues: entries are made at once and published once per turn. One full barrier for all
+ * queues stands between publishing and reading the arm words: a client that arms meanwhile sees the
+ * entries, or the shard sees that it is armed.
  */
 #include "roce/queue/cq.h"
 
@@ -52,7 +53,7 @@ roce_cq_destroy(struct roce_shard *s, struct roce_cq *cq)
 }
 
 static void
-die(struct roce_shard *s, struct roce_cq *cq)
+cq_end(struct roce_shard *s, struct roce_cq *cq)
 {
 	cq->dead = true;
 	base_list_join(&s->event_cqs, &cq->event);
@@ -78,10 +79,10 @@ roce_cq_overran(struct roce_shard *s, struct roce_cq *cq)
 	if (cq->dead)
 		return;
 	s->count.cq_overruns++;
-	die(s, cq);
+	cq_end(s, cq);
 }
 
-/* R-CQ-32. Who waits is told at the end of the turn, as of entries. */
+/* R-CQ-32. A waiting client is notified at the end of the turn, as it is of entries. */
 void
 roce_cq_fail(struct roce_shard *s, struct roce_cq *cq)
 {
@@ -89,7 +90,7 @@ roce_cq_fail(struct roce_shard *s, struct roce_cq *cq)
 		return;
 	cq->ring.fault = NDSH_CQ_FATAL;
 	base_list_join(&s->touched_cqs, &cq->touched);
-	die(s, cq);
+	cq_end(s, cq);
 }
 
 bool
@@ -100,9 +101,9 @@ roce_cq_keeps_entries_at(const struct roce_cq *cq, uintptr_t low, uintptr_t high
 	return low >= (uintptr_t)ring && high <= (uintptr_t)(ring + cq->ring.depth);
 }
 
-/* W-EVT-03. Done at the end of the turn: whoever pushed is in the middle of something. */
+/* W-EVT-03. At the end of the turn: the code that pushed an entry still works on its queue pair. */
 static void
-fail_users(struct roce_shard *s, struct roce_cq *cq)
+cq_fail_users(struct roce_shard *s, struct roce_cq *cq)
 {
 	enum roce_reason why = roce_cq_reason(cq);
 	struct base_link *l;
@@ -113,15 +114,15 @@ fail_users(struct roce_shard *s, struct roce_cq *cq)
 		roce_qp_error(s, base_container(l, struct roce_qp, recv_cq_link), why, 0);
 }
 
-/* Apart, so that a turn that leaves nothing behind costs two looks. */
+/* A function of its own, so that a turn without completions costs two comparisons. */
 __attribute__((noinline)) static void
-fail_broken(struct roce_shard *s)
+cqs_fail_broken(struct roce_shard *s)
 {
 	struct base_link *l;
 
 	while ((l = base_list_first(&s->broken_cqs)) != NULL) {
 		base_list_remove(l);
-		fail_users(s, base_container(l, struct roce_cq, broken));
+		cq_fail_users(s, base_container(l, struct roce_cq, broken));
 	}
 }
 
@@ -131,7 +132,7 @@ roce_shard_publish(struct roce_shard *s)
 	struct base_link *l, *next;
 
 	if (base_unlikely(!base_list_empty(&s->broken_cqs)))
-		fail_broken(s);
+		cqs_fail_broken(s);
 	if (base_list_empty(&s->touched_cqs))
 		return;
 	for (l = s->touched_cqs.next; l != &s->touched_cqs; l = l->next)
@@ -141,7 +142,8 @@ roce_shard_publish(struct roce_shard *s)
 		struct roce_cq *cq = base_container(l, struct roce_cq, touched);
 
 		next = l->next;
-		/* First all, then the word of it (R-CQ-17); into a dead one comes nothing. */
+		/* The client is notified when all flushed entries are there (R-CQ-17). A dead
+		 * queue gets no further ones. */
 		if (base_unlikely(cq->flushing > 0) && !cq->dead)
 			continue;
 		base_list_remove(l);

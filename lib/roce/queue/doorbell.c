@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Doorbells. Who rings stands in line untouched until it is its turn to send: its state, and then
- * its request, are on their way into the cache while others' packets are built. With many queue
- * pairs each of them comes from memory, and a look at one of them would wait for that.
+ * Doorbells. A queue pair whose client rang stands in line and is not accessed until it is its turn
+ * to send: its state, and then its request, are prefetched while packets of others are built. With
+ * many queue pairs each of them comes from memory, and an access would wait for that.
  *
- * The bit of a doorbell is taken, by a locked instruction, before its ring is read here; the client
- * stores a request before it sets the bit. So the request is seen, or the bit is there once more.
+ * The bit of a doorbell is taken, by a locked instruction, before the send ring is read here; the
+ * client stores a request before it sets the bit. So the request is seen here, or the bit is set
+ * once more.
  */
 #include "roce/queue/doorbell.h"
 
@@ -16,17 +17,17 @@
 #include "roce/queue/send_ring.h"
 #include "roce/shard/shard.h"
 
-#define STATES_AHEAD   16u /* of so many to come the state is asked for */
-#define REQUESTS_AHEAD 8u  /* of so many the request */
+#define STATES_AHEAD   16u /* queue pairs in line whose state is prefetched */
+#define REQUESTS_AHEAD 8u  /* ... whose next request is */
 
 static struct roce_qp **
-bell(struct roce_shard *s, uint32_t number)
+doorbell_slot(struct roce_shard *s, uint32_t number)
 {
 	return &s->doorbells.qp[number % ROCE_DOORBELLS];
 }
 
 static void
-prefetch_state(const struct roce_qp *qp)
+qp_prefetch_state(const struct roce_qp *qp)
 {
 	const char *hot = (const char *)qp;
 
@@ -35,9 +36,9 @@ prefetch_state(const struct roce_qp *qp)
 			__builtin_prefetch(hot + at);
 }
 
-/* A request, and the look whether there is another. */
+/* The next request, and the slot behind it, which tells whether there is another. */
 static void
-prefetch_requests(const struct roce_qp *qp)
+qp_prefetch_requests(const struct roce_qp *qp)
 {
 	if (qp->state < ROCE_QPS_RTS)
 		return;
@@ -47,23 +48,24 @@ prefetch_requests(const struct roce_qp *qp)
 }
 
 static void
-look_ahead(struct roce_shard *s)
+doorbells_look_ahead(struct roce_shard *s)
 {
 	struct roce_doorbells *b = &s->doorbells;
 
 	while (b->states != b->rung && b->states - b->served < STATES_AHEAD)
-		prefetch_state(*bell(s, b->states++));
+		qp_prefetch_state(*doorbell_slot(s, b->states++));
 	while (b->requests != b->states && b->requests - b->served < REQUESTS_AHEAD)
-		prefetch_requests(*bell(s, b->requests++));
+		qp_prefetch_requests(*doorbell_slot(s, b->requests++));
 }
 
 /*
- * May it send? Who rings for the second time in a short while has its ring watched; to look at many
- * rings that are used now and then costs more than their doorbells. Who is in error is flushed; the
- * way to RTS looks at the ring itself.
+ * A doorbell's turn has come: may the queue pair send? If its client rang for the second time in a
+ * short while, its ring is polled from now on; polling many rings that are seldom used would cost
+ * more than their doorbells. A queue pair in ERR is flushed. One that is not in RTS yet has its
+ * ring read when it gets there.
  */
 static bool
-answer(struct roce_shard *s, struct roce_qp *qp)
+doorbell_serve(struct roce_shard *s, struct roce_qp *qp)
 {
 	if (base_unlikely(qp->state == ROCE_QPS_ERR)) {
 		roce_flush_join(s, qp);
@@ -83,13 +85,13 @@ roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp)
 	struct roce_doorbells *b = &s->doorbells;
 
 	if (base_unlikely(b->rung - b->served == ROCE_DOORBELLS)) {
-		if (answer(s, qp))
+		if (doorbell_serve(s, qp))
 			base_list_append(&s->senders, &qp->tx_link);
 		return;
 	}
-	*bell(s, b->rung++) = qp;
+	*doorbell_slot(s, b->rung++) = qp;
 	if (b->rung - b->served <= STATES_AHEAD) {
-		prefetch_state(qp);
+		qp_prefetch_state(qp);
 		b->states = b->rung;
 	}
 }
@@ -100,9 +102,9 @@ roce_doorbell_next(struct roce_shard *s)
 	struct roce_qp *qp;
 
 	while (!roce_doorbells_empty(&s->doorbells)) {
-		look_ahead(s);
-		qp = *bell(s, s->doorbells.served++);
-		if (answer(s, qp))
+		doorbells_look_ahead(s);
+		qp = *doorbell_slot(s, s->doorbells.served++);
+		if (doorbell_serve(s, qp))
 			return qp;
 	}
 	return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue pairs whose clients rang, in the order of ringing. */
+/* The queue pairs whose clients rang, in that order. */
 #ifndef ROCE_DOORBELL_H
 #define ROCE_DOORBELL_H
 
@@ -12,12 +12,13 @@ struct roce_shard;
 #define ROCE_DOORBELLS 256u /* doorbells not yet served; a power of two */
 
 /*
- * The numbers run on. The queue pairs have not been looked at since: one may be gone meanwhile, or
- * be another.
+ * A ring of pointers; the numbers run on. A queue pair in it may have been destroyed since its
+ * client rang, and its place in the table may be in use again: all that is done with it is right
+ * for any queue pair, and for a free one.
  */
 struct roce_doorbells {
 	uint32_t served, rung;
-	uint32_t states, requests; /* up to where what they need was asked to come into the cache */
+	uint32_t states, requests; /* up to where they were prefetched */
 	bool others;		   /* it is the turn of those that have more to send */
 	struct roce_qp *qp[ROCE_DOORBELLS];
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Send rings of the shard's clients. A ring whose client rang twice in a short while is looked at
- * every turn until it was empty for a longer one; then its client is told to ring again. Between
- * telling and the second look stands a full barrier: a request posted meanwhile is seen here, or
- * rings.
+ * Send rings that are polled. A ring whose client rang twice in a short while is polled in every
+ * turn, until it has been empty for ROCE_SEND_RING_IDLE_NS; then page->sq_polled tells its client
+ * to ring again. A full barrier stands between that store and the last look at the ring: a request
+ * that is posted meanwhile is seen here, or its client rings.
  */
 #include "roce/queue/send_ring.h"
 
@@ -31,11 +31,11 @@ roce_send_ring_watch(struct roce_shard *s, struct roce_qp *qp)
 	base_list_append(&s->rings, &qp->ring_link);
 }
 
-/* False: leave the list. */
+/* Has the ring work, or had it lately? False: it is to leave the list. */
 static bool
-ring_look(struct roce_shard *s, struct roce_qp *qp, unsigned *found)
+ring_poll(struct roce_shard *s, struct roce_qp *qp, unsigned *found)
 {
-	if (qp->tx_bits & ROCE_TXB_BLOCKED) { /* progress will look again */
+	if (qp->tx_bits & ROCE_TXB_BLOCKED) { /* it sends again when there is progress */
 		qp->ring_ns = s->now_ns;
 		return true;
 	}
@@ -48,7 +48,8 @@ ring_look(struct roce_shard *s, struct roce_qp *qp, unsigned *found)
 	return s->now_ns - qp->ring_ns < ROCE_SEND_RING_IDLE_NS;
 }
 
-/* Those that were empty for a while, told so: one barrier for all of them. */
+/* The clients of these rings were told to ring: look at each ring once more, behind one barrier for
+ * all of them. */
 static void
 ring_release(struct roce_shard *s, struct roce_qp **idle, unsigned n)
 {
@@ -84,7 +85,7 @@ roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget)
 		bool stop = l == last;
 
 		base_list_remove(l);
-		if (ring_look(s, qp, &found)) {
+		if (ring_poll(s, qp, &found)) {
 			base_list_append(&s->rings, l);
 		} else {
 			ring_set_polled(qp, 0);
@@ -101,9 +102,9 @@ roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget)
 	return found;
 }
 
-/* Has this ring work that nothing else will start? */
+/* Has this ring work that only polling would find? */
 static bool
-ring_waits(const struct base_link *l)
+ring_has_work(const struct base_link *l)
 {
 	const struct roce_qp *qp = base_container(l, struct roce_qp, ring_link);
 
@@ -121,7 +122,7 @@ roce_shard_rest(struct roce_shard *s)
 		ring_set_polled(base_container(l, struct roce_qp, ring_link), 0);
 	ndsh_full_barrier();
 	for (l = s->rings.next; l != &s->rings; l = l->next)
-		if (ring_waits(l))
+		if (ring_has_work(l))
 			break;
 	if (l == &s->rings) {
 		while ((l = base_list_first(&s->rings)) != NULL)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared receive queues: a receive ring that several queue pairs take from. How many receives wait
- * there the client alone knows; whether fewer than a limit do, one slot's phase bit tells.
+ * Shared receive queues: a receive ring that several queue pairs take from. The client alone knows
+ * how many receives are posted; whether there are fewer than a limit is read from the phase bit of
+ * one slot.
  */
 #include "roce/queue/srq.h"
 
@@ -24,9 +25,9 @@ roce_srq_create(
 	return srq;
 }
 
-/* W-EVT-01: once. */
+/* W-EVT-01: the event comes once, and is to be armed again. */
 static void
-judge(struct roce_shard *s, struct roce_srq *srq)
+srq_check_limit(struct roce_shard *s, struct roce_srq *srq)
 {
 	if (srq->limit == 0 || ndsh_rq_holds(&srq->rq, srq->limit))
 		return;
@@ -38,15 +39,15 @@ void
 roce_srq_arm(struct roce_shard *s, struct roce_srq *srq, uint32_t limit)
 {
 	srq->limit = limit;
-	judge(s, srq);
+	srq_check_limit(s, srq);
 }
 
-/* Release: who sees the slot free may write it. */
+/* Release: a client that sees the slot free may write to it. */
 void
 roce_srq_taken(struct roce_shard *s, struct roce_srq *srq)
 {
 	__atomic_store_n(&srq->page->taken, srq->rq.next, __ATOMIC_RELEASE);
-	judge(s, srq);
+	srq_check_limit(s, srq);
 }
 
 bool

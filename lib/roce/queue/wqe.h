@@ -20,7 +20,7 @@ union roce_wqe_ext { /* for the few requests that do not fit */
 
 enum {				   /* roce_wqe.bits */
 	ROCE_WQB_ISSUED = 1u << 0, /* its first packet was sent once; a local operation: done */
-	ROCE_WQB_DUE = 1u << 1,	   /* completes, or fails, as soon as it is the first */
+	ROCE_WQB_DUE = 1u << 1,	   /* completes, or fails, as soon as it is the oldest */
 	ROCE_WQB_PROBE = 1u << 2,  /* by keepalive.c: no client posted it, none is told of it */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Completer: what responses do to the send queue. An acknowledgement covers SENDs and WRITEs up to
- * its PSN and stops at an unanswered READ or atomic, which only its own data completes
+ * Completer: what responses do to the send queue. An acknowledgement completes SENDs and WRITEs up
+ * to its PSN, but stops at a READ or atomic without response, which only its own data completes
  * (W-COMP-03).
  */
 #include "roce/requester/completer.h"
@@ -27,25 +27,26 @@
 #include "shm/ndsh_op.h"
 #include "wire/psn.h"
 
-/* Whom a failure hit is told always (W-COMP-14); a probe is nobody's. */
+/* Does the client get a completion? A failure is always reported (W-COMP-14); a probe, which no
+ * client posted, never is. */
 static bool
-is_told(const struct roce_wqe *w, enum ndsh_wc_status status)
+wqe_is_reported(const struct roce_wqe *w, enum ndsh_wc_status status)
 {
 	if (base_unlikely(status != NDSH_WC_SUCCESS))
 		return !(w->bits & ROCE_WQB_PROBE);
 	return !(w->flags & NDSH_WRF_SILENT);
 }
 
-/* Of most requests it is known here that they succeeded: nothing is asked for what can't be. */
+/* inline: where it is known that the request succeeded, nothing is left of the other cases. */
 static inline void
-finish(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uint32_t syndrome)
+wqe_finish(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uint32_t syndrome)
 {
 	struct roce_wqe *w = qp->wq_head, *next = w->next;
 
 	qp->sq_done++;
 	if (ndsh_op_is_fetch(w->op) && (w->bits & ROCE_WQB_ISSUED))
 		qp->rd_out--;
-	if (is_told(w, status))
+	if (wqe_is_reported(w, status))
 		roce_cq_push(s, qp->send_cq,
 			&(struct ndsh_cqe){
 				.context = w->context,
@@ -56,7 +57,7 @@ finish(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uin
 				.status = (uint8_t)status,
 				.op = w->op,
 			});
-	if (base_unlikely(qp->wq_tx == w)) { /* acknowledged by what was sent before going back */
+	if (base_unlikely(qp->wq_tx == w)) { /* acknowledged before it was sent again */
 		qp->wq_tx = next;
 		qp->tx_psn = roce_psn_add(w->first_psn, w->npsn);
 	}
@@ -68,7 +69,7 @@ void
 roce_comp_finish(
 	struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uint32_t syndrome)
 {
-	finish(s, qp, status, syndrome);
+	wqe_finish(s, qp, status, syndrome);
 }
 
 bool
@@ -82,13 +83,13 @@ roce_comp_due(struct roce_shard *s, struct roce_qp *qp)
 			return false;
 		}
 		s->count.requests_completed++;
-		finish(s, qp, NDSH_WC_SUCCESS, 0);
+		wqe_finish(s, qp, NDSH_WC_SUCCESS, 0);
 	}
 	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
 	return true;
 }
 
-/* Acknowledge all before end. False: an unanswered READ or atomic is in the way. */
+/* Acknowledge all before end. False: a READ or atomic without response is in the way. */
 static bool
 ack_before(struct roce_shard *s, struct roce_qp *qp, uint32_t end)
 {
@@ -112,14 +113,14 @@ ack_before(struct roce_shard *s, struct roce_qp *qp, uint32_t end)
 		qp->una_psn = roce_psn_add(qp->una_psn, left);
 		n -= left;
 		s->count.requests_completed++;
-		finish(s, qp, NDSH_WC_SUCCESS, 0);
+		wqe_finish(s, qp, NDSH_WC_SUCCESS, 0);
 	}
 	return true;
 }
 
 /* SRTT as in RFC 6298, from packets sent once only. */
 static void
-measure(struct roce_shard *s, struct roce_qp *qp)
+rtt_measure(struct roce_shard *s, struct roce_qp *qp)
 {
 	uint64_t rtt = s->now_ns - qp->rtt_ns;
 	uint32_t sample = rtt < UINT32_MAX / 4 ? (uint32_t)rtt : UINT32_MAX / 4;
@@ -132,7 +133,7 @@ measure(struct roce_shard *s, struct roce_qp *qp)
 }
 
 static void
-patience_anew(struct roce_qp *qp)
+qp_renew_retries(struct roce_qp *qp)
 {
 	roce_tx_clear(qp, ROCE_TXB_CHARGED | ROCE_TXB_RNR_MET);
 	qp->retry_left = qp->retry;
@@ -140,22 +141,22 @@ patience_anew(struct roce_qp *qp)
 	qp->rnr_ns = 0;
 }
 
-/* una moved on from was (W-COMP-13). */
+/* una_psn moved on from was, if it did (W-COMP-13). */
 static void
-progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
+qp_progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 {
 	uint32_t advance = roce_psn_from(qp->una_psn, was);
 
 	if (advance == 0)
 		return;
 	if ((qp->tx_bits & ROCE_TXB_RTT) && roce_psn_from(qp->rtt_psn, was) < advance)
-		measure(s, qp);
-	if (roce_psn_from(qp->tx_psn, was) < advance) { /* what we resend had arrived after all */
+		rtt_measure(s, qp);
+	if (roce_psn_from(qp->tx_psn, was) < advance) { /* what is sent again had arrived */
 		qp->tx_psn = qp->una_psn;
 		qp->wq_tx = qp->wq_head;
 	}
 	if (base_unlikely(qp->tx_bits & (ROCE_TXB_CHARGED | ROCE_TXB_RNR_MET)))
-		patience_anew(qp);
+		qp_renew_retries(qp);
 	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
 	qp->backoff = 0;
 	qp->charge_ns = s->now_ns;
@@ -178,12 +179,13 @@ progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 }
 
 /*
- * The peer, or a gap, says that something was lost. Once per loss: what it causes before the new
- * start takes effect means nothing (W-TMR-05). Nor while we wait as an RNR NAK told us: rdma_rxe
- * (Linux 6.1, 6.12) sends a sequence NAK right behind that for the rest of the message.
+ * A NAK of the peer, or a gap in the responses, tells that something was lost. Packets are sent
+ * again once per loss: further NAKs that the same loss causes are ignored (W-TMR-05). So are those
+ * that come during an RNR wait: rdma_rxe (Linux 6.1, 6.12) sends a sequence NAK right behind an RNR
+ * NAK, for the rest of the message.
  */
 static void
-restart(struct roce_shard *s, struct roce_qp *qp)
+qp_restart(struct roce_shard *s, struct roce_qp *qp)
 {
 	if ((qp->tx_bits & (ROCE_TXB_RESTARTED | ROCE_TXB_RNR_WAIT)) || qp->state == ROCE_QPS_ERR)
 		return;
@@ -198,20 +200,20 @@ restart(struct roce_shard *s, struct roce_qp *qp)
 		roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
 }
 
-/* A response tells of a later request than the READ at the head: its own response is lost. */
+/* The response is for a later request than the READ at the head, whose own response is lost. */
 static void
-implied_nak(struct roce_shard *s, struct roce_qp *qp)
+comp_implied_nak(struct roce_shard *s, struct roce_qp *qp)
 {
 	if ((qp->tx_bits & (ROCE_TXB_RESTARTED | ROCE_TXB_RNR_WAIT)) || qp->state == ROCE_QPS_ERR)
 		return;
 	s->count.implied_nak++;
 	roce_qp_note(s, qp, ROCE_REC_IMPLIED_NAK, qp->una_psn, 0);
-	restart(s, qp);
+	qp_restart(s, qp);
 }
 
 /* The request in flight that owns psn, which is in [una, snd_max). */
 static struct roce_wqe *
-find_wqe(const struct roce_qp *qp, uint32_t psn)
+wqe_of_psn(const struct roce_qp *qp, uint32_t psn)
 {
 	struct roce_wqe *w = qp->wq_head;
 
@@ -221,12 +223,12 @@ find_wqe(const struct roce_qp *qp, uint32_t psn)
 }
 
 /*
- * A count alone is no bound that people know: seven waits may be 70 us or 4.6 s (rdma_cm of Linux
- * 6.1 and 6.12 leaves the timer at 0, 0.66 s a wait), and 7 is for ever.
- * So the peer's patience is counted, and ours is a time (R-SR-05).
+ * Is it time to give up on a peer without receives? A retry count is no bound in time: seven waits
+ * may be 70 us or 4.6 s (rdma_cm of Linux 6.1 and 6.12 leaves the RNR timer at 0, which is 0.66 s),
+ * and a count of 7 is no bound at all. So there is a bound in time, too (R-SR-05).
  */
 static bool
-rnr_exceeded(const struct roce_shard *s, struct roce_qp *qp)
+qp_rnr_exceeded(const struct roce_shard *s, struct roce_qp *qp)
 {
 	if (qp->rnr_left == 0)
 		return true;
@@ -244,7 +246,7 @@ comp_rnr(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		return;
 	s->count.rx_rnr++;
 	roce_qp_note(s, qp, ROCE_REC_RNR_RECEIVED, pkt->psn, pkt->syndrome);
-	if (rnr_exceeded(s, qp)) {
+	if (qp_rnr_exceeded(s, qp)) {
 		roce_qp_fail_wqe(s, qp, qp->wq_head, NDSH_WC_RNR_RETRY_EXC_ERR,
 			ROCE_REASON_RNR_RETRY_EXC, pkt->syndrome);
 		return;
@@ -267,7 +269,7 @@ comp_fatal(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 			ROCE_REASON_NAK_REM_ACCESS},
 		[ROCE_SYN_NAK_REM_OP & 31] = {NDSH_WC_REM_OP_ERR, ROCE_REASON_NAK_REM_OP},
 	};
-	struct roce_wqe *w = find_wqe(qp, pkt->psn);
+	struct roce_wqe *w = wqe_of_psn(qp, pkt->psn);
 
 	if (qp->state == ROCE_QPS_ERR || w == NULL)
 		return;
@@ -282,7 +284,7 @@ comp_nak_sequence(struct roce_shard *s, struct roce_qp *qp, const struct roce_pk
 {
 	s->count.rx_nak_sequence++;
 	roce_qp_note(s, qp, ROCE_REC_NAK_RECEIVED, pkt->psn, pkt->syndrome);
-	restart(s, qp);
+	qp_restart(s, qp);
 }
 
 /* ACK, RNR NAK or NAK with a PSN in flight. */
@@ -295,19 +297,19 @@ comp_ack(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 
 	if (type == 0) {
 		clear = ack_before(s, qp, roce_psn_add(pkt->psn, 1));
-		progress(s, qp, was);
+		qp_progress(s, qp, was);
 		if (!clear)
-			implied_nak(s, qp);
+			comp_implied_nak(s, qp);
 		return;
 	}
 	if (type != 1 && pkt->syndrome != ROCE_SYN_NAK_SEQ && !fatal)
 		return;			     /* reserved */
 	clear = ack_before(s, qp, pkt->psn); /* W-COMP-05 */
-	progress(s, qp, was);
+	qp_progress(s, qp, was);
 	if (fatal)
 		comp_fatal(s, qp, pkt);
 	else if (!clear)
-		implied_nak(s, qp);
+		comp_implied_nak(s, qp);
 	else if (type == 1)
 		comp_rnr(s, qp, pkt);
 	else
@@ -315,7 +317,7 @@ comp_ack(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 }
 
 static void
-bad_response(
+comp_bad_response(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, const struct roce_pkt *pkt)
 {
 	if (qp->state != ROCE_QPS_ERR)
@@ -323,9 +325,9 @@ bad_response(
 			s, qp, w, NDSH_WC_BAD_RESP_ERR, ROCE_REASON_BAD_RESPONSE, pkt->opcode);
 }
 
-/* W-COMP-07: what response left of w must look like. After a restart the peer may begin anew with
- * FIRST, or go on as before (W-COMP-09): rdma_rxe (Linux 6.1, 6.12) does, if it takes the request
- * for the rest of the one it knows. */
+/* Is pkt the response with its PSN that w asks for (W-COMP-07)? After the READ was sent again from
+ * its middle, the peer may begin anew with FIRST, or go on as before (W-COMP-09), as rdma_rxe
+ * (Linux 6.1, 6.12) does when it takes the request for the rest of the one it knows. */
 static bool
 read_shape_ok(const struct roce_qp *qp, const struct roce_wqe *w, const struct roce_pkt *pkt)
 {
@@ -348,9 +350,9 @@ atomic_shape_ok(const struct roce_pkt *pkt)
 	return pkt->opcode == ROCE_ATOMIC_ACK && pkt->syndrome >> 5 == 0;
 }
 
-/* R-RW-06. What ended it meanwhile did the same. */
+/* R-RW-06. If the registration has ended meanwhile, there is nothing to do. */
 static void
-invalidate_sink(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w)
+wqe_invalidate_sink(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w)
 {
 	struct roce_mr *sink =
 		w->num_sge > 0 ? roce_frmr_of_local(s, qp, roce_wqe_sge(w)->key) : NULL;
@@ -359,7 +361,7 @@ invalidate_sink(struct roce_shard *s, const struct roce_qp *qp, const struct roc
 		sink->rights = 0;
 }
 
-/* The payload of the response expected is in its place. */
+/* The payload of the expected response is in its place. */
 static void
 fetch_placed(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
@@ -368,11 +370,11 @@ fetch_placed(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 	qp->una_psn = roce_psn_add(was, 1);
 	if (qp->una_psn == roce_psn_add(w->first_psn, w->npsn)) {
 		if (base_unlikely(w->flags & NDSH_WRF_LOCAL_INV))
-			invalidate_sink(s, qp, w);
+			wqe_invalidate_sink(s, qp, w);
 		s->count.requests_completed++;
-		finish(s, qp, NDSH_WC_SUCCESS, 0);
+		wqe_finish(s, qp, NDSH_WC_SUCCESS, 0);
 	}
-	progress(s, qp, was);
+	qp_progress(s, qp, was);
 }
 
 static enum roce_copy
@@ -390,29 +392,29 @@ fetch_place(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w,
 static void
 comp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	struct roce_wqe *w = find_wqe(qp, pkt->psn);
+	struct roce_wqe *w = wqe_of_psn(qp, pkt->psn);
 	uint32_t was = qp->una_psn;
 	enum roce_copy put;
 	bool clear = true;
 
 	if (base_unlikely(w == NULL || !ndsh_op_is_fetch(w->op))) {
 		if (w != NULL)
-			bad_response(s, qp, w, pkt); /* W-COMP-15 */
+			comp_bad_response(s, qp, w, pkt); /* W-COMP-15 */
 		return;
 	}
 	if (was != pkt->psn) { /* W-COMP-10 */
 		clear = ack_before(s, qp, pkt->psn);
-		progress(s, qp, was);
+		qp_progress(s, qp, was);
 	}
 	if (qp->state == ROCE_QPS_ERR)
 		return;
 	if (!clear) { /* W-COMP-08 */
-		implied_nak(s, qp);
+		comp_implied_nak(s, qp);
 		return;
 	}
 	if (base_unlikely(ndsh_op_is_atomic(w->op) ? !atomic_shape_ok(pkt)
 						   : !read_shape_ok(qp, w, pkt))) {
-		bad_response(s, qp, w, pkt);
+		comp_bad_response(s, qp, w, pkt);
 		return;
 	}
 	put = fetch_place(s, qp, w, pkt);

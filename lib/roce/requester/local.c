@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Operations of the send queue that nothing is sent for: BIND, FAST_REGISTER and INVALIDATE. They
- * stand among the requests in flight and take no PSN: done when their turn to be sent comes, so
- * before any later request starts (R-ORD-08), passed over when those are sent again, complete with
- * what is before.
+ * stand among the requests in flight and take no PSN. They are carried out when their turn to be
+ * sent comes, so before any later request starts (R-ORD-08), are passed over when requests are sent
+ * again, and complete when all requests before them have.
  *
- * Stock peers let an INVALIDATE wait for all earlier requests to be acknowledged (W-FENCE-02): its
- * key may be what one of them still reads from, to send it again, or writes to. That of a
- * fast-register region may; so its INVALIDATE waits. A window is never a local token: no request of
- * ours depends on one, and what the peer does through it is the application's to wait for
- * (R-INV-03). FENCE waits for earlier READs as always.
+ * Other implementations let an INVALIDATE wait until all earlier requests are acknowledged
+ * (W-FENCE-02), since one of them may still use the key: to send data once more, or to place a READ
+ * response. Here only the INVALIDATE of a fast-register region waits. A window's token is never a
+ * local one, so no request of ours depends on it, and the application has to wait for what its peer
+ * does through it (R-INV-03). FENCE waits for earlier READs as always.
  */
 #include "roce/requester/local.h"
 
@@ -24,7 +24,7 @@
 #include "roce/shard/shard.h"
 
 static bool
-fast_register(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
+local_fast_register(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
 	enum roce_frmr_result r = roce_frmr_register(s, qp, w);
 
@@ -37,14 +37,14 @@ fast_register(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 	return r == ROCE_FRMR_OK;
 }
 
-/* False: it failed, or the queue pair did. */
+/* False: the operation failed, or the queue pair did. */
 static bool
-execute(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
+local_execute(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
 	enum roce_bind_result bound;
 
 	if (w->op == NDSH_OP_FAST_REGISTER)
-		return fast_register(s, qp, w);
+		return local_fast_register(s, qp, w);
 	if (w->op == NDSH_OP_INVALIDATE) {
 		if (roce_mr_invalidate(s, qp, w->rkey, false))
 			return true;
@@ -59,7 +59,7 @@ execute(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 	return bound == ROCE_BIND_OK;
 }
 
-/* w, whose turn it is, is done or was done before going back: the next one. */
+/* Carry out w, unless that was done before the queue pair went back, and go on to the next one. */
 bool
 roce_local_run(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
@@ -68,7 +68,7 @@ roce_local_run(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 			qp->tx_bits |= ROCE_TXB_BLOCKED;
 			return false;
 		}
-		if (!execute(s, qp, w))
+		if (!local_execute(s, qp, w))
 			return true;
 		w->bits |= ROCE_WQB_ISSUED | ROCE_WQB_DUE;
 	}

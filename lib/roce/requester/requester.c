@@ -35,8 +35,8 @@ ack_timeout_ns(const struct roce_qp *qp)
 }
 
 /*
- * When to go back unasked (W-TMR-07): four round trips, doubled by every try in vain, between the
- * shard's floor and the timeout that verbs know.
+ * How long to wait for an acknowledgement before packets are sent again (W-TMR-07): four round
+ * trips, doubled with every timeout, between the shard's floor and the Local Ack Timeout of verbs.
  */
 uint64_t
 roce_req_rto(const struct roce_shard *s, const struct roce_qp *qp)
@@ -51,7 +51,7 @@ roce_req_rto(const struct roce_shard *s, const struct roce_qp *qp)
 	return rto < cap ? rto : cap;
 }
 
-/* Mark w to fail when its turn to complete comes; what was sent before it is still waited for. */
+/* The requests before w still complete first. */
 void
 roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 	enum ndsh_wc_status status, enum roce_reason reason)
@@ -63,7 +63,7 @@ roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 		roce_qp_fail_wqe(s, qp, w, status, reason, 0);
 }
 
-/* Of what needs more than data to send: may it begin at all? */
+/* READs, atomics and local operations: may w begin at all? */
 static bool
 req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
@@ -73,7 +73,7 @@ req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 		roce_req_fault(s, qp, w, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_OP);
 		return false;
 	}
-	/* What has no place to go is not even asked for. */
+	/* If the response could not be placed, the request is not sent. */
 	if (!roce_sge_check(s, qp, w, NDSH_ACCESS_LOCAL_WRITE)) {
 		roce_req_fault(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
 		return false;
@@ -86,7 +86,7 @@ req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 	return true;
 }
 
-/* Fetch the next descriptor into the queue of requests in flight. */
+/* Fetch the next descriptor from the send ring to the end of the requests in flight. */
 static struct roce_wqe *
 req_load(struct roce_shard *s, struct roce_qp *qp)
 {
@@ -147,7 +147,7 @@ req_next(struct roce_shard *s, struct roce_qp *qp)
 	return w;
 }
 
-/* W-REQ-04 */
+/* Is this packet to ask for an acknowledgement (W-REQ-04)? */
 static bool
 req_wants_ack(const struct roce_shard *s, struct roce_qp *qp, bool last)
 {
@@ -210,7 +210,7 @@ req_tx_read(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 	roce_tx_seal(s, qp, slot, hdr, 0);
 }
 
-/* Sent again, it is the same packet: the peer knows it by its PSN (W-COMP-11). */
+/* An atomic that is sent again is the same packet: the peer knows it by its PSN (W-COMP-11). */
 static void
 req_tx_atomic(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
@@ -253,7 +253,8 @@ data_opcode(uint8_t op, bool first, bool last)
 	return of[op][first | last << 1];
 }
 
-/* The payload lies in memory that the client must read for us (W-REQ-07 if it does not). */
+/* The payload lies in memory that only its client can reach, or in none that may be read
+ * (W-REQ-07). */
 static bool
 req_moved_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8_t *dst)
 {
@@ -271,8 +272,8 @@ req_moved_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uin
 	return got == ROCE_COPY_OK;
 }
 
-/* Packet index of a message; what is constant for nearly all, an only one, is for the compiler to
- * know. */
+/* Packet index of a message. Inlined twice, since most messages have one packet only: for those the
+ * compiler knows index and last. */
 BASE_INLINE bool
 req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot,
 	uint32_t index, bool last)
@@ -309,7 +310,7 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 	return true;
 }
 
-/* The next packet of a message that brings its data. */
+/* The next packet of a SEND or WRITE. */
 BASE_INLINE bool
 req_tx_message(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
@@ -322,7 +323,7 @@ req_tx_message(
 	return req_tx_data(s, qp, w, slot, index, index + 1 == w->npsn);
 }
 
-/* What asks for data is one packet, and takes the PSNs of its responses. */
+/* A READ or an atomic is one packet, and takes the PSNs of its responses. */
 static void
 req_tx_fetch(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
@@ -353,7 +354,7 @@ req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 		cost = roce_local_cost(w->op);
 		if (!roce_local_run(s, qp, w))
 			return false;
-		/* A client may post them as fast as they are done: the ring waits its turn. */
+		/* A client may post as fast as these are done: others get their turn. */
 		if (qp->wq_tx != NULL)
 			continue;
 		if (cost >= budget) {
@@ -376,14 +377,15 @@ roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots
 	return done;
 }
 
-/* Go-back-N: everything from the oldest unacknowledged PSN once more. */
+/* Go-back-N. */
 void
 roce_req_go_back(struct roce_shard *s, struct roce_qp *qp)
 {
 	qp->tx_psn = qp->una_psn;
 	qp->wq_tx = qp->wq_head;
 	qp->tx_bits |= ROCE_TXB_BURST;
-	roce_tx_clear(qp, ROCE_TXB_RTT | ROCE_TXB_BLOCKED); /* an ACK may now mean either */
+	/* An ACK may now be for either packet with its PSN: no round trip can be measured. */
+	roce_tx_clear(qp, ROCE_TXB_RTT | ROCE_TXB_BLOCKED);
 	roce_tx_want(s, qp);
 }
 
@@ -395,10 +397,10 @@ req_rnr_over(struct roce_shard *s, struct roce_qp *qp)
 }
 
 /*
- * Take one retry from the budget; false: it is used up. Going back early is ours to choose, so what
- * our own timer does costs a retry only when the timeout that was agreed has passed since the last
- * progress or the last retry (W-TMR-03, 4.5); a NAK costs one at once, but only the first without
- * progress in between: the others answer to our early tries (W-TMR-05).
+ * The timer is shorter than the Local Ack Timeout. So a timeout costs a retry only when the Local
+ * Ack Timeout has passed since the last progress or the last retry (W-TMR-03). A NAK costs one at
+ * once, but only the first one without progress in between: later ones are caused by packets that
+ * were sent again early (W-TMR-05).
  */
 bool
 roce_req_charge(struct roce_shard *s, struct roce_qp *qp, bool nak)
@@ -417,7 +419,6 @@ roce_req_charge(struct roce_shard *s, struct roce_qp *qp, bool nak)
 	return true;
 }
 
-/* The timer ran out. */
 void
 roce_req_timeout(struct roce_shard *s, struct roce_qp *qp)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Responder: duplicates (2.6). Nothing is executed twice but the reading of memory: what an atomic
- * found is kept, and told again. Nothing found wrong here is told to the peer or changes the queue
- * pair (W-DUP-07).
+ * Responder: duplicate requests (IBTA volume 1, chapter 9). Nothing is executed twice but the
+ * reading of memory; the old value of an atomic is kept, and sent again. An error found in a
+ * duplicate is not reported to the peer and does not change the queue pair (W-DUP-07).
  */
 #include "roce/responder/duplicate.h"
 
@@ -57,7 +57,7 @@ slot_of_age(const struct roce_qp *qp, uint32_t age)
 
 /* The newest READ or atomic that psn belongs to. */
 static struct roce_read_slot *
-find_slot(struct roce_qp *qp, uint32_t psn)
+slot_of_psn(struct roce_qp *qp, uint32_t psn)
 {
 	if (qp->reads == NULL)
 		return NULL;
@@ -71,11 +71,12 @@ find_slot(struct roce_qp *qp, uint32_t psn)
 }
 
 /*
- * Start r again at response skip. Slots behind it: what they had sent the peer threw away as a gap,
- * so those under way start at their beginning too; the others will be asked for if they are missed.
+ * Start r again at response skip. The peer has dropped the responses that came after it, as they
+ * were out of sequence: later slots that still have responses to send start at their beginning,
+ * too. The peer will repeat the other requests if it misses their responses.
  */
 static void
-replay(struct roce_qp *qp, struct roce_read_slot *r, uint32_t skip)
+slot_replay(struct roce_qp *qp, struct roce_read_slot *r, uint32_t skip)
 {
 	uint32_t index = (uint32_t)(r - qp->reads->slot);
 
@@ -98,11 +99,12 @@ replay(struct roce_qp *qp, struct roce_read_slot *r, uint32_t skip)
 }
 
 static void
-answer_again(struct roce_shard *s, struct roce_qp *qp, struct roce_read_slot *r, uint32_t skip)
+slot_respond_again(
+	struct roce_shard *s, struct roce_qp *qp, struct roce_read_slot *r, uint32_t skip)
 {
 	uint32_t psn = roce_psn_add(r->first_psn, skip);
 
-	replay(qp, r, skip);
+	slot_replay(qp, r, skip);
 	if (qp->ack_owed == ROCE_OWED_ACK && roce_psn_diff(qp->ack_psn, psn) < 0)
 		qp->ack_owed = ROCE_OWED_NONE; /* W-ACK-04 */
 	roce_reads_get(s, qp);
@@ -113,7 +115,7 @@ answer_again(struct roce_shard *s, struct roce_qp *qp, struct roce_read_slot *r,
 static void
 duplicate_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	struct roce_read_slot *r = find_slot(qp, pkt->psn);
+	struct roce_read_slot *r = slot_of_psn(qp, pkt->psn);
 	uint64_t skip_bytes;
 	uint32_t skip;
 
@@ -124,17 +126,17 @@ duplicate_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 	if (pkt->rkey != r->rkey || pkt->va != r->va + skip_bytes ||
 		skip_bytes + pkt->dma_bytes != r->len)
 		return;
-	answer_again(s, qp, r, skip);
+	slot_respond_again(s, qp, r, skip);
 }
 
 /* W-DUP-05 */
 static void
 duplicate_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	struct roce_read_slot *r = find_slot(qp, pkt->psn);
+	struct roce_read_slot *r = slot_of_psn(qp, pkt->psn);
 
 	if (r != NULL && r->opcode == pkt->opcode && r->rkey == pkt->rkey && r->va == pkt->va)
-		answer_again(s, qp, r, 0);
+		slot_respond_again(s, qp, r, 0);
 }
 
 void

@@ -17,7 +17,7 @@
  * rules have it for READs too old (W-DUP-03). NULL: none is at rest.
  */
 static struct roce_read_block *
-reads_steal(struct roce_shard *s)
+reads_take_oldest(struct roce_shard *s)
 {
 	struct base_link *link = base_list_first(&s->reads_lru);
 	struct roce_read_block *b;
@@ -37,7 +37,7 @@ roce_reads_get(struct roce_shard *s, struct roce_qp *qp)
 	struct roce_read_block *b = qp->reads;
 
 	if (b == NULL) {
-		b = s->reads_free != NULL ? s->reads_free : reads_steal(s);
+		b = s->reads_free != NULL ? s->reads_free : reads_take_oldest(s);
 		if (b == NULL)
 			return NULL;
 		s->reads_free = (void *)b->lru.next;

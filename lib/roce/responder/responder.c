@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Responder: new requests, in the order of checks that 2.5 gives: PSN, opcode sequence, permission,
- * resources, lengths, key. Then two steps: *received*, after which the next packet may be judged,
- * and *placed*, after which the peer and its later READs may know. Memory of the arena is placed as
- * it is received; for other memory there is moved.c.
+ * Responder: new requests. The order of checks is that of the rules (W-RESP-01 and following): PSN,
+ * opcode sequence, permission, resources, lengths, key. Then there are two steps: a request is
+ * *received*, after which the next packet may be processed, and *placed*, after which it may be
+ * acknowledged and later READs may see it. In memory of the arena a request is placed as soon as it
+ * is received; for other memory see mem/moved.c.
  */
 #include "roce/responder/responder.h"
 
@@ -52,23 +53,24 @@ roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn, uint8_t 
 }
 
 static void
-invalid_request(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+resp_invalid_request(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_INV_REQ, NDSH_WC_REM_INV_REQ_ERR,
 		ROCE_REASON_SENT_INV_REQ);
 }
 
 static void
-access_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+resp_access_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	s->count.key_violations++;
 	roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_REM_ACCESS_ERR,
 		ROCE_REASON_SENT_REM_ACCESS);
 }
 
-/* W-INV-02. No NAK is asked for, but one tells the sender early what became of it (R-INV-09). */
+/* W-INV-02. The rules ask for no NAK, but with one the sender learns early what became of its
+ * request (R-INV-09). */
 static void
-invalidation_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+resp_invalidation_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	s->count.key_violations++;
 	roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_REM_INV_REQ_ERR,
@@ -91,7 +93,7 @@ roce_resp_fail_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_st
 
 /* pkt is the last packet of its message. */
 static void
-complete_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+resp_complete_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct ndsh_cqe cqe = {
 		.context = qp->rx_wqe->context,
@@ -115,9 +117,10 @@ complete_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt
 	roce_resp_finish_receive(s, qp, &cqe);
 }
 
-/* W-RESP-02; after an RNR NAK the rest of the burst is bound to be out of sequence (W-RESP-03). */
+/* W-RESP-02. After an RNR NAK the rest of the burst is always out of sequence, and needs no NAK
+ * (W-RESP-03). */
 static void
-out_of_sequence(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+resp_out_of_sequence(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	s->count.rx_out_of_sequence++;
 	qp->gap_psn = pkt->psn;
@@ -139,7 +142,7 @@ sequence_ok(const struct roce_qp *qp, uint32_t flags)
 }
 
 static void
-not_ready(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+resp_not_ready(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	uint8_t syndrome = ROCE_SYN_RNR | qp->min_rnr_code;
 
@@ -149,7 +152,7 @@ not_ready(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 }
 
 static bool
-take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+resp_take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct ndsh_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
 	enum ndsh_fetch got = roce_wqe_fetch_recv(s, qp, rq);
@@ -160,7 +163,7 @@ take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 		return true;
 	}
 	if (got == NDSH_FETCH_EMPTY)
-		not_ready(s, qp, pkt);
+		resp_not_ready(s, qp, pkt);
 	else /* W-RESP-11 */
 		roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_OP, NDSH_WC_LOC_QP_OP_ERR,
 			ROCE_REASON_CLIENT_BREACH);
@@ -180,20 +183,20 @@ length_ok(const struct roce_qp *qp, const struct roce_pkt *pkt)
 	return bytes <= mtu && (bytes > 0 || (pkt->opflags & ROCE_OPF_FIRST));
 }
 
-/* What RETH announced comes, and no more; it is no more than a message may have. */
+/* Does the payload fit the length in the RETH, which is no longer than a message may be? */
 static bool
-announced(const struct roce_qp *qp, const struct roce_pkt *pkt)
+write_as_announced(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	if (pkt->opflags & ROCE_OPF_LAST)
 		return pkt->payload_bytes == qp->rx_left;
 	return pkt->payload_bytes < qp->rx_left && qp->rx_left <= ROCE_MSG_MAX;
 }
 
-/* What the peer may be told once it is placed (W-RESP-16). */
+/* An acknowledgement is owed, to be sent when the request is placed (W-RESP-16). */
 static void
-owe_ack(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+resp_owe_ack(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	if (qp->ack_owed == ROCE_OWED_NAK_SEQ) /* says the same and more when it leaves */
+	if (qp->ack_owed == ROCE_OWED_NAK_SEQ) /* acknowledges it, too, when it leaves */
 		return;
 	if (pkt->ackreq)
 		roce_resp_owe(s, qp, ROCE_OWED_ACK, pkt->psn, ROCE_SYN_ACK);
@@ -201,9 +204,9 @@ owe_ack(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		qp->ack_psn = pkt->psn;
 }
 
-/* The expected PSN moves on to next. Memory of the arena is placed with that. */
+/* The expected PSN moves on to next. What lies in memory of the arena is placed with that. */
 static void
-received(struct roce_qp *qp, uint32_t next, bool message_ends)
+qp_received(struct roce_qp *qp, uint32_t next, bool message_ends)
 {
 	uint32_t msn = qp->msn;
 
@@ -216,29 +219,29 @@ received(struct roce_qp *qp, uint32_t next, bool message_ends)
 		roce_moved_received(qp, msn);
 }
 
-/* All checks passed, and the payload is in place or on its way there. */
+/* The packet passed all checks, and its payload is placed or staged. */
 BASE_INLINE void
 message_goes_on(
 	struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_msg of)
 {
 	qp->rx_msg = (uint8_t)of;
 	qp->rx_bytes += pkt->payload_bytes;
-	received(qp, roce_psn_add(pkt->psn, 1), false);
-	owe_ack(s, qp, pkt);
+	qp_received(qp, roce_psn_add(pkt->psn, 1), false);
+	resp_owe_ack(s, qp, pkt);
 }
 
 BASE_INLINE void
 message_ends(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	qp->rx_msg = ROCE_MSG_NONE;
-	received(qp, roce_psn_add(pkt->psn, 1), true);
+	qp_received(qp, roce_psn_add(pkt->psn, 1), true);
 	if (qp->rx_wqe != NULL)
-		complete_receive(s, qp, pkt);
-	owe_ack(s, qp, pkt);
+		resp_complete_receive(s, qp, pkt);
+	resp_owe_ack(s, qp, pkt);
 }
 
 static void
-receive_failed(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+resp_receive_failed(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	if (pkt->payload_bytes > qp->rx_wqe->bytes - qp->rx_bytes) /* W-RESP-10 */
 		roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_INV_REQ, NDSH_WC_LOC_LEN_ERR,
@@ -248,24 +251,25 @@ receive_failed(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 			ROCE_REASON_RECV_PROT);
 }
 
-/* A receive is taken with the first packet (W-RESP-08), unless it was when that packet came before
- * and found no room (moved.c). */
+/* A receive is taken with the first packet (W-RESP-08), unless that packet came before, took one,
+ * and found no room in the staging (mem/moved.c). */
 static void
 resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	enum roce_copy put = ROCE_COPY_REFUSED;
 
 	if (base_unlikely(!sequence_ok(qp, pkt->opflags))) {
-		invalid_request(s, qp, pkt);
+		resp_invalid_request(s, qp, pkt);
 		return;
 	}
 	if (pkt->opflags & ROCE_OPF_FIRST) {
-		if (base_likely(qp->rx_wqe == NULL) && base_unlikely(!take_receive(s, qp, pkt)))
+		if (base_likely(qp->rx_wqe == NULL) &&
+			base_unlikely(!resp_take_receive(s, qp, pkt)))
 			return;
 		qp->rx_bytes = 0;
 	}
 	if (base_unlikely(!length_ok(qp, pkt))) {
-		invalid_request(s, qp, pkt);
+		resp_invalid_request(s, qp, pkt);
 		return;
 	}
 	if (base_likely(pkt->payload_bytes <= qp->rx_wqe->bytes - qp->rx_bytes))
@@ -273,15 +277,15 @@ resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 			pkt->payload_bytes);
 	if (base_unlikely(put != ROCE_COPY_OK)) {
 		if (put == ROCE_COPY_LATER)
-			not_ready(s, qp, pkt);
+			resp_not_ready(s, qp, pkt);
 		else
-			receive_failed(s, qp, pkt);
+			resp_receive_failed(s, qp, pkt);
 		return;
 	}
-	/* W-INV-01: behind the data, before the completion. */
+	/* W-INV-01: after the data are placed, before the completion. */
 	if (base_unlikely((pkt->opflags & ROCE_OPF_IETH) &&
 			  !roce_mr_invalidate(s, qp, pkt->ieth, true))) {
-		invalidation_refused(s, qp, pkt);
+		resp_invalidation_refused(s, qp, pkt);
 		return;
 	}
 	if (pkt->opflags & ROCE_OPF_LAST)
@@ -290,9 +294,10 @@ resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		message_goes_on(s, qp, pkt, ROCE_MSG_SEND);
 }
 
-/* A message lies in pieces of memory: its first byte was asked about as a whole. */
+/* The payload goes to memory in pieces. The right to the whole message was checked with its first
+ * packet. */
 static bool
-place_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+write_place_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	const uint8_t *src = pkt->payload;
 	uint32_t left = pkt->payload_bytes, piece;
@@ -310,9 +315,9 @@ place_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 	return true;
 }
 
-/* W-RESP-12, W-RESP-13; need: bytes that the peer must have the right to, from here on. */
+/* W-RESP-12, W-RESP-13. need: how many bytes from here on the peer must have the right to. */
 static enum roce_copy
-place(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t need)
+write_place(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t need)
 {
 	uint32_t key = qp->rx_rkey, right = NDSH_ACCESS_REMOTE_WRITE;
 	uint8_t *host = roce_mr_access(s, qp, key, qp->rx_va, need, right);
@@ -326,10 +331,11 @@ place(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, uint
 	if (roce_mr_mover(s, qp, key, qp->rx_va, need, right) != NULL)
 		return roce_moved_put(
 			s, qp, key, qp->rx_va, pkt->payload, pkt->payload_bytes, right);
-	return place_pieces(s, qp, pkt) ? ROCE_COPY_OK : ROCE_COPY_REFUSED;
+	return write_place_pieces(s, qp, pkt) ? ROCE_COPY_OK : ROCE_COPY_REFUSED;
 }
 
-/* One with immediate takes a receive with its last packet (W-RESP-08), if it did not yet. */
+/* A WRITE with immediate takes a receive with its last packet (W-RESP-08), unless that packet came
+ * before and took one. */
 static void
 resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
@@ -338,10 +344,11 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	uint64_t need = bytes;
 
 	if (base_unlikely(!sequence_ok(qp, flags) || !(qp->access & NDSH_ACCESS_REMOTE_WRITE))) {
-		invalid_request(s, qp, pkt); /* W-RESP-06 */
+		resp_invalid_request(s, qp, pkt); /* W-RESP-06 */
 		return;
 	}
-	if (base_unlikely(flags & ROCE_OPF_IMM) && qp->rx_wqe == NULL && !take_receive(s, qp, pkt))
+	if (base_unlikely(flags & ROCE_OPF_IMM) && qp->rx_wqe == NULL &&
+		!resp_take_receive(s, qp, pkt))
 		return;
 	if (flags & ROCE_OPF_FIRST) {
 		need = pkt->dma_bytes;
@@ -350,17 +357,17 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		qp->rx_left = pkt->dma_bytes;
 		qp->rx_bytes = 0;
 	}
-	if (base_unlikely(!length_ok(qp, pkt) || !announced(qp, pkt))) {
-		invalid_request(s, qp, pkt);
+	if (base_unlikely(!length_ok(qp, pkt) || !write_as_announced(qp, pkt))) {
+		resp_invalid_request(s, qp, pkt);
 		return;
 	}
 	if (need > 0)
-		put = place(s, qp, pkt, need);
+		put = write_place(s, qp, pkt, need);
 	if (base_unlikely(put != ROCE_COPY_OK)) {
 		if (put == ROCE_COPY_LATER)
-			not_ready(s, qp, pkt);
+			resp_not_ready(s, qp, pkt);
 		else
-			access_refused(s, qp, pkt);
+			resp_access_refused(s, qp, pkt);
 		return;
 	}
 	if (flags & ROCE_OPF_LAST) {
@@ -372,8 +379,8 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	}
 }
 
-/* READs and atomics of the peer that were never answered in full: more than agreed is its error
- * (W-RESP-07). */
+/* Are there as many new READs and atomics without complete response as was agreed? One more is an
+ * error of the peer (W-RESP-07). */
 static bool
 too_many_reads(const struct roce_qp *qp)
 {
@@ -388,14 +395,15 @@ too_many_reads(const struct roce_qp *qp)
 	return fresh >= qp->max_dest_rd;
 }
 
-/* The slot that its answer comes from, now and whenever it is asked for again. */
+/* A READ or atomic is accepted: its response comes from this replay slot, now and when the request
+ * is repeated. */
 static struct roce_read_slot *
 fetch_accepted(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct roce_read_slot *slot = &qp->reads->slot[qp->rd_next];
 	uint32_t n = roce_npsn(qp, pkt->dma_bytes);
 
-	if (slot->pending) /* a replay that the peer needs no more */
+	if (slot->pending) /* of a repeated request that the peer does not need any more */
 		roce_read_done(qp, qp->rd_next);
 	*slot = (struct roce_read_slot){.opcode = pkt->opcode,
 		.first_psn = pkt->psn,
@@ -407,7 +415,7 @@ fetch_accepted(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 	if (qp->rd_pending++ == 0)
 		qp->rd_cur = qp->rd_next;
 	qp->rd_next = (uint8_t)((qp->rd_next + 1u) % ROCE_RD_ATOMIC_MAX);
-	received(qp, roce_psn_add(pkt->psn, n), true);
+	qp_received(qp, roce_psn_add(pkt->psn, n), true);
 	if (qp->ack_owed == ROCE_OWED_ACK) /* W-ACK-04 */
 		qp->ack_owed = ROCE_OWED_NONE;
 	roce_tx_want(s, qp);
@@ -418,17 +426,17 @@ static void
 resp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	if (base_unlikely(roce_reads_get(s, qp) == NULL)) {
-		not_ready(s, qp, pkt);
+		resp_not_ready(s, qp, pkt);
 		return;
 	}
 	if (base_unlikely(too_many_reads(qp) || pkt->dma_bytes > ROCE_MSG_MAX ||
 			  pkt->payload_bytes > 0)) {
-		invalid_request(s, qp, pkt); /* W-RESP-07, W-RESP-09 */
+		resp_invalid_request(s, qp, pkt); /* W-RESP-07, W-RESP-09 */
 		return;
 	}
 	if (pkt->dma_bytes > 0 && !roce_mr_permits(s, qp, pkt->rkey, pkt->va, pkt->dma_bytes,
 					  NDSH_ACCESS_REMOTE_READ)) {
-		access_refused(s, qp, pkt);
+		resp_access_refused(s, qp, pkt);
 		return;
 	}
 	(void)fetch_accepted(s, qp, pkt);
@@ -443,24 +451,25 @@ resp_atomic_moved(struct roce_shard *s, struct roce_qp *qp, const struct roce_pk
 	if (put == ROCE_COPY_OK)
 		fetch_accepted(s, qp, pkt)->wait = ROCE_WAIT_MOVER;
 	else if (put == ROCE_COPY_LATER)
-		not_ready(s, qp, pkt);
+		resp_not_ready(s, qp, pkt);
 	else
-		access_refused(s, qp, pkt);
+		resp_access_refused(s, qp, pkt);
 }
 
-/* What came before is in its place before the word changes: who finds it changed may count on that.
- * Then it is for the answer to execute it. */
+/* All requests before an atomic are placed before it changes the word, so that the owner of the
+ * memory may rely on that order. If they are not yet, the atomic is executed when its response is
+ * sent. */
 static void
 resp_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	uint8_t *host;
 
 	if (base_unlikely(roce_reads_get(s, qp) == NULL)) {
-		not_ready(s, qp, pkt);
+		resp_not_ready(s, qp, pkt);
 		return;
 	}
 	if (base_unlikely(too_many_reads(qp) || pkt->va % sizeof(uint64_t) != 0)) {
-		invalid_request(s, qp, pkt); /* W-RESP-07, W-ATOM-02 */
+		resp_invalid_request(s, qp, pkt); /* W-RESP-07, W-ATOM-02 */
 		return;
 	}
 	host = roce_mr_access(
@@ -468,7 +477,7 @@ resp_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 	if (base_unlikely(host == NULL))
 		resp_atomic_moved(s, qp, pkt);
 	else if (base_unlikely((uintptr_t)host % sizeof(uint64_t) != 0))
-		access_refused(s, qp, pkt); /* the host does not map pages to pages: no word */
+		resp_access_refused(s, qp, pkt); /* the host does not map pages to pages: no word */
 	else if (base_unlikely(qp->placed_psn != qp->recv_psn))
 		roce_atomic_hold(qp, fetch_accepted(s, qp, pkt), pkt);
 	else
@@ -491,7 +500,7 @@ resp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	if (base_unlikely(!sequence_ok(qp, pkt->opflags) || !fetch_permitted(qp, pkt) ||
 			  !length_ok(qp, pkt)))
-		invalid_request(s, qp, pkt);
+		resp_invalid_request(s, qp, pkt);
 	else if (pkt->opcode == ROCE_READ_REQUEST)
 		resp_read(s, qp, pkt);
 	else
@@ -510,10 +519,10 @@ resp_new(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 }
 
 static void
-not_expected(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+resp_not_expected(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	if (roce_psn_diff(pkt->psn, qp->recv_psn) > 0) {
-		out_of_sequence(s, qp, pkt);
+		resp_out_of_sequence(s, qp, pkt);
 		return;
 	}
 	s->count.rx_duplicate++;
@@ -521,12 +530,12 @@ not_expected(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 	roce_resp_duplicate(s, qp, pkt);
 }
 
-/* The expected packet comes after one was refused, or is the first of all. */
+/* The expected packet comes after a NAK, or is the first of all. False: it is dropped. */
 static bool
-goes_on(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+resp_goes_on(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	if (qp->rx_bits & ROCE_RXB_HELD) {
-		out_of_sequence(s, qp, pkt);
+		resp_out_of_sequence(s, qp, pkt);
 		return false;
 	}
 	qp->rx_bits &= (uint8_t) ~(ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT);
@@ -547,7 +556,7 @@ roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 		(pkt->opcode == ROCE_FLUSH || pkt->opcode == ROCE_ATOMIC_WRITE)) /* W-PKT-08 */
 		s->count.rx_wrong_class++;
 	else if (base_unlikely(pkt->psn != qp->recv_psn))
-		not_expected(s, qp, pkt);
-	else if (base_likely((qp->rx_bits & seen) == ROCE_RXB_EST) || goes_on(s, qp, pkt))
+		resp_not_expected(s, qp, pkt);
+	else if (base_likely((qp->rx_bits & seen) == ROCE_RXB_EST) || resp_goes_on(s, qp, pkt))
 		resp_new(s, qp, pkt);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Responder: answers on their way out, in PSN order (W-ACK-03): those of READs and atomics, slot
- * after slot, then the one coalesced ACK or NAK that is owed.
+ * Responder: what it sends, in PSN order (W-ACK-03): responses to READs and atomics, slot after
+ * slot, then the one coalesced ACK or NAK that is owed.
  */
 #include "roce/responder/response.h"
 
@@ -21,12 +21,13 @@
 #include "wire/headers.h"
 
 static uint32_t
-placed_msn(const struct roce_qp *qp)
+qp_placed_msn(const struct roce_qp *qp)
 {
 	return qp->moved != NULL && qp->moved->placing ? qp->moved->msn : qp->msn;
 }
 
-/* The key was revoked in mid-reply (W-RESP-13); a replay falls silent instead (W-DUP-07). */
+/* The key was revoked while responses are sent (W-RESP-13). If the request was a repeated one, the
+ * rest of them is not sent, and nothing else happens (W-DUP-07). */
 static void
 read_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slot *r, uint32_t psn)
 {
@@ -43,7 +44,7 @@ read_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_sl
 		ROCE_REASON_SENT_REM_ACCESS);
 }
 
-/* From memory in several pieces, or where only its owner can reach it. */
+/* From memory in several pieces, or memory that only its client can reach. */
 static enum roce_copy
 read_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slot *r, uint32_t psn,
 	uint32_t from, uint8_t *dst, uint32_t bytes)
@@ -69,7 +70,7 @@ read_pieces(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slo
 	return ROCE_COPY_OK;
 }
 
-/* W-RESP-13 once more. */
+/* The key is checked for each packet (W-RESP-13). */
 static enum roce_copy
 read_payload(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slot *r, uint32_t psn,
 	uint32_t from, uint8_t *dst, uint32_t bytes)
@@ -83,10 +84,10 @@ read_payload(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_sl
 	return ROCE_COPY_OK;
 }
 
-/* The slot whose turn it was has all its answer, up to psn. That acknowledges what came before, so
- * an ACK of it would be one too many. */
+/* All responses of the current slot have left, up to psn. They acknowledge all requests before, so
+ * no ACK of those is needed any more. */
 static void
-answered(struct roce_shard *s, struct roce_qp *qp, uint32_t psn)
+slot_answered(struct roce_shard *s, struct roce_qp *qp, uint32_t psn)
 {
 	roce_read_done(qp, qp->rd_cur);
 	if (base_likely(qp->moved == NULL))
@@ -97,9 +98,9 @@ answered(struct roce_shard *s, struct roce_qp *qp, uint32_t psn)
 		roce_moved_idle(s, qp, true);
 }
 
-/* OK: slot is filled. REFUSED: that READ is over. LATER: its data have not come. */
+/* OK: slot is filled. REFUSED: the READ has ended. LATER: the data are not there yet. */
 static enum roce_copy
-tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+resp_tx_read(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
 	/* W-READ-01; MIDDLE, FIRST, LAST, ONLY */
 	static const uint8_t opcode[4] = {ROCE_READ_RESP_MIDDLE, ROCE_READ_RESP_FIRST,
@@ -118,7 +119,7 @@ tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *
 			.mig = true,
 			.payload_bytes = bytes,
 			.syndrome = ROCE_SYN_ACK,
-			.msn = placed_msn(qp),
+			.msn = qp_placed_msn(qp),
 		},
 		qp->ip_id++, ROCE_OPF_AETH);
 	enum roce_copy got = read_payload(s, qp, r, psn, from, slot->buf + hdr, bytes);
@@ -131,12 +132,12 @@ tx_read_response(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *
 	roce_tx_seal(s, qp, slot, hdr, bytes);
 	r->next++;
 	if (last)
-		answered(s, qp, psn);
+		slot_answered(s, qp, psn);
 	return ROCE_COPY_OK;
 }
 
 static enum roce_copy
-tx_atomic_ack(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+resp_tx_atomic(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
 	struct roce_read_slot *r = &qp->reads->slot[qp->rd_cur];
 	uint32_t hdr;
@@ -153,27 +154,27 @@ tx_atomic_ack(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slo
 			.pkey = ROCE_PKEY_DEFAULT,
 			.mig = true,
 			.syndrome = ROCE_SYN_ACK,
-			.msn = placed_msn(qp),
+			.msn = qp_placed_msn(qp),
 			.atomic_orig = r->old,
 		},
 		qp->ip_id++, ROCE_OPF_AETH | ROCE_OPF_ATOMIC_ACK);
 	roce_tx_seal(s, qp, slot, hdr, 0);
-	answered(s, qp, r->first_psn);
+	slot_answered(s, qp, r->first_psn);
 	return ROCE_COPY_OK;
 }
 
-/* The next answer of the slot whose turn it is. */
+/* The next response of the current slot. */
 static enum roce_copy
-tx_fetched(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+resp_tx_slot(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
 	if (qp->reads->slot[qp->rd_cur].opcode == ROCE_READ_REQUEST)
-		return tx_read_response(s, qp, slot);
-	return tx_atomic_ack(s, qp, slot);
+		return resp_tx_read(s, qp, slot);
+	return resp_tx_atomic(s, qp, slot);
 }
 
-/* What the AETH says, now that it leaves. */
+/* Count an acknowledgement that leaves, by its AETH. */
 static void
-count_answer(struct roce_shard *s, uint8_t syndrome)
+ack_count(struct roce_shard *s, uint8_t syndrome)
 {
 	if (syndrome == ROCE_SYN_ACK)
 		s->count.tx_ack++;
@@ -186,11 +187,11 @@ count_answer(struct roce_shard *s, uint8_t syndrome)
 }
 
 /*
- * While something is still being placed the peer may hear of what is, and of nothing else: an ACK
- * of that much leaves, once, and the answer owed stays owed. False: nothing may leave now.
+ * While requests are still being placed, only those that are placed may be acknowledged: an ACK for
+ * them leaves, once, and the acknowledgement owed stays owed. False: nothing may leave now.
  */
 static bool
-answer_while_placing(struct roce_qp *qp, uint32_t *psn)
+ack_while_placing(struct roce_qp *qp, uint32_t *psn)
 {
 	if (qp->ack_owed != ROCE_OWED_ACK || !qp->moved->tell)
 		return false;
@@ -201,17 +202,17 @@ answer_while_placing(struct roce_qp *qp, uint32_t *psn)
 }
 
 static bool
-tx_answer(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
+resp_tx_ack(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
 	bool placing = qp->moved != NULL && qp->moved->placing;
 	uint8_t syndrome = qp->ack_syndrome;
 	uint32_t psn = qp->ack_psn, hdr;
 
-	if (base_unlikely(placing) && !answer_while_placing(qp, &psn))
+	if (base_unlikely(placing) && !ack_while_placing(qp, &psn))
 		return false;
 
 	if (qp->ack_owed == ROCE_OWED_NAK_SEQ) {
-		/* The expected PSN as of now; if what was missing came meanwhile, all is well. */
+		/* The PSN expected now; an ACK, if the missing packet has come meanwhile. */
 		psn = qp->placed_psn;
 		if (roce_psn_diff(qp->gap_psn, psn) < 0) {
 			psn = roce_psn_add(psn, ROCE_PSN_MASK);
@@ -226,13 +227,13 @@ tx_answer(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 			.pkey = ROCE_PKEY_DEFAULT,
 			.mig = true,
 			.syndrome = syndrome,
-			.msn = placed_msn(qp),
+			.msn = qp_placed_msn(qp),
 		},
 		qp->ip_id++, ROCE_OPF_AETH);
-	if (base_unlikely(roce_reacts(qp))) /* nobody can send less of these */
+	if (base_unlikely(roce_reacts(qp))) /* but ACKs do not slow down */
 		roce_wire_set_tos(slot->buf, &qp->tmpl, qp->tmpl.tos & (uint8_t)~ROCE_TOS_ECN);
 	roce_tx_seal(s, qp, slot, hdr, 0);
-	count_answer(s, syndrome);
+	ack_count(s, syndrome);
 	if (psn != qp->ack_psn && placing)
 		return true;
 	qp->ack_owed = ROCE_OWED_NONE;
@@ -241,10 +242,10 @@ tx_answer(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 	return true;
 }
 
-/* A READ waits for what came before it to be placed, and so do atomics that were not executed at
- * once; a repeated one does not wait any more. */
+/* Has the current slot to wait until the requests before it are placed? READs do, and atomics that
+ * were not executed at once; a repeated request does not. */
 static bool
-read_waits(const struct roce_qp *qp)
+slot_waits(const struct roce_qp *qp)
 {
 	return qp->moved != NULL && qp->moved->placing &&
 	       roce_psn_diff(qp->reads->slot[qp->rd_cur].first_psn, qp->placed_psn) >= 0;
@@ -254,11 +255,11 @@ bool
 roce_resp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 {
 	roce_check_qp(s, qp);
-	while (qp->rd_pending > 0 && !read_waits(qp)) {
-		enum roce_copy sent = tx_fetched(s, qp, slot);
+	while (qp->rd_pending > 0 && !slot_waits(qp)) {
+		enum roce_copy sent = resp_tx_slot(s, qp, slot);
 
 		if (sent != ROCE_COPY_REFUSED)
 			return sent == ROCE_COPY_OK;
 	}
-	return qp->ack_owed != ROCE_OWED_NONE && tx_answer(s, qp, slot);
+	return qp->ack_owed != ROCE_OWED_NONE && resp_tx_ack(s, qp, slot);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host gets to know: events, reasons, the last abnormal happenings of a queue pair. */
+/* What the host is told: events, reasons, and the record of the last abnormal events of a queue
+ * pair. */
 #include "roce/shard/event.h"
 
 #include "base/list.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the host is told of a queue pair: events, and the record of its last abnormal happenings. */
+/* What the host is told of a queue pair: events, and the record of its last abnormal events. */
 #ifndef ROCE_EVENT_H
 #define ROCE_EVENT_H
 

@@ -13,9 +13,9 @@
 #include "shm/ndsh_op.h"
 
 /*
- * Requests leave some for receives: if requests could take all, two peers might each wait for ever
- * for the other to find one for its receive. Both pools are asked, because nobody knows before the
- * fetch what a descriptor needs.
+ * Requests to send leave some of both pools to receives: if they could take all, two peers might
+ * wait for ever, each for the other to have a roce_wqe for its receive. Both pools are checked,
+ * because before the fetch it is not known whether a descriptor needs an extension.
  */
 bool
 roce_wqe_for_send(const struct roce_shard *s)
@@ -56,7 +56,7 @@ roce_wqe_free(struct roce_shard *s, struct roce_wqe *w)
 }
 
 static inline void
-set_arguments(struct roce_wqe *w, uint64_t arg0, uint64_t arg1)
+wqe_set_arguments(struct roce_wqe *w, uint64_t arg0, uint64_t arg1)
 {
 	if (ndsh_op_is_atomic(w->op)) {
 		w->atomic.swap_add = arg0;
@@ -75,8 +75,8 @@ set_arguments(struct roce_wqe *w, uint64_t arg0, uint64_t arg1)
 	}
 }
 
-/* The data of most go straight to where they stay until the request is finished. always_inline:
- * across files, into the requester, so that what one step found the next has in registers. */
+/* Inline data go straight to where they stay until the request is finished. always_inline, across
+ * files, into the requester: what one step found, the next one has in registers. */
 __attribute__((always_inline)) inline struct roce_wqe *
 roce_wqe_fetch(struct roce_shard *s, struct roce_qp *qp)
 {
@@ -112,7 +112,7 @@ roce_wqe_fetch(struct roce_shard *s, struct roce_qp *qp)
 	w->bits = 0;
 	w->fault = NDSH_WC_SUCCESS;
 	if (ndsh_op_has_arguments(in.op))
-		set_arguments(w, in.arg[0], in.arg[1]);
+		wqe_set_arguments(w, in.arg[0], in.arg[1]);
 	return w;
 }
 

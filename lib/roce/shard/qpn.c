@@ -13,12 +13,12 @@
 static_assert(sizeof(((struct roce_qpn_key *)0)->mul) == ROUNDS * sizeof(uint64_t), "one for each");
 
 /*
- * Two multiplications. With factor and addend unknown the values for any two halves are as good as
- * random and as independent of each other, so whoever knows one queue pair's number knows nothing
- * of another's. The square is there because without it neighbours of neighbours would show.
+ * Two multiplications. While factor and addend are secret, the values for any two halves are as
+ * good as random and independent, so a queue pair's number says nothing of another's. Without the
+ * square, regular distances between indices would show in the numbers.
  */
 static inline uint32_t
-round_function(const struct roce_qpn_key *key, unsigned round, uint32_t half)
+qpn_round(const struct roce_qpn_key *key, unsigned round, uint32_t half)
 {
 	uint64_t x = half * key->mul[round] + key->add[round];
 
@@ -26,12 +26,12 @@ round_function(const struct roce_qpn_key *key, unsigned round, uint32_t half)
 }
 
 static uint32_t
-permute(const struct roce_qpn_key *key, uint32_t x)
+qpn_permute(const struct roce_qpn_key *key, uint32_t x)
 {
 	uint32_t l = x >> HALF_BITS, r = x & HALF_MASK;
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		uint32_t t = l ^ round_function(key, i, r);
+		uint32_t t = l ^ qpn_round(key, i, r);
 
 		l = r;
 		r = t;
@@ -40,9 +40,10 @@ permute(const struct roce_qpn_key *key, uint32_t x)
 }
 
 /*
- * Quick is not strong: from many numbers and the order in which they were made the key could be
- * found, and then all numbers. No more than that: the secret does not follow from it, and a number
- * opens nothing. Odd factors, so that all halves differ in every round.
+ * The permutation is quick, not cryptographically strong: from many numbers, and the order in which
+ * they were made, the key could be found, and from it all other numbers. The secret does not follow
+ * from the key, and a number alone gives access to nothing. The factors are odd, so that different
+ * halves stay different in every round.
  */
 void
 roce_qpn_key_init(struct roce_qpn_key *key, const uint64_t secret[2])
@@ -56,9 +57,9 @@ roce_qpn_key_init(struct roce_qpn_key *key, const uint64_t secret[2])
 uint32_t
 roce_qpn_make(const struct roce_qpn_key *key, uint32_t shard, uint32_t generation, uint32_t index)
 {
-	return permute(key, shard << (ROCE_GEN_BITS + ROCE_INDEX_BITS) |
-				    (generation & ((1u << ROCE_GEN_BITS) - 1)) << ROCE_INDEX_BITS |
-				    index);
+	return qpn_permute(
+		key, shard << (ROCE_GEN_BITS + ROCE_INDEX_BITS) |
+			     (generation & ((1u << ROCE_GEN_BITS) - 1)) << ROCE_INDEX_BITS | index);
 }
 
 uint32_t
@@ -67,7 +68,7 @@ roce_qpn_place(const struct roce_qpn_key *key, uint32_t qpn)
 	uint32_t l = (qpn & ROCE_QPN_MASK) >> HALF_BITS, r = qpn & HALF_MASK;
 
 	for (unsigned i = ROUNDS; i-- > 0;) {
-		uint32_t t = r ^ round_function(key, i, l);
+		uint32_t t = r ^ qpn_round(key, i, l);
 
 		r = l;
 		l = t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A shard: one block of memory, carved once. */
+/* A shard: one block of memory, divided once into tables and pools. */
 #include "roce/shard/shard.h"
 
 #include "base/list.h"
@@ -25,7 +25,7 @@
 #define MAX_OTHERS	 (1u << 20)
 #define RTO_FLOOR_MIN_NS 100000u
 
-/* How many of each a shard has; what follows from cfg alone. */
+/* Where in the block each table and pool is. It follows from cfg alone. */
 struct carve {
 	size_t qps, mrs, cqs, srqs, pd_refs, pd_free, wqes, exts, reads, moved, ccs, total;
 	uint32_t num_exts, num_reads;
@@ -53,9 +53,9 @@ cfg_ok(const struct roce_shard_cfg *cfg)
 
 /*
  * Most requests have few SGEs, and few queue pairs are targets of READs: the pools for the others
- * are smaller, and running dry is back-pressure, not failure. Each queue pair has room for what
- * memory behind a mover takes, and for what congestion does; few meet either, so those pages are
- * not touched before they do.
+ * are smaller, and an empty pool delays requests but fails none. Each queue pair has room for the
+ * state that moved memory needs, and for that of congestion. Few queue pairs meet either; those
+ * pages are not touched before.
  */
 static bool
 carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
@@ -178,7 +178,7 @@ roce_shard_init(void *mem, const struct roce_shard_cfg *cfg)
 	return s;
 }
 
-/* Never the same twice: the count is in the message. */
+/* SipHash of a count: never the same twice. */
 uint64_t
 roce_shard_random(struct roce_shard *s, uint64_t domain)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Timer wheel, one entry per queue pair. Progress moves a deadline forward with every ACK, so only
- * the deadline in the queue pair moves; its entry is put right when its old tick comes. A queue
+ * The timer wheel has one entry per queue pair. Every ACK moves a deadline forward; only the
+ * deadline in the queue pair is changed then, and its entry moves when its old tick comes. A queue
  * pair with a keepalive is in the wheel as long as it is in RTS or SQD: when its tick comes without
- * a deadline, the keepalive is looked at. So whoever has none pays nothing for it.
+ * a deadline, the keepalive is run. So queue pairs without a keepalive pay nothing for it.
  *
- * When all is acknowledged an entry of the busy few stays, for the next request. Of many queue
- * pairs each is seldom asked for anything: left to its tick, an entry would come back when neither
- * it nor its neighbours in the slot, one leading to the next, are in the cache any more. It leaves
- * at once, while they are: they were set in the same moments.
+ * When all is acknowledged, the entry stays for the next request, as long as there are few entries.
+ * With many queue pairs each one sends seldom: an entry left to its tick would be reached when
+ * neither it nor its neighbours in the slot's list are in the cache any more. So it leaves at once,
+ * while its neighbours, which were set at about the same time, still are.
  */
 #include "roce/shard/timer.h"
 
@@ -21,7 +21,7 @@
 #include "roce/requester/requester.h"
 #include "roce/shard/shard.h"
 
-/* So many entries may wait for their tick with nothing to wait for. */
+/* Up to so many entries, one without a deadline stays until its tick. */
 #define TIMERS_LAZY 512u
 
 static struct base_link *
@@ -46,7 +46,7 @@ wheel_insert(struct roce_shard *s, struct roce_qp *qp, uint64_t at_ns)
 
 	if (tick < s->wheel_tick)
 		tick = s->wheel_tick;
-	if (tick > last) /* beyond the horizon: looked at again when that tick comes */
+	if (tick > last) /* beyond the horizon: its deadline is compared again at that tick */
 		tick = last;
 	slot = (uint32_t)(tick % ROCE_WHEEL_SLOTS);
 	s->wheel_map[slot / 64] |= UINT64_C(1) << slot % 64;

@@ -81,7 +81,7 @@ roce_ud_start(
 
 /* What is behind a failed send, at most budget of it; false: nothing is left (W-ERR-02). */
 static bool
-flush(struct roce_shard *s, struct roce_qp *qp, unsigned budget)
+ud_flush_sends(struct roce_shard *s, struct roce_qp *qp, unsigned budget)
 {
 	while (budget > 0 && roce_flush_send(s, qp))
 		budget--;
@@ -89,7 +89,7 @@ flush(struct roce_shard *s, struct roce_qp *qp, unsigned budget)
 }
 
 static void
-publish(struct roce_qp *qp)
+ud_publish_done(struct roce_qp *qp)
 {
 	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
 }
@@ -102,8 +102,8 @@ roce_ud_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, uint32
 	s->now_ns = now_ns;
 	if (qp->state == ROCE_QPS_UD_SQE) {
 		/* No more than the ring holds: a client may go on posting. */
-		(void)flush(s, qp, qp->sq.depth);
-		publish(qp);
+		(void)ud_flush_sends(s, qp, qp->sq.depth);
+		ud_publish_done(qp);
 		qp->state = ROCE_QPS_UD_RTS;
 		qp->reason = ROCE_REASON_NONE;
 	}
@@ -115,7 +115,7 @@ roce_ud_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, uint32
 /* ---- out ------------------------------------------------------------------------------------- */
 
 static struct roce_wqe *
-load(struct roce_shard *s, struct roce_qp *qp)
+ud_load(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct roce_wqe *w = roce_wqe_fetch(s, qp);
 
@@ -134,7 +134,7 @@ load(struct roce_shard *s, struct roce_qp *qp)
 
 /* The send side alone stops, and the client starts it again (W-ERR-02). */
 static void
-stop_sending(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status,
+ud_stop_sending(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status,
 	enum roce_reason reason)
 {
 	s->count.requests_failed++;
@@ -147,7 +147,7 @@ stop_sending(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status statu
 
 /* The payload, from wherever it lies. */
 static enum roce_copy
-gather(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8_t *dst)
+ud_gather(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8_t *dst)
 {
 	struct roce_moved_src src = {.sge = roce_wqe_sge(w),
 		.bytes = w->bytes,
@@ -162,18 +162,18 @@ gather(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8_t *ds
 
 /* True: a frame is in the slot. */
 static bool
-send_one(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
+ud_send_one(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
 {
 	const struct roce_ah *ah = ah_find(qp, w->rkey);
 	uint32_t q_key = (uint32_t)(w->raddr >> 32), hdr;
 	enum roce_copy got;
 
 	if (base_unlikely(ah == NULL)) {
-		stop_sending(s, qp, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_AH);
+		ud_stop_sending(s, qp, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_AH);
 		return false;
 	}
 	if (base_unlikely(w->bytes > ah->mtu_bytes)) { /* W-UD-01 */
-		stop_sending(s, qp, NDSH_WC_LOC_LEN_ERR, ROCE_REASON_LOCAL_LEN);
+		ud_stop_sending(s, qp, NDSH_WC_LOC_LEN_ERR, ROCE_REASON_LOCAL_LEN);
 		return false;
 	}
 	hdr = roce_wire_build(slot->buf, &ah->tmpl,
@@ -191,13 +191,13 @@ send_one(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct ro
 			.src_qpn = qp->qpn,
 		},
 		qp->ip_id);
-	got = gather(s, qp, w, slot->buf + hdr);
+	got = ud_gather(s, qp, w, slot->buf + hdr);
 	if (base_unlikely(got == ROCE_COPY_LATER)) {
 		qp->tx_bits |= ROCE_TXB_BLOCKED;
 		return false;
 	}
 	if (base_unlikely(got == ROCE_COPY_REFUSED)) {
-		stop_sending(s, qp, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
+		ud_stop_sending(s, qp, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT);
 		return false;
 	}
 	slot->len = roce_wire_seal(slot->buf, &ah->tmpl, hdr, w->bytes);
@@ -219,14 +219,14 @@ roce_ud_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot
 
 	roce_tx_clear(qp, ROCE_TXB_BLOCKED);
 	while (done < quantum && qp->state == ROCE_QPS_UD_RTS && more) {
-		struct roce_wqe *w = qp->wq_head != NULL ? qp->wq_head : load(s, qp);
+		struct roce_wqe *w = qp->wq_head != NULL ? qp->wq_head : ud_load(s, qp);
 
-		more = w != NULL && send_one(s, qp, w, &slots[done]);
+		more = w != NULL && ud_send_one(s, qp, w, &slots[done]);
 		done += more;
 	}
 	if (qp->state == ROCE_QPS_UD_SQE)
-		more = flush(s, qp, ROCE_TX_QUANTUM);
-	publish(qp);
+		more = ud_flush_sends(s, qp, ROCE_TX_QUANTUM);
+	ud_publish_done(qp);
 	if (more && qp->state > ROCE_QPS_ERR) /* may have more: behind the others */
 		roce_tx_want(s, qp);
 	return done;
@@ -236,7 +236,7 @@ roce_ud_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot
 
 /* W-PKT-07: the network's header in front of the datagram, an IPv4 one in the last 20 bytes. */
 static enum roce_copy
-put_header(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+ud_put_header(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	uint8_t grh[NDSH_GRH_BYTES] = {0};
 
@@ -248,7 +248,7 @@ put_header(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 }
 
 static void
-finish_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+ud_finish_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct ndsh_cqe cqe = {
 		.context = qp->rx_wqe->context,
@@ -273,7 +273,7 @@ finish_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 
 /* The receive that was fetched is in rq again: nothing was done with it. */
 static void
-give_back(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq)
+ud_give_back(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq)
 {
 	roce_wqe_free(s, qp->rx_wqe);
 	qp->rx_wqe = NULL;
@@ -281,28 +281,28 @@ give_back(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq)
 }
 
 static void
-receive(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq, const struct roce_pkt *pkt)
+ud_receive(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq, const struct roce_pkt *pkt)
 {
 	enum roce_copy put;
 
 	if (pkt->payload_bytes + NDSH_GRH_BYTES > qp->rx_wqe->bytes) { /* W-UD-01 */
 		s->count.rx_datagram_too_long++;
-		give_back(s, qp, rq);
+		ud_give_back(s, qp, rq);
 		return;
 	}
-	put = put_header(s, qp, pkt);
+	put = ud_put_header(s, qp, pkt);
 	if (put == ROCE_COPY_OK)
 		put = roce_sge_scatter(s, qp, &qp->recv_pos, qp->rx_wqe, NDSH_GRH_BYTES,
 			pkt->payload, pkt->payload_bytes);
 	if (put == ROCE_COPY_LATER) { /* no room in the staging is no receive */
 		s->count.rx_datagram_no_receive++;
-		give_back(s, qp, rq);
+		ud_give_back(s, qp, rq);
 		return;
 	}
 	if (qp->srq != NULL)
 		roce_srq_taken(s, qp->srq);
 	if (put == ROCE_COPY_OK) {
-		finish_receive(s, qp, pkt);
+		ud_finish_receive(s, qp, pkt);
 	} else { /* the client's own fault, and the end */
 		roce_resp_fail_receive(s, qp, NDSH_WC_LOC_PROT_ERR);
 		roce_qp_error(s, qp, ROCE_REASON_RECV_PROT, 0);
@@ -310,7 +310,7 @@ receive(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq, const stru
 }
 
 static void
-take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+ud_take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct ndsh_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
 	enum ndsh_fetch got = roce_wqe_fetch_recv(s, qp, rq);
@@ -320,7 +320,7 @@ take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 	else if (got == NDSH_FETCH_EMPTY)
 		s->count.rx_datagram_no_receive++;
 	else
-		receive(s, qp, rq, pkt);
+		ud_receive(s, qp, rq, pkt);
 }
 
 void
@@ -343,5 +343,5 @@ roce_ud_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	else if (!roce_icrc_ok(pkt))
 		s->count.rx_icrc_error++;
 	else
-		take_receive(s, qp, pkt);
+		ud_take_receive(s, qp, pkt);
 }
