@@ -13,11 +13,11 @@
 #include "roce/mem/mw.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/cq.h"
+#include "roce/queue/receive.h"
 #include "roce/queue/send_ring.h"
 #include "roce/queue/wqe.h"
 #include "roce/requester/completer.h"
 #include "roce/responder/replay.h"
-#include "roce/responder/responder.h"
 #include "roce/shard/event.h"
 #include "roce/shard/pool.h"
 #include "roce/shard/shard.h"
@@ -155,7 +155,7 @@ static bool
 qp_flush_recv(struct roce_shard *s, struct roce_qp *qp)
 {
 	if (qp->rx_wqe != NULL) {
-		roce_resp_fail_receive(s, qp, NDSH_WC_FLUSH_ERR);
+		roce_receive_fail(s, qp, NDSH_WC_FLUSH_ERR);
 		return true;
 	}
 	if (qp->srq != NULL) {

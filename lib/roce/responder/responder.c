@@ -46,7 +46,7 @@ roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn, uint8_t 
 	enum ndsh_wc_status status, enum roce_reason reason)
 {
 	if (qp->rx_wqe != NULL)
-		roce_resp_fail_receive(s, qp, status);
+		roce_receive_fail(s, qp, status);
 	roce_resp_owe(s, qp, ROCE_OWED_FATAL, psn, syndrome);
 	roce_qp_note(s, qp, ROCE_REC_NAK_SENT, psn, syndrome);
 	roce_qp_error(s, qp, reason, syndrome);
@@ -77,20 +77,6 @@ resp_invalidation_refused(struct roce_shard *s, struct roce_qp *qp, const struct
 		ROCE_REASON_RECV_INV);
 }
 
-void
-roce_resp_fail_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status)
-{
-	roce_resp_finish_receive(s, qp,
-		&(struct ndsh_cqe){
-			.context = qp->rx_wqe->context,
-			.qp = qp->handle,
-			.slot_count = ++qp->rq_done,
-			.syndrome = qp->reason,
-			.status = (uint8_t)status,
-			.op = NDSH_OP_RECV,
-		});
-}
-
 /* pkt is the last packet of its message. */
 static void
 resp_complete_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
@@ -114,7 +100,7 @@ resp_complete_receive(struct roce_shard *s, struct roce_qp *qp, const struct roc
 			cqe.flags |= NDSH_CQEF_WRITE;
 	}
 	s->count.receives_completed++;
-	roce_resp_finish_receive(s, qp, &cqe);
+	roce_receive_finish(s, qp, &cqe);
 }
 
 /* W-RESP-02. After an RNR NAK the rest of the burst is always out of sequence, and needs no NAK
@@ -155,7 +141,7 @@ static bool
 resp_take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct ndsh_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
-	enum ndsh_fetch got = roce_wqe_fetch_recv(s, qp, rq);
+	enum ndsh_fetch got = roce_receive_take(s, qp, rq);
 
 	if (base_likely(got == NDSH_FETCH_OK)) {
 		if (qp->srq != NULL)

@@ -11,8 +11,6 @@ void roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pk
  * goes to ERR. */
 void roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn, uint8_t syndrome,
 	enum ndsh_wc_status status, enum roce_reason reason);
-/* The receive in use completes with status, which is no success. */
-void roce_resp_fail_receive(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status);
 /* The peer is to be told owed of packet psn, in place of what it was to be told before. */
 void roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_ack_owed owed, uint32_t psn,
 	uint8_t syndrome);

@@ -3,7 +3,6 @@
 #include "roce/shard/pool.h"
 
 #include "base/compiler.h"
-#include "roce/assert.h"
 #include "roce/qp/error.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/wqe.h"
@@ -21,25 +20,6 @@ bool
 roce_wqe_for_send(const struct roce_shard *s)
 {
 	return s->usage.wqes < s->wqes_for_sends && s->exts_left > s->exts_for_recvs;
-}
-
-static inline struct roce_wqe *
-wqe_alloc(struct roce_shard *s, bool extended)
-{
-	struct roce_wqe *w = s->wqe_free;
-
-	roce_assert(w != NULL);
-	s->wqe_free = w->next;
-	s->usage.wqes++;
-	w->next = NULL;
-	w->ext = NULL;
-	if (base_unlikely(extended)) {
-		roce_assert(s->ext_free != NULL);
-		w->ext = s->ext_free;
-		s->ext_free = w->ext->next;
-		s->exts_left--;
-	}
-	return w;
 }
 
 void
@@ -95,7 +75,7 @@ roce_wqe_fetch(struct roce_shard *s, struct roce_qp *qp)
 		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
 		return NULL;
 	}
-	w = wqe_alloc(s, in.num_sge > ROCE_WQE_SGE || in.bytes > ROCE_WQE_INLINE);
+	w = roce_wqe_alloc(s, in.num_sge > ROCE_WQE_SGE || in.bytes > ROCE_WQE_INLINE);
 	if (base_unlikely(!ndsh_sq_take(&qp->sq, &in, w->ext != NULL ? w->ext->inl : w->inl))) {
 		roce_wqe_free(s, w);
 		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
@@ -119,24 +99,9 @@ roce_wqe_fetch(struct roce_shard *s, struct roce_qp *qp)
 struct roce_wqe *
 roce_wqe_for_probe(struct roce_shard *s)
 {
-	struct roce_wqe *w = wqe_alloc(s, false);
+	struct roce_wqe *w = roce_wqe_alloc(s, false);
 
 	*w = (struct roce_wqe){
 		.op = NDSH_OP_WRITE, .flags = NDSH_WRF_SILENT, .bits = ROCE_WQB_PROBE};
-	return w;
-}
-
-struct roce_wqe *
-roce_wqe_from_recv(struct roce_shard *s, struct ndsh_rq *rq, uint32_t num_sge)
-{
-	struct roce_wqe *w = wqe_alloc(s, num_sge > ROCE_WQE_SGE);
-	uint32_t bytes =
-		ndsh_rq_take(rq, num_sge, w->ext != NULL ? w->ext->sge : w->sge, &w->context);
-
-	w->bytes = bytes < ROCE_MSG_MAX ? bytes : ROCE_MSG_MAX;
-	w->op = NDSH_OP_RECV;
-	w->flags = 0;
-	w->num_sge = (uint8_t)num_sge;
-	w->bits = 0;
 	return w;
 }

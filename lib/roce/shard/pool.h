@@ -3,9 +3,10 @@
 #ifndef ROCE_POOL_H
 #define ROCE_POOL_H
 
-#include "roce/roce.h"
-
-struct roce_wqe;
+#include "base/compiler.h"
+#include "roce/assert.h"
+#include "roce/queue/wqe.h"
+#include "roce/shard/shard.h"
 
 /* How many extensions a shard has: most requests have few SGEs. */
 static inline uint32_t
@@ -21,8 +22,26 @@ bool roce_wqe_for_send(const struct roce_shard *s);
 struct roce_wqe *roce_wqe_fetch(struct roce_shard *s, struct roce_qp *qp);
 /* An empty WRITE that no client posted, after roce_wqe_for_send(). */
 struct roce_wqe *roce_wqe_for_probe(struct roce_shard *s);
-/* The receive that ndsh_rq_look() found in rq. */
-struct roce_wqe *roce_wqe_from_recv(struct roce_shard *s, struct ndsh_rq *rq, uint32_t num_sge);
+/* A roce_wqe, with an extension if it is extended; the caller made sure that there is one. */
+BASE_INLINE struct roce_wqe *
+roce_wqe_alloc(struct roce_shard *s, bool extended)
+{
+	struct roce_wqe *w = s->wqe_free;
+
+	roce_assert(w != NULL);
+	s->wqe_free = w->next;
+	s->usage.wqes++;
+	w->next = NULL;
+	w->ext = NULL;
+	if (base_unlikely(extended)) {
+		roce_assert(s->ext_free != NULL);
+		w->ext = s->ext_free;
+		s->ext_free = w->ext->next;
+		s->exts_left--;
+	}
+	return w;
+}
+
 void roce_wqe_free(struct roce_shard *s, struct roce_wqe *w);
 
 #endif

@@ -268,7 +268,7 @@ ud_finish_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pk
 		cqe.data = pkt->imm;
 	}
 	s->count.receives_completed++;
-	roce_resp_finish_receive(s, qp, &cqe);
+	roce_receive_finish(s, qp, &cqe);
 }
 
 /* The receive that was fetched is in rq again: nothing was done with it. */
@@ -304,7 +304,7 @@ ud_receive(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq, const s
 	if (put == ROCE_COPY_OK) {
 		ud_finish_receive(s, qp, pkt);
 	} else { /* the client's own fault, and the end */
-		roce_resp_fail_receive(s, qp, NDSH_WC_LOC_PROT_ERR);
+		roce_receive_fail(s, qp, NDSH_WC_LOC_PROT_ERR);
 		roce_qp_error(s, qp, ROCE_REASON_RECV_PROT, 0);
 	}
 }
@@ -313,7 +313,7 @@ static void
 ud_take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct ndsh_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
-	enum ndsh_fetch got = roce_wqe_fetch_recv(s, qp, rq);
+	enum ndsh_fetch got = roce_receive_take(s, qp, rq);
 
 	if (got == NDSH_FETCH_BROKEN)
 		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
