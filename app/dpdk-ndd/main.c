@@ -66,7 +66,8 @@ daemon_serve(struct config *cfg, const struct ndd_options *opt)
 	ndd_stop(&d);
 	ndd_control_fini(&d);
 	/* No rte_eal_cleanup(): it unmaps DPDK's memory under its own interrupt thread, which may
-	 * just serve a memif peer that goes away too. Nothing of ours outlives the process. */
+	 * just serve a memif peer that goes away too. Nothing of the daemon outlives the process.
+	 */
 	return status;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One Ethernet port of DPDK: any ethdev, PCI or virtual. Brought up with one queue
- * pair, no offloads (the ICRC and every length are ours), whole frames in one mbuf.
- * Only AF_XDP has more queues: what the kernel's driver spreads over the queues of the
- * interface is collected again here.
+ * One Ethernet port of DPDK: any ethdev, PCI or virtual. Brought up with one queue pair, no
+ * offloads (the engine makes ICRC and lengths), whole frames in one mbuf. Only AF_XDP has more
+ * queues: what the kernel's driver spreads over the queues of the interface is collected again
+ * here.
  */
 #ifndef NDD_PORT_H
 #define NDD_PORT_H
@@ -28,7 +28,7 @@ struct port_cfg {
 struct port {
 	uint16_t id;		    /* ethdev's number */
 	uint32_t if_index;	    /* of the kernel's interface that it is; 0: of none */
-	uint16_t queues, rx_first;  /* RX queues, and the one that is looked at first */
+	uint16_t queues, rx_first;  /* RX queues, and the one that is polled first */
 	struct rte_mempool *chunks; /* AF_XDP: what its sockets' memory is made of */
 	int numa_node;
 	uint32_t mtu;
@@ -51,7 +51,7 @@ void port_restart(struct port *p);
 
 /* ---- port_link.c ---- */
 
-/* True if the link went up or down since the last look: p->link_up. */
+/* True if the link went up or down since the last call: p->link_up. */
 bool port_link_changed(struct port *p);
 
 /* ---- port_xdp.c ---- */

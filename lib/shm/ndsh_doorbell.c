@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Doorbells: how the client makes the daemon look at a send ring.
+ * Doorbells: how the client makes the daemon poll a send ring.
  *
  * Two handshakes, each Dekker's: one side stores A then loads B, the other stores
  * B then loads A, with a full barrier between on both sides, so at least one of
  * them sees the other.
  *
  *   ring polled:  client  push descriptor | barrier | load sq_polled
- *                 daemon  sq_polled = 0   | barrier | look at the ring once more
+ *                 daemon  sq_polled = 0   | barrier | check the ring once more
  *   asleep:       client  set bits        | (locked) | load asleep
- *                 daemon  asleep = 1      | barrier | look at summary once more
+ *                 daemon  asleep = 1      | barrier | check summary once more
  *
  * The daemon's half of the first is the engine's (lib/roce/queue/send_ring.c): it leaves many
  * rings at once behind one barrier. The client sets the bitmap, then the summary;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Daemon: one untrusted descriptor of a send ring into one checked private copy, in two steps. The
- * first tells what it is, so that room can be found; the second puts its data right there. They
- * are functions of a header, so that what they say of it need not stand in memory in between.
+ * first gives kind and size, so that the caller can find room; the second puts the data right
+ * there. They are functions of a header, so that their results need not be stored in memory in
+ * between.
  */
 #ifndef NDSH_FETCH_H
 #define NDSH_FETCH_H

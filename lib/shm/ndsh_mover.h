@@ -4,7 +4,7 @@
  * itself. Part of the ABI between daemon and client.
  *
  * One block per session: a completion queue, whose entries are copy commands, and staging memory. A
- * copy command says: copy from staging to memory (IN), from memory to staging (OUT), or execute an
+ * copy command means: copy from staging to memory (IN), from memory to staging (OUT), or execute an
  * atomic on a word of memory, whose operands are in the staging of IN and whose old value goes to
  * that of OUT. The client carries the commands out in their order and moves page->consumer behind
  * those that are done: this is its acknowledgement, and in this queue consumer means nothing else.

@@ -2,10 +2,10 @@
 /*
  * Messages about listeners and connections.
  *
- * Connections. A connection has an id from the reply to BIND or CONNECT, or from
- * EV_CONN_REQUEST; the id is good until the client's CONN_DESTROY, whatever
- * becomes of the connection. CONN_DESTROY at any time ends it in the way that fits
- * (reject, disconnect); no event for the id follows its reply.
+ * Connections. A connection has an id from the reply to BIND or CONNECT, or from EV_CONN_REQUEST;
+ * the id is good until the client's CONN_DESTROY, whatever becomes of the connection. CONN_DESTROY
+ * at any time ends it in the way that fits its state (reject, disconnect); no event for the id
+ * follows its reply.
  *   active:  [BIND -> reply(id) ->] CONNECT -> reply(id) -> EV_CONN_REPLY -> COMPLETE_CONNECT ->
  *            reply: established
  * passive: EV_CONN_REQUEST -> ACCEPT -> reply -> EV_CONN_ESTABLISHED EV_CONN_REPLY and

@@ -118,7 +118,7 @@ struct ndsh_qp_attr {
 	uint32_t access; /* NDSH_ACCESS_REMOTE_* */
 	uint8_t ip[16];	 /* of the peer */
 	uint32_t flow_label;
-	uint8_t traffic_class; /* DSCP << 2 | enum ndsh_ecn; told: with ECT(0), or not */
+	uint8_t traffic_class; /* DSCP << 2 | enum ndsh_ecn; in replies: with ECT(0), or not */
 	uint8_t hop_limit;
 	uint8_t max_dest_rd, max_rd;
 	uint8_t min_rnr_code, timeout_code, retry, rnr_retry;

@@ -35,12 +35,12 @@ struct ndsh_address_list_reply { /* to ADDRESS_LIST, the first ones; to ADDRESS_
 	uint32_t count, reserved;
 	struct ndsh_addr addr[NDSH_ADDRESS_LIST_MAX];
 };
-struct ndsh_route { /* request: a destination; reply: the address of ours that it is reached from */
+struct ndsh_route { /* request: a destination; reply: the local address that it is reached from */
 	struct ndsh_msg_hdr h;
 	struct ndsh_addr addr; /* port: 0 */
 };
 #define NDSH_PLACE_ANY	   0xffffffffu
-#define NDSH_OPEN_NO_FLUSH 0x1u /* the peer's disconnect is told, and cancels nothing */
+#define NDSH_OPEN_NO_FLUSH 0x1u /* the peer's disconnect is an event, and cancels nothing */
 struct ndsh_open {
 	struct ndsh_msg_hdr h;
 	struct ndsh_addr addr; /* a local address of the daemon; port ignored */

@@ -19,7 +19,7 @@
  *     by the daemon, however long the queue is: other clients' work goes on in the same turn.
  *     All later entries go to the new ring; slot `moved` of the ring before stays as it was,
  *     which for the client is: empty.
- *  4. A client that finds nothing at its place looks whether rings is the number it waits for
+ *  4. A client that finds nothing at its place checks whether rings is the number it waits for
  *     (acquire): if so, all entries below moved are to be seen in the ring before, and with the
  *     last of them taken it goes on in the new one. So from the exchange on both rings together
  *     are the queue, whether the answer has come or not. A client that has read `produced`
@@ -105,7 +105,7 @@ ndsh_cq_follow(struct ndsh_cq_reader *r)
 		return false;
 	if (r->taken == moved)
 		go_over(r, moved);
-	return true; /* else it was made after the look that found nothing */
+	return true; /* else it was made after the poll that found nothing */
 }
 
 /* Into the slot that its number has in the new ring. */

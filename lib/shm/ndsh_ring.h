@@ -89,7 +89,7 @@ enum ndsh_fetch {
 	NDSH_FETCH_OK,	   /* *out is filled, the index moved on */
 	NDSH_FETCH_BROKEN, /* the descriptor breaks the contract: the session's fault */
 };
-/* Is there a descriptor? No side effect; the daemon's cheap look at a ring. */
+/* Is there a descriptor? No side effect: the daemon's cheap check of a ring. */
 bool ndsh_sq_ready(const struct ndsh_sq *sq);
 bool ndsh_rq_ready(const struct ndsh_rq *rq);
 /* Are there at least n? Slots are filled in order, so one load tells. */
@@ -145,7 +145,7 @@ struct ndsh_cq { /* daemon's view, indices private */
 	uint32_t rings;	   /* rings given up so far */
 };
 void ndsh_cq_view(struct ndsh_cq *cq, void *base, uint32_t depth);
-/* The client's consumer is looked at only when the entries known to be free are used up. A wrong
+/* The client's consumer is read only when the entries known to be free are used up. A wrong
  * value, ahead of produced, leaves no room by this arithmetic: that client's queue overruns. */
 bool ndsh_cq_look_for_room(struct ndsh_cq *cq);
 
@@ -242,7 +242,7 @@ bool ndsh_cq_move(struct ndsh_cq *cq, void *ring, uint32_t depth, uint32_t entri
  * exchange at a time. */
 void ndsh_cq_expect(struct ndsh_cq_reader *r, void *ring, uint32_t depth);
 enum ndsh_settle {
-	NDSH_SETTLED,	/* the ring before is not looked at any more */
+	NDSH_SETTLED,	/* the ring before is not used any more */
 	NDSH_SETTLING,	/* call again */
 	NDSH_SETTLE_NOT /* the daemon did not move: the new ring is forgotten */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ABI, part 5: what the daemon says to a request, and of an event: ndsh_msg_hdr.status.
+ * The ABI, part 5: statuses of replies and events: ndsh_msg_hdr.status.
  *
  * The names are the daemon's; each library translates them to what its own callers know. The
  * numbers are frozen: libraries and daemons of other versions send and compare them. Nothing but

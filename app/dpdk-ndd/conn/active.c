@@ -78,7 +78,7 @@ find_bound(struct ndd_session *s, uint32_t id, struct ndd_conn **out)
 
 	if (c == NULL)
 		return NDSH_ERR_INVALID_ID;
-	if (!c->bound || c->told_end || c->brought_up ||
+	if (!c->bound || c->end_notified || c->brought_up ||
 		(c->state != NDD_CONN_BOUND && c->state != NDD_CONN_OVER))
 		return NDSH_ERR_INVALID_STATE;
 	*out = c;
@@ -149,7 +149,8 @@ ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	ndd_conn_take_qp(c, qp);
 	c->inbound = reads_limited(m->inbound_reads);
 	c->outbound = reads_limited(m->outbound_reads);
-	/* The peer is told the DSCP alone: it need not react as we do (W-CM-73). */
+	/* The peer gets the DSCP alone: it need not react to congestion as this side does
+	 * (W-CM-73). */
 	c->tos = m->tos & (uint8_t)~ROCE_TOS_ECN;
 	c->ecn = m->tos & ROCE_TOS_ECN;
 	c->hop_limit = ROCE_HOP_LIMIT;
@@ -228,14 +229,14 @@ ndd_conn_complete(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (c->qp == NULL || c->qp->failed || !ndd_conn_bring_up(c)) {
 		roce_cm_reject(
 			s->daemon->cm, ndd_now_ns(), c->cm, ROCE_CM_REASON_CONSUMER, NULL, 0);
-		c->told_end = true;
+		c->end_notified = true;
 		ndd_conn_over(c);
 		return NDSH_ERR_ABORTED;
 	}
 	/* RTR and RTS before RTU (W-CM-35). */
 	c->state = NDD_CONN_ESTABLISHED;
 	if (!roce_cm_complete(s->daemon->cm, ndd_now_ns(), c->cm)) {
-		c->told_end = true;
+		c->end_notified = true;
 		ndd_conn_over(c);
 		return NDSH_ERR_ABORTED;
 	}

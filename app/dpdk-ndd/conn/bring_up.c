@@ -72,7 +72,7 @@ ndd_conn_bring_up(struct ndd_conn *c)
 {
 	const struct config *cfg = c->session->daemon->cfg;
 	/* The passive side sends nothing before the active one is ready (W-CM-35). */
-	struct bring_up b = {.qp = c->qp, .silent = c->state == NDD_CONN_ANSWERING};
+	struct bring_up b = {.qp = c->qp, .silent = c->state == NDD_CONN_ACCEPTING};
 
 	/* W-CM-30: the agreed number of reads; the rights of regions say the rest. */
 	b.attr.access = NDSH_ACCESS_REMOTE_WRITE;
@@ -129,7 +129,7 @@ ndd_conn_start_keepalive(struct ndd_conn *c)
 	ndd_shard_call(c->session->shard, on_shard_start_keepalive, &k);
 }
 
-/* W-GID-03: a neighbour that is being asked again keeps its old address meanwhile. */
+/* W-GID-03: a neighbour that is being probed again keeps its old address meanwhile. */
 void
 ndd_conn_refresh(struct ndd_conn *c, uint64_t now_ns)
 {

@@ -73,9 +73,9 @@ ndd_conn_notify(
 static void
 conn_notify_end(struct ndd_conn *c, enum ndsh_status status)
 {
-	if (!c->told_end)
+	if (!c->end_notified)
 		ndd_conn_notify(c, NDSH_EV_CONN_DISCONNECTED, status, NULL);
-	c->told_end = true;
+	c->end_notified = true;
 }
 
 /* A queue pair that never left INIT keeps its receives and may try again (R-CONN-03). One of a
@@ -111,7 +111,7 @@ ndd_conn_fail(struct ndd_conn *c, enum ndsh_status status, const struct roce_cm_
 	case NDD_CONN_REQUESTED:
 		ndd_conn_notify(c, NDSH_EV_CONN_REPLY, status, ev);
 		break;
-	case NDD_CONN_ANSWERING:
+	case NDD_CONN_ACCEPTING:
 	case NDD_CONN_ACCEPTED:
 		ndd_conn_notify(c, NDSH_EV_CONN_ESTABLISHED, status, ev);
 		break;
@@ -195,7 +195,7 @@ ndd_conn_disconnect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_OK;
 	case NDD_CONN_CLOSING:
 	case NDD_CONN_OVER:
-		return c->told_end ? NDSH_OK : NDSH_ERR_NOT_CONNECTED;
+		return c->end_notified ? NDSH_OK : NDSH_ERR_NOT_CONNECTED;
 	default:
 		return NDSH_ERR_NOT_CONNECTED;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Connections: where the CM's exchange, a queue pair on a shard, the next hop and the client's
- * connector meet. The rules for what the client is told, and how often, are in shm/ndsh_msg.h.
+ * connector meet. shm/ndsh_msg_conn.h says which events the client gets, and how often.
  */
 #ifndef NDD_CONN_H
 #define NDD_CONN_H
@@ -22,7 +22,7 @@ enum ndd_conn_state {
 	NDD_CONN_REQUESTED,   /* active: REQ sent */
 	NDD_CONN_REPLIED,     /* active: REP came, the client is to complete */
 	NDD_CONN_OFFERED,     /* passive: the client has the request */
-	NDD_CONN_ANSWERING,   /* passive: accepted, the next hop is being resolved */
+	NDD_CONN_ACCEPTING,   /* passive: accepted, the next hop is being resolved */
 	NDD_CONN_ACCEPTED,    /* passive: REP sent */
 	NDD_CONN_ESTABLISHED, /* data flows */
 	NDD_CONN_CLOSING,     /* our DREQ is under way */
@@ -39,7 +39,7 @@ struct ndd_conn {
 	struct roce_cm_conn *cm; /* NULL: the CM knows nothing of it (yet, or any more) */
 	uint32_t id, listener;
 	enum ndd_conn_state state;
-	bool told_end;	      /* the client knows that it is over */
+	bool end_notified;    /* the client knows that it is over */
 	bool bound;	      /* by BIND: after a failure it may connect again */
 	bool brought_up;      /* the queue pair went beyond INIT for it */
 	struct ndd_port port; /* local: from BIND, CONNECT or ACCEPT on, until it is destroyed */

@@ -49,7 +49,8 @@ ndd_conn_on_request(struct ndd *d, const struct roce_cm_event *ev)
 	c->flow_label = ev->flow_label;
 	c->mtu_code = ev->mtu_code;
 	c->ack_timeout = ev->ack_timeout;
-	/* What the peer serves is what we may issue, and the other way round (W-CM-30). */
+	/* The peer serves as many reads as this side may issue, and the other way round (W-CM-30).
+	 */
 	c->inbound = least_reads(ev->peer.initiator_depth, ROCE_RD_ATOMIC_MAX);
 	c->outbound = least_reads(ev->peer.responder_resources, ROCE_RD_ATOMIC_MAX);
 	ndd_conn_notify(c, NDSH_EV_CONN_REQUEST, NDSH_OK, ev);
@@ -85,7 +86,7 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	c->ecn = m->ecn;
 	c->priv_bytes = m->priv_bytes;
 	memcpy(c->priv, m->priv, m->priv_bytes);
-	c->state = NDD_CONN_ANSWERING;
+	c->state = NDD_CONN_ACCEPTING;
 	ndd_conn_resolve_later(c);
 	r->id.id = c->id;
 	return NDSH_OK;

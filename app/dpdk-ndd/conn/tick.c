@@ -21,7 +21,7 @@ conn_step(struct ndd_conn *c, uint64_t now_ns)
 		ndd_conn_over(c);
 		return;
 	}
-	if (c->state != NDD_CONN_RESOLVING && c->state != NDD_CONN_ANSWERING)
+	if (c->state != NDD_CONN_RESOLVING && c->state != NDD_CONN_ACCEPTING)
 		return;
 	c->fresh = false;
 	status = ndd_next_hop_by(ndd_conn_resolve(c, now_ns), now_ns, c->deadline_ns);

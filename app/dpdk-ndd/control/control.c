@@ -173,7 +173,7 @@ ndd_control_run(struct ndd *d)
 		control_turn(d);
 }
 
-/* Clients are told, connections end with a DREQ, and the peers have a moment to answer. */
+/* Clients are notified, connections end with a DREQ, and the peers have a moment to reply. */
 void
 ndd_control_farewell(struct ndd *d)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of the engine and of the CM: one table each says which object's function takes which. */
+/* Events of the engine and of the CM: one table each names the function for each kind of event. */
 #ifndef NDD_EVENTS_H
 #define NDD_EVENTS_H
 

@@ -84,7 +84,7 @@ end_datagrams(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *w
 		struct roce_path path = {0};
 		uint32_t pos = 0;
 
-		next = TAILQ_NEXT(s, next); /* what it is told may end it */
+		next = TAILQ_NEXT(s, next); /* a message may end it */
 		memcpy(path.sgid.raw, s->ip, sizeof(path.sgid.raw));
 		if (s->state != NDSH_ST_OPEN || !lost(d, &path, arg))
 			continue;

@@ -28,7 +28,7 @@ struct ndd_kernel_ports {
 	} port[CONFIG_PORTS_MAX];
 };
 
-/* CONFIG_PORTS_MAX: none of ours. */
+/* CONFIG_PORTS_MAX: not an interface of a port. */
 static uint32_t
 port_of(const struct ndd *d, int interface)
 {
@@ -150,17 +150,18 @@ on_routes(void *arg)
 	((struct ndd *)arg)->kernel_ports->routes_changed = true;
 }
 
-static struct ndd_rtnl_ear
-ear_of(struct ndd *d)
+static struct ndd_rtnl_callbacks
+callbacks_of(struct ndd *d)
 {
-	return (struct ndd_rtnl_ear){.link = on_link,
+	return (struct ndd_rtnl_callbacks){.link = on_link,
 		.address = on_address,
 		.neighbour = on_neighbour,
 		.routes = on_routes,
 		.arg = d};
 }
 
-/* The kernel has the way at hand, and perhaps the MAC; if not, it looks for it and will tell. */
+/* The kernel has the route at hand, and perhaps the MAC; if not, it resolves it, and news of the
+ * neighbour follow. */
 static void
 kernel_ask(struct ndd *d, uint64_t now_ns, const struct net_question *q)
 {
@@ -169,7 +170,7 @@ kernel_ask(struct ndd *d, uint64_t now_ns, const struct net_question *q)
 	struct ndd_rtnl_neighbour n = {0};
 	struct net_ip hop;
 
-	if (!ndd_rtnl_way(r, interface, &q->source, &q->ip, &hop)) {
+	if (!ndd_rtnl_route(r, interface, &q->source, &q->ip, &hop)) {
 		net_told_way(d->net, now_ns, q->port, &q->ip, NULL);
 		return;
 	}
@@ -236,12 +237,12 @@ static bool
 list_addresses(struct ndd *d)
 {
 	struct listed l = {.d = d};
-	const struct ndd_rtnl_ear ear = {.address = on_listed, .arg = &l};
+	const struct ndd_rtnl_callbacks callbacks = {.address = on_listed, .arg = &l};
 	uint8_t prefix_len;
 	struct net_ip ip;
 	uint32_t port;
 
-	if (!ndd_rtnl_addresses(&d->kernel_ports->rtnl, &ear))
+	if (!ndd_rtnl_addresses(&d->kernel_ports->rtnl, &callbacks))
 		return false;
 	for (unsigned i = 0; net_address_get(d->net, i, &ip, &prefix_len, &port);) {
 		if (d->cfg->port[port].shared && !is_listed(&l, &ip))
@@ -253,7 +254,7 @@ list_addresses(struct ndd *d)
 }
 
 static void
-kernel_catch_up(struct ndd *d, const struct ndd_rtnl_ear *ear)
+kernel_catch_up(struct ndd *d, const struct ndd_rtnl_callbacks *callbacks)
 {
 	struct ndd_kernel_ports *s = d->kernel_ports;
 
@@ -262,7 +263,7 @@ kernel_catch_up(struct ndd *d, const struct ndd_rtnl_ear *ear)
 	s->routes_changed = true;
 	for (uint32_t i = 0; i < d->cfg->ports; i++)
 		if (d->cfg->port[i].shared)
-			(void)ndd_rtnl_link(&s->rtnl, s->port[i].interface, ear);
+			(void)ndd_rtnl_link(&s->rtnl, s->port[i].interface, callbacks);
 	if (!list_addresses(d))
 		ndd_error("the kernel's addresses can't be read: %s", strerror(errno));
 }
@@ -270,13 +271,13 @@ kernel_catch_up(struct ndd *d, const struct ndd_rtnl_ear *ear)
 static void
 on_kernel_news(struct ndd *d, struct ndd_watch *w, uint32_t events)
 {
-	const struct ndd_rtnl_ear ear = ear_of(d);
+	const struct ndd_rtnl_callbacks callbacks = callbacks_of(d);
 	struct ndd_kernel_ports *s = d->kernel_ports;
 
 	(void)w;
 	(void)events;
-	if (!ndd_rtnl_hear(&s->rtnl, &ear))
-		kernel_catch_up(d, &ear);
+	if (!ndd_rtnl_receive(&s->rtnl, &callbacks))
+		kernel_catch_up(d, &callbacks);
 	for (uint32_t i = 0; s->routes_changed && i < d->cfg->ports; i++)
 		if (d->cfg->port[i].shared)
 			net_told_changes(d->net, ndd_now_ns(), i);
@@ -286,7 +287,7 @@ on_kernel_news(struct ndd *d, struct ndd_watch *w, uint32_t events)
 static bool
 read_links(struct ndd *d)
 {
-	const struct ndd_rtnl_ear ear = ear_of(d);
+	const struct ndd_rtnl_callbacks callbacks = callbacks_of(d);
 	struct ndd_kernel_ports *s = d->kernel_ports;
 	char interface[IFNAMSIZ];
 
@@ -298,7 +299,7 @@ read_links(struct ndd *d)
 			return false;
 		s->port[i].interface = (int)if_nametoindex(interface);
 		if (s->port[i].interface == 0 ||
-			!ndd_rtnl_link(&s->rtnl, s->port[i].interface, &ear)) {
+			!ndd_rtnl_link(&s->rtnl, s->port[i].interface, &callbacks)) {
 			ndd_error("ports[%u] %s: interface %s: %s", i, port_device(d, i), interface,
 				strerror(errno));
 			return false;
@@ -348,7 +349,7 @@ ndd_kernel_ports_close(struct ndd *d)
 bool
 ndd_kernel_port_start(struct ndd *d, uint32_t port)
 {
-	const struct ndd_rtnl_ear ear = ear_of(d);
+	const struct ndd_rtnl_callbacks callbacks = callbacks_of(d);
 	const struct port *p = &d->plane.port[port];
 	struct net_link link = {.port = port, .mtu = p->mtu, .shared = true};
 
@@ -358,7 +359,8 @@ ndd_kernel_port_start(struct ndd *d, uint32_t port)
 		return false;
 	}
 	/* Once more: it may have changed since read_links(). */
-	if (!ndd_rtnl_link(&d->kernel_ports->rtnl, d->kernel_ports->port[port].interface, &ear) ||
+	if (!ndd_rtnl_link(
+		    &d->kernel_ports->rtnl, d->kernel_ports->port[port].interface, &callbacks) ||
 		!list_addresses(d)) {
 		ndd_error("port %s: its interface can't be read: %s", port_device(d, port),
 			strerror(errno));

@@ -24,7 +24,7 @@ void ndd_kernel_ports_close(struct ndd *d);
 uint32_t ndd_kernel_port_mtu(const struct ndd *d, uint32_t port);
 /* Its link and addresses, for d->net; from now on they are followed. */
 bool ndd_kernel_port_start(struct ndd *d, uint32_t port);
-/* The address that the kernel would send to ip with, by a shared port; false: none has a way. */
+/* The address that the kernel would send to ip with, by a shared port; false: none has a route. */
 bool ndd_kernel_ports_source(struct ndd *d, const struct net_ip *ip, struct net_ip *source);
 /* Put the IP stack's questions about next hops to the kernel. */
 void ndd_kernel_ports_ask(struct ndd *d, uint64_t now_ns);

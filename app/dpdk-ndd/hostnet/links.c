@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Links of the ports, looked at a few times a second: not every driver has events for them. A link
- * that comes up may lead to another switch: addresses are announced and neighbours asked for again.
+ * Links of the ports, checked a few times a second: not every driver has events for them. A link
+ * that comes up may lead to another switch: addresses are announced and neighbours probed again.
  * Connections on a link that is down go on as far as their retries carry them.
  */
 #include "hostnet/links.h"

@@ -14,7 +14,7 @@ bool ndd_network_start(struct ndd *d);
 /* Has this local address, in the configuration to, the link that it has now? */
 bool ndd_network_keeps(const struct ndd *d, const struct config *to, const uint8_t ip[16]);
 /* Addresses, VLANs, gateways and routes as of to, which has the same ports; what is in both goes on
- * undisturbed. d->cfg says so afterwards. */
+ * undisturbed. d->cfg has it afterwards. */
 void ndd_network_change(struct ndd *d, const struct config *to);
 /* Log what became of addresses, and notify the clients. */
 void ndd_network_events(struct ndd *d);

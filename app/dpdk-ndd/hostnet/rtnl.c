@@ -78,7 +78,7 @@ get_mac(uint8_t mac[6], const struct nlattr *a)
 }
 
 static void
-on_link(const struct nlmsghdr *h, const struct ndd_rtnl_ear *ear)
+on_link(const struct nlmsghdr *h, const struct ndd_rtnl_callbacks *callbacks)
 {
 	const struct ifinfomsg *i = mnl_nlmsg_get_payload(h);
 	const struct nlattr *a[IFLA_MTU + 1];
@@ -90,12 +90,12 @@ on_link(const struct nlmsghdr *h, const struct ndd_rtnl_ear *ear)
 	l.has_mac = get_mac(l.mac, a[IFLA_ADDRESS]);
 	if (a[IFLA_MTU] != NULL)
 		l.mtu = mnl_attr_get_u32(a[IFLA_MTU]);
-	if (ear->link != NULL)
-		ear->link(ear->arg, &l);
+	if (callbacks->link != NULL)
+		callbacks->link(callbacks->arg, &l);
 }
 
 static void
-on_address(const struct nlmsghdr *h, const struct ndd_rtnl_ear *ear)
+on_address(const struct nlmsghdr *h, const struct ndd_rtnl_callbacks *callbacks)
 {
 	const struct ifaddrmsg *m = mnl_nlmsg_get_payload(h);
 	const struct nlattr *a[IFA_FLAGS + 1];
@@ -108,13 +108,14 @@ on_address(const struct nlmsghdr *h, const struct ndd_rtnl_ear *ear)
 	out.usable =
 		h->nlmsg_type == RTM_NEWADDR && (flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED)) == 0;
 	/* Of a point-to-point link IFA_ADDRESS is the other end's. */
-	if (ear->address != NULL && get_ip(&out.ip, m->ifa_family,
-					    a[IFA_LOCAL] != NULL ? a[IFA_LOCAL] : a[IFA_ADDRESS]))
-		ear->address(ear->arg, &out);
+	if (callbacks->address != NULL &&
+		get_ip(&out.ip, m->ifa_family,
+			a[IFA_LOCAL] != NULL ? a[IFA_LOCAL] : a[IFA_ADDRESS]))
+		callbacks->address(callbacks->arg, &out);
 }
 
 static void
-on_neighbour(const struct nlmsghdr *h, const struct ndd_rtnl_ear *ear)
+on_neighbour(const struct nlmsghdr *h, const struct ndd_rtnl_callbacks *callbacks)
 {
 	const struct ndmsg *m = mnl_nlmsg_get_payload(h);
 	const struct nlattr *a[NDA_LLADDR + 1];
@@ -122,33 +123,33 @@ on_neighbour(const struct nlmsghdr *h, const struct ndd_rtnl_ear *ear)
 
 	read_attributes(h, sizeof(*m), a, NDA_LLADDR);
 	n.has_mac = get_mac(n.mac, a[NDA_LLADDR]);
-	if (ear->neighbour != NULL && get_ip(&n.ip, m->ndm_family, a[NDA_DST]))
-		ear->neighbour(ear->arg, &n);
+	if (callbacks->neighbour != NULL && get_ip(&n.ip, m->ndm_family, a[NDA_DST]))
+		callbacks->neighbour(callbacks->arg, &n);
 }
 
 static int
 on_message(const struct nlmsghdr *h, void *arg)
 {
-	const struct ndd_rtnl_ear *ear = arg;
+	const struct ndd_rtnl_callbacks *callbacks = arg;
 
 	switch (h->nlmsg_type) {
 	case RTM_NEWLINK:
 	case RTM_DELLINK:
-		on_link(h, ear);
+		on_link(h, callbacks);
 		break;
 	case RTM_NEWADDR:
 	case RTM_DELADDR:
-		on_address(h, ear);
+		on_address(h, callbacks);
 		break;
 	case RTM_NEWNEIGH: /* one that is deleted was forgotten, not lost */
-		on_neighbour(h, ear);
+		on_neighbour(h, callbacks);
 		break;
 	case RTM_NEWROUTE:
 	case RTM_DELROUTE:
 	case RTM_NEWRULE:
 	case RTM_DELRULE:
-		if (ear->routes != NULL)
-			ear->routes(ear->arg);
+		if (callbacks->routes != NULL)
+			callbacks->routes(callbacks->arg);
 		break;
 	default:
 		break;
@@ -225,7 +226,7 @@ ndd_rtnl_fd(const struct ndd_rtnl *r)
 }
 
 bool
-ndd_rtnl_hear(struct ndd_rtnl *r, const struct ndd_rtnl_ear *ear)
+ndd_rtnl_receive(struct ndd_rtnl *r, const struct ndd_rtnl_callbacks *callbacks)
 {
 	char buf[BUFFER];
 	ssize_t n;
@@ -234,7 +235,7 @@ ndd_rtnl_hear(struct ndd_rtnl *r, const struct ndd_rtnl_ear *ear)
 		n = recv(mnl_socket_get_fd(r->events), buf, sizeof(buf), MSG_DONTWAIT);
 		if (n < 0)
 			return errno != ENOBUFS;
-		(void)mnl_cb_run(buf, (size_t)n, 0, 0, on_message, (void *)ear);
+		(void)mnl_cb_run(buf, (size_t)n, 0, 0, on_message, (void *)callbacks);
 	}
 }
 
@@ -273,30 +274,30 @@ rtnl_begin(char *buf, struct nlmsghdr **h, uint16_t type, uint16_t flags, size_t
 }
 
 bool
-ndd_rtnl_link(struct ndd_rtnl *r, int interface, const struct ndd_rtnl_ear *ear)
+ndd_rtnl_link(struct ndd_rtnl *r, int interface, const struct ndd_rtnl_callbacks *callbacks)
 {
 	char buf[256];
 	struct nlmsghdr *h;
 	struct ifinfomsg *i = rtnl_begin(buf, &h, RTM_GETLINK, 0, sizeof(*i));
 
 	i->ifi_index = interface;
-	return rtnl_request(r, h, on_message, (void *)ear);
+	return rtnl_request(r, h, on_message, (void *)callbacks);
 }
 
 bool
-ndd_rtnl_addresses(struct ndd_rtnl *r, const struct ndd_rtnl_ear *ear)
+ndd_rtnl_addresses(struct ndd_rtnl *r, const struct ndd_rtnl_callbacks *callbacks)
 {
 	char buf[256];
 	struct nlmsghdr *h;
 	struct ifaddrmsg *m = rtnl_begin(buf, &h, RTM_GETADDR, NLM_F_DUMP, sizeof(*m));
 
 	m->ifa_family = AF_UNSPEC;
-	return rtnl_request(r, h, on_message, (void *)ear);
+	return rtnl_request(r, h, on_message, (void *)callbacks);
 }
 
 /* ---- ways ---- */
 
-struct way {
+struct route {
 	bool found;
 	uint32_t interface;
 	struct net_ip hop; /* the destination itself, if no router */
@@ -305,7 +306,7 @@ struct way {
 };
 
 static void
-read_via(struct way *w, const struct nlattr *a)
+read_via(struct route *w, const struct nlattr *a)
 {
 	const struct rtvia *via = mnl_attr_get_payload(a);
 	size_t bytes = mnl_attr_get_payload_len(a);
@@ -316,11 +317,11 @@ read_via(struct way *w, const struct nlattr *a)
 }
 
 static int
-on_way(const struct nlmsghdr *h, void *arg)
+on_route(const struct nlmsghdr *h, void *arg)
 {
 	const struct rtmsg *m = mnl_nlmsg_get_payload(h);
 	const struct nlattr *a[RTA_VIA + 1];
-	struct way *w = arg;
+	struct route *w = arg;
 
 	if (h->nlmsg_type != RTM_NEWROUTE || m->rtm_type != RTN_UNICAST)
 		return MNL_CB_STOP;
@@ -337,8 +338,8 @@ on_way(const struct nlmsghdr *h, void *arg)
 
 /* source may be NULL. */
 static bool
-ask_way(struct ndd_rtnl *r, int interface, const struct net_ip *source, const struct net_ip *ip,
-	uint32_t flags, struct way *w)
+route_ask(struct ndd_rtnl *r, int interface, const struct net_ip *source, const struct net_ip *ip,
+	uint32_t flags, struct route *w)
 {
 	char buf[256];
 	struct nlmsghdr *h;
@@ -355,7 +356,7 @@ ask_way(struct ndd_rtnl *r, int interface, const struct net_ip *source, const st
 	mnl_attr_put_u32(h, RTA_OIF, (uint32_t)interface);
 	w->hop = *ip;
 	w->found = false;
-	return rtnl_request(r, h, on_way, w) && w->found;
+	return rtnl_request(r, h, on_route, w) && w->found;
 }
 
 /*
@@ -363,20 +364,20 @@ ask_way(struct ndd_rtnl *r, int interface, const struct net_ip *source, const st
  * link. Whether there is a route at all is another request (RTM_F_FIB_MATCH).
  */
 static bool
-find_way(struct ndd_rtnl *r, int interface, const struct net_ip *source, const struct net_ip *ip,
-	struct way *w)
+route_find(struct ndd_rtnl *r, int interface, const struct net_ip *source, const struct net_ip *ip,
+	struct route *w)
 {
-	return ask_way(r, interface, source, ip, RTM_F_FIB_MATCH, w) &&
-	       ask_way(r, interface, source, ip, 0, w) && w->interface == (uint32_t)interface;
+	return route_ask(r, interface, source, ip, RTM_F_FIB_MATCH, w) &&
+	       route_ask(r, interface, source, ip, 0, w) && w->interface == (uint32_t)interface;
 }
 
 bool
-ndd_rtnl_way(struct ndd_rtnl *r, int interface, const struct net_ip *source,
+ndd_rtnl_route(struct ndd_rtnl *r, int interface, const struct net_ip *source,
 	const struct net_ip *ip, struct net_ip *hop)
 {
-	struct way w;
+	struct route w;
 
-	if (!find_way(r, interface, source, ip, &w))
+	if (!route_find(r, interface, source, ip, &w))
 		return false;
 	*hop = w.hop;
 	return true;
@@ -385,9 +386,9 @@ ndd_rtnl_way(struct ndd_rtnl *r, int interface, const struct net_ip *source,
 bool
 ndd_rtnl_source(struct ndd_rtnl *r, int interface, const struct net_ip *ip, struct net_ip *source)
 {
-	struct way w;
+	struct route w;
 
-	if (!find_way(r, interface, NULL, ip, &w) || !w.has_source)
+	if (!route_find(r, interface, NULL, ip, &w) || !w.has_source)
 		return false;
 	*source = w.source;
 	return true;
@@ -413,20 +414,20 @@ bool
 ndd_rtnl_neighbour(
 	struct ndd_rtnl *r, int interface, const struct net_ip *ip, struct ndd_rtnl_neighbour *n)
 {
-	const struct ndd_rtnl_ear ear = {.neighbour = neighbour_keep, .arg = n};
+	const struct ndd_rtnl_callbacks callbacks = {.neighbour = neighbour_keep, .arg = n};
 	char buf[256];
 	struct nlmsghdr *h;
 	struct ndmsg *m = rtnl_begin(buf, &h, RTM_GETNEIGH, 0, sizeof(*m));
 
 	put_neighbour(h, m, interface, ip);
 	n->interface = 0;
-	return rtnl_request(r, h, on_message, (void *)&ear) && n->interface == interface;
+	return rtnl_request(r, h, on_message, (void *)&callbacks) && n->interface == interface;
 }
 
 void
 ndd_rtnl_use(struct ndd_rtnl *r, int interface, const struct net_ip *ip)
 {
-	const struct ndd_rtnl_ear none = {0};
+	const struct ndd_rtnl_callbacks none = {0};
 	char buf[256];
 	struct nlmsghdr *h;
 	struct ndmsg *m = rtnl_begin(buf, &h, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_ACK, sizeof(*m));

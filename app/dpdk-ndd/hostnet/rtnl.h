@@ -35,7 +35,7 @@ struct ndd_rtnl_neighbour {
 	uint8_t mac[6];
 };
 /* Callbacks for news, of all interfaces of the machine. */
-struct ndd_rtnl_ear {
+struct ndd_rtnl_callbacks {
 	void (*link)(void *arg, const struct ndd_rtnl_link *l);
 	void (*address)(void *arg, const struct ndd_rtnl_address *a);
 	void (*neighbour)(void *arg, const struct ndd_rtnl_neighbour *n);
@@ -47,20 +47,20 @@ struct ndd_rtnl {
 	struct mnl_socket *events, *requests;
 	uint32_t sequence;
 };
-/* False: errno. From now on changes are kept for ndd_rtnl_hear(). */
+/* False: errno. From now on changes are kept for ndd_rtnl_receive(). */
 bool ndd_rtnl_open(struct ndd_rtnl *r);
 void ndd_rtnl_close(struct ndd_rtnl *r);
 int ndd_rtnl_fd(const struct ndd_rtnl *r);
 /* All that has changed since the last time; false: more than the kernel could keep, some is lost.
  */
-bool ndd_rtnl_hear(struct ndd_rtnl *r, const struct ndd_rtnl_ear *ear);
+bool ndd_rtnl_receive(struct ndd_rtnl *r, const struct ndd_rtnl_callbacks *callbacks);
 
 /* One interface as it is now; all addresses of all interfaces. False: errno. */
-bool ndd_rtnl_link(struct ndd_rtnl *r, int interface, const struct ndd_rtnl_ear *ear);
-bool ndd_rtnl_addresses(struct ndd_rtnl *r, const struct ndd_rtnl_ear *ear);
+bool ndd_rtnl_link(struct ndd_rtnl *r, int interface, const struct ndd_rtnl_callbacks *callbacks);
+bool ndd_rtnl_addresses(struct ndd_rtnl *r, const struct ndd_rtnl_callbacks *callbacks);
 /* The neighbour that packets from source to ip are sent to by the interface; false: they have no
- * way. */
-bool ndd_rtnl_way(struct ndd_rtnl *r, int interface, const struct net_ip *source,
+ * route. */
+bool ndd_rtnl_route(struct ndd_rtnl *r, int interface, const struct net_ip *source,
 	const struct net_ip *ip, struct net_ip *hop);
 /* The address that packets to ip leave that interface with by default; false: they have no route.
  */

@@ -3,7 +3,7 @@
  * Where an lcore's cycles go, if the configuration asks for it (telemetry.cycles). The CPU's
  * counter is read where one stage of a turn ends and the next begins, once for a whole burst, and
  * each cycle belongs to the one stage that the lcore was in: the stages' sum is the time since the
- * start, to the cycle. A turn that found nothing to do was spent idle, whatever it looked at.
+ * start, to the cycle. A turn that found nothing to do was spent idle, whatever it polled.
  *
  * One writer, the lcore. Others read a copy by ndd_cycles_read(), consistent by its version.
  */
@@ -59,7 +59,7 @@ struct ndd_cycles_copy {
 struct ndd_cycles {
 	struct ndd_stage_count turn[NDD_STAGES_BUSY]; /* of the turn under way */
 	uint64_t mark;				      /* counter, where the stage under way began */
-	uint64_t entries;			      /* completions there were at the last look */
+	uint64_t entries;			      /* completions there were at the last turn */
 	uint32_t version;			      /* odd: the lcore is changing total */
 	struct ndd_cycles_copy total;
 };
@@ -93,7 +93,7 @@ ndd_cycles_mark_work(struct ndd_cycles *c, enum ndd_stage stage, unsigned items)
 
 /* A turn ends; entries: completions so far. */
 void ndd_cycles_turn(struct ndd_cycles *c, uint64_t entries);
-/* One without work has ended, and so has the waiting behind it; stage tells which kind. */
+/* A turn without work has ended, and so has the waiting behind it; stage is its kind. */
 void ndd_cycles_idle(struct ndd_cycles *c, enum ndd_stage stage);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Doorbells. A session that rang lately is looked at in each turn; one that was silent for a
+ * Doorbells. A session that rang lately is polled in each turn; one that was silent for a
  * millisecond is demoted: its page says so, and its next doorbell comes with a byte in its wake
  * pipe. A thousand idle sessions cost an lcore nothing.
  */
@@ -54,8 +54,9 @@ ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t no
 {
 	char sink[64];
 
-	/* What is left makes the fd speak again. Its end: the client has closed the session's fds,
-	 * the control thread will come; until then the fd shall be quiet. */
+	/* If bytes are left, the fd stays readable. At its end the client has closed the session's
+	 * fds, and the control thread will detach it; until then the fd shall not wake the lcore.
+	 */
 	if (read(ss->wake_fd, sink, sizeof(sink)) == 0) {
 		(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, ss->wake_fd, NULL);
 		return;
@@ -102,7 +103,7 @@ session_serve_admin(struct ndd_shard *s, struct ndd_shard_session *ss)
 	return n;
 }
 
-/* Bits are the client's word: numbers without a queue pair are passed over. */
+/* The client writes the bits: numbers without a queue pair are passed over. */
 static unsigned
 session_poll(struct ndd_shard *s, struct ndd_shard_session *ss)
 {

@@ -73,7 +73,7 @@ ndd_handover_fini(struct ndd_handover *h)
 }
 
 /*
- * A QPN that names no shard of ours goes where it arrived: the engine counts it as unknown. What is
+ * A frame whose QPN names no shard stays where it arrived: the engine counts it as unknown. What is
  * not RoCEv2 (ARP, ND, ICMP) and QP 1 (CM) is the control thread's; broken RoCEv2 is dropped.
  */
 uint32_t

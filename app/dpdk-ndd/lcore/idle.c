@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What an lcore does without work. Machines with two cores run two daemons and their clients on
- * them: an idle lcore first yields, then sleeps on its epoll fd (bell, wake fds), shorter than a
+ * them: an idle lcore first yields, then sleeps on its epoll fd (wakeup, wake fds), shorter than a
  * port may stay unpolled.
  */
 #include <errno.h>
@@ -57,7 +57,7 @@ must_not_sleep(const struct ndd_shard *s)
 	       __atomic_load_n(&s->stop, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* Each source of work is told to wake us (with its barrier) and then looked at once more. */
+/* Each source of work is told to wake this lcore (with a barrier) and then checked once more. */
 static void
 sleep_once(struct ndd_shard *s, uint64_t now_ns)
 {
@@ -104,7 +104,7 @@ ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns)
 	case CONFIG_IDLE_SLEEP:
 		if (now_ns - s->idle_since_ns > NDD_SLEEP_NS) {
 			sleep_once(s, now_ns);
-			return NDD_STAGE_sleep; /* it looked at the wake fds */
+			return NDD_STAGE_sleep; /* it polled the wake fds */
 		}
 		if (now_ns - s->idle_since_ns > NDD_YIELD_NS) {
 			sched_yield();

@@ -17,7 +17,7 @@
 #define NDD_BURST	      32u /* frames per call of a port or ring */
 #define NDD_RX_ROUNDS	      4u  /* bursts from one source */
 #define NDD_TX_ROUNDS	      4u  /* bursts to the ports */
-#define NDD_DOORBELL_SESSIONS 64u /* awake sessions looked at */
+#define NDD_DOORBELL_SESSIONS 64u /* awake sessions polled */
 #define NDD_DOORBELL_WORDS    4u  /* doorbell words of one session: 64 queue pairs each */
 #define NDD_ADMIN	      8u  /* registrations of one session: some 100 ns each */
 #define NDD_POLL_RINGS	      256u
@@ -32,7 +32,7 @@
 #define NDD_SLEEP_NS	  1000000ull  /* ... for so long: sleep */
 #define NDD_SLEEP_MIN_NS  100000ull   /* first sleep; doubles up to the longest */
 #define NDD_SLEEP_MAX_NS  1000000ull  /* ports are polled that often even when nothing happens */
-#define NDD_WAKE_CHECK_NS 50000ull    /* a busy lcore looks at wake fds that often */
+#define NDD_WAKE_CHECK_NS 50000ull    /* a busy lcore polls wake fds that often */
 #define NDD_STALL_NS	  50000000ull /* a port that takes nothing for so long loses frames */
 
 /* clang-format off */
@@ -65,7 +65,7 @@ struct ndd_plane {
 /* A session as its lcore sees it. Belongs to the lcore from attach to detach. */
 struct ndd_shard_session {
 	struct ndsh_session_page *page;
-	uint64_t summary; /* doorbell words taken, not yet looked at */
+	uint64_t summary; /* doorbell words taken, not yet served */
 	uint64_t rung_ns;
 	int wake_fd;
 	uint32_t index; /* in ndd_shard.session[] */
@@ -105,7 +105,7 @@ struct ndd_shard {
 	struct roce_tx_slot slot[NDD_BURST];
 	struct ndd_out out[CONFIG_PORTS_MAX];
 	struct ndd_out inner;			/* to ourselves: received at the end of the turn */
-	uint32_t sessions, awake, next_session; /* session[0..awake) are looked at in each turn */
+	uint32_t sessions, awake, next_session; /* session[0..awake) are polled in each turn */
 	uint64_t idle_since_ns, sleep_ns, wake_check_ns;
 	struct ndd_cycles *cycles; /* counted, or NULL: not */
 	struct ndd_io_counters count;

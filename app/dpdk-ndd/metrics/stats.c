@@ -66,7 +66,7 @@ log_usage(const struct ndd_shard *s)
 	ndd_notice("shard %u in use:%s", s->id, l.text);
 }
 
-/* Telemetry tells what was done in them, too. */
+/* Telemetry has the items of each stage, too. */
 static void
 log_cycles(const struct ndd_shard *s)
 {

@@ -3,7 +3,7 @@
  * Counters are read while their one writer, an lcore or the control thread, goes on: each is an
  * aligned word that its writer stores whole, so what is read was true at some moment, and never
  * goes back; several of them are of moments that lie a little apart. The cycles alone are a copy of
- * one moment (cycles.h). Sessions and objects are not looked at, as they come and go.
+ * one moment (cycles.h). Sessions and objects are not read, as they come and go.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@
 #include "metrics/stats.h"
 #include "metrics/telemetry.h"
 
-/* DPDK's commands have no argument of ours. Held while one is answered. */
+/* DPDK gives its commands no argument of the program's. Held while one is answered. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct ndd *daemon_of; /* NULL: not there yet, or no more */
 

@@ -253,7 +253,7 @@ qp_free(struct ndd_session *s, void *object)
 	free(qp);
 }
 
-/* The connection ends first: its peer must be told the whole of it (R-DISC-12). */
+/* The connection ends first: the peer must get its DREQ (R-DISC-12). */
 static enum ndsh_status
 qp_destroy(struct ndd_session *s, void *object)
 {

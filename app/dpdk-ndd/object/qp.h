@@ -14,7 +14,7 @@ struct ndd_segment;
 struct ndd_srq;
 struct net_nexthop;
 
-/* What a connection wants to be told of its queue pair. */
+/* What a queue pair reports to its connection. */
 struct ndd_qp_user {
 	void (*failed)(struct ndd_conn *c); /* it went to error */
 	void (*gone)(struct ndd_conn *c);   /* it is being destroyed */

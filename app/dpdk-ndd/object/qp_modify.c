@@ -56,7 +56,7 @@ static_assert((int)NDSH_QPS_ERR == (int)ROCE_QPS_ERR && (int)NDSH_QPS_RTR == (in
 		(to).keepalive_ms = (from).keepalive_ms;                                           \
 	} while (0)
 
-/* ---- what a client asks for ---------------------------------------------------------------- */
+/* ---- a client's request -------------------------------------------------------------------- */
 
 /* A queue pair with a connection takes only what the connection has not agreed with its peer. */
 static enum ndsh_status

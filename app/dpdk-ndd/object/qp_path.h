@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The way to the peer of a queue pair that its client brought up from numbers: the next hop is
+ * The path to the peer of a queue pair that its client brought up from numbers: the next hop is
  * resolved as a connection's is, and followed when its address changes.
  */
 #ifndef NDD_QP_PATH_H
@@ -13,7 +13,7 @@
 struct roce_gid;
 
 /* Do a step that has a path, as soon as its next hop is known. NDSH_PENDING: it is being resolved,
- * and the client will be told. */
+ * and an event follows. */
 enum ndsh_status ndd_qp_path_take(struct ndd_session *s, struct ndd_qp *qp,
 	const struct ndd_qp_step *step, char *why, size_t room);
 void ndd_qp_path_free(struct ndd_qp *qp);

@@ -12,7 +12,7 @@
 
 bool ndd_eal_init(const struct config *cfg, int verbose);
 /* The CPU that an lcore is bound to. What DPDK says of an lcore's CPU and node is true of lcores
- * that have their CPU's number, which ours have not. */
+ * that have their CPU's number, which these have not. */
 unsigned ndd_lcore_cpu(unsigned lcore);
 
 #endif

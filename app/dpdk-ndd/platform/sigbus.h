@@ -17,7 +17,7 @@ bool ndd_sigbus_install(void);
 bool ndd_sigbus_guard(void *base, size_t bytes);
 /* No longer. */
 void ndd_sigbus_unguard(void *base);
-/* True once after an access to a missing page; then look at the segments. */
+/* True once after an access to a missing page; the caller then checks the segments. */
 bool ndd_sigbus_happened(void);
 /* Are pages of what is guarded at base missing? All those lie in [*low, *high). */
 bool ndd_sigbus_broken(const void *base, uintptr_t *low, uintptr_t *high);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What DPDK's AF_XDP driver must be told about the interface that it is given. */
+/* The arguments that DPDK's AF_XDP driver needs for an interface. */
 #ifndef NDD_XDP_H
 #define NDD_XDP_H
 

@@ -6,7 +6,7 @@
 
 /* OPEN: from now on the session has an address, a port and a shard. */
 ndd_handler ndd_adapter_open;
-/* The first segment is live, and begins with the session page: its lcore looks at it from now on.
+/* The first segment is live, and begins with the session page: its lcore polls it from now on.
  * False: it has no room. */
 bool ndd_session_attach(struct ndd_session *s, struct ndsh_session_page *page);
 

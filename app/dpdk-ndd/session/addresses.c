@@ -42,7 +42,7 @@ ndd_address_page(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	return addresses_from(s, ((const struct ndsh_address_page *)msg)->first, &r->address_list);
 }
 
-/* A link-local destination is on the link that its scope names, as address_put() says it. */
+/* A link-local destination is on the link that its scope names, as address_put() writes it. */
 enum ndsh_status
 ndd_address_route(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {

@@ -12,7 +12,7 @@
 
 struct fate {
 	uint8_t event;	/* enum ndsh_async */
-	uint8_t status; /* enum ndsh_wc_status that says it best */
+	uint8_t status; /* the closest enum ndsh_wc_status */
 };
 
 /* A fault of the peer at this queue pair is an event alone; a fault of one of its own requests has
@@ -51,7 +51,7 @@ enum ndsh_status
 ndd_async_on(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	(void)r;
-	s->tells_events = ((const struct ndsh_id_msg *)msg)->id != 0;
+	s->wants_events = ((const struct ndsh_id_msg *)msg)->id != 0;
 	return NDSH_OK;
 }
 
@@ -61,7 +61,7 @@ session_notify(struct ndd_session *s, enum ndsh_async event, uint32_t id, uint32
 	const struct ndsh_ev_async m = {
 		.h.type = NDSH_EV_ASYNC, .event = event, .id = id, .detail = detail};
 
-	if (s->tells_events)
+	if (s->wants_events)
 		ndd_session_send(s, &m, sizeof(m), -1);
 }
 

@@ -4,9 +4,9 @@
 #include "session/session.h"
 
 /*
- * From the users to the used: the peers are told first, the memory goes last. The admin ring ends
- * when no window is left that could keep a region; the mover goes when no region of its memory is
- * left; the lcore no longer looks at the session before its segments go.
+ * From the users to the used: the peers get their DREQs first, the memory goes last. The admin ring
+ * ends when no window is left that could keep a region; the mover goes when no region of its memory
+ * is left; the lcore no longer polls the session before its segments go.
  */
 const struct ndd_class *const ndd_classes[] = {
 	&ndd_listener_class,

@@ -7,8 +7,8 @@
 struct ndd;
 struct ndd_session;
 
-/* Mark the session as ended; its client is told why (NULL: it is gone already). Its objects stay
- * until ndd_session_reap(): callers up the stack still hold them. */
+/* Mark the session as ended; the client gets the reason (NULL: it is gone already). Its objects
+ * stay until ndd_session_reap(): callers up the stack still hold them. */
 __attribute__((format(printf, 2, 3))) void ndd_session_end(
 	struct ndd_session *s, const char *why, ...);
 /* The session that has this serial and has not ended, or NULL. */

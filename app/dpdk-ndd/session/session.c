@@ -21,7 +21,7 @@
 
 /*
  * Messages are received without room for ancillary data: a descriptor that the client attaches is
- * dropped by the kernel and never becomes ours to close (closing a stranger's file can block).
+ * dropped by the kernel, and the daemon never has to close it (closing an unknown file can block).
  */
 static void
 on_socket(struct ndd *d, struct ndd_watch *w, uint32_t events)

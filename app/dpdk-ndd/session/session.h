@@ -38,7 +38,7 @@ struct ndd_session {
 	enum ndsh_session_state state;
 	bool ended, attached, admin_open;
 	bool no_flush;	   /* NDSH_OPEN_NO_FLUSH */
-	bool tells_events; /* NDSH_MSG_EVENTS */
+	bool wants_events; /* NDSH_MSG_EVENTS */
 	bool refused;	   /* one too many: its HELLO is answered with the reason */
 	struct ndd_outgoing_list outgoing;
 	uint32_t outgoing_count;

@@ -253,7 +253,7 @@ ah_step(struct ndd_ah *ah, uint64_t now_ns)
 		ah_conclude(ah, status, NULL);
 }
 
-/* W-GID-03: a neighbour that is being asked again keeps its old address meanwhile. */
+/* W-GID-03: a neighbour that is being probed again keeps its old address meanwhile. */
 static void
 ah_refresh(struct ndd_ah *ah, uint64_t now_ns)
 {

@@ -13,7 +13,7 @@
 
 enum ndd_ah_state {
 	NDD_AH_RESOLVING, /* the next hop is being resolved */
-	NDD_AH_QUERYING,  /* the service is being asked for */
+	NDD_AH_QUERYING,  /* the SIDR query is under way */
 	NDD_AH_READY,
 	NDD_AH_OVER, /* failed */
 };
