@@ -259,10 +259,10 @@ struct roce_arena {
 };
 struct roce_frmr_cfg {
 	uint32_t pd;
-	uint32_t max_pages;		/* 1..NDSH_FR_PAGES_MAX */
+	uint32_t max_pages;		/* 1..NDSH_FRMR_PAGES_MAX */
 	bool remote;			/* registrations may grant the peer something (R-FR-04) */
 	const struct roce_arena *arena; /* of the client */
-	const uint64_t *lists;		/* shared: NDSH_FR_LISTS lists of max_pages pages */
+	const uint64_t *lists;		/* shared: NDSH_FRMR_LISTS lists of max_pages pages */
 };
 /*
  * A fast-register region, not registered: FAST_REGISTER in a send queue makes it the memory of a

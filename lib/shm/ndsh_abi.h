@@ -66,12 +66,12 @@
 #define NDSH_QP_PER_SESSION_MAX 4096u  /* one bit each in the doorbell bitmap... */
 #define NDSH_ADMIN_DOORBELL	4095u  /* ... but this: the admin ring's */
 #define NDSH_ADMIN_DEPTH_MAX	4096u  /* requests */
-#define NDSH_FR_PAGES_MAX	512u   /* of a fast-register region */
+#define NDSH_FRMR_PAGES_MAX	512u   /* of a fast-register region */
 
 #define NDSH_PAGE_BYTES 4096u
 /* Page lists that a fast-register region has, one after the other, each with room for all its
  * pages: client's addresses. One belongs to the daemon from the post to the end of that request. */
-#define NDSH_FR_LISTS 4u
+#define NDSH_FRMR_LISTS 4u
 
 /* A token is slot << 14 | 14 bits that are hard to guess. slot: of the region or window in its
  * shard's table. No token is 0. The local token of a fast-register region stays the same, that of
@@ -153,7 +153,7 @@ struct ndsh_swr {
 			struct ndsh_sge sge0;
 			/* Atomics: {swap or add, compare}, with one SGE of 8 bytes and no flags but
 			 * SILENT and FENCE. BIND: {bytes, access | region's token << 32};
-			 * FAST_REGISTER: {bytes, NDSH_FR_ARG()} */
+			 * FAST_REGISTER: {bytes, NDSH_FRMR_ARG()} */
 			uint64_t arg[2];
 		};
 		uint64_t data[NDSH_SHORT_MAX / 8]; /* SHORT: the payload */
@@ -170,11 +170,11 @@ static_assert(sizeof(struct ndsh_swr) == 64, "ABI");
  * 20 zero bytes and 20 of IPv4 (W-PKT-07). They count as received. */
 #define NDSH_GRH_BYTES 40u
 
-#define NDSH_FR_ARG(access, list, pages)                                                           \
+#define NDSH_FRMR_ARG(access, list, pages)                                                         \
 	((uint64_t)(access) | (uint64_t)(list) << 8 | (uint64_t)(pages) << 16)
-#define NDSH_FR_ACCESS(arg) ((uint32_t)((arg)&0xff))
-#define NDSH_FR_LIST(arg)   ((uint32_t)((arg) >> 8 & 0xff))
-#define NDSH_FR_PAGES(arg)  ((uint32_t)((arg) >> 16))
+#define NDSH_FRMR_ACCESS(arg) ((uint32_t)((arg)&0xff))
+#define NDSH_FRMR_LIST(arg)   ((uint32_t)((arg) >> 8 & 0xff))
+#define NDSH_FRMR_PAGES(arg)  ((uint32_t)((arg) >> 16))
 
 /* Receive-queue descriptor; the same phase rule. */
 struct ndsh_rwr {

@@ -51,8 +51,8 @@ enum ndsh_msg_type {
 	NDSH_MSG_LISTENER_PAUSE, /* from minor version 3 on */
 	NDSH_MSG_ENDPOINT_CREATE,
 	NDSH_MSG_ENDPOINT_DESTROY,
-	NDSH_MSG_FR_CREATE, /* from minor version 5 on */
-	NDSH_MSG_FR_DESTROY,
+	NDSH_MSG_FRMR_CREATE, /* from minor version 5 on */
+	NDSH_MSG_FRMR_DESTROY,
 	NDSH_MSG_PD_TOKEN,     /* reply: ndsh_id_msg, id is the privileged token */
 	NDSH_MSG_MOVER_CREATE, /* from minor version 6 on */
 	NDSH_MSG_QP_MODIFY,    /* from minor version 7 on */

@@ -49,13 +49,13 @@ struct ndsh_mw_create_reply {
 	uint32_t mw, slot;
 	uint64_t secret; /* with slot: what ndsh_window_token() wants */
 };
-struct ndsh_fr_create { /* block: NDSH_FR_LISTS lists of max_pages addresses */
+struct ndsh_frmr_create { /* block: NDSH_FRMR_LISTS lists of max_pages addresses */
 	struct ndsh_msg_hdr h;
 	uint32_t pd, segment;
 	uint64_t offset;
 	uint32_t max_pages, remote;
 };
-struct ndsh_fr_create_reply {
+struct ndsh_frmr_create_reply {
 	struct ndsh_msg_hdr h;
 	uint32_t fr, slot;
 	uint64_t secret; /* with slot: what ndsh_window_token() wants */

@@ -97,10 +97,10 @@ fast_register_ok(uint64_t va, uint64_t bytes, uint64_t arg)
 {
 	const uint32_t rights =
 		NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE;
-	uint32_t access = NDSH_FR_ACCESS(arg), pages = NDSH_FR_PAGES(arg);
+	uint32_t access = NDSH_FRMR_ACCESS(arg), pages = NDSH_FRMR_PAGES(arg);
 
-	if (arg >> 32 != 0 || NDSH_FR_LIST(arg) >= NDSH_FR_LISTS || pages == 0 ||
-		pages > NDSH_FR_PAGES_MAX)
+	if (arg >> 32 != 0 || NDSH_FRMR_LIST(arg) >= NDSH_FRMR_LISTS || pages == 0 ||
+		pages > NDSH_FRMR_PAGES_MAX)
 		return false;
 	if ((access & ~rights) != 0 || !ndsh_access_ok(access))
 		return false;

@@ -24,7 +24,7 @@ fast_new(struct pair *p, bool remote)
 		f->mem, &f->slot, &f->secret);
 	cr_assert_not_null(f->mr);
 	f->local = ndsh_window_token(f->slot, f->secret, 0);
-	for (uint32_t i = 0; i < NDSH_FR_LISTS; i++)
+	for (uint32_t i = 0; i < NDSH_FRMR_LISTS; i++)
 		fast_fill_list(f, i);
 	return f;
 }
@@ -57,7 +57,7 @@ fast_register(struct pair *p, unsigned i, uint64_t context, struct fast *f, uint
 			.raddr = FAST_BASE + f->offset,
 			.rkey = f->token,
 			.imm = f->generation,
-			.arg = {bytes, NDSH_FR_ARG(access, list, pages)},
+			.arg = {bytes, NDSH_FRMR_ARG(access, list, pages)},
 			.ctrl = NDSH_CTRL(NDSH_OP_FAST_REGISTER, 0, 0, 0)},
 		NULL, NULL);
 }

@@ -18,7 +18,7 @@
 struct fast {
 	struct roce_mr *mr;
 	void *mem;
-	uint64_t lists[NDSH_FR_LISTS][FAST_PAGES];
+	uint64_t lists[NDSH_FRMR_LISTS][FAST_PAGES];
 	struct roce_extent extent[2];
 	struct roce_arena arena;
 	uint32_t slot, generation, token, local;

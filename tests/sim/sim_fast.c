@@ -37,7 +37,7 @@ sim_fast_init(struct sim_ep *ep, struct sim_window *v)
 	f->pages = (ep->target.bytes + PAGE - 1) / PAGE;
 	f->extent = sim_alloc(w, f->pages * sizeof(*f->extent));
 	f->place = sim_alloc(w, f->pages * sizeof(*f->place));
-	f->lists = sim_alloc(w, NDSH_FR_LISTS * f->pages * sizeof(*f->lists));
+	f->lists = sim_alloc(w, NDSH_FRMR_LISTS * f->pages * sizeof(*f->lists));
 	f->mem = sim_alloc(w, roce_frmr_bytes(f->pages));
 	f->va = w->next_va;
 	w->next_va += (uint64_t)(f->pages + 16) * PAGE;
@@ -60,7 +60,7 @@ sim_fast_register(struct sim_ep *ep, struct sim_op *op, struct sim_window *v, st
 {
 	struct sim_fast *f = v->fast;
 	uint32_t slot_bytes = ep->target.slot_bytes, from = v->first * slot_bytes;
-	uint32_t bytes = v->slots * slot_bytes, list = v->generation % NDSH_FR_LISTS;
+	uint32_t bytes = v->slots * slot_bytes, list = v->generation % NDSH_FRMR_LISTS;
 	uint32_t pages = (from % PAGE + bytes + PAGE - 1) / PAGE;
 	uint32_t access;
 
@@ -77,7 +77,7 @@ sim_fast_register(struct sim_ep *ep, struct sim_op *op, struct sim_window *v, st
 	wr->rkey = v->token;
 	wr->imm = v->generation;
 	wr->arg[0] = bytes;
-	wr->arg[1] = NDSH_FR_ARG(access, list, pages);
+	wr->arg[1] = NDSH_FRMR_ARG(access, list, pages);
 }
 
 void
@@ -86,5 +86,5 @@ sim_fast_reuse_list(struct sim_window *v)
 	struct sim_fast *f = v->fast;
 
 	for (uint32_t i = 0; i < f->pages; i++)
-		f->lists[v->generation % NDSH_FR_LISTS * f->pages + i] = UINT64_MAX;
+		f->lists[v->generation % NDSH_FRMR_LISTS * f->pages + i] = UINT64_MAX;
 }

@@ -55,7 +55,7 @@ on_shard_frmr_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 static enum ndsh_status
 frmr_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	const struct ndsh_fr_create *m = msg;
+	const struct ndsh_frmr_create *m = msg;
 	struct ndd_pd *pd = ndd_slots_get(&s->pds, m->pd);
 	struct ndd_segment *seg;
 	struct frmr_change c = {.admin = &s->lcore->admin,
@@ -65,11 +65,11 @@ frmr_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 	if (pd == NULL)
 		return NDSH_ERR_INVALID_ID;
-	if (m->max_pages == 0 || m->max_pages > NDSH_FR_PAGES_MAX)
+	if (m->max_pages == 0 || m->max_pages > NDSH_FRMR_PAGES_MAX)
 		return NDSH_ERR_INVALID_PARAMETER;
 	c.cfg.pd = pd->engine;
 	c.cfg.lists = ndd_segment_block(s, m->segment, m->offset,
-		(uint64_t)NDSH_FR_LISTS * m->max_pages * sizeof(uint64_t), &seg);
+		(uint64_t)NDSH_FRMR_LISTS * m->max_pages * sizeof(uint64_t), &seg);
 	if (c.cfg.lists == NULL)
 		return NDSH_ERR_INVALID_PARAMETER;
 	c.frmr = calloc(1, sizeof(*c.frmr));

@@ -18,7 +18,7 @@ struct ndd_reply {
 		struct ndsh_id_msg id;
 		struct ndsh_cq_affinity_reply cq_affinity;
 		struct ndsh_mw_create_reply mw;
-		struct ndsh_fr_create_reply frmr;
+		struct ndsh_frmr_create_reply frmr;
 		struct ndsh_qp_create_reply qp;
 		struct ndsh_qp_modify_reply qp_modify;
 		struct ndsh_qp_query_reply qp_query;

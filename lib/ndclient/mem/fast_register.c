@@ -25,7 +25,7 @@ static_assert(ND_PAGE_BYTES == NDSH_PAGE_BYTES, "pages are the ABI's");
 
 #define INVALIDATE_FLAGS (ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_READ_FENCE | ND_OP_FLAG_DEFER)
 #define REGISTER_FLAGS	 (INVALIDATE_FLAGS | ALLOW)
-#define NO_LIST		 NDSH_FR_LISTS
+#define NO_LIST		 NDSH_FRMR_LISTS
 
 nd_status
 nd_fr_create(struct nd_pd *pd, struct nd_fr **out)
@@ -59,15 +59,15 @@ static nd_status
 frmr_initialize(struct nd_fr *fr, uint32_t max_pages, bool remote)
 {
 	struct nd_adapter *a = fr->pd->adapter;
-	struct ndsh_fr_create m = {.h.type = NDSH_MSG_FR_CREATE,
+	struct ndsh_frmr_create m = {.h.type = NDSH_MSG_FRMR_CREATE,
 		.pd = fr->pd->id,
 		.max_pages = max_pages,
 		.remote = remote};
-	struct ndsh_fr_create_reply reply;
+	struct ndsh_frmr_create_reply reply;
 	nd_status st;
 
-	fr->lists = nd_block_alloc(
-		a, (uint64_t)NDSH_FR_LISTS * max_pages * sizeof(*fr->lists), &m.segment, &m.offset);
+	fr->lists = nd_block_alloc(a, (uint64_t)NDSH_FRMR_LISTS * max_pages * sizeof(*fr->lists),
+		&m.segment, &m.offset);
 	if (fr->lists == NULL)
 		return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
 	st = nd_control_call(a, &(struct nd_request){.h = &m.h, .reply = &reply});
@@ -118,7 +118,7 @@ frmr_destroy(struct nd_object *o)
 {
 	struct nd_fr *fr = (struct nd_fr *)o;
 
-	if (frmr_is_ready(fr) && nd_object_forget(o->adapter, NDSH_MSG_FR_DESTROY, fr->id))
+	if (frmr_is_ready(fr) && nd_object_forget(o->adapter, NDSH_MSG_FRMR_DESTROY, fr->id))
 		nd_free(o->adapter, fr->lists);
 	free(fr);
 }
@@ -179,10 +179,10 @@ frmr_take_list(struct nd_fr *fr, struct nd_qp *qp, struct ndsh_swr *wr)
 	uint32_t i;
 
 	nd_spin_lock(&a->windows_lock);
-	for (i = 0; i < NDSH_FR_LISTS; i++)
+	for (i = 0; i < NDSH_FRMR_LISTS; i++)
 		if (fr->list[i].qp == NULL || nd_qp_is_done(fr->list[i].qp, fr->list[i].index))
 			break;
-	if (i < NDSH_FR_LISTS) {
+	if (i < NDSH_FRMR_LISTS) {
 		fr->list[i].qp = qp;
 		fr->list[i].index = qp->sq.next;
 		if (++fr->generation == 0) /* that is the local token's */
@@ -217,7 +217,7 @@ nd_qp_fast_register(struct nd_qp *qp, void *context, struct nd_fr *fr, const uin
 		return ND_NO_MORE_ENTRIES;
 	for (uint32_t i = 0; i < count; i++)
 		fr->lists[(size_t)list * fr->max_pages + i] = pages[i];
-	wr.arg[1] = NDSH_FR_ARG(nd_frmr_access(flags), list, count);
+	wr.arg[1] = NDSH_FRMR_ARG(nd_frmr_access(flags), list, count);
 	nd_post_local(qp, NDSH_OP_FAST_REGISTER, &wr, flags & ~ALLOW);
 	return ND_SUCCESS;
 }
@@ -248,7 +248,7 @@ nd_frmr_release_lists(struct nd_qp *qp)
 	LIST_FOREACH (o, &a->objects, link) {
 		struct nd_fr *fr = (struct nd_fr *)o;
 
-		for (uint32_t i = 0; o->class == &nd_fr_class && i < NDSH_FR_LISTS; i++)
+		for (uint32_t i = 0; o->class == &nd_fr_class && i < NDSH_FRMR_LISTS; i++)
 			if (fr->list[i].qp == qp)
 				fr->list[i].qp = NULL;
 	}

@@ -20,14 +20,14 @@ struct nd_fr {
 	uint32_t id, slot, local_token, max_pages;
 	bool remote;
 	uint64_t secret;
-	uint64_t *lists; /* NDSH_FR_LISTS of max_pages, in shared memory */
+	uint64_t *lists; /* NDSH_FRMR_LISTS of max_pages, in shared memory */
 	/* guarded by nd_adapter.windows_lock */
 	uint32_t generation;
 	uint32_t token; /* of the last registration, 0: there was none; atomic */
 	struct {
 		struct nd_qp *qp; /* with a request that has the list, or NULL */
 		uint32_t index;	  /* the request's, in the send queue */
-	} list[NDSH_FR_LISTS];
+	} list[NDSH_FRMR_LISTS];
 };
 
 extern const struct nd_class nd_fr_class;

@@ -52,7 +52,7 @@ adapter_fill_info(
 		.max_cq_depth = r->max_cq_depth,
 		.max_srq_depth = r->max_srq_depth,
 		.max_fast_register_pages =
-			h->abi_minor >= NDSH_MINOR_FAST_REGISTER ? NDSH_FR_PAGES_MAX : 0,
+			h->abi_minor >= NDSH_MINOR_FAST_REGISTER ? NDSH_FRMR_PAGES_MAX : 0,
 		.max_caller_data = NDSH_CALLER_DATA_MAX,
 		.max_callee_data = MAX_CALLEE_DATA,
 		.path_mtu = r->path_mtu,

@@ -50,7 +50,7 @@ roce_frmr_create(struct roce_shard *s, const struct roce_frmr_cfg *cfg, void *me
 {
 	struct roce_mr *mr;
 
-	if (cfg->max_pages == 0 || cfg->max_pages > NDSH_FR_PAGES_MAX)
+	if (cfg->max_pages == 0 || cfg->max_pages > NDSH_FRMR_PAGES_MAX)
 		return NULL;
 	mr = roce_mr_take(s, cfg->pd);
 	if (mr == NULL)

@@ -48,10 +48,10 @@ wqe_set_arguments(struct roce_wqe *w, uint64_t arg0, uint64_t arg1)
 			.generation = w->imm};
 	} else if (w->op == NDSH_OP_FAST_REGISTER) {
 		w->frmr = (struct roce_frmr_args){.bytes = arg0,
-			.pages = NDSH_FR_PAGES(arg1),
+			.pages = NDSH_FRMR_PAGES(arg1),
 			.generation = w->imm,
-			.access = (uint8_t)NDSH_FR_ACCESS(arg1),
-			.list = (uint8_t)NDSH_FR_LIST(arg1)};
+			.access = (uint8_t)NDSH_FRMR_ACCESS(arg1),
+			.list = (uint8_t)NDSH_FRMR_LIST(arg1)};
 	}
 }
 

@@ -22,7 +22,7 @@
 
 static struct nd_pd pd, other_pd;
 static struct nd_fr fr; /* ready, of pd */
-static uint64_t lists[NDSH_FR_LISTS * PAGES];
+static uint64_t lists[NDSH_FRMR_LISTS * PAGES];
 
 static struct posting *
 make(void)
@@ -91,10 +91,10 @@ Test(ndclient_fast, what_reaches_the_ring)
 		cr_expect(eq(u32, wr.rkey, ntohl(last)));
 		cr_expect(eq(u32, wr.imm, g));
 		cr_expect(eq(u64, wr.arg[0], g * PAGE - 5));
-		cr_expect(eq(u32, NDSH_FR_ACCESS(wr.arg[1]),
+		cr_expect(eq(u32, NDSH_FRMR_ACCESS(wr.arg[1]),
 			NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_WRITE));
-		cr_expect(eq(u32, NDSH_FR_PAGES(wr.arg[1]), g));
-		cr_expect(eq(u64, lists[NDSH_FR_LIST(wr.arg[1]) * PAGES + g - 1],
+		cr_expect(eq(u32, NDSH_FRMR_PAGES(wr.arg[1]), g));
+		cr_expect(eq(u64, lists[NDSH_FRMR_LIST(wr.arg[1]) * PAGES + g - 1],
 			((const uint64_t[]){1, 9, 3, 7})[g - 1] * PAGE));
 	}
 	posting_free(b);
@@ -107,17 +107,17 @@ Test(ndclient_fast, lists_come_back_with_their_requests)
 	struct ndsh_send wr;
 	uint32_t first;
 
-	for (unsigned i = 0; i < NDSH_FR_LISTS; i++)
+	for (unsigned i = 0; i < NDSH_FRMR_LISTS; i++)
 		cr_assert(eq(i32, post(b, 1, 0), ND_SUCCESS));
 	cr_assert(fetch(b, &wr));
-	first = NDSH_FR_LIST(wr.arg[1]);
+	first = NDSH_FRMR_LIST(wr.arg[1]);
 	cr_expect(eq(i32, post(b, 1, 0), ND_NO_MORE_ENTRIES));
 	__atomic_store_n(&b->qp.page->sq_done, 1, __ATOMIC_RELEASE); /* a silent one */
 	cr_assert(eq(i32, post(b, 1, 0), ND_SUCCESS));
 	cr_expect(eq(i32, post(b, 1, 0), ND_NO_MORE_ENTRIES));
-	for (unsigned i = 0; i < NDSH_FR_LISTS; i++)
+	for (unsigned i = 0; i < NDSH_FRMR_LISTS; i++)
 		cr_assert(fetch(b, &wr));
-	cr_expect(eq(u32, NDSH_FR_LIST(wr.arg[1]), first));
+	cr_expect(eq(u32, NDSH_FRMR_LIST(wr.arg[1]), first));
 	__atomic_store_n(&b->qp.sq_freed, 3, __ATOMIC_RELEASE); /* results were taken */
 	cr_expect(eq(i32, post(b, 1, 0), ND_SUCCESS));
 	cr_expect(eq(i32, post(b, 1, 0), ND_SUCCESS));
