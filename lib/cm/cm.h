@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The connection manager: IB CM over QP1 with the RDMA IP CM service, what
- * rdma_cm peers speak (reference section 3). Pure like the engine, with its own
- * clock: MADs and requests go in, MADs and events come out, time is an argument.
- * It knows QPNs and PSNs as numbers only; bringing queue pairs up is the host's work.
+ * The connection manager: IB CM over QP1 (IBTA volume 1, chapter 12) with the RDMA IP CM service
+ * (annex A11), which rdma_cm peers speak. Pure like the engine, with its own clock: MADs and
+ * requests go in, MADs and events come out, time is an argument. It knows QPNs and PSNs as numbers
+ * only; bringing queue pairs up is the work of the host, the program around it.
  */
 #ifndef ROCE_CM_H
 #define ROCE_CM_H
@@ -44,7 +44,7 @@ struct roce_cm *roce_cm_init(void *mem, const struct roce_cm_cfg *cfg);
 /* ---- in and out ------------------------------------------------------------------------------ */
 
 /* A MAD that arrived on QP1: the UD payload of pkt. Anything that is no valid CM MAD is counted and
- * dropped. port: host's number, kept for the answers. */
+ * dropped. port: the host's number of it, kept for the answers. */
 void roce_cm_rx(struct roce_cm *cm, uint64_t now_ns, const struct roce_pkt *pkt, uint32_t port);
 struct roce_cm_tx {
 	struct roce_gid sgid, dgid;
@@ -102,14 +102,14 @@ enum roce_cm_event_type {
 	ROCE_CM_EV_REJECTED,	 /* before established: ev.reason, private data */
 	ROCE_CM_EV_UNREACHABLE,	 /* no answer to REQ, or to REP, after all retries */
 	ROCE_CM_EV_DISCONNECTED, /* DREQ came, or REJ in established, or our disconnect is done */
-	ROCE_CM_EV_SIDR_REQUEST, /* of datagram services: roce/cm_sidr.h */
+	ROCE_CM_EV_SIDR_REQUEST, /* of datagram services: cm/sidr.h */
 	ROCE_CM_EV_SIDR_REPLY,
 	ROCE_CM_EV_SIDR_GONE,
 };
 struct roce_cm_event {
 	enum roce_cm_event_type type;
 	struct roce_cm_conn *conn;
-	/* Of the connection (NULL until it got one); REQUEST, QUESTION: of the listener. */
+	/* Of the connection (NULL until it got one); REQUEST, SIDR_REQUEST: of the listener. */
 	void *owner;
 	struct roce_cm_addr local, remote;
 	uint32_t port;
@@ -118,10 +118,10 @@ struct roce_cm_event {
 	uint8_t ack_timeout;	/* REQUEST: of the REQ, may be 0 (W-CM-33); REPLY: for our sender */
 	uint8_t tos, hop_limit; /* hop_limit is never 0 */
 	uint32_t flow_label;
-	uint32_t q_key;	 /* ANSWER */
-	uint16_t reason; /* REJECTED: CM reason code (3.8); ANSWER: its status */
+	uint32_t q_key;	 /* SIDR_REPLY */
+	uint16_t reason; /* REJECTED: enum roce_cm_reason; SIDR_REPLY: its status */
 	bool by_peer;	 /* DISCONNECTED: the peer ended it */
-	bool timed_out;	 /* DISCONNECTED: no answer to our DREQ came; ANSWER: none came */
+	bool timed_out;	 /* no answer to our DREQ, or to our SIDR query, came */
 	uint8_t priv[ROCE_CM_PRIV_MAX];
 	uint32_t priv_bytes; /* the whole field of the message, zero padded */
 };
@@ -130,22 +130,22 @@ bool roce_cm_event(struct roce_cm *cm, struct roce_cm_event *ev);
 
 /* ---- requests of the host -------------------------------------------------------------------- */
 
-/* Listen on gid (all zero: any) and port (RDMA_PS_TCP). backlog: most REQUESTs neither accepted
- * nor rejected; 0: no limit. One more is refused with reason 28, which librdmacm reports as
- * "connection refused"; a CM without room answers reason 3. NULL: address in use, or no room:
+/* Listen on gid (all zero: any) and port (RDMA_PS_TCP). backlog: most REQUESTs neither accepted nor
+ * rejected; 0: no limit. One more is refused with the reason CONSUMER, which librdmacm reports as
+ * "connection refused"; a CM without room answers NO_RESOURCES. NULL: address in use, or no room:
  * *why says which (why may be NULL). */
 struct roce_cm_listener *roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr,
 	uint32_t backlog, void *owner, const char **why);
-/* Requests whose event was not yet taken are rejected with reason 28; those taken live on. */
+/* Requests with an event that was not yet taken are rejected (CONSUMER); those taken live on. */
 void roce_cm_unlisten(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_listener *l);
 
-/* Requests are answered as if nobody listened, until it goes on (R-LSN-06). */
+/* Requests are answered as if there were no listener, until it goes on (R-LSN-06). */
 void roce_cm_listener_pause(struct roce_cm_listener *l, bool pause);
 
 /* Send a REQ. NULL: no room, or priv_bytes too large. */
 struct roce_cm_conn *roce_cm_connect(
 	struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_connect *c);
-/* Whose events these are: for the time between REQUEST and roce_cm_accept(). */
+/* The owner named in events between REQUEST and roce_cm_accept(). */
 void roce_cm_set_owner(struct roce_cm_conn *conn, void *owner);
 
 /* The next four return false, and do nothing, if the connection is not in the state for them (the
@@ -157,11 +157,11 @@ bool roce_cm_complete(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *
  * initiator_depth are lowered to what the REQ offers (W-CM-30). owner: of later events. */
 bool roce_cm_accept(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn,
 	const struct roce_cm_qp_params *qp, const void *priv, uint32_t priv_bytes, void *owner);
-/* Passive after REQUEST, or active after REPLY: send REJ with this reason (28: consumer). No event
+/* Passive after REQUEST, or active after REPLY: send REJ with this reason. No event
  * follows. */
 bool roce_cm_reject(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn, uint16_t reason,
 	const void *priv, uint32_t priv_bytes);
-/* Passive after REQUEST: reject with reason 26, naming the largest path MTU here (W-CM-32). */
+/* Passive after REQUEST: reject with INVALID_MTU, naming the largest path MTU here (W-CM-32). */
 bool roce_cm_reject_mtu(
 	struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn, uint8_t max_mtu_code);
 /* The QP saw the first request before RTU (W-CM-35). */
@@ -193,7 +193,7 @@ struct roce_cm_counters {
 const struct roce_cm_counters *roce_cm_counters(const struct roce_cm *cm);
 struct roce_cm_usage {
 	uint32_t conns;		      /* all, those in time-wait included */
-	uint32_t timewait, listeners; /* timewait: answers kept are such, too */
+	uint32_t timewait, listeners; /* timewait: kept SIDR replies count, too */
 };
 void roce_cm_usage(const struct roce_cm *cm, struct roce_cm_usage *u);
 

@@ -287,7 +287,7 @@ cm_mad_encode(uint8_t mad[ROCE_MAD_BYTES], const struct cm_mad *m)
 	memcpy(msg + l->priv_off, m->priv, MSG_BYTES - l->priv_off);
 }
 
-/* ---- RDMA IP CM header (3.3) ---- */
+/* ---- RDMA IP CM header (annex A11) ---- */
 
 enum {
 	OFF_IP_VERSION = 1,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CM MADs: host-order values and back (reference 3.1 to 3.3).
+ * CM MADs: host-order values and back (IBTA volume 1, chapter 12; annex A11).
  *
- * Where a field lies is said once, in the table of cm_codec.c, from which both directions
- * work; so what we write is what we read, and every bound is checked there.
+ * Where a field lies stands once, in the table of codec.c, which both directions use; so what we
+ * write is what we read, and every bound is checked there.
  */
 #ifndef ROCE_CM_CODEC_H
 #define ROCE_CM_CODEC_H
@@ -75,7 +75,7 @@ struct cm_ip_hdr {
 bool cm_ip_hdr_decode(struct cm_ip_hdr *h, const uint8_t bytes[CM_IP_HDR_BYTES]);
 void cm_ip_hdr_encode(uint8_t bytes[CM_IP_HDR_BYTES], const struct cm_ip_hdr *h);
 
-/* Service IDs of RDMA_PS_TCP, and of RDMA_PS_UDP, where datagrams are (3.3). */
+/* Service IDs of RDMA_PS_TCP, and of RDMA_PS_UDP, where datagrams are (annex A11). */
 #define CM_SERVICE_PS_TCP 0x01060000u
 #define CM_SERVICE_PS_UDP 0x01110000u
 static inline uint64_t

@@ -63,7 +63,8 @@ struct roce_cm_conn *cm_conn_new(struct roce_cm *cm, enum cm_state state);
 void cm_conn_state(struct roce_cm *cm, struct roce_cm_conn *c, enum cm_state state);
 /* The exchange is over. Time-wait keeps the comm ids and our QPN until it ends. */
 void cm_conn_timewait(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c);
-/* After the next two c may be gone: its memory is free when neither the CM nor the host needs it. */
+/* After the next two c may be gone: its memory is free when neither the CM nor the host needs
+ * it. */
 void cm_conn_dead(struct roce_cm *cm, struct roce_cm_conn *c);
 void cm_conn_put(struct roce_cm *cm, struct roce_cm_conn *c);
 

@@ -33,7 +33,8 @@ cm_event_raise(struct roce_cm *cm, struct roce_cm_conn *c, enum roce_cm_event_ty
 	uint32_t events = c->events;
 
 	if (!c->host_holds) {
-		/* Destroyed, or a request that ended before the host saw it: the host knows no handle. */
+		/* Destroyed, or a request that ended before the host saw it: the host knows no
+		 * handle. */
 		cm_event_forget(cm, c);
 		return;
 	}

@@ -110,8 +110,8 @@ req_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *
 	cm_event_request(cm, c, ROCE_CM_EV_REQUEST);
 }
 
-/* A repeated REQ is answered before a stale one is, and that before a listener is looked for (W-CM-42,
- * W-CM-53). */
+/* A repeated REQ is answered before a stale one is, and that before a listener is looked for
+ * (W-CM-42, W-CM-53). */
 void
 cm_recv_req(struct roce_cm *cm, const struct cm_in *in)
 {

@@ -51,8 +51,8 @@ retry_extend(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint32
 }
 
 /*
- * MRA: the peer lives and its consumer needs time. An MRA of the REQ comes before we know the peer's
- * comm id (W-CM-50).
+ * MRA: the peer lives and its consumer needs time. An MRA of the REQ comes before we know the
+ * peer's comm id (W-CM-50).
  */
 void
 cm_recv_mra(struct roce_cm *cm, const struct cm_in *in)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Datagram services: who wants to send datagrams to a service asks for its queue pair's number and
- * Q_Key (SIDR), in rdma_cm's UDP port space. One question, one answer; what is lost is asked again.
- * A question that waits, on either side, is a struct roce_cm_conn like a connection, found by other
- * ids; a part of roce/cm.h.
+ * SIDR, service ID resolution of datagram services (IBTA volume 1, chapter 12), in rdma_cm's UDP
+ * port space: a client that wants to send datagrams to a service asks for the number and the Q_Key
+ * of its queue pair. One query, one reply; a query whose reply is lost is repeated. A query that
+ * waits for its reply, on either side, is a struct roce_cm_conn like a connection, found by other
+ * ids.
  */
 #ifndef ROCE_CM_SIDR_H
 #define ROCE_CM_SIDR_H
@@ -15,7 +16,7 @@
 
 enum roce_cm_sidr_status { /* those that we send; peers may have others */
 	ROCE_CM_SIDR_SUCCESS = 0,
-	ROCE_CM_SIDR_UNSUPPORTED = 1, /* nobody listens */
+	ROCE_CM_SIDR_UNSUPPORTED = 1, /* no listener */
 	ROCE_CM_SIDR_REJECT = 2,      /* the consumer's, or its backlog is full */
 	ROCE_CM_SIDR_NO_QP = 3,	      /* no resources */
 };
@@ -29,16 +30,16 @@ struct roce_cm_sidr_query {
 	void *owner;
 };
 /*
- * Ask. One ROCE_CM_EV_SIDR_REPLY follows: of the peer's (reason: its status; with 0 peer.qpn, q_key and
- * private data count), or timed_out, if none came. Retries are those of a REQ. NULL: no room, or
- * priv_bytes too large. roce_cm_destroy() at any time.
+ * Ask. One ROCE_CM_EV_SIDR_REPLY follows: the peer's (reason: its status; with 0 peer.qpn, q_key
+ * and private data count), or timed_out, if none came. Retries are those of a REQ. NULL: no room,
+ * or priv_bytes too large. roce_cm_destroy() at any time.
  */
 struct roce_cm_conn *roce_cm_sidr_query(
 	struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_sidr_query *l);
 
-/* As roce_cm_listen(), for questions: each is a ROCE_CM_EV_SIDR_REQUEST, to be answered by
- * roce_cm_sidr_reply(), or by roce_cm_destroy(), which rejects it. ROCE_CM_EV_SIDR_GONE: who asked has not
- * asked again for so long that no answer will help. */
+/* As roce_cm_listen(), for SIDR requests: each is a ROCE_CM_EV_SIDR_REQUEST, to be answered by
+ * roce_cm_sidr_reply(), or by roce_cm_destroy(), which rejects it. ROCE_CM_EV_SIDR_GONE: the peer
+ * has not repeated its query for so long that no reply will help. */
 struct roce_cm_listener *roce_cm_sidr_listen(struct roce_cm *cm, const struct roce_cm_addr *addr,
 	uint32_t backlog, void *owner, const char **why);
 struct roce_cm_sidr_reply {
@@ -47,8 +48,8 @@ struct roce_cm_sidr_reply {
 	const void *priv;
 	uint32_t priv_bytes; /* 0..ROCE_CM_SIDR_REPLY_PRIV */
 };
-/* The handle is the CM's again: the answer is repeated for who did not hear it. False, and nothing
- * done: it is no question that waits, or priv_bytes is too large. */
+/* The handle is the CM's again, which repeats the reply if the query is repeated. False, and
+ * nothing done: it is no request that waits, or priv_bytes is too large. */
 bool roce_cm_sidr_reply(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *conn,
 	const struct roce_cm_sidr_reply *a);
 

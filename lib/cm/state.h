@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The states of an exchange, those of IBTA volume 1, chapter 12, with two simplifications: DREQ_RCVD
- * does not exist because we answer a DREQ at once (TIMEWAIT with a DREP to send), and IDLE is split
- * into free memory and DEAD: the exchange is over, but the host holds the handle or a last answer is
- * still to be sent.
+ * The states of an exchange, those of IBTA volume 1, chapter 12, with two simplifications:
+ * DREQ_RCVD does not exist because we answer a DREQ at once (TIMEWAIT with a DREP to send), and
+ * IDLE is split into free memory and DEAD: the exchange is over, but the host holds the handle or a
+ * last answer is still to be sent.
  */
 #ifndef CM_STATE_H
 #define CM_STATE_H

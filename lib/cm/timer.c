@@ -75,8 +75,8 @@ roce_cm_next_deadline(const struct roce_cm *cm)
 	return cm->heap_n > 0 ? cm->heap[0]->deadline_ns : UINT64_MAX;
 }
 
-/* 4.096 us * 2^code, as Linux rounds it (cm_convert_to_ms() in drivers/infiniband/core/cm.c); at most
- * what an MRA of ours asks. */
+/* 4.096 us * 2^code, as Linux rounds it (cm_convert_to_ms() in drivers/infiniband/core/cm.c); at
+ * most what an MRA of ours asks. */
 uint64_t
 cm_code_ns(uint32_t code)
 {

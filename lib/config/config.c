@@ -12,7 +12,8 @@
 /* Room kept for the line that says how many more there are. */
 #define TAIL_BYTES 32u
 
-/* Each line ends with a newline; what does not fit is counted, but the first is shown in any case. */
+/* Each line ends with a newline; what does not fit is counted, but the first is shown in any
+ * case. */
 static void
 add_line(struct config_errors *e, const char *line, size_t len)
 {
@@ -93,7 +94,7 @@ path_leave(struct config_errors *e, size_t before)
 
 /* Levenshtein's distance, or a large number for words that are no near miss anyway. */
 static size_t
-distance(const char *a, const char *b)
+word_distance(const char *a, const char *b)
 {
 	size_t row[WORD_MAX + 1], la = strlen(a), lb = strlen(b);
 
@@ -129,7 +130,7 @@ unknown_key(struct config_errors *e, const struct config_key *keys, const char *
 
 	known[0] = '\0';
 	for (const struct config_key *k = keys; k->name != NULL; k++) {
-		size_t d = distance(name, k->name);
+		size_t d = word_distance(name, k->name);
 
 		if (d < least && d < strlen(k->name)) {
 			least = d;
@@ -157,7 +158,8 @@ read_one(struct config_errors *e, const struct config_key *key, const json_t *va
 	if (key->kind != CONFIG_OBJECT)
 		config_value(e, key, value, base, field);
 	else if (json_is_object(value))
-		/* The sections of the document are flat in struct config; items of arrays are not. */
+		/* The sections of the document are flat in struct config; items of arrays are
+		 * not. */
 		read_object(e, key->members, value, key->items_max > 0 ? field : base);
 	else
 		config_error(e, "an object is expected here");

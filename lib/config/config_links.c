@@ -102,7 +102,7 @@ link_of(const struct config_port *port, uint32_t i)
 
 /* "ports[0]" or "ports[0].vlans[1]" */
 static const char *
-where(unsigned port, uint32_t link, char buf[WHERE_BYTES])
+link_where(unsigned port, uint32_t link, char buf[WHERE_BYTES])
 {
 	if (link == 0)
 		(void)snprintf(buf, WHERE_BYTES, "ports[%u]", port);
@@ -128,7 +128,7 @@ check_unique(struct config_errors *e, const struct config *c, unsigned p, uint32
 			for (unsigned j = 0; j < n; j++)
 				if (memcmp(other->address[j].ip, ip, 16) == 0)
 					config_error(e, "%s is also %s.addresses[%u]",
-						ip_text(ip, text), where(q, m, buf), j);
+						ip_text(ip, text), link_where(q, m, buf), j);
 		}
 	}
 }
@@ -144,7 +144,7 @@ check_addresses(struct config_errors *e, const struct config *c, unsigned p, uin
 		const uint8_t *ip = link->address[i].ip;
 		const char *why = not_a_host(&link->address[i]);
 
-		config_at(e, "%s.addresses[%u]", where(p, l, buf), i);
+		config_at(e, "%s.addresses[%u]", link_where(p, l, buf), i);
 		if (why != NULL)
 			config_error(e, "%s is %s", ip_text(ip, text), why);
 		if (!is_v4(ip) && port->mtu < 1280)
@@ -159,13 +159,13 @@ check_addresses(struct config_errors *e, const struct config *c, unsigned p, uin
 static void
 check_router(struct config_errors *e, const struct config_link *link, const uint8_t router[16])
 {
-	const char *whose = link->id != 0 ? "VLAN" : "port";
+	const char *owner = link->id != 0 ? "VLAN" : "port";
 	char text[INET6_ADDRSTRLEN];
 	bool connected = !is_v4(router) && is_link_local(router);
 
 	for (unsigned i = 0; i < link->addresses; i++) {
 		if (memcmp(link->address[i].ip, router, 16) == 0) {
-			config_error(e, "%s is the %s's own address", ip_text(router, text), whose);
+			config_error(e, "%s is the %s's own address", ip_text(router, text), owner);
 			return;
 		}
 		connected |= in_prefix(&link->address[i], router) ||
@@ -173,7 +173,7 @@ check_router(struct config_errors *e, const struct config_link *link, const uint
 				     is_v4(link->address[i].ip) == is_v4(router));
 	}
 	if (!connected)
-		config_error(e, "%s is in none of the %s's prefixes", ip_text(router, text), whose);
+		config_error(e, "%s is in none of the %s's prefixes", ip_text(router, text), owner);
 }
 
 static void
@@ -204,7 +204,7 @@ check_link(struct config_errors *e, const struct config *c, unsigned p, uint32_t
 {
 	const struct config_link *link = link_of(&c->port[p], l);
 	char buf[WHERE_BYTES];
-	const char *at = where(p, l, buf);
+	const char *at = link_where(p, l, buf);
 
 	check_addresses(e, c, p, l);
 	config_at(e, "%s.gateway", at);

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Beginning and end of everything: memory, frames in and out, time. */
-#include "net/net_private.h"
+#include <string.h>
+
+#include "net/net_dad.h"
+#include "net/net_frame.h"
+#include "net/net_neigh.h"
+#include "net/net_proto.h"
+#include "net/net_state.h"
 
 #define NEIGHBOURS_MAX 65536u
 
@@ -15,7 +21,7 @@ bucket_bits(const struct net_cfg *cfg)
 }
 
 static size_t
-align64(size_t bytes)
+bytes_align64(size_t bytes)
 {
 	return (bytes + 63) & ~(size_t)63;
 }
@@ -25,22 +31,22 @@ net_bytes(const struct net_cfg *cfg)
 {
 	if (cfg->max_neighbours == 0 || cfg->max_neighbours > NEIGHBOURS_MAX)
 		return 0;
-	return align64(sizeof(struct net)) +
-	       align64(cfg->max_neighbours * sizeof(struct net_neigh)) +
-	       align64(sizeof(uint32_t) << bucket_bits(cfg));
+	return bytes_align64(sizeof(struct net)) +
+	       bytes_align64(cfg->max_neighbours * sizeof(struct net_neigh)) +
+	       bytes_align64(sizeof(uint32_t) << bucket_bits(cfg));
 }
 
 struct net *
 net_init(void *mem, const struct net_cfg *cfg)
 {
 	struct net *n = mem;
-	char *p = (char *)mem + align64(sizeof(*n));
+	char *p = (char *)mem + bytes_align64(sizeof(*n));
 
 	n->cfg = *cfg;
 	n->deadline_ns = UINT64_MAX;
 	n->random = cfg->seed;
 	n->neigh = (void *)p;
-	n->bucket = (void *)(p + align64(cfg->max_neighbours * sizeof(struct net_neigh)));
+	n->bucket = (void *)(p + bytes_align64(cfg->max_neighbours * sizeof(struct net_neigh)));
 	n->bucket_bits = bucket_bits(cfg);
 	net_neigh_init(n);
 	return n;
@@ -72,7 +78,7 @@ net_frame(struct net *n, uint32_t link, const uint8_t dmac[6], unsigned ethertyp
 	tx->link = link;
 	memcpy(tx->frame, dmac, 6);
 	memcpy(tx->frame + 6, n->link[link].mac, 6);
-	put16(tx->frame + 12, ethertype);
+	net_put_be16(tx->frame + 12, ethertype);
 	return tx->frame;
 }
 
@@ -92,7 +98,7 @@ net_frame_send(struct net *n, size_t bytes)
 
 /* ---- frames in ---- */
 
-/* For us, for everybody, or for a group that we may be in (the address inside decides). */
+/* Sent to this link, to all stations, or to a group that it may be in (the IP address decides). */
 static bool
 is_for_link(const struct net_link *l, const uint8_t dmac[6])
 {
@@ -114,7 +120,7 @@ net_link_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame,
 		n->counters.rx_dropped++; /* the kernel has it, too, and answers */
 		return;
 	}
-	switch (be16(frame + 12)) {
+	switch (net_get_be16(frame + 12)) {
 	case ETHERTYPE_ARP:
 		net_arp_rx(n, now_ns, link, frame, bytes);
 		break;

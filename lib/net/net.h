@@ -73,12 +73,13 @@ void net_link_set_priority(struct net *n, uint32_t link, uint8_t priority);
  * that another station had are asked for again, and so are neighbours, before they are believed.
  */
 void net_port_up(struct net *n, uint64_t now_ns, uint32_t port);
-/* Addresses with prefix length (1..32 or 1..128). With DAD they are ours when nobody else answered
- * for them (net_probing(), net_event()); till then they are nobody's. False: *why says why not. */
+/* Addresses with prefix length (1..32 or 1..128). With DAD they are ours when no other station
+ * answered for them (net_probing(), net_event()); until then they are not served. False: *why says
+ * why not. */
 bool net_address_add(struct net *n, uint32_t link, const struct net_ip *ip, uint8_t prefix_len,
 	const char **why);
 /* The link has that address already: from now on with this prefix, and another try if another
- * station had it. False: it has it not. */
+ * station had it. False: it does not have it. */
 bool net_address_keep(struct net *n, uint32_t link, const struct net_ip *ip, uint8_t prefix_len);
 void net_address_remove(struct net *n, uint32_t link, const struct net_ip *ip);
 /* The i-th address of the link that is no link-local one, whatever its state; false: no more. */
@@ -102,8 +103,8 @@ uint16_t net_local_vlan(const struct net *n, const struct net_ip *ip);
 /* Is dst ours, and a frame of that VLAN (0: none) from src to it one that its link carries? Frames
  * of another VLAN are counted (W-PKT-02). */
 bool net_takes(struct net *n, const struct net_ip *src, const struct net_ip *dst, uint16_t vlan);
-/* The address of ours that packets to dst leave from if nobody says one; with a link (-1: any) it
- * is one of that link. False: no route. */
+/* The address of ours that packets to dst leave from unless the caller names one; with a link (-1:
+ * any) it is one of that link. False: no route. */
 bool net_source(const struct net *n, int link, const struct net_ip *dst, struct net_ip *source);
 /* The i-th address of ours (all ports, in order of addition, link-local ones last); false: no more.
  */
@@ -132,7 +133,7 @@ bool net_tx(struct net *n, struct net_tx *tx);
 enum net_resolve {
 	NET_RESOLVED,
 	NET_PENDING,	 /* asked; look again after net_generation() changed, or at the deadline */
-	NET_UNREACHABLE, /* nobody answered; holds for a second, a later call asks again */
+	NET_UNREACHABLE, /* no answer came; holds for a second, a later call asks again */
 	NET_NO_ROUTE,	 /* no connected prefix and no route */
 };
 struct net_nexthop {

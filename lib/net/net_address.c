@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Own addresses and their prefixes. */
-#include "net/net_private.h"
+#include <string.h>
+
+#include "net/net_address.h"
+#include "net/net_dad.h"
+#include "net/net_neigh.h"
+#include "net/net_state.h"
 
 static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 
@@ -80,7 +85,7 @@ net_in_prefix(const struct net_address *a, const struct net_ip *ip)
 bool
 net_is_subnet_edge(const struct net_address *a, const struct net_ip *ip)
 {
-	uint32_t host = (uint32_t)be16(ip->b + 12) << 16 | be16(ip->b + 14);
+	uint32_t host = (uint32_t)net_get_be16(ip->b + 12) << 16 | net_get_be16(ip->b + 14);
 	uint32_t mask;
 
 	if (!net_ip_is_v4(&a->ip) || a->prefix_len >= 31)
@@ -90,7 +95,8 @@ net_is_subnet_edge(const struct net_address *a, const struct net_ip *ip)
 }
 
 static const struct net_address *
-longest(const struct net *n, uint32_t link, const struct net_ip *ip, bool in_use)
+address_with_longest_prefix(
+	const struct net *n, uint32_t link, const struct net_ip *ip, bool in_use)
 {
 	const struct net_address *best = NULL;
 
@@ -108,13 +114,13 @@ longest(const struct net *n, uint32_t link, const struct net_ip *ip, bool in_use
 const struct net_address *
 net_connected(const struct net *n, uint32_t link, const struct net_ip *ip)
 {
-	return longest(n, link, ip, true);
+	return address_with_longest_prefix(n, link, ip, true);
 }
 
 const struct net_address *
 net_prefix_of(const struct net *n, uint32_t link, const struct net_ip *ip)
 {
-	return longest(n, link, ip, false);
+	return address_with_longest_prefix(n, link, ip, false);
 }
 
 const struct net_address *
@@ -258,7 +264,8 @@ net_address_add(
 	if (*why != NULL)
 		return false;
 
-	/* Link-local ones stay behind: who asks for "the first address" means a real one. */
+	/* Link-local ones stay behind the others: "the first address" of a link is a routable
+	 * one. */
 	if (net_ip_is_link_local(ip)) {
 		n->link_locals++;
 	} else {

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Before an address is used: has another station it (RFC 5227 for IPv4, RFC 4862 for IPv6)? When
- * nobody says so it is announced. While it is used it is defended as by RFC 5227, 2.4 (c): whoever
- * claims it is told, at most every ten seconds, and we don't give way. An operator gave it to a
- * host with connections; giving way would let anybody end them with two frames.
+ * Duplicate address detection (RFC 5227 for IPv4, RFC 4862 for IPv6). Before an address is used,
+ * the link is asked whether another station has it; if no answer comes, the address is announced.
+ * While it is used, it is defended as RFC 5227, section 2.4 (c) has it: a station that claims it is
+ * sent an announcement, at most every ten seconds, and the address stays. An operator gave it to a
+ * host with connections; if the host gave way, any station could end them with two frames.
  */
-#include "net/net_private.h"
+#include <string.h>
+
+#include "net/net_address.h"
+#include "net/net_dad.h"
+#include "net/net_neigh.h"
+#include "net/net_proto.h"
+#include "net/net_state.h"
 
 #define DEFEND_NS (10 * NET_S)
 
@@ -31,16 +38,17 @@ times_of(const struct net *n, const struct net_address *a)
 }
 
 static uint64_t
-between(struct net *n, uint64_t least, uint64_t most)
+random_between(struct net *n, uint64_t least, uint64_t most)
 {
 	n->random = n->random * 6364136223846793005ull + 1442695040888963407ull;
 	return least + (n->random >> 33) % (most - least + 1);
 }
 
-/* ---- what people are told ---- */
+/* ---- events ---- */
 
 static void
-tell(struct net *n, enum net_event_type type, const struct net_address *a, const uint8_t mac[6])
+event_raise(
+	struct net *n, enum net_event_type type, const struct net_address *a, const uint8_t mac[6])
 {
 	struct net_event *ev = &n->event[n->event_tail % NET_EVENTS];
 
@@ -66,7 +74,7 @@ net_event(struct net *n, struct net_event *ev)
 /* ---- states ---- */
 
 static void
-announce(struct net *n, const struct net_address *a)
+address_announce(struct net *n, const struct net_address *a)
 {
 	if (net_ip_is_v4(&a->ip))
 		net_arp_announce(n, a);
@@ -75,7 +83,7 @@ announce(struct net *n, const struct net_address *a)
 }
 
 static void
-probe(struct net *n, const struct net_address *a)
+address_probe(struct net *n, const struct net_address *a)
 {
 	if (net_ip_is_v4(&a->ip))
 		net_arp_probe(n, a);
@@ -84,7 +92,7 @@ probe(struct net *n, const struct net_address *a)
 }
 
 static void
-becomes_ours(struct net *n, struct net_address *a)
+address_becomes_ours(struct net *n, struct net_address *a)
 {
 	if (a->state != ADDRESS_VALID)
 		net_address_changed(n, a);
@@ -100,7 +108,7 @@ void
 net_dad_start(struct net *n, struct net_address *a)
 {
 	if (n->link[a->link].dad == NET_DAD_OFF) {
-		becomes_ours(n, a);
+		address_becomes_ours(n, a);
 		return;
 	}
 	a->state = ADDRESS_TENTATIVE;
@@ -111,32 +119,33 @@ net_dad_start(struct net *n, struct net_address *a)
 }
 
 static void
-next_probe(struct net *n, uint64_t now_ns, struct net_address *a)
+address_next_probe(struct net *n, uint64_t now_ns, struct net_address *a)
 {
 	const struct times *t = times_of(n, a);
 
 	if (!a->begun) {
 		a->begun = true;
-		a->due_ns = now_ns + between(n, 0, t->delay_ns);
+		a->due_ns = now_ns + random_between(n, 0, t->delay_ns);
 		if (a->due_ns > now_ns)
 			return;
 	}
 	if (a->left == 0) {
-		becomes_ours(n, a);
+		address_becomes_ours(n, a);
 		return;
 	}
-	probe(n, a);
+	address_probe(n, a);
 	a->left--;
-	a->due_ns = now_ns + (a->left > 0 ? between(n, t->least_ns, t->most_ns) : t->last_ns);
+	a->due_ns =
+		now_ns + (a->left > 0 ? random_between(n, t->least_ns, t->most_ns) : t->last_ns);
 }
 
 void
 net_dad_tick(struct net *n, uint64_t now_ns, struct net_address *a)
 {
 	if (a->state == ADDRESS_TENTATIVE && a->due_ns <= now_ns)
-		next_probe(n, now_ns, a);
+		address_next_probe(n, now_ns, a);
 	if (a->state == ADDRESS_VALID && a->left > 0 && a->due_ns <= now_ns) {
-		announce(n, a);
+		address_announce(n, a);
 		a->left--;
 		a->due_ns = now_ns + NET_S;
 	}
@@ -147,11 +156,11 @@ net_dad_tick(struct net *n, uint64_t now_ns, struct net_address *a)
 /* ---- conflicts ---- */
 
 static void
-give_up(struct net *n, struct net_address *a, const uint8_t mac[6])
+address_give_up(struct net *n, struct net_address *a, const uint8_t mac[6])
 {
 	n->counters.address_conflicts++;
 	a->state = ADDRESS_TAKEN;
-	tell(n, NET_EV_TAKEN, a, mac);
+	event_raise(n, NET_EV_TAKEN, a, mac);
 }
 
 bool
@@ -163,7 +172,7 @@ net_conflict(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip 
 	if (a == NULL || a->state == ADDRESS_TAKEN)
 		return false;
 	if (a->state == ADDRESS_TENTATIVE) {
-		give_up(n, a, mac);
+		address_give_up(n, a, mac);
 		return true;
 	}
 	n->counters.address_conflicts++;
@@ -171,8 +180,8 @@ net_conflict(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip 
 		return true;
 	a->defended = true;
 	a->defended_ns = now_ns;
-	announce(n, a);
-	tell(n, NET_EV_CLAIMED, a, mac);
+	address_announce(n, a);
+	event_raise(n, NET_EV_CLAIMED, a, mac);
 	return true;
 }
 
@@ -182,7 +191,7 @@ net_rival(struct net *n, uint32_t link, const struct net_ip *ip, const uint8_t m
 	struct net_address *a = net_address_find(n, link, ip);
 
 	if (a != NULL && a->state == ADDRESS_TENTATIVE)
-		give_up(n, a, mac);
+		address_give_up(n, a, mac);
 }
 
 void
@@ -197,7 +206,7 @@ net_port_up(struct net *n, uint64_t now_ns, uint32_t port)
 		if (n->link[a->link].port != port)
 			continue;
 		if (a->state == ADDRESS_VALID)
-			becomes_ours(n, a);
+			address_becomes_ours(n, a);
 		else
 			net_dad_start(n, a);
 	}

@@ -3,7 +3,11 @@
  * Links: ports and their VLANs. Inside, frames have no tag; they lose it when they come in and get
  * it when they go out, here.
  */
-#include "net/net_private.h"
+#include <string.h>
+
+#include "net/net_frame.h"
+#include "net/net_neigh.h"
+#include "net/net_state.h"
 
 #define TCI_PRIORITY_SHIFT 13u
 #define TCI_VLAN_MASK	   0x0fffu
@@ -105,9 +109,9 @@ read_tags(const uint8_t *frame, size_t bytes, uint32_t *vlan)
 	size_t at = MACS;
 
 	*vlan = 0;
-	while (at + VLAN_TAG + 2 <= bytes &&
-		(be16(frame + at) == ETHERTYPE_VLAN || be16(frame + at) == ETHERTYPE_QINQ)) {
-		uint32_t id = be16(frame + at + 2) & TCI_VLAN_MASK;
+	while (at + VLAN_TAG + 2 <= bytes && (net_get_be16(frame + at) == ETHERTYPE_VLAN ||
+						     net_get_be16(frame + at) == ETHERTYPE_QINQ)) {
+		uint32_t id = net_get_be16(frame + at + 2) & TCI_VLAN_MASK;
 
 		if (id != 0)
 			*vlan = *vlan == 0 ? id : NET_NONE;
@@ -152,7 +156,7 @@ net_rx(struct net *n, uint64_t now_ns, uint32_t port, const uint8_t *frame, size
 
 /* The oldest frame that waits; those of links that were removed meanwhile are dropped. */
 static const struct net_bare *
-oldest(struct net *n)
+oldest_frame(struct net *n)
 {
 	for (; n->tx_head != n->tx_tail; n->tx_head++) {
 		const struct net_bare *b = &n->tx[n->tx_head % NET_TX_QUEUE];
@@ -167,7 +171,7 @@ oldest(struct net *n)
 bool
 net_tx(struct net *n, struct net_tx *tx)
 {
-	const struct net_bare *from = oldest(n);
+	const struct net_bare *from = oldest_frame(n);
 	const struct net_link *l;
 	size_t tag;
 
@@ -177,8 +181,8 @@ net_tx(struct net *n, struct net_tx *tx)
 	tag = l->vlan != 0 ? VLAN_TAG : 0;
 	memcpy(tx->frame, from->frame, MACS);
 	if (tag != 0) {
-		put16(tx->frame + MACS, ETHERTYPE_VLAN);
-		put16(tx->frame + MACS + 2, net_tci(l->vlan, l->priority, 0));
+		net_put_be16(tx->frame + MACS, ETHERTYPE_VLAN);
+		net_put_be16(tx->frame + MACS + 2, net_tci(l->vlan, l->priority, 0));
 	}
 	memcpy(tx->frame + MACS + tag, from->frame + MACS, from->len - MACS);
 	tx->port = l->port;

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Neighbour discovery (RFC 4861): solicitations and advertisements. Routers are not listened to. */
-#include "net/net_private.h"
+#include <string.h>
+
+#include "net/net_address.h"
+#include "net/net_dad.h"
+#include "net/net_frame.h"
+#include "net/net_neigh.h"
+#include "net/net_proto.h"
+#include "net/net_state.h"
 
 static const struct net_ip all_nodes = {{0xff, 2, [15] = 1}};
 
@@ -25,7 +32,7 @@ static void
 send_nd(struct net *n, uint32_t link, const uint8_t *dmac, const struct net_ip *src,
 	const struct net_ip *dst, unsigned type, uint8_t flags, const struct net_ip *target)
 {
-	/* Who has no address yet tells no MAC (RFC 4861, 4.3). */
+	/* Without an address of ours the message names no MAC (RFC 4861, section 4.3). */
 	const unsigned bytes = net_ip_is_zero(src) ? ND_OPTIONS : ND_OPTIONS + ND_OPT_BYTES;
 	uint8_t mac[6], *frame, *ip, *icmp;
 
@@ -39,7 +46,7 @@ send_nd(struct net *n, uint32_t link, const uint8_t *dmac, const struct net_ip *
 	ip = frame + ETH_HDR;
 	memset(ip, 0, V6_HDR + bytes);
 	ip[0] = 0x60;
-	put16(ip + V6_PAYLOAD, bytes);
+	net_put_be16(ip + V6_PAYLOAD, bytes);
 	ip[V6_NEXT] = PROTO_ICMPV6;
 	ip[V6_HOPS] = ND_HOPS;
 	memcpy(ip + V6_SRC, src->b, 16);
@@ -53,7 +60,7 @@ send_nd(struct net *n, uint32_t link, const uint8_t *dmac, const struct net_ip *
 		icmp[ND_OPTIONS + 1] = 1; /* in units of 8 bytes */
 		memcpy(icmp + ND_OPTIONS + 2, n->link[link].mac, 6);
 	}
-	put16(icmp + ICMP_SUM, sum_icmpv6(ip, icmp, bytes));
+	net_put_be16(icmp + ICMP_SUM, sum_icmpv6(ip, icmp, bytes));
 	net_frame_send(n, ETH_HDR + V6_HDR + bytes);
 }
 
@@ -76,9 +83,9 @@ net_nd_announce(struct net *n, const struct net_address *a)
 void
 net_nd_probe(struct net *n, const struct net_address *a)
 {
-	static const struct net_ip nobody;
+	static const struct net_ip unspecified;
 
-	net_nd_solicit(n, a->link, &nobody, &a->ip, NULL);
+	net_nd_solicit(n, a->link, &unspecified, &a->ip, NULL);
 }
 
 /* ---- receiving ---- */
@@ -116,7 +123,8 @@ rx_solicitation(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *fr
 	solicited_node(&target, &group);
 	if (!find_mac(icmp, bytes, ND_OPT_SLLA, &mac) || !net_ip6_is_unicast(&target))
 		return false;
-	if (net_ip_is_zero(&src)) { /* is the address free? Everybody hears that it is not. */
+	if (net_ip_is_zero(
+		    &src)) { /* duplicate address detection: all nodes hear that it is ours */
 		if (mac != NULL || !net_ip_equal(&dst, &group))
 			return false;
 		net_rival(n, link, &target, frame + 6);
@@ -163,7 +171,7 @@ rx_advertisement(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *f
 	}
 	if (!net_own_on(n, link, &dst))
 		return true;
-	/* Who was asked by MAC may leave it out of the answer (RFC 4861, 7.2.4). */
+	/* A station that was asked by its MAC may leave it out of its answer (RFC 4861, 7.2.4). */
 	if (mac == NULL && known->state != NEIGH_INCOMPLETE)
 		mac = known->mac;
 	/* Without override (a proxy, an anycast address) a known MAC stands (7.2.5). */

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The neighbour table. An entry begins because we want to send (used), or because
- * somebody asked for us; the latter never push out the former, so a station that
- * asks under a thousand names costs its own entries only.
+ * The neighbour table. An entry is made because we want to send (used), or because another station
+ * asked for our address. Entries of the second kind never push out those of the first, so a station
+ * that asks under a thousand names costs its own entries only.
  */
-#include "net/net_private.h"
+#include <string.h>
+
+#include "net/net_address.h"
+#include "net/net_neigh.h"
+#include "net/net_proto.h"
+#include "net/net_shared.h"
+#include "net/net_state.h"
 
 #define REACHABLE_NS   (30 * NET_S)
-#define STALE_NS       (600 * NET_S)  /* a MAC that nobody wants is kept for so long */
+#define STALE_NS       (600 * NET_S)  /* a MAC that we do not use is kept for so long */
 #define IN_USE_NS      (3600 * NET_S) /* and asked for again and again if it was wanted lately */
 #define FAILED_NS      (1 * NET_S)
 #define DOUBT_APART_NS (2 * NET_MS)
@@ -15,7 +21,7 @@
 /* Waits after each question. The first answer is often lost to a bridge that still learns. */
 static const uint64_t ask_wait_ns[] = {100 * NET_MS, 300 * NET_MS, NET_S, NET_S};
 #define ASKS 4u
-/* A known MAC is asked three times, then everybody three times: a neighbour may have moved. */
+/* A known MAC is asked three times, then the whole link three times: a neighbour may have moved. */
 #define PROBES_UNICAST 3u
 #define PROBES	       6u
 
@@ -55,7 +61,7 @@ net_neigh_find(const struct net *n, uint32_t link, const struct net_ip *ip)
 }
 
 static void
-forget(struct net *n, struct net_neigh *e)
+neigh_free(struct net *n, struct net_neigh *e)
 {
 	uint32_t index = (uint32_t)(e - n->neigh), *link = bucket_of(n, &e->ip);
 
@@ -91,13 +97,13 @@ make_room(struct net *n, bool for_use)
 			least = &n->neigh[i];
 	if (!for_use && least->used && least->state != NEIGH_FAILED)
 		return false;
-	forget(n, least);
+	neigh_free(n, least);
 	n->counters.neighbours_evicted++;
 	return true;
 }
 
 static struct net_neigh *
-create(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip, bool for_use)
+neigh_create(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip, bool for_use)
 {
 	uint32_t index, *bucket = bucket_of(n, ip);
 	struct net_neigh *e;
@@ -119,7 +125,8 @@ create(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip, b
 /* ---- the state machine ---- */
 
 static void
-enter(struct net *n, struct net_neigh *e, enum net_neigh_state state, uint64_t deadline_ns)
+neigh_set_state(
+	struct net *n, struct net_neigh *e, enum net_neigh_state state, uint64_t deadline_ns)
 {
 	e->state = (uint8_t)state;
 	e->deadline_ns = deadline_ns;
@@ -127,7 +134,7 @@ enter(struct net *n, struct net_neigh *e, enum net_neigh_state state, uint64_t d
 }
 
 static void
-ask(struct net *n, const struct net_neigh *e, const uint8_t *dmac)
+neigh_ask(struct net *n, const struct net_neigh *e, const uint8_t *dmac)
 {
 	if (n->link[e->link].shared)
 		net_shared_ask(n, e);
@@ -140,7 +147,7 @@ ask(struct net *n, const struct net_neigh *e, const uint8_t *dmac)
 void
 net_neigh_fail(struct net *n, uint64_t now_ns, struct net_neigh *e)
 {
-	enter(n, e, NEIGH_FAILED, now_ns + FAILED_NS);
+	neigh_set_state(n, e, NEIGH_FAILED, now_ns + FAILED_NS);
 	n->counters.neighbours_failed++;
 	n->generation++;
 }
@@ -152,40 +159,40 @@ next_ask(struct net *n, uint64_t now_ns, struct net_neigh *e)
 		net_neigh_fail(n, now_ns, e);
 		return;
 	}
-	ask(n, e, NULL);
-	enter(n, e, NEIGH_INCOMPLETE, now_ns + ask_wait_ns[e->tries]);
+	neigh_ask(n, e, NULL);
+	neigh_set_state(n, e, NEIGH_INCOMPLETE, now_ns + ask_wait_ns[e->tries]);
 	e->tries++;
 }
 
 static void
-next_probe(struct net *n, uint64_t now_ns, struct net_neigh *e)
+neigh_next_probe(struct net *n, uint64_t now_ns, struct net_neigh *e)
 {
 	if (e->tries == PROBES) {
 		net_neigh_fail(n, now_ns, e);
 		return;
 	}
-	ask(n, e, e->tries < PROBES_UNICAST ? e->mac : NULL);
-	enter(n, e, NEIGH_PROBE, now_ns + NET_S);
+	neigh_ask(n, e, e->tries < PROBES_UNICAST ? e->mac : NULL);
+	neigh_set_state(n, e, NEIGH_PROBE, now_ns + NET_S);
 	e->tries++;
 }
 
 static void
-probe(struct net *n, uint64_t now_ns, struct net_neigh *e, uint8_t first_try)
+neigh_probe(struct net *n, uint64_t now_ns, struct net_neigh *e, uint8_t first_try)
 {
 	e->tries = first_try;
-	next_probe(n, now_ns, e);
+	neigh_next_probe(n, now_ns, e);
 }
 
 static void
-confirm(struct net *n, uint64_t now_ns, struct net_neigh *e)
+neigh_confirm(struct net *n, uint64_t now_ns, struct net_neigh *e)
 {
-	enter(n, e, NEIGH_REACHABLE, now_ns + REACHABLE_NS);
+	neigh_set_state(n, e, NEIGH_REACHABLE, now_ns + REACHABLE_NS);
 }
 
 void
 net_neigh_probe(struct net *n, uint64_t now_ns, struct net_neigh *e)
 {
-	probe(n, now_ns, e, 0);
+	neigh_probe(n, now_ns, e, 0);
 }
 
 void
@@ -197,7 +204,7 @@ net_neigh_learn(struct net *n, uint64_t now_ns, struct net_neigh *e, const uint8
 		n->counters.neighbours_resolved++;
 		n->generation++;
 	}
-	confirm(n, now_ns, e);
+	neigh_confirm(n, now_ns, e);
 }
 
 struct net_neigh *
@@ -207,7 +214,7 @@ net_neigh_use(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip
 	struct net_neigh *e = net_neigh_find(n, link, ip);
 
 	if (e == NULL) {
-		e = create(n, now_ns, link, ip, true);
+		e = neigh_create(n, now_ns, link, ip, true);
 		e->source = *source;
 		next_ask(n, now_ns, e);
 		return e;
@@ -216,7 +223,7 @@ net_neigh_use(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip
 	e->used_ns = now_ns;
 	e->source = *source;
 	if (e->state == NEIGH_STALE)
-		probe(n, now_ns, e, 0);
+		neigh_probe(n, now_ns, e, 0);
 	return e;
 }
 
@@ -243,28 +250,29 @@ net_neigh_asked(struct net *n, uint64_t now_ns, uint32_t link, const struct net_
 	const struct net_address *a = net_connected(n, link, ip);
 	struct net_neigh *e = net_neigh_find(n, link, ip);
 
-	if (a == NULL)
-		return; /* behind the gateway; or 0.0.0.0, who asks whether an address is free */
+	if (a == NULL) /* behind the gateway, or 0.0.0.0: it asks whether an address is free */
+		return;
 	if (e == NULL) {
-		e = create(n, now_ns, link, ip, false);
+		e = neigh_create(n, now_ns, link, ip, false);
 		if (e == NULL)
 			return;
 		memcpy(e->mac, mac, 6);
 		e->source = a->ip;
-		enter(n, e, NEIGH_STALE, now_ns + STALE_NS);
+		neigh_set_state(n, e, NEIGH_STALE, now_ns + STALE_NS);
 	} else if (e->state == NEIGH_INCOMPLETE || e->state == NEIGH_FAILED) {
 		/* Good enough to begin with, and asked back at once. */
 		memcpy(e->mac, mac, 6);
 		n->counters.neighbours_resolved++;
 		n->generation++;
-		probe(n, now_ns, e, 0);
+		neigh_probe(n, now_ns, e, 0);
 	} else {
 		net_neigh_rumour(n, now_ns, link, ip, mac);
 	}
 }
 
-/* Everybody is asked anew, meanwhile the old MAC holds: who really moved will answer. A MAC that
- * was confirmed a moment ago stands, so that rumours can't make us ask in a storm. */
+/* The whole link is asked anew, and meanwhile the old MAC holds: a station that really moved will
+ * answer. A MAC that was confirmed a moment ago stands, so that rumours can't make us ask in a
+ * storm. */
 void
 net_neigh_rumour(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
 	const uint8_t mac[6])
@@ -277,7 +285,7 @@ net_neigh_rumour(struct net *n, uint64_t now_ns, uint32_t link, const struct net
 		memcpy(e->mac, mac, 6); /* it was hearsay before */
 	else if (e->state == NEIGH_STALE ||
 		 (e->state == NEIGH_REACHABLE && e->deadline_ns - now_ns < REACHABLE_NS - NET_S))
-		probe(n, now_ns, e, PROBES_UNICAST);
+		neigh_probe(n, now_ns, e, PROBES_UNICAST);
 }
 
 void
@@ -294,7 +302,7 @@ net_confirm(struct net *n, uint64_t now_ns, const struct net_ip *ip, const uint8
 		return;
 	if (e->used)
 		e->used_ns = now_ns;
-	confirm(n, now_ns, e);
+	neigh_confirm(n, now_ns, e);
 }
 
 void
@@ -305,7 +313,7 @@ net_neigh_forget(struct net *n, uint32_t link, const struct net_ip *source)
 
 		if (e->state != NEIGH_FREE && e->link == link &&
 			(source == NULL || net_ip_equal(&e->source, source)))
-			forget(n, e);
+			neigh_free(n, e);
 	}
 }
 
@@ -320,11 +328,11 @@ net_neigh_doubt(struct net *n, uint64_t now_ns, uint32_t link)
 		if (e->state == NEIGH_FREE || e->link != link)
 			continue;
 		if (e->state == NEIGH_FAILED) {
-			forget(n, e);
+			neigh_free(n, e);
 			n->generation++;
 		} else if (e->state == NEIGH_REACHABLE) {
 			at_ns += DOUBT_APART_NS;
-			enter(n, e, NEIGH_REACHABLE, at_ns);
+			neigh_set_state(n, e, NEIGH_REACHABLE, at_ns);
 		}
 	}
 }
@@ -338,16 +346,16 @@ run_timer(struct net *n, uint64_t now_ns, struct net_neigh *e)
 		break;
 	case NEIGH_REACHABLE:
 		if (e->used && now_ns - e->used_ns < IN_USE_NS)
-			probe(n, now_ns, e, 0);
+			neigh_probe(n, now_ns, e, 0);
 		else
-			enter(n, e, NEIGH_STALE, now_ns + STALE_NS);
+			neigh_set_state(n, e, NEIGH_STALE, now_ns + STALE_NS);
 		break;
 	case NEIGH_PROBE:
-		next_probe(n, now_ns, e);
+		neigh_next_probe(n, now_ns, e);
 		break;
 	case NEIGH_STALE:
 	case NEIGH_FAILED:
-		forget(n, e);
+		neigh_free(n, e);
 		break;
 	case NEIGH_FREE:
 		break;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Routes, and the way from a destination to a next hop. */
-#include "net/net_private.h"
+#include <string.h>
+
+#include "net/net_address.h"
+#include "net/net_neigh.h"
+#include "net/net_state.h"
 
 /*
- * An address without a network around it, as clouds give them (10.128.0.5/32): whoever it is told
- * to be its router is on its cable.
+ * An address without a network around it, as clouds give them (10.128.0.5/32): the router that the
+ * configuration names for it is on its cable.
  */
 static const struct net_address *
 alone_on(const struct net *n, uint32_t link, const struct net_ip *family)
@@ -68,7 +72,7 @@ net_route_add(struct net *n, uint32_t link, const struct net_ip *to, uint8_t pre
 		.via = *via,
 		.bits = (uint8_t)net_prefix_bits(to, prefix_len),
 		.link = (uint8_t)link};
-	n->generation++; /* who waits for a way may look again */
+	n->generation++; /* callers that wait for a route may try again */
 	return true;
 }
 

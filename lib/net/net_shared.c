@@ -6,7 +6,9 @@
  * is the kernel's to say, with all of its tables and rules, and e->hop keeps its answer, so that
  * what becomes of that neighbour is known to be of this entry.
  */
-#include "net/net_private.h"
+#include "net/net_neigh.h"
+#include "net/net_shared.h"
+#include "net/net_state.h"
 
 void
 net_shared_ask(struct net *n, const struct net_neigh *e)
@@ -28,7 +30,7 @@ net_question(struct net *n, struct net_question *q)
 
 /* The port's link, if it is shared. */
 static bool
-find(const struct net *n, uint32_t port, uint32_t *link)
+find_shared_link(const struct net *n, uint32_t port, uint32_t *link)
 {
 	int found = net_link_find(n, port, 0);
 
@@ -40,26 +42,26 @@ void
 net_told_way(struct net *n, uint64_t now_ns, uint32_t port, const struct net_ip *ip,
 	const struct net_ip *hop)
 {
-	static const struct net_ip nobody;
+	static const struct net_ip none;
 	struct net_neigh *e;
 	uint32_t link;
 
-	if (!find(n, port, &link))
+	if (!find_shared_link(n, port, &link))
 		return;
 	e = net_neigh_find(n, link, ip);
 	if (e == NULL)
 		return;
-	e->hop = hop != NULL ? *hop : nobody;
+	e->hop = hop != NULL ? *hop : none;
 	if (hop == NULL && e->state != NEIGH_FAILED)
 		net_neigh_fail(n, now_ns, e);
 }
 
 /*
  * What a table of the kernel has lost (ip neigh flush) need not be wrong: a MAC that was known is
- * in use until the kernel, asked again, finds nobody there.
+ * in use until the kernel, asked again, gets no answer from it.
  */
 static void
-lost(struct net *n, uint64_t now_ns, struct net_neigh *e)
+neigh_lost_by_kernel(struct net *n, uint64_t now_ns, struct net_neigh *e)
 {
 	if (e->state == NEIGH_INCOMPLETE)
 		net_neigh_fail(n, now_ns, e);
@@ -73,7 +75,7 @@ net_told_neighbour(struct net *n, uint64_t now_ns, uint32_t port, const struct n
 {
 	uint32_t link;
 
-	if (!find(n, port, &link))
+	if (!find_shared_link(n, port, &link))
 		return;
 	for (uint32_t i = 0; i < n->cfg.max_neighbours; i++) {
 		struct net_neigh *e = &n->neigh[i];
@@ -83,7 +85,7 @@ net_told_neighbour(struct net *n, uint64_t now_ns, uint32_t port, const struct n
 		if (mac != NULL)
 			net_neigh_learn(n, now_ns, e, mac);
 		else
-			lost(n, now_ns, e);
+			neigh_lost_by_kernel(n, now_ns, e);
 	}
 }
 
@@ -92,6 +94,6 @@ net_told_changes(struct net *n, uint64_t now_ns, uint32_t port)
 {
 	uint32_t link;
 
-	if (find(n, port, &link))
+	if (find_shared_link(n, port, &link))
 		net_neigh_doubt(n, now_ns, link);
 }

@@ -51,18 +51,18 @@ enum {
 };
 enum { ND_FLAGS = 4, ND_TARGET = 8, ND_OPTIONS = 24, ND_OPT_BYTES = 8 };
 enum { ND_OPT_SLLA = 1, ND_OPT_TLLA = 2 };
-#define ND_HOPS		255u /* farther away nobody can send it */
+#define ND_HOPS		255u /* it cannot have come from beyond the link (RFC 4861) */
 #define ND_NA_SOLICITED 0x40u
 #define ND_NA_OVERRIDE	0x20u
 
 static inline uint16_t
-be16(const uint8_t *p)
+net_get_be16(const uint8_t *p)
 {
 	return (uint16_t)(p[0] << 8 | p[1]);
 }
 
 static inline void
-put16(uint8_t *p, unsigned v)
+net_put_be16(uint8_t *p, unsigned v)
 {
 	p[0] = (uint8_t)(v >> 8);
 	p[1] = (uint8_t)v;
@@ -73,7 +73,7 @@ static inline uint32_t
 sum_add(uint32_t sum, const uint8_t *p, size_t bytes)
 {
 	for (; bytes > 1; p += 2, bytes -= 2)
-		sum += be16(p);
+		sum += net_get_be16(p);
 	return bytes ? sum + (uint32_t)(p[0] << 8) : sum;
 }
 

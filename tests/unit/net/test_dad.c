@@ -71,9 +71,9 @@ rx(const char *hex)
 	size_t n = net_rig_bytes(hex, f, sizeof(f));
 	uint8_t *ip = f + ETH_HDR, *icmp = ip + V6_HDR;
 
-	if (be16(f + 12) == ETHERTYPE_V6) { /* its checksum is made right */
-		put16(icmp + ICMP_SUM, 0);
-		put16(icmp + ICMP_SUM, sum_icmpv6(ip, icmp, n - ETH_HDR - V6_HDR));
+	if (net_get_be16(f + 12) == ETHERTYPE_V6) { /* its checksum is made right */
+		net_put_be16(icmp + ICMP_SUM, 0);
+		net_put_be16(icmp + ICMP_SUM, sum_icmpv6(ip, icmp, n - ETH_HDR - V6_HDR));
 	}
 	net_rx(r.n, r.now, 1, f, n);
 }

@@ -80,16 +80,16 @@ repair(uint8_t *f, size_t n)
 {
 	uint8_t *ip = f + ETH_HDR;
 
-	if (n >= ETH_HDR + V6_HDR + ICMP_HDR && be16(f + 12) == ETHERTYPE_V6) {
-		size_t bytes = be16(ip + V6_PAYLOAD);
+	if (n >= ETH_HDR + V6_HDR + ICMP_HDR && net_get_be16(f + 12) == ETHERTYPE_V6) {
+		size_t bytes = net_get_be16(ip + V6_PAYLOAD);
 
 		if (bytes >= ICMP_HDR && bytes <= n - ETH_HDR - V6_HDR) {
-			put16(ip + V6_HDR + ICMP_SUM, 0);
-			put16(ip + V6_HDR + ICMP_SUM, sum_icmpv6(ip, ip + V6_HDR, bytes));
+			net_put_be16(ip + V6_HDR + ICMP_SUM, 0);
+			net_put_be16(ip + V6_HDR + ICMP_SUM, sum_icmpv6(ip, ip + V6_HDR, bytes));
 		}
-	} else if (n >= ETH_HDR + V4_HDR && be16(f + 12) == ETHERTYPE_V4) {
-		put16(ip + V4_SUM, 0);
-		put16(ip + V4_SUM, sum_end(sum_add(0, ip, V4_HDR)));
+	} else if (n >= ETH_HDR + V4_HDR && net_get_be16(f + 12) == ETHERTYPE_V4) {
+		net_put_be16(ip + V4_SUM, 0);
+		net_put_be16(ip + V4_SUM, sum_end(sum_add(0, ip, V4_HDR)));
 	}
 }
 

@@ -49,8 +49,8 @@ rx_repaired(const char *hex)
 	size_t n = net_rig_bytes(hex, f, sizeof(f));
 	uint8_t *ip = f + ETH_HDR, *icmp = ip + V6_HDR;
 
-	put16(icmp + ICMP_SUM, 0);
-	put16(icmp + ICMP_SUM, sum_icmpv6(ip, icmp, n - ETH_HDR - V6_HDR));
+	net_put_be16(icmp + ICMP_SUM, 0);
+	net_put_be16(icmp + ICMP_SUM, sum_icmpv6(ip, icmp, n - ETH_HDR - V6_HDR));
 	net_rx(r.n, r.now, 0, f, n);
 }
 

@@ -100,10 +100,10 @@ Test(net, bad_addresses_are_refused_with_a_reason)
 	REFUSED(net_address_add(r.n, 0, &ok, 0, &why), "bad prefix length");
 	REFUSED(net_address_add(r.n, 1, &ok, 16, &why), "no such link");
 	for (unsigned i = 3; i < NET_ADDRESSES_MAX; i++) {
-		put16(ok.b + 14, i);
+		net_put_be16(ok.b + 14, i);
 		cr_assert(net_address_add(r.n, 0, &ok, 16, &why));
 	}
-	put16(ok.b + 14, 1);
+	net_put_be16(ok.b + 14, 1);
 	REFUSED(net_address_add(r.n, 0, &ok, 16, &why), "too many addresses");
 	cr_assert_lt(net_rig_link(&r, 0, 0, mac, 1500), 0, "twice");
 	cr_assert_lt(net_rig_link(&r, 2, 0, mac, 1500), 0, "the same link-local address");
@@ -378,9 +378,10 @@ big_ping(uint8_t *f, size_t total)
 {
 	memset(f, 0, ETH_HDR + total);
 	net_rig_bytes(ME PEER "0800 4500000000000000 40010000" IP_PEER IP_ME "08000000", f, 64);
-	put16(f + ETH_HDR + V4_TOTAL, (unsigned)total);
-	put16(f + ETH_HDR + V4_SUM, sum_end(sum_add(0, f + ETH_HDR, V4_HDR)));
-	put16(f + ETH_HDR + V4_HDR + 2, sum_end(sum_add(0, f + ETH_HDR + V4_HDR, total - V4_HDR)));
+	net_put_be16(f + ETH_HDR + V4_TOTAL, (unsigned)total);
+	net_put_be16(f + ETH_HDR + V4_SUM, sum_end(sum_add(0, f + ETH_HDR, V4_HDR)));
+	net_put_be16(f + ETH_HDR + V4_HDR + 2,
+		sum_end(sum_add(0, f + ETH_HDR + V4_HDR, total - V4_HDR)));
 	return ETH_HDR + total;
 }
 

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Neighbours on links that the kernel has as well. */
+#ifndef NDD_NET_SHARED_H
+#define NDD_NET_SHARED_H
+
+#include "net/net_state.h"
+
+void net_shared_ask(struct net *n, const struct net_neigh *e);
+
+#endif
