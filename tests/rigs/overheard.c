@@ -23,9 +23,11 @@ watched_pair(const struct pair_opts *opts, bool mute)
 	struct pair_opts with = *opts;
 	struct pair *p;
 
-	with.set_psn = true;
-	with.sq_psn[0] = WATCHED_PSN;
-	with.sq_psn[1] = 500;
+	if (!with.set_psn) {
+		with.set_psn = true;
+		with.sq_psn[0] = WATCHED_PSN;
+		with.sq_psn[1] = 500;
+	}
 	p = pair_new(&with);
 	watched.n = 0;
 	watched.mute = mute;

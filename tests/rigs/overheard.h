@@ -10,7 +10,7 @@
 
 /* ---- requests of side 0 ---------------------------------------------------------------------- */
 
-#define WATCHED_PSN 100u /* of the first one */
+#define WATCHED_PSN 100u /* of the first one, unless opts say otherwise */
 #define WATCHED_MAX 4096u
 
 struct watched {

@@ -4,8 +4,11 @@
  * fires, and what becomes of a queue that overruns or is lost.
  */
 #include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "rigs/engine_pair.h"
+#include "roce/queue/cq.h"
 
 #define LONG UINT64_C(1000000000)
 
@@ -188,5 +191,108 @@ Test(cq, a_queue_that_overran_does_not_fail_again)
 	roce_cq_fail(p->side[0].shard, p->side[0].cq);
 	pair_run(p, 1000000);
 	cr_assert_eq(p->side[0].reader.page->fault, NDSH_CQ_OVERRUN);
+	pair_free(p);
+}
+
+/* ---- overruns, to the entry ---- */
+
+/* As many as it is deep are no overrun, one more is, wherever in the ring it begins. */
+Test(cq, W_EVT_03_one_more_than_there_is_room_for)
+{
+	for (unsigned taken = 0; taken < 9; taken++)
+		for (unsigned more = 0; more < 2; more++) {
+			struct pair *p = pair_new(&(struct pair_opts){.cq_depth = 4});
+			struct ndsh_cqe c;
+
+			for (unsigned i = 0; i < taken; i++) {
+				pair_write(p, 0, 0, i, 0, 0, 8, 0);
+				cr_assert(pair_run(p, PAIR_LONG));
+				pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+			}
+			for (unsigned i = 0; i < 4 + more; i++)
+				pair_write(p, 0, 0, 100 + i, 0, 0, 8, 0);
+			(void)pair_run(p, 100000000);
+			for (unsigned i = 0; i < 4; i++)
+				pair_expect(p, 0, 100 + i, NDSH_WC_SUCCESS);
+			cr_assert_not(pair_poll(p, 0, &c));
+			cr_assert_eq(
+				p->side[0].reader.page->fault, more ? NDSH_CQ_OVERRUN : NDSH_CQ_OK);
+			cr_assert_eq(roce_qp_state_get(p->side[0].q[0].qp),
+				more ? ROCE_QPS_ERR : ROCE_QPS_RTS);
+			cr_assert_eq(pair_count(p, 0)->cq_overruns, more);
+			pair_free(p);
+		}
+}
+
+/* Those of another queue are none of its business. checks W-EVT-03 */
+Test(cq, W_EVT_03_queue_pairs_of_another_queue_go_on)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 1});
+	struct pair_side *d = &p->side[0];
+	void *mem = aligned_alloc(64, (ndsh_cq_bytes(16) + 63) & ~63u);
+	struct roce_cq *other;
+
+	memset(mem, 0, ndsh_cq_bytes(16));
+	other = roce_cq_create(d->shard, mem, 16, &mem);
+	cr_assert_not_null(other);
+	cr_assert_eq(roce_cq_owner(other), &mem);
+	roce_cq_fail(d->shard, other);
+	cr_assert_not(pair_run(p, 1000000) && d->events == 0);
+	cr_assert_eq(d->last_event.type, ROCE_EV_CQ_ERROR);
+	cr_assert_eq(d->last_event.cq, other);
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect_alive(p, 0, 0);
+	cr_assert(roce_cq_destroy(d->shard, other));
+	free(mem);
+	pair_free(p);
+}
+
+/* ---- who is to be woken ---- */
+
+/* Not taken ones are there in the next turn; one that is destroyed is nobody's to wake any more. */
+Test(cq, fired_queues_wait_to_be_taken)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct pair_side *d = &p->side[0];
+	void *mem = aligned_alloc(64, (ndsh_cq_bytes(16) + 63) & ~63u);
+	struct ndsh_cq_reader reader;
+	struct roce_cq *cq;
+
+	for (unsigned destroy = 0; destroy < 2; destroy++) {
+		memset(mem, 0, ndsh_cq_bytes(16));
+		cq = roce_cq_create(d->shard, mem, 16, NULL);
+		ndsh_cq_reader_view(&reader, mem, 16);
+		cr_assert_eq(ndsh_cq_arm(&reader, NDSH_ARM_ERRORS, NULL), NDSH_ARMED);
+		roce_cq_fail(d->shard, cq);
+		for (unsigned turn = 0; turn < 3; turn++)
+			roce_shard_publish(d->shard);
+		if (!destroy) {
+			cr_assert_eq(roce_shard_fired_cq(d->shard), cq);
+			cr_assert_null(roce_shard_fired_cq(d->shard));
+		}
+		cr_assert(roce_cq_destroy(d->shard, cq));
+		cr_assert_null(roce_shard_fired_cq(d->shard));
+	}
+	free(mem);
+	pair_free(p);
+}
+
+/* To the byte. */
+Test(cq, which_memory_its_entries_are_in)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.cq_depth = 16});
+	const struct roce_cq *cq = p->side[0].cq;
+	uintptr_t low = (uintptr_t)p->side[0].reader.ring;
+	uintptr_t high = low + 16 * sizeof(struct ndsh_cqe);
+
+	cr_assert(roce_cq_keeps_entries_at(cq, low, high));
+	cr_assert(roce_cq_keeps_entries_at(cq, low + 1, low + 2));
+	cr_assert(roce_cq_keeps_entries_at(cq, high - 1, high));
+	cr_assert_not(roce_cq_keeps_entries_at(cq, low - 1, low + 1));
+	cr_assert_not(roce_cq_keeps_entries_at(cq, high - 1, high + 1));
+	cr_assert_not(roce_cq_keeps_entries_at(cq, high, high + 8));
+	cr_assert_not(roce_cq_keeps_entries_at(cq, low - 8, low - 1));
 	pair_free(p);
 }

@@ -283,3 +283,104 @@ Test(requester, W_TMR_02_sending_does_not_restart_the_timer)
 	cr_assert_geq(pair_count(p, 0)->timeouts, 1);
 	pair_free(p);
 }
+
+/* ---- when it is sent again ---- */
+
+#define TIMES 64u
+
+static struct {
+	uint64_t at_ns[TIMES];
+	unsigned n;
+	bool lost;
+} left;
+
+static unsigned
+note_times(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	(void)pkt;
+	(void)late_ns;
+	(void)ctx;
+	if (from == 0 && left.n < TIMES)
+		left.at_ns[left.n++] = p->now_ns;
+	return from == 1 || !left.lost;
+}
+
+static void
+gap_is(unsigned i, uint64_t ns)
+{
+	uint64_t gap = left.at_ns[i] - left.at_ns[i - 1];
+
+	cr_assert(gap >= ns && gap <= ns + 200000, "try %u after %lu us instead of %lu", i,
+		gap / 1000, ns / 1000);
+}
+
+/* From the floor on twice as long each time, up to the timeout that was agreed; and the budget is
+ * that of verbs. checks W-TMR-07, W-TMR-01, W-TMR-03 */
+Test(requester, W_TMR_07_from_the_floor_to_the_timeout)
+{
+	const uint64_t t_ns = UINT64_C(4096) << 14; /* 67 ms */
+	struct pair *p = pair_new(&(struct pair_opts){.timeout_code = 14, .retry = 2});
+	struct ndsh_cqe c;
+
+	left.n = 0;
+	left.lost = true;
+	p->tap = note_times;
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	for (unsigned i = 1; i < left.n; i++)
+		gap_is(i, i <= 7 ? FLOOR << (i - 1) : t_ns);
+	cr_assert_geq(left.n, 9);
+	cr_assert(pair_poll(p, 0, &c) && c.status == NDSH_WC_RETRY_EXC_ERR);
+	cr_assert_geq(left.at_ns[left.n - 1] - left.at_ns[0], 2 * t_ns, "retry_cnt * T at least");
+	pair_free(p);
+}
+
+/* Four round trips where that is more than the floor; progress begins anew with that. A packet that
+ * was sent twice tells nothing of the round trip. checks W-TMR-07, W-COMP-13 */
+Test(requester, W_TMR_07_four_round_trips)
+{
+	const uint64_t way_ns = 400000, rto_ns = 8 * way_ns;
+	struct pair *p = pair_new(&(struct pair_opts){.timeout_code = 18, .delay_ns = way_ns});
+
+	p->tap = note_times;
+	left.lost = false;
+	for (unsigned i = 0; i < 3; i++) {
+		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+		cr_assert(pair_run(p, PAIR_LONG));
+	}
+	cr_assert_eq(pair_count(p, 0)->retransmitted_packets, 0);
+	for (unsigned round = 0; round < 3; round++) {
+		left.n = 0;
+		left.lost = true;
+		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+		(void)pair_run(p, 5 * rto_ns);
+		cr_assert_eq(left.n, 3);
+		gap_is(1, rto_ns);
+		gap_is(2, 2 * rto_ns);
+		left.lost = false;
+		cr_assert(pair_run(p, PAIR_LONG));
+	}
+	pair_free(p);
+}
+
+/* The first packets of a message come again for as long as the message is not acknowledged: those
+ * that were not sent yet wait. checks W-REQ-08, W-REQ-01 */
+Test(requester, W_REQ_08_for_each_size_of_the_window)
+{
+	for (uint32_t window = 16; window <= 40; window += 3) {
+		struct pair *p =
+			watched_pair(&(struct pair_opts){.mtu = MTU, .window = window}, true);
+
+		pair_write(p, 0, 0, 1, 0, 0, 100 * MTU, 0);
+		pair_turn(p, 0);
+		for (uint32_t acked = 0; acked < 100; acked++) {
+			uint32_t sent = acked + window < 100 ? acked + window : 100;
+
+			cr_assert_eq(watched.n, sent, "%u of %u", watched.n, sent);
+			cr_assert_eq(watched.pkt[sent - 1].psn, WATCHED_PSN + sent - 1);
+			watched_answer(p, ROCE_ACK, WATCHED_PSN + acked, ROCE_SYN_ACK);
+		}
+		pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+		pair_free(p);
+	}
+}

@@ -253,6 +253,122 @@ Test(responder, W_PSN_06_duplicates_and_the_future)
 	}
 }
 
+/* ---- every length ---- */
+
+/* Lengths around all that rules speak of. */
+static const uint32_t lengths[] = {
+	0, 1, 3, 4, 5, PEER_MTU - 1, PEER_MTU, PEER_MTU + 1, 2 * PEER_MTU};
+#define LENGTHS (sizeof(lengths) / sizeof(lengths[0]))
+
+/* The nth packet that side 1 gets is refused, or all of them are taken. */
+static void
+verdict(const struct step *steps, unsigned n, bool good)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+
+	pair_recv(p, 1, 0, 1, 0, 65536);
+	for (unsigned i = 0; i < n; i++) {
+		struct roce_pkt pkt = peer_packet(p, steps[i].opcode, PEER_PSN + i, steps[i].bytes);
+
+		pkt.dma_bytes = steps[i].dma_bytes;
+		pkt.ackreq = i + 1 == n;
+		peer_say(p, &pkt);
+	}
+	peer_heard(p, &t, 1, good ? ROCE_SYN_ACK : ROCE_SYN_NAK_INV_REQ, PEER_PSN + n - 1);
+	cr_assert_eq(roce_qp_state_get(p->side[1].q[0].qp), good ? ROCE_QPS_RTS : ROCE_QPS_ERR);
+	pair_free(p);
+}
+
+/* checks W-RESP-09 */
+Test(responder, W_RESP_09_every_length_of_a_send)
+{
+	for (size_t i = 0; i < LENGTHS; i++) {
+		const uint32_t bytes = lengths[i];
+		const struct step only[] = {{ROCE_SEND_ONLY, bytes, 0}};
+		const struct step first[] = {{ROCE_SEND_FIRST, bytes, 0}};
+		const struct step middle[] = {
+			{ROCE_SEND_FIRST, PEER_MTU, 0}, {ROCE_SEND_MIDDLE, bytes, 0}};
+		const struct step last[] = {
+			{ROCE_SEND_FIRST, PEER_MTU, 0}, {ROCE_SEND_LAST, bytes, 0}};
+
+		verdict(only, 1, bytes <= PEER_MTU);
+		verdict(first, 1, bytes == PEER_MTU);
+		verdict(middle, 2, bytes == PEER_MTU);
+		verdict(last, 2, bytes >= 1 && bytes <= PEER_MTU);
+	}
+}
+
+/* ... and of what RETH announces. checks W-RESP-09 */
+Test(responder, W_RESP_09_every_length_of_a_write)
+{
+	for (size_t i = 0; i < LENGTHS; i++)
+		for (size_t k = 0; k < LENGTHS; k++) {
+			const uint32_t bytes = lengths[i], dma = lengths[k], rest = dma - PEER_MTU;
+			const struct step only[] = {{ROCE_WRITE_ONLY, bytes, dma}};
+			const struct step first[] = {{ROCE_WRITE_FIRST, bytes, dma}};
+			const struct step middle[] = {
+				{ROCE_WRITE_FIRST, PEER_MTU, dma}, {ROCE_WRITE_MIDDLE, bytes, 0}};
+			const struct step last[] = {
+				{ROCE_WRITE_FIRST, PEER_MTU, dma}, {ROCE_WRITE_LAST, bytes, 0}};
+
+			verdict(only, 1, bytes <= PEER_MTU && bytes == dma);
+			verdict(first, 1, bytes == PEER_MTU && dma > PEER_MTU);
+			if (dma <= PEER_MTU)
+				continue;
+			verdict(middle, 2, bytes == PEER_MTU && rest > PEER_MTU);
+			verdict(last, 2, bytes >= 1 && bytes <= PEER_MTU && bytes == rest);
+		}
+}
+
+/* ---- sequences ---- */
+
+/* Every two packets one after the other: a message is finished before the next one begins, and by
+ * packets of its own kind. checks W-RESP-05 */
+Test(responder, W_RESP_05_every_two_packets)
+{
+	static const struct step of[] = {{ROCE_SEND_FIRST, PEER_MTU, 0},
+		{ROCE_SEND_MIDDLE, PEER_MTU, 0}, {ROCE_SEND_LAST, 8, 0}, {ROCE_SEND_LAST_IMM, 8, 0},
+		{ROCE_SEND_ONLY, 8, 0}, {ROCE_SEND_ONLY_IMM, 8, 0},
+		{ROCE_WRITE_FIRST, PEER_MTU, PEER_MTU + 8}, {ROCE_WRITE_MIDDLE, PEER_MTU, 0},
+		{ROCE_WRITE_LAST, 8, 0}, {ROCE_WRITE_LAST_IMM, 8, 0}, {ROCE_WRITE_ONLY, 8, 8},
+		{ROCE_WRITE_ONLY_IMM, 8, 8}};
+	const size_t n = sizeof(of) / sizeof(of[0]);
+
+	for (size_t a = 0; a < n; a++)
+		for (size_t b = 0; b < n; b++) {
+			const struct step two[] = {of[a], of[b]};
+			bool begins_a = roce_opcode_info[of[a].opcode].flags & ROCE_OPF_FIRST;
+			bool ends_a = roce_opcode_info[of[a].opcode].flags & ROCE_OPF_LAST;
+			bool begins_b = roce_opcode_info[of[b].opcode].flags & ROCE_OPF_FIRST;
+			bool send_a = a < 6, send_b = b < 6;
+			struct peer_tape t;
+			struct pair *p;
+
+			if (!begins_a)
+				continue; /* refused by itself */
+			if (of[a].opcode == ROCE_WRITE_FIRST && of[b].opcode == ROCE_WRITE_MIDDLE)
+				continue; /* its length is wrong */
+			p = peer_new(&t);
+			for (unsigned i = 0; i < 4; i++)
+				pair_recv(p, 1, 0, i, 0, 8192);
+			for (unsigned i = 0; i < 2; i++) {
+				struct roce_pkt pkt =
+					peer_packet(p, two[i].opcode, PEER_PSN + i, two[i].bytes);
+
+				pkt.dma_bytes = two[i].dma_bytes;
+				pkt.ackreq = i == 1;
+				peer_say(p, &pkt);
+			}
+			peer_heard(p, &t, 1,
+				(ends_a ? begins_b : !begins_b && send_a == send_b)
+					? ROCE_SYN_ACK
+					: ROCE_SYN_NAK_INV_REQ,
+				PEER_PSN + 1);
+			pair_free(p);
+		}
+}
+
 /* ---- between two engines ---- */
 
 /* A queue pair without the right refuses as invalid request, whatever the region grants. */

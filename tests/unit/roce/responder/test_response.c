@@ -7,6 +7,7 @@
 
 #include "rigs/overheard.h"
 #include "rigs/scripted_peer.h"
+#include "roce/qp/qp.h"
 
 /* checks W-ACK-06 */
 Test(response, a_gap_that_closes_within_the_turn)
@@ -263,4 +264,166 @@ Test(response, W_READ_04_as_long_as_a_message_can_be, .timeout = 120)
 	for (unsigned i = 0; i < 2; i++)
 		cr_assert(roce_mr_deregister(p->side[i].shard, mr[i]));
 	pair_free(p);
+}
+
+/* ---- what takes the place of what ---- */
+
+/* One packet that says all: a NAK, or an ACK of a later PSN, takes the place of an ACK that has not
+ * left. checks W-ACK-06, W-ACK-02, W-RESP-18 */
+Test(response, W_ACK_06_a_nak_takes_the_place_of_an_ack)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+	struct roce_pkt bad;
+
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_say_plain(p, ROCE_SEND_ONLY, PEER_PSN + 1, 8); /* no receive */
+	peer_heard(p, &t, 1, ROCE_SYN_RNR | 14, PEER_PSN + 1);
+	cr_assert_eq(t.said[0].msn, 1);
+	pair_recv(p, 1, 0, 1, 0, 64);
+	peer_say_plain(p, ROCE_SEND_ONLY, PEER_PSN + 1, 8);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 3, 8); /* a gap */
+	peer_heard(p, &t, 2, ROCE_SYN_NAK_SEQ, PEER_PSN + 2);
+	cr_assert_eq(t.said[1].msn, 2);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 2, 8);
+	bad = peer_packet(p, ROCE_WRITE_ONLY, PEER_PSN + 3, 8);
+	bad.rkey ^= 1;
+	peer_say(p, &bad);
+	peer_heard(p, &t, 3, ROCE_SYN_NAK_REM_ACCESS, PEER_PSN + 3);
+	cr_assert_eq(t.said[2].msn, 3);
+	pair_free(p);
+}
+
+/* Responses that were due before it leave in front of it, and with what they say; then the one NAK,
+ * then nothing. checks W-RESP-18, W-ACK-03 */
+Test(response, W_RESP_18_responses_in_front_of_the_fatal_nak)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+	struct roce_pkt r = peer_read_request(p, PEER_PSN, 0, 3 * PEER_MTU);
+	struct roce_pkt bad = peer_packet(p, ROCE_WRITE_ONLY, PEER_PSN + 3, 8);
+
+	bad.rkey ^= 0x80000000;
+	peer_say(p, &r);
+	peer_say(p, &bad);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 3, 8);
+	peer_heard(p, &t, 4, ROCE_SYN_NAK_REM_ACCESS, PEER_PSN + 3);
+	for (unsigned i = 0; i < 3; i++)
+		cr_assert_eq(t.said[i].psn, PEER_PSN + i);
+	cr_assert_eq(t.said[3].msn, 1);
+	peer_say(p, &r);
+	peer_say(p, &bad);
+	peer_silent(p, &t, 4);
+	pair_free(p);
+}
+
+/* After a message was refused for want of a receive, and told so, a duplicate is acknowledged as
+ * ever. checks W-DUP-01, W-RESP-08 */
+Test(response, a_duplicate_behind_an_rnr_nak)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN);
+	peer_say_plain(p, ROCE_SEND_ONLY, PEER_PSN + 1, 8);
+	peer_heard(p, &t, 2, ROCE_SYN_RNR | 14, PEER_PSN + 1);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_heard(p, &t, 3, ROCE_SYN_ACK, PEER_PSN);
+	pair_free(p);
+}
+
+/* 24 bits, in every kind of answer. checks W-AETH-01 */
+Test(response, W_AETH_01_the_message_number_wraps)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+	struct roce_pkt r = peer_read_request(p, PEER_PSN + 2, 0, 8);
+
+	p->side[1].q[0].qp->msn = 0xfffffe;
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN);
+	cr_assert_eq(t.said[0].msn, 0xffffff);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 1, 8);
+	peer_heard(p, &t, 2, ROCE_SYN_ACK, PEER_PSN + 1);
+	cr_assert_eq(t.said[1].msn, 0);
+	peer_say(p, &r);
+	peer_silent(p, &t, 3);
+	cr_assert_eq(t.said[2].msn, 1);
+	cr_assert_eq(p->side[1].q[0].qp->msn, 1);
+	pair_free(p);
+}
+
+/* Bursts of packets, some of which ask for an ACK: at the end of the turn there is one ACK at most,
+ * and the newest that asked is covered. checks W-ACK-01, W-ACK-02 */
+Test(response, W_ACK_01_who_asks_is_answered_within_the_turn)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+	uint32_t psn = PEER_PSN, dice = 99;
+
+	for (unsigned round = 0; round < 500; round++) {
+		uint32_t asked = 0;
+		bool any = false;
+
+		t.n = 0;
+		for (unsigned i = 0; i < 1 + round % 7; i++) {
+			struct roce_pkt pkt = peer_packet(p, ROCE_WRITE_ONLY, psn, 8);
+
+			dice = dice * 1664525 + 1013904223;
+			pkt.ackreq = dice >> 30 == 0;
+			if (pkt.ackreq) {
+				any = true;
+				asked = psn;
+			}
+			psn = (psn + 1) & ROCE_PSN_MASK;
+			peer_say(p, &pkt);
+		}
+		pair_turn(p, 1);
+		cr_assert_eq(t.n, any);
+		if (!any)
+			continue;
+		cr_assert_eq(t.said[0].syndrome, ROCE_SYN_ACK);
+		cr_assert_geq(roce_psn_diff(t.said[0].psn, asked), 0);
+		cr_assert_lt(roce_psn_diff(t.said[0].psn, psn), 0);
+	}
+	pair_free(p);
+}
+
+/* Every length around the multiples of the MTU: opcodes, lengths and PSNs of the responses; AETH in
+ * all but MIDDLE. checks W-READ-01, W-PSN-03, W-RESP-01 */
+Test(response, W_READ_01_shapes_of_all_lengths)
+{
+	static const int32_t off[] = {-1, 0, 1};
+
+	for (uint32_t n = 0; n < 4; n++)
+		for (unsigned k = n == 0; k < 3; k++) {
+			uint32_t bytes = n * PEER_MTU + (uint32_t)off[k];
+			uint32_t of = bytes <= PEER_MTU ? 1 : (bytes + PEER_MTU - 1) / PEER_MTU;
+			struct peer_tape t;
+			struct pair *p = peer_new(&t);
+			struct roce_pkt r = peer_read_request(p, PEER_PSN, 0, bytes);
+
+			peer_say(p, &r);
+			peer_silent(p, &t, of);
+			for (uint32_t i = 0; i < of; i++) {
+				const struct roce_pkt *s = &t.said[i];
+				bool last = i + 1 == of;
+				uint8_t op = of == 1  ? ROCE_READ_RESP_ONLY
+					     : i == 0 ? ROCE_READ_RESP_FIRST
+					     : last   ? ROCE_READ_RESP_LAST
+						      : ROCE_READ_RESP_MIDDLE;
+
+				cr_assert_eq(s->opcode, op);
+				cr_assert_eq(s->psn, PEER_PSN + i);
+				cr_assert_eq(
+					s->payload_bytes, last ? bytes - i * PEER_MTU : PEER_MTU);
+				cr_assert_eq(
+					!(s->opflags & ROCE_OPF_AETH), op == ROCE_READ_RESP_MIDDLE);
+				cr_assert_not(s->ackreq);
+			}
+			peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + of, 8);
+			peer_heard(p, &t, of + 1, ROCE_SYN_ACK, PEER_PSN + of);
+			pair_free(p);
+		}
 }

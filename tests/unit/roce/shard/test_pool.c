@@ -44,7 +44,7 @@ Test(pool, long_lists_with_a_dry_pool)
 }
 
 /* Requests that nobody acknowledges take all that requests may have, and not one more: a receive
- * finds one, also one with a long list; of short ones two at once in the smallest pool. */
+ * finds one, also one with a long list; the smallest pool has two short ones at once. */
 static void
 receives_go_on(uint32_t max_wqes, uint32_t num_sge, unsigned at_once)
 {
@@ -70,7 +70,7 @@ receives_go_on(uint32_t max_wqes, uint32_t num_sge, unsigned at_once)
 	cr_assert_not(roce_wqe_for_send(p->side[0].shard));
 	cr_assert_lt(p->sent[0], 4 * max_wqes);
 	cr_assert_gt(pair_count(p, 0)->wqe_pool_empty, 0);
-	/* All of them at the same time: a receive is in use until the last packet of its message. */
+	/* At the same time: a receive is in use until the last packet of its message. */
 	for (unsigned k = 0; k < num_sge; k++)
 		sge[k].len = 256;
 	for (unsigned i = 0; i < at_once; i++)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "rigs/lone_shard.h"
+#include "roce/shard/shard.h"
 
 Test(shard, configurations_out_of_range)
 {
@@ -88,4 +89,78 @@ Test(shard, tables_run_full_and_come_back)
 	cr_assert_eq(u.qps + u.cqs + u.pds + u.mrs + u.wqes + u.timers, 0);
 	free(cq_mem);
 	free(s);
+}
+
+/* A domain in use stays; the number of one that is gone is no domain. */
+Test(shard, protection_domains)
+{
+	const struct roce_shard_cfg cfg = lone_config();
+	struct roce_shard *s = lone_shard_new(&cfg);
+	uint32_t pd[3];
+	struct roce_usage u;
+
+	for (unsigned round = 0; round < 5; round++) {
+		for (unsigned i = 0; i < 3; i++) {
+			pd[i] = roce_pd_create(s);
+			cr_assert(pd[i] >= 1 && pd[i] <= 3);
+			for (unsigned k = 0; k < i; k++)
+				cr_assert_neq(pd[k], pd[i]);
+		}
+		cr_assert_eq(roce_pd_create(s), 0, "there are no more");
+		cr_assert(roce_pd_get(s, pd[1]));
+		cr_assert(roce_pd_get(s, pd[1]));
+		cr_assert_not(roce_pd_destroy(s, pd[1]));
+		roce_pd_put(s, pd[1]);
+		cr_assert_not(roce_pd_destroy(s, pd[1]));
+		roce_pd_put(s, pd[1]);
+		for (unsigned i = 0; i < 3; i++) {
+			cr_assert(roce_pd_destroy(s, pd[(i + round) % 3]));
+			cr_assert_not(roce_pd_destroy(s, pd[(i + round) % 3]));
+			cr_assert_not(roce_pd_get(s, pd[(i + round) % 3]));
+		}
+		roce_shard_usage(s, &u);
+		cr_assert_eq(u.pds, 0);
+	}
+	cr_assert_not(roce_pd_get(s, 0));
+	cr_assert_not(roce_pd_get(s, 4));
+	cr_assert_not(roce_pd_get(s, UINT32_MAX));
+	cr_assert_not(roce_pd_destroy(s, 0));
+	cr_assert_not(roce_pd_destroy(s, UINT32_MAX));
+	free(s);
+}
+
+/* What is drawn from the secret differs from draw to draw, from use to use, from shard to shard and
+ * from secret to secret. checks W-PSN-04 */
+Test(shard, W_PSN_04_what_is_drawn_from_the_secret)
+{
+	enum { N = 2000 };
+	struct roce_shard_cfg cfg[3] = {lone_config(), lone_config(), lone_config()};
+	struct roce_shard *s[3];
+	uint32_t same = 0, ones[24] = {0};
+
+	cfg[1].shard_id = 4;
+	cfg[2].secret[1]++;
+	for (unsigned i = 0; i < 3; i++)
+		s[i] = lone_shard_new(&cfg[i]);
+	for (unsigned n = 0; n < N; n++) {
+		uint64_t a = roce_shard_random(s[0], 1), b = roce_shard_random(s[1], 1);
+		uint64_t c = roce_shard_random(s[2], 1);
+
+		cr_assert(a != b && a != c && b != c);
+		cr_assert_neq(roce_shard_random(s[0], 1), a);
+	}
+	for (unsigned n = 0, last = 0; n < N; n++) {
+		uint32_t psn = roce_random_psn(s[0]);
+
+		cr_assert_leq(psn, 0xffffffu);
+		same += psn == last;
+		last = psn;
+		for (unsigned bit = 0; bit < 24; bit++)
+			ones[bit] += psn >> bit & 1;
+	}
+	cr_assert_lt(same, 3);
+	for (unsigned bit = 0; bit < 24; bit++)
+		cr_assert(ones[bit] > N * 2 / 5 && ones[bit] < N * 3 / 5, "bit %u", bit);
+	for (unsigned i = 0; i < 3; i++)
+		free(s[i]);
 }

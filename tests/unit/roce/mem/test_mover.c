@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Movers: copy commands to a client, their staging, and what is made of how far it says it is. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rigs/lone_shard.h"
+#include "roce/mem/mover.h"
+#include "roce/shard/shard.h"
+
+#define MEMORY 65536u
+#define STEPS  300000u
+
+struct bench {
+	struct roce_shard *s;
+	void *mem, *shared;
+	struct roce_mover *m;
+	struct ndsh_mover client;
+	uint64_t *consumer; /* how far the client says that it is */
+};
+
+static struct bench
+bench_new(void)
+{
+	const struct roce_shard_cfg cfg = lone_config();
+	struct bench b = {.s = lone_shard_new(&cfg)};
+
+	b.mem = calloc(1, roce_mover_bytes());
+	b.shared = aligned_alloc(64, (ndsh_mover_bytes() + 63) & ~63u);
+	memset(b.shared, 0, ndsh_mover_bytes());
+	b.m = roce_mover_create(b.s, b.mem, b.shared, &b);
+	cr_assert_not_null(b.m);
+	ndsh_mover_view(&b.client, b.shared);
+	b.consumer = &b.m->cq->ring.page->consumer;
+	return b;
+}
+
+static void
+bench_free(struct bench *b)
+{
+	struct roce_usage u;
+
+	cr_assert(roce_mover_destroy(b->s, b->m));
+	roce_shard_usage(b->s, &u);
+	cr_assert_eq(u.cqs, 0);
+	free(b->mem);
+	free(b->shared);
+	free(b->s);
+}
+
+/* Commands of all lengths, as many as have room, and a client that carries out some of them now and
+ * then: each finds the bytes that it was given with, since nothing is staged over them before. */
+Test(mover, staging_is_not_used_again_too_early)
+{
+	struct bench b = bench_new();
+	static uint8_t memory[MEMORY], want[MEMORY], src[NDSH_MOVER_SLOT_BYTES];
+	uint64_t dice = 1;
+	unsigned full = 0;
+
+	memset(b.m->out, 0xcc, NDSH_MOVER_SLOTS * NDSH_MOVER_SLOT_BYTES);
+
+	for (unsigned step = 0; step < STEPS; step++) {
+		uint32_t bytes, at;
+
+		dice = dice * UINT64_C(6364136223846793005) + 1442695040888963407;
+		bytes = 1 + (dice >> 40) % ((dice >> 60) < 12 ? 4096 : 64);
+		at = (dice >> 20) % (MEMORY - bytes);
+		if (roce_mover_has_room(b.m, 1, bytes)) {
+			memset(src, (int)(dice >> 56), bytes);
+			src[0] = (uint8_t)step;
+			roce_mover_in(b.s, b.m, (uintptr_t)memory + at, src, bytes);
+			memcpy(want + at, src, bytes); /* they are carried out in order */
+		} else {
+			full++;
+			roce_shard_publish(b.s);
+			(void)ndsh_mover_run(&b.client, 1 + (dice >> 50) % 40);
+			cr_assert_gt(roce_shard_movers(b.s, 1), 0);
+		}
+		cr_assert_leq(roce_mover_posted(b.m) - b.m->done, NDSH_MOVER_DEPTH);
+	}
+	roce_shard_publish(b.s);
+	while (ndsh_mover_run(&b.client, 100) > 0)
+		(void)roce_shard_movers(b.s, 1);
+	cr_assert_eq(memcmp(memory, want, MEMORY), 0);
+	for (uint32_t i = 0; i < NDSH_MOVER_SLOTS * NDSH_MOVER_SLOT_BYTES; i++)
+		cr_assert_eq(b.m->out[i], 0xcc, "staging of IN runs over its end");
+	cr_assert_gt(full, 100);
+	cr_assert_eq(b.client.reader.page->fault, NDSH_CQ_OK);
+	cr_assert_eq(b.m->done, roce_mover_posted(b.m));
+	cr_assert(base_list_empty(&b.s->movers));
+	bench_free(&b);
+}
+
+/* Many short ones are limited by the queue, before it overruns; in one go there is room for as many
+ * as were asked about. */
+Test(mover, the_queue_has_an_end)
+{
+	for (uint32_t at_once = 1; at_once <= 16; at_once++) {
+		struct bench b = bench_new();
+		uint8_t byte = 7, memory = 0;
+		uint32_t n = 0;
+
+		while (roce_mover_has_room(b.m, at_once, at_once))
+			for (uint32_t i = 0; i < at_once; i++, n++)
+				roce_mover_in(b.s, b.m, (uintptr_t)&memory, &byte, 1);
+		cr_assert_eq(n, NDSH_MOVER_DEPTH / at_once * at_once);
+		roce_shard_publish(b.s);
+		cr_assert_eq(b.client.reader.page->fault, NDSH_CQ_OK);
+		cr_assert_eq(ndsh_mover_run(&b.client, UINT32_MAX), n);
+		cr_assert_eq(roce_shard_movers(b.s, 1), 1);
+		cr_assert(roce_mover_has_room(b.m, at_once, at_once));
+		bench_free(&b);
+	}
+}
+
+/* Backwards, further than there are commands, or anything else: no progress, and no harm. */
+Test(mover, nonsense_is_no_progress)
+{
+	struct bench b = bench_new();
+	const uint64_t lies[] = {11, 12, 1000, UINT32_MAX, UINT64_MAX, UINT64_MAX - 3, 3, 0};
+	uint8_t byte = 7, memory = 0;
+
+	for (unsigned i = 0; i < 10; i++)
+		roce_mover_in(b.s, b.m, (uintptr_t)&memory, &byte, 1);
+	roce_shard_publish(b.s);
+	cr_assert_eq(ndsh_mover_run(&b.client, 4), 4);
+	cr_assert_not(roce_shard_movers_rest(b.s), "done, and not seen");
+	cr_assert_eq(roce_shard_movers(b.s, 1), 1);
+	cr_assert(roce_shard_movers_rest(b.s));
+	cr_assert_eq(b.m->done, 4);
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		*b.consumer = lies[i];
+		cr_assert_eq(roce_shard_movers(b.s, 1), 0, "%lu", lies[i]);
+		cr_assert_eq(b.m->done, 4);
+	}
+	*b.consumer = 4;
+	cr_assert_eq(roce_shard_movers(b.s, 1), 0);
+	cr_assert_eq(ndsh_mover_run(&b.client, 100), 6);
+	cr_assert_eq(roce_shard_movers(b.s, 1), 1);
+	cr_assert_eq(b.m->done, 10);
+	cr_assert_eq(roce_shard_movers(b.s, 1), 0, "nothing is under way");
+	bench_free(&b);
+}
+
+/* What a command says. */
+Test(mover, what_the_client_reads)
+{
+	struct bench b = bench_new();
+	const struct roce_pkt swap = {
+		.opcode = ROCE_CMP_SWAP, .va = 4096, .swap_add = 5, .compare = 6};
+	const struct roce_pkt add = {.opcode = ROCE_FETCH_ADD, .va = 8192, .swap_add = 9};
+	struct ndsh_move_atomic a;
+	struct ndsh_cqe c;
+
+	roce_mover_out(b.s, b.m, 12345, 678, 3, 90);
+	roce_mover_atomic(b.s, b.m, &swap, 2);
+	roce_mover_atomic(b.s, b.m, &add, 1);
+	roce_shard_publish(b.s);
+	cr_assert_eq(ndsh_cq_poll(&b.client.reader, &c, 1), 1);
+	cr_assert_eq(c.op, NDSH_MOVE_OUT);
+	cr_assert_eq(c.context, 12345);
+	cr_assert_eq(c.bytes, 678);
+	cr_assert_eq(c.data, NDSH_MOVER_IN_BYTES + 3 * NDSH_MOVER_SLOT_BYTES + 90);
+	for (unsigned i = 0; i < 2; i++) {
+		cr_assert_eq(ndsh_cq_poll(&b.client.reader, &c, 1), 1);
+		cr_assert_eq(c.op, i == 0 ? NDSH_MOVE_CMP_SWAP : NDSH_MOVE_FETCH_ADD);
+		cr_assert_eq(c.context, i == 0 ? 4096 : 8192);
+		cr_assert_eq(c.bytes, 8);
+		memcpy(&a, b.client.staging + c.data, sizeof(a));
+		cr_assert_eq(a.swap_add, i == 0 ? 5 : 9);
+		cr_assert_eq(a.compare, i == 0 ? 6 : 0);
+		cr_assert_eq(a.result, NDSH_MOVER_IN_BYTES + (2 - i) * NDSH_MOVER_SLOT_BYTES);
+	}
+	bench_free(&b);
+}
+
+/* Not while somebody uses it. */
+Test(mover, one_in_use_stays)
+{
+	struct bench b = bench_new();
+	uint32_t pd = roce_pd_create(b.s);
+	struct roce_mr *mr = roce_mr_register_moved(b.s, pd, 0, 4096, b.m, NDSH_ACCESS_LOCAL_WRITE);
+
+	cr_assert_not_null(mr);
+	cr_assert_not(roce_mover_destroy(b.s, b.m));
+	cr_assert(roce_mr_deregister(b.s, mr));
+	cr_assert(roce_pd_destroy(b.s, pd));
+	bench_free(&b);
+}
