@@ -197,3 +197,27 @@ Test(keepalive, a_peer_that_permits_no_writes_refuses)
 	pair_expect_none(p, 0);
 	pair_free(p);
 }
+
+/* Milliseconds are counted in 32 bits: they begin anew after 49 days, and nothing is noticed of it,
+ * however long a peer may be idle. */
+Test(keepalive, milliseconds_begin_anew)
+{
+	static const uint32_t idle_ms[] = {IDLE_MS, 1000, 1u << 30};
+
+	for (size_t i = 0; i < sizeof(idle_ms) / sizeof(idle_ms[0]); i++)
+		for (unsigned before = 0; before < 3; before++) {
+			struct wire w = {0};
+			struct pair *p = pair_new(&(struct pair_opts){0});
+			const uint64_t idle = idle_ms[i] * MS;
+
+			p->now_ns = (UINT64_C(1) << 32) * MS - before * idle / 2 - MS;
+			p->tap = tap;
+			p->tap_ctx = &w;
+			keepalive(p, idle_ms[i]);
+			(void)pair_run(p, idle - 2 * MS);
+			cr_assert_eq(w.probes, 0, "%u ms, %u: too early", idle_ms[i], before);
+			(void)pair_run(p, 4 * MS);
+			cr_assert_eq(w.probes, 1, "%u ms, %u", idle_ms[i], before);
+			pair_free(p);
+		}
+}

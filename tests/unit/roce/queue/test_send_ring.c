@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "rigs/many_qps.h"
+#include "roce/queue/send_ring.h"
 
 #define LONG	UINT64_C(10000000000)
 #define REST_NS UINT64_C(200000)
@@ -103,5 +104,60 @@ Test(send_ring, an_idle_ring_falls_back_to_doorbells)
 	cr_assert_eq(page->sq_polled, 0);
 	for (unsigned i = 1; i <= 4; i++)
 		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+	pair_free(p);
+}
+
+/* A turn looks at so many rings, and the next one at those behind them: each gets its turn. */
+Test(send_ring, a_budget_and_who_is_next)
+{
+	enum { QPS = 30, BUDGET = 7 };
+	struct pair *p = pair_new(&(struct pair_opts){.qps = QPS});
+	struct roce_shard *s = p->side[0].shard;
+	unsigned found = 0;
+
+	cr_assert(pair_run(p, 1)); /* what coming to RTS asks for; all rings are polled */
+	for (unsigned i = 0; i < QPS; i++) {
+		cr_assert(((const struct ndsh_qp_page *)p->side[0].q[i].block)->sq_polled);
+		pair_write(p, 0, i, i, 0, 0, 8, 0);
+	}
+	cr_assert_eq(roce_shard_poll_rings(s, p->now_ns, 0), 0);
+	cr_assert_not(roce_shard_tx_pending(s, p->now_ns));
+	for (unsigned turn = 0; turn < (QPS + BUDGET - 1) / BUDGET; turn++) {
+		unsigned n = roce_shard_poll_rings(s, p->now_ns, BUDGET);
+
+		cr_assert_leq(n, BUDGET);
+		found += n;
+	}
+	cr_assert_eq(found, QPS);
+	cr_assert_eq(roce_shard_poll_rings(s, p->now_ns, 10 * QPS), 0, "all of them wait to send");
+	cr_assert(pair_run(p, PAIR_LONG));
+	for (unsigned i = 0; i < QPS; i++) {
+		struct ndsh_cqe c;
+
+		cr_assert(pair_poll(p, 0, &c) && c.status == NDSH_WC_SUCCESS);
+	}
+	pair_free(p);
+}
+
+/* Idle for exactly so long it is still polled, and not for longer; a request in between begins the
+ * time anew. */
+Test(send_ring, when_it_falls_back)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct roce_shard *s = p->side[0].shard;
+	const struct ndsh_qp_page *page = p->side[0].q[0].block;
+	uint64_t from = p->now_ns;
+
+	roce_shard_poll_rings(s, from + ROCE_SEND_RING_IDLE_NS - 1, 8);
+	cr_assert_eq(page->sq_polled, 1);
+	p->now_ns = from + ROCE_SEND_RING_IDLE_NS - 1;
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	roce_shard_poll_rings(s, p->now_ns, 8);
+	pair_turn(p, 0);
+	roce_shard_poll_rings(s, p->now_ns + ROCE_SEND_RING_IDLE_NS - 1, 8);
+	cr_assert_eq(page->sq_polled, 1);
+	roce_shard_poll_rings(s, p->now_ns + ROCE_SEND_RING_IDLE_NS, 8);
+	cr_assert_eq(page->sq_polled, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
 	pair_free(p);
 }

@@ -240,3 +240,41 @@ Test(srq, used_ones_stay_and_domains_do_not_mix)
 	cr_assert(roce_pd_destroy(d->shard, other));
 	pair_free(p);
 }
+
+/* For each limit and number of receives: told once, when fewer than the limit are there, at the
+ * moment of arming or later; a limit of 0 is none. checks W-EVT-01 */
+Test(srq, W_EVT_01_each_limit)
+{
+	enum { ENTRIES = 8 };
+
+	for (unsigned posted = 0; posted <= ENTRIES; posted++)
+		for (unsigned limit = 0; limit <= ENTRIES + 2; limit++) {
+			struct pair *p = pair_new(&(struct pair_opts){.srq_depth = ENTRIES});
+			struct pair_side *d = &p->side[1];
+			struct ndsh_cqe c;
+			unsigned told = 0;
+
+			for (unsigned i = 0; i < posted; i++)
+				pair_recv(p, 1, 0, i, 0, 64);
+			roce_srq_arm(d->shard, d->srq, limit);
+			for (unsigned taken = 0; taken <= posted; taken++) {
+				d->events = 0;
+				if (taken > 0) {
+					pair_send(p, 0, 0, 100, 0, 8, 0);
+					cr_assert(pair_run(p, LONG));
+					while (pair_poll(p, 1, &c))
+						;
+				} else {
+					pair_turn(p, 1);
+				}
+				if (limit > 0 && posted - taken < limit && told == 0) {
+					cr_assert(d->events & 1u << ROCE_EV_SRQ_LIMIT,
+						"%u of %u, %u", taken, posted, limit);
+					told++;
+				} else {
+					cr_assert_not(d->events & 1u << ROCE_EV_SRQ_LIMIT);
+				}
+			}
+			pair_free(p);
+		}
+}

@@ -165,11 +165,9 @@ Test(completer_psn, W_COMP_05_each_fatal_nak)
 
 /* ---- with a READ in the row ---- */
 
-/*
- * ACKs and NAKs of all kinds, for each PSN, with the READ at each place: they reach up to it. Beyond
- * it they are an implied NAK: the READ is asked for again before anything else is made of them.
- * checks W-COMP-03, W-COMP-05
- */
+/* ACKs and NAKs of all kinds, for each PSN, with the READ at each place: they reach up to it.
+ * Beyond it they are an implied NAK: the READ is asked for again before anything else is made of
+ * them. checks W-COMP-03, W-COMP-05 */
 Test(completer_psn, W_COMP_03_nothing_reaches_over_a_read)
 {
 	static const uint8_t syndromes[] = {ROCE_SYN_ACK, ROCE_SYN_NAK_SEQ, ROCE_SYN_RNR | 20};
@@ -316,4 +314,30 @@ Test(completer_psn, W_COMP_07_every_shape_of_a_response)
 						pair_expect_none(p, 0);
 					pair_free(p);
 				}
+}
+
+/* ---- how long ---- */
+
+/* The whole table, in microseconds: never shorter, and longer by two ticks of the timer at most.
+ * checks W-TMR-06, W-COMP-04 */
+Test(completer_psn, W_TMR_06_every_code_of_the_rnr_timer)
+{
+	static const uint32_t us[32] = {655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480,
+		640, 960, 1280, 1920, 2560, 3840, 5120, 7680, 10240, 15360, 20480, 30720, 40960,
+		61440, 81920, 122880, 163840, 245760, 327680, 491520};
+
+	for (uint8_t code = 0; code < 32; code++) {
+		struct pair *p = watched_pair(&(struct pair_opts){.rnr_retry = 7}, true);
+		uint64_t begin;
+
+		pair_send(p, 0, 0, 1, 0, 8, 0);
+		pair_turn(p, 0);
+		watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_RNR | code);
+		begin = p->now_ns;
+		(void)pair_run(p, us[code] * UINT64_C(1000) - 1);
+		cr_assert_eq(watched.n, 1, "code %u: after %lu ns", code, p->now_ns - begin);
+		(void)pair_run(p, 2u << 15);
+		cr_assert_eq(watched.n, 2, "code %u", code);
+		pair_free(p);
+	}
 }

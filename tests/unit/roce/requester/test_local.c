@@ -109,3 +109,74 @@ Test(local, a_long_row_of_local_operations_is_done)
 	pair_expect_none(p, 1);
 	window_pair_free(p, &v);
 }
+
+static struct {
+	unsigned frames, at[2]; /* when queue pair i of side 1 sent its last */
+} heard;
+
+static unsigned
+hear_all(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	(void)late_ns;
+	(void)ctx;
+	if (from == 1 && (pkt->opflags & ROCE_OPF_REQUEST)) {
+		heard.frames++;
+		heard.at[pkt->qpn == roce_qp_num(p->side[0].q[1].qp)] = heard.frames;
+	}
+	return 1;
+}
+
+/* One that has nothing but local operations to do, as many as its ring holds, keeps no other from
+ * sending; and what is behind them in its ring leaves in the end. */
+Test(local, others_get_their_turn)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p);
+
+	p->tap = hear_all;
+	heard.frames = 0;
+	for (uint64_t i = 0; i < 200; i += 2) {
+		window_bind(p, 0, i, &v, WINDOW_RW);
+		window_invalidate(p, 0, i + 1, v.token, 0);
+	}
+	pair_write(p, 1, 0, 200, 0, 0, 0, 0);
+	for (uint64_t i = 0; i < 20; i++)
+		pair_write(p, 1, 1, 300 + i, 0, 0, 0, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert_eq(heard.frames, 21);
+	cr_assert_lt(heard.at[1], heard.at[0], "the one behind 200 local operations is last");
+	for (unsigned i = 0, next = 0; i < 221; i++) {
+		struct ndsh_cqe c;
+
+		cr_assert(pair_poll(p, 1, &c) && c.status == NDSH_WC_SUCCESS);
+		if (c.context < 300)
+			cr_assert_eq(c.context, next++);
+	}
+	window_pair_free(p, &v);
+}
+
+/* Sent again, the requests around them are passed as they were: nothing local is done twice, or a
+ * second bind of the same window would fail. checks W-FENCE-02, R-ORD-08 */
+Test(local, passed_over_when_requests_are_sent_again)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p);
+	bool mute = true;
+
+	p->tap = mute_tap;
+	p->tap_ctx = &mute;
+	for (uint64_t i = 0; i < 30; i += 3) {
+		pair_write(p, 1, 0, i, 0, 0, 0, 0);
+		window_bind(p, 0, i + 1, &v, WINDOW_RW);
+		window_invalidate(p, 0, i + 2, v.token, 0);
+	}
+	(void)pair_run(p, 20000000); /* several times */
+	cr_assert_gt(pair_count(p, 1)->retransmitted_packets, 20);
+	pair_expect_none(p, 1);
+	mute = false;
+	cr_assert(pair_run(p, PAIR_LONG));
+	for (uint64_t i = 0; i < 30; i++)
+		pair_expect(p, 1, i, NDSH_WC_SUCCESS);
+	pair_expect_none(p, 1);
+	window_pair_free(p, &v);
+}

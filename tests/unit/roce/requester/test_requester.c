@@ -384,3 +384,24 @@ Test(requester, W_REQ_08_for_each_size_of_the_window)
 		pair_free(p);
 	}
 }
+
+/* With every code: a peer that says nothing is given up after 4.096 us * 2^n at the earliest, and
+ * after four times that at the latest, but for the floor of our own timer. checks W-TMR-01, W-TMR-04 */
+Test(requester, W_TMR_01_every_code)
+{
+	for (uint8_t code = 1; code < 32; code++) {
+		const uint64_t t_ns = UINT64_C(4096) << code;
+		struct pair *p = pair_new(&(struct pair_opts){.timeout_code = code, .retry = 255});
+		unsigned mute = 0;
+		struct ndsh_cqe c;
+
+		p->tap = fault_tap_mute;
+		p->tap_ctx = &mute;
+		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+		(void)pair_run(p, t_ns - 1);
+		cr_assert_not(pair_poll(p, 0, &c), "code %u: too early", code);
+		(void)pair_run(p, 3 * t_ns + 2 * FLOOR);
+		pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
+		pair_free(p);
+	}
+}

@@ -445,3 +445,45 @@ Test(responder, W_RESP_16_solicited_and_W_RESP_17_comm_est)
 	cr_assert_eq(p->side[0].events, 0);
 	pair_free(p);
 }
+
+/* In RTR already, before this side may say anything but answers: executed, and told once, however
+ * many follow, and whatever was dropped before it. checks W-RESP-17 */
+Test(responder, W_RESP_17_the_first_request_in_RTR)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+	struct pair_side *d = &p->side[1];
+	struct roce_qp_attr a;
+
+	pair_attr(p, 1, 0, &a);
+	cr_assert_eq(roce_qp_modify(d->shard, d->q[0].qp, p->now_ns, ROCE_QPS_RESET, 0, &a),
+		ROCE_MODIFY_OK);
+	cr_assert_eq(
+		roce_qp_modify(d->shard, d->q[0].qp, p->now_ns, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &a),
+		ROCE_MODIFY_OK);
+	cr_assert_eq(roce_qp_modify(d->shard, d->q[0].qp, p->now_ns, ROCE_QPS_RTR,
+			     ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |
+				     ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR,
+			     &a),
+		ROCE_MODIFY_OK);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 1, 8); /* not the first */
+	peer_heard(p, &t, 1, ROCE_SYN_NAK_SEQ, PEER_PSN);
+	cr_assert_eq(d->events, 0);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_heard(p, &t, 2, ROCE_SYN_ACK, PEER_PSN);
+	cr_assert_eq(d->events, 1u << ROCE_EV_COMM_EST);
+	cr_assert_eq(d->arena[0], 0xa5);
+	cr_assert_eq(roce_qp_state_get(d->q[0].qp), ROCE_QPS_RTR);
+	d->events = 0;
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 1, 8);
+	peer_heard(p, &t, 3, ROCE_SYN_ACK, PEER_PSN + 1);
+	cr_assert_eq(roce_qp_modify(d->shard, d->q[0].qp, p->now_ns, ROCE_QPS_RTS,
+			     ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY |
+				     ROCE_QPA_SQ_PSN | ROCE_QPA_MAX_RD,
+			     &a),
+		ROCE_MODIFY_OK);
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 2, 8);
+	peer_heard(p, &t, 4, ROCE_SYN_ACK, PEER_PSN + 2);
+	cr_assert_eq(d->events, 0);
+	pair_free(p);
+}
