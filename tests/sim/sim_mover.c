@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory that only its client can reach: a share of the regions. The client's mover carries out
- * copy commands at a pace of its own, sleeps when there are none and stalls now and then; and, as the
- * library does, all of them before it looks at completions.
+ * copy commands at a pace of its own, sleeps when there are none and stalls now and then; and, as
+ * the library does, all of them before it looks at completions.
  */
 #include <sys/mman.h>
 
@@ -125,6 +125,5 @@ sim_mover_check(const struct sim_mover *m)
 	const struct ndsh_cq_reader *r = &m->commands.reader;
 
 	if (m->asleep)
-		sim_check(m->client->w, r->page->produced <= r->taken,
-			"a mover sleeps on orders");
+		sim_check(m->client->w, r->page->produced <= r->taken, "a mover sleeps on orders");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Applications that look up a queue pair's number and key by SIDR before they send to it. Each query
- * ends with a reply that was given, or without one; an application that uses the reply for too long
- * does so at its own risk. What happens to the messages is planned in sim_cm.c.
+ * Applications that look up a queue pair's number and key by SIDR before they send to it. Each
+ * query ends with a reply that was given, or without one; an application that uses the reply for
+ * too long does so at its own risk. What happens to the messages is planned in sim_cm.c.
  */
 #include <string.h>
 

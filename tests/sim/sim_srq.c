@@ -159,7 +159,8 @@ sim_srq_check(struct sim_srq *q)
 
 /* ---- the end ---- */
 
-/* Receives that were taken have completed, unless their queue pair vanished; the others are untouched. */
+/* Receives that were taken have completed, unless their queue pair vanished; the others are
+ * untouched. */
 void
 sim_srq_destroy(struct sim_srq *q)
 {

@@ -181,8 +181,8 @@ send(struct sim_ud *u)
 	return true;
 }
 
-/* Not a datagram, or no operation at all: a breach of the contract (the last of what it posts). In a queue
- * that is being flushed the well-formed ones are, too. */
+/* Not a datagram, or no operation at all: a breach of the contract (the last of what it posts). In
+ * a queue that is being flushed the well-formed ones are, too. */
 static bool
 breach(struct sim_ud *u)
 {

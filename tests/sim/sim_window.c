@@ -12,7 +12,8 @@ sim_windows_init(struct sim_ep *ep)
 	for (unsigned i = 0; i < SIM_WINDOWS; i++) {
 		struct sim_window *v = &ep->windows[i];
 
-		/* Pages are of the arena. A mover would carry out older writes behind those to the pages. */
+		/* Pages are of the arena. A mover would carry out older writes behind those to the
+		 * pages. */
 		if (i == SIM_WINDOWS - 1 && !ep->target.moved)
 			sim_fast_init(ep, v);
 		else
@@ -88,8 +89,8 @@ sim_window_op(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
 	return true;
 }
 
-/* A BIND or INVALIDATE that must fail: a bind beyond the region, of what is bound or to what is no region; the
- * invalidation of what is not bound. */
+/* A BIND or INVALIDATE that must fail: a bind beyond the region, of what is bound or to what is no
+ * region; the invalidation of what is not bound. */
 void
 sim_window_bad_op(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
 {

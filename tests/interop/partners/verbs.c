@@ -296,7 +296,8 @@ run_window(char **words)
 		e->mw = ibv_alloc_mw(device.pd, IBV_MW_TYPE_2);
 	must(e->mw != NULL, "ibv_alloc_mw");
 	bind.bind_mw.mw = e->mw;
-	/* rdma_rxe of Linux 6.1 and 6.12 wants to find the old key in mw, so this one is put there later. */
+	/* rdma_rxe of Linux 6.1 and 6.12 wants to find the old key in mw, so this one is put there
+	 * later. */
 	bind.bind_mw.rkey = ibv_inc_rkey(e->mw->rkey);
 	bind.bind_mw.bind_info = (struct ibv_mw_bind_info){
 		device.mr, sge.addr, sge.length, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE};
