@@ -209,7 +209,7 @@ others(struct pair *p, char *at)
 	munmap(shared, ND_ADOPT_BYTES_MIN);
 }
 
-/* The way back is barred: the pages stay the segment's, and memory as any other. */
+/* The way back is barred: the pages stay the segment's, and the memory works as any other. */
 static void
 kept(struct pair *p)
 {

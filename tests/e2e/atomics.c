@@ -43,7 +43,7 @@ swap(struct side *s, const struct side *peer, struct nd_mr *mr, uint64_t compare
 	CHECK(*word(s, 100) == was);
 }
 
-/* Each addition is done once, and tells what was there: no value comes twice. */
+/* Each addition is done once, and returns the old value: no value comes twice. */
 static void
 count_up(struct side *s, const struct side *peer, struct nd_mr *mr)
 {

@@ -112,7 +112,7 @@ ping_pong(struct player *a, struct player *b)
 	CHECK(b->runs <= 2 * ROUNDS && b->status == ND_SUCCESS);
 }
 
-/* a sends one message, and knows that it is there; b has a receive for it. */
+/* a sends one message and waits until it has arrived; b has a receive for it. */
 static void
 message(struct pair *p, uint32_t flags)
 {
@@ -200,7 +200,7 @@ scenario_callbacks(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-CQ-35, R-LIFE-12: one callback tells an armed queue, and calls in it return. */
+/* checks R-CQ-35, R-LIFE-12: an armed queue gets one callback, and calls made in it return. */
 static void
 after_the_end(struct player *me)
 {

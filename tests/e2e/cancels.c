@@ -86,7 +86,7 @@ is_spent(struct meeting *m, struct side *s)
 		finish(nd_connector_notify_disconnect(s->connector, &ov), &ov));
 }
 
-/* Nothing of the round before: a request that was given up may wait at the listener. */
+/* Skip what the round before left: a request that was given up may wait at the listener. */
 static void
 begin(struct meeting *m, const struct request *r)
 {

@@ -50,8 +50,8 @@ shuffle(void **object)
 	}
 }
 
-/* checks R-LIFE-01, R-LIFE-08: whatever the order, each close is taken, each end is told, and the
- * daemons have room for the next as for the first. */
+/* checks R-LIFE-01, R-LIFE-08: in any order each close succeeds, each end is reported, and the
+ * daemons have as much room afterwards as before. */
 void
 scenario_any_order(struct pair *p)
 {

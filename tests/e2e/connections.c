@@ -151,7 +151,7 @@ reject_with(struct side *s, uint32_t bytes)
 /*
  * checks R-CONN-07, R-CONN-08: of Connect, Accept and Reject nothing, one byte, and the most arrive
  * as they were sent; one more is refused before anything is, and after that connector and queue
- * pair do as if nothing had been. Bytes that are nowhere are no private data.
+ * pair do as if nothing had been. Bytes at a NULL address are no private data.
  */
 void
 scenario_private_data(struct pair *p)
@@ -231,8 +231,8 @@ scenario_disconnect(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-CQ-33, R-LSN-05, R-OV-13: what waits for something that does not come ends when its
- * object does. */
+/* checks R-CQ-33, R-LSN-05, R-OV-13: a request that waits for something that does not come ends
+ * when its object is closed. */
 void
 scenario_cancel(struct pair *p)
 {

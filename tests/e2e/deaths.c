@@ -9,7 +9,7 @@
 #include "meeting.h"
 #include "scenarios.h"
 
-/* Far below what any patience of a daemon is (10 s), and enough for a machine that is busy. */
+/* Far below any time-out of a daemon (10 s), and enough for a busy machine. */
 #define SOON_MS 3000
 
 /* What has happened when the process dies. */
@@ -157,7 +157,7 @@ soon(struct death *d, nd_status want, nd_status inline_status, struct nd_overlap
 	CHECK(now_ms() - d->killed_ms < SOON_MS);
 }
 
-/* We accept: did it go before, or while we waited (R-CONN-12, R-CONN-14)? Either may be. */
+/* We accept: the peer died before, or while we waited (R-CONN-12, R-CONN-14); both are legal. */
 static void
 accept_the_dead(struct death *d)
 {
@@ -229,7 +229,7 @@ it_asks_us(struct death *d)
 	nd_listener_close(d->listener);
 }
 
-/* We have its answer: completing may be faster than the word of its end; then that is told. */
+/* We have its answer: completing may be faster than the notice of its end; then that is told. */
 static void
 complete_with_the_dead(struct death *d)
 {

@@ -103,7 +103,7 @@ scenario_events(struct pair *p)
 	meet_close(&m);
 }
 
-/* A completion queue that overruns, and the queue pair that it takes along. */
+/* A completion queue that overruns, and the queue pair that fails with it. */
 static void
 overrun(struct pair *p)
 {
@@ -215,7 +215,7 @@ scenario_events_srq(struct pair *p)
 	pair_close(p);
 }
 
-/* For change_cases.py: says what is told of a's adapter, until the daemon ends. */
+/* For change_cases.py: prints the events of a's adapter, until the daemon ends. */
 void
 scenario_events_watched(struct pair *p)
 {

@@ -17,7 +17,7 @@ part(struct side *s)
 /*
  * checks R-DISC-08, R-DISC-09, R-DISC-15: b does nothing. What a sent before it went is delivered;
  * then b is told, and only then, and without its Disconnect, its other receives are cancelled. Both
- * words come to b's control thread in the order in which they were sent.
+ * notices come to b's control thread in the order in which they were sent.
  */
 void
 scenario_told_first(struct pair *p)

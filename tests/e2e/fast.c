@@ -278,7 +278,7 @@ scenario_read_local_invalidate(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-FR-08: in SGEs it is all of the memory, in the peer's hand nothing. */
+/* checks R-FR-08: in SGEs the token opens all of the memory, for the peer nothing. */
 void
 scenario_privileged_token(struct pair *p)
 {

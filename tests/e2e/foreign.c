@@ -127,7 +127,7 @@ scenario_foreign_gone(struct pair *p)
 	pair_close(p);
 }
 
-/* A child that a fork left with copies of the pages has nothing to do with what comes. */
+/* Data that arrive do not appear in a child that a fork left with copies of the pages. */
 void
 scenario_foreign_fork(struct pair *p)
 {

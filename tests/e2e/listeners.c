@@ -46,7 +46,7 @@ door_open(struct door *d, struct meeting *m)
 	d->listener = m->listener;
 }
 
-/* The connector that a request came with takes the place of the one that b had. */
+/* The connector that the request came with replaces b's. */
 static void
 take(struct side *s, struct door *d)
 {

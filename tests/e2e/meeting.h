@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A connection step by step: a asks, b is asked. Each step ends when its outcome is known. */
+/* A connection step by step: a is the active side, b the passive side. Each step ends when its
+ * outcome is known. */
 #ifndef E2E_MEETING_H
 #define E2E_MEETING_H
 

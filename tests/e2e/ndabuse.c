@@ -2,9 +2,9 @@
 /*
  * ndabuse SOCKET SEED SECONDS: what no client may send, on many connections: random datagrams,
  * right messages of wrong size, wrong state or wrong magic, file descriptors, and sudden ends. The
- * daemon may answer what it likes and close the connection; the runner sees whether others notice.
- * Prints how many it sent. Exit status 1: the daemon was not there any more, or held a connection
- * that it had to end.
+ * daemon may give any answer and close the connection; the runner checks that other clients do not
+ * notice. Prints how many it sent. Exit status 1: the daemon was not there any more, or held a
+ * connection that it had to end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -156,7 +156,8 @@ wrong_state(int fd)
 	expect_end(fd, "a message before HELLO");
 }
 
-/* Right in form and state, nonsense inside: it is answered with a status or ends the session. */
+/* Right in form and state, but with nonsense inside: the daemon answers with a status or ends the
+ * session. */
 static void
 nonsense(int fd)
 {

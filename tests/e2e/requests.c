@@ -166,7 +166,7 @@ scenario_dead_key(struct pair *p)
 	}
 }
 
-/* checks R-CQ-14: a notification for what is new, none for what was taken. */
+/* checks R-CQ-14: a notification for a new entry, none for entries that were taken. */
 void
 scenario_notify(struct pair *p)
 {

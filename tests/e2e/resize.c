@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Completion queues that get another depth in the middle of their work; where they are served. */
+/* Completion queues that get another depth while in use; the CPU that serves them. */
 #include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
@@ -174,7 +174,7 @@ scenario_resize_load(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-RSZ-01: what the daemon refuses it leaves alone; a waiter and a fault stay. */
+/* checks R-RSZ-01: a refused resize changes nothing; a waiter and a fault stay. */
 void
 scenario_resize(struct pair *p)
 {

@@ -294,7 +294,7 @@ scenario_states(struct pair *p)
 
 /*
  * checks R-DISC-04, R-DISC-06, R-CONN-25: daemon a answers nothing for a while: the row of the
- * table that needs a disconnect under way, and the ends of patience. What the status of a Connect
+ * table that needs a disconnect under way, and the time-outs. What the status of a Connect
  * says is a failure; that of a Disconnect is not.
  */
 void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* b is not ours: verbspeer in a guest (tests/interop/verbspeer.h), through its kernel's verbs. */
+/* b is not this project's: verbspeer in a guest (tests/interop/verbspeer.h), through its kernel's
+ * verbs. */
 #ifndef E2E_STRANGER_H
 #define E2E_STRANGER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A queue pair that a peer which is not ours brings up by the numbers that it was told, and by
- * verbs' own calls (tests/interop/verbspeer_numbers.c).
+ * A queue pair that a foreign peer brings up by the numbers that it was told, with verbs' own calls
+ * (tests/interop/verbspeer_numbers.c).
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomics and immediates with a peer that is not ours, in both directions. */
+/* Atomics and immediates with a foreign peer, in both directions. */
 #include <arpa/inet.h>
 #include <stdbool.h>
 #include <string.h>
@@ -25,8 +25,8 @@ word(const struct side *s)
 	return (uint64_t *)(void *)(s->buf + WORD_AT);
 }
 
-/* It does them, and at last one behind the region, which ends the connection. (One that is not
- * aligned its own library refuses.) */
+/* The peer does them, and at last one behind the region, which ends the connection. (Its own
+ * library refuses an atomic that is not aligned.) */
 void
 scenario_stranger_does_atomics(struct pair *p)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory windows: what they let through, what they keep out, and what they keep busy. */
+/* Memory windows: which accesses they permit and refuse, and which regions they keep busy. */
 #include <string.h>
 
 #include "scenarios.h"
@@ -264,8 +264,8 @@ scenario_window_region_left(struct pair *p)
 	side_close(&p->a);
 }
 
-/* checks R-MW-10: with connection or queue pair goes what was bound through it; the windows can be
- * bound elsewhere. */
+/* checks R-MW-10: the end of connection or queue pair unbinds the windows that were bound through
+ * it; the windows can be bound elsewhere. */
 void
 scenario_window_ends(struct pair *p)
 {

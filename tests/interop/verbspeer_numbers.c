@@ -85,7 +85,7 @@ transfer(struct peer *p, struct ibv_qp *qp, enum ibv_wr_opcode opcode, void *buf
 	peer_expect(p, IBV_WC_SUCCESS, "transfer by hand");
 }
 
-/* It tells memory and, in bytes and reserved, number and PSN; we do; then both use it. */
+/* Each side tells its memory and, in bytes and reserved, number and PSN; then both use it. */
 void
 peer_by_numbers(struct peer *p)
 {

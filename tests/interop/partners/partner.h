@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two programs that do what they are told and say what came of it: "verbspartner" in the guest, on
- * its kernel's verbs, and "ndpartner" on libndclient. A case (op_cases.py, cm_cases.py) leads both,
- * so that each direction of a test is the same lines with the two of them exchanged. They hear and
- * answer beside the network: what goes wrong on that can't hide behind it. The last argument of
+ * Two programs that carry out commands and report the outcome: "verbspartner" in the guest, on its
+ * kernel's verbs, and "ndpartner" on libndclient. A case (op_cases.py, cm_cases.py) leads both, so
+ * that each direction of a test is the same lines with the two of them exchanged. Commands and
+ * answers do not use the network under test, so its faults can't hide in them. The last argument of
  * both is the size of their area in MiB.
  *
  * A line is a command and its words; the answer is one line, "ok ..." or "error ...". Queue pairs

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The far ends of stock programs of rdma-core, on libndclient. Each is called as the program it is
- * the peer of, with that program's option letters as far as it has them, and -b for our own
+ * The remote ends of stock programs of rdma-core, on libndclient. Each is called as the program it
+ * is the peer of, with that program's option letters as far as it has them, and -b for our own
  * address. What goes wrong ends the program with a line that says where.
  */
 #ifndef PEER_H
@@ -25,7 +25,7 @@ void peer_open(struct side *s, const char *address, uint32_t cq_depth);
 uint32_t peer_number(const char *option, const char *text, uint32_t min, uint32_t max);
 /* Another program may act on it. */
 void peer_tell(const char *word);
-/* The next result, without a nap: round trips are counted in microseconds. */
+/* The next result, by polling: round trips are counted in microseconds. */
 struct nd_result peer_result(struct nd_cq *cq);
 /* text is an address of either family. */
 void peer_address(const char *text, uint16_t port, struct sockaddr_storage *addr, socklen_t *bytes);

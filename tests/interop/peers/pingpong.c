@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ibv_rc_pingpong and ibv_srq_pingpong: queue pairs from numbers that were told over TCP, and
- * messages that go back and forth. The second has several, and a shared receive queue.
+ * ibv_rc_pingpong and ibv_srq_pingpong: queue pairs from numbers exchanged over TCP, and messages
+ * that go back and forth. The second has several, and a shared receive queue.
  *
  * The programs send what they received last, from one buffer. So what comes back must be what we
  * sent, and what a client of theirs sends is known: it fills its buffer once and gets it back.
