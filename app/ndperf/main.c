@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client.h"
+#include "client/run.h"
 #include "common/wait.h"
-#include "perftest_run.h"
-#include "server.h"
+#include "options.h"
+#include "perftest/run.h"
+#include "server/server.h"
 
 int
 main(int argc, char **argv)

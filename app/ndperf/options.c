@@ -9,6 +9,7 @@
 #include "common/number.h"
 #include "common/tclass.h"
 #include "help.h"
+#include "perftest/options.h"
 
 #define ALL_FIRST 2u
 #define ALL_LAST  (8u << 20)

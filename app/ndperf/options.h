@@ -58,10 +58,4 @@ struct ndperf_given {
 /* false: exit with *exit_code (--help, --version, or a complaint was printed). */
 bool ndperf_options_parse(struct ndperf_options *o, int argc, char **argv, int *exit_code);
 
-/* perftest_options.c: defaults that follow from others, and what can't go together with perftest;
- * both print a complaint if they return false. */
-bool perftest_options_settle(struct ndperf_options *o, const struct ndperf_given *g);
-/* Without it its options mean nothing. */
-bool perftest_options_absent(const struct ndperf_options *o, const struct ndperf_given *g);
-
 #endif

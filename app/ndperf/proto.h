@@ -37,7 +37,7 @@
 #define NDPERF_DEPTH_MAX 4096u
 #define NDPERF_SIZE_MAX	 (1ull << 30)
 
-/* Atomics are not of this protocol: perftest has them (perftest.h). */
+/* Atomics are not part of this protocol: only tests with perftest have them. */
 enum ndperf_op { NDPERF_WRITE = 1, NDPERF_SEND = 2, NDPERF_READ = 3, NDPERF_ATOMIC = 4 };
 enum ndperf_mode { NDPERF_BW = 1, NDPERF_LAT = 2 };
 enum ndperf_role { NDPERF_CONTROL = 1, NDPERF_DATA = 2 };

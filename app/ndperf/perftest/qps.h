@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The buffer and the queue pairs of a test, and how they get connected to the peer's. */
+#ifndef NDPERF_PERFTEST_QPS_H
+#define NDPERF_PERFTEST_QPS_H
+
+struct perftest;
+
+/* Create them; the ends know each other's limits by then. */
+int perftest_qps_create(struct perftest *p);
+/* Bring them up with what the peer has told of its own. */
+int perftest_qps_bring_up(struct perftest *p);
+/* With -R: connect them. */
+int perftest_qps_connect(struct perftest *p);
+/* Disconnect and close them. */
+void perftest_qps_close(struct perftest *p);
+
+#endif
