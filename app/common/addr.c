@@ -55,7 +55,7 @@ app_addr_any(int family, uint16_t port, struct app_addr *out)
 	app_addr_set_port(out, port);
 }
 
-/* Cut text into host and port; *port stays NULL if there is none. */
+/* Cut text into host and port; *port is NULL if text has none. Returns NULL, or what is wrong. */
 static const char *
 addr_split(const char *text, char host[HOST_TEXT], const char **port)
 {
@@ -72,7 +72,8 @@ addr_split(const char *text, char host[HOST_TEXT], const char **port)
 		else if (end[1] != '\0')
 			return "has something other than ':PORT' after ']'";
 	} else if (colon != NULL && strchr(text, ':') == colon) {
-		/* One colon separates a port; several are an IPv6 address without brackets. */
+		/* One colon separates a port; more than one belong to an IPv6 address without
+		 * brackets. */
 		end = colon;
 		*port = colon + 1;
 	}

@@ -72,9 +72,10 @@ app_reject_text(uint32_t reason)
 	return "the peer refused";
 }
 
-/* What is said of one failure stays together, also when several threads have one. */
+/* The lines about one failure stay together: stderr is locked from fail_begin() to fail_end(), so
+ * that threads that fail at the same time do not mix their lines. */
 static void
-message_begin(const char *what, va_list args)
+fail_begin(const char *what, va_list args)
 {
 	fflush(stdout);
 	flockfile(stderr);
@@ -83,7 +84,7 @@ message_begin(const char *what, va_list args)
 }
 
 static void
-message_end(nd_status status)
+fail_end(nd_status status)
 {
 	const char *hint = app_status_hint(status);
 
@@ -100,10 +101,10 @@ app_fail(nd_status status, const char *what, ...)
 	va_list args;
 
 	va_start(args, what);
-	message_begin(what, args);
+	fail_begin(what, args);
 	va_end(args);
 	fprintf(stderr, words[0] != '\0' ? ": %s (%s)" : ": %s", nd_status_name(status), words);
-	message_end(status);
+	fail_end(status);
 }
 
 const char *
@@ -125,10 +126,10 @@ app_fail_result(const struct nd_result *result, const char *what, ...)
 	va_list args;
 
 	va_start(args, what);
-	message_begin(what, args);
+	fail_begin(what, args);
 	va_end(args);
 	fprintf(stderr, ": %s", app_result_text(result, text));
-	message_end(result->status);
+	fail_end(result->status);
 }
 
 void
@@ -137,7 +138,7 @@ app_complain(const char *what, ...)
 	va_list args;
 
 	va_start(args, what);
-	message_begin(what, args);
+	fail_begin(what, args);
 	va_end(args);
 	fputc('\n', stderr);
 	funlockfile(stderr);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Failures in words: what failed, the status, the library's words, and what the user can do. */
+/* Messages about failures: what failed, the status, the library's words, and what the user can
+ * do. */
 #ifndef APP_FAIL_H
 #define APP_FAIL_H
 
@@ -18,18 +19,19 @@ enum app_exit {
 
 /* What a user can do about a status, or NULL. */
 const char *app_status_hint(nd_status status);
-/* CM's reject reason in words. */
+/* The reason of a CM REJ in words. */
 const char *app_reject_text(uint32_t reason);
-/* "PROGRAM: <what>: ND_STATUS: library's words", then the hint. Of a call that just failed. */
+/* Print "PROGRAM: <what>: ND_STATUS: library's words" and the hint, about the call that has just
+ * failed. */
 void app_fail(nd_status status, const char *what, ...) __attribute__((format(printf, 2, 3)));
-/* The same for a request that failed in the queue: the transport's word instead of
- * the library's. */
+/* The same about a request that failed in its queue; it has the transport's word instead of the
+ * library's. */
 void app_fail_result(const struct nd_result *result, const char *what, ...)
 	__attribute__((format(printf, 2, 3)));
-/* "ND_STATUS (transport's word)" of a request that failed. Returns text. */
+/* Write "ND_STATUS (transport's word)" of a request that failed. Returns text. */
 #define APP_RESULT_TEXT 128
 const char *app_result_text(const struct nd_result *result, char text[APP_RESULT_TEXT]);
-/* "PROGRAM: <what>" */
+/* Print "PROGRAM: <what>". */
 void app_complain(const char *what, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -9,7 +9,7 @@
 #define ADDRESSES 32
 
 static nd_status
-open_local(const struct nd_open_options *opt, const struct app_addr *local,
+local_open(const struct nd_open_options *opt, const struct app_addr *local,
 	struct nd_adapter **adapter)
 {
 	char text[APP_ADDR_TEXT];
@@ -40,12 +40,12 @@ app_open_for_remote(const char *socket_path, const struct app_addr *local,
 			return st;
 		}
 	}
-	return open_local(&opt, used, adapter);
+	return local_open(&opt, used, adapter);
 }
 
-/* The daemon's first address, to open an adapter by. */
+/* Find the daemon's first address; any address of the daemon opens an adapter. */
 static nd_status
-first_local(const struct nd_open_options *opt, struct app_addr *first)
+local_first_address(const struct nd_open_options *opt, struct app_addr *first)
 {
 	struct sockaddr_storage list[ADDRESSES];
 	uint32_t count = ADDRESSES;
@@ -65,7 +65,7 @@ first_local(const struct nd_open_options *opt, struct app_addr *first)
 }
 
 static nd_status
-listen_at(struct app_acceptor *a, const struct app_addr *where)
+acceptor_listen(struct app_acceptor *a, const struct app_addr *where)
 {
 	char text[APP_ADDR_TEXT];
 	nd_status st = nd_listener_create(a->adapter, &a->listener);
@@ -84,7 +84,7 @@ listen_at(struct app_acceptor *a, const struct app_addr *where)
 	return st;
 }
 
-/* Have one idle connector wait for a request. */
+/* Let a new connector wait for the next request. */
 static nd_status
 acceptor_replenish(struct app_acceptor *a)
 {
@@ -111,8 +111,8 @@ app_open_local(const char *socket_path, const struct app_addr *local, struct nd_
 	if (local != NULL && !app_addr_is_any(local))
 		*used = *local;
 	else
-		st = first_local(&opt, used);
-	return st == ND_SUCCESS ? open_local(&opt, used, adapter) : st;
+		st = local_first_address(&opt, used);
+	return st == ND_SUCCESS ? local_open(&opt, used, adapter) : st;
 }
 
 nd_status
@@ -129,7 +129,7 @@ app_acceptor_open(
 			where = *bind;
 		else
 			app_addr_any(by.ss.ss_family, port, &where);
-		st = listen_at(a, &where);
+		st = acceptor_listen(a, &where);
 	}
 	if (st == ND_SUCCESS)
 		st = acceptor_replenish(a);

@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Digits only: strtoull() alone would take " -1" as a huge number. */
+/* The text must begin with a digit, since strtoull() would take " -1" as a huge number. Returns the
+ * end of the number, or NULL if there is none. */
 static const char *
 parse_digits(const char *text, uint64_t *value)
 {
@@ -74,7 +75,7 @@ app_parse_seconds(const char *text, double min, double max, double *seconds)
 		return false;
 	errno = 0;
 	v = strtod(text, &end);
-	/* Written so that a NaN, which compares false with everything, is refused. */
+	/* The condition is negated so that it refuses a NaN, for which each comparison is false. */
 	if (errno != 0 || *end != '\0' || !(v >= min && v <= max))
 		return false;
 	*seconds = v;

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A traffic class as other tools take it, 0..255, the DSCP in its upper six bits. False: a
- * complaint was printed. The two bits that are ECN's must be 0: each end decides about its own. */
+/* Parse a traffic class as other tools take it: 0..255 with the DSCP in the upper six bits. The
+ * lower two bits belong to ECN and must be 0, since the daemon decides about them. Returns false
+ * after it has printed a complaint about option. */
 bool app_parse_tclass(const char *option, const char *text, uint32_t *dscp);
 
 #endif

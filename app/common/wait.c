@@ -6,7 +6,8 @@
 
 #include "clock.h"
 
-/* A stop request is noticed within this time, whatever the library does with EINTR. */
+/* Waits go in slices, so that they see a signal within this time even if the library repeats calls
+ * that the signal interrupted. */
 #define SLICE_MS 100
 
 static volatile sig_atomic_t stopping;
@@ -33,9 +34,9 @@ app_stopping(void)
 	return stopping != 0;
 }
 
-/* Milliseconds of the next slice; 0 when the time is over. */
+/* Milliseconds of the next slice; 0 if the time is over. */
 static int
-wait_slice(int timeout_ms, uint64_t start_ns)
+wait_slice_ms(int timeout_ms, uint64_t start_ns)
 {
 	uint64_t spent_ms;
 
@@ -56,7 +57,7 @@ app_wait(struct nd_overlapped *ov, int timeout_ms)
 	nd_status st;
 
 	do {
-		ms = wait_slice(timeout_ms, start);
+		ms = wait_slice_ms(timeout_ms, start);
 		st = nd_overlapped_wait(ov, ms);
 		if (st != ND_TIMEOUT && st != ND_PENDING)
 			return st;
@@ -71,7 +72,8 @@ app_cq_sleep(struct nd_cq *cq, int timeout_ms)
 {
 	struct pollfd pfd = {.fd = nd_cq_fd(cq), .events = POLLIN};
 
-	/* A result that came since the last look makes the fd readable at once (R-CQ-15). */
+	/* A result that came since the caller last polled makes the fd readable at once
+	 * (R-CQ-15). */
 	nd_cq_arm(cq, ND_CQ_NOTIFY_ANY);
 	if (poll(&pfd, 1, timeout_ms) > 0)
 		nd_cq_ack(cq);
@@ -88,7 +90,7 @@ app_cq_wait(struct nd_cq *cq, struct nd_result *results, uint32_t n, int timeout
 		got = nd_cq_get_results(cq, results, n);
 		if (got != 0)
 			return got;
-		ms = wait_slice(timeout_ms, start);
+		ms = wait_slice_ms(timeout_ms, start);
 		if (ms == 0 || stopping)
 			return 0;
 		app_cq_sleep(cq, ms);
