@@ -18,13 +18,14 @@ struct tally {
 };
 
 static int
-exit_code(enum ping_outcome out)
+ping_exit_code(enum ping_outcome out)
 {
 	return out == PING_STOPPED ? APP_EXIT_SIGNAL : APP_EXIT_TRANSFER;
 }
 
+/* Tell the server about a buffer and wait for its go-ahead. */
 static enum ping_outcome
-advertise_and_wait(struct ping_link *l, const char *buf, struct nd_mr *mr)
+client_advertise(struct ping_link *l, const char *buf, struct nd_mr *mr)
 {
 	struct ping_info go_ahead;
 	enum ping_outcome out = ping_link_send(l, buf, nd_mr_remote_token(mr), l->opt->bytes);
@@ -36,7 +37,7 @@ advertise_and_wait(struct ping_link *l, const char *buf, struct nd_mr *mr)
 	return out;
 }
 
-/* One ping; 0 or an exit code. */
+/* Do ping number n and count it in t. Returns an exit code. */
 static int
 client_ping(struct ping_link *l, uint32_t n, struct tally *t)
 {
@@ -45,13 +46,14 @@ client_ping(struct ping_link *l, uint32_t n, struct tally *t)
 	enum ping_outcome out;
 
 	ping_fill(l->source, bytes, n);
-	memset(l->sink, 0xff, bytes); /* nothing left of the ping before may pass for this one */
+	/* What the previous ping left in the sink must not pass for this one's contents. */
+	memset(l->sink, 0xff, bytes);
 	start = app_now_ns();
-	out = advertise_and_wait(l, l->source, l->source_mr);
+	out = client_advertise(l, l->source, l->source_mr);
 	if (out == PING_OK)
-		out = advertise_and_wait(l, l->sink, l->sink_mr);
+		out = client_advertise(l, l->sink, l->sink_mr);
 	if (out != PING_OK)
-		return exit_code(out);
+		return ping_exit_code(out);
 	took = app_now_ns() - start;
 
 	at = ping_differ(l->source, l->sink, bytes);
@@ -72,14 +74,14 @@ client_ping(struct ping_link *l, uint32_t n, struct tally *t)
 }
 
 static int
-ping_all(struct ping_link *l)
+client_ping_all(struct ping_link *l)
 {
 	struct tally t = {.min_ns = UINT64_MAX};
 	int rc = APP_EXIT_OK;
 
 	for (uint32_t n = 0; rc == APP_EXIT_OK && (l->opt->count == 0 || n < l->opt->count); n++)
 		rc = client_ping(l, n & INT32_MAX, &t);
-	/* Without a count, an interrupt is the way to end it. */
+	/* Without a count, a signal is the normal end. */
 	if (rc == APP_EXIT_SIGNAL && l->opt->count == 0)
 		rc = APP_EXIT_OK;
 	if (t.pings > 0)
@@ -91,7 +93,7 @@ ping_all(struct ping_link *l)
 }
 
 static int
-connect_failed(struct ping_link *l, nd_status st)
+client_connect_failed(struct ping_link *l, nd_status st)
 {
 	uint32_t reason = nd_connector_reject_reason(l->connector);
 
@@ -105,9 +107,9 @@ connect_failed(struct ping_link *l, nd_status st)
 	return APP_EXIT_CONNECT;
 }
 
-/* The READs go from the server to us: one inbound. */
+/* The server reads from the client, one READ at a time: one inbound READ is enough. */
 static int
-connect_link(struct ping_link *l, const struct app_addr *local)
+client_connect(struct ping_link *l, const struct app_addr *local)
 {
 	nd_status st = ND_SUCCESS;
 
@@ -127,18 +129,18 @@ connect_link(struct ping_link *l, const struct app_addr *local)
 		if (st == ND_PENDING)
 			st = app_wait(&l->ov, l->opt->timeout_ms);
 	}
-	return st == ND_SUCCESS ? APP_EXIT_OK : connect_failed(l, st);
+	return st == ND_SUCCESS ? APP_EXIT_OK : client_connect_failed(l, st);
 }
 
 static int
 client_run(struct ping_link *l, const struct app_addr *local)
 {
-	int rc = connect_link(l, local);
+	int rc = client_connect(l, local);
 
 	if (rc != APP_EXIT_OK)
 		return rc;
 	ping_link_watch(l);
-	rc = ping_all(l);
+	rc = client_ping_all(l);
 	if (nd_connector_disconnect(l->connector, &l->ov) == ND_PENDING)
 		nd_overlapped_wait(&l->ov, DISCONNECT_WAIT_MS);
 	return rc;

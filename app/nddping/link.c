@@ -10,14 +10,14 @@
 #include "common/fail.h"
 #include "common/wait.h"
 
-/* Of each queue: a send and a read or write may be under way together, with room to spare. */
+/* Depth of each queue. At most a send and a read or write are under way together. */
 #define DEPTH	   8
-#define INFO_ROOM  64 /* cache line of its own for each direction */
+#define INFO_ROOM  64 /* each direction has a cache line of its own */
 #define BUFFER	   (PING_BYTES_MAX + 1u)
 #define AREA_BYTES (2u * INFO_ROOM + 2u * BUFFER)
 
-#define SLICE_MS     200  /* how often a wait looks whether the peer is gone */
-#define GONE_WAIT_MS 1000 /* from the flush of a request to the word of the disconnect */
+#define SLICE_MS     200  /* how often a wait checks whether the peer has disconnected */
+#define GONE_WAIT_MS 1000 /* longest time from a flushed completion to the disconnect's event */
 
 static const char *const request_names[] = {[ND_REQUEST_RECEIVE] = "receive",
 	[ND_REQUEST_SEND] = "SEND",
@@ -41,7 +41,7 @@ ping_link_debug(const struct ping_link *l, const char *what, ...)
 }
 
 static nd_status
-make_region(struct ping_link *l, void *buf, size_t bytes, uint32_t flags, struct nd_mr **mr)
+link_make_region(struct ping_link *l, void *buf, size_t bytes, uint32_t flags, struct nd_mr **mr)
 {
 	nd_status st = nd_mr_create(l->pd, mr);
 
@@ -49,7 +49,7 @@ make_region(struct ping_link *l, void *buf, size_t bytes, uint32_t flags, struct
 }
 
 static nd_status
-register_buffers(struct ping_link *l, struct nd_adapter *adapter)
+link_register_buffers(struct ping_link *l, struct nd_adapter *adapter)
 {
 	nd_status st;
 	uint8_t *p = nd_alloc(adapter, AREA_BYTES);
@@ -61,12 +61,14 @@ register_buffers(struct ping_link *l, struct nd_adapter *adapter)
 	l->info_out = p + INFO_ROOM;
 	l->source = (char *)p + 2 * INFO_ROOM;
 	l->sink = l->source + BUFFER;
-	/* Each region has the one right that the protocol needs, so a stray access shows. */
-	st = make_region(l, p, 2 * INFO_ROOM, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &l->info_mr);
+	/* Each region has only the access right that the protocol needs, so that a stray access
+	 * fails. */
+	st = link_make_region(l, p, 2 * INFO_ROOM, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &l->info_mr);
 	if (st == ND_SUCCESS)
-		st = make_region(l, l->source, BUFFER, ND_MR_FLAG_ALLOW_REMOTE_READ, &l->source_mr);
+		st = link_make_region(
+			l, l->source, BUFFER, ND_MR_FLAG_ALLOW_REMOTE_READ, &l->source_mr);
 	if (st == ND_SUCCESS)
-		st = make_region(l, l->sink, BUFFER,
+		st = link_make_region(l, l->sink, BUFFER,
 			l->opt->server ? ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_RDMA_READ_SINK
 				       : ND_MR_FLAG_ALLOW_REMOTE_WRITE,
 			&l->sink_mr);
@@ -74,7 +76,7 @@ register_buffers(struct ping_link *l, struct nd_adapter *adapter)
 }
 
 static nd_status
-post_receive(struct ping_link *l)
+link_post_receive(struct ping_link *l)
 {
 	struct nd_sge sge = {l->info_in, INFO_ROOM, nd_mr_local_token(l->info_mr)};
 
@@ -98,7 +100,7 @@ ping_link_create(struct ping_link *l, struct nd_adapter *adapter, struct nd_conn
 	snprintf(l->name, sizeof(l->name), "peer");
 	st = nd_pd_create(adapter, &l->pd);
 	if (st == ND_SUCCESS)
-		st = register_buffers(l, adapter);
+		st = link_register_buffers(l, adapter);
 	if (st == ND_SUCCESS)
 		st = nd_cq_create(adapter, 2 * DEPTH, &l->cq);
 	if (st == ND_SUCCESS) {
@@ -106,7 +108,7 @@ ping_link_create(struct ping_link *l, struct nd_adapter *adapter, struct nd_conn
 		st = nd_qp_create(l->pd, &q, &l->qp);
 	}
 	if (st == ND_SUCCESS)
-		st = post_receive(l);
+		st = link_post_receive(l);
 	return st;
 }
 
@@ -138,14 +140,15 @@ ping_link_watch(struct ping_link *l)
 	l->watched = st == ND_PENDING || st == ND_SUCCESS;
 }
 
-/* A flushed request may be seen before the disconnect that flushed it: allow wait_ms for that. */
+/* Has the peer disconnected? A completion that a disconnect flushed may arrive before the event of
+ * the disconnect: wait_ms is the time that the caller allows for the event. */
 static bool
-is_gone(struct ping_link *l, int wait_ms)
+link_is_gone(struct ping_link *l, int wait_ms)
 {
 	return l->watched && nd_overlapped_wait(&l->gone, wait_ms) != ND_TIMEOUT;
 }
 
-/* Look for a completion and count it. */
+/* Take a completion and count it in l->done. */
 static enum ping_outcome
 link_reap(struct ping_link *l, int timeout_ms)
 {
@@ -159,9 +162,9 @@ link_reap(struct ping_link *l, int timeout_ms)
 	if (n == 0) {
 		if (app_stopping())
 			return PING_STOPPED;
-		return is_gone(l, 0) ? PING_GONE : PING_OK;
+		return link_is_gone(l, 0) ? PING_GONE : PING_OK;
 	}
-	if (r.status == ND_CANCELED && is_gone(l, GONE_WAIT_MS))
+	if (r.status == ND_CANCELED && link_is_gone(l, GONE_WAIT_MS))
 		return PING_GONE;
 	if (r.status != ND_SUCCESS) {
 		app_fail_result(&r, "%s: %s failed", l->name, request_names[r.request_type]);
@@ -173,7 +176,8 @@ link_reap(struct ping_link *l, int timeout_ms)
 	return PING_OK;
 }
 
-/* Wait for a completion of that type; others that come first stay counted. */
+/* Wait for a completion of that type. Completions of other types that come first stay counted for
+ * later calls. */
 static enum ping_outcome
 link_finish(struct ping_link *l, enum nd_request_type type, int timeout_ms)
 {
@@ -196,12 +200,13 @@ link_finish(struct ping_link *l, enum nd_request_type type, int timeout_ms)
 	return PING_OK;
 }
 
+/* The outcome of a post that returned st; prints a failure. */
 static enum ping_outcome
-link_posted(struct ping_link *l, nd_status st, const char *what)
+link_check_post(struct ping_link *l, nd_status st, const char *what)
 {
 	if (st == ND_SUCCESS)
 		return PING_OK;
-	if (st == ND_CONNECTION_INVALID && is_gone(l, GONE_WAIT_MS))
+	if (st == ND_CONNECTION_INVALID && link_is_gone(l, GONE_WAIT_MS))
 		return PING_GONE;
 	app_fail(st, "%s: can't post a %s", l->name, what);
 	return PING_FAILED;
@@ -222,7 +227,7 @@ ping_link_send(struct ping_link *l, const void *buf, uint32_t token, uint32_t by
 	ping_info_encode(&info, l->info_out);
 	ping_link_debug(l, "send address 0x%llx token 0x%x bytes %u",
 		(unsigned long long)info.address, ntohl(token), bytes);
-	out = link_posted(l, nd_qp_send(l->qp, NULL, &sge, 1, 0), "SEND");
+	out = link_check_post(l, nd_qp_send(l->qp, NULL, &sge, 1, 0), "SEND");
 	l->sending = out == PING_OK;
 	return out;
 }
@@ -242,14 +247,14 @@ ping_link_receive(struct ping_link *l, struct ping_info *info, int timeout_ms)
 	ping_info_decode(l->info_in, info);
 	ping_link_debug(l, "received address 0x%llx token 0x%x bytes %u",
 		(unsigned long long)info->address, ntohl(info->token), info->bytes);
-	return link_posted(l, post_receive(l), "receive");
+	return link_check_post(l, link_post_receive(l), "receive");
 }
 
 enum ping_outcome
 ping_link_read(struct ping_link *l, const struct ping_info *from, uint32_t bytes)
 {
 	struct nd_sge sge = {l->sink, bytes, nd_mr_local_token(l->sink_mr)};
-	enum ping_outcome out = link_posted(
+	enum ping_outcome out = link_check_post(
 		l, nd_qp_read(l->qp, NULL, &sge, 1, from->address, from->token, 0), "RDMA READ");
 
 	ping_link_debug(l, "RDMA READ of %u bytes", bytes);
@@ -260,7 +265,7 @@ enum ping_outcome
 ping_link_write(struct ping_link *l, const struct ping_info *to, uint32_t bytes)
 {
 	struct nd_sge sge = {l->sink, bytes, nd_mr_local_token(l->sink_mr)};
-	enum ping_outcome out = link_posted(
+	enum ping_outcome out = link_check_post(
 		l, nd_qp_write(l->qp, NULL, &sge, 1, to->address, to->token, 0), "RDMA WRITE");
 
 	ping_link_debug(l, "RDMA WRITE of %u bytes", bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One connection with all it needs, and its requests, done one at a time. */
+/* One connection, the objects that it needs, and its requests, which are done one at a time. */
 #ifndef NDDPING_LINK_H
 #define NDDPING_LINK_H
 
@@ -13,7 +13,7 @@
 struct ping_link {
 	const struct ping_options *opt;
 	struct app_addr peer;
-	char name[APP_ADDR_TEXT]; /* of the peer, for messages */
+	char name[APP_ADDR_TEXT]; /* the peer's address, for messages */
 	struct nd_connector *connector;
 	struct nd_adapter *adapter;
 	struct nd_pd *pd;
@@ -23,15 +23,16 @@ struct ping_link {
 	uint8_t *info_in, *info_out;
 	char *source, *sink;
 	struct nd_mr *info_mr, *source_mr, *sink_mr;
-	bool sending;			     /* info_out belongs to a send under way */
-	bool watched;			     /* gone is under way or done */
+	bool sending;			     /* a send is under way, to which info_out belongs */
+	bool watched;			     /* gone is under way or has completed */
 	uint32_t received_bytes;	     /* of the message in info_in */
-	uint32_t done[ND_REQUEST_WRITE + 1]; /* completions not waited for yet, by request type */
-	struct nd_overlapped ov;	     /* connect, complete, accept, disconnect */
-	struct nd_overlapped gone;	     /* the peer's disconnect */
+	uint32_t done[ND_REQUEST_WRITE + 1]; /* by request type: completions not waited for yet */
+	struct nd_overlapped ov;   /* of connect, complete connect, accept and disconnect */
+	struct nd_overlapped gone; /* the peer's disconnect */
 };
 
-/* Outcome of a step. All but PING_OK have been said, apart from PING_GONE. */
+/* Outcome of a step. A function that returns PING_FAILED has printed why; PING_GONE and
+ * PING_STOPPED are for the caller to report. */
 enum ping_outcome {
 	PING_OK,
 	PING_GONE, /* the peer disconnected */
@@ -39,20 +40,21 @@ enum ping_outcome {
 	PING_STOPPED, /* by a signal */
 };
 
-/* Make everything around connector, which the link closes from now on, and post the
- * first receive. */
+/* Create the objects of a link and post its first receive. From now on connector is the link's;
+ * also after a failure the caller calls ping_link_destroy(). */
 nd_status ping_link_create(struct ping_link *l, struct nd_adapter *adapter,
 	struct nd_connector *connector, const struct ping_options *opt);
 void ping_link_destroy(struct ping_link *l);
-/* Ask to be told of the peer's disconnect; once established. */
+/* Begin to watch for the peer's disconnect; the connection is established. */
 void ping_link_watch(struct ping_link *l);
 
-/* Send the 16 bytes about [buf, bytes) with token; NULL: the go-ahead, zeros. */
+/* Send the message of 16 bytes about a buffer: its address, token and size. NULL, 0, 0: the
+ * go-ahead. */
 enum ping_outcome ping_link_send(
 	struct ping_link *l, const void *buf, uint32_t token, uint32_t bytes);
-/* The peer's next 16 bytes, within timeout_ms. */
+/* Receive the peer's next message of 16 bytes, within timeout_ms. */
 enum ping_outcome ping_link_receive(struct ping_link *l, struct ping_info *info, int timeout_ms);
-/* The server's transfers, from and to its sink. */
+/* The server's transfers: READ from the peer into l->sink, WRITE from l->sink to the peer. */
 enum ping_outcome ping_link_read(struct ping_link *l, const struct ping_info *from, uint32_t bytes);
 enum ping_outcome ping_link_write(struct ping_link *l, const struct ping_info *to, uint32_t bytes);
 

@@ -17,11 +17,12 @@ struct ping_options {
 	uint32_t count; /* 0: for ever */
 	uint32_t bytes;
 	uint32_t dscp;	/* client */
-	int timeout_ms; /* of one step; -1: none */
+	int timeout_ms; /* of one step; -1: no limit */
 	const char *socket_path;
 };
 
-/* 0: go on. Otherwise exit with *exit_code (--help, --version, or a complaint was printed). */
+/* Returns 0 if the program shall go on. Otherwise it exits with *exit_code, since --help or
+ * --version or a complaint was printed. */
 int ping_options_parse(struct ping_options *o, int argc, char **argv, int *exit_code);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The server. With -P every client has a thread of its own; objects are made and closed by the main
- * thread, so a client's thread touches nothing but its link.
+ * The server. With -P each client has a thread of its own. The main thread creates and closes all
+ * objects, so a client's thread touches nothing but its link.
  */
 #include "roles.h"
 
@@ -16,22 +16,22 @@
 #include "common/wait.h"
 #include "link.h"
 
-#define ACCEPT_WAIT_MS 30000 /* for the client's word that the connection is ready */
-#define LOOK_MS	       200   /* how often ended clients are cleaned up */
+#define ACCEPT_WAIT_MS 30000 /* until the client completes the connection (RTU) */
+#define REAP_MS	       200   /* how often the server frees clients that have ended */
 #define CLIENTS_MAX    256
 
 struct client {
 	struct client *next;
 	struct ping_link link;
-	char *expected; /* -V: rping's contents */
+	char *expected; /* -V: room for rping's contents */
 	pthread_t thread;
 	atomic_bool ended;
 	int exit_code;
 };
 
-/* -V: are these the contents that rping or nddping gives its nth ping? */
+/* -V: has the sink the contents that rping and nddping give their ping number n? */
 static bool
-message_is_right(struct client *c, uint32_t n, uint32_t bytes)
+client_check_contents(struct client *c, uint32_t n, uint32_t bytes)
 {
 	struct ping_link *l = &c->link;
 	size_t at;
@@ -47,9 +47,9 @@ message_is_right(struct client *c, uint32_t n, uint32_t bytes)
 	return false;
 }
 
-/* From the advertisement of a source to the second go-ahead. */
+/* Serve ping number n, whose source the client has advertised, up to the second go-ahead. */
 static enum ping_outcome
-server_echo(struct client *c, uint32_t n, const struct ping_info *source, bool *same)
+client_answer(struct client *c, uint32_t n, const struct ping_info *source, bool *same)
 {
 	struct ping_link *l = &c->link;
 	struct ping_info sink;
@@ -65,7 +65,7 @@ server_echo(struct client *c, uint32_t n, const struct ping_info *source, bool *
 		return out;
 	if (l->opt->print)
 		printf("server ping data: %.*s\n", (int)source->bytes, l->sink);
-	*same = !l->opt->validate || message_is_right(c, n, source->bytes);
+	*same = !l->opt->validate || client_check_contents(c, n, source->bytes);
 	out = ping_link_send(l, NULL, 0, 0);
 	if (out == PING_OK)
 		out = ping_link_receive(l, &sink, l->opt->timeout_ms);
@@ -78,7 +78,7 @@ server_echo(struct client *c, uint32_t n, const struct ping_info *source, bool *
 }
 
 static int
-answer_all(struct client *c)
+client_answer_all(struct client *c)
 {
 	struct ping_link *l = &c->link;
 	struct ping_info source;
@@ -92,7 +92,7 @@ answer_all(struct client *c)
 			return APP_EXIT_OK;
 		}
 		if (out == PING_OK)
-			out = server_echo(c, n & INT32_MAX, &source, &same);
+			out = client_answer(c, n & INT32_MAX, &source, &same);
 		if (out == PING_OK && !same)
 			return APP_EXIT_VERIFY;
 		if (out == PING_OK)
@@ -104,9 +104,10 @@ answer_all(struct client *c)
 	}
 }
 
-/* The READs go from us to the client: one outbound. */
+/* Accept the client and serve its pings. The server reads from the client, one READ at a time: one
+ * outbound READ is enough. */
 static int
-server_serve(struct client *c)
+client_serve(struct client *c)
 {
 	struct ping_link *l = &c->link;
 	nd_status st = nd_connector_accept(l->connector, l->qp, 1, 1, NULL, 0, &l->ov);
@@ -121,7 +122,7 @@ server_serve(struct client *c)
 	}
 	ping_link_debug(l, "connected");
 	ping_link_watch(l);
-	return answer_all(c);
+	return client_answer_all(c);
 }
 
 static void
@@ -132,7 +133,7 @@ client_free(struct client *c)
 	free(c);
 }
 
-/* NULL: refused; the client is told by a reject. */
+/* Returns NULL if it has rejected the client. */
 static struct client *
 client_create(
 	struct nd_adapter *adapter, struct nd_connector *connector, const struct ping_options *opt)
@@ -165,13 +166,14 @@ client_main(void *arg)
 {
 	struct client *c = arg;
 
-	c->exit_code = server_serve(c);
+	c->exit_code = client_serve(c);
 	fflush(stdout);
 	atomic_store(&c->ended, true);
 	return NULL;
 }
 
-/* Free the clients that have ended; all of them, waiting for their ends, if all is set. */
+/* Free the clients that have ended, or, with all set, wait for each client's end and free it.
+ * Returns the number of clients that are left. */
 static uint32_t
 server_reap(struct client **list, bool all)
 {
@@ -193,7 +195,7 @@ server_reap(struct client **list, bool all)
 }
 
 static int
-serve_many(struct app_acceptor *acceptor, const struct ping_options *opt)
+server_serve_many(struct app_acceptor *acceptor, const struct ping_options *opt)
 {
 	struct client *list = NULL, *c;
 	struct nd_connector *connector;
@@ -202,7 +204,7 @@ serve_many(struct app_acceptor *acceptor, const struct ping_options *opt)
 	do {
 		uint32_t active = server_reap(&list, false);
 
-		st = app_acceptor_next(acceptor, LOOK_MS, &connector);
+		st = app_acceptor_next(acceptor, REAP_MS, &connector);
 		if (st != ND_SUCCESS)
 			continue;
 		if (active >= CLIENTS_MAX) {
@@ -227,7 +229,7 @@ serve_many(struct app_acceptor *acceptor, const struct ping_options *opt)
 }
 
 static int
-serve_one(struct app_acceptor *acceptor, const struct ping_options *opt)
+server_serve_one(struct app_acceptor *acceptor, const struct ping_options *opt)
 {
 	struct nd_connector *connector;
 	struct client *c;
@@ -240,7 +242,7 @@ serve_one(struct app_acceptor *acceptor, const struct ping_options *opt)
 		return rc;
 	c = client_create(acceptor->adapter, connector, opt);
 	if (c != NULL) {
-		rc = server_serve(c);
+		rc = client_serve(c);
 		client_free(c);
 	}
 	return rc;
@@ -257,7 +259,7 @@ ping_server(const struct ping_options *opt)
 		    opt->port) != ND_SUCCESS)
 		return APP_EXIT_LOCAL;
 	fprintf(stderr, "nddping: listening at %s\n", app_addr_text(&acceptor.where, true, text));
-	rc = opt->persistent ? serve_many(&acceptor, opt) : serve_one(&acceptor, opt);
+	rc = opt->persistent ? server_serve_many(&acceptor, opt) : server_serve_one(&acceptor, opt);
 	app_acceptor_close(&acceptor);
 	return rc;
 }

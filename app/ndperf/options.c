@@ -251,9 +251,9 @@ option_take(struct ndperf_options *o, struct ndperf_given *g, int c, const char 
 	}
 }
 
-/* Defaults that follow from other options; what can't go together. */
+/* Set the defaults that follow from other options, and refuse options that exclude each other. */
 static bool
-settle_client(struct ndperf_options *o, const struct ndperf_given *g)
+options_settle_client(struct ndperf_options *o, const struct ndperf_given *g)
 {
 	struct ndperf_params *p = &o->params;
 	bool lat = p->mode == NDPERF_LAT;
@@ -282,7 +282,7 @@ settle_client(struct ndperf_options *o, const struct ndperf_given *g)
 	o->last_bytes = g->all ? ALL_LAST : o->first_bytes;
 	p->max_bytes = o->last_bytes;
 	if (lat && !g->depth)
-		p->depth = 16; /* room for requests that are done but not reaped yet */
+		p->depth = 16; /* room for requests that have completed but are not taken yet */
 	if (!g->cq_mod)
 		o->cq_mod = lat ? 1 : p->depth < 16 ? p->depth : 16;
 	if (o->cq_mod > p->depth) {
@@ -305,7 +305,7 @@ settle_client(struct ndperf_options *o, const struct ndperf_given *g)
 
 /* One thread is both ends: it may not sleep for a completion that only itself can cause. */
 static bool
-settle_loopback(struct ndperf_options *o, const struct ndperf_given *g)
+options_settle_loopback(struct ndperf_options *o, const struct ndperf_given *g)
 {
 	if (o->server || o->once || g->sessions || o->has_bind) {
 		app_complain("--loopback is client and server, at the address that it is given: "
@@ -341,11 +341,11 @@ options_settle(struct ndperf_options *o, const struct ndperf_given *g, int argc,
 	}
 	if (!o->server && !take_addr("", argv[optind], o->port, &o->addr, &o->has_addr))
 		return false;
-	if (o->loopback && !settle_loopback(o, g))
+	if (o->loopback && !options_settle_loopback(o, g))
 		return false;
 	if (o->perftest)
 		return perftest_options_settle(o, g);
-	return perftest_options_absent(o, g) && (o->server || settle_client(o, g));
+	return perftest_options_absent(o, g) && (o->server || options_settle_client(o, g));
 }
 
 bool

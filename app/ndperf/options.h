@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line of ndperf. */
 #ifndef NDPERF_OPTIONS_H
 #define NDPERF_OPTIONS_H
 
@@ -11,7 +12,7 @@
 enum ndperf_wait {
 	NDPERF_WAIT_ADAPTIVE, /* poll for a while, then sleep */
 	NDPERF_WAIT_POLL,     /* poll, yielding in between */
-	NDPERF_WAIT_EVENT,    /* sleep */
+	NDPERF_WAIT_EVENT,    /* sleep at once */
 };
 
 /* Where the messages lie. */
@@ -19,7 +20,7 @@ enum ndperf_memory { NDPERF_MEMORY_ARENA = 1, NDPERF_MEMORY_HEAP, NDPERF_MEMORY_
 
 struct ndperf_options {
 	bool server, once;
-	bool loopback; /* both ends in this process: its server is at addr */
+	bool loopback; /* both ends in this process; its server listens at addr */
 	enum ndperf_wait wait;
 	enum ndperf_memory memory;
 	bool has_addr;
@@ -37,25 +38,26 @@ struct ndperf_options {
 	double seconds;
 	uint64_t warmup; /* messages of each queue pair before the clock starts */
 	uint32_t inline_bytes;
-	uint32_t cq_mod; /* every so manyth request completes visibly */
+	uint32_t cq_mod; /* one of so many requests completes visibly */
 	uint32_t dscp;
 	const char *json_path;
 
-	/* with one of perftest's programs at the other end */
+	/* --peer perftest: one of perftest's programs is the other end */
 	bool perftest;
-	bool cm;	/* -R: rdma_cm connects, and carries what the ends tell */
+	bool cm;	/* -R: rdma_cm makes all connections, also the one for exchanged values */
 	bool both_ways; /* -b */
 	uint32_t mtu;	/* 0: the port's */
 	bool has_tcp;
-	struct app_addr tcp; /* server: where the TCP connection is listened for */
+	struct app_addr tcp; /* server: where it listens for the TCP connection */
 };
 
-/* What was given, where the default depends on other options. */
+/* Which options were given, of those whose defaults depend on other options. */
 struct ndperf_given {
 	bool size, all, iterations, seconds, warmup, cq_mod, depth, sessions, mtu;
 };
 
-/* false: exit with *exit_code (--help, --version, or a complaint was printed). */
+/* Returns false if the program shall exit with *exit_code, since --help or --version or a complaint
+ * was printed. */
 bool ndperf_options_parse(struct ndperf_options *o, int argc, char **argv, int *exit_code);
 
 #endif

@@ -5,9 +5,10 @@
 #include <string.h>
 
 /*
- * 8 bytes at a time, each word a multiplicative hash of its place: a byte that came from another
- * message, another queue pair or another offset is wrong with 255 chances in 256, and a word with
- * practical certainty. (Constants: splitmix64.)
+ * The contents consist of words of 8 bytes, each of which is a multiplicative hash of its place. A
+ * byte from another message, another queue pair or another offset is wrong with a probability of
+ * 255/256, and a whole word is wrong with practical certainty. The constants are those of
+ * splitmix64.
  */
 #define STEP 0x9e3779b97f4a7c15ull
 #define MIX  0xbf58476d1ce4e5b9ull

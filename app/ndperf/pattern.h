@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contents of messages under --verify: each byte follows from queue pair, message number and
- * offset. */
+/* Contents of messages with --verify. Queue pair, message number and offset determine each byte. */
 #ifndef NDPERF_PATTERN_H
 #define NDPERF_PATTERN_H
 
@@ -11,7 +10,7 @@
 #define PATTERN_BACK 0x10000u
 
 void pattern_fill(void *buf, size_t bytes, uint32_t qp, uint64_t message);
-/* Offset of the first byte that is wrong, or bytes if none is. */
+/* Returns the offset of the first wrong byte, or bytes if there is none. */
 size_t pattern_check(const void *buf, size_t bytes, uint32_t qp, uint64_t message);
 
 #endif

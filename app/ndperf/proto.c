@@ -6,17 +6,19 @@
 #define LINE 64u
 
 /*
- * Without verify, messages of a queue pair share a region that stays in the cache, as perftest's
- * do: the figures are of the transport, not of the machine's DRAM. With verify, each message under
- * way needs a place of its own, which several of the largest shall have.
+ * Without verify, the messages of a queue pair share a region that stays in the cache, as
+ * perftest's do: the figures are those of the transport, not of the machine's DRAM. With verify,
+ * each message under way needs a slot of its own, and the region has slots for several of the
+ * largest messages.
  */
 #define REGION_BYTES	    (256u << 10)
 #define REGION_BYTES_VERIFY (4u << 20)
 #define SLOTS_VERIFY	    4u
 
 /*
- * Where a field lies, in one place for both directions: bytes of the message, from off, hold the
- * member of member_bytes at member. 0 bytes: a token, whose bytes go as they are.
+ * A field of a message, for encoding and decoding: the bytes of the message from off on hold the
+ * member of the structure at offset member, which has member_bytes. If bytes is 0, the field is a
+ * token, whose bytes are copied unchanged.
  */
 struct field {
 	uint8_t off, bytes, member_bytes, member;
@@ -213,7 +215,7 @@ ndperf_layout(const struct ndperf_params *p, struct ndperf_layout *l)
 	uint64_t least = (p->verify ? SLOTS_VERIFY : 1) * largest;
 	uint64_t want = p->verify ? REGION_BYTES_VERIFY : REGION_BYTES;
 
-	if (want > p->depth * largest) /* no more messages are under way */
+	if (want > p->depth * largest) /* more messages are never under way */
 		want = p->depth * largest;
 	l->region = want > least ? want : least;
 	l->echo = p->qps * l->region;

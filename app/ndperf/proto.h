@@ -9,12 +9,16 @@
  *
  * On the control connection go messages of NDPERF_MSG_BYTES by SEND and RECEIVE:
  *
- * START   client  a step begins: size of its messages; where the client's buffer is READY server
- * the server is ready for it CHECK        client  write with verify: a window of messages is in
- * place CHECKED     server  what it found DONE      client  all messages of the step are
- * acknowledged: how many RESULT      server  it has seen them all: what it found ALIVE       server
- * every few seconds, so that the server notices a dead client: without it, its silence looks like
- * one-sided traffic
+ *	START	client	begins a step: size of its messages, place of the client's buffer
+ *	READY	server	is ready for it
+ *	CHECK	client	write with verify: a window of messages is in place
+ *	CHECKED	server	what it found in the window
+ *	DONE	client	all messages of the step are acknowledged: their number
+ *	RESULT	server	has seen all messages of the step: what it found
+ *	ALIVE	server	sent every few seconds
+ *
+ * ALIVE makes the server notice a dead client, since the send fails. Without it the server could
+ * not tell a dead client from one that writes or reads, which it does not see either.
  *
  * The client ends the session by disconnecting. Message numbers begin at 0 with each step.
  */
@@ -56,16 +60,16 @@ struct ndperf_hello {
 	enum ndperf_role role;
 	struct ndperf_params params;
 	uint32_t index;	  /* DATA: which queue pair */
-	uint64_t session; /* DATA: as welcomed */
+	uint64_t session; /* DATA: as in the welcome of the control connection */
 };
 
 enum ndperf_refusal {
 	NDPERF_WELCOME = 0,
 	NDPERF_BAD_HELLO,    /* not a hello, or of another version */
 	NDPERF_BAD_PARAMS,   /* out of range for this server */
-	NDPERF_BUSY,	     /* as many sessions as it takes */
+	NDPERF_BUSY,	     /* the server has as many sessions as it takes */
 	NDPERF_NO_RESOURCES, /* queue pairs, memory */
-	NDPERF_NO_SESSION,   /* data connection of an unknown session */
+	NDPERF_NO_SESSION,   /* the session of a data connection is unknown */
 };
 
 struct ndperf_welcome {
@@ -73,7 +77,7 @@ struct ndperf_welcome {
 	uint64_t session;
 	uint64_t address; /* of the server's buffer */
 	uint32_t token;
-	uint32_t receives; /* SEND: receives that are posted at each queue pair */
+	uint32_t receives; /* SEND: number of receives posted at each queue pair */
 };
 
 enum ndperf_msg_type {
@@ -89,20 +93,19 @@ enum ndperf_msg_type {
 
 struct ndperf_msg {
 	enum ndperf_msg_type type;
-	bool bad;	  /* CHECKED, RESULT: contents differ, at the place below */
-	uint32_t step;	  /* START counts; the others echo it */
+	bool bad;	  /* CHECKED, RESULT: contents differ at qp, message, offset */
+	uint32_t step;	  /* START: number of the step; the others repeat it */
 	uint32_t token;	  /* START: of the client's buffer */
 	uint64_t address; /* START: the client's buffer */
 	uint64_t size;	  /* START: bytes of a message */
-	uint64_t count; /* CHECK: messages in the window, of each queue pair; DONE: all of the step
-			 */
-	uint32_t qp;	/* where they differ: queue pair, */
-	uint64_t message; /* message number (CHECK: the first of the window), */
-	uint64_t offset;  /* offset in it */
+	uint64_t count;	  /* CHECK: messages of each queue pair in the window; DONE: all messages */
+	uint32_t qp;	  /* of the difference: queue pair */
+	uint64_t message; /* of the difference: message number; CHECK: first of the window */
+	uint64_t offset;  /* of the difference: offset in the message */
 };
 
 void ndperf_hello_encode(const struct ndperf_hello *h, uint8_t wire[NDPERF_HELLO_BYTES]);
-/* Checks everything against the limits above. */
+/* Also checks each value against the limits above. */
 enum ndperf_refusal ndperf_hello_decode(const uint8_t *wire, size_t bytes, struct ndperf_hello *h);
 void ndperf_welcome_encode(const struct ndperf_welcome *w, uint8_t wire[NDPERF_WELCOME_BYTES]);
 bool ndperf_welcome_decode(const uint8_t *wire, size_t bytes, struct ndperf_welcome *w);
@@ -111,19 +114,21 @@ void ndperf_msg_encode(const struct ndperf_msg *m, uint8_t wire[NDPERF_MSG_BYTES
 bool ndperf_msg_decode(const uint8_t *wire, size_t bytes, struct ndperf_msg *m);
 
 /*
- * Where messages lie; both sides reckon the same. Each queue pair has a region of region bytes in
- * the buffer; message n of it is at slot n % slots. Behind the regions lies one place for a
- * message in the other direction (latency), then one 8-byte count for each queue pair (credits).
+ * The layout of the buffer, which both ends compute in the same way. Each queue pair has a region
+ * of region bytes, and its message n lies in slot n % slots of the region. The regions are followed
+ * by a place for one message in the other direction (latency), and that by an 8-byte count for each
+ * queue pair (credits).
  */
 struct ndperf_layout {
 	uint64_t region;
 	uint64_t echo;	  /* offset of the place for the other direction */
 	uint64_t credits; /* offset of the counts */
-	uint64_t bytes;	  /* of all */
+	uint64_t bytes;	  /* of the whole buffer */
 };
 void ndperf_layout(const struct ndperf_params *p, struct ndperf_layout *l);
-/* Distance of messages of that size, and how many of them a region holds (1..depth). */
+/* Distance of two slots for messages of that size. */
 uint64_t ndperf_stride(uint64_t size);
+/* Number of slots that a region has for messages of that size: 1..depth. */
 uint32_t ndperf_slots(const struct ndperf_params *p, const struct ndperf_layout *l, uint64_t size);
 
 #endif

@@ -29,10 +29,11 @@ latency_reset(struct latency *l)
 	l->min_ns = UINT32_MAX;
 	l->max_ns = 0;
 	l->mean = l->m2 = 0.0;
-	l->random = 0x9e3779b97f4a7c15ull; /* a fixed start: equal samples, equal summary */
+	l->random = 0x9e3779b97f4a7c15ull; /* a fixed seed: equal samples have equal summaries */
 }
 
-/* Uniform in 0..n-1 for n < 2^32 and near enough above: xorshift64*, then the high product. */
+/* A random number, uniform in 0..n-1 for n < 2^32 and nearly so above: xorshift64*, then the upper
+ * half of a product. */
 static uint64_t
 random_below(struct latency *l, uint64_t n)
 {
@@ -67,7 +68,7 @@ sample_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The smallest sample that at least share of all samples do not exceed. */
+/* The smallest sample for which at least the given share of all samples is less or equal. */
 static double
 samples_percentile(const uint32_t *sorted, size_t n, double share)
 {
@@ -131,6 +132,6 @@ rate_summarise(const struct rate *r, struct rate_summary *s)
 	s->seconds = (double)ns / 1e9;
 	s->average = (double)r->bytes / s->seconds;
 	s->messages = (double)r->messages / s->seconds;
-	/* A run shorter than a window has no peak but its average. */
+	/* A run that is shorter than a window has its average as peak. */
 	s->peak = r->peak > s->average ? r->peak : s->average;
 }

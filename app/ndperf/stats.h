@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statistics of a step. */
+/* Statistics of a step: latencies and bandwidth. */
 #ifndef NDPERF_STATS_H
 #define NDPERF_STATS_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /*
- * Latencies. Minimum, maximum, mean and deviation are of all samples; percentiles of all as long
- * as they fit the store, then of a uniform random choice among them (reservoir sampling), so a run
- * by time needs no more memory the longer it takes.
+ * Latencies. Minimum, maximum, mean and deviation are those of all samples. Percentiles are those
+ * of all samples as long as these fit the store, and then those of a uniform random choice among
+ * them (reservoir sampling), so that the memory of a run by time does not grow with its time.
  */
 struct latency {
 	uint32_t *ns;
@@ -29,12 +29,13 @@ bool latency_init(struct latency *l, uint32_t room);
 void latency_free(struct latency *l);
 void latency_reset(struct latency *l);
 void latency_add(struct latency *l, uint64_t ns);
-/* scale: 0.5 makes a one-way time of a round trip. All zero without samples. Sorts the store. */
+/* Summarise the samples times scale: 0.5 makes a one-way time of a round trip. Without samples all
+ * is zero. Sorts the store. */
 void latency_summarise(struct latency *l, double scale, struct latency_summary *s);
 
 /*
- * Bandwidth: the average of the whole, and as peak the best of the windows of at least
- * RATE_WINDOW_NS between two looks at the clock.
+ * Bandwidth: the average of the whole run, and as its peak the best window. A window goes from one
+ * reading of the clock to the first one that is at least RATE_WINDOW_NS later.
  */
 #define RATE_WINDOW_NS 1000000u
 struct rate {
