@@ -23,21 +23,19 @@
 #include "ndperf/proto.h"
 #include "ndperf/report.h"
 
-#define CLIENT_BATCH 32u /* completions taken at a time */
-#define CLIENT_POLLS_EVERY                                                                         \
-	1024u		   /* empty polls of the data for one poll of the control connection */
-#define CLIENT_SLEEP_MS 50 /* longest sleep between two polls of the control connection */
+#define CLIENT_BATCH	   32u	 /* completions taken at a time */
+#define CLIENT_POLLS_EVERY 1024u /* empty polls of data for one of the control connection */
+#define CLIENT_SLEEP_MS	   50	 /* longest sleep between two polls of the control connection */
 
 struct server;
 
 struct client_qp {
 	struct conn conn;
 	uint32_t index;
-	uint8_t *region; /* of this queue pair in the client's buffer */
-	uint64_t remote; /* address of its region in the server's buffer */
-	const uint64_t
-		*credits; /* SEND: receives posted by the server so far; the server writes it */
-	uint64_t sent;	  /* SEND: messages sent so far, in all steps */
+	uint8_t *region;	 /* of this queue pair in the client's buffer */
+	uint64_t remote;	 /* address of its region in the server's buffer */
+	const uint64_t *credits; /* SEND: receives posted so far; written by the server */
+	uint64_t sent;		 /* SEND: messages sent so far, in all steps */
 
 	/* of the step */
 	uint64_t posted, completed, limit; /* messages; the client posts up to limit */

@@ -90,7 +90,7 @@ client_connect_one(struct client *c, struct conn *conn, const struct ndperf_hell
 		return client_connect_failed(c, conn, st);
 	st = nd_connector_private_data(conn->connector, wire, &bytes);
 	if (st != ND_SUCCESS || !ndperf_welcome_decode(wire, bytes, welcome)) {
-		app_complain("who accepted there is no ndperf server of this version");
+		app_complain("the peer that accepted is no ndperf server of this version");
 		return APP_EXIT_CONNECT;
 	}
 	st = nd_connector_complete_connect(conn->connector, &conn->ov);

@@ -303,7 +303,7 @@ perftest_peer_went_on(struct perftest *p)
 }
 
 /* Both ends send this message, and perftest's does not read it. Reading the peer's before the close
- * keeps the kernel from resetting the connection, which could cost the peer our message. */
+ * keeps the connection from being reset. */
 void
 perftest_comm_done(struct perftest *p)
 {

@@ -5,9 +5,9 @@
 
 struct perftest;
 
-/* Create them; the ends know each other's limits by then. */
+/* Create them, after the ends have exchanged their limits. */
 int perftest_qps_create(struct perftest *p);
-/* Bring them up with what the peer has told of its own. */
+/* Without -R: bring them up with the values of the peer's queue pairs. */
 int perftest_qps_bring_up(struct perftest *p);
 /* With -R: connect them. */
 int perftest_qps_connect(struct perftest *p);

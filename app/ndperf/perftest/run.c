@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The order in which perftest's programs (version 4.5) do things. This order is all the protocol
- * that they have: no message says what it is, both ends know it from the program that they are.
+ * The order in which perftest's programs (version 4.5) exchange values. The order is their whole
+ * protocol: a message does not say what it means; each end knows from the program that it runs
+ * which message comes next.
  *
- * Most steps are kept in time by both ends sending one of their queue pairs once more. It must be
- * the same one as before: if it is not, the peer has another number of queue pairs.
+ * At most points the ends wait for each other by exchanging their first queue pairs once more. If
+ * the peer sends another one than before, it has another number of queue pairs.
  */
 #include "run.h"
 
@@ -21,7 +22,7 @@
 #include "test.h"
 
 #define CYCLE	      4096u	 /* a page: perftest's default */
-#define CYCLE_MAX     (1u << 30) /* the largest page there is */
+#define CYCLE_MAX     (1u << 30) /* the largest page size of any machine */
 #define CACHE_LINE    64u
 #define BYTES_PER_MIB 1048576.0
 

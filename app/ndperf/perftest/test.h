@@ -2,8 +2,8 @@
 /*
  * A test with one of perftest's programs at the other end (ndperf --peer perftest), and what all
  * its parts share: the adapter, the objects and the words of a failure. The programs are
- * ib_{send,write,read,atomic}_{bw,lat} of version 4.5. ndperf tells them what they expect, in their
- * order, and moves the bytes. The parts, from the bottom up:
+ * ib_{send,write,read,atomic}_{bw,lat} of version 4.5. ndperf exchanges the values that they
+ * expect, in their order, and transfers the messages. The parts, from the bottom up:
  *
  *	wire		the exchanged values as bytes
  *	cm		connections made by rdma_cm (-R)
@@ -35,8 +35,8 @@
 struct perftest_qp {
 	struct conn conn;
 	struct perftest_dest ours, theirs;
-	uint8_t *out; /* what this end sends, or reads into */
-	uint8_t *in;  /* what the peer reaches, and what receives fill */
+	uint8_t *out; /* buffer that this end sends from, or reads into */
+	uint8_t *in;  /* buffer that the peer accesses, and that receives fill */
 	/* of the step */
 	uint64_t posted, completed;  /* messages */
 	uint64_t receives, received; /* receives posted, and completed */
@@ -53,19 +53,19 @@ struct perftest {
 	struct nd_pd *pd;
 	struct perftest_comm comm;
 	uint32_t path_mtu;
-	uint32_t cycle; /* bytes of a buffer that each end uses at least: the larger page of both */
+	uint32_t cycle; /* each end's buffers have at least so many bytes: the larger page size */
 	struct nd_cq *cq;
 	struct buffer buf;
 	struct perftest_qp *qps;
 	uint32_t depth, receives, inline_bytes;
 	struct app_idle idle;
-	uint64_t moved_ns; /* when the last result or receive was seen */
+	uint64_t moved_ns; /* when something happened last: begin of the step or a result */
 };
 
 /* Open the adapter; the peer is not known yet. */
 int perftest_open(struct perftest *p);
-/* Close what the test has, but for the queue pairs' connections and the exchange, which are to be
- * closed before. */
+/* Close the adapter and what is left of its objects. The queue pairs and the exchange (comm) must
+ * be closed before. */
 void perftest_close(struct perftest *p);
 /* Print that a request failed. */
 int perftest_failed(struct perftest *p, const struct nd_result *r);

@@ -12,7 +12,7 @@
 
 static const uint8_t v4_mapped[12] = {[10] = 0xff, [11] = 0xff};
 
-/* LID, reads, number, PSN, key, address, 16 bytes of GID, number of a shared receive queue. */
+/* LID, reads, number, PSN, key, address, 16 bytes of GID, number of a shared receive queue */
 #define FIELDS 23
 
 void
@@ -27,7 +27,8 @@ perftest_dest_to_line(const struct perftest_dest *d, char line[PERFTEST_LINE_BYT
 	snprintf(line + at, PERFTEST_LINE_BYTES - (size_t)at, "%08x:", 0);
 }
 
-/* Every field ends with a colon; their widths are perftest's business. */
+/* Each field ends with a colon. The widths of the fields may differ between perftest's versions, so
+ * any width is accepted. */
 bool
 perftest_dest_of_line(const char line[PERFTEST_LINE_BYTES], struct perftest_dest *d)
 {
@@ -52,7 +53,7 @@ perftest_dest_of_line(const char line[PERFTEST_LINE_BYTES], struct perftest_dest
 	return d->number <= 0xffffff && d->psn <= 0xffffff;
 }
 
-/* Offsets in perftest's struct pingpong_dest: lid 0, then these. */
+/* Offsets in perftest's struct pingpong_dest, which begins with a LID. */
 enum { AT_READS = 4, AT_NUMBER = 8, AT_PSN = 12, AT_RKEY = 16, AT_ADDRESS = 24, AT_GID = 32 };
 
 static void

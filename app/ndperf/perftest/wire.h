@@ -11,8 +11,8 @@
 
 #include "common/addr.h"
 
-/* Its program's version, zero padded. Ends that are older than 5.70 (perftest 4.5) speak otherwise.
- */
+/* The version that the programs exchange, padded with zeros. Programs of versions below 5.70
+ * (before perftest 4.5) use another protocol. */
 #define PERFTEST_VERSION_BYTES 16u
 #define PERFTEST_VERSION       "6.06"
 #define PERFTEST_VERSION_MIN   5.70
@@ -21,18 +21,18 @@
 struct perftest_dest {
 	uint32_t out_reads; /* reads and atomics that it may have outstanding at a time */
 	uint32_t number, psn;
-	uint32_t rkey; /* as a number: a token of ours in host byte order */
+	uint32_t rkey; /* the remote token, converted to host byte order */
 	uint64_t address;
 	uint8_t gid[16];
 };
 
-/* Over TCP: text with colons in between, and the end of the string. */
+/* Over TCP: a string of hexadecimal fields, each of which ends with a colon. */
 #define PERFTEST_LINE_BYTES 108u
 void perftest_dest_to_line(const struct perftest_dest *d, char line[PERFTEST_LINE_BYTES]);
-/* false: not such a line. */
+/* Returns false if line is malformed. */
 bool perftest_dest_of_line(const char line[PERFTEST_LINE_BYTES], struct perftest_dest *d);
 
-/* By sends: a C structure of perftest's in network byte order. */
+/* By sends: perftest's struct pingpong_dest in network byte order. */
 #define PERFTEST_BLOB_BYTES 56u
 void perftest_dest_to_blob(const struct perftest_dest *d, uint8_t blob[PERFTEST_BLOB_BYTES]);
 void perftest_dest_of_blob(const uint8_t blob[PERFTEST_BLOB_BYTES], struct perftest_dest *d);
@@ -52,7 +52,7 @@ void perftest_bw_of_words(const uint64_t words[PERFTEST_REPORT_WORDS], struct pe
 
 /* A path MTU of 256 to 4096, a power of two, is sent as the digit '1' to '5'. */
 char perftest_mtu_digit(uint32_t mtu);
-/* 0: no such digit. */
+/* Returns 0 if digit is another character. */
 uint32_t perftest_mtu_of_digit(char digit);
 
 #endif

@@ -9,7 +9,7 @@
 #include "common/fail.h"
 #include "data.h"
 
-#define JOIN_WAIT_NS (30 * APP_NS_PER_S) /* a joining client may be without progress so long */
+#define JOIN_WAIT_NS (30 * APP_NS_PER_S) /* longest time without progress */
 
 static nd_status
 session_create_objects(struct session *s)

@@ -65,7 +65,7 @@ Test(perftest_options, what_does_not_go)
 	}
 }
 
-/* What is perftest's is refused without it. */
+/* Options that mean something only with perftest are refused without --peer perftest. */
 Test(perftest_options, without_it)
 {
 	static char *only[][3] = {
