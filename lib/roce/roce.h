@@ -2,18 +2,27 @@
 /*
  * The engine: one struct roce_shard is all RoCEv2 state that one lcore owns.
  *
- * Pure: no system call, clock, allocation, logging or global. The host passes in
- * time (now_ns, monotonic), randomness (a secret) and packets; results come back
- * as frames to send, completions in shared rings, and events. Nothing here is
- * thread safe: a shard belongs to one thread at a time.
+ * Pure: no system call, clock, allocation, logging or global. The host, which is the daemon or a
+ * test, passes in time, randomness (a secret) and packets; results come back as frames to send,
+ * completions in shared rings, and events.
+ *
+ * Conventions:
+ *  - Nothing here is thread safe: a shard, and all objects made with it, belong to one thread at a
+ *    time. Only functions that take no object but a struct roce_qpn_key may be called by any.
+ *  - now_ns is monotonic time in nanoseconds. It never goes back from one call to the next.
+ *  - bytes, mtu_bytes and the like are bytes; va is an address as the client sees it, host one that
+ *    this process can use.
+ *  - A function that creates returns NULL, or 0 for a number, if it can't; then nothing has
+ *    changed. One that returns false has changed nothing, unless it says otherwise.
+ *  - owner is the host's; the engine hands it back and does not look at it.
  *
  * A turn of the host:
  *	for each received frame: roce_wire_parse(), roce_shard_rx_seek(); roce_shard_rx()
  *	roce_shard_movers()
- *	roce_qp_doorbell() for each rung queue pair; roce_shard_poll_rings()
+ *	roce_qp_doorbell() for each queue pair whose client rang; roce_shard_poll_rings()
  *	roce_shard_timers()		 (only after an RX poll came back empty)
  *	roce_shard_tx() until it fills less than asked
- *	roce_shard_publish(); then wake who roce_shard_fired_cq() names
+ *	roce_shard_publish(); then wake the clients that roce_shard_fired_cq() names
  *	roce_shard_event() until none is left
  */
 #ifndef ROCE_H
@@ -52,33 +61,38 @@ struct roce_shard_cfg {
 	uint64_t rto_floor_ns;	   /* 10 ms unless lcores are dedicated; never below 100 us */
 	uint32_t window;	   /* packets in flight per queue pair, 16..4096 */
 };
-/* Bytes that a shard needs, 64-byte aligned memory; 0 if cfg is out of range. */
+/* Bytes of memory that a shard needs; 0: cfg is out of range. */
 size_t roce_shard_bytes(const struct roce_shard_cfg *cfg);
-/* mem is zeroed, of roce_shard_bytes(cfg). */
+/* Make a shard of mem, which is zeroed, aligned to 64 bytes and of roce_shard_bytes(cfg). It needs
+ * no end: the host gives mem back when all objects are destroyed. NULL: cfg is out of range. */
 struct roce_shard *roce_shard_init(void *mem, const struct roce_shard_cfg *cfg);
 
 /*
- * Where the QPN of a packet leads: found once, by whoever hands packets over, for the shard too.
- * The key is that of the shards' secret.
+ * From the queue pair number of a packet to its place: shard and index. It is computed once per
+ * packet, by the thread that receives it, which may have to hand it over to another shard. The key
+ * follows from the secret that all shards of a host share.
  */
 struct roce_qpn_key {
 	uint64_t mul[4], add[4]; /* for each round of qpn.c */
 };
 void roce_qpn_key_init(struct roce_qpn_key *key, const uint64_t secret[2]);
+/* The place that qpn leads to. Every number leads to one; a queue pair need not be there. */
 uint32_t roce_qpn_place(const struct roce_qpn_key *key, uint32_t qpn);
-/* 0..7; there need not be such a shard. */
+/* The shard of a place, 0..7; there need not be such a shard. */
 static inline uint32_t
 roce_place_shard(uint32_t place)
 {
 	return place >> ROCE_PLACE_SHARD_SHIFT;
 }
 
-/* Who lives at the place of a packet's QPN, by index alone and not looked at: the state that such a
- * packet will touch is on its way into the cache. For roce_shard_rx() and nothing else. */
+/* The queue pair at the place of a packet's QPN, by index alone: whether the number is right is for
+ * roce_shard_rx() to check, and nothing else may be done with the result. The state that the packet
+ * will need is prefetched. */
 struct roce_qp *roce_shard_rx_seek(
 	struct roce_shard *s, uint32_t place, const struct roce_pkt *pkt);
-/* One parsed frame, ICRC not yet checked: number, address, state and ICRC are judged here. qp is
- * what roce_shard_rx_seek() said. */
+/* Process one parsed frame. Number, address, state, VLAN and ICRC are checked here (W-PKT-02,
+ * W-PKT-14, W-PKT-15); a frame that fails is counted and dropped. qp: from roce_shard_rx_seek().
+ * pkt and the frame are not needed after the call. */
 void roce_shard_rx(
 	struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt, struct roce_qp *qp);
 
@@ -87,23 +101,29 @@ struct roce_tx_slot {
 	uint32_t len;  /* out: bytes of the frame, without FCS */
 	uint32_t port; /* out: as in roce_qp_attr.port */
 };
-/* Fill up to n slots with frames; returns how many. Fewer than n: nothing more may be sent now. */
+/* Fill up to n slots with frames; returns how many. Fewer than n: nothing more may be sent now.
+ * Requests that begin are fetched from the rings of their clients. */
 unsigned roce_shard_tx(
 	struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n);
-/* Its first part alone: acknowledgements and the like. For who counts them apart, just before. */
+/* The first part of roce_shard_tx() alone: CNPs and acknowledgements. For a host that counts them
+ * apart, and calls roce_shard_tx() right after it. */
 unsigned roce_shard_tx_acks(
 	struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n);
 
-/* Run timers that are due, at most budget of them; returns how many ran. */
+/* Run timers that are due, at most budget of them, and flush some requests of queue pairs in ERR.
+ * Returns how many timers ran. */
 unsigned roce_shard_timers(struct roce_shard *s, uint64_t now_ns, unsigned budget);
-/* When the next timer may be due; UINT64_MAX: none. A lower bound, cheap. */
+/* When the next timer, or the next packet of a queue pair that sends at a rate, may be due; in ns.
+ * UINT64_MAX: none. A lower bound, for an lcore that wants to sleep. */
 uint64_t roce_shard_next_deadline(const struct roce_shard *s);
-/* True if roce_shard_tx() might have something to send. */
+/* Might roce_shard_tx() have something to send at now_ns? */
 bool roce_shard_tx_pending(const struct roce_shard *s, uint64_t now_ns);
 
-/* Publish the turn's completions, one barrier, judge the arm words. */
+/* Publish the turn's completions to the clients, issue one full barrier, and read the arm words.
+ * Once per turn. */
 void roce_shard_publish(struct roce_shard *s);
-/* Take a CQ whose waiter must be woken; NULL: no more. Not taken ones stay for the next turn. */
+/* Take a completion queue whose client is armed and must be woken; NULL: no more. Queues that are
+ * not taken are there in the next turn. */
 struct roce_cq *roce_shard_fired_cq(struct roce_shard *s);
 
 enum roce_event_type {
@@ -124,10 +144,11 @@ struct roce_event {
 	uint8_t reason;	      /* enum roce_reason */
 	uint8_t syndrome;
 };
-/* Take one event; false: none. Events live in the objects: none is ever lost. */
+/* Take one event; false: there is none. Events are bits in their objects, so none is ever lost, and
+ * one that is raised again before it is taken comes once. */
 bool roce_shard_event(struct roce_shard *s, struct roce_event *ev);
 
-/* Why a queue pair left service; roce_reason_name() has the words. */
+/* Why a queue pair went to ERR (or its send side stopped, for datagrams). */
 enum roce_reason {
 	ROCE_REASON_NONE,
 	ROCE_REASON_MODIFY,	/* the host asked for it */
@@ -156,9 +177,10 @@ enum roce_reason {
 	ROCE_REASON_LOCAL_AH,	/* no such address handle */
 	ROCE_REASON_COUNT,
 };
+/* The reason in words, for logs; "unknown" if r is none. */
 const char *roce_reason_name(enum roce_reason r);
 
-/* The last few abnormal events of a queue pair, touched only when one happens. */
+/* The record of the last abnormal events of a queue pair, eight at most. */
 enum roce_record_kind {
 	ROCE_REC_NAK_SENT, /* detail: syndrome; so in the next three */
 	ROCE_REC_NAK_RECEIVED,
@@ -173,10 +195,10 @@ struct roce_qp_record {
 	uint32_t kind_psn; /* enum roce_record_kind << 24 | psn */
 	uint32_t detail;
 };
-/* Copy them, oldest first, to out[8]; returns how many. */
+/* Copy the record of qp, oldest first, to out[8]; returns how many there are. */
 unsigned roce_qp_records(const struct roce_qp *qp, struct roce_qp_record *out);
 
-/* Shard counters: one X-macro, names are what operators see. */
+/* Counters of a shard, as one X-macro: their names are those of the metrics. */
 /* clang-format off */
 #define ROCE_COUNTERS(X)                                                                           \
 	X(rx_packets) X(rx_bytes) X(tx_packets) X(tx_bytes)                                        \
@@ -195,12 +217,15 @@ struct roce_counters {
 	ROCE_COUNTERS(ROCE_X)
 #undef ROCE_X
 };
+/* They only grow; valid as long as the shard. */
 const struct roce_counters *roce_shard_counters(const struct roce_shard *s);
-/* Memory of one idle connected queue pair in the engine; its rings are the client's. */
+/* Bytes of the shard's memory that an idle connected queue pair touches; its rings are the
+ * client's. */
 size_t roce_qp_bytes(void);
-/* Set aside for each queue pair besides, and not touched until it meets memory behind a mover. */
+/* Bytes besides that are set aside for each queue pair, and not touched until it meets memory that
+ * only its client can reach, */
 size_t roce_moved_bytes(void);
-/* ... until it meets congestion. */
+/* ... or until it meets congestion. */
 size_t roce_cc_bytes(void);
 
 /* Objects alive and pool entries in use: all zero at the end of an orderly life. */
@@ -208,50 +233,54 @@ struct roce_usage {
 	/* mrs: regions of all kinds and windows; mws: the windows among them */
 	uint32_t qps, cqs, pds, mrs, mws, srqs, wqes, timers;
 };
+/* Copy what is in use to *u. */
 void roce_shard_usage(const struct roce_shard *s, struct roce_usage *u);
 
 /* ---- protection domains, memory regions and windows ------------------------------------------ */
 
-/* Returns a PD number, or 0 if there is none left. */
+/* Returns the number of a new protection domain; 0: none is left. */
 uint32_t roce_pd_create(struct roce_shard *s);
-/* False: still in use by a region or queue pair. */
+/* False: pd is none, or a region, window, queue pair or shared receive queue is in it. */
 bool roce_pd_destroy(struct roce_shard *s, uint32_t pd);
 
 /*
- * Register [va, va+bytes), which the host has mapped at host; access is NDSH_ACCESS_*. The keys are
- * unpredictable. NULL if the table is full or access is inconsistent (W-MEM-02).
+ * Register [va, va+bytes), which the host has mapped at host; access is NDSH_ACCESS_*. The key is
+ * unpredictable (W-MEM-01). NULL: the table is full, there is no such pd, or access is inconsistent
+ * (W-MEM-02).
  */
 struct roce_mr *roce_mr_register(struct roce_shard *s, uint32_t pd, uint64_t va, uint64_t bytes,
 	void *host, uint32_t access);
-/* The same for memory that the host can't map: its client moves it, by the orders of m. */
+/* The same for memory that the host can't map: the client moves it, as m's copy commands say. */
 struct roce_mr *roce_mr_register_moved(struct roce_shard *s, uint32_t pd, uint64_t va,
 	uint64_t bytes, struct roce_mover *m, uint32_t access);
 uint32_t roce_mr_key(const struct roce_mr *mr); /* local and remote token are one key */
-/* Dead at once: requests under way fail at their next packet. False, and nothing done: windows are
- * bound to it (W-MEM-03). */
+/* The key opens nothing from now on: requests in flight that use it fail at their next packet. mr
+ * is no more. False: windows are bound to it (W-MEM-03). */
 bool roce_mr_deregister(struct roce_shard *s, struct roce_mr *mr);
 
 /*
- * A memory window, not bound (type 2B): a slot of the table that regions are in. BIND in a send
- * queue gives it the token ndsh_window_token(*slot, *secret, generation) of the descriptor's
- * generation, and the peer of that queue pair its rights, until it is invalidated or the queue pair
- * is at its end. NULL: the table is full.
+ * A memory window of type 2B, not bound: a slot of the table that regions are in (W-MEM-04). BIND
+ * in a send queue gives it the token ndsh_window_token(*slot, *secret, generation), with the
+ * generation of the descriptor, and gives the peer of that queue pair its rights, until the window
+ * is invalidated or the queue pair ends. *slot and *secret are for the client, which computes the
+ * token itself. NULL: the table is full, or there is no such pd.
  */
 struct roce_mr *roce_mw_create(struct roce_shard *s, uint32_t pd, uint32_t *slot, uint64_t *secret);
-/* A bound one is invalidated (R-MW-09). */
+/* A window that is bound is invalidated (R-MW-09). mw is no more. */
 void roce_mw_destroy(struct roce_shard *s, struct roce_mr *mw);
 
 /* ---- arenas, fast-register regions ----------------------------------------------------------- */
 
 /*
- * All memory that a client has shared, as the host sees it: sorted by va, nothing twice. The host
- * may change it between calls; what is no longer in it is refused from then on, whatever was
- * registered there, so nothing has to be asked before memory goes.
+ * An arena is all memory that a client has shared, as the host sees it: extents sorted by va, which
+ * do not overlap. The host may change it between calls. Accesses to memory that is no longer in it
+ * are refused from then on, whatever was registered there, so the host may unmap memory without
+ * looking for its users first.
  */
 struct roce_extent {
 	uint64_t va, bytes; /* multiples of NDSH_PAGE_BYTES */
 	uint8_t *host;
-	uint64_t regions; /* registered by the admin ring, that lie in it (roce/admin.h) */
+	uint64_t regions; /* registered by the admin ring, that lie in it (mem/admin.h) */
 };
 struct roce_arena {
 	const struct roce_extent *extent;
@@ -273,59 +302,68 @@ struct roce_frmr_cfg {
 size_t roce_frmr_bytes(uint32_t max_pages);
 struct roce_mr *roce_frmr_create(struct roce_shard *s, const struct roce_frmr_cfg *cfg, void *mem,
 	uint32_t *slot, uint64_t *secret);
+/* fr is no more, and mem the host's again. */
 void roce_frmr_destroy(struct roce_shard *s, struct roce_mr *fr);
-/* A key, by roce_mr_key(), to all of the arena, for SGEs of this PD and nothing else (R-FR-08). */
+/* A key, by roce_mr_key(), to all of the arena, for SGEs of this PD and nothing else (R-FR-08).
+ * NULL: the table is full, or there is no such pd. */
 struct roce_mr *roce_arena_open(struct roce_shard *s, uint32_t pd, const struct roce_arena *arena);
 void roce_arena_close(struct roce_shard *s, struct roce_mr *key);
 
 /* ---- movers ---------------------------------------------------------------------------------- */
 
 /*
- * A client that moves memory by itself (ndsh_mover.h); one per session. mem: roce_mover_bytes() of
- * the host's, for as long as it lives; shared: the block of ndsh_mover_bytes(), zeroed. Its orders
- * make it a completion queue: owner comes with roce_shard_fired_cq() when the client is to be
- * woken, and with ROCE_EV_CQ_ERROR when it lied about what it has done. NULL: no more of those.
+ * A mover: a client that moves memory by itself, as copy commands say (shm/ndsh_mover.h); one per
+ * session. mem: roce_mover_bytes() of the host's memory, the engine's until roce_mover_destroy();
+ * shared: the block of ndsh_mover_bytes(), zeroed. Its copy commands are entries of a completion
+ * queue: owner comes with roce_shard_fired_cq() when the client is to be woken, and with
+ * ROCE_EV_CQ_ERROR when the client claims to have done what it was not told to. NULL: no completion
+ * queue is left.
  */
 size_t roce_mover_bytes(void);
 struct roce_mover *roce_mover_create(struct roce_shard *s, void *mem, void *shared, void *owner);
-/* False, and nothing done: regions, or queue pairs that met them, are left. */
+/* False: there are regions of m, or queue pairs that have met them. */
 bool roce_mover_destroy(struct roce_shard *s, struct roce_mover *m);
-/* In each turn: what clients have moved. Returns how many did. */
+/* In each turn: see what clients have moved, and continue what waited for it. Returns how many
+ * clients have moved something. */
 unsigned roce_shard_movers(struct roce_shard *s, uint64_t now_ns);
-/* Before the lcore sleeps, behind the barrier that makes clients ring: true if all that they have
- * moved was seen. */
+/* Before the lcore sleeps, after the barrier that makes clients ring: was all seen that clients
+ * have moved? */
 bool roce_shard_movers_rest(const struct roce_shard *s);
 
 /* ---- completion queues ---------------------------------------------------------------------- */
 
-/* base: the shared block of ndsh_cq_bytes(depth), zeroed. NULL: no more CQs. */
+/* base: the shared block of ndsh_cq_bytes(depth), zeroed; depth: entries. NULL: no completion queue
+ * is left, or depth is out of range. */
 struct roce_cq *roce_cq_create(struct roce_shard *s, void *base, uint32_t depth, void *owner);
 void *roce_cq_owner(const struct roce_cq *cq);
-bool roce_cq_destroy(struct roce_shard *s, struct roce_cq *cq); /* false: queue pairs use it */
-/* The host lost the ring: the queue takes no more entries, its queue pairs end, and who waits is
- * told NDSH_CQ_FATAL at the end of the turn. No effect on one that is dead already. */
+/* False: queue pairs use it. */
+bool roce_cq_destroy(struct roce_shard *s, struct roce_cq *cq);
+/* The host has lost the ring: the queue takes no more entries, and at the end of the turn its queue
+ * pairs go to ERR and a waiting client is told NDSH_CQ_FATAL (R-CQ-32). No effect on a queue that
+ * is dead already. */
 void roce_cq_fail(struct roce_shard *s, struct roce_cq *cq);
-/* Does all of [low, high) belong to the entries of its ring? */
+/* Is all of [low, high), host addresses, within the ring of cq? */
 bool roce_cq_keeps_entries_at(const struct roce_cq *cq, uintptr_t low, uintptr_t high);
 /*
- * From the next entry on use ring, zeroed, of ndsh_cq_ring_bytes(depth), which must not be 0;
- * entries <= depth. The ring before is the client's again, the page stays. False, and nothing
- * changed: more than entries are not yet taken (R-RSZ-01).
+ * From the next entry on use another ring: zeroed, of ndsh_cq_ring_bytes(depth) bytes, which must
+ * not be 0; entries <= depth. The old ring is the client's again, the page stays. False: the client
+ * has more than entries entries still to take (R-RSZ-01).
  */
 bool roce_cq_resize(struct roce_cq *cq, void *ring, uint32_t depth, uint32_t entries);
 
 /* ---- shared receive queues ------------------------------------------------------------------- */
 
 /*
- * Receives that all queue pairs made with it draw from, in the order of posting; each completes at
- * the queue pair that took it. One whose message finds it empty answers RNR (R-SR-06). shared: the
- * block of ndsh_srq_bytes(depth, sge), zeroed. NULL: no more, or depth or sge out of range.
+ * A receive ring that all queue pairs made with it take from, in the order of posting; a receive
+ * completes at the queue pair that took it. A message that finds the ring empty is answered by an
+ * RNR NAK (R-SR-06). shared: the block of ndsh_srq_bytes(depth, sge), zeroed; depth: receives; sge:
+ * SGEs of each. NULL: none is left, there is no such pd, or depth or sge is out of range.
  */
 struct roce_srq *roce_srq_create(
 	struct roce_shard *s, uint32_t pd, void *shared, uint32_t depth, uint32_t sge, void *owner);
 /* One ROCE_EV_SRQ_LIMIT when fewer than limit receives are left, now or later; 0: none. */
 void roce_srq_arm(struct roce_shard *s, struct roce_srq *srq, uint32_t limit);
-/* What is posted vanishes. False, and nothing done: queue pairs use it. */
+/* Receives that are posted vanish. False: queue pairs use it. */
 bool roce_srq_destroy(struct roce_shard *s, struct roce_srq *srq);
 
 /* ---- queue pairs ---------------------------------------------------------------------------- */
@@ -344,24 +382,28 @@ enum roce_qp_state { /* IBTA */
 struct roce_qp_cfg {
 	uint32_t pd;
 	struct roce_cq *send_cq, *recv_cq;
-	struct roce_srq *srq; /* of the same PD, or NULL; with one, its own receive ring rests */
+	/* Of the same PD, or NULL; with one, the queue pair's own receive ring is not used. */
+	struct roce_srq *srq;
 	void *shared; /* block of ndsh_qp_layout(), zeroed, starts with struct ndsh_qp_page */
 	struct ndsh_qp_dims dims;
 	uint32_t handle; /* ndsh_cqe.qp */
 	void *owner;
 };
-/* NULL: no queue pair left, no such PD, srq of another one, or dims out of range. Born in RESET. */
+/* A new queue pair is in RESET. NULL: none is left, there is no such PD, srq is of another one, or
+ * dims are out of range. */
 struct roce_qp *roce_qp_create(struct roce_shard *s, const struct roce_qp_cfg *cfg);
-/* Silent end: outstanding requests vanish without completions; the QPN rests for long. */
+/* Outstanding requests vanish without completions. The QPN is not used again for a long time. */
 void roce_qp_destroy(struct roce_shard *s, struct roce_qp *qp);
+/* The queue pair number (QPN), 24 bits. */
 uint32_t roce_qp_num(const struct roce_qp *qp);
 void *roce_qp_owner(const struct roce_qp *qp);
 enum roce_qp_state roce_qp_state_get(const struct roce_qp *qp);
+/* Why it is in ERR, or ROCE_QPS_UD_SQE; ROCE_REASON_NONE in other states. */
 enum roce_reason roce_qp_reason(const struct roce_qp *qp);
-/* An unpredictable 24-bit first PSN. */
+/* An unpredictable 24-bit PSN to begin with. */
 uint32_t roce_random_psn(struct roce_shard *s);
 
-/* Attributes and their mask bits (2.13). */
+/* Attributes and their mask bits (IBTA volume 1, chapter 11, Modify Queue Pair). */
 enum {
 	ROCE_QPA_ACCESS = 1u << 0,
 	/* AV and port. With ROCE_TOS_ECT0 in the path's class all requests and answers to READs and
@@ -390,11 +432,12 @@ struct roce_qp_attr {
 	uint8_t max_dest_rd, max_rd;	    /* 0..ROCE_RD_ATOMIC_MAX */
 	uint8_t min_rnr_code, timeout_code; /* 0..31 */
 	uint8_t retry, rnr_retry;	    /* 0..7 */
-	/* RNR_RETRY: one that finds no receive for so long fails, whatever rnr_retry says; 0: no */
+	/* RNR_RETRY: a request that gets RNR NAKs for so long fails, whatever rnr_retry says
+	 * (R-SR-05); 0: never */
 	uint32_t rnr_give_up_ms;
-	/* In RTS, when nothing was heard of the peer and nothing is under way for so long, it is
-	 * asked for a sign of life, and a silent one ends the queue pair as one that acknowledges
-	 * nothing does (ROCE_REASON_RETRY_EXC). 0: never. Needs a timeout_code. */
+	/* In RTS, when nothing was received from the peer and nothing was in flight for so long,
+	 * the peer is sent an empty WRITE; a peer that does not acknowledge it ends the queue pair
+	 * with ROCE_REASON_RETRY_EXC, as for any request. 0: never. Needs a timeout_code. */
 	uint32_t keepalive_ms;
 };
 enum roce_modify {
@@ -405,40 +448,41 @@ enum roce_modify {
 	ROCE_MODIFY_BAD_VALUE,
 	ROCE_MODIFY_DRAINING, /* attributes in SQD wait for ROCE_EV_SQ_DRAINED */
 };
-/* Change state (to == current: attributes only) with the attributes named in mask, as 2.13 permits.
- * To ERR: everything outstanding completes with FLUSH_ERR, in order, before this returns or in the
- * following turns. To RESET: requests vanish. On failure nothing changed. */
+/* Change the state (to == current: attributes only) with the attributes named in mask, as the table
+ * in qp/modify.c permits. To ERR: everything outstanding completes with FLUSH_ERR, in order, before
+ * this returns or in the following turns (W-QP-02). To RESET: requests vanish (W-QP-01). attr may
+ * be NULL if mask is 0. On failure nothing has changed. */
 enum roce_modify roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns,
 	enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr);
-/* What it would say of any connected queue pair in that state; *wrong: attributes that miss, or are
- * at fault. Never ROCE_MODIFY_DRAINING. */
+/* What roce_qp_modify() would return for a connected queue pair in state from, ROCE_MODIFY_DRAINING
+ * excepted. *wrong: the mask bits of attributes that are missing, forbidden or have a bad value. */
 enum roce_modify roce_modify_judge(enum roce_qp_state from, enum roce_qp_state to, uint32_t mask,
 	const struct roce_qp_attr *attr, uint32_t *wrong);
-/* The attributes as they are, all but path and port; rq_psn and sq_psn are the next ones. True: in
- * SQD, and not yet drained. */
+/* The current attributes, all but path, port and port_mtu_bytes; rq_psn and sq_psn are the next
+ * ones to be received and sent. True: it is in SQD, and not yet drained. */
 bool roce_qp_query(const struct roce_qp *qp, struct roce_qp_attr *attr);
-/* Flush more of a queue pair in ERR, a portion a call; false: there is still more. Who destroys it
- * and wants its entries to be there asks until it is true. */
+/* Flush more requests of a queue pair in ERR, at most 512 per call. True: all are flushed. Before
+ * roce_qp_destroy(), a host that wants all completions calls it until it is true. */
 bool roce_qp_flush(struct roce_shard *s, struct roce_qp *qp);
-/* New next-hop MAC addresses of a path in use. */
+/* The next hop of the path has new MAC addresses. */
 void roce_qp_set_macs(struct roce_qp *qp, const uint8_t smac[6], const uint8_t dmac[6]);
 
 /*
- * The client rang: its requests leave in roce_shard_tx(), which looks at the queue pair only then;
- * until that it may be modified and destroyed. Who rings again soon has its send ring looked at
- * from then on, until that stayed empty for a while. A queue pair in ERR is flushed once more: a
- * client that posted, passed a full barrier and then reads page->dead = 1 must ring, for receives
- * too.
+ * The client rang. Its requests leave in roce_shard_tx(), which accesses the queue pair only then;
+ * until then it may be modified and destroyed. If the client rings again soon, its send ring is
+ * polled from then on, until it has been empty for a while. A queue pair in ERR is flushed once
+ * more: a client that has posted a request or a receive, passed a full barrier and then reads
+ * page->dead = 1 must ring.
  */
 void roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp);
 /*
- * Look at the send rings of recently active queue pairs, at most budget. Returns how many had new
- * work. A ring that stayed empty falls back to doorbells, with the barrier and second look that
- * this needs.
+ * Poll the send rings of recently active queue pairs, at most budget of them, and flush some
+ * requests of queue pairs in ERR. Returns how many had new work. A ring that has been empty for a
+ * while falls back to doorbells, with the barrier and second look that this needs.
  */
 unsigned roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget);
-/* Make every ring of the shard's active list fall back to doorbells (before the lcore sleeps).
- * True if meanwhile none had work: it is safe to sleep. */
+/* Before the lcore sleeps: make every polled ring fall back to doorbells. True: none had work
+ * meanwhile, so the lcore may sleep. False: there is work, and the rings are polled as before. */
 bool roce_shard_rest(struct roce_shard *s);
 
 #endif

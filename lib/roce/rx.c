@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A received frame: it reaches its queue pair, or it is counted and dropped. The checks are in the
- * order of rdma_rxe's (Linux, drivers/infiniband/sw/rxe/rxe_recv.c): the ICRC, which costs most, is
- * the last one (W-RXE-01).
+ * order of rdma_rxe in Linux: the ICRC, which costs most, is the last one (W-RXE-01).
  */
 #include <string.h>
 

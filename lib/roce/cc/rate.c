@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The rate of a sender that was told of congestion: DCQCN (Zhu et al., SIGCOMM 2015). A cut takes
- * away up to half, by what alpha says of the last milliseconds; then the rate goes half way back to
- * where it was, five times, then probes beyond in steps, and at last in growing steps. A raise is
- * due after each period, and after each volume.
+ * away up to half of the rate; how much, alpha says, which measures the congestion of the last
+ * milliseconds. Then the rate is raised: five times half way back to where it was before the cut,
+ * then beyond that in steps, and at last in growing steps. A raise is due after each period and
+ * after each volume sent.
  *
- * Nobody watches the clock for that. What has become due is made up for when the rate is asked for,
- * so an idle queue pair costs nothing, and finds its rate as if somebody had.
+ * No timer runs for that. When the rate is needed, all raises that have become due since are made
+ * at once: an idle queue pair costs nothing, and has the same rate as with a timer.
  *
- * Differences to the paper, where its numbers are those of a 40 Gb/s network card:
- * - g is 1/16 instead of 1/256, as in DCTCP. The paper's remembers for 14 ms. Hardware of today
- *   does for 0.2 ms, by shorter periods than software can keep.
- * - Steps are 10 Mb/s instead of 40, as many of our links are slow: of 1 Gb/s two senders use 93 %
- *   instead of 88 %, with half the queue.
- * - After a cut no other one follows, and no raise, before a round trip has shown what it did.
- * - A cut starts from what the sender can have reached at most, as software's queue pairs are
- *   often slower than their link.
+ * Differences to the paper, whose numbers are for a 40 Gb/s network card:
+ * - g is 1/16 instead of 1/256, as in DCTCP. With the paper's, alpha remembers for 14 ms. Current
+ *   hardware remembers for 0.2 ms, with shorter periods than software can keep.
+ * - Steps are 10 Mb/s instead of 40, as many links are slow: two senders use 93 % of 1 Gb/s instead
+ *   of 88 %, with half the queue.
+ * - After a cut there is no other cut, and no raise, before a round trip has shown its effect.
+ * - A cut starts from the highest rate that the sender can have reached, as queue pairs in software
+ *   are often slower than their link.
  */
 #include "roce/cc/rate.h"
 
 #define PERIOD_NS	55000u
-#define CUT_INTERVAL_NS 50000u /* as the notifications of one marked queue come */
+#define CUT_INTERVAL_NS 50000u /* of the CNPs that one congested queue causes */
 #define VOLUME_BYTES	10000000u
 #define RECOVERIES	5u     /* raises that only go back half the way */
 #define STEP		1250u  /* 10 Mb/s */
 #define LEAP		12500u /* 100 Mb/s */
-#define ONE_BY_ONE	64u    /* periods; if more have ended, it is on its way in steps */
+#define ONE_BY_ONE	64u    /* periods; if more have ended, raises are steps already */
 #define ALPHA_ONE	65535u
 #define ALPHA_SHIFT	4u /* g */
 
-/* What the target goes up by. */
+/* By how much the next raise moves the target. */
 static uint32_t
 rate_step(const struct roce_rate *r)
 {
@@ -61,7 +62,8 @@ raises_count(uint8_t *raises)
 		++*raises;
 }
 
-/* As fast as any link: the limit is none. A leap short of it, as it follows a target. */
+/* At the highest rate there is no limit any more. One leap short of it, since the rate stays behind
+ * its target. */
 static bool
 rate_is_over(struct roce_rate *r)
 {
@@ -80,7 +82,8 @@ rate_end_period(struct roce_rate *r)
 	rate_raise(r);
 }
 
-/* All periods that have ended, at once: each is a step, and the rate one step behind its target. */
+/* End all periods that are over at once: each is one step, and the rate is one step behind its
+ * target. */
 static void
 rate_end_periods(struct roce_rate *r, uint64_t now_ns)
 {

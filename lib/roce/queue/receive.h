@@ -4,9 +4,9 @@
  *
  *  1. The client posts it: lib/shm/ndsh_rq.c, ndsh_rq_push(), into the receive ring of a queue pair
  *     or of a shared receive queue.
- *  2. A message or datagram that needs one arrives: roce_receive_take() checks the descriptor, which
- *     is read once (ndsh_rq_look(), ndsh_rq_take()), and copies it to a roce_wqe of the pool. It is
- *     the receive in use, qp->rx_wqe; a queue pair has one at most.
+ *  2. A message or datagram that needs one arrives: roce_receive_take() reads the descriptor
+ *     once, checks it (ndsh_rq_look(), ndsh_rq_take()) and copies it to a roce_wqe of the pool. It
+ *     is the receive in use, qp->rx_wqe; a queue pair has one at most.
  *  3. The payload goes to its SGEs, by roce_sge_scatter().
  *  4. The message has ended, or can't be received, or the queue pair is flushed: with
  *     roce_receive_finish() or roce_receive_fail() the receive completes and its slot and roce_wqe

@@ -24,21 +24,21 @@ enum {				   /* roce_wqe.bits */
 	ROCE_WQB_PROBE = 1u << 2,  /* by keepalive.c: no client posted it, none is told of it */
 };
 
-/* What a BIND is asked to do. */
+/* Arguments of a BIND. */
 struct roce_bind {
 	uint64_t bytes;
 	uint32_t access, region; /* token */
 	uint32_t generation;
 };
 
-/* What a FAST_REGISTER is asked to do. */
+/* Arguments of a FAST_REGISTER. */
 struct roce_frmr_args {
 	uint64_t bytes;
 	uint32_t pages, generation;
 	uint8_t access, list;
 };
 
-/* What an atomic is asked to do, behind its one SGE. */
+/* The SGE and the operands of an atomic. */
 struct roce_atomic {
 	struct ndsh_sge sge;
 	uint64_t swap_add, compare;
@@ -84,7 +84,8 @@ roce_wqe_inline(const struct roce_wqe *w)
 	return w->ext != NULL ? w->ext->inl : w->inl;
 }
 
-/* Where in a scatter/gather list byte pos of the message lies: spares a walk per packet. */
+/* Where in its scatter/gather list byte pos of a message lies, so that the next packet need not
+ * walk the list. */
 struct roce_sge_pos {
 	const struct roce_wqe *wqe;
 	uint32_t pos, off, idx;

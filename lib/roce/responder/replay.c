@@ -12,9 +12,10 @@
 #define READS_REST_NS 1000000000u /* a block used more recently is not taken from its queue pair */
 
 /*
- * A queue pair keeps its replay block for life, because the peer may repeat a READ at any time.
- * With all blocks in use, the one longest at rest goes: a repetition after that is dropped, as the
- * rules have it for READs too old (W-DUP-03). NULL: none is at rest.
+ * A queue pair keeps its replay block to its end, because the peer may repeat a READ at any time.
+ * If all blocks are in use, the one that was not used for longest is taken: a READ that its peer
+ * repeats after that is dropped, as READs that are too old are (W-DUP-03). NULL: all were used in
+ * the last second, or have responses to send.
  */
 static struct roce_read_block *
 reads_take_oldest(struct roce_shard *s)

@@ -12,11 +12,11 @@
 
 struct roce_read_slot {
 	uint64_t va;
-	uint64_t old; /* atomics: what was there: executed once, answered as often as asked */
+	uint64_t old; /* of an atomic, which is executed once and may be acknowledged often */
 	uint32_t first_psn, npsn;
 	uint32_t len, rkey;
 	uint32_t next;	/* next response to send, counted from first_psn */
-	uint32_t base;	/* where this replay began: its response is a FIRST or ONLY (W-DUP-04) */
+	uint32_t base;	/* the first response of this replay: a FIRST or ONLY (W-DUP-04) */
 	uint8_t opcode; /* of the request */
 	bool pending;	/* responses are to be sent */
 	bool replay;	/* errors are silent (W-DUP-07) */
@@ -24,7 +24,7 @@ struct roce_read_slot {
 };
 enum roce_wait { /* what an atomic waits for (responder/atomic.c) */
 	ROCE_WAIT_NONE,
-	ROCE_WAIT_MOVER,  /* its client to execute it */
+	ROCE_WAIT_MOVER,  /* its client, which executes it */
 	ROCE_WAIT_PLACED, /* the writes before it: it is the newest then */
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Datagram queue pairs. They share rings, completions, flush and memory with the connected ones;
- * the states of a live one are its own, so that no packet of a connection is taken for it (rx.c),
- * and its turn to send comes here (tx.c). What is sent is done when it has left; what is received
- * counts when it is for this address, with this key, and a receive has room for all of it, else it
- * is dropped and counted: a stranger's datagram never ends a queue pair.
+ * Datagram queue pairs. They share rings, completions, flush and memory with the connected ones.
+ * The states of a live one are ROCE_QPS_UD_*, so that it takes no packet of a connection (rx.c) and
+ * sends by roce_ud_turn() (tx.c). A request is complete when its datagram has left. A datagram is
+ * received if it is for this address, has the right Q_Key, and fits into a receive; otherwise it is
+ * dropped and counted: a stranger's datagram never ends a queue pair.
  */
 #include "roce/ud/ud.h"
 
@@ -79,7 +79,7 @@ roce_ud_start(
 	return true;
 }
 
-/* What is behind a failed send, at most budget of it; false: nothing is left (W-ERR-02). */
+/* Flush requests behind a failed one, at most budget of them; false: none is left (W-ERR-02).*/
 static bool
 ud_flush_sends(struct roce_shard *s, struct roce_qp *qp, unsigned budget)
 {
@@ -101,7 +101,7 @@ roce_ud_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, uint32
 		return false;
 	s->now_ns = now_ns;
 	if (qp->state == ROCE_QPS_UD_SQE) {
-		/* No more than the ring holds: a client may go on posting. */
+		/* Not more than the ring has slots, since the client may go on posting. */
 		(void)ud_flush_sends(s, qp, qp->sq.depth);
 		ud_publish_done(qp);
 		qp->state = ROCE_QPS_UD_RTS;
@@ -132,7 +132,7 @@ ud_load(struct roce_shard *s, struct roce_qp *qp)
 	return w;
 }
 
-/* The send side alone stops, and the client starts it again (W-ERR-02). */
+/* A request has failed: the send side stops, until the client starts it again (W-ERR-02). */
 static void
 ud_stop_sending(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status,
 	enum roce_reason reason)
@@ -145,7 +145,7 @@ ud_stop_sending(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status st
 	roce_comp_finish(s, qp, status, reason);
 }
 
-/* The payload, from wherever it lies. */
+/* Copy the payload, from whatever kind of memory. */
 static enum roce_copy
 ud_gather(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8_t *dst)
 {
@@ -186,7 +186,7 @@ ud_send_one(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 			.se = w->flags & NDSH_WRF_SOLICIT,
 			.payload_bytes = w->bytes,
 			.imm = w->imm,
-			/* W-PKT-13: a privileged key in a request stands for our own. */
+			/* W-PKT-13: a privileged key stands for the queue pair's own. */
 			.qkey = q_key & ROCE_QKEY_PRIVILEGED ? qp->ud.q_key : q_key,
 			.src_qpn = qp->qpn,
 		},
@@ -234,7 +234,7 @@ roce_ud_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
-/* W-PKT-07: the network's header in front of the datagram, an IPv4 one in the last 20 bytes. */
+/* W-PKT-07: the IP header goes in front of the datagram, an IPv4 one into the last 20 bytes. */
 static enum roce_copy
 ud_put_header(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
@@ -271,7 +271,7 @@ ud_finish_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pk
 	roce_receive_finish(s, qp, &cqe);
 }
 
-/* The receive that was fetched is in rq again: nothing was done with it. */
+/* The receive in use, with which nothing was done, is in rq again. */
 static void
 ud_give_back(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq)
 {
@@ -294,7 +294,7 @@ ud_receive(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq, const s
 	if (put == ROCE_COPY_OK)
 		put = roce_sge_scatter(s, qp, &qp->recv_pos, qp->rx_wqe, NDSH_GRH_BYTES,
 			pkt->payload, pkt->payload_bytes);
-	if (put == ROCE_COPY_LATER) { /* no room in the staging is no receive */
+	if (put == ROCE_COPY_LATER) { /* no room in the staging counts as no receive */
 		s->count.rx_datagram_no_receive++;
 		ud_give_back(s, qp, rq);
 		return;
@@ -303,7 +303,7 @@ ud_receive(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq, const s
 		roce_srq_taken(s, qp->srq);
 	if (put == ROCE_COPY_OK) {
 		ud_finish_receive(s, qp, pkt);
-	} else { /* the client's own fault, and the end */
+	} else { /* the client's own SGEs are wrong: the queue pair ends */
 		roce_receive_fail(s, qp, NDSH_WC_LOC_PROT_ERR);
 		roce_qp_error(s, qp, ROCE_REASON_RECV_PROT, 0);
 	}

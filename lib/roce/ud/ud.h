@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Datagrams (UD): queue pairs without a peer, and address handles, which say where a datagram goes.
- * A part of roce.h for who makes them; what is posted is in shm/ndsh_abi.h.
+ * A part of roce.h, for the host; the requests that clients post are in shm/ndsh_abi.h.
  */
 #ifndef ROCE_UD_H
 #define ROCE_UD_H
 
 #include "roce/roce.h"
 
-/* Never a client's: whoever may use such a key speaks for its host (W-PKT-13). */
+/* Q_Keys with this bit are privileged: no client gets one (W-PKT-13). */
 #define ROCE_QKEY_PRIVILEGED 0x80000000u
 
 /* ---- address handles ------------------------------------------------------------------------- */
 
-/* Bits of a token that are its place in the table; those above tell it from its predecessors. */
+/* Bits of a token that are its index in the table; the others tell it from earlier ones there. */
 #define ROCE_AH_INDEX_BITS 18u
 
 struct roce_ah {
@@ -23,15 +23,17 @@ struct roce_ah {
 	uint32_t mtu_bytes; /* longest datagram on the way there */
 	struct roce_hdr_tmpl tmpl;
 };
-/* All that a client may send to: entry token % 2^ROCE_AH_INDEX_BITS. The host may change it between
- * calls; what is not live in it any more is refused from then on. */
+/* All address handles of a client; a token leads to entry token % 2^ROCE_AH_INDEX_BITS. The host
+ * may change the table between calls. A request with a handle that is not live fails. */
 struct roce_ah_table {
 	struct roce_ah *slot;
 	uint32_t count;
 };
+/* Make *ah a live handle: token, the path to the address, the port to send from, and the longest
+ * datagram, in bytes. */
 void roce_ah_set(struct roce_ah *ah, uint32_t token, const struct roce_path *path, uint32_t port,
 	uint32_t mtu_bytes);
-/* The next hop has other addresses now. */
+/* The next hop of the path has new MAC addresses. */
 void roce_ah_set_macs(struct roce_ah *ah, const uint8_t smac[6], const uint8_t dmac[6]);
 
 /* ---- queue pairs ----------------------------------------------------------------------------- */
@@ -42,14 +44,14 @@ struct roce_ud_cfg {
 	uint16_t vlan;			 /* in the VLAN of that address; 0: in none */
 	const struct roce_ah_table *ahs; /* of its client, for as long as it lives */
 };
-/* From RESET to ROCE_QPS_UD_RTS: it sends and receives. False, and nothing done: another state, or
- * a privileged key. roce_qp_modify() to ERR ends it, and nothing leads from there to another life;
- * roce_qp_destroy() as any queue pair. */
+/* From RESET to ROCE_QPS_UD_RTS: the queue pair sends and receives datagrams. False: it is in
+ * another state, or the key is privileged. roce_qp_modify() to ERR ends it; from there it can only
+ * be destroyed. */
 bool roce_ud_start(
 	struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, const struct roce_ud_cfg *cfg);
-/* Another key; and if the send side had stopped (ROCE_QPS_UD_SQE), it goes on with what is posted
- * from now on, what was posted before is flushed. False, and nothing done: it is no datagram queue
- * pair any more, or a privileged key. */
+/* Set another Q_Key. If the send side had stopped (ROCE_QPS_UD_SQE), requests posted before are
+ * flushed, and those posted from now on are sent. False: it is no live datagram queue pair, or the
+ * key is privileged. */
 bool roce_ud_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, uint32_t q_key);
 
 #endif
