@@ -6,6 +6,7 @@
 #include "conn/conn.h"
 #include "control/daemon.h"
 #include "hostnet/path.h"
+#include "lcore/call.h"
 #include "object/qp.h"
 #include "object/qp_path.h"
 #include "platform/log.h"

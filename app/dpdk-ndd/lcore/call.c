@@ -4,6 +4,7 @@
 
 #include <rte_pause.h>
 
+#include "lcore/call.h"
 #include "lcore/shard.h"
 #include "platform/clock.h"
 

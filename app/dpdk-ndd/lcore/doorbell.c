@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lcore/shard.h"
+#include "lcore/turn.h"
 
 static void
 session_swap_places(struct ndd_shard *s, uint32_t a, uint32_t b)

@@ -11,8 +11,9 @@
 
 #include <rte_pause.h>
 
-#include "platform/clock.h"
 #include "lcore/shard.h"
+#include "lcore/turn.h"
+#include "platform/clock.h"
 
 #define WAKES 16
 

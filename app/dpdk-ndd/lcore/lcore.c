@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One turn of an lcore. Everything in it is bounded by a constant of shard.h. */
+/* One turn of an lcore. Everything in it is bounded by a constant of turn.h. */
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "platform/clock.h"
+#include "lcore/call.h"
 #include "lcore/shard.h"
+#include "lcore/turn.h"
+#include "platform/clock.h"
 
 /* A wake-up costs a system call, and an interrupt of another CPU if its waiter sleeps: the ones
  * above the budget stay with the engine for the next turn. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames in: from the ports (I/O owner), from other shards, and our own to ourselves. */
 #include "lcore/shard.h"
+#include "lcore/turn.h"
 
 /* One mbuf, one frame. NULL: it could not be made so, and is gone. */
 static struct rte_mbuf *

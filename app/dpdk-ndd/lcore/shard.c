@@ -4,9 +4,10 @@
 
 #include <rte_launch.h>
 
+#include "lcore/shard.h"
+#include "lcore/turn.h"
 #include "platform/eal.h"
 #include "platform/numamem.h"
-#include "lcore/shard.h"
 
 struct ndd_shard *
 ndd_shard_new(struct ndd_plane *plane, const struct roce_shard_cfg *cfg, unsigned lcore)

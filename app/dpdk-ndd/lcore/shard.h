@@ -6,47 +6,17 @@
 #ifndef NDD_SHARD_H
 #define NDD_SHARD_H
 
-#include "lcore/wakeup.h"
+#include "lcore/counters.h"
 #include "lcore/cycles.h"
 #include "lcore/handover.h"
+#include "lcore/wakeup.h"
 #include "port/port.h"
 #include "roce/mem/admin.h"
 #include "roce/ud/ud.h"
 
-/* Bounds of one turn. */
-#define NDD_BURST	      32u /* frames per call of a port or ring */
-#define NDD_RX_ROUNDS	      4u  /* bursts from one source */
-#define NDD_TX_ROUNDS	      4u  /* bursts to the ports */
-#define NDD_DOORBELL_SESSIONS 64u /* awake sessions polled */
-#define NDD_DOORBELL_WORDS    4u  /* doorbell words of one session: 64 queue pairs each */
-#define NDD_ADMIN	      8u  /* registrations of one session: some 100 ns each */
-#define NDD_POLL_RINGS	      256u
-#define NDD_TIMERS	      64u
-#define NDD_EVENTS	      16u
-#define NDD_WAKEUPS	      4u   /* each costs the lcore about 10 us when the waiter sleeps */
-#define NDD_OUT_MAX	      128u /* frames kept for a port that takes none */
-#define NDD_SESSIONS_MAX      1024u
-
-#define NDD_DEMOTE_NS	  1000000ull  /* an idle session's doorbells come by its wake fd then */
-#define NDD_YIELD_NS	  1000ull     /* without work for so long: give the CPU to others */
-#define NDD_SLEEP_NS	  1000000ull  /* ... for so long: sleep */
-#define NDD_SLEEP_MIN_NS  100000ull   /* first sleep; doubles up to the longest */
-#define NDD_SLEEP_MAX_NS  1000000ull  /* ports are polled that often even when nothing happens */
-#define NDD_WAKE_CHECK_NS 50000ull    /* a busy lcore polls wake fds that often */
-#define NDD_STALL_NS	  50000000ull /* a port that takes nothing for so long loses frames */
-
-/* clang-format off */
-#define NDD_IO_COUNTERS(X)                                                                         \
-	X(rx_frames) X(rx_control) X(rx_truncated) X(rx_ip_header) X(rx_length) X(rx_tver)         \
-	X(rx_opcode) X(rx_pkey) X(rx_linearised) X(rx_linearise_failed) X(handed_over)             \
-	X(handover_full) X(control_full) X(loopback) X(tx_frames) X(tx_stalled) X(tx_link_dropped) \
-	X(no_mbufs) X(doorbells) X(wakeups) X(demotions) X(promotions) X(sleeps)
-/* clang-format on */
-struct ndd_io_counters {
-#define NDD_X(n) uint64_t n;
-	NDD_IO_COUNTERS(NDD_X)
-#undef NDD_X
-};
+#define NDD_BURST	 32u  /* frames per call of a port or ring */
+#define NDD_OUT_MAX	 128u /* frames kept for a port that takes none */
+#define NDD_SESSIONS_MAX 1024u
 
 /* Every thread reads it; it is constant after the start. */
 struct ndd_plane {
@@ -127,49 +97,10 @@ void ndd_shard_free(struct ndd_shard *s);
 bool ndd_shard_launch(struct ndd_shard *s);
 void ndd_shard_stop(struct ndd_shard *s);
 
-/* ---- call.c: the control thread's calls ---- */
+/* ---- doorbell.c: by ndd_shard_call() ---- */
 
-typedef void (*ndd_shard_fn)(struct ndd_shard *s, uint64_t now_ns, void *arg);
-/* Run fn on the shard's lcore between two turns and wait for it. The lcore never waits. */
-void ndd_shard_call(struct ndd_shard *s, ndd_shard_fn fn, void *arg);
-/* The same, after an RX poll came back empty (or a bounded number of turns): what arrived before
- * this call was handled before fn (a DREQ must not overtake data). */
-void ndd_shard_call_drained(struct ndd_shard *s, ndd_shard_fn fn, void *arg);
-/* The lcore's side: run the call that waits, if there is one. */
-bool ndd_shard_serve(struct ndd_shard *s, uint64_t now_ns, bool rx_empty);
-
-/* ---- lcore.c ---- */
-
-int ndd_lcore_main(void *shard);
-
-/* ---- rx.c, tx.c: return how many frames moved ---- */
-
-/* drained: every source came back with less than asked. */
-unsigned ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, bool *drained);
-unsigned ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns);
-/* Frames from this shard to itself: they need no port, and so no other turn. */
-unsigned ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns);
-bool ndd_lcore_frames_waiting(const struct ndd_shard *s);
-/* Free what the shard still holds. */
-void ndd_lcore_tx_drop(struct ndd_shard *s);
-
-/* ---- doorbell.c: doorbells, demotion, wake fds ---- */
-
-/* Calls from the control thread, by ndd_shard_call(). */
+/* The lcore polls the session's doorbells from now on, or no longer. False: too many sessions. */
 bool ndd_lcore_attach(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns);
 void ndd_lcore_detach(struct ndd_shard *s, struct ndd_shard_session *ss);
-unsigned ndd_lcore_doorbells(struct ndd_shard *s, uint64_t now_ns);
-/* A session's wake fd is readable. */
-void ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns);
-/* Every session to its wake fd, before sleeping. False: one of them rang meanwhile. */
-bool ndd_lcore_demote_all(struct ndd_shard *s, uint64_t now_ns);
-
-/* ---- idle.c ---- */
-
-/* After a turn that did nothing: yield or sleep, as the idle policy says. Returns which it was:
- * NDD_STAGE_idle, _yield or _sleep. */
-enum ndd_stage ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns);
-/* Poll the wake fds from time to time while busy. */
-void ndd_lcore_check_wakes(struct ndd_shard *s, uint64_t now_ns);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lcore/shard.h"
+#include "lcore/turn.h"
 
 static bool
 is_io_owner(const struct ndd_shard *s)

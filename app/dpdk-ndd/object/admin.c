@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "lcore/call.h"
 #include "lcore/shard.h"
 #include "object/cq.h"
 #include "object/pd.h"

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "control/daemon.h"
+#include "lcore/call.h"
 #include "object/cq.h"
 #include "object/segment.h"
 #include "platform/log.h"

@@ -2,6 +2,7 @@
 /* Completion queues in use: another ring, and the CPU that serves them. */
 #include <string.h>
 
+#include "lcore/call.h"
 #include "object/cq.h"
 #include "object/segment.h"
 #include "platform/eal.h"

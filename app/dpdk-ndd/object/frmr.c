@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "config/config.h"
+#include "lcore/call.h"
 #include "lcore/shard.h"
 #include "object/pd.h"
 #include "object/segment.h"

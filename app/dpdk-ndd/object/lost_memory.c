@@ -7,6 +7,7 @@
 #include "object/lost_memory.h"
 
 #include "control/daemon.h"
+#include "lcore/call.h"
 #include "object/cq.h"
 #include "object/segment.h"
 #include "platform/sigbus.h"

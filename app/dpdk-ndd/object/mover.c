@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "control/daemon.h"
+#include "lcore/call.h"
 #include "object/segment.h"
 #include "session/class.h"
 #include "session/session.h"

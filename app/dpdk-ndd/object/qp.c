@@ -5,6 +5,7 @@
 
 #include "control/daemon.h"
 #include "hostnet/address.h"
+#include "lcore/call.h"
 #include "object/cq.h"
 #include "object/pd.h"
 #include "object/qp.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "control/daemon.h"
+#include "lcore/call.h"
 #include "object/qp.h"
 #include "platform/log.h"
 #include "session/async.h"

@@ -9,6 +9,7 @@
 
 #include "conn/conn.h"
 #include "conn/endpoint.h"
+#include "lcore/call.h"
 #include "lcore/shard.h"
 #include "object/qp.h"
 #include "object/qp_path.h"

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "lcore/call.h"
 #include "lcore/shard.h"
 #include "object/qp.h"
 #include "session/session.h"

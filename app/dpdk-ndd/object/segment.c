@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "control/daemon.h"
+#include "lcore/call.h"
 #include "object/segment.h"
 #include "platform/log.h"
 #include "platform/numamem.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "control/daemon.h"
+#include "lcore/call.h"
 #include "object/pd.h"
 #include "object/segment.h"
 #include "object/srq.h"

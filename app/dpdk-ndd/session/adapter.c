@@ -8,6 +8,7 @@
 #include "control/daemon.h"
 #include "hostnet/address.h"
 #include "hostnet/path.h"
+#include "lcore/call.h"
 #include "session/adapter.h"
 #include "session/class.h"
 #include "session/session.h"

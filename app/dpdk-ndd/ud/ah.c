@@ -11,6 +11,7 @@
 #include "conn/endpoint.h"
 #include "control/daemon.h"
 #include "hostnet/address.h"
+#include "lcore/call.h"
 #include "platform/clock.h"
 #include "platform/log.h"
 #include "session/class.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The Q_Key of a datagram queue pair. */
+#include "lcore/call.h"
 #include "lcore/shard.h"
 #include "object/qp.h"
 #include "session/session.h"

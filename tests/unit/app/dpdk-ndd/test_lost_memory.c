@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "control/daemon.h"
+#include "lcore/call.h"
 #include "object/cq.h"
 #include "object/lost_memory.h"
 #include "object/segment.h"

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of an lcore's turn. */
+#ifndef NDD_TURN_H
+#define NDD_TURN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lcore/cycles.h"
+
+struct ndd_shard;
+struct ndd_shard_session;
+
+/* Bounds of one turn. */
+#define NDD_RX_ROUNDS	      4u  /* bursts from one source */
+#define NDD_TX_ROUNDS	      4u  /* bursts to the ports */
+#define NDD_DOORBELL_SESSIONS 64u /* awake sessions polled */
+#define NDD_DOORBELL_WORDS    4u  /* doorbell words of one session: 64 queue pairs each */
+#define NDD_ADMIN	      8u  /* registrations of one session: some 100 ns each */
+#define NDD_POLL_RINGS	      256u
+#define NDD_TIMERS	      64u
+#define NDD_EVENTS	      16u
+#define NDD_WAKEUPS	      4u /* each costs the lcore about 10 us when the waiter sleeps */
+
+#define NDD_DEMOTE_NS	  1000000ull  /* an idle session's doorbells come by its wake fd then */
+#define NDD_YIELD_NS	  1000ull     /* without work for so long: give the CPU to others */
+#define NDD_SLEEP_NS	  1000000ull  /* ... for so long: sleep */
+#define NDD_SLEEP_MIN_NS  100000ull   /* first sleep; doubles up to the longest */
+#define NDD_SLEEP_MAX_NS  1000000ull  /* ports are polled that often even when nothing happens */
+#define NDD_WAKE_CHECK_NS 50000ull    /* a busy lcore polls wake fds that often */
+#define NDD_STALL_NS	  50000000ull /* a port that takes nothing for so long loses frames */
+
+/* ---- lcore.c ---- */
+
+int ndd_lcore_main(void *shard);
+
+/* ---- rx.c, tx.c: return how many frames moved ---- */
+
+/* drained: every source came back with less than asked. */
+unsigned ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, bool *drained);
+unsigned ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns);
+/* Frames from this shard to itself: they need no port, and so no other turn. */
+unsigned ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns);
+bool ndd_lcore_frames_waiting(const struct ndd_shard *s);
+/* Free what the shard still holds. */
+void ndd_lcore_tx_drop(struct ndd_shard *s);
+
+/* ---- doorbell.c: doorbells, demotion, wake fds ---- */
+
+unsigned ndd_lcore_doorbells(struct ndd_shard *s, uint64_t now_ns);
+/* A session's wake fd is readable. */
+void ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns);
+/* Every session to its wake fd, before sleeping. False: one of them rang meanwhile. */
+bool ndd_lcore_demote_all(struct ndd_shard *s, uint64_t now_ns);
+
+/* ---- idle.c ---- */
+
+/* After a turn that did nothing: yield or sleep, as the idle policy says. Returns which it was:
+ * NDD_STAGE_idle, _yield or _sleep. */
+enum ndd_stage ndd_lcore_idle(struct ndd_shard *s, uint64_t now_ns);
+/* Poll the wake fds from time to time while busy. */
+void ndd_lcore_check_wakes(struct ndd_shard *s, uint64_t now_ns);
+
+#endif
