@@ -19,7 +19,8 @@
 #include "platform/vdev.h"
 #include "platform/xdp.h"
 
-/* Before EAL makes threads: they inherit the mask, only the control thread's signalfd answers. */
+/* Before EAL makes threads: they inherit the mask, only the control thread's signalfd takes the
+ * signals. */
 static bool
 prepare_process(void)
 {

@@ -22,7 +22,7 @@
 	X(rx, "frames")          /* ports' driver, rings from other shards; frames given back */   \
 	X(parse, "frames")       /* headers judged, shard found */                                 \
 	X(responder, "packets")  /* requests of peers, and datagrams */                            \
-	X(completer, "packets")  /* answers of peers */                                            \
+	X(completer, "packets")  /* responses of peers */                                          \
 	X(control, "calls")      /* calls of the control thread, events for it */                  \
 	X(movers, "movers")      /* clients that move memory themselves */                         \
 	X(doorbells, "bells")    /* doorbells, registrations, send rings looked at */              \

@@ -81,8 +81,8 @@ touched_wake(struct ndd_shard *s, uint32_t touched)
 		ndd_wakeup_notify(s->plane->control_wakeup);
 }
 
-/* The engine's part of a burst. The counter is read where answers follow requests, or the other way
- * round: mostly once. */
+/* The engine's part of a burst. The counter is read where responses follow requests, or the other
+ * way round: mostly once. */
 static void
 run_counted(struct ndd_shard *s, uint64_t now_ns, const struct roce_pkt *pkt,
 	struct roce_qp *const *qp, unsigned n)

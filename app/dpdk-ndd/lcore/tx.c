@@ -145,22 +145,23 @@ blanks_replenish(struct ndd_shard *s)
 	s->blanks = NDD_BURST;
 }
 
-/* Answers are counted apart from what queue pairs send in their turns. */
+/* Acknowledgements are counted apart from what queue pairs send in their turns. */
 static unsigned
 engine_fill_blanks(struct ndd_shard *s, uint64_t now_ns, unsigned n)
 {
-	unsigned answers = 0, got;
+	unsigned acks = 0, got;
 
 	if (unlikely(s->cycles != NULL)) {
-		answers = roce_shard_tx_acks(s->engine, now_ns, s->slot, n);
-		ndd_cycles_mark(s->cycles, NDD_STAGE_answers, answers);
+		acks = roce_shard_tx_acks(s->engine, now_ns, s->slot, n);
+		ndd_cycles_mark(s->cycles, NDD_STAGE_answers, acks);
 	}
-	got = roce_shard_tx(s->engine, now_ns, s->slot + answers, n - answers);
+	got = roce_shard_tx(s->engine, now_ns, s->slot + acks, n - acks);
 	ndd_cycles_mark(s->cycles, NDD_STAGE_requester, got);
-	return answers + got;
+	return acks + got;
 }
 
-/* The engine's empty frames stay prepared from pull to pull: one answer touches one of them. */
+/* The engine's empty frames stay prepared from pull to pull: one acknowledgement touches one of
+ * them. */
 static unsigned
 engine_pull(struct ndd_shard *s, uint64_t now_ns)
 {
