@@ -218,7 +218,7 @@ nd_qp_fast_register(struct nd_qp *qp, void *context, struct nd_fr *fr, const uin
 	for (uint32_t i = 0; i < count; i++)
 		fr->lists[(size_t)list * fr->max_pages + i] = pages[i];
 	wr.arg[1] = NDSH_FRMR_ARG(nd_frmr_access(flags), list, count);
-	nd_post_local(qp, NDSH_OP_FAST_REGISTER, &wr, flags & ~ALLOW);
+	nd_post_local(qp, NDSH_OP_FAST_REGISTER, &wr, nd_request_flags(flags));
 	return ND_SUCCESS;
 }
 
@@ -233,7 +233,7 @@ nd_qp_invalidate_fr(struct nd_qp *qp, void *context, struct nd_fr *fr, uint32_t 
 	if (st != ND_SUCCESS)
 		return st;
 	wr.rkey = __atomic_load_n(&fr->token, __ATOMIC_RELAXED);
-	nd_post_local(qp, NDSH_OP_INVALIDATE, &wr, flags);
+	nd_post_local(qp, NDSH_OP_INVALIDATE, &wr, nd_request_flags(flags));
 	return ND_SUCCESS;
 }
 

@@ -66,12 +66,12 @@ moved_holds(const struct nd_qp *qp, const struct nd_sge *sge)
 }
 
 bool
-nd_moved_fits(const struct nd_qp *qp, enum ndsh_op op, const struct nd_sge *sge, uint32_t n,
-	uint32_t flags)
+nd_moved_fits(
+	const struct nd_qp *qp, enum ndsh_op op, const struct nd_sge *sge, uint32_t n, uint32_t how)
 {
 	uint32_t sum = 0;
 
-	if (op >= NDSH_OP_READ || (flags & (ND_OP_FLAG_INLINE | ND_OP_FLAG_READ_FENCE)))
+	if (op >= NDSH_OP_READ || (how & (NDSH_WRF_INLINE | NDSH_WRF_FENCE)))
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		if (sge[i].bytes > qp->inline_bytes - sum || !moved_holds(qp, &sge[i]))

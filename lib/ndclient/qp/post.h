@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Posting of initiator requests, for the files that have requests of their own. */
+/* Posting of initiator requests. how: NDSH_WRF_*. */
 #ifndef ND_POST_H
 #define ND_POST_H
 
@@ -8,12 +8,17 @@
 #include "ndclient/ndclient.h"
 #include "shm/ndsh_ring.h"
 
-/* Initiator requests without SGEs: are there a connection and a slot? Then post it. flags:
- * ND_OP_FLAG_*. */
+/* Every initiator request needs a daemon and a connection: are they there? */
+nd_status nd_post_check_connected(const struct nd_qp *qp);
+/* The same, and a free slot. */
 nd_status nd_post_check(const struct nd_qp *qp);
-void nd_post_local(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, uint32_t flags);
-/* To a queue pair of datagrams; wr has context, address, token and immediate. */
+/* A request with SGEs; wr has context, address, token, immediate and operands. */
+nd_status nd_post_request(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr,
+	const struct nd_sge *sge, uint32_t n, uint32_t how);
+/* To a queue pair of datagrams. */
 nd_status nd_post_datagram(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr,
-	const struct nd_sge *sge, uint32_t n, uint32_t flags);
+	const struct nd_sge *sge, uint32_t n, uint32_t how);
+/* A request without SGEs; nd_post_check() was successful. */
+void nd_post_local(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, uint32_t how);
 
 #endif

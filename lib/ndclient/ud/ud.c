@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ndclient/face/flags.h"
 #include "ndclient/qp/post.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
@@ -67,7 +68,7 @@ send_to(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_
 		return ND_ADDRESS_NOT_ASSOCIATED;
 	wr->rkey = ah->token;
 	wr->raddr = where;
-	return nd_post_datagram(qp, op, wr, sge, n, flags);
+	return nd_post_datagram(qp, op, wr, sge, n, nd_request_flags(flags));
 }
 
 nd_status
