@@ -38,7 +38,7 @@ cq_enter_callback(struct nd_cq *cq, nd_status *st)
 
 	nd_spin_lock(&cq->lock);
 	(void)nd_drain(cq->kick_fd);
-	if (!nd_drain(cq->pipe_fd)) /* the daemon is gone: the control thread will kick us */
+	if (!nd_drain(cq->pipe_fd)) /* the daemon is gone: the control thread will wake this one */
 		nd_callbacks_unwatch(a, cq->pipe_fd);
 	owed = cq->armed_callback && cq_callback_is_due(cq) &&
 	       (nd_gone(a) || !nd_moderation_holds(cq));
@@ -124,7 +124,7 @@ cq_arm_callback_locked(struct nd_cq *cq, enum ndsh_arm type)
 	enum ndsh_arm before;
 	enum ndsh_arm_result result;
 
-	if (nd_gone(cq->adapter)) /* set before end_session() takes our lock: it sees the arm */
+	if (nd_gone(cq->adapter)) /* set before the control thread takes the lock */
 		return ND_DEVICE_REMOVED;
 	if (cq->callback == NULL)
 		return ND_INVALID_DEVICE_STATE;

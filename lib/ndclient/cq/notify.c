@@ -42,8 +42,7 @@ cq_notify_locked(
 	enum ndsh_arm before;
 	enum ndsh_arm_result result;
 
-	if (nd_gone(cq->adapter)) /* set before end_session() takes our lock: it finds ov, or we
-				     this */
+	if (nd_gone(cq->adapter)) /* set before the control thread takes out the waiters */
 		return ND_DEVICE_REMOVED;
 	if (cq->armed_fd || cq->callback != NULL)
 		return ND_INVALID_DEVICE_STATE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Completion queues: another ring (ndsh_resize.c has the order), and where results are made.
+ * Completion queues: exchange of the ring (ndsh_resize.c has the order of the steps), and the CPU
+ * that makes the results.
  *
  * A thread that polls or waits is never blocked by it for long: nd_cq.lock is held for a few
  * instructions, or for a portion of entries that are carried over. The memory that is no longer

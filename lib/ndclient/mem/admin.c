@@ -264,7 +264,7 @@ admin_enter(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overla
 	if (mr->state != (fresh ? ND_MR_IDLE : ND_MR_REGISTERED)) /* R-MR-01 */
 		return nd_fail(ND_INVALID_DEVICE_STATE,
 			fresh ? "the region is registered" : "the region is not registered");
-	if (nd_gone(a)) { /* set before nd_admin_end() takes the lock: it finds ov, or we this */
+	if (nd_gone(a)) { /* set before nd_admin_end() takes out the requests */
 		region_blank(mr);
 		return ND_DEVICE_REMOVED;
 	}

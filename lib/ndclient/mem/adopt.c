@@ -239,7 +239,7 @@ nd_adopt_hold(struct nd_adapter *a, struct nd_adopted *x)
 
 /* ---- and back ------------------------------------------------------------------------ */
 
-/* False: the pages stay those of the segment, which lives as long as they are mapped. */
+/* False: the pages remain those of the segment, which lives as long as they are mapped. */
 static bool
 move_out(struct nd_adopted *x)
 {
@@ -334,7 +334,7 @@ nd_adopt_init(struct nd_adapter *a)
 	LIST_INIT(&all->ended);
 }
 
-/* Regions are gone, and the session. */
+/* Called when the regions and the session are gone. */
 void
 nd_adopt_fini(struct nd_adapter *a)
 {

@@ -22,8 +22,8 @@ static_assert(sizeof(struct nd_sge) == sizeof(struct ndsh_sge) &&
 		      offsetof(struct nd_sge, token) == offsetof(struct ndsh_sge, key),
 	"struct nd_sge is the ABI's");
 
-/* Is the next slot still the daemon's? Completions that were taken tell what is free; silent
- * requests are told by the page alone (R-ORD-04). */
+/* Does the daemon still use the next slot? Completions that were taken tell which slots are free;
+ * of silent requests only the shared page tells (R-ORD-04). */
 static bool
 is_full(uint32_t next, uint32_t depth, const uint32_t *freed, const uint32_t *done)
 {

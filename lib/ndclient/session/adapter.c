@@ -237,7 +237,8 @@ nd_adapter_close(struct nd_adapter *a)
 {
 	if (a == NULL)
 		return ND_SUCCESS;
-	if (nd_in_callback()) { /* it would wait for itself, or for one that waits for us */
+	/* It would wait for its own return, or for a callback that waits for this thread. */
+	if (nd_in_callback()) {
 		if (nd_verifying())
 			nd_breach("R-LIFE-10", "an adapter is closed in a callback");
 		return nd_fail(ND_INVALID_DEVICE_STATE, "an adapter can't be closed in a callback");

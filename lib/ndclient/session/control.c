@@ -126,7 +126,7 @@ call_finish(struct nd_call *call, nd_status st)
 	nd_futex_wake(&call->done);
 }
 
-/* Returns true if fd found its owner. */
+/* True: the reply has taken the descriptor. */
 static bool
 take_reply(struct nd_adapter *a, const struct ndsh_msg_hdr *h, int fd)
 {
@@ -151,7 +151,8 @@ take_reply(struct nd_adapter *a, const struct ndsh_msg_hdr *h, int fd)
 	return taken;
 }
 
-/* The daemon is gone: everything under way ends now, everything later sees the mark. */
+/* The daemon is gone: every call and request under way ends now, every later one sees
+ * nd_adapter.gone. */
 static void
 end_session(struct nd_adapter *a)
 {

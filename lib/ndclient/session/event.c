@@ -165,7 +165,7 @@ event_take(struct nd_adapter *a, struct nd_event_source *s, struct nd_event *eve
 	};
 	s->pending &= s->pending - 1;
 	TAILQ_REMOVE(&a->events, s, link);
-	if (s->pending != 0) /* its next one is behind those of others */
+	if (s->pending != 0) /* the source's next event comes after those of other sources */
 		TAILQ_INSERT_TAIL(&a->events, s, link);
 }
 

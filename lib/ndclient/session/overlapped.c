@@ -13,7 +13,8 @@
 #include "ndclient/session/port.h"
 #include "ndclient/session/verify.h"
 
-/* Where it will go: a port of its own, the adapter's, or none. False: no memory. */
+/* Choose where the request's completion goes: to a port of its own, to the adapter's, or to none.
+ * False: no memory. */
 static bool
 request_route(const struct nd_adapter *a, struct nd_overlapped *ov)
 {

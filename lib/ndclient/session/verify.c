@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The verifier: what an application does that it must not, told on stderr with the number of the
- * rule. Off, a call costs one look at a word that never changes.
+ * The verifier: reports on stderr that the application breaks a rule, with its number. While it is
+ * off, a call costs one load of a word that never changes.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/verify.h"
 
-#define LINES_MAX 100u /* of one process: a breach in a loop fills no disk */
+#define LINES_MAX 100u /* of one process: a breach in a loop must not fill a disk */
 
 uint32_t nd_verify_on;
 
