@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registrations by a ring. A request is judged from its private copy, against tables that only the
- * host writes: whatever it says, it can register no memory but the client's own, and deregister no
- * region that is not of a domain of its own. A wrong one is answered, and hurts nobody.
+ * Registrations by a ring. A request is judged from a private copy of it, against tables that only
+ * the host writes: whatever it says, it can register no memory but the client's own, and deregister
+ * no region that is not of a domain of the client. A wrong one is answered with an error, and has
+ * no other effect.
  */
 #include "roce/mem/admin.h"
 
@@ -155,7 +156,7 @@ register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_ad
 }
 
 static bool
-drop(struct roce_shard *s, struct roce_admin *a, struct roce_mr *mr)
+region_drop(struct roce_shard *s, struct roce_admin *a, struct roce_mr *mr)
 {
 	bool moved = mr->rights != 0;
 	struct roce_extent *range = moved ? NULL : range_around(a, mr->va, 1);
@@ -169,7 +170,7 @@ drop(struct roce_shard *s, struct roce_admin *a, struct roce_mr *mr)
 	return true;
 }
 
-/* Domains are of one client each: who names the right one names a region of its own. */
+/* Domains belong to one client each: a client that names the region's domain owns the region. */
 static enum ndsh_admin_status
 deregister_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q)
 {
@@ -179,11 +180,11 @@ deregister_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_
 	if (pd == 0 || mr == NULL || mr->kind != ROCE_MR_REGION || mr->key != q->token ||
 		mr->pd != pd)
 		return NDSH_ADMIN_BAD;
-	return drop(s, a, mr) ? NDSH_ADMIN_OK : NDSH_ADMIN_BUSY;
+	return region_drop(s, a, mr) ? NDSH_ADMIN_OK : NDSH_ADMIN_BUSY;
 }
 
 static void
-execute(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q)
+admin_execute(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q)
 {
 	uint32_t op = q->ctrl & ~NDSH_CTRL_PHASE;
 	enum ndsh_admin_status status = NDSH_ADMIN_BAD;
@@ -205,7 +206,7 @@ roce_admin_serve(struct roce_shard *s, struct roce_admin *a, unsigned budget)
 	unsigned n = 0;
 
 	while (n < budget && a->cq != NULL && ndsh_admin_fetch(&a->ring, &q)) {
-		execute(s, a, &q);
+		admin_execute(s, a, &q);
 		n++;
 	}
 	return n;
@@ -220,6 +221,6 @@ roce_admin_purge(struct roce_shard *s, struct roce_admin *a, uint32_t handle, ui
 		end = s->cfg.max_mrs;
 	for (; *pos < end; ++*pos)
 		if (s->mrs[*pos].kind == ROCE_MR_REGION && s->mrs[*pos].pd == pd)
-			(void)drop(s, a, &s->mrs[*pos]);
+			(void)region_drop(s, a, &s->mrs[*pos]);
 	return end == s->cfg.max_mrs;
 }

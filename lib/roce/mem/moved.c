@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A queue pair and memory behind a mover.
+ * A queue pair and moved memory: memory that only its client can reach, by a mover.
  *
- * Placing. What its peer sends is *received* when it lies in the staging, and *placed* when the
- * client has moved it. Completions follow the received: who takes one has carried out the orders
- * before it (ndsh_mover.h). What the peer is told follows the placed: ACKs, the MSN, answers to
- * READs behind it. Two marks suffice for that: the newest received, and one in between that is
- * waited for; when it is reached, the newest becomes the next. So the peer hears of progress once
- * per round trip to the client, however much is under way.
+ * Placing. What its peer sends is *received* when it lies in the mover's staging, and *placed* when
+ * the client has copied it to its memory. Completions follow the received: a client that takes one
+ * has carried out the copy commands before it (ndsh_mover.h). What the peer is told follows the
+ * placed: ACKs, the MSN, responses to READs behind it. Two marks suffice for that: the newest
+ * received, and one in between that is waited for; when it is reached, the newest becomes the next.
+ * So the peer hears of progress once per round trip to the client, however much is under way.
  *
- * Fetching. Packets of a message that lies in such memory are asked for ahead, in PSN order, into
- * slots of the mover, and leave when they have come. A queue of slots whose first is not the PSN
- * that is to be sent now is thrown away: orders are done in order, so a slot may be given to
- * somebody else before the old order is done.
+ * Fetching. Packets of a message in moved memory are asked for ahead, in PSN order, into slots of
+ * the mover, and leave when they have come. If the first slot of the queue is not of the PSN that
+ * has to be sent now, the whole queue is thrown away. Its slots may be used again at once, even for
+ * another queue pair: copy commands are carried out in order, so the old one is done first.
  */
 #include "roce/mem/moved.h"
 
@@ -71,7 +71,7 @@ wait_no_more(struct roce_moved *moved)
 
 /* ---- slots --------------------------------------------------------------------------------- */
 
-/* Who found none is told: nothing need be under way that would do it. */
+/* Queue pairs that found no slot are notified here: perhaps no command is under way that would. */
 static void
 slot_give(struct roce_shard *s, struct roce_mover *m, uint16_t slot)
 {
@@ -98,7 +98,7 @@ fetch_drop(struct roce_shard *s, struct roce_mover *m, struct roce_fetch *f)
 		fetch_pop(s, m, f);
 }
 
-/* Nothing is left to send in that direction: what was asked for ahead in vain goes. */
+/* Nothing is left to send in that direction: packets that were asked for in vain are dropped. */
 void
 roce_moved_idle(struct roce_shard *s, struct roce_qp *qp, bool response)
 {
@@ -127,7 +127,7 @@ roce_moved_put_back(struct roce_shard *s, struct roce_qp *qp)
 
 /* The piece that begins at byte at of the packet which begins at byte from of src. */
 static struct roce_piece
-piece_at(const struct roce_moved_src *src, uint32_t from, uint32_t at, uint32_t packet_bytes)
+packet_piece(const struct roce_moved_src *src, uint32_t from, uint32_t at, uint32_t packet_bytes)
 {
 	const struct ndsh_sge *sge = src->sge;
 	uint32_t off = from + at, most = packet_bytes - at;
@@ -147,9 +147,9 @@ packet_bytes(const struct roce_qp *qp, const struct roce_moved_src *src, uint32_
 	return src->bytes - from < mtu ? src->bytes - from : mtu;
 }
 
-/* Ask for the next packet behind those in f. LATER: no slot, or no room for orders. */
+/* Ask for the next packet behind those in f. LATER: no slot, or no room for copy commands. */
 static enum roce_copy
-ask(struct roce_shard *s, struct roce_qp *qp, struct roce_fetch *f,
+fetch_ask(struct roce_shard *s, struct roce_qp *qp, struct roce_fetch *f,
 	const struct roce_moved_src *src, uint32_t from)
 {
 	struct roce_mover *m = qp->moved->mover;
@@ -160,7 +160,7 @@ ask(struct roce_shard *s, struct roce_qp *qp, struct roce_fetch *f,
 		return ROCE_COPY_LATER;
 	slot = m->slot[m->slots - 1];
 	for (uint32_t at = 0; at < bytes; at += p.bytes) {
-		p = piece_at(src, from, at, bytes);
+		p = packet_piece(src, from, at, bytes);
 		if (roce_mr_piece(s, qp, p.key, p.va, &p.bytes, src->right) != NULL)
 			continue;
 		if (roce_mr_mover(s, qp, p.key, p.va, p.bytes, src->right) != m)
@@ -174,10 +174,10 @@ ask(struct roce_shard *s, struct roce_qp *qp, struct roce_fetch *f,
 	return ROCE_COPY_OK;
 }
 
-/* Rights are looked at once more: they may have gone since the packet was asked for. */
+/* Rights are checked once more: they may have gone since the packet was asked for. */
 static enum roce_copy
-collect(struct roce_shard *s, struct roce_qp *qp, const struct roce_moved_src *src, uint32_t from,
-	const uint8_t *slot, uint8_t *dst)
+fetch_collect(struct roce_shard *s, struct roce_qp *qp, const struct roce_moved_src *src,
+	uint32_t from, const uint8_t *slot, uint8_t *dst)
 {
 	uint32_t bytes = packet_bytes(qp, src, from);
 	struct roce_piece p;
@@ -185,7 +185,7 @@ collect(struct roce_shard *s, struct roce_qp *qp, const struct roce_moved_src *s
 	for (uint32_t at = 0; at < bytes; at += p.bytes) {
 		const uint8_t *host;
 
-		p = piece_at(src, from, at, bytes);
+		p = packet_piece(src, from, at, bytes);
 		host = roce_mr_piece(s, qp, p.key, p.va, &p.bytes, src->right);
 		if (host == NULL && roce_mr_mover(s, qp, p.key, p.va, p.bytes, src->right) != NULL)
 			host = slot + at;
@@ -198,14 +198,15 @@ collect(struct roce_shard *s, struct roce_qp *qp, const struct roce_moved_src *s
 
 /* Does this packet touch memory of a mover at all, and may it? */
 static struct roce_mover *
-mover_of(struct roce_shard *s, struct roce_qp *qp, const struct roce_moved_src *src, uint32_t from)
+packet_mover(
+	struct roce_shard *s, struct roce_qp *qp, const struct roce_moved_src *src, uint32_t from)
 {
 	uint32_t bytes = packet_bytes(qp, src, from);
 	struct roce_mover *m = NULL;
 	struct roce_piece p;
 
 	for (uint32_t at = 0; at < bytes && m == NULL; at += p.bytes) {
-		p = piece_at(src, from, at, bytes);
+		p = packet_piece(src, from, at, bytes);
 		if (roce_mr_piece(s, qp, p.key, p.va, &p.bytes, src->right) != NULL)
 			continue;
 		m = roce_mr_mover(s, qp, p.key, p.va, p.bytes, src->right);
@@ -220,7 +221,8 @@ roce_moved_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
 	const struct roce_moved_src *src, uint32_t psn, uint8_t *dst)
 {
 	uint32_t index = roce_psn_from(psn, src->first_psn), from = index << qp->mtu_shift;
-	struct roce_mover *m = qp->moved != NULL ? qp->moved->mover : mover_of(s, qp, src, from);
+	struct roce_mover *m =
+		qp->moved != NULL ? qp->moved->mover : packet_mover(s, qp, src, from);
 	enum roce_copy got = ROCE_COPY_OK;
 	struct roce_fetch *f;
 
@@ -232,14 +234,14 @@ roce_moved_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
 		fetch_drop(s, m, f);
 	f->psn = psn;
 	while (got == ROCE_COPY_OK && f->count < ROCE_FETCH_MAX && index + f->count < src->npsn)
-		got = ask(s, qp, f, src, (index + f->count) << qp->mtu_shift);
+		got = fetch_ask(s, qp, f, src, (index + f->count) << qp->mtu_shift);
 	if (f->count == 0 && got == ROCE_COPY_REFUSED)
 		return got;
 	if (f->count == 0 || m->done < f->q[f->head].seq) {
 		wait_for_client(qp->moved);
 		return ROCE_COPY_LATER;
 	}
-	got = collect(
+	got = fetch_collect(
 		s, qp, src, from, m->out + (size_t)f->q[f->head].slot * NDSH_MOVER_SLOT_BYTES, dst);
 	fetch_pop(s, m, f);
 	return got;
@@ -265,9 +267,9 @@ roce_moved_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t 
 }
 
 /*
- * An atomic stands among the orders where it stood among the requests: all that is in such memory
- * before it is done before it, and what comes later later. The client may do it once its order is
- * made; that is not taken back.
+ * An atomic stands among the copy commands where it stood among the requests: copies of earlier
+ * requests are carried out before it, those of later ones after it. The client may execute it as
+ * soon as its command is given, which cannot be taken back.
  */
 enum roce_copy
 roce_moved_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
@@ -302,7 +304,7 @@ atomics_pop(struct roce_shard *s, struct roce_moved *moved)
 	return slot;
 }
 
-/* Read once; who gets the slot next is not in this call. */
+/* The slot is free again, but no other command can get it before this call returns. */
 uint64_t
 roce_moved_atomic_result(struct roce_shard *s, struct roce_qp *qp)
 {
@@ -321,9 +323,9 @@ roce_moved_atomics_drop(struct roce_shard *s, struct roce_qp *qp)
 		(void)atomics_pop(s, qp->moved);
 }
 
-/* All that is received so far is waited for, as one. */
+/* Wait for all that is received so far, as one. */
 static void
-mark(struct roce_moved *moved)
+placing_mark(struct roce_moved *moved)
 {
 	moved->mark = moved->newest;
 	moved->mark_psn = moved->qp->recv_psn;
@@ -344,7 +346,7 @@ roce_moved_received(struct roce_qp *qp, uint32_t msn_before)
 	moved->placing = true;
 	moved->tell = false;
 	moved->msn = msn_before;
-	mark(moved);
+	placing_mark(moved);
 	wait_for_client(moved);
 }
 
@@ -361,7 +363,7 @@ placing_progress(struct roce_moved *moved)
 		moved->placing = false;
 		moved->qp->placed_psn = moved->qp->recv_psn;
 	} else {
-		mark(moved);
+		placing_mark(moved);
 	}
 }
 

@@ -14,23 +14,24 @@ struct roce_fetch {
 	uint32_t psn; /* of the first */
 	uint8_t head, count;
 	struct {
-		uint64_t seq; /* it has come when so many orders are done */
+		uint64_t seq; /* it has come when so many copy commands are done */
 		uint16_t slot;
 	} q[ROCE_FETCH_MAX];
 };
 
-/* Slots that the old values of the peer's atomics come to, in PSN order. */
+/* Slots for the old values that the peer's atomics find, in PSN order. */
 struct roce_moved_atomics {
 	uint8_t head, count;
 	uint16_t slot[ROCE_RD_ATOMIC_MAX];
 };
 
-/* What a queue pair that meets such memory needs more (moved.c). */
+/* What a queue pair needs besides once it meets moved memory (moved.c). */
 struct roce_moved {
 	struct base_link waiting; /* in its mover's list: for the client to do something */
 	struct roce_mover *mover;
 	struct roce_qp *qp;
-	uint64_t newest, mark; /* orders: of the newest payload staged; that are waited for */
+	uint64_t newest,
+		mark; /* copy commands: of the newest payload staged; that are waited for */
 	uint32_t mark_psn, mark_msn, msn; /* msn: belongs to placed_psn */
 	bool placing;			  /* placed_psn is behind recv_psn */
 	bool tell;			  /* placed_psn moved, and the peer does not know */
@@ -52,12 +53,12 @@ enum roce_copy roce_moved_gather(struct roce_shard *s, struct roce_qp *qp, bool 
 /* Received payload on its way to va. */
 enum roce_copy roce_moved_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va,
 	const uint8_t *src, uint32_t bytes, uint32_t right);
-/* The atomic of pkt becomes an order. */
+/* The atomic of pkt becomes a copy command. */
 enum roce_copy roce_moved_atomic(
 	struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
 /* What the oldest of them found, once it is placed. */
 uint64_t roce_moved_atomic_result(struct roce_shard *s, struct roce_qp *qp);
-/* Nobody asks for it any more. */
+/* Their results are not needed any more. */
 void roce_moved_atomics_drop(struct roce_shard *s, struct roce_qp *qp);
 /* recv_psn moved on, and the MSN perhaps, which was msn_before. */
 void roce_moved_received(struct roce_qp *qp, uint32_t msn_before);

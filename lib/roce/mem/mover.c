@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Movers: what a shard asks of a client whose memory it can't reach (ndsh_mover.h). A mover's
- * orders are done in order, so one number, how many are done, answers for all of them; staging of
- * IN is a ring that the same number frees.
+ * Movers: copy commands of a shard to a client whose memory it can't reach (ndsh_mover.h). They are
+ * carried out in order, so one number, how many are done, answers for all of them; the staging of
+ * IN commands is a ring that the same number frees.
  */
 #include "roce/mem/mover.h"
 
@@ -14,7 +14,7 @@
 #include "roce/shard/shard.h"
 #include "shm/ndsh_mover.h"
 
-#define CHECKS 64u /* queue pairs that a turn looks at per mover */
+#define CHECKS 64u /* queue pairs that a turn checks per mover */
 #define ALIGN  64u
 
 size_t
@@ -52,7 +52,7 @@ roce_mover_destroy(struct roce_shard *s, struct roce_mover *m)
 /* The caller made sure of the room; a queue that overruns all the same is a client that lied about
  * what it has done, and its session ends by the event of the queue. */
 static void
-order(struct roce_shard *s, struct roce_mover *m, uint8_t op, uint64_t va, uint32_t bytes,
+mover_command(struct roce_shard *s, struct roce_mover *m, uint8_t op, uint64_t va, uint32_t bytes,
 	uint32_t at)
 {
 	m->in_end[roce_mover_posted(m) % NDSH_MOVER_DEPTH] = m->in_head;
@@ -61,7 +61,7 @@ order(struct roce_shard *s, struct roce_mover *m, uint8_t op, uint64_t va, uint3
 	base_list_join(&s->movers, &m->active);
 }
 
-/* Room for pieces orders of IN, bytes in all? Each may waste a line, one a packet at the end. */
+/* Each IN command may waste a cache line, and one a packet at the end of the ring. */
 bool
 roce_mover_has_room(const struct roce_mover *m, uint32_t pieces, uint32_t bytes)
 {
@@ -71,9 +71,9 @@ roce_mover_has_room(const struct roce_mover *m, uint32_t pieces, uint32_t bytes)
 	       m->in_head - m->in_tail + most <= NDSH_MOVER_IN_BYTES;
 }
 
-/* Into the staging of IN; where it is. */
+/* Copy to the staging of IN; returns the offset. */
 static uint32_t
-stage(struct roce_mover *m, const void *src, uint32_t bytes)
+mover_stage(struct roce_mover *m, const void *src, uint32_t bytes)
 {
 	uint32_t at = m->in_head % NDSH_MOVER_IN_BYTES;
 
@@ -90,9 +90,9 @@ void
 roce_mover_in(
 	struct roce_shard *s, struct roce_mover *m, uint64_t va, const uint8_t *src, uint32_t bytes)
 {
-	uint32_t at = stage(m, src, bytes);
+	uint32_t at = mover_stage(m, src, bytes);
 
-	order(s, m, NDSH_MOVE_IN, va, bytes, at);
+	mover_command(s, m, NDSH_MOVE_IN, va, bytes, at);
 }
 
 void
@@ -103,22 +103,22 @@ roce_mover_atomic(
 		.compare = pkt->compare,
 		.result = NDSH_MOVER_IN_BYTES + slot * NDSH_MOVER_SLOT_BYTES};
 	uint8_t op = pkt->opcode == ROCE_CMP_SWAP ? NDSH_MOVE_CMP_SWAP : NDSH_MOVE_FETCH_ADD;
-	uint32_t at = stage(m, &a, sizeof(a));
+	uint32_t at = mover_stage(m, &a, sizeof(a));
 
-	order(s, m, op, pkt->va, sizeof(uint64_t), at);
+	mover_command(s, m, op, pkt->va, sizeof(uint64_t), at);
 }
 
 void
 roce_mover_out(struct roce_shard *s, struct roce_mover *m, uint64_t va, uint32_t bytes,
 	uint32_t slot, uint32_t at)
 {
-	order(s, m, NDSH_MOVE_OUT, va, bytes,
+	mover_command(s, m, NDSH_MOVE_OUT, va, bytes,
 		NDSH_MOVER_IN_BYTES + slot * NDSH_MOVER_SLOT_BYTES + at);
 }
 
-/* How far the client says that it is; nonsense is no progress. */
+/* Read how many commands the client says it has carried out; nonsense is no progress. */
 static bool
-look(struct roce_mover *m)
+mover_poll(struct roce_mover *m)
 {
 	uint64_t done = __atomic_load_n(&m->cq->ring.page->consumer, __ATOMIC_ACQUIRE);
 
@@ -130,9 +130,9 @@ look(struct roce_mover *m)
 	return true;
 }
 
-/* Those that still wait go to the end of the list. */
+/* Queue pairs that have to wait on go to the end of the list. */
 static void
-tell_waiting(struct roce_shard *s, struct roce_mover *m)
+mover_notify_waiting(struct roce_shard *s, struct roce_mover *m)
 {
 	for (unsigned n = 0; n < CHECKS && m->checks > 0; n++) {
 		struct base_link *l = base_list_first(&m->waiting);
@@ -155,8 +155,8 @@ roce_shard_movers(struct roce_shard *s, uint64_t now_ns)
 		struct roce_mover *m = base_container(l, struct roce_mover, active);
 
 		next = l->next;
-		work += look(m) || m->checks > 0;
-		tell_waiting(s, m);
+		work += mover_poll(m) || m->checks > 0;
+		mover_notify_waiting(s, m);
 		if (m->done == roce_mover_posted(m) && m->checks == 0)
 			base_list_remove(l);
 	}

@@ -9,17 +9,17 @@
 #include "shm/ndsh_mover.h"
 
 struct roce_mover {
-	struct roce_cq *cq; /* its entries are the orders */
+	struct roce_cq *cq; /* its entries are the copy commands */
 	uint8_t *in, *out;
-	uint64_t done;		   /* orders */
+	uint64_t done;		   /* copy commands */
 	uint32_t in_head, in_tail; /* bytes of the ring of IN, ever */
 	uint32_t users;		   /* regions, and queue pairs that met it */
-	uint32_t waiters, checks;  /* checks: waiters to be looked at, because something was done */
+	uint32_t waiters, checks;  /* checks: waiters to check, because a command was done */
 	uint32_t slots;		   /* free ones */
-	struct base_link active;   /* orders are under way */
+	struct base_link active;   /* copy commands are under way */
 	struct base_link waiting;
 	uint16_t slot[NDSH_MOVER_SLOTS];
-	uint32_t in_end[NDSH_MOVER_DEPTH]; /* in_head behind each order */
+	uint32_t in_end[NDSH_MOVER_DEPTH]; /* in_head behind each copy command */
 };
 
 /* Copy commands given so far. */

@@ -141,7 +141,7 @@ roce_mr_invalidate(struct roce_shard *s, struct roce_qp *qp, uint32_t token, boo
 
 /* W-RESP-13, W-MEM-06. NULL: key does not open [va, va+bytes), for qp or for its peer. */
 static inline const struct roce_mr *
-find(const struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
+mr_find(const struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint64_t va,
 	uint64_t bytes, uint64_t *off)
 {
 	uint32_t index = key >> ROCE_KEY_BITS;
@@ -163,7 +163,7 @@ roce_mr_access(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uin
 	uint64_t bytes, uint32_t right)
 {
 	uint64_t off;
-	const struct roce_mr *mr = find(s, qp, key, va, bytes, &off);
+	const struct roce_mr *mr = mr_find(s, qp, key, va, bytes, &off);
 
 	if (base_unlikely(mr == NULL || (mr->access & right) != right))
 		return NULL;
@@ -184,7 +184,7 @@ roce_mr_mover(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint
 	uint64_t bytes, uint32_t right)
 {
 	uint64_t off;
-	const struct roce_mr *mr = find(s, qp, key, va, bytes, &off);
+	const struct roce_mr *mr = mr_find(s, qp, key, va, bytes, &off);
 
 	if (mr == NULL || (mr->kind != ROCE_MR_REGION && mr->kind != ROCE_MR_WINDOW) ||
 		(mr->rights & right) != right)

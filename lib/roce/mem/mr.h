@@ -16,13 +16,13 @@ enum roce_mr_kind { ROCE_MR_FREE, ROCE_MR_REGION, ROCE_MR_WINDOW, ROCE_MR_FRMR, 
 
 /*
  * What a key opens. A window that is not bound has no rights, so its last key opens nothing. Kinds
- * whose memory is not in one piece never have any here: roce_mr_access() refuses them, as it does
+ * that are not one piece of memory have no access here: roce_mr_access() refuses them, as it does
  * all that is wrong, and only then fast_register.c is asked. So they cost the others nothing.
  */
 struct roce_mr {
 	union {
 		uint8_t *host;
-		struct roce_frmr *fr;		/* FAST */
+		struct roce_frmr *fr;		/* FRMR */
 		const struct roce_arena *arena; /* ARENA */
 		struct roce_mover *mover;	/* REGION and WINDOW with rights but no access */
 	};
@@ -30,10 +30,10 @@ struct roce_mr {
 	uint32_t key;
 	uint32_t pd;
 	uint32_t qpn;	/* windows: only the peer of this queue pair may come; 0: not bound */
-	uint8_t access; /* NDSH_ACCESS_*, ROCE_ACCESS_LOCAL_READ; 0: nobody may do anything */
+	uint8_t access; /* NDSH_ACCESS_*, ROCE_ACCESS_LOCAL_READ; 0: no access at all */
 	uint8_t kind;	/* enum roce_mr_kind */
-	/* As access, of memory that the host has no pointer to: then access is 0, and who asks for
-	 * one is refused without a question more. FAST: 0 if it is not registered. */
+	/* As access, of memory that the host has no pointer to: then access is 0, and requests for
+	 * a pointer are refused by that alone. FRMR: 0 if it is not registered. */
 	uint8_t rights;
 	uint8_t reserved;
 	union {
@@ -42,8 +42,8 @@ struct roce_mr {
 		uint32_t region;  /* bound windows: its index */
 	};
 	uint32_t next, prev; /* bound windows: others of the queue pair */
-	uint32_t generation; /* WINDOW, FAST: of the last bind */
-	uint64_t secret;     /* WINDOW, FAST: tokens follow from it */
+	uint32_t generation; /* WINDOW, FRMR: of the last bind */
+	uint64_t secret;     /* WINDOW, FRMR: tokens follow from it */
 };
 static_assert(sizeof(struct roce_mr) == 64, "one cache line");
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory windows (2.11, type 2B): rights to a part of a region that the peer of one queue pair has
- * for a while. The table holds for a bound window all that roce_mr_access() asks for; its region
- * counts it, its queue pair lists it.
+ * Memory windows of type 2B (IBTA volume 1, chapter 10): rights to a part of a region that the peer
+ * of one queue pair has for a while. The table holds for a bound window all that roce_mr_access()
+ * asks for; its region counts it, its queue pair lists it.
  */
 #include "roce/mem/mw.h"
 
@@ -37,7 +37,7 @@ roce_mw_create(struct roce_shard *s, uint32_t pd, uint32_t *slot, uint64_t *secr
 }
 
 static void
-list_add(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw)
+qp_windows_add(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw)
 {
 	mw->prev = ROCE_NONE;
 	mw->next = qp->windows;
@@ -47,7 +47,7 @@ list_add(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw)
 }
 
 static void
-list_remove(struct roce_shard *s, struct roce_qp *qp, const struct roce_mr *mw)
+qp_windows_remove(struct roce_shard *s, struct roce_qp *qp, const struct roce_mr *mw)
 {
 	if (mw->prev != ROCE_NONE)
 		s->mrs[mw->prev].next = mw->next;
@@ -58,13 +58,13 @@ list_remove(struct roce_shard *s, struct roce_qp *qp, const struct roce_mr *mw)
 }
 
 static void
-unbind(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw)
+mw_unbind(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw)
 {
 	mw->access = 0;
 	mw->rights = 0;
 	mw->qpn = 0;
 	s->mrs[mw->region].windows--;
-	list_remove(s, qp, mw);
+	qp_windows_remove(s, qp, mw);
 }
 
 void
@@ -72,7 +72,7 @@ roce_mw_destroy(struct roce_shard *s, struct roce_mr *mw)
 {
 	roce_assert(index_of(s, mw) < s->cfg.max_mrs && mw->kind == ROCE_MR_WINDOW);
 	if (mw->qpn != 0)
-		unbind(s, roce_qp_find(s, mw->qpn), mw);
+		mw_unbind(s, roce_qp_find(s, mw->qpn), mw);
 	s->usage.mws--;
 	roce_mr_give(s, mw);
 }
@@ -93,8 +93,9 @@ region_permits(const struct roce_mr *region, const struct roce_qp *qp, const str
 }
 
 /*
- * Whether the slot is a window of this PD, and free, may change behind the client's back: that is a
- * failed request. The token it derived itself.
+ * Whether the slot is a window of this PD, and free, may change without the client's knowledge: a
+ * request that finds it otherwise fails. The token was derived by the client's own library, so a
+ * wrong one is a breach.
  */
 enum roce_bind_result
 roce_mw_bind(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w)
@@ -123,7 +124,7 @@ roce_mw_bind(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w)
 	mw->qpn = qp->qpn;
 	mw->region = index_of(s, region);
 	region->windows++;
-	list_add(s, qp, mw);
+	qp_windows_add(s, qp, mw);
 	return ROCE_BIND_OK;
 }
 
@@ -133,7 +134,7 @@ roce_mw_invalidate(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw)
 {
 	if (mw->qpn != qp->qpn)
 		return false;
-	unbind(s, qp, mw);
+	mw_unbind(s, qp, mw);
 	return true;
 }
 
@@ -142,5 +143,5 @@ void
 roce_mw_unbind_all(struct roce_shard *s, struct roce_qp *qp)
 {
 	while (qp->windows != ROCE_NONE)
-		unbind(s, qp, &s->mrs[qp->windows]);
+		mw_unbind(s, qp, &s->mrs[qp->windows]);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Between packets and scatter/gather lists. Keys are looked at for every packet: a region may die
- * in the middle of a message. Payload is copied, never lent to the port: a frame owes nothing to
- * memory that its owner may change, give up or lose.
+ * Copies between packets and scatter/gather lists. Keys are checked for every packet: a region may
+ * be deregistered in the middle of a message. Payload is copied, never lent to the port: a frame
+ * owes nothing to memory that its owner may change, give up or lose.
  */
 #include "roce/mem/sge.h"
 
@@ -32,7 +32,7 @@ roce_sge_check(
 /* Put pos at byte from of the message. Always done at its first byte, for pos may stem from an
  * older request at the same address. */
 static void
-seek(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from)
+pos_seek(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from)
 {
 	const struct ndsh_sge *sge = roce_wqe_sge(w);
 	uint32_t left = from, i = 0;
@@ -50,7 +50,7 @@ piece_of_list(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from,
 {
 	const struct ndsh_sge *sge = roce_wqe_sge(w);
 
-	seek(pos, w, from);
+	pos_seek(pos, w, from);
 	while (pos->idx < w->num_sge && pos->off == sge[pos->idx].len) {
 		pos->idx++;
 		pos->off = 0;
@@ -83,7 +83,7 @@ piece_at(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t from, uint
 }
 
 static void
-advance(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t bytes)
+pos_advance(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t bytes)
 {
 	if (base_likely(w->num_sge == 1))
 		return;
@@ -96,7 +96,7 @@ advance(struct roce_sge_pos *pos, const struct roce_wqe *w, uint32_t bytes)
  * plain where a byte of the message is. NULL: the long way.
  */
 static inline uint8_t *
-whole(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w, uint32_t from,
+sge_whole(struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w, uint32_t from,
 	uint32_t bytes, uint32_t right)
 {
 	const struct ndsh_sge *sge = w->sge; /* one never needs the extension */
@@ -120,7 +120,7 @@ gather_pieces(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_po
 		if (host == NULL)
 			return false;
 		memcpy(dst, host, p.bytes);
-		advance(pos, w, p.bytes);
+		pos_advance(pos, w, p.bytes);
 	}
 	return true;
 }
@@ -135,7 +135,7 @@ roce_sge_gather(struct roce_shard *s, const struct roce_qp *qp, struct roce_sge_
 	if (w->flags & NDSH_WRF_INLINE)
 		src = roce_wqe_inline(w) + from;
 	else
-		src = whole(s, qp, w, from, bytes, ROCE_ACCESS_LOCAL_READ);
+		src = sge_whole(s, qp, w, from, bytes, ROCE_ACCESS_LOCAL_READ);
 	if (base_unlikely(src == NULL))
 		return gather_pieces(s, qp, pos, w, from, dst, bytes);
 	memcpy(dst, src, bytes);
@@ -163,7 +163,7 @@ scatter_pieces(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *po
 			if (put != ROCE_COPY_OK)
 				return put;
 		}
-		advance(pos, w, p.bytes);
+		pos_advance(pos, w, p.bytes);
 	}
 	return ROCE_COPY_OK;
 }
@@ -172,7 +172,7 @@ enum roce_copy
 roce_sge_scatter(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *pos,
 	const struct roce_wqe *w, uint32_t from, const uint8_t *src, uint32_t bytes)
 {
-	uint8_t *dst = whole(s, qp, w, from, bytes, NDSH_ACCESS_LOCAL_WRITE);
+	uint8_t *dst = sge_whole(s, qp, w, from, bytes, NDSH_ACCESS_LOCAL_WRITE);
 
 	if (base_unlikely(dst == NULL))
 		return scatter_pieces(s, qp, pos, w, from, src, bytes);
