@@ -3,8 +3,6 @@
 #ifndef ROCE_ERROR_H
 #define ROCE_ERROR_H
 
-#include "base/compiler.h"
-#include "base/list.h"
 #include "roce/shard/shard.h"
 
 struct roce_wqe;
@@ -25,22 +23,5 @@ void roce_qp_stop(struct roce_shard *s, struct roce_qp *qp);
 		(s)->count.internal_errors++;                                                      \
 		roce_qp_error(s, qp, ROCE_REASON_INTERNAL, 0);                                     \
 	} while (0)
-
-/* Into the list of the queue pairs that are to be flushed. */
-void roce_flush_join(struct roce_shard *s, struct roce_qp *qp);
-/* Flush one request of the send queue; false: none is left. */
-bool roce_flush_send(struct roce_shard *s, struct roce_qp *qp);
-/* Flush queue pairs of the list, as much as a turn may take. */
-void roce_flush_list(struct roce_shard *s);
-
-/* True: there was something to flush. */
-static inline bool
-roce_flush_some(struct roce_shard *s)
-{
-	if (base_likely(base_list_empty(&s->flushing)))
-		return false;
-	roce_flush_list(s);
-	return true;
-}
 
 #endif

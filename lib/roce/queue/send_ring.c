@@ -8,7 +8,7 @@
 #include "roce/queue/send_ring.h"
 
 #include "base/list.h"
-#include "roce/qp/error.h"
+#include "roce/qp/flush.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/doorbell.h"
 #include "roce/shard/shard.h"

@@ -15,7 +15,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "roce/cc/pace.h"
-#include "roce/qp/error.h"
+#include "roce/qp/flush.h"
 #include "roce/qp/keepalive.h"
 #include "roce/qp/qp.h"
 #include "roce/requester/requester.h"

@@ -17,6 +17,7 @@
 #include "roce/mem/sge.h"
 #include "roce/qp/check.h"
 #include "roce/qp/error.h"
+#include "roce/qp/flush.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/receive.h"
 #include "roce/queue/send_ring.h"
