@@ -9,6 +9,8 @@
 #define SIM_ASKS_MAX  8u /* in a world */
 #define SIM_GIVEN_MAX 8u /* replies to one of them: copies may come late and count as new */
 
+struct sim_target;
+
 struct sim_ask {
 	unsigned number;
 	struct sim_ud *by, *about;
