@@ -34,7 +34,8 @@ Test(cm_send, w_cm_60_copies_that_wait_are_one)
 	cm_net_free(net);
 }
 
-/* An RTU that is still waiting leaves before the DREQ: the peer must learn that it was connected. */
+/* An RTU that is still waiting leaves before the DREQ: the peer must learn that it was
+ * connected. */
 Test(cm_send, rtu_before_dreq)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -51,7 +52,8 @@ Test(cm_send, rtu_before_dreq)
 	cm_net_free(net);
 }
 
-/* A message that makes no sense in a new state is withdrawn: here the REQ of an attempt given up. */
+/* A message that makes no sense in a new state is withdrawn: here the REQ of an attempt given
+ * up. */
 Test(cm_send, w_cm_49_a_req_given_up_leaves_no_more)
 {
 	struct cm_net *net = cm_net_new(false);
