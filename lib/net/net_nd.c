@@ -174,7 +174,7 @@ rx_advertisement(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *f
 	/* A station that was asked by its MAC may leave it out of its answer (RFC 4861, 7.2.4). */
 	if (mac == NULL && known->state != NEIGH_INCOMPLETE)
 		mac = known->mac;
-	/* Without override (a proxy, an anycast address) a known MAC stands (7.2.5). */
+	/* Without override (a proxy, an anycast address) a known MAC stands (RFC 4861, 7.2.5). */
 	if (mac != NULL &&
 		(known->state == NEIGH_INCOMPLETE || override || memcmp(mac, known->mac, 6) == 0))
 		net_neigh_answer(n, now_ns, link, &target, mac);

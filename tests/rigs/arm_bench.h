@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Notifications by callback, in virtual steps: the daemon's half of the queues is in the same
- * process, and no thread runs but the test's: arm_bench_step() does what the library's thread does when one
- * of its descriptors is readable. Where it says so that thread lives.
+ * process, and no thread runs but the test's: arm_bench_step() does what the library's thread does
+ * when one of its descriptors is readable. Where it says so that thread lives.
  */
 #ifndef ARM_BENCH_H
 #define ARM_BENCH_H

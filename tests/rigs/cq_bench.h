@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A completion queue of the library, with the daemon's half of it (ndsh_cq_push ...) in the same
- * process: a cq_bench_turn() of it makes entries, publishes, judges and writes the pipe, as an lcore does;
+ * process: a cq_bench_turn() of it makes entries, publishes, judges and writes the pipe,
+ * as an lcore does;
  * cq_bench_serve() is what the control thread does when the pipe is readable.
  */
 #ifndef CQ_BENCH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The state machine of reference 3.6 as a table: every message in every state. What the
+ * The state machine of doc/rules/wire.md as a table: every message in every state. What the
  * table does not name must do nothing at all: no answer, no event, no change.
  */
 #include <criterion/criterion.h>

@@ -3,9 +3,9 @@
  * The admin ring under x86-TSO, all interleavings: a client pushes requests while there is room,
  * rings the bell, takes answers, arms and sleeps; a daemon takes the bell, serves a few requests a
  * turn, answers and sleeps. The steps are those of ndsh_admin.c, ndsh_doorbell.c and ndsh_arm.c,
- * one instruction each, and around them of nd_admin.c and lcore_bell.c. An answer is one store
- * here; what its entry and `produced` are to each other is for test_arm_tso.c. Each mutation must
- * be found.
+ * one instruction each, and around them of ndclient/mem/admin.c and lcore/doorbell.c. An answer is
+ * one store here; what its entry and `produced` are to each other is for test_arm_tso.c. Each
+ * mutation must be found.
  */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

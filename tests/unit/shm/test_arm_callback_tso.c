@@ -3,7 +3,7 @@
  * Callbacks of a completion queue under x86-TSO, all interleavings. The daemon's steps are those of
  * ndsh_cq_publish(), ndsh_cq_fire() and of the lcore that writes the pipe; the client's are
  * nd_cq_arm_callback(), nd_cq_cancel() and what the library's thread does when it is woken
- * (enter() in nd_arm.c), one access to shared memory per step. Whoever changes those changes them
+ * (cq/callback.c), one access to shared memory per step. Whoever changes those changes them
  * here too. The client's threads are one in the model: what they do is done under nd_cq.lock.
  * test_arm_tso.c has the arm word itself.
  */

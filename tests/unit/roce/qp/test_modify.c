@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The transition table (2.13): every pair of states, every mask one attribute off, every value;
+/* The transition table: every pair of states, every mask one attribute off, every value;
  * what SQD is for. */
 #include <criterion/criterion.h>
 #include <string.h>

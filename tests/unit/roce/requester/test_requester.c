@@ -386,7 +386,8 @@ Test(requester, W_REQ_08_for_each_size_of_the_window)
 }
 
 /* With every code: a peer that says nothing is given up after 4.096 us * 2^n at the earliest, and
- * after four times that at the latest, but for the floor of our own timer. checks W-TMR-01, W-TMR-04 */
+ * after four times that at the latest, but for the floor of our own timer.
+ * checks W-TMR-01, W-TMR-04 */
 Test(requester, W_TMR_01_every_code)
 {
 	for (uint8_t code = 1; code < 32; code++) {
