@@ -146,18 +146,18 @@ side_srq(struct pair_side *d, uint32_t depth, uint32_t sge)
 }
 
 static void
-side_far(struct pair *p, struct pair_side *d)
+side_moved(struct pair *p, struct pair_side *d)
 {
-	d->far = zalloc(PAIR_ARENA);
+	d->moved = zalloc(PAIR_ARENA);
 	d->mover_mem = zalloc(roce_mover_bytes());
 	d->mover_shared = zalloc(ndsh_mover_bytes());
 	d->mover = roce_mover_create(d->shard, d->mover_mem, d->mover_shared, d);
 	need(d->mover != NULL, "mover");
 	ndsh_mover_view(&d->client, d->mover_shared);
-	d->far_mr = roce_mr_register_moved(
-		d->shard, d->pd, (uintptr_t)d->far, PAIR_ARENA, d->mover, p->opts.mr_access);
-	need(d->far_mr != NULL, "region behind a mover");
-	d->far_key = roce_mr_key(d->far_mr);
+	d->moved_mr = roce_mr_register_moved(
+		d->shard, d->pd, (uintptr_t)d->moved, PAIR_ARENA, d->mover, p->opts.mr_access);
+	need(d->moved_mr != NULL, "region behind a mover");
+	d->moved_key = roce_mr_key(d->moved_mr);
 }
 
 static void
@@ -198,8 +198,8 @@ side_new(struct pair *p, unsigned side)
 		.inline_bytes = 256};
 	if (side == 1 && o->srq_depth != 0)
 		side_srq(d, o->srq_depth, 16);
-	if (o->far)
-		side_far(p, d);
+	if (o->moved)
+		side_moved(p, d);
 	for (unsigned i = 0; i < o->qps; i++)
 		side_qp(p, d, i);
 }
@@ -244,8 +244,8 @@ side_free(struct pair *p, struct pair_side *d)
 	need(roce_cq_destroy(d->shard, d->cq), "completion queue in use");
 	if (d->mr != NULL)
 		roce_mr_deregister(d->shard, d->mr);
-	if (d->far_mr != NULL)
-		roce_mr_deregister(d->shard, d->far_mr);
+	if (d->moved_mr != NULL)
+		roce_mr_deregister(d->shard, d->moved_mr);
 	if (d->mover != NULL)
 		need(roce_mover_destroy(d->shard, d->mover), "mover in use");
 	if (d->srq != NULL)
@@ -259,7 +259,7 @@ side_free(struct pair *p, struct pair_side *d)
 	free(d->cq_mem);
 	free(d->srq_page);
 	free(d->arena);
-	free(d->far);
+	free(d->moved);
 	free(d->mover_mem);
 	free(d->mover_shared);
 }

@@ -12,7 +12,7 @@
 #include "shm/ndsh_msg.h"
 
 #define PAIR_QPS      32u
-#define PAIR_QPS_MAX  1024u /* for the few who ask for more */
+#define PAIR_QPS_MAX  1024u /* for the few tests that ask for more */
 #define PAIR_ARENA    (4u << 20)
 #define PAIR_VA	      UINT64_C(0x7f0000000000) /* where a client sees its arena */
 #define PAIR_WIRE     8192u		       /* frames under way, both directions */
@@ -28,7 +28,7 @@ struct pair_opts { /* zero: a default */
 	uint16_t vlan;								   /* 0: none */
 	uint32_t rnr_give_up_ms;
 	uint32_t srq_depth; /* not 0: side 1's queue pairs share a receive queue */
-	bool far;	    /* each side has memory behind a mover, too */
+	bool moved;	    /* each side has memory behind a mover, too */
 	bool ecn;	    /* both sides react to congestion */
 };
 
@@ -55,9 +55,9 @@ struct pair_side {
 	unsigned events;
 	unsigned fired; /* wake-ups of the queue */
 	/* Memory behind a mover, of PAIR_ARENA bytes; its addresses are the real ones. */
-	uint8_t *far;
-	struct roce_mr *far_mr;
-	uint32_t far_key;
+	uint8_t *moved;
+	struct roce_mr *moved_mr;
+	uint32_t moved_key;
 	struct roce_mover *mover;
 	void *mover_mem, *mover_shared;
 	struct ndsh_mover client;
@@ -108,7 +108,7 @@ void pair_post(struct pair *p, unsigned side, unsigned i, const struct ndsh_swr 
 	const struct ndsh_sge *sge, const void *data);
 struct ndsh_sge pair_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes);
 /* The same in memory behind the mover. */
-struct ndsh_sge pair_far_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes);
+struct ndsh_sge pair_moved_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes);
 
 /* One turn of a side; returns the number of frames, requests and completions it handled. */
 unsigned pair_turn(struct pair *p, unsigned side);

@@ -5,11 +5,12 @@
 #include "rigs/engine_pair.h"
 
 struct ndsh_sge
-pair_far_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes)
+pair_moved_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes)
 {
 	const struct pair_side *d = &p->side[side];
 
-	return (struct ndsh_sge){.addr = (uintptr_t)d->far + at, .len = bytes, .key = d->far_key};
+	return (struct ndsh_sge){
+		.addr = (uintptr_t)d->moved + at, .len = bytes, .key = d->moved_key};
 }
 
 struct ndsh_sge

@@ -35,7 +35,7 @@ exact_sums(struct pair *p, const struct sums *s)
 	}
 	cr_assert(pair_run(p, LONG));
 	for (uint32_t i = 0; i < n; i++)
-		cr_assert_eq(seen[i], 1, "nobody found %u", i);
+		cr_assert_eq(seen[i], 1, "no atomic found %u", i);
 	p->tap = NULL;
 	free(seen);
 	return n;

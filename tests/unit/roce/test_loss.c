@@ -290,7 +290,7 @@ Test(loss, W_REQ_11_read_retry_starts_at_the_first_missing_response)
 }
 
 /* After a restart in the middle, rxe goes on with MIDDLE where hardware begins with FIRST. The
- * answers here have MSN 0 throughout: checks W-AETH-02. */
+ * answers here have MSN 0 throughout: checks W-AETH-02, W-RXE-23. */
 static void
 restart_in_the_middle(bool fresh)
 {

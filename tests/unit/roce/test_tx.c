@@ -107,8 +107,8 @@ swallow(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *lat
 	return 0;
 }
 
-/* Who is read from without a pause gets a word in, in each turn, and no more than one before the
- * responses. checks R-INV-02 */
+/* A queue pair that is read from without a pause may send a request in each turn, and no
+ * more than one before the responses. checks R-INV-02 */
 Test(tx, a_request_between_endless_responses)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .set_psn = true});

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who sees marks of the network tells the sender: when, how often, and what it does not disturb. */
+/* A receiver tells the sender of marks that the network made: when, how often, and what it does not
+ * disturb. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -266,7 +267,7 @@ Test(congestion, w_cc_03_a_cnp_is_no_packet_of_the_connection)
 	pair_free(p);
 }
 
-/* checks W-CC-08: what anybody else could have sent is not taken for one. */
+/* checks W-CC-08: what another host could have sent is not taken for one. */
 Test(congestion, w_cc_08_a_cnp_of_a_stranger)
 {
 	struct tape t;

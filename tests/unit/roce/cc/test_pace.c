@@ -18,7 +18,7 @@
 #define DOWN	    20u /* notifications that lead to the lowest rate, from wherever */
 
 struct tape {
-	uint64_t bytes[2]; /* of payload, by who sent it */
+	uint64_t bytes[2]; /* of payload, by the side that sent it */
 	unsigned packets[2], acks[2], requests[2], responses[2];
 	uint8_t ect[256]; /* by opcode: 1 << ECN bits seen */
 	bool asks;	  /* the last request does, for an answer */
@@ -238,7 +238,7 @@ Test(cc_pace, w_cc_05_becn_in_an_acknowledgement)
 	pair_free(p);
 }
 
-/* Who does not say that he reacts, need not: what was marked can't have been his. */
+/* A queue pair that does not say that it reacts need not: what was marked can't have been of it. */
 Test(cc_pace, w_cc_06_without_consent_nothing_slows_down)
 {
 	struct pair *p = watched(&(struct pair_opts){.ecn = false});
@@ -286,7 +286,7 @@ Test(cc_pace, silence_follows_a_question)
 	pair_free(p);
 }
 
-/* Who is late, and still has something due behind a whole turn, goes on at once. */
+/* A queue pair that is late, and has something due behind a whole turn, goes on at once. */
 Test(cc_pace, a_high_rate_is_reached)
 {
 	struct pair *p = watched(&(struct pair_opts){.ecn = true});
@@ -321,7 +321,7 @@ Test(cc_pace, both_directions_get_their_turn)
 	pair_free(p);
 }
 
-/* The limit goes when nobody speaks of congestion any more, and nothing of it is left. */
+/* The limit goes when no congestion is reported any more, and nothing of it is left. */
 Test(cc_pace, it_recovers_and_is_as_before)
 {
 	struct pair *p = watched(&(struct pair_opts){.ecn = true});
@@ -343,7 +343,7 @@ Test(cc_pace, it_recovers_and_is_as_before)
 	pair_free(p);
 }
 
-/* Who waits for his time may be ended, and begin a new life without a limit. */
+/* A queue pair may be ended while it waits for its time, and begin a new life without a limit. */
 Test(cc_pace, an_end_while_it_waits)
 {
 	struct pair *p = watched(&(struct pair_opts){.ecn = true});
@@ -363,7 +363,7 @@ Test(cc_pace, an_end_while_it_waits)
 	pair_free(p);
 }
 
-/* checks W-CC-08: strangers that know all but one thing slow nobody down. */
+/* checks W-CC-08: strangers that know all but one thing slow no queue pair down. */
 Test(cc_pace, w_cc_08_notifications_of_strangers)
 {
 	struct pair *p = watched(&(struct pair_opts){.ecn = true});

@@ -98,7 +98,7 @@ Test(cc_rate, a_rate_recovers)
 	cr_expect_eq(r.alpha, 0, "all is forgotten");
 }
 
-/* Who sends much goes up in leaps; who was slow for the same time does not. */
+/* The rate of a busy sender goes up in leaps; that of one that was slow for as long does not. */
 Test(cc_rate, volume_makes_leaps)
 {
 	struct roce_rate idle = {0}, busy = {0};
@@ -179,7 +179,7 @@ Test(cc_rate, alpha_remembers_the_last_milliseconds)
 	cr_expect_gt(r.alpha, 55000, "the next would take nearly half");
 }
 
-/* An hour later nothing is left, and nobody counts the periods of it one by one. */
+/* An hour later nothing is left, and its periods are not counted one by one. */
 Test(cc_rate, an_idle_hour, .timeout = 10)
 {
 	for (unsigned i = 0; i < 1000; i++) {

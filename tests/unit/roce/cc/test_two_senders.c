@@ -96,7 +96,7 @@ used(const struct queue *q)
 
 /*
  * checks W-CC-01: with control the way is used nearly as well, and shared; the queue stays short
- * and drops nothing. Without, whoever shares that queue waits behind all that fits into it.
+ * and drops nothing. Without, all that share that queue wait behind all that fits into it.
  */
 Test(cc_two_senders, w_cc_01_two_senders_share_a_narrow_way)
 {

@@ -39,38 +39,38 @@ is_filled(const uint8_t *at, uint32_t bytes, uint32_t salt)
 }
 
 static uint8_t *
-memory(struct pair *p, unsigned side, bool far, uint32_t at)
+memory(struct pair *p, unsigned side, bool moved, uint32_t at)
 {
-	return (far ? p->side[side].far : p->side[side].arena) + at;
+	return (moved ? p->side[side].moved : p->side[side].arena) + at;
 }
 
 static struct ndsh_sge
-sge_of(const struct pair *p, unsigned side, bool far, uint32_t at, uint32_t bytes)
+sge_of(const struct pair *p, unsigned side, bool moved, uint32_t at, uint32_t bytes)
 {
-	return far ? pair_far_sge(p, side, at, bytes) : pair_sge(p, side, at, bytes);
+	return moved ? pair_moved_sge(p, side, at, bytes) : pair_sge(p, side, at, bytes);
 }
 
 /* Three SGEs that are no multiple of anything, near and far by turns if mixed. */
 static uint32_t
-scatter(const struct pair *p, unsigned side, bool far, bool mixed, uint32_t at, uint32_t bytes,
+scatter(const struct pair *p, unsigned side, bool moved, bool mixed, uint32_t at, uint32_t bytes,
 	struct ndsh_sge *sge)
 {
 	uint32_t first = bytes / 3, second = bytes / 2 - first;
 
 	if (!mixed || first == 0 || second == 0) {
-		sge[0] = sge_of(p, side, far, at, bytes);
+		sge[0] = sge_of(p, side, moved, at, bytes);
 		return 1;
 	}
-	sge[0] = sge_of(p, side, far, at, first);
-	sge[1] = sge_of(p, side, !far, at + first, second);
-	sge[2] = sge_of(p, side, far, at + first + second, bytes - first - second);
+	sge[0] = sge_of(p, side, moved, at, first);
+	sge[1] = sge_of(p, side, !moved, at + first, second);
+	sge[2] = sge_of(p, side, moved, at + first + second, bytes - first - second);
 	return 3;
 }
 
 /* One request of side 0 on queue pair i, from or to the area at of both sides. */
 struct request {
 	enum kind kind;
-	bool far[2], mixed;
+	bool moved[2], mixed;
 	uint32_t at, bytes, salt;
 };
 
@@ -88,10 +88,10 @@ static bool
 parts_filled(struct pair *p, unsigned side, const struct request *r, bool mixed)
 {
 	struct ndsh_sge sge[3];
-	uint32_t n = scatter(p, side, r->far[side], mixed, r->at, r->bytes, sge), at = 0;
+	uint32_t n = scatter(p, side, r->moved[side], mixed, r->at, r->bytes, sge), at = 0;
 
 	for (uint32_t i = 0; i < n; at += sge[i++].len) {
-		const uint8_t *got = sge[i].key == p->side[side].far_key
+		const uint8_t *got = sge[i].key == p->side[side].moved_key
 					     ? (const uint8_t *)(uintptr_t)sge[i].addr
 					     : p->side[side].arena + (sge[i].addr - PAIR_VA);
 
@@ -106,14 +106,14 @@ static void
 post(struct pair *p, unsigned i, uint64_t context, const struct request *r)
 {
 	static const uint8_t op[KINDS] = {NDSH_OP_WRITE, NDSH_OP_READ, NDSH_OP_SEND};
-	struct ndsh_sge ours[3], theirs[3], remote = sge_of(p, 1, r->far[1], r->at, r->bytes);
-	uint32_t n = scatter(p, 0, r->far[0], r->mixed, r->at, r->bytes, ours);
+	struct ndsh_sge ours[3], theirs[3], remote = sge_of(p, 1, r->moved[1], r->at, r->bytes);
+	uint32_t n = scatter(p, 0, r->moved[0], r->mixed, r->at, r->bytes, ours);
 	struct pair_side *peer = &p->side[1];
 
 	parts_fill(p, r->kind == READ, r);
 	if (r->kind == SEND)
 		ndsh_rq_push(peer->srq != NULL ? &peer->srq_rq : &peer->q[i].rq, context, theirs,
-			scatter(p, 1, r->far[1], r->mixed, r->at, r->bytes, theirs));
+			scatter(p, 1, r->moved[1], r->mixed, r->at, r->bytes, theirs));
 	pair_post(p, 0, i,
 		&(struct ndsh_swr){.context = context,
 			.raddr = remote.addr,
@@ -128,8 +128,8 @@ check(struct pair *p, const struct request *r)
 	unsigned to = r->kind != READ;
 
 	cr_assert(parts_filled(p, to, r, r->mixed && r->kind != WRITE),
-		"kind %d, %u bytes, far %d to %d, mixed %d", r->kind, r->bytes, r->far[0],
-		r->far[1], r->mixed);
+		"kind %d, %u bytes, far %d to %d, mixed %d", r->kind, r->bytes, r->moved[0],
+		r->moved[1], r->mixed);
 }
 
 /* All completions are there, and good. */
@@ -145,18 +145,18 @@ expect_completions(struct pair *p, unsigned side, unsigned n)
 	cr_assert(!pair_poll(p, side, &cqe));
 }
 
-Test(far, every_operation_from_and_to_every_kind_of_memory)
+Test(moved, every_operation_from_and_to_every_kind_of_memory)
 {
 	static const uint32_t bytes[] = {
 		1, 7, 100, MTU - 1, MTU, MTU + 1, 3 * MTU, 5 * MTU + 77, AREA};
-	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .far = true});
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .moved = true});
 	uint32_t salt = 0;
 
 	for (unsigned b = 0; b < sizeof(bytes) / sizeof(bytes[0]); b++)
 		for (unsigned v = 0; v < KINDS * 8; v++) {
 			struct request r = {.kind = (enum kind)(v % KINDS),
 				.bytes = bytes[b],
-				.far = {v / KINDS & 1, v / KINDS & 2},
+				.moved = {v / KINDS & 1, v / KINDS & 2},
 				.mixed = v / KINDS & 4,
 				.salt = ++salt};
 
@@ -172,10 +172,10 @@ Test(far, every_operation_from_and_to_every_kind_of_memory)
 }
 
 /* checks W-RESP-16: the peer is told of nothing that is not in its place. */
-Test(far, acknowledged_when_it_is_placed)
+Test(moved, acknowledged_when_it_is_placed)
 {
-	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .far = true});
-	struct request r = {.kind = WRITE, .far = {false, true}, .bytes = 3 * MTU, .salt = 1};
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .moved = true});
+	struct request r = {.kind = WRITE, .moved = {false, true}, .bytes = 3 * MTU, .salt = 1};
 	struct ndsh_cqe cqe;
 
 	p->side[1].stalled = true;
@@ -190,11 +190,11 @@ Test(far, acknowledged_when_it_is_placed)
 }
 
 /* A READ behind a WRITE to the same bytes sees them, however long they take. */
-Test(far, a_read_waits_for_the_writes_before_it)
+Test(moved, a_read_waits_for_the_writes_before_it)
 {
-	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .far = true});
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .moved = true});
 	struct ndsh_sge from = pair_sge(p, 0, 0, 100), to = pair_sge(p, 0, AREA, 100),
-			remote = pair_far_sge(p, 1, 0, 100);
+			remote = pair_moved_sge(p, 1, 0, 100);
 
 	fill(p->side[0].arena, 100, 5);
 	p->side[1].stalled = true;
@@ -218,10 +218,10 @@ Test(far, a_read_waits_for_the_writes_before_it)
 }
 
 /* Its response would say that they are done, wherever it is read from. */
-Test(far, a_read_of_other_memory_waits_for_them_too)
+Test(moved, a_read_of_other_memory_waits_for_them_too)
 {
-	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .far = true});
-	struct request write = {.kind = WRITE, .far = {false, true}, .bytes = 100, .salt = 5};
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .moved = true});
+	struct request write = {.kind = WRITE, .moved = {false, true}, .bytes = 100, .salt = 5};
 	struct request read = {.kind = READ, .at = AREA, .bytes = 100, .salt = 6};
 
 	p->side[1].stalled = true;
@@ -238,11 +238,11 @@ Test(far, a_read_of_other_memory_waits_for_them_too)
 }
 
 /* More than the staging holds, to a client that sleeps: the peer waits, and nothing is lost. */
-Test(far, a_full_staging_is_not_ready)
+Test(moved, a_full_staging_is_not_ready)
 {
 	struct pair *p = pair_new(
-		&(struct pair_opts){.mtu = 4096, .window = 1024, .far = true, .rnr_retry = 7});
-	struct ndsh_sge remote = pair_far_sge(p, 1, 0, 3u << 20);
+		&(struct pair_opts){.mtu = 4096, .window = 1024, .moved = true, .rnr_retry = 7});
+	struct ndsh_sge remote = pair_moved_sge(p, 1, 0, 3u << 20);
 
 	fill(p->side[0].arena, 3u << 20, 9);
 	p->side[1].stalled = true;
@@ -256,16 +256,16 @@ Test(far, a_full_staging_is_not_ready)
 	p->side[1].moves = 3;
 	cr_assert(pair_run(p, LONG));
 	expect_completions(p, 0, 1);
-	cr_assert(is_filled(p->side[1].far, 3u << 20, 9));
+	cr_assert(is_filled(p->side[1].moved, 3u << 20, 9));
 	pair_free(p);
 }
 
 /* The same for what is read: the responses that find no room are asked for again. */
-Test(far, a_full_staging_makes_a_read_begin_again)
+Test(moved, a_full_staging_makes_a_read_begin_again)
 {
-	struct pair *p =
-		pair_new(&(struct pair_opts){.mtu = 4096, .window = 1024, .far = true, .retry = 1});
-	struct ndsh_sge to = pair_far_sge(p, 0, 0, 3u << 20);
+	struct pair *p = pair_new(
+		&(struct pair_opts){.mtu = 4096, .window = 1024, .moved = true, .retry = 1});
+	struct ndsh_sge to = pair_moved_sge(p, 0, 0, 3u << 20);
 
 	fill(p->side[1].arena, 3u << 20, 11);
 	p->side[0].moves = 3;
@@ -276,7 +276,7 @@ Test(far, a_full_staging_makes_a_read_begin_again)
 		&to, NULL);
 	cr_assert(pair_run(p, LONG));
 	expect_completions(p, 0, 1);
-	cr_assert(is_filled(p->side[0].far, 3u << 20, 11));
+	cr_assert(is_filled(p->side[0].moved, 3u << 20, 11));
 	pair_free(p);
 }
 
@@ -306,7 +306,7 @@ random_batch(struct pair *p, unsigned *seed)
 
 	for (unsigned i = 0; i < BATCH; i++) {
 		r[i] = (struct request){.kind = (enum kind)(rand_r(seed) % KINDS),
-			.far = {rand_r(seed) & 1, rand_r(seed) & 1},
+			.moved = {rand_r(seed) & 1, rand_r(seed) & 1},
 			.mixed = rand_r(seed) & 1,
 			.at = i * AREA,
 			.bytes = 1 + (uint32_t)rand_r(seed) % (AREA - 1),
@@ -327,12 +327,12 @@ random_batch(struct pair *p, unsigned *seed)
 		check(p, &r[i]);
 }
 
-Test(far, random_mixes_over_a_lossy_wire)
+Test(moved, random_mixes_over_a_lossy_wire)
 {
 	for (unsigned start = 1; start <= 40; start++) {
 		unsigned seed = start;
 		struct pair *p = pair_new(&(struct pair_opts){
-			.mtu = 256u << (start % 5), .qps = 1 + start % 4, .far = true});
+			.mtu = 256u << (start % 5), .qps = 1 + start % 4, .moved = true});
 
 		p->tap = lossy;
 		p->tap_ctx = &seed;
@@ -343,10 +343,10 @@ Test(far, random_mixes_over_a_lossy_wire)
 }
 
 /* What a client says about its progress is worth as much as it did. */
-Test(far, a_client_that_lies_hurts_itself)
+Test(moved, a_client_that_lies_hurts_itself)
 {
-	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .far = true});
-	struct request r = {.kind = WRITE, .far = {false, true}, .bytes = 3 * MTU, .salt = 1};
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .moved = true});
+	struct request r = {.kind = WRITE, .moved = {false, true}, .bytes = 3 * MTU, .salt = 1};
 	uint64_t *consumer = &p->side[1].client.reader.page->consumer;
 
 	p->side[1].stalled = true;
@@ -362,12 +362,12 @@ Test(far, a_client_that_lies_hurts_itself)
 	pair_free(p);
 }
 
-Test(far, no_right_no_order)
+Test(moved, no_right_no_order)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU,
-		.far = true,
+		.moved = true,
 		.mr_access = NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ});
-	struct request r = {.kind = WRITE, .far = {false, true}, .bytes = 100, .salt = 1};
+	struct request r = {.kind = WRITE, .moved = {false, true}, .bytes = 100, .salt = 1};
 	struct ndsh_cqe cqe;
 
 	post(p, 0, 1, &r);
@@ -386,18 +386,18 @@ deregister_on_third(
 
 	(void)pkt;
 	(void)late_ns;
-	if (from == 0 && p->sent[0] == 3 && d->far_mr != NULL) {
-		cr_assert(roce_mr_deregister(d->shard, d->far_mr));
-		d->far_mr = NULL;
+	if (from == 0 && p->sent[0] == 3 && d->moved_mr != NULL) {
+		cr_assert(roce_mr_deregister(d->shard, d->moved_mr));
+		d->moved_mr = NULL;
 	}
 	return 1;
 }
 
 /* What is on its way is placed, the rest of the message is refused. */
-Test(far, deregistered_in_the_middle_of_a_message)
+Test(moved, deregistered_in_the_middle_of_a_message)
 {
-	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .far = true});
-	struct request r = {.kind = WRITE, .far = {false, true}, .bytes = 8 * MTU, .salt = 1};
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .moved = true});
+	struct request r = {.kind = WRITE, .moved = {false, true}, .bytes = 8 * MTU, .salt = 1};
 	struct ndsh_cqe cqe;
 
 	p->tap = deregister_on_third;
@@ -410,14 +410,14 @@ Test(far, deregistered_in_the_middle_of_a_message)
 }
 
 /* However many there are: none waits until another is destroyed. */
-Test(far, each_queue_pair_may_use_it)
+Test(moved, each_queue_pair_may_use_it)
 {
-	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .qps = PAIR_QPS, .far = true});
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .qps = PAIR_QPS, .moved = true});
 	struct request r[PAIR_QPS];
 
 	for (unsigned i = 0; i < PAIR_QPS; i++) {
 		r[i] = (struct request){.kind = WRITE,
-			.far = {true, true},
+			.moved = {true, true},
 			.at = i * AREA,
 			.bytes = 3 * MTU,
 			.salt = i};
@@ -431,9 +431,9 @@ Test(far, each_queue_pair_may_use_it)
 }
 
 /* More queue pairs than there are slots for all of them to ask ahead: each has its turn. */
-Test(far, many_queue_pairs_share_the_slots)
+Test(moved, many_queue_pairs_share_the_slots)
 {
-	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256, .qps = SHARERS, .far = true});
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256, .qps = SHARERS, .moved = true});
 	struct request r[SHARERS][4];
 	unsigned seed = 7, n = 0;
 
@@ -443,7 +443,7 @@ Test(far, many_queue_pairs_share_the_slots)
 	for (unsigned k = 0; k < 4; k++)
 		for (unsigned i = 0; i < SHARERS; i++, n++) {
 			r[i][k] = (struct request){.kind = k % 2 == 0 ? WRITE : READ,
-				.far = {true, true},
+				.moved = {true, true},
 				.at = n * AREA,
 				.bytes = AREA,
 				.salt = n};
@@ -476,7 +476,7 @@ swallow(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *lat
 	return 0;
 }
 
-/* Turns without time: no timer of anybody helps. */
+/* Turns without time: no timer helps. */
 static void
 settle(struct pair *p)
 {
@@ -501,13 +501,13 @@ say_not_ready(struct pair *p, unsigned i)
 
 /*
  * Queue pairs that must wait, as their peers said, hold all slots, and nothing is under way. Then
- * they send what they hold and ask for nothing more: who waits for a slot must hear of those that
- * they give back, as no order will ever tell.
+ * they send what they hold and ask for nothing more: one that waits for a slot must hear of
+ * those that they give back, as no command will ever tell.
  */
-Test(far, a_slot_that_is_given_back_wakes_who_waits_for_one)
+Test(moved, a_slot_that_is_given_back_wakes_who_waits_for_one)
 {
 	struct pair *p =
-		pair_new(&(struct pair_opts){.mtu = HELD_MTU, .qps = HOLDERS + 1, .far = true});
+		pair_new(&(struct pair_opts){.mtu = HELD_MTU, .qps = HOLDERS + 1, .moved = true});
 	unsigned left[HOLDERS + 1] = {0};
 
 	cr_assert_eq(HOLDERS * PACKETS, NDSH_MOVER_SLOTS);
@@ -518,7 +518,7 @@ Test(far, a_slot_that_is_given_back_wakes_who_waits_for_one)
 		pair_write(p, 0, i, 0, i * AREA, i * AREA, HELD_MTU, 0);
 		post(p, i, 1,
 			&(struct request){.kind = WRITE,
-				.far = {true, false},
+				.moved = {true, false},
 				.at = i * AREA,
 				.bytes = PACKETS * HELD_MTU});
 	}
@@ -529,7 +529,7 @@ Test(far, a_slot_that_is_given_back_wakes_who_waits_for_one)
 	settle(p);
 	post(p, HOLDERS, 1,
 		&(struct request){.kind = WRITE,
-			.far = {true, false},
+			.moved = {true, false},
 			.at = HOLDERS * AREA,
 			.bytes = HELD_MTU});
 	settle(p);

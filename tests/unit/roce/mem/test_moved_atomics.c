@@ -17,10 +17,10 @@
 #define ALL    (NDSH_ACCESS_LOCAL_WRITE | RIGHTS)
 
 static struct pair *
-far_pair(struct pair_opts o)
+moved_pair(struct pair_opts o)
 {
 	o.mtu = MTU;
-	o.far = true;
+	o.moved = true;
 	o.retry = o.retry != 0 ? o.retry : 7;
 	o.max_rd = o.max_dest_rd = 16;
 	o.access = RIGHTS;
@@ -29,21 +29,21 @@ far_pair(struct pair_opts o)
 }
 
 static uint64_t *
-word(struct pair *p, unsigned side, bool far, uint32_t at)
+word(struct pair *p, unsigned side, bool moved, uint32_t at)
 {
-	return (uint64_t *)(void *)((far ? p->side[side].far : p->side[side].arena) + at);
+	return (uint64_t *)(void *)((moved ? p->side[side].moved : p->side[side].arena) + at);
 }
 
 static struct ndsh_sge
-place(const struct pair *p, unsigned side, bool far, uint32_t at, uint32_t bytes)
+place(const struct pair *p, unsigned side, bool moved, uint32_t at, uint32_t bytes)
 {
-	return far ? pair_far_sge(p, side, at, bytes) : pair_sge(p, side, at, bytes);
+	return moved ? pair_moved_sge(p, side, at, bytes) : pair_sge(p, side, at, bytes);
 }
 
 /* A request of side 0 for what is at the same offset of side 1, there and here in either memory. */
 struct what {
 	uint8_t op, flags;
-	bool far_here, far_there;
+	bool moved_here, moved_there;
 	uint32_t here, there, bytes;
 	uint64_t swap_add, compare;
 };
@@ -52,8 +52,8 @@ static void
 post(struct pair *p, unsigned i, uint64_t context, const struct what *w)
 {
 	uint32_t bytes = w->bytes != 0 ? w->bytes : 8;
-	struct ndsh_sge here = place(p, 0, w->far_here, w->here, bytes),
-			there = place(p, 1, w->far_there, w->there, bytes);
+	struct ndsh_sge here = place(p, 0, w->moved_here, w->here, bytes),
+			there = place(p, 1, w->moved_there, w->there, bytes);
 
 	pair_post(p, 0, i,
 		&(struct ndsh_swr){.context = context,
@@ -65,12 +65,12 @@ post(struct pair *p, unsigned i, uint64_t context, const struct what *w)
 }
 
 static void
-add(struct pair *p, unsigned i, uint64_t context, bool far, uint32_t here, uint64_t n)
+add(struct pair *p, unsigned i, uint64_t context, bool moved, uint32_t here, uint64_t n)
 {
 	post(p, i, context,
 		&(struct what){.op = NDSH_OP_FETCH_ADD,
-			.far_here = far,
-			.far_there = far,
+			.moved_here = moved,
+			.moved_there = moved,
 			.here = here,
 			.there = WORD,
 			.swap_add = n});
@@ -83,32 +83,32 @@ rnr_sent(struct pair *p)
 }
 
 /* checks W-ATOM-03: the values, and no byte beside them */
-Test(far_atomics, values)
+Test(moved_atomics, values)
 {
 	const uint64_t v = 0x0102030405060708;
-	struct pair *p = far_pair((struct pair_opts){.qps = 1});
+	struct pair *p = moved_pair((struct pair_opts){.qps = 1});
 	const struct what ops[] = {
 		{.op = NDSH_OP_FETCH_ADD,
-			.far_there = true,
+			.moved_there = true,
 			.here = 8,
 			.there = WORD,
 			.swap_add = 0x10,
 			.compare = UINT64_MAX},
 		{.op = NDSH_OP_CMP_SWAP,
-			.far_there = true,
-			.far_here = true,
+			.moved_there = true,
+			.moved_here = true,
 			.here = 17,
 			.there = WORD,
 			.swap_add = 7,
 			.compare = v},
 		{.op = NDSH_OP_CMP_SWAP,
-			.far_there = true,
+			.moved_there = true,
 			.here = 32,
 			.there = WORD,
 			.swap_add = 7,
 			.compare = v + 0x10},
 		{.op = NDSH_OP_FETCH_ADD,
-			.far_here = true,
+			.moved_here = true,
 			.here = 40,
 			.there = WORD,
 			.swap_add = 5},
@@ -123,7 +123,7 @@ Test(far_atomics, values)
 	for (unsigned i = 0; i < 4; i++)
 		cr_assert_eq(pair_expect(p, 0, i, NDSH_WC_SUCCESS).bytes, 8);
 	cr_assert_eq(*word(p, 0, false, 8), v);
-	memcpy(&got, p->side[0].far + 17, 8);
+	memcpy(&got, p->side[0].moved + 17, 8);
 	cr_assert_eq(got, v + 0x10);
 	cr_assert_eq(*word(p, 0, false, 32), v + 0x10);
 	cr_assert_eq(*word(p, 0, true, 40), 11);
@@ -136,56 +136,56 @@ Test(far_atomics, values)
 
 /* ---- order ---- */
 
-/* Who finds the word changed may count on what was written before it, and what is written behind it
- * stays: whichever of the two memories the word is in, nobody is told to wait. */
+/* A client that finds the word changed may count on what was written before it, and what is written
+ * behind it stays: whichever of the two memories the word is in, no peer is told to wait. */
 static void
-between_writes(bool far)
+between_writes(bool moved)
 {
-	struct pair *p = far_pair((struct pair_opts){.qps = 1, .rnr_retry = 1});
-	const struct what before = {.op = NDSH_OP_WRITE, .far_there = true, .bytes = 3000};
+	struct pair *p = moved_pair((struct pair_opts){.qps = 1, .rnr_retry = 1});
+	const struct what before = {.op = NDSH_OP_WRITE, .moved_there = true, .bytes = 3000};
 	const struct what after = {
-		.op = NDSH_OP_WRITE, .far_there = far, .here = 4096, .there = WORD};
+		.op = NDSH_OP_WRITE, .moved_there = moved, .here = 4096, .there = WORD};
 	const struct what read = {
-		.op = NDSH_OP_READ, .far_there = far, .here = 4104, .there = WORD};
+		.op = NDSH_OP_READ, .moved_there = moved, .here = 4104, .there = WORD};
 
 	memset(p->side[0].arena, 0x77, 3000);
 	*word(p, 0, false, 4096) = 99;
-	*word(p, 1, far, WORD) = 41;
+	*word(p, 1, moved, WORD) = 41;
 	p->side[1].stalled = true;
 	post(p, 0, 1, &before);
-	add(p, 0, 2, far, 8192, 1);
+	add(p, 0, 2, moved, 8192, 1);
 	post(p, 0, 3, &after);
 	post(p, 0, 4, &read);
 	(void)pair_run(p, 5000000);
-	cr_assert_eq(*word(p, 1, far, WORD), 41, "before what was written is there");
+	cr_assert_eq(*word(p, 1, moved, WORD), 41, "before what was written is there");
 	p->side[1].stalled = false;
 	p->side[1].moves = 1;
 	cr_assert(pair_run(p, LONG));
 	for (uint64_t i = 1; i <= 4; i++)
 		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
-	cr_assert_eq(p->side[1].far[2999], 0x77);
-	cr_assert_eq(*word(p, 0, far, 8192), 41);
-	cr_assert_eq(*word(p, 1, far, WORD), 99);
+	cr_assert_eq(p->side[1].moved[2999], 0x77);
+	cr_assert_eq(*word(p, 0, moved, 8192), 41);
+	cr_assert_eq(*word(p, 1, moved, WORD), 99);
 	cr_assert_eq(*word(p, 0, false, 4104), 99);
 	cr_assert_eq(rnr_sent(p), 0);
 	pair_free(p);
 }
 
-Test(far_atomics, between_writes_on_a_word_of_the_arena)
+Test(moved_atomics, between_writes_on_a_word_of_the_arena)
 {
 	between_writes(false);
 }
 
-Test(far_atomics, between_writes_on_a_word_behind_the_mover)
+Test(moved_atomics, between_writes_on_a_word_behind_the_mover)
 {
 	between_writes(true);
 }
 
 /* The client takes its time, and the peer asks again and again: done once all the same. */
-Test(far_atomics, W_DUP_05_repeated_before_it_is_done)
+Test(moved_atomics, W_DUP_05_repeated_before_it_is_done)
 {
-	struct pair *p = far_pair((struct pair_opts){.qps = 1});
-	const struct what write = {.op = NDSH_OP_WRITE, .far_there = true, .bytes = 3000};
+	struct pair *p = moved_pair((struct pair_opts){.qps = 1});
+	const struct what write = {.op = NDSH_OP_WRITE, .moved_there = true, .bytes = 3000};
 
 	p->side[1].stalled = true;
 	add(p, 0, 1, true, 0, 1);
@@ -209,20 +209,20 @@ static void
 run_one(struct fault *fault, uint64_t sent[2])
 {
 	struct pair *p =
-		far_pair((struct pair_opts){.qps = 1, .set_psn = true, .sq_psn = {0xfffffe, 5}});
+		moved_pair((struct pair_opts){.qps = 1, .set_psn = true, .sq_psn = {0xfffffe, 5}});
 	const struct what write = {.op = NDSH_OP_WRITE,
-		.far_there = true,
+		.moved_there = true,
 		.there = WORD,
 		.here = 16,
 		.bytes = 2 * MTU + 8};
 	const struct what read = {.op = NDSH_OP_READ,
-		.far_there = true,
+		.moved_there = true,
 		.there = WORD,
 		.here = 128,
 		.flags = NDSH_WRF_FENCE};
 	const struct what swap = {.op = NDSH_OP_CMP_SWAP,
-		.far_here = true,
-		.far_there = true,
+		.moved_here = true,
+		.moved_there = true,
 		.here = 72,
 		.there = WORD,
 		.swap_add = 2000,
@@ -256,7 +256,7 @@ run_one(struct fault *fault, uint64_t sent[2])
 }
 
 /* checks W-DUP-05: a lost request, a lost answer, either of them twice or late */
-Test(far_atomics, W_DUP_05_each_frame_lost_or_doubled_or_late, .timeout = 120)
+Test(moved_atomics, W_DUP_05_each_frame_lost_or_doubled_or_late, .timeout = 120)
 {
 	fault_each_frame(run_one);
 }
@@ -278,9 +278,9 @@ found(struct pair *p, uint32_t i)
  * Many queue pairs add to one counter behind the mover, 5 of 100 frames are lost and as many come
  * twice: what the adders saw are the sums 0..n-1, each once. ATOMICS=1000000 for a long run.
  */
-Test(far_atomics, W_DUP_05_exact_sums_under_loss, .timeout = 600)
+Test(moved_atomics, W_DUP_05_exact_sums_under_loss, .timeout = 600)
 {
-	struct pair *p = far_pair((struct pair_opts){.qps = QPS});
+	struct pair *p = moved_pair((struct pair_opts){.qps = QPS});
 	uint32_t n;
 
 	p->side[1].moves = 3;
@@ -294,9 +294,9 @@ Test(far_atomics, W_DUP_05_exact_sums_under_loss, .timeout = 600)
 static void
 refused(uint32_t mr_access, uint32_t at, uint8_t status)
 {
-	struct pair *p = far_pair((struct pair_opts){.qps = 1, .mr_access = mr_access});
+	struct pair *p = moved_pair((struct pair_opts){.qps = 1, .mr_access = mr_access});
 
-	post(p, 0, 1, &(struct what){.op = NDSH_OP_FETCH_ADD, .far_there = true, .there = at});
+	post(p, 0, 1, &(struct what){.op = NDSH_OP_FETCH_ADD, .moved_there = true, .there = at});
 	cr_assert(pair_run(p, LONG));
 	pair_expect(p, 0, 1, status);
 	cr_assert_eq(p->side[1].client.reader.taken, 0, "the client was asked");
@@ -304,7 +304,7 @@ refused(uint32_t mr_access, uint32_t at, uint8_t status)
 }
 
 /* checks W-ATOM-02, W-RESP-12: the daemon judges, the client only executes */
-Test(far_atomics, W_ATOM_02_refused)
+Test(moved_atomics, W_ATOM_02_refused)
 {
 	refused(ALL, WORD + 4, NDSH_WC_REM_INV_REQ_ERR);
 	refused(ALL, PAIR_ARENA, NDSH_WC_REM_ACCESS_ERR);
@@ -313,10 +313,10 @@ Test(far_atomics, W_ATOM_02_refused)
 }
 
 /* The region of the arena goes while the atomic waits for what was written before it. */
-Test(far_atomics, deregistered_while_it_waits)
+Test(moved_atomics, deregistered_while_it_waits)
 {
-	struct pair *p = far_pair((struct pair_opts){.qps = 1});
-	const struct what write = {.op = NDSH_OP_WRITE, .far_there = true, .bytes = 3000};
+	struct pair *p = moved_pair((struct pair_opts){.qps = 1});
+	const struct what write = {.op = NDSH_OP_WRITE, .moved_there = true, .bytes = 3000};
 
 	p->side[1].stalled = true;
 	post(p, 0, 1, &write);
@@ -335,7 +335,7 @@ Test(far_atomics, deregistered_while_it_waits)
 static void
 say(struct pair *p, uint8_t opcode, uint32_t psn)
 {
-	struct ndsh_sge there = pair_far_sge(p, 1, WORD, 8);
+	struct ndsh_sge there = pair_moved_sge(p, 1, WORD, 8);
 
 	pair_inject(p, 1, 0,
 		&(struct roce_pkt){.opcode = opcode,
@@ -351,10 +351,10 @@ say(struct pair *p, uint8_t opcode, uint32_t psn)
 }
 
 /* A peer that repeats what waits, so that it would not count, and asks for more: its own error. */
-Test(far_atomics, W_RESP_07_repeating_makes_no_room)
+Test(moved_atomics, W_RESP_07_repeating_makes_no_room)
 {
 	struct pair *p =
-		far_pair((struct pair_opts){.qps = 1, .set_psn = true, .sq_psn = {PSN, 5}});
+		moved_pair((struct pair_opts){.qps = 1, .set_psn = true, .sq_psn = {PSN, 5}});
 
 	p->side[1].stalled = true;
 	for (uint32_t i = 0; i < 16; i++)
@@ -374,10 +374,10 @@ Test(far_atomics, W_RESP_07_repeating_makes_no_room)
 }
 
 /* Queue pairs that die with atomics under way leave the slots of their results to the others. */
-Test(far_atomics, the_dead_leave_their_slots)
+Test(moved_atomics, the_dead_leave_their_slots)
 {
-	struct pair *p = far_pair((struct pair_opts){.qps = 13, .ignore_events = true});
-	const struct what read = {.op = NDSH_OP_READ, .far_there = true, .bytes = 8 * MTU};
+	struct pair *p = moved_pair((struct pair_opts){.qps = 13, .ignore_events = true});
+	const struct what read = {.op = NDSH_OP_READ, .moved_there = true, .bytes = 8 * MTU};
 	struct ndsh_cqe c;
 
 	p->side[1].stalled = true;

@@ -174,7 +174,7 @@ Test(mover, what_the_client_reads)
 	bench_free(&b);
 }
 
-/* Not while somebody uses it. */
+/* A mover with regions is not destroyed. */
 Test(mover, one_in_use_stays)
 {
 	struct bench b = bench_new();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory windows in the engine: what is bound, who may use it, until when. */
+/* Memory windows in the engine: what is bound, which queue pair may use it, until when. */
 #include <criterion/criterion.h>
 #include <string.h>
 

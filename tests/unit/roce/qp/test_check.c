@@ -147,7 +147,7 @@ Test(qp_check, responder)
 {
 	struct roce_shard *s;
 	struct roce_qp *qp;
-	struct pair *p = pair_new(&(struct pair_opts){.mtu = 1024, .far = true});
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = 1024, .moved = true});
 	struct roce_wqe w = {.bytes = 10};
 	struct roce_moved moved;
 

@@ -186,7 +186,7 @@ Test(keepalive, rests_in_sqd_and_ends_when_told)
 	pair_free(p);
 }
 
-/* A peer that lets nobody write refuses the probe, too: said in keepalive's documentation. */
+/* A peer that grants no writes refuses the probe, too: said in keepalive's documentation. */
 Test(keepalive, a_peer_that_permits_no_writes_refuses)
 {
 	struct wire w = {0};

@@ -72,7 +72,7 @@ Test(cq, R_CQ_06_R_CQ_04_only_the_marked_send_fires_solicited)
 	pair_free(p);
 }
 
-/* A flush of both queues: whoever sees the event finds every entry. */
+/* A flush of both queues: a client that sees the event finds every entry. */
 Test(cq, R_CQ_17_the_whole_flush_is_there_when_it_notifies)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});
@@ -97,7 +97,7 @@ Test(cq, R_CQ_17_the_whole_flush_is_there_when_it_notifies)
 }
 
 /*
- * Two queue pairs at one queue, one of them deep: whoever waits is woken once, when all that is to
+ * Two queue pairs at one queue, one of them deep: the waiter is woken once, when all that is to
  * be cancelled can be taken, and not before.
  */
 Test(cq, R_CQ_17_R_FL_05_all_cancelled_entries_before_the_word_of_it)
@@ -249,9 +249,9 @@ Test(cq, W_EVT_03_queue_pairs_of_another_queue_go_on)
 	pair_free(p);
 }
 
-/* ---- who is to be woken ---- */
+/* ---- queues whose waiters are to be woken ---- */
 
-/* Not taken ones are there in the next turn; one that is destroyed is nobody's to wake any more. */
+/* One that is not taken is there in the next turn; one that is destroyed is not. */
 Test(cq, fired_queues_wait_to_be_taken)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});

@@ -32,7 +32,7 @@ Test(doorbell, who_has_more_to_send_and_who_rings_take_turns)
 	pair_free(p);
 }
 
-/* Their clients' memory is gone as well; under address sanitizer who looks there is caught. */
+/* Their clients' memory is gone as well; the address sanitizer sees an access to it. */
 Test(doorbell, who_rang_and_is_gone_is_passed_over)
 {
 	struct pair *p = many_new();
@@ -51,7 +51,7 @@ Test(doorbell, who_rang_and_is_gone_is_passed_over)
 	pair_free(p);
 }
 
-/* Who sends next, by queue pair; each has one request of its own. */
+/* The queue pairs that send next, in order; each has one request of its own. */
 static void
 first_senders(struct pair *p, unsigned *who, unsigned n)
 {
@@ -68,8 +68,8 @@ first_senders(struct pair *p, unsigned *who, unsigned n)
 	}
 }
 
-/* In the order of ringing, also when more ring than stand in line: nobody is forgotten, and nobody
- * is served twice for ringing twice. */
+/* In the order of ringing, also when more ring than stand in line: no queue pair is
+ * forgotten, and none is served twice for ringing twice. */
 Test(doorbell, served_in_the_order_of_ringing)
 {
 	static unsigned who[MANY_QPS];
@@ -98,8 +98,8 @@ Test(doorbell, served_in_the_order_of_ringing)
 	pair_free(p);
 }
 
-/* Between ringing and being served it went to another state: only who may send does, who is in
- * error is flushed, and the way to RTS looks at the ring by itself. */
+/* Between ringing and being served it went to another state: only one that may send
+ * does, one in error is flushed, and the way to RTS looks at the ring by itself. */
 Test(doorbell, states_that_changed_meanwhile)
 {
 	for (int to = ROCE_QPS_RESET; to <= ROCE_QPS_ERR; to++) {

@@ -19,7 +19,7 @@ polled(const struct pair *p)
 	return n;
 }
 
-/* Who rings once is not looked at afterwards, who rings again soon is, for a while. */
+/* A ring is not polled for one doorbell; it is, for a while, when its client rings again soon. */
 Test(send_ring, rings_go_to_rest_and_ring_again)
 {
 	struct pair *p = many_new();

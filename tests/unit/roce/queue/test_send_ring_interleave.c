@@ -149,7 +149,7 @@ daemon_sends(void *arg)
 		uint64_t summary = ndsh_doorbell_begin(&r->session), bits;
 		uint32_t word;
 
-		r->now_ns += 20000; /* who rings in two turns is looked at, for five of them */
+		r->now_ns += 20000; /* one that rings in two turns is polled, for five of them */
 		while (ndsh_doorbell_take(&r->session, &summary, &word, &bits))
 			roce_qp_doorbell(r->s, r->qp);
 		roce_shard_poll_rings(r->s, r->now_ns, 1);

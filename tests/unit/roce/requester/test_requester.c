@@ -113,7 +113,7 @@ half_the_space(uint32_t bytes, unsigned at_once)
 	pair_free(p);
 }
 
-/* With more than that in flight nobody could tell old from new. */
+/* With more than that in flight old and new could not be told apart. */
 Test(requester, W_PSN_02_half_the_space_is_the_most)
 {
 	half_the_space(ROCE_MSG_MAX - 256, 2); /* 2^23 numbers with the one before */

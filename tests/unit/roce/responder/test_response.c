@@ -194,7 +194,7 @@ Test(response, W_READ_02_answers_of_two_requests_do_not_mix)
 	pair_free(p);
 }
 
-/* One frame at a time, and often none: late, but in order, and nobody is asked to wait. */
+/* One frame at a time, and often none: late, but in order, and the peer is not told to wait. */
 Test(response, W_READ_03_out_of_frames_in_the_middle)
 {
 	struct ear e;

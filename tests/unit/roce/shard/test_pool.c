@@ -43,7 +43,7 @@ Test(pool, long_lists_with_a_dry_pool)
 	pair_free(p);
 }
 
-/* Requests that nobody acknowledges take all that requests may have, and not one more: a receive
+/* Requests that are not acknowledged take all that requests may have, and not one more: a receive
  * finds one, also one with a long list; the smallest pool has two short ones at once. */
 static void
 receives_go_on(uint32_t max_wqes, uint32_t num_sge, unsigned at_once)

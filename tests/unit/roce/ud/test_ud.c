@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Datagrams between two engines: what arrives, what is dropped, and who pays for a mistake. */
+/* Datagrams between two engines: what arrives, what is dropped, and whose mistake costs what. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -161,7 +161,7 @@ twice(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_
 	return 2;
 }
 
-/* checks W-UD-01: PSNs count up, and who receives does not look at them. */
+/* checks W-UD-01: PSNs count up, and the receiver does not look at them. */
 Test(ud, W_UD_01_psns)
 {
 	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
@@ -182,7 +182,7 @@ Test(ud, W_UD_01_psns)
 	pair_free(w.p);
 }
 
-/* checks W-UD-01: what a stranger sends is dropped, and the receive stays for who comes next. */
+/* checks W-UD-01: what a stranger sends is dropped, and the receive stays for the next datagram. */
 Test(ud, dropped_without_a_word)
 {
 	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});

@@ -6,9 +6,9 @@
 #include "rigs/ud_world.h"
 
 /* At both ends; a sender that moves nothing sends nothing until it does. */
-Test(ud_far, memory_behind_movers)
+Test(ud_moved, memory_behind_movers)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){.far = true});
+	struct ud_world w = ud_world_new(&(struct pair_opts){.moved = true});
 	struct pair *p = w.p;
 	uint64_t to = NDSH_UD_RADDR(0, UD_Q_KEY);
 	struct ndsh_sge in, out[2];
@@ -16,15 +16,15 @@ Test(ud_far, memory_behind_movers)
 	ud_world_start(&w);
 	to |= roce_qp_num(p->side[1].q[0].qp);
 	for (uint64_t i = 0; i < 40; i++) {
-		in = pair_far_sge(p, 1, (uint32_t)i * 2048, 2048);
+		in = pair_moved_sge(p, 1, (uint32_t)i * 2048, 2048);
 		ndsh_rq_push(&p->side[1].q[0].rq, i, &in, 1);
 	}
 	for (uint32_t i = 0; i < 40 * 900; i++)
-		p->side[0].far[i] = (uint8_t)(i * 11);
+		p->side[0].moved[i] = (uint8_t)(i * 11);
 	p->side[0].stalled = true;
 	for (uint32_t i = 0; i < 40; i++) {
-		out[0] = pair_far_sge(p, 0, i * 900, 400);
-		out[1] = pair_far_sge(p, 0, i * 900 + 400, 500);
+		out[0] = pair_moved_sge(p, 0, i * 900, 400);
+		out[1] = pair_moved_sge(p, 0, i * 900 + 400, 500);
 		pair_post(p, 0, 0,
 			&(struct ndsh_swr){.context = i,
 				.rkey = UD_AH,
@@ -39,7 +39,8 @@ Test(ud_far, memory_behind_movers)
 	for (uint64_t i = 0; i < 40; i++) {
 		(void)pair_expect(p, 0, i, NDSH_WC_SUCCESS);
 		cr_assert_eq(pair_expect(p, 1, i, NDSH_WC_SUCCESS).bytes, UD_GRH + 900);
-		cr_assert_arr_eq(p->side[1].far + i * 2048 + UD_GRH, p->side[0].far + i * 900, 900);
+		cr_assert_arr_eq(
+			p->side[1].moved + i * 2048 + UD_GRH, p->side[0].moved + i * 900, 900);
 	}
 	pair_free(p);
 }
@@ -55,14 +56,14 @@ receive_in_pieces(struct ud_world *w, uint64_t i)
 	struct ndsh_sge in[PIECES];
 
 	for (uint32_t k = 0; k < PIECES; k++)
-		in[k] = pair_far_sge(w->p, 1, (uint32_t)i * 2048 + 2 * k * PIECE, PIECE);
+		in[k] = pair_moved_sge(w->p, 1, (uint32_t)i * 2048 + 2 * k * PIECE, PIECE);
 	ndsh_rq_push(&w->p->side[1].q[0].rq, i, in, PIECES);
 }
 
 static void
 expect_pieces(struct ud_world *w, uint64_t i)
 {
-	const uint8_t *at = w->p->side[1].far + i * 2048, *sent = w->p->side[0].arena;
+	const uint8_t *at = w->p->side[1].moved + i * 2048, *sent = w->p->side[0].arena;
 
 	cr_assert_arr_eq(at + UD_GRH, sent, PIECE - UD_GRH);
 	for (uint32_t k = 1; k < PIECES; k++)
@@ -70,10 +71,10 @@ expect_pieces(struct ud_world *w, uint64_t i)
 }
 
 /* A receiver that moves nothing loses what finds no room on its way to it, and no receive with it:
- * what was told as received is there in the end, and the next receive is for who comes next. */
-Test(ud_far, no_room_is_no_receive)
+ * what was told as received is there in the end, and the next receive is for the next datagram. */
+Test(ud_moved, no_room_is_no_receive)
 {
-	struct ud_world w = ud_world_new(&(struct pair_opts){.far = true});
+	struct ud_world w = ud_world_new(&(struct pair_opts){.moved = true});
 	const uint32_t *done = &((struct ndsh_qp_page *)w.p->side[1].q[0].block)->rq_done;
 	uint32_t taken;
 
