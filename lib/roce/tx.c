@@ -20,16 +20,6 @@
 #include "roce/shard/shard.h"
 #include "roce/ud/datagram.h"
 
-void
-roce_tx_starve(struct roce_shard *s, struct roce_qp *qp)
-{
-	if (!ndsh_sq_ready(&qp->sq))
-		return;
-	s->count.wqe_pool_empty++;
-	qp->tx_bits |= ROCE_TXB_STARVED;
-	base_list_join(&s->starved, &qp->tx_link);
-}
-
 static unsigned
 qp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
 {
@@ -100,7 +90,8 @@ tx_next(struct roce_shard *s)
 	return base_container(l, struct roce_qp, tx_link);
 }
 
-unsigned
+/* always_inline, across files: the daemon has one place that calls it, in every turn. */
+__attribute__((always_inline)) inline unsigned
 roce_shard_tx(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n)
 {
 	unsigned done;

@@ -21,10 +21,6 @@ roce_tx_want(struct roce_shard *s, struct roce_qp *qp)
 	base_list_join(&s->senders, &qp->tx_link);
 }
 
-/* The queue pair has a request to send, and the pool has no roce_wqe for it: it is among the first
- * to send when the pool has one. */
-void roce_tx_starve(struct roce_shard *s, struct roce_qp *qp);
-
 /* Finish and count the frame whose headers and payload are in slot->buf. */
 static inline void
 roce_tx_seal(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "roce/shard/check.h"
+#include "roce/check.h"
 #include "sim.h"
 
 #define RX_BUDGET  32u

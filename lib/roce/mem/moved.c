@@ -25,7 +25,6 @@
 #include "roce/mem/mr.h"
 #include "roce/mem/sge.h"
 #include "roce/qp/qp.h"
-#include "roce/requester/requester.h"
 #include "roce/shard/shard.h"
 #include "roce/tx.h"
 #include "shm/ndsh_mover.h"
@@ -376,19 +375,19 @@ roce_moved_sink_full(struct roce_qp *qp)
 	wait_for_client(qp->moved);
 }
 
-void
+bool
 roce_moved_progress(struct roce_shard *s, struct roce_moved *moved)
 {
 	struct roce_qp *qp = moved->qp;
+	bool again = moved->sink_full && qp->state != ROCE_QPS_ERR && qp->wq_head != NULL;
 
 	wait_no_more(moved);
 	if (moved->placing)
 		placing_progress(moved);
 	if (moved->placing)
 		wait_for_client(moved);
-	if (moved->sink_full && qp->state != ROCE_QPS_ERR && qp->wq_head != NULL)
-		roce_req_go_back(s, qp);
 	moved->sink_full = false;
 	roce_tx_clear(qp, ROCE_TXB_BLOCKED);
 	roce_tx_want(s, qp);
+	return again;
 }

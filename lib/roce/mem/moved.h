@@ -64,8 +64,9 @@ void roce_moved_atomics_drop(struct roce_shard *s, struct roce_qp *qp);
 void roce_moved_received(struct roce_qp *qp, uint32_t msn_before);
 void roce_moved_sink_full(struct roce_qp *qp);
 void roce_moved_idle(struct roce_shard *s, struct roce_qp *qp, bool response);
-/* The client has done something. */
-void roce_moved_progress(struct roce_shard *s, struct roce_moved *moved);
+/* The client has carried out commands, so the queue pair may go on. True: its requester has to send
+ * again from the oldest request, with roce_req_go_back(). */
+bool roce_moved_progress(struct roce_shard *s, struct roce_moved *moved);
 void roce_moved_put_back(struct roce_shard *s, struct roce_qp *qp);
 
 #endif

@@ -14,8 +14,7 @@
 #include "roce/shard/shard.h"
 #include "shm/ndsh_mover.h"
 
-#define CHECKS 64u /* queue pairs that a turn checks per mover */
-#define ALIGN  64u
+#define ALIGN 64u
 
 size_t
 roce_mover_bytes(void)
@@ -116,9 +115,8 @@ roce_mover_out(struct roce_shard *s, struct roce_mover *m, uint64_t va, uint32_t
 		NDSH_MOVER_IN_BYTES + slot * NDSH_MOVER_SLOT_BYTES + at);
 }
 
-/* Read how many commands the client says it has carried out; nonsense is no progress. */
-static bool
-mover_poll(struct roce_mover *m)
+bool
+roce_mover_poll(struct roce_mover *m)
 {
 	uint64_t done = __atomic_load_n(&m->cq->ring.page->consumer, __ATOMIC_ACQUIRE);
 
@@ -130,37 +128,16 @@ mover_poll(struct roce_mover *m)
 	return true;
 }
 
-/* Queue pairs that have to wait on go to the end of the list. */
-static void
-mover_notify_waiting(struct roce_shard *s, struct roce_mover *m)
+struct roce_moved *
+roce_mover_waiter(struct roce_mover *m)
 {
-	for (unsigned n = 0; n < CHECKS && m->checks > 0; n++) {
-		struct base_link *l = base_list_first(&m->waiting);
+	struct base_link *l;
 
-		m->checks--;
-		if (l == NULL)
-			break;
-		roce_moved_progress(s, base_container(l, struct roce_moved, waiting));
-	}
-}
-
-unsigned
-roce_shard_movers(struct roce_shard *s, uint64_t now_ns)
-{
-	struct base_link *l, *next;
-	unsigned work = 0;
-
-	s->now_ns = now_ns;
-	for (l = s->movers.next; l != &s->movers; l = next) {
-		struct roce_mover *m = base_container(l, struct roce_mover, active);
-
-		next = l->next;
-		work += mover_poll(m) || m->checks > 0;
-		mover_notify_waiting(s, m);
-		if (m->done == roce_mover_posted(m) && m->checks == 0)
-			base_list_remove(l);
-	}
-	return work;
+	if (m->checks == 0)
+		return NULL;
+	m->checks--;
+	l = base_list_first(&m->waiting);
+	return l != NULL ? base_container(l, struct roce_moved, waiting) : NULL;
 }
 
 bool

@@ -8,6 +8,8 @@
 #include "roce/roce.h"
 #include "shm/ndsh_mover.h"
 
+struct roce_moved;
+
 struct roce_mover {
 	struct roce_cq *cq; /* its entries are the copy commands */
 	uint8_t *in, *out;
@@ -37,5 +39,12 @@ void roce_mover_out(struct roce_shard *s, struct roce_mover *m, uint64_t va, uin
 	uint32_t slot, uint32_t at);
 void roce_mover_atomic(
 	struct roce_shard *s, struct roce_mover *m, const struct roce_pkt *pkt, uint32_t slot);
+
+/* Reads how many commands the client says it has carried out; nonsense is no progress. True: more
+ * than at the last call. */
+bool roce_mover_poll(struct roce_mover *m);
+/* A queue pair that waits for the mover, to be given to roce_moved_progress(); each is returned
+ * once after a roce_mover_poll() that was true. NULL: there is none left. */
+struct roce_moved *roce_mover_waiter(struct roce_mover *m);
 
 #endif

@@ -10,6 +10,7 @@
 #include "roce/mem/mr.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/wqe.h"
+#include "roce/shard/qpn.h"
 #include "roce/shard/shard.h"
 
 #define SECRET_DOMAIN 3u

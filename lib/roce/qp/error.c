@@ -10,11 +10,11 @@
 #include "roce/cc/cc.h"
 #include "roce/mem/moved.h"
 #include "roce/mem/mw.h"
-#include "roce/qp/flush.h"
 #include "roce/qp/qp.h"
+#include "roce/queue/flush.h"
+#include "roce/queue/request.h"
 #include "roce/queue/send_ring.h"
 #include "roce/queue/wqe.h"
-#include "roce/requester/completer.h"
 #include "roce/responder/replay.h"
 #include "roce/shard/event.h"
 #include "roce/shard/pool.h"
@@ -76,8 +76,8 @@ roce_qp_fail_wqe(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 	if ((w->bits & ROCE_WQB_PROBE) && status == NDSH_WC_RETRY_EXC_ERR && w->next != NULL)
 		w = w->next;
 	while (qp->wq_head != w) /* READs whose response can't come any more (W-COMP-05) */
-		roce_comp_finish(s, qp, NDSH_WC_FLUSH_ERR, reason);
-	roce_comp_finish(s, qp, status, syndrome != 0 ? syndrome : (uint32_t)reason);
+		roce_request_finish(s, qp, NDSH_WC_FLUSH_ERR, reason);
+	roce_request_finish(s, qp, status, syndrome != 0 ? syndrome : (uint32_t)reason);
 	roce_qp_error(s, qp, reason, syndrome);
 }
 

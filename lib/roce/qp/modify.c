@@ -5,7 +5,7 @@
 
 #include "base/list.h"
 #include "roce/qp/error.h"
-#include "roce/qp/flush.h"
+#include "roce/queue/flush.h"
 #include "roce/qp/keepalive.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/send_ring.h"

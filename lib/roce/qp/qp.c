@@ -68,16 +68,6 @@ roce_qp_clear(struct roce_qp *qp)
 	base_list_append(&qp->recv_cq->recv_qps, &qp->recv_cq_link);
 }
 
-struct roce_qp *
-roce_qp_find(struct roce_shard *s, uint32_t qpn)
-{
-	uint32_t index = roce_place_index(roce_qpn_place(&s->qpn_key, qpn));
-
-	if (qpn == 0 || index >= s->cfg.max_qps || s->qps[index].qpn != qpn)
-		return NULL;
-	return &s->qps[index];
-}
-
 static void
 qp_setup(struct roce_qp *qp, const struct roce_qp_cfg *cfg)
 {

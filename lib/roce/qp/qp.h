@@ -177,7 +177,5 @@ roce_npsn(const struct roce_qp *qp, uint32_t len)
 
 /* Forget all but the QPN and what creation gave. */
 void roce_qp_clear(struct roce_qp *qp);
-/* The queue pair with this number; NULL: there is none. */
-struct roce_qp *roce_qp_find(struct roce_shard *s, uint32_t qpn);
 
 #endif

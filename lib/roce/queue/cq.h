@@ -29,6 +29,10 @@ roce_cq_push(struct roce_shard *s, struct roce_cq *cq, const struct ndsh_cqe *cq
 }
 
 /* Why a dead one is dead. */
-enum roce_reason roce_cq_reason(const struct roce_cq *cq);
+static inline enum roce_reason
+roce_cq_reason(const struct roce_cq *cq)
+{
+	return cq->ring.fault == NDSH_CQ_OVERRUN ? ROCE_REASON_CQ_OVERRUN : ROCE_REASON_CQ_FATAL;
+}
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/compiler.h"
 #include "base/list.h"
-#include "roce/qp/flush.h"
+#include "roce/queue/flush.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/send_ring.h"
 #include "roce/shard/shard.h"

@@ -8,7 +8,6 @@
 #include "roce/queue/send_ring.h"
 
 #include "base/list.h"
-#include "roce/qp/flush.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/doorbell.h"
 #include "roce/shard/shard.h"
@@ -72,14 +71,12 @@ roce_send_ring_leave(struct roce_qp *qp)
 }
 
 unsigned
-roce_shard_poll_rings(struct roce_shard *s, uint64_t now_ns, unsigned budget)
+roce_send_rings_poll(struct roce_shard *s, unsigned budget)
 {
 	struct base_link *last = s->rings.prev, *l;
 	struct roce_qp *idle[RELEASE];
-	unsigned found, n = 0;
+	unsigned found = 0, n = 0;
 
-	s->now_ns = now_ns;
-	found = roce_flush_some(s);
 	while (budget-- > 0 && (l = base_list_first(&s->rings)) != NULL) {
 		struct roce_qp *qp = base_container(l, struct roce_qp, ring_link);
 		bool stop = l == last;

@@ -11,6 +11,8 @@ struct roce_shard;
 
 /* From now on the ring is polled. */
 void roce_send_ring_watch(struct roce_shard *s, struct roce_qp *qp);
+/* Polls up to budget rings, each once. Returns how many queue pairs have work that had none. */
+unsigned roce_send_rings_poll(struct roce_shard *s, unsigned budget);
 /* The ring is polled no more: its client must ring when it posts. */
 void roce_send_ring_leave(struct roce_qp *qp);
 

@@ -17,6 +17,7 @@
 #include "roce/qp/modify.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/cq.h"
+#include "roce/queue/request.h"
 #include "roce/queue/wqe.h"
 #include "roce/requester/requester.h"
 #include "roce/shard/event.h"
@@ -26,51 +27,6 @@
 #include "roce/tx.h"
 #include "shm/ndsh_op.h"
 #include "wire/psn.h"
-
-/* Does the client get a completion? A failure is always reported (W-COMP-14); a probe, which no
- * client posted, never is. */
-static bool
-wqe_is_reported(const struct roce_wqe *w, enum ndsh_wc_status status)
-{
-	if (base_unlikely(status != NDSH_WC_SUCCESS))
-		return !(w->bits & ROCE_WQB_PROBE);
-	return !(w->flags & NDSH_WRF_SILENT);
-}
-
-/* inline: where it is known that the request succeeded, nothing is left of the other cases. */
-static inline void
-wqe_finish(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uint32_t syndrome)
-{
-	struct roce_wqe *w = qp->wq_head, *next = w->next;
-
-	qp->sq_done++;
-	if (ndsh_op_is_fetch(w->op) && (w->bits & ROCE_WQB_ISSUED))
-		qp->rd_out--;
-	if (wqe_is_reported(w, status))
-		roce_cq_push(s, qp->send_cq,
-			&(struct ndsh_cqe){
-				.context = w->context,
-				.qp = qp->handle,
-				.bytes = status == NDSH_WC_SUCCESS ? w->bytes : 0,
-				.slot_count = qp->sq_done,
-				.syndrome = syndrome,
-				.status = (uint8_t)status,
-				.op = w->op,
-			});
-	if (base_unlikely(qp->wq_tx == w)) { /* acknowledged before it was sent again */
-		qp->wq_tx = next;
-		qp->tx_psn = roce_psn_add(w->first_psn, w->npsn);
-	}
-	qp->wq_head = next;
-	roce_wqe_free(s, w);
-}
-
-void
-roce_comp_finish(
-	struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uint32_t syndrome)
-{
-	wqe_finish(s, qp, status, syndrome);
-}
 
 bool
 roce_comp_due(struct roce_shard *s, struct roce_qp *qp)
@@ -83,7 +39,7 @@ roce_comp_due(struct roce_shard *s, struct roce_qp *qp)
 			return false;
 		}
 		s->count.requests_completed++;
-		wqe_finish(s, qp, NDSH_WC_SUCCESS, 0);
+		roce_request_finish(s, qp, NDSH_WC_SUCCESS, 0);
 	}
 	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
 	return true;
@@ -113,7 +69,7 @@ ack_before(struct roce_shard *s, struct roce_qp *qp, uint32_t end)
 		qp->una_psn = roce_psn_add(qp->una_psn, left);
 		n -= left;
 		s->count.requests_completed++;
-		wqe_finish(s, qp, NDSH_WC_SUCCESS, 0);
+		roce_request_finish(s, qp, NDSH_WC_SUCCESS, 0);
 	}
 	return true;
 }
@@ -372,7 +328,7 @@ fetch_placed(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 		if (base_unlikely(w->flags & NDSH_WRF_LOCAL_INV))
 			wqe_invalidate_sink(s, qp, w);
 		s->count.requests_completed++;
-		wqe_finish(s, qp, NDSH_WC_SUCCESS, 0);
+		roce_request_finish(s, qp, NDSH_WC_SUCCESS, 0);
 	}
 	qp_progress(s, qp, was);
 }

@@ -7,9 +7,6 @@
 
 /* A response from the peer. */
 void roce_comp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
-/* The head of the send queue is finished: it is completed, its slot and roce_wqe are free. */
-void roce_comp_finish(
-	struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uint32_t syndrome);
 /* The head of the send queue is due; complete it, and what is due behind it. False: it failed. */
 bool roce_comp_due(struct roce_shard *s, struct roce_qp *qp);
 

@@ -17,6 +17,7 @@
 #include "roce/queue/send_ring.h"
 #include "roce/queue/wqe.h"
 #include "roce/requester/local.h"
+#include "roce/requester/fetch.h"
 #include "roce/shard/event.h"
 #include "roce/shard/pool.h"
 #include "roce/shard/shard.h"

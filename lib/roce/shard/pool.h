@@ -17,9 +17,6 @@ roce_pool_exts(const struct roce_shard_cfg *cfg)
 
 /* May a request to send be taken from the pools? */
 bool roce_wqe_for_send(const struct roce_shard *s);
-/* The next request in the send ring of qp. NULL: there is none, or the pool has none left (then qp
- * waits for one), or the ring broke the contract (then qp died). */
-struct roce_wqe *roce_wqe_fetch(struct roce_shard *s, struct roce_qp *qp);
 /* An empty WRITE that no client posted, after roce_wqe_for_send(). */
 struct roce_wqe *roce_wqe_for_probe(struct roce_shard *s);
 /* A roce_wqe, with an extension if it is extended; the caller made sure that there is one. */

@@ -6,6 +6,8 @@
 #include "roce/shard/qpn.h"
 
 #include "base/siphash.h"
+#include "roce/qp/qp.h"
+#include "roce/shard/shard.h"
 
 #define HALF_BITS 12u
 #define HALF_MASK 0xfffu
@@ -74,4 +76,14 @@ roce_qpn_place(const struct roce_qpn_key *key, uint32_t qpn)
 		l = t;
 	}
 	return l << HALF_BITS | r;
+}
+
+struct roce_qp *
+roce_qp_find(struct roce_shard *s, uint32_t qpn)
+{
+	uint32_t index = roce_place_index(roce_qpn_place(&s->qpn_key, qpn));
+
+	if (qpn == 0 || index >= s->cfg.max_qps || s->qps[index].qpn != qpn)
+		return NULL;
+	return &s->qps[index];
 }

@@ -22,4 +22,7 @@ roce_place_index(uint32_t place)
 	return place & ((1u << ROCE_INDEX_BITS) - 1);
 }
 
+/* The queue pair of the shard with this number; NULL: there is none. */
+struct roce_qp *roce_qp_find(struct roce_shard *s, uint32_t qpn);
+
 #endif

@@ -203,15 +203,6 @@ roce_shard_usage(const struct roce_shard *s, struct roce_usage *u)
 	*u = s->usage;
 }
 
-bool
-roce_shard_tx_pending(const struct roce_shard *s, uint64_t now_ns)
-{
-	return !base_list_empty(&s->acks_owed) || !base_list_empty(&s->senders) ||
-	       !base_list_empty(&s->cnps) || !roce_doorbells_empty(&s->doorbells) ||
-	       roce_pace_next(&s->pace) <= now_ns ||
-	       (!base_list_empty(&s->starved) && roce_wqe_for_send(s));
-}
-
 uint32_t
 roce_pd_create(struct roce_shard *s)
 {

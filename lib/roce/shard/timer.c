@@ -12,23 +12,12 @@
  */
 #include "roce/shard/timer.h"
 
-#include "base/compiler.h"
 #include "base/list.h"
-#include "roce/cc/pace.h"
-#include "roce/qp/flush.h"
-#include "roce/qp/keepalive.h"
 #include "roce/qp/qp.h"
-#include "roce/requester/requester.h"
 #include "roce/shard/shard.h"
 
 /* Up to so many entries, one without a deadline stays until its tick. */
 #define TIMERS_LAZY 512u
-
-static struct base_link *
-wheel_slot(struct roce_shard *s, uint64_t tick)
-{
-	return &s->wheel[tick % ROCE_WHEEL_SLOTS];
-}
 
 /* First tick at which the deadline has passed for certain. */
 static uint64_t
@@ -117,61 +106,39 @@ wheel_gap(const struct roce_shard *s, uint64_t limit)
 	return gap < limit ? gap : limit;
 }
 
-static void
-timer_run(struct roce_shard *s, struct roce_qp *qp)
+/* always_inline, across files: an lcore without work calls it in every turn. */
+struct roce_qp *
+roce_timer_take(struct roce_shard *s)
 {
-	base_list_remove(&qp->timer_link);
-	s->usage.timers--;
-	if (qp->deadline_ns > s->now_ns) {
-		wheel_insert(s, qp, qp->deadline_ns);
-		return;
-	}
-	if (qp->deadline_ns != 0) {
-		qp->deadline_ns = 0;
-		roce_req_timeout(s, qp);
-	}
-	if (base_unlikely(qp->keepalive_ms != 0))
-		roce_keepalive_run(s, qp);
-}
+	uint64_t now_tick = s->now_ns >> ROCE_WHEEL_SHIFT;
 
-unsigned
-roce_shard_timers(struct roce_shard *s, uint64_t now_ns, unsigned budget)
-{
-	uint64_t now_tick = now_ns >> ROCE_WHEEL_SHIFT;
-	unsigned ran = 0;
-
-	s->now_ns = now_ns;
-	roce_flush_some(s);
-	while (s->usage.timers > 0 && s->wheel_tick <= now_tick && ran < budget) {
+	while (s->usage.timers > 0 && s->wheel_tick <= now_tick) {
 		uint64_t due = now_tick - s->wheel_tick + 1;
 		uint64_t gap = wheel_gap(s, due < ROCE_WHEEL_SLOTS ? due : ROCE_WHEEL_SLOTS);
-		struct base_link *slot, *l;
+		struct base_link *l;
+		uint32_t slot;
 
 		s->wheel_tick += gap;
 		if (gap == due)
 			break;
-		slot = wheel_slot(s, s->wheel_tick);
-		while (ran < budget && (l = base_list_first(slot)) != NULL) {
-			timer_run(s, base_container(l, struct roce_qp, timer_link));
-			ran++;
-		}
-		if (base_list_empty(slot)) {
-			uint32_t i = (uint32_t)(s->wheel_tick % ROCE_WHEEL_SLOTS);
-
-			s->wheel_map[i / 64] &= ~(UINT64_C(1) << i % 64);
-			s->wheel_tick++;
+		slot = (uint32_t)(s->wheel_tick % ROCE_WHEEL_SLOTS);
+		l = base_list_first(&s->wheel[slot]);
+		if (l != NULL)
+			base_list_remove(l);
+		if (base_list_empty(&s->wheel[slot]))
+			s->wheel_map[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+		if (l != NULL) {
+			s->usage.timers--;
+			return base_container(l, struct roce_qp, timer_link);
 		}
 	}
-	return ran;
+	return NULL;
 }
 
 uint64_t
-roce_shard_next_deadline(const struct roce_shard *s)
+roce_timer_next(const struct roce_shard *s)
 {
-	uint64_t paced = roce_pace_next(&s->pace), timer;
-
 	if (s->usage.timers == 0)
-		return paced;
-	timer = (s->wheel_tick + wheel_gap(s, ROCE_WHEEL_SLOTS - 1)) << ROCE_WHEEL_SHIFT;
-	return timer < paced ? timer : paced;
+		return UINT64_MAX;
+	return (s->wheel_tick + wheel_gap(s, ROCE_WHEEL_SLOTS - 1)) << ROCE_WHEEL_SHIFT;
 }

@@ -17,14 +17,15 @@
 #include "roce/mem/sge.h"
 #include "roce/qp/check.h"
 #include "roce/qp/error.h"
-#include "roce/qp/flush.h"
+#include "roce/queue/flush.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/receive.h"
+#include "roce/queue/request.h"
 #include "roce/queue/send_ring.h"
 #include "roce/queue/srq.h"
 #include "roce/queue/wqe.h"
-#include "roce/requester/completer.h"
 #include "roce/responder/responder.h"
+#include "roce/requester/fetch.h"
 #include "roce/shard/event.h"
 #include "roce/shard/pool.h"
 #include "roce/shard/shard.h"
@@ -143,7 +144,7 @@ ud_stop_sending(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status st
 	qp->state = ROCE_QPS_UD_SQE;
 	qp->reason = (uint8_t)reason;
 	roce_moved_idle(s, qp, false);
-	roce_comp_finish(s, qp, status, reason);
+	roce_request_finish(s, qp, status, reason);
 }
 
 /* Copy the payload, from whatever kind of memory. */
@@ -208,7 +209,7 @@ ud_send_one(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 	s->count.requests_completed++;
 	qp->ip_id++;
 	qp->tx_psn = roce_psn_add(qp->tx_psn, 1);
-	roce_comp_finish(s, qp, NDSH_WC_SUCCESS, 0);
+	roce_request_finish(s, qp, NDSH_WC_SUCCESS, 0);
 	return true;
 }
 

@@ -7,6 +7,7 @@
 #include "rigs/engine_pair.h"
 #include "rigs/lone_shard.h"
 #include "roce/qp/qp.h"
+#include "roce/shard/qpn.h"
 #include "roce/shard/shard.h"
 
 #define DEPTH 64u

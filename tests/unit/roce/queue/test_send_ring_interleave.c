@@ -11,6 +11,8 @@
 
 #include "../../../../lib/roce/queue/doorbell.c"
 #include "../../../../lib/roce/queue/cq.c"
+#include "../../../../lib/roce/publish.c"
+#include "../../../../lib/roce/requester/fetch.c"
 #include "../../../../lib/roce/shard/pool.c"
 #include "../../../../lib/roce/queue/send_ring.c"
 #include "../../../../lib/shm/ndsh_arm.c"

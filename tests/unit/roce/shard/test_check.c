@@ -9,7 +9,7 @@
 #include "roce/queue/srq.h"
 #include "roce/queue/wqe.h"
 #include "roce/responder/replay.h"
-#include "roce/shard/check.h"
+#include "roce/check.h"
 #include "roce/shard/shard.h"
 
 /* Set field to value, ask, and put it back. */

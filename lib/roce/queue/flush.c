@@ -4,12 +4,12 @@
  * those in the rings, each queue in order (W-ERR-01). A deep queue is flushed in portions, so that
  * the work of a turn is bounded.
  */
-#include "roce/qp/flush.h"
+#include "roce/queue/flush.h"
 
 #include "roce/qp/qp.h"
 #include "roce/queue/cq.h"
 #include "roce/queue/receive.h"
-#include "roce/requester/completer.h"
+#include "roce/queue/request.h"
 #include "roce/shard/event.h"
 
 #define FLUSH_BUDGET 512u /* requests that a turn may flush */
@@ -70,7 +70,7 @@ bool
 roce_flush_send(struct roce_shard *s, struct roce_qp *qp)
 {
 	if (qp->wq_head != NULL) {
-		roce_comp_finish(s, qp, NDSH_WC_FLUSH_ERR, qp->reason);
+		roce_request_finish(s, qp, NDSH_WC_FLUSH_ERR, qp->reason);
 		return true;
 	}
 	if (!qp_fetch_ok(s, qp, ndsh_sq_fetch(&qp->sq, &s->send)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The invariants of a shard, as check.h words them. */
-#include "roce/shard/check.h"
+#include "roce/check.h"
 
 #include "base/list.h"
 #include "roce/mem/moved.h"
