@@ -4,7 +4,7 @@
 
 #include "roce/mem/moved.h"
 #include "roce/qp/qp.h"
-#include "roce/responder/replay.h"
+#include "roce/qp/replay.h"
 #include "roce/shard/shard.h"
 #include "shm/ndsh_op.h"
 #include "wire/psn.h"

@@ -14,7 +14,7 @@
 #include "roce/mem/moved.h"
 #include "roce/mem/mr.h"
 #include "roce/qp/qp.h"
-#include "roce/responder/replay.h"
+#include "roce/qp/replay.h"
 #include "roce/shard/shard.h"
 #include "shm/ndsh_mover.h"
 

@@ -7,7 +7,7 @@
 #include "roce/responder/duplicate.h"
 
 #include "roce/qp/qp.h"
-#include "roce/responder/replay.h"
+#include "roce/qp/replay.h"
 #include "roce/responder/responder.h"
 #include "roce/shard/shard.h"
 #include "roce/tx.h"

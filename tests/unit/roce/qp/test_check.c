@@ -6,7 +6,7 @@
 #include "roce/mem/moved.h"
 #include "roce/qp/check.h"
 #include "roce/qp/qp.h"
-#include "roce/responder/replay.h"
+#include "roce/qp/replay.h"
 #include "roce/shard/shard.h"
 
 /* Do what breaks it, ask, and put the queue pair back. */

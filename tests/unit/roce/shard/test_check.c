@@ -3,13 +3,13 @@
 #include <criterion/criterion.h>
 
 #include "rigs/engine_pair.h"
+#include "roce/check.h"
 #include "roce/mem/mr.h"
 #include "roce/qp/qp.h"
+#include "roce/qp/replay.h"
 #include "roce/queue/cq.h"
 #include "roce/queue/srq.h"
 #include "roce/queue/wqe.h"
-#include "roce/responder/replay.h"
-#include "roce/check.h"
 #include "roce/shard/shard.h"
 
 /* Set field to value, ask, and put it back. */

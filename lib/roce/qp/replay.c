@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Replay blocks: a pool of the shard, for the responders of READs and atomics. */
-#include "roce/responder/replay.h"
+#include "roce/qp/replay.h"
 
 #include <string.h>
 

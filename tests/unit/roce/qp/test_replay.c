@@ -5,7 +5,7 @@
 
 #include "rigs/lone_shard.h"
 #include "roce/qp/qp.h"
-#include "roce/responder/replay.h"
+#include "roce/qp/replay.h"
 #include "roce/shard/shard.h"
 
 Test(replay, replay_blocks_go_from_the_one_longest_at_rest)
