@@ -14,7 +14,7 @@
 
 /* The pool has no roce_wqe left. If qp has a request to send, it is among the first to send when
  * the pool has one. */
-static void
+static inline void
 qp_starve(struct roce_shard *s, struct roce_qp *qp)
 {
 	if (!ndsh_sq_ready(&qp->sq))

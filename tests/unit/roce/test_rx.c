@@ -267,7 +267,8 @@ Test(rx, W_PKT_15_states_in_which_packets_count)
 			struct roce_pkt pkt = peer_packet(p, packets[i].opcode, PEER_PSN, 0);
 
 			into(p, 1, (enum roce_qp_state)state);
-			cr_assert_eq(roce_qp_state_get(p->side[1].q[0].qp), state);
+			cr_assert_eq(
+				roce_qp_state_get(p->side[1].q[0].qp), (enum roce_qp_state)state);
 			peer_say(p, &pkt);
 			pair_turn(p, 1);
 			cr_assert_eq(pair_count(p, 1)->rx_wrong_state, !counts, "%x in state %d",
