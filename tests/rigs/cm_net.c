@@ -326,6 +326,15 @@ cm_net_settle(struct cm_net *net)
 	}
 }
 
+struct cm_mad
+cm_net_take_req(struct cm_net *net)
+{
+	cm_net_connect(net, NULL, 0);
+	net->host[CM_NET_A].drop[ATTR(CM_ATTR_REQ)] = 1;
+	cm_net_run(net, 0);
+	return net->host[CM_NET_A].last[ATTR(CM_ATTR_REQ)];
+}
+
 void
 cm_net_inject_raw(struct cm_net *net, unsigned from, const uint8_t mad[ROCE_MAD_BYTES])
 {

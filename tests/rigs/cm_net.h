@@ -70,6 +70,8 @@ void cm_net_restart(struct cm_net *net, unsigned host);
 
 /* A connects to P with this private data. */
 struct roce_cm_conn *cm_net_connect(struct cm_net *net, const void *priv, uint32_t priv_bytes);
+/* A connects, and the network hands its REQ to the test instead of to P. */
+struct cm_mad cm_net_take_req(struct cm_net *net);
 struct roce_cm_connect cm_net_connect_params(const struct cm_net *net);
 void cm_net_accept(struct cm_net *net, struct roce_cm_conn *conn, const void *priv, uint32_t bytes);
 

@@ -28,3 +28,12 @@ Test(cm_reason, words_for_each_and_for_others)
 	cr_expect_str_eq(roce_cm_reason_name(28), "rejected by the consumer");
 	cr_expect_str_eq(roce_cm_reason_name(UINT16_MAX), "unknown reason");
 }
+
+Test(cm_reason, reasons_have_names)
+{
+	cr_expect_str_eq(roce_cm_reason_name(8), "invalid service ID (nobody listens)");
+	cr_expect_str_eq(roce_cm_reason_name(28), "rejected by the consumer");
+	cr_expect_str_eq(roce_cm_reason_name(0), "unknown reason");
+	cr_expect_str_eq(roce_cm_reason_name(34), "unknown reason");
+	cr_expect_str_eq(roce_cm_reason_name(0xffff), "unknown reason");
+}

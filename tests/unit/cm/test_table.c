@@ -81,3 +81,69 @@ Test(cm_table, w_cm_41_each_connection_by_its_ids)
 	cr_assert_not(roce_cm_qpn_resting(a->cm, 0x1000 + CONNS));
 	cm_net_free(net);
 }
+
+Test(cm_table, w_cm_40_comm_ids_are_unique_and_unpredictable)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A];
+	uint32_t ids[60];
+
+	for (unsigned i = 0; i < 60; i++) {
+		cm_net_connect(net, NULL, 0);
+		cm_net_run(net, 0);
+		ids[i] = a->last[ATTR(CM_ATTR_REQ)].local_id;
+		for (unsigned j = 0; j < i; j++)
+			cr_assert_neq(ids[i], ids[j]);
+		if (i > 1)
+			cr_expect_neq(ids[i] - ids[i - 1], ids[i - 1] - ids[i - 2]);
+	}
+	cm_net_free(net);
+}
+
+/* Our comm id alone is not enough: the peer's must fit as well (W-CM-41). */
+Test(cm_table, w_cm_41_both_ids_must_match)
+{
+	static const uint32_t attrs[] = {CM_ATTR_REJ, CM_ATTR_DREQ, CM_ATTR_REP, CM_ATTR_RTU};
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	struct cm_mad m = {.which = CM_WHICH_OTHER, .reason = 28, .qpn = 0x2000};
+
+	a->drop[ATTR(CM_ATTR_RTU)] = 1;
+	cm_net_connect(net, NULL, 0);
+	cm_net_run(net, MS(10));
+	m.local_id = a->last[ATTR(CM_ATTR_RTU)].local_id + 1;
+	m.remote_id = a->last[ATTR(CM_ATTR_RTU)].remote_id;
+	for (unsigned i = 0; i < 4; i++) {
+		m.attr = attrs[i];
+		cm_net_inject(net, CM_NET_A, &m);
+	}
+	cm_net_run(net, 0);
+	cr_expect_eq(p->n_log, 1, "the REQUEST, and nothing else");
+	cm_net_free(net);
+}
+
+/* A third host that knows the ids, but has not the address, can do nothing. */
+Test(cm_table, messages_from_another_address_are_not_the_peers)
+{
+	static const uint32_t attrs[] = {CM_ATTR_REJ, CM_ATTR_DREQ, CM_ATTR_REP};
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	struct cm_mad m = {0};
+
+	cm_net_connect(net, NULL, 0);
+	cm_net_run(net, MS(10));
+	cm_net_only_event(p, ROCE_CM_EV_ESTABLISHED);
+	m.local_id = a->last[ATTR(CM_ATTR_RTU)].local_id;
+	m.remote_id = a->last[ATTR(CM_ATTR_RTU)].remote_id;
+	m.which = CM_WHICH_OTHER;
+	m.reason = 28;
+	m.qpn = 0x2000;
+	a->gid.raw[15] = 99;
+	for (unsigned i = 0; i < 3; i++) {
+		m.attr = attrs[i];
+		cm_net_inject(net, CM_NET_A, &m);
+	}
+	cm_net_run(net, 0);
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_DISCONNECTED), 0);
+	cm_net_free(net);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The active side: what a REQ asks for, which REP answers it, and the RTU. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "rigs/cm_net.h"
+
+Test(cm_active, w_cm_70_flow_label_of_the_ports)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct roce_cm_connect p = cm_net_connect_params(net);
+
+	p.flow_label = 0;
+	p.hop_limit = 0;
+	cr_assert_not_null(roce_cm_connect(net->host[CM_NET_A].cm, 0, &p));
+	cm_net_run(net, MS(100));
+	cr_expect_eq(cm_net_only_event(&net->host[CM_NET_P], ROCE_CM_EV_REQUEST)->flow_label,
+		(40000 * 31 + CM_NET_SERVICE) & 0xfffff);
+	cr_expect_eq(cm_net_only_event(&net->host[CM_NET_A], ROCE_CM_EV_REPLY)->flow_label,
+		(40000 * 31 + CM_NET_SERVICE) & 0xfffff);
+	cr_expect_eq(cm_net_only_event(&net->host[CM_NET_P], ROCE_CM_EV_REQUEST)->hop_limit, 64);
+	cm_net_free(net);
+}
+
+#define MSG 24u /* a message begins behind the header of its MAD */
+
+/* 0 would be 8 us to a Linux peer: who asks for it gets what Linux takes. */
+Test(cm_active, W_CM_33_the_ack_timeout_of_a_REQ_is_never_0)
+{
+	for (uint8_t code = 0; code < 32; code++) {
+		struct cm_net *net = cm_net_new(false);
+		struct roce_cm_connect c = cm_net_connect_params(net);
+		struct roce_cm_tx tx;
+
+		c.ack_timeout = code;
+		cr_assert_not_null(roce_cm_connect(net->host[CM_NET_A].cm, net->now_ns, &c));
+		cr_assert(roce_cm_tx(net->host[CM_NET_A].cm, &tx));
+		cr_assert_eq(tx.mad[MSG + 95] >> 3, code != 0 ? code : 17);
+		cm_net_free(net);
+	}
+}
+
+static bool
+take_rep(struct cm_net *net, unsigned from, const struct cm_mad *mad)
+{
+	uint8_t *rep = net->tap_arg;
+
+	if (from != CM_NET_P || mad->attr != CM_ATTR_REP || rep == NULL)
+		return false;
+	cm_mad_encode(rep, mad);
+	net->tap_arg = NULL;
+	return true;
+}
+
+/*
+ * Some peers send back whatever vendor a REQ names, with its options: in our REQs there is nothing
+ * to send back, and nothing that a REP says of vendors makes the connection another one.
+ */
+Test(cm_active, W_CM_82_an_echo_in_a_REP_changes_nothing)
+{
+	static const uint32_t vendors[] = {0, 1, 0x15b3, 0xffffff}, options[] = {0, 1, ~0u};
+	struct roce_cm_event plain = {0};
+
+	for (unsigned i = 0; i < 12; i++) {
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *a = &net->host[CM_NET_A];
+		const struct roce_cm_event *ev;
+		uint8_t rep[ROCE_MAD_BYTES];
+
+		net->tap = take_rep;
+		net->tap_arg = rep;
+		cm_net_connect(net, NULL, 0);
+		cm_net_run(net, MS(20));
+		cr_assert_null(net->tap_arg, "no REP came");
+		for (unsigned k = 0; k < 3; k++)
+			rep[MSG + 15 + 4 * k] = (uint8_t)(vendors[i % 4] >> (16 - 8 * k));
+		memcpy(rep + 20, &options[i / 4], 4);
+		cm_net_inject_raw(net, CM_NET_P, rep);
+		cm_net_run(net, MS(20));
+		ev = cm_net_only_event(a, ROCE_CM_EV_REPLY);
+		if (i == 0)
+			plain = *ev;
+		cr_assert_eq(ev->peer.qpn, plain.peer.qpn);
+		cr_assert_eq(ev->peer.psn, plain.peer.psn);
+		cr_assert_eq(ev->peer.responder_resources, plain.peer.responder_resources);
+		cr_assert_eq(ev->peer.initiator_depth, plain.peer.initiator_depth);
+		cr_assert_eq(ev->peer.rnr_retry, plain.peer.rnr_retry);
+		cr_assert_eq(ev->ack_timeout, plain.ack_timeout);
+		cr_assert_eq(ev->mtu_code, plain.mtu_code);
+		cr_assert_arr_eq(ev->priv, plain.priv, sizeof(plain.priv));
+		cm_net_only_event(&net->host[CM_NET_P], ROCE_CM_EV_ESTABLISHED); /* our RTU came */
+		cm_net_free(net);
+	}
+}
+
+/* W-CM-43: the REP names a QPN of the peer that another connection of ours still has. */
+Test(cm_active, w_cm_43_stale_rep)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+
+	cm_net_connect(net, NULL, 0);
+	cm_net_run(net, MS(10));
+	cm_net_restart(net, CM_NET_P);
+	p->qpn = 0x2000;
+	cm_net_connect(net, NULL, 0);
+	cm_net_run(net, MS(1000));
+	cr_expect_eq(cm_net_events(a, ROCE_CM_EV_REJECTED), 1);
+	cr_expect_eq(cm_net_event(a, ROCE_CM_EV_REJECTED, 0)->reason, 10);
+	cr_expect_eq(cm_net_events(a, ROCE_CM_EV_DISCONNECTED), 1);
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_REJECTED), 1);
+	cr_expect_eq(a->last[ATTR(CM_ATTR_REJ)].which, CM_WHICH_REP);
+	cm_net_settle(net);
+	cm_net_assert_empty(net);
+	cm_net_free(net);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The passive side: which REQs are requests, what the host learns of them, REP and RTU. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "rigs/cm_net.h"
+#include "rigs/pcap.h"
+
+/* The reason of the REJ that a spoilt REQ gets. */
+static uint32_t
+reason_for(void (*spoil)(struct cm_mad *m), bool v6)
+{
+	struct cm_net *net = cm_net_new(v6);
+	struct cm_net_host *p = &net->host[CM_NET_P];
+	struct cm_mad m = cm_net_take_req(net);
+	uint32_t reason;
+
+	spoil(&m);
+	cm_net_inject(net, CM_NET_A, &m);
+	cm_net_run(net, 0);
+	reason = p->sent[ATTR(CM_ATTR_REJ)] ? p->last[ATTR(CM_ATTR_REJ)].reason : 0;
+	cr_expect_eq(reason != 0, cm_net_events(p, ROCE_CM_EV_REQUEST) == 0);
+	if (reason == 12) {
+		cr_expect_eq(p->last[ATTR(CM_ATTR_REJ)].ari_bytes, 16);
+		cr_expect_arr_eq(p->last[ATTR(CM_ATTR_REJ)].ari, p->gid.raw, 16);
+	}
+	cm_net_free(net);
+	return reason;
+}
+
+static void
+spoil_nothing(struct cm_mad *m)
+{
+	(void)m;
+}
+
+static void
+spoil_header_version(struct cm_mad *m)
+{
+	m->priv[0] = 0x10;
+}
+
+static void
+spoil_header_source(struct cm_mad *m)
+{
+	m->priv[19] ^= 1;
+}
+
+static void
+spoil_header_destination(struct cm_mad *m)
+{
+	m->priv[35] ^= 1;
+}
+
+static void
+spoil_local_gid(struct cm_mad *m)
+{
+	m->sgid.raw[15] ^= 1;
+}
+
+static void
+spoil_remote_gid(struct cm_mad *m)
+{
+	m->dgid.raw[15] ^= 1;
+}
+
+static void
+spoil_pkey(struct cm_mad *m)
+{
+	m->pkey = 0x8001;
+}
+
+static void
+spoil_transport(struct cm_mad *m)
+{
+	m->transport = 1; /* UC */
+}
+
+static void
+spoil_mtu_0(struct cm_mad *m)
+{
+	m->mtu = 0;
+}
+
+static void
+spoil_mtu_6(struct cm_mad *m)
+{
+	m->mtu = 6;
+}
+
+static void
+spoil_port_space(struct cm_mad *m)
+{
+	m->service_id ^= 0x00170000; /* RDMA_PS_UDP */
+}
+
+static void
+spoil_service_prefix(struct cm_mad *m)
+{
+	m->service_id |= 1ull << 40;
+}
+
+static void
+spoil_hop_limit(struct cm_mad *m)
+{
+	m->hop_limit = 0;
+	m->ack_timeout = 0;
+	m->subnet_local = 1;
+	m->slid = m->dlid = 0;
+}
+
+/* checks W-CM-06 */
+Test(cm_passive, w_cm_08_reqs_that_contradict_themselves)
+{
+	for (unsigned v6 = 0; v6 < 2; v6++) {
+		cr_expect_eq(reason_for(spoil_nothing, v6), 0);
+		cr_expect_eq(reason_for(spoil_header_version, v6), 28, "W-CM-06");
+		cr_expect_eq(reason_for(spoil_header_source, v6), 28);
+		cr_expect_eq(reason_for(spoil_header_destination, v6), 28);
+		cr_expect_eq(reason_for(spoil_local_gid, v6), 28);
+		cr_expect_eq(reason_for(spoil_remote_gid, v6), 12);
+		cr_expect_eq(reason_for(spoil_pkey, v6), 12);
+		cr_expect_eq(reason_for(spoil_transport, v6), 9);
+		cr_expect_eq(reason_for(spoil_mtu_0, v6), 26);
+		cr_expect_eq(reason_for(spoil_mtu_6, v6), 26);
+		cr_expect_eq(reason_for(spoil_port_space, v6), 8);
+		cr_expect_eq(reason_for(spoil_service_prefix, v6), 8);
+		cr_expect_eq(reason_for(spoil_hop_limit, v6), 0, "T-CM-7");
+	}
+}
+
+/* checks W-CM-74 */
+Test(cm_passive, t_cm_7_hop_limit_and_ack_timeout_0)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_mad m = cm_net_take_req(net);
+	const struct roce_cm_event *ev;
+
+	spoil_hop_limit(&m);
+	cm_net_inject(net, CM_NET_A, &m);
+	cm_net_run(net, MS(10));
+	ev = cm_net_only_event(&net->host[CM_NET_P], ROCE_CM_EV_REQUEST);
+	cr_expect_eq(ev->hop_limit, 64, "W-CM-74: never 0");
+	cr_expect_eq(ev->ack_timeout, 0);
+	cm_net_free(net);
+}
+
+/*
+ * checks W-CM-73: the REQ's class, in what P's CM sends from then on, too; but not its ECN bits.
+ * Who sends ECT to the network must slow down when it marks.
+ */
+Test(cm_passive, w_cm_73_the_class_of_the_req_at_both_ends_without_ecn)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	struct roce_cm_connect c = cm_net_connect_params(net);
+
+	c.tos = 0x6a; /* as adapters do: DSCP 26, ECT(0) */
+	a->conn = roce_cm_connect(a->cm, net->now_ns, &c);
+	cm_net_run(net, MS(100));
+	cr_expect_eq(a->last[ATTR(CM_ATTR_REQ)].tclass, 0x6a);
+	cr_expect_eq(cm_net_only_event(p, ROCE_CM_EV_REQUEST)->tos, 0x68);
+	cr_expect_eq(p->last_tos[ATTR(CM_ATTR_REP)], 0x68);
+	roce_cm_disconnect(p->cm, net->now_ns, p->conn);
+	cm_net_settle(net);
+	cr_expect_eq(p->last_tos[ATTR(CM_ATTR_DREQ)], 0x68);
+	cm_net_assert_empty(net);
+	cm_net_free(net);
+}
+
+/* Every REQ that a Linux peer sent in a capture makes a request of ours; returns how many. */
+static unsigned
+feed_reqs(const char *path)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *p = &net->host[CM_NET_P];
+	const uint8_t *frame;
+	struct pcap_file f;
+	unsigned n = 0;
+	size_t bytes;
+
+	pcap_open(&f, path);
+	while ((frame = pcap_next(&f, &bytes)) != NULL) {
+		struct roce_cm_addr addr = {0};
+		struct roce_cm_event ev;
+		struct roce_pkt pkt;
+		struct cm_mad m;
+
+		if (roce_wire_parse(frame, bytes, &pkt) != ROCE_WIRE_OK || !roce_gsi_is_mad(&pkt) ||
+			cm_mad_decode(&m, pkt.payload) != CM_DECODE_OK || m.attr != CM_ATTR_REQ)
+			continue;
+		addr.port = (uint16_t)m.service_id;
+		roce_cm_listen(p->cm, &addr, 0, NULL, NULL); /* in use: the one before */
+		roce_cm_rx(p->cm, net->now_ns, &pkt, 0);
+		cr_assert(roce_cm_event(p->cm, &ev), "%s: refused", path);
+		cr_expect_eq(ev.type, ROCE_CM_EV_REQUEST);
+		cr_expect_eq(ev.peer.qpn, m.qpn);
+		cr_expect(roce_gid_equal(&ev.remote.gid, &m.sgid));
+		cr_expect_eq(ev.flow_label, roce_cm_flow_label(ev.remote.port, ev.local.port),
+			"%s: W-CM-70", path);
+		n++;
+	}
+	pcap_close(&f);
+	cm_net_free(net);
+	return n;
+}
+
+Test(cm_passive, t_ts_4_takes_the_reqs_of_linux)
+{
+	cr_expect_eq(feed_reqs("rxe/rping.pcap"), 1);
+	cr_expect_eq(feed_reqs("rxe/rping6.pcap"), 1);
+	cr_expect_eq(feed_reqs("rxe/ucmatose.pcap"), 1);
+	cr_expect_geq(feed_reqs("rxe/cmtime.pcap"), 3);
+	cr_expect_geq(feed_reqs("rxe/send-cm.pcap"), 1);
+}
+
+Test(cm_passive, t_cm_4_unknown_service)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	struct roce_cm_connect c = cm_net_connect_params(net);
+
+	c.remote.port = 1;
+	roce_cm_connect(a->cm, 0, &c);
+	cm_net_settle(net);
+	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_REJECTED)->reason, 8);
+	cr_expect_eq(p->last[ATTR(CM_ATTR_REJ)].local_id, 0);
+	cr_expect_eq(p->last_tos[ATTR(CM_ATTR_REJ)], 0x68, "in the class of the REQ");
+	cr_expect_eq(p->last[ATTR(CM_ATTR_REJ)].tid, a->last[ATTR(CM_ATTR_REQ)].tid);
+	cr_expect_eq(roce_cm_counters(p->cm)->rejected_no_listener, 1);
+	cm_net_assert_empty(net);
+	cm_net_free(net);
+}
+
+Test(cm_passive, w_cm_42_late_req_is_no_ghost)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	struct cm_mad req;
+
+	cm_net_connect(net, NULL, 0);
+	cm_net_run(net, MS(10));
+	req = a->last[ATTR(CM_ATTR_REQ)];
+	roce_cm_disconnect(a->cm, net->now_ns, a->conn);
+	cm_net_run(net, MS(10));
+	cm_net_inject(net, CM_NET_A, &req);
+	cm_net_run(net, MS(10));
+	cr_expect_eq(p->sent[ATTR(CM_ATTR_REJ)], 1);
+	cr_expect_eq(p->last[ATTR(CM_ATTR_REJ)].reason, 10);
+	cm_net_settle(net);
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_REQUEST), 1);
+	cm_net_assert_empty(net);
+	cm_net_free(net);
+}
+
+/* checks R-CONN-13, W-CM-61 */
+Test(cm_passive, t_cm_9_first_data_stands_for_rtu)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+
+	a->drop[ATTR(CM_ATTR_RTU)] = 1;
+	cm_net_connect(net, NULL, 0);
+	cm_net_run(net, MS(10));
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_ESTABLISHED), 0);
+	roce_cm_established(p->cm, net->now_ns, p->conn);
+	cm_net_run(net, MS(5000));
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_ESTABLISHED), 1);
+	cr_expect_eq(p->sent[ATTR(CM_ATTR_REP)], 1, "no more REPs");
+	cm_net_free(net);
+}
