@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "rigs/cm_net.h"
+#include "rigs/pcap.h"
+#include "cm/build.h"
+#include "cm/manager.h"
 
 #define MSG 24u /* a message begins behind the header of its MAD */
 
@@ -92,5 +95,142 @@ Test(cm_build, W_CM_81_a_REP_names_no_vendor_to_anybody)
 		cr_assert_eq(m.attr, CM_ATTR_REP);
 		expect_no_extension(tx.mad, CM_ATTR_REP);
 		cm_net_free(net);
+	}
+}
+
+/* The connection whose MAD this would be, and that MAD of ours. */
+static void
+build_like(const struct cm_mad *m, uint8_t mad[ROCE_MAD_BYTES])
+{
+	static const uint32_t what[] = {
+		CM_TX_REQ, CM_TX_MRA, CM_TX_REJ, CM_TX_REP, CM_TX_RTU, CM_TX_DREQ, CM_TX_DREP};
+	const struct roce_cm cm = {.cfg.ca_guid = m->ca_guid};
+	const bool req = m->attr == CM_ATTR_REQ;
+	struct roce_cm_conn c = {
+		.tid = m->tid,
+		.dreq_tid = m->tid,
+		.drep_tid = m->tid,
+		.local_id = m->local_id,
+		.remote_id = m->remote_id,
+		.local.gid = m->sgid,
+		.remote = {m->dgid, (uint16_t)m->service_id},
+		.qp = {.qpn = m->qpn,
+			.psn = m->psn,
+			.responder_resources = (uint8_t)m->responder_resources,
+			.initiator_depth = (uint8_t)m->initiator_depth,
+			.retry_count = (uint8_t)m->retry_count,
+			.rnr_retry = (uint8_t)m->rnr_retry,
+			.srq = m->srq != 0},
+		.peer.qpn = m->qpn,
+		.mtu_code = (uint8_t)m->mtu,
+		.ack_timeout = (uint8_t)m->ack_timeout,
+		.tos = (uint8_t)m->tclass,
+		.hop_limit = (uint8_t)m->hop_limit,
+		.flow_label = m->flow_label,
+		.rej_which = (uint8_t)m->which,
+		.rej_reason = (uint16_t)m->reason,
+		.ari_bytes = (uint8_t)m->ari_bytes,
+	};
+	struct cm_ip_hdr ip = {0};
+	struct cm_mad ours;
+
+	if (req) {
+		cr_assert(cm_ip_hdr_decode(&ip, m->priv));
+		c.local.port = ip.src_port;
+	}
+	memcpy(c.ari, m->ari, sizeof(c.ari));
+	memcpy(c.out_priv, m->priv + (req ? CM_IP_HDR_BYTES : 0),
+		req ? ROCE_CM_REQ_PRIV : sizeof(c.out_priv));
+	cm_build_mad(&cm, &c, what[m->attr - CM_ATTR_REQ], &ours);
+	cm_mad_encode(mad, &ours);
+}
+
+/* Every MAD of a capture, built from the same values: not one byte is another. Adds up what was
+ * seen, by attribute. */
+static void
+compare_capture(const char *path, unsigned seen[CM_NET_ATTRS])
+{
+	const uint8_t *frame;
+	struct pcap_file f;
+	size_t bytes;
+
+	pcap_open(&f, path);
+	while ((frame = pcap_next(&f, &bytes)) != NULL) {
+		uint8_t mad[ROCE_MAD_BYTES];
+		struct roce_pkt pkt;
+		struct cm_mad m;
+
+		if (roce_wire_parse(frame, bytes, &pkt) != ROCE_WIRE_OK || !roce_gsi_is_mad(&pkt) ||
+			cm_mad_decode(&m, pkt.payload) != CM_DECODE_OK || m.attr > CM_ATTR_DREP)
+			continue;
+		build_like(&m, mad);
+		for (unsigned i = 0; i < ROCE_MAD_BYTES; i++)
+			cr_expect_eq(mad[i], pkt.payload[i],
+				"%s, attribute %x, byte %u: %x, not %x", path, m.attr, i, mad[i],
+				pkt.payload[i]);
+		seen[ATTR(m.attr)]++;
+	}
+	pcap_close(&f);
+}
+
+Test(cm_build, t_ts_4_the_mads_of_linux_byte_for_byte)
+{
+	unsigned seen[CM_NET_ATTRS] = {0};
+
+	compare_capture("rxe/rping.pcap", seen);
+	compare_capture("rxe/rping6.pcap", seen);
+	compare_capture("rxe/rping-reject-nolistener.pcap", seen);
+	compare_capture("rxe/ucmatose.pcap", seen);
+	compare_capture("rxe/cmtime.pcap", seen);
+	compare_capture("rxe/send-cm.pcap", seen);
+	for (enum cm_attr attr = CM_ATTR_REQ; attr <= CM_ATTR_DREP; attr++)
+		cr_expect(attr == CM_ATTR_MRA || seen[ATTR(attr)] > 0, "attribute %x", attr);
+}
+
+/* checks W-CM-40: one transaction ID for the handshake, another one for its end, on both sides. */
+Test(cm_build, w_cm_40_transaction_ids_by_exchange)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	uint64_t tid;
+
+	p->hold_requests = a->hold_replies = true;
+	cm_net_connect(net, NULL, 0);
+	cm_net_run(net, MS(1100));
+	tid = a->last[ATTR(CM_ATTR_REQ)].tid;
+	cr_assert_neq(p->sent[ATTR(CM_ATTR_MRA)], 0);
+	cr_expect_eq(p->last[ATTR(CM_ATTR_MRA)].tid, tid);
+	cm_net_accept(net, p->conn, NULL, 0);
+	cm_net_run(net, MS(300));
+	cr_expect_eq(p->last[ATTR(CM_ATTR_REP)].tid, tid);
+	cr_expect_eq(a->last[ATTR(CM_ATTR_MRA)].tid, tid);
+	cr_expect_eq(a->last[ATTR(CM_ATTR_MRA)].which, CM_WHICH_REP);
+	cr_assert(roce_cm_complete(a->cm, net->now_ns, a->conn));
+	cm_net_run(net, MS(10));
+	cr_expect_eq(a->last[ATTR(CM_ATTR_RTU)].tid, tid);
+	roce_cm_disconnect(p->cm, net->now_ns, p->conn);
+	cm_net_run(net, MS(10));
+	cr_expect_neq(p->last[ATTR(CM_ATTR_DREQ)].tid, tid);
+	cr_expect_eq(p->last[ATTR(CM_ATTR_DREQ)].qpn, 0x1000, "the receiver's");
+	cr_expect_eq(a->last[ATTR(CM_ATTR_DREP)].tid, p->last[ATTR(CM_ATTR_DREQ)].tid);
+	cm_net_free(net);
+}
+
+/* checks W-CM-74: what a REQ says of its path, within a subnet and beyond. */
+Test(cm_build, w_cm_74_routed_and_subnet_local_paths)
+{
+	static const uint8_t hop_limits[] = {1, 2, 64, 255};
+
+	for (unsigned i = 0; i < sizeof(hop_limits); i++) {
+		const struct roce_cm cm = {0};
+		const struct roce_cm_conn c = {.hop_limit = hop_limits[i]};
+		const bool routed = hop_limits[i] > 1;
+		struct cm_mad m;
+
+		cm_build_mad(&cm, &c, CM_TX_REQ, &m);
+		cr_expect_eq(m.hop_limit, hop_limits[i]);
+		cr_expect_eq(m.slid, routed ? 0xffff : 0);
+		cr_expect_eq(m.dlid, routed ? 0xffff : 0);
+		cr_expect_eq(m.subnet_local, !routed);
 	}
 }

@@ -2,7 +2,7 @@
 /* What a deadline does, by the state in which it finds the connection. */
 #include <criterion/criterion.h>
 
-#include "rigs/cm_net.h"
+#include "rigs/cm_at.h"
 
 /* W-CM-50: proactively after a second, before the peer has a reason to ask. */
 Test(cm_tick, w_cm_50_mra_after_a_second)
@@ -97,5 +97,126 @@ Test(cm_tick, w_cm_60_four_thousand_dead_peers)
 	cr_expect_eq(unreachable, N);
 	roce_cm_usage(a->cm, &u);
 	cr_expect_eq(u.conns, 0);
+	cm_net_free(net);
+}
+
+/* When a connection's deadline comes in each state, and what leaves then; checks W-CM-50, W-CM-52,
+ * W-CM-60, W-CM-61. */
+static const struct {
+	uint64_t at_ms; /* 0: no deadline */
+	uint32_t attr;
+	enum cm_state next;
+} deadlines[AT_COUNT] = {
+	[A_REQ_SENT] = {200, CM_ATTR_REQ, CM_REQ_SENT},
+	[A_MRA_REQ_RCVD] = {4096 + 512, CM_ATTR_REQ, CM_MRA_REQ_RCVD},
+	[A_DREQ_SENT] = {200, CM_ATTR_DREQ, CM_DREQ_SENT},
+	[A_TIMEWAIT] = {512, 0, CM_DEAD},
+	[A_REFUSED] = {10000, 0, CM_DEAD},
+	[A_ABANDONED] = {10000, 0, CM_DEAD},
+	[P_REQ_RCVD] = {1000, CM_ATTR_MRA, CM_MRA_REQ_SENT},
+	[P_REP_SENT] = {200, CM_ATTR_REP, CM_REP_SENT},
+	[P_MRA_REP_RCVD] = {4096 + 512, CM_ATTR_REP, CM_MRA_REP_RCVD},
+	[P_DREQ_SENT] = {200, CM_ATTR_DREQ, CM_DREQ_SENT},
+	[P_TIMEWAIT] = {512, 0, CM_DEAD},
+	[P_REFUSED] = {10000, 0, CM_DEAD},
+};
+
+Test(cm_tick, w_cm_60_the_deadline_of_each_state)
+{
+	for (enum cm_at at = 0; at < AT_COUNT; at++) {
+		struct cm_at_bench b = cm_at_bring(at);
+		const uint64_t deadline =
+			deadlines[at].at_ms != 0 ? MS(deadlines[at].at_ms) : UINT64_MAX;
+		struct roce_cm_tx tx;
+		struct cm_mad m = {0};
+
+		cr_expect_eq(roce_cm_next_deadline(b.cm), deadline, "%s", cm_at_names[at]);
+		if (deadlines[at].at_ms == 0) {
+			cm_net_free(b.net);
+			continue;
+		}
+		roce_cm_tick(b.cm, deadline - 1);
+		cr_expect_not(roce_cm_tx(b.cm, &tx), "%s", cm_at_names[at]);
+		cr_expect_eq(b.conn->state, cm_at_states[at], "%s", cm_at_names[at]);
+		roce_cm_tick(b.cm, deadline);
+		cr_expect_eq(b.conn->state, deadlines[at].next, "%s", cm_at_names[at]);
+		if (roce_cm_tx(b.cm, &tx))
+			cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
+		cr_expect_eq(m.attr, deadlines[at].attr, "%s", cm_at_names[at]);
+		cm_net_free(b.net);
+	}
+}
+
+/* How it ends when no answer comes: the event, the REJ and the state; checks W-CM-46, W-CM-49. */
+Test(cm_tick, w_cm_49_the_end_of_all_retries_in_each_state)
+{
+	static const struct {
+		enum cm_at at;
+		enum roce_cm_event_type event;
+		uint32_t rej_reason; /* 0: no REJ */
+	} cases[] = {
+		{A_REQ_SENT, ROCE_CM_EV_UNREACHABLE, ROCE_CM_REASON_TIMEOUT},
+		{A_MRA_REQ_RCVD, ROCE_CM_EV_UNREACHABLE, ROCE_CM_REASON_TIMEOUT},
+		{P_REP_SENT, ROCE_CM_EV_UNREACHABLE, ROCE_CM_REASON_TIMEOUT},
+		{P_MRA_REP_RCVD, ROCE_CM_EV_UNREACHABLE, ROCE_CM_REASON_TIMEOUT},
+		{A_DREQ_SENT, ROCE_CM_EV_DISCONNECTED, 0},
+		{P_DREQ_SENT, ROCE_CM_EV_DISCONNECTED, 0},
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cm_at_bench b = cm_at_bring(cases[i].at);
+		const char *name = cm_at_names[cases[i].at];
+		struct cm_mad m = {0};
+		struct roce_cm_event ev;
+		struct roce_cm_tx tx;
+
+		while (!roce_cm_event(b.cm, &ev)) {
+			while (roce_cm_tx(b.cm, &tx))
+				;
+			cr_assert_lt(roce_cm_next_deadline(b.cm), MS(20000), "%s", name);
+			roce_cm_tick(b.cm, roce_cm_next_deadline(b.cm));
+		}
+		cr_expect_eq(ev.type, cases[i].event, "%s", name);
+		cr_expect_eq(ev.timed_out, ev.type == ROCE_CM_EV_DISCONNECTED, "%s", name);
+		cr_expect_not(ev.by_peer);
+		cr_expect_eq(roce_cm_counters(b.cm)->timeouts, 1, "%s", name);
+		cr_expect_eq(b.conn->state, CM_TIMEWAIT, "%s", name);
+		while (roce_cm_tx(b.cm, &tx))
+			cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
+		cr_expect_eq(m.reason, cases[i].rej_reason, "%s", name);
+		if (cases[i].rej_reason != 0) {
+			cr_expect_eq(m.attr, CM_ATTR_REJ);
+			cr_expect_eq(m.which, CM_WHICH_OTHER, "%s", name);
+			cr_expect_eq(m.ari_bytes, 8);
+			cr_expect_arr_eq(m.ari, "\x02\0\0\xff\xfe\0\0\x01", 8, "our GUID");
+		}
+		cm_net_free(b.net);
+	}
+}
+
+/* All that is due, in the order of the deadlines and not of the connections. */
+Test(cm_tick, one_tick_serves_all_deadlines_that_have_come)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A];
+	struct roce_cm_connect c = cm_net_connect_params(net);
+	struct roce_cm_tx tx;
+	unsigned n = 0;
+	struct cm_mad m;
+
+	for (unsigned i = 0; i < 10; i++) {
+		c.qp.qpn = 100 + i;
+		cr_assert_not_null(roce_cm_connect(a->cm, MS(10 - i), &c));
+	}
+	while (roce_cm_tx(a->cm, &tx))
+		;
+	roce_cm_tick(a->cm, MS(204));
+	while (roce_cm_tx(a->cm, &tx)) {
+		cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
+		cr_expect_eq(m.qpn, 109 - n);
+		n++;
+	}
+	cr_expect_eq(n, 4);
+	cr_expect_eq(roce_cm_next_deadline(a->cm), MS(205));
 	cm_net_free(net);
 }
