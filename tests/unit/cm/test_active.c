@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "rigs/cm_net.h"
+#include "rigs/cm_at.h"
 
 Test(cm_active, w_cm_70_flow_label_of_the_ports)
 {
@@ -113,4 +113,76 @@ Test(cm_active, w_cm_43_stale_rep)
 	cm_net_settle(net);
 	cm_net_assert_empty(net);
 	cm_net_free(net);
+}
+
+/* checks W-CM-33: the timeout for our sender, from the delay that a REP names and a packet lifetime
+ * of 16, as Linux's cm_ack_timeout() makes it. */
+Test(cm_active, W_CM_33_the_ack_timeout_that_a_REP_makes)
+{
+	static const uint8_t timeouts[32] = {17, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17,
+		17, 17, 18, 18, 19, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+
+	for (uint8_t delay = 0; delay < 32; delay++) {
+		struct cm_at_bench b = cm_at_bring(A_REQ_SENT);
+		struct cm_mad m = cm_at_mad(&b, REP_FIRST);
+		struct roce_cm_event ev;
+
+		m.target_ack_delay = delay;
+		cm_net_inject(b.net, CM_NET_P, &m);
+		cr_assert(roce_cm_event(b.cm, &ev));
+		cr_expect_eq(ev.type, ROCE_CM_EV_REPLY);
+		cr_expect_eq(
+			ev.ack_timeout, timeouts[delay], "delay %u: %u", delay, ev.ack_timeout);
+		cm_net_free(b.net);
+	}
+}
+
+/* A REP without a communication ID, or with a queue pair that no peer can have. */
+Test(cm_active, a_rep_that_names_nothing_is_malformed)
+{
+	static const struct {
+		uint32_t local_id, qpn;
+	} cases[] = {{0, 5}, {5, 0}, {5, 1}};
+	struct cm_at_bench b = cm_at_bring(A_REQ_SENT);
+	struct cm_mad m = cm_at_mad(&b, REP_FIRST);
+
+	for (unsigned i = 0; i < 3; i++) {
+		m.local_id = cases[i].local_id;
+		m.qpn = cases[i].qpn;
+		cm_net_inject(b.net, CM_NET_P, &m);
+		cr_expect_eq(roce_cm_counters(b.cm)->rx_malformed, i + 1);
+		cr_expect_eq(b.conn->state, CM_REQ_SENT);
+	}
+	m.qpn = 2;
+	cm_net_inject(b.net, CM_NET_P, &m);
+	cr_expect_eq(b.conn->state, CM_REP_RCVD);
+	cm_net_free(b.net);
+}
+
+/* checks W-CM-43: a REP that comes again is a duplicate; one of another ID is of no connection, and
+ * one for the passive side is for none either. */
+Test(cm_active, w_cm_43_which_reps_are_duplicates)
+{
+	static const enum cm_at at[] = {A_REP_RCVD, A_MRA_REP_SENT, A_ESTABLISHED};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct cm_at_bench b = cm_at_bring(at[i]);
+		const struct roce_cm_counters *n = roce_cm_counters(b.cm);
+		const uint64_t before = n->rx_duplicate;
+
+		cm_at_inject(&b, REP_FIRST);
+		cr_expect_eq(n->rx_duplicate, before + 1, "%s", cm_at_names[at[i]]);
+		cr_expect_eq(n->rx_dropped, 0);
+		cm_at_inject(&b, REP_OTHER);
+		cr_expect_eq(n->rx_duplicate, before + 1, "%s", cm_at_names[at[i]]);
+		cr_expect_eq(n->rx_dropped, 1, "%s", cm_at_names[at[i]]);
+		cm_net_free(b.net);
+	}
+	for (enum cm_at p = P_REQ_RCVD; p < AT_COUNT; p++) {
+		struct cm_at_bench b = cm_at_bring(p);
+
+		cm_at_inject(&b, REP_FIRST);
+		cr_expect_eq(roce_cm_counters(b.cm)->rx_dropped, 1, "%s", cm_at_names[p]);
+		cm_net_free(b.net);
+	}
 }

@@ -2,7 +2,7 @@
 /* DREQ and DREP, and connections that turn out to be stale. */
 #include <criterion/criterion.h>
 
-#include "rigs/cm_net.h"
+#include "rigs/cm_at.h"
 
 Test(cm_disconnect, dreq_overtakes_rtu)
 {
@@ -44,4 +44,75 @@ Test(cm_disconnect, t_cm_5_stale_connection)
 	cm_net_run(net, MS(100));
 	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_ESTABLISHED), 2);
 	cm_net_free(net);
+}
+
+/* checks W-CM-40, W-CM-45: each DREQ has an ID of its own, and each DREP that of its DREQ; in
+ * time-wait, too. */
+Test(cm_disconnect, w_cm_45_each_dreq_is_answered_by_its_transaction_id)
+{
+	struct cm_at_bench b = cm_at_bring(P_ESTABLISHED);
+	struct cm_mad m = cm_at_mad(&b, DREQ);
+	struct roce_cm_tx tx;
+
+	for (uint64_t tid = 0x5000; tid < 0x5004; tid++) {
+		struct cm_mad drep;
+
+		m.tid = tid;
+		cm_net_inject(b.net, CM_NET_P, &m);
+		cr_assert(roce_cm_tx(b.cm, &tx));
+		cr_assert_eq(cm_mad_decode(&drep, tx.mad), CM_DECODE_OK);
+		cr_expect_eq(drep.attr, CM_ATTR_DREP);
+		cr_expect_eq(drep.tid, tid);
+		cr_expect_eq(drep.local_id, b.conn->local_id);
+		cr_expect_eq(drep.remote_id, CM_AT_PEER_ID);
+		cr_expect_not(roce_cm_tx(b.cm, &tx));
+	}
+	cr_expect_eq(roce_cm_counters(b.cm)->rx_duplicate, 3);
+	cm_net_free(b.net);
+}
+
+/* checks W-CM-45, W-CM-46: of whose wish the end was, by the state in which it came. */
+Test(cm_disconnect, who_ended_it)
+{
+	static const struct {
+		enum cm_at at;
+		enum cm_at_msg msg;
+		bool by_peer;
+	} cases[] = {{A_ESTABLISHED, DREQ, true}, {P_ESTABLISHED, DREQ, true},
+		{A_DREQ_SENT, DREQ, false}, {P_DREQ_SENT, DREQ, false}, {A_DREQ_SENT, DREP, false},
+		{P_DREQ_SENT, DREP, false}};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cm_at_bench b = cm_at_bring(cases[i].at);
+		const char *name = cm_at_names[cases[i].at];
+		struct roce_cm_event ev;
+
+		cm_at_inject(&b, cases[i].msg);
+		cr_assert(roce_cm_event(b.cm, &ev), "%s", name);
+		cr_expect_eq(ev.type, ROCE_CM_EV_DISCONNECTED, "%s", name);
+		cr_expect_eq(ev.by_peer, cases[i].by_peer, "%s", name);
+		cr_expect_not(ev.timed_out, "%s", name);
+		cm_net_free(b.net);
+	}
+}
+
+/* A connection on its way that turns out stale: the host hears it as a reject with that reason, and
+ * without the private data of an earlier message; checks W-CM-53. */
+Test(cm_disconnect, w_cm_53_stale_before_it_was_up)
+{
+	static const enum cm_at at[] = {
+		P_REQ_RCVD, P_MRA_REQ_SENT, P_REP_SENT, P_MRA_REP_RCVD, A_REP_RCVD, A_MRA_REP_SENT};
+
+	for (unsigned i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+		struct cm_at_bench b = cm_at_bring(at[i]);
+		struct roce_cm_event ev;
+
+		cm_at_inject(&b, REQ_STALE);
+		cr_assert(roce_cm_event(b.cm, &ev), "%s", cm_at_names[at[i]]);
+		cr_expect_eq(ev.type, ROCE_CM_EV_REJECTED, "%s", cm_at_names[at[i]]);
+		cr_expect_eq(ev.reason, ROCE_CM_REASON_STALE_CONN, "%s", cm_at_names[at[i]]);
+		cr_expect_eq(ev.priv_bytes, 0, "%s", cm_at_names[at[i]]);
+		cr_expect_eq(roce_cm_counters(b.cm)->stale, 1);
+		cm_net_free(b.net);
+	}
 }

@@ -269,3 +269,93 @@ Test(cm_passive, t_cm_9_first_data_stands_for_rtu)
 	cr_expect_eq(p->sent[ATTR(CM_ATTR_REP)], 1, "no more REPs");
 	cm_net_free(net);
 }
+
+/* checks W-CM-30: what P serves is at most what A wants to issue, and the other way round; the host
+ * asks for less where it wants less. */
+Test(cm_passive, w_cm_30_depths_are_only_lowered)
+{
+	static const uint8_t depths[] = {0, 1, 7, 8, 9, 15, 16, 17, 255};
+
+	for (unsigned i = 0; i < sizeof(depths); i++) {
+		for (unsigned k = 0; k < sizeof(depths); k++) {
+			struct cm_net *net = cm_net_new(false);
+			struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+			const struct roce_cm_qp_params qp = {.qpn = 0x2000,
+				.responder_resources = depths[i],
+				.initiator_depth = depths[k]};
+			const struct roce_cm_event *ev;
+
+			p->hold_requests = true;
+			cm_net_connect(net, NULL, 0); /* serves 16, issues 8 */
+			cm_net_run(net, MS(10));
+			cr_assert(roce_cm_accept(p->cm, net->now_ns, p->conn, &qp, NULL, 0, p));
+			cm_net_run(net, MS(10));
+			ev = cm_net_only_event(a, ROCE_CM_EV_REPLY);
+			cr_expect_eq(ev->peer.responder_resources, depths[i] < 8 ? depths[i] : 8);
+			cr_expect_eq(ev->peer.initiator_depth, depths[k] < 16 ? depths[k] : 16);
+			cm_net_free(net);
+		}
+	}
+}
+
+/* checks W-CM-44: each further RTU is a duplicate, one of no connection is dropped. */
+Test(cm_passive, w_cm_44_rtus_that_establish_nothing)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	const struct roce_cm_counters *n = roce_cm_counters(p->cm);
+	struct cm_mad rtu;
+
+	cm_net_connect(net, NULL, 0);
+	cm_net_run(net, MS(10));
+	rtu = a->last[ATTR(CM_ATTR_RTU)];
+	cm_net_inject(net, CM_NET_A, &rtu);
+	cr_expect_eq(n->rx_duplicate, 1);
+	rtu.remote_id++;
+	cm_net_inject(net, CM_NET_A, &rtu);
+	cr_expect_eq(n->rx_dropped, 1);
+	cm_net_run(net, MS(10));
+	cm_net_only_event(p, ROCE_CM_EV_ESTABLISHED);
+	cm_net_free(net);
+}
+
+/* checks W-CM-74: 0 and 1 are "the same subnet", and become 64; the others stay. */
+Test(cm_passive, w_cm_74_hop_limit_of_a_request)
+{
+	static const uint8_t said[] = {0, 1, 2, 64, 255}, taken[] = {64, 64, 2, 64, 255};
+
+	for (unsigned i = 0; i < sizeof(said); i++) {
+		struct cm_net *net = cm_net_new(true);
+		struct cm_mad m = cm_net_take_req(net);
+
+		m.hop_limit = said[i];
+		cm_net_inject(net, CM_NET_A, &m);
+		cm_net_run(net, MS(10));
+		cr_expect_eq(cm_net_only_event(&net->host[CM_NET_P], ROCE_CM_EV_REQUEST)->hop_limit,
+			taken[i]);
+		cm_net_free(net);
+	}
+}
+
+/* checks W-CM-53: a queue pair of an old connection is stale even where nobody listens, or where the
+ * request would be refused for another reason. */
+Test(cm_passive, w_cm_53_stale_comes_before_any_other_reason)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	struct cm_mad req;
+
+	cm_net_connect(net, NULL, 0);
+	cm_net_run(net, MS(10));
+	req = a->last[ATTR(CM_ATTR_REQ)];
+	req.local_id++;
+	req.service_id = cm_service_id(1);
+	spoil_transport(&req);
+	cm_net_inject(net, CM_NET_A, &req);
+	cm_net_run(net, 0);
+	cr_expect_eq(p->last[ATTR(CM_ATTR_REJ)].reason, ROCE_CM_REASON_STALE_CONN);
+	cr_expect_eq(roce_cm_counters(p->cm)->stale, 1);
+	cr_expect_eq(roce_cm_counters(p->cm)->rejected_no_listener, 0);
+	cr_expect_eq(p->sent[ATTR(CM_ATTR_DREQ)], 1, "the old one ends");
+	cm_net_free(net);
+}

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "rigs/cm_net.h"
+#include "rigs/cm_at.h"
 
 Test(cm_reject, r_conn_04_reject_with_private_data)
 {
@@ -126,4 +126,97 @@ Test(cm_reject, held_refusals_are_bounded)
 	cm_net_settle(net);
 	cm_net_assert_empty(net);
 	cm_net_free(net);
+}
+
+/* checks W-CM-48: what a REJ says of itself, by what the peer has seen of us. */
+Test(cm_reject, w_cm_48_form_of_a_rej_by_state)
+{
+	static const struct {
+		enum cm_at at;
+		enum cm_which which;
+		bool local_id;
+	} cases[] = {{P_REQ_RCVD, CM_WHICH_REQ, false}, {P_MRA_REQ_SENT, CM_WHICH_REQ, true},
+		{A_REP_RCVD, CM_WHICH_REP, true}, {A_MRA_REP_SENT, CM_WHICH_REP, true}};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cm_at_bench b = cm_at_bring(cases[i].at);
+		const char *name = cm_at_names[cases[i].at];
+		struct roce_cm_tx tx;
+		struct cm_mad m;
+
+		cr_assert(roce_cm_reject(b.cm, 0, b.conn, 33, "why", 3), "%s", name);
+		cr_assert(roce_cm_tx(b.cm, &tx));
+		cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
+		cr_expect_eq(m.attr, CM_ATTR_REJ);
+		cr_expect_eq(m.which, cases[i].which, "%s", name);
+		cr_expect_eq(m.local_id, cases[i].local_id ? b.conn->local_id : 0, "%s", name);
+		cr_expect_eq(m.remote_id, CM_AT_PEER_ID, "%s", name);
+		cr_expect_eq(m.reason, 33);
+		cr_expect_eq(m.ari_bytes, 0);
+		cr_expect_arr_eq(m.priv, "why\0", 4);
+		cm_net_free(b.net);
+	}
+}
+
+/* A refused REQ is remembered for 10 s from the last time that the peer asked, and is a new request
+ * after that; checks W-CM-42. */
+Test(cm_reject, w_cm_42_how_long_a_refusal_is_held)
+{
+	struct cm_at_bench b = cm_at_bring(P_REFUSED);
+	struct roce_cm_event ev;
+	struct roce_cm_tx tx;
+
+	b.net->now_ns = MS(9999);
+	roce_cm_tick(b.cm, b.net->now_ns);
+	cm_at_inject(&b, REQ_SAME);
+	cr_expect(roce_cm_tx(b.cm, &tx), "the REJ again");
+	cr_expect_eq(roce_cm_next_deadline(b.cm), MS(19999));
+	b.net->now_ns = MS(19999);
+	roce_cm_tick(b.cm, b.net->now_ns);
+	cm_at_inject(&b, REQ_SAME);
+	cr_expect_not(roce_cm_tx(b.cm, &tx));
+	cr_assert(roce_cm_event(b.cm, &ev));
+	cr_expect_eq(ev.type, ROCE_CM_EV_REQUEST);
+	cm_net_free(b.net);
+}
+
+/* checks W-CM-41: a REJ with reason 4 names its sender by GUID and ID; any other GUID, length of it,
+ * ID or address is nobody's. */
+Test(cm_reject, w_cm_41_timeout_by_guid)
+{
+	for (unsigned wrong = 0; wrong < 6; wrong++) {
+		struct cm_at_bench b = cm_at_bring(P_REP_SENT);
+		struct cm_mad m = cm_at_mad(&b, REJ_TIMEOUT);
+
+		m.ari[7] ^= wrong == 1;
+		m.ari_bytes = wrong == 2 ? 7 : 8;
+		m.local_id += wrong == 3;
+		b.net->host[CM_NET_P].gid.raw[15] ^= wrong == 4;
+		m.reason = wrong == 5 ? ROCE_CM_REASON_CONSUMER : ROCE_CM_REASON_TIMEOUT;
+		cm_net_inject(b.net, CM_NET_P, &m);
+		cr_expect_eq(
+			b.conn->state, wrong == 0 ? CM_TIMEWAIT : CM_REP_SENT, "case %u", wrong);
+		cr_expect_eq(roce_cm_counters(b.cm)->rx_dropped, wrong != 0, "case %u", wrong);
+		cm_net_free(b.net);
+	}
+}
+
+/* checks W-CM-47: after the handshake a REJ is the peer's disconnect, and carries no data to the
+ * host. */
+Test(cm_reject, w_cm_47_a_rej_of_an_established_connection)
+{
+	static const enum cm_at at[] = {A_ESTABLISHED, P_ESTABLISHED, A_DREQ_SENT};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct cm_at_bench b = cm_at_bring(at[i]);
+		struct roce_cm_event ev;
+
+		cm_at_inject(&b, REJ_OTHER);
+		cr_assert(roce_cm_event(b.cm, &ev));
+		cr_expect_eq(ev.type, ROCE_CM_EV_DISCONNECTED);
+		cr_expect_eq(ev.by_peer, at[i] != A_DREQ_SENT, "%s", cm_at_names[at[i]]);
+		cr_expect_eq(ev.reason, 0);
+		cr_expect_eq(ev.priv_bytes, 0);
+		cm_net_free(b.net);
+	}
 }
