@@ -2,7 +2,9 @@
 /* Life of a connection: its memory, its private data, its time-wait. */
 #include <criterion/criterion.h>
 
-#include "rigs/cm_net.h"
+#include "rigs/cm_at.h"
+#include "cm/manager.h"
+#include "cm/outbox.h"
 
 /* checks R-CONN-08 */
 Test(cm_conn, r_conn_07_private_data_sizes)
@@ -92,4 +94,115 @@ Test(cm_conn, w_cm_52_time_wait)
 	cr_expect_not(roce_cm_qpn_resting(a->cm, 0x1000));
 	cm_net_assert_empty(net);
 	cm_net_free(net);
+}
+
+/* The memory of a connection comes back when its end is sent and its host has left, in either
+ * order; a table of which little was ever used does not touch the rest. */
+Test(cm_conn, memory_is_free_when_neither_side_needs_it)
+{
+	for (unsigned order = 0; order < 2; order++) {
+		struct cm_at_bench b = cm_at_bring(P_TIMEWAIT);
+		struct roce_cm_usage u;
+		struct roce_cm_tx tx;
+
+		cm_at_inject(&b, DREQ); /* its DREP waits */
+		roce_cm_tick(b.cm, MS(512));
+		cr_assert_eq(b.conn->state, CM_DEAD);
+		if (order == 0)
+			roce_cm_destroy(b.cm, MS(512), b.conn);
+		else
+			cr_assert(roce_cm_tx(b.cm, &tx));
+		roce_cm_usage(b.cm, &u);
+		cr_expect_eq(u.conns, 1, "order %u", order);
+		if (order == 0)
+			cr_assert(roce_cm_tx(b.cm, &tx));
+		else
+			roce_cm_destroy(b.cm, MS(512), b.conn);
+		roce_cm_usage(b.cm, &u);
+		cr_expect_eq(u.conns, 0, "order %u", order);
+		cr_expect_eq(cm_conn_new(b.cm, CM_REQ_SENT), b.conn, "used before");
+		cr_expect_eq(b.cm->fresh_conns, 1);
+		cm_net_free(b.net);
+	}
+}
+
+/* checks W-CM-52: time-wait lasts as long as the ACK timeout of the REQ says, also for the passive
+ * side, which counts it as resting. */
+Test(cm_conn, w_cm_52_time_wait_by_the_ack_timeout)
+{
+	static const struct {
+		uint8_t code;
+		unsigned ms;
+	} cases[] = {{0, 256}, {16, 256}, {17, 512}, {18, 1024}, {20, 4096}, {31, 4096}};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *p = &net->host[CM_NET_P];
+		struct cm_mad m = cm_net_take_req(net);
+		struct roce_cm_usage u;
+
+		m.ack_timeout = cases[i].code;
+		cm_net_inject(net, CM_NET_A, &m);
+		cm_net_run(net, 0);
+		p->conn->ack_timeout = cases[i].code;
+		cm_conn_timewait(p->cm, net->now_ns, p->conn);
+		cr_expect_eq(roce_cm_next_deadline(p->cm), net->now_ns + MS(cases[i].ms), "%u",
+			cases[i].code);
+		roce_cm_usage(p->cm, &u);
+		cr_expect_eq(u.timewait, 1);
+		cr_expect(roce_cm_qpn_resting(p->cm, 0x2000));
+		cm_net_free(net);
+	}
+}
+
+/* A change of state withdraws the messages that make no sense in the new one, and its deadline. */
+Test(cm_conn, messages_that_a_state_keeps)
+{
+	static const uint8_t kept[CM_STATES] = {
+		[CM_REQ_SENT] = CM_TX_REQ,
+		[CM_MRA_REQ_RCVD] = CM_TX_REQ,
+		[CM_REP_RCVD] = CM_TX_MRA,
+		[CM_MRA_REP_SENT] = CM_TX_MRA,
+		[CM_REQ_RCVD] = CM_TX_MRA,
+		[CM_MRA_REQ_SENT] = CM_TX_MRA,
+		[CM_REP_SENT] = CM_TX_REP,
+		[CM_MRA_REP_RCVD] = CM_TX_REP,
+		[CM_ESTABLISHED] = CM_TX_RTU,
+		[CM_DREQ_SENT] = CM_TX_RTU | CM_TX_DREQ,
+		[CM_TIMEWAIT] = CM_TX_DREP | CM_TX_REJ,
+		[CM_DEAD] = CM_TX_DREP | CM_TX_REJ | CM_TX_SIDR,
+		[CM_SIDR_SENT] = CM_TX_SIDR,
+		[CM_SIDR_ANSWERED] = CM_TX_SIDR,
+	};
+
+	for (enum cm_state state = CM_REQ_SENT; state < CM_STATES; state++) {
+		struct cm_net *net = cm_net_new(false);
+		struct roce_cm *cm = net->host[CM_NET_A].cm;
+		struct roce_cm_conn *c = cm_net_connect(net, NULL, 0);
+
+		cm_send(cm, c, 0xff);
+		cm_conn_state(cm, c, state);
+		cr_expect_eq(c->tx, kept[state], "state %u: %x", state, c->tx);
+		cr_expect_eq(roce_cm_next_deadline(cm), UINT64_MAX);
+		cr_expect_eq(TAILQ_EMPTY(&cm->tx_queue), kept[state] == 0);
+		cm_net_free(net);
+	}
+}
+
+/* Private data behind a shorter message are not those of a longer one before. */
+Test(cm_conn, r_conn_07_private_data_are_padded_with_zeros)
+{
+	uint8_t data[ROCE_CM_REP_PRIV];
+	struct roce_cm_conn c = {0};
+
+	for (unsigned i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i + 1);
+	cr_assert(cm_set_out_priv(&c, data, sizeof(data), sizeof(data)));
+	cr_expect_arr_eq(c.out_priv, data, sizeof(data));
+	cr_expect_not(cm_set_out_priv(&c, data, 4, 3));
+	cr_expect_arr_eq(c.out_priv, data, sizeof(data), "refused: as before");
+	cr_assert(cm_set_out_priv(&c, data, 2, 3));
+	cr_expect_eq(c.out_priv_bytes, 2);
+	cr_expect_arr_eq(c.out_priv, "\1\2\0\0\0", 5);
+	cr_expect_eq(c.out_priv[ROCE_CM_REP_PRIV - 1], 0);
 }

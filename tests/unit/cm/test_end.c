@@ -89,3 +89,76 @@ Test(cm_end, w_cm_48_what_destroy_sends)
 		cm_net_free(b.net);
 	}
 }
+
+/* What a disconnect does in each state: before the connection is up it gives the attempt up, and
+ * the event follows at once; after the end it does nothing. checks W-CM-49 */
+Test(cm_end, w_cm_49_disconnect_in_every_state)
+{
+	static const struct {
+		uint32_t attr;
+		enum cm_state next;
+	} want[AT_COUNT] = {
+		[A_REQ_SENT] = {CM_ATTR_REJ, CM_TIMEWAIT},
+		[A_MRA_REQ_RCVD] = {CM_ATTR_REJ, CM_TIMEWAIT},
+		[A_REP_RCVD] = {CM_ATTR_REJ, CM_TIMEWAIT},
+		[A_MRA_REP_SENT] = {CM_ATTR_REJ, CM_TIMEWAIT},
+		[A_ESTABLISHED] = {CM_ATTR_DREQ, CM_DREQ_SENT},
+		[A_DREQ_SENT] = {0, CM_DREQ_SENT},
+		[A_TIMEWAIT] = {0, CM_TIMEWAIT},
+		[A_REFUSED] = {0, CM_TIMEWAIT},
+		[A_ABANDONED] = {0, CM_TIMEWAIT},
+		[A_DEAD] = {0, CM_DEAD},
+		[P_REQ_RCVD] = {CM_ATTR_REJ, CM_TIMEWAIT},
+		[P_MRA_REQ_SENT] = {CM_ATTR_REJ, CM_TIMEWAIT},
+		[P_REP_SENT] = {CM_ATTR_REJ, CM_TIMEWAIT},
+		[P_MRA_REP_RCVD] = {CM_ATTR_REJ, CM_TIMEWAIT},
+		[P_ESTABLISHED] = {CM_ATTR_DREQ, CM_DREQ_SENT},
+		[P_DREQ_SENT] = {0, CM_DREQ_SENT},
+		[P_TIMEWAIT] = {0, CM_TIMEWAIT},
+		[P_REFUSED] = {0, CM_TIMEWAIT},
+	};
+
+	for (enum cm_at at = 0; at < AT_COUNT; at++) {
+		struct cm_at_bench b = cm_at_bring(at);
+		const char *name = cm_at_names[at];
+		struct cm_mad m = {0};
+		struct roce_cm_event ev;
+		struct roce_cm_tx tx;
+
+		roce_cm_disconnect(b.cm, 0, b.conn);
+		cr_expect_eq(b.conn->state, want[at].next, "%s", name);
+		if (roce_cm_tx(b.cm, &tx))
+			cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
+		cr_expect_eq(m.attr, want[at].attr, "%s", name);
+		cr_expect_not(roce_cm_tx(b.cm, &tx), "%s", name);
+		cr_expect_eq(roce_cm_event(b.cm, &ev), want[at].attr == CM_ATTR_REJ, "%s", name);
+		if (want[at].attr == CM_ATTR_REJ) {
+			cr_expect_eq(ev.type, ROCE_CM_EV_DISCONNECTED, "%s", name);
+			cr_expect_not(ev.by_peer);
+		}
+		cm_net_free(b.net);
+	}
+}
+
+/* A listener that goes leaves the requests to the host that took them, and they live on. */
+Test(cm_end, unlisten_leaves_requests_that_were_taken)
+{
+	static const enum cm_at at[] = {P_REQ_RCVD, P_MRA_REQ_SENT};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct cm_at_bench b = cm_at_bring(at[i]);
+		const struct roce_cm_qp_params qp = {.qpn = CM_AT_MY_QPN};
+		struct roce_cm_usage u;
+		struct roce_cm_tx tx;
+
+		roce_cm_unlisten(b.cm, 0, b.conn->listener);
+		cr_expect_null(b.conn->listener);
+		cr_expect_eq(b.conn->state, cm_at_states[at[i]]);
+		cr_expect_not(roce_cm_tx(b.cm, &tx));
+		roce_cm_usage(b.cm, &u);
+		cr_expect_eq(u.listeners, 0);
+		cr_expect(roce_cm_accept(b.cm, 0, b.conn, &qp, NULL, 0, NULL));
+		cr_expect_eq(b.conn->state, CM_REP_SENT);
+		cm_net_free(b.net);
+	}
+}

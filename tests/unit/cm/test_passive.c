@@ -337,8 +337,8 @@ Test(cm_passive, w_cm_74_hop_limit_of_a_request)
 	}
 }
 
-/* checks W-CM-53: a queue pair of an old connection is stale even where nobody listens, or where the
- * request would be refused for another reason. */
+/* checks W-CM-53: a queue pair of an old connection is stale even where nobody listens, or where
+ * the request would be refused for another reason. */
 Test(cm_passive, w_cm_53_stale_comes_before_any_other_reason)
 {
 	struct cm_net *net = cm_net_new(false);

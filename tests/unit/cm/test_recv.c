@@ -54,3 +54,107 @@ Test(cm_recv, answers_only_to_unicast_addresses)
 		cm_net_free(net);
 	}
 }
+
+/* Each message by its own counter, and by no other. */
+Test(cm_recv, messages_are_counted_by_kind)
+{
+	for (enum cm_attr attr = CM_ATTR_REQ; attr <= CM_ATTR_SIDR_REP; attr++) {
+		struct cm_net *net = cm_net_new(false);
+		const struct roce_cm_counters *n = roce_cm_counters(net->host[CM_NET_P].cm);
+		const uint64_t *const of[] = {&n->rx_req, &n->rx_mra, &n->rx_rej, &n->rx_rep,
+			&n->rx_rtu, &n->rx_dreq, &n->rx_drep, &n->rx_sidr_req, &n->rx_sidr_rep};
+		const struct cm_mad m = {.attr = attr, .local_id = 3, .remote_id = 4, .qpn = 5};
+
+		cm_net_inject(net, CM_NET_A, &m);
+		cm_net_inject(net, CM_NET_A, &m);
+		for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+			cr_expect_eq(*of[i], i == attr - CM_ATTR_REQ ? 2 : 0, "%x in counter %u",
+				attr, i);
+		cm_net_free(net);
+	}
+}
+
+/* checks W-CM-01, W-CM-05: LAP and APR, and packets that are no MAD to QP 1. */
+Test(cm_recv, w_cm_05_what_is_ignored_in_silence)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *p = &net->host[CM_NET_P];
+	const struct roce_cm_counters *n = roce_cm_counters(p->cm);
+	uint8_t mad[ROCE_MAD_BYTES], l3[20] = {0x45, [12] = 192, 0, 2, 1, 192, 0, 2, 2};
+	const struct cm_mad req = cm_net_take_req(net);
+	struct roce_pkt pkt = {.l3 = l3,
+		.payload = mad,
+		.payload_bytes = ROCE_MAD_BYTES,
+		.opcode = ROCE_UD_SEND_ONLY,
+		.qpn = ROCE_QPN_GSI,
+		.qkey = ROCE_QKEY_GSI};
+	struct roce_cm_event ev;
+
+	for (uint8_t attr = 0x19; attr <= 0x1a; attr++) {
+		cm_mad_encode(mad, &req);
+		mad[17] = attr; /* LAP, APR */
+		cm_net_inject_raw(net, CM_NET_A, mad);
+		cr_expect_eq(n->rx_dropped, attr - 0x18);
+	}
+	cm_mad_encode(mad, &req);
+	pkt.payload_bytes = ROCE_MAD_BYTES - 4;
+	roce_cm_rx(p->cm, 0, &pkt, 0);
+	pkt.payload_bytes = ROCE_MAD_BYTES;
+	pkt.qkey++;
+	roce_cm_rx(p->cm, 0, &pkt, 0);
+	pkt.qkey--;
+	pkt.opcode = ROCE_SEND_ONLY;
+	roce_cm_rx(p->cm, 0, &pkt, 0);
+	cr_expect_eq(n->rx_malformed, 3);
+	cr_expect_eq(n->rx_req, 0);
+	cr_expect_not(roce_cm_event(p->cm, &ev));
+	pkt.opcode = ROCE_UD_SEND_ONLY;
+	roce_cm_rx(p->cm, 0, &pkt, 0);
+	cr_expect(roce_cm_event(p->cm, &ev), "as it should be");
+	cm_net_free(net);
+}
+
+/* IPv6 as well: nothing comes from, or is for, a group, the loopback address, or none at all. */
+Test(cm_recv, answers_only_to_unicast_addresses_v6)
+{
+	static const struct roce_gid bad[] = {{{0}}, {{[15] = 1}}, {{0xff, 2, [15] = 1}}};
+
+	for (unsigned host = 0; host < 2; host++) {
+		for (unsigned i = 0; i < 3; i++) {
+			struct cm_net *net = cm_net_new(true);
+			const struct cm_mad m = cm_net_take_req(net);
+			const struct roce_cm_counters *n = roce_cm_counters(net->host[CM_NET_P].cm);
+
+			net->host[host].gid = bad[i];
+			cm_net_inject(net, CM_NET_A, &m);
+			cr_expect_eq(n->rx_dropped, 1, "host %u, address %u", host, i);
+			cr_expect_eq(n->rx_req, 0);
+			cm_net_free(net);
+		}
+	}
+}
+
+/* checks W-CM-73: the ECN bits of a packet are the network's, and no part of the answer's class. */
+Test(cm_recv, w_cm_73_the_class_of_an_answer_is_without_ecn)
+{
+	for (unsigned ecn = 0; ecn < 4; ecn++) {
+		struct cm_net *net = cm_net_new(false);
+		struct roce_cm *cm = net->host[CM_NET_P].cm;
+		const struct cm_mad m = {.attr = CM_ATTR_DREQ, .local_id = 3, .remote_id = 4};
+		uint8_t mad[ROCE_MAD_BYTES], l3[20] = {0x45, [12] = 192, 0, 2, 1, 192, 0, 2, 2};
+		const struct roce_pkt pkt = {.l3 = l3,
+			.tos = (uint8_t)(0x68 | ecn),
+			.payload = mad,
+			.payload_bytes = ROCE_MAD_BYTES,
+			.opcode = ROCE_UD_SEND_ONLY,
+			.qpn = ROCE_QPN_GSI,
+			.qkey = ROCE_QKEY_GSI};
+		struct roce_cm_tx tx;
+
+		cm_mad_encode(mad, &m);
+		roce_cm_rx(cm, 0, &pkt, 0);
+		cr_assert(roce_cm_tx(cm, &tx));
+		cr_expect_eq(tx.tos, 0x68);
+		cm_net_free(net);
+	}
+}

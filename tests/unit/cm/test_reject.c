@@ -180,8 +180,8 @@ Test(cm_reject, w_cm_42_how_long_a_refusal_is_held)
 	cm_net_free(b.net);
 }
 
-/* checks W-CM-41: a REJ with reason 4 names its sender by GUID and ID; any other GUID, length of it,
- * ID or address is nobody's. */
+/* checks W-CM-41: a REJ with reason 4 names its sender by GUID and ID. One with another GUID,
+ * length of it, ID or address is of no connection. */
 Test(cm_reject, w_cm_41_timeout_by_guid)
 {
 	for (unsigned wrong = 0; wrong < 6; wrong++) {

@@ -3,6 +3,8 @@
 #include <criterion/criterion.h>
 
 #include "rigs/cm_net.h"
+#include "cm/conn.h"
+#include "cm/outbox.h"
 
 static uint32_t
 next_attr(struct roce_cm *cm)
@@ -46,5 +48,43 @@ Test(cm_send, connections_before_strangers)
 	cr_assert_eq(next_attr(a->cm), CM_ATTR_REQ);
 	cr_assert_eq(next_attr(a->cm), CM_ATTR_DREP);
 	cr_assert_eq(next_attr(a->cm), 0);
+	cm_net_free(net);
+}
+
+/* Were they all to wait, the messages of a connection leave in this order: what the peer must know
+ * first comes first, and answers come before a REJ. */
+Test(cm_send, every_message_in_its_order)
+{
+	static const uint32_t order[] = {CM_ATTR_REQ, CM_ATTR_MRA, CM_ATTR_REP, CM_ATTR_RTU,
+		CM_ATTR_DREQ, CM_ATTR_DREP, CM_ATTR_REJ, CM_ATTR_SIDR_REQ};
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A];
+
+	cm_send(a->cm, cm_net_connect(net, NULL, 0), 0xff);
+	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		cr_expect_eq(next_attr(a->cm), order[i], "place %u", i);
+	cr_expect_eq(next_attr(a->cm), 0);
+	cr_expect_eq(roce_cm_counters(a->cm)->tx_mads, 8);
+	cm_net_free(net);
+}
+
+/* Where a MAD of a connection goes: between its addresses, by its port, in its class. */
+Test(cm_send, the_path_of_a_connection)
+{
+	struct cm_net *net = cm_net_new(true);
+	struct cm_net_host *a = &net->host[CM_NET_A];
+	struct roce_cm_connect c = cm_net_connect_params(net);
+	struct roce_cm_tx tx;
+
+	c.port = 0x77;
+	c.tos = 0x20;
+	c.hop_limit = 9;
+	cr_assert_not_null(roce_cm_connect(a->cm, 0, &c));
+	cr_assert(roce_cm_tx(a->cm, &tx));
+	cr_expect(roce_gid_equal(&tx.sgid, &a->gid));
+	cr_expect(roce_gid_equal(&tx.dgid, &net->host[CM_NET_P].gid));
+	cr_expect_eq(tx.port, 0x77);
+	cr_expect_eq(tx.tos, 0x20);
+	cr_expect_eq(tx.hop_limit, 9);
 	cm_net_free(net);
 }

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "rigs/cm_net.h"
-#include "cm/sidr.h"
+#include "cm/message.h"
+#include "cm/stateless.h"
 
 /* A MAD from one address to another, which comes in at a port; what P answers at once. */
 static bool
@@ -145,5 +146,67 @@ Test(cm_stateless, a_flood_of_strangers_is_bounded_and_counted)
 	cm_net_connect(net, NULL, 0);
 	cm_net_run(net, MS(10));
 	cm_net_only_event(p, ROCE_CM_EV_ESTABLISHED);
+	cm_net_free(net);
+}
+
+/* checks W-CM-40, W-CM-48: a refused REQ is answered without an ID of ours, with the transaction ID
+ * and to the ID of the REQ, in the class of the packet that it came in. */
+Test(cm_stateless, w_cm_48_a_rej_by_no_connection)
+{
+	struct cm_net *net = cm_net_new(true);
+	struct roce_cm *cm = net->host[CM_NET_P].cm;
+	const struct cm_in in = {.port = 4,
+		.tos = 0x68,
+		.local = net->host[CM_NET_P].gid,
+		.remote = net->host[CM_NET_A].gid,
+		.mad = {.attr = CM_ATTR_REQ, .tid = 0x1122334455667788, .local_id = 0xabcd}};
+	struct roce_cm_tx tx;
+	struct cm_mad m;
+
+	cm_answer_rej(cm, &in, CM_WHICH_REQ, ROCE_CM_REASON_NO_RESOURCES);
+	cm_answer_rej(cm, &in, CM_WHICH_REQ, ROCE_CM_REASON_INVALID_GID);
+	cr_assert(roce_cm_tx(cm, &tx));
+	cr_expect_eq(tx.port, 4);
+	cr_expect_eq(tx.tos, 0x68);
+	cr_expect_eq(tx.hop_limit, 64);
+	cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
+	cr_expect_eq(m.attr, CM_ATTR_REJ);
+	cr_expect_eq(m.tid, in.mad.tid);
+	cr_expect_eq(m.local_id, 0);
+	cr_expect_eq(m.remote_id, 0xabcd);
+	cr_expect_eq(m.which, CM_WHICH_REQ);
+	cr_expect_eq(m.reason, ROCE_CM_REASON_NO_RESOURCES);
+	cr_expect_eq(m.ari_bytes, 0);
+	cr_assert(roce_cm_tx(cm, &tx));
+	cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
+	cr_expect_eq(m.ari_bytes, 16, "the GID that would do");
+	cr_expect_arr_eq(m.ari, in.local.raw, 16);
+	cr_expect_not(roce_cm_tx(cm, &tx));
+	cm_net_free(net);
+}
+
+/* Oldest first, over the end of the ring too; what finds no room is counted. */
+Test(cm_stateless, answers_leave_in_the_order_of_the_questions)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct roce_cm *cm = net->host[CM_NET_P].cm;
+	struct cm_mad m = {.attr = CM_ATTR_DREQ, .remote_id = 1}, drep;
+	uint32_t asked = 0, answered = 0;
+	struct roce_cm_tx tx;
+
+	for (unsigned round = 0; round < 5; round++) {
+		while (asked - answered < CM_STATELESS) {
+			m.local_id = ++asked;
+			cm_net_inject(net, CM_NET_A, &m);
+		}
+		m.local_id = 0xdead;
+		cm_net_inject(net, CM_NET_A, &m);
+		cr_expect_eq(roce_cm_counters(cm)->tx_dropped, round + 1);
+		for (unsigned i = 0; i < 100; i++) {
+			cr_assert(roce_cm_tx(cm, &tx));
+			cr_assert_eq(cm_mad_decode(&drep, tx.mad), CM_DECODE_OK);
+			cr_assert_eq(drep.remote_id, ++answered);
+		}
+	}
 	cm_net_free(net);
 }

@@ -100,8 +100,7 @@ Test(cm_tick, w_cm_60_four_thousand_dead_peers)
 	cm_net_free(net);
 }
 
-/* When a connection's deadline comes in each state, and what leaves then; checks W-CM-50, W-CM-52,
- * W-CM-60, W-CM-61. */
+/* When a connection's deadline comes in each state, and what leaves then. */
 static const struct {
 	uint64_t at_ms; /* 0: no deadline */
 	uint32_t attr;
@@ -121,6 +120,7 @@ static const struct {
 	[P_REFUSED] = {10000, 0, CM_DEAD},
 };
 
+/* checks W-CM-50, W-CM-52, W-CM-60, W-CM-61 */
 Test(cm_tick, w_cm_60_the_deadline_of_each_state)
 {
 	for (enum cm_at at = 0; at < AT_COUNT; at++) {
