@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rigs/ndd_rig.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "platform/log.h"
+#include "platform/sigbus.h"
+#include "rigs/lone_shard.h"
+#include "rigs/net_rig.h"
+
+static const struct config rig_config = {
+	.max_sessions = NDD_RIG_SESSIONS,
+	.max_memory_bytes = 16 << 20,
+	.max_qps = 16,
+	.max_cqs = 16,
+	.max_mrs = 64,
+	.shard_qps = LONE_QPS,
+	.ports = 1,
+};
+
+static void *
+zeroed(size_t bytes)
+{
+	void *mem = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
+
+	cr_assert_not_null(mem);
+	return memset(mem, 0, bytes);
+}
+
+static void
+start_cm(struct ndd *d)
+{
+	const struct roce_cm_cfg cfg = {.max_conns = 64,
+		.max_listeners = 64,
+		.ca_guid = 77,
+		.secret = {11, 22},
+		.req_first_retry_ns = 200000000,
+		.max_retries = 15};
+
+	d->cm = roce_cm_init(zeroed(roce_cm_bytes(&cfg)), &cfg);
+	cr_assert_not_null(d->cm);
+}
+
+static void
+start_shard(struct ndd_rig *r)
+{
+	struct roce_shard_cfg cfg = lone_config();
+
+	cfg.shard_id = 0;
+	cfg.max_cqs = 64;
+	cfg.max_pds = 64;
+	cfg.max_srqs = 16;
+	cfg.max_mrs = 256;
+	cfg.max_wqes = 4096;
+	r->shard.plane = &r->d.plane;
+	r->shard.engine = lone_shard_new(&cfg);
+	r->shard.numa_node = -1;
+	r->shard.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	cr_assert_not_null(r->shard.engine);
+	cr_assert(ndd_wakeup_init(&r->shard.wakeup));
+	r->d.plane.shard[0] = &r->shard;
+	r->d.plane.shards = 1;
+	r->d.plane.ports = 1;
+	r->d.plane.port[0].mtu = 1500;
+	roce_qpn_key_init(&r->d.plane.qpn_key, cfg.secret);
+}
+
+/* An abstract address that the kernel chooses: tests run side by side. */
+static void
+start_listening(struct ndd *d)
+{
+	const struct sockaddr_un any = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	cr_assert_eq(bind(fd, (const struct sockaddr *)&any, sizeof(sa_family_t)), 0);
+	cr_assert_eq(listen(fd, 16), 0);
+	cr_assert(ndd_watch_add(d, &d->listen_watch, fd, EPOLLIN, ndd_session_accept));
+}
+
+struct ndd_rig *
+ndd_rig_new(void)
+{
+	struct ndd_rig *r = zeroed(sizeof(*r));
+	struct ndd *d = &r->d;
+	struct net_rig net;
+
+	r->cfg = rig_config;
+	d->cfg = &r->cfg;
+	TAILQ_INIT(&d->sessions);
+	TAILQ_INIT(&d->ended);
+	TAILQ_INIT(&d->conns);
+	TAILQ_INIT(&d->paths);
+	TAILQ_INIT(&d->ahs);
+	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	net_rig_init(&net, 16);
+	d->net = net.n;
+	start_cm(d);
+	start_shard(r);
+	start_listening(d);
+	cr_assert(ndd_sigbus_install());
+	ndd_log_set_level(NDD_LOG_ERROR);
+	return r;
+}
+
+void
+ndd_rig_turn(struct ndd_rig *r)
+{
+	struct epoll_event ev[16];
+	int n = epoll_wait(r->d.epoll_fd, ev, 16, 0);
+
+	for (int i = 0; i < n; i++) {
+		struct ndd_watch *w = ev[i].data.ptr;
+
+		w->ready(&r->d, w, ev[i].events);
+	}
+	ndd_session_reap(&r->d);
+}
+
+int
+ndd_rig_connect(struct ndd_rig *r, struct ndd_session **s)
+{
+	struct sockaddr_un addr;
+	socklen_t bytes = sizeof(addr);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	cr_assert_eq(getsockname(r->d.listen_watch.fd, (struct sockaddr *)&addr, &bytes), 0);
+	cr_assert_eq(connect(fd, (const struct sockaddr *)&addr, bytes), 0);
+	ndd_rig_turn(r);
+	*s = TAILQ_LAST(&r->d.sessions, ndd_session_list);
+	return fd;
+}
+
+long
+ndd_rig_take(int client, void *msg, int *fd)
+{
+	struct iovec iov = {.iov_base = msg, .iov_len = NDSH_MSG_BYTES};
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr mh = {.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
+	ssize_t n = recvmsg(client, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&mh) : NULL;
+	int got = -1;
+
+	if (n < 0)
+		return errno == EAGAIN ? 0 : -1;
+	if (c != NULL)
+		memcpy(&got, CMSG_DATA(c), sizeof(got));
+	if (fd != NULL)
+		*fd = got;
+	else if (got >= 0)
+		close(got);
+	return n == 0 ? -1 : n;
+}
+
+/* The reply, before and behind which nothing comes. */
+static enum ndsh_status
+rig_ask(struct ndd_rig *r, int client, const void *msg, void *reply, int *fd)
+{
+	static uint64_t cookies;
+	uint8_t request[NDSH_MSG_BYTES], nothing[NDSH_MSG_BYTES];
+	struct ndsh_msg_hdr h;
+	size_t bytes;
+	long n;
+
+	memcpy(&h, msg, sizeof(h));
+	bytes = ndsh_msg_table[h.type].bytes;
+	memcpy(request, msg, bytes);
+	h.cookie = ++cookies;
+	memcpy(request, &h, sizeof(h));
+	cr_assert_eq(send(client, request, bytes, 0), (ssize_t)bytes);
+	ndd_rig_turn(r);
+	n = ndd_rig_take(client, reply, fd);
+	cr_assert_gt(n, 0, "%s has no reply", ndsh_msg_table[h.type].name);
+	cr_assert_null(ndsh_msg_check_reply(reply, (size_t)n), "%s", ndsh_msg_table[h.type].name);
+	cr_assert_eq(((struct ndsh_msg_hdr *)reply)->type, h.type | NDSH_REPLY);
+	cr_assert_eq(((struct ndsh_msg_hdr *)reply)->cookie, h.cookie);
+	cr_assert_eq(ndd_rig_take(client, nothing, NULL), 0);
+	return ((struct ndsh_msg_hdr *)reply)->status;
+}
+
+enum ndsh_status
+ndd_rig_ask(struct ndd_rig *r, int client, const void *msg, void *reply)
+{
+	return rig_ask(r, client, msg, reply, NULL);
+}
+
+int
+ndd_rig_open(struct ndd_rig *r, struct ndd_session **s)
+{
+	const struct net_ip ip = net_rig_ip(NDD_RIG_IP);
+	struct ndsh_open open = {.h.type = NDSH_MSG_OPEN, .placement = NDSH_PLACE_ANY};
+	uint8_t reply[NDSH_MSG_BYTES];
+	struct ndsh_hello hello;
+	int client = ndd_rig_connect(r, s);
+
+	ndsh_hello_fill(&hello);
+	cr_assert_eq(ndd_rig_ask(r, client, &hello, reply), NDSH_OK);
+	memcpy(open.addr.ip, ip.b, 16);
+	cr_assert_eq(ndd_rig_ask(r, client, &open, reply), NDSH_OK);
+	return client;
+}
+
+void *
+ndd_rig_segment(struct ndd_rig *r, int client, uint64_t bytes, uint32_t *id)
+{
+	const struct ndsh_segment_create create = {
+		.h.type = NDSH_MSG_SEGMENT_CREATE, .bytes = bytes};
+	struct ndsh_segment_mapped mapped = {.h.type = NDSH_MSG_SEGMENT_MAPPED};
+	union {
+		struct ndsh_segment_create_reply segment;
+		uint8_t bytes[NDSH_MSG_BYTES];
+	} reply;
+	void *mem;
+	int fd;
+
+	cr_assert_eq(rig_ask(r, client, &create, &reply, &fd), NDSH_OK);
+	mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert_neq(mem, MAP_FAILED);
+	close(fd);
+	*id = mapped.segment = reply.segment.segment;
+	mapped.client_va = (uintptr_t)mem;
+	cr_assert_eq(ndd_rig_ask(r, client, &mapped, &reply), NDSH_OK);
+	return mem;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A daemon without ports, lcores and event loop: real sessions over real sockets, the real tables
+ * of requests and classes, a real engine. Its one shard does not run, so that calls on it are made
+ * at once; what an event loop would do is done by ndd_rig_turn().
+ */
+#ifndef NDD_RIG_H
+#define NDD_RIG_H
+
+#include "control/daemon.h"
+#include "session/session.h"
+#include "shm/ndsh_msg.h"
+
+#define NDD_RIG_IP	 "10.77.0.1"
+#define NDD_RIG_SESSIONS 4u /* that may be there at a time */
+
+struct ndd_rig {
+	struct ndd d;
+	struct config cfg;
+	struct ndd_shard shard;
+};
+
+/* The caller frees nothing: each test is a process of its own. */
+struct ndd_rig *ndd_rig_new(void);
+/* A client connects. Returns its end of the socket, which does not block; *s is its session. */
+int ndd_rig_connect(struct ndd_rig *r, struct ndd_session **s);
+/* The same, after HELLO and OPEN. */
+int ndd_rig_open(struct ndd_rig *r, struct ndd_session **s);
+/* Serve the descriptors that are ready, once each; then free the sessions that have ended. */
+void ndd_rig_turn(struct ndd_rig *r);
+/* Send a request, let the daemon serve it, and take the reply. Returns its status. */
+enum ndsh_status ndd_rig_ask(struct ndd_rig *r, int client, const void *msg, void *reply);
+/* The next message that the client has; 0: none, -1: the daemon has closed the socket. *fd: the
+ * descriptor that came with it, or -1; with fd NULL it is closed. */
+long ndd_rig_take(int client, void *msg, int *fd);
+/* The client makes a segment of so many bytes live. Returns its mapping; *id is its number. */
+void *ndd_rig_segment(struct ndd_rig *r, int client, uint64_t bytes, uint32_t *id);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When a list of paths is gone through again, and what a next hop's state means for a client. */
+#include "hostnet/next_hop.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <string.h>
+
+#include "rigs/net_rig.h"
+
+static struct roce_gid
+gid_of(const char *text)
+{
+	const struct net_ip ip = net_rig_ip(text);
+	struct roce_gid gid;
+
+	memcpy(gid.raw, ip.b, 16);
+	return gid;
+}
+
+static enum ndsh_status
+resolve(struct net_rig *r, const char *to, struct net_nexthop *hop)
+{
+	const struct roce_gid src = gid_of("10.77.0.1"), dst = gid_of(to);
+
+	return ndd_next_hop(r->n, r->now, &src, &dst, hop);
+}
+
+Test(next_hop, a_list_is_gone_through_when_something_is_due)
+{
+	struct net_rig r;
+	struct ndd_hops h;
+	bool moved;
+
+	net_rig_init(&r, 16);
+	h = (struct ndd_hops){.generation = net_generation(r.n)};
+	cr_expect(ndd_hops_begin(&h, r.n, 1000, &moved), "something new is there");
+	cr_expect(not(moved));
+	cr_expect(not(ndd_hops_begin(&h, r.n, UINT64_MAX - 1, &moved)), "nothing has a deadline");
+	cr_assert(eq(u64, h.deadline_ns, UINT64_MAX));
+	ndd_hops_until(&h, 5000);
+	ndd_hops_until(&h, 3000);
+	ndd_hops_until(&h, 4000);
+	cr_expect(not(ndd_hops_begin(&h, r.n, 2999, &moved)));
+	cr_expect(eq(u64, h.deadline_ns, 3000), "the first of all");
+	cr_expect(ndd_hops_begin(&h, r.n, 3000, &moved));
+	cr_expect(not(moved));
+	cr_expect(eq(u64, h.deadline_ns, UINT64_MAX), "each entry says anew what it waits for");
+}
+
+Test(next_hop, a_list_is_gone_through_when_the_network_has_changed)
+{
+	struct net_rig r;
+	struct ndd_hops h;
+	struct net_nexthop hop;
+	bool moved;
+
+	net_rig_init(&r, 16);
+	h = (struct ndd_hops){.generation = net_generation(r.n), .deadline_ns = UINT64_MAX};
+	cr_assert(eq(i32, resolve(&r, "10.77.0.2", &hop), NDSH_PENDING));
+	cr_expect(not(ndd_hops_begin(&h, r.n, r.now, &moved)));
+	net_rig_rx(&r, ARP_PEER_ANSWERS);
+	cr_expect(ndd_hops_begin(&h, r.n, r.now, &moved));
+	cr_expect(moved);
+	cr_expect(not(ndd_hops_begin(&h, r.n, r.now, &moved)), "once for each change");
+	cr_expect(not(moved));
+}
+
+Test(next_hop, each_state_of_it_has_its_status)
+{
+	static const uint8_t peer[6] = {2, 0, 0, 0, 0x77, 2};
+	struct net_nexthop hop;
+	struct net_rig r;
+
+	net_rig_init(&r, 16);
+	cr_expect(eq(i32, resolve(&r, "192.0.2.1", &hop), NDSH_ERR_NETWORK_UNREACHABLE));
+	cr_expect(eq(i32, resolve(&r, "10.77.0.2", &hop), NDSH_PENDING));
+	net_rig_rx(&r, ARP_PEER_ANSWERS);
+	cr_expect(eq(i32, resolve(&r, "10.77.0.2", &hop), NDSH_OK));
+	cr_expect(zero(int, memcmp(hop.dmac, peer, 6)));
+	cr_expect(eq(i32, resolve(&r, "10.77.0.9", &hop), NDSH_PENDING));
+	while (resolve(&r, "10.77.0.9", &hop) == NDSH_PENDING) {
+		cr_assert(lt(u64, net_next_deadline(r.n), 100 * S));
+		net_rig_run_until(&r, net_next_deadline(r.n));
+	}
+	cr_expect(eq(i32, resolve(&r, "10.77.0.9", &hop), NDSH_ERR_HOST_UNREACHABLE));
+}
+
+Test(next_hop, one_that_is_still_unknown_at_the_deadline_is_unreachable)
+{
+	cr_expect(eq(i32, ndd_next_hop_by(NDSH_PENDING, 99, 100), NDSH_PENDING));
+	cr_expect(eq(i32, ndd_next_hop_by(NDSH_PENDING, 100, 100), NDSH_ERR_HOST_UNREACHABLE));
+	cr_expect(eq(i32, ndd_next_hop_by(NDSH_OK, 101, 100), NDSH_OK));
+	cr_expect(eq(i32, ndd_next_hop_by(NDSH_ERR_NETWORK_UNREACHABLE, 1, 100),
+		NDSH_ERR_NETWORK_UNREACHABLE));
+}

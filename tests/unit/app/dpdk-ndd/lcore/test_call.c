@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls of the control thread that a shard's lcore runs between two turns. */
+#include "lcore/call.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lcore/shard.h"
+
+#define DRAIN_TURNS 256u
+
+static struct ndd_shard *
+shard_new(bool running)
+{
+	struct ndd_shard *s = aligned_alloc(64, (sizeof(*s) + 63) & ~(size_t)63);
+
+	memset(s, 0, sizeof(*s));
+	cr_assert(ndd_wakeup_init(&s->wakeup));
+	s->running = running;
+	return s;
+}
+
+struct caller {
+	struct ndd_shard *s;
+	bool drained;
+	unsigned runs; /* of the call */
+	uint64_t at_ns;
+	bool returned;
+};
+
+static void
+on_shard_count(struct ndd_shard *s, uint64_t now_ns, void *arg)
+{
+	struct caller *c = arg;
+
+	cr_assert(eq(ptr, s, c->s));
+	c->runs++;
+	c->at_ns = now_ns;
+}
+
+static void *
+call(void *arg)
+{
+	struct caller *c = arg;
+
+	if (c->drained)
+		ndd_shard_call_drained(c->s, on_shard_count, c);
+	else
+		ndd_shard_call(c->s, on_shard_count, c);
+	__atomic_store_n(&c->returned, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* A thread has made the call, and waits. */
+static pthread_t
+begin_call(struct caller *c)
+{
+	pthread_t t;
+
+	cr_assert(eq(int, pthread_create(&t, NULL, call, c), 0));
+	while (__atomic_load_n(&c->s->call, __ATOMIC_ACQUIRE) == NULL)
+		sched_yield();
+	return t;
+}
+
+Test(call, is_made_at_once_while_the_shard_does_not_run)
+{
+	struct caller c = {.s = shard_new(false)};
+
+	call(&c);
+	cr_expect(eq(u32, c.runs, 1));
+	c.drained = true;
+	call(&c);
+	cr_expect(eq(u32, c.runs, 2));
+	cr_expect(not(ndd_shard_serve(c.s, 1, true)), "no call waits");
+}
+
+Test(call, waits_for_the_lcore)
+{
+	struct caller c = {.s = shard_new(true)};
+	pthread_t t = begin_call(&c);
+
+	cr_expect(eq(u32, c.runs, 0));
+	cr_expect(not(__atomic_load_n(&c.returned, __ATOMIC_ACQUIRE)));
+	cr_expect(ndd_shard_serve(c.s, 5, false));
+	cr_assert(eq(int, pthread_join(t, NULL), 0));
+	cr_expect(eq(u32, c.runs, 1));
+	cr_expect(eq(u64, c.at_ns, 5));
+	cr_expect(not(ndd_shard_serve(c.s, 6, false)), "it is served once");
+	cr_expect(eq(u32, c.runs, 1));
+}
+
+Test(call, wakes_an_lcore_that_sleeps)
+{
+	struct caller c = {.s = shard_new(true)};
+	uint64_t n;
+	pthread_t t;
+
+	ndd_wakeup_before_sleep(&c.s->wakeup);
+	t = begin_call(&c);
+	while (read(c.s->wakeup.fd, &n, sizeof(n)) < 0) /* the call is there before it */
+		sched_yield();
+	cr_expect(ndd_shard_serve(c.s, 1, true));
+	cr_assert(eq(int, pthread_join(t, NULL), 0));
+}
+
+/* What arrived before the call is handled before it: an RX poll that comes back empty shows it. */
+Test(call, a_drained_one_waits_for_an_empty_poll)
+{
+	struct caller c = {.s = shard_new(true), .drained = true};
+	pthread_t t = begin_call(&c);
+
+	for (int i = 0; i < 10; i++)
+		cr_expect(ndd_shard_serve(c.s, 1, false), "the turn was no idle one");
+	cr_expect(eq(u32, c.runs, 0));
+	cr_expect(ndd_shard_serve(c.s, 2, true));
+	cr_assert(eq(int, pthread_join(t, NULL), 0));
+	cr_expect(eq(u64, c.at_ns, 2));
+}
+
+Test(call, a_drained_one_waits_for_a_bounded_time)
+{
+	struct caller c = {.s = shard_new(true), .drained = true};
+	pthread_t t = begin_call(&c);
+
+	for (unsigned i = 0; i < DRAIN_TURNS; i++)
+		(void)ndd_shard_serve(c.s, 1, false);
+	cr_expect(eq(u32, c.runs, 0));
+	(void)ndd_shard_serve(c.s, 2, false);
+	cr_assert(eq(int, pthread_join(t, NULL), 0));
+	cr_expect(eq(u64, c.at_ns, 2));
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Steps of a queue pair's state that its client asks for: what is judged, said and done. */
+#include "object/qp_step.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lcore/shard.h"
+#include "object/qp.h"
+#include "rigs/lone_shard.h"
+#include "session/session.h"
+
+#define TO_RTR                                                                                     \
+	(ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |                      \
+		ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR)
+#define TO_RTS                                                                                     \
+	(ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY | ROCE_QPA_SQ_PSN | ROCE_QPA_MAX_RD)
+#define WHY 160
+
+static const struct roce_qp_attr good = {
+	.path = {.udp_sport = 0xc000, .ttl = 64, .smac = {2, 1}, .dmac = {2, 2}},
+	.mtu_bytes = 1024,
+	.port_mtu_bytes = 1024,
+	.dest_qpn = 0x123,
+	.rq_psn = 7,
+	.sq_psn = 8,
+	.max_dest_rd = 16,
+	.max_rd = 16,
+	.min_rnr_code = 12,
+	.timeout_code = 14,
+	.retry = 7,
+	.rnr_retry = 7,
+};
+
+struct world {
+	struct ndd_shard shard; /* it does not run: its calls are made at once */
+	struct ndd_session s;
+	struct ndd_qp qp;
+	void *block;
+	unsigned failed; /* how often the queue pair's user was told so */
+};
+
+static struct world w;
+
+static void
+on_failed(struct ndd_conn *c)
+{
+	(void)c;
+	w.failed++;
+}
+
+static void
+world_init(void)
+{
+	static const struct ndd_qp_user user = {.failed = on_failed};
+	struct roce_shard_cfg cfg = lone_config();
+	struct ndsh_cq_page *page = aligned_alloc(64, 65536);
+
+	memset(&w, 0, sizeof(w));
+	memset(page, 0, 65536);
+	w.s.shard = &w.shard;
+	w.shard.engine = lone_shard_new(&cfg);
+	w.qp.engine = lone_qp_new(w.shard.engine, roce_pd_create(w.shard.engine),
+		roce_cq_create(w.shard.engine, page, 64, NULL), &w.block);
+	cr_assert_not_null(w.qp.engine);
+	w.qp.user = &user;
+}
+
+TestSuite(qp_step, .init = world_init);
+
+static enum ndsh_status
+step(enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr, char why[WHY])
+{
+	struct ndd_qp_step st = {.to = to, .mask = mask, .attr = *attr};
+
+	why[0] = 0;
+	return ndd_qp_step(&w.s, &w.qp, &st, why, WHY);
+}
+
+static void
+step_ok(enum roce_qp_state to, uint32_t mask)
+{
+	char why[WHY];
+
+	cr_assert(eq(i32, step(to, mask, &good, why), NDSH_OK), "%s", why);
+	cr_assert(eq(i32, roce_qp_state_get(w.qp.engine), to));
+}
+
+Test(qp_step, by_hand_from_reset_to_rts)
+{
+	step_ok(ROCE_QPS_INIT, ROCE_QPA_ACCESS);
+	cr_expect(not(w.qp.by_hand), "a connection may still have it");
+	step_ok(ROCE_QPS_RTR, TO_RTR);
+	cr_expect(w.qp.by_hand);
+	step_ok(ROCE_QPS_RTS, TO_RTS);
+	step_ok(ROCE_QPS_SQD, 0);
+	step_ok(ROCE_QPS_RTS, 0);
+	cr_expect(not(w.qp.failed));
+}
+
+/* One step, judged as the two that it stands for. */
+Test(qp_step, from_init_to_rts_at_once)
+{
+	struct roce_qp_attr got;
+
+	step_ok(ROCE_QPS_INIT, ROCE_QPA_ACCESS);
+	step_ok(ROCE_QPS_RTS, TO_RTR | TO_RTS | ROCE_QPA_ACCESS);
+	cr_expect(w.qp.by_hand);
+	(void)roce_qp_query(w.qp.engine, &got);
+	cr_expect(eq(u32, got.dest_qpn, 0x123));
+	cr_expect(eq(u32, got.rq_psn, 7));
+	cr_expect(eq(u32, got.sq_psn, 8));
+	cr_expect(eq(u32, got.mtu_bytes, 1024));
+}
+
+Test(qp_step, what_is_missing_is_named)
+{
+	char why[WHY];
+
+	step_ok(ROCE_QPS_INIT, ROCE_QPA_ACCESS);
+	cr_expect(
+		eq(i32, step(ROCE_QPS_RTR, TO_RTR & ~(ROCE_QPA_PATH | ROCE_QPA_RQ_PSN), &good, why),
+			NDSH_ERR_ATTRIBUTE_MASK));
+	cr_expect(eq(str, why, "INIT to RTR also needs: path, receive PSN"));
+	/* Of the second half, before the first one is done. */
+	cr_expect(eq(i32, step(ROCE_QPS_RTS, TO_RTR | (TO_RTS & ~ROCE_QPA_RETRY), &good, why),
+		NDSH_ERR_ATTRIBUTE_MASK));
+	cr_expect(eq(str, why, "INIT to RTS also needs: retries"));
+	cr_expect(eq(i32, roce_qp_state_get(w.qp.engine), ROCE_QPS_INIT), "nothing has changed");
+	cr_expect(not(w.qp.by_hand));
+}
+
+Test(qp_step, what_is_too_much_is_named)
+{
+	char why[WHY];
+
+	step_ok(ROCE_QPS_INIT, ROCE_QPA_ACCESS);
+	cr_expect(eq(i32, step(ROCE_QPS_RTR, TO_RTR | ROCE_QPA_RETRY, &good, why),
+		NDSH_ERR_ATTRIBUTE_MASK));
+	cr_expect(eq(str, why, "INIT to RTR does not take: retries"));
+	cr_expect(eq(i32, roce_qp_state_get(w.qp.engine), ROCE_QPS_INIT));
+}
+
+/* checks W-QP-05, W-QP-06: what the port or the engine does not carry is refused, by its name */
+Test(qp_step, W_QP_05_W_QP_06_values_out_of_range_are_named)
+{
+	struct roce_qp_attr attr = good;
+	char why[WHY];
+
+	step_ok(ROCE_QPS_INIT, ROCE_QPA_ACCESS);
+	attr.mtu_bytes = 2048;
+	cr_expect(eq(i32, step(ROCE_QPS_RTR, TO_RTR, &attr, why), NDSH_ERR_INVALID_PARAMETER));
+	cr_expect(eq(str, why, "out of range: path MTU"));
+	attr.max_dest_rd = 17;
+	attr.mtu_bytes = 1024;
+	cr_expect(eq(i32, step(ROCE_QPS_RTR, TO_RTR, &attr, why), NDSH_ERR_INVALID_PARAMETER));
+	cr_expect(eq(str, why, "out of range: inbound reads"));
+	attr = good;
+	attr.max_rd = 17;
+	cr_expect(eq(
+		i32, step(ROCE_QPS_RTS, TO_RTR | TO_RTS, &attr, why), NDSH_ERR_INVALID_PARAMETER));
+	cr_expect(eq(str, why, "out of range: outbound reads"));
+	cr_expect(eq(i32, roce_qp_state_get(w.qp.engine), ROCE_QPS_INIT));
+}
+
+Test(qp_step, ways_that_do_not_exist_are_refused)
+{
+	char why[WHY];
+
+	cr_expect(eq(i32, step(ROCE_QPS_RTS, TO_RTS, &good, why), NDSH_ERR_INVALID_STATE));
+	cr_expect(eq(str, why, "no way leads from RESET to RTS"));
+	cr_expect(eq(i32, step(ROCE_QPS_RTR, TO_RTR, &good, why), NDSH_ERR_INVALID_STATE));
+	cr_expect(eq(i32, step((enum roce_qp_state)77, 0, &good, why), NDSH_ERR_INVALID_STATE));
+	cr_expect(eq(str, why, "no way leads from RESET to no state"));
+}
+
+Test(qp_step, a_check_changes_nothing)
+{
+	struct ndd_qp_step st = {.to = ROCE_QPS_INIT, .mask = ROCE_QPA_ACCESS, .attr = good};
+	char why[WHY] = "";
+
+	cr_expect(eq(i32, ndd_qp_step_check(&w.s, &w.qp, &st, why, WHY), NDSH_OK));
+	cr_expect(eq(i32, st.from, ROCE_QPS_RESET));
+	cr_expect(eq(i32, roce_qp_state_get(w.qp.engine), ROCE_QPS_RESET));
+	st.mask = 0;
+	cr_expect(eq(i32, ndd_qp_step_check(&w.s, &w.qp, &st, why, WHY), NDSH_ERR_ATTRIBUTE_MASK));
+	cr_expect(eq(str, why, "RESET to INIT also needs: access"));
+}
+
+Test(qp_step, to_error_its_connection_is_told)
+{
+	step_ok(ROCE_QPS_INIT, ROCE_QPA_ACCESS);
+	step_ok(ROCE_QPS_ERR, 0);
+	cr_expect(w.qp.failed);
+	cr_expect(eq(u32, w.failed, 0), "it has none");
+	step_ok(ROCE_QPS_RESET, 0);
+	step_ok(ROCE_QPS_INIT, ROCE_QPA_ACCESS);
+	w.qp.conn = (struct ndd_conn *)&w;
+	step_ok(ROCE_QPS_ERR, 0);
+	cr_expect(eq(u32, w.failed, 1));
+}
+
+/* Packets of its life before must not fit. */
+Test(qp_step, after_reset_it_begins_anew)
+{
+	step_ok(ROCE_QPS_INIT, ROCE_QPA_ACCESS);
+	step_ok(ROCE_QPS_ERR, 0);
+	w.qp.psn = UINT32_MAX;
+	step_ok(ROCE_QPS_RESET, 0);
+	cr_expect(not(w.qp.failed));
+	cr_expect(le(u32, w.qp.psn, 0xffffff));
+	cr_expect(w.qp.by_hand);
+	w.qp.connected = true;
+	step_ok(ROCE_QPS_RESET, 0);
+	cr_expect(not(w.qp.by_hand), "its connection is the last word");
+}
