@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Flushing: what was posted completes in order, within the bounds of a turn. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "rigs/engine_pair.h"
+#include "rigs/faults.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/cq.h"
+#include "roce/queue/flush.h"
+
+#define LONG UINT64_C(1000000000)
+
+/* checks R-FL-04, R-ORD-03, W-QP-02 */
+Test(flush, W_ERR_03_modify_flushes_both_queues_in_order)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct roce_qp *qp = p->side[0].q[0].qp;
+	unsigned mute = 0;
+
+	p->tap = fault_tap_mute;
+	p->tap_ctx = &mute;
+	for (unsigned i = 0; i < 200; i++) {
+		pair_recv(p, 0, 0, 1000 + i, 0, 8);
+		pair_write(p, 0, 0, i, 0, 0, 8, NDSH_WRF_SILENT);
+	}
+	pair_turn(p, 0);
+	roce_qp_modify(p->side[0].shard, qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
+	pair_turn(p, 0);
+	for (unsigned i = 0; i < 200; i++) /* silent ones too: failure is never silent */
+		pair_expect(p, 0, i, NDSH_WC_FLUSH_ERR);
+	for (unsigned i = 0; i < 200; i++)
+		pair_expect(p, 0, 1000 + i, NDSH_WC_FLUSH_ERR);
+	cr_assert_eq(roce_qp_state_get(qp), ROCE_QPS_ERR);
+	cr_assert_eq(roce_qp_reason(qp), ROCE_REASON_MODIFY);
+	/* What is posted afterwards. */
+	pair_recv(p, 0, 0, 2000, 0, 8);
+	roce_qp_doorbell(p->side[0].shard, qp);
+	cr_assert(pair_run(p, LONG));
+	pair_expect(p, 0, 2000, NDSH_WC_FLUSH_ERR);
+	pair_free(p);
+}
+
+Test(flush, a_deep_flush_takes_several_turns)
+{
+	struct pair *p = pair_new(
+		&(struct pair_opts){.sq_depth = 4096, .rq_depth = 4096, .cq_depth = 16384});
+	struct roce_qp *qp = p->side[0].q[0].qp;
+	struct ndsh_cqe c;
+	unsigned got = 0, turns = 0, recvs = 0;
+
+	for (unsigned i = 0; i < 4096; i++)
+		pair_recv(p, 0, 0, i, 0, 8);
+	roce_qp_modify(p->side[0].shard, qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
+	cr_assert_not(roce_shard_rest(p->side[0].shard), "not before all is flushed");
+	while (recvs < 4096 && turns++ < 100) {
+		for (got = 0; pair_poll(p, 0, &c); got++)
+			cr_assert_eq(c.context, recvs++);
+		cr_assert_leq(got, 2048);
+		pair_turn(p, 0);
+	}
+	cr_assert_eq(recvs, 4096);
+	cr_assert_gt(turns, 2);
+	pair_free(p);
+}
+
+/* checks R-DISC-12: flushed to the end, a queue pair leaves all its entries behind. */
+Test(flush, a_deep_queue_is_flushed_before_it_is_destroyed)
+{
+	struct pair *p = pair_new(&(struct pair_opts){
+		.qps = 2, .sq_depth = 4096, .rq_depth = 4096, .cq_depth = 16384});
+	struct roce_shard *s = p->side[0].shard;
+	struct roce_qp *qp = p->side[0].q[1].qp;
+	struct ndsh_cqe c;
+	unsigned portions = 1, sends = 0, recvs = 0, mute = 0;
+
+	p->tap = fault_tap_mute;
+	p->tap_ctx = &mute;
+	for (unsigned i = 0; i < 4096; i++) {
+		pair_recv(p, 0, 1, i, 0, 8);
+		pair_write(p, 0, 1, i, 0, 0, 8, NDSH_WRF_SILENT);
+	}
+	pair_turn(p, 0);
+	roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
+	for (; !roce_qp_flush(s, qp); portions++)
+		cr_assert_lt(portions, 100);
+	cr_assert_gt(portions, 2);
+	p->opts.qps = 1;
+	roce_qp_destroy(s, qp);
+	free(p->side[0].q[1].block);
+	pair_turn(p, 0);
+	while (pair_poll(p, 0, &c)) {
+		cr_assert_eq(c.status, NDSH_WC_FLUSH_ERR);
+		cr_assert_eq(c.context, c.op == NDSH_OP_RECV ? recvs++ : sends++);
+	}
+	cr_assert_eq(sends, 4096);
+	cr_assert_eq(recvs, 4096);
+	roce_qp_destroy(p->side[1].shard, p->side[1].q[1].qp);
+	free(p->side[1].q[1].block);
+	pair_free(p);
+}
+
+/* A queue pair is in the list once, and each of its completion queues counts it once for each side;
+ * it may leave at any time. */
+Test(flush, joined_once_and_left_at_any_time)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 2});
+	struct roce_shard *s = p->side[0].shard;
+	struct roce_qp *a = p->side[0].q[0].qp, *b = p->side[0].q[1].qp;
+	const struct roce_cq *cq = p->side[0].cq;
+
+	roce_flush_leave(a);
+	cr_expect_eq(cq->flushing, 0);
+	roce_flush_join(s, a);
+	roce_flush_join(s, a);
+	cr_expect_eq(cq->flushing, 2, "the queue serves both sides");
+	roce_flush_join(s, b);
+	cr_expect_eq(cq->flushing, 4);
+	cr_expect_eq(base_list_first(&s->flushing), &a->flush_link);
+	roce_flush_leave(a);
+	roce_flush_leave(a);
+	cr_expect_eq(cq->flushing, 2);
+	cr_expect_eq(base_list_first(&s->flushing), &b->flush_link);
+	roce_flush_leave(b);
+	cr_expect_eq(cq->flushing, 0);
+	cr_expect_not(roce_flush_some(s), "nothing to flush");
+	pair_free(p);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of a turn that are no packets: polled rings, movers, timers, and when to look again. */
+#include <criterion/criterion.h>
+
+#include "rigs/engine_pair.h"
+#include "rigs/faults.h"
+#include "roce/mem/mover.h"
+#include "roce/qp/error.h"
+#include "roce/qp/qp.h"
+#include "roce/shard/pool.h"
+#include "roce/shard/shard.h"
+#include "roce/shard/timer.h"
+#include "roce/tx.h"
+
+/* The next deadline is the first of both wheels: of timers and of paced queue pairs. */
+Test(turn, the_next_deadline_is_the_first_of_both_wheels)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct roce_shard *s = p->side[0].shard;
+	const uint64_t t = 5000000000, tick = UINT64_C(1) << ROCE_WHEEL_SHIFT;
+	uint64_t timer;
+
+	cr_assert_eq(roce_shard_next_deadline(s), UINT64_MAX);
+	s->now_ns = t;
+	roce_timer_set(s, p->side[0].q[0].qp, t + 1000000);
+	timer = roce_shard_next_deadline(s);
+	cr_assert(timer >= t + 1000000 && timer <= t + 1000000 + tick);
+	for (unsigned later = 0; later < 2; later++) {
+		const uint64_t paced = t + (later ? 0 : 400000);
+
+		s->pace.tick = (paced >> ROCE_PACE_SHIFT) - 1;
+		s->pace.map = UINT64_C(1) << (s->pace.tick + 1) % ROCE_PACE_SLOTS;
+		cr_expect_eq(roce_shard_next_deadline(s), (s->pace.tick + 1) << ROCE_PACE_SHIFT);
+	}
+	s->pace.tick = (t + 100000000) >> ROCE_PACE_SHIFT;
+	s->pace.map = UINT64_C(1) << (s->pace.tick + 1) % ROCE_PACE_SLOTS;
+	cr_expect_eq(roce_shard_next_deadline(s), timer);
+	s->pace.map = 0;
+	pair_free(p);
+}
+
+/* Each of the lists that wants to send, and none of them when all is quiet. */
+Test(turn, what_is_waiting_to_be_sent)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct roce_shard *s = p->side[0].shard;
+	struct roce_qp *qp = p->side[0].q[0].qp;
+	struct base_link link = {0};
+	struct base_link *const lists[] = {&s->acks_owed, &s->senders, &s->cnps};
+	struct roce_wqe *const pool = s->wqe_free;
+	uint32_t wqes;
+
+	cr_assert(pair_run(p, 1000000));
+	cr_assert_not(roce_shard_tx_pending(s, p->now_ns));
+	for (unsigned i = 0; i < 3; i++) {
+		base_list_append(lists[i], &link);
+		cr_expect(roce_shard_tx_pending(s, p->now_ns), "list %u", i);
+		base_list_remove(&link);
+		cr_expect_not(roce_shard_tx_pending(s, p->now_ns), "list %u", i);
+	}
+	/* Those without a roce_wqe, as soon as there is one. */
+	wqes = s->usage.wqes;
+	base_list_append(&s->starved, &link);
+	cr_expect(roce_shard_tx_pending(s, p->now_ns));
+	s->usage.wqes = s->cfg.max_wqes;
+	cr_expect_not(roce_shard_tx_pending(s, p->now_ns));
+	s->usage.wqes = wqes;
+	cr_expect_eq(s->wqe_free, pool);
+	base_list_remove(&link);
+	/* A paced one when its time has come. */
+	s->pace.tick = 100;
+	s->pace.map = UINT64_C(1) << 101 % ROCE_PACE_SLOTS;
+	cr_expect_not(roce_shard_tx_pending(s, (UINT64_C(101) << ROCE_PACE_SHIFT) - 1));
+	cr_expect(roce_shard_tx_pending(s, UINT64_C(101) << ROCE_PACE_SHIFT));
+	s->pace.map = 0;
+	roce_qp_doorbell(s, qp);
+	cr_expect(roce_shard_tx_pending(s, p->now_ns), "a doorbell");
+	cr_assert(pair_run(p, 1000000));
+	cr_expect_not(roce_shard_tx_pending(s, p->now_ns));
+	pair_free(p);
+}
+
+/* Both calls that every turn makes flush, so that no queue pair waits for packets to be flushed. */
+Test(turn, rings_and_timers_flush)
+{
+	for (unsigned timers = 0; timers < 2; timers++) {
+		struct pair *p = pair_new(&(struct pair_opts){0});
+		struct roce_shard *s = p->side[0].shard;
+
+		pair_recv(p, 0, 0, 7, 0, 8);
+		roce_qp_error(s, p->side[0].q[0].qp, ROCE_REASON_MODIFY, 0);
+		cr_assert_not(base_list_empty(&s->flushing));
+		if (timers)
+			cr_expect_eq(roce_shard_timers(s, p->now_ns, 8), 0);
+		else
+			cr_expect_gt(roce_shard_poll_rings(s, p->now_ns, 8), 0, "that was work");
+		cr_expect(base_list_empty(&s->flushing));
+		roce_shard_publish(s);
+		pair_expect(p, 0, 7, NDSH_WC_FLUSH_ERR);
+		pair_free(p);
+	}
+}
+
+/* A queue pair whose deadline moved forward comes back to the wheel, and its timeout is not run. */
+Test(turn, a_deadline_that_moved_is_put_back)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct roce_shard *s = p->side[0].shard;
+	struct roce_qp *qp = p->side[0].q[0].qp;
+	const uint64_t t = 5000000000;
+
+	s->now_ns = t;
+	roce_timer_set(s, qp, t + 1000000);
+	qp->deadline_ns = t + 9000000;
+	cr_expect_eq(roce_shard_timers(s, t + 2000000, 8), 1);
+	cr_expect_eq(qp->deadline_ns, t + 9000000);
+	cr_expect(base_linked(&qp->timer_link));
+	cr_expect_geq(roce_shard_next_deadline(s), t + 9000000);
+	cr_expect_eq(roce_shard_timers(s, t + 10000000, 8), 1);
+	cr_expect_eq(qp->deadline_ns, 0);
+	cr_expect_not(base_linked(&qp->timer_link));
+	pair_free(p);
+}
+
+/* A mover is looked at while commands are under way, and leaves the list when all are done. */
+Test(turn, movers_with_nothing_under_way_are_not_looked_at)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.moved = true});
+	struct roce_shard *s = p->side[1].shard;
+	unsigned turns = 0;
+
+	cr_assert(base_list_empty(&s->movers));
+	cr_expect_eq(roce_shard_movers(s, p->now_ns), 0);
+	p->side[1].stalled = true;
+	pair_write_by_key(p, 1, (uintptr_t)p->side[1].moved, p->side[1].moved_key, 64);
+	pair_run(p, 100000);
+	cr_assert_not(base_list_empty(&s->movers), "its command waits for the client");
+	cr_expect_eq(roce_shard_movers(s, p->now_ns), 0, "which did nothing");
+	cr_assert_not(base_list_empty(&s->movers));
+	p->side[1].stalled = false;
+	while (!base_list_empty(&s->movers)) {
+		cr_assert_lt(turns++, 100);
+		pair_run(p, 100000);
+	}
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	cr_expect_eq(roce_shard_movers(s, p->now_ns), 0);
+	pair_free(p);
+}
