@@ -135,3 +135,19 @@ net_rig_resolve(struct net_rig *r, const char *dst)
 
 	return net_resolve(r->n, r->now, NULL, &ip, &r->hop);
 }
+
+void
+net_rig_meet_peer(struct net_rig *r)
+{
+	cr_assert_eq(net_rig_resolve(r, "10.77.0.2"), NET_PENDING);
+	net_rig_expect_tx(r, ARP_ASK_PEER);
+	net_rig_rx(r, ARP_PEER_ANSWERS);
+	cr_assert_eq(net_rig_resolve(r, "10.77.0.2"), NET_RESOLVED);
+}
+
+void
+net_rig_expect_mac(struct net_rig *r, const uint8_t mac[6])
+{
+	cr_assert_eq(net_rig_resolve(r, "10.77.0.2"), NET_RESOLVED);
+	cr_assert_arr_eq(r->hop.dmac, mac, 6);
+}

@@ -38,7 +38,18 @@ void net_rig_expect_silence(struct net_rig *r);
 /* To the time, running every timer on the way when it is due. Frames that come out stay queued. */
 void net_rig_run_until(struct net_rig *r, uint64_t now);
 enum net_resolve net_rig_resolve(struct net_rig *r, const char *dst);
+/* The peer is asked for and answers. */
+void net_rig_meet_peer(struct net_rig *r);
+/* The peer is resolved, and at this MAC. */
+void net_rig_expect_mac(struct net_rig *r, const uint8_t mac[6]);
 size_t net_rig_bytes(const char *hex, uint8_t *out, size_t room);
+
+/* The call returns false and says so. */
+#define REFUSED(expr, text)                                                                        \
+	do {                                                                                       \
+		cr_assert_not(expr);                                                               \
+		cr_assert_str_eq(why, text);                                                       \
+	} while (0)
 
 /* ARP frames between me and the peer. */
 #define ARP(dmac, smac, op, sha, spa, tha, tpa)                                                    \

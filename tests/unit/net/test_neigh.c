@@ -24,22 +24,6 @@ TestSuite(net_neigh, .init = setup, .fini = teardown);
 
 static const uint8_t peer_mac[6] = {2, 0, 0, 0, 0x77, 2}, other_mac[6] = {2, 0, 0, 0, 0x77, 3};
 
-static void
-peer_is_known(void)
-{
-	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
-	net_rig_expect_tx(&r, ARP_ASK_PEER);
-	net_rig_rx(&r, ARP_PEER_ANSWERS);
-	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_RESOLVED);
-}
-
-static void
-expect_mac(const uint8_t mac[6])
-{
-	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_RESOLVED);
-	cr_assert_arr_eq(r.hop.dmac, mac, 6);
-}
-
 Test(net_neigh, asked_once_for_many_callers_and_answered)
 {
 	uint64_t before = net_generation(r.n);
@@ -52,7 +36,7 @@ Test(net_neigh, asked_once_for_many_callers_and_answered)
 	net_rig_rx(&r, ARP_PEER_ANSWERS);
 	cr_assert_neq(net_generation(r.n), before);
 	cr_assert_eq(net_counters(r.n)->neighbours_resolved, 1);
-	expect_mac(peer_mac);
+	net_rig_expect_mac(&r, peer_mac);
 	net_rig_expect_silence(&r);
 }
 
@@ -88,7 +72,7 @@ Test(net_neigh, answer_after_the_third_question_is_good)
 	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
 	net_rig_run_until(&r, r.now + 500 * MS);
 	net_rig_rx(&r, ARP_PEER_ANSWERS);
-	expect_mac(peer_mac);
+	net_rig_expect_mac(&r, peer_mac);
 }
 
 /* checks W-GID-03 */
@@ -96,13 +80,13 @@ Test(net_neigh, used_neighbour_is_probed_by_unicast_every_30_s)
 {
 	uint64_t start = r.now;
 
-	peer_is_known();
+	net_rig_meet_peer(&r);
 	for (unsigned i = 1; i <= 3; i++) {
 		net_rig_run_until(&r, start + i * 30 * S - 1);
 		net_rig_expect_silence(&r);
 		net_rig_run_until(&r, start + i * 30 * S);
 		net_rig_expect_tx(&r, ARP_ASK_PEER_DIRECT);
-		expect_mac(peer_mac);
+		net_rig_expect_mac(&r, peer_mac);
 		net_rig_rx(&r, ARP_PEER_ANSWERS);
 	}
 	cr_assert_eq(net_counters(r.n)->neighbours_resolved, 1, "nothing new was learned");
@@ -112,12 +96,12 @@ Test(net_neigh, probes_end_with_everybody_then_failure)
 {
 	uint64_t start = r.now + 30 * S, before;
 
-	peer_is_known();
+	net_rig_meet_peer(&r);
 	before = net_generation(r.n);
 	for (unsigned i = 0; i < 6; i++) {
 		net_rig_run_until(&r, start + i * S);
 		net_rig_expect_tx(&r, i < 3 ? ARP_ASK_PEER_DIRECT : ARP_ASK_PEER);
-		expect_mac(peer_mac);
+		net_rig_expect_mac(&r, peer_mac);
 	}
 	cr_assert_eq(net_generation(r.n), before);
 	net_rig_run_until(&r, start + 6 * S);
@@ -129,12 +113,12 @@ Test(net_neigh, neighbour_with_a_new_mac_is_found_by_the_probe)
 {
 	uint64_t before;
 
-	peer_is_known();
+	net_rig_meet_peer(&r);
 	before = net_generation(r.n);
 	net_rig_run_until(&r, r.now + 33 * S);
 	net_rig_rx(&r, ARP(ME, OTHER, "002", OTHER, IP_PEER, ME, IP_ME));
 	cr_assert_neq(net_generation(r.n), before);
-	expect_mac(other_mac);
+	net_rig_expect_mac(&r, other_mac);
 }
 
 Test(net_neigh, traffic_of_the_peer_takes_the_place_of_probes)
@@ -142,7 +126,7 @@ Test(net_neigh, traffic_of_the_peer_takes_the_place_of_probes)
 	struct net_ip ip = net_rig_ip("10.77.0.2");
 	uint64_t start = r.now;
 
-	peer_is_known();
+	net_rig_meet_peer(&r);
 	for (unsigned i = 1; i < 20; i++) {
 		net_rig_run_until(&r, start + i * 20 * S);
 		net_confirm(r.n, r.now, &ip, peer_mac);
@@ -150,7 +134,7 @@ Test(net_neigh, traffic_of_the_peer_takes_the_place_of_probes)
 	net_rig_expect_silence(&r);
 	net_rig_run_until(&r, r.now + 10 * S);
 	net_confirm(r.n, r.now, &ip, other_mac);
-	expect_mac(peer_mac);
+	net_rig_expect_mac(&r, peer_mac);
 	net_rig_run_until(&r, start + (19 * 20 + 30) * S);
 	net_rig_expect_tx(&r, ARP_ASK_PEER_DIRECT);
 }
@@ -169,7 +153,7 @@ Test(net_neigh, forgotten_by_us_it_is_left_alone_in_the_end)
 {
 	uint64_t start = r.now;
 
-	peer_is_known();
+	net_rig_meet_peer(&r);
 	while (r.now < start + 3600 * S) {
 		net_rig_run_until(&r, r.now + 30 * S);
 		if (r.now < start + 3600 * S)
@@ -183,108 +167,29 @@ Test(net_neigh, forgotten_by_us_it_is_left_alone_in_the_end)
 
 /* ---- what others say ---- */
 
-Test(net_neigh, request_to_us_is_answered_and_teaches)
-{
-	net_rig_rx(&r, ARP_PEER_ASKS);
-	net_rig_expect_tx(&r, ARP_I_ANSWER);
-	net_rig_expect_silence(&r);
-	/* What was learned serves at once, and is asked back because we use it. */
-	expect_mac(peer_mac);
-	net_rig_expect_tx(&r, ARP_ASK_PEER_DIRECT);
-}
-
-Test(net_neigh, request_to_us_resolves_what_we_ask)
-{
-	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
-	net_rig_expect_tx(&r, ARP_ASK_PEER);
-	net_rig_rx(&r, ARP_PEER_ASKS);
-	net_rig_expect_tx(&r, ARP_I_ANSWER);
-	expect_mac(peer_mac);
-	net_rig_expect_tx(&r, ARP_ASK_PEER_DIRECT);
-}
-
-Test(net_neigh, request_from_outside_the_prefix_teaches_nothing)
-{
-	net_rig_rx(&r, ARP(ALL, PEER, "001", PEER, "0a4e0002", NOBODY, IP_ME));
-	net_rig_expect_tx(&r, ARP(PEER, ME, "002", ME, IP_ME, PEER, "0a4e0002"));
-	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX);
-}
-
-Test(net_neigh, probe_for_our_address_is_answered_and_teaches_nothing)
-{
-	/* RFC 5227: sender 0.0.0.0 */
-	net_rig_rx(&r, ARP(ALL, PEER, "001", PEER, "00000000", NOBODY, IP_ME));
-	net_rig_expect_tx(&r, ARP(PEER, ME, "002", ME, IP_ME, PEER, "00000000"));
-	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX);
-}
-
-Test(net_neigh, unasked_answers_teach_nothing)
-{
-	net_rig_rx(&r, ARP_PEER_ANSWERS);
-	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
-	net_rig_expect_tx(&r, ARP_ASK_PEER);
-	/* A gratuitous broadcast reply does not count as an answer either. */
-	net_rig_rx(&r, ARP(ALL, OTHER, "002", OTHER, IP_PEER, ALL, IP_PEER));
-	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_PENDING);
-}
-
 Test(net_neigh, second_answer_does_not_replace_the_first)
 {
-	peer_is_known();
+	net_rig_meet_peer(&r);
 	net_rig_rx(&r, ARP(ME, OTHER, "002", OTHER, IP_PEER, ME, IP_ME));
-	expect_mac(peer_mac);
+	net_rig_expect_mac(&r, peer_mac);
 	net_rig_expect_silence(&r);
 }
 
 Test(net_neigh, rumour_of_a_new_mac_makes_us_ask_everybody)
 {
-	peer_is_known();
+	net_rig_meet_peer(&r);
 	net_rig_run_until(&r, r.now + 2 * S);
 	net_rig_rx(&r, ARP(ALL, OTHER, "001", OTHER, IP_PEER, NOBODY, IP_PEER));
 	net_rig_expect_tx(&r, ARP_ASK_PEER);
-	expect_mac(peer_mac);
+	net_rig_expect_mac(&r, peer_mac);
 	net_rig_rx(&r, ARP(ME, OTHER, "002", OTHER, IP_PEER, ME, IP_ME));
-	expect_mac(other_mac);
+	net_rig_expect_mac(&r, other_mac);
 	/* Rumours in a storm: the answer stands for a second. */
 	net_rig_run_until(&r, r.now + 999 * MS);
 	for (unsigned i = 0; i < 10; i++)
 		net_rig_rx(&r, ARP(ALL, PEER, "001", PEER, IP_PEER, NOBODY, IP_PEER));
 	net_rig_expect_silence(&r);
 }
-
-Test(net_neigh, somebody_with_our_address_is_counted_and_not_believed)
-{
-	net_rig_rx(&r, ARP(ALL, PEER, "001", PEER, IP_ME, NOBODY, IP_ME));
-	net_rig_expect_tx(&r, ARP(ALL, ME, "001", ME, IP_ME, NOBODY, IP_ME)); /* it is ours */
-	net_rig_expect_silence(&r);
-	cr_assert_eq(net_counters(r.n)->address_conflicts, 1);
-	cr_assert_eq(net_next_deadline(r.n), UINT64_MAX);
-}
-
-Test(net_neigh, malformed_arp_is_counted)
-{
-	static const char *const bad[] = {
-		ALL PEER "0806 000108000604000102000000770200",
-		ALL PEER "0806 000108000604"
-			 "0001"
-			 "ffffffffffff" IP_PEER NOBODY IP_ME,
-		ALL PEER "0806 000108000604"
-			 "0001" NOBODY IP_PEER NOBODY IP_ME,
-		ALL PEER "0806 000608000604"
-			 "0001" PEER IP_PEER NOBODY IP_ME,
-		ALL PEER "0806 000108000610"
-			 "0001" PEER IP_PEER NOBODY IP_ME,
-	};
-
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		net_rig_rx(&r, bad[i]);
-		cr_assert_eq(net_counters(r.n)->rx_malformed, i + 1, "frame %zu", i);
-	}
-	net_rig_expect_silence(&r);
-}
-
-/* ---- a full table
- * ----------------------------------------------------------------------------------- */
 
 static void
 request_from(unsigned host)
@@ -311,7 +216,7 @@ Test(net_neigh, strangers_never_push_out_a_neighbour_in_use)
 		request_from(i);
 	cr_assert_eq(net_counters(r.n)->neighbours_evicted, 0);
 	net_rig_rx(&r, ARP_PEER_ANSWERS);
-	expect_mac(peer_mac);
+	net_rig_expect_mac(&r, peer_mac);
 }
 
 Test(net_neigh, strangers_push_out_strangers_and_make_way_for_us)
@@ -321,9 +226,9 @@ Test(net_neigh, strangers_push_out_strangers_and_make_way_for_us)
 		r.now += MS;
 	}
 	cr_assert_eq(net_counters(r.n)->neighbours_evicted, 96);
-	peer_is_known();
+	net_rig_meet_peer(&r);
 	request_from(200);
-	expect_mac(peer_mac);
+	net_rig_expect_mac(&r, peer_mac);
 }
 
 Test(net_neigh, full_of_used_ones_the_oldest_goes)
@@ -339,5 +244,5 @@ Test(net_neigh, full_of_used_ones_the_oldest_goes)
 	}
 	cr_assert_eq(net_counters(r.n)->neighbours_evicted, 1);
 	net_rig_rx(&r, ARP_PEER_ANSWERS);
-	expect_mac(peer_mac);
+	net_rig_expect_mac(&r, peer_mac);
 }

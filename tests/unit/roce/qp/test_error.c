@@ -51,7 +51,8 @@ Test(qp_error, W_ERR_01_a_request_fails_among_others)
 		for (unsigned i = 0; i < at; i++)
 			w = w->next;
 		cr_assert_eq(w->context, at);
-		roce_qp_fail_wqe(s, qp, w, NDSH_WC_REM_ACCESS_ERR, ROCE_REASON_NAK_REM_ACCESS, 0x62);
+		roce_qp_fail_wqe(
+			s, qp, w, NDSH_WC_REM_ACCESS_ERR, ROCE_REASON_NAK_REM_ACCESS, 0x62);
 		cr_expect_eq(s->count.requests_failed, 1);
 		pair_turn(p, 0);
 		for (unsigned i = 0; i < 4; i++) {
