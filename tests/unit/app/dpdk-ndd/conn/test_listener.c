@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Listeners and endpoints of sessions, and the ports that they hold. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rigs/ndd_rig.h"
+#include "rigs/net_rig.h"
+
+union reply {
+	struct ndsh_id_msg id;
+	struct ndsh_listener_create_reply listener;
+	struct ndsh_bind_reply bind;
+	uint8_t bytes[NDSH_MSG_BYTES];
+};
+
+static struct ndsh_addr
+address(const char *text, uint16_t port)
+{
+	const struct net_ip ip = net_rig_ip(text);
+	struct ndsh_addr a = {.port = port};
+
+	memcpy(a.ip, ip.b, 16);
+	return a;
+}
+
+static enum ndsh_status
+listen_at(struct ndd_rig *r, int client, uint16_t type, const char *text, uint16_t port,
+	union reply *reply)
+{
+	const struct ndsh_listener_create m = {
+		.h.type = type, .addr = address(text, port), .backlog = 4};
+
+	return ndd_rig_ask(r, client, &m, reply);
+}
+
+/* checks R-CONN-15: one listener for each port, in whichever session */
+Test(listener, R_CONN_15_a_port_has_one_listener)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s, *t;
+	union reply reply;
+	int one = ndd_rig_open(r, &s), two = ndd_rig_open(r, &t);
+
+	cr_expect(eq(i32, listen_at(r, one, NDSH_MSG_LISTENER_CREATE, NDD_RIG_IP, 7000, &reply),
+		NDSH_OK));
+	cr_expect(eq(u16, reply.listener.addr.port, 7000));
+	cr_expect(eq(i32, listen_at(r, two, NDSH_MSG_LISTENER_CREATE, "0.0.0.0", 7000, &reply),
+		NDSH_ERR_PORT_IN_USE));
+	cr_expect(eq(i32, listen_at(r, two, NDSH_MSG_UD_LISTENER_CREATE, "0.0.0.0", 7000, &reply),
+			  NDSH_OK),
+		"datagram services have ports of their own");
+	cr_expect(eq(u32, t->listeners.used, 1), "nothing is left of the one that was refused");
+	close(one);
+	ndd_rig_turn(r);
+	cr_expect(eq(i32, listen_at(r, two, NDSH_MSG_LISTENER_CREATE, "0.0.0.0", 7000, &reply),
+		NDSH_OK));
+}
+
+Test(listener, is_at_an_address_of_this_host)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	union reply reply;
+	int client = ndd_rig_open(r, &s);
+
+	cr_expect(eq(i32, listen_at(r, client, NDSH_MSG_LISTENER_CREATE, "10.77.0.2", 7000, &reply),
+		NDSH_ERR_ADDRESS_NOT_LOCAL));
+	cr_expect(
+		eq(i32, listen_at(r, client, NDSH_MSG_LISTENER_CREATE, "::", 0, &reply), NDSH_OK));
+	cr_expect(ge(u16, reply.listener.addr.port, NDD_EPHEMERAL_FIRST), "one was chosen");
+}
+
+Test(listener, its_end_frees_the_port)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	union reply reply;
+	int client = ndd_rig_open(r, &s);
+
+	for (int i = 0; i < 3; i++) {
+		struct ndsh_id_msg destroy = {.h.type = NDSH_MSG_LISTENER_DESTROY};
+
+		cr_assert(eq(i32,
+			listen_at(r, client, NDSH_MSG_LISTENER_CREATE, NDD_RIG_IP, 7000, &reply),
+			NDSH_OK));
+		destroy.id = reply.listener.listener;
+		cr_assert(eq(i32, ndd_rig_ask(r, client, &destroy, &reply), NDSH_OK));
+	}
+}
+
+Test(endpoint, holds_a_port_until_its_end)
+{
+	const struct ndsh_bind here = {
+		.h.type = NDSH_MSG_ENDPOINT_CREATE, .addr = address(NDD_RIG_IP, 7000)};
+	const struct ndsh_bind any = {.h.type = NDSH_MSG_ENDPOINT_CREATE, .addr.port = 7001},
+			       other = {.h.type = NDSH_MSG_ENDPOINT_CREATE,
+				       .addr = address("10.77.0.2", 7002)};
+	struct ndsh_id_msg destroy = {.h.type = NDSH_MSG_ENDPOINT_DESTROY};
+	const struct net_ip mine = net_rig_ip(NDD_RIG_IP);
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	union reply reply;
+	int client = ndd_rig_open(r, &s);
+
+	cr_assert(eq(i32, ndd_rig_ask(r, client, &here, &reply), NDSH_OK));
+	destroy.id = reply.bind.id;
+	cr_expect(eq(i32, ndd_rig_ask(r, client, &here, &reply), NDSH_ERR_PORT_IN_USE));
+	cr_expect(eq(u32, s->endpoints.used, 1));
+	cr_assert(eq(i32, ndd_rig_ask(r, client, &destroy, &reply), NDSH_OK));
+	cr_expect(eq(i32, ndd_rig_ask(r, client, &here, &reply), NDSH_OK));
+	cr_expect(eq(i32, ndd_rig_ask(r, client, &any, &reply), NDSH_OK));
+	cr_expect_arr_eq(reply.bind.addr.ip, mine.b, 16, "no address: the adapter's");
+	cr_expect(eq(i32, ndd_rig_ask(r, client, &other, &reply), NDSH_ERR_ADDRESS_NOT_LOCAL));
+}

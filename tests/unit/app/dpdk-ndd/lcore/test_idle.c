@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an lcore does without work, and how it is told that there is some: doorbells and sleep. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lcore/shard.h"
+#include "lcore/turn.h"
+#include "rigs/lone_shard.h"
+
+#define BEGIN 1000000000ull /* of the tests' time */
+
+static struct ndd_plane plane;
+static struct ndd_shard *s;
+
+struct client {
+	struct ndd_shard_session session;
+	struct ndsh_session_page page;
+	struct ndsh_qp_page qp;
+	int wake;
+};
+
+/* Not the owner of the ports, which would have rings of frames to check. */
+static void
+shard_init(void)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = NULL};
+	struct roce_shard_cfg cfg = lone_config();
+
+	s = aligned_alloc(64, (sizeof(*s) + 63) & ~(size_t)63);
+	memset(s, 0, sizeof(*s));
+	plane.idle = CONFIG_IDLE_SLEEP;
+	s->plane = &plane;
+	s->id = 1;
+	s->engine = lone_shard_new(&cfg);
+	s->sleep_ns = NDD_SLEEP_MIN_NS;
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	cr_assert_not_null(s->engine);
+	cr_assert(ndd_wakeup_init(&s->wakeup));
+	cr_assert_eq(epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->wakeup.fd, &ev), 0);
+}
+
+TestSuite(doorbell, .init = shard_init);
+TestSuite(idle, .init = shard_init);
+
+static struct client *
+client_new(void)
+{
+	struct client *c = aligned_alloc(4096, (sizeof(*c) + 4095) & ~(size_t)4095);
+	int wake[2];
+
+	memset(c, 0, sizeof(*c));
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, wake), 0);
+	roce_admin_init(&c->session.admin, 8);
+	c->session.page = &c->page;
+	c->session.wake_fd = wake[0];
+	c->wake = wake[1];
+	cr_assert(ndd_lcore_attach(s, &c->session, BEGIN));
+	return c;
+}
+
+/* The client rings for a queue pair that is not there, with a byte if its session sleeps. Returns
+ * whether it does. */
+static bool
+ring(struct client *c)
+{
+	if (!ndsh_doorbell_ring(&c->page, &c->qp, 5))
+		return false;
+	cr_assert_eq(write(c->wake, "", 1), 1);
+	return true;
+}
+
+static bool
+is_awake(const struct client *c)
+{
+	return c->session.index < s->awake;
+}
+
+static void
+expect_places(uint32_t sessions)
+{
+	cr_expect(eq(u32, s->sessions, sessions));
+	cr_expect(le(u32, s->awake, s->sessions));
+	for (uint32_t i = 0; i < s->sessions; i++)
+		cr_expect(eq(u32, s->session[i]->index, i));
+	cr_expect(eq(ptr, s->session[sessions], NULL));
+}
+
+Test(doorbell, places_are_kept_when_sessions_come_and_go)
+{
+	struct client *c[5];
+
+	for (int i = 0; i < 4; i++)
+		c[i] = client_new();
+	expect_places(4);
+	cr_assert(ndd_lcore_demote_all(s, BEGIN));
+	cr_expect(eq(u32, s->awake, 0));
+	c[4] = client_new();
+	expect_places(5);
+	cr_expect(eq(u32, s->awake, 1));
+	cr_expect(is_awake(c[4]));
+	ndd_lcore_detach(s, &c[1]->session);
+	expect_places(4);
+	cr_expect(is_awake(c[4]));
+	ndd_lcore_detach(s, &c[4]->session);
+	expect_places(3);
+	cr_expect(eq(u32, s->awake, 0));
+}
+
+Test(doorbell, a_silent_session_is_polled_no_more_until_it_rings)
+{
+	struct client *c = client_new();
+
+	cr_expect(not(ring(c)), "the lcore polls it");
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 1), 1));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 1 + NDD_DEMOTE_NS), 0));
+	cr_expect(is_awake(c), "it rang a millisecond ago");
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 2 + NDD_DEMOTE_NS), 0));
+	cr_expect(not(is_awake(c)));
+	cr_expect(eq(u64, s->count.demotions, 1));
+	cr_expect(ring(c));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 3 + NDD_DEMOTE_NS), 0));
+	ndd_lcore_promote(s, &c->session, BEGIN + 4 + NDD_DEMOTE_NS);
+	cr_expect(is_awake(c));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 4 + NDD_DEMOTE_NS), 1));
+	cr_expect(eq(u64, s->count.promotions, 1));
+	cr_expect(not(ring(c)), "it is polled again");
+}
+
+Test(doorbell, a_session_that_rings_in_the_same_moment_stays_awake)
+{
+	struct client *c = client_new();
+
+	cr_expect(not(ring(c)));
+	cr_expect(not(ndd_lcore_demote_all(s, BEGIN + 1)));
+	cr_expect(is_awake(c));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 2), 1), "nothing is lost");
+}
+
+/* The control thread detaches it; until then its descriptor shall not wake the lcore for ever. */
+Test(doorbell, a_closed_wake_socket_is_watched_no_more)
+{
+	struct client *c = client_new();
+	struct epoll_event ev;
+
+	cr_assert(ndd_lcore_demote_all(s, BEGIN));
+	close(c->wake);
+	cr_assert(eq(int, epoll_wait(s->epoll_fd, &ev, 1, 0), 1));
+	ndd_lcore_promote(s, ev.data.ptr, BEGIN);
+	cr_expect(not(is_awake(c)));
+	cr_expect(eq(int, epoll_wait(s->epoll_fd, &ev, 1, 0), 0));
+}
+
+/* More sessions than one turn polls: each has its turn. */
+Test(doorbell, all_sessions_are_served)
+{
+	enum { MANY = 100 };
+	struct client *c[MANY];
+
+	for (int i = 0; i < MANY; i++) {
+		c[i] = client_new();
+		(void)ring(c[i]);
+	}
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 1), NDD_DOORBELL_SESSIONS));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 1), MANY - NDD_DOORBELL_SESSIONS));
+}
+
+/* ---- idle ---------------------------------------------------------------------------------- */
+
+Test(idle, first_it_waits_then_yields_then_sleeps)
+{
+	cr_expect(eq(i32, ndd_lcore_idle(s, BEGIN), NDD_STAGE_idle));
+	cr_expect(eq(i32, ndd_lcore_idle(s, BEGIN + NDD_YIELD_NS), NDD_STAGE_idle));
+	cr_expect(eq(i32, ndd_lcore_idle(s, BEGIN + NDD_YIELD_NS + 1), NDD_STAGE_yield));
+	cr_expect(eq(i32, ndd_lcore_idle(s, BEGIN + NDD_SLEEP_NS), NDD_STAGE_yield));
+	cr_expect(eq(u64, s->count.sleeps, 0));
+	cr_expect(eq(i32, ndd_lcore_idle(s, BEGIN + NDD_SLEEP_NS + 1), NDD_STAGE_sleep));
+	cr_expect(eq(u64, s->count.sleeps, 1));
+	cr_expect(eq(u32, s->wakeup.asleep, 0), "no writer makes a call for it now");
+}
+
+Test(idle, sleeps_grow_up_to_a_bound)
+{
+	uint64_t want = NDD_SLEEP_MIN_NS;
+
+	(void)ndd_lcore_idle(s, BEGIN);
+	for (int i = 0; i < 6; i++) {
+		want = 2 * want < NDD_SLEEP_MAX_NS ? 2 * want : NDD_SLEEP_MAX_NS;
+		(void)ndd_lcore_idle(s, BEGIN + 2 * NDD_SLEEP_NS);
+		cr_expect(eq(u64, s->sleep_ns, want));
+	}
+	ndd_wakeup_before_sleep(&s->wakeup);
+	ndd_wakeup_notify(&s->wakeup);
+	(void)ndd_lcore_idle(s, BEGIN + 2 * NDD_SLEEP_NS);
+	cr_expect(eq(u64, s->sleep_ns, NDD_SLEEP_MIN_NS), "it was woken: there is work");
+}
+
+Test(idle, other_policies_never_sleep)
+{
+	static const enum config_idle policies[] = {CONFIG_IDLE_POLL, CONFIG_IDLE_PAUSE};
+
+	for (int i = 0; i < 2; i++) {
+		plane.idle = policies[i];
+		for (uint64_t t = 0; t < 10; t++)
+			cr_expect(eq(
+				i32, ndd_lcore_idle(s, BEGIN + t * NDD_SLEEP_NS), NDD_STAGE_idle));
+	}
+	cr_expect(eq(u64, s->count.sleeps, 0));
+}
+
+/* What came between the last poll and the words that announce the sleep. */
+Test(idle, work_in_the_last_moment_keeps_it_awake)
+{
+	struct client *c = client_new();
+
+	(void)ndd_lcore_idle(s, BEGIN);
+	s->call = (struct ndd_call *)&plane; /* the control thread waits */
+	(void)ndd_lcore_idle(s, BEGIN + NDD_SLEEP_NS + 1);
+	cr_expect(eq(u64, s->count.sleeps, 0));
+	cr_expect(eq(u32, s->wakeup.asleep, 0));
+	s->call = NULL;
+	s->stop = 1;
+	(void)ndd_lcore_idle(s, BEGIN + NDD_SLEEP_NS + 1);
+	cr_expect(eq(u64, s->count.sleeps, 0));
+	s->stop = 0;
+	ndd_lcore_promote(s, &c->session, BEGIN);
+	cr_expect(not(ring(c)), "the doorbell has no byte");
+	(void)ndd_lcore_idle(s, BEGIN + NDD_SLEEP_NS + 1);
+	cr_expect(eq(u64, s->count.sleeps, 0));
+	cr_expect(eq(u64, s->idle_since_ns, 0), "there is work");
+}
+
+Test(idle, a_doorbell_ends_the_sleep)
+{
+	struct client *c = client_new();
+
+	(void)ndd_lcore_idle(s, BEGIN);
+	s->sleep_ns = NDD_SLEEP_MAX_NS;
+	cr_assert(ndd_lcore_demote_all(s, BEGIN));
+	cr_expect(ring(c));
+	(void)ndd_lcore_idle(s, BEGIN + NDD_SLEEP_NS + 1);
+	cr_expect(eq(u64, s->count.sleeps, 1));
+	cr_expect(is_awake(c));
+	cr_expect(eq(u64, s->sleep_ns, NDD_SLEEP_MIN_NS));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN), 1));
+}
+
+/* A busy lcore polls the wake sockets from time to time. */
+Test(idle, a_busy_lcore_sees_sleeping_sessions_too)
+{
+	struct client *c = client_new();
+
+	cr_assert(ndd_lcore_demote_all(s, BEGIN));
+	ndd_lcore_check_wakes(s, BEGIN);
+	cr_expect(ring(c));
+	ndd_lcore_check_wakes(s, BEGIN + NDD_WAKE_CHECK_NS - 1);
+	cr_expect(not(is_awake(c)));
+	ndd_lcore_check_wakes(s, BEGIN + NDD_WAKE_CHECK_NS);
+	cr_expect(is_awake(c));
+}
