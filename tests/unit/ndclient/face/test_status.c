@@ -14,7 +14,7 @@ Test(ndclient_status, names)
 	cr_expect(eq(str, (char *)nd_status_name(ND_CONNECTION_ABORTED), "ND_CONNECTION_ABORTED"));
 	cr_expect(eq(str, (char *)nd_status_name(12345), "unknown ND status"));
 	cr_expect(lt(i32, ND_BUFFER_OVERFLOW, 0));
-	cr_expect(gt(i32, ND_TIMEOUT, 0), "success class");
+	cr_expect(ge(i32, ND_TIMEOUT, 1), "success class");
 }
 
 /* Daemons of all versions send these numbers, and libraries before ndsh_status.h read them as ND's:

@@ -69,7 +69,7 @@ Test(cycles, a_turn_without_work_was_idle_whatever_it_looked_at)
 	cr_expect(eq(u64, copy.stage[NDD_STAGE_idle].items, 3));
 	cr_expect(eq(u64, copy.stage[NDD_STAGE_yield].items, 1));
 	cr_expect(eq(u64, copy.stage[NDD_STAGE_sleep].items, 1));
-	cr_expect(gt(u64, copy.stage[NDD_STAGE_sleep].cycles, 0));
+	cr_expect(ne(u64, copy.stage[NDD_STAGE_sleep].cycles, 0));
 }
 
 Test(cycles, a_turn_under_way_is_not_told)

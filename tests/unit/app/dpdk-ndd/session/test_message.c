@@ -107,7 +107,7 @@ Test(message, hello_tells_who_answers)
 	cr_expect(eq(u16, reply.hello.abi_major, NDSH_ABI_MAJOR));
 	cr_expect(eq(u16, reply.hello.abi_minor, NDSH_ABI_MINOR));
 	cr_expect(eq(u32, reply.hello.daemon_pid, (uint32_t)getpid()));
-	cr_expect(gt(u64, strlen(reply.hello.version), 0));
+	cr_expect(ne(u64, strlen(reply.hello.version), 0));
 	cr_expect(eq(u64, strlen(reply.hello.reason), 0));
 	cr_expect(eq(i32, s->state, NDSH_ST_HELLO));
 }
@@ -123,7 +123,7 @@ Test(message, hello_of_another_abi_is_refused_with_a_reason)
 	ndsh_hello_fill(&hello);
 	hello.abi_major++;
 	cr_assert(eq(i32, ndd_rig_ask(r, client, &hello, &reply), NDSH_ERR_NOT_SUPPORTED));
-	cr_expect(gt(u64, strlen(reply.hello.reason), 0));
+	cr_expect(ne(u64, strlen(reply.hello.reason), 0));
 	cr_expect(eq(i32, s->state, NDSH_ST_NEW), "it may not open an adapter");
 }
 

@@ -119,9 +119,9 @@ Test(send, the_queue_is_bounded)
 
 	(void)ndd_rig_open(r, &s);
 	sent = fill_socket(s);
-	while (s->outgoing_count < QUEUE_MAX)
+	while (s->outgoing_count < QUEUE_MAX && !s->ended)
 		send_one(s, ++sent, -1);
-	cr_expect(not(s->ended));
+	cr_assert(not(s->ended));
 	send_one(s, ++sent, -1);
 	cr_expect(s->ended);
 	cr_expect(eq(u32, s->outgoing_count, QUEUE_MAX));
@@ -142,7 +142,7 @@ Test(send, a_client_that_does_not_read_for_five_seconds_loses_its_session)
 	(void)ndd_rig_open(r, &stalled);
 	(void)fill_socket(stalled);
 	since = stalled->outgoing_since_ns;
-	cr_assert(gt(u64, since, 0));
+	cr_assert(ne(u64, since, 0));
 	ndd_session_check_stalled(&r->d, since + 5 * NDD_S);
 	cr_expect(not(stalled->ended));
 	ndd_session_check_stalled(&r->d, since + 5 * NDD_S + 1);
@@ -166,7 +166,7 @@ Test(send, a_slow_client_keeps_its_session)
 		cr_assert(eq(u64, take_one(client), n));
 		ndd_session_flush(s);
 	}
-	cr_expect(gt(u64, s->outgoing_since_ns, 0));
+	cr_expect(ne(u64, s->outgoing_since_ns, 0));
 }
 
 /* Its requests wait until it has read the replies to those before. */

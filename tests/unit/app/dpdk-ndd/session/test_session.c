@@ -109,7 +109,7 @@ Test(session, serials_are_never_used_again)
 	for (int i = 0; i < 5; i++) {
 		int client = ndd_rig_connect(r, &s);
 
-		cr_expect(gt(u64, s->serial, last));
+		cr_expect(lt(u64, last, s->serial));
 		last = s->serial;
 		close(client);
 		ndd_rig_turn(r);
