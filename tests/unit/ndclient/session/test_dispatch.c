@@ -3,7 +3,6 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ndclient/conn/connector.h"
 #include "ndclient/qp/srq.h"
@@ -11,28 +10,7 @@
 #include "ndclient/session/handlers.h"
 #include "ndclient/session/overlapped.h"
 #include "ndclient/ud/ah.h"
-
-static struct nd_adapter *
-make_adapter(void)
-{
-	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
-
-	memset(a, 0, sizeof(*a));
-	pthread_mutex_init(&a->lock, NULL);
-	a->abi_minor = NDSH_ABI_MINOR;
-	TAILQ_INIT(&a->cqs);
-	TAILQ_INIT(&a->srqs);
-	TAILQ_INIT(&a->connectors);
-	TAILQ_INIT(&a->listeners);
-	TAILQ_INIT(&a->ahs);
-	TAILQ_INIT(&a->ud_listeners);
-	TAILQ_INIT(&a->closed_qps);
-	TAILQ_INIT(&a->events);
-	pthread_mutex_init(&a->admin.lock, NULL);
-	STAILQ_INIT(&a->admin.asked);
-	STAILQ_INIT(&a->admin.waiting);
-	return a;
-}
+#include "rigs/lone_adapter.h"
 
 static void
 begin(struct nd_adapter *a, struct nd_overlapped *ov)
@@ -47,7 +25,7 @@ Test(ndclient_dispatch, what_is_of_no_object_is_dropped)
 		NDSH_EV_CONN_ESTABLISHED, NDSH_EV_CONN_DISCONNECTED, NDSH_EV_SRQ_LIMIT, NDSH_EV_AH,
 		NDSH_EV_UD_QUESTION, NDSH_EV_QP_MODIFIED, NDSH_EV_ASYNC};
 	_Alignas(8) uint8_t message[NDSH_MSG_BYTES] = {0};
-	struct nd_adapter *a = make_adapter();
+	struct nd_adapter *a = lone_adapter_new();
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		((struct ndsh_msg_hdr *)message)->type = types[i];
@@ -63,7 +41,7 @@ Test(ndclient_dispatch, what_is_of_no_object_is_dropped)
 Test(ndclient_dispatch, the_end_of_the_session_completes_all_that_waits)
 {
 	struct nd_overlapped op = {0}, disconnect = {0}, limit = {0}, handle = {0}, event = {0};
-	struct nd_adapter *a = make_adapter();
+	struct nd_adapter *a = lone_adapter_new();
 	struct nd_connector c = {.adapter = a, .op = &op};
 	struct nd_srq srq = {.adapter = a};
 	struct nd_ah ah = {.adapter = a, .op = &handle};

@@ -3,27 +3,16 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/event.h"
+#include "rigs/lone_adapter.h"
 
 static struct nd_adapter *
-make_adapter(void)
+adapter_with_events(void)
 {
-	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
+	struct nd_adapter *a = lone_adapter_new();
 
-	memset(a, 0, sizeof(*a));
-	pthread_mutex_init(&a->lock, NULL);
-	a->abi_minor = NDSH_ABI_MINOR;
-	TAILQ_INIT(&a->cqs);
-	TAILQ_INIT(&a->srqs);
-	TAILQ_INIT(&a->connectors);
-	TAILQ_INIT(&a->listeners);
-	TAILQ_INIT(&a->ahs);
-	TAILQ_INIT(&a->ud_listeners);
-	TAILQ_INIT(&a->closed_qps);
-	TAILQ_INIT(&a->events);
 	a->events_on = true;
 	return a;
 }
@@ -47,7 +36,7 @@ next(struct nd_adapter *a)
 
 Test(ndclient_event, the_links_last_state_alone_is_told)
 {
-	struct nd_adapter *a = make_adapter();
+	struct nd_adapter *a = adapter_with_events();
 
 	tell(a, NDSH_ASYNC_LINK_DOWN);
 	tell(a, NDSH_ASYNC_LINK_UP);
@@ -61,7 +50,7 @@ Test(ndclient_event, the_links_last_state_alone_is_told)
 
 Test(ndclient_event, a_kind_of_a_later_version_is_dropped)
 {
-	struct nd_adapter *a = make_adapter();
+	struct nd_adapter *a = adapter_with_events();
 
 	tell(a, 200);
 	cr_expect(eq(int, next(a), 0));
@@ -71,7 +60,7 @@ Test(ndclient_event, a_kind_of_a_later_version_is_dropped)
 Test(ndclient_event, notifications_complete_together_and_cancel_ends_them)
 {
 	struct nd_overlapped ov[3] = {{.status = 0}};
-	struct nd_adapter *a = make_adapter();
+	struct nd_adapter *a = adapter_with_events();
 
 	cr_expect(eq(i32, nd_adapter_notify_event(a, &ov[0]), ND_PENDING));
 	cr_expect(eq(i32, nd_adapter_notify_event(a, &ov[1]), ND_PENDING));
@@ -90,7 +79,7 @@ Test(ndclient_event, notifications_complete_together_and_cancel_ends_them)
 Test(ndclient_event, the_end_of_the_session_is_the_last_one)
 {
 	struct nd_event event;
-	struct nd_adapter *a = make_adapter();
+	struct nd_adapter *a = adapter_with_events();
 
 	tell(a, NDSH_ASYNC_LINK_DOWN);
 	a->gone = 1;

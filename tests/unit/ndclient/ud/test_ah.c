@@ -8,26 +8,8 @@
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/overlapped.h"
 #include "ndclient/ud/ah.h"
+#include "rigs/lone_adapter.h"
 #include "shm/ndsh_status.h"
-
-static struct nd_adapter *
-make_adapter(void)
-{
-	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
-
-	memset(a, 0, sizeof(*a));
-	pthread_mutex_init(&a->lock, NULL);
-	a->abi_minor = NDSH_ABI_MINOR;
-	TAILQ_INIT(&a->cqs);
-	TAILQ_INIT(&a->srqs);
-	TAILQ_INIT(&a->connectors);
-	TAILQ_INIT(&a->listeners);
-	TAILQ_INIT(&a->ahs);
-	TAILQ_INIT(&a->ud_listeners);
-	TAILQ_INIT(&a->closed_qps);
-	TAILQ_INIT(&a->events);
-	return a;
-}
 
 /* A handle whose question the daemon has not answered. */
 static struct nd_ah *
@@ -59,7 +41,7 @@ Test(ndclient_ah, an_answer_makes_it_ready_and_is_kept)
 {
 	struct nd_overlapped ov = {0};
 	struct nd_ud_service service;
-	struct nd_adapter *a = make_adapter();
+	struct nd_adapter *a = lone_adapter_new();
 	struct nd_ah *ah = make_busy(a, 5, &ov);
 
 	tell(a, 6, NDSH_OK, 1);
@@ -79,7 +61,7 @@ Test(ndclient_ah, an_answer_makes_it_ready_and_is_kept)
 Test(ndclient_ah, a_failure_makes_it_idle_also_later)
 {
 	struct nd_overlapped ov = {0};
-	struct nd_adapter *a = make_adapter();
+	struct nd_adapter *a = lone_adapter_new();
 	struct nd_ah *ah = make_busy(a, 5, &ov);
 
 	tell(a, 5, NDSH_ERR_HOST_UNREACHABLE, 0);

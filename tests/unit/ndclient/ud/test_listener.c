@@ -7,25 +7,7 @@
 
 #include "ndclient/session/adapter.h"
 #include "ndclient/ud/listener.h"
-
-static struct nd_adapter *
-make_adapter(void)
-{
-	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
-
-	memset(a, 0, sizeof(*a));
-	pthread_mutex_init(&a->lock, NULL);
-	a->abi_minor = NDSH_ABI_MINOR;
-	TAILQ_INIT(&a->cqs);
-	TAILQ_INIT(&a->srqs);
-	TAILQ_INIT(&a->connectors);
-	TAILQ_INIT(&a->listeners);
-	TAILQ_INIT(&a->ahs);
-	TAILQ_INIT(&a->ud_listeners);
-	TAILQ_INIT(&a->closed_qps);
-	TAILQ_INIT(&a->events);
-	return a;
-}
+#include "rigs/lone_adapter.h"
 
 static struct nd_ud_listener *
 make_listener(struct nd_adapter *a, uint32_t id)
@@ -52,7 +34,7 @@ ask(struct nd_adapter *a, uint32_t listener, uint32_t question)
 
 Test(ndclient_ud_listener, questions_and_requests_meet_in_order)
 {
-	struct nd_adapter *a = make_adapter();
+	struct nd_adapter *a = lone_adapter_new();
 	struct nd_ud_listener *l = make_listener(a, 1), *m = make_listener(a, 2);
 	struct nd_ud_question q[3];
 	struct nd_overlapped ov[3] = {{.status = 0}};
@@ -79,7 +61,7 @@ Test(ndclient_ud_listener, questions_and_requests_meet_in_order)
 
 Test(ndclient_ud_listener, one_that_does_not_listen_or_has_no_daemon)
 {
-	struct nd_adapter *a = make_adapter();
+	struct nd_adapter *a = lone_adapter_new();
 	struct nd_ud_listener *l = make_listener(a, 1);
 	struct nd_overlapped ov = {0};
 	struct nd_ud_question q;
