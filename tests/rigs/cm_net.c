@@ -397,3 +397,15 @@ cm_net_only_event(const struct cm_net_host *h, enum roce_cm_event_type type)
 		cm_net_events(h, type), 1, "event %d came %u times", type, cm_net_events(h, type));
 	return cm_net_event(h, type, 0);
 }
+
+uint32_t
+cm_net_next_attr(struct roce_cm *cm)
+{
+	struct roce_cm_tx tx;
+	struct cm_mad m;
+
+	if (!roce_cm_tx(cm, &tx))
+		return 0;
+	cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
+	return m.attr;
+}

@@ -75,6 +75,8 @@ struct cm_mad cm_net_take_req(struct cm_net *net);
 struct roce_cm_connect cm_net_connect_params(const struct cm_net *net);
 void cm_net_accept(struct cm_net *net, struct roce_cm_conn *conn, const void *priv, uint32_t bytes);
 
+/* The next message that cm wants to send, which goes nowhere: its attribute, 0 if there is none. */
+uint32_t cm_net_next_attr(struct roce_cm *cm);
 /* Let time pass, with all that it brings. */
 void cm_net_run(struct cm_net *net, uint64_t ns);
 /* Run until nothing is in flight and no timer is left; fails after a simulated quarter of an hour.

@@ -6,18 +6,6 @@
 #include "cm/conn.h"
 #include "cm/outbox.h"
 
-static uint32_t
-next_attr(struct roce_cm *cm)
-{
-	struct roce_cm_tx tx;
-	struct cm_mad m;
-
-	if (!roce_cm_tx(cm, &tx))
-		return 0;
-	cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
-	return m.attr;
-}
-
 /* A host that takes nothing for a while finds one copy, not all retransmissions (W-CM-60). */
 Test(cm_outbox, w_cm_60_copies_that_wait_are_one)
 {
@@ -28,8 +16,8 @@ Test(cm_outbox, w_cm_60_copies_that_wait_are_one)
 	for (uint64_t now = 0; now < MS(5000); now += MS(100))
 		roce_cm_tick(a->cm, now);
 	cr_assert_geq(roce_cm_counters(a->cm)->tx_retries, 3);
-	cr_assert_eq(next_attr(a->cm), CM_ATTR_REQ);
-	cr_assert_eq(next_attr(a->cm), 0);
+	cr_assert_eq(cm_net_next_attr(a->cm), CM_ATTR_REQ);
+	cr_assert_eq(cm_net_next_attr(a->cm), 0);
 	cr_assert_eq(roce_cm_counters(a->cm)->tx_mads, 1);
 	cm_net_free(net);
 }
@@ -43,8 +31,8 @@ Test(cm_outbox, w_cm_49_a_req_given_up_leaves_no_more)
 
 	cm_net_connect(net, NULL, 0);
 	roce_cm_destroy(a->cm, 0, a->conn);
-	cr_assert_eq(next_attr(a->cm), CM_ATTR_REJ);
-	cr_assert_eq(next_attr(a->cm), 0);
+	cr_assert_eq(cm_net_next_attr(a->cm), CM_ATTR_REJ);
+	cr_assert_eq(cm_net_next_attr(a->cm), 0);
 	cm_net_free(net);
 }
 
@@ -61,7 +49,7 @@ Test(cm_outbox, connections_in_the_order_of_their_messages)
 		cm_tx_set(cm, conns[i], 0);
 		cr_assert_eq(conns[i]->tx, 0);
 	}
-	cr_assert_eq(next_attr(cm), 0);
+	cr_assert_eq(cm_net_next_attr(cm), 0);
 	cm_send(cm, conns[2], CM_TX_RTU);
 	cm_send(cm, conns[0], CM_TX_MRA);
 	cm_send(cm, conns[1], CM_TX_DREP);
@@ -70,11 +58,11 @@ Test(cm_outbox, connections_in_the_order_of_their_messages)
 	cm_tx_set(cm, conns[0], 0);
 	cm_send(cm, conns[0], CM_TX_DREQ);
 	cm_tx_set(cm, conns[3], CM_TX_REP);
-	cr_expect_eq(next_attr(cm), CM_ATTR_REQ);
-	cr_expect_eq(next_attr(cm), CM_ATTR_RTU);
-	cr_expect_eq(next_attr(cm), CM_ATTR_DREP);
-	cr_expect_eq(next_attr(cm), CM_ATTR_REP);
-	cr_expect_eq(next_attr(cm), CM_ATTR_DREQ);
-	cr_expect_eq(next_attr(cm), 0);
+	cr_expect_eq(cm_net_next_attr(cm), CM_ATTR_REQ);
+	cr_expect_eq(cm_net_next_attr(cm), CM_ATTR_RTU);
+	cr_expect_eq(cm_net_next_attr(cm), CM_ATTR_DREP);
+	cr_expect_eq(cm_net_next_attr(cm), CM_ATTR_REP);
+	cr_expect_eq(cm_net_next_attr(cm), CM_ATTR_DREQ);
+	cr_expect_eq(cm_net_next_attr(cm), 0);
 	cm_net_free(net);
 }

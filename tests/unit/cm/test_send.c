@@ -6,18 +6,6 @@
 #include "cm/conn.h"
 #include "cm/outbox.h"
 
-static uint32_t
-next_attr(struct roce_cm *cm)
-{
-	struct roce_cm_tx tx;
-	struct cm_mad m;
-
-	if (!roce_cm_tx(cm, &tx))
-		return 0;
-	cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
-	return m.attr;
-}
-
 /* An RTU that is still waiting leaves before the DREQ: the peer must learn that it was
  * connected. */
 Test(cm_send, rtu_before_dreq)
@@ -30,9 +18,9 @@ Test(cm_send, rtu_before_dreq)
 	cm_net_run(net, MS(10));
 	cr_assert(roce_cm_complete(a->cm, net->now_ns, a->conn));
 	roce_cm_disconnect(a->cm, net->now_ns, a->conn);
-	cr_assert_eq(next_attr(a->cm), CM_ATTR_RTU);
-	cr_assert_eq(next_attr(a->cm), CM_ATTR_DREQ);
-	cr_assert_eq(next_attr(a->cm), 0);
+	cr_assert_eq(cm_net_next_attr(a->cm), CM_ATTR_RTU);
+	cr_assert_eq(cm_net_next_attr(a->cm), CM_ATTR_DREQ);
+	cr_assert_eq(cm_net_next_attr(a->cm), 0);
 	cm_net_free(net);
 }
 
@@ -45,9 +33,9 @@ Test(cm_send, connections_before_strangers)
 
 	cm_net_inject(net, CM_NET_P, &m);
 	cm_net_connect(net, NULL, 0);
-	cr_assert_eq(next_attr(a->cm), CM_ATTR_REQ);
-	cr_assert_eq(next_attr(a->cm), CM_ATTR_DREP);
-	cr_assert_eq(next_attr(a->cm), 0);
+	cr_assert_eq(cm_net_next_attr(a->cm), CM_ATTR_REQ);
+	cr_assert_eq(cm_net_next_attr(a->cm), CM_ATTR_DREP);
+	cr_assert_eq(cm_net_next_attr(a->cm), 0);
 	cm_net_free(net);
 }
 
@@ -62,8 +50,8 @@ Test(cm_send, every_message_in_its_order)
 
 	cm_send(a->cm, cm_net_connect(net, NULL, 0), 0xff);
 	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		cr_expect_eq(next_attr(a->cm), order[i], "place %u", i);
-	cr_expect_eq(next_attr(a->cm), 0);
+		cr_expect_eq(cm_net_next_attr(a->cm), order[i], "place %u", i);
+	cr_expect_eq(cm_net_next_attr(a->cm), 0);
 	cr_expect_eq(roce_cm_counters(a->cm)->tx_mads, 8);
 	cm_net_free(net);
 }
