@@ -4,10 +4,8 @@
 #include <rte_eal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 
 #include "lcore/handover.h"
-#include "lcore/wakeup.h"
 #include "roce/roce.h"
 
 static const uint64_t secret[2] = {0x0123456789abcdefull, 0xfedcba9876543210ull};
@@ -164,24 +162,4 @@ Test(handover, events_are_copied_and_bounded)
 	cr_assert(ndd_event_get(h.event[0], &ev));
 	cr_assert(ev.session == 1 && ev.object == 2 && ev.handle == 3 && ev.type == 4);
 	ndd_handover_fini(&h);
-}
-
-Test(bell, rings_only_for_a_sleeper)
-{
-	struct ndd_wakeup b;
-	eventfd_t n = 0;
-
-	cr_assert(ndd_wakeup_init(&b));
-	ndd_wakeup_notify(&b);
-	cr_assert_neq(eventfd_read(b.fd, &n), 0, "awake: no system call was made");
-	ndd_wakeup_before_sleep(&b);
-	ndd_wakeup_notify(&b);
-	ndd_wakeup_notify(&b);
-	cr_assert_eq(eventfd_read(b.fd, &n), 0);
-	cr_assert_eq(n, 1, "one ringer makes the call");
-	ndd_wakeup_before_sleep(&b);
-	ndd_wakeup_after_sleep(&b);
-	ndd_wakeup_notify(&b);
-	cr_assert_neq(eventfd_read(b.fd, &n), 0);
-	ndd_wakeup_fini(&b);
 }
