@@ -174,7 +174,7 @@ resize(void *arg)
 	}
 }
 
-/* checks R-CQ-12, R-CQ-15 */
+/* checks R-CQ-12[1], R-CQ-15 */
 static void
 arm_and_sleep(enum ndsh_arm type, bool resizing)
 {

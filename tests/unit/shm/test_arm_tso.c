@@ -434,7 +434,7 @@ static const struct tso_suite suite = {
 	.mutation_names = mutation_names,
 };
 
-/* checks R-CQ-09, R-CQ-12, R-CQ-14 */
+/* checks R-CQ-09, R-CQ-12[1], R-CQ-14 */
 Test(arm_tso, R_CQ_15_no_interleaving_loses_or_doubles_a_notification)
 {
 	tso_expect_sound(&suite, "arm word");

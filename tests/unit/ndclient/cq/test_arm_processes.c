@@ -167,7 +167,7 @@ take_all(struct nd_cq *cq, uint64_t taken)
 	return taken;
 }
 
-/* checks R-CQ-12, R-CQ-15 */
+/* checks R-CQ-12[1,2], R-CQ-15 */
 static void
 client_process(struct nd_cq *cq, int asleep, uint32_t cycles)
 {

@@ -44,7 +44,7 @@ Test(ndclient_arm, one_callback_per_arm_and_none_without)
 	arm_bench_drop(&b);
 }
 
-/* checks R-CQ-12: at once, yet not on the stack of the call that arms */
+/* checks R-CQ-12[1,3]: at once, yet not on the stack of the call that arms */
 Test(ndclient_arm, a_reason_that_is_there_already)
 {
 	struct arm_bench b;

@@ -65,7 +65,7 @@ Test(ndclient_notify, T3_R_CQ_14_a_polled_entry_does_not_count)
 	cq_bench_drop(b);
 }
 
-/* checks R-CQ-12 */
+/* checks R-CQ-12[1,2] */
 Test(ndclient_notify, T4_an_entry_behind_the_notification_counts)
 {
 	struct cq_bench *b = cq_bench_make();
