@@ -6,6 +6,7 @@
  *
  *	sim_main.c	command line, many seeds
  *	sim_world.c	one seed: set up, run, take down, final checks
+ *	sim_draw.c	decisions: each from a stream of its own
  *	sim_profile.c	what kinds of trouble there are
  *	sim_net.c	frames on their way, and what happens to them
  *	sim_host.c	a host: its control thread
@@ -35,12 +36,14 @@
 #define SIM_H
 
 #include "sim_conn.h"
+#include "sim_draw.h"
 #include "sim_host.h"
 #include "sim_net.h"
 #include "sim_sidr.h"
 
 struct sim_world {
-	uint64_t seed, rng, now_ns, hash;
+	uint64_t seed, now_ns, hash;
+	struct sim_draws draws;
 	const struct sim_profile *profile;
 	bool verbose;
 	struct sim_host hosts[SIM_HOSTS_MAX];
@@ -89,29 +92,6 @@ void sim_hash(struct sim_world *w, uint64_t v);
 		if (!(cond))                                                                       \
 			sim_fail(w, __VA_ARGS__);                                                  \
 	} while (0)
-
-/* splitmix64 */
-static inline uint64_t
-sim_rand(struct sim_world *w)
-{
-	uint64_t z = w->rng += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
-static inline uint64_t
-sim_below(struct sim_world *w, uint64_t n)
-{
-	return n == 0 ? 0 : (uint64_t)(((unsigned __int128)sim_rand(w) * n) >> 64);
-}
-
-static inline bool
-sim_chance(struct sim_world *w, unsigned of_10000)
-{
-	return sim_below(w, 10000) < of_10000;
-}
 
 static inline uint64_t
 sim_earlier(uint64_t a, uint64_t b)

@@ -57,7 +57,7 @@ sim_atomic_prepare(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
 	memcpy(&old, op->data, sizeof(old));
 	wr->raddr = t->va + op->remote_off;
 	wr->arg[0] = sim_rand(w);
-	wr->arg[1] = sim_chance(w, 7000) ? old : sim_rand(w);
+	wr->arg[1] = sim_chance(w, 3000) ? sim_rand(w) : old;
 	if (sim_chance(w, 5000)) {
 		op->op = NDSH_OP_FETCH_ADD;
 		new = old + wr->arg[0];

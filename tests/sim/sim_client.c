@@ -28,7 +28,6 @@ sim_client_init(struct sim_world *w, struct sim_shard *shard)
 	for (unsigned i = 0; i < SIM_CQS; i++) {
 		sim_cq_init(c, &c->cqs[i], CQ_DEPTH);
 		c->cqs[i].events = sim_chance(w, 5000);
-		sim_resize_init(c, i);
 	}
 	sim_mover_init(c);
 	sim_srq_init(c);
@@ -92,7 +91,7 @@ sim_client_drain(struct sim_client *c)
 static void
 wait_for_events(struct sim_client *c, struct sim_cq *cq)
 {
-	enum ndsh_arm type = sim_chance(c->w, 8000) ? NDSH_ARM_ANY : NDSH_ARM_SOLICITED;
+	enum ndsh_arm type = sim_chance(c->w, 2000) ? NDSH_ARM_SOLICITED : NDSH_ARM_ANY;
 	enum ndsh_arm before;
 
 	if (cq->waiting)
@@ -149,7 +148,7 @@ static bool
 act(struct sim_ep *ep, unsigned *done)
 {
 	struct sim_world *w = ep->w;
-	unsigned sends = (unsigned)sim_below(w, 4), posted = 0;
+	unsigned sends = (1 + (unsigned)sim_below(w, 4)) % 4, posted = 0;
 	bool rang = false;
 
 	if (ep->gone)
@@ -175,12 +174,18 @@ sim_client_run(struct sim_client *c)
 {
 	struct sim_world *w = c->w;
 	unsigned done = poll_cqs(c) + sim_srq_run(&c->srq);
+	uint32_t was = w->draws.actor;
 	bool more = false;
 
-	for (unsigned i = 0; i < c->n_eps; i++)
+	for (unsigned i = 0; i < c->n_eps; i++) {
+		sim_actor_set(w, sim_ep_actor(c->eps[i]));
 		more |= act(c->eps[i], &done);
-	for (unsigned i = 0; i < c->n_uds; i++)
+	}
+	for (unsigned i = 0; i < c->n_uds; i++) {
+		sim_actor_set(w, SIM_ACTOR_UD(c->uds[i]->number));
 		more |= sim_ud_act(c->uds[i], &done);
+	}
+	sim_actor_set(w, was);
 	c->patience = done > 0 ? 0 : c->patience < 8 ? c->patience + 1 : 8;
 	c->next_ns = SIM_NEVER;
 	if (more)

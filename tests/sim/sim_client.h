@@ -25,7 +25,6 @@ enum sim_resize_step {
 	SIM_RESIZE_REFUSED,
 };
 struct sim_resize {
-	uint64_t rng;
 	unsigned count; /* of exchanges so far */
 	enum sim_resize_step step;
 	void *ring, *before;
@@ -103,7 +102,6 @@ void sim_mover_finish(struct sim_client *c);
 void sim_mover_check(const struct sim_mover *m);
 
 /* sim_resize.c */
-void sim_resize_init(struct sim_client *c, unsigned cq);
 /* Another step of this queue's resize, if one is in progress. */
 void sim_resize_step(struct sim_client *c, struct sim_cq *cq);
 

@@ -96,7 +96,7 @@ fate(struct sim_conn *c, uint32_t attr)
 static uint64_t
 lateness(struct sim_world *w)
 {
-	return sim_below(w, sim_chance(w, 7000) ? LATE_SHORT : LATE_LONG);
+	return sim_below(w, sim_chance(w, 3000) ? LATE_LONG : LATE_SHORT);
 }
 
 /* False: f is not to be sent in the ordinary way. */

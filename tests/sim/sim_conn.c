@@ -40,12 +40,14 @@ static const char *const poison_names[SIM_POISON_COUNT] = {
 static void
 plan_ep(struct sim_world *w, struct sim_conn *c, struct sim_ep *ep, const char *name)
 {
-	struct sim_host *h = &w->hosts[sim_below(w, w->n_hosts)];
+	struct sim_host *h;
 
 	ep->w = w;
 	ep->conn = c;
 	ep->name = name;
 	ep->peer = ep == &c->ep[0] ? &c->ep[1] : &c->ep[0];
+	sim_actor_set(w, sim_ep_actor(ep));
+	h = &w->hosts[sim_below(w, w->n_hosts)];
 	ep->client = &h->shard[sim_below(w, h->n_shards)].client;
 	ep->quota = (unsigned)sim_below(w, SIM_OPS_MAX);
 	ep->shares = sim_chance(w, w->sharing);
@@ -59,6 +61,7 @@ plan_ep(struct sim_world *w, struct sim_conn *c, struct sim_ep *ep, const char *
 	/* Near the wrap as often as not (W-PSN-05). */
 	ep->psn = (uint32_t)(sim_chance(w, 5000) ? 0xffffff - sim_below(w, 40) : sim_rand(w)) &
 		  ROCE_PSN_MASK;
+	sim_actor_set(w, SIM_ACTOR_CONN(c->number));
 }
 
 /* Two hosts connect to each other at the same time. */
@@ -76,6 +79,7 @@ sim_conn_init(struct sim_world *w, unsigned number)
 	struct sim_conn *c = &w->conns[number];
 	const struct sim_profile *p = w->profile;
 
+	sim_actor_set(w, SIM_ACTOR_CONN(number));
 	c->number = number;
 	c->start_ns = sim_below(w, 2 * SIM_MS);
 	c->v6 = sim_chance(w, 4000);
@@ -115,6 +119,7 @@ sim_conn_init(struct sim_world *w, unsigned number)
 		begin_together(c, &w->conns[number - 1]);
 	if (sim_chance(w, p->abrupt))
 		c->abrupt_at = 1 + (unsigned)sim_below(w, c->ep[0].quota + c->ep[1].quota + 1);
+	sim_actor_set(w, SIM_ACTOR_WORLD);
 }
 
 /* ---- queue pairs ---- */
@@ -159,6 +164,7 @@ make_qp(struct sim_ep *ep)
 	struct roce_qp_attr attr = {.access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
 					      NDSH_ACCESS_REMOTE_ATOMIC};
 	struct roce_qp_cfg cfg = {.pd = cl->pd, .dims = ep->dims, .owner = ep};
+	uint32_t was = sim_actor_set(w, sim_ep_actor(ep));
 	struct ndsh_qp_layout layout;
 
 	sim_check(w, ndsh_qp_layout(&ep->dims, &layout), "ndsh_qp_layout()");
@@ -196,6 +202,7 @@ make_qp(struct sim_ep *ep)
 	sim_ep_modify(ep, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &attr);
 	if (cl->next_ns == SIM_NEVER)
 		cl->next_ns = w->now_ns + SIM_US;
+	sim_actor_set(w, was);
 }
 
 /* checks W-PSN-04, W-CM-31: each end sends with the first PSN that the other chose for itself; with
@@ -355,10 +362,12 @@ on_request(struct sim_host *h, const struct roce_cm_event *ev)
 	roce_cm_set_owner(ev->conn, ep);
 	ep->conn->request = *ev;
 	ep->conn->accept_ns = w->now_ns;
+	sim_actor_set(w, sim_ep_actor(ep));
 	if (sim_chance(w, 3000))
 		ep->conn->accept_ns += sim_below(w, 300 * SIM_MS);
 	else
 		sim_conn_answer(ep->conn);
+	sim_actor_set(w, SIM_ACTOR_HOST(h->number));
 }
 
 /* Bring the queue pair up, then send the REP (W-CM-35); or send the REJ. */
@@ -464,6 +473,7 @@ sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev)
 		return;
 	}
 	c = ep->conn;
+	sim_actor_set(h->w, sim_ep_actor(ep));
 	sim_check(h->w, ep->cm == ev->conn && !ep->cm_over, "conn %u%s: CM event after the end",
 		c->number, ep->name);
 	if (ev->type == ROCE_CM_EV_REPLY)
@@ -472,6 +482,7 @@ sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev)
 		on_established(ep);
 	else
 		on_end(ep, ev);
+	sim_actor_set(h->w, SIM_ACTOR_HOST(h->number));
 	if (c->state == SIM_CONN_SETUP && c->ep[0].up && c->ep[1].up)
 		c->state = SIM_CONN_UP;
 }
@@ -538,5 +549,7 @@ sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev)
 		ep->name, roce_reason_name((enum roce_reason)ev->reason));
 	ep->errored = true;
 	ep->up = false;
+	sim_actor_set(w, sim_ep_actor(ep));
 	ep->close_ns = w->now_ns + sim_below(w, 2 * SIM_MS);
+	sim_actor_set(w, SIM_ACTOR_SHARD(sh->host->number, sh->number));
 }

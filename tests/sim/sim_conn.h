@@ -4,6 +4,7 @@
 #define SIM_CONN_H
 
 #include "sim_client.h"
+#include "sim_draw.h"
 
 enum sim_poison { /* the one error that a connection may have planned */
 	SIM_POISON_NONE,
@@ -121,6 +122,13 @@ struct sim_conn {
 	/* Once true, requests may fail. */
 	bool dying;
 };
+
+/* As the one who decides. */
+static inline uint32_t
+sim_ep_actor(const struct sim_ep *ep)
+{
+	return SIM_ACTOR_EP(ep->conn->number, ep == &ep->conn->ep[1]);
+}
 
 /* Where messages arrive. */
 static inline struct sim_arena *

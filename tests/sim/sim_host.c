@@ -46,7 +46,7 @@ make_cm(struct sim_host *h)
 	const struct roce_cm_cfg cfg = {
 		.max_conns = 64,
 		.max_listeners = 4,
-		.secret = {sim_rand(h->w), sim_rand(h->w)}, /* its ids are always new */
+		.secret = {sim_unique(h->w), sim_unique(h->w)}, /* its ids are always new */
 		.ca_guid = UINT64_C(0x0200000000fffe00) + h->address,
 		.req_first_retry_ns = 20 * SIM_MS,
 		.give_up_ns = 60 * SIM_S,
@@ -66,15 +66,16 @@ void
 sim_host_init(struct sim_world *w, unsigned number, const struct sim_host *before)
 {
 	struct sim_host *h = &w->hosts[number];
-	bool same = before != NULL && sim_chance(w, 8000);
+	bool same = before != NULL && !sim_chance(w, 2000);
 	unsigned a = before != NULL ? before->address : number;
+	uint32_t was;
 
 	h->w = w;
 	h->number = number;
 	h->n_shards = same ? before->n_shards
 			   : 1 + (unsigned)sim_below(w, sim_chance(w, 5000) ? 2 : SIM_SHARDS_MAX);
-	h->secret[0] = same ? before->secret[0] : sim_rand(w);
-	h->secret[1] = same ? before->secret[1] : sim_rand(w);
+	h->secret[0] = same ? before->secret[0] : sim_unique(w);
+	h->secret[1] = same ? before->secret[1] : sim_unique(w);
 	roce_qpn_key_init(&h->qpn_key, h->secret);
 	h->address = a;
 	name(a, h->mac, &h->gid4, false);
@@ -83,11 +84,13 @@ sim_host_init(struct sim_world *w, unsigned number, const struct sim_host *befor
 	sim_ring_init(&h->port, UINT_MAX);
 	sim_ring_init(&h->control_rx, w->ring_room);
 	sim_ring_init(&h->control_tx, w->ring_room);
+	was = sim_actor_set(w, SIM_ACTOR_HOST(number));
 	h->mad_psn = (uint32_t)sim_rand(w) & ROCE_PSN_MASK;
 	for (unsigned i = 0; i < h->n_shards; i++)
 		sim_shard_init(&h->shard[i], h, i);
 	make_cm(h);
 	h->next_ns = SIM_NEVER;
+	sim_actor_set(w, was);
 }
 
 void
@@ -215,12 +218,12 @@ sim_host_run(struct sim_host *h)
 {
 	uint64_t now_ns = h->w->now_ns;
 
+	sim_actor_set(h->w, SIM_ACTOR_HOST(h->number));
 	sim_death_run(h);
-	if (h->dead)
-		return;
-	for (unsigned i = 0; i < h->n_shards; i++) {
+	for (unsigned i = 0; i < h->n_shards && !h->dead; i++) {
 		struct sim_shard *sh = &h->shard[i];
 
+		sim_actor_set(h->w, SIM_ACTOR_SHARD(h->number, i));
 		if (sh->client.mover.next_ns <= now_ns)
 			sim_mover_run(&sh->client.mover);
 		if (sh->client.next_ns <= now_ns)
@@ -228,6 +231,8 @@ sim_host_run(struct sim_host *h)
 		if (sh->next_ns <= now_ns)
 			sim_shard_turn(sh);
 	}
-	if (h->next_ns <= now_ns)
+	sim_actor_set(h->w, SIM_ACTOR_HOST(h->number));
+	if (h->next_ns <= now_ns && !h->dead)
 		control_turn(h);
+	sim_actor_set(h->w, SIM_ACTOR_WORLD);
 }

@@ -23,6 +23,7 @@ sim_shard_init(struct sim_shard *sh, struct sim_host *h, unsigned number)
 {
 	struct sim_world *w = h->w;
 	struct roce_shard_cfg cfg = w->shard_cfg;
+	uint32_t was = sim_actor_set(w, SIM_ACTOR_SHARD(h->number, number));
 	size_t bytes;
 
 	sh->host = h;
@@ -38,6 +39,7 @@ sim_shard_init(struct sim_shard *sh, struct sim_host *h, unsigned number)
 	sh->s = roce_shard_init(sim_alloc(w, bytes), &cfg);
 	sim_client_init(w, sh);
 	sh->next_ns = SIM_NEVER;
+	sim_actor_set(w, was);
 }
 
 void

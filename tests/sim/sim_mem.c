@@ -40,8 +40,10 @@ sim_free_all(struct sim_world *w)
 static void
 fill(struct sim_world *w, uint8_t *p, uint32_t bytes)
 {
+	uint64_t first = sim_unique(w);
+
 	for (uint32_t i = 0; i < bytes; i += 8) {
-		uint64_t r = sim_rand(w);
+		uint64_t r = sim_mix(first + i);
 
 		memcpy(p + i, &r, bytes - i < 8 ? bytes - i : 8);
 	}

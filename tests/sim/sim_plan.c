@@ -207,19 +207,28 @@ sim_conn_step(struct sim_conn *c)
 			return w->now_ns + SIM_MS;
 		sim_conn_start(c);
 	}
+	sim_actor_set(w, SIM_ACTOR_CONN(c->number));
 	sim_conn_answer(c);
 	poison(c);
 	death(c);
-	drain(&c->ep[0]);
-	drain(&c->ep[1]);
+	for (unsigned i = 0; i < 2; i++) {
+		sim_actor_set(w, sim_ep_actor(&c->ep[i]));
+		drain(&c->ep[i]);
+	}
+	sim_actor_set(w, SIM_ACTOR_CONN(c->number));
 	orderly_end(c);
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < 2; i++) {
+		sim_actor_set(w, sim_ep_actor(&c->ep[i]));
 		error_end(&c->ep[i]);
+	}
 	/* A passive end that never heard of the connection has nothing to clear. */
 	if (c->state == SIM_CONN_CLOSING && c->ep[1].cm == NULL)
 		c->ep[1].gone = true;
-	for (unsigned i = 0; i < 2; i++)
+	for (unsigned i = 0; i < 2; i++) {
+		sim_actor_set(w, sim_ep_actor(&c->ep[i]));
 		clear(&c->ep[i]);
+	}
+	sim_actor_set(w, SIM_ACTOR_WORLD);
 	if (c->ep[0].gone && c->ep[1].gone) {
 		sim_model_conn_end(c);
 		c->state = SIM_CONN_OVER;

@@ -2,7 +2,6 @@
 /*
  * Completion queues that get another ring (R-RSZ-01), in three steps with the life of the world in
  * between: the application shows it to its reader, the daemon moves, the application carries over.
- * They draw from a random generator of their own: a seed is the same world without them.
  */
 #include <string.h>
 
@@ -10,25 +9,6 @@
 
 #define RESIZES_MAX 8u /* of one queue: its rings stay until the world ends */
 #define SCRIBBLE    0xa5
-
-static uint32_t
-below(struct sim_cq *cq, uint32_t n)
-{
-	uint64_t z = cq->resize.rng += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (uint32_t)((z ^ z >> 31) % n);
-}
-
-void
-sim_resize_init(struct sim_client *c, unsigned cq)
-{
-	unsigned client = c->shard->host->number * SIM_SHARDS_MAX +
-			  (unsigned)(c->shard - c->shard->host->shard);
-
-	c->cqs[cq].resize.rng = c->w->seed << 8 | (client * SIM_CQS + cq);
-}
 
 /* As many entries can lie in the queue from now on: requests that have not completed, those not yet
  * posted and a breach included, and a receive of each slot. */
@@ -61,7 +41,7 @@ begin(struct sim_client *c, struct sim_cq *cq)
 	z->count++;
 	for (z->depth = 1; z->depth < entries_to_come(c); z->depth *= 2)
 		;
-	z->depth <<= below(cq, 2);
+	z->depth <<= sim_below(c->w, 2);
 	z->ring = sim_alloc(c->w, ndsh_cq_ring_bytes(z->depth));
 	z->before = (void *)(uintptr_t)cq->reader.ring;
 	z->bytes_before = ndsh_cq_ring_bytes(cq->reader.depth);
@@ -77,8 +57,8 @@ move(struct sim_client *c, struct sim_cq *cq)
 	uint64_t produced = cq->reader.page->produced, taken = cq->reader.taken;
 	/* At least: what a turn makes may be taken before it is published. */
 	uint32_t queued = produced > taken ? (uint32_t)(produced - taken) : 0;
-	bool small = queued > 0 && below(cq, 4) == 0;
-	uint32_t entries = small ? below(cq, queued) : z->depth;
+	bool small = queued > 0 && sim_chance(c->w, 2500);
+	uint32_t entries = small ? (uint32_t)sim_below(c->w, queued) : z->depth;
 	bool moved = roce_cq_resize(cq->cq, z->ring, z->depth, entries);
 
 	sim_check(c->w, moved != small, "resizing to %u with %u in the queue: %s", entries, queued,
@@ -90,7 +70,7 @@ static void
 settle(struct sim_client *c, struct sim_cq *cq)
 {
 	struct sim_resize *z = &cq->resize;
-	enum ndsh_settle state = ndsh_cq_settle(&cq->reader, below(cq, 20));
+	enum ndsh_settle state = ndsh_cq_settle(&cq->reader, (uint32_t)sim_below(c->w, 20));
 
 	sim_check(c->w, (state == NDSH_SETTLE_NOT) == (z->step == SIM_RESIZE_REFUSED),
 		"the page of a queue tells another story than the answer");
@@ -126,9 +106,9 @@ void
 sim_resize_step(struct sim_client *c, struct sim_cq *cq)
 {
 	if (cq->resize.step == SIM_RESIZE_NONE &&
-		(cq->resize.count == RESIZES_MAX || below(cq, 30) != 0))
+		(cq->resize.count == RESIZES_MAX || !sim_chance(c->w, 333)))
 		return;
-	while (below(cq, 2) == 0) {
+	while (sim_chance(c->w, 5000)) {
 		step(c, cq);
 		if (cq->resize.step == SIM_RESIZE_NONE)
 			break;

@@ -17,6 +17,7 @@ static void
 plan(struct sim_world *w, struct sim_ask *a)
 {
 	a->number = (unsigned)(a - w->asks);
+	sim_actor_set(w, SIM_ACTOR_ASK(a->number));
 	a->by = &w->uds[sim_below(w, w->n_uds)];
 	a->about = &w->uds[sim_below(w, w->n_uds)];
 	a->nobody = sim_chance(w, 500);
@@ -36,6 +37,7 @@ sim_sidr_plan(struct sim_world *w)
 	w->asks = sim_alloc(w, SIM_ASKS_MAX * sizeof(*w->asks));
 	for (unsigned i = 0; i < w->n_asks; i++)
 		plan(w, &w->asks[i]);
+	sim_actor_set(w, SIM_ACTOR_WORLD);
 }
 
 /* A request that the application never answers is left to the CM. */
@@ -161,7 +163,7 @@ answer(struct sim_world *w, struct sim_ask *a)
 	struct roce_cm_sidr_reply g = {
 		.status = ROCE_CM_SIDR_REJECT, .priv = &priv, .priv_bytes = sizeof(priv)};
 
-	if (u->state == SIM_UD_UP && u->client->shard->host == a->asked && sim_chance(w, 9500)) {
+	if (u->state == SIM_UD_UP && u->client->shard->host == a->asked && !sim_chance(w, 500)) {
 		g.status = ROCE_CM_SIDR_SUCCESS;
 		g.qpn = u->qpn;
 		g.q_key = u->q_key;
@@ -264,7 +266,10 @@ sim_sidr_step(struct sim_world *w)
 {
 	uint64_t next = SIM_NEVER;
 
-	for (unsigned i = 0; i < w->n_asks; i++)
+	for (unsigned i = 0; i < w->n_asks; i++) {
+		sim_actor_set(w, SIM_ACTOR_ASK(i));
 		next = sim_earlier(next, step(w, &w->asks[i]));
+	}
+	sim_actor_set(w, SIM_ACTOR_WORLD);
 	return next;
 }

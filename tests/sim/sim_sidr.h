@@ -6,7 +6,6 @@
 #include "cm/sidr.h"
 #include "sim_types.h"
 
-#define SIM_ASKS_MAX  8u /* in a world */
 #define SIM_GIVEN_MAX 8u /* replies to one of them: copies may come late and count as new */
 
 struct sim_target;

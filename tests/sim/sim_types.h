@@ -20,6 +20,8 @@
 #define SIM_HOSTS_MAX  8u /* with those that took a dead one's place */
 #define SIM_SHARDS_MAX 8u
 #define SIM_CONNS_MAX  12u
+#define SIM_UDS_MAX    6u /* queue pairs of datagrams */
+#define SIM_ASKS_MAX   8u
 #define SIM_CQS	       2u /* per client */
 #define SIM_OPS_MAX    64u
 #define SIM_RECVS_MAX  4096u

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The life of a queue pair of datagrams: beginning, changes of key, a send side that stops and goes
- * on, an end of each kind. Part of the seeds have some beside their connections; the
- * others are the same worlds as without this file.
+ * on, an end of each kind. Part of the seeds have some beside their connections.
  */
 #include "sim.h"
 
@@ -22,10 +21,12 @@ static void
 plan(struct sim_world *w, struct sim_ud *u)
 {
 	const struct sim_profile *p = w->profile;
-	struct sim_host *h = &w->hosts[sim_below(w, w->n_hosts)];
+	struct sim_host *h;
 
 	u->w = w;
 	u->number = (unsigned)(u - w->uds);
+	sim_actor_set(w, SIM_ACTOR_UD(u->number));
+	h = &w->hosts[sim_below(w, w->n_hosts)];
 	u->client = &h->shard[sim_below(w, h->n_shards)].client;
 	u->v6 = sim_chance(w, 4000);
 	u->shares = sim_chance(w, w->sharing / 2);
@@ -45,7 +46,7 @@ plan(struct sim_world *w, struct sim_ud *u)
 void
 sim_ud_plan(struct sim_world *w)
 {
-	if ((w->seed * UINT64_C(0x9e3779b97f4a7c15)) >> 63 == 0)
+	if (!sim_chance(w, 5000))
 		return;
 	w->n_uds = 2 + (unsigned)sim_below(w, SIM_UDS_MAX - 1);
 	w->uds = sim_alloc(w, w->n_uds * sizeof(*w->uds));
@@ -53,6 +54,7 @@ sim_ud_plan(struct sim_world *w)
 	w->strangers = (unsigned)sim_below(w, SIM_STRANGERS + 1);
 	for (unsigned i = 0; i < w->n_uds; i++)
 		plan(w, &w->uds[i]);
+	sim_actor_set(w, SIM_ACTOR_WORLD);
 }
 
 bool
@@ -272,16 +274,16 @@ live(struct sim_ud *u)
 		try_refused(u);
 	if (!done && !(u->abrupt_at < u->quota && u->posted >= u->abrupt_at))
 		return;
-	if (!sim_chance(w, 2000)) /* not always at once */
+	if (sim_chance(w, 8000)) /* not always at once */
 		return;
 	if (sim_chance(w, 5000))
-		to_error(u);
-	else
 		vanish(u);
+	else
+		to_error(u);
 }
 
-uint64_t
-sim_ud_step(struct sim_ud *u)
+static uint64_t
+step(struct sim_ud *u)
 {
 	struct sim_world *w = u->w;
 
@@ -299,4 +301,14 @@ sim_ud_step(struct sim_ud *u)
 	if (u->state == SIM_UD_OVER)
 		return SIM_NEVER;
 	return w->now_ns + 5 * SIM_US + (w->now_ns - w->progress_ns) / 16;
+}
+
+uint64_t
+sim_ud_step(struct sim_ud *u)
+{
+	uint32_t was = sim_actor_set(u->w, SIM_ACTOR_UD(u->number));
+	uint64_t next = step(u);
+
+	sim_actor_set(u->w, was);
+	return next;
 }

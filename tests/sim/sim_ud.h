@@ -6,7 +6,6 @@
 #include "roce/ud/ud.h"
 #include "sim_ops.h"
 
-#define SIM_UDS_MAX    6u    /* queue pairs in a world */
 #define SIM_UD_SENDS   64u   /* of one of them */
 #define SIM_UD_RECVS   1024u /* that one of them may complete */
 #define SIM_UD_HANDLES 64u   /* theirs begin here: connections' are below */

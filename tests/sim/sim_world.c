@@ -292,10 +292,8 @@ sim_run(uint64_t seed, const struct sim_profile *profile, bool verbose, uint64_t
 	static struct sim_world w;
 	volatile bool ok = false;
 
-	w = (struct sim_world){.seed = seed,
-		.rng = seed * UINT64_C(0xd1342543de82ef95) + 1,
-		.profile = profile,
-		.verbose = verbose};
+	w = (struct sim_world){.seed = seed, .profile = profile, .verbose = verbose};
+	sim_draws_begin(&w.draws, seed);
 	if (setjmp(failed) == 0) {
 		setup(&w);
 		run(&w);
