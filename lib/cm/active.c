@@ -10,8 +10,7 @@
 #include "cm/retry.h"
 #include "cm/table.h"
 
-#define CM_PACKET_LIFETIME 16u /* what Linux assumes of a path */
-#define CM_ACK_TIMEOUT	   17u /* that CM_TARGET_ACK_DELAY and that lifetime make */
+#define CM_ACK_TIMEOUT 17u /* that CM_TARGET_ACK_DELAY and CM_PACKET_LIFETIME make */
 
 struct roce_cm_conn *
 roce_cm_connect(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_connect *p)
@@ -31,6 +30,7 @@ roce_cm_connect(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_connec
 	c->remote = p->remote;
 	c->port = p->port;
 	c->qp = p->qp;
+	c->max_retries = cm->cfg.max_retries;
 	c->mtu_code = p->mtu_code;
 	c->ack_timeout = p->ack_timeout != 0 ? p->ack_timeout : CM_ACK_TIMEOUT;
 	c->tos = p->tos;

@@ -3,12 +3,9 @@
 
 #include "cm/build.h"
 #include "cm/manager.h"
+#include "cm/retry.h"
 #include "cm/sidr.h"
 #include "cm/timer.h"
-
-/* What Linux's REQs say (drivers/infiniband/core/cma.c). */
-#define CM_RESPONSE_TIMEOUT 20u
-#define CM_PEER_MAX_RETRIES 15u
 
 static void
 build_req(const struct roce_cm *cm, const struct roce_cm_conn *c, struct cm_mad *m)
@@ -30,7 +27,7 @@ build_req(const struct roce_cm *cm, const struct roce_cm_conn *c, struct cm_mad 
 	m->initiator_depth = c->qp.initiator_depth;
 	m->remote_resp_timeout = CM_RESPONSE_TIMEOUT;
 	m->local_resp_timeout = CM_RESPONSE_TIMEOUT;
-	m->max_retries = CM_PEER_MAX_RETRIES;
+	m->max_retries = c->max_retries;
 	m->retry_count = c->qp.retry_count;
 	m->rnr_retry = c->qp.rnr_retry;
 	m->srq = c->qp.srq;

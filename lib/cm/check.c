@@ -4,6 +4,7 @@
 #include "cm/check.h"
 #include "cm/event.h"
 #include "cm/manager.h"
+#include "cm/retry.h"
 #include "cm/stateless.h"
 
 #define CM_CHECK_ALL  64u /* connections of a CM that cm_check_some() checks as a whole */
@@ -114,6 +115,19 @@ conn_check_timer(const struct roce_cm *cm, const struct roce_cm_conn *c)
 	return NULL;
 }
 
+/* A peer is given up in time, however often it has heard the message, but not before it heard it a
+ * few times. */
+static const char *
+conn_check_retries(const struct roce_cm_conn *c)
+{
+	if (c->retries > c->max_retries)
+		return "a message was sent more often than the REQ allows";
+	if (cm_state_facts[c->state].repeats != 0 && c->retries > CM_RETRIES_LEAST &&
+		c->deadline_ns > c->give_up_ns)
+		return "a peer is waited for beyond the end";
+	return NULL;
+}
+
 /* The host holds each connection that goes on: without the host's handle there are only requests
  * that it has not taken, and exchanges that are over. */
 static const char *
@@ -153,6 +167,8 @@ conn_check(const struct roce_cm *cm, const struct roce_cm_conn *c)
 	why = conn_check_tables(cm, c);
 	if (why == NULL)
 		why = conn_check_timer(cm, c);
+	if (why == NULL)
+		why = conn_check_retries(c);
 	if (why != NULL)
 		return why;
 	if ((c->tx & ~facts->tx) != 0)

@@ -27,14 +27,19 @@ struct roce_cm_cfg {
 	uint64_t secret[2];
 	uint64_t ca_guid;
 	/*
-	 * Retransmission of REQ, REP and DREQ: the interval doubles from req_first_retry_ns
-	 * (0: 200 ms) up to 4 s (W-CM-60, -61). The peer counts as unreachable after
-	 * max_retries (15) of them or give_up_ns (0: 10 s) after the first copy, whichever is
-	 * sooner; Linux waits 74 s. An MRA, which says that the peer lives, starts all anew.
+	 * Retransmission (W-CM-60, -61): the interval doubles from req_first_retry_ns (0: 200 ms)
+	 * up to some 4 s. How long a silent peer is waited for is agreed by the REQ, since not
+	 * every peer sends an MRA when its application is slow (W-CM-62):
+	 *
+	 *   REP, SIDR_REP  max_retries (0..15) + 1 times 4.6 s; 15 makes 74 s, as Linux
+	 *   RTU            as the peer's REQ says, from give_up_ns to 300 s
+	 *   DREP           give_up_ns (0: 10 s)
+	 *
+	 * An MRA, which says that the peer lives, starts all anew.
 	 */
 	uint64_t req_first_retry_ns;
 	uint64_t give_up_ns;
-	uint8_t max_retries;
+	uint8_t max_retries; /* our REQ says it to the peer */
 };
 /* Bytes of memory that a CM needs; 0: cfg is out of range. */
 size_t roce_cm_bytes(const struct roce_cm_cfg *cfg);

@@ -45,7 +45,9 @@ struct roce_cm_conn {
 	uint8_t tos, hop_limit;
 	uint32_t flow_label;
 
-	uint32_t timer_pos; /* 1 + index in the heap; 0: none */
+	uint32_t timer_pos;   /* 1 + index in the heap; 0: none */
+	uint8_t max_retries;  /* how often a message may be sent again: of the REQ */
+	uint8_t resp_timeout; /* of the peer's REQ: the code of the time that its RTU may take */
 	uint8_t retries;
 	uint64_t deadline_ns, retry_ns, give_up_ns;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory of a connection manager, and what it counts. */
 #include "cm/manager.h"
+#include "cm/retry.h"
 #include "cm/stateless.h"
 #include "cm/timer.h"
 
@@ -30,7 +31,7 @@ cm_layout_of(struct cm_layout *l, const struct roce_cm_cfg *cfg)
 	size_t used = sizeof(struct roce_cm);
 
 	if (cfg->max_conns == 0 || cfg->max_conns > CM_MAX_CONNS || cfg->max_listeners == 0 ||
-		cfg->max_listeners > CM_MAX_LISTENERS)
+		cfg->max_listeners > CM_MAX_LISTENERS || cfg->max_retries > CM_RETRIES_MAX)
 		return false;
 	for (l->n_buckets = 16; l->n_buckets < cfg->max_conns; l->n_buckets *= 2)
 		;

@@ -11,7 +11,7 @@
 #include "cm/table.h"
 #include "cm/timer.h"
 
-#define CM_SLOW_ACCEPT_NS (1000 * CM_MS) /* W-CM-50 */
+#define CM_SLOW_ACCEPT_NS (1000 * CM_MS)
 
 /* ---- REQ ---- */
 
@@ -69,6 +69,8 @@ req_fill(struct roce_cm_conn *c, const struct cm_in *in, const struct cm_ip_hdr 
 		.rnr_retry = (uint8_t)m->rnr_retry,
 		.srq = m->srq != 0,
 	};
+	c->max_retries = cm_retries_granted(m->max_retries);
+	c->resp_timeout = (uint8_t)m->local_resp_timeout;
 	c->mtu_code = (uint8_t)m->mtu;
 	c->ack_timeout = (uint8_t)m->ack_timeout;
 	/* W-CM-73. Its ECN bits stay behind: whether what we send reacts to congestion is not the
@@ -78,6 +80,15 @@ req_fill(struct roce_cm_conn *c, const struct cm_in *in, const struct cm_ip_hdr 
 	c->hop_limit = m->hop_limit > 1 ? (uint8_t)m->hop_limit : ROCE_HOP_LIMIT;
 	c->flow_label = m->flow_label;
 	cm_set_in_priv(c, m->priv + CM_IP_HDR_BYTES, ROCE_CM_REQ_PRIV);
+}
+
+/* W-CM-50: an MRA leaves before the peer may expect an answer. */
+static uint64_t
+req_patience(const struct cm_mad *m)
+{
+	const uint64_t half = cm_code_ns(m->remote_resp_timeout) / 2;
+
+	return half < CM_SLOW_ACCEPT_NS ? half : CM_SLOW_ACCEPT_NS;
 }
 
 static void
@@ -106,7 +117,7 @@ req_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *
 	cm_listener_add(l, c);
 	cm_table_link(cm, c, CM_BY_REMOTE_ID);
 	cm_table_link(cm, c, CM_BY_REMOTE_QPN);
-	cm_timer_set(cm, c, in->now_ns + CM_SLOW_ACCEPT_NS);
+	cm_timer_set(cm, c, in->now_ns + req_patience(&in->mad));
 	cm_event_request(cm, c, ROCE_CM_EV_REQUEST);
 }
 

@@ -8,7 +8,8 @@
 #include "cm/table.h"
 #include "cm/timer.h"
 
-#define CM_REFUSED_HOLD_NS (10000 * CM_MS) /* as long as our own REQs last */
+/* Longer than the longest pause between two copies of a REQ, ours or Linux's. */
+#define CM_REFUSED_HOLD_NS (10000 * CM_MS)
 
 /* W-CM-48: what a REJ says of itself depends on what was exchanged before. */
 static void

@@ -52,6 +52,7 @@ roce_cm_sidr_query(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_sid
 	c->port = l->port;
 	c->tos = l->tos;
 	c->hop_limit = l->hop_limit != 0 ? l->hop_limit : ROCE_HOP_LIMIT;
+	c->max_retries = cm->cfg.max_retries;
 	(void)cm_set_out_priv(c, l->priv, l->priv_bytes, ROCE_CM_SIDR_QUERY_PRIV);
 	cm_table_unlink(c, CM_BY_LOCAL_ID); /* no message of a connection finds it */
 	cm_table_link(cm, c, CM_BY_SIDR_ID);

@@ -46,6 +46,7 @@ enum {
 /* What a state means. */
 struct cm_state_facts {
 	uint8_t tx;	   /* messages that may still be waiting to be sent */
+	uint8_t repeats;   /* the one that is sent again until it is answered */
 	bool waits;	   /* a deadline ends it */
 	bool undecided;	   /* a request that the host has to decide on: its listener counts it */
 	bool rests;	   /* over, but its ids are kept for a while */

@@ -26,33 +26,16 @@ conn_give_up(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 }
 
 static void
-conn_retry(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint32_t what)
-{
-	if (!cm_retry(cm, now_ns, c, what))
-		conn_give_up(cm, now_ns, c);
-}
-
-static void
 conn_expired(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 {
+	const uint32_t repeats = cm_state_facts[c->state].repeats;
+
+	if (repeats != 0 && cm_retry(cm, now_ns, c, repeats))
+		return;
 	switch ((enum cm_state)c->state) {
-	case CM_REQ_SENT:
-	case CM_MRA_REQ_RCVD:
-		conn_retry(cm, now_ns, c, CM_TX_REQ);
-		break;
-	case CM_REP_SENT:
-	case CM_MRA_REP_RCVD:
-		conn_retry(cm, now_ns, c, CM_TX_REP);
-		break;
-	case CM_DREQ_SENT:
-		conn_retry(cm, now_ns, c, CM_TX_DREQ);
-		break;
 	case CM_REQ_RCVD: /* the host takes its time: the peer shall not give up (R-CONN-06) */
 		cm_conn_state(cm, c, CM_MRA_REQ_SENT);
 		cm_send(cm, c, CM_TX_MRA);
-		break;
-	case CM_SIDR_SENT:
-		conn_retry(cm, now_ns, c, CM_TX_SIDR);
 		break;
 	case CM_SIDR_RCVD:
 		cm_sidr_request_gone(cm, c);
@@ -61,7 +44,8 @@ conn_expired(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 	case CM_TIMEWAIT:
 		cm_conn_dead(cm, c);
 		break;
-	default: /* the other states have no deadline */
+	default: /* those that repeat a message */
+		conn_give_up(cm, now_ns, c);
 		break;
 	}
 }

@@ -40,6 +40,8 @@ cm_at_mad(const struct cm_at_bench *b, enum cm_at_msg msg)
 		m.pkey = 0xffff;
 		m.mtu = 3;
 		m.ack_timeout = 17;
+		m.remote_resp_timeout = m.local_resp_timeout = 20;
+		m.max_retries = 15;
 		m.sgid = *peer;
 		m.dgid = *me;
 		cm_ip_hdr_encode(m.priv, &ip);

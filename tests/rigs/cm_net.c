@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -333,6 +334,13 @@ cm_net_take_req(struct cm_net *net)
 	net->host[CM_NET_A].drop[ATTR(CM_ATTR_REQ)] = 1;
 	cm_net_run(net, 0);
 	return net->host[CM_NET_A].last[ATTR(CM_ATTR_REQ)];
+}
+
+void
+cm_net_mute(struct cm_net *net, unsigned host)
+{
+	for (unsigned i = 0; i < CM_NET_ATTRS; i++)
+		net->host[host].drop[i] = UINT_MAX;
 }
 
 void

@@ -75,6 +75,9 @@ struct cm_mad cm_net_take_req(struct cm_net *net);
 struct roce_cm_connect cm_net_connect_params(const struct cm_net *net);
 void cm_net_accept(struct cm_net *net, struct roce_cm_conn *conn, const void *priv, uint32_t bytes);
 
+/* The network loses whatever that host sends by itself. */
+void cm_net_mute(struct cm_net *net, unsigned host);
+
 /* The next message that cm wants to send, which goes nowhere: its attribute, 0 if there is none. */
 uint32_t cm_net_next_attr(struct roce_cm *cm);
 /* Let time pass, with all that it brings. */

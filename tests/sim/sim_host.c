@@ -50,7 +50,7 @@ make_cm(struct sim_host *h)
 		.ca_guid = UINT64_C(0x0200000000fffe00) + h->address,
 		.req_first_retry_ns = 20 * SIM_MS,
 		.give_up_ns = 60 * SIM_S,
-		.max_retries = 30,
+		.max_retries = 15,
 	};
 	const struct roce_cm_addr any = {.port = SIM_PORT};
 

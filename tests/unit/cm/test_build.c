@@ -122,6 +122,7 @@ build_like(const struct cm_mad *m, uint8_t mad[ROCE_MAD_BYTES])
 			.rnr_retry = (uint8_t)m->rnr_retry,
 			.srq = m->srq != 0},
 		.peer.qpn = m->qpn,
+		.max_retries = (uint8_t)m->max_retries,
 		.mtu_code = (uint8_t)m->mtu,
 		.ack_timeout = (uint8_t)m->ack_timeout,
 		.tos = (uint8_t)m->tclass,

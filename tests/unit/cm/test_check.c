@@ -8,6 +8,7 @@
 #include "cm/event.h"
 #include "cm/manager.h"
 #include "cm/outbox.h"
+#include "cm/retry.h"
 #include "cm/sidr.h"
 #include "cm/table.h"
 #include "cm/timer.h"
@@ -138,6 +139,18 @@ static void
 deadline_out_of_order(struct bench *b)
 {
 	b->cm->heap[0]->deadline_ns = UINT64_MAX;
+}
+static void
+retries_too_many(struct bench *b)
+{
+	b->up->retries = (uint8_t)(b->up->max_retries + 1);
+}
+static void
+deadline_beyond_the_end(struct bench *b)
+{
+	cm_net_accept(b->net, b->held, NULL, 0);
+	b->held->retries = CM_RETRIES_LEAST + 1;
+	b->held->give_up_ns = b->held->deadline_ns - 1;
 }
 static void
 deadline_count(struct bench *b)
@@ -326,6 +339,8 @@ Test(cm_check, each_fact_that_is_broken_is_seen)
 		{deadline_too_many, "a connection has a deadline that its state does not ask for"},
 		{deadline_elsewhere, "a deadline is not where its connection says"},
 		{deadline_out_of_order, "the heap of deadlines is out of order"},
+		{retries_too_many, "a message was sent more often than the REQ allows"},
+		{deadline_beyond_the_end, "a peer is waited for beyond the end"},
 		{deadline_count, "deadlines are counted wrong"},
 		{state_unknown, "a connection has no such state"},
 		{state_without_its_tables,
