@@ -79,7 +79,7 @@ struct config {
 	/* "rc" */
 	uint32_t window; /* packets in flight per queue pair */
 	uint32_t rto_floor_us;
-	uint8_t timeout_code, retry_count, rnr_retry, min_rnr_code;
+	uint8_t timeout_code, retry_count, rnr_retry, min_rnr_code, cm_retries;
 	uint32_t rnr_give_up_ms; /* 0: never */
 	/* "telemetry" */
 	bool telemetry; /* DPDK's socket is opened */

@@ -55,6 +55,7 @@ static const struct config_key rc_keys[] = {
 	{"rnr_give_up_ms", CONFIG_UINT, IN(config, rnr_give_up_ms), RANGE(0, 3600000),
 		.initial = "2000"},
 	{"min_rnr", CONFIG_UINT, IN(config, min_rnr_code), RANGE(0, 31), .initial = "12"},
+	{"cm_retries", CONFIG_UINT, IN(config, cm_retries), RANGE(0, 15), .initial = "15"},
 	{NULL},
 };
 

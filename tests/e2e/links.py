@@ -20,8 +20,9 @@ class Link:
     huge = False
     mtu = 4200  # 4 KiB payloads
 
-    def __init__(self, build, folder, **more):
+    def __init__(self, build, folder, rc=None, **more):
         self.build, self.folder = build, folder
+        more["rc"] = {"cm_retries": 2, **(rc or {})}  # a silent peer is given up after 14 s, not 74
         self.a, self.b = (
             Daemon(build, folder, name, number, self.device(name), ADDRESSES[name], self.mtu, self.huge,
                    **more) for number, name in enumerate("ab"))

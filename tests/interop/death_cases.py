@@ -122,7 +122,7 @@ def guest_stands_still(bench):
                 if not (got := ours.ask("take", EVENT_MS)).startswith("IO_TIMEOUT"):
                     raise Failure(f"a write to a guest that stands still: {got}")
                 ours.ask("ask", "d", peer.address, PORT, 0, 0)
-                got = ours.ask("outcome", "d", 60000, timeout=90)
+                got = ours.ask("outcome", "d", 90000, timeout=120)
                 if got not in ("IO_TIMEOUT", "HOST_UNREACHABLE"):
                     raise Failure(f"connect to a guest that stands still: {got}")
                 ours.ask("leave", "c")

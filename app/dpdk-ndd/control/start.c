@@ -26,7 +26,6 @@
 #define MBUFS_PER_PORT	3072u /* descriptors of both directions, and bursts under way */
 #define MBUFS_PER_SHARD 3072u /* rings between shards */
 #define CM_FIRST_RETRY	(200 * NDD_MS)
-#define CM_RETRIES	15u
 
 static bool
 start_pool(struct ndd *d)
@@ -132,7 +131,7 @@ start_cm(struct ndd *d)
 		.max_listeners = NDD_LISTENERS_MAX,
 		.ca_guid = node_guid(d->plane.port[0].mac),
 		.req_first_retry_ns = CM_FIRST_RETRY,
-		.max_retries = CM_RETRIES,
+		.max_retries = d->cfg->cm_retries,
 	};
 	void *mem;
 

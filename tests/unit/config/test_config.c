@@ -87,6 +87,7 @@ Test(config, least_document_has_documented_defaults)
 	cr_assert_eq(c.retry_count, 7);
 	cr_assert_eq(c.rnr_retry, 7);
 	cr_assert_eq(c.rnr_give_up_ms, 2000);
+	cr_assert_eq(c.cm_retries, 15);
 	cr_assert_eq(c.min_rnr_code, 12);
 	cr_assert_eq(c.ports, 1);
 	cr_assert_eq(c.port[0].mtu, 1500);
@@ -111,7 +112,8 @@ Test(config, every_value_of_a_full_document_is_stored)
 			" \"shard_qps\": 5, \"shard_mrs\": 6, \"shard_wqes\": 64},"
 			"\"rc\": {\"window\": 16, \"rto_floor_us\": 100, \"timeout\": 1, "
 			"\"retry\": 0,"
-			" \"rnr_retry\": 1, \"rnr_give_up_ms\": 3, \"min_rnr\": 2},"
+			" \"rnr_retry\": 1, \"rnr_give_up_ms\": 3, \"min_rnr\": 2, \"cm_retries\": "
+			"4},"
 			"\"ports\": [{\"device\": \"0000:03:00.0\", \"mtu\": 9000,"
 			" \"addresses\": [\"10.0.0.1/24\", \"fd00::1/64\"], \"gateway\": "
 			"\"10.0.0.254\","
@@ -133,6 +135,7 @@ Test(config, every_value_of_a_full_document_is_stored)
 	cr_assert(c.window == 16 && c.rto_floor_us == 100 && c.timeout_code == 1);
 	cr_assert(c.retry_count == 0 && c.rnr_retry == 1 && c.min_rnr_code == 2);
 	cr_assert_eq(c.rnr_give_up_ms, 3);
+	cr_assert_eq(c.cm_retries, 4);
 	cr_assert_str_eq(c.port[0].device, "0000:03:00.0");
 	cr_assert_eq(c.port[0].mtu, 9000);
 	cr_assert_eq(c.port[0].untagged.addresses, 2);
@@ -169,7 +172,7 @@ Test(config, unknown_keys_are_refused_with_a_guess)
 	assert_refused(parse_with(VDEV ", \"rc\": {\"retries\": 3},", PORT),
 		"t.json: rc.retries: unknown key; known here: window, rto_floor_us, timeout, "
 		"retry, "
-		"rnr_retry, rnr_give_up_ms, min_rnr");
+		"rnr_retry, rnr_give_up_ms, min_rnr, cm_retries");
 }
 
 Test(config, unknown_key_far_from_all_lists_what_is_known)
