@@ -106,9 +106,11 @@ scenario_invalidate_unbound(struct pair *p)
 	}
 }
 
-/* checks R-CR-06, R-CR-07, R-INV-07, R-INV-11, R-INV-14, R-INV-15: both poll calls return the
- * receive with its message, one of them tells the token; the window can be bound again, its region
- * is not busy. */
+/*
+ * checks R-CR-06[1,2], R-CR-07[1,2], R-INV-07, R-INV-11, R-INV-14, R-INV-15: both poll calls
+ * return the receive with its message, one of them tells the token; the window can be bound
+ * again, its region is not busy.
+ */
 void
 scenario_remote_invalidate(struct pair *p)
 {
@@ -178,8 +180,10 @@ scenario_remote_invalidate_then_write(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-INV-04, R-INV-06: of the peer's invalidation and an own one behind it, the own one
- * fails. */
+/*
+ * checks R-CR-07[3], R-INV-04, R-INV-06: of the peer's invalidation and an own one behind it,
+ * the own one fails.
+ */
 void
 scenario_remote_invalidate_first(struct pair *p)
 {

@@ -205,7 +205,7 @@ listen_again(struct meeting *m)
 	meet_again(m);
 }
 
-/* checks R-OV-03, R-OV-04, R-OV-10, R-OV-12, R-OV-14, R-CQ-20 */
+/* checks R-CQ-20, R-OV-03[1,2], R-OV-04[1,2,4], R-OV-10[1,2], R-OV-12[3], R-OV-14 */
 void
 scenario_port(struct pair *p)
 {
@@ -226,8 +226,8 @@ scenario_port(struct pair *p)
 }
 
 /*
- * checks R-LIFE-12, R-OV-03, R-OV-13: daemon a dies with a request of each kind under way: each
- * ends once. Those of b end as well, at the latest when its adapter is closed.
+ * checks R-LIFE-12, R-OV-03[1], R-OV-04[3], R-OV-13: daemon a dies with a request of each kind
+ * under way: each ends once. Those of b end as well, at the latest when its adapter is closed.
  */
 void
 scenario_port_daemon_dies(struct pair *p)

@@ -42,7 +42,10 @@ scenario_full_cq(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-SR-05: the sender learns of it in less than 5 s; the receiver of nothing meanwhile. */
+/*
+ * checks R-SR-05[1,2]: the sender learns of it in less than 5 s; the receiver of nothing
+ * meanwhile.
+ */
 void
 scenario_no_receive(struct pair *p)
 {
@@ -78,7 +81,7 @@ scenario_late_receive(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-SR-03, R-SR-04: both ends fail, and no byte goes beyond the receive. */
+/* checks R-SR-03[1-4], R-SR-04: both ends fail, and no byte goes beyond the receive. */
 void
 scenario_long_send(struct pair *p)
 {
@@ -93,6 +96,12 @@ scenario_long_send(struct pair *p)
 	WANT(ND_DATA_OVERRUN, side_result(&p->b, &result));
 	for (int i = 1000; i < BUFFER_BYTES; i++)
 		CHECK(p->b.buf[i] == 0);
+	for (int i = 0; i < 2; i++) { /* the connection is over, for either end */
+		struct side *side = i == 0 ? &p->a : &p->b;
+
+		WANT(ND_SUCCESS, side_receive(side, 8));
+		WANT(ND_CANCELED, side_result(side, &result));
+	}
 	pair_close(p);
 }
 

@@ -138,8 +138,10 @@ release(struct sim_op *op, struct sim_ep *ep, bool ok)
 		t->undefined[op->remote_slot] = true;
 }
 
-/* All bytes must be where they belong when the requester hears of success; checks R-ORD-09,
- * W-RESP-14. */
+/*
+ * All bytes must be where they belong when the requester hears of success; checks R-ORD-09[1,2],
+ * W-RESP-14.
+ */
 static void
 check_effect(struct sim_ep *ep, struct sim_op *op)
 {
@@ -187,7 +189,7 @@ finish(struct sim_ep *ep, struct sim_op *op, uint8_t status)
 	sim_progress(ep->w);
 }
 
-/* checks R-ORD-01, R-ORD-03, R-ORD-06 */
+/* checks R-ORD-01[1], R-ORD-03[1,3], R-ORD-06 */
 static void
 send_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 {
@@ -239,7 +241,7 @@ arrived(struct sim_ep *ep, const struct sim_recv *r, const struct sim_op *op)
 	return memcmp(got, op->data, op->bytes) == 0;
 }
 
-/* checks R-SR-02, W-REQ-01, W-RESP-15, W-RESP-16 */
+/* checks R-SR-02[2], W-REQ-01, W-RESP-15, W-RESP-16 */
 static void
 check_message(struct sim_ep *ep, const struct sim_recv *r, const struct ndsh_cqe *e)
 {
@@ -268,7 +270,7 @@ check_message(struct sim_ep *ep, const struct sim_recv *r, const struct ndsh_cqe
 	ep->msgs_in++;
 }
 
-/* The receive of its own that completes. checks R-ORD-01 */
+/* The receive of its own that completes. checks R-ORD-01[2], R-SR-02[1] */
 static struct sim_recv *
 own_receive(struct sim_ep *ep, const struct ndsh_cqe *e)
 {

@@ -95,8 +95,10 @@ sim_srq_run(struct sim_srq *q)
 
 /* ---- what it hears ---- */
 
-/* The receive that completes at ep: none twice, each queue pair's in the order of posting. checks
- * R-SRQ-02, R-ORD-02 */
+/*
+ * The receive that completes at ep: none twice, each queue pair's in the order of posting.
+ * checks R-ORD-02[1,2], R-SRQ-02
+ */
 struct sim_recv *
 sim_srq_take(struct sim_srq *q, struct sim_taker *taker, const char *kind, unsigned of,
 	const struct ndsh_cqe *e)

@@ -102,8 +102,10 @@ Test(engine, inline_data_is_copied_at_post)
 	pair_free(p);
 }
 
-/* More requests than the ring, window or pool hold at once, of all kinds, in both directions;
- * checks R-ORD-01, R-CR-09, R-SR-02. */
+/*
+ * More requests than the ring, window or pool hold at once, of all kinds, in both directions;
+ * checks R-CR-09[1,2], R-ORD-01[1,2], R-SR-02[1].
+ */
 static void
 deep_queue(const struct pair_opts *o)
 {

@@ -336,6 +336,7 @@ Test(ndclient_notify, T11_R_CQ_34_cancel_is_no_notification)
 	cq_bench_drop(b);
 }
 
+/* checks R-OV-11[1] */
 Test(ndclient_notify, T12_R_OV_11_cancel_of_two_and_of_none)
 {
 	struct cq_bench *b = cq_bench_make();

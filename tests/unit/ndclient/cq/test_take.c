@@ -11,6 +11,7 @@
 #include "ndclient/session/adapter.h"
 #include "rigs/cq_bench.h"
 
+/* checks R-CR-01[1-3] */
 Test(ndclient_results, R_CR_01_R_CR_02_as_many_as_asked_for_in_order)
 {
 	const int32_t asked[] = {3, 0, 3, 3}, given[] = {3, 0, 2, 0};
@@ -28,7 +29,7 @@ Test(ndclient_results, R_CR_01_R_CR_02_as_many_as_asked_for_in_order)
 	cq_bench_drop(b);
 }
 
-/* More than one look at the ring (16 entries) takes. */
+/* checks R-CR-01[2,3]: more than one look at the ring (16 entries) takes. */
 Test(ndclient_results, R_CR_01_R_CR_02_forty_entries_by_thirty)
 {
 	const int32_t given[] = {30, 10, 0};
@@ -46,8 +47,7 @@ Test(ndclient_results, R_CR_01_R_CR_02_forty_entries_by_thirty)
 	cq_bench_drop(b);
 }
 
-/* T1..T12 are the worked traces of the semantics. */
-
+/* checks R-CR-03[1,2]: t1..T12 are the worked traces of the semantics. */
 Test(ndclient_results, R_CR_03_contexts_and_slots_of_the_queue_pair)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -115,6 +115,7 @@ Test(ndclient_results, R_CR_04_a_closed_queue_pair_keeps_its_context_until_all_i
 	cq_bench_drop(b);
 }
 
+/* checks R-CR-01[4] */
 Test(ndclient_results, a_dead_daemon_leaves_what_was_there)
 {
 	struct cq_bench *b = cq_bench_make();

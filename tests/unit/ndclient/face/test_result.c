@@ -56,7 +56,10 @@ Test(ndclient_result, R_INV_04_outcomes_that_depend_on_the_operation)
 	cr_expect(eq(i32, tested(NDSH_WC_BIND_ERR, NDSH_OP_INVALIDATE), ND_INVALID_DEVICE_REQUEST));
 }
 
-/* Where the pages say something else than the test programs, and only there, profiles differ. */
+/*
+ * checks R-SR-03[4,5]: where the pages say something else than the test programs, and only
+ * there, profiles differ.
+ */
 Test(ndclient_result, both_profiles)
 {
 	static const struct {

@@ -339,7 +339,7 @@ Test(ndclient_window, completions_end_the_windows_of_the_requests_they_are_of)
 	window_bench_drop(b);
 }
 
-/* checks R-CR-06, R-CR-07, R-INV-11, R-INV-15 */
+/* checks R-CR-06[2], R-CR-07[1], R-INV-11, R-INV-15 */
 Test(ndclient_window, R_INV_14_a_receive_that_came_with_the_token_frees_the_window)
 {
 	for (int ex = 0; ex < 2; ex++) {

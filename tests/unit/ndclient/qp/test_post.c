@@ -308,6 +308,7 @@ Test(ndclient_post, R_POST_09_inline_gathers_more_pieces_than_sges)
 	posting_free(b);
 }
 
+/* checks R-ORD-04[1,2] */
 Test(ndclient_post, R_ORD_04_silent_requests_give_their_slots_back_by_the_page)
 {
 	struct posting *b = make();

@@ -68,7 +68,7 @@ wait_for_ever(void *arg)
 	return (void *)(intptr_t)nd_overlapped_wait(arg, -1);
 }
 
-/* checks R-OV-02, R-OV-09 */
+/* checks R-OV-02[3], R-OV-07[2], R-OV-09 */
 Test(ndclient_overlapped, waiters_of_several_threads_all_wake)
 {
 	struct bench *b = make();
@@ -89,7 +89,7 @@ Test(ndclient_overlapped, waiters_of_several_threads_all_wake)
 	drop(b);
 }
 
-/* checks R-OV-08 */
+/* checks R-OV-02[2], R-OV-07[1,3], R-OV-08 */
 Test(ndclient_overlapped, R_OV_07_asking_changes_nothing)
 {
 	struct bench *b = make();
@@ -108,6 +108,7 @@ Test(ndclient_overlapped, R_OV_07_asking_changes_nothing)
 	drop(b);
 }
 
+/* checks R-OV-06[1] */
 Test(ndclient_overlapped, R_OV_06_the_event_is_cleared_when_it_pends_and_set_when_it_ends)
 {
 	struct bench *b = make();
@@ -136,7 +137,7 @@ Test(ndclient_overlapped, without_the_flag_there_is_no_event)
 	drop(b);
 }
 
-/* checks R-OV-05 */
+/* checks R-OV-03[2], R-OV-05 */
 Test(ndclient_overlapped, R_OV_03_a_call_that_fails_signals_nothing)
 {
 	struct bench *b = make();

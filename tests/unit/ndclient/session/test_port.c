@@ -96,6 +96,7 @@ expect(struct bench *b, struct nd_overlapped *ov, nd_status st, void *key)
 #define NOTIFY(cq, ov)	 cr_assert(eq(i32, nd_cq_notify(cq, ND_CQ_NOTIFY_ANY, ov), ND_PENDING))
 #define AWAIT_END(b, ov) cr_assert(eq(i32, nd_connector_notify_disconnect(&(b)->c, ov), ND_PENDING))
 
+/* checks R-OV-12[1-3] */
 Test(ndclient_port, R_OV_12_failed_empty_and_posted_are_told_apart)
 {
 	struct bench *b = make();
@@ -121,6 +122,7 @@ Test(ndclient_port, R_OV_12_failed_empty_and_posted_are_told_apart)
 	drop(b);
 }
 
+/* checks R-OV-03[1,2], R-OV-04[4] */
 Test(ndclient_port, R_OV_03_one_completion_of_what_pends_and_none_of_what_fails)
 {
 	struct bench *b = make();
@@ -144,6 +146,7 @@ Test(ndclient_port, R_OV_03_one_completion_of_what_pends_and_none_of_what_fails)
 	drop(b);
 }
 
+/* checks R-OV-06[2,3] */
 Test(ndclient_port, R_OV_06_a_marked_request_signals_its_event_only)
 {
 	const uint32_t flags[] = {0, ND_REQUEST_EVENT, ND_REQUEST_EVENT | ND_REQUEST_NOT_TO_PORT,
@@ -196,7 +199,10 @@ Test(ndclient_port, a_port_of_the_requests_own_comes_first)
 	drop(b);
 }
 
-/* Two queues cancelled in order and in reverse order, and two requests of one queue. */
+/*
+ * checks R-OV-10[1-4]: two queues cancelled in order and in reverse order, and two requests of
+ * one queue.
+ */
 Test(ndclient_port, R_OV_10_cancel_queues_in_order_of_issue_before_it_returns)
 {
 	struct bench *b = make();
@@ -277,6 +283,7 @@ Test(ndclient_port, a_request_may_be_used_again_and_freed_before_its_packet_was_
 	drop(b);
 }
 
+/* checks R-OV-02[4] */
 Test(ndclient_port, R_OV_02_a_request_under_way_is_not_begun_again)
 {
 	struct bench *b = make();
@@ -303,7 +310,7 @@ Test(ndclient_port, R_OV_02_a_request_under_way_is_not_begun_again)
 	drop(b);
 }
 
-/* Which of many requests are over, by one epoll_wait(). */
+/* checks R-OV-06[1]: which of many requests are over, by one epoll_wait(). */
 Test(ndclient_port, R_OV_06_events_of_requests_in_an_event_loop)
 {
 	struct bench *b = make();
@@ -376,7 +383,10 @@ let_go(struct held *h)
 	close(h->ov.event);
 }
 
-/* The order that threads count on, in either way of waiting; it holds up no taking of results. */
+/*
+ * checks R-OV-06[4]: the order that threads count on, in either way of waiting; it holds up no
+ * taking of results.
+ */
 Test(ndclient_port, R_OV_06_the_status_is_there_then_the_event_then_the_packet, .timeout = 20)
 {
 	struct bench *b = make();
@@ -398,7 +408,7 @@ Test(ndclient_port, R_OV_06_the_status_is_there_then_the_event_then_the_packet, 
 	drop(b);
 }
 
-/* What another thread is completing is queued, too, when cancel returns. */
+/* checks R-OV-10[2]: what another thread is completing is queued, too, when cancel returns. */
 Test(ndclient_port, R_OV_10_cancel_waits_for_who_completes, .timeout = 20)
 {
 	struct bench *b = make();

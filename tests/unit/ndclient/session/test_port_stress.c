@@ -206,7 +206,10 @@ end_queue(struct queue *q)
 	free(q->cq.reader.page);
 }
 
-/* checks R-OV-03, R-OV-09, R-OV-11, R-CQ-27: here threads may do at once what NDK forbids them */
+/*
+ * checks R-CQ-27, R-OV-03[1], R-OV-09, R-OV-11[2]: here threads may do at once what NDK forbids
+ * them
+ */
 int
 main(void)
 {

@@ -91,6 +91,7 @@ drop_qp(struct nd_qp *qp)
 	free(qp);
 }
 
+/* checks R-OV-02[4] */
 Test(ndclient_verify, R_OV_02_a_request_that_is_under_way_is_not_taken_again)
 {
 	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));

@@ -107,7 +107,10 @@ Test(fast_register, only_the_rights_that_were_given)
 
 /* ---- tokens ---- */
 
-/* The peer acts on what a SEND right behind the registration tells it; checks R-ORD-08, R-FR-07. */
+/*
+ * The peer acts on what a SEND right behind the registration tells it; checks R-FR-07,
+ * R-ORD-08[3].
+ */
 Test(fast_register, a_send_behind_it_finds_it_done)
 {
 	struct pair *p = window_pair();

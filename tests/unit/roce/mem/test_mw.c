@@ -28,7 +28,7 @@ Test(windows, R_MW_07_R_MW_04_bound_and_usable)
 	window_pair_free(p, &v);
 }
 
-/* The peer acts on what a SEND right behind the BIND tells it; checks R-ORD-08. */
+/* The peer acts on what a SEND right behind the BIND tells it; checks R-ORD-08[1]. */
 Test(windows, R_ORD_08_a_send_behind_the_bind_finds_it_done)
 {
 	struct pair *p = window_pair();
@@ -46,6 +46,26 @@ Test(windows, R_ORD_08_a_send_behind_the_bind_finds_it_done)
 	pair_expect(p, 0, 4, NDSH_WC_SUCCESS);
 	for (uint64_t c = 1; c <= 3; c++)
 		pair_expect(p, 1, c, NDSH_WC_SUCCESS);
+	window_pair_free(p, &v);
+}
+
+/* checks R-ORD-08[2]: as above, of an invalidation: what the peer's next packet finds is closed. */
+Test(windows, R_ORD_08_a_send_behind_the_invalidation_finds_it_done)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p);
+
+	window_bind(p, 0, 1, &v, WINDOW_RW);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+	pair_recv(p, 0, 0, 9, 0, 64);
+	pair_write(p, 1, 0, 2, 0, 0, 0, 0);
+	window_invalidate(p, 0, 3, v.token, 0);
+	pair_send(p, 1, 0, 4, 0, 8, 0);
+	while (!p->side[0].reader.page->produced)
+		p->now_ns += 100, pair_turn(p, 0), pair_turn(p, 1);
+	pair_expect(p, 0, 9, NDSH_WC_SUCCESS);
+	window_expect_closed(p, 0, NDSH_OP_WRITE, v.token, WINDOW_AT, 8);
 	window_pair_free(p, &v);
 }
 

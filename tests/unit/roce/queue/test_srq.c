@@ -58,7 +58,10 @@ Test(srq, bytes_are_zero_out_of_range)
 
 /* ---- receives ---- */
 
-/* Whichever queue pair a message comes to takes the oldest; the entry names that queue pair. */
+/*
+ * checks R-ORD-02[1,2]: whichever queue pair a message comes to takes the oldest; the entry
+ * names that queue pair.
+ */
 Test(srq, R_SRQ_02_R_ORD_02_queue_pairs_draw_in_order)
 {
 	static const unsigned to[] = {1, 0, 2, 2, 1, 0};

@@ -337,8 +337,9 @@ Test(completer, W_TMR_06_rnr_retry_7_waits_for_ever)
 }
 
 /*
- * R-SR-05: for ever is what the peer grants; our own patience is a time, counted from the first
- * refusal since the last progress, and answers to the silence of receives alone.
+ * checks R-SR-05[3]: r-SR-05: for ever is what the peer grants; our own patience is a time,
+ * counted from the first refusal since the last progress, and answers to the silence of receives
+ * alone.
  */
 Test(completer, R_SR_05_patience_is_a_time)
 {

@@ -42,7 +42,7 @@ Test(local, W_FENCE_02_local_operations_wait_to_be_told_not_to_be_done)
 	window_pair_free(p, &v);
 }
 
-/* checks R-INV-03, W-FENCE-01: with the fence, earlier READs come first */
+/* checks R-INV-03, R-ORD-05[1], W-FENCE-01: with the fence, earlier READs come first */
 Test(local, R_ORD_05_a_fence_waits_for_reads)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -69,6 +69,25 @@ Test(local, R_ORD_05_a_fence_waits_for_reads)
 		pair_expect(p, 1, 2, i ? NDSH_WC_FLUSH_ERR : NDSH_WC_SUCCESS);
 		window_pair_free(p, &v);
 	}
+}
+
+/* checks R-ORD-05[2]: neither a write without its acknowledgement nor another queue pair's read. */
+Test(local, a_fence_waits_for_nothing_else)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 2});
+	bool mute = true;
+
+	p->tap = mute_tap;
+	p->tap_ctx = &mute;
+	pair_read(p, 0, 1, 1, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+	pair_write(p, 0, 0, 3, 0, 0, 8, NDSH_WRF_FENCE);
+	pair_turn(p, 0);
+	cr_assert_eq(pair_count(p, 0)->tx_packets, 3);
+	mute = false;
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_free(p);
 }
 
 /* A failed one ends what follows, but waits for what was before. */

@@ -147,7 +147,7 @@ Test(requester, W_REQ_05_read_with_initiator_depth_0)
 	pair_free(p);
 }
 
-/* checks R-ORD-05 */
+/* checks R-ORD-05[1] */
 Test(requester, W_FENCE_01)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){0}, true);

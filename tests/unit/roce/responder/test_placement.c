@@ -26,8 +26,10 @@ lossy(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_
 	return (*n >> 16) % 8 != 0;
 }
 
-/* After each turn: what has arrived is one piece from the beginning on; with the message sent
- * behind it, all. */
+/*
+ * checks R-ORD-07[1]: after each turn: what has arrived is one piece from the beginning on; with
+ * the message sent behind it, all.
+ */
 Test(placement, R_ORD_07_a_write_is_there_before_the_send_behind_it)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});
@@ -83,7 +85,10 @@ on_fault(int number, siginfo_t *info, void *context)
 	mprotect(pages, 2 * PAGE, PROT_READ | PROT_WRITE);
 }
 
-/* The last byte of a packet lies on a page that traps: all others are there when it is stored. */
+/*
+ * checks R-ORD-07[2]: the last byte of a packet lies on a page that traps: all others are there
+ * when it is stored.
+ */
 Test(placement, R_ORD_07_the_last_byte_comes_last)
 {
 	const struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
