@@ -50,8 +50,10 @@ shuffle(void **object)
 	}
 }
 
-/* checks R-LIFE-01, R-LIFE-08: in any order each close succeeds, each end is reported, and the
- * daemons have as much room afterwards as before. */
+/*
+ * checks R-LIFE-01, R-LIFE-08[1,2]: in any order each close succeeds, each end is reported, and
+ * the daemons have as much room afterwards as before.
+ */
 void
 scenario_any_order(struct pair *p)
 {

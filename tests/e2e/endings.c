@@ -9,7 +9,7 @@
 #include "window.h"
 
 /*
- * checks R-LIFE-12: daemon a is killed while everything waits on it: each request ends with
+ * checks R-LIFE-12[1,2]: daemon a is killed while everything waits on it: each request ends with
  * ND_DEVICE_REMOVED, each call says so, nothing hangs. The end at daemon b learns of it by its
  * retries, and works on.
  */

@@ -246,7 +246,7 @@ scenario_fast_register_ends(struct pair *p)
 	}
 }
 
-/* checks R-RW-06, R-FR-10: what b reads from a ends b's registration, on success only. */
+/* checks R-FR-10, R-RW-06[1]: what b reads from a ends b's registration, on success only. */
 void
 scenario_read_local_invalidate(struct pair *p)
 {

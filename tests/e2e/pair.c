@@ -296,8 +296,8 @@ pair_works(struct pair *p)
 }
 
 /*
- * checks R-RW-02, R-POST-03: the requester's entry fails, nothing is moved, and the responder's
- * posted receive is cancelled.
+ * checks R-POST-03, R-RW-02[1-4]: the requester's entry fails, nothing is moved, and the
+ * responder's posted receive is cancelled.
  */
 void
 pair_refuses(struct pair *p, int write, const void *remote, uint32_t bytes, uint32_t token)

@@ -226,8 +226,9 @@ scenario_port(struct pair *p)
 }
 
 /*
- * checks R-LIFE-12, R-OV-03[1], R-OV-04[3], R-OV-13: daemon a dies with a request of each kind
- * under way: each ends once. Those of b end as well, at the latest when its adapter is closed.
+ * checks R-LIFE-12[2], R-OV-03[1], R-OV-04[3], R-OV-13: daemon a dies with a request of each
+ * kind under way: each ends once. Those of b end as well, at the latest when its adapter is
+ * closed.
  */
 void
 scenario_port_daemon_dies(struct pair *p)

@@ -31,10 +31,10 @@ try_reads(struct side *s, struct side *peer, uint32_t limit)
 }
 
 /*
- * checks R-CONN-10, R-RW-04: eight reads of 16 packets each, of either side, as soon as it is
- * connected. With a limit of one they wait for each other: the peer, which keeps room for as many
- * as were agreed, would refuse a second. With 0, of either side's choice, there are none; writes
- * work all the same.
+ * checks R-CONN-10, R-RW-04[1,2]: eight reads of 16 packets each, of either side, as soon as it
+ * is connected. With a limit of one they wait for each other: the peer, which keeps room for as
+ * many as were agreed, would refuse a second. With 0, of either side's choice, there are none;
+ * writes work all the same.
  */
 void
 scenario_read_rights(struct pair *p)

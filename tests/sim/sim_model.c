@@ -189,7 +189,7 @@ finish(struct sim_ep *ep, struct sim_op *op, uint8_t status)
 	sim_progress(ep->w);
 }
 
-/* checks R-ORD-01[1], R-ORD-03[1,3], R-ORD-06 */
+/* checks R-ORD-01[1], R-ORD-03[1,3], R-ORD-06, R-RW-01[1] */
 static void
 send_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 {

@@ -58,7 +58,7 @@ check_frame(const struct sim_ud *u, const struct sim_send *op, const uint8_t *fr
 		"ud %u: send %u left with wrong bytes", u->number, (uint32_t)op->context);
 }
 
-/* checks W-UD-01 */
+/* checks W-UD-01[5] */
 void
 sim_ud_left(struct sim_client *c, const uint8_t *frame, uint32_t bytes)
 {
@@ -193,7 +193,7 @@ next_receive(const struct sim_ud *u)
 	return n < u->recv_posted ? &u->recvs[n] : NULL;
 }
 
-/* checks W-PKT-13, W-PKT-14, W-PKT-02, W-PKT-10, W-UD-01 */
+/* checks W-PKT-02, W-PKT-10, W-PKT-13, W-PKT-14, W-UD-01[4] */
 static bool
 is_for(const struct sim_ud *u, const struct roce_pkt *pkt, const struct sim_recv *r)
 {

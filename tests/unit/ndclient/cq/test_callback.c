@@ -240,7 +240,7 @@ Test(ndclient_arm, cancel_takes_the_arm_back_unless_it_has_fired)
 	arm_bench_drop(&b);
 }
 
-/* checks R-CQ-35, R-LIFE-12 */
+/* checks R-CQ-35, R-LIFE-12[2] */
 Test(ndclient_arm, the_daemon_goes)
 {
 	struct arm_bench b;

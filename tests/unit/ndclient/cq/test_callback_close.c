@@ -25,7 +25,7 @@ in_close(struct arm_bench *b)
 	cr_expect(eq(u32, b->cq->id, 7), "it lives as long as its callback");
 }
 
-/* checks R-CQ-26, R-LIFE-09 */
+/* checks R-CQ-26, R-LIFE-09[2] */
 Test(ndclient_arm, R_CQ_26_close_inside_the_callback_waits_for_its_return)
 {
 	struct arm_bench b;
@@ -77,7 +77,7 @@ closer(void *arg)
 	return NULL;
 }
 
-/* checks R-CQ-26, R-LIFE-09: the callback uses the queue while another thread closes it */
+/* checks R-CQ-26, R-LIFE-09[2]: the callback uses the queue while another thread closes it */
 Test(ndclient_arm, close_by_another_thread_waits_for_the_callback)
 {
 	pthread_t thread;
@@ -129,7 +129,7 @@ in_close_the_other(struct arm_bench *b)
 	cr_expect(eq(u32, b->cq->id, 7), "it lives as long as its callback");
 }
 
-/* checks R-CQ-26, R-LIFE-09: neither waits for the other, for that would be for ever */
+/* checks R-CQ-26, R-LIFE-09[2]: neither waits for the other, for that would be for ever */
 Test(ndclient_arm, callbacks_that_close_each_others_queues)
 {
 	struct arm_bench b[2];
@@ -182,6 +182,7 @@ in_close_adapter(struct arm_bench *b)
 	sem_post(&b->entered);
 }
 
+/* checks R-LIFE-10[2,3] */
 Test(ndclient_arm, R_LIFE_10_an_adapter_is_not_closed_in_a_callback)
 {
 	struct arm_bench b;
@@ -201,6 +202,7 @@ Test(ndclient_arm, R_LIFE_10_an_adapter_is_not_closed_in_a_callback)
 	close(daemon);
 }
 
+/* checks R-LIFE-10[1] */
 Test(ndclient_arm, R_LIFE_10_closing_the_adapter_waits_for_the_callback)
 {
 	pthread_t thread;

@@ -115,7 +115,7 @@ Test(ndclient_results, R_CR_04_a_closed_queue_pair_keeps_its_context_until_all_i
 	cq_bench_drop(b);
 }
 
-/* checks R-CR-01[4] */
+/* checks R-CR-01[4], R-LIFE-12[3] */
 Test(ndclient_results, a_dead_daemon_leaves_what_was_there)
 {
 	struct cq_bench *b = cq_bench_make();

@@ -57,8 +57,8 @@ Test(ndclient_result, R_INV_04_outcomes_that_depend_on_the_operation)
 }
 
 /*
- * checks R-SR-03[4,5]: where the pages say something else than the test programs, and only
- * there, profiles differ.
+ * checks R-RW-02[2], R-SR-03[4,5]: where the pages say something else than the test programs,
+ * and only there, profiles differ.
  */
 Test(ndclient_result, both_profiles)
 {

@@ -187,7 +187,7 @@ Test(ndclient_fast, a_chain_that_ends_deferred)
 	posting_free(b);
 }
 
-/* checks R-RW-06: to a daemon that can't do it the flag does not go */
+/* checks R-RW-06[2]: to a daemon that can't do it the flag does not go */
 Test(ndclient_fast, read_local_invalidate)
 {
 	const struct nd_sge none = {0};

@@ -27,7 +27,7 @@ make(void)
 	return b;
 }
 
-/* checks R-POST-06, R-RW-01 */
+/* checks R-POST-06, R-RW-01[1-3] */
 Test(ndclient_post, R_POST_01_a_request_reaches_the_ring_as_posted)
 {
 	struct posting *b = make();

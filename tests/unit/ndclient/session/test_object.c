@@ -200,8 +200,10 @@ shuffle(int *order, unsigned *seed)
 	}
 }
 
-/* checks R-LIFE-01, R-LIFE-08, R-LIFE-09: any order is legal; the daemon's order is kept; requests
- * end when their object is closed, and the object's end is told when all that rested on it is gone
+/*
+ * checks R-LIFE-01, R-LIFE-08[1,2], R-LIFE-09[1]: any order is legal; the daemon's order is
+ * kept; requests end when their object is closed, and the object's end is told when all that
+ * rested on it is gone
  */
 Test(ndclient_object, R_LIFE_01_any_order, .timeout = 120)
 {
@@ -228,8 +230,10 @@ Test(ndclient_object, R_LIFE_01_any_order, .timeout = 120)
 	daemon_rig_stop(&w.rig);
 }
 
-/* checks R-LIFE-01, R-LIFE-12: the adapter is closed, or its daemon dies first, with any of them
- * still open */
+/*
+ * checks R-LIFE-01, R-LIFE-12[2]: the adapter is closed, or its daemon dies first, with any of
+ * them still open
+ */
 Test(ndclient_object, the_adapter_takes_what_is_left, .timeout = 120)
 {
 	struct world w;
@@ -264,8 +268,10 @@ Test(ndclient_object, the_adapter_takes_what_is_left, .timeout = 120)
 
 /* ---- completion queues --------------------------------------------------------------- */
 
-/* checks R-LIFE-02: the queue pair goes on, its entries reach no reader; the other queue still
- * gives those of the closed queue pair, with their context */
+/*
+ * checks R-LIFE-02[1,2]: the queue pair goes on, its entries reach no reader; the other queue
+ * still gives those of the closed queue pair, with their context
+ */
 Test(ndclient_object, R_LIFE_02_a_queue_closed_under_its_queue_pairs, .timeout = 60)
 {
 	struct ndsh_cqe sent = {.op = NDSH_OP_SEND, .context = 5, .slot_count = 1};
@@ -309,7 +315,7 @@ closing(void *context, nd_status st)
 	sem_post(&w->called);
 }
 
-/* checks R-CQ-26, R-LIFE-09: in its own callback a queue is closed before its queue pairs */
+/* checks R-CQ-26, R-LIFE-09[2]: in its own callback a queue is closed before its queue pairs */
 Test(ndclient_object, closed_in_its_callback_before_its_queue_pairs, .timeout = 60)
 {
 	struct ndsh_cqe received = {.op = NDSH_OP_RECV, .slot_count = 1};
@@ -338,7 +344,7 @@ Test(ndclient_object, closed_in_its_callback_before_its_queue_pairs, .timeout = 
 
 /* ---- the calls ----------------------------------------------------------------------- */
 
-/* There is no status of failure, whatever state things are in. */
+/* checks R-LIFE-07[1]: there is no status of failure, whatever state things are in. */
 Test(ndclient_object, close_never_fails, .timeout = 60)
 {
 	struct world w;
@@ -407,8 +413,10 @@ connect_c(struct world *w)
 	cr_assert(eq(i32, nd_overlapped_wait(&ov, 10000), ND_SUCCESS));
 }
 
-/* checks R-LIFE-07: nothing is touched behind the completion (the sanitizer would see it), and no
- * close fails */
+/*
+ * checks R-LIFE-07[2]: nothing is touched behind the completion (the sanitizer would see it),
+ * and no close fails
+ */
 Test(ndclient_object, R_LIFE_07_closed_by_who_sees_the_completion, .timeout = 120)
 {
 	struct ndsh_cqe sent = {.op = NDSH_OP_SEND, .slot_count = 1};

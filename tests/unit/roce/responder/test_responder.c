@@ -229,8 +229,8 @@ Test(responder, W_INV_02_no_region_can_be_invalidated)
 	pair_free(p);
 }
 
-/* checks W-PSN-06[1,2]: exactly half of the numbers are behind the expected one, the other half before
- * it. */
+/* checks W-PSN-06[1,2]: exactly half of the numbers are behind the expected one, the other half
+ * before it. */
 Test(responder, W_PSN_06_duplicates_and_the_future)
 {
 	static const struct {

@@ -161,7 +161,7 @@ twice(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_
 	return 2;
 }
 
-/* checks W-UD-01: PSNs count up, and the receiver does not look at them. */
+/* checks W-UD-01[1,2]: PSNs count up, and the receiver does not look at them. */
 Test(ud, W_UD_01_psns)
 {
 	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
@@ -182,7 +182,10 @@ Test(ud, W_UD_01_psns)
 	pair_free(w.p);
 }
 
-/* checks W-UD-01: what a stranger sends is dropped, and the receive stays for the next datagram. */
+/*
+ * checks W-UD-01[4,5]: what a stranger sends is dropped, and the receive stays for the next
+ * datagram.
+ */
 Test(ud, dropped_without_a_word)
 {
 	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
@@ -274,7 +277,10 @@ make_mistake(struct ud_world *w, enum mistake which)
 		&sge, NULL);
 }
 
-/* checks W-ERR-02: the send side alone stops, in order; receives go on; it can be started again. */
+/*
+ * checks W-ERR-02, W-UD-01[3]: the send side alone stops, in order; receives go on; it can be
+ * started again.
+ */
 Test(ud, W_ERR_02_a_failed_send_stops_the_send_side)
 {
 	static const uint8_t status[] = {NDSH_WC_LOC_QP_OP_ERR, NDSH_WC_LOC_QP_OP_ERR,
