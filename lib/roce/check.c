@@ -7,7 +7,6 @@
 #include "roce/mem/mr.h"
 #include "roce/qp/check.h"
 #include "roce/qp/qp.h"
-#include "roce/qp/replay.h"
 #include "roce/queue/check.h"
 #include "roce/queue/cq.h"
 #include "roce/queue/srq.h"
@@ -90,24 +89,6 @@ shard_check_wqes(const struct roce_shard *s)
 	if (exts_free + exts_used != roce_pool_exts(&s->cfg))
 		return "an extension is lost, or is in two places";
 	return NULL;
-}
-
-static const char *
-shard_check_replay(const struct roce_shard *s)
-{
-	uint32_t with = 0, listed = 0;
-
-	for (uint32_t i = 0; i < s->cfg.max_qps; i++)
-		with += qp_is_used(&s->qps[i]) && s->qps[i].reads != NULL;
-	for (const struct base_link *l = s->reads_lru.next; l != &s->reads_lru; l = l->next) {
-		const struct roce_read_block *b = base_container(l, struct roce_read_block, lru);
-
-		if (b->qp == NULL || b->qp->reads != b)
-			return "a replay block in use, and its queue pair does not have it";
-		if (++listed > s->cfg.max_qps)
-			return "the list of replay blocks is broken";
-	}
-	return listed != with ? "a queue pair's replay block is not in the list" : NULL;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -210,8 +191,8 @@ const char *
 roce_shard_check(const struct roce_shard *s)
 {
 	static const char *(*const checks[])(const struct roce_shard *) = {roce_shard_check_qps,
-		shard_check_wqes, shard_check_replay, shard_check_usage, shard_check_free,
-		shard_check_wheels, shard_check_queues};
+		shard_check_wqes, shard_check_usage, shard_check_free, shard_check_wheels,
+		shard_check_queues};
 	const char *wrong = NULL;
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && wrong == NULL; i++)

@@ -6,7 +6,6 @@
  *    exts_left count them.
  *  - usage counts the objects that are in use; the free ones are in their lists.
  *  - A protection domain has one reference for each object that is in it.
- *  - The replay blocks that are not free are those of the queue pairs that have one.
  *  - A slot of the timer wheel or of the pacing wheel that is not empty has its bit in the map.
  *  - A queue pair that owes its peer a response stands in a list that leads to sending it, or waits
  *    for a mover: nothing is forgotten.

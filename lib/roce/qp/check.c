@@ -56,7 +56,7 @@ qp_check_identity(const struct roce_shard *s, const struct roce_qp *qp)
 		return "no completion queue, or no page";
 	if (qp->moved != NULL && qp->moved != &s->moved[qp - s->qps])
 		return "the state of moved memory is another queue pair's";
-	if (qp->reads != NULL && qp->reads->qp != qp)
+	if (qp->reads != NULL && qp->reads != &s->reads[qp - s->qps])
 		return "the replay block is another queue pair's";
 	if (qp->windows != ROCE_NONE && qp->windows >= s->cfg.max_mrs)
 		return "the first window is outside of the table";

@@ -41,7 +41,7 @@ qp_stop_sending(struct roce_shard *s, struct roce_qp *qp)
 		return;
 	}
 	qp->ack_owed = ROCE_OWED_NONE;
-	roce_reads_put(s, qp);
+	roce_reads_forget(s, qp);
 	qp->rd_pending = 0;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a responder keeps of the peer's last READs and atomics, to answer them and to answer them
- * again when they are repeated (W-ATOM-01). Few queue pairs are the target of any: the blocks are a
- * pool of the shard.
+ * again when they are repeated (W-ATOM-01). Each queue pair has a block of its own, so that no other
+ * one, however long its responses are stuck, can leave it without. Few queue pairs are the target
+ * of any: the blocks are a table of the shard, whose pages are not touched before they are needed.
  */
 #ifndef ROCE_REPLAY_H
 #define ROCE_REPLAY_H
 
-#include "base/list.h"
 #include "roce/roce.h"
 
 struct roce_read_slot {
@@ -29,16 +29,13 @@ enum roce_wait { /* what an atomic waits for (responder/atomic.c) */
 };
 
 struct roce_read_block {
-	struct base_link lru; /* of blocks in use, oldest first */
-	struct roce_qp *qp;
-	uint64_t used_ns;
 	struct roce_read_slot slot[ROCE_RD_ATOMIC_MAX];
 };
 
-/* The replay block of qp, taken from the pool if it has none. NULL: none can be had. */
-struct roce_read_block *roce_reads_get(struct roce_shard *s, struct roce_qp *qp);
-/* Give the block of qp back, if it has one. */
-void roce_reads_put(struct roce_shard *s, struct roce_qp *qp);
+/* qp->reads is the replay block of qp from here on: an empty one, if it was NULL. */
+void roce_reads_use(struct roce_shard *s, struct roce_qp *qp);
+/* qp has no replay block any more: what the peer repeats after this is too old (W-DUP-03). */
+void roce_reads_forget(struct roce_shard *s, struct roce_qp *qp);
 /* A READ or atomic that was pending, in slot index, is answered or given up. */
 void roce_read_done(struct roce_qp *qp, uint32_t index);
 

@@ -107,7 +107,6 @@ slot_respond_again(
 	slot_replay(qp, r, skip);
 	if (qp->ack_owed == ROCE_OWED_ACK && roce_psn_diff(qp->ack_psn, psn) < 0)
 		qp->ack_owed = ROCE_OWED_NONE; /* W-ACK-04 */
-	roce_reads_get(s, qp);
 	roce_tx_want(s, qp);
 }
 

@@ -411,10 +411,7 @@ fetch_accepted(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 static void
 resp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	if (base_unlikely(roce_reads_get(s, qp) == NULL)) {
-		resp_not_ready(s, qp, pkt);
-		return;
-	}
+	roce_reads_use(s, qp);
 	if (base_unlikely(too_many_reads(qp) || pkt->dma_bytes > ROCE_MSG_MAX ||
 			  pkt->payload_bytes > 0)) {
 		resp_invalid_request(s, qp, pkt); /* W-RESP-07, W-RESP-09 */
@@ -450,10 +447,7 @@ resp_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 {
 	uint8_t *host;
 
-	if (base_unlikely(roce_reads_get(s, qp) == NULL)) {
-		resp_not_ready(s, qp, pkt);
-		return;
-	}
+	roce_reads_use(s, qp);
 	if (base_unlikely(too_many_reads(qp) || pkt->va % sizeof(uint64_t) != 0)) {
 		resp_invalid_request(s, qp, pkt); /* W-RESP-07, W-ATOM-02 */
 		return;

@@ -238,7 +238,7 @@ resp_tx_ack(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot)
 		return true;
 	qp->ack_owed = ROCE_OWED_NONE;
 	if (qp->state == ROCE_QPS_ERR)
-		roce_reads_put(s, qp);
+		roce_reads_forget(s, qp);
 	return true;
 }
 

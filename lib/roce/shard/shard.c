@@ -28,7 +28,7 @@
 /* Where in the block each table and pool is. It follows from cfg alone. */
 struct carve {
 	size_t qps, mrs, cqs, srqs, pd_refs, pd_free, wqes, exts, reads, moved, ccs, total;
-	uint32_t num_exts, num_reads;
+	uint32_t num_exts;
 };
 
 static size_t
@@ -52,10 +52,10 @@ cfg_ok(const struct roce_shard_cfg *cfg)
 }
 
 /*
- * Most requests have few SGEs, and few queue pairs are targets of READs: the pools for the others
- * are smaller, and an empty pool delays requests but fails none. Each queue pair has room for the
- * state that moved memory needs, and for that of congestion. Few queue pairs meet either; those
- * pages are not touched before.
+ * Most requests have few SGEs: the pool for the others is smaller, and an empty one delays requests
+ * but fails none. Each queue pair has room for the state that READs of its peer need, for that of
+ * moved memory, and for that of congestion. Few queue pairs meet any; those pages are not touched
+ * before.
  */
 static bool
 carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
@@ -64,7 +64,6 @@ carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
 	if (!cfg_ok(cfg))
 		return false;
 	c->num_exts = roce_pool_exts(cfg);
-	c->num_reads = cfg->max_qps / 4 + 16;
 	carve_part(c, 1, sizeof(struct roce_shard));
 	c->qps = carve_part(c, cfg->max_qps, sizeof(struct roce_qp));
 	c->mrs = carve_part(c, cfg->max_mrs, sizeof(struct roce_mr));
@@ -74,7 +73,7 @@ carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
 	c->pd_free = carve_part(c, cfg->max_pds, sizeof(uint32_t));
 	c->wqes = carve_part(c, cfg->max_wqes, sizeof(struct roce_wqe));
 	c->exts = carve_part(c, c->num_exts, sizeof(union roce_wqe_ext));
-	c->reads = carve_part(c, c->num_reads, sizeof(struct roce_read_block));
+	c->reads = carve_part(c, cfg->max_qps, sizeof(struct roce_read_block));
 	c->moved = carve_part(c, cfg->max_qps, sizeof(struct roce_moved));
 	c->ccs = carve_part(c, cfg->max_qps, sizeof(struct roce_cc));
 	return true;
@@ -92,8 +91,8 @@ static void
 init_lists(struct roce_shard *s)
 {
 	struct base_link *heads[] = {&s->acks_owed, &s->senders, &s->starved, &s->cnps,
-		&s->reads_lru, &s->touched_cqs, &s->fired_cqs, &s->broken_cqs, &s->event_cqs,
-		&s->event_qps, &s->event_srqs, &s->flushing, &s->rings, &s->movers};
+		&s->touched_cqs, &s->fired_cqs, &s->broken_cqs, &s->event_cqs, &s->event_qps,
+		&s->event_srqs, &s->flushing, &s->rings, &s->movers};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
 		base_list_init(heads[i]);
@@ -132,7 +131,6 @@ init_pools(struct roce_shard *s, const struct carve *c)
 {
 	struct roce_wqe *wqes = (void *)((char *)s + c->wqes);
 	union roce_wqe_ext *exts = (void *)((char *)s + c->exts);
-	struct roce_read_block *reads = (void *)((char *)s + c->reads);
 
 	for (uint32_t i = s->cfg.max_wqes; i-- > 0;) {
 		wqes[i].next = s->wqe_free;
@@ -144,11 +142,6 @@ init_pools(struct roce_shard *s, const struct carve *c)
 	for (uint32_t i = c->num_exts; i-- > 0;) {
 		exts[i].next = s->ext_free;
 		s->ext_free = &exts[i];
-	}
-	for (uint32_t i = c->num_reads; i-- > 0;) {
-		reads[i].qp = NULL;
-		reads[i].lru.next = (void *)s->reads_free;
-		s->reads_free = &reads[i];
 	}
 }
 
@@ -166,6 +159,7 @@ roce_shard_init(void *mem, const struct roce_shard_cfg *cfg)
 	s->qps = (void *)((char *)mem + c.qps);
 	s->moved = (void *)((char *)mem + c.moved);
 	s->ccs = (void *)((char *)mem + c.ccs);
+	s->reads = (void *)((char *)mem + c.reads);
 	s->mrs = (void *)((char *)mem + c.mrs);
 	s->cqs = (void *)((char *)mem + c.cqs);
 	s->srqs = (void *)((char *)mem + c.srqs);

@@ -31,15 +31,14 @@ struct roce_shard {
 	uint32_t exts_left;
 	/* Requests to send leave the rest, and these, to receives. */
 	uint32_t wqes_for_sends, exts_for_recvs;
-	struct roce_read_block *reads_free;
-	struct base_link reads_lru;
 	/* What the turn leaves behind. */
 	struct base_link touched_cqs, fired_cqs, broken_cqs, event_cqs, event_qps, event_srqs,
 		flushing, rings, movers;
 	/* Tables. */
 	struct roce_qp *qps;
-	struct roce_moved *moved; /* one for each of qps, at the same index */
-	struct roce_cc *ccs;	  /* as well */
+	struct roce_moved *moved;      /* one for each of qps, at the same index */
+	struct roce_cc *ccs;	       /* as well */
+	struct roce_read_block *reads; /* as well */
 	struct roce_mr *mrs;
 	struct roce_cq *cqs, *cq_free;
 	struct roce_srq *srqs, *srq_free;

@@ -6,7 +6,6 @@
 #include "roce/check.h"
 #include "roce/mem/mr.h"
 #include "roce/qp/qp.h"
-#include "roce/qp/replay.h"
 #include "roce/queue/cq.h"
 #include "roce/queue/srq.h"
 #include "roce/queue/wqe.h"
@@ -55,23 +54,6 @@ Test(shard_check, pools)
 	cr_expect_str_eq(roce_shard_check(s), "an extension is lost, or is in two places");
 	s->exts_left++;
 	s->ext_free--;
-	cr_assert_null(roce_shard_check(s));
-	pair_run(p, 1000000000);
-	pair_free(p);
-}
-
-Test(shard_check, replay_blocks)
-{
-	struct pair *p = start();
-	struct roce_shard *s = p->side[1].shard;
-	struct roce_qp *qp = p->side[1].q[0].qp;
-	struct roce_read_block *b = qp->reads;
-
-	cr_assert_not_null(b);
-	EXPECT(s, qp->reads, NULL, "a replay block in use, and its queue pair does not have it");
-	base_list_remove(&b->lru);
-	cr_expect_str_eq(roce_shard_check(s), "a queue pair's replay block is not in the list");
-	base_list_append(&s->reads_lru, &b->lru);
 	cr_assert_null(roce_shard_check(s));
 	pair_run(p, 1000000000);
 	pair_free(p);

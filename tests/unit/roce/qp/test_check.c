@@ -199,9 +199,9 @@ Test(qp_check, replay_block)
 	qp->rd_pending--;
 	b->slot[5].pending = false;
 	EXPECT(s, qp, qp->rx_bits |= ROCE_RXB_HELD, "it is held, and no atomic waits");
-	b->qp = p->side[1].q[1].qp;
+	qp->reads = b + 1;
 	cr_expect_str_eq(roce_qp_check(s, qp), "the replay block is another queue pair's");
-	b->qp = qp;
+	qp->reads = b;
 	pair_free(p);
 }
 
