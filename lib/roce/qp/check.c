@@ -232,7 +232,7 @@ qp_check_receive(const struct roce_qp *qp)
 
 	if (qp->rx_msg == ROCE_MSG_SEND && (w == NULL || qp->rx_bytes > w->bytes))
 		return "a SEND under way, and no receive that holds it";
-	if (qp->rx_msg != ROCE_MSG_SEND && w != NULL && qp->moved == NULL)
+	if (qp->rx_msg != ROCE_MSG_SEND && w != NULL)
 		return "a receive in use, and no message that takes it";
 	if (qp->rx_msg == ROCE_MSG_WRITE && qp->rx_left == 0)
 		return "a WRITE under way of which nothing is left";

@@ -20,6 +20,14 @@ roce_receive_copy(struct roce_shard *s, struct ndsh_rq *rq, uint32_t num_sge)
 }
 
 void
+roce_receive_give_back(struct roce_shard *s, struct roce_qp *qp)
+{
+	roce_wqe_free(s, qp->rx_wqe);
+	qp->rx_wqe = NULL;
+	roce_receive_ring(qp)->next--;
+}
+
+void
 roce_receive_fail(struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status)
 {
 	roce_receive_finish(s, qp,

@@ -8,7 +8,11 @@
  *     once, checks it (ndsh_rq_look(), ndsh_rq_take()) and copies it to a roce_wqe of the pool. It
  *     is the receive in use, qp->rx_wqe; a queue pair has one at most.
  *  3. The payload goes to its SGEs, by roce_sge_scatter().
- *  4. The message has ended, or can't be received, or the queue pair is flushed: with
+ *  4. If the packet is accepted, the receive is the message's: roce_receive_keep(). If it is
+ *     refused and the queue pair goes on, the receive is in the ring again, as if there had been no
+ *     packet: roce_receive_give_back(). So a receive stays in use beyond a packet only while a
+ *     message that was begun with it is under way; no other message can complete it.
+ *  5. The message has ended, or can't be received, or the queue pair is flushed: with
  *     roce_receive_finish() or roce_receive_fail() the receive completes and its slot and roce_wqe
  *     are free.
  *
@@ -21,17 +25,26 @@
 #include "base/compiler.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/cq.h"
+#include "roce/queue/srq.h"
 #include "roce/shard/pool.h"
 #include "roce/shard/shard.h"
 
 /* The receive that ndsh_rq_look() found in rq, as a roce_wqe. */
 struct roce_wqe *roce_receive_copy(struct roce_shard *s, struct ndsh_rq *rq, uint32_t num_sge);
 
-/* The next receive of rq becomes the one in use. EMPTY: there is none, or none left in the pool.
+/* The ring that qp takes its receives from. */
+static inline struct ndsh_rq *
+roce_receive_ring(struct roce_qp *qp)
+{
+	return base_unlikely(qp->srq != NULL) ? &qp->srq->rq : &qp->rq;
+}
+
+/* The next receive of qp becomes the one in use. EMPTY: there is none, or none left in the pool.
  * BROKEN: the descriptor breaks the contract. */
 BASE_INLINE enum ndsh_fetch
-roce_receive_take(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq)
+roce_receive_take(struct roce_shard *s, struct roce_qp *qp)
 {
+	struct ndsh_rq *rq = roce_receive_ring(qp);
 	enum ndsh_fetch got;
 	uint32_t num_sge;
 
@@ -44,6 +57,19 @@ roce_receive_take(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq)
 		qp->rx_wqe = roce_receive_copy(s, rq, num_sge);
 	return got;
 }
+
+/* The packet that the receive in use was taken for is accepted, or ends the queue pair: the users of a
+ * shared receive queue see that it is gone. */
+BASE_INLINE void
+roce_receive_keep(struct roce_shard *s, struct roce_qp *qp)
+{
+	if (base_unlikely(qp->srq != NULL))
+		roce_srq_taken(s, qp->srq);
+}
+
+/* The packet that the receive in use was taken for is refused: the receive is the next one of its
+ * ring again. Not after roce_receive_keep(), nor when another queue pair may have taken one. */
+void roce_receive_give_back(struct roce_shard *s, struct roce_qp *qp);
 
 /* The receive in use completes as cqe says. */
 BASE_INLINE void

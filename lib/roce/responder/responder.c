@@ -20,7 +20,6 @@
 #include "roce/qp/qp.h"
 #include "roce/qp/replay.h"
 #include "roce/queue/receive.h"
-#include "roce/queue/srq.h"
 #include "roce/responder/atomic.h"
 #include "roce/responder/duplicate.h"
 #include "roce/shard/event.h"
@@ -45,8 +44,10 @@ void
 roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn, uint8_t syndrome,
 	enum ndsh_wc_status status, enum roce_reason reason)
 {
-	if (qp->rx_wqe != NULL)
+	if (qp->rx_wqe != NULL) {
+		roce_receive_keep(s, qp);
 		roce_receive_fail(s, qp, status);
+	}
 	roce_resp_owe(s, qp, ROCE_OWED_FATAL, psn, syndrome);
 	roce_qp_note(s, qp, ROCE_REC_NAK_SENT, psn, syndrome);
 	roce_qp_error(s, qp, reason, syndrome);
@@ -137,17 +138,23 @@ resp_not_ready(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 	roce_resp_owe(s, qp, ROCE_OWED_RNR, pkt->psn, syndrome);
 }
 
+/* The packet found no room in the staging: the peer sends it again later, or something else. taken:
+ * it took a receive. */
+static void
+resp_no_room(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, bool taken)
+{
+	if (taken)
+		roce_receive_give_back(s, qp);
+	resp_not_ready(s, qp, pkt);
+}
+
 static bool
 resp_take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	struct ndsh_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
-	enum ndsh_fetch got = roce_receive_take(s, qp, rq);
+	enum ndsh_fetch got = roce_receive_take(s, qp);
 
-	if (base_likely(got == NDSH_FETCH_OK)) {
-		if (qp->srq != NULL)
-			roce_srq_taken(s, qp->srq);
+	if (base_likely(got == NDSH_FETCH_OK))
 		return true;
-	}
 	if (got == NDSH_FETCH_EMPTY)
 		resp_not_ready(s, qp, pkt);
 	else /* W-RESP-11 */
@@ -237,8 +244,7 @@ resp_receive_failed(struct roce_shard *s, struct roce_qp *qp, const struct roce_
 			ROCE_REASON_RECV_PROT);
 }
 
-/* A receive is taken with the first packet (W-RESP-08), unless that packet came before, took one,
- * and found no room in the staging (mem/moved.c). */
+/* A receive is taken with the first packet (W-RESP-08). */
 static void
 resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
@@ -249,8 +255,7 @@ resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		return;
 	}
 	if (pkt->opflags & ROCE_OPF_FIRST) {
-		if (base_likely(qp->rx_wqe == NULL) &&
-			base_unlikely(!resp_take_receive(s, qp, pkt)))
+		if (base_unlikely(!resp_take_receive(s, qp, pkt)))
 			return;
 		qp->rx_bytes = 0;
 	}
@@ -263,11 +268,13 @@ resp_send(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 			pkt->payload_bytes);
 	if (base_unlikely(put != ROCE_COPY_OK)) {
 		if (put == ROCE_COPY_LATER)
-			resp_not_ready(s, qp, pkt);
+			resp_no_room(s, qp, pkt, pkt->opflags & ROCE_OPF_FIRST);
 		else
 			resp_receive_failed(s, qp, pkt);
 		return;
 	}
+	if (pkt->opflags & ROCE_OPF_FIRST)
+		roce_receive_keep(s, qp);
 	/* W-INV-01: after the data are placed, before the completion. */
 	if (base_unlikely((pkt->opflags & ROCE_OPF_IETH) &&
 			  !roce_mr_invalidate(s, qp, pkt->ieth, true))) {
@@ -320,8 +327,7 @@ write_place(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 	return write_place_pieces(s, qp, pkt) ? ROCE_COPY_OK : ROCE_COPY_REFUSED;
 }
 
-/* A WRITE with immediate takes a receive with its last packet (W-RESP-08), unless that packet came
- * before and took one. */
+/* A WRITE with immediate takes a receive with its last packet (W-RESP-08). */
 static void
 resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
@@ -333,8 +339,7 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		resp_invalid_request(s, qp, pkt); /* W-RESP-06 */
 		return;
 	}
-	if (base_unlikely(flags & ROCE_OPF_IMM) && qp->rx_wqe == NULL &&
-		!resp_take_receive(s, qp, pkt))
+	if (base_unlikely(flags & ROCE_OPF_IMM) && !resp_take_receive(s, qp, pkt))
 		return;
 	if (flags & ROCE_OPF_FIRST) {
 		need = pkt->dma_bytes;
@@ -351,11 +356,13 @@ resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		put = write_place(s, qp, pkt, need);
 	if (base_unlikely(put != ROCE_COPY_OK)) {
 		if (put == ROCE_COPY_LATER)
-			resp_not_ready(s, qp, pkt);
+			resp_no_room(s, qp, pkt, flags & ROCE_OPF_IMM);
 		else
 			resp_access_refused(s, qp, pkt);
 		return;
 	}
+	if (base_unlikely(flags & ROCE_OPF_IMM))
+		roce_receive_keep(s, qp);
 	if (flags & ROCE_OPF_LAST) {
 		message_ends(s, qp, pkt);
 	} else {

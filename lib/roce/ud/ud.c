@@ -22,7 +22,6 @@
 #include "roce/queue/receive.h"
 #include "roce/queue/request.h"
 #include "roce/queue/send_ring.h"
-#include "roce/queue/srq.h"
 #include "roce/queue/wqe.h"
 #include "roce/responder/responder.h"
 #include "roce/requester/fetch.h"
@@ -273,23 +272,14 @@ ud_finish_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pk
 	roce_receive_finish(s, qp, &cqe);
 }
 
-/* The receive in use, with which nothing was done, is in rq again. */
 static void
-ud_give_back(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq)
-{
-	roce_wqe_free(s, qp->rx_wqe);
-	qp->rx_wqe = NULL;
-	rq->next--;
-}
-
-static void
-ud_receive(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq, const struct roce_pkt *pkt)
+ud_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	enum roce_copy put;
 
 	if (pkt->payload_bytes + NDSH_GRH_BYTES > qp->rx_wqe->bytes) { /* W-UD-01 */
 		s->count.rx_datagram_too_long++;
-		ud_give_back(s, qp, rq);
+		roce_receive_give_back(s, qp);
 		return;
 	}
 	put = ud_put_header(s, qp, pkt);
@@ -298,11 +288,10 @@ ud_receive(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq, const s
 			pkt->payload, pkt->payload_bytes);
 	if (put == ROCE_COPY_LATER) { /* no room in the staging counts as no receive */
 		s->count.rx_datagram_no_receive++;
-		ud_give_back(s, qp, rq);
+		roce_receive_give_back(s, qp);
 		return;
 	}
-	if (qp->srq != NULL)
-		roce_srq_taken(s, qp->srq);
+	roce_receive_keep(s, qp);
 	if (put == ROCE_COPY_OK) {
 		ud_finish_receive(s, qp, pkt);
 	} else { /* the client's own SGEs are wrong: the queue pair ends */
@@ -314,15 +303,14 @@ ud_receive(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq, const s
 static void
 ud_take_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	struct ndsh_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
-	enum ndsh_fetch got = roce_receive_take(s, qp, rq);
+	enum ndsh_fetch got = roce_receive_take(s, qp);
 
 	if (got == NDSH_FETCH_BROKEN)
 		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
 	else if (got == NDSH_FETCH_EMPTY)
 		s->count.rx_datagram_no_receive++;
 	else
-		ud_receive(s, qp, rq, pkt);
+		ud_receive(s, qp, pkt);
 }
 
 void

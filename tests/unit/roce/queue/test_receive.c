@@ -25,7 +25,7 @@ Test(receive, a_descriptor_is_read_once)
 		for (uint32_t k = 0; k < n; k++)
 			sge[k] = pair_sge(p, 0, k * 128, 100 + k);
 		ndsh_rq_push(rq, 77, sge, n);
-		cr_assert_eq(roce_receive_take(s, qp, &qp->rq), NDSH_FETCH_OK);
+		cr_assert_eq(roce_receive_take(s, qp), NDSH_FETCH_OK);
 		memset(p->side[0].q[0].rq.ring, 0xff, sizeof(*rq->ring));
 		w = qp->rx_wqe;
 		cr_assert_not_null(w);
@@ -54,7 +54,7 @@ Test(receive, room_is_at_most_the_longest_message)
 	const struct ndsh_sge sge[2] = {{.len = 0xffffffff}, {.len = 0xffffffff}};
 
 	ndsh_rq_push(&p->side[0].q[0].rq, 1, sge, 2);
-	cr_assert_eq(roce_receive_take(s, qp, &qp->rq), NDSH_FETCH_OK);
+	cr_assert_eq(roce_receive_take(s, qp), NDSH_FETCH_OK);
 	cr_expect_eq(qp->rx_wqe->bytes, ROCE_MSG_MAX);
 	roce_receive_fail(s, qp, NDSH_WC_FLUSH_ERR);
 	pair_free(p);
@@ -68,19 +68,19 @@ Test(receive, a_dry_pool_is_an_empty_ring)
 	struct roce_qp *qp = p->side[0].q[0].qp;
 	const uint32_t next = qp->rq.next, wqes = s->usage.wqes, exts = s->exts_left;
 
-	cr_assert_eq(roce_receive_take(s, qp, &qp->rq), NDSH_FETCH_EMPTY);
+	cr_assert_eq(roce_receive_take(s, qp), NDSH_FETCH_EMPTY);
 	cr_assert_eq(s->count.wqe_pool_empty, 0, "nothing was posted");
 	pair_recv(p, 0, 0, 5, 0, 8);
 	s->usage.wqes = s->cfg.max_wqes;
-	cr_expect_eq(roce_receive_take(s, qp, &qp->rq), NDSH_FETCH_EMPTY);
+	cr_expect_eq(roce_receive_take(s, qp), NDSH_FETCH_EMPTY);
 	s->usage.wqes = wqes;
 	s->exts_left = 0;
-	cr_expect_eq(roce_receive_take(s, qp, &qp->rq), NDSH_FETCH_EMPTY);
+	cr_expect_eq(roce_receive_take(s, qp), NDSH_FETCH_EMPTY);
 	s->exts_left = exts;
 	cr_expect_eq(s->count.wqe_pool_empty, 2);
 	cr_expect_null(qp->rx_wqe);
 	cr_expect_eq(qp->rq.next, next);
-	cr_assert_eq(roce_receive_take(s, qp, &qp->rq), NDSH_FETCH_OK);
+	cr_assert_eq(roce_receive_take(s, qp), NDSH_FETCH_OK);
 	cr_expect_eq(qp->rx_wqe->context, 5);
 	roce_receive_fail(s, qp, NDSH_WC_FLUSH_ERR);
 	pair_free(p);
@@ -97,7 +97,7 @@ Test(receive, one_that_fails_completes_and_frees_its_slot)
 
 	for (unsigned i = 0; i < 3; i++) {
 		pair_recv(p, 0, 0, 100 + i, 0, 8);
-		cr_assert_eq(roce_receive_take(s, qp, &qp->rq), NDSH_FETCH_OK);
+		cr_assert_eq(roce_receive_take(s, qp), NDSH_FETCH_OK);
 		cr_expect_eq(s->usage.wqes, 1);
 		cr_expect_eq(page->rq_done, i);
 		qp->reason = ROCE_REASON_MODIFY;
