@@ -30,12 +30,14 @@
  *	sim_ah.c	address handles
  *	sim_sidr.c	SIDR: lookups of such a queue pair's number
  *	sim_stranger.c	forged frames
+ *	sim_dialect.h	peers that are other implementations
  *	sim_mem.c	memory of the world; arenas with a shadow of what they must hold
  */
 #ifndef SIM_H
 #define SIM_H
 
 #include "sim_conn.h"
+#include "sim_dialect.h"
 #include "sim_draw.h"
 #include "sim_host.h"
 #include "sim_net.h"
@@ -66,6 +68,7 @@ struct sim_world {
 	unsigned ring_room;	   /* of the rings between shards */
 	unsigned sharing;	   /* chance of an end to share its receives */
 	uint64_t far_used, stalls; /* memory behind movers; how often one paused */
+	uint64_t dialect_ns;	   /* when one says something by itself */
 	uint64_t holds; /* atomics that may make their peer retransmit the packets behind them */
 	uint64_t steps, completions, deaths;
 	unsigned dying;				     /* hosts that died or are about to */

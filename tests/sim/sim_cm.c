@@ -75,6 +75,12 @@ conn_of(struct sim_world *w, const struct sim_host *from, const struct cm_mad *m
 	return NULL;
 }
 
+static struct sim_ep *
+end_of(struct sim_conn *c, const struct sim_host *h)
+{
+	return &c->ep[c->ep[0].client->shard->host != h];
+}
+
 static enum sim_fate
 fate(struct sim_conn *c, uint32_t attr)
 {
@@ -163,5 +169,7 @@ sim_cm_passes(struct sim_host *from, struct sim_host *to, const uint8_t *mad, st
 		w->cm_faults[m.attr - CM_ATTR_REQ][what]++;
 	if (m.attr == CM_ATTR_REQ && (what == SIM_FATE_TWICE || what == SIM_FATE_LATE))
 		c->copies = true;
+	if (c != NULL && !sim_dialect_mad(end_of(c, from), m.attr, f))
+		return false;
 	return suffer(from, to, f, what);
 }

@@ -314,6 +314,7 @@ sim_conn_start(struct sim_conn *c)
 		.owner = ep,
 	};
 
+	sim_dialect_plan(c);
 	sim_note(ep->w, "conn %u: host %u to host %u, %s, MTU %u, poison %s%s, abrupt at %u%s",
 		c->number, local->number, remote->number, c->v6 ? "IPv6" : "IPv4", c->mtu,
 		c->villain == NULL ? "" : c->villain->name, poison_names[c->poison], c->abrupt_at,
@@ -363,10 +364,10 @@ on_request(struct sim_host *h, const struct roce_cm_event *ev)
 	ep->conn->request = *ev;
 	ep->conn->accept_ns = w->now_ns;
 	sim_actor_set(w, sim_ep_actor(ep));
+	ep->conn->accept_ns += sim_dialect_delay(ep);
 	if (sim_chance(w, 3000))
 		ep->conn->accept_ns += sim_below(w, 300 * SIM_MS);
-	else
-		sim_conn_answer(ep->conn);
+	sim_conn_answer(ep->conn);
 	sim_actor_set(w, SIM_ACTOR_HOST(h->number));
 }
 

@@ -77,6 +77,7 @@ struct sim_ep {
 	uint64_t close_ns;	   /* when to react to an error */
 	uint64_t drained_until_ns; /* in SQD */
 	bool draining, patient;	   /* in SQD: not yet told that it is drained; waits for that */
+	struct sim_speech *speech; /* it speaks a dialect; NULL: it does not */
 };
 enum sim_fate { /* of a CM message */
 	SIM_FATE_PASSES,

@@ -107,7 +107,7 @@ rx_frame(struct sim_shard *sh, struct sim_frame *f)
 				pkt.psn, pkt.payload_bytes, pkt.syndrome);
 		qp = roce_shard_rx_seek(sh->s, place, &pkt);
 		if (!sim_ud_rx(sh, &pkt, qp, f->damaged))
-			roce_shard_rx(sh->s, w->now_ns, &pkt, qp);
+			sim_dialect_rx(sh, f, &pkt, qp);
 	}
 	free(f);
 }
@@ -269,7 +269,7 @@ flush(struct sim_shard *sh)
 		return;
 	}
 	while ((f = sim_ring_take(&sh->out)) != NULL) {
-		sim_net_send(h->w, h->number, f->data, f->bytes);
+		sim_dialect_send(h, f->data, f->bytes);
 		free(f);
 	}
 }

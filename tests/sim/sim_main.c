@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- *	sim --seeds A..B [--profile NAME] [--replay] [--stop] [--counters]
+ *	sim --seeds A..B [--profile NAME]... [--replay] [--stop] [--counters] [--dialects]
  *	sim --seed N [--profile NAME] [--verbose]
  *
- * Without --profile the seed chooses one. --replay runs each seed twice and fails
+ * The seed chooses one of the profiles, or of all. --replay runs each seed twice and fails
  * if their traces differ. --stop ends at the first failure. --counters shows what
- * the engine and the CM saw in all of it. A failing seed prints one line that starts
+ * the engine and the CM saw in all of it. --dialects fails if there is a dialect (sim_dialect.c)
+ * that no peer has spoken. A failing seed prints one line that starts
  * with "seed N".
  */
 #include <stdio.h>
@@ -15,17 +16,20 @@
 
 #include "sim.h"
 
+#define PROFILES_MAX 16u
+
 struct options {
 	uint64_t first, last;
-	const struct sim_profile *profile;
-	bool verbose, replay, stop, counters;
+	const struct sim_profile *profile[PROFILES_MAX];
+	unsigned n_profiles;
+	bool verbose, replay, stop, counters, dialects;
 };
 
 static int
 usage(void)
 {
-	fprintf(stderr, "usage: sim --seeds A..B | --seed N [--profile NAME] [--verbose] "
-			"[--replay] [--stop] [--counters]\n"
+	fprintf(stderr, "usage: sim --seeds A..B | --seed N [--profile NAME]... [--verbose] "
+			"[--replay] [--stop] [--counters] [--dialects]\n"
 			"profiles:");
 	for (const struct sim_profile *p = sim_profiles; p->name != NULL; p++)
 		fprintf(stderr, " %s", p->name);
@@ -63,11 +67,13 @@ parse(int argc, char **argv, struct options *o)
 			o->stop = true;
 		} else if (strcmp(argv[i], "--counters") == 0) {
 			o->counters = true;
+		} else if (strcmp(argv[i], "--dialects") == 0) {
+			o->dialects = true;
 		} else if (i + 1 < argc && strncmp(argv[i], "--seed", 6) == 0) {
 			seeds = parse_seeds(argv[++i], o);
 		} else if (i + 1 < argc && strcmp(argv[i], "--profile") == 0) {
-			o->profile = sim_profile_find(argv[++i]);
-			if (o->profile == NULL)
+			if (o->n_profiles == PROFILES_MAX ||
+				(o->profile[o->n_profiles++] = sim_profile_find(argv[++i])) == NULL)
 				return false;
 		} else {
 			return false;
@@ -111,6 +117,7 @@ print_counters(void)
 	ROCE_CM_COUNTERS(ROCE_X)
 #undef ROCE_X
 	sim_cm_print();
+	sim_dialect_print();
 }
 
 int
@@ -123,8 +130,8 @@ main(int argc, char **argv)
 		return usage();
 	begin = spent_ns();
 	for (uint64_t seed = o.first; seed <= o.last && !(o.stop && failed > 0); seed++) {
-		const struct sim_profile *p =
-			o.profile != NULL ? o.profile : sim_profile_of_seed(seed);
+		const struct sim_profile *p = o.n_profiles > 0 ? o.profile[seed % o.n_profiles]
+							       : sim_profile_of_seed(seed);
 		uint64_t hash, again;
 		bool ok = sim_run(seed, p, o.verbose, &hash);
 
@@ -139,6 +146,8 @@ main(int argc, char **argv)
 	}
 	if (o.counters)
 		print_counters();
+	if (o.dialects && !sim_dialect_all_spoken())
+		failed++;
 	print_figures(passed + failed, spent_ns() - begin);
 	printf("%lu passed, %lu failed, 0 skipped\n", (unsigned long)passed, (unsigned long)failed);
 	return failed == 0 ? 0 : 1;

@@ -48,8 +48,11 @@ poison_status(const struct sim_ep *ep, uint8_t status)
 		return status == NDSH_WC_BIND_ERR;
 	case SIM_POISON_INVALIDATE:
 		return status == NDSH_WC_LOC_QP_OP_ERR;
-	case SIM_POISON_QP_RIGHT:
 	case SIM_POISON_RECV_SMALL:
+		if (sim_speaks(ep->peer, SIM_DIALECT_NAK_OPERATION))
+			return status == NDSH_WC_REM_OP_ERR;
+		return status == NDSH_WC_REM_INV_REQ_ERR;
+	case SIM_POISON_QP_RIGHT:
 		return status == NDSH_WC_REM_INV_REQ_ERR;
 	default:
 		return status == NDSH_WC_REM_ACCESS_ERR;

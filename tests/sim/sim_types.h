@@ -45,5 +45,6 @@ struct sim_ud;
 struct sim_frame;
 struct sim_shard;
 struct sim_host;
+struct sim_speech;
 
 #endif

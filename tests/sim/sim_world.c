@@ -88,7 +88,7 @@ setup(struct sim_world *w)
 static uint64_t
 next_event(const struct sim_world *w, uint64_t conns_ns)
 {
-	uint64_t t = sim_earlier(conns_ns, sim_net_next(w));
+	uint64_t t = sim_earlier(sim_earlier(conns_ns, sim_net_next(w)), w->dialect_ns);
 
 	for (unsigned i = 0; i < w->n_hosts; i++)
 		t = sim_earlier(t, sim_host_next(&w->hosts[i]));
@@ -99,6 +99,7 @@ static void
 step(struct sim_world *w)
 {
 	sim_net_deliver(w);
+	sim_dialect_run(w);
 	for (unsigned i = 0; i < w->n_hosts; i++)
 		sim_host_run(&w->hosts[i]);
 }
@@ -292,7 +293,8 @@ sim_run(uint64_t seed, const struct sim_profile *profile, bool verbose, uint64_t
 	static struct sim_world w;
 	volatile bool ok = false;
 
-	w = (struct sim_world){.seed = seed, .profile = profile, .verbose = verbose};
+	w = (struct sim_world){
+		.seed = seed, .profile = profile, .verbose = verbose, .dialect_ns = SIM_NEVER};
 	sim_draws_begin(&w.draws, seed);
 	if (setjmp(failed) == 0) {
 		setup(&w);
