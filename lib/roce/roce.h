@@ -320,7 +320,8 @@ void roce_arena_close(struct roce_shard *s, struct roce_mr *key);
  * queue is left.
  */
 size_t roce_mover_bytes(void);
-struct roce_mover *roce_mover_create(struct roce_shard *s, void *mem, void *shared, void *owner);
+struct roce_mover *roce_mover_create(
+	struct roce_shard *s, void *mem, void *shared, bool tells, void *owner);
 /* False: there are regions of m, or queue pairs that have met them. */
 bool roce_mover_destroy(struct roce_shard *s, struct roce_mover *m);
 /* In each turn: see what clients have moved, and continue what waited for it. Returns how many

@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "roce/cc/pace.h"
+#include "roce/lost.h"
 #include "roce/mem/moved.h"
 #include "roce/mem/mover.h"
 #include "roce/qp/keepalive.h"
@@ -37,9 +38,12 @@ mover_serve_waiting(struct roce_shard *s, struct roce_mover *m)
 {
 	struct roce_moved *moved;
 
-	for (unsigned n = 0; n < MOVER_CHECKS && (moved = roce_mover_waiter(m)) != NULL; n++)
+	for (unsigned n = 0; n < MOVER_CHECKS && (moved = roce_mover_waiter(m)) != NULL; n++) {
+		if (base_unlikely(moved->lost.of != NULL))
+			roce_lost(s, moved);
 		if (roce_moved_progress(s, moved))
 			roce_req_go_back(s, moved->qp);
+	}
 }
 
 unsigned

@@ -11,17 +11,24 @@ ndsh_mover_staging(void)
 }
 
 uint32_t
-ndsh_mover_bytes(void)
+ndsh_mover_failed(void)
 {
 	return ndsh_mover_staging() + NDSH_MOVER_IN_BYTES +
 	       NDSH_MOVER_SLOTS * NDSH_MOVER_SLOT_BYTES;
 }
 
+uint32_t
+ndsh_mover_bytes(bool tells)
+{
+	return ndsh_mover_failed() + (tells ? NDSH_MOVER_DEPTH / 8 : 0);
+}
+
 void
-ndsh_mover_view(struct ndsh_mover *m, void *base)
+ndsh_mover_view(struct ndsh_mover *m, void *base, bool tells)
 {
 	ndsh_cq_reader_view(&m->reader, base, NDSH_MOVER_DEPTH);
 	m->staging = (uint8_t *)base + ndsh_mover_staging();
+	m->failed = tells ? (void *)((uint8_t *)base + ndsh_mover_failed()) : NULL;
 }
 
 static void
@@ -38,10 +45,8 @@ command_run_atomic(const struct ndsh_mover *m, const struct ndsh_cqe *command)
 	memcpy(m->staging + a.result, &old, sizeof(old));
 }
 
-/* Addresses are those that the application registered: if one is no longer mapped, that is a fault
- * of the application, as if it had touched the memory itself. */
-static void
-command_run(const struct ndsh_mover *m, const struct ndsh_cqe *command)
+void
+ndsh_mover_copy_plain(const struct ndsh_mover *m, const struct ndsh_cqe *command)
 {
 	uint8_t *memory = (uint8_t *)(uintptr_t)command->context,
 		*staging = m->staging + command->data;
@@ -54,17 +59,37 @@ command_run(const struct ndsh_mover *m, const struct ndsh_cqe *command)
 		command_run_atomic(m, command);
 }
 
-uint32_t
-ndsh_mover_run(struct ndsh_mover *m, uint32_t n)
+/* Bits of older commands stand in the way of newer ones, until these are done. */
+static void
+command_tell(struct ndsh_mover *m, uint64_t command, bool failed)
 {
-	struct ndsh_cqe command;
-	uint32_t done = 0;
+	uint64_t *word = &m->failed[command % NDSH_MOVER_DEPTH / 64], was = ndsh_load64(word);
+	uint64_t bit = UINT64_C(1) << command % 64;
+	uint64_t is = failed ? was | bit : was & ~bit;
 
-	while (done < n && ndsh_cq_take(&m->reader, &command)) {
-		command_run(m, &command);
-		done++;
-	}
-	if (done > 0)
+	if (is != was)
+		ndsh_store64(word, is);
+}
+
+uint32_t
+ndsh_mover_run(struct ndsh_mover *m, uint32_t n, ndsh_mover_copy *copy, void *ctx)
+{
+	struct ndsh_cqe command[NDSH_MOVER_BATCH];
+	uint32_t done = 0, got, failed;
+
+	do {
+		uint64_t first = m->reader.taken;
+
+		for (got = 0; got < NDSH_MOVER_BATCH && done + got < n; got++)
+			if (!ndsh_cq_take(&m->reader, &command[got]))
+				break;
+		if (got == 0)
+			break;
+		failed = copy(ctx, m, command, got);
+		for (uint32_t i = 0; i < got && m->failed != NULL; i++)
+			command_tell(m, first + i, failed >> i & 1);
 		ndsh_cq_taken(&m->reader);
+		done += got;
+	} while (got == NDSH_MOVER_BATCH);
 	return done;
 }

@@ -14,8 +14,15 @@
  * daemon loads it with acquire). A client that moves consumer too far only spoils its own
  * transfers. The daemon checks rights and alignment before it gives a command.
  *
- * A command is given before the completion of the request that it belongs to. So a client that took
- * completions and then carries out all commands that it finds has done what the completions report.
+ * A command is given before the completion of the request that it belongs to. So a client that
+ * carries out all commands that it finds, and then takes the completions that were published
+ * before, has done what those report.
+ *
+ * A command that the client can't carry out, because the memory has gone, is done all the same, and
+ * its bit in failed[] says so: bit command % NDSH_MOVER_DEPTH, which the client writes for each
+ * command before consumer. The daemon then fails that transfer and ends its queue pair. The
+ * completion may have been made already: the command says which one it is, and the client corrects
+ * it (from minor version 10 on).
  */
 #ifndef NDSH_MOVER_H
 #define NDSH_MOVER_H
@@ -39,23 +46,46 @@ enum {
 	NDSH_MOVE_FETCH_ADD = 67,
 };
 
+/*
+ * What is not true if a copy command fails (syndrome of the entry). qp: the client's handle;
+ * slot_count: of the first completion that is concerned. Of RECEIVE and REQUEST that one has failed
+ * (LOC_PROT_ERR), and those of the same queue behind it are flushed; of WRITE all are flushed.
+ */
+enum ndsh_spoils {
+	NDSH_SPOILS_NONE, /* nothing is completed before the client has carried the command out */
+	NDSH_SPOILS_RECEIVE,
+	NDSH_SPOILS_WRITE,   /* the peer's: completions of receives behind it */
+	NDSH_SPOILS_REQUEST, /* READ, atomic */
+};
+
 struct ndsh_move_atomic { /* operands */
 	uint64_t swap_add, compare;
 	uint64_t result; /* where in the staging the old value goes; 8 bytes */
 };
 
-/* Bytes of the block, and where in it the staging begins: first that of IN, then the slots. */
-uint32_t ndsh_mover_bytes(void);
+/* Bytes of the block, and where in it the staging begins: first that of IN, then the slots; behind
+ * them failed[]. tells: the block has room for it. */
+uint32_t ndsh_mover_bytes(bool tells);
 uint32_t ndsh_mover_staging(void);
+uint32_t ndsh_mover_failed(void);
 
 struct ndsh_mover { /* client's view */
 	struct ndsh_cq_reader reader;
 	uint8_t *staging;
+	uint64_t *failed; /* NULL: the daemon does not look */
 };
-void ndsh_mover_view(struct ndsh_mover *m, void *base);
+void ndsh_mover_view(struct ndsh_mover *m, void *base, bool tells);
+
+#define NDSH_MOVER_BATCH 16u
+/* Carries out n commands, at most NDSH_MOVER_BATCH, in their order; returns those that it could
+ * not: bit i, command i. */
+typedef uint32_t ndsh_mover_copy(
+	void *ctx, const struct ndsh_mover *m, const struct ndsh_cqe *commands, uint32_t n);
 /* Carry out at most n copy commands; returns how many. One thread at a time. The caller then passes
  * a full barrier and wakes the daemon if its session page says that it sleeps. */
-uint32_t ndsh_mover_run(struct ndsh_mover *m, uint32_t n);
+uint32_t ndsh_mover_run(struct ndsh_mover *m, uint32_t n, ndsh_mover_copy *copy, void *ctx);
+/* One command, by loads and stores of this thread: for memory that is certainly there. */
+void ndsh_mover_copy_plain(const struct ndsh_mover *m, const struct ndsh_cqe *command);
 
 /* Instructions of the CPU: the application may use the same ones on its word meanwhile. */
 static inline uint64_t

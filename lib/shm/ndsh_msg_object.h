@@ -37,7 +37,8 @@ struct ndsh_admin_create {
 };
 struct ndsh_mover_create { /* block of ndsh_mover_bytes(); reply: ndsh_id_msg, fd as for a CQ */
 	struct ndsh_msg_hdr h;
-	uint32_t segment, reserved;
+	uint32_t segment;
+	uint32_t tells; /* from minor version 10 on, 1: the block has failed[] */
 	uint64_t offset;
 };
 struct ndsh_mw_create {

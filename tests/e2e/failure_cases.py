@@ -15,7 +15,7 @@ SCENARIOS = """
     flush flush-connected close-deep flush-race
     full-cq no-receive late-receive long-send wrong-key out-of-bounds no-right dead-key
     region-again many-regions region-rights region-flags read-into-read-only foreign-memory
-    foreign-rights foreign-gone foreign-fork
+    foreign-rights foreign-gone foreign-fork lost-memory
     notify
     no-listener no-neighbour no-route reject private-data port-in-use disconnect
     numbers numbers-refused numbers-taken keepalive events events-queues events-srq

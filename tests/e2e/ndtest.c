@@ -45,6 +45,7 @@ static const struct {
 	{"foreign-rights", scenario_foreign_rights},
 	{"foreign-gone", scenario_foreign_gone},
 	{"foreign-fork", scenario_foreign_fork},
+	{"lost-memory", scenario_lost_memory},
 	{"notify", scenario_notify},
 	{"flush", scenario_flush},
 	{"flush-connected", scenario_flush_connected},

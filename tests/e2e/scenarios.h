@@ -52,6 +52,9 @@ void scenario_foreign_rights(struct pair *p);
 void scenario_foreign_gone(struct pair *p);
 void scenario_foreign_fork(struct pair *p);
 
+/* lost.c */
+void scenario_lost_memory(struct pair *p);
+
 /* flush.c */
 void scenario_flush(struct pair *p);
 void scenario_flush_connected(struct pair *p);

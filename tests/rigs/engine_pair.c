@@ -150,10 +150,10 @@ side_moved(struct pair *p, struct pair_side *d)
 {
 	d->moved = zalloc(PAIR_ARENA);
 	d->mover_mem = zalloc(roce_mover_bytes());
-	d->mover_shared = zalloc(ndsh_mover_bytes());
-	d->mover = roce_mover_create(d->shard, d->mover_mem, d->mover_shared, d);
+	d->mover_shared = zalloc(ndsh_mover_bytes(true));
+	d->mover = roce_mover_create(d->shard, d->mover_mem, d->mover_shared, true, d);
 	need(d->mover != NULL, "mover");
-	ndsh_mover_view(&d->client, d->mover_shared);
+	ndsh_mover_view(&d->client, d->mover_shared, true);
 	d->moved_mr = roce_mr_register_moved(
 		d->shard, d->pd, (uintptr_t)d->moved, PAIR_ARENA, d->mover, p->opts.mr_access);
 	need(d->moved_mr != NULL, "region behind a mover");
@@ -349,16 +349,48 @@ deliver(struct pair *p, unsigned side)
 	return done;
 }
 
+/* Memory that has gone. */
+static bool
+is_gone(const struct pair_side *d, const struct ndsh_cqe *command)
+{
+	uint64_t from = command->context - (uintptr_t)d->moved;
+
+	return from < d->gone[1] && from + command->bytes > d->gone[0];
+}
+
+static uint32_t
+copy_commands(void *ctx, const struct ndsh_mover *m, const struct ndsh_cqe *commands, uint32_t n)
+{
+	uint32_t failed = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (is_gone(ctx, &commands[i]))
+			failed |= 1u << i;
+		else
+			ndsh_mover_copy_plain(m, &commands[i]);
+	}
+	return failed;
+}
+
+unsigned
+pair_client_moves(struct pair *p, unsigned side, uint32_t n)
+{
+	struct pair_side *d = &p->side[side];
+
+	return ndsh_mover_run(&d->client, n, copy_commands, d);
+}
+
 /* What the client does meanwhile, and what the shard sees of it. */
 static unsigned
-move(struct pair *p, struct pair_side *d)
+move(struct pair *p, unsigned side)
 {
+	struct pair_side *d = &p->side[side];
 	unsigned done = 0;
 
 	if (d->mover == NULL)
 		return 0;
 	if (!d->stalled)
-		done = ndsh_mover_run(&d->client, d->moves != 0 ? d->moves : UINT32_MAX);
+		done = pair_client_moves(p, side, d->moves != 0 ? d->moves : UINT32_MAX);
 	return done + roce_shard_movers(d->shard, p->now_ns);
 }
 
@@ -375,7 +407,7 @@ pair_turn(struct pair *p, unsigned side)
 
 	if (done == 0)
 		done += roce_shard_timers(d->shard, p->now_ns, TIMER_BUDGET);
-	done += move(p, d);
+	done += move(p, side);
 	done += roce_shard_poll_rings(d->shard, p->now_ns, 64);
 	for (unsigned i = 0; i < BURST; i++)
 		slot[i].buf = room[i];

@@ -61,7 +61,9 @@ struct pair_side {
 	struct roce_mover *mover;
 	void *mover_mem, *mover_shared;
 	struct ndsh_mover client;
-	bool stalled;	/* the client moves nothing */
+	bool stalled; /* the client moves nothing */
+	uint32_t gone
+		[2]; /* it can't reach moved memory from the first of these offsets to the second */
 	unsigned moves; /* that it makes in a turn; 0: all */
 };
 
@@ -110,6 +112,8 @@ struct ndsh_sge pair_sge(const struct pair *p, unsigned side, uint32_t at, uint3
 /* The same in memory behind the mover. */
 struct ndsh_sge pair_moved_sge(const struct pair *p, unsigned side, uint32_t at, uint32_t bytes);
 
+/* The client of a side carries out n copy commands at most; returns how many there were. */
+unsigned pair_client_moves(struct pair *p, unsigned side, uint32_t n);
 /* One turn of a side; returns the number of frames, requests and completions it handled. */
 unsigned pair_turn(struct pair *p, unsigned side);
 /* Turns and time until nothing is left to do but timers, or limit_ns passed; then true: quiet. */

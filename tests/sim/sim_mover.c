@@ -46,11 +46,12 @@ sim_mover_init(struct sim_client *c)
 	m->next_ns = SIM_NEVER;
 	if (!sim_chance(c->w, 5000))
 		return;
-	shared = sim_alloc(c->w, ndsh_mover_bytes());
+	shared = sim_alloc(c->w, ndsh_mover_bytes(true));
 	m->client = c;
-	m->engine = roce_mover_create(c->shard->s, sim_alloc(c->w, roce_mover_bytes()), shared, m);
+	m->engine = roce_mover_create(
+		c->shard->s, sim_alloc(c->w, roce_mover_bytes()), shared, true, m);
 	sim_check(c->w, m->engine != NULL, "roce_mover_create()");
-	ndsh_mover_view(&m->commands, shared);
+	ndsh_mover_view(&m->commands, shared, true);
 	m->share = (unsigned)sim_below(c->w, 10001);
 	m->pace_ns = 20 << sim_below(c->w, 8);
 	m->next_ns = c->w->now_ns;
@@ -64,12 +65,21 @@ sim_mover_destroy(struct sim_mover *m)
 			"a mover is still in use");
 }
 
+static uint32_t
+copy_all(void *ctx, const struct ndsh_mover *m, const struct ndsh_cqe *commands, uint32_t n)
+{
+	(void)ctx;
+	for (uint32_t i = 0; i < n; i++)
+		ndsh_mover_copy_plain(m, &commands[i]);
+	return 0;
+}
+
 /* Returns how many copy commands were done, at most n. */
 static uint32_t
 carry_out(struct sim_mover *m, uint32_t n)
 {
 	struct sim_client *c = m->client;
-	uint32_t done = ndsh_mover_run(&m->commands, n);
+	uint32_t done = ndsh_mover_run(&m->commands, n, copy_all, NULL);
 
 	if (done == 0)
 		return 0;

@@ -27,6 +27,7 @@ struct mover_making {
 	struct ndd_mover *mover;
 	struct roce_admin *admin;
 	void *shared;
+	bool tells;
 };
 
 static void
@@ -35,8 +36,8 @@ on_shard_mover_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	struct mover_making *c = arg;
 
 	(void)now_ns;
-	c->mover->engine =
-		roce_mover_create(shard->engine, c->mover->state, c->shared, &c->mover->owner);
+	c->mover->engine = roce_mover_create(
+		shard->engine, c->mover->state, c->shared, c->tells, &c->mover->owner);
 	roce_admin_set_mover(c->admin, c->mover->engine);
 }
 
@@ -70,13 +71,14 @@ static enum ndsh_status
 mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_mover_create *m = msg;
-	struct mover_making c = {.admin = &s->lcore->admin};
+	struct mover_making c = {.admin = &s->lcore->admin, .tells = m->tells != 0};
+	uint32_t bytes = ndsh_mover_bytes(c.tells);
 	struct ndd_segment *seg;
 	int pipe_fd[2];
 
 	if (s->mover != NULL)
 		return NDSH_ERR_INVALID_STATE;
-	c.shared = ndd_segment_block(s, m->segment, m->offset, ndsh_mover_bytes(), &seg);
+	c.shared = ndd_segment_block(s, m->segment, m->offset, bytes, &seg);
 	if (c.shared == NULL)
 		return NDSH_ERR_INVALID_PARAMETER;
 	s->mover = c.mover = calloc(1, sizeof(*c.mover));
@@ -92,7 +94,7 @@ mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_NO_RESOURCES;
 	}
 	c.mover->owner.notify_fd = pipe_fd[1];
-	memset(c.shared, 0, ndsh_mover_bytes());
+	memset(c.shared, 0, bytes);
 	ndd_shard_call(s->shard, on_shard_mover_create, &c);
 	if (c.mover->engine == NULL) {
 		close(pipe_fd[0]);

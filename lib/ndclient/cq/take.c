@@ -9,6 +9,7 @@
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/spin.h"
 #include "ndclient/session/verify.h"
+#include "shm/ndsh_mover.h"
 
 #define BATCH 16 /* entries that are read from the ring at a time */
 
@@ -28,8 +29,22 @@ struct results {
 	struct nd_ud_result *datagram;
 };
 
+/* A copy command failed, and the daemon did not know: the completion that the command named has
+ * failed, and those behind it are flushed (ndsh_mover.h). */
+static void
+correct_entry(const struct nd_spoiled *s, uint32_t by, struct ndsh_cqe *e)
+{
+	int32_t behind = (int32_t)(e->slot_count - s->from);
+
+	if (e->status != NDSH_WC_SUCCESS || behind < 0)
+		return;
+	e->status =
+		behind == 0 && by != NDSH_SPOILS_WRITE ? NDSH_WC_LOC_PROT_ERR : NDSH_WC_FLUSH_ERR;
+	e->bytes = 0;
+}
+
 static inline void
-convert_entry(struct nd_adapter *a, const struct ndsh_cqe *e, const struct results *r, uint32_t i)
+convert_entry(struct nd_adapter *a, struct ndsh_cqe *e, const struct results *r, uint32_t i)
 {
 	void *context = NULL;
 	struct nd_qp *qp = e->qp < ND_QP_HANDLES
@@ -37,6 +52,11 @@ convert_entry(struct nd_adapter *a, const struct ndsh_cqe *e, const struct resul
 				   : NULL;
 
 	if (qp != NULL) {
+		const struct nd_spoiled *s = &qp->spoiled[e->op == NDSH_OP_RECV];
+		uint32_t by = __atomic_load_n(&s->by, __ATOMIC_ACQUIRE);
+
+		if (by != NDSH_SPOILS_NONE)
+			correct_entry(s, by, e);
 		free_slots(qp, e);
 		if (nd_mw_concerns(e))
 			nd_mw_see(qp, e);
@@ -64,8 +84,17 @@ cq_judge_empty(struct nd_cq *cq, struct ndsh_cqe *first)
 	return fault == NDSH_CQ_OK ? ND_DEVICE_REMOVED : nd_status_of_fault(fault);
 }
 
+/* How many of n may be taken, if only those made before number limit may. */
+static uint32_t
+below_limit(const struct nd_cq *cq, uint32_t n, uint64_t limit)
+{
+	uint64_t taken = cq->reader.taken;
+
+	return limit <= taken ? 0 : limit - taken < n ? (uint32_t)(limit - taken) : n;
+}
+
 static int32_t
-cq_take(struct nd_cq *cq, const struct results *r, uint32_t n)
+cq_take(struct nd_cq *cq, const struct results *r, uint32_t n, uint64_t limit)
 {
 	struct ndsh_cqe e[BATCH];
 	uint32_t done = 0;
@@ -74,7 +103,7 @@ cq_take(struct nd_cq *cq, const struct results *r, uint32_t n)
 		n = INT32_MAX;
 	nd_spin_lock(&cq->lock);
 	while (done < n) {
-		uint32_t want = n - done < BATCH ? n - done : BATCH;
+		uint32_t want = below_limit(cq, n - done < BATCH ? n - done : BATCH, limit);
 		uint32_t got = ndsh_cq_poll(&cq->reader, e, want);
 
 		if (got == 0 && done == 0) {
@@ -89,24 +118,34 @@ cq_take(struct nd_cq *cq, const struct results *r, uint32_t n)
 		for (uint32_t i = 0; i < got; i++)
 			convert_entry(cq->adapter, &e[i], r, done + i);
 		done += got;
-		if (got < want)
+		if (got < want || want == 0)
 			break;
 	}
 	nd_spin_unlock(&cq->lock);
 	return (int32_t)done;
 }
 
-/* The bytes that results report are in place before the results are returned (mem/mover.c). */
+/* The bytes that results report are in place before the results are taken, or it is known that they
+ * are lost: all copy commands are carried out that were given before those results were published
+ * (mem/mover.c). What comes meanwhile is for the next call; of a daemon that has died, nothing. */
 static int32_t
 cq_take_moved(struct nd_cq *cq, const struct results *r, uint32_t n)
 {
-	int32_t got = cq_take(cq, r, n);
 	struct nd_mover *m = __atomic_load_n(&cq->adapter->mover, __ATOMIC_ACQUIRE);
+	const struct ndsh_cq_page *page = cq->reader.page;
+	uint64_t made;
+	int32_t got;
 
-	if (m != NULL && got > 0)
+	if (m == NULL)
+		return cq_take(cq, r, n, UINT64_MAX);
+	made = __atomic_load_n(&page->produced, __ATOMIC_ACQUIRE);
+	if (made != __atomic_load_n(&page->consumer, __ATOMIC_RELAXED))
 		nd_mover_run(m);
-	else if (m != NULL)
+	else
 		nd_mover_help(m);
+	got = cq_take(cq, r, n, made);
+	if (got > 0 && nd_gone(cq->adapter))
+		nd_mover_run(m);
 	return got;
 }
 

@@ -31,20 +31,7 @@
 
 /* Of all adapters. If a child shared these pages, it could change the parent's memory. */
 static struct nd_adopted_list of_process = LIST_HEAD_INITIALIZER(of_process);
-static pthread_mutex_t fork_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t forks_watched = PTHREAD_ONCE_INIT;
-
-static void
-before_fork(void)
-{
-	pthread_mutex_lock(&fork_lock);
-}
-
-static void
-after_fork(void)
-{
-	pthread_mutex_unlock(&fork_lock);
-}
 
 /* No other thread runs in the child yet. Where this fails, the child has no memory there, rather
  * than the parent's. */
@@ -58,13 +45,13 @@ in_child(void)
 			    0) == MAP_FAILED)
 			munmap(x->at, x->bytes);
 	LIST_INIT(&of_process);
-	pthread_mutex_unlock(&fork_lock);
+	nd_exchange_unlock();
 }
 
 static void
 watch_forks(void)
 {
-	(void)pthread_atfork(before_fork, after_fork, in_child);
+	(void)pthread_atfork(nd_exchange_lock, nd_exchange_unlock, in_child);
 }
 
 /* ---- what can be adopted ------------------------------------------------------------- */
@@ -124,11 +111,11 @@ exchange_pages(struct nd_adopted *x, int fd, void *copy)
 	bool ok;
 
 	pthread_once(&forks_watched, watch_forks);
-	pthread_mutex_lock(&fork_lock);
+	nd_exchange_lock();
 	ok = nd_exchange(fd, x->at, x->bytes, copy);
 	if (ok)
 		LIST_INSERT_HEAD(&of_process, x, of_process);
-	pthread_mutex_unlock(&fork_lock);
+	nd_exchange_unlock();
 	return ok;
 }
 
@@ -271,13 +258,13 @@ nd_adopt_put(struct nd_adapter *a, struct nd_adopted *x)
 	pthread_mutex_unlock(&all->lock);
 	if (!last)
 		return;
-	pthread_mutex_lock(&fork_lock);
+	nd_exchange_lock();
 	x->kept = !move_out(x);
 	if (!x->kept) {
 		LIST_REMOVE(x, of_process);
 		close(x->fd);
 	}
-	pthread_mutex_unlock(&fork_lock);
+	nd_exchange_unlock();
 	pthread_mutex_lock(&all->lock);
 	LIST_INSERT_HEAD(&all->ended, x, of_adapter);
 	all->count.ranges--;

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -58,6 +59,20 @@ nd_exchange_open(void)
 		return -1;
 	}
 	return fd;
+}
+
+static pthread_mutex_t exchanges = PTHREAD_MUTEX_INITIALIZER;
+
+void
+nd_exchange_lock(void)
+{
+	pthread_mutex_lock(&exchanges);
+}
+
+void
+nd_exchange_unlock(void)
+{
+	pthread_mutex_unlock(&exchanges);
 }
 
 bool

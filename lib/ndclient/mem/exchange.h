@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* One exchange at a time in this process, by this lock; forks wait for it. */
+void nd_exchange_lock(void);
+void nd_exchange_unlock(void);
 /* The descriptor that an exchange needs; -1: this system has none. */
 int nd_exchange_open(void);
 /* Would this thread have to store to the range while it exchanges it? */

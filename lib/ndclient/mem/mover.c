@@ -8,8 +8,9 @@
  * results copies too, before they are returned: so the bytes that a result reports are in their
  * place, whatever the mover thread is doing just now.
  *
- * A program that is stopped, or that has unmapped what it registered, stops its own transfers or
- * gets the fault: it costs no other program memory or time.
+ * A program that is stopped stops its own transfers. Of memory that is gone, before its region was
+ * deregistered, the transfers fail and their queue pairs end: the daemon is told, and completions
+ * that it had made before are corrected here, as they are taken.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +22,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "ndclient/mem/copier.h"
 #include "ndclient/mem/mover.h"
 #include "ndclient/mem/segment.h"
+#include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/control.h"
 #include "ndclient/session/error.h"
@@ -35,13 +38,13 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define BATCH  16u /* copy commands of up to 4 KiB each before another thread may take the lock */
 #define YIELDS 4u /* empty polls before the thread sleeps; on a crowded machine each is expensive */
 
 struct nd_mover {
 	struct nd_adapter *adapter;
 	pthread_mutex_t lock; /* of commands: one thread at a time carries them out */
 	struct ndsh_mover commands;
+	struct nd_copier copier;
 	pthread_t thread;
 	int pipe_fd, stop_fd;
 };
@@ -55,6 +58,47 @@ mover_notify_daemon(const struct nd_adapter *a)
 		(void)send(a->wake_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+/*
+ * The command failed: what does its queue pair's completions report wrongly from here on? The first
+ * failure counts, all behind it are flushed. A queue pair is not destroyed before the commands that
+ * name it are carried out (nd_mover_settle()).
+ */
+static void
+completions_spoil(struct nd_adapter *a, const struct ndsh_cqe *command)
+{
+	struct nd_qp *qp =
+		command->qp < ND_QP_HANDLES
+			? __atomic_load_n(&a->qp_by_handle[command->qp], __ATOMIC_ACQUIRE)
+			: NULL;
+	struct nd_spoiled *s;
+
+	if (qp == NULL || command->syndrome == NDSH_SPOILS_NONE)
+		return;
+	s = &qp->spoiled[command->syndrome != NDSH_SPOILS_REQUEST];
+	if (s->by != NDSH_SPOILS_NONE)
+		return;
+	s->from = command->slot_count;
+	__atomic_store_n(&s->by, command->syndrome, __ATOMIC_RELEASE);
+}
+
+static uint32_t
+mover_copy(void *ctx, const struct ndsh_mover *commands, const struct ndsh_cqe *command, uint32_t n)
+{
+	struct nd_mover *m = ctx;
+	uint32_t failed;
+
+	if (commands->failed == NULL) { /* an old daemon: it is as if the application had done it */
+		for (uint32_t i = 0; i < n; i++)
+			ndsh_mover_copy_plain(commands, &command[i]);
+		return 0;
+	}
+	failed = nd_copier_run(&m->copier, commands, command, n);
+	for (uint32_t i = 0; i < n && failed != 0; i++)
+		if (failed >> i & 1)
+			completions_spoil(m->adapter, &command[i]);
+	return failed;
+}
+
 /* All copy commands that were given before the call are done when it returns: no more than
  * NDSH_MOVER_DEPTH can be outstanding. */
 void
@@ -63,10 +107,19 @@ nd_mover_run(struct nd_mover *m)
 	uint32_t done;
 
 	pthread_mutex_lock(&m->lock);
-	done = ndsh_mover_run(&m->commands, NDSH_MOVER_DEPTH);
+	done = ndsh_mover_run(&m->commands, NDSH_MOVER_DEPTH, mover_copy, m);
 	pthread_mutex_unlock(&m->lock);
 	if (done > 0)
 		mover_notify_daemon(m->adapter);
+}
+
+void
+nd_mover_settle(struct nd_adapter *a)
+{
+	struct nd_mover *m = __atomic_load_n(&a->mover, __ATOMIC_ACQUIRE);
+
+	if (m != NULL)
+		nd_mover_run(m);
 }
 
 void
@@ -76,7 +129,7 @@ nd_mover_help(struct nd_mover *m)
 
 	if (pthread_mutex_trylock(&m->lock) != 0)
 		return;
-	done = ndsh_mover_run(&m->commands, BATCH);
+	done = ndsh_mover_run(&m->commands, NDSH_MOVER_BATCH, mover_copy, m);
 	pthread_mutex_unlock(&m->lock);
 	if (done > 0)
 		mover_notify_daemon(m->adapter);
@@ -90,7 +143,7 @@ mover_run_batch(struct nd_mover *m)
 	uint32_t done;
 
 	pthread_mutex_lock(&m->lock);
-	done = ndsh_mover_run(&m->commands, BATCH);
+	done = ndsh_mover_run(&m->commands, NDSH_MOVER_BATCH, mover_copy, m);
 	pthread_mutex_unlock(&m->lock);
 	if (done > 0)
 		mover_notify_daemon(m->adapter);
@@ -150,6 +203,7 @@ mover_free(struct nd_mover *m)
 		close(m->pipe_fd);
 	if (m->stop_fd >= 0)
 		close(m->stop_fd);
+	nd_copier_fini(&m->copier);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 }
@@ -158,8 +212,9 @@ mover_free(struct nd_mover *m)
 static nd_status
 mover_create(struct nd_adapter *a, struct nd_mover *m)
 {
-	struct ndsh_mover_create msg = {.h.type = NDSH_MSG_MOVER_CREATE};
-	void *block = nd_block_alloc(a, ndsh_mover_bytes(), &msg.segment, &msg.offset);
+	bool tells = a->abi_minor >= NDSH_MINOR_FAILED_MOVES;
+	struct ndsh_mover_create msg = {.h.type = NDSH_MSG_MOVER_CREATE, .tells = tells};
+	void *block = nd_block_alloc(a, ndsh_mover_bytes(tells), &msg.segment, &msg.offset);
 	nd_status st;
 
 	if (block == NULL)
@@ -172,7 +227,7 @@ mover_create(struct nd_adapter *a, struct nd_mover *m)
 		return st;
 	}
 	(void)fcntl(m->pipe_fd, F_SETFL, O_NONBLOCK);
-	ndsh_mover_view(&m->commands, block);
+	ndsh_mover_view(&m->commands, block, tells);
 	return ND_SUCCESS;
 }
 
@@ -186,6 +241,7 @@ mover_start(struct nd_adapter *a)
 		return ND_NO_MEMORY;
 	m->adapter = a;
 	m->pipe_fd = -1;
+	nd_copier_init(&m->copier);
 	pthread_mutex_init(&m->lock, NULL);
 	m->stop_fd = eventfd(0, EFD_CLOEXEC);
 	st = m->stop_fd >= 0 ? mover_create(a, m) : ND_INSUFFICIENT_RESOURCES;

@@ -16,6 +16,8 @@ nd_status nd_mover_check(const void *buf, size_t bytes, bool write, bool populat
 nd_status nd_mover_need(struct nd_adapter *a);
 /* Carry out all copy commands that the daemon has given so far. */
 void nd_mover_run(struct nd_mover *m);
+/* The same, if there is a mover. */
+void nd_mover_settle(struct nd_adapter *a);
 /* The same for a thread that has nothing better to do: never waits. */
 void nd_mover_help(struct nd_mover *m);
 void nd_mover_stop(struct nd_adapter *a);

@@ -9,6 +9,7 @@
 #include "ndclient/face/attributes.h"
 #include "ndclient/face/status.h"
 #include "ndclient/mem/fast_register.h"
+#include "ndclient/mem/mover.h"
 #include "ndclient/mem/window.h"
 #include "ndclient/qp/modify.h"
 #include "ndclient/qp/qp.h"
@@ -17,6 +18,7 @@
 #include "ndclient/session/control.h"
 #include "ndclient/session/error.h"
 #include "ndclient/session/overlapped.h"
+#include "shm/ndsh_mover.h"
 
 #define ECN_BITS 0x3u
 
@@ -85,6 +87,15 @@ qp_modify_begin(struct nd_qp *qp, uint32_t state)
 	return st;
 }
 
+static void
+qp_was_reset(struct nd_qp *qp)
+{
+	nd_mr_end_all(qp->adapter); /* of windows that were bound to it */
+	nd_mover_settle(qp->adapter);
+	for (unsigned i = 0; i < 2; i++)
+		__atomic_store_n(&qp->spoiled[i].by, NDSH_SPOILS_NONE, __ATOMIC_RELAXED);
+}
+
 nd_status
 nd_qp_modify(struct nd_qp *qp, uint32_t state, const struct nd_qp_attributes *attr,
 	struct nd_overlapped *ov)
@@ -113,7 +124,7 @@ nd_qp_modify(struct nd_qp *qp, uint32_t state, const struct nd_qp_attributes *at
 	st = nd_control_call(a,
 		&(struct nd_request){.h = &m.h, .reply = &reply, .hook = modify_hook, .arg = &p});
 	if (st == ND_SUCCESS && state == ND_QP_STATE_RESET)
-		nd_mr_end_all(a); /* of windows that were bound to it */
+		qp_was_reset(qp);
 	if (st < 0 && reply.why[0] != 0)
 		(void)nd_fail(st, "%.*s", (int)sizeof(reply.why), reply.why);
 	return nd_overlapped_issued(ov, st < 0 ? st : ND_PENDING);

@@ -6,6 +6,7 @@
 #include "ndclient/conn/connector.h"
 #include "ndclient/cq/cq.h"
 #include "ndclient/mem/fast_register.h"
+#include "ndclient/mem/mover.h"
 #include "ndclient/mem/pd.h"
 #include "ndclient/mem/segment.h"
 #include "ndclient/mem/window.h"
@@ -332,6 +333,7 @@ qp_destroy(struct nd_object *o)
 	}
 	pthread_mutex_unlock(&a->lock);
 	returned = nd_object_forget(a, NDSH_MSG_QP_DESTROY, qp->index);
+	nd_mover_settle(a);
 	nd_mw_unbind_all(qp);
 	nd_mr_end_all(a);
 	pthread_mutex_lock(&a->lock);

@@ -19,6 +19,12 @@ TAILQ_HEAD(nd_mw_list, nd_mw);
  * is in DATAGRAM for ever, where nd_ud_send() is the only legal one. */
 enum nd_qp_state { ND_QP_UNCONNECTED, ND_QP_CONNECTED, ND_QP_DISCONNECTED, ND_QP_DATAGRAM };
 
+/* Completions from number from on, up to the next RESET, that the daemon made before it knew of a
+ * copy command that failed (ndsh_mover.h); by: enum ndsh_spoils, atomic. */
+struct nd_spoiled {
+	uint32_t from, by;
+};
+
 struct nd_qp {
 	struct nd_object obj; /* of a closed one only what completions need is valid */
 	/* for posts; written only when created and connected */
@@ -36,7 +42,8 @@ struct nd_qp {
 	uint32_t rq_inside;
 	/* for threads that take results */
 	_Alignas(NDSH_CACHE_LINE) void *context;
-	uint32_t sq_freed, rq_freed; /* requests known to be finished, atomic */
+	uint32_t sq_freed, rq_freed;  /* requests known to be finished, atomic */
+	struct nd_spoiled spoiled[2]; /* of requests; of receives */
 	/* for the rest */
 	struct nd_pd *pd;
 	struct nd_cq *send_cq, *recv_cq; /* of a closed one: NULL once they are closed */

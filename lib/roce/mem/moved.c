@@ -44,7 +44,7 @@ moved_get(struct roce_shard *s, struct roce_qp *qp, struct roce_mover *m)
 
 	if (qp->moved != NULL)
 		return moved;
-	*moved = (struct roce_moved){.qp = qp, .mover = m};
+	*moved = (struct roce_moved){.qp = qp, .mover = m, .since = roce_mover_posted(m)};
 	qp->moved = moved;
 	m->users++;
 	return moved;
@@ -157,7 +157,7 @@ fetch_ask(struct roce_shard *s, struct roce_qp *qp, struct roce_fetch *f,
 
 	if (m->slots == 0 || !roce_mover_has_room(m, NDSH_SGE_MAX, 0))
 		return ROCE_COPY_LATER;
-	slot = m->slot[m->slots - 1];
+	slot = roce_mover_next_slot(m);
 	for (uint32_t at = 0; at < bytes; at += p.bytes) {
 		p = packet_piece(src, from, at, bytes);
 		if (roce_mr_piece(s, qp, p.key, p.va, &p.bytes, src->right) != NULL)
@@ -224,6 +224,7 @@ roce_moved_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
 		qp->moved != NULL ? qp->moved->mover : packet_mover(s, qp, src, from);
 	enum roce_copy got = ROCE_COPY_OK;
 	struct roce_fetch *f;
+	uint16_t slot;
 
 	if (m == NULL)
 		return ROCE_COPY_REFUSED;
@@ -240,17 +241,26 @@ roce_moved_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
 		wait_for_client(qp->moved);
 		return ROCE_COPY_LATER;
 	}
-	got = fetch_collect(
-		s, qp, src, from, m->out + (size_t)f->q[f->head].slot * NDSH_MOVER_SLOT_BYTES, dst);
+	slot = f->q[f->head].slot;
+	got = m->fill[slot].lost ? ROCE_COPY_REFUSED
+				 : fetch_collect(s, qp, src, from,
+					   m->out + (size_t)slot * NDSH_MOVER_SLOT_BYTES, dst);
 	fetch_pop(s, m, f);
 	return got;
 }
 
 /* ---- placing ------------------------------------------------------------------------------- */
 
+/* The completion that will report it, or the first behind it. */
+static uint32_t
+next_completion(const struct roce_qp *qp, enum ndsh_spoils spoils)
+{
+	return (spoils == NDSH_SPOILS_REQUEST ? qp->sq_done : qp->rq_done) + 1;
+}
+
 enum roce_copy
 roce_moved_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va,
-	const uint8_t *src, uint32_t bytes, uint32_t right)
+	const uint8_t *src, uint32_t bytes, uint32_t right, enum ndsh_spoils spoils)
 {
 	struct roce_mover *m = roce_mr_mover(s, qp, key, va, bytes, right);
 	struct roce_moved *moved;
@@ -260,7 +270,12 @@ roce_moved_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t 
 	moved = moved_get(s, qp, m);
 	if (!roce_mover_has_room(m, 1, bytes))
 		return ROCE_COPY_LATER;
-	roce_mover_in(s, m, va, src, bytes);
+	roce_mover_in(s, m, va, src, bytes,
+		&(struct roce_move){.of = moved,
+			.psn = qp->recv_psn,
+			.msn = qp->msn,
+			.slot_count = next_completion(qp, spoils),
+			.spoils = (uint8_t)spoils});
 	moved->newest = roce_mover_posted(m);
 	return ROCE_COPY_OK;
 }
@@ -284,7 +299,8 @@ roce_moved_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pk
 	if (m->slots == 0 || !roce_mover_has_room(m, 1, sizeof(struct ndsh_move_atomic)))
 		return ROCE_COPY_LATER;
 	roce_assert(a->count < ROCE_RD_ATOMIC_MAX);
-	slot = m->slot[--m->slots];
+	slot = (uint16_t)roce_mover_next_slot(m);
+	m->slots--;
 	roce_mover_atomic(s, m, pkt, slot);
 	a->slot[(a->head + a->count++) % ROCE_RD_ATOMIC_MAX] = slot;
 	qp->moved->newest = roce_mover_posted(m);
@@ -304,15 +320,16 @@ atomics_pop(struct roce_shard *s, struct roce_moved *moved)
 }
 
 /* The slot is free again, but no other command can get it before this call returns. */
-uint64_t
-roce_moved_atomic_result(struct roce_shard *s, struct roce_qp *qp)
+bool
+roce_moved_atomic_result(struct roce_shard *s, struct roce_qp *qp, uint64_t *old)
 {
-	struct roce_moved *moved = qp->moved;
-	const uint8_t *at;
+	struct roce_mover *m = qp->moved->mover;
+	uint16_t slot;
 
-	roce_assert(moved->atomics.count > 0);
-	at = moved->mover->out + (size_t)atomics_pop(s, moved) * NDSH_MOVER_SLOT_BYTES;
-	return __atomic_load_n((const uint64_t *)(const void *)at, __ATOMIC_RELAXED);
+	roce_assert(qp->moved->atomics.count > 0);
+	slot = atomics_pop(s, qp->moved);
+	*old = ndsh_load64(m->out + (size_t)slot * NDSH_MOVER_SLOT_BYTES);
+	return !m->fill[slot].lost;
 }
 
 void
@@ -373,6 +390,19 @@ roce_moved_sink_full(struct roce_qp *qp)
 	roce_assert(qp->moved != NULL);
 	qp->moved->sink_full = true;
 	wait_for_client(qp->moved);
+}
+
+/* The queue pair may have been destroyed since, reset, or taken by another client. */
+void
+roce_moved_lose(struct roce_mover *m, const struct roce_move *move, uint64_t command)
+{
+	struct roce_moved *moved = move->of;
+
+	if (moved->qp->moved != moved || moved->mover != m || command < moved->since ||
+		moved->lost.of != NULL)
+		return;
+	moved->lost = *move;
+	wait_for_client(moved);
 }
 
 bool

@@ -5,6 +5,7 @@
 
 #include "base/list.h"
 #include "roce/mem/copy.h"
+#include "roce/mem/mover.h"
 #include "roce/roce.h"
 
 #define ROCE_FETCH_MAX 16u /* packets asked for ahead, per direction */
@@ -30,6 +31,7 @@ struct roce_moved {
 	struct base_link waiting; /* in its mover's list: for the client to do something */
 	struct roce_mover *mover;
 	struct roce_qp *qp;
+	uint64_t since; /* copy commands before this one were not for it */
 	uint64_t newest,
 		mark; /* copy commands: of the newest payload staged; that are waited for */
 	uint32_t mark_psn, mark_msn, msn; /* msn: belongs to placed_psn */
@@ -39,6 +41,7 @@ struct roce_moved {
 	struct roce_fetch request, response;
 	struct roce_moved_atomics atomics;
 	uint64_t swap_add, compare; /* of the atomic that ROCE_RXB_HELD tells of */
+	struct roce_move lost;	    /* the first command that failed; of: NULL, if none did */
 };
 
 struct roce_moved_src { /* a message that is to be sent */
@@ -50,20 +53,23 @@ struct roce_moved_src { /* a message that is to be sent */
 /* Payload of packet psn of src to dst. */
 enum roce_copy roce_moved_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
 	const struct roce_moved_src *src, uint32_t psn, uint8_t *dst);
-/* Received payload on its way to va. */
+/* Received payload on its way to va, and what is not true if it does not get there. */
 enum roce_copy roce_moved_put(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va,
-	const uint8_t *src, uint32_t bytes, uint32_t right);
+	const uint8_t *src, uint32_t bytes, uint32_t right, enum ndsh_spoils spoils);
 /* The atomic of pkt becomes a copy command. */
 enum roce_copy roce_moved_atomic(
 	struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt);
-/* What the oldest of them found, once it is placed. */
-uint64_t roce_moved_atomic_result(struct roce_shard *s, struct roce_qp *qp);
+/* What the oldest of them found, once it is placed. False: the client could not reach the word. */
+bool roce_moved_atomic_result(struct roce_shard *s, struct roce_qp *qp, uint64_t *old);
 /* Their results are not needed any more. */
 void roce_moved_atomics_drop(struct roce_shard *s, struct roce_qp *qp);
 /* recv_psn moved on, and the MSN perhaps, which was msn_before. */
 void roce_moved_received(struct roce_qp *qp, uint32_t msn_before);
 void roce_moved_sink_full(struct roce_qp *qp);
 void roce_moved_idle(struct roce_shard *s, struct roce_qp *qp, bool response);
+/* Copy command number command of m, which was for move, failed. If its queue pair still is what it
+ * was then, it waits to be told. */
+void roce_moved_lose(struct roce_mover *m, const struct roce_move *move, uint64_t command);
 /* The client has carried out commands, so the queue pair may go on. True: its requester has to send
  * again from the oldest request, with roce_req_go_back(). */
 bool roce_moved_progress(struct roce_shard *s, struct roce_moved *moved);

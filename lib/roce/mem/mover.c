@@ -2,7 +2,9 @@
 /*
  * Movers: copy commands of a shard to a client whose memory it can't reach (ndsh_mover.h). They are
  * carried out in order, so one number, how many are done, answers for all of them; the staging of
- * IN commands is a ring that the same number frees.
+ * IN commands is a ring that the same number frees. A command that failed is done, too: its bit is
+ * looked at once, when the number passes it, and what it was for is remembered here. What the
+ * client says concerns its own slots and queue pairs, and none else.
  */
 #include "roce/mem/mover.h"
 
@@ -10,9 +12,11 @@
 
 #include "base/list.h"
 #include "roce/mem/moved.h"
+#include "roce/qp/qp.h"
 #include "roce/queue/cq.h"
 #include "roce/shard/shard.h"
 #include "shm/ndsh_mover.h"
+#include "shm/ndsh_shared.h"
 
 #define ALIGN 64u
 
@@ -23,7 +27,7 @@ roce_mover_bytes(void)
 }
 
 struct roce_mover *
-roce_mover_create(struct roce_shard *s, void *mem, void *shared, void *owner)
+roce_mover_create(struct roce_shard *s, void *mem, void *shared, bool tells, void *owner)
 {
 	struct roce_mover *m = mem;
 	struct roce_cq *cq = roce_cq_create(s, shared, NDSH_MOVER_DEPTH, owner);
@@ -33,6 +37,7 @@ roce_mover_create(struct roce_shard *s, void *mem, void *shared, void *owner)
 	*m = (struct roce_mover){.cq = cq, .slots = NDSH_MOVER_SLOTS};
 	m->in = (uint8_t *)shared + ndsh_mover_staging();
 	m->out = m->in + NDSH_MOVER_IN_BYTES;
+	m->failed = tells ? (const void *)((uint8_t *)shared + ndsh_mover_failed()) : NULL;
 	for (uint32_t i = 0; i < NDSH_MOVER_SLOTS; i++)
 		m->slot[i] = (uint16_t)i;
 	base_list_init(&m->waiting);
@@ -52,11 +57,22 @@ roce_mover_destroy(struct roce_shard *s, struct roce_mover *m)
  * what it has done, and its session ends by the event of the queue. */
 static void
 mover_command(struct roce_shard *s, struct roce_mover *m, uint8_t op, uint64_t va, uint32_t bytes,
-	uint32_t at)
+	uint32_t at, const struct roce_move *move)
 {
-	m->in_end[roce_mover_posted(m) % NDSH_MOVER_DEPTH] = m->in_head;
-	roce_cq_push(
-		s, m->cq, &(struct ndsh_cqe){.context = va, .bytes = bytes, .data = at, .op = op});
+	uint32_t i = roce_mover_posted(m) % NDSH_MOVER_DEPTH;
+
+	m->in_end[i] = m->in_head;
+	m->move[i] = *move;
+	roce_cq_push(s, m->cq,
+		&(struct ndsh_cqe){
+			.context = va,
+			.qp = move->of != NULL ? move->of->qp->handle : 0,
+			.bytes = bytes,
+			.data = at,
+			.slot_count = move->slot_count,
+			.syndrome = move->spoils,
+			.op = op,
+		});
 	base_list_join(&s->movers, &m->active);
 }
 
@@ -86,12 +102,22 @@ mover_stage(struct roce_mover *m, const void *src, uint32_t bytes)
 }
 
 void
-roce_mover_in(
-	struct roce_shard *s, struct roce_mover *m, uint64_t va, const uint8_t *src, uint32_t bytes)
+roce_mover_in(struct roce_shard *s, struct roce_mover *m, uint64_t va, const uint8_t *src,
+	uint32_t bytes, const struct roce_move *move)
 {
 	uint32_t at = mover_stage(m, src, bytes);
 
-	mover_command(s, m, NDSH_MOVE_IN, va, bytes, at);
+	mover_command(s, m, NDSH_MOVE_IN, va, bytes, at, move);
+}
+
+uint32_t
+roce_mover_next_slot(struct roce_mover *m)
+{
+	uint32_t slot = m->slot[m->slots - 1];
+
+	m->fill[slot].since = roce_mover_posted(m);
+	m->fill[slot].lost = false;
+	return slot;
 }
 
 void
@@ -104,7 +130,8 @@ roce_mover_atomic(
 	uint8_t op = pkt->opcode == ROCE_CMP_SWAP ? NDSH_MOVE_CMP_SWAP : NDSH_MOVE_FETCH_ADD;
 	uint32_t at = mover_stage(m, &a, sizeof(a));
 
-	mover_command(s, m, op, pkt->va, sizeof(uint64_t), at);
+	mover_command(s, m, op, pkt->va, sizeof(uint64_t), at,
+		&(struct roce_move){.slot = (uint16_t)slot});
 }
 
 void
@@ -112,7 +139,35 @@ roce_mover_out(struct roce_shard *s, struct roce_mover *m, uint64_t va, uint32_t
 	uint32_t slot, uint32_t at)
 {
 	mover_command(s, m, NDSH_MOVE_OUT, va, bytes,
-		NDSH_MOVER_IN_BYTES + slot * NDSH_MOVER_SLOT_BYTES + at);
+		NDSH_MOVER_IN_BYTES + slot * NDSH_MOVER_SLOT_BYTES + at,
+		&(struct roce_move){.slot = (uint16_t)slot});
+}
+
+static void
+command_failed(struct roce_mover *m, uint64_t command)
+{
+	const struct roce_move *move = &m->move[command % NDSH_MOVER_DEPTH];
+
+	if (move->of != NULL)
+		roce_moved_lose(m, move, command);
+	else if (command >= m->fill[move->slot].since)
+		m->fill[move->slot].lost = true;
+}
+
+/* The commands from m->done on, up to done, have been passed; at most NDSH_MOVER_DEPTH. */
+static void
+mover_read_failures(struct roce_mover *m, uint64_t done)
+{
+	uint64_t from = m->done, to, word;
+
+	for (; from < done; from = to) {
+		to = (from | 63) + 1 < done ? (from | 63) + 1 : done;
+		word = ndsh_load64(&m->failed[from % NDSH_MOVER_DEPTH / 64]) >> from % 64;
+		if (to - from < 64)
+			word &= (UINT64_C(1) << (to - from)) - 1;
+		for (; word != 0; word &= word - 1)
+			command_failed(m, from + (unsigned)__builtin_ctzll(word));
+	}
 }
 
 bool
@@ -122,6 +177,8 @@ roce_mover_poll(struct roce_mover *m)
 
 	if (done == m->done || done - m->done > roce_mover_posted(m) - m->done)
 		return false;
+	if (m->failed != NULL)
+		mover_read_failures(m, done);
 	m->done = done;
 	m->in_tail = m->in_end[(done - 1) % NDSH_MOVER_DEPTH];
 	m->checks = m->waiters;

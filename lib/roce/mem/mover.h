@@ -10,6 +10,15 @@
 
 struct roce_moved;
 
+/* What a copy command is for, should the client be unable to carry it out. */
+struct roce_move {
+	struct roce_moved *of; /* whose bytes were to be placed; NULL: its slot was to be filled */
+	uint32_t psn, msn;     /* of the packet; of the messages before it */
+	uint32_t slot_count;   /* with spoils, as in the command */
+	uint16_t slot;
+	uint8_t spoils; /* enum ndsh_spoils */
+};
+
 struct roce_mover {
 	struct roce_cq *cq; /* its entries are the copy commands */
 	uint8_t *in, *out;
@@ -21,7 +30,13 @@ struct roce_mover {
 	struct base_link active;   /* copy commands are under way */
 	struct base_link waiting;
 	uint16_t slot[NDSH_MOVER_SLOTS];
+	struct {
+		uint64_t since; /* commands before this one were for another packet */
+		bool lost;	/* it could not be filled */
+	} fill[NDSH_MOVER_SLOTS];
+	const uint64_t *failed;		   /* the client's, or NULL */
 	uint32_t in_end[NDSH_MOVER_DEPTH]; /* in_head behind each copy command */
+	struct roce_move move[NDSH_MOVER_DEPTH];
 };
 
 /* Copy commands given so far. */
@@ -34,11 +49,14 @@ roce_mover_posted(const struct roce_mover *m)
 /* Room for so many IN commands of so many bytes in all? Asked before they are given. */
 bool roce_mover_has_room(const struct roce_mover *m, uint32_t pieces, uint32_t bytes);
 void roce_mover_in(struct roce_shard *s, struct roce_mover *m, uint64_t va, const uint8_t *src,
-	uint32_t bytes);
+	uint32_t bytes, const struct roce_move *move);
 void roce_mover_out(struct roce_shard *s, struct roce_mover *m, uint64_t va, uint32_t bytes,
 	uint32_t slot, uint32_t at);
 void roce_mover_atomic(
 	struct roce_shard *s, struct roce_mover *m, const struct roce_pkt *pkt, uint32_t slot);
+
+/* The slot that is given out next, to be filled by the commands from here on. One must be free. */
+uint32_t roce_mover_next_slot(struct roce_mover *m);
 
 /* Reads how many commands the client says it has carried out; nonsense is no progress. True: more
  * than at the last call. */

@@ -147,6 +147,7 @@ scatter_pieces(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *po
 	const struct roce_wqe *w, uint32_t from, const uint8_t *src, uint32_t bytes)
 {
 	enum roce_copy put;
+	enum ndsh_spoils spoils = w->op == NDSH_OP_RECV ? NDSH_SPOILS_RECEIVE : NDSH_SPOILS_REQUEST;
 	struct roce_piece p;
 
 	for (; bytes > 0; bytes -= p.bytes, src += p.bytes, from += p.bytes) {
@@ -159,7 +160,7 @@ scatter_pieces(struct roce_shard *s, struct roce_qp *qp, struct roce_sge_pos *po
 			memcpy(host, src, p.bytes);
 		} else {
 			put = roce_moved_put(
-				s, qp, p.key, p.va, src, p.bytes, NDSH_ACCESS_LOCAL_WRITE);
+				s, qp, p.key, p.va, src, p.bytes, NDSH_ACCESS_LOCAL_WRITE, spoils);
 			if (put != ROCE_COPY_OK)
 				return put;
 		}

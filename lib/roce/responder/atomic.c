@@ -37,7 +37,8 @@ roce_atomic_hold(struct roce_qp *qp, struct roce_read_slot *r, const struct roce
 	qp->rx_bits |= ROCE_RXB_HELD;
 }
 
-/* The region may have gone since. It is then refused as a fresh one, even if it was repeated. */
+/* The region may have gone since. The atomic is then refused as a fresh one, even if it was
+ * repeated; so is one that the client could not execute. */
 static bool
 execute_held(struct roce_shard *s, struct roce_qp *qp, struct roce_read_slot *r)
 {
@@ -61,6 +62,8 @@ roce_atomic_finish(struct roce_shard *s, struct roce_qp *qp, struct roce_read_sl
 	r->wait = ROCE_WAIT_NONE;
 	if (held)
 		return execute_held(s, qp, r);
-	r->old = roce_moved_atomic_result(s, qp);
-	return true;
+	if (roce_moved_atomic_result(s, qp, &r->old))
+		return true;
+	r->replay = false;
+	return false;
 }

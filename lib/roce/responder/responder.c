@@ -322,8 +322,8 @@ write_place(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 	if (!roce_mr_permits(s, qp, key, qp->rx_va, need, right))
 		return ROCE_COPY_REFUSED;
 	if (roce_mr_mover(s, qp, key, qp->rx_va, need, right) != NULL)
-		return roce_moved_put(
-			s, qp, key, qp->rx_va, pkt->payload, pkt->payload_bytes, right);
+		return roce_moved_put(s, qp, key, qp->rx_va, pkt->payload, pkt->payload_bytes,
+			right, NDSH_SPOILS_WRITE);
 	return write_place_pieces(s, qp, pkt) ? ROCE_COPY_OK : ROCE_COPY_REFUSED;
 }
 

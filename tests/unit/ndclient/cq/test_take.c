@@ -10,6 +10,7 @@
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "rigs/cq_bench.h"
+#include "shm/ndsh_mover.h"
 
 /* checks R-CR-01[1-3] */
 Test(ndclient_results, R_CR_01_R_CR_02_as_many_as_asked_for_in_order)
@@ -112,6 +113,56 @@ Test(ndclient_results, R_CR_04_a_closed_queue_pair_keeps_its_context_until_all_i
 	nd_qp_reap(b->a);
 	cr_expect(eq(ptr, b->a->qp_by_handle[3], NULL));
 	cr_expect(eq(ptr, TAILQ_FIRST(&b->a->closed_qps), NULL));
+	cq_bench_drop(b);
+}
+
+static nd_status
+corrected(struct cq_bench *b, uint8_t op, uint32_t slot_count, uint8_t status)
+{
+	struct nd_result r;
+
+	cr_assert(ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.qp = 3,
+						   .op = op,
+						   .bytes = status == 0 ? 9 : 0,
+						   .slot_count = slot_count,
+						   .status = status}));
+	ndsh_cq_publish(&b->daemon);
+	cr_assert(eq(i32, nd_cq_get_results(&b->cq, &r, 1), 1));
+	cr_expect(r.status == ND_SUCCESS || r.bytes_transferred == 0);
+	return r.status;
+}
+
+/* checks R-MR-14[2]: completions that the daemon made before it knew that a copy command failed.
+ * Before that one, and of the other queue, they are true; numbers wrap. */
+Test(ndclient_results, completions_that_were_too_early)
+{
+	struct cq_bench *b = cq_bench_make();
+	struct nd_qp *qp = aligned_alloc(64, sizeof(*qp));
+	const struct {
+		uint8_t op, other;
+		uint32_t by;
+		nd_status first;
+	} of[] = {{NDSH_OP_RECV, NDSH_OP_SEND, NDSH_SPOILS_RECEIVE, ND_ACCESS_VIOLATION},
+		{NDSH_OP_RECV, NDSH_OP_SEND, NDSH_SPOILS_WRITE, ND_CANCELED},
+		{NDSH_OP_READ, NDSH_OP_RECV, NDSH_SPOILS_REQUEST, ND_ACCESS_VIOLATION}};
+
+	memset(qp, 0, sizeof(*qp));
+	qp->adapter = b->a;
+	TAILQ_INIT(&qp->bound);
+	TAILQ_INIT(&qp->invalidating);
+	b->a->qp_by_handle[3] = qp;
+	for (unsigned i = 0; i < 3; i++) {
+		memset(qp->spoiled, 0, sizeof(qp->spoiled));
+		qp->spoiled[of[i].op == NDSH_OP_RECV] =
+			(struct nd_spoiled){.from = UINT32_MAX, .by = of[i].by};
+		cr_expect(eq(i32, corrected(b, of[i].op, UINT32_MAX - 1, 0), ND_SUCCESS));
+		cr_expect(eq(i32, corrected(b, of[i].other, 1, 0), ND_SUCCESS));
+		cr_expect(eq(i32, corrected(b, of[i].op, UINT32_MAX, 0), of[i].first));
+		cr_expect(eq(i32, corrected(b, of[i].op, 0, 0), ND_CANCELED));
+		cr_expect(eq(i32, corrected(b, of[i].op, 1, NDSH_WC_LOC_LEN_ERR), ND_DATA_OVERRUN),
+			"a failure stays what it is");
+	}
+	free(qp);
 	cq_bench_drop(b);
 }
 

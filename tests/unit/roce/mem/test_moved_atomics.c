@@ -270,7 +270,7 @@ add_one(struct pair *p, uint32_t i)
 static uint64_t
 found(struct pair *p, uint32_t i)
 {
-	(void)ndsh_mover_run(&p->side[0].client, UINT32_MAX);
+	(void)pair_client_moves(p, 0, UINT32_MAX);
 	return *word(p, 0, true, 8 * i);
 }
 

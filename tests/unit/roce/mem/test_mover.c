@@ -11,6 +11,8 @@
 #define MEMORY 65536u
 #define STEPS  300000u
 
+static const struct roce_move none;
+
 struct bench {
 	struct roce_shard *s;
 	void *mem, *shared;
@@ -26,11 +28,11 @@ bench_new(void)
 	struct bench b = {.s = lone_shard_new(&cfg)};
 
 	b.mem = calloc(1, roce_mover_bytes());
-	b.shared = aligned_alloc(64, (ndsh_mover_bytes() + 63) & ~63u);
-	memset(b.shared, 0, ndsh_mover_bytes());
-	b.m = roce_mover_create(b.s, b.mem, b.shared, &b);
+	b.shared = aligned_alloc(64, (ndsh_mover_bytes(true) + 63) & ~63u);
+	memset(b.shared, 0, ndsh_mover_bytes(true));
+	b.m = roce_mover_create(b.s, b.mem, b.shared, true, &b);
 	cr_assert_not_null(b.m);
-	ndsh_mover_view(&b.client, b.shared);
+	ndsh_mover_view(&b.client, b.shared, true);
 	b.consumer = &b.m->cq->ring.page->consumer;
 	return b;
 }
@@ -46,6 +48,31 @@ bench_free(struct bench *b)
 	free(b->mem);
 	free(b->shared);
 	free(b->s);
+}
+
+/* refused: the commands that the client can't carry out, by their numbers mod 32. */
+static uint32_t refused;
+
+static uint32_t
+copy(void *ctx, const struct ndsh_mover *m, const struct ndsh_cqe *commands, uint32_t n)
+{
+	uint64_t first = m->reader.taken - n;
+	uint32_t failed = 0;
+
+	(void)ctx;
+	for (uint32_t i = 0; i < n; i++) {
+		if (refused >> (first + i) % 32 & 1)
+			failed |= 1u << i;
+		else
+			ndsh_mover_copy_plain(m, &commands[i]);
+	}
+	return failed;
+}
+
+static uint32_t
+mover_run(struct bench *b, uint32_t n)
+{
+	return ndsh_mover_run(&b->client, n, copy, NULL);
 }
 
 /* Commands of all lengths, as many as have room, and a client that carries out some of them now and
@@ -68,18 +95,18 @@ Test(mover, staging_is_not_used_again_too_early)
 		if (roce_mover_has_room(b.m, 1, bytes)) {
 			memset(src, (int)(dice >> 56), bytes);
 			src[0] = (uint8_t)step;
-			roce_mover_in(b.s, b.m, (uintptr_t)memory + at, src, bytes);
+			roce_mover_in(b.s, b.m, (uintptr_t)memory + at, src, bytes, &none);
 			memcpy(want + at, src, bytes); /* they are carried out in order */
 		} else {
 			full++;
 			roce_shard_publish(b.s);
-			(void)ndsh_mover_run(&b.client, 1 + (dice >> 50) % 40);
+			(void)mover_run(&b, 1 + (dice >> 50) % 40);
 			cr_assert_gt(roce_shard_movers(b.s, 1), 0);
 		}
 		cr_assert_leq(roce_mover_posted(b.m) - b.m->done, NDSH_MOVER_DEPTH);
 	}
 	roce_shard_publish(b.s);
-	while (ndsh_mover_run(&b.client, 100) > 0)
+	while (mover_run(&b, 100) > 0)
 		(void)roce_shard_movers(b.s, 1);
 	cr_assert_eq(memcmp(memory, want, MEMORY), 0);
 	for (uint32_t i = 0; i < NDSH_MOVER_SLOTS * NDSH_MOVER_SLOT_BYTES; i++)
@@ -102,11 +129,11 @@ Test(mover, the_queue_has_an_end)
 
 		while (roce_mover_has_room(b.m, at_once, at_once))
 			for (uint32_t i = 0; i < at_once; i++, n++)
-				roce_mover_in(b.s, b.m, (uintptr_t)&memory, &byte, 1);
+				roce_mover_in(b.s, b.m, (uintptr_t)&memory, &byte, 1, &none);
 		cr_assert_eq(n, NDSH_MOVER_DEPTH / at_once * at_once);
 		roce_shard_publish(b.s);
 		cr_assert_eq(b.client.reader.page->fault, NDSH_CQ_OK);
-		cr_assert_eq(ndsh_mover_run(&b.client, UINT32_MAX), n);
+		cr_assert_eq(mover_run(&b, UINT32_MAX), n);
 		cr_assert_eq(roce_shard_movers(b.s, 1), 1);
 		cr_assert(roce_mover_has_room(b.m, at_once, at_once));
 		bench_free(&b);
@@ -121,9 +148,9 @@ Test(mover, nonsense_is_no_progress)
 	uint8_t byte = 7, memory = 0;
 
 	for (unsigned i = 0; i < 10; i++)
-		roce_mover_in(b.s, b.m, (uintptr_t)&memory, &byte, 1);
+		roce_mover_in(b.s, b.m, (uintptr_t)&memory, &byte, 1, &none);
 	roce_shard_publish(b.s);
-	cr_assert_eq(ndsh_mover_run(&b.client, 4), 4);
+	cr_assert_eq(mover_run(&b, 4), 4);
 	cr_assert_not(roce_shard_movers_rest(b.s), "done, and not seen");
 	cr_assert_eq(roce_shard_movers(b.s, 1), 1);
 	cr_assert(roce_shard_movers_rest(b.s));
@@ -135,11 +162,85 @@ Test(mover, nonsense_is_no_progress)
 	}
 	*b.consumer = 4;
 	cr_assert_eq(roce_shard_movers(b.s, 1), 0);
-	cr_assert_eq(ndsh_mover_run(&b.client, 100), 6);
+	cr_assert_eq(mover_run(&b, 100), 6);
 	cr_assert_eq(roce_shard_movers(b.s, 1), 1);
 	cr_assert_eq(b.m->done, 10);
 	cr_assert_eq(roce_shard_movers(b.s, 1), 0, "nothing is under way");
 	bench_free(&b);
+}
+
+/* Each command that failed is noticed, whatever its place in the ring and the client's pace; not
+ * before it is done. */
+Test(mover, failures_are_told_by_their_bits)
+{
+	struct bench b = bench_new();
+	uint64_t number = 0, told = 0;
+
+	for (unsigned round = 0; round < 400; round++) {
+		uint32_t n = 1 + round * 7 % NDSH_MOVER_SLOTS, most = 1 + round % 50, done;
+
+		refused = round * 0x9e3779b9u;
+		for (uint32_t i = 0; i < n; i++) {
+			b.m->fill[i] = (typeof(b.m->fill[i])){.since = number + i};
+			roce_mover_out(b.s, b.m, (uintptr_t)b.client.staging, 1, i, 0);
+		}
+		roce_shard_publish(b.s);
+		for (uint32_t from = 0; from < n; from += done) {
+			done = mover_run(&b, most);
+			(void)roce_shard_movers(b.s, 1);
+			for (uint32_t i = 0; i < n; i++)
+				cr_assert_eq(b.m->fill[i].lost,
+					i < from + done && (refused >> (number + i) % 32 & 1),
+					"round %u, command %u", round, i);
+		}
+		number += n;
+		told += refused != 0;
+	}
+	cr_assert_gt(told, 300);
+	refused = 0;
+	bench_free(&b);
+}
+
+/* A slot that was given to another packet is not lost by what its former one was to have. */
+Test(mover, a_failure_of_the_slots_former_packet)
+{
+	struct bench b = bench_new();
+
+	roce_mover_out(b.s, b.m, (uintptr_t)b.client.staging, 1, roce_mover_next_slot(b.m), 0);
+	roce_mover_out(b.s, b.m, (uintptr_t)b.client.staging, 1, roce_mover_next_slot(b.m), 0);
+	roce_shard_publish(b.s);
+	refused = 1;
+	cr_assert_eq(mover_run(&b, 2), 2);
+	(void)roce_shard_movers(b.s, 1);
+	cr_assert_not(b.m->fill[b.m->slot[b.m->slots - 1]].lost);
+	refused = 0;
+	bench_free(&b);
+}
+
+/* A client of an older version tells nothing, and has no room for it. */
+Test(mover, one_that_tells_nothing)
+{
+	struct roce_shard_cfg cfg = lone_config();
+	struct roce_shard *s = lone_shard_new(&cfg);
+	void *mem = calloc(1, roce_mover_bytes()),
+	     *shared = aligned_alloc(64, ndsh_mover_bytes(false));
+	struct ndsh_mover client;
+	struct roce_mover *m;
+
+	memset(shared, 0, ndsh_mover_bytes(false));
+	m = roce_mover_create(s, mem, shared, false, NULL);
+	ndsh_mover_view(&client, shared, false);
+	roce_mover_out(s, m, (uintptr_t)client.staging, 1, 3, 0);
+	roce_shard_publish(s);
+	refused = UINT32_MAX;
+	cr_assert_eq(ndsh_mover_run(&client, 1, copy, NULL), 1);
+	refused = 0;
+	cr_assert_eq(roce_shard_movers(s, 1), 1);
+	cr_assert_not(m->fill[3].lost);
+	cr_assert(roce_mover_destroy(s, m));
+	free(shared);
+	free(mem);
+	free(s);
 }
 
 /* What a command says. */

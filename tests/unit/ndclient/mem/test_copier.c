@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies from and to memory that is not there, or not to be written, as a whole or in part: they
+ * fail, each by itself, and this process lives. By the system call and by a pipe.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ndclient/mem/copier.h"
+#include "ndclient/mem/exchange.h"
+
+#define PAGE 4096u
+#define N    NDSH_MOVER_BATCH
+
+static uint8_t staging[N * PAGE];
+static uint8_t *memory; /* N pages */
+static struct nd_copier copier;
+static const struct ndsh_mover mover = {.staging = staging};
+
+static void
+set_up(void)
+{
+	memory = mmap(NULL, N * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(memory, MAP_FAILED);
+	memset(memory, 1, N * PAGE);
+	memset(staging, 2, sizeof(staging));
+	nd_copier_init(&copier);
+}
+
+static void
+tear_down(void)
+{
+	nd_copier_fini(&copier);
+	munmap(memory, N * PAGE);
+}
+
+TestSuite(copier, .init = set_up, .fini = tear_down, .timeout = 60);
+
+static struct ndsh_cqe
+command(uint8_t op, uint32_t at, uint32_t bytes, uint32_t staged)
+{
+	return (struct ndsh_cqe){
+		.context = (uintptr_t)memory + at, .bytes = bytes, .data = staged, .op = op};
+}
+
+static uint32_t
+run(const struct ndsh_cqe *c, uint32_t n, bool by_pipe)
+{
+	copier.by_pipe = by_pipe;
+	return nd_copier_run(&copier, &mover, c, n);
+}
+
+static bool
+all_are(const uint8_t *at, int value, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i++)
+		if (at[i] != value)
+			return false;
+	return true;
+}
+
+/* Sixteen at once, of lengths that are no multiple of anything, from and to staging that is in one
+ * piece or not. */
+static void
+lengths(bool by_pipe)
+{
+	for (uint32_t bytes = 1; bytes <= PAGE; bytes = bytes * 3 - bytes / 2) {
+		struct ndsh_cqe in[N], out[N];
+
+		for (uint32_t i = 0; i < N; i++) {
+			in[i] = command(NDSH_MOVE_IN, i * PAGE + (i * 7) % (PAGE - bytes + 1),
+				bytes, i * bytes);
+			out[i] = command(NDSH_MOVE_OUT,
+				(uint32_t)(in[i].context - (uintptr_t)memory), bytes, i * PAGE);
+		}
+		for (uint32_t i = 0; i < N * bytes; i++)
+			staging[i] = (uint8_t)(i * 31 + i / 251);
+		cr_assert_eq(run(in, N, by_pipe), 0);
+		for (uint32_t i = 0; i < N; i++)
+			cr_assert_eq(memcmp((void *)in[i].context, staging + i * bytes, bytes), 0);
+		memset(staging, 0, sizeof(staging));
+		cr_assert_eq(run(out, N, by_pipe), 0);
+		for (uint32_t i = 0; i < N; i++)
+			cr_assert_eq(memcmp((void *)in[i].context, staging + i * PAGE, bytes), 0);
+	}
+}
+
+Test(copier, every_length)
+{
+	lengths(false);
+	cr_assert_not(copier.by_pipe, "this system has the call");
+}
+
+Test(copier, every_length_by_pipe)
+{
+	lengths(true);
+}
+
+/* Some of sixteen pages have gone, or can't be written: those commands fail, the others don't. */
+static void
+some_fail(bool by_pipe, uint32_t pages, bool readable)
+{
+	struct ndsh_cqe in[N], out[N];
+
+	for (uint32_t i = 0; i < N; i++) {
+		in[i] = command(NDSH_MOVE_IN, i * PAGE + 5, PAGE - 5, i * PAGE);
+		out[i] = command(NDSH_MOVE_OUT, i * PAGE + 5, PAGE - 5, i * PAGE);
+		if (pages >> i & 1)
+			cr_assert_eq(readable ? mprotect(memory + i * PAGE, PAGE, PROT_READ)
+					      : munmap(memory + i * PAGE, PAGE),
+				0);
+	}
+	cr_assert_eq(run(in, N, by_pipe), pages);
+	for (uint32_t i = 0; i < N; i++)
+		if (readable || !(pages >> i & 1))
+			cr_assert(all_are(memory + i * PAGE + 5, pages >> i & 1 ? 1 : 2, PAGE - 5));
+	cr_assert_eq(run(out, N, by_pipe), readable ? 0 : pages);
+	for (uint32_t i = 0; i < N; i++)
+		cr_assert(all_are(
+			staging + i * PAGE, readable && (pages >> i & 1) ? 1 : 2, PAGE - 5));
+}
+
+static const uint32_t patterns[] = {1, 0x8000, 0x6b31, 0xffff};
+
+Test(copier, memory_that_has_gone)
+{
+	for (unsigned k = 0; k < 8; k++) {
+		some_fail(k % 2, patterns[k / 2], false);
+		tear_down();
+		set_up();
+	}
+}
+
+Test(copier, memory_that_cannot_be_written)
+{
+	for (unsigned k = 0; k < 8; k++) {
+		some_fail(k % 2, patterns[k / 2], true);
+		tear_down();
+		set_up();
+	}
+}
+
+/* A file that is shorter than its mapping: a store would end in SIGBUS. */
+Test(copier, file_that_was_cut)
+{
+	int fd = memfd_create("cut", 0);
+	struct ndsh_cqe c[2] = {
+		command(NDSH_MOVE_IN, 0, PAGE, 0), command(NDSH_MOVE_IN, PAGE, PAGE, 0)};
+
+	cr_assert_eq(ftruncate(fd, 2 * PAGE), 0);
+	cr_assert_eq(mmap(memory, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0),
+		memory);
+	cr_assert_eq(ftruncate(fd, PAGE), 0);
+	cr_assert_eq(run(c, 2, false), 2);
+	cr_assert_eq(run(c, 2, true), 2);
+	cr_assert(all_are(memory, 2, PAGE));
+	close(fd);
+}
+
+/* checks R-ORD-07: the last byte comes last, behind the seven before it, and those behind the rest:
+ * a byte that can't be stored shows what was stored before. */
+Test(copier, the_last_byte_comes_last)
+{
+	for (unsigned k = 0; k < 2; k++) {
+		for (uint32_t missing = 1; missing <= 2; missing++) {
+			struct ndsh_cqe c = command(NDSH_MOVE_IN, PAGE / 2 + missing, PAGE / 2, 0);
+
+			tear_down();
+			set_up();
+			munmap(memory + PAGE, PAGE);
+			cr_assert_eq(run(&c, 1, k == 1), 1);
+			cr_assert(all_are(
+				memory + PAGE / 2 + missing, 2, PAGE / 2 - (missing == 1 ? 1 : 8)));
+		}
+	}
+}
+
+/* The values of atomics, and words that are not there or not to be written. */
+Test(copier, atomics)
+{
+	struct ndsh_move_atomic a = {.swap_add = 5, .compare = 9, .result = PAGE};
+	struct ndsh_cqe c[3] = {command(NDSH_MOVE_FETCH_ADD, 8, 8, 0),
+		command(NDSH_MOVE_CMP_SWAP, PAGE, 8, 0), command(NDSH_MOVE_FETCH_ADD, 16, 8, 0)};
+	uint64_t *word = (uint64_t *)(void *)memory;
+
+	memcpy(staging, &a, sizeof(a));
+	word[1] = 4;
+	word[2] = 100;
+	word[PAGE / 8] = 9;
+	cr_assert_eq(run(c, 3, false), 0);
+	cr_assert_eq(word[1], 9);
+	cr_assert_eq(word[2], 105);
+	cr_assert_eq(word[PAGE / 8], 5);
+	cr_assert_eq(*(uint64_t *)(void *)(staging + PAGE), 100);
+	mprotect(memory + PAGE, PAGE, PROT_READ);
+	cr_assert_eq(run(c, 3, false), 2);
+	cr_assert_eq(word[PAGE / 8], 5);
+	munmap(memory + PAGE, PAGE);
+	cr_assert_eq(run(c, 3, false), 2);
+	cr_assert_eq(word[1], 19);
+}
+
+static void *
+exchange_over(void *arg)
+{
+	(void)arg;
+	usleep(20000);
+	cr_assert_eq(mprotect(memory, PAGE, PROT_READ | PROT_WRITE), 0);
+	nd_exchange_unlock();
+	return NULL;
+}
+
+/* While pages are being exchanged they may be out of reach: that is no failure. */
+Test(copier, waits_for_an_exchange)
+{
+	struct ndsh_cqe c[2] = {
+		command(NDSH_MOVE_IN, 0, PAGE, 0), command(NDSH_MOVE_IN, PAGE, PAGE, 0)};
+	pthread_t other;
+
+	nd_exchange_lock();
+	cr_assert_eq(mprotect(memory, PAGE, PROT_READ), 0);
+	pthread_create(&other, NULL, exchange_over, NULL);
+	cr_assert_eq(run(c, 2, false), 0);
+	pthread_join(other, NULL);
+	cr_assert(all_are(memory, 2, 2 * PAGE));
+}
