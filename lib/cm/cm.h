@@ -49,7 +49,7 @@ struct roce_cm *roce_cm_init(void *mem, const struct roce_cm_cfg *cfg);
 /* ---- in and out ------------------------------------------------------------------------------ */
 
 /* A MAD that arrived on QP1: the UD payload of pkt. Anything that is no valid CM MAD is counted and
- * dropped. port: the host's number of it, kept for the answers. */
+ * dropped. port: the host's number of the port that has the address to which it was sent. */
 void roce_cm_rx(struct roce_cm *cm, uint64_t now_ns, const struct roce_pkt *pkt, uint32_t port);
 struct roce_cm_tx {
 	struct roce_gid sgid, dgid;
@@ -135,12 +135,12 @@ bool roce_cm_event(struct roce_cm *cm, struct roce_cm_event *ev);
 
 /* ---- requests of the host -------------------------------------------------------------------- */
 
-/* Listen on gid (all zero: any) and port (RDMA_PS_TCP). backlog: most REQUESTs neither accepted nor
- * rejected; 0: no limit. One more is refused with the reason CONSUMER, which librdmacm reports as
+/* Listen on gid and port (RDMA_PS_TCP). gid all zero: any address of the host's port nic, as
+ * roce_cm_rx() has it. backlog: most REQUESTs neither accepted nor rejected; 0: no limit. One more is refused with the reason CONSUMER, which librdmacm reports as
  * "connection refused"; a CM without room answers NO_RESOURCES. NULL: address in use, or no room:
  * *why says which (why may be NULL). */
 struct roce_cm_listener *roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr,
-	uint32_t backlog, void *owner, const char **why);
+	uint32_t nic, uint32_t backlog, void *owner, const char **why);
 /* Requests with an event that was not yet taken are rejected (CONSUMER); those taken live on. */
 void roce_cm_unlisten(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_listener *l);
 

@@ -12,6 +12,14 @@ gid_is_any(const struct roce_gid *gid)
 	return roce_gid_equal(gid, &any);
 }
 
+/* The wildcard never spans the host's ports: each is an adapter (R-LSN-01). */
+static bool
+listener_has(const struct roce_cm_listener *l, const struct roce_gid *gid, uint32_t nic)
+{
+	return l->nic == nic &&
+	       (gid_is_any(&l->addr.gid) || gid_is_any(gid) || roce_gid_equal(&l->addr.gid, gid));
+}
+
 static struct cm_listener_list *
 listener_bucket(struct roce_cm *cm, uint16_t port)
 {
@@ -19,7 +27,7 @@ listener_bucket(struct roce_cm *cm, uint16_t port)
 }
 
 struct roce_cm_listener *
-cm_listen_at(struct roce_cm *cm, uint64_t service, const struct roce_cm_addr *addr,
+cm_listen_at(struct roce_cm *cm, uint64_t service, const struct roce_cm_addr *addr, uint32_t nic,
 	uint32_t backlog, void *owner, const char **why)
 {
 	struct cm_listener_list *bucket = listener_bucket(cm, addr->port);
@@ -29,9 +37,7 @@ cm_listen_at(struct roce_cm *cm, uint64_t service, const struct roce_cm_addr *ad
 	if (why == NULL)
 		why = &dummy;
 	LIST_FOREACH (l, bucket, entry) {
-		if (l->service == service &&
-			(roce_gid_equal(&l->addr.gid, &addr->gid) || gid_is_any(&l->addr.gid) ||
-				gid_is_any(&addr->gid))) {
+		if (l->service == service && listener_has(l, &addr->gid, nic)) {
 			*why = "address in use";
 			return NULL;
 		}
@@ -43,17 +49,17 @@ cm_listen_at(struct roce_cm *cm, uint64_t service, const struct roce_cm_addr *ad
 	}
 	LIST_REMOVE(l, entry);
 	*l = (struct roce_cm_listener){
-		.service = service, .addr = *addr, .backlog = backlog, .owner = owner};
+		.service = service, .addr = *addr, .nic = nic, .backlog = backlog, .owner = owner};
 	LIST_INSERT_HEAD(bucket, l, entry);
 	cm->usage.listeners++;
 	return l;
 }
 
 struct roce_cm_listener *
-roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t backlog, void *owner,
-	const char **why)
+roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t nic, uint32_t backlog,
+	void *owner, const char **why)
 {
-	return cm_listen_at(cm, cm_service_id(addr->port), addr, backlog, owner, why);
+	return cm_listen_at(cm, cm_service_id(addr->port), addr, nic, backlog, owner, why);
 }
 
 void
@@ -69,8 +75,7 @@ cm_find_listener(struct roce_cm *cm, const struct cm_in *in)
 	struct roce_cm_listener *l;
 
 	LIST_FOREACH (l, listener_bucket(cm, port), entry) {
-		if (l->service == in->mad.service_id &&
-			(gid_is_any(&l->addr.gid) || roce_gid_equal(&l->addr.gid, &in->local)))
+		if (l->service == in->mad.service_id && listener_has(l, &in->local, in->port))
 			return l;
 	}
 	return NULL;

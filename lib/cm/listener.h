@@ -16,6 +16,7 @@ struct roce_cm_listener {
 	struct cm_conn_list requests; /* undecided */
 	uint64_t service;
 	struct roce_cm_addr addr;
+	uint32_t nic;
 	uint32_t backlog, pending;
 	bool paused;
 	void *owner;
@@ -23,7 +24,8 @@ struct roce_cm_listener {
 LIST_HEAD(cm_listener_list, roce_cm_listener);
 
 struct roce_cm_listener *cm_listen_at(struct roce_cm *cm, uint64_t service,
-	const struct roce_cm_addr *addr, uint32_t backlog, void *owner, const char **why);
+	const struct roce_cm_addr *addr, uint32_t nic, uint32_t backlog, void *owner,
+	const char **why);
 struct roce_cm_listener *cm_find_listener(struct roce_cm *cm, const struct cm_in *in);
 /* It has one more undecided request, which is new. */
 void cm_listener_add(struct roce_cm_listener *l, struct roce_cm_conn *c);

@@ -95,10 +95,10 @@ cm_sidr_query_timed_out(struct roce_cm *cm, struct roce_cm_conn *c)
 /* ---- requests of peers ---- */
 
 struct roce_cm_listener *
-roce_cm_sidr_listen(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t backlog,
-	void *owner, const char **why)
+roce_cm_sidr_listen(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t nic,
+	uint32_t backlog, void *owner, const char **why)
 {
-	return cm_listen_at(cm, CM_SERVICE_PS_UDP | addr->port, addr, backlog, owner, why);
+	return cm_listen_at(cm, CM_SERVICE_PS_UDP | addr->port, addr, nic, backlog, owner, why);
 }
 
 /* The peer did not hear the reply, or the host has not decided yet. */

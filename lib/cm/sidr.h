@@ -41,7 +41,7 @@ struct roce_cm_conn *roce_cm_sidr_query(
  * roce_cm_sidr_reply(), or by roce_cm_destroy(), which rejects it. ROCE_CM_EV_SIDR_GONE: the peer
  * has not repeated its query for so long that no reply will help. */
 struct roce_cm_listener *roce_cm_sidr_listen(struct roce_cm *cm, const struct roce_cm_addr *addr,
-	uint32_t backlog, void *owner, const char **why);
+	uint32_t nic, uint32_t backlog, void *owner, const char **why);
 struct roce_cm_sidr_reply {
 	enum roce_cm_sidr_status status;
 	uint32_t qpn, q_key; /* with SUCCESS */

@@ -52,7 +52,7 @@ bench_cm_new(struct bench_world *w)
 		cm->end[i] = roce_cm_init(bench_map(&w->side[i], roce_cm_bytes(&cfg), false), &cfg);
 		bench_need(cm->end[i] != NULL, "connection manager");
 	}
-	bench_need(roce_cm_listen(cm->end[1], &any, 0, NULL, NULL) != NULL, "listen");
+	bench_need(roce_cm_listen(cm->end[1], &any, 0, 0, NULL, NULL) != NULL, "listen");
 	return cm;
 }
 

@@ -66,6 +66,56 @@ scenario_bind(struct pair *p)
 	side_close(a);
 }
 
+static void
+wildcard_of(struct sockaddr_storage *any, sa_family_t family)
+{
+	memset(any, 0, sizeof(*any));
+	any->ss_family = family;
+}
+
+/*
+ * checks R-LSN-01: the wildcard of either family takes what comes to the adapter's address, at a
+ * port that was chosen or named; a listener listens once, and a second call changes nothing.
+ */
+void
+scenario_wildcard(struct pair *p)
+{
+	static const sa_family_t families[] = {AF_INET, AF_INET6};
+	struct sockaddr_storage any, seen;
+	struct meeting m;
+
+	meet_open(&m, p);
+	for (int i = 0; i < 4; i++) {
+		const uint16_t port = i < 2 ? 0 : (uint16_t)(7300 + i);
+		socklen_t bytes = sizeof(seen);
+
+		nd_listener_close(m.listener);
+		WANT(ND_SUCCESS, nd_listener_create(p->b.adapter, &m.listener));
+		WANT(ND_INVALID_DEVICE_STATE,
+			nd_listener_local_address(m.listener, (struct sockaddr *)&seen, &bytes));
+		wildcard_of(&any, families[i % 2]);
+		set_port(&any, port);
+		WANT(ND_SUCCESS,
+			nd_listener_listen(m.listener, (struct sockaddr *)&any, sizeof(any), 0));
+		for (int again = 0; again < 2; again++) {
+			set_port(&any, again ? 7310 : port);
+			WANT(ND_INVALID_DEVICE_STATE,
+				nd_listener_listen(
+					m.listener, (struct sockaddr *)&any, sizeof(any), 0));
+		}
+		bytes = sizeof(seen);
+		WANT(ND_SUCCESS,
+			nd_listener_local_address(m.listener, (struct sockaddr *)&seen, &bytes));
+		CHECK(port != 0 ? get_port(&seen) == port : get_port(&seen) >= 49152);
+		m.where = p->b.addr;
+		set_port(&m.where, get_port(&seen));
+		meet_again(&m);
+		meet_connect(&m);
+		pair_works(p);
+	}
+	meet_close(&m);
+}
+
 /* checks R-CONN-16 */
 void
 scenario_host_ports(struct pair *p)

@@ -19,7 +19,7 @@ SCENARIOS = """
     notify
     no-listener no-neighbour no-route reject private-data port-in-use disconnect
     numbers numbers-refused numbers-taken keepalive events events-queues events-srq
-    bind host-ports bound-connect port-kept shared-endpoint
+    bind wildcard host-ports bound-connect port-kept shared-endpoint
     states read-limits read-rights passive-first one-connection vanished crossing storm
     listener-calls listener-closes listener-pends
     any-order told-first profiles broken last-word undrained hands-off process-dies

@@ -62,6 +62,7 @@ static const struct {
 	{"cancels", scenario_cancels},
 	{"cancel-disconnect", scenario_cancel_disconnect},
 	{"bind", scenario_bind},
+	{"wildcard", scenario_wildcard},
 	{"host-ports", scenario_host_ports},
 	{"bound-connect", scenario_bound_connect},
 	{"port-kept", scenario_port_kept},

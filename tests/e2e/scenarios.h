@@ -77,6 +77,7 @@ void scenario_cancel(struct pair *p);
 
 /* addresses.c */
 void scenario_bind(struct pair *p);
+void scenario_wildcard(struct pair *p);
 void scenario_host_ports(struct pair *p);
 void scenario_bound_connect(struct pair *p);
 void scenario_port_kept(struct pair *p);

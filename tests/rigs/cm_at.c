@@ -154,7 +154,7 @@ bring_passive(struct cm_at_bench *b, enum cm_at at)
 	const struct roce_cm_addr any = {.port = CM_NET_SERVICE};
 	const struct roce_cm_qp_params qp = {.qpn = CM_AT_MY_QPN, .psn = 1};
 
-	roce_cm_listen(b->cm, &any, 0, NULL, NULL);
+	roce_cm_listen(b->cm, &any, CM_NET_PORT, 0, NULL, NULL);
 	cm_at_inject(b, REQ_SAME);
 	cm_at_drain(b);
 	cr_assert_not_null(b->conn);

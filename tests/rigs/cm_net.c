@@ -39,7 +39,7 @@ host_listen(struct cm_net *net)
 {
 	const struct roce_cm_addr any = {.port = CM_NET_SERVICE};
 
-	cr_assert_not_null(roce_cm_listen(net->host[CM_NET_P].cm, &any, 0, net, NULL));
+	cr_assert_not_null(roce_cm_listen(net->host[CM_NET_P].cm, &any, CM_NET_PORT, 0, net, NULL));
 }
 
 struct cm_net *
@@ -250,7 +250,7 @@ net_deliver(struct cm_net *net, unsigned to, const uint8_t *frame, uint32_t byte
 
 	cr_assert_eq(roce_wire_parse(frame, bytes, &pkt), ROCE_WIRE_OK);
 	cr_assert(roce_icrc_ok(&pkt));
-	roce_cm_rx(net->host[to].cm, net->now_ns, &pkt, 7);
+	roce_cm_rx(net->host[to].cm, net->now_ns, &pkt, CM_NET_PORT);
 	host_check(&net->host[to]);
 }
 

@@ -16,6 +16,7 @@
 #define CM_NET_LOG	128u
 #define CM_NET_QUEUE	512u
 #define CM_NET_SERVICE	7174u /* the port on which tests listen */
+#define CM_NET_PORT	7u    /* the hosts' port with their address */
 #define CM_NET_ATTRS	16u
 #define CM_NET_A	0u /* who connects */
 #define CM_NET_P	1u /* who listens */

@@ -197,10 +197,30 @@ ndd_rig_ask(struct ndd_rig *r, int client, const void *msg, void *reply)
 	return rig_ask(r, client, msg, reply, NULL);
 }
 
+void
+ndd_rig_second_port(struct ndd_rig *r, const char *text)
+{
+	const struct net_link link = {.port = 1, .mac = {2, 0, 0, 0, 0x78, 1}, .mtu = 1500};
+	const struct net_ip ip = net_rig_ip(text);
+	const char *why;
+	const int at = net_link_add(r->d.net, &link);
+
+	cr_assert_geq(at, 0);
+	cr_assert(net_address_add(r->d.net, (uint32_t)at, &ip, 24, &why), "%s", why);
+	r->cfg.ports = r->d.plane.ports = 2;
+	r->d.plane.port[1].mtu = 1500;
+}
+
 int
 ndd_rig_open(struct ndd_rig *r, struct ndd_session **s)
 {
-	const struct net_ip ip = net_rig_ip(NDD_RIG_IP);
+	return ndd_rig_open_at(r, NDD_RIG_IP, s);
+}
+
+int
+ndd_rig_open_at(struct ndd_rig *r, const char *text, struct ndd_session **s)
+{
+	const struct net_ip ip = net_rig_ip(text);
 	struct ndsh_open open = {.h.type = NDSH_MSG_OPEN, .placement = NDSH_PLACE_ANY};
 	uint8_t reply[NDSH_MSG_BYTES];
 	struct ndsh_hello hello;

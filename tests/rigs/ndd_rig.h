@@ -26,6 +26,10 @@ struct ndd_rig *ndd_rig_new(void);
 int ndd_rig_connect(struct ndd_rig *r, struct ndd_session **s);
 /* The same, after HELLO and OPEN. */
 int ndd_rig_open(struct ndd_rig *r, struct ndd_session **s);
+/* The same, of the adapter that has this address. */
+int ndd_rig_open_at(struct ndd_rig *r, const char *ip, struct ndd_session **s);
+/* The daemon has a second port, with this address. */
+void ndd_rig_second_port(struct ndd_rig *r, const char *ip);
 /* Serve the descriptors that are ready, once each; then free the sessions that have ended. */
 void ndd_rig_turn(struct ndd_rig *r);
 /* Send a request, let the daemon serve it, and take the reply. Returns its status. */

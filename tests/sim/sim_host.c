@@ -55,10 +55,10 @@ make_cm(struct sim_host *h)
 	const struct roce_cm_addr any = {.port = SIM_PORT};
 
 	h->cm = roce_cm_init(sim_alloc(h->w, roce_cm_bytes(&cfg)), &cfg);
-	h->listener = roce_cm_listen(h->cm, &any, 0, h, NULL);
+	h->listener = roce_cm_listen(h->cm, &any, 0, 0, h, NULL);
 	sim_check(h->w, h->listener != NULL, "roce_cm_listen()");
-	h->lookups =
-		roce_cm_sidr_listen(h->cm, &(struct roce_cm_addr){.port = SIM_UD_PORT}, 0, h, NULL);
+	h->lookups = roce_cm_sidr_listen(
+		h->cm, &(struct roce_cm_addr){.port = SIM_UD_PORT}, 0, 0, h, NULL);
 	sim_check(h->w, h->lookups != NULL, "roce_cm_sidr_listen()");
 }
 

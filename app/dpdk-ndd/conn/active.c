@@ -37,15 +37,17 @@ static enum ndsh_status
 bind_new(struct ndd_session *s, const struct ndsh_addr *local, struct ndd_conn **out)
 {
 	struct roce_cm_addr addr;
+	const int nic = ndd_local_address(s, local, &addr);
 	struct ndd_conn *c;
 	enum ndsh_status status;
 
-	if (!ndd_local_address(s, local, &addr))
+	if (nic < 0)
 		return NDSH_ERR_ADDRESS_NOT_LOCAL;
 	c = ndd_conn_new(s, NDD_CONN_BOUND);
 	if (c == NULL)
 		return NDSH_ERR_NO_RESOURCES;
-	status = ndd_port_take(&s->daemon->ports, &c->port, NDD_PORT_CONNECTOR, &addr);
+	status = ndd_port_take(
+		&s->daemon->ports, &c->port, NDD_PORT_CONNECTOR, (uint32_t)nic, &addr);
 	if (status != NDSH_OK) {
 		ndd_conn_free(s, c);
 		return status;

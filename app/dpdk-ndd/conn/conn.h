@@ -44,6 +44,7 @@ struct ndd_conn {
 	bool brought_up;      /* the queue pair went beyond INIT for it */
 	struct ndd_port port; /* local: from BIND, CONNECT or ACCEPT on, until it is destroyed */
 	struct roce_cm_addr local, remote;
+	uint32_t nic; /* passive: the port that has the local address */
 	struct net_nexthop hop;
 	struct roce_cm_qp_params peer;
 	uint64_t deadline_ns; /* RESOLVING, ANSWERING, FLUSHING; UINT64_MAX: none */

@@ -17,7 +17,7 @@ is_unspecified(const uint8_t ip[16])
 	       (memcmp(ip, v4, 12) == 0 && memcmp(ip + 12, zero, 4) == 0);
 }
 
-bool
+int
 ndd_local_address(
 	const struct ndd_session *s, const struct ndsh_addr *from, struct roce_cm_addr *to)
 {
@@ -25,7 +25,7 @@ ndd_local_address(
 
 	memcpy(to->gid.raw, ip.b, 16);
 	to->port = from->port;
-	return net_local_port(s->daemon->net, &ip) >= 0;
+	return net_local_port(s->daemon->net, &ip);
 }
 
 bool
@@ -48,13 +48,15 @@ endpoint_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	struct roce_cm_addr addr;
 	struct ndd_endpoint *e;
 	enum ndsh_status status;
+	const int nic = ndd_local_address(s, &m->addr, &addr);
 
-	if (!ndd_local_address(s, &m->addr, &addr))
+	if (nic < 0)
 		return NDSH_ERR_ADDRESS_NOT_LOCAL;
 	e = calloc(1, sizeof(*e));
 	if (e == NULL)
 		return NDSH_ERR_NO_RESOURCES;
-	status = ndd_port_take(&s->daemon->ports, &e->port, NDD_PORT_ENDPOINT, &addr);
+	status =
+		ndd_port_take(&s->daemon->ports, &e->port, NDD_PORT_ENDPOINT, (uint32_t)nic, &addr);
 	if (status == NDSH_OK) {
 		e->id = ndd_slots_add(&s->endpoints, e);
 		if (e->id == NDD_SLOT_NONE) {

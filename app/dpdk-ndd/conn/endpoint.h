@@ -11,9 +11,9 @@ struct ndd_endpoint { /* an address and port that connections share */
 	struct ndd_port port;
 };
 
-/* The local address that a client names; the wildcard is that of its adapter. False: not of this
- * host. */
-bool ndd_local_address(
+/* The local address that a client names; the wildcard is that of its adapter. Returns the port that
+ * has it; -1: it is not of this host. */
+int ndd_local_address(
 	const struct ndd_session *s, const struct ndsh_addr *from, struct roce_cm_addr *to);
 bool ndd_is_destination(const struct ndsh_addr *addr);
 void ndd_bind_reply_fill(struct ndsh_bind_reply *r, const struct roce_cm_addr *addr);

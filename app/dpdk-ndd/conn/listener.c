@@ -12,16 +12,16 @@
 #include "session/session.h"
 
 static enum ndsh_status
-listener_start(struct ndd *d, struct ndd_listener *l, const struct roce_cm_addr *addr,
+listener_start(struct ndd *d, struct ndd_listener *l, uint32_t nic, const struct roce_cm_addr *addr,
 	uint32_t backlog, bool datagrams)
 {
 	enum ndsh_status status = ndd_port_take(
-		datagrams ? &d->ud_ports : &d->ports, &l->port, NDD_PORT_LISTENER, addr);
+		datagrams ? &d->ud_ports : &d->ports, &l->port, NDD_PORT_LISTENER, nic, addr);
 
 	if (status != NDSH_OK)
 		return status;
 	l->cm = (datagrams ? roce_cm_sidr_listen : roce_cm_listen)(
-		d->cm, &l->port.addr, backlog, l, NULL);
+		d->cm, &l->port.addr, nic, backlog, l, NULL);
 	if (l->cm != NULL)
 		return NDSH_OK;
 	ndd_port_give(&l->port);
@@ -37,10 +37,12 @@ listener_create_kind(struct ndd_session *s, const struct ndsh_listener_create *m
 	struct ndd_listener *l;
 	enum ndsh_status status;
 	struct net_ip ip = ndd_ip(m->addr.ip);
+	int nic;
 
 	if (memcmp(ip.b, any4, 16) == 0)
 		memset(ip.b, 0, 16);
-	if (memcmp(ip.b, any, 16) != 0 && net_local_port(s->daemon->net, &ip) < 0)
+	nic = memcmp(ip.b, any, 16) == 0 ? (int)s->port : net_local_port(s->daemon->net, &ip);
+	if (nic < 0)
 		return NDSH_ERR_ADDRESS_NOT_LOCAL;
 	l = calloc(1, sizeof(*l));
 	if (l == NULL)
@@ -52,7 +54,7 @@ listener_create_kind(struct ndd_session *s, const struct ndsh_listener_create *m
 		free(l);
 		return NDSH_ERR_NO_RESOURCES;
 	}
-	status = listener_start(s->daemon, l, &addr, m->backlog, datagrams);
+	status = listener_start(s->daemon, l, (uint32_t)nic, &addr, m->backlog, datagrams);
 	if (status != NDSH_OK) {
 		ndd_slots_remove(&s->listeners, l->id);
 		free(l);

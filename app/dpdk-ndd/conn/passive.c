@@ -42,6 +42,7 @@ ndd_conn_on_request(struct ndd *d, const struct roce_cm_event *ev)
 	c->cm = ev->conn;
 	c->listener = l->id;
 	c->local = ev->local;
+	c->nic = ev->port;
 	c->remote = ev->remote;
 	c->peer = ev->peer;
 	c->tos = ev->tos;
@@ -79,7 +80,7 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_CONNECTED;
 	if (qp->failed || qp->by_hand)
 		return NDSH_ERR_INVALID_STATE;
-	(void)ndd_port_take(&s->daemon->ports, &c->port, NDD_PORT_ACCEPTED, &c->local);
+	(void)ndd_port_take(&s->daemon->ports, &c->port, NDD_PORT_ACCEPTED, c->nic, &c->local);
 	ndd_conn_take_qp(c, qp);
 	c->inbound = least_reads(c->inbound, m->inbound_reads);
 	c->outbound = least_reads(c->outbound, m->outbound_reads);

@@ -9,11 +9,15 @@ is_any_address(const struct roce_gid *gid)
 	return roce_gid_equal(gid, &any);
 }
 
+/* The wildcard never spans adapters (R-LSN-01). */
 static bool
-addresses_overlap(const struct roce_cm_addr *a, const struct roce_cm_addr *b)
+port_overlaps(const struct ndd_port *p, uint32_t nic, const struct roce_cm_addr *addr)
 {
-	return a->port == b->port && (roce_gid_equal(&a->gid, &b->gid) || is_any_address(&a->gid) ||
-					     is_any_address(&b->gid));
+	const struct roce_cm_addr *own = &p->addr;
+
+	return own->port == addr->port && p->nic == nic &&
+	       (roce_gid_equal(&own->gid, &addr->gid) || is_any_address(&own->gid) ||
+		       is_any_address(&addr->gid));
 }
 
 static struct ndd_port_bucket *
@@ -30,13 +34,14 @@ is_connection_use(enum ndd_port_use use)
 
 /* A use that excludes all others counts more than connections that are left of one. */
 static enum ndsh_status
-port_check(struct ndd_ports *t, enum ndd_port_use use, const struct roce_cm_addr *addr)
+port_check(
+	struct ndd_ports *t, enum ndd_port_use use, uint32_t nic, const struct roce_cm_addr *addr)
 {
 	enum ndsh_status status = NDSH_OK;
 	const struct ndd_port *p;
 
 	LIST_FOREACH (p, port_bucket(t, addr->port), entry) {
-		if (!addresses_overlap(&p->addr, addr))
+		if (!port_overlaps(p, nic, addr))
 			continue;
 		if (!is_connection_use(p->use) || use == NDD_PORT_LISTENER)
 			return NDSH_ERR_PORT_IN_USE;
@@ -47,27 +52,28 @@ port_check(struct ndd_ports *t, enum ndd_port_use use, const struct roce_cm_addr
 
 /* Not the last that was given back: a late message may still be under way to it. */
 static bool
-port_choose(struct ndd_ports *t, enum ndd_port_use use, struct roce_cm_addr *addr)
+port_choose(struct ndd_ports *t, enum ndd_port_use use, uint32_t nic, struct roce_cm_addr *addr)
 {
 	for (uint32_t i = 0; i < NDD_EPHEMERAL_COUNT; i++) {
 		addr->port = (uint16_t)(NDD_EPHEMERAL_FIRST + t->next++ % NDD_EPHEMERAL_COUNT);
-		if (port_check(t, use, addr) == NDSH_OK)
+		if (port_check(t, use, nic, addr) == NDSH_OK)
 			return true;
 	}
 	return false;
 }
 
 enum ndsh_status
-ndd_port_take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use,
+ndd_port_take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use, uint32_t nic,
 	const struct roce_cm_addr *addr)
 {
 	enum ndsh_status status;
 
+	p->nic = nic;
 	p->addr = *addr;
-	if (addr->port == 0 && !port_choose(t, use, &p->addr))
+	if (addr->port == 0 && !port_choose(t, use, nic, &p->addr))
 		return NDSH_ERR_NO_FREE_PORT;
 	if (addr->port != 0 && use != NDD_PORT_ACCEPTED) {
-		status = port_check(t, use, addr);
+		status = port_check(t, use, nic, addr);
 		if (status != NDSH_OK)
 			return status;
 	}
@@ -86,8 +92,9 @@ ndd_port_share(struct ndd_ports *t, struct ndd_port *p, const struct ndd_port *e
 	LIST_FOREACH (other, bucket, entry)
 		if (other->use == NDD_PORT_SHARING && other->peer.port == peer->port &&
 			roce_gid_equal(&other->peer.gid, &peer->gid) &&
-			addresses_overlap(&other->addr, &endpoint->addr))
+			port_overlaps(other, endpoint->nic, &endpoint->addr))
 			return NDSH_ERR_ADDRESS_IN_USE;
+	p->nic = endpoint->nic;
 	p->addr = endpoint->addr;
 	p->peer = *peer;
 	p->use = NDD_PORT_SHARING;

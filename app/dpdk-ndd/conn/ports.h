@@ -30,7 +30,8 @@ enum ndd_port_use {
 /* Part of the object that has the port. Zeroed: has none. */
 struct ndd_port {
 	LIST_ENTRY(ndd_port) entry;
-	struct roce_cm_addr addr; /* gid all zero: every address */
+	struct roce_cm_addr addr; /* gid all zero: every address of nic */
+	uint32_t nic;		  /* the adapter: the daemon's port that has the address */
 	struct roce_cm_addr peer; /* of SHARING */
 	enum ndd_port_use use;
 };
@@ -42,13 +43,13 @@ struct ndd_ports {
 };
 
 /*
- * Take addr; port 0: the next ephemeral one that is free there, p->addr says which. An ACCEPTED one
+ * Take addr of that adapter; port 0: the next ephemeral one that is free there, p->addr says which. An ACCEPTED one
  * always succeeds. NDSH_ERR_PORT_IN_USE: another object has it; NDSH_ERR_ADDRESS_IN_USE: for a
  * CONNECTOR, accepted connections still have it, so that it could make one of them a second time;
  * NDSH_ERR_NO_FREE_PORT: no ephemeral port is left.
  */
 enum ndsh_status ndd_port_take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use,
-	const struct roce_cm_addr *addr);
+	uint32_t nic, const struct roce_cm_addr *addr);
 /* Take that of an endpoint too, for a connection to peer. NDSH_ERR_ADDRESS_IN_USE: there is one
  * (R-CONN-15). */
 enum ndsh_status ndd_port_share(struct ndd_ports *t, struct ndd_port *p,

@@ -21,8 +21,7 @@
 /* ---- in ---- */
 
 static void
-rx_mad(struct ndd *d, uint64_t now_ns, uint32_t port, const uint8_t *frame,
-	const struct roce_pkt *pkt)
+rx_mad(struct ndd *d, uint64_t now_ns, const uint8_t *frame, const struct roce_pkt *pkt)
 {
 	struct roce_gid from, to;
 	struct net_ip src, dst;
@@ -35,7 +34,8 @@ rx_mad(struct ndd *d, uint64_t now_ns, uint32_t port, const uint8_t *frame,
 		!roce_icrc_ok(pkt))
 		return;
 	net_confirm(d->net, now_ns, &src, frame + 6); /* the source MAC: it is alive there */
-	roce_cm_rx(d->cm, now_ns, pkt, port);
+	/* A network may deliver at one port what is for the other's address. */
+	roce_cm_rx(d->cm, now_ns, pkt, (uint32_t)net_local_port(d->net, &dst));
 }
 
 static void
@@ -45,7 +45,7 @@ rx_frame(struct ndd *d, uint64_t now_ns, struct rte_mbuf *m)
 	struct roce_pkt pkt;
 
 	if (roce_wire_parse(frame, m->data_len, &pkt) == ROCE_WIRE_OK)
-		rx_mad(d, now_ns, m->port, frame, &pkt);
+		rx_mad(d, now_ns, frame, &pkt);
 	else
 		net_rx(d->net, now_ns, m->port, frame, m->data_len);
 	rte_pktmbuf_free(m);

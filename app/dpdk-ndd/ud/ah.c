@@ -205,8 +205,8 @@ static void
 ah_query_service(struct ndd_ah *ah, uint64_t now_ns)
 {
 	struct ndd *d = ah->session->daemon;
-	enum ndsh_status status =
-		ndd_port_take(&d->ud_ports, &ah->port, NDD_PORT_CONNECTOR, &ah->local);
+	enum ndsh_status status = ndd_port_take(
+		&d->ud_ports, &ah->port, NDD_PORT_CONNECTOR, ah->session->port, &ah->local);
 
 	if (status != NDSH_OK) {
 		ah_conclude(ah, status, NULL);

@@ -44,7 +44,7 @@ bench_init(struct bench *b)
 
 	*b = (struct bench){.net = net, .cm = p->cm};
 	cr_assert_not_null(roce_cm_sidr_listen(
-		p->cm, &(struct roce_cm_addr){.port = SIDR_PORT}, 0, NULL, NULL));
+		p->cm, &(struct roce_cm_addr){.port = SIDR_PORT}, CM_NET_PORT, 0, NULL, NULL));
 	p->keep_ended = true;
 	b->rest = bench_connect(b);
 	roce_cm_disconnect(a->cm, net->now_ns, a->conn);

@@ -21,7 +21,7 @@ check_values(bool v6)
 	cr_expect(roce_gid_equal(&req->remote.gid, &a->gid));
 	cr_expect_eq(req->local.port, CM_NET_SERVICE);
 	cr_expect_eq(req->remote.port, 40000);
-	cr_expect_eq(req->port, 7, "the port that the MAD came in on");
+	cr_expect_eq(req->port, CM_NET_PORT, "the port that the MAD came in on");
 	cr_expect_eq(req->peer.qpn, 0x1000);
 	cr_expect_eq(req->peer.psn, 0x123456);
 	cr_expect_eq(req->peer.responder_resources, 16);
@@ -96,7 +96,7 @@ Test(cm, r_conn_18_loopback)
 				.qpn = 1,
 				.qkey = ROCE_QKEY_GSI};
 
-			roce_cm_rx(p->cm, now, &pkt, 0);
+			roce_cm_rx(p->cm, now, &pkt, CM_NET_PORT);
 		}
 		while (roce_cm_event(p->cm, &ev)) {
 			if (ev.type == ROCE_CM_EV_REQUEST)

@@ -13,7 +13,7 @@ Test(cm_listener, r_conn_04_backlog_full)
 	struct roce_cm_connect c = cm_net_connect_params(net);
 
 	p->hold_requests = true;
-	cr_assert_not_null(roce_cm_listen(p->cm, &addr, 2, NULL, NULL));
+	cr_assert_not_null(roce_cm_listen(p->cm, &addr, CM_NET_PORT, 2, NULL, NULL));
 	c.remote.port = 99;
 	for (unsigned i = 0; i < 3; i++) {
 		c.qp.qpn++;
@@ -39,7 +39,7 @@ Test(cm_listener, R_LSN_06_paused_is_as_if_nobody_listened)
 	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 	const struct roce_cm_addr addr = {p->gid, 99};
 	struct roce_cm_connect c = cm_net_connect_params(net);
-	struct roce_cm_listener *l = roce_cm_listen(p->cm, &addr, 0, NULL, NULL);
+	struct roce_cm_listener *l = roce_cm_listen(p->cm, &addr, CM_NET_PORT, 0, NULL, NULL);
 
 	p->hold_requests = true;
 	c.remote.port = 99;
@@ -65,7 +65,7 @@ Test(cm_listener, r_conn_04_unlisten_refuses_what_nobody_saw)
 	struct roce_cm_listener *l;
 
 	p->hold_requests = true;
-	l = roce_cm_listen(p->cm, &addr, 0, NULL, NULL);
+	l = roce_cm_listen(p->cm, &addr, CM_NET_PORT, 0, NULL, NULL);
 	c.remote.port = 99;
 	roce_cm_connect(a->cm, 0, &c);
 	cm_net_run(net, MS(10)); /* this one the host took */
@@ -80,7 +80,7 @@ Test(cm_listener, r_conn_04_unlisten_refuses_what_nobody_saw)
 	cm_net_run(net, MS(10));
 	cm_net_only_event(a, ROCE_CM_EV_REPLY);
 	/* The service is free for the next one. */
-	cr_expect_not_null(roce_cm_listen(p->cm, &addr, 0, NULL, NULL));
+	cr_expect_not_null(roce_cm_listen(p->cm, &addr, CM_NET_PORT, 0, NULL, NULL));
 	cm_net_free(net);
 }
 
@@ -93,17 +93,69 @@ Test(cm_listener, listen_conflicts)
 				  other = {net->host[CM_NET_P].gid, 5};
 	const char *why = NULL;
 
-	cr_assert_not_null(roce_cm_listen(cm, &mine, 0, NULL, &why));
-	cr_expect_not_null(roce_cm_listen(cm, &other, 0, NULL, &why));
-	cr_expect_null(roce_cm_listen(cm, &mine, 0, NULL, &why));
+	cr_assert_not_null(roce_cm_listen(cm, &mine, CM_NET_PORT, 0, NULL, &why));
+	cr_expect_not_null(roce_cm_listen(cm, &other, CM_NET_PORT, 0, NULL, &why));
+	cr_expect_null(roce_cm_listen(cm, &mine, CM_NET_PORT, 0, NULL, &why));
 	cr_expect_str_eq(why, "address in use");
-	cr_expect_null(roce_cm_listen(cm, &any, 0, NULL, NULL));
+	cr_expect_null(roce_cm_listen(cm, &any, CM_NET_PORT, 0, NULL, NULL));
 	for (uint16_t port = 10; port < 16; port++) {
 		const struct roce_cm_addr addr = {.port = port};
 
-		cr_expect_not_null(roce_cm_listen(cm, &addr, 0, NULL, &why));
+		cr_expect_not_null(roce_cm_listen(cm, &addr, CM_NET_PORT, 0, NULL, &why));
 	}
-	cr_expect_null(roce_cm_listen(cm, &(struct roce_cm_addr){.port = 20}, 0, NULL, &why));
+	cr_expect_null(
+		roce_cm_listen(cm, &(struct roce_cm_addr){.port = 20}, CM_NET_PORT, 0, NULL, &why));
 	cr_expect_str_eq(why, "no room for one more listener");
+	cm_net_free(net);
+}
+
+/* The REQ of another peer, as it comes in at the port nic of P. */
+static void
+inject_req(struct cm_net *net, uint32_t nic)
+{
+	static uint32_t peers;
+	struct cm_mad m = cm_net_take_req(net);
+	const struct roce_path path = {
+		.sgid = net->host[CM_NET_A].gid, .dgid = net->host[CM_NET_P].gid, .ttl = 64};
+	uint8_t frame[ROCE_GSI_FRAME_MAX], mad[ROCE_MAD_BYTES];
+	struct roce_pkt pkt;
+
+	m.ca_guid += ++peers;
+	m.service_id = cm_service_id(99);
+	cm_mad_encode(mad, &m);
+	cr_assert_eq(
+		roce_wire_parse(frame, roce_gsi_build(frame, &path, 1, mad), &pkt), ROCE_WIRE_OK);
+	roce_cm_rx(net->host[CM_NET_P].cm, net->now_ns, &pkt, nic);
+}
+
+/* checks R-LSN-01: the wildcards of two adapters may have the same port, and each is offered what
+ * comes to an address of its own adapter; with no listener there it is refused. */
+Test(cm_listener, R_LSN_01_the_wildcard_does_not_span_adapters)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *p = &net->host[CM_NET_P];
+	const struct roce_cm_addr any = {.port = 99}, here = {p->gid, 99};
+	int owner[3];
+
+	p->hold_requests = true;
+	cm_net_mute(net, CM_NET_A);
+	for (uint32_t nic = 0; nic < 2; nic++) {
+		cr_expect_not_null(roce_cm_listen(p->cm, &any, nic, 0, &owner[nic], NULL));
+		cr_expect_null(roce_cm_listen(p->cm, &any, nic, 0, NULL, NULL));
+		cr_expect_null(roce_cm_listen(p->cm, &here, nic, 0, NULL, NULL));
+	}
+	cr_expect_not_null(roce_cm_listen(p->cm, &here, 2, 0, &owner[2], NULL));
+	cr_expect_null(roce_cm_listen(p->cm, &any, 2, 0, NULL, NULL));
+	for (uint32_t nic = 0; nic < 3; nic++) {
+		inject_req(net, nic);
+		cm_net_run(net, 0);
+		cr_assert_eq(p->n_log, nic + 1, "adapter %u", nic);
+		cr_expect_eq(p->log[nic].owner, &owner[nic], "adapter %u", nic);
+		cr_expect_eq(p->log[nic].port, nic);
+	}
+	inject_req(net, 3);
+	cm_net_run(net, 0);
+	cr_expect_eq(p->n_log, 3);
+	cr_expect_eq(p->last[ATTR(CM_ATTR_REJ)].reason, 8);
 	cm_net_free(net);
 }

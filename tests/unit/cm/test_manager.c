@@ -76,8 +76,8 @@ Test(cm_manager, every_place_can_be_used)
 			cr_assert_not_null(roce_cm_connect(cm, k, &c));
 		cr_expect_null(roce_cm_connect(cm, 0, &c));
 		for (uint32_t k = 0; k < cfg.max_listeners; k++, addr.port++)
-			cr_assert_not_null(roce_cm_listen(cm, &addr, 0, NULL, NULL));
-		cr_expect_null(roce_cm_listen(cm, &addr, 0, NULL, NULL));
+			cr_assert_not_null(roce_cm_listen(cm, &addr, 0, 0, NULL, NULL));
+		cr_expect_null(roce_cm_listen(cm, &addr, 0, 0, NULL, NULL));
 		for (uint32_t k = 0; k < cfg.max_conns; k += 16)
 			cr_assert_null(roce_cm_check(cm));
 		roce_cm_usage(cm, &u);

@@ -190,8 +190,9 @@ feed_reqs(const char *path)
 			cm_mad_decode(&m, pkt.payload) != CM_DECODE_OK || m.attr != CM_ATTR_REQ)
 			continue;
 		addr.port = (uint16_t)m.service_id;
-		roce_cm_listen(p->cm, &addr, 0, NULL, NULL); /* in use: the one before */
-		roce_cm_rx(p->cm, net->now_ns, &pkt, 0);
+		roce_cm_listen(
+			p->cm, &addr, CM_NET_PORT, 0, NULL, NULL); /* in use: the one before */
+		roce_cm_rx(p->cm, net->now_ns, &pkt, CM_NET_PORT);
 		cr_assert(roce_cm_event(p->cm, &ev), "%s: refused", path);
 		cr_expect_eq(ev.type, ROCE_CM_EV_REQUEST);
 		cr_expect_eq(ev.peer.qpn, m.qpn);

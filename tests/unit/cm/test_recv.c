@@ -109,7 +109,7 @@ Test(cm_recv, w_cm_05_what_is_ignored_in_silence)
 	cr_expect_eq(n->rx_req, 0);
 	cr_expect_not(roce_cm_event(p->cm, &ev));
 	pkt.opcode = ROCE_UD_SEND_ONLY;
-	roce_cm_rx(p->cm, 0, &pkt, 0);
+	roce_cm_rx(p->cm, 0, &pkt, CM_NET_PORT);
 	cr_expect(roce_cm_event(p->cm, &ev), "as it should be");
 	cm_net_free(net);
 }

@@ -17,7 +17,8 @@ listen_at(struct cm_net *net, uint32_t backlog)
 {
 	struct cm_net_host *p = &net->host[CM_NET_P];
 	const struct roce_cm_addr addr = {.port = PORT};
-	struct roce_cm_listener *l = roce_cm_sidr_listen(p->cm, &addr, backlog, p, NULL);
+	struct roce_cm_listener *l =
+		roce_cm_sidr_listen(p->cm, &addr, CM_NET_PORT, backlog, p, NULL);
 
 	cr_assert_not_null(l);
 	return l;

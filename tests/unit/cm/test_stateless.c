@@ -70,6 +70,7 @@ Test(cm_stateless, W_CM_02_answers_go_back_the_way_that_the_question_came)
 
 	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
 		for (uint8_t to = 1; to < 4; to++) {
+			const struct roce_cm_addr any = {.port = CM_NET_SERVICE};
 			struct cm_net *net = cm_net_new(false);
 			struct roce_gid from_gid, to_gid;
 			uint8_t mad[ROCE_MAD_BYTES];
@@ -80,6 +81,7 @@ Test(cm_stateless, W_CM_02_answers_go_back_the_way_that_the_question_came)
 			roce_gid_from_v4(&to_gid, (const uint8_t[4]){203, 0, 113, to});
 			m = a_mad(of[i].attr, &from_gid, &to_gid, of[i].service);
 			cm_mad_encode(mad, &m);
+			roce_cm_listen(net->host[CM_NET_P].cm, &any, 10u + to, 0, NULL, NULL);
 			cr_assert(ask(net, &from_gid, &to_gid, 10u + to, mad, &tx));
 			cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
 			cr_assert_eq(m.attr, of[i].answer);

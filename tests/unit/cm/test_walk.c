@@ -327,7 +327,7 @@ side_start(struct walk *w, struct side *s, unsigned i)
 	memset(s->mem, 0, roce_cm_bytes(&s->cfg));
 	s->cm = roce_cm_init(s->mem, &s->cfg);
 	roce_gid_from_v4(&s->gid, v4);
-	cr_assert_not_null(roce_cm_listen(s->cm, &any, draw(w, 2) * 8, NULL, NULL));
+	cr_assert_not_null(roce_cm_listen(s->cm, &any, 0, draw(w, 2) * 8, NULL, NULL));
 }
 
 /* ---- the walk ---- */

@@ -58,6 +58,34 @@ Test(listener, R_CONN_15_a_port_has_one_listener)
 		NDSH_OK));
 }
 
+/* checks R-LSN-01, R-LSN-02: of two adapters each has its wildcard; one that is there already keeps
+ * the wildcard and each address of its own adapter, and none of the other's. */
+Test(listener, R_LSN_01_adapters_have_wildcards_of_their_own)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s, *t;
+	union reply reply;
+	int one, two;
+
+	ndd_rig_second_port(r, "10.78.0.1");
+	one = ndd_rig_open(r, &s);
+	two = ndd_rig_open_at(r, "10.78.0.1", &t);
+	for (uint16_t type = NDSH_MSG_LISTENER_CREATE;; type = NDSH_MSG_UD_LISTENER_CREATE) {
+		cr_expect(eq(i32, listen_at(r, one, type, "0.0.0.0", 7000, &reply), NDSH_OK));
+		cr_expect(eq(i32, listen_at(r, two, type, "0.0.0.0", 7000, &reply), NDSH_OK));
+		cr_expect(
+			eq(i32, listen_at(r, one, type, "::", 7000, &reply), NDSH_ERR_PORT_IN_USE));
+		cr_expect(eq(i32, listen_at(r, one, type, NDD_RIG_IP, 7000, &reply),
+			NDSH_ERR_PORT_IN_USE));
+		cr_expect(eq(i32, listen_at(r, one, type, "::", 7001, &reply), NDSH_OK));
+		cr_expect(eq(i32, listen_at(r, two, type, "10.78.0.1", 7001, &reply), NDSH_OK));
+		cr_expect(eq(i32, listen_at(r, two, type, "0.0.0.0", 7001, &reply),
+			NDSH_ERR_PORT_IN_USE));
+		if (type == NDSH_MSG_UD_LISTENER_CREATE)
+			break;
+	}
+}
+
 Test(listener, is_at_an_address_of_this_host)
 {
 	struct ndd_rig *r = ndd_rig_new();

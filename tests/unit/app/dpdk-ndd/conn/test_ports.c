@@ -16,7 +16,31 @@ static enum ndsh_status
 take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use, uint8_t host, uint16_t port)
 {
 	return ndd_port_take(
-		t, p, use, &(struct roce_cm_addr){.gid.raw = {[15] = host}, .port = port});
+		t, p, use, 0, &(struct roce_cm_addr){.gid.raw = {[15] = host}, .port = port});
+}
+
+/* checks R-LSN-01: of two adapters each has its own wildcard, and no address of the other is in it;
+ * of one, each use is in the way of the other. */
+Test(ports, R_LSN_01_the_wildcard_does_not_span_adapters)
+{
+	static const struct roce_cm_addr any = {.port = 7000},
+					 here = {.gid.raw = {[15] = 1}, .port = 7000};
+	const struct roce_cm_addr *const addr[] = {&any, &here};
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct ndd_ports *t = calloc(1, sizeof(*t));
+		struct ndd_port p[3] = {0};
+
+		cr_assert(eq(i32, ndd_port_take(t, &p[0], LISTENER, 0, addr[i & 1]), NDSH_OK));
+		if (i != 3) /* an address is of one adapter */
+			cr_expect(eq(i32, ndd_port_take(t, &p[1], LISTENER, 1, addr[i >> 1]),
+					  NDSH_OK),
+				"%u", i);
+		cr_expect(eq(i32, ndd_port_take(t, &p[2], LISTENER, 0, addr[i >> 1]),
+				  NDSH_ERR_PORT_IN_USE),
+			"%u", i);
+		free(t);
+	}
 }
 
 /* Everyone against everyone at one port of one address. */
