@@ -91,20 +91,42 @@ scenario_one_connection(struct pair *p)
 	meet_close(&m);
 }
 
+/* A connector whose peer has vanished; checks R-CONN-21. */
+static void
+is_aborted(struct nd_connector *c, struct nd_qp *qp)
+{
+	struct nd_overlapped accept = {0};
+	char priv[256];
+	uint32_t bytes = sizeof(priv);
+
+	for (int i = 0; i < 2; i++) {
+		WANT(ND_CONNECTION_ABORTED, nd_connector_private_data(c, priv, &bytes));
+		bytes = 0;
+		WANT(ND_CONNECTION_ABORTED, nd_connector_private_data(c, NULL, &bytes));
+		bytes = sizeof(priv);
+		WANT(ND_CONNECTION_ABORTED,
+			finish(nd_connector_accept(c, qp, 1, 1, NULL, 0, &accept), &accept));
+		WANT(ND_CONNECTION_ABORTED, nd_connector_reject(c, NULL, 0));
+	}
+}
+
 /*
- * checks R-CONN-14, R-CONN-20, R-CONN-21: the active side has gone when b accepts. That b has a
- * second request is how it knows that the first one's end has come, too.
+ * checks R-CONN-14, R-CONN-20, R-CONN-21: the active side has gone when b accepts, or even when b
+ * takes the request. That b has a second request is how it knows that the first one's end has come,
+ * too.
  */
 void
 scenario_vanished(struct pair *p)
 {
 	struct nd_overlapped get = {0}, ask = {0};
-	struct nd_connector *first;
+	struct nd_connector *first, *second;
+	struct sockaddr_storage silent;
+	struct side other;
 	struct meeting m;
-	char priv[256];
-	uint32_t bytes = sizeof(priv);
 
 	meet_open(&m, p);
+	silent = m.where;
+	set_port(&silent, SILENT_PORT);
 	first = p->b.connector;
 	meet_ask(&m, 1, 1);
 	meet_get(&m);
@@ -120,11 +142,31 @@ scenario_vanished(struct pair *p)
 	WANT(ND_SUCCESS, nd_connector_create(p->b.adapter, &p->b.connector));
 	meet_ask(&m, 1, 1);
 	WANT(ND_SUCCESS, finish(nd_listener_get_request(m.listener, p->b.connector, &get), &get));
-	WANT(ND_SUCCESS, nd_connector_private_data(first, priv, &bytes));
-	WANT(ND_CONNECTION_ABORTED,
-		finish(nd_connector_accept(first, p->b.qp, 1, 1, NULL, 0, &m.accept), &m.accept));
+	is_aborted(first, p->b.qp);
 	nd_connector_close(first);
 	meet_accept(&m, 1, 1); /* the queue pair is none the worse */
+	meet_complete(&m);
+	pair_works(p);
+
+	meet_again(&m);
+	WANT(ND_SUCCESS, nd_connector_create(p->b.adapter, &second));
+	other = p->a;
+	side_create_qp(&other, 4);
+	WANT(ND_SUCCESS, nd_connector_create(other.adapter, &other.connector));
+	meet_ask(&m, 1, 1);
+	/* this one leaves behind the other, which has arrived when it is answered */
+	WANT(ND_CONNECTION_REFUSED, side_connect(&other, &silent));
+	WANT(ND_SUCCESS, nd_connector_cancel(p->a.connector));
+	nd_connector_close(p->a.connector);
+	nd_qp_close(p->a.qp);
+	side_create_qp(&p->a, 16);
+	WANT(ND_SUCCESS, nd_connector_create(p->a.adapter, &p->a.connector));
+	meet_ask(&m, 1, 1);
+	WANT(ND_SUCCESS, finish(nd_listener_get_request(m.listener, second, &get), &get));
+	meet_get(&m);
+	is_aborted(second, p->b.qp);
+	nd_connector_close(second);
+	meet_accept(&m, 1, 1);
 	meet_complete(&m);
 	pair_works(p);
 	meet_close(&m);

@@ -115,13 +115,15 @@ ndd_conn_fail(struct ndd_conn *c, enum ndsh_status status, const struct roce_cm_
 	case NDD_CONN_ACCEPTED:
 		ndd_conn_notify(c, NDSH_EV_CONN_ESTABLISHED, status, ev);
 		break;
+	case NDD_CONN_OFFERED:
+		conn_notify_end(c, NDSH_ERR_ABORTED);
+		break;
 	case NDD_CONN_REPLIED:
 	case NDD_CONN_ESTABLISHED:
 	case NDD_CONN_CLOSING:
 		conn_notify_end(c, status);
 		break;
 	case NDD_CONN_BOUND:
-	case NDD_CONN_OFFERED: /* Accept will say so (R-CONN-21) */
 	case NDD_CONN_FLUSHING:
 	case NDD_CONN_OVER:
 		break;

@@ -22,6 +22,8 @@ accept_hook(void *arg, nd_status st, const void *reply)
 	}
 	nd_conn_release_qp(c, ND_QP_UNCONNECTED);
 	c->state = over ? ND_CONN_DISCONNECTED : ND_CONN_REQ_RECEIVED;
+	if (st == ND_CONNECTION_ABORTED)
+		nd_conn_vanish(c);
 	return st;
 }
 

@@ -58,6 +58,13 @@ nd_conn_release_qp(struct nd_connector *c, enum nd_qp_state state)
 }
 
 void
+nd_conn_vanish(struct nd_connector *c)
+{
+	c->vanished = true;
+	c->state = ND_CONN_DISCONNECTED;
+}
+
+void
 nd_conn_drop_id(struct nd_connector *c)
 {
 	struct nd_adapter *a = c->adapter;

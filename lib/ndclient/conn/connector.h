@@ -36,6 +36,7 @@ struct nd_connector { /* guarded by nd_adapter.lock */
 	bool has_id;   /* the daemon knows it as id */
 	bool has_peer; /* peer and limits are valid */
 	bool has_priv; /* private data are, a reject's too */
+	bool vanished; /* the peer gave its request up before we accepted (R-CONN-21) */
 	bool ended;    /* the end was told before the reply to our disconnect */
 	uint32_t id;
 	uint32_t calls; /* of overlapped requests, that the daemon has not yet answered */
@@ -69,6 +70,8 @@ nd_conn_has_port(const struct nd_connector *c)
 }
 /* The connection does not need its queue pair any more. */
 void nd_conn_release_qp(struct nd_connector *c, enum nd_qp_state state);
+/* The peer of a request has gone. */
+void nd_conn_vanish(struct nd_connector *c);
 /* Complete what is under way with that status. */
 void nd_conn_end_waiters(struct nd_connector *c, nd_status st);
 /* Forget the daemon's connection, if there is one. Lock not held. */

@@ -56,13 +56,15 @@ keep_peer(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 }
 
 void
-nd_conn_take_request(struct nd_listener *l, struct nd_connector *c, const struct ndsh_ev_conn *ev)
+nd_conn_take_request(struct nd_listener *l, struct nd_connector *c, const struct nd_conn_request *r)
 {
 	nd_object_rest(&c->obj, &l->obj);
-	nd_conn_set_id(c, ev->conn);
-	keep_peer(c, ev);
+	nd_conn_set_id(c, r->ev.conn);
+	keep_peer(c, &r->ev);
 	c->listener = NULL;
 	c->state = ND_CONN_REQ_RECEIVED;
+	if (r->vanished)
+		nd_conn_vanish(c);
 	connector_complete(c, ND_SUCCESS);
 }
 
@@ -124,6 +126,9 @@ on_disconnected(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 	nd_status st = nd_status_of_daemon(ev->h.status);
 
 	switch (c->state) {
+	case ND_CONN_REQ_RECEIVED:
+		nd_conn_vanish(c);
+		break;
 	case ND_CONN_REP_RECEIVED:
 		nd_conn_release_qp(c, ND_QP_DISCONNECTED);
 		c->state = ND_CONN_DISCONNECTED;
@@ -151,8 +156,11 @@ nd_conn_event(struct nd_adapter *a, const struct ndsh_ev_conn *ev)
 {
 	struct nd_connector *c = find_connector(a, ev->conn);
 
-	if (c == NULL) /* closed here while the event was on its way */
+	if (c == NULL) { /* still at its listener, or closed here while the event was on its way */
+		if (ev->h.type == NDSH_EV_CONN_DISCONNECTED)
+			nd_listener_request_vanished(a, ev->conn);
 		return;
+	}
 	switch (ev->h.type) {
 	case NDSH_EV_CONN_REPLY:
 		on_reply(c, ev);
@@ -195,7 +203,9 @@ nd_connector_private_data(struct nd_connector *c, void *buf, uint32_t *bytes)
 	if (bytes == NULL)
 		return ND_INVALID_PARAMETER;
 	pthread_mutex_lock(&c->adapter->lock);
-	if (c->has_priv) { /* R-CONN-08 */
+	if (c->vanished) {
+		st = ND_CONNECTION_ABORTED; /* R-CONN-21 */
+	} else if (c->has_priv) {	    /* R-CONN-08 */
 		uint32_t room = buf != NULL ? *bytes : 0;
 
 		if (room > 0)

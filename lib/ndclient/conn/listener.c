@@ -102,7 +102,7 @@ get_request(struct nd_listener *l, struct nd_connector *c, struct nd_overlapped 
 	c->op = ov;
 	if (r != NULL) {
 		STAILQ_REMOVE_HEAD(&l->requests, next);
-		nd_conn_take_request(l, c, &r->ev);
+		nd_conn_take_request(l, c, r);
 		free(r);
 	} else {
 		c->state = ND_CONN_QUEUED;
@@ -145,15 +145,27 @@ nd_listener_request(struct nd_adapter *a, const struct ndsh_ev_conn *ev)
 	c = TAILQ_FIRST(&l->waiting);
 	if (c != NULL) {
 		TAILQ_REMOVE(&l->waiting, c, queued);
-		nd_conn_take_request(l, c, ev);
+		nd_conn_take_request(l, c, &(struct nd_conn_request){.ev = *ev});
 		return;
 	}
-	r = malloc(sizeof(*r));
+	r = calloc(1, sizeof(*r));
 	if (r == NULL) /* the peer times out */
 		return;
 	r->ev = *ev;
 	STAILQ_INSERT_TAIL(&l->requests, r, next);
 	nd_listener_kick(l);
+}
+
+void
+nd_listener_request_vanished(struct nd_adapter *a, uint32_t conn)
+{
+	struct nd_listener *l;
+	struct nd_conn_request *r;
+
+	TAILQ_FOREACH (l, &a->listeners, link)
+		STAILQ_FOREACH (r, &l->requests, next)
+			if (r->ev.conn == conn)
+				r->vanished = true;
 }
 
 /* ---- cancel, close ------------------------------------------------------------------- */

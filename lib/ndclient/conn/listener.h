@@ -13,6 +13,7 @@
 struct nd_conn_request { /* one that the application has not asked for yet */
 	STAILQ_ENTRY(nd_conn_request) next;
 	struct ndsh_ev_conn ev;
+	bool vanished; /* its peer has given it up */
 };
 
 struct nd_listener { /* guarded by nd_adapter.lock */
@@ -30,5 +31,7 @@ extern const struct nd_class nd_listener_class;
 
 /* The daemon tells of a request to connect; by the control thread, nd_adapter.lock held. */
 void nd_listener_request(struct nd_adapter *a, const struct ndsh_ev_conn *ev);
+/* ... or that the peer has given that request up. It stays, and its connector says so. */
+void nd_listener_request_vanished(struct nd_adapter *a, uint32_t conn);
 
 #endif

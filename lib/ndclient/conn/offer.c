@@ -22,58 +22,70 @@ nd_listener_kick(struct nd_listener *l)
 		nd_fd_wake(l->adapter->callbacks.offer_fd);
 }
 
-/* The oldest request of a listener that has a callback. The descriptor stays readable until there
- * is none, so that the queues' callbacks run in between. */
-static struct nd_conn_request *
-take_offer(struct nd_adapter *a, struct nd_listener **listener)
+/* A listener whose callback is owed; lock held. The descriptor stays readable until there is none,
+ * so that the queues' callbacks run in between. */
+static struct nd_listener *
+find_offer(struct nd_adapter *a)
+{
+	struct nd_listener *l;
+
+	TAILQ_FOREACH (l, &a->listeners, link)
+		if (l->callback != NULL && !STAILQ_EMPTY(&l->requests) && !nd_gone(a))
+			return l;
+	(void)nd_drain(a->callbacks.offer_fd);
+	return NULL;
+}
+
+static bool
+offer_waits(struct nd_adapter *a)
+{
+	bool waits;
+
+	pthread_mutex_lock(&a->lock);
+	waits = find_offer(a) != NULL;
+	pthread_mutex_unlock(&a->lock);
+	return waits;
+}
+
+/* Put the oldest request into c (NULL: there is no memory for one, and the request is refused). The
+ * lock is held all the time: what becomes of the request is told to its listener or to c. */
+static struct nd_listener *
+take_offer(struct nd_adapter *a, struct nd_connector *c)
 {
 	struct nd_conn_request *r = NULL;
 	struct nd_listener *l;
 
 	pthread_mutex_lock(&a->lock);
-	TAILQ_FOREACH (l, &a->listeners, link)
-		if (l->callback != NULL && !STAILQ_EMPTY(&l->requests))
-			break;
-	if (l != NULL && !nd_gone(a)) {
+	l = find_offer(a);
+	if (l != NULL) {
 		r = STAILQ_FIRST(&l->requests);
 		STAILQ_REMOVE_HEAD(&l->requests, next);
 		nd_callback_enter(&l->obj);
-		*listener = l;
-	} else {
-		(void)nd_drain(a->callbacks.offer_fd);
+		if (c != NULL)
+			nd_conn_take_request(l, c, r);
 	}
 	pthread_mutex_unlock(&a->lock);
-	return r;
-}
-
-/* Without memory for a connector the request is refused. */
-static struct nd_connector *
-connector_for(struct nd_listener *l, const struct ndsh_ev_conn *ev)
-{
-	struct nd_adapter *a = l->adapter;
-	struct nd_connector *c;
-
-	if (nd_connector_create(a, &c) != ND_SUCCESS) {
-		(void)nd_object_forget(a, NDSH_MSG_CONN_DESTROY, ev->conn);
-		return NULL;
-	}
-	pthread_mutex_lock(&a->lock);
-	nd_conn_take_request(l, c, ev);
-	pthread_mutex_unlock(&a->lock);
-	return c;
+	if (r != NULL && c == NULL)
+		(void)nd_object_forget(a, NDSH_MSG_CONN_DESTROY, r->ev.conn);
+	free(r);
+	return l;
 }
 
 bool
 nd_listener_call_back(struct nd_adapter *a)
 {
-	struct nd_listener *l = NULL;
-	struct nd_conn_request *r = take_offer(a, &l);
-	struct nd_connector *c;
+	struct nd_connector *c = NULL;
+	struct nd_listener *l;
 
-	if (r == NULL)
+	if (!offer_waits(a))
 		return false;
-	c = connector_for(l, &r->ev);
-	free(r);
+	(void)nd_connector_create(a, &c);
+	l = take_offer(a, c);
+	if (l == NULL) { /* it was closed meanwhile */
+		if (c != NULL)
+			(void)nd_connector_close(c);
+		return false;
+	}
 	if (c != NULL) {
 		nd_callback_mark(true);
 		l->callback(l->callback_context, c);

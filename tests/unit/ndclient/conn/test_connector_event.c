@@ -6,6 +6,7 @@
 
 #include "ndclient/conn/connector.h"
 #include "ndclient/conn/connector_event.h"
+#include "ndclient/conn/listener.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/overlapped.h"
@@ -119,6 +120,48 @@ Test(ndclient_conn_event, R_DISC_05_the_peers_disconnect_is_told_once_to_all_who
 	nd_conn_event(a, &ev);
 	cr_expect(eq(int, c->state, ND_CONN_PASSIVE_DISC));
 	conn_bench_drop(a);
+}
+
+/* checks R-CONN-21: known when the request is taken, before that, and when Accept has said so. */
+Test(ndclient_conn_event, R_CONN_21_a_request_whose_peer_has_vanished)
+{
+	const struct ndsh_ev_conn ev =
+		conn_bench_event(NDSH_EV_CONN_DISCONNECTED, ND_CONNECTION_ABORTED, 7);
+
+	for (int early = 0; early < 2; early++) {
+		struct nd_adapter *a = conn_bench_new();
+		struct ndsh_ev_conn req = conn_bench_event(NDSH_EV_CONN_REQUEST, ND_SUCCESS, 7),
+				    other = conn_bench_event(NDSH_EV_CONN_REQUEST, ND_SUCCESS, 8);
+		struct nd_connector *c = conn_bench_connector(a, ND_CONN_IDLE),
+				    *d = conn_bench_connector(a, ND_CONN_IDLE);
+		struct nd_overlapped get[2] = {0}, ov = {0};
+		struct nd_listener *l;
+		uint32_t bytes = 0;
+
+		cr_assert(eq(i32, nd_listener_create(a, &l), ND_SUCCESS));
+		l->at.on = true;
+		l->at.id = req.listener = other.listener = 3;
+		nd_listener_request(a, &req);
+		nd_listener_request(a, &other);
+		if (early)
+			nd_conn_event(a, &ev);
+		cr_assert(eq(i32, nd_listener_get_request(l, c, &get[0]), ND_PENDING));
+		cr_assert(eq(i32, nd_listener_get_request(l, d, &get[1]), ND_PENDING));
+		cr_expect(eq(i32, nd_overlapped_status(&get[0]), ND_SUCCESS));
+		if (!early) {
+			cr_expect(eq(i32, nd_connector_private_data(c, NULL, &bytes),
+				ND_BUFFER_OVERFLOW));
+			nd_conn_event(a, &ev);
+		}
+		cr_expect(
+			eq(i32, nd_connector_private_data(c, NULL, &bytes), ND_CONNECTION_ABORTED));
+		cr_expect(eq(i32, nd_connector_reject(c, NULL, 0), ND_CONNECTION_ABORTED));
+		cr_expect(eq(i32, nd_connector_accept(c, conn_bench_qp(a), 1, 1, NULL, 0, &ov),
+			ND_CONNECTION_ABORTED));
+		cr_expect(eq(int, d->state, ND_CONN_REQ_RECEIVED), "another request");
+		cr_expect(eq(i32, nd_connector_private_data(d, NULL, &bytes), ND_BUFFER_OVERFLOW));
+		conn_bench_drop(a);
+	}
 }
 
 Test(ndclient_conn_event, R_DISC_04_our_disconnect_ends_as_the_daemon_says)
