@@ -6,6 +6,7 @@
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/control.h"
 #include "ndclient/session/overlapped.h"
+#include "ndclient/session/private_data.h"
 
 static nd_status
 accept_hook(void *arg, nd_status st, const void *reply)
@@ -56,7 +57,7 @@ nd_connector_accept(struct nd_connector *c, struct nd_qp *qp, uint32_t inbound_r
 
 	if (qp == NULL || qp->adapter != a || ov == NULL)
 		return ND_INVALID_PARAMETER;
-	st = nd_conn_put_private(priv, priv_bytes, a->info.max_callee_data, m.priv, &m.priv_bytes);
+	st = nd_private_data_put(priv, priv_bytes, a->info.max_callee_data, m.priv, &m.priv_bytes);
 	if (st == ND_SUCCESS)
 		st = nd_overlapped_begin(a, ov, __func__);
 	if (st != ND_SUCCESS)
@@ -81,7 +82,7 @@ nd_connector_reject(struct nd_connector *c, const void *priv, uint32_t priv_byte
 	struct ndsh_reject m = {.h.type = NDSH_MSG_REJECT};
 	nd_status st;
 
-	st = nd_conn_put_private(priv, priv_bytes, NDSH_REJECT_DATA_MAX, m.priv, &m.priv_bytes);
+	st = nd_private_data_put(priv, priv_bytes, NDSH_REJECT_DATA_MAX, m.priv, &m.priv_bytes);
 	if (st != ND_SUCCESS)
 		return st;
 	pthread_mutex_lock(&a->lock);

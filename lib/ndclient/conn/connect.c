@@ -8,6 +8,7 @@
 #include "ndclient/session/address.h"
 #include "ndclient/session/error.h"
 #include "ndclient/session/overlapped.h"
+#include "ndclient/session/private_data.h"
 
 static nd_status
 connect_hook(void *arg, nd_status st, const void *reply)
@@ -74,7 +75,7 @@ nd_connector_connect(struct nd_connector *c, struct nd_qp *qp, const struct sock
 		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
 	if (nd_address_is_any(&m.remote)) /* R-CONN-05 */
 		return nd_fail(ND_BAD_NETWORK_NAME, "the wildcard address is no destination");
-	st = nd_conn_put_private(priv, priv_bytes, NDSH_CALLER_DATA_MAX, m.priv, &m.priv_bytes);
+	st = nd_private_data_put(priv, priv_bytes, NDSH_CALLER_DATA_MAX, m.priv, &m.priv_bytes);
 	if (st == ND_SUCCESS)
 		st = nd_overlapped_begin(a, ov, __func__);
 	if (st != ND_SUCCESS)

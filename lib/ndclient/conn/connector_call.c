@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ndclient/conn/connector_call.h"
 
-#include <string.h>
-
 #include "ndclient/conn/connector.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/control.h"
 #include "ndclient/session/error.h"
 #include "ndclient/session/futex.h"
 #include "ndclient/session/overlapped.h"
-
-nd_status
-nd_conn_put_private(const void *priv, uint32_t bytes, uint32_t max, uint8_t *to, uint32_t *count)
-{
-	if (bytes > max)
-		return nd_fail(ND_INVALID_BUFFER_SIZE, "%u bytes of private data, of at most %u",
-			bytes, max);
-	if (priv == NULL && bytes > 0)
-		return ND_ACCESS_VIOLATION;
-	if (bytes > 0)
-		memcpy(to, priv, bytes);
-	*count = bytes;
-	return ND_SUCCESS;
-}
 
 uint8_t
 nd_conn_read_limit(uint32_t asked, uint32_t max)

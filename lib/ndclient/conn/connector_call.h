@@ -19,9 +19,6 @@ struct nd_conn_call {
  * case; if it says success, ov completes by it or later. */
 nd_status nd_conn_call(struct nd_adapter *a, struct ndsh_msg_hdr *h, struct nd_overlapped *ov,
 	struct nd_conn_call *p);
-/* Private data of at most max bytes into a message. */
-nd_status nd_conn_put_private(
-	const void *priv, uint32_t bytes, uint32_t max, uint8_t *to, uint32_t *count);
 /* Values above the adapter's are silently lowered (R-CONN-09). */
 uint8_t nd_conn_read_limit(uint32_t asked, uint32_t max);
 /* May this connector use that queue pair? Then it does (R-CONN-02); nd_adapter.lock held. */

@@ -11,6 +11,7 @@
 #include "ndclient/session/futex.h"
 #include "ndclient/session/object.h"
 #include "ndclient/session/overlapped.h"
+#include "ndclient/session/private_data.h"
 #include "ndclient/ud/ah.h"
 #include "ndclient/ud/ud.h"
 
@@ -138,16 +139,13 @@ nd_status
 nd_ah_look_up(struct nd_ah *ah, const struct sockaddr *remote, socklen_t bytes, const void *priv,
 	uint32_t priv_bytes, struct nd_overlapped *ov)
 {
-	struct ndsh_ah_create m = {.look_up = 1, .priv_bytes = priv_bytes};
+	struct ndsh_ah_create m = {.look_up = 1};
+	nd_status st;
 
 	static_assert(NDSH_LOOKUP_DATA_MAX == ND_UD_LOOKUP_DATA, "the public header's");
-	if (priv_bytes > ND_UD_LOOKUP_DATA)
-		return nd_fail(ND_INVALID_BUFFER_SIZE, "%u bytes of private data, of at most %u",
-			priv_bytes, ND_UD_LOOKUP_DATA);
-	if (priv == NULL && priv_bytes > 0)
-		return ND_ACCESS_VIOLATION;
-	if (priv_bytes > 0)
-		memcpy(m.priv, priv, priv_bytes);
+	st = nd_private_data_put(priv, priv_bytes, ND_UD_LOOKUP_DATA, m.priv, &m.priv_bytes);
+	if (st != ND_SUCCESS)
+		return st;
 	return ah_begin(ah, &m, remote, bytes, ov, __func__);
 }
 

@@ -11,6 +11,7 @@
 #include "ndclient/session/error.h"
 #include "ndclient/session/object.h"
 #include "ndclient/session/overlapped.h"
+#include "ndclient/session/private_data.h"
 #include "ndclient/ud/listener.h"
 #include "ndclient/ud/ud.h"
 
@@ -143,19 +144,16 @@ static nd_status
 ud_answer(struct nd_adapter *a, struct ndsh_ud_answer *m, const struct nd_ud_question *question,
 	const void *priv, uint32_t priv_bytes)
 {
+	nd_status st;
+
 	static_assert(NDSH_ANSWER_DATA_MAX == ND_UD_ANSWER_DATA, "the public header's");
 	if (question == NULL)
 		return ND_INVALID_PARAMETER;
-	if (priv_bytes > ND_UD_ANSWER_DATA)
-		return nd_fail(ND_INVALID_BUFFER_SIZE, "%u bytes of private data, of at most %u",
-			priv_bytes, ND_UD_ANSWER_DATA);
-	if (priv == NULL && priv_bytes > 0)
-		return ND_ACCESS_VIOLATION;
+	st = nd_private_data_put(priv, priv_bytes, ND_UD_ANSWER_DATA, m->priv, &m->priv_bytes);
+	if (st != ND_SUCCESS)
+		return st;
 	m->h.type = NDSH_MSG_UD_ANSWER;
 	m->question = question->id;
-	m->priv_bytes = priv_bytes;
-	if (priv_bytes > 0)
-		memcpy(m->priv, priv, priv_bytes);
 	return nd_control_call(a, &(struct nd_request){.h = &m->h});
 }
 

@@ -3,11 +3,14 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "ndclient/conn/connector.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/overlapped.h"
+#include "ndclient/session/private_data.h"
 #include "rigs/conn_bench.h"
 
 /* The table of states of R-CONN; P: the call would go on to the daemon, which is not here. */
@@ -102,6 +105,7 @@ Test(ndclient_conn, R_CONN_wrong_calls_are_refused_by_state)
 	conn_bench_drop(a);
 }
 
+/* checks R-CONN-07[1,4] */
 Test(ndclient_conn, R_CONN_07_private_data_over_the_limit_is_refused_and_changes_nothing)
 {
 	struct nd_adapter *a = conn_bench_new();
@@ -121,6 +125,48 @@ Test(ndclient_conn, R_CONN_07_private_data_over_the_limit_is_refused_and_changes
 	cr_expect(eq(i32, nd_connector_reject(c, data, 149), ND_INVALID_BUFFER_SIZE));
 	cr_expect(eq(i32, nd_connector_reject(c, NULL, 1), ND_ACCESS_VIOLATION));
 	cr_expect(eq(int, c->state, ND_CONN_REQ_RECEIVED));
+	conn_bench_drop(a);
+}
+
+/* checks R-CONN-07[2-4]: bytes up to the end of what can be read, and one more; nothing changes. */
+Test(ndclient_conn, R_CONN_07_private_data_that_cannot_be_read)
+{
+	struct nd_adapter *a = conn_bench_new();
+	struct nd_qp *qp = conn_bench_qp(a);
+	struct nd_connector *c = conn_bench_connector(a, ND_CONN_IDLE);
+	const struct sockaddr *to = (const void *)&conn_bench_somewhere;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *mem = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+	uint8_t *end = mem + page, out[148];
+	struct nd_overlapped ov = {0};
+	uint32_t count = 99;
+
+	cr_assert(ne(ptr, mem, MAP_FAILED));
+	memset(mem, 0x77, page);
+	cr_assert(zero(int, mprotect(end, page, PROT_NONE)));
+	for (uint32_t bytes = 1; bytes <= sizeof(out); bytes += 49) {
+		cr_expect(eq(i32, nd_private_data_put(end - bytes, bytes, 148, out, &count),
+			ND_SUCCESS));
+		cr_expect(eq(u32, count, bytes));
+		cr_expect(zero(int, memcmp(out, mem, bytes)));
+		for (uint32_t beyond = 1; beyond <= bytes; beyond += bytes - 1 + (bytes == 1))
+			cr_expect(eq(i32,
+				nd_private_data_put(end - bytes + beyond, bytes, 148, out, &count),
+				ND_ACCESS_VIOLATION));
+	}
+	cr_expect(eq(i32, nd_private_data_put(NULL, 0, 148, out, &count), ND_SUCCESS));
+	cr_expect(eq(u32, count, 0));
+	cr_expect(eq(i32,
+		nd_connector_connect(
+			c, qp, to, sizeof(conn_bench_somewhere), 0, 0, end - 55, 56, &ov),
+		ND_ACCESS_VIOLATION));
+	cr_expect(eq(int, c->state, ND_CONN_IDLE));
+	c->state = ND_CONN_REQ_RECEIVED;
+	cr_expect(eq(i32, nd_connector_accept(c, qp, 0, 0, end - 1, 2, &ov), ND_ACCESS_VIOLATION));
+	cr_expect(eq(i32, nd_connector_reject(c, (void *)1, 1), ND_ACCESS_VIOLATION));
+	cr_expect(eq(int, c->state, ND_CONN_REQ_RECEIVED));
+	cr_expect(eq(ptr, qp->connector, NULL));
+	munmap(mem, 2 * page);
 	conn_bench_drop(a);
 }
 
