@@ -541,8 +541,8 @@ nd_status nd_connector_notify_disconnect(struct nd_connector *c, struct nd_overl
 nd_status nd_connector_disconnect(struct nd_connector *c, struct nd_overlapped *ov);
 /*
  * All pending requests of the connector complete with ND_CANCELED. A Connect or Accept under way is
- * given up and the connector is of no more use (R-CONN-20); a Disconnect goes on, untold.
- * ND_SUCCESS.
+ * given up and the connector is of no more use (R-CONN-20), also between Connect's completion and
+ * nd_connector_complete_connect() (R-CONN-12); a Disconnect goes on, untold. ND_SUCCESS.
  */
 nd_status nd_connector_cancel(struct nd_connector *c);
 /* In any state; ends the connection, or the attempt, if there is one. */

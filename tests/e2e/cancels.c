@@ -3,6 +3,7 @@
  * makes it still runs. */
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 
 #include "meeting.h"
 #include "scenarios.h"
@@ -211,5 +212,130 @@ scenario_cancel_disconnect(struct pair *p)
 	is_spent(&m, &p->b);
 	CHECK(kill(p->daemon_a, SIGCONT) == 0);
 	WANT(ND_CANCELED, nd_overlapped_status(&gone));
+	meet_close(&m);
+}
+
+/* ---- ways to give up that are not a cancel of what is pending ---- */
+
+static nd_status
+give_up(struct side *a, int way)
+{
+	nd_status st = way == 0	  ? nd_connector_reject(a->connector, NULL, 0)
+		       : way == 1 ? nd_connector_cancel(a->connector)
+				  : nd_connector_close(a->connector);
+
+	if (way == 2)
+		WANT(ND_SUCCESS, nd_connector_create(a->adapter, &a->connector));
+	return st;
+}
+
+/*
+ * checks R-CONN-12[1,3,4]: the active side has its answer, and rejects, cancels, or closes its
+ * connector instead of completing; its requests, too, may have been answered. The passive side
+ * hears the same of each.
+ */
+void
+scenario_abandoned(struct pair *p)
+{
+	struct nd_overlapped complete = {0};
+	struct meeting m;
+
+	meet_open(&m, p);
+	for (int way = 0; way < 3; way++) {
+		meet_again(&m);
+		meet_ask(&m, 1, 1);
+		meet_get(&m);
+		meet_accept(&m, 1, 1);
+		WANT(ND_PENDING, nd_overlapped_status(&m.accept));
+		WANT(ND_SUCCESS, give_up(&p->a, way));
+		WANT(ND_CONNECTION_REFUSED, nd_overlapped_wait(&m.accept, PATIENCE_MS));
+		is_spent(&m, &p->b);
+		if (way == 2)
+			continue;
+		is_spent(&m, &p->a);
+		WANT(ND_CONNECTION_ABORTED,
+			finish(nd_connector_complete_connect(p->a.connector, &complete),
+				&complete));
+	}
+	meet_again(&m);
+	meet_connect(&m);
+	pair_works(p);
+	meet_close(&m);
+}
+
+/* checks R-CONN-26: the queue pair of a Connect or Accept that is under way is closed. */
+void
+scenario_queue_pair_closed(struct pair *p)
+{
+	struct meeting m;
+
+	meet_open(&m, p);
+	meet_ask(&m, 1, 1);
+	meet_get(&m);
+	WANT(ND_PENDING, nd_overlapped_status(&m.ask));
+	WANT(ND_SUCCESS, nd_qp_close(p->a.qp));
+	WANT(ND_CANCELED, nd_overlapped_wait(&m.ask, PATIENCE_MS));
+	side_create_qp(&p->a, 16);
+	is_spent(&m, &p->a);
+
+	meet_again(&m);
+	meet_ask(&m, 1, 1);
+	meet_get(&m);
+	meet_accept(&m, 1, 1);
+	WANT(ND_PENDING, nd_overlapped_status(&m.accept));
+	WANT(ND_SUCCESS, nd_qp_close(p->b.qp));
+	WANT(ND_CANCELED, nd_overlapped_wait(&m.accept, PATIENCE_MS));
+	side_create_qp(&p->b, 16);
+	is_spent(&m, &p->b);
+
+	meet_again(&m);
+	meet_connect(&m);
+	pair_works(p);
+	meet_close(&m);
+}
+
+/* Nothing writes into the structure of a request that has ended: its memory is the application's. */
+static void
+take_structure_back(struct nd_overlapped *ov)
+{
+	memset(ov, 0x5a, sizeof(*ov));
+}
+
+static void
+check_structure(const struct nd_overlapped *ov)
+{
+	for (size_t i = 0; i < sizeof(*ov); i++)
+		CHECK(((const uint8_t *)ov)[i] == 0x5a);
+}
+
+/* checks R-OV-13: a connector is closed with each of its requests pending; when the call returns
+ * they have ended, and their structures are left alone, whatever the peer still says. */
+void
+scenario_closed_while_pending(struct pair *p)
+{
+	struct nd_overlapped ov[REQUESTS];
+	struct meeting m;
+
+	meet_open(&m, p);
+	for (int i = 0; i < REQUESTS; i++) {
+		const struct request *r = &requests[i];
+		struct side *s = r->of_a ? &p->a : &p->b;
+		nd_status st;
+
+		begin(&m, r);
+		ov[i] = (struct nd_overlapped){0};
+		WANT(ND_PENDING, r->call(&m, &ov[i]));
+		WANT(ND_SUCCESS, nd_connector_close(s->connector));
+		st = nd_overlapped_status(&ov[i]);
+		if (!(r->may_end_before && st == ND_SUCCESS))
+			WANT(ND_CANCELED, st);
+		take_structure_back(&ov[i]);
+		WANT(ND_SUCCESS, nd_connector_create(s->adapter, &s->connector));
+	}
+	meet_again(&m);
+	meet_connect(&m);
+	pair_works(p);
+	for (int i = 0; i < REQUESTS; i++)
+		check_structure(&ov[i]);
 	meet_close(&m);
 }

@@ -106,6 +106,7 @@ connector_cancel(struct nd_connector *c)
 		c->state = ND_CONN_IDLE;
 		break;
 	case ND_CONN_CONNECTING:
+	case ND_CONN_REP_RECEIVED: /* nothing pends, but it is a way to abandon it (R-CONN-12) */
 	case ND_CONN_REP_SENT:
 		abandon = true;
 		nd_conn_release_qp(c, ND_QP_DISCONNECTED);

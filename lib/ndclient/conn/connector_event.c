@@ -76,10 +76,17 @@ may_retry(nd_status st)
 	       st == ND_HOST_UNREACHABLE || st == ND_IO_TIMEOUT;
 }
 
+/* A queue pair that was closed meanwhile has canceled the call: the daemon reports an abort. */
+static nd_status
+outcome_of(const struct nd_connector *c, nd_status st)
+{
+	return st == ND_CONNECTION_ABORTED && c->qp == NULL ? ND_CANCELED : st;
+}
+
 static void
 on_reply(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 {
-	nd_status st = nd_status_of_daemon(ev->h.status);
+	nd_status st = outcome_of(c, nd_status_of_daemon(ev->h.status));
 
 	if (c->state != ND_CONN_CONNECTING)
 		return;
@@ -102,7 +109,7 @@ on_reply(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 static void
 on_established(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 {
-	nd_status st = nd_status_of_daemon(ev->h.status);
+	nd_status st = outcome_of(c, nd_status_of_daemon(ev->h.status));
 
 	if (c->state != ND_CONN_REP_SENT)
 		return;

@@ -12,7 +12,7 @@
 #include "ndclient/session/overlapped.h"
 #include "rigs/conn_bench.h"
 
-/* The active side gave up before it completed: each profile has its word for it. */
+/* checks R-CONN-12[1,2]: the active side gave up before it completed: each profile has its word. */
 Test(ndclient_conn_event, both_profiles_of_accept)
 {
 	static const nd_status wanted[] = {
@@ -61,6 +61,54 @@ Test(ndclient_conn_event, R_CONN_01_a_reply_completes_connect_and_tells_the_peer
 	cr_expect(eq(i32, nd_connector_private_data(c, priv, &bytes), ND_BUFFER_OVERFLOW));
 	cr_expect(eq(u32, bytes, 196));
 	cr_expect(eq(str, priv, "hel"));
+	conn_bench_drop(a);
+}
+
+/* checks R-CONN-26: the queue pair of a Connect or Accept is closed; the daemon calls it an abort,
+ * and so it is if the queue pair is there. */
+Test(ndclient_conn_event, R_CONN_26_a_queue_pair_that_is_closed_cancels)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		const bool accept = i & 1, closed = i & 2;
+		struct nd_adapter *a = conn_bench_new();
+		struct nd_qp *qp = conn_bench_qp(a);
+		struct nd_overlapped ov = {0};
+		struct nd_connector *c = conn_bench_under_way(
+			a, qp, accept ? ND_CONN_REP_SENT : ND_CONN_CONNECTING, 300, &ov);
+		const struct ndsh_ev_conn ev =
+			conn_bench_event(accept ? NDSH_EV_CONN_ESTABLISHED : NDSH_EV_CONN_REPLY,
+				ND_CONNECTION_ABORTED, 300);
+
+		a->profile = i & 4 ? ND_PROFILE_DOC : ND_PROFILE_TEST;
+		if (closed) { /* as qp_destroy() does */
+			c->qp = NULL;
+			qp->connector = NULL;
+		}
+		nd_conn_event(a, &ev);
+		cr_expect(eq(i32, nd_overlapped_status(&ov),
+				  closed ? ND_CANCELED : ND_CONNECTION_ABORTED),
+			"%u", i);
+		cr_expect(eq(int, c->state, ND_CONN_DISCONNECTED));
+		conn_bench_drop(a);
+	}
+}
+
+/* checks R-CONN-12[4]: between Connect's completion and CompleteConnect cancel abandons it, though
+ * nothing pends. */
+Test(ndclient_conn_event, R_CONN_12_cancel_instead_of_completing)
+{
+	struct nd_adapter *a = conn_bench_new();
+	struct nd_qp *qp = conn_bench_qp(a);
+	struct nd_connector *c = conn_bench_connector(a, ND_CONN_REP_RECEIVED);
+	struct nd_overlapped ov = {0};
+
+	c->qp = qp;
+	qp->connector = c;
+	cr_expect(eq(i32, nd_connector_cancel(c), ND_SUCCESS));
+	cr_expect(eq(int, c->state, ND_CONN_DISCONNECTED));
+	cr_expect(eq(ptr, qp->connector, NULL));
+	cr_expect(eq(u32, qp->state, ND_QP_DISCONNECTED));
+	cr_expect(eq(i32, nd_connector_complete_connect(c, &ov), ND_CONNECTION_ABORTED));
 	conn_bench_drop(a);
 }
 
