@@ -149,7 +149,7 @@ reject_with(struct side *s, uint32_t bytes)
 }
 
 /*
- * checks R-CONN-07, R-CONN-08: of Connect, Accept and Reject nothing, one byte, and the most arrive
+ * checks R-CONN-07[1-3], R-CONN-08: of Connect, Accept and Reject nothing, one byte, and the most arrive
  * as they were sent; one more is refused before anything is, and after that connector and queue
  * pair do as if nothing had been. Bytes at a NULL address are no private data.
  */

@@ -20,10 +20,10 @@ SCENARIOS = """
     no-listener no-neighbour no-route reject private-data port-in-use disconnect
     numbers numbers-refused numbers-taken keepalive events events-queues events-srq
     bind wildcard host-ports bound-connect port-kept shared-endpoint
-    states read-limits read-rights passive-first one-connection vanished crossing storm
+    states read-limits read-rights passive-first one-connection when-asked same-adapter vanished crossing storm
     listener-calls listener-closes listener-pends
-    any-order told-first profiles broken last-word undrained hands-off process-dies
-    cancel cancels port callbacks
+    any-order told-first profiles broken last-word crossing-ends closed-while-connected undrained hands-off process-dies
+    cancel cancels abandoned queue-pair-closed closed-while-pending port callbacks
     datagrams services
     srq srq-empty srq-notify srq-callback
     resize resize-load atomics immediates

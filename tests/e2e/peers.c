@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What each side of a connection learns of the other, and what it may not do twice. */
 #include <stdio.h>
+#include <string.h>
 
 #include "meeting.h"
 #include "scenarios.h"
@@ -198,4 +199,92 @@ scenario_crossing(struct pair *p)
 	pair_works(p);
 	pair_works(&back);
 	meet_close(&there);
+}
+
+/* Can the side be asked for limits and private data? */
+static void
+answers(struct side *s, int yes)
+{
+	uint32_t in, out, bytes = 0;
+	char priv[256];
+
+	WANT(yes ? ND_SUCCESS : ND_CONNECTION_INVALID,
+		nd_connector_read_limits(s->connector, &in, &out));
+	WANT(yes ? ND_BUFFER_OVERFLOW : ND_CONNECTION_INVALID,
+		nd_connector_private_data(s->connector, NULL, &bytes));
+	bytes = sizeof(priv);
+	WANT(yes ? ND_SUCCESS : ND_CONNECTION_INVALID,
+		nd_connector_private_data(s->connector, priv, &bytes));
+}
+
+static nd_status
+part(struct side *s)
+{
+	struct nd_overlapped ov = {0};
+
+	return finish(nd_connector_disconnect(s->connector, &ov), &ov);
+}
+
+/* checks R-CONN-11: of each side, in each step of a connection's life. */
+void
+scenario_when_asked(struct pair *p)
+{
+	struct meeting m;
+
+	meet_open(&m, p);
+	answers(&p->a, 0);
+	answers(&p->b, 0);
+	meet_ask(&m, 1, 1);
+	answers(&p->a, 0);
+	meet_get(&m);
+	answers(&p->a, 0);
+	answers(&p->b, 1);
+	meet_accept(&m, 1, 1);
+	answers(&p->a, 1);
+	answers(&p->b, 1);
+	meet_complete(&m);
+	answers(&p->a, 1);
+	answers(&p->b, 1);
+	WANT(ND_SUCCESS, part(&p->a));
+	WANT(ND_SUCCESS, part(&p->b));
+	answers(&p->a, 1);
+	answers(&p->b, 1);
+	meet_close(&m);
+}
+
+/* checks R-CONN-18: both ends are behind one daemon, at one address. The flag is set, a connection
+ * comes about, and each refusal is that of the wire. */
+void
+scenario_same_adapter(struct pair *p)
+{
+	struct nd_adapter_info info;
+	struct sockaddr_storage silent;
+	struct nd_overlapped get = {0}, ask = {0};
+	char word[256];
+	uint32_t bytes = sizeof(word);
+	struct meeting m;
+
+	p->b.socket_path = p->a.socket_path;
+	p->b.addr = p->a.addr;
+	meet_open(&m, p);
+	WANT(ND_SUCCESS, nd_adapter_query(p->a.adapter, &info));
+	CHECK((info.flags & ND_ADAPTER_FLAG_LOOPBACK) != 0);
+	silent = m.where;
+	set_port(&silent, SILENT_PORT);
+	WANT(ND_CONNECTION_REFUSED, side_connect(&p->a, &silent));
+	CHECK(nd_connector_reject_reason(p->a.connector) == 8);
+	WANT(ND_PENDING, nd_connector_connect(p->a.connector, p->a.qp, (struct sockaddr *)&m.where,
+				 p->a.addr_bytes, 1, 1, NULL, 0, &ask));
+	WANT(ND_SUCCESS, finish(nd_listener_get_request(m.listener, p->b.connector, &get), &get));
+	WANT(ND_SUCCESS, nd_connector_reject(p->b.connector, "no", 3));
+	WANT(ND_CONNECTION_REFUSED, nd_overlapped_wait(&ask, PATIENCE_MS));
+	CHECK(nd_connector_reject_reason(p->a.connector) == 28);
+	WANT(ND_SUCCESS, nd_connector_private_data(p->a.connector, word, &bytes));
+	CHECK(memcmp(word, "no", 3) == 0);
+	meet_again(&m);
+	meet_connect(&m);
+	pair_works(p);
+	WANT(ND_SUCCESS, part(&p->a));
+	WANT(ND_SUCCESS, part(&p->b));
+	meet_close(&m);
 }

@@ -63,6 +63,9 @@ void scenario_flush_race(struct pair *p);
 
 /* cancels.c */
 void scenario_cancels(struct pair *p);
+void scenario_abandoned(struct pair *p);
+void scenario_queue_pair_closed(struct pair *p);
+void scenario_closed_while_pending(struct pair *p);
 void scenario_cancel_disconnect(struct pair *p);
 
 /* connections.c */
@@ -105,6 +108,8 @@ void scenario_events_daemon_dies(struct pair *p);
 void scenario_read_limits(struct pair *p);
 void scenario_one_connection(struct pair *p);
 void scenario_vanished(struct pair *p);
+void scenario_when_asked(struct pair *p);
+void scenario_same_adapter(struct pair *p);
 void scenario_crossing(struct pair *p);
 
 /* starts.c */
@@ -118,6 +123,8 @@ void scenario_any_order(struct pair *p);
 void scenario_told_first(struct pair *p);
 void scenario_profiles(struct pair *p);
 void scenario_broken(struct pair *p);
+void scenario_crossing_ends(struct pair *p);
+void scenario_closed_while_connected(struct pair *p);
 void scenario_last_word(struct pair *p);
 void scenario_undrained(struct pair *p);
 void scenario_hands_off(struct pair *p);

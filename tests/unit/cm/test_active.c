@@ -186,3 +186,29 @@ Test(cm_active, w_cm_43_which_reps_are_duplicates)
 		cm_net_free(b.net);
 	}
 }
+
+/* checks W-CM-74: what the host asks for, 64 if it asks for nothing; the REQ says what its packet
+ * has, with the LIDs of a routed path. */
+Test(cm_active, w_cm_74_the_hop_limit_of_a_connect)
+{
+	static const uint8_t asked[] = {0, 1, 2, 64, 255}, sent[] = {64, 1, 2, 64, 255};
+
+	for (unsigned i = 0; i < sizeof(asked); i++) {
+		struct cm_net *net = cm_net_new(false);
+		struct roce_cm *cm = net->host[CM_NET_A].cm;
+		struct roce_cm_connect c = cm_net_connect_params(net);
+		struct roce_cm_tx tx;
+		struct cm_mad m;
+
+		c.hop_limit = asked[i];
+		cr_assert_not_null(roce_cm_connect(cm, 0, &c));
+		cr_assert(roce_cm_tx(cm, &tx));
+		cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
+		cr_expect_eq(tx.hop_limit, sent[i]);
+		cr_expect_eq(m.hop_limit, sent[i]);
+		cr_expect_eq(m.subnet_local, sent[i] == 1);
+		cr_expect_eq(m.slid, sent[i] == 1 ? 0 : 0xffff);
+		cr_expect_eq(m.dlid, sent[i] == 1 ? 0 : 0xffff);
+		cm_net_free(net);
+	}
+}

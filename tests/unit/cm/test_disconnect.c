@@ -116,3 +116,32 @@ Test(cm_disconnect, w_cm_53_stale_before_it_was_up)
 		cm_net_free(b.net);
 	}
 }
+
+/* checks R-DISC-03[1]: two DREQs that cross, whatever is lost of either end: both ends succeed, and
+ * neither counts as the peer's wish or as unanswered. */
+Test(cm_disconnect, r_disc_03_requests_that_cross_both_succeed)
+{
+	for (unsigned lost = 0; lost < 1u << 4; lost++) {
+		struct cm_net *net = cm_net_new(lost & 1);
+
+		cm_net_connect(net, NULL, 0);
+		cm_net_run(net, MS(100));
+		for (unsigned i = 0; i < 2; i++) {
+			struct cm_net_host *h = &net->host[i];
+
+			h->drop[ATTR(CM_ATTR_DREQ)] = lost >> i & 1;
+			h->drop[ATTR(CM_ATTR_DREP)] = lost >> (i + 2) & 1;
+			roce_cm_disconnect(h->cm, net->now_ns, h->conn);
+		}
+		cm_net_settle(net);
+		for (unsigned i = 0; i < 2; i++) {
+			const struct roce_cm_event *ev =
+				cm_net_only_event(&net->host[i], ROCE_CM_EV_DISCONNECTED);
+
+			cr_expect_not(ev->timed_out, "host %u, lost %x", i, lost);
+			cr_expect_not(ev->by_peer, "host %u, lost %x", i, lost);
+		}
+		cm_net_assert_empty(net);
+		cm_net_free(net);
+	}
+}

@@ -338,6 +338,41 @@ Test(cm_passive, w_cm_74_hop_limit_of_a_request)
 	}
 }
 
+/* checks W-CM-74: whatever the REQ says of it, each message of the passive side has a hop limit that
+ * leaves the host. */
+Test(cm_passive, w_cm_74_no_message_leaves_with_hop_limit_0)
+{
+	for (uint32_t said = 0; said < 2; said++) {
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *p = &net->host[CM_NET_P];
+		struct cm_mad m = cm_net_take_req(net);
+		struct roce_cm_event ev;
+		struct roce_cm_tx tx;
+		unsigned messages = 0;
+
+		m.hop_limit = said;
+		cm_net_inject(net, CM_NET_A, &m);
+		cr_assert(roce_cm_event(p->cm, &ev));
+		cm_net_inject(net, CM_NET_A, &m); /* an MRA */
+		for (; roce_cm_tx(p->cm, &tx); messages++)
+			cr_expect_eq(tx.hop_limit, 64);
+		cm_net_accept(net, ev.conn, NULL, 0); /* a REP */
+		for (; roce_cm_tx(p->cm, &tx); messages++)
+			cr_expect_eq(tx.hop_limit, 64);
+		roce_cm_destroy(p->cm, 0, ev.conn); /* a REJ */
+		for (; roce_cm_tx(p->cm, &tx); messages++)
+			cr_expect_eq(tx.hop_limit, 64);
+		m.qpn++; /* of nobody's */
+		m.local_id++;
+		m.service_id++;
+		cm_net_inject(net, CM_NET_A, &m); /* a REJ that no connection stands for */
+		for (; roce_cm_tx(p->cm, &tx); messages++)
+			cr_expect_eq(tx.hop_limit, 64);
+		cr_expect_eq(messages, 4);
+		cm_net_free(net);
+	}
+}
+
 /* checks W-CM-53: a queue pair of an old connection is stale even where nobody listens, or where
  * the request would be refused for another reason. */
 Test(cm_passive, w_cm_53_stale_comes_before_any_other_reason)

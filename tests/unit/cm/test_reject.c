@@ -86,8 +86,8 @@ Test(cm_reject, each_repeated_rej_renews_the_memory)
 	cm_net_free(net);
 }
 
-/* R-CONN-12: the active side refuses the REP, and its REJ is lost. */
-Test(cm_reject, r_conn_12_reject_after_reply)
+/* checks R-CONN-12[1]: the active side refuses the REP, and its REJ is lost. */
+Test(cm_reject, a_reject_after_the_reply)
 {
 	for (unsigned lost = 0; lost < 4; lost++) {
 		struct cm_net *net = cm_net_new(false);

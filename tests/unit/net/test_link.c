@@ -136,10 +136,11 @@ Test(net_link, priorities)
 		&r, ARP_IN(ALL, ME, TAG("a007"), "001", ME, "0a4f0001", NOBODY, "0a4f0001"));
 }
 
-/* Each VLAN has the link-local address, as its neighbours want it; clients see that of the port. */
+/* checks W-GID-01: each VLAN has the link-local address, as its neighbours want it; clients see
+ * that of the port, and nothing of RoCEv2 that is for the VLAN's is taken for the port's. */
 Test(net_link, link_local_addresses)
 {
-	struct net_ip ip, ll = net_rig_ip("fe80::ff:fe00:7701");
+	struct net_ip ip, ll = net_rig_ip("fe80::ff:fe00:7701"), peer = net_rig_ip("fe80::2");
 	unsigned seen = 0;
 	uint8_t len;
 	uint32_t port;
@@ -147,6 +148,10 @@ Test(net_link, link_local_addresses)
 	for (unsigned i = 0; net_address_get(r.n, i, &ip, &len, &port); i++)
 		seen += memcmp(ip.b, ll.b, 16) == 0;
 	cr_assert_eq(seen, 1);
+	cr_assert(net_takes(r.n, &peer, &ll, 0));
+	cr_assert_eq(net_counters(r.n)->rx_vlan, 0);
+	cr_assert_not(net_takes(r.n, &peer, &ll, 100));
+	cr_assert_eq(net_counters(r.n)->rx_vlan, 1);
 	cr_assert_lt(net_rig_link(&r, 0, 100, mac, 1500), 0, "twice");
 	cr_assert_lt(net_rig_link(&r, 1, 100, mac, 1500), 0, "another port has that MAC");
 }

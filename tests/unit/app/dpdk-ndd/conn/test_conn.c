@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections of the daemon without a peer: what events of the CM do to them. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include "conn/conn.h"
+#include "conn/tick.h"
+#include "platform/clock.h"
+#include "rigs/ndd_rig.h"
+
+/* checks R-DISC-08, R-DISC-17: the client is told at once, and the flush follows 10 ms later, which
+ * late acknowledgements have. */
+Test(conn, R_DISC_17_the_flush_waits_ten_milliseconds)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	struct roce_cm_event ev = {.type = ROCE_CM_EV_DISCONNECTED, .by_peer = true};
+	union {
+		struct ndsh_ev_conn conn;
+		uint8_t bytes[NDSH_MSG_BYTES];
+	} told;
+	int client = ndd_rig_open(r, &s);
+	struct ndd_conn *c = ndd_conn_new(s, NDD_CONN_ESTABLISHED);
+	uint64_t before, after;
+
+	cr_assert(ne(ptr, c, NULL));
+	ev.owner = c;
+	before = ndd_now_ns();
+	ndd_conn_on_disconnected(&r->d, &ev);
+	after = ndd_now_ns();
+	cr_assert_gt(ndd_rig_take(client, &told, NULL), 0);
+	cr_expect(eq(u16, told.conn.h.type, NDSH_EV_CONN_DISCONNECTED));
+	cr_expect(eq(i32, told.conn.h.status, NDSH_OK));
+	cr_expect(eq(int, c->state, NDD_CONN_FLUSHING));
+	cr_expect(c->deadline_ns >= before + 10000000 && c->deadline_ns <= after + 10000000);
+	ndd_conn_tick(&r->d, c->deadline_ns - 1);
+	cr_expect(eq(int, c->state, NDD_CONN_FLUSHING));
+	ndd_conn_tick(&r->d, c->deadline_ns);
+	cr_expect(eq(int, c->state, NDD_CONN_OVER));
+	cr_expect(eq(long, ndd_rig_take(client, &told, NULL), 0), "told once");
+}
+
+/* checks R-CONN-21: a request that was offered and is given up is told of, once. */
+Test(conn, R_CONN_21_the_end_of_a_request_is_told)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	struct roce_cm_event ev = {.type = ROCE_CM_EV_REJECTED, .reason = 4};
+	union {
+		struct ndsh_ev_conn conn;
+		uint8_t bytes[NDSH_MSG_BYTES];
+	} told;
+	int client = ndd_rig_open(r, &s);
+	struct ndd_conn *c = ndd_conn_new(s, NDD_CONN_OFFERED);
+
+	ev.owner = c;
+	ndd_conn_on_rejected(&r->d, &ev);
+	cr_assert_gt(ndd_rig_take(client, &told, NULL), 0);
+	cr_expect(eq(u16, told.conn.h.type, NDSH_EV_CONN_DISCONNECTED));
+	cr_expect(eq(i32, told.conn.h.status, NDSH_ERR_ABORTED));
+	cr_expect(eq(u32, told.conn.conn, c->id));
+	cr_expect(eq(int, c->state, NDD_CONN_OVER));
+	cr_expect(eq(long, ndd_rig_take(client, &told, NULL), 0), "told once");
+}
