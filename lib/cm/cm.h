@@ -137,8 +137,9 @@ bool roce_cm_event(struct roce_cm *cm, struct roce_cm_event *ev);
 
 /* Listen on gid and port (RDMA_PS_TCP). gid all zero: any address of the host's port nic, as
  * roce_cm_rx() has it. backlog: most REQUESTs neither accepted nor rejected; 0: no limit. One more
- * is refused with the reason CONSUMER, which librdmacm reports as "connection refused"; a CM without
- * room answers NO_RESOURCES. NULL: address in use, or no room: *why says which (why may be NULL).
+ * is refused with the reason CONSUMER, which librdmacm reports as "connection refused"; a CM
+ * without room answers NO_RESOURCES. NULL: address in use, or no room: *why says which (why may be
+ * NULL).
  */
 struct roce_cm_listener *roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr,
 	uint32_t nic, uint32_t backlog, void *owner, const char **why);

@@ -14,9 +14,9 @@
  * again. EV_CONN_DISCONNECTED comes at most once: after an EV_CONN_REQUEST that was not yet
  * accepted, when the peer has given it up (NDSH_ERR_ABORTED, R-CONN-21); and for an established
  * connection (or after an EV_CONN_REPLY that said success): when the peer's DREQ came (NDSH_OK),
- * when the queue pair died (NDSH_ERR_ABORTED), or when the client's own DISCONNECT is done (NDSH_OK,
- * or NDSH_UNANSWERED if the peer never answered), whichever is first. DISCONNECT after that event is answered, and lets
- * the daemon answer the peer (R-DISC-03), but makes no second event.
+ * when the queue pair died (NDSH_ERR_ABORTED), or when the client's own DISCONNECT is done
+ * (NDSH_OK, or NDSH_UNANSWERED if the peer never answered), whichever is first. DISCONNECT after
+ * that event is answered, and makes no second one.
  */
 #ifndef NDSH_MSG_CONN_H
 #define NDSH_MSG_CONN_H

@@ -294,7 +294,8 @@ scenario_queue_pair_closed(struct pair *p)
 	meet_close(&m);
 }
 
-/* Nothing writes into the structure of a request that has ended: its memory is the application's. */
+/* Nothing writes into the structure of a request that has ended: its memory is the application's.
+ */
 static void
 take_structure_back(struct nd_overlapped *ov)
 {

@@ -264,8 +264,8 @@ we_ask_it(struct death *d)
 }
 
 /*
- * checks R-DISC-13, R-CONN-12[5]: a process is killed at each step. Its peer is told so, by a refusal
- * or a disconnect, and not by a time-out.
+ * checks R-DISC-13, R-CONN-12[5]: a process is killed at each step. Its peer is told so, by a
+ * refusal or a disconnect, and not by a time-out.
  */
 void
 scenario_process_dies(struct pair *p)

@@ -70,7 +70,8 @@ die_by_hand(struct side *s)
 /*
  * checks R-DISC-11: a write that the peer refuses, a request that fails here, or a queue pair that
  * its owner puts into the error state ends the connection. Both ends are told, once; the peer's
- * posted receives come back without its doing; Disconnect succeeds at once, without asking the peer.
+ * posted receives come back without its doing; Disconnect succeeds at once, without asking the
+ * peer.
  */
 void
 scenario_broken(struct pair *p)

@@ -45,8 +45,8 @@ struct ndd_ports {
 /*
  * Take addr of that adapter; port 0: the next ephemeral one that is free there, p->addr says which.
  * An ACCEPTED one always succeeds. NDSH_ERR_PORT_IN_USE: another object has it;
- * NDSH_ERR_ADDRESS_IN_USE: for a CONNECTOR, accepted connections still have it, so that it could make one of them a second time;
- * NDSH_ERR_NO_FREE_PORT: no ephemeral port is left.
+ * NDSH_ERR_ADDRESS_IN_USE: for a CONNECTOR, accepted connections still have it, so that it could
+ * make one of them a second time; NDSH_ERR_NO_FREE_PORT: no ephemeral port is left.
  */
 enum ndsh_status ndd_port_take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use,
 	uint32_t nic, const struct roce_cm_addr *addr);

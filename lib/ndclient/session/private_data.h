@@ -7,8 +7,8 @@
 
 #include "ndclient/ndclient.h"
 
-/* Copy private data of at most max bytes into a message. ND_INVALID_BUFFER_SIZE; ND_ACCESS_VIOLATION:
- * not all of them can be read (R-CONN-07). */
+/* Copy private data of at most max bytes into a message. ND_INVALID_BUFFER_SIZE;
+ * ND_ACCESS_VIOLATION: not all of them can be read (R-CONN-07). */
 nd_status nd_private_data_put(
 	const void *priv, uint32_t bytes, uint32_t max, uint8_t *to, uint32_t *count);
 

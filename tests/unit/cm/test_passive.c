@@ -338,8 +338,8 @@ Test(cm_passive, w_cm_74_hop_limit_of_a_request)
 	}
 }
 
-/* checks W-CM-74: whatever the REQ says of it, each message of the passive side has a hop limit that
- * leaves the host. */
+/* checks W-CM-74: whatever the REQ says of it, each message of the passive side has a hop limit
+ * that leaves the host. */
 Test(cm_passive, w_cm_74_no_message_leaves_with_hop_limit_0)
 {
 	for (uint32_t said = 0; said < 2; said++) {
