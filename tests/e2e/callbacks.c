@@ -180,8 +180,8 @@ close_inside(struct pair *p)
 }
 
 /*
- * checks R-CQ-24, R-CQ-26, R-CQ-28, R-CQ-29, R-LIFE-09[3], R-LIFE-10[1], R-MOD-01: the data path
- * in callbacks alone, types and moderation, the end of a queue in its own callback.
+ * checks R-CQ-24, R-CQ-26[2,3], R-CQ-28, R-CQ-29[1], R-LIFE-09[3], R-LIFE-10[1], R-MOD-01: the
+ * data path in callbacks alone, types and moderation, the end of a queue in its own callback.
  */
 void
 scenario_callbacks(struct pair *p)
@@ -202,7 +202,10 @@ scenario_callbacks(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-CQ-35, R-LIFE-12[1]: an armed queue gets one callback, and calls made in it return. */
+/*
+ * checks R-CQ-35[2], R-LIFE-12[1]: an armed queue gets one callback, and calls made in it
+ * return.
+ */
 static void
 after_the_end(struct player *me)
 {

@@ -17,9 +17,9 @@ receive_as(struct side *s, struct nd_qp *qp, uintptr_t context)
 }
 
 /*
- * checks R-FL-01, R-FL-02, R-FL-03, R-FL-05, R-FL-06, R-CQ-17: two receives of a queue pair that
- * was never connected; one notification tells of both. Another queue pair at the same completion
- * queue has nothing to do with it. The flushed one can't be used any more.
+ * checks R-CQ-17[2], R-FL-01, R-FL-02, R-FL-03, R-FL-05, R-FL-06: two receives of a queue pair
+ * that was never connected; one notification tells of both. Another queue pair at the same
+ * completion queue has nothing to do with it. The flushed one can't be used any more.
  */
 void
 scenario_flush(struct pair *p)

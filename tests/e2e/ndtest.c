@@ -19,6 +19,7 @@ static const struct {
 	void (*run)(struct pair *p);
 } scenarios[] = {
 	{"full-cq", scenario_full_cq},
+	{"full-receive-cq", scenario_full_receive_cq},
 	{"no-receive", scenario_no_receive},
 	{"late-receive", scenario_late_receive},
 	{"long-send", scenario_long_send},

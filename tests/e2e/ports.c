@@ -205,7 +205,7 @@ listen_again(struct meeting *m)
 	meet_again(m);
 }
 
-/* checks R-CQ-20, R-OV-03[1,2], R-OV-04[1,2,4], R-OV-10[1,2], R-OV-12[3], R-OV-14 */
+/* checks R-CQ-20[2], R-OV-03[1,2], R-OV-04[1,2,4], R-OV-10[1,2], R-OV-12[3], R-OV-14 */
 void
 scenario_port(struct pair *p)
 {

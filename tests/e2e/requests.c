@@ -7,15 +7,15 @@
 #include "scenarios.h"
 
 /*
- * checks R-CQ-31, R-CQ-08: an entry too many ends the CQ and the queue pairs at it, and is told to
- * all waiters, present and later; what was queued before stays readable. Another CQ and queue pair
- * of the same adapter live on.
+ * checks R-CQ-08[2], R-CQ-31[1,2,4,5,6]: an entry too many ends the CQ and the queue pairs at
+ * it, and is told to all waiters, present and later; what was queued before stays readable.
+ * Another CQ and queue pair of the same adapter live on.
  */
 void
 scenario_full_cq(struct pair *p)
 {
 	struct pair other = *p;
-	struct nd_overlapped fault = {0}, late = {0};
+	struct nd_overlapped fault = {0}, late = {0}, end = {0};
 	struct nd_result result;
 	int32_t n;
 
@@ -26,6 +26,7 @@ scenario_full_cq(struct pair *p)
 	side_create_qp(&p->b, 16);
 	pair_connect(p);
 	WANT(ND_PENDING, nd_cq_notify(p->a.cq, ND_CQ_NOTIFY_ERRORS, &fault));
+	WANT(ND_PENDING, nd_connector_notify_disconnect(p->b.connector, &end));
 	for (int i = 0; i < 1024; i++) {
 		nd_status status = side_write(&p->a, &p->b, 8, nd_mr_remote_token(p->b.mr));
 
@@ -37,8 +38,47 @@ scenario_full_cq(struct pair *p)
 		WANT(ND_SUCCESS, result.status);
 	WANT(ND_BUFFER_OVERFLOW, n);
 	WANT(ND_BUFFER_OVERFLOW, finish(nd_cq_notify(p->a.cq, ND_CQ_NOTIFY_ANY, &late), &late));
+	WANT(ND_SUCCESS, nd_overlapped_wait(&end, PATIENCE_MS));
 	pair_works(&other);
 	pair_close(&other);
+	pair_close(p);
+}
+
+/* checks R-CQ-31[2,3,4]: a's queue pair receives by a queue of its own, which overruns. */
+void
+scenario_full_receive_cq(struct pair *p)
+{
+	struct nd_overlapped waiter[2] = {0}, end = {0};
+	struct nd_qp_options options = {
+		.receive_depth = 1024,
+		.initiator_depth = 16,
+		.max_receive_sge = 1,
+		.max_initiator_sge = 1,
+	};
+	struct nd_result result;
+	struct nd_cq *cq;
+
+	side_open(&p->a, 64);
+	side_open(&p->b, 2048);
+	WANT(ND_SUCCESS, nd_cq_create(p->a.adapter, 4, &cq));
+	options.receive_cq = cq;
+	options.initiator_cq = p->a.cq;
+	WANT(ND_SUCCESS, nd_qp_create(p->a.pd, &options, &p->a.qp));
+	side_create_qp(&p->b, 1024);
+	pair_connect(p);
+	WANT(ND_PENDING, nd_cq_notify(cq, ND_CQ_NOTIFY_ERRORS, &waiter[0]));
+	WANT(ND_PENDING, nd_cq_notify(cq, ND_CQ_NOTIFY_ERRORS, &waiter[1]));
+	WANT(ND_PENDING, nd_connector_notify_disconnect(p->b.connector, &end));
+	for (int i = 0; i < 1024; i++)
+		WANT(ND_SUCCESS, side_receive(&p->a, 8));
+	for (int i = 0; i < 1024; i++)
+		if (side_send(&p->b, 8) != ND_SUCCESS) /* it may have overrun by now */
+			break;
+	for (int i = 0; i < 2; i++)
+		WANT(ND_BUFFER_OVERFLOW, nd_overlapped_wait(&waiter[i], PATIENCE_MS));
+	WANT(ND_SUCCESS, nd_overlapped_wait(&end, PATIENCE_MS));
+	WANT(ND_SUCCESS, side_send(&p->a, 8));
+	WANT(ND_CANCELED, side_result(&p->a, &result));
 	pair_close(p);
 }
 

@@ -19,7 +19,7 @@ armed(const struct pair *p, unsigned side)
 	return ndsh_cq_armed(&p->side[side].reader) != NDSH_ARM_NONE;
 }
 
-/* A flush of both queues: a client that sees the event finds every entry. */
+/* checks R-CQ-17[2]: a flush of both queues: a client that sees the event finds every entry. */
 Test(publish, R_CQ_17_the_whole_flush_is_there_when_it_notifies)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});
@@ -44,8 +44,8 @@ Test(publish, R_CQ_17_the_whole_flush_is_there_when_it_notifies)
 }
 
 /*
- * Two queue pairs at one queue, one of them deep: the waiter is woken once, when all that is to
- * be cancelled can be taken, and not before.
+ * checks R-CQ-17[2]: two queue pairs at one queue, one of them deep: the waiter is woken once,
+ * when all that is to be cancelled can be taken, and not before.
  */
 Test(publish, R_CQ_17_R_FL_05_all_cancelled_entries_before_the_word_of_it)
 {

@@ -430,7 +430,7 @@ static const struct tso_suite suite = {
 	.mutation_names = mutation_names,
 };
 
-/* checks R-CQ-24, R-CQ-25 */
+/* checks R-CQ-24, R-CQ-25[1] */
 Test(arm_callback_tso, no_interleaving_loses_or_doubles_a_callback)
 {
 	tso_expect_sound(&suite, "callbacks");

@@ -417,6 +417,7 @@ Test(shm_cq, entries_come_back_over_many_laps)
 	free(q.block);
 }
 
+/* checks R-CQ-31[5,6] */
 Test(shm_cq, R_CQ_31_overrun_writes_nothing_and_keeps_the_entries_before_it)
 {
 	struct queue q = make_cq(4);

@@ -24,7 +24,7 @@ in_poll_arm(struct arm_bench *b)
 	arm_bench_arm(b, ANY);
 }
 
-/* checks R-CQ-01, R-CQ-09, R-CQ-26 */
+/* checks R-CQ-01[1,2], R-CQ-09, R-CQ-26[1] */
 Test(ndclient_arm, one_callback_per_arm_and_none_without)
 {
 	struct arm_bench b;
@@ -59,7 +59,7 @@ Test(ndclient_arm, a_reason_that_is_there_already)
 	arm_bench_drop(&b);
 }
 
-/* checks R-CQ-18: arms join and give one callback */
+/* checks R-CQ-18[2]: arms join and give one callback */
 Test(ndclient_arm, joined_arms_give_one_callback)
 {
 	struct arm_bench b;
@@ -80,8 +80,10 @@ Test(ndclient_arm, joined_arms_give_one_callback)
 	arm_bench_drop(&b);
 }
 
-/* It fires, is not entered yet, and the consumer goes on: the next arm is served by the same
- * callback, and only what comes behind its entry counts for another. */
+/*
+ * checks R-CQ-25[1,2]: it fires, is not entered yet, and the consumer goes on: the next arm is
+ * served by the same callback, and only what comes behind its entry counts for another.
+ */
 Test(ndclient_arm, R_CQ_25_an_arm_joins_a_callback_that_is_due)
 {
 	struct arm_bench b;
@@ -111,7 +113,7 @@ in_arm_twice_and_three_entries(struct arm_bench *b)
 	cr_expect(eq(u32, b->runs, 1), "deferred");
 }
 
-/* checks R-CQ-23, R-CQ-24, R-CQ-25 */
+/* checks R-CQ-23[1,2], R-CQ-24, R-CQ-25[1,2] */
 Test(ndclient_arm, armed_twice_inside_and_three_entries_give_one_more)
 {
 	struct arm_bench b;
@@ -202,7 +204,7 @@ Test(ndclient_arm, R_CQ_28_posting_polling_and_arming_inside)
 	arm_bench_drop(&b);
 }
 
-/* checks R-CQ-08 */
+/* checks R-CQ-08[1,2], R-CQ-29[2] */
 Test(ndclient_arm, R_CQ_29_a_fault_is_told_to_every_type_and_stays)
 {
 	for (uint32_t type = 0; type < 3; type++) {
@@ -221,7 +223,7 @@ Test(ndclient_arm, R_CQ_29_a_fault_is_told_to_every_type_and_stays)
 	}
 }
 
-/* checks R-CQ-34 */
+/* checks R-CQ-34[1,2] */
 Test(ndclient_arm, cancel_takes_the_arm_back_unless_it_has_fired)
 {
 	struct arm_bench b;
@@ -240,7 +242,7 @@ Test(ndclient_arm, cancel_takes_the_arm_back_unless_it_has_fired)
 	arm_bench_drop(&b);
 }
 
-/* checks R-CQ-35, R-LIFE-12[2] */
+/* checks R-CQ-29[3], R-CQ-35[2], R-LIFE-12[2] */
 Test(ndclient_arm, the_daemon_goes)
 {
 	struct arm_bench b;

@@ -25,7 +25,7 @@ in_close(struct arm_bench *b)
 	cr_expect(eq(u32, b->cq->id, 7), "it lives as long as its callback");
 }
 
-/* checks R-CQ-26, R-LIFE-09[2] */
+/* checks R-CQ-26[3], R-LIFE-09[2] */
 Test(ndclient_arm, R_CQ_26_close_inside_the_callback_waits_for_its_return)
 {
 	struct arm_bench b;
@@ -43,7 +43,7 @@ Test(ndclient_arm, R_CQ_26_close_inside_the_callback_waits_for_its_return)
 	arm_bench_drop(&b);
 }
 
-/* checks R-CQ-26 */
+/* checks R-CQ-26[2] */
 Test(ndclient_arm, close_with_a_callback_due)
 {
 	struct arm_bench b;
@@ -77,7 +77,7 @@ closer(void *arg)
 	return NULL;
 }
 
-/* checks R-CQ-26, R-LIFE-09[2]: the callback uses the queue while another thread closes it */
+/* checks R-CQ-26[3], R-LIFE-09[2]: the callback uses the queue while another thread closes it */
 Test(ndclient_arm, close_by_another_thread_waits_for_the_callback)
 {
 	pthread_t thread;
@@ -129,7 +129,7 @@ in_close_the_other(struct arm_bench *b)
 	cr_expect(eq(u32, b->cq->id, 7), "it lives as long as its callback");
 }
 
-/* checks R-CQ-26, R-LIFE-09[2]: neither waits for the other, for that would be for ever */
+/* checks R-CQ-26[3], R-LIFE-09[2]: neither waits for the other, for that would be for ever */
 Test(ndclient_arm, callbacks_that_close_each_others_queues)
 {
 	struct arm_bench b[2];

@@ -233,7 +233,10 @@ end(struct queue *q)
 	free(q->cq.reader.page);
 }
 
-/* checks R-CQ-22, R-CQ-27: other queues are free, and here also one queue is, for all threads */
+/*
+ * checks R-CQ-22, R-CQ-27[1,2]: other queues are free, and here also one queue is, for all
+ * threads
+ */
 int
 main(void)
 {

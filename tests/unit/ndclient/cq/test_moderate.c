@@ -153,7 +153,7 @@ Test(ndclient_moderate, R_MOD_02_faults_and_failed_entries_are_not_delayed)
 	}
 }
 
-/* checks R-CQ-25: it is due, so arms join with it and a cancel comes too late */
+/* checks R-CQ-25[1]: it is due, so arms join with it and a cancel comes too late */
 Test(ndclient_moderate, arms_and_cancel_while_it_waits)
 {
 	struct arm_bench b;

@@ -82,7 +82,7 @@ Test(ndclient_notify, T4_an_entry_behind_the_notification_counts)
 	cq_bench_drop(b);
 }
 
-/* checks R-CQ-10 */
+/* checks R-CQ-10, R-CQ-11[1,2] */
 Test(ndclient_notify, T5_R_CQ_11_entries_of_the_last_notification_dont_count)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -98,7 +98,7 @@ Test(ndclient_notify, T5_R_CQ_11_entries_of_the_last_notification_dont_count)
 	cq_bench_drop(b);
 }
 
-/* checks R-CQ-02, W-EVT-04 */
+/* checks R-CQ-02[3], W-EVT-04 */
 Test(ndclient_notify, T6_solicited_waits_for_a_solicited_receive)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -112,7 +112,7 @@ Test(ndclient_notify, T6_solicited_waits_for_a_solicited_receive)
 	cq_bench_drop(b);
 }
 
-/* checks R-CQ-19, R-OV-14 */
+/* checks R-CQ-18[1], R-CQ-19[1,2], R-CQ-21[2], R-OV-14 */
 Test(ndclient_notify, T7_T8_R_CQ_18_the_stronger_type_wins_and_all_are_released)
 {
 	const uint32_t types[2][2] = {{SOLICITED, ANY}, {ANY, SOLICITED}};
@@ -130,7 +130,10 @@ Test(ndclient_notify, T7_T8_R_CQ_18_the_stronger_type_wins_and_all_are_released)
 	}
 }
 
-/* Every pair, in either order, against every kind of entry. */
+/*
+ * checks R-CQ-02[1-4], R-CQ-18[1], R-CQ-19[1,2]: every pair, in either order, against every kind
+ * of entry.
+ */
 Test(ndclient_notify, R_CQ_18_every_pair_of_types_joins_to_the_stronger)
 {
 	static const uint32_t rank[] = {ERRORS, SOLICITED, ANY};
@@ -154,7 +157,7 @@ Test(ndclient_notify, R_CQ_18_every_pair_of_types_joins_to_the_stronger)
 	}
 }
 
-/* A thread that wakes up finds what it was woken for. */
+/* checks R-CQ-17[1]: a thread that wakes up finds what it was woken for. */
 Test(ndclient_notify, R_CQ_04_the_solicited_receive_is_there_when_the_notification_is)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -174,6 +177,7 @@ Test(ndclient_notify, R_CQ_04_the_solicited_receive_is_there_when_the_notificati
 	cq_bench_drop(b);
 }
 
+/* checks R-CQ-01[1,2], R-CQ-05[1-3], R-CQ-10 */
 Test(ndclient_notify, R_CQ_05_the_mark_means_nothing_unless_armed_for_it)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -196,6 +200,7 @@ Test(ndclient_notify, R_CQ_05_the_mark_means_nothing_unless_armed_for_it)
 	cq_bench_drop(b);
 }
 
+/* checks R-CQ-06[1,2] */
 Test(ndclient_notify, R_CQ_06_good_sends_and_unmarked_receives_are_not_solicited)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -211,7 +216,10 @@ Test(ndclient_notify, R_CQ_06_good_sends_and_unmarked_receives_are_not_solicited
 	cq_bench_drop(b);
 }
 
-/* For SOLICITED either outcome is legal; ours looks at no type, but at arm time only. */
+/*
+ * checks R-CQ-13[1,2]: for SOLICITED either outcome is legal; ours looks at no type, but at arm
+ * time only.
+ */
 Test(ndclient_notify, R_CQ_13_what_lies_there_at_arm_time_never_satisfies_errors)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -243,7 +251,7 @@ Test(ndclient_notify, R_CQ_16_one_event_for_three_entries)
 	cq_bench_drop(b);
 }
 
-/* A flush is one turn: one Notify, and one call takes the whole batch. */
+/* checks R-CQ-17[1,2]: a flush is one turn: one Notify, and one call takes the whole batch. */
 Test(ndclient_notify, R_CQ_17_the_whole_turn_is_there_when_the_notification_is)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -277,7 +285,7 @@ Test(ndclient_notify, R_CQ_22_queues_are_independent)
 	cq_bench_drop(other);
 }
 
-/* checks R-CQ-08: a fault before the arm and after it, for each type */
+/* checks R-CQ-02[4], R-CQ-08[1,2]: a fault before the arm and after it, for each type */
 Test(ndclient_notify, T10_a_fault_satisfies_every_type)
 {
 	for (uint32_t type = 0; type < 3; type++) {
@@ -304,7 +312,7 @@ Test(ndclient_notify, T9_R_CQ_03_a_failed_entry_satisfies_solicited)
 	cq_bench_drop(b);
 }
 
-/* checks R-CQ-02, R-CQ-21 */
+/* checks R-CQ-02[1], R-CQ-21[1], R-CQ-31[6] */
 Test(ndclient_notify, T10_R_CQ_08_only_a_fault_satisfies_errors)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -322,6 +330,7 @@ Test(ndclient_notify, T10_R_CQ_08_only_a_fault_satisfies_errors)
 	cq_bench_drop(b);
 }
 
+/* checks R-CQ-34[2] */
 Test(ndclient_notify, T11_R_CQ_34_cancel_is_no_notification)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -351,6 +360,7 @@ Test(ndclient_notify, T12_R_OV_11_cancel_of_two_and_of_none)
 	cq_bench_drop(b);
 }
 
+/* checks R-CQ-20[1,2,4] */
 Test(ndclient_notify, R_CQ_20_three_waiters_one_event)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -362,10 +372,12 @@ Test(ndclient_notify, R_CQ_20_three_waiters_one_event)
 	cq_bench_serve(b);
 	for (int i = 0; i < 3; i++)
 		cr_expect(eq(i32, nd_overlapped_status(&ov[i]), ND_SUCCESS));
+	cq_bench_turn(b, "u");
+	cr_expect(not(readable(b->cq.pipe_fd)), "nothing is left armed");
 	cq_bench_drop(b);
 }
 
-/* One waiter too many changes nothing: not even the type that is armed for. */
+/* checks R-CQ-35[1,3]: one waiter too many changes nothing: not even the type that is armed for. */
 Test(ndclient_notify, R_CQ_35_no_room_for_another_waiter_leaves_the_arm_as_it_is)
 {
 	static struct nd_overlapped ov[ND_CQ_NOTIFY_MAX];
@@ -408,7 +420,10 @@ Test(ndclient_notify, a_fired_arm_is_told_by_who_joins_next)
 	cq_bench_drop(b);
 }
 
-/* checks R-CQ-31: a request that waited ends with the fault, even if the next one finds it first */
+/*
+ * checks R-CQ-31[2]: a request that waited ends with the fault, even if the next one finds it
+ * first
+ */
 Test(ndclient_notify, a_fault_is_told_to_all_by_who_joins_next)
 {
 	struct cq_bench *b = cq_bench_make();
@@ -485,7 +500,7 @@ Test(ndclient_fd, readable_at_once_if_a_result_is_waiting)
 	cq_bench_drop(b);
 }
 
-/* checks R-CQ-08 */
+/* checks R-CQ-08[3] */
 Test(ndclient_fd, a_fault_is_told_and_makes_it_readable)
 {
 	struct cq_bench *b = cq_bench_make();

@@ -354,7 +354,7 @@ resizer_main(void *arg)
 	return NULL;
 }
 
-/* checks R-CQ-30 */
+/* checks R-CQ-30[2,3] */
 Test(ndclient_resize, R_RSZ_01_each_entry_once_while_all_poll_and_two_resize, .timeout = 110)
 {
 	struct bench *b = make(ANSWER);

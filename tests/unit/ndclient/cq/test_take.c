@@ -201,6 +201,7 @@ take(void *arg)
 	return NULL;
 }
 
+/* checks R-CQ-30[2,3] */
 Test(ndclient_results, R_CQ_30_several_threads_take_each_entry_once)
 {
 	struct cq_bench *b = cq_bench_make();

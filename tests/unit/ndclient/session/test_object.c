@@ -315,7 +315,7 @@ closing(void *context, nd_status st)
 	sem_post(&w->called);
 }
 
-/* checks R-CQ-26, R-LIFE-09[2]: in its own callback a queue is closed before its queue pairs */
+/* checks R-CQ-26[3], R-LIFE-09[2]: in its own callback a queue is closed before its queue pairs */
 Test(ndclient_object, closed_in_its_callback_before_its_queue_pairs, .timeout = 60)
 {
 	struct ndsh_cqe received = {.op = NDSH_OP_RECV, .slot_count = 1};

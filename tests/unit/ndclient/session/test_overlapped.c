@@ -68,7 +68,7 @@ wait_for_ever(void *arg)
 	return (void *)(intptr_t)nd_overlapped_wait(arg, -1);
 }
 
-/* checks R-OV-02[3], R-OV-07[2], R-OV-09 */
+/* checks R-CQ-30[1], R-OV-02[3], R-OV-07[2], R-OV-09 */
 Test(ndclient_overlapped, waiters_of_several_threads_all_wake)
 {
 	struct bench *b = make();

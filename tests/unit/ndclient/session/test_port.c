@@ -239,6 +239,7 @@ Test(ndclient_port, R_OV_10_cancel_queues_in_order_of_issue_before_it_returns)
 	drop(b);
 }
 
+/* checks R-CQ-20[1-3] */
 Test(ndclient_port, R_CQ_20_one_event_completes_all_in_order_of_issue)
 {
 	struct bench *b = make();

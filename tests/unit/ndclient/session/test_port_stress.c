@@ -207,8 +207,8 @@ end_queue(struct queue *q)
 }
 
 /*
- * checks R-CQ-27, R-OV-03[1], R-OV-09, R-OV-11[2]: here threads may do at once what NDK forbids
- * them
+ * checks R-CQ-27[3], R-OV-03[1], R-OV-09, R-OV-11[2]: here threads may do at once what NDK
+ * forbids them
  */
 int
 main(void)

@@ -45,7 +45,10 @@ Test(cq, R_CQ_07_a_silent_request_notifies_nobody)
 	pair_free(p);
 }
 
-/* Writes, plain sends and good initiator entries pass; the marked send does not. */
+/*
+ * checks R-CQ-06[1-3]: writes, plain sends and good initiator entries pass; the marked send does
+ * not.
+ */
 Test(cq, R_CQ_06_R_CQ_04_only_the_marked_send_fires_solicited)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});
@@ -88,7 +91,10 @@ Test(cq, a_queue_that_overran_does_not_fail_again)
 
 /* ---- overruns, to the entry ---- */
 
-/* As many as it is deep are no overrun, one more is, wherever in the ring it begins. */
+/*
+ * checks R-CQ-31[1,3,5,6]: as many as it is deep are no overrun, one more is, wherever in the
+ * ring it begins.
+ */
 Test(cq, W_EVT_03_one_more_than_there_is_room_for)
 {
 	for (unsigned taken = 0; taken < 9; taken++)
