@@ -210,8 +210,10 @@ scenario_port_in_use(struct pair *p)
 	side_close(&p->a);
 }
 
-/* checks R-DISC-01, R-POST-03: b is told, what was posted is cancelled, both ends' Disconnect
- * succeeds, and no more can be sent. */
+/*
+ * checks R-DISC-01, R-POST-03[2,3]: b is told, what was posted is cancelled, both ends'
+ * Disconnect succeeds, and no more can be sent.
+ */
 void
 scenario_disconnect(struct pair *p)
 {
@@ -227,7 +229,9 @@ scenario_disconnect(struct pair *p)
 	WANT(ND_SUCCESS, finish(nd_connector_disconnect(p->b.connector, &b_done), &b_done));
 	WANT(ND_SUCCESS, finish(a_inline, &a_done));
 	WANT(ND_CANCELED, side_result(&p->b, &result));
-	WANT(ND_CONNECTION_INVALID, side_send(&p->a, 1)); /* R-POST-03 */
+	WANT(ND_CONNECTION_INVALID, side_send(&p->a, 1));
+	WANT(ND_SUCCESS, side_receive(&p->a, 100));
+	WANT(ND_CANCELED, side_result(&p->a, &result));
 	pair_close(p);
 }
 

@@ -169,7 +169,10 @@ scenario_events_queues(struct pair *p)
 	last_receive(p);
 }
 
-/* checks W-EVT-01, R-SRQ-04: a threshold arms for one event, told at once if fewer wait already. */
+/*
+ * checks R-SRQ-04[1-3], W-EVT-01: a threshold arms for one event, told at once if fewer wait
+ * already.
+ */
 void
 scenario_events_srq(struct pair *p)
 {

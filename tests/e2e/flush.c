@@ -17,9 +17,9 @@ receive_as(struct side *s, struct nd_qp *qp, uintptr_t context)
 }
 
 /*
- * checks R-CQ-17[2], R-FL-01, R-FL-02, R-FL-03, R-FL-05, R-FL-06: two receives of a queue pair
- * that was never connected; one notification tells of both. Another queue pair at the same
- * completion queue has nothing to do with it. The flushed one can't be used any more.
+ * checks R-CQ-17[2], R-FL-01[1,2], R-FL-02, R-FL-03, R-FL-05[1,2], R-FL-06[4,5]: two receives of
+ * a queue pair that was never connected; one notification tells of both. Another queue pair at
+ * the same completion queue has nothing to do with it. The flushed one can't be used any more.
  */
 void
 scenario_flush(struct pair *p)
@@ -70,9 +70,9 @@ scenario_flush(struct pair *p)
 }
 
 /*
- * checks R-FL-06, R-FL-07: b's writes that were under way when a flushed end once each, first good
- * ones, then failed ones; nothing moves any more; the connection still has to be disconnected, by
- * both, and can be.
+ * checks R-FL-06[1-3], R-FL-07: b's writes that were under way when a flushed end once each,
+ * first good ones, then failed ones; nothing moves any more; the connection still has to be
+ * disconnected, by both, and can be.
  */
 void
 scenario_flush_connected(struct pair *p)

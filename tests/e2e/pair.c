@@ -296,7 +296,7 @@ pair_works(struct pair *p)
 }
 
 /*
- * checks R-POST-03, R-RW-02[1-4]: the requester's entry fails, nothing is moved, and the
+ * checks R-POST-03[1], R-RW-02[1-4]: the requester's entry fails, nothing is moved, and the
  * responder's posted receive is cancelled.
  */
 void

@@ -70,8 +70,10 @@ message(struct pair *p, uintptr_t i)
 	CHECK(memcmp(p->b.buf + i * PIECE, p->a.buf, PIECE) == 0);
 }
 
-/* checks R-SRQ-02, R-SRQ-06, R-SRQ-07, R-ORD-02: posted before there is a queue pair, taken in
- * order by whichever a message comes to. What is taken makes room. */
+/*
+ * checks R-ORD-02, R-SRQ-02[1-3], R-SRQ-06[1-3], R-SRQ-07: posted before there is a queue pair,
+ * taken in order by whichever a message comes to. What is taken makes room.
+ */
 void
 scenario_srq(struct pair *p)
 {
@@ -106,8 +108,10 @@ scenario_srq(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-SR-06, R-FL-08: a sender waits for a receive longer than retries would last; the end of
- * one queue pair leaves what is shared to the other. */
+/*
+ * checks R-FL-08[2], R-SR-06: a sender waits for a receive longer than retries would last; the
+ * end of one queue pair leaves what is shared to the other.
+ */
 void
 scenario_srq_empty(struct pair *p)
 {
@@ -135,8 +139,10 @@ scenario_srq_empty(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-SRQ-03, R-SRQ-05, W-EVT-01: notified below the threshold, all requests together; at once
- * if it is so; never with threshold 0. */
+/*
+ * checks R-SRQ-03[1-4], R-SRQ-05[1,2], W-EVT-01: notified below the threshold, all requests
+ * together; at once if it is so; never with threshold 0.
+ */
 void
 scenario_srq_notify(struct pair *p)
 {
@@ -217,8 +223,10 @@ want_runs(uint32_t runs)
 	CHECK(limit.runs == runs);
 }
 
-/* checks R-SRQ-04: a threshold arms once, and fires at once if fewer wait; 0 leaves threshold and
- * arm; depth 0 leaves the depth. */
+/*
+ * checks R-SRQ-04[1-6]: a threshold arms once, and fires at once if fewer wait; 0 leaves
+ * threshold and arm; depth 0 leaves the depth.
+ */
 void
 scenario_srq_callback(struct pair *p)
 {

@@ -98,8 +98,10 @@ scenario_window_not_local(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-MW-01, R-MW-03, R-MW-04, R-MW-11, R-POST-05: what Bind refuses at once; nothing has
- * changed then. */
+/*
+ * checks R-MW-01, R-MW-03, R-MW-04, R-MW-11, R-POST-05[1]: what Bind refuses at once; nothing
+ * has changed then.
+ */
 void
 scenario_window_misuse(struct pair *p)
 {

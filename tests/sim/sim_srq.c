@@ -97,7 +97,7 @@ sim_srq_run(struct sim_srq *q)
 
 /*
  * The receive that completes at ep: none twice, each queue pair's in the order of posting.
- * checks R-ORD-02[1,2], R-SRQ-02
+ * checks R-ORD-02[1,2], R-SRQ-02[2,3]
  */
 struct sim_recv *
 sim_srq_take(struct sim_srq *q, struct sim_taker *taker, const char *kind, unsigned of,

@@ -33,7 +33,7 @@ expect_all(
 static const uint32_t sizes[] = {0, 1, 2, 3, 4, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025,
 	4095, 4096, 4097, 8192, 12288, 65536, 65537, 1000003};
 
-/* checks R-CR-05, R-POST-06, R-RW-08 */
+/* checks R-CR-05, R-POST-06[1,2], R-RW-08 */
 static void
 each_size(uint32_t mtu, bool v6)
 {
@@ -83,7 +83,7 @@ Test(engine, sizes_mtu_4096)
 	each_size(4096, false);
 }
 
-/* checks R-POST-09 */
+/* checks R-POST-09[4] */
 Test(engine, inline_data_is_copied_at_post)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});

@@ -44,8 +44,8 @@ Test(publish, R_CQ_17_the_whole_flush_is_there_when_it_notifies)
 }
 
 /*
- * checks R-CQ-17[2]: two queue pairs at one queue, one of them deep: the waiter is woken once,
- * when all that is to be cancelled can be taken, and not before.
+ * checks R-CQ-17[2], R-FL-05[1,2]: two queue pairs at one queue, one of them deep: the waiter is
+ * woken once, when all that is to be cancelled can be taken, and not before.
  */
 Test(publish, R_CQ_17_R_FL_05_all_cancelled_entries_before_the_word_of_it)
 {

@@ -5,7 +5,7 @@
 
 #include "ndclient/ndclient.h"
 
-/* checks R-POST-05: the masks of NDK's calls, in its own numbers */
+/* checks R-POST-05[1]: the masks of NDK's calls, in its own numbers */
 Test(ndclient_flags, each_request_has_its_own)
 {
 	static const struct {

@@ -110,7 +110,7 @@ Test(ndclient_window, R_MW_03_ranges)
 	}
 }
 
-/* checks R-POST-05, R-INV-03, R-INV-07 */
+/* checks R-INV-03, R-INV-07, R-POST-05[1,2] */
 Test(ndclient_window, flags_of_bind_invalidate_and_send_and_invalidate)
 {
 	for (uint32_t bit = 0; bit < 32; bit++) {
@@ -188,7 +188,7 @@ Test(ndclient_window, R_MW_02_all_of_one_domain)
 	window_bench_drop(b);
 }
 
-/* A post that is refused leaves the window as it was; checks R-POST-01. */
+/* A post that is refused leaves the window as it was; checks R-POST-01[2,3]. */
 Test(ndclient_window, a_full_queue_changes_no_window)
 {
 	struct window_bench *b = window_bench_make();

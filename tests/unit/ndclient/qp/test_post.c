@@ -27,7 +27,7 @@ make(void)
 	return b;
 }
 
-/* checks R-POST-06, R-RW-01[1-3] */
+/* checks R-POST-01[1], R-POST-06[1], R-RW-01[1-3] */
 Test(ndclient_post, R_POST_01_a_request_reaches_the_ring_as_posted)
 {
 	struct posting *b = make();
@@ -138,7 +138,7 @@ Test(ndclient_post, moved_memory_is_copied_at_the_post)
 	posting_free(b);
 }
 
-/* checks R-SR-01 */
+/* checks R-POST-02[1,2], R-SR-01 */
 Test(ndclient_post, R_POST_02_initiator_requests_need_a_connection_receives_dont)
 {
 	struct posting *b = make();
@@ -184,6 +184,7 @@ Test(ndclient_post, R_POST_03_a_request_for_a_dead_queue_pair_rings)
 	posting_free(b);
 }
 
+/* checks R-POST-01[2] */
 Test(ndclient_post, R_POST_04_limits)
 {
 	struct posting *b = make();
@@ -267,6 +268,7 @@ Test(ndclient_post, immediates_reach_the_ring_as_they_stand)
 	posting_free(b);
 }
 
+/* checks R-POST-05[1,2] */
 Test(ndclient_post, R_POST_05_flags)
 {
 	struct posting *b = make();
@@ -290,6 +292,7 @@ Test(ndclient_post, R_POST_05_flags)
 	posting_free(b);
 }
 
+/* checks R-POST-09[1-3] */
 Test(ndclient_post, R_POST_09_inline_gathers_more_pieces_than_sges)
 {
 	struct posting *b = make();

@@ -317,7 +317,7 @@ make(void)
 	STRESS_CHECK(nd_control_start(adapter) == ND_SUCCESS, "control thread\n");
 }
 
-/* checks R-FL-09, R-OV-09, R-POST-10 */
+/* checks R-FL-09, R-OV-09, R-POST-10[1,2] */
 int
 main(void)
 {

@@ -90,7 +90,10 @@ Test(ndclient_srq, create_names_the_wrong_parameter)
 	drop(b);
 }
 
-/* Around the ring several times; room is there as soon as a message took one. */
+/*
+ * checks R-SRQ-06[1-3]: around the ring several times; room is there as soon as a message took
+ * one.
+ */
 Test(ndclient_srq, R_SRQ_06_full_and_too_many_sges)
 {
 	struct nd_sge sge[3] = {{"x", 1, 5}, {"y", 2, 5}, {"z", 3, 5}};
@@ -121,6 +124,7 @@ Test(ndclient_srq, R_SRQ_07_no_receive_on_its_queue_pair)
 	drop(b);
 }
 
+/* checks R-SRQ-05[1-3] */
 Test(ndclient_srq, R_SRQ_05_modify_refused_changes_nothing)
 {
 	struct bench *b = make();
@@ -143,7 +147,7 @@ Test(ndclient_srq, R_SRQ_05_modify_refused_changes_nothing)
 	drop(b);
 }
 
-/* Threshold 0: the daemon is not armed, nothing comes. */
+/* checks R-SRQ-03[2]: threshold 0: the daemon is not armed, nothing comes. */
 Test(ndclient_srq, R_SRQ_03_all_notifications_together)
 {
 	const struct ndsh_ev_srq other = {.srq = 8}, own = {.srq = 7};

@@ -99,7 +99,7 @@ Test(mr, W_RESP_13_range)
 	refused_write(0, 0, 1);
 }
 
-/* checks R-POST-06 */
+/* checks R-POST-06[3] */
 Test(mr, W_RESP_12_length_0_needs_no_key)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});

@@ -278,3 +278,25 @@ Test(sge, every_piece_needs_its_key)
 	}
 	walk_free(k);
 }
+
+/* checks R-POST-08[2]: one byte more than the region holds; the post was taken, the entry fails. */
+Test(sge, a_range_that_leaves_its_region)
+{
+	static const uint8_t ops[] = {NDSH_OP_SEND, NDSH_OP_WRITE, NDSH_OP_READ};
+
+	for (size_t i = 0; i < sizeof(ops); i++) {
+		struct pair *p = pair_new(&(struct pair_opts){0});
+		struct ndsh_sge sge = pair_sge(p, 0, PAIR_ARENA - 7, 8);
+
+		pair_recv(p, 1, 0, 9, 0, 64);
+		pair_post(p, 0, 0,
+			&(struct ndsh_swr){.context = 1,
+				.raddr = PAIR_VA,
+				.rkey = p->side[1].key,
+				.ctrl = NDSH_CTRL(ops[i], 1, 0, 0)},
+			&sge, NULL);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 0, 1, NDSH_WC_LOC_PROT_ERR);
+		pair_free(p);
+	}
+}

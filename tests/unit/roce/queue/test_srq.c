@@ -59,8 +59,8 @@ Test(srq, bytes_are_zero_out_of_range)
 /* ---- receives ---- */
 
 /*
- * checks R-ORD-02[1,2]: whichever queue pair a message comes to takes the oldest; the entry
- * names that queue pair.
+ * checks R-ORD-02[1,2], R-SRQ-02[2,3]: whichever queue pair a message comes to takes the oldest;
+ * the entry names that queue pair.
  */
 Test(srq, R_SRQ_02_R_ORD_02_queue_pairs_draw_in_order)
 {
@@ -121,7 +121,10 @@ Test(srq, R_SR_06_empty_holds_the_sender_off)
 
 /* ---- the end of a queue pair ---- */
 
-/* Cancelled is the receive that a message is in the middle of; those still shared stay. */
+/*
+ * checks R-FL-08[1,2]: cancelled is the receive that a message is in the middle of; those still
+ * shared stay.
+ */
 Test(srq, R_FL_08_W_EVT_02_flush_leaves_what_is_shared)
 {
 	struct pair *p = srq_pair();

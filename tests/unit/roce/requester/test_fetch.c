@@ -65,7 +65,7 @@ Test(fetch, all_of_a_descriptor_read_once)
 	}
 }
 
-/* checks R-POST-09: inline data of every length are the shard's own from then on. */
+/* checks R-POST-09[3]: inline data of every length are the shard's own from then on. */
 Test(fetch, r_post_09_inline_data_by_length)
 {
 	static const uint32_t lengths[] = {0, 1, 7, 8, 63, 64, 65, 128, 256};

@@ -172,7 +172,7 @@ Test(requester, W_FENCE_01)
 	pair_free(p);
 }
 
-/* checks R-POST-08 */
+/* checks R-POST-08[1] */
 Test(requester, W_REQ_07_local_key_fails_behind_what_was_sent_before)
 {
 	static const uint8_t ops[] = {NDSH_OP_SEND, NDSH_OP_WRITE, NDSH_OP_READ};

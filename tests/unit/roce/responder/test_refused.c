@@ -210,7 +210,10 @@ Test(refused, W_RESP_08_the_same_again_is_received)
 	}
 }
 
-/* The end of the connection flushes it once; a reset lets it vanish, and frees its slot. */
+/*
+ * checks R-FL-01[1]: the end of the connection flushes it once; a reset lets it vanish, and
+ * frees its slot.
+ */
 Test(refused, R_FL_01_the_end_flushes_it_once)
 {
 	for (unsigned reset = 0; reset < 2; reset++) {
@@ -233,8 +236,10 @@ Test(refused, R_FL_01_the_end_flushes_it_once)
 	}
 }
 
-/* Of a shared receive queue nothing is taken by a message that is refused: its client is not told
- * so, and the next message, of whichever queue pair, has it. */
+/*
+ * checks R-SRQ-02[2]: of a shared receive queue nothing is taken by a message that is refused:
+ * its client is not told so, and the next message, of whichever queue pair, has it.
+ */
 Test(refused, R_SRQ_02_a_shared_receive_stays_for_whichever_comes)
 {
 	struct roce_pkt w;
