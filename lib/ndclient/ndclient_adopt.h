@@ -27,6 +27,11 @@ extern "C" {
  * another thread that stores there in the moment of the adoption, or of its end, fails with EFAULT.
  * A child that a fork() makes has the memory for itself, but may see what the parent stores later
  * in pages that it did not store to.
+ *
+ * If it is unmapped, moved, or replaced by other memory while it is registered (R-MR-14), what is
+ * mapped instead is not touched. A new region there is of the new memory, which is moved as long as
+ * the older region has the addresses. No thread may map or unmap there in the moment in which
+ * another one registers or deregisters the memory.
  */
 #define ND_MR_FLAG_ADOPT   0x00020000u
 #define ND_ADOPT_BYTES_MIN 65536u

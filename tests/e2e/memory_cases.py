@@ -34,7 +34,7 @@ def longest(build):
 
 
 def cases(link):
-    for name in ("memories", "adopted"):
+    for name in ("memories", "adopted", "adopted-away"):
         yield name, lambda n=name: scenario(link, n, 0)
 
 

@@ -35,6 +35,7 @@ static const struct {
 	{"atomics", scenario_atomics},
 	{"immediates", scenario_immediates},
 	{"adopted", scenario_adopted},
+	{"adopted-away", scenario_adopted_away},
 	{"longest", scenario_longest},
 	{"memories", scenario_memories},
 	{"datagrams", scenario_datagrams},

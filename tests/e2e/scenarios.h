@@ -32,6 +32,9 @@ void scenario_atomics(struct pair *p);
 /* adopted.c */
 void scenario_adopted(struct pair *p);
 
+/* adopted_away.c */
+void scenario_adopted_away(struct pair *p);
+
 /* longest.c */
 void scenario_longest(struct pair *p);
 

@@ -7,11 +7,16 @@
  *
  * When the last region is gone, private pages take the place again, before the deregistration
  * completes. So what the application frees is what it got from its allocator, which may count on
- * such pages being zero after MADV_DONTNEED; and no address that is used again for other memory is
- * taken for adopted. The segment itself is returned later (nd_adopt_reap()): the thread that finds
+ * such pages being zero after MADV_DONTNEED.
+ *
+ * The application may unmap such memory, map something else there, or move it, while a region has
+ * it. So an address tells nothing: what is mapped from the segment's file is the segment's, and
+ * nothing else, wherever it is (mapping.c). That is asked before a region is made in memory that is
+ * adopted, before pages are private again, and in children.
+ *
+ * The segment itself is returned later (nd_adopt_reap()): the thread that finds
  * the answer may be the control thread, which cannot call the daemon.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +24,7 @@
 
 #include "ndclient/mem/adopt.h"
 #include "ndclient/mem/exchange.h"
+#include "ndclient/mem/mapping.h"
 #include "ndclient/mem/segment.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/control.h"
@@ -33,17 +39,37 @@
 static struct nd_adopted_list of_process = LIST_HEAD_INITIALIZER(of_process);
 static pthread_once_t forks_watched = PTHREAD_ONCE_INIT;
 
-/* No other thread runs in the child yet. Where this fails, the child has no memory there, rather
- * than the parent's. */
+/* Where this fails, the child has no memory there, rather than the parent's. */
+static void
+child_view(void *at, size_t bytes, int rights, int fd, uint64_t offset)
+{
+	if (mmap(at, bytes, rights, MAP_PRIVATE | MAP_FIXED, fd, (off_t)offset) == MAP_FAILED)
+		munmap(at, bytes);
+}
+
+static void
+child_part(const struct nd_adopted *x)
+{
+	struct nd_mappings all;
+	struct nd_mapping m;
+
+	if (!nd_mappings_open(&all, true)) { /* no descriptor is left */
+		child_view(x->at, x->bytes, PROT_READ | PROT_WRITE, x->fd, 0);
+		return;
+	}
+	for (uintptr_t from = 0; nd_mapping_find(&all, from, x->fd, &m); from = m.to)
+		child_view((void *)m.from, m.to - m.from, m.rights, x->fd, m.offset);
+	nd_mappings_close(&all);
+}
+
+/* No other thread runs in the child yet. */
 static void
 in_child(void)
 {
 	struct nd_adopted *x;
 
 	LIST_FOREACH (x, &of_process, of_process)
-		if (mmap(x->at, x->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, x->fd,
-			    0) == MAP_FAILED)
-			munmap(x->at, x->bytes);
+		child_part(x);
 	LIST_INIT(&of_process);
 	nd_exchange_unlock();
 }
@@ -52,54 +78,6 @@ static void
 watch_forks(void)
 {
 	(void)pthread_atfork(nd_exchange_lock, nd_exchange_unlock, in_child);
-}
-
-/* ---- what can be adopted ------------------------------------------------------------- */
-
-struct mapping {
-	uintptr_t from, to;
-	char rights[8], name[16]; /* the name's beginning */
-	unsigned long inode;
-};
-
-static bool
-next_mapping(FILE *f, struct mapping *m, char **line, size_t *room)
-{
-	m->name[0] = '\0';
-	return getline(line, room, f) > 0 && sscanf(*line, "%lx-%lx %7s %*s %*s %lu %15s", &m->from,
-						     &m->to, m->rights, &m->inode, m->name) >= 4;
-}
-
-/* A stack is refused: it could not grow any more. */
-static bool
-is_plain(const struct mapping *m)
-{
-	return strcmp(m->rights, "rw-p") == 0 && m->inode == 0 &&
-	       (m->name[0] != '[' || strcmp(m->name, "[heap]") == 0 ||
-		       strncmp(m->name, "[anon:", 6) == 0);
-}
-
-/* All of it, without a hole? */
-static bool
-are_plain(uintptr_t at, uintptr_t end)
-{
-	FILE *f = fopen("/proc/self/maps", "re");
-	char *line = NULL;
-	size_t room = 0;
-	struct mapping m;
-
-	if (f == NULL)
-		return false;
-	while (at < end && next_mapping(f, &m, &line, &room)) {
-		if (m.to <= at)
-			continue;
-		if (m.from > at || !is_plain(&m))
-			break;
-		at = m.to;
-	}
-	free(line);
-	fclose(f);
-	return at >= end;
 }
 
 /* ---- there --------------------------------------------------------------------------- */
@@ -138,6 +116,20 @@ move_in(struct nd_adapter *a, struct nd_adopted *x, int fd)
 	return ND_ADOPT_SYSTEM;
 }
 
+/* The daemon knows a segment by these addresses, though something else may be mapped there. */
+static bool
+adopted_overlaps(struct nd_adoptions *all, const struct nd_adopted *x)
+{
+	const struct nd_adopted *y;
+
+	pthread_mutex_lock(&all->lock);
+	LIST_FOREACH (y, &all->live, of_adapter)
+		if (x->at < y->at + y->bytes && y->at < x->at + x->bytes)
+			break;
+	pthread_mutex_unlock(&all->lock);
+	return y != NULL;
+}
+
 /* ND_ADOPT_REASONS: it is adopted. */
 static enum nd_adopt_reason
 adopt_range(struct nd_adapter *a, struct nd_adopted *x)
@@ -150,13 +142,13 @@ adopt_range(struct nd_adapter *a, struct nd_adopted *x)
 		return ND_ADOPT_TOO_SMALL;
 	if (nd_exchange_is_own(x->at, x->bytes))
 		return ND_ADOPT_STACK;
-	if (!are_plain((uintptr_t)x->at, (uintptr_t)x->at + x->bytes))
+	if (!nd_mapping_is_plain(x->at, x->bytes) || adopted_overlaps(&a->adoptions, x))
 		return ND_ADOPT_KIND;
 	fd = nd_exchange_open();
 	return fd >= 0 ? move_in(a, x, fd) : ND_ADOPT_SYSTEM;
 }
 
-/* With one more user; NULL: none holds it as a whole. */
+/* With one more user; NULL: none holds it as a whole, or what is mapped there now is not its. */
 static struct nd_adopted *
 find_adopted(struct nd_adoptions *all, const char *at, size_t bytes)
 {
@@ -164,7 +156,8 @@ find_adopted(struct nd_adoptions *all, const char *at, size_t bytes)
 
 	pthread_mutex_lock(&all->lock);
 	LIST_FOREACH (x, &all->live, of_adapter)
-		if (at >= x->at && bytes <= x->bytes && (size_t)(at - x->at) <= x->bytes - bytes)
+		if (at >= x->at && bytes <= x->bytes && (size_t)(at - x->at) <= x->bytes - bytes &&
+			nd_mapping_is_of(at, bytes, x->at, x->fd))
 			break;
 	if (x != NULL)
 		x->users++;
@@ -226,21 +219,47 @@ nd_adopt_hold(struct nd_adapter *a, struct nd_adopted *x)
 
 /* ---- and back ------------------------------------------------------------------------ */
 
-/* False: the pages remain those of the segment, which lives as long as they are mapped. */
+/* Private pages in the place of those of one mapping, with its rights. */
 static bool
-move_out(struct nd_adopted *x)
+part_move_out(const struct nd_mapping *m)
 {
-	int fd = nd_exchange_is_own(x->at, x->bytes) ? -1 : nd_exchange_open();
-	void *copy = mmap(NULL, x->bytes, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	void *at = (void *)m->from, *copy;
+	size_t bytes = m->to - m->from;
+	int fd =
+		!(m->rights & PROT_READ) || nd_exchange_is_own(at, bytes) ? -1 : nd_exchange_open();
 
-	if (fd >= 0 && copy != MAP_FAILED && nd_exchange(fd, x->at, x->bytes, copy))
-		return true;
-	if (copy != MAP_FAILED)
-		munmap(copy, x->bytes);
-	else if (fd >= 0)
+	if (fd < 0)
+		return false;
+	copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+		-1, 0);
+	if (copy == MAP_FAILED) {
 		close(fd);
-	return false;
+		return false;
+	}
+	if (!nd_exchange(fd, at, bytes, copy)) {
+		munmap(copy, bytes);
+		return false;
+	}
+	if (m->rights != (PROT_READ | PROT_WRITE))
+		(void)mprotect(at, bytes, m->rights);
+	return true;
+}
+
+/* Of all that the application still has of the segment, wherever it is. False: pages remain the
+ * segment's, which lives as long as they are mapped. */
+static bool
+move_out(const struct nd_adopted *x)
+{
+	struct nd_mappings all;
+	struct nd_mapping m;
+	bool good = true;
+
+	if (!nd_mappings_open(&all, true))
+		return false;
+	for (uintptr_t from = 0; nd_mapping_find(&all, from, x->fd, &m); from = m.to)
+		good = part_move_out(&m) && good;
+	nd_mappings_close(&all);
+	return good;
 }
 
 void
