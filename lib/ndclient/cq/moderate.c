@@ -55,6 +55,23 @@ moderation_set_timer(struct nd_cq *cq, uint64_t at_ns)
 	return timerfd_settime(m->timer_fd, TFD_TIMER_ABSTIME, &t, NULL) == 0;
 }
 
+/* UINT64_MAX: none. By the depth that the queue has now. */
+static uint64_t
+count_limit(const struct nd_cq *cq)
+{
+	return cq->moderation.count >= cq->depth ? UINT64_MAX : cq->moderation.count;
+}
+
+/* After a resize there may be neither limit. */
+static bool
+is_moderated(const struct nd_cq *cq)
+{
+	uint64_t count = count_limit(cq);
+
+	return cq->moderation.us != 0 && count > 1 &&
+	       (cq->moderation.us != UNLIMITED || count != UINT64_MAX);
+}
+
 /* Faults and failed entries wait for nothing (R-MOD-02). */
 static bool
 moderation_is_over(struct nd_cq *cq)
@@ -63,7 +80,7 @@ moderation_is_over(struct nd_cq *cq)
 	uint64_t made = ndsh_cq_made(&cq->reader), seen = m->seen;
 
 	m->seen = made;
-	return nd_cq_fault(cq) != ND_SUCCESS || made - m->from >= m->count ||
+	return nd_cq_fault(cq) != ND_SUCCESS || made - m->from >= count_limit(cq) ||
 	       ndsh_cq_has_failed(&cq->reader, seen, made) || nd_now_ns() >= moderation_deadline(m);
 }
 
@@ -77,11 +94,11 @@ bool
 nd_moderation_holds(struct nd_cq *cq)
 {
 	struct nd_moderation *m = &cq->moderation;
-	enum ndsh_arm watch = m->count == UINT64_MAX ? NDSH_ARM_SOLICITED : NDSH_ARM_ANY;
+	enum ndsh_arm watch = count_limit(cq) == UINT64_MAX ? NDSH_ARM_SOLICITED : NDSH_ARM_ANY;
 
 	if (m->has_timer)
 		(void)nd_drain(m->timer_fd);
-	if (m->us == 0 || m->count <= 1)
+	if (!is_moderated(cq))
 		return m->due = false;
 	if (!m->due) {
 		m->due = true;
@@ -96,6 +113,13 @@ nd_moderation_holds(struct nd_cq *cq)
 }
 
 void
+nd_moderation_resized(struct nd_cq *cq, uint32_t depth)
+{
+	cq->depth = depth;
+	nd_cq_kick(cq); /* one that is held back is judged anew */
+}
+
+void
 nd_moderation_off(struct nd_cq *cq)
 {
 	if (cq->moderation.has_timer)
@@ -106,16 +130,17 @@ nd_moderation_off(struct nd_cq *cq)
 nd_status
 nd_cq_moderate(struct nd_cq *cq, uint32_t us, uint32_t count)
 {
-	bool no_count = count >= cq->depth; /* UNLIMITED, too */
+	bool limited;
 
-	if (us == UNLIMITED && no_count)
-		return ND_INVALID_PARAMETER_MIX;
-	if (nd_gone(cq->adapter))
-		return ND_DEVICE_REMOVED;
 	nd_spin_lock(&cq->lock);
-	cq->moderation.us = us;
-	cq->moderation.count = no_count ? UINT64_MAX : count;
-	nd_cq_kick(cq); /* one that is held back is judged anew */
+	limited = us != UNLIMITED || count < cq->depth;
+	if (limited && !nd_gone(cq->adapter)) {
+		cq->moderation.us = us;
+		cq->moderation.count = count;
+		nd_cq_kick(cq); /* one that is held back is judged anew */
+	}
 	nd_spin_unlock(&cq->lock);
-	return ND_SUCCESS;
+	if (!limited)
+		return ND_INVALID_PARAMETER_MIX;
+	return nd_gone(cq->adapter) ? ND_DEVICE_REMOVED : ND_SUCCESS;
 }

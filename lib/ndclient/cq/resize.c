@@ -9,6 +9,7 @@
  * the adapter is closed.
  */
 #include "ndclient/cq/cq.h"
+#include "ndclient/cq/moderate.h"
 #include "ndclient/mem/segment.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/control.h"
@@ -29,6 +30,14 @@ cq_settle_ring(struct nd_cq *cq)
 		nd_spin_unlock(&cq->lock);
 	} while (state == NDSH_SETTLING);
 	return state == NDSH_SETTLED;
+}
+
+static void
+cq_set_depth(struct nd_cq *cq, uint32_t depth)
+{
+	nd_spin_lock(&cq->lock);
+	nd_moderation_resized(cq, depth);
+	nd_spin_unlock(&cq->lock);
 }
 
 static nd_status
@@ -54,6 +63,7 @@ cq_exchange_ring(struct nd_cq *cq, uint32_t entries)
 	if (cq_settle_ring(cq)) {
 		unused = cq->ring;
 		cq->ring = ring;
+		cq_set_depth(cq, entries);
 	} else if (st == ND_SUCCESS) {
 		st = ND_INTERNAL_ERROR;
 	}

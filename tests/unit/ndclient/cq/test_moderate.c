@@ -6,8 +6,10 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "ndclient/cq/moderate.h"
 #include "ndclient/cq/notify.h"
 #include "ndclient/session/adapter.h"
+#include "ndclient/session/spin.h"
 #include "rigs/arm_bench.h"
 
 #define HOUR_US	  3600000000u
@@ -126,6 +128,42 @@ Test(ndclient_moderate, settings)
 	}
 	cr_expect(eq(i32, nd_cq_moderate(b.cq, UNLIMITED, UNLIMITED), ND_INVALID_PARAMETER_MIX));
 	cr_expect(eq(i32, nd_cq_moderate(b.cq, UNLIMITED, DEPTH), ND_INVALID_PARAMETER_MIX));
+	arm_bench_drop(&b);
+}
+
+static void
+resized(struct arm_bench *b, uint32_t depth)
+{
+	nd_spin_lock(&b->cq->lock);
+	nd_moderation_resized(b->cq, depth);
+	nd_spin_unlock(&b->cq->lock);
+}
+
+/* checks R-MOD-01: a count is judged by the depth that the queue has now, also while a callback is
+ * held back; a resize that leaves no limit ends that. */
+Test(ndclient_moderate, after_a_resize)
+{
+	struct arm_bench b;
+
+	arm_bench_make(&b, false);
+	moderate(&b, HOUR_US, 20);
+	arm_bench_arm(&b, ANY);
+	arm_bench_turn(&b, "u");
+	cr_expect(eq(u32, arm_bench_serve(&b), 0));
+	resized(&b, 20);
+	arm_bench_turn(&b, "uuuuuuuuuuuuuuuuuuuuuuuu");
+	cr_expect(eq(u32, arm_bench_serve(&b), 0), "20 is no number that it can hold");
+	resized(&b, 21);
+	cr_expect(eq(u32, arm_bench_serve(&b), 1));
+	(void)arm_bench_poll_all(&b);
+	moderate(&b, UNLIMITED, 20);
+	arm_bench_arm(&b, ANY);
+	arm_bench_turn(&b, "u");
+	cr_expect(eq(u32, arm_bench_serve(&b), 1));
+	resized(&b, 10);
+	cr_expect(eq(u32, arm_bench_serve(&b), 2));
+	cr_expect(eq(i32, nd_cq_moderate(b.cq, UNLIMITED, 10), ND_INVALID_PARAMETER_MIX));
+	cr_expect(eq(i32, nd_cq_moderate(b.cq, UNLIMITED, 9), ND_SUCCESS));
 	arm_bench_drop(&b);
 }
 

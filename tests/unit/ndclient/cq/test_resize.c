@@ -242,6 +242,25 @@ Test(ndclient_resize, R_RSZ_01_its_statuses_leave_the_queue_as_it_was, .timeout 
 	drop(b);
 }
 
+/* checks R-MOD-01: the depth that moderation judges a count by */
+Test(ndclient_resize, the_depth_is_the_new_one, .timeout = 60)
+{
+	struct bench *b = make(ANSWER);
+
+	for (uint32_t depth = 300; depth >= 30; depth /= 3) {
+		cr_assert(eq(i32, nd_cq_resize(b->cq, depth), ND_SUCCESS));
+		cr_expect(eq(i32, nd_cq_moderate(b->cq, UINT32_MAX, depth - 1), ND_SUCCESS));
+		cr_expect(eq(
+			i32, nd_cq_moderate(b->cq, UINT32_MAX, depth), ND_INVALID_PARAMETER_MIX));
+		b->end = REFUSE;
+		cr_assert(eq(i32, nd_cq_resize(b->cq, 700), ND_INSUFFICIENT_RESOURCES));
+		cr_expect(eq(
+			i32, nd_cq_moderate(b->cq, UINT32_MAX, depth), ND_INVALID_PARAMETER_MIX));
+		b->end = ANSWER;
+	}
+	drop(b);
+}
+
 /* checks R-RSZ-01: the three styles of waiting, armed before, woken after. */
 Test(ndclient_resize, who_waits_goes_on_waiting_and_is_woken, .timeout = 60)
 {
