@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A copy of the tree whose libraries have all mutants inside, and a build of its tests.
+
+Files that are as before are left alone, so a second build compiles what has changed."""
+
+import filecmp
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import rewrite
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Locals that a mutant leaves unset are 0, so that a run is like the next.
+FLAGS = "-w -DROCE_CHECKS -ftrivial-auto-var-init=zero"
+
+
+def run(*command, **kw):
+    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", check=False, **kw)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))[:100]}: exit status {done.returncode}\n"
+                           + "\n".join(done.stdout.splitlines()[-30:]))
+    return done.stdout
+
+
+class Build:
+    def __init__(self, root, folder):
+        self.root = root
+        self.folder = folder
+        self.tree = folder / "tree"
+        self.build = folder / "build"
+        self.programs = None
+
+    def copy(self, written):
+        """written: {path: text} of the files with mutants."""
+        wanted = set()
+        for folder, folders, files in os.walk(self.root):
+            at = pathlib.Path(folder)
+            if at == self.root:
+                folders[:] = [f for f in folders if f in ("lib", "tests", "app", "drivers", "doc", "devtools", "config")]
+            for name in files:
+                path = str((at / name).relative_to(self.root))
+                wanted.add(path)
+                to = self.tree / path
+                to.parent.mkdir(parents=True, exist_ok=True)
+                if path in written:
+                    text = written[path].encode("latin-1")
+                    if not to.exists() or to.read_bytes() != text:
+                        to.write_bytes(text)
+                elif not to.exists() or not filecmp.cmp(at / name, to, shallow=False):
+                    shutil.copy2(at / name, to)
+                    os.utime(to)
+        for path in self.tree.rglob("*"):
+            if path.is_file() and str(path.relative_to(self.tree)) not in wanted:
+                path.unlink()
+
+    def make(self, catalogue):
+        """Returns how many numbers there are."""
+        self.folder.mkdir(exist_ok=True)
+        last = catalogue.number_all(self.folder / "numbers")
+        by_file = {}
+        for site in catalogue.sites:
+            by_file.setdefault(site.span[0], []).append(site)
+        self.copy({path: rewrite.File(catalogue.sources.text[path], sites).rendered()
+                   for path, sites in by_file.items()})
+        header, runtime = self.tree / "tests/mutants/mutant.h", self.folder / "mutant.o"
+        run("gcc", "-O2", "-fPIC", "-c", "-o", runtime, self.tree / "tests/mutants/mutant.c")
+        if not (self.build / "build.ninja").exists():
+            run("meson", "setup", self.build, self.tree, "-Ddaemon=disabled", "-Dtests=enabled", "-Dwerror=false",
+                "-Dbuildtype=plain", f"-Dc_args=-O1 {FLAGS} -include {header}", f"-Dc_link_args={runtime}")
+        run("ninja", "-C", self.build)
+        return last
+
+    def sources_of(self, program):
+        """The sources that a test program consists of, beside the libraries."""
+        if self.programs is None:
+            targets = json.loads((self.build / "meson-info/intro-targets.json").read_text())
+            self.programs = {t["name"]: [os.path.relpath(p, self.tree) for group in t["target_sources"]
+                                         for p in group.get("sources", ())] for t in targets}
+        return self.programs[program]
