@@ -66,13 +66,27 @@ class Build:
             by_file.setdefault(site.span[0], []).append(site)
         self.copy({path: rewrite.File(catalogue.sources.text[path], sites).rendered()
                    for path, sites in by_file.items()})
-        header, runtime = self.tree / "tests/mutants/mutant.h", self.folder / "mutant.o"
-        run("gcc", "-O2", "-fPIC", "-c", "-o", runtime, self.tree / "tests/mutants/mutant.c")
+        header = self.tree / "tests/mutants/mutant.h"
+        objects = self.runtime()
         if not (self.build / "build.ninja").exists():
             run("meson", "setup", self.build, self.tree, "-Ddaemon=disabled", "-Dtests=enabled", "-Dwerror=false",
-                "-Dbuildtype=plain", f"-Dc_args=-O1 {FLAGS} -include {header}", f"-Dc_link_args={runtime}")
+                "-Dbuildtype=plain", f"-Dc_args=-O1 {FLAGS} -include {header}", f"-Dc_link_args={' '.join(objects)}")
         run("ninja", "-C", self.build)
         return last
+
+    def runtime(self):
+        """The objects that every program is linked with. Ninja does not know of them."""
+        objects = []
+        for source in ("tests/mutants/mutant.c", "tests/mutants/forking.c"):
+            name = self.folder / f"{pathlib.Path(source).stem}.o"
+            before = name.read_bytes() if name.exists() else b""
+            run("gcc", "-O2", "-fPIC", "-Wall", "-Werror", "-c", "-o", name, self.tree / source)
+            if name.read_bytes() != before:
+                for program in [*self.build.glob("tests/unit/test_*"), self.build / "tests/sim/sim"]:
+                    if program.is_file():
+                        program.unlink()
+            objects.append(str(name))
+        return objects
 
     def sources_of(self, program):
         """The sources that a test program consists of, beside the libraries."""

@@ -25,6 +25,7 @@ base_unlikely(bool x)
 
 extern unsigned mutant_number;
 extern unsigned char *mutant_reached; /* [number]; NULL: not recorded */
+void mutant_record(const char *file); /* from now on, in the file, with a byte for each number */
 
 static inline bool
 mutant(unsigned number)

@@ -3,72 +3,98 @@
 
 Which test reaches which mutant is recorded once for each build; only these are run."""
 
+import atexit
 import hashlib
 import os
-import re
 import resource
 import signal
 import subprocess
 import time
 
 SEEDS = ("1..20", "21..60", "61..120")
-ARGUMENTS = ["--jobs=1"]
+
+
+class Server:
+    """A unit test program that forks for each test that is asked of it (forking.c)."""
+
+    running = {}  # of this process
+
+    def __init__(self, program):
+        self.child = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        atexit.register(self.child.kill)
+
+    @classmethod
+    def of(cls, program):
+        if program not in cls.running:
+            cls.running[program] = cls(program)
+        return cls.running[program]
+
+    def ask(self, *words):
+        """(does it fail?, CPU seconds)"""
+        self.child.stdin.write((" ".join(map(str, words)) + "\n").encode())
+        failed, cpu_us = self.child.stdout.readline().split()
+        return failed == b"1", int(cpu_us) / 1e6
 
 
 class Test:
-    """One test: a program, and what selects the test in it."""
+    """One test: a program, and its place there; or None for a program that is one test itself."""
 
-    def __init__(self, program, name, arguments):
-        self.seeds = program.name == "sim"
+    def __init__(self, program, name, place, arguments=()):
         self.program = program
         self.name = name
+        self.place = place
         self.arguments = arguments
+        self.seeds = program.name == "sim"
         self.cpu = self.wall = 0.0
-        self.reaches = 0
         self.reached = b""  # a byte for each number
+        self.reaches = 0
 
-    def run(self, environment, cpu_limit, wall_limit):
-        """None if it passes, else how it fails."""
+    def run(self, number, cpu, wall, record="-"):
+        """(does it fail?, CPU seconds). cpu, wall: its limits, in whole seconds."""
+        if self.place is not None:
+            return Server.of(self.program).ask(number, self.place, cpu, wall, record)
+
         def limits():
-            resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_limit) + 1, int(cpu_limit) + 2))
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 26, 1 << 26))
+        environment = {**os.environ, "NDD_MUTANT": str(number)}
+        if record != "-":
+            environment["NDD_MUTANTS_REACHED"] = str(record)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         child = subprocess.Popen([self.program, *self.arguments], stdin=subprocess.DEVNULL,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limits,
-                                 start_new_session=True, env={**os.environ, **environment})
+                                 start_new_session=True, env=environment)
         try:
-            status = child.wait(wall_limit)
+            failed = child.wait(wall) != 0
         except subprocess.TimeoutExpired:
-            status = "hangs"
+            failed = True
         try:
-            os.killpg(child.pid, signal.SIGKILL)  # what a crash left behind
+            os.killpg(child.pid, signal.SIGKILL)  # with what it left behind
         except ProcessLookupError:
             pass
         child.wait()
-        return None if status == 0 else str(status)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return failed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    def fails(self, number):
-        """How it fails with this mutant, or None. Threads fail twice, so that no accident is taken for a find."""
-        limits = 5 * self.cpu, 20 * self.wall + 10
-        how = self.run({"NDD_MUTANT": str(number)}, *limits)
-        if how is not None and not self.arguments and self.run({"NDD_MUTANT": str(number)}, *limits) is None:
-            return None
-        return how
+    def finds(self, number):
+        """(does it fail with this mutant?, CPU seconds). Threads fail twice: no accident is taken for a find."""
+        limits = int(5 * self.cpu) + 1, int(20 * self.wall) + 10
+        failed, cpu = self.run(number, *limits)
+        if failed and self.place is None and not self.seeds:
+            failed, more = self.run(number, *limits)
+            cpu += more
+        return failed, cpu
 
 
 def tests_of(program):
-    """The tests of a Criterion program; one without a list is a test itself."""
     name = program.name.removeprefix("test_")
-    listed = subprocess.run([program, "--list"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                            check=False, timeout=60)
-    found, group = [], None
-    for line in listed.stdout.splitlines():
-        if head := re.match(r"(\w+): \d+ tests?", line):
-            group = head[1]
-        elif group and (test := re.match(r"\W+(\w+)", line)):
-            found.append(Test(program, f"{name} {group}/{test[1]}",
-                              [*ARGUMENTS, "--filter", f"{group}/{test[1]}"]))
-    return found or [Test(program, name, [])]
+    if program.name == "sim":
+        return [Test(program, f"sim {seeds}", None, ["--seeds", seeds, "--stop"]) for seeds in SEEDS]
+    if b"cr_tst" not in program.read_bytes():
+        return [Test(program, name, None)]
+    listed = subprocess.run([program, "--list"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True)
+    return [Test(program, f"{name} {test}", place) for place, test in enumerate(listed.stdout.split()) if test != "-/-"]
 
 
 class Suite:
@@ -80,32 +106,23 @@ class Suite:
         self.programs = units + [build / "tests/sim/sim"]
 
     def recorded(self, test, digest):
-        """The test's times and what it reaches, from an earlier run with the same program."""
+        """The test with its times and what it reaches, maybe from an earlier run of the same program."""
         stem = hashlib.sha1(test.name.encode()).hexdigest()[:16]
         path, kept = self.folder / stem, self.folder / f"{stem}.kept"
         if not kept.exists() or kept.read_text().split("\n")[0] != digest:
-            self.record(test, path)
-            kept.write_text(f"{digest}\n{test.cpu} {test.wall}\n{test.name}\n")
+            path.write_bytes(bytes(self.numbers + 1))
+            begin = time.monotonic()
+            failed, cpu = test.run(0, 300, 600, path)
+            if failed:
+                print(f"left out: {test.name}, which fails without any mutant", flush=True)
+                return None
+            kept.write_text(f"{digest}\n{cpu} {time.monotonic() - begin}\n{test.name}\n")
         test.cpu, test.wall = map(float, kept.read_text().split("\n")[1].split())
         test.reached = path.read_bytes()
         test.reaches = sum(test.reached)
         return test
 
-    def record(self, test, path):
-        path.write_bytes(bytes(self.numbers + 1))
-        begin, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        how = test.run({"NDD_MUTANTS_REACHED": str(path)}, 300, 600)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if how is not None:
-            raise RuntimeError(f"{test.name} fails without any mutant: {how}")
-        test.wall = time.monotonic() - begin
-        test.cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
     def tests(self, program):
         """Those of one program, recorded."""
         digest = hashlib.sha1(program.read_bytes()).hexdigest()
-        if program.name == "sim":
-            found = [Test(program, f"sim {seeds}", ["--seeds", seeds, "--stop"]) for seeds in SEEDS]
-        else:
-            found = tests_of(program)
-        return [self.recorded(test, digest) for test in found]
+        return [test for test in tests_of(program) if self.recorded(test, digest) is not None]
