@@ -7,6 +7,10 @@
  *	sim_main.c	command line, many seeds
  *	sim_world.c	one seed: set up, run, take down, final checks
  *	sim_draw.c	decisions: each from a stream of its own
+ *	sim_script.c	... or as a scenario wants them
+ *	sim_scenario.c	scenarios: files of such decisions
+ *	sim_isolate.c	a run in a process of its own
+ *	sim_shrink.c	a failing seed made small
  *	sim_profile.c	what kinds of trouble there are
  *	sim_net.c	frames on their way, and what happens to them
  *	sim_host.c	a host: its control thread
@@ -43,11 +47,31 @@
 #include "sim_net.h"
 #include "sim_sidr.h"
 
+struct sim_watch { /* notes that a run is to have */
+	const char *text;
+	bool seen;
+};
+struct sim_case { /* what is run */
+	uint64_t seed;
+	const struct sim_profile *profile;
+	struct sim_script *script; /* or NULL */
+	struct sim_watch *watch;
+	unsigned n_watch;
+	bool verbose;
+};
+struct sim_outcome {
+	bool passed;
+	char line[512]; /* why it failed */
+	char kind[160]; /* ... without what differs between two seeds */
+	uint64_t hash, steps, packets, completions, ns;
+};
+
 struct sim_world {
 	uint64_t seed, now_ns, hash;
 	struct sim_draws draws;
+	const struct sim_case *run;
+	struct sim_outcome *outcome;
 	const struct sim_profile *profile;
-	bool verbose;
 	struct sim_host hosts[SIM_HOSTS_MAX];
 	unsigned n_hosts;
 	struct sim_conn *conns;
@@ -70,7 +94,7 @@ struct sim_world {
 	uint64_t far_used, stalls; /* memory behind movers; how often one paused */
 	uint64_t dialect_ns;	   /* when one says something by itself */
 	uint64_t holds; /* atomics that may make their peer retransmit the packets behind them */
-	uint64_t steps, completions, deaths;
+	uint64_t completions, deaths;
 	unsigned dying;				     /* hosts that died or are about to */
 	uint64_t cm_faults[SIM_CM_STEPS][SIM_FATES]; /* planned ones that happened */
 };
@@ -81,13 +105,20 @@ struct sim_totals {
 	uint64_t cm_faults[SIM_CM_STEPS][SIM_FATES];
 };
 extern struct sim_totals sim_totals;
-/* True: the seed passed. */
-bool sim_run(uint64_t seed, const struct sim_profile *profile, bool verbose, uint64_t *hash);
+/* True: it passed. Counters are summed up in those of all worlds. */
+bool sim_run(const struct sim_case *c, struct sim_outcome *o);
 
 /* The seed failed: say why and leave sim_run(). */
 void sim_fail(struct sim_world *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
-/* One line of the trace; part of the trace hash, printed with --verbose. */
+/* Does anything look at notes? */
+static inline bool
+sim_is_noted(const struct sim_world *w)
+{
+	return w->run->verbose || w->run->n_watch > 0;
+}
+
+/* One line of the trace, printed with --verbose. */
 void sim_note(struct sim_world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void sim_hash(struct sim_world *w, uint64_t v);
 #define sim_check(w, cond, ...)                                                                    \

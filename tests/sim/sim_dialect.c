@@ -175,7 +175,7 @@ learn(struct sim_ep *ep)
 	ep->speech = sim_alloc(w, sizeof(*ep->speech));
 	*ep->speech = (struct sim_speech){
 		.speaks = speaks, .late_ns = SIM_NEVER, .hasty_ns = SIM_NEVER, .cnp_ns = SIM_NEVER};
-	for (unsigned d = 0; d < SIM_DIALECTS && w->verbose; d++)
+	for (unsigned d = 0; d < SIM_DIALECTS && sim_is_noted(w); d++)
 		if (speaks >> d & 1)
 			sim_note(w, "conn %u%s speaks: %s", ep->conn->number, ep->name,
 				dialects[d].name);

@@ -25,6 +25,8 @@
 #define SIM_ACTOR_ASK(a)      (SIM_ACTOR_UD(SIM_UDS_MAX) + (a))
 #define SIM_ACTORS	      SIM_ACTOR_ASK(SIM_ASKS_MAX)
 
+struct sim_script;
+
 /* A place in the source. Two with the same text in one function are one. */
 struct sim_site {
 	const char *file, *func, *what;
@@ -32,12 +34,22 @@ struct sim_site {
 	uint32_t stream; /* 0: not met yet */
 };
 struct sim_draws {
-	uint64_t key;	 /* of the seed */
-	uint64_t unique; /* as many numbers were given that decide nothing */
-	uint32_t actor;	 /* that decides now */
+	uint64_t key;		   /* of the seed */
+	uint64_t unique;	   /* as many numbers were given that decide nothing */
+	uint32_t actor;		   /* that decides now */
+	struct sim_script *script; /* it may change values, and see them; NULL: none */
 };
 
-void sim_draws_begin(struct sim_draws *d, uint64_t seed);
+void sim_draws_begin(struct sim_draws *d, uint64_t seed, struct sim_script *script);
+/* Its file, without the path. */
+const char *sim_site_file(const struct sim_site *s);
+uint64_t sim_stream_hash(const char *file, const char *func, const char *what);
+/* The actor's name, in a buffer of its own; and back, false: there is none. */
+const char *sim_actor_name(uint32_t actor);
+bool sim_actor_parse(const char *name, uint32_t *actor);
+/* sim_script.c: the value in place of this one */
+uint64_t sim_script_value(struct sim_script *script, const struct sim_site *s, uint32_t actor,
+	uint32_t ordinal, uint64_t n, uint64_t value);
 void sim_site_meet(struct sim_site *s);
 
 extern uint32_t sim_ordinals[SIM_STREAMS_MAX][SIM_ACTORS];
@@ -65,7 +77,13 @@ sim_draw(struct sim_draws *d, struct sim_site *s, uint64_t n, unsigned of)
 		    ordinal * UINT64_C(0x9e3779b97f4a7c15));
 	if (n > 0)
 		z = (uint64_t)(((unsigned __int128)z * n) >> 64);
-	return of > 0 ? z < of : z;
+	if (of > 0) {
+		z = z < of;
+		n = 2;
+	}
+	if (__builtin_expect(d->script != NULL, 0))
+		z = sim_script_value(d->script, s, d->actor, ordinal, n, z);
+	return z;
 }
 
 static inline uint64_t

@@ -101,7 +101,7 @@ rx_frame(struct sim_shard *sh, struct sim_frame *f)
 		return;
 	}
 	if (shard == sh->number) { /* else: no such lcore, only a corrupted frame names it */
-		if (w->verbose)
+		if (sim_is_noted(w))
 			sim_note(w, "host %u.%u: rx %s qpn %06x psn %06x %u bytes syn %02x",
 				h->number, sh->number, roce_opcode_info[pkt.opcode].name, pkt.qpn,
 				pkt.psn, pkt.payload_bytes, pkt.syndrome);
@@ -322,7 +322,7 @@ static void
 check_invariants(const struct sim_shard *sh)
 {
 	struct sim_world *w = sh->host->w;
-	bool all = w->steps % CHECK_ALL == 0;
+	bool all = w->outcome->steps % CHECK_ALL == 0;
 	const char *wrong = all ? roce_shard_check(sh->s) : roce_shard_check_qps(sh->s);
 
 	sim_check(w, wrong == NULL, "host %u.%u: %s", sh->host->number, sh->number, wrong);

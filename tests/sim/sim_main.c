@@ -2,19 +2,27 @@
 /*
  *	sim --seeds A..B [--profile NAME]... [--replay] [--stop] [--counters] [--dialects]
  *	sim --seed N [--profile NAME] [--verbose]
+ *	sim --shrink N [--profile NAME] [--budget SECONDS]
+ *	sim --scenario FILE [--verbose]
+ *	sim --scenarios FOLDER
  *
  * The seed chooses one of the profiles, or of all. --replay runs each seed twice and fails
  * if their traces differ. --stop ends at the first failure. --counters shows what
  * the engine and the CM saw in all of it. --dialects fails if there is a dialect (sim_dialect.c)
- * that no peer has spoken. A failing seed prints one line that starts
- * with "seed N".
+ * that no peer has spoken. A failing seed prints one line that starts with "seed N".
+ *
+ * --shrink prints a scenario of what little of a failing seed fails in the same way, found in so
+ * much CPU time, with its trace; --scenario runs one, --scenarios all of a folder.
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "sim.h"
+#include "sim_scenario.h"
+#include "sim_shrink.h"
 
 #define PROFILES_MAX 16u
 
@@ -22,7 +30,10 @@ struct options {
 	uint64_t first, last;
 	const struct sim_profile *profile[PROFILES_MAX];
 	unsigned n_profiles;
-	bool verbose, replay, stop, counters, dialects;
+	bool verbose, replay, stop, counters, dialects, shrink;
+	const char *scenario, *scenarios;
+	unsigned budget_s;
+	bool any; /* of what may be done */
 };
 
 static int
@@ -30,6 +41,8 @@ usage(void)
 {
 	fprintf(stderr, "usage: sim --seeds A..B | --seed N [--profile NAME]... [--verbose] "
 			"[--replay] [--stop] [--counters] [--dialects]\n"
+			"       sim --shrink N [--profile NAME] [--budget SECONDS]\n"
+			"       sim --scenario FILE [--verbose] | --scenarios FOLDER\n"
 			"profiles:");
 	for (const struct sim_profile *p = sim_profiles; p->name != NULL; p++)
 		fprintf(stderr, " %s", p->name);
@@ -53,33 +66,60 @@ parse_seeds(const char *s, struct options *o)
 	return end != s && *end == '\0' && o->last >= o->first;
 }
 
+/* False: there is no such flag. */
+static bool
+parse_flag(const char *name, struct options *o)
+{
+	const struct {
+		const char *name;
+		bool *flag;
+	} flags[] = {{"--verbose", &o->verbose}, {"--replay", &o->replay}, {"--stop", &o->stop},
+		{"--counters", &o->counters}, {"--dialects", &o->dialects}};
+
+	for (unsigned i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		if (strcmp(name, flags[i].name) == 0)
+			return *flags[i].flag = true;
+	return false;
+}
+
+static bool
+parse_profile(const char *name, struct options *o)
+{
+	if (o->n_profiles == PROFILES_MAX)
+		return false;
+	o->profile[o->n_profiles] = sim_profile_find(name);
+	return o->profile[o->n_profiles++] != NULL;
+}
+
+static bool
+parse_value(const char *name, const char *value, struct options *o)
+{
+	if (strcmp(name, "--seed") == 0 || strcmp(name, "--seeds") == 0)
+		return o->any = parse_seeds(value, o);
+	if (strcmp(name, "--shrink") == 0)
+		return o->any = o->shrink = parse_seeds(value, o);
+	if (strcmp(name, "--profile") == 0)
+		return parse_profile(value, o);
+	if (strcmp(name, "--budget") == 0)
+		return (o->budget_s = (unsigned)strtoul(value, NULL, 0)) > 0;
+	if (strcmp(name, "--scenario") == 0)
+		return o->any = (o->scenario = value) != NULL;
+	if (strcmp(name, "--scenarios") == 0)
+		return o->any = (o->scenarios = value) != NULL;
+	return false;
+}
+
 static bool
 parse(int argc, char **argv, struct options *o)
 {
-	bool seeds = false;
-
 	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--verbose") == 0) {
-			o->verbose = true;
-		} else if (strcmp(argv[i], "--replay") == 0) {
-			o->replay = true;
-		} else if (strcmp(argv[i], "--stop") == 0) {
-			o->stop = true;
-		} else if (strcmp(argv[i], "--counters") == 0) {
-			o->counters = true;
-		} else if (strcmp(argv[i], "--dialects") == 0) {
-			o->dialects = true;
-		} else if (i + 1 < argc && strncmp(argv[i], "--seed", 6) == 0) {
-			seeds = parse_seeds(argv[++i], o);
-		} else if (i + 1 < argc && strcmp(argv[i], "--profile") == 0) {
-			if (o->n_profiles == PROFILES_MAX ||
-				(o->profile[o->n_profiles++] = sim_profile_find(argv[++i])) == NULL)
-				return false;
-		} else {
+		if (parse_flag(argv[i], o))
+			continue;
+		if (i + 1 == argc || !parse_value(argv[i], argv[i + 1], o))
 			return false;
-		}
+		i++;
 	}
-	return seeds;
+	return o->any;
 }
 
 /* CPU time: on a shared machine the wall clock proves nothing. */
@@ -120,26 +160,67 @@ print_counters(void)
 	sim_dialect_print();
 }
 
+static const struct sim_profile *
+profile_of(const struct options *o, uint64_t seed)
+{
+	return o->n_profiles > 0 ? o->profile[seed % o->n_profiles] : sim_profile_of_seed(seed);
+}
+
+static bool
+run_seed(const struct options *o, uint64_t seed)
+{
+	struct sim_case c = {.seed = seed, .profile = profile_of(o, seed), .verbose = o->verbose};
+	struct sim_outcome first, again;
+
+	if (!sim_run(&c, &first) || !o->replay)
+		return first.passed;
+	c.verbose = false;
+	if (sim_run(&c, &again) && again.hash == first.hash)
+		return true;
+	printf("seed %lu: two runs, two traces\n", (unsigned long)seed);
+	return false;
+}
+
+static int
+close_with(uint64_t passed, uint64_t failed)
+{
+	printf("%lu passed, %lu failed, 0 skipped\n", (unsigned long)passed, (unsigned long)failed);
+	return failed == 0 ? 0 : 1;
+}
+
+static int
+run_scenarios(const struct options *o)
+{
+	unsigned passed, failed;
+
+	if (o->scenarios != NULL) {
+		failed = sim_scenarios_run(o->scenarios, &passed);
+	} else {
+		passed = sim_scenario_run(o->scenario, o->verbose);
+		failed = !passed;
+	}
+	if (o->counters)
+		print_counters();
+	return close_with(passed, failed);
+}
+
 int
 main(int argc, char **argv)
 {
-	struct options o = {0};
+	struct options o = {.budget_s = 120};
 	uint64_t passed = 0, failed = 0, begin;
 
 	if (!parse(argc, argv, &o))
 		return usage();
+	mallopt(M_MMAP_THRESHOLD, 64 << 10); /* pages that are not touched cost nothing */
+	if (o.scenarios != NULL || o.scenario != NULL)
+		return run_scenarios(&o);
+	if (o.shrink)
+		return sim_shrink(o.first, profile_of(&o, o.first), o.budget_s) ? 0 : 1;
 	begin = spent_ns();
 	for (uint64_t seed = o.first; seed <= o.last && !(o.stop && failed > 0); seed++) {
-		const struct sim_profile *p = o.n_profiles > 0 ? o.profile[seed % o.n_profiles]
-							       : sim_profile_of_seed(seed);
-		uint64_t hash, again;
-		bool ok = sim_run(seed, p, o.verbose, &hash);
+		bool ok = run_seed(&o, seed);
 
-		if (ok && o.replay) {
-			ok = sim_run(seed, p, false, &again) && again == hash;
-			if (!ok)
-				printf("seed %lu: two runs, two traces\n", (unsigned long)seed);
-		}
 		passed += ok;
 		failed += !ok;
 		fflush(stdout);
@@ -149,6 +230,5 @@ main(int argc, char **argv)
 	if (o.dialects && !sim_dialect_all_spoken())
 		failed++;
 	print_figures(passed + failed, spent_ns() - begin);
-	printf("%lu passed, %lu failed, 0 skipped\n", (unsigned long)passed, (unsigned long)failed);
-	return failed == 0 ? 0 : 1;
+	return close_with(passed, failed);
 }

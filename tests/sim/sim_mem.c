@@ -6,21 +6,25 @@
 
 #include "sim.h"
 
+#define LINE 64u
+
 struct sim_block { /* in front of each allocation, one cache line */
 	struct sim_block *next;
-	uint8_t reserved[56];
+	void *allocated; /* it, and what comes before for its alignment */
+	uint8_t reserved[LINE - 2 * sizeof(void *)];
 };
 
 /* Zeroed and 64-byte aligned; lives as long as the world. */
 void *
 sim_alloc(struct sim_world *w, size_t bytes)
 {
-	size_t total = (sizeof(struct sim_block) + bytes + 63) & ~(size_t)63;
-	struct sim_block *b = aligned_alloc(64, total);
+	/* Of most of it nothing is ever touched; what the kernel gives is zeroed by page. */
+	uint8_t *p = calloc(1, LINE + sizeof(struct sim_block) + bytes);
+	struct sim_block *b = (void *)(p + (LINE - (uintptr_t)p % LINE));
 
-	if (b == NULL)
+	if (p == NULL)
 		abort();
-	memset(b, 0, total);
+	b->allocated = p;
 	b->next = w->blocks;
 	w->blocks = b;
 	return b + 1;
@@ -33,7 +37,7 @@ sim_free_all(struct sim_world *w)
 		struct sim_block *b = w->blocks;
 
 		w->blocks = b->next;
-		free(b);
+		free(b->allocated);
 	}
 }
 
@@ -74,8 +78,12 @@ sim_arena_init(struct sim_client *c, struct sim_arena *a, uint32_t slot_bytes, u
 	a->moved = c->mover.engine != NULL && sim_chance(w, c->mover.share);
 	a->mem = a->moved ? sim_mover_alloc(w, a->bytes) : sim_alloc(w, a->bytes);
 	a->shadow = sim_alloc(w, a->bytes);
-	fill(w, a->mem, a->bytes);
-	memcpy(a->shadow, a->mem, a->bytes);
+	if (a->moved) /* another world's before */
+		memset(a->mem, 0, a->bytes);
+	if (access & NDSH_ACCESS_REMOTE_READ) { /* also where nothing was written */
+		fill(w, a->mem, a->bytes);
+		memcpy(a->shadow, a->mem, a->bytes);
+	}
 	if (a->moved) {
 		a->va = (uintptr_t)a->mem;
 		a->mr = roce_mr_register_moved(
@@ -114,7 +122,7 @@ sim_arena_check(struct sim_world *w, const struct sim_arena *a)
 	if (a->mem == NULL)
 		return;
 	sim_mover_finish(a->client);
-	if (a->frozen != NULL && memcmp(a->frozen, a->mem, a->bytes) != 0)
+	if (a->mr == NULL && roce_crc32(0, a->mem, a->bytes) != a->frozen)
 		sim_fail(w, "%s changed after it was deregistered", a->name);
 	for (unsigned s = 0; s < SIM_SLOTS; s++) {
 		uint32_t at = s * a->slot_bytes;
@@ -136,8 +144,7 @@ sim_arena_deregister(struct sim_client *c, struct sim_arena *a)
 	sim_check(c->w, roce_mr_deregister(c->shard->s, a->mr), "%s is busy", a->name);
 	a->mr = NULL;
 	sim_mover_finish(c);
-	a->frozen = sim_alloc(c->w, a->bytes);
-	memcpy(a->frozen, a->mem, a->bytes);
+	a->frozen = roce_crc32(0, a->mem, a->bytes);
 }
 
 unsigned

@@ -18,7 +18,7 @@ struct sim_arena {
 	bool undefined[SIM_SLOTS];   /* a request on it failed half way */
 	struct roce_mr *mr;
 	uint32_t key;
-	uint8_t *frozen; /* what it held when it was deregistered */
+	uint32_t frozen; /* checksum of what it held when it was deregistered */
 };
 void *sim_alloc(struct sim_world *w, size_t bytes);
 uint8_t *sim_random_bytes(struct sim_world *w, uint32_t bytes);

@@ -128,8 +128,26 @@ is_lost(struct sim_world *w)
 	       sim_chance(w, w->profile->loss);
 }
 
-void
-sim_net_send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t bytes)
+/* Whose frame it is, as far as its fate goes: that of an end of a connection has nothing to do with
+ * how many frames others send. */
+static uint32_t
+sender(const struct sim_world *w, const uint8_t *frame, uint32_t bytes)
+{
+	struct roce_pkt pkt;
+
+	if (roce_wire_parse(frame, bytes, &pkt) != ROCE_WIRE_OK)
+		return w->draws.actor;
+	for (unsigned i = 0; i < 2 * w->n_conns; i++) {
+		const struct sim_ep *ep = &w->conns[i / 2].ep[i % 2];
+
+		if (ep->qpn == pkt.qpn)
+			return sim_ep_actor(ep->peer);
+	}
+	return w->draws.actor;
+}
+
+static void
+send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t bytes)
 {
 	const struct sim_profile *p = w->profile;
 	struct sim_net *n = &w->net;
@@ -161,6 +179,15 @@ sim_net_send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t 
 		enqueue(w, to->number, frame, bytes, at + sim_below(w, p->straggle_ns + 1));
 	}
 	enqueue(w, to->number, frame, bytes, at);
+}
+
+void
+sim_net_send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t bytes)
+{
+	uint32_t was = sim_actor_set(w, sender(w, frame, bytes));
+
+	send(w, from, frame, bytes);
+	sim_actor_set(w, was);
 }
 
 void

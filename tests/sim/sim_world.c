@@ -17,18 +17,32 @@ struct sim_totals sim_totals;
 static jmp_buf failed;
 static void report(const struct sim_world *w);
 
+/* The text without numbers; a reason at its end belongs to it. */
+static void
+note_kind(struct sim_outcome *o, const char *fmt)
+{
+	const char *reason = strrchr(o->line, ':');
+	size_t n = strlen(fmt);
+
+	if (n > 4 && strcmp(fmt + n - 4, ": %s") == 0 && reason != NULL)
+		snprintf(o->kind, sizeof(o->kind), "%.*s%s", (int)(n - 4), fmt, reason);
+	else
+		snprintf(o->kind, sizeof(o->kind), "%s", fmt);
+}
+
 void
 sim_fail(struct sim_world *w, const char *fmt, ...)
 {
+	struct sim_outcome *o = w->outcome;
 	va_list ap;
 
-	printf("seed %lu (%s): at %lu.%03lu us: ", (unsigned long)w->seed, w->profile->name,
-		(unsigned long)(w->now_ns / SIM_US), (unsigned long)(w->now_ns % SIM_US));
 	va_start(ap, fmt);
-	vprintf(fmt, ap);
+	vsnprintf(o->line, sizeof(o->line), fmt, ap);
 	va_end(ap);
-	printf("\n");
-	if (w->verbose)
+	note_kind(o, fmt);
+	printf("seed %lu (%s): at %lu.%03lu us: %s\n", (unsigned long)w->seed, w->profile->name,
+		(unsigned long)(w->now_ns / SIM_US), (unsigned long)(w->now_ns % SIM_US), o->line);
+	if (w->run->verbose)
 		report(w);
 	longjmp(failed, 1);
 }
@@ -43,16 +57,19 @@ sim_hash(struct sim_world *w, uint64_t v)
 void
 sim_note(struct sim_world *w, const char *fmt, ...)
 {
+	char text[512];
 	va_list ap;
 
-	if (!w->verbose)
+	if (!sim_is_noted(w))
 		return;
-	printf("%10lu.%03lu  ", (unsigned long)(w->now_ns / SIM_US),
-		(unsigned long)(w->now_ns % SIM_US));
 	va_start(ap, fmt);
-	vprintf(fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	printf("\n");
+	for (unsigned i = 0; i < w->run->n_watch; i++)
+		w->run->watch[i].seen |= strstr(text, w->run->watch[i].text) != NULL;
+	if (w->run->verbose)
+		printf("%10lu.%03lu  %s\n", (unsigned long)(w->now_ns / SIM_US),
+			(unsigned long)(w->now_ns % SIM_US), text);
 }
 
 static void
@@ -156,7 +173,7 @@ run(struct sim_world *w)
 			conns_ns = sim_earlier(conns_ns, sim_stranger_step(w));
 		}
 		sim_check(w, w->now_ns - w->progress_ns < NO_PROGRESS_NS, "no progress: a hang");
-		sim_check(w, ++w->steps < STEPS_MAX, "too many steps: a livelock");
+		sim_check(w, ++w->outcome->steps < STEPS_MAX, "too many steps: a livelock");
 	}
 }
 
@@ -176,7 +193,7 @@ run_out(struct sim_world *w)
 			return;
 		w->now_ns = next > w->now_ns ? next : w->now_ns + 1;
 		step(w);
-		sim_check(w, ++w->steps < STEPS_MAX, "too many steps: a livelock");
+		sim_check(w, ++w->outcome->steps < STEPS_MAX, "too many steps: a livelock");
 	}
 }
 
@@ -272,7 +289,11 @@ sum_up(const struct sim_world *w)
 static void
 sum_counters(const struct sim_host *h)
 {
-	const struct roce_cm_counters *cm = roce_cm_counters(h->cm);
+	const struct roce_cm_counters *cm;
+
+	if (h->cm == NULL) /* it was not set up */
+		return;
+	cm = roce_cm_counters(h->cm);
 
 #define ROCE_X(name) sim_cm_counters.name += cm->name;
 	ROCE_CM_COUNTERS(ROCE_X)
@@ -286,16 +307,32 @@ sum_counters(const struct sim_host *h)
 	}
 }
 
+static void
+print_end(const struct sim_world *w)
+{
+	printf("seed %lu (%s): %s, %lu steps, %lu completions, %lu frames: %lu lost, %lu twice, "
+	       "%lu late, %lu damaged; %lu ms; hash %016lx\n",
+		(unsigned long)w->seed, w->profile->name, w->outcome->passed ? "passed" : "failed",
+		(unsigned long)w->outcome->steps, (unsigned long)w->completions,
+		(unsigned long)w->net.sent, (unsigned long)w->net.lost,
+		(unsigned long)w->net.duplicated, (unsigned long)w->net.reordered,
+		(unsigned long)w->net.corrupted, (unsigned long)(w->now_ns / SIM_MS),
+		(unsigned long)w->hash);
+}
+
 bool
-sim_run(uint64_t seed, const struct sim_profile *profile, bool verbose, uint64_t *hash)
+sim_run(const struct sim_case *c, struct sim_outcome *o)
 {
 	/* Static: it outlives the jump from sim_fail(). */
 	static struct sim_world w;
-	volatile bool ok = false;
 
-	w = (struct sim_world){
-		.seed = seed, .profile = profile, .verbose = verbose, .dialect_ns = SIM_NEVER};
-	sim_draws_begin(&w.draws, seed);
+	w = (struct sim_world){.seed = c->seed,
+		.profile = c->profile,
+		.run = c,
+		.outcome = o,
+		.dialect_ns = SIM_NEVER};
+	*o = (struct sim_outcome){.passed = false};
+	sim_draws_begin(&w.draws, c->seed, c->script);
 	if (setjmp(failed) == 0) {
 		setup(&w);
 		run(&w);
@@ -303,24 +340,20 @@ sim_run(uint64_t seed, const struct sim_profile *profile, bool verbose, uint64_t
 		for (unsigned i = 0; i < w.n_hosts; i++)
 			if (!w.hosts[i].dead)
 				check_host(&w, &w.hosts[i]);
-		ok = true;
-		for (unsigned i = 0; i < w.n_hosts; i++)
-			sum_counters(&w.hosts[i]);
+		o->passed = true;
 	}
+	for (unsigned i = 0; i < w.n_hosts; i++)
+		sum_counters(&w.hosts[i]);
 	sum_up(&w);
-	*hash = w.hash;
-	if (verbose)
-		printf("seed %lu (%s): %s, %lu steps, %lu completions, %lu frames: %lu lost, "
-		       "%lu twice, %lu late, %lu damaged; %lu ms; hash %016lx\n",
-			(unsigned long)seed, profile->name, ok ? "passed" : "failed",
-			(unsigned long)w.steps, (unsigned long)w.completions,
-			(unsigned long)w.net.sent, (unsigned long)w.net.lost,
-			(unsigned long)w.net.duplicated, (unsigned long)w.net.reordered,
-			(unsigned long)w.net.corrupted, (unsigned long)(w.now_ns / SIM_MS),
-			(unsigned long)w.hash);
+	o->hash = w.hash;
+	o->packets = w.net.sent;
+	o->completions = w.completions;
+	o->ns = w.now_ns;
+	if (c->verbose)
+		print_end(&w);
 	for (unsigned i = 0; i < w.n_hosts; i++)
 		sim_host_free(&w.hosts[i]);
 	sim_net_free(&w);
 	sim_free_all(&w);
-	return ok;
+	return o->passed;
 }
