@@ -4,6 +4,7 @@
 
 #include "net/net_dad.h"
 #include "net/net_frame.h"
+#include "net/net_group.h"
 #include "net/net_neigh.h"
 #include "net/net_proto.h"
 #include "net/net_state.h"
@@ -125,7 +126,7 @@ net_link_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame,
 		net_arp_rx(n, now_ns, link, frame, bytes);
 		break;
 	case ETHERTYPE_V4:
-		net_ip4_rx(n, link, frame, bytes);
+		net_ip4_rx(n, now_ns, link, frame, bytes);
 		break;
 	case ETHERTYPE_V6:
 		net_ip6_rx(n, now_ns, link, frame, bytes);
@@ -137,6 +138,13 @@ net_link_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame,
 
 /* ---- time ---- */
 
+uint64_t
+net_random(struct net *n, uint64_t least, uint64_t most)
+{
+	n->random = n->random * 6364136223846793005ull + 1442695040888963407ull;
+	return least + (n->random >> 11) % (most - least + 1);
+}
+
 void
 net_tick(struct net *n, uint64_t now_ns)
 {
@@ -146,6 +154,7 @@ net_tick(struct net *n, uint64_t now_ns)
 	for (uint32_t i = 0; i < n->addresses; i++)
 		net_dad_tick(n, now_ns, &n->address[i]);
 	net_neigh_tick(n, now_ns);
+	net_group_tick(n, now_ns);
 }
 
 uint64_t

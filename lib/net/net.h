@@ -18,6 +18,7 @@
 #define NET_VLAN_MAX	     4094u
 #define NET_PRIORITY_OF_DSCP 8u
 #define NET_PORTS_MAX	     32u
+#define NET_GROUPS_MAX	     1024u /* multicast groups, all links together */
 struct net;
 
 struct net_ip { /* IPv4 as ::ffff:a.b.c.d: the same 16 bytes as a RoCEv2 GID */
@@ -149,6 +150,20 @@ struct net_nexthop {
  * and dmac are equal if both ends are one port, and no wire would bring such a frame back. */
 enum net_resolve net_resolve(struct net *n, uint64_t now_ns, const struct net_ip *src,
 	const struct net_ip *dst, struct net_nexthop *out);
+
+/* A multicast group beyond this host: 224.0.0.0/4, or ff00::/8 of at least a link's scope. */
+bool net_ip_is_group(const struct net_ip *ip);
+/* Its MAC address (RFC 1112, section 6.4; RFC 2464, section 7). */
+void net_group_mac(const struct net_ip *group, uint8_t mac[6]);
+/* The host is in a group on that link, and reports so by IGMP or MLD (W-MC-01), until it leaves.
+ * What is joined is joined once, however often. False: NET_GROUPS_MAX groups are joined. Not of shared
+ * links, whose groups the kernel reports. */
+bool net_group_join(struct net *n, uint32_t link, const struct net_ip *group);
+void net_group_leave(struct net *n, uint32_t link, const struct net_ip *group);
+/* As net_resolve() for a group, from our address src: at once, by the link of src. False: src is no
+ * address of ours, or of the other family. */
+bool net_group_hop(const struct net *n, const struct net_ip *src, const struct net_ip *group,
+	struct net_nexthop *out);
 /* The tag control information of a frame with a traffic class. */
 uint16_t net_tci(uint16_t vlan, uint8_t priority, uint8_t tclass);
 /* Changes whenever a neighbour was resolved, changed or failed, or a route came. */
@@ -193,7 +208,7 @@ bool net_event(struct net *n, struct net_event *ev);
 #define NET_COUNTERS(X)                                                                            \
 	X(rx_arp) X(rx_nd) X(rx_icmp_echo) X(rx_dropped) X(rx_malformed) X(rx_vlan) X(rx_oversize) \
 	X(tx_frames) X(tx_dropped) X(neighbours_resolved) X(neighbours_failed)                     \
-	X(neighbours_evicted) X(address_conflicts)
+	X(neighbours_evicted) X(address_conflicts) X(rx_group_query) X(tx_group_report)
 /* clang-format on */
 struct net_counters {
 #define NET_X(n) uint64_t n;

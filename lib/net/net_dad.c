@@ -10,6 +10,7 @@
 
 #include "net/net_address.h"
 #include "net/net_dad.h"
+#include "net/net_group.h"
 #include "net/net_neigh.h"
 #include "net/net_proto.h"
 #include "net/net_state.h"
@@ -35,13 +36,6 @@ times_of(const struct net *n, const struct net_address *a)
 	if (n->link[a->link].dad == NET_DAD_QUICK)
 		return &quick;
 	return net_ip_is_v4(&a->ip) ? &rfc5227 : &rfc4862;
-}
-
-static uint64_t
-random_between(struct net *n, uint64_t least, uint64_t most)
-{
-	n->random = n->random * 6364136223846793005ull + 1442695040888963407ull;
-	return least + (n->random >> 33) % (most - least + 1);
 }
 
 /* ---- events ---- */
@@ -125,7 +119,7 @@ address_next_probe(struct net *n, uint64_t now_ns, struct net_address *a)
 
 	if (!a->begun) {
 		a->begun = true;
-		a->due_ns = now_ns + random_between(n, 0, t->delay_ns);
+		a->due_ns = now_ns + net_random(n, 0, t->delay_ns);
 		if (a->due_ns > now_ns)
 			return;
 	}
@@ -135,8 +129,7 @@ address_next_probe(struct net *n, uint64_t now_ns, struct net_address *a)
 	}
 	address_probe(n, a);
 	a->left--;
-	a->due_ns =
-		now_ns + (a->left > 0 ? random_between(n, t->least_ns, t->most_ns) : t->last_ns);
+	a->due_ns = now_ns + (a->left > 0 ? net_random(n, t->least_ns, t->most_ns) : t->last_ns);
 }
 
 void
@@ -200,6 +193,7 @@ net_port_up(struct net *n, uint64_t now_ns, uint32_t port)
 	for (uint32_t i = 0; i < n->links; i++)
 		if (n->link[i].port == port)
 			net_neigh_doubt(n, now_ns, i);
+	net_group_port_up(n, port);
 	for (uint32_t i = 0; i < n->addresses; i++) {
 		struct net_address *a = &n->address[i];
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IPv4 and IPv6 packets that are not RoCEv2: of these only echo requests and ND are served. */
+/* IPv4 and IPv6 packets that are not RoCEv2: of these only echo requests, ND, IGMP and MLD are
+ * served. */
 #include <string.h>
 
 #include "net/net_address.h"
 #include "net/net_frame.h"
+#include "net/net_group.h"
 #include "net/net_proto.h"
 #include "net/net_state.h"
 
@@ -67,7 +69,7 @@ check_ip4(const uint8_t *ip, size_t bytes)
 }
 
 void
-net_ip4_rx(struct net *n, uint32_t link, const uint8_t *frame, size_t bytes)
+net_ip4_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t bytes)
 {
 	const uint8_t *ip = frame + ETH_HDR, *icmp = ip + V4_HDR;
 	size_t total = check_ip4(ip, bytes - ETH_HDR);
@@ -75,6 +77,10 @@ net_ip4_rx(struct net *n, uint32_t link, const uint8_t *frame, size_t bytes)
 
 	if (total == 0) {
 		n->counters.rx_malformed++;
+		return;
+	}
+	if (ip[V4_PROTO] == PROTO_IGMP && (net_get_be16(ip + V4_FRAG) & V4_FRAG_MASK) == 0) {
+		net_igmp_rx(n, now_ns, link, frame, total);
 		return;
 	}
 	net_ip_from_v4(&src, ip + V4_SRC);
@@ -125,6 +131,10 @@ net_ip6_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, 
 		return;
 	}
 	icmp_bytes = net_get_be16(ip + V6_PAYLOAD);
+	if (ip[V6_NEXT] == PROTO_HOP_BY_HOP) {
+		net_mld_rx(n, now_ns, link, frame, icmp_bytes);
+		return;
+	}
 	if (ip[V6_NEXT] != PROTO_ICMPV6) {
 		n->counters.rx_dropped++;
 		return;

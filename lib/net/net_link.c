@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "net/net_frame.h"
+#include "net/net_group.h"
 #include "net/net_neigh.h"
 #include "net/net_state.h"
 
@@ -68,6 +69,7 @@ net_link_remove(struct net *n, uint32_t link)
 				(n->routes - i) * sizeof(n->route[0]));
 		}
 	net_neigh_forget(n, link, NULL);
+	net_group_forget(n, link);
 	n->link[link].port = NET_NONE;
 	n->generation++;
 }

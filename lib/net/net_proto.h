@@ -24,7 +24,7 @@ void net_nd_solicit(struct net *n, uint32_t link, const struct net_ip *source,
 void net_nd_announce(struct net *n, const struct net_address *a);
 void net_nd_probe(struct net *n, const struct net_address *a);
 
-void net_ip4_rx(struct net *n, uint32_t link, const uint8_t *frame, size_t bytes);
+void net_ip4_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t bytes);
 void net_ip6_rx(struct net *n, uint64_t now_ns, uint32_t link, const uint8_t *frame, size_t bytes);
 
 #endif

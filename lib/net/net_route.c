@@ -197,6 +197,21 @@ fill_own(const struct net *n, const struct net_address *from, const struct net_a
 		out->vlan = 0;
 }
 
+bool
+net_group_hop(const struct net *n, const struct net_ip *src, const struct net_ip *group,
+	struct net_nexthop *out)
+{
+	const struct net_address *from = net_own(n, src);
+	const struct way w = {.link = from != NULL ? from->link : 0, .source = from};
+	uint8_t mac[6];
+
+	if (from == NULL || !net_ip_is_group(group) || net_ip_is_v4(src) != net_ip_is_v4(group))
+		return false;
+	net_group_mac(group, mac);
+	fill_nexthop(n, &w, mac, out);
+	return true;
+}
+
 enum net_resolve
 net_resolve(struct net *n, uint64_t now_ns, const struct net_ip *src, const struct net_ip *dst,
 	struct net_nexthop *out)

@@ -68,6 +68,24 @@ struct net_neigh {
 	uint8_t mac[6];
 };
 
+/* A multicast group. What is due at UINT64_MAX is not pending. */
+enum net_group_state { GROUP_FREE, GROUP_JOINED, GROUP_LEFT /* not yet reported often enough */ };
+struct net_group {
+	struct net_ip ip;
+	uint8_t link, state;
+	uint8_t changes;	       /* reports of coming or going that are left */
+	bool reporter;		       /* ours was the last report of an older version */
+	uint64_t change_ns, answer_ns; /* when the next of them, or an answer, is due */
+};
+/* The routers of a link, as to one family's groups. Zero: none was heard of. */
+struct net_querier {
+	uint8_t version; /* that is spoken with them */
+	uint8_t robustness;
+	bool answers; /* about all groups, at answer_ns */
+	uint64_t answer_ns, interval_ns;
+	uint64_t old_until_ns[2]; /* one of version 1, of version 2 counts as present until then */
+};
+
 /* A frame on its way out, still without a tag. */
 #define NET_BARE_MAX (NET_FRAME_MAX - VLAN_TAG)
 struct net_bare {
@@ -92,6 +110,9 @@ struct net {
 	uint32_t changed_ports; /* net_addresses_changed() */
 	struct net_route route[NET_ROUTES_MAX];
 	uint32_t routes;
+	struct net_group group[NET_GROUPS_MAX];
+	uint32_t groups;			      /* places in use so far */
+	struct net_querier querier[NET_LINKS_MAX][2]; /* [..][is it IPv4?] */
 	struct net_neigh *neigh;
 	uint32_t *bucket;
 	uint32_t bucket_bits, free_neigh;
@@ -106,5 +127,8 @@ net_deadline(struct net *n, uint64_t ns)
 	if (ns < n->deadline_ns)
 		n->deadline_ns = ns;
 }
+
+/* From least to most, both possible. */
+uint64_t net_random(struct net *n, uint64_t least, uint64_t most);
 
 #endif

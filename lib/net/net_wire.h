@@ -34,10 +34,12 @@ enum {
 #define V4_DONT_FRAGMENT 0x4000u
 #define V4_FRAG_MASK	 0x3fffu /* more fragments, or an offset */
 #define PROTO_ICMP	 1u
+#define PROTO_IGMP	 2u
 
 /* IPv6 (RFC 8200). */
 enum { V6_PAYLOAD = 4, V6_NEXT = 6, V6_HOPS = 7, V6_SRC = 8, V6_DST = 24, V6_HDR = 40 };
-#define PROTO_ICMPV6 58u
+#define PROTO_HOP_BY_HOP 0u
+#define PROTO_ICMPV6	 58u
 
 /* ICMP (RFC 792, RFC 4443) and neighbour discovery (RFC 4861). */
 enum { ICMP_SUM = 2, ICMP_HDR = 8 };
