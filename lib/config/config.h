@@ -75,6 +75,8 @@ struct config {
 	/* "limits", of one session unless said otherwise */
 	uint64_t max_memory_bytes; /* segments of one session */
 	uint32_t max_qps, max_cqs, max_mrs;
+	uint32_t max_groups;			   /* attachments to multicast groups */
+	uint32_t port_groups;			   /* multicast groups of a port */
 	uint32_t shard_qps, shard_mrs, shard_wqes; /* pools of a shard */
 	/* "rc" */
 	uint32_t window; /* packets in flight per queue pair */

@@ -25,6 +25,7 @@ struct nd_ud_listener;
  * Receives need room for it, and bytes_transferred counts it. */
 #define ND_UD_HEADER_BYTES 40u
 #define ND_UD_Q_KEY	   0x01234567u /* what rdma_cm's programs use */
+#define ND_UD_GROUP_QP	   0xffffffu   /* number of all queue pairs in a multicast group */
 #define ND_UD_LOOKUP_DATA  180u	       /* private data of a lookup */
 #define ND_UD_ANSWER_DATA  136u	       /* and of its answer */
 
@@ -51,12 +52,15 @@ nd_status nd_ud_qp_modify(struct nd_qp *qp, uint32_t q_key);
 
 /*
  * Send a datagram to the queue pair number remote_qp where ah leads, with the Q_Key that it wants;
- * a key with the top bit set stands for qp's own. The result says that it has left, nothing else.
- * flags: ND_OP_FLAG_SILENT_SUCCESS, _SEND_AND_SOLICIT_EVENT, _INLINE, _DEFER. As nd_qp_send() does,
- * but: ND_BUFFER_OVERFLOW: longer than nd_adapter_info.path_mtu; ND_ADDRESS_NOT_ASSOCIATED: the
- * handle leads nowhere yet; ND_INVALID_PARAMETER_4: a handle of another adapter; _5: no such queue
- * pair number (2 to 0xfffffe); _7 (_8 with immediate): flags; ND_INVALID_DEVICE_REQUEST: qp is not
- * for datagrams. A path that is narrower than the adapter's fails in the result (ND_DATA_OVERRUN).
+ * a key with the top bit set stands for qp's own. If ah leads to a multicast group, remote_qp is
+ * ND_UD_GROUP_QP, and each queue pair in the group that has this Q_Key gets the datagram. The
+ * result says that it has left, nothing else. flags: ND_OP_FLAG_SILENT_SUCCESS,
+ * _SEND_AND_SOLICIT_EVENT, _INLINE, _DEFER. As nd_qp_send() does, but: ND_BUFFER_OVERFLOW: longer
+ * than nd_adapter_info.path_mtu; ND_ADDRESS_NOT_ASSOCIATED: the handle leads nowhere yet;
+ * ND_INVALID_PARAMETER_4: a handle of another adapter; _5: no such queue pair number (2 to
+ * 0xfffffe; to a group ND_UD_GROUP_QP, and no other); _7 (_8 with immediate): flags;
+ * ND_INVALID_DEVICE_REQUEST: qp is not for datagrams. A path that is narrower than the adapter's
+ * fails in the result (ND_DATA_OVERRUN).
  */
 nd_status nd_ud_send(struct nd_qp *qp, void *context, const struct nd_sge *sge, uint32_t n,
 	const struct nd_ah *ah, uint32_t remote_qp, uint32_t q_key, uint32_t flags);
@@ -73,6 +77,40 @@ nd_status nd_ud_send_with_immediate(struct nd_qp *qp, void *context, const struc
  * ND_INVALID_PARAMETER: no such header.
  */
 nd_status nd_ud_source(const void *header, struct sockaddr *addr, socklen_t *bytes);
+/* In the same way the address that it was sent to, port 0: the adapter's own, or a multicast
+ * group's. */
+nd_status nd_ud_destination(const void *header, struct sockaddr *addr, socklen_t *bytes);
+
+/* ---- multicast groups ---------------------------------------------------------------- */
+
+#define ND_UD_NOT_OWN 1u /* the queue pair does not get what it sends itself */
+
+/*
+ * From the return of this call on the queue pair also gets what is sent to the group: on the port
+ * (and VLAN) of the adapter's address, from any address, with the queue pair's Q_Key, to
+ * ND_UD_GROUP_QP. What queue pairs of this host send to the group, this one included, reaches it as
+ * well (but see flags), whatever adapter and process they are of. Datagrams to the group and to the
+ * queue pair itself come by the same receives; nd_ud_destination() tells them apart. It ends with
+ * nd_ud_qp_detach() or the queue pair (W-MC-07, W-MC-09).
+ *
+ * group: an IPv4 or IPv6 multicast address, of the family of the adapter's address (the port does
+ * not count); bytes: its size. flags: 0 or ND_UD_NOT_OWN. The daemon tells the network's switches
+ * and routers by IGMP or MLD, and what was sent before they have heard of it may be missed. From
+ * the daemon's minor version 11 on. It waits for the daemon, for no peer. ND_SUCCESS, or
+ * ND_INVALID_ADDRESS: not a multicast address, of another family, one that does not leave the host
+ * (ff01::/16), or the adapter's address was taken away; ND_ADDRESS_ALREADY_EXISTS: it is in that
+ * group; ND_INSUFFICIENT_RESOURCES: one of the daemon's limits (limits.groups for each client,
+ * limits.port_groups; 8 queue pairs of a client and 32 of an lcore in one group), or out of memory;
+ * ND_INVALID_PARAMETER_4: flags; ND_INVALID_DEVICE_REQUEST: not a queue pair of datagrams;
+ * ND_INVALID_DEVICE_STATE: it is at its end; ND_NOT_SUPPORTED: an older daemon; ND_DEVICE_REMOVED:
+ * the daemon has gone.
+ */
+nd_status nd_ud_qp_attach(
+	struct nd_qp *qp, const struct sockaddr *group, socklen_t bytes, uint32_t flags);
+/* The queue pair leaves the group: a datagram that arrives after the return does not reach it.
+ * ND_SUCCESS; ND_INVALID_DEVICE_STATE: it is not in it, or no longer, since the adapter's address
+ * was taken away; the rest as above. */
+nd_status nd_ud_qp_detach(struct nd_qp *qp, const struct sockaddr *group, socklen_t bytes);
 
 /* ---- address handles ----------------------------------------------------------------- */
 
@@ -83,7 +121,8 @@ nd_status nd_ud_source(const void *header, struct sockaddr *addr, socklen_t *byt
  * tried again. */
 nd_status nd_ah_create(struct nd_adapter *a, struct nd_ah **ah);
 /*
- * Make it lead to an address (the port does not count). Pends (R-OV-04), then: ND_SUCCESS;
+ * Make it lead to an address (the port does not count), a host's or a multicast group's. Pends
+ * (R-OV-04), then: ND_SUCCESS;
  * ND_HOST_UNREACHABLE, ND_NETWORK_UNREACHABLE, and it may be tried again. At once:
  * ND_INVALID_ADDRESS, ND_BAD_NETWORK_NAME (the wildcard), ND_ADDRESS_ALREADY_ASSOCIATED (it leads
  * somewhere, or is about to), ND_INSUFFICIENT_RESOURCES.
@@ -93,6 +132,7 @@ nd_status nd_ah_resolve(
 /*
  * The same, and ask there for the datagram service at that port of rdma_cm's UDP port space, with
  * up to ND_UD_LOOKUP_DATA bytes of private data; nd_ah_service() has the answer. Also:
+ * ND_BAD_NETWORK_NAME: a multicast group has no services;
  * ND_CONNECTION_REFUSED: no service listens there, or it refused (nd_ud_service.status says which);
  * ND_IO_TIMEOUT: no answer; ND_INVALID_BUFFER_SIZE: too much private data.
  */

@@ -156,8 +156,8 @@ bool net_ip_is_group(const struct net_ip *ip);
 /* Its MAC address (RFC 1112, section 6.4; RFC 2464, section 7). */
 void net_group_mac(const struct net_ip *group, uint8_t mac[6]);
 /* The host is in a group on that link, and reports so by IGMP or MLD (W-MC-01), until it leaves.
- * What is joined is joined once, however often. False: NET_GROUPS_MAX groups are joined. Not of shared
- * links, whose groups the kernel reports. */
+ * What is joined is joined once, however often. False: NET_GROUPS_MAX groups are joined. Not of
+ * shared links, whose groups the kernel reports. */
 bool net_group_join(struct net *n, uint32_t link, const struct net_ip *group);
 void net_group_leave(struct net *n, uint32_t link, const struct net_ip *group);
 /* As net_resolve() for a group, from our address src: at once, by the link of src. False: src is no

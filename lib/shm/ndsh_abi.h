@@ -14,7 +14,7 @@
 
 #define NDSH_ABI_MAJOR 1u /* differs: refused */
 #define NDSH_ABI_MINOR                                                                             \
-	10u /* additions that an older side ignores:
+	11u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
 			    * 3: the admin ring, the way to register; shared endpoints,
 			    * LISTENER_PAUSE, sending immediates;
@@ -27,7 +27,8 @@
 			    * 8: ROUTE, ADDRESS_PAGE, events of addresses,
 			    * congestion control;
 			    * 9: payloads in the descriptor itself;
-			    * 10: copy commands that fail */
+			    * 10: copy commands that fail;
+			    * 11: multicast groups */
 /* The oldest minor version that has each addition. An older daemon takes what it doesn't know for a
  * broken message, or ignores it: a client checks the daemon's version before it uses an addition.
  */
@@ -55,6 +56,7 @@
 #define NDSH_MINOR_ADDRESS_PAGE	 8u
 #define NDSH_MINOR_SHORT	 9u
 #define NDSH_MINOR_FAILED_MOVES	 10u
+#define NDSH_MINOR_MULTICAST	 11u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments that the library allocates from */

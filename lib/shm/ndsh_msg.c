@@ -60,6 +60,8 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(UD_ANSWER, ndsh_ud_answer, ndsh_id_msg, OPEN),
 	MSG(ROUTE, ndsh_route, ndsh_route, HELD | OPEN),
 	MSG(ADDRESS_PAGE, ndsh_address_page, ndsh_address_list_reply, HELD | OPEN),
+	MSG(UD_ATTACH, ndsh_ud_group, ndsh_id_msg, OPEN),
+	MSG(UD_DETACH, ndsh_ud_group, ndsh_id_msg, OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages about datagrams, all from minor version 7 on.
+ * Messages about datagrams, all from minor version 7 on, but UD_ATTACH and UD_DETACH, 11.
  *
  * Queue pairs. UD_QP_CREATE gives one that sends and receives at once. QP_DESTROY and QP_FLUSH are
  * for them, too; no connection can have one.
@@ -64,6 +64,15 @@ struct ndsh_ud_answer { /* reply: ndsh_id_msg */
 	uint32_t qp;
 	uint32_t priv_bytes;
 	uint8_t priv[NDSH_ANSWER_DATA_MAX];
+};
+
+/* UD_ATTACH: what is sent to the group, on the port of the session's address, reaches this queue
+ * pair of datagrams, too, until UD_DETACH or its end. Reply: ndsh_id_msg. */
+#define NDSH_UDG_NOT_OWN 1u /* but for what it sends itself; UD_ATTACH alone */
+struct ndsh_ud_group {
+	struct ndsh_msg_hdr h;
+	uint32_t qp, flags;
+	struct ndsh_addr group; /* port: 0 */
 };
 
 #endif

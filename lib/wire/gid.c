@@ -11,6 +11,12 @@ roce_gid_is_v4(const struct roce_gid *gid)
 	return memcmp(gid->raw, prefix, sizeof(prefix)) == 0;
 }
 
+bool
+roce_gid_is_group(const struct roce_gid *gid)
+{
+	return roce_gid_is_v4(gid) ? gid->raw[12] >> 4 == 14 : gid->raw[0] == 0xff;
+}
+
 void
 roce_gid_from_v4(struct roce_gid *gid, const uint8_t v4[4])
 {

@@ -12,6 +12,8 @@ struct roce_gid {
 };
 
 bool roce_gid_is_v4(const struct roce_gid *gid);
+/* A multicast group's, not a host's. */
+bool roce_gid_is_group(const struct roce_gid *gid);
 void roce_gid_from_v4(struct roce_gid *gid, const uint8_t v4[4]);
 
 static inline bool

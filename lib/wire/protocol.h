@@ -47,10 +47,11 @@
 #define ROCE_TOS_CNP   0xc2u /* DSCP 48 and ECT(0), as hardware has it (W-CC-02) */
 #define ROCE_HOP_LIMIT 64u   /* unless the application or the peer wishes another */
 
-#define ROCE_QPN_GSI	  1u
-#define ROCE_QPN_MASK	  0xffffffu
-#define ROCE_PSN_MASK	  0xffffffu
-#define ROCE_PKEY_DEFAULT 0xffffu
-#define ROCE_QKEY_GSI	  0x80010000u
+#define ROCE_QPN_GSI	   1u
+#define ROCE_QPN_MULTICAST 0xffffffu
+#define ROCE_QPN_MASK	   0xffffffu
+#define ROCE_PSN_MASK	   0xffffffu
+#define ROCE_PKEY_DEFAULT  0xffffu
+#define ROCE_QKEY_GSI	   0x80010000u
 
 #endif

@@ -324,6 +324,14 @@ pair_rx(struct pair *p, unsigned side, const struct roce_pkt *pkt)
 	struct pair_side *d = &p->side[side];
 	uint32_t place = roce_qpn_place(&d->qpn_key, pkt->qpn);
 
+	if (pkt->qpn == ROCE_QPN_MULTICAST) {
+		const struct roce_group *g =
+			d->groups != NULL ? roce_groups_find(d->groups, pkt, 0) : NULL;
+
+		if (g != NULL)
+			roce_shard_multicast(d->shard, p->now_ns, pkt, d->groups, g);
+		return;
+	}
 	roce_shard_rx(d->shard, p->now_ns, pkt, roce_shard_rx_seek(d->shard, place, pkt));
 }
 

@@ -8,6 +8,7 @@
 #define ENGINE_PAIR_H
 
 #include "roce/roce.h"
+#include "roce/ud/group.h"
 #include "shm/ndsh_mover.h"
 #include "shm/ndsh_msg.h"
 
@@ -42,7 +43,8 @@ struct pair_side {
 	struct roce_cq *cq;
 	struct ndsh_cq_reader reader;
 	struct ndsh_qp_dims dims;
-	struct roce_srq *srq; /* or NULL */
+	struct roce_srq *srq;		  /* or NULL */
+	const struct roce_groups *groups; /* multicast groups of port 0, or NULL */
 	struct ndsh_srq_page *srq_page;
 	struct ndsh_rq srq_rq;
 	struct {

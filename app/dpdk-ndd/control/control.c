@@ -85,6 +85,7 @@ ndd_control_init(struct ndd *d)
 	TAILQ_INIT(&d->conns);
 	TAILQ_INIT(&d->paths);
 	TAILQ_INIT(&d->ahs);
+	TAILQ_INIT(&d->groups);
 	d->conn_hops.deadline_ns = d->path_hops.deadline_ns = d->ah_hops.deadline_ns = UINT64_MAX;
 	d->listen_watch.fd = -1;
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

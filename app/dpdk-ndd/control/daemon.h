@@ -19,6 +19,7 @@
 
 struct ndd_ah;
 struct ndd_conn;
+struct ndd_group;
 struct ndd_kernel_ports;
 struct ndd_qp_path;
 struct ndd_session;
@@ -27,6 +28,7 @@ TAILQ_HEAD(ndd_conn_list, ndd_conn);
 TAILQ_HEAD(ndd_qp_path_list, ndd_qp_path);
 TAILQ_HEAD(ndd_ah_list, ndd_ah);
 TAILQ_HEAD(ndd_session_list, ndd_session);
+TAILQ_HEAD(ndd_group_list, ndd_group);
 
 #define NDD_LISTENERS_MAX 4096u /* of the whole daemon */
 
@@ -54,6 +56,7 @@ struct ndd {
 	struct ndd_conn_list conns;		       /* all that the CM knows */
 	struct ndd_qp_path_list paths;		       /* of queue pairs brought up by hand */
 	struct ndd_ah_list ahs;			       /* address handles */
+	struct ndd_group_list groups;		       /* multicast groups with members */
 	struct ndd_hops conn_hops, path_hops, ah_hops; /* of these lists */
 	uint64_t mads_generation; /* of the network, when the MADs below were tried last */
 	struct ndd_mad mad[NDD_MADS_WAITING];

@@ -19,6 +19,7 @@
 #include "platform/log.h"
 #include "session/session.h"
 #include "ud/ah.h"
+#include "ud/group.h"
 
 #define ERROR_BYTES 4096
 
@@ -89,8 +90,10 @@ end_datagrams(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *w
 		if (s->state != NDSH_ST_OPEN || !lost(d, &path, arg))
 			continue;
 		while ((qp = ndd_slots_next(&s->qps, &pos)) != NULL)
-			if (qp->datagrams && !qp->failed)
+			if (qp->datagrams && !qp->failed) {
 				ndd_qp_take_away(s, qp, why);
+				ndd_group_leave_all(s, qp);
+			}
 	}
 }
 
@@ -131,7 +134,7 @@ route_is_lost(struct ndd *d, const struct roce_path *path, const void *arg)
 	struct net_nexthop hop;
 
 	(void)arg;
-	return ndd_next_hop(d->net, ndd_now_ns(), &path->sgid, &path->dgid, &hop) ==
+	return ndd_datagram_hop(d->net, ndd_now_ns(), &path->sgid, &path->dgid, &hop) ==
 	       NDSH_ERR_NETWORK_UNREACHABLE;
 }
 

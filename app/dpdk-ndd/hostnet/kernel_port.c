@@ -56,6 +56,12 @@ ndd_kernel_port_mtu(const struct ndd *d, uint32_t port)
 	return mtu < PORT_XDP_MTU_MAX ? mtu : PORT_XDP_MTU_MAX;
 }
 
+int
+ndd_kernel_port_interface(const struct ndd *d, uint32_t port)
+{
+	return d->kernel_ports->port[port].interface;
+}
+
 /* ---- links ---- */
 
 static void

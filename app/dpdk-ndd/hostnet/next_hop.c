@@ -34,3 +34,14 @@ ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
 	}
 	return NDSH_ERR_NETWORK_UNREACHABLE;
 }
+
+enum ndsh_status
+ndd_datagram_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
+	const struct roce_gid *to, struct net_nexthop *hop)
+{
+	const struct net_ip src = ndd_ip(from->raw), dst = ndd_ip(to->raw);
+
+	if (!net_ip_is_group(&dst))
+		return ndd_next_hop(net, now_ns, from, to, hop);
+	return net_group_hop(net, &src, &dst, hop) ? NDSH_OK : NDSH_ERR_NETWORK_UNREACHABLE;
+}

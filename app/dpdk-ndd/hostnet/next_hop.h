@@ -34,6 +34,9 @@ ndd_hops_until(struct ndd_hops *h, uint64_t deadline_ns)
 /* The next hop between two addresses. NDSH_PENDING: not known yet. */
 enum ndsh_status ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
 	const struct roce_gid *to, struct net_nexthop *hop);
+/* The same for datagrams, which may go to a multicast group, too: that is known at once. */
+enum ndsh_status ndd_datagram_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
+	const struct roce_gid *to, struct net_nexthop *hop);
 /* A step's outcome at the time of its deadline: a neighbour that has not answered until then is
  * unreachable. */
 static inline enum ndsh_status

@@ -10,6 +10,7 @@
 	X(rx_frames) X(rx_control) X(rx_truncated) X(rx_ip_header) X(rx_length) X(rx_tver)         \
 	X(rx_opcode) X(rx_pkey) X(rx_linearised) X(rx_linearise_failed) X(handed_over)             \
 	X(handover_full) X(control_full) X(loopback) X(tx_frames) X(tx_stalled) X(tx_link_dropped) \
+	X(multicast_no_group) X(multicast_foreign) X(multicast_full)                               \
 	X(no_mbufs) X(doorbells) X(wakeups) X(demotions) X(promotions) X(sleeps)
 /* clang-format on */
 struct ndd_io_counters {

@@ -83,7 +83,12 @@ ndd_route(uint32_t shards, enum roce_wire_err err, const struct roce_pkt *pkt, u
 		return NDD_ROUTE_CONTROL;
 	if (err != ROCE_WIRE_OK)
 		return NDD_ROUTE_DROP;
-	if (pkt->qpn == ROCE_QPN_GSI)
-		return NDD_ROUTE_CONTROL;
+	/* One test for both: numbers of queue pairs are neither. */
+	if (unlikely(((pkt->qpn + 1) & ROCE_QPN_MASK) <= ROCE_QPN_GSI + 1)) {
+		if (pkt->qpn == ROCE_QPN_GSI)
+			return NDD_ROUTE_CONTROL;
+		if (pkt->qpn == ROCE_QPN_MULTICAST)
+			return NDD_ROUTE_GROUP;
+	}
 	return roce_place_shard(place) < shards ? roce_place_shard(place) : NDD_IO_OWNER;
 }

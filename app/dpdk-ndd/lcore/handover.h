@@ -53,6 +53,7 @@ void ndd_handover_fini(struct ndd_handover *h);
 /* Which thread handles a received frame. */
 #define NDD_ROUTE_CONTROL 0xffffffffu
 #define NDD_ROUTE_DROP	  0xfffffffeu
+#define NDD_ROUTE_GROUP	  0xfffffffdu /* multicast: to each shard that has members */
 /* err and pkt as roce_wire_parse() gave them, place of its QPN; else the shard's number. */
 uint32_t ndd_route(
 	uint32_t shards, enum roce_wire_err err, const struct roce_pkt *pkt, uint32_t place);

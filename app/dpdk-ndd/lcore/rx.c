@@ -71,8 +71,8 @@ pass_on(struct ndd_shard *s, struct rte_mbuf *m, uint32_t to, uint32_t *touched)
 	rte_pktmbuf_free(m);
 }
 
-static void
-touched_wake(struct ndd_shard *s, uint32_t touched)
+void
+ndd_lcore_wake(struct ndd_shard *s, uint32_t touched)
 {
 	for (uint32_t i = 0; i < s->plane->shards; i++)
 		if (touched & 1u << i)
@@ -128,6 +128,9 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 		} else if (unlikely(to == NDD_ROUTE_DROP)) {
 			count_invalid(&s->count, err);
 			rte_pktmbuf_free(f);
+		} else if (unlikely(to == NDD_ROUTE_GROUP)) {
+			ndd_lcore_multicast(s, now_ns, f, &pkt[owned], &touched);
+			rte_pktmbuf_free(f);
 		} else {
 			pass_on(s, f, to, &touched);
 		}
@@ -140,7 +143,7 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 			roce_shard_rx(s->engine, now_ns, &pkt[i], qp[i]);
 	rte_pktmbuf_free_bulk(own, owned);
 	if (touched != 0)
-		touched_wake(s, touched);
+		ndd_lcore_wake(s, touched);
 }
 
 static unsigned
@@ -187,6 +190,8 @@ ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns)
 	s->count.loopback += n;
 	for (uint32_t i = 0; i < n; i += NDD_BURST)
 		rx_burst(s, now_ns, s->inner.m + i, n - i < NDD_BURST ? n - i : NDD_BURST);
+	if (s->looped_n != 0)
+		n += ndd_lcore_looped(s, now_ns);
 	if (n != 0)
 		ndd_cycles_mark(s->cycles, NDD_STAGE_rx, 0);
 	return n;

@@ -12,6 +12,7 @@
 #include "lcore/wakeup.h"
 #include "port/port.h"
 #include "roce/mem/admin.h"
+#include "roce/ud/group.h"
 #include "roce/ud/ud.h"
 
 #define NDD_BURST	 32u  /* frames per call of a port or ring */
@@ -74,7 +75,10 @@ struct ndd_shard {
 	struct rte_mbuf *blank[NDD_BURST];
 	struct roce_tx_slot slot[NDD_BURST];
 	struct ndd_out out[CONFIG_PORTS_MAX];
-	struct ndd_out inner;			/* to ourselves: received at the end of the turn */
+	struct ndd_out inner;		    /* to ourselves: received at the end of the turn */
+	const struct roce_groups *groups;   /* multicast groups with members; NULL: none */
+	struct rte_mbuf *looped[NDD_BURST]; /* sent to groups, perhaps to members here */
+	uint32_t looped_n;
 	uint32_t sessions, awake, next_session; /* session[0..awake) are polled in each turn */
 	uint64_t idle_since_ns, sleep_ns, wake_check_ns;
 	struct ndd_cycles *cycles; /* counted, or NULL: not */

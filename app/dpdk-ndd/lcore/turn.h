@@ -10,6 +10,8 @@
 
 struct ndd_shard;
 struct ndd_shard_session;
+struct roce_pkt;
+struct rte_mbuf;
 
 /* Bounds of one turn. */
 #define NDD_RX_ROUNDS	      4u  /* bursts from one source */
@@ -42,8 +44,21 @@ unsigned ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns);
 /* Frames from this shard to itself: they need no port, and so no other turn. */
 unsigned ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns);
 bool ndd_lcore_frames_waiting(const struct ndd_shard *s);
+/* Wake the threads that got frames: 1 << shard, and 1 << NDD_SHARDS_MAX for the control thread. */
+void ndd_lcore_wake(struct ndd_shard *s, uint32_t touched);
 /* Free what the shard still holds. */
 void ndd_lcore_tx_drop(struct ndd_shard *s);
+
+/* ---- multicast.c ---- */
+
+/* A parsed frame to a group, from a port or handed over: to the members here and, from a port, to
+ * the shards that have others. The frame stays the caller's. */
+void ndd_lcore_multicast(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf *m,
+	const struct roce_pkt *pkt, uint32_t *touched);
+/* The I/O owner sends a frame to a multicast MAC address: members here get it as well (W-MC-09). */
+void ndd_lcore_loop(struct ndd_shard *s, struct rte_mbuf *m);
+/* Give them what was kept for them; returns how many frames. */
+unsigned ndd_lcore_looped(struct ndd_shard *s, uint64_t now_ns);
 
 /* ---- doorbell.c: doorbells, demotion, wake fds ---- */
 

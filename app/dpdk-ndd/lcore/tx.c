@@ -76,6 +76,20 @@ to_ourselves(const struct rte_mbuf *m)
 	return memcmp(f, f + 6, 6) == 0;
 }
 
+static bool
+is_to_group(const struct rte_mbuf *m)
+{
+	return (*rte_pktmbuf_mtod(m, const uint8_t *) & 1) != 0;
+}
+
+/* All that leaves passes the I/O owner, whose groups are those of all shards. */
+static void
+group_frame_loop(struct ndd_shard *s, struct rte_mbuf *m)
+{
+	if (is_io_owner(s) && s->groups != NULL)
+		ndd_lcore_loop(s, m);
+}
+
 static void
 out_put(struct ndd_shard *s, struct rte_mbuf *m, uint32_t port)
 {
@@ -83,6 +97,8 @@ out_put(struct ndd_shard *s, struct rte_mbuf *m, uint32_t port)
 
 	if (to_ourselves(m))
 		o = &s->inner;
+	else if (unlikely(is_to_group(m)))
+		group_frame_loop(s, m);
 	o->m[o->n++] = m;
 }
 
@@ -236,6 +252,8 @@ ndd_lcore_tx_drop(struct ndd_shard *s)
 	s->blanks = 0;
 	rte_pktmbuf_free_bulk(s->inner.m, s->inner.n);
 	s->inner.n = 0;
+	rte_pktmbuf_free_bulk(s->looped, s->looped_n);
+	s->looped_n = 0;
 	for (uint32_t i = 0; i < CONFIG_PORTS_MAX; i++) {
 		rte_pktmbuf_free_bulk(s->out[i].m, s->out[i].n);
 		s->out[i].n = 0;

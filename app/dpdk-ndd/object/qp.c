@@ -14,6 +14,7 @@
 #include "object/srq.h"
 #include "session/class.h"
 #include "session/session.h"
+#include "ud/group.h"
 
 #define FLUSH_PORTIONS_MAX 64 /* several times the deepest queues */
 #define QPN_TRIES	   8  /* numbers that the CM still keeps out of use are passed over */
@@ -243,6 +244,7 @@ qp_free(struct ndd_session *s, void *object)
 	struct qp_publish p = {.session = s, .qp = qp};
 
 	ndd_qp_path_free(qp);
+	ndd_group_leave_all(s, qp);
 	ndd_shard_call(s->shard, on_shard_qp_destroy, &p);
 	qp->pd->users--;
 	qp->send_cq->users--;

@@ -3,6 +3,8 @@
 #ifndef NDD_QP_H
 #define NDD_QP_H
 
+#include <sys/queue.h>
+
 #include "lcore/shard.h"
 #include "session/reply.h"
 
@@ -13,6 +15,8 @@ struct ndd_qp_path;
 struct ndd_segment;
 struct ndd_srq;
 struct net_nexthop;
+
+LIST_HEAD(ndd_member_list, ndd_member);
 
 /* What a queue pair reports to its connection. */
 struct ndd_qp_user {
@@ -29,13 +33,14 @@ struct ndd_qp {
 	struct ndd_srq *srq;   /* or NULL */
 	struct ndd_conn *conn; /* that uses it, or NULL */
 	const struct ndd_qp_user *user;
-	uint32_t qpn, psn;	  /* psn: the first that it accepts */
-	bool failed;		  /* in error state; no new connection */
-	bool connected;		  /* a connection has brought it up */
-	bool by_hand;		  /* its client has, beyond INIT or back to RESET */
-	struct ndd_qp_path *path; /* by_hand, or NULL */
-	bool datagrams;		  /* no connection at all */
-	uint32_t q_key;		  /* of datagrams */
+	uint32_t qpn, psn;	       /* psn: the first that it accepts */
+	bool failed;		       /* in error state; no new connection */
+	bool connected;		       /* a connection has brought it up */
+	bool by_hand;		       /* its client has, beyond INIT or back to RESET */
+	struct ndd_qp_path *path;      /* by_hand, or NULL */
+	bool datagrams;		       /* no connection at all */
+	uint32_t q_key;		       /* of datagrams */
+	struct ndd_member_list groups; /* multicast groups that it is in */
 };
 
 /* ---- qp.c ---- */

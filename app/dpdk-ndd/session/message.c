@@ -22,6 +22,7 @@
 #include "session/message.h"
 #include "session/send.h"
 #include "session/session.h"
+#include "ud/group.h"
 #include "ud/sidr_request.h"
 #include "version.h"
 
@@ -103,6 +104,8 @@ static const struct {
 	[NDSH_MSG_AH_DESTROY] = DESTROYS(ah),
 	[NDSH_MSG_UD_LISTENER_CREATE] = HANDLED(ndd_ud_listener_create),
 	[NDSH_MSG_UD_ANSWER] = HANDLED(ndd_sidr_respond),
+	[NDSH_MSG_UD_ATTACH] = HANDLED(ndd_group_attach),
+	[NDSH_MSG_UD_DETACH] = HANDLED(ndd_group_detach),
 	[NDSH_MSG_LISTENER_CREATE] = CREATES(listener),
 	[NDSH_MSG_LISTENER_PAUSE] = HANDLED(ndd_listener_pause),
 	[NDSH_MSG_LISTENER_DESTROY] = DESTROYS(listener),

@@ -50,6 +50,7 @@ struct ndd_session {
 	uint8_t ip[16];			 /* address of the adapter */
 	uint32_t port, path_mtu;
 	uint64_t segment_bytes;
+	uint32_t attachments;	 /* of its queue pairs to multicast groups */
 	struct ndd_mover *mover; /* or NULL */
 	/* The objects, a table for each class (session/classes.c). */
 	struct ndd_slots segments, pds, cqs, mws, frmrs, srqs, qps, listeners, endpoints, conns,

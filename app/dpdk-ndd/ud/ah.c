@@ -163,11 +163,14 @@ static enum ndsh_status
 ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_ah_create *m = msg;
+	struct roce_gid remote;
 	struct ndd_ah *ah;
 
 	if (m->priv_bytes > NDSH_LOOKUP_DATA_MAX)
 		return NDSH_ERR_PRIVATE_DATA_SIZE;
-	if (!ndd_is_destination(&m->remote))
+	memcpy(remote.raw, m->remote.ip, 16);
+	/* No service is looked up by asking everybody. */
+	if (!ndd_is_destination(&m->remote) || (m->look_up != 0 && roce_gid_is_group(&remote)))
 		return NDSH_ERR_BAD_DESTINATION;
 	ah = calloc(1, sizeof(*ah));
 	if (ah == NULL)
@@ -180,7 +183,7 @@ ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	ah->session = s;
 	ah->wants_service = m->look_up != 0;
 	memcpy(ah->local.gid.raw, s->ip, 16); /* a client's datagrams come from its address */
-	memcpy(ah->remote.gid.raw, m->remote.ip, 16);
+	ah->remote.gid = remote;
 	ah->remote.port = m->remote.port;
 	ah->priv_bytes = m->priv_bytes;
 	memcpy(ah->priv, m->priv, m->priv_bytes);
@@ -198,7 +201,8 @@ ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 static enum ndsh_status
 ah_resolve(struct ndd_ah *ah, uint64_t now_ns, struct net_nexthop *hop)
 {
-	return ndd_next_hop(ah->session->daemon->net, now_ns, &ah->local.gid, &ah->remote.gid, hop);
+	return ndd_datagram_hop(
+		ah->session->daemon->net, now_ns, &ah->local.gid, &ah->remote.gid, hop);
 }
 
 static void

@@ -13,6 +13,7 @@
 #include "ndclient/session/overlapped.h"
 #include "ndclient/session/private_data.h"
 #include "ndclient/ud/ah.h"
+#include "ndclient/ud/group.h"
 #include "ndclient/ud/ud.h"
 
 nd_status
@@ -108,12 +109,15 @@ ah_begin(struct nd_ah *ah, struct ndsh_ah_create *m, const struct sockaddr *remo
 		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
 	if (nd_address_is_any(&m->remote))
 		return nd_fail(ND_BAD_NETWORK_NAME, "the wildcard address is no destination");
+	if (m->look_up != 0 && nd_is_group(&m->remote))
+		return nd_fail(ND_BAD_NETWORK_NAME, "a multicast group has no services");
 	st = nd_overlapped_begin(a, ov, call);
 	if (st != ND_SUCCESS)
 		return st;
 	pthread_mutex_lock(&a->lock);
 	idle = ah->state == ND_AH_IDLE;
 	if (idle) {
+		ah->group = nd_is_group(&m->remote);
 		ah_set_state(ah, ND_AH_BUSY);
 		ah->has_service = false;
 		ah->calls++;

@@ -19,6 +19,7 @@ struct nd_ah { /* guarded by nd_adapter.lock, but for state */
 	uint32_t token; /* the daemon's id */
 	uint32_t state; /* enum nd_ah_state; posts read it, atomic: READY says that token is good */
 	bool has_id, has_service;
+	bool group;	/* it leads to a multicast group; constant while READY */
 	uint32_t calls; /* that the daemon has not yet answered; futex */
 	struct nd_overlapped *op;
 	struct nd_ud_service service;

@@ -17,7 +17,6 @@
 	(ND_OP_FLAG_SILENT_SUCCESS | ND_OP_FLAG_SEND_AND_SOLICIT_EVENT | ND_OP_FLAG_INLINE |       \
 		ND_OP_FLAG_DEFER)
 #define QPN_FIRST 2u
-#define QPN_LAST  0xfffffeu
 
 nd_status
 nd_ud_supported(const struct nd_adapter *a, const char *call)
@@ -60,12 +59,14 @@ send_to(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_
 
 	if (ah == NULL || ah->adapter != qp->adapter)
 		return ND_INVALID_PARAMETER_4;
-	if (remote_qp < QPN_FIRST || remote_qp > QPN_LAST)
+	if (remote_qp < QPN_FIRST || remote_qp > ND_UD_GROUP_QP)
 		return ND_INVALID_PARAMETER_5;
 	if (flags & ~FLAGS)
 		return bad_flags;
 	if (__atomic_load_n(&ah->state, __ATOMIC_ACQUIRE) != ND_AH_READY)
 		return ND_ADDRESS_NOT_ASSOCIATED;
+	if ((remote_qp == ND_UD_GROUP_QP) != ah->group) /* W-MC-06 */
+		return ND_INVALID_PARAMETER_5;
 	wr->rkey = ah->token;
 	wr->raddr = where;
 	return nd_post_datagram(qp, op, wr, sge, n, nd_request_flags(flags));
@@ -92,24 +93,42 @@ nd_ud_send_with_immediate(struct nd_qp *qp, void *context, const struct nd_sge *
 		flags, ND_INVALID_PARAMETER_8);
 }
 
-/* The first 40 bytes of a receive (W-PKT-07): where the source address stands in each family. */
-#define V6_SOURCE 8
+/* The first 40 bytes of a receive (W-PKT-07): where an address stands in each family. */
 #define V4_HEADER 20
-#define V4_SOURCE 32
+struct header_place {
+	unsigned v6, v4;
+};
 
-nd_status
-nd_ud_source(const void *header, struct sockaddr *addr, socklen_t *bytes)
+static nd_status
+address_in_header(
+	const void *header, const struct header_place *at, struct sockaddr *addr, socklen_t *bytes)
 {
-	struct ndsh_addr from = {.ip = {[10] = 0xff, [11] = 0xff}};
+	struct ndsh_addr a = {.ip = {[10] = 0xff, [11] = 0xff}};
 	const uint8_t *h = header;
 
 	if (h == NULL)
 		return ND_INVALID_PARAMETER;
 	if (h[0] >> 4 == 6)
-		memcpy(from.ip, h + V6_SOURCE, 16);
+		memcpy(a.ip, h + at->v6, 16);
 	else if (h[V4_HEADER] >> 4 == 4)
-		memcpy(from.ip + 12, h + V4_SOURCE, 4);
+		memcpy(a.ip + 12, h + V4_HEADER + at->v4, 4);
 	else
 		return nd_fail(ND_INVALID_PARAMETER, "not the header of a datagram");
-	return nd_address_give(&from, addr, bytes);
+	return nd_address_give(&a, addr, bytes);
+}
+
+nd_status
+nd_ud_source(const void *header, struct sockaddr *addr, socklen_t *bytes)
+{
+	static const struct header_place source = {.v6 = 8, .v4 = 12};
+
+	return address_in_header(header, &source, addr, bytes);
+}
+
+nd_status
+nd_ud_destination(const void *header, struct sockaddr *addr, socklen_t *bytes)
+{
+	static const struct header_place destination = {.v6 = 24, .v4 = 16};
+
+	return address_in_header(header, &destination, addr, bytes);
 }

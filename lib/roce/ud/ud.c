@@ -27,9 +27,11 @@
 #include "roce/requester/fetch.h"
 #include "roce/shard/event.h"
 #include "roce/shard/pool.h"
+#include "roce/shard/qpn.h"
 #include "roce/shard/shard.h"
 #include "roce/tx.h"
 #include "roce/ud/datagram.h"
+#include "roce/ud/group.h"
 
 /* ---- address handles ------------------------------------------------------------------------- */
 
@@ -37,7 +39,11 @@ void
 roce_ah_set(struct roce_ah *ah, uint32_t token, const struct roce_path *path, uint32_t port,
 	uint32_t mtu_bytes)
 {
-	*ah = (struct roce_ah){.token = token, .live = true, .port = port, .mtu_bytes = mtu_bytes};
+	*ah = (struct roce_ah){.token = token,
+		.live = true,
+		.group = roce_gid_is_group(&path->dgid),
+		.port = port,
+		.mtu_bytes = mtu_bytes};
 	roce_hdr_tmpl_init(&ah->tmpl, path);
 }
 
@@ -166,10 +172,10 @@ static bool
 ud_send_one(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
 {
 	const struct roce_ah *ah = ah_find(qp, w->rkey);
-	uint32_t q_key = (uint32_t)(w->raddr >> 32), hdr;
+	uint32_t q_key = (uint32_t)(w->raddr >> 32), to = (uint32_t)w->raddr & ROCE_QPN_MASK, hdr;
 	enum roce_copy got;
 
-	if (base_unlikely(ah == NULL)) {
+	if (base_unlikely(ah == NULL || (to == ROCE_QPN_MULTICAST) != ah->group)) { /* W-MC-06 */
 		ud_stop_sending(s, qp, NDSH_WC_LOC_QP_OP_ERR, ROCE_REASON_LOCAL_AH);
 		return false;
 	}
@@ -180,7 +186,7 @@ ud_send_one(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 	hdr = roce_wire_build(slot->buf, &ah->tmpl,
 		&(struct roce_pkt){
 			.opcode = w->op == NDSH_OP_SEND ? ROCE_UD_SEND_ONLY : ROCE_UD_SEND_ONLY_IMM,
-			.qpn = (uint32_t)w->raddr & ROCE_QPN_MASK,
+			.qpn = to,
 			.psn = qp->tx_psn,
 			.pkey = ROCE_PKEY_DEFAULT,
 			.mig = true,
@@ -334,4 +340,56 @@ roce_ud_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		s->count.rx_icrc_error++;
 	else
 		ud_take_receive(s, qp, pkt);
+}
+
+/* ---- multicast ------------------------------------------------------------------------------- */
+
+/* For this member? Its address and VLAN are the group's; who sent to the group is all the same, but
+ * for its own datagrams (W-MC-08). */
+static bool
+multicast_is_for(
+	struct roce_shard *s, const struct roce_qp *qp, const struct roce_pkt *pkt, bool not_own)
+{
+	struct roce_gid from;
+
+	if (qp->state <= ROCE_QPS_ERR)
+		return false;
+	if (pkt->qkey != qp->ud.q_key) { /* W-PKT-13 */
+		s->count.rx_wrong_q_key++;
+		return false;
+	}
+	if (!not_own || pkt->src_qpn != qp->qpn)
+		return true;
+	roce_pkt_src_gid(pkt, &from);
+	return !roce_gid_equal(&from, &qp->ud.gid);
+}
+
+void
+roce_shard_multicast(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt,
+	const struct roce_groups *t, const struct roce_group *g)
+{
+	struct roce_gid from;
+
+	s->now_ns = now_ns;
+	s->count.rx_packets++;
+	s->count.rx_bytes += pkt->payload_bytes;
+	s->count.rx_multicast++;
+	roce_pkt_src_gid(pkt, &from);
+	if (!(pkt->opflags & ROCE_OPF_DETH)) {
+		s->count.rx_wrong_class++;
+	} else if (roce_gid_is_group(&from)) {
+		s->count.rx_wrong_address++;
+	} else if (!roce_icrc_ok(pkt)) {
+		s->count.rx_icrc_error++;
+	} else {
+		for (uint32_t i = 0; i < g->members; i++) {
+			const struct roce_group_member *m = roce_groups_member(t, g, i);
+			struct roce_qp *qp = roce_qp_find(s, m->qpn);
+
+			if (qp == NULL || !multicast_is_for(s, qp, pkt, m->not_own))
+				continue;
+			roce_check_qp(s, qp);
+			ud_take_receive(s, qp, pkt);
+		}
+	}
 }

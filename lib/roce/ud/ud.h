@@ -19,7 +19,8 @@
 struct roce_ah {
 	uint32_t token;
 	bool live;
-	uint32_t port;	    /* as in roce_tx_slot */
+	bool group;    /* of a multicast group: goes to ROCE_QPN_MULTICAST, and nothing else does */
+	uint32_t port; /* as in roce_tx_slot */
 	uint32_t mtu_bytes; /* longest datagram on the way there */
 	struct roce_hdr_tmpl tmpl;
 };

@@ -109,6 +109,7 @@ Test(config, every_value_of_a_full_document_is_stored)
 			"\"lcores\": [3, 1], \"idle\": \"poll\","
 			"\"control\": {\"socket\": \"s\", \"mode\": \"0600\", \"max_sessions\": 1},"
 			"\"limits\": {\"memory_mb\": 1048576, \"qps\": 2, \"cqs\": 3, \"mrs\": 4,"
+			" \"groups\": 8, \"port_groups\": 9,"
 			" \"shard_qps\": 5, \"shard_mrs\": 6, \"shard_wqes\": 64},"
 			"\"rc\": {\"window\": 16, \"rto_floor_us\": 100, \"timeout\": 1, "
 			"\"retry\": 0,"
@@ -131,6 +132,7 @@ Test(config, every_value_of_a_full_document_is_stored)
 	cr_assert_eq(c.max_sessions, 1);
 	cr_assert_eq(c.max_memory_bytes, 1ull << 40);
 	cr_assert(c.max_qps == 2 && c.max_cqs == 3 && c.max_mrs == 4);
+	cr_assert(c.max_groups == 8 && c.port_groups == 9);
 	cr_assert(c.shard_qps == 5 && c.shard_mrs == 6 && c.shard_wqes == 64);
 	cr_assert(c.window == 16 && c.rto_floor_us == 100 && c.timeout_code == 1);
 	cr_assert(c.retry_count == 0 && c.rnr_retry == 1 && c.min_rnr_code == 2);

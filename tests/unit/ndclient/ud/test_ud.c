@@ -150,3 +150,72 @@ Test(ndclient_ud, an_older_daemon)
 	cr_expect(qp == NULL && none == NULL && l == NULL);
 	posting_free(b);
 }
+
+/* checks W-MC-06: a group's handle takes the number of all queue pairs, no other handle does. */
+Test(ndclient_ud, W_MC_06_the_number_of_a_group)
+{
+	struct posting *b = make();
+	struct ndsh_send s;
+
+	ah.group = true;
+	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, NULL, 0, &ah, 2, 0, 0), ND_INVALID_PARAMETER_5));
+	cr_assert(
+		eq(i32, nd_ud_send(&b->qp, NULL, NULL, 0, &ah, ND_UD_GROUP_QP, 5, 0), ND_SUCCESS));
+	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
+	cr_expect(eq(u64, s.raddr, UINT64_C(0x0000000500ffffff)));
+	ah.group = false;
+	cr_expect(eq(i32, nd_ud_send(&b->qp, NULL, NULL, 0, &ah, ND_UD_GROUP_QP, 5, 0),
+		ND_INVALID_PARAMETER_5));
+	posting_free(b);
+}
+
+/* checks W-PKT-07: where it was sent to, for both families. */
+Test(ndclient_ud, W_PKT_07_where_it_was_sent_to)
+{
+	uint8_t v4[40] = {[20] = 0x45, [36] = 239, [37] = 1, [38] = 2, [39] = 3}, none[40] = {0};
+	uint8_t v6[40] = {[0] = 0x60, [24] = 0xff, [25] = 0x15, [39] = 9};
+	struct sockaddr_storage addr;
+	socklen_t bytes = sizeof(addr);
+	const struct sockaddr_in *in = (const void *)&addr;
+	const struct sockaddr_in6 *in6 = (const void *)&addr;
+
+	cr_assert(eq(i32, nd_ud_destination(v4, (struct sockaddr *)&addr, &bytes), ND_SUCCESS));
+	cr_expect(eq(u32, ntohl(in->sin_addr.s_addr), 0xef010203));
+	bytes = sizeof(addr);
+	cr_assert(eq(i32, nd_ud_destination(v6, (struct sockaddr *)&addr, &bytes), ND_SUCCESS));
+	cr_expect(eq(int, memcmp(&in6->sin6_addr, v6 + 24, 16), 0));
+	cr_expect(eq(i32, nd_ud_destination(none, (struct sockaddr *)&addr, &bytes),
+		ND_INVALID_PARAMETER));
+}
+
+/* What is refused before the daemon is asked. */
+Test(ndclient_ud, groups_that_are_none)
+{
+	static const char *const none[] = {"192.0.2.1", "223.255.255.255", "240.0.0.0",
+		"255.255.255.255", "fd00::1", "ff00::1", "ff01::1", "::"};
+	struct posting *b = make();
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0xef000001)};
+	const struct sockaddr *good = (const struct sockaddr *)&in;
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		struct sockaddr_in v4 = {.sin_family = AF_INET};
+		struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+		const bool four = inet_pton(AF_INET, none[i], &v4.sin_addr) == 1;
+		const struct sockaddr *a = four ? (void *)&v4 : (void *)&v6;
+
+		if (!four)
+			cr_assert(eq(int, inet_pton(AF_INET6, none[i], &v6.sin6_addr), 1));
+		cr_expect(eq(i32, nd_ud_qp_attach(&b->qp, a, four ? sizeof(v4) : sizeof(v6), 0),
+				  ND_INVALID_ADDRESS),
+			"%s", none[i]);
+		cr_expect(eq(i32, nd_ud_qp_detach(&b->qp, a, four ? sizeof(v4) : sizeof(v6)),
+				  ND_INVALID_ADDRESS),
+			"%s", none[i]);
+	}
+	cr_expect(eq(i32, nd_ud_qp_attach(&b->qp, good, sizeof(in), 2), ND_INVALID_PARAMETER_4));
+	b->a->abi_minor = NDSH_MINOR_MULTICAST - 1;
+	cr_expect(eq(i32, nd_ud_qp_attach(&b->qp, good, sizeof(in), 0), ND_NOT_SUPPORTED));
+	b->qp.state = ND_QP_CONNECTED;
+	cr_expect(eq(i32, nd_ud_qp_attach(&b->qp, good, sizeof(in), 0), ND_INVALID_DEVICE_REQUEST));
+	posting_free(b);
+}
