@@ -27,6 +27,7 @@ SCENARIOS = """
     datagrams services
     srq srq-empty srq-notify srq-callback
     resize resize-load atomics immediates
+    multicast
     fast-register fast-register-inline fast-register-fails fast-register-ends
     read-local-invalidate privileged-token
     window window-refuses window-not-local window-misuse window-rebind window-of-another
@@ -242,7 +243,7 @@ def no_daemon(link):
 def cases(link):
     for name in SCENARIOS:
         yield name, lambda n=name: scenario(link, n, 0)
-    for name in ("numbers", "datagrams", "services", "late-receive", "no-listener", "no-neighbour",
+    for name in ("numbers", "datagrams", "services", "multicast", "late-receive", "no-listener", "no-neighbour",
                  "no-route", "disconnect", "port-kept"):
         yield name + " v6", lambda n=name: scenario(link, n, 1)
     for name in ("affinity", "silent-peer", "keepalive-connection", "cancel-disconnect", "hands-off-given-up"):

@@ -39,6 +39,7 @@ static const struct {
 	{"longest", scenario_longest},
 	{"memories", scenario_memories},
 	{"datagrams", scenario_datagrams},
+	{"multicast", scenario_multicast},
 	{"services", scenario_services},
 	{"lookups", scenario_lookups},
 	{"reload-address", scenario_reload_address},

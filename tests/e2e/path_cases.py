@@ -5,7 +5,8 @@ import collections
 import struct
 
 import icrc
-from failure_cases import scenario
+from cases import cpus
+from failure_cases import nothing_left, scenario
 from links import Memif, Veth
 from sandbox import Failure, run, scratch
 from station import REPLY, REQUEST, Station, arp, behind_tags, echo_request, tag
@@ -110,6 +111,22 @@ def datagrams(link):
                 far.socket_path, far.addresses[address], timeout=60)
 
 
+def groups(link):
+    for address in (0, 1):
+        scenario(link, "multicast", address)
+
+
+def groups_of_two_lcores(build):
+    """Members on both lcores of a daemon: one owns the port, the other gets frames from it."""
+    with scratch("ndd-e2e-") as folder:
+        link = Memif(build, folder)
+        link.a.config["lcores"] = cpus(2)
+        with link:
+            groups(link)
+            nothing_left(link.a)
+            link.judge()
+
+
 def in_vlan(build):
     """Every operation between two daemons in a VLAN, with the largest packets."""
     with scratch("ndd-e2e-") as folder:
@@ -119,6 +136,7 @@ def in_vlan(build):
             transfers(link)
             scenario(link, "numbers", 0)
             datagrams(link)
+            groups(link)
             link.judge()
 
 
@@ -240,6 +258,7 @@ def many_addresses(build):
 def lone_cases(build, networked):
     """Cases with daemons of their own, with ports configured for them."""
     yield "in a VLAN", lambda: in_vlan(build)
+    yield "groups of two lcores", lambda: groups_of_two_lcores(build)
     yield "VLAN on the wire", lambda: vlan_on_the_wire(build, networked)
     yield "static routes", lambda: routed(build)
     yield "source of a route", lambda: way_of_the_route(build)

@@ -43,6 +43,7 @@ void scenario_memories(struct pair *p);
 
 /* datagrams.c */
 void scenario_datagrams(struct pair *p);
+void scenario_multicast(struct pair *p);
 void scenario_services(struct pair *p);
 void scenario_lookups(struct pair *p);
 

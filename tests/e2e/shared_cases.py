@@ -13,6 +13,7 @@ import icrc
 import port_cases
 import sandbox
 from capture import Capture
+from failure_cases import scenario
 from links import ADDRESSES
 from port_cases import pings
 from sandbox import Failure, until
@@ -117,6 +118,25 @@ def both_at_once(link):
     seen = count(link.capture_path(), error=is_icmp_error, tcp=is_tcp)
     if seen["error"] or not seen["tcp"]:
         raise Failure(f"frames on the wire: {seen}")
+    return note
+
+
+def is_igmp_of(group):
+    return lambda frame: frame[12:14] == b"\x08\x00" and frame[23] == 2 and group in frame[34:]
+
+
+def is_mld_of(group):
+    return lambda frame: (frame[12:14] == b"\x86\xdd" and frame[20] == 0 and frame[54] == 58
+                          and group in frame[62:])
+
+
+def groups(link):
+    """The kernels join groups in the daemons' name, and tell the network."""
+    note = link.captured(lambda: [scenario(link, "multicast", family) for family in (0, 1)] and None)
+    seen = count(link.capture_path(), igmp=is_igmp_of(socket.inet_aton("239.1.2.3")),
+                 mld=is_mld_of(socket.inet_pton(socket.AF_INET6, "ff15::1:203")))
+    if seen["igmp"] < 2 or seen["mld"] < 2:
+        raise Failure(f"reports on the wire: {seen}")
     return note
 
 
@@ -245,6 +265,8 @@ def link_goes(link):
 def cases(link):
     yield from port_cases.captured_cases(link)
     yield "beside the kernel", lambda: both_at_once(link)
+    # checks W-MC-01
+    yield "groups", lambda: groups(link)
     yield "silence", lambda: silence(link)
     yield "an address goes", lambda: address_goes(link)
     yield "a neighbour moves", lambda: neighbour_moves(link)

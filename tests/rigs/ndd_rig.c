@@ -99,6 +99,7 @@ ndd_rig_new(void)
 	TAILQ_INIT(&d->conns);
 	TAILQ_INIT(&d->paths);
 	TAILQ_INIT(&d->ahs);
+	TAILQ_INIT(&d->groups);
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	net_rig_init(&net, 16);
 	d->net = net.n;

@@ -44,6 +44,21 @@ Test(route, qp1_goes_to_the_control_thread)
 	cr_assert_eq(ndd_route(2, ROCE_WIRE_OK, &pkt, 0), NDD_ROUTE_CONTROL);
 }
 
+/* checks W-MC-07: the number of all queue pairs, and neither of its neighbours (0 is its neighbour,
+ * too, in 24 bits). */
+Test(route, W_MC_07_number_of_all_queue_pairs)
+{
+	const struct roce_pkt all = {.qpn = 0xffffff}, last = {.qpn = 0xfffffe}, zero = {.qpn = 0};
+
+	for (uint32_t place = 0; place < 2u << ROCE_PLACE_SHARD_SHIFT;
+		place += 1u << ROCE_PLACE_SHARD_SHIFT) {
+		cr_assert_eq(ndd_route(2, ROCE_WIRE_OK, &all, place), NDD_ROUTE_GROUP);
+		cr_assert_eq(ndd_route(2, ROCE_WIRE_OK, &last, place), roce_place_shard(place));
+		cr_assert_eq(ndd_route(2, ROCE_WIRE_OK, &zero, place), roce_place_shard(place));
+	}
+	cr_assert_eq(ndd_route(2, ROCE_WIRE_OPCODE, &all, 0), NDD_ROUTE_DROP);
+}
+
 static struct roce_shard *
 new_shard(uint32_t id)
 {

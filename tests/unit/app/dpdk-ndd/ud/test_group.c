@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs come to groups and leave them: what the lcore's table has, and who is refused. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rigs/ndd_rig.h"
+#include "rigs/net_rig.h"
+#include "ud/group.h"
+
+#define SEGMENT_BYTES (2u << 20)
+#define QP_BYTES      16384u
+#define Q_KEY	      0x1234u
+
+struct client {
+	int fd;
+	struct ndd_session *s;
+	uint32_t segment, pd, cq;
+	uint64_t at;
+};
+
+static struct ndd_rig *r;
+
+static void
+start(void)
+{
+	r = ndd_rig_new();
+	r->cfg.max_groups = 12;
+	r->cfg.port_groups = 16;
+}
+
+TestSuite(ndd_group, .init = start);
+
+static enum ndsh_status
+ask(struct client *c, const void *msg, uint32_t *id)
+{
+	union {
+		struct ndsh_id_msg id;
+		struct ndsh_qp_create_reply qp;
+		uint8_t bytes[NDSH_MSG_BYTES];
+	} reply;
+	enum ndsh_status status = ndd_rig_ask(r, c->fd, msg, &reply);
+
+	if (id != NULL)
+		*id = reply.id.id;
+	return status;
+}
+
+static struct client
+client_new(void)
+{
+	struct client c = {.at = 65536};
+
+	c.fd = ndd_rig_open(r, &c.s);
+	(void)ndd_rig_segment(r, c.fd, SEGMENT_BYTES, &c.segment);
+	cr_assert(eq(
+		i32, ask(&c, &(struct ndsh_id_msg){.h.type = NDSH_MSG_PD_CREATE}, &c.pd), NDSH_OK));
+	cr_assert(eq(i32,
+		ask(&c,
+			&(struct ndsh_cq_create){.h.type = NDSH_MSG_CQ_CREATE,
+				.segment = c.segment,
+				.depth = 64,
+				.offset = c.at},
+			&c.cq),
+		NDSH_OK));
+	c.at += 65536;
+	return c;
+}
+
+static uint32_t
+qp_new(struct client *c, bool datagrams)
+{
+	struct ndsh_ud_qp_create m = {.q = {.pd = c->pd,
+					      .recv_cq = c->cq,
+					      .send_cq = c->cq,
+					      .segment = c->segment,
+					      .offset = c->at,
+					      .sq_depth = 4,
+					      .rq_depth = 4,
+					      .sq_sge = 1,
+					      .rq_sge = 1},
+		.q_key = Q_KEY};
+	uint32_t id = 0;
+
+	m.q.h.type = datagrams ? NDSH_MSG_UD_QP_CREATE : NDSH_MSG_QP_CREATE;
+	c->at += QP_BYTES;
+	cr_assert(eq(i32, ask(c, &m, &id), NDSH_OK));
+	return id;
+}
+
+static enum ndsh_status
+change(struct client *c, uint16_t type, uint32_t qp, const char *group, uint32_t flags)
+{
+	struct ndsh_ud_group m = {.h.type = type, .qp = qp, .flags = flags};
+	struct net_ip ip = net_rig_ip(group);
+
+	memcpy(m.group.ip, ip.b, 16);
+	return ask(c, &m, NULL);
+}
+
+static enum ndsh_status
+attach(struct client *c, uint32_t qp, const char *group)
+{
+	return change(c, NDSH_MSG_UD_ATTACH, qp, group, 0);
+}
+
+static enum ndsh_status
+detach(struct client *c, uint32_t qp, const char *group)
+{
+	return change(c, NDSH_MSG_UD_DETACH, qp, group, 0);
+}
+
+/* How many members the lcore knows in a group. */
+static uint32_t
+members_of(const char *group)
+{
+	struct net_ip ip = net_rig_ip(group);
+	uint8_t header[20] = {[0] = 0x45};
+	const struct roce_pkt pkt = {.l3 = header};
+	const struct roce_group *g;
+
+	memcpy(header + 16, ip.b + 12, 4);
+	if (r->shard.groups == NULL)
+		return 0;
+	g = roce_groups_find(r->shard.groups, &pkt, 0);
+	return g != NULL ? g->members : 0;
+}
+
+/* IGMP reports of the daemon since this was asked last. */
+static uint64_t
+reports(void)
+{
+	static uint64_t before;
+	uint64_t now;
+
+	net_tick(r->d.net, UINT64_C(1) << 50);
+	now = net_counters(r->d.net)->tx_group_report - before;
+	before += now;
+	return now;
+}
+
+/* checks W-MC-01, W-MC-07: the first member makes the host join, the last one makes it leave. */
+Test(ndd_group, W_MC_07_attach_and_detach)
+{
+	struct client a = client_new(), b = client_new();
+	uint32_t qa = qp_new(&a, true), qb = qp_new(&b, true);
+
+	cr_expect(eq(i32, attach(&a, qa, "239.1.2.3"), NDSH_OK));
+	cr_expect(eq(u64, reports(), 1));
+	cr_expect(eq(i32, attach(&b, qb, "239.1.2.3"), NDSH_OK));
+	cr_expect(eq(u32, members_of("239.1.2.3"), 2));
+	cr_expect(eq(i32, attach(&b, qb, "239.1.2.3"), NDSH_ERR_ADDRESS_IN_USE));
+	cr_expect(eq(i32, detach(&a, qa, "239.1.2.3"), NDSH_OK));
+	cr_expect(eq(i32, detach(&a, qa, "239.1.2.3"), NDSH_ERR_INVALID_STATE));
+	cr_expect(eq(u32, members_of("239.1.2.3"), 1));
+	(void)reports();
+	cr_expect(eq(i32, detach(&b, qb, "239.1.2.3"), NDSH_OK));
+	cr_expect(eq(u64, reports(), 1), "one to say that it leaves");
+	cr_expect(eq(int, TAILQ_EMPTY(&r->d.groups), 1));
+	cr_expect(eq(ptr, (void *)(uintptr_t)r->shard.groups, NULL));
+}
+
+/* checks W-MC-07: the end of a queue pair, and of a session, ends its attachments. */
+Test(ndd_group, W_MC_07_the_end_detaches)
+{
+	struct client a = client_new(), b = client_new();
+	uint32_t q = qp_new(&a, true);
+
+	cr_expect(eq(i32, attach(&a, q, "239.1.2.3"), NDSH_OK));
+	cr_expect(eq(i32, attach(&a, q, "239.1.2.4"), NDSH_OK));
+	cr_expect(eq(i32, attach(&b, qp_new(&b, true), "239.1.2.4"), NDSH_OK));
+	cr_expect(eq(i32,
+		ask(&a, &(struct ndsh_id_msg){.h.type = NDSH_MSG_QP_DESTROY, .id = q}, NULL),
+		NDSH_OK));
+	cr_expect(eq(u32, members_of("239.1.2.3"), 0));
+	cr_expect(eq(u32, members_of("239.1.2.4"), 1));
+	cr_expect(eq(u32, a.s->attachments, 0));
+	close(b.fd);
+	ndd_rig_turn(r);
+	ndd_rig_turn(r);
+	cr_expect(eq(u32, members_of("239.1.2.4"), 0));
+	cr_expect(eq(int, TAILQ_EMPTY(&r->d.groups), 1));
+}
+
+Test(ndd_group, what_is_refused)
+{
+	struct client a = client_new();
+	uint32_t q = qp_new(&a, true), connected = qp_new(&a, false);
+
+	cr_expect(eq(i32, attach(&a, 99, "239.1.2.3"), NDSH_ERR_INVALID_ID));
+	cr_expect(eq(i32, detach(&a, 99, "239.1.2.3"), NDSH_ERR_INVALID_ID));
+	cr_expect(eq(i32, attach(&a, connected, "239.1.2.3"), NDSH_ERR_INVALID_REQUEST));
+	cr_expect(eq(i32, detach(&a, connected, "239.1.2.3"), NDSH_ERR_INVALID_REQUEST));
+	cr_expect(eq(i32, attach(&a, q, "10.77.0.2"), NDSH_ERR_INVALID_PARAMETER));
+	cr_expect(eq(i32, attach(&a, q, "ff15::1"), NDSH_ERR_INVALID_PARAMETER));
+	cr_expect(eq(i32, change(&a, NDSH_MSG_UD_ATTACH, q, "239.1.2.3", 2),
+		NDSH_ERR_INVALID_PARAMETER));
+	cr_expect(eq(u32, a.s->attachments, 0));
+	cr_expect(eq(int, TAILQ_EMPTY(&r->d.groups), 1));
+}
+
+/* A client's attachments, its queue pairs in one group, and a port's groups are bounded; a refusal
+ * leaves nothing behind, and others find room. */
+Test(ndd_group, limits)
+{
+	struct client a = client_new(), b = client_new();
+	uint32_t q[NDD_GROUP_QPS_PER_SESSION + 1], other = qp_new(&b, true);
+	char text[32];
+
+	for (unsigned i = 0; i <= NDD_GROUP_QPS_PER_SESSION; i++) {
+		q[i] = qp_new(&a, true);
+		cr_expect(eq(i32, attach(&a, q[i], "239.1.2.3"),
+			i < NDD_GROUP_QPS_PER_SESSION ? NDSH_OK : NDSH_ERR_NO_RESOURCES));
+	}
+	cr_expect(eq(i32, attach(&b, other, "239.1.2.3"), NDSH_OK));
+	cr_expect(eq(u32, members_of("239.1.2.3"), NDD_GROUP_QPS_PER_SESSION + 1));
+	for (unsigned i = 0; i < 5; i++) { /* 8 + 4 are its 12 */
+		snprintf(text, sizeof(text), "239.2.0.%u", i);
+		cr_expect(eq(i32, attach(&a, q[0], text), i < 4 ? NDSH_OK : NDSH_ERR_NO_RESOURCES));
+	}
+	cr_expect(eq(u32, members_of(text), 0));
+	for (unsigned i = 0; i < 12; i++) { /* 1 + 4 + 11 are the port's 16 */
+		snprintf(text, sizeof(text), "239.3.0.%u", i);
+		cr_expect(
+			eq(i32, attach(&b, other, text), i < 11 ? NDSH_OK : NDSH_ERR_NO_RESOURCES),
+			"%u", i);
+	}
+	cr_expect(eq(i32, detach(&a, q[0], "239.2.0.0"), NDSH_OK));
+	cr_expect(eq(i32, detach(&b, other, "239.3.0.0"), NDSH_OK));
+	cr_expect(eq(i32, attach(&b, other, text), NDSH_OK));
+}
