@@ -11,7 +11,7 @@ import re
 import subprocess
 import zlib
 
-PROGRAMS = """dash ip tc rdma ping rping ucmatose cmtime udaddy ibv_rc_pingpong ibv_srq_pingpong ibv_ud_pingpong
+PROGRAMS = """dash ip tc rdma ping rping ucmatose cmtime udaddy mckey ibv_rc_pingpong ibv_srq_pingpong ibv_ud_pingpong
     ibv_devinfo ib_send_bw ib_send_lat ib_write_bw ib_write_lat ib_read_bw ib_read_lat ib_atomic_bw
     ib_atomic_lat""".split()
 # Applets that stand in for programs which the packages above do not bring.

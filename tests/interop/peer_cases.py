@@ -82,6 +82,40 @@ def cmtime_out(bench, family, count):
     return "\n".join([bench.captured(act), *figures])
 
 
+GROUP, GROUP_MAC = "239.1.2.3", "01:00:5e:01:02:03"
+
+
+def guest_is_member(bench):
+    return GROUP_MAC in bench.guest.run("ip maddress show dev eth0").text
+
+
+def receive_of_group(bench, options):
+    def act():
+        server = bench.daemon.popen(*ours(bench, "mckey", "v4", options))
+        server.expect("listening")
+        bench.ours_waits(server, f"mckey -s -b {PEER['v4']} {options}")
+
+    return bench.captured(act, senders=1)
+
+
+def send_to_group(bench, options):
+    def act():
+        bench.guest_waits(f"mckey -b {PEER['v4']} {options}",
+                          lambda: bench.daemon.run(*ours(bench, "mckey", "v4", "-s " + options), check=False),
+                          lambda: guest_is_member(bench))
+
+    return bench.captured(act, senders=1)
+
+
+def groups(bench):
+    """rdma_cm's groups, which are of IPv4 alone: joined by IGMP, with the Q_Key of its own."""
+    options = f"-m {GROUP} -C 10 -S 1000"
+    # checks W-MC-05, W-MC-06, W-MC-07
+    yield Case("mckey v4", "in", SOURCES, lambda: receive_of_group(bench, options))
+    # checks W-MC-05, W-MC-06
+    yield Case("mckey v4", "out", COUNTS, lambda: send_to_group(bench, options))
+
+
 def nobody(bench, family):
     def act():
         done = bench.daemon.run(
@@ -99,4 +133,5 @@ def cases(bench):
         yield Case(f"cmtime, 50 at once {f}", "in", MADE, lambda f=f: guest_calls(
             bench, "cmtime", f, "-c 50", f"cmtime -s {OURS[f]} -c 50"))
         yield Case(f"cmtime, 50 at once {f}", "out", MADE, lambda f=f: cmtime_out(bench, f, 50))
+    yield from groups(bench)
     yield Case("no datagram service v4", "out", "refused in the peer's words", lambda: nobody(bench, "v4"))

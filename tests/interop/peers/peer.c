@@ -19,6 +19,7 @@ static const struct {
 	{"srq_pingpong", peer_srq_pingpong},
 	{"ud_pingpong", peer_ud_pingpong},
 	{"udaddy", peer_udaddy},
+	{"mckey", peer_mckey},
 	{"ucmatose", peer_ucmatose},
 	{"cmtime", peer_cmtime},
 };

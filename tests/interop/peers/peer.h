@@ -16,6 +16,7 @@ int peer_rc_pingpong(int argc, char **argv);
 int peer_srq_pingpong(int argc, char **argv);
 int peer_ud_pingpong(int argc, char **argv);
 int peer_udaddy(int argc, char **argv);
+int peer_mckey(int argc, char **argv);
 int peer_ucmatose(int argc, char **argv);
 int peer_cmtime(int argc, char **argv);
 
