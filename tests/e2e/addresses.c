@@ -74,8 +74,8 @@ wildcard_of(struct sockaddr_storage *any, sa_family_t family)
 }
 
 /*
- * checks R-LSN-01: the wildcard of either family takes what comes to the adapter's address, at a
- * port that was chosen or named; a listener listens once, and a second call changes nothing.
+ * checks R-LSN-01[1-3]: the wildcard of either family takes what comes to the adapter's address, at
+ * a port that was chosen or named; a listener listens once, and a second call changes nothing.
  */
 void
 scenario_wildcard(struct pair *p)
@@ -136,12 +136,14 @@ scenario_host_ports(struct pair *p)
 	close(tcp);
 }
 
-/* checks R-CONN-03, R-CONN-19: the port of a bind is that of every attempt, and the peer sees it.
+/* checks R-CONN-03[1,2], R-CONN-19: the port of a bind is that of every attempt, and the peer sees
+ * it.
  */
 void
 scenario_bound_connect(struct pair *p)
 {
 	struct sockaddr_storage dest, seen;
+	struct nd_result result;
 	socklen_t bytes = 1;
 	struct meeting m;
 	uint16_t port;
@@ -151,6 +153,7 @@ scenario_bound_connect(struct pair *p)
 	WANT(ND_CONNECTION_INVALID,
 		nd_connector_local_address(p->a.connector, (struct sockaddr *)&seen, &bytes));
 	WANT(ND_SUCCESS, side_bind(&p->a, 0));
+	WANT(ND_SUCCESS, side_receive(&p->a, 100)); /* stays, whatever fails */
 	port = local_port(&p->a);
 	dest = m.where;
 	set_port(&dest, SILENT_PORT);
@@ -177,6 +180,10 @@ scenario_bound_connect(struct pair *p)
 	CHECK(get_port(&seen) == get_port(&m.where) && local_port(&p->a) == port);
 	CHECK(local_port(&p->b) == get_port(&m.where));
 	meet_complete(&m);
+	WANT(ND_SUCCESS, side_send(&p->b, 10));
+	WANT(ND_SUCCESS, side_result(&p->a, &result));
+	CHECK(result.request_type == ND_REQUEST_RECEIVE && result.bytes_transferred == 10);
+	WANT(ND_SUCCESS, side_result(&p->b, &result));
 	pair_works(p);
 	meet_close(&m);
 }

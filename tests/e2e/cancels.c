@@ -153,9 +153,9 @@ cancel_in_call(struct meeting *m, const struct request *r)
 }
 
 /*
- * checks R-CONN-20: each is CANCELED when cancel returns, and the connector is spent, or does as if
- * nothing had been asked. A peer that waits for the connector that gave up learns of it; the
- * passive side's part is in scenario_vanished().
+ * checks R-CONN-20, R-DISC-06[2]: each is CANCELED when cancel returns, and the connector is spent,
+ * or does as if nothing had been asked. A peer that waits for the connector that gave up learns of
+ * it; the passive side's part is in scenario_vanished().
  */
 void
 scenario_cancels(struct pair *p)

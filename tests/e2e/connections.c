@@ -7,7 +7,7 @@
 #include "meeting.h"
 #include "scenarios.h"
 
-/* checks R-CONN-03, R-CONN-04: refused at once, and the same connector and queue pair may try
+/* checks R-CONN-03[2], R-CONN-04[1]: refused at once, and the same connector and queue pair may try
  * again. */
 void
 scenario_no_listener(struct pair *p)
@@ -53,7 +53,7 @@ scenario_no_route(struct pair *p)
 	side_close(&p->a);
 }
 
-/* checks R-CONN-04: the consumer's reject, its reason and its private data; then b accepts
+/* checks R-CONN-04[5,6]: the consumer's reject, its reason and its private data; then b accepts
  * another. */
 void
 scenario_reject(struct pair *p)
@@ -149,9 +149,9 @@ reject_with(struct side *s, uint32_t bytes)
 }
 
 /*
- * checks R-CONN-07[1-3], R-CONN-08: of Connect, Accept and Reject nothing, one byte, and the most
- * arrive as they were sent; one more is refused before anything is, and after that connector and
- * queue pair do as if nothing had been. Bytes at a NULL address are no private data.
+ * checks R-CONN-03[4], R-CONN-07[1-3], R-CONN-08: of Connect, Accept and Reject nothing, one byte,
+ * and the most arrive as they were sent; one more is refused before anything is, and after that
+ * connector and queue pair do as if nothing had been. Bytes at a NULL address are no private data.
  */
 void
 scenario_private_data(struct pair *p)
@@ -193,7 +193,7 @@ scenario_private_data(struct pair *p)
 	meet_close(&m);
 }
 
-/* checks R-LSN-02 */
+/* checks R-LSN-02[1] */
 void
 scenario_port_in_use(struct pair *p)
 {
@@ -210,9 +210,22 @@ scenario_port_in_use(struct pair *p)
 	side_close(&p->a);
 }
 
+/* Neither the connector nor, with a new one, the queue pair can connect again. */
+static void
+is_used_up(struct side *s)
+{
+	struct nd_connector *old = s->connector;
+
+	WANT(ND_INVALID_DEVICE_STATE, side_connect(s, &s->addr));
+	WANT(ND_SUCCESS, nd_connector_create(s->adapter, &s->connector));
+	WANT(ND_CONNECTION_ACTIVE, side_connect(s, &s->addr));
+	nd_connector_close(s->connector);
+	s->connector = old;
+}
+
 /*
- * checks R-DISC-01, R-POST-03[2,3]: b is told, what was posted is cancelled, both ends'
- * Disconnect succeeds, and no more can be sent.
+ * checks R-DISC-01[1-3], R-POST-03[2,3]: b is told, what was posted is cancelled, both ends'
+ * Disconnect succeeds, no more can be sent, and neither can be connected again.
  */
 void
 scenario_disconnect(struct pair *p)
@@ -232,10 +245,12 @@ scenario_disconnect(struct pair *p)
 	WANT(ND_CONNECTION_INVALID, side_send(&p->a, 1));
 	WANT(ND_SUCCESS, side_receive(&p->a, 100));
 	WANT(ND_CANCELED, side_result(&p->a, &result));
+	is_used_up(&p->a);
+	is_used_up(&p->b);
 	pair_close(p);
 }
 
-/* checks R-CQ-33, R-LSN-05, R-OV-13: a request that waits for something that does not come ends
+/* checks R-CQ-33, R-LSN-05[1], R-OV-13: a request that waits for something that does not come ends
  * when its object is closed. */
 void
 scenario_cancel(struct pair *p)

@@ -264,8 +264,8 @@ we_ask_it(struct death *d)
 }
 
 /*
- * checks R-DISC-13, R-CONN-12[5]: a process is killed at each step. Its peer is told so, by a
- * refusal or a disconnect, and not by a time-out.
+ * checks R-DISC-11[3], R-DISC-13, R-CONN-12[5]: a process is killed at each step. Its peer is told
+ * so, by a refusal or a disconnect, and not by a time-out.
  */
 void
 scenario_process_dies(struct pair *p)
@@ -320,9 +320,9 @@ reach(struct meeting *m, enum step step)
 }
 
 /*
- * checks R-CONN-06, R-DISC-04: daemon a is killed and says nothing any more, while connections are
- * at all steps. A peer that waits for its answer is told after a while that there is none; a peer
- * that does not can go on to an end of its own.
+ * checks R-CONN-06[3], R-DISC-04: daemon a is killed and says nothing any more, while connections
+ * are at all steps. A peer that waits for its answer is told after a while that there is none; a
+ * peer that does not can go on to an end of its own.
  */
 void
 scenario_daemon_dies(struct pair *p)

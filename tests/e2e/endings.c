@@ -9,9 +9,9 @@
 #include "window.h"
 
 /*
- * checks R-LIFE-12[1,2]: daemon a is killed while everything waits on it: each request ends with
- * ND_DEVICE_REMOVED, each call says so, nothing hangs. The end at daemon b learns of it by its
- * retries, and works on.
+ * checks R-DISC-11[4], R-LIFE-12[1,2]: daemon a is killed while everything waits on it: each
+ * request ends with ND_DEVICE_REMOVED, each call says so, nothing hangs. The end at daemon b learns
+ * of it by its retries, and works on.
  */
 void
 scenario_device_removed(struct pair *p)

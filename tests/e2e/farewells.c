@@ -17,9 +17,9 @@ part(struct side *s)
 }
 
 /*
- * checks R-DISC-08, R-DISC-09, R-DISC-15: b does nothing. What a sent before it went is delivered;
- * then b is told, and only then, and without its Disconnect, its other receives are cancelled. Both
- * notices come to b's control thread in the order in which they were sent.
+ * checks R-DISC-08[1,2], R-DISC-09[1,2], R-DISC-15: b does nothing. What a sent before it went is
+ * delivered; then b is told, and only then, and without its Disconnect, its other receives are
+ * cancelled. Both notices come to b's control thread in the order in which they were sent.
  */
 void
 scenario_told_first(struct pair *p)
@@ -68,10 +68,10 @@ die_by_hand(struct side *s)
 }
 
 /*
- * checks R-DISC-11: a write that the peer refuses, a request that fails here, or a queue pair that
- * its owner puts into the error state ends the connection. Both ends are told, once; the peer's
- * posted receives come back without its doing; Disconnect succeeds at once, without asking the
- * peer.
+ * checks R-DISC-11[1,2,5-7]: a write that the peer refuses, a request that fails here, or a queue
+ * pair that its owner puts into the error state ends the connection. Both ends are told, once; the
+ * peer's posted receives come back without its doing; Disconnect succeeds at once, without asking
+ * the peer.
  */
 void
 scenario_broken(struct pair *p)
@@ -109,8 +109,8 @@ scenario_broken(struct pair *p)
 	meet_close(&m);
 }
 
-/* checks R-DISC-12: the queue pair, or the connector, is closed while connected: the peer is told,
- * and what was posted comes back at both ends, in queues that live on. */
+/* checks R-DISC-12[1-3]: the queue pair, or the connector, is closed while connected: the peer is
+ * told, and what was posted comes back at both ends, in queues that live on. */
 void
 scenario_closed_while_connected(struct pair *p)
 {
@@ -159,9 +159,9 @@ take_reply(struct side *s, int *sent)
 }
 
 /*
- * checks R-DISC-16, R-DISC-17: a sends, b replies, and each disconnects as soon as it has what it
- * waits for, b its message and a the reply, without a look at its own send. No send is cancelled,
- * in either order.
+ * checks R-DISC-16, R-DISC-17[1]: a sends, b replies, and each disconnects as soon as it has what
+ * it waits for, b its message and a the reply, without a look at its own send. No send is
+ * cancelled, in either order.
  */
 void
 scenario_last_word(struct pair *p)
@@ -306,8 +306,8 @@ drain(struct side *s)
 }
 
 /*
- * checks R-DISC-02: in the midst of writes, reads and messages one side disconnects. As soon as it
- * is done its memory is its own: nothing comes in, and what it holds now does not get out.
+ * checks R-DISC-02[2]: in the midst of writes, reads and messages one side disconnects. As soon as
+ * it is done its memory is its own: nothing comes in, and what it holds now does not get out.
  */
 void
 scenario_hands_off(struct pair *p)
@@ -342,7 +342,7 @@ scenario_hands_off(struct pair *p)
 	meet_close(&m);
 }
 
-/* checks R-DISC-02: the peer falls silent in the midst of it, is given up, and comes back. */
+/* checks R-DISC-02[1,2]: the peer falls silent in the midst of it, is given up, and comes back. */
 void
 scenario_hands_off_given_up(struct pair *p)
 {

@@ -111,8 +111,8 @@ scenario_flush_connected(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-DISC-12: a queue pair goes with all that its queues hold, and while it is connected; the
- * completion queue lives, and has an entry for each. */
+/* checks R-DISC-12[1,3]: a queue pair goes with all that its queues hold, and while it is
+ * connected; the completion queue lives, and has an entry for each. */
 void
 scenario_close_deep(struct pair *p)
 {

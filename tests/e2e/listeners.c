@@ -55,8 +55,8 @@ take(struct side *s, struct door *d)
 }
 
 /*
- * checks R-LSN-06, R-CONN-04: each request comes to the callback with a connector of its own, also
- * one that waits since before there was a callback. During a pause requests are refused as if
+ * checks R-LSN-06, R-CONN-04[4]: each request comes to the callback with a connector of its own,
+ * also one that waits since before there was a callback. During a pause requests are refused as if
  * there were no listener, those before it live on, and afterwards all is as before.
  */
 void
@@ -97,8 +97,8 @@ scenario_listener_calls(struct pair *p)
 }
 
 /*
- * checks R-LSN-08, R-LSN-05: the callback closes its own listener: it goes when it has returned and
- * the connector is closed; requests that come meanwhile are refused.
+ * checks R-CONN-04[2], R-LSN-08, R-LSN-05[3]: the callback closes its own listener: it goes when it
+ * has returned and the connector is closed; requests that come meanwhile are refused.
  */
 void
 scenario_listener_closes(struct pair *p)
@@ -126,8 +126,9 @@ scenario_listener_closes(struct pair *p)
 /* ---- what pends ---- */
 
 /*
- * checks R-LSN-08, R-LSN-07: a listener with two connectors that came through it is closed: from
- * then on it refuses, and its end is told when the second of them was closed. They work meanwhile.
+ * checks R-LSN-05[3,4], R-LSN-08, R-LSN-07: a listener with two connectors that came through it is
+ * closed: from then on it refuses, and its end is told when the second of them was closed. They
+ * work meanwhile.
  */
 void
 scenario_listener_pends(struct pair *p)

@@ -57,7 +57,7 @@ scenario_read_limits(struct pair *p)
 	meet_close(&m);
 }
 
-/* checks R-CONN-02 */
+/* checks R-CONN-02[1-3] */
 void
 scenario_one_connection(struct pair *p)
 {
@@ -225,7 +225,7 @@ part(struct side *s)
 	return finish(nd_connector_disconnect(s->connector, &ov), &ov);
 }
 
-/* checks R-CONN-11: of each side, in each step of a connection's life. */
+/* checks R-CONN-01[2], R-CONN-11: of each side, in each step of a connection's life. */
 void
 scenario_when_asked(struct pair *p)
 {
@@ -242,7 +242,9 @@ scenario_when_asked(struct pair *p)
 	meet_accept(&m, 1, 1);
 	answers(&p->a, 1);
 	answers(&p->b, 1);
+	WANT(ND_CONNECTION_INVALID, side_send(&p->a, 1));
 	meet_complete(&m);
+	pair_works(p);
 	answers(&p->a, 1);
 	answers(&p->b, 1);
 	WANT(ND_SUCCESS, part(&p->a));

@@ -70,6 +70,7 @@ accept_given_up(struct pair *p)
 	meet_close(&m);
 }
 
+/* checks R-CONN-12[1,2], R-DISC-08[1-3] */
 void
 scenario_profiles(struct pair *p)
 {

@@ -157,9 +157,9 @@ again(struct attempt *t, const struct sockaddr_storage *where)
 }
 
 /*
- * checks R-CONN-24[1,2], R-LSN-03: connects again and again, without waiting. None fails for want
- * of a port: queue pairs run out first. b has room for BACKLOG requests; the others are refused,
- * and when it has rejected those, there is room again. Taking a request makes no room.
+ * checks R-CONN-24[1,2], R-LSN-03[2,4]: connects again and again, without waiting. None fails for
+ * want of a port: queue pairs run out first. b has room for BACKLOG requests; the others are
+ * refused, and when it has rejected those, there is room again. Taking a request makes no room.
  */
 void
 scenario_storm(struct pair *p)

@@ -417,7 +417,7 @@ on_reply(struct sim_host *h, struct sim_ep *ep, const struct roce_cm_event *ev)
 		ep->up = true;
 }
 
-/* checks W-CM-45 */
+/* checks W-CM-45[3] */
 static void
 on_end(struct sim_ep *ep, const struct roce_cm_event *ev)
 {

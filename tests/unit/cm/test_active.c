@@ -187,8 +187,8 @@ Test(cm_active, w_cm_43_which_reps_are_duplicates)
 	}
 }
 
-/* checks W-CM-74: what the host asks for, 64 if it asks for nothing; the REQ says what its packet
- * has, with the LIDs of a routed path. */
+/* checks W-CM-74[1,2]: what the host asks for, 64 if it asks for nothing; the REQ says what its
+ * packet has, with the LIDs of a routed path. */
 Test(cm_active, w_cm_74_the_hop_limit_of_a_connect)
 {
 	static const uint8_t asked[] = {0, 1, 2, 64, 255}, sent[] = {64, 1, 2, 64, 255};

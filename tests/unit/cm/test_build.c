@@ -217,7 +217,7 @@ Test(cm_build, w_cm_40_transaction_ids_by_exchange)
 	cm_net_free(net);
 }
 
-/* checks W-CM-74: what a REQ says of its path, within a subnet and beyond. */
+/* checks W-CM-74[1]: what a REQ says of its path, within a subnet and beyond. */
 Test(cm_build, w_cm_74_routed_and_subnet_local_paths)
 {
 	static const uint8_t hop_limits[] = {1, 2, 64, 255};

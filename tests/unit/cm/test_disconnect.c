@@ -46,7 +46,7 @@ Test(cm_disconnect, t_cm_5_stale_connection)
 	cm_net_free(net);
 }
 
-/* checks W-CM-40, W-CM-45: each DREQ has an ID of its own, and each DREP that of its DREQ; in
+/* checks W-CM-40, W-CM-45[3-5]: each DREQ has an ID of its own, and each DREP that of its DREQ; in
  * time-wait, too. */
 Test(cm_disconnect, w_cm_45_each_dreq_is_answered_by_its_transaction_id)
 {
@@ -71,7 +71,7 @@ Test(cm_disconnect, w_cm_45_each_dreq_is_answered_by_its_transaction_id)
 	cm_net_free(b.net);
 }
 
-/* checks W-CM-45, W-CM-46: of whose wish the end was, by the state in which it came. */
+/* checks W-CM-45[3,5], W-CM-46: of whose wish the end was, by the state in which it came. */
 Test(cm_disconnect, who_ended_it)
 {
 	static const struct {

@@ -4,7 +4,7 @@
 
 #include "rigs/cm_net.h"
 
-/* checks R-LSN-03 */
+/* checks R-CONN-04[3], R-LSN-03[2,4] */
 Test(cm_listener, r_conn_04_backlog_full)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -32,6 +32,22 @@ Test(cm_listener, r_conn_04_backlog_full)
 	cm_net_free(net);
 }
 
+/* checks R-LSN-03[1] */
+Test(cm_listener, R_LSN_03_backlog_0_is_no_limit)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *p = &net->host[CM_NET_P];
+
+	p->hold_requests = true;
+	for (unsigned i = 0; i < 60; i++) { /* of the 64 that P has room for */
+		cm_net_connect(net, NULL, 0);
+		cm_net_run(net, MS(2));
+	}
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_REQUEST), 60);
+	cr_expect_eq(roce_cm_counters(p->cm)->rejected_backlog, 0);
+	cm_net_free(net);
+}
+
 /* What came before the pause is none of its business. */
 Test(cm_listener, R_LSN_06_paused_is_as_if_nobody_listened)
 {
@@ -55,7 +71,7 @@ Test(cm_listener, R_LSN_06_paused_is_as_if_nobody_listened)
 	cm_net_free(net);
 }
 
-/* checks R-LSN-05 */
+/* checks R-CONN-04[2], R-LSN-05[2] */
 Test(cm_listener, r_conn_04_unlisten_refuses_what_nobody_saw)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -84,7 +100,7 @@ Test(cm_listener, r_conn_04_unlisten_refuses_what_nobody_saw)
 	cm_net_free(net);
 }
 
-/* checks R-LSN-02 */
+/* checks R-LSN-02[1,2] */
 Test(cm_listener, listen_conflicts)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -128,8 +144,8 @@ inject_req(struct cm_net *net, uint32_t nic)
 	roce_cm_rx(net->host[CM_NET_P].cm, net->now_ns, &pkt, nic);
 }
 
-/* checks R-LSN-01: the wildcards of two adapters may have the same port, and each is offered what
- * comes to an address of its own adapter; with no listener there it is refused. */
+/* checks R-LSN-01[4,5]: the wildcards of two adapters may have the same port, and each is offered
+ * what comes to an address of its own adapter; with no listener there it is refused. */
 Test(cm_listener, R_LSN_01_the_wildcard_does_not_span_adapters)
 {
 	struct cm_net *net = cm_net_new(false);

@@ -77,6 +77,12 @@ spoil_transport(struct cm_mad *m)
 }
 
 static void
+spoil_extended_transport(struct cm_mad *m)
+{
+	m->ext_transport = 1; /* XRC */
+}
+
+static void
 spoil_mtu_0(struct cm_mad *m)
 {
 	m->mtu = 0;
@@ -121,6 +127,7 @@ Test(cm_passive, w_cm_08_reqs_that_contradict_themselves)
 		cr_expect_eq(reason_for(spoil_remote_gid, v6), 12);
 		cr_expect_eq(reason_for(spoil_pkey, v6), 12);
 		cr_expect_eq(reason_for(spoil_transport, v6), 9);
+		cr_expect_eq(reason_for(spoil_extended_transport, v6), 9);
 		cr_expect_eq(reason_for(spoil_mtu_0, v6), 26);
 		cr_expect_eq(reason_for(spoil_mtu_6, v6), 26);
 		cr_expect_eq(reason_for(spoil_port_space, v6), 8);
@@ -129,7 +136,7 @@ Test(cm_passive, w_cm_08_reqs_that_contradict_themselves)
 	}
 }
 
-/* checks W-CM-74 */
+/* checks W-CM-74[2] */
 Test(cm_passive, t_cm_7_hop_limit_and_ack_timeout_0)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -320,7 +327,7 @@ Test(cm_passive, w_cm_44_rtus_that_establish_nothing)
 	cm_net_free(net);
 }
 
-/* checks W-CM-74: 0 and 1 are "the same subnet", and become 64; the others stay. */
+/* checks W-CM-74[2]: 0 and 1 are "the same subnet", and become 64; the others stay. */
 Test(cm_passive, w_cm_74_hop_limit_of_a_request)
 {
 	static const uint8_t said[] = {0, 1, 2, 64, 255}, taken[] = {64, 64, 2, 64, 255};
@@ -338,7 +345,7 @@ Test(cm_passive, w_cm_74_hop_limit_of_a_request)
 	}
 }
 
-/* checks W-CM-74: whatever the REQ says of it, each message of the passive side has a hop limit
+/* checks W-CM-74[2]: whatever the REQ says of it, each message of the passive side has a hop limit
  * that leaves the host. */
 Test(cm_passive, w_cm_74_no_message_leaves_with_hop_limit_0)
 {

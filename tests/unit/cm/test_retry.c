@@ -5,6 +5,7 @@
 #include "rigs/cm_net.h"
 #include "cm/conn.h"
 
+/* checks R-CONN-06[1,4] */
 Test(cm_retry, r_conn_06_slow_accept)
 {
 	static const unsigned waits_s[] = {2, 6, 20, 100, 400};
@@ -31,6 +32,7 @@ Test(cm_retry, r_conn_06_slow_accept)
 	}
 }
 
+/* checks R-CONN-06[2,4] */
 Test(cm_retry, r_conn_06_slow_complete)
 {
 	static const unsigned waits_s[] = {1, 6, 20, 100, 400};
@@ -56,7 +58,8 @@ Test(cm_retry, r_conn_06_slow_complete)
 	}
 }
 
-/* A peer that asked for patience and then died: patience ends, and the retries begin anew. */
+/* checks W-CM-62[8]: a peer that asked for patience and then died: patience ends, and the retries
+ * begin anew. */
 Test(cm_retry, w_cm_50_dead_after_mra)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -82,9 +85,9 @@ Test(cm_retry, w_cm_50_dead_after_mra)
 	cm_net_free(net);
 }
 
-/* The peer's application is slow, and its CM has no MRA: neither a late Accept nor a late
- * CompleteConnect fails a connection. 15 x 4.3 s is what Windows' providers count on. Checks
- * R-CONN-06, W-CM-62. */
+/* checks R-CONN-06[1,2], W-CM-62[1,3]: the peer's application is slow, and its CM has no MRA:
+ * neither a late Accept nor a late CompleteConnect fails a connection. 15 x 4.3 s is what Windows'
+ * providers count on. */
 Test(cm_retry, r_conn_06_a_slow_peer_without_mra)
 {
 	for (unsigned slow = CM_NET_A; slow <= CM_NET_P; slow++) {
@@ -108,7 +111,8 @@ Test(cm_retry, r_conn_06_a_slow_peer_without_mra)
 	}
 }
 
-/* checks W-CM-60, W-CM-62: the copies of a REQ that nobody answers, and the end. */
+/* checks R-CONN-06[3], W-CM-60, W-CM-62[1,2]: the copies of a REQ that nobody answers, and the end.
+ */
 Test(cm_retry, w_cm_62_a_dead_peer_is_found_after_74_seconds)
 {
 	static const unsigned at_ms[] = {0, 200, 600, 1400, 3000, 6200, 10808, 15416, 20024, 24632,
@@ -134,8 +138,8 @@ Test(cm_retry, w_cm_62_a_dead_peer_is_found_after_74_seconds)
 	cm_net_free(net);
 }
 
-/* checks W-CM-62: fewer retries of the configuration are said in the REQ, bind us, and make a dead
- * peer known sooner. */
+/* checks W-CM-62[1,2]: fewer retries of the configuration are said in the REQ, bind us, and make a
+ * dead peer known sooner. */
 Test(cm_retry, w_cm_62_our_own_retries_bind_both)
 {
 	static const struct {
@@ -162,9 +166,9 @@ Test(cm_retry, w_cm_62_our_own_retries_bind_both)
 	}
 }
 
-/* checks W-CM-61, W-CM-62: what the peer's REQ says of itself is how long its RTU may take, but not
- * less than 10 s and not more than 300; and how many copies of the REP it gets, but at least
- * four. */
+/* checks W-CM-61, W-CM-62[3-5]: what the peer's REQ says of itself is how long its RTU may take,
+ * but not less than 10 s and not more than 300; and how many copies of the REP it gets, but at
+ * least four. */
 Test(cm_retry, w_cm_62_the_peers_req_says_how_long_its_rtu_may_take)
 {
 	static const struct {
@@ -208,7 +212,7 @@ Test(cm_retry, w_cm_62_the_peers_req_says_how_long_its_rtu_may_take)
 	}
 }
 
-/* checks W-CM-62: a DREQ asks no application; 10 s, whatever the REQ said. */
+/* checks W-CM-62[7]: a DREQ asks no application; 10 s, whatever the REQ said. */
 Test(cm_retry, w_cm_62_a_dreq_is_given_up_after_ten_seconds)
 {
 	for (unsigned side = CM_NET_A; side <= CM_NET_P; side++) {
@@ -230,7 +234,8 @@ Test(cm_retry, w_cm_62_a_dreq_is_given_up_after_ten_seconds)
 	}
 }
 
-/* A host that slept for a minute must not take its own absence for the peer's. */
+/* checks W-CM-62[9]: a host that slept for a minute must not take its own absence for the peer's.
+ */
 Test(cm_retry, late_ticks_are_no_reason_to_give_up)
 {
 	struct cm_net *net = cm_net_new(false);

@@ -150,7 +150,7 @@ Test(cm_sidr, loss_of_either)
 	}
 }
 
-/* checks W-CM-60, W-CM-62 */
+/* checks W-CM-60, W-CM-62[1,2] */
 Test(cm_sidr, nobody_answers)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -400,4 +400,28 @@ Test(cm_sidr, flood)
 		cm_net_free(net);
 		(void)l;
 	}
+}
+
+/* A request is repeated under its transaction ID; another one of the same peer, which has started
+ * again, may have its request ID, and is another question. */
+Test(cm_sidr, a_request_id_of_another_transaction_is_another_request)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	struct cm_mad m;
+
+	(void)listen_at(net, 0);
+	p->hold_requests = true;
+	(void)look_up(net, PORT, NULL, 0);
+	cm_net_run(net, MS(5));
+	cm_net_only_event(p, ROCE_CM_EV_SIDR_REQUEST);
+	m = a->last[REQ];
+	cm_net_inject(net, CM_NET_A, &m);
+	cm_net_run(net, 0);
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_SIDR_REQUEST), 1);
+	m.tid++;
+	cm_net_inject(net, CM_NET_A, &m);
+	cm_net_run(net, 0);
+	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_SIDR_REQUEST), 2);
+	cm_net_free(net);
 }

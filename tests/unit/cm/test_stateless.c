@@ -55,7 +55,7 @@ a_mad(enum cm_attr attr, const struct roce_gid *from, const struct roce_gid *to,
 	return m;
 }
 
-/* P has more addresses than one, and ports; strangers ask at any of them. */
+/* checks R-LSN-01[3]: P has more addresses than one, and ports; strangers ask at any of them. */
 Test(cm_stateless, W_CM_02_answers_go_back_the_way_that_the_question_came)
 {
 	static const struct {
@@ -112,7 +112,7 @@ Test(cm_stateless, datagram_services_do_not_exist_here)
 	cm_net_free(net);
 }
 
-/* checks W-CM-45 */
+/* checks W-CM-45[1] */
 Test(cm_stateless, t_cm_10_unknown_dreq)
 {
 	struct cm_net *net = cm_net_new(true);

@@ -147,3 +147,58 @@ Test(cm_table, messages_from_another_address_are_not_the_peers)
 	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_DISCONNECTED), 0);
 	cm_net_free(net);
 }
+
+/* One of many peers, which differ in this alone. */
+enum differ { IN_GUID, IN_ADDRESS, IN_IDS };
+
+static struct cm_mad
+req_of_peer(struct cm_net *net, const struct cm_mad *first, enum differ in, unsigned i)
+{
+	struct roce_gid *gid = &net->host[CM_NET_A].gid;
+	struct cm_mad m = *first;
+	struct cm_ip_hdr ip;
+
+	cr_assert(cm_ip_hdr_decode(&ip, m.priv));
+	if (in == IN_GUID)
+		m.ca_guid += i;
+	if (in == IN_IDS) {
+		m.local_id += i;
+		m.qpn += i;
+	}
+	if (in == IN_ADDRESS) {
+		gid->raw[14] = 3;
+		gid->raw[15] = (uint8_t)(i + 1);
+		m.sgid = ip.src = *gid;
+		cm_ip_hdr_encode(m.priv, &ip);
+	}
+	return m;
+}
+
+/*
+ * checks W-CM-42, W-CM-53: a REQ is a duplicate, or a sign of a stale connection, only if GUID and
+ * address and id, or number, are those of one that is known. There are as many peers as buckets, so
+ * that several meet in one.
+ */
+Test(cm_table, w_cm_42_peers_are_told_apart_by_guid_address_and_id)
+{
+	for (enum differ in = IN_GUID; in <= IN_IDS; in++) {
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *p = &net->host[CM_NET_P];
+		const struct roce_cm_counters *n = roce_cm_counters(p->cm);
+		const struct cm_mad first = cm_net_take_req(net);
+
+		p->hold_requests = true;
+		cm_net_mute(net, CM_NET_A);
+		for (unsigned i = 0; i < CONNS; i++) {
+			const struct cm_mad m = req_of_peer(net, &first, in, i);
+
+			cm_net_inject(net, CM_NET_A, &m);
+		}
+		cr_expect_eq(n->rx_duplicate, 0, "they differ in %d", in);
+		cr_expect_eq(n->stale, 0, "they differ in %d", in);
+		cr_expect_eq(n->rejected_invalid, 0);
+		cr_expect_eq(LIST_FIRST(&p->cm->free_conns), NULL);
+		cr_expect_eq(p->cm->fresh_conns, CONNS);
+		cm_net_free(net);
+	}
+}

@@ -24,7 +24,7 @@ Test(cm_tick, w_cm_50_mra_after_a_second)
 	cm_net_free(net);
 }
 
-/* checks W-CM-50, W-CM-62: it leaves in half of the time in which the peer may expect an answer,
+/* checks W-CM-50, W-CM-62[6]: it leaves in half of the time in which the peer may expect an answer,
  * and after a second at the latest. */
 Test(cm_tick, w_cm_62_mra_in_half_of_the_peers_response_timeout)
 {

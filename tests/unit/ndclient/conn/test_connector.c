@@ -56,7 +56,7 @@ outcome(nd_status st, const struct nd_overlapped *ov)
 	return st == ND_PENDING ? nd_overlapped_status(ov) : st;
 }
 
-/* checks R-DISC-07, R-DISC-14 */
+/* checks R-DISC-07[1,2], R-DISC-14 */
 Test(ndclient_conn, R_CONN_wrong_calls_are_refused_by_state)
 {
 	struct nd_adapter *a = conn_bench_new();

@@ -34,7 +34,7 @@ Test(ndclient_conn_event, both_profiles_of_accept)
 	}
 }
 
-/* checks R-CONN-08, R-CONN-11 */
+/* checks R-CONN-01[1], R-CONN-08, R-CONN-11 */
 Test(ndclient_conn_event, R_CONN_01_a_reply_completes_connect_and_tells_the_peers_values)
 {
 	struct nd_adapter *a = conn_bench_new();
@@ -112,6 +112,7 @@ Test(ndclient_conn_event, R_CONN_12_cancel_instead_of_completing)
 	conn_bench_drop(a);
 }
 
+/* checks R-CONN-03[2,3] */
 Test(ndclient_conn_event, R_CONN_03_a_failed_connect_gives_the_queue_pair_back)
 {
 	const nd_status retry[] = {ND_CONNECTION_REFUSED, ND_NETWORK_UNREACHABLE,
@@ -149,6 +150,7 @@ Test(ndclient_conn_event, accept_completes_and_sends_become_legal)
 	conn_bench_drop(a);
 }
 
+/* checks R-DISC-05[1] */
 Test(ndclient_conn_event, R_DISC_05_the_peers_disconnect_is_told_once_to_all_who_asked)
 {
 	struct nd_adapter *a = conn_bench_new();

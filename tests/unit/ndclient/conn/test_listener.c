@@ -30,6 +30,7 @@ request(struct nd_adapter *a, uint32_t listener, uint32_t conn)
 	nd_listener_request(a, &ev);
 }
 
+/* checks R-LSN-03[3], R-LSN-04[1-3] */
 Test(ndclient_listener, R_LSN_04_requests_and_connectors_meet_in_order)
 {
 	struct nd_adapter *a = conn_bench_new();
@@ -80,6 +81,7 @@ Test(ndclient_listener, R_CONN_20_cancel_makes_connectors_idle_again)
 	conn_bench_drop(a);
 }
 
+/* checks R-LSN-01[1] */
 Test(ndclient_listener, R_LSN_01_not_listening)
 {
 	struct nd_adapter *a = conn_bench_new();

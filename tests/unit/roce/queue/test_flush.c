@@ -64,7 +64,7 @@ Test(flush, a_deep_flush_takes_several_turns)
 	pair_free(p);
 }
 
-/* checks R-DISC-12: flushed to the end, a queue pair leaves all its entries behind. */
+/* checks R-DISC-12[3]: flushed to the end, a queue pair leaves all its entries behind. */
 Test(flush, a_deep_queue_is_flushed_before_it_is_destroyed)
 {
 	struct pair *p = pair_new(&(struct pair_opts){

@@ -58,8 +58,8 @@ Test(listener, R_CONN_15_a_port_has_one_listener)
 		NDSH_OK));
 }
 
-/* checks R-LSN-01, R-LSN-02: of two adapters each has its wildcard; one that is there already keeps
- * the wildcard and each address of its own adapter, and none of the other's. */
+/* checks R-LSN-01[5], R-LSN-02[1,2]: of two adapters each has its wildcard; one that is there
+ * already keeps the wildcard and each address of its own adapter, and none of the other's. */
 Test(listener, R_LSN_01_adapters_have_wildcards_of_their_own)
 {
 	struct ndd_rig *r = ndd_rig_new();

@@ -19,8 +19,8 @@ take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use, uint8_t hos
 		t, p, use, 0, &(struct roce_cm_addr){.gid.raw = {[15] = host}, .port = port});
 }
 
-/* checks R-LSN-01: of two adapters each has its own wildcard, and no address of the other is in it;
- * of one, each use is in the way of the other. */
+/* checks R-LSN-01[5]: of two adapters each has its own wildcard, and no address of the other is in
+ * it; of one, each use is in the way of the other. */
 Test(ports, R_LSN_01_the_wildcard_does_not_span_adapters)
 {
 	static const struct roce_cm_addr any = {.port = 7000},
