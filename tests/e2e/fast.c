@@ -110,8 +110,10 @@ end_by_peer(struct pair *p, struct nd_fr *fr)
 	WANT(ND_SUCCESS, side_result(&p->a, &result));
 }
 
-/* checks R-FR-01, R-FR-05, R-FR-10: over and over, with another token each time, ended by either
- * side; the last token but one is refused then. */
+/*
+ * checks R-FR-01, R-FR-05[2,3], R-FR-10[1]: over and over, with another token each time, ended
+ * by either side; the last token but one is refused then.
+ */
 void
 scenario_fast_register(struct pair *p)
 {
@@ -140,7 +142,10 @@ scenario_fast_register(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-FR-02, R-FR-03, R-FR-04: what is refused where it is posted, and leaves no trace. */
+/*
+ * checks R-FR-02[1,2], R-FR-03[1-7], R-FR-04: what is refused where it is posted, and leaves no
+ * trace.
+ */
 void
 scenario_fast_register_inline(struct pair *p)
 {
@@ -246,7 +251,7 @@ scenario_fast_register_ends(struct pair *p)
 	}
 }
 
-/* checks R-FR-10, R-RW-06[1]: what b reads from a ends b's registration, on success only. */
+/* checks R-FR-10[3], R-RW-06[1]: what b reads from a ends b's registration, on success only. */
 void
 scenario_read_local_invalidate(struct pair *p)
 {
@@ -278,7 +283,7 @@ scenario_read_local_invalidate(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-FR-08: in SGEs the token opens all of the memory, for the peer nothing. */
+/* checks R-FR-08[1,2]: in SGEs the token opens all of the memory, for the peer nothing. */
 void
 scenario_privileged_token(struct pair *p)
 {

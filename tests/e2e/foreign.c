@@ -45,7 +45,7 @@ every_operation(struct pair *p)
 	}
 }
 
-/* checks R-MR-11: heap, stack, maps of files, shared maps; also without pages made ahead. */
+/* checks R-MR-11[2]: heap, stack, maps of files, shared maps; also without pages made ahead. */
 void
 scenario_foreign_memory(struct pair *p)
 {
@@ -77,8 +77,10 @@ scenario_foreign_memory(struct pair *p)
 		munmap(kinds[i], BUFFER_BYTES);
 }
 
-/* checks R-MR-04, R-MR-05: what can't be written may be read, and is refused for more; what is not
- * there is refused. */
+/*
+ * checks R-MR-04[4], R-MR-05[1,2]: what can't be written may be read, and is refused for more;
+ * what is not there is refused.
+ */
 void
 scenario_foreign_rights(struct pair *p)
 {

@@ -17,8 +17,10 @@ send_inv(struct side *s, uint32_t bytes, uint32_t token, uint32_t flags)
 	return nd_qp_send_and_invalidate(s->qp, s->buf, &sge, 1, token, flags);
 }
 
-/* checks R-INV-02, W-INV-03: after the invalidate that token is refused, and the connection that
- * tries it ends. */
+/*
+ * checks R-INV-02[1,3], W-INV-03: after the invalidate that token is refused, and the connection
+ * that tries it ends.
+ */
 void
 scenario_invalidated(struct pair *p)
 {
@@ -35,8 +37,10 @@ scenario_invalidated(struct pair *p)
 	}
 }
 
-/* checks R-INV-02: writes under way through the window fail, and once the entry is there no byte
- * comes any more. */
+/*
+ * checks R-INV-02[2]: writes under way through the window fail, and once the entry is there no
+ * byte comes any more.
+ */
 void
 scenario_invalidate_under_way(struct pair *p)
 {
@@ -74,8 +78,10 @@ scenario_invalidate_under_way(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-INV-04: what is not bound to this queue pair can't be invalidated there: the entry says
- * so and the rest is cancelled. */
+/*
+ * checks R-INV-04[1,3], R-MW-01[1]: what is not bound to this queue pair can't be invalidated
+ * there: the entry says so and the rest is cancelled.
+ */
 void
 scenario_invalidate_unbound(struct pair *p)
 {
@@ -107,9 +113,9 @@ scenario_invalidate_unbound(struct pair *p)
 }
 
 /*
- * checks R-CR-06[1,2], R-CR-07[1,2], R-INV-07, R-INV-11, R-INV-14, R-INV-15: both poll calls
- * return the receive with its message, one of them tells the token; the window can be bound
- * again, its region is not busy.
+ * checks R-CR-06[1,2], R-CR-07[1,2], R-INV-07[1], R-INV-08[2], R-INV-11[1,2], R-INV-14,
+ * R-INV-15: both poll calls return the receive with its message, one of them tells the token;
+ * the window can be bound again, its region is not busy.
  */
 void
 scenario_remote_invalidate(struct pair *p)
@@ -151,8 +157,10 @@ scenario_remote_invalidate(struct pair *p)
 	}
 }
 
-/* checks R-INV-08, W-INV-01: a write with the token right behind the send that invalidates it, on
- * the same connection, does not arrive. */
+/*
+ * checks R-INV-08[3], W-INV-01: a write with the token right behind the send that invalidates
+ * it, on the same connection, does not arrive.
+ */
 void
 scenario_remote_invalidate_then_write(struct pair *p)
 {
@@ -181,8 +189,8 @@ scenario_remote_invalidate_then_write(struct pair *p)
 }
 
 /*
- * checks R-CR-07[3], R-INV-04, R-INV-06: of the peer's invalidation and an own one behind it,
- * the own one fails.
+ * checks R-CR-07[3], R-INV-04[2], R-INV-06[1,3]: of the peer's invalidation and an own one
+ * behind it, the own one fails.
  */
 void
 scenario_remote_invalidate_first(struct pair *p)
@@ -204,8 +212,10 @@ scenario_remote_invalidate_first(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-INV-06, R-INV-09, W-INV-02: a token that is no window's, or not of this connection, ends
- * it on both sides and touches nothing else. */
+/*
+ * checks R-INV-06[2], R-INV-09[1-4], W-INV-02: a token that is no window's, or not of this
+ * connection, ends it on both sides and touches nothing else.
+ */
 void
 scenario_remote_invalidate_bad_token(struct pair *p)
 {

@@ -34,9 +34,11 @@ is_blank(const struct nd_mr *mr)
 	CHECK(nd_mr_local_token(mr) == 0 && nd_mr_remote_token(mr) == 0);
 }
 
-/* checks R-MR-01, R-MR-09: a region has one buffer at a time, and is as new after Deregister; a
- * buffer may be in several; without a buffer both tokens are 0, and the remote one is the key in
- * the order of the wire. */
+/*
+ * checks R-MR-01[1-4], R-MR-07[1], R-MR-08[2,3], R-MR-09[2]: a region has one buffer at a time,
+ * and is as new after Deregister; a buffer may be in several; without a buffer both tokens are
+ * 0, and the remote one is the key in the order of the wire.
+ */
 void
 scenario_region_again(struct pair *p)
 {
@@ -75,8 +77,11 @@ scenario_region_again(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-MR-03: the remote-write right, of which the header's 5 has the local one already, lets
- * the owner receive there, alone as well; a region that may only be read needs no local right. */
+/*
+ * checks R-MR-03[1,2]: the remote-write right, of which the header's 5 has the local one
+ * already, lets the owner receive there, alone as well; a region that may only be read needs no
+ * local right.
+ */
 void
 scenario_region_rights(struct pair *p)
 {
@@ -99,8 +104,10 @@ scenario_region_rights(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-MR-05, R-MR-10, R-MR-11: memory that can't be written is registered without the right
- * to, and sent; READ_SINK and DO_NOT_SECURE_VM go with everything. */
+/*
+ * checks R-MR-05[1], R-MR-10, R-MR-11[1]: memory that can't be written is registered without the
+ * right to, and sent; READ_SINK and DO_NOT_SECURE_VM go with everything.
+ */
 void
 scenario_region_flags(struct pair *p)
 {

@@ -196,7 +196,7 @@ scenario_no_right(struct pair *p)
 	}
 }
 
-/* The key of a region that is no more; checks R-MR-08. */
+/* The key of a region that is no more; checks R-MR-08[2]. */
 void
 scenario_dead_key(struct pair *p)
 {

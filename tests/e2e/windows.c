@@ -7,8 +7,11 @@
 
 #define PAGE 4096u
 
-/* checks R-MW-02, R-MW-04, R-MW-06, R-MW-07, R-ORD-08: windows that overlap, on a region without
- * remote rights; the token is told by the send right behind the bind, before any entry. */
+/*
+ * checks R-MW-02[1], R-MW-04[3], R-MW-06[1], R-MW-07, R-ORD-08[1]: windows that overlap, on a
+ * region without remote rights; the token is told by the send right behind the bind, before any
+ * entry.
+ */
 void
 scenario_window(struct pair *p)
 {
@@ -49,8 +52,10 @@ scenario_window(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-MW-05, W-MEM-06: one byte before and behind, a right that it does not give. The
- * region behind the window would allow all of it. */
+/*
+ * checks R-MW-05[2], W-MEM-06: one byte before and behind, a right that it does not give. The
+ * region behind the window would allow all of it.
+ */
 void
 scenario_window_refuses(struct pair *p)
 {
@@ -99,8 +104,8 @@ scenario_window_not_local(struct pair *p)
 }
 
 /*
- * checks R-MW-01, R-MW-03, R-MW-04, R-MW-11, R-POST-05[1]: what Bind refuses at once; nothing
- * has changed then.
+ * checks R-MW-01[3], R-MW-03[1,2], R-MW-04[1,4], R-MW-11, R-POST-05[1]: what Bind refuses at
+ * once; nothing has changed then.
  */
 void
 scenario_window_misuse(struct pair *p)
@@ -139,8 +144,10 @@ scenario_window_misuse(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-MW-06, R-INV-05: bound to other memory, by another queue pair, it has another token; the
- * first is dead. */
+/*
+ * checks R-INV-05[1,2], R-MW-06[2,3]: bound to other memory, by another queue pair, it has
+ * another token; the first is dead.
+ */
 void
 scenario_window_rebind(struct pair *p)
 {
@@ -163,7 +170,7 @@ scenario_window_rebind(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-MW-08: the connection that tries it ends; the window's own goes on. */
+/* checks R-MW-08[1,2]: the connection that tries it ends; the window's own goes on. */
 void
 scenario_window_of_another(struct pair *p)
 {
@@ -181,7 +188,10 @@ scenario_window_of_another(struct pair *p)
 	}
 }
 
-/* checks R-MR-06, R-MW-09: a bound window keeps its region, until it is invalidated or closed. */
+/*
+ * checks R-MR-06[1], R-MW-09[1,2]: a bound window keeps its region, until it is invalidated or
+ * closed.
+ */
 void
 scenario_window_busy(struct pair *p)
 {
@@ -212,8 +222,10 @@ ends(struct nd_overlapped *gone)
 	WANT(ND_SUCCESS, nd_overlapped_wait(gone, PATIENCE_MS));
 }
 
-/* checks R-MR-07: a region that is closed with a window bound serves that window, and goes when the
- * binding has ended, by a post of its own, with the window, and with the queue pair. */
+/*
+ * checks R-MR-07[2,4]: a region that is closed with a window bound serves that window, and goes
+ * when the binding has ended, by a post of its own, with the window, and with the queue pair.
+ */
 void
 scenario_window_region_closed(struct pair *p)
 {
@@ -250,7 +262,7 @@ scenario_window_region_closed(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-MR-07: and when the adapter is closed before. */
+/* checks R-MR-07[2]: and when the adapter is closed before. */
 void
 scenario_window_region_left(struct pair *p)
 {
@@ -266,8 +278,10 @@ scenario_window_region_left(struct pair *p)
 	side_close(&p->a);
 }
 
-/* checks R-MW-10: the end of connection or queue pair unbinds the windows that were bound through
- * it; the windows can be bound elsewhere. */
+/*
+ * checks R-MW-10[1-3]: the end of connection or queue pair unbinds the windows that were bound
+ * through it; the windows can be bound elsewhere.
+ */
 void
 scenario_window_ends(struct pair *p)
 {

@@ -33,7 +33,7 @@ destroy(struct sim_ep *ep, struct sim_window *v)
 	v->mw = NULL;
 }
 
-/* With the queue pair gone, regions are not busy, with windows or without; checks R-MW-10. */
+/* With the queue pair gone, regions are not busy, with windows or without; checks R-MW-10[2]. */
 void
 sim_windows_destroy(struct sim_ep *ep)
 {
@@ -232,7 +232,7 @@ sim_window_heard(struct sim_ep *owner, unsigned place)
 	}
 }
 
-/* The peer's message op arrived at owner; checks R-INV-08, R-CR-06. */
+/* The peer's message op arrived at owner; checks R-CR-06, R-INV-08[1]. */
 void
 sim_window_invalidated(struct sim_ep *owner, const struct sim_op *op, const struct ndsh_cqe *e)
 {

@@ -16,6 +16,7 @@ Test(shm_siphash, published_vector)
 	cr_expect(eq(u64, ndsh_siphash(key, key[0], key[1]), 0x3f2acc7f57c29bdb));
 }
 
+/* checks R-MW-06[2] */
 Test(shm_window, R_MW_06_each_bind_has_another_token)
 {
 	const uint32_t starts[] = {0, 1, 0x7ffffff0, 0xfffff000};

@@ -9,7 +9,7 @@
 #define REMOTE_READ  NDSH_ACCESS_REMOTE_READ
 #define REMOTE_WRITE NDSH_ACCESS_REMOTE_WRITE
 
-/* A right to write remotely is one to write locally too. */
+/* checks R-MR-03[1]: a right to write remotely is one to write locally too. */
 Test(ndclient_flags, R_MR_03_rights_of_a_region)
 {
 	cr_expect(eq(u32, nd_region_access(0), 0));

@@ -41,7 +41,7 @@ Test(ndclient_result, R_CR_transport_outcomes)
 		cr_expect(eq(i32, tested(rows[i].wc, NDSH_OP_SEND), rows[i].nd), "%u", rows[i].wc);
 }
 
-/* checks R-MW-03, R-INV-09 */
+/* checks R-INV-04[1], R-INV-09[2,4], R-MW-03[3] */
 Test(ndclient_result, R_INV_04_outcomes_that_depend_on_the_operation)
 {
 	cr_expect(eq(

@@ -70,7 +70,7 @@ rung(struct posting *b)
 	return yes;
 }
 
-/* checks R-FR-05: also the token that the daemon will expect */
+/* checks R-FR-05[1,2]: also the token that the daemon will expect */
 Test(ndclient_fast, what_reaches_the_ring)
 {
 	struct posting *b = make();
@@ -127,7 +127,7 @@ Test(ndclient_fast, lists_come_back_with_their_requests)
 	posting_free(b);
 }
 
-/* checks R-FR-07: connected, and in its domain, or there is nothing in the queue */
+/* checks R-FR-07[1]: connected, and in its domain, or there is nothing in the queue */
 Test(ndclient_fast, an_initiator_request)
 {
 	struct posting *b = make();

@@ -12,6 +12,7 @@
 
 #define LONGEST 65536u
 
+/* checks R-MR-04[1-5] */
 Test(ndclient_region, R_MR_04_each_wrong_argument_has_its_status)
 {
 	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));

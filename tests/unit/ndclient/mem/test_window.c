@@ -14,8 +14,10 @@
 #include "ndclient/session/adapter.h"
 #include "rigs/window_bench.h"
 
-/* ---- what reaches the ring ----------------------------------------------------------- */
-
+/*
+ * checks R-MW-06[1]: ---- what reaches the ring
+ * -----------------------------------------------------------
+ */
 Test(ndclient_window, R_MW_06_the_token_is_known_when_the_bind_returns)
 {
 	struct window_bench *b = window_bench_make();
@@ -52,7 +54,7 @@ Test(ndclient_window, R_MW_06_the_token_is_known_when_the_bind_returns)
 	window_bench_drop(b);
 }
 
-/* checks R-MW-05, R-MW-13 */
+/* checks R-MW-04[1,2,4], R-MW-05[1], R-MW-13[2] */
 Test(ndclient_window, R_MW_04_rights)
 {
 	struct window_bench *b = window_bench_make();
@@ -75,6 +77,7 @@ Test(ndclient_window, R_MW_04_rights)
 	window_bench_drop(b);
 }
 
+/* checks R-MW-03[1,2] */
 Test(ndclient_window, R_MW_03_ranges)
 {
 	const struct {
@@ -110,7 +113,7 @@ Test(ndclient_window, R_MW_03_ranges)
 	}
 }
 
-/* checks R-INV-03, R-INV-07, R-POST-05[1,2] */
+/* checks R-INV-03[1], R-INV-07, R-POST-05[1,2] */
 Test(ndclient_window, flags_of_bind_invalidate_and_send_and_invalidate)
 {
 	for (uint32_t bit = 0; bit < 32; bit++) {
@@ -132,6 +135,7 @@ Test(ndclient_window, flags_of_bind_invalidate_and_send_and_invalidate)
 	}
 }
 
+/* checks R-INV-07[1,2] */
 Test(ndclient_window, R_INV_07_send_and_invalidate_is_a_send_with_a_token)
 {
 	struct window_bench *b = window_bench_make();
@@ -150,6 +154,7 @@ Test(ndclient_window, R_INV_07_send_and_invalidate_is_a_send_with_a_token)
 	window_bench_drop(b);
 }
 
+/* checks R-INV-04[4] */
 Test(ndclient_window, R_MW_11_windows_need_a_connection)
 {
 	struct window_bench *b = window_bench_make();
@@ -169,6 +174,7 @@ Test(ndclient_window, R_MW_11_windows_need_a_connection)
 	window_bench_drop(b);
 }
 
+/* checks R-MW-02[2,3] */
 Test(ndclient_window, R_MW_02_all_of_one_domain)
 {
 	struct window_bench *b = window_bench_make();
@@ -210,7 +216,7 @@ Test(ndclient_window, a_full_queue_changes_no_window)
 
 /* ---- how the state follows ----------------------------------------------------------- */
 
-/* checks R-INV-05 */
+/* checks R-INV-05[1,2], R-MW-01[2-4] */
 Test(ndclient_window, R_MW_01_bound_once_until_its_invalidation_was_taken)
 {
 	struct window_bench *b = window_bench_make();
@@ -290,7 +296,7 @@ Test(ndclient_window, a_silent_invalidation_across_the_wrap_of_the_indices)
 	}
 }
 
-/* checks R-OV-05 */
+/* checks R-MR-06[1], R-OV-05 */
 Test(ndclient_window, R_MR_06_a_region_is_busy_while_windows_are_bound)
 {
 	struct window_bench *b = window_bench_make();
@@ -339,7 +345,7 @@ Test(ndclient_window, completions_end_the_windows_of_the_requests_they_are_of)
 	window_bench_drop(b);
 }
 
-/* checks R-CR-06[2], R-CR-07[1], R-INV-11, R-INV-15 */
+/* checks R-CR-06[2], R-CR-07[1], R-INV-11[2], R-INV-15 */
 Test(ndclient_window, R_INV_14_a_receive_that_came_with_the_token_frees_the_window)
 {
 	for (int ex = 0; ex < 2; ex++) {
@@ -387,7 +393,7 @@ Test(ndclient_window, a_token_of_another_bind_or_queue_pair_frees_nothing)
 	window_bench_drop(b);
 }
 
-/* checks R-INV-06 */
+/* checks R-INV-04[1], R-INV-06 */
 Test(ndclient_window, R_INV_04_what_is_not_bound_is_for_the_daemon_to_refuse)
 {
 	struct window_bench *b = window_bench_make();
@@ -408,7 +414,7 @@ Test(ndclient_window, R_INV_04_what_is_not_bound_is_for_the_daemon_to_refuse)
 	window_bench_drop(b);
 }
 
-/* Posted through another queue pair it fails, and the window stays bound. */
+/* checks R-INV-04[1]: posted through another queue pair it fails, and the window stays bound. */
 Test(ndclient_window, R_INV_04_invalidate_through_another_queue_pair)
 {
 	struct window_bench *b = window_bench_make();
@@ -422,6 +428,7 @@ Test(ndclient_window, R_INV_04_invalidate_through_another_queue_pair)
 	window_bench_drop(b);
 }
 
+/* checks R-MW-10[2] */
 Test(ndclient_window, R_MW_10_the_end_of_the_queue_pair_unbinds)
 {
 	struct window_bench *b = window_bench_make();

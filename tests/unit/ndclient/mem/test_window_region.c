@@ -36,6 +36,7 @@ ended(struct window_bench *b)
 	return b->ended;
 }
 
+/* checks R-MR-07[2,4] */
 Test(ndclient_window, R_MR_07_a_closed_region_goes_with_its_last_window)
 {
 	struct window_bench *b = window_bench_make();

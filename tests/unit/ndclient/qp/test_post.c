@@ -214,7 +214,7 @@ Test(ndclient_post, R_RW_07_reads_have_an_sge_limit_of_their_own)
 	posting_free(b);
 }
 
-/* checks R-MR-09: the four bytes that the peer sent mean the number on the wire. */
+/* checks R-MR-09[1]: the four bytes that the peer sent mean the number on the wire. */
 Test(ndclient_post, a_remote_token_is_bytes)
 {
 	static const uint8_t told[4] = {0x12, 0x34, 0x56, 0x78};

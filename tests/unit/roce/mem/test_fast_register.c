@@ -63,7 +63,7 @@ Test(fast_register, every_byte_in_its_page)
 	}
 }
 
-/* Not a byte beside what was registered, though the page has more. */
+/* checks R-FR-03[4]: not a byte beside what was registered, though the page has more. */
 Test(fast_register, R_FR_03_nothing_outside)
 {
 	const uint32_t bytes = 3 * FAST_PAGE + 50;
@@ -108,7 +108,7 @@ Test(fast_register, only_the_rights_that_were_given)
 /* ---- tokens ---- */
 
 /*
- * The peer acts on what a SEND right behind the registration tells it; checks R-FR-07,
+ * The peer acts on what a SEND right behind the registration tells it; checks R-FR-07[2],
  * R-ORD-08[3].
  */
 Test(fast_register, a_send_behind_it_finds_it_done)
@@ -130,8 +130,10 @@ Test(fast_register, a_send_behind_it_finds_it_done)
 	fast_free(p, f);
 }
 
-/* Registered, invalidated, registered anew with other pages; the token of before is dead and stays
- * so. checks R-FR-05, R-FR-10 */
+/*
+ * Registered, invalidated, registered anew with other pages; the token of before is dead and
+ * stays so. checks R-FR-05[3], R-FR-10[1], R-INV-01[2]
+ */
 Test(fast_register, R_FR_01_again_and_again)
 {
 	for (uint32_t rounds = 1; rounds < 8; rounds++) {
@@ -162,7 +164,10 @@ Test(fast_register, R_FR_01_again_and_again)
 	}
 }
 
-/* The owner's token is not the peer's, nor the other way round: by kind, not by value. */
+/*
+ * checks R-FR-05[2]: the owner's token is not the peer's, nor the other way round: by kind, not
+ * by value.
+ */
 Test(fast_register, R_FR_05_each_side_has_its_own_token)
 {
 	struct pair *p = window_pair();

@@ -106,7 +106,7 @@ Test(fast_use, not_registered_is_no_memory)
 
 /* ---- invalidation ---- */
 
-/* checks R-INV-08, R-INV-15, R-FR-10 */
+/* checks R-FR-10[2], R-INV-08[1], R-INV-15 */
 Test(fast_use, the_peer_ends_it_with_its_send)
 {
 	struct pair *p = window_pair();
@@ -126,7 +126,7 @@ Test(fast_use, the_peer_ends_it_with_its_send)
 	fast_free(p, f);
 }
 
-/* Not what the peer was given no right to, nor by the owner's own token; checks R-INV-09. */
+/* Not what the peer was given no right to, nor by the owner's own token; checks R-INV-09[1]. */
 Test(fast_use, what_the_peer_may_not_end)
 {
 	for (unsigned i = 0; i < 3; i++) {
@@ -148,7 +148,7 @@ Test(fast_use, what_the_peer_may_not_end)
 	}
 }
 
-/* Twice, by an old token, or by the local one; checks R-INV-04. */
+/* Twice, by an old token, or by the local one; checks R-INV-04[1,3]. */
 Test(fast_use, invalidations_that_fail)
 {
 	for (unsigned i = 0; i < 3; i++) {
@@ -238,6 +238,7 @@ open_arena(struct pair *p, const struct fast *f)
 	return key;
 }
 
+/* checks R-FR-08[1] */
 Test(fast_use, R_FR_08_reads_and_writes_the_owners_memory)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = WINDOW_MTU});
@@ -265,7 +266,7 @@ Test(fast_use, R_FR_08_reads_and_writes_the_owners_memory)
 	fast_free(p, f);
 }
 
-/* checks R-FR-08: the peer gets nothing by it, and can't end it */
+/* checks R-FR-08[2]: the peer gets nothing by it, and can't end it */
 Test(fast_use, the_privileged_token_is_nothing_to_a_peer)
 {
 	for (unsigned i = 0; i < 3; i++) {
@@ -289,7 +290,7 @@ Test(fast_use, the_privileged_token_is_nothing_to_a_peer)
 	}
 }
 
-/* checks R-INV-01: nor can its owner end it by a request */
+/* checks R-INV-01[3]: nor can its owner end it by a request */
 Test(fast_use, the_privileged_token_is_no_registration)
 {
 	struct pair *p = window_pair();

@@ -9,7 +9,7 @@
 
 /* ---- invalidate ---- */
 
-/* checks R-INV-02, W-INV-03 */
+/* checks R-INV-01[1], R-INV-02[1,3], W-INV-03 */
 Test(invalidate, R_INV_02_invalidated_is_dead)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -37,7 +37,7 @@ bad_token(const struct pair *p, unsigned i, const struct window *unbound,
 	return tokens[i];
 }
 
-/* checks R-INV-01: a region never */
+/* checks R-INV-01[3], R-INV-04[1]: a region never */
 Test(invalidate, R_INV_04_R_INV_01_what_can_not_be_invalidated)
 {
 	for (unsigned i = 0; i < BAD_TOKENS; i++) {
@@ -113,6 +113,7 @@ cut_in_the_middle(uint8_t op, struct cut c)
 	return p;
 }
 
+/* checks R-INV-02[2] */
 Test(invalidate, R_INV_02_a_write_under_way_fails)
 {
 	struct window v;
@@ -124,7 +125,7 @@ Test(invalidate, R_INV_02_a_write_under_way_fails)
 	window_pair_free(p, &v);
 }
 
-/* The INVALIDATE need not wait until the peer has read all. */
+/* checks R-INV-02[2]: the INVALIDATE need not wait until the peer has read all. */
 Test(invalidate, R_INV_02_a_read_under_way_fails)
 {
 	struct window v;
@@ -136,6 +137,7 @@ Test(invalidate, R_INV_02_a_read_under_way_fails)
 	window_pair_free(p, &v);
 }
 
+/* checks R-MW-09[1] */
 Test(invalidate, R_MW_09_a_read_under_way_fails)
 {
 	struct window v;
@@ -146,7 +148,10 @@ Test(invalidate, R_MW_09_a_read_under_way_fails)
 	pair_free(p);
 }
 
-/* The READ was accepted, but its responses had not left: W-FENCE-03 leaves that to the peer. */
+/*
+ * checks R-INV-02[2]: the READ was accepted, but its responses had not left: W-FENCE-03 leaves
+ * that to the peer.
+ */
 Test(invalidate, R_INV_02_a_read_overtaken_by_its_own_invalidation_fails)
 {
 	struct pair *p = window_pair();
@@ -167,7 +172,10 @@ Test(invalidate, R_INV_02_a_read_overtaken_by_its_own_invalidation_fails)
 
 /* ---- remote invalidation ---- */
 
-/* Sizes of one packet and of several; checks W-INV-01, R-INV-11, R-INV-15, R-CR-06. */
+/*
+ * Sizes of one packet and of several; checks R-CR-06, R-INV-08[1], R-INV-11[1,2], R-INV-15,
+ * W-INV-01.
+ */
 Test(invalidate, R_INV_08_dead_before_the_receive_completes)
 {
 	static const uint32_t sizes[] = {0, 8, WINDOW_MTU, WINDOW_MTU + 1, 3 * WINDOW_MTU};
@@ -201,7 +209,7 @@ Test(invalidate, R_INV_08_dead_before_the_receive_completes)
 	}
 }
 
-/* Side 0 says both at once; checks R-INV-08: the WRITE must not slip in before the entry. */
+/* Side 0 says both at once; checks R-INV-08[3]: the WRITE must not slip in before the entry. */
 Test(invalidate, R_INV_08_a_write_right_behind_faults)
 {
 	struct pair *p = window_pair();
@@ -222,6 +230,7 @@ Test(invalidate, R_INV_08_a_write_right_behind_faults)
 	window_pair_free(p, &v);
 }
 
+/* checks R-INV-07[1] */
 Test(invalidate, R_INV_07_R_INV_12_inline_silent_and_solicited)
 {
 	struct pair *p = window_pair();
@@ -243,7 +252,7 @@ Test(invalidate, R_INV_07_R_INV_12_inline_silent_and_solicited)
 	window_pair_free(p, &v);
 }
 
-/* checks W-INV-02, W-INV-05: unknown, unbound, of another queue pair, of a region */
+/* checks R-INV-09[1-4], W-INV-02, W-INV-05: unknown, unbound, of another queue pair, of a region */
 Test(invalidate, R_INV_09_a_bad_token_ends_the_connection)
 {
 	for (unsigned i = 0; i < BAD_TOKENS; i++) {
@@ -274,6 +283,7 @@ Test(invalidate, R_INV_09_a_bad_token_ends_the_connection)
 	}
 }
 
+/* checks R-INV-06[1-3] */
 Test(invalidate, R_INV_06_of_both_sides_exactly_one_wins)
 {
 	for (unsigned i = 0; i < 2; i++) {

@@ -8,7 +8,7 @@
 #include "roce/mem/mr.h"
 #include "roce/qp/qp.h"
 
-/* checks R-MR-08 */
+/* checks R-MR-08[1,3] */
 Test(mr, W_MEM_01_W_MEM_02_regions)
 {
 	const struct roce_shard_cfg cfg = lone_config();
@@ -156,6 +156,7 @@ deregister_tap(
 	return 1;
 }
 
+/* checks R-MR-06[2,3], R-MR-07[3] */
 Test(mr, W_RESP_13_revoked_in_the_middle_of_a_write)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});
@@ -170,6 +171,7 @@ Test(mr, W_RESP_13_revoked_in_the_middle_of_a_write)
 	pair_free(p);
 }
 
+/* checks R-MR-06[2,3], R-MR-07[3] */
 Test(mr, W_RESP_13_revoked_in_the_middle_of_a_read)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});

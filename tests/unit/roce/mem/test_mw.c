@@ -5,8 +5,7 @@
 
 #include "rigs/windows.h"
 
-/* ---- bind ---- */
-
+/* checks R-MW-04[3]: ---- bind ---- */
 Test(windows, R_MW_07_R_MW_04_bound_and_usable)
 {
 	struct pair *p = window_pair();
@@ -94,7 +93,7 @@ Test(windows, R_MW_03_nothing_outside_the_window)
 	}
 }
 
-/* checks R-MW-05, W-MEM-06: no right is a bind like others, and grants nothing */
+/* checks R-MW-05[1,2], W-MEM-06: no right is a bind like others, and grants nothing */
 Test(windows, only_the_rights_that_were_bound)
 {
 	static const struct {
@@ -126,7 +125,7 @@ bind_fails(struct pair *p, struct window *v, uint64_t context)
 	window_pair_free(p, v);
 }
 
-/* checks R-MW-02, R-MW-03 */
+/* checks R-MW-02, R-MW-03[1,3] */
 Test(windows, W_MEM_05_binds_that_are_refused)
 {
 	static const struct {
@@ -153,6 +152,7 @@ Test(windows, W_MEM_05_binds_that_are_refused)
 	}
 }
 
+/* checks R-MW-04[1,2] */
 Test(windows, R_MW_04_write_needs_local_write)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mr_access = WINDOW_READ});
@@ -168,6 +168,7 @@ Test(windows, R_MW_04_write_needs_local_write)
 	bind_fails(p, &v, 3);
 }
 
+/* checks R-MW-02[2] */
 Test(windows, R_MW_02_one_protection_domain)
 {
 	struct pair *p = window_pair();
@@ -191,6 +192,7 @@ Test(windows, R_MW_02_one_protection_domain)
 	window_pair_free(p, &w);
 }
 
+/* checks R-MW-02[1] */
 Test(windows, R_MW_02_windows_overlap)
 {
 	struct pair *p = window_pair();
@@ -208,6 +210,7 @@ Test(windows, R_MW_02_windows_overlap)
 	window_pair_free(p, &v);
 }
 
+/* checks R-MW-01[2] */
 Test(windows, R_MW_01_bound_once)
 {
 	struct pair *p = window_pair();
@@ -220,7 +223,7 @@ Test(windows, R_MW_01_bound_once)
 	bind_fails(p, &v, 2);
 }
 
-/* checks R-INV-05, W-MEM-04 */
+/* checks R-INV-05[1], R-MW-06[2,3], W-MEM-04 */
 Test(windows, R_MW_06_tokens_differ_and_old_ones_stay_dead)
 {
 	struct pair *p = window_pair();
@@ -242,7 +245,10 @@ Test(windows, R_MW_06_tokens_differ_and_old_ones_stay_dead)
 	window_pair_free(p, &v);
 }
 
-/* A client may not choose tokens: neither an old one nor one that does not follow. */
+/*
+ * checks R-MW-06[3]: a client may not choose tokens: neither an old one nor one that does not
+ * follow.
+ */
 Test(windows, R_MW_06_a_token_that_does_not_follow_is_a_breach)
 {
 	for (unsigned i = 0; i < 3; i++) {
@@ -268,7 +274,7 @@ Test(windows, R_MW_06_a_token_that_does_not_follow_is_a_breach)
 	}
 }
 
-/* checks W-INV-02 */
+/* checks R-MW-08[1,2], W-INV-02 */
 Test(windows, R_MW_08_only_the_peer_of_the_queue_pair_it_is_bound_to)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -310,8 +316,7 @@ Test(windows, W_MEM_06_a_window_is_never_a_local_token)
 	window_pair_free(p, &v);
 }
 
-/* ---- ends of windows and regions ---- */
-
+/* checks R-MR-06[1,3], R-MW-09[1,2]: ---- ends of windows and regions ---- */
 Test(windows, W_MEM_03_R_MR_06_R_MW_09_a_region_is_busy_while_windows_are_bound)
 {
 	struct pair *p = window_pair();
@@ -333,7 +338,7 @@ Test(windows, W_MEM_03_R_MR_06_R_MW_09_a_region_is_busy_while_windows_are_bound)
 	window_pair_free(p, &v);
 }
 
-/* checks R-MR-08: the slot's next window has other tokens */
+/* checks R-MR-08[3]: the slot's next window has other tokens */
 Test(windows, R_MR_08_a_slot_used_again_has_other_tokens)
 {
 	struct pair *p = window_pair();
@@ -350,6 +355,7 @@ Test(windows, R_MR_08_a_slot_used_again_has_other_tokens)
 	window_pair_free(p, &v);
 }
 
+/* checks R-MW-10[2,3] */
 Test(windows, R_MW_10_the_end_of_the_queue_pair_unbinds)
 {
 	struct pair *p = window_pair();

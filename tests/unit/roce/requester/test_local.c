@@ -42,7 +42,7 @@ Test(local, W_FENCE_02_local_operations_wait_to_be_told_not_to_be_done)
 	window_pair_free(p, &v);
 }
 
-/* checks R-INV-03, R-ORD-05[1], W-FENCE-01: with the fence, earlier READs come first */
+/* checks R-INV-03[2], R-ORD-05[1], W-FENCE-01: with the fence, earlier READs come first */
 Test(local, R_ORD_05_a_fence_waits_for_reads)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -71,7 +71,10 @@ Test(local, R_ORD_05_a_fence_waits_for_reads)
 	}
 }
 
-/* checks R-ORD-05[2]: neither a write without its acknowledgement nor another queue pair's read. */
+/*
+ * checks R-INV-03[3], R-ORD-05[2]: neither a write without its acknowledgement nor another queue
+ * pair's read.
+ */
 Test(local, a_fence_waits_for_nothing_else)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.qps = 2});
@@ -90,7 +93,7 @@ Test(local, a_fence_waits_for_nothing_else)
 	pair_free(p);
 }
 
-/* A failed one ends what follows, but waits for what was before. */
+/* checks R-INV-04[3]: a failed one ends what follows, but waits for what was before. */
 Test(local, R_INV_04_told_behind_what_was_before)
 {
 	struct pair *p = window_pair();
