@@ -34,6 +34,11 @@
  *	sim_ah.c	address handles
  *	sim_sidr.c	SIDR: lookups of such a queue pair's number
  *	sim_stranger.c	forged frames
+ *	sim_cc.c	congestion, and what rates must be
+ *	sim_change.c	MAC addresses and attributes that change
+ *	sim_exhaust.c	tables that are full
+ *	sim_rare.c	codes, counts, lengths that are rare
+ *	sim_kind.c	which rare things happened
  *	sim_dialect.h	peers that are other implementations
  *	sim_mem.c	memory of the world; arenas with a shadow of what they must hold
  */
@@ -95,6 +100,9 @@ struct sim_world {
 	uint64_t dialect_ns;	   /* when one says something by itself */
 	uint64_t holds; /* atomics that may make their peer retransmit the packets behind them */
 	uint64_t completions, deaths;
+	unsigned changes; /* of MAC addresses, to come */
+	uint64_t change_ns;
+	bool moved_macs;			     /* one has changed */
 	unsigned dying;				     /* hosts that died or are about to */
 	uint64_t cm_faults[SIM_CM_STEPS][SIM_FATES]; /* planned ones that happened */
 };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An application: it takes completions, by polling or by wake-ups, and posts requests. */
 #include "sim.h"
+#include "sim_kind.h"
 
-#define CQ_DEPTH 8192u /* no client of the simulator may overrun it */
+#define STARVE_MAX (40 * SIM_S)
+#define CQ_DEPTH   8192u /* no client of the simulator may overrun it */
 
 void
 sim_cq_init(struct sim_client *c, struct sim_cq *cq, uint32_t depth)
@@ -140,7 +142,28 @@ wants_receives(struct sim_ep *ep)
 	const struct sim_conn *c = ep->conn;
 
 	return ep->srq == NULL && !ep->recv_stopped && !ep->recv_failed &&
-	       c->state <= SIM_CONN_UP && ep->recv_posted < SIM_RECVS_MAX;
+	       c->state <= SIM_CONN_UP && ep->recv_posted < SIM_RECVS_MAX &&
+	       ep->w->now_ns >= ep->starve_ns;
+}
+
+/* Once in its life the application forgets its receives, its own or the shared ones, for so long
+ * that requests of the peer are refused hundreds of times (R-SR-06). */
+static void
+starve(struct sim_ep *ep)
+{
+	struct sim_world *w = ep->w;
+	uint64_t *until = ep->srq != NULL ? &ep->srq->starve_ns : &ep->starve_ns;
+
+	if (w->profile->starve == 0 || ep->starved || !ep->up || ep->peer->posted == 0)
+		return;
+	ep->starved = true;
+	if (!sim_chance(w, w->profile->starve))
+		return;
+	*until = w->now_ns + sim_below(w, STARVE_MAX);
+	sim_note(w, "conn %u%s: no receives for %lu ms", ep->conn->number, ep->name,
+		(unsigned long)((*until - w->now_ns) / SIM_MS));
+	if (*until - w->now_ns > 5 * SIM_S)
+		sim_kind(SIM_KIND_long_starvation);
 }
 
 /* Post a random number of requests; returns whether this end may want to post more soon. */
@@ -153,6 +176,7 @@ act(struct sim_ep *ep, unsigned *done)
 
 	if (ep->gone)
 		return false;
+	starve(ep);
 	if (wants_receives(ep) && !sim_chance(w, w->profile->lazy_recv))
 		while (sim_recv_post(ep))
 			posted++;
@@ -176,6 +200,8 @@ sim_client_run(struct sim_client *c)
 	unsigned done = poll_cqs(c) + sim_srq_run(&c->srq);
 	uint32_t was = w->draws.actor;
 	bool more = false;
+
+	sim_exhaust(c);
 
 	for (unsigned i = 0; i < c->n_eps; i++) {
 		sim_actor_set(w, sim_ep_actor(c->eps[i]));

@@ -13,9 +13,10 @@ struct sim_srq {
 	struct sim_arena inbox;
 	struct sim_recv *recvs;
 	unsigned posted, taken, done;
-	unsigned lost;	/* queue pairs that vanished: each may have taken one along */
-	uint32_t limit; /* 0: not armed */
-	bool below;	/* when it was armed, there were fewer */
+	uint64_t starve_ns; /* none is posted before */
+	unsigned lost;	    /* queue pairs that vanished: each may have taken one along */
+	uint32_t limit;	    /* 0: not armed */
+	bool below;	    /* when it was armed, there were fewer */
 };
 
 enum sim_resize_step {
@@ -61,6 +62,7 @@ struct sim_client {
 	struct sim_mover mover;
 	struct sim_ep *eps[2 * SIM_CONNS_MAX]; /* by handle and session-local number */
 	unsigned n_eps, patience;
+	bool exhausted; /* its tables were full once */
 	struct sim_ud *uds[SIM_UDS_MAX];
 	unsigned n_uds;
 	struct sim_ahs ahs;
@@ -71,6 +73,8 @@ void sim_client_init(struct sim_world *w, struct sim_shard *shard);
 void sim_cq_init(struct sim_client *c, struct sim_cq *cq, uint32_t depth);
 void sim_client_run(struct sim_client *c);
 void sim_client_wake(struct sim_cq *cq);
+/* sim_exhaust.c: once, at some time */
+void sim_exhaust(struct sim_client *c);
 /* Take what is there in all queues. */
 void sim_client_drain(struct sim_client *c);
 void sim_cq_drain(struct sim_client *c, struct sim_cq *cq);

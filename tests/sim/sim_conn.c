@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "sim.h"
+#include "sim_change.h"
+#include "sim_kind.h"
 
 #define REJECT_NO_LISTENER 8u
 #define REJECT_STALE	   10u
@@ -84,14 +86,12 @@ sim_conn_init(struct sim_world *w, unsigned number)
 	c->start_ns = sim_below(w, 2 * SIM_MS);
 	c->v6 = sim_chance(w, 4000);
 	c->mtu_code = (uint8_t)(1 + sim_below(w, 5));
-	/* Longer than eight of the longest outages, or requests would rightly give up. */
-	c->ack_timeout = (uint8_t)((p->outages ? 14 : 9) + sim_below(w, 4));
+	sim_rare_plan(w, c);
 	c->refuse = sim_chance(w, 500);
 	c->nobody = !c->refuse && sim_chance(w, 300);
-	c->rnr_retry = 7;
-	c->rnr_code = (uint8_t)(1 + sim_below(w, 13));
 	plan_ep(w, c, &c->ep[0], "a");
 	plan_ep(w, c, &c->ep[1], "p");
+	sim_rare_length(w, c);
 	if (sim_chance(w, p->poison)) {
 		c->poison = (enum sim_poison)(1 + sim_below(w, SIM_POISON_COUNT - 1));
 		c->villain = &c->ep[sim_below(w, 2)];
@@ -107,7 +107,7 @@ sim_conn_init(struct sim_world *w, unsigned number)
 	if (c->poison == SIM_POISON_RECV_SMALL && c->villain->peer->shares)
 		c->mtu_code = 5; /* shared receives have room for the messages of all */
 	/* It is a write: a queue pair without the right to remote writes refuses it. */
-	if (c->poison != SIM_POISON_QP_RIGHT && sim_chance(w, 3000))
+	if (c->poison != SIM_POISON_QP_RIGHT && c->ack_timeout != 0 && sim_chance(w, 3000))
 		c->keepalive_ms = 1 + (uint32_t)sim_below(w, 3);
 	c->mtu = 128u << c->mtu_code;
 	sim_cm_plan(w, c);
@@ -141,7 +141,7 @@ make_arenas(struct sim_ep *ep)
 {
 	struct sim_client *cl = ep->client;
 	unsigned number = ep->conn->number;
-	uint32_t slot = 6 * ep->conn->mtu;
+	uint32_t slot = (ep->conn->packets + 1) * ep->conn->mtu;
 
 	sim_arena_init(cl, &ep->source, slot, 0, "conn %u%s: source", number, ep->name);
 	sim_arena_init(cl, &ep->target, slot,
@@ -223,7 +223,7 @@ connect_qp(struct sim_ep *ep, const struct roce_cm_event *ev)
 		.max_dest_rd = ep->max_dest_rd,
 		.min_rnr_code = c->rnr_code,
 		.timeout_code = ev->ack_timeout,
-		.retry = 7,
+		.retry = c->retry,
 		.rnr_retry = c->rnr_retry,
 		/* The passive end sends nothing before it knows that the other is ready. */
 		.keepalive_ms = ep == &c->ep[0] ? c->keepalive_ms : 0,
@@ -233,6 +233,16 @@ connect_qp(struct sim_ep *ep, const struct roce_cm_event *ev)
 		"conn %u: MTU or timeout", c->number);
 	attr.path.udp_sport = roce_flow_sport(ev->flow_label, ep->qpn, ev->peer.qpn);
 	attr.path.tos = ev->tos;
+	attr.path.tagged = c->vlan != 0;
+	attr.path.vlan_tci = (uint16_t)(c->vlan | sim_below(ep->w, 8) << 13);
+	ep->path = attr.path;
+	ep->connected = true;
+	if (c->vlan != 0)
+		sim_kind(SIM_KIND_vlans);
+	if (c->ack_timeout == 0) /* which a REQ can't say: the peer adds its own time */
+		attr.timeout_code = 0;
+	sim_timeout_codes[attr.timeout_code]++;
+	sim_retries[c->retry]++;
 	sim_ep_modify(ep, ROCE_QPS_RTR,
 		ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |
 			ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR,
@@ -250,7 +260,7 @@ params(const struct sim_ep *ep)
 		.psn = ep->psn,
 		.responder_resources = ep->max_dest_rd,
 		.initiator_depth = ep->max_rd,
-		.retry_count = 7,
+		.retry_count = ep->conn->retry,
 		.rnr_retry = ep->conn->rnr_retry,
 		.srq = ep->srq != NULL};
 }
@@ -281,6 +291,7 @@ sim_ep_destroy(struct sim_ep *ep)
 	if (ep->qp == NULL)
 		return;
 	sim_note(ep->w, "conn %u%s: destroyed", ep->conn->number, ep->name);
+	sim_change_reset(ep);
 	roce_qp_destroy(s, ep->qp);
 	if (ep->own_cq.cq != NULL)
 		sim_check(ep->w, roce_cq_destroy(s, ep->own_cq.cq), "own queue is still in use");
@@ -545,7 +556,8 @@ sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev)
 			roce_cm_established(sh->host->cm, w->now_ns, ep->cm);
 		return;
 	}
-	ep->conn->dying |= missed(ep, ev);
+	ep->conn->dying |= missed(ep, ev) ||
+			   (ev->reason == ROCE_REASON_RETRY_EXC && sim_may_give_up(ep->conn));
 	sim_check(w, ep->conn->dying, "conn %u%s: error without a reason: %s", ep->conn->number,
 		ep->name, roce_reason_name((enum roce_reason)ev->reason));
 	ep->errored = true;

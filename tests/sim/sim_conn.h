@@ -3,6 +3,7 @@
 #ifndef SIM_CONN_H
 #define SIM_CONN_H
 
+#include "sim_cc.h"
 #include "sim_client.h"
 #include "sim_draw.h"
 
@@ -41,6 +42,12 @@ struct sim_ep {
 	const char *name; /* "a" (active) or "p" */
 	struct roce_qp *qp;
 	uint32_t qpn, psn, index;
+	bool connected; /* it was in RTS */
+	struct roce_path path;
+	uint64_t learn_ns;  /* when it hears of the peer's MAC address; 0: it knows it */
+	uint64_t starve_ns; /* no receives are posted before */
+	bool starved;
+	struct sim_rate rate;
 	struct ndsh_qp_dims dims;
 	struct ndsh_qp_page *page;
 	struct ndsh_sq sq;
@@ -114,7 +121,9 @@ struct sim_conn {
 	bool poison_done;
 	uint64_t poison_ns;
 	unsigned abrupt_at; /* disconnect after so many requests of both ends; 0: orderly */
-	uint8_t rnr_retry, rnr_code;
+	uint8_t retry, rnr_retry, rnr_code;
+	unsigned packets; /* of its longest messages */
+	uint16_t vlan;
 	uint32_t keepalive_ms; /* of both ends; 0: none */
 	struct sim_cm_fault cm_fault[SIM_CM_FAULTS];
 	uint32_t cm_id;	   /* of the active side; 0: not known yet */
@@ -149,6 +158,9 @@ void sim_ep_to_error(struct sim_ep *ep);
 void sim_ep_destroy(struct sim_ep *ep);
 /* Passive: the application's answer to a REQ, when it is due. */
 void sim_conn_answer(struct sim_conn *c);
+/* sim_rare.c: codes, counts and VLAN; then the length of messages, when its ends are planned */
+void sim_rare_plan(struct sim_world *w, struct sim_conn *c);
+void sim_rare_length(struct sim_world *w, struct sim_conn *c);
 /* sim_cm.c */
 /* What was planned and happened, of all worlds so far. */
 void sim_cm_print(void);
@@ -164,6 +176,9 @@ uint64_t sim_conn_step(struct sim_conn *c);
 const char *sim_op_name(uint8_t op);
 void sim_model_completion(
 	struct sim_client *c, const struct sim_cq *cq, const struct ndsh_cqe *cqe);
+/* May a frame be lost? */
+bool sim_is_lossy(const struct sim_world *w);
+bool sim_may_give_up(const struct sim_conn *c);
 void sim_model_wakeups(struct sim_client *c);
 void sim_model_ep_end(struct sim_ep *ep);
 void sim_model_ep_vanish(struct sim_ep *ep);

@@ -5,6 +5,7 @@
 #include "cm/codec.h"
 #include "roce/qp/qp.h"
 #include "sim.h"
+#include "sim_cc.h"
 
 /* The sources are public; where the rules name one, it is the same. */
 static const struct {
@@ -296,7 +297,7 @@ sim_dialect_rx(
 	if (ep != NULL && (pkt->opflags & ROCE_OPF_REQUEST))
 		sim_request_heard(ep, f, pkt);
 	else
-		roce_shard_rx(sh->s, sh->host->w->now_ns, pkt, qp);
+		sim_cc_rx(sh, pkt, qp);
 	sim_actor_set(sh->host->w, was);
 }
 

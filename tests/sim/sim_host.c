@@ -31,6 +31,9 @@ sim_path_to(const struct sim_host *from, unsigned address, bool v6)
 
 	memcpy(p.smac, from->mac, 6);
 	name(address, p.dmac, &p.dgid, v6);
+	for (unsigned i = 0; i < from->w->n_hosts; i++)
+		if (from->w->hosts[i].address == address)
+			memcpy(p.dmac, from->w->hosts[i].mac, 6);
 	return p;
 }
 

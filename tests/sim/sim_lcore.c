@@ -10,6 +10,8 @@
 
 #include "roce/check.h"
 #include "sim.h"
+#include "sim_cc.h"
+#include "sim_kind.h"
 
 #define RX_BUDGET  32u
 #define OUT_MAX	   32u
@@ -105,6 +107,9 @@ rx_frame(struct sim_shard *sh, struct sim_frame *f)
 			sim_note(w, "host %u.%u: rx %s qpn %06x psn %06x %u bytes syn %02x",
 				h->number, sh->number, roce_opcode_info[pkt.opcode].name, pkt.qpn,
 				pkt.psn, pkt.payload_bytes, pkt.syndrome);
+		if ((pkt.opflags & ROCE_OPF_RESPONSE) && (pkt.syndrome & 0xe0) == ROCE_SYN_RNR &&
+			pkt.opcode == ROCE_ACK)
+			sim_rnr_codes[pkt.syndrome & 31]++;
 		qp = roce_shard_rx_seek(sh->s, place, &pkt);
 		if (!sim_ud_rx(sh, &pkt, qp, f->damaged))
 			sim_dialect_rx(sh, f, &pkt, qp);
@@ -247,6 +252,7 @@ pull(struct sim_shard *sh)
 			"bad slot: port %u, %u bytes", slots[i].port, slots[i].len);
 		sh->tx_frames++;
 		sim_ud_left(&sh->client, slots[i].buf, slots[i].len);
+		sim_cc_left(sh, slots[i].buf, slots[i].len);
 		put(sh, sim_frame_new(slots[i].buf, slots[i].len));
 	}
 	return filled;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- *	sim --seeds A..B [--profile NAME]... [--replay] [--stop] [--counters] [--dialects]
+ *	sim --seeds A..B [--profile NAME]... [--replay] [--stop] [--counters] [--dialects] [--kinds]
  *	sim --seed N [--profile NAME] [--verbose]
  *	sim --shrink N [--profile NAME] [--budget SECONDS]
  *	sim --scenario FILE [--verbose]
@@ -9,7 +9,8 @@
  * The seed chooses one of the profiles, or of all. --replay runs each seed twice and fails
  * if their traces differ. --stop ends at the first failure. --counters shows what
  * the engine and the CM saw in all of it. --dialects fails if there is a dialect (sim_dialect.c)
- * that no peer has spoken. A failing seed prints one line that starts with "seed N".
+ * that no peer has spoken, --kinds if one of the rare things (sim_kind.h) never happened. A failing
+ * seed prints one line that starts with "seed N".
  *
  * --shrink prints a scenario of what little of a failing seed fails in the same way, found in so
  * much CPU time, with its trace; --scenario runs one, --scenarios all of a folder.
@@ -21,6 +22,7 @@
 #include <time.h>
 
 #include "sim.h"
+#include "sim_kind.h"
 #include "sim_scenario.h"
 #include "sim_shrink.h"
 
@@ -30,7 +32,7 @@ struct options {
 	uint64_t first, last;
 	const struct sim_profile *profile[PROFILES_MAX];
 	unsigned n_profiles;
-	bool verbose, replay, stop, counters, dialects, shrink;
+	bool verbose, replay, stop, counters, dialects, kinds, shrink;
 	const char *scenario, *scenarios;
 	unsigned budget_s;
 	bool any; /* of what may be done */
@@ -40,7 +42,7 @@ static int
 usage(void)
 {
 	fprintf(stderr, "usage: sim --seeds A..B | --seed N [--profile NAME]... [--verbose] "
-			"[--replay] [--stop] [--counters] [--dialects]\n"
+			"[--replay] [--stop] [--counters] [--dialects] [--kinds]\n"
 			"       sim --shrink N [--profile NAME] [--budget SECONDS]\n"
 			"       sim --scenario FILE [--verbose] | --scenarios FOLDER\n"
 			"profiles:");
@@ -74,7 +76,7 @@ parse_flag(const char *name, struct options *o)
 		const char *name;
 		bool *flag;
 	} flags[] = {{"--verbose", &o->verbose}, {"--replay", &o->replay}, {"--stop", &o->stop},
-		{"--counters", &o->counters}, {"--dialects", &o->dialects}};
+		{"--counters", &o->counters}, {"--dialects", &o->dialects}, {"--kinds", &o->kinds}};
 
 	for (unsigned i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (strcmp(name, flags[i].name) == 0)
@@ -158,6 +160,7 @@ print_counters(void)
 #undef ROCE_X
 	sim_cm_print();
 	sim_dialect_print();
+	sim_kinds_print();
 }
 
 static const struct sim_profile *
@@ -228,6 +231,8 @@ main(int argc, char **argv)
 	if (o.counters)
 		print_counters();
 	if (o.dialects && !sim_dialect_all_spoken())
+		failed++;
+	if (o.kinds && !sim_kinds_all())
 		failed++;
 	print_figures(passed + failed, spent_ns() - begin);
 	return close_with(passed, failed);

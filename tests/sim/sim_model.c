@@ -27,12 +27,23 @@ sim_op_name(uint8_t op)
 	return names[op];
 }
 
-static bool
-lossy(const struct sim_world *w)
+bool
+sim_is_lossy(const struct sim_world *w)
 {
 	const struct sim_profile *p = w->profile;
 
-	return p->loss + p->corrupt + p->cut + p->outages > 0 || w->net.dropped > 0;
+	return p->loss + p->corrupt + p->cut + p->outages > 0 || w->net.dropped > 0 ||
+	       w->moved_macs;
+}
+
+/* With few retries, what only has to be sent again may be the end: what was lost, or dropped behind
+ * a held atomic, or late by a mover's pause or by datagrams in front. */
+bool
+sim_may_give_up(const struct sim_conn *c)
+{
+	const struct sim_world *w = c->ep[0].w;
+
+	return c->retry < 7 && (sim_is_lossy(w) || w->holds + w->stalls > 0 || w->n_uds > 0);
 }
 
 /* ---- statuses ---- */
@@ -80,7 +91,8 @@ send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 		return !op->poisoned;
 	/* The peer is dead and silent, and its reason was lost or not for us. */
 	if (status == NDSH_WC_RETRY_EXC_ERR)
-		return closing || lossy(ep->w) || ep->peer->errored || ep->peer->flushing;
+		return closing || sim_is_lossy(ep->w) || sim_may_give_up(c) || ep->peer->errored ||
+		       ep->peer->flushing;
 	if (c->poison == SIM_POISON_DEREGISTER)
 		return status == NDSH_WC_REM_ACCESS_ERR && op->remote_slot >= 0 && ep == c->villain;
 	if (c->poison == SIM_POISON_CUT)

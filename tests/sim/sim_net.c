@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim.h"
+#include "sim_cc.h"
 
 static bool
 earlier(const struct sim_frame *a, const struct sim_frame *b)
@@ -58,6 +59,16 @@ destination(struct sim_world *w, const uint8_t *frame)
 	return h;
 }
 
+/* An address that some host had before: it has another one now. */
+static bool
+is_old(const struct sim_world *w, const uint8_t *frame)
+{
+	for (unsigned i = 0; i < w->n_hosts && w->moved_macs; i++)
+		if (memcmp(frame, w->hosts[i].mac, 5) == 0)
+			return true;
+	return false;
+}
+
 /* Only datagrams go to addresses that no host ever had. */
 static bool
 is_nobody(const struct sim_world *w, const uint8_t *frame)
@@ -89,6 +100,8 @@ enqueue(struct sim_world *w, unsigned to, const uint8_t *frame, uint32_t bytes, 
 	f->at_ns = at_ns;
 	f->seq = w->net.seq++;
 	f->to = to;
+	if (p->marks > 0)
+		sim_cc_mark(w, f);
 	if (sim_chance(w, p->corrupt)) {
 		unsigned bits = 1 + (unsigned)sim_below(w, 8);
 
@@ -154,8 +167,8 @@ send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t bytes)
 	struct sim_host *to = destination(w, frame);
 	uint64_t start, at;
 
-	sim_check(w, to != NULL || is_nobody(w, frame), "host %u sends to an unknown MAC address",
-		from);
+	sim_check(w, to != NULL || is_nobody(w, frame) || is_old(w, frame),
+		"host %u sends to an unknown MAC address", from);
 	n->sent++;
 	sim_hash(w, (uint64_t)roce_crc32(0, frame, bytes) << 32 | bytes << 4 | from);
 	start = w->now_ns > n->link_free_ns[from] ? w->now_ns : n->link_free_ns[from];

@@ -22,6 +22,11 @@ struct sim_profile {
 	unsigned deaths; /* ... to be a host's death, and of a host to die in the middle of work */
 	unsigned stalls; /* chance that a shard's next turn comes late */
 	bool tight;	 /* small rings between shards */
+	/* What is rare. */
+	unsigned starve;  /* chance of an end to post no receives for a long time, once */
+	unsigned changes; /* chance of new MAC addresses; of other attributes in SQD */
+	unsigned marks;	  /* chance of a frame to be marked: ECN */
+	unsigned rare;	  /* chance of a connection to have all values of codes and counts */
 };
 extern const struct sim_profile sim_profiles[];
 const struct sim_profile *sim_profile_find(const char *name);

@@ -25,14 +25,15 @@ random_size(struct sim_conn *c, uint32_t most)
 		n = c->mtu - 1 + (uint32_t)sim_below(w, 3);
 		break;
 	case 3:
-		n = c->mtu * (uint32_t)(1 + sim_below(w, 5)) - 1 + (uint32_t)sim_below(w, 3);
+		n = c->mtu * (uint32_t)(1 + sim_below(w, c->packets)) - 1 +
+		    (uint32_t)sim_below(w, 3);
 		break;
 	case 4:
 	case 5:
 		n = (uint32_t)sim_below(w, 256);
 		break;
 	default:
-		n = (uint32_t)sim_below(w, 5 * c->mtu);
+		n = (uint32_t)sim_below(w, c->packets * c->mtu);
 		break;
 	}
 	return n < most ? n : most;
@@ -203,7 +204,7 @@ post_poisoned(struct sim_ep *ep, struct sim_op *op)
 	struct ndsh_swr wr = {.raddr = t->va, .rkey = t->key};
 
 	op->poisoned = true;
-	op->bytes = 1 + random_size(c, 5 * c->mtu - 1);
+	op->bytes = 1 + random_size(c, c->packets * c->mtu - 1);
 	op->op = NDSH_OP_WRITE;
 	switch (c->poison) {
 	case SIM_POISON_READ_KEY:
@@ -322,7 +323,7 @@ sim_op_post(struct sim_ep *ep)
 		push(ep, op, &wr);
 		return true;
 	}
-	op->bytes = random_size(c, 5 * c->mtu);
+	op->bytes = random_size(c, c->packets * c->mtu);
 	random_flags(ep, op);
 	if (op->op == NDSH_OP_READ ? !choose_landing(ep, op) : !choose_source(ep, op))
 		return false;
@@ -375,7 +376,7 @@ sim_recv_post(struct sim_ep *ep)
 	r->slot = sim_arena_slot(ep->w, &ep->inbox);
 	if (r->slot < 0)
 		return false;
-	r->bytes = 5 * c->mtu + (uint32_t)sim_below(ep->w, c->mtu / 2);
+	r->bytes = c->packets * c->mtu + (uint32_t)sim_below(ep->w, c->mtu / 2);
 	r->nsge = (uint8_t)sim_sges(
 		ep->w, &ep->inbox, (unsigned)r->slot, r->bytes, ep->dims.rq_sge, r->sge);
 	ep->inbox.users[r->slot]++;

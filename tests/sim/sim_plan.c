@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What becomes due in the life of a connection: planned errors, its end, the cleaning up. */
 #include "sim.h"
+#include "sim_change.h"
 
 static void
 disconnect(struct sim_ep *ep)
@@ -121,6 +122,8 @@ drain(struct sim_ep *ep)
 		ep->drained_until_ns = w->now_ns + sim_below(w, 200 * SIM_US);
 	} else if (roce_qp_state_get(ep->qp) == ROCE_QPS_SQD && w->now_ns >= ep->drained_until_ns &&
 		   !(ep->patient && ep->draining)) {
+		if (sim_chance(w, w->profile->changes))
+			sim_change_attributes(ep);
 		sim_note(w, "conn %u%s: back to RTS", ep->conn->number, ep->name);
 		sim_ep_modify(ep, ROCE_QPS_RTS, 0, NULL);
 		sim_shard_wake(ep->client->shard, w->now_ns);

@@ -4,8 +4,8 @@
 #include "sim.h"
 
 const struct sim_profile sim_profiles[] = {
-	{.name = "clean", .jitter_ns = 2 * SIM_US},
-	{.name = "lazy", .jitter_ns = 2 * SIM_US, .lazy_recv = 5000},
+	{.name = "clean", .jitter_ns = 2 * SIM_US, .rare = 3000},
+	{.name = "lazy", .jitter_ns = 2 * SIM_US, .lazy_recv = 5000, .rare = 3000},
 	{.name = "loss", .loss = 300, .jitter_ns = 5 * SIM_US, .lazy_recv = 500},
 	{.name = "twice",
 		.dup = 1000,
@@ -84,6 +84,14 @@ const struct sim_profile sim_profiles[] = {
 		.poison = 8000,
 		.abrupt = 1000,
 		.dialects = 8000},
+	{.name = "starve", .loss = 100, .jitter_ns = 5 * SIM_US, .starve = 3000, .rare = 10000},
+	{.name = "changes",
+		.loss = 20,
+		.jitter_ns = 5 * SIM_US,
+		.lazy_recv = 500,
+		.changes = 8000,
+		.rare = 3000},
+	{.name = "marked", .jitter_ns = 5 * SIM_US, .lazy_recv = 500, .marks = 2500},
 	{.name = NULL},
 };
 

@@ -85,7 +85,7 @@ sim_srq_run(struct sim_srq *q)
 
 	if (!in_use(q))
 		return 0;
-	if (!sim_chance(w, w->profile->lazy_recv))
+	if (w->now_ns >= q->starve_ns && !sim_chance(w, w->profile->lazy_recv))
 		while (posted < most && post(q))
 			posted++;
 	if (sim_chance(w, 500) && (q->limit == 0 || !q->below))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim.h"
+#include "sim_change.h"
 
 #define NO_PROGRESS_NS (200 * SIM_S) /* longer than all retries of transport and CM */
 #define STEPS_MAX      UINT64_C(3000000)
@@ -99,6 +100,7 @@ setup(struct sim_world *w)
 		sim_conn_init(w, i);
 	sim_ud_plan(w);
 	sim_sidr_plan(w);
+	sim_change_plan(w);
 }
 
 /* What happens next, of all that may. */
@@ -171,6 +173,7 @@ run(struct sim_world *w)
 				conns_ns = sim_earlier(conns_ns, sim_ud_step(&w->uds[i]));
 			conns_ns = sim_earlier(conns_ns, sim_sidr_step(w));
 			conns_ns = sim_earlier(conns_ns, sim_stranger_step(w));
+			conns_ns = sim_earlier(conns_ns, sim_change_step(w));
 		}
 		sim_check(w, w->now_ns - w->progress_ns < NO_PROGRESS_NS, "no progress: a hang");
 		sim_check(w, ++w->outcome->steps < STEPS_MAX, "too many steps: a livelock");
