@@ -180,8 +180,9 @@ close_inside(struct pair *p)
 }
 
 /*
- * checks R-CQ-24, R-CQ-26[2,3], R-CQ-28, R-CQ-29[1], R-LIFE-09[3], R-LIFE-10[1], R-MOD-01: the
- * data path in callbacks alone, types and moderation, the end of a queue in its own callback.
+ * checks R-CQ-24, R-CQ-26[2,3], R-CQ-28, R-CQ-29[1], R-LIFE-09[3], R-LIFE-10[1], R-MOD-01[1,4]:
+ * the data path in callbacks alone, types and moderation, the end of a queue in its own
+ * callback.
  */
 void
 scenario_callbacks(struct pair *p)

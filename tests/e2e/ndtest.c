@@ -20,6 +20,7 @@ static const struct {
 } scenarios[] = {
 	{"full-cq", scenario_full_cq},
 	{"full-receive-cq", scenario_full_receive_cq},
+	{"grants", scenario_grants},
 	{"no-receive", scenario_no_receive},
 	{"late-receive", scenario_late_receive},
 	{"long-send", scenario_long_send},

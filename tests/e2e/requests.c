@@ -237,3 +237,50 @@ scenario_notify(struct pair *p)
 	WANT(ND_CANCELED, nd_overlapped_wait(&ov, PATIENCE_MS));
 	pair_close(p);
 }
+
+/*
+ * checks R-POST-04[1,4,6]: a queue pair that asked for one SGE takes two, a depth of five makes
+ * eight, and a completion queue of four takes eight entries.
+ */
+void
+scenario_grants(struct pair *p)
+{
+	struct nd_qp_options options = {
+		.receive_depth = 5,
+		.initiator_depth = 5,
+		.max_receive_sge = 1,
+		.max_initiator_sge = 1,
+	};
+	struct nd_sge sge[2];
+	struct nd_result result;
+	uint32_t posted = 0;
+	nd_status status;
+	struct nd_cq *cq;
+
+	side_open(&p->a, 64);
+	side_open(&p->b, 64);
+	WANT(ND_SUCCESS, nd_cq_create(p->a.adapter, 4, &cq));
+	options.receive_cq = cq;
+	options.initiator_cq = p->a.cq;
+	WANT(ND_SUCCESS, nd_qp_create(p->a.pd, &options, &p->a.qp));
+	side_create_qp(&p->b, 16);
+	pair_connect(p);
+	sge[0] = (struct nd_sge){p->a.buf, 10, nd_mr_local_token(p->a.mr)};
+	sge[1] = (struct nd_sge){p->a.buf + 100, 20, nd_mr_local_token(p->a.mr)};
+	memset(p->a.buf, 0x41, 200);
+	WANT(ND_SUCCESS, side_receive(&p->b, 100));
+	WANT(ND_SUCCESS, nd_qp_send(p->a.qp, NULL, sge, 2, 0));
+	WANT(ND_SUCCESS, side_result(&p->a, &result));
+	WANT(ND_SUCCESS, side_result(&p->b, &result));
+	CHECK(result.bytes_transferred == 30 && memcmp(p->b.buf, p->a.buf, 30) == 0);
+	while ((status = nd_qp_receive(p->a.qp, NULL, sge, 2)) == ND_SUCCESS)
+		posted++;
+	WANT(ND_NO_MORE_ENTRIES, status);
+	CHECK(posted == 8);
+	WANT(ND_SUCCESS, nd_qp_flush(p->a.qp));
+	p->a.cq = cq;
+	for (uint32_t i = 0; i < posted; i++)
+		WANT(ND_CANCELED, side_result(&p->a, &result));
+	CHECK(side_quiet(&p->a, 20));
+	pair_close(p);
+}

@@ -138,9 +138,11 @@ run_resizer(void *arg)
 	return NULL;
 }
 
-/* checks R-RSZ-01: both queues go up and down all the time, with two lcores making entries, two
- * threads taking them and waiting for them. Each comes once, in order, and no thread sleeps
- * too long. */
+/*
+ * checks R-RSZ-01[1,2]: both queues go up and down all the time, with two lcores making entries,
+ * two threads taking them and waiting for them. Each comes once, in order, and no thread sleeps
+ * too long.
+ */
 void
 scenario_resize_load(struct pair *p)
 {
@@ -174,7 +176,7 @@ scenario_resize_load(struct pair *p)
 	pair_close(p);
 }
 
-/* checks R-RSZ-01: a refused resize changes nothing; a waiter and a fault stay. */
+/* checks R-RSZ-01[1]: a refused resize changes nothing; a waiter and a fault stay. */
 void
 scenario_resize(struct pair *p)
 {

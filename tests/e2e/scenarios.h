@@ -9,6 +9,7 @@
 /* requests.c */
 void scenario_full_cq(struct pair *p);
 void scenario_full_receive_cq(struct pair *p);
+void scenario_grants(struct pair *p);
 void scenario_no_receive(struct pair *p);
 void scenario_late_receive(struct pair *p);
 void scenario_long_send(struct pair *p);

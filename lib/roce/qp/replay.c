@@ -9,8 +9,8 @@
 #include "roce/qp/qp.h"
 #include "roce/shard/shard.h"
 
-/* The block may have been that of an earlier queue pair, or of this one before a reset: nothing of it
- * may be answered. */
+/* The block may have been that of an earlier queue pair, or of this one before a reset: nothing of
+ * it may be answered. */
 void
 roce_reads_use(struct roce_shard *s, struct roce_qp *qp)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a responder keeps of the peer's last READs and atomics, to answer them and to answer them
- * again when they are repeated (W-ATOM-01). Each queue pair has a block of its own, so that no other
- * one, however long its responses are stuck, can leave it without. Few queue pairs are the target
- * of any: the blocks are a table of the shard, whose pages are not touched before they are needed.
+ * again when they are repeated (W-ATOM-01). Each queue pair has a block of its own, so that no
+ * other one, however long its responses are stuck, can leave it without. Few queue pairs are the
+ * target of any: the blocks are a table of the shard, whose pages are not touched before they are
+ * needed.
  */
 #ifndef ROCE_REPLAY_H
 #define ROCE_REPLAY_H

@@ -58,8 +58,8 @@ roce_receive_take(struct roce_shard *s, struct roce_qp *qp)
 	return got;
 }
 
-/* The packet that the receive in use was taken for is accepted, or ends the queue pair: the users of a
- * shared receive queue see that it is gone. */
+/* The packet that the receive in use was taken for is accepted, or ends the queue pair: the users
+ * of a shared receive queue see that it is gone. */
 BASE_INLINE void
 roce_receive_keep(struct roce_shard *s, struct roce_qp *qp)
 {

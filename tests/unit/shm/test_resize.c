@@ -106,6 +106,7 @@ exchange(uint32_t from, uint32_t to, uint32_t lap, uint32_t fill, uint32_t early
 	drop(&q);
 }
 
+/* checks R-RSZ-01[1] */
 Test(shm_resize, R_RSZ_01_nothing_is_lost_at_any_fill_and_place)
 {
 	for (uint32_t from = 2; from <= 8; from *= 2)
@@ -192,12 +193,14 @@ random_life(uint64_t seed)
 	drop(&q);
 }
 
+/* checks R-RSZ-01[1] */
 Test(shm_resize, R_RSZ_01_nothing_is_lost_in_random_lives)
 {
 	for (uint64_t seed = 1; seed <= 3000; seed++)
 		random_life(seed);
 }
 
+/* checks R-RSZ-01[3] */
 Test(shm_resize, R_RSZ_01_below_what_is_queued_nothing_changes)
 {
 	struct queue q = make(16);
@@ -220,7 +223,7 @@ Test(shm_resize, R_RSZ_01_below_what_is_queued_nothing_changes)
 	drop(&q);
 }
 
-/* checks R-RSZ-01: arm, mark and fault are what they were. */
+/* checks R-RSZ-01[7]: arm, mark and fault are what they were. */
 Test(shm_resize, arm_and_fault_are_untouched)
 {
 	struct queue q = make(4);

@@ -128,12 +128,13 @@ live(uint32_t from, uint32_t to)
 	cr_assert_gt(late, RUNS / 100, "and this one must occur");
 }
 
-/* checks R-CQ-15 */
+/* checks R-CQ-15, R-RSZ-01[1,7] */
 Test(interleave_resize, R_RSZ_01_up_no_entry_and_no_wake_up_is_lost)
 {
 	live(SMALL, LARGE);
 }
 
+/* checks R-RSZ-01[1,7] */
 Test(interleave_resize, R_RSZ_01_down_no_entry_and_no_wake_up_is_lost)
 {
 	live(LARGE, SMALL);

@@ -24,7 +24,7 @@ in_poll_arm(struct arm_bench *b)
 	arm_bench_arm(b, ANY);
 }
 
-/* checks R-CQ-01[1,2], R-CQ-09, R-CQ-26[1] */
+/* checks R-CQ-01[1,2], R-CQ-09, R-CQ-26[1], R-MOD-01[7] */
 Test(ndclient_arm, one_callback_per_arm_and_none_without)
 {
 	struct arm_bench b;

@@ -36,7 +36,7 @@ serve_later(struct arm_bench *b)
 	return b->runs;
 }
 
-/* checks R-MOD-01: entries are there at once, and count, taken or not */
+/* checks R-MOD-01[1,4]: entries are there at once, and count, taken or not */
 Test(ndclient_moderate, R_MOD_01_by_count)
 {
 	struct arm_bench b;
@@ -66,7 +66,7 @@ Test(ndclient_moderate, R_MOD_01_by_count)
 	arm_bench_drop(&b);
 }
 
-/* checks R-MOD-01 */
+/* checks R-MOD-01[2,5,8,9] */
 Test(ndclient_moderate, R_MOD_01_by_time)
 {
 	struct arm_bench b;
@@ -88,7 +88,7 @@ Test(ndclient_moderate, R_MOD_01_by_time)
 	arm_bench_drop(&b);
 }
 
-/* checks R-MOD-01: whichever is first */
+/* checks R-MOD-01[2,4]: whichever is first */
 Test(ndclient_moderate, by_both)
 {
 	struct arm_bench b;
@@ -107,7 +107,7 @@ Test(ndclient_moderate, by_both)
 	arm_bench_drop(&b);
 }
 
-/* checks R-MOD-01: what switches it off, and that neither limit is none at all */
+/* checks R-MOD-01[3,6,8,9,10]: what switches it off, and that neither limit is none at all */
 Test(ndclient_moderate, settings)
 {
 	static const uint32_t off[][2] = {{0, 5}, {0, UNLIMITED}, {7, 0}, {7, 1}, {UNLIMITED, 1}};
@@ -139,8 +139,10 @@ resized(struct arm_bench *b, uint32_t depth)
 	nd_spin_unlock(&b->cq->lock);
 }
 
-/* checks R-MOD-01: a count is judged by the depth that the queue has now, also while a callback is
- * held back; a resize that leaves no limit ends that. */
+/*
+ * checks R-MOD-01[5,9]: a count is judged by the depth that the queue has now, also while a
+ * callback is held back; a resize that leaves no limit ends that.
+ */
 Test(ndclient_moderate, after_a_resize)
 {
 	struct arm_bench b;
@@ -167,6 +169,7 @@ Test(ndclient_moderate, after_a_resize)
 	arm_bench_drop(&b);
 }
 
+/* checks R-MOD-02[1,2] */
 Test(ndclient_moderate, R_MOD_02_faults_and_failed_entries_are_not_delayed)
 {
 	static const uint32_t setting[][2] = {{HOUR_US, UNLIMITED}, {UNLIMITED, 60}, {HOUR_US, 60}};
@@ -236,7 +239,7 @@ Test(ndclient_moderate, the_daemon_goes_while_it_waits)
 	arm_bench_drop(&b);
 }
 
-/* checks R-MOD-01: only callbacks are delayed */
+/* checks R-MOD-01[1]: only callbacks are delayed */
 Test(ndclient_moderate, other_styles_are_not_delayed)
 {
 	struct nd_adapter *a = arm_bench_new_adapter();

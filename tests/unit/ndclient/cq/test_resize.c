@@ -215,6 +215,7 @@ take_in_order(struct bench *b, uintptr_t from, uintptr_t to)
 	cr_assert(le(i32, nd_cq_get_results(b->cq, &r, 1), 0), "and no more");
 }
 
+/* checks R-RSZ-01[3-6] */
 Test(ndclient_resize, R_RSZ_01_its_statuses_leave_the_queue_as_it_was, .timeout = 60)
 {
 	struct bench *b = make(ANSWER);
@@ -242,7 +243,7 @@ Test(ndclient_resize, R_RSZ_01_its_statuses_leave_the_queue_as_it_was, .timeout 
 	drop(b);
 }
 
-/* checks R-MOD-01: the depth that moderation judges a count by */
+/* checks R-MOD-01[6]: the depth that moderation judges a count by */
 Test(ndclient_resize, the_depth_is_the_new_one, .timeout = 60)
 {
 	struct bench *b = make(ANSWER);
@@ -261,7 +262,7 @@ Test(ndclient_resize, the_depth_is_the_new_one, .timeout = 60)
 	drop(b);
 }
 
-/* checks R-RSZ-01: the three styles of waiting, armed before, woken after. */
+/* checks R-RSZ-01[7]: the three styles of waiting, armed before, woken after. */
 Test(ndclient_resize, who_waits_goes_on_waiting_and_is_woken, .timeout = 60)
 {
 	struct bench *b = make(ANSWER);
@@ -303,6 +304,7 @@ callback(void *context, nd_status st)
 	sem_post(&b->called_back);
 }
 
+/* checks R-RSZ-01[7] */
 Test(ndclient_resize, R_RSZ_01_the_arm_of_a_callback_stays_and_a_callback_may_resize, .timeout = 60)
 {
 	struct bench *b = make(ANSWER);
@@ -373,7 +375,7 @@ resizer_main(void *arg)
 	return NULL;
 }
 
-/* checks R-CQ-30[2,3] */
+/* checks R-CQ-30[2,3], R-RSZ-01[1,2] */
 Test(ndclient_resize, R_RSZ_01_each_entry_once_while_all_poll_and_two_resize, .timeout = 110)
 {
 	struct bench *b = make(ANSWER);
@@ -422,11 +424,13 @@ dies(enum end end)
 	drop(b);
 }
 
+/* checks R-RSZ-01[1,6] */
 Test(ndclient_resize, R_RSZ_01_what_was_made_can_be_taken_if_the_daemon_dies_before, .timeout = 60)
 {
 	dies(END_BEFORE_THE_MOVE);
 }
 
+/* checks R-RSZ-01[1,6] */
 Test(ndclient_resize, R_RSZ_01_what_was_made_can_be_taken_if_no_answer_comes, .timeout = 60)
 {
 	dies(END_AFTER_THE_MOVE);

@@ -147,8 +147,10 @@ Test(ndclient_fast, an_initiator_request)
 	posting_free(b);
 }
 
-/* checks R-POST-12: of two deferred registrations the second is refused inline; the first is there,
- * and the daemon was told of it, without any further post */
+/*
+ * checks R-POST-12[1,2]: of two deferred registrations the second is refused inline; the first
+ * is there, and the daemon was told of it, without any further post
+ */
 Test(ndclient_fast, what_was_deferred_before_a_refusal_is_handed_over)
 {
 	struct posting *b = make();
@@ -163,7 +165,10 @@ Test(ndclient_fast, what_was_deferred_before_a_refusal_is_handed_over)
 	posting_free(b);
 }
 
-/* checks R-POST-13: nothing follows a chain that ends deferred, and yet all of it runs */
+/*
+ * checks R-POST-12[3], R-POST-13: nothing follows a chain that ends deferred, and yet all of it
+ * runs
+ */
 Test(ndclient_fast, a_chain_that_ends_deferred)
 {
 	const struct nd_sge none = {0};

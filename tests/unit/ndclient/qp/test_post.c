@@ -184,7 +184,7 @@ Test(ndclient_post, R_POST_03_a_request_for_a_dead_queue_pair_rings)
 	posting_free(b);
 }
 
-/* checks R-POST-01[2] */
+/* checks R-POST-01[2], R-POST-04[2,3,5] */
 Test(ndclient_post, R_POST_04_limits)
 {
 	struct posting *b = make();
@@ -198,6 +198,9 @@ Test(ndclient_post, R_POST_04_limits)
 	cr_expect(eq(i32, nd_qp_read(&b->qp, NULL, sge, 2, 0, 0, 0), ND_BUFFER_OVERFLOW));
 	cr_expect(not(ndsh_sq_ready(&b->daemon_sq)));
 	cr_expect(not(ndsh_rq_ready(&b->daemon_rq)));
+	sge[0].bytes = sge[1].bytes = 300; /* as many bytes as a request may have, of two regions */
+	b->a->info.max_registration_bytes = 400;
+	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, sge, 2, 0), ND_SUCCESS));
 	posting_free(b);
 }
 
@@ -329,7 +332,7 @@ Test(ndclient_post, R_ORD_04_silent_requests_give_their_slots_back_by_the_page)
 	posting_free(b);
 }
 
-/* A completion that was taken frees its slot even if the page is older; checks R-POST-04. */
+/* A completion that was taken frees its slot even if the page is older; checks R-POST-04[1]. */
 Test(ndclient_post, a_taken_completion_frees_its_slot)
 {
 	struct posting *b = make();

@@ -67,6 +67,7 @@ take(struct bench *b)
 	return r.context;
 }
 
+/* checks R-SRQ-01[1] */
 Test(ndclient_srq, R_SRQ_01_no_depth_no_queues)
 {
 	struct bench *b = make();

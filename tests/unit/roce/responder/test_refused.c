@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A packet that needs a receive and finds no room in the staging of moved memory is refused by an RNR
- * NAK, and its peer may send anything under that PSN afterwards. The receive belongs to the message
- * that arrives, never to the one that was refused (W-RESP-08: ePSN, MSN and receives stay).
+ * A packet that needs a receive and finds no room in the staging of moved memory is refused by an
+ * RNR NAK, and its peer may send anything under that PSN afterwards. The receive belongs to the
+ * message that arrives, never to the one that was refused (W-RESP-08: ePSN, MSN and receives stay).
  */
 #include <criterion/criterion.h>
 #include <string.h>
