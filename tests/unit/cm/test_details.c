@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Single fields, checks and counters; each test fails with a mutant that all others let pass. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "cm/sidr.h"
+#include "rigs/cm_at.h"
+
+/* The next message that the connection under test sends. */
+static struct cm_mad
+next_sent(const struct cm_at_bench *b)
+{
+	struct roce_cm_tx tx;
+	struct cm_mad m;
+
+	cr_assert(roce_cm_tx(b->cm, &tx));
+	cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
+	return m;
+}
+
+/* A listener at one address takes no request for another, and shares its port with none that takes
+ * them all. */
+Test(cm_details, a_listener_at_an_address)
+{
+	struct cm_at_bench b = cm_at_bring(A_DEAD);
+	const struct roce_cm_addr here = {b.net->host[CM_NET_A].gid, CM_NET_SERVICE},
+				  there = {{{0x20, 1, [15] = 9}}, CM_NET_SERVICE + 1},
+				  all = {.port = CM_NET_SERVICE + 2},
+				  one_of_all = {here.gid, CM_NET_SERVICE + 2};
+	struct cm_mad m = cm_at_mad(&b, REQ_SAME);
+	struct roce_cm_event ev;
+
+	cr_assert_not_null(roce_cm_listen(b.cm, &here, 0, NULL, NULL));
+	cr_assert_not_null(roce_cm_listen(b.cm, &there, 0, NULL, NULL));
+	cr_assert_not_null(roce_cm_listen(b.cm, &all, 0, NULL, NULL));
+	cr_expect_null(roce_cm_listen(b.cm, &one_of_all, 0, NULL, NULL));
+	m.service_id = cm_service_id(there.port);
+	cm_net_inject(b.net, CM_NET_P, &m);
+	cr_expect_not(roce_cm_event(b.cm, &ev));
+	m = next_sent(&b);
+	cr_expect_eq(m.attr, CM_ATTR_REJ);
+	cr_expect_eq(m.reason, ROCE_CM_REASON_INVALID_SERVICE_ID);
+	cm_at_inject(&b, REQ_SAME);
+	cr_assert(roce_cm_event(b.cm, &ev));
+	cr_expect_eq(ev.type, ROCE_CM_EV_REQUEST);
+	cm_net_free(b.net);
+}
+
+/* checks W-CM-37: the bit is what either side says, in both messages that have it. */
+Test(cm_details, w_cm_37_the_srq_bit_informs)
+{
+	for (unsigned srq = 0; srq < 2; srq++) {
+		struct cm_at_bench b = cm_at_bring(A_REQ_SENT);
+		struct cm_mad m = cm_at_mad(&b, REP_FIRST);
+		struct roce_cm_connect p = cm_net_connect_params(b.net);
+		struct roce_cm_event ev;
+
+		m.srq = srq;
+		cm_net_inject(b.net, CM_NET_P, &m);
+		cr_assert(roce_cm_event(b.cm, &ev));
+		cr_expect_eq(ev.type, ROCE_CM_EV_REPLY);
+		cr_expect_eq(ev.peer.srq, srq);
+		p.qp.srq = srq;
+		cr_assert_not_null(roce_cm_connect(b.cm, 0, &p));
+		m = next_sent(&b);
+		cr_expect_eq(m.attr, CM_ATTR_REQ);
+		cr_expect_eq(m.srq, srq);
+		cm_net_free(b.net);
+	}
+}
+
+/* checks W-CM-43, W-CM-48: the REJ of a REP that comes after all names the peer's id. */
+Test(cm_details, w_cm_43_a_late_rep_is_refused_by_its_id)
+{
+	struct cm_at_bench b = cm_at_bring(A_ABANDONED);
+	struct cm_mad m;
+
+	cm_at_inject(&b, REP_FIRST);
+	m = next_sent(&b);
+	cr_expect_eq(m.attr, CM_ATTR_REJ);
+	cr_expect_eq(m.which, CM_WHICH_REP);
+	cr_expect_eq(m.remote_id, CM_AT_PEER_ID);
+	cr_expect_eq(m.local_id, b.conn->local_id);
+	cm_net_free(b.net);
+}
+
+/* A DREQ that meets a REP which our host has not answered: the peer took its word back. */
+Test(cm_details, a_dreq_before_the_rtu_is_a_refusal)
+{
+	static const enum cm_at at[] = {A_REP_RCVD, A_MRA_REP_SENT};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct cm_at_bench b = cm_at_bring(at[i]);
+		struct roce_cm_event ev;
+
+		cm_at_inject(&b, DREQ);
+		cr_assert(roce_cm_event(b.cm, &ev));
+		cr_expect_eq(ev.type, ROCE_CM_EV_REJECTED);
+		cr_expect_eq(ev.reason, ROCE_CM_REASON_CONSUMER);
+		cr_expect_eq(ev.priv_bytes, 0, "that of the REP is no reason");
+		cr_expect_eq(next_sent(&b).attr, CM_ATTR_DREP);
+		cm_net_free(b.net);
+	}
+}
+
+/* checks W-CM-40: a DREQ begins a transaction of its own, and its copies belong to that. */
+Test(cm_details, w_cm_40_the_transaction_of_a_dreq)
+{
+	struct cm_at_bench b = cm_at_bring(A_ESTABLISHED);
+	struct cm_mad first;
+
+	roce_cm_disconnect(b.cm, 0, b.conn);
+	first = next_sent(&b);
+	cr_expect_eq(first.attr, CM_ATTR_DREQ);
+	cr_expect_neq(first.tid, 0);
+	cr_expect_neq(first.tid, b.conn->tid, "that of the REQ");
+	roce_cm_tick(b.cm, MS(1000));
+	cr_expect_eq(next_sent(&b).tid, first.tid);
+	cm_net_free(b.net);
+}
+
+/* checks W-CM-40: after a restart a host begins elsewhere: replies to its former life do not fit. */
+Test(cm_details, w_cm_40_a_new_life_begins_with_another_transaction)
+{
+	struct cm_net *net = cm_net_new(false);
+	const struct cm_net_host *a = &net->host[CM_NET_A];
+	struct cm_mad before = cm_net_take_req(net), after;
+
+	net->host[CM_NET_A].cfg.secret[1] ^= 0x7777;
+	cm_net_restart(net, CM_NET_A);
+	after = cm_net_take_req(net);
+	cr_expect_neq(before.tid >> 32, after.tid >> 32);
+	cr_expect_neq(before.local_id, after.local_id);
+	cr_expect_eq(after.tid >> 32, (uint32_t)a->cfg.secret[1]);
+	cm_net_free(net);
+}
+
+/* checks W-CM-08: the extended transport type is one of what a REQ must not ask for. */
+Test(cm_details, w_cm_08_another_transport)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct cm_at_bench b = cm_at_bring(A_DEAD);
+		const struct roce_cm_addr all = {.port = CM_NET_SERVICE};
+		struct cm_mad m = cm_at_mad(&b, REQ_SAME);
+
+		cr_assert_not_null(roce_cm_listen(b.cm, &all, 0, NULL, NULL));
+		m.transport = i == 0;
+		m.ext_transport = i == 1;
+		cm_net_inject(b.net, CM_NET_P, &m);
+		m = next_sent(&b);
+		cr_expect_eq(m.attr, CM_ATTR_REJ);
+		cr_expect_eq(m.reason, ROCE_CM_REASON_INVALID_TRANSPORT_TYPE);
+		cr_expect_eq(roce_cm_counters(b.cm)->rejected_invalid, 1);
+		cm_net_free(b.net);
+	}
+}
+
+/* checks W-CM-07: an address in a header of version 6 is none of IPv4, in either place. */
+Test(cm_details, w_cm_07_no_mapped_address_in_a_header_of_ipv6)
+{
+	const struct roce_gid v6 = {{0x20, 1, 0xd, 0xb8, [15] = 1}},
+			      v4 = {{[10] = 0xff, [11] = 0xff, [12] = 192, [14] = 2, [15] = 1}};
+	const struct cm_ip_hdr good = {.src = v6, .dst = v6, .src_port = 5};
+	uint8_t bytes[CM_IP_HDR_BYTES];
+	struct cm_ip_hdr out;
+
+	memset(bytes, 0x5a, sizeof(bytes)); /* all of it is written */
+	cm_ip_hdr_encode(bytes, &good);
+	cr_expect_eq(bytes[0], 0);
+	cr_assert(cm_ip_hdr_decode(&out, bytes));
+	for (unsigned at = 4; at <= 20; at += 16) {
+		cm_ip_hdr_encode(bytes, &good);
+		memcpy(bytes + at, v4.raw, 16);
+		cr_expect_not(cm_ip_hdr_decode(&out, bytes), "at %u", at);
+	}
+	memset(bytes, 0x5a, sizeof(bytes));
+	cm_ip_hdr_encode(bytes, &(struct cm_ip_hdr){.src = v4, .dst = v4, .src_port = 5});
+	for (unsigned i = 4; i < 16; i++)
+		cr_expect_eq(bytes[i] | bytes[i + 16], 0, "W-CM-07: zeroes before an IPv4 address");
+}
+
+/* What is dropped or repeated is counted. */
+Test(cm_details, counters)
+{
+	static const struct {
+		enum cm_at at;
+		enum cm_at_msg msg;
+		size_t counter;
+	} rows[] = {
+		{P_REQ_RCVD, DREQ, offsetof(struct roce_cm_counters, rx_dropped)},
+		{A_ESTABLISHED, DREQ_WRONG_QPN, offsetof(struct roce_cm_counters, rx_dropped)},
+		{A_ESTABLISHED, DREP, offsetof(struct roce_cm_counters, rx_dropped)},
+		{P_REQ_RCVD, REQ_SAME, offsetof(struct roce_cm_counters, rx_duplicate)},
+		{A_REQ_SENT, RTU, offsetof(struct roce_cm_counters, rx_dropped)},
+		{P_ESTABLISHED, RTU, offsetof(struct roce_cm_counters, rx_duplicate)},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cm_at_bench b = cm_at_bring(rows[i].at);
+		const uint8_t *all = (const uint8_t *)roce_cm_counters(b.cm);
+		const uint64_t *counter = (const uint64_t *)(all + rows[i].counter);
+		uint64_t before = *counter;
+
+		cm_at_inject(&b, rows[i].msg);
+		cr_expect_eq(*counter, before + 1, "row %u", i);
+		cm_net_free(b.net);
+	}
+}
+
+/* A second connection from the queue pair of an established one is counted on this side, too. */
+Test(cm_details, w_cm_53_a_stale_reply_is_counted)
+{
+	struct cm_at_bench b = cm_at_bring(A_ESTABLISHED);
+	struct roce_cm_event ev;
+	struct cm_mad m;
+
+	b.conn = cm_net_connect(b.net, NULL, 0);
+	cm_at_drain(&b);
+	m = cm_at_mad(&b, REP_OTHER);
+	cm_net_inject(b.net, CM_NET_P, &m);
+	cr_expect_eq(roce_cm_counters(b.cm)->stale, 1);
+	cr_assert(roce_cm_event(b.cm, &ev));
+	cr_expect_eq(ev.type, ROCE_CM_EV_REJECTED);
+	cr_expect_eq(ev.reason, ROCE_CM_REASON_STALE_CONN);
+	cm_net_free(b.net);
+}
+
+/* A query that is given up before it left does not leave. */
+Test(cm_details, a_query_that_never_left)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A];
+	struct roce_cm_conn *c = roce_cm_sidr_query(a->cm, 0,
+		&(struct roce_cm_sidr_query){
+			.local = {a->gid, 40000}, .remote = {net->host[CM_NET_P].gid, 1}});
+
+	cr_assert_not_null(c);
+	roce_cm_destroy(a->cm, 0, c);
+	cr_expect_eq(cm_net_next_attr(a->cm), 0);
+	cm_net_assert_empty(net);
+	cm_net_free(net);
+}
+
+/* checks W-CM-09: a SIDR_REP names the service that was asked for. */
+Test(cm_details, w_cm_09_a_reply_names_the_service)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	const struct roce_cm_addr at = {.port = 99};
+
+	cr_assert_not_null(roce_cm_sidr_listen(p->cm, &at, 0, p, NULL));
+	cr_assert_not_null(roce_cm_sidr_query(a->cm, 0,
+		&(struct roce_cm_sidr_query){.local = {a->gid, 40000}, .remote = {p->gid, 99}}));
+	cm_net_run(net, MS(10));
+	cr_assert(roce_cm_sidr_reply(p->cm, net->now_ns,
+		cm_net_only_event(p, ROCE_CM_EV_SIDR_REQUEST)->conn,
+		&(struct roce_cm_sidr_reply){.qpn = 0x1234, .q_key = 5}));
+	cm_net_run(net, MS(10));
+	cr_expect_eq(p->last[ATTR(CM_ATTR_SIDR_REP)].service_id, 0x0000000001110000u | 99);
+	cm_net_free(net);
+}
