@@ -259,3 +259,93 @@ Test(cm_details, w_cm_09_a_reply_names_the_service)
 	cr_expect_eq(p->last[ATTR(CM_ATTR_SIDR_REP)].service_id, 0x0000000001110000u | 99);
 	cm_net_free(net);
 }
+
+/* The bit of a REQ reaches the host, too. */
+Test(cm_details, w_cm_37_the_srq_bit_of_a_req)
+{
+	for (unsigned srq = 0; srq < 2; srq++) {
+		struct cm_at_bench b = cm_at_bring(A_DEAD);
+		const struct roce_cm_addr all = {.port = CM_NET_SERVICE};
+		struct cm_mad m = cm_at_mad(&b, REQ_SAME);
+		struct roce_cm_event ev;
+
+		cr_assert_not_null(roce_cm_listen(b.cm, &all, 0, NULL, NULL));
+		m.srq = srq;
+		cm_net_inject(b.net, CM_NET_P, &m);
+		cr_assert(roce_cm_event(b.cm, &ev));
+		cr_expect_eq(ev.type, ROCE_CM_EV_REQUEST);
+		cr_expect_eq(ev.peer.srq, srq);
+		cm_net_free(b.net);
+	}
+}
+
+/* checks W-CM-49: what was said to the peer for the connection is not said again when it is given
+ * up. */
+Test(cm_details, w_cm_49_giving_up_says_nothing_private)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A];
+	static const uint8_t nothing[ROCE_CM_REJ_PRIV];
+
+	cm_net_mute(net, CM_NET_A);
+	cm_net_connect(net, "secret", 6);
+	cm_net_run(net, MS(1));
+	roce_cm_destroy(a->cm, net->now_ns, a->conn);
+	cm_net_run(net, MS(1));
+	cr_expect_eq(a->sent[ATTR(CM_ATTR_REJ)], 1);
+	cr_expect_eq(a->last[ATTR(CM_ATTR_REJ)].ari_bytes, 8);
+	cr_expect_arr_eq(a->last[ATTR(CM_ATTR_REJ)].priv, nothing, sizeof(nothing));
+	cm_net_free(net);
+}
+
+/* A refusal that comes too late changes nothing, not even what a later one says. */
+Test(cm_details, a_refusal_too_late)
+{
+	struct cm_at_bench b = cm_at_bring(P_REP_SENT);
+	struct cm_mad m;
+
+	cr_expect_not(roce_cm_reject_mtu(b.cm, 0, b.conn, 2));
+	roce_cm_destroy(b.cm, 0, b.conn);
+	m = next_sent(&b);
+	cr_expect_eq(m.attr, CM_ATTR_REJ);
+	cr_expect_eq(m.reason, ROCE_CM_REASON_CONSUMER);
+	cr_expect_eq(m.ari_bytes, 0);
+	cm_net_free(b.net);
+}
+
+/* "No event follows", and none that waited. */
+Test(cm_details, a_refusal_takes_back_its_event)
+{
+	struct cm_at_bench b = cm_at_bring(A_REQ_SENT);
+	struct roce_cm_event ev;
+
+	cm_at_inject(&b, REP_FIRST);
+	cr_assert(roce_cm_reject(b.cm, 0, b.conn, ROCE_CM_REASON_CONSUMER, NULL, 0));
+	cr_expect_not(roce_cm_event(b.cm, &ev));
+	cm_net_free(b.net);
+}
+
+/* checks W-CM-41: a timeout REJ that names no connection by its GUID may name one by both ids; and
+ * the id 0, which is nobody's, matches no connection whose peer has not told its own. */
+Test(cm_details, w_cm_41_by_guid_or_by_both_ids)
+{
+	struct cm_at_bench b = cm_at_bring(P_REP_SENT);
+	struct roce_cm_event ev;
+	struct cm_mad m = cm_at_mad(&b, REJ_TIMEOUT);
+
+	m.remote_id = b.conn->local_id;
+	m.ari[7] ^= 1;
+	cm_net_inject(b.net, CM_NET_P, &m);
+	cr_assert(roce_cm_event(b.cm, &ev));
+	cr_expect_eq(ev.type, ROCE_CM_EV_REJECTED);
+	cr_expect_eq(ev.reason, ROCE_CM_REASON_TIMEOUT);
+	cm_net_free(b.net);
+
+	b = cm_at_bring(A_REQ_SENT);
+	m = cm_at_mad(&b, REJ_OTHER);
+	m.local_id = 0;
+	cm_net_inject(b.net, CM_NET_P, &m);
+	cr_expect_not(roce_cm_event(b.cm, &ev));
+	cr_expect_eq(b.conn->state, CM_REQ_SENT);
+	cm_net_free(b.net);
+}

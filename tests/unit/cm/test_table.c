@@ -202,3 +202,16 @@ Test(cm_table, w_cm_42_peers_are_told_apart_by_guid_address_and_id)
 		cm_net_free(net);
 	}
 }
+
+/* checks W-CM-40: when the numbers begin anew, those in use are left out. */
+Test(cm_table, w_cm_40_an_id_in_use_is_not_given_again)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A];
+	struct roce_cm_conn *c = cm_net_connect(net, NULL, 0);
+
+	a->cm->next_id = 0;
+	for (unsigned i = 0; i < 10; i++)
+		cr_expect_neq(cm_new_id(a->cm), c->local_id);
+	cm_net_free(net);
+}
