@@ -13,8 +13,8 @@ import subprocess
 import rewrite
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Locals that a mutant leaves unset are 0, so that a run is like the next.
-FLAGS = "-w -DROCE_CHECKS -ftrivial-auto-var-init=zero"
+# Locals that a mutant leaves unset are always the same garbage.
+FLAGS = "-w -DROCE_CHECKS -ftrivial-auto-var-init=pattern"
 
 
 def run(*command, **kw):
