@@ -68,11 +68,17 @@ class Build:
                    for path, sites in by_file.items()})
         header = self.tree / "tests/mutants/mutant.h"
         objects = self.runtime()
-        if not (self.build / "build.ninja").exists():
-            run("meson", "setup", self.build, self.tree, "-Ddaemon=disabled", "-Dtests=enabled", "-Dwerror=false",
-                "-Dbuildtype=plain", f"-Dc_args=-O1 {FLAGS} -include {header}", f"-Dc_link_args={' '.join(objects)}")
+        self.configure("-Ddaemon=disabled", "-Dtests=enabled", "-Dwerror=false", "-Dbuildtype=plain",
+                       f"-Dc_args=-O1 {FLAGS} -include {header}", f"-Dc_link_args={' '.join(objects)}")
         run("ninja", "-C", self.build)
         return last
+
+    def configure(self, *options):
+        stamp, said = self.build / "options", "\n".join(options)
+        if not stamp.exists() or stamp.read_text() != said:
+            shutil.rmtree(self.build, ignore_errors=True)
+            run("meson", "setup", self.build, self.tree, *options)
+            stamp.write_text(said)
 
     def runtime(self):
         """The objects that every program is linked with. Ninja does not know of them."""
