@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Single bounds and fields; each test fails with a mutant that all others let pass. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/ndsh_fetch.h"
+#include "shm/ndsh_mover.h"
+#include "shm/ndsh_ring.h"
+
+Test(shm_details, the_largest_dimensions)
+{
+	const struct ndsh_qp_dims most = {NDSH_DEPTH_MAX, NDSH_DEPTH_MAX, NDSH_SGE_MAX,
+					  NDSH_SGE_MAX, NDSH_INLINE_MAX},
+				  least = {1, 1, 1, 1, 0};
+	struct ndsh_qp_layout l;
+
+	cr_assert(ndsh_qp_layout(&most, &l));
+	cr_assert(ndsh_qp_layout(&least, &l));
+	cr_expect_eq(l.sq_sge_off, l.rq_sge_off, "one SGE is in its descriptor");
+	cr_expect_eq(l.rq_sge_off, l.inline_off);
+	cr_expect_eq(l.total_bytes, sizeof(struct ndsh_qp_page) + 64 + 64);
+}
+
+Test(shm_details, rings_of_requests_to_the_daemon)
+{
+	cr_expect_eq(ndsh_admin_bytes(0), 0);
+	cr_expect_eq(ndsh_admin_bytes(3), 0);
+	cr_expect_eq(ndsh_admin_bytes(NDSH_ADMIN_DEPTH_MAX + 1), 0);
+	cr_expect_eq(ndsh_admin_bytes(NDSH_ADMIN_DEPTH_MAX * 2), 0);
+	for (uint32_t depth = 1; depth <= NDSH_ADMIN_DEPTH_MAX; depth *= 2)
+		cr_expect_eq(ndsh_admin_bytes(depth), depth * sizeof(struct ndsh_admin_request));
+}
+
+Test(shm_details, blocks_of_shared_receive_queues)
+{
+	const uint32_t page = sizeof(struct ndsh_srq_page);
+
+	cr_expect_eq(ndsh_srq_bytes(0, 1), 0);
+	cr_expect_eq(ndsh_srq_bytes(3, 1), 0);
+	cr_expect_eq(ndsh_srq_bytes(NDSH_DEPTH_MAX * 2, 1), 0);
+	cr_expect_eq(ndsh_srq_bytes(4, 0), 0);
+	cr_expect_eq(ndsh_srq_bytes(4, NDSH_SGE_MAX + 1), 0);
+	cr_expect_eq(ndsh_srq_bytes(1, 1), page + 64);
+	cr_expect_eq(ndsh_srq_bytes(4, 1), page + 4 * sizeof(struct ndsh_rwr));
+	cr_expect_eq(ndsh_srq_bytes(NDSH_DEPTH_MAX, NDSH_SGE_MAX),
+		page + NDSH_DEPTH_MAX *
+				(sizeof(struct ndsh_rwr) + NDSH_SGE_MAX * sizeof(struct ndsh_sge)));
+}
+
+/* From slot to slot whole words of 16 bytes, and at most as many as were agreed. */
+Test(shm_details, inline_areas)
+{
+	for (uint32_t bytes = 0; bytes <= NDSH_INLINE_MAX; bytes++) {
+		const struct ndsh_qp_dims d = {4, 1, 1, 1, bytes};
+		struct ndsh_qp_layout l;
+
+		cr_assert(ndsh_qp_layout(&d, &l));
+		cr_expect_eq(l.total_bytes - l.inline_off,
+			(4 * ((bytes + 15) / 16 * 16) + 63) / 64 * 64);
+	}
+}
+
+/* checks R-MW-06: neither the token of the bind before nor 0, where the draws demand another one. */
+Test(shm_details, r_mw_06_draws_that_do_not_fit)
+{
+	const uint32_t mask = (1u << NDSH_TOKEN_KEY_BITS) - 1;
+	uint32_t last = 0;
+
+	for (uint32_t g = 0; g < 2000000; g++) {
+		uint32_t key = ndsh_window_token(0, 0x1234567, g) & mask;
+
+		cr_assert_neq(key, 0, "%u", g);
+		cr_assert_neq(key, last, "%u", g);
+		last = key;
+	}
+}
+
+/* The last bytes of what is placed are stored last; whatever their number and place, all are. */
+Test(shm_details, r_ord_07_every_length_is_placed)
+{
+	uint8_t from[64], to[64];
+
+	for (uint32_t i = 0; i < sizeof(from); i++)
+		from[i] = (uint8_t)(i + 1);
+	for (uint32_t at = 0; at < 16; at++)
+		for (uint32_t bytes = 0; bytes <= 40; bytes++) {
+			memset(to, 0, sizeof(to));
+			ndsh_place(to + at, from, bytes);
+			for (uint32_t i = 0; i < sizeof(to); i++)
+				cr_assert_eq(to[i], i >= at && i < at + bytes ? from[i - at] : 0,
+					"%u %u", at, bytes);
+		}
+}
+
+/* A payload in the descriptor is of 32 bytes at most, and is inline as well. */
+Test(shm_details, short_payloads)
+{
+	const struct ndsh_qp_dims d = {4, 1, 4, 1, 100};
+	static const struct {
+		uint32_t bytes, flags;
+		enum ndsh_fetch got;
+	} rows[] = {
+		{NDSH_SHORT_MAX, NDSH_WRF_INLINE | NDSH_WRF_SHORT, NDSH_FETCH_OK},
+		{NDSH_SHORT_MAX + 1, NDSH_WRF_INLINE | NDSH_WRF_SHORT, NDSH_FETCH_BROKEN},
+		{NDSH_SHORT_MAX, NDSH_WRF_SHORT, NDSH_FETCH_BROKEN},
+		{100, NDSH_WRF_INLINE, NDSH_FETCH_OK},
+		{101, NDSH_WRF_INLINE, NDSH_FETCH_BROKEN},
+	};
+	struct ndsh_qp_layout l;
+	struct ndsh_send out;
+
+	cr_assert(ndsh_qp_layout(&d, &l));
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		void *block = aligned_alloc(64, l.total_bytes);
+		struct ndsh_sq sq;
+
+		memset(block, 0, l.total_bytes);
+		ndsh_sq_view(&sq, block, &d);
+		sq.ring[0].inline_bytes = rows[i].bytes;
+		sq.ring[0].ctrl = NDSH_CTRL(NDSH_OP_SEND, 0, rows[i].flags, 1);
+		cr_expect_eq(ndsh_sq_fetch(&sq, &out), rows[i].got, "row %u", i);
+		free(block);
+	}
+}
