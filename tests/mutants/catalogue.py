@@ -43,8 +43,9 @@ class Mutant:
 
     @property
     def name(self):
-        """As reasons.txt has it: no line."""
-        return f"{self.path} {self.function}: {self.operator}: {self.text}"
+        """As reasons.txt has it: no line, and no more of a long text than tells what it is."""
+        text = self.text if len(self.text) <= 60 else self.text[:57] + "..."
+        return f"{self.path} {self.function}: {self.operator}: {text}"
 
 
 def read_list(path):
@@ -103,9 +104,7 @@ class Catalogue:
 
     def describe(self, site, operator, extra):
         text = shown(self.sources.of(site.span))
-        if operator in ("swap", "case"):
-            return f"{text} | {shown(extra)}"
-        return text
+        return f"{text} | {shown(extra)}" if operator in ("swap", "case") else text
 
     def name_all(self):
         equals = collections.Counter()
@@ -114,8 +113,9 @@ class Catalogue:
             site.made = []
             for operator, extra in site.mutants:
                 m = Mutant(site, operator, self.describe(site, operator, extra), line)
-                equals[m.name] += 1
-                m.id = hashlib.sha1(f"{m.name} {equals[m.name]}".encode()).hexdigest()[:8]
+                whole = f"{m.path} {m.function}: {m.operator}: {m.text}"
+                equals[whole] += 1
+                m.id = hashlib.sha1(f"{whole} {equals[whole]}".encode()).hexdigest()[:8]
                 site.made.append(m)
                 self.mutants.append(m)
 

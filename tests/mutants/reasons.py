@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """reasons.txt: why a mutant may survive. A reason begins a line; the mutants that it is for follow, indented,
-as --list prints them, without the line number."""
+as run-mutants --names prints them."""
 
 
 class Reasons:

@@ -30,10 +30,10 @@ Test(cm_details, a_listener_at_an_address)
 	struct cm_mad m = cm_at_mad(&b, REQ_SAME);
 	struct roce_cm_event ev;
 
-	cr_assert_not_null(roce_cm_listen(b.cm, &here, 0, NULL, NULL));
-	cr_assert_not_null(roce_cm_listen(b.cm, &there, 0, NULL, NULL));
-	cr_assert_not_null(roce_cm_listen(b.cm, &all, 0, NULL, NULL));
-	cr_expect_null(roce_cm_listen(b.cm, &one_of_all, 0, NULL, NULL));
+	cr_assert_not_null(roce_cm_listen(b.cm, &here, CM_NET_PORT, 0, NULL, NULL));
+	cr_assert_not_null(roce_cm_listen(b.cm, &there, CM_NET_PORT, 0, NULL, NULL));
+	cr_assert_not_null(roce_cm_listen(b.cm, &all, CM_NET_PORT, 0, NULL, NULL));
+	cr_expect_null(roce_cm_listen(b.cm, &one_of_all, CM_NET_PORT, 0, NULL, NULL));
 	m.service_id = cm_service_id(there.port);
 	cm_net_inject(b.net, CM_NET_P, &m);
 	cr_expect_not(roce_cm_event(b.cm, &ev));
@@ -119,7 +119,7 @@ Test(cm_details, w_cm_40_the_transaction_of_a_dreq)
 	cm_net_free(b.net);
 }
 
-/* checks W-CM-40: after a restart a host begins elsewhere: replies to its former life do not fit. */
+/* checks W-CM-40: after a restart a host begins elsewhere: no reply to its former life fits. */
 Test(cm_details, w_cm_40_a_new_life_begins_with_another_transaction)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -143,7 +143,7 @@ Test(cm_details, w_cm_08_another_transport)
 		const struct roce_cm_addr all = {.port = CM_NET_SERVICE};
 		struct cm_mad m = cm_at_mad(&b, REQ_SAME);
 
-		cr_assert_not_null(roce_cm_listen(b.cm, &all, 0, NULL, NULL));
+		cr_assert_not_null(roce_cm_listen(b.cm, &all, CM_NET_PORT, 0, NULL, NULL));
 		m.transport = i == 0;
 		m.ext_transport = i == 1;
 		cm_net_inject(b.net, CM_NET_P, &m);
@@ -248,7 +248,7 @@ Test(cm_details, w_cm_09_a_reply_names_the_service)
 	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 	const struct roce_cm_addr at = {.port = 99};
 
-	cr_assert_not_null(roce_cm_sidr_listen(p->cm, &at, 0, p, NULL));
+	cr_assert_not_null(roce_cm_sidr_listen(p->cm, &at, CM_NET_PORT, 0, p, NULL));
 	cr_assert_not_null(roce_cm_sidr_query(a->cm, 0,
 		&(struct roce_cm_sidr_query){.local = {a->gid, 40000}, .remote = {p->gid, 99}}));
 	cm_net_run(net, MS(10));
@@ -269,7 +269,7 @@ Test(cm_details, w_cm_37_the_srq_bit_of_a_req)
 		struct cm_mad m = cm_at_mad(&b, REQ_SAME);
 		struct roce_cm_event ev;
 
-		cr_assert_not_null(roce_cm_listen(b.cm, &all, 0, NULL, NULL));
+		cr_assert_not_null(roce_cm_listen(b.cm, &all, CM_NET_PORT, 0, NULL, NULL));
 		m.srq = srq;
 		cm_net_inject(b.net, CM_NET_P, &m);
 		cr_assert(roce_cm_event(b.cm, &ev));

@@ -25,7 +25,7 @@ bench_new(uint32_t backlog)
 
 	b.cm = b.net->host[CM_NET_P].cm;
 	b.listener = roce_cm_sidr_listen(
-		b.cm, &(struct roce_cm_addr){.port = PORT}, backlog, NULL, NULL);
+		b.cm, &(struct roce_cm_addr){.port = PORT}, CM_NET_PORT, backlog, NULL, NULL);
 	cr_assert_not_null(b.listener);
 	return b;
 }
