@@ -60,7 +60,7 @@ Test(shm_details, inline_areas)
 	}
 }
 
-/* checks R-MW-06: neither the token of the bind before nor 0, where the draws demand another one. */
+/* checks R-MW-06: neither the token of the bind before nor 0, where a draw makes one of them. */
 Test(shm_details, r_mw_06_draws_that_do_not_fit)
 {
 	const uint32_t mask = (1u << NDSH_TOKEN_KEY_BITS) - 1;
