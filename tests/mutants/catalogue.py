@@ -9,6 +9,7 @@ import pathlib
 import re
 
 import clang_ast
+import effects
 import operators
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -86,19 +87,20 @@ class Catalogue:
         self.mutants = []
         self.name_all()
 
-    def unit_sites(self, path):
-        unit = clang_ast.parse(self.sources, path, str(HERE / "mutant.h"))
-        return list(operators.sites_of(self.sources, unit, self.sources.text.__contains__))
+    def parsed(self, path):
+        return clang_ast.parse(self.sources, path, str(HERE / "mutant.h"))
 
     def find_sites(self):
-        """{(span, form): site}; a header's are found with each source that includes it."""
-        units = [p for p in self.sources.text if p.endswith(".c")]
-        found = {}
+        """In their order in the files; those of a header are found with each source that includes it."""
+        known, found = effects.Effects(), {}
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for sites in pool.map(self.unit_sites, units):
-                for site in sites:
-                    if not self.excluded.covers(site.span[0], site.function):
-                        found.setdefault((site.span, site.form, site.mutants[0][0]), site)
+            units = list(pool.map(self.parsed, [p for p in self.sources.text if p.endswith(".c")]))
+        for unit in units:
+            known.add_unit(unit)
+        for unit in units:
+            for site in operators.sites_of(self.sources, known, unit, self.sources.text.__contains__):
+                if not self.excluded.covers(site.span[0], site.function):
+                    found.setdefault((site.span, site.form, site.mutants[0][0]), site)
         order = sorted(found.items(), key=lambda item: (item[0][0][0], item[0][0][1], -item[0][0][2]))
         return [site for _, site in order]
 

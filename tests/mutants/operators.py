@@ -15,8 +15,8 @@
     init         a member that an initializer sets is 0
     return       a function returns 0, or NULL
 
-Not made, because nothing could tell them from the code as it is: swaps of two assignments neither of which
-reads or writes what the other writes; swaps with a counter, or with the record that a queue pair keeps of its
+Not made, because nothing could tell them from the code as it is: swaps of two steps neither of which writes what
+the other uses (effects.py); swaps with a counter, or with the record that a queue pair keeps of its
 past; negations, which are found by whatever finds true or false."""
 
 import re
@@ -109,8 +109,9 @@ class Enumerators:
 class Walk:
     """Yields the sites of one function."""
 
-    def __init__(self, sources, enumerators, function):
+    def __init__(self, sources, effects, enumerators, function):
         self.sources = sources
+        self.effects = effects
         self.enumerators = enumerators
         self.function = function["name"]
         self.returns = type_of(function).split("(")[0].strip()
@@ -184,7 +185,7 @@ class Walk:
         for n in below(node):
             if kind(n) == "CallExpr" and "*" in callee(n).get("type", {}).get("qualType", "*"):
                 return None
-            if kind(n) in ("AtomicExpr", "GCCAsmStmt"):
+            if kind(n) in ("AtomicExpr", "GCCAsmStmt", "StmtExpr"):
                 return None
             if (kind(n) == "CompoundAssignOperator" or kind(n) == "BinaryOperator" and n["opcode"] == "="
                     or kind(n) == "UnaryOperator" and n["opcode"] in ("++", "--")):
@@ -193,12 +194,11 @@ class Walk:
 
     def independent(self, one, other):
         texts = [self.text(one), self.text(other)]
-        if any(COUNTER.search(t) or RECORD.search(t) for t in texts):
+        if any(COUNTER.search(t) or RECORD.search(t) for t in texts) or self.effects.independent(one, other):
             return True
         wrote = [self.writes(one), self.writes(other)]
-        if None in wrote:
-            return False
-        return not any(re.search(re.escape(w) + r"\b", t) for ws, t in zip(wrote, reversed(texts)) for w in ws)
+        return None not in wrote and not any(
+            re.search(re.escape(w) + r"\b", t) for ws, t in zip(wrote, reversed(texts)) for w in ws)
 
     def statements(self, nodes):
         """nodes: those of a block, in their order."""
@@ -369,9 +369,9 @@ class Walk:
     visit_GCCAsmStmt = visit_StaticAssertDecl = visit_nothing
 
 
-def sites_of(sources, unit, wanted):
+def sites_of(sources, effects, unit, wanted):
     """All sites of the functions that a translation unit defines in files that are wanted(path)."""
     enumerators = Enumerators(unit)
     for node in unit.get("inner", ()):
         if kind(node) == "FunctionDecl" and "span" in node and wanted(node["span"][0]):
-            yield from Walk(sources, enumerators, node).sites
+            yield from Walk(sources, effects, enumerators, node).sites
