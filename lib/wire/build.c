@@ -72,11 +72,7 @@ uint32_t
 roce_wire_build(
 	uint8_t *buf, const struct roce_hdr_tmpl *tmpl, const struct roce_pkt *pkt, uint16_t ip_id)
 {
-	uint32_t bytes = roce_headers_build(buf, tmpl, pkt, ip_id, ~0u);
-
-	if (pkt->opcode == ROCE_CNP)
-		memset(buf + tmpl->len + ROCE_BTH_BYTES, 0, ROCE_CNP_ZEROS);
-	return bytes;
+	return roce_headers_build(buf, tmpl, pkt, ip_id, ~0u);
 }
 
 void
@@ -101,10 +97,14 @@ roce_wire_set_tos(uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint8_t tos)
 uint32_t
 roce_wire_build_cnp(uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint32_t qpn, uint16_t ip_id)
 {
-	const struct roce_pkt pkt = {
-		.opcode = ROCE_CNP, .qpn = qpn, .pkey = ROCE_PKEY_DEFAULT, .becn = true};
+	const struct roce_pkt pkt = {.opcode = ROCE_CNP,
+		.qpn = qpn,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.becn = true,
+		.payload_bytes = ROCE_CNP_ZEROS};
 	uint32_t hdr_bytes = roce_wire_build(buf, tmpl, &pkt, ip_id);
 
+	memset(buf + hdr_bytes, 0, ROCE_CNP_ZEROS);
 	roce_wire_set_tos(buf, tmpl, ROCE_TOS_CNP);
 	/* No source port, as hardware has none. */
 	roce_put_be16(buf + tmpl->len - ROCE_UDP_BYTES, 0);

@@ -64,6 +64,15 @@ const struct roce_opcode_desc roce_opcode_info[256] = {
 	[ROCE_FETCH_ADD] = OP(REQ | S | E | ATOMIC, "RC FetchAdd"),
 	[ROCE_SEND_LAST_INV] = OP(REQ | SEND | E | IETH, "RC SEND Last with Invalidate"),
 	[ROCE_SEND_ONLY_INV] = OP(REQ | SEND | S | E | IETH, "RC SEND Only with Invalidate"),
+	/* Reserved (0x15: RESYNC of RD). What they are made of is not known, but they are requests,
+	 * for all numbers between are. */
+	[0x15] = OP(REQ | S | E | P, "RC reserved 0x15"),
+	[0x18] = OP(REQ | S | E | P, "RC reserved 0x18"),
+	[0x19] = OP(REQ | S | E | P, "RC reserved 0x19"),
+	[0x1a] = OP(REQ | S | E | P, "RC reserved 0x1a"),
+	[0x1b] = OP(REQ | S | E | P, "RC reserved 0x1b"),
+	[0x1e] = OP(REQ | S | E | P, "RC reserved 0x1e"),
+	[0x1f] = OP(REQ | S | E | P, "RC reserved 0x1f"),
 	[ROCE_FLUSH] = OP(REQ | S | E | ROCE_OPF_FETH | RETH, "RC FLUSH"),
 	[ROCE_ATOMIC_WRITE] = OP(REQ | S | E | RETH | P, "RC ATOMIC WRITE"),
 
@@ -85,8 +94,6 @@ const struct roce_opcode_desc roce_opcode_info[256] = {
 	[ROCE_UD_SEND_ONLY_IMM] =
 		OP(SEND | S | E | ROCE_OPF_DETH | IMM, "UD SEND Only with Immediate"),
 
-	/* 16 zero bytes behind the BTH belong to the form of the packet (W-CC-02). */
-	[ROCE_CNP] = {.flags = ROCE_OPF_VALID,
-		.hdr_bytes = ROCE_BTH_BYTES + ROCE_CNP_ZEROS,
-		.name = "CNP"},
+	/* As a payload it has 16 zero bytes (W-CC-02), or whatever a peer puts there. */
+	[ROCE_CNP] = OP(P, "CNP"),
 };

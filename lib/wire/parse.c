@@ -117,7 +117,8 @@ parse_transport(const uint8_t *udp, uint32_t udp_bytes, struct roce_pkt *pkt)
 		return ROCE_WIRE_LENGTH; /* W-PKT-09 */
 	if (!(op->flags & ROCE_OPF_PAYLOAD) && udp_bytes - overhead + pad != 0)
 		return ROCE_WIRE_LENGTH; /* the opcode has no payload, hence no pad either */
-	if (base_unlikely((first & 0x7fff) != (ROCE_PKEY_DEFAULT & 0x7fff)))
+	if (base_unlikely((first & 0x7fff) != (ROCE_PKEY_DEFAULT & 0x7fff)) &&
+		first >> 24 != ROCE_CNP) /* W-PKT-12, W-CC-03 */
 		return ROCE_WIRE_PKEY;
 
 	pkt->payload = bth + op->hdr_bytes;

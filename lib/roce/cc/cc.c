@@ -99,7 +99,8 @@ roce_cc_tx(struct roce_shard *s, struct roce_tx_slot *slots, unsigned n)
 
 		base_list_remove(l);
 		roce_tx_seal(s, qp, slot,
-			roce_wire_build_cnp(slot->buf, &qp->tmpl, qp->dest_qpn, qp->ip_id++), 0);
+			roce_wire_build_cnp(slot->buf, &qp->tmpl, qp->dest_qpn, qp->ip_id++),
+			ROCE_CNP_ZEROS);
 		s->count.np_cnp_sent++;
 	}
 	return done;

@@ -472,13 +472,16 @@ resp_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 			roce_atomic_execute(host, pkt->opcode, pkt->swap_add, pkt->compare);
 }
 
-/* W-RESP-06, W-RESP-07 */
+/* W-RESP-06, W-RESP-07. What is neither a READ nor an atomic is not served (W-PKT-08). */
 static bool
 fetch_permitted(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	uint32_t right = pkt->opcode == ROCE_READ_REQUEST ? NDSH_ACCESS_REMOTE_READ
-							  : NDSH_ACCESS_REMOTE_ATOMIC;
+	uint32_t right = 0;
 
+	if (pkt->opcode == ROCE_READ_REQUEST)
+		right = NDSH_ACCESS_REMOTE_READ;
+	else if (pkt->opflags & ROCE_OPF_ATOMIC)
+		right = NDSH_ACCESS_REMOTE_ATOMIC;
 	return (qp->access & right) && qp->max_dest_rd > 0;
 }
 
@@ -539,10 +542,7 @@ roce_resp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 	const uint32_t seen = ROCE_RXB_HELD | ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT | ROCE_RXB_EST;
 
 	roce_check_qp(s, qp);
-	if (base_unlikely(!(pkt->opflags & (ROCE_OPF_WRITE | ROCE_OPF_SEND))) &&
-		(pkt->opcode == ROCE_FLUSH || pkt->opcode == ROCE_ATOMIC_WRITE)) /* W-PKT-08 */
-		s->count.rx_wrong_class++;
-	else if (base_unlikely(pkt->psn != qp->recv_psn))
+	if (base_unlikely(pkt->psn != qp->recv_psn))
 		resp_not_expected(s, qp, pkt);
 	else if (base_likely((qp->rx_bits & seen) == ROCE_RXB_EST) || resp_goes_on(s, qp, pkt))
 		resp_new(s, qp, pkt);

@@ -152,7 +152,7 @@ assert_same_cnp(const char *hex)
 		path.tos = (uint8_t)tos;
 		roce_hdr_tmpl_init(&tmpl, &path);
 		hdr = roce_wire_build_cnp(buf, &tmpl, pkt.qpn, (uint16_t)wire_rig_be16(pkt.l3 + 4));
-		cr_assert_eq(roce_wire_seal(buf, &tmpl, hdr, 0), n);
+		cr_assert_eq(roce_wire_seal(buf, &tmpl, hdr, ROCE_CNP_ZEROS), n);
 		cr_assert_arr_eq(buf, frame, n, "traffic class %u", tos);
 	}
 }
@@ -204,7 +204,8 @@ Test(build, w_cc_02_a_cnp_in_a_vlan)
 		uint32_t n;
 
 		roce_hdr_tmpl_init(&tmpl, &path);
-		n = roce_wire_seal(buf, &tmpl, roce_wire_build_cnp(buf, &tmpl, 0x112, 0), 0);
+		n = roce_wire_seal(
+			buf, &tmpl, roce_wire_build_cnp(buf, &tmpl, 0x112, 0), ROCE_CNP_ZEROS);
 		cr_assert_eq(roce_wire_parse(buf, n, &pkt), ROCE_WIRE_OK);
 		cr_expect(roce_icrc_ok(&pkt));
 		cr_expect_eq(pkt.tos, 0xc2);

@@ -42,7 +42,7 @@ Test(parse, fields_of_vectors)
 	cr_expect_eq(seen[ROCE_FLUSH].feth, 1u);
 	p = seen[ROCE_UD_SEND_ONLY];
 	cr_expect(p.qpn == 1 && p.src_qpn == 1 && p.qkey == ROCE_QKEY_GSI);
-	cr_expect(seen[ROCE_CNP].becn && seen[ROCE_CNP].payload_bytes == 0);
+	cr_expect(seen[ROCE_CNP].becn && seen[ROCE_CNP].payload_bytes == ROCE_CNP_ZEROS);
 	pcap_close(&f);
 }
 
@@ -142,10 +142,9 @@ Test(parse, W_PKT_rules_give_the_right_error)
 		{true, ROCE_SEND_ONLY, 6, 58, ROCE_WIRE_NOT_ROCE},
 		{true, ROCE_SEND_ONLY, 6, 44, ROCE_WIRE_NOT_ROCE},   /* a fragment */
 		{false, ROCE_SEND_ONLY, 29, 0x31, ROCE_WIRE_TVER},   /* W-PKT-11 */
-		{false, ROCE_SEND_ONLY, 28, 0x15, ROCE_WIRE_OPCODE}, /* W-PKT-08 */
-		{false, ROCE_SEND_ONLY, 28, 0x18, ROCE_WIRE_OPCODE},
-		{false, ROCE_SEND_ONLY, 28, 0x44, ROCE_WIRE_OPCODE},		/* RD */
-		{false, ROCE_SEND_ONLY, 28, 0xa4, ROCE_WIRE_OPCODE},		/* XRC */
+		{false, ROCE_SEND_ONLY, 28, 0x15, ROCE_WIRE_OK},     /* W-PKT-08: refused by NAK */
+		{false, ROCE_SEND_ONLY, 28, 0x44, ROCE_WIRE_OPCODE}, /* RD */
+		{false, ROCE_SEND_ONLY, 28, 0xa4, ROCE_WIRE_OPCODE}, /* XRC */
 		{false, ROCE_SEND_ONLY, 28, ROCE_WRITE_ONLY, ROCE_WIRE_LENGTH}, /* no RETH */
 		{false, ROCE_SEND_ONLY, 28, ROCE_ACK, ROCE_WIRE_LENGTH}, /* ACK with payload */
 		{false, ROCE_ACK, 29, 0x10, ROCE_WIRE_LENGTH},		 /* ACK with pad */

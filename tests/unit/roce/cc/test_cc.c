@@ -241,17 +241,23 @@ Test(congestion, w_cc_03_a_cnp_is_no_packet_of_the_connection)
 		uint16_t sport;
 		bool mig;
 		uint32_t psn;
-	} of[] = {{ROCE_TOS_CNP, 0, false, 0}, {0, 0xc000, true, PSN},
-		{46 << 2, 4791, false, PSN - 1}, {CE, 1, true, ROCE_PSN_MASK}};
+		uint16_t pkey;
+		uint32_t bytes;
+	} of[] = {{ROCE_TOS_CNP, 0, false, 0, 0xffff, 16}, {0, 0xc000, true, PSN, 0x7fff, 16},
+		{46 << 2, 4791, false, PSN - 1, 0xffff, 0},
+		{CE, 1, true, ROCE_PSN_MASK, 0xffff, 17}, {0, 0, false, 0, 0x8001, 16},
+		{0, 0, false, 0, 0, 4}, {0, 0, false, 0, 1, 128}};
+	const uint32_t n = sizeof(of) / sizeof(of[0]);
 	struct roce_qp_attr a;
 
 	pair_attr(p, 0, 0, &a);
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		a.path.tos = of[i].tos;
 		a.path.udp_sport = of[i].sport;
 		say(p, 1, &a.path,
 			&(struct roce_pkt){.opcode = ROCE_CNP,
-				.pkey = ROCE_PKEY_DEFAULT,
+				.pkey = of[i].pkey,
+				.payload_bytes = of[i].bytes,
 				.qpn = roce_qp_num(p->side[1].q[0].qp),
 				.mig = of[i].mig,
 				.becn = true,
@@ -259,7 +265,7 @@ Test(congestion, w_cc_03_a_cnp_is_no_packet_of_the_connection)
 			false);
 	}
 	cr_expect_eq(t.cnps + t.others, 0);
-	cr_expect_eq(count(p, 1)->rp_cnp_handled + count(p, 1)->rp_cnp_ignored, 4);
+	cr_expect_eq(count(p, 1)->rp_cnp_handled + count(p, 1)->rp_cnp_ignored, n);
 	say_marked(p, 0, write_only(p, PSN));
 	cr_expect_eq(t.others, 1, "the first packet of the connection");
 	cr_expect_eq(count(p, 1)->rx_duplicate + count(p, 1)->rx_out_of_sequence, 0);

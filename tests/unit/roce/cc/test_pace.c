@@ -381,8 +381,8 @@ Test(cc_pace, w_cc_08_notifications_of_strangers)
 		a.path.tagged = lie == 2;
 		a.path.vlan_tci = 9;
 		roce_hdr_tmpl_init(&tmpl, &a.path);
-		bytes = roce_wire_seal(
-			frame, &tmpl, roce_wire_build_cnp(frame, &tmpl, qpn ^ (lie == 3), 0), 0);
+		bytes = roce_wire_seal(frame, &tmpl,
+			roce_wire_build_cnp(frame, &tmpl, qpn ^ (lie == 3), 0), ROCE_CNP_ZEROS);
 		frame[bytes - 1] ^= lie == 4;
 		cr_assert_eq(roce_wire_parse(frame, bytes, &cnp), ROCE_WIRE_OK);
 		pair_rx(p, 0, &cnp);

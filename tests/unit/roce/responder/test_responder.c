@@ -102,20 +102,6 @@ Test(responder, W_RESP_06_atomics_without_the_right_are_refused)
 	VIOLATES({ROCE_FETCH_ADD, 0, 0});
 }
 
-Test(responder, W_PKT_08_operations_of_newer_peers_are_dropped)
-{
-	struct peer_tape t;
-	struct pair *p = peer_new(&t);
-
-	peer_say_plain(p, ROCE_FLUSH, PEER_PSN, 0);
-	peer_say_plain(p, ROCE_ATOMIC_WRITE, PEER_PSN, 8);
-	peer_silent(p, &t, 0);
-	cr_assert_eq(roce_shard_counters(p->side[1].shard)->rx_wrong_class, 2);
-	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
-	peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN);
-	pair_free(p);
-}
-
 /* checks W-RESP-04 */
 Test(responder, W_RESP_02_one_sequence_nak_per_gap)
 {
