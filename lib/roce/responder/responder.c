@@ -529,6 +529,11 @@ resp_goes_on(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 		return false;
 	}
 	qp->rx_bits &= (uint8_t) ~(ROCE_RXB_NAK_SENT | ROCE_RXB_RNR_SENT);
+	if (qp->ack_owed == ROCE_OWED_RNR) { /* it has not left: what it acknowledges stays owed */
+		qp->ack_owed = ROCE_OWED_ACK;
+		qp->ack_psn = roce_psn_add(qp->ack_psn, ROCE_PSN_MASK);
+		qp->ack_syndrome = ROCE_SYN_ACK;
+	}
 	if (!(qp->rx_bits & ROCE_RXB_EST)) { /* W-RESP-17 */
 		qp->rx_bits |= ROCE_RXB_EST;
 		roce_qp_event(s, qp, ROCE_EV_COMM_EST);

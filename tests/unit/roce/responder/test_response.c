@@ -333,6 +333,81 @@ Test(response, a_duplicate_behind_an_rnr_nak)
 	pair_free(p);
 }
 
+/* A message was refused for want of a receive, and before the RNR NAK left, another one came under
+ * its PSN and was executed: there is nothing to wait for, and what was asked before is acknowledged.
+ * checks W-RESP-08, W-ACK-01, W-ACK-04 */
+Test(response, an_rnr_nak_that_is_overtaken_does_not_leave)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		struct peer_tape t;
+		struct pair *p = peer_new(&t);
+		struct roce_pkt write = peer_packet(p, ROCE_WRITE_ONLY, PEER_PSN + 1, 8);
+		struct roce_pkt read = peer_read_request(p, PEER_PSN + 1, 0, 8);
+
+		peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+		peer_say_plain(p, ROCE_SEND_ONLY, PEER_PSN + 1, 8);
+		write.ackreq = i == 1;
+		peer_say(p, i < 2 ? &write : &read);
+		peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN + 1);
+		cr_assert_eq(t.said[0].opcode, i < 2 ? ROCE_ACK : ROCE_READ_RESP_ONLY);
+		cr_assert_eq(t.said[0].msn, 2);
+		peer_silent(p, &t, 1);
+		pair_free(p);
+	}
+}
+
+/* Two answers that do not fit into one: which of them leaves. The one before has not left when the
+ * cause of the other comes. checks W-ACK-06, W-RESP-02, W-RESP-03 */
+Test(response, of_two_that_are_owed)
+{
+	static const struct {
+		struct {
+			uint8_t opcode;
+			uint32_t ahead; /* of the expected PSN, or behind it */
+		} of[2];
+		uint8_t leaves;
+		uint32_t psn;
+	} cases[] = {
+		/* a gap, then the expected one, which waits for a receive */
+		{{{ROCE_WRITE_ONLY, 2}, {ROCE_SEND_ONLY, 0}}, ROCE_SYN_RNR | 14, 0},
+		/* the same the other way round: behind an RNR NAK nothing is out of sequence */
+		{{{ROCE_SEND_ONLY, 0}, {ROCE_WRITE_ONLY, 2}}, ROCE_SYN_RNR | 14, 0},
+		/* a duplicate takes no place, and leaves its own to others */
+		{{{ROCE_SEND_ONLY, 0}, {ROCE_WRITE_ONLY, -1u}}, ROCE_SYN_RNR | 14, 0},
+		{{{ROCE_WRITE_ONLY, -1u}, {ROCE_SEND_ONLY, 0}}, ROCE_SYN_RNR | 14, 0},
+		{{{ROCE_WRITE_ONLY, 2}, {ROCE_WRITE_ONLY, -1u}}, ROCE_SYN_NAK_SEQ, 0},
+		{{{ROCE_WRITE_ONLY, -1u}, {ROCE_WRITE_ONLY, 2}}, ROCE_SYN_NAK_SEQ, 0},
+		{{{ROCE_WRITE_ONLY, -1u}, {ROCE_WRITE_ONLY, 0}}, ROCE_SYN_ACK, 0},
+		{{{ROCE_WRITE_ONLY, 0}, {ROCE_WRITE_ONLY, -1u}}, ROCE_SYN_ACK, 0},
+		/* what ends the connection is told before all else */
+		{{{ROCE_WRITE_ONLY, 2}, {ROCE_SEND_LAST, 0}}, ROCE_SYN_NAK_INV_REQ, 0},
+		{{{ROCE_SEND_ONLY, 0}, {ROCE_SEND_LAST, 0}}, ROCE_SYN_NAK_INV_REQ, 0},
+		{{{ROCE_SEND_LAST, 0}, {ROCE_WRITE_ONLY, 2}}, ROCE_SYN_NAK_INV_REQ, 0},
+		{{{ROCE_SEND_LAST, 0}, {ROCE_WRITE_ONLY, -1u}}, ROCE_SYN_NAK_INV_REQ, 0},
+		/* the sequence NAK tells of what came meanwhile */
+		{{{ROCE_WRITE_ONLY, 2}, {ROCE_WRITE_ONLY, 0}}, ROCE_SYN_NAK_SEQ, 1},
+		{{{ROCE_WRITE_ONLY, 0}, {ROCE_WRITE_ONLY, 2}}, ROCE_SYN_NAK_SEQ, 1},
+	};
+	const uint32_t next = PEER_PSN + 2;
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct peer_tape t;
+		struct pair *p = peer_new(&t);
+
+		peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+		peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 1, 8);
+		peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN + 1);
+		for (unsigned k = 0; k < 2; k++)
+			peer_say_plain(p, cases[i].of[k].opcode, next + cases[i].of[k].ahead, 8);
+		pair_turn(p, 1);
+		cr_assert_eq(t.n, 2, "case %u: %u", i, t.n - 1);
+		cr_assert_eq(
+			t.said[1].syndrome, cases[i].leaves, "case %u: %x", i, t.said[1].syndrome);
+		cr_assert_eq(t.said[1].psn, next + cases[i].psn, "case %u", i);
+		pair_free(p);
+	}
+}
+
 /* 24 bits, in every kind of answer. checks W-AETH-01 */
 Test(response, W_AETH_01_the_message_number_wraps)
 {
