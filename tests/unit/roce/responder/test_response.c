@@ -318,7 +318,7 @@ Test(response, W_RESP_18_responses_in_front_of_the_fatal_nak)
 }
 
 /* After a message was refused for want of a receive, and told so, a duplicate is acknowledged as
- * ever. checks W-DUP-01, W-RESP-08 */
+ * ever; and what was behind the refused one is no gap. checks W-DUP-01, W-RESP-03, W-RESP-08 */
 Test(response, a_duplicate_behind_an_rnr_nak)
 {
 	struct peer_tape t;
@@ -330,6 +330,8 @@ Test(response, a_duplicate_behind_an_rnr_nak)
 	peer_heard(p, &t, 2, ROCE_SYN_RNR | 14, PEER_PSN + 1);
 	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
 	peer_heard(p, &t, 3, ROCE_SYN_ACK, PEER_PSN);
+	peer_say_plain(p, ROCE_SEND_ONLY, PEER_PSN + 2, 8);
+	peer_silent(p, &t, 3); /* W-RESP-03: it is still the burst behind the RNR NAK */
 	pair_free(p);
 }
 
