@@ -336,8 +336,8 @@ Test(response, a_duplicate_behind_an_rnr_nak)
 }
 
 /* A message was refused for want of a receive, and before the RNR NAK left, another one came under
- * its PSN and was executed: there is nothing to wait for, and what was asked before is acknowledged.
- * checks W-RESP-08, W-ACK-01, W-ACK-04 */
+ * its PSN and was executed: there is nothing to wait for, and what was asked before is
+ * acknowledged. checks W-RESP-08, W-ACK-01, W-ACK-04 */
 Test(response, an_rnr_nak_that_is_overtaken_does_not_leave)
 {
 	for (unsigned i = 0; i < 3; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Linux's Soft-RoCE released the sockets of a network namespace twice when the namespace ended. Here
- * the kernel's sockets are those of rtnetlink: a start that fails closes them, and the end of the
- * daemon does, whatever the start came to. The second time must not close what has their numbers by
- * then.
+ * Linux's Soft-RoCE released the sockets of a network namespace twice when the namespace ended.
+ * Here the kernel's sockets are those of rtnetlink: a start that fails closes them, and the end of
+ * the daemon does, whatever the start came to. The second time must not close what has their
+ * numbers by then.
  */
 #include "hostnet/rtnl.h"
 
