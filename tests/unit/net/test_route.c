@@ -57,6 +57,7 @@ Test(net_route, no_route_without_prefix_or_gateway)
 	net_rig_expect_silence(&r);
 }
 
+/* checks W-PKT-01[1,3] */
 Test(net_route, next_hop_has_all_that_a_frame_needs)
 {
 	struct net_ip me = net_rig_ip("10.77.0.1");
@@ -71,7 +72,7 @@ Test(net_route, next_hop_has_all_that_a_frame_needs)
 	cr_assert_arr_eq(r.hop.dmac, peers, 6);
 }
 
-/* checks W-PKT-01 */
+/* checks W-PKT-01[2] */
 Test(net_route, far_hosts_are_reached_by_the_gateway)
 {
 	struct net_ip me = net_rig_ip("10.77.0.1");

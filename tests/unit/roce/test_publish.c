@@ -152,6 +152,48 @@ Test(publish, W_EVT_03_queue_pairs_of_another_queue_go_on)
 	pair_free(p);
 }
 
+/* Which entry fires which arm: what is solicited or failed fires both, anything else one of them.
+ * One arm is one notification, whatever follows; and an arm that finds an entry which is newer than
+ * that fires by itself. checks W-EVT-04[1,2,3,4,5] */
+Test(publish, W_EVT_04_a_notification_is_for_one_arm)
+{
+	static const struct {
+		uint8_t status, flags;
+		bool fires[2]; /* an arm for solicited entries; for any */
+	} of[] = {{NDSH_WC_SUCCESS, 0, {false, true}},
+		{NDSH_WC_SUCCESS, NDSH_CQEF_IMM | NDSH_CQEF_WRITE | NDSH_CQEF_INV, {false, true}},
+		{NDSH_WC_SUCCESS, NDSH_CQEF_SOLICITED, {true, true}},
+		{NDSH_WC_FLUSH_ERR, 0, {true, true}}, {NDSH_WC_LOC_LEN_ERR, 0, {true, true}}};
+
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		for (unsigned any = 0; any < 2; any++) {
+			const struct ndsh_cqe e = {.status = of[i].status, .flags = of[i].flags};
+			const enum ndsh_arm type = any ? NDSH_ARM_ANY : NDSH_ARM_SOLICITED;
+			struct pair *p = pair_new(&(struct pair_opts){0});
+			struct pair_side *d = &p->side[0];
+			struct ndsh_cqe c;
+
+			arm(p, 0, type);
+			roce_cq_push(d->shard, d->cq, &e);
+			roce_shard_publish(d->shard);
+			cr_assert_eq(roce_shard_fired_cq(d->shard) == d->cq, of[i].fires[any],
+				"entry %u, any %u", i, any);
+			cr_assert_eq(armed(p, 0), !of[i].fires[any], "it waits for another one");
+			if (of[i].fires[any]) {
+				roce_cq_push(d->shard, d->cq, &e);
+				roce_shard_publish(d->shard);
+				cr_assert_null(roce_shard_fired_cq(d->shard), "one arm");
+				cr_assert_eq(ndsh_cq_arm(&d->reader, type, NULL), NDSH_ARM_FIRED,
+					"the second entry is newer");
+				cr_assert_eq(ndsh_cq_arm(&d->reader, type, NULL), NDSH_ARMED,
+					"and was told of by that");
+			}
+			while (pair_poll(p, 0, &c))
+				;
+			pair_free(p);
+		}
+}
+
 /* The entries of a turn wake the waiter at its end and not before, once. */
 Test(publish, the_waiter_is_woken_at_the_end_of_the_turn)
 {

@@ -55,7 +55,7 @@ leave(struct pair *p, enum roce_qp_state state)
 	pair_free(p);
 }
 
-/* Executed and acknowledged, or as if it had not come. checks W-PKT-15[1,3] */
+/* Executed and acknowledged, or as if it had not come. checks W-PKT-15[1,3,5] */
 Test(rx_gates, W_PKT_15_requests)
 {
 	for (int s = ROCE_QPS_RESET; s <= ROCE_QPS_ERR; s++)
@@ -165,7 +165,7 @@ no_effect(struct pair *p, const struct roce_path *path, uint64_t dropped)
 }
 
 /* Each bit of the source, and each bit of the destination, of every kind of packet.
- * checks W-PKT-14[1,2,4], W-CC-08 */
+ * checks W-PKT-14[1,2,3], W-CC-08 */
 Test(rx_gates, W_PKT_14_requests_responses_and_notifications)
 {
 	for (unsigned v6 = 0; v6 < 2; v6++) {

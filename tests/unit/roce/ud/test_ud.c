@@ -210,7 +210,7 @@ Test(ud, dropped_without_a_word)
 	pair_free(p);
 }
 
-/* Another address of the same host is not its address. */
+/* Another address of the same host is not its address. checks W-PKT-14[4] */
 Test(ud, W_PKT_14_only_its_own_address)
 {
 	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
