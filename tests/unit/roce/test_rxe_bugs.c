@@ -4,7 +4,7 @@
  * the request that it takes. Here they are seen and refused, and the connection beside them goes
  * on. A packet lies in a block of exactly its size, so that a sanitizer sees each byte that is read
  * outside. The last one, the sockets of a network namespace that were released twice, has its test
- * in app/dpdk-ndd/hostnet/test_rtnl_close.c.
+ * in tests/unit/app/dpdk-ndd/hostnet/test_rtnl_close.c.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
