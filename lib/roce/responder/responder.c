@@ -185,7 +185,7 @@ write_as_announced(const struct roce_qp *qp, const struct roce_pkt *pkt)
 	return pkt->payload_bytes < qp->rx_left && qp->rx_left <= ROCE_MSG_MAX;
 }
 
-/* An acknowledgement is owed, to be sent when the request is placed (W-RESP-16). */
+/* An acknowledgement is owed, to be sent when the request is placed (W-RESP-14). */
 static void
 resp_owe_ack(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {

@@ -154,7 +154,7 @@ Test(publish, W_EVT_03_queue_pairs_of_another_queue_go_on)
 
 /* Which entry fires which arm: what is solicited or failed fires both, anything else one of them.
  * One arm is one notification, whatever follows; and an arm that finds an entry which is newer than
- * that fires by itself. checks W-EVT-04[1,2,3,4,5] */
+ * that fires by itself. checks W-EVT-04[1,2,3,4,5], W-RESP-16[2] */
 Test(publish, W_EVT_04_a_notification_is_for_one_arm)
 {
 	static const struct {

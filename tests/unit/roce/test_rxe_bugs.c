@@ -233,7 +233,7 @@ expect_breach(struct pair *p)
 }
 
 /* num_sge of a descriptor in shared memory was believed, beyond its array. Each number that the
- * field can hold, to send and to receive. */
+ * field can hold, to send and to receive. checks W-RESP-11[2] */
 Test(rxe_bugs, num_sge_of_a_descriptor)
 {
 	for (uint32_t n = 0; n < 256; n++) {

@@ -142,7 +142,7 @@ Test(domains, a_peer_opens_nothing_of_another)
 	}
 }
 
-/* checks W-INV-02, R-INV-09: nor ends it anything, by SEND with Invalidate. */
+/* checks W-INV-02[1,2], R-INV-09: nor ends it anything, by SEND with Invalidate. */
 Test(domains, a_peer_ends_nothing_of_another)
 {
 	for (unsigned kind = FAST; kind < KINDS; kind++) {

@@ -171,7 +171,7 @@ Test(moved, every_operation_from_and_to_every_kind_of_memory)
 	pair_free(p);
 }
 
-/* checks W-RESP-16: the peer is told of nothing that is not in its place. */
+/* checks W-RESP-14: the peer is told of nothing that is not in its place. */
 Test(moved, acknowledged_when_it_is_placed)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .moved = true});

@@ -6,7 +6,7 @@
 #include "rigs/overheard.h"
 #include "rigs/scripted_peer.h"
 
-/* checks W-AETH-01 */
+/* checks W-AETH-01, W-DUP-01[1,2] */
 Test(duplicate, W_DUP_01_a_duplicate_is_acknowledged_and_not_executed)
 {
 	struct peer_tape t;
@@ -47,6 +47,27 @@ Test(duplicate, W_DUP_02_an_older_acknowledgement_leaves_a_newer_one)
 	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 2, 8);
 	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
 	peer_heard(p, &t, 3, ROCE_SYN_ACK, PEER_PSN + 2);
+	pair_free(p);
+}
+
+/* Also if it does not ask, whatever it is. checks W-DUP-01[3] */
+Test(duplicate, W_DUP_01_always_a_reply)
+{
+	static const uint8_t ops[] = {ROCE_WRITE_ONLY, ROCE_SEND_ONLY, ROCE_WRITE_FIRST,
+		ROCE_SEND_MIDDLE, ROCE_SEND_LAST_INV, ROCE_WRITE_ONLY_IMM};
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+	peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN);
+	for (unsigned i = 0; i < sizeof(ops); i++) {
+		struct roce_pkt dup = peer_packet(p, ops[i], PEER_PSN - i, 8);
+
+		dup.ackreq = false;
+		peer_say(p, &dup);
+		peer_heard(p, &t, 2 + i, ROCE_SYN_ACK, PEER_PSN);
+	}
+	pair_expect_alive(p, 1, 0);
 	pair_free(p);
 }
 

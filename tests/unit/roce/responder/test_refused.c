@@ -121,7 +121,7 @@ bytes_of(uint8_t opcode)
 	return opcode == ROCE_SEND_FIRST ? PEER_MTU : 64;
 }
 
-/* Nobody sent anything that takes a receive. */
+/* Nobody sent anything that takes a receive. checks W-RESP-08[5,6] */
 Test(refused, W_RESP_08_a_write_completes_no_receive)
 {
 	for (unsigned i = 0; i < NEEDY; i++) {
@@ -161,7 +161,7 @@ Test(refused, W_RESP_08_a_read_or_an_atomic_completes_no_receive)
 	}
 }
 
-/* What completes it says what it is itself, not what was refused. */
+/* What completes it says what it is itself, not what was refused. checks W-RESP-08[6] */
 Test(refused, W_RESP_08_the_message_that_comes_is_the_one_that_completes)
 {
 	struct ndsh_cqe c;
@@ -237,8 +237,8 @@ Test(refused, R_FL_01_the_end_flushes_it_once)
 }
 
 /*
- * checks R-SRQ-02[2]: of a shared receive queue nothing is taken by a message that is refused:
- * its client is not told so, and the next message, of whichever queue pair, has it.
+ * checks R-SRQ-02[2], W-RESP-08[7]: of a shared receive queue nothing is taken by a message that is
+ * refused: its client is not told so, and the next message, of whichever queue pair, has it.
  */
 Test(refused, R_SRQ_02_a_shared_receive_stays_for_whichever_comes)
 {

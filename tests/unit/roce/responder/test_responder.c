@@ -14,7 +14,7 @@ struct step {
 };
 
 /* The last step violates a rule: NAK 0x61 for it, once, and the queue pair is dead; checks
- * W-RESP-18. */
+ * W-RESP-18[2,3]. */
 static void
 violates(const struct step *steps, unsigned n)
 {
@@ -42,6 +42,7 @@ violates(const struct step *steps, unsigned n)
 		violates(steps, sizeof(steps) / sizeof(steps[0]));                                 \
 	} while (0)
 
+/* checks W-RESP-05[1,2,3] */
 Test(responder, W_RESP_05_opcode_sequence)
 {
 	VIOLATES({ROCE_SEND_MIDDLE, PEER_MTU, 0});
@@ -60,6 +61,26 @@ Test(responder, W_RESP_05_opcode_sequence)
 	VIOLATES({ROCE_WRITE_FIRST, PEER_MTU, PEER_MTU + 8}, {ROCE_READ_REQUEST, 0, 8});
 }
 
+/* A message that is further on. checks W-RESP-05[1,2] */
+Test(responder, W_RESP_05_behind_a_middle_packet)
+{
+	static const struct step others[] = {{ROCE_SEND_FIRST, PEER_MTU, 0}, {ROCE_SEND_ONLY, 8, 0},
+		{ROCE_WRITE_FIRST, PEER_MTU, PEER_MTU + 8}, {ROCE_WRITE_ONLY, 8, 8},
+		{ROCE_READ_REQUEST, 0, 8}, {ROCE_FETCH_ADD, 0, 0}};
+	static const struct step send_ends[] = {{ROCE_SEND_MIDDLE, PEER_MTU, 0},
+		{ROCE_SEND_LAST, 8, 0}, {ROCE_SEND_LAST_IMM, 8, 0}, {ROCE_SEND_LAST_INV, 8, 0}};
+	static const struct step write_ends[] = {{ROCE_WRITE_MIDDLE, PEER_MTU, 0},
+		{ROCE_WRITE_LAST, 8, 0}, {ROCE_WRITE_LAST_IMM, 8, 0}};
+
+	for (unsigned i = 0; i < 6 + 3; i++)
+		VIOLATES({ROCE_SEND_FIRST, PEER_MTU, 0}, {ROCE_SEND_MIDDLE, PEER_MTU, 0},
+			i < 6 ? others[i] : write_ends[i - 6]);
+	for (unsigned i = 0; i < 6 + 4; i++)
+		VIOLATES({ROCE_WRITE_FIRST, PEER_MTU, 4 * PEER_MTU},
+			{ROCE_WRITE_MIDDLE, PEER_MTU, 0}, i < 6 ? others[i] : send_ends[i - 6]);
+}
+
+/* checks W-RESP-09[2,3] */
 Test(responder, W_RESP_09_lengths)
 {
 	VIOLATES({ROCE_SEND_FIRST, PEER_MTU - 4, 0});
@@ -77,7 +98,7 @@ Test(responder, W_RESP_09_lengths)
 	VIOLATES({ROCE_READ_REQUEST, 0, 0x80000001});
 }
 
-/* A pad count that does not make the payload whole words. */
+/* A pad count that does not make the payload whole words. checks W-RESP-09[4] */
 Test(responder, W_RESP_09_pad)
 {
 	static const uint8_t payload[PEER_MTU];
@@ -96,13 +117,14 @@ Test(responder, W_RESP_09_pad)
 		}
 }
 
+/* checks W-RESP-06[3] */
 Test(responder, W_RESP_06_atomics_without_the_right_are_refused)
 {
 	VIOLATES({ROCE_CMP_SWAP, 0, 0});
 	VIOLATES({ROCE_FETCH_ADD, 0, 0});
 }
 
-/* checks W-RESP-04 */
+/* checks W-RESP-02[1,3,4], W-RESP-04 */
 Test(responder, W_RESP_02_one_sequence_nak_per_gap)
 {
 	struct peer_tape t;
@@ -125,7 +147,7 @@ Test(responder, W_RESP_02_one_sequence_nak_per_gap)
 	pair_free(p);
 }
 
-/* checks W-AETH-01 */
+/* checks W-AETH-01, W-RESP-03[1] */
 Test(responder, W_RESP_03_W_RESP_08_rnr_and_silence_behind_it)
 {
 	struct peer_tape t;
@@ -149,6 +171,7 @@ Test(responder, W_RESP_03_W_RESP_08_rnr_and_silence_behind_it)
 	pair_free(p);
 }
 
+/* checks W-RESP-07[2] */
 Test(responder, W_RESP_07_more_reads_than_agreed)
 {
 	struct peer_tape t;
@@ -196,6 +219,7 @@ Test(responder, immediates_of_a_peer_are_delivered)
 	pair_free(p);
 }
 
+/* checks W-INV-02[4,5] */
 Test(responder, W_INV_02_no_region_can_be_invalidated)
 {
 	struct peer_tape t;
@@ -215,8 +239,8 @@ Test(responder, W_INV_02_no_region_can_be_invalidated)
 	pair_free(p);
 }
 
-/* checks W-PSN-06[1,2]: exactly half of the numbers are behind the expected one, the other half
- * before it. */
+/* checks W-PSN-06[1,2], W-RESP-02[2]: exactly half of the numbers are behind the expected one, the
+ * other half before it. */
 Test(responder, W_PSN_06_duplicates_and_the_future)
 {
 	static const struct {
@@ -267,7 +291,7 @@ verdict(const struct step *steps, unsigned n, bool good)
 	pair_free(p);
 }
 
-/* checks W-RESP-09 */
+/* checks W-RESP-09[1] */
 Test(responder, W_RESP_09_every_length_of_a_send)
 {
 	for (size_t i = 0; i < LENGTHS; i++) {
@@ -286,7 +310,7 @@ Test(responder, W_RESP_09_every_length_of_a_send)
 	}
 }
 
-/* ... and of what RETH announces. checks W-RESP-09 */
+/* ... and of what RETH announces. checks W-RESP-09[1,3] */
 Test(responder, W_RESP_09_every_length_of_a_write)
 {
 	for (size_t i = 0; i < LENGTHS; i++)
@@ -311,7 +335,7 @@ Test(responder, W_RESP_09_every_length_of_a_write)
 /* ---- sequences ---- */
 
 /* Every two packets one after the other: a message is finished before the next one begins, and by
- * packets of its own kind. checks W-RESP-05 */
+ * packets of its own kind. checks W-RESP-05[1,2] */
 Test(responder, W_RESP_05_every_two_packets)
 {
 	static const struct step of[] = {{ROCE_SEND_FIRST, PEER_MTU, 0},
@@ -376,6 +400,7 @@ right_missing(uint32_t access, uint8_t max_dest_rd, bool read)
 	pair_free(p);
 }
 
+/* checks W-RESP-06[1,2], W-RESP-07[1] */
 Test(responder, W_RESP_06_W_RESP_07_queue_pair_rights)
 {
 	right_missing(NDSH_ACCESS_REMOTE_READ, 4, false);
@@ -398,6 +423,7 @@ Test(responder, W_RESP_10_send_longer_than_the_receive)
 	pair_free(p);
 }
 
+/* checks W-RESP-11[1] */
 Test(responder, W_RESP_11_receive_with_a_bad_key)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});
@@ -414,6 +440,7 @@ Test(responder, W_RESP_11_receive_with_a_bad_key)
 	pair_free(p);
 }
 
+/* checks W-RESP-16[1], W-RESP-17[3] */
 Test(responder, W_RESP_16_solicited_and_W_RESP_17_comm_est)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});
@@ -434,7 +461,7 @@ Test(responder, W_RESP_16_solicited_and_W_RESP_17_comm_est)
 }
 
 /* In RTR already, before this side may say anything but answers: executed, and told once, however
- * many follow, and whatever was dropped before it. checks W-RESP-17 */
+ * many follow, and whatever was dropped before it. checks W-RESP-17[1,2] */
 Test(responder, W_RESP_17_the_first_request_in_RTR)
 {
 	struct peer_tape t;

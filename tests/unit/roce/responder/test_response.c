@@ -9,7 +9,7 @@
 #include "rigs/scripted_peer.h"
 #include "roce/qp/qp.h"
 
-/* checks W-ACK-06 */
+/* checks W-ACK-06, W-RESP-02[5] */
 Test(response, a_gap_that_closes_within_the_turn)
 {
 	struct peer_tape t;
@@ -269,7 +269,7 @@ Test(response, W_READ_04_as_long_as_a_message_can_be, .timeout = 120)
 /* ---- what takes the place of what ---- */
 
 /* One packet that says all: a NAK, or an ACK of a later PSN, takes the place of an ACK that has not
- * left. checks W-ACK-06, W-ACK-02, W-RESP-18 */
+ * left. checks W-ACK-06, W-ACK-02, W-RESP-18[1] */
 Test(response, W_ACK_06_a_nak_takes_the_place_of_an_ack)
 {
 	struct peer_tape t;
@@ -295,7 +295,7 @@ Test(response, W_ACK_06_a_nak_takes_the_place_of_an_ack)
 }
 
 /* Responses that were due before it leave in front of it, and with what they say; then the one NAK,
- * then nothing. checks W-RESP-18, W-ACK-03 */
+ * then nothing. checks W-RESP-18[1,2,3,4], W-ACK-03 */
 Test(response, W_RESP_18_responses_in_front_of_the_fatal_nak)
 {
 	struct peer_tape t;
@@ -318,7 +318,7 @@ Test(response, W_RESP_18_responses_in_front_of_the_fatal_nak)
 }
 
 /* After a message was refused for want of a receive, and told so, a duplicate is acknowledged as
- * ever; and what was behind the refused one is no gap. checks W-DUP-01, W-RESP-03, W-RESP-08 */
+ * ever; and what was behind the refused one is no gap. checks W-DUP-01[2], W-RESP-03[1] */
 Test(response, a_duplicate_behind_an_rnr_nak)
 {
 	struct peer_tape t;
@@ -337,7 +337,7 @@ Test(response, a_duplicate_behind_an_rnr_nak)
 
 /* A message was refused for want of a receive, and before the RNR NAK left, another one came under
  * its PSN and was executed: there is nothing to wait for, and what was asked before is
- * acknowledged. checks W-RESP-08, W-ACK-01, W-ACK-04 */
+ * acknowledged. checks W-RESP-08[8], W-ACK-01, W-ACK-04 */
 Test(response, an_rnr_nak_that_is_overtaken_does_not_leave)
 {
 	for (unsigned i = 0; i < 3; i++) {
@@ -359,7 +359,7 @@ Test(response, an_rnr_nak_that_is_overtaken_does_not_leave)
 }
 
 /* Two answers that do not fit into one: which of them leaves. The one before has not left when the
- * cause of the other comes. checks W-ACK-06, W-RESP-02, W-RESP-03 */
+ * cause of the other comes. checks W-ACK-06, W-RESP-02[1], W-RESP-03[1] */
 Test(response, of_two_that_are_owed)
 {
 	static const struct {

@@ -22,8 +22,8 @@ expect_alive(struct pair *p, struct peer_tape *t, unsigned n, uint32_t psn)
 	peer_heard(p, t, n, ROCE_SYN_ACK, psn);
 }
 
-/* checks W-PKT-08[1], W-ATOM-04, W-RESP-18: the peer has its error at once; all rights that a queue
- * pair can have make no difference. */
+/* checks W-PKT-08[1], W-ATOM-04, W-RESP-18[1,2,3]: the peer has its error at once; all rights that
+ * a queue pair can have make no difference. */
 Test(unserved, in_sequence_is_an_invalid_request)
 {
 	for (unsigned i = 0; i < UNSERVED; i++) {
