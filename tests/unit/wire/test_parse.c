@@ -120,7 +120,7 @@ struct change {
 	enum roce_wire_err want;
 };
 
-/* checks W-PKT-05, W-PKT-08, W-PKT-11, W-PKT-12 */
+/* checks W-PKT-05, W-PKT-08[3], W-PKT-11, W-PKT-12 */
 Test(parse, W_PKT_rules_give_the_right_error)
 {
 	static const struct change changes[] = {
@@ -144,7 +144,10 @@ Test(parse, W_PKT_rules_give_the_right_error)
 		{false, ROCE_SEND_ONLY, 29, 0x31, ROCE_WIRE_TVER},   /* W-PKT-11 */
 		{false, ROCE_SEND_ONLY, 28, 0x15, ROCE_WIRE_OK},     /* W-PKT-08: refused by NAK */
 		{false, ROCE_SEND_ONLY, 28, 0x44, ROCE_WIRE_OPCODE}, /* RD */
-		{false, ROCE_SEND_ONLY, 28, 0xa4, ROCE_WIRE_OPCODE}, /* XRC */
+		{false, ROCE_SEND_ONLY, 28, 0x84, ROCE_WIRE_OPCODE},
+		{false, ROCE_SEND_ONLY, 28, 0xc0, ROCE_WIRE_OPCODE}, /* a manufacturer's */
+		{false, ROCE_SEND_ONLY, 28, 0xff, ROCE_WIRE_OPCODE},
+		{false, ROCE_SEND_ONLY, 28, 0xa4, ROCE_WIRE_OPCODE},		/* XRC */
 		{false, ROCE_SEND_ONLY, 28, ROCE_WRITE_ONLY, ROCE_WIRE_LENGTH}, /* no RETH */
 		{false, ROCE_SEND_ONLY, 28, ROCE_ACK, ROCE_WIRE_LENGTH}, /* ACK with payload */
 		{false, ROCE_ACK, 29, 0x10, ROCE_WIRE_LENGTH},		 /* ACK with pad */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests of RC that no responder here serves: those of newer specifications, and reserved ones. */
+/* Requests of RC that are not served here: those of newer specifications, and reserved ones. */
 #include <criterion/criterion.h>
 
 #include "rigs/scripted_peer.h"
