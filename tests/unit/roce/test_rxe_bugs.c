@@ -130,7 +130,7 @@ expect_unmoved(struct pair *p, struct peer_tape *t, uint32_t psn)
 
 /* One packet of 48 bytes with opcode 0xff to the multicast queue pair made the kernel read the
  * headers of an opcode that it has no description of. Every opcode, of every length from none on,
- * to that number. */
+ * to that number. checks W-PKT-08[3] */
 Test(rxe_bugs, one_packet_of_48_bytes_with_an_unknown_opcode_to_multicast)
 {
 	struct peer_tape t;

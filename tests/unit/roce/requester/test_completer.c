@@ -232,7 +232,7 @@ Test(completer, W_COMP_07_W_COMP_15_bad_responses)
 
 /* ---- receivers that are not ready ---- */
 
-/* checks W-RXE-22 checks W-RESP-03[2] */
+/* checks W-RXE-22 */
 Test(completer, W_RESP_03_a_sequence_nak_while_an_rnr_wait_runs)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){0}, true);
