@@ -165,6 +165,35 @@ Test(domains, a_peer_ends_nothing_of_another)
 	}
 }
 
+/* checks W-INV-02[2,3]: nor, within one domain, what grants a peer nothing, or what is dead. */
+Test(domains, a_peer_ends_nothing_that_it_was_not_given)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		struct pair *p = domains_pair();
+		struct fast *f = NULL;
+		struct window v;
+		struct opened o = {0};
+
+		if (i == 0) {
+			f = fast_ready(p, FAST_LOCAL);
+			o.token = f->token;
+		} else {
+			o = open_kind(p, i == 1 ? FAST : WINDOW, &f, &v);
+			window_invalidate(p, 0, 3, o.token, 0);
+			cr_assert(pair_run(p, PAIR_LONG));
+			pair_expect(p, 1, 3, NDSH_WC_SUCCESS);
+		}
+		pair_recv(p, 1, 0, 5, 0, 64);
+		window_send_inv(p, 0, 6, 0, o.token, 0);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 0, 6, NDSH_WC_REM_ACCESS_ERR);
+		pair_expect(p, 1, 5, NDSH_WC_REM_INV_REQ_ERR);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_RECV_INV);
+		close_kind(p, i == 2 ? WINDOW : FAST, f, &v);
+		domains_free(p);
+	}
+}
+
 /* checks R-MR-02: a local request that names memory of another domain fails, and moves no byte: as
  * the source of a SEND or WRITE, as the sink of a READ or an atomic, as a receive. */
 Test(domains, no_local_request_uses_memory_of_another)
