@@ -2,9 +2,11 @@
 /*
  * Is the peer of an idle queue pair still there? Packets are not counted for that: the PSNs that
  * both directions have reached tell whether anything was received since the last check. If nothing
- * was, and no request waits for a response either, a WRITE of no bytes is sent. It takes no receive
- * and names no memory; every RC peer that lets us write at all executes it; it is acknowledged, or
- * sent again, as any other request. So a silent peer ends the queue pair as it does when it
+ * was, and no request waits for a response either, a probe is sent: a WRITE of no bytes with the
+ * newest PSN that the peer has executed, as if its acknowledgement had been lost. A responder
+ * acknowledges such a duplicate without judging or executing it (W-DUP-01), so no peer can refuse
+ * it, not even one that permits no WRITEs, and it moves nothing there. If it is not acknowledged it
+ * is sent again as any other request: a silent peer ends the queue pair as it does when it
  * acknowledges no request.
  */
 #include "roce/qp/keepalive.h"
@@ -48,16 +50,18 @@ qp_mark_alive(struct roce_shard *s, struct roce_qp *qp)
 }
 
 /*
- * The queue of requests is empty, so the probe is the first of it until it ends. It has no slot in
- * the send ring: what it takes from sq_done now, its end adds again, before the client is shown
- * sq_done.
+ * The queue of requests is empty, so the probe is the first of it until it ends. It begins one PSN
+ * before the next request, and is in flight from the start. It has no slot in the send ring: what
+ * it takes from sq_done now, its end adds again, before the client is shown sq_done.
  */
 static void
 qp_send_probe(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct roce_wqe *w = roce_wqe_for_probe(s);
 
+	qp->una_psn = qp->tx_psn = qp->load_psn = roce_psn_add(qp->load_psn, ROCE_PSN_MASK);
 	roce_req_append(qp, w, 1);
+	w->bits |= ROCE_WQB_ISSUED; /* its PSN was */
 	qp->sq_done--;
 	/* The acknowledgement of the probe does not count as traffic of its own. */
 	qp->alive_mark = alive_sum(qp->load_psn, qp->recv_psn);

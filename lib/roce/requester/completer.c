@@ -382,6 +382,25 @@ comp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		roce_qp_fail_wqe(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT, 0);
 }
 
+/*
+ * A probe asks whether the peer is there, so any acknowledgement answers it. rdma_rxe (Linux 6.1,
+ * 6.12) acknowledges a duplicate by the PSN of its last SEND, WRITE or atomic: READs do not count.
+ */
+static void
+comp_ghost(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	const struct roce_wqe *w = qp->wq_head;
+	uint32_t was = qp->una_psn;
+
+	if (w != NULL && (w->bits & ROCE_WQB_PROBE) && pkt->opcode == ROCE_ACK &&
+		pkt->syndrome >> 5 == 0) {
+		(void)ack_before(s, qp, roce_psn_add(was, 1));
+		qp_progress(s, qp, was);
+	} else {
+		s->count.rx_ghost_response++;
+	}
+}
+
 void
 roce_comp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
@@ -389,7 +408,7 @@ roce_comp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 
 	roce_check_qp(s, qp);
 	if (roce_psn_from(pkt->psn, qp->una_psn) >= outstanding) { /* W-COMP-01 */
-		s->count.rx_ghost_response++;
+		comp_ghost(s, qp, pkt);
 		return;
 	}
 	if (pkt->opcode == ROCE_ACK)

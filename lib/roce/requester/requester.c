@@ -167,7 +167,7 @@ req_sent(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint32_t 
 	bool ackreq)
 {
 	if (base_unlikely(qp->tx_psn != qp->snd_max)) {
-		s->count.retransmitted_packets++;
+		s->count.retransmitted_packets += !(w->bits & ROCE_WQB_PROBE);
 	} else {
 		qp->snd_max = next;
 		if (ackreq && !(qp->tx_bits & ROCE_TXB_RTT)) {

@@ -7,6 +7,11 @@
 #define MS	UINT64_C(1000000)
 #define IDLE_MS 200u
 
+static const struct pair_opts all_rights = {
+	.access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC,
+	.mr_access = NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
+		     NDSH_ACCESS_REMOTE_ATOMIC};
+
 struct wire {
 	bool cut;
 	unsigned probes; /* of side 0 */
@@ -186,16 +191,80 @@ Test(keepalive, rests_in_sqd_and_ends_when_told)
 	pair_free(p);
 }
 
-/* A peer that grants no writes refuses the probe, too: said in keepalive's documentation. */
-Test(keepalive, a_peer_that_permits_no_writes_refuses)
+/* It may permit nothing, have received nothing, have been read or changed last: a duplicate is not
+ * judged, and changes nothing. checks W-DUP-01[4] */
+Test(keepalive, no_peer_refuses)
 {
-	struct wire w = {0};
-	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){.access = NDSH_ACCESS_REMOTE_READ});
+	static const uint32_t access[] = {
+		0, NDSH_ACCESS_REMOTE_READ, NDSH_ACCESS_REMOTE_WRITE, NDSH_ACCESS_REMOTE_ATOMIC};
+	const uint8_t last[] = {0, NDSH_OP_SEND, NDSH_OP_READ, NDSH_OP_FETCH_ADD};
 
-	pass(p, 1000 * MS);
-	pair_expect_dead(p, 0, 0, ROCE_REASON_NAK_INV_REQ);
-	pair_expect_none(p, 0);
-	pair_free(p);
+	for (unsigned i = 0; i < 16; i++) {
+		struct roce_qp_attr before, after, rights = {.access = access[i / 4]};
+		struct wire w = {0};
+		struct pair *p = start(&w, IDLE_MS, &all_rights);
+		struct pair_side *d = &p->side[1];
+		const struct ndsh_sge sge = pair_sge(p, 0, 0, 8);
+
+		pair_recv(p, 1, 0, 1, 0, 64);
+		if (last[i % 4] != 0)
+			pair_post(p, 0, 0,
+				&(struct ndsh_swr){.context = 7,
+					.raddr = PAIR_VA,
+					.rkey = d->key,
+					.ctrl = NDSH_CTRL(last[i % 4], 1, 0, 0)},
+				&sge, NULL);
+		pass(p, 10 * MS);
+		(void)roce_qp_modify(
+			d->shard, d->q[0].qp, p->now_ns, ROCE_QPS_RTS, ROCE_QPA_ACCESS, &rights);
+		roce_qp_query(d->q[0].qp, &before);
+		pass(p, 1000 * MS);
+		roce_qp_query(d->q[0].qp, &after);
+		cr_assert(w.probes >= 3 && w.probes <= 5, "%u", w.probes);
+		cr_assert_eq(w.last.psn, (before.rq_psn - 1) & ROCE_PSN_MASK);
+		cr_assert_eq(after.rq_psn, before.rq_psn, "nothing is executed");
+		cr_assert_eq(pair_count(p, 0)->retransmitted_packets, 0);
+		pair_expect_alive(p, 0, 0);
+		pair_expect_alive(p, 1, 0);
+		rights.access = NDSH_ACCESS_REMOTE_WRITE;
+		(void)roce_qp_modify(
+			d->shard, d->q[0].qp, p->now_ns, ROCE_QPS_RTS, ROCE_QPA_ACCESS, &rights);
+		if (last[i % 4] != 0)
+			pair_expect(p, 0, 7, NDSH_WC_SUCCESS);
+		pair_write(p, 0, 0, 8, 0, 0, 8, 0);
+		pass(p, 10 * MS);
+		pair_expect(p, 0, 8, NDSH_WC_SUCCESS);
+		pair_free(p);
+	}
+}
+
+/* rdma_rxe acknowledges a duplicate by the PSN of its last SEND, WRITE or atomic, which may be long
+ * ago, or any number if there was none. checks W-DUP-01[4] */
+Test(keepalive, any_acknowledgement_is_an_answer)
+{
+	static const uint32_t back[] = {0, 1, 2, 100, 1u << 22, 0xffffff};
+
+	for (unsigned i = 0; i < sizeof(back) / sizeof(back[0]); i++) {
+		struct wire w = {.cut = true};
+		struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){.retry = 1});
+		struct roce_pkt ack = {.opcode = ROCE_ACK,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.qpn = roce_qp_num(p->side[0].q[0].qp),
+			.syndrome = ROCE_SYN_ACK};
+
+		for (unsigned n = 1; n < 10; n++) {
+			while (w.probes < n)
+				pass(p, MS);
+			ack.psn = (w.last.psn - back[i]) & ROCE_PSN_MASK;
+			pair_inject(p, 0, 0, &ack, NULL);
+			pass(p, MS);
+			cr_assert_eq(w.probes, n);
+		}
+		pair_expect_alive(p, 0, 0);
+		cr_assert_eq(pair_count(p, 0)->timeouts, 0);
+		cr_assert_eq(pair_count(p, 0)->rx_ghost_response, 0);
+		pair_free(p);
+	}
 }
 
 /* Milliseconds are counted in 32 bits: they begin anew after 49 days, and nothing is noticed of it,
