@@ -136,6 +136,7 @@ Test(rxe_bugs, one_packet_of_48_bytes_with_an_unknown_opcode_to_multicast)
 	struct peer_tape t;
 	struct pair *p = peer_new(&t);
 	struct forged f = {.opcode = 0xff, .qpn = MULTICAST, .psn = PEER_PSN, .udp_bytes = 48 - 20};
+	unsigned parsed = 0;
 
 	cr_assert_eq(arrives(p, &f), ROCE_WIRE_OPCODE);
 	f.udp_bytes = 48 - 14 - 20;
@@ -143,11 +144,13 @@ Test(rxe_bugs, one_packet_of_48_bytes_with_an_unknown_opcode_to_multicast)
 	for (unsigned opcode = 0; opcode < 256; opcode++)
 		for (f.udp_bytes = 8; f.udp_bytes < 100; f.udp_bytes++) {
 			f.opcode = (uint8_t)opcode;
-			if (arrives(p, &f) == ROCE_WIRE_OK)
-				cr_assert_neq(roce_opcode_info[opcode].flags & ROCE_OPF_VALID, 0);
+			if (arrives(p, &f) != ROCE_WIRE_OK)
+				continue;
+			cr_assert_neq(roce_opcode_info[opcode].flags & ROCE_OPF_VALID, 0);
+			parsed++;
 		}
-	cr_assert_eq(pair_count(p, 1)->rx_unknown_qpn, pair_count(p, 1)->rx_packets);
-	cr_assert_gt(pair_count(p, 1)->rx_packets, 1000);
+	cr_assert_gt(parsed, 1000);
+	cr_assert_eq(pair_count(p, 1)->rx_out_of_sequence + pair_count(p, 1)->rx_duplicate, 0);
 	peer_silent(p, &t, 0);
 	expect_unmoved(p, &t, PEER_PSN);
 }
