@@ -101,3 +101,44 @@ Test(ud_moved, no_room_is_no_receive)
 	pair_expect_none(w.p, 1);
 	pair_free(w.p);
 }
+
+/* checks R-MR-14[1]: a datagram whose receive has gone ends the queue pair, behind those before it;
+ * one whose payload has gone stops its sender, as any bad SGE does. */
+Test(ud_moved, memory_that_has_gone)
+{
+	for (unsigned side = 0; side < 2; side++) {
+		struct ud_world w = ud_world_new(&(struct pair_opts){.moved = true});
+		struct pair *p = w.p;
+		struct ndsh_sge sge;
+
+		ud_world_start(&w);
+		p->side[side].moves = 1;
+		p->side[side].gone[0] = 2 * 2048;
+		p->side[side].gone[1] = 3 * 2048;
+		for (uint32_t i = 0; i < 4; i++) {
+			sge = pair_moved_sge(p, 1, i * 2048, 2048);
+			ndsh_rq_push(&p->side[1].q[0].rq, i, &sge, 1);
+			sge = pair_moved_sge(p, 0, i * 2048, 900);
+			pair_post(p, 0, 0,
+				&(struct ndsh_swr){.context = i,
+					.rkey = UD_AH,
+					.raddr = NDSH_UD_RADDR(
+						roce_qp_num(p->side[1].q[0].qp), UD_Q_KEY),
+					.ctrl = NDSH_CTRL(NDSH_OP_SEND, 1, 0, 0)},
+				&sge, NULL);
+		}
+		cr_assert(pair_run(p, PAIR_LONG));
+		for (uint64_t i = 0; i < 2; i++) {
+			(void)pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+			(void)pair_expect(p, 1, i, NDSH_WC_SUCCESS);
+		}
+		if (side == 0) {
+			(void)pair_expect(p, 0, 2, NDSH_WC_LOC_PROT_ERR);
+			(void)pair_expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
+			pair_expect_none(p, 1);
+		}
+		cr_assert_eq(roce_qp_state_get(p->side[side].q[0].qp),
+			side == 0 ? ROCE_QPS_UD_SQE : ROCE_QPS_ERR);
+		pair_free(p);
+	}
+}
