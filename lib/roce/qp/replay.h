@@ -20,8 +20,10 @@ struct roce_read_slot {
 	uint32_t base;	/* the first response of this replay: a FIRST or ONLY (W-DUP-04) */
 	uint8_t opcode; /* of the request */
 	bool pending;	/* responses are to be sent */
-	bool replay;	/* errors are silent (W-DUP-07) */
+	bool replay;	/* the request was repeated */
 	uint8_t wait;	/* enum roce_wait */
+	uint32_t sent;	/* responses that left before the newest repetition: errors in what comes
+			 * again are silent (W-DUP-07) */
 };
 enum roce_wait { /* what an atomic waits for (responder/atomic.c) */
 	ROCE_WAIT_NONE,

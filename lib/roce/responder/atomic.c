@@ -37,8 +37,8 @@ roce_atomic_hold(struct roce_qp *qp, struct roce_read_slot *r, const struct roce
 	qp->rx_bits |= ROCE_RXB_HELD;
 }
 
-/* The region may have gone since. The atomic is then refused as a fresh one, even if it was
- * repeated; so is one that the client could not execute. */
+/* The region may have gone since. The atomic is then refused, even if it was repeated: no response
+ * has left. */
 static bool
 execute_held(struct roce_shard *s, struct roce_qp *qp, struct roce_read_slot *r)
 {
@@ -46,10 +46,8 @@ execute_held(struct roce_shard *s, struct roce_qp *qp, struct roce_read_slot *r)
 		roce_mr_access(s, qp, r->rkey, r->va, sizeof(uint64_t), NDSH_ACCESS_REMOTE_ATOMIC);
 
 	qp->rx_bits &= (uint8_t)~ROCE_RXB_HELD;
-	if (host == NULL || (uintptr_t)host % sizeof(uint64_t) != 0) {
-		r->replay = false;
+	if (host == NULL || (uintptr_t)host % sizeof(uint64_t) != 0)
 		return false;
-	}
 	r->old = roce_atomic_execute(host, r->opcode, qp->moved->swap_add, qp->moved->compare);
 	return true;
 }
@@ -62,8 +60,5 @@ roce_atomic_finish(struct roce_shard *s, struct roce_qp *qp, struct roce_read_sl
 	r->wait = ROCE_WAIT_NONE;
 	if (held)
 		return execute_held(s, qp, r);
-	if (roce_moved_atomic_result(s, qp, &r->old))
-		return true;
-	r->replay = false;
-	return false;
+	return roce_moved_atomic_result(s, qp, &r->old);
 }

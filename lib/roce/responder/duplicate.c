@@ -70,6 +70,15 @@ slot_of_psn(struct roce_qp *qp, uint32_t psn)
 	return NULL;
 }
 
+/* Its next response is to be number next, which may have left before. */
+static void
+slot_go_back(struct roce_read_slot *r, uint32_t next)
+{
+	if (r->next > r->sent)
+		r->sent = r->next;
+	r->next = next;
+}
+
 /*
  * Start r again at response skip. The peer has dropped the responses that came after it, as they
  * were out of sequence: later slots that still have responses to send start at their beginning,
@@ -84,9 +93,9 @@ slot_replay(struct roce_qp *qp, struct roce_read_slot *r, uint32_t skip)
 		struct roce_read_slot *later = &qp->reads->slot[slot_of_age(qp, age)];
 
 		if (later->pending)
-			later->next = later->base;
+			slot_go_back(later, later->base);
 	}
-	r->next = skip;
+	slot_go_back(r, skip);
 	r->base = skip;
 	r->replay = true;
 	if (!r->pending) {

@@ -26,16 +26,16 @@ qp_placed_msn(const struct roce_qp *qp)
 	return qp->moved != NULL && qp->moved->placing ? qp->moved->msn : qp->msn;
 }
 
-/* The key was revoked while responses are sent (W-RESP-13). If the request was a repeated one, the
- * rest of them is not sent, and nothing else happens (W-DUP-07). */
+/* The key was revoked while responses are sent (W-RESP-13). If this response has left before, it is
+ * not sent again, nor is the rest, and nothing else happens (W-DUP-07). */
 static void
 read_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slot *r, uint32_t psn)
 {
-	bool replay = r->replay;
+	bool again = r->next < r->sent;
 
 	s->count.key_violations++;
 	roce_read_done(qp, qp->rd_cur);
-	if (replay || qp->state == ROCE_QPS_ERR)
+	if (again || qp->state == ROCE_QPS_ERR)
 		return;
 	for (uint32_t i = 0; i < ROCE_RD_ATOMIC_MAX; i++)
 		qp->reads->slot[i].pending = false;

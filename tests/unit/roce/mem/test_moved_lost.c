@@ -218,6 +218,35 @@ Test(moved_lost, a_read_of_the_peer)
 		}
 }
 
+/* checks W-DUP-07: the peer repeats the READ, or the atomic, while its rest waits for the client.
+ * What fails then was never sent, so it is no error of a duplicate: the peer is told. */
+Test(moved_lost, a_read_that_is_repeated_meanwhile)
+{
+	static const uint8_t ops[] = {NDSH_OP_READ, NDSH_OP_FETCH_ADD};
+
+	for (unsigned i = 0; i < 2; i++)
+		for (uint32_t behind = 0; behind < (i == 0 ? BYTES : MTU); behind += MTU) {
+			struct pair *p = lost_pair();
+
+			gone(p, 1, behind);
+			p->side[1].moves = 1;
+			post(p, 0, 1, ops[i], 120000, GONE, i == 0 ? BYTES : 8);
+			for (unsigned turns = 0; turns < 100; turns++) {
+				p->side[1].stalled = p->side[1].client.reader.taken >= behind / MTU;
+				pair_turn(p, 0);
+				pair_turn(p, 1);
+				p->now_ns += 100000;
+			}
+			cr_assert_gt(pair_count(p, 0)->timeouts, 1);
+			p->side[1].stalled = false;
+			cr_assert(pair_run(p, LONG));
+			pair_expect(p, 0, 1, NDSH_WC_REM_ACCESS_ERR);
+			pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
+			the_other_works(p);
+			pair_free(p);
+		}
+}
+
 /* checks W-RESP-13: and an atomic, which is not executed */
 Test(moved_lost, an_atomic_of_the_peer)
 {
