@@ -16,6 +16,7 @@ SCENARIOS = """
     full-cq full-receive-cq grants no-receive late-receive long-send wrong-key out-of-bounds no-right dead-key
     region-again many-regions region-rights region-flags read-into-read-only foreign-memory
     foreign-rights foreign-gone foreign-fork lost-memory
+    region-domains deferred
     notify
     no-listener no-neighbour no-route reject private-data port-in-use disconnect
     numbers numbers-refused numbers-taken keepalive events events-queues events-srq

@@ -50,6 +50,8 @@ static const struct {
 	{"foreign-gone", scenario_foreign_gone},
 	{"foreign-fork", scenario_foreign_fork},
 	{"lost-memory", scenario_lost_memory},
+	{"region-domains", scenario_region_domains},
+	{"deferred", scenario_deferred},
 	{"notify", scenario_notify},
 	{"flush", scenario_flush},
 	{"flush-connected", scenario_flush_connected},

@@ -61,6 +61,10 @@ void scenario_foreign_fork(struct pair *p);
 /* lost.c */
 void scenario_lost_memory(struct pair *p);
 
+/* posts.c */
+void scenario_region_domains(struct pair *p);
+void scenario_deferred(struct pair *p);
+
 /* flush.c */
 void scenario_flush(struct pair *p);
 void scenario_flush_connected(struct pair *p);

@@ -384,8 +384,8 @@ resizes(const struct resizer z[2])
 	       __atomic_load_n(&z[1].done, __ATOMIC_RELAXED);
 }
 
-/* checks R-CQ-30[2,3], R-RSZ-01[1,2]: however the threads are scheduled, there is a resize between any
- * two parts of the entries */
+/* checks R-CQ-30[2,3], R-RSZ-01[1,2]: however the threads are scheduled, there is a resize between
+ * any two parts of the entries */
 Test(ndclient_resize, R_RSZ_01_each_entry_once_while_all_poll_and_two_resize, .timeout = 110)
 {
 	struct bench *b = make(ANSWER);

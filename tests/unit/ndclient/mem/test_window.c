@@ -393,7 +393,7 @@ Test(ndclient_window, a_token_of_another_bind_or_queue_pair_frees_nothing)
 	window_bench_drop(b);
 }
 
-/* checks R-INV-04[1], R-INV-06 */
+/* checks R-INV-04[1], R-INV-06[3] */
 Test(ndclient_window, R_INV_04_what_is_not_bound_is_for_the_daemon_to_refuse)
 {
 	struct window_bench *b = window_bench_make();

@@ -311,6 +311,54 @@ Test(invalidate, R_INV_06_of_both_sides_exactly_one_wins)
 	}
 }
 
+/* checks R-INV-06[1]: posted at every distance of a few turns, either first: exactly one of the two
+ * invalidates, and both sides are told the same. */
+Test(invalidate, of_invalidations_that_cross_one_wins)
+{
+	unsigned peer_won = 0;
+
+	for (unsigned turns = 0; turns < 12; turns++)
+		for (unsigned owner_first = 0; owner_first < 2; owner_first++) {
+			struct pair *p = window_pair();
+			struct window v = window_new(p);
+			struct ndsh_cqe e;
+			bool peer, owner = false;
+
+			window_bind(p, 0, 1, &v, WINDOW_RW);
+			pair_recv(p, 1, 0, 2, 8192, 4096);
+			pair_run(p, PAIR_LONG);
+			pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+			if (owner_first)
+				window_invalidate(p, 0, 3, v.token, 0);
+			else
+				window_send_inv(p, 0, 4, 8, v.token, 0);
+			for (unsigned i = 0; i < turns; i++) {
+				pair_turn(p, 0);
+				pair_turn(p, 1);
+				p->now_ns += 500;
+			}
+			if (owner_first)
+				window_send_inv(p, 0, 4, 8, v.token, 0);
+			else
+				window_invalidate(p, 0, 3, v.token, 0);
+			cr_assert(pair_run(p, PAIR_LONG));
+			cr_assert(pair_poll(p, 0, &e));
+			peer = e.status == NDSH_WC_SUCCESS;
+			for (unsigned i = 0; i < 2; i++) {
+				cr_assert(pair_poll(p, 1, &e));
+				if (e.context == 3)
+					owner = e.status == NDSH_WC_SUCCESS;
+				else
+					cr_assert_eq(e.status,
+						peer ? NDSH_WC_SUCCESS : NDSH_WC_REM_INV_REQ_ERR);
+			}
+			cr_assert_neq(peer, owner, "%u turns", turns);
+			peer_won += peer;
+			window_pair_free(p, &v);
+		}
+	cr_assert(peer_won > 0 && peer_won < 24, "%u", peer_won);
+}
+
 static unsigned
 twice_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
 {

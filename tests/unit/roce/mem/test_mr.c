@@ -123,7 +123,7 @@ Test(mr, W_RESP_13_region_without_the_right)
 	pair_free(p);
 }
 
-/* checks R-MR-02 */
+/* checks R-MR-02[4] */
 Test(mr, W_RESP_13_other_protection_domain)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});
