@@ -22,7 +22,7 @@ enum {				      /* roce_qp.tx_bits */
 	ROCE_TXB_BLOCKED = 1u << 3,   /* has work, waits for progress */
 	ROCE_TXB_RTT = 1u << 4,	      /* a round trip is being measured */
 	ROCE_TXB_STARVED = 1u << 5,   /* tx_link may be in the list of those without a roce_wqe */
-	ROCE_TXB_CHARGED = 1u << 6,   /* a retry was spent since the last progress */
+	ROCE_TXB_CHARGED = 1u << 6,   /* a retry was spent since the peer's last answer */
 	ROCE_TXB_DRAINING = 1u << 7,  /* in SQD, and ROCE_EV_SQ_DRAINED not yet told */
 	ROCE_TXB_RNR_MET = 1u << 8,   /* an RNR NAK came since the last progress */
 };
@@ -79,7 +79,7 @@ struct roce_qp {
 	uint32_t sq_done;
 	uint16_t unacked; /* packets since the last AckReq */
 	uint8_t rd_out;	  /* READs and atomics sent and not complete */
-	uint8_t backoff;  /* timeouts since the last progress */
+	uint8_t backoff; /* the wait is doubled so often: by each timeout, until a round trip ends */
 	struct roce_cq *send_cq;
 
 	/* Line 3: responder. */
@@ -105,7 +105,7 @@ struct roce_qp {
 	struct base_link timer_link;
 	uint64_t timer_tick;
 	uint64_t rtt_ns;    /* when the measured packet left */
-	uint64_t charge_ns; /* last progress, or last timeout that cost a retry */
+	uint64_t charge_ns; /* last answer of the peer, or last timeout that cost a retry */
 	uint32_t rtt_psn, srtt_ns;
 
 	/* Line 6: requests of several SGEs, READs and atomics, and what is needed when something

@@ -20,6 +20,7 @@
 #include "roce/queue/request.h"
 #include "roce/queue/wqe.h"
 #include "roce/requester/requester.h"
+#include "roce/requester/retry.h"
 #include "roce/shard/event.h"
 #include "roce/shard/pool.h"
 #include "roce/shard/shard.h"
@@ -74,27 +75,27 @@ ack_before(struct roce_shard *s, struct roce_qp *qp, uint32_t end)
 	return true;
 }
 
-/* SRTT as in RFC 6298, from packets sent once only. */
+/* What was refused is accepted after all, as a copy of it was under way: there is nothing to wait
+ * for. What was sent behind it is not, as the peer dropped it (W-TMR-06). */
 static void
-rtt_measure(struct roce_shard *s, struct roce_qp *qp)
+qp_end_rnr_wait(struct roce_shard *s, struct roce_qp *qp)
 {
-	uint64_t rtt = s->now_ns - qp->rtt_ns;
-	uint32_t sample = rtt < UINT32_MAX / 4 ? (uint32_t)rtt : UINT32_MAX / 4;
-
-	roce_tx_clear(qp, ROCE_TXB_RTT);
-	if (qp->srtt_ns == 0)
-		qp->srtt_ns = sample;
-	else
-		qp->srtt_ns = qp->srtt_ns - (qp->srtt_ns >> 3) + (sample >> 3);
+	roce_tx_clear(qp, ROCE_TXB_RNR_WAIT);
+	roce_timer_rest(s, qp);
+	if (qp->una_psn != qp->snd_max)
+		roce_req_go_back(s, qp);
 }
 
+/* W-COMP-13 */
 static void
-qp_renew_retries(struct roce_qp *qp)
+qp_renew_budgets(struct roce_shard *s, struct roce_qp *qp)
 {
-	roce_tx_clear(qp, ROCE_TXB_CHARGED | ROCE_TXB_RNR_MET);
-	qp->retry_left = qp->retry;
+	roce_retry_renew(s, qp);
 	qp->rnr_left = qp->rnr_retry;
 	qp->rnr_ns = 0;
+	roce_tx_clear(qp, ROCE_TXB_RNR_MET);
+	if (qp->tx_bits & ROCE_TXB_RNR_WAIT)
+		qp_end_rnr_wait(s, qp);
 }
 
 /* una_psn moved on from was, if it did (W-COMP-13). */
@@ -106,24 +107,21 @@ qp_progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 	if (advance == 0)
 		return;
 	if ((qp->tx_bits & ROCE_TXB_RTT) && roce_psn_from(qp->rtt_psn, was) < advance)
-		rtt_measure(s, qp);
+		roce_rtt_end(s, qp);
 	if (roce_psn_from(qp->tx_psn, was) < advance) { /* what is sent again had arrived */
 		qp->tx_psn = qp->una_psn;
 		qp->wq_tx = qp->wq_head;
 	}
 	if (base_unlikely(qp->tx_bits & (ROCE_TXB_CHARGED | ROCE_TXB_RNR_MET)))
-		qp_renew_retries(qp);
+		qp_renew_budgets(s, qp);
 	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
-	qp->backoff = 0;
 	qp->charge_ns = s->now_ns;
 	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
-	if (!(qp->tx_bits & ROCE_TXB_RNR_WAIT)) {
-		if (qp->una_psn == qp->snd_max) {
-			roce_timer_rest(s, qp);
-			roce_moved_idle(s, qp, false);
-		} else if (qp->timeout_code != 0)
-			roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
-	}
+	if (qp->una_psn == qp->snd_max) {
+		roce_timer_rest(s, qp);
+		roce_moved_idle(s, qp, false);
+	} else if (qp->timeout_code != 0)
+		roce_timer_set(s, qp, s->now_ns + roce_retry_wait_ns(s, qp));
 	if (qp->wq_head != NULL && (qp->wq_head->bits & ROCE_WQB_DUE) && !roce_comp_due(s, qp))
 		return;
 	if (base_unlikely(qp->tx_bits & ROCE_TXB_DRAINING) && qp->una_psn == qp->snd_max)
@@ -145,7 +143,7 @@ qp_restart(struct roce_shard *s, struct roce_qp *qp)
 {
 	if ((qp->tx_bits & (ROCE_TXB_RESTARTED | ROCE_TXB_RNR_WAIT)) || qp->state == ROCE_QPS_ERR)
 		return;
-	if (!roce_req_charge(s, qp, true)) {
+	if (!roce_retry_charge(s, qp, true)) {
 		roce_qp_fail_wqe(s, qp, qp->wq_head, NDSH_WC_RETRY_EXC_ERR, ROCE_REASON_RETRY_EXC,
 			ROCE_SYN_NAK_SEQ);
 		return;
@@ -153,7 +151,7 @@ qp_restart(struct roce_shard *s, struct roce_qp *qp)
 	qp->tx_bits |= ROCE_TXB_RESTARTED;
 	roce_req_go_back(s, qp);
 	if (qp->timeout_code != 0)
-		roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
+		roce_timer_set(s, qp, s->now_ns + roce_retry_wait_ns(s, qp));
 }
 
 /* The response is for a later request than the READ at the head, whose own response is lost. */
@@ -209,9 +207,18 @@ comp_rnr(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	}
 	if (qp->rnr_left != 7)
 		qp->rnr_left--;
+	if ((qp->tx_bits & ROCE_TXB_RTT) && qp->rtt_psn == pkt->psn)
+		roce_rtt_end(s, qp);
+	roce_retry_renew(s, qp);
 	qp->tx_bits |= ROCE_TXB_RNR_WAIT | ROCE_TXB_RNR_MET;
 	roce_tx_clear(qp, ROCE_TXB_RTT | ROCE_TXB_RESTARTED);
 	roce_timer_set(s, qp, s->now_ns + roce_rnr_ns(pkt->syndrome & 31));
+}
+
+static bool
+nak_is_fatal(const struct roce_pkt *pkt)
+{
+	return pkt->syndrome >= ROCE_SYN_NAK_INV_REQ && pkt->syndrome <= ROCE_SYN_NAK_REM_OP;
 }
 
 static void
@@ -248,8 +255,7 @@ static void
 comp_ack(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	uint32_t type = pkt->syndrome >> 5, was = qp->una_psn;
-	bool fatal = pkt->syndrome >= ROCE_SYN_NAK_INV_REQ && pkt->syndrome <= ROCE_SYN_NAK_REM_OP;
-	bool clear;
+	bool fatal = nak_is_fatal(pkt), clear;
 
 	if (type == 0) {
 		clear = ack_before(s, qp, roce_psn_add(pkt->psn, 1));
@@ -374,12 +380,40 @@ comp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		return;
 	}
 	put = fetch_place(s, qp, w, pkt);
-	if (base_likely(put == ROCE_COPY_OK))
+	if (base_likely(put == ROCE_COPY_OK)) {
 		fetch_placed(s, qp, w);
-	else if (put == ROCE_COPY_LATER)
+	} else if (put == ROCE_COPY_LATER) {
+		roce_retry_renew(s, qp); /* it is not the peer that keeps us waiting */
 		roce_moved_sink_full(qp);
-	else
+	} else {
 		roce_qp_fail_wqe(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT, 0);
+	}
+}
+
+/*
+ * A NAK may name its request by the first PSN, or another one, that is acknowledged or answered
+ * already (W-COMP-06): rdma_rxe (Linux 6.12) does so when it refuses a READ in the middle of its
+ * responses. A fatal NAK is the last word of the peer, never an old one. Others may be, but
+ * for a READ of which a part is still to come they do no harm: the next response ends a wait that is
+ * not due any more, and makes up for a retry that was not.
+ */
+static bool
+comp_late_nak(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	const struct roce_wqe *w = qp->wq_head;
+
+	if (pkt->opcode != ROCE_ACK || w == NULL ||
+		roce_psn_from(pkt->psn, w->first_psn) >= roce_psn_from(qp->una_psn, w->first_psn))
+		return false;
+	if (nak_is_fatal(pkt))
+		comp_fatal(s, qp, pkt);
+	else if (w->op == NDSH_OP_READ && pkt->syndrome >> 5 == 1)
+		comp_rnr(s, qp, pkt);
+	else if (w->op == NDSH_OP_READ && pkt->syndrome == ROCE_SYN_NAK_SEQ)
+		comp_nak_sequence(s, qp, pkt);
+	else
+		return false;
+	return true;
 }
 
 /*
@@ -408,7 +442,8 @@ roce_comp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pk
 
 	roce_check_qp(s, qp);
 	if (roce_psn_from(pkt->psn, qp->una_psn) >= outstanding) { /* W-COMP-01 */
-		comp_ghost(s, qp, pkt);
+		if (!comp_late_nak(s, qp, pkt))
+			comp_ghost(s, qp, pkt);
 		return;
 	}
 	if (pkt->opcode == ROCE_ACK)

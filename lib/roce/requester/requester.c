@@ -18,6 +18,7 @@
 #include "roce/queue/wqe.h"
 #include "roce/requester/local.h"
 #include "roce/requester/fetch.h"
+#include "roce/requester/retry.h"
 #include "roce/shard/event.h"
 #include "roce/shard/pool.h"
 #include "roce/shard/shard.h"
@@ -28,29 +29,6 @@
 #include "wire/psn.h"
 
 #define PSN_SPAN_MAX (1u << 23) /* W-PSN-02 */
-
-static uint64_t
-ack_timeout_ns(const struct roce_qp *qp)
-{
-	return UINT64_C(4096) << qp->timeout_code;
-}
-
-/*
- * How long to wait for an acknowledgement before packets are sent again (W-TMR-07): four round
- * trips, doubled with every timeout, between the shard's floor and the Local Ack Timeout of verbs.
- */
-uint64_t
-roce_req_rto(const struct roce_shard *s, const struct roce_qp *qp)
-{
-	uint64_t rto = UINT64_C(4) * qp->srtt_ns, cap = ack_timeout_ns(qp);
-
-	if (rto < s->cfg.rto_floor_ns)
-		rto = s->cfg.rto_floor_ns;
-	rto <<= qp->backoff;
-	if (cap < s->cfg.rto_floor_ns)
-		cap = s->cfg.rto_floor_ns;
-	return rto < cap ? rto : cap;
-}
 
 /* The requests before w still complete first. */
 void
@@ -170,11 +148,8 @@ req_sent(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint32_t 
 		s->count.retransmitted_packets += !(w->bits & ROCE_WQB_PROBE);
 	} else {
 		qp->snd_max = next;
-		if (ackreq && !(qp->tx_bits & ROCE_TXB_RTT)) {
-			qp->tx_bits |= ROCE_TXB_RTT;
-			qp->rtt_psn = qp->tx_psn;
-			qp->rtt_ns = s->now_ns;
-		}
+		if (ackreq && !(qp->tx_bits & ROCE_TXB_RTT))
+			roce_rtt_begin(s, qp, qp->tx_psn);
 	}
 	roce_tx_clear(qp, ROCE_TXB_BURST);
 	w->bits |= ROCE_WQB_ISSUED;
@@ -183,7 +158,7 @@ req_sent(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint32_t 
 		qp->wq_tx = w->next;
 	if (qp->deadline_ns == 0 && qp->timeout_code != 0) {
 		qp->charge_ns = s->now_ns;
-		roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
+		roce_timer_set(s, qp, s->now_ns + roce_retry_wait_ns(s, qp));
 	}
 }
 
@@ -390,34 +365,14 @@ roce_req_go_back(struct roce_shard *s, struct roce_qp *qp)
 	roce_tx_want(s, qp);
 }
 
+/* The wait that an RNR NAK asked for is over. That NAK was the answer to what was sent before: the
+ * next answer is to what is sent now. */
 static void
 req_rnr_over(struct roce_shard *s, struct roce_qp *qp)
 {
 	roce_tx_clear(qp, ROCE_TXB_RNR_WAIT);
 	roce_req_go_back(s, qp);
-}
-
-/*
- * The timer is shorter than the Local Ack Timeout. So a timeout costs a retry only when the Local
- * Ack Timeout has passed since the last progress or the last retry (W-TMR-03). A NAK costs one at
- * once, but only the first one without progress in between: later ones are caused by packets that
- * were sent again early (W-TMR-05).
- */
-bool
-roce_req_charge(struct roce_shard *s, struct roce_qp *qp, bool nak)
-{
-	bool at_once = nak && !(qp->tx_bits & ROCE_TXB_CHARGED);
-
-	if (!at_once && s->now_ns - qp->charge_ns < ack_timeout_ns(qp))
-		return true;
-	if (qp->retry_left == 0) {
-		s->count.retry_exceeded++;
-		return false;
-	}
-	qp->retry_left--;
-	qp->charge_ns = s->now_ns;
-	qp->tx_bits |= ROCE_TXB_CHARGED;
-	return true;
+	roce_rtt_begin(s, qp, qp->una_psn);
 }
 
 void
@@ -430,7 +385,7 @@ roce_req_timeout(struct roce_shard *s, struct roce_qp *qp)
 	if (qp->una_psn == qp->snd_max)
 		return;
 	s->count.timeouts++;
-	if (!roce_req_charge(s, qp, false)) {
+	if (!roce_retry_charge(s, qp, false)) {
 		roce_qp_fail_wqe(
 			s, qp, qp->wq_head, NDSH_WC_RETRY_EXC_ERR, ROCE_REASON_RETRY_EXC, 0);
 		return;
@@ -440,5 +395,5 @@ roce_req_timeout(struct roce_shard *s, struct roce_qp *qp)
 		qp->backoff++;
 	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
 	roce_req_go_back(s, qp);
-	roce_timer_set(s, qp, s->now_ns + roce_req_rto(s, qp));
+	roce_timer_set(s, qp, s->now_ns + roce_retry_wait_ns(s, qp));
 }

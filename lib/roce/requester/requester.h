@@ -27,10 +27,6 @@ void roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w
 /* Fills up to n slots with request packets; returns how many there are now. */
 unsigned roce_req_tx(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n);
-/* How long to wait for a response before packets are sent again, in ns. */
-uint64_t roce_req_rto(const struct roce_shard *s, const struct roce_qp *qp);
-/* Take one retry from the budget, because of a NAK or a timeout; false: it is used up. */
-bool roce_req_charge(struct roce_shard *s, struct roce_qp *qp, bool nak);
 /* Send everything from the oldest unacknowledged PSN once more. */
 void roce_req_go_back(struct roce_shard *s, struct roce_qp *qp);
 /* The timer of the queue pair ran out. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The requester: what it sends and when it sends it again; AckReq, window, fences, timeouts. */
+/* The requester: what it sends, and what it sends again; AckReq, window, fences. */
 #include <criterion/criterion.h>
 
-#include "rigs/faults.h"
 #include "rigs/overheard.h"
 
 #define MTU 256u
@@ -201,168 +200,6 @@ Test(requester, W_REQ_07_local_key_fails_behind_what_was_sent_before)
 	}
 }
 
-/* ---- timeouts ---- */
-
-#define FLOOR UINT64_C(1000000) /* rto_floor_ns of engine_pair */
-
-/* The budget that verbs know: (retry + 1) timeouts, however often we tried in between. */
-static void
-no_answer(uint8_t retry, unsigned retries)
-{
-	struct pair *p = pair_new(&(struct pair_opts){.retry = retry, .timeout_code = 12});
-	uint64_t t_ns = UINT64_C(4096) << 12, start = p->now_ns;
-	unsigned mute = 1;
-
-	p->tap = fault_tap_mute;
-	p->tap_ctx = &mute;
-	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
-	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
-	pair_run(p, t_ns * (retries + 1) - 1000);
-	pair_expect_none(p, 0);
-	pair_run(p, 2 * t_ns);
-	pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
-	pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
-	pair_expect_dead(p, 0, 0, ROCE_REASON_RETRY_EXC);
-	cr_assert_geq(roce_shard_counters(p->side[0].shard)->timeouts, retries + 1);
-	cr_assert_lt(p->now_ns - start, 20 * t_ns);
-	pair_free(p);
-}
-
-Test(requester, W_TMR_03_W_TMR_04_W_TMR_07_retries)
-{
-	no_answer(255, 0);
-	no_answer(1, 1);
-	no_answer(3, 3);
-	no_answer(7, 7);
-}
-
-Test(requester, W_TMR_01_code_0_is_no_timeout)
-{
-	struct pair *p = pair_new(&(struct pair_opts){.timeout_code = 255});
-	unsigned mute = 1;
-
-	p->tap = fault_tap_mute;
-	p->tap_ctx = &mute;
-	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
-	cr_assert(pair_run(p, PAIR_LONG));
-	cr_assert_eq(roce_shard_next_deadline(p->side[0].shard), UINT64_MAX);
-	cr_assert_eq(p->sent[0], 1);
-	pair_expect_none(p, 0);
-	pair_free(p);
-}
-
-/* Early tries of our own timer, each answered by a NAK, do not eat the agreed budget. */
-Test(requester, W_TMR_07_early_tries_leave_the_budget_alone)
-{
-	struct pair *p = watched_pair(&(struct pair_opts){.retry = 2, .timeout_code = 18}, true);
-
-	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
-	pair_turn(p, 0);
-	for (unsigned i = 0; i < 6; i++) {
-		p->now_ns += 70000000;
-		pair_turn(p, 0);
-		watched_answer(p, ROCE_ACK, 100, ROCE_SYN_NAK_SEQ);
-	}
-	cr_assert_geq(watched.n, 10);
-	cr_assert_eq(roce_qp_state_get(p->side[0].q[0].qp), ROCE_QPS_RTS);
-	pair_free(p);
-}
-
-/* More requests are no progress: the oldest is not forgotten for them. */
-Test(requester, W_TMR_02_sending_does_not_restart_the_timer)
-{
-	struct ear e;
-	struct pair *p = ear_pair(&e, (struct pair_opts){.timeout_code = 12});
-
-	e.deaf = true;
-	for (unsigned i = 0; i < 4; i++) {
-		cr_assert_eq(pair_count(p, 0)->timeouts, 0);
-		pair_write(p, 0, 0, i, 0, 0, 8, 0);
-		(void)pair_run(p, FLOOR * 3 / 10);
-	}
-	cr_assert_geq(pair_count(p, 0)->timeouts, 1);
-	pair_free(p);
-}
-
-/* ---- when it is sent again ---- */
-
-#define TIMES 64u
-
-static struct {
-	uint64_t at_ns[TIMES];
-	unsigned n;
-	bool lost;
-} left;
-
-static unsigned
-note_times(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
-{
-	(void)pkt;
-	(void)late_ns;
-	(void)ctx;
-	if (from == 0 && left.n < TIMES)
-		left.at_ns[left.n++] = p->now_ns;
-	return from == 1 || !left.lost;
-}
-
-static void
-gap_is(unsigned i, uint64_t ns)
-{
-	uint64_t gap = left.at_ns[i] - left.at_ns[i - 1];
-
-	cr_assert(gap >= ns && gap <= ns + 200000, "try %u after %lu us instead of %lu", i,
-		gap / 1000, ns / 1000);
-}
-
-/* From the floor on twice as long each time, up to the timeout that was agreed; and the budget is
- * that of verbs. checks W-TMR-07, W-TMR-01, W-TMR-03 */
-Test(requester, W_TMR_07_from_the_floor_to_the_timeout)
-{
-	const uint64_t t_ns = UINT64_C(4096) << 14; /* 67 ms */
-	struct pair *p = pair_new(&(struct pair_opts){.timeout_code = 14, .retry = 2});
-	struct ndsh_cqe c;
-
-	left.n = 0;
-	left.lost = true;
-	p->tap = note_times;
-	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
-	cr_assert(pair_run(p, PAIR_LONG));
-	for (unsigned i = 1; i < left.n; i++)
-		gap_is(i, i <= 7 ? FLOOR << (i - 1) : t_ns);
-	cr_assert_geq(left.n, 9);
-	cr_assert(pair_poll(p, 0, &c) && c.status == NDSH_WC_RETRY_EXC_ERR);
-	cr_assert_geq(left.at_ns[left.n - 1] - left.at_ns[0], 2 * t_ns, "retry_cnt * T at least");
-	pair_free(p);
-}
-
-/* Four round trips where that is more than the floor; progress begins anew with that. A packet that
- * was sent twice tells nothing of the round trip. checks W-TMR-07, W-COMP-13 */
-Test(requester, W_TMR_07_four_round_trips)
-{
-	const uint64_t way_ns = 400000, rto_ns = 8 * way_ns;
-	struct pair *p = pair_new(&(struct pair_opts){.timeout_code = 18, .delay_ns = way_ns});
-
-	p->tap = note_times;
-	left.lost = false;
-	for (unsigned i = 0; i < 3; i++) {
-		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
-		cr_assert(pair_run(p, PAIR_LONG));
-	}
-	cr_assert_eq(pair_count(p, 0)->retransmitted_packets, 0);
-	for (unsigned round = 0; round < 3; round++) {
-		left.n = 0;
-		left.lost = true;
-		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
-		(void)pair_run(p, 5 * rto_ns);
-		cr_assert_eq(left.n, 3);
-		gap_is(1, rto_ns);
-		gap_is(2, 2 * rto_ns);
-		left.lost = false;
-		cr_assert(pair_run(p, PAIR_LONG));
-	}
-	pair_free(p);
-}
-
 /* The first packets of a message come again for as long as the message is not acknowledged: those
  * that were not sent yet wait. checks W-REQ-08, W-REQ-01 */
 Test(requester, W_REQ_08_for_each_size_of_the_window)
@@ -381,28 +218,6 @@ Test(requester, W_REQ_08_for_each_size_of_the_window)
 			watched_answer(p, ROCE_ACK, WATCHED_PSN + acked, ROCE_SYN_ACK);
 		}
 		pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
-		pair_free(p);
-	}
-}
-
-/* With every code: a peer that says nothing is given up after 4.096 us * 2^n at the earliest, and
- * after four times that at the latest, but for the floor of our own timer.
- * checks W-TMR-01, W-TMR-04 */
-Test(requester, W_TMR_01_every_code)
-{
-	for (uint8_t code = 1; code < 32; code++) {
-		const uint64_t t_ns = UINT64_C(4096) << code;
-		struct pair *p = pair_new(&(struct pair_opts){.timeout_code = code, .retry = 255});
-		unsigned mute = 0;
-		struct ndsh_cqe c;
-
-		p->tap = fault_tap_mute;
-		p->tap_ctx = &mute;
-		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
-		(void)pair_run(p, t_ns - 1);
-		cr_assert_not(pair_poll(p, 0, &c), "code %u: too early", code);
-		(void)pair_run(p, 3 * t_ns + 2 * FLOOR);
-		pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
 		pair_free(p);
 	}
 }

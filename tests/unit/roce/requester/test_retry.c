@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How long the requester waits for a response, and how often it tries. */
+#include <criterion/criterion.h>
+
+#include "rigs/faults.h"
+#include "rigs/overheard.h"
+
+#define FLOOR UINT64_C(1000000) /* rto_floor_ns of engine_pair */
+
+/* ---- timeouts ---- */
+
+/* The budget that verbs know: (retry + 1) timeouts, however often we tried in between. */
+static void
+no_answer(uint8_t retry, unsigned retries)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.retry = retry, .timeout_code = 12});
+	uint64_t t_ns = UINT64_C(4096) << 12, start = p->now_ns;
+	unsigned mute = 1;
+
+	p->tap = fault_tap_mute;
+	p->tap_ctx = &mute;
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+	pair_run(p, t_ns * (retries + 1) - 1000);
+	pair_expect_none(p, 0);
+	pair_run(p, 2 * t_ns);
+	pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
+	pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_RETRY_EXC);
+	cr_assert_geq(roce_shard_counters(p->side[0].shard)->timeouts, retries + 1);
+	cr_assert_lt(p->now_ns - start, 20 * t_ns);
+	pair_free(p);
+}
+
+Test(retry, W_TMR_03_W_TMR_04_W_TMR_07_retries)
+{
+	no_answer(255, 0);
+	no_answer(1, 1);
+	no_answer(3, 3);
+	no_answer(7, 7);
+}
+
+Test(retry, W_TMR_01_code_0_is_no_timeout)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.timeout_code = 255});
+	unsigned mute = 1;
+
+	p->tap = fault_tap_mute;
+	p->tap_ctx = &mute;
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert_eq(roce_shard_next_deadline(p->side[0].shard), UINT64_MAX);
+	cr_assert_eq(p->sent[0], 1);
+	pair_expect_none(p, 0);
+	pair_free(p);
+}
+
+/* Early tries of our own timer, each answered by a NAK, do not eat the agreed budget. */
+Test(retry, W_TMR_07_early_tries_leave_the_budget_alone)
+{
+	struct pair *p = watched_pair(&(struct pair_opts){.retry = 2, .timeout_code = 18}, true);
+
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	for (unsigned i = 0; i < 6; i++) {
+		p->now_ns += 70000000;
+		pair_turn(p, 0);
+		watched_answer(p, ROCE_ACK, 100, ROCE_SYN_NAK_SEQ);
+	}
+	cr_assert_geq(watched.n, 10);
+	cr_assert_eq(roce_qp_state_get(p->side[0].q[0].qp), ROCE_QPS_RTS);
+	pair_free(p);
+}
+
+/* More requests are no progress: the oldest is not forgotten for them. */
+Test(retry, W_TMR_02_sending_does_not_restart_the_timer)
+{
+	struct ear e;
+	struct pair *p = ear_pair(&e, (struct pair_opts){.timeout_code = 12});
+
+	e.deaf = true;
+	for (unsigned i = 0; i < 4; i++) {
+		cr_assert_eq(pair_count(p, 0)->timeouts, 0);
+		pair_write(p, 0, 0, i, 0, 0, 8, 0);
+		(void)pair_run(p, FLOOR * 3 / 10);
+	}
+	cr_assert_geq(pair_count(p, 0)->timeouts, 1);
+	pair_free(p);
+}
+
+/* With every code: a peer that says nothing is given up after 4.096 us * 2^n at the earliest, and
+ * after four times that at the latest, but for the floor of our own timer.
+ * checks W-TMR-01, W-TMR-04 */
+Test(retry, W_TMR_01_every_code)
+{
+	for (uint8_t code = 1; code < 32; code++) {
+		const uint64_t t_ns = UINT64_C(4096) << code;
+		struct pair *p = pair_new(&(struct pair_opts){.timeout_code = code, .retry = 255});
+		unsigned mute = 0;
+		struct ndsh_cqe c;
+
+		p->tap = fault_tap_mute;
+		p->tap_ctx = &mute;
+		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+		(void)pair_run(p, t_ns - 1);
+		cr_assert_not(pair_poll(p, 0, &c), "code %u: too early", code);
+		(void)pair_run(p, 3 * t_ns + 2 * FLOOR);
+		pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
+		pair_free(p);
+	}
+}
+
+/* The response is there each time, and it is our own client that has no room for it: that is no
+ * silence of the peer, however long it lasts. checks W-COMP-13 */
+Test(retry, W_COMP_13_a_response_without_room_is_an_answer)
+{
+	struct pair *p = pair_new(&(struct pair_opts){
+		.mtu = 4096, .window = 1024, .moved = true, .retry = 1, .timeout_code = 12});
+	struct ndsh_sge to = pair_moved_sge(p, 0, 0, 3u << 20); /* more than the staging holds */
+
+	p->side[0].stalled = true;
+	pair_post(p, 0, 0,
+		&(struct ndsh_swr){.context = 1,
+			.raddr = PAIR_VA,
+			.rkey = p->side[1].key,
+			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, 0, 0)},
+		&to, NULL);
+	(void)pair_run(p, UINT64_C(2000000000));
+	pair_expect_alive(p, 0, 0);
+	cr_assert_geq(pair_count(p, 0)->timeouts, 50);
+	p->side[0].stalled = false;
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_free(p);
+}
