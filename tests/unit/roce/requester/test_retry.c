@@ -110,6 +110,29 @@ Test(retry, W_TMR_01_every_code)
 	}
 }
 
+/* There are no retries at all. As long as each answer comes before the timeout has passed since the
+ * one before it, packets are sent again for nothing, and that is all. checks W-COMP-13, W-TMR-07 */
+Test(retry, W_COMP_13_progress_renews_the_time)
+{
+	const uint64_t t_ns = UINT64_C(4096) << 14;
+	struct pair *p = watched_pair(&(struct pair_opts){.retry = 255, .timeout_code = 14}, true);
+
+	for (unsigned i = 0; i < 20; i++)
+		pair_write(p, 0, 0, i, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	for (unsigned i = 0; i < 18; i++) {
+		(void)pair_run(p, t_ns * 9 / 10);
+		pair_expect_alive(p, 0, 0);
+		watched_answer(p, ROCE_ACK, WATCHED_PSN + i, ROCE_SYN_ACK);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+	}
+	cr_assert_geq(pair_count(p, 0)->timeouts, 6);
+	(void)pair_run(p, 2 * t_ns);
+	pair_expect(p, 0, 18, NDSH_WC_RETRY_EXC_ERR);
+	pair_expect(p, 0, 19, NDSH_WC_FLUSH_ERR);
+	pair_free(p);
+}
+
 /* The response is there each time, and it is our own client that has no room for it: that is no
  * silence of the peer, however long it lasts. checks W-COMP-13 */
 Test(retry, W_COMP_13_a_response_without_room_is_an_answer)
