@@ -79,7 +79,7 @@ struct roce_qp {
 	uint32_t sq_done;
 	uint16_t unacked; /* packets since the last AckReq */
 	uint8_t rd_out;	  /* READs and atomics sent and not complete */
-	uint8_t backoff; /* the wait is doubled so often: by each timeout, until a round trip ends */
+	uint8_t backoff;  /* how often the wait is doubled: by timeouts, until a round trip ends */
 	struct roce_cq *send_cq;
 
 	/* Line 3: responder. */

@@ -394,8 +394,8 @@ comp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
  * A NAK may name its request by the first PSN, or another one, that is acknowledged or answered
  * already (W-COMP-06): rdma_rxe (Linux 6.12) does so when it refuses a READ in the middle of its
  * responses. A fatal NAK is the last word of the peer, never an old one. Others may be, but
- * for a READ of which a part is still to come they do no harm: the next response ends a wait that is
- * not due any more, and makes up for a retry that was not.
+ * for a READ of which a part is still to come they do no harm: the next response ends a wait that
+ * is not due any more, and makes up for a retry that was not.
  */
 static bool
 comp_late_nak(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)

@@ -30,9 +30,9 @@ roce_retry_wait_ns(const struct roce_shard *s, const struct roce_qp *qp)
 
 /*
  * SRTT is that of RFC 6298. What timeouts doubled stays doubled until a round trip was measured,
- * whatever is acknowledged before: on a path that is longer than the timer each packet would be sent
- * several times, none could be measured, and that would never end. A round trip that is far longer
- * than those before leaves as much of the doubling as four of its kind need.
+ * whatever is acknowledged before: on a path that is longer than the timer each packet would be
+ * sent several times, none could be measured, and that would never end. A round trip that is far
+ * longer than those before leaves as much of the doubling as four of its kind need.
  */
 void
 roce_rtt_end(struct roce_shard *s, struct roce_qp *qp)

@@ -178,8 +178,8 @@ Test(completer_nak, W_COMP_06_a_sequence_nak_for_a_part_that_is_answered)
 	}
 }
 
-/* Old ones that arrive once more, between any two responses: the next response makes them good, with
- * the smallest of budgets, and the READ ends without a wait. checks W-COMP-13, W-TMR-06 */
+/* Old ones that arrive once more, between any two responses: the next response makes them good,
+ * with the smallest of budgets, and the READ ends without a wait. checks W-COMP-13, W-TMR-06 */
 Test(completer_nak, W_COMP_06_old_naks_among_the_responses)
 {
 	static const uint8_t old[] = {RNR, ROCE_SYN_NAK_SEQ, ROCE_SYN_ACK, ROCE_SYN_NAK_SEQ + 5};
@@ -301,7 +301,8 @@ Test(completer_nak, W_TMR_06_what_was_refused_is_accepted)
 	pair_free(p);
 }
 
-/* ... and so was all behind it: nothing is left to wait for, and the next request leaves at once. */
+/* ... and so was all behind it: nothing is left to wait for, and the next request leaves at once.
+ * checks W-TMR-06 */
 Test(completer_nak, W_TMR_06_everything_is_accepted)
 {
 	struct pair *p = waiting(18);

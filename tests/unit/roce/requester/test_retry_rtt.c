@@ -201,8 +201,9 @@ write_some(struct pair *p, unsigned n)
 	return pair_count(p, 0)->retransmitted_packets - before;
 }
 
-/* The floor is too short for the path. Each of the first requests is sent several times, and its ACK
- * may be for any of them; still the path becomes known, and nothing is sent twice from there on.
+/* The floor is too short for the path. Each of the first requests is sent several times, and its
+ * ACK may be for any of them; still the path becomes known, and nothing is sent twice from there
+ * on.
  * checks W-TMR-07 */
 Test(retry_rtt, W_TMR_07_a_path_longer_than_the_floor)
 {
