@@ -82,8 +82,7 @@ qp_end_rnr_wait(struct roce_shard *s, struct roce_qp *qp)
 {
 	roce_tx_clear(qp, ROCE_TXB_RNR_WAIT);
 	roce_timer_rest(s, qp);
-	if (qp->una_psn != qp->snd_max)
-		roce_req_go_back(s, qp);
+	roce_req_go_back(s, qp);
 }
 
 /* W-COMP-13 */
@@ -211,7 +210,7 @@ comp_rnr(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		roce_rtt_end(s, qp);
 	roce_retry_renew(s, qp);
 	qp->tx_bits |= ROCE_TXB_RNR_WAIT | ROCE_TXB_RNR_MET;
-	roce_tx_clear(qp, ROCE_TXB_RTT | ROCE_TXB_RESTARTED);
+	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
 	roce_timer_set(s, qp, s->now_ns + roce_rnr_ns(pkt->syndrome & 31));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The completer: what ACKs, NAKs and responses of the peer do to the send queue. */
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "rigs/overheard.h"
 
@@ -88,6 +89,39 @@ Test(completer, W_COMP_14_silent_requests_give_their_slots_back)
 	pair_free(p);
 }
 
+#define KEPT 6u
+
+/* Six WRITEs, some of which want no completion; all before at succeed, that one fails. */
+static void
+some_silent(unsigned silent, unsigned at)
+{
+	struct pair *p = watched_pair(&(struct pair_opts){0}, true);
+
+	for (unsigned i = 0; i < KEPT; i++)
+		pair_write(p, 0, 0, i, 0, 0, 8, silent >> i & 1 ? NDSH_WRF_SILENT : 0);
+	pair_turn(p, 0);
+	for (unsigned i = 0; i < at; i++) {
+		watched_answer(p, ROCE_ACK, WATCHED_PSN + i, ROCE_SYN_ACK);
+		if (!(silent >> i & 1))
+			pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+		pair_expect_none(p, 0);
+	}
+	if (at < KEPT)
+		watched_answer(p, ROCE_ACK, WATCHED_PSN + at, ROCE_SYN_NAK_REM_OP);
+	for (unsigned i = at; i < KEPT; i++)
+		pair_expect(p, 0, i, i == at ? NDSH_WC_REM_OP_ERR : NDSH_WC_FLUSH_ERR);
+	pair_expect_none(p, 0);
+	pair_free(p);
+}
+
+/* checks W-COMP-14[1-3] */
+Test(completer, W_COMP_14_silent_in_success_and_loud_in_failure)
+{
+	for (unsigned silent = 0; silent < 1u << KEPT; silent++)
+		for (unsigned at = 0; at <= KEPT; at++)
+			some_silent(silent, at);
+}
+
 Test(completer, W_COMP_03_an_ack_beyond_an_unanswered_read_asks_for_it_again)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU}, true);
@@ -169,18 +203,33 @@ all_but_one_opcode(const struct roce_pkt *pkt)
 Test(completer, W_COMP_10_responses_acknowledge_what_is_before_them)
 {
 	static const uint8_t opcodes[] = {ROCE_READ_RESP_FIRST, ROCE_READ_RESP_MIDDLE,
-		ROCE_READ_RESP_LAST, ROCE_READ_RESP_ONLY};
+		ROCE_READ_RESP_LAST, ROCE_READ_RESP_ONLY, ROCE_ATOMIC_ACK};
 
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < 5; i++) {
 		struct ear e;
-		struct pair *p = ear_pair(&e, (struct pair_opts){0});
+		struct pair *p = ear_pair(&e,
+			(struct pair_opts){.access = NDSH_ACCESS_REMOTE_READ |
+						     NDSH_ACCESS_REMOTE_WRITE |
+						     NDSH_ACCESS_REMOTE_ATOMIC,
+				.mr_access = NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ |
+					     NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC});
+		struct ndsh_sge sge = pair_sge(p, 0, 0, 8);
 
 		only = opcodes[i];
 		e.lost = all_but_one_opcode;
 		pair_recv(p, 1, 0, 9, 0, 4 * EAR_MTU);
 		pair_send(p, 0, 0, 1, 0, 3 * EAR_MTU, 0);
 		pair_write(p, 0, 0, 2, 0, 0, 8, 0);
-		pair_read(p, 0, 0, 3, 0, 0, only == ROCE_READ_RESP_ONLY ? 8 : 3 * EAR_MTU, 0);
+		if (only == ROCE_ATOMIC_ACK)
+			pair_post(p, 0, 0,
+				&(struct ndsh_swr){.context = 3,
+					.raddr = PAIR_VA,
+					.rkey = p->side[1].key,
+					.ctrl = NDSH_CTRL(NDSH_OP_FETCH_ADD, 1, 0, 0)},
+				&sge, NULL);
+		else
+			pair_read(
+				p, 0, 0, 3, 0, 0, only == ROCE_READ_RESP_ONLY ? 8 : 3 * EAR_MTU, 0);
 		(void)pair_run(p, FLOOR / 2);
 		pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 		pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
@@ -228,6 +277,60 @@ Test(completer, W_COMP_07_W_COMP_15_bad_responses)
 	bad_response(ROCE_READ_RESP_FIRST, 101, ROCE_SYN_ACK, MTU - 4);
 	bad_response(ROCE_READ_RESP_FIRST, 101, ROCE_SYN_NAK_REM_ACCESS, MTU);
 	bad_response(ROCE_ATOMIC_ACK, 101, ROCE_SYN_ACK, 0);
+}
+
+static void
+atomic_ack(struct pair *p, uint32_t psn, uint64_t was)
+{
+	pair_inject(p, 0, 0,
+		&(struct roce_pkt){.opcode = ROCE_ATOMIC_ACK,
+			.qpn = roce_qp_num(p->side[0].q[0].qp),
+			.psn = psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.syndrome = ROCE_SYN_ACK,
+			.atomic_orig = was},
+		NULL);
+	pair_turn(p, 0);
+}
+
+/* Three of them under way, and answers in any order: each one's own completes it, when it is its
+ * turn. An answer that comes too early is asked for again. checks W-COMP-11[1,2], W-COMP-03[2] */
+Test(completer, W_COMP_11_each_atomic_has_its_own_answer)
+{
+	struct pair *p = watched_pair(&(struct pair_opts){0}, true);
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct ndsh_sge sge = pair_sge(p, 0, 8 * i, 8);
+
+		pair_post(p, 0, 0,
+			&(struct ndsh_swr){.context = i,
+				.raddr = PAIR_VA,
+				.rkey = p->side[1].key,
+				.ctrl = NDSH_CTRL(NDSH_OP_FETCH_ADD, 1, 0, 0)},
+			&sge, NULL);
+	}
+	pair_turn(p, 0);
+	cr_assert_eq(watched.n, 3);
+	atomic_ack(p, WATCHED_PSN + 1, 0x1111);
+	atomic_ack(p, WATCHED_PSN + 3, 0x3333); /* never sent */
+	atomic_ack(p, WATCHED_PSN - 1, 0x9999);
+	pair_expect_none(p, 0);
+	cr_assert_eq(watched.n, 6, "asked for again, from the first");
+	cr_assert_eq(watched.pkt[3].psn, WATCHED_PSN);
+	for (unsigned i = 0; i < 3; i++) {
+		atomic_ack(p, WATCHED_PSN + i, 0x0102030405060708 + i);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+		atomic_ack(p, WATCHED_PSN + i, 0x7777); /* once more */
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t was;
+
+		memcpy(&was, p->side[0].arena + 8 * i, sizeof(was));
+		cr_assert_eq(was, 0x0102030405060708 + i);
+	}
+	pair_expect_none(p, 0);
+	pair_expect_alive(p, 0, 0);
+	pair_free(p);
 }
 
 /* ---- receivers that are not ready ---- */

@@ -200,6 +200,33 @@ Test(completer_nak, W_COMP_06_old_naks_among_the_responses)
 	}
 }
 
+/* Old responses are no NAKs, whatever their syndrome says. checks W-COMP-01[2] */
+Test(completer_nak, W_COMP_01_old_responses_with_a_syndrome)
+{
+	static const uint8_t syndromes[] = {
+		RNR, ROCE_SYN_NAK_SEQ, ROCE_SYN_NAK_REM_ACCESS, ROCE_SYN_ACK};
+
+	for (size_t s = 0; s < sizeof(syndromes); s++) {
+		struct pair *p = read_begun(2, 255, 255);
+		static const uint8_t payload[MTU];
+
+		for (uint32_t n = 0; n < 2; n++)
+			pair_inject(p, 0, 0,
+				&(struct roce_pkt){.opcode = ROCE_READ_RESP_FIRST,
+					.qpn = roce_qp_num(p->side[0].q[0].qp),
+					.psn = read_psn(n),
+					.pkey = ROCE_PKEY_DEFAULT,
+					.syndrome = syndromes[s],
+					.payload_bytes = MTU},
+				payload);
+		pair_turn(p, 0);
+		cr_assert_eq(pair_count(p, 0)->rx_ghost_response, 2);
+		cr_assert_eq(watched.n, 3);
+		read_ends(p, 2);
+		pair_free(p);
+	}
+}
+
 /* When the READ is complete they mean nothing; nor does a NAK, when its request is complete.
  * checks W-COMP-01, W-COMP-06 */
 Test(completer_nak, W_COMP_01_naks_of_what_is_complete)

@@ -39,9 +39,28 @@ row_psn(uint32_t n)
 	return (FIRST + n) & ROCE_PSN_MASK;
 }
 
-/* All of the row is sent, and nothing arrives. read: which of them is a READ; ROW: none. */
+/* What the others are. */
+static const uint8_t kinds[ROW] = {NDSH_OP_SEND, NDSH_OP_WRITE, NDSH_OP_SEND_IMM, NDSH_OP_WRITE_IMM,
+	NDSH_OP_SEND_INV, NDSH_OP_WRITE};
+
+static void
+row_post(struct pair *p, unsigned i, uint8_t op)
+{
+	uint32_t bytes = op == NDSH_OP_FETCH_ADD ? 8 : packets[i] * MTU - 5;
+	struct ndsh_sge sge = pair_sge(p, 0, 0, bytes);
+
+	pair_post(p, 0, 0,
+		&(struct ndsh_swr){.context = i,
+			.raddr = PAIR_VA,
+			.rkey = p->side[1].key,
+			.ctrl = NDSH_CTRL(op, 1, 0, 0)},
+		&sge, NULL);
+}
+
+/* All of the row is sent, and nothing arrives. at: which of them is a READ or an atomic, as op says;
+ * ROW: none. */
 static struct pair *
-row_new(unsigned read)
+row_new(unsigned at, uint8_t op)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU,
 					      .set_psn = true,
@@ -50,20 +69,21 @@ row_new(unsigned read)
 					      .rnr_retry = 7},
 		true);
 
-	for (unsigned i = 0; i < ROW; i++) {
-		uint32_t bytes = packets[i] * MTU - 5;
-
-		if (i == read)
-			pair_read(p, 0, 0, i, 0, 0, bytes, 0);
-		else if (i % 2 == 0)
-			pair_send(p, 0, 0, i, 0, bytes, 0);
-		else
-			pair_write(p, 0, 0, i, 0, 0, bytes, 0);
-	}
+	for (unsigned i = 0; i < ROW; i++)
+		row_post(p, i, i == at ? op : kinds[i]);
 	pair_turn(p, 0);
-	cr_assert_eq(watched.n, read == ROW ? PSNS : PSNS - packets[read] + 1);
+	cr_assert_eq(watched.n, at == ROW ? PSNS : PSNS - packets[at] + 1);
 	return p;
 }
+
+/* An atomic takes one PSN. */
+static bool
+row_allows(unsigned at, uint8_t op)
+{
+	return op == NDSH_OP_READ || packets[at] == 1;
+}
+
+static const uint8_t fetches[] = {NDSH_OP_READ, NDSH_OP_FETCH_ADD};
 
 /* Those of the row from *next on whose last PSN is before n are finished, and no others. */
 static void
@@ -74,23 +94,29 @@ finished_before(struct pair *p, unsigned *next, uint32_t n)
 	pair_expect_none(p, 0);
 }
 
-/* One ACK, then another: newer, older or the same. What is behind the newest sent means nothing.
- * checks W-COMP-02, W-COMP-01, W-PSN-01, W-PSN-05 */
+/* One ACK, then another: newer, older or the same, with whatever credits. What is behind the newest
+ * sent means nothing. What is not acknowledged, and no packet before, is sent again in the end.
+ * checks W-COMP-02[1,2], W-COMP-01[1,2], W-PSN-01[1,2], W-PSN-05[1], W-TMR-03[1] */
 Test(completer_psn, W_COMP_02_each_acknowledgement)
 {
 	for (uint32_t one = 0; one < PSNS + 3; one++)
 		for (uint32_t two = 0; two < PSNS + 3; two++) {
-			struct pair *p = row_new(ROW);
+			struct pair *p = row_new(ROW, 0);
 			uint32_t acked = 0;
 			unsigned next = 0;
 
-			watched_answer(p, ROCE_ACK, row_psn(one), ROCE_SYN_ACK);
+			watched_answer(p, ROCE_ACK, row_psn(one), (uint8_t)((one + 2 * two) % 32));
 			acked = one < PSNS ? one + 1 : 0;
 			finished_before(p, &next, acked);
 			watched_answer(p, ROCE_ACK, row_psn(two), ROCE_SYN_ACK);
 			acked = two < PSNS && two + 1 > acked ? two + 1 : acked;
 			finished_before(p, &next, acked);
 			cr_assert_eq(watched.n, PSNS, "nothing is sent for it");
+			p->now_ns += 2000000;
+			pair_turn(p, 0);
+			cr_assert_eq(watched.n, 2 * PSNS - acked);
+			if (acked < PSNS)
+				cr_assert_eq(watched.pkt[PSNS].psn, row_psn(acked));
 			pair_expect_alive(p, 0, 0);
 			pair_free(p);
 		}
@@ -102,7 +128,7 @@ static void
 refused_for_a_while(uint8_t syndrome)
 {
 	for (uint32_t at = 0; at < PSNS; at++) {
-		struct pair *p = row_new(ROW);
+		struct pair *p = row_new(ROW, 0);
 		unsigned next = 0;
 
 		watched_answer(p, ROCE_ACK, row_psn(at), syndrome);
@@ -148,7 +174,7 @@ Test(completer_psn, W_COMP_05_each_fatal_nak)
 
 	for (size_t f = 0; f < sizeof(of) / sizeof(of[0]); f++)
 		for (uint32_t at = 0; at < PSNS; at++) {
-			struct pair *p = row_new(ROW);
+			struct pair *p = row_new(ROW, 0);
 			unsigned i = 0;
 
 			watched_answer(p, ROCE_ACK, row_psn(at), of[f].syndrome);
@@ -163,59 +189,80 @@ Test(completer_psn, W_COMP_05_each_fatal_nak)
 		}
 }
 
-/* ---- with a READ in the row ---- */
+/* ---- with a READ or an atomic in the row ---- */
 
 /* ACKs and NAKs of all kinds, for each PSN, with the READ at each place: they reach up to it.
  * Beyond it they are an implied NAK: the READ is asked for again before anything else is made of
  * them. checks W-COMP-03, W-COMP-05 */
+static void
+reaches_up_to(unsigned fetch, uint8_t op, uint32_t at, uint8_t syndrome)
+{
+	struct pair *p = row_new(fetch, op);
+	bool ack = syndrome == ROCE_SYN_ACK;
+	uint32_t covers = ack ? at + 1 : at, begin = row_begin(fetch);
+	unsigned next = 0, sent = watched.n;
+
+	watched_answer(p, ROCE_ACK, row_psn(at), syndrome);
+	finished_before(p, &next, covers < begin ? covers : begin);
+	if (covers > begin) {
+		cr_assert_eq(pair_count(p, 0)->implied_nak, 1);
+		cr_assert_eq(pair_count(p, 0)->rx_rnr, 0);
+		cr_assert_eq(pair_count(p, 0)->rx_nak_sequence, 0);
+		cr_assert_gt(watched.n, sent);
+		cr_assert_eq(watched.pkt[sent].opcode,
+			op == NDSH_OP_READ ? ROCE_READ_REQUEST : ROCE_FETCH_ADD);
+		cr_assert_eq(watched.pkt[sent].psn, row_psn(begin));
+		sent = watched.n;
+		watched_answer(p, ROCE_ACK, row_psn(PSNS - 1), ROCE_SYN_ACK);
+		watched_answer(p, ROCE_ACK, row_psn(PSNS - 1), ROCE_SYN_NAK_SEQ);
+		watched_answer(p, ROCE_ACK, row_psn(at), syndrome);
+		cr_assert_eq(watched.n, sent, "one restart for a loss");
+	} else {
+		cr_assert_eq(pair_count(p, 0)->implied_nak, 0);
+	}
+	pair_expect_alive(p, 0, 0);
+	pair_free(p);
+}
+
 Test(completer_psn, W_COMP_03_nothing_reaches_over_a_read)
 {
 	static const uint8_t syndromes[] = {ROCE_SYN_ACK, ROCE_SYN_NAK_SEQ, ROCE_SYN_RNR | 20};
 
 	for (size_t s = 0; s < sizeof(syndromes); s++)
-		for (unsigned read = 0; read < ROW; read++)
-			for (uint32_t at = 0; at < PSNS; at++) {
-				struct pair *p = row_new(read);
-				bool ack = syndromes[s] == ROCE_SYN_ACK;
-				uint32_t covers = ack ? at + 1 : at, begin = row_begin(read);
-				unsigned next = 0, sent = watched.n;
-
-				watched_answer(p, ROCE_ACK, row_psn(at), syndromes[s]);
-				finished_before(p, &next, covers < begin ? covers : begin);
-				if (covers > begin) {
-					cr_assert_eq(pair_count(p, 0)->implied_nak, 1);
-					cr_assert_eq(pair_count(p, 0)->rx_rnr, 0);
-					cr_assert_gt(watched.n, sent);
-					cr_assert_eq(watched.pkt[sent].opcode, ROCE_READ_REQUEST);
-					cr_assert_eq(watched.pkt[sent].psn, row_psn(begin));
-				} else {
-					cr_assert_eq(pair_count(p, 0)->implied_nak, 0);
-				}
-				pair_expect_alive(p, 0, 0);
-				pair_free(p);
-			}
+		for (size_t f = 0; f < sizeof(fetches); f++)
+			for (unsigned fetch = 0; fetch < ROW; fetch++)
+				for (uint32_t at = 0; row_allows(fetch, fetches[f]) && at < PSNS;
+					at++)
+					reaches_up_to(fetch, fetches[f], at, syndromes[s]);
 }
 
-/* The READ cannot be answered any more: it is flushed, in front of the one that fails.
+/* The READ or atomic cannot be answered any more: it is flushed, in front of the one that fails.
  * checks W-COMP-05 */
+static void
+fatal_beyond(unsigned fetch, uint8_t op, uint32_t at)
+{
+	struct pair *p = row_new(fetch, op);
+	unsigned i = 0;
+
+	watched_answer(p, ROCE_ACK, row_psn(at), ROCE_SYN_NAK_REM_OP);
+	for (; i < fetch; i++)
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+	for (; row_end(i) <= at; i++)
+		pair_expect(p, 0, i, NDSH_WC_FLUSH_ERR);
+	pair_expect(p, 0, i++, NDSH_WC_REM_OP_ERR);
+	for (; i < ROW; i++)
+		pair_expect(p, 0, i, NDSH_WC_FLUSH_ERR);
+	pair_expect_none(p, 0);
+	pair_free(p);
+}
+
 Test(completer_psn, W_COMP_05_a_fatal_nak_beyond_a_read)
 {
-	for (unsigned read = 0; read < ROW; read++)
-		for (uint32_t at = row_end(read); at < PSNS; at++) {
-			struct pair *p = row_new(read);
-			unsigned i = 0;
-
-			watched_answer(p, ROCE_ACK, row_psn(at), ROCE_SYN_NAK_REM_OP);
-			for (; i < read; i++)
-				pair_expect(p, 0, i, NDSH_WC_SUCCESS);
-			for (; row_end(i) <= at; i++)
-				pair_expect(p, 0, i, NDSH_WC_FLUSH_ERR);
-			pair_expect(p, 0, i++, NDSH_WC_REM_OP_ERR);
-			for (; i < ROW; i++)
-				pair_expect(p, 0, i, NDSH_WC_FLUSH_ERR);
-			pair_expect_none(p, 0);
-			pair_free(p);
-		}
+	for (size_t f = 0; f < sizeof(fetches); f++)
+		for (unsigned fetch = 0; fetch < ROW; fetch++)
+			for (uint32_t at = row_end(fetch);
+				row_allows(fetch, fetches[f]) && at < PSNS; at++)
+				fatal_beyond(fetch, fetches[f], at);
 }
 
 /* ---- responses ---- */
@@ -269,6 +316,59 @@ Test(completer_psn, W_COMP_08_responses_below_and_above_the_expected_one)
 	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	for (uint32_t i = 0; i < 4 * MTU; i++)
 		cr_assert_eq(at[i], want[i / MTU]);
+	pair_free(p);
+}
+
+/* It was asked for again from response k on. The peer takes that for a new request, or goes on with
+ * the old one; a FIRST at another place is neither. checks W-COMP-09[1,2], W-COMP-07[1,2] */
+Test(completer_psn, W_COMP_09_each_answer_to_a_retry)
+{
+	for (uint32_t k = 1; k < 4; k++)
+		for (unsigned anew = 0; anew < 3; anew++) {
+			struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU}, true);
+
+			pair_read(p, 0, 0, 1, 0, 0, 4 * MTU, 0);
+			pair_turn(p, 0);
+			for (uint32_t i = 0; i < k; i++)
+				respond(p, i == 0 ? ROCE_READ_RESP_FIRST : ROCE_READ_RESP_MIDDLE,
+					WATCHED_PSN + i, MTU, 1);
+			watched_answer(p, ROCE_ACK, WATCHED_PSN + k, ROCE_SYN_NAK_SEQ);
+			cr_assert_eq(watched.n, 2);
+			cr_assert_eq(watched.pkt[1].psn, WATCHED_PSN + k);
+			for (uint32_t i = k; i < 4; i++) {
+				bool begins = anew == 1 ? i == k : anew == 2 && i == k + 1;
+
+				respond(p,
+					i == 3	 ? (begins ? ROCE_READ_RESP_ONLY
+							   : ROCE_READ_RESP_LAST)
+					: begins ? ROCE_READ_RESP_FIRST
+						 : ROCE_READ_RESP_MIDDLE,
+					WATCHED_PSN + i, MTU, 2);
+			}
+			pair_expect(p, 0, 1,
+				anew == 2 && k < 3 ? NDSH_WC_BAD_RESP_ERR : NDSH_WC_SUCCESS);
+			pair_free(p);
+		}
+}
+
+/* The first response of a READ is lost, those of the next one arrive: the first one is asked for
+ * again, and nothing of the second is taken before it. checks W-COMP-03[2], W-COMP-08[1] */
+Test(completer_psn, W_COMP_03_the_response_of_a_later_read)
+{
+	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU}, true);
+
+	pair_read(p, 0, 0, 1, 0, 0, MTU, 0);
+	pair_read(p, 0, 0, 2, 4096, 0, 2 * MTU, 0);
+	pair_turn(p, 0);
+	respond(p, ROCE_READ_RESP_FIRST, WATCHED_PSN + 1, MTU, 3);
+	respond(p, ROCE_READ_RESP_LAST, WATCHED_PSN + 2, MTU, 3);
+	pair_expect_none(p, 0);
+	cr_assert_eq(p->side[0].arena[4096], 0);
+	cr_assert_eq(pair_count(p, 0)->implied_nak, 1);
+	cr_assert_eq(watched.n, 4, "both READs once more, and once only");
+	cr_assert_eq(watched.pkt[2].psn, WATCHED_PSN);
+	respond(p, ROCE_READ_RESP_ONLY, WATCHED_PSN, MTU, 4);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	pair_free(p);
 }
 

@@ -130,6 +130,22 @@ Test(requester, W_REQ_05_initiator_depth)
 	pair_write(p, 0, 0, 5, 0, 0, 8, 0);
 	pair_turn(p, 0);
 	cr_assert_eq(watched.n, 2);
+	for (unsigned i = 0; i < 5; i++) { /* each that is answered makes room for one */
+		static const uint8_t payload[8];
+
+		pair_inject(p, 0, 0,
+			&(struct roce_pkt){.opcode = ROCE_READ_RESP_ONLY,
+				.psn = WATCHED_PSN + i,
+				.qpn = roce_qp_num(p->side[0].q[0].qp),
+				.pkey = ROCE_PKEY_DEFAULT,
+				.syndrome = ROCE_SYN_ACK,
+				.payload_bytes = 8},
+			payload);
+		pair_turn(p, 0);
+		cr_assert_eq(watched.n, i < 2 ? 3 + i : 6);
+	}
+	cr_assert_eq(watched.pkt[4].opcode, ROCE_READ_REQUEST);
+	cr_assert_eq(watched.pkt[5].opcode, ROCE_WRITE_ONLY);
 	pair_free(p);
 }
 
@@ -200,6 +216,39 @@ Test(requester, W_REQ_07_local_key_fails_behind_what_was_sent_before)
 	}
 }
 
+/* The fault is in the third packet: two have left, and no other one of that message follows; nor
+ * does anything behind it. checks W-REQ-07[1,3,4] */
+Test(requester, W_REQ_07_a_message_without_its_end)
+{
+	static const uint8_t ops[] = {NDSH_OP_SEND, NDSH_OP_WRITE};
+
+	for (size_t i = 0; i < sizeof(ops); i++) {
+		struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU}, false);
+		struct ndsh_sge sge[2] = {pair_sge(p, 0, 0, 700), pair_sge(p, 0, 0, 8)};
+		bool send = ops[i] == NDSH_OP_SEND;
+
+		sge[1].key ^= 1;
+		pair_recv(p, 1, 0, 9, 0, 4096);
+		pair_post(p, 0, 0,
+			&(struct ndsh_swr){.context = 1,
+				.raddr = PAIR_VA,
+				.rkey = p->side[1].key,
+				.ctrl = NDSH_CTRL(ops[i], 2, 0, 0)},
+			sge, NULL);
+		pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 0, 1, NDSH_WC_LOC_PROT_ERR);
+		pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
+		pair_expect_dead(p, 0, 0, ROCE_REASON_LOCAL_PROT);
+		cr_assert_eq(watched.n, 2);
+		cr_assert_eq(watched.pkt[0].opcode, send ? ROCE_SEND_FIRST : ROCE_WRITE_FIRST);
+		cr_assert_eq(watched.pkt[1].opcode, send ? ROCE_SEND_MIDDLE : ROCE_WRITE_MIDDLE);
+		pair_expect_none(p, 1);
+		pair_expect_alive(p, 1, 0);
+		pair_free(p);
+	}
+}
+
 /* The first packets of a message come again for as long as the message is not acknowledged: those
  * that were not sent yet wait. checks W-REQ-08, W-REQ-01 */
 Test(requester, W_REQ_08_for_each_size_of_the_window)
@@ -220,4 +269,27 @@ Test(requester, W_REQ_08_for_each_size_of_the_window)
 		pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 		pair_free(p);
 	}
+}
+
+/* A READ is one packet, however many PSNs it takes: it leaves if there is room for one, and what is
+ * behind it waits for its responses. checks W-REQ-08[1,2] */
+Test(requester, W_REQ_08_a_read_may_exceed_the_window)
+{
+	struct ear e;
+	struct pair *p = ear_pair(&e, (struct pair_opts){.mtu = MTU, .window = 16});
+
+	e.deaf = true;
+	pair_write(p, 0, 0, 1, 0, 0, 15 * MTU, 0);
+	pair_read(p, 0, 0, 2, 0, 0, 100 * MTU, 0);
+	pair_write(p, 0, 0, 3, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	cr_assert_eq(p->sent[0], 16);
+	ear_answer(p, EAR_PSN + 14, ROCE_SYN_ACK);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	cr_assert_eq(p->sent[0], 16, "100 PSNs are under way");
+	e.deaf = false;
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 3, NDSH_WC_SUCCESS);
+	pair_free(p);
 }

@@ -35,9 +35,8 @@ no_answer(uint8_t retry, unsigned retries)
 Test(retry, W_TMR_03_W_TMR_04_W_TMR_07_retries)
 {
 	no_answer(255, 0);
-	no_answer(1, 1);
-	no_answer(3, 3);
-	no_answer(7, 7);
+	for (uint8_t retry = 1; retry <= 7; retry++)
+		no_answer(retry, retry);
 }
 
 Test(retry, W_TMR_01_code_0_is_no_timeout)
@@ -106,6 +105,170 @@ Test(retry, W_TMR_01_every_code)
 		cr_assert_not(pair_poll(p, 0, &c), "code %u: too early", code);
 		(void)pair_run(p, 3 * t_ns + 2 * FLOOR);
 		pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
+		pair_free(p);
+	}
+}
+
+/* ---- from where ---- */
+
+#define MTU 256u
+
+/* From the first packet that is not acknowledged, wherever in its message that is.
+ * checks W-TMR-03[1], W-REQ-10[2] */
+Test(retry, W_TMR_03_from_the_oldest_that_is_missing)
+{
+	for (uint32_t acked = 0; acked < 8; acked++) {
+		struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU}, true);
+
+		pair_write(p, 0, 0, 1, 0, 0, 2 * MTU, 0);
+		pair_write(p, 0, 0, 2, 0, 0, 6 * MTU, 0);
+		pair_turn(p, 0);
+		cr_assert_eq(watched.n, 8);
+		if (acked > 0)
+			watched_answer(p, ROCE_ACK, WATCHED_PSN + acked - 1, ROCE_SYN_ACK);
+		(void)pair_run(p, FLOOR + FLOOR / 4);
+		cr_assert_eq(watched.n, 8 + 8 - acked);
+		for (uint32_t i = acked; i < 8; i++) {
+			cr_assert_eq(watched.pkt[8 + i - acked].psn, WATCHED_PSN + i);
+			cr_assert_eq(watched.pkt[8 + i - acked].opcode, watched.pkt[i].opcode);
+		}
+		pair_free(p);
+	}
+}
+
+/* ... or from the first response that is. checks W-TMR-03[1], W-REQ-11[1] */
+Test(retry, W_TMR_03_from_the_first_response_that_is_missing)
+{
+	static const uint8_t payload[MTU];
+
+	for (uint32_t came = 0; came < 6; came++) {
+		struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU}, true);
+		const struct roce_pkt *again;
+
+		pair_read(p, 0, 0, 1, 0, 64, 6 * MTU, 0);
+		pair_turn(p, 0);
+		for (uint32_t i = 0; i < came; i++)
+			pair_inject(p, 0, 0,
+				&(struct roce_pkt){.opcode = i == 0 ? ROCE_READ_RESP_FIRST
+								    : ROCE_READ_RESP_MIDDLE,
+					.qpn = roce_qp_num(p->side[0].q[0].qp),
+					.psn = WATCHED_PSN + i,
+					.pkey = ROCE_PKEY_DEFAULT,
+					.syndrome = ROCE_SYN_ACK,
+					.payload_bytes = MTU},
+				payload);
+		pair_turn(p, 0);
+		(void)pair_run(p, FLOOR + FLOOR / 4);
+		cr_assert_eq(watched.n, 2);
+		again = &watched.pkt[1];
+		cr_assert_eq(again->opcode, ROCE_READ_REQUEST);
+		cr_assert_eq(again->psn, WATCHED_PSN + came);
+		cr_assert_eq(again->va, PAIR_VA + 64 + came * MTU);
+		cr_assert_eq(again->dma_bytes, (6 - came) * MTU);
+		cr_assert_eq(again->rkey, watched.pkt[0].rkey);
+		pair_free(p);
+	}
+}
+
+/* Whatever it is that was lost, there is a timer for it. checks W-TMR-02[1] */
+Test(retry, W_TMR_02_every_kind_of_request)
+{
+	static const uint8_t ops[] = {NDSH_OP_SEND, NDSH_OP_SEND_IMM, NDSH_OP_SEND_INV,
+		NDSH_OP_WRITE, NDSH_OP_WRITE_IMM, NDSH_OP_READ, NDSH_OP_CMP_SWAP,
+		NDSH_OP_FETCH_ADD};
+
+	for (size_t o = 0; o < sizeof(ops); o++) {
+		struct pair *p = watched_pair(&(struct pair_opts){0}, true);
+		struct ndsh_sge sge = pair_sge(p, 0, 0, 8);
+
+		pair_post(p, 0, 0,
+			&(struct ndsh_swr){.context = 1,
+				.raddr = PAIR_VA,
+				.rkey = p->side[1].key,
+				.ctrl = NDSH_CTRL(ops[o], 1, 0, 0)},
+			&sge, NULL);
+		pair_turn(p, 0);
+		cr_assert_eq(watched.n, 1);
+		(void)pair_run(p, FLOOR + FLOOR / 4);
+		cr_assert_eq(watched.n, 2, "operation %u", ops[o]);
+		pair_free(p);
+	}
+}
+
+/* ---- what costs a retry, and what gives them back ---- */
+
+/* A NAK, or what stands for one, costs as much as a timeout, and of the same budget.
+ * checks W-TMR-05[1,3] */
+Test(retry, W_TMR_05_naks_and_timeouts_have_one_budget)
+{
+	const uint64_t t_ns = UINT64_C(4096) << 12;
+
+	for (unsigned implied = 0; implied < 2; implied++)
+		for (uint8_t retry = 0; retry < 2; retry++) {
+			struct pair *p = watched_pair(
+				&(struct pair_opts){.retry = retry ? 1 : 255, .timeout_code = 12},
+				true);
+
+			pair_read(p, 0, 0, 1, 0, 0, 8, 0);
+			pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+			pair_turn(p, 0);
+			if (implied)
+				watched_answer(p, ROCE_ACK, WATCHED_PSN + 1, ROCE_SYN_ACK);
+			else
+				watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_NAK_SEQ);
+			if (retry) {
+				(void)pair_run(p, t_ns * 9 / 10);
+				pair_expect_alive(p, 0, 0);
+				cr_assert_gt(watched.n, 2);
+				(void)pair_run(p, t_ns);
+			}
+			pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
+			pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
+			pair_expect_dead(p, 0, 0, ROCE_REASON_RETRY_EXC);
+			pair_free(p);
+		}
+}
+
+/* A single retry, and a loss in each window: each NAK comes with progress. checks W-TMR-05[2] */
+Test(retry, W_TMR_05_naks_with_progress)
+{
+	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU, .retry = 1}, true);
+
+	pair_write(p, 0, 0, 1, 0, 0, 40 * MTU, 0);
+	pair_turn(p, 0);
+	for (uint32_t i = 1; i < 40; i++) {
+		unsigned sent = watched.n;
+
+		watched_answer(p, ROCE_ACK, WATCHED_PSN + i, ROCE_SYN_NAK_SEQ);
+		cr_assert_eq(watched.n, sent + 40 - i);
+		cr_assert_eq(watched.pkt[sent].psn, WATCHED_PSN + i);
+	}
+	watched_answer(p, ROCE_ACK, WATCHED_PSN + 39, ROCE_SYN_ACK);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_free(p);
+}
+
+/* It answers everything with the same NAK, for ever. checks W-TMR-05[3-5], W-COMP-13[7] */
+Test(retry, W_TMR_05_a_storm_without_progress_ends)
+{
+	const uint64_t t_ns = UINT64_C(4096) << 12;
+
+	for (uint8_t retry = 0; retry <= 7; retry++) {
+		struct pair *p = watched_pair(
+			&(struct pair_opts){.retry = retry ? retry : 255, .timeout_code = 12},
+			true);
+		uint64_t start = p->now_ns;
+
+		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+		pair_turn(p, 0);
+		while (roce_qp_state_get(p->side[0].q[0].qp) == ROCE_QPS_RTS &&
+			p->now_ns < start + 20 * t_ns) {
+			watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_NAK_SEQ);
+			(void)pair_run(p, 100000);
+		}
+		pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
+		cr_assert_geq(p->now_ns - start, retry * t_ns);
+		cr_assert_leq(p->now_ns - start, (retry + 1) * 2 * t_ns);
 		pair_free(p);
 	}
 }

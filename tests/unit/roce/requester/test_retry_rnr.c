@@ -182,3 +182,36 @@ Test(retry_rnr, W_TMR_07_answered_refusals_end_the_doubling)
 	cr_assert_eq(watched.n, sent + 1);
 	pair_free(p);
 }
+
+/* An RNR NAK for the first packet of a message is no answer to the last one, which asked for it.
+ * checks W-TMR-07[4,6] */
+Test(retry_rnr, W_TMR_07_the_answer_to_another_packet)
+{
+	struct pair *p = watched_pair(&(struct pair_opts){.mtu = 256, .rnr_retry = 7}, true);
+
+	pair_send(p, 0, 0, 1, 0, 3 * 256, 0);
+	pair_turn(p, 0);
+	p->now_ns += FLOOR * 9 / 10;
+	watched_answer(p, ROCE_ACK, WATCHED_PSN, RNR);
+	(void)pair_run(p, WAIT);
+	cr_assert_eq(watched.n, 6);
+	(void)pair_run(p, FLOOR + FLOOR / 4);
+	cr_assert_eq(watched.n, 9, "the round trip is not known yet");
+	pair_free(p);
+}
+
+/* What was sent again behind a refusal may get lost as anything else: that NAK is not one of the
+ * loss before. checks W-TMR-05[3] */
+Test(retry_rnr, W_TMR_05_a_nak_behind_a_refusal)
+{
+	struct pair *p = refused_pair(7, 7);
+
+	watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_NAK_SEQ);
+	cr_assert_eq(watched.n, 2);
+	watched_answer(p, ROCE_ACK, WATCHED_PSN, RNR);
+	(void)pair_run(p, WAIT);
+	cr_assert_eq(watched.n, 3);
+	watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_NAK_SEQ);
+	cr_assert_eq(watched.n, 4);
+	pair_free(p);
+}
