@@ -48,7 +48,7 @@ want_result(struct side *s, enum nd_request_type type)
 	CHECK(type != ND_REQUEST_RECEIVE || result.bytes_transferred == LONGEST);
 }
 
-/* checks W-REQ-02 */
+/* checks W-REQ-02[2,5] */
 void
 scenario_longest(struct pair *p)
 {

@@ -109,8 +109,8 @@ scenario_srq(struct pair *p)
 }
 
 /*
- * checks R-FL-08[2], R-SR-06: a sender waits for a receive longer than retries would last; the
- * end of one queue pair leaves what is shared to the other.
+ * checks R-FL-08[2], R-SR-06, W-COMP-04[5]: a sender waits for a receive longer than retries would
+ * last; the end of one queue pair leaves what is shared to the other.
  */
 void
 scenario_srq_empty(struct pair *p)

@@ -256,7 +256,7 @@ arrived(struct sim_ep *ep, const struct sim_recv *r, const struct sim_op *op)
 	return memcmp(got, op->data, op->bytes) == 0;
 }
 
-/* checks R-SR-02[2], W-REQ-01, W-RESP-15, W-RESP-16 */
+/* checks R-SR-02[2], W-REQ-01[1], W-RESP-15, W-RESP-16 */
 static void
 check_message(struct sim_ep *ep, const struct sim_recv *r, const struct ndsh_cqe *e)
 {

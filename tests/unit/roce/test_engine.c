@@ -159,6 +159,7 @@ Test(engine, smallest_window)
 	deep_queue(&(struct pair_opts){.qps = 2, .sq_depth = 256, .window = 16, .mtu = 256});
 }
 
+/* checks W-PSN-05[2] */
 Test(engine, W_PSN_05_sequence_numbers_wrap)
 {
 	deep_queue(

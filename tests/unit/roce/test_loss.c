@@ -185,11 +185,13 @@ Test(loss, each_frame_doubled_W_DUP)
 	matrix(DOUBLE);
 }
 
+/* checks W-COMP-08[1] */
 Test(loss, each_frame_overtaken_W_RESP_02_W_COMP_08)
 {
 	matrix(LATE);
 }
 
+/* checks W-COMP-01[2] */
 Test(loss, each_frame_later_than_its_retransmission_W_COMP_01)
 {
 	matrix(VERY_LATE);
@@ -221,7 +223,7 @@ noisy(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_
 	return (n->state >> 16) % 100 >= n->percent;
 }
 
-/* checks W-REQ-06 */
+/* checks W-REQ-06[2] */
 Test(loss, a_megabyte_each_way_through_heavy_loss)
 {
 	struct noise noise = {.state = 42, .percent = 5};
@@ -326,11 +328,13 @@ restart_in_the_middle(bool fresh)
 	pair_free(p);
 }
 
+/* checks W-COMP-09[1] */
 Test(loss, W_COMP_09_restart_answered_by_first)
 {
 	restart_in_the_middle(true);
 }
 
+/* checks W-COMP-09[2] */
 Test(loss, W_COMP_09_restart_answered_by_middle)
 {
 	restart_in_the_middle(false);

@@ -120,7 +120,7 @@ struct change {
 	enum roce_wire_err want;
 };
 
-/* checks W-PKT-05, W-PKT-08, W-PKT-11, W-PKT-12 */
+/* checks W-PKT-05, W-PKT-08, W-PKT-11, W-PKT-12, W-COMP-15[2] */
 Test(parse, W_PKT_rules_give_the_right_error)
 {
 	static const struct change changes[] = {

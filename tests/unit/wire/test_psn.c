@@ -3,6 +3,7 @@
 
 #include "wire/psn.h"
 
+/* checks W-PSN-01[1,2] */
 Test(psn, W_PSN_01_arithmetic)
 {
 	cr_expect_eq(roce_psn_diff(0, 0xffffff), 1);

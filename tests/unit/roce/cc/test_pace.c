@@ -207,6 +207,7 @@ Test(cc_pace, w_cc_01_requests_slow_down)
 	pair_free(p);
 }
 
+/* checks W-READ-04[2] */
 Test(cc_pace, w_cc_07_read_responses_slow_down)
 {
 	struct pair *p = watched(&(struct pair_opts){.ecn = true});

@@ -205,7 +205,8 @@ lose_first_three(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint
 	return 0;
 }
 
-/* What an earlier SEND has to send again is still there: the invalidation behind it waits. */
+/* What an earlier SEND has to send again is still there: the invalidation behind it waits. checks
+ * W-FENCE-02[2] */
 Test(fast_use, W_FENCE_02_waits_for_what_is_before_it)
 {
 	struct pair *p = window_pair();

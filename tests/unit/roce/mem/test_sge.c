@@ -194,7 +194,8 @@ walk_all(struct walk *k)
 		ROCE_COPY_REFUSED);
 }
 
-/* Empty pieces at the beginning, between and at the end among them. checks W-REQ-02, W-REQ-10 */
+/* Empty pieces at the beginning, between and at the end among them.
+ * checks W-REQ-02[2], W-REQ-10[1] */
 Test(sge, each_part_of_each_short_list)
 {
 	struct walk *k = walk_new();
@@ -249,7 +250,7 @@ Test(sge, a_list_of_another_request_at_the_same_address)
 }
 
 /* Each piece has its key, which is looked at when its bytes are moved and not before; a piece of no
- * bytes needs none (W-RESP-12 for the local side). checks W-REQ-07, W-RESP-11 */
+ * bytes needs none (W-RESP-12 for the local side). checks W-REQ-07[1], W-RESP-11 */
 Test(sge, every_piece_needs_its_key)
 {
 	struct walk *k = walk_new();

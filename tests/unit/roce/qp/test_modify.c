@@ -194,6 +194,7 @@ Test(qp_modify, W_QP_01_reset_forgets_everything_but_the_number)
 	pair_free(p);
 }
 
+/* checks W-REQ-12[1-3] */
 Test(qp_modify, W_REQ_12_sqd_finishes_the_message_and_starts_none)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256, .window = 16});
@@ -243,6 +244,7 @@ lose_first(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *
 	return from != 0 || pkt->opcode == ROCE_ACK || (*lost)++ != 0;
 }
 
+/* checks W-QP-03, W-REQ-12[2] */
 Test(qp_modify, W_QP_03_draining_is_told_when_all_that_was_begun_is_acknowledged)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256, .window = 16});

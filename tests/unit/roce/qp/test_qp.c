@@ -161,7 +161,7 @@ Test(qp, the_number_given_back_first_is_used_first)
 	cell_free(&c);
 }
 
-/* W-PSN-03 for all MTUs and lengths around their multiples. checks W-PSN-03 */
+/* W-PSN-03 for all MTUs and lengths around their multiples. checks W-PSN-03[1] */
 Test(qp, W_PSN_03_how_many_numbers_a_message_takes)
 {
 	for (uint8_t shift = 8; shift <= 12; shift++) {

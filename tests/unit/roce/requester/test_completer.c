@@ -11,6 +11,7 @@
 
 /* ---- acknowledgements ---- */
 
+/* checks W-COMP-01[1-3], W-COMP-04[2] */
 Test(completer, W_COMP_01_ghosts_and_reserved_codes_do_nothing)
 {
 	static const uint8_t reserved[] = {0x40, 0x5f, 0x64, 0x65, 0x7f};
@@ -34,7 +35,7 @@ Test(completer, W_COMP_01_ghosts_and_reserved_codes_do_nothing)
 	pair_free(p);
 }
 
-/* Of a message under way only what has left can be acknowledged. */
+/* Of a message under way only what has left can be acknowledged. checks W-COMP-01[1] */
 Test(completer, W_COMP_01_what_was_not_sent_yet_is_not_acknowledged)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU, .window = 20}, true);
@@ -75,6 +76,7 @@ Test(completer, W_AETH_04_credits_of_the_peer_hold_nothing_back)
 	}
 }
 
+/* checks W-COMP-14[1] */
 Test(completer, W_COMP_14_silent_requests_give_their_slots_back)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.sq_depth = 4});
@@ -122,6 +124,7 @@ Test(completer, W_COMP_14_silent_in_success_and_loud_in_failure)
 			some_silent(silent, at);
 }
 
+/* checks W-COMP-03[1,2] */
 Test(completer, W_COMP_03_an_ack_beyond_an_unanswered_read_asks_for_it_again)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU}, true);
@@ -143,6 +146,7 @@ Test(completer, W_COMP_03_an_ack_beyond_an_unanswered_read_asks_for_it_again)
 	pair_free(p);
 }
 
+/* checks W-COMP-06[1] */
 Test(completer, W_COMP_06_a_fatal_nak_inside_a_read)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU}, true);
@@ -161,6 +165,7 @@ Test(completer, W_COMP_06_a_fatal_nak_inside_a_read)
 	pair_free(p);
 }
 
+/* checks W-TMR-05[3] */
 Test(completer, W_TMR_05_a_storm_of_naks_restarts_once)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU, .retry = 3}, true);
@@ -176,6 +181,7 @@ Test(completer, W_TMR_05_a_storm_of_naks_restarts_once)
 	pair_free(p);
 }
 
+/* checks W-COMP-04[1], W-TMR-05[1,4] */
 Test(completer, W_COMP_04_a_sequence_nak_costs_a_retry)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.retry = 255}, true);
@@ -199,7 +205,8 @@ all_but_one_opcode(const struct roce_pkt *pkt)
 	return pkt->opcode != only;
 }
 
-/* No ACK arrives; a response, the first of its READ or a later one, says as much. */
+/* No ACK arrives; a response, the first of its READ or a later one, says as much. checks
+ * W-COMP-10[1-3] */
 Test(completer, W_COMP_10_responses_acknowledge_what_is_before_them)
 {
 	static const uint8_t opcodes[] = {ROCE_READ_RESP_FIRST, ROCE_READ_RESP_MIDDLE,
@@ -268,6 +275,7 @@ bad_response(uint8_t opcode, uint32_t psn, uint8_t syndrome, uint32_t bytes)
 	pair_free(p);
 }
 
+/* checks W-COMP-07[1-5], W-COMP-15[1] */
 Test(completer, W_COMP_07_W_COMP_15_bad_responses)
 {
 	bad_response(ROCE_READ_RESP_ONLY, 100, ROCE_SYN_ACK, 8); /* for a WRITE */
@@ -335,7 +343,7 @@ Test(completer, W_COMP_11_each_atomic_has_its_own_answer)
 
 /* ---- receivers that are not ready ---- */
 
-/* checks W-RXE-22 */
+/* checks W-RXE-22, W-COMP-04[3], W-TMR-06[1] */
 Test(completer, W_RESP_03_a_sequence_nak_while_an_rnr_wait_runs)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){0}, true);
@@ -353,7 +361,7 @@ Test(completer, W_RESP_03_a_sequence_nak_while_an_rnr_wait_runs)
 	pair_free(p);
 }
 
-/* What is posted meanwhile does not end a wait that the peer asked for. */
+/* What is posted meanwhile does not end a wait that the peer asked for. checks W-TMR-06[2] */
 Test(completer, W_COMP_04_posts_wait_with_an_rnr)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){0}, true);
@@ -409,13 +417,14 @@ not_ready(uint8_t rnr_retry, unsigned tries)
 	pair_free(p);
 }
 
+/* checks W-TMR-04[2,3], W-COMP-04[1] */
 Test(completer, W_COMP_04_rnr_retry_0_and_1)
 {
 	not_ready(255, 1);
 	not_ready(1, 2);
 }
 
-/* checks W-COMP-05 */
+/* checks W-COMP-05[1], W-TMR-04[2], W-TMR-06[2] */
 Test(completer, W_TMR_06_rnr_retry_7_waits_for_ever)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.rnr_retry = 7, .min_rnr_code = 14});
@@ -439,11 +448,9 @@ Test(completer, W_TMR_06_rnr_retry_7_waits_for_ever)
 	pair_free(p);
 }
 
-/*
- * checks R-SR-05[3]: r-SR-05: for ever is what the peer grants; our own patience is a time,
- * counted from the first refusal since the last progress, and answers to the silence of receives
- * alone.
- */
+/* R-SR-05: for ever is what the peer grants; our own patience is a time, counted from the first
+ * refusal since the last progress, and answers to the silence of receives alone. checks
+ * R-SR-05[3], W-COMP-04[4], W-TMR-04[5] */
 Test(completer, R_SR_05_patience_is_a_time)
 {
 	struct pair *p = pair_new(
@@ -473,7 +480,7 @@ Test(completer, R_SR_05_patience_is_a_time)
 	pair_free(p);
 }
 
-/* Other responders do ask: the requester waits and asks again. */
+/* Other responders do ask: the requester waits and asks again. checks W-READ-03[3] */
 Test(completer, W_READ_03_an_RNR_in_answer_to_a_read)
 {
 	struct ear e;
@@ -491,7 +498,7 @@ Test(completer, W_READ_03_an_RNR_in_answer_to_a_read)
 	pair_free(p);
 }
 
-/* The peer is not ready for far longer than an acknowledgement may take. */
+/* The peer is not ready for far longer than an acknowledgement may take. checks W-TMR-02[3] */
 Test(completer, W_TMR_02_an_RNR_stops_it)
 {
 	struct ear e;
@@ -512,7 +519,8 @@ Test(completer, W_TMR_02_an_RNR_stops_it)
 
 /* ---- progress ---- */
 
-/* Answers that trickle in, each in time: nothing is sent twice, as long as it takes. */
+/* Answers that trickle in, each in time: nothing is sent twice, as long as it takes. checks
+ * W-COMP-13[3], W-TMR-02[1,2] */
 Test(completer, W_COMP_13_W_TMR_02_progress_restarts_the_timer)
 {
 	struct ear e;
@@ -550,7 +558,8 @@ lose_first_copies(
 	return 0;
 }
 
-/* A single retry, and each request needs it: at this timeout, 131 us, each try costs one. */
+/* A single retry, and each request needs it: at this timeout, 131 us, each try costs one. checks
+ * W-COMP-13[1] */
 Test(completer, W_COMP_13_progress_renews_the_retries)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.retry = 1, .timeout_code = 5});
@@ -565,6 +574,7 @@ Test(completer, W_COMP_13_progress_renews_the_retries)
 	pair_free(p);
 }
 
+/* checks W-COMP-13[2] */
 Test(completer, W_COMP_13_progress_renews_the_patience_with_receivers)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.rnr_retry = 1, .min_rnr_code = 10});

@@ -86,8 +86,7 @@ asked_again(uint32_t at, uint32_t answered)
 
 /* ---- W-COMP-06 ---- */
 
-/* Whichever PSN of the READ it names, and however many responses came.
- * checks W-COMP-06, W-READ-03 */
+/* Whichever PSN of the READ it names, and however many responses came. checks W-COMP-06[1,2] */
 Test(completer_nak, W_COMP_06_a_fatal_nak_for_each_psn_of_a_read)
 {
 	static const struct {
@@ -115,8 +114,9 @@ Test(completer_nak, W_COMP_06_a_fatal_nak_for_each_psn_of_a_read)
 			}
 }
 
-/* As the answer to a READ an RNR NAK has its first PSN, or that of the next response: the requester
- * waits, and asks for what is missing. checks W-COMP-06, W-READ-03, W-RXE-26, W-TMR-06 */
+/* As the answer to a READ an RNR NAK has its first PSN, or that of the next response: the
+ * requester waits, and asks for what is missing. checks W-COMP-06[4], W-READ-03[3,4], W-RXE-26,
+ * W-TMR-06[1] */
 Test(completer_nak, W_COMP_06_an_rnr_nak_for_a_part_that_is_answered)
 {
 	for (uint32_t answered = 0; answered < N; answered++)
@@ -136,7 +136,7 @@ Test(completer_nak, W_COMP_06_an_rnr_nak_for_a_part_that_is_answered)
 		}
 }
 
-/* It costs as much as any other. checks W-TMR-04, W-COMP-04 */
+/* It costs as much as any other. checks W-COMP-06[4], W-COMP-04[1] */
 Test(completer_nak, W_COMP_06_an_rnr_nak_for_a_part_that_is_answered_is_counted)
 {
 	struct pair *p = read_begun(2, 7, 1);
@@ -151,7 +151,7 @@ Test(completer_nak, W_COMP_06_an_rnr_nak_for_a_part_that_is_answered_is_counted)
 	pair_free(p);
 }
 
-/* Back to what is missing, for the price of a retry. checks W-COMP-06, W-TMR-05, W-REQ-11 */
+/* Back to what is missing, for the price of a retry. checks W-COMP-06[4], W-TMR-05[1], W-REQ-11 */
 Test(completer_nak, W_COMP_06_a_sequence_nak_for_a_part_that_is_answered)
 {
 	for (uint32_t answered = 1; answered < N; answered++)
@@ -179,7 +179,8 @@ Test(completer_nak, W_COMP_06_a_sequence_nak_for_a_part_that_is_answered)
 }
 
 /* Old ones that arrive once more, between any two responses: the next response makes them good,
- * with the smallest of budgets, and the READ ends without a wait. checks W-COMP-13, W-TMR-06 */
+ * with the smallest of budgets, and the READ ends without a wait. checks W-COMP-06[5],
+ * W-COMP-13[1,2], W-TMR-06[3] */
 Test(completer_nak, W_COMP_06_old_naks_among_the_responses)
 {
 	static const uint8_t old[] = {RNR, ROCE_SYN_NAK_SEQ, ROCE_SYN_ACK, ROCE_SYN_NAK_SEQ + 5};
@@ -228,7 +229,7 @@ Test(completer_nak, W_COMP_01_old_responses_with_a_syndrome)
 }
 
 /* When the READ is complete they mean nothing; nor does a NAK, when its request is complete.
- * checks W-COMP-01, W-COMP-06 */
+ * checks W-COMP-01[2,3] */
 Test(completer_nak, W_COMP_01_naks_of_what_is_complete)
 {
 	static const uint8_t old[] = {RNR, ROCE_SYN_NAK_SEQ, ROCE_SYN_NAK_INV_REQ,
@@ -252,7 +253,7 @@ Test(completer_nak, W_COMP_01_naks_of_what_is_complete)
 }
 
 /* SENDs and WRITEs: a fatal NAK fails the one that owns its PSN, acknowledged or not; others mean
- * nothing for packets that were acknowledged. checks W-COMP-06, W-COMP-01 */
+ * nothing for packets that were acknowledged. checks W-COMP-06[3], W-COMP-01[2] */
 Test(completer_nak, W_COMP_06_naks_for_a_part_that_is_acknowledged)
 {
 	static const uint8_t old[] = {RNR, ROCE_SYN_NAK_SEQ, ROCE_SYN_ACK, 0x64};
@@ -305,7 +306,7 @@ waiting(uint8_t timeout_code)
 }
 
 /* A copy of it was under way, and was accepted: what the peer dropped behind it is sent again at
- * once, and new requests with it. checks W-TMR-06, W-COMP-13 */
+ * once, and new requests with it. checks W-TMR-06[3,4], W-COMP-13[2] */
 Test(completer_nak, W_TMR_06_what_was_refused_is_accepted)
 {
 	struct pair *p = waiting(18);
@@ -329,7 +330,7 @@ Test(completer_nak, W_TMR_06_what_was_refused_is_accepted)
 }
 
 /* ... and so was all behind it: nothing is left to wait for, and the next request leaves at once.
- * checks W-TMR-06 */
+ * checks W-TMR-06[3] */
 Test(completer_nak, W_TMR_06_everything_is_accepted)
 {
 	struct pair *p = waiting(18);
@@ -349,8 +350,8 @@ Test(completer_nak, W_TMR_06_everything_is_accepted)
 	pair_free(p);
 }
 
-/* Without a timeout no timer is left behind, whose end would be taken for one.
- * checks W-TMR-06, W-TMR-01 */
+/* Without a timeout no timer is left behind, whose end would be taken for one. checks
+ * W-TMR-06[3,4], W-TMR-01[2] */
 Test(completer_nak, W_TMR_06_what_was_refused_is_accepted_and_there_is_no_timeout)
 {
 	struct pair *p = waiting(255);
@@ -364,7 +365,7 @@ Test(completer_nak, W_TMR_06_what_was_refused_is_accepted_and_there_is_no_timeou
 	pair_free(p);
 }
 
-/* What says nothing new of the refused request ends no wait. checks W-COMP-04, W-TMR-06 */
+/* What says nothing new of the refused request ends no wait. checks W-COMP-04[3], W-TMR-06[1] */
 Test(completer_nak, W_TMR_06_what_ends_no_wait)
 {
 	struct pair *p = waiting(18);
@@ -386,7 +387,7 @@ Test(completer_nak, W_TMR_06_what_ends_no_wait)
 	pair_free(p);
 }
 
-/* Only a fatal NAK is the last word in a wait, too. checks W-COMP-04 */
+/* Only a fatal NAK is the last word in a wait, too. checks W-COMP-04[1] */
 Test(completer_nak, W_COMP_04_a_fatal_nak_in_a_wait)
 {
 	struct pair *p = waiting(18);

@@ -57,8 +57,8 @@ row_post(struct pair *p, unsigned i, uint8_t op)
 		&sge, NULL);
 }
 
-/* All of the row is sent, and nothing arrives. at: which of them is a READ or an atomic, as op says;
- * ROW: none. */
+/* All of the row is sent, and nothing arrives. at: which of them is a READ or an atomic, as op
+ * says; ROW: none. */
 static struct pair *
 row_new(unsigned at, uint8_t op)
 {
@@ -123,7 +123,7 @@ Test(completer_psn, W_COMP_02_each_acknowledgement)
 }
 
 /* All before it is acknowledged; what was refused is sent again, now or when the wait is over.
- * checks W-COMP-05, W-REQ-10, W-TMR-06 */
+ * checks W-COMP-05[1], W-REQ-10[1,2], W-TMR-06[1] */
 static void
 refused_for_a_while(uint8_t syndrome)
 {
@@ -151,18 +151,20 @@ refused_for_a_while(uint8_t syndrome)
 	}
 }
 
+/* checks W-COMP-04[1], W-COMP-05[1] */
 Test(completer_psn, W_COMP_05_each_sequence_nak)
 {
 	refused_for_a_while(ROCE_SYN_NAK_SEQ);
 }
 
+/* checks W-COMP-04[1], W-COMP-05[1] */
 Test(completer_psn, W_COMP_05_each_rnr_nak)
 {
 	refused_for_a_while(ROCE_SYN_RNR | 12); /* 0.64 ms */
 }
 
-/* What is before it succeeds, the request that it names fails, the rest is flushed.
- * checks W-COMP-05, W-COMP-06, W-ERR-01 */
+/* What is before it succeeds, the request that it names fails, the rest is flushed. checks
+ * W-COMP-04[1], W-COMP-05[3], W-COMP-06[1], W-ERR-01 */
 Test(completer_psn, W_COMP_05_each_fatal_nak)
 {
 	static const struct {
@@ -224,6 +226,7 @@ reaches_up_to(unsigned fetch, uint8_t op, uint32_t at, uint8_t syndrome)
 	pair_free(p);
 }
 
+/* checks W-COMP-03[1-3], W-COMP-05[2] */
 Test(completer_psn, W_COMP_03_nothing_reaches_over_a_read)
 {
 	static const uint8_t syndromes[] = {ROCE_SYN_ACK, ROCE_SYN_NAK_SEQ, ROCE_SYN_RNR | 20};
@@ -256,6 +259,7 @@ fatal_beyond(unsigned fetch, uint8_t op, uint32_t at)
 	pair_free(p);
 }
 
+/* checks W-COMP-05[3,4] */
 Test(completer_psn, W_COMP_05_a_fatal_nak_beyond_a_read)
 {
 	for (size_t f = 0; f < sizeof(fetches); f++)
@@ -285,7 +289,7 @@ respond(struct pair *p, uint8_t opcode, uint32_t psn, uint32_t bytes, uint8_t fi
 }
 
 /* Those that came are not taken again, those in front of a gap are asked for at once, from the
- * first that is missing. checks W-COMP-08, W-COMP-01, W-REQ-11 */
+ * first that is missing. checks W-COMP-08[1,2], W-COMP-01[2], W-REQ-11, W-PSN-05[2] */
 Test(completer_psn, W_COMP_08_responses_below_and_above_the_expected_one)
 {
 	struct pair *p = watched_pair(
@@ -373,7 +377,7 @@ Test(completer_psn, W_COMP_03_the_response_of_a_later_read)
 }
 
 /* Every opcode and length for each response of a READ: all but the right one end the queue pair.
- * checks W-COMP-07, W-COMP-15 */
+ * checks W-COMP-07[1-3,5], W-COMP-15[1] */
 Test(completer_psn, W_COMP_07_every_shape_of_a_response)
 {
 	static const uint32_t lengths[] = {0, 1, 4, 5, MTU - 4, MTU - 1, MTU};
@@ -419,7 +423,7 @@ Test(completer_psn, W_COMP_07_every_shape_of_a_response)
 /* ---- how long ---- */
 
 /* The whole table, in microseconds: never shorter, and longer by two ticks of the timer at most.
- * checks W-TMR-06, W-COMP-04 */
+ * checks W-TMR-06[1], W-COMP-04[1] */
 Test(completer_psn, W_TMR_06_every_code_of_the_rnr_timer)
 {
 	static const uint32_t us[32] = {655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480,

@@ -9,6 +9,7 @@
 #include "roce/shard/pool.h"
 #include "roce/shard/shard.h"
 
+/* checks W-REQ-07[5] */
 Test(fetch, a_descriptor_that_breaks_the_contract)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});

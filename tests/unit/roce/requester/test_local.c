@@ -15,7 +15,7 @@ mute_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *la
 	return !(*mute && from == 0);
 }
 
-/* Done at once, told in order; checks W-FENCE-02, R-ORD-01. */
+/* Done at once, told in order. checks W-FENCE-02[1,3], R-ORD-01 */
 Test(local, W_FENCE_02_local_operations_wait_to_be_told_not_to_be_done)
 {
 	struct pair *p = window_pair();
@@ -178,7 +178,7 @@ Test(local, others_get_their_turn)
 }
 
 /* Sent again, the requests around them are passed as they were: nothing local is done twice, or a
- * second bind of the same window would fail. checks W-FENCE-02, R-ORD-08 */
+ * second bind of the same window would fail. checks W-FENCE-02[1], R-ORD-08 */
 Test(local, passed_over_when_requests_are_sent_again)
 {
 	struct pair *p = window_pair();

@@ -6,6 +6,7 @@
 
 #define MTU 256u
 
+/* checks W-REQ-04[1,2,6] */
 Test(requester, W_REQ_04_last_packet_and_every_quarter_window)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU, .window = 64}, false);
@@ -24,7 +25,7 @@ Test(requester, W_REQ_04_last_packet_and_every_quarter_window)
 	pair_free(p);
 }
 
-/* checks W-REQ-08 */
+/* checks W-REQ-04[3,4], W-REQ-08[1] */
 Test(requester, W_REQ_04_packet_that_closes_the_window_and_first_of_a_retransmission)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU, .window = 20}, true);
@@ -43,6 +44,7 @@ Test(requester, W_REQ_04_packet_that_closes_the_window_and_first_of_a_retransmis
 	pair_free(p);
 }
 
+/* checks W-REQ-10[1,2] */
 Test(requester, W_REQ_10_restart_in_the_middle_repeats_headers)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU}, true);
@@ -59,7 +61,7 @@ Test(requester, W_REQ_10_restart_in_the_middle_repeats_headers)
 	pair_free(p);
 }
 
-/* checks W-REQ-09 */
+/* checks W-REQ-02[2,3], W-REQ-03[1,2], W-REQ-09[1,3] */
 Test(requester, W_REQ_02_W_REQ_03_headers_of_a_long_send_and_write)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU}, false);
@@ -112,7 +114,7 @@ half_the_space(uint32_t bytes, unsigned at_once)
 	pair_free(p);
 }
 
-/* With more than that in flight old and new could not be told apart. */
+/* With more than that in flight old and new could not be told apart. checks W-PSN-02[1] */
 Test(requester, W_PSN_02_half_the_space_is_the_most)
 {
 	half_the_space(ROCE_MSG_MAX - 256, 2); /* 2^23 numbers with the one before */
@@ -121,6 +123,7 @@ Test(requester, W_PSN_02_half_the_space_is_the_most)
 
 /* ---- what has to wait, or fails at once ---- */
 
+/* checks W-REQ-05[1,2] */
 Test(requester, W_REQ_05_initiator_depth)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.max_rd = 2}, true);
@@ -149,6 +152,7 @@ Test(requester, W_REQ_05_initiator_depth)
 	pair_free(p);
 }
 
+/* checks W-REQ-05[3] */
 Test(requester, W_REQ_05_read_with_initiator_depth_0)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.max_rd = 255});
@@ -162,7 +166,7 @@ Test(requester, W_REQ_05_read_with_initiator_depth_0)
 	pair_free(p);
 }
 
-/* checks R-ORD-05[1] */
+/* checks R-ORD-05[1], W-FENCE-01[1] */
 Test(requester, W_FENCE_01)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){0}, true);
@@ -187,7 +191,7 @@ Test(requester, W_FENCE_01)
 	pair_free(p);
 }
 
-/* checks R-POST-08[1] */
+/* checks R-POST-08[1], W-REQ-07[1,2,4] */
 Test(requester, W_REQ_07_local_key_fails_behind_what_was_sent_before)
 {
 	static const uint8_t ops[] = {NDSH_OP_SEND, NDSH_OP_WRITE, NDSH_OP_READ};
@@ -217,7 +221,7 @@ Test(requester, W_REQ_07_local_key_fails_behind_what_was_sent_before)
 }
 
 /* The fault is in the third packet: two have left, and no other one of that message follows; nor
- * does anything behind it. checks W-REQ-07[1,3,4] */
+ * does anything behind it. checks W-REQ-07[1-3] */
 Test(requester, W_REQ_07_a_message_without_its_end)
 {
 	static const uint8_t ops[] = {NDSH_OP_SEND, NDSH_OP_WRITE};
@@ -250,7 +254,7 @@ Test(requester, W_REQ_07_a_message_without_its_end)
 }
 
 /* The first packets of a message come again for as long as the message is not acknowledged: those
- * that were not sent yet wait. checks W-REQ-08, W-REQ-01 */
+ * that were not sent yet wait. checks W-REQ-08[1,3], W-PSN-02[2], W-REQ-01[2] */
 Test(requester, W_REQ_08_for_each_size_of_the_window)
 {
 	for (uint32_t window = 16; window <= 40; window += 3) {

@@ -43,7 +43,7 @@ byte_of(uint32_t i, uint32_t at)
 	return (uint8_t)(i * 37 + at + at / MTU);
 }
 
-/* Fields that are the same in every request, as they stand on the wire. checks W-REQ-09 */
+/* Fields that are the same in every request, as they stand on the wire. checks W-REQ-09[1-3] */
 static void
 expect_fixed(const struct pair *p, const struct roce_pkt *pkt)
 {
@@ -212,8 +212,9 @@ row_pair(bool v6)
 }
 
 /* Whatever is lost: in the order of posting, in the order of PSNs, never two messages mixed, each
- * packet the same each time. The row runs over the wrap.
- * checks W-REQ-01[1-3], W-REQ-02[1-4], W-REQ-03[1,2], W-REQ-10[1,2], W-PSN-03[1-4], W-REQ-06[2] */
+ * packet the same each time. The row runs over the wrap. checks W-REQ-01[1-3], W-REQ-02[1-4],
+ * W-REQ-03[1,2], W-REQ-04[1,5], W-REQ-06[2], W-REQ-10[1,2], W-PSN-03[1-4], W-PSN-05[2],
+ * W-COMP-11[3], W-REQ-09[1-3] */
 Test(requester_order, each_packet_of_a_row)
 {
 	static const uint8_t ops[] = {NDSH_OP_SEND, NDSH_OP_SEND_IMM, NDSH_OP_WRITE,

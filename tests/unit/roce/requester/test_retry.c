@@ -32,6 +32,7 @@ no_answer(uint8_t retry, unsigned retries)
 	pair_free(p);
 }
 
+/* checks W-TMR-03[2,3], W-TMR-04[1,4], W-TMR-07[1] */
 Test(retry, W_TMR_03_W_TMR_04_W_TMR_07_retries)
 {
 	no_answer(255, 0);
@@ -39,6 +40,7 @@ Test(retry, W_TMR_03_W_TMR_04_W_TMR_07_retries)
 		no_answer(retry, retry);
 }
 
+/* checks W-TMR-01[2] */
 Test(retry, W_TMR_01_code_0_is_no_timeout)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.timeout_code = 255});
@@ -54,7 +56,8 @@ Test(retry, W_TMR_01_code_0_is_no_timeout)
 	pair_free(p);
 }
 
-/* Early tries of our own timer, each answered by a NAK, do not eat the agreed budget. */
+/* Early tries of our own timer, each answered by a NAK, do not eat the agreed budget. checks
+ * W-TMR-07[1,9] */
 Test(retry, W_TMR_07_early_tries_leave_the_budget_alone)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.retry = 2, .timeout_code = 18}, true);
@@ -71,7 +74,7 @@ Test(retry, W_TMR_07_early_tries_leave_the_budget_alone)
 	pair_free(p);
 }
 
-/* More requests are no progress: the oldest is not forgotten for them. */
+/* More requests are no progress: the oldest is not forgotten for them. checks W-TMR-02[2] */
 Test(retry, W_TMR_02_sending_does_not_restart_the_timer)
 {
 	struct ear e;
@@ -88,8 +91,7 @@ Test(retry, W_TMR_02_sending_does_not_restart_the_timer)
 }
 
 /* With every code: a peer that says nothing is given up after 4.096 us * 2^n at the earliest, and
- * after four times that at the latest, but for the floor of our own timer.
- * checks W-TMR-01, W-TMR-04 */
+ * after four times that at the latest, but for the floor of our own timer. checks W-TMR-01[1,3] */
 Test(retry, W_TMR_01_every_code)
 {
 	for (uint8_t code = 1; code < 32; code++) {
@@ -273,8 +275,9 @@ Test(retry, W_TMR_05_a_storm_without_progress_ends)
 	}
 }
 
-/* There are no retries at all. As long as each answer comes before the timeout has passed since the
- * one before it, packets are sent again for nothing, and that is all. checks W-COMP-13, W-TMR-07 */
+/* There are no retries at all. As long as each answer comes before the timeout has passed since
+ * the one before it, packets are sent again for nothing, and that is all. checks W-COMP-13[3],
+ * W-TMR-07[9] */
 Test(retry, W_COMP_13_progress_renews_the_time)
 {
 	const uint64_t t_ns = UINT64_C(4096) << 14;
@@ -297,7 +300,7 @@ Test(retry, W_COMP_13_progress_renews_the_time)
 }
 
 /* The response is there each time, and it is our own client that has no room for it: that is no
- * silence of the peer, however long it lasts. checks W-COMP-13 */
+ * silence of the peer, however long it lasts. checks W-COMP-13[6] */
 Test(retry, W_COMP_13_a_response_without_room_is_an_answer)
 {
 	struct pair *p = pair_new(&(struct pair_opts){

@@ -65,7 +65,7 @@ empty_for(const struct pair_opts *opts, uint32_t per_million, uint64_t seconds)
 	pair_free(p);
 }
 
-/* checks R-SR-06, W-COMP-13, W-TMR-04 */
+/* checks R-SR-06, W-COMP-13[4], W-TMR-04[2] */
 Test(retry_rnr, R_SR_06_empty_for_minutes_with_light_loss)
 {
 	for (uint8_t code = 14; code <= 17; code += 3) {
@@ -94,7 +94,8 @@ refused_pair(uint8_t retry, uint8_t rnr_retry)
 	return p;
 }
 
-/* Between two refusals one retry is charged, which is all there are. checks W-COMP-13, W-TMR-03 */
+/* Between two refusals one retry is charged, which is all there are. checks W-COMP-13[4],
+ * W-TMR-03[2] */
 Test(retry_rnr, W_COMP_13_a_refusal_renews_the_retries)
 {
 	const uint64_t t_ns = UINT64_C(4096) << 12;
@@ -112,7 +113,7 @@ Test(retry_rnr, W_COMP_13_a_refusal_renews_the_retries)
 }
 
 /* There are no retries at all, and no silence between two refusals is as long as the timeout.
- * checks W-COMP-13 */
+ * checks W-COMP-13[4], W-TMR-07[9] */
 Test(retry_rnr, W_COMP_13_a_refusal_renews_the_time)
 {
 	const uint64_t t_ns = UINT64_C(4096) << 12;
@@ -131,7 +132,7 @@ Test(retry_rnr, W_COMP_13_a_refusal_renews_the_time)
 }
 
 /* However often packets were lost among them: of n + 1 refusals the last one is fatal, and 7 means
- * that none is. checks W-TMR-04, W-COMP-04 */
+ * that none is. checks W-TMR-04[2,3], W-COMP-04[1], W-COMP-13[5] */
 Test(retry_rnr, W_TMR_04_refusals_are_counted_for_themselves)
 {
 	for (uint8_t n = 0; n <= 7; n++) {
@@ -157,8 +158,8 @@ Test(retry_rnr, W_TMR_04_refusals_are_counted_for_themselves)
 	}
 }
 
-/* What timeouts doubled is the first wait again as soon as one try was answered at once.
- * checks W-TMR-07 */
+/* What timeouts doubled is the first wait again as soon as one try was answered at once. checks
+ * W-TMR-07[5-7] */
 Test(retry_rnr, W_TMR_07_answered_refusals_end_the_doubling)
 {
 	struct pair *p = refused_pair(7, 7);

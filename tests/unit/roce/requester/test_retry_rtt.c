@@ -71,7 +71,7 @@ timed_pair(uint64_t way_ns)
 }
 
 /* From the floor on twice as long each time, up to the timeout that was agreed; and the budget is
- * that of verbs. checks W-TMR-07, W-TMR-01, W-TMR-03 */
+ * that of verbs. checks W-TMR-07[1-3], W-TMR-01[1], W-TMR-03[2] */
 Test(retry_rtt, W_TMR_07_from_the_floor_to_the_timeout)
 {
 	const uint64_t t_ns = UINT64_C(4096) << 14; /* 67 ms */
@@ -91,9 +91,9 @@ Test(retry_rtt, W_TMR_07_from_the_floor_to_the_timeout)
 	pair_free(p);
 }
 
-/* Four round trips where that is more than the floor. A packet that was sent twice tells nothing of
- * the round trip: its ACK leaves the doubled wait as it is. The next one that is sent once ends it.
- * checks W-TMR-07 */
+/* Four round trips where that is more than the floor. A packet that was sent twice tells nothing
+ * of the round trip: its ACK leaves the doubled wait as it is. The next one that is sent once ends
+ * it. checks W-TMR-07[2,4,7] */
 Test(retry_rtt, W_TMR_07_four_round_trips)
 {
 	const uint64_t way_ns = 400000, wait_ns = 8 * way_ns;
@@ -117,7 +117,7 @@ Test(retry_rtt, W_TMR_07_four_round_trips)
 }
 
 /* One that took much longer than those before it: the next waits as if all did; and one that is as
- * quick as they were ends that. checks W-TMR-07 */
+ * quick as they were ends that. checks W-TMR-07[8] */
 Test(retry_rtt, W_TMR_07_one_round_trip_is_long)
 {
 	const uint64_t way_ns = 400000, wait_ns = 8 * way_ns;
@@ -142,7 +142,7 @@ Test(retry_rtt, W_TMR_07_one_round_trip_is_long)
 }
 
 /* Only the packet that asks for an ACK begins a round trip: what left before it waits for it.
- * checks W-TMR-07 */
+ * checks W-TMR-07[4] */
 Test(retry_rtt, W_TMR_07_a_round_trip_begins_with_the_ackreq)
 {
 	struct ear e;
@@ -161,8 +161,8 @@ Test(retry_rtt, W_TMR_07_a_round_trip_begins_with_the_ackreq)
 	pair_free(p);
 }
 
-/* A refusal is an answer, too: the path is known before the first request is accepted.
- * checks W-TMR-07 */
+/* A refusal is an answer, too: the path is known before the first request is accepted. checks
+ * W-TMR-07[6] */
 Test(retry_rtt, W_TMR_07_an_rnr_nak_ends_a_round_trip)
 {
 	const uint64_t way_ns = 400000, wait_ns = 8 * way_ns;
@@ -203,8 +203,7 @@ write_some(struct pair *p, unsigned n)
 
 /* The floor is too short for the path. Each of the first requests is sent several times, and its
  * ACK may be for any of them; still the path becomes known, and nothing is sent twice from there
- * on.
- * checks W-TMR-07 */
+ * on. checks W-TMR-07[4,7] */
 Test(retry_rtt, W_TMR_07_a_path_longer_than_the_floor)
 {
 	for (size_t i = 0; i < PATHS; i++) {
@@ -219,7 +218,7 @@ Test(retry_rtt, W_TMR_07_a_path_longer_than_the_floor)
 	}
 }
 
-/* ... and the same when a short path becomes a long one. */
+/* ... and the same when a short path becomes a long one. checks W-TMR-07[7,8] */
 Test(retry_rtt, W_TMR_07_a_path_that_becomes_longer)
 {
 	for (size_t i = 0; i < PATHS; i++) {
@@ -237,7 +236,7 @@ Test(retry_rtt, W_TMR_07_a_path_that_becomes_longer)
 	}
 }
 
-/* ... and with as many requests under way as there is room for. */
+/* ... and with as many requests under way as there is room for. checks W-TMR-07[7] */
 Test(retry_rtt, W_TMR_07_a_long_path_that_is_full)
 {
 	for (size_t i = 0; i < PATHS; i++) {

@@ -53,7 +53,7 @@ add(struct pair *p, uint64_t context, uint32_t to, uint64_t n)
 	post(p, 0, NDSH_OP_FETCH_ADD, context, to, WORD, n, 0, 0);
 }
 
-/* In this machine's byte order on both sides, and only where they belong. */
+/* In this machine's byte order on both sides, and only where they belong. checks W-COMP-11[2] */
 Test(atomics, W_ATOM_03_W_COMP_11_values)
 {
 	const uint64_t v = 0x0102030405060708;
@@ -172,7 +172,7 @@ count_open(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *
 	return 1;
 }
 
-/* checks W-REQ-05: atomics count together with reads */
+/* Atomics count together with reads. checks W-REQ-05[1] */
 Test(atomics, W_REQ_05_no_more_under_way_than_agreed)
 {
 	struct pair *p = atomic_pair((struct pair_opts){.qps = 1, .max_rd = 3, .max_dest_rd = 3});
@@ -193,6 +193,7 @@ Test(atomics, W_REQ_05_no_more_under_way_than_agreed)
 	pair_free(p);
 }
 
+/* checks W-REQ-05[3] */
 Test(atomics, W_REQ_05_with_none_agreed_it_fails)
 {
 	struct pair *p = atomic_pair((struct pair_opts){.qps = 1, .max_rd = 255});
@@ -204,7 +205,7 @@ Test(atomics, W_REQ_05_with_none_agreed_it_fails)
 	pair_free(p);
 }
 
-/* What was written and fenced is sent when the answer is there. */
+/* What was written and fenced is sent when the answer is there. checks W-FENCE-01[2] */
 Test(atomics, W_FENCE_01_a_fence_waits_for_atomics)
 {
 	struct pair *p = atomic_pair((struct pair_opts){.qps = 1});

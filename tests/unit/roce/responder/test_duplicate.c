@@ -295,7 +295,7 @@ struct sent {
 /*
  * New requests of all kinds, and now and then one of the last four again: each atomic tells what it
  * found when it was executed, each READ comes with the right PSNs, no write is done twice, and no
- * ACK names what was not executed. checks W-DUP-01, W-DUP-03, W-DUP-05, W-ATOM-01, W-PSN-05
+ * ACK names what was not executed. checks W-DUP-01, W-DUP-03, W-DUP-05, W-ATOM-01, W-PSN-05[2]
  */
 Test(duplicate, W_DUP_05_everything_may_come_again)
 {

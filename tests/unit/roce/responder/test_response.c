@@ -45,7 +45,7 @@ Test(response, W_ACK_02_coalesced_and_W_ACK_01_only_if_asked)
 	pair_free(p);
 }
 
-/* checks W-ACK-04, W-PSN-03, W-READ-01, W-RESP-01 */
+/* checks W-ACK-04, W-PSN-03[3], W-READ-01[2,3], W-RESP-01 */
 Test(response, W_ACK_03_answers_leave_in_PSN_order)
 {
 	struct peer_tape t;
@@ -66,7 +66,7 @@ Test(response, W_ACK_03_answers_leave_in_PSN_order)
 	pair_free(p);
 }
 
-/* checks W-ACK-02, W-COMP-02 */
+/* checks W-ACK-02, W-COMP-02[1] */
 Test(response, one_ack_for_a_burst)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.window = 256});
@@ -164,7 +164,8 @@ Test(response, W_ACK_05_no_ack_names_a_response_that_was_not_sent)
 
 /* ---- READs ---- */
 
-/* The responder's own requests may stand between them, other answers may not. */
+/* The responder's own requests may stand between them, other answers may not. checks
+ * W-READ-02[1,2] */
 Test(response, W_READ_02_answers_of_two_requests_do_not_mix)
 {
 	struct ear e;
@@ -194,7 +195,8 @@ Test(response, W_READ_02_answers_of_two_requests_do_not_mix)
 	pair_free(p);
 }
 
-/* One frame at a time, and often none: late, but in order, and the peer is not told to wait. */
+/* One frame at a time, and often none: late, but in order, and the peer is not told to wait.
+ * checks W-READ-03[1,2] */
 Test(response, W_READ_03_out_of_frames_in_the_middle)
 {
 	struct ear e;
@@ -235,7 +237,8 @@ endless(size_t bytes)
 	return at;
 }
 
-/* The longest message is one of 2^31 bytes; its responses come as the port takes them. */
+/* The longest message is one of 2^31 bytes; its responses come as the port takes them. checks
+ * W-READ-04[1] */
 Test(response, W_READ_04_as_long_as_a_message_can_be, .timeout = 120)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = 4096, .window = 4096});
@@ -467,8 +470,8 @@ Test(response, W_ACK_01_who_asks_is_answered_within_the_turn)
 	pair_free(p);
 }
 
-/* Every length around the multiples of the MTU: opcodes, lengths and PSNs of the responses; AETH in
- * all but MIDDLE. checks W-READ-01, W-PSN-03, W-RESP-01 */
+/* Every length around the multiples of the MTU: opcodes, lengths and PSNs of the responses; AETH
+ * in all but MIDDLE. checks W-READ-01[1-4], W-PSN-03[3], W-RESP-01 */
 Test(response, W_READ_01_shapes_of_all_lengths)
 {
 	static const int32_t off[] = {-1, 0, 1};
