@@ -25,6 +25,8 @@ enum {				      /* roce_qp.tx_bits */
 	ROCE_TXB_CHARGED = 1u << 6,   /* a retry was spent since the peer's last answer */
 	ROCE_TXB_DRAINING = 1u << 7,  /* in SQD, and ROCE_EV_SQ_DRAINED not yet told */
 	ROCE_TXB_RNR_MET = 1u << 8,   /* an RNR NAK came since the last progress */
+	ROCE_TXB_LATE = 1u << 9,      /* a timeout came since the last progress */
+	ROCE_TXB_TIMED = 1u << 10, /* a round trip ended since progress last ended the doubling */
 };
 enum {				      /* roce_qp.rx_bits */
 	ROCE_RXB_NAK_SENT = 1u << 0,  /* W-RESP-02 */

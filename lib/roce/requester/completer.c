@@ -89,7 +89,7 @@ qp_end_rnr_wait(struct roce_shard *s, struct roce_qp *qp)
 static void
 qp_renew_budgets(struct roce_shard *s, struct roce_qp *qp)
 {
-	roce_retry_renew(s, qp);
+	roce_retry_progress(s, qp);
 	qp->rnr_left = qp->rnr_retry;
 	qp->rnr_ns = 0;
 	roce_tx_clear(qp, ROCE_TXB_RNR_MET);
@@ -111,7 +111,7 @@ qp_progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 		qp->tx_psn = qp->una_psn;
 		qp->wq_tx = qp->wq_head;
 	}
-	if (base_unlikely(qp->tx_bits & (ROCE_TXB_CHARGED | ROCE_TXB_RNR_MET)))
+	if (base_unlikely(qp->tx_bits & (ROCE_TXB_CHARGED | ROCE_TXB_RNR_MET | ROCE_TXB_LATE)))
 		qp_renew_budgets(s, qp);
 	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
 	qp->charge_ns = s->now_ns;
@@ -137,20 +137,21 @@ qp_progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
  * that come during an RNR wait: rdma_rxe (Linux 6.1, 6.12) sends a sequence NAK right behind an RNR
  * NAK, for the rest of the message.
  */
-static void
+static bool
 qp_restart(struct roce_shard *s, struct roce_qp *qp)
 {
 	if ((qp->tx_bits & (ROCE_TXB_RESTARTED | ROCE_TXB_RNR_WAIT)) || qp->state == ROCE_QPS_ERR)
-		return;
+		return false;
 	if (!roce_retry_charge(s, qp, true)) {
 		roce_qp_fail_wqe(s, qp, qp->wq_head, NDSH_WC_RETRY_EXC_ERR, ROCE_REASON_RETRY_EXC,
 			ROCE_SYN_NAK_SEQ);
-		return;
+		return false;
 	}
 	qp->tx_bits |= ROCE_TXB_RESTARTED;
 	roce_req_go_back(s, qp);
 	if (qp->timeout_code != 0)
 		roce_timer_set(s, qp, s->now_ns + roce_retry_wait_ns(s, qp));
+	return true;
 }
 
 /* The response is for a later request than the READ at the head, whose own response is lost. */
@@ -246,7 +247,9 @@ comp_nak_sequence(struct roce_shard *s, struct roce_qp *qp, const struct roce_pk
 {
 	s->count.rx_nak_sequence++;
 	roce_qp_note(s, qp, ROCE_REC_NAK_RECEIVED, pkt->psn, pkt->syndrome);
-	qp_restart(s, qp);
+	/* It named the packet that it misses, so the next answer is to the copy that leaves now. */
+	if (qp_restart(s, qp) && pkt->psn == qp->una_psn)
+		roce_rtt_begin(s, qp, pkt->psn);
 }
 
 /* ACK, RNR NAK or NAK with a PSN in flight. */

@@ -393,6 +393,7 @@ roce_req_timeout(struct roce_shard *s, struct roce_qp *qp)
 	roce_qp_note(s, qp, ROCE_REC_TIMEOUT, qp->una_psn, qp->retry_left);
 	if (qp->backoff < 20)
 		qp->backoff++;
+	qp->tx_bits |= ROCE_TXB_LATE;
 	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
 	roce_req_go_back(s, qp);
 	roce_timer_set(s, qp, s->now_ns + roce_retry_wait_ns(s, qp));

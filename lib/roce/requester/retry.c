@@ -29,10 +29,8 @@ roce_retry_wait_ns(const struct roce_shard *s, const struct roce_qp *qp)
 }
 
 /*
- * SRTT is that of RFC 6298. What timeouts doubled stays doubled until a round trip was measured,
- * whatever is acknowledged before: on a path that is longer than the timer each packet would be
- * sent several times, none could be measured, and that would never end. A round trip that is far
- * longer than those before leaves as much of the doubling as four of its kind need.
+ * SRTT is that of RFC 6298. A round trip that is far longer than those before leaves as much of the
+ * doubling as four of its kind need.
  */
 void
 roce_rtt_end(struct roce_shard *s, struct roce_qp *qp)
@@ -40,7 +38,8 @@ roce_rtt_end(struct roce_shard *s, struct roce_qp *qp)
 	uint64_t rtt = s->now_ns - qp->rtt_ns;
 	uint32_t sample = rtt < UINT32_MAX / 4 ? (uint32_t)rtt : UINT32_MAX / 4;
 
-	roce_tx_clear(qp, ROCE_TXB_RTT);
+	roce_tx_clear(qp, ROCE_TXB_RTT | ROCE_TXB_LATE);
+	qp->tx_bits |= ROCE_TXB_TIMED;
 	if (qp->srtt_ns == 0)
 		qp->srtt_ns = sample;
 	else
@@ -48,6 +47,24 @@ roce_rtt_end(struct roce_shard *s, struct roce_qp *qp)
 	qp->backoff = 0;
 	while (retry_uncapped_ns(s, qp) < UINT64_C(4) * sample)
 		qp->backoff++;
+}
+
+/*
+ * Progress after timeouts ends the doubling once. From then on what timeouts double stays so until
+ * a round trip was measured, whatever is acknowledged before: on a path that has become longer than
+ * the timer each packet is sent several times, none can be measured, and that would never end.
+ */
+void
+roce_retry_progress(const struct roce_shard *s, struct roce_qp *qp)
+{
+	const uint16_t both = ROCE_TXB_LATE | ROCE_TXB_TIMED;
+
+	roce_retry_renew(s, qp);
+	if ((qp->tx_bits & both) == both) {
+		qp->backoff = 0;
+		roce_tx_clear(qp, ROCE_TXB_TIMED);
+	}
+	roce_tx_clear(qp, ROCE_TXB_LATE);
 }
 
 /*

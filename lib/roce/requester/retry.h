@@ -17,6 +17,8 @@
 uint64_t roce_retry_wait_ns(const struct roce_shard *s, const struct roce_qp *qp);
 /* The round trip that began with roce_rtt_begin() is over. */
 void roce_rtt_end(struct roce_shard *s, struct roce_qp *qp);
+/* The oldest packets are acknowledged, after a timeout or after a retry was charged. */
+void roce_retry_progress(const struct roce_shard *s, struct roce_qp *qp);
 /* Take one retry from the budget, because of a NAK or a timeout; false: it is used up. */
 bool roce_retry_charge(struct roce_shard *s, struct roce_qp *qp, bool nak);
 

@@ -299,6 +299,28 @@ Test(retry, W_COMP_13_progress_renews_the_time)
 	pair_free(p);
 }
 
+/* The same when no timer runs out for longer than the timeout: the first one that does costs
+ * nothing. checks W-COMP-13[3], W-TMR-07[9] */
+Test(retry, W_COMP_13_slow_progress_renews_the_time)
+{
+	struct pair *p = watched_pair(
+		&(struct pair_opts){.retry = 255, .timeout_code = 14, .window = 128}, true);
+
+	for (unsigned i = 0; i < 120; i++)
+		pair_write(p, 0, 0, i, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	for (unsigned i = 0; i < 110; i++) {
+		(void)pair_run(p, FLOOR * 8 / 10);
+		watched_answer(p, ROCE_ACK, WATCHED_PSN + i, ROCE_SYN_ACK);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+	}
+	cr_assert_eq(pair_count(p, 0)->timeouts, 0);
+	(void)pair_run(p, 6 * FLOOR);
+	cr_assert_geq(pair_count(p, 0)->timeouts, 1);
+	pair_expect_alive(p, 0, 0);
+	pair_free(p);
+}
+
 /* The response is there each time, and it is our own client that has no room for it: that is no
  * silence of the peer, however long it lasts. checks W-COMP-13[6] */
 Test(retry, W_COMP_13_a_response_without_room_is_an_answer)
