@@ -40,6 +40,7 @@
  *	sim_rare.c	codes, counts, lengths that are rare
  *	sim_kind.c	which rare things happened
  *	sim_dialect.h	peers that are other implementations
+ *	sim_insider.h	a peer that is hostile
  *	sim_mem.c	memory of the world; arenas with a shadow of what they must hold
  */
 #ifndef SIM_H
@@ -49,6 +50,7 @@
 #include "sim_dialect.h"
 #include "sim_draw.h"
 #include "sim_host.h"
+#include "sim_insider.h"
 #include "sim_net.h"
 #include "sim_sidr.h"
 

@@ -163,6 +163,8 @@ sim_cm_passes(struct sim_host *from, struct sim_host *to, const uint8_t *mad, st
 		c = conn_of(w, from, &m);
 		what = c != NULL ? fate(c, m.attr) : SIM_FATE_PASSES;
 	}
+	if (c != NULL)
+		sim_insider_record(c, from, mad);
 	sim_note(w, "conn %d: host %u sends %s, which %s", c != NULL ? (int)c->number : -1,
 		from->number, attr_names[m.attr - CM_ATTR_REQ], fate_names[what]);
 	if (what != SIM_FATE_PASSES)

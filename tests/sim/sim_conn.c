@@ -145,8 +145,9 @@ make_arenas(struct sim_ep *ep)
 
 	sim_arena_init(cl, &ep->source, slot, 0, "conn %u%s: source", number, ep->name);
 	sim_arena_init(cl, &ep->target, slot,
-		NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
-			NDSH_ACCESS_REMOTE_ATOMIC,
+		sim_insider_access(ep, NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_READ |
+					       NDSH_ACCESS_REMOTE_WRITE |
+					       NDSH_ACCESS_REMOTE_ATOMIC),
 		"conn %u%s: target", number, ep->name);
 	sim_arena_init(cl, &ep->landing, slot, NDSH_ACCESS_LOCAL_WRITE, "conn %u%s: landing",
 		number, ep->name);
@@ -163,8 +164,8 @@ make_qp(struct sim_ep *ep)
 	struct sim_world *w = ep->w;
 	struct roce_qp_attr attr = {.access = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
 					      NDSH_ACCESS_REMOTE_ATOMIC};
+	uint32_t was = sim_actor_set(w, sim_ep_actor(ep)), pd = sim_insider_pd_enter(ep);
 	struct roce_qp_cfg cfg = {.pd = cl->pd, .dims = ep->dims, .owner = ep};
-	uint32_t was = sim_actor_set(w, sim_ep_actor(ep));
 	struct ndsh_qp_layout layout;
 
 	sim_check(w, ndsh_qp_layout(&ep->dims, &layout), "ndsh_qp_layout()");
@@ -202,6 +203,7 @@ make_qp(struct sim_ep *ep)
 	sim_ep_modify(ep, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &attr);
 	if (cl->next_ns == SIM_NEVER)
 		cl->next_ns = w->now_ns + SIM_US;
+	cl->pd = pd;
 	sim_actor_set(w, was);
 }
 
@@ -325,6 +327,7 @@ sim_conn_start(struct sim_conn *c)
 		.owner = ep,
 	};
 
+	sim_insider_plan(c);
 	sim_dialect_plan(c);
 	sim_note(ep->w, "conn %u: host %u to host %u, %s, MTU %u, poison %s%s, abrupt at %u%s",
 		c->number, local->number, remote->number, c->v6 ? "IPv6" : "IPv4", c->mtu,
@@ -337,7 +340,8 @@ sim_conn_start(struct sim_conn *c)
 	ep->cm = roce_cm_connect(local->cm, ep->w->now_ns, &req);
 	sim_check(ep->w, ep->cm != NULL, "roce_cm_connect()");
 	c->state = SIM_CONN_SETUP;
-	c->dying = c->poison == SIM_POISON_RNR || c->poison == SIM_POISON_OVERRUN;
+	c->dying = c->poison == SIM_POISON_RNR || c->poison == SIM_POISON_OVERRUN ||
+		   c->insider != NULL;
 	sim_host_wake(local, ep->w->now_ns);
 }
 
@@ -438,7 +442,9 @@ on_end(struct sim_ep *ep, const struct roce_cm_event *ev)
 		      c->ep[1].disconnecting || c->ep[0].vanished || c->ep[1].vanished;
 
 	ep->cm_over = true;
-	if (ev->type == ROCE_CM_EV_REJECTED)
+	if (c->insider != NULL)
+		sim_note(w, "conn %u%s: ended with an insider", c->number, ep->name);
+	else if (ev->type == ROCE_CM_EV_REJECTED)
 		sim_check(w,
 			(c->refuse && ev->reason == ROCE_CM_REASON_CONSUMER) ||
 				(c->nobody && ev->reason == REJECT_NO_LISTENER) || wished ||

@@ -126,9 +126,10 @@ struct sim_conn {
 	uint16_t vlan;
 	uint32_t keepalive_ms; /* of both ends; 0: none */
 	struct sim_cm_fault cm_fault[SIM_CM_FAULTS];
-	uint32_t cm_id;	   /* of the active side; 0: not known yet */
-	bool copies;	   /* REQs may come when it is over */
-	unsigned death_at; /* a host dies after so many requests of both ends; 0: none */
+	uint32_t cm_id;		     /* of the active side; 0: not known yet */
+	bool copies;		     /* REQs may come when it is over */
+	struct sim_insider *insider; /* one end is hostile; NULL: none is */
+	unsigned death_at;	     /* a host dies after so many requests of both ends; 0: none */
 	/* Once true, requests may fail. */
 	bool dying;
 };

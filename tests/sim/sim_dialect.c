@@ -207,7 +207,8 @@ sim_dialect_plan(struct sim_conn *c)
 {
 	struct sim_world *w = c->ep[0].w;
 
-	if (c->ep[0].client->shard->host->address == c->ep[1].client->shard->host->address)
+	if (c->ep[0].client->shard->host->address == c->ep[1].client->shard->host->address ||
+		c->insider != NULL)
 		return;
 	for (unsigned i = 0; i < 2; i++)
 		if (sim_chance(w, w->profile->dialects))
@@ -227,7 +228,7 @@ sim_say(struct sim_ep *ep, struct sim_words *words)
 	sim_net_send(ep->w, h->number, frame, sim_words_build(words, frame));
 }
 
-/* The end at h that sends this packet, if it has a dialect. */
+/* The end at h that sends this packet, if it has a dialect, or is or meets an insider. */
 static struct sim_ep *
 speaker(struct sim_host *h, const struct roce_pkt *pkt, const uint8_t *frame)
 {
@@ -236,8 +237,9 @@ speaker(struct sim_host *h, const struct roce_pkt *pkt, const uint8_t *frame)
 	for (unsigned i = 0; i < 2 * w->n_conns; i++) {
 		struct sim_ep *ep = &w->conns[i / 2].ep[i % 2], *to = ep->peer;
 
-		if (ep->speech != NULL && ep->qp != NULL && !ep->gone && to->qp != NULL &&
-			to->qpn == pkt->qpn && ep->client->shard->host == h &&
+		if ((ep->speech != NULL || ep->conn->insider != NULL) && ep->qp != NULL &&
+			!ep->gone && to->qp != NULL && to->qpn == pkt->qpn &&
+			ep->client->shard->host == h &&
 			memcmp(to->client->shard->host->mac, frame, 6) == 0)
 			return ep;
 	}
@@ -251,16 +253,17 @@ sim_dialect_send(struct sim_host *h, const uint8_t *frame, uint32_t bytes)
 	struct sim_ep *ep = NULL;
 	struct sim_words words;
 
-	if (h->w->profile->dialects > 0 && sim_words_parse(&words, frame, bytes) &&
+	if (h->w->profile->dialects + h->w->profile->insiders > 0 &&
+		sim_words_parse(&words, frame, bytes) &&
 		(words.pkt.opflags & (ROCE_OPF_REQUEST | ROCE_OPF_RESPONSE)))
 		ep = speaker(h, &words.pkt, frame);
 	if (ep != NULL)
 		sim_actor_set(h->w, sim_ep_actor(ep));
-	if (ep == NULL)
+	if (ep == NULL || (ep->conn->insider != NULL && !sim_insider_said(ep, &words)))
 		sim_net_send(h->w, h->number, frame, bytes);
-	else if (words.pkt.opflags & ROCE_OPF_REQUEST)
+	else if (ep->speech != NULL && (words.pkt.opflags & ROCE_OPF_REQUEST))
 		sim_request_said(ep, &words);
-	else
+	else if (ep->speech != NULL)
 		sim_response_said(ep, &words);
 	sim_actor_set(h->w, was);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  *	sim --seeds A..B [--profile NAME]... [--replay] [--stop] [--counters] [--dialects] [--kinds]
+ *		[--insiders]
  *	sim --seed N [--profile NAME] [--verbose]
  *	sim --shrink N [--profile NAME] [--budget SECONDS]
  *	sim --scenario FILE [--verbose]
@@ -9,8 +10,9 @@
  * The seed chooses one of the profiles, or of all. --replay runs each seed twice and fails
  * if their traces differ. --stop ends at the first failure. --counters shows what
  * the engine and the CM saw in all of it. --dialects fails if there is a dialect (sim_dialect.c)
- * that no peer has spoken, --kinds if one of the rare things (sim_kind.h) never happened. A failing
- * seed prints one line that starts with "seed N".
+ * that no peer has spoken, --kinds if one of the rare things (sim_kind.h) never happened, --insiders
+ * if there is a trick that no insider has tried (sim_insider.c). A failing seed prints one line that
+ * starts with "seed N".
  *
  * --shrink prints a scenario of what little of a failing seed fails in the same way, found in so
  * much CPU time, with its trace; --scenario runs one, --scenarios all of a folder.
@@ -32,7 +34,7 @@ struct options {
 	uint64_t first, last;
 	const struct sim_profile *profile[PROFILES_MAX];
 	unsigned n_profiles;
-	bool verbose, replay, stop, counters, dialects, kinds, shrink;
+	bool verbose, replay, stop, counters, dialects, kinds, insiders, shrink;
 	const char *scenario, *scenarios;
 	unsigned budget_s;
 	bool any; /* of what may be done */
@@ -42,7 +44,7 @@ static int
 usage(void)
 {
 	fprintf(stderr, "usage: sim --seeds A..B | --seed N [--profile NAME]... [--verbose] "
-			"[--replay] [--stop] [--counters] [--dialects] [--kinds]\n"
+			"[--replay] [--stop] [--counters] [--dialects] [--kinds] [--insiders]\n"
 			"       sim --shrink N [--profile NAME] [--budget SECONDS]\n"
 			"       sim --scenario FILE [--verbose] | --scenarios FOLDER\n"
 			"profiles:");
@@ -76,7 +78,8 @@ parse_flag(const char *name, struct options *o)
 		const char *name;
 		bool *flag;
 	} flags[] = {{"--verbose", &o->verbose}, {"--replay", &o->replay}, {"--stop", &o->stop},
-		{"--counters", &o->counters}, {"--dialects", &o->dialects}, {"--kinds", &o->kinds}};
+		{"--counters", &o->counters}, {"--dialects", &o->dialects}, {"--kinds", &o->kinds},
+		{"--insiders", &o->insiders}};
 
 	for (unsigned i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (strcmp(name, flags[i].name) == 0)
@@ -161,6 +164,7 @@ print_counters(void)
 	sim_cm_print();
 	sim_dialect_print();
 	sim_kinds_print();
+	sim_insider_print();
 }
 
 static const struct sim_profile *
@@ -233,6 +237,8 @@ main(int argc, char **argv)
 	if (o.dialects && !sim_dialect_all_spoken())
 		failed++;
 	if (o.kinds && !sim_kinds_all())
+		failed++;
+	if (o.insiders && !sim_insider_all_tricks())
 		failed++;
 	print_figures(passed + failed, spent_ns() - begin);
 	return close_with(passed, failed);

@@ -77,6 +77,9 @@ send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 	const struct sim_conn *c = ep->conn;
 	bool closing = c->state >= SIM_CONN_CLOSING || c->poison >= SIM_POISON_DEREGISTER;
 
+	if (c->insider != NULL)
+		return sim_insider_send_ok(ep, op, status);
+
 	if (!c->dying)
 		return status == NDSH_WC_SUCCESS;
 	if (status == NDSH_WC_FLUSH_ERR)
@@ -111,6 +114,8 @@ recv_status_ok(const struct sim_ep *ep, uint8_t status)
 {
 	const struct sim_conn *c = ep->conn;
 
+	if (c->insider != NULL)
+		return sim_insider_recv_ok(ep, status);
 	if (status == NDSH_WC_FLUSH_ERR) /* of shared ones it has one at most (R-FL-08) */
 		return (c->dying || ep->flushing) && !(ep->srq != NULL && ep->recv_failed);
 	if (!c->dying || ep->recv_failed)
@@ -138,7 +143,7 @@ release(struct sim_op *op, struct sim_ep *ep, bool ok)
 	op->done = true;
 	if (op->local != NULL) {
 		op->local->users[op->local_slot]--;
-		if (!ok)
+		if (!ok && ep->conn->insider == NULL)
 			op->local->undefined[op->local_slot] = true;
 	}
 	if (op->remote_slot < 0)
@@ -193,9 +198,11 @@ static void
 finish(struct sim_ep *ep, struct sim_op *op, uint8_t status)
 {
 	op->status = status;
-	if (status == NDSH_WC_SUCCESS)
+	if (ep->conn->insider != NULL)
+		sim_insider_fetched(ep, op);
+	else if (status == NDSH_WC_SUCCESS)
 		check_effect(ep, op);
-	else
+	if (status != NDSH_WC_SUCCESS)
 		ep->send_failed = true;
 	if (status != NDSH_WC_SUCCESS && status != NDSH_WC_FLUSH_ERR)
 		ep->send_error = true;
@@ -312,7 +319,10 @@ recv_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 	sim_check(w, e->slot_count == ep->recv_head, "conn %u%s: receive: slot count %u, not %u",
 		ep->conn->number, ep->name, e->slot_count, ep->recv_head);
 	in->users[r->slot]--;
-	if (e->status == NDSH_WC_SUCCESS) {
+	if (ep->conn->insider != NULL) {
+		sim_insider_received(ep, r, e);
+		ep->recv_failed |= e->status != NDSH_WC_SUCCESS;
+	} else if (e->status == NDSH_WC_SUCCESS) {
 		check_message(ep, r, e);
 	} else {
 		ep->recv_failed = true;
@@ -462,6 +472,10 @@ end_of_memory(struct sim_ep *ep)
 void
 sim_model_conn_end(struct sim_conn *c)
 {
+	if (c->insider != NULL) {
+		sim_insider_memory(c->insider->victim);
+		return;
+	}
 	end_of_direction(&c->ep[0], &c->ep[1]);
 	end_of_direction(&c->ep[1], &c->ep[0]);
 	end_of_memory(&c->ep[0]);

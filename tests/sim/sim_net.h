@@ -16,6 +16,7 @@ struct sim_profile {
 	unsigned poison;    /* chance that a connection has an error planned */
 	unsigned abrupt;    /* chance that a connection ends in the middle of its work */
 	unsigned together;  /* chance that two connections begin, or both ends end, at once */
+	unsigned insiders;  /* chance that an end is hostile */
 	unsigned dialects;  /* chance that an end is another implementation */
 	/* The hosts. */
 	unsigned cm;	 /* chance of each planned fault of a connection's CM messages */

@@ -146,6 +146,8 @@ orderly_end(struct sim_conn *c)
 
 	if (c->state != SIM_CONN_UP || (!all && (c->abrupt_at == 0 || posted < c->abrupt_at)))
 		return;
+	if (c->insider != NULL && c->insider->patience > 0)
+		return;
 	if (!all && !sim_chance(w, 2000)) /* not always at once */
 		return;
 	disconnect(&c->ep[sim_below(w, 2)]);
@@ -199,6 +201,7 @@ uint64_t
 sim_conn_step(struct sim_conn *c)
 {
 	struct sim_world *w = c->ep[0].w;
+	uint64_t insider_ns;
 
 	if (c->state == SIM_CONN_OVER)
 		return SIM_NEVER;
@@ -219,6 +222,7 @@ sim_conn_step(struct sim_conn *c)
 		drain(&c->ep[i]);
 	}
 	sim_actor_set(w, SIM_ACTOR_CONN(c->number));
+	insider_ns = sim_insider_step(c);
 	orderly_end(c);
 	for (unsigned i = 0; i < 2; i++) {
 		sim_actor_set(w, sim_ep_actor(&c->ep[i]));
@@ -234,9 +238,10 @@ sim_conn_step(struct sim_conn *c)
 	sim_actor_set(w, SIM_ACTOR_WORLD);
 	if (c->ep[0].gone && c->ep[1].gone) {
 		sim_model_conn_end(c);
+		sim_insider_over(c);
 		c->state = SIM_CONN_OVER;
 		return SIM_NEVER;
 	}
 	/* The longer nothing happened, the less often: an MRA may ask for a minute (W-CM-50). */
-	return w->now_ns + 5 * SIM_US + (w->now_ns - w->progress_ns) / 16;
+	return sim_earlier(insider_ns, w->now_ns + 5 * SIM_US + (w->now_ns - w->progress_ns) / 16);
 }

@@ -92,6 +92,15 @@ const struct sim_profile sim_profiles[] = {
 		.changes = 8000,
 		.rare = 3000},
 	{.name = "marked", .jitter_ns = 5 * SIM_US, .lazy_recv = 500, .marks = 2500},
+	{.name = "insiders", .jitter_ns = 2 * SIM_US, .lazy_recv = 500, .insiders = 4000},
+	{.name = "lossy-insiders",
+		.loss = 100,
+		.dup = 100,
+		.reorder = 200,
+		.straggle_ns = SIM_MS,
+		.jitter_ns = 10 * SIM_US,
+		.lazy_recv = 1000,
+		.insiders = 4000},
 	{.name = NULL},
 };
 

@@ -126,7 +126,7 @@ sim_requester_run(struct sim_ep *ep)
 	}
 }
 
-/* checks W-TMR-06: a responder lives with a wait that is longer than its code */
+/* An RNR wait may be longer than its code (W-TMR-06). */
 void
 sim_response_heard(struct sim_ep *ep, struct roce_pkt *pkt)
 {

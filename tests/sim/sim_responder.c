@@ -110,7 +110,7 @@ said_fatal(struct sim_ep *ep, struct sim_words *words)
 	sim_say(ep, words);
 }
 
-/* rxe takes the packets behind for a loss, once. checks W-RESP-03, W-COMP-04, W-RXE-22 */
+/* rxe takes the packets behind for a loss, once. */
 static void
 nak_behind_rnr(struct sim_ep *ep)
 {
@@ -152,7 +152,7 @@ said_acknowledge(struct sim_ep *ep, struct sim_words *words)
 /* ---- responses of READs ---- */
 
 /* The region was deregistered in the middle of a READ: the rest is refused by a NAK with the PSN of
- * the request, and then there is silence. checks W-COMP-06, W-RESP-18 */
+ * the request, and then there is silence. checks W-COMP-06 */
 static bool
 refuse_rest(struct sim_ep *ep, const struct roce_pkt *pkt)
 {
@@ -308,8 +308,8 @@ keep(struct sim_ep *ep, const struct sim_frame *f, const struct roce_pkt *pkt)
 	c->psn = pkt->psn;
 }
 
-/* The gap is filled: those behind it are not awaited again. checks W-COMP-02: an acknowledgement
- * may reach beyond what was sent again */
+/* The gap is filled: those behind it are not awaited again. An acknowledgement then
+ * reaches beyond what was sent again (W-NEG-06). */
 static void
 use_kept(struct sim_ep *ep)
 {

@@ -46,5 +46,6 @@ struct sim_frame;
 struct sim_shard;
 struct sim_host;
 struct sim_speech;
+struct sim_insider;
 
 #endif

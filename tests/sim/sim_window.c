@@ -76,7 +76,7 @@ sim_window_op(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
 {
 	struct sim_window *v = &ep->windows[sim_below(ep->w, SIM_WINDOWS)];
 
-	if (v->mw == NULL || ep->conn->poison == SIM_POISON_DEREGISTER)
+	if (v->mw == NULL || ep->conn->poison == SIM_POISON_DEREGISTER || !sim_insider_windows(ep))
 		return false;
 	op->window = v;
 	if (v->state == SIM_WINDOW_FREE)
