@@ -216,6 +216,9 @@ sim_response_said(struct sim_ep *ep, struct sim_words *words)
 
 	if (s->over)
 		return;
+	/* The rest had come before, so the request does not come again. */
+	if (s->broken && roce_psn_diff(ep->peer->qp->una_psn, s->broken_psn) > 0)
+		s->broken = false;
 	if (s->broken && roce_psn_diff(pkt->psn, s->broken_psn) >= 0 && !fatal)
 		return;
 	if (pkt->opcode == ROCE_ACK) {
