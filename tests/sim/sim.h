@@ -39,6 +39,7 @@
  *	sim_exhaust.c	tables that are full
  *	sim_rare.c	codes, counts, lengths that are rare
  *	sim_kind.c	which rare things happened
+ *	sim_wire.c	what every frame must be like
  *	sim_dialect.h	peers that are other implementations
  *	sim_insider.h	a peer that is hostile
  *	sim_mem.c	memory of the world; arenas with a shadow of what they must hold

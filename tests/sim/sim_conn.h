@@ -84,6 +84,8 @@ struct sim_ep {
 	uint64_t close_ns;	   /* when to react to an error */
 	uint64_t drained_until_ns; /* in SQD */
 	bool draining, patient;	   /* in SQD: not yet told that it is drained; waits for that */
+	uint32_t response_psn;	   /* next of a READ of the peer, if it is responding */
+	bool responding;
 	struct sim_speech *speech; /* it speaks a dialect; NULL: it does not */
 };
 enum sim_fate { /* of a CM message */

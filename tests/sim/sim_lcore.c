@@ -251,6 +251,7 @@ pull(struct sim_shard *sh)
 		sim_check(w, slots[i].port == sh->host->number && slots[i].len <= ROCE_FRAME_MAX,
 			"bad slot: port %u, %u bytes", slots[i].port, slots[i].len);
 		sh->tx_frames++;
+		sim_wire_check(sh, slots[i].buf, slots[i].len);
 		sim_ud_left(&sh->client, slots[i].buf, slots[i].len);
 		sim_cc_left(sh, slots[i].buf, slots[i].len);
 		put(sh, sim_frame_new(slots[i].buf, slots[i].len));

@@ -28,6 +28,8 @@ void sim_words_sport(struct sim_words *words, uint16_t sport);
 /* Of no frame: an acknowledgement of an end to its peer. */
 void sim_words_ack(
 	struct sim_words *words, const struct sim_ep *ep, uint8_t syndrome, uint32_t psn);
+/* What an engine is about to send: sim_wire.c */
+void sim_wire_check(struct sim_shard *sh, const uint8_t *frame, uint32_t bytes);
 /* frame has room for SIM_WORDS_MAX bytes. Returns how many there are. */
 uint32_t sim_words_build(const struct sim_words *words, uint8_t *frame);
 
