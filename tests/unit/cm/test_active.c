@@ -22,6 +22,26 @@ Test(cm_active, w_cm_70_flow_label_of_the_ports)
 	cm_net_free(net);
 }
 
+/* All of the field behind the IP CM header is the user's: nothing of ours rides in it. checks
+ * W-NEG-04 */
+Test(cm_active, W_NEG_04_all_private_data_are_the_users)
+{
+	for (unsigned bytes = 0; bytes <= 56; bytes++) {
+		struct cm_net *net = cm_net_new(false);
+		const struct roce_cm_event *ev;
+		uint8_t priv[56], zero[56] = {0};
+
+		memset(priv, 0xa5, sizeof(priv));
+		cm_net_connect(net, priv, bytes);
+		cm_net_run(net, MS(10));
+		ev = cm_net_only_event(&net->host[CM_NET_P], ROCE_CM_EV_REQUEST);
+		cr_assert_eq(ev->priv_bytes, 56);
+		cr_assert_arr_eq(ev->priv, priv, bytes);
+		cr_assert_arr_eq(ev->priv + bytes, zero, 56 - bytes);
+		cm_net_free(net);
+	}
+}
+
 #define MSG 24u /* a message begins behind the header of its MAD */
 
 /* 0 would be 8 us to a Linux peer: who asks for it gets what Linux takes. */
@@ -54,7 +74,8 @@ take_rep(struct cm_net *net, unsigned from, const struct cm_mad *mad)
 
 /*
  * Some peers send back whatever vendor a REQ names, with its options: in our REQs there is nothing
- * to send back, and nothing that a REP says of vendors makes the connection another one.
+ * to send back, and nothing that a REP says of vendors makes the connection another one. checks
+ * W-NEG-03
  */
 Test(cm_active, W_CM_82_an_echo_in_a_REP_changes_nothing)
 {

@@ -75,7 +75,7 @@ answer(struct cm_net *net, const uint8_t req[ROCE_MAD_BYTES], struct roce_cm_tx 
 	cr_assert(roce_cm_tx(net->host[CM_NET_P].cm, tx));
 }
 
-/* Whatever the REQ says: checks W-CM-80. */
+/* Whatever the REQ says: checks W-CM-80, W-NEG-02[2]. */
 Test(cm_build, W_CM_81_a_REP_names_no_vendor_to_anybody)
 {
 	static const uint32_t vendors[] = {0, 0x15b3, 1, 0xffffff};
