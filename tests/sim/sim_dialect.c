@@ -70,6 +70,8 @@ static const struct {
 		"Linux drivers/infiniband/sw/rxe/rxe_net.c"},
 };
 
+#define SLOW_NS (50 * SIM_S) /* within 15 times 4.3 s, which a REQ asks for */
+
 #define SPEAKS(d) (UINT64_C(1) << SIM_DIALECT_##d)
 
 /* What is known of whole implementations (doc/rules/wire.md, "Peers"). */
@@ -360,7 +362,7 @@ sim_dialect_delay(struct sim_ep *ep)
 	if (!sim_speaks(ep, SIM_DIALECT_SLOW_ANSWER) || !sim_chance(ep->w, 5000))
 		return 0;
 	sim_spoke(ep, SIM_DIALECT_SLOW_ANSWER);
-	return sim_below(ep->w, 20 * SIM_S);
+	return sim_below(ep->w, SLOW_NS);
 }
 
 bool
