@@ -303,6 +303,8 @@ response(struct sim_insider *x)
 			pkt->opcode = index == 0 ? ROCE_READ_RESP_FIRST : ROCE_READ_RESP_MIDDLE;
 			pkt->payload_bytes = x->ep->conn->mtu;
 		}
+		if (sim_chance(w, x->gentle ? 500 : 3000)) /* more than was asked for */
+			pkt->payload_bytes += 1 + (uint32_t)sim_below(w, 64);
 		if (pkt->payload_bytes > SIM_MTU_MAX)
 			pkt->payload_bytes = 0;
 	}
