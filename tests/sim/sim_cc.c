@@ -123,7 +123,8 @@ sim_cc_rx(struct sim_shard *sh, const struct roce_pkt *pkt, struct roce_qp *qp)
 	struct sim_ep *ep;
 
 	roce_shard_rx(sh->s, w->now_ns, pkt, qp);
-	if (roce_shard_counters(sh->s)->rp_cnp_handled == before)
+	/* What ends the queue pair may say so, too: of a dead one nothing is kept. */
+	if (roce_shard_counters(sh->s)->rp_cnp_handled == before || qp->state == ROCE_QPS_ERR)
 		return;
 	ep = end_of(&sh->client, qp);
 	sim_check(w, ep != NULL, "a CNP for no connection");
