@@ -10,9 +10,9 @@
  * The seed chooses one of the profiles, or of all. --replay runs each seed twice and fails
  * if their traces differ. --stop ends at the first failure. --counters shows what
  * the engine and the CM saw in all of it. --dialects fails if there is a dialect (sim_dialect.c)
- * that no peer has spoken, --kinds if one of the rare things (sim_kind.h) never happened, --insiders
- * if there is a trick that no insider has tried (sim_insider.c). A failing seed prints one line that
- * starts with "seed N".
+ * that no peer has spoken, --kinds if one of the rare things (sim_kind.h) never happened,
+ * --insiders if there is a trick that no insider has tried (sim_insider.c). A failing seed prints
+ * one line that starts with "seed N".
  *
  * --shrink prints a scenario of what little of a failing seed fails in the same way, found in so
  * much CPU time, with its trace; --scenario runs one, --scenarios all of a folder.
