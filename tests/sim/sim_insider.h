@@ -17,6 +17,7 @@
 #ifndef SIM_INSIDER_H
 #define SIM_INSIDER_H
 
+#include "sim_ops.h"
 #include "sim_words.h"
 
 #define SIM_MADS 4u
