@@ -94,8 +94,9 @@ send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 		return !op->poisoned;
 	/* The peer is dead and silent, and its reason was lost or not for us. */
 	if (status == NDSH_WC_RETRY_EXC_ERR)
-		return closing || sim_is_lossy(ep->w) || sim_may_give_up(c) || ep->peer->errored ||
-		       ep->peer->flushing;
+		return sim_is_lossy(ep->w) || sim_may_give_up(c) ||
+		       (!sim_dialect_refused(ep->peer) &&
+			       (closing || ep->peer->errored || ep->peer->flushing));
 	if (c->poison == SIM_POISON_DEREGISTER)
 		return status == NDSH_WC_REM_ACCESS_ERR && op->remote_slot >= 0 && ep == c->villain;
 	if (c->poison == SIM_POISON_CUT)

@@ -343,7 +343,7 @@ Test(completer, W_COMP_11_each_atomic_has_its_own_answer)
 
 /* ---- receivers that are not ready ---- */
 
-/* checks W-RXE-22, W-COMP-04[3], W-TMR-06[1] */
+/* checks W-COMP-04[3], W-RESP-03[2], W-RXE-22, W-TMR-06[1] */
 Test(completer, W_RESP_03_a_sequence_nak_while_an_rnr_wait_runs)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){0}, true);
