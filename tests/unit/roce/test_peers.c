@@ -63,7 +63,7 @@ say_faulty(struct pair *p, enum fault fault, bool icrc_ok)
 	if (fault == VERSION)
 		frame[tmpl.len + 1] |= 1;
 	if (fault == OPCODE)
-		frame[tmpl.len] = 0x15;
+		frame[tmpl.len] = 0xc4; /* a manufacturer's */
 	bytes = roce_wire_seal(frame, &tmpl, hdr, BYTES);
 	if (!icrc_ok)
 		frame[bytes - 1] ^= 1;
