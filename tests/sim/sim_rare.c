@@ -21,7 +21,7 @@ sim_rare_plan(struct sim_world *w, struct sim_conn *c)
 	c->rnr_code = (uint8_t)(1 + sim_below(w, 13));
 	if (p->starve > 0) /* long waits, that a minute is not too many */
 		c->rnr_code = (uint8_t)((24 + sim_below(w, 9)) % 32);
-	else if (rare)
+	else if (rare || sim_chance(w, 2000))
 		c->rnr_code = (uint8_t)sim_below(w, 32);
 	if (p->dialects == 0 && sim_chance(w, 800))
 		c->vlan = (uint16_t)(1 + sim_below(w, 4094));

@@ -211,6 +211,18 @@ planned(const struct sim_world *w, enum sim_poison poison)
 	return false;
 }
 
+/* How often keepalives asked whether a peer is there. */
+static uint64_t
+world_probes(const struct sim_world *w)
+{
+	uint64_t probes = 0;
+
+	for (unsigned h = 0; h < w->n_hosts; h++)
+		for (unsigned i = 0; i < w->hosts[h].n_shards; i++)
+			probes += roce_shard_counters(w->hosts[h].shard[i].s)->keepalives;
+	return probes;
+}
+
 static void
 check_shard(struct sim_world *w, struct sim_shard *sh)
 {
@@ -239,8 +251,11 @@ check_shard(struct sim_world *w, struct sim_shard *sh)
 	if (strcmp(w->profile->name, "clean") == 0) {
 		/* A response may be acknowledged twice while it is being placed. */
 		uint64_t ghosts = w->far_used > 0 ? 0 : c->rx_ghost_response;
+		/* A probe is a duplicate of what was executed (W-DUP-01). */
+		uint64_t probes = world_probes(w);
+		uint64_t duplicates = c->rx_duplicate > probes ? c->rx_duplicate - probes : 0;
 		uint64_t repairs =
-			c->retransmitted_packets + c->rx_duplicate + c->tx_nak_sequence + ghosts;
+			c->retransmitted_packets + duplicates + c->tx_nak_sequence + ghosts;
 		/* Datagrams may take the place of other packets. */
 		bool excused =
 			c->rx_rnr > 0 || w->n_uds > 0 || w->stalls + w->holds + w->net.dropped > 0;
