@@ -267,6 +267,39 @@ Test(keepalive, any_acknowledgement_is_an_answer)
 	}
 }
 
+/* A response to the READ whose last PSN the probe has comes once more, late: it is not one to the
+ * probe, and no error of the peer. */
+Test(keepalive, late_responses_to_what_had_its_psn)
+{
+	static const uint8_t payload[8];
+	struct wire w = {0};
+	struct pair *p = start(&w, IDLE_MS, &all_rights);
+	struct roce_pkt late = {.opcode = ROCE_READ_RESP_ONLY,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.qpn = roce_qp_num(p->side[0].q[0].qp),
+		.syndrome = ROCE_SYN_ACK,
+		.payload_bytes = sizeof(payload)};
+
+	pair_read(p, 0, 0, 1, 0, 0, 8, 0);
+	pass(p, MS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	w.cut = true;
+	while (w.probes == 0)
+		pass(p, MS);
+	late.psn = w.last.psn;
+	pair_inject(p, 0, 0, &late, payload);
+	pass(p, MS);
+	pair_expect_alive(p, 0, 0);
+	cr_assert_eq(pair_count(p, 0)->rx_ghost_response, 1);
+	w.cut = false;
+	pass(p, 100 * MS);
+	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+	pass(p, 10 * MS);
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
+	pair_expect_alive(p, 0, 0);
+	pair_free(p);
+}
+
 /* Milliseconds are counted in 32 bits: they begin anew after 49 days, and nothing is noticed of it,
  * however long a peer may be idle. */
 Test(keepalive, milliseconds_begin_anew)
