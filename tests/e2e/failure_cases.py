@@ -194,7 +194,8 @@ def lookups_lost(build, networked):
         seen[attribute, cm_id(frame)] += 1
         return seen[attribute, cm_id(frame)] <= 2
 
-    with scratch() as folder, Relayed(build, folder, leave_out, networked) as link:
+    with scratch() as folder, Relayed(build, folder, leave_out, networked,
+                                           rc={"cm_retries": 15}) as link:
         scenario(link, "lookups", 0)
         lost = [a for (a, _), n in seen.items() if n > 2]
         if lost.count(SIDR_REQ) < 3 or lost.count(SIDR_REP) < 3:

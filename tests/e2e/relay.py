@@ -82,8 +82,8 @@ class Relayed(Veth):
 
     name = "relayed"
 
-    def __init__(self, build, folder, leave_out, networked, *alter):
-        super().__init__(build, folder, networked)
+    def __init__(self, build, folder, leave_out, networked, *alter, rc=None):
+        super().__init__(build, folder, networked, rc=rc)
         self.leave_out, self.alter, self.relay = leave_out, alter, None
 
     def __enter__(self):
