@@ -74,6 +74,24 @@ Test(retry, W_TMR_07_early_tries_leave_the_budget_alone)
 	pair_free(p);
 }
 
+/* Not even an agreed timeout that is shorter makes the timer shorter than its floor.
+ * checks W-TMR-07[2,3] */
+Test(retry, W_TMR_07_the_floor_is_stronger_than_the_timeout)
+{
+	for (uint8_t code = 1; code < 8; code++) {
+		struct pair *p =
+			watched_pair(&(struct pair_opts){.retry = 7, .timeout_code = code}, true);
+
+		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+		pair_turn(p, 0);
+		(void)pair_run(p, FLOOR - 1);
+		cr_assert_eq(watched.n, 1);
+		(void)pair_run(p, FLOOR / 4);
+		cr_assert_eq(watched.n, 2);
+		pair_free(p);
+	}
+}
+
 /* More requests are no progress: the oldest is not forgotten for them. checks W-TMR-02[2] */
 Test(retry, W_TMR_02_sending_does_not_restart_the_timer)
 {
@@ -172,6 +190,30 @@ Test(retry, W_TMR_03_from_the_first_response_that_is_missing)
 	}
 }
 
+/* What was sent again had arrived: what an ACK says is not sent once more, and the rest goes on
+ * from there. checks W-TMR-03[1], W-COMP-02[1] */
+Test(retry, W_TMR_03_an_ack_overtakes_what_is_sent_again)
+{
+	struct ear e;
+	struct pair *p = ear_pair(&e, (struct pair_opts){.mtu = MTU});
+	uint64_t sent;
+
+	p->tap = fault_tap_mute;
+	p->tap_ctx = &(unsigned){0};
+	pair_write(p, 0, 0, 1, 0, 0, 8 * MTU, 0);
+	pair_turn(p, 0);
+	sent = p->sent[0];
+	cr_assert_eq(sent, 8);
+	p->now_ns += FLOOR + FLOOR / 4;
+	cr_assert_gt(roce_shard_timers(p->side[0].shard, p->now_ns, 64), 0);
+	cr_assert_eq(ear_pump(p, 0, 1), 1, "the first of them leaves");
+	ear_answer(p, EAR_PSN + 5, ROCE_SYN_ACK);
+	cr_assert_eq(p->sent[0] - sent, 2, "two were missing");
+	ear_answer(p, EAR_PSN + 7, ROCE_SYN_ACK);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_free(p);
+}
+
 /* Whatever it is that was lost, there is a timer for it. checks W-TMR-02[1] */
 Test(retry, W_TMR_02_every_kind_of_request)
 {
@@ -247,6 +289,25 @@ Test(retry, W_TMR_05_naks_with_progress)
 	}
 	watched_answer(p, ROCE_ACK, WATCHED_PSN + 39, ROCE_SYN_ACK);
 	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_free(p);
+}
+
+/* Progress makes the next NAK cost a retry at once again: the silence behind it may last for one
+ * timeout, not for two. checks W-TMR-05[4], W-COMP-13[1] */
+Test(retry, W_TMR_05_each_nak_with_progress_costs_one)
+{
+	const uint64_t t_ns = UINT64_C(4096) << 12;
+	struct pair *p =
+		watched_pair(&(struct pair_opts){.mtu = MTU, .retry = 1, .timeout_code = 12}, true);
+
+	pair_write(p, 0, 0, 1, 0, 0, 3 * MTU, 0);
+	pair_turn(p, 0);
+	watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_NAK_SEQ);
+	watched_answer(p, ROCE_ACK, WATCHED_PSN + 1, ROCE_SYN_NAK_SEQ);
+	(void)pair_run(p, t_ns * 9 / 10);
+	pair_expect_alive(p, 0, 0);
+	(void)pair_run(p, t_ns);
+	pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
 	pair_free(p);
 }
 
