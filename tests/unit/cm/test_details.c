@@ -349,3 +349,35 @@ Test(cm_details, w_cm_41_by_guid_or_by_both_ids)
 	cr_expect_eq(b.conn->state, CM_REQ_SENT);
 	cm_net_free(b.net);
 }
+
+/* The last value on either side of a bound: queue pair numbers, IPv4 addresses, retries. */
+Test(cm_details, bounds)
+{
+	static const struct {
+		uint32_t qpn;
+		uint8_t first; /* of the address from which the REQ comes */
+		bool taken;
+	} rows[] = {{2, 192, true}, {1, 192, false}, {2, 223, true}, {2, 224, false}, {2, 1, true},
+		{2, 0, false}, {2, 126, true}, {2, 127, false}, {2, 128, true}};
+	struct roce_cm_cfg cfg = {.max_conns = 1, .max_listeners = 1, .max_retries = 15};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+		struct cm_mad m = cm_net_take_req(net);
+		struct roce_cm_event ev;
+		struct cm_ip_hdr ip;
+
+		a->gid.raw[12] = rows[i].first;
+		cr_assert(cm_ip_hdr_decode(&ip, m.priv));
+		m.sgid = ip.src = a->gid;
+		cm_ip_hdr_encode(m.priv, &ip);
+		m.qpn = rows[i].qpn;
+		cm_net_inject(net, CM_NET_A, &m);
+		cr_expect_eq(roce_cm_event(p->cm, &ev), rows[i].taken, "row %u", i);
+		cm_net_free(net);
+	}
+	cr_expect_neq(roce_cm_bytes(&cfg), 0);
+	cfg.max_retries = 16; /* the field has four bits */
+	cr_expect_eq(roce_cm_bytes(&cfg), 0);
+}
