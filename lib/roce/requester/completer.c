@@ -363,7 +363,7 @@ comp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 
 	if (base_unlikely(w == NULL || !ndsh_op_is_fetch(w->op))) {
 		if (w != NULL && (w->bits & ROCE_WQB_PROBE))
-			s->count.rx_ghost_response++; /* late, to the READ whose PSN the probe has */
+			s->count.rx_ghost_response++; /* of the READ whose PSN the probe has */
 		else if (w != NULL)
 			comp_bad_response(s, qp, w, pkt); /* W-COMP-15 */
 		return;
