@@ -69,7 +69,7 @@ sender(struct sim_shard *sh, const struct roce_pkt *pkt)
 	for (unsigned i = 0; i < sh->client.n_eps; i++) {
 		struct sim_ep *ep = sh->client.eps[i];
 
-		if (ep->qp != NULL && !ep->gone && ep->peer->qpn == pkt->qpn)
+		if (ep->qp != NULL && !ep->gone && !ep->peer->gone && ep->peer->qpn == pkt->qpn)
 			return ep;
 	}
 	return NULL;

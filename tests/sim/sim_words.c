@@ -116,7 +116,8 @@ sim_words_build(const struct sim_words *words, uint8_t *frame)
 	uint32_t hdr = roce_wire_build(frame, &words->tmpl, pkt, words->ip_id), bytes;
 	uint32_t pad = -pkt->payload_bytes & 3;
 
-	memcpy(frame + hdr, pkt->payload, pkt->payload_bytes);
+	if (pkt->payload_bytes > 0)
+		memcpy(frame + hdr, pkt->payload, pkt->payload_bytes);
 	memset(frame + hdr + pkt->payload_bytes, words->pad, pad);
 	/* The pad is sealed as if it were payload, so that it may be other than zero. */
 	bytes = roce_wire_seal(frame, &words->tmpl, hdr, pkt->payload_bytes + pad);
