@@ -121,6 +121,7 @@ def second_instance(link):
 def abuse(link, seconds):
     """Garbage at the control socket of a daemon; its other client does not notice."""
     still_works(link)
+    nothing_left(link.a)  # the daemon closes a client's files a moment after the client has ended
     files = link.a.descriptors()
     with Transfer(link) as transfer:
         done = run(link.build.ndabuse, link.a.socket_path, 1, seconds, timeout=seconds + 60)
