@@ -20,6 +20,31 @@ local_port(struct side *s)
 	return get_port(&local);
 }
 
+static uint16_t
+peer_port(struct side *s)
+{
+	struct sockaddr_storage peer;
+	socklen_t bytes = sizeof(peer);
+
+	WANT(ND_SUCCESS, nd_connector_peer_address(s->connector, (struct sockaddr *)&peer, &bytes));
+	CHECK(bytes == s->addr_bytes);
+	return get_port(&peer);
+}
+
+/* One byte too few: the size is told, and nothing is written. */
+static void
+check_short(nd_status (*ask)(struct nd_connector *c, struct sockaddr *addr, socklen_t *bytes),
+	struct side *s)
+{
+	socklen_t bytes = s->addr_bytes - 1;
+	struct sockaddr_storage seen, before;
+
+	memset(&before, 0x77, sizeof(before));
+	seen = before;
+	WANT(ND_BUFFER_OVERFLOW, ask(s->connector, (struct sockaddr *)&seen, &bytes));
+	CHECK(bytes == s->addr_bytes && memcmp(&seen, &before, sizeof(seen)) == 0);
+}
+
 static nd_status
 listen_at(struct side *s, uint16_t port, struct nd_listener **listener)
 {
@@ -30,7 +55,10 @@ listen_at(struct side *s, uint16_t port, struct nd_listener **listener)
 	return nd_listener_listen(*listener, (struct sockaddr *)&local, s->addr_bytes, 0);
 }
 
-/* checks R-CONN-15: a port belongs to one connector, and the first bind stays valid. */
+/*
+ * checks R-CONN-15[1,3,5,6], R-LSN-07[2,4,5]: a port belongs to one connector, and the first
+ * bind stays valid.
+ */
 void
 scenario_bind(struct pair *p)
 {
@@ -136,20 +164,20 @@ scenario_host_ports(struct pair *p)
 	close(tcp);
 }
 
-/* checks R-CONN-03[1,2], R-CONN-19: the port of a bind is that of every attempt, and the peer sees
- * it.
+/*
+ * checks R-CONN-03[1,2], R-CONN-19[1-7]: the port of a bind is that of every attempt, and the
+ * peer sees it.
  */
 void
 scenario_bound_connect(struct pair *p)
 {
 	struct sockaddr_storage dest, seen;
 	struct nd_result result;
-	socklen_t bytes = 1;
+	socklen_t bytes = sizeof(seen);
 	struct meeting m;
 	uint16_t port;
 
 	meet_open(&m, p);
-	bytes = sizeof(seen);
 	WANT(ND_CONNECTION_INVALID,
 		nd_connector_local_address(p->a.connector, (struct sockaddr *)&seen, &bytes));
 	WANT(ND_SUCCESS, side_bind(&p->a, 0));
@@ -165,21 +193,14 @@ scenario_bound_connect(struct pair *p)
 	WANT(ND_CONNECTION_INVALID, nd_connector_read_limits(p->a.connector, NULL, NULL));
 	meet_ask(&m, 1, 1);
 	meet_get(&m);
-	bytes = 4;
-	memset(&seen, 0x77, sizeof(seen));
-	WANT(ND_BUFFER_OVERFLOW,
-		nd_connector_peer_address(p->b.connector, (struct sockaddr *)&seen, &bytes));
-	CHECK(bytes == p->b.addr_bytes && *(uint8_t *)&seen == 0x77);
-	WANT(ND_SUCCESS,
-		nd_connector_peer_address(p->b.connector, (struct sockaddr *)&seen, &bytes));
-	CHECK(get_port(&seen) == port);
+	check_short(nd_connector_peer_address, &p->b);
+	check_short(nd_connector_local_address, &p->b);
+	CHECK(peer_port(&p->b) == port);
 	meet_accept(&m, 1, 1);
-	bytes = sizeof(seen);
-	WANT(ND_SUCCESS,
-		nd_connector_peer_address(p->a.connector, (struct sockaddr *)&seen, &bytes));
-	CHECK(get_port(&seen) == get_port(&m.where) && local_port(&p->a) == port);
+	CHECK(peer_port(&p->a) == get_port(&m.where) && local_port(&p->a) == port);
 	CHECK(local_port(&p->b) == get_port(&m.where));
 	meet_complete(&m);
+	CHECK(peer_port(&p->a) == get_port(&m.where) && peer_port(&p->b) == port);
 	WANT(ND_SUCCESS, side_send(&p->b, 10));
 	WANT(ND_SUCCESS, side_result(&p->a, &result));
 	CHECK(result.request_type == ND_REQUEST_RECEIVE && result.bytes_transferred == 10);
@@ -218,7 +239,10 @@ scenario_listed(struct pair *p)
 	}
 }
 
-/* checks R-LSN-07, R-CONN-15: accepted connections keep the port of a listener that has gone. */
+/*
+ * checks R-CONN-15[9,10], R-LSN-07[1,4,5]: accepted connections keep the port of a listener that
+ * has gone.
+ */
 void
 scenario_port_kept(struct pair *p)
 {
@@ -228,7 +252,8 @@ scenario_port_kept(struct pair *p)
 	uint16_t port;
 
 	meet_open(&m, p);
-	meet_connect(&m);
+	meet_connect(&m); /* a without a bind */
+	CHECK(local_port(&p->a) >= 49152);
 	port = get_port(&m.where);
 	other = p->b;
 	WANT(ND_SUCCESS, nd_connector_create(p->b.adapter, &other.connector));

@@ -111,6 +111,41 @@ after(struct meeting *m, const struct request *r)
 	}
 }
 
+/* The passive side has gone: a is refused, or finds its connection at an end. */
+static void
+hears_instead_of_data(struct meeting *m)
+{
+	struct nd_connector *c = m->p->a.connector;
+	struct nd_overlapped complete = {0}, told = {0};
+	nd_status got = nd_overlapped_wait(&m->ask, PATIENCE_MS);
+
+	if (got != ND_SUCCESS) {
+		WANT(ND_CONNECTION_REFUSED, got);
+		return;
+	}
+	got = finish(nd_connector_complete_connect(c, &complete), &complete);
+	if (got == ND_SUCCESS) /* before the notice had come */
+		WANT(ND_SUCCESS, finish(nd_connector_notify_disconnect(c, &told), &told));
+	else
+		WANT(ND_CONNECTION_ABORTED, got);
+}
+
+/* The active side has gone: the request that b took is aborted. */
+static void
+hears_before_accept(struct meeting *m)
+{
+	nd_status got = ND_BUFFER_OVERFLOW;
+
+	for (int ms = 0; got != ND_CONNECTION_ABORTED; ms++) {
+		uint32_t bytes = 0;
+
+		WANT(ND_BUFFER_OVERFLOW, got);
+		CHECK(ms < PATIENCE_MS);
+		sleep_ms(1);
+		got = nd_connector_private_data(m->p->b.connector, NULL, &bytes);
+	}
+}
+
 /* ---- from the outside ---- */
 
 struct caller {
@@ -153,9 +188,9 @@ cancel_in_call(struct meeting *m, const struct request *r)
 }
 
 /*
- * checks R-CONN-20, R-DISC-06[2]: each is CANCELED when cancel returns, and the connector is spent,
- * or does as if nothing had been asked. A peer that waits for the connector that gave up learns of
- * it; the passive side's part is in scenario_vanished().
+ * checks R-CONN-20[1-6], R-DISC-06[2]: each is CANCELED when cancel returns, and the connector
+ * is spent, or does as if nothing had been asked. The peer of a connector that gave up is told;
+ * what it can do with its own then is in scenario_vanished().
  */
 void
 scenario_cancels(struct pair *p)
@@ -184,11 +219,13 @@ scenario_cancels(struct pair *p)
 	WANT(ND_SUCCESS, nd_listener_cancel(m.listener));
 	WANT(ND_CANCELED, nd_overlapped_status(&ov));
 	after(&m, &requests[1]);
-	/* the passive side gives up: the active one is refused, or finds its connection gone */
 	begin(&m, &requests[2]);
 	WANT(ND_PENDING, say_yes(&m, &m.accept));
 	WANT(ND_SUCCESS, nd_connector_cancel(p->b.connector));
-	CHECK(nd_overlapped_wait(&m.ask, PATIENCE_MS) != ND_TIMEOUT);
+	hears_instead_of_data(&m);
+	begin(&m, &requests[2]);
+	WANT(ND_SUCCESS, nd_connector_cancel(p->a.connector));
+	hears_before_accept(&m);
 	for (int i = 0; i < ROUNDS * REQUESTS; i++)
 		cancel_in_call(&m, &requests[i % REQUESTS]);
 	meet_close(&m);
@@ -263,7 +300,7 @@ scenario_abandoned(struct pair *p)
 	meet_close(&m);
 }
 
-/* checks R-CONN-26: the queue pair of a Connect or Accept that is under way is closed. */
+/* checks R-CONN-26[1-3]: the queue pair of a Connect or Accept that is under way is closed. */
 void
 scenario_queue_pair_closed(struct pair *p)
 {
@@ -277,6 +314,7 @@ scenario_queue_pair_closed(struct pair *p)
 	WANT(ND_CANCELED, nd_overlapped_wait(&m.ask, PATIENCE_MS));
 	side_create_qp(&p->a, 16);
 	is_spent(&m, &p->a);
+	hears_before_accept(&m);
 
 	meet_again(&m);
 	meet_ask(&m, 1, 1);
@@ -287,6 +325,7 @@ scenario_queue_pair_closed(struct pair *p)
 	WANT(ND_CANCELED, nd_overlapped_wait(&m.accept, PATIENCE_MS));
 	side_create_qp(&p->b, 16);
 	is_spent(&m, &p->b);
+	hears_instead_of_data(&m);
 
 	meet_again(&m);
 	meet_connect(&m);

@@ -149,9 +149,10 @@ reject_with(struct side *s, uint32_t bytes)
 }
 
 /*
- * checks R-CONN-03[4], R-CONN-07[1-3], R-CONN-08: of Connect, Accept and Reject nothing, one byte,
- * and the most arrive as they were sent; one more is refused before anything is, and after that
- * connector and queue pair do as if nothing had been. Bytes at a NULL address are no private data.
+ * checks R-CONN-03[4], R-CONN-07[1-3], R-CONN-08[1-5]: of Connect, Accept and Reject nothing,
+ * one byte, and the most arrive as they were sent; one more is refused before anything is, and
+ * after that connector and queue pair do as if nothing had been. Bytes at a NULL address are no
+ * private data.
  */
 void
 scenario_private_data(struct pair *p)

@@ -263,9 +263,71 @@ we_ask_it(struct death *d)
 		soon(d, ND_CONNECTION_REFUSED, ND_PENDING, &d->pending);
 }
 
+/* ---- a process with several connections ---- */
+
+#define SEVERAL 4
+
+static _Noreturn void
+it_has_several(struct side *s, int to_us, int from_us)
+{
+	struct place to;
+
+	hear(from_us, &to, sizeof(to));
+	for (int i = 0; i < SEVERAL; i++) { /* two of each adapter */
+		if (i % 2 == 0) {
+			side_open_alone(s);
+		} else {
+			side_create_qp(s, 16);
+			WANT(ND_SUCCESS, nd_connector_create(s->adapter, &s->connector));
+		}
+		it_asks(s, CONNECTED, &to);
+	}
+	tell(to_us, "!", 1);
+	for (;;)
+		pause();
+}
+
+/* checks R-DISC-13[1]: each of the connections that a process had ends with it. */
+static void
+all_end_with_it(struct pair *p)
+{
+	struct death d[SEVERAL] = {{.step = CONNECTED, .we = &p->b}};
+	struct side we[SEVERAL];
+	struct place here = {0};
+
+	CHECK(pipe(d[0].to_it) == 0 && pipe(d[0].from_it) == 0);
+	d[0].process = fork();
+	CHECK(d[0].process >= 0);
+	if (d[0].process == 0)
+		it_has_several(&p->a, d[0].from_it[1], d[0].to_it[0]);
+	side_open_alone(&p->b);
+	d[0].listener = side_listen(&p->b, &here.where);
+	tell(d[0].to_it[1], &here, sizeof(here));
+	for (int i = 0; i < SEVERAL; i++) {
+		d[i].listener = d[0].listener;
+		d[i].we = &we[i];
+		we[i] = p->b;
+		side_create_qp(&we[i], 16);
+		WANT(ND_SUCCESS, nd_connector_create(p->b.adapter, &we[i].connector));
+		take_it(&d[i]);
+		WANT(ND_SUCCESS, side_receive(&we[i], 100));
+		WANT(ND_SUCCESS, finish(nd_connector_accept(we[i].connector, we[i].qp, 1, 1, NULL,
+						0, &d[i].pending),
+					 &d[i].pending));
+		WANT(ND_PENDING, nd_connector_notify_disconnect(we[i].connector, &d[i].told));
+	}
+	wait_for_it(&d[0]);
+	kill_it(&d[0]);
+	for (int i = 0; i < SEVERAL; i++) {
+		d[i].killed_ms = d[0].killed_ms;
+		ended(&d[i]);
+	}
+	side_close(&p->b);
+}
+
 /*
- * checks R-DISC-11[3], R-DISC-13, R-CONN-12[5]: a process is killed at each step. Its peer is told
- * so, by a refusal or a disconnect, and not by a time-out.
+ * checks R-CONN-12[5], R-DISC-11[3], R-DISC-13[2,3]: a process is killed at each step. Its peer
+ * is told so, by a refusal or a disconnect, and not by a time-out.
  */
 void
 scenario_process_dies(struct pair *p)
@@ -289,6 +351,7 @@ scenario_process_dies(struct pair *p)
 			close(d.from_it[i]);
 		}
 	}
+	all_end_with_it(p);
 }
 
 /* ---- its daemon ---- */
@@ -320,9 +383,9 @@ reach(struct meeting *m, enum step step)
 }
 
 /*
- * checks R-CONN-06[3], R-DISC-04: daemon a is killed and says nothing any more, while connections
- * are at all steps. A peer that waits for its answer is told after a while that there is none; a
- * peer that does not can go on to an end of its own.
+ * checks R-CONN-06[3], R-CONN-21[4], R-DISC-04[1,3]: daemon a is killed and says nothing any
+ * more, while connections are at all steps. A peer that waits for its answer is told after a
+ * while that there is none; a peer that does not can go on to an end of its own.
  */
 void
 scenario_daemon_dies(struct pair *p)

@@ -17,7 +17,7 @@ part(struct side *s)
 }
 
 /*
- * checks R-DISC-08[1,2], R-DISC-09[1,2], R-DISC-15: b does nothing. What a sent before it went is
+ * checks R-DISC-08[1,2], R-DISC-09[1,2]: b does nothing. What a sent before it went is
  * delivered; then b is told, and only then, and without its Disconnect, its other receives are
  * cancelled. Both notices come to b's control thread in the order in which they were sent.
  */
@@ -159,8 +159,8 @@ take_reply(struct side *s, int *sent)
 }
 
 /*
- * checks R-DISC-16, R-DISC-17[1]: a sends, b replies, and each disconnects as soon as it has what
- * it waits for, b its message and a the reply, without a look at its own send. No send is
+ * checks R-DISC-16[1], R-DISC-17[1]: a sends, b replies, and each disconnects as soon as it has
+ * what it waits for, b its message and a the reply, without a look at its own send. No send is
  * cancelled, in either order.
  */
 void

@@ -55,9 +55,10 @@ take(struct side *s, struct door *d)
 }
 
 /*
- * checks R-LSN-06, R-CONN-04[4]: each request comes to the callback with a connector of its own,
- * also one that waits since before there was a callback. During a pause requests are refused as if
- * there were no listener, those before it live on, and afterwards all is as before.
+ * checks R-CONN-04[4], R-LSN-06[1-3]: each request comes to the callback with a connector of its
+ * own, also one that waits since before there was a callback. During a pause requests are
+ * refused as if there were no listener, those before it live on, and afterwards all is as
+ * before.
  */
 void
 scenario_listener_calls(struct pair *p)
@@ -97,8 +98,8 @@ scenario_listener_calls(struct pair *p)
 }
 
 /*
- * checks R-CONN-04[2], R-LSN-08, R-LSN-05[3]: the callback closes its own listener: it goes when it
- * has returned and the connector is closed; requests that come meanwhile are refused.
+ * checks R-CONN-04[2], R-LSN-05[3], R-LSN-08[1,2]: the callback closes its own listener: it goes
+ * when it has returned and the connector is closed; requests that come meanwhile are refused.
  */
 void
 scenario_listener_closes(struct pair *p)
@@ -126,9 +127,9 @@ scenario_listener_closes(struct pair *p)
 /* ---- what pends ---- */
 
 /*
- * checks R-LSN-05[3,4], R-LSN-08, R-LSN-07: a listener with two connectors that came through it is
- * closed: from then on it refuses, and its end is told when the second of them was closed. They
- * work meanwhile.
+ * checks R-LSN-05[3,4], R-LSN-07[1,4,5], R-LSN-08[1,2]: a listener with two connectors that came
+ * through it is closed: from then on it refuses, and its end is told when the second of them was
+ * closed. They work meanwhile.
  */
 void
 scenario_listener_pends(struct pair *p)
@@ -179,9 +180,9 @@ bind_shared(struct side *s, struct nd_endpoint *e)
 }
 
 /*
- * checks R-LSN-07, R-LSN-08, R-CONN-15: two connectors of a connect from one address and port to
- * two listeners; a third to one of these would be the same connection again. The endpoint is
- * closed, but stays until they are, and its port with it.
+ * checks R-CONN-15[4], R-LSN-07[3-5], R-LSN-08[3]: two connectors of a connect from one address
+ * and port to two listeners; a third to one of these would be the same connection again. The
+ * endpoint is closed, but stays until they are, and its port with it.
  */
 void
 scenario_shared_endpoint(struct pair *p)

@@ -38,7 +38,10 @@ one_offer(struct meeting *m, const uint32_t a[2], const uint32_t b[2], uint32_t 
 	limits(&m->p->b, at_b, at_a);
 }
 
-/* checks R-CONN-09, R-CONN-23: offers and answers of all kinds, beyond the adapter's limit too. */
+/*
+ * checks R-CONN-09[3-6,8], R-CONN-23: offers and answers of all kinds, beyond the adapter's
+ * limit too.
+ */
 void
 scenario_read_limits(struct pair *p)
 {
@@ -92,7 +95,7 @@ scenario_one_connection(struct pair *p)
 	meet_close(&m);
 }
 
-/* A connector whose peer has vanished; checks R-CONN-21. */
+/* A connector whose peer has vanished; checks R-CONN-21[1,2]. */
 static void
 is_aborted(struct nd_connector *c, struct nd_qp *qp)
 {
@@ -112,9 +115,9 @@ is_aborted(struct nd_connector *c, struct nd_qp *qp)
 }
 
 /*
- * checks R-CONN-14, R-CONN-20, R-CONN-21: the active side has gone when b accepts, or even when b
- * takes the request. That b has a second request is how it knows that the first one's end has come,
- * too.
+ * checks R-CONN-14[1], R-CONN-20[1-3], R-CONN-21[1,2]: the active side has gone when b accepts,
+ * or even when b takes the request. That b has a second request is how it knows that the first
+ * one's end has come, too.
  */
 void
 scenario_vanished(struct pair *p)
@@ -225,7 +228,7 @@ part(struct side *s)
 	return finish(nd_connector_disconnect(s->connector, &ov), &ov);
 }
 
-/* checks R-CONN-01[2], R-CONN-11: of each side, in each step of a connection's life. */
+/* checks R-CONN-01[2], R-CONN-11[1-4]: of each side, in each step of a connection's life. */
 void
 scenario_when_asked(struct pair *p)
 {
@@ -254,8 +257,10 @@ scenario_when_asked(struct pair *p)
 	meet_close(&m);
 }
 
-/* checks R-CONN-18: both ends are behind one daemon, at one address. The flag is set, a connection
- * comes about, and each refusal is that of the wire. */
+/*
+ * checks R-CONN-18[1,3,4]: both ends are behind one daemon, at one address. The flag is set, a
+ * connection comes about, and each refusal is that of the wire.
+ */
 void
 scenario_same_adapter(struct pair *p)
 {

@@ -31,10 +31,10 @@ try_reads(struct side *s, struct side *peer, uint32_t limit)
 }
 
 /*
- * checks R-CONN-10, R-RW-04[1,2]: eight reads of 16 packets each, of either side, as soon as it
- * is connected. With a limit of one they wait for each other: the peer, which keeps room for as
- * many as were agreed, would refuse a second. With 0, of either side's choice, there are none;
- * writes work all the same.
+ * checks R-CONN-10[1-3], R-RW-04[1,2]: eight reads of 16 packets each, of either side, as soon
+ * as it is connected. With a limit of one they wait for each other: the peer, which keeps room
+ * for as many as were agreed, would refuse a second. With 0, of either side's choice, there are
+ * none; writes work all the same.
  */
 void
 scenario_read_rights(struct pair *p)
@@ -66,7 +66,7 @@ scenario_read_rights(struct pair *p)
 	meet_close(&m);
 }
 
-/* checks R-SR-08 */
+/* checks R-CONN-22, R-SR-08 */
 void
 scenario_passive_first(struct pair *p)
 {
@@ -85,8 +85,9 @@ scenario_passive_first(struct pair *p)
 }
 
 /*
- * checks R-SR-09: no RTU reaches b (the runner sees to it): a's message is what says that a is
- * ready. It is taken as soon as it is there, whatever is known of the Accept; that ends well, too.
+ * checks R-CONN-13[1,2], R-SR-09: no RTU reaches b (the runner sees to it): a's message is what
+ * says that a is ready. It is taken as soon as it is there, whatever is known of the Accept;
+ * that ends well, too.
  */
 void
 scenario_data_first(struct pair *p)

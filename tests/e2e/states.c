@@ -277,7 +277,7 @@ cell(struct meeting *m, struct side *s, const struct row *row, int which)
 		WANT(ND_SUCCESS, nd_connector_cancel(s->connector));
 }
 
-/* checks R-DISC-07[1,2], R-DISC-14: each call in each state, and the state that it leads to */
+/* checks R-DISC-07[1,2], R-DISC-14[1-3]: each call in each state, and the state that it leads to */
 void
 scenario_states(struct pair *p)
 {
@@ -293,9 +293,9 @@ scenario_states(struct pair *p)
 }
 
 /*
- * checks R-DISC-04, R-DISC-05[2], R-DISC-06[1], R-CONN-25: daemon a answers nothing for a while:
- * the row of the table that needs a disconnect under way, and the time-outs. What the status of a
- * Connect says is a failure; that of a Disconnect is not.
+ * checks R-CONN-25[1], R-DISC-04[1,3], R-DISC-05[2], R-DISC-06[1]: daemon a answers nothing for
+ * a while: the row of the table that needs a disconnect under way, and the time-outs. What the
+ * status of a Connect says is a failure; that of a Disconnect is not.
  */
 void
 scenario_silent_peer(struct pair *p)

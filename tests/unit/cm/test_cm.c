@@ -69,7 +69,7 @@ Test(cm, w_cm_30_values_cross_over_v6)
 	check_values(true);
 }
 
-/* One connection manager talking to itself (R-CONN-18). */
+/* checks R-CONN-18[1]: one connection manager talks to itself. */
 Test(cm, r_conn_18_loopback)
 {
 	struct cm_net *net = cm_net_new(false);

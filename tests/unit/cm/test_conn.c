@@ -6,7 +6,7 @@
 #include "cm/manager.h"
 #include "cm/outbox.h"
 
-/* checks R-CONN-08 */
+/* checks R-CONN-08[1] */
 Test(cm_conn, r_conn_07_private_data_sizes)
 {
 	static const struct {

@@ -48,7 +48,7 @@ Test(cm_listener, R_LSN_03_backlog_0_is_no_limit)
 	cm_net_free(net);
 }
 
-/* What came before the pause is none of its business. */
+/* checks R-LSN-06[2,3]: what came before the pause is none of its business. */
 Test(cm_listener, R_LSN_06_paused_is_as_if_nobody_listened)
 {
 	struct cm_net *net = cm_net_new(false);

@@ -261,7 +261,7 @@ Test(cm_passive, w_cm_42_late_req_is_no_ghost)
 	cm_net_free(net);
 }
 
-/* checks R-CONN-13, W-CM-61 */
+/* checks R-CONN-13[1], W-CM-61 */
 Test(cm_passive, t_cm_9_first_data_stands_for_rtu)
 {
 	struct cm_net *net = cm_net_new(false);

@@ -66,7 +66,7 @@ Test(cm_tick, w_cm_61_passive_unreachable)
 	cm_net_free(net);
 }
 
-/* checks R-DISC-04 */
+/* checks R-DISC-04[1] */
 Test(cm_tick, w_cm_46_disconnect_from_a_dead_peer)
 {
 	struct cm_net *net = cm_net_new(false);

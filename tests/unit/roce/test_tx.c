@@ -134,3 +134,27 @@ Test(tx, a_request_between_endless_responses)
 	cr_assert_eq(seen_frames, 4003);
 	pair_free(p);
 }
+
+/*
+ * checks R-DISC-16[2,3]: side 1's client answers a message as soon as it is there. The answer
+ * leaves behind the acknowledgement, and side 0 takes one after the other: its own send has ended
+ * when it has the answer.
+ */
+Test(tx, R_DISC_16_an_answer_is_behind_the_acknowledgement)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 1});
+
+	pair_recv(p, 0, 0, 10, 0, 64);
+	pair_recv(p, 1, 0, 11, 0, 64);
+	pair_send(p, 0, 0, 20, 64, 8, 0);
+	pair_turn(p, 0);
+	p->now_ns += p->opts.delay_ns;
+	pair_send(p, 1, 0, 21, 64, 8, 0);
+	pair_turn(p, 1);
+	p->now_ns += p->opts.delay_ns;
+	pair_expect(p, 1, 11, NDSH_WC_SUCCESS);
+	pair_turn(p, 0);
+	pair_expect(p, 0, 20, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 10, NDSH_WC_SUCCESS);
+	pair_free(p);
+}

@@ -56,7 +56,7 @@ outcome(nd_status st, const struct nd_overlapped *ov)
 	return st == ND_PENDING ? nd_overlapped_status(ov) : st;
 }
 
-/* checks R-DISC-07[1,2], R-DISC-14 */
+/* checks R-DISC-07[1,2], R-DISC-14[1,3] */
 Test(ndclient_conn, R_CONN_wrong_calls_are_refused_by_state)
 {
 	struct nd_adapter *a = conn_bench_new();
@@ -170,15 +170,21 @@ Test(ndclient_conn, R_CONN_07_private_data_that_cannot_be_read)
 	conn_bench_drop(a);
 }
 
+/* checks R-CONN-05[1,2] */
 Test(ndclient_conn, R_CONN_05_the_wildcard_is_no_destination)
 {
+	const struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = 0x1111};
+	const struct sockaddr_in6 any6 = {.sin6_family = AF_INET6, .sin6_port = 0x1111};
 	struct nd_adapter *a = conn_bench_new();
-	struct sockaddr_in any = {.sin_family = AF_INET};
 	struct nd_overlapped ov = {0};
 
 	cr_expect(eq(i32,
 		nd_connector_connect(conn_bench_connector(a, ND_CONN_IDLE), conn_bench_qp(a),
 			(const void *)&any, sizeof(any), 0, 0, NULL, 0, &ov),
+		ND_BAD_NETWORK_NAME));
+	cr_expect(eq(i32,
+		nd_connector_connect(conn_bench_connector(a, ND_CONN_IDLE), conn_bench_qp(a),
+			(const void *)&any6, sizeof(any6), 0, 0, NULL, 0, &ov),
 		ND_BAD_NETWORK_NAME));
 	conn_bench_drop(a);
 }

@@ -34,7 +34,7 @@ Test(ndclient_conn_event, both_profiles_of_accept)
 	}
 }
 
-/* checks R-CONN-01[1], R-CONN-08, R-CONN-11 */
+/* checks R-CONN-01[1], R-CONN-08[4,5], R-CONN-11[1,3] */
 Test(ndclient_conn_event, R_CONN_01_a_reply_completes_connect_and_tells_the_peers_values)
 {
 	struct nd_adapter *a = conn_bench_new();
@@ -64,8 +64,10 @@ Test(ndclient_conn_event, R_CONN_01_a_reply_completes_connect_and_tells_the_peer
 	conn_bench_drop(a);
 }
 
-/* checks R-CONN-26: the queue pair of a Connect or Accept is closed; the daemon calls it an abort,
- * and so it is if the queue pair is there. */
+/*
+ * checks R-CONN-26[1,2]: the queue pair of a Connect or Accept is closed; the daemon calls it an
+ * abort, and so it is if the queue pair is there.
+ */
 Test(ndclient_conn_event, R_CONN_26_a_queue_pair_that_is_closed_cancels)
 {
 	for (unsigned i = 0; i < 8; i++) {
@@ -172,7 +174,10 @@ Test(ndclient_conn_event, R_DISC_05_the_peers_disconnect_is_told_once_to_all_who
 	conn_bench_drop(a);
 }
 
-/* checks R-CONN-21: known when the request is taken, before that, and when Accept has said so. */
+/*
+ * checks R-CONN-21[1-3]: known when the request is taken, before that, and when Accept has said
+ * so.
+ */
 Test(ndclient_conn_event, R_CONN_21_a_request_whose_peer_has_vanished)
 {
 	const struct ndsh_ev_conn ev =
@@ -214,6 +219,7 @@ Test(ndclient_conn_event, R_CONN_21_a_request_whose_peer_has_vanished)
 	}
 }
 
+/* checks R-DISC-04[3] */
 Test(ndclient_conn_event, R_DISC_04_our_disconnect_ends_as_the_daemon_says)
 {
 	const nd_status told[] = {ND_SUCCESS, ND_TIMEOUT, ND_CONNECTION_ABORTED};

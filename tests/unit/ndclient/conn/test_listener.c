@@ -59,6 +59,7 @@ Test(ndclient_listener, R_LSN_04_requests_and_connectors_meet_in_order)
 	conn_bench_drop(a);
 }
 
+/* checks R-CONN-20[4,5] */
 Test(ndclient_listener, R_CONN_20_cancel_makes_connectors_idle_again)
 {
 	struct nd_adapter *a = conn_bench_new();

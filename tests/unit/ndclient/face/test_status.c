@@ -17,8 +17,8 @@ Test(ndclient_status, names)
 	cr_expect(ge(i32, ND_TIMEOUT, 1), "success class");
 }
 
-/* Daemons of all versions send these numbers, and libraries before ndsh_status.h read them as ND's:
- * so each is translated into the status of the same number. */
+/* checks R-CONN-15[2]: daemons of all versions send these numbers, and libraries before
+ * ndsh_status.h read them as ND's: so each is translated into the status of the same number. */
 Test(ndclient_status, the_daemons_statuses)
 {
 #define ROW(name, number) NDSH_##name,
@@ -32,6 +32,7 @@ Test(ndclient_status, the_daemons_statuses)
 	}
 	cr_expect(eq(i32, nd_status_of_daemon(NDSH_ERR_REFUSED), ND_CONNECTION_REFUSED));
 	cr_expect(eq(i32, nd_status_of_daemon(NDSH_UNANSWERED), ND_TIMEOUT));
+	cr_expect(eq(i32, nd_status_of_daemon(NDSH_ERR_NO_FREE_PORT), ND_TOO_MANY_ADDRESSES));
 	cr_expect(eq(i32, nd_status_of_daemon(12345), 12345), "of another version");
 }
 

@@ -7,6 +7,7 @@
 
 #include "ndclient/session/address.h"
 
+/* checks R-CONN-19[5-7] */
 Test(ndclient_address, both_families_there_and_back)
 {
 	const struct sockaddr_in in = {

@@ -26,7 +26,8 @@ struct bench {
 	struct nd_qp qp;
 	struct nd_connector *c;
 	struct nd_overlapped ov;
-	nd_status status; /* of the call in the thread */
+	uint32_t inbound, outbound; /* what the call in the thread asks for */
+	nd_status status;	    /* of it */
 	int daemon;
 	pthread_t thread;
 };
@@ -100,8 +101,8 @@ connect_call(void *arg)
 {
 	struct bench *b = arg;
 
-	b->status = nd_connector_connect(
-		b->c, &b->qp, (const void *)&somewhere, sizeof(somewhere), 0, 0, NULL, 0, &b->ov);
+	b->status = nd_connector_connect(b->c, &b->qp, (const void *)&somewhere, sizeof(somewhere),
+		b->inbound, b->outbound, NULL, 0, &b->ov);
 	return NULL;
 }
 
@@ -110,7 +111,7 @@ accept_call(void *arg)
 {
 	struct bench *b = arg;
 
-	b->status = nd_connector_accept(b->c, &b->qp, 0, 0, NULL, 0, &b->ov);
+	b->status = nd_connector_accept(b->c, &b->qp, b->inbound, b->outbound, NULL, 0, &b->ov);
 	return NULL;
 }
 
@@ -146,6 +147,7 @@ cancel_during(struct bench *b, void *(*call)(void *), uint16_t type)
 	cr_expect(eq(ptr, b->qp.connector, NULL));
 }
 
+/* checks R-CONN-20[1,3] */
 Test(ndclient_calls, R_CONN_20_cancel_during_connect, .timeout = 20)
 {
 	struct bench *b = make();
@@ -154,6 +156,7 @@ Test(ndclient_calls, R_CONN_20_cancel_during_connect, .timeout = 20)
 	drop(b);
 }
 
+/* checks R-CONN-20[1,3] */
 Test(ndclient_calls, R_CONN_20_cancel_during_accept, .timeout = 20)
 {
 	struct bench *b = make();
@@ -162,6 +165,52 @@ Test(ndclient_calls, R_CONN_20_cancel_during_accept, .timeout = 20)
 	nd_conn_set_id(b->c, 300);
 	cancel_during(b, accept_call, NDSH_MSG_ACCEPT);
 	drop(b);
+}
+
+/* checks R-CONN-09[1,2,7]: of each limit, below, at, and above that of the adapter; and no adapter
+ * has one that does not fit into the peer's 8 bits. */
+Test(ndclient_calls, R_CONN_09_limits_above_the_adapters_are_lowered, .timeout = 20)
+{
+	static const struct {
+		uint32_t most, asked, sent;
+	} rows[] = {{16, 15, 15}, {16, 16, 16}, {16, 17, 16}, {16, 256, 16}, {16, UINT32_MAX, 16},
+		{1000, 255, 255}, {1000, 256, 255}, {1000, 1001, 255}};
+
+	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+		const uint32_t asked = rows[i / 2].asked, sent = rows[i / 2].sent;
+		const bool inbound = i & 1;
+		_Alignas(8) uint8_t m[NDSH_MSG_BYTES];
+		struct bench *b = make();
+
+		b->a->info.max_inbound_reads = inbound ? rows[i / 2].most : 4;
+		b->a->info.max_outbound_reads = inbound ? 4 : rows[i / 2].most;
+		b->inbound = inbound ? asked : 3;
+		b->outbound = inbound ? 3 : asked;
+		pthread_create(&b->thread, NULL, connect_call, b);
+		expect(b, NDSH_MSG_CONNECT, m);
+		cr_expect(eq(u8, ((struct ndsh_connect *)(void *)m)->inbound_reads,
+				  inbound ? sent : 3),
+			"%zu", i);
+		cr_expect(eq(u8, ((struct ndsh_connect *)(void *)m)->outbound_reads,
+				  inbound ? 3 : sent),
+			"%zu", i);
+		answer(b, m, ND_TOO_MANY_ADDRESSES, 0);
+		pthread_join(b->thread, NULL);
+
+		b->c->state = ND_CONN_REQ_RECEIVED;
+		nd_conn_set_id(b->c, 300);
+		pthread_create(&b->thread, NULL, accept_call, b);
+		expect(b, NDSH_MSG_ACCEPT, m);
+		cr_expect(eq(u8, ((struct ndsh_accept *)(void *)m)->inbound_reads,
+				  inbound ? sent : 3),
+			"%zu", i);
+		cr_expect(eq(u8, ((struct ndsh_accept *)(void *)m)->outbound_reads,
+				  inbound ? 3 : sent),
+			"%zu", i);
+		answer(b, m, ND_CONNECTION_ABORTED, 0);
+		pthread_join(b->thread, NULL);
+		drop(b);
+	}
 }
 
 /* What was refused inline is not there to be cancelled. */

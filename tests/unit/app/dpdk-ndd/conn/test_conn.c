@@ -40,7 +40,36 @@ Test(conn, R_DISC_17_the_flush_waits_ten_milliseconds)
 	cr_expect(eq(long, ndd_rig_take(client, &told, NULL), 0), "told once");
 }
 
-/* checks R-CONN-21: a request that was offered and is given up is told of, once. */
+/*
+ * checks R-CONN-14[2]: that the active side had gone was not known when the client accepted: the
+ * Accept is told the refusal that R-CONN-12 has a word for.
+ */
+Test(conn, R_CONN_14_the_end_of_a_request_that_was_accepted)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	struct roce_cm_event ev = {.type = ROCE_CM_EV_REJECTED, .reason = 4};
+	union {
+		struct ndsh_ev_conn conn;
+		uint8_t bytes[NDSH_MSG_BYTES];
+	} told;
+	int client = ndd_rig_open(r, &s);
+
+	for (int sent = 0; sent < 2; sent++) {
+		struct ndd_conn *c = ndd_conn_new(s, sent ? NDD_CONN_ACCEPTED : NDD_CONN_ACCEPTING);
+
+		ev.owner = c;
+		ndd_conn_on_rejected(&r->d, &ev);
+		cr_assert_gt(ndd_rig_take(client, &told, NULL), 0);
+		cr_expect(eq(u16, told.conn.h.type, NDSH_EV_CONN_ESTABLISHED));
+		cr_expect(eq(i32, told.conn.h.status, NDSH_ERR_REFUSED));
+		cr_expect(eq(u32, told.conn.conn, c->id));
+		cr_expect(eq(int, c->state, NDD_CONN_OVER));
+		cr_expect(eq(long, ndd_rig_take(client, &told, NULL), 0), "told once");
+	}
+}
+
+/* checks R-CONN-21[3]: a request that was offered and is given up is told of, once. */
 Test(conn, R_CONN_21_the_end_of_a_request_is_told)
 {
 	struct ndd_rig *r = ndd_rig_new();

@@ -35,7 +35,7 @@ listen_at(struct ndd_rig *r, int client, uint16_t type, const char *text, uint16
 	return ndd_rig_ask(r, client, &m, reply);
 }
 
-/* checks R-CONN-15: one listener for each port, in whichever session */
+/* checks R-CONN-15[3]: one listener for each port, in whichever session */
 Test(listener, R_CONN_15_a_port_has_one_listener)
 {
 	struct ndd_rig *r = ndd_rig_new();

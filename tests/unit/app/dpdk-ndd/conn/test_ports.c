@@ -43,7 +43,7 @@ Test(ports, R_LSN_01_the_wildcard_does_not_span_adapters)
 	}
 }
 
-/* Everyone against everyone at one port of one address. */
+/* checks R-CONN-15[3,7,10]: everyone against everyone at one port of one address. */
 Test(ports, R_CONN_15_who_may_have_a_port_that_another_has)
 {
 	static const struct {
@@ -85,6 +85,7 @@ Test(ports, R_CONN_15_who_may_have_a_port_that_another_has)
 	}
 }
 
+/* checks R-CONN-15[10], R-LSN-07[1,4,5] */
 Test(ports, R_LSN_07_free_when_the_last_has_gone)
 {
 	struct ndd_ports *t = calloc(1, sizeof(*t));
@@ -105,7 +106,10 @@ Test(ports, R_LSN_07_free_when_the_last_has_gone)
 	free(t);
 }
 
-/* checks R-CONN-15: any number at an endpoint's port, but each pair of addresses once. */
+/*
+ * checks R-CONN-15[4], R-LSN-07[3-5]: any number at an endpoint's port, but each pair of
+ * addresses once.
+ */
 Test(ports, R_LSN_07_shared_with_different_peers)
 {
 	const struct roce_cm_addr peers[] = {
@@ -131,7 +135,7 @@ Test(ports, R_LSN_07_shared_with_different_peers)
 	free(t);
 }
 
-/* Every ephemeral port once, and none that somebody has by number. */
+/* checks R-CONN-15[1,2,8]: every ephemeral port once, and none that was taken by number. */
 Test(ports, R_CONN_15_ephemeral_ports)
 {
 	struct ndd_ports *t = calloc(1, sizeof(*t));
@@ -142,7 +146,7 @@ Test(ports, R_CONN_15_ephemeral_ports)
 	cr_assert(eq(i32, take(t, &by_number, LISTENER, 0, 54321), NDSH_OK));
 	for (uint32_t i = 0; i < NDD_EPHEMERAL_COUNT - 1; i++) {
 		cr_assert(eq(i32, take(t, &p[i], CONNECTOR, 1, 0), NDSH_OK));
-		cr_assert(ge(u16, p[i].addr.port, NDD_EPHEMERAL_FIRST));
+		cr_assert(ge(u16, p[i].addr.port, 49152));
 		cr_assert(not(seen[p[i].addr.port]));
 		cr_assert(ne(u16, p[i].addr.port, 54321));
 		seen[p[i].addr.port] = true;
