@@ -181,7 +181,10 @@ Test(moved_atomics, between_writes_on_a_word_behind_the_mover)
 	between_writes(true);
 }
 
-/* The client takes its time, and the peer asks again and again: done once all the same. */
+/*
+ * checks W-DUP-05[2]: the client takes its time, and the peer asks again and again: done once
+ * all the same.
+ */
 Test(moved_atomics, W_DUP_05_repeated_before_it_is_done)
 {
 	struct pair *p = moved_pair((struct pair_opts){.qps = 1});
@@ -255,7 +258,7 @@ run_one(struct fault *fault, uint64_t sent[2])
 	pair_free(p);
 }
 
-/* checks W-DUP-05: a lost request, a lost answer, either of them twice or late */
+/* checks W-DUP-05[1,2]: a lost request, a lost answer, either of them twice or late */
 Test(moved_atomics, W_DUP_05_each_frame_lost_or_doubled_or_late, .timeout = 120)
 {
 	fault_each_frame(run_one);
@@ -275,8 +278,9 @@ found(struct pair *p, uint32_t i)
 }
 
 /*
- * Many queue pairs add to one counter behind the mover, 5 of 100 frames are lost and as many come
- * twice: what the adders saw are the sums 0..n-1, each once. ATOMICS=1000000 for a long run.
+ * checks W-DUP-05[1,2]: many queue pairs add to one counter behind the mover, 5 of 100 frames
+ * are lost and as many come twice: what the adders saw are the sums 0..n-1, each once.
+ * ATOMICS=1000000 for a long run.
  */
 Test(moved_atomics, W_DUP_05_exact_sums_under_loss, .timeout = 600)
 {

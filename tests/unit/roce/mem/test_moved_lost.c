@@ -107,8 +107,10 @@ four(struct pair *p, uint8_t op, uint32_t behind, unsigned side, unsigned moves)
 
 static const unsigned paces[] = {0, 1, 3}; /* commands that the client carries out in a turn */
 
-/* checks W-RESP-13, R-MR-14[1]: the peer's WRITE is NAKed with 0x62 at the packet that found no
- * memory; what was acknowledged is in its place */
+/*
+ * checks R-MR-14[1], W-RESP-13[8]: the peer's WRITE is NAKed with 0x62 at the packet that found
+ * no memory; what was acknowledged is in its place
+ */
 Test(moved_lost, a_write_of_the_peer)
 {
 	for (unsigned i = 0; i < 3; i++)
@@ -199,7 +201,7 @@ Test(moved_lost, a_send_of_the_peer)
 		}
 }
 
-/* checks W-RESP-13: so is a READ */
+/* checks W-RESP-13[9]: so is a READ */
 Test(moved_lost, a_read_of_the_peer)
 {
 	for (unsigned i = 0; i < 3; i++)
@@ -218,8 +220,10 @@ Test(moved_lost, a_read_of_the_peer)
 		}
 }
 
-/* checks W-DUP-07: the peer repeats the READ, or the atomic, while its rest waits for the client.
- * What fails then was never sent, so it is no error of a duplicate: the peer is told. */
+/*
+ * checks W-DUP-07[3]: the peer repeats the READ, or the atomic, while its rest waits for the
+ * client. What fails then was never sent, so it is no error of a duplicate: the peer is told.
+ */
 Test(moved_lost, a_read_that_is_repeated_meanwhile)
 {
 	static const uint8_t ops[] = {NDSH_OP_READ, NDSH_OP_FETCH_ADD};
@@ -247,7 +251,7 @@ Test(moved_lost, a_read_that_is_repeated_meanwhile)
 		}
 }
 
-/* checks W-RESP-13: and an atomic, which is not executed */
+/* checks W-RESP-13[7]: and an atomic, which is not executed */
 Test(moved_lost, an_atomic_of_the_peer)
 {
 	for (unsigned i = 0; i < 3; i++) {

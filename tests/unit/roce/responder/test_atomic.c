@@ -118,7 +118,7 @@ run_one(struct fault *fault, uint64_t sent[2])
 	pair_free(p);
 }
 
-/* checks W-DUP-05: a lost request, a lost answer, either of them twice or late */
+/* checks W-DUP-05[1,2]: a lost request, a lost answer, either of them twice or late */
 Test(atomics, W_DUP_05_each_frame_lost_or_doubled_or_late, .timeout = 60)
 {
 	fault_each_frame(run_one);
@@ -137,8 +137,9 @@ found(struct pair *p, uint32_t i)
 }
 
 /*
- * Many queue pairs add to one counter, 5 of 100 frames are lost and as many come twice: what the
- * adders saw are the sums 0..n-1, each once. ATOMICS=1000000 for a long run.
+ * checks W-DUP-05[1,2]: many queue pairs add to one counter, 5 of 100 frames are lost and as
+ * many come twice: what the adders saw are the sums 0..n-1, each once. ATOMICS=1000000 for a
+ * long run.
  */
 Test(atomics, W_DUP_05_exact_sums_under_loss, .timeout = 600)
 {
@@ -358,7 +359,10 @@ heard(const struct tape *t, unsigned i, uint8_t opcode, uint32_t psn, uint64_t o
 		cr_assert_eq(t->said[i].atomic_orig, old);
 }
 
-/* checks W-ACK-03, W-ACK-04, W-AETH-01: in PSN order, with reads in between, no ACK to spare */
+/*
+ * checks W-ACK-03, W-ACK-04, W-AETH-01[3,4,5]: in PSN order, with reads in between, no ACK to
+ * spare
+ */
 Test(atomics, W_ACK_03_answers_leave_in_order)
 {
 	struct tape t;
@@ -380,8 +384,10 @@ Test(atomics, W_ACK_03_answers_leave_in_order)
 	pair_free(p);
 }
 
-/* As many as were agreed are answered again with what they found then; an older one, one that was
- * none, or not that one, in silence. None is executed again. */
+/*
+ * checks W-DUP-05[1,2,3,4]: as many as were agreed are answered again with what they found then;
+ * an older one, one that was none, or not that one, in silence. None is executed again.
+ */
 Test(atomics, W_ATOM_01_W_DUP_05_duplicates)
 {
 	struct tape t;
@@ -413,7 +419,10 @@ Test(atomics, W_ATOM_01_W_DUP_05_duplicates)
 	pair_free(p);
 }
 
-/* An ACK for a duplicate does not cover atomics behind it: their answers may be lost (W-DUP-02). */
+/*
+ * checks W-DUP-02: an ACK for a duplicate does not cover atomics behind it: their answers may be
+ * lost (W-DUP-02).
+ */
 Test(atomics, W_DUP_02_an_ack_for_a_duplicate_stops_before_an_atomic)
 {
 	struct tape t;

@@ -6,7 +6,7 @@
 #include "rigs/overheard.h"
 #include "rigs/scripted_peer.h"
 
-/* checks W-AETH-01, W-DUP-01[1,2] */
+/* checks W-AETH-01[6], W-DUP-01[1,2] */
 Test(duplicate, W_DUP_01_a_duplicate_is_acknowledged_and_not_executed)
 {
 	struct peer_tape t;
@@ -88,6 +88,32 @@ Test(duplicate, W_DUP_02_a_duplicate_before_a_read_does_not_acknowledge_it)
 	pair_free(p);
 }
 
+/*
+ * checks W-ACK-05, W-DUP-02: a WRITE, a READ, a WRITE, a READ: each WRITE that comes again is
+ * acknowledged up to the READ behind it, whichever slot that one has, and however many are
+ * behind it.
+ */
+Test(duplicate, W_DUP_02_up_to_the_first_read_behind_it)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+
+	for (uint32_t n = 0; n < 2 * ROCE_RD_ATOMIC_MAX + 3; n++) {
+		struct roce_pkt r = peer_read_request(p, PEER_PSN + 2 * n + 1, 0, 8);
+
+		peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 2 * n, 8);
+		peer_say(p, &r);
+		pair_turn(p, 1);
+		for (uint32_t back = 0; back <= n && back < ROCE_RD_ATOMIC_MAX; back++) {
+			t.n = 0;
+			peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 2 * (n - back), 8);
+			peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN + 2 * (n - back));
+		}
+	}
+	pair_free(p);
+}
+
+/* checks W-DUP-03[1,7], W-DUP-07[1,2] */
 Test(duplicate, W_DUP_03_W_DUP_04_read_replay)
 {
 	struct peer_tape t;
@@ -96,9 +122,11 @@ Test(duplicate, W_DUP_03_W_DUP_04_read_replay)
 
 	peer_say(p, &r);
 	peer_silent(p, &t, 3);
+	memset(p->side[1].arena + 64, 0x42, 3 * PEER_MTU);
 	r = peer_read_request(p, PEER_PSN + 1, 64 + PEER_MTU, 2 * PEER_MTU);
 	peer_say(p, &r);
 	peer_silent(p, &t, 5);
+	cr_assert_eq(t.said[3].payload[0], 0x42, "memory is read again");
 	cr_assert_eq(t.said[3].opcode, ROCE_READ_RESP_FIRST);
 	cr_assert_eq(t.said[3].psn, PEER_PSN + 1);
 	cr_assert_eq(t.said[4].opcode, ROCE_READ_RESP_LAST);
@@ -119,6 +147,7 @@ Test(duplicate, W_DUP_03_W_DUP_04_read_replay)
 	pair_free(p);
 }
 
+/* checks W-DUP-03[4], W-DUP-07[1,2] */
 Test(duplicate, W_DUP_07_a_replay_of_a_dead_region_is_silence)
 {
 	struct peer_tape t;
@@ -181,8 +210,10 @@ rest(struct pair *p, struct peer_tape *t)
 	return t->n - before;
 }
 
-/* Asked for again from each of its responses on: that one is FIRST or ONLY, and the others follow,
- * with PSNs that start at the request's. checks W-DUP-03, W-DUP-04 */
+/*
+ * Asked for again from each of its responses on: that one is FIRST or ONLY, and the others
+ * follow, with PSNs that start at the request's. checks W-DUP-03[1,8], W-DUP-04
+ */
 Test(duplicate, W_DUP_04_from_each_response_on)
 {
 	for (uint32_t n = 1; n <= 5; n++)
@@ -213,7 +244,89 @@ Test(duplicate, W_DUP_04_from_each_response_on)
 		}
 }
 
-/* One that differs in anything is no repetition. checks W-DUP-03, W-DUP-07, W-DUP-08 */
+/* Side 1 gets pkt, and says nothing yet. */
+static void
+say_only(struct pair *p, const struct roce_pkt *pkt)
+{
+	static const uint8_t payload[8];
+	uint8_t frame[ROCE_FRAME_MAX];
+	struct roce_hdr_tmpl tmpl;
+	struct roce_pkt parsed;
+	struct roce_qp_attr a;
+	uint32_t n;
+
+	pair_attr(p, 0, 0, &a);
+	roce_hdr_tmpl_init(&tmpl, &a.path);
+	n = roce_wire_build(frame, &tmpl, pkt, 0);
+	memcpy(frame + n, payload, pkt->payload_bytes);
+	n = roce_wire_seal(frame, &tmpl, n, pkt->payload_bytes);
+	cr_assert_eq(roce_wire_parse(frame, n, &parsed), ROCE_WIRE_OK);
+	pair_rx(p, 1, &parsed);
+}
+
+/* The next packets of side 1, n at most. */
+static unsigned
+hear_few(struct pair *p, struct peer_tape *t, unsigned n)
+{
+	static uint8_t frame[ROCE_FRAME_MAX];
+	struct roce_tx_slot slot = {.buf = frame};
+	unsigned heard = 0;
+
+	while (heard < n && roce_shard_tx(p->side[1].shard, p->now_ns, &slot, 1) == 1) {
+		cr_assert_eq(roce_wire_parse(frame, slot.len, &t->said[t->n++]), ROCE_WIRE_OK);
+		heard++;
+	}
+	return heard;
+}
+
+/*
+ * A READ of three responses, one of two, and a WRITE; before all is said the first READ comes again,
+ * from each of its responses on. What was queued of it is cancelled, the second one begins anew if
+ * it was not finished, and the WRITE is acknowledged behind both. checks W-DUP-03[8,9,10], W-ACK-03
+ */
+Test(duplicate, W_DUP_03_what_is_still_queued)
+{
+	for (uint32_t before = 0; before <= 6; before++)
+		for (uint32_t skip = 0; skip < 3; skip++) {
+			struct peer_tape t;
+			struct pair *p = peer_new(&t);
+			struct roce_pkt one = peer_read_request(p, PEER_PSN, 64, 3 * PEER_MTU);
+			struct roce_pkt two = peer_read_request(p, PEER_PSN + 3, 64, 2 * PEER_MTU);
+			struct roce_pkt write = peer_packet(p, ROCE_WRITE_ONLY, PEER_PSN + 5, 8);
+			unsigned i = 0;
+
+			say_only(p, &one);
+			say_only(p, &two);
+			say_only(p, &write);
+			cr_assert_eq(hear_few(p, &t, before), before);
+			one = peer_read_request(
+				p, PEER_PSN + skip, 64 + skip * PEER_MTU, (3 - skip) * PEER_MTU);
+			say_only(p, &one);
+			t.n = 0;
+			(void)hear_few(p, &t, 20);
+			for (uint32_t k = skip; k < 3; k++)
+				cr_assert_eq(t.said[i++].psn, PEER_PSN + k, "%u, %u", before, skip);
+			cr_assert_eq(t.said[0].opcode,
+				skip == 2 ? ROCE_READ_RESP_ONLY : ROCE_READ_RESP_FIRST);
+			if (before < 5) {
+				cr_assert_eq(t.said[i].opcode, ROCE_READ_RESP_FIRST);
+				cr_assert_eq(t.said[i++].psn, PEER_PSN + 3);
+				cr_assert_eq(t.said[i].opcode, ROCE_READ_RESP_LAST);
+				cr_assert_eq(t.said[i++].psn, PEER_PSN + 4);
+			}
+			if (before < 6) {
+				cr_assert_eq(t.said[i].opcode, ROCE_ACK);
+				cr_assert_eq(t.said[i++].psn, PEER_PSN + 5);
+			}
+			cr_assert_eq(t.n, i, "%u, %u", before, skip);
+			pair_free(p);
+		}
+}
+
+/*
+ * One that differs in anything is no repetition. checks W-DUP-03[2,3,5,6], W-DUP-07[1,2],
+ * W-DUP-08
+ */
 Test(duplicate, W_DUP_03_what_is_not_the_same)
 {
 	static const struct {
@@ -247,8 +360,11 @@ Test(duplicate, W_DUP_03_what_is_not_the_same)
 	}
 }
 
-/* A write of another length, or to another place, or a SEND where a WRITE was, is acknowledged all
- * the same: its PSN was executed, and nothing of it is looked at. checks W-DUP-01, W-DUP-07 */
+/*
+ * A write of another length, or to another place, or a SEND where a WRITE was, is acknowledged
+ * all the same: its PSN was executed, and nothing of it is looked at. checks W-DUP-01[1,2],
+ * W-DUP-07[1,2]
+ */
 Test(duplicate, W_DUP_01_nothing_of_it_is_looked_at)
 {
 	static const uint8_t ops[] = {ROCE_WRITE_ONLY, ROCE_WRITE_FIRST, ROCE_WRITE_MIDDLE,
@@ -293,9 +409,10 @@ struct sent {
 };
 
 /*
- * New requests of all kinds, and now and then one of the last four again: each atomic tells what it
- * found when it was executed, each READ comes with the right PSNs, no write is done twice, and no
- * ACK names what was not executed. checks W-DUP-01, W-DUP-03, W-DUP-05, W-ATOM-01, W-PSN-05[2]
+ * New requests of all kinds, and now and then one of the last four again: each atomic tells what
+ * it found when it was executed, each READ comes with the right PSNs, no write is done twice,
+ * and no ACK names what was not executed. checks W-AETH-01[6], W-ATOM-01, W-DUP-01[1],
+ * W-DUP-03[1,8], W-DUP-05[1,2], W-PSN-05[2]
  */
 Test(duplicate, W_DUP_05_everything_may_come_again)
 {

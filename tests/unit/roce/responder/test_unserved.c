@@ -65,7 +65,7 @@ Test(unserved, W_RESP_05_inside_a_message)
 	}
 }
 
-/* checks W-PKT-08[2], W-DUP-06, W-DUP-07 */
+/* checks W-DUP-06, W-DUP-07[1,2], W-PKT-08[2] */
 Test(unserved, out_of_sequence_it_is_as_any_other)
 {
 	for (unsigned i = 0; i < UNSERVED; i++) {
@@ -84,7 +84,7 @@ Test(unserved, out_of_sequence_it_is_as_any_other)
 	}
 }
 
-/* A duplicate of an atomic's PSN under another number is not that atomic. checks W-DUP-05 */
+/* A duplicate of an atomic's PSN under another number is not that atomic. checks W-DUP-05[3] */
 Test(unserved, no_slot_answers_for_it)
 {
 	const uint32_t all = NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_ATOMIC;
