@@ -19,7 +19,7 @@ transport(struct sim_ep *ep, struct roce_pkt *pkt)
 	}
 }
 
-/* checks W-AETH-02, W-AETH-04: nothing waits for credits or counts by the MSN */
+/* checks W-AETH-02, W-AETH-04[1]: nothing waits for credits or counts by the MSN */
 static void
 acknowledgement(struct sim_ep *ep, struct roce_pkt *pkt)
 {

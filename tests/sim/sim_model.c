@@ -161,7 +161,7 @@ release(struct sim_op *op, struct sim_ep *ep, bool ok)
 
 /*
  * All bytes must be where they belong when the requester hears of success; checks R-ORD-09[1,2],
- * W-RESP-14.
+ * W-RESP-14[1].
  */
 static void
 check_effect(struct sim_ep *ep, struct sim_op *op)

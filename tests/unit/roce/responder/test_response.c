@@ -27,6 +27,7 @@ Test(response, a_gap_that_closes_within_the_turn)
 	pair_free(p);
 }
 
+/* checks W-ACK-02[1,2] */
 Test(response, W_ACK_02_coalesced_and_W_ACK_01_only_if_asked)
 {
 	struct peer_tape t;
@@ -45,7 +46,7 @@ Test(response, W_ACK_02_coalesced_and_W_ACK_01_only_if_asked)
 	pair_free(p);
 }
 
-/* checks W-ACK-04, W-PSN-03[3], W-READ-01[2,3], W-RESP-01 */
+/* checks W-ACK-04, W-PSN-03[3], W-READ-01[2,3], W-RESP-01[3] */
 Test(response, W_ACK_03_answers_leave_in_PSN_order)
 {
 	struct peer_tape t;
@@ -66,7 +67,7 @@ Test(response, W_ACK_03_answers_leave_in_PSN_order)
 	pair_free(p);
 }
 
-/* checks W-ACK-02, W-COMP-02[1] */
+/* checks W-ACK-02[1,2], W-COMP-02[1] */
 Test(response, one_ack_for_a_burst)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.window = 256});
@@ -79,7 +80,7 @@ Test(response, one_ack_for_a_burst)
 	pair_free(p);
 }
 
-/* With receives or without, its own queue or a shared one: "no limit". */
+/* checks W-AETH-04[2,3]: with receives or without, its own queue or a shared one: "no limit". */
 Test(response, W_AETH_04_ours_are_without_limit)
 {
 	for (unsigned shared = 0; shared < 2; shared++) {
@@ -271,8 +272,10 @@ Test(response, W_READ_04_as_long_as_a_message_can_be, .timeout = 120)
 
 /* ---- what takes the place of what ---- */
 
-/* One packet that says all: a NAK, or an ACK of a later PSN, takes the place of an ACK that has not
- * left. checks W-ACK-06, W-ACK-02, W-RESP-18[1] */
+/*
+ * One packet that says all: a NAK, or an ACK of a later PSN, takes the place of an ACK that has
+ * not left. checks W-ACK-02, W-ACK-06, W-AETH-01[7,8], W-RESP-18[1]
+ */
 Test(response, W_ACK_06_a_nak_takes_the_place_of_an_ack)
 {
 	struct peer_tape t;
@@ -413,7 +416,7 @@ Test(response, of_two_that_are_owed)
 	}
 }
 
-/* 24 bits, in every kind of answer. checks W-AETH-01 */
+/* 24 bits, in every kind of answer. checks W-AETH-01[2] */
 Test(response, W_AETH_01_the_message_number_wraps)
 {
 	struct peer_tape t;
@@ -434,13 +437,70 @@ Test(response, W_AETH_01_the_message_number_wraps)
 	pair_free(p);
 }
 
-/* Bursts of packets, some of which ask for an ACK: at the end of the turn there is one ACK at most,
- * and the newest that asked is covered. checks W-ACK-01, W-ACK-02 */
+/* From 0, with the end of each message, the acceptance of a READ and the execution of an atomic; and
+ * with nothing else. Whatever has an AETH tells the number as it is then.
+ * checks W-AETH-01[1,3,4,5,6,7,8,9] */
+Test(response, W_AETH_01_one_for_each_message)
+{
+	static const struct {
+		uint8_t opcode;
+		uint32_t psn, bytes, dma_bytes; /* psn: behind the first one */
+		uint8_t syndrome;
+		uint32_t msn;
+	} of[] = {{ROCE_WRITE_FIRST, 0, PEER_MTU, 2 * PEER_MTU + 8, ROCE_SYN_ACK, 0},
+		{ROCE_WRITE_MIDDLE, 1, PEER_MTU, 0, ROCE_SYN_ACK, 0},
+		{ROCE_WRITE_LAST, 2, 8, 0, ROCE_SYN_ACK, 1},
+		{ROCE_WRITE_ONLY, 3, 0, 0, ROCE_SYN_ACK, 2},
+		{ROCE_SEND_FIRST, 4, PEER_MTU, 0, ROCE_SYN_ACK, 2},
+		{ROCE_SEND_LAST, 5, 8, 0, ROCE_SYN_ACK, 3},
+		{ROCE_FETCH_ADD, 6, 0, 0, ROCE_SYN_ACK, 4},
+		{ROCE_READ_REQUEST, 7, 0, 3 * PEER_MTU, ROCE_SYN_ACK, 5},
+		/* duplicates */
+		{ROCE_WRITE_ONLY, 3, 0, 0, ROCE_SYN_ACK, 5},
+		{ROCE_SEND_LAST, 5, 8, 0, ROCE_SYN_ACK, 5},
+		{ROCE_FETCH_ADD, 6, 0, 0, ROCE_SYN_ACK, 5},
+		{ROCE_READ_REQUEST, 7, 0, 3 * PEER_MTU, ROCE_SYN_ACK, 5},
+		/* no receive; a gap; the end */
+		{ROCE_SEND_ONLY, 10, 8, 0, ROCE_SYN_RNR | 14, 5},
+		{ROCE_WRITE_ONLY, 10, 0, 0, ROCE_SYN_ACK, 6},
+		{ROCE_WRITE_ONLY, 12, 0, 0, ROCE_SYN_NAK_SEQ, 6},
+		{ROCE_SEND_LAST, 11, 8, 0, ROCE_SYN_NAK_INV_REQ, 6}};
+	const uint32_t all =
+		NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC;
+	struct peer_tape t;
+	struct pair *p = peer_with(
+		&t, (struct pair_opts){.access = all, .mr_access = all | NDSH_ACCESS_LOCAL_WRITE});
+
+	pair_recv(p, 1, 0, 1, 0, 2 * PEER_MTU);
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct roce_pkt pkt =
+			peer_packet(p, of[i].opcode, PEER_PSN + of[i].psn, of[i].bytes);
+
+		pkt.dma_bytes = of[i].dma_bytes;
+		t.n = 0;
+		peer_say(p, &pkt);
+		pair_turn(p, 1);
+		cr_assert_gt(t.n, 0, "step %zu", i);
+		for (unsigned k = 0; k < t.n; k++) {
+			if (!(t.said[k].opflags & ROCE_OPF_AETH))
+				continue;
+			cr_assert_eq(t.said[k].msn, of[i].msn, "step %zu: %u", i, t.said[k].msn);
+			cr_assert_eq(t.said[k].syndrome, of[i].syndrome, "step %zu", i);
+		}
+	}
+	pair_free(p);
+}
+
+/*
+ * Bursts of packets, some of which ask for an ACK: at the end of the turn there is one ACK at
+ * most, and the newest that asked is covered. checks W-ACK-01, W-ACK-02[2]
+ */
 Test(response, W_ACK_01_who_asks_is_answered_within_the_turn)
 {
 	struct peer_tape t;
 	struct pair *p = peer_new(&t);
 	uint32_t psn = PEER_PSN, dice = 99;
+	struct ndsh_cqe c;
 
 	for (unsigned round = 0; round < 500; round++) {
 		uint32_t asked = 0;
@@ -452,6 +512,10 @@ Test(response, W_ACK_01_who_asks_is_answered_within_the_turn)
 
 			dice = dice * 1664525 + 1013904223;
 			pkt.ackreq = dice >> 30 == 0;
+			if (dice >> 29 & 1) {
+				pkt.opcode = ROCE_SEND_ONLY;
+				pair_recv(p, 1, 0, round, 0, 64);
+			}
 			if (pkt.ackreq) {
 				any = true;
 				asked = psn;
@@ -460,6 +524,8 @@ Test(response, W_ACK_01_who_asks_is_answered_within_the_turn)
 			peer_say(p, &pkt);
 		}
 		pair_turn(p, 1);
+		while (pair_poll(p, 1, &c))
+			cr_assert_eq(c.status, NDSH_WC_SUCCESS);
 		cr_assert_eq(t.n, any);
 		if (!any)
 			continue;
@@ -470,8 +536,10 @@ Test(response, W_ACK_01_who_asks_is_answered_within_the_turn)
 	pair_free(p);
 }
 
-/* Every length around the multiples of the MTU: opcodes, lengths and PSNs of the responses; AETH
- * in all but MIDDLE. checks W-READ-01[1-4], W-PSN-03[3], W-RESP-01 */
+/*
+ * Every length around the multiples of the MTU: opcodes, lengths and PSNs of the responses; AETH
+ * in all but MIDDLE. checks W-PSN-03[3], W-READ-01[1-4], W-RESP-01[3]
+ */
 Test(response, W_READ_01_shapes_of_all_lengths)
 {
 	static const int32_t off[] = {-1, 0, 1};
