@@ -116,7 +116,7 @@ ask(struct pair *p, unsigned i, uint8_t op, const struct opened *o)
 	cr_assert(pair_run(p, PAIR_LONG));
 }
 
-/* checks W-RESP-13, R-MR-02: every kind of memory, every operation of a peer. */
+/* checks R-MR-02, W-RESP-13[3,7]: every kind of memory, every operation of a peer. */
 Test(domains, a_peer_opens_nothing_of_another)
 {
 	static const uint8_t ops[] = {NDSH_OP_WRITE, NDSH_OP_READ, NDSH_OP_FETCH_ADD};

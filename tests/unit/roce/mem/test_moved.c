@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rigs/engine_pair.h"
+#include "rigs/scripted_peer.h"
 
 #define MTU	1024u
 #define LONG	UINT64_C(60000000000)
@@ -171,7 +171,7 @@ Test(moved, every_operation_from_and_to_every_kind_of_memory)
 	pair_free(p);
 }
 
-/* checks W-RESP-14: the peer is told of nothing that is not in its place. */
+/* checks W-RESP-14[5]: the peer is told of nothing that is not in its place. */
 Test(moved, acknowledged_when_it_is_placed)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .moved = true});
@@ -186,6 +186,49 @@ Test(moved, acknowledged_when_it_is_placed)
 	cr_assert(pair_run(p, LONG));
 	expect_completions(p, 0, 1);
 	check(p, &r);
+	pair_free(p);
+}
+
+/* Two writes, of which one is in its place: an ACK names it alone, with its number of messages.
+ * checks W-RESP-14[5], W-AETH-01[10] */
+Test(moved, told_of_what_is_placed)
+{
+	struct peer_tape t;
+	struct pair *p = peer_with(&t, (struct pair_opts){.moved = true});
+	struct roce_pkt w = peer_packet(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+
+	w.va = (uintptr_t)p->side[1].moved;
+	w.rkey = p->side[1].moved_key;
+	p->side[1].stalled = true;
+	for (uint32_t i = 0; i < 2; i++, w.psn++, w.va += 8)
+		peer_say(p, &w);
+	peer_silent(p, &t, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		cr_assert_eq(pair_client_moves(p, 1, 1), 1);
+		peer_heard(p, &t, i + 1, ROCE_SYN_ACK, PEER_PSN + i);
+		cr_assert_eq(t.said[i].msn, i + 1);
+		cr_assert_eq(p->side[1].moved[8 * i], 0xa5);
+		cr_assert_eq(p->side[1].moved[8], i == 1 ? 0xa5 : 0);
+	}
+	pair_free(p);
+}
+
+/* The client that finds the completion of a receive carries out what was ordered before it, and has
+ * the bytes. checks W-RESP-14[4] */
+Test(moved, a_completion_comes_behind_its_orders)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .moved = true});
+	struct request r = {.kind = SEND, .moved = {false, true}, .bytes = 3 * MTU, .salt = 1};
+
+	p->side[1].stalled = true;
+	post(p, 0, 1, &r);
+	(void)pair_run(p, 5000000);
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+	(void)pair_client_moves(p, 1, UINT32_MAX);
+	check(p, &r);
+	p->side[1].stalled = false;
+	cr_assert(pair_run(p, LONG));
+	expect_completions(p, 0, 1);
 	pair_free(p);
 }
 

@@ -82,12 +82,14 @@ refused_write(uint64_t raddr, uint32_t key_xor, uint32_t bytes)
 	pair_free(p);
 }
 
+/* checks W-RESP-13[2,7] */
 Test(mr, W_RESP_13_key)
 {
 	for (unsigned bit = 0; bit < 32; bit++)
 		refused_write(PAIR_VA, 1u << bit, 8);
 }
 
+/* checks W-RESP-13[5,6,7] */
 Test(mr, W_RESP_13_range)
 {
 	refused_write(PAIR_VA + PAIR_ARENA - 7, 0, 8);
@@ -110,6 +112,7 @@ Test(mr, W_RESP_12_length_0_needs_no_key)
 	pair_free(p);
 }
 
+/* checks W-RESP-13[4] */
 Test(mr, W_RESP_13_region_without_the_right)
 {
 	struct pair *p = pair_new(&(struct pair_opts){
@@ -123,7 +126,7 @@ Test(mr, W_RESP_13_region_without_the_right)
 	pair_free(p);
 }
 
-/* checks R-MR-02[4] */
+/* checks R-MR-02[4], W-RESP-13[3] */
 Test(mr, W_RESP_13_other_protection_domain)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});
@@ -156,7 +159,7 @@ deregister_tap(
 	return 1;
 }
 
-/* checks R-MR-06[2,3], R-MR-07[3] */
+/* checks R-MR-06[2,3], R-MR-07[3], W-RESP-13[8] */
 Test(mr, W_RESP_13_revoked_in_the_middle_of_a_write)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});
@@ -171,7 +174,7 @@ Test(mr, W_RESP_13_revoked_in_the_middle_of_a_write)
 	pair_free(p);
 }
 
-/* checks R-MR-06[2,3], R-MR-07[3] */
+/* checks R-MR-06[2,3], R-MR-07[3], W-RESP-13[9] */
 Test(mr, W_RESP_13_revoked_in_the_middle_of_a_read)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});

@@ -23,7 +23,7 @@ post_immediate(struct pair *p, uint8_t op, uint32_t bytes, uint32_t imm)
 		&sge, NULL);
 }
 
-/* The four bytes stand in the last packet, and go on as they are: checks W-RESP-15. */
+/* The four bytes stand in the last packet, and go on as they are: checks W-RESP-15[1,2,3,4]. */
 Test(immediate, W_RESP_15_immediates)
 {
 	static const uint32_t sizes[] = {0, 1, MTU, MTU + 1, 5 * MTU};
@@ -35,6 +35,7 @@ Test(immediate, W_RESP_15_immediates)
 		struct ndsh_cqe c;
 
 		pair_recv(p, 1, 0, 5, 0, 8 * MTU);
+		pair_recv(p, 1, 0, 6, 0, 8 * MTU);
 		post_immediate(p, op, bytes, imm);
 		cr_assert(pair_run(p, LONG));
 		c = pair_expect(p, 0, imm, NDSH_WC_SUCCESS);
@@ -52,6 +53,9 @@ Test(immediate, W_RESP_15_immediates)
 				op == NDSH_OP_WRITE_IMM ? imm & 0xff : 0);
 			cr_assert_eq(p->side[1].arena[k], op == NDSH_OP_SEND_IMM ? imm & 0xff : 0);
 		}
+		pair_send(p, 0, 0, 7, 0, 8, 0);
+		cr_assert(pair_run(p, LONG));
+		pair_expect(p, 1, 6, NDSH_WC_SUCCESS);
 		pair_free(p);
 	}
 }

@@ -106,6 +106,90 @@ Test(needs, W_RESP_12_no_bytes_no_key)
 		}
 }
 
+struct wish {
+	uint8_t opcode;
+	uint64_t va;
+	uint32_t bytes, key_xor;
+};
+
+/* A request of that range by that key. Is it refused as 0x62, with the end of the queue pair and
+ * before a byte was touched, or taken? A WRITE comes with its first packet. */
+static void
+grants(uint32_t mr_access, const struct wish *w, bool good)
+{
+	const uint32_t all =
+		NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC;
+	struct peer_tape t;
+	struct pair *p = peer_with(&t, (struct pair_opts){.access = all, .mr_access = mr_access});
+	const bool write = w->opcode == ROCE_WRITE_ONLY, first = write && w->bytes > PEER_MTU;
+	struct roce_pkt pkt = peer_packet(p, first ? ROCE_WRITE_FIRST : w->opcode, PEER_PSN,
+		first	? PEER_MTU
+		: write ? w->bytes
+			: 0);
+
+	pkt.va = w->va;
+	pkt.rkey ^= w->key_xor;
+	pkt.dma_bytes = w->bytes;
+	peer_say(p, &pkt);
+	pair_turn(p, 1);
+	cr_assert_geq(t.n, 1);
+	cr_assert_eq(t.said[0].psn, PEER_PSN);
+	cr_assert_eq(t.said[0].syndrome, good ? ROCE_SYN_ACK : ROCE_SYN_NAK_REM_ACCESS,
+		"%#x at %lx of %u: %x", w->opcode, w->va, w->bytes, t.said[0].syndrome);
+	if (!good) {
+		cr_assert_eq(t.n, 1);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
+		for (uint32_t i = 0; i < PAIR_ARENA; i += 8)
+			cr_assert_eq(p->side[1].arena[i], 0);
+	}
+	pair_free(p);
+}
+
+/* checks W-RESP-13[1,2,4,5,6,7]: WRITE, READ and atomics. */
+Test(needs, W_RESP_13_every_operation)
+{
+	static const struct {
+		uint8_t opcode;
+		uint32_t bytes, right;
+	} of[] = {{ROCE_WRITE_ONLY, 16, NDSH_ACCESS_REMOTE_WRITE},
+		{ROCE_WRITE_ONLY, 3 * PEER_MTU, NDSH_ACCESS_REMOTE_WRITE},
+		{ROCE_READ_REQUEST, 16, NDSH_ACCESS_REMOTE_READ},
+		{ROCE_READ_REQUEST, 3 * PEER_MTU, NDSH_ACCESS_REMOTE_READ},
+		{ROCE_FETCH_ADD, 8, NDSH_ACCESS_REMOTE_ATOMIC},
+		{ROCE_CMP_SWAP, 8, NDSH_ACCESS_REMOTE_ATOMIC}};
+	const uint32_t rights =
+		NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC;
+
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		const uint64_t end = PAIR_VA + PAIR_ARENA;
+		const uint32_t all = rights | NDSH_ACCESS_LOCAL_WRITE, n = of[i].bytes;
+		struct wish w = {of[i].opcode, PAIR_VA, n, 0};
+
+		grants(all, &w, true);
+		grants(NDSH_ACCESS_LOCAL_WRITE | of[i].right, &w, true);
+		grants(all & ~of[i].right, &w, false);
+		for (unsigned bit = 0; bit < 32; bit++) {
+			w.key_xor = 1u << bit;
+			grants(all, &w, false);
+		}
+		w.key_xor = 0;
+		w.va = end - n;
+		grants(all, &w, true);
+		for (unsigned k = 0; k < 3; k++) {
+			const uint64_t off[] = {8, (n + 15) / 16 * 8, n};
+
+			w.va = end - n + off[k]; /* its end is outside */
+			grants(all, &w, false);
+			w.va = PAIR_VA - off[k]; /* its beginning is: an offset that wraps */
+			grants(all, &w, false);
+		}
+		w.va = -(uint64_t)n; /* up to 2^64, and beyond it */
+		grants(all, &w, false);
+		w.va = UINT64_MAX - 7;
+		grants(all, &w, false);
+	}
+}
+
 /* ---- slots ---- */
 
 /* checks W-RESP-07[3]: as many as come, one after the other. */

@@ -27,8 +27,8 @@ lossy(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_
 }
 
 /*
- * checks R-ORD-07[1]: after each turn: what has arrived is one piece from the beginning on; with
- * the message sent behind it, all.
+ * checks R-ORD-07[1], W-RESP-14[3]: after each turn: what has arrived is one piece from the
+ * beginning on; with the message sent behind it, all.
  */
 Test(placement, R_ORD_07_a_write_is_there_before_the_send_behind_it)
 {
@@ -125,4 +125,97 @@ Test(placement, R_ORD_07_the_last_byte_comes_last)
 	}
 	sigaction(SIGSEGV, &old, NULL);
 	munmap(pages, 2 * PAGE);
+}
+
+static const struct ndsh_cq_reader *reader;
+static volatile sig_atomic_t early;
+
+/* The first store to the first page: is there a completion already? */
+static void
+on_store(int number, siginfo_t *info, void *context)
+{
+	struct ndsh_cq_reader peek = *reader;
+	struct ndsh_cqe c;
+
+	(void)number;
+	(void)context;
+	if ((uint8_t *)info->si_addr < pages || (uint8_t *)info->si_addr >= pages + PAGE)
+		_exit(99);
+	faults++;
+	early += ndsh_cq_take(&peek, &c);
+	mprotect(pages, PAGE, PROT_READ | PROT_WRITE);
+}
+
+/*
+ * checks W-RESP-14[2]: the receive lies on a page that traps: when the message, or its last packet,
+ * is stored, no completion tells of it.
+ */
+Test(placement, W_RESP_14_the_completion_comes_behind_the_bytes)
+{
+	const struct sigaction action = {.sa_sigaction = on_store, .sa_flags = SA_SIGINFO};
+	struct sigaction old;
+
+	pages = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(pages, MAP_FAILED);
+	sigaction(SIGSEGV, &action, &old);
+	for (uint32_t bytes = 1; bytes <= 600; bytes += bytes < 20 ? 1 : 29) {
+		struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});
+		struct roce_shard *s = p->side[1].shard;
+		struct roce_mr *mr = roce_mr_register(
+			s, p->side[1].pd, PAIR_VA, PAGE, pages, NDSH_ACCESS_LOCAL_WRITE);
+		const uint32_t in_front = (bytes - 1) / 256 * 256;
+		const struct ndsh_sge in[2] = {pair_sge(p, 1, 0, in_front),
+			{.addr = PAIR_VA, .len = PAGE, .key = roce_mr_key(mr)}};
+
+		memset(p->side[0].arena, 0x77, bytes);
+		ndsh_rq_push(&p->side[1].q[0].rq, 1, &in[in_front == 0], 1 + (in_front > 0));
+		reader = &p->side[1].reader;
+		faults = early = 0;
+		mprotect(pages, PAGE, PROT_READ);
+		pair_send(p, 0, 0, 2, 0, bytes, 0);
+		cr_assert(pair_run(p, LONG));
+		pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+		cr_assert_eq(faults, 1);
+		cr_assert_eq(early, 0, "%u bytes", bytes);
+		cr_assert_eq(pages[bytes - in_front - 1], 0x77);
+		roce_mr_deregister(s, mr);
+		pair_free(p);
+	}
+	sigaction(SIGSEGV, &old, NULL);
+	munmap(pages, PAGE);
+}
+
+#define FIRST 100u
+
+/* What an ACK names is there when it leaves. */
+static unsigned
+watch_acks(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	const uint8_t *target = p->side[1].arena + TARGET;
+	unsigned *acks = ctx;
+
+	(void)late_ns;
+	if (from == 1 && pkt->opcode == ROCE_ACK && pkt->syndrome == ROCE_SYN_ACK) {
+		for (uint32_t i = 0; i < (pkt->psn - FIRST + 1) * 256 && i < LENGTH; i++)
+			cr_assert_eq(target[i], 0x77, "byte %u, ACK of %u", i, pkt->psn);
+		++*acks;
+	}
+	return 1;
+}
+
+/* checks W-RESP-14[1] */
+Test(placement, W_RESP_14_what_is_acknowledged_is_there)
+{
+	unsigned acks = 0;
+	struct pair *p = pair_new(&(struct pair_opts){
+		.mtu = 256, .window = 16, .set_psn = true, .sq_psn = {FIRST, 1}});
+
+	p->tap = watch_acks;
+	p->tap_ctx = &acks;
+	memset(p->side[0].arena, 0x77, LENGTH);
+	pair_write(p, 0, 0, 1, 0, TARGET, LENGTH, 0);
+	cr_assert(pair_run(p, LONG));
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	cr_assert_gt(acks, 3);
+	pair_free(p);
 }

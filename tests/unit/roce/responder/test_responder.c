@@ -124,7 +124,7 @@ Test(responder, W_RESP_06_atomics_without_the_right_are_refused)
 	VIOLATES({ROCE_FETCH_ADD, 0, 0});
 }
 
-/* checks W-RESP-02[1,3,4], W-RESP-04 */
+/* checks W-RESP-01[2], W-RESP-02[1,3,4], W-RESP-04 */
 Test(responder, W_RESP_02_one_sequence_nak_per_gap)
 {
 	struct peer_tape t;
@@ -147,7 +147,7 @@ Test(responder, W_RESP_02_one_sequence_nak_per_gap)
 	pair_free(p);
 }
 
-/* checks W-AETH-01, W-RESP-03[1] */
+/* checks W-AETH-01[7], W-RESP-03[1] */
 Test(responder, W_RESP_03_W_RESP_08_rnr_and_silence_behind_it)
 {
 	struct peer_tape t;
@@ -191,7 +191,7 @@ Test(responder, W_RESP_07_more_reads_than_agreed)
 	pair_free(p);
 }
 
-/* checks W-RESP-15 */
+/* checks W-RESP-15[2,3,4] */
 Test(responder, immediates_of_a_peer_are_delivered)
 {
 	struct peer_tape t;
@@ -408,6 +408,7 @@ Test(responder, W_RESP_06_W_RESP_07_queue_pair_rights)
 	right_missing(NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE, 255, true);
 }
 
+/* checks W-RESP-10[1,2,3] */
 Test(responder, W_RESP_10_send_longer_than_the_receive)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});
@@ -460,8 +461,10 @@ Test(responder, W_RESP_16_solicited_and_W_RESP_17_comm_est)
 	pair_free(p);
 }
 
-/* In RTR already, before this side may say anything but answers: executed, and told once, however
- * many follow, and whatever was dropped before it. checks W-RESP-17[1,2] */
+/*
+ * In RTR already, before this side may say anything but answers: executed, and told once,
+ * however many follow, and whatever was dropped before it. checks W-RESP-01[1], W-RESP-17[1,2]
+ */
 Test(responder, W_RESP_17_the_first_request_in_RTR)
 {
 	struct peer_tape t;
