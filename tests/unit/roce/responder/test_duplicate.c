@@ -280,7 +280,7 @@ hear_few(struct pair *p, struct peer_tape *t, unsigned n)
 }
 
 /*
- * A READ of three responses, one of two, and a WRITE; before all is said the first READ comes again,
+ * A READ of three responses, one of two, and a WRITE; before all is said the first one is repeated,
  * from each of its responses on. What was queued of it is cancelled, the second one begins anew if
  * it was not finished, and the WRITE is acknowledged behind both. checks W-DUP-03[8,9,10], W-ACK-03
  */

@@ -437,7 +437,7 @@ Test(response, W_AETH_01_the_message_number_wraps)
 	pair_free(p);
 }
 
-/* From 0, with the end of each message, the acceptance of a READ and the execution of an atomic; and
+/* From 0, with the end of each message, the acceptance of a READ, the execution of an atomic, and
  * with nothing else. Whatever has an AETH tells the number as it is then.
  * checks W-AETH-01[1,3,4,5,6,7,8,9] */
 Test(response, W_AETH_01_one_for_each_message)
