@@ -16,8 +16,9 @@
     return       a function returns 0, or NULL
 
 Not made, because nothing could tell them from the code as it is: swaps of two steps neither of which writes what
-the other uses (effects.py); swaps with a counter, or with the record that a queue pair keeps of its
-past; negations, which are found by whatever finds true or false."""
+the other uses (effects.py), or that both add to the same; the other side of equality in x < y ? x : y, and in
+if (x > y) x = y; swaps with a counter, or with the record that a queue pair keeps of its past; negations, which are
+found by whatever finds true or false."""
 
 import re
 
@@ -115,6 +116,7 @@ class Walk:
         self.enumerators = enumerators
         self.function = function["name"]
         self.returns = type_of(function).split("(")[0].strip()
+        self.choices = set()  # comparisons of two values one of which is taken
         self.sites = []
         for child in inner(function):
             if kind(child) == "CompoundStmt":
@@ -158,7 +160,10 @@ class Walk:
         if "macro" not in node and None not in spans:
             if node["opcode"] in RELATIONS and is_number(left) and is_number(right):
                 zero = self.text(right) in ("0", "0u") and "unsigned" in type_of(left)
-                self.add(node, RELATIONS[node["opcode"]], [("tight", None)] + [("loose", None)] * (not zero), spans)
+                choice, equal = node["id"] in self.choices, "=" in node["opcode"]
+                mutants = [("tight", None)] * (not (choice and equal))
+                mutants += [("loose", None)] * (not (zero or choice and not equal))
+                self.add(node, RELATIONS[node["opcode"]], mutants, spans)
             elif node["opcode"] in EQUALITIES and (is_enumerator(left) or is_enumerator(right)):
                 of = bare(left if is_enumerator(left) else right)["referencedDecl"]["id"]
                 if of not in self.enumerators.ends:
@@ -166,6 +171,14 @@ class Walk:
         for operand in (left, right):
             if not is_enumerator(operand) and kind(bare(operand)) != "IntegerLiteral":
                 self.visit(operand)
+
+    def choose(self, condition, values):
+        """Of two values, by comparing them: when they are equal, either will do."""
+        node = bare(condition)
+        if node.get("opcode") in RELATIONS:
+            compared, taken = ([self.text(n) or self.text(bare(n)) for n in nodes] for nodes in (inner(node), values))
+            if "" not in compared and sorted(compared) == sorted(taken):
+                self.choices.add(node["id"])
 
     # ---- statements -----------------------------------------------------------------------------
 
@@ -192,9 +205,22 @@ class Walk:
                 wrote.add(self.text(inner(n)[0]))
         return wrote
 
+    def adds(self, node):
+        """What a statement adds to or takes from, and what else it reads; None if it does other things."""
+        if kind(node) != "CompoundAssignOperator" or node["opcode"] not in ("+=", "-="):
+            return None
+        return None if self.writes(node) is None else [self.text(n) for n in inner(node)]
+
+    def commute(self, one, other):
+        sums = [self.adds(one), self.adds(other)]
+        return None not in sums and sums[0][0] == sums[1][0] and not any(
+            re.search(re.escape(where) + r"\b", what) for where, what in sums)
+
     def independent(self, one, other):
         texts = [self.text(one), self.text(other)]
-        if any(COUNTER.search(t) or RECORD.search(t) for t in texts) or self.effects.independent(one, other):
+        if any(COUNTER.search(t) or RECORD.search(t) for t in texts):
+            return True
+        if self.commute(one, other) or self.effects.independent(one, other):
             return True
         wrote = [self.writes(one), self.writes(other)]
         return None not in wrote and not any(
@@ -262,12 +288,16 @@ class Walk:
 
     def visit_IfStmt(self, node):
         condition, *bodies = inner(node)
+        only = inner(bodies[0])[0] if kind(bodies[0]) == "CompoundStmt" and len(inner(bodies[0])) == 1 else bodies[0]
+        if len(bodies) == 1 and kind(only) == "BinaryOperator" and only["opcode"] == "=":
+            self.choose(condition, inner(only))
         self.condition(condition, ("true", "false"))
         for body in bodies:
             self.body(body)
 
     def visit_ConditionalOperator(self, node):
         condition, *values = inner(node)
+        self.choose(condition, values)
         self.condition(condition, ("true", "false"))
         for value in values:
             self.visit(value)

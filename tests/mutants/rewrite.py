@@ -61,7 +61,8 @@ class File:
                     f"{len(site.made)})")
         if site.form == "statement":
             return self.statement(site, number, inside)
-        one, other = [*(m.number for m in site.made), 0][:2]
+        one = number.get("tight", number.get("below", 0))
+        other = number.get("loose", number.get("above", 0))
         left, right = (self.within(span, below) for span in site.parts)
         return f"MUTANT_{site.form}({one}, {other}, {left}, {right})"
 

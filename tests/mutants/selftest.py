@@ -48,6 +48,16 @@ base_sample(int x, enum colour c)
 	base_count++;
 	return base_log + p.a;
 }
+
+int
+base_least(int x, int y)
+{
+	base_log += x;
+	base_log -= y;
+	if (y > 9)
+		y = 9;
+	return x <= y ? x : y;
+}
 """
 # Of base_sample(): operator, text, and what base_sample(7, GREEN) and base_sample(6, BLUE) return.
 EXPECTED = {
@@ -76,6 +86,12 @@ EXPECTED = {
     ("return", "base_log + p.a"): (0, 0),
     ("arith", "base_log + p.a"): (7, 122),
 }
+# All that is made of base_least(): a step of either side of a bound, and no other order of two sums.
+LEAST = {
+    ("delete", "base_log += x;"), ("delete", "base_log -= y;"),
+    ("true", "y > 9"), ("false", "y > 9"), ("tight", "y > 9"), ("delete", "y = 9;"), ("const", "9"),
+    ("return", "x <= y ? x : y"), ("true", "x <= y"), ("false", "x <= y"), ("loose", "x <= y"),
+}
 MAIN = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,11 +117,13 @@ def make(folder):
     main.write_text(MAIN % source)
     here = pathlib.Path(__file__).resolve().parent
     build.run("gcc", "-w", "-include", here / "mutant.h", "-o", folder / "program", main, here / "mutant.c")
-    return [m for m in all_of.mutants if m.function == "base_sample"], folder / "program"
+    return all_of.mutants, folder / "program"
 
 
 def check(mutants, program):
-    made = {(m.operator, m.text): m for m in mutants}
+    for key in LEAST ^ {(m.operator, m.text) for m in mutants if m.function == "base_least"}:
+        yield f"{'not made' if key in LEAST else 'made'}: {key}"
+    made = {(m.operator, m.text): m for m in mutants if m.function == "base_sample"}
     for key in EXPECTED.keys() - made.keys():
         yield f"not made: {key}"
     for key in made.keys() - EXPECTED.keys():
