@@ -44,17 +44,16 @@ roce_cm_connect(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_connec
 	return c;
 }
 
-/* ACK timeout from the peer's delay and the packet lifetime, all as exponents (W-CM-33). */
+/* ACK timeout from the peer's delay, of five bits, and the packet lifetime, all as exponents
+ * (W-CM-33): the next one above their larger, if they are no more than one apart. */
 static uint8_t
-ack_timeout(uint32_t delay, uint32_t lifetime)
+ack_timeout(uint32_t delay)
 {
-	uint32_t t = lifetime + 1;
+	const uint32_t there_and_back = CM_PACKET_LIFETIME + 1;
 
-	if (t >= delay)
-		t += delay >= t - 1;
-	else
-		t = delay + (t >= delay - 1);
-	return (uint8_t)(t < 31 ? t : 31);
+	if (delay > there_and_back)
+		return (uint8_t)(delay + (there_and_back >= delay - 1));
+	return (uint8_t)(there_and_back + (delay >= there_and_back - 1));
 }
 
 static void
@@ -70,7 +69,6 @@ rep_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 	if (old != NULL) { /* W-CM-43 */
 		cm->counters.stale++;
 		c->ev_reason = ROCE_CM_REASON_STALE_CONN;
-		c->in_priv_bytes = 0;
 		cm_event_raise(cm, c, ROCE_CM_EV_REJECTED);
 		cm_refuse(cm, in->now_ns, c, ROCE_CM_REASON_STALE_CONN);
 		cm_stale(cm, in->now_ns, old);
@@ -85,7 +83,7 @@ rep_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 		.rnr_retry = (uint8_t)m->rnr_retry,
 		.srq = m->srq != 0,
 	};
-	c->reply_ack_timeout = ack_timeout(m->target_ack_delay, CM_PACKET_LIFETIME);
+	c->reply_ack_timeout = ack_timeout(m->target_ack_delay);
 	cm_table_link(cm, c, CM_BY_REMOTE_ID);
 	cm_table_link(cm, c, CM_BY_REMOTE_QPN);
 	cm_set_in_priv(c, m->priv, ROCE_CM_REP_PRIV);
@@ -107,7 +105,7 @@ rep_again(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 		/* Our host is slow, not dead (R-CONN-06). */
 		cm_conn_state(cm, c, CM_MRA_REP_SENT);
 		cm_send(cm, c, CM_TX_MRA);
-	} else if (c->state == CM_TIMEWAIT && c->refused) {
+	} else if (c->refused) {
 		/* Our REJ was lost, or crossed this REP and could not name the peer's id. */
 		c->remote_id = in->mad.local_id;
 		cm_refuse_again(cm, in->now_ns, c, CM_WHICH_REP);

@@ -18,7 +18,6 @@ build_req(const struct roce_cm *cm, const struct roce_cm_conn *c, struct cm_mad 
 	};
 
 	m->attr = CM_ATTR_REQ;
-	m->remote_id = 0;
 	m->service_id = cm_service_id(c->remote.port);
 	m->ca_guid = cm->cfg.ca_guid;
 	m->qpn = c->qp.qpn;
@@ -77,7 +76,7 @@ static void
 build_mra(const struct roce_cm_conn *c, struct cm_mad *m)
 {
 	m->attr = CM_ATTR_MRA;
-	m->which = c->state == CM_MRA_REP_SENT ? CM_WHICH_REP : CM_WHICH_REQ;
+	m->which = c->active ? CM_WHICH_REP : CM_WHICH_REQ; /* what came from the other side */
 	m->service_timeout = CM_SERVICE_TIMEOUT;
 }
 

@@ -38,10 +38,8 @@ cm_conn_state(struct roce_cm *cm, struct roce_cm_conn *c, enum cm_state state)
 		c->listener->pending--;
 		c->listener = NULL;
 	}
-	if (c->state == CM_TIMEWAIT) {
-		cm->refused -= c->refused;
-		c->refused = false;
-	}
+	cm->refused -= c->refused; /* time-wait is over */
+	c->refused = false;
 	cm->sidr_requests -= old->sidr_request && !new->sidr_request;
 	cm->usage.timewait -= old->rests;
 	cm->usage.timewait += new->rests;

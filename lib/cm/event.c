@@ -30,17 +30,14 @@ cm_event_forget(struct roce_cm *cm, struct roce_cm_conn *c)
 void
 cm_event_raise(struct roce_cm *cm, struct roce_cm_conn *c, enum roce_cm_event_type type)
 {
-	uint32_t events = c->events;
-
 	if (!c->host_holds) {
 		/* Destroyed, or a request that ended before the host saw it: the host knows no
 		 * handle. */
 		cm_event_forget(cm, c);
 		return;
 	}
-	if ((CM_EVENT_BIT(type) & CM_EVENT_ENDS) != 0)
-		events &= ~CM_EVENT_BIT(ROCE_CM_EV_REPLY); /* too late to complete */
-	event_queue(cm, c, events | CM_EVENT_BIT(type));
+	/* Whatever follows a REPLY that was not taken is an end: too late to complete. */
+	event_queue(cm, c, (c->events & ~CM_EVENT_BIT(ROCE_CM_EV_REPLY)) | CM_EVENT_BIT(type));
 }
 
 static bool

@@ -23,11 +23,11 @@ req_again(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 	if (c->state == CM_REQ_RCVD || c->state == CM_MRA_REQ_SENT) {
 		cm_conn_state(cm, c, CM_MRA_REQ_SENT);
 		cm_send(cm, c, CM_TX_MRA);
-	} else if (c->state == CM_TIMEWAIT && c->refused) {
+	} else if (c->refused) {
 		/* Whatever we refused, the peer has only its REQ to match the REJ with. */
 		cm_refuse_again(cm, in->now_ns, c, CM_WHICH_REQ);
 	} else if (c->state == CM_TIMEWAIT) {
-		cm_answer_rej(cm, in, CM_WHICH_REQ, ROCE_CM_REASON_STALE_CONN);
+		cm_answer_rej(cm, in, ROCE_CM_REASON_STALE_CONN);
 	}
 }
 
@@ -100,17 +100,17 @@ req_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *
 
 	if (fault != 0) {
 		cm->counters.rejected_invalid++;
-		cm_answer_rej(cm, in, CM_WHICH_REQ, fault);
+		cm_answer_rej(cm, in, fault);
 		return;
 	}
 	if (cm_listener_is_full(l)) {
 		cm->counters.rejected_backlog++;
-		cm_answer_rej(cm, in, CM_WHICH_REQ, ROCE_CM_REASON_CONSUMER);
+		cm_answer_rej(cm, in, ROCE_CM_REASON_CONSUMER);
 		return;
 	}
 	c = cm_conn_new(cm, CM_REQ_RCVD);
 	if (c == NULL) {
-		cm_answer_rej(cm, in, CM_WHICH_REQ, ROCE_CM_REASON_NO_RESOURCES);
+		cm_answer_rej(cm, in, ROCE_CM_REASON_NO_RESOURCES);
 		return;
 	}
 	req_fill(c, in, &ip);
@@ -142,7 +142,7 @@ cm_recv_req(struct roce_cm *cm, const struct cm_in *in)
 	c = cm_find_remote_qpn(cm, m->ca_guid, &in->remote, m->qpn);
 	if (c != NULL) {
 		cm->counters.stale++;
-		cm_answer_rej(cm, in, CM_WHICH_REQ, ROCE_CM_REASON_STALE_CONN);
+		cm_answer_rej(cm, in, ROCE_CM_REASON_STALE_CONN);
 		cm_stale(cm, in->now_ns, c);
 		return;
 	}
@@ -151,7 +151,7 @@ cm_recv_req(struct roce_cm *cm, const struct cm_in *in)
 		    : NULL;
 	if (l == NULL || l->paused) {
 		cm->counters.rejected_no_listener++;
-		cm_answer_rej(cm, in, CM_WHICH_REQ, ROCE_CM_REASON_INVALID_SERVICE_ID);
+		cm_answer_rej(cm, in, ROCE_CM_REASON_INVALID_SERVICE_ID);
 		return;
 	}
 	req_accept(cm, in, l);

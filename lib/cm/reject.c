@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Refusals: which REJ fits, for how long it is held, and which connection one means. */
+#include "base/bytes.h"
 #include "cm/event.h"
 #include "cm/manager.h"
 #include "cm/message.h"
@@ -58,9 +59,8 @@ cm_refuse(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint16_t 
 	cm_set_out_priv(c, NULL, 0, 0);
 	if (reason == ROCE_CM_REASON_TIMEOUT) {
 		/* The peer finds us by GUID: it may not have told us its comm id (W-CM-49). */
-		c->ari_bytes = sizeof(c->ari);
-		for (unsigned i = 0; i < sizeof(c->ari); i++)
-			c->ari[i] = (uint8_t)(cm->cfg.ca_guid >> (56 - 8 * i));
+		c->ari_bytes = sizeof(uint64_t);
+		roce_put_be64(c->ari, cm->cfg.ca_guid);
 	}
 	conn_refuse(cm, now_ns, c, reason);
 }
@@ -111,12 +111,9 @@ find_rejected(struct roce_cm *cm, const struct cm_in *in)
 {
 	const struct cm_mad *m = &in->mad;
 	struct roce_cm_conn *c;
-	uint64_t guid = 0;
 
-	if (m->reason == ROCE_CM_REASON_TIMEOUT && m->ari_bytes == sizeof(guid)) {
-		for (unsigned i = 0; i < sizeof(guid); i++)
-			guid = guid << 8 | m->ari[i];
-		c = cm_find_remote_id(cm, guid, &in->remote, m->local_id);
+	if (m->reason == ROCE_CM_REASON_TIMEOUT && m->ari_bytes == sizeof(uint64_t)) {
+		c = cm_find_remote_id(cm, roce_get_be64(m->ari), &in->remote, m->local_id);
 		if (c != NULL)
 			return c;
 	}

@@ -87,7 +87,6 @@ void
 cm_sidr_query_timed_out(struct roce_cm *cm, struct roce_cm_conn *c)
 {
 	c->ev_timed_out = true;
-	c->in_priv_bytes = 0;
 	cm_event_raise(cm, c, ROCE_CM_EV_SIDR_REPLY);
 	cm_conn_dead(cm, c);
 }

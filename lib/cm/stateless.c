@@ -25,14 +25,13 @@ stateless_put(struct roce_cm *cm, const struct cm_in *in, const struct cm_mad *m
 }
 
 void
-cm_answer_rej(struct roce_cm *cm, const struct cm_in *in, enum cm_which which, uint16_t reason)
+cm_answer_rej(struct roce_cm *cm, const struct cm_in *in, uint16_t reason)
 {
 	struct cm_mad m = {
 		.attr = CM_ATTR_REJ,
 		.tid = in->mad.tid,
-		.local_id = which == CM_WHICH_REQ ? 0 : in->mad.remote_id,
 		.remote_id = in->mad.local_id,
-		.which = which,
+		.which = CM_WHICH_REQ,
 		.reason = reason,
 	};
 

@@ -11,8 +11,8 @@ struct cm_in;
 
 #define CM_STATELESS 128u /* answers that can wait */
 
-void cm_answer_rej(
-	struct roce_cm *cm, const struct cm_in *in, enum cm_which which, uint16_t reason);
+/* Of a REQ that no connection was made for. */
+void cm_answer_rej(struct roce_cm *cm, const struct cm_in *in, uint16_t reason);
 void cm_answer_drep(struct roce_cm *cm, const struct cm_in *in);
 void cm_answer_sidr(struct roce_cm *cm, const struct cm_in *in, enum roce_cm_sidr_status status);
 /* Take one to send; false: none. */

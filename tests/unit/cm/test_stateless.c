@@ -165,8 +165,8 @@ Test(cm_stateless, w_cm_48_a_rej_by_no_connection)
 	struct roce_cm_tx tx;
 	struct cm_mad m;
 
-	cm_answer_rej(cm, &in, CM_WHICH_REQ, ROCE_CM_REASON_NO_RESOURCES);
-	cm_answer_rej(cm, &in, CM_WHICH_REQ, ROCE_CM_REASON_INVALID_GID);
+	cm_answer_rej(cm, &in, ROCE_CM_REASON_NO_RESOURCES);
+	cm_answer_rej(cm, &in, ROCE_CM_REASON_INVALID_GID);
 	cr_assert(roce_cm_tx(cm, &tx));
 	cr_expect_eq(tx.port, 4);
 	cr_expect_eq(tx.tos, 0x68);
