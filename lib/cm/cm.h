@@ -120,15 +120,18 @@ struct roce_cm_event {
 	uint32_t port;
 	struct roce_cm_qp_params peer; /* REQUEST, REPLY */
 	uint8_t mtu_code;
-	uint8_t ack_timeout;	/* REQUEST: of the REQ, may be 0 (W-CM-33); REPLY: for our sender */
+	uint8_t ack_timeout;	/* of the REQ, may be 0 (W-CM-33); REPLY: for our sender */
 	uint8_t tos, hop_limit; /* hop_limit is never 0 */
 	uint32_t flow_label;
-	uint32_t q_key;	 /* SIDR_REPLY */
+	uint32_t q_key; /* SIDR_REPLY */
+	/* From here on 0 in events of all types but those that are named. */
 	uint16_t reason; /* REJECTED: enum roce_cm_reason; SIDR_REPLY: its status */
 	bool by_peer;	 /* DISCONNECTED: the peer ended it */
-	bool timed_out;	 /* no answer to our DREQ, or to our SIDR query, came */
+	bool timed_out;	 /* DISCONNECTED, SIDR_REPLY: no answer to our DREQ, or query, came */
+	/* REQUEST, REPLY, REJECTED, SIDR_REQUEST, SIDR_REPLY: the whole field of the message, zero
+	 * padded; none if no message was behind it. */
 	uint8_t priv[ROCE_CM_PRIV_MAX];
-	uint32_t priv_bytes; /* the whole field of the message, zero padded */
+	uint32_t priv_bytes;
 };
 /* Take one event; false: none. */
 bool roce_cm_event(struct roce_cm *cm, struct roce_cm_event *ev);

@@ -5,6 +5,7 @@
 
 #include "rigs/cm_at.h"
 #include "cm/event.h"
+#include "cm/listener.h"
 
 /* A request that ended before the host saw it is none. */
 Test(cm_event, request_withdrawn_before_the_host_looked)
@@ -138,4 +139,51 @@ Test(cm_event, private_data_by_type)
 	cr_expect_eq(ev.priv_bytes, 0);
 	cr_expect_eq(ev.priv[0], 0);
 	cm_net_free(b.net);
+}
+
+/* What ended a connection, and the private data of its last message, are told by the events that
+ * are about them, and by no other. */
+Test(cm_event, what_an_event_tells_by_its_type)
+{
+	static const struct {
+		bool reason, by_peer, timed_out, priv;
+	} tells[] = {
+		[ROCE_CM_EV_REQUEST] = {.priv = true},
+		[ROCE_CM_EV_REPLY] = {.priv = true},
+		[ROCE_CM_EV_ESTABLISHED] = {0},
+		[ROCE_CM_EV_REJECTED] = {.reason = true, .priv = true},
+		[ROCE_CM_EV_UNREACHABLE] = {0},
+		[ROCE_CM_EV_DISCONNECTED] = {.by_peer = true, .timed_out = true},
+		[ROCE_CM_EV_SIDR_REQUEST] = {.priv = true},
+		[ROCE_CM_EV_SIDR_REPLY] = {.reason = true, .timed_out = true, .priv = true},
+		[ROCE_CM_EV_SIDR_GONE] = {0},
+	};
+
+	for (enum roce_cm_event_type type = 0; type <= ROCE_CM_EV_SIDR_GONE; type++) {
+		struct cm_net *net = cm_net_new(false);
+		struct roce_cm *cm = net->host[CM_NET_A].cm;
+		struct roce_cm_conn *c = cm_net_connect(net, NULL, 0);
+		const struct roce_cm_addr all = {.port = 1};
+		struct roce_cm_event ev;
+
+		c->ev_reason = ROCE_CM_REASON_CONSUMER;
+		c->ev_timed_out = true;
+		c->ev_by_peer = tells[type].by_peer;
+		cm_set_in_priv(c, (const uint8_t[]){0x5a, 0x5b}, 2);
+		c->ack_timeout = 18;
+		c->reply_ack_timeout = 19;
+		cm_event_raise(cm, c, type);
+		if (type == ROCE_CM_EV_REQUEST || type == ROCE_CM_EV_SIDR_REQUEST)
+			cm_listener_add(roce_cm_listen(cm, &all, 0, 0, NULL, NULL), c);
+		cr_assert(roce_cm_event(cm, &ev));
+		cr_expect_eq(ev.type, type);
+		cr_expect_eq(ev.reason, tells[type].reason ? ROCE_CM_REASON_CONSUMER : 0, "type %d",
+			type);
+		cr_expect_eq(ev.by_peer, tells[type].by_peer, "type %d", type);
+		cr_expect_eq(ev.timed_out, tells[type].timed_out, "type %d", type);
+		cr_expect_eq(ev.priv_bytes, tells[type].priv ? 2 : 0, "type %d", type);
+		cr_expect_eq(ev.priv[1], tells[type].priv ? 0x5b : 0, "type %d", type);
+		cr_expect_eq(ev.ack_timeout, type == ROCE_CM_EV_REPLY ? 19 : 18, "type %d", type);
+		cm_net_free(net);
+	}
 }
