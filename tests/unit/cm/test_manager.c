@@ -6,6 +6,7 @@
 
 #include "cm/check.h"
 #include "cm/manager.h"
+#include "cm/stateless.h"
 
 Test(cm_manager, configuration_out_of_range)
 {
@@ -85,6 +86,75 @@ Test(cm_manager, every_place_can_be_used)
 		cr_expect_eq(u.listeners, cfg.max_listeners);
 		cr_expect_eq(u.timewait, 0);
 		cr_expect_eq(roce_cm_counters(cm)->no_resources, 1);
+		free(cm);
+	}
+}
+
+struct area {
+	const uint8_t *begin, *end;
+};
+
+static int
+by_place(const void *a, const void *b)
+{
+	const struct area *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static struct area
+area_of(const void *array, size_t n, size_t bytes)
+{
+	return (struct area){array, (const uint8_t *)array + n * bytes};
+}
+
+/* Each array begins at a cache line, behind what is in front of it and without a line in between;
+ * the last one ends where the memory does. So whatever order they have, the memory is all that is
+ * needed, and no more. */
+Test(cm_manager, arrays_fill_the_memory)
+{
+	static const uint32_t conns[] = {1, 8, 15, 16, 17, 64, 1000};
+
+	for (unsigned i = 0; i < sizeof(conns) / sizeof(conns[0]); i++) {
+		const struct roce_cm_cfg cfg = {
+			.max_conns = conns[i], .max_listeners = 1 + i, .max_retries = 15};
+		struct roce_cm *cm = manager_new(&cfg);
+		const uint32_t n_buckets = cm->bucket_mask + 1;
+		struct area areas[5 + CM_TABLES] = {
+			area_of(cm, 1, sizeof(*cm)),
+			area_of(cm->conns, conns[i], sizeof(struct roce_cm_conn)),
+			area_of(LIST_FIRST(&cm->free_listeners), 1 + i,
+				sizeof(struct roce_cm_listener)),
+			area_of(cm->heap, conns[i], sizeof(struct roce_cm_conn *)),
+			area_of(cm->stateless, CM_STATELESS, sizeof(struct roce_cm_tx)),
+		};
+
+		for (unsigned t = 0; t < CM_TABLES; t++)
+			areas[5 + t] = area_of(cm->buckets[t], n_buckets, sizeof(struct cm_bucket));
+		qsort(areas, 5 + CM_TABLES, sizeof(areas[0]), by_place);
+		for (unsigned k = 1; k < 5 + CM_TABLES; k++) {
+			cr_expect_eq((uintptr_t)areas[k].begin % 64, 0);
+			cr_expect_geq(areas[k].begin, areas[k - 1].end);
+			cr_expect_lt(areas[k].begin - areas[k - 1].end, 64);
+		}
+		cr_expect_eq((const uint8_t *)cm + roce_cm_bytes(&cfg), areas[4 + CM_TABLES].end);
+		free(cm);
+	}
+}
+
+/* A power of two of buckets, at least one for each connection, and not twice as many as that takes:
+ * finding one takes the same time in a large table. */
+Test(cm_manager, buckets_for_all_connections)
+{
+	static const uint32_t conns[] = {1, 15, 16, 17, 31, 32, 33, 1000},
+			      buckets[] = {16, 16, 16, 32, 32, 32, 64, 1024};
+
+	for (unsigned i = 0; i < sizeof(conns) / sizeof(conns[0]); i++) {
+		const struct roce_cm_cfg cfg = {
+			.max_conns = conns[i], .max_listeners = 1, .max_retries = 15};
+		struct roce_cm *cm = manager_new(&cfg);
+
+		cr_expect_eq(cm->bucket_mask + 1, buckets[i], "%u connections", conns[i]);
 		free(cm);
 	}
 }

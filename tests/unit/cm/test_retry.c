@@ -2,8 +2,9 @@
 /* Retransmission, and the patience that an MRA asks for. */
 #include <criterion/criterion.h>
 
-#include "rigs/cm_net.h"
-#include "cm/conn.h"
+#include "rigs/cm_at.h"
+#include "cm/manager.h"
+#include "cm/retry.h"
 
 /* checks R-CONN-06[1,4] */
 Test(cm_retry, r_conn_06_slow_accept)
@@ -342,4 +343,78 @@ Test(cm_retry, an_mra_of_anything_else_is_dropped)
 	cr_expect_eq(p->conn->state, CM_REP_SENT);
 	cr_expect_eq(roce_cm_next_deadline(p->cm), deadline);
 	cm_net_free(net);
+}
+
+/* checks W-CM-62[9]: on either side of the time to give up, and of the three copies before it. A
+ * wait that has an end ends there, and one that is past it lasts its full length. */
+Test(cm_retry, w_cm_62_when_a_message_is_given_up)
+{
+	static const uint64_t end = MS(74000);
+	static const struct {
+		uint8_t most, sent;
+		uint64_t now;
+		bool again, copy;
+		uint64_t next; /* deadline */
+	} rows[] = {
+		{15, 5, end - MS(400) - 1, true, true, end - 1},
+		{15, 5, end - MS(400), true, true, end},
+		{15, 5, end - MS(400) + 1, true, true, end},
+		{15, 5, end - 1, true, true, end},
+		{15, 15, end - 1, true, false, end},
+		{15, 15, end, false, false, 0},
+		{15, 3, end, false, false, 0},
+		{15, 2, end, true, true, end + MS(400)},
+		{15, 0, end + MS(9999), true, true, end + MS(9999 + 400)},
+		{2, 2, end, false, false, 0},
+		{2, 1, end, true, true, end + MS(400)},
+		{0, 0, end, false, false, 0},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct cm_at_bench b = cm_at_bring(A_REQ_SENT);
+
+		b.conn->max_retries = rows[i].most;
+		b.conn->retries = rows[i].sent;
+		b.conn->retry_ns = MS(200);
+		b.conn->give_up_ns = end;
+		cr_expect_eq(
+			cm_retry(b.cm, rows[i].now, b.conn, CM_TX_REQ), rows[i].again, "row %u", i);
+		cr_expect_eq(cm_net_next_attr(b.cm), rows[i].copy ? CM_ATTR_REQ : 0, "row %u", i);
+		cr_expect_eq(b.conn->retries, rows[i].sent + rows[i].copy, "row %u", i);
+		cr_expect_eq(roce_cm_counters(b.cm)->timeouts, !rows[i].again, "row %u", i);
+		if (rows[i].again)
+			cr_expect_eq(roce_cm_next_deadline(b.cm), rows[i].next, "row %u", i);
+		cm_net_free(b.net);
+	}
+}
+
+/* checks W-CM-62[3,4,7]: how long a peer may be silent, with another least wait than 10 s in the
+ * configuration: the RTU's sender has at least that, and a DREP that; an MRA changes neither. */
+Test(cm_retry, w_cm_62_the_least_wait_of_the_configuration)
+{
+	static const enum cm_at at[] = {P_REP_SENT, P_MRA_REP_RCVD};
+	struct roce_cm_cfg cfg = {
+		.max_conns = 1, .max_listeners = 1, .max_retries = 15, .give_up_ns = MS(3000)};
+	struct cm_net *net = cm_net_new(false);
+
+	net->host[CM_NET_A].cfg.give_up_ns = MS(3000);
+	cm_net_restart(net, CM_NET_A);
+	cr_expect_eq(net->host[CM_NET_A].cm->cfg.give_up_ns, cfg.give_up_ns);
+	cm_net_free(net);
+	for (unsigned i = 0; i < 2; i++) {
+		struct cm_at_bench b = cm_at_bring(at[i]);
+		const uint64_t asked = MS(6 * 2048);
+
+		b.conn->max_retries = 5;
+		b.conn->resp_timeout = 19;
+		b.cm->cfg.give_up_ns = asked - 1;
+		cr_expect_eq(cm_retry_patience_ns(b.cm, b.conn), asked, "%s", cm_at_names[at[i]]);
+		b.cm->cfg.give_up_ns = asked + 1;
+		cr_expect_eq(
+			cm_retry_patience_ns(b.cm, b.conn), asked + 1, "%s", cm_at_names[at[i]]);
+		b.conn->state = CM_DREQ_SENT;
+		cr_expect_eq(
+			cm_retry_patience_ns(b.cm, b.conn), asked + 1, "%s", cm_at_names[at[i]]);
+		cm_net_free(b.net);
+	}
 }
