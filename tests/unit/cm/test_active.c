@@ -128,8 +128,9 @@ Test(cm_active, w_cm_43_stale_rep)
 	cm_net_run(net, MS(1000));
 	cr_expect_eq(cm_net_events(a, ROCE_CM_EV_REJECTED), 1);
 	cr_expect_eq(cm_net_event(a, ROCE_CM_EV_REJECTED, 0)->reason, 10);
+	cr_expect_eq(cm_net_event(a, ROCE_CM_EV_REJECTED, 0)->priv_bytes, 0, "of no message");
 	cr_expect_eq(cm_net_events(a, ROCE_CM_EV_DISCONNECTED), 1);
-	cr_expect_eq(cm_net_events(p, ROCE_CM_EV_REJECTED), 1);
+	cr_expect_eq(cm_net_only_event(p, ROCE_CM_EV_REJECTED)->reason, 10);
 	cr_expect_eq(a->last[ATTR(CM_ATTR_REJ)].which, CM_WHICH_REP);
 	cm_net_settle(net);
 	cm_net_assert_empty(net);
@@ -232,4 +233,22 @@ Test(cm_active, w_cm_74_the_hop_limit_of_a_connect)
 		cr_expect_eq(m.dlid, sent[i] == 1 ? 0 : 0xffff);
 		cm_net_free(net);
 	}
+}
+
+/* A flow label has 20 bits, for the REQ and for the packets of our queue pair alike. */
+Test(cm_active, w_cm_70_a_flow_label_has_20_bits)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct roce_cm_connect p = cm_net_connect_params(net);
+
+	p.flow_label = 0xfff12345;
+	cr_assert_not_null(roce_cm_connect(net->host[CM_NET_A].cm, 0, &p));
+	cm_net_run(net, MS(100));
+	for (unsigned side = CM_NET_A; side <= CM_NET_P; side++) {
+		const struct roce_cm_event *ev = cm_net_only_event(
+			&net->host[side], side == CM_NET_A ? ROCE_CM_EV_REPLY : ROCE_CM_EV_REQUEST);
+
+		cr_expect_eq(ev->flow_label, 0x12345, "side %u", side);
+	}
+	cm_net_free(net);
 }

@@ -320,3 +320,23 @@ Test(cm_codec, w_cm_06_unknown_header_versions)
 	bytes[4 + 10] = bytes[4 + 11] = 0xff;
 	cr_expect_not(cm_ip_hdr_decode(&h, bytes));
 }
+
+/* The header has its 36 bytes, and the consumer's private data are behind them. */
+Test(cm_codec, the_ip_header_ends_where_private_data_begin)
+{
+	const struct roce_gid v6 = {{0x20, 1, 0xd, 0xb8, [15] = 1}},
+			      v4 = {{[10] = 0xff, [11] = 0xff, [12] = 192, [14] = 2, [15] = 1}};
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct roce_gid *gid = i == 0 ? &v4 : &v6;
+		/* Whatever is read or written beyond an address is not 0x5a. */
+		const struct cm_ip_hdr h = {.src = *gid, .dst = *gid, .src_port = 0x1234};
+		uint8_t bytes[CM_IP_HDR_BYTES + 16];
+
+		memset(bytes, 0x5a, sizeof(bytes));
+		cm_ip_hdr_encode(bytes, &h);
+		cr_expect_eq(bytes[20], i == 0 ? 0 : 0x20, "where the second address begins");
+		for (unsigned k = CM_IP_HDR_BYTES; k < sizeof(bytes); k++)
+			cr_expect_eq(bytes[k], 0x5a, "byte %u", k);
+	}
+}

@@ -193,6 +193,8 @@ Test(cm_details, counters)
 		{P_REQ_RCVD, REQ_SAME, offsetof(struct roce_cm_counters, rx_duplicate)},
 		{A_REQ_SENT, RTU, offsetof(struct roce_cm_counters, rx_dropped)},
 		{P_ESTABLISHED, RTU, offsetof(struct roce_cm_counters, rx_duplicate)},
+		{P_REQ_RCVD, RTU, offsetof(struct roce_cm_counters, rx_duplicate)},
+		{A_REP_RCVD, RTU, offsetof(struct roce_cm_counters, rx_duplicate)},
 	};
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -145,3 +145,49 @@ Test(cm_disconnect, r_disc_03_requests_that_cross_both_succeed)
 		cm_net_free(net);
 	}
 }
+
+/* W-CM-45: before our host has accepted there is nothing that a DREQ could end, not even one
+ * that names the queue pair number 0, as if that were ours. */
+Test(cm_disconnect, w_cm_45_a_dreq_before_the_accept)
+{
+	static const enum cm_at at[] = {P_REQ_RCVD, P_MRA_REQ_SENT};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct cm_at_bench b = cm_at_bring(at[i]);
+		struct cm_mad m = cm_at_mad(&b, DREQ);
+		struct roce_cm_event ev;
+
+		m.qpn = 0;
+		cm_net_inject(b.net, CM_NET_P, &m);
+		cr_expect_eq(b.conn->state, cm_at_states[at[i]], "%s", cm_at_names[at[i]]);
+		cr_expect_eq(roce_cm_counters(b.cm)->rx_dropped, 1, "%s", cm_at_names[at[i]]);
+		cr_expect_eq(cm_net_next_attr(b.cm), 0, "%s", cm_at_names[at[i]]);
+		cr_expect_not(roce_cm_event(b.cm, &ev), "%s", cm_at_names[at[i]]);
+		cm_net_free(b.net);
+	}
+}
+
+/* checks W-CM-53: a connection that our host is ending already is not ended once more when it turns
+ * out stale: its DREQ is not begun anew, and the end stays our host's wish. */
+Test(cm_disconnect, w_cm_53_stale_while_it_ends)
+{
+	static const enum cm_at at[] = {A_DREQ_SENT, P_DREQ_SENT};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct cm_at_bench b = cm_at_bring(at[i]);
+		const uint64_t tid = b.conn->dreq_tid, deadline = roce_cm_next_deadline(b.cm);
+		struct roce_cm_event ev;
+
+		b.net->now_ns += MS(1);
+		cm_at_inject(&b, REQ_STALE);
+		cr_expect_eq(cm_net_next_attr(b.cm), CM_ATTR_REJ, "%s", cm_at_names[at[i]]);
+		cr_expect_eq(cm_net_next_attr(b.cm), 0, "%s", cm_at_names[at[i]]);
+		cr_expect_eq(b.conn->dreq_tid, tid, "%s", cm_at_names[at[i]]);
+		cr_expect_eq(roce_cm_next_deadline(b.cm), deadline, "%s", cm_at_names[at[i]]);
+		cm_at_inject(&b, DREP);
+		cr_assert(roce_cm_event(b.cm, &ev), "%s", cm_at_names[at[i]]);
+		cr_expect_eq(ev.type, ROCE_CM_EV_DISCONNECTED, "%s", cm_at_names[at[i]]);
+		cr_expect_not(ev.by_peer, "%s", cm_at_names[at[i]]);
+		cm_net_free(b.net);
+	}
+}

@@ -220,3 +220,20 @@ Test(cm_reject, w_cm_47_a_rej_of_an_established_connection)
 		cm_net_free(b.net);
 	}
 }
+
+/* checks W-CM-41: the GUID in the additional information finds a connection for the reason 4 alone;
+ * with any other the information is another, and the ids have to match. */
+Test(cm_reject, w_cm_41_a_guid_counts_with_a_timeout_alone)
+{
+	for (uint32_t reason = 0; reason < 40; reason++) {
+		struct cm_at_bench b = cm_at_bring(P_REP_SENT);
+		struct cm_mad m = cm_at_mad(&b, REJ_TIMEOUT);
+		const bool means = reason == ROCE_CM_REASON_TIMEOUT;
+
+		m.reason = reason;
+		cm_net_inject(b.net, CM_NET_P, &m);
+		cr_expect_eq(b.conn->state, means ? CM_TIMEWAIT : CM_REP_SENT, "reason %u", reason);
+		cr_expect_eq(roce_cm_counters(b.cm)->rx_dropped, !means, "reason %u", reason);
+		cm_net_free(b.net);
+	}
+}

@@ -273,3 +273,56 @@ Test(cm_sidr_details, counters)
 	cr_expect_eq(roce_cm_counters(b.net->host[CM_NET_A].cm)->rx_malformed, 1);
 	cm_net_free(b.net);
 }
+
+/* The number of a queue pair that a reply names: 0 and 1 are nobody's, 2 may be one. */
+Test(cm_sidr_details, the_first_queue_pair_that_a_reply_may_name)
+{
+	for (uint32_t qpn = 0; qpn < 3; qpn++) {
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *a = &net->host[CM_NET_A];
+		struct roce_cm_conn *c = ask(a->cm, net, 0);
+		const struct cm_mad m = {.attr = CM_ATTR_SIDR_REP,
+			.tid = c->tid,
+			.local_id = c->local_id,
+			.qpn = qpn};
+		struct roce_cm_event ev;
+
+		cm_net_inject(net, CM_NET_P, &m);
+		cr_expect_eq(roce_cm_event(a->cm, &ev), qpn == 2, "%u", qpn);
+		cr_expect_eq(roce_cm_counters(a->cm)->rx_malformed, qpn != 2, "%u", qpn);
+		cm_net_free(net);
+	}
+}
+
+/* A request is replied to once; its handle is no request that waits any more. */
+Test(cm_sidr_details, a_second_reply_is_none)
+{
+	struct bench b = bench_new(0);
+	struct roce_cm_conn *c = asked(&b, 9);
+	struct roce_cm_tx tx;
+
+	answer(&b, c);
+	(void)status_sent(b.cm, &tx);
+	cr_expect_not(roce_cm_sidr_reply(b.cm, b.net->now_ns, c,
+		&(struct roce_cm_sidr_reply){.status = ROCE_CM_SIDR_REJECT}));
+	cr_expect_eq(cm_net_next_attr(b.cm), 0);
+	cm_net_free(b.net);
+}
+
+/* Replies are kept for peers that repeat their query, up to an eighth of the table; one more is
+ * sent, and forgotten. */
+Test(cm_sidr_details, how_many_replies_are_kept)
+{
+	struct bench b = bench_new(0);
+	const uint32_t part = b.net->host[CM_NET_P].cfg.max_conns / 8;
+	struct roce_cm_usage u;
+	struct roce_cm_tx tx;
+
+	for (uint32_t i = 0; i < 2 * part; i++) {
+		answer(&b, asked(&b, 100 + i));
+		cr_expect_eq(status_sent(b.cm, &tx), ROCE_CM_SIDR_SUCCESS);
+		roce_cm_usage(b.cm, &u);
+		cr_expect_eq(u.timewait, i < part ? i + 1 : part, "after %u", i + 1);
+	}
+	cm_net_free(b.net);
+}

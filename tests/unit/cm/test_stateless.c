@@ -109,6 +109,7 @@ Test(cm_stateless, datagram_services_do_not_exist_here)
 	cr_expect_eq(p->last[ATTR(CM_ATTR_SIDR_REP)].status, ROCE_CM_SIDR_UNSUPPORTED);
 	cr_expect_eq(p->last[ATTR(CM_ATTR_SIDR_REP)].local_id, 0x1020304);
 	cr_expect_eq(p->last[ATTR(CM_ATTR_SIDR_REP)].tid, 9);
+	cr_expect_eq(p->last[ATTR(CM_ATTR_SIDR_REP)].service_id, 0x1111388, "W-CM-09");
 	cm_net_free(net);
 }
 
@@ -184,6 +185,14 @@ Test(cm_stateless, w_cm_48_a_rej_by_no_connection)
 	cr_expect_eq(m.ari_bytes, 16, "the GID that would do");
 	cr_expect_arr_eq(m.ari, in.local.raw, 16);
 	cr_expect_not(roce_cm_tx(cm, &tx));
+	for (uint16_t reason = 1; reason < 40; reason++) {
+		cm_answer_rej(cm, &in, reason);
+		cr_assert(roce_cm_tx(cm, &tx));
+		cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
+		cr_expect_eq(m.reason, reason);
+		cr_expect_eq(m.ari_bytes, reason == ROCE_CM_REASON_INVALID_GID ? 16 : 0,
+			"reason %u", reason);
+	}
 	cm_net_free(net);
 }
 
