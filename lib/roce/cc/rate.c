@@ -26,7 +26,7 @@
 #define RECOVERIES	5u     /* raises that only go back half the way */
 #define STEP		1250u  /* 10 Mb/s */
 #define LEAP		12500u /* 100 Mb/s */
-#define ONE_BY_ONE	64u    /* periods; if more have ended, raises are steps already */
+#define ONE_BY_ONE	128u   /* periods; if more have ended, raises are steps and alpha is 0 */
 #define ALPHA_ONE	65535u
 #define ALPHA_SHIFT	4u /* g */
 

@@ -179,6 +179,21 @@ Test(cc_rate, alpha_remembers_the_last_milliseconds)
 	cr_expect_gt(r.alpha, 55000, "the next would take nearly half");
 }
 
+/* However long nobody asked: a sixteenth of alpha goes with each period. */
+Test(cc_rate, alpha_fades_period_by_period)
+{
+	double alpha = 1;
+
+	for (unsigned periods = 0; periods < 300; periods++, alpha *= 15.0 / 16) {
+		struct roce_rate r = {0};
+
+		cr_assert(roce_rate_cut(&r, BEGIN, ROCE_RATE_MIN * 8, 0));
+		(void)roce_rate_recover(&r, BEGIN + periods * PERIOD_NS);
+		cr_assert_float_eq(r.alpha / 65536.0, alpha, 1.0 / 2048, "%u periods: %u", periods,
+			r.alpha);
+	}
+}
+
 /* An hour later nothing is left, and its periods are not counted one by one. */
 Test(cc_rate, an_idle_hour, .timeout = 10)
 {
