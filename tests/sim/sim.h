@@ -9,6 +9,7 @@
  *	sim_draw.c	decisions: each from a stream of its own
  *	sim_script.c	... or as a scenario wants them
  *	sim_scenario.c	scenarios: files of such decisions
+ *	sim_crash.c	which seed it was that crashed
  *	sim_isolate.c	a run in a process of its own
  *	sim_shrink.c	a failing seed made small
  *	sim_profile.c	what kinds of trouble there are

@@ -12,7 +12,7 @@
  * the engine and the CM saw in all of it. --dialects fails if there is a dialect (sim_dialect.c)
  * that no peer has spoken, --kinds if one of the rare things (sim_kind.h) never happened,
  * --insiders if there is a trick that no insider has tried (sim_insider.c). A failing seed prints
- * one line that starts with "seed N".
+ * one line that starts with "seed N"; so does one that crashes, and ends the run.
  *
  * --shrink prints a scenario of what little of a failing seed fails in the same way, found in so
  * much CPU time, with its trace; --scenario runs one, --scenarios all of a folder.
@@ -24,6 +24,7 @@
 #include <time.h>
 
 #include "sim.h"
+#include "sim_crash.h"
 #include "sim_kind.h"
 #include "sim_scenario.h"
 #include "sim_shrink.h"
@@ -179,6 +180,7 @@ run_seed(const struct options *o, uint64_t seed)
 	struct sim_case c = {.seed = seed, .profile = profile_of(o, seed), .verbose = o->verbose};
 	struct sim_outcome first, again;
 
+	sim_crash_seed(seed, c.profile->name);
 	if (!sim_run(&c, &first) || !o->replay)
 		return first.passed;
 	c.verbose = false;
@@ -224,6 +226,7 @@ main(int argc, char **argv)
 		return run_scenarios(&o);
 	if (o.shrink)
 		return sim_shrink(o.first, profile_of(&o, o.first), o.budget_s) ? 0 : 1;
+	sim_crash_watch();
 	begin = spent_ns();
 	for (uint64_t seed = o.first; seed <= o.last && !(o.stop && failed > 0); seed++) {
 		bool ok = run_seed(&o, seed);

@@ -189,8 +189,8 @@ Test(cc_rate, alpha_fades_period_by_period)
 
 		cr_assert(roce_rate_cut(&r, BEGIN, ROCE_RATE_MIN * 8, 0));
 		(void)roce_rate_recover(&r, BEGIN + periods * PERIOD_NS);
-		cr_assert_float_eq(r.alpha / 65536.0, alpha, 1.0 / 2048, "%u periods: %u", periods,
-			r.alpha);
+		cr_assert_float_eq(
+			r.alpha / 65536.0, alpha, 1.0 / 2048, "%u periods: %u", periods, r.alpha);
 	}
 }
 
