@@ -30,8 +30,7 @@ rx_mad(struct ndd *d, uint64_t now_ns, const uint8_t *frame, const struct roce_p
 	roce_pkt_dst_gid(pkt, &to);
 	src = ndd_ip(from.raw);
 	dst = ndd_ip(to.raw);
-	if (!roce_gsi_is_mad(pkt) || !net_takes(d->net, &src, &dst, pkt->vlan) ||
-		!roce_icrc_ok(pkt))
+	if (!net_takes(d->net, &src, &dst, pkt->vlan) || !roce_icrc_ok(pkt))
 		return;
 	net_confirm(d->net, now_ns, &src, frame + 6); /* the source MAC: it is alive there */
 	/* A network may deliver at one port what is for the other's address. */
