@@ -5,8 +5,13 @@
 
 #include "rigs/overheard.h"
 #include "rigs/scripted_peer.h"
+#include "roce/qp/qp.h"
+#include "roce/shard/shard.h"
 
-/* Whatever port a packet comes from, also that of another queue pair's flow. */
+/*
+ * checks W-PKT-06[1,2]: whatever port a packet comes from, also that of another queue pair's
+ * flow.
+ */
 Test(rx, W_PKT_06_the_QPN_alone_finds_the_queue_pair)
 {
 	static const uint8_t payload[8] = "12345678";
@@ -42,7 +47,7 @@ Test(rx, W_PKT_06_the_QPN_alone_finds_the_queue_pair)
 	pair_free(p);
 }
 
-/* checks W-ICRC-05 */
+/* checks W-ICRC-05[1,2], W-PKT-10[1,4], W-PKT-11[3] */
 Test(rx, W_PKT_10_W_PKT_11_W_PKT_14_W_PKT_15_silent_drops)
 {
 	struct peer_tape t;
@@ -93,13 +98,38 @@ Test(rx, W_PKT_10_W_PKT_11_W_PKT_14_W_PKT_15_silent_drops)
 	pair_free(p);
 }
 
+/* Opcodes of other transports are nothing for a connection, a CNP is; reserved ones of RC are its
+ * own, and refused (W-PKT-08). checks W-PKT-10[1,3,4] */
+Test(rx, W_PKT_10_every_opcode)
+{
+	for (unsigned op = 0x20; op < 256; op++) {
+		struct peer_tape t;
+		struct pair *p;
+		struct roce_pkt pkt;
+
+		if (!(roce_opcode_info[op].flags & ROCE_OPF_VALID))
+			continue;
+		p = peer_with(&t, (struct pair_opts){.ecn = true});
+		pkt = peer_packet(p, (uint8_t)op, PEER_PSN, op == ROCE_CNP ? 16 : 8);
+		pair_recv(p, 1, 0, 1, 0, 64);
+		peer_say(p, &pkt);
+		peer_silent(p, &t, 0);
+		cr_assert_eq(pair_count(p, 1)->rx_wrong_class, op != ROCE_CNP, "%#x", op);
+		cr_assert_eq(pair_count(p, 1)->rp_cnp_handled, op == ROCE_CNP);
+		pair_expect_none(p, 1);
+		peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+		peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN);
+		pair_free(p);
+	}
+}
+
 /* ---- the lower headers ---- */
 
 #define BYTES 8u
 
-/* A write from side 0 to side 1 as its queue pair would send it along path; what becomes of it. */
-static void
-say(struct pair *p, const struct roce_path *path, uint32_t psn)
+/* A write from side 0 to side 1 as its queue pair would send it along path. */
+static uint32_t
+make_write(const struct pair *p, const struct roce_path *path, uint32_t psn, uint8_t *frame)
 {
 	const struct roce_pkt pkt = {.opcode = ROCE_WRITE_ONLY,
 		.pkey = ROCE_PKEY_DEFAULT,
@@ -110,16 +140,39 @@ say(struct pair *p, const struct roce_path *path, uint32_t psn)
 		.va = PAIR_VA,
 		.rkey = p->side[1].key,
 		.dma_bytes = BYTES};
-	uint8_t frame[ROCE_FRAME_MAX] = {0};
 	struct roce_hdr_tmpl tmpl;
-	struct roce_pkt parsed;
 	uint32_t hdr;
 
 	roce_hdr_tmpl_init(&tmpl, path);
 	hdr = roce_wire_build(frame, &tmpl, &pkt, 0);
 	memset(frame + hdr, 0x5a, BYTES);
-	cr_assert_eq(roce_wire_parse(frame, roce_wire_seal(frame, &tmpl, hdr, BYTES), &parsed),
-		ROCE_WIRE_OK);
+	return roce_wire_seal(frame, &tmpl, hdr, BYTES);
+}
+
+/* What becomes of it. */
+static void
+say(struct pair *p, const struct roce_path *path, uint32_t psn)
+{
+	uint8_t frame[ROCE_FRAME_MAX] = {0};
+	struct roce_pkt parsed;
+
+	cr_assert_eq(
+		roce_wire_parse(frame, make_write(p, path, psn, frame), &parsed), ROCE_WIRE_OK);
+	pair_rx(p, 1, &parsed);
+}
+
+/* The same in a VLAN within a VLAN; path has no tag. */
+static void
+say_nested(struct pair *p, const struct roce_path *path, uint8_t outer, uint8_t inner)
+{
+	const uint8_t tags[8] = {0x81, 0x00, 0, outer, 0x81, 0x00, 0, inner};
+	uint8_t frame[ROCE_FRAME_MAX] = {0};
+	uint32_t n = make_write(p, path, 0, frame);
+	struct roce_pkt parsed;
+
+	memmove(frame + 20, frame + 12, n - 12);
+	memcpy(frame + 12, tags, 8);
+	cr_assert_eq(roce_wire_parse(frame, n + 8, &parsed), ROCE_WIRE_OK);
 	pair_rx(p, 1, &parsed);
 }
 
@@ -129,7 +182,10 @@ count(const struct pair *p)
 	return roce_shard_counters(p->side[1].shard);
 }
 
-/* Marked packets count and are good; what a router writes there changes no ICRC (W-ICRC-06). */
+/*
+ * checks W-ICRC-06[1]: marked packets count and are good; what a router writes there changes no
+ * ICRC (W-ICRC-06).
+ */
 static void
 congestion(bool v6)
 {
@@ -159,8 +215,8 @@ Test(rx, congestion_marks_are_counted_v6)
 }
 
 /*
- * checks W-PKT-02: a packet in another VLAN than that of the queue pair's address, or in none, or
- * in two, is dropped and counted; a tag that names no VLAN is none.
+ * checks W-PKT-02[3,4,5,7]: a packet in another VLAN than that of the queue pair's address, or
+ * in none, or in two, is dropped and counted; a tag that names no VLAN is none.
  */
 Test(rx, w_pkt_02_the_tag_is_that_of_our_address)
 {
@@ -177,15 +233,20 @@ Test(rx, w_pkt_02_the_tag_is_that_of_our_address)
 	a.path.tagged = false;
 	say(p, &a.path, 0);
 	cr_expect_eq(count(p)->rx_wrong_vlan, 3);
+	say_nested(p, &a.path, 7, 100);
+	say_nested(p, &a.path, 100, 7);
+	say_nested(p, &a.path, 100, 100);
+	cr_expect_eq(count(p)->rx_wrong_vlan, 6);
 	cr_expect_eq(p->side[1].arena[0], 0);
 	a.path.tagged = true;
 	a.path.vlan_tci = 100 | 5 << 13;
 	say(p, &a.path, 0);
-	cr_expect_eq(count(p)->rx_wrong_vlan, 3);
+	cr_expect_eq(count(p)->rx_wrong_vlan, 6);
 	cr_expect_eq(p->side[1].arena[0], 0x5a, "whatever its priority");
 	pair_free(p);
 }
 
+/* checks W-PKT-02[3,5] */
 Test(rx, w_pkt_02_who_has_no_vlan_takes_none)
 {
 	const struct pair_opts o = {.set_psn = true};
@@ -204,7 +265,10 @@ Test(rx, w_pkt_02_who_has_no_vlan_takes_none)
 	pair_free(p);
 }
 
-/* Requests and answers of every operation have the tag: else none would arrive. */
+/*
+ * checks W-PKT-02[8]: requests and answers of every operation have the tag: else none would
+ * arrive.
+ */
 Test(rx, a_connection_in_a_vlan)
 {
 	const struct pair_opts o = {.vlan = 100};
@@ -247,8 +311,10 @@ into(struct pair *p, unsigned side, enum roce_qp_state state)
 			&a);
 }
 
-/* Requests count from RTR on, responses from RTS on, notifications of congestion as requests; in
- * ERR nothing does. checks W-PKT-15, W-CC-08 */
+/*
+ * Requests count from RTR on, responses from RTS on, notifications of congestion as requests; in
+ * ERR nothing does. checks W-CC-08, W-PKT-15[5]
+ */
 Test(rx, W_PKT_15_states_in_which_packets_count)
 {
 	static const struct {
@@ -288,8 +354,10 @@ wrong_addresses(const struct pair *p)
 	return pair_count(p, 1)->rx_wrong_address;
 }
 
-/* Each bit of both addresses counts, in both families; a frame of the other family as well.
- * checks W-PKT-14 */
+/*
+ * Each bit of both addresses counts, in both families; a frame of the other family as well.
+ * checks W-PKT-14[1,2]
+ */
 static void
 each_bit_of_the_addresses(bool v6)
 {
@@ -349,8 +417,10 @@ Test(rx, W_PKT_14_of_the_other_family)
 
 /* ---- numbers ---- */
 
-/* Numbers that no queue pair has: 0, those of indices beyond the table, those of the dead.
- * checks W-PKT-11 */
+/*
+ * Numbers that no queue pair has: 0, those of indices beyond the table, those of the dead.
+ * checks W-PKT-11[3]
+ */
 Test(rx, W_PKT_11_numbers_of_nobody)
 {
 	struct peer_tape t;
@@ -376,8 +446,10 @@ Test(rx, W_PKT_11_numbers_of_nobody)
 	pair_free(p);
 }
 
-/* A wrong one is counted, whatever else the packet is; any bit of payload and headers counts.
- * checks W-ICRC-05 */
+/*
+ * A wrong one is counted, whatever else the packet is; any bit of payload and headers counts.
+ * checks W-ICRC-05[1,2,3]
+ */
 Test(rx, W_ICRC_05_any_flipped_bit_is_dropped)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.set_psn = true});
@@ -401,6 +473,30 @@ Test(rx, W_ICRC_05_any_flipped_bit_is_dropped)
 		pair_rx(p, 1, &in);
 		cr_assert_eq(pair_count(p, 1)->rx_icrc_error, before + 1, "bit %u", bit);
 	}
+	pair_turn(p, 1);
+	cr_assert_eq(p->sent[1], 0, "not a word");
+	cr_assert_eq(p->side[1].arena[0], 0);
 	cr_assert_eq(roce_qp_state_get(p->side[1].q[0].qp), ROCE_QPS_RTS);
+	pair_free(p);
+}
+
+/* Places without a queue pair have 0 in place of its number: nothing can be sent to 0, wherever
+ * that leads. checks W-PKT-11[2] */
+Test(rx, W_PKT_11_number_0_is_none)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.set_psn = true});
+	struct roce_shard *s = p->side[1].shard;
+	uint8_t frame[ROCE_FRAME_MAX] = {0};
+	struct roce_qp_attr a;
+	struct roce_pkt pkt;
+
+	pair_attr(p, 0, 0, &a);
+	cr_assert_eq(roce_wire_parse(frame, make_write(p, &a.path, 0, frame), &pkt), ROCE_WIRE_OK);
+	pkt.qpn = 0;
+	for (uint32_t i = 0; i < s->cfg.max_qps; i++)
+		roce_shard_rx(s, p->now_ns, &pkt, &s->qps[i]);
+	cr_assert_eq(count(p)->rx_unknown_qpn, s->cfg.max_qps);
+	cr_assert_eq(count(p)->rx_wrong_state, 0);
+	cr_assert_eq(p->side[1].arena[0], 0);
 	pair_free(p);
 }

@@ -68,7 +68,7 @@ check_masked_input(const char *name, json_t *v, const uint8_t *frame, size_t byt
 	cr_expect_eq(crc, wire, "%s: CRC of the masked input", name);
 }
 
-/* checks W-ICRC-01, W-ICRC-04, W-PKT-09 */
+/* checks W-ICRC-01, W-ICRC-03[1,2], W-ICRC-04[1,2], W-PKT-09[1,2] */
 Test(build, every_vector_decodes_and_encodes_back)
 {
 	static const char *const groups[] = {"captured", "rc", "cm"};
@@ -128,6 +128,38 @@ Test(build, every_frame_of_a_stock_peer_decodes_and_encodes_back)
 	globfree(&g);
 	cr_assert_eq(files, 39);
 	cr_assert_eq(frames, 2471);
+}
+
+/* checks W-PKT-04[3], W-PKT-09[1,2,6]: no UDP checksum, and as many zeros as make whole words, over
+ * whatever lay there; none where there is no payload. */
+Test(build, W_PKT_09_the_pad)
+{
+	static const uint8_t bare[] = {
+		ROCE_READ_REQUEST, ROCE_ACK, ROCE_CMP_SWAP, ROCE_FETCH_ADD, ROCE_ATOMIC_ACK};
+
+	for (unsigned i = 0; i < 2 * (9 + sizeof(bare)); i++) {
+		const struct roce_path *path = i & 1 ? &wire_rig_v6 : &wire_rig_v4;
+		const uint32_t n = i / 2 < 9 ? i / 2 : 0, pad = (4 - n % 4) % 4;
+		const uint8_t opcode = i / 2 < 9 ? ROCE_SEND_ONLY : bare[i / 2 - 9];
+		const struct roce_pkt pkt = {
+			.opcode = opcode, .pkey = ROCE_PKEY_DEFAULT, .payload_bytes = n};
+		uint8_t buf[ROCE_FRAME_MAX];
+		struct roce_hdr_tmpl tmpl;
+		uint32_t hdr, bytes;
+
+		roce_hdr_tmpl_init(&tmpl, path);
+		hdr = roce_wire_build(buf, &tmpl, &pkt, 0);
+		memset(buf + hdr, 0xa5, sizeof(buf) - hdr);
+		cr_assert_eq(hdr, tmpl.len + (uint32_t)roce_opcode_info[opcode].hdr_bytes);
+		bytes = roce_wire_seal(buf, &tmpl, hdr, n);
+		cr_assert_eq(bytes, hdr + n + pad + 4);
+		cr_assert_eq(buf[tmpl.len + 1] >> 4 & 3, pad);
+		for (uint32_t k = 0; k < n; k++)
+			cr_assert_eq(buf[hdr + k], 0xa5);
+		for (uint32_t k = 0; k < pad; k++)
+			cr_assert_eq(buf[hdr + n + k], 0);
+		cr_assert_eq(wire_rig_be16(buf + tmpl.len - 2), 0, "checksum");
+	}
 }
 
 /*

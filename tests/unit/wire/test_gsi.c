@@ -63,7 +63,7 @@ Test(gsi, a_mad_is_one_frame)
 	check(true, true, ROCE_GSI_FRAME_MAX);
 }
 
-/* checks W-PKT-13 */
+/* checks W-PKT-13[2,3] */
 Test(gsi, w_cm_01_what_is_no_mad)
 {
 	const struct roce_pkt good = {.opcode = ROCE_UD_SEND_ONLY,

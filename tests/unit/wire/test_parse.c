@@ -46,7 +46,7 @@ Test(parse, fields_of_vectors)
 	pcap_close(&f);
 }
 
-/* Every frame cut at every length: never OK, and nothing is read outside. */
+/* checks W-PKT-03[3]: every frame cut at every length: never OK, and nothing is read outside. */
 Test(parse, truncation_at_every_length)
 {
 	struct pcap_file f;
@@ -97,17 +97,88 @@ Test(parse, damaged_frames_never_point_outside)
 	pcap_close(&f);
 }
 
-/* W-PKT-03: lengths come from IP, whatever lies behind the frame. */
+/* checks W-PKT-03[1,2]: lengths come from IP, whatever lies behind the packet. */
 Test(parse, W_PKT_03_trailer_is_ignored)
 {
-	uint8_t frame[128] = {0};
-	uint32_t n = wire_rig_make(frame, &wire_rig_v4, ROCE_SEND_ONLY, 0);
-	bool ok;
+	for (unsigned v6 = 0; v6 < 2; v6++)
+		for (uint32_t bytes = 0; bytes < 6; bytes++) {
+			uint8_t frame[128];
+			uint32_t n = wire_rig_make(
+				frame, v6 ? &wire_rig_v6 : &wire_rig_v4, ROCE_SEND_ONLY, bytes);
 
-	cr_assert_eq(n, 58);
-	for (uint32_t trailer = 0; trailer < 32; trailer++) {
-		cr_expect_eq(wire_rig_parse(frame, n + trailer, &ok), ROCE_WIRE_OK);
-		cr_expect(ok);
+			if (!v6 && bytes == 0)
+				cr_assert_eq(n, 58);
+			memset(frame + n, 0xa5, sizeof(frame) - n);
+			for (uint32_t trailer = 0; trailer < 32; trailer++) {
+				struct roce_pkt pkt;
+
+				cr_assert_eq(
+					roce_wire_parse(frame, n + trailer, &pkt), ROCE_WIRE_OK);
+				cr_assert_eq(pkt.payload_bytes, bytes);
+				cr_assert(roce_icrc_ok(&pkt));
+			}
+		}
+}
+
+/* checks W-PKT-05[3], W-PKT-09[5]: whatever the opcode, there is room for all headers and the ICRC,
+ * and for the pad that the BTH tells. */
+Test(parse, W_PKT_05_room_for_all_headers)
+{
+	for (unsigned i = 0; i < 2 * 256; i++) {
+		const bool v6 = i & 1;
+		const uint8_t opcode = (uint8_t)(i / 2);
+		const unsigned udp = WIRE_RIG_L3 + (v6 ? 40 : 20),
+			       total = WIRE_RIG_L3 + (v6 ? 4 : 2);
+		const struct roce_opcode_desc *op = &roce_opcode_info[opcode];
+		uint8_t frame[256];
+		uint32_t n;
+
+		if (!(op->flags & ROCE_OPF_VALID))
+			continue;
+		n = wire_rig_make(frame, v6 ? &wire_rig_v6 : &wire_rig_v4, opcode, 0);
+		cr_assert_eq(n, udp + 8u + op->hdr_bytes + 4u);
+		cr_assert_eq(wire_rig_parse(frame, n, NULL), ROCE_WIRE_OK, "%#x", opcode);
+		for (unsigned less = 1; less < op->hdr_bytes; less++) {
+			uint8_t cut[256];
+
+			memcpy(cut, frame, sizeof(cut));
+			cut[udp + 5] = (uint8_t)(cut[udp + 5] - less);
+			cr_assert_eq(wire_rig_parse(cut, n, NULL), ROCE_WIRE_LENGTH);
+			cut[total + 1] = (uint8_t)(cut[total + 1] - less);
+			if (!v6)
+				wire_rig_fix_checksum(cut + WIRE_RIG_L3);
+			cr_assert_eq(wire_rig_parse(cut, n, NULL), ROCE_WIRE_LENGTH, "%#x, %u less",
+				opcode, less);
+			cut[udp + 5] = (uint8_t)(cut[udp + 5] + less);
+			cr_assert_eq(wire_rig_parse(cut, n, NULL), ROCE_WIRE_LENGTH);
+		}
+		for (unsigned pad = 1; pad < 4; pad++) {
+			frame[udp + 8 + 1] = (uint8_t)(pad << 4);
+			cr_assert_eq(wire_rig_parse(frame, n, NULL), ROCE_WIRE_LENGTH);
+		}
+	}
+}
+
+/* checks W-PKT-12[1,2,4]: full member or not, and no other key; that of a CNP is whatever it is. */
+Test(parse, W_PKT_12_keys_of_partitions)
+{
+	static const uint16_t others[] = {0, 0x8000, 0x1234, 0x9234};
+	uint8_t frame[256];
+	uint32_t n = wire_rig_make(frame, &wire_rig_v4, ROCE_SEND_ONLY, 8);
+
+	for (unsigned i = 0; i < 16 + 4; i++) {
+		const uint16_t key = i < 16 ? (uint16_t)(0xffff ^ 1u << i) : others[i - 16];
+
+		frame[WIRE_RIG_L3 + 30] = (uint8_t)(key >> 8);
+		frame[WIRE_RIG_L3 + 31] = (uint8_t)key;
+		cr_assert_eq(wire_rig_parse(frame, n, NULL),
+			key == 0x7fff ? ROCE_WIRE_OK : ROCE_WIRE_PKEY, "%#x", key);
+	}
+	n = wire_rig_make(frame, &wire_rig_v4, ROCE_CNP, 16);
+	for (unsigned i = 0; i < 4; i++) {
+		frame[WIRE_RIG_L3 + 30] = (uint8_t)(others[i] >> 8);
+		frame[WIRE_RIG_L3 + 31] = (uint8_t)others[i];
+		cr_assert_eq(wire_rig_parse(frame, n, NULL), ROCE_WIRE_OK);
 	}
 }
 
@@ -120,7 +191,10 @@ struct change {
 	enum roce_wire_err want;
 };
 
-/* checks W-PKT-05, W-PKT-08, W-PKT-11, W-PKT-12, W-COMP-15[2] */
+/*
+ * checks W-COMP-15[2], W-ICRC-07[1,2], W-PKT-05[1,2], W-PKT-08, W-PKT-09[5,7], W-PKT-11[1],
+ * W-PKT-12[1,2]
+ */
 Test(parse, W_PKT_rules_give_the_right_error)
 {
 	static const struct change changes[] = {
@@ -139,9 +213,15 @@ Test(parse, W_PKT_rules_give_the_right_error)
 		{true, ROCE_SEND_ONLY, 0, 0x40, ROCE_WIRE_IP_HEADER},
 		{true, ROCE_SEND_ONLY, 5, 0x1f, ROCE_WIRE_LENGTH},
 		{true, ROCE_SEND_ONLY, 5, 0x21, ROCE_WIRE_TRUNCATED},
+		{true, ROCE_SEND_ONLY, 45, 0x1f, ROCE_WIRE_LENGTH},
+		{true, ROCE_SEND_ONLY, 45, 0x21, ROCE_WIRE_LENGTH},
+		{false, ROCE_SEND_ONLY, 25, 0x21, ROCE_WIRE_LENGTH},
 		{true, ROCE_SEND_ONLY, 6, 58, ROCE_WIRE_NOT_ROCE},
-		{true, ROCE_SEND_ONLY, 6, 44, ROCE_WIRE_NOT_ROCE},   /* a fragment */
-		{false, ROCE_SEND_ONLY, 29, 0x31, ROCE_WIRE_TVER},   /* W-PKT-11 */
+		{true, ROCE_SEND_ONLY, 6, 44, ROCE_WIRE_NOT_ROCE}, /* a fragment */
+		{false, ROCE_SEND_ONLY, 29, 0x31, ROCE_WIRE_TVER}, /* W-PKT-11 */
+		{false, ROCE_SEND_ONLY, 29, 0x32, ROCE_WIRE_TVER},
+		{false, ROCE_SEND_ONLY, 29, 0x34, ROCE_WIRE_TVER},
+		{false, ROCE_SEND_ONLY, 29, 0x38, ROCE_WIRE_TVER},
 		{false, ROCE_SEND_ONLY, 28, 0x15, ROCE_WIRE_OK},     /* W-PKT-08: refused by NAK */
 		{false, ROCE_SEND_ONLY, 28, 0x44, ROCE_WIRE_OPCODE}, /* RD */
 		{false, ROCE_SEND_ONLY, 28, 0x84, ROCE_WIRE_OPCODE},
@@ -181,7 +261,7 @@ Test(parse, ipv4_header_checksum_is_verified)
 	cr_expect_eq(wire_rig_parse(frame, n, NULL), ROCE_WIRE_IP_HEADER);
 }
 
-/* checks W-ICRC-07: neither IPv4 options nor IPv6 extension headers in front of our UDP port. */
+/* checks W-ICRC-07[1]: neither IPv4 options nor IPv6 extension headers in front of our UDP port. */
 Test(parse, options_and_extension_headers_are_refused)
 {
 	uint8_t frame[256];
@@ -203,24 +283,40 @@ Test(parse, options_and_extension_headers_are_refused)
 	cr_expect_eq(wire_rig_parse(frame, n + 8, NULL), ROCE_WIRE_IP_HEADER);
 }
 
-Test(parse, vlan_tags_the_innermost_counts)
+/* One tag or two of either kind, of which one may name a priority alone; three are too many. Where
+ * the packet is sealed, no tag is looked at. checks W-PKT-02[1,2,3,4], W-ICRC-06[2] */
+Test(parse, vlan_tags)
 {
-	uint8_t frame[256], tagged[256];
-	uint32_t n = wire_rig_make(frame, &wire_rig_v4, ROCE_SEND_ONLY, 8);
-	static const uint8_t tags[12] = {0x88, 0xa8, 0x00, 0x07, 0x81, 0x00, 0x60, 0x64, 0x81};
-	struct roce_pkt pkt;
+	static const uint16_t kinds[] = {ROCE_ETHERTYPE_VLAN, ROCE_ETHERTYPE_QINQ};
+	static const struct {
+		uint16_t tci[3], vlan;
+		unsigned tags;
+	} of[] = {{{0x6064}, 100, 1}, {{0x6000}, 0, 1}, {{0x0007, 0x6064}, ROCE_VLAN_NESTED, 2},
+		{{0x6064, 0x6064}, ROCE_VLAN_NESTED, 2}, {{0x6000, 0x0007}, 7, 2},
+		{{0x0007, 0x6000}, 7, 2}, {{0x6000, 0x2000}, 0, 2}, {{0, 0, 0}, 0, 3},
+		{{7, 0, 0}, 0, 3}};
 
-	for (unsigned count = 1; count <= 3; count++) {
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]) * 8; i++) {
+		const unsigned tags = of[i / 8].tags;
+		uint8_t frame[256], tagged[256];
+		uint32_t n = wire_rig_make(frame, &wire_rig_v4, ROCE_SEND_ONLY, 8);
+		struct roce_pkt pkt;
+
 		memcpy(tagged, frame, 12);
-		memcpy(tagged + 12, tags, 12);
-		memcpy(tagged + 12 + 4 * count, frame + 12, n - 12);
-		if (count == 3) {
-			cr_expect_eq(roce_wire_parse(tagged, n + 12, &pkt), ROCE_WIRE_NOT_ROCE);
-			break;
+		memcpy(tagged + 12 + 4 * tags, frame + 12, n - 12);
+		for (unsigned k = 0; k < tags; k++) {
+			const uint16_t kind = kinds[i >> k & 1], tci = of[i / 8].tci[k];
+			const uint8_t tag[4] = {(uint8_t)(kind >> 8), (uint8_t)kind,
+				(uint8_t)(tci >> 8), (uint8_t)tci};
+
+			memcpy(tagged + 12 + 4 * k, tag, 4);
 		}
-		cr_expect_eq(roce_wire_parse(tagged, n + 4 * count, &pkt), ROCE_WIRE_OK);
-		cr_expect(pkt.tagged && pkt.vlan_tci == (count == 1 ? 0x0007 : 0x6064));
-		cr_expect_eq(pkt.vlan, count == 1 ? 7 : ROCE_VLAN_NESTED);
-		cr_expect(roce_icrc_ok(&pkt)); /* W-PKT-02 */
+		cr_assert_eq(roce_wire_parse(tagged, n + 4 * tags, &pkt),
+			tags < 3 ? ROCE_WIRE_OK : ROCE_WIRE_NOT_ROCE, "case %u", i);
+		if (tags == 3)
+			continue;
+		cr_assert(pkt.tagged && pkt.vlan_tci == of[i / 8].tci[tags - 1]);
+		cr_assert_eq(pkt.vlan, of[i / 8].vlan, "case %u: %u", i, pkt.vlan);
+		cr_assert(roce_icrc_ok(&pkt));
 	}
 }

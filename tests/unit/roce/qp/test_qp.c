@@ -180,7 +180,7 @@ Test(qp, W_PSN_03_how_many_numbers_a_message_takes)
 	}
 }
 
-/* W-PKT-01: the next hop changes under a living connection. checks W-PKT-01[3] */
+/* W-PKT-01: the next hop changes under a living connection. checks W-PKT-01[1,3] */
 Test(qp, W_PKT_01_new_macs_from_the_next_frame_on)
 {
 	static const uint8_t smac[6] = {2, 3, 4, 5, 6, 7}, dmac[6] = {8, 9, 10, 11, 12, 13};

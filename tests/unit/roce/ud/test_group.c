@@ -87,8 +87,10 @@ send_all(struct world *w, uint32_t bytes, uint32_t q_key)
 	(void)pair_expect(w->ud.p, 0, 1, NDSH_WC_SUCCESS);
 }
 
-/* checks W-MC-07, W-PKT-07: header and payload of each copy, for both families, one for each
- * member, and none for others. */
+/*
+ * checks W-MC-07, W-PKT-07[1,5,6]: header and payload of each copy, for both families, one for
+ * each member, and none for others.
+ */
 Test(group, W_MC_07_a_copy_for_each_member)
 {
 	for (unsigned v6 = 0; v6 < 2; v6++) {
@@ -122,7 +124,7 @@ Test(group, W_MC_07_a_copy_for_each_member)
 	}
 }
 
-/* checks W-MC-07, W-PKT-13, W-UD-01: each member by its own key, receive and state. */
+/* checks W-MC-07, W-PKT-13[1,3], W-UD-01: each member by its own key, receive and state. */
 Test(group, W_MC_07_members_are_judged_one_by_one)
 {
 	struct world w;
@@ -159,7 +161,10 @@ Test(group, W_MC_07_members_are_judged_one_by_one)
 	destroy(&w);
 }
 
-/* checks W-MC-07: a broken ICRC, another transport's opcode, a group as the source: no copy. */
+/*
+ * checks W-ICRC-05[1,2], W-MC-07, W-PKT-11[4]: a broken ICRC, another transport's opcode, a
+ * group as the source: no copy.
+ */
 Test(group, W_MC_07_checks_of_the_packet)
 {
 	struct world w;

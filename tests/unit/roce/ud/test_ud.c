@@ -5,7 +5,18 @@
 
 #include "rigs/ud_world.h"
 
-/* checks W-PKT-07: the header that brought it, for both families. */
+/* The IP header of the last datagram. */
+static unsigned
+keep_header(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	(void)p;
+	(void)from;
+	(void)late_ns;
+	memcpy(ctx, pkt->l3, pkt->v6 ? 40 : 20);
+	return 1;
+}
+
+/* checks W-PKT-07[1,2,3,4,5,6]: the header that brought it, for both families. */
 Test(ud, W_PKT_07_header_in_front_of_each_receive)
 {
 	static const uint32_t sizes[] = {0, 1, 3, 4, 1023, UD_MTU};
@@ -17,8 +28,11 @@ Test(ud, W_PKT_07_header_in_front_of_each_receive)
 		struct ud_world w = ud_world_new(&(struct pair_opts){.v6 = v6});
 		const uint8_t *grh = w.p->side[1].arena + UD_TARGET;
 		struct roce_qp_attr attr;
+		uint8_t header[40];
 
 		ud_world_start(&w);
+		w.p->tap = keep_header;
+		w.p->tap_ctx = header;
 		pair_attr(w.p, 0, 0, &attr);
 		ud_fill(&w, bytes);
 		memset(w.p->side[1].arena + UD_TARGET, 0xa5, UD_GRH + bytes + 1);
@@ -29,11 +43,13 @@ Test(ud, W_PKT_07_header_in_front_of_each_receive)
 		(void)ud_arrived(&w, 9, bytes);
 		cr_assert_eq(grh[UD_GRH + bytes], 0xa5, "not a byte more");
 		if (v6) {
+			cr_assert_arr_eq(grh, header, 40);
 			cr_assert_eq(grh[0] >> 4, 6);
 			cr_assert_arr_eq(grh + 8, attr.path.sgid.raw, 16);
 			cr_assert_arr_eq(grh + 24, attr.path.dgid.raw, 16);
 		} else {
 			cr_assert_arr_eq(grh, zero, 20);
+			cr_assert_arr_eq(grh + 20, header, 20);
 			cr_assert_eq(grh[20], 0x45);
 			cr_assert_arr_eq(grh + 32, attr.path.sgid.raw + 12, 4);
 			cr_assert_arr_eq(grh + 36, attr.path.dgid.raw + 12, 4);
@@ -75,13 +91,20 @@ Test(ud, immediate_solicited_inline_and_silent)
 	pair_free(p);
 }
 
-/* checks W-PKT-13: a wrong key is dropped and counted; a privileged one in a request stands for
- * the sender's own, and no queue pair gets one. */
+/*
+ * checks W-PKT-13[1,3,4,5]: a wrong key is dropped and counted; a privileged one in a request
+ * stands for the sender's own, and no queue pair gets one.
+ */
 Test(ud, W_PKT_13_q_keys)
 {
 	struct ud_world w = ud_world_new(&(struct pair_opts){.qps = 2});
 	struct pair *p = w.p;
+	struct roce_qp_attr attr;
 
+	pair_attr(p, 1, 1, &attr);
+	roce_qp_modify(p->side[1].shard, p->side[1].q[1].qp, p->now_ns, ROCE_QPS_RESET, 0, &attr);
+	cr_assert_not(roce_ud_start(p->side[1].shard, p->side[1].q[1].qp, p->now_ns,
+		&(struct roce_ud_cfg){.q_key = ROCE_QKEY_GSI, .ahs = &w.table[1]}));
 	ud_world_start(&w);
 	cr_assert(roce_ud_modify(p->side[1].shard, p->side[1].q[1].qp, p->now_ns, 0x111));
 	for (unsigned i = 0; i < 2; i++)
@@ -108,11 +131,12 @@ Test(ud, W_PKT_13_q_keys)
 	pair_free(p);
 }
 
-/* checks W-PKT-10: neither takes what is meant for the other kind. */
+/* checks W-PKT-10[1,2,4]: neither takes what is meant for the other kind. */
 Test(ud, W_PKT_10_transports_do_not_mix)
 {
 	struct ud_world w = ud_world_new(&(struct pair_opts){.qps = 2});
 	struct pair *p = w.p;
+	unsigned wrong = 0;
 
 	w.table[0] = (struct roce_ah_table){.slot = w.ah[0], .count = UD_AHS};
 	w.table[1] = (struct roce_ah_table){.slot = w.ah[1], .count = UD_AHS};
@@ -129,19 +153,23 @@ Test(ud, W_PKT_10_transports_do_not_mix)
 	cr_assert(pair_run(p, PAIR_LONG));
 	(void)pair_expect(p, 0, 4, NDSH_WC_SUCCESS);
 	(void)pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
-	for (unsigned i = 0; i < 3; i++) {
-		static const uint8_t opcodes[] = {ROCE_SEND_ONLY, ROCE_ACK, 0x24 /* UC */};
-		const struct roce_pkt pkt = {.opcode = opcodes[i],
+	for (unsigned op = 0; op < 256; op++) {
+		const struct roce_pkt pkt = {.opcode = (uint8_t)op,
 			.pkey = ROCE_PKEY_DEFAULT,
 			.qpn = roce_qp_num(p->side[1].q[0].qp),
 			.psn = 7,
 			.syndrome = ROCE_SYN_ACK};
 
+		if (!(roce_opcode_info[op].flags & ROCE_OPF_VALID) || op == ROCE_UD_SEND_ONLY ||
+			op == ROCE_UD_SEND_ONLY_IMM)
+			continue;
 		pair_inject(p, 1, 1, &pkt, NULL);
+		wrong++;
 	}
 	cr_assert(pair_run(p, PAIR_LONG));
 	pair_expect_none(p, 1);
-	cr_assert_eq(ud_count(&w, 1)->rx_wrong_class, 4);
+	cr_assert_gt(wrong, 32);
+	cr_assert_eq(ud_count(&w, 1)->rx_wrong_class, 1 + wrong);
 	pair_expect_alive(p, 1, 1);
 	cr_assert_eq(roce_qp_state_get(p->side[1].q[0].qp), ROCE_QPS_UD_RTS);
 	pair_free(p);
@@ -229,7 +257,46 @@ Test(ud, W_PKT_14_only_its_own_address)
 	pair_free(p);
 }
 
-/* Nor that address in another VLAN. */
+/* Any flipped bit of what it carries. checks W-ICRC-05[1,2,3] */
+Test(ud, W_ICRC_05_a_broken_datagram)
+{
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
+	struct pair *p = w.p;
+	uint8_t frame[ROCE_FRAME_MAX];
+	struct roce_hdr_tmpl tmpl;
+	struct roce_qp_attr attr;
+	uint32_t hdr, len;
+	struct roce_pkt pkt = {.opcode = ROCE_UD_SEND_ONLY,
+		.qpn = roce_qp_num(p->side[1].q[0].qp),
+		.pkey = ROCE_PKEY_DEFAULT,
+		.qkey = UD_Q_KEY,
+		.payload_bytes = 8};
+
+	ud_world_start(&w);
+	pair_attr(p, 0, 0, &attr);
+	pair_recv(p, 1, 0, 2, UD_TARGET, 4096);
+	roce_hdr_tmpl_init(&tmpl, &attr.path);
+	hdr = roce_wire_build(frame, &tmpl, &pkt, 0);
+	memset(frame + hdr, 0x5a, 8);
+	len = roce_wire_seal(frame, &tmpl, hdr, 8);
+	for (uint32_t bit = 8 * hdr; bit < 8 * len; bit++) {
+		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		cr_assert_eq(roce_wire_parse(frame, len, &pkt), ROCE_WIRE_OK);
+		pair_rx(p, 1, &pkt);
+		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+	pair_turn(p, 1);
+	cr_assert_eq(ud_count(&w, 1)->rx_icrc_error, 8 * (len - hdr));
+	cr_assert_eq(p->sent[1], 0);
+	pair_expect_none(p, 1);
+	cr_assert_eq(roce_wire_parse(frame, len, &pkt), ROCE_WIRE_OK);
+	pair_rx(p, 1, &pkt);
+	roce_shard_publish(p->side[1].shard);
+	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
+	pair_free(p);
+}
+
+/* checks W-PKT-02[6]: nor that address in another VLAN. */
 Test(ud, W_PKT_02_only_in_the_vlan_of_its_address)
 {
 	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU, .vlan = 100});
