@@ -207,8 +207,10 @@ make_qp(struct sim_ep *ep)
 	sim_actor_set(w, was);
 }
 
-/* checks W-PSN-04, W-CM-31: each end sends with the first PSN that the other chose for itself; with
- * any other nothing arrives. */
+/*
+ * checks W-CM-31, W-PSN-04[3]: each end sends with the first PSN that the other chose for
+ * itself; with any other nothing arrives.
+ */
 static void
 connect_qp(struct sim_ep *ep, const struct roce_cm_event *ev)
 {

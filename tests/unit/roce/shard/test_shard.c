@@ -129,8 +129,10 @@ Test(shard, protection_domains)
 	free(s);
 }
 
-/* What is drawn from the secret differs from draw to draw, from use to use, from shard to shard and
- * from secret to secret. checks W-PSN-04 */
+/*
+ * What is drawn from the secret differs from draw to draw, from use to use, from shard to shard
+ * and from secret to secret. checks W-PSN-04[4]
+ */
 Test(shard, W_PSN_04_what_is_drawn_from_the_secret)
 {
 	enum { N = 2000 };

@@ -71,6 +71,7 @@ Test(path, W_CC_01_the_class_says_ect_only_if_it_is_wanted)
 static const struct net_nexthop hop = {
 	.port = 1, .priority = 5, .smac = {2, 1}, .dmac = {2, 2}, .mtu = 1500};
 
+/* checks W-PKT-01[1,3] */
 Test(path, a_next_hop_gives_addresses_and_tag)
 {
 	struct roce_path path = {.tos = 46 << 2};

@@ -100,6 +100,19 @@ Test(qp_step, by_hand_from_reset_to_rts)
 	cr_expect(not(w.qp.failed));
 }
 
+/* What a peer of its life before sends does not fit. checks W-PSN-04[1] */
+Test(qp_step, a_reset_draws_another_first_psn)
+{
+	uint32_t before = w.qp.psn;
+
+	for (unsigned i = 0; i < 8; i++) {
+		step_ok(ROCE_QPS_INIT, ROCE_QPA_ACCESS);
+		step_ok(ROCE_QPS_RESET, 0);
+		cr_expect(ne(u32, w.qp.psn, before));
+		before = w.qp.psn;
+	}
+}
+
 /* One step, judged as the two that it stands for. */
 Test(qp_step, from_init_to_rts_at_once)
 {
