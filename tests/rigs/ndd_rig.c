@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "control/control.h"
 #include "platform/log.h"
 #include "platform/sigbus.h"
 #include "rigs/lone_shard.h"
@@ -94,12 +95,7 @@ ndd_rig_new(void)
 
 	r->cfg = rig_config;
 	d->cfg = &r->cfg;
-	TAILQ_INIT(&d->sessions);
-	TAILQ_INIT(&d->ended);
-	TAILQ_INIT(&d->conns);
-	TAILQ_INIT(&d->paths);
-	TAILQ_INIT(&d->ahs);
-	TAILQ_INIT(&d->groups);
+	ndd_lists_init(d);
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	net_rig_init(&net, 16);
 	d->net = net.n;

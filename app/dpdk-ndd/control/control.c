@@ -74,18 +74,24 @@ control_open_socket(const struct config *cfg)
 	return fd;
 }
 
-bool
-ndd_control_init(struct ndd *d)
+void
+ndd_lists_init(struct ndd *d)
 {
-	sigset_t set;
-	int fd;
-
 	TAILQ_INIT(&d->sessions);
 	TAILQ_INIT(&d->ended);
 	TAILQ_INIT(&d->conns);
 	TAILQ_INIT(&d->paths);
 	TAILQ_INIT(&d->ahs);
 	TAILQ_INIT(&d->groups);
+}
+
+bool
+ndd_control_init(struct ndd *d)
+{
+	sigset_t set;
+	int fd;
+
+	ndd_lists_init(d);
 	d->conn_hops.deadline_ns = d->path_hops.deadline_ns = d->ah_hops.deadline_ns = UINT64_MAX;
 	d->listen_watch.fd = -1;
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

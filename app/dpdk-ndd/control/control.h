@@ -7,6 +7,8 @@
 
 struct ndd;
 
+/* The lists of the daemon are empty: part of ndd_control_init(). */
+void ndd_lists_init(struct ndd *d);
 bool ndd_control_init(struct ndd *d);
 /* Wait until duplicate address detection has ended, then open the control socket to clients. */
 bool ndd_control_listen(struct ndd *d);
