@@ -18,14 +18,9 @@ conn_bench_new(void)
 	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
 
 	memset(a, 0, sizeof(*a));
-	pthread_mutex_init(&a->lock, NULL);
+	nd_adapter_init(a);
 	a->info.max_inbound_reads = a->info.max_outbound_reads = 16;
 	a->info.max_callee_data = 148;
-	TAILQ_INIT(&a->connectors);
-	TAILQ_INIT(&a->listeners);
-	TAILQ_INIT(&a->closed_qps); /* those of the test */
-	for (uint32_t i = 0; i < ND_CONN_BUCKETS; i++)
-		LIST_INIT(&a->conns[i]);
 	return a;
 }
 
@@ -46,7 +41,7 @@ conn_bench_qp(struct nd_adapter *a)
 
 	memset(qp, 0, sizeof(*qp));
 	qp->adapter = a;
-	TAILQ_INSERT_TAIL(&a->closed_qps, qp, closed_link);
+	TAILQ_INSERT_TAIL(&a->closed_qps, qp, closed_link); /* has those of the test */
 	return qp;
 }
 

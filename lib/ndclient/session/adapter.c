@@ -111,8 +111,8 @@ make_session_page(struct nd_adapter *a)
 	return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
 }
 
-static void
-adapter_init(struct nd_adapter *a)
+void
+nd_adapter_init(struct nd_adapter *a)
 {
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_mutex_init(&a->arena.lock, NULL);
@@ -193,7 +193,7 @@ nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
 	if (a == NULL)
 		return ND_NO_MEMORY;
 	memset(a, 0, sizeof(*a));
-	adapter_init(a);
+	nd_adapter_init(a);
 	a->callbacks.end_fd = -1;
 	a->handlers = &nd_handlers;
 	a->profile = nd_profile_of(opt);

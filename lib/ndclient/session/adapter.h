@@ -88,6 +88,9 @@ struct nd_adapter {
 	struct nd_qp *qp_by_handle[ND_QP_HANDLES]; /* atomic */
 };
 
+/* Locks and lists of one that is zeroed. */
+void nd_adapter_init(struct nd_adapter *a);
+
 /* Has the daemon ended the session? */
 static inline bool
 nd_gone(const struct nd_adapter *a)

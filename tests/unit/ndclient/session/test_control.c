@@ -17,6 +17,7 @@
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/control.h"
 #include "ndclient/session/handlers.h"
+#include "rigs/lone_adapter.h"
 
 static const struct sockaddr_in somewhere = {
 	.sin_family = AF_INET, .sin_port = 0x1111, .sin_addr.s_addr = 0x0100000a};
@@ -36,21 +37,12 @@ static struct bench *
 make(void)
 {
 	struct bench *b = aligned_alloc(64, sizeof(*b));
-	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
+	struct nd_adapter *a = lone_adapter_new();
 	int fd[2];
 
 	memset(b, 0, sizeof(*b));
-	memset(a, 0, sizeof(*a));
 	cr_assert(zero(int, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd)));
-	pthread_mutex_init(&a->lock, NULL);
 	a->info.max_callee_data = 148;
-	a->abi_minor = NDSH_ABI_MINOR;
-	TAILQ_INIT(&a->connectors);
-	TAILQ_INIT(&a->listeners);
-	TAILQ_INIT(&a->cqs);
-	LIST_INIT(&a->calls);
-	for (uint32_t i = 0; i < ND_CONN_BUCKETS; i++)
-		LIST_INIT(&a->conns[i]);
 	a->socket = fd[0];
 	b->daemon = fd[1];
 	b->a = b->qp.adapter = a;
