@@ -122,6 +122,9 @@ unsigned pair_turn(struct pair *p, unsigned side);
 bool pair_run(struct pair *p, uint64_t limit_ns);
 /* Take one completion. */
 bool pair_poll(struct pair *p, unsigned side, struct ndsh_cqe *cqe);
+/* Arm the side's completion queue, which has nothing yet; is it armed still? */
+void pair_arm(struct pair *p, unsigned side, enum ndsh_arm type);
+bool pair_armed(const struct pair *p, unsigned side);
 const struct roce_counters *pair_count(const struct pair *p, unsigned side);
 /* A parsed frame arrives now. */
 void pair_rx(struct pair *p, unsigned side, const struct roce_pkt *pkt);

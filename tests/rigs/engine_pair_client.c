@@ -125,6 +125,18 @@ pair_expect_none(struct pair *p, unsigned side)
 }
 
 void
+pair_arm(struct pair *p, unsigned side, enum ndsh_arm type)
+{
+	cr_assert_eq(ndsh_cq_arm(&p->side[side].reader, type, NULL), NDSH_ARMED);
+}
+
+bool
+pair_armed(const struct pair *p, unsigned side)
+{
+	return ndsh_cq_armed(&p->side[side].reader) != NDSH_ARM_NONE;
+}
+
+void
 pair_expect_dead(struct pair *p, unsigned side, unsigned i, enum roce_reason reason)
 {
 	const struct roce_qp *qp = p->side[side].q[i].qp;

@@ -7,18 +7,6 @@
 #include "rigs/engine_pair.h"
 #include "roce/queue/cq.h"
 
-static void
-arm(struct pair *p, unsigned side, enum ndsh_arm type)
-{
-	cr_assert_eq(ndsh_cq_arm(&p->side[side].reader, type, NULL), NDSH_ARMED);
-}
-
-static bool
-armed(const struct pair *p, unsigned side)
-{
-	return ndsh_cq_armed(&p->side[side].reader) != NDSH_ARM_NONE;
-}
-
 /* checks R-CQ-17[2]: a flush of both queues: a client that sees the event finds every entry. */
 Test(publish, R_CQ_17_the_whole_flush_is_there_when_it_notifies)
 {
@@ -28,9 +16,9 @@ Test(publish, R_CQ_17_the_whole_flush_is_there_when_it_notifies)
 	for (unsigned i = 0; i < 100; i++)
 		pair_recv(p, 0, 0, i, 0, 8);
 	pair_turn(p, 0);
-	arm(p, 0, NDSH_ARM_SOLICITED);
+	pair_arm(p, 0, NDSH_ARM_SOLICITED);
 	roce_qp_modify(p->side[0].shard, p->side[0].q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
-	for (unsigned i = 0; armed(p, 0); i++) {
+	for (unsigned i = 0; pair_armed(p, 0); i++) {
 		cr_assert_lt(i, 10);
 		pair_turn(p, 0);
 	}
@@ -173,12 +161,13 @@ Test(publish, W_EVT_04_a_notification_is_for_one_arm)
 			struct pair_side *d = &p->side[0];
 			struct ndsh_cqe c;
 
-			arm(p, 0, type);
+			pair_arm(p, 0, type);
 			roce_cq_push(d->shard, d->cq, &e);
 			roce_shard_publish(d->shard);
 			cr_assert_eq(roce_shard_fired_cq(d->shard) == d->cq, of[i].fires[any],
 				"entry %u, any %u", i, any);
-			cr_assert_eq(armed(p, 0), !of[i].fires[any], "it waits for another one");
+			cr_assert_eq(
+				pair_armed(p, 0), !of[i].fires[any], "it waits for another one");
 			if (of[i].fires[any]) {
 				roce_cq_push(d->shard, d->cq, &e);
 				roce_shard_publish(d->shard);
@@ -201,13 +190,13 @@ Test(publish, the_waiter_is_woken_at_the_end_of_the_turn)
 	struct pair_side *d = &p->side[0];
 	struct ndsh_cqe c;
 
-	arm(p, 0, NDSH_ARM_ANY);
+	pair_arm(p, 0, NDSH_ARM_ANY);
 	for (unsigned i = 0; i < 3; i++)
 		roce_cq_push(d->shard, d->cq, &(struct ndsh_cqe){.context = i});
-	cr_expect(armed(p, 0));
+	cr_expect(pair_armed(p, 0));
 	cr_expect_null(roce_shard_fired_cq(d->shard));
 	roce_shard_publish(d->shard);
-	cr_expect_not(armed(p, 0));
+	cr_expect_not(pair_armed(p, 0));
 	for (unsigned i = 0; i < 3; i++) {
 		cr_assert(pair_poll(p, 0, &c));
 		cr_expect_eq(c.context, i);
