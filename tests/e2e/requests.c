@@ -44,28 +44,38 @@ scenario_full_cq(struct pair *p)
 	pair_close(p);
 }
 
+/* a's queue pair receives by a completion queue of its own, which is for four entries. */
+static struct nd_cq *
+connect_with_small_cq(
+	struct pair *p, uint32_t receive_depth, uint32_t initiator_depth, uint32_t peer_depth)
+{
+	struct nd_qp_options options = {
+		.receive_depth = receive_depth,
+		.initiator_depth = initiator_depth,
+		.max_receive_sge = 1,
+		.max_initiator_sge = 1,
+	};
+	struct nd_cq *cq;
+
+	side_open(&p->a, 64);
+	side_open(&p->b, 2 * peer_depth);
+	WANT(ND_SUCCESS, nd_cq_create(p->a.adapter, 4, &cq));
+	options.receive_cq = cq;
+	options.initiator_cq = p->a.cq;
+	WANT(ND_SUCCESS, nd_qp_create(p->a.pd, &options, &p->a.qp));
+	side_create_qp(&p->b, peer_depth);
+	pair_connect(p);
+	return cq;
+}
+
 /* checks R-CQ-31[2,3,4]: a's queue pair receives by a queue of its own, which overruns. */
 void
 scenario_full_receive_cq(struct pair *p)
 {
 	struct nd_overlapped waiter[2] = {0}, end = {0};
-	struct nd_qp_options options = {
-		.receive_depth = 1024,
-		.initiator_depth = 16,
-		.max_receive_sge = 1,
-		.max_initiator_sge = 1,
-	};
+	struct nd_cq *cq = connect_with_small_cq(p, 1024, 16, 1024);
 	struct nd_result result;
-	struct nd_cq *cq;
 
-	side_open(&p->a, 64);
-	side_open(&p->b, 2048);
-	WANT(ND_SUCCESS, nd_cq_create(p->a.adapter, 4, &cq));
-	options.receive_cq = cq;
-	options.initiator_cq = p->a.cq;
-	WANT(ND_SUCCESS, nd_qp_create(p->a.pd, &options, &p->a.qp));
-	side_create_qp(&p->b, 1024);
-	pair_connect(p);
 	WANT(ND_PENDING, nd_cq_notify(cq, ND_CQ_NOTIFY_ERRORS, &waiter[0]));
 	WANT(ND_PENDING, nd_cq_notify(cq, ND_CQ_NOTIFY_ERRORS, &waiter[1]));
 	WANT(ND_PENDING, nd_connector_notify_disconnect(p->b.connector, &end));
@@ -245,26 +255,12 @@ scenario_notify(struct pair *p)
 void
 scenario_grants(struct pair *p)
 {
-	struct nd_qp_options options = {
-		.receive_depth = 5,
-		.initiator_depth = 5,
-		.max_receive_sge = 1,
-		.max_initiator_sge = 1,
-	};
+	struct nd_cq *cq = connect_with_small_cq(p, 5, 5, 32);
 	struct nd_sge sge[2];
 	struct nd_result result;
 	uint32_t posted = 0;
 	nd_status status;
-	struct nd_cq *cq;
 
-	side_open(&p->a, 64);
-	side_open(&p->b, 64);
-	WANT(ND_SUCCESS, nd_cq_create(p->a.adapter, 4, &cq));
-	options.receive_cq = cq;
-	options.initiator_cq = p->a.cq;
-	WANT(ND_SUCCESS, nd_qp_create(p->a.pd, &options, &p->a.qp));
-	side_create_qp(&p->b, 16);
-	pair_connect(p);
 	sge[0] = (struct nd_sge){p->a.buf, 10, nd_mr_local_token(p->a.mr)};
 	sge[1] = (struct nd_sge){p->a.buf + 100, 20, nd_mr_local_token(p->a.mr)};
 	memset(p->a.buf, 0x41, 200);
