@@ -19,15 +19,6 @@
 #define RIGHTS	(ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ)
 #define ADOPT	(RIGHTS | ND_MR_FLAG_ADOPT)
 
-static struct nd_adoption
-now(const struct side *s)
-{
-	struct nd_adoption n;
-
-	WANT(ND_SUCCESS, nd_adoption(s->adapter, &n));
-	return n;
-}
-
 static char *
 anonymous(void)
 {
@@ -95,10 +86,10 @@ under_stores(struct pair *p, char *at)
 	}
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		WANT(ND_SUCCESS, region_new(p->b.pd, at, BYTES, ADOPT, &mr));
-		CHECK(now(&p->b).ranges == 1);
+		CHECK(side_adoption(&p->b).ranges == 1);
 		peer_writes(p, at, mr, (int)i);
 		WANT(ND_SUCCESS, nd_mr_close(mr));
-		CHECK(now(&p->b).ranges == 0);
+		CHECK(side_adoption(&p->b).ranges == 0);
 	}
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	for (unsigned int t = 0; t < THREADS; t++)
@@ -116,23 +107,24 @@ static void
 with_regions(struct pair *p, char *at)
 {
 	struct nd_mr *whole, *part, *beyond;
-	uint64_t adopted = now(&p->b).adopted;
+	uint64_t adopted = side_adoption(&p->b).adopted;
 
 	memset(at, 3, BYTES / 2);
 	WANT(ND_SUCCESS, region_new(p->b.pd, at + 100, BYTES - 100, ADOPT, &whole));
 	WANT(ND_SUCCESS, region_new(p->b.pd, at + 5000, BYTES / 2, ADOPT, &part));
-	CHECK(now(&p->b).adopted == adopted + 1 && now(&p->b).bytes == BYTES);
+	CHECK(side_adoption(&p->b).adopted == adopted + 1 && side_adoption(&p->b).bytes == BYTES);
 	WANT(ND_SUCCESS, region_new(p->b.pd, at, BYTES, RIGHTS, &beyond)); /* by the mover */
 	peer_writes(p, at, beyond, 7);
 	WANT(ND_SUCCESS, nd_mr_close(beyond));
 	WANT(ND_SUCCESS, nd_mr_deregister(whole, NULL));
-	CHECK(now(&p->b).ranges == 1);
+	CHECK(side_adoption(&p->b).ranges == 1);
 	WANT(ND_SUCCESS, nd_mr_register(whole, at + 100, BYTES - 100, ADOPT, NULL));
-	CHECK(now(&p->b).adopted == adopted + 1);
+	CHECK(side_adoption(&p->b).adopted == adopted + 1);
 	peer_writes(p, at, whole, 9);
 	WANT(ND_SUCCESS, nd_mr_close(whole));
 	WANT(ND_SUCCESS, nd_mr_close(part));
-	CHECK(now(&p->b).ranges == 0 && now(&p->b).bytes == 0 && now(&p->b).kept == 0);
+	CHECK(side_adoption(&p->b).ranges == 0 && side_adoption(&p->b).bytes == 0 &&
+		side_adoption(&p->b).kept == 0);
 	CHECK(at[0] == 3 && at[BYTES / 2 - 1] == 3 && at[BYTES / 2] == 9);
 	is_private_again(at);
 }
@@ -174,12 +166,12 @@ with_children(struct pair *p, char *at)
 static void
 falls_back(struct pair *p, char *at, size_t bytes, enum nd_adopt_reason why)
 {
-	uint64_t before = now(&p->b).not_adopted[why];
+	uint64_t before = side_adoption(&p->b).not_adopted[why];
 	struct nd_result result;
 	struct nd_mr *mr;
 
 	WANT(ND_SUCCESS, region_new(p->b.pd, at, bytes, ADOPT, &mr));
-	CHECK(now(&p->b).not_adopted[why] == before + 1);
+	CHECK(side_adoption(&p->b).not_adopted[why] == before + 1);
 	memset(p->a.buf, 0x42, bytes);
 	WANT(ND_SUCCESS, side_reach(&p->a, 1, at, (uint32_t)bytes, nd_mr_remote_token(mr)));
 	WANT(ND_SUCCESS, side_result(&p->a, &result));
@@ -204,7 +196,7 @@ others(struct pair *p, char *at)
 				 ND_MR_FLAG_ALLOW_REMOTE_READ | ND_MR_FLAG_ADOPT, &mr));
 	WANT(ND_SUCCESS, nd_mr_close(mr));
 	CHECK(mprotect(at, 4096, PROT_READ | PROT_WRITE) == 0);
-	CHECK(now(&p->b).not_adopted[ND_ADOPT_KIND] == 2);
+	CHECK(side_adoption(&p->b).not_adopted[ND_ADOPT_KIND] == 2);
 	WANT(ND_INVALID_PARAMETER, nd_adoption(p->b.adapter, NULL));
 	munmap(shared, ND_ADOPT_BYTES_MIN);
 }
@@ -224,7 +216,7 @@ kept(struct pair *p)
 	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
 	WANT(ND_SUCCESS, nd_mr_close(mr));
 	CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
-	CHECK(now(&p->b).kept == 1 && now(&p->b).ranges == 0);
+	CHECK(side_adoption(&p->b).kept == 1 && side_adoption(&p->b).ranges == 0);
 	CHECK(at[0] == 17 && at[BYTES - 1] == 17);
 	child_is_apart(at);
 	falls_back(p, at, BUFFER_BYTES, ND_ADOPT_KIND);
@@ -240,7 +232,7 @@ scenario_adopted(struct pair *p)
 
 	pair_open(p);
 	WANT(ND_SUCCESS, region_new(p->b.pd, at, BYTES, ADOPT, &mr));
-	if (now(&p->b).not_adopted[ND_ADOPT_SYSTEM] != 0) { /* it works all the same */
+	if (side_adoption(&p->b).not_adopted[ND_ADOPT_SYSTEM] != 0) { /* it works all the same */
 		peer_writes(p, at, mr, 1);
 		pair_close(p);
 		printf("this system does not let memory be adopted; ");

@@ -14,15 +14,6 @@
 #define RIGHTS (ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ)
 #define ADOPT  (RIGHTS | ND_MR_FLAG_ADOPT)
 
-static struct nd_adoption
-now(const struct side *s)
-{
-	struct nd_adoption n;
-
-	WANT(ND_SUCCESS, nd_adoption(s->adapter, &n));
-	return n;
-}
-
 static char *
 map_at(char *at, int flags)
 {
@@ -101,7 +92,7 @@ is_writable(char *at)
 static void
 mapped_anew(struct pair *p, int flags)
 {
-	uint64_t refused = now(&p->b).not_adopted[ND_ADOPT_KIND];
+	uint64_t refused = side_adoption(&p->b).not_adopted[ND_ADOPT_KIND];
 	struct nd_mr *old, *mr;
 	char *at = adopted(p, &old);
 
@@ -109,7 +100,7 @@ mapped_anew(struct pair *p, int flags)
 	map_at(at, flags);
 	memset(at, 5, BYTES);
 	WANT(ND_SUCCESS, region_new(p->b.pd, at, BYTES, ADOPT, &mr));
-	CHECK(now(&p->b).not_adopted[ND_ADOPT_KIND] == refused + 1);
+	CHECK(side_adoption(&p->b).not_adopted[ND_ADOPT_KIND] == refused + 1);
 	peer_writes(p, at, mr, 7);
 	CHECK(all_are(at, 7, BUFFER_BYTES) && all_are(at + BUFFER_BYTES, 5, BYTES - BUFFER_BYTES));
 	peer_writes(p, at, old, 9); /* into pages that nobody sees */
@@ -121,9 +112,9 @@ mapped_anew(struct pair *p, int flags)
 	peer_writes(p, at, mr, 11);
 	CHECK(all_are(at, 11, BUFFER_BYTES));
 	WANT(ND_SUCCESS, nd_mr_close(mr));
-	CHECK(now(&p->b).ranges == 0 && now(&p->b).kept == 0);
+	CHECK(side_adoption(&p->b).ranges == 0 && side_adoption(&p->b).kept == 0);
 	WANT(ND_SUCCESS, region_new(p->b.pd, at, BYTES, ADOPT, &mr)); /* now the address is free */
-	CHECK(now(&p->b).ranges == !(flags & MAP_SHARED));
+	CHECK(side_adoption(&p->b).ranges == !(flags & MAP_SHARED));
 	WANT(ND_SUCCESS, nd_mr_close(mr));
 	munmap(at, BYTES);
 }
@@ -147,7 +138,7 @@ in_pieces(struct pair *p)
 	CHECK(is_shared(hole));
 	CHECK(!is_shared(at) && !is_shared(room));
 	WANT(ND_SUCCESS, nd_mr_close(mr));
-	CHECK(now(&p->b).ranges == 0 && now(&p->b).kept == 0);
+	CHECK(side_adoption(&p->b).ranges == 0 && side_adoption(&p->b).kept == 0);
 	CHECK(is_shared(hole) && *hole == 77);
 	CHECK(!is_writable(constant) && is_writable(at) && is_writable(room));
 	for (uint32_t i = 0; i < BYTES; i += PAGE)
@@ -171,7 +162,7 @@ scenario_adopted_away(struct pair *p)
 	at = adopted(p, &mr);
 	WANT(ND_SUCCESS, nd_mr_close(mr));
 	munmap(at, BYTES);
-	if (now(&p->b).not_adopted[ND_ADOPT_SYSTEM] != 0) {
+	if (side_adoption(&p->b).not_adopted[ND_ADOPT_SYSTEM] != 0) {
 		pair_close(p);
 		printf("this system does not let memory be adopted; ");
 		return;

@@ -71,19 +71,6 @@ send_to(struct side *s, uint32_t bytes, struct nd_ah *ah, const struct side *to,
 	return nd_ud_send(s->qp, s->buf, &sge, 1, ah, nd_qp_number(to->qp), q_key, flags);
 }
 
-static nd_status
-result(struct side *s, struct nd_ud_result *r)
-{
-	for (int ms = 0; ms < PATIENCE_MS; ms++) {
-		int32_t n = nd_ud_get_results(s->cq, r, 1);
-
-		if (n != 0)
-			return n < 0 ? n : r->result.status;
-		sleep_ms(1);
-	}
-	return ND_TIMEOUT;
-}
-
 static void
 fill(struct side *s, uint32_t bytes)
 {
@@ -98,7 +85,7 @@ arrived(struct side *to, const struct side *from, uint32_t bytes, struct nd_ud_r
 	struct sockaddr_storage addr;
 	socklen_t addr_bytes = sizeof(addr);
 
-	WANT(ND_SUCCESS, result(to, r));
+	WANT(ND_SUCCESS, side_ud_result(to, r));
 	CHECK(r->result.bytes_transferred == HEADER + bytes);
 	CHECK(r->result.qp_context == to && r->result.request_context == to->buf);
 	CHECK(r->source_qp == nd_qp_number(from->qp));
@@ -124,7 +111,7 @@ ping_pong(struct pair *p, struct nd_ah *to_b, uint32_t mtu)
 		fill(&p->a, sizes[i]);
 		WANT(ND_SUCCESS, send_to(&p->a, sizes[i], to_b, &p->b, Q_KEY + 1,
 					 sizes[i] <= 64 ? ND_OP_FLAG_INLINE : 0));
-		WANT(ND_SUCCESS, result(&p->a, &r));
+		WANT(ND_SUCCESS, side_ud_result(&p->a, &r));
 		CHECK(r.result.request_type == ND_REQUEST_SEND && r.source_qp == 0);
 		arrived(&p->b, &p->a, sizes[i], &r);
 		CHECK(r.result.request_type == ND_REQUEST_RECEIVE);
@@ -133,7 +120,7 @@ ping_pong(struct pair *p, struct nd_ah *to_b, uint32_t mtu)
 		back = handle_to(&p->b, (struct sockaddr *)&addr, bytes);
 		memcpy(p->b.buf, p->b.buf + IN + HEADER, sizes[i]);
 		WANT(ND_SUCCESS, send_to(&p->b, sizes[i], back, &p->a, Q_KEY, 0));
-		WANT(ND_SUCCESS, result(&p->b, &r));
+		WANT(ND_SUCCESS, side_ud_result(&p->b, &r));
 		arrived(&p->a, &p->b, sizes[i], &r);
 		WANT(ND_SUCCESS, nd_ah_close(back));
 	}
@@ -159,8 +146,8 @@ heap_to_heap(struct pair *p, struct nd_ah *to_b)
 		list[i] = (struct nd_sge){from[i], sizeof(from[i]), nd_mr_local_token(from_mr)};
 	WANT(ND_SUCCESS, nd_ud_send_with_immediate(p->a.qp, NULL, list, 2, to_b,
 				 nd_qp_number(p->b.qp), Q_KEY + 1, 0x11223344, 0));
-	WANT(ND_SUCCESS, result(&p->a, &r));
-	WANT(ND_SUCCESS, result(&p->b, &r));
+	WANT(ND_SUCCESS, side_ud_result(&p->a, &r));
+	WANT(ND_SUCCESS, side_ud_result(&p->b, &r));
 	CHECK(r.result.request_type == ND_REQUEST_RECEIVE_WITH_IMMEDIATE);
 	CHECK(r.result.immediate == 0x11223344);
 	CHECK(memcmp(to + HEADER, from, sizeof(from)) == 0);
@@ -176,25 +163,25 @@ dropped(struct pair *p, struct nd_ah *to_b)
 
 	fill(&p->a, 100);
 	WANT(ND_SUCCESS, send_to(&p->a, 100, to_b, &p->b, Q_KEY + 1, 0));
-	WANT(ND_SUCCESS, result(&p->a, &r));
+	WANT(ND_SUCCESS, side_ud_result(&p->a, &r));
 	CHECK(side_quiet(&p->b, 50));
 	WANT(ND_SUCCESS, receive(&p->b, HEADER + 99));
 	WANT(ND_SUCCESS, send_to(&p->a, 100, to_b, &p->b, Q_KEY + 1, 0));
-	WANT(ND_SUCCESS, result(&p->a, &r));
+	WANT(ND_SUCCESS, side_ud_result(&p->a, &r));
 	WANT(ND_SUCCESS, send_to(&p->a, 50, to_b, &p->b, Q_KEY, 0));
-	WANT(ND_SUCCESS, result(&p->a, &r));
+	WANT(ND_SUCCESS, side_ud_result(&p->a, &r));
 	CHECK(side_quiet(&p->b, 50));
 	WANT(ND_SUCCESS, send_to(&p->a, 99, to_b, &p->b, Q_KEY + 1, 0));
-	WANT(ND_SUCCESS, result(&p->a, &r));
+	WANT(ND_SUCCESS, side_ud_result(&p->a, &r));
 	arrived(&p->b, &p->a, 99, &r);
 	/* A key may change, and then the old one is the wrong one. */
 	WANT(ND_SUCCESS, nd_ud_qp_modify(p->b.qp, Q_KEY));
 	WANT(ND_SUCCESS, receive(&p->b, 4096));
 	WANT(ND_SUCCESS, send_to(&p->a, 1, to_b, &p->b, Q_KEY + 1, 0));
-	WANT(ND_SUCCESS, result(&p->a, &r));
+	WANT(ND_SUCCESS, side_ud_result(&p->a, &r));
 	CHECK(side_quiet(&p->b, 50));
 	WANT(ND_SUCCESS, send_to(&p->a, 99, to_b, &p->b, 0x80000001, 0)); /* stands for a's own */
-	WANT(ND_SUCCESS, result(&p->a, &r));
+	WANT(ND_SUCCESS, side_ud_result(&p->a, &r));
 	arrived(&p->b, &p->a, 99, &r);
 	WANT(ND_SUCCESS, nd_ud_qp_modify(p->b.qp, Q_KEY + 1));
 }
@@ -258,18 +245,18 @@ stopped(struct pair *p, struct nd_ah *to_b)
 	WANT(ND_SUCCESS, nd_ud_send(p->a.qp, NULL, &wrong, 1, to_b, nd_qp_number(p->b.qp),
 				 Q_KEY + 1, ND_OP_FLAG_SILENT_SUCCESS));
 	WANT(ND_SUCCESS, send_to(&p->a, 8, to_b, &p->b, Q_KEY + 1, ND_OP_FLAG_SILENT_SUCCESS));
-	WANT(ND_ACCESS_VIOLATION, result(&p->a, &r));
-	WANT(ND_CANCELED, result(&p->a, &r));
+	WANT(ND_ACCESS_VIOLATION, side_ud_result(&p->a, &r));
+	WANT(ND_CANCELED, side_ud_result(&p->a, &r));
 	WANT(ND_SUCCESS, receive(&p->a, 4096));
 	fill(&p->b, 20);
 	WANT(ND_SUCCESS, send_to(&p->b, 20, to_a, &p->a, Q_KEY, 0));
-	WANT(ND_SUCCESS, result(&p->b, &r));
+	WANT(ND_SUCCESS, side_ud_result(&p->b, &r));
 	arrived(&p->a, &p->b, 20, &r);
 	WANT(ND_SUCCESS, nd_ud_qp_modify(p->a.qp, Q_KEY));
 	WANT(ND_SUCCESS, receive(&p->b, 4096));
 	fill(&p->a, 30);
 	WANT(ND_SUCCESS, send_to(&p->a, 30, to_b, &p->b, Q_KEY + 1, 0));
-	WANT(ND_SUCCESS, result(&p->a, &r));
+	WANT(ND_SUCCESS, side_ud_result(&p->a, &r));
 	arrived(&p->b, &p->a, 30, &r);
 	WANT(ND_SUCCESS, nd_ah_close(to_a));
 }
@@ -293,9 +280,9 @@ scenario_datagrams(struct pair *p)
 	/* Flushed as any other. */
 	WANT(ND_SUCCESS, receive(&p->a, 4096));
 	WANT(ND_SUCCESS, nd_qp_flush(p->a.qp));
-	WANT(ND_CANCELED, result(&p->a, &r));
+	WANT(ND_CANCELED, side_ud_result(&p->a, &r));
 	WANT(ND_SUCCESS, send_to(&p->a, 8, to_b, &p->b, Q_KEY, 0));
-	WANT(ND_CANCELED, result(&p->a, &r));
+	WANT(ND_CANCELED, side_ud_result(&p->a, &r));
 	WANT(ND_INVALID_DEVICE_STATE, nd_ud_qp_modify(p->a.qp, Q_KEY));
 	pair_close(p);
 }
@@ -356,7 +343,7 @@ find_and_send(struct pair *p, unsigned int i)
 	WANT(ND_SUCCESS, receive(&p->b, 4096));
 	fill(&p->a, 100 + i);
 	WANT(ND_SUCCESS, send_to(&p->a, 100 + i, ah, &p->b, service.q_key, 0));
-	WANT(ND_SUCCESS, result(&p->a, &r));
+	WANT(ND_SUCCESS, side_ud_result(&p->a, &r));
 	arrived(&p->b, &p->a, 100 + i, &r);
 	WANT(ND_SUCCESS, nd_ah_close(ah));
 	WANT(ND_SUCCESS, nd_ud_listener_close(l));

@@ -70,19 +70,6 @@ receive(struct side *s)
 	WANT(ND_SUCCESS, nd_qp_receive(s->qp, NULL, &sge, 1));
 }
 
-static nd_status
-result(struct side *s, struct nd_ud_result *r)
-{
-	for (int ms = 0; ms < PATIENCE_MS; ms++) {
-		int32_t n = nd_ud_get_results(s->cq, r, 1);
-
-		if (n != 0)
-			return n < 0 ? n : r->result.status;
-		sleep_ms(1);
-	}
-	return ND_TIMEOUT;
-}
-
 /* One of them sends to the group. */
 static void
 send_all(struct world *w, uint32_t bytes, uint32_t q_key)
@@ -110,7 +97,7 @@ arrived(struct world *w, struct side *s, uint32_t bytes)
 	socklen_t addr_bytes = sizeof(addr);
 	struct nd_ud_result r;
 
-	WANT(ND_SUCCESS, result(s, &r));
+	WANT(ND_SUCCESS, side_ud_result(s, &r));
 	CHECK(r.result.request_type == ND_REQUEST_RECEIVE);
 	CHECK(r.result.bytes_transferred == HEADER + bytes);
 	CHECK(r.source_qp == nd_qp_number(w->s[w->from]->qp));

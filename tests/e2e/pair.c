@@ -268,6 +268,28 @@ side_result_ex(struct side *s, struct nd_result_ex *result)
 	return ND_TIMEOUT;
 }
 
+nd_status
+side_ud_result(struct side *s, struct nd_ud_result *result)
+{
+	for (int ms = 0; ms < PATIENCE_MS; ms++) {
+		int32_t n = nd_ud_get_results(s->cq, result, 1);
+
+		if (n != 0)
+			return n < 0 ? n : result->result.status;
+		sleep_ms(1);
+	}
+	return ND_TIMEOUT;
+}
+
+struct nd_adoption
+side_adoption(const struct side *s)
+{
+	struct nd_adoption now;
+
+	WANT(ND_SUCCESS, nd_adoption(s->adapter, &now));
+	return now;
+}
+
 int
 side_quiet(struct side *s, unsigned int ms)
 {

@@ -72,6 +72,10 @@ nd_status finish(nd_status inline_status, struct nd_overlapped *ov);
 nd_status side_result(struct side *s, struct nd_result *result);
 /* The same, and what a receive invalidated. */
 nd_status side_result_ex(struct side *s, struct nd_result_ex *result);
+/* The same of a queue of datagrams. */
+nd_status side_ud_result(struct side *s, struct nd_ud_result *result);
+/* What the adapter has adopted now. */
+struct nd_adoption side_adoption(const struct side *s);
 /* No result within ms. */
 int side_quiet(struct side *s, unsigned int ms);
 void sleep_ms(unsigned int ms);
