@@ -143,13 +143,7 @@ sim_change_reset(struct sim_ep *ep)
 	sim_note(ep->w, "conn %u%s: reset", ep->conn->number, ep->name);
 	sim_ep_modify(ep, ROCE_QPS_RESET, 0, NULL);
 	sim_ep_modify(ep, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &attr);
-	sim_ep_modify(ep, ROCE_QPS_RTR,
-		ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |
-			ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR,
-		&attr);
-	sim_ep_modify(ep, ROCE_QPS_RTS,
-		ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY | ROCE_QPA_SQ_PSN |
-			ROCE_QPA_MAX_RD,
-		&attr);
+	sim_ep_modify(ep, ROCE_QPS_RTR, SIM_QPA_RTR, &attr);
+	sim_ep_modify(ep, ROCE_QPS_RTS, SIM_QPA_RTS, &attr);
 	sim_kind(SIM_KIND_resets);
 }

@@ -247,14 +247,8 @@ connect_qp(struct sim_ep *ep, const struct roce_cm_event *ev)
 		attr.timeout_code = 0;
 	sim_timeout_codes[attr.timeout_code]++;
 	sim_retries[c->retry]++;
-	sim_ep_modify(ep, ROCE_QPS_RTR,
-		ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |
-			ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR,
-		&attr);
-	sim_ep_modify(ep, ROCE_QPS_RTS,
-		ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY | ROCE_QPA_SQ_PSN |
-			ROCE_QPA_MAX_RD | ROCE_QPA_KEEPALIVE,
-		&attr);
+	sim_ep_modify(ep, ROCE_QPS_RTR, SIM_QPA_RTR, &attr);
+	sim_ep_modify(ep, ROCE_QPS_RTS, SIM_QPA_RTS | ROCE_QPA_KEEPALIVE, &attr);
 }
 
 static struct roce_cm_qp_params

@@ -7,6 +7,13 @@
 #include "sim_client.h"
 #include "sim_draw.h"
 
+/* What a queue pair needs on its way. */
+#define SIM_QPA_RTR                                                                                \
+	(ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |                      \
+		ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR)
+#define SIM_QPA_RTS                                                                                \
+	(ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY | ROCE_QPA_SQ_PSN | ROCE_QPA_MAX_RD)
+
 enum sim_poison { /* the one error that a connection may have planned */
 	SIM_POISON_NONE,
 	SIM_POISON_WRITE_KEY,
