@@ -33,18 +33,25 @@ fault_each_frame(void (*run)(struct fault *fault, uint64_t sent[2]))
 			}
 }
 
+uint64_t
+fault_dice(uint64_t *dice)
+{
+	uint64_t z = *dice += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	return z ^ z >> 27;
+}
+
 unsigned
 fault_tap_dice(
 	struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
 {
-	uint64_t *dice = ctx, z = *dice += UINT64_C(0x9e3779b97f4a7c15);
+	const uint64_t z = fault_dice(ctx);
 
 	(void)p;
 	(void)from;
 	(void)pkt;
 	(void)late_ns;
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z ^= z >> 27;
 	return z % 20 == 0 ? 0 : z % 20 == 1 ? 2 : 1;
 }
 

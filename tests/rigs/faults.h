@@ -19,6 +19,9 @@ unsigned fault_tap(
  * end. */
 void fault_each_frame(void (*run)(struct fault *fault, uint64_t sent[2]));
 
+/* The next number; *dice is the state. */
+uint64_t fault_dice(uint64_t *dice);
+
 /* pair.tap with a uint64_t, the state of its dice: of a hundred frames five are lost and five come
  * twice. */
 unsigned fault_tap_dice(

@@ -5,6 +5,7 @@
  */
 #include <criterion/criterion.h>
 
+#include "rigs/faults.h"
 #include "rigs/overheard.h"
 
 #define FLOOR  UINT64_C(1000000) /* rto_floor_ns of engine_pair */
@@ -25,15 +26,12 @@ static unsigned
 lose_some(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
 {
 	struct loss *l = ctx;
-	uint64_t z = l->dice += UINT64_C(0x9e3779b97f4a7c15);
 
 	(void)p;
 	(void)from;
 	(void)pkt;
 	(void)late_ns;
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z ^= z >> 27;
-	if ((uint32_t)z >= l->threshold)
+	if ((uint32_t)fault_dice(&l->dice) >= l->threshold)
 		return 1;
 	l->lost++;
 	return 0;
