@@ -17,14 +17,20 @@ net_rig_ip(const char *text)
 	return ip;
 }
 
+static void
+send_announcements(struct net_rig *r)
+{
+	net_rig_run_until(r, r->now + 1 * S);
+	while (net_tx(r->n, &r->tx))
+		;
+}
+
 void
 net_rig_init(struct net_rig *r, uint32_t neighbours)
 {
 	static const uint8_t mac[6] = {2, 0, 0, 0, 0x77, 1};
 	const struct net_cfg cfg = {.max_neighbours = neighbours};
-	struct net_ip v4 = net_rig_ip("10.77.0.1"), v6 = net_rig_ip("fd77::1");
 	size_t bytes = net_bytes(&cfg);
-	const char *why;
 	void *mem = aligned_alloc(64, bytes);
 
 	cr_assert_not_null(mem);
@@ -32,11 +38,9 @@ net_rig_init(struct net_rig *r, uint32_t neighbours)
 	memset(r, 0, sizeof(*r));
 	r->n = net_init(mem, &cfg);
 	cr_assert_eq(net_rig_link(r, 0, 0, mac, 1500), 0);
-	cr_assert(net_address_add(r->n, 0, &v4, 24, &why), "%s", why);
-	cr_assert(net_address_add(r->n, 0, &v6, 64, &why), "%s", why);
-	net_rig_run_until(r, 1 * S);
-	while (net_tx(r->n, &r->tx))
-		;
+	net_rig_address(r, 0, "10.77.0.1", 24);
+	net_rig_address(r, 0, "fd77::1", 64);
+	send_announcements(r);
 }
 
 int
@@ -47,6 +51,26 @@ net_rig_link(struct net_rig *r, uint32_t port, uint16_t vlan, const uint8_t mac[
 
 	memcpy(link.mac, mac, 6);
 	return net_link_add(r->n, &link);
+}
+
+void
+net_rig_address(struct net_rig *r, uint32_t link, const char *text, uint8_t prefix_len)
+{
+	struct net_ip ip = net_rig_ip(text);
+	const char *why;
+
+	cr_assert(net_address_add(r->n, link, &ip, prefix_len, &why), "%s", why);
+}
+
+void
+net_rig_add_vlan(struct net_rig *r)
+{
+	static const uint8_t mac[6] = {2, 0, 0, 0, 0x77, 1};
+
+	cr_assert_eq(net_rig_link(r, 0, 100, mac, 1500), 1);
+	net_rig_address(r, 1, "10.78.0.1", 24);
+	net_rig_address(r, 1, "fd78::1", 64);
+	send_announcements(r);
 }
 
 bool

@@ -26,6 +26,10 @@ void net_rig_free(struct net_rig *r);
 /* net_link_add() */
 int net_rig_link(
 	struct net_rig *r, uint32_t port, uint16_t vlan, const uint8_t mac[6], uint32_t mtu);
+/* net_address_add(), which succeeds. */
+void net_rig_address(struct net_rig *r, uint32_t link, const char *text, uint8_t prefix_len);
+/* Link 1 is VLAN 100 of port 0, with 10.78.0.1/24 and fd78::1/64; nothing waits to be sent. */
+void net_rig_add_vlan(struct net_rig *r);
 /* A route to anywhere. */
 bool net_rig_gateway(struct net_rig *r, uint32_t link, const char *via, const char **why);
 /* "10.77.0.1" or "fd77::1" */
@@ -43,6 +47,19 @@ void net_rig_meet_peer(struct net_rig *r);
 /* The peer is resolved, and at this MAC. */
 void net_rig_expect_mac(struct net_rig *r, const uint8_t mac[6]);
 size_t net_rig_bytes(const char *hex, uint8_t *out, size_t room);
+
+/* Each test of the suite has a host of its own, r. */
+#define NET_RIG_SUITE(suite, neighbours)                                                           \
+	static struct net_rig r;                                                                   \
+	static void setup(void)                                                                    \
+	{                                                                                          \
+		net_rig_init(&r, neighbours);                                                      \
+	}                                                                                          \
+	static void teardown(void)                                                                 \
+	{                                                                                          \
+		net_rig_free(&r);                                                                  \
+	}                                                                                          \
+	TestSuite(suite, .init = setup, .fini = teardown)
 
 /* The call returns false and says so. */
 #define REFUSED(expr, text)                                                                        \

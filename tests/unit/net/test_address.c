@@ -6,21 +6,7 @@
 #include "net/net_address.h"
 #include "rigs/net_rig.h"
 
-static struct net_rig r;
-
-static void
-setup(void)
-{
-	net_rig_init(&r, 8);
-}
-
-static void
-teardown(void)
-{
-	net_rig_free(&r);
-}
-
-TestSuite(net_address, .init = setup, .fini = teardown);
+NET_RIG_SUITE(net_address, 8);
 
 Test(net_address, addresses_in_order_and_link_local_last)
 {

@@ -17,22 +17,9 @@
 #define ME1	 "020000007801"
 
 static const uint8_t mac[6] = {2, 0, 0, 0, 0x78, 1};
-static struct net_rig r;
 static const char *why;
 
-static void
-setup(void)
-{
-	net_rig_init(&r, 16);
-}
-
-static void
-teardown(void)
-{
-	net_rig_free(&r);
-}
-
-TestSuite(net_dad, .init = setup, .fini = teardown);
+NET_RIG_SUITE(net_dad, 16);
 
 /* A second port; its own link-local address is out of the way. */
 static uint32_t

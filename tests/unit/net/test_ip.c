@@ -6,21 +6,7 @@
 #include "net/net_wire.h"
 #include "rigs/net_rig.h"
 
-static struct net_rig r;
-
-static void
-setup(void)
-{
-	net_rig_init(&r, 8);
-}
-
-static void
-teardown(void)
-{
-	net_rig_free(&r);
-}
-
-TestSuite(net_ip, .init = setup, .fini = teardown);
+NET_RIG_SUITE(net_ip, 8);
 
 #define ABC "6162636465666768696a6b6c6d6e6f7071727374757677616263646566676869"
 

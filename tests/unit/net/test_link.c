@@ -10,29 +10,13 @@
 
 static const uint8_t mac[6] = {2, 0, 0, 0, 0x77, 1};
 static struct net_rig r;
-static const char *why;
-static int vlan;
-
-static void
-add(uint32_t link, const char *text, uint8_t prefix_len)
-{
-	struct net_ip ip = net_rig_ip(text);
-
-	cr_assert(net_address_add(r.n, link, &ip, prefix_len, &why), "%s", why);
-}
 
 /* 10.77.0.1/24 without a tag, 10.78.0.1/24 and fd78::1/64 in VLAN 100. */
 static void
 setup(void)
 {
 	net_rig_init(&r, 16);
-	vlan = net_rig_link(&r, 0, 100, mac, 1500);
-	cr_assert_eq(vlan, 1);
-	add(1, "10.78.0.1", 24);
-	add(1, "fd78::1", 64);
-	net_rig_run_until(&r, r.now + 1 * S);
-	while (net_tx(r.n, &r.tx))
-		;
+	net_rig_add_vlan(&r);
 }
 
 static void
@@ -130,7 +114,7 @@ Test(net_link, priorities)
 	cr_assert_eq(net_tci(100, 0, 26 << 2), 100);
 	cr_assert_eq(net_tci(100, 7, 0), 7 << 13 | 100);
 	cr_assert_eq(net_link_add(r.n, &seven), 2);
-	add(2, "10.79.0.1", 24);
+	net_rig_address(&r, 2, "10.79.0.1", 24);
 	net_rig_run_until(&r, r.now);
 	net_rig_expect_tx(
 		&r, ARP_IN(ALL, ME, TAG("a007"), "001", ME, "0a4f0001", NOBODY, "0a4f0001"));

@@ -6,21 +6,7 @@
 #include "net/net_wire.h"
 #include "rigs/net_rig.h"
 
-static struct net_rig r;
-
-static void
-setup(void)
-{
-	net_rig_init(&r, 4);
-}
-
-static void
-teardown(void)
-{
-	net_rig_free(&r);
-}
-
-TestSuite(net_nd, .init = setup, .fini = teardown);
+NET_RIG_SUITE(net_nd, 4);
 
 #define IP6_ME				    "fd770000000000000000000000000001"
 #define IP6_PEER			    "fd770000000000000000000000000002"

@@ -6,21 +6,7 @@
 
 #include "rigs/net_rig.h"
 
-static struct net_rig r;
-
-static void
-setup(void)
-{
-	net_rig_init(&r, 4);
-}
-
-static void
-teardown(void)
-{
-	net_rig_free(&r);
-}
-
-TestSuite(net_neigh, .init = setup, .fini = teardown);
+NET_RIG_SUITE(net_neigh, 4);
 
 static const uint8_t peer_mac[6] = {2, 0, 0, 0, 0x77, 2}, other_mac[6] = {2, 0, 0, 0, 0x77, 3};
 

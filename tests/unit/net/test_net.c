@@ -6,21 +6,7 @@
 #include "net/net_wire.h"
 #include "rigs/net_rig.h"
 
-static struct net_rig r;
-
-static void
-setup(void)
-{
-	net_rig_init(&r, 8);
-}
-
-static void
-teardown(void)
-{
-	net_rig_free(&r);
-}
-
-TestSuite(net, .init = setup, .fini = teardown);
+NET_RIG_SUITE(net, 8);
 
 Test(net, checksum_of_published_examples)
 {

@@ -6,31 +6,17 @@
 
 #include "rigs/net_rig.h"
 
-static struct net_rig r;
 static const char *why;
 
-static void
-setup(void)
-{
-	net_rig_init(&r, 8);
-}
-
-static void
-teardown(void)
-{
-	net_rig_free(&r);
-}
-
-TestSuite(net_route, .init = setup, .fini = teardown);
+NET_RIG_SUITE(net_route, 8);
 
 static void
 add_second_port(const char *address, uint8_t prefix_len)
 {
 	static const uint8_t mac[6] = {2, 0, 0, 0, 0x78, 1};
-	struct net_ip ip = net_rig_ip(address);
 
 	cr_assert_eq(net_rig_link(&r, 1, 0, mac, 9000), 1);
-	cr_assert(net_address_add(r.n, 1, &ip, prefix_len, &why), "%s", why);
+	net_rig_address(&r, 1, address, prefix_len);
 }
 
 Test(net_route, gateways_are_hosts_on_a_connected_prefix)
@@ -167,8 +153,6 @@ Test(net_route, own_addresses_resolve_to_own_ports)
 
 #define TAG(tci) "8100" tci
 
-TestSuite(net_link, .init = setup, .fini = teardown);
-
 /* The frame of an ARP request or reply behind whatever tags. */
 #define ARP_IN(dmac, smac, tags, op, sha, spa, tha, tpa)                                           \
 	dmac smac tags "0806"                                                                      \
@@ -178,27 +162,12 @@ TestSuite(net_link, .init = setup, .fini = teardown);
 
 #define V_PEER "0a4e0002"
 
-static const uint8_t vlan_mac[6] = {2, 0, 0, 0, 0x77, 1};
-
-static void
-add(uint32_t link, const char *text, uint8_t prefix_len)
-{
-	struct net_ip ip = net_rig_ip(text);
-
-	cr_assert(net_address_add(r.n, link, &ip, prefix_len, &why), "%s", why);
-}
-
 /* 10.77.0.1/24 without a tag, 10.78.0.1/24 and fd78::1/64 in VLAN 100. */
 static void
 setup_vlan(void)
 {
 	net_rig_init(&r, 16);
-	cr_assert_eq(net_rig_link(&r, 0, 100, vlan_mac, 1500), 1);
-	add(1, "10.78.0.1", 24);
-	add(1, "fd78::1", 64);
-	net_rig_run_until(&r, r.now + 1 * S);
-	while (net_tx(r.n, &r.tx))
-		;
+	net_rig_add_vlan(&r);
 }
 
 TestSuite(net_route_vlan, .init = setup_vlan, .fini = teardown);
