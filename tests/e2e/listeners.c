@@ -98,7 +98,7 @@ scenario_listener_calls(struct pair *p)
 }
 
 /*
- * checks R-CONN-04[2], R-LSN-05[3], R-LSN-08[1,2]: the callback closes its own listener: it goes
+ * checks R-CONN-04[2], R-LSN-05[3], R-LSN-08[1]: the callback closes its own listener: it goes
  * when it has returned and the connector is closed; requests that come meanwhile are refused.
  */
 void
