@@ -6,14 +6,6 @@
 #include "ndsh_ring.h"
 #include "ndsh_shared.h"
 
-uint32_t
-ndsh_admin_bytes(uint32_t depth)
-{
-	if (depth == 0 || depth > NDSH_ADMIN_DEPTH_MAX || (depth & (depth - 1)) != 0)
-		return 0;
-	return depth * (uint32_t)sizeof(struct ndsh_admin_request);
-}
-
 void
 ndsh_admin_view(struct ndsh_admin *a, void *base, uint32_t depth)
 {
@@ -44,7 +36,7 @@ ndsh_admin_fetch(struct ndsh_admin *a, struct ndsh_admin_request *out)
 
 	if (ctrl >> 31 != ndsh_phase(a->next, a->depth))
 		return false;
-	ndsh_copy_in(out, shared, offsetof(struct ndsh_admin_request, reserved) & ~7u);
+	ndsh_copy_in(out, shared, offsetof(struct ndsh_admin_request, token) / 8);
 	out->token = ndsh_load32(&shared->token);
 	out->ctrl = ctrl;
 	a->next++;

@@ -53,7 +53,7 @@ ndsh_sq_look(const struct ndsh_sq *sq, struct ndsh_send *out)
 		return NDSH_FETCH_EMPTY;
 	if (op == 0 || op >= NDSH_OPS || (flags & ndsh_op_forbidden[op]) != 0)
 		return NDSH_FETCH_BROKEN;
-	if (nsge > sq->sge_max || nsge > NDSH_SGE_MAX)
+	if (nsge > sq->sge_max)
 		return NDSH_FETCH_BROKEN;
 	out->op = (uint8_t)op;
 	out->flags = (uint8_t)flags;
@@ -81,7 +81,7 @@ ndsh_sq_take(struct ndsh_sq *sq, struct ndsh_send *out, void *data)
 	uint64_t sum = out->bytes;
 
 	if (out->flags & NDSH_WRF_INLINE) {
-		ndsh_copy_in(data, ndsh_sq_payload(sq, slot, out->flags), (out->bytes + 7) & ~7u);
+		ndsh_copy_in(data, ndsh_sq_payload(sq, slot, out->flags), (out->bytes + 7) / 8);
 	} else if (out->num_sge == 1) {
 		sum = ndsh_sge_in(data, &shared->sge0);
 	} else {

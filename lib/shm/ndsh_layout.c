@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the parts of a queue pair or completion queue block lie. Both sides compute it. */
+/* How long the blocks in shared memory are, and where their parts lie. Both sides compute it. */
 #include "ndsh_ring.h"
 
+/* A power of two from min to max, which is one itself: those are its divisors. min is not 0. */
 static bool
 is_depth(uint32_t v, uint32_t min, uint32_t max)
 {
-	return v >= min && v <= max && (v & (v - 1)) == 0;
+	return v >= min && max % v == 0;
 }
 
 static bool
@@ -68,26 +69,50 @@ ndsh_cq_bytes(uint32_t depth)
 }
 
 uint32_t
-ndsh_srq_bytes(uint32_t depth, uint32_t sge)
+ndsh_admin_bytes(uint32_t depth)
+{
+	if (!is_depth(depth, 1, NDSH_ADMIN_DEPTH_MAX))
+		return 0;
+	return depth * (uint32_t)sizeof(struct ndsh_admin_request);
+}
+
+/* Of a shared receive queue's block: where ring and side array are, and its length. */
+struct srq_layout {
+	uint32_t ring_off, sge_off, total_bytes;
+};
+
+static struct srq_layout
+srq_layout_of(uint32_t depth, uint32_t sge)
 {
 	uint32_t end = sizeof(struct ndsh_srq_page);
+	struct srq_layout l;
 
+	l.ring_off = layout_carve(&end, depth * (uint32_t)sizeof(struct ndsh_rwr));
+	l.sge_off = layout_carve(&end, side_bytes(depth, sge));
+	l.total_bytes = end;
+	return l;
+}
+
+uint32_t
+ndsh_srq_bytes(uint32_t depth, uint32_t sge)
+{
 	if (!is_depth(depth, 1, NDSH_DEPTH_MAX) || sge < 1 || sge > NDSH_SGE_MAX)
 		return 0;
-	(void)layout_carve(&end, depth * (uint32_t)sizeof(struct ndsh_rwr));
-	(void)layout_carve(&end, side_bytes(depth, sge));
-	return end;
+	return srq_layout_of(depth, sge).total_bytes;
 }
 
 void
 ndsh_srq_view(struct ndsh_rq *rq, void *base, uint32_t depth, uint32_t sge)
 {
-	uint32_t end = sizeof(struct ndsh_srq_page);
+	const struct srq_layout l = srq_layout_of(depth, sge);
 	uint8_t *b = base;
 
-	*rq = (struct ndsh_rq){.depth = depth, .sge_max = sge};
-	rq->ring = (void *)(b + layout_carve(&end, depth * (uint32_t)sizeof(struct ndsh_rwr)));
-	rq->sge = (void *)(b + end);
+	*rq = (struct ndsh_rq){
+		.ring = (void *)(b + l.ring_off),
+		.sge = (void *)(b + l.sge_off),
+		.depth = depth,
+		.sge_max = sge,
+	};
 }
 
 void

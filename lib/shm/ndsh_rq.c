@@ -16,7 +16,6 @@ ndsh_rq_push(struct ndsh_rq *rq, uint64_t context, const struct ndsh_sge *sge, u
 	struct ndsh_rwr *d = &rq->ring[slot];
 
 	d->context = context;
-	d->reserved = 0;
 	if (num_sge == 1)
 		memcpy(&d->sge0, sge, sizeof(*sge));
 	else if (num_sge > 1)
@@ -52,8 +51,7 @@ ndsh_rq_look(const struct ndsh_rq *rq, uint32_t *num_sge)
 	if (ctrl >> 31 != ndsh_phase(rq->next, rq->depth))
 		return NDSH_FETCH_EMPTY;
 	*num_sge = NDSH_CTRL_NSGE(ctrl);
-	if (NDSH_CTRL_OP(ctrl) != 0 || NDSH_CTRL_FLAGS(ctrl) != 0 || *num_sge > rq->sge_max ||
-		*num_sge > NDSH_SGE_MAX)
+	if (NDSH_CTRL_OP(ctrl) != 0 || NDSH_CTRL_FLAGS(ctrl) != 0 || *num_sge > rq->sge_max)
 		return NDSH_FETCH_BROKEN;
 	return NDSH_FETCH_OK;
 }

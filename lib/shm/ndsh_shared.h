@@ -51,14 +51,14 @@ ndsh_store32_release(void *p, uint32_t v)
 	__atomic_store_n((ndsh_word32 *)p, v, __ATOMIC_RELEASE);
 }
 
-/* Copy words (a multiple of 8 bytes, both sides aligned) out of shared memory, each once. */
+/* Copy words of 8 bytes, aligned on both sides, out of shared memory, each once. */
 static inline void
-ndsh_copy_in(void *private, const void *shared, uint32_t bytes)
+ndsh_copy_in(void *private, const void *shared, uint32_t words)
 {
 	ndsh_word64 *to = private;
 	const ndsh_word64 *from = shared;
 
-	for (uint32_t i = 0; i < bytes / 8; i++)
+	for (uint32_t i = 0; i < words; i++)
 		to[i] = ndsh_load64(&from[i]);
 }
 
@@ -72,14 +72,14 @@ ndsh_sge_in(struct ndsh_sge *private, const struct ndsh_sge *shared)
 	return private->len;
 }
 
-/* Words into shared memory. */
+/* Such words into shared memory. */
 static inline void
-ndsh_copy_out(void *shared, const void *private, uint32_t bytes)
+ndsh_copy_out(void *shared, const void *private, uint32_t words)
 {
 	ndsh_word64 *to = shared;
 	const ndsh_word64 *from = private;
 
-	for (uint32_t i = 0; i < bytes / 8; i++)
+	for (uint32_t i = 0; i < words; i++)
 		ndsh_store64(&to[i], from[i]);
 }
 

@@ -104,21 +104,24 @@ fast_register_ok(uint64_t va, uint64_t bytes, uint64_t arg)
 		return false;
 	if ((access & ~rights) != 0 || !ndsh_access_ok(access))
 		return false;
-	return bytes > 0 && va + bytes > va &&
-	       bytes <= pages * NDSH_PAGE_BYTES - va % NDSH_PAGE_BYTES;
+	return va + bytes > va && bytes <= pages * NDSH_PAGE_BYTES - va % NDSH_PAGE_BYTES;
 }
 
 bool
 ndsh_op_arguments_ok(
 	uint32_t op, uint32_t num_sge, uint32_t bytes, uint64_t raddr, uint64_t arg0, uint64_t arg1)
 {
-	if (ndsh_op_is_atomic(op))
+	switch (op) {
+	case NDSH_OP_CMP_SWAP:
+	case NDSH_OP_FETCH_ADD:
 		return num_sge == 1 && bytes == sizeof(uint64_t);
-	if (num_sge > 0)
-		return false;
-	if (op == NDSH_OP_BIND)
-		return window_access_ok(arg1);
-	return op != NDSH_OP_FAST_REGISTER || fast_register_ok(raddr, arg0, arg1);
+	case NDSH_OP_BIND:
+		return num_sge == 0 && window_access_ok(arg1);
+	case NDSH_OP_FAST_REGISTER:
+		return num_sge == 0 && fast_register_ok(raddr, arg0, arg1);
+	default:
+		return num_sge == 0;
+	}
 }
 
 enum ndsh_fetch
