@@ -38,26 +38,29 @@ ndsh_cq_publish(struct ndsh_cq *cq)
 	struct ndsh_cq_page *page = cq->page;
 
 	__atomic_store_n(&page->solicited, cq->solicited, __ATOMIC_RELAXED);
-	/* Release: a client that sees the fault also sees the entries made before it. */
+	/* Release: a client that sees the fault also sees the entries made before it; and one that
+	 * sees how many there are sees which of them were solicited, and the fault. */
 	__atomic_store_n(&page->fault, cq->fault, __ATOMIC_RELEASE);
 	__atomic_store_n(&page->produced, cq->produced, __ATOMIC_RELEASE);
+}
+
+/* Does an arm of this type wait for entries, or for a fault alone? */
+static bool
+counts_entries(enum ndsh_arm type)
+{
+	return type > NDSH_ARM_ERRORS;
 }
 
 /* Does the daemon owe a notification for this word? */
 static bool
 is_due(const struct ndsh_cq *cq, uint64_t word)
 {
-	switch (NDSH_ARM_TYPE(word)) {
-	case NDSH_ARM_NONE:
+	const enum ndsh_arm type = NDSH_ARM_TYPE(word);
+	const uint64_t newest = type == NDSH_ARM_ANY ? cq->produced : cq->solicited;
+
+	if (type == NDSH_ARM_NONE)
 		return false;
-	case NDSH_ARM_ERRORS:
-		return cq->fault != NDSH_CQ_OK;
-	case NDSH_ARM_SOLICITED:
-		return cq->fault != NDSH_CQ_OK || cq->solicited > NDSH_ARM_SEQ(word);
-	case NDSH_ARM_ANY:
-		return cq->fault != NDSH_CQ_OK || cq->produced > NDSH_ARM_SEQ(word);
-	}
-	return false;
+	return cq->fault != NDSH_CQ_OK || (counts_entries(type) && newest > NDSH_ARM_SEQ(word));
 }
 
 bool
@@ -98,8 +101,7 @@ arm_join(const struct ndsh_cq_reader *r, enum ndsh_arm type)
 		uint64_t n = NDSH_ARM_SEQ(word);
 
 		old = NDSH_ARM_TYPE(word);
-
-		if (old == NDSH_ARM_NONE || old == NDSH_ARM_ERRORS)
+		if (!counts_entries(old))
 			n = larger_of(n, r->taken);
 		joined = NDSH_ARM_WORD(type > old ? type : old, n);
 	} while (!arm_swap(&r->page->arm, &word, joined));
@@ -130,7 +132,7 @@ ndsh_cq_arm(struct ndsh_cq_reader *r, enum ndsh_arm type, enum ndsh_arm *before)
 				return NDSH_ARM_FAULT;
 			continue;
 		}
-		if (type == NDSH_ARM_ERRORS || produced <= larger_of(n, r->taken))
+		if (!counts_entries(type) || produced <= larger_of(n, r->taken))
 			break;
 		if (arm_swap(&page->arm, &word, NDSH_ARM_WORD(NDSH_ARM_NONE, produced)))
 			return NDSH_ARM_FIRED;

@@ -7,8 +7,10 @@
 uint32_t
 ndsh_mover_staging(void)
 {
-	return (ndsh_cq_bytes(NDSH_MOVER_DEPTH) + NDSH_CACHE_LINE - 1) & ~(NDSH_CACHE_LINE - 1);
+	return ndsh_cq_bytes(NDSH_MOVER_DEPTH);
 }
+static_assert(NDSH_MOVER_DEPTH * sizeof(struct ndsh_cqe) % NDSH_CACHE_LINE == 0,
+	"the staging begins with a cache line");
 
 uint32_t
 ndsh_mover_failed(void)
@@ -38,10 +40,10 @@ command_run_atomic(const struct ndsh_mover *m, const struct ndsh_cqe *command)
 	struct ndsh_move_atomic a;
 
 	memcpy(&a, m->staging + command->data, sizeof(a));
-	if (command->op == NDSH_MOVE_CMP_SWAP)
-		old = ndsh_cmp_swap(word, a.compare, a.swap_add);
-	else
+	if (command->op == NDSH_MOVE_FETCH_ADD)
 		old = ndsh_fetch_add(word, a.swap_add);
+	else
+		old = ndsh_cmp_swap(word, a.compare, a.swap_add);
 	memcpy(m->staging + a.result, &old, sizeof(old));
 }
 
@@ -51,12 +53,17 @@ ndsh_mover_copy_plain(const struct ndsh_mover *m, const struct ndsh_cqe *command
 	uint8_t *memory = (uint8_t *)(uintptr_t)command->context,
 		*staging = m->staging + command->data;
 
-	if (command->op == NDSH_MOVE_IN)
+	switch (command->op) {
+	case NDSH_MOVE_IN:
 		ndsh_place(memory, staging, command->bytes);
-	else if (command->op == NDSH_MOVE_OUT)
+		break;
+	case NDSH_MOVE_OUT:
 		memcpy(staging, memory, command->bytes);
-	else if (command->op == NDSH_MOVE_CMP_SWAP || command->op == NDSH_MOVE_FETCH_ADD)
+		break;
+	case NDSH_MOVE_CMP_SWAP:
+	case NDSH_MOVE_FETCH_ADD:
 		command_run_atomic(m, command);
+	}
 }
 
 /* Bits of older commands stand in the way of newer ones, until these are done. */

@@ -106,8 +106,8 @@ ndsh_fetch_add(uint64_t *word, uint64_t add)
 
 /*
  * An application without a receive to wait for polls the last bytes of what is written: they are
- * stored last, as one word or byte after byte (R-ORD-07). memcpy() alone stores in any order, often
- * the head behind the tail.
+ * stored last, byte after byte, or as one word if they are one in memory (R-ORD-07). memcpy() alone
+ * stores in any order, often the head behind the tail.
  */
 static inline void
 ndsh_place(uint8_t *dst, const uint8_t *src, uint32_t bytes)

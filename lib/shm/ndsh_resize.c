@@ -44,11 +44,8 @@
 bool
 ndsh_cq_move(struct ndsh_cq *cq, void *ring, uint32_t depth, uint32_t entries)
 {
-	uint64_t consumer = __atomic_load_n(&cq->page->consumer, __ATOMIC_ACQUIRE);
-
-	if (cq->produced - consumer > entries)
+	if (cq->produced - __atomic_load_n(&cq->page->consumer, __ATOMIC_ACQUIRE) > entries)
 		return false;
-	cq->consumer = consumer;
 	cq->ring = ring;
 	cq->depth = depth;
 	cq->origin = cq->produced;
@@ -67,14 +64,16 @@ ndsh_cq_expect(struct ndsh_cq_reader *r, void *ring, uint32_t depth)
 	r->next.carried = 0;
 }
 
-/* Is the new ring in use? *moved: from which entry on. */
-static bool
-has_moved(const struct ndsh_cq_reader *r, uint64_t *moved)
+#define NOT_MOVED UINT64_MAX
+
+/* From which entry on the ring to come is in use; NOT_MOVED: it is not, or none is to come. */
+static uint64_t
+moved_at(const struct ndsh_cq_reader *r)
 {
-	if (__atomic_load_n(&r->page->rings, __ATOMIC_ACQUIRE) != r->next.number)
-		return false;
-	*moved = __atomic_load_n(&r->page->moved, __ATOMIC_RELAXED);
-	return true;
+	if (r->next.ring == NULL ||
+		__atomic_load_n(&r->page->rings, __ATOMIC_ACQUIRE) != r->next.number)
+		return NOT_MOVED;
+	return __atomic_load_n(&r->page->moved, __ATOMIC_RELAXED);
 }
 
 static void
@@ -89,9 +88,9 @@ go_over(struct ndsh_cq_reader *r, uint64_t moved)
 const struct ndsh_cqe *
 ndsh_cq_entry(const struct ndsh_cq_reader *r, uint64_t number)
 {
-	uint64_t moved;
+	const uint64_t moved = moved_at(r);
 
-	if (r->next.ring != NULL && has_moved(r, &moved) && number >= moved)
+	if (number >= moved)
 		return &r->next.ring[(number - moved) & (r->next.depth - 1)];
 	return &r->ring[(number - r->origin) & (r->depth - 1)];
 }
@@ -99,38 +98,34 @@ ndsh_cq_entry(const struct ndsh_cq_reader *r, uint64_t number)
 bool
 ndsh_cq_follow(struct ndsh_cq_reader *r)
 {
-	uint64_t moved;
+	const uint64_t moved = moved_at(r);
 
-	if (r->next.ring == NULL || !has_moved(r, &moved))
-		return false;
 	if (r->taken == moved)
 		go_over(r, moved);
-	return true; /* else it was made after the poll that found nothing */
+	return moved != NOT_MOVED; /* if not there yet, an entry came after the poll found none */
 }
 
-/* Into the slot that its number has in the new ring. */
+/* Into the slot that its number has in the new ring, with the phase of the pass before the first. */
 static void
 entries_carry(struct ndsh_cq_reader *r, uint64_t number, uint64_t moved)
 {
 	const struct ndsh_cqe *from = ndsh_cq_entry(r, number);
-	uint64_t i = number - moved; /* negative */
-	uint8_t *to = (uint8_t *)&r->next.ring[i & (r->next.depth - 1)];
+	struct ndsh_cqe *to = &r->next.ring[(number - moved) & (r->next.depth - 1)];
 	struct ndsh_cqe e;
 
-	ndsh_copy_in(&e, from, sizeof(e));
-	e.flags = (uint8_t)((e.flags & ~NDSH_CQEF_PHASE) |
-			    (ndsh_phase(i, r->next.depth) ? NDSH_CQEF_PHASE : 0));
-	ndsh_copy_out(to, &e, sizeof(e));
+	ndsh_copy_in(&e, from, sizeof(e) / 8);
+	e.flags &= (uint8_t)~NDSH_CQEF_PHASE;
+	ndsh_copy_out(to, &e, sizeof(e) / 8);
 }
 
 enum ndsh_settle
 ndsh_cq_settle(struct ndsh_cq_reader *r, uint32_t n)
 {
-	uint64_t moved;
+	const uint64_t moved = moved_at(r);
 
 	if (r->next.ring == NULL) /* polling has come there */
 		return NDSH_SETTLED;
-	if (!has_moved(r, &moved)) {
+	if (moved == NOT_MOVED) {
 		r->next.ring = NULL;
 		return NDSH_SETTLE_NOT;
 	}

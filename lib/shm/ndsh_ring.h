@@ -205,7 +205,8 @@ void ndsh_cq_reader_view(struct ndsh_cq_reader *r, void *base, uint32_t depth);
 /* Take one entry, and later give the slots of all that were taken back. */
 bool ndsh_cq_take(struct ndsh_cq_reader *r, struct ndsh_cqe *out);
 void ndsh_cq_taken(struct ndsh_cq_reader *r);
-/* Take up to n entries; returns how many. Moves page->consumer. One thread at a time. */
+/* Take up to n entries; returns how many. Moves page->consumer, and if there are none leaves its
+ * line to the daemon. One thread at a time. */
 uint32_t ndsh_cq_poll(struct ndsh_cq_reader *r, struct ndsh_cqe *out, uint32_t n);
 enum ndsh_arm_result {
 	NDSH_ARMED,	/* a wake-up will come */
