@@ -22,6 +22,58 @@ Test(shm_details, the_largest_dimensions)
 	cr_expect_eq(l.total_bytes, sizeof(struct ndsh_qp_page) + 64 + 64);
 }
 
+/* Depths are powers of two: of all numbers up to twice the most, these and no others. */
+Test(shm_details, depths_of_all_rings)
+{
+	for (uint32_t depth = 0; depth <= 2 * NDSH_CQ_DEPTH_MAX; depth++) {
+		const bool power = __builtin_popcount(depth) == 1;
+		const bool is = power && depth <= NDSH_DEPTH_MAX;
+		const struct ndsh_qp_dims sends = {depth, 1, 1, 1, 0},
+					  receives = {1, depth, 1, 1, 0};
+		struct ndsh_qp_layout l;
+
+		cr_assert_eq(ndsh_cq_bytes(depth) != 0,
+			power && depth >= 2 && depth <= NDSH_CQ_DEPTH_MAX, "%u", depth);
+		cr_assert_eq(ndsh_srq_bytes(depth, 1) != 0, is, "%u", depth);
+		cr_assert_eq(ndsh_qp_layout(&sends, &l), is, "%u", depth);
+		cr_assert_eq(ndsh_qp_layout(&receives, &l), is, "%u", depth);
+		cr_assert_eq(ndsh_admin_bytes(depth) != 0, power && depth <= NDSH_ADMIN_DEPTH_MAX,
+			"%u", depth);
+	}
+}
+
+/* Of each operation one answer: those that the daemon asks for. */
+Test(shm_details, kinds_of_operations)
+{
+	static const struct {
+		uint32_t op;
+		bool atomic, fetch, local, data, arguments;
+	} rows[] = {
+		{NDSH_OP_SEND, false, false, false, true, false},
+		{NDSH_OP_SEND_INV, false, false, false, true, false},
+		{NDSH_OP_SEND_IMM, false, false, false, true, false},
+		{NDSH_OP_WRITE, false, false, false, true, false},
+		{NDSH_OP_WRITE_IMM, false, false, false, true, false},
+		{NDSH_OP_READ, false, true, false, false, false},
+		{NDSH_OP_CMP_SWAP, true, true, false, false, true},
+		{NDSH_OP_FETCH_ADD, true, true, false, false, true},
+		{NDSH_OP_BIND, false, false, true, false, true},
+		{NDSH_OP_INVALIDATE, false, false, true, false, true},
+		{NDSH_OP_FAST_REGISTER, false, false, true, false, true},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cr_expect_eq(ndsh_op_is_atomic(rows[i].op), rows[i].atomic, "row %zu", i);
+		cr_expect_eq(ndsh_op_is_fetch(rows[i].op), rows[i].fetch, "row %zu", i);
+		cr_expect_eq(ndsh_op_is_local(rows[i].op), rows[i].local, "row %zu", i);
+		cr_expect_eq(ndsh_op_is_data(rows[i].op), rows[i].data, "row %zu", i);
+		cr_expect_eq(ndsh_op_has_arguments(rows[i].op), rows[i].arguments, "row %zu", i);
+	}
+	cr_expect_not(ndsh_op_is_atomic(NDSH_OP_RECV));
+	cr_expect_not(ndsh_op_is_fetch(NDSH_OP_RECV));
+	cr_expect_not(ndsh_op_is_local(NDSH_OP_RECV));
+}
+
 Test(shm_details, rings_of_requests_to_the_daemon)
 {
 	cr_expect_eq(ndsh_admin_bytes(0), 0);
@@ -46,6 +98,22 @@ Test(shm_details, blocks_of_shared_receive_queues)
 	cr_expect_eq(ndsh_srq_bytes(NDSH_DEPTH_MAX, NDSH_SGE_MAX),
 		page + NDSH_DEPTH_MAX *
 				(sizeof(struct ndsh_rwr) + NDSH_SGE_MAX * sizeof(struct ndsh_sge)));
+}
+
+/* Ring and side array behind the page, in this order, and not one upon the other. */
+Test(shm_details, parts_of_a_shared_receive_queue)
+{
+	uint8_t *block = aligned_alloc(64, ndsh_srq_bytes(4, 3));
+	struct ndsh_rq rq;
+
+	ndsh_srq_view(&rq, block, 4, 3);
+	cr_expect_eq((uint8_t *)rq.ring, block + sizeof(struct ndsh_srq_page));
+	cr_expect_eq((uint8_t *)rq.sge, (uint8_t *)(rq.ring + 4));
+	cr_expect_eq((uint8_t *)(rq.sge + 4 * 3), block + ndsh_srq_bytes(4, 3));
+	cr_expect_eq(rq.depth, 4);
+	cr_expect_eq(rq.sge_max, 3);
+	cr_expect_eq(rq.next, 0);
+	free(block);
 }
 
 /* From slot to slot whole words of 16 bytes, and at most as many as were agreed. */
@@ -117,8 +185,10 @@ Test(shm_details, short_payloads)
 		memset(block, 0, l.total_bytes);
 		ndsh_sq_view(&sq, block, &d);
 		sq.ring[0].inline_bytes = rows[i].bytes;
-		sq.ring[0].ctrl = NDSH_CTRL(NDSH_OP_SEND, 0, rows[i].flags, 1);
+		sq.ring[0].ctrl = NDSH_CTRL(NDSH_OP_SEND, 3, rows[i].flags, 1);
 		cr_expect_eq(ndsh_sq_fetch(&sq, &out), rows[i].got, "row %u", i);
+		if (rows[i].got == NDSH_FETCH_OK)
+			cr_expect_eq(out.num_sge, 0, "row %u: what is inline has no SGEs", i);
 		free(block);
 	}
 }

@@ -59,27 +59,94 @@ Test(shm_msg, garbage_is_named)
 	cr_expect(ndsh_msg_check(buf, sizeof(struct ndsh_id_msg), NDSH_ST_OPEN) != NULL);
 }
 
+static const struct {
+	uint16_t type;
+	size_t bytes;
+} events[] = {
+	{NDSH_EV_CONN_REQUEST, sizeof(struct ndsh_ev_conn)},
+	{NDSH_EV_CONN_REPLY, sizeof(struct ndsh_ev_conn)},
+	{NDSH_EV_CONN_ESTABLISHED, sizeof(struct ndsh_ev_conn)},
+	{NDSH_EV_CONN_DISCONNECTED, sizeof(struct ndsh_ev_conn)},
+	{NDSH_EV_SESSION_END, sizeof(struct ndsh_ev_session_end)},
+	{NDSH_EV_SRQ_LIMIT, sizeof(struct ndsh_ev_srq)},
+	{NDSH_EV_QP_MODIFIED, sizeof(struct ndsh_ev_qp)},
+	{NDSH_EV_ASYNC, sizeof(struct ndsh_ev_async)},
+	{NDSH_EV_AH, sizeof(struct ndsh_ev_ah)},
+	{NDSH_EV_UD_QUESTION, sizeof(struct ndsh_ev_ud_question)},
+};
+
 Test(shm_msg, events_have_their_size)
 {
 	_Alignas(8) uint8_t buf[NDSH_MSG_BYTES] = {0};
 	struct ndsh_msg_hdr *h = (void *)buf;
 
-	for (uint16_t type = NDSH_EV_CONN_REQUEST; type <= NDSH_EV_CONN_DISCONNECTED; type++) {
-		h->type = type;
-		cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_conn)) == NULL);
-		cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_conn) - 1) != NULL);
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		h->type = events[i].type;
+		cr_expect(ndsh_msg_check_reply(buf, events[i].bytes) == NULL, "row %zu", i);
+		cr_expect(ndsh_msg_check_reply(buf, events[i].bytes - 1) != NULL, "row %zu", i);
+		cr_expect(ndsh_msg_check_reply(buf, events[i].bytes + 1) != NULL, "row %zu", i);
 	}
-	h->type = NDSH_EV_SESSION_END;
-	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_session_end)) == NULL);
-	h->type = NDSH_EV_SRQ_LIMIT;
-	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_srq)) == NULL);
-	h->type = NDSH_EV_QP_MODIFIED;
-	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_qp)) == NULL);
-	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_qp) - 1) != NULL);
-	h->type = NDSH_EV_ASYNC;
-	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_async)) == NULL);
-	h->type = NDSH_EV_ASYNC + 1;
-	cr_expect(ndsh_msg_check_reply(buf, sizeof(struct ndsh_ev_qp)) != NULL);
+}
+
+/* What is wrong is said in words: they stand in the log of the daemon, or in that of the client. */
+Test(shm_msg, each_fault_has_its_words)
+{
+	static const char *const shorter = "shorter than a message header",
+				 *const unknown = "unknown message type",
+				 *const size = "message has not the size of its type",
+				 *const state = "message not legal in this state of the session",
+				 *const reserved = "reserved header fields are not zero";
+	const struct {
+		uint16_t type, header_reserved;
+		size_t bytes;
+		const char *request, *reply;
+	} rows[] = {
+		{NDSH_MSG_PD_CREATE, 0, 0, shorter, shorter},
+		{NDSH_MSG_PD_CREATE, 0, sizeof(struct ndsh_msg_hdr) - 1, shorter, shorter},
+		{NDSH_MSG_PD_CREATE | NDSH_REPLY, 0, 0, shorter, shorter},
+		{NDSH_MSG_PD_CREATE, 0, sizeof(struct ndsh_msg_hdr), size, unknown},
+		{NDSH_MSG_PD_CREATE | NDSH_REPLY, 0, sizeof(struct ndsh_msg_hdr), unknown, size},
+		{0, 0, 16, unknown, unknown},
+		{0, 0, 17, unknown, unknown},
+		{NDSH_REPLY, 0, 16, unknown, unknown},
+		{NDSH_MSG_TYPE_COUNT, 0, 24, unknown, unknown},
+		{NDSH_MSG_TYPE_COUNT | NDSH_REPLY, 0, 24, unknown, unknown},
+		{NDSH_REPLY - 1, 0, 24, unknown, unknown},
+		{UINT16_MAX, 0, 24, unknown, unknown},
+		{NDSH_MSG_HELLO, 0, sizeof(struct ndsh_hello), state, unknown},
+		{NDSH_MSG_PD_CREATE, 1, sizeof(struct ndsh_id_msg), reserved, unknown},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		_Alignas(8) uint8_t buf[NDSH_MSG_BYTES] = {0};
+		struct ndsh_msg_hdr *h = (void *)buf;
+
+		h->type = rows[i].type;
+		h->reserved = rows[i].header_reserved;
+		cr_expect_str_eq((char *)ndsh_msg_check(buf, rows[i].bytes, NDSH_ST_OPEN),
+			(char *)rows[i].request, "row %zu", i);
+		cr_expect_str_eq((char *)ndsh_msg_check_reply(buf, rows[i].bytes),
+			(char *)rows[i].reply, "row %zu", i);
+	}
+}
+
+/* What a library says of itself; the daemon that reads it may be of another version. */
+Test(shm_msg, a_hello_tells_versions_and_sizes)
+{
+	struct ndsh_hello m;
+
+	ndsh_hello_fill(&m);
+	cr_expect(eq(u32, m.h.type, NDSH_MSG_HELLO));
+	cr_expect(zero(int, memcmp(&m.magic, "NDD1", 4)));
+	cr_expect(eq(u32, m.abi_major, NDSH_ABI_MAJOR));
+	cr_expect(eq(u32, m.abi_minor, NDSH_ABI_MINOR));
+	cr_expect(eq(u32, m.swr_bytes, 64));
+	cr_expect(eq(u32, m.rwr_bytes, 32));
+	cr_expect(eq(u32, m.cqe_bytes, 32));
+	cr_expect(eq(u32, m.sge_bytes, 16));
+	cr_expect(eq(u32, m.qp_page_bytes, 128));
+	cr_expect(eq(u32, m.cq_page_bytes, 192));
+	cr_expect(eq(u32, m.session_page_bytes, 640));
 }
 
 Test(shm_msg, hello_of_another_abi_is_told_why)

@@ -95,6 +95,7 @@ exchange(uint32_t from, uint32_t to, uint32_t lap, uint32_t fill, uint32_t early
 		state = ndsh_cq_settle(&q.client, 1);
 	while (state == NDSH_SETTLING && take(&q, 1) <= 1);
 	cr_assert(eq(int, state, NDSH_SETTLED));
+	cr_assert(q.client.next.ring == NULL, "no ring is to come");
 	discard(&q, before, ring, from);
 	while (take(&q, 64) != 0)
 		;
@@ -211,6 +212,7 @@ Test(shm_resize, R_RSZ_01_below_what_is_queued_nothing_changes)
 		ndsh_cq_expect(&q.client, ring, 8);
 		cr_assert(not(ndsh_cq_move(&q.daemon, ring, 8, 4)));
 		cr_assert(eq(int, ndsh_cq_settle(&q.client, 1), NDSH_SETTLE_NOT));
+		cr_assert(q.client.next.ring == NULL, "it is forgotten");
 		cr_assert(eq(u32, q.daemon.depth, 16));
 		push(&q, 3);
 		cr_assert(eq(u32, take(&q, 3), 3));

@@ -291,6 +291,9 @@ Test(shm_sq, fast_registrations_are_judged)
 		{0x7000, 1, NDSH_FRMR_ARG(NDSH_ACCESS_WINDOW_BIND, 0, 1), false},
 		{0x7000, 1, NDSH_FRMR_ARG(NDSH_ACCESS_REMOTE_ATOMIC | LW, 0, 1), false},
 		{0x7000, 1, NDSH_FRMR_ARG(LW, 0, 1) | 1ull << 40, false},
+		{0x7000, 1, NDSH_FRMR_ARG(LW, 0, 1) | 1ull << 48, false},
+		{0x7000, 1, NDSH_FRMR_ARG(LW, 0, 1) | 1ull << 63, false},
+		{0x7001, 1, NDSH_FRMR_ARG(LW, 0, 0), false}, /* nor less than no page */
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -365,6 +368,9 @@ Test(shm_rq, corruptions_are_refused_and_room_is_capped)
 	ndsh_rq_push(&r.client_rq, 0, big, 2);
 	cr_assert(eq(int, ndsh_rq_fetch(&r.daemon_rq, &out), NDSH_FETCH_OK));
 	cr_expect(eq(u32, out.bytes, UINT32_MAX));
+	ndsh_rq_push(&r.client_rq, 0, (const struct ndsh_sge[]){{0, UINT32_MAX, 0}, {0, 1, 0}}, 2);
+	cr_assert(eq(int, ndsh_rq_fetch(&r.daemon_rq, &out), NDSH_FETCH_OK));
+	cr_expect(eq(u32, out.bytes, UINT32_MAX), "2^32 bytes are not none");
 	free(r.block);
 }
 
@@ -449,6 +455,41 @@ Test(shm_cq, a_lie_about_consumer_hurts_the_liar_only)
 	free(q.block);
 }
 
+/* What the owner says of a queue stays, with room and without. checks R-CQ-08[2] */
+Test(shm_cq, R_CQ_08_a_fatal_queue_takes_nothing_more)
+{
+	for (unsigned filled = 0; filled <= 4; filled++) {
+		struct queue q = make_cq(4);
+		struct ndsh_cqe e = {0}, out[4];
+
+		for (unsigned i = 0; i < filled; i++)
+			cr_assert(ndsh_cq_push(&q.daemon, &e));
+		q.daemon.fault = NDSH_CQ_FATAL;
+		cr_expect(not(ndsh_cq_push(&q.daemon, &e)), "%u", filled);
+		cr_expect(eq(u32, q.daemon.fault, NDSH_CQ_FATAL), "%u", filled);
+		cr_expect(eq(u32, ndsh_cq_poll(&q.client, out, 4), filled));
+		free(q.block);
+	}
+}
+
+/* Taken entries do not count, although they still stand in their slots. */
+Test(shm_cq, failed_entries_are_found_until_they_are_taken)
+{
+	struct queue q = make_cq(4);
+	struct ndsh_cqe e = {0}, failed = {.status = NDSH_WC_FLUSH_ERR};
+
+	cr_assert(ndsh_cq_push(&q.daemon, &failed));
+	cr_assert(ndsh_cq_push(&q.daemon, &e));
+	cr_assert(ndsh_cq_push(&q.daemon, &failed));
+	cr_expect(ndsh_cq_has_failed(&q.client, 0, 2));
+	cr_expect(not(ndsh_cq_has_failed(&q.client, 1, 2)));
+	cr_expect(ndsh_cq_has_failed(&q.client, 1, 3));
+	cr_assert(eq(u32, ndsh_cq_poll(&q.client, &e, 1), 1));
+	cr_expect(not(ndsh_cq_has_failed(&q.client, 0, 2)));
+	cr_expect(ndsh_cq_has_failed(&q.client, 0, 3));
+	free(q.block);
+}
+
 Test(shm_doorbell, bits_are_taken_once_and_a_turn_is_bounded)
 {
 	static struct ndsh_session_page s;
@@ -472,6 +513,36 @@ Test(shm_doorbell, bits_are_taken_once_and_a_turn_is_bounded)
 	summary = ndsh_doorbell_begin(&s);
 	cr_assert(ndsh_doorbell_take(&s, &summary, &word, &bits));
 	cr_expect(eq(u64, bits, 0x40));
+}
+
+/* A summary without bits, from a client that writes what it likes, costs a look at each word. */
+Test(shm_doorbell, words_without_bits_are_passed_over)
+{
+	static struct ndsh_session_page s = {.summary = UINT64_MAX};
+	uint64_t summary, bits;
+	uint32_t word;
+
+	s.bitmap[62] = 8;
+	summary = ndsh_doorbell_begin(&s);
+	cr_assert(ndsh_doorbell_take(&s, &summary, &word, &bits));
+	cr_expect(eq(u32, word, 62));
+	cr_expect(eq(u64, bits, 8));
+	cr_expect(not(ndsh_doorbell_take(&s, &summary, &word, &bits)));
+}
+
+Test(shm_doorbell, the_admin_rings_bell)
+{
+	static struct ndsh_session_page s;
+	uint64_t summary, bits;
+	uint32_t word;
+
+	cr_expect(not(ndsh_doorbell_ring_admin(&s)), "the daemon is awake");
+	summary = ndsh_doorbell_begin(&s);
+	cr_assert(ndsh_doorbell_take(&s, &summary, &word, &bits));
+	cr_expect(eq(u32, word, NDSH_ADMIN_DOORBELL / 64));
+	cr_expect(eq(u64, bits, 1ull << NDSH_ADMIN_DOORBELL % 64));
+	cr_assert(ndsh_doorbell_sleep(&s));
+	cr_expect(ndsh_doorbell_ring_admin(&s));
 }
 
 Test(shm_doorbell, asleep_asks_for_the_wake_fd_and_polled_for_nothing)
