@@ -105,7 +105,7 @@ ndsh_cq_follow(struct ndsh_cq_reader *r)
 	return moved != NOT_MOVED; /* if not there yet, an entry came after the poll found none */
 }
 
-/* Into the slot that its number has in the new ring, with the phase of the pass before the first. */
+/* Into the slot of its number in the new ring, with the phase of the pass before the first. */
 static void
 entries_carry(struct ndsh_cq_reader *r, uint64_t number, uint64_t moved)
 {
