@@ -100,7 +100,10 @@ frame(struct sim_ep *ep, struct sim_words *words)
 	}
 }
 
-/* checks W-PKT-02, W-PKT-03[1,2], W-PKT-04[2], W-PKT-06[1], W-PKT-09[3], W-PKT-12, W-RXE-02 */
+/*
+ * checks W-PKT-02[3], W-PKT-03[1,2], W-PKT-04[2], W-PKT-06[1], W-PKT-09[3], W-PKT-12[1],
+ * W-RXE-02
+ */
 void
 sim_accent(struct sim_ep *ep, struct sim_words *words)
 {

@@ -236,8 +236,10 @@ request(struct sim_insider *x)
 	sim_insider_did(x, SIM_TRICK_REQUEST);
 }
 
-/* Nothing is wrong with it but the key, or an end that is one byte too far. checks W-RESP-13,
- * W-INV-02 */
+/*
+ * Nothing is wrong with it but the key, or an end that is one byte too far. checks W-INV-02,
+ * W-RESP-13[2,5]
+ */
 static void
 theft(struct sim_insider *x)
 {

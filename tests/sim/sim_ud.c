@@ -118,7 +118,7 @@ make_qp(struct sim_ud *u)
 	ndsh_rq_view(&u->rq, u->page, &u->dims);
 }
 
-/* checks W-PKT-13: no client gets a privileged key. */
+/* checks W-PKT-13[5]: no client gets a privileged key. */
 static void
 start(struct sim_ud *u)
 {

@@ -28,7 +28,7 @@ sender(struct sim_client *c, const struct roce_pkt *pkt)
 	sim_fail(c->w, "a datagram of %06x, which is nobody's", pkt->src_qpn);
 }
 
-/* checks W-PKT-13: a privileged key stands for the sender's own. */
+/* checks W-PKT-13[4]: a privileged key stands for the sender's own. */
 static void
 check_frame(const struct sim_ud *u, const struct sim_send *op, const uint8_t *frame,
 	const struct roce_pkt *pkt)
@@ -193,7 +193,7 @@ next_receive(const struct sim_ud *u)
 	return n < u->recv_posted ? &u->recvs[n] : NULL;
 }
 
-/* checks W-PKT-02, W-PKT-10, W-PKT-13, W-PKT-14, W-UD-01[4] */
+/* checks W-PKT-02, W-PKT-10[2], W-PKT-13[1], W-PKT-14[4], W-UD-01[4] */
 static bool
 is_for(const struct sim_ud *u, const struct roce_pkt *pkt, const struct sim_recv *r)
 {
@@ -207,7 +207,7 @@ is_for(const struct sim_ud *u, const struct roce_pkt *pkt, const struct sim_recv
 	       pkt->payload_bytes + NDSH_GRH_BYTES <= r->bytes && find_dgram(u->w, pkt) != NULL;
 }
 
-/* checks W-PKT-07 */
+/* checks W-PKT-07[1,2,3,4,5,6] */
 static void
 expect(struct sim_ud *u, struct sim_recv *r, const struct roce_pkt *pkt)
 {

@@ -192,7 +192,7 @@ struct change {
 };
 
 /*
- * checks W-COMP-15[2], W-ICRC-07[1,2], W-PKT-05[1,2], W-PKT-08, W-PKT-09[5,7], W-PKT-11[1],
+ * checks W-COMP-15[2], W-ICRC-07[1,2], W-PKT-05[1,2], W-PKT-08[3], W-PKT-09[5,7], W-PKT-11[1],
  * W-PKT-12[1,2]
  */
 Test(parse, W_PKT_rules_give_the_right_error)

@@ -174,8 +174,10 @@ expect_receive(struct pair *p, uint64_t context, uint8_t status, uint8_t or)
 	cr_assert_eq(e.slot_count, context - 10);
 }
 
-/* checks W-RESP-11: NAK 0x63 for the SEND whose receive has gone; the receive fails, unless its
- * completion was made before: then its number is what the copy command told the client. */
+/*
+ * checks W-RESP-11[1]: NAK 0x63 for the SEND whose receive has gone; the receive fails, unless
+ * its completion was made before: then its number is what the copy command told the client.
+ */
 Test(moved_lost, a_send_of_the_peer)
 {
 	for (unsigned i = 0; i < 3; i++)

@@ -30,8 +30,10 @@ Test(duplicate, W_DUP_01_a_duplicate_is_acknowledged_and_not_executed)
 	pair_free(p);
 }
 
-/* The duplicate of a message before a READ: what may be said of it is older than the ACK that is
- * owed for the message behind the READ, and does not take its place. checks W-ACK-02 */
+/*
+ * The duplicate of a message before a READ: what may be said of it is older than the ACK that is
+ * owed for the message behind the READ, and does not take its place. checks W-ACK-02[1]
+ */
 Test(duplicate, W_DUP_02_an_older_acknowledgement_leaves_a_newer_one)
 {
 	struct peer_tape t;

@@ -210,8 +210,10 @@ Test(group, W_MC_07_checks_of_the_packet)
 	destroy(&w);
 }
 
-/* checks W-PKT-08: an IP packet of 48 bytes, with an opcode that does not exist and the number of
- * all queue pairs, has made rxe read beyond its frame. It is no packet. */
+/*
+ * checks W-PKT-08[3]: an IP packet of 48 bytes, with an opcode that does not exist and the
+ * number of all queue pairs, has made rxe read beyond its frame. It is no packet.
+ */
 Test(group, rxe_bug_undefined_opcode_to_the_multicast_number)
 {
 	struct world w;
