@@ -88,7 +88,7 @@ def roles(ours, peer, direction):
     return (peer, ours) if direction == "in" else (ours, peer)
 
 
-# checks W-ERR-01, W-RESP-18
+# checks W-ERR-01[1,3], W-RESP-18
 def faults(bench, direction):
     def act():
         with partners(bench) as pair:

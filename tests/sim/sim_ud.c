@@ -231,7 +231,7 @@ sim_ud_event(struct sim_ud *u, const struct roce_event *ev)
 	}
 }
 
-/* checks W-ERR-02: all that was posted is flushed, then it goes on. */
+/* checks W-ERR-02[1,3]: all that was posted is flushed, then it goes on. */
 static void
 modify(struct sim_ud *u)
 {

@@ -104,7 +104,7 @@ release(struct sim_ud *u, struct sim_send *op)
 }
 
 /* The first that has not left fails, if it is bad, when its turn comes; then nothing leaves before
- * the send side goes on. checks W-ERR-02 */
+ * the send side goes on. checks W-ERR-02[1,2] */
 static bool
 status_ok(const struct sim_ud *u, const struct sim_send *op, uint8_t status)
 {

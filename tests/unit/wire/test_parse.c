@@ -10,6 +10,7 @@
 #include "wire/icrc.h"
 #include "wire/packet.h"
 
+/* checks W-ATOM-03[3] */
 Test(parse, fields_of_vectors)
 {
 	struct pcap_file f;

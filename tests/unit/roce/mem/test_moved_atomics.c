@@ -82,7 +82,7 @@ rnr_sent(struct pair *p)
 	return roce_shard_counters(p->side[1].shard)->tx_rnr;
 }
 
-/* checks W-ATOM-03: the values, and no byte beside them */
+/* checks W-ATOM-03[1,2]: the values, and no byte beside them */
 Test(moved_atomics, values)
 {
 	const uint64_t v = 0x0102030405060708;
@@ -307,7 +307,7 @@ refused(uint32_t mr_access, uint32_t at, uint8_t status)
 	pair_free(p);
 }
 
-/* checks W-ATOM-02, W-RESP-12: the daemon judges, the client only executes */
+/* checks W-ATOM-02[1,2], W-RESP-12: the daemon judges, the client only executes */
 Test(moved_atomics, W_ATOM_02_refused)
 {
 	refused(ALL, WORD + 4, NDSH_WC_REM_INV_REQ_ERR);

@@ -52,8 +52,10 @@ Test(mr, W_MEM_01_W_MEM_02_regions)
 
 /* ---- what the peer may do ---- */
 
-/* A request, then one refused, then one more; receives on both sides: checks R-CR-08, R-POST-03,
- * W-ERR-01. */
+/*
+ * A request, then one refused, then one more; receives on both sides: checks R-CR-08, R-POST-03,
+ * W-ERR-01[1,3].
+ */
 static void
 refused_write(uint64_t raddr, uint32_t key_xor, uint32_t bytes)
 {

@@ -31,8 +31,10 @@ Test(qp_error, the_first_reason_counts)
 	}
 }
 
-/* checks W-ERR-01: the request that fails says why, those before and behind it are flushed, and all
- * of them complete in order. */
+/*
+ * checks W-ERR-01[2,3]: the request that fails says why, those before and behind it are flushed,
+ * and all of them complete in order.
+ */
 Test(qp_error, W_ERR_01_a_request_fails_among_others)
 {
 	for (unsigned at = 0; at < 4; at++) {

@@ -9,9 +9,11 @@
 #include "roce/qp/replay.h"
 #include "roce/shard/shard.h"
 
-/* A client does not answer: it moves nothing of its memory. Its queue pairs hold the READs of
+/*
+ * A client does not answer: it moves nothing of its memory. Its queue pairs hold the READs of
  * their peers for as long as that lasts, however many they are; the others are read as ever.
- * checks W-READ-03[5] */
+ * checks W-ATOM-01[5], W-READ-03[5]
+ */
 Test(replay, W_READ_03_stuck_responses_deny_no_other_queue_pair)
 {
 	const unsigned qps = 64, stuck = qps - 1;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Compare-and-swap and fetch-and-add between two engines; the peer's part, where it must lie. */
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "rigs/exact_sums.h"
+#include "roce/responder/atomic.h"
 
 #define QPS    8u
 #define MTU    1024u
@@ -53,7 +55,10 @@ add(struct pair *p, uint64_t context, uint32_t to, uint64_t n)
 	post(p, 0, NDSH_OP_FETCH_ADD, context, to, WORD, n, 0, 0);
 }
 
-/* In this machine's byte order on both sides, and only where they belong. checks W-COMP-11[2] */
+/*
+ * In this machine's byte order on both sides, and only where they belong. checks
+ * W-ATOM-03[1,2,3], W-COMP-11[2]
+ */
 Test(atomics, W_ATOM_03_W_COMP_11_values)
 {
 	const uint64_t v = 0x0102030405060708;
@@ -83,6 +88,73 @@ Test(atomics, W_ATOM_03_W_COMP_11_values)
 	cr_assert_eq(*word(p, 1, WORD - 8) | *word(p, 1, WORD + 8), 0);
 	pair_expect_none(p, 1);
 	pair_free(p);
+}
+
+/* ---- among the CPU's ---- */
+
+#define ONE_OF_PEER (UINT64_C(1) << 32) /* in the same word as what the CPU counts */
+#define MEETINGS    300u		/* changes of the other's seen between two own ones */
+#define AT_LEAST    200000u
+
+struct cpu {
+	uint64_t word;
+	uint32_t added;
+	bool stop;
+};
+
+static void *
+cpu_adds(void *arg)
+{
+	struct cpu *c = arg;
+
+	while (!__atomic_load_n(&c->stop, __ATOMIC_RELAXED)) {
+		__atomic_fetch_add(&c->word, 1, __ATOMIC_RELAXED);
+		c->added++;
+	}
+	return NULL;
+}
+
+/* An operation of the peer and what it found; it changed the word if `changed`. */
+static uint64_t
+peer_changes(struct cpu *c, uint8_t op, uint64_t last, bool *changed)
+{
+	uint64_t found;
+
+	if (op == ROCE_FETCH_ADD) {
+		*changed = true;
+		return roce_atomic_execute((uint8_t *)&c->word, op, ONE_OF_PEER, 0);
+	}
+	found = roce_atomic_execute((uint8_t *)&c->word, op, last + ONE_OF_PEER, last);
+	*changed = found == last;
+	return found;
+}
+
+static void
+meet_the_cpu(uint8_t op)
+{
+	struct cpu c = {.stop = false};
+	uint64_t last = 0, found, changes = 0;
+	uint32_t meetings = 0, n = 0;
+	pthread_t thread;
+	bool changed;
+
+	cr_assert_eq(pthread_create(&thread, NULL, cpu_adds, &c), 0);
+	while (n++ < AT_LEAST || meetings < MEETINGS) {
+		found = peer_changes(&c, op, last, &changed);
+		meetings += (uint32_t)found != (uint32_t)last;
+		changes += changed;
+		last = changed ? found + ONE_OF_PEER : found;
+	}
+	__atomic_store_n(&c.stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	cr_assert_eq(c.word, changes * ONE_OF_PEER + c.added, "opcode %x: one was lost", op);
+}
+
+/* checks W-ATOM-03[5]: a word that a thread of this host adds to meanwhile loses nothing. */
+Test(atomics, W_ATOM_03_a_thread_adds_to_the_same_word, .timeout = 60)
+{
+	meet_the_cpu(ROCE_FETCH_ADD);
+	meet_the_cpu(ROCE_CMP_SWAP);
 }
 
 /* ---- losses ---- */

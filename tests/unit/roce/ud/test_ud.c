@@ -345,8 +345,8 @@ make_mistake(struct ud_world *w, enum mistake which)
 }
 
 /*
- * checks W-ERR-02, W-UD-01[3]: the send side alone stops, in order; receives go on; it can be
- * started again.
+ * checks W-ERR-02[1,2,3], W-UD-01[3]: the send side alone stops, in order; receives go on; it
+ * can be started again.
  */
 Test(ud, W_ERR_02_a_failed_send_stops_the_send_side)
 {
