@@ -18,8 +18,8 @@ send_inv(struct side *s, uint32_t bytes, uint32_t token, uint32_t flags)
 }
 
 /*
- * checks R-INV-02[1,3], W-INV-03: after the invalidate that token is refused, and the connection
- * that tries it ends.
+ * checks R-INV-02[1,3], W-INV-03[3]: after the invalidate that token is refused, and the
+ * connection that tries it ends.
  */
 void
 scenario_invalidated(struct pair *p)
@@ -158,8 +158,8 @@ scenario_remote_invalidate(struct pair *p)
 }
 
 /*
- * checks R-INV-08[3], W-INV-01: a write with the token right behind the send that invalidates
- * it, on the same connection, does not arrive.
+ * checks R-INV-08[3], W-INV-03[3]: a write with the token right behind the send that
+ * invalidates it, on the same connection, does not arrive.
  */
 void
 scenario_remote_invalidate_then_write(struct pair *p)

@@ -53,8 +53,8 @@ scenario_window(struct pair *p)
 }
 
 /*
- * checks R-MW-05[2], W-MEM-06: one byte before and behind, a right that it does not give. The
- * region behind the window would allow all of it.
+ * checks R-MW-05[2], W-MEM-06[3,4]: one byte before and behind, a right that it does not give.
+ * The region behind the window would allow all of it.
  */
 void
 scenario_window_refuses(struct pair *p)

@@ -101,7 +101,7 @@ def operations(bench, family, direction, mtu, whole):
 
 def cases(bench):
     for f in FAMILIES:
-        # checks R-INV-08, R-INV-14, W-INV-01
+        # checks R-INV-08, R-INV-14, W-INV-01[2]
         yield Case(f"remote invalidation {f}", "in", "a write afterwards is refused",
                    lambda f=f: bench.verbs(f, "stranger-invalidates"))
         # checks R-INV-07, W-INV-05

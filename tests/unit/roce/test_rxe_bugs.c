@@ -310,7 +310,7 @@ Test(rxe_bugs, cur_sge_while_a_message_is_under_way)
 	pair_free(p);
 }
 
-/* A window could be bound to a region of any protection domain. checks W-MEM-05 */
+/* A window could be bound to a region of any protection domain. checks W-MEM-05[1] */
 Test(rxe_bugs, a_window_on_a_region_of_another_domain)
 {
 	struct pair *p = window_pair();

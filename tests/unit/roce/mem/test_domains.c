@@ -235,7 +235,7 @@ Test(domains, no_local_request_uses_memory_of_another)
 	}
 }
 
-/* checks W-MEM-05: requests that would end it, or register it anew, or open a window on it. */
+/* checks W-MEM-05[1,5]: requests that would end it, or register it anew, or open a window on it. */
 Test(domains, no_local_request_changes_what_is_of_another)
 {
 	for (unsigned i = 0; i < 4; i++) {

@@ -132,7 +132,7 @@ Test(fast_register, a_send_behind_it_finds_it_done)
 
 /*
  * Registered, invalidated, registered anew with other pages; the token of before is dead and
- * stays so. checks R-FR-05[3], R-FR-10[1], R-INV-01[2]
+ * stays so. checks R-FR-05[3], R-FR-10[1], R-INV-01[2], W-INV-03[2,3]
  */
 Test(fast_register, R_FR_01_again_and_again)
 {
@@ -205,6 +205,7 @@ register_fails(struct pair *p, struct fast *f, uint8_t status)
 	fast_free(p, f);
 }
 
+/* checks W-MEM-05[5] */
 Test(fast_register, R_FR_06_what_is_registered)
 {
 	struct pair *p = window_pair();

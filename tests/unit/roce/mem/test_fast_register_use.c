@@ -173,6 +173,49 @@ Test(fast_use, invalidations_that_fail)
 	}
 }
 
+/* checks W-INV-01[1]: a SEND whose data find no place ends nothing. Such a region outlives the queue
+ * pair, so it can be seen. */
+Test(fast_use, W_INV_01_data_first)
+{
+	static const uint32_t sizes[] = {65, WINDOW_MTU + 1};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct pair *p = window_pair();
+		struct fast *f = fast_ready(p, FAST_LOCAL | WINDOW_RW);
+
+		pair_recv(p, 1, 0, 5, 0, i == 0 ? 64 : WINDOW_MTU);
+		window_send_inv(p, 0, 6, sizes[i], f->token, 0);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 1, 5, NDSH_WC_LOC_LEN_ERR);
+		pair_expect(p, 0, 6, NDSH_WC_REM_INV_REQ_ERR);
+		window_use(p, 1, 7, NDSH_OP_WRITE, f->token, WINDOW_AT, 8);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 0, 7, NDSH_WC_SUCCESS);
+		fast_free(p, f);
+	}
+}
+
+/* checks W-MEM-05[6]: by neither of its tokens. */
+Test(fast_use, W_MEM_05_no_window_is_bound_to_it)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct pair *p = window_pair();
+		struct fast *f = fast_ready(p, FAST_LOCAL | WINDOW_RW);
+		struct window v = window_new(p);
+
+		window_bind_at(
+			p, 0, 5, &v, i == 0 ? f->token : f->local, WINDOW_AT, 8, WINDOW_READ, 0);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 1, 5, NDSH_WC_BIND_ERR);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_LOCAL_BIND);
+		window_use(p, 1, 6, NDSH_OP_WRITE, f->token, WINDOW_AT, 8);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 0, 6, NDSH_WC_SUCCESS);
+		window_free(p, &v);
+		fast_free(p, f);
+	}
+}
+
 /* It belongs to the domain: the end of the queue pair is not its end, another one may end it. */
 Test(fast_use, outlives_its_queue_pair)
 {

@@ -9,7 +9,7 @@
 
 /* ---- invalidate ---- */
 
-/* checks R-INV-01[1], R-INV-02[1,3], W-INV-03 */
+/* checks R-INV-01[1], R-INV-02[1,3], W-INV-03[3], W-MEM-06[1] */
 Test(invalidate, R_INV_02_invalidated_is_dead)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -37,7 +37,7 @@ bad_token(const struct pair *p, unsigned i, const struct window *unbound,
 	return tokens[i];
 }
 
-/* checks R-INV-01[3], R-INV-04[1]: a region never */
+/* checks R-INV-01[3], R-INV-04[1], W-MEM-03[2], W-MEM-05[5]: a region never */
 Test(invalidate, R_INV_04_R_INV_01_what_can_not_be_invalidated)
 {
 	for (unsigned i = 0; i < BAD_TOKENS; i++) {
@@ -174,7 +174,7 @@ Test(invalidate, R_INV_02_a_read_overtaken_by_its_own_invalidation_fails)
 
 /*
  * Sizes of one packet and of several; checks R-CR-06, R-INV-08[1], R-INV-11[1,2], R-INV-15,
- * W-INV-01.
+ * W-INV-01[2], W-INV-03[1].
  */
 Test(invalidate, R_INV_08_dead_before_the_receive_completes)
 {
@@ -252,7 +252,10 @@ Test(invalidate, R_INV_07_R_INV_12_inline_silent_and_solicited)
 	window_pair_free(p, &v);
 }
 
-/* checks R-INV-09[1-4], W-INV-02, W-INV-05: unknown, unbound, of another queue pair, of a region */
+/*
+ * checks R-INV-09[1-4], W-INV-01[1], W-INV-02[1,3,5], W-INV-05: unknown, unbound, of another
+ * queue pair, of a region
+ */
 Test(invalidate, R_INV_09_a_bad_token_ends_the_connection)
 {
 	for (unsigned i = 0; i < BAD_TOKENS; i++) {
@@ -368,6 +371,7 @@ twice_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *l
 	return from == 0 && pkt->opcode == ROCE_SEND_ONLY_INV ? 2 : 1;
 }
 
+/* checks W-INV-04[2] */
 Test(invalidate, W_INV_04_a_duplicate_does_not_invalidate_again)
 {
 	struct pair *p = window_pair();

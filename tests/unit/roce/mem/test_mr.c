@@ -8,7 +8,7 @@
 #include "roce/mem/mr.h"
 #include "roce/qp/qp.h"
 
-/* checks R-MR-08[1,3] */
+/* checks R-MR-08[1,3], W-MEM-02 */
 Test(mr, W_MEM_01_W_MEM_02_regions)
 {
 	const struct roce_shard_cfg cfg = lone_config();
@@ -48,6 +48,54 @@ Test(mr, W_MEM_01_W_MEM_02_regions)
 	cr_assert_null(roce_mr_access(s, &qp, 0, 0, 0, local), "key 0");
 	cr_assert_null(roce_mr_access(s, &qp, UINT32_MAX, 0, 0, local), "no such index");
 	free(s);
+}
+
+/* A region registered and gone, n times over; each of its keys. */
+static void
+keys_of_a_slot(const struct roce_shard_cfg *cfg, uint32_t *keys, uint32_t n)
+{
+	struct roce_shard *s = lone_shard_new(cfg);
+	uint32_t pd = roce_pd_create(s);
+	static uint8_t mem[64];
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct roce_mr *mr = roce_mr_register(s, pd, 0, 8, mem, 0);
+
+		keys[i] = roce_mr_key(mr);
+		cr_assert(roce_mr_deregister(s, mr));
+	}
+	free(s);
+}
+
+/* checks W-MEM-01[2,3]: 14 bits of a key change from life to life of a slot, each about as often as
+ * not, by a secret; what follows a key can't be told from it; none is 0, not even of slot 0. */
+Test(mr, W_MEM_01_keys_are_random)
+{
+	enum { KEYS = 1u << 17, RANDOM = 14 };
+	struct roce_shard_cfg cfg = lone_config();
+	uint32_t *keys = calloc(KEYS, sizeof(*keys)), *others = calloc(KEYS, sizeof(*keys));
+	uint32_t ones[32] = {0}, steps = 0, same = 0;
+
+	cfg.max_mrs = 1;
+	keys_of_a_slot(&cfg, keys, KEYS);
+	cfg.secret[0]++;
+	keys_of_a_slot(&cfg, others, KEYS);
+	for (uint32_t i = 0; i < KEYS; i++) {
+		cr_assert_neq(keys[i], 0);
+		for (unsigned bit = 0; bit < 32; bit++)
+			ones[bit] += keys[i] >> bit & 1;
+		steps += i > 0 && keys[i] - keys[i - 1] == keys[1] - keys[0];
+		same += keys[i] == others[i];
+	}
+	for (unsigned bit = 0; bit < 32; bit++)
+		if (bit < RANDOM)
+			cr_assert(ones[bit] > KEYS / 3 && ones[bit] < KEYS / 3 * 2, "bit %u", bit);
+		else
+			cr_assert_eq(ones[bit], 0, "the index is 0");
+	cr_assert_lt(steps, 100);
+	cr_assert_lt(same, 100, "the secret does not matter");
+	free(others);
+	free(keys);
 }
 
 /* ---- what the peer may do ---- */

@@ -5,7 +5,7 @@
 
 #include "rigs/windows.h"
 
-/* checks R-MW-04[3]: ---- bind ---- */
+/* checks R-MW-04[3], W-MEM-04[2], W-MEM-05[7]: ---- bind ---- */
 Test(windows, R_MW_07_R_MW_04_bound_and_usable)
 {
 	struct pair *p = window_pair();
@@ -25,6 +25,22 @@ Test(windows, R_MW_07_R_MW_04_bound_and_usable)
 	pair_expect(p, 0, 3, NDSH_WC_SUCCESS);
 	cr_assert_arr_eq(p->side[1].arena + WINDOW_AT, p->side[0].arena + WINDOW_AT, WINDOW_BYTES);
 	window_pair_free(p, &v);
+}
+
+/* checks W-MEM-04[1]: nothing is open before the first bind, by the token that it will have, nor
+ * by any other. */
+Test(windows, W_MEM_04_born_free)
+{
+	for (uint32_t g = 0; g < 3; g++) {
+		struct pair *p = window_pair();
+		struct window v = window_new(p);
+		uint32_t token = ndsh_window_token(v.slot, v.secret, g);
+
+		window_expect_closed(p, 0, NDSH_OP_WRITE, token, WINDOW_AT, 8);
+		cr_assert(roce_mr_deregister(p->side[1].shard, p->side[1].mr), "it holds none");
+		p->side[1].mr = NULL;
+		window_pair_free(p, &v);
+	}
 }
 
 /* The peer acts on what a SEND right behind the BIND tells it; checks R-ORD-08[1]. */
@@ -68,7 +84,7 @@ Test(windows, R_ORD_08_a_send_behind_the_invalidation_finds_it_done)
 	window_pair_free(p, &v);
 }
 
-/* checks W-MEM-06 */
+/* checks W-MEM-06[4] */
 Test(windows, R_MW_03_nothing_outside_the_window)
 {
 	static const struct {
@@ -93,7 +109,7 @@ Test(windows, R_MW_03_nothing_outside_the_window)
 	}
 }
 
-/* checks R-MW-05[1,2], W-MEM-06: no right is a bind like others, and grants nothing */
+/* checks R-MW-05[1,2], W-MEM-06[3]: no right is a bind like others, and grants nothing */
 Test(windows, only_the_rights_that_were_bound)
 {
 	static const struct {
@@ -125,7 +141,7 @@ bind_fails(struct pair *p, struct window *v, uint64_t context)
 	window_pair_free(p, v);
 }
 
-/* checks R-MW-02, R-MW-03[1,3] */
+/* checks R-MW-02, R-MW-03[1,3], W-MEM-05[3,4,8], W-MEM-06[2] */
 Test(windows, W_MEM_05_binds_that_are_refused)
 {
 	static const struct {
@@ -152,7 +168,7 @@ Test(windows, W_MEM_05_binds_that_are_refused)
 	}
 }
 
-/* checks R-MW-04[1,2] */
+/* checks R-MW-04[1,2], W-MEM-05[2] */
 Test(windows, R_MW_04_write_needs_local_write)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mr_access = WINDOW_READ});
@@ -168,7 +184,7 @@ Test(windows, R_MW_04_write_needs_local_write)
 	bind_fails(p, &v, 3);
 }
 
-/* checks R-MW-02[2] */
+/* checks R-MW-02[2], W-MEM-05[1] */
 Test(windows, R_MW_02_one_protection_domain)
 {
 	struct pair *p = window_pair();
@@ -210,7 +226,7 @@ Test(windows, R_MW_02_windows_overlap)
 	window_pair_free(p, &v);
 }
 
-/* checks R-MW-01[2] */
+/* checks R-MW-01[2], W-MEM-04[4] */
 Test(windows, R_MW_01_bound_once)
 {
 	struct pair *p = window_pair();
@@ -223,7 +239,7 @@ Test(windows, R_MW_01_bound_once)
 	bind_fails(p, &v, 2);
 }
 
-/* checks R-INV-05[1], R-MW-06[2,3], W-MEM-04 */
+/* checks R-INV-05[1], R-MW-06[2,3], W-MEM-04[3,5] */
 Test(windows, R_MW_06_tokens_differ_and_old_ones_stay_dead)
 {
 	struct pair *p = window_pair();
@@ -246,8 +262,8 @@ Test(windows, R_MW_06_tokens_differ_and_old_ones_stay_dead)
 }
 
 /*
- * checks R-MW-06[3]: a client may not choose tokens: neither an old one nor one that does not
- * follow.
+ * checks R-MW-06[3], W-MEM-01[4]: a client may not choose tokens: neither an old one nor one
+ * that does not follow.
  */
 Test(windows, R_MW_06_a_token_that_does_not_follow_is_a_breach)
 {
@@ -274,7 +290,7 @@ Test(windows, R_MW_06_a_token_that_does_not_follow_is_a_breach)
 	}
 }
 
-/* checks R-MW-08[1,2], W-INV-02 */
+/* checks R-MW-08[1,2], W-INV-02, W-MEM-06[5] */
 Test(windows, R_MW_08_only_the_peer_of_the_queue_pair_it_is_bound_to)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -316,7 +332,10 @@ Test(windows, W_MEM_06_a_window_is_never_a_local_token)
 	window_pair_free(p, &v);
 }
 
-/* checks R-MR-06[1,3], R-MW-09[1,2]: ---- ends of windows and regions ---- */
+/*
+ * checks R-MR-06[1,3], R-MW-09[1,2], W-MEM-03[1], W-MEM-06[6]: ---- ends of windows and regions
+ * ----
+ */
 Test(windows, W_MEM_03_R_MR_06_R_MW_09_a_region_is_busy_while_windows_are_bound)
 {
 	struct pair *p = window_pair();
@@ -355,7 +374,7 @@ Test(windows, R_MR_08_a_slot_used_again_has_other_tokens)
 	window_pair_free(p, &v);
 }
 
-/* checks R-MW-10[2,3] */
+/* checks R-MW-10[2,3], W-MEM-04[6] */
 Test(windows, R_MW_10_the_end_of_the_queue_pair_unbinds)
 {
 	struct pair *p = window_pair();

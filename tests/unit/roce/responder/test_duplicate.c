@@ -52,7 +52,7 @@ Test(duplicate, W_DUP_02_an_older_acknowledgement_leaves_a_newer_one)
 	pair_free(p);
 }
 
-/* Also if it does not ask, whatever it is. checks W-DUP-01[3] */
+/* Also if it does not ask, whatever it is. checks W-DUP-01[3], W-INV-04[1] */
 Test(duplicate, W_DUP_01_always_a_reply)
 {
 	static const uint8_t ops[] = {ROCE_WRITE_ONLY, ROCE_SEND_ONLY, ROCE_WRITE_FIRST,
