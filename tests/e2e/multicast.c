@@ -110,8 +110,10 @@ arrived(struct world *w, struct side *s, uint32_t bytes)
 	same_address(&addr, &w->group, addr_bytes);
 }
 
-/* checks W-MC-07, W-MC-09: each attached queue pair gets each datagram once, on both hosts and by
- * whatever session and lcore, the sender's own included. */
+/*
+ * checks W-MC-07[1,3], W-MC-09[1]: each attached queue pair gets each datagram once, on both
+ * hosts and by whatever session and lcore, the sender's own included.
+ */
 static void
 all_get_it(struct world *w)
 {
@@ -133,8 +135,10 @@ all_get_it(struct world *w)
 	}
 }
 
-/* checks W-MC-07, W-MC-09: who has detached, has another key, or wants nothing of its own, gets
- * nothing, and the others do. */
+/*
+ * checks W-MC-07[2,4], W-MC-09[2,3]: a queue pair that has detached, has another key, or refuses
+ * its own datagrams gets nothing, and the others do.
+ */
 static void
 some_get_it(struct world *w)
 {
@@ -233,7 +237,7 @@ handle_to_group(const struct world *w, const struct side *s)
 	return ah;
 }
 
-/* checks W-MC-06, W-MC-07, W-MC-09 */
+/* checks W-MC-06[1,3,6], W-MC-07[9-12] */
 void
 scenario_multicast(struct pair *p)
 {

@@ -265,7 +265,7 @@ def link_goes(link):
 def cases(link):
     yield from port_cases.captured_cases(link)
     yield "beside the kernel", lambda: both_at_once(link)
-    # checks W-MC-01
+    # checks W-MC-01[10]
     yield "groups", lambda: groups(link)
     yield "silence", lambda: silence(link)
     yield "an address goes", lambda: address_goes(link)

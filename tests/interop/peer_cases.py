@@ -110,9 +110,9 @@ def send_to_group(bench, options):
 def groups(bench):
     """rdma_cm's groups, which are of IPv4 alone: joined by IGMP, with the Q_Key of its own."""
     options = f"-m {GROUP} -C 10 -S 1000"
-    # checks W-MC-05, W-MC-06, W-MC-07
+    # checks W-MC-05[1], W-MC-07[1]
     yield Case("mckey v4", "in", SOURCES, lambda: receive_of_group(bench, options))
-    # checks W-MC-05, W-MC-06
+    # checks W-MC-05[1], W-MC-06[1,2]
     yield Case("mckey v4", "out", COUNTS, lambda: send_to_group(bench, options))
 
 

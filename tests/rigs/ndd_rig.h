@@ -12,7 +12,7 @@
 #include "shm/ndsh_msg.h"
 
 #define NDD_RIG_IP	 "10.77.0.1"
-#define NDD_RIG_SESSIONS 4u /* that may be there at a time */
+#define NDD_RIG_SESSIONS 5u /* that may be there at a time */
 
 struct ndd_rig {
 	struct ndd d;

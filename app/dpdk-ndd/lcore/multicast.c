@@ -73,7 +73,7 @@ ndd_lcore_multicast(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf *m,
 
 /*
  * A client that sends to members here without end costs its own copies only: what is beyond the
- * turn's budget is lost, as datagrams may be, and holds up nobody.
+ * turn's budget is lost, as datagrams may be, and delays no other client.
  */
 void
 ndd_lcore_loop(struct ndd_shard *s, struct rte_mbuf *m)

@@ -344,8 +344,8 @@ roce_ud_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 
 /* ---- multicast ------------------------------------------------------------------------------- */
 
-/* For this member? Its address and VLAN are the group's; who sent to the group is all the same, but
- * for its own datagrams (W-MC-08). */
+/* For this member? The table has compared address and VLAN. Any host may send to a group; a member
+ * may refuse its own datagrams (W-MC-08, W-MC-09). */
 static bool
 multicast_is_for(
 	struct roce_shard *s, const struct roce_qp *qp, const struct roce_pkt *pkt, bool not_own)

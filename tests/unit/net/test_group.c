@@ -38,7 +38,7 @@ be_member(const struct net_ip *group)
 		;
 }
 
-/* checks W-MC-01: at once, and once more within a second. */
+/* checks W-MC-01[1-4,6]: at once, and once more within a second. */
 static void
 check_change(const char *report)
 {
@@ -63,7 +63,7 @@ Test(net_group, W_MC_01_joining_and_leaving_are_reported)
 	cr_assert_eq(net_counters(r.n)->tx_group_report, 8);
 }
 
-/* checks W-MC-01: a group that is left before all was said of its joining, and the other way. */
+/* checks W-MC-01[5]: a group that is left before all was said of its joining, and the other way. */
 Test(net_group, W_MC_01_the_last_change_counts)
 {
 	cr_assert(net_group_join(r.n, 0, &g4));
@@ -77,7 +77,51 @@ Test(net_group, W_MC_01_the_last_change_counts)
 	check_change(REPORT3_4("03"));
 }
 
-/* checks W-MC-01: as often as the router's robustness says. */
+/* checks W-MC-01[4]: the repetition comes at any time within the second. */
+Test(net_group, W_MC_01_repeated_after_a_random_time)
+{
+	uint64_t least = UINT64_MAX, most = 0;
+
+	for (unsigned i = 0; i < 32; i++) {
+		const uint64_t begun = r.now;
+		uint64_t took;
+
+		cr_assert(net_group_join(r.n, 0, &g4));
+		group_expect(&r, REPORT3_4("04"));
+		took = group_wait(&r) - begun;
+		least = took < least ? took : least;
+		most = took > most ? took : most;
+		net_group_leave(r.n, 0, &g4);
+		group_expect(&r, REPORT3_4("03"));
+		(void)group_wait(&r);
+	}
+	cr_assert_gt(most - least, S / 3, "between %lu and %lu", least, most);
+}
+
+/* checks W-MC-01[7]: the unspecified address, until the link-local one is known to be unique. */
+Test(net_group, W_MC_01_before_there_is_an_address)
+{
+	enum { NEXT = 14 + 6, SOURCE = 14 + 8 };
+	const struct net_link link = {
+		.port = 1, .mtu = 1500, .dad = NET_DAD_FULL, .mac = {2, 0, 0, 0, 0x78, 1}};
+	const struct net_ip own = net_rig_ip("fe80::ff:fe00:7801"), none = {{0}};
+	const int other = net_link_add(r.n, &link);
+
+	cr_assert_gt(other, 0);
+	cr_assert(net_group_join(r.n, (uint32_t)other, &g6));
+	do
+		(void)group_wait(&r);
+	while (r.tx.frame[NEXT] != 0); /* a hop-by-hop header: MLD */
+	cr_assert_arr_eq(r.tx.frame + SOURCE, none.b, 16);
+	net_rig_run_until(&r, r.now + MEMBER_TIME);
+	while (net_tx(r.n, &r.tx))
+		;
+	net_group_leave(r.n, (uint32_t)other, &g6);
+	(void)group_wait(&r);
+	cr_assert_arr_eq(r.tx.frame + SOURCE, own.b, 16);
+}
+
+/* checks W-MC-01[3]: as often as the router's robustness says. */
 Test(net_group, W_MC_01_robustness_is_the_routers)
 {
 	be_member(&g4);
@@ -93,22 +137,27 @@ Test(net_group, W_MC_01_robustness_is_the_routers)
 	group_quiet(&r, 1000 * S);
 }
 
-/* checks W-MC-01: all stations are in these groups; nothing is said of them. */
+/* checks W-MC-01[8,9]: all stations are in these groups; nothing is said of them. */
 Test(net_group, W_MC_01_all_stations_are_not_reported)
 {
-	struct net_ip all4 = net_rig_ip("224.0.0.1"), all6 = net_rig_ip("ff02::1");
+	struct net_ip all4 = net_rig_ip("224.0.0.1"), all6 = net_rig_ip("ff02::1"),
+		      inside = net_rig_ip("ff01::5"), reserved = net_rig_ip("ff00::5");
 
 	cr_assert(net_group_join(r.n, 0, &all4));
 	cr_assert(net_group_join(r.n, 0, &all6));
+	cr_assert(net_group_join(r.n, 0, &inside));
+	cr_assert(net_group_join(r.n, 0, &reserved));
 	group_rx(&r, QUERY3_4(ALL4_MAC, ALL4, "64", NONE4, "027d0000"));
 	group_rx(&r, QUERY2_6("333300000001", ALL6, "2710", NONE6));
 	group_quiet(&r, 20 * S);
 	net_group_leave(r.n, 0, &all4);
 	net_group_leave(r.n, 0, &all6);
+	net_group_leave(r.n, 0, &inside);
+	net_group_leave(r.n, 0, &reserved);
 	group_quiet(&r, 20 * S);
 }
 
-/* checks W-MC-01: a switch that the port is plugged into has not heard of the group. */
+/* checks W-MC-01[11]: a switch that the port is plugged into has not heard of the group. */
 Test(net_group, W_MC_01_plugged_in_again)
 {
 	be_member(&g4);
@@ -140,7 +189,10 @@ check_answers(const char *query, const char *answer, uint64_t within)
 	cr_assert_gt(most - least, within / 3, "between %lu and %lu", least, most);
 }
 
-/* checks W-MC-02: general queries and those about the group, also with sources. */
+/*
+ * checks W-MC-02[1,2,6], W-MC-04[9,10]: general queries and those about the group, also with
+ * sources.
+ */
 Test(net_group, W_MC_02_answers_come_in_random_time)
 {
 	be_member(&g4);
@@ -164,8 +216,10 @@ Test(net_group, W_MC_02_answers_come_in_random_time)
 	cr_assert_eq(net_counters(r.n)->rx_malformed, 0);
 }
 
-/* checks W-MC-02: one answer for all groups; another query while it is pending adds none, unless it
- * wants it sooner. */
+/*
+ * checks W-MC-02[4,5]: one answer for all groups; another query while it is pending adds none,
+ * unless it wants it sooner.
+ */
 Test(net_group, W_MC_02_one_answer_for_several_queries)
 {
 	be_member(&g4);
@@ -185,7 +239,7 @@ Test(net_group, W_MC_02_one_answer_for_several_queries)
 	group_quiet(&r, 100 * S);
 }
 
-/* checks W-MC-02: the answer names every group once, in reports that fit the link. */
+/* checks W-MC-02[3]: the answer names every group once, in reports that fit the link. */
 Test(net_group, W_MC_02_many_groups_in_few_reports)
 {
 	unsigned records = 0, frames = 0;
@@ -218,7 +272,10 @@ Test(net_group, W_MC_02_many_groups_in_few_reports)
 #define REPORT1_6 IP6(G6_MAC, ME, "0020", LL_ME, G6, "83000000 00000000" G6)
 #define DONE_6	  IP6("333300000002", ME, "0020", LL_ME, ROUTERS6, "84000000 00000000" G6)
 
-/* checks W-MC-03: to routers of IGMPv2 and MLDv1: their reports, their leave, and no others. */
+/*
+ * checks W-MC-03[1,4,5,8,9]: to routers of IGMPv2 and MLDv1: their reports, their leave, and no
+ * others.
+ */
 static void
 check_old(const struct net_ip *g, const char *general, const char *specific, const char *report,
 	const char *leave)
@@ -259,8 +316,10 @@ Test(net_group, W_MC_03_MLDv1)
 		QUERY2_6(G6_MAC, G6, "03e8", G6), REPORT1_6, DONE_6);
 }
 
-/* checks W-MC-03: the newest version is spoken again when no older router was heard of for two
- * query intervals and a response interval. */
+/*
+ * checks W-MC-03[2]: the newest version is spoken again when no older router was heard of for
+ * two query intervals and a response interval.
+ */
 Test(net_group, W_MC_03_old_routers_are_forgotten)
 {
 	be_member(&g4);
@@ -274,7 +333,55 @@ Test(net_group, W_MC_03_old_routers_are_forgotten)
 	group_expect(&r, REPORT3_4("02"));
 }
 
-/* checks W-MC-03: a change of version ends what is pending. */
+/* checks W-MC-03[2]: the time is made of what the querier last said, here 3 times 60 s. */
+Test(net_group, W_MC_03_forgotten_by_the_queriers_own_numbers)
+{
+	be_member(&g4);
+	group_rx(&r, QUERY3_4(ALL4_MAC, ALL4, "00", NONE4, "033c0000"));
+	group_expect(&r, REPORT3_4("02"));
+	group_rx(&r, QUERY2_4(ALL4_MAC, ALL4, "01", NONE4));
+	(void)group_wait(&r);
+	net_rig_run_until(&r, r.now + 189 * S);
+	group_rx(&r, QUERY3_4(ALL4_MAC, ALL4, "00", NONE4, "033c0000"));
+	group_expect(&r, REPORT2_4);
+	net_rig_run_until(&r, r.now + 2 * S);
+	group_rx(&r, QUERY3_4(ALL4_MAC, ALL4, "00", NONE4, "033c0000"));
+	group_expect(&r, REPORT3_4("02"));
+}
+
+/* checks W-MC-03[6]: a query that leaves more time changes no timer, one that leaves less does; and
+ * each group answers in its own time. */
+Test(net_group, W_MC_03_a_timer_for_each_group)
+{
+	const struct net_ip other = net_rig_ip("239.1.2.4");
+	unsigned apart = 0;
+
+	be_member(&g4);
+	for (unsigned i = 0; i < 16; i++) {
+		const uint64_t begun = r.now;
+
+		group_rx(&r, QUERY2_4(ALL4_MAC, ALL4, "0a", NONE4)); /* within 1 s */
+		group_rx(&r, QUERY2_4(ALL4_MAC, ALL4, "ff", NONE4)); /* 25.5 s */
+		cr_assert_leq(group_wait(&r), begun + S);
+		group_quiet(&r, 30 * S);
+		group_rx(&r, QUERY2_4(ALL4_MAC, ALL4, "ff", NONE4));
+		group_rx(&r, QUERY2_4(ALL4_MAC, ALL4, "01", NONE4)); /* 0.1 s */
+		cr_assert_leq(group_wait(&r), begun + 31 * S + 100 * MS);
+		group_quiet(&r, 30 * S);
+	}
+	be_member(&other);
+	for (unsigned i = 0; i < 16; i++) {
+		uint64_t first;
+
+		group_rx(&r, QUERY2_4(ALL4_MAC, ALL4, "64", NONE4));
+		first = group_wait(&r);
+		apart += group_wait(&r) > first;
+		group_quiet(&r, 20 * S);
+	}
+	cr_assert_gt(apart, 8);
+}
+
+/* checks W-MC-03[3]: a change of version ends what is pending. */
 Test(net_group, W_MC_03_a_change_ends_what_is_pending)
 {
 	be_member(&g4);
@@ -284,8 +391,10 @@ Test(net_group, W_MC_03_a_change_ends_what_is_pending)
 	group_quiet(&r, 20 * S);
 }
 
-/* checks W-MC-03: one member's report is enough, and then another one leaves in silence. In the
- * newest version each reports for itself. */
+/*
+ * checks W-MC-03[7,8,10]: one member's report is enough, and then another one leaves in silence.
+ * In the newest version each reports for itself.
+ */
 Test(net_group, W_MC_03_reports_of_others)
 {
 	const char *others = IP4(G4_MAC, PEER, "0020", IP_PEER, G4, "16000000" G4);
@@ -300,6 +409,13 @@ Test(net_group, W_MC_03_reports_of_others)
 	group_quiet(&r, 20 * S);
 	net_group_leave(r.n, 0, &g4);
 	group_quiet(&r, 20 * S);
+	be_member(&g4);
+	group_rx(&r, others);
+	group_rx(&r, QUERY2_4(ALL4_MAC, ALL4, "01", NONE4));
+	(void)group_wait(&r); /* this host's report is the last one again */
+	net_group_leave(r.n, 0, &g4);
+	group_expect(&r, LEAVE_4);
+	group_quiet(&r, 20 * S);
 	be_member(&g6);
 	group_rx(&r, QUERY2_6("333300000001", ALL6, "2710", NONE6));
 	group_rx(&r, IP6(G6_MAC, PEER, "0020", "fe800000000000000000000000000002", G6,
@@ -309,7 +425,7 @@ Test(net_group, W_MC_03_reports_of_others)
 	group_quiet(&r, 20 * S);
 }
 
-/* checks W-MC-04: what is no query of the link's, changes nothing. */
+/* checks W-MC-04[1-11]: what is no query of the link's, changes nothing. */
 Test(net_group, W_MC_04_what_is_no_query)
 {
 	static const char *const wrong[] = {
@@ -421,7 +537,10 @@ Test(net_group, table_is_bounded)
 	cr_assert_not(net_group_join(r.n, 0, &ip));
 }
 
-/* checks W-MC-01: each link for itself, with its own address and tag; and no more when it goes. */
+/*
+ * checks W-MC-01[1]: each link for itself, with its own address and tag; and no more when it
+ * goes.
+ */
 Test(net_group, W_MC_01_groups_are_a_links)
 {
 	static const uint8_t mac[6] = {2, 0, 0, 0, 0x77, 1};
@@ -447,7 +566,7 @@ Test(net_group, W_MC_01_groups_are_a_links)
 	group_quiet(&r, 100 * S);
 }
 
-/* checks W-MC-05: the MAC of a group, and the way there. */
+/* checks W-MC-05[1,2]: the MAC of a group, and the way there. */
 Test(net_group, W_MC_05_the_way_to_a_group)
 {
 	static const struct {

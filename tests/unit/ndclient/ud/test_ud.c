@@ -151,7 +151,7 @@ Test(ndclient_ud, an_older_daemon)
 	posting_free(b);
 }
 
-/* checks W-MC-06: a group's handle takes the number of all queue pairs, no other handle does. */
+/* checks W-MC-06[3]: a group's handle takes the number of all queue pairs, no other handle does. */
 Test(ndclient_ud, W_MC_06_the_number_of_a_group)
 {
 	struct posting *b = make();

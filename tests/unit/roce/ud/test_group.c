@@ -179,10 +179,10 @@ Test(group, W_MC_07_checks_of_the_packet)
 	p = w.ud.p;
 	pair_attr(p, 0, 0, &attr);
 	pair_recv(p, 1, 0, 1, UD_TARGET, 4096);
-	for (unsigned fault = 0; fault < 4; fault++) {
+	for (unsigned fault = 0; fault < 6; fault++) {
 		struct roce_hdr_tmpl tmpl;
 		struct roce_pkt pkt = {.opcode = fault == 1 ? ROCE_SEND_ONLY : ROCE_UD_SEND_ONLY,
-			.qpn = ROCE_QPN_MULTICAST,
+			.qpn = fault == 3 ? w.member[0].qpn : ROCE_QPN_MULTICAST,
 			.pkey = ROCE_PKEY_DEFAULT,
 			.qkey = UD_Q_KEY,
 			.src_qpn = 0x1234,
@@ -190,6 +190,7 @@ Test(group, W_MC_07_checks_of_the_packet)
 		uint32_t hdr, len;
 
 		path.sgid = fault == 2 ? group4 : attr.path.sgid;
+		path.dgid = fault == 4 ? attr.path.dgid : group4;
 		roce_hdr_tmpl_init(&tmpl, &path);
 		hdr = roce_wire_build(frame, &tmpl, &pkt, 0);
 		memset(frame + hdr, 0x5a, 8);
@@ -199,14 +200,15 @@ Test(group, W_MC_07_checks_of_the_packet)
 		cr_assert_eq(roce_wire_parse(frame, len, &pkt), ROCE_WIRE_OK);
 		pair_rx(p, 1, &pkt);
 		cr_assert(pair_run(p, PAIR_LONG));
-		if (fault < 3)
+		if (fault < 5)
 			pair_expect_none(p, 1);
 		else
 			(void)pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
 	}
 	cr_assert_eq(n->rx_icrc_error, 1);
 	cr_assert_eq(n->rx_wrong_class, 1);
-	cr_assert_eq(n->rx_wrong_address, 1);
+	cr_assert_eq(n->rx_wrong_address, 2);
+	cr_assert_eq(n->rx_multicast, 4, "neither that to a member's number nor that to a host");
 	destroy(&w);
 }
 
@@ -249,8 +251,10 @@ Test(group, rxe_bug_undefined_opcode_to_the_multicast_number)
 	destroy(&w);
 }
 
-/* checks W-MC-06: the handle decides. The number of all queue pairs is for groups, and a group has
- * no other; a request that mixes them fails and stops the sending. */
+/*
+ * checks W-MC-06[3]: the handle decides. The number of all queue pairs is for groups, and a
+ * group has no other; a request that mixes them fails and stops the sending.
+ */
 Test(group, W_MC_06_numbers_and_handles_agree)
 {
 	for (unsigned to_group = 0; to_group < 2; to_group++) {
@@ -274,8 +278,10 @@ Test(group, W_MC_06_numbers_and_handles_agree)
 	}
 }
 
-/* checks W-MC-09: a member that does not want its own does not get it, others do; a datagram of a
- * queue pair of the same number elsewhere is not its own. */
+/*
+ * checks W-MC-09[2,3]: a member that refuses its own datagrams gets none of them, others do; a
+ * datagram of a queue pair of the same number elsewhere is not its own.
+ */
 Test(group, W_MC_09_not_its_own)
 {
 	struct world w;
@@ -314,7 +320,7 @@ Test(group, W_MC_09_not_its_own)
 	destroy(&w);
 }
 
-/* checks W-MC-08: the table tells groups, ports and VLANs apart, and finds all of them. */
+/* checks W-MC-08[1,2]: the table tells groups, ports and VLANs apart, and finds all of them. */
 Test(group, W_MC_08_groups_ports_and_vlans)
 {
 	static const uint64_t secret[2] = {3, 4};

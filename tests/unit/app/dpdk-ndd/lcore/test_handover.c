@@ -44,8 +44,10 @@ Test(route, qp1_goes_to_the_control_thread)
 	cr_assert_eq(ndd_route(2, ROCE_WIRE_OK, &pkt, 0), NDD_ROUTE_CONTROL);
 }
 
-/* checks W-MC-07: the number of all queue pairs, and neither of its neighbours (0 is its neighbour,
- * too, in 24 bits). */
+/*
+ * checks W-MC-07[1]: the number of all queue pairs, and neither of its neighbours (0 is its
+ * neighbour, too, in 24 bits).
+ */
 Test(route, W_MC_07_number_of_all_queue_pairs)
 {
 	const struct roce_pkt all = {.qpn = 0xffffff}, last = {.qpn = 0xfffffe}, zero = {.qpn = 0};

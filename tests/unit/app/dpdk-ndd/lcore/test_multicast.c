@@ -100,8 +100,10 @@ taken_by(uint32_t to)
 	return n;
 }
 
-/* checks W-MC-07, W-MC-08: to the lcores with members alone; what is not for this station, its own
- * that came back, and what nobody is attached to, goes nowhere. */
+/*
+ * checks W-MC-07[17], W-MC-08[3,4,6]: to the lcores with members alone; a frame for another
+ * station, one of this station that came back, and one to a group without members go nowhere.
+ */
 Test(multicast, W_MC_08_which_frames_are_handed_over)
 {
 	struct ndd_io_counters *c = &shard[NDD_IO_OWNER].count;
@@ -129,8 +131,11 @@ Test(multicast, a_full_ring_drops_and_counts)
 	cr_assert_eq(rte_mempool_in_use_count(pool), 0);
 }
 
-/* checks W-MC-09: what leaves reaches members here, within the budget of a turn; it leaves in any
- * case. Other frames to multicast addresses (ARP, MLD) and groups without members are not meant. */
+/*
+ * checks W-MC-09[1,4]: what leaves reaches members here, within the budget of a turn; it leaves
+ * in any case. Other frames to multicast addresses (ARP, MLD) and groups without members are not
+ * meant.
+ */
 Test(multicast, W_MC_09_what_leaves_is_looped)
 {
 	struct ndd_shard *s = &shard[NDD_IO_OWNER];
@@ -142,6 +147,7 @@ Test(multicast, W_MC_09_what_leaves_is_looped)
 			memcpy(rte_pktmbuf_mtod_offset(m[i], uint8_t *, 12), "\x08\x06", 2);
 		ndd_lcore_loop(s, m[i]);
 	}
+	cr_assert_eq(NDD_BURST, 32);
 	cr_assert_eq(s->count.multicast_full, 5);
 	cr_assert_eq(ndd_lcore_looped(s, 1), NDD_BURST);
 	cr_assert_eq(ndd_lcore_looped(s, 1), 0);

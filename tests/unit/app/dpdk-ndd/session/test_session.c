@@ -39,7 +39,7 @@ Test(session, one_too_many_is_told_so)
 	ndsh_hello_fill(&hello);
 	cr_expect(eq(i32, ndd_rig_ask(r, client, &hello, &reply), NDSH_ERR_NO_RESOURCES));
 	cr_expect(eq(str, reply.hello.reason,
-		"all 4 sessions of the daemon are in use (control.max_sessions)"));
+		"all 5 sessions of the daemon are in use (control.max_sessions)"));
 	cr_expect(eq(u32, r->d.session_count, NDD_RIG_SESSIONS + 1));
 	close(client);
 	ndd_rig_turn(r);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue pairs come to groups and leave them: what the lcore's table has, and who is refused. */
+/* Queue pairs come to groups and leave them: what the lcore's table has, and which requests are refused. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "control/reload.h"
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
+#include "ud/ah.h"
 #include "ud/group.h"
 
 #define SEGMENT_BYTES (2u << 20)
@@ -141,7 +143,10 @@ reports(void)
 	return now;
 }
 
-/* checks W-MC-01, W-MC-07: the first member makes the host join, the last one makes it leave. */
+/*
+ * checks W-MC-01[1,2], W-MC-07[9,11]: the first member makes the host join, the last one makes
+ * it leave.
+ */
 Test(ndd_group, W_MC_07_attach_and_detach)
 {
 	struct client a = client_new(), b = client_new();
@@ -162,7 +167,7 @@ Test(ndd_group, W_MC_07_attach_and_detach)
 	cr_expect(eq(ptr, (void *)(uintptr_t)r->shard.groups, NULL));
 }
 
-/* checks W-MC-07: the end of a queue pair, and of a session, ends its attachments. */
+/* checks W-MC-07[10]: the end of a queue pair, and of a session, ends its attachments. */
 Test(ndd_group, W_MC_07_the_end_detaches)
 {
 	struct client a = client_new(), b = client_new();
@@ -201,8 +206,10 @@ Test(ndd_group, what_is_refused)
 	cr_expect(eq(int, TAILQ_EMPTY(&r->d.groups), 1));
 }
 
-/* A client's attachments, its queue pairs in one group, and a port's groups are bounded; a refusal
- * leaves nothing behind, and others find room. */
+/*
+ * checks W-MC-07[12,13]: a client's attachments, its queue pairs in one group, and a port's
+ * groups are bounded; a refusal leaves nothing behind, and others find room.
+ */
 Test(ndd_group, limits)
 {
 	struct client a = client_new(), b = client_new();
@@ -230,4 +237,65 @@ Test(ndd_group, limits)
 	cr_expect(eq(i32, detach(&a, q[0], "239.2.0.0"), NDSH_OK));
 	cr_expect(eq(i32, detach(&b, other, "239.3.0.0"), NDSH_OK));
 	cr_expect(eq(i32, attach(&b, other, text), NDSH_OK));
+}
+
+/* checks W-MC-07[14]: 32 of a lcore in one group, however many clients they are of. */
+Test(ndd_group, W_MC_07_an_lcores_members)
+{
+	struct client c[NDD_RIG_SESSIONS];
+	uint32_t attached = 0;
+
+	for (unsigned i = 0; i < NDD_RIG_SESSIONS; i++) {
+		c[i] = client_new();
+		for (unsigned k = 0; k < NDD_GROUP_QPS_PER_SESSION; k++)
+			attached += attach(&c[i], qp_new(&c[i], true), "239.1.2.3") == NDSH_OK;
+	}
+	cr_expect(eq(u32, attached, 32));
+	cr_expect(eq(u32, members_of("239.1.2.3"), 32));
+	cr_expect(eq(i32, attach(&c[4], qp_new(&c[4], true), "239.1.2.4"), NDSH_OK));
+}
+
+/* checks W-MC-07[15]: without the address its queue pairs are in no group, though they are there. The
+ * group is one that is not reported, as the rig has no port to send by. */
+Test(ndd_group, W_MC_07_an_address_that_is_taken_away)
+{
+	struct client a = client_new();
+	uint32_t q = qp_new(&a, true);
+	struct net_ip ip = net_rig_ip(NDD_RIG_IP), other = net_rig_ip("10.77.0.2");
+
+	cr_expect(eq(i32, attach(&a, q, "224.0.0.1"), NDSH_OK));
+	ndd_end_address(&r->d, other.b, "a test");
+	cr_expect(eq(u32, members_of("224.0.0.1"), 1));
+	ndd_end_address(&r->d, ip.b, "a test");
+	cr_expect(eq(u32, members_of("224.0.0.1"), 0));
+	cr_expect(eq(u32, a.s->attachments, 0));
+	cr_expect(eq(int, TAILQ_EMPTY(&r->d.groups), 1));
+}
+
+/* checks W-MC-06[4-6]: what a datagram to a group leaves with; and no service is looked up there. */
+Test(ndd_group, W_MC_06_headers_of_a_handle)
+{
+	static const uint8_t from[] = {10, 77, 0, 1}, own_mac[] = {2, 0, 0, 0, 0x77, 1},
+			     mac[] = {1, 0, 0x5e, 1, 2, 3};
+	struct client a = client_new();
+	struct ndsh_ah_create m = {.h.type = NDSH_MSG_AH_CREATE};
+	struct net_ip ip = net_rig_ip("239.1.2.3");
+	const struct roce_ah *entry;
+	uint8_t event[NDSH_MSG_BYTES];
+	uint32_t id = 0;
+
+	memcpy(m.remote.ip, ip.b, 16);
+	cr_expect(eq(i32, ask(&a, &m, &id), NDSH_OK));
+	ndd_ah_tick(&r->d, 1);
+	entry = &a.s->lcore->ahs.slot[id & ((1u << ROCE_AH_INDEX_BITS) - 1)];
+	cr_assert(eq(u32, entry->token, id));
+	cr_expect(eq(int, memcmp(entry->tmpl.bytes, mac, 6), 0));
+	cr_expect(eq(int, memcmp(entry->tmpl.bytes + 6, own_mac, 6), 0));
+	cr_expect(eq(u8, entry->tmpl.bytes[14 + 8], 64), "TTL");
+	cr_expect(eq(int, memcmp(entry->tmpl.bytes + 14 + 12, from, 4), 0));
+	cr_expect(eq(int, memcmp(entry->tmpl.bytes + 14 + 16, ip.b + 12, 4), 0));
+
+	cr_assert_gt(ndd_rig_take(a.fd, &event, NULL), 0);
+	m.look_up = 1;
+	cr_expect(eq(i32, ask(&a, &m, NULL), NDSH_ERR_BAD_DESTINATION));
 }
