@@ -96,3 +96,12 @@ group_quiet(struct net_rig *r, uint64_t ns)
 	net_rig_run_until(r, r->now + ns);
 	net_rig_expect_silence(r);
 }
+
+void
+group_member(struct net_rig *r, const struct net_ip *group)
+{
+	cr_assert(net_group_join(r->n, 0, group));
+	net_rig_run_until(r, r->now + GROUP_MEMBER_TIME);
+	while (net_tx(r->n, &r->tx))
+		;
+}

@@ -15,7 +15,11 @@ void group_expect(struct net_rig *r, const char *hex);
 uint64_t group_wait(struct net_rig *r);
 /* Nothing comes out for ns. */
 void group_quiet(struct net_rig *r, uint64_t ns);
+/* In the group, and all of that reported. */
+void group_member(struct net_rig *r, const struct net_ip *group);
 bool group_tx_is(const struct net_rig *r, const char *hex);
+
+#define GROUP_MEMBER_TIME (30 * S) /* long after all reports of the beginning */
 
 #define IP4(dmac, smac, total, src, dst, igmp)                                                     \
 	dmac smac "0800 46c0" total "00004000 0102 0000" src dst "94040000" igmp

@@ -154,6 +154,7 @@ expect_broken(const char *what, struct ndsh_swr wr, const struct ndsh_sge *sge, 
 	free(r.block);
 }
 
+/* checks W-MEM-05[9] */
 Test(shm_sq, every_corruption_is_refused)
 {
 	const struct ndsh_sge huge[4] = {{0, 0x80000000u, 1}, {0, 1, 1}, {0, 0, 0}, {0, 0, 0}};

@@ -173,8 +173,8 @@ Test(fast_use, invalidations_that_fail)
 	}
 }
 
-/* checks W-INV-01[1]: a SEND whose data find no place ends nothing. Such a region outlives the queue
- * pair, so it can be seen. */
+/* checks W-INV-01[1]: a SEND whose data find no place ends nothing. Such a region outlives the
+ * queue pair, so it can be seen. */
 Test(fast_use, W_INV_01_data_first)
 {
 	static const uint32_t sizes[] = {65, WINDOW_MTU + 1};

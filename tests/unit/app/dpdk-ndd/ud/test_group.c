@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue pairs come to groups and leave them: what the lcore's table has, and which requests are refused. */
+/* Queue pairs come to groups and leave them: what the lcore's table has, what is refused. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdio.h>
@@ -255,8 +255,8 @@ Test(ndd_group, W_MC_07_an_lcores_members)
 	cr_expect(eq(i32, attach(&c[4], qp_new(&c[4], true), "239.1.2.4"), NDSH_OK));
 }
 
-/* checks W-MC-07[15]: without the address its queue pairs are in no group, though they are there. The
- * group is one that is not reported, as the rig has no port to send by. */
+/* checks W-MC-07[15]: without the address its queue pairs are in no group, though they are there.
+ * The group is one that is not reported, as the rig has no port to send by. */
 Test(ndd_group, W_MC_07_an_address_that_is_taken_away)
 {
 	struct client a = client_new();
@@ -272,7 +272,7 @@ Test(ndd_group, W_MC_07_an_address_that_is_taken_away)
 	cr_expect(eq(int, TAILQ_EMPTY(&r->d.groups), 1));
 }
 
-/* checks W-MC-06[4-6]: what a datagram to a group leaves with; and no service is looked up there. */
+/* checks W-MC-06[4-6]: what a datagram to a group leaves with; no service is looked up there. */
 Test(ndd_group, W_MC_06_headers_of_a_handle)
 {
 	static const uint8_t from[] = {10, 77, 0, 1}, own_mac[] = {2, 0, 0, 0, 0x77, 1},
