@@ -233,8 +233,8 @@ refused(struct pair *p, struct nd_ah *to_b, uint32_t mtu)
 	nd_ah_close(nowhere);
 }
 
-/* checks W-ERR-02[1,2,3]: a datagram that can't be sent stops the sending, in order, until it is started
- * again; receiving goes on. */
+/* checks W-ERR-02[1,2,3]: a datagram that can't be sent stops the sending, in order, until it is
+ * started again; receiving goes on. */
 static void
 stopped(struct pair *p, struct nd_ah *to_b)
 {
