@@ -81,6 +81,6 @@ def judge(switch, a, b):
         raise Failure(f"{switch.marks} marks, {a} and {b}")
 
 
-# checks W-CC-01, W-CC-02, W-CC-07
+# checks W-CC-01[1,2,5], W-CC-02[4], W-CC-07[1,2]
 def lone_cases(build, networked):
     yield "congestion", lambda: marked(build, networked)

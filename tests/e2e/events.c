@@ -48,7 +48,7 @@ to_state(struct side *s, uint32_t state)
 	return finish(nd_qp_modify(s->qp, state, NULL, &ov), &ov);
 }
 
-/* checks W-QP-03: both ends, from the first request to the last. */
+/* checks W-QP-03[3,4]: both ends, from the first request to the last. */
 void
 scenario_events(struct pair *p)
 {
@@ -161,7 +161,7 @@ last_receive(struct pair *p)
 	side_close(&p->b);
 }
 
-/* checks W-EVT-02, W-EVT-03 */
+/* checks W-EVT-02[2], W-EVT-03[1,2] */
 void
 scenario_events_queues(struct pair *p)
 {
@@ -170,7 +170,7 @@ scenario_events_queues(struct pair *p)
 }
 
 /*
- * checks R-SRQ-04[1-3], W-EVT-01: a threshold arms for one event, told at once if fewer wait
+ * checks R-SRQ-04[1-3], W-EVT-01[1,4]: a threshold arms for one event, told at once if fewer wait
  * already.
  */
 void

@@ -235,7 +235,7 @@ end_of(struct end *e, pid_t other)
 	close(e->socket);
 }
 
-/* checks W-QP-03, W-QP-04: and the peer's death shows as a request that is not acknowledged. */
+/* checks W-QP-03[2,3]: and the peer's death shows as a request that is not acknowledged. */
 void
 scenario_numbers(struct pair *p)
 {

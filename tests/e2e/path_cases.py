@@ -60,8 +60,12 @@ REQ, REP = 0x0010, 0x0013
 GUID_AT = {REQ: 16, REP: 28}  # in the message
 
 
-# checks W-GID-04: the node of either end names itself in REQ and REP by a number that is not 0 and
-# not the other's.
+def eui_64(mac):
+    return bytes([mac[0] ^ 2]) + mac[1:3] + b"\xff\xfe" + mac[3:]
+
+
+# checks W-GID-04[1,2]: the node of either end names itself in REQ and REP by a number that is not 0 and
+# not the other's, made from its port's MAC.
 def guids(link):
     def pings():
         for one, other in ((link.a, link.b), (link.b, link.a)):
@@ -77,7 +81,8 @@ def guids(link):
             told[frame[6:12]].add((kind, mad[24 + GUID_AT[kind]:32 + GUID_AT[kind]]))
     nodes = [{guid for _, guid in said} for said in told.values()]
     if len(nodes) != 2 or any(len(said) != 2 for said in told.values()) \
-            or any(len(node) != 1 or bytes(8) in node for node in nodes) or nodes[0] & nodes[1]:
+            or any(len(node) != 1 or bytes(8) in node for node in nodes) or nodes[0] & nodes[1] \
+            or any(eui_64(mac) not in {guid for _, guid in said} for mac, said in told.items()):
         raise Failure(f"GUIDs by MAC, in REQ and REP: {dict(told)}")
 
 

@@ -140,7 +140,7 @@ scenario_srq_empty(struct pair *p)
 }
 
 /*
- * checks R-SRQ-03[1-4], R-SRQ-05[1,2], W-EVT-01: notified below the threshold, all requests
+ * checks R-SRQ-03[1-4], R-SRQ-05[1,2], W-EVT-01[1,2,4]: notified below the threshold, all requests
  * together; at once if it is so; never with threshold 0.
  */
 void

@@ -189,7 +189,7 @@ checksum(uint8_t *ip)
 	ip[11] = (uint8_t)~sum;
 }
 
-/* checks W-CC-01 */
+/* Of what a marked packet leads to: checks W-CC-01[2] */
 void
 sim_cc_mark(struct sim_world *w, struct sim_frame *f)
 {

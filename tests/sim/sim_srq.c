@@ -125,7 +125,7 @@ sim_srq_take(struct sim_srq *q, struct sim_taker *taker, const char *kind, unsig
 	return r;
 }
 
-/* checks W-EVT-01 */
+/* checks W-EVT-01[2,3] */
 void
 sim_srq_limit(struct sim_srq *q)
 {

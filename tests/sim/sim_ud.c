@@ -166,7 +166,7 @@ vanish(struct sim_ud *u)
 	destroy(u);
 }
 
-/* To ERR, and nowhere from there. checks W-QP-02 */
+/* To ERR, and nowhere from there. checks W-QP-02[1] */
 static void
 to_error(struct sim_ud *u)
 {

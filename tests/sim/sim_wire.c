@@ -12,7 +12,7 @@
 #define BTH_CN	     4u
 #define BTH_ACKREQ   8u
 
-/* Those that every implementation knows. checks W-RXE-33, W-NEG-05 */
+/* Those that every implementation knows. checks W-NEG-05, W-RXE-31[1], W-RXE-33 */
 static bool
 opcode_is_old(uint8_t opcode)
 {
@@ -33,7 +33,7 @@ reserved_is_zero(const uint8_t *bth, const struct roce_pkt *pkt)
 	       (!(pkt->opflags & ROCE_OPF_DETH) || bth[ROCE_BTH_BYTES + 4] == 0);
 }
 
-/* checks W-RXE-15: a NAK code that is not known, or a reserved type, ends rxe's queue pair */
+/* checks W-RXE-15[2]: a NAK code that is not known, or a reserved type, ends rxe's queue pair */
 static bool
 syndrome_is_known(const struct roce_pkt *pkt)
 {
@@ -76,7 +76,7 @@ sender(struct sim_shard *sh, const struct roce_pkt *pkt)
 }
 
 /* Responses of a READ are FIRST, any number of MIDDLE, LAST, or ONLY, with PSNs in sequence; a READ
- * that comes again begins anew. checks W-RXE-15, W-DUP-04, W-READ-01, W-READ-02 */
+ * that comes again begins anew. checks W-RXE-15[1], W-DUP-04, W-READ-01, W-READ-02 */
 static bool
 read_goes_on(struct sim_ep *ep, const struct roce_pkt *pkt)
 {

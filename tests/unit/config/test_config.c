@@ -62,6 +62,7 @@ parse_addresses(const char *addresses)
 		cr_assert_str_eq(err, text "\n");                                                  \
 	} while (0)
 
+/* checks W-CC-01[4] */
 Test(config, least_document_has_documented_defaults)
 {
 	cr_assert(parse(LEAST), "%s", err);
@@ -80,6 +81,7 @@ Test(config, least_document_has_documented_defaults)
 	cr_assert_eq(c.max_sessions, 64);
 	cr_assert_eq(c.max_memory_bytes, 1024ull << 20);
 	cr_assert_eq(c.max_qps, 1024);
+	cr_assert_not(c.port[0].ecn);
 	cr_assert_eq(c.max_mrs, 20000);
 	cr_assert_eq(c.window, 128);
 	cr_assert_eq(c.rto_floor_us, 10000);

@@ -120,8 +120,11 @@ Test(net_link, priorities)
 		&r, ARP_IN(ALL, ME, TAG("a007"), "001", ME, "0a4f0001", NOBODY, "0a4f0001"));
 }
 
-/* checks W-GID-01: each VLAN has the link-local address, as its neighbours want it; clients see
- * that of the port, and nothing of RoCEv2 that is for the VLAN's is taken for the port's. */
+/*
+ * checks W-GID-01[2,3,4]: each VLAN has the link-local address, as its neighbours want it;
+ * clients see that of the port, and nothing of RoCEv2 that is for the VLAN's is taken for the
+ * port's.
+ */
 Test(net_link, link_local_addresses)
 {
 	struct net_ip ip, ll = net_rig_ip("fe80::ff:fe00:7701"), peer = net_rig_ip("fe80::2");

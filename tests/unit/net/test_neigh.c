@@ -10,6 +10,7 @@ NET_RIG_SUITE(net_neigh, 4);
 
 static const uint8_t peer_mac[6] = {2, 0, 0, 0, 0x77, 2}, other_mac[6] = {2, 0, 0, 0, 0x77, 3};
 
+/* checks W-GID-03[1] */
 Test(net_neigh, asked_once_for_many_callers_and_answered)
 {
 	uint64_t before = net_generation(r.n);
@@ -61,7 +62,7 @@ Test(net_neigh, answer_after_the_third_question_is_good)
 	net_rig_expect_mac(&r, peer_mac);
 }
 
-/* checks W-GID-03 */
+/* checks W-GID-03[2] */
 Test(net_neigh, used_neighbour_is_probed_by_unicast_every_30_s)
 {
 	uint64_t start = r.now;
@@ -95,6 +96,7 @@ Test(net_neigh, probes_end_with_everybody_then_failure)
 	cr_assert_eq(net_rig_resolve(&r, "10.77.0.2"), NET_UNREACHABLE);
 }
 
+/* checks W-GID-03[2] */
 Test(net_neigh, neighbour_with_a_new_mac_is_found_by_the_probe)
 {
 	uint64_t before;
@@ -161,6 +163,7 @@ Test(net_neigh, second_answer_does_not_replace_the_first)
 	net_rig_expect_silence(&r);
 }
 
+/* checks W-GID-03[2,3] */
 Test(net_neigh, rumour_of_a_new_mac_makes_us_ask_everybody)
 {
 	net_rig_meet_peer(&r);

@@ -208,7 +208,7 @@ judge(const struct row *r)
 	pair_free(p);
 }
 
-/* checks R-CR-08, W-COMP-04[1], W-ERR-01[1,2,3], W-RESP-18 */
+/* checks R-CR-08, W-COMP-04[1], W-ERR-01[1,2,3], W-QP-02[3], W-RESP-18 */
 Test(error_classes, both_sides, .timeout = 120)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

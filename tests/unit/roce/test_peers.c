@@ -92,7 +92,10 @@ counted(const struct pair *p, enum fault fault)
 	}
 }
 
-/* All must be right, nothing is said of what is not, and of two faults the ICRC is noticed last. */
+/*
+ * checks W-RXE-01[1,2]: all must be right, nothing is said of what is not, and of two faults the
+ * ICRC is noticed last.
+ */
 Test(peers, W_RXE_01_what_is_accepted_and_in_which_order)
 {
 	struct peer_tape t;
@@ -144,8 +147,9 @@ only_acks(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *l
 }
 
 /*
- * rxe stops 128 packets beyond the last that was acknowledged and asks every 65: each packet that
- * asks is answered in the turn that took it, so that the window never closes and no time passes.
+ * checks W-RXE-10, W-RXE-11: rxe stops 128 packets beyond the last that was acknowledged and
+ * asks every 65: each packet that asks is answered in the turn that took it, so that the window
+ * never closes and no time passes.
  */
 Test(peers, W_RXE_11_a_window_of_128_never_closes)
 {
@@ -171,6 +175,63 @@ Test(peers, W_RXE_11_a_window_of_128_never_closes)
 			cr_assert_eq(acked, PEER_PSN + i);
 	}
 	pair_free(p);
+}
+
+/* checks W-RXE-12[1]: rxe with 7 retries repeats without end. It is told each time. */
+Test(peers, W_RXE_12_repeated_without_end)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+
+	peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, BYTES);
+	peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN);
+	for (unsigned i = 0; i < 1000; i++) {
+		p->now_ns += 500000000;
+		t.n = 0;
+		peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN, BYTES);
+		peer_heard(p, &t, 1, ROCE_SYN_ACK, PEER_PSN);
+	}
+	pair_expect_alive(p, 1, 0);
+	pair_free(p);
+}
+
+static unsigned
+count_requests(
+	struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	unsigned *asked = ctx;
+
+	(void)p;
+	(void)pkt;
+	(void)late_ns;
+	*asked += from == 0;
+	return 0;
+}
+
+/* checks W-RXE-24[1]: silence about a READ or an atomic is a loss like any other. */
+Test(peers, W_RXE_24_silence_is_asked_again_and_given_up)
+{
+	static const uint8_t ops[] = {NDSH_OP_READ, NDSH_OP_FETCH_ADD};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct pair *p = pair_new(&(struct pair_opts){.timeout_code = 10, .retry = 3});
+		const struct ndsh_sge sge = pair_sge(p, 0, 0, 8);
+		unsigned asked = 0;
+
+		p->tap = count_requests;
+		p->tap_ctx = &asked;
+		pair_post(p, 0, 0,
+			&(struct ndsh_swr){.context = 1,
+				.raddr = PAIR_VA,
+				.rkey = p->side[1].key,
+				.ctrl = NDSH_CTRL(ops[i], 1, 0, 0)},
+			&sge, NULL);
+		(void)pair_run(p, PAIR_LONG);
+		pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
+		pair_expect_dead(p, 0, 0, ROCE_REASON_RETRY_EXC);
+		cr_assert_geq(asked, 1 + 3u);
+		pair_free(p);
+	}
 }
 
 /* That SEND is acknowledged, and the peer is dead: only the next request finds it out. */

@@ -68,6 +68,7 @@ Test(publish, R_CQ_17_R_FL_05_all_cancelled_entries_before_the_word_of_it)
 	}
 }
 
+/* checks W-EVT-03[1,2,3] */
 Test(publish, W_EVT_03_overrun_fails_the_queue_pairs)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.qps = 2, .cq_depth = 4});
@@ -115,7 +116,7 @@ Test(publish, R_CQ_32_a_queue_that_fails_ends_its_queue_pairs)
 	pair_free(p);
 }
 
-/* Those of another queue are none of its business. checks W-EVT-03 */
+/* Those of another queue are none of its business. checks W-EVT-03[2] */
 Test(publish, W_EVT_03_queue_pairs_of_another_queue_go_on)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.qps = 1});

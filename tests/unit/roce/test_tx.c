@@ -67,8 +67,10 @@ hears(struct pair *p, unsigned i, uint8_t opcode, uint32_t psn, uint8_t tos)
 	pair_rx(p, 1, &in);
 }
 
-/* Word of congestion, then acknowledgements that stand alone, then data, in whatever order they
- * came to be owed. checks W-CC-04 */
+/*
+ * Word of congestion, then acknowledgements that stand alone, then data, in whatever order they
+ * came to be owed. checks W-CC-04[2]
+ */
 Test(tx, W_CC_04_congestion_first_then_acknowledgements)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.qps = 3, .set_psn = true});

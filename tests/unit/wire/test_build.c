@@ -101,6 +101,7 @@ Test(build, every_vector_decodes_and_encodes_back)
 	json_decref(all);
 }
 
+/* checks W-RXE-03 */
 Test(build, every_frame_of_a_stock_peer_decodes_and_encodes_back)
 {
 	unsigned files = 0, frames = 0;
@@ -189,6 +190,7 @@ assert_same_cnp(const char *hex)
 	}
 }
 
+/* checks W-CC-02[1,3,4,5] */
 Test(build, w_cc_02_the_cnp_of_hardware)
 {
 	static const char *const groups[] = {"captured", "rc"};
@@ -211,7 +213,10 @@ Test(build, w_cc_02_the_cnp_of_hardware)
 	json_decref(all);
 }
 
-/* Over IPv6, and with the priority that belongs to its class, unless all have one. */
+/*
+ * checks W-CC-02[4,5,6]: over IPv6, and with the priority that belongs to its class, unless all
+ * have one.
+ */
 Test(build, w_cc_02_a_cnp_in_a_vlan)
 {
 	static const struct {
@@ -223,7 +228,7 @@ Test(build, w_cc_02_a_cnp_in_a_vlan)
 	for (unsigned i = 0; i < 3; i++) {
 		struct roce_path path = {.sgid.raw = {0xfd, [15] = 1},
 			.dgid.raw = {0xfd, [15] = 2},
-			.ttl = 64,
+			.ttl = 7,
 			.tos = 26 << 2,
 			.flow_label = 0xabcde,
 			.udp_sport = 0xc123,
@@ -247,5 +252,6 @@ Test(build, w_cc_02_a_cnp_in_a_vlan)
 		cr_expect(pkt.becn && !pkt.mig && pkt.psn == 0);
 		cr_expect_eq(wire_rig_be16(pkt.l3 + 2), 0xbcde, "the flow label stays");
 		cr_expect_eq(pkt.l3[1] & 15, 0xa);
+		cr_expect_eq(pkt.l3[7], 7, "nor does the hop limit change");
 	}
 }

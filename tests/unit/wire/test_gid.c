@@ -5,7 +5,10 @@
 #include "wire/icrc.h"
 #include "wire/packet.h"
 
-/* An IPv6 address is its own GID, an IPv4 address in its mapped form; so on the way in and out. */
+/*
+ * checks W-GID-01[1]: an IPv6 address is its own GID, an IPv4 address in its mapped form; so on
+ * the way in and out.
+ */
 Test(gid, W_GID_01_addresses_are_gids)
 {
 	static const uint8_t v4[] = {192, 0, 2, 1};

@@ -102,8 +102,8 @@ say_marked(struct pair *p, uint8_t ecn, struct roce_pkt pkt)
 }
 
 /*
- * checks W-CC-01, W-CC-02, W-CC-06: a marked packet is executed like any other, and its sender's
- * queue pair is told. One that is only ECN-capable is not marked.
+ * checks W-CC-01[2,7], W-CC-02[1,2], W-CC-06, W-RXE-32: a marked packet is executed like any
+ * other, and its sender's queue pair is told. One that is only ECN-capable is not marked.
  */
 static void
 told(bool v6)
@@ -139,6 +139,7 @@ Test(congestion, who_sent_a_marked_packet_is_told_v6)
 	told(true);
 }
 
+/* checks W-CC-04[1] */
 Test(congestion, w_cc_04_once_in_a_while_for_each_queue_pair)
 {
 	const struct pair_opts o = {.qps = 2};
@@ -162,9 +163,59 @@ Test(congestion, w_cc_04_once_in_a_while_for_each_queue_pair)
 	pair_free(p);
 }
 
-/* What was sent twice, or comes too early, met congestion all the same. An acknowledgement did,
- * too, but nothing follows from it; nor does anything follow from what nobody of the connection
- * sent. */
+static unsigned
+lose_cnps(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	(void)tap(p, from, pkt, late_ns, ctx);
+	return pkt->opcode != ROCE_CNP;
+}
+
+/* checks W-CC-03[2]: lost, it is not sent again, however long nothing comes of it. */
+Test(congestion, w_cc_03_a_lost_cnp_is_lost)
+{
+	struct tape t;
+	struct pair *p = watched(&(struct pair_opts){0}, &t);
+
+	p->tap = lose_cnps;
+	say_marked(p, CE, write_only(p, PSN));
+	cr_expect_eq(t.cnps, 1);
+	for (unsigned i = 0; i < 1000; i++, p->now_ns += 10000000)
+		pair_turn(p, 1);
+	cr_expect_eq(t.cnps, 1);
+	cr_expect_not(roce_shard_tx_pending(p->side[1].shard, p->now_ns));
+	pair_free(p);
+}
+
+/* checks W-CC-05[2]: the bit of another InfiniBand is not looked at, and makes no CNP. */
+Test(congestion, w_cc_05_FECN_is_nothing)
+{
+	struct tape t;
+	struct pair *p = watched(&(struct pair_opts){.ecn = true}, &t);
+	const struct roce_pkt pkt = write_only(p, PSN);
+	uint8_t frame[ROCE_FRAME_MAX] = {0};
+	struct roce_hdr_tmpl tmpl;
+	struct roce_pkt parsed;
+	struct roce_qp_attr a;
+	uint32_t bytes;
+
+	pair_attr(p, 0, 0, &a);
+	roce_hdr_tmpl_init(&tmpl, &a.path);
+	bytes = roce_wire_seal(frame, &tmpl, roce_wire_build(frame, &tmpl, &pkt, 0), BYTES);
+	frame[tmpl.len + 4] |= 0x80; /* outside of the ICRC */
+	cr_assert_eq(roce_wire_parse(frame, bytes, &parsed), ROCE_WIRE_OK);
+	pair_rx(p, 1, &parsed);
+	pair_turn(p, 1);
+	cr_expect_eq(t.cnps, 0);
+	cr_expect_eq(t.others, 1, "it is executed and acknowledged");
+	cr_expect_eq(count(p, 1)->np_ecn_marked + count(p, 1)->rp_cnp_handled, 0);
+	pair_free(p);
+}
+
+/*
+ * checks W-CC-01[2,8]: what was sent twice, or comes too early, met congestion all the same. An
+ * acknowledgement did, too, but nothing follows from it; nor does anything follow from what no
+ * end of the connection sent.
+ */
 Test(congestion, w_cc_01_which_packets_tell)
 {
 	struct tape t;
@@ -199,7 +250,7 @@ Test(congestion, w_cc_01_which_packets_tell)
 	pair_free(p);
 }
 
-/* checks W-CC-07: the responder sent it, so the responder is told. */
+/* checks W-CC-07[1]: the responder sent it, so the responder is told. */
 Test(congestion, w_cc_07_a_marked_read_response)
 {
 	struct tape t;
@@ -229,8 +280,8 @@ Test(congestion, w_cc_07_a_marked_read_response)
 }
 
 /*
- * checks W-CC-03: CNPs of any look are taken, answered by nothing, and the connection goes on as if
- * there were none.
+ * checks W-CC-03[1,3,4,5,6]: CNPs of any look are taken, answered by nothing, and the connection
+ * goes on as if there were none.
  */
 Test(congestion, w_cc_03_a_cnp_is_no_packet_of_the_connection)
 {
@@ -273,7 +324,7 @@ Test(congestion, w_cc_03_a_cnp_is_no_packet_of_the_connection)
 	pair_free(p);
 }
 
-/* checks W-CC-08: what another host could have sent is not taken for one. */
+/* checks W-CC-08[1-4]: what another host could have sent is not taken for one. */
 Test(congestion, w_cc_08_a_cnp_of_a_stranger)
 {
 	struct tape t;

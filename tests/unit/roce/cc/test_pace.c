@@ -116,8 +116,8 @@ every_operation(struct pair *p)
 }
 
 /*
- * checks W-CC-01: whatever can be held back says ECT(0), in both directions; acknowledgements, of
- * which nobody can send less, do not. Without consent nothing does.
+ * checks W-CC-01[1,3,5]: whatever can be held back says ECT(0), in both directions;
+ * acknowledgements, of which no queue pair can send fewer, do not. Without consent nothing does.
  */
 static void
 says(bool ecn, bool v6)
@@ -207,7 +207,7 @@ Test(cc_pace, w_cc_01_requests_slow_down)
 	pair_free(p);
 }
 
-/* checks W-READ-04[2] */
+/* checks W-CC-07[2], W-READ-04[2] */
 Test(cc_pace, w_cc_07_read_responses_slow_down)
 {
 	struct pair *p = watched(&(struct pair_opts){.ecn = true});
@@ -221,7 +221,7 @@ Test(cc_pace, w_cc_07_read_responses_slow_down)
 	pair_free(p);
 }
 
-/* checks W-CC-05: BECN in any packet of the connection means the same. */
+/* checks W-CC-05[1]: BECN in any packet of the connection means the same. */
 Test(cc_pace, w_cc_05_becn_in_an_acknowledgement)
 {
 	struct pair *p = watched(&(struct pair_opts){.ecn = true});
@@ -236,6 +236,31 @@ Test(cc_pace, w_cc_05_becn_in_an_acknowledgement)
 	(void)pair_run(p, US);
 	cr_expect(paced(p, 0));
 	cr_expect_eq(count(p, 0)->rp_cnp_handled, 1);
+	pair_free(p);
+}
+
+/* checks W-CC-05[1]: and in a request, whose receiver sends data in the other direction. */
+Test(cc_pace, w_cc_05_becn_in_a_request)
+{
+	struct pair *p =
+		watched(&(struct pair_opts){.ecn = true, .set_psn = true, .sq_psn = {100, 200}});
+	static const uint8_t payload[8];
+
+	pair_inject(p, 0, 0,
+		&(struct roce_pkt){.opcode = ROCE_WRITE_ONLY,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.qpn = roce_qp_num(p->side[0].q[0].qp),
+			.psn = 200,
+			.payload_bytes = sizeof(payload),
+			.va = PAIR_VA,
+			.rkey = p->side[0].key,
+			.dma_bytes = sizeof(payload),
+			.becn = true},
+		payload);
+	(void)pair_run(p, US);
+	cr_expect(paced(p, 0));
+	cr_expect_eq(count(p, 0)->rp_cnp_handled, 1);
+	pair_expect_alive(p, 0, 0);
 	pair_free(p);
 }
 
@@ -364,7 +389,7 @@ Test(cc_pace, an_end_while_it_waits)
 	pair_free(p);
 }
 
-/* checks W-CC-08: strangers that know all but one thing slow no queue pair down. */
+/* checks W-CC-08[1,3,4]: strangers that know all but one thing slow no queue pair down. */
 Test(cc_pace, w_cc_08_notifications_of_strangers)
 {
 	struct pair *p = watched(&(struct pair_opts){.ecn = true});

@@ -102,7 +102,7 @@ Test(mr, W_MEM_01_keys_are_random)
 
 /*
  * A request, then one refused, then one more; receives on both sides: checks R-CR-08, R-POST-03,
- * W-ERR-01[1,3].
+ * W-ERR-01[1,3], W-QP-02[2].
  */
 static void
 refused_write(uint64_t raddr, uint32_t key_xor, uint32_t bytes)

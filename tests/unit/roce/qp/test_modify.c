@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "rigs/engine_pair.h"
+#include "rigs/scripted_peer.h"
 
 #define ALL_ATTRS 13u
 #define NOW	  UINT64_C(1000000000)
@@ -158,6 +158,7 @@ Test(qp_modify, values_out_of_range)
 	pair_free(p);
 }
 
+/* checks W-QP-01[1,3] */
 Test(qp_modify, W_QP_01_reset_forgets_everything_but_the_number)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});
@@ -194,7 +195,44 @@ Test(qp_modify, W_QP_01_reset_forgets_everything_but_the_number)
 	pair_free(p);
 }
 
-/* checks W-REQ-12[1-3] */
+/* checks W-QP-01[2]: a responder knows no atomic and no message of before, though the PSNs are the
+ * same; a requester waits for nothing. */
+Test(qp_modify, W_QP_01_nothing_of_before_is_left)
+{
+	const uint32_t rights = NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC;
+	struct peer_tape t;
+	struct pair *p = peer_with(&t, (struct pair_opts){.access = rights,
+					       .mr_access = rights | NDSH_ACCESS_LOCAL_WRITE});
+	struct roce_shard *s = p->side[1].shard;
+	struct roce_qp *qp = p->side[1].q[0].qp;
+	struct ndsh_cqe c;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		peer_say_plain(p, ROCE_FETCH_ADD, PEER_PSN + i, 0);
+		peer_silent(p, &t, i + 1);
+	}
+	pair_write(p, 1, 0, 1, 0, 0, 8, 0);
+	peer_silent(p, &t, 3);
+	cr_assert_neq(roce_shard_next_deadline(s), UINT64_MAX, "it waits for an ACK");
+	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RESET, 0, NULL), ROCE_MODIFY_OK);
+	cr_assert_eq(roce_shard_next_deadline(s), UINT64_MAX);
+	pair_connect(p, 1, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + i, 8);
+		peer_heard(p, &t, 4 + i, ROCE_SYN_ACK, PEER_PSN + i);
+		cr_assert_eq(t.said[3 + i].msn, i + 1, "it counts from 0");
+	}
+	peer_say_plain(p, ROCE_FETCH_ADD, PEER_PSN + 2, 0);
+	peer_silent(p, &t, 6);
+	for (uint32_t i = 0; i < 2; i++)
+		peer_say_plain(p, ROCE_FETCH_ADD, PEER_PSN + i, 0);
+	peer_silent(p, &t, 6);
+	cr_assert_not(pair_poll(p, 1, &c));
+	pair_expect_alive(p, 1, 0);
+	pair_free(p);
+}
+
+/* checks W-QP-03[1], W-REQ-12[1-3] */
 Test(qp_modify, W_REQ_12_sqd_finishes_the_message_and_starts_none)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256, .window = 16});
@@ -244,7 +282,7 @@ lose_first(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *
 	return from != 0 || pkt->opcode == ROCE_ACK || (*lost)++ != 0;
 }
 
-/* checks W-QP-03, W-REQ-12[2] */
+/* checks W-QP-03[2,3,4,5], W-REQ-12[2] */
 Test(qp_modify, W_QP_03_draining_is_told_when_all_that_was_begun_is_acknowledged)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = 256, .window = 16});

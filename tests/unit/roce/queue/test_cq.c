@@ -80,8 +80,8 @@ Test(cq, a_queue_that_overran_does_not_fail_again)
 /* ---- overruns, to the entry ---- */
 
 /*
- * checks R-CQ-31[1,3,5,6]: as many as it is deep are no overrun, one more is, wherever in the
- * ring it begins.
+ * checks R-CQ-31[1,3,5,6], W-EVT-03[2,3]: as many as it is deep are no overrun, one more is,
+ * wherever in the ring it begins.
  */
 Test(cq, W_EVT_03_one_more_than_there_is_room_for)
 {

@@ -11,7 +11,7 @@
 
 #define LONG UINT64_C(1000000000)
 
-/* checks R-FL-01[1], R-FL-04[1,2], R-ORD-03[2], W-QP-02 */
+/* checks R-FL-01[1], R-FL-04[1,2], R-ORD-03[2], W-QP-02[1,2] */
 Test(flush, W_ERR_03_modify_flushes_both_queues_in_order)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});

@@ -122,8 +122,8 @@ Test(srq, R_SR_06_empty_holds_the_sender_off)
 /* ---- the end of a queue pair ---- */
 
 /*
- * checks R-FL-08[1,2]: cancelled is the receive that a message is in the middle of; those still
- * shared stay.
+ * checks R-FL-08[1,2], W-EVT-02[1]: cancelled is the receive that a message is in the middle of;
+ * those still shared stay.
  */
 Test(srq, R_FL_08_W_EVT_02_flush_leaves_what_is_shared)
 {
@@ -153,7 +153,10 @@ Test(srq, R_FL_08_W_EVT_02_flush_leaves_what_is_shared)
 	pair_free(p);
 }
 
-/* The flush of a deep send queue takes turns: the end of the receives is told behind all of it. */
+/*
+ * checks W-EVT-02[1]: the flush of a deep send queue takes turns: the end of the receives is
+ * told behind all of it.
+ */
 Test(srq, W_EVT_02_told_when_the_receive_in_use_is_flushed)
 {
 	struct pair *p = pair_new(&(struct pair_opts){
@@ -180,7 +183,7 @@ Test(srq, W_EVT_02_told_when_the_receive_in_use_is_flushed)
 	pair_free(p);
 }
 
-/* Also without having taken any: checks W-EVT-02. */
+/* Also without having taken any: checks W-EVT-02[2]. */
 Test(srq, W_EVT_02_told_without_a_receive_taken)
 {
 	struct pair *p = srq_pair();
@@ -191,8 +194,7 @@ Test(srq, W_EVT_02_told_without_a_receive_taken)
 	pair_free(p);
 }
 
-/* ---- the limit ---- */
-
+/* checks W-EVT-01[1,2,3]: ---- the limit ---- */
 Test(srq, W_EVT_01_limit_fires_once_below_it)
 {
 	struct pair *p = srq_pair();
@@ -209,6 +211,7 @@ Test(srq, W_EVT_01_limit_fires_once_below_it)
 	pair_free(p);
 }
 
+/* checks W-EVT-01[4] */
 Test(srq, W_EVT_01_armed_below_the_limit_fires_at_once)
 {
 	struct pair *p = srq_pair();
@@ -247,8 +250,10 @@ Test(srq, used_ones_stay_and_domains_do_not_mix)
 	pair_free(p);
 }
 
-/* For each limit and number of receives: told once, when fewer than the limit are there, at the
- * moment of arming or later; a limit of 0 is none. checks W-EVT-01 */
+/*
+ * For each limit and number of receives: told once, when fewer than the limit are there, at the
+ * moment of arming or later; a limit of 0 is none. checks W-EVT-01[1-4]
+ */
 Test(srq, W_EVT_01_each_limit)
 {
 	enum { ENTRIES = 8 };

@@ -301,8 +301,11 @@ atomic_ack(struct pair *p, uint32_t psn, uint64_t was)
 	pair_turn(p, 0);
 }
 
-/* Three of them under way, and answers in any order: each one's own completes it, when it is its
- * turn. An answer that comes too early is asked for again. checks W-COMP-11[1,2], W-COMP-03[2] */
+/*
+ * Three of them under way, and answers in any order: each one's own completes it, when it is its
+ * turn. An answer that comes too early is asked for again. checks W-COMP-03[2], W-COMP-11[1,2],
+ * W-RXE-31[2]
+ */
 Test(completer, W_COMP_11_each_atomic_has_its_own_answer)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){0}, true);

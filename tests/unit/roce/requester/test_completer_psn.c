@@ -94,9 +94,12 @@ finished_before(struct pair *p, unsigned *next, uint32_t n)
 	pair_expect_none(p, 0);
 }
 
-/* One ACK, then another: newer, older or the same, with whatever credits. What is behind the newest
- * sent means nothing. What is not acknowledged, and no packet before, is sent again in the end.
- * checks W-COMP-02[1,2], W-COMP-01[1,2], W-PSN-01[1,2], W-PSN-05[1], W-TMR-03[1] */
+/*
+ * One ACK, then another: newer, older or the same, with whatever credits. What is behind the
+ * newest sent means nothing. What is not acknowledged, and no packet before, is sent again in
+ * the end. checks W-COMP-01[1,2], W-COMP-02[1,2], W-PSN-01[1,2], W-PSN-05[1], W-RXE-21,
+ * W-TMR-03[1]
+ */
 Test(completer_psn, W_COMP_02_each_acknowledgement)
 {
 	for (uint32_t one = 0; one < PSNS + 3; one++)
@@ -163,8 +166,10 @@ Test(completer_psn, W_COMP_05_each_rnr_nak)
 	refused_for_a_while(ROCE_SYN_RNR | 12); /* 0.64 ms */
 }
 
-/* What is before it succeeds, the request that it names fails, the rest is flushed. checks
- * W-COMP-04[1], W-COMP-05[3], W-COMP-06[1], W-ERR-01 */
+/*
+ * What is before it succeeds, the request that it names fails, the rest is flushed. checks
+ * W-COMP-04[1], W-COMP-05[3], W-COMP-06[1], W-ERR-01, W-RXE-28
+ */
 Test(completer_psn, W_COMP_05_each_fatal_nak)
 {
 	static const struct {

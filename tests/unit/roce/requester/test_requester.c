@@ -6,7 +6,7 @@
 
 #define MTU 256u
 
-/* checks W-REQ-04[1,2,6] */
+/* checks W-REQ-04[1,2,6], W-RXE-20 */
 Test(requester, W_REQ_04_last_packet_and_every_quarter_window)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU, .window = 64}, false);
@@ -25,7 +25,7 @@ Test(requester, W_REQ_04_last_packet_and_every_quarter_window)
 	pair_free(p);
 }
 
-/* checks W-REQ-04[3,4], W-REQ-08[1] */
+/* checks W-REQ-04[3,4], W-REQ-08[1], W-RXE-20 */
 Test(requester, W_REQ_04_packet_that_closes_the_window_and_first_of_a_retransmission)
 {
 	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU, .window = 20}, true);

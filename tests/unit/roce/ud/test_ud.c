@@ -510,7 +510,10 @@ expect_no_way_but_to_error(struct pair *p, struct roce_qp *qp)
 	}
 }
 
-/* Only from RESET, its end is that of any queue pair, and there is no life after it. */
+/*
+ * checks W-QP-02[1]: only from RESET, its end is that of any queue pair, and there is no life
+ * after it.
+ */
 Test(ud, W_QP_02_life)
 {
 	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});

@@ -41,7 +41,10 @@ Test(path, the_code_of_each_mtu)
 		cr_expect(eq(u8, ndd_mtu_code(128u << code), code));
 }
 
-/* checks W-CC-01: ECT(0) is said only by a queue pair that reacts; the client's bits are a wish */
+/*
+ * checks W-CC-01[3]: ECT(0) is said only by a queue pair that reacts; the client's bits are a
+ * wish
+ */
 Test(path, W_CC_01_the_class_says_ect_only_if_it_is_wanted)
 {
 	static const struct {

@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/daemon.h"
 #include "lcore/shard.h"
 #include "object/qp.h"
+#include "object/qp_path.h"
 #include "rigs/lone_shard.h"
+#include "rigs/net_rig.h"
+#include "roce/qp/qp.h"
 #include "session/session.h"
 
 #define TO_RTR                                                                                     \
@@ -156,7 +160,7 @@ Test(qp_step, what_is_too_much_is_named)
 	cr_expect(eq(i32, roce_qp_state_get(w.qp.engine), ROCE_QPS_INIT));
 }
 
-/* checks W-QP-05, W-QP-06: what the port or the engine does not carry is refused, by its name */
+/* checks W-QP-05, W-QP-06[2]: what the port or the engine does not carry is refused, by its name */
 Test(qp_step, W_QP_05_W_QP_06_values_out_of_range_are_named)
 {
 	struct roce_qp_attr attr = good;
@@ -228,4 +232,82 @@ Test(qp_step, after_reset_it_begins_anew)
 	w.qp.connected = true;
 	step_ok(ROCE_QPS_RESET, 0);
 	cr_expect(not(w.qp.by_hand), "its connection is the last word");
+}
+
+static uint16_t
+source_port(void)
+{
+	const struct roce_hdr_tmpl *t = &w.qp.engine->tmpl;
+	const uint8_t *udp = t->bytes + t->l3_off + 20;
+
+	return (uint16_t)(udp[0] << 8 | udp[1]);
+}
+
+/* A daemon that knows the peer's neighbour, and the queue pair in SQD. */
+static void
+on_a_network(struct ndd *d, struct net_rig *net)
+{
+	static struct config cfg;
+
+	net_rig_init(net, 16);
+	net_rig_meet_peer(net);
+	TAILQ_INIT(&d->paths);
+	TAILQ_INIT(&d->conns);
+	d->net = net->n;
+	d->cfg = &cfg;
+	d->plane.port[0].mtu = 1500;
+	w.s.daemon = d;
+	step_ok(ROCE_QPS_INIT, ROCE_QPA_ACCESS);
+	step_ok(ROCE_QPS_RTS, TO_RTR | TO_RTS);
+	step_ok(ROCE_QPS_SQD, 0);
+}
+
+static void
+take_path(uint32_t flow_label)
+{
+	const struct net_ip from = net_rig_ip("10.77.0.1"), to = net_rig_ip("10.77.0.2");
+	struct ndd_qp_step st = {.to = ROCE_QPS_SQD,
+		.mask = ROCE_QPA_PATH,
+		.attr.path = {.ttl = 64, .flow_label = flow_label}};
+	char why[WHY] = "";
+
+	memcpy(st.attr.path.sgid.raw, from.b, 16);
+	memcpy(st.attr.path.dgid.raw, to.b, 16);
+	cr_assert(eq(i32, ndd_qp_path_take(&w.s, &w.qp, &st, why, WHY), NDSH_OK), "%s", why);
+}
+
+/* checks W-QP-04: the port follows from the new path's flow label (W-CM-71). */
+Test(qp_step, W_QP_04_a_new_path_in_sqd_has_a_port_of_its_own)
+{
+	static const uint32_t labels[] = {0x54321, 0x12345};
+	static struct ndd d;
+	struct net_rig net;
+
+	on_a_network(&d, &net);
+	for (unsigned i = 0; i < 2; i++) {
+		take_path(labels[i]);
+		cr_expect(eq(u16, source_port(), roce_flow_sport(labels[i], 1, 2)));
+	}
+	cr_expect(ne(u16, roce_flow_sport(labels[0], 1, 2), roce_flow_sport(labels[1], 1, 2)));
+}
+
+/* checks W-GID-03[2,3]: frames go to the old MAC address until the new one is known, and then to
+ * that one. */
+Test(qp_step, W_GID_03_a_neighbours_new_address_is_followed)
+{
+	static const uint8_t peer[6] = {2, 0, 0, 0, 0x77, 2}, other[6] = {2, 0, 0, 0, 0x77, 3};
+	static struct ndd d;
+	struct net_rig net;
+
+	on_a_network(&d, &net);
+	take_path(0);
+	cr_assert(zero(int, memcmp(w.qp.engine->tmpl.bytes, peer, 6)));
+	net_rig_run_until(&net, net.now + 2 * S);
+	net_rig_rx(&net, ARP(ALL, OTHER, "001", OTHER, IP_PEER, NOBODY, IP_PEER));
+	net_rig_expect_tx(&net, ARP_ASK_PEER);
+	ndd_qp_path_tick(&d, net.now);
+	cr_expect(zero(int, memcmp(w.qp.engine->tmpl.bytes, peer, 6)), "it is being asked");
+	net_rig_rx(&net, ARP(ME, OTHER, "002", OTHER, IP_PEER, ME, IP_ME));
+	ndd_qp_path_tick(&d, net.now);
+	cr_expect(zero(int, memcmp(w.qp.engine->tmpl.bytes, other, 6)));
 }

@@ -272,7 +272,10 @@ Test(ndd_group, W_MC_07_an_address_that_is_taken_away)
 	cr_expect(eq(int, TAILQ_EMPTY(&r->d.groups), 1));
 }
 
-/* checks W-MC-06[4-6]: what a datagram to a group leaves with; no service is looked up there. */
+/*
+ * checks W-CC-01[6], W-MC-06[4-6]: what a datagram to a group leaves with; no service is looked
+ * up there.
+ */
 Test(ndd_group, W_MC_06_headers_of_a_handle)
 {
 	static const uint8_t from[] = {10, 77, 0, 1}, own_mac[] = {2, 0, 0, 0, 0x77, 1},
@@ -292,6 +295,7 @@ Test(ndd_group, W_MC_06_headers_of_a_handle)
 	cr_expect(eq(int, memcmp(entry->tmpl.bytes, mac, 6), 0));
 	cr_expect(eq(int, memcmp(entry->tmpl.bytes + 6, own_mac, 6), 0));
 	cr_expect(eq(u8, entry->tmpl.bytes[14 + 8], 64), "TTL");
+	cr_expect(eq(u8, entry->tmpl.bytes[14 + 1], 0), "no ECT: W-CC-01");
 	cr_expect(eq(int, memcmp(entry->tmpl.bytes + 14 + 12, from, 4), 0));
 	cr_expect(eq(int, memcmp(entry->tmpl.bytes + 14 + 16, ip.b + 12, 4), 0));
 
