@@ -158,8 +158,8 @@ scenario_remote_invalidate(struct pair *p)
 }
 
 /*
- * checks R-INV-08[3], W-INV-03[3]: a write with the token right behind the send that
- * invalidates it, on the same connection, does not arrive.
+ * checks R-INV-08[3], W-INV-03[3]: a write with the token right behind the send that invalidates
+ * it, on the same connection, does not arrive.
  */
 void
 scenario_remote_invalidate_then_write(struct pair *p)

@@ -39,8 +39,8 @@ one_offer(struct meeting *m, const uint32_t a[2], const uint32_t b[2], uint32_t 
 }
 
 /*
- * checks R-CONN-09[3-6,8], R-CONN-23: offers and answers of all kinds, beyond the adapter's
- * limit too.
+ * checks R-CONN-09[3-6,8], R-CONN-23, W-ATOM-01[3], W-QP-06[1]: offers and answers of all kinds,
+ * beyond the adapter's limit too.
  */
 void
 scenario_read_limits(struct pair *p)

@@ -266,3 +266,44 @@ Test(domains, no_local_request_changes_what_is_of_another)
 		domains_free(p);
 	}
 }
+
+/* checks W-MEM-05[5]: a region that is not registered is free for its own domain alone. */
+Test(domains, no_queue_pair_registers_a_region_of_another)
+{
+	struct pair *p = domains_pair();
+	struct fast *f = fast_new(p, true);
+	struct opened o = {.va = FAST_BASE};
+
+	fast_register(p, OTHER, 3, f, 0, 1, 8, FAST_LOCAL | WINDOW_RW);
+	o.token = f->token;
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 3, NDSH_WC_LOC_QP_OP_ERR);
+	ask(p, 0, NDSH_OP_READ, &o);
+	pair_expect(p, 0, NDSH_OP_READ, NDSH_WC_REM_ACCESS_ERR);
+	close_kind(p, FAST, f, NULL);
+	domains_free(p);
+}
+
+/* A READ that ends the registration of its sink ends none of another domain, though it has no byte
+ * to place there that would be refused. */
+Test(domains, no_read_of_no_bytes_ends_what_is_of_another)
+{
+	struct pair *p = domains_pair();
+	struct fast *f = NULL;
+	struct window v;
+	struct opened o = open_kind(p, FAST, &f, &v);
+	const struct ndsh_sge sink = {.addr = FAST_BASE, .len = 0, .key = f->local};
+
+	pair_post(p, 1, OTHER,
+		&(struct ndsh_swr){.context = 3,
+			.raddr = PAIR_VA,
+			.rkey = p->side[0].key,
+			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, NDSH_WRF_LOCAL_INV, 0)},
+		&sink, NULL);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 3, NDSH_WC_LOC_QP_OP_ERR);
+	ask(p, 0, NDSH_OP_READ, &o);
+	pair_expect(p, 0, NDSH_OP_READ, NDSH_WC_SUCCESS);
+	close_kind(p, FAST, f, &v);
+	domains_free(p);
+}
