@@ -132,7 +132,7 @@ refused_write(uint64_t raddr, uint32_t key_xor, uint32_t bytes)
 	pair_free(p);
 }
 
-/* checks W-RESP-13[2,7] */
+/* checks W-MEM-01[1], W-RESP-13[2,7] */
 Test(mr, W_RESP_13_key)
 {
 	for (unsigned bit = 0; bit < 32; bit++)

@@ -55,7 +55,10 @@ Test(completer, W_COMP_01_what_was_not_sent_yet_is_not_acknowledged)
 	pair_free(p);
 }
 
-/* checks W-AETH-02, W-AETH-04[1]: whatever number of credits a peer tells, requests go on. */
+/*
+ * checks W-AETH-02, W-AETH-04[1], W-RXE-19: whatever number of credits a peer tells, requests go
+ * on.
+ */
 Test(completer, W_AETH_04_credits_of_the_peer_hold_nothing_back)
 {
 	for (uint8_t code = 0; code < 32; code++) {

@@ -209,9 +209,9 @@ found(struct pair *p, uint32_t i)
 }
 
 /*
- * checks W-DUP-05[1,2]: many queue pairs add to one counter, 5 of 100 frames are lost and as
- * many come twice: what the adders saw are the sums 0..n-1, each once. ATOMICS=1000000 for a
- * long run.
+ * checks W-ATOM-03[4], W-DUP-05[1,2]: many queue pairs add to one counter, 5 of 100 frames are
+ * lost and as many come twice: what the adders saw are the sums 0..n-1, each once.
+ * ATOMICS=1000000 for a long run.
  */
 Test(atomics, W_DUP_05_exact_sums_under_loss, .timeout = 600)
 {
@@ -457,8 +457,9 @@ Test(atomics, W_ACK_03_answers_leave_in_order)
 }
 
 /*
- * checks W-DUP-05[1,2,3,4]: as many as were agreed are answered again with what they found then;
- * an older one, one that was none, or not that one, in silence. None is executed again.
+ * checks W-ATOM-01[1,2], W-DUP-05[1,2,3,4]: as many as were agreed are answered again with what
+ * they found then; an older one, one that was none, or not that one, in silence. None is
+ * executed again.
  */
 Test(atomics, W_ATOM_01_W_DUP_05_duplicates)
 {
@@ -488,6 +489,28 @@ Test(atomics, W_ATOM_01_W_DUP_05_duplicates)
 	cr_assert_eq(t.n, 34);
 	cr_assert_eq(*word(p, 1, WORD), 0);
 	pair_expect_alive(p, 1, 0);
+	pair_free(p);
+}
+
+/* checks W-ATOM-01[4]: fewer were agreed, and there are 16 slots all the same. */
+Test(atomics, W_ATOM_01_sixteen_slots_whatever_was_agreed)
+{
+	struct tape t;
+	struct pair *p = peer_new(&t, 1);
+
+	for (uint32_t i = 0; i < 17; i++) {
+		say(p, ROCE_FETCH_ADD, PSN + i, 1, 0);
+		drain(p);
+	}
+	for (uint32_t i = 1; i < 17; i++) {
+		say(p, ROCE_FETCH_ADD, PSN + i, 1, 0);
+		drain(p);
+		heard(&t, 16 + i, ROCE_ATOMIC_ACK, PSN + i, i);
+	}
+	say(p, ROCE_FETCH_ADD, PSN, 1, 0); /* the 17th is in its slot */
+	drain(p);
+	cr_assert_eq(t.n, 33);
+	cr_assert_eq(*word(p, 1, WORD), 17);
 	pair_free(p);
 }
 

@@ -214,7 +214,7 @@ rest(struct pair *p, struct peer_tape *t)
 
 /*
  * Asked for again from each of its responses on: that one is FIRST or ONLY, and the others
- * follow, with PSNs that start at the request's. checks W-DUP-03[1,8], W-DUP-04
+ * follow, with PSNs that start at the request's. checks W-DUP-03[1,8], W-DUP-04, W-RXE-17
  */
 Test(duplicate, W_DUP_04_from_each_response_on)
 {
@@ -326,8 +326,8 @@ Test(duplicate, W_DUP_03_what_is_still_queued)
 }
 
 /*
- * One that differs in anything is no repetition. checks W-DUP-03[2,3,5,6], W-DUP-07[1,2],
- * W-DUP-08
+ * One that differs in anything is no repetition. checks W-ATOM-01[1], W-DUP-03[2,3,5,6],
+ * W-DUP-07[1,2], W-DUP-08
  */
 Test(duplicate, W_DUP_03_what_is_not_the_same)
 {
@@ -365,7 +365,7 @@ Test(duplicate, W_DUP_03_what_is_not_the_same)
 /*
  * A write of another length, or to another place, or a SEND where a WRITE was, is acknowledged
  * all the same: its PSN was executed, and nothing of it is looked at. checks W-DUP-01[1,2],
- * W-DUP-07[1,2]
+ * W-DUP-07[1,2], W-INV-04[1]
  */
 Test(duplicate, W_DUP_01_nothing_of_it_is_looked_at)
 {
@@ -413,7 +413,7 @@ struct sent {
 /*
  * New requests of all kinds, and now and then one of the last four again: each atomic tells what
  * it found when it was executed, each READ comes with the right PSNs, no write is done twice,
- * and no ACK names what was not executed. checks W-AETH-01[6], W-ATOM-01, W-DUP-01[1],
+ * and no ACK names what was not executed. checks W-AETH-01[6], W-ATOM-01[1], W-DUP-01[1],
  * W-DUP-03[1,8], W-DUP-05[1,2], W-PSN-05[2]
  */
 Test(duplicate, W_DUP_05_everything_may_come_again)

@@ -124,7 +124,7 @@ Test(responder, W_RESP_06_atomics_without_the_right_are_refused)
 	VIOLATES({ROCE_FETCH_ADD, 0, 0});
 }
 
-/* checks W-RESP-01[2], W-RESP-02[1,3,4], W-RESP-04 */
+/* checks W-NEG-06, W-RESP-01[2], W-RESP-02[1,3,4], W-RESP-04 */
 Test(responder, W_RESP_02_one_sequence_nak_per_gap)
 {
 	struct peer_tape t;
@@ -147,7 +147,7 @@ Test(responder, W_RESP_02_one_sequence_nak_per_gap)
 	pair_free(p);
 }
 
-/* checks W-AETH-01[7], W-RESP-03[1] */
+/* checks W-AETH-01[7], W-RESP-03[1], W-RXE-14[1,2] */
 Test(responder, W_RESP_03_W_RESP_08_rnr_and_silence_behind_it)
 {
 	struct peer_tape t;

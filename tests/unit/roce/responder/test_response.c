@@ -46,7 +46,7 @@ Test(response, W_ACK_02_coalesced_and_W_ACK_01_only_if_asked)
 	pair_free(p);
 }
 
-/* checks W-ACK-04, W-PSN-03[3], W-READ-01[2,3], W-RESP-01[3] */
+/* checks W-ACK-04, W-PSN-03[3], W-READ-01[2,3], W-RESP-01[3], W-RXE-18 */
 Test(response, W_ACK_03_answers_leave_in_PSN_order)
 {
 	struct peer_tape t;
