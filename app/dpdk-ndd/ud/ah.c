@@ -169,7 +169,7 @@ ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (m->priv_bytes > NDSH_LOOKUP_DATA_MAX)
 		return NDSH_ERR_PRIVATE_DATA_SIZE;
 	memcpy(remote.raw, m->remote.ip, 16);
-	/* No service is looked up by asking everybody. */
+	/* No service is looked up at a group: each member would answer. */
 	if (!ndd_is_destination(&m->remote) || (m->look_up != 0 && roce_gid_is_group(&remote)))
 		return NDSH_ERR_BAD_DESTINATION;
 	ah = calloc(1, sizeof(*ah));

@@ -179,7 +179,7 @@ Test(cc_rate, alpha_remembers_the_last_milliseconds)
 	cr_expect_gt(r.alpha, 55000, "the next would take nearly half");
 }
 
-/* However long nobody asked: a sixteenth of alpha goes with each period. */
+/* However long the rate was not asked for: a sixteenth of alpha goes with each period. */
 Test(cc_rate, alpha_fades_period_by_period)
 {
 	double alpha = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Datagrams between two engines: what arrives, what is dropped, and whose mistake costs what. */
+/* Datagrams between two engines: what arrives, what is dropped, and what mistakes cost. */
 #include <criterion/criterion.h>
 #include <string.h>
 
