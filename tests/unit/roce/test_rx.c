@@ -9,8 +9,8 @@
 #include "roce/shard/shard.h"
 
 /*
- * checks W-PKT-06[1,2]: whatever port a packet comes from, also that of another queue pair's
- * flow.
+ * checks W-PKT-06[1,2], W-RXE-04: whatever port a packet comes from, also that of another queue
+ * pair's flow.
  */
 Test(rx, W_PKT_06_the_QPN_alone_finds_the_queue_pair)
 {

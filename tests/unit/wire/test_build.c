@@ -68,7 +68,7 @@ check_masked_input(const char *name, json_t *v, const uint8_t *frame, size_t byt
 	cr_expect_eq(crc, wire, "%s: CRC of the masked input", name);
 }
 
-/* checks W-ICRC-01, W-ICRC-03[1,2], W-ICRC-04[1,2], W-PKT-09[1,2] */
+/* checks W-GID-02, W-ICRC-01, W-ICRC-03[1,2], W-ICRC-04[1,2], W-PKT-09[1,2] */
 Test(build, every_vector_decodes_and_encodes_back)
 {
 	static const char *const groups[] = {"captured", "rc", "cm"};

@@ -133,7 +133,7 @@ try_attr(struct pair *p, enum roce_qp_state from, const struct roce_qp_attr *a)
 		cr_assert_eq(try_attr(p, from, &a), ROCE_MODIFY_BAD_VALUE, #field " " #value);     \
 	} while (0)
 
-/* checks W-PKT-11[5], W-QP-06 */
+/* checks W-PKT-11[5], W-QP-06[2] */
 Test(qp_modify, values_out_of_range)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});

@@ -88,8 +88,8 @@ send_all(struct world *w, uint32_t bytes, uint32_t q_key)
 }
 
 /*
- * checks W-MC-07, W-PKT-07[1,5,6]: header and payload of each copy, for both families, one for
- * each member, and none for others.
+ * checks W-MC-06[1], W-MC-07[1,3,16], W-PKT-07[1,5,6]: header and payload of each copy, for both
+ * families, one for each member, and none for others.
  */
 Test(group, W_MC_07_a_copy_for_each_member)
 {
@@ -124,7 +124,10 @@ Test(group, W_MC_07_a_copy_for_each_member)
 	}
 }
 
-/* checks W-MC-07, W-PKT-13[1,3], W-UD-01: each member by its own key, receive and state. */
+/*
+ * checks W-MC-06[2], W-MC-07[2,4], W-PKT-13[1,3], W-UD-01: each member by its own key, receive
+ * and state.
+ */
 Test(group, W_MC_07_members_are_judged_one_by_one)
 {
 	struct world w;
@@ -162,8 +165,8 @@ Test(group, W_MC_07_members_are_judged_one_by_one)
 }
 
 /*
- * checks W-ICRC-05[1,2], W-MC-07, W-PKT-11[4]: a broken ICRC, another transport's opcode, a
- * group as the source: no copy.
+ * checks W-ICRC-05[1,2], W-MC-07[5-8], W-MC-08[5,6], W-PKT-11[4]: a broken ICRC, another
+ * transport's opcode, a group as the source: no copy.
  */
 Test(group, W_MC_07_checks_of_the_packet)
 {
