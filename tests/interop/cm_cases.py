@@ -67,7 +67,7 @@ def leave(one, other, name):
         p.ask("drop", name)
 
 
-# checks W-CM-06, W-CM-09
+# checks W-CM-06[3], W-CM-09[2]
 def private_data(bench, family, direction):
     def act():
         with partners(bench, family) as pair:

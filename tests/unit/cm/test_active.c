@@ -159,7 +159,10 @@ Test(cm_active, W_CM_33_the_ack_timeout_that_a_REP_makes)
 	}
 }
 
-/* A REP without a communication ID, or with a queue pair that no peer can have. */
+/*
+ * checks W-CM-01[9-11]: a REP without a communication ID, or with a queue pair that no peer can
+ * have.
+ */
 Test(cm_active, a_rep_that_names_nothing_is_malformed)
 {
 	static const struct {

@@ -7,6 +7,7 @@
 #include "rigs/pcap.h"
 #include "cm/build.h"
 #include "cm/manager.h"
+#include "cm/sidr.h"
 
 #define MSG 24u /* a message begins behind the header of its MAD */
 
@@ -36,6 +37,37 @@ Test(cm_build, t_ts_4_req_like_linux)
 	cr_expect(roce_gid_equal(&ip.src, &m->sgid));
 	cr_expect(roce_gid_equal(&ip.dst, &m->dgid));
 	cm_net_settle(net);
+	cm_net_free(net);
+}
+
+/* checks W-CM-06[3,4]: in the bytes of both messages that have the header of 36 bytes in front; the
+ * first, the last, and the whole field. */
+Test(cm_build, w_cm_06_where_the_users_data_begin)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A];
+	struct roce_cm_connect c = cm_net_connect_params(net);
+	struct roce_cm_sidr_query q = {.local = c.local, .remote = c.remote};
+	uint8_t data[181];
+	struct roce_cm_tx tx;
+
+	for (unsigned i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i + 1);
+	c.priv = q.priv = data;
+	c.priv_bytes = 57;
+	cr_expect_null(roce_cm_connect(a->cm, 0, &c));
+	c.priv_bytes = 56;
+	cr_assert_not_null(roce_cm_connect(a->cm, 0, &c));
+	cr_assert(roce_cm_tx(a->cm, &tx));
+	cr_expect_arr_eq(tx.mad + 200, data, 56);
+	cr_expect_arr_eq(tx.mad + 196, c.remote.gid.raw + 12, 4);
+	q.priv_bytes = 181;
+	cr_expect_null(roce_cm_sidr_query(a->cm, 0, &q));
+	q.priv_bytes = 180;
+	cr_assert_not_null(roce_cm_sidr_query(a->cm, 0, &q));
+	cr_assert(roce_cm_tx(a->cm, &tx));
+	cr_expect_arr_eq(tx.mad + MSG + 16 + 36, data, 180);
+	cr_expect_arr_eq(tx.mad + MSG + 16 + 32, c.remote.gid.raw + 12, 4);
 	cm_net_free(net);
 }
 
@@ -174,6 +206,7 @@ compare_capture(const char *path, unsigned seen[CM_NET_ATTRS])
 	pcap_close(&f);
 }
 
+/* checks W-CM-07[1,2], W-CM-09[1] */
 Test(cm_build, t_ts_4_the_mads_of_linux_byte_for_byte)
 {
 	unsigned seen[CM_NET_ATTRS] = {0};

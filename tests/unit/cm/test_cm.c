@@ -5,7 +5,7 @@
 
 #include "rigs/cm_net.h"
 
-/* checks W-CM-09, W-CM-37 */
+/* checks W-CM-09[2], W-CM-37 */
 static void
 check_values(bool v6)
 {

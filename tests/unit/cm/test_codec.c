@@ -73,6 +73,7 @@ Test(cm_codec, t_cm_1_every_vector_encodes_back)
 	json_decref(root);
 }
 
+/* checks W-CM-06[3] */
 Test(cm_codec, t_cm_1_req_fields)
 {
 	struct cm_ip_hdr ip;
@@ -237,7 +238,7 @@ Test(cm_codec, t_cm_1_captures_of_linux_peers_encode_back)
 
 /* ---- garbage ---- */
 
-/* checks W-CM-01, W-CM-05 */
+/* checks W-CM-01[1,2,4-6], W-CM-04[1], W-CM-05[1] */
 Test(cm_codec, t_cm_8_bad_headers)
 {
 	static const struct {
@@ -268,6 +269,7 @@ Test(cm_codec, t_cm_8_bad_headers)
 	}
 }
 
+/* checks W-CM-01[8] */
 Test(cm_codec, additional_reject_information_longer_than_its_field)
 {
 	uint8_t mad[ROCE_MAD_BYTES];
@@ -280,8 +282,7 @@ Test(cm_codec, additional_reject_information_longer_than_its_field)
 	cr_expect_eq(cm_mad_decode(&m, mad), CM_DECODE_MALFORMED);
 }
 
-/* ---- RDMA IP CM header ---- */
-
+/* checks W-CM-07[1]: ---- RDMA IP CM header ---- */
 Test(cm_codec, w_cm_07_addresses_of_both_families)
 {
 	struct cm_ip_hdr v4 = {.src_port = 0xabcd}, v6 = v4, back;
@@ -304,6 +305,7 @@ Test(cm_codec, w_cm_07_addresses_of_both_families)
 	cr_expect_arr_eq(&back, &v6, sizeof(v6));
 }
 
+/* checks W-CM-06[1,2], W-CM-07[3] */
 Test(cm_codec, w_cm_06_unknown_header_versions)
 {
 	struct cm_ip_hdr h;

@@ -135,8 +135,8 @@ Test(cm_details, w_cm_40_a_new_life_begins_with_another_transaction)
 	cm_net_free(net);
 }
 
-/* checks W-CM-08: the extended transport type is one of what a REQ must not ask for. */
-Test(cm_details, w_cm_08_another_transport)
+/* The extended transport type is one of what a REQ must not ask for. */
+Test(cm_details, another_transport)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct cm_at_bench b = cm_at_bring(A_DEAD);
@@ -155,7 +155,7 @@ Test(cm_details, w_cm_08_another_transport)
 	}
 }
 
-/* checks W-CM-07: an address in a header of version 6 is none of IPv4, in either place. */
+/* checks W-CM-07[1,3]: an address in a header of version 6 is none of IPv4, in either place. */
 Test(cm_details, w_cm_07_no_mapped_address_in_a_header_of_ipv6)
 {
 	const struct roce_gid v6 = {{0x20, 1, 0xd, 0xb8, [15] = 1}},
@@ -243,8 +243,8 @@ Test(cm_details, a_query_that_never_left)
 	cm_net_free(net);
 }
 
-/* checks W-CM-09: a SIDR_REP names the service that was asked for. */
-Test(cm_details, w_cm_09_a_reply_names_the_service)
+/* A SIDR_REP names the service that was asked for. */
+Test(cm_details, a_reply_names_the_service)
 {
 	struct cm_net *net = cm_net_new(false);
 	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];

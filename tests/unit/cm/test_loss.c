@@ -43,7 +43,7 @@ static const struct {
 
 #define MESSAGES (sizeof(messages) / sizeof(messages[0]))
 
-/* checks W-CM-03 */
+/* checks W-CM-03[2] */
 Test(cm_loss, t_cm_2_first_n_copies_of_each_message_lost)
 {
 	for (unsigned i = 0; i < MESSAGES; i++) {
@@ -60,6 +60,7 @@ Test(cm_loss, t_cm_2_first_n_copies_of_each_message_lost)
 	}
 }
 
+/* checks W-CM-03[2] */
 Test(cm_loss, t_cm_3_each_message_doubled)
 {
 	for (unsigned i = 0; i < MESSAGES; i++) {

@@ -41,6 +41,27 @@ spoil_header_version(struct cm_mad *m)
 }
 
 static void
+spoil_ip_version_5(struct cm_mad *m)
+{
+	m->priv[1] = 0x50;
+}
+
+static void
+spoil_ip_version_0(struct cm_mad *m)
+{
+	m->priv[1] = 0;
+}
+
+/* What the GIDs say, too, and yet it is no IPv6. */
+static void
+spoil_mapped(struct cm_mad *m)
+{
+	m->priv[1] = 0x60;
+	memcpy(m->priv + 4, m->sgid.raw, 16);
+	memcpy(m->priv + 20, m->dgid.raw, 16);
+}
+
+static void
 spoil_header_source(struct cm_mad *m)
 {
 	m->priv[19] ^= 1;
@@ -115,12 +136,15 @@ spoil_hop_limit(struct cm_mad *m)
 	m->slid = m->dlid = 0;
 }
 
-/* checks W-CM-06 */
+/* checks W-CM-06[1,2], W-CM-07[3], W-CM-08[1-4] */
 Test(cm_passive, w_cm_08_reqs_that_contradict_themselves)
 {
 	for (unsigned v6 = 0; v6 < 2; v6++) {
 		cr_expect_eq(reason_for(spoil_nothing, v6), 0);
 		cr_expect_eq(reason_for(spoil_header_version, v6), 28, "W-CM-06");
+		cr_expect_eq(reason_for(spoil_ip_version_5, v6), 28, "W-CM-06");
+		cr_expect_eq(reason_for(spoil_ip_version_0, v6), 28, "W-CM-06");
+		cr_expect_eq(reason_for(spoil_mapped, v6), v6 ? 0 : 28, "W-CM-07");
 		cr_expect_eq(reason_for(spoil_header_source, v6), 28);
 		cr_expect_eq(reason_for(spoil_header_destination, v6), 28);
 		cr_expect_eq(reason_for(spoil_local_gid, v6), 28);

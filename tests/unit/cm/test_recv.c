@@ -5,7 +5,9 @@
 
 #include "rigs/cm_net.h"
 
-/* checks W-CM-01, W-CM-04 */
+#define MSG 24u /* a message begins behind the header of its MAD */
+
+/* checks W-CM-01[1,2,9-11], W-CM-04[1] */
 Test(cm_recv, t_cm_8_garbage_is_counted_and_dropped)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -38,6 +40,84 @@ Test(cm_recv, t_cm_8_garbage_is_counted_and_dropped)
 	cm_net_free(net);
 }
 
+/* What of a good message of its kind is spoilt: bytes of the MAD. */
+static const struct spoilt {
+	const char *what;
+	enum cm_attr attr;
+	uint8_t at, bytes, value[4];
+} spoilt[] = {
+	{"base version", CM_ATTR_REQ, 0, 1, {2}},
+	{"method Get", CM_ATTR_REQ, 3, 1, {0x01}},
+	{"method GetResp", CM_ATTR_REQ, 3, 1, {0x81}},
+	{"method Send, response bit", CM_ATTR_REQ, 3, 1, {0x83}},
+	{"class version 1", CM_ATTR_REQ, 2, 1, {1}},
+	{"class version 3", CM_ATTR_REQ, 2, 1, {3}},
+	{"attribute 0x000f", CM_ATTR_REQ, 16, 2, {0x00, 0x0f}},
+	{"attribute 0x001b", CM_ATTR_REQ, 16, 2, {0x00, 0x1b}},
+	{"attribute 0x0110", CM_ATTR_REQ, 16, 2, {0x01, 0x10}},
+	{"Send of ClassPortInfo", CM_ATTR_REQ, 16, 2, {0x00, 0x01}},
+	{"ARI of 73 bytes", CM_ATTR_REJ, MSG + 9, 1, {73 << 1}},
+	{"ID 0 in a REQ", CM_ATTR_REQ, MSG, 4, {0}},
+	{"ID 0 in a REP", CM_ATTR_REP, MSG, 4, {0}},
+	{"QPN 0 in a REQ", CM_ATTR_REQ, MSG + 32, 3, {0}},
+	{"QPN 1 in a REQ", CM_ATTR_REQ, MSG + 32, 3, {0, 0, 1}},
+	{"QPN 0 in a REP", CM_ATTR_REP, MSG + 12, 3, {0}},
+	{"QPN 1 in a REP", CM_ATTR_REP, MSG + 12, 3, {0, 0, 1}},
+	{"nothing", CM_ATTR_REQ, 0, 0, {0}},
+	{"nothing", CM_ATTR_REP, 0, 0, {0}},
+	{"nothing", CM_ATTR_REJ, 0, 0, {0}},
+};
+
+/* checks W-CM-01[1,2,4-6,8-11]: each of these alone, without an answer or an event. */
+Test(cm_recv, w_cm_01_what_is_malformed)
+{
+	for (unsigned i = 0; i < sizeof(spoilt) / sizeof(spoilt[0]); i++) {
+		const struct spoilt *s = &spoilt[i];
+		struct cm_net *net = cm_net_new(false);
+		struct roce_cm *cm = net->host[CM_NET_P].cm;
+		struct cm_mad m = cm_net_take_req(net);
+		uint8_t mad[ROCE_MAD_BYTES];
+		struct roce_cm_event ev;
+		struct roce_cm_tx tx;
+
+		m.attr = s->attr;
+		cm_mad_encode(mad, &m);
+		memcpy(mad + s->at, s->value, s->bytes);
+		cm_net_inject_raw(net, CM_NET_A, mad);
+		cr_expect_eq(roce_cm_counters(cm)->rx_malformed, s->bytes != 0, "%s", s->what);
+		cr_expect_eq(roce_cm_event(cm, &ev), s->bytes == 0 && s->attr == CM_ATTR_REQ, "%s",
+			s->what);
+		cr_expect_not(roce_cm_tx(cm, &tx), "%s", s->what);
+		cm_net_free(net);
+	}
+}
+
+/* checks W-CM-01[3,7,11]: a payload of anything but 256 bytes, which would be a MAD otherwise. */
+Test(cm_recv, w_cm_01_payloads_of_another_length)
+{
+	static const uint16_t bytes[] = {0, 252, 255, 257, 260, 512, 256};
+	struct cm_net *net = cm_net_new(false);
+	struct roce_cm *cm = net->host[CM_NET_P].cm;
+	const struct cm_mad m = cm_net_take_req(net);
+	uint8_t payload[512] = {0}, l3[20] = {0x45, [12] = 192, 0, 2, 1, 192, 0, 2, 2};
+	struct roce_pkt pkt = {.l3 = l3,
+		.payload = payload,
+		.opcode = ROCE_UD_SEND_ONLY,
+		.qpn = ROCE_QPN_GSI,
+		.qkey = ROCE_QKEY_GSI};
+	struct roce_cm_event ev;
+
+	cm_mad_encode(payload, &m);
+	for (unsigned i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+		pkt.payload_bytes = bytes[i];
+		roce_cm_rx(cm, 0, &pkt, CM_NET_PORT);
+		cr_expect_eq(roce_cm_event(cm, &ev), bytes[i] == 256, "%u bytes", bytes[i]);
+	}
+	cr_expect_eq(roce_cm_counters(cm)->rx_malformed, 6);
+	cm_net_free(net);
+}
+
+/* checks W-CM-08[5] */
 Test(cm_recv, answers_only_to_unicast_addresses)
 {
 	static const uint8_t bad[][4] = {
@@ -74,7 +154,7 @@ Test(cm_recv, messages_are_counted_by_kind)
 	}
 }
 
-/* checks W-CM-01, W-CM-05: LAP and APR, and packets that are no MAD to QP 1. */
+/* checks W-CM-01[3,11], W-CM-05[1]: LAP and APR, and packets that are no MAD to QP 1. */
 Test(cm_recv, w_cm_05_what_is_ignored_in_silence)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -89,6 +169,7 @@ Test(cm_recv, w_cm_05_what_is_ignored_in_silence)
 		.qpn = ROCE_QPN_GSI,
 		.qkey = ROCE_QKEY_GSI};
 	struct roce_cm_event ev;
+	struct roce_cm_tx tx;
 
 	for (uint8_t attr = 0x19; attr <= 0x1a; attr++) {
 		cm_mad_encode(mad, &req);
@@ -108,13 +189,17 @@ Test(cm_recv, w_cm_05_what_is_ignored_in_silence)
 	cr_expect_eq(n->rx_malformed, 3);
 	cr_expect_eq(n->rx_req, 0);
 	cr_expect_not(roce_cm_event(p->cm, &ev));
+	cr_expect_not(roce_cm_tx(p->cm, &tx));
 	pkt.opcode = ROCE_UD_SEND_ONLY;
 	roce_cm_rx(p->cm, 0, &pkt, CM_NET_PORT);
 	cr_expect(roce_cm_event(p->cm, &ev), "as it should be");
 	cm_net_free(net);
 }
 
-/* IPv6 as well: nothing comes from, or is for, a group, the loopback address, or none at all. */
+/*
+ * checks W-CM-08[5]: iPv6 as well: nothing comes from, or is for, a group, the loopback address,
+ * or none at all.
+ */
 Test(cm_recv, answers_only_to_unicast_addresses_v6)
 {
 	static const struct roce_gid bad[] = {{{0}}, {{[15] = 1}}, {{0xff, 2, [15] = 1}}};

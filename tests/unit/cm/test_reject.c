@@ -5,6 +5,7 @@
 
 #include "rigs/cm_at.h"
 
+/* checks W-CM-09[2] */
 Test(cm_reject, r_conn_04_reject_with_private_data)
 {
 	static const uint32_t sizes[] = {0, 1, ROCE_CM_REJ_PRIV};

@@ -87,7 +87,7 @@ status_sent(struct roce_cm *cm, struct roce_cm_tx *tx)
 	return m.status;
 }
 
-/* checks W-CM-02, W-CM-40: through which port both leave, with which hop limit, as what. */
+/* checks W-CM-02[1], W-CM-40: through which port both leave, with which hop limit, as what. */
 Test(cm_sidr_details, w_cm_02_how_query_and_reply_leave)
 {
 	struct bench b = bench_new(0);
@@ -144,7 +144,7 @@ Test(cm_sidr_details, no_room_for_a_request)
 	cm_net_free(b.net);
 }
 
-/* checks W-CM-03: as long as the peer repeats its request, the reply is kept. */
+/* checks W-CM-03[2]: as long as the peer repeats its request, the reply is kept. */
 Test(cm_sidr_details, w_cm_03_a_reply_is_kept_while_it_is_asked_for)
 {
 	struct bench b = bench_new(0);

@@ -55,7 +55,10 @@ a_mad(enum cm_attr attr, const struct roce_gid *from, const struct roce_gid *to,
 	return m;
 }
 
-/* checks R-LSN-01[3]: P has more addresses than one, and ports; strangers ask at any of them. */
+/*
+ * checks R-LSN-01[3], W-CM-02[1,3]: P has more addresses than one, and ports; strangers ask at
+ * any of them.
+ */
 Test(cm_stateless, W_CM_02_answers_go_back_the_way_that_the_question_came)
 {
 	static const struct {

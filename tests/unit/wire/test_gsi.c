@@ -56,6 +56,7 @@ check(bool v6, bool tagged, uint32_t want_bytes)
 	cr_expect(roce_gid_equal(&gid, &path.dgid));
 }
 
+/* checks W-CM-02[2] */
 Test(gsi, a_mad_is_one_frame)
 {
 	check(false, false, 322);
@@ -63,7 +64,7 @@ Test(gsi, a_mad_is_one_frame)
 	check(true, true, ROCE_GSI_FRAME_MAX);
 }
 
-/* checks W-PKT-13[2,3] */
+/* checks W-CM-01[3], W-PKT-13[2,3] */
 Test(gsi, w_cm_01_what_is_no_mad)
 {
 	const struct roce_pkt good = {.opcode = ROCE_UD_SEND_ONLY,
