@@ -113,7 +113,7 @@ class Witness:
         return True
 
 
-# checks W-CM-31, W-PSN-04[2,3], W-CM-35, W-CM-51
+# checks W-CM-31[1,2], W-CM-35[1,2], W-CM-51[3], W-PSN-04[2,3]
 def ready_in_time(build, networked):
     """An end that sends a REP or an RTU serves the other already; an end that sends a DREQ does not any
     more. And each end's first request has the PSN that the other end's message asked for."""

@@ -43,7 +43,7 @@ def classed_reads(link):
             for address in (0, 1)]
 
 
-# checks W-CM-73: every packet of both ends, the CM's too, has the class that the active side
+# checks W-CM-73[2,3]: every packet of both ends, the CM's too, has the class that the active side
 # asked for, and no ECN bit.
 def traffic_class(link):
     note = link.captured(lambda: classed_reads(link))
@@ -86,7 +86,68 @@ def guids(link):
         raise Failure(f"GUIDs by MAC, in REQ and REP: {dict(told)}")
 
 
+Mad = collections.namedtuple("Mad", "kind sender own_id body")
+
+
+def said_by_cm(path):
+    """The messages of the CM in a capture."""
+    for frame, ip, udp in packets(path):
+        mad = ip[udp + 28:]
+        if ip[udp + 8] == 0x64:
+            yield Mad(*struct.unpack_from(">H", mad, 16), frame[6:12], mad[24:28], mad[24:])
+
+
+def flow_port(label):
+    return 0xC000 | (label & 0x3FFF) ^ label >> 14
+
+
+def promised_ports(mads):
+    """What each REQ says of its path is right; the source port of packets to each queue pair."""
+    ports = {}
+    for req in (m for m in mads if m.kind == REQ):
+        source, service = (struct.unpack_from(">H", req.body, at)[0] for at in (142, 14))
+        label, mtu = int.from_bytes(req.body[88:91], "big") >> 4, 128 << (req.body[50] >> 4)
+        if label != (source * 31 + service) & 0xFFFFF or mtu != 1024:
+            raise Failure(f"ports {source}, {service}: flow label {label:#x}; path MTU {mtu}")
+        reps = {m.body[12:15] for m in mads if m.kind == REP and m.body[4:8] == req.own_id}
+        ports.update({qpn: flow_port(label) for qpn in (req.body[32:35], *reps)})
+    return ports
+
+
+# checks W-CM-32[1,2], W-CM-40[1], W-CM-53[1], W-CM-70[1-3], W-CM-71[1,4], W-CM-74[2]: what the REQs of
+# both ends, over both families, say of a path, and the packets that go over it; and that two daemons
+# begin with other numbers.
+def paths(link):
+    def pings():
+        for one, other in ((link.a, link.b), (link.b, link.a)):
+            for address in other.addresses[:2]:
+                with other.ping_server("-a", address):
+                    one.ping("-a", address, "-C", 2)
+
+    link.captured(pings)
+    mads = list(said_by_cm(link.capture_path()))
+    ports, numbers = promised_ports(mads), collections.defaultdict(set)
+    for m in mads:
+        if m.kind in (REQ, REP):
+            at = 32 if m.kind == REQ else 12
+            numbers[m.sender] |= {m.own_id, m.body[at:at + 3]}
+    if len(ports) != 8 or len(numbers) != 2 or set.intersection(*numbers.values()):
+        raise Failure(f"queue pairs and IDs of two daemons, by MAC: {dict(numbers)}")
+    towards = set()
+    for frame, ip, udp in packets(link.capture_path()):
+        qpn = ip[udp + 13:udp + 16]
+        if ip[8 if ip[0] >> 4 == 4 else 7] != 64:
+            raise Failure(f"hop limit: {frame[:80].hex()}")
+        if qpn in ports:
+            towards.add(qpn)
+            if struct.unpack_from(">H", ip, udp)[0] != ports[qpn]:
+                raise Failure(f"source port, not {ports[qpn]:#x}: {frame[:80].hex()}")
+    if towards != set(ports):
+        raise Failure(f"packets to {towards}, connections of {set(ports)}")
+
+
 def captured_cases(link):
+    yield "paths captured", lambda: paths(link)
     yield "traffic class captured", lambda: traffic_class(link)
     yield "GUIDs captured", lambda: guids(link)
 

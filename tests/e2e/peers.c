@@ -60,7 +60,7 @@ scenario_read_limits(struct pair *p)
 	meet_close(&m);
 }
 
-/* checks R-CONN-02[1-3] */
+/* checks R-CONN-02[1-3], W-CM-35[3] */
 void
 scenario_one_connection(struct pair *p)
 {
@@ -89,6 +89,7 @@ scenario_one_connection(struct pair *p)
 			break;
 		meet_get(&m);
 		meet_accept(&m, 1, 1);
+		WANT(ND_CONNECTION_INVALID, side_send(&p->b, 8)); /* a has still to complete */
 		meet_complete(&m);
 	}
 	pair_works(p);

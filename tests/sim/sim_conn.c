@@ -208,7 +208,7 @@ make_qp(struct sim_ep *ep)
 }
 
 /*
- * checks W-CM-31, W-PSN-04[3]: each end sends with the first PSN that the other chose for
+ * checks W-CM-31[1,2], W-PSN-04[3]: each end sends with the first PSN that the other chose for
  * itself; with any other nothing arrives.
  */
 static void
@@ -511,6 +511,8 @@ missed(const struct sim_ep *ep, const struct roce_event *ev)
 	       (peer->flushing || peer->errored || peer->gone);
 }
 
+/* checks W-CM-51[1]: an end that flushes before its DREQ comes looks dead meanwhile, but is no reason
+ * for the other one to fail. */
 void
 sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev)
 {

@@ -5,21 +5,25 @@
 
 #include "rigs/cm_at.h"
 
+/* checks W-CM-70[1-3] */
 Test(cm_active, w_cm_70_flow_label_of_the_ports)
 {
-	struct cm_net *net = cm_net_new(false);
-	struct roce_cm_connect p = cm_net_connect_params(net);
+	for (unsigned v6 = 0; v6 < 2; v6++) {
+		const uint32_t label = (40000 * 31 + CM_NET_SERVICE) & 0xfffff;
+		struct cm_net *net = cm_net_new(v6);
+		struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+		struct roce_cm_connect c = cm_net_connect_params(net);
 
-	p.flow_label = 0;
-	p.hop_limit = 0;
-	cr_assert_not_null(roce_cm_connect(net->host[CM_NET_A].cm, 0, &p));
-	cm_net_run(net, MS(100));
-	cr_expect_eq(cm_net_only_event(&net->host[CM_NET_P], ROCE_CM_EV_REQUEST)->flow_label,
-		(40000 * 31 + CM_NET_SERVICE) & 0xfffff);
-	cr_expect_eq(cm_net_only_event(&net->host[CM_NET_A], ROCE_CM_EV_REPLY)->flow_label,
-		(40000 * 31 + CM_NET_SERVICE) & 0xfffff);
-	cr_expect_eq(cm_net_only_event(&net->host[CM_NET_P], ROCE_CM_EV_REQUEST)->hop_limit, 64);
-	cm_net_free(net);
+		c.flow_label = 0;
+		c.hop_limit = 0;
+		cr_assert_not_null(roce_cm_connect(a->cm, 0, &c));
+		cm_net_run(net, MS(100));
+		cr_expect_eq(a->last[ATTR(CM_ATTR_REQ)].flow_label, label);
+		cr_expect_eq(cm_net_only_event(p, ROCE_CM_EV_REQUEST)->flow_label, label);
+		cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_REPLY)->flow_label, label);
+		cr_expect_eq(cm_net_only_event(p, ROCE_CM_EV_REQUEST)->hop_limit, 64);
+		cm_net_free(net);
+	}
 }
 
 /* All of the field behind the IP CM header is the user's: nothing of ours rides in it. checks
@@ -44,7 +48,7 @@ Test(cm_active, W_NEG_04_all_private_data_are_the_users)
 
 #define MSG 24u /* a message begins behind the header of its MAD */
 
-/* 0 would be 8 us to a Linux peer: who asks for it gets what Linux takes. */
+/* checks W-CM-33[1]: 0 would be 8 us to a Linux peer: who asks for it gets what Linux takes. */
 Test(cm_active, W_CM_33_the_ack_timeout_of_a_REQ_is_never_0)
 {
 	for (uint8_t code = 0; code < 32; code++) {
@@ -75,7 +79,7 @@ take_rep(struct cm_net *net, unsigned from, const struct cm_mad *mad)
 /*
  * Some peers send back whatever vendor a REQ names, with its options: in our REQs there is nothing
  * to send back, and nothing that a REP says of vendors makes the connection another one. checks
- * W-NEG-03
+ * W-CM-80[2], W-NEG-03
  */
 Test(cm_active, W_CM_82_an_echo_in_a_REP_changes_nothing)
 {
@@ -114,7 +118,10 @@ Test(cm_active, W_CM_82_an_echo_in_a_REP_changes_nothing)
 	}
 }
 
-/* W-CM-43: the REP names a QPN of the peer that another connection of ours still has. */
+/*
+ * checks W-CM-43[4]: w-CM-43: the REP names a QPN of the peer that another connection of ours
+ * still has.
+ */
 Test(cm_active, w_cm_43_stale_rep)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -137,8 +144,10 @@ Test(cm_active, w_cm_43_stale_rep)
 	cm_net_free(net);
 }
 
-/* checks W-CM-33: the timeout for our sender, from the delay that a REP names and a packet lifetime
- * of 16, as Linux's cm_ack_timeout() makes it. */
+/*
+ * checks W-CM-33[2]: the timeout for our sender, from the delay that a REP names and a packet
+ * lifetime of 16, as Linux's cm_ack_timeout() makes it.
+ */
 Test(cm_active, W_CM_33_the_ack_timeout_that_a_REP_makes)
 {
 	static const uint8_t timeouts[32] = {17, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17,
@@ -184,8 +193,10 @@ Test(cm_active, a_rep_that_names_nothing_is_malformed)
 	cm_net_free(b.net);
 }
 
-/* checks W-CM-43: a REP that comes again is a duplicate; one of another ID is of no connection, and
- * one for the passive side is for none either. */
+/*
+ * checks W-CM-43[3]: a REP that comes again is a duplicate; one of another ID is of no
+ * connection, and one for the passive side is for none either.
+ */
 Test(cm_active, w_cm_43_which_reps_are_duplicates)
 {
 	static const enum cm_at at[] = {A_REP_RCVD, A_MRA_REP_SENT, A_ESTABLISHED};

@@ -5,7 +5,7 @@
 
 #include "rigs/cm_net.h"
 
-/* checks W-CM-09[2], W-CM-37 */
+/* checks W-CM-09[2], W-CM-30[1,2], W-CM-37[1], W-CM-70[2] */
 static void
 check_values(bool v6)
 {
@@ -117,7 +117,7 @@ Test(cm, r_conn_18_loopback)
 	cm_net_free(net);
 }
 
-/* checks W-CM-53 */
+/* checks W-CM-53[1,3] */
 Test(cm, t_cm_6_restart_and_reconnect)
 {
 	for (unsigned who = 0; who < 2; who++) {

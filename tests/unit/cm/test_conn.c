@@ -74,6 +74,7 @@ Test(cm_conn, table_full_is_no_resources)
 	cm_net_free(net);
 }
 
+/* checks W-CM-52[1,2] */
 Test(cm_conn, w_cm_52_time_wait)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -126,8 +127,10 @@ Test(cm_conn, memory_is_free_when_neither_side_needs_it)
 	}
 }
 
-/* checks W-CM-52: time-wait lasts as long as the ACK timeout of the REQ says, also for the passive
- * side, which counts it as resting. */
+/*
+ * checks W-CM-52[1,3]: time-wait lasts as long as the ACK timeout of the REQ says, also for the
+ * passive side, which counts it as resting.
+ */
 Test(cm_conn, w_cm_52_time_wait_by_the_ack_timeout)
 {
 	static const struct {

@@ -46,7 +46,7 @@ Test(cm_details, a_listener_at_an_address)
 	cm_net_free(b.net);
 }
 
-/* checks W-CM-37: the bit is what either side says, in both messages that have it. */
+/* checks W-CM-37[1]: the bit is what either side says, in both messages that have it. */
 Test(cm_details, w_cm_37_the_srq_bit_informs)
 {
 	for (unsigned srq = 0; srq < 2; srq++) {
@@ -69,7 +69,7 @@ Test(cm_details, w_cm_37_the_srq_bit_informs)
 	}
 }
 
-/* checks W-CM-43, W-CM-48: the REJ of a REP that comes after all names the peer's id. */
+/* checks W-CM-43[6], W-CM-48[3]: the REJ of a REP that comes after all names the peer's id. */
 Test(cm_details, w_cm_43_a_late_rep_is_refused_by_its_id)
 {
 	struct cm_at_bench b = cm_at_bring(A_ABANDONED);
@@ -103,7 +103,7 @@ Test(cm_details, a_dreq_before_the_rtu_is_a_refusal)
 	}
 }
 
-/* checks W-CM-40: a DREQ begins a transaction of its own, and its copies belong to that. */
+/* checks W-CM-40[3]: a DREQ begins a transaction of its own, and its copies belong to that. */
 Test(cm_details, w_cm_40_the_transaction_of_a_dreq)
 {
 	struct cm_at_bench b = cm_at_bring(A_ESTABLISHED);
@@ -119,7 +119,7 @@ Test(cm_details, w_cm_40_the_transaction_of_a_dreq)
 	cm_net_free(b.net);
 }
 
-/* checks W-CM-40: after a restart a host begins elsewhere: no reply to its former life fits. */
+/* checks W-CM-40[1]: after a restart a host begins elsewhere: no reply to its former life fits. */
 Test(cm_details, w_cm_40_a_new_life_begins_with_another_transaction)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -262,7 +262,7 @@ Test(cm_details, a_reply_names_the_service)
 	cm_net_free(net);
 }
 
-/* The bit of a REQ reaches the host, too. */
+/* checks W-CM-37[1]: the bit of a REQ reaches the host, too. */
 Test(cm_details, w_cm_37_the_srq_bit_of_a_req)
 {
 	for (unsigned srq = 0; srq < 2; srq++) {
@@ -281,8 +281,10 @@ Test(cm_details, w_cm_37_the_srq_bit_of_a_req)
 	}
 }
 
-/* checks W-CM-49: what was said to the peer for the connection is not said again when it is given
- * up. */
+/*
+ * checks W-CM-49[1]: what was said to the peer for the connection is not said again when it is
+ * given up.
+ */
 Test(cm_details, w_cm_49_giving_up_says_nothing_private)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -327,8 +329,10 @@ Test(cm_details, a_refusal_takes_back_its_event)
 	cm_net_free(b.net);
 }
 
-/* checks W-CM-41: a timeout REJ that names no connection by its GUID may name one by both ids; and
- * the id 0, which is nobody's, matches no connection whose peer has not told its own. */
+/*
+ * checks W-CM-41[5]: a timeout REJ that names no connection by its GUID may name one by both
+ * ids; and the id 0, which is nobody's, matches no connection whose peer has not told its own.
+ */
 Test(cm_details, w_cm_41_by_guid_or_by_both_ids)
 {
 	struct cm_at_bench b = cm_at_bring(P_REP_SENT);

@@ -21,7 +21,7 @@ Test(cm_disconnect, dreq_overtakes_rtu)
 	cm_net_free(net);
 }
 
-/* checks W-CM-47, W-CM-53 */
+/* checks W-CM-47[1], W-CM-53 */
 Test(cm_disconnect, t_cm_5_stale_connection)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -46,8 +46,10 @@ Test(cm_disconnect, t_cm_5_stale_connection)
 	cm_net_free(net);
 }
 
-/* checks W-CM-40, W-CM-45[3-5]: each DREQ has an ID of its own, and each DREP that of its DREQ; in
- * time-wait, too. */
+/*
+ * checks W-CM-40[4], W-CM-45[3-5]: each DREQ has an ID of its own, and each DREP that of its
+ * DREQ; in time-wait, too.
+ */
 Test(cm_disconnect, w_cm_45_each_dreq_is_answered_by_its_transaction_id)
 {
 	struct cm_at_bench b = cm_at_bring(P_ESTABLISHED);

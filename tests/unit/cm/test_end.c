@@ -50,7 +50,7 @@ Test(cm_end, destroy_in_every_state)
 	}
 }
 
-/* What destroy tells the peer, by state; checks W-CM-48, W-CM-49. */
+/* What destroy tells the peer, by state; checks W-CM-48[1-4], W-CM-49[1,3]. */
 Test(cm_end, w_cm_48_what_destroy_sends)
 {
 	static const struct {
@@ -90,8 +90,33 @@ Test(cm_end, w_cm_48_what_destroy_sends)
 	}
 }
 
-/* What a disconnect does in each state: before the connection is up it gives the attempt up, and
- * the event follows at once; after the end it does nothing. checks W-CM-49 */
+/* checks W-CM-51[4]: that of a client that died is sent as often as any other. */
+Test(cm_end, w_cm_51_the_dreq_of_a_destroyed_connection_is_repeated)
+{
+	static const unsigned at_ms[] = {0, 200, 600, 1400, 3000, 6200};
+	static const enum cm_at at[] = {A_ESTABLISHED, P_ESTABLISHED};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct cm_at_bench b = cm_at_bring(at[i]);
+
+		roce_cm_destroy(b.cm, 0, b.conn);
+		cr_expect_eq(cm_net_next_attr(b.cm), CM_ATTR_DREQ);
+		for (unsigned n = 1; n < sizeof(at_ms) / sizeof(at_ms[0]); n++) {
+			roce_cm_tick(b.cm, MS(at_ms[n]) - 1);
+			cr_expect_eq(cm_net_next_attr(b.cm), 0, "before %u ms", at_ms[n]);
+			roce_cm_tick(b.cm, MS(at_ms[n]));
+			cr_expect_eq(cm_net_next_attr(b.cm), CM_ATTR_DREQ, "%u ms", at_ms[n]);
+		}
+		roce_cm_tick(b.cm, MS(10000));
+		cr_expect_eq(cm_net_next_attr(b.cm), 0);
+		cm_net_free(b.net);
+	}
+}
+
+/*
+ * What a disconnect does in each state: before the connection is up it gives the attempt up, and
+ * the event follows at once; after the end it does nothing. checks W-CM-49[4]
+ */
 Test(cm_end, w_cm_49_disconnect_in_every_state)
 {
 	static const struct {

@@ -46,7 +46,7 @@ Test(cm_manager, limits_of_the_configuration)
 	cr_expect_eq(roce_cm_bytes(&cfg), 0);
 }
 
-/* checks W-CM-60: the values for a configuration that names none. */
+/* checks W-CM-60[1]: the values for a configuration that names none. */
 Test(cm_manager, w_cm_60_defaults)
 {
 	const struct roce_cm_cfg cfg = {.max_conns = 1, .max_listeners = 1, .max_retries = 15};

@@ -22,8 +22,10 @@ Test(cm_outbox, w_cm_60_copies_that_wait_are_one)
 	cm_net_free(net);
 }
 
-/* A message that makes no sense in a new state is withdrawn: here the REQ of an attempt given
- * up. */
+/*
+ * checks W-CM-49[1]: a message that makes no sense in a new state is withdrawn: here the REQ of
+ * an attempt given up.
+ */
 Test(cm_outbox, w_cm_49_a_req_given_up_leaves_no_more)
 {
 	struct cm_net *net = cm_net_new(false);

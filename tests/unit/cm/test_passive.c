@@ -177,8 +177,8 @@ Test(cm_passive, t_cm_7_hop_limit_and_ack_timeout_0)
 }
 
 /*
- * checks W-CM-73: the REQ's class, in what P's CM sends from then on, too; but not its ECN bits.
- * Who sends ECT to the network must slow down when it marks.
+ * checks W-CM-73[1,3,5]: the REQ's class, in what P's CM sends from then on, too; but not its
+ * ECN bits. Who sends ECT to the network must slow down when it marks.
  */
 Test(cm_passive, w_cm_73_the_class_of_the_req_at_both_ends_without_ecn)
 {
@@ -264,6 +264,7 @@ Test(cm_passive, t_cm_4_unknown_service)
 	cm_net_free(net);
 }
 
+/* checks W-CM-42[1] */
 Test(cm_passive, w_cm_42_late_req_is_no_ghost)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -285,7 +286,7 @@ Test(cm_passive, w_cm_42_late_req_is_no_ghost)
 	cm_net_free(net);
 }
 
-/* checks R-CONN-13[1], W-CM-61 */
+/* checks R-CONN-13[1], W-CM-35[4], W-CM-61[2] */
 Test(cm_passive, t_cm_9_first_data_stands_for_rtu)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -302,8 +303,10 @@ Test(cm_passive, t_cm_9_first_data_stands_for_rtu)
 	cm_net_free(net);
 }
 
-/* checks W-CM-30: what P serves is at most what A wants to issue, and the other way round; the host
- * asks for less where it wants less. */
+/*
+ * checks W-CM-30[1,2]: what P serves is at most what A wants to issue, and the other way round;
+ * the host asks for less where it wants less.
+ */
 Test(cm_passive, w_cm_30_depths_are_only_lowered)
 {
 	static const uint8_t depths[] = {0, 1, 7, 8, 9, 15, 16, 17, 255};
@@ -330,7 +333,7 @@ Test(cm_passive, w_cm_30_depths_are_only_lowered)
 	}
 }
 
-/* checks W-CM-44: each further RTU is a duplicate, one of no connection is dropped. */
+/* checks W-CM-44[2]: each further RTU is a duplicate, one of no connection is dropped. */
 Test(cm_passive, w_cm_44_rtus_that_establish_nothing)
 {
 	struct cm_net *net = cm_net_new(false);

@@ -219,7 +219,10 @@ Test(cm_recv, answers_only_to_unicast_addresses_v6)
 	}
 }
 
-/* checks W-CM-73: the ECN bits of a packet are the network's, and no part of the answer's class. */
+/*
+ * checks W-CM-73[3]: the ECN bits of a packet are the network's, and no part of the answer's
+ * class.
+ */
 Test(cm_recv, w_cm_73_the_class_of_an_answer_is_without_ecn)
 {
 	for (unsigned ecn = 0; ecn < 4; ecn++) {

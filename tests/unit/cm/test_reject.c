@@ -33,7 +33,7 @@ Test(cm_reject, r_conn_04_reject_with_private_data)
 	}
 }
 
-/* checks W-CM-32 */
+/* checks W-CM-32[4] */
 Test(cm_reject, t_cm_7_mtu_that_the_port_has_not)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -52,7 +52,10 @@ Test(cm_reject, t_cm_7_mtu_that_the_port_has_not)
 	cm_net_free(net);
 }
 
-/* A REJ that is lost: the repeated REQ is no new request, and gets the same REJ. */
+/*
+ * checks W-CM-42[2]: a REJ that is lost: the repeated REQ is no new request, and gets the same
+ * REJ.
+ */
 Test(cm_reject, lost_rej_is_repeated)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -69,7 +72,7 @@ Test(cm_reject, lost_rej_is_repeated)
 	cm_net_free(net);
 }
 
-/* However long the peer asks, as Linux may for 74 s. */
+/* checks W-CM-42[3]: however long the peer asks, as Linux may for 74 s. */
 Test(cm_reject, each_repeated_rej_renews_the_memory)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -109,7 +112,7 @@ Test(cm_reject, a_reject_after_the_reply)
 	}
 }
 
-/* Refused peers may fill a part of the table only. */
+/* checks W-CM-42[4]: refused peers may fill a part of the table only. */
 Test(cm_reject, held_refusals_are_bounded)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -129,7 +132,7 @@ Test(cm_reject, held_refusals_are_bounded)
 	cm_net_free(net);
 }
 
-/* checks W-CM-48: what a REJ says of itself, by what the peer has seen of us. */
+/* checks W-CM-48[1-3]: what a REJ says of itself, by what the peer has seen of us. */
 Test(cm_reject, w_cm_48_form_of_a_rej_by_state)
 {
 	static const struct {
@@ -150,6 +153,7 @@ Test(cm_reject, w_cm_48_form_of_a_rej_by_state)
 		cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
 		cr_expect_eq(m.attr, CM_ATTR_REJ);
 		cr_expect_eq(m.which, cases[i].which, "%s", name);
+		cr_expect_eq(tx.mad[24 + 8] >> 6, i < 2 ? 0 : 1, "%s", name);
 		cr_expect_eq(m.local_id, cases[i].local_id ? b.conn->local_id : 0, "%s", name);
 		cr_expect_eq(m.remote_id, CM_AT_PEER_ID, "%s", name);
 		cr_expect_eq(m.reason, 33);
@@ -159,8 +163,10 @@ Test(cm_reject, w_cm_48_form_of_a_rej_by_state)
 	}
 }
 
-/* A refused REQ is remembered for 10 s from the last time that the peer asked, and is a new request
- * after that; checks W-CM-42. */
+/*
+ * A refused REQ is remembered for 10 s from the last time that the peer asked, and is a new
+ * request after that; checks W-CM-42[2,3].
+ */
 Test(cm_reject, w_cm_42_how_long_a_refusal_is_held)
 {
 	struct cm_at_bench b = cm_at_bring(P_REFUSED);
@@ -181,8 +187,10 @@ Test(cm_reject, w_cm_42_how_long_a_refusal_is_held)
 	cm_net_free(b.net);
 }
 
-/* checks W-CM-41: a REJ with reason 4 names its sender by GUID and ID. One with another GUID,
- * length of it, ID or address is of no connection. */
+/*
+ * checks W-CM-41[6,9]: a REJ with reason 4 names its sender by GUID and ID. One with another
+ * GUID, length of it, ID or address is of no connection.
+ */
 Test(cm_reject, w_cm_41_timeout_by_guid)
 {
 	for (unsigned wrong = 0; wrong < 6; wrong++) {
@@ -202,8 +210,10 @@ Test(cm_reject, w_cm_41_timeout_by_guid)
 	}
 }
 
-/* checks W-CM-47: after the handshake a REJ is the peer's disconnect, and carries no data to the
- * host. */
+/*
+ * checks W-CM-47[3]: after the handshake a REJ is the peer's disconnect, and carries no data to
+ * the host.
+ */
 Test(cm_reject, w_cm_47_a_rej_of_an_established_connection)
 {
 	static const enum cm_at at[] = {A_ESTABLISHED, P_ESTABLISHED, A_DREQ_SENT};

@@ -112,7 +112,9 @@ Test(cm_retry, r_conn_06_a_slow_peer_without_mra)
 	}
 }
 
-/* checks R-CONN-06[3], W-CM-60, W-CM-62[1,2]: the copies of a REQ that nobody answers, and the end.
+/*
+ * checks R-CONN-06[3], W-CM-60[1,3], W-CM-62[1,2]: the copies of a REQ that nobody answers, and
+ * the end.
  */
 Test(cm_retry, w_cm_62_a_dead_peer_is_found_after_74_seconds)
 {
@@ -167,9 +169,11 @@ Test(cm_retry, w_cm_62_our_own_retries_bind_both)
 	}
 }
 
-/* checks W-CM-61, W-CM-62[3-5]: what the peer's REQ says of itself is how long its RTU may take,
- * but not less than 10 s and not more than 300; and how many copies of the REP it gets, but at
- * least four. */
+/*
+ * checks W-CM-60[2], W-CM-61[1,3], W-CM-62[3-5]: what the peer's REQ says of itself is how long
+ * its RTU may take, but not less than 10 s and not more than 300; and how many copies of the REP
+ * it gets, but at least four.
+ */
 Test(cm_retry, w_cm_62_the_peers_req_says_how_long_its_rtu_may_take)
 {
 	static const struct {
@@ -213,7 +217,7 @@ Test(cm_retry, w_cm_62_the_peers_req_says_how_long_its_rtu_may_take)
 	}
 }
 
-/* checks W-CM-62[7]: a DREQ asks no application; 10 s, whatever the REQ said. */
+/* checks W-CM-60[4], W-CM-62[7]: a DREQ asks no application; 10 s, whatever the REQ said. */
 Test(cm_retry, w_cm_62_a_dreq_is_given_up_after_ten_seconds)
 {
 	for (unsigned side = CM_NET_A; side <= CM_NET_P; side++) {
@@ -252,8 +256,10 @@ Test(cm_retry, late_ticks_are_no_reason_to_give_up)
 	cm_net_free(net);
 }
 
-/* A first interval of the configuration that is longer than the longest is kept; those after it
- * are not longer. */
+/*
+ * checks W-CM-60[3]: a first interval of the configuration that is longer than the longest is
+ * kept; those after it are not longer.
+ */
 Test(cm_retry, a_long_first_interval_is_followed_by_short_ones)
 {
 	static const unsigned at_ms[] = {0, 5000, 9608, 14216};
@@ -271,7 +277,10 @@ Test(cm_retry, a_long_first_interval_is_followed_by_short_ones)
 	cm_net_free(net);
 }
 
-/* checks W-CM-50: both codes of the wait as Linux rounds them, and 24 for what is above 24. */
+/*
+ * checks W-CM-50[1,2,6]: both codes of the wait as Linux rounds them, and 24 for what is above
+ * 24.
+ */
 Test(cm_retry, w_cm_50_how_long_an_mra_makes_us_wait)
 {
 	static const struct {

@@ -86,7 +86,7 @@ expect_answer(const struct cm_net *net)
 	cr_expect_eq(ev->priv_bytes, ROCE_CM_SIDR_REPLY_PRIV);
 }
 
-/* checks W-CM-02[1,3], W-CM-07[1,2] */
+/* checks W-CM-02[1,3] */
 Test(cm_sidr, asked_and_answered)
 {
 	for (unsigned v6 = 0; v6 < 2; v6++) {
@@ -128,8 +128,8 @@ Test(cm_sidr, asked_and_answered)
 }
 
 /*
- * checks W-CM-03[2], W-CM-60: what is lost is asked again; P hears of one question only, and A
- * of one answer.
+ * checks W-CM-03[2], W-CM-60[4]: what is lost is asked again; P hears of one question only, and
+ * A of one answer.
  */
 Test(cm_sidr, loss_of_either)
 {
@@ -152,15 +152,21 @@ Test(cm_sidr, loss_of_either)
 	}
 }
 
-/* checks W-CM-60, W-CM-62[1,2] */
+/* checks W-CM-60[1,3,4], W-CM-62[1,2] */
 Test(cm_sidr, nobody_answers)
 {
+	static const unsigned at_ms[] = {0, 200, 600, 1400, 3000, 6200, 10808, 15416};
 	struct cm_net *net = cm_net_new(false);
 	struct roce_cm_conn *c = look_up(net, PORT, NULL, 0);
 	const struct roce_cm_event *ev;
 
 	net->host[CM_NET_A].drop[REQ] = 1000;
-	cm_net_run(net, MS(73727));
+	for (unsigned i = 0; i < sizeof(at_ms) / sizeof(at_ms[0]); i++) {
+		cm_net_run(net, MS(at_ms[i]) - net->now_ns);
+		cr_expect_eq(net->host[CM_NET_A].sent[REQ], i + 1, "%u ms", at_ms[i]);
+		cr_expect_eq(net->host[CM_NET_A].last_sent_ns[REQ], MS(at_ms[i]));
+	}
+	cm_net_run(net, MS(73727) - net->now_ns);
 	cr_expect_eq(net->host[CM_NET_A].n_log, 0);
 	cm_net_run(net, MS(1));
 	ev = cm_net_only_event(&net->host[CM_NET_A], ROCE_CM_EV_SIDR_REPLY);
@@ -271,7 +277,10 @@ Test(cm_sidr, questions_that_contradict_themselves)
 	}
 }
 
-/* Answers that are none: of strangers, to other ids, without a queue pair, or too late. */
+/*
+ * checks W-CM-41[7,9]: answers that are none: of strangers, to other ids, without a queue pair,
+ * or too late.
+ */
 Test(cm_sidr, answers_of_strangers)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -404,8 +413,10 @@ Test(cm_sidr, flood)
 	}
 }
 
-/* A request is repeated under its transaction ID; another one of the same peer, which has started
- * again, may have its request ID, and is another question. */
+/*
+ * checks W-CM-41[8]: a request is repeated under its transaction ID; another one of the same
+ * peer, which has started again, may have its request ID, and is another question.
+ */
 Test(cm_sidr, a_request_id_of_another_transaction_is_another_request)
 {
 	struct cm_net *net = cm_net_new(false);

@@ -87,7 +87,7 @@ status_sent(struct roce_cm *cm, struct roce_cm_tx *tx)
 	return m.status;
 }
 
-/* checks W-CM-02[1], W-CM-40: through which port both leave, with which hop limit, as what. */
+/* checks W-CM-02[1], W-CM-40[2]: through which port both leave, with which hop limit, as what. */
 Test(cm_sidr_details, w_cm_02_how_query_and_reply_leave)
 {
 	struct bench b = bench_new(0);
@@ -168,8 +168,11 @@ Test(cm_sidr_details, w_cm_03_a_reply_is_kept_while_it_is_asked_for)
 	cm_net_free(b.net);
 }
 
-/* A request is the peer's address, id and transaction, to one address of ours: with anything else
- * it is another one. The same place in the hash table makes none the same. */
+/*
+ * checks W-CM-41[8,9]: a request is the peer's address, id and transaction, to one address of
+ * ours: with anything else it is another one. The same place in the hash table makes none the
+ * same.
+ */
 Test(cm_sidr_details, what_makes_a_request_the_same)
 {
 	struct bench b = bench_new(0);
@@ -229,7 +232,7 @@ Test(cm_sidr_details, queries_and_requests_are_two)
 	cm_net_free(b.net);
 }
 
-/* checks W-CM-41: a reply must come to the address that asked. */
+/* checks W-CM-41[9]: a reply must come to the address that asked. */
 Test(cm_sidr_details, w_cm_41_a_reply_to_another_address)
 {
 	struct cm_net *net = cm_net_new(false);

@@ -151,7 +151,10 @@ first_sent(struct cm_at_bench *b)
 	return sent;
 }
 
-/* checks W-CM-03[1], W-CM-42, W-CM-43, W-CM-44, W-CM-45[1-6], W-CM-46, W-CM-47 */
+/*
+ * checks W-CM-03[1], W-CM-40[5], W-CM-41[4], W-CM-42[1,2], W-CM-43[1-3,5,6], W-CM-44[1,2],
+ * W-CM-45[1-6], W-CM-46[1], W-CM-47[1-5], W-CM-50[5], W-CM-51[5]
+ */
 Test(cm_state, every_message_in_every_state)
 {
 	for (enum cm_at at = 0; at < AT_COUNT; at++) {

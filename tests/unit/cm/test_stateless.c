@@ -116,7 +116,7 @@ Test(cm_stateless, datagram_services_do_not_exist_here)
 	cm_net_free(net);
 }
 
-/* checks W-CM-45[1] */
+/* checks W-CM-45[1], W-CM-53[3] */
 Test(cm_stateless, t_cm_10_unknown_dreq)
 {
 	struct cm_net *net = cm_net_new(true);
@@ -155,8 +155,10 @@ Test(cm_stateless, a_flood_of_strangers_is_bounded_and_counted)
 	cm_net_free(net);
 }
 
-/* checks W-CM-40, W-CM-48: a refused REQ is answered without an ID of ours, with the transaction ID
- * and to the ID of the REQ, in the class of the packet that it came in. */
+/*
+ * checks W-CM-40[2], W-CM-48[1]: a refused REQ is answered without an ID of ours, with the
+ * transaction ID and to the ID of the REQ, in the class of the packet that it came in.
+ */
 Test(cm_stateless, w_cm_48_a_rej_by_no_connection)
 {
 	struct cm_net *net = cm_net_new(true);

@@ -4,7 +4,7 @@
 
 #include "rigs/cm_at.h"
 
-/* W-CM-50: proactively after a second, before the peer has a reason to ask. */
+/* checks W-CM-50[3,4]: w-CM-50: proactively after a second, before the peer has a reason to ask. */
 Test(cm_tick, w_cm_50_mra_after_a_second)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -24,8 +24,10 @@ Test(cm_tick, w_cm_50_mra_after_a_second)
 	cm_net_free(net);
 }
 
-/* checks W-CM-50, W-CM-62[6]: it leaves in half of the time in which the peer may expect an answer,
- * and after a second at the latest. */
+/*
+ * checks W-CM-50[4], W-CM-62[6]: it leaves in half of the time in which the peer may expect an
+ * answer, and after a second at the latest.
+ */
 Test(cm_tick, w_cm_62_mra_in_half_of_the_peers_response_timeout)
 {
 	static const struct {
@@ -51,6 +53,7 @@ Test(cm_tick, w_cm_62_mra_in_half_of_the_peers_response_timeout)
 	}
 }
 
+/* checks W-CM-61[1] */
 Test(cm_tick, w_cm_61_passive_unreachable)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -147,7 +150,7 @@ static const struct {
 	[P_REFUSED] = {10000, 0, CM_DEAD},
 };
 
-/* checks W-CM-50, W-CM-52, W-CM-60, W-CM-61 */
+/* checks W-CM-50, W-CM-52[1], W-CM-60[1,4], W-CM-61[1,3] */
 Test(cm_tick, w_cm_60_the_deadline_of_each_state)
 {
 	for (enum cm_at at = 0; at < AT_COUNT; at++) {
@@ -174,7 +177,10 @@ Test(cm_tick, w_cm_60_the_deadline_of_each_state)
 	}
 }
 
-/* How it ends when no answer comes: the event, the REJ and the state; checks W-CM-46, W-CM-49. */
+/*
+ * How it ends when no answer comes: the event, the REJ and the state; checks W-CM-46[2],
+ * W-CM-48[4], W-CM-49[1,2,5].
+ */
 Test(cm_tick, w_cm_49_the_end_of_all_retries_in_each_state)
 {
 	static const struct {

@@ -49,7 +49,7 @@ Test(cm_timer, the_next_deadline_is_the_first_of_all)
 	free(mem);
 }
 
-/* checks W-CM-52: the code is the peer's, so it is kept within reason. */
+/* checks W-CM-52[1,3]: the code is the peer's, so it is kept within reason. */
 Test(cm_timer, w_cm_52_length_of_time_wait)
 {
 	for (uint8_t code = 0; code < 32; code++) {

@@ -3,8 +3,11 @@
 
 #include "wire/path.h"
 
-/* The formula of W-CM-71, worked out elsewhere: each half of the label, both at once, a label that
- * is too long, no label with small numbers and with those whose product fills 48 bits. */
+/*
+ * checks W-CM-71[1-4]: the formula of W-CM-71, worked out elsewhere: each half of the label,
+ * both at once, a label that is too long, no label with small numbers and with those whose
+ * product fills 48 bits.
+ */
 Test(path, W_CM_71_source_port_of_a_flow)
 {
 	static const struct {

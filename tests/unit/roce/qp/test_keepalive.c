@@ -113,7 +113,7 @@ Test(keepalive, who_is_heard_is_not_asked)
 	}
 }
 
-/* As if a request had used up its retries. */
+/* checks W-CM-51[2]: as if a request had used up its retries. */
 Test(keepalive, a_peer_that_vanished_ends_the_connection)
 {
 	struct wire w = {0};

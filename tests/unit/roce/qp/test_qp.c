@@ -136,7 +136,10 @@ Test(qp, numbers_lead_to_the_living)
 	cell_free(&c);
 }
 
-/* The index that was given back last is taken again last: numbers rest as long as they can. */
+/*
+ * checks W-CM-53[2]: the index that was given back last is taken again last: numbers rest as
+ * long as they can.
+ */
 Test(qp, the_number_given_back_first_is_used_first)
 {
 	struct cell c = cell_new();

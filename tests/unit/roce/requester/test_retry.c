@@ -32,7 +32,7 @@ no_answer(uint8_t retry, unsigned retries)
 	pair_free(p);
 }
 
-/* checks W-TMR-03[2,3], W-TMR-04[1,4], W-TMR-07[1] */
+/* checks W-CM-51[2], W-TMR-03[2,3], W-TMR-04[1,4], W-TMR-07[1] */
 Test(retry, W_TMR_03_W_TMR_04_W_TMR_07_retries)
 {
 	no_answer(255, 0);

@@ -63,7 +63,10 @@ Test(qpn, bits_above_a_number_are_not_looked_at)
 		cr_assert_eq(roce_qpn_place(&key, qpn), roce_qpn_place(&key, qpn | 0xa5000000));
 }
 
-/* Numbers of one secret tell nothing of another's: hardly any place has the same one twice. */
+/*
+ * checks W-CM-53[1]: numbers of one secret tell nothing of another's: hardly any place has the
+ * same one twice.
+ */
 Test(qpn, each_bit_of_the_secret_counts)
 {
 	const uint64_t secret[2] = {0x5555, 0xaaaa};

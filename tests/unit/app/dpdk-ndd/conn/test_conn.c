@@ -8,8 +8,10 @@
 #include "platform/clock.h"
 #include "rigs/ndd_rig.h"
 
-/* checks R-DISC-08[1], R-DISC-17[2]: the client is told at once, and the flush follows 10 ms later,
- * which late acknowledgements have. */
+/*
+ * checks R-DISC-08[1], R-DISC-17[2], W-CM-51[5]: the client is told at once, and the flush
+ * follows 10 ms later, which late acknowledgements have.
+ */
 Test(conn, R_DISC_17_the_flush_waits_ten_milliseconds)
 {
 	struct ndd_rig *r = ndd_rig_new();

@@ -95,7 +95,7 @@ Test(path, a_next_hop_gives_addresses_and_tag)
 	cr_expect(eq(u16, path.vlan_tci, 46 >> 3 << 13 | 100), "the DSCP's upper three bits");
 }
 
-/* checks W-CM-71: by the flow label, or without one by the product of both numbers */
+/* checks W-CM-71[1,2]: by the flow label, or without one by the product of both numbers */
 Test(path, W_CM_71_the_source_port)
 {
 	struct roce_path path = {.flow_label = 0x12345};
