@@ -114,7 +114,7 @@ find_rejected(struct roce_cm *cm, const struct cm_in *in)
 
 	if (m->reason == ROCE_CM_REASON_TIMEOUT && m->ari_bytes == sizeof(uint64_t)) {
 		c = cm_find_remote_id(cm, roce_get_be64(m->ari), &in->remote, m->local_id);
-		if (c != NULL)
+		if (c != NULL && roce_gid_equal(&c->local.gid, &in->local))
 			return c;
 	}
 	if (m->which != CM_WHICH_REQ)

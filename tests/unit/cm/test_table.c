@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "rigs/cm_at.h"
 #include "rigs/cm_net.h"
 #include "cm/manager.h"
 #include "cm/message.h"
@@ -18,7 +19,7 @@ by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* checks W-CM-40: not one id comes twice, none is 0, and another secret begins elsewhere. */
+/* checks W-CM-40[1,7]: not one id comes twice, none is 0, and another secret begins elsewhere. */
 Test(cm_table, w_cm_40_ids_are_unique_and_start_at_random)
 {
 	enum { N = 100000 };
@@ -42,7 +43,7 @@ Test(cm_table, w_cm_40_ids_are_unique_and_start_at_random)
 	cm_net_free(net);
 }
 
-/* checks W-CM-41: by our id and both addresses; by both ids; a peer's by its GUID, too. */
+/* checks W-CM-41[9]: by our id and both addresses; by both ids; a peer's by its GUID, too. */
 Test(cm_table, w_cm_41_each_connection_by_its_ids)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -82,6 +83,7 @@ Test(cm_table, w_cm_41_each_connection_by_its_ids)
 	cm_net_free(net);
 }
 
+/* checks W-CM-40[6] */
 Test(cm_table, w_cm_40_comm_ids_are_unique_and_unpredictable)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -100,7 +102,7 @@ Test(cm_table, w_cm_40_comm_ids_are_unique_and_unpredictable)
 	cm_net_free(net);
 }
 
-/* Our comm id alone is not enough: the peer's must fit as well (W-CM-41). */
+/* checks W-CM-41[2,5]: our comm id alone is not enough: the peer's must fit as well (W-CM-41). */
 Test(cm_table, w_cm_41_both_ids_must_match)
 {
 	static const uint32_t attrs[] = {CM_ATTR_REJ, CM_ATTR_DREQ, CM_ATTR_REP, CM_ATTR_RTU};
@@ -122,7 +124,70 @@ Test(cm_table, w_cm_41_both_ids_must_match)
 	cm_net_free(net);
 }
 
-/* A third host that knows the ids, but has not the address, can do nothing. */
+/* What a message must have to be one of the exchange, and what is spoilt of it. */
+enum spoil { NOTHING, OUR_ID, PEERS_ID, PEERS_ADDRESS, OUR_ADDRESS, SPOILS };
+
+static const struct {
+	enum cm_at at;
+	enum cm_at_msg msg;
+	bool our_id, peers_id; /* it is matched by this */
+} matched[] = {
+	{A_REQ_SENT, REP_FIRST, true, false},
+	{A_MRA_REQ_RCVD, REP_FIRST, true, false},
+	{A_REQ_SENT, MRA_REQ, true, false},
+	{A_REQ_SENT, REJ_REQ, true, false},
+	{A_MRA_REQ_RCVD, REJ_REQ, true, false},
+	{P_REP_SENT, RTU, true, true},
+	{P_REP_SENT, MRA_REP, true, true},
+	{P_REP_SENT, REJ_OTHER, true, true},
+	{A_REP_RCVD, REJ_REP, true, true},
+	{P_REP_SENT, REJ_TIMEOUT, false, true},
+	{A_ESTABLISHED, DREQ, true, true},
+	{P_ESTABLISHED, DREQ, true, true},
+	{A_DREQ_SENT, DREP, true, true},
+	{P_DREQ_SENT, DREP, true, true},
+};
+
+static void
+expect_match(unsigned row, enum spoil spoil, bool match)
+{
+	struct cm_at_bench b = cm_at_bring(matched[row].at);
+	struct cm_mad m = cm_at_mad(&b, matched[row].msg);
+	const enum cm_state before = b.conn->state;
+	const uint64_t dropped = roce_cm_counters(b.cm)->rx_dropped;
+	const bool dreq = matched[row].msg == DREQ;
+	struct roce_cm_event ev;
+
+	m.remote_id ^= spoil == OUR_ID;
+	m.local_id ^= spoil == PEERS_ID;
+	b.net->host[CM_NET_P].gid.raw[15] ^= (uint8_t)(spoil == PEERS_ADDRESS ? 0x40 : 0);
+	b.net->host[CM_NET_A].gid.raw[15] ^= (uint8_t)(spoil == OUR_ADDRESS ? 0x40 : 0);
+	cm_net_inject(b.net, CM_NET_P, &m);
+	cr_expect_eq(b.conn->state != before, match, "%s in %s, spoilt: %d",
+		cm_at_msg_names[matched[row].msg], cm_at_names[matched[row].at], spoil);
+	if (!match) {
+		cr_expect_not(roce_cm_event(b.cm, &ev));
+		cr_expect_eq(roce_cm_counters(b.cm)->rx_dropped, dropped + !dreq, "%s, spoilt: %d",
+			cm_at_msg_names[matched[row].msg], spoil);
+		cr_expect_eq(cm_net_next_attr(b.cm), dreq ? CM_ATTR_DREP : 0);
+	}
+	cm_net_free(b.net);
+}
+
+/* checks W-CM-41[1-3,5,6,9,10]: each message by the ids that it is matched by, by no other, and by
+ * both addresses. */
+Test(cm_table, w_cm_41_by_what_each_message_is_matched)
+{
+	for (unsigned row = 0; row < sizeof(matched) / sizeof(matched[0]); row++) {
+		expect_match(row, NOTHING, true);
+		expect_match(row, OUR_ID, !matched[row].our_id);
+		expect_match(row, PEERS_ID, !matched[row].peers_id);
+		expect_match(row, PEERS_ADDRESS, false);
+		expect_match(row, OUR_ADDRESS, false);
+	}
+}
+
+/* checks W-CM-41[9]: a third host that knows the ids, but has not the address, can do nothing. */
 Test(cm_table, messages_from_another_address_are_not_the_peers)
 {
 	static const uint32_t attrs[] = {CM_ATTR_REJ, CM_ATTR_DREQ, CM_ATTR_REP};
@@ -203,7 +268,7 @@ Test(cm_table, w_cm_42_peers_are_told_apart_by_guid_address_and_id)
 	}
 }
 
-/* checks W-CM-40: when the numbers begin anew, those in use are left out. */
+/* checks W-CM-40[7]: when the numbers begin anew, those in use are left out. */
 Test(cm_table, w_cm_40_an_id_in_use_is_not_given_again)
 {
 	struct cm_net *net = cm_net_new(false);
