@@ -34,6 +34,7 @@ roce_cm_connect(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_connec
 	c->mtu_code = p->mtu_code;
 	c->ack_timeout = p->ack_timeout != 0 ? p->ack_timeout : CM_ACK_TIMEOUT;
 	c->tos = p->tos;
+	c->sl = p->sl;
 	c->hop_limit = p->hop_limit != 0 ? p->hop_limit : ROCE_HOP_LIMIT;
 	c->flow_label = p->flow_label != 0 ? p->flow_label & 0xfffff
 					   : roce_cm_flow_label(p->local.port, p->remote.port);

@@ -39,6 +39,7 @@ build_req(const struct roce_cm *cm, const struct roce_cm_conn *c, struct cm_mad 
 	m->flow_label = c->flow_label;
 	m->tclass = c->tos;
 	m->hop_limit = c->hop_limit;
+	m->sl = c->sl;
 	m->ack_timeout = c->ack_timeout;
 	cm_ip_hdr_encode(m->priv, &ip);
 	memcpy(m->priv + CM_IP_HDR_BYTES, c->out_priv, ROCE_CM_REQ_PRIV);

@@ -89,7 +89,8 @@ struct roce_cm_connect {
 	uint8_t mtu_code;	/* 1..5 */
 	uint8_t ack_timeout;	/* local ACK timeout code of the path; 0: Linux's 17 (W-CM-33) */
 	uint8_t tos, hop_limit; /* hop_limit 0: 64 */
-	uint32_t flow_label;	/* 20 bits; 0: roce_cm_flow_label() of the ports */
+	uint8_t sl; /* 0..7: the priority of the path's VLAN tag; 0 without one (W-CM-73) */
+	uint32_t flow_label; /* 20 bits; 0: roce_cm_flow_label() of the ports */
 	const void *priv;
 	uint32_t priv_bytes; /* 0..ROCE_CM_REQ_PRIV */
 	void *owner;

@@ -42,7 +42,7 @@ struct roce_cm_conn {
 	uint8_t mtu_code;
 	uint8_t ack_timeout;	   /* of the REQ */
 	uint8_t reply_ack_timeout; /* what REP makes of it for our sender */
-	uint8_t tos, hop_limit;
+	uint8_t tos, hop_limit, sl;
 	uint32_t flow_label;
 
 	uint32_t timer_pos;   /* 1 + index in the heap; 0: none */

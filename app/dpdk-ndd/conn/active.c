@@ -182,6 +182,7 @@ ndd_conn_send_request(struct ndd_conn *c, uint64_t now_ns)
 		.ack_timeout = d->cfg->timeout_code,
 		.tos = c->tos,
 		.hop_limit = c->hop_limit,
+		.sl = ndd_hop_priority(&c->hop, c->tos),
 		.flow_label = c->flow_label,
 		.priv = c->priv,
 		.priv_bytes = c->priv_bytes,

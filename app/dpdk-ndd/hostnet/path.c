@@ -15,6 +15,12 @@ ndd_path_hop(struct roce_path *path, const struct net_nexthop *hop)
 	path->vlan_tci = net_tci(hop->vlan, hop->priority, path->tos);
 }
 
+uint8_t
+ndd_hop_priority(const struct net_nexthop *hop, uint8_t tclass)
+{
+	return hop->vlan != 0 ? (uint8_t)(net_tci(hop->vlan, hop->priority, tclass) >> 13) : 0;
+}
+
 void
 ndd_path_via(struct roce_path *path, const struct net_nexthop *hop, uint32_t qpn, uint32_t peer_qpn)
 {

@@ -16,6 +16,8 @@ typedef bool ndd_path_lost(struct ndd *d, const struct roce_path *path, const vo
 /* MAC addresses and tag of the next hop; the tag's priority may follow from path->tos, which the
  * caller has set. */
 void ndd_path_hop(struct roce_path *path, const struct net_nexthop *hop);
+/* The priority of the tag that frames of this class have on their way; 0 without a tag. */
+uint8_t ndd_hop_priority(const struct net_nexthop *hop, uint8_t tclass);
 /* ndd_path_hop(), and the source port: by the path's flow label, else by both queue pairs
  * (W-CM-71). */
 void ndd_path_via(

@@ -11,7 +11,7 @@
 
 #define MSG 24u /* a message begins behind the header of its MAD */
 
-/* What Linux writes into a REQ (3.2), the capture of rping being the model; checks W-CM-36. */
+/* What Linux writes into a REQ (3.2), the capture of rping being the model; checks W-CM-36[1]. */
 Test(cm_build, t_ts_4_req_like_linux)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -82,6 +82,7 @@ expect_no_extension(const uint8_t mad[ROCE_MAD_BYTES], enum cm_attr attr)
 		cr_assert_eq(mad[MSG + (attr == CM_ATTR_REQ ? in_req : in_rep)[i]], 0, "vendor");
 }
 
+/* checks W-CM-80[1] */
 Test(cm_build, W_CM_80_a_REQ_names_no_vendor)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -91,6 +92,27 @@ Test(cm_build, W_CM_80_a_REQ_names_no_vendor)
 	cr_assert_not_null(roce_cm_connect(net->host[CM_NET_A].cm, net->now_ns, &c));
 	cr_assert(roce_cm_tx(net->host[CM_NET_A].cm, &tx));
 	expect_no_extension(tx.mad, CM_ATTR_REQ);
+	cm_net_free(net);
+}
+
+/* checks W-CM-80[1]: Linux's SIDR_REP has the vendor in bytes 6, 7 and 11. */
+Test(cm_build, w_cm_80_nor_does_a_sidr_rep)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	const struct roce_cm_addr at = {.port = 99};
+	struct roce_cm_tx tx;
+
+	cr_assert_not_null(roce_cm_sidr_listen(p->cm, &at, CM_NET_PORT, 0, p, NULL));
+	cr_assert_not_null(roce_cm_sidr_query(a->cm, 0,
+		&(struct roce_cm_sidr_query){.local = {a->gid, 40000}, .remote = {p->gid, 99}}));
+	cm_net_run(net, MS(10));
+	cr_assert(roce_cm_sidr_reply(p->cm, net->now_ns,
+		cm_net_only_event(p, ROCE_CM_EV_SIDR_REQUEST)->conn,
+		&(struct roce_cm_sidr_reply){.qpn = 0x123456, .q_key = ~0u}));
+	cr_assert(roce_cm_tx(p->cm, &tx));
+	cr_expect_arr_eq(tx.mad + 20, "\0\0\0\0", 4, "options");
+	cr_expect_arr_eq(tx.mad + MSG + 6, "\0\0\x12\x34\x56\0", 6, "vendor, QPN, vendor");
 	cm_net_free(net);
 }
 
@@ -107,7 +129,7 @@ answer(struct cm_net *net, const uint8_t req[ROCE_MAD_BYTES], struct roce_cm_tx 
 	cr_assert(roce_cm_tx(net->host[CM_NET_P].cm, tx));
 }
 
-/* Whatever the REQ says: checks W-CM-80, W-NEG-02[2]. */
+/* Whatever the REQ says: checks W-CM-80[1,2], W-NEG-02[2]. */
 Test(cm_build, W_CM_81_a_REP_names_no_vendor_to_anybody)
 {
 	static const uint32_t vendors[] = {0, 0x15b3, 1, 0xffffff};
@@ -126,6 +148,25 @@ Test(cm_build, W_CM_81_a_REP_names_no_vendor_to_anybody)
 		cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
 		cr_assert_eq(m.attr, CM_ATTR_REP);
 		expect_no_extension(tx.mad, CM_ATTR_REP);
+		cm_net_free(net);
+	}
+}
+
+/* checks W-CM-36[1]: our REQ asks for no end-to-end credits, and our REP agrees to none. */
+Test(cm_build, w_cm_36_no_credits_whoever_asks)
+{
+	for (unsigned asked = 0; asked < 2; asked++) {
+		struct cm_net *net = cm_net_new(false);
+		struct cm_mad m = cm_net_take_req(net);
+		uint8_t mad[ROCE_MAD_BYTES];
+		struct roce_cm_tx tx;
+
+		cm_mad_encode(mad, &m);
+		cr_expect_eq(mad[MSG + 43] & 1, 0);
+		mad[MSG + 43] |= (uint8_t)asked;
+		answer(net, mad, &tx);
+		cr_assert_eq(tx.mad[17], CM_ATTR_REP);
+		cr_expect_eq(tx.mad[MSG + 26] & 1, 0, "asked: %u", asked);
 		cm_net_free(net);
 	}
 }
@@ -159,6 +200,7 @@ build_like(const struct cm_mad *m, uint8_t mad[ROCE_MAD_BYTES])
 		.ack_timeout = (uint8_t)m->ack_timeout,
 		.tos = (uint8_t)m->tclass,
 		.hop_limit = (uint8_t)m->hop_limit,
+		.sl = (uint8_t)m->sl,
 		.flow_label = m->flow_label,
 		.rej_which = (uint8_t)m->which,
 		.rej_reason = (uint16_t)m->reason,
@@ -206,7 +248,7 @@ compare_capture(const char *path, unsigned seen[CM_NET_ATTRS])
 	pcap_close(&f);
 }
 
-/* checks W-CM-07[1,2], W-CM-09[1] */
+/* checks W-CM-07[1,2], W-CM-09[1], W-CM-33[4], W-CM-40[2] */
 Test(cm_build, t_ts_4_the_mads_of_linux_byte_for_byte)
 {
 	unsigned seen[CM_NET_ATTRS] = {0};
@@ -221,7 +263,10 @@ Test(cm_build, t_ts_4_the_mads_of_linux_byte_for_byte)
 		cr_expect(attr == CM_ATTR_MRA || seen[ATTR(attr)] > 0, "attribute %x", attr);
 }
 
-/* checks W-CM-40: one transaction ID for the handshake, another one for its end, on both sides. */
+/*
+ * checks W-CM-40[2-4]: one transaction ID for the handshake, another one for its end, on both
+ * sides.
+ */
 Test(cm_build, w_cm_40_transaction_ids_by_exchange)
 {
 	struct cm_net *net = cm_net_new(false);

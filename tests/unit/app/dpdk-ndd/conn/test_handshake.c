@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a connection's REQ and REP say of its queue pair, and what becomes of what the peer's say. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <string.h>
+
+#include "cm/codec.h"
+#include "conn/active.h"
+#include "conn/bring_up.h"
+#include "conn/conn.h"
+#include "conn/passive.h"
+#include "object/qp.h"
+#include "platform/clock.h"
+#include "rigs/ndd_rig.h"
+#include "rigs/net_rig.h"
+
+#define PEER_IP	      "10.77.0.2"
+#define SERVICE	      7174u
+#define PEER_PORT     40000u
+#define PEER_QPN      0x5678u
+#define PEER_PSN      0xfedcbau
+#define SEGMENT_BYTES (1u << 20)
+
+/* A client with a queue pair, and a peer that the test plays. */
+struct bench {
+	struct ndd_rig *r;
+	struct ndd_session *s;
+	int client;
+	uint32_t qp_id;
+	struct ndd_qp *qp;
+};
+
+union reply {
+	struct ndsh_id_msg id;
+	struct ndsh_ev_conn conn;
+	uint8_t bytes[NDSH_MSG_BYTES];
+};
+
+static const struct net_nexthop next_hop = {.port = 0, .smac = {2, 1}, .dmac = {2, 2}, .mtu = 1500};
+
+static uint32_t
+made(struct bench *b, const void *msg)
+{
+	union reply reply;
+
+	cr_assert(eq(i32, ndd_rig_ask(b->r, b->client, msg, &reply), NDSH_OK));
+	return reply.id.id;
+}
+
+static struct bench
+bench_at(struct ndd_rig *r, bool has_srq)
+{
+	struct bench b = {.r = r};
+	struct ndsh_qp_create m = {.h.type = NDSH_MSG_QP_CREATE,
+		.has_srq = has_srq,
+		.sq_depth = 4,
+		.rq_depth = 4,
+		.sq_sge = 1,
+		.rq_sge = 1};
+	uint64_t at = 65536; /* behind the session page */
+
+	b.r->cfg.timeout_code = 18;
+	b.r->cfg.retry_count = 5;
+	b.r->cfg.rnr_retry = 3;
+	b.r->cfg.rnr_give_up_ms = 2000;
+	b.client = ndd_rig_open(b.r, &b.s);
+	(void)ndd_rig_segment(b.r, b.client, SEGMENT_BYTES, &m.segment);
+	m.pd = made(&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_PD_CREATE});
+	m.send_cq = m.recv_cq = made(&b, &(struct ndsh_cq_create){.h.type = NDSH_MSG_CQ_CREATE,
+						 .segment = m.segment,
+						 .depth = 64,
+						 .offset = at});
+	m.offset = at += 65536;
+	if (has_srq)
+		m.srq = made(&b, &(struct ndsh_srq_create){.h.type = NDSH_MSG_SRQ_CREATE,
+					 .pd = m.pd,
+					 .segment = m.segment,
+					 .offset = m.offset,
+					 .depth = 16,
+					 .sge = 1});
+	m.offset = at + 65536;
+	b.qp_id = made(&b, &m);
+	b.qp = ndd_slots_get(&b.s->qps, b.qp_id);
+	cr_assert(ne(ptr, b.qp, NULL));
+	return b;
+}
+
+static struct bench
+bench_new(bool has_srq)
+{
+	return bench_at(ndd_rig_new(), has_srq);
+}
+
+static struct roce_gid
+gid_of(const char *text)
+{
+	const struct net_ip ip = net_rig_ip(text);
+	struct roce_gid gid;
+
+	memcpy(gid.raw, ip.b, 16);
+	return gid;
+}
+
+static struct cm_mad
+next_mad(struct bench *b, struct roce_cm_tx *tx)
+{
+	struct cm_mad m;
+
+	cr_assert(roce_cm_tx(b->r->d.cm, tx));
+	cr_assert(eq(int, cm_mad_decode(&m, tx->mad), CM_DECODE_OK));
+	return m;
+}
+
+/* A MAD from the peer, and the event that it makes. */
+static struct roce_cm_event
+hear(struct bench *b, const struct cm_mad *m)
+{
+	uint8_t mad[ROCE_MAD_BYTES], l3[20] = {0x45};
+	const struct roce_pkt pkt = {.l3 = l3,
+		.payload = mad,
+		.payload_bytes = ROCE_MAD_BYTES,
+		.opcode = ROCE_UD_SEND_ONLY,
+		.qpn = ROCE_QPN_GSI,
+		.qkey = ROCE_QKEY_GSI};
+	struct roce_cm_event ev;
+
+	memcpy(l3 + 12, gid_of(PEER_IP).raw + 12, 4);
+	memcpy(l3 + 16, gid_of(NDD_RIG_IP).raw + 12, 4);
+	cm_mad_encode(mad, m);
+	roce_cm_rx(b->r->d.cm, ndd_now_ns(), &pkt, 0);
+	cr_assert(roce_cm_event(b->r->d.cm, &ev));
+	return ev;
+}
+
+/* ---- the active side ---- */
+
+static struct ndd_conn *
+connect_with(struct bench *b, uint8_t tos, const struct net_nexthop *hop)
+{
+	struct ndsh_connect m = {.h.type = NDSH_MSG_CONNECT,
+		.qp = b->qp_id,
+		.remote.port = SERVICE,
+		.local.port = PEER_PORT,
+		.inbound_reads = 7,
+		.outbound_reads = 5,
+		.tos = tos};
+	struct ndd_conn *c;
+
+	memcpy(m.remote.ip, gid_of(PEER_IP).raw, 16);
+	memcpy(m.local.ip, gid_of(NDD_RIG_IP).raw, 16);
+	c = ndd_slots_get(&b->s->conns, made(b, &m));
+	cr_assert(ne(ptr, c, NULL));
+	c->hop = *hop;
+	ndd_conn_send_request(c, ndd_now_ns());
+	return c;
+}
+
+/* checks W-CM-31[1], W-CM-33[1,3], W-CM-70[1], W-CM-73[1,4]: what a REQ says. */
+Test(handshake, what_a_request_says)
+{
+	for (unsigned ecn = NDSH_ECN_PORT; ecn <= NDSH_ECN_ON; ecn++) {
+		struct bench b = bench_new(false);
+		struct roce_cm_tx tx;
+		struct cm_mad m;
+
+		(void)connect_with(&b, (uint8_t)(46u << 2 | ecn), &next_hop);
+		m = next_mad(&b, &tx);
+		cr_expect(eq(u32, m.attr, CM_ATTR_REQ));
+		cr_expect(eq(u32, m.qpn, b.qp->qpn));
+		cr_expect(eq(u32, m.psn, b.qp->psn));
+		cr_expect(eq(u32, m.responder_resources, 7));
+		cr_expect(eq(u32, m.initiator_depth, 5));
+		cr_expect(eq(u32, m.retry_count, 5));
+		cr_expect(eq(u32, m.ack_timeout, 18));
+		cr_expect(eq(u32, m.tclass, 46 << 2), "the DSCP without ECN bits");
+		cr_expect(eq(u32, m.flow_label, (PEER_PORT * 31 + SERVICE) & 0xfffff));
+		cr_expect(eq(u32, m.hop_limit, 64));
+		cr_expect(eq(u8, tx.tos, 46 << 2));
+		cr_expect(eq(u8, tx.hop_limit, 64));
+	}
+}
+
+/* checks W-CM-32[1]: the path MTU is the largest that the link of the next hop carries. */
+Test(handshake, W_CM_32_the_mtu_of_a_request)
+{
+	static const struct {
+		uint32_t ip_mtu, code;
+	} rows[] = {{576, 1}, {1500, 3}, {4191, 4}, {4200, 5}, {9000, 5}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct bench b = bench_new(false);
+		struct roce_cm_tx tx;
+
+		b.r->d.plane.port[0].mtu = (uint16_t)rows[i].ip_mtu;
+		(void)connect_with(&b, 0, &next_hop);
+		cr_expect(eq(u32, next_mad(&b, &tx).mtu, rows[i].code), "MTU %u", rows[i].ip_mtu);
+	}
+}
+
+/* checks W-CM-73[6]: the SL of the REQ is the priority of the tag that our own packets have, by the
+ * VLAN or by the DSCP; 0 without a tag. */
+Test(handshake, W_CM_73_the_sl_of_a_request)
+{
+	static const struct {
+		uint16_t vlan;
+		uint8_t priority;
+		uint32_t sl;
+	} rows[] = {{0, 5, 0}, {100, 0, 0}, {100, 5, 5}, {100, NET_PRIORITY_OF_DSCP, 46 >> 3},
+		{0, NET_PRIORITY_OF_DSCP, 0}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct net_nexthop hop = next_hop;
+		struct bench b = bench_new(false);
+		struct roce_cm_tx tx;
+
+		hop.vlan = rows[i].vlan;
+		hop.priority = rows[i].priority;
+		(void)connect_with(&b, 46 << 2, &hop);
+		cr_expect(eq(u32, next_mad(&b, &tx).sl, rows[i].sl), "row %zu", i);
+	}
+}
+
+/* The REP of the peer to our REQ, whose event the connection has had. */
+static void
+replied(struct bench *b, struct ndd_conn *c, bool srq)
+{
+	struct roce_cm_tx tx;
+	const struct cm_mad req = next_mad(b, &tx);
+	const struct cm_mad rep = {.attr = CM_ATTR_REP,
+		.local_id = 0x99,
+		.remote_id = req.local_id,
+		.qpn = PEER_QPN,
+		.psn = PEER_PSN,
+		.responder_resources = 4,
+		.initiator_depth = 3,
+		.target_ack_delay = 17,
+		.rnr_retry = 6,
+		.srq = srq};
+	const struct roce_cm_event ev = hear(b, &rep);
+	union reply told;
+
+	cr_assert(eq(int, ev.type, ROCE_CM_EV_REPLY));
+	cr_assert(eq(ptr, ev.owner, c));
+	ndd_conn_on_reply(&b->r->d, &ev);
+	cr_assert_gt(ndd_rig_take(b->client, &told, NULL), 0);
+	cr_assert(eq(u16, told.conn.h.type, NDSH_EV_CONN_REPLY));
+}
+
+/* checks W-CM-30[1], W-CM-31[2], W-CM-35[2], W-CM-37[3]: the queue pair is in RTS, with what the REP
+ * says, when the RTU may leave. */
+Test(handshake, W_CM_35_ready_before_the_rtu)
+{
+	for (unsigned srq = 0; srq < 2; srq++) {
+		struct bench b = bench_new(false);
+		struct ndd_conn *c = connect_with(&b, 0, &next_hop);
+		struct roce_qp_attr attr;
+		struct roce_cm_tx tx;
+
+		replied(&b, c, srq);
+		cr_expect(ne(int, roce_qp_state_get(b.qp->engine), ROCE_QPS_RTS));
+		cr_expect(not(roce_cm_tx(b.r->d.cm, &tx)), "no RTU before the client completes");
+		(void)made(&b,
+			&(struct ndsh_id_msg){.h.type = NDSH_MSG_COMPLETE_CONNECT, .id = c->id});
+		cr_expect(eq(u32, next_mad(&b, &tx).attr, CM_ATTR_RTU));
+		cr_assert(eq(int, roce_qp_state_get(b.qp->engine), ROCE_QPS_RTS));
+		(void)roce_qp_query(b.qp->engine, &attr);
+		cr_expect(eq(u32, attr.dest_qpn, PEER_QPN));
+		cr_expect(eq(u32, attr.rq_psn, b.qp->psn));
+		cr_expect(eq(u32, attr.sq_psn, PEER_PSN));
+		cr_expect(eq(u32, attr.mtu_bytes, 1024));
+		cr_expect(eq(u8, attr.max_rd, 4), "what the peer serves");
+		cr_expect(eq(u8, attr.max_dest_rd, 3), "what the peer issues");
+		cr_expect(eq(u8, attr.retry, 5), "our own");
+		cr_expect(eq(u8, attr.rnr_retry, 6));
+		cr_expect(eq(u8, attr.timeout_code, 18), "W-CM-33: of a delay of 17");
+		cr_expect(eq(u32, attr.rnr_give_up_ms, srq ? 0 : 2000));
+	}
+}
+
+/* A queue pair that can't be brought up: no RTU, and the peer is told. */
+Test(handshake, no_rtu_for_a_queue_pair_that_is_not_ready)
+{
+	struct bench b = bench_new(false);
+	struct ndd_conn *c = connect_with(&b, 0, &next_hop);
+	const struct ndsh_id_msg complete = {.h.type = NDSH_MSG_COMPLETE_CONNECT, .id = c->id};
+	union reply reply;
+	struct roce_cm_tx tx;
+
+	replied(&b, c, false);
+	c->peer.qpn = 1u << 24; /* no queue pair has that number */
+	cr_expect(eq(i32, ndd_rig_ask(b.r, b.client, &complete, &reply), NDSH_ERR_ABORTED));
+	cr_expect(eq(u32, next_mad(&b, &tx).attr, CM_ATTR_REJ));
+	cr_expect(not(roce_cm_tx(b.r->d.cm, &tx)));
+}
+
+/* checks W-CM-53[4]: a stale connection is a refusal like any other. Nothing is tried again by
+ * itself; the queue pair is free for what its client tries next. */
+Test(handshake, W_CM_53_a_stale_connection_is_refused)
+{
+	struct bench b = bench_new(false);
+	struct ndd_conn *c = connect_with(&b, 0, &next_hop);
+	struct roce_cm_tx tx;
+	const struct cm_mad req = next_mad(&b, &tx);
+	const struct cm_mad rej = {.attr = CM_ATTR_REJ,
+		.remote_id = req.local_id,
+		.which = CM_WHICH_REQ,
+		.reason = 10};
+	const struct roce_cm_event ev = hear(&b, &rej);
+	union reply told;
+
+	cr_assert(eq(int, ev.type, ROCE_CM_EV_REJECTED));
+	ndd_conn_on_rejected(&b.r->d, &ev);
+	cr_assert_gt(ndd_rig_take(b.client, &told, NULL), 0);
+	cr_expect(eq(u16, told.conn.h.type, NDSH_EV_CONN_REPLY));
+	cr_expect(eq(i32, told.conn.h.status, NDSH_ERR_REFUSED));
+	cr_expect(eq(u32, told.conn.reject_reason, 10));
+	cr_expect(not(roce_cm_tx(b.r->d.cm, &tx)));
+	cr_expect(eq(ptr, b.qp->conn, NULL));
+	cr_expect(eq(int, c->state, NDD_CONN_OVER));
+}
+
+/* checks W-CM-52[2]: the number that a queue pair would get, but that a connection still has,
+ * rests. */
+Test(handshake, W_CM_52_no_queue_pair_gets_a_number_that_rests)
+{
+	const uint32_t qpn = bench_new(false).qp->qpn;
+	const struct roce_cm_connect old = {.local = {gid_of(NDD_RIG_IP), 1},
+		.remote = {gid_of(PEER_IP), 2},
+		.qp.qpn = qpn,
+		.mtu_code = 1};
+	struct ndd_rig *r = ndd_rig_new();
+
+	cr_assert(eq(u32, bench_at(r, false).qp->qpn, qpn), "the same in each rig");
+	r = ndd_rig_new();
+	cr_assert(ne(ptr, roce_cm_connect(r->d.cm, ndd_now_ns(), &old), NULL));
+	cr_expect(ne(u32, bench_at(r, false).qp->qpn, qpn));
+}
+
+/* ---- the passive side ---- */
+
+static struct cm_mad
+a_req(void)
+{
+	const struct cm_ip_hdr ip = {
+		.src = gid_of(PEER_IP), .dst = gid_of(NDD_RIG_IP), .src_port = PEER_PORT};
+	struct cm_mad m = {.attr = CM_ATTR_REQ,
+		.tid = 1,
+		.local_id = 0x77,
+		.service_id = cm_service_id(SERVICE),
+		.ca_guid = 0xfeed,
+		.qpn = PEER_QPN,
+		.psn = PEER_PSN,
+		.responder_resources = 4,
+		.initiator_depth = 3,
+		.remote_resp_timeout = 20,
+		.local_resp_timeout = 20,
+		.max_retries = 15,
+		.retry_count = 2,
+		.rnr_retry = 6,
+		.pkey = 0xffff,
+		.mtu = 2,
+		.sgid = ip.src,
+		.dgid = ip.dst,
+		.hop_limit = 64,
+		.ack_timeout = 19};
+
+	cm_ip_hdr_encode(m.priv, &ip);
+	return m;
+}
+
+/* The connection that a REQ makes; NULL: it was refused. */
+static struct ndd_conn *
+requested(struct bench *b, const struct cm_mad *req)
+{
+	struct ndsh_listener_create m = {
+		.h.type = NDSH_MSG_LISTENER_CREATE, .addr.port = SERVICE, .backlog = 4};
+	struct roce_cm_event ev;
+	union reply told;
+
+	(void)made(b, &m);
+	ev = hear(b, req);
+	cr_assert(eq(int, ev.type, ROCE_CM_EV_REQUEST));
+	ndd_conn_on_request(&b->r->d, &ev);
+	if (ndd_rig_take(b->client, &told, NULL) <= 0)
+		return NULL;
+	cr_assert(eq(u16, told.conn.h.type, NDSH_EV_CONN_REQUEST));
+	return ndd_slots_get(&b->s->conns, told.conn.conn);
+}
+
+static struct ndd_conn *
+accepted(struct bench *b, const struct cm_mad *req)
+{
+	struct ndd_conn *c = requested(b, req);
+	const struct ndsh_accept m = {.h.type = NDSH_MSG_ACCEPT,
+		.conn = c->id,
+		.qp = b->qp_id,
+		.inbound_reads = 200,
+		.outbound_reads = 200};
+
+	(void)made(b, &m);
+	c->hop = next_hop;
+	ndd_conn_send_reply(c, ndd_now_ns());
+	return c;
+}
+
+/* checks W-CM-30[1,2], W-CM-31[1], W-CM-32[5], W-CM-35[1]: the queue pair is in RTS, with what the
+ * REQ says, when the REP may leave. */
+Test(handshake, W_CM_35_ready_before_the_rep)
+{
+	struct bench b = bench_new(false);
+	const struct cm_mad req = a_req();
+	struct roce_qp_attr attr;
+	struct roce_cm_tx tx;
+	struct cm_mad rep;
+
+	(void)accepted(&b, &req);
+	rep = next_mad(&b, &tx);
+	cr_expect(eq(u32, rep.attr, CM_ATTR_REP));
+	cr_expect(eq(u32, rep.qpn, b.qp->qpn));
+	cr_expect(eq(u32, rep.psn, b.qp->psn));
+	cr_expect(eq(u32, rep.responder_resources, 3), "what the peer issues");
+	cr_expect(eq(u32, rep.initiator_depth, 4), "what the peer serves");
+	cr_assert(eq(int, roce_qp_state_get(b.qp->engine), ROCE_QPS_RTS));
+	(void)roce_qp_query(b.qp->engine, &attr);
+	cr_expect(eq(u32, attr.dest_qpn, PEER_QPN));
+	cr_expect(eq(u32, attr.rq_psn, b.qp->psn));
+	cr_expect(eq(u32, attr.sq_psn, PEER_PSN));
+	cr_expect(eq(u32, attr.mtu_bytes, 512), "though the port has 1024");
+	cr_expect(eq(u8, attr.max_rd, 4));
+	cr_expect(eq(u8, attr.max_dest_rd, 3));
+	cr_expect(eq(u8, attr.retry, 2), "the peer's");
+	cr_expect(eq(u8, attr.rnr_retry, 6));
+	cr_expect(eq(u8, attr.timeout_code, 19));
+}
+
+/* checks W-CM-35[1]: one that can't be brought up, and no REP leaves. */
+Test(handshake, W_CM_35_no_rep_for_a_queue_pair_that_is_not_ready)
+{
+	struct bench b = bench_new(false);
+	const struct cm_mad req = a_req();
+	struct ndd_conn *c = requested(&b, &req);
+	const struct ndsh_accept m = {
+		.h.type = NDSH_MSG_ACCEPT, .conn = c->id, .qp = b.qp_id, .outbound_reads = 1};
+	struct roce_cm_tx tx;
+
+	(void)made(&b, &m);
+	c->hop = next_hop;
+	c->peer.qpn = 1u << 24;
+	ndd_conn_send_reply(c, ndd_now_ns());
+	cr_expect(eq(u32, next_mad(&b, &tx).attr, CM_ATTR_REJ));
+	cr_expect(not(roce_cm_tx(b.r->d.cm, &tx)));
+}
+
+/* checks W-CM-33[5]: our own timeout for a REQ without one. */
+Test(handshake, W_CM_33_an_ack_timeout_of_0_is_ours)
+{
+	struct bench b = bench_new(false);
+	struct cm_mad req = a_req();
+	struct roce_qp_attr attr;
+
+	req.ack_timeout = 0;
+	(void)accepted(&b, &req);
+	(void)roce_qp_query(b.qp->engine, &attr);
+	cr_expect(eq(u8, attr.timeout_code, 18));
+}
+
+/* checks W-CM-32[3,4]: an MTU beyond the port's is refused, and the largest that it has is named. */
+Test(handshake, W_CM_32_an_mtu_that_the_port_has_not)
+{
+	for (uint32_t code = 1; code <= 5; code++) {
+		struct bench b = bench_new(false);
+		struct cm_mad req = a_req(), rej;
+		struct roce_cm_tx tx;
+
+		req.mtu = code;
+		cr_assert(eq(int, requested(&b, &req) != NULL, code <= 3), "1500: 1024");
+		if (code <= 3)
+			continue;
+		rej = next_mad(&b, &tx);
+		cr_expect(eq(u32, rej.attr, CM_ATTR_REJ));
+		cr_expect(eq(u32, rej.reason, 26));
+		cr_expect(eq(u32, rej.ari_bytes, 1));
+		cr_expect(eq(u8, rej.ari[0], 3 << 4));
+	}
+}
+
+/* checks W-CM-37[2,3]: our bit in both messages, and what the peer's does to our patience. */
+Test(handshake, W_CM_37_the_srq_bits)
+{
+	for (unsigned srq = 0; srq < 2; srq++) {
+		struct bench b = bench_new(srq);
+		struct cm_mad req = a_req();
+		struct roce_qp_attr attr;
+		struct roce_cm_tx tx;
+
+		req.srq = !srq;
+		(void)accepted(&b, &req);
+		cr_expect(eq(u32, next_mad(&b, &tx).srq, srq));
+		(void)roce_qp_query(b.qp->engine, &attr);
+		cr_expect(
+			eq(u32, attr.rnr_give_up_ms, srq ? 2000 : 0), "the peer's bit is %u", !srq);
+		b = bench_new(srq);
+		(void)connect_with(&b, 0, &next_hop);
+		cr_expect(eq(u32, next_mad(&b, &tx).srq, srq));
+	}
+}
+
+/* checks W-CM-35[3,4]: the passive side's keepalive, the one request that no client posts, waits for
+ * the RTU, or for the first request. */
+Test(handshake, W_CM_35_silent_until_the_peer_is_ready)
+{
+	for (unsigned by_request = 0; by_request < 2; by_request++) {
+		struct bench b = bench_new(false);
+		const struct roce_qp_attr wish = {.keepalive_ms = 700};
+		const struct cm_mad req = a_req();
+		struct roce_qp_attr attr;
+		struct roce_cm_event ev;
+		struct ndd_conn *c;
+		struct roce_cm_tx tx;
+		struct cm_mad rtu;
+
+		cr_assert(eq(int,
+			roce_qp_modify(b.r->shard.engine, b.qp->engine, 0, ROCE_QPS_INIT,
+				ROCE_QPA_KEEPALIVE, &wish),
+			ROCE_MODIFY_OK));
+		c = accepted(&b, &req);
+		(void)roce_qp_query(b.qp->engine, &attr);
+		cr_expect(eq(u32, attr.keepalive_ms, 0));
+		rtu = (struct cm_mad){.attr = CM_ATTR_RTU,
+			.local_id = req.local_id,
+			.remote_id = next_mad(&b, &tx).local_id};
+		if (by_request) {
+			ndd_conn_on_first_request(c);
+			cr_assert(roce_cm_event(b.r->d.cm, &ev));
+		} else {
+			ev = hear(&b, &rtu);
+		}
+		cr_assert(eq(int, ev.type, ROCE_CM_EV_ESTABLISHED));
+		ndd_conn_on_established(&b.r->d, &ev);
+		(void)roce_qp_query(b.qp->engine, &attr);
+		cr_expect(eq(u32, attr.keepalive_ms, 700));
+	}
+}
