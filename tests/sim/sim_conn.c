@@ -511,8 +511,10 @@ missed(const struct sim_ep *ep, const struct roce_event *ev)
 	       (peer->flushing || peer->errored || peer->gone);
 }
 
-/* checks W-CM-51[1]: an end that flushes before its DREQ comes looks dead meanwhile, but is no reason
- * for the other one to fail. */
+/*
+ * checks W-CM-51[1]: an end that flushes before its DREQ comes looks dead meanwhile, but is no
+ * reason for the other one to fail.
+ */
 void
 sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a connection's REQ and REP say of its queue pair, and what becomes of what the peer's say. */
+/*
+ * What a connection's REQ and REP say of its queue pair, and what becomes of what the peer's
+ * say.
+ */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <string.h>
@@ -246,8 +249,10 @@ replied(struct bench *b, struct ndd_conn *c, bool srq)
 	cr_assert(eq(u16, told.conn.h.type, NDSH_EV_CONN_REPLY));
 }
 
-/* checks W-CM-30[1], W-CM-31[2], W-CM-35[2], W-CM-37[3]: the queue pair is in RTS, with what the REP
- * says, when the RTU may leave. */
+/*
+ * checks W-CM-30[1], W-CM-31[2], W-CM-35[2], W-CM-37[3]: the queue pair is in RTS, with what the
+ * REP says, when the RTU may leave.
+ */
 Test(handshake, W_CM_35_ready_before_the_rtu)
 {
 	for (unsigned srq = 0; srq < 2; srq++) {
@@ -464,7 +469,10 @@ Test(handshake, W_CM_33_an_ack_timeout_of_0_is_ours)
 	cr_expect(eq(u8, attr.timeout_code, 18));
 }
 
-/* checks W-CM-32[3,4]: an MTU beyond the port's is refused, and the largest that it has is named. */
+/*
+ * checks W-CM-32[3,4]: an MTU beyond the port's is refused, and the largest that it has is
+ * named.
+ */
 Test(handshake, W_CM_32_an_mtu_that_the_port_has_not)
 {
 	for (uint32_t code = 1; code <= 5; code++) {
@@ -505,8 +513,10 @@ Test(handshake, W_CM_37_the_srq_bits)
 	}
 }
 
-/* checks W-CM-35[3,4]: the passive side's keepalive, the one request that no client posts, waits for
- * the RTU, or for the first request. */
+/*
+ * checks W-CM-35[3,4]: the passive side's keepalive, the one request that no client posts, waits
+ * for the RTU, or for the first request.
+ */
 Test(handshake, W_CM_35_silent_until_the_peer_is_ready)
 {
 	for (unsigned by_request = 0; by_request < 2; by_request++) {
