@@ -2,14 +2,16 @@
 """What lies below the transport: traffic classes, VLANs, routes."""
 
 import collections
+import socket
 import struct
 
 import icrc
 from cases import cpus
 from failure_cases import nothing_left, scenario
 from links import Memif, Veth
+from relay import cm_attribute
 from sandbox import Failure, run, scratch
-from station import REPLY, REQUEST, Station, arp, behind_tags, echo_request, tag
+from station import REPLY, REQUEST, Station, arp, behind_tags, echo_request, mad, tag
 from transfer_cases import perf
 
 TCLASS = 26 << 2
@@ -272,6 +274,39 @@ def vlan_on_the_wire(build, networked):
             link.judge()
 
 
+ROUTER, BEYOND = "192.0.2.9", "203.0.113.9"
+DREQ, DREP = 0x0015, 0x0016
+
+
+# checks W-CM-02[1,3,4]: the answer to a host behind a router goes to the router's address, though the
+# question came from another one.
+def answered_by_route(build, networked):
+    with scratch("ndd-e2e-") as folder:
+        link = Veth(build, folder, networked)
+        link.a.config["ports"][0]["routes"] = [{"to": "203.0.113.0/24", "via": ROUTER}]
+        with link, Station("veth-s", "02:00:00:00:77:99") as station:
+            address = link.a.addresses[0]
+            asked = arp(REQUEST, station.mac, ROUTER, address)
+            told = struct.pack(">HHHBBH", 0x0806, 1, 0x0800, 6, 4, REPLY)
+            station.send(asked)
+            here = station.hears(lambda f: f[12:].startswith(told) and f[:6] == station.mac, 5)
+            if not here:
+                raise Failure("no answer to ARP")
+            dreq = mad(BEYOND, address, DREQ, struct.pack(">III", 0x11, 0x22, 0x3300))
+            station.socket.send(here[6:12] + bytes.fromhex("020000006666") + dreq)
+
+            def router(frame):
+                wanted = struct.pack(">HHHBBH", 0x0806, 1, 0x0800, 6, 4, REQUEST)
+                if frame[12:].startswith(wanted) and frame[38:42] == socket.inet_aton(ROUTER):
+                    station.send(arp(REPLY, station.mac, ROUTER, address, here[6:12]), here[6:12])
+
+            drep = station.hears(lambda f: cm_attribute(f) == DREP, 5, also=router)
+            if not drep or drep[:6] != station.mac or drep[26:34] != \
+                    socket.inet_aton(address) + socket.inet_aton(BEYOND):
+                raise Failure(f"the DREP: {drep and drep[:34].hex()}")
+            link.judge()
+
+
 # ---- routes --------------------------------------------------------------------------------------
 
 FAR = ["203.0.113.1", "2001:db8:f::1"]
@@ -326,6 +361,7 @@ def lone_cases(build, networked):
     yield "in a VLAN", lambda: in_vlan(build)
     yield "groups of two lcores", lambda: groups_of_two_lcores(build)
     yield "VLAN on the wire", lambda: vlan_on_the_wire(build, networked)
+    yield "answer by a route", lambda: answered_by_route(build, networked)
     yield "static routes", lambda: routed(build)
     yield "source of a route", lambda: way_of_the_route(build)
     yield "many addresses", lambda: many_addresses(build)

@@ -7,6 +7,7 @@ import socket
 import struct
 import time
 
+import icrc  # of tests/interop
 import sandbox
 
 _SOL_PACKET, _PACKET_AUXDATA = 263, 8
@@ -39,6 +40,17 @@ def echo_request(ip, target_ip):
         + socket.inet_aton(ip) + socket.inet_aton(target_ip)
     header = header[:10] + struct.pack(">H", checksum(header)) + header[12:]
     return struct.pack(">H", 0x0800) + header + icmp
+
+
+def mad(ip, target_ip, kind, message):
+    """A message of the CM, from its attribute and what is behind the MAD's header."""
+    data = struct.pack(">BBBBIQHHI", 1, 7, 2, 3, 0, 0x1234, kind, 0, 0) + message.ljust(232, b"\0")
+    header = struct.pack(">BBHHHBBH", 0x45, 0, 20 + 8 + 12 + 8 + 256 + 4, 1, 0x4000, 64, 17, 0) \
+        + socket.inet_aton(ip) + socket.inet_aton(target_ip)
+    header = header[:10] + struct.pack(">H", checksum(header)) + header[12:]
+    udp = struct.pack(">HHHH", 0xC000, 4791, 8 + 12 + 8 + 256 + 4, 0)
+    packet = header + udp + struct.pack(">BBHIIII", 0x64, 0x40, 0xFFFF, 1, 7, 0x80010000, 1) + data
+    return struct.pack(">H", 0x0800) + packet + icrc.icrc(packet + bytes(4), 20)
 
 
 class Station:

@@ -463,7 +463,8 @@ Test(responder, W_RESP_16_solicited_and_W_RESP_17_comm_est)
 
 /*
  * In RTR already, before this side may say anything but answers: executed, and told once,
- * however many follow, and whatever was dropped before it. checks W-CM-35[4], W-RESP-01[1], W-RESP-17[1,2]
+ * however many follow, and whatever was dropped before it. checks W-CM-35[4], W-RESP-01[1],
+ * W-RESP-17[1,2]
  */
 Test(responder, W_RESP_17_the_first_request_in_RTR)
 {

@@ -80,7 +80,10 @@ Test(response, one_ack_for_a_burst)
 	pair_free(p);
 }
 
-/* checks W-AETH-04[2,3], W-CM-36[2]: with receives or without, its own queue or a shared one: "no limit". */
+/*
+ * checks W-AETH-04[2,3], W-CM-36[2]: with receives or without, its own queue or a shared one:
+ * "no limit".
+ */
 Test(response, W_AETH_04_ours_are_without_limit)
 {
 	for (unsigned shared = 0; shared < 2; shared++) {
