@@ -15,7 +15,8 @@ enum {
 	ROCE_SYN_NAK_REM_OP = 0x63,
 };
 
-/* Wait that the timer code 0..31 of an RNR NAK asks for, in ns. */
+/* Wait that the timer code of an RNR NAK asks for, in ns: the low five bits of code, which may be
+ * the syndrome itself. */
 uint64_t roce_rnr_ns(uint8_t code);
 
 #endif

@@ -34,8 +34,7 @@ roce_headers_ext(uint8_t *h, uint32_t flags, const struct roce_pkt *pkt)
 		h += 4;
 	} else if (flags & ROCE_OPF_ATOMIC) {
 		roce_put_be64(h, pkt->swap_add);
-		roce_put_be64(h + 8, pkt->compare);
-		h += 16;
+		roce_put_be64(h + 8, pkt->compare); /* nothing follows */
 	} else if (flags & ROCE_OPF_AETH) {
 		roce_put_be32(h, (uint32_t)pkt->syndrome << 24 | (pkt->msn & 0xffffffu));
 		h += ROCE_AETH_BYTES;

@@ -75,8 +75,7 @@ parse_ext(const uint8_t *h, uint32_t flags, struct roce_pkt *pkt)
 			h += ROCE_RETH_BYTES;
 		} else {
 			pkt->swap_add = roce_get_be64(h + 12);
-			pkt->compare = roce_get_be64(h + 20);
-			h += ROCE_ATOMIC_BYTES;
+			pkt->compare = roce_get_be64(h + 20); /* nothing follows */
 		}
 	} else if (flags & ROCE_OPF_AETH) {
 		uint32_t aeth = roce_get_be32(h);
