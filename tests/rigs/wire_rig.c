@@ -2,6 +2,8 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "rigs/wire_rig.h"
 #include "wire/build.h"
@@ -99,19 +101,32 @@ wire_rig_make(uint8_t *buf, const struct roce_path *path, uint8_t opcode, uint32
 	return roce_wire_seal(buf, &tmpl, hdr, payload_bytes);
 }
 
-/* Parse an exact-size copy, so that a sanitizer sees every byte read outside. */
+/* A copy that ends with a page behind which there is nothing. */
+static uint8_t *
+copy_at_the_edge(const uint8_t *frame, size_t bytes)
+{
+	const size_t room = 4 * (size_t)sysconf(_SC_PAGESIZE), page = room / 4;
+	static uint8_t *pages;
+
+	cr_assert_leq(bytes, room);
+	if (pages == NULL) {
+		pages = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
+		cr_assert_neq(pages, MAP_FAILED);
+		cr_assert_eq(mprotect(pages + room, page, PROT_NONE), 0);
+	}
+	memcpy(pages + room - bytes, frame, bytes);
+	return pages + room - bytes;
+}
+
 enum roce_wire_err
 wire_rig_parse(const uint8_t *frame, size_t bytes, bool *icrc_ok)
 {
-	uint8_t *copy = malloc(bytes ? bytes : 1);
 	struct roce_pkt pkt;
-	enum roce_wire_err err;
+	enum roce_wire_err err = roce_wire_parse(copy_at_the_edge(frame, bytes), bytes, &pkt);
 
-	memcpy(copy, frame, bytes);
-	err = roce_wire_parse(bytes ? copy : copy + 1, bytes, &pkt);
 	if (icrc_ok != NULL)
 		*icrc_ok = err == ROCE_WIRE_OK && roce_icrc_ok(&pkt);
-	free(copy);
 	return err;
 }
 

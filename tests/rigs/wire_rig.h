@@ -15,8 +15,8 @@ extern const struct roce_path wire_rig_v4, wire_rig_v6;
 /* A whole frame of this opcode along path, with a payload that differs from byte to byte. */
 uint32_t wire_rig_make(
 	uint8_t *buf, const struct roce_path *path, uint8_t opcode, uint32_t payload_bytes);
-/* Parse a copy of exactly that size, so that a sanitizer sees every byte read outside. icrc_ok, if
- * not NULL: the frame was accepted and its ICRC is right. */
+/* Parse a copy that ends with a page, so that no byte behind it can be read. icrc_ok, if not NULL:
+ * the frame was accepted and its ICRC is right. */
 enum roce_wire_err wire_rig_parse(const uint8_t *frame, size_t bytes, bool *icrc_ok);
 void wire_rig_fix_checksum(uint8_t *ip);
 

@@ -10,4 +10,6 @@ Test(aeth, rnr_timer_codes)
 	cr_expect_eq(roce_rnr_ns(14), 1280000u);
 	cr_expect_eq(roce_rnr_ns(25), 61440000u);
 	cr_expect_eq(roce_rnr_ns(31), 491520000u);
+	for (unsigned code = 32; code < 256; code++) /* of a syndrome, whose kind is above */
+		cr_expect_eq(roce_rnr_ns((uint8_t)code), roce_rnr_ns(code % 32), "%u", code);
 }

@@ -255,3 +255,42 @@ Test(build, w_cc_02_a_cnp_in_a_vlan)
 		cr_expect_eq(pkt.l3[7], 7, "nor does the hop limit change");
 	}
 }
+
+/* Every sum that a header can have, with every carry. */
+Test(build, ipv4_checksums_are_right)
+{
+	static const uint8_t classes[] = {0, 1, 2, 0x88, 0xc0, 0xff};
+
+	for (unsigned from = 0; from < sizeof(classes); from++)
+		for (uint32_t id = 0; id < 65536; id++) {
+			struct roce_path path = wire_rig_v4;
+			const struct roce_pkt pkt = {.opcode = ROCE_ACK, .pkey = ROCE_PKEY_DEFAULT};
+			const unsigned to = id % sizeof(classes);
+			uint8_t frame[ROCE_FRAME_MAX];
+			struct roce_hdr_tmpl tmpl;
+			struct roce_pkt seen;
+
+			path.tos = classes[from];
+			roce_hdr_tmpl_init(&tmpl, &path);
+			cr_assert_eq(tmpl.tos, classes[from]);
+			(void)roce_wire_build(frame, &tmpl, &pkt, (uint16_t)id);
+			cr_assert_eq(roce_wire_parse(frame, 62, &seen), ROCE_WIRE_OK, "%u", id);
+			for (unsigned k = 0; k <= to; k++)
+				roce_wire_set_tos(
+					frame, &tmpl, classes[(from + k) % sizeof(classes)]);
+			cr_assert_eq(roce_wire_parse(frame, 62, &seen), ROCE_WIRE_OK, "%u", id);
+			cr_assert_eq(seen.tos, classes[(from + to) % sizeof(classes)]);
+		}
+}
+
+/* 20 bits of a flow label, whatever is above: version and class stay what they are. */
+Test(build, flow_labels_have_20_bits)
+{
+	struct roce_path path = wire_rig_v6;
+	struct roce_hdr_tmpl tmpl;
+
+	path.tos = 0x5a;
+	path.flow_label = 0xfff12345;
+	roce_hdr_tmpl_init(&tmpl, &path);
+	cr_expect_arr_eq(tmpl.bytes + WIRE_RIG_L3, "\x65\xa1\x23\x45", 4);
+}

@@ -37,6 +37,7 @@ check(bool v6, bool tagged, uint32_t want_bytes)
 
 	path.tagged = tagged;
 	path.vlan_tci = 5;
+	path.flow_label = 0x12345; /* of the connection: its MADs have none */
 	memset(mad, 0x5a, sizeof(mad));
 	bytes = roce_gsi_build(frame, &path, 0x1000002, mad);
 	cr_assert_eq(bytes, want_bytes);
@@ -49,6 +50,8 @@ check(bool v6, bool tagged, uint32_t want_bytes)
 	cr_expect_eq(pkt.pkey, ROCE_PKEY_DEFAULT);
 	udp = pkt.l3 + (v6 ? 40 : 20);
 	cr_expect_eq(udp[0] << 8 | udp[1], ROCE_GSI_SPORT);
+	if (v6)
+		cr_expect_arr_eq(pkt.l3, "\x66\x80\0\0", 4, "class, and no flow label");
 	cr_expect_eq(pkt.tos, 0x68);
 	cr_expect_not(pkt.ackreq);
 	cr_expect_not(pkt.se);
@@ -84,5 +87,9 @@ Test(gsi, w_cm_01_what_is_no_mad)
 	cr_expect_not(roce_gsi_is_mad(&pkt));
 	pkt = good;
 	pkt.opcode = ROCE_SEND_ONLY;
+	cr_expect_not(roce_gsi_is_mad(&pkt));
+	pkt.opcode = ROCE_UD_SEND_ONLY_IMM;
+	cr_expect_not(roce_gsi_is_mad(&pkt));
+	pkt.opcode = ROCE_CNP;
 	cr_expect_not(roce_gsi_is_mad(&pkt));
 }

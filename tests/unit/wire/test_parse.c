@@ -201,6 +201,7 @@ Test(parse, W_PKT_rules_give_the_right_error)
 	static const struct change changes[] = {
 		{false, ROCE_SEND_ONLY, 0, 0x65, ROCE_WIRE_IP_HEADER},
 		{false, ROCE_SEND_ONLY, 0, 0x44, ROCE_WIRE_IP_HEADER},
+		{false, ROCE_SEND_ONLY, 0, 0x55, ROCE_WIRE_IP_HEADER},
 		{false, ROCE_SEND_ONLY, 9, 6, ROCE_WIRE_NOT_ROCE},
 		{false, ROCE_SEND_ONLY, 6, 0x20, ROCE_WIRE_IP_HEADER}, /* more fragments */
 		{false, ROCE_SEND_ONLY, 7, 0x01, ROCE_WIRE_IP_HEADER}, /* a later one */
@@ -219,6 +220,7 @@ Test(parse, W_PKT_rules_give_the_right_error)
 		{false, ROCE_SEND_ONLY, 25, 0x21, ROCE_WIRE_LENGTH},
 		{true, ROCE_SEND_ONLY, 6, 58, ROCE_WIRE_NOT_ROCE},
 		{true, ROCE_SEND_ONLY, 6, 44, ROCE_WIRE_NOT_ROCE}, /* a fragment */
+		{true, ROCE_SEND_ONLY, 43, 0xb8, ROCE_WIRE_NOT_ROCE},
 		{false, ROCE_SEND_ONLY, 29, 0x31, ROCE_WIRE_TVER}, /* W-PKT-11 */
 		{false, ROCE_SEND_ONLY, 29, 0x32, ROCE_WIRE_TVER},
 		{false, ROCE_SEND_ONLY, 29, 0x34, ROCE_WIRE_TVER},
@@ -320,4 +322,129 @@ Test(parse, vlan_tags)
 		cr_assert_eq(pkt.vlan, of[i / 8].vlan, "case %u: %u", i, pkt.vlan);
 		cr_assert(roce_icrc_ok(&pkt));
 	}
+}
+
+/* A header that is wrong in itself is counted as such, whatever it says that it carries. */
+Test(parse, ipv4_headers_that_are_wrong_in_two_ways)
+{
+	static const struct {
+		uint8_t version_ihl, protocol, fragment, port;
+		enum roce_wire_err want;
+	} rows[] = {
+		{0x55, 6, 0, 0xb7, ROCE_WIRE_IP_HEADER},
+		{0x44, 6, 0, 0xb7, ROCE_WIRE_IP_HEADER},
+		{0x45, 17, 1, 0xb8, ROCE_WIRE_IP_HEADER}, /* there are no ports in it */
+		{0x45, 6, 1, 0xb8, ROCE_WIRE_NOT_ROCE},
+		{0x45, 17, 0, 0xb8, ROCE_WIRE_NOT_ROCE},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint8_t frame[128], *ip = frame + WIRE_RIG_L3;
+		uint32_t n = wire_rig_make(frame, &wire_rig_v4, ROCE_SEND_ONLY, 8);
+
+		ip[0] = rows[i].version_ihl;
+		ip[9] = rows[i].protocol;
+		ip[7] = rows[i].fragment;
+		ip[23] = rows[i].port;
+		cr_expect_eq(wire_rig_parse(frame, n, NULL), rows[i].want, "row %u", i);
+	}
+}
+
+/* checks W-ICRC-07: an extension header in front of UDP is an error; in front of others, or none of
+ * those, it is another protocol. */
+Test(parse, ipv6_extension_headers)
+{
+	static const uint8_t extensions[] = {0, 43, 44, 60};
+
+	for (unsigned next = 0; next < 256; next++) {
+		const bool is_ext = memchr(extensions, (int)next, sizeof(extensions)) != NULL;
+		uint8_t frame[128], *ip = frame + WIRE_RIG_L3;
+		uint32_t n = wire_rig_make(frame, &wire_rig_v6, ROCE_SEND_ONLY, 8);
+
+		if (next == 17)
+			continue;
+		ip[6] = (uint8_t)next;
+		ip[40] = 17;
+		cr_expect_eq(wire_rig_parse(frame, n, NULL),
+			is_ext ? ROCE_WIRE_IP_HEADER : ROCE_WIRE_NOT_ROCE, "%u", next);
+		cr_expect_eq(wire_rig_parse(frame, WIRE_RIG_L3 + 40, NULL), ROCE_WIRE_NOT_ROCE,
+			"%u, and nothing behind", next);
+		ip[40] = 58;
+		cr_expect_eq(wire_rig_parse(frame, n, NULL), ROCE_WIRE_NOT_ROCE, "%u", next);
+	}
+}
+
+/* UDP that ends before its BTH, or within: its length is wrong, and nothing behind it is read. */
+Test(parse, W_PKT_05_less_than_a_bth)
+{
+	for (unsigned v6 = 0; v6 < 2; v6++)
+		for (unsigned udp_bytes = 8; udp_bytes < 24; udp_bytes++) {
+			uint8_t frame[128], *ip = frame + WIRE_RIG_L3;
+			const unsigned l3_bytes = v6 ? 40 : 20;
+
+			wire_rig_make(frame, v6 ? &wire_rig_v6 : &wire_rig_v4, ROCE_SEND_ONLY, 8);
+			memset(ip + l3_bytes + 8, 0xff, 16); /* no opcode, no version */
+			ip[l3_bytes + 5] = (uint8_t)udp_bytes;
+			if (v6)
+				ip[5] = (uint8_t)udp_bytes;
+			else
+				ip[3] = (uint8_t)(udp_bytes + 20);
+			wire_rig_fix_checksum(v6 ? frame + 100 : ip);
+			cr_expect_eq(
+				wire_rig_parse(frame, WIRE_RIG_L3 + l3_bytes + udp_bytes, NULL),
+				ROCE_WIRE_LENGTH, "%u bytes", udp_bytes);
+		}
+}
+
+/* Whatever stood in the struct, and whatever stands in the payload. */
+Test(parse, fields_that_an_opcode_does_not_carry_are_0)
+{
+	for (unsigned opcode = 0; opcode < 256; opcode++) {
+		const uint32_t f = roce_opcode_info[opcode].flags;
+		uint8_t frame[256];
+		struct roce_pkt p;
+		uint32_t n;
+
+		if (!(f & ROCE_OPF_VALID))
+			continue;
+		n = wire_rig_make(
+			frame, &wire_rig_v4, (uint8_t)opcode, f & ROCE_OPF_PAYLOAD ? 64 : 0);
+		memset(frame + WIRE_RIG_L3 + 40, 0xff, n - WIRE_RIG_L3 - 40);
+		memset(&p, 0xff, sizeof(p));
+		cr_assert_eq(roce_wire_parse(frame, n, &p), ROCE_WIRE_OK, "%x", opcode);
+		cr_expect_eq(p.va != 0, (f & (ROCE_OPF_RETH | ROCE_OPF_ATOMIC)) != 0, "%x", opcode);
+		cr_expect_eq(
+			p.rkey != 0, (f & (ROCE_OPF_RETH | ROCE_OPF_ATOMIC)) != 0, "%x", opcode);
+		cr_expect_eq(p.dma_bytes != 0, (f & ROCE_OPF_RETH) != 0, "%x", opcode);
+		cr_expect_eq(p.swap_add != 0, (f & ROCE_OPF_ATOMIC) != 0, "%x", opcode);
+		cr_expect_eq(p.compare != 0, (f & ROCE_OPF_ATOMIC) != 0, "%x", opcode);
+		cr_expect_eq(p.atomic_orig != 0, (f & ROCE_OPF_ATOMIC_ACK) != 0, "%x", opcode);
+		cr_expect_eq(p.syndrome != 0, (f & ROCE_OPF_AETH) != 0, "%x", opcode);
+		cr_expect_eq(p.msn != 0, (f & ROCE_OPF_AETH) != 0, "%x", opcode);
+		cr_expect_eq(p.imm != 0, (f & ROCE_OPF_IMM) != 0, "%x", opcode);
+		cr_expect_eq(p.ieth != 0, (f & ROCE_OPF_IETH) != 0, "%x", opcode);
+		cr_expect_eq(p.qkey != 0, (f & ROCE_OPF_DETH) != 0, "%x", opcode);
+		cr_expect_eq(p.src_qpn != 0, (f & ROCE_OPF_DETH) != 0, "%x", opcode);
+		cr_expect_eq(p.feth != 0, (f & ROCE_OPF_FETH) != 0, "%x", opcode);
+		cr_expect_eq(p.vlan_tci, 0);
+		cr_expect_not(p.tagged);
+	}
+}
+
+/* Of both families, each size of payload: the last byte that is read is the ICRC's. */
+Test(parse, the_icrc_ends_a_frame)
+{
+	for (unsigned v6 = 0; v6 < 2; v6++)
+		for (uint32_t bytes = 0; bytes < 300; bytes++) {
+			uint8_t frame[512];
+			const struct roce_path *path = v6 ? &wire_rig_v6 : &wire_rig_v4;
+			uint32_t n = wire_rig_make(frame, path, ROCE_SEND_ONLY, bytes);
+			bool ok;
+
+			cr_expect_eq(wire_rig_parse(frame, n, &ok), ROCE_WIRE_OK);
+			cr_expect(ok, "%u bytes", bytes);
+			frame[n - 5] ^= 1;
+			cr_expect_eq(wire_rig_parse(frame, n, &ok), ROCE_WIRE_OK);
+			cr_expect_not(ok, "%u bytes", bytes);
+		}
 }
