@@ -350,7 +350,7 @@ Test(parse, ipv4_headers_that_are_wrong_in_two_ways)
 	}
 }
 
-/* checks W-ICRC-07: an extension header in front of UDP is an error; in front of others, or none of
+/* W-ICRC-07: an extension header in front of UDP is an error; in front of others, or none of
  * those, it is another protocol. */
 Test(parse, ipv6_extension_headers)
 {
