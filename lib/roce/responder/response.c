@@ -27,7 +27,8 @@ qp_placed_msn(const struct roce_qp *qp)
 }
 
 /* The key was revoked while responses are sent (W-RESP-13). If this response has left before, it is
- * not sent again, nor is the rest, and nothing else happens (W-DUP-07). */
+ * not sent again, nor is the rest, and nothing else happens (W-DUP-07). A receive in use is that of
+ * a message behind the READ, and is flushed. */
 static void
 read_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_slot *r, uint32_t psn)
 {
@@ -40,7 +41,7 @@ read_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_sl
 	for (uint32_t i = 0; i < ROCE_RD_ATOMIC_MAX; i++)
 		qp->reads->slot[i].pending = false;
 	qp->rd_pending = 0;
-	roce_resp_fatal(s, qp, psn, ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_REM_ACCESS_ERR,
+	roce_resp_fatal(s, qp, psn, ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_FLUSH_ERR,
 		ROCE_REASON_SENT_REM_ACCESS);
 }
 

@@ -18,9 +18,10 @@
 #define RIGHTS (NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC)
 
 static struct pair *
-lost_pair(void)
+lost_pair_of(uint32_t window)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.qps = 2,
+		.window = window,
 		.mtu = MTU,
 		.moved = true,
 		.retry = 7,
@@ -32,6 +33,12 @@ lost_pair(void)
 	memset(p->side[0].moved, 1, PAIR_ARENA);
 	memset(p->side[1].moved, 2, PAIR_ARENA);
 	return p;
+}
+
+static struct pair *
+lost_pair(void)
+{
+	return lost_pair_of(0);
 }
 
 /* Memory of side from so many bytes behind GONE on, as far as a request of BYTES reaches. */
@@ -267,6 +274,35 @@ Test(moved_lost, an_atomic_of_the_peer)
 		pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
 		cr_assert_eq(p->side[1].moved[100000], 7);
 		cr_assert(all_are(p->side[1].moved + GONE, 2, 8));
+		the_other_works(p);
+		pair_free(p);
+	}
+}
+
+/* checks R-MR-14[2]: a READ or atomic is refused while a message behind it is arriving. The receive
+ * that this one has taken is not at fault: it is flushed. */
+Test(moved_lost, a_receive_behind_what_the_peer_may_not_read)
+{
+	static const uint8_t ops[] = {NDSH_OP_READ, NDSH_OP_FETCH_ADD};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct pair *p = lost_pair_of(16); /* the message is longer */
+		struct ndsh_sge sge;
+
+		gone(p, 1, 0);
+		p->side[1].stalled = true;
+		sge = pair_moved_sge(p, 1, 100000, 20 * MTU);
+		ndsh_rq_push(&p->side[1].q[0].rq, 11, &sge, 1);
+		post(p, 0, 1, ops[i], 120000, GONE, 8);
+		post(p, 0, 2, NDSH_OP_SEND, 0, 0, 20 * MTU);
+		(void)pair_run(p, 1000000);
+		cr_assert_eq(pair_count(p, 1)->receives_completed, 0);
+		p->side[1].stalled = false;
+		cr_assert(pair_run(p, LONG));
+		pair_expect(p, 0, 1, NDSH_WC_REM_ACCESS_ERR);
+		pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
+		expect_receive(p, 11, NDSH_WC_FLUSH_ERR, NDSH_WC_FLUSH_ERR);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
 		the_other_works(p);
 		pair_free(p);
 	}
