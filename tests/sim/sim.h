@@ -27,6 +27,7 @@
  *	sim_fast.c	what is special about fast-register regions
  *	sim_srq.c	shared receive queues
  *	sim_mover.c	memory that only the application can reach
+ *	sim_loss.c	... and that goes while it is registered
  *	sim_resize.c	completion queues that change their rings
  *	sim_model.c	what completions must be
  *	sim_ud.c	datagrams: the life of a queue pair

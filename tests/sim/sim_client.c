@@ -69,8 +69,10 @@ take(struct sim_client *c, struct sim_cq *cq, unsigned most)
 		n = ndsh_cq_poll(&cq->reader, cqe, 1 + (unsigned)sim_below(c->w, 16));
 		if (n > 0) /* what they report is in its place then */
 			sim_mover_finish(c);
-		for (unsigned i = 0; i < n; i++)
+		for (unsigned i = 0; i < n; i++) {
+			sim_loss_correct(c, &cqe[i]);
 			sim_model_completion(c, cq, &cqe[i]);
+		}
 		total += n;
 	} while (n > 0 && total < most);
 	return total;

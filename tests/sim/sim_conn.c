@@ -111,6 +111,7 @@ sim_conn_init(struct sim_world *w, unsigned number)
 		c->keepalive_ms = 1 + (uint32_t)sim_below(w, 3);
 	c->mtu = 128u << c->mtu_code;
 	sim_cm_plan(w, c);
+	sim_loss_plan(c);
 	if (sim_chance(w, p->deaths / 4))
 		c->death_at = 1 + (unsigned)sim_below(w, c->ep[0].quota + c->ep[1].quota + 1);
 	if (p->deaths > 0 && sim_chance(w, 5000)) /* when hosts have come back */
@@ -570,5 +571,6 @@ sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev)
 	ep->up = false;
 	sim_actor_set(w, sim_ep_actor(ep));
 	ep->close_ns = w->now_ns + sim_below(w, 2 * SIM_MS);
+	sim_loss_event(ep, ev);
 	sim_actor_set(w, SIM_ACTOR_SHARD(sh->host->number, sh->number));
 }

@@ -40,6 +40,12 @@ enum sim_poison { /* the one error that a connection may have planned */
 	SIM_POISON_COUNT,
 };
 
+/* Completions that are not true from this one on: enum ndsh_spoils says how. */
+struct sim_spoiled {
+	uint8_t by;
+	uint32_t from;
+};
+
 /* One end of a connection. */
 struct sim_ep {
 	struct sim_world *w;
@@ -79,10 +85,11 @@ struct sim_ep {
 	bool shares; /* it is to have an srq */
 	bool recv_failed;
 	bool recv_stopped;
-	bool up;       /* may send */
-	bool flushing; /* this end was told to go to ERR */
-	bool errored;  /* the engine raised QP_ERROR */
-	bool cm_over;  /* the last CM event came */
+	bool up;		       /* may send */
+	bool flushing;		       /* this end was told to go to ERR */
+	bool errored;		       /* the engine raised QP_ERROR */
+	struct sim_spoiled spoiled[2]; /* of requests, of receives */
+	bool cm_over;		       /* the last CM event came */
 	bool disconnecting;
 	bool gone;		   /* queue pair destroyed */
 	bool vanished;		   /* ... without a word */
@@ -112,6 +119,15 @@ struct sim_cm_fault {
 	uint8_t attr;
 	unsigned skip, times; /* the first copies pass; then so many meet it */
 };
+/* Memory that goes while it is registered. */
+struct sim_loss {
+	bool planned, refused, told; /* refused: by a NAK; told: the peer has completed with that */
+	unsigned after;		     /* so many requests of both ends */
+	struct sim_ep *owner;
+	struct sim_arena *arena; /* NULL: it is all there yet */
+	uint64_t from, to;	 /* addresses */
+	unsigned posted[2];	 /* requests of each end, when it went */
+};
 enum sim_conn_state { SIM_CONN_WAIT, SIM_CONN_SETUP, SIM_CONN_UP, SIM_CONN_CLOSING, SIM_CONN_OVER };
 struct sim_conn {
 	unsigned number;
@@ -135,8 +151,9 @@ struct sim_conn {
 	uint16_t vlan;
 	uint32_t keepalive_ms; /* of both ends; 0: none */
 	struct sim_cm_fault cm_fault[SIM_CM_FAULTS];
-	uint32_t cm_id;		     /* of the active side; 0: not known yet */
-	bool copies;		     /* REQs may come when it is over */
+	uint32_t cm_id; /* of the active side; 0: not known yet */
+	bool copies;	/* REQs may come when it is over */
+	struct sim_loss loss;
 	struct sim_insider *insider; /* one end is hostile; NULL: none is */
 	unsigned death_at;	     /* a host dies after so many requests of both ends; 0: none */
 	/* Once true, requests may fail. */
@@ -181,6 +198,24 @@ bool sim_cm_passes(
 void sim_ep_vanish(struct sim_ep *ep);
 /* Planned errors that are due, ends of connections; when to check again. */
 uint64_t sim_conn_step(struct sim_conn *c);
+
+/* sim_loss.c */
+void sim_loss_plan(struct sim_conn *c);
+void sim_loss_step(struct sim_conn *c);
+/* True: the client can't carry out this command. */
+bool sim_loss_copy(struct sim_client *c, const struct ndsh_cqe *command);
+/* A completion is taken, and all copies before it are done: is it true? */
+void sim_loss_correct(struct sim_client *c, struct ndsh_cqe *e);
+/* What became of the oldest request, which succeeded in silence. */
+uint8_t sim_loss_silent(const struct sim_ep *ep);
+/* May the request have failed with this status, for want of memory; and may it succeed? */
+bool sim_loss_fails(struct sim_ep *ep, const struct sim_op *op, uint8_t status);
+bool sim_loss_must_fail(const struct sim_ep *ep, const struct sim_op *op);
+/* May the receive have failed? */
+bool sim_loss_recv_fails(const struct sim_ep *ep, const struct sim_recv *r);
+/* The engine has told of an error. */
+void sim_loss_event(struct sim_ep *ep, const struct roce_event *ev);
+void sim_loss_end(const struct sim_conn *c);
 
 /* sim_model.c */
 const char *sim_op_name(uint8_t op);

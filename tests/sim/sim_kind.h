@@ -17,6 +17,11 @@
 	X(early_attributes, "... refused, as it was not drained")                                  \
 	X(resets, "queue pairs reset under traffic, and set up again")                             \
 	X(full_tables, "tables of regions, domains and queue pairs that were full")                \
+	X(lost_payload, "requests whose payload had gone")                                         \
+	X(lost_result, "... whose result had no place any more")                                   \
+	X(lost_target, "... whose memory at the peer had gone")                                    \
+	X(lost_receive, "... whose receive had")                                                   \
+	X(corrected, "completions corrected, as a copy failed behind them")                        \
 	X(marks, "packets that the network marked")                                                \
 	X(rates, "rates compared with DCQCN's")                                                    \
 	X(paced_packets, "packets whose time was checked")

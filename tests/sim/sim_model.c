@@ -72,7 +72,7 @@ poison_status(const struct sim_ep *ep, uint8_t status)
 
 /* May this request end with this status? checks R-CR-08 */
 static bool
-send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
+send_status_ok(struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 {
 	const struct sim_conn *c = ep->conn;
 	bool closing = c->state >= SIM_CONN_CLOSING || c->poison >= SIM_POISON_DEREGISTER;
@@ -83,7 +83,7 @@ send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 	if (!c->dying)
 		return status == NDSH_WC_SUCCESS;
 	if (status == NDSH_WC_FLUSH_ERR)
-		return ep->flushing || ep->errored || ep->page->dead;
+		return ep->flushing || ep->errored || ep->page->dead || ep->spoiled[0].by != 0;
 	/* One request fails; only READs in front of it may have been flushed before (W-COMP-05). */
 	if (ep->send_error || (ep->send_failed && status == NDSH_WC_SUCCESS))
 		return false;
@@ -91,7 +91,9 @@ send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 		return true;
 	/* Not even a planned error may succeed, unless it is one of timing. */
 	if (status == NDSH_WC_SUCCESS)
-		return !op->poisoned;
+		return !op->poisoned && !sim_loss_must_fail(ep, op);
+	if (sim_loss_fails(ep, op, status))
+		return true;
 	/* The peer is dead and silent, and its reason was lost or not for us. */
 	if (status == NDSH_WC_RETRY_EXC_ERR)
 		return sim_is_lossy(ep->w) || sim_may_give_up(c) ||
@@ -111,16 +113,19 @@ send_status_ok(const struct sim_ep *ep, const struct sim_op *op, uint8_t status)
 }
 
 static bool
-recv_status_ok(const struct sim_ep *ep, uint8_t status)
+recv_status_ok(const struct sim_ep *ep, const struct sim_recv *r, uint8_t status)
 {
 	const struct sim_conn *c = ep->conn;
 
 	if (c->insider != NULL)
 		return sim_insider_recv_ok(ep, status);
 	if (status == NDSH_WC_FLUSH_ERR) /* of shared ones it has one at most (R-FL-08) */
-		return (c->dying || ep->flushing) && !(ep->srq != NULL && ep->recv_failed);
+		return (c->dying || ep->flushing) &&
+		       !(ep->srq != NULL && ep->recv_failed && ep->spoiled[1].by == 0);
 	if (!c->dying || ep->recv_failed)
 		return status == NDSH_WC_SUCCESS && !ep->recv_failed;
+	if (status == NDSH_WC_LOC_PROT_ERR)
+		return sim_loss_recv_fails(ep, r);
 	/* Its key died between its first packet and the one that takes a receive. */
 	if (ep->peer == c->villain && status == NDSH_WC_REM_ACCESS_ERR &&
 		(c->poison == SIM_POISON_DEREGISTER || c->poison == SIM_POISON_CUT))
@@ -222,13 +227,15 @@ send_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 	uint32_t bytes;
 
 	/* Silent requests in front of it succeeded without an entry. */
-	for (;; finish(ep, op, NDSH_WC_SUCCESS)) {
+	for (;; finish(ep, op, sim_loss_silent(ep))) {
 		sim_check(w, ep->head < ep->posted, "conn %u%s: completion of nothing, context %lx",
 			number, ep->name, (unsigned long)e->context);
 		op = &ep->ops[ep->head];
 		if (op->context == e->context)
 			break;
-		sim_check(w, (op->flags & NDSH_WRF_SILENT) && !ep->send_failed && !op->poisoned,
+		sim_check(w,
+			(op->flags & NDSH_WRF_SILENT) && !op->poisoned &&
+				(!ep->send_failed || sim_loss_silent(ep) != NDSH_WC_SUCCESS),
 			"conn %u%s: completion of request %u, but %u is first", number, ep->name,
 			(uint32_t)e->context, (uint32_t)op->context);
 	}
@@ -314,8 +321,9 @@ recv_completion(struct sim_ep *ep, const struct ndsh_cqe *e)
 		ep->srq != NULL ? sim_srq_take(ep->srq, &ep->taker, "conn", ep->conn->number, e)
 				: own_receive(ep, e);
 
-	sim_check(w, recv_status_ok(ep, e->status), "conn %u%s: receive %u: status %u, syndrome %u",
-		ep->conn->number, ep->name, (uint32_t)e->context, e->status, e->syndrome);
+	sim_check(w, recv_status_ok(ep, r, e->status),
+		"conn %u%s: receive %u: status %u, syndrome %u", ep->conn->number, ep->name,
+		(uint32_t)e->context, e->status, e->syndrome);
 	ep->recv_head++;
 	sim_check(w, e->slot_count == ep->recv_head, "conn %u%s: receive: slot count %u, not %u",
 		ep->conn->number, ep->name, e->slot_count, ep->recv_head);
@@ -427,9 +435,10 @@ sim_model_ep_end(struct sim_ep *ep)
 	struct sim_world *w = ep->w;
 
 	sim_mover_finish(ep->client); /* READs among the silent ones */
-	while (ep->head < ep->posted && !ep->send_failed &&
+	while (ep->head < ep->posted &&
+		(!ep->send_failed || sim_loss_silent(ep) != NDSH_WC_SUCCESS) &&
 		(ep->ops[ep->head].flags & NDSH_WRF_SILENT))
-		finish(ep, &ep->ops[ep->head], NDSH_WC_SUCCESS);
+		finish(ep, &ep->ops[ep->head], sim_loss_silent(ep));
 	sim_check(w, ep->head == ep->posted, "conn %u%s: %u requests without completion",
 		ep->conn->number, ep->name, ep->posted - ep->head);
 	sim_check(w, sim_recvs_done(ep), "conn %u%s: %u receives without completion",
@@ -481,4 +490,5 @@ sim_model_conn_end(struct sim_conn *c)
 	end_of_direction(&c->ep[1], &c->ep[0]);
 	end_of_memory(&c->ep[0]);
 	end_of_memory(&c->ep[1]);
+	sim_loss_end(c);
 }

@@ -68,10 +68,15 @@ sim_mover_destroy(struct sim_mover *m)
 static uint32_t
 copy_all(void *ctx, const struct ndsh_mover *m, const struct ndsh_cqe *commands, uint32_t n)
 {
-	(void)ctx;
-	for (uint32_t i = 0; i < n; i++)
-		ndsh_mover_copy_plain(m, &commands[i]);
-	return 0;
+	uint32_t failed = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (sim_loss_copy(ctx, &commands[i]))
+			failed |= 1u << i;
+		else
+			ndsh_mover_copy_plain(m, &commands[i]);
+	}
+	return failed;
 }
 
 /* Returns how many copy commands were done, at most n. */
@@ -79,7 +84,7 @@ static uint32_t
 carry_out(struct sim_mover *m, uint32_t n)
 {
 	struct sim_client *c = m->client;
-	uint32_t done = ndsh_mover_run(&m->commands, n, copy_all, NULL);
+	uint32_t done = ndsh_mover_run(&m->commands, n, copy_all, c);
 
 	if (done == 0)
 		return 0;

@@ -216,6 +216,7 @@ sim_conn_step(struct sim_conn *c)
 	sim_actor_set(w, SIM_ACTOR_CONN(c->number));
 	sim_conn_answer(c);
 	poison(c);
+	sim_loss_step(c);
 	death(c);
 	for (unsigned i = 0; i < 2; i++) {
 		sim_actor_set(w, sim_ep_actor(&c->ep[i]));
