@@ -25,6 +25,7 @@
  *	sim_ops.c	random requests and their expected effect
  *	sim_window.c	memory windows, and fast-register regions as such
  *	sim_fast.c	what is special about fast-register regions
+ *	sim_sink.c	... and what READs do to them
  *	sim_srq.c	shared receive queues
  *	sim_mover.c	memory that only the application can reach
  *	sim_loss.c	... and that goes while it is registered

@@ -156,6 +156,7 @@ make_arenas(struct sim_ep *ep)
 		sim_arena_init(cl, &ep->inbox, slot, NDSH_ACCESS_LOCAL_WRITE, "conn %u%s: inbox",
 			number, ep->name);
 	sim_windows_init(ep);
+	sim_sink_init(ep);
 }
 
 static void
@@ -296,6 +297,7 @@ sim_ep_destroy(struct sim_ep *ep)
 		sim_check(ep->w, roce_cq_destroy(s, ep->own_cq.cq), "own queue is still in use");
 	if (sim_chance(ep->w, 5000))
 		sim_windows_destroy(ep);
+	sim_sink_destroy(ep);
 	sim_arena_deregister(ep->client, &ep->source);
 	sim_arena_deregister(ep->client, &ep->target);
 	sim_arena_deregister(ep->client, &ep->landing);

@@ -69,7 +69,8 @@ struct sim_ep {
 	struct sim_srq *srq; /* it takes receives from there; NULL: it has its own */
 	struct sim_arena source, target, landing, inbox;
 	struct sim_window windows[SIM_WINDOWS];
-	uint32_t dead_token; /* of a window; 0: none yet */
+	struct sim_window sink; /* of READs; mw: NULL, it has none */
+	uint32_t dead_token;	/* of a window; 0: none yet */
 	struct roce_cm_conn *cm;
 	uint8_t max_rd, max_dest_rd;
 	/* Send side: ops[head..posted) are in flight. */

@@ -191,6 +191,7 @@ check_effect(struct sim_ep *ep, struct sim_op *op)
 			ep->conn->number, ep->name, (uint32_t)op->context, sim_op_name(op->op),
 			op->bytes);
 		sim_scatter(op->local, op->local->shadow, op->sge, op->nsge, op->data, op->bytes);
+		sim_sink_done(ep, op);
 		return;
 	}
 	if (t->users[op->remote_slot] > 1 || t->undefined[op->remote_slot])

@@ -28,6 +28,7 @@ struct sim_profile {
 	unsigned changes; /* chance of new MAC addresses; of other attributes in SQD */
 	unsigned marks;	  /* chance of a frame to be marked: ECN */
 	unsigned unmaps;  /* chance of a connection to lose memory that is registered */
+	unsigned sinks;	  /* chance of an end to read into a fast-register region */
 	unsigned rare;	  /* chance of a connection to have all values of codes and counts */
 };
 extern const struct sim_profile sim_profiles[];

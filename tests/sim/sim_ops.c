@@ -95,6 +95,7 @@ choose_landing(struct sim_ep *ep, struct sim_op *op)
 		return false;
 	op->nsge = (uint8_t)sim_sges(
 		ep->w, op->local, (unsigned)op->local_slot, op->bytes, ep->dims.sq_sge, op->sge);
+	sim_sink_use(ep, op);
 	return true;
 }
 
@@ -257,7 +258,7 @@ post_local(struct sim_ep *ep, struct sim_op *op)
 	if (op->poisoned) {
 		sim_window_bad_op(ep, op, &wr);
 		ep->conn->dying = ep->conn->poison_done = true;
-	} else if (!sim_window_op(ep, op, &wr)) {
+	} else if (!sim_sink_register(ep, op, &wr) && !sim_window_op(ep, op, &wr)) {
 		return false;
 	}
 	push(ep, op, &wr);

@@ -107,6 +107,15 @@ void sim_window_invalidated(
 uint64_t sim_window_address(
 	const struct sim_ep *owner, const struct sim_window *v, uint32_t offset);
 
+/* sim_sink.c */
+void sim_sink_init(struct sim_ep *ep);
+void sim_sink_destroy(struct sim_ep *ep);
+/* False: it makes no sense now. */
+bool sim_sink_register(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr);
+void sim_sink_use(struct sim_ep *ep, struct sim_op *op);
+/* The READ succeeded. */
+void sim_sink_done(struct sim_ep *ep, const struct sim_op *op);
+
 /* sim_fast.c */
 void sim_fast_init(struct sim_ep *ep, struct sim_window *v);
 void sim_fast_destroy(struct sim_ep *ep, struct sim_window *v);

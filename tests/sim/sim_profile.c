@@ -114,6 +114,14 @@ const struct sim_profile sim_profiles[] = {
 		.jitter_ns = 10 * SIM_US,
 		.lazy_recv = 1000,
 		.unmaps = 8000},
+	{.name = "sinks",
+		.loss = 200,
+		.dup = 200,
+		.reorder = 200,
+		.straggle_ns = SIM_MS,
+		.jitter_ns = 10 * SIM_US,
+		.lazy_recv = 500,
+		.sinks = 10000},
 	{.name = NULL},
 };
 
