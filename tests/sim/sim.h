@@ -35,6 +35,7 @@
  *	sim_ud_post.c	... what is posted to it
  *	sim_ud_model.c	... and what must become of that
  *	sim_ah.c	address handles
+ *	sim_group.c	... that go to groups
  *	sim_sidr.c	SIDR: lookups of such a queue pair's number
  *	sim_stranger.c	forged frames
  *	sim_cc.c	congestion, and what rates must be

@@ -64,7 +64,9 @@ const struct sim_ah *
 sim_ah_to(struct sim_client *c, unsigned address, bool v6)
 {
 	const struct sim_host *local = c->shard->host;
-	struct roce_path path = sim_path_to(local, address, v6);
+	struct roce_path path = address >= SIM_GROUPS_AT
+					? sim_group_path(local, address - SIM_GROUPS_AT)
+					: sim_path_to(local, address, v6);
 	struct sim_ah *ah;
 
 	for (unsigned i = 0; i < SIM_AHS; i++)

@@ -23,6 +23,7 @@ struct sim_shard {
 	struct sim_host *host;
 	struct roce_shard *s;
 	struct sim_client client;
+	struct roce_groups *groups; /* NULL: no queue pair was ever attached */
 	unsigned number;
 	struct sim_ring rx[SIM_SHARDS_MAX]; /* from each shard; from itself: loopback */
 	struct sim_ring tx;		    /* for the I/O owner to send */

@@ -18,6 +18,8 @@
 	X(resets, "queue pairs reset under traffic, and set up again")                             \
 	X(full_tables, "tables of regions, domains and queue pairs that were full")                \
 	X(read_invalidates, "READs that ended the registration of their sink")                    \
+	X(attachments, "queue pairs attached to a group, or detached")                            \
+	X(copies, "datagrams to groups that were taken")                                          \
 	X(lost_payload, "requests whose payload had gone")                                         \
 	X(lost_result, "... whose result had no place any more")                                   \
 	X(lost_target, "... whose memory at the peer had gone")                                    \

@@ -78,6 +78,22 @@ pass_on(struct sim_shard *sh, struct sim_frame *f, unsigned to)
 	sim_shard_wake(other, sh->host->w->now_ns);
 }
 
+/* The port's owner has it first, and gives each other shard a copy. */
+static void
+rx_group(struct sim_shard *sh, const struct sim_frame *f, const struct roce_pkt *pkt)
+{
+	for (unsigned i = 0; sh->number == SIM_IO_OWNER && i < sh->host->n_shards; i++) {
+		struct sim_frame *copy;
+
+		if (i == SIM_IO_OWNER)
+			continue;
+		copy = sim_frame_new(f->data, f->bytes);
+		copy->damaged = f->damaged;
+		pass_on(sh, copy, i);
+	}
+	sim_group_rx(sh, f, pkt);
+}
+
 static void
 rx_frame(struct sim_shard *sh, struct sim_frame *f)
 {
@@ -94,6 +110,11 @@ rx_frame(struct sim_shard *sh, struct sim_frame *f)
 	if (pkt.qpn == ROCE_QPN_GSI) {
 		hand_over(w, &h->control_rx, f);
 		sim_host_wake(h, w->now_ns);
+		return;
+	}
+	if (pkt.qpn == ROCE_QPN_MULTICAST && w->profile->groups > 0) {
+		rx_group(sh, f, &pkt);
+		free(f);
 		return;
 	}
 	place = roce_qpn_place(&h->qpn_key, pkt.qpn);
@@ -277,7 +298,10 @@ flush(struct sim_shard *sh)
 	}
 	while ((f = sim_ring_take(&sh->out)) != NULL) {
 		sim_dialect_send(h, f->data, f->bytes);
-		free(f);
+		if (sim_group_frame(f->data)) /* to its own members */
+			hand_over(h->w, &sh->rx[SIM_IO_OWNER], f);
+		else
+			free(f);
 	}
 }
 

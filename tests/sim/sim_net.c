@@ -159,20 +159,15 @@ sender(const struct sim_world *w, const uint8_t *frame, uint32_t bytes)
 	return w->draws.actor;
 }
 
+/* to: NULL, if it is nobody's. */
 static void
-send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t bytes)
+meet_fate(struct sim_world *w, unsigned from, struct sim_host *to, const uint8_t *frame,
+	uint32_t bytes)
 {
 	const struct sim_profile *p = w->profile;
 	struct sim_net *n = &w->net;
-	struct sim_host *to = destination(w, frame);
-	uint64_t start, at;
+	uint64_t at;
 
-	sim_check(w, to != NULL || is_nobody(w, frame) || is_old(w, frame),
-		"host %u sends to an unknown MAC address", from);
-	n->sent++;
-	sim_hash(w, (uint64_t)roce_crc32(0, frame, bytes) << 32 | bytes << 4 | from);
-	start = w->now_ns > n->link_free_ns[from] ? w->now_ns : n->link_free_ns[from];
-	n->link_free_ns[from] = start + (bytes / 64 + 1) * n->ns_per_64_bytes;
 	if (to == NULL || is_lost(w)) {
 		n->lost++;
 		sim_note(w, "net: frame of host %u lost", from);
@@ -192,6 +187,29 @@ send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t bytes)
 		enqueue(w, to->number, frame, bytes, at + sim_below(w, p->straggle_ns + 1));
 	}
 	enqueue(w, to->number, frame, bytes, at);
+}
+
+static void
+send(struct sim_world *w, unsigned from, const uint8_t *frame, uint32_t bytes)
+{
+	struct sim_net *n = &w->net;
+	struct sim_host *to = destination(w, frame);
+	uint64_t start;
+
+	sim_check(w,
+		to != NULL || sim_group_frame(frame) || is_nobody(w, frame) || is_old(w, frame),
+		"host %u sends to an unknown MAC address", from);
+	n->sent++;
+	sim_hash(w, (uint64_t)roce_crc32(0, frame, bytes) << 32 | bytes << 4 | from);
+	start = w->now_ns > n->link_free_ns[from] ? w->now_ns : n->link_free_ns[from];
+	n->link_free_ns[from] = start + (bytes / 64 + 1) * n->ns_per_64_bytes;
+	if (!sim_group_frame(frame)) {
+		meet_fate(w, from, to, frame, bytes);
+		return;
+	}
+	for (unsigned i = 0; i < w->n_hosts; i++)
+		if (i != from)
+			meet_fate(w, from, &w->hosts[i], frame, bytes);
 }
 
 void

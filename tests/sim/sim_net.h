@@ -29,6 +29,7 @@ struct sim_profile {
 	unsigned marks;	  /* chance of a frame to be marked: ECN */
 	unsigned unmaps;  /* chance of a connection to lose memory that is registered */
 	unsigned sinks;	  /* chance of an end to read into a fast-register region */
+	unsigned groups;  /* chance of a datagram to go to a group */
 	unsigned rare;	  /* chance of a connection to have all values of codes and counts */
 };
 extern const struct sim_profile sim_profiles[];

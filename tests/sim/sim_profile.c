@@ -122,6 +122,15 @@ const struct sim_profile sim_profiles[] = {
 		.jitter_ns = 10 * SIM_US,
 		.lazy_recv = 500,
 		.sinks = 10000},
+	{.name = "groups",
+		.loss = 100,
+		.dup = 200,
+		.reorder = 200,
+		.corrupt = 50,
+		.straggle_ns = SIM_MS,
+		.jitter_ns = 10 * SIM_US,
+		.lazy_recv = 500,
+		.groups = 6000},
 	{.name = NULL},
 };
 

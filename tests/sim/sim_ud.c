@@ -268,6 +268,7 @@ live(struct sim_ud *u)
 	bool done = u->posted == u->quota && sim_ud_idle(u) && w->now_ns >= u->end_ns;
 
 	sim_ah_step(u->client);
+	sim_group_step(u);
 	if (sim_chance(w, u->failed ? 2000 : 30))
 		modify(u);
 	if (sim_chance(w, 50))

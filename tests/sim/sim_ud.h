@@ -10,6 +10,8 @@
 #define SIM_UD_RECVS   1024u /* that one of them may complete */
 #define SIM_UD_HANDLES 64u   /* theirs begin here: connections' are below */
 #define SIM_AHS	       4u    /* of a client */
+#define SIM_GROUPS     4u    /* of multicast: the second half has IPv6 addresses */
+#define SIM_GROUPS_AT  100u  /* their addresses, among the hosts' */
 #define SIM_STRANGERS  32u   /* datagrams that no queue pair sent */
 #define SIM_DGRAMS     (SIM_UDS_MAX * SIM_UD_SENDS + SIM_STRANGERS)
 
@@ -78,8 +80,9 @@ struct sim_ud {
 	/* Sends: [head, posted) are in flight, [sent, posted) have not left. */
 	struct sim_send *sends;
 	unsigned head, sent, posted, quota, abrupt_at;
-	uint32_t psn; /* of the next datagram; UINT32_MAX: none has left */
-	bool failed;  /* the application heard that the send side stopped */
+	uint32_t psn;		  /* of the next datagram; UINT32_MAX: none has left */
+	unsigned groups, not_own; /* it is attached to; bits */
+	bool failed;		  /* the application heard that the send side stopped */
 	uint64_t next_post_ns;
 	/* Receives: arrivals[recv_head..arrived) are to complete. */
 	struct sim_recv *recvs;
@@ -132,6 +135,28 @@ bool sim_ud_recvs_done(const struct sim_ud *u);
 void sim_ud_end(struct sim_ud *u);
 void sim_ud_vanish(struct sim_ud *u);
 struct sim_dgram *sim_dgram_new(struct sim_world *w);
+
+/* The receive that the next datagram would take; of shared ones this one. NULL: there is none. */
+struct sim_recv *sim_ud_receive(const struct sim_ud *u, unsigned shared);
+/* A frame to a group: is it for this queue pair, but for what the group says? */
+bool sim_ud_group_good(
+	const struct sim_ud *u, const struct roce_pkt *pkt, const struct sim_recv *r);
+/* It took the frame. */
+void sim_ud_expect(struct sim_ud *u, struct sim_recv *r, const struct roce_pkt *pkt);
+
+/* sim_group.c */
+struct sim_group_before { /* of a member, before a frame came */
+	unsigned done, shared;
+	bool dead, attached, excused;
+};
+struct roce_path sim_group_path(const struct sim_host *from, unsigned group);
+/* One that u may be in, or send to. */
+unsigned sim_group_choose(const struct sim_ud *u);
+/* Is it to a group, by its MAC address? */
+bool sim_group_frame(const uint8_t *frame);
+void sim_group_step(struct sim_ud *u);
+/* A frame to the multicast number comes to a shard. */
+void sim_group_rx(struct sim_shard *sh, const struct sim_frame *f, const struct roce_pkt *pkt);
 
 /* sim_stranger.c: when it acts again */
 uint64_t sim_stranger_step(struct sim_world *w);

@@ -182,34 +182,43 @@ find_dgram(const struct sim_world *w, const struct roce_pkt *pkt)
 	return NULL;
 }
 
-/* The receive that the next datagram would take. */
+struct sim_recv *
+sim_ud_receive(const struct sim_ud *u, unsigned shared)
+{
+	if (u->srq != NULL)
+		return shared < u->srq->posted ? &u->srq->recvs[shared] : NULL;
+	return u->arrived < u->recv_posted ? &u->recvs[u->arrived] : NULL;
+}
+
 static struct sim_recv *
 next_receive(const struct sim_ud *u)
 {
-	unsigned n = u->srq != NULL ? u->srq->page->taken : u->arrived;
-
-	if (u->srq != NULL)
-		return n < u->srq->posted ? &u->srq->recvs[n] : NULL;
-	return n < u->recv_posted ? &u->recvs[n] : NULL;
+	return sim_ud_receive(u, u->srq != NULL ? u->srq->page->taken : 0);
 }
 
-/* checks W-PKT-02, W-PKT-10[2], W-PKT-13[1], W-PKT-14[4], W-UD-01[4] */
+/* checks W-PKT-02, W-PKT-10[2], W-PKT-13[1], W-UD-01[4] */
+bool
+sim_ud_group_good(const struct sim_ud *u, const struct roce_pkt *pkt, const struct sim_recv *r)
+{
+	return (pkt->opcode == ROCE_UD_SEND_ONLY || pkt->opcode == ROCE_UD_SEND_ONLY_IMM) &&
+	       pkt->vlan == 0 && pkt->qkey == u->q_key && r != NULL &&
+	       pkt->payload_bytes + NDSH_GRH_BYTES <= r->bytes && find_dgram(u->w, pkt) != NULL;
+}
+
+/* checks W-PKT-14[4] */
 static bool
 is_for(const struct sim_ud *u, const struct roce_pkt *pkt, const struct sim_recv *r)
 {
 	struct roce_gid to;
 
 	roce_pkt_dst_gid(pkt, &to);
-	return !u->page->dead &&
-	       (pkt->opcode == ROCE_UD_SEND_ONLY || pkt->opcode == ROCE_UD_SEND_ONLY_IMM) &&
-	       roce_gid_equal(&to, sim_gid(u->client->shard->host, u->v6)) && pkt->vlan == 0 &&
-	       pkt->qkey == u->q_key && r != NULL &&
-	       pkt->payload_bytes + NDSH_GRH_BYTES <= r->bytes && find_dgram(u->w, pkt) != NULL;
+	return !u->page->dead && sim_ud_group_good(u, pkt, r) &&
+	       roce_gid_equal(&to, sim_gid(u->client->shard->host, u->v6));
 }
 
 /* checks W-PKT-07[1,2,3,4,5,6] */
-static void
-expect(struct sim_ud *u, struct sim_recv *r, const struct roce_pkt *pkt)
+void
+sim_ud_expect(struct sim_ud *u, struct sim_recv *r, const struct roce_pkt *pkt)
 {
 	struct sim_arrival *a = &u->arrivals[u->arrived];
 
@@ -272,7 +281,7 @@ sim_ud_rx(struct sim_shard *sh, const struct roce_pkt *pkt, struct roce_qp *qp, 
 		"ud %u: took %u datagrams of %u bytes from %06x, PSN %06x, key %x", u->number,
 		taken, pkt->payload_bytes, pkt->src_qpn, pkt->psn, pkt->qkey);
 	if (taken == 1)
-		expect(u, r, pkt);
+		sim_ud_expect(u, r, pkt);
 	else
 		sim_check(w, !good || damaged || had_no_room(u, &before),
 			"ud %u: did not take %u bytes from %06x, PSN %06x", u->number,

@@ -46,6 +46,12 @@ choose_target(struct sim_ud *u)
 		t.address = (unsigned)sim_below(w, SIM_ADDRESSES + 1); /* the last is no host's */
 	if (sim_chance(w, 200))
 		t.v6 = !t.v6;
+	if (sim_chance(w, w->profile->groups)) {
+		t.address = SIM_GROUPS_AT + sim_group_choose(u);
+		t.qpn = ROCE_QPN_MULTICAST;
+	}
+	if (w->profile->groups > 0 && sim_chance(w, 100)) /* W-MC-06 */
+		t.qpn = t.qpn == ROCE_QPN_MULTICAST ? u->qpn : ROCE_QPN_MULTICAST;
 	return t;
 }
 
@@ -170,6 +176,8 @@ send(struct sim_ud *u)
 		op->op = NDSH_OP_SEND_IMM;
 		op->imm = (uint32_t)sim_rand(w);
 	}
+	if ((t.qpn == ROCE_QPN_MULTICAST) != (t.address >= SIM_GROUPS_AT))
+		op->bad = NDSH_WC_LOC_QP_OP_ERR;
 	choose_size(u, op, ah);
 	if (!choose_source(u, op))
 		return false;
