@@ -307,6 +307,25 @@ sim_ep_destroy(struct sim_ep *ep)
 
 /* ---- setting up ---- */
 
+/* Once, also if it has to wait for room. */
+static void
+begin(struct sim_conn *c)
+{
+	struct sim_ep *ep = &c->ep[0];
+	struct sim_host *local = ep->client->shard->host, *remote = ep->peer->client->shard->host;
+
+	sim_insider_plan(c);
+	sim_dialect_plan(c);
+	c->copies |= ep->w->profile->narrow > 0;
+	sim_note(ep->w, "conn %u: host %u to host %u, %s, MTU %u, poison %s%s, abrupt at %u%s",
+		c->number, local->number, remote->number, c->v6 ? "IPv6" : "IPv4", c->mtu,
+		c->villain == NULL ? "" : c->villain->name, poison_names[c->poison], c->abrupt_at,
+		c->refuse   ? ", refused"
+		: c->nobody ? ", nobody listens"
+			    : "");
+	make_qp(ep);
+}
+
 void
 sim_conn_start(struct sim_conn *c)
 {
@@ -326,18 +345,14 @@ sim_conn_start(struct sim_conn *c)
 		.owner = ep,
 	};
 
-	sim_insider_plan(c);
-	sim_dialect_plan(c);
-	sim_note(ep->w, "conn %u: host %u to host %u, %s, MTU %u, poison %s%s, abrupt at %u%s",
-		c->number, local->number, remote->number, c->v6 ? "IPv6" : "IPv4", c->mtu,
-		c->villain == NULL ? "" : c->villain->name, poison_names[c->poison], c->abrupt_at,
-		c->refuse   ? ", refused"
-		: c->nobody ? ", nobody listens"
-			    : "");
-	make_qp(ep);
+	if (ep->qp == NULL)
+		begin(c);
 	req.qp = params(ep);
 	ep->cm = roce_cm_connect(local->cm, ep->w->now_ns, &req);
-	sim_check(ep->w, ep->cm != NULL, "roce_cm_connect()");
+	if (ep->cm == NULL) {
+		sim_full_wait(c);
+		return;
+	}
 	c->state = SIM_CONN_SETUP;
 	c->dying = c->poison == SIM_POISON_RNR || c->poison == SIM_POISON_OVERRUN ||
 		   c->insider != NULL;
@@ -447,6 +462,7 @@ on_end(struct sim_ep *ep, const struct roce_cm_event *ev)
 		sim_check(w,
 			(c->refuse && ev->reason == ROCE_CM_REASON_CONSUMER) ||
 				(c->nobody && ev->reason == REJECT_NO_LISTENER) || wished ||
+				sim_full_refuses(ep->peer, ev->reason) ||
 				(ev->reason == REJECT_STALE &&
 					(sim_death_made_stale(ep) ||
 						sim_death_made_stale(ep->peer))),
@@ -486,6 +502,7 @@ sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev)
 	sim_progress(h->w);
 	sim_note(h->w, "host %u: CM %s", h->number, names[ev->type]);
 	if (ev->type == ROCE_CM_EV_REQUEST) {
+		h->untold = 0; /* it hears of all before it decides */
 		on_request(h, ev);
 		return;
 	}

@@ -47,7 +47,7 @@ static void
 make_cm(struct sim_host *h)
 {
 	const struct roce_cm_cfg cfg = {
-		.max_conns = 64,
+		.max_conns = h->max_conns,
 		.max_listeners = 4,
 		.secret = {sim_unique(h->w), sim_unique(h->w)}, /* its ids are always new */
 		.ca_guid = UINT64_C(0x0200000000fffe00) + h->address,
@@ -58,7 +58,7 @@ make_cm(struct sim_host *h)
 	const struct roce_cm_addr any = {.port = SIM_PORT};
 
 	h->cm = roce_cm_init(sim_alloc(h->w, roce_cm_bytes(&cfg)), &cfg);
-	h->listener = roce_cm_listen(h->cm, &any, 0, 0, h, NULL);
+	h->listener = roce_cm_listen(h->cm, &any, 0, h->backlog, h, NULL);
 	sim_check(h->w, h->listener != NULL, "roce_cm_listen()");
 	h->lookups = roce_cm_sidr_listen(
 		h->cm, &(struct roce_cm_addr){.port = SIM_UD_PORT}, 0, 0, h, NULL);
@@ -91,6 +91,7 @@ sim_host_init(struct sim_world *w, unsigned number, const struct sim_host *befor
 	h->mad_psn = (uint32_t)sim_rand(w) & ROCE_PSN_MASK;
 	for (unsigned i = 0; i < h->n_shards; i++)
 		sim_shard_init(&h->shard[i], h, i);
+	sim_full_plan(h);
 	make_cm(h);
 	h->next_ns = SIM_NEVER;
 	sim_actor_set(w, was);
@@ -138,7 +139,7 @@ control_rx(struct sim_host *h)
 	while ((f = sim_ring_take(&h->control_rx)) != NULL) {
 		if (roce_wire_parse(f->data, f->bytes, &pkt) == ROCE_WIRE_OK &&
 			roce_gsi_is_mad(&pkt) && roce_icrc_ok(&pkt))
-			roce_cm_rx(h->cm, h->w->now_ns, &pkt, 0);
+			sim_full_rx(h, &pkt);
 		free(f);
 	}
 }

@@ -45,6 +45,8 @@ struct sim_host {
 	struct sim_ring port; /* what has arrived */
 	/* The control thread. */
 	struct roce_cm *cm;
+	uint32_t max_conns, backlog; /* backlog: 0, no limit */
+	unsigned untold;	     /* requests of which the application has not heard */
 	struct roce_cm_listener *listener, *lookups;
 	uint32_t mad_psn;
 	struct sim_ring control_rx, control_tx;
@@ -67,6 +69,12 @@ void sim_host_free(struct sim_host *h);
 struct roce_path sim_path_to(const struct sim_host *from, unsigned address, bool v6);
 struct roce_path sim_path(const struct sim_host *from, const struct sim_host *to, bool v6);
 const struct roce_gid *sim_gid(const struct sim_host *h, bool v6);
+
+/* sim_full.c */
+void sim_full_plan(struct sim_host *h);
+void sim_full_rx(struct sim_host *h, const struct roce_pkt *pkt);
+void sim_full_wait(struct sim_conn *c);
+bool sim_full_refuses(const struct sim_ep *ep, uint16_t reason);
 
 /* sim_death.c */
 void sim_host_dies(struct sim_host *h, uint64_t at_ns);

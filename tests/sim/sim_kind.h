@@ -18,6 +18,9 @@
 	X(resets, "queue pairs reset under traffic, and set up again")                             \
 	X(full_tables, "tables of regions, domains and queue pairs that were full")                \
 	X(read_invalidates, "READs that ended the registration of their sink")                    \
+	X(full_cm, "REQs that found a CM's table full")                                           \
+	X(full_backlog, "... a listener's backlog full")                                          \
+	X(full_at_home, "... their own CM's table full")                                          \
 	X(attachments, "queue pairs attached to a group, or detached")                            \
 	X(copies, "datagrams to groups that were taken")                                          \
 	X(lost_payload, "requests whose payload had gone")                                         \

@@ -131,6 +131,12 @@ const struct sim_profile sim_profiles[] = {
 		.jitter_ns = 10 * SIM_US,
 		.lazy_recv = 500,
 		.groups = 6000},
+	{.name = "narrow",
+		.loss = 50,
+		.jitter_ns = 5 * SIM_US,
+		.abrupt = 2000,
+		.together = 3000,
+		.narrow = 8000},
 	{.name = NULL},
 };
 

@@ -31,7 +31,7 @@ plan(struct sim_world *w, struct sim_ask *a)
 void
 sim_sidr_plan(struct sim_world *w)
 {
-	if (w->n_uds == 0)
+	if (w->n_uds == 0 || w->profile->narrow > 0) /* they count in the CM's table */
 		return;
 	w->n_asks = (unsigned)sim_below(w, SIM_ASKS_MAX + 1);
 	w->asks = sim_alloc(w, SIM_ASKS_MAX * sizeof(*w->asks));
