@@ -12,6 +12,7 @@
 #include "sim.h"
 #include "sim_cc.h"
 #include "sim_kind.h"
+#include "sim_pair.h"
 
 #define RX_BUDGET  32u
 #define OUT_MAX	   32u
@@ -132,6 +133,7 @@ rx_frame(struct sim_shard *sh, struct sim_frame *f)
 			pkt.opcode == ROCE_ACK)
 			sim_rnr_codes[pkt.syndrome & 31]++;
 		qp = roce_shard_rx_seek(sh->s, place, &pkt);
+		sim_pair_met(qp, &pkt);
 		if (!sim_ud_rx(sh, &pkt, qp, f->damaged))
 			sim_dialect_rx(sh, f, &pkt, qp);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  *	sim --seeds A..B [--profile NAME]... [--replay] [--stop] [--counters] [--dialects] [--kinds]
- *		[--insiders]
+ *		[--insiders] [--pairs]
  *	sim --seed N [--profile NAME] [--verbose]
  *	sim --shrink N [--profile NAME] [--budget SECONDS]
  *	sim --scenario FILE [--verbose]
@@ -12,7 +12,8 @@
  * the engine and the CM saw in all of it. --dialects fails if there is a dialect (sim_dialect.c)
  * that no peer has spoken, --kinds if one of the rare things (sim_kind.h) never happened,
  * --insiders if there is a trick that no insider has tried (sim_insider.c). A failing seed prints
- * one line that starts with "seed N"; so does one that crashes, and ends the run.
+ * one line that starts with "seed N"; so does one that crashes, and ends the run. --pairs shows
+ * which packets met queue pairs in which states.
  *
  * --shrink prints a scenario of what little of a failing seed fails in the same way, found in so
  * much CPU time, with its trace; --scenario runs one, --scenarios all of a folder.
@@ -26,6 +27,7 @@
 #include "sim.h"
 #include "sim_crash.h"
 #include "sim_kind.h"
+#include "sim_pair.h"
 #include "sim_scenario.h"
 #include "sim_shrink.h"
 
@@ -35,7 +37,7 @@ struct options {
 	uint64_t first, last;
 	const struct sim_profile *profile[PROFILES_MAX];
 	unsigned n_profiles;
-	bool verbose, replay, stop, counters, dialects, kinds, insiders, shrink;
+	bool verbose, replay, stop, counters, dialects, kinds, insiders, pairs, shrink;
 	const char *scenario, *scenarios;
 	unsigned budget_s;
 	bool any; /* of what may be done */
@@ -45,7 +47,8 @@ static int
 usage(void)
 {
 	fprintf(stderr, "usage: sim --seeds A..B | --seed N [--profile NAME]... [--verbose] "
-			"[--replay] [--stop] [--counters] [--dialects] [--kinds] [--insiders]\n"
+			"[--replay] [--stop] [--counters] [--dialects] [--kinds] [--insiders] "
+			"[--pairs]\n"
 			"       sim --shrink N [--profile NAME] [--budget SECONDS]\n"
 			"       sim --scenario FILE [--verbose] | --scenarios FOLDER\n"
 			"profiles:");
@@ -80,7 +83,7 @@ parse_flag(const char *name, struct options *o)
 		bool *flag;
 	} flags[] = {{"--verbose", &o->verbose}, {"--replay", &o->replay}, {"--stop", &o->stop},
 		{"--counters", &o->counters}, {"--dialects", &o->dialects}, {"--kinds", &o->kinds},
-		{"--insiders", &o->insiders}};
+		{"--insiders", &o->insiders}, {"--pairs", &o->pairs}};
 
 	for (unsigned i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (strcmp(name, flags[i].name) == 0)
@@ -237,6 +240,8 @@ main(int argc, char **argv)
 	}
 	if (o.counters)
 		print_counters();
+	if (o.pairs)
+		sim_pairs_print();
 	if (o.dialects && !sim_dialect_all_spoken())
 		failed++;
 	if (o.kinds && !sim_kinds_all())

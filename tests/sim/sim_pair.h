@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which packets met a queue pair in which state, in all worlds so far: sim --pairs prints it. */
+#ifndef SIM_PAIR_H
+#define SIM_PAIR_H
+
+#include "sim_types.h"
+
+/* A packet reaches the queue pair, or NULL. */
+void sim_pair_met(const struct roce_qp *qp, const struct roce_pkt *pkt);
+void sim_pairs_print(void);
+
+#endif
