@@ -38,7 +38,7 @@ choose_word(struct sim_ep *ep, struct sim_op *op)
 	op->remote_off = slot * t->slot_bytes + 8 * (uint32_t)sim_below(ep->w, t->slot_bytes / 8);
 }
 
-/* checks W-ATOM-03, W-DUP-05[1,2]: what it is to find and to leave behind */
+/* checks W-ATOM-03[1,2,4], W-DUP-05[1,2]: what it is to find and to leave behind */
 bool
 sim_atomic_prepare(struct sim_ep *ep, struct sim_op *op, struct ndsh_swr *wr)
 {

@@ -314,7 +314,7 @@ refused(struct pair_opts o, uint32_t at, uint8_t status)
 	pair_free(p);
 }
 
-/* checks W-RESP-06[3], W-RESP-07[1]: the queue pair's right and depth */
+/* checks W-ATOM-02[1,2], W-RESP-06[3], W-RESP-07[1]: the queue pair's right and depth */
 Test(atomics, W_ATOM_02_refused)
 {
 	refused((struct pair_opts){.qps = 1}, WORD + 4, NDSH_WC_REM_INV_REQ_ERR);
