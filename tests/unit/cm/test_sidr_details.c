@@ -329,3 +329,18 @@ Test(cm_sidr_details, how_many_replies_are_kept)
 	}
 	cm_net_free(b.net);
 }
+
+/* checks W-CM-41: a reply with an id that no query has answers none, in whichever bucket. */
+Test(cm_sidr_details, w_cm_41_a_reply_with_an_unknown_id)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A];
+	const struct roce_cm_conn *c = ask(a->cm, net, 0);
+	struct cm_in in = {.local = a->gid, .remote = net->host[CM_NET_P].gid};
+
+	for (uint32_t other = 1; other < 1000; other++) {
+		in.mad.local_id = c->local_id ^ other;
+		cr_assert_null(cm_find_sidr_query(a->cm, &in));
+	}
+	cm_net_free(net);
+}

@@ -280,3 +280,23 @@ Test(cm_table, w_cm_40_an_id_in_use_is_not_given_again)
 		cr_expect_neq(cm_new_id(a->cm), c->local_id);
 	cm_net_free(net);
 }
+
+/* checks W-CM-41: an id that no connection has finds none, in whichever bucket of a full table. */
+Test(cm_table, w_cm_41_an_unknown_id_finds_nothing)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A];
+	struct roce_cm_conn *conns[CONNS];
+
+	for (unsigned i = 0; i < CONNS; i++)
+		conns[i] = cm_net_connect(net, NULL, 0);
+	for (unsigned i = 0; i < CONNS; i++) {
+		for (uint32_t other = 1; other < 100; other++) {
+			const uint32_t id = conns[i]->local_id ^ other << 16;
+			const struct roce_cm_conn *c = cm_find_local_id(a->cm, id);
+
+			cr_assert(c == NULL || c->local_id == id, "%x", id);
+		}
+	}
+	cm_net_free(net);
+}
