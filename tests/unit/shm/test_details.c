@@ -7,6 +7,7 @@
 #include "shm/ndsh_fetch.h"
 #include "shm/ndsh_mover.h"
 #include "shm/ndsh_ring.h"
+#include "shm/ndsh_shared.h"
 
 Test(shm_details, the_largest_dimensions)
 {
@@ -20,6 +21,23 @@ Test(shm_details, the_largest_dimensions)
 	cr_expect_eq(l.sq_sge_off, l.rq_sge_off, "one SGE is in its descriptor");
 	cr_expect_eq(l.rq_sge_off, l.inline_off);
 	cr_expect_eq(l.total_bytes, sizeof(struct ndsh_qp_page) + 64 + 64);
+}
+
+/* So many words, and not the one behind them, on either side. */
+Test(shm_details, words_that_are_copied)
+{
+	static const uint64_t from[4] = {1, 2, 3, 4};
+
+	for (uint32_t words = 0; words < 4; words++) {
+		uint64_t in[4] = {0}, out[4] = {0};
+
+		ndsh_copy_in(in, from, words);
+		ndsh_copy_out(out, from, words);
+		for (uint32_t i = 0; i < 4; i++) {
+			cr_expect_eq(in[i], i < words ? from[i] : 0);
+			cr_expect_eq(out[i], i < words ? from[i] : 0);
+		}
+	}
 }
 
 /* Depths are powers of two: of all numbers up to twice the most, these and no others. */

@@ -85,6 +85,15 @@ Test(shm_mover, a_command_is_acknowledged_when_it_is_done)
 	moving_free(v);
 }
 
+/* Queue, staging of IN, staging of OUT, failed[]: none upon the other. */
+Test(shm_mover, parts_of_a_block)
+{
+	cr_expect_eq(ndsh_mover_staging(), ndsh_cq_bytes(NDSH_MOVER_DEPTH));
+	cr_expect_eq(ndsh_mover_staging() % NDSH_CACHE_LINE, 0);
+	cr_expect_eq(ndsh_mover_failed() - ndsh_mover_staging(),
+		NDSH_MOVER_IN_BYTES + NDSH_MOVER_SLOTS * NDSH_MOVER_SLOT_BYTES);
+}
+
 /* failed[] is at the end of the block, if the daemon looks at it. */
 Test(shm_mover, a_block_without_failures)
 {

@@ -196,6 +196,11 @@ Test(shm_sq, every_corruption_is_refused)
 		expect_broken("SOLICIT where nothing is sent",
 			(struct ndsh_swr){.ctrl = NDSH_CTRL(op, 0, NDSH_WRF_SOLICIT, 1)}, NULL, 0);
 	}
+	expect_broken("an SGE beside arguments that are right",
+		(struct ndsh_swr){.raddr = 0x7000,
+			.arg = {1, NDSH_FRMR_ARG(NDSH_ACCESS_LOCAL_WRITE, 0, 1)},
+			.ctrl = NDSH_CTRL(NDSH_OP_FAST_REGISTER, 1, 0, 1)},
+		huge + 1, 1);
 	for (uint32_t op = NDSH_OP_CMP_SWAP; op <= NDSH_OP_FETCH_ADD; op++) {
 		const struct ndsh_sge seven[2] = {{0, 7, 1}, {0, 1, 1}}, nine = {0, 9, 1},
 				      eight = {0, 8, 1};
