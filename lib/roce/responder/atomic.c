@@ -18,6 +18,14 @@
 #include "roce/shard/shard.h"
 #include "shm/ndsh_mover.h"
 
+uint8_t *
+roce_atomic_word(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va)
+{
+	uint8_t *host = roce_mr_access(s, qp, key, va, sizeof(uint64_t), NDSH_ACCESS_REMOTE_ATOMIC);
+
+	return (uintptr_t)host % sizeof(uint64_t) == 0 ? host : NULL;
+}
+
 uint64_t
 roce_atomic_execute(uint8_t *host, uint8_t opcode, uint64_t swap_add, uint64_t compare)
 {
@@ -42,11 +50,10 @@ roce_atomic_hold(struct roce_qp *qp, struct roce_read_slot *r, const struct roce
 static bool
 execute_held(struct roce_shard *s, struct roce_qp *qp, struct roce_read_slot *r)
 {
-	uint8_t *host =
-		roce_mr_access(s, qp, r->rkey, r->va, sizeof(uint64_t), NDSH_ACCESS_REMOTE_ATOMIC);
+	uint8_t *host = roce_atomic_word(s, qp, r->rkey, r->va);
 
 	qp->rx_bits &= (uint8_t)~ROCE_RXB_HELD;
-	if (host == NULL || (uintptr_t)host % sizeof(uint64_t) != 0)
+	if (host == NULL)
 		return false;
 	r->old = roce_atomic_execute(host, r->opcode, qp->moved->swap_add, qp->moved->compare);
 	return true;

@@ -11,6 +11,9 @@ struct roce_qp;
 struct roce_read_slot;
 struct roce_shard;
 
+/* The word at va, if the peer may change it with key. NULL: it may not, or the host can't: the word
+ * is behind a mover, or not aligned there, as a host that does not map pages to pages has it. */
+uint8_t *roce_atomic_word(struct roce_shard *s, struct roce_qp *qp, uint32_t key, uint64_t va);
 /* Carry out the atomic at host; returns what was there before. */
 uint64_t roce_atomic_execute(uint8_t *host, uint8_t opcode, uint64_t swap_add, uint64_t compare);
 /* The atomic of pkt, in slot r, waits until the writes before it are placed. */

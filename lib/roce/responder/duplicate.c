@@ -82,7 +82,8 @@ slot_go_back(struct roce_read_slot *r, uint32_t next)
 /*
  * Start r again at response skip. The peer has dropped the responses that came after it, as they
  * were out of sequence: later slots that still have responses to send start at their beginning,
- * too. The peer will repeat the other requests if it misses their responses.
+ * too. The peer will repeat the other requests if it misses their responses, and says from which
+ * one on.
  */
 static void
 slot_replay(struct roce_qp *qp, struct roce_read_slot *r, uint32_t skip)
@@ -92,8 +93,7 @@ slot_replay(struct roce_qp *qp, struct roce_read_slot *r, uint32_t skip)
 	for (uint32_t age = slot_age(qp, index) - 1; age > 0; age--) {
 		struct roce_read_slot *later = &qp->reads->slot[slot_of_age(qp, age)];
 
-		if (later->pending)
-			slot_go_back(later, later->base);
+		slot_go_back(later, later->base);
 	}
 	slot_go_back(r, skip);
 	r->base = skip;
@@ -127,7 +127,7 @@ duplicate_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *
 	uint64_t skip_bytes;
 	uint32_t skip;
 
-	if (r == NULL || r->opcode != ROCE_READ_REQUEST || pkt->payload_bytes > 0)
+	if (r == NULL || r->opcode != ROCE_READ_REQUEST)
 		return;
 	skip = roce_psn_from(pkt->psn, r->first_psn);
 	skip_bytes = (uint64_t)skip << qp->mtu_shift;

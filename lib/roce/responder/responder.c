@@ -34,9 +34,7 @@ roce_resp_owe(struct roce_shard *s, struct roce_qp *qp, enum roce_ack_owed owed,
 	qp->ack_owed = (uint8_t)owed;
 	qp->ack_psn = psn;
 	qp->ack_syndrome = syndrome;
-	if (qp->rd_pending > 0) /* W-ACK-03: behind the responses under way */
-		roce_tx_want(s, qp);
-	else
+	if (qp->rd_pending == 0) /* else it follows the responses under way (W-ACK-03) */
 		base_list_join(&s->acks_owed, &qp->ack_link);
 }
 
@@ -419,8 +417,7 @@ static void
 resp_read(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	roce_reads_use(s, qp);
-	if (base_unlikely(too_many_reads(qp) || pkt->dma_bytes > ROCE_MSG_MAX ||
-			  pkt->payload_bytes > 0)) {
+	if (base_unlikely(too_many_reads(qp) || pkt->dma_bytes > ROCE_MSG_MAX)) {
 		resp_invalid_request(s, qp, pkt); /* W-RESP-07, W-RESP-09 */
 		return;
 	}
@@ -459,12 +456,9 @@ resp_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 		resp_invalid_request(s, qp, pkt); /* W-RESP-07, W-ATOM-02 */
 		return;
 	}
-	host = roce_mr_access(
-		s, qp, pkt->rkey, pkt->va, sizeof(uint64_t), NDSH_ACCESS_REMOTE_ATOMIC);
+	host = roce_atomic_word(s, qp, pkt->rkey, pkt->va);
 	if (base_unlikely(host == NULL))
 		resp_atomic_moved(s, qp, pkt);
-	else if (base_unlikely((uintptr_t)host % sizeof(uint64_t) != 0))
-		resp_access_refused(s, qp, pkt); /* the host does not map pages to pages: no word */
 	else if (base_unlikely(qp->placed_psn != qp->recv_psn))
 		roce_atomic_hold(qp, fetch_accepted(s, qp, pkt), pkt);
 	else
@@ -472,7 +466,7 @@ resp_atomic(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 			roce_atomic_execute(host, pkt->opcode, pkt->swap_add, pkt->compare);
 }
 
-/* W-RESP-06, W-RESP-07. What is neither a READ nor an atomic is not served (W-PKT-08). */
+/* W-RESP-06. What is neither a READ nor an atomic is not served (W-PKT-08). */
 static bool
 fetch_permitted(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
@@ -482,14 +476,14 @@ fetch_permitted(const struct roce_qp *qp, const struct roce_pkt *pkt)
 		right = NDSH_ACCESS_REMOTE_READ;
 	else if (pkt->opflags & ROCE_OPF_ATOMIC)
 		right = NDSH_ACCESS_REMOTE_ATOMIC;
-	return (qp->access & right) && qp->max_dest_rd > 0;
+	return qp->access & right;
 }
 
+/* Neither has a payload whose length could be wrong: lib/wire takes none of that kind. */
 static void
 resp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	if (base_unlikely(!sequence_ok(qp, pkt->opflags) || !fetch_permitted(qp, pkt) ||
-			  !length_ok(qp, pkt)))
+	if (base_unlikely(!sequence_ok(qp, pkt->opflags) || !fetch_permitted(qp, pkt)))
 		resp_invalid_request(s, qp, pkt);
 	else if (pkt->opcode == ROCE_READ_REQUEST)
 		resp_read(s, qp, pkt);

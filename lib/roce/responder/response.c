@@ -38,9 +38,7 @@ read_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_read_sl
 	roce_read_done(qp, qp->rd_cur);
 	if (again || qp->state == ROCE_QPS_ERR)
 		return;
-	for (uint32_t i = 0; i < ROCE_RD_ATOMIC_MAX; i++)
-		qp->reads->slot[i].pending = false;
-	qp->rd_pending = 0;
+	qp->rd_pending = 0; /* the slots go when the NAK has left */
 	roce_resp_fatal(s, qp, psn, ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_FLUSH_ERR,
 		ROCE_REASON_SENT_REM_ACCESS);
 }
@@ -95,8 +93,7 @@ slot_answered(struct roce_shard *s, struct roce_qp *qp, uint32_t psn)
 		return;
 	if (roce_psn_add(psn, 1) == qp->placed_psn)
 		qp->moved->tell = false;
-	if (qp->rd_pending == 0)
-		roce_moved_idle(s, qp, true);
+	roce_moved_idle(s, qp, true);
 }
 
 /* OK: slot is filled. REFUSED: the READ has ended. LATER: the data are not there yet. */
