@@ -411,7 +411,7 @@ pair_turn(struct pair *p, unsigned side)
 	struct roce_event ev;
 	uint64_t produced = d->reader.page->produced;
 	unsigned rung = roce_shard_tx_pending(d->shard, p->now_ns);
-	unsigned done = deliver(p, side), n;
+	unsigned done = deliver(p, side), burst = or_default(d->frames, BURST), n;
 
 	if (done == 0)
 		done += roce_shard_timers(d->shard, p->now_ns, TIMER_BUDGET);
@@ -420,11 +420,11 @@ pair_turn(struct pair *p, unsigned side)
 	for (unsigned i = 0; i < BURST; i++)
 		slot[i].buf = room[i];
 	do {
-		n = roce_shard_tx(d->shard, p->now_ns, slot, BURST);
+		n = roce_shard_tx(d->shard, p->now_ns, slot, burst);
 		for (unsigned i = 0; i < n; i++)
 			wire_send(p, side, slot[i].buf, slot[i].len);
 		done += n;
-	} while (n == BURST);
+	} while (n == BURST && d->frames == 0);
 	roce_shard_publish(d->shard);
 	done += rung;
 	done += (unsigned)(d->reader.page->produced - produced);

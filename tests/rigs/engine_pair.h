@@ -66,7 +66,8 @@ struct pair_side {
 	bool stalled; /* the client moves nothing */
 	uint32_t gone
 		[2]; /* it can't reach moved memory from the first of these offsets to the second */
-	unsigned moves; /* that it makes in a turn; 0: all */
+	unsigned moves;	 /* that it makes in a turn; 0: all */
+	unsigned frames; /* that leave in a turn, at most; 0: all */
 };
 
 struct pair;

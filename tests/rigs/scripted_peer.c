@@ -22,8 +22,9 @@ peer_with(struct peer_tape *t, struct pair_opts opts)
 	struct pair *p;
 
 	opts.mtu = PEER_MTU;
+	if (!opts.set_psn)
+		opts.sq_psn[0] = PEER_PSN;
 	opts.set_psn = true;
-	opts.sq_psn[0] = PEER_PSN;
 	opts.sq_psn[1] = 500;
 	opts.min_rnr_code = 14;
 	p = pair_new(&opts);

@@ -18,7 +18,8 @@ struct peer_tape {
 	unsigned n;
 };
 
-/* Side 1 with these options; PSNs, MTU and the RNR timer's code (14) are set here. */
+/* Side 1 with these options; MTU, the RNR timer's code (14) and its PSN are set here, and the
+ * peer's, unless opts say otherwise. */
 struct pair *peer_with(struct peer_tape *t, struct pair_opts opts);
 struct pair *peer_new(struct peer_tape *t);
 /* A request of so many bytes to the start of side 1's region, which asks for an ACK. */
