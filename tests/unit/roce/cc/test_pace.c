@@ -221,6 +221,29 @@ Test(cc_pace, w_cc_07_read_responses_slow_down)
 	pair_free(p);
 }
 
+/* Nor is one sent early because an acknowledgement is owed, which follows them. checks W-CC-07,
+ * W-ACK-03 */
+Test(cc_pace, w_cc_07_acknowledgements_hurry_no_response)
+{
+	struct pair *p = watched(&(struct pair_opts){.ecn = true});
+	struct roce_pkt behind = {.opcode = ROCE_WRITE_ONLY,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.qpn = roce_qp_num(p->side[1].q[0].qp),
+		.ackreq = true};
+	uint64_t before;
+
+	pair_read(p, 0, 0, 1, 0, 0, MESSAGE, 0);
+	congest(p, 1, DOWN);
+	before = tape.bytes[1];
+	for (unsigned i = 0; i < 500; i++) {
+		behind.psn = (p->opts.sq_psn[0] + MESSAGE / MTU + i) & ROCE_PSN_MASK;
+		pair_inject(p, 1, 0, &behind, NULL);
+		congest(p, 1, 1);
+	}
+	cr_expect_leq(tape.bytes[1] - before, 125000 / 4 + 2 * MTU);
+	pair_free(p);
+}
+
 /* checks W-CC-05[1]: BECN in any packet of the connection means the same. */
 Test(cc_pace, w_cc_05_becn_in_an_acknowledgement)
 {

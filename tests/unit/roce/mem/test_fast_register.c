@@ -302,3 +302,31 @@ Test(fast_register, memory_that_is_gone)
 	window_expect_closed(p, 1, NDSH_OP_WRITE, f->token, WINDOW_AT + FAST_PAGE - 1, 2);
 	fast_free(p, f);
 }
+
+/* checks W-RESP-13: a message whose last byte is outside is refused with its first packet. */
+Test(fast_register, W_RESP_13_the_whole_length)
+{
+	for (uint32_t over = 0; over < 2; over++) {
+		struct pair *p = window_pair();
+		struct fast *f = fast_ready(p, FAST_LOCAL | WINDOW_RW);
+		const uint32_t mtu = p->opts.mtu, at = FAST_PAGES * FAST_PAGE - 2 * mtu;
+		const uint8_t payload[ROCE_MTU_MAX] = {0x77};
+
+		*fast_byte(p, f, 0, at) = 0;
+		pair_inject(p, 1, 0,
+			&(struct roce_pkt){.opcode = ROCE_WRITE_FIRST,
+				.pkey = ROCE_PKEY_DEFAULT,
+				.qpn = roce_qp_num(p->side[1].q[0].qp),
+				.psn = p->opts.sq_psn[0],
+				.va = FAST_BASE + at,
+				.rkey = f->token,
+				.dma_bytes = 2 * mtu + over,
+				.payload_bytes = mtu},
+			payload);
+		pair_turn(p, 1);
+		cr_assert_eq(*fast_byte(p, f, 0, at), over == 0 ? 0x77 : 0);
+		cr_assert_eq(roce_qp_state_get(p->side[1].q[0].qp),
+			over == 0 ? ROCE_QPS_RTS : ROCE_QPS_ERR);
+		fast_free(p, f);
+	}
+}

@@ -264,3 +264,30 @@ Test(refused, R_SRQ_02_a_shared_receive_stays_for_whichever_comes)
 	cr_assert_eq(f.p->side[1].srq_page->taken, 2);
 	pair_free(f.p);
 }
+
+/* checks W-RESP-08[4,5]: an atomic needs room, too; it is executed when it comes again, and once.
+ * */
+Test(refused, W_RESP_08_an_atomic_finds_no_room)
+{
+	static const uint8_t ops[] = {ROCE_FETCH_ADD, ROCE_CMP_SWAP};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct roce_pkt again;
+		struct full f;
+		uint64_t word;
+
+		fill(&f, (struct pair_opts){0});
+		refuse(&f, ops[i], 0);
+		memset(f.p->side[1].moved + SLACK, 0, sizeof(word));
+		again = to_moved(&f, ops[i], 0);
+		again.swap_add = 3;
+		peer_say(f.p, &again);
+		make_room(&f);
+		memcpy(&word, f.p->side[1].moved + SLACK, sizeof(word));
+		cr_assert_eq(word, 3);
+		cr_assert_eq(f.tape.said[f.tape.n - 1].opcode, ROCE_ATOMIC_ACK);
+		cr_assert_eq(f.tape.said[f.tape.n - 1].psn, f.psn);
+		pair_expect_alive(f.p, 1, 0);
+		pair_free(f.p);
+	}
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests that are repeated while others are answered, or while something else is owed: what leaves,
- * and in which order. */
+/* Requests that are repeated while others are answered, or while something else is owed: what
+ * leaves, and in which order. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -9,9 +9,9 @@
 
 /*
  * A request: W (WRITE), w (WRITE that asks for no ACK), R (READ), F (FETCH_ADD); or a response: a
- * (ACK), q (sequence NAK), R (READ responses), F (of an atomic). psn counts from the first one, n are
- * the PSNs of a READ, 0: it reads no bytes. The addresses of READs and atomics follow from their PSNs,
- * so that a part of a READ is what its repetition from there on would be.
+ * (ACK), q (sequence NAK), R (READ responses), F (of an atomic). psn counts from the first one, n
+ * are the PSNs of a READ, 0: it reads no bytes. The addresses of READs and atomics follow from
+ * their PSNs, so that a part of a READ is what its repetition from there on would be.
  */
 struct item {
 	char what;
@@ -120,8 +120,8 @@ run_exchanges(const struct exchange *x, unsigned n)
 }
 #define RUN(x) run_exchanges(x, sizeof(x) / sizeof((x)[0]))
 
-/* checks W-ACK-03, W-ACK-04: what an answer says already is not said behind it; what it does not say
- * is. */
+/* checks W-ACK-03, W-ACK-04: what an answer says already is not said behind it; what it does not
+ * say is. */
 Test(repeated, W_ACK_03_an_answer_that_is_repeated_and_what_was_owed)
 {
 	static const struct exchange x[] = {
@@ -193,8 +193,8 @@ Test(repeated, W_ACK_03_several_are_answered_from_the_oldest_on)
 	RUN(x);
 }
 
-/* checks W-DUP-03, W-DUP-07: a PSN that was none of a READ or atomic, or one of the other kind, though
- * address, key and length agree. */
+/* checks W-DUP-03, W-DUP-07: a PSN that was none of a READ or atomic, or one of the other kind,
+ * though address, key and length agree. */
 Test(repeated, W_DUP_03_another_operation_is_not_the_same)
 {
 	static const struct exchange x[] = {
@@ -208,9 +208,9 @@ Test(repeated, W_DUP_03_another_operation_is_not_the_same)
 }
 
 /*
- * One is repeated when a part of the answers behind it has left: the peer dropped those, so they begin
- * anew, each as the request had it. What has been answered in full is asked for by the peer, if it
- * needs that. checks W-DUP-03, W-ACK-03
+ * One is repeated when a part of the answers behind it has left: the peer dropped those, so they
+ * begin anew, each as the request had it. What has been answered in full is asked for by the
+ * peer, if it needs that. checks W-DUP-03, W-ACK-03
  */
 Test(repeated, W_DUP_03_answers_behind_it_begin_anew)
 {
