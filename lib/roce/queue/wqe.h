@@ -55,7 +55,7 @@ struct roce_wqe {
 	uint32_t rkey;
 	uint32_t bytes;		  /* of the message; a receive: room */
 	uint32_t first_psn, npsn; /* npsn 0: a local operation */
-	uint32_t retry_psn;	  /* READ: where it was last restarted (W-COMP-09) */
+	uint32_t retry_psn;	  /* READ: from where it was last sent (W-COMP-09) */
 	uint8_t op, flags, num_sge, bits;
 	uint8_t fault; /* enum ndsh_wc_status: fails when its turn to complete comes */
 	uint8_t fault_reason;

@@ -212,7 +212,7 @@ comp_rnr(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	roce_retry_renew(s, qp);
 	qp->tx_bits |= ROCE_TXB_RNR_WAIT | ROCE_TXB_RNR_MET;
 	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
-	roce_timer_set(s, qp, s->now_ns + roce_rnr_ns(pkt->syndrome & 31));
+	roce_timer_set(s, qp, s->now_ns + roce_rnr_ns(pkt->syndrome));
 }
 
 static bool
@@ -297,12 +297,12 @@ read_shape_ok(const struct roce_qp *qp, const struct roce_wqe *w, const struct r
 {
 	uint32_t index = roce_psn_from(pkt->psn, w->first_psn);
 	bool last = index + 1 == w->npsn;
-	bool begins = index == 0 || pkt->psn == w->retry_psn;
+	bool begins = pkt->psn == w->retry_psn;
 	uint32_t bytes = last ? w->bytes - (index << qp->mtu_shift) : roce_qp_mtu(qp);
 	uint8_t fresh = last ? ROCE_READ_RESP_ONLY : ROCE_READ_RESP_FIRST;
 	uint8_t going_on = last ? ROCE_READ_RESP_LAST : ROCE_READ_RESP_MIDDLE;
 
-	if (pkt->payload_bytes != bytes || ((pkt->opflags & ROCE_OPF_AETH) && pkt->syndrome >> 5))
+	if (pkt->payload_bytes != bytes || pkt->syndrome >> 5) /* 0: a packet without AETH */
 		return false;
 	return (begins && pkt->opcode == fresh) || (index > 0 && pkt->opcode == going_on);
 }

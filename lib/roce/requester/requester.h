@@ -10,7 +10,6 @@ static inline void
 roce_req_append(struct roce_qp *qp, struct roce_wqe *w, uint32_t npsn)
 {
 	w->first_psn = qp->load_psn;
-	w->retry_psn = qp->load_psn;
 	w->npsn = npsn;
 	qp->load_psn = roce_psn_add(qp->load_psn, npsn);
 	if (qp->wq_head == NULL)
