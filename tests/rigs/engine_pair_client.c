@@ -148,6 +148,9 @@ pair_expect_dead(struct pair *p, unsigned side, unsigned i, enum roce_reason rea
 	if (reason != ROCE_REASON_MODIFY) {
 		cr_assert(p->side[side].events & 1u << ROCE_EV_QP_ERROR);
 		cr_assert_eq(p->side[side].last_event.reason, reason);
+		if (reason == ROCE_REASON_CLIENT_BREACH) /* no answer of the peer, or one to it */
+			cr_assert(p->side[side].last_event.syndrome == 0 ||
+				  p->side[side].last_event.syndrome == ROCE_SYN_NAK_REM_OP);
 		cr_assert_eq(p->side[side].last_event.owner, &p->side[side].q[i]);
 	}
 }

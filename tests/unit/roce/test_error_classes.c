@@ -172,8 +172,12 @@ finds_out(struct pair *p)
 static void
 judge(const struct row *r)
 {
+	const uint8_t answer = r->status == NDSH_WC_RNR_RETRY_EXC_ERR ? ROCE_SYN_RNR | 1
+			       : r->nak != NONE			      ? r->nak
+								      : 0;
 	struct wire w = {.deaf = false};
 	struct pair *p = pair_of(r, &w);
+	struct ndsh_cqe failed;
 	uint8_t *target = p->side[1].arena;
 
 	memset(p->side[0].arena, 0x11, 8192);
@@ -187,7 +191,10 @@ judge(const struct row *r)
 	w.deaf = false;
 
 	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
-	pair_expect(p, 0, 2, r->status);
+	failed = pair_expect(p, 0, 2, r->status);
+	cr_expect_eq(failed.syndrome, answer != 0 ? answer : r->reason, "%s: syndrome %x", r->name,
+		failed.syndrome);
+	cr_expect_eq(p->side[0].last_event.syndrome, answer, "%s", r->name);
 	pair_expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
 	pair_expect(p, 0, 10, NDSH_WC_FLUSH_ERR);
 	pair_expect_none(p, 0);

@@ -252,6 +252,8 @@ lose_first_three(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint
  * W-FENCE-02[2] */
 Test(fast_use, W_FENCE_02_waits_for_what_is_before_it)
 {
+	const uint32_t bytes =
+		BYTES_ALL / 4; /* less than a window: the invalidation's turn comes */
 	struct pair *p = window_pair();
 	struct fast *f = fast_ready(p, FAST_LOCAL);
 	unsigned left = 3;
@@ -260,14 +262,39 @@ Test(fast_use, W_FENCE_02_waits_for_what_is_before_it)
 	p->tap = lose_first_three;
 	p->tap_ctx = &left;
 	pair_recv(p, 0, 0, 9, 0, PAIR_ARENA);
-	post_sge(p, 0, 2, NDSH_OP_SEND, f->local, FAST_BASE, BYTES_ALL);
+	post_sge(p, 0, 2, NDSH_OP_SEND, f->local, FAST_BASE, bytes);
 	window_invalidate(p, 0, 3, f->token, 0);
 	fast_register(p, 0, 4, f, 1, FAST_PAGES, BYTES_ALL, FAST_LOCAL);
 	cr_assert(pair_run(p, PAIR_LONG));
 	pair_expect(p, 0, 9, NDSH_WC_SUCCESS);
-	expect_numbered(p->side[0].arena, 0, BYTES_ALL);
+	expect_numbered(p->side[0].arena, 0, bytes);
 	for (uint64_t c = 2; c <= 4; c++)
 		pair_expect(p, 1, c, NDSH_WC_SUCCESS);
+	fast_free(p, f);
+}
+
+/* A registration that fails ends what is behind it, though what is before it is not over. checks
+ * W-FENCE-02[1] */
+Test(fast_use, a_registration_that_fails_behind_a_write)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = WINDOW_MTU});
+	struct fast *f = fast_ready(p, FAST_LOCAL);
+	unsigned left = 1;
+	uint64_t sent = p->sent[1];
+
+	p->tap = lose_first_three;
+	p->tap_ctx = &left;
+	pair_write(p, 1, 0, 2, 0, 0, 8, 0);
+	fast_register(p, 0, 3, f, 1, 1, 8, FAST_LOCAL); /* it is registered */
+	pair_write(p, 1, 0, 4, 0, 64, 8, 0);
+	pair_turn(p, 1);
+	pair_turn(p, 1);
+	cr_assert_eq(p->sent[1] - sent, 1, "what is behind it left");
+	pair_expect_none(p, 1);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
+	pair_expect(p, 1, 3, NDSH_WC_LOC_QP_OP_ERR);
+	pair_expect(p, 1, 4, NDSH_WC_FLUSH_ERR);
 	fast_free(p, f);
 }
 

@@ -320,6 +320,7 @@ Test(moved, a_full_staging_makes_a_read_begin_again)
 	cr_assert(pair_run(p, LONG));
 	expect_completions(p, 0, 1);
 	cr_assert(is_filled(p->side[0].moved, 3u << 20, 11));
+	cr_assert_eq(pair_count(p, 0)->timeouts, 0, "it waited for a timer");
 	pair_free(p);
 }
 
