@@ -110,6 +110,18 @@ spoil_mtu_0(struct cm_mad *m)
 }
 
 static void
+spoil_mtu_1(struct cm_mad *m)
+{
+	m->mtu = 1;
+}
+
+static void
+spoil_mtu_5(struct cm_mad *m)
+{
+	m->mtu = 5;
+}
+
+static void
 spoil_mtu_6(struct cm_mad *m)
 {
 	m->mtu = 6;
@@ -153,6 +165,8 @@ Test(cm_passive, w_cm_08_reqs_that_contradict_themselves)
 		cr_expect_eq(reason_for(spoil_transport, v6), 9);
 		cr_expect_eq(reason_for(spoil_extended_transport, v6), 9);
 		cr_expect_eq(reason_for(spoil_mtu_0, v6), 26);
+		cr_expect_eq(reason_for(spoil_mtu_1, v6), 0, "256 bytes");
+		cr_expect_eq(reason_for(spoil_mtu_5, v6), 0, "4096 bytes");
 		cr_expect_eq(reason_for(spoil_mtu_6, v6), 26);
 		cr_expect_eq(reason_for(spoil_port_space, v6), 8);
 		cr_expect_eq(reason_for(spoil_service_prefix, v6), 8);
