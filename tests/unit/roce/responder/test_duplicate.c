@@ -325,6 +325,30 @@ Test(duplicate, W_DUP_03_what_is_still_queued)
 		}
 }
 
+/* All of it was said once, however little of it is said again: what is missing when the key is
+ * revoked is no new refusal. checks W-DUP-07[1,2] */
+Test(duplicate, W_DUP_07_revoked_while_it_is_said_again)
+{
+	for (unsigned times = 1; times <= 3; times++) {
+		struct peer_tape t;
+		struct pair *p = peer_new(&t);
+		struct roce_pkt r = peer_read_request(p, PEER_PSN, 0, 3 * PEER_MTU);
+
+		say_only(p, &r);
+		cr_assert_eq(hear_few(p, &t, 20), 3);
+		for (unsigned i = 0; i < times; i++) {
+			say_only(p, &r);
+			cr_assert_eq(hear_few(p, &t, 1), 1);
+			cr_assert_eq(t.said[t.n - 1].psn, PEER_PSN);
+		}
+		roce_mr_deregister(p->side[1].shard, p->side[1].mr);
+		p->side[1].mr = NULL;
+		cr_assert_eq(hear_few(p, &t, 20), 0, "repeated %u times", times);
+		pair_expect_alive(p, 1, 0);
+		pair_free(p);
+	}
+}
+
 /*
  * One that differs in anything is no repetition. checks W-ATOM-01[1], W-DUP-03[2,3,5,6],
  * W-DUP-07[1,2], W-DUP-08
