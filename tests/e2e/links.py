@@ -38,9 +38,13 @@ class Link:
         """What the daemons logged since this was asked last."""
         return "\n".join(d.news() for d in (self.a, self.b))
 
+    def ends(self):
+        """The daemons in the order in which they end."""
+        return self.a, self.b
+
     def judge(self):
         """End both daemons, as an operator would."""
-        for daemon in (self.a, self.b):
+        for daemon in self.ends():
             if not daemon.process.running():
                 raise Failure(f"daemon {daemon.name} has ended\n{daemon.process.text[-3000:]}")
             status = daemon.process.stop()

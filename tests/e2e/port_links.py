@@ -161,3 +161,7 @@ class Vhost(Link):
         if name == "a":
             return f"net_vhost0,iface={path},queues=1,client=1"
         return f"net_virtio_user0,path={path},queues=1,queue_size=1024,server=1"
+
+    def ends(self):
+        """The guest first: virtio-user may abort a process that closes the port while the host goes (doc/ports.md)."""
+        return self.b, self.a
