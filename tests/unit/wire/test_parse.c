@@ -385,11 +385,12 @@ Test(parse, W_PKT_05_less_than_a_bth)
 			wire_rig_make(frame, v6 ? &wire_rig_v6 : &wire_rig_v4, ROCE_SEND_ONLY, 8);
 			memset(ip + l3_bytes + 8, 0xff, 16); /* no opcode, no version */
 			ip[l3_bytes + 5] = (uint8_t)udp_bytes;
-			if (v6)
+			if (v6) {
 				ip[5] = (uint8_t)udp_bytes;
-			else
+			} else {
 				ip[3] = (uint8_t)(udp_bytes + 20);
-			wire_rig_fix_checksum(v6 ? frame + 100 : ip);
+				wire_rig_fix_checksum(ip);
+			}
 			cr_expect_eq(
 				wire_rig_parse(frame, WIRE_RIG_L3 + l3_bytes + udp_bytes, NULL),
 				ROCE_WIRE_LENGTH, "%u bytes", udp_bytes);
