@@ -40,6 +40,22 @@ Test(cm_build, t_ts_4_req_like_linux)
 	cm_net_free(net);
 }
 
+/* checks W-CM-73[6]: the SL that the host gives, each of the sixteen, is that of the REQ. */
+Test(cm_build, w_cm_73_the_sl_of_a_req)
+{
+	for (uint8_t sl = 0; sl < 16; sl++) {
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *a = &net->host[CM_NET_A];
+		struct roce_cm_connect c = cm_net_connect_params(net);
+
+		c.sl = sl;
+		cr_assert_not_null(roce_cm_connect(a->cm, 0, &c));
+		cm_net_run(net, 0);
+		cr_expect_eq(a->last[ATTR(CM_ATTR_REQ)].sl, sl);
+		cm_net_free(net);
+	}
+}
+
 /* checks W-CM-06[3,4]: in the bytes of both messages that have the header of 36 bytes in front; the
  * first, the last, and the whole field. */
 Test(cm_build, w_cm_06_where_the_users_data_begin)
