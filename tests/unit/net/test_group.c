@@ -6,24 +6,7 @@
 
 #include "rigs/group_frames.h"
 
-static struct net_rig r;
-static struct net_ip g4, g6;
-
-static void
-setup(void)
-{
-	net_rig_init(&r, 4);
-	g4 = net_rig_ip("239.1.2.3");
-	g6 = net_rig_ip("ff15::1:203");
-}
-
-static void
-teardown(void)
-{
-	net_rig_free(&r);
-}
-
-TestSuite(net_group, .init = setup, .fini = teardown);
+GROUP_SUITE(net_group);
 
 /* checks W-MC-01[1-4,6]: at once, and once more within a second. */
 static void
@@ -303,6 +286,20 @@ Test(net_group, W_MC_03_MLDv1)
 		QUERY2_6(G6_MAC, G6, "03e8", G6), REPORT1_6, DONE_6);
 }
 
+/* The newest version is spoken again so long after a query of version 2, not before. */
+static void
+check_forgotten(const char *newest_query, uint64_t after_s)
+{
+	group_rx(&r, QUERY2_4(ALL4_MAC, ALL4, "01", NONE4));
+	(void)group_wait(&r);
+	net_rig_run_until(&r, r.now + (after_s - 1) * S);
+	group_rx(&r, newest_query);
+	group_expect(&r, REPORT2_4);
+	net_rig_run_until(&r, r.now + 2 * S);
+	group_rx(&r, newest_query);
+	group_expect(&r, REPORT3_4("02"));
+}
+
 /*
  * checks W-MC-03[2]: the newest version is spoken again when no older router was heard of for
  * two query intervals and a response interval.
@@ -310,30 +307,18 @@ Test(net_group, W_MC_03_MLDv1)
 Test(net_group, W_MC_03_old_routers_are_forgotten)
 {
 	group_member(&r, &g4);
-	group_rx(&r, QUERY2_4(ALL4_MAC, ALL4, "01", NONE4));
-	(void)group_wait(&r);
-	net_rig_run_until(&r, r.now + 259 * S);
-	group_rx(&r, QUERY3_4(ALL4_MAC, ALL4, "00", NONE4, "027d0000"));
-	group_expect(&r, REPORT2_4);
-	net_rig_run_until(&r, r.now + 2 * S);
-	group_rx(&r, QUERY3_4(ALL4_MAC, ALL4, "00", NONE4, "027d0000"));
-	group_expect(&r, REPORT3_4("02"));
+	check_forgotten(QUERY3_4(ALL4_MAC, ALL4, "00", NONE4, "027d0000"), 260);
 }
 
 /* checks W-MC-03[2]: the time is made of what the querier last said, here 3 times 60 s. */
 Test(net_group, W_MC_03_forgotten_by_the_queriers_own_numbers)
 {
+	const char *query = QUERY3_4(ALL4_MAC, ALL4, "00", NONE4, "033c0000");
+
 	group_member(&r, &g4);
-	group_rx(&r, QUERY3_4(ALL4_MAC, ALL4, "00", NONE4, "033c0000"));
+	group_rx(&r, query);
 	group_expect(&r, REPORT3_4("02"));
-	group_rx(&r, QUERY2_4(ALL4_MAC, ALL4, "01", NONE4));
-	(void)group_wait(&r);
-	net_rig_run_until(&r, r.now + 189 * S);
-	group_rx(&r, QUERY3_4(ALL4_MAC, ALL4, "00", NONE4, "033c0000"));
-	group_expect(&r, REPORT2_4);
-	net_rig_run_until(&r, r.now + 2 * S);
-	group_rx(&r, QUERY3_4(ALL4_MAC, ALL4, "00", NONE4, "033c0000"));
-	group_expect(&r, REPORT3_4("02"));
+	check_forgotten(query, 190);
 }
 
 /* checks W-MC-03[6]: a query that leaves more time changes no timer, one that leaves less does; and

@@ -6,24 +6,7 @@
 
 #include "rigs/group_frames.h"
 
-static struct net_rig r;
-static struct net_ip g4, g6;
-
-static void
-setup(void)
-{
-	net_rig_init(&r, 4);
-	g4 = net_rig_ip("239.1.2.3");
-	g6 = net_rig_ip("ff15::1:203");
-}
-
-static void
-teardown(void)
-{
-	net_rig_free(&r);
-}
-
-TestSuite(group_query, .init = setup, .fini = teardown);
+GROUP_SUITE(group_query);
 
 /* checks W-MC-04[1-11]: what is no query of the link's, changes nothing. */
 Test(group_query, W_MC_04_what_is_no_query)
