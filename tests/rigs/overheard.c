@@ -5,6 +5,12 @@
 
 struct watched watched;
 
+const struct watched_fatal_nak watched_fatal_naks[WATCHED_FATAL_NAKS] = {
+	{ROCE_SYN_NAK_INV_REQ, NDSH_WC_REM_INV_REQ_ERR, ROCE_REASON_NAK_INV_REQ},
+	{ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_REM_ACCESS_ERR, ROCE_REASON_NAK_REM_ACCESS},
+	{ROCE_SYN_NAK_REM_OP, NDSH_WC_REM_OP_ERR, ROCE_REASON_NAK_REM_OP},
+};
+
 static unsigned
 watched_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
 {

@@ -24,6 +24,13 @@ struct pair *watched_pair(const struct pair_opts *opts, bool mute);
 /* Say something to side 0 as its peer, without payload. */
 void watched_answer(struct pair *p, uint8_t opcode, uint32_t psn, uint8_t syndrome);
 
+/* NAKs that end a queue pair: the status of the request they name, and why the queue pair ends. */
+#define WATCHED_FATAL_NAKS 3u
+extern const struct watched_fatal_nak {
+	uint8_t syndrome, status;
+	enum roce_reason reason;
+} watched_fatal_naks[WATCHED_FATAL_NAKS];
+
 /* ---- responses of side 1 --------------------------------------------------------------------- */
 
 #define EAR_PSN 100u /* of side 0's first request */

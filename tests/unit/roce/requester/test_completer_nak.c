@@ -89,25 +89,19 @@ asked_again(uint32_t at, uint32_t answered)
 /* Whichever PSN of the READ it names, and however many responses came. checks W-COMP-06[1,2] */
 Test(completer_nak, W_COMP_06_a_fatal_nak_for_each_psn_of_a_read)
 {
-	static const struct {
-		uint8_t syndrome, status;
-		enum roce_reason reason;
-	} of[] = {{ROCE_SYN_NAK_INV_REQ, NDSH_WC_REM_INV_REQ_ERR, ROCE_REASON_NAK_INV_REQ},
-		{ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_REM_ACCESS_ERR, ROCE_REASON_NAK_REM_ACCESS},
-		{ROCE_SYN_NAK_REM_OP, NDSH_WC_REM_OP_ERR, ROCE_REASON_NAK_REM_OP}};
-
-	for (size_t f = 0; f < sizeof(of) / sizeof(of[0]); f++)
+	for (unsigned f = 0; f < WATCHED_FATAL_NAKS; f++)
 		for (uint32_t answered = 0; answered < N; answered++)
 			for (uint32_t n = 0; n < N; n++) {
+				const struct watched_fatal_nak *nak = &watched_fatal_naks[f];
 				struct pair *p = read_begun(answered, 7, 7);
 				struct ndsh_cqe c;
 
-				watched_answer(p, ROCE_ACK, read_psn(n), of[f].syndrome);
-				c = pair_expect(p, 0, 2, of[f].status);
-				cr_assert_eq(c.syndrome, of[f].syndrome);
+				watched_answer(p, ROCE_ACK, read_psn(n), nak->syndrome);
+				c = pair_expect(p, 0, 2, nak->status);
+				cr_assert_eq(c.syndrome, nak->syndrome);
 				pair_expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
 				pair_expect_none(p, 0);
-				pair_expect_dead(p, 0, 0, of[f].reason);
+				pair_expect_dead(p, 0, 0, nak->reason);
 				cr_assert_eq(watched.n, 3, "nothing is sent for it");
 				cr_assert_eq(pair_count(p, 0)->rx_ghost_response, 0);
 				pair_free(p);

@@ -172,26 +172,20 @@ Test(completer_psn, W_COMP_05_each_rnr_nak)
  */
 Test(completer_psn, W_COMP_05_each_fatal_nak)
 {
-	static const struct {
-		uint8_t syndrome, status;
-		enum roce_reason reason;
-	} of[] = {{ROCE_SYN_NAK_INV_REQ, NDSH_WC_REM_INV_REQ_ERR, ROCE_REASON_NAK_INV_REQ},
-		{ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_REM_ACCESS_ERR, ROCE_REASON_NAK_REM_ACCESS},
-		{ROCE_SYN_NAK_REM_OP, NDSH_WC_REM_OP_ERR, ROCE_REASON_NAK_REM_OP}};
-
-	for (size_t f = 0; f < sizeof(of) / sizeof(of[0]); f++)
+	for (unsigned f = 0; f < WATCHED_FATAL_NAKS; f++)
 		for (uint32_t at = 0; at < PSNS; at++) {
+			const struct watched_fatal_nak *nak = &watched_fatal_naks[f];
 			struct pair *p = row_new(ROW, 0);
 			unsigned i = 0;
 
-			watched_answer(p, ROCE_ACK, row_psn(at), of[f].syndrome);
+			watched_answer(p, ROCE_ACK, row_psn(at), nak->syndrome);
 			for (; row_end(i) <= at; i++)
 				pair_expect(p, 0, i, NDSH_WC_SUCCESS);
-			pair_expect(p, 0, i++, of[f].status);
+			pair_expect(p, 0, i++, nak->status);
 			for (; i < ROW; i++)
 				pair_expect(p, 0, i, NDSH_WC_FLUSH_ERR);
 			pair_expect_none(p, 0);
-			pair_expect_dead(p, 0, 0, of[f].reason);
+			pair_expect_dead(p, 0, 0, nak->reason);
 			pair_free(p);
 		}
 }
