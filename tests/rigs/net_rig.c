@@ -17,6 +17,16 @@ net_rig_ip(const char *text)
 	return ip;
 }
 
+struct roce_gid
+net_rig_gid(const char *text)
+{
+	const struct net_ip ip = net_rig_ip(text);
+	struct roce_gid gid;
+
+	memcpy(gid.raw, ip.b, sizeof(gid.raw));
+	return gid;
+}
+
 static void
 send_announcements(struct net_rig *r)
 {

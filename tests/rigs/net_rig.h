@@ -4,6 +4,7 @@
 #define NET_RIG_H
 
 #include "net/net.h"
+#include "wire/gid.h"
 
 #define MS 1000000ull
 #define S  1000000000ull
@@ -34,6 +35,7 @@ void net_rig_add_vlan(struct net_rig *r);
 bool net_rig_gateway(struct net_rig *r, uint32_t link, const char *via, const char **why);
 /* "10.77.0.1" or "fd77::1" */
 struct net_ip net_rig_ip(const char *text);
+struct roce_gid net_rig_gid(const char *text);
 /* A frame from the wire; blanks in hex are ignored. */
 void net_rig_rx(struct net_rig *r, const char *hex);
 /* The next frame to send is this one (padding beyond it must be zero). */

@@ -94,16 +94,6 @@ bench_new(bool has_srq)
 	return bench_at(ndd_rig_new(), has_srq);
 }
 
-static struct roce_gid
-gid_of(const char *text)
-{
-	const struct net_ip ip = net_rig_ip(text);
-	struct roce_gid gid;
-
-	memcpy(gid.raw, ip.b, 16);
-	return gid;
-}
-
 static struct cm_mad
 next_mad(struct bench *b, struct roce_cm_tx *tx)
 {
@@ -127,8 +117,8 @@ hear(struct bench *b, const struct cm_mad *m)
 		.qkey = ROCE_QKEY_GSI};
 	struct roce_cm_event ev;
 
-	memcpy(l3 + 12, gid_of(PEER_IP).raw + 12, 4);
-	memcpy(l3 + 16, gid_of(NDD_RIG_IP).raw + 12, 4);
+	memcpy(l3 + 12, net_rig_gid(PEER_IP).raw + 12, 4);
+	memcpy(l3 + 16, net_rig_gid(NDD_RIG_IP).raw + 12, 4);
 	cm_mad_encode(mad, m);
 	roce_cm_rx(b->r->d.cm, ndd_now_ns(), &pkt, 0);
 	cr_assert(roce_cm_event(b->r->d.cm, &ev));
@@ -149,8 +139,8 @@ connect_with(struct bench *b, uint8_t tos, const struct net_nexthop *hop)
 		.tos = tos};
 	struct ndd_conn *c;
 
-	memcpy(m.remote.ip, gid_of(PEER_IP).raw, 16);
-	memcpy(m.local.ip, gid_of(NDD_RIG_IP).raw, 16);
+	memcpy(m.remote.ip, net_rig_gid(PEER_IP).raw, 16);
+	memcpy(m.local.ip, net_rig_gid(NDD_RIG_IP).raw, 16);
 	c = ndd_slots_get(&b->s->conns, made(b, &m));
 	cr_assert(ne(ptr, c, NULL));
 	c->hop = *hop;
@@ -329,8 +319,8 @@ Test(handshake, W_CM_53_a_stale_connection_is_refused)
 Test(handshake, W_CM_52_no_queue_pair_gets_a_number_that_rests)
 {
 	const uint32_t qpn = bench_new(false).qp->qpn;
-	const struct roce_cm_connect old = {.local = {gid_of(NDD_RIG_IP), 1},
-		.remote = {gid_of(PEER_IP), 2},
+	const struct roce_cm_connect old = {.local = {net_rig_gid(NDD_RIG_IP), 1},
+		.remote = {net_rig_gid(PEER_IP), 2},
 		.qp.qpn = qpn,
 		.mtu_code = 1};
 	struct ndd_rig *r = ndd_rig_new();
@@ -347,7 +337,7 @@ static struct cm_mad
 a_req(void)
 {
 	const struct cm_ip_hdr ip = {
-		.src = gid_of(PEER_IP), .dst = gid_of(NDD_RIG_IP), .src_port = PEER_PORT};
+		.src = net_rig_gid(PEER_IP), .dst = net_rig_gid(NDD_RIG_IP), .src_port = PEER_PORT};
 	struct cm_mad m = {.attr = CM_ATTR_REQ,
 		.tid = 1,
 		.local_id = 0x77,

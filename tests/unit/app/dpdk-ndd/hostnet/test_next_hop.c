@@ -8,20 +8,10 @@
 
 #include "rigs/net_rig.h"
 
-static struct roce_gid
-gid_of(const char *text)
-{
-	const struct net_ip ip = net_rig_ip(text);
-	struct roce_gid gid;
-
-	memcpy(gid.raw, ip.b, 16);
-	return gid;
-}
-
 static enum ndsh_status
 resolve(struct net_rig *r, const char *to, struct net_nexthop *hop)
 {
-	const struct roce_gid src = gid_of("10.77.0.1"), dst = gid_of(to);
+	const struct roce_gid src = net_rig_gid("10.77.0.1"), dst = net_rig_gid(to);
 
 	return ndd_next_hop(r->n, r->now, &src, &dst, hop);
 }
