@@ -6,6 +6,7 @@
 
 #include "rigs/cm_net.h"
 #include "cm/check.h"
+#include "cm/sidr.h"
 
 static const struct roce_gid gids_v4[2] = {
 	{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1}},
@@ -334,6 +335,19 @@ cm_net_take_req(struct cm_net *net)
 	net->host[CM_NET_A].drop[ATTR(CM_ATTR_REQ)] = 1;
 	cm_net_run(net, 0);
 	return net->host[CM_NET_A].last[ATTR(CM_ATTR_REQ)];
+}
+
+struct roce_cm_conn *
+cm_net_sidr_request(struct cm_net *net, uint16_t port)
+{
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	const struct roce_cm_addr at = {.port = port};
+
+	cr_assert_not_null(roce_cm_sidr_listen(p->cm, &at, CM_NET_PORT, 0, p, NULL));
+	cr_assert_not_null(roce_cm_sidr_query(a->cm, net->now_ns,
+		&(struct roce_cm_sidr_query){.local = {a->gid, 40000}, .remote = {p->gid, port}}));
+	cm_net_run(net, MS(10));
+	return cm_net_only_event(p, ROCE_CM_EV_SIDR_REQUEST)->conn;
 }
 
 void

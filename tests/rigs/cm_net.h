@@ -76,6 +76,9 @@ struct cm_mad cm_net_take_req(struct cm_net *net);
 struct roce_cm_connect cm_net_connect_params(const struct cm_net *net);
 void cm_net_accept(struct cm_net *net, struct roce_cm_conn *conn, const void *priv, uint32_t bytes);
 
+/* A looks up the service at port, where P listens now: the request that P has. */
+struct roce_cm_conn *cm_net_sidr_request(struct cm_net *net, uint16_t port);
+
 /* The network loses whatever that host sends by itself. */
 void cm_net_mute(struct cm_net *net, unsigned host);
 

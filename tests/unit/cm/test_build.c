@@ -115,16 +115,11 @@ Test(cm_build, W_CM_80_a_REQ_names_no_vendor)
 Test(cm_build, w_cm_80_nor_does_a_sidr_rep)
 {
 	struct cm_net *net = cm_net_new(false);
-	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
-	const struct roce_cm_addr at = {.port = 99};
+	struct cm_net_host *p = &net->host[CM_NET_P];
+	struct roce_cm_conn *request = cm_net_sidr_request(net, 99);
 	struct roce_cm_tx tx;
 
-	cr_assert_not_null(roce_cm_sidr_listen(p->cm, &at, CM_NET_PORT, 0, p, NULL));
-	cr_assert_not_null(roce_cm_sidr_query(a->cm, 0,
-		&(struct roce_cm_sidr_query){.local = {a->gid, 40000}, .remote = {p->gid, 99}}));
-	cm_net_run(net, MS(10));
-	cr_assert(roce_cm_sidr_reply(p->cm, net->now_ns,
-		cm_net_only_event(p, ROCE_CM_EV_SIDR_REQUEST)->conn,
+	cr_assert(roce_cm_sidr_reply(p->cm, net->now_ns, request,
 		&(struct roce_cm_sidr_reply){.qpn = 0x123456, .q_key = ~0u}));
 	cr_assert(roce_cm_tx(p->cm, &tx));
 	cr_expect_arr_eq(tx.mad + 20, "\0\0\0\0", 4, "options");

@@ -247,15 +247,10 @@ Test(cm_details, a_query_that_never_left)
 Test(cm_details, a_reply_names_the_service)
 {
 	struct cm_net *net = cm_net_new(false);
-	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
-	const struct roce_cm_addr at = {.port = 99};
+	struct cm_net_host *p = &net->host[CM_NET_P];
+	struct roce_cm_conn *request = cm_net_sidr_request(net, 99);
 
-	cr_assert_not_null(roce_cm_sidr_listen(p->cm, &at, CM_NET_PORT, 0, p, NULL));
-	cr_assert_not_null(roce_cm_sidr_query(a->cm, 0,
-		&(struct roce_cm_sidr_query){.local = {a->gid, 40000}, .remote = {p->gid, 99}}));
-	cm_net_run(net, MS(10));
-	cr_assert(roce_cm_sidr_reply(p->cm, net->now_ns,
-		cm_net_only_event(p, ROCE_CM_EV_SIDR_REQUEST)->conn,
+	cr_assert(roce_cm_sidr_reply(p->cm, net->now_ns, request,
 		&(struct roce_cm_sidr_reply){.qpn = 0x1234, .q_key = 5}));
 	cm_net_run(net, MS(10));
 	cr_expect_eq(p->last[ATTR(CM_ATTR_SIDR_REP)].service_id, 0x0000000001110000u | 99);
