@@ -191,6 +191,21 @@ Test(requester, W_FENCE_01)
 	pair_free(p);
 }
 
+/* A request of 708 bytes, the last eight of them by a key that is none. */
+static void
+post_without_its_end(struct pair *p, uint64_t context, uint8_t op)
+{
+	struct ndsh_sge sge[2] = {pair_sge(p, 0, 0, 700), pair_sge(p, 0, 0, 8)};
+
+	sge[1].key ^= 1;
+	pair_post(p, 0, 0,
+		&(struct ndsh_swr){.context = context,
+			.raddr = PAIR_VA,
+			.rkey = p->side[1].key,
+			.ctrl = NDSH_CTRL(op, 2, 0, 0)},
+		sge, NULL);
+}
+
 /* checks R-POST-08[1], W-REQ-07[1,2,4] */
 Test(requester, W_REQ_07_local_key_fails_behind_what_was_sent_before)
 {
@@ -198,17 +213,10 @@ Test(requester, W_REQ_07_local_key_fails_behind_what_was_sent_before)
 
 	for (size_t i = 0; i < sizeof(ops); i++) {
 		struct pair *p = pair_new(&(struct pair_opts){.mtu = 256});
-		struct ndsh_sge sge[2] = {pair_sge(p, 0, 0, 700), pair_sge(p, 0, 0, 8)};
 
-		sge[1].key ^= 1;
 		pair_recv(p, 1, 0, 9, 0, 4096);
 		pair_write(p, 0, 0, 1, 0, 0, 3000, 0);
-		pair_post(p, 0, 0,
-			&(struct ndsh_swr){.context = 2,
-				.raddr = PAIR_VA,
-				.rkey = p->side[1].key,
-				.ctrl = NDSH_CTRL(ops[i], 2, 0, 0)},
-			sge, NULL);
+		post_without_its_end(p, 2, ops[i]);
 		pair_write(p, 0, 0, 3, 0, 0, 8, 0);
 		cr_assert(pair_run(p, PAIR_LONG));
 		pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
@@ -228,17 +236,10 @@ Test(requester, W_REQ_07_a_message_without_its_end)
 
 	for (size_t i = 0; i < sizeof(ops); i++) {
 		struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU}, false);
-		struct ndsh_sge sge[2] = {pair_sge(p, 0, 0, 700), pair_sge(p, 0, 0, 8)};
 		bool send = ops[i] == NDSH_OP_SEND;
 
-		sge[1].key ^= 1;
 		pair_recv(p, 1, 0, 9, 0, 4096);
-		pair_post(p, 0, 0,
-			&(struct ndsh_swr){.context = 1,
-				.raddr = PAIR_VA,
-				.rkey = p->side[1].key,
-				.ctrl = NDSH_CTRL(ops[i], 2, 0, 0)},
-			sge, NULL);
+		post_without_its_end(p, 1, ops[i]);
 		pair_write(p, 0, 0, 2, 0, 0, 8, 0);
 		cr_assert(pair_run(p, PAIR_LONG));
 		pair_expect(p, 0, 1, NDSH_WC_LOC_PROT_ERR);
