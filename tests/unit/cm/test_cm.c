@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rigs/cm_net.h"
+#include "rigs/mad_pkt.h"
 
 /* checks W-CM-09[2], W-CM-30[1,2], W-CM-37[1], W-CM-70[2] */
 static void
@@ -75,26 +76,18 @@ Test(cm, r_conn_18_loopback)
 	struct cm_net *net = cm_net_new(false);
 	struct cm_net_host *p = &net->host[CM_NET_P];
 	struct roce_cm_connect c = cm_net_connect_params(net);
-	const uint8_t v4[4] = {192, 0, 2, 2};
 	unsigned established = 0, disconnected = 0;
-	uint8_t l3[20] = {0x45};
+	uint8_t l3[ROCE_IPV4_BYTES];
 	struct roce_cm_conn *conn;
 	struct roce_cm_event ev;
 	struct roce_cm_tx tx;
 	uint64_t now = 0;
 
-	memcpy(l3 + 12, v4, 4);
-	memcpy(l3 + 16, v4, 4);
 	c.local.gid = c.remote.gid = p->gid;
 	conn = roce_cm_connect(p->cm, 0, &c);
 	while (now < MS(20000)) {
 		while (roce_cm_tx(p->cm, &tx)) {
-			const struct roce_pkt pkt = {.l3 = l3,
-				.payload = tx.mad,
-				.payload_bytes = ROCE_MAD_BYTES,
-				.opcode = ROCE_UD_SEND_ONLY,
-				.qpn = 1,
-				.qkey = ROCE_QKEY_GSI};
+			const struct roce_pkt pkt = mad_pkt(tx.mad, &p->gid, &p->gid, l3);
 
 			roce_cm_rx(p->cm, now, &pkt, CM_NET_PORT);
 		}

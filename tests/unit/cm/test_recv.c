@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rigs/cm_net.h"
+#include "rigs/mad_pkt.h"
 
 #define MSG 24u /* a message begins behind the header of its MAD */
 
@@ -97,23 +98,19 @@ Test(cm_recv, w_cm_01_payloads_of_another_length)
 {
 	static const uint16_t bytes[] = {0, 252, 255, 257, 260, 512, 256};
 	struct cm_net *net = cm_net_new(false);
-	struct roce_cm *cm = net->host[CM_NET_P].cm;
+	const struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 	const struct cm_mad m = cm_net_take_req(net);
-	uint8_t payload[512] = {0}, l3[20] = {0x45, [12] = 192, 0, 2, 1, 192, 0, 2, 2};
-	struct roce_pkt pkt = {.l3 = l3,
-		.payload = payload,
-		.opcode = ROCE_UD_SEND_ONLY,
-		.qpn = ROCE_QPN_GSI,
-		.qkey = ROCE_QKEY_GSI};
+	uint8_t payload[512] = {0}, l3[ROCE_IPV4_BYTES];
+	struct roce_pkt pkt = mad_pkt(payload, &a->gid, &p->gid, l3);
 	struct roce_cm_event ev;
 
 	cm_mad_encode(payload, &m);
 	for (unsigned i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
 		pkt.payload_bytes = bytes[i];
-		roce_cm_rx(cm, 0, &pkt, CM_NET_PORT);
-		cr_expect_eq(roce_cm_event(cm, &ev), bytes[i] == 256, "%u bytes", bytes[i]);
+		roce_cm_rx(p->cm, 0, &pkt, CM_NET_PORT);
+		cr_expect_eq(roce_cm_event(p->cm, &ev), bytes[i] == 256, "%u bytes", bytes[i]);
 	}
-	cr_expect_eq(roce_cm_counters(cm)->rx_malformed, 6);
+	cr_expect_eq(roce_cm_counters(p->cm)->rx_malformed, 6);
 	cm_net_free(net);
 }
 
@@ -158,16 +155,11 @@ Test(cm_recv, messages_are_counted_by_kind)
 Test(cm_recv, w_cm_05_what_is_ignored_in_silence)
 {
 	struct cm_net *net = cm_net_new(false);
-	struct cm_net_host *p = &net->host[CM_NET_P];
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 	const struct roce_cm_counters *n = roce_cm_counters(p->cm);
-	uint8_t mad[ROCE_MAD_BYTES], l3[20] = {0x45, [12] = 192, 0, 2, 1, 192, 0, 2, 2};
+	uint8_t mad[ROCE_MAD_BYTES], l3[ROCE_IPV4_BYTES];
 	const struct cm_mad req = cm_net_take_req(net);
-	struct roce_pkt pkt = {.l3 = l3,
-		.payload = mad,
-		.payload_bytes = ROCE_MAD_BYTES,
-		.opcode = ROCE_UD_SEND_ONLY,
-		.qpn = ROCE_QPN_GSI,
-		.qkey = ROCE_QKEY_GSI};
+	struct roce_pkt pkt = mad_pkt(mad, &a->gid, &p->gid, l3);
 	struct roce_cm_event ev;
 	struct roce_cm_tx tx;
 
@@ -227,21 +219,16 @@ Test(cm_recv, w_cm_73_the_class_of_an_answer_is_without_ecn)
 {
 	for (unsigned ecn = 0; ecn < 4; ecn++) {
 		struct cm_net *net = cm_net_new(false);
-		struct roce_cm *cm = net->host[CM_NET_P].cm;
+		const struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 		const struct cm_mad m = {.attr = CM_ATTR_DREQ, .local_id = 3, .remote_id = 4};
-		uint8_t mad[ROCE_MAD_BYTES], l3[20] = {0x45, [12] = 192, 0, 2, 1, 192, 0, 2, 2};
-		const struct roce_pkt pkt = {.l3 = l3,
-			.tos = (uint8_t)(0x68 | ecn),
-			.payload = mad,
-			.payload_bytes = ROCE_MAD_BYTES,
-			.opcode = ROCE_UD_SEND_ONLY,
-			.qpn = ROCE_QPN_GSI,
-			.qkey = ROCE_QKEY_GSI};
+		uint8_t mad[ROCE_MAD_BYTES], l3[ROCE_IPV4_BYTES];
+		struct roce_pkt pkt = mad_pkt(mad, &a->gid, &p->gid, l3);
 		struct roce_cm_tx tx;
 
 		cm_mad_encode(mad, &m);
-		roce_cm_rx(cm, 0, &pkt, 0);
-		cr_assert(roce_cm_tx(cm, &tx));
+		pkt.tos = (uint8_t)(0x68 | ecn);
+		roce_cm_rx(p->cm, 0, &pkt, 0);
+		cr_assert(roce_cm_tx(p->cm, &tx));
 		cr_expect_eq(tx.tos, 0x68);
 		cm_net_free(net);
 	}

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cm/cm.h"
+#include "rigs/mad_pkt.h"
 #include "wire/gsi.h"
 #include "wire/icrc.h"
 #include "wire/packet.h"
@@ -268,16 +269,9 @@ transmit(struct walk *w, unsigned from, const struct roce_cm_tx *tx)
 static void
 deliver(struct walk *w, const struct frame *f)
 {
-	uint8_t l3[20] = {0x45};
-	const struct roce_pkt pkt = {.l3 = l3,
-		.payload = f->tx.mad,
-		.payload_bytes = ROCE_MAD_BYTES,
-		.opcode = ROCE_UD_SEND_ONLY,
-		.qpn = ROCE_QPN_GSI,
-		.qkey = ROCE_QKEY_GSI};
+	uint8_t l3[ROCE_IPV4_BYTES];
+	const struct roce_pkt pkt = mad_pkt(f->tx.mad, &f->tx.sgid, &f->tx.dgid, l3);
 
-	memcpy(l3 + 12, f->tx.sgid.raw + 12, 4);
-	memcpy(l3 + 16, f->tx.dgid.raw + 12, 4);
 	roce_cm_rx(w->side[f->to].cm, w->now_ns, &pkt, 0);
 }
 

@@ -14,6 +14,7 @@
 #include "conn/passive.h"
 #include "object/qp.h"
 #include "platform/clock.h"
+#include "rigs/mad_pkt.h"
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
 
@@ -108,17 +109,11 @@ next_mad(struct bench *b, struct roce_cm_tx *tx)
 static struct roce_cm_event
 hear(struct bench *b, const struct cm_mad *m)
 {
-	uint8_t mad[ROCE_MAD_BYTES], l3[20] = {0x45};
-	const struct roce_pkt pkt = {.l3 = l3,
-		.payload = mad,
-		.payload_bytes = ROCE_MAD_BYTES,
-		.opcode = ROCE_UD_SEND_ONLY,
-		.qpn = ROCE_QPN_GSI,
-		.qkey = ROCE_QKEY_GSI};
+	const struct roce_gid peer = net_rig_gid(PEER_IP), me = net_rig_gid(NDD_RIG_IP);
+	uint8_t mad[ROCE_MAD_BYTES], l3[ROCE_IPV4_BYTES];
+	const struct roce_pkt pkt = mad_pkt(mad, &peer, &me, l3);
 	struct roce_cm_event ev;
 
-	memcpy(l3 + 12, net_rig_gid(PEER_IP).raw + 12, 4);
-	memcpy(l3 + 16, net_rig_gid(NDD_RIG_IP).raw + 12, 4);
 	cm_mad_encode(mad, m);
 	roce_cm_rx(b->r->d.cm, ndd_now_ns(), &pkt, 0);
 	cr_assert(roce_cm_event(b->r->d.cm, &ev));
