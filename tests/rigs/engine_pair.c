@@ -466,13 +466,6 @@ pair_run(struct pair *p, uint64_t limit_ns)
 	}
 }
 
-void
-pair_inject(
-	struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt, const void *payload)
-{
-	pair_inject_longer(p, to, i, pkt, payload, 0);
-}
-
 static void
 lengthen(uint8_t *length, uint32_t more)
 {
@@ -482,27 +475,51 @@ lengthen(uint8_t *length, uint32_t more)
 	length[1] = (uint8_t)n;
 }
 
+static uint32_t
+build_longer(uint8_t *frame, const struct roce_path *path, const struct roce_pkt *pkt,
+	const void *payload, uint32_t more)
+{
+	struct roce_hdr_tmpl tmpl;
+	uint32_t hdr;
+
+	memset(frame, 0, ROCE_FRAME_MAX);
+	roce_hdr_tmpl_init(&tmpl, path);
+	hdr = roce_wire_build(frame, &tmpl, pkt, 0);
+	if (payload != NULL)
+		memcpy(frame + hdr, payload, pkt->payload_bytes);
+	if (more > 0) {
+		cr_assert(tmpl.v6, "there is a checksum in the other one");
+		lengthen(frame + tmpl.l3_off + 4, more);
+		lengthen(frame + tmpl.l3_off + 40 + 4, more);
+	}
+	return roce_wire_seal(frame, &tmpl, hdr + more, pkt->payload_bytes);
+}
+
+uint32_t
+pair_build(uint8_t frame[ROCE_FRAME_MAX], const struct roce_path *path, const struct roce_pkt *pkt,
+	const void *payload)
+{
+	return build_longer(frame, path, pkt, payload, 0);
+}
+
 void
 pair_inject_longer(struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt,
 	const void *payload, uint32_t more)
 {
-	uint8_t buf[ROCE_FRAME_MAX] = {0};
-	struct roce_hdr_tmpl tmpl;
+	uint8_t buf[ROCE_FRAME_MAX];
 	struct roce_qp_attr a;
-	uint32_t hdr, len;
+	uint32_t len;
 
 	pair_attr(p, !to, i, &a);
-	roce_hdr_tmpl_init(&tmpl, &a.path);
-	hdr = roce_wire_build(buf, &tmpl, pkt, 0);
-	if (pkt->payload_bytes > 0)
-		memcpy(buf + hdr, payload, pkt->payload_bytes);
-	if (more > 0) {
-		cr_assert(p->opts.v6, "there is a checksum in the other one");
-		lengthen(buf + tmpl.l3_off + 4, more);
-		lengthen(buf + tmpl.l3_off + 40 + 4, more);
-	}
-	len = roce_wire_seal(buf, &tmpl, hdr + more, pkt->payload_bytes);
+	len = build_longer(buf, &a.path, pkt, payload, more);
 	wire_put(p, to, buf, len, p->now_ns);
+}
+
+void
+pair_inject(
+	struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt, const void *payload)
+{
+	pair_inject_longer(p, to, i, pkt, payload, 0);
 }
 
 const struct roce_counters *

@@ -129,6 +129,9 @@ bool pair_armed(const struct pair *p, unsigned side);
 const struct roce_counters *pair_count(const struct pair *p, unsigned side);
 /* A parsed frame arrives now. */
 void pair_rx(struct pair *p, unsigned side, const struct roce_pkt *pkt);
+/* The frame of a packet along path; payload: NULL for zeros. Returns its bytes. */
+uint32_t pair_build(uint8_t frame[ROCE_FRAME_MAX], const struct roce_path *path,
+	const struct roce_pkt *pkt, const void *payload);
 /* Give a packet to a side as if its peer's queue pair i had sent it. */
 void pair_inject(
 	struct pair *p, unsigned to, unsigned i, const struct roce_pkt *pkt, const void *payload);

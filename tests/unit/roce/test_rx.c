@@ -28,17 +28,13 @@ Test(rx, W_PKT_06_the_QPN_alone_finds_the_queue_pair)
 				in;
 		struct roce_path path = attr[0].path;
 		uint8_t frame[ROCE_FRAME_MAX];
-		struct roce_hdr_tmpl tmpl;
-		uint32_t hdr;
+		uint32_t n;
 
 		path.udp_sport = sport[i];
-		roce_hdr_tmpl_init(&tmpl, &path);
-		hdr = roce_wire_build(frame, &tmpl, &out, 0);
-		memcpy(frame + hdr, payload, sizeof(payload));
-		hdr = roce_wire_seal(frame, &tmpl, hdr, sizeof(payload));
+		n = pair_build(frame, &path, &out, payload);
 		pair_recv(p, 1, 0, i, 0, 64);
 		pair_recv(p, 1, 1, 100 + i, 0, 64);
-		cr_assert_eq(roce_wire_parse(frame, hdr, &in), ROCE_WIRE_OK);
+		cr_assert_eq(roce_wire_parse(frame, n, &in), ROCE_WIRE_OK);
 		pair_rx(p, 1, &in);
 		pair_turn(p, 1);
 		cr_assert_eq(pair_expect(p, 1, i, NDSH_WC_SUCCESS).qp, 0);

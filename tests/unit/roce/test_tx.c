@@ -51,19 +51,15 @@ static void
 hears(struct pair *p, unsigned i, uint8_t opcode, uint32_t psn, uint8_t tos)
 {
 	struct roce_pkt pkt = ear_request(p, opcode, psn, 8), in;
-	uint8_t frame[ROCE_FRAME_MAX] = {0};
-	struct roce_hdr_tmpl tmpl;
+	uint8_t frame[ROCE_FRAME_MAX];
 	struct roce_qp_attr a;
-	uint32_t hdr;
+	uint32_t n;
 
 	pkt.qpn = roce_qp_num(p->side[1].q[i].qp);
 	pair_attr(p, 0, i, &a);
 	a.path.tos = tos;
-	roce_hdr_tmpl_init(&tmpl, &a.path);
-	hdr = roce_wire_build(frame, &tmpl, &pkt, 0);
-	cr_assert_eq(
-		roce_wire_parse(frame, roce_wire_seal(frame, &tmpl, hdr, pkt.payload_bytes), &in),
-		ROCE_WIRE_OK);
+	n = pair_build(frame, &a.path, &pkt, NULL);
+	cr_assert_eq(roce_wire_parse(frame, n, &in), ROCE_WIRE_OK);
 	pair_rx(p, 1, &in);
 }
 

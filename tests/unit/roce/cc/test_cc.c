@@ -77,14 +77,10 @@ static void
 say(struct pair *p, unsigned to, const struct roce_path *path, const struct roce_pkt *pkt,
 	bool damage)
 {
-	uint8_t frame[ROCE_FRAME_MAX] = {0};
-	struct roce_hdr_tmpl tmpl;
+	uint8_t frame[ROCE_FRAME_MAX];
 	struct roce_pkt parsed;
-	uint32_t hdr, bytes;
+	uint32_t bytes = pair_build(frame, path, pkt, NULL);
 
-	roce_hdr_tmpl_init(&tmpl, path);
-	hdr = roce_wire_build(frame, &tmpl, pkt, 0);
-	bytes = roce_wire_seal(frame, &tmpl, hdr, pkt->payload_bytes);
 	frame[bytes - 1] ^= damage;
 	cr_assert_eq(roce_wire_parse(frame, bytes, &parsed), ROCE_WIRE_OK);
 	pair_rx(p, to, &parsed);
@@ -364,16 +360,14 @@ Test(congestion, an_end_takes_the_cnp_along)
 	struct pair *p = watched(&(struct pair_opts){0}, &t);
 	const struct roce_pkt pkt = write_only(p, PSN);
 	struct roce_qp *qp = p->side[1].q[0].qp;
-	uint8_t frame[ROCE_FRAME_MAX] = {0};
-	struct roce_hdr_tmpl tmpl;
+	uint8_t frame[ROCE_FRAME_MAX];
 	struct roce_pkt parsed;
 	struct roce_qp_attr a;
 	uint32_t bytes;
 
 	pair_attr(p, 0, 0, &a);
 	a.path.tos = CE;
-	roce_hdr_tmpl_init(&tmpl, &a.path);
-	bytes = roce_wire_seal(frame, &tmpl, roce_wire_build(frame, &tmpl, &pkt, 0), BYTES);
+	bytes = pair_build(frame, &a.path, &pkt, NULL);
 	cr_assert_eq(roce_wire_parse(frame, bytes, &parsed), ROCE_WIRE_OK);
 	pair_rx(p, 1, &parsed);
 	cr_assert(roce_shard_tx_pending(p->side[1].shard, p->now_ns));

@@ -250,18 +250,13 @@ Test(duplicate, W_DUP_04_from_each_response_on)
 static void
 say_only(struct pair *p, const struct roce_pkt *pkt)
 {
-	static const uint8_t payload[8];
 	uint8_t frame[ROCE_FRAME_MAX];
-	struct roce_hdr_tmpl tmpl;
 	struct roce_pkt parsed;
 	struct roce_qp_attr a;
 	uint32_t n;
 
 	pair_attr(p, 0, 0, &a);
-	roce_hdr_tmpl_init(&tmpl, &a.path);
-	n = roce_wire_build(frame, &tmpl, pkt, 0);
-	memcpy(frame + n, payload, pkt->payload_bytes);
-	n = roce_wire_seal(frame, &tmpl, n, pkt->payload_bytes);
+	n = pair_build(frame, &a.path, pkt, NULL);
 	cr_assert_eq(roce_wire_parse(frame, n, &parsed), ROCE_WIRE_OK);
 	pair_rx(p, 1, &parsed);
 }

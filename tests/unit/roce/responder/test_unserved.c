@@ -112,16 +112,13 @@ Test(unserved, W_PKT_14_a_stranger_ends_nothing)
 		struct pair *p = peer_new(&t);
 		struct roce_qp *qp = p->side[1].q[0].qp;
 		struct roce_pkt pkt = peer_packet(p, unserved[i], PEER_PSN, bytes_of(unserved[i]));
-		uint8_t frame[256] = {0};
-		struct roce_hdr_tmpl tmpl;
+		uint8_t frame[ROCE_FRAME_MAX];
 		struct roce_qp_attr a;
 		uint32_t n;
 
 		pair_attr(p, 0, 0, &a);
 		a.path.sgid.raw[15] ^= 4;
-		roce_hdr_tmpl_init(&tmpl, &a.path);
-		n = roce_wire_build(frame, &tmpl, &pkt, 0);
-		n = roce_wire_seal(frame, &tmpl, n, pkt.payload_bytes);
+		n = pair_build(frame, &a.path, &pkt, NULL);
 		cr_assert_eq(roce_wire_parse(frame, n, &pkt), ROCE_WIRE_OK);
 		roce_shard_rx(p->side[1].shard, p->now_ns, &pkt, qp);
 		cr_assert_eq(pair_count(p, 1)->rx_wrong_address, 1);
