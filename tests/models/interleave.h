@@ -20,7 +20,7 @@ uint64_t il_exchange(volatile void *p, uint64_t v, size_t n);
 uint64_t il_or(volatile void *p, uint64_t v, size_t n);
 bool il_swap(volatile void *p, void *expected, uint64_t v, size_t n);
 
-/* Run both to their end, or until nobody can go on. Outside of a run all accesses are immediate. */
+/* Run both to their end, or until neither can go on. Outside of a run accesses are immediate. */
 void il_run(uint64_t seed, void (*first)(void *), void (*second)(void *), void *arg);
 /* In a coroutine: sleep until *wake is not 0 (a word of no buffer, like a pipe), and clear it. */
 void il_sleep(int *wake);

@@ -34,7 +34,7 @@ enum tso_step {
 
 struct tso_model {
 	enum tso_step (*step)(struct tso_state *s, int t, const char **wrong);
-	/* Nobody can do anything any more: is that as it should be? */
+	/* No thread can do anything any more: is that as it should be? */
 	const char *(*stuck)(const struct tso_state *s);
 };
 

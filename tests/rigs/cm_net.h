@@ -18,8 +18,8 @@
 #define CM_NET_SERVICE	7174u /* the port on which tests listen */
 #define CM_NET_PORT	7u    /* the hosts' port with their address */
 #define CM_NET_ATTRS	16u
-#define CM_NET_A	0u /* who connects */
-#define CM_NET_P	1u /* who listens */
+#define CM_NET_A	0u /* the side that connects */
+#define CM_NET_P	1u /* the side that listens */
 #define CM_NET_DELAY_NS MS(1)
 #define ATTR(a)		((a)-CM_ATTR_REQ)
 

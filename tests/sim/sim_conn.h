@@ -161,7 +161,7 @@ struct sim_conn {
 	bool dying;
 };
 
-/* As the one who decides. */
+/* The end of a connection as one that decides. */
 static inline uint32_t
 sim_ep_actor(const struct sim_ep *ep)
 {

@@ -110,7 +110,7 @@ sim_draw_chance(struct sim_draws *d, struct sim_site *s, unsigned of_10000)
 /* A number that is unlike others and decides nothing: contents, secrets. */
 #define sim_unique(w) sim_mix((w)->draws.key + ++(w)->draws.unique)
 
-/* Those that decide until it is given back. Returns who did before. */
+/* Those that decide until it is given back. Returns the ones before. */
 #define sim_actor_set(w, who) sim_actor_swap(&(w)->draws, who)
 static inline uint32_t
 sim_actor_swap(struct sim_draws *d, uint32_t actor)

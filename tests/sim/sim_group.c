@@ -159,7 +159,7 @@ judge_all(struct sim_client *c, unsigned group, const struct roce_pkt *pkt,
 	}
 }
 
-/* Those whom the table names: it may be older than what the application wishes. */
+/* A member by the table, which may be older than what the application wishes. */
 static bool
 is_member(const struct sim_shard *sh, const struct roce_group *g, const struct sim_ud *u)
 {

@@ -134,7 +134,7 @@ sim_loss_correct(struct sim_client *c, struct ndsh_cqe *e)
 	sim_kind(SIM_KIND_corrected);
 }
 
-/* Nobody completes it: it is what the application makes of it. */
+/* No completion tells: the status is what the application made of the request. */
 uint8_t
 sim_loss_silent(const struct sim_ep *ep)
 {

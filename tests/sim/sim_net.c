@@ -159,7 +159,7 @@ sender(const struct sim_world *w, const uint8_t *frame, uint32_t bytes)
 	return w->draws.actor;
 }
 
-/* to: NULL, if it is nobody's. */
+/* to: the host that the frame is for, or NULL. */
 static void
 meet_fate(struct sim_world *w, unsigned from, struct sim_host *to, const uint8_t *frame,
 	uint32_t bytes)

@@ -48,7 +48,8 @@ Test(cm_active, W_NEG_04_all_private_data_are_the_users)
 
 #define MSG 24u /* a message begins behind the header of its MAD */
 
-/* checks W-CM-33[1]: 0 would be 8 us to a Linux peer: who asks for it gets what Linux takes. */
+/* checks W-CM-33[1]: 0 would be 8 us to a Linux peer: a host that asks for it gets what
+ * Linux takes. */
 Test(cm_active, W_CM_33_the_ack_timeout_of_a_REQ_is_never_0)
 {
 	for (uint8_t code = 0; code < 32; code++) {

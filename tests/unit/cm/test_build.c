@@ -164,7 +164,7 @@ Test(cm_build, W_CM_81_a_REP_names_no_vendor_to_anybody)
 }
 
 /* checks W-CM-36[1]: our REQ asks for no end-to-end credits, and our REP agrees to none. */
-Test(cm_build, w_cm_36_no_credits_whoever_asks)
+Test(cm_build, w_cm_36_no_credits_even_when_asked)
 {
 	for (unsigned asked = 0; asked < 2; asked++) {
 		struct cm_net *net = cm_net_new(false);

@@ -124,7 +124,7 @@ Test(cm, t_cm_6_restart_and_reconnect)
 		cm_net_run(net, MS(100));
 		cr_assert_eq(cm_net_events(p, ROCE_CM_EV_ESTABLISHED), 2);
 		roce_cm_disconnect(a->cm, net->now_ns, a->conn);
-		/* The survivor's half of the old connection ends with a DREP from who forgot it. */
+		/* The survivor's half of the old one ends with a DREP of the host that forgot. */
 		if (who == CM_NET_A)
 			roce_cm_disconnect(
 				p->cm, net->now_ns, cm_net_event(p, ROCE_CM_EV_REQUEST, 0)->conn);

@@ -326,7 +326,7 @@ Test(cm_details, a_refusal_takes_back_its_event)
 
 /*
  * checks W-CM-41[5]: a timeout REJ that names no connection by its GUID may name one by both
- * ids; and the id 0, which is nobody's, matches no connection whose peer has not told its own.
+ * ids; and the id 0, which no end has, matches no connection whose peer has not told its own.
  */
 Test(cm_details, w_cm_41_by_guid_or_by_both_ids)
 {

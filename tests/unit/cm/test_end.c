@@ -19,7 +19,7 @@ Test(cm_end, r_conn_14_active_vanishes)
 		cm_net_run(net, MS(10));
 		cr_assert_eq(cm_net_events(p, ROCE_CM_EV_REJECTED), 1 - lost);
 		if (lost > 0) {
-			/* It accepts what nobody waits for any more, and is told. */
+			/* It accepts what its peer waits for no more, and is told. */
 			cm_net_accept(net, p->conn, NULL, 0);
 		}
 		cm_net_settle(net);

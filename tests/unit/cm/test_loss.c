@@ -28,7 +28,7 @@ whole_life(struct cm_net *net, bool a_ends, bool p_ends)
 	cm_net_assert_empty(net);
 }
 
-/* Each message that a connection needs, and who sends it. */
+/* Each message that a connection needs, and the host that sends it. */
 static const struct {
 	unsigned host;
 	uint32_t attr;

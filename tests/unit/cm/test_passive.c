@@ -192,7 +192,7 @@ Test(cm_passive, t_cm_7_hop_limit_and_ack_timeout_0)
 
 /*
  * checks W-CM-73[1,3,5]: the REQ's class, in what P's CM sends from then on, too; but not its
- * ECN bits. Who sends ECT to the network must slow down when it marks.
+ * ECN bits. A host that sends ECT must slow down when the network marks.
  */
 Test(cm_passive, w_cm_73_the_class_of_the_req_at_both_ends_without_ecn)
 {
@@ -410,7 +410,7 @@ Test(cm_passive, w_cm_74_no_message_leaves_with_hop_limit_0)
 		roce_cm_destroy(p->cm, 0, ev.conn); /* a REJ */
 		for (; roce_cm_tx(p->cm, &tx); messages++)
 			cr_expect_eq(tx.hop_limit, 64);
-		m.qpn++; /* of nobody's */
+		m.qpn++; /* of no connection */
 		m.local_id++;
 		m.service_id++;
 		cm_net_inject(net, CM_NET_A, &m); /* a REJ that no connection stands for */
@@ -421,7 +421,7 @@ Test(cm_passive, w_cm_74_no_message_leaves_with_hop_limit_0)
 	}
 }
 
-/* checks W-CM-53: a queue pair of an old connection is stale even where nobody listens, or where
+/* checks W-CM-53: a queue pair of an old connection is stale even without a listener, or where
  * the request would be refused for another reason. */
 Test(cm_passive, w_cm_53_stale_comes_before_any_other_reason)
 {

@@ -113,8 +113,8 @@ Test(cm_retry, r_conn_06_a_slow_peer_without_mra)
 }
 
 /*
- * checks R-CONN-06[3], W-CM-60[1,3], W-CM-62[1,2]: the copies of a REQ that nobody answers, and
- * the end.
+ * checks R-CONN-06[3], W-CM-60[1,3], W-CM-62[1,2]: the copies of a REQ that the peer does not
+ * answer, and the end.
  */
 Test(cm_retry, w_cm_62_a_dead_peer_is_found_after_74_seconds)
 {

@@ -322,7 +322,7 @@ Test(cm_sidr, answers_of_strangers)
 	end(net, NULL, c);
 }
 
-/* Who no longer asks is forgotten; as long as they ask, there is time to answer. */
+/* A host that no longer asks is forgotten; as long as it asks, there is time to answer. */
 Test(cm_sidr, patience)
 {
 	struct cm_net *net = cm_net_new(false);

@@ -277,7 +277,7 @@ Test(cm_sidr_details, counters)
 	cm_net_free(b.net);
 }
 
-/* The number of a queue pair that a reply names: 0 and 1 are nobody's, 2 may be one. */
+/* The number of a queue pair that a reply names: it is not 0 or 1, but may be 2. */
 Test(cm_sidr_details, the_first_queue_pair_that_a_reply_may_name)
 {
 	for (uint32_t qpn = 0; qpn < 3; qpn++) {

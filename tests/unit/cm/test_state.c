@@ -104,7 +104,7 @@ static const struct cell cells[] = {
 	{A_REFUSED, DREQ, CM_TIMEWAIT, CM_ATTR_DREP, NOTHING},
 	{A_ABANDONED, REP_FIRST, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING},
 	{A_ABANDONED, REP_OTHER, CM_TIMEWAIT, CM_ATTR_REJ, NOTHING},
-	/* Who does not know the peer's comm id, or nothing at all: a stranger's DREQ (W-CM-45). */
+	/* The peer's comm id is not known, or nothing at all is: a stranger's DREQ (W-CM-45). */
 	{A_REQ_SENT, DREQ, CM_REQ_SENT, CM_ATTR_DREP, NOTHING},
 	{A_REQ_SENT, DREQ_WRONG_QPN, CM_REQ_SENT, CM_ATTR_DREP, NOTHING},
 	{A_MRA_REQ_RCVD, DREQ, CM_MRA_REQ_RCVD, CM_ATTR_DREP, NOTHING},
@@ -125,7 +125,7 @@ expected(enum cm_at at, enum cm_at_msg msg)
 		if (cells[i].at == at && cells[i].msg == msg)
 			return cells[i];
 	}
-	/* A REQ that has nothing to do with the connection: refused where nobody listens. */
+	/* A REQ that has nothing to do with the connection: refused without a listener. */
 	if (!listening && (msg == REQ_STALE ||
 				  (msg == REQ_SAME && (at <= A_MRA_REQ_RCVD || at == A_ABANDONED ||
 							      at == A_DEAD))))

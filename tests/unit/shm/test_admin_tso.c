@@ -151,7 +151,7 @@ client_waits(struct tso_state *s)
 		r[C_WORD] |= ARMED;
 		th->pc = 7;
 		return TSO_DONE;
-	case 7: /* nobody else changes a word that is not armed */
+	case 7: /* nothing else changes a word that is not armed */
 		th->pc = mutation == C_NO_CHECK ? 10 : 8;
 		if (mutation == C_PLAIN_ARM)
 			return stored(s, 0, ARM, r[C_WORD]);

@@ -24,7 +24,7 @@ enum type { T_NONE, T_SOLICITED, T_ANY };
 enum mutation {
 	NONE,
 	D_WRITE_FIRST, /* daemon: writes the pipe before it has won the swap */
-	A_NO_KICK,     /* arm: a reason that is there already wakes nobody */
+	A_NO_KICK,     /* arm: a reason that is there already wakes no thread */
 	A_NO_JOIN,     /* arm: an earlier arm that has fired meanwhile is not seen */
 	A_NO_DISARM,   /* arm: that is seen, but the new arm stays set */
 	E_JUDGE_FIRST, /* enter: looks at the word, then empties the pipe */
@@ -39,7 +39,7 @@ enum mutation {
 static const char *const mutation_names[MUTATIONS] = {
 	"(none)",
 	"daemon: writes the pipe, then swaps",
-	"arm: nobody is woken at once",
+	"arm: no thread is woken at once",
 	"arm: does not see that an earlier arm fired",
 	"arm: stays set behind one that fired",
 	"enter: judges, then empties the pipe",

@@ -256,7 +256,7 @@ Test(shm_resize, arm_and_fault_are_untouched)
 	drop(&q);
 }
 
-/* Who only looks at entries, as moderation does, finds them in either ring. */
+/* A look at entries that takes none, as moderation does, finds them in either ring. */
 Test(shm_resize, a_failed_entry_is_found_at_every_step)
 {
 	for (uint64_t failed = 0; failed < 6; failed++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nobody sleeps for ever: the code of both sides of arming and of doorbells, as it stands in lib/,
- * in many thousand interleavings with store buffers. The models of test_arm_tso.c try all orders of
- * an abstraction; here a barrier missing in the code itself is noticed.
+ * Neither side sleeps for ever: the code of both sides of arming and of doorbells, as it stands in
+ * lib/, in many thousand interleavings with store buffers. The models of test_arm_tso.c try all
+ * orders of an abstraction; here a barrier missing in the code itself is noticed.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>

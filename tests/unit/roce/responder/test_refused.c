@@ -121,7 +121,7 @@ bytes_of(uint8_t opcode)
 	return opcode == ROCE_SEND_FIRST ? PEER_MTU : 64;
 }
 
-/* Nobody sent anything that takes a receive. checks W-RESP-08[5,6] */
+/* The peer sent nothing that takes a receive. checks W-RESP-08[5,6] */
 Test(refused, W_RESP_08_a_write_completes_no_receive)
 {
 	for (unsigned i = 0; i < NEEDY; i++) {

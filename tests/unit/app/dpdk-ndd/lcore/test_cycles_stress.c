@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whoever reads where an lcore's cycles go, while it runs, gets a copy consistent in itself. */
+/* Where an lcore's cycles go, read while the lcore runs: each copy is consistent in itself. */
 #include <pthread.h>
 #include <sched.h>
 
