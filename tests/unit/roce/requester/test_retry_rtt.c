@@ -214,7 +214,6 @@ Test(retry_rtt, W_TMR_07_a_path_longer_than_the_floor)
 			&(struct pair_opts){.timeout_code = 18, .delay_ns = path_ms[i] * MS / 2});
 		uint64_t first = write_some(p, 3), then = write_some(p, 27);
 
-		cr_log_info("%lu ms: %lu, then %lu", path_ms[i], first, then);
 		cr_expect_leq(first, 9, "%lu ms: %lu", path_ms[i], first);
 		cr_expect_eq(then, 0, "%lu ms: %lu", path_ms[i], then);
 		pair_free(p);
@@ -232,7 +231,6 @@ Test(retry_rtt, W_TMR_07_a_path_that_becomes_longer)
 		p->opts.delay_ns = path_ms[i] * MS / 2;
 		first = write_some(p, 4);
 		then = write_some(p, 26);
-		cr_log_info("%lu ms: %lu, then %lu", path_ms[i], first, then);
 		cr_expect_leq(first, 16, "%lu ms: %lu", path_ms[i], first);
 		cr_expect_eq(then, 0, "%lu ms: %lu", path_ms[i], then);
 		pair_free(p);
