@@ -44,7 +44,8 @@
  *	sim_full.c	... also those of a CM
  *	sim_rare.c	codes, counts, lengths that are rare
  *	sim_kind.c	which rare things happened
- *	sim_pair.c	which packets met which states
+ *	sim_pair.c	which packets met which states of queue pairs
+ *	sim_pair_cm.c	which messages met which states of exchanges
  *	sim_wire.c	what every frame must be like
  *	sim_dialect.h	peers that are other implementations
  *	sim_insider.h	a peer that is hostile

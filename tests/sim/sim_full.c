@@ -6,6 +6,7 @@
  */
 #include "sim.h"
 #include "sim_kind.h"
+#include "sim_pair.h"
 
 #define PAUSE_NS (5 * SIM_MS)
 
@@ -45,6 +46,7 @@ sim_full_rx(struct sim_host *h, const struct roce_pkt *pkt)
 	uint64_t refused = now->no_resources, backlog = now->rejected_backlog;
 	struct roce_cm_usage before, after;
 
+	sim_pair_cm_met(h->cm, pkt);
 	roce_cm_usage(h->cm, &before);
 	roce_cm_rx(h->cm, h->w->now_ns, pkt, 0);
 	roce_cm_usage(h->cm, &after);

@@ -13,7 +13,7 @@
  * that no peer has spoken, --kinds if one of the rare things (sim_kind.h) never happened,
  * --insiders if there is a trick that no insider has tried (sim_insider.c). A failing seed prints
  * one line that starts with "seed N"; so does one that crashes, and ends the run. --pairs shows
- * which packets met queue pairs in which states.
+ * which packets met queue pairs in which states, and which messages exchanges in which states.
  *
  * --shrink prints a scenario of what little of a failing seed fails in the same way, found in so
  * much CPU time, with its trace; --scenario runs one, --scenarios all of a folder.
@@ -240,8 +240,10 @@ main(int argc, char **argv)
 	}
 	if (o.counters)
 		print_counters();
-	if (o.pairs)
+	if (o.pairs) {
 		sim_pairs_print();
+		sim_pairs_cm_print();
+	}
 	if (o.dialects && !sim_dialect_all_spoken())
 		failed++;
 	if (o.kinds && !sim_kinds_all())
