@@ -218,7 +218,9 @@ connect_qp(struct sim_ep *ep, const struct roce_cm_event *ev)
 {
 	struct sim_conn *c = ep->conn;
 	struct sim_host *local = ep->client->shard->host, *remote = ep->peer->client->shard->host;
-	struct roce_qp_attr attr = {
+	struct roce_qp_attr *attr = &ep->attr;
+
+	*attr = (struct roce_qp_attr){
 		.path = sim_path(local, remote, c->v6),
 		.port = local->number,
 		.mtu_bytes = 128u << ev->mtu_code,
@@ -228,29 +230,34 @@ connect_qp(struct sim_ep *ep, const struct roce_cm_event *ev)
 		.max_rd = ep->max_rd,
 		.max_dest_rd = ep->max_dest_rd,
 		.min_rnr_code = c->rnr_code,
-		.timeout_code = ev->ack_timeout,
+		/* What a REQ can't say is 0: the peer adds its own time. */
+		.timeout_code = c->ack_timeout == 0 ? 0 : ev->ack_timeout,
 		.retry = c->retry,
 		.rnr_retry = c->rnr_retry,
 		/* The passive end sends nothing before it knows that the other is ready. */
 		.keepalive_ms = ep == &c->ep[0] ? c->keepalive_ms : 0,
 	};
-
-	sim_check(ep->w, attr.mtu_bytes == c->mtu && ev->ack_timeout != 0,
+	sim_check(ep->w, attr->mtu_bytes == c->mtu && ev->ack_timeout != 0,
 		"conn %u: MTU or timeout", c->number);
-	attr.path.udp_sport = roce_flow_sport(ev->flow_label, ep->qpn, ev->peer.qpn);
-	attr.path.tos = ev->tos;
-	attr.path.tagged = c->vlan != 0;
-	attr.path.vlan_tci = (uint16_t)(c->vlan | sim_below(ep->w, 8) << 13);
-	ep->path = attr.path;
+	attr->path.udp_sport = roce_flow_sport(ev->flow_label, ep->qpn, ev->peer.qpn);
+	attr->path.tos = ev->tos;
+	attr->path.tagged = c->vlan != 0;
+	attr->path.vlan_tci = (uint16_t)(c->vlan | sim_below(ep->w, 8) << 13);
+	ep->path = attr->path;
 	ep->connected = true;
 	if (c->vlan != 0)
 		sim_kind(SIM_KIND_vlans);
-	if (c->ack_timeout == 0) /* which a REQ can't say: the peer adds its own time */
-		attr.timeout_code = 0;
-	sim_timeout_codes[attr.timeout_code]++;
+	sim_timeout_codes[attr->timeout_code]++;
 	sim_retries[c->retry]++;
-	sim_ep_modify(ep, ROCE_QPS_RTR, SIM_QPA_RTR, &attr);
-	sim_ep_modify(ep, ROCE_QPS_RTS, SIM_QPA_RTS | ROCE_QPA_KEEPALIVE, &attr);
+	sim_ep_modify(ep, ROCE_QPS_RTR, SIM_QPA_RTR, attr);
+}
+
+/* May send. */
+static void
+ready_to_send(struct sim_ep *ep)
+{
+	if (!ep->gone && roce_qp_state_get(ep->qp) == ROCE_QPS_RTR)
+		sim_ep_modify(ep, ROCE_QPS_RTS, SIM_QPA_RTS | ROCE_QPA_KEEPALIVE, &ep->attr);
 }
 
 static struct roce_cm_qp_params
@@ -359,6 +366,13 @@ sim_conn_start(struct sim_conn *c)
 	sim_host_wake(local, ep->w->now_ns);
 }
 
+static void
+up_when_both_are(struct sim_conn *c)
+{
+	if (c->state == SIM_CONN_SETUP && c->ep[0].up && c->ep[1].up)
+		c->state = SIM_CONN_UP;
+}
+
 static uint8_t
 min8(uint8_t a, uint8_t b)
 {
@@ -427,23 +441,46 @@ sim_conn_answer(struct sim_conn *c)
 	ep->max_rd = min8(ep->max_rd, ev->peer.responder_resources);
 	ep->max_dest_rd = min8(ep->max_dest_rd, ev->peer.initiator_depth);
 	connect_qp(ep, ev);
+	if (sim_chance(w, 5000)) /* else when the peer is known to be ready */
+		ready_to_send(ep);
 	qp = params(ep);
 	if (!roce_cm_accept(h->cm, w->now_ns, ev->conn, &qp, NULL, 0, ep))
 		sim_note(w, "conn %up: the peer gave up meanwhile", c->number);
 }
 
+/* Active: the application takes its time, too. */
 static void
 on_reply(struct sim_host *h, struct sim_ep *ep, const struct roce_cm_event *ev)
 {
-	sim_check(h->w, !ep->conn->refuse && !ep->conn->nobody, "conn %u: accepted a refused one",
-		ep->conn->number);
+	struct sim_world *w = h->w;
+	struct sim_conn *c = ep->conn;
+
+	sim_check(w, !c->refuse && !c->nobody, "conn %u: accepted a refused one", c->number);
 	if (ep->gone)
 		return;
 	ep->max_rd = ev->peer.responder_resources;
 	ep->max_dest_rd = min8(ep->max_dest_rd, ev->peer.initiator_depth);
 	connect_qp(ep, ev);
-	if (roce_cm_complete(h->cm, h->w->now_ns, ep->cm))
+	c->complete_ns = w->now_ns;
+	if (sim_chance(w, 1500))
+		c->complete_ns += sim_below(w, 300 * SIM_MS);
+	sim_conn_complete(c);
+}
+
+void
+sim_conn_complete(struct sim_conn *c)
+{
+	struct sim_ep *ep = &c->ep[0];
+	struct sim_world *w = ep->w;
+
+	if (ep->cm_over || ep->gone || c->complete_ns == 0 || w->now_ns < c->complete_ns)
+		return;
+	c->complete_ns = 0;
+	sim_host_wake(ep->client->shard->host, w->now_ns);
+	ready_to_send(ep);
+	if (roce_cm_complete(ep->client->shard->host->cm, w->now_ns, ep->cm))
 		ep->up = true;
+	up_when_both_are(c);
 }
 
 /* checks W-CM-45[3] */
@@ -482,6 +519,7 @@ on_established(struct sim_ep *ep)
 {
 	const struct roce_qp_attr attr = {.keepalive_ms = ep->conn->keepalive_ms};
 
+	ready_to_send(ep);
 	ep->up = !ep->flushing;
 	if (!ep->gone && roce_qp_state_get(ep->qp) == ROCE_QPS_RTS)
 		sim_ep_modify(ep, ROCE_QPS_RTS, ROCE_QPA_KEEPALIVE, &attr);
@@ -517,8 +555,7 @@ sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev)
 	else
 		on_end(ep, ev);
 	sim_actor_set(h->w, SIM_ACTOR_HOST(h->number));
-	if (c->state == SIM_CONN_SETUP && c->ep[0].up && c->ep[1].up)
-		c->state = SIM_CONN_UP;
+	up_when_both_are(c);
 }
 
 /* The peer has ended, and its DREQ is late: the keepalive was faster. */

@@ -57,8 +57,9 @@ struct sim_ep {
 	uint32_t qpn, psn, index;
 	bool connected; /* it was in RTS */
 	struct roce_path path;
-	uint64_t learn_ns;  /* when it hears of the peer's MAC address; 0: it knows it */
-	uint64_t starve_ns; /* no receives are posted before */
+	struct roce_qp_attr attr; /* of RTR and RTS */
+	uint64_t learn_ns;	  /* when it hears of the peer's MAC address; 0: it knows it */
+	uint64_t starve_ns;	  /* no receives are posted before */
 	bool starved;
 	struct sim_rate rate;
 	struct ndsh_qp_dims dims;
@@ -136,7 +137,8 @@ struct sim_conn {
 	enum sim_conn_state state;
 	uint64_t start_ns;
 	bool v6, refuse, nobody; /* refused by the application; no such port */
-	uint64_t accept_ns;	 /* when the application answers */
+	uint64_t accept_ns;	 /* when the application answers; 0: not asked, or answered */
+	uint64_t complete_ns;	 /* when the active side's goes on after the REP, in the same way */
 	struct roce_cm_event request;
 	uint8_t mtu_code, ack_timeout;
 	uint32_t mtu;
@@ -186,6 +188,8 @@ void sim_ep_to_error(struct sim_ep *ep);
 void sim_ep_destroy(struct sim_ep *ep);
 /* Passive: the application's answer to a REQ, when it is due. */
 void sim_conn_answer(struct sim_conn *c);
+/* Active: the end of its setup, when it is due. */
+void sim_conn_complete(struct sim_conn *c);
 /* sim_rare.c: codes, counts and VLAN; then the length of messages, when its ends are planned */
 void sim_rare_plan(struct sim_world *w, struct sim_conn *c);
 void sim_rare_length(struct sim_world *w, struct sim_conn *c);

@@ -215,6 +215,7 @@ sim_conn_step(struct sim_conn *c)
 	}
 	sim_actor_set(w, SIM_ACTOR_CONN(c->number));
 	sim_conn_answer(c);
+	sim_conn_complete(c);
 	poison(c);
 	sim_loss_step(c);
 	death(c);
