@@ -17,7 +17,8 @@
  *	sim_host.c	a host: its control thread
  *	sim_lcore.c	... and the turn of a shard, as the daemon's lcore does it
  *	sim_handover.c	rings between shards
- *	sim_conn.c	connections: CM events, states of queue pairs
+ *	sim_conn.c	connections: what the CM tells
+ *	sim_ep.c	... and their queue pairs
  *	sim_plan.c	their planned errors and ends
  *	sim_cm.c	planned faults of the messages that set them up and end them
  *	sim_death.c	hosts that die and come back

@@ -177,15 +177,22 @@ sim_inbox(struct sim_ep *ep)
 	return ep->srq != NULL ? &ep->srq->inbox : &ep->inbox;
 }
 
+/* sim_ep.c */
+void sim_ep_make(struct sim_ep *ep); /* in INIT */
+void sim_ep_modify(
+	struct sim_ep *ep, enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr);
+/* To RTR, with what a REQ or REP tells; to RTS, unless it is there or beyond. */
+void sim_ep_connect(struct sim_ep *ep, const struct roce_cm_event *ev);
+void sim_ep_ready(struct sim_ep *ep);
+/* What a REQ or REP tells of it. */
+struct roce_cm_qp_params sim_ep_params(const struct sim_ep *ep);
+void sim_ep_to_error(struct sim_ep *ep);
+void sim_ep_destroy(struct sim_ep *ep);
 /* sim_conn.c */
 void sim_conn_init(struct sim_world *w, unsigned number);
 void sim_conn_start(struct sim_conn *c);
 void sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev);
 void sim_conn_shard_event(struct sim_shard *sh, const struct roce_event *ev);
-void sim_ep_modify(
-	struct sim_ep *ep, enum roce_qp_state to, uint32_t mask, const struct roce_qp_attr *attr);
-void sim_ep_to_error(struct sim_ep *ep);
-void sim_ep_destroy(struct sim_ep *ep);
 /* Passive: the application's answer to a REQ, when it is due. */
 void sim_conn_answer(struct sim_conn *c);
 /* Active: the end of its setup, when it is due. */
