@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define NDSH_ABI_MAJOR 1u /* differs: refused */
+#define NDSH_ABI_MAJOR 2u /* differs: refused */
 #define NDSH_ABI_MINOR                                                                             \
 	11u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
@@ -330,8 +330,8 @@ static_assert(sizeof(struct ndsh_cq_page) == 192, "ABI");
  * The session page, at offset 0 of segment 0. Doorbell of queue pair i (its session-local number,
  * 0..4095): set bit i%64 of bitmap[i/64], then bit i/64 of summary, both by atomic OR; the daemon
  * clears in the other order by exchange. asleep: the daemon writes 1 when it no longer polls
- * summary; after a client has set a bit it reads asleep behind a full barrier and, if 1, writes one
- * byte to the wake fd (ndsh_doorbell.c). The client writes the first two, the daemon the last.
+ * summary; after a client has set a bit it reads asleep behind a full barrier and, if 1, adds one
+ * to the wake fd (ndsh_doorbell.c). The client writes the first two, the daemon the last.
  */
 struct ndsh_session_page {
 	_Alignas(NDSH_CACHE_LINE) uint64_t summary;

@@ -47,8 +47,7 @@ struct ndsh_open {
 	uint32_t placement;    /* shard wanted, or NDSH_PLACE_ANY */
 	uint32_t flags;	       /* NDSH_OPEN_*; 0 before minor version 3 */
 };
-/* fd: wake fd, one end of a stream socketpair: the client send()s 1 byte (MSG_NOSIGNAL: after the
- * death of the daemon, a pipe would raise SIGPIPE in the application). */
+/* fd: wake fd, an eventfd, which the client only adds to and the daemon never reads. */
 struct ndsh_open_reply {
 	struct ndsh_msg_hdr h;
 	uint64_t adapter_id;

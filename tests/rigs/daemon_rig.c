@@ -150,7 +150,7 @@ make_cq(struct daemon_rig *r, const struct ndsh_cq_create *m, uint32_t *id)
 	return fd[0];
 }
 
-/* From now on doorbells come by the wake socket. */
+/* From now on doorbells come by the wake eventfd. */
 static void
 make_admin(struct daemon_rig *r, const struct ndsh_admin_create *m)
 {
@@ -189,7 +189,6 @@ static int
 make_object(struct daemon_rig *r, const struct ndsh_msg_hdr *h, void *reply)
 {
 	struct ndsh_id_msg *id = reply;
-	int pair[2];
 
 	switch (h->type) {
 	case NDSH_MSG_HELLO:
@@ -198,9 +197,9 @@ make_object(struct daemon_rig *r, const struct ndsh_msg_hdr *h, void *reply)
 		return -1;
 	case NDSH_MSG_OPEN:
 		fill_open(reply);
-		cr_assert(zero(int, socketpair(AF_UNIX, SOCK_STREAM, 0, pair)));
-		r->wake = pair[0];
-		return pair[1];
+		r->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+		cr_assert(ge(int, r->wake, 0));
+		return dup(r->wake);
 	case NDSH_MSG_SEGMENT_CREATE:
 		((struct ndsh_segment_create_reply *)reply)->bytes =
 			((const struct ndsh_segment_create *)h)->bytes;
@@ -333,11 +332,11 @@ readable(struct daemon_rig *r)
 static void
 rung(struct daemon_rig *r)
 {
-	char sink[64];
+	eventfd_t sink;
 
 	pthread_mutex_lock(&r->lock);
 	if (r->wake >= 0)
-		(void)recv(r->wake, sink, sizeof(sink), MSG_DONTWAIT);
+		(void)eventfd_read(r->wake, &sink);
 	serve_admin(r);
 	pthread_mutex_unlock(&r->lock);
 }

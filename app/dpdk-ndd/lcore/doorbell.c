@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Doorbells. A session that rang lately is polled in each turn; one that was silent for a
- * millisecond is demoted: its page says so, and its next doorbell comes with a byte in its wake
- * pipe. A thousand idle sessions cost an lcore nothing.
+ * millisecond is demoted: its page says so, and its next doorbell comes with a write to its wake
+ * eventfd. A thousand idle sessions cost an lcore nothing.
  */
 #include <sys/epoll.h>
-#include <unistd.h>
 
 #include "lcore/shard.h"
 #include "lcore/turn.h"
@@ -21,10 +20,15 @@ session_swap_places(struct ndd_shard *s, uint32_t a, uint32_t b)
 	x->index = b;
 }
 
+/*
+ * Each write to an eventfd is an edge, so the lcore never reads it: the client has the same open
+ * file, and could make a read block. It carries no file descriptors either, whose last reference
+ * the lcore would have to drop.
+ */
 bool
 ndd_lcore_attach(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns)
 {
-	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = ss};
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.ptr = ss};
 
 	if (s->sessions == NDD_SESSIONS_MAX ||
 		epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, ss->wake_fd, &ev) != 0)
@@ -53,15 +57,6 @@ ndd_lcore_detach(struct ndd_shard *s, struct ndd_shard_session *ss)
 void
 ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns)
 {
-	char sink[64];
-
-	/* If bytes are left, the fd stays readable. At its end the client has closed the session's
-	 * fds, and the control thread will detach it; until then the fd shall not wake the lcore.
-	 */
-	if (read(ss->wake_fd, sink, sizeof(sink)) == 0) {
-		(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, ss->wake_fd, NULL);
-		return;
-	}
 	if (ss->index < s->awake)
 		return;
 	ndsh_doorbell_awake(ss->page);

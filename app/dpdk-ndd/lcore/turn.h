@@ -63,7 +63,7 @@ unsigned ndd_lcore_looped(struct ndd_shard *s, uint64_t now_ns);
 /* ---- doorbell.c: doorbells, demotion, wake fds ---- */
 
 unsigned ndd_lcore_doorbells(struct ndd_shard *s, uint64_t now_ns);
-/* A session's wake fd is readable. */
+/* A session's client has written to its wake fd. */
 void ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns);
 /* Every session to its wake fd, before sleeping. False: one of them rang meanwhile. */
 bool ndd_lcore_demote_all(struct ndd_shard *s, uint64_t now_ns);

@@ -2,7 +2,7 @@
 /* What makes a session one of an adapter and of a shard. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "control/daemon.h"
@@ -39,7 +39,7 @@ ndd_adapter_open(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	const struct ndsh_open *m = msg;
 	const struct config *cfg = s->daemon->cfg;
 	struct net_ip ip;
-	int port, wake[2];
+	int port;
 
 	if ((m->flags & ~NDSH_OPEN_NO_FLUSH) != 0)
 		return NDSH_ERR_NOT_SUPPORTED;
@@ -47,23 +47,24 @@ ndd_adapter_open(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	port = net_local_port(s->daemon->net, &ip);
 	if (port < 0)
 		return NDSH_ERR_ADDRESS_NOT_LOCAL;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, wake) != 0)
+	s->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (s->wake_fd < 0)
 		return NDSH_ERR_NO_RESOURCES;
 	s->lcore = calloc(1, sizeof(*s->lcore));
 	if (s->lcore == NULL) {
-		close(wake[0]);
-		close(wake[1]);
+		close(s->wake_fd);
+		s->wake_fd = -1;
 		return NDSH_ERR_NO_RESOURCES;
 	}
 	roce_admin_init(&s->lcore->admin, cfg->max_mrs);
-	s->wake_fd = s->lcore->wake_fd = wake[0];
+	s->lcore->wake_fd = s->wake_fd;
 	s->shard = shard_for(s->daemon, m->placement);
 	s->port = (uint32_t)port;
 	s->no_flush = (m->flags & NDSH_OPEN_NO_FLUSH) != 0;
 	s->path_mtu = ndd_path_mtu(s->daemon->plane.port[port].mtu);
 	memcpy(s->ip, ip.b, 16);
 	s->state = NDSH_ST_OPEN;
-	r->fd = wake[1];
+	r->keep_fd = s->wake_fd;
 	r->open = (struct ndsh_open_reply){
 		.h = r->h,
 		.adapter_id = (uint64_t)port + 1,

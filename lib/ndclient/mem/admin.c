@@ -7,7 +7,6 @@
  * region itself when the ring is full.
  */
 #include <sched.h>
-#include <sys/socket.h>
 
 #include "ndclient/cq/cq.h"
 #include "ndclient/face/status.h"
@@ -107,7 +106,7 @@ admin_fill(struct nd_adapter *a)
 		pushed = true;
 	}
 	if (pushed && ndsh_doorbell_ring_admin(a->page))
-		(void)send(a->wake_fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+		nd_fd_wake(a->wake_fd);
 }
 
 /* ---- answers ------------------------------------------------------------------------- */

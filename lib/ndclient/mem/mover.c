@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "ndclient/mem/copier.h"
@@ -55,7 +54,7 @@ mover_notify_daemon(const struct nd_adapter *a)
 {
 	ndsh_full_barrier();
 	if (__atomic_load_n(&a->page->asleep, __ATOMIC_RELAXED) != 0)
-		(void)send(a->wake_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+		nd_fd_wake(a->wake_fd);
 }
 
 /*

@@ -6,13 +6,13 @@
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "ndclient/mem/moved.h"
 #include "ndclient/qp/post.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/qp/srq.h"
 #include "ndclient/session/adapter.h"
+#include "ndclient/session/fd.h"
 #include "ndclient/session/verify.h"
 
 /* SGEs are handed over as they stand. */
@@ -89,9 +89,8 @@ ring_doorbell(const struct nd_qp *qp)
 {
 	struct nd_adapter *a = qp->adapter;
 
-	/* A full socket does as well: the daemon has bytes to read. */
 	if (ndsh_doorbell_ring(a->page, qp->page, qp->index))
-		(void)send(a->wake_fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+		nd_fd_wake(a->wake_fd);
 }
 
 /* The last steps of every initiator request. Nothing can fail any more. */

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Make an eventfd readable. fd: -1 does nothing. */
+/* Add one to an eventfd, which wakes what waits for it. fd: -1 does nothing. */
 void nd_fd_wake(int fd);
 /* Read all that is there. False: the other end is closed. */
 bool nd_drain(int fd);

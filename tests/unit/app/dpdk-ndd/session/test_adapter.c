@@ -2,7 +2,9 @@
 /* OPEN: the address, the port and the shard of a session. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
@@ -44,6 +46,20 @@ Test(adapter, open_tells_the_limits)
 	cr_expect(eq(u32, reply.open.numa_node, 0), "also when the shard's is not known");
 	cr_expect(eq(i32, s->state, NDSH_ST_OPEN));
 	cr_expect(not(s->no_flush));
+}
+
+/* A socket could bring the daemon files of the client's, and closing one of those may block. */
+Test(adapter, nothing_but_a_count_comes_by_the_wake_fd)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	union reply reply;
+	char target[64] = "", path[64];
+
+	cr_assert(eq(i32, open_at(r, NDD_RIG_IP, NDSH_PLACE_ANY, 0, &reply, &s), NDSH_OK));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->lcore->wake_fd);
+	cr_assert(gt(int, (int)readlink(path, target, sizeof(target) - 1), 0));
+	cr_expect(eq(str, target, "anon_inode:[eventfd]"));
 }
 
 Test(adapter, an_address_of_another_host_is_refused)
