@@ -143,6 +143,19 @@ Test(repeated, W_ACK_03_an_answer_that_is_repeated_and_what_was_owed)
 	RUN(x);
 }
 
+/* checks W-RESP-02[1,3,4]: each gap of a connection in use is told of, once: when the packet that
+ * was missing has come, the next gap is another one. */
+Test(repeated, W_RESP_02_gap_after_gap)
+{
+	static const struct exchange x[] = {
+		{{{'W', 0, 0}, {'W', 2, 0}}, {{'W', 3, 0}}, {{0}}}, /* the same one */
+		{{{'W', 0, 0}, {'W', 2, 0}, {'W', 1, 0}}, {{'W', 3, 0}}, {{'q', 2, 0}}},
+		{{{'W', 0, 0}, {'W', 2, 0}, {'R', 1, 2}}, {{'W', 4, 0}}, {{'q', 3, 0}}},
+	};
+
+	RUN(x);
+}
+
 /* checks W-DUP-02, W-ACK-05: up to the first READ or atomic behind the duplicate, but no less. */
 Test(repeated, W_DUP_02_how_far_an_ack_reaches)
 {
@@ -163,6 +176,10 @@ Test(repeated, W_DUP_02_how_far_an_ack_reaches)
 			{{'a', 0, 0}}},
 		{{{'W', 0, 0}, {'F', 1, 0}}, {{'W', 0, 0}, {'W', 2, 0}, {'w', 3, 0}},
 			{{'a', 3, 0}}},
+		/* a repeated WRITE whose PSN was that of a READ, as it is one round of PSNs later:
+		 * that READ is not behind it */
+		{{{'R', 0, 1}, {'W', 1, 0}}, {{'W', 0, 0}}, {{'a', 1, 0}}},
+		{{{'W', 0, 0}, {'R', 1, 1}}, {{'W', 0, 0}, {'W', 1, 0}}, {{'a', 1, 0}}},
 	};
 
 	RUN(x);
@@ -240,4 +257,60 @@ Test(repeated, W_DUP_03_answers_behind_it_begin_anew)
 		peer_silent(p, &t, t.n);
 		pair_free(p);
 	}
+}
+
+#define READS ROCE_RD_ATOMIC_MAX /* of two responses each */
+
+/* What is heard when, of READs that begin with PSN first, so many responses have left and then one
+ * is repeated: the older ones go on where they were, the later ones begin anew if they were not
+ * finished. */
+static void
+expect_from(const struct peer_tape *t, uint32_t first, uint32_t left, uint32_t again)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < READS; i++) {
+		const uint32_t gone = left <= 2 * i ? 0 : left - 2 * i;
+
+		for (uint32_t k = i == again || (i > again && gone < 2) ? 0 : gone; k < 2; k++) {
+			const struct roce_pkt *s = &t->said[n++];
+
+			cr_assert_leq(n, t->n, "%u left, READ %u again: too few", left, again);
+			cr_assert_eq(s->psn, (first + 2 * i + k) & ROCE_PSN_MASK,
+				"%u left, READ %u again: not response %u of READ %u", left, again,
+				k, i);
+			cr_assert_eq(s->opcode, k == 0 ? ROCE_READ_RESP_FIRST : ROCE_READ_RESP_LAST,
+				"%u left, READ %u again: %x", left, again, s->opcode);
+		}
+	}
+	cr_assert_eq(t->n, n, "%u left, READ %u again: too many", left, again);
+}
+
+/* As many as there may be, when so many responses have left; and again from another slot on. checks
+ * W-DUP-03[1,8,10], W-ACK-03[1], W-READ-02[2] */
+Test(repeated, W_DUP_03_any_of_them_at_any_time)
+{
+	uint32_t psn = PEER_PSN;
+	struct peer_tape t;
+	struct pair *p = peer_with(&t, (struct pair_opts){.max_dest_rd = READS});
+
+	for (uint32_t left = 0; left <= 2 * READS; left++)
+		for (uint32_t again = 0; again < READS; again++) {
+			for (uint32_t i = 0; i < READS; i++)
+				say(p, psn, &(struct item){'R', 2 * i, 2});
+			p->side[1].frames = left;
+			if (left > 0)
+				pair_turn(p, 1);
+			t.n = 0;
+			p->side[1].frames = 0;
+			say(p, psn, &(struct item){'R', 2 * again, 2});
+			pair_turn(p, 1);
+			expect_from(&t, psn, left, again);
+			psn = (psn + 2 * READS) & ROCE_PSN_MASK;
+			say(p, psn, &(struct item){'R', 0, 1}); /* the next slot is another one */
+			pair_turn(p, 1);
+			psn = (psn + 1) & ROCE_PSN_MASK;
+		}
+	pair_expect_alive(p, 1, 0);
+	pair_free(p);
 }
