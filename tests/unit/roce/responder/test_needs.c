@@ -106,6 +106,29 @@ Test(needs, W_RESP_12_no_bytes_no_key)
 		}
 }
 
+/* checks W-RESP-13[1,2]: one byte asks for the key, and with the request: what comes behind it is
+ * not executed any more. */
+Test(needs, W_RESP_13_one_byte_needs_the_key)
+{
+	static const uint8_t ops[] = {ROCE_WRITE_ONLY, ROCE_READ_REQUEST};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct peer_tape t;
+		struct pair *p = peer_new(&t);
+		struct roce_pkt pkt = peer_packet(p, ops[i], PEER_PSN, i == 0);
+
+		pkt.dma_bytes = 1;
+		pkt.rkey ^= 1;
+		peer_say(p, &pkt);
+		peer_say_plain(p, ROCE_WRITE_ONLY, PEER_PSN + 1, 8);
+		peer_heard(p, &t, 1, ROCE_SYN_NAK_REM_ACCESS, PEER_PSN);
+		cr_assert_eq(t.said[0].msn, 0);
+		cr_assert_eq(p->side[1].arena[0], 0);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
+		pair_free(p);
+	}
+}
+
 struct wish {
 	uint8_t opcode;
 	uint64_t va;
@@ -208,6 +231,27 @@ Test(needs, W_RESP_07_an_answered_read_makes_room)
 	}
 	pair_expect_alive(p, 1, 0);
 	pair_free(p);
+}
+
+/* checks W-RESP-07[2]: two when one was agreed, whichever slots they have. */
+Test(needs, W_RESP_07_one_too_many_in_any_slot)
+{
+	for (uint32_t older = 0; older < ROCE_RD_ATOMIC_MAX; older++) {
+		struct peer_tape t;
+		struct pair *p = peer_with(&t, (struct pair_opts){.max_dest_rd = 1});
+		struct roce_pkt r = peer_read_request(p, PEER_PSN, 0, 8);
+
+		for (uint32_t i = 0; i < older; i++, r.psn++) {
+			peer_say(p, &r);
+			pair_turn(p, 1);
+		}
+		peer_say(p, &r);
+		r.psn++;
+		peer_say(p, &r);
+		peer_heard(p, &t, older + 2, ROCE_SYN_NAK_INV_REQ, PEER_PSN + older + 1);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_INV_REQ);
+		pair_free(p);
+	}
 }
 
 /* checks W-RESP-07[4]: what is answered again is not in flight: the peer has gone on. */
