@@ -185,6 +185,50 @@ Test(placement, W_RESP_14_the_completion_comes_behind_the_bytes)
 	munmap(pages, PAGE);
 }
 
+static const struct ndsh_srq_page *shared;
+
+/* The first store to the completion queue: has the receive been taken? */
+static void
+on_completion(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)context;
+	if ((uint8_t *)info->si_addr < pages || (uint8_t *)info->si_addr >= pages + PAGE)
+		_exit(99);
+	faults++;
+	early += shared->taken == 0;
+	mprotect(pages, PAGE, PROT_READ | PROT_WRITE);
+}
+
+/*
+ * checks R-SRQ-06[3]: the completion queue lies on a page that traps: when the completion of a
+ * shared receive is stored, its place is free, whether it is filled or has failed: a client that
+ * takes the one may post another.
+ */
+Test(placement, R_SRQ_06_the_completion_comes_behind_the_free_place)
+{
+	const struct sigaction action = {.sa_sigaction = on_completion, .sa_flags = SA_SIGINFO};
+	struct sigaction old;
+
+	sigaction(SIGSEGV, &action, &old);
+	for (uint32_t over = 0; over < 2; over++) {
+		struct pair *p = pair_new(&(struct pair_opts){.srq_depth = 16});
+
+		shared = p->side[1].srq_page;
+		pages = (uint8_t *)((uintptr_t)p->side[1].reader.ring & -(uintptr_t)PAGE);
+		faults = early = 0;
+		pair_recv(p, 1, 0, 1, 0, 64);
+		pair_send(p, 0, 0, 2, 0, 64 + over, 0);
+		mprotect(pages, PAGE, PROT_READ);
+		cr_assert(pair_run(p, LONG));
+		pair_expect(p, 1, 1, over ? NDSH_WC_LOC_LEN_ERR : NDSH_WC_SUCCESS);
+		cr_assert_eq(faults, 1);
+		cr_assert_eq(early, 0);
+		pair_free(p);
+	}
+	sigaction(SIGSEGV, &old, NULL);
+}
+
 #define FIRST 100u
 
 /* What an ACK names is there when it leaves. */

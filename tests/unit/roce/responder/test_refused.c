@@ -210,6 +210,45 @@ Test(refused, W_RESP_08_the_same_again_is_received)
 	}
 }
 
+/* A message of which a part was received keeps its receive when the next packet finds no room, and
+ * goes on with that one. checks W-RESP-08[4,5] */
+Test(refused, W_RESP_08_no_room_in_the_middle_of_a_message)
+{
+	static const uint8_t ends[] = {ROCE_SEND_MIDDLE, ROCE_SEND_LAST};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct ndsh_sge in;
+		struct roce_pkt w;
+		struct full f = {.psn = PEER_PSN};
+
+		f.p = peer_with(&f.tape, (struct pair_opts){.moved = true});
+		in = pair_moved_sge(f.p, 1, 0, PAIR_ARENA);
+		ndsh_rq_push(&f.p->side[1].q[0].rq, 7, &in, 1);
+		f.p->side[1].stalled = true;
+		w = peer_packet(f.p, ROCE_SEND_FIRST, f.psn, PEER_MTU);
+		for (; is_received(&f, &w); w.psn = ++f.psn)
+			w.opcode = ROCE_SEND_MIDDLE;
+		w.opcode = ends[i];
+		cr_assert_not(is_received(&f, &w));
+		make_room(&f);
+		cr_assert_eq(f.tape.said[f.tape.n - 1].syndrome, ROCE_SYN_RNR | 14);
+		cr_assert_eq(f.tape.said[f.tape.n - 1].psn, f.psn);
+		cr_assert_eq(f.tape.said[f.tape.n - 1].msn, 0);
+		pair_expect_none(f.p, 1);
+		for (unsigned k = 0; k < 2; k++) {
+			cr_assert(is_received(&f, &w));
+			w.psn = ++f.psn;
+			w.opcode = ROCE_SEND_LAST;
+			if (ends[i] == ROCE_SEND_LAST)
+				break;
+		}
+		cr_assert_eq(pair_expect(f.p, 1, 7, NDSH_WC_SUCCESS).bytes,
+			(f.psn - PEER_PSN) * PEER_MTU);
+		cr_assert_eq(f.p->side[1].moved[(f.psn - PEER_PSN - 1) * PEER_MTU], 0xa5);
+		pair_free(f.p);
+	}
+}
+
 /*
  * checks R-FL-01[1]: the end of the connection flushes it once; a reset lets it vanish, and
  * frees its slot.

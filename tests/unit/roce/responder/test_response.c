@@ -485,6 +485,7 @@ Test(response, W_AETH_01_one_for_each_message)
 		pair_turn(p, 1);
 		cr_assert_gt(t.n, 0, "step %zu", i);
 		for (unsigned k = 0; k < t.n; k++) {
+			cr_assert(t.said[k].mig); /* as all that is no CNP */
 			if (!(t.said[k].opflags & ROCE_OPF_AETH))
 				continue;
 			cr_assert_eq(t.said[k].msn, of[i].msn, "step %zu: %u", i, t.said[k].msn);
