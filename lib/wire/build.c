@@ -89,7 +89,7 @@ roce_wire_set_tos(uint8_t *buf, const struct roce_hdr_tmpl *tmpl, uint8_t tos)
 	/* The checksum moves by as much as its word (RFC 1624). */
 	sum = (~roce_get_be16(ip + 10) & 0xffffu) + (0xffffu - ip[1]) + tos;
 	sum = (sum & 0xffffu) + (sum >> 16);
-	sum = (sum & 0xffffu) + (sum >> 16);
+	sum += sum >> 16;
 	ip[1] = tos;
 	roce_put_be16(ip + 10, (uint16_t)~sum);
 }

@@ -12,7 +12,7 @@ roce_gsi_build(
 	const struct roce_pkt pkt = {
 		.opcode = ROCE_UD_SEND_ONLY,
 		.qpn = ROCE_QPN_GSI,
-		.psn = psn & ROCE_PSN_MASK,
+		.psn = psn,
 		.pkey = ROCE_PKEY_DEFAULT,
 		.payload_bytes = ROCE_MAD_BYTES,
 		.qkey = ROCE_QKEY_GSI,

@@ -61,7 +61,7 @@ roce_headers_lengths(
 	}
 	sum = tmpl->csum + udp_bytes + ROCE_IPV4_BYTES + ip_id;
 	sum = (sum & 0xffffu) + (sum >> 16);
-	sum = (sum & 0xffffu) + (sum >> 16);
+	sum += sum >> 16;
 	roce_put_be16(ip + 2, (uint16_t)(udp_bytes + ROCE_IPV4_BYTES));
 	roce_put_be16(ip + 4, ip_id);
 	roce_put_be16(ip + 10, (uint16_t)~sum);

@@ -159,6 +159,7 @@ Test(build, W_PKT_09_the_pad)
 			cr_assert_eq(buf[hdr + k], 0xa5);
 		for (uint32_t k = 0; k < pad; k++)
 			cr_assert_eq(buf[hdr + n + k], 0);
+		cr_assert_eq(buf[bytes], 0xa5, "nothing is written behind the frame");
 		cr_assert_eq(wire_rig_be16(buf + tmpl.len - 2), 0, "checksum");
 	}
 }
@@ -281,6 +282,27 @@ Test(build, ipv4_checksums_are_right)
 			cr_assert_eq(roce_wire_parse(frame, 62, &seen), ROCE_WIRE_OK, "%u", id);
 			cr_assert_eq(seen.tos, classes[(from + to) % sizeof(classes)]);
 		}
+}
+
+/* QPNs, PSNs and MSNs have 24 bits, whatever is above: reserved bits beside them are sent 0. */
+Test(build, numbers_have_24_bits)
+{
+	const struct roce_pkt datagram = {.opcode = ROCE_UD_SEND_ONLY,
+				      .qpn = 0xff000112,
+				      .psn = 0xff000abc,
+				      .src_qpn = 0xff000113},
+			      ack = {.opcode = ROCE_ACK, .msn = 0xff000007, .syndrome = 0x1f};
+	uint8_t buf[ROCE_HDR_MAX], *bth;
+	struct roce_hdr_tmpl tmpl;
+
+	roce_hdr_tmpl_init(&tmpl, &wire_rig_v4);
+	bth = buf + tmpl.len;
+	(void)roce_wire_build(buf, &tmpl, &datagram, 0);
+	cr_expect_arr_eq(bth + 4, "\0\0\1\x12", 4, "destination QPN");
+	cr_expect_arr_eq(bth + 8, "\0\0\x0a\xbc", 4, "PSN");
+	cr_expect_arr_eq(bth + 16, "\0\0\1\x13", 4, "source QPN");
+	(void)roce_wire_build(buf, &tmpl, &ack, 0);
+	cr_expect_arr_eq(bth + 12, "\x1f\0\0\7", 4, "syndrome and MSN");
 }
 
 /* 20 bits of a flow label, whatever is above: version and class stay what they are. */
