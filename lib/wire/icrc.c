@@ -118,10 +118,8 @@ icrc_of(const uint8_t *l3, bool v6, uint32_t bytes)
 		return roce_crc32(roce_crc32(ICRC_SEED, h, masked), l3 + masked, bytes - masked);
 	for (; at < bytes && at + BLOCK <= readable; at += BLOCK)
 		copy_block(h + at, l3 + at);
-	if (at < bytes && readable - BLOCK >= masked)
+	if (at < bytes) /* at most 11 bytes again, none of which is masked */
 		copy_block(h + readable - BLOCK, l3 + readable - BLOCK);
-	else if (at < bytes)
-		memcpy(h + at, l3 + at, readable - at);
 	return roce_crc32(ICRC_SEED, h, bytes);
 }
 

@@ -81,8 +81,8 @@ Test(icrc, W_ICRC_02_every_length)
 	for (unsigned v6 = 0; v6 < 2; v6++)
 		for (uint32_t n = 0; n <= 300; n++) {
 			uint8_t frame[512];
-			uint32_t bytes = wire_rig_make(frame, v6 ? &wire_rig_v6 : &wire_rig_v4,
-				v6 ? ROCE_WRITE_ONLY : ROCE_SEND_ONLY, n);
+			uint32_t bytes = wire_rig_make(
+				frame, v6 ? &wire_rig_v6 : &wire_rig_v4, ROCE_SEND_ONLY, n);
 			uint32_t crc = slow_icrc(frame + WIRE_RIG_L3, v6, bytes - 4 - WIRE_RIG_L3);
 			bool ok;
 
