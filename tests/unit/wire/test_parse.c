@@ -432,6 +432,23 @@ Test(parse, fields_that_an_opcode_does_not_carry_are_0)
 	}
 }
 
+/* Reserved bits are ignored: they belong to none of the numbers beside them. */
+Test(parse, numbers_have_24_bits)
+{
+	uint8_t frame[128] = {0}, *bth = frame + WIRE_RIG_L3 + 28;
+	uint32_t n = wire_rig_make(frame, &wire_rig_v4, ROCE_UD_SEND_ONLY, 8);
+	struct roce_pkt pkt;
+
+	memcpy(bth + 4, "\x3f\1\2\3", 4);
+	memcpy(bth + 8, "\x7f\4\5\6", 4);
+	memcpy(bth + 16, "\xff\7\x8\x9", 4);
+	cr_assert_eq(roce_wire_parse(frame, n, &pkt), ROCE_WIRE_OK);
+	cr_expect_eq(pkt.qpn, 0x010203u);
+	cr_expect_eq(pkt.psn, 0x040506u);
+	cr_expect_eq(pkt.src_qpn, 0x070809u);
+	cr_expect_not(pkt.becn || pkt.fecn || pkt.ackreq);
+}
+
 /* Of both families, each size of payload: the last byte that is read is the ICRC's. */
 Test(parse, the_icrc_ends_a_frame)
 {
