@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "wire/build.h"
 #include "wire/icrc.h"
@@ -42,5 +43,24 @@ Test(gid, W_GID_01_addresses_are_gids)
 		cr_assert(roce_gid_equal(&gid, &path.sgid));
 		roce_pkt_dst_gid(&in, &gid);
 		cr_assert(roce_gid_equal(&gid, &path.dgid));
+	}
+}
+
+/* What a packet's addresses are written to has 16 bytes, and more is not written. */
+Test(gid, addresses_of_a_packet_fill_a_gid)
+{
+	for (unsigned v6 = 0; v6 < 2; v6++) {
+		static const uint8_t l3[ROCE_IPV6_BYTES];
+		const struct roce_pkt pkt = {.l3 = l3, .v6 = v6};
+		struct roce_gid gids[2];
+
+		memset(gids, 0xa5, sizeof(gids));
+		roce_pkt_src_gid(&pkt, &gids[0]);
+		cr_expect_eq(gids[0].raw[15], 0);
+		cr_expect_eq(gids[1].raw[0], 0xa5);
+		memset(gids, 0xa5, sizeof(gids));
+		roce_pkt_dst_gid(&pkt, &gids[0]);
+		cr_expect_eq(gids[0].raw[15], 0);
+		cr_expect_eq(gids[1].raw[0], 0xa5);
 	}
 }
