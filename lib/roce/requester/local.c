@@ -69,7 +69,7 @@ roce_local_run(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 			return false;
 		}
 		if (!local_execute(s, qp, w))
-			return true;
+			return false;
 		w->bits |= ROCE_WQB_ISSUED | ROCE_WQB_DUE;
 	}
 	qp->wq_tx = w->next;

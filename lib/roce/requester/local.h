@@ -16,7 +16,8 @@ roce_local_cost(uint8_t op)
 	return op == NDSH_OP_FAST_REGISTER ? ROCE_LOCAL_BUDGET / 2 : 1;
 }
 
-/* Carry out w, whose turn it is to be sent. False: it has to wait for requests before it. */
+/* Carry out w, whose turn it is to be sent. False: it failed, or has to wait for requests before
+ * it. */
 bool roce_local_run(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w);
 
 #endif

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "rigs/windows.h"
+#include "roce/requester/local.h"
 
 static unsigned
 mute_tap(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
@@ -115,6 +116,16 @@ Test(local, R_INV_04_told_behind_what_was_before)
 	pair_free(p);
 }
 
+static void
+bind_and_invalidate(struct pair *p, struct window *v, uint64_t first, uint64_t n)
+{
+	for (uint64_t i = first; i < first + n; i++)
+		if (i % 2 == 0)
+			window_bind(p, 0, i, v, WINDOW_RW);
+		else
+			window_invalidate(p, 0, i, v->token, 0);
+}
+
 /* More than a turn takes of them, with nothing else to wake the queue pair up. */
 Test(local, a_long_row_of_local_operations_is_done)
 {
@@ -201,4 +212,24 @@ Test(local, passed_over_when_requests_are_sent_again)
 		pair_expect(p, 1, i, NDSH_WC_SUCCESS);
 	pair_expect_none(p, 1);
 	window_pair_free(p, &v);
+}
+
+/* Whichever of a turn it is that fails: what is posted later is flushed, too. checks W-QP-02[2] */
+Test(local, W_QP_02_whichever_of_a_turn_fails)
+{
+	for (uint64_t good = 0; good < 2 * ROCE_LOCAL_BUDGET; good += 2) {
+		struct pair *p = window_pair();
+		struct window v = window_new(p);
+
+		bind_and_invalidate(p, &v, 0, good + 1);
+		window_bind(p, 0, good + 1, &v, WINDOW_RW); /* it is bound */
+		cr_assert(pair_run(p, PAIR_LONG));
+		for (uint64_t i = 0; i <= good; i++)
+			pair_expect(p, 1, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 1, good + 1, NDSH_WC_BIND_ERR);
+		pair_write(p, 1, 0, 100, 0, 0, 0, 0);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 1, 100, NDSH_WC_FLUSH_ERR);
+		window_pair_free(p, &v);
+	}
 }
