@@ -391,8 +391,7 @@ roce_req_timeout(struct roce_shard *s, struct roce_qp *qp)
 		return;
 	}
 	roce_qp_note(s, qp, ROCE_REC_TIMEOUT, qp->una_psn, qp->retry_left);
-	if (qp->backoff < 20)
-		qp->backoff++;
+	roce_retry_double(s, qp);
 	qp->tx_bits |= ROCE_TXB_LATE;
 	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
 	roce_req_go_back(s, qp);

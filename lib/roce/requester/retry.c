@@ -28,6 +28,13 @@ roce_retry_wait_ns(const struct roce_shard *s, const struct roce_qp *qp)
 	return ns < cap ? ns : cap;
 }
 
+void
+roce_retry_double(const struct roce_shard *s, struct roce_qp *qp)
+{
+	if (retry_uncapped_ns(s, qp) < ack_timeout_ns(qp))
+		qp->backoff++;
+}
+
 /*
  * SRTT is that of RFC 6298. A round trip that is far longer than those before leaves as much of the
  * doubling as four of its kind need.

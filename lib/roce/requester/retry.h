@@ -15,6 +15,8 @@
 
 /* How long to wait for a response before packets are sent again, in ns. */
 uint64_t roce_retry_wait_ns(const struct roce_shard *s, const struct roce_qp *qp);
+/* The next wait is twice as long, up to the Local Ack Timeout (W-TMR-07). */
+void roce_retry_double(const struct roce_shard *s, struct roce_qp *qp);
 /* The round trip that began with roce_rtt_begin() is over. */
 void roce_rtt_end(struct roce_shard *s, struct roce_qp *qp);
 /* The oldest packets are acknowledged, after a timeout or after a retry was charged. */

@@ -91,6 +91,40 @@ Test(retry_rtt, W_TMR_07_from_the_floor_to_the_timeout)
 	pair_free(p);
 }
 
+/* ... also when that takes hours. checks W-TMR-07[3] */
+Test(retry_rtt, W_TMR_07_doubled_up_to_the_longest_timeout)
+{
+	const uint64_t t_ns = UINT64_C(4096) << 31;
+	struct pair *p = pair_new(&(struct pair_opts){.timeout_code = 31, .retry = 255});
+
+	left.n = 0;
+	left.lost = true;
+	p->tap = note_times;
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	cr_assert(pair_run(p, 4 * t_ns));
+	pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
+	for (unsigned i = 1; i < left.n; i++)
+		gap_is(i, FLOOR << (i - 1));
+	cr_assert_gt((left.at_ns[left.n - 1] - left.at_ns[left.n - 2]) * 4, t_ns);
+	pair_free(p);
+}
+
+/* No round trip is ever measured, as the first copy of each request gets lost. The wait stays what
+ * was agreed, for ever. checks W-TMR-07[3,7] */
+Test(retry_rtt, W_TMR_07_no_longer_than_the_timeout)
+{
+	const uint64_t t_ns = UINT64_C(4096) << 12; /* 17 ms */
+	struct pair *p = pair_new(&(struct pair_opts){.timeout_code = 12});
+
+	p->tap = note_times;
+	for (unsigned i = 0; i < 300; i++) {
+		write_one_lost(p, FLOOR / 2);
+		cr_assert_eq(left.n, 2);
+		gap_is(1, i < 5 ? FLOOR << i : t_ns);
+	}
+	pair_free(p);
+}
+
 /* Four round trips where that is more than the floor. A packet that was sent twice tells nothing of
  * the round trip: its ACK ends the doubling once, that of the next such one does not. One that is
  * sent once does. checks W-TMR-07[2,4,7] */
