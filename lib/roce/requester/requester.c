@@ -65,7 +65,8 @@ req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 	return true;
 }
 
-/* Fetch the next descriptor from the send ring to the end of the requests in flight. */
+/* Fetch the next descriptor from the send ring to the end of the requests in flight. In RTS alone:
+ * before it and in ERR there is none to send then. */
 static struct roce_wqe *
 req_load(struct roce_shard *s, struct roce_qp *qp)
 {
@@ -105,8 +106,6 @@ req_next(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct roce_wqe *w = qp->wq_tx;
 
-	if (base_unlikely(qp->state != ROCE_QPS_RTS && qp->state != ROCE_QPS_SQD))
-		return NULL;
 	if (base_unlikely((qp->tx_bits & ROCE_TXB_RNR_WAIT) ||
 			  roce_psn_from(qp->tx_psn, qp->una_psn) >= s->window)) {
 		qp->tx_bits |= ROCE_TXB_BLOCKED;
@@ -361,7 +360,7 @@ roce_req_go_back(struct roce_shard *s, struct roce_qp *qp)
 	qp->wq_tx = qp->wq_head;
 	qp->tx_bits |= ROCE_TXB_BURST;
 	/* An ACK may now be for either packet with its PSN: no round trip can be measured. */
-	roce_tx_clear(qp, ROCE_TXB_RTT | ROCE_TXB_BLOCKED);
+	roce_tx_clear(qp, ROCE_TXB_RTT);
 	roce_tx_want(s, qp);
 }
 

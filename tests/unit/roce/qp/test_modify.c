@@ -255,6 +255,27 @@ Test(qp_modify, W_REQ_12_sqd_finishes_the_message_and_starts_none)
 	pair_free(p);
 }
 
+/* A client may post in RTR, and a turn comes for what the peer reads: no request leaves then. */
+Test(qp_modify, requests_wait_for_rts)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct roce_qp_attr a;
+
+	bring_to(p, ROCE_QPS_RTR);
+	pair_attr(p, 0, 0, &a);
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pair_read(p, 1, 0, 2, 0, 0, 8, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
+	cr_assert_eq(pair_count(p, 0)->tx_packets, 1, "the response");
+	cr_assert_eq(roce_qp_modify(p->side[0].shard, p->side[0].q[0].qp, p->now_ns, ROCE_QPS_RTS,
+			     TO_RTS, &a),
+		ROCE_MODIFY_OK);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_free(p);
+}
+
 #define DRAINED (1u << ROCE_EV_SQ_DRAINED)
 
 static enum roce_modify

@@ -176,3 +176,20 @@ Test(told, W_REQ_12_what_was_waiting_waits_on)
 		pair_free(p);
 	}
 }
+
+/* Its peer reads in SQD, so it has its turn then, with nothing of its own to send; what is posted
+ * in RTS leaves. checks W-REQ-12[3] */
+Test(told, W_REQ_12_a_turn_in_sqd_leaves_nothing_behind)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+
+	change(p, ROCE_QPS_SQD);
+	pair_read(p, 1, 0, 1, 0, 0, 8, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+	change(p, ROCE_QPS_RTS);
+	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
+	pair_free(p);
+}
