@@ -140,6 +140,7 @@ Test(fetch, a_breach_leaves_nothing_behind)
 		cr_assert_null(roce_wqe_fetch(s, qp));
 		cr_expect_eq(qp->state, ROCE_QPS_ERR);
 		cr_expect_eq(qp->reason, ROCE_REASON_CLIENT_BREACH);
+		cr_expect_eq(qp->syndrome, 0, "the peer has not said anything");
 		cr_expect_eq(s->usage.wqes, 0);
 		cr_expect_eq(s->exts_left, exts);
 		cr_expect_eq(s->count.client_breaches, 1);

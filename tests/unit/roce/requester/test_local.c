@@ -2,7 +2,7 @@
 /* Local operations of the send queue, for which nothing is sent: their order among the others. */
 #include <criterion/criterion.h>
 
-#include "rigs/windows.h"
+#include "rigs/fast.h"
 #include "roce/requester/local.h"
 
 static unsigned
@@ -116,6 +116,24 @@ Test(local, R_INV_04_told_behind_what_was_before)
 	pair_free(p);
 }
 
+/* Only the invalidation of a registration waits for what was sent before (W-FENCE-02), not the
+ * registration itself: what is behind it leaves at once. */
+Test(local, W_FENCE_02_a_registration_does_not_wait)
+{
+	struct pair *p = window_pair();
+	struct fast *f = fast_new(p, true);
+
+	pair_write(p, 1, 0, 1, 0, 0, 0, 0);
+	fast_register(p, 0, 2, f, 0, 1, 8, FAST_LOCAL | WINDOW_RW);
+	pair_write(p, 1, 0, 3, 0, 0, 0, 0);
+	pair_turn(p, 1);
+	cr_assert_eq(p->sent[1], 2);
+	cr_assert(pair_run(p, PAIR_LONG));
+	for (uint64_t i = 1; i <= 3; i++)
+		pair_expect(p, 1, i, NDSH_WC_SUCCESS);
+	fast_free(p, f);
+}
+
 static void
 bind_and_invalidate(struct pair *p, struct window *v, uint64_t first, uint64_t n)
 {
@@ -124,6 +142,65 @@ bind_and_invalidate(struct pair *p, struct window *v, uint64_t first, uint64_t n
 			window_bind(p, 0, i, v, WINDOW_RW);
 		else
 			window_invalidate(p, 0, i, v->token, 0);
+}
+
+/* Side 1's client has this many entries since it looked. */
+static unsigned
+told(struct pair *p)
+{
+	struct ndsh_cqe c;
+	unsigned n = 0;
+
+	while (pair_poll(p, 1, &c)) {
+		cr_assert_eq(c.status, NDSH_WC_SUCCESS);
+		n++;
+	}
+	return n;
+}
+
+/* A turn takes as many of them as it may, and fewer of those that have a list of pages. */
+Test(local, so_many_in_a_turn)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p);
+	struct fast *f = fast_new(p, true);
+	unsigned lists;
+
+	bind_and_invalidate(p, &v, 0, 4 * ROCE_LOCAL_BUDGET);
+	for (unsigned i = 0; i < 4; i++) {
+		pair_turn(p, 1);
+		cr_assert_eq(told(p), ROCE_LOCAL_BUDGET);
+	}
+	for (uint64_t i = 0; i < ROCE_LOCAL_BUDGET; i++) {
+		fast_register(p, 0, i, f, 0, 1, 8, FAST_LOCAL);
+		window_invalidate(p, 0, i, f->token, 0);
+	}
+	pair_turn(p, 1);
+	lists = told(p);
+	cr_assert(lists > 0 && lists <= ROCE_LOCAL_BUDGET / 4, "%u", lists);
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert_eq(lists + told(p), 2 * ROCE_LOCAL_BUDGET);
+	window_free(p, &v);
+	fast_free(p, f);
+}
+
+/* Its client rang once, behind the last of them, and nothing else wakes the queue pair up. */
+Test(local, a_long_row_is_done_for_one_doorbell)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p);
+	struct ndsh_qp_page *page = p->side[1].q[0].block;
+
+	p->now_ns += 1000000;
+	pair_turn(p, 1);
+	cr_assert_eq(page->sq_polled, 0, "idle for so long, it is not polled");
+	page->sq_polled = 1; /* so the rig does not ring */
+	bind_and_invalidate(p, &v, 0, 199);
+	page->sq_polled = 0;
+	bind_and_invalidate(p, &v, 199, 1);
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert_eq(told(p), 200);
+	window_pair_free(p, &v);
 }
 
 /* More than a turn takes of them, with nothing else to wake the queue pair up. */
@@ -211,6 +288,30 @@ Test(local, passed_over_when_requests_are_sent_again)
 	for (uint64_t i = 0; i < 30; i++)
 		pair_expect(p, 1, i, NDSH_WC_SUCCESS);
 	pair_expect_none(p, 1);
+	window_pair_free(p, &v);
+}
+
+/* ... however many there are: what stands before them and what stands behind are sent again
+ * together. checks W-TMR-03[1] */
+Test(local, passed_over_in_one_go)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p);
+	bool mute = true;
+
+	p->tap = mute_tap;
+	p->tap_ctx = &mute;
+	pair_write(p, 1, 0, 300, 0, 0, 0, 0);
+	bind_and_invalidate(p, &v, 0, 4 * ROCE_LOCAL_BUDGET);
+	pair_write(p, 1, 0, 301, 0, 0, 0, 0);
+	(void)pair_run(p, 500000);
+	cr_assert_eq(p->sent[1], 2);
+	(void)pair_run(p, 1000000);
+	cr_assert_eq(pair_count(p, 1)->timeouts, 1);
+	cr_assert_eq(p->sent[1], 4);
+	mute = false;
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert_eq(told(p), 4 * ROCE_LOCAL_BUDGET + 2);
 	window_pair_free(p, &v);
 }
 

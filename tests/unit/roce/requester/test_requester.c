@@ -41,6 +41,46 @@ Test(requester, W_REQ_04_packet_that_closes_the_window_and_first_of_a_retransmis
 	cr_assert_eq(watched.pkt[20].psn, 100);
 	cr_assert_eq(watched.pkt[20].opcode, ROCE_WRITE_FIRST);
 	cr_assert(watched.pkt[20].ackreq);
+	cr_assert_not(watched.pkt[21].ackreq, "the first of them only");
+	pair_free(p);
+}
+
+/* Each quarter, and on no packet between. checks W-REQ-04[6] */
+Test(requester, W_REQ_04_each_quarter_of_the_window_and_no_more)
+{
+	for (unsigned moved = 0; moved < 2; moved++) {
+		struct pair *p = watched_pair(
+			&(struct pair_opts){.mtu = MTU, .window = 64, .moved = moved}, true);
+		struct ndsh_sge sge =
+			moved ? pair_moved_sge(p, 0, 0, 200 * MTU) : pair_sge(p, 0, 0, 200 * MTU);
+
+		p->side[0].moves = 1; /* each packet waits for its data */
+		pair_post(p, 0, 0,
+			&(struct ndsh_swr){.context = 1,
+				.raddr = PAIR_VA,
+				.rkey = p->side[1].key,
+				.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)},
+			&sge, NULL);
+		for (unsigned i = 0; i < 100; i++)
+			pair_turn(p, 0);
+		cr_assert_eq(watched.n, 64);
+		for (unsigned i = 0; i < 64; i++)
+			cr_assert_eq(watched.pkt[i].ackreq, i % 16 == 15, "packet %u", i);
+		pair_free(p);
+	}
+}
+
+/* A window that is not four quarters: the packet that closes it asks, not the one before.
+ * checks W-REQ-04[3] */
+Test(requester, W_REQ_04_the_packet_that_closes_a_window_of_18)
+{
+	struct pair *p = watched_pair(&(struct pair_opts){.mtu = MTU, .window = 18}, true);
+
+	pair_write(p, 0, 0, 1, 0, 0, MTU * 100, 0);
+	pair_turn(p, 0);
+	cr_assert_eq(watched.n, 18);
+	cr_assert(watched.pkt[17].ackreq);
+	cr_assert_not(watched.pkt[16].ackreq);
 	pair_free(p);
 }
 

@@ -129,6 +129,27 @@ Test(retry, W_TMR_01_every_code)
 	}
 }
 
+/* A timeout costs a retry when that time has passed since the last answer, and not a nanosecond
+ * before. checks W-TMR-07[9] */
+Test(retry, W_TMR_07_at_least_the_agreed_timeout)
+{
+	for (unsigned passed = 0; passed < 2; passed++) {
+		struct pair *p =
+			watched_pair(&(struct pair_opts){.retry = 255, .timeout_code = 12}, true);
+
+		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+		pair_turn(p, 0);
+		p->now_ns += (UINT64_C(4096) << 12) - 1 + passed;
+		pair_turn(p, 0);
+		cr_assert_eq(pair_count(p, 0)->timeouts, 1);
+		if (passed)
+			pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
+		else
+			pair_expect_alive(p, 0, 0);
+		pair_free(p);
+	}
+}
+
 /* ---- from where ---- */
 
 #define MTU 256u
@@ -400,6 +421,35 @@ Test(retry, W_COMP_13_a_response_without_room_is_an_answer)
 	(void)pair_run(p, UINT64_C(2000000000));
 	pair_expect_alive(p, 0, 0);
 	cr_assert_geq(pair_count(p, 0)->timeouts, 50);
+	p->side[0].stalled = false;
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_free(p);
+}
+
+/* ... and the time from which a retry is charged begins anew with each of these answers: not even
+ * one more is needed. checks W-COMP-13[6] */
+Test(retry, W_COMP_13_a_response_without_room_renews_the_time)
+{
+	const uint64_t t_ns = UINT64_C(4096) << 16;
+	struct pair *p = pair_new(
+		&(struct pair_opts){.mtu = 4096, .moved = true, .retry = 255, .timeout_code = 16});
+	struct ndsh_sge to = pair_moved_sge(p, 0, 0, 4096);
+	struct ndsh_cqe c;
+
+	p->side[0].stalled = true;
+	do { /* until there is no room */
+		pair_post(p, 0, 0,
+			&(struct ndsh_swr){.context = 1,
+				.raddr = PAIR_VA,
+				.rkey = p->side[1].key,
+				.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, 0, 0)},
+			&to, NULL);
+		(void)pair_run(p, 100000);
+	} while (pair_poll(p, 0, &c));
+	(void)pair_run(p, 2 * t_ns);
+	pair_expect_alive(p, 0, 0);
+	cr_assert_geq(pair_count(p, 0)->timeouts, 5);
 	p->side[0].stalled = false;
 	cr_assert(pair_run(p, PAIR_LONG));
 	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);

@@ -178,6 +178,67 @@ Test(retry_rtt, W_TMR_07_one_round_trip_is_long)
 	pair_free(p);
 }
 
+/* Progress after timeouts that is a long round trip, too, leaves what that one leaves.
+ * checks W-TMR-07[7,8] */
+Test(retry_rtt, W_TMR_07_a_long_round_trip_after_a_timeout)
+{
+	struct pair *p = watched_pair(&(struct pair_opts){.timeout_code = 18}, true);
+
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	p->now_ns += 800000;
+	watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_ACK);
+	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+	(void)pair_run(p, 4 * 800000 + 100000);
+	cr_assert_eq(watched.n, 3, "sent twice");
+	pair_write(p, 0, 0, 3, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	p->now_ns += 6 * MS; /* for one that was sent once */
+	watched_answer(p, ROCE_ACK, WATCHED_PSN + 2, ROCE_SYN_ACK);
+	cr_assert_eq(watched.n, 4);
+	pair_write(p, 0, 0, 4, 0, 0, 8, 0);
+	(void)pair_run(p, 4 * 6 * MS);
+	cr_assert_eq(watched.n, 5);
+	pair_free(p);
+}
+
+/* Progress ends the doubling also of a queue pair that has more to send than its window takes.
+ * checks W-TMR-07[7] */
+Test(retry_rtt, W_TMR_07_progress_of_a_full_window)
+{
+	struct pair *p = watched_pair(
+		&(struct pair_opts){.mtu = 256, .window = 16, .timeout_code = 18}, true);
+	unsigned sent;
+
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_ACK);
+	pair_write(p, 0, 0, 2, 0, 0, 40 * 256, 0);
+	(void)pair_run(p, 4 * FLOOR);
+	cr_assert_eq(watched.n, 1 + 3 * 16);
+	watched_answer(p, ROCE_ACK, WATCHED_PSN + 1, ROCE_SYN_ACK);
+	sent = watched.n;
+	(void)pair_run(p, FLOOR + FLOOR / 4);
+	cr_assert_eq(watched.n, sent + 16);
+	pair_free(p);
+}
+
+/* One of more nanoseconds than 32 bits hold is no short one. */
+Test(retry_rtt, a_round_trip_of_seconds)
+{
+	struct pair *p = watched_pair(&(struct pair_opts){.timeout_code = 22}, true);
+
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	p->now_ns += (UINT64_C(1) << 32) + 1000; /* the lcore has been away */
+	watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_ACK);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+	(void)pair_run(p, 4000 * MS);
+	cr_assert_eq(watched.n, 2);
+	pair_free(p);
+}
+
 /* Only the packet that asks for an ACK begins a round trip: what left before it waits for it.
  * checks W-TMR-07[4] */
 Test(retry_rtt, W_TMR_07_a_round_trip_begins_with_the_ackreq)
