@@ -267,6 +267,67 @@ Test(keepalive, any_acknowledgement_is_an_answer)
 	}
 }
 
+static void
+answer(struct pair *p, uint8_t opcode, uint32_t psn, uint8_t syndrome)
+{
+	pair_inject(p, 0, 0,
+		&(struct roce_pkt){.opcode = opcode,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.qpn = roce_qp_num(p->side[0].q[0].qp),
+			.psn = psn & ROCE_PSN_MASK,
+			.syndrome = syndrome},
+		NULL);
+	pair_turn(p, 0);
+}
+
+/* Nothing else is, of what is older than the probe: it means nothing, and the probe is sent again.
+ * checks W-COMP-01[2,3] */
+Test(keepalive, nothing_else_is_an_answer)
+{
+	static const struct {
+		uint8_t opcode, syndrome;
+	} of[] = {{ROCE_ACK, ROCE_SYN_RNR | 1}, {ROCE_ACK, 0x40}, {ROCE_ACK, ROCE_SYN_NAK_SEQ},
+		{ROCE_ACK, ROCE_SYN_NAK_REM_ACCESS}, {ROCE_ACK, 0x80},
+		{ROCE_READ_RESP_ONLY, ROCE_SYN_ACK}, {ROCE_READ_RESP_MIDDLE, 0},
+		{ROCE_ATOMIC_ACK, ROCE_SYN_ACK}};
+
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct wire w = {.cut = true};
+		struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){0});
+
+		while (w.probes == 0)
+			pass(p, MS);
+		cr_assert_eq(w.probes, 1);
+		answer(p, of[i].opcode, w.last.psn - 1, of[i].syndrome);
+		cr_assert_eq(pair_count(p, 0)->rx_ghost_response, 1, "case %u", i);
+		pass(p, 2 * MS);
+		cr_assert_eq(w.probes, 2, "case %u", i);
+		pair_expect_alive(p, 0, 0);
+		pair_free(p);
+	}
+}
+
+/* Its answer is progress as any other: the only retry, which the probe took, is there again for the
+ * request behind it. checks W-COMP-13[1] */
+Test(keepalive, an_answer_gives_the_retries_back)
+{
+	const uint64_t t_ns = UINT64_C(4096) << 12;
+	struct wire w = {.cut = true};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){.retry = 1, .timeout_code = 12});
+
+	while (w.probes == 0)
+		pass(p, MS);
+	pass(p, 33 * MS);
+	answer(p, ROCE_ACK, w.last.psn - 1, ROCE_SYN_ACK);
+	pair_expect_alive(p, 0, 0);
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pass(p, t_ns * 3 / 2);
+	pair_expect_alive(p, 0, 0);
+	pass(p, t_ns * 3 / 2);
+	pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
+	pair_free(p);
+}
+
 /* A response to the READ whose last PSN the probe has comes once more, late: it is not one to the
  * probe, and no error of the peer. */
 Test(keepalive, late_responses_to_what_had_its_psn)
