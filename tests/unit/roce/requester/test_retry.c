@@ -150,6 +150,47 @@ Test(retry, W_TMR_07_at_least_the_agreed_timeout)
 	}
 }
 
+/* When all is acknowledged the timer ends: the next request has its own time, all of it. checks
+ * W-TMR-02[1] */
+Test(retry, W_TMR_02_nothing_outstanding_no_timer)
+{
+	struct pair *p = watched_pair(&(struct pair_opts){0}, true);
+
+	for (unsigned i = 0; i < 4; i++) {
+		pair_write(p, 0, 0, i, 0, 0, 8, 0);
+		pair_turn(p, 0);
+		(void)pair_run(p, FLOOR * 4 / 10);
+		watched_answer(p, ROCE_ACK, WATCHED_PSN + i, ROCE_SYN_ACK);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+		(void)pair_run(p, FLOOR * 4 / 10);
+	}
+	cr_assert_eq(watched.n, 4);
+	cr_assert_eq(pair_count(p, 0)->timeouts, 0);
+	pair_free(p);
+}
+
+/* What a NAK had sent again is waited for as anything that was sent, or not at all. checks
+ * W-TMR-07[2], W-TMR-01[2] */
+Test(retry, W_TMR_07_the_wait_behind_a_nak)
+{
+	for (unsigned none = 0; none < 2; none++) {
+		struct pair *p =
+			watched_pair(&(struct pair_opts){.timeout_code = none ? 255 : 12}, true);
+
+		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+		pair_turn(p, 0);
+		(void)pair_run(p, FLOOR * 8 / 10);
+		watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_NAK_SEQ);
+		cr_assert_eq(watched.n, 2);
+		(void)pair_run(p, FLOOR * 8 / 10);
+		cr_assert_eq(watched.n, 2);
+		(void)pair_run(p, FLOOR / 2);
+		cr_assert_eq(watched.n, none ? 2 : 3);
+		cr_assert_eq(pair_count(p, 0)->timeouts, none ? 0 : 1);
+		pair_free(p);
+	}
+}
+
 /* ---- from where ---- */
 
 #define MTU 256u
@@ -326,6 +367,25 @@ Test(retry, W_TMR_05_each_nak_with_progress_costs_one)
 	watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_NAK_SEQ);
 	watched_answer(p, ROCE_ACK, WATCHED_PSN + 1, ROCE_SYN_NAK_SEQ);
 	(void)pair_run(p, t_ns * 9 / 10);
+	pair_expect_alive(p, 0, 0);
+	(void)pair_run(p, t_ns);
+	pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
+	pair_free(p);
+}
+
+/* The only retry went for a NAK, and progress gives it back: the silence behind it lasts for two
+ * timeouts. checks W-COMP-13[1], W-TMR-05[2] */
+Test(retry, W_COMP_13_progress_gives_back_what_a_nak_cost)
+{
+	const uint64_t t_ns = UINT64_C(4096) << 12;
+	struct pair *p =
+		watched_pair(&(struct pair_opts){.mtu = MTU, .retry = 1, .timeout_code = 12}, true);
+
+	pair_write(p, 0, 0, 1, 0, 0, 3 * MTU, 0);
+	pair_turn(p, 0);
+	watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_NAK_SEQ);
+	watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_ACK);
+	(void)pair_run(p, t_ns * 19 / 10);
 	pair_expect_alive(p, 0, 0);
 	(void)pair_run(p, t_ns);
 	pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);

@@ -156,6 +156,30 @@ Test(retry_rnr, W_TMR_04_refusals_are_counted_for_themselves)
 	}
 }
 
+/* From the first refusal on, and not a nanosecond less. checks W-COMP-04[4], W-TMR-04[5] */
+Test(retry_rnr, W_COMP_04_the_time_after_which_a_send_is_given_up)
+{
+	for (unsigned early = 0; early < 2; early++) {
+		struct pair *p = watched_pair(
+			&(struct pair_opts){.rnr_retry = 7, .rnr_give_up_ms = 50}, true);
+		uint64_t first = p->now_ns;
+
+		pair_send(p, 0, 0, 1, 0, 8, 0);
+		pair_turn(p, 0);
+		watched_answer(p, ROCE_ACK, WATCHED_PSN, RNR);
+		(void)pair_run(p, 49 * MS);
+		p->now_ns = first + 50 * MS - early;
+		watched_answer(p, ROCE_ACK, WATCHED_PSN, RNR);
+		if (early) {
+			pair_expect_alive(p, 0, 0);
+		} else {
+			pair_expect(p, 0, 1, NDSH_WC_RNR_RETRY_EXC_ERR);
+			pair_expect_dead(p, 0, 0, ROCE_REASON_RNR_RETRY_EXC);
+		}
+		pair_free(p);
+	}
+}
+
 /* What timeouts doubled is the first wait again as soon as one try was answered at once. checks
  * W-TMR-07[5-7] */
 Test(retry_rnr, W_TMR_07_answered_refusals_end_the_doubling)

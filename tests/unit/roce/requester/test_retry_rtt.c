@@ -259,6 +259,28 @@ Test(retry_rtt, W_TMR_07_a_round_trip_begins_with_the_ackreq)
 	pair_free(p);
 }
 
+/* ... and the answer to one before it ends none: here the path is as long as the second one says.
+ * checks W-TMR-07[4,6] */
+Test(retry_rtt, W_TMR_07_a_round_trip_ends_with_its_own_answer)
+{
+	struct pair *p = watched_pair(&(struct pair_opts){.mtu = 256, .timeout_code = 18}, true);
+
+	pair_write(p, 0, 0, 1, 0, 0, 2 * 256, 0);
+	pair_turn(p, 0);
+	watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_ACK);
+	p->now_ns += FLOOR * 8 / 10;
+	watched_answer(p, ROCE_ACK, WATCHED_PSN + 1, ROCE_SYN_ACK);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	left.n = 0;
+	left.lost = true;
+	p->tap = note_times;
+	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+	(void)pair_run(p, 4 * FLOOR);
+	cr_assert_eq(left.n, 2);
+	gap_is(1, 4 * FLOOR * 8 / 10);
+	pair_free(p);
+}
+
 /* A refusal is an answer, too: the path is known before the first request is accepted. checks
  * W-TMR-07[6] */
 Test(retry_rtt, W_TMR_07_an_rnr_nak_ends_a_round_trip)
