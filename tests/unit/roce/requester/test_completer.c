@@ -195,6 +195,7 @@ Test(completer, W_COMP_04_a_sequence_nak_costs_a_retry)
 	watched_answer(p, ROCE_ACK, 100, ROCE_SYN_NAK_SEQ);
 	cr_assert(pair_poll(p, 0, &c));
 	cr_assert_eq(c.status, NDSH_WC_RETRY_EXC_ERR);
+	cr_assert_eq(c.syndrome, ROCE_SYN_NAK_SEQ, "that is what it died of");
 	pair_free(p);
 }
 

@@ -381,6 +381,25 @@ Test(completer_nak, W_TMR_06_what_ends_no_wait)
 	pair_free(p);
 }
 
+/* The READ waits, so what lies beyond it tells of no loss: it is asked for again when the wait is
+ * over. checks W-TMR-06[1] */
+Test(completer_nak, W_TMR_06_an_ack_beyond_a_read_that_waits)
+{
+	struct pair *p = read_begun(1, 7, 7);
+
+	watched_answer(p, ROCE_ACK, FIRST, RNR);
+	for (unsigned i = 0; i < 2; i++)
+		watched_answer(p, ROCE_ACK, read_psn(N), ROCE_SYN_ACK);
+	cr_assert_eq(pair_count(p, 0)->implied_nak, 0);
+	(void)pair_run(p, 10 * MS);
+	cr_assert_eq(watched.n, 3);
+	(void)pair_run(p, MS / 2);
+	cr_assert_eq(watched.n, 5);
+	asked_again(3, 1);
+	read_ends(p, 1);
+	pair_free(p);
+}
+
 /* Only a fatal NAK is the last word in a wait, too. checks W-COMP-04[1] */
 Test(completer_nak, W_COMP_04_a_fatal_nak_in_a_wait)
 {

@@ -138,6 +138,31 @@ change(struct pair *p, enum roce_qp_state state)
 	pair_turn(p, 0);
 }
 
+/* Of two requests the second can't be sent, as its key is none: when its turn comes, the queue pair
+ * is in error, and has not drained. checks W-QP-03[2], W-REQ-07[2] */
+Test(told, W_QP_03_an_error_is_not_the_end_of_draining)
+{
+	struct pair *p = watched_pair(&(struct pair_opts){0}, true);
+	struct ndsh_sge none = {.addr = PAIR_VA, .len = 8, .key = ~p->side[0].key};
+
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pair_post(p, 0, 0,
+		&(struct ndsh_swr){.context = 2,
+			.raddr = PAIR_VA,
+			.rkey = p->side[1].key,
+			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)},
+		&none, NULL);
+	pair_turn(p, 0);
+	cr_assert_eq(watched.n, 1);
+	change(p, ROCE_QPS_SQD);
+	watched_answer(p, ROCE_ACK, WATCHED_PSN, ROCE_SYN_ACK);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_LOC_PROT_ERR);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_LOCAL_PROT);
+	cr_assert_not(p->side[0].events & 1u << ROCE_EV_SQ_DRAINED);
+	pair_free(p);
+}
+
 /* What had to wait when SQD came, for an earlier READ, does not begin when that is answered; nor is
  * anything taken from the ring that is posted then. RTS resumes. checks W-REQ-12[1,3] */
 Test(told, W_REQ_12_what_was_waiting_waits_on)
