@@ -107,10 +107,9 @@ qp_progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 		return;
 	if ((qp->tx_bits & ROCE_TXB_RTT) && roce_psn_from(qp->rtt_psn, was) < advance)
 		roce_rtt_end(s, qp);
-	if (roce_psn_from(qp->tx_psn, was) < advance) { /* what is sent again had arrived */
+	/* What is sent again had arrived. Requests that ended took wq_tx along (request.h). */
+	if (roce_psn_from(qp->tx_psn, was) < advance)
 		qp->tx_psn = qp->una_psn;
-		qp->wq_tx = qp->wq_head;
-	}
 	if (base_unlikely(qp->tx_bits & (ROCE_TXB_CHARGED | ROCE_TXB_RNR_MET | ROCE_TXB_LATE)))
 		qp_renew_budgets(s, qp);
 	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
