@@ -21,6 +21,7 @@ Test(local, W_FENCE_02_local_operations_wait_to_be_told_not_to_be_done)
 {
 	struct pair *p = window_pair();
 	struct window v = window_new(p);
+	struct ndsh_cqe last;
 	bool mute = true;
 
 	p->tap = mute_tap;
@@ -36,8 +37,10 @@ Test(local, W_FENCE_02_local_operations_wait_to_be_told_not_to_be_done)
 	mute = false;
 	cr_assert(pair_run(p, PAIR_LONG));
 	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
-	cr_assert_eq(pair_expect(p, 1, 2, NDSH_WC_SUCCESS).syndrome, 0);
-	cr_assert_eq(pair_expect(p, 1, 5, NDSH_WC_SUCCESS).slot_count, 5);
+	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
+	last = pair_expect(p, 1, 5, NDSH_WC_SUCCESS);
+	cr_assert_eq(last.slot_count, 5);
+	cr_assert_eq(last.syndrome, 0);
 	pair_expect_none(p, 1);
 	cr_assert_eq(pair_count(p, 1)->requests_completed, 5);
 	cr_assert_eq(((struct ndsh_qp_page *)p->side[1].q[0].block)->sq_done, 5);
