@@ -3,7 +3,10 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "rigs/lone_shard.h"
+#include "roce/qp/qp.h"
 #include "roce/shard/qpn.h"
+#include "roce/shard/shard.h"
 
 Test(qpn, the_permutation_of_numbers_is_one)
 {
@@ -84,4 +87,55 @@ Test(qpn, each_bit_of_the_secret_counts)
 			same += roce_qpn_make(&key, 0, 1, i) == roce_qpn_make(&changed, 0, 1, i);
 		cr_assert_lt(same, 4, "bit %u", bit);
 	}
+}
+
+/* A factor and an addend for each round, and nothing behind them. */
+Test(qpn, the_key_ends_where_it_ends)
+{
+	const uint64_t secret[2] = {1, 2};
+	struct {
+		struct roce_qpn_key key;
+		uint64_t behind[2];
+	} k = {.behind = {3, 4}};
+
+	roce_qpn_key_init(&k.key, secret);
+	cr_assert_eq(k.behind[0], 3);
+	cr_assert_eq(k.behind[1], 4);
+}
+
+/* A number that leads beyond the table is of no queue pair, whatever lies there. */
+Test(qpn, a_number_beyond_the_table)
+{
+	struct roce_shard_cfg cfg = lone_config();
+	struct roce_shard *s;
+
+	cfg.max_qps = 8;
+	cfg.max_mrs = 4096; /* which lie behind the queue pairs */
+	s = lone_shard_new(&cfg);
+	for (uint32_t index = cfg.max_qps; index < cfg.max_qps + 4; index++) {
+		uint32_t qpn = roce_qpn_make(&s->qpn_key, cfg.shard_id, 0, index);
+
+		s->qps[index].qpn = qpn;
+		cr_assert_null(roce_qp_find(s, qpn), "index %u", index);
+	}
+	free(s);
+}
+
+/* Number 0 is of no queue pair of ours; a place without one has that number. */
+Test(qpn, number_0)
+{
+	struct roce_shard_cfg cfg = lone_config();
+	bool met = false;
+
+	cfg.max_qps = 4096;
+	for (uint64_t n = 0; n < 512; n++) {
+		struct roce_shard *s;
+
+		cfg.secret[0] = n;
+		s = lone_shard_new(&cfg);
+		met |= roce_place_index(roce_qpn_place(&s->qpn_key, 0)) < cfg.max_qps;
+		cr_assert_null(roce_qp_find(s, 0));
+		free(s);
+	}
+	cr_assert(met, "the number led to a place in none of them");
 }

@@ -8,24 +8,32 @@
 
 Test(shard, configurations_out_of_range)
 {
-#define REFUSED(field, value)                                                                      \
+#define IS_TAKEN(field, value, taken)                                                              \
 	do {                                                                                       \
 		struct roce_shard_cfg c = lone_config();                                           \
 		c.field = value;                                                                   \
-		cr_assert_eq(roce_shard_bytes(&c), 0, #field " " #value);                          \
+		cr_assert_eq(roce_shard_bytes(&c) != 0, taken, #field " " #value);                 \
 	} while (0)
-	REFUSED(shard_id, 8);
-	REFUSED(max_qps, 0);
-	REFUSED(max_qps, 131073);
-	REFUSED(max_mrs, 262145);
-	REFUSED(max_cqs, 0);
-	REFUSED(max_pds, 0);
-	REFUSED(max_wqes, 15);
-	REFUSED(max_wqes, 4194305);
-	REFUSED(rto_floor_ns, 99999);
-	REFUSED(window, 15);
-	REFUSED(window, 4097);
-#undef REFUSED
+#define RANGE(field, from, to)                                                                     \
+	do {                                                                                       \
+		IS_TAKEN(field, from, true);                                                       \
+		IS_TAKEN(field, to, true);                                                         \
+		IS_TAKEN(field, (to) + 1, false);                                                  \
+		if ((from) > 0)                                                                    \
+			IS_TAKEN(field, (from)-1, false);                                          \
+	} while (0)
+	RANGE(shard_id, 0, 7);
+	RANGE(max_qps, 1, 131072);
+	RANGE(max_mrs, 1, 262144);
+	RANGE(max_cqs, 1, 1048576);
+	RANGE(max_pds, 1, 1048576);
+	RANGE(max_srqs, 0, 1048576);
+	RANGE(max_wqes, 16, 4194304);
+	RANGE(window, 16, 4096);
+	IS_TAKEN(rto_floor_ns, 100000, true);
+	IS_TAKEN(rto_floor_ns, 99999, false);
+#undef RANGE
+#undef IS_TAKEN
 }
 
 /* What limits.* of the configuration allows at most (doc/config.md), and at least. */

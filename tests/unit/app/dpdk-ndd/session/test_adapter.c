@@ -58,7 +58,7 @@ Test(adapter, nothing_but_a_count_comes_by_the_wake_fd)
 
 	cr_assert(eq(i32, open_at(r, NDD_RIG_IP, NDSH_PLACE_ANY, 0, &reply, &s), NDSH_OK));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->lcore->wake_fd);
-	cr_assert(gt(int, (int)readlink(path, target, sizeof(target) - 1), 0));
+	cr_assert_gt(readlink(path, target, sizeof(target) - 1), 0);
 	cr_expect(eq(str, target, "anon_inode:[eventfd]"));
 }
 
