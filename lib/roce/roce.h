@@ -284,7 +284,7 @@ struct roce_extent {
 	uint64_t regions; /* registered by the admin ring, that lie in it (mem/admin.h) */
 };
 struct roce_arena {
-	const struct roce_extent *extent;
+	struct roce_extent *extent;
 	uint32_t count;
 };
 struct roce_frmr_cfg {

@@ -77,19 +77,10 @@ roce_admin_add_range(struct roce_admin *a, uint64_t va, uint64_t bytes, void *ho
 	return true;
 }
 
-/* The range that holds all of [va, va+bytes), or NULL. */
-static struct roce_extent *
-range_around(struct roce_admin *a, uint64_t va, uint64_t bytes)
-{
-	const struct roce_extent *e = roce_arena_find(&a->arena, va, bytes);
-
-	return e == NULL ? NULL : &a->range[e - a->range];
-}
-
 bool
 roce_admin_remove_range(struct roce_admin *a, uint64_t va)
 {
-	struct roce_extent *r = range_around(a, va, 1);
+	struct roce_extent *r = roce_arena_find(&a->arena, va, 1);
 	uint32_t at;
 
 	if (r == NULL || r->va != va)
@@ -130,7 +121,7 @@ static enum ndsh_admin_status
 register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q,
 	bool moved, uint32_t *token)
 {
-	struct roce_extent *range = moved ? NULL : range_around(a, q->va, q->bytes);
+	struct roce_extent *range = moved ? NULL : roce_arena_find(&a->arena, q->va, q->bytes);
 	uint32_t pd = pd_of(a, q->pd);
 	struct roce_mr *mr;
 
@@ -159,7 +150,7 @@ static bool
 region_drop(struct roce_shard *s, struct roce_admin *a, struct roce_mr *mr)
 {
 	bool moved = mr->rights != 0;
-	struct roce_extent *range = moved ? NULL : range_around(a, mr->va, 1);
+	struct roce_extent *range = moved ? NULL : roce_arena_find(&a->arena, mr->va, 1);
 
 	if (!roce_mr_deregister(s, mr))
 		return false;
@@ -203,12 +194,10 @@ unsigned
 roce_admin_serve(struct roce_shard *s, struct roce_admin *a, unsigned budget)
 {
 	struct ndsh_admin_request q;
-	unsigned n = 0;
+	unsigned n;
 
-	while (n < budget && a->cq != NULL && ndsh_admin_fetch(&a->ring, &q)) {
+	for (n = 0; n < budget && a->cq != NULL && ndsh_admin_fetch(&a->ring, &q); n++)
 		admin_execute(s, a, &q);
-		n++;
-	}
 	return n;
 }
 

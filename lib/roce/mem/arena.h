@@ -26,16 +26,16 @@ roce_arena_above(const struct roce_arena *a, uint64_t va)
 }
 
 /* The extent that all of the client's [va, va+bytes) lies in, or NULL. */
-static inline const struct roce_extent *
+static inline struct roce_extent *
 roce_arena_find(const struct roce_arena *a, uint64_t va, uint64_t bytes)
 {
 	uint32_t above = roce_arena_above(a, va);
-	const struct roce_extent *e;
+	struct roce_extent *e;
 
 	if (above == 0)
 		return NULL;
 	e = &a->extent[above - 1];
-	if (va - e->va > e->bytes || bytes > e->bytes - (va - e->va))
+	if (bytes > e->bytes || va - e->va > e->bytes - bytes)
 		return NULL;
 	return e;
 }

@@ -170,7 +170,7 @@ fast_permits(const struct roce_mr *mr, uint32_t key, uint64_t va, uint64_t bytes
 	uint64_t off = va - mr->va; /* below: huge */
 
 	return key == ((right & LOCAL) != 0 ? mr->fr->local_key : mr->key) &&
-	       (mr->rights & right) == right && off <= mr->bytes && bytes <= mr->bytes - off;
+	       (mr->rights & right) == right && bytes <= mr->bytes && off <= mr->bytes - bytes;
 }
 
 bool
@@ -192,6 +192,7 @@ roce_frmr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, ui
 	uint32_t *bytes, uint32_t right)
 {
 	const struct roce_mr *mr = roce_mr_slot(s, key);
+	uint32_t left; /* of the first page */
 	uint64_t at;
 
 	if (!roce_frmr_permits(s, qp, key, va, *bytes, right))
@@ -199,7 +200,8 @@ roce_frmr_piece(struct roce_shard *s, const struct roce_qp *qp, uint32_t key, ui
 	if (mr->kind == ROCE_MR_ARENA)
 		return arena_at(mr->arena, va, *bytes);
 	at = va - mr->va + mr->va % PAGE; /* counted from the start of the first page */
-	if (*bytes > PAGE - at % PAGE)
-		*bytes = (uint32_t)(PAGE - at % PAGE);
+	left = (uint32_t)(PAGE - at % PAGE);
+	if (*bytes > left)
+		*bytes = left;
 	return arena_at(mr->fr->arena, mr->fr->page[at / PAGE] + at % PAGE, *bytes);
 }
