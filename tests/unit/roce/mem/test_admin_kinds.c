@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Admin ring: regions are all that it ends, and only those that no window is bound to. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdlib.h>
+
+#include "rigs/admin_bench.h"
+#include "roce/mem/fast_register.h"
+#include "roce/mem/mr.h"
+#include "roce/mem/mw.h"
+#include "roce/qp/qp.h"
+#include "roce/queue/wqe.h"
+#include "roce/shard/shard.h"
+
+#define VA admin_bench_va(0)
+
+/* One of each kind, in client 0's domain, and what opens it. */
+struct kinds {
+	struct roce_qp qp;
+	struct roce_mr *mw, *fr, *arena;
+	uint32_t region, window, fast, privileged;
+	struct roce_frmr *fast_mem;
+	uint64_t lists[NDSH_FRMR_LISTS];
+};
+
+static void
+window_make(struct admin_bench *b, struct kinds *k)
+{
+	uint32_t slot;
+	uint64_t secret;
+
+	k->mw = roce_mw_create(b->s, k->qp.pd, &slot, &secret);
+	k->window = ndsh_window_token(slot, secret, 1);
+	cr_assert(eq(int,
+		roce_mw_bind(b->s, &k->qp,
+			&(struct roce_wqe){.op = NDSH_OP_BIND,
+				.rkey = k->window,
+				.raddr = VA,
+				.bind = {.bytes = 64,
+					.access = NDSH_ACCESS_REMOTE_READ,
+					.region = k->region,
+					.generation = 1}}),
+		ROCE_BIND_OK));
+}
+
+static void
+fast_make(struct admin_bench *b, struct kinds *k)
+{
+	uint32_t slot;
+	uint64_t secret;
+
+	k->lists[0] = VA;
+	k->fast_mem = calloc(1, roce_frmr_bytes(1));
+	k->fr = roce_frmr_create(b->s,
+		&(struct roce_frmr_cfg){.pd = k->qp.pd,
+			.max_pages = 1,
+			.arena = &b->c[0]->admin->arena,
+			.lists = k->lists},
+		k->fast_mem, &slot, &secret);
+	k->fast = ndsh_window_token(slot, secret, 1);
+	cr_assert(eq(int,
+		roce_frmr_register(b->s, &k->qp,
+			&(struct roce_wqe){.op = NDSH_OP_FAST_REGISTER,
+				.rkey = k->fast,
+				.frmr = {.bytes = 64, .pages = 1, .generation = 1}}),
+		ROCE_FRMR_OK));
+}
+
+static void
+kinds_make(struct admin_bench *b, struct kinds *k)
+{
+	*k = (struct kinds){.qp = {.pd = b->c[0]->pd, .qpn = 5, .windows = ROCE_NONE}};
+	k->region = admin_bench_register(b, 0, VA, 4096, ADMIN_RIGHTS).data;
+	window_make(b, k);
+	fast_make(b, k);
+	k->arena = roce_arena_open(b->s, k->qp.pd, &b->c[0]->admin->arena);
+	k->privileged = roce_mr_key(k->arena);
+}
+
+static void
+kinds_end(struct admin_bench *b, struct kinds *k)
+{
+	roce_arena_close(b->s, k->arena);
+	roce_frmr_destroy(b->s, k->fr);
+	roce_mw_unbind_all(b->s, &k->qp);
+	roce_mw_destroy(b->s, k->mw);
+	free(k->fast_mem);
+}
+
+/* All but the region. */
+static void
+expect_others_as_they_were(struct admin_bench *b, struct kinds *k)
+{
+	const uint32_t read = ROCE_ACCESS_LOCAL_READ;
+
+	cr_expect(eq(u32, admin_bench_used(b), 4));
+	cr_expect(roce_mr_permits(b->s, &k->qp, k->window, VA, 64, NDSH_ACCESS_REMOTE_READ));
+	cr_expect(ne(ptr, roce_frmr_of_local(b->s, &k->qp, k->fr->fr->local_key), NULL));
+	cr_expect(roce_mr_permits(b->s, &k->qp, k->privileged, VA, ADMIN_BYTES, read));
+}
+
+Test(admin_kinds, what_is_no_region_is_not_deregistered)
+{
+	struct admin_bench *b = admin_bench_new(ADMIN_MRS, ADMIN_MRS);
+	struct kinds k;
+
+	kinds_make(b, &k);
+	cr_expect(eq(int, admin_bench_deregister(b, 0, k.window), NDSH_ADMIN_BAD));
+	cr_expect(eq(int, admin_bench_deregister(b, 0, k.fast), NDSH_ADMIN_BAD));
+	cr_expect(eq(int, admin_bench_deregister(b, 0, k.privileged), NDSH_ADMIN_BAD));
+	expect_others_as_they_were(b, &k);
+	kinds_end(b, &k);
+	admin_bench_free(b);
+}
+
+/* checks R-MR-06[1], W-MEM-03[1] */
+Test(admin_kinds, a_region_with_a_window_stays)
+{
+	struct admin_bench *b = admin_bench_new(ADMIN_MRS, ADMIN_MRS);
+	struct kinds k;
+
+	kinds_make(b, &k);
+	for (unsigned i = 0; i < 3; i++)
+		cr_expect(eq(int, admin_bench_deregister(b, 0, k.region), NDSH_ADMIN_BUSY));
+	cr_expect(eq(ptr, admin_bench_opens(b, 0, k.region, VA + 4095), b->c[0]->memory + 4095));
+	cr_expect(not(roce_admin_remove_range(b->c[0]->admin, VA)), "the region lies there");
+	expect_others_as_they_were(b, &k);
+	kinds_end(b, &k);
+	cr_expect(eq(int, admin_bench_deregister(b, 0, k.region), NDSH_ADMIN_OK));
+	cr_expect(roce_admin_remove_range(b->c[0]->admin, VA));
+	admin_bench_free(b);
+}
+
+/* The end of a session: windows have ended before, other kinds are ended by what holds them. */
+Test(admin_kinds, a_purge_ends_regions_alone)
+{
+	struct admin_bench *b = admin_bench_new(ADMIN_MRS, ADMIN_MRS);
+	uint32_t pos = 0;
+	struct kinds k;
+
+	kinds_make(b, &k);
+	roce_mw_unbind_all(b->s, &k.qp);
+	cr_expect(roce_admin_purge(b->s, b->c[0]->admin, admin_bench_handle(0), &pos));
+	cr_expect(eq(u32, admin_bench_used(b), 3));
+	cr_expect(eq(ptr, admin_bench_opens(b, 0, k.region, VA), NULL));
+	cr_expect(ne(ptr, roce_frmr_of_local(b->s, &k.qp, k.fr->fr->local_key), NULL));
+	cr_expect(roce_mr_permits(
+		b->s, &k.qp, k.privileged, VA, ADMIN_BYTES, ROCE_ACCESS_LOCAL_READ));
+	kinds_end(b, &k);
+	admin_bench_free(b);
+}
+
+/* Slots that are free are of no domain either. */
+Test(admin_kinds, a_purge_of_no_domain_ends_nothing)
+{
+	struct admin_bench *b = admin_bench_new(ADMIN_MRS, ADMIN_MRS);
+	uint32_t token = admin_bench_register(b, 0, VA, 64, ADMIN_RIGHTS).data, pos = 0;
+
+	cr_expect(roce_admin_purge(b->s, b->c[0]->admin, admin_bench_handle(1), &pos));
+	cr_expect(ne(ptr, admin_bench_opens(b, 0, token, VA), NULL));
+	cr_expect(eq(u32, admin_bench_used(b), 1));
+	admin_bench_free(b);
+}
+
+/* How many calls the purge of a full table takes. */
+static unsigned
+purge_calls(uint32_t mrs)
+{
+	struct admin_bench *b = admin_bench_new(mrs, mrs);
+	uint32_t pos = 0, before;
+	unsigned calls = 0;
+	bool done;
+
+	for (uint32_t i = 0; i < mrs; i++)
+		cr_assert(eq(int, admin_bench_register(b, 0, VA, 64, 0).status, NDSH_ADMIN_OK));
+	do {
+		before = pos;
+		done = roce_admin_purge(b->s, b->c[0]->admin, admin_bench_handle(0), &pos);
+		calls++;
+		cr_assert(done || pos > before);
+		cr_assert(pos <= mrs, "nothing lies behind the table");
+		cr_assert(eq(u32, admin_bench_used(b), mrs - pos));
+	} while (!done);
+	cr_expect(zero(u32, admin_bench_used(b)));
+	admin_bench_free(b);
+	return calls;
+}
+
+/* A part of a large table per call, so that packets come in between; every slot of any table. */
+Test(admin_kinds, a_purge_takes_a_part_per_call)
+{
+	const uint32_t sizes[] = {1, 2, 4095, 4096, 4097, 8191, 8192, 8193};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		cr_expect(ge(uint, purge_calls(sizes[i]), 1));
+	cr_expect(ge(uint, purge_calls(40000), 5));
+}
