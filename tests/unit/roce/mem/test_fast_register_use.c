@@ -316,6 +316,7 @@ Test(fast_use, R_FR_08_reads_and_writes_the_owners_memory)
 	struct fast *f = fast_new(p, true);
 	struct roce_mr *key = open_arena(p, f);
 	uint32_t token = roce_mr_key(key);
+	uint64_t sent;
 
 	memset(f->extent[1].host + 77, 0x5a, 5000);
 	pair_recv(p, 0, 0, 9, 0, 8192);
@@ -329,10 +330,12 @@ Test(fast_use, R_FR_08_reads_and_writes_the_owners_memory)
 	cr_assert(pair_run(p, PAIR_LONG));
 	pair_expect(p, 1, 3, NDSH_WC_SUCCESS);
 	cr_assert_arr_eq(p->side[0].arena, f->extent[0].host + FAST_EXTENT - 5000, 5000);
-	/* One byte beyond what is shared. */
+	/* One byte beyond what is shared: it is not even asked for. */
+	sent = p->sent[1];
 	post_sge(p, 0, 4, NDSH_OP_READ, token, f->extent[0].va + FAST_EXTENT - 5000, 5001);
 	cr_assert(pair_run(p, PAIR_LONG));
 	pair_expect(p, 1, 4, NDSH_WC_LOC_PROT_ERR);
+	cr_assert_eq(p->sent[1], sent);
 	roce_arena_close(p->side[1].shard, key);
 	fast_free(p, f);
 }
