@@ -121,7 +121,7 @@ static enum ndsh_admin_status
 register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admin_request *q,
 	bool moved, uint32_t *token)
 {
-	struct roce_extent *range = moved ? NULL : roce_arena_find(&a->arena, q->va, q->bytes);
+	struct roce_extent *range = roce_arena_find(&a->arena, q->va, q->bytes);
 	uint32_t pd = pd_of(a, q->pd);
 	struct roce_mr *mr;
 
@@ -150,7 +150,7 @@ static bool
 region_drop(struct roce_shard *s, struct roce_admin *a, struct roce_mr *mr)
 {
 	bool moved = mr->rights != 0;
-	struct roce_extent *range = moved ? NULL : roce_arena_find(&a->arena, mr->va, 1);
+	struct roce_extent *range = roce_arena_find(&a->arena, mr->va, 1);
 
 	if (!roce_mr_deregister(s, mr))
 		return false;

@@ -310,10 +310,11 @@ Test(fast_register, memory_that_is_gone)
 /* checks W-RESP-13: a message whose last byte is outside is refused with its first packet. */
 Test(fast_register, W_RESP_13_the_whole_length)
 {
-	for (uint32_t over = 0; over < 2; over++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		struct pair *p = window_pair();
 		struct fast *f = fast_ready(p, FAST_LOCAL | WINDOW_RW);
-		const uint32_t mtu = p->opts.mtu, at = FAST_PAGES * FAST_PAGE - 2 * mtu;
+		const uint32_t mtu = p->opts.mtu, over = i & 1,
+			       at = i & 2 ? 0 : BYTES_ALL - 2 * mtu;
 		const uint8_t payload[ROCE_MTU_MAX] = {0x77};
 
 		*fast_byte(p, f, 0, at) = 0;
@@ -324,7 +325,7 @@ Test(fast_register, W_RESP_13_the_whole_length)
 				.psn = p->opts.sq_psn[0],
 				.va = FAST_BASE + at,
 				.rkey = f->token,
-				.dma_bytes = 2 * mtu + over,
+				.dma_bytes = BYTES_ALL - at + over,
 				.payload_bytes = mtu},
 			payload);
 		pair_turn(p, 1);
