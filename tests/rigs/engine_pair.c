@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rigs/engine_pair.h"
+#include "roce/mem/mover.h"
 
 #define TIMER_BUDGET 64u
 #define BURST	     32u
@@ -246,8 +247,11 @@ side_free(struct pair *p, struct pair_side *d)
 		roce_mr_deregister(d->shard, d->mr);
 	if (d->moved_mr != NULL)
 		roce_mr_deregister(d->shard, d->moved_mr);
-	if (d->mover != NULL)
+	if (d->mover != NULL) {
+		need(d->mover->slots == NDSH_MOVER_SLOTS && d->mover->waiters == 0,
+			"slots of the mover are taken, or waited for");
 		need(roce_mover_destroy(d->shard, d->mover), "mover in use");
+	}
 	if (d->srq != NULL)
 		need(roce_srq_destroy(d->shard, d->srq), "shared receive queue in use");
 	need(roce_pd_destroy(d->shard, d->pd), "PD in use");

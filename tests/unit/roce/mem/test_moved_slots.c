@@ -52,6 +52,18 @@ settle(struct pair *p)
 		idle = pair_turn(p, 0) > 0 ? 0 : idle + 1;
 }
 
+/* The next completion of queue pair i: those of the others don't matter. */
+static void
+expect_of(struct pair *p, unsigned i)
+{
+	struct ndsh_cqe c = {0};
+
+	do
+		cr_assert(pair_poll(p, 0, &c), "no completion of queue pair %u", i);
+	while (c.qp != i);
+	cr_assert_eq(c.status, NDSH_WC_SUCCESS, "status %u", c.status);
+}
+
 /* Nothing arrives; how many packets of each queue pair left. */
 static unsigned
 swallow(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
@@ -111,5 +123,126 @@ Test(moved_slots, a_slot_that_is_given_back_wakes_who_waits_for_one)
 	for (unsigned i = 0; i < HOLDERS; i++)
 		cr_assert_eq(left[i], 2 + PACKETS, "queue pair %u sent %u", i, left[i]);
 	cr_assert_eq(left[HOLDERS], 1);
+	pair_free(p);
+}
+
+/* What was asked for once more, to be sent again, is not needed when the ACK comes after all: a
+ * queue pair that has nothing to send keeps nothing from the others. */
+Test(moved_slots, a_late_ack_frees_what_was_to_be_sent_again)
+{
+	struct pair *p = holders_new(0);
+	unsigned left[HOLDERS + 1] = {0};
+
+	p->tap = swallow;
+	p->tap_ctx = left;
+	p->side[0].stalled = false;
+	for (unsigned i = 0; i < HOLDERS; i++)
+		post(p, i, NDSH_OP_WRITE, PACKETS * MTU);
+	settle(p);
+	p->side[0].stalled = true;
+	p->now_ns += 100000000; /* all of them time out */
+	settle(p);
+	cr_assert_eq(p->side[0].mover->slots, 0);
+	for (unsigned i = 0; i < HOLDERS; i++)
+		peer_says(p, i, ROCE_SYN_ACK, PACKETS - 1);
+	p->side[0].stalled = false;
+	settle(p);
+	for (unsigned i = 0; i < HOLDERS; i++) {
+		cr_assert_eq(left[i], PACKETS);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+	}
+	post(p, HOLDERS, NDSH_OP_WRITE, MTU);
+	settle(p);
+	cr_assert_eq(left[HOLDERS], 1);
+	pair_free(p);
+}
+
+/* Queue pairs that come to their end, or begin anew, while they have asked for packets leave the
+ * slots to the others: those of requests at side 0, those of responses at side 1. */
+static void
+holders_end(unsigned side, enum roce_qp_state to)
+{
+	struct pair *p = holders_new(side);
+
+	for (unsigned i = 0; i < HOLDERS; i++)
+		post(p, i, side == 0 ? NDSH_OP_WRITE : NDSH_OP_READ, PACKETS * MTU);
+	(void)pair_run(p, 100000);
+	cr_assert_eq(p->side[side].mover->slots, 0);
+	for (unsigned i = 0; i < 2 * HOLDERS; i++)
+		cr_assert_eq(roce_qp_modify(p->side[i % 2].shard, p->side[i % 2].q[i / 2].qp,
+				     p->now_ns, to, 0, NULL),
+			ROCE_MODIFY_OK);
+	p->side[side].stalled = false;
+	post(p, HOLDERS, side == 0 ? NDSH_OP_WRITE : NDSH_OP_READ, PACKETS * MTU);
+	cr_assert(pair_run(p, PAIR_LONG));
+	expect_of(p, HOLDERS);
+	pair_free(p);
+}
+
+Test(moved_slots, those_that_begin_anew_leave_theirs)
+{
+	for (unsigned side = 0; side < 2; side++)
+		holders_end(side, ROCE_QPS_RESET);
+}
+
+/* Each packet is fetched once, and no client is asked for more than is sent. */
+Test(moved_slots, each_packet_is_fetched_once)
+{
+	for (unsigned side = 0; side < 2; side++) {
+		struct pair *p = holders_new(side);
+
+		p->side[side].stalled = false;
+		post(p, 0, side == 0 ? NDSH_OP_WRITE : NDSH_OP_READ, 3 * PACKETS * MTU);
+		cr_assert(pair_run(p, PAIR_LONG));
+		expect_of(p, 0);
+		cr_assert_eq(p->side[side].client.reader.taken, 3 * PACKETS);
+		pair_free(p);
+	}
+}
+
+#define PIECES 16u
+#define FILL   (NDSH_MOVER_DEPTH / PIECES) /* so many queue pairs fill the queue of commands */
+
+/* A packet in as many pieces as there may be, which are orders each. */
+static void
+post_pieces(struct pair *p, unsigned i)
+{
+	struct ndsh_sge sge[PIECES];
+
+	for (uint32_t k = 0; k < PIECES; k++) {
+		sge[k] = pair_moved_sge(p, 0, i * 2 * PIECES + 2 * k, 1);
+		p->side[0].moved[i * 2 * PIECES + 2 * k] = (uint8_t)(1 + i + k);
+	}
+	pair_post(p, 0, i,
+		&(struct ndsh_swr){.context = i,
+			.raddr = PAIR_VA + i * PIECES,
+			.rkey = p->side[1].key,
+			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, PIECES, 0, 0)},
+		sge, NULL);
+}
+
+/* The queue of commands to a client that moves nothing is filled to its end, and never overruns:
+ * who finds it full has its turn later. */
+Test(moved_slots, the_queue_is_full)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .qps = FILL + 2, .moved = true});
+	const struct ndsh_cq_page *page = p->side[0].client.reader.page;
+
+	p->side[0].stalled = true;
+	for (unsigned i = 0; i < FILL + 2; i++)
+		post_pieces(p, i);
+	(void)pair_run(p, 100000);
+	cr_assert_eq(page->produced, NDSH_MOVER_DEPTH);
+	cr_assert_eq(page->fault, NDSH_CQ_OK);
+	p->side[0].stalled = false;
+	cr_assert(pair_run(p, PAIR_LONG));
+	for (unsigned i = 0; i < FILL + 2; i++) {
+		struct ndsh_cqe c;
+
+		cr_assert(pair_poll(p, 0, &c));
+		cr_assert_eq(c.status, NDSH_WC_SUCCESS);
+		for (unsigned k = 0; k < PIECES; k++)
+			cr_assert_eq(p->side[1].arena[i * PIECES + k], (uint8_t)(1 + i + k));
+	}
 	pair_free(p);
 }
