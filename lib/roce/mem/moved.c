@@ -108,16 +108,13 @@ roce_moved_idle(struct roce_shard *s, struct roce_qp *qp, bool response)
 }
 
 void
-roce_moved_put_back(struct roce_shard *s, struct roce_qp *qp)
+roce_moved_put_back(struct roce_qp *qp)
 {
 	struct roce_moved *moved = qp->moved;
 
 	if (moved == NULL)
 		return;
 	wait_no_more(moved);
-	fetch_drop(s, moved->mover, &moved->request);
-	fetch_drop(s, moved->mover, &moved->response);
-	roce_moved_atomics_drop(s, qp);
 	moved->mover->users--;
 	qp->moved = NULL;
 }
@@ -245,7 +242,10 @@ roce_moved_gather(struct roce_shard *s, struct roce_qp *qp, bool response,
 	got = m->fill[slot].lost ? ROCE_COPY_REFUSED
 				 : fetch_collect(s, qp, src, from,
 					   m->out + (size_t)slot * NDSH_MOVER_SLOT_BYTES, dst);
-	fetch_pop(s, m, f);
+	if (got == ROCE_COPY_OK)
+		fetch_pop(s, m, f);
+	else /* nor is anything behind it sent */
+		fetch_drop(s, m, f);
 	return got;
 }
 

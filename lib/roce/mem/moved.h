@@ -73,6 +73,7 @@ void roce_moved_lose(struct roce_mover *m, const struct roce_move *move, uint64_
 /* The client has carried out commands, so the queue pair may go on. True: its requester has to send
  * again from the oldest request, with roce_req_go_back(). */
 bool roce_moved_progress(struct roce_shard *s, struct roce_moved *moved);
-void roce_moved_put_back(struct roce_shard *s, struct roce_qp *qp);
+/* The queue pair sends nothing any more, and has given back all slots. */
+void roce_moved_put_back(struct roce_qp *qp);
 
 #endif

@@ -30,6 +30,7 @@ static void
 qp_stop_sending(struct roce_shard *s, struct roce_qp *qp)
 {
 	qp->wq_tx = NULL;
+	roce_moved_idle(s, qp, false);
 	roce_timer_remove(s, qp);
 	base_list_remove(&qp->tx_link);
 	base_list_remove(&qp->ack_link);
@@ -97,5 +98,5 @@ roce_qp_stop(struct roce_shard *s, struct roce_qp *qp)
 	if (qp->rx_wqe != NULL)
 		roce_wqe_free(s, qp->rx_wqe);
 	qp->rx_wqe = NULL;
-	roce_moved_put_back(s, qp);
+	roce_moved_put_back(qp);
 }

@@ -179,10 +179,52 @@ holders_end(unsigned side, enum roce_qp_state to)
 	pair_free(p);
 }
 
+Test(moved_slots, the_dead_leave_theirs)
+{
+	for (unsigned side = 0; side < 2; side++)
+		holders_end(side, ROCE_QPS_ERR);
+}
+
 Test(moved_slots, those_that_begin_anew_leave_theirs)
 {
 	for (unsigned side = 0; side < 2; side++)
 		holders_end(side, ROCE_QPS_RESET);
+}
+
+/* A READ is repeated, and its key revoked while it is fetched again: no response leaves, and none
+ * will, so all slots are given back, though the queue pair lives on. checks W-DUP-07[1,2] */
+Test(moved_slots, a_repeated_read_that_is_refused_leaves_its)
+{
+	struct pair *p = holders_new(1);
+	struct pair_side *d = &p->side[1];
+	struct roce_qp_attr a;
+	uint64_t sent;
+
+	d->stalled = false;
+	post(p, 0, NDSH_OP_READ, PACKETS * MTU);
+	cr_assert(pair_run(p, PAIR_LONG));
+	sent = p->sent[1];
+	d->stalled = true;
+	pair_attr(p, 0, 0, &a);
+	pair_inject(p, 1, 0,
+		&(struct roce_pkt){.opcode = ROCE_READ_REQUEST,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.qpn = roce_qp_num(d->q[0].qp),
+			.psn = a.sq_psn,
+			.va = (uintptr_t)d->moved,
+			.rkey = d->moved_key,
+			.dma_bytes = PACKETS * MTU},
+		NULL);
+	(void)pair_run(p, 100000);
+	cr_assert_eq(d->mover->slots, NDSH_MOVER_SLOTS - PACKETS);
+	cr_assert(roce_mr_deregister(d->shard, d->moved_mr));
+	d->moved_mr = NULL;
+	d->stalled = false;
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert_eq(p->sent[1], sent);
+	pair_expect_alive(p, 1, 0);
+	cr_assert_eq(d->mover->slots, NDSH_MOVER_SLOTS);
+	pair_free(p);
 }
 
 /* Each packet is fetched once, and no client is asked for more than is sent. */
