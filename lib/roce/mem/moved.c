@@ -192,24 +192,20 @@ fetch_collect(struct roce_shard *s, struct roce_qp *qp, const struct roce_moved_
 	return ROCE_COPY_OK;
 }
 
-/* Does this packet touch memory of a mover at all, and may it? */
+/* The mover of the first piece that is not the shard's own to read; NULL: nor has it one. */
 static struct roce_mover *
 packet_mover(
 	struct roce_shard *s, struct roce_qp *qp, const struct roce_moved_src *src, uint32_t from)
 {
 	uint32_t bytes = packet_bytes(qp, src, from);
-	struct roce_mover *m = NULL;
 	struct roce_piece p;
 
-	for (uint32_t at = 0; at < bytes && m == NULL; at += p.bytes) {
+	for (uint32_t at = 0; at < bytes; at += p.bytes) {
 		p = packet_piece(src, from, at, bytes);
-		if (roce_mr_piece(s, qp, p.key, p.va, &p.bytes, src->right) != NULL)
-			continue;
-		m = roce_mr_mover(s, qp, p.key, p.va, p.bytes, src->right);
-		if (m == NULL)
-			return NULL;
+		if (roce_mr_piece(s, qp, p.key, p.va, &p.bytes, src->right) == NULL)
+			return roce_mr_mover(s, qp, p.key, p.va, p.bytes, src->right);
 	}
-	return m;
+	return NULL;
 }
 
 enum roce_copy
