@@ -377,6 +377,33 @@ Test(moved_atomics, W_RESP_07_repeating_makes_no_room)
 	pair_free(p);
 }
 
+/* More than there are slots for their results: the peers of the rest are told to wait, and each is
+ * executed, once. */
+Test(moved_atomics, more_than_there_are_slots)
+{
+	struct pair *p = moved_pair((struct pair_opts){.qps = 13});
+	bool seen[13 * 16] = {false};
+
+	p->side[1].stalled = true;
+	for (unsigned i = 0; i < 13 * 16; i++)
+		add(p, i / 16, i, true, 8 * i, 1);
+	(void)pair_run(p, 1000000);
+	cr_assert_gt(rnr_sent(p), 0);
+	p->side[1].stalled = false;
+	cr_assert(pair_run(p, LONG));
+	for (unsigned i = 0; i < 13 * 16; i++) {
+		uint64_t old = *word(p, 0, true, 8 * i);
+		struct ndsh_cqe c;
+
+		cr_assert(pair_poll(p, 0, &c));
+		cr_assert_eq(c.status, NDSH_WC_SUCCESS);
+		cr_assert(old < 13 * 16 && !seen[old], "atomic %u found %lu", i, old);
+		seen[old] = true;
+	}
+	cr_assert_eq(*word(p, 1, true, WORD), 13 * 16);
+	pair_free(p);
+}
+
 /* Queue pairs that die with atomics under way leave the slots of their results to the others. */
 Test(moved_atomics, the_dead_leave_their_slots)
 {
