@@ -384,28 +384,38 @@ Test(moved_lost, what_the_client_reads)
 	pair_free(p);
 }
 
-/* A command fails when its queue pair is not there any more, and another has its place: that one
- * knows nothing of it. */
-Test(moved_lost, not_the_queue_pair_behind)
+/* The same of the payload of a READ: the number of its own completion. */
+Test(moved_lost, what_the_client_reads_of_a_read)
+{
+	struct pair *p = lost_pair();
+	struct ndsh_cqe c;
+
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	cr_assert(pair_run(p, LONG));
+	p->side[0].stalled = true;
+	post(p, 0, 2, NDSH_OP_READ, 0, 0, 8);
+	(void)pair_run(p, 1000000);
+	cr_assert_eq(ndsh_cq_poll(&p->side[0].client.reader, &c, 1), 1);
+	cr_assert_eq(c.op, NDSH_MOVE_IN);
+	cr_assert_eq(c.syndrome, NDSH_SPOILS_REQUEST);
+	cr_assert_eq(c.slot_count, 2);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	cr_assert_eq(pair_expect(p, 0, 2, NDSH_WC_SUCCESS).slot_count, c.slot_count);
+	p->side[0].client.reader.page->consumer = 1;
+	cr_assert(pair_run(p, LONG));
+	pair_free(p);
+}
+
+/* checks R-MR-14[1]: the very first command to the client. */
+Test(moved_lost, the_first_of_all)
 {
 	struct pair *p = lost_pair();
 
 	gone(p, 1, 0);
-	p->side[1].stalled = true;
-	post(p, 0, 1, NDSH_OP_WRITE, 0, GONE, BYTES);
-	(void)pair_run(p, 1000000);
-	for (unsigned side = 0; side < 2; side++) {
-		cr_assert_eq(roce_qp_modify(p->side[side].shard, p->side[side].q[0].qp, p->now_ns,
-				     ROCE_QPS_RESET, 0, NULL),
-			ROCE_MODIFY_OK);
-		pair_connect(p, side, 0);
-	}
-	post(p, 0, 2, NDSH_OP_WRITE, 0, 0, BYTES);
-	(void)pair_run(p, 1000000);
-	p->side[1].stalled = false;
+	post(p, 0, 1, NDSH_OP_WRITE, 0, GONE, 8);
 	cr_assert(pair_run(p, LONG));
-	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
-	pair_expect_alive(p, 1, 0);
+	pair_expect(p, 0, 1, NDSH_WC_REM_ACCESS_ERR);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
 	the_other_works(p);
 	pair_free(p);
 }
