@@ -93,6 +93,120 @@ Test(placing, W_RESP_14_one_by_one)
 	pair_free(p);
 }
 
+/* checks W-RESP-14: what the peer was told once it is not told again when something else comes. */
+Test(placing, W_RESP_14_nothing_twice)
+{
+	struct peer_tape t;
+	struct pair *p = stalled(&t, (struct pair_opts){0});
+
+	write_moved(p, 0, true);
+	client_moves_one(p);
+	heard(p, &t, 1, ROCE_ACK, ROCE_SYN_ACK, 0, 1);
+	write_moved(p, 1, true);
+	peer_silent(p, &t, 1);
+	client_moves_one(p);
+	heard(p, &t, 2, ROCE_ACK, ROCE_SYN_ACK, 1, 2);
+	pair_free(p);
+}
+
+/* The peer answers side 1's READ of three packets. */
+static void
+say_response(struct pair *p, uint8_t opcode, uint32_t psn)
+{
+	struct roce_pkt r = peer_packet(p, opcode, psn, PEER_MTU);
+
+	r.syndrome = ROCE_SYN_ACK;
+	peer_say(p, &r);
+	pair_turn(p, 1);
+}
+
+/* checks W-RESP-14: nor when a response of side 1's own READ has been brought to its place. */
+Test(placing, W_RESP_14_nothing_twice_among_responses)
+{
+	struct peer_tape t;
+	struct pair *p = stalled(&t, (struct pair_opts){0});
+	struct ndsh_sge sink = pair_moved_sge(p, 1, 4096, 3 * PEER_MTU);
+	uint32_t psn;
+
+	pair_post(p, 1, 0,
+		&(struct ndsh_swr){.raddr = PAIR_VA,
+			.rkey = p->side[0].key,
+			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, 0, 0)},
+		&sink, NULL);
+	pair_turn(p, 1);
+	peer_silent(p, &t, 1);
+	psn = t.said[0].psn;
+	write_moved(p, 0, true);
+	say_response(p, ROCE_READ_RESP_FIRST, psn);
+	client_moves_one(p);
+	heard(p, &t, 2, ROCE_ACK, ROCE_SYN_ACK, 0, 1);
+	say_response(p, ROCE_READ_RESP_MIDDLE, psn + 1);
+	write_moved(p, 1, true);
+	client_moves_one(p);
+	peer_silent(p, &t, 2);
+	client_moves_one(p);
+	client_moves_one(p);
+	heard(p, &t, 3, ROCE_ACK, ROCE_SYN_ACK, 1, 2);
+	pair_free(p);
+}
+
+/* checks W-AETH-01[6,10]: what is answered again meanwhile has the MSN of what is placed. */
+Test(placing, W_AETH_01_of_a_repeated_response)
+{
+	struct peer_tape t;
+	struct pair *p = stalled(&t, (struct pair_opts){0});
+
+	read_arena(p, 0);
+	heard(p, &t, 1, ROCE_READ_RESP_ONLY, ROCE_SYN_ACK, 0, 1);
+	write_moved(p, 1, true);
+	read_arena(p, 0);
+	heard(p, &t, 2, ROCE_READ_RESP_ONLY, ROCE_SYN_ACK, 0, 1);
+	client_moves_one(p);
+	heard(p, &t, 3, ROCE_ACK, ROCE_SYN_ACK, 1, 2);
+	pair_free(p);
+}
+
+/* checks W-RESP-13[8], W-AETH-01[8]: of two that find no memory any more the first is refused, with
+ * the MSN of those before it, though the client was done with all of them at once. */
+Test(placing, W_RESP_13_the_first_that_is_lost)
+{
+	struct peer_tape t;
+	struct pair *p = stalled(&t, (struct pair_opts){0});
+
+	for (uint32_t i = 0; i < 4; i++)
+		write_moved(p, i, true);
+	cr_assert_eq(pair_client_moves(p, 1, 2), 2);
+	p->side[1].gone[1] = 8;
+	cr_assert_eq(pair_client_moves(p, 1, 2), 2);
+	pair_turn(p, 1);
+	heard(p, &t, 1, ROCE_ACK, ROCE_SYN_NAK_REM_ACCESS, 2, 2);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
+	pair_free(p);
+}
+
+/* An atomic takes the last place in the queue of copy commands; what comes behind has to wait. */
+Test(placing, an_atomic_is_the_last_command)
+{
+	struct peer_tape t;
+	struct pair *p = stalled(&t, (struct pair_opts){0});
+	struct roce_pkt add = peer_packet(p, ROCE_FETCH_ADD, PEER_PSN + NDSH_MOVER_DEPTH - 1, 0);
+
+	for (uint32_t i = 0; i + 1 < NDSH_MOVER_DEPTH; i++)
+		write_moved(p, i, false);
+	add.va = (uintptr_t)p->side[1].moved + WORD;
+	add.rkey = p->side[1].moved_key;
+	add.swap_add = 5;
+	peer_say(p, &add);
+	write_moved(p, NDSH_MOVER_DEPTH, true);
+	p->side[1].stalled = false;
+	pair_turn(p, 1);
+	pair_turn(p, 1);
+	cr_assert_eq(t.said[0].opcode, ROCE_ATOMIC_ACK);
+	heard(p, &t, 2, ROCE_ACK, ROCE_SYN_RNR | 14, NDSH_MOVER_DEPTH, NDSH_MOVER_DEPTH);
+	cr_assert_eq(p->side[1].moved[WORD], 5);
+	pair_free(p);
+}
+
 /* checks W-RESP-14, W-ACK-03: a NAK says that all before its PSN is executed, so it waits for
  * that. */
 Test(placing, W_RESP_14_naks_wait)
