@@ -390,13 +390,14 @@ Test(moved_lost, what_the_client_reads_of_a_read)
 	struct pair *p = lost_pair();
 	struct ndsh_cqe c;
 
-	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pair_write(p, 0, 1, 1, 0, 0, 8, 0);
 	cr_assert(pair_run(p, LONG));
 	p->side[0].stalled = true;
-	post(p, 0, 2, NDSH_OP_READ, 0, 0, 8);
+	post(p, 1, 2, NDSH_OP_READ, 0, 0, 8);
 	(void)pair_run(p, 1000000);
 	cr_assert_eq(ndsh_cq_poll(&p->side[0].client.reader, &c, 1), 1);
 	cr_assert_eq(c.op, NDSH_MOVE_IN);
+	cr_assert_eq(c.qp, 1, "the handle of queue pair 1");
 	cr_assert_eq(c.syndrome, NDSH_SPOILS_REQUEST);
 	cr_assert_eq(c.slot_count, 2);
 	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);

@@ -242,6 +242,30 @@ Test(moved_slots, each_packet_is_fetched_once)
 	}
 }
 
+/* A turn may not serve all that wait for the client: until each was served, the shard has something
+ * to do. */
+Test(moved_slots, no_rest_while_some_wait)
+{
+	for (unsigned n = 60; n < 70; n++) {
+		struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .qps = n, .moved = true});
+		struct pair_side *d = &p->side[0];
+
+		d->stalled = true;
+		for (unsigned i = 0; i < n; i++)
+			post(p, i, NDSH_OP_WRITE, MTU);
+		(void)pair_run(p, 100000);
+		cr_assert_eq(d->mover->waiters, n);
+		cr_assert(roce_shard_movers_rest(d->shard));
+		cr_assert_eq(pair_client_moves(p, 0, UINT32_MAX), n);
+		while (!roce_shard_movers_rest(d->shard))
+			cr_assert_gt(roce_shard_movers(d->shard, p->now_ns), 0);
+		cr_assert_eq(d->mover->waiters, 0);
+		d->stalled = false;
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_free(p);
+	}
+}
+
 #define PIECES 16u
 #define FILL   (NDSH_MOVER_DEPTH / PIECES) /* so many queue pairs fill the queue of commands */
 

@@ -118,6 +118,76 @@ Test(mover, staging_is_not_used_again_too_early)
 	bench_free(&b);
 }
 
+/* Commands of bytes each, from so many bytes before the end of the ring on. */
+static void
+stage_three(struct bench *b, uint32_t left, uint32_t bytes)
+{
+	uint8_t memory[3][256], src[256];
+	const uint32_t lines = (bytes + 63) / 64 * 64;
+	uint32_t at = NDSH_MOVER_IN_BYTES - left;
+
+	b->m->in_head = b->m->in_tail = at;
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t n = roce_mover_posted(b->m);
+
+		memset(src, (int)(i + 1), bytes);
+		roce_mover_in(b->s, b->m, (uintptr_t)memory[i], src, bytes, &none);
+		at = at + bytes <= NDSH_MOVER_IN_BYTES ? at : 0;
+		cr_assert_eq(b->m->cq->ring.produced, n + 1);
+		cr_assert_arr_eq(b->m->in + at, src, bytes);
+		at += lines;
+	}
+	roce_shard_publish(b->s);
+	cr_assert_eq(mover_run(b, 3), 3);
+	for (unsigned i = 0; i < 3; i++)
+		for (uint32_t k = 0; k < bytes; k++)
+			cr_assert_eq(memory[i][k], i + 1, "%u bytes, %u left", bytes, left);
+	cr_assert_eq(roce_shard_movers(b->s, 1), 1);
+}
+
+/* Each has cache lines of its own, one behind the other, and none reaches over the end of the ring.
+ * When all are done there is room for as much as ever. */
+Test(mover, staging_by_lines)
+{
+	struct bench b = bench_new();
+
+	for (uint32_t left = 64; left <= 192; left += 64)
+		for (uint32_t bytes = 1; bytes <= 129; bytes++) {
+			stage_three(&b, left, bytes);
+			cr_assert(roce_mover_has_room(
+				b.m, 1, NDSH_MOVER_IN_BYTES - ROCE_MTU_MAX - 64));
+		}
+	bench_free(&b);
+}
+
+/* Two commands that lie badly about the end of a ring that is nearly full: either there is no room,
+ * or they are not staged over what the client has not taken. */
+Test(mover, the_end_of_a_full_ring)
+{
+	struct bench b = bench_new();
+	const uint32_t begin = 4032, full = begin + NDSH_MOVER_IN_BYTES - 2 * begin;
+	static uint8_t first[ROCE_MTU_MAX], rest[ROCE_MTU_MAX], src[ROCE_MTU_MAX];
+
+	b.m->in_head = b.m->in_tail = begin;
+	memset(src, 1, sizeof(src));
+	roce_mover_in(b.s, b.m, (uintptr_t)first, src, sizeof(src), &none);
+	memset(src, 2, sizeof(src));
+	while (b.m->in_head < full)
+		roce_mover_in(b.s, b.m, (uintptr_t)rest, src,
+			full - b.m->in_head < sizeof(src) ? full - b.m->in_head : sizeof(src),
+			&none);
+	if (roce_mover_has_room(b.m, 2, sizeof(src))) {
+		roce_mover_in(b.s, b.m, (uintptr_t)rest, src, sizeof(src) - 1, &none);
+		roce_mover_in(b.s, b.m, (uintptr_t)rest, src, 1, &none);
+	}
+	roce_shard_publish(b.s);
+	(void)mover_run(&b, UINT32_MAX);
+	for (uint32_t i = 0; i < sizeof(first); i++)
+		cr_assert_eq(first[i], 1, "byte %u", i);
+	(void)roce_shard_movers(b.s, 1);
+	bench_free(&b);
+}
+
 /* Many short ones are limited by the queue, before it overruns; in one go there is room for as many
  * as were asked about. */
 Test(mover, the_queue_has_an_end)
@@ -201,6 +271,44 @@ Test(mover, failures_are_told_by_their_bits)
 	bench_free(&b);
 }
 
+/* Commands n and following, each to fill a slot anew. */
+static void
+give_outs(struct bench *b, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t number = roce_mover_posted(b->m);
+		uint32_t slot = number % NDSH_MOVER_SLOTS;
+
+		b->m->fill[slot] = (typeof(b->m->fill[slot])){.since = number};
+		roce_mover_out(b->s, b->m, (uintptr_t)b->client.staging, 1, slot, 0);
+	}
+	roce_shard_publish(b->s);
+}
+
+/* Those of a whole word are noticed; and the bit of a command that is not done yet still tells of
+ * the one that had it before. */
+Test(mover, failures_of_whole_words)
+{
+	struct bench b = bench_new();
+	uint32_t slot = (NDSH_MOVER_DEPTH + 63) % NDSH_MOVER_SLOTS;
+
+	refused = UINT32_MAX;
+	give_outs(&b, NDSH_MOVER_DEPTH);
+	cr_assert_eq(mover_run(&b, UINT32_MAX), NDSH_MOVER_DEPTH);
+	cr_assert_eq(roce_shard_movers(b.s, 1), 1);
+	for (uint32_t i = 0; i < NDSH_MOVER_SLOTS; i++)
+		cr_assert(b.m->fill[i].lost, "slot %u", i);
+	refused = 0;
+	give_outs(&b, 64);
+	cr_assert_eq(mover_run(&b, 63), 63);
+	cr_assert_eq(roce_shard_movers(b.s, 1), 1);
+	cr_assert_not(b.m->fill[slot].lost, "not done yet");
+	cr_assert_eq(mover_run(&b, 1), 1);
+	cr_assert_eq(roce_shard_movers(b.s, 1), 1);
+	cr_assert_not(b.m->fill[slot].lost);
+	bench_free(&b);
+}
+
 /* A slot that was given to another packet is not lost by what its former one was to have. */
 Test(mover, a_failure_of_the_slots_former_packet)
 {
@@ -223,10 +331,11 @@ Test(mover, one_that_tells_nothing)
 	struct roce_shard_cfg cfg = lone_config();
 	struct roce_shard *s = lone_shard_new(&cfg);
 	void *mem = calloc(1, roce_mover_bytes()),
-	     *shared = aligned_alloc(64, ndsh_mover_bytes(false));
+	     *shared = aligned_alloc(64, (ndsh_mover_bytes(true) + 63) & ~63u);
 	struct ndsh_mover client;
 	struct roce_mover *m;
 
+	memset(shared, 0xff, ndsh_mover_bytes(true)); /* behind its block lies what may */
 	memset(shared, 0, ndsh_mover_bytes(false));
 	m = roce_mover_create(s, mem, shared, false, NULL);
 	ndsh_mover_view(&client, shared, false);
@@ -275,6 +384,52 @@ Test(mover, what_the_client_reads)
 	bench_free(&b);
 }
 
+/* The slots that are given out until none is left are all different. */
+Test(mover, each_slot_once)
+{
+	struct bench b = bench_new();
+	bool given[NDSH_MOVER_SLOTS] = {false};
+
+	for (; b.m->slots > 0; b.m->slots--) {
+		uint32_t slot = roce_mover_next_slot(b.m);
+
+		cr_assert(slot < NDSH_MOVER_SLOTS && !given[slot], "slot %u", slot);
+		given[slot] = true;
+	}
+	bench_free(&b);
+}
+
+Test(mover, no_completion_queue_is_left)
+{
+	struct bench b = bench_new();
+	void *page = aligned_alloc(64, ndsh_cq_bytes(64)), *mem = calloc(1, roce_mover_bytes());
+	struct roce_cq *cq;
+
+	memset(page, 0, ndsh_cq_bytes(64));
+	cq = roce_cq_create(b.s, page, 64, NULL);
+	cr_assert_not_null(cq);
+	cr_assert_null(roce_mover_create(b.s, mem, b.shared, true, NULL));
+	cr_assert(roce_cq_destroy(b.s, cq));
+	free(mem);
+	free(page);
+	bench_free(&b);
+}
+
+/* Its client ends with commands under way: the memory of the mover is the host's again. */
+Test(mover, one_that_goes_with_commands_under_way)
+{
+	struct bench b = bench_new();
+
+	roce_mover_out(b.s, b.m, (uintptr_t)b.client.staging, 1, 3, 0);
+	roce_shard_publish(b.s);
+	cr_assert(roce_mover_destroy(b.s, b.m));
+	cr_assert(base_list_empty(&b.s->movers));
+	cr_assert_eq(roce_shard_movers(b.s, 1), 0);
+	free(b.mem);
+	free(b.shared);
+	free(b.s);
+}
+
 /* A mover with regions is not destroyed. */
 Test(mover, one_in_use_stays)
 {
@@ -282,6 +437,8 @@ Test(mover, one_in_use_stays)
 	uint32_t pd = roce_pd_create(b.s);
 	struct roce_mr *mr = roce_mr_register_moved(b.s, pd, 0, 4096, b.m, NDSH_ACCESS_LOCAL_WRITE);
 
+	cr_assert_null(roce_mr_register_moved(b.s, pd, 0, 4096, b.m, NDSH_ACCESS_REMOTE_WRITE),
+		"rights that can't be");
 	cr_assert_not_null(mr);
 	cr_assert_not(roce_mover_destroy(b.s, b.m));
 	cr_assert(roce_mr_deregister(b.s, mr));
