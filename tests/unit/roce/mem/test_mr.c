@@ -7,6 +7,7 @@
 #include "rigs/lone_shard.h"
 #include "roce/mem/mr.h"
 #include "roce/qp/qp.h"
+#include "roce/shard/shard.h"
 
 /* checks R-MR-08[1,3], W-MEM-02 */
 Test(mr, W_MEM_01_W_MEM_02_regions)
@@ -22,6 +23,7 @@ Test(mr, W_MEM_01_W_MEM_02_regions)
 	cr_assert_null(roce_mr_register(s, pd, 0, 8, mem, NDSH_ACCESS_REMOTE_ATOMIC));
 	cr_assert_null(roce_mr_register(s, pd, 0, 8, mem, 1u << 20));
 	cr_assert_null(roce_mr_register(s, pd, UINT64_MAX - 6, 8, mem, 0));
+	cr_assert_null(roce_mr_register(s, pd, 8, UINT64_MAX, mem, 0));
 	cr_assert_null(roce_mr_register(s, 2, 0, 8, mem, 0), "no such PD");
 	for (unsigned round = 0; round < 8; round++) {
 		struct roce_mr *mr[8];
@@ -34,7 +36,9 @@ Test(mr, W_MEM_01_W_MEM_02_regions)
 				cr_assert_neq(keys[k], keys[n]);
 			cr_assert_eq(
 				roce_mr_access(s, &qp, keys[n], 4096 * i + 60, 4, local), mem + 60);
-			cr_assert_null(roce_mr_access(s, &qp, keys[n], 4096 * i + 61, 4, local));
+			for (unsigned off = 61; off < 68; off++)
+				cr_assert_null(
+					roce_mr_access(s, &qp, keys[n], 4096 * i + off, 4, local));
 			cr_assert_null(roce_mr_access(
 				s, &qp, keys[n], 4096 * i, 1, NDSH_ACCESS_REMOTE_READ));
 			n++;
@@ -47,6 +51,27 @@ Test(mr, W_MEM_01_W_MEM_02_regions)
 	}
 	cr_assert_null(roce_mr_access(s, &qp, 0, 0, 0, local), "key 0");
 	cr_assert_null(roce_mr_access(s, &qp, UINT32_MAX, 0, 0, local), "no such index");
+	free(s);
+}
+
+/* What lies behind the table opens nothing, even if it looks like a region. */
+Test(mr, W_MEM_01_an_index_beyond_the_table)
+{
+	const struct roce_shard_cfg cfg = lone_config();
+	struct roce_shard *s = lone_shard_new(&cfg);
+	uint32_t pd = roce_pd_create(s), key = cfg.max_mrs << ROCE_KEY_BITS | 5;
+	const struct roce_qp qp = {.pd = pd};
+	struct roce_mr *behind = s->mrs + cfg.max_mrs;
+	static uint8_t mem[64];
+
+	*behind = (struct roce_mr){.host = mem,
+		.bytes = sizeof(mem),
+		.key = key,
+		.pd = pd,
+		.access = ROCE_ACCESS_LOCAL_READ,
+		.kind = ROCE_MR_REGION};
+	cr_assert_null(roce_mr_access(s, &qp, key, 0, 8, ROCE_ACCESS_LOCAL_READ));
+	cr_assert_null(roce_mr_slot(s, key));
 	free(s);
 }
 

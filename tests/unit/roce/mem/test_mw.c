@@ -3,7 +3,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "rigs/windows.h"
+#include "rigs/fast.h"
+#include "roce/mem/mr.h"
 
 /* checks R-MW-04[3], W-MEM-04[2], W-MEM-05[7]: ---- bind ---- */
 Test(windows, R_MW_07_R_MW_04_bound_and_usable)
@@ -166,6 +167,40 @@ Test(windows, W_MEM_05_binds_that_are_refused)
 		window_bind_at(p, 0, 1, &v, tokens[i], WINDOW_AT, 8, WINDOW_RW, 0);
 		bind_fails(p, &v, 1);
 	}
+}
+
+/* A client names no window: a slot beyond the table, or one that is a fast-register region, whose
+ * tokens follow from its secret in the same way. */
+Test(windows, R_MW_02_binds_of_no_window)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		struct pair *p = pair_new(&(struct pair_opts){
+			.mtu = WINDOW_MTU, .mr_access = NDSH_ACCESS_LOCAL_WRITE});
+		struct fast *f = fast_new(p, true);
+		const struct window of[] = {{.slot = 64}, {.slot = (1u << ROCE_MR_BITS) - 1},
+			{.slot = f->slot, .secret = f->secret}};
+		struct window v = of[i];
+
+		window_bind(p, 0, 1, &v, WINDOW_RW);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_expect(p, 1, 1, NDSH_WC_BIND_ERR);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_LOCAL_BIND);
+		fast_free(p, f);
+	}
+}
+
+/* checks R-MW-03[1]: the last byte of a region is in it. */
+Test(windows, R_MW_03_a_window_of_one_byte)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p);
+
+	window_bind_at(p, 0, 1, &v, p->side[1].key, PAIR_ARENA - 1, 1, WINDOW_RW, 0);
+	window_use(p, 0, 2, NDSH_OP_WRITE, v.token, PAIR_ARENA - 1, 1);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
+	window_pair_free(p, &v);
 }
 
 /* checks R-MW-04[1,2], W-MEM-05[2] */

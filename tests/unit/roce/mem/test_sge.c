@@ -181,9 +181,14 @@ walk_all(struct walk *k)
 			walk_gather(k, &pos, from, 1);
 			walk_gather(k, &pos, to, k->total - to);
 		}
-	for (uint32_t from = 0; from <= k->total; from++)
+	for (uint32_t from = 0; from <= k->total; from++) {
+		memset(over, 0xdd, sizeof(over));
 		cr_assert_not(roce_sge_gather(
 			k->s, &k->qp, &pos, &k->w, from, over, k->total - from + 1));
+		cr_assert_eq(over[k->total - from], 0xdd, "of what is behind the list");
+	}
+	for (uint32_t from = k->total + 1; from < k->total + 3; from++)
+		cr_assert_not(roce_sge_gather(k->s, &k->qp, &pos, &k->w, from, over, 1));
 	for (uint32_t from = 0; from < k->total; from++)
 		for (uint32_t bytes = 1; from + bytes <= k->total; bytes++)
 			walk_scatter(k, &pos, from, bytes);
@@ -249,12 +254,77 @@ Test(sge, a_list_of_another_request_at_the_same_address)
 	walk_free(k);
 }
 
+/* Two requests in turns, as when the later one is sent again from its middle: the place in one list
+ * is not that in the other, even at the same byte; and a list of one has nothing to do with it. */
+Test(sge, lists_in_turns)
+{
+	struct walk *k = walk_new();
+	const uint32_t first[] = {4, 2, 3}, second[] = {1, 2, 6}, alone[] = {3};
+	struct roce_sge_pos pos = {0};
+	struct roce_wqe other;
+	uint8_t buf[8];
+
+	walk_list(k, first, 3);
+	other = k->w;
+	walk_list(k, second, 3);
+	walk_fill(k);
+	cr_assert(roce_sge_gather(k->s, &k->qp, &pos, &other, 0, buf, 4));
+	walk_gather(k, &pos, 4, 5);
+
+	walk_list(k, alone, 1);
+	other = k->w;
+	walk_list(k, second, 3);
+	walk_fill(k);
+	walk_gather(k, &pos, 0, 2);
+	cr_assert_not(roce_sge_gather(k->s, &k->qp, &pos, &other, 0, buf, 4), "it has 3");
+	walk_gather(k, &pos, 5, 4);
+	walk_free(k);
+}
+
+/* A piece in the middle of its region: no byte behind it is taken, though the key opens it. */
+Test(sge, nothing_behind_the_piece)
+{
+	struct walk *k = walk_new();
+	const uint32_t len[] = {3};
+	struct roce_sge_pos pos = {0};
+
+	walk_list(k, len, 1);
+	k->w.sge[0].addr = PAIR_VA + 100;
+	for (uint32_t from = 0; from < 7; from++) {
+		uint32_t there = from < 3 ? 3 - from : 0;
+		uint8_t buf[16];
+
+		memset(buf, 0xdd, sizeof(buf));
+		cr_assert_not(roce_sge_gather(k->s, &k->qp, &pos, &k->w, from, buf, there + 1));
+		for (uint32_t i = there; i < sizeof(buf); i++)
+			cr_assert_eq(buf[i], 0xdd, "byte %u from %u on", i, from);
+	}
+	walk_free(k);
+}
+
+/* What the peer may read is not what a receive may write. checks W-RESP-11 */
+Test(sge, no_bytes_into_a_region_without_local_write)
+{
+	struct walk *k = walk_new();
+	const uint32_t len[] = {8};
+	struct roce_sge_pos pos = {0};
+	uint8_t buf[8] = {0};
+
+	walk_list(k, len, 1);
+	k->w.sge[0].key = roce_mr_key(roce_mr_register(
+		k->s, k->qp.pd, PAIR_VA, sizeof(k->mem), k->mem, NDSH_ACCESS_REMOTE_READ));
+	walk_fill(k);
+	cr_assert_eq(roce_sge_scatter(k->s, &k->qp, &pos, &k->w, 0, buf, 8), ROCE_COPY_REFUSED);
+	walk_gather(k, &pos, 0, 8);
+	walk_free(k);
+}
+
 /* Each piece has its key, which is looked at when its bytes are moved and not before; a piece of no
  * bytes needs none (W-RESP-12 for the local side). checks W-REQ-07[1], W-RESP-11 */
 Test(sge, every_piece_needs_its_key)
 {
 	struct walk *k = walk_new();
-	const uint32_t len[] = {2, 0, 2, 2};
+	const uint32_t len[] = {2, 0, 1, 2};
 	uint8_t buf[8] = {0};
 
 	for (uint32_t bad = 0; bad < 4; bad++) {
