@@ -21,11 +21,11 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* If exactly 2^24 PSNs passed between two checks, they look the same: that costs one probe. */
+/* If 2^24 PSNs passed between two checks, they may look the same: that costs one probe. */
 static uint32_t
 alive_sum(uint32_t una_psn, uint32_t recv_psn)
 {
-	return (una_psn + recv_psn) & ROCE_PSN_MASK;
+	return una_psn + recv_psn;
 }
 
 static uint32_t
@@ -63,8 +63,6 @@ qp_send_probe(struct roce_shard *s, struct roce_qp *qp)
 	roce_req_append(qp, w, 1);
 	w->bits |= ROCE_WQB_ISSUED; /* its PSN was */
 	qp->sq_done--;
-	/* The acknowledgement of the probe does not count as traffic of its own. */
-	qp->alive_mark = alive_sum(qp->load_psn, qp->recv_psn);
 	s->count.keepalives++;
 	roce_tx_want(s, qp);
 }
@@ -79,14 +77,14 @@ roce_keepalive_start(struct roce_shard *s, struct roce_qp *qp)
 void
 roce_keepalive_run(struct roce_shard *s, struct roce_qp *qp)
 {
-	if (qp->state != ROCE_QPS_RTS && qp->state != ROCE_QPS_SQD)
+	if (qp->state != ROCE_QPS_RTS) /* in SQD it rests: it starts again in RTS */
 		return;
 	if (qp_ms_left(s, qp) == 0) {
 		bool silent = qp->alive_mark == alive_sum(qp->una_psn, qp->recv_psn);
 
+		/* Before the probe: its acknowledgement does not count as traffic of its own. */
 		qp_mark_alive(s, qp);
-		if (silent && qp->state == ROCE_QPS_RTS && qp->wq_head == NULL &&
-			roce_wqe_for_send(s))
+		if (silent && qp->wq_head == NULL && roce_wqe_for_send(s))
 			qp_send_probe(s, qp);
 	}
 	qp_watch_peer(s, qp);

@@ -262,7 +262,7 @@ roce_qp_drained(struct roce_shard *s, struct roce_qp *qp)
 	roce_qp_event(s, qp, ROCE_EV_SQ_DRAINED);
 }
 
-/* The queue pair came to RTS or SQD, or got new attributes there. */
+/* The queue pair came to its state, or got new attributes there. */
 static void
 qp_entered(struct roce_shard *s, struct roce_qp *qp, enum roce_qp_state from)
 {
@@ -270,13 +270,12 @@ qp_entered(struct roce_shard *s, struct roce_qp *qp, enum roce_qp_state from)
 		roce_tx_clear(qp, ROCE_TXB_DRAINING);
 		roce_send_ring_watch(s, qp);
 		roce_tx_want(s, qp);
+		if (qp->keepalive_ms != 0)
+			roce_keepalive_start(s, qp);
 	} else if (from == ROCE_QPS_RTS) {
 		qp->tx_bits |= ROCE_TXB_DRAINING;
-		if (qp->una_psn == qp->snd_max)
-			roce_qp_drained(s, qp);
+		roce_qp_drained(s, qp);
 	}
-	if (qp->keepalive_ms != 0)
-		roce_keepalive_start(s, qp);
 }
 
 enum roce_modify
@@ -300,8 +299,7 @@ roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, enum r
 	}
 	qp_apply(qp, mask, attr);
 	qp->state = (uint8_t)to;
-	if (to >= ROCE_QPS_RTS)
-		qp_entered(s, qp, from);
+	qp_entered(s, qp, from);
 	return ROCE_MODIFY_OK;
 }
 

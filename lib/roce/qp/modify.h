@@ -6,7 +6,7 @@
 struct roce_qp;
 struct roce_shard;
 
-/* In SQD: all that was sent is acknowledged. */
+/* In SQD: ROCE_EV_SQ_DRAINED, unless a message that was begun is not acknowledged yet. */
 void roce_qp_drained(struct roce_shard *s, struct roce_qp *qp);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * The timer wheel has one entry per queue pair. Every ACK moves a deadline forward; only the
  * deadline in the queue pair is changed then, and its entry moves when its old tick comes. A queue
- * pair with a keepalive is in the wheel as long as it is in RTS or SQD: when its tick comes without
- * a deadline, the keepalive is run. So queue pairs without a keepalive pay nothing for it.
+ * pair with a keepalive is in the wheel as long as it is in RTS: when its tick comes without a
+ * deadline, the keepalive is run. So queue pairs without a keepalive pay nothing for it.
  *
  * When all is acknowledged, the entry stays for the next request, as long as there are few entries.
  * With many queue pairs each one sends seldom: an entry left to its tick would be reached when

@@ -167,7 +167,8 @@ Test(keepalive, a_lost_probe_is_sent_again)
 	pair_free(p);
 }
 
-/* SQD starts nothing new, a probe neither; switched off, there is none. */
+/* SQD starts nothing new, a probe neither, and needs no timer for that; switched off, there is
+ * none. */
 Test(keepalive, rests_in_sqd_and_ends_when_told)
 {
 	struct wire w = {0};
@@ -179,6 +180,7 @@ Test(keepalive, rests_in_sqd_and_ends_when_told)
 	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_SQD, 0, NULL), ROCE_MODIFY_OK);
 	pass(p, 1000 * MS);
 	cr_assert_eq(probes(p), 0);
+	cr_assert_eq(roce_shard_next_deadline(s), UINT64_MAX);
 	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RTS, 0, NULL), ROCE_MODIFY_OK);
 	pass(p, 1000 * MS);
 	cr_assert_gt(probes(p), 2);
@@ -396,4 +398,37 @@ Test(keepalive, milliseconds_begin_anew)
 			cr_assert_eq(w.probes, 1, "%u ms, %u", idle_ms[i], before);
 			pair_free(p);
 		}
+}
+
+/* Before RTS nothing is waited for, so that nothing wakes an idle host; in RTS the first time that
+ * the peer may be asked, and not sooner. */
+Test(keepalive, begins_in_rts)
+{
+	const struct roce_qp_attr a = {.keepalive_ms = 10};
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct roce_shard *s = p->side[0].shard;
+	struct roce_qp *qp = p->side[0].q[0].qp;
+	struct roce_qp_attr rtr;
+
+	pair_attr(p, 0, 0, &rtr);
+	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RESET, 0, NULL), ROCE_MODIFY_OK);
+	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_INIT,
+			     ROCE_QPA_ACCESS | ROCE_QPA_KEEPALIVE, &a),
+		ROCE_MODIFY_OK);
+	cr_expect_eq(roce_shard_next_deadline(s), UINT64_MAX, "INIT");
+	rtr.keepalive_ms = 10;
+	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RTR,
+			     ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |
+				     ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR | ROCE_QPA_KEEPALIVE,
+			     &rtr),
+		ROCE_MODIFY_OK);
+	cr_expect_eq(roce_shard_next_deadline(s), UINT64_MAX, "RTR");
+	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RTS,
+			     ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY |
+				     ROCE_QPA_SQ_PSN | ROCE_QPA_MAX_RD,
+			     &rtr),
+		ROCE_MODIFY_OK);
+	cr_expect_gt(roce_shard_next_deadline(s), p->now_ns + 9 * MS);
+	cr_expect_lt(roce_shard_next_deadline(s), p->now_ns + 11 * MS);
+	pair_free(p);
 }
