@@ -400,6 +400,23 @@ Test(keepalive, milliseconds_begin_anew)
 		}
 }
 
+/* Both directions may move alike. */
+Test(keepalive, peers_that_answer_each_other_are_not_asked)
+{
+	struct wire w = {0};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){0});
+
+	for (unsigned i = 0; i < 20; i++) {
+		pair_write(p, 0, 0, i, 0, 0, 8, 0);
+		pair_write(p, 1, 0, i, 0, 0, 8, 0);
+		pass(p, 100 * MS);
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+		pair_expect(p, 1, i, NDSH_WC_SUCCESS);
+	}
+	cr_assert_eq(probes(p), 0);
+	pair_free(p);
+}
+
 /* Before RTS nothing is waited for, so that nothing wakes an idle host; in RTS the first time that
  * the peer may be asked, and not sooner. */
 Test(keepalive, begins_in_rts)
@@ -430,5 +447,73 @@ Test(keepalive, begins_in_rts)
 		ROCE_MODIFY_OK);
 	cr_expect_gt(roce_shard_next_deadline(s), p->now_ns + 9 * MS);
 	cr_expect_lt(roce_shard_next_deadline(s), p->now_ns + 11 * MS);
+	pair_free(p);
+}
+
+/*
+ * A peer that refuses the probe is there, and breaks the rules: the queue pair ends by what the
+ * peer said. The probe itself is not reported, and the request behind it, of which the peer knows
+ * nothing, is flushed as any other.
+ */
+Test(keepalive, a_refused_probe_is_not_the_fault_of_the_request_behind_it)
+{
+	static const struct {
+		uint8_t syndrome;
+		enum roce_reason reason;
+	} of[] = {
+		{ROCE_SYN_NAK_INV_REQ, ROCE_REASON_NAK_INV_REQ},
+		{ROCE_SYN_NAK_REM_ACCESS, ROCE_REASON_NAK_REM_ACCESS},
+		{ROCE_SYN_NAK_REM_OP, ROCE_REASON_NAK_REM_OP},
+		{0x21, ROCE_REASON_RNR_RETRY_EXC},
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct wire w = {.cut = true};
+		struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){.rnr_retry = 1});
+		struct roce_pkt nak = {.opcode = ROCE_ACK,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.qpn = roce_qp_num(p->side[0].q[0].qp),
+			.syndrome = of[i].syndrome};
+
+		while (w.probes == 0)
+			pass(p, MS);
+		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+		pass(p, MS);
+		for (unsigned n = 0; n < 2 && roce_qp_state_get(p->side[0].q[0].qp) != ROCE_QPS_ERR;
+			n++) {
+			nak.psn = w.last.psn;
+			pair_inject(p, 0, 0, &nak, NULL);
+			pass(p, MS);
+		}
+		pair_expect_dead(p, 0, 0, of[i].reason);
+		pair_expect(p, 0, 1, NDSH_WC_FLUSH_ERR);
+		pair_expect_none(p, 0);
+		pair_free(p);
+	}
+}
+
+/* A shard whose requests in flight are as many as it may have sends no probe for now: what is left
+ * is for receives. */
+Test(keepalive, waits_until_a_request_can_be_had)
+{
+	const unsigned busy = 64;
+	struct wire w = {.cut = true};
+	struct pair *p = start(
+		&w, IDLE_MS, &(struct pair_opts){.qps = 2, .max_wqes = 32, .timeout_code = 24});
+	struct roce_usage full, later;
+
+	for (unsigned i = 0; i < busy; i++)
+		pair_write(p, 0, 1, i, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	roce_shard_usage(p->side[0].shard, &full);
+	pass(p, 1000 * MS);
+	roce_shard_usage(p->side[0].shard, &later);
+	cr_assert_eq(probes(p), 0);
+	cr_assert_eq(later.wqes, full.wqes);
+	w.cut = false;
+	(void)pair_run(p, PAIR_LONG / 2);
+	for (unsigned i = 0; i < busy; i++)
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+	cr_assert_gt(probes(p), 0);
 	pair_free(p);
 }
