@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "rigs/engine_pair.h"
+#include "rigs/faults.h"
 
 #define ALL_ATTRS 13u
 #define TO_RTR                                                                                     \
@@ -152,5 +153,121 @@ Test(qp_attr, each_changes_itself_alone)
 		change(&told, 1u << i, &other);
 		expect_query(p, &told, when);
 	}
+	pair_free(p);
+}
+
+/* Refused ones change nothing. */
+Test(qp_attr, what_is_wrong_is_named)
+{
+	static const struct {
+		enum roce_qp_state from, to;
+		uint32_t mask;
+		enum roce_modify verdict;
+		uint32_t wrong;
+	} cases[] = {
+		{ROCE_QPS_RESET, ROCE_QPS_RTS, 0, ROCE_MODIFY_BAD_TRANSITION, 0},
+		{ROCE_QPS_RESET, ROCE_QPS_UD_RTS, 0, ROCE_MODIFY_BAD_TRANSITION, 0},
+		{ROCE_QPS_RTR, ROCE_QPS_RTS, TO_RTS, ROCE_MODIFY_OK, 0},
+		{ROCE_QPS_RTR, ROCE_QPS_RTS, TO_RTS & ~(uint32_t)(ROCE_QPA_RETRY | ROCE_QPA_MAX_RD),
+			ROCE_MODIFY_MISSING_ATTR, ROCE_QPA_RETRY | ROCE_QPA_MAX_RD},
+		{ROCE_QPS_RTR, ROCE_QPS_RTS, TO_RTS | ROCE_QPA_PATH | ROCE_QPA_MTU,
+			ROCE_MODIFY_FORBIDDEN_ATTR, ROCE_QPA_PATH | ROCE_QPA_MTU},
+		{ROCE_QPS_SQD, ROCE_QPS_SQD, IN_SQD, ROCE_MODIFY_OK, 0},
+	};
+	struct roce_qp_attr bad = one;
+	uint32_t wrong;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		wrong = UINT32_MAX;
+		cr_expect_eq(
+			roce_modify_judge(cases[i].from, cases[i].to, cases[i].mask, &one, &wrong),
+			cases[i].verdict, "case %zu", i);
+		cr_expect_eq(wrong, cases[i].wrong, "case %zu: %x", i, wrong);
+	}
+	bad.timeout_code = 32;
+	bad.max_rd = 17;
+	wrong = 0;
+	cr_expect_eq(roce_modify_judge(ROCE_QPS_SQD, ROCE_QPS_SQD, IN_SQD, &bad, &wrong),
+		ROCE_MODIFY_BAD_VALUE);
+	cr_expect_eq(wrong, ROCE_QPA_TIMEOUT | ROCE_QPA_MAX_RD);
+}
+
+/* They have their own ways (ud.h). */
+Test(qp_attr, no_way_leads_from_the_states_of_datagrams)
+{
+	for (enum roce_qp_state from = ROCE_QPS_UD_RTS; from <= ROCE_QPS_UD_SQE; from++)
+		for (enum roce_qp_state to = ROCE_QPS_RESET; to <= ROCE_QPS_UD_SQE; to++) {
+			uint32_t wrong = UINT32_MAX;
+
+			cr_expect_eq(roce_modify_judge(from, to, 0, &one, &wrong),
+				ROCE_MODIFY_BAD_TRANSITION, "%d -> %d", from, to);
+			cr_expect_eq(wrong, 0);
+		}
+}
+
+#define TAKEN(from, mask, field, value)                                                            \
+	do {                                                                                       \
+		struct roce_qp_attr a = one;                                                       \
+		uint32_t wrong;                                                                    \
+		a.field = value;                                                                   \
+		cr_expect_eq(roce_modify_judge(from, (from) + 1, mask, &a, &wrong),                \
+			ROCE_MODIFY_OK, #field " " #value);                                        \
+	} while (0)
+
+/* checks W-QP-06[1] */
+Test(qp_attr, the_first_and_the_last_values_are_taken)
+{
+	TAKEN(ROCE_QPS_RESET, ROCE_QPA_ACCESS, access, 0);
+	TAKEN(ROCE_QPS_RESET, ROCE_QPA_ACCESS, access,
+		NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC);
+	TAKEN(ROCE_QPS_INIT, TO_RTR, mtu_bytes, 256);
+	TAKEN(ROCE_QPS_INIT, TO_RTR, mtu_bytes, 4096);
+	TAKEN(ROCE_QPS_INIT, TO_RTR, dest_qpn, 2);
+	TAKEN(ROCE_QPS_INIT, TO_RTR, dest_qpn, 0xfffffe);
+	TAKEN(ROCE_QPS_INIT, TO_RTR, rq_psn, 0);
+	TAKEN(ROCE_QPS_INIT, TO_RTR, rq_psn, 0xffffff);
+	TAKEN(ROCE_QPS_INIT, TO_RTR, max_dest_rd, 0);
+	TAKEN(ROCE_QPS_INIT, TO_RTR, max_dest_rd, 16);
+	TAKEN(ROCE_QPS_INIT, TO_RTR, min_rnr_code, 0);
+	TAKEN(ROCE_QPS_INIT, TO_RTR, min_rnr_code, 31);
+	TAKEN(ROCE_QPS_RTR, TO_RTS, sq_psn, 0);
+	TAKEN(ROCE_QPS_RTR, TO_RTS, sq_psn, 0xffffff);
+	TAKEN(ROCE_QPS_RTR, TO_RTS, max_rd, 0);
+	TAKEN(ROCE_QPS_RTR, TO_RTS, max_rd, 16);
+	TAKEN(ROCE_QPS_RTR, TO_RTS, timeout_code, 0);
+	TAKEN(ROCE_QPS_RTR, TO_RTS, timeout_code, 31);
+	TAKEN(ROCE_QPS_RTR, TO_RTS, retry, 7);
+	TAKEN(ROCE_QPS_RTR, TO_RTS, rnr_retry, 7);
+}
+
+/*
+ * Packets in flight were sent with the old attributes: until they are acknowledged, new ones are
+ * put off. What would be refused later as well is refused at once, and the way back to RTS, with
+ * attributes or without, is open.
+ */
+Test(qp_attr, while_it_drains)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct roce_qp_attr bad = other, told;
+	unsigned mute = 0;
+
+	p->tap = fault_tap_mute;
+	p->tap_ctx = &mute;
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	cr_assert_eq(modify(p, ROCE_QPS_SQD, 0, NULL), ROCE_MODIFY_OK);
+	cr_assert(roce_qp_query(p->side[0].q[0].qp, &told));
+	cr_expect_eq(modify(p, ROCE_QPS_SQD, 0, NULL), ROCE_MODIFY_OK, "nothing is asked for");
+	cr_expect_eq(modify(p, ROCE_QPS_SQD, ROCE_QPA_MIN_RNR, &other), ROCE_MODIFY_DRAINING);
+	cr_expect_eq(modify(p, ROCE_QPS_SQD, ROCE_QPA_SQ_PSN, &other), ROCE_MODIFY_FORBIDDEN_ATTR);
+	bad.timeout_code = 32;
+	cr_expect_eq(modify(p, ROCE_QPS_SQD, ROCE_QPA_TIMEOUT, &bad), ROCE_MODIFY_BAD_VALUE);
+	cr_expect(roce_qp_query(p->side[0].q[0].qp, &told));
+	cr_expect_eq(modify(p, ROCE_QPS_RTS, ROCE_QPA_MIN_RNR, &other), ROCE_MODIFY_OK);
+	cr_expect_not(roce_qp_query(p->side[0].q[0].qp, &told));
+	cr_expect_eq(told.min_rnr_code, other.min_rnr_code);
+	mute = 2;
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	pair_free(p);
 }

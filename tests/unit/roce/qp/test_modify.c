@@ -433,6 +433,10 @@ Test(qp_modify, W_QP_05_a_path_mtu_above_the_ports_is_refused)
 			cr_assert_eq(try_attr(p, ROCE_QPS_INIT, &a),
 				path <= port ? ROCE_MODIFY_OK : ROCE_MODIFY_BAD_VALUE,
 				"%u over a port of %u", path, port);
+			a.port_mtu_bytes = port - 1;
+			cr_assert_eq(try_attr(p, ROCE_QPS_INIT, &a),
+				path < port ? ROCE_MODIFY_OK : ROCE_MODIFY_BAD_VALUE,
+				"%u over a port of %u", path, port - 1);
 		}
 	pair_free(p);
 }
