@@ -302,6 +302,28 @@ Test(cc_pace, w_cc_06_without_consent_nothing_slows_down)
 	pair_free(p);
 }
 
+/* Nor does the other part of the byte, a traffic class, say so. */
+Test(cc_pace, w_cc_06_a_traffic_class_is_no_consent)
+{
+	struct pair *p = watched(&(struct pair_opts){.ecn = false});
+	struct roce_qp *qp = p->side[0].q[0].qp;
+	struct roce_shard *s = p->side[0].shard;
+	struct roce_qp_attr a;
+
+	pair_attr(p, 0, 0, &a);
+	a.path.tos = 0xb8;
+	roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_SQD, 0, NULL);
+	cr_assert_eq(
+		roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_SQD, ROCE_QPA_PATH, &a), ROCE_MODIFY_OK);
+	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RTS, 0, NULL), ROCE_MODIFY_OK);
+	pair_write(p, 0, 0, 1, 0, 0, MESSAGE, 0);
+	congest(p, 0, DOWN);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	cr_expect_not(paced(p, 0));
+	cr_expect_eq(count(p, 0)->rp_cnp_ignored, DOWN);
+	pair_free(p);
+}
+
 /* Acknowledgements don't wait while their queue pair does; not even behind what it has to send. */
 Test(cc_pace, acknowledgements_do_not_wait)
 {

@@ -164,6 +164,73 @@ Test(qp, the_number_given_back_first_is_used_first)
 	cell_free(&c);
 }
 
+/* Does a queue pair of this shard ever have this number? */
+static bool
+is_given(const uint64_t secret[2], uint32_t shard, uint32_t qps, uint32_t number)
+{
+	struct roce_shard_cfg cfg = lone_config();
+	const unsigned lives = 1u << ROCE_GEN_BITS;
+	struct roce_shard *s;
+	bool given = false;
+	void *cq_mem = calloc(1, ndsh_cq_bytes(DEPTH));
+	struct roce_cq *cq;
+	uint32_t pd;
+
+	cfg.secret[0] = secret[0];
+	cfg.secret[1] = secret[1];
+	cfg.shard_id = shard;
+	cfg.max_qps = qps;
+	s = lone_shard_new(&cfg);
+	pd = roce_pd_create(s);
+	cq = roce_cq_create(s, cq_mem, DEPTH, NULL);
+	for (unsigned i = 0; i < lives * qps; i++) {
+		void *block;
+		struct roce_qp *qp = lone_qp_new(s, pd, cq, &block);
+
+		given |= roce_qp_num(qp) == number;
+		roce_qp_destroy(s, qp);
+		free(block);
+	}
+	free(cq_mem);
+	free(s);
+	return given;
+}
+
+/* 0 and 1 are management's, 0xffffff is that of multicast (IBTA volume 1, chapter 3); no other
+ * number means anything. For each there is a shard whose secret would lead to it. */
+Test(qp, numbers_that_mean_something_are_left_out)
+{
+	static const uint32_t numbers[] = {0, 1, ROCE_QPN_MASK, 2, ROCE_QPN_MASK - 1};
+	const unsigned special = 3, few = 16;
+
+	for (unsigned k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++) {
+		uint64_t secret[2] = {0, k};
+		uint32_t place, index;
+		struct roce_qpn_key key;
+
+		do {
+			secret[0]++;
+			roce_qpn_key_init(&key, secret);
+			place = roce_qpn_place(&key, numbers[k]);
+			index = roce_place_index(place);
+		} while (index >= few);
+		cr_expect_eq(
+			is_given(secret, place >> ROCE_PLACE_SHARD_SHIFT, index + 1, numbers[k]),
+			k >= special, "%x", numbers[k]);
+	}
+}
+
+/* What a shard asks for has room for each of them. */
+Test(qp, each_has_its_room)
+{
+	struct roce_shard_cfg cfg = lone_config();
+	size_t before = roce_shard_bytes(&cfg);
+
+	cfg.max_qps += 10;
+	cr_assert_gt(roce_qp_bytes(), sizeof(struct ndsh_sq) + sizeof(struct ndsh_rq));
+	cr_assert_geq(roce_shard_bytes(&cfg), before + 10 * roce_qp_bytes());
+}
+
 /* W-PSN-03 for all MTUs and lengths around their multiples. checks W-PSN-03[1] */
 Test(qp, W_PSN_03_how_many_numbers_a_message_takes)
 {
