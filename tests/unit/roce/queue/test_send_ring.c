@@ -161,3 +161,70 @@ Test(send_ring, when_it_falls_back)
 	cr_assert(pair_run(p, PAIR_LONG));
 	pair_free(p);
 }
+
+/* A message that waits for its window is work: however long the round trips are, its ring does not
+ * fall back to doorbells in the middle. */
+Test(send_ring, a_blocked_ring_is_not_idle)
+{
+	enum { WINDOWS = 3, WINDOW = 16 };
+	struct pair *p = pair_new(
+		&(struct pair_opts){.window = WINDOW, .delay_ns = 3 * ROCE_SEND_RING_IDLE_NS});
+	const struct ndsh_qp_page *page = p->side[0].q[0].block;
+	struct ndsh_cqe c;
+
+	pair_write(p, 0, 0, 1, 0, MANY_AT, 1024 * WINDOW * WINDOWS, 0);
+	while (p->sent[0] < WINDOW * WINDOWS) {
+		many_go_on(p, MANY_WIRE_NS);
+		cr_assert_eq(page->sq_polled, 1, "%lu packets were sent", p->sent[0]);
+	}
+	cr_assert(pair_run(p, LONG));
+	cr_assert(pair_poll(p, 0, &c) && c.status == NDSH_WC_SUCCESS);
+	pair_free(p);
+}
+
+/* Many rings that fall back in one look, and many that don't. */
+Test(send_ring, any_number_falls_back_at_once)
+{
+	struct pair *p = many_new();
+	struct roce_shard *s = p->side[0].shard;
+
+	cr_assert(pair_run(p, 1)); /* what coming to RTS asks for */
+	cr_assert_eq(polled(p), MANY_QPS);
+	p->now_ns += ROCE_SEND_RING_IDLE_NS;
+	for (unsigned i = 0; i < MANY_QPS; i += 10)
+		pair_write(p, 0, i, i, 0, MANY_AT, 8, 0);
+	cr_assert_eq(roce_shard_poll_rings(s, p->now_ns, MANY_QPS), MANY_QPS / 10);
+	cr_assert_eq(polled(p), MANY_QPS / 10);
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert_eq(many_completions(p), MANY_QPS / 10);
+	many_write(p);
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert_eq(many_completions(p), MANY_QPS);
+	pair_free(p);
+}
+
+/* An lcore whose rings are empty may sleep although they are polled. Afterwards they are not, until
+ * their clients ring as often as any other's. */
+Test(send_ring, rest_ends_polling)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 2});
+	struct roce_shard *s = p->side[0].shard;
+	const struct ndsh_qp_page *page[] = {p->side[0].q[0].block, p->side[0].q[1].block};
+
+	cr_assert(pair_run(p, 1)); /* what coming to RTS asks for */
+	cr_assert(page[0]->sq_polled && page[1]->sq_polled);
+	cr_assert(roce_shard_rest(s));
+	cr_assert_not(page[0]->sq_polled || page[1]->sq_polled);
+	p->now_ns += ROCE_SEND_RING_IDLE_NS;
+	for (unsigned i = 0; i < 2; i++) {
+		pair_write(p, 0, 0, i, 0, 0, 8, 0);
+		cr_assert_eq(page[0]->sq_polled, 0);
+		(void)pair_turn(p, 0);
+	}
+	cr_assert_eq(page[0]->sq_polled, 1, "it rang twice");
+	cr_assert_eq(page[1]->sq_polled, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	for (unsigned i = 0; i < 2; i++)
+		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+	pair_free(p);
+}
