@@ -110,6 +110,28 @@ Test(cq, W_EVT_03_one_more_than_there_is_room_for)
 		}
 }
 
+/* checks W-EVT-03[1]: however many entries more come to a queue that overran, it did so once: by
+ * those that its queue pairs are flushed with, too. */
+Test(cq, W_EVT_03_an_overrun_is_told_once)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.cq_depth = 4});
+
+	for (unsigned i = 0; i < 20; i++)
+		pair_write(p, 0, 0, i, 0, 0, 8, 0);
+	for (unsigned i = 0; i < 20; i++)
+		pair_recv(p, 0, 0, i, 0, 8);
+	while (!(p->side[0].events & 1u << ROCE_EV_CQ_ERROR)) {
+		cr_assert_eq(pair_count(p, 0)->cq_overruns, 0);
+		(void)pair_run(p, 1000);
+	}
+	p->side[0].events = 0;
+	roce_qp_doorbell(p->side[0].shard, p->side[0].q[0].qp);
+	(void)pair_run(p, LONG);
+	cr_assert_not(p->side[0].events & 1u << ROCE_EV_CQ_ERROR);
+	cr_assert_eq(pair_count(p, 0)->cq_overruns, 1);
+	pair_free(p);
+}
+
 /* ---- queues whose waiters are to be woken ---- */
 
 /* One that is not taken is there in the next turn; one that is destroyed is not. */
