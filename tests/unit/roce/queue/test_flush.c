@@ -16,6 +16,7 @@ Test(flush, W_ERR_03_modify_flushes_both_queues_in_order)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct roce_qp *qp = p->side[0].q[0].qp;
+	struct ndsh_cqe c;
 	unsigned mute = 0;
 
 	p->tap = fault_tap_mute;
@@ -27,10 +28,14 @@ Test(flush, W_ERR_03_modify_flushes_both_queues_in_order)
 	pair_turn(p, 0);
 	roce_qp_modify(p->side[0].shard, qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
 	pair_turn(p, 0);
-	for (unsigned i = 0; i < 200; i++) /* silent ones too: failure is never silent */
-		pair_expect(p, 0, i, NDSH_WC_FLUSH_ERR);
-	for (unsigned i = 0; i < 200; i++)
-		pair_expect(p, 0, 1000 + i, NDSH_WC_FLUSH_ERR);
+	for (unsigned i = 0; i < 200; i++) { /* silent ones too: failure is never silent */
+		c = pair_expect(p, 0, i, NDSH_WC_FLUSH_ERR);
+		cr_assert_eq(c.syndrome, ROCE_REASON_MODIFY, "sent or not, it tells why");
+	}
+	for (unsigned i = 0; i < 200; i++) {
+		c = pair_expect(p, 0, 1000 + i, NDSH_WC_FLUSH_ERR);
+		cr_assert_eq(c.syndrome, ROCE_REASON_MODIFY);
+	}
 	cr_assert_eq(roce_qp_state_get(qp), ROCE_QPS_ERR);
 	cr_assert_eq(roce_qp_reason(qp), ROCE_REASON_MODIFY);
 	/* What is posted afterwards. */
@@ -98,6 +103,86 @@ Test(flush, a_deep_queue_is_flushed_before_it_is_destroyed)
 	roce_qp_destroy(p->side[1].shard, p->side[1].q[1].qp);
 	free(p->side[1].q[1].block);
 	pair_free(p);
+}
+
+/* At most 512 requests in a call, whichever queue they are in; what is left is flushed by the next
+ * ones, however many that is. */
+Test(flush, a_call_has_a_bound_and_the_last_one_an_end)
+{
+	for (unsigned sends = 0; sends <= 600; sends += 300)
+		for (unsigned n = 1020; n < 1028; n++) {
+			struct pair *p = pair_new(&(struct pair_opts){
+				.qps = 2, .sq_depth = 1024, .rq_depth = 2048, .cq_depth = 4096});
+			struct roce_shard *s = p->side[0].shard;
+			struct roce_qp *qp = p->side[0].q[0].qp;
+			unsigned calls = 0, got = 0, all = 0;
+			struct ndsh_cqe c;
+
+			for (unsigned i = 0; i < sends; i++)
+				pair_write(p, 0, 0, i, 0, 0, 8, 0);
+			for (unsigned i = sends; i < n; i++)
+				pair_recv(p, 0, 0, i, 0, 8);
+			roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
+			roce_qp_modify(s, p->side[0].q[1].qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
+			for (bool done = false; !done; all += got, calls++) {
+				for (got = 0; pair_poll(p, 0, &c); got++)
+					cr_assert_eq(c.status, NDSH_WC_FLUSH_ERR);
+				cr_assert_leq(got, calls == 0 ? 1024 : 512);
+				cr_assert_leq(calls, 3);
+				done = roce_qp_flush(s, qp);
+			}
+			for (; pair_poll(p, 0, &c); all++)
+				;
+			cr_assert_eq(all, n);
+			(void)pair_turn(p, 0);
+			cr_assert(roce_shard_rest(s));
+			pair_free(p);
+		}
+}
+
+/* What is posted to a queue pair that is not in error stays, although a flush is asked for. */
+Test(flush, a_live_queue_pair_has_nothing_to_flush)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+
+	pair_recv(p, 0, 0, 1, 0, 8);
+	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+	cr_assert(roce_qp_flush(p->side[0].shard, p->side[0].q[0].qp));
+	pair_expect_none(p, 0);
+	cr_assert(pair_run(p, LONG));
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
+	pair_send(p, 1, 0, 3, 0, 8, 0);
+	cr_assert(pair_run(p, LONG));
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_free(p);
+}
+
+/* A descriptor that breaks the contract is found by the flush at the latest, and the host is told;
+ * what stands behind it means nothing any more. */
+Test(flush, a_broken_descriptor_is_a_breach_there_as_well)
+{
+	for (unsigned recv = 0; recv < 2; recv++) {
+		struct pair *p = pair_new(&(struct pair_opts){0});
+		struct pair_side *d = &p->side[0];
+
+		for (unsigned i = 0; i < 3; i++) {
+			pair_recv(p, 0, 0, 100 + i, 0, 8);
+			pair_write(p, 0, 0, i, 0, 0, 8, 0);
+		}
+		if (recv)
+			d->q[0].rq.ring[1].ctrl |= NDSH_CTRL(NDSH_OP_WRITE, 0, 0, 0);
+		else
+			d->q[0].sq.ring[1].ctrl |= NDSH_CTRL(255, 0, 0, 0);
+		roce_qp_modify(d->shard, d->q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
+		(void)pair_turn(p, 0);
+		cr_assert_eq(d->events, 1u << ROCE_EV_CLIENT_BREACH);
+		for (unsigned i = 0; i < (recv ? 3 : 1); i++)
+			pair_expect(p, 0, i, NDSH_WC_FLUSH_ERR);
+		for (unsigned i = 0; i < (recv ? 1 : 3); i++)
+			pair_expect(p, 0, 100 + i, NDSH_WC_FLUSH_ERR);
+		pair_expect_none(p, 0);
+		pair_free(p);
+	}
 }
 
 /* A queue pair is in the list once, and each of its completion queues counts it once for each side;

@@ -143,7 +143,8 @@ Test(srq, R_FL_08_W_EVT_02_flush_leaves_what_is_shared)
 	cr_assert_eq(p->side[1].last_event.qp, p->side[1].q[0].qp);
 	p->side[1].events = 0;
 	roce_qp_doorbell(p->side[1].shard, p->side[1].q[0].qp);
-	pair_turn(p, 1);
+	for (unsigned i = 0; i < 3; i++) /* in the first the doorbell is served */
+		pair_turn(p, 1);
 	cr_assert_not(p->side[1].events & LAST, "told twice");
 	pair_send(p, 0, 1, 10, 0, 64, 0);
 	while (taken(p) == 1)
