@@ -60,6 +60,45 @@ Test(receive, room_is_at_most_the_longest_message)
 	pair_free(p);
 }
 
+/* ... and to the byte the sum of the list below that. */
+Test(receive, room_is_the_sum_of_the_list)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct roce_shard *s = p->side[0].shard;
+	struct roce_qp *qp = p->side[0].q[0].qp;
+
+	for (uint32_t less = 0; less < 3; less++) {
+		const struct ndsh_sge sge = {.len = (uint32_t)ROCE_MSG_MAX - less};
+
+		ndsh_rq_push(&p->side[0].q[0].rq, 1, &sge, 1);
+		cr_assert_eq(roce_receive_take(s, qp), NDSH_FETCH_OK);
+		cr_expect_eq(qp->rx_wqe->bytes, ROCE_MSG_MAX - less);
+		roce_receive_fail(s, qp, NDSH_WC_FLUSH_ERR);
+	}
+	pair_free(p);
+}
+
+/* Nothing is taken, whatever the client has written. */
+Test(receive, one_that_breaks_the_contract_is_not_taken)
+{
+	static const uint32_t wrong[] = {NDSH_CTRL(1, 0, 0, 0), NDSH_CTRL(0, 255, 0, 0),
+		NDSH_CTRL(0, 0, NDSH_WRF_INLINE, 0)};
+
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct pair *p = pair_new(&(struct pair_opts){0});
+		struct roce_shard *s = p->side[0].shard;
+		struct roce_qp *qp = p->side[0].q[0].qp;
+
+		pair_recv(p, 0, 0, 1, 0, 8);
+		p->side[0].q[0].rq.ring[0].ctrl |= wrong[i];
+		cr_expect_eq(roce_receive_take(s, qp), NDSH_FETCH_BROKEN);
+		cr_expect_null(qp->rx_wqe);
+		cr_expect_eq(s->usage.wqes, 0);
+		cr_expect_eq(qp->rq.next, 0);
+		pair_free(p);
+	}
+}
+
 /* Without a roce_wqe or an extension nothing is taken, and the ring is as before. */
 Test(receive, a_dry_pool_is_an_empty_ring)
 {
