@@ -325,12 +325,14 @@ Test(moved, a_full_staging_makes_a_read_begin_again)
 }
 
 /* No response behind them tells that the last ones found none: they are asked for as soon as there
- * is some all the same. */
+ * is some all the same, and once. */
 Test(moved, the_end_of_a_read_finds_no_room)
 {
 	struct pair *p = pair_new(
 		&(struct pair_opts){.mtu = 4096, .window = 1024, .moved = true, .retry = 1});
 	struct ndsh_sge to = pair_moved_sge(p, 0, 0, 2u << 20);
+	struct request next = {.kind = WRITE, .moved = {true, false}, .bytes = 3 * 4096};
+	uint64_t sent;
 
 	fill(p->side[1].arena, 2u << 20, 13);
 	p->side[0].stalled = true;
@@ -345,6 +347,12 @@ Test(moved, the_end_of_a_read_finds_no_room)
 	expect_completions(p, 0, 1);
 	cr_assert(is_filled(p->side[0].moved, 2u << 20, 13));
 	cr_assert_eq(pair_count(p, 0)->timeouts, 0, "it waited for a timer");
+	sent = p->sent[0];
+	p->side[0].moves = 1;
+	post(p, 0, 2, &next);
+	cr_assert(pair_run(p, LONG));
+	expect_completions(p, 0, 1);
+	cr_assert_eq(p->sent[0], sent + 3, "it was asked for once more");
 	pair_free(p);
 }
 
