@@ -60,6 +60,14 @@ admin_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	return NDSH_OK;
 }
 
+static void
+on_shard_admin_close(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	(void)shard;
+	(void)now_ns;
+	roce_admin_close(arg);
+}
+
 struct admin_purge {
 	struct roce_admin *admin;
 	uint32_t pd, pos;
@@ -72,7 +80,6 @@ on_shard_admin_purge(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	struct admin_purge *p = arg;
 
 	(void)now_ns;
-	roce_admin_close(p->admin);
 	p->done = roce_admin_purge(shard->engine, p->admin, p->pd, &p->pos);
 }
 
@@ -82,6 +89,8 @@ admin_end(struct ndd_session *s)
 {
 	struct ndd_pd *pd;
 
+	if (s->admin_open)
+		ndd_shard_call(s->shard, on_shard_admin_close, &s->lcore->admin);
 	for (uint32_t pos = 0; (pd = ndd_slots_next(&s->pds, &pos)) != NULL;) {
 		struct admin_purge p = {.admin = &s->lcore->admin, .pd = pd->id};
 

@@ -4,11 +4,13 @@
 #include "session/session.h"
 
 /*
- * From the users to the used: the peers get their DREQs first, the memory goes last. The admin ring
- * ends when no window is left that could keep a region; the mover goes when no region of its memory
- * is left; the lcore no longer polls the session before its segments go.
+ * The lcore gives up the session before anything of it goes: the client goes on ringing, and what
+ * it asks for then must not meet what is being taken down. Then from the users to the used: the
+ * peers get their DREQs first, the memory goes last. The admin ring ends when no window is left
+ * that could keep a region; the mover goes when no region of its memory is left.
  */
 const struct ndd_class *const ndd_classes[] = {
+	&ndd_lcore_class,
 	&ndd_listener_class,
 	&ndd_conn_class,
 	&ndd_endpoint_class,
@@ -22,7 +24,6 @@ const struct ndd_class *const ndd_classes[] = {
 	&ndd_cq_class,
 	&ndd_mover_class,
 	&ndd_pd_class,
-	&ndd_lcore_class,
 	&ndd_segment_class,
 	NULL,
 };

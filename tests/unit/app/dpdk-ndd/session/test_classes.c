@@ -60,9 +60,7 @@ Test(classes, the_users_go_before_the_used)
 		{&ndd_qp_class, &ndd_cq_class},
 		{&ndd_qp_class, &ndd_srq_class},
 		{&ndd_qp_class, &ndd_pd_class},
-		{&ndd_qp_class, &ndd_lcore_class},
 		{&ndd_qp_class, &ndd_segment_class},
-		{&ndd_ah_class, &ndd_lcore_class},
 		{&ndd_srq_class, &ndd_pd_class},
 		{&ndd_srq_class, &ndd_segment_class},
 		{&ndd_mw_class, &ndd_pd_class},
@@ -74,12 +72,17 @@ Test(classes, the_users_go_before_the_used)
 		{&ndd_admin_class, &ndd_mover_class},
 		{&ndd_cq_class, &ndd_segment_class},
 		{&ndd_mover_class, &ndd_segment_class},
-		{&ndd_lcore_class, &ndd_segment_class},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		cr_expect(lt(int, place_of(rows[i].user), place_of(rows[i].used)), "%s, %s",
 			rows[i].user->name, rows[i].used->name);
+}
+
+/* A client goes on ringing while its session is taken down. */
+Test(classes, the_lcore_gives_up_a_session_first)
+{
+	cr_expect(eq(int, place_of(&ndd_lcore_class), 0));
 }
 
 /* ---- with objects -------------------------------------------------------------------------- */
@@ -191,6 +194,36 @@ Test(classes, a_session_that_ends_leaves_nothing_in_the_engine)
 	close(survivor);
 	ndd_rig_turn(r);
 	expect_in_use(r, 0);
+}
+
+/* Whatever there is in a session: before its completion queues go, no lcore knows of it, and its
+ * admin ring answers to none of them. */
+Test(classes, an_admin_ring_without_a_domain_is_closed, .timeout = 60)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	int client = ndd_rig_open(r, &s);
+	uint32_t segment, cq;
+
+	(void)ndd_rig_segment(r, client, SEGMENT_BYTES, &segment);
+	cq = make(r, client,
+		&(struct ndsh_cq_create){.h.type = NDSH_MSG_CQ_CREATE,
+			.segment = segment,
+			.depth = 64,
+			.offset = 65536});
+	(void)make(r, client,
+		&(struct ndsh_admin_create){.h.type = NDSH_MSG_ADMIN_CREATE,
+			.segment = segment,
+			.depth = 16,
+			.offset = 131072,
+			.cq = cq});
+	cr_assert(eq(u32, r->shard.sessions, 1));
+	cr_assert(ne(ptr, s->lcore->admin.cq, NULL));
+	for (const struct ndd_class *const *c = ndd_classes; *c != &ndd_cq_class; c++)
+		if ((*c)->end != NULL)
+			(*c)->end(s);
+	cr_expect(eq(u32, r->shard.sessions, 0));
+	cr_expect(eq(ptr, s->lcore->admin.cq, NULL));
 }
 
 /* An object that others rest on is refused its end until they are gone. */
