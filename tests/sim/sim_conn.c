@@ -252,7 +252,7 @@ sim_conn_answer(struct sim_conn *c)
 	ep->max_rd = min8(ep->max_rd, ev->peer.responder_resources);
 	ep->max_dest_rd = min8(ep->max_dest_rd, ev->peer.initiator_depth);
 	sim_ep_connect(ep, ev);
-	if (sim_chance(w, 5000)) /* else when the peer is known to be ready */
+	if (!sim_chance(w, 5000)) /* else when the peer is known to be ready */
 		sim_ep_ready(ep);
 	qp = sim_ep_params(ep);
 	if (!roce_cm_accept(h->cm, w->now_ns, ev->conn, &qp, NULL, 0, ep))
