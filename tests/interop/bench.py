@@ -134,12 +134,13 @@ class Bench:
             if server.wait():
                 raise Failure(f"{server.name}: exit {server.wait()}\n{server.text}")
 
-    def guest_waits(self, line, ours, ready=None):
-        """The guest's server and, when that is ready, our program: ours() gives it ended."""
+    def guest_waits(self, line, ours, ready=None, well=lambda server: server.wait(30) == 0):
+        """The guest's server and, when that is ready, our program: ours() gives it ended. well: did the server end
+        as it should?"""
         with self.guest.popen(line) as server:
             until(lambda: (ready or self.guest_listens)() or server.status is not None, f"{line} waits")
             done = ours()
-            if done.returncode or server.wait(30):
+            if done.returncode or not well(server):
                 raise Failure(f"{done.args[0]}: exit {done.returncode}\n{done.stdout}"
                               f"{line}: exit {server.status}\n{server.text}")
 
