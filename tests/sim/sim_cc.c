@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Congestion: marks, and the rates that follow. The model is DCQCN as it was published (Zhu et al.,
- * SIGCOMM 2015, section 3.1), in floating point, with the numbers of W-CC-08: period by period,
- * where the engine makes up for many at once. It is compared whenever a CNP comes, and bounds
- * what may leave: a leaky bucket, in time at the model's rate.
+ * Congestion: marks, and the rates that follow. The model (rigs/dcqcn.h) is compared whenever a CNP
+ * comes, and bounds what may leave: a leaky bucket, in time at the model's rate.
  */
 #include <math.h>
 #include <string.h>
@@ -15,77 +13,7 @@
 #include "sim_cc.h"
 #include "sim_kind.h"
 
-#define LINE_RATE   12500000.0 /* bytes in a ms */
-#define LEAST	    1250.0
-#define ADDITIVE    1250.0
-#define HYPER	    12500.0
-#define G	    (1.0 / 16)
-#define F	    5u
-#define PERIOD_NS   55000u
-#define SAME_NS	    50000u /* CNPs so close behind a cut tell of the same congestion */
-#define VOLUME	    10e6
 #define CATCH_UP_NS 65536.0
-
-/* ---- the model ---- */
-
-static void
-raise_rate(struct sim_rate *m)
-{
-	unsigned few = m->times < m->volumes ? m->times : m->volumes;
-	unsigned many = m->times < m->volumes ? m->volumes : m->times;
-
-	if (few > F)
-		m->target += (few - F) * HYPER;
-	else if (many >= F)
-		m->target += ADDITIVE;
-	m->target = fmin(m->target, LINE_RATE);
-	m->rate = (m->target + m->rate) / 2;
-}
-
-static void
-recover(struct sim_rate *m, uint64_t now_ns)
-{
-	while (m->limited && now_ns >= m->period_ns) {
-		m->period_ns += PERIOD_NS;
-		m->alpha *= 1 - G;
-		m->times++;
-		raise_rate(m);
-		m->limited = m->rate < LINE_RATE - HYPER;
-	}
-}
-
-static void
-cut(struct sim_rate *m, uint64_t now_ns, double most, uint64_t rtt_ns)
-{
-	uint64_t wait = rtt_ns > PERIOD_NS ? rtt_ns : PERIOD_NS;
-
-	recover(m, now_ns);
-	if (!m->limited)
-		*m = (struct sim_rate){
-			.limited = true, .rate = LINE_RATE, .alpha = 1, .ahead_ns = now_ns};
-	else if (m->times == 0 && now_ns + (PERIOD_NS - SAME_NS) < m->period_ns)
-		return;
-	m->target = fmax(fmin(m->rate, most), LEAST);
-	m->rate = fmax(m->target * (1 - m->alpha / 2), LEAST);
-	m->alpha = (1 - G) * m->alpha + G;
-	m->times = m->volumes = 0;
-	m->bytes = 0;
-	m->period_ns = now_ns + wait;
-}
-
-static void
-sent(struct sim_rate *m, uint32_t bytes)
-{
-	m->ahead += bytes * 1e6 / m->rate;
-	m->bytes += bytes;
-	if (m->bytes >= VOLUME) {
-		m->bytes -= VOLUME;
-		m->volumes++;
-		raise_rate(m);
-	}
-}
-
-/* ---- the world ---- */
 
 static struct sim_ep *
 end_of(const struct sim_client *c, const struct roce_qp *qp)
@@ -109,7 +37,7 @@ static double
 most_possible(const struct roce_shard *s, const struct roce_qp *qp)
 {
 	if (qp->srtt_ns == 0 || qp->rd_pending > 0)
-		return LINE_RATE;
+		return DCQCN_LINE_RATE;
 	return (double)s->cfg.window * roce_qp_mtu(qp) * 1e6 / (double)qp->srtt_ns;
 }
 
@@ -128,7 +56,7 @@ sim_cc_rx(struct sim_shard *sh, const struct roce_pkt *pkt, struct roce_qp *qp)
 		return;
 	ep = end_of(&sh->client, qp);
 	sim_check(w, ep != NULL, "a CNP for no connection");
-	cut(&ep->rate, w->now_ns, most, rtt_ns);
+	(void)dcqcn_cut(&ep->rate, w->now_ns, most, rtt_ns);
 	rate = sh->s->ccs[qp - sh->s->qps].rate.now;
 	sim_note(w, "conn %u%s: %.0f bytes in a ms", ep->conn->number, ep->name, rate);
 	sim_check(w, fabs(rate - ep->rate.rate) <= ep->rate.rate / 100 + 16,
@@ -151,7 +79,7 @@ sim_cc_left(struct sim_shard *sh, const uint8_t *frame, uint32_t bytes)
 	struct sim_world *w = sh->host->w;
 	struct roce_pkt pkt;
 	struct sim_ep *ep;
-	struct sim_rate *m;
+	struct dcqcn *m;
 
 	if (w->profile->marks == 0)
 		return;
@@ -160,7 +88,7 @@ sim_cc_left(struct sim_shard *sh, const uint8_t *frame, uint32_t bytes)
 	if (ep == NULL)
 		return;
 	m = &ep->rate;
-	recover(m, w->now_ns);
+	dcqcn_recover(m, w->now_ns);
 	if (!m->limited)
 		return;
 	m->ahead = fmax(0, m->ahead - (double)(w->now_ns - m->ahead_ns));
@@ -169,7 +97,7 @@ sim_cc_left(struct sim_shard *sh, const uint8_t *frame, uint32_t bytes)
 	sim_check(w, m->ahead <= 1.4 * CATCH_UP_NS,
 		"conn %u%s: %.0f ns ahead of a rate of %.0f bytes in a ms", ep->conn->number,
 		ep->name, m->ahead, m->rate);
-	sent(m, bytes);
+	dcqcn_sent(m, bytes);
 	sim_kind(SIM_KIND_paced_packets);
 }
 

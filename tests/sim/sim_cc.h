@@ -2,19 +2,8 @@
 #ifndef SIM_CC_H
 #define SIM_CC_H
 
+#include "rigs/dcqcn.h"
 #include "sim_types.h"
-
-/* A sender's rate as DCQCN has it; bytes and ns. */
-struct sim_rate {
-	bool limited;
-	double rate, target, alpha; /* rate and target: bytes in a ms */
-	uint64_t period_ns;	    /* end of the one under way */
-	unsigned times, volumes;
-	double bytes; /* since the last raise for bytes */
-	/* The time that it would take at the rate to send what was sent early, as of ahead_ns. */
-	double ahead;
-	uint64_t ahead_ns;
-};
 
 /* The network marks a frame now and then, if its sender permits that. */
 void sim_cc_mark(struct sim_world *w, struct sim_frame *f);

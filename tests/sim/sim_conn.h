@@ -61,7 +61,7 @@ struct sim_ep {
 	uint64_t learn_ns;	  /* when it hears of the peer's MAC address; 0: it knows it */
 	uint64_t starve_ns;	  /* no receives are posted before */
 	bool starved;
-	struct sim_rate rate;
+	struct dcqcn rate;
 	struct ndsh_qp_dims dims;
 	struct ndsh_qp_page *page;
 	struct ndsh_sq sq;
