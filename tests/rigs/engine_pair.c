@@ -443,6 +443,13 @@ pair_turn(struct pair *p, unsigned side)
 	return done;
 }
 
+void
+pair_settle(struct pair *p)
+{
+	for (unsigned idle = 0; idle < 4;)
+		idle = pair_turn(p, 0) > 0 ? 0 : idle + 1;
+}
+
 bool
 pair_run(struct pair *p, uint64_t limit_ns)
 {

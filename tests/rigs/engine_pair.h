@@ -108,6 +108,9 @@ void pair_read(struct pair *p, unsigned side, unsigned i, uint64_t context, uint
 /* Of side 0's queue pair 0, with whatever address and key. */
 void pair_write_by_key(
 	struct pair *p, uint64_t context, uint64_t raddr, uint32_t rkey, uint32_t bytes);
+/* A request of one SGE, which may be anywhere, from or to the start of the peer's arena. */
+void pair_post_sge(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t op,
+	uint32_t flags, const struct ndsh_sge *sge);
 /* Any descriptor. */
 void pair_post(struct pair *p, unsigned side, unsigned i, const struct ndsh_swr *wr,
 	const struct ndsh_sge *sge, const void *data);
@@ -121,6 +124,8 @@ unsigned pair_client_moves(struct pair *p, unsigned side, uint32_t n);
 unsigned pair_turn(struct pair *p, unsigned side);
 /* Turns and time until nothing is left to do but timers, or limit_ns passed; then true: quiet. */
 bool pair_run(struct pair *p, uint64_t limit_ns);
+/* Turns of side 0, without time: no timer helps. */
+void pair_settle(struct pair *p);
 /* Take one completion. */
 bool pair_poll(struct pair *p, unsigned side, struct ndsh_cqe *cqe);
 /* Arm the side's completion queue, which has nothing yet; is it armed still? */

@@ -71,6 +71,18 @@ pair_write(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t
 }
 
 void
+pair_post_sge(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t op,
+	uint32_t flags, const struct ndsh_sge *sge)
+{
+	pair_post(p, side, i,
+		&(struct ndsh_swr){.context = context,
+			.raddr = PAIR_VA,
+			.rkey = p->side[!side].key,
+			.ctrl = NDSH_CTRL(op, 1, flags, 0)},
+		sge, NULL);
+}
+
+void
 pair_read(struct pair *p, unsigned side, unsigned i, uint64_t context, uint32_t to, uint32_t from,
 	uint32_t bytes, uint32_t flags)
 {

@@ -220,12 +220,7 @@ Test(peers, W_RXE_24_silence_is_asked_again_and_given_up)
 
 		p->tap = count_requests;
 		p->tap_ctx = &asked;
-		pair_post(p, 0, 0,
-			&(struct ndsh_swr){.context = 1,
-				.raddr = PAIR_VA,
-				.rkey = p->side[1].key,
-				.ctrl = NDSH_CTRL(ops[i], 1, 0, 0)},
-			&sge, NULL);
+		pair_post_sge(p, 0, 0, 1, ops[i], 0, &sge);
 		(void)pair_run(p, PAIR_LONG);
 		pair_expect(p, 0, 1, NDSH_WC_RETRY_EXC_ERR);
 		pair_expect_dead(p, 0, 0, ROCE_REASON_RETRY_EXC);

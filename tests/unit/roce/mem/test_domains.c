@@ -218,12 +218,7 @@ Test(domains, no_local_request_uses_memory_of_another)
 			pair_expect(p, 1, 3, NDSH_WC_LOC_PROT_ERR);
 			pair_expect(p, 0, 4, NDSH_WC_REM_OP_ERR);
 		} else {
-			pair_post(p, 1, OTHER,
-				&(struct ndsh_swr){.context = 3,
-					.raddr = PAIR_VA,
-					.rkey = p->side[0].key,
-					.ctrl = NDSH_CTRL(ops[i % 6], 1, 0, 0)},
-				&sge, NULL);
+			pair_post_sge(p, 1, OTHER, 3, ops[i % 6], 0, &sge);
 			cr_assert(pair_run(p, PAIR_LONG));
 			pair_expect(p, 1, 3, NDSH_WC_LOC_PROT_ERR);
 		}
@@ -294,12 +289,7 @@ Test(domains, no_read_of_no_bytes_ends_what_is_of_another)
 	struct opened o = open_kind(p, FAST, &f, &v);
 	const struct ndsh_sge sink = {.addr = FAST_BASE, .len = 0, .key = f->local};
 
-	pair_post(p, 1, OTHER,
-		&(struct ndsh_swr){.context = 3,
-			.raddr = PAIR_VA,
-			.rkey = p->side[0].key,
-			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, NDSH_WRF_LOCAL_INV, 0)},
-		&sink, NULL);
+	pair_post_sge(p, 1, OTHER, 3, NDSH_OP_READ, NDSH_WRF_LOCAL_INV, &sink);
 	cr_assert(pair_run(p, PAIR_LONG));
 	pair_expect(p, 1, 3, NDSH_WC_LOC_QP_OP_ERR);
 	ask(p, 0, NDSH_OP_READ, &o);

@@ -201,12 +201,7 @@ expect_no_registration(struct pair *p, uint32_t key)
 	const struct ndsh_sge sge = {.addr = FAST_BASE, .key = key};
 	uint64_t sent = p->sent[1];
 
-	pair_post(p, 1, 0,
-		&(struct ndsh_swr){.context = 7,
-			.raddr = PAIR_VA,
-			.rkey = p->side[0].key,
-			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, NDSH_WRF_LOCAL_INV, 0)},
-		&sge, NULL);
+	pair_post_sge(p, 1, 0, 7, NDSH_OP_READ, NDSH_WRF_LOCAL_INV, &sge);
 	cr_assert(pair_run(p, PAIR_LONG));
 	pair_expect(p, 1, 7, NDSH_WC_LOC_QP_OP_ERR);
 	pair_expect_dead(p, 1, 0, ROCE_REASON_LOCAL_INV);

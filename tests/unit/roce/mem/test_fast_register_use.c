@@ -16,12 +16,7 @@ post_sge(struct pair *p, unsigned i, uint64_t context, uint8_t op, uint32_t key,
 {
 	struct ndsh_sge sge = {.addr = addr, .len = bytes, .key = key};
 
-	pair_post(p, 1, i,
-		&(struct ndsh_swr){.context = context,
-			.raddr = PAIR_VA,
-			.rkey = p->side[0].key,
-			.ctrl = NDSH_CTRL(op, 1, 0, 0)},
-		&sge, NULL);
+	pair_post_sge(p, 1, i, context, op, 0, &sge);
 }
 
 static void

@@ -38,12 +38,7 @@ is_registered(struct pair *p, const struct fast *f)
 	struct ndsh_cqe c;
 	struct ndsh_sge sge = fast_sge(f, 0, 8);
 
-	pair_post(p, 1, 1,
-		&(struct ndsh_swr){.context = 77,
-			.raddr = PAIR_VA,
-			.rkey = p->side[0].key,
-			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)},
-		&sge, NULL);
+	pair_post_sge(p, 1, 1, 77, NDSH_OP_WRITE, 0, &sge);
 	cr_assert(pair_run(p, PAIR_LONG));
 	cr_assert(pair_poll(p, 1, &c));
 	cr_assert_eq(c.context, 77);

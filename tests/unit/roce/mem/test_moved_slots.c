@@ -44,14 +44,6 @@ post(struct pair *p, unsigned i, uint8_t op, uint32_t bytes)
 		&here, NULL);
 }
 
-/* Turns without time: no timer helps. */
-static void
-settle(struct pair *p)
-{
-	for (unsigned idle = 0; idle < 4;)
-		idle = pair_turn(p, 0) > 0 ? 0 : idle + 1;
-}
-
 /* The next completion of queue pair i: those of the others don't matter. */
 static void
 expect_of(struct pair *p, unsigned i)
@@ -97,7 +89,7 @@ peer_says(struct pair *p, unsigned i, uint8_t syndrome, uint32_t ahead)
  * they send what they hold and ask for nothing more: one that waits for a slot must hear of
  * those that they give back, as no command will ever tell.
  */
-Test(moved_slots, a_slot_that_is_given_back_wakes_who_waits_for_one)
+Test(moved_slots, a_slot_that_is_given_back_wakes_a_queue_pair_that_waits)
 {
 	struct pair *p = holders_new(0);
 	unsigned left[HOLDERS + 1] = {0};
@@ -108,18 +100,18 @@ Test(moved_slots, a_slot_that_is_given_back_wakes_who_waits_for_one)
 		pair_write(p, 0, i, 0, i * AREA, i * AREA, MTU, 0);
 		post(p, i, NDSH_OP_WRITE, PACKETS * MTU);
 	}
-	settle(p);
+	pair_settle(p);
 	for (unsigned i = 0; i < HOLDERS; i++)
 		peer_says(p, i, ROCE_SYN_RNR | RNR_CODE, 0);
 	p->side[0].stalled = false;
-	settle(p);
+	pair_settle(p);
 	post(p, HOLDERS, NDSH_OP_WRITE, MTU);
-	settle(p);
+	pair_settle(p);
 	for (unsigned i = 0; i <= HOLDERS; i++)
 		cr_assert_eq(left[i], i < HOLDERS, "queue pair %u sent %u", i, left[i]);
 
 	p->now_ns += 200000; /* beyond what RNR_CODE asks, not to any timeout */
-	settle(p);
+	pair_settle(p);
 	for (unsigned i = 0; i < HOLDERS; i++)
 		cr_assert_eq(left[i], 2 + PACKETS, "queue pair %u sent %u", i, left[i]);
 	cr_assert_eq(left[HOLDERS], 1);
@@ -138,21 +130,21 @@ Test(moved_slots, a_late_ack_frees_what_was_to_be_sent_again)
 	p->side[0].stalled = false;
 	for (unsigned i = 0; i < HOLDERS; i++)
 		post(p, i, NDSH_OP_WRITE, PACKETS * MTU);
-	settle(p);
+	pair_settle(p);
 	p->side[0].stalled = true;
 	p->now_ns += 100000000; /* all of them time out */
-	settle(p);
+	pair_settle(p);
 	cr_assert_eq(p->side[0].mover->slots, 0);
 	for (unsigned i = 0; i < HOLDERS; i++)
 		peer_says(p, i, ROCE_SYN_ACK, PACKETS - 1);
 	p->side[0].stalled = false;
-	settle(p);
+	pair_settle(p);
 	for (unsigned i = 0; i < HOLDERS; i++) {
 		cr_assert_eq(left[i], PACKETS);
 		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
 	}
 	post(p, HOLDERS, NDSH_OP_WRITE, MTU);
-	settle(p);
+	pair_settle(p);
 	cr_assert_eq(left[HOLDERS], 1);
 	pair_free(p);
 }
@@ -288,7 +280,7 @@ post_pieces(struct pair *p, unsigned i)
 }
 
 /* The queue of commands to a client that moves nothing is filled to its end, and never overruns:
- * who finds it full has its turn later. */
+ * a queue pair that finds it full has its turn later. */
 Test(moved_slots, the_queue_is_full)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .qps = FILL + 2, .moved = true});

@@ -360,12 +360,7 @@ Test(sge, a_range_that_leaves_its_region)
 		struct ndsh_sge sge = pair_sge(p, 0, PAIR_ARENA - 7, 8);
 
 		pair_recv(p, 1, 0, 9, 0, 64);
-		pair_post(p, 0, 0,
-			&(struct ndsh_swr){.context = 1,
-				.raddr = PAIR_VA,
-				.rkey = p->side[1].key,
-				.ctrl = NDSH_CTRL(ops[i], 1, 0, 0)},
-			&sge, NULL);
+		pair_post_sge(p, 0, 0, 1, ops[i], 0, &sge);
 		cr_assert(pair_run(p, PAIR_LONG));
 		pair_expect(p, 0, 1, NDSH_WC_LOC_PROT_ERR);
 		pair_free(p);

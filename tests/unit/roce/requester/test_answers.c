@@ -36,13 +36,7 @@ Test(answers, W_COMP_11_the_answer_of_an_atomic)
 		struct ndsh_sge sge = pair_sge(p, 0, 0, 8);
 
 		memset(p->side[0].arena, 0x5c, 8);
-		pair_post(p, 0, 0,
-			&(struct ndsh_swr){.context = 1,
-				.raddr = PAIR_VA,
-				.rkey = p->side[1].key,
-				.ctrl = NDSH_CTRL(
-					i % 2 ? NDSH_OP_FETCH_ADD : NDSH_OP_CMP_SWAP, 1, 0, 0)},
-			&sge, NULL);
+		pair_post_sge(p, 0, 0, 1, i % 2 ? NDSH_OP_FETCH_ADD : NDSH_OP_CMP_SWAP, 0, &sge);
 		pair_turn(p, 0);
 		watched_answer(p, of[k].opcode, WATCHED_PSN, of[k].syndrome);
 		pair_expect(p, 0, 1, of[k].good ? NDSH_WC_SUCCESS : NDSH_WC_BAD_RESP_ERR);
@@ -119,12 +113,7 @@ Test(answers, W_COMP_01_for_what_has_not_left)
 		struct ndsh_sge sge = pair_moved_sge(p, 0, 0, 8);
 
 		p->side[0].stalled = true;
-		pair_post(p, 0, 0,
-			&(struct ndsh_swr){.context = 1,
-				.raddr = PAIR_VA,
-				.rkey = p->side[1].key,
-				.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)},
-			&sge, NULL);
+		pair_post_sge(p, 0, 0, 1, NDSH_OP_WRITE, 0, &sge);
 		pair_turn(p, 0);
 		cr_assert_eq(watched.n, 0);
 		watched_answer(p, ROCE_ACK, WATCHED_PSN, syndromes[i]);

@@ -232,12 +232,7 @@ Test(completer, W_COMP_10_responses_acknowledge_what_is_before_them)
 		pair_send(p, 0, 0, 1, 0, 3 * EAR_MTU, 0);
 		pair_write(p, 0, 0, 2, 0, 0, 8, 0);
 		if (only == ROCE_ATOMIC_ACK)
-			pair_post(p, 0, 0,
-				&(struct ndsh_swr){.context = 3,
-					.raddr = PAIR_VA,
-					.rkey = p->side[1].key,
-					.ctrl = NDSH_CTRL(NDSH_OP_FETCH_ADD, 1, 0, 0)},
-				&sge, NULL);
+			pair_post_sge(p, 0, 0, 3, NDSH_OP_FETCH_ADD, 0, &sge);
 		else
 			pair_read(
 				p, 0, 0, 3, 0, 0, only == ROCE_READ_RESP_ONLY ? 8 : 3 * EAR_MTU, 0);
@@ -317,12 +312,7 @@ Test(completer, W_COMP_11_each_atomic_has_its_own_answer)
 	for (unsigned i = 0; i < 3; i++) {
 		struct ndsh_sge sge = pair_sge(p, 0, 8 * i, 8);
 
-		pair_post(p, 0, 0,
-			&(struct ndsh_swr){.context = i,
-				.raddr = PAIR_VA,
-				.rkey = p->side[1].key,
-				.ctrl = NDSH_CTRL(NDSH_OP_FETCH_ADD, 1, 0, 0)},
-			&sge, NULL);
+		pair_post_sge(p, 0, 0, i, NDSH_OP_FETCH_ADD, 0, &sge);
 	}
 	pair_turn(p, 0);
 	cr_assert_eq(watched.n, 3);

@@ -15,20 +15,7 @@ moved_write(struct pair *p, unsigned i, uint32_t packets)
 {
 	struct ndsh_sge from = pair_moved_sge(p, 0, 0, packets * MTU);
 
-	pair_post(p, 0, i,
-		&(struct ndsh_swr){.context = i,
-			.raddr = PAIR_VA,
-			.rkey = p->side[1].key,
-			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)},
-		&from, NULL);
-}
-
-/* Turns without time. */
-static void
-settle(struct pair *p)
-{
-	for (unsigned idle = 0; idle < 4;)
-		idle = pair_turn(p, 0) > 0 ? 0 : idle + 1;
+	pair_post_sge(p, 0, i, i, NDSH_OP_WRITE, 0, &from);
 }
 
 static void
@@ -55,22 +42,22 @@ Test(completer_moved, what_was_asked_for_in_vain_is_given_back)
 
 	for (unsigned i = 0; i < HOLDERS; i++)
 		moved_write(p, i, PACKETS);
-	settle(p);
+	pair_settle(p);
 	cr_assert_eq(watched.n, HOLDERS * PACKETS);
 	p->side[0].stalled = true;
 	p->now_ns += FLOOR + FLOOR / 4;
-	settle(p);
+	pair_settle(p);
 	cr_assert_eq(pair_count(p, 0)->timeouts, HOLDERS);
 	for (unsigned i = 0; i < HOLDERS; i++)
 		acknowledge(p, i, PACKETS);
-	settle(p);
+	pair_settle(p);
 	for (unsigned i = 0; i < HOLDERS; i++)
 		pair_expect(p, 0, i, NDSH_WC_SUCCESS);
 	p->side[0].stalled = false;
-	settle(p);
+	pair_settle(p);
 	cr_assert_eq(watched.n, HOLDERS * PACKETS);
 	moved_write(p, HOLDERS, 1);
-	settle(p);
+	pair_settle(p);
 	cr_assert_eq(watched.n, HOLDERS * PACKETS + 1);
 	pair_free(p);
 }
@@ -86,12 +73,7 @@ Test(completer_moved, a_read_without_room_needs_no_timer)
 
 	p->side[0].stalled = true;
 	p->side[1].arena[bytes - 1] = 0x5a;
-	pair_post(p, 0, 0,
-		&(struct ndsh_swr){.context = 1,
-			.raddr = PAIR_VA,
-			.rkey = p->side[1].key,
-			.ctrl = NDSH_CTRL(NDSH_OP_READ, 1, 0, 0)},
-		&to, NULL);
+	pair_post_sge(p, 0, 0, 1, NDSH_OP_READ, 0, &to);
 	cr_assert(pair_run(p, PAIR_LONG), "nothing comes any more");
 	pair_expect_none(p, 0);
 	p->side[0].stalled = false;

@@ -49,12 +49,7 @@ row_post(struct pair *p, unsigned i, uint8_t op)
 	uint32_t bytes = op == NDSH_OP_FETCH_ADD ? 8 : packets[i] * MTU - 5;
 	struct ndsh_sge sge = pair_sge(p, 0, 0, bytes);
 
-	pair_post(p, 0, 0,
-		&(struct ndsh_swr){.context = i,
-			.raddr = PAIR_VA,
-			.rkey = p->side[1].key,
-			.ctrl = NDSH_CTRL(op, 1, 0, 0)},
-		&sge, NULL);
+	pair_post_sge(p, 0, 0, i, op, 0, &sge);
 }
 
 /* All of the row is sent, and nothing arrives. at: which of them is a READ or an atomic, as op

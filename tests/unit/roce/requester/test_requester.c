@@ -55,12 +55,7 @@ Test(requester, W_REQ_04_each_quarter_of_the_window_and_no_more)
 			moved ? pair_moved_sge(p, 0, 0, 200 * MTU) : pair_sge(p, 0, 0, 200 * MTU);
 
 		p->side[0].moves = 1; /* each packet waits for its data */
-		pair_post(p, 0, 0,
-			&(struct ndsh_swr){.context = 1,
-				.raddr = PAIR_VA,
-				.rkey = p->side[1].key,
-				.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)},
-			&sge, NULL);
+		pair_post_sge(p, 0, 0, 1, NDSH_OP_WRITE, 0, &sge);
 		for (unsigned i = 0; i < 100; i++)
 			pair_turn(p, 0);
 		cr_assert_eq(watched.n, 64);

@@ -21,12 +21,7 @@ second_gone(void)
 	struct ndsh_sge sge = {.addr = GONE, .len = 8, .key = roce_mr_key(mr)};
 
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
-	pair_post(p, 0, 0,
-		&(struct ndsh_swr){.context = 2,
-			.raddr = PAIR_VA,
-			.rkey = p->side[1].key,
-			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)},
-		&sge, NULL);
+	pair_post_sge(p, 0, 0, 2, NDSH_OP_WRITE, 0, &sge);
 	pair_write(p, 0, 0, 3, 0, 0, 8, 0);
 	pair_turn(p, 0);
 	cr_assert_eq(watched.n, 3);

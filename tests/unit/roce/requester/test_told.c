@@ -146,12 +146,7 @@ Test(told, W_QP_03_an_error_is_not_the_end_of_draining)
 	struct ndsh_sge none = {.addr = PAIR_VA, .len = 8, .key = ~p->side[0].key};
 
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
-	pair_post(p, 0, 0,
-		&(struct ndsh_swr){.context = 2,
-			.raddr = PAIR_VA,
-			.rkey = p->side[1].key,
-			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)},
-		&none, NULL);
+	pair_post_sge(p, 0, 0, 2, NDSH_OP_WRITE, 0, &none);
 	pair_turn(p, 0);
 	cr_assert_eq(watched.n, 1);
 	change(p, ROCE_QPS_SQD);
