@@ -21,19 +21,9 @@ bool group_tx_is(const struct net_rig *r, const char *hex);
 
 /* Each test of the suite has a host of its own, r, and two groups, g4 and g6. */
 #define GROUP_SUITE(suite)                                                                         \
-	static struct net_rig r;                                                                   \
-	static struct net_ip g4, g6;                                                               \
-	static void setup(void)                                                                    \
-	{                                                                                          \
-		net_rig_init(&r, 4);                                                               \
-		g4 = net_rig_ip("239.1.2.3");                                                      \
-		g6 = net_rig_ip("ff15::1:203");                                                    \
-	}                                                                                          \
-	static void teardown(void)                                                                 \
-	{                                                                                          \
-		net_rig_free(&r);                                                                  \
-	}                                                                                          \
-	TestSuite(suite, .init = setup, .fini = teardown)
+	static const struct net_ip g4 = {{[10] = 0xff, 0xff, 239, 1, 2, 3}},                       \
+				   g6 = {{0xff, 0x15, [13] = 1, 2, 3}};                            \
+	NET_RIG_SUITE(suite, 4)
 
 #define GROUP_MEMBER_TIME (30 * S) /* long after all reports of the beginning */
 

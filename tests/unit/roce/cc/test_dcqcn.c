@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "rigs/dcqcn.h"
+#include "rigs/faults.h"
 #include "roce/cc/rate.h"
 
 #define US    UINT64_C(1000)
@@ -19,8 +20,7 @@ struct sender {
 static uint64_t
 below(struct sender *s, uint64_t n)
 {
-	s->dice = s->dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (s->dice >> 33) % n;
+	return fault_dice(&s->dice) % n;
 }
 
 /* A moment, a few periods, or long; now and then to the very end of a period, or just before. */

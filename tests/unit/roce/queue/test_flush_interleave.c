@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "models/interleave.h"
+#include "rigs/lone_shard.h"
 
 #include "../../../../lib/roce/queue/flush.c"
 #include "../../../../lib/roce/qp/error.c"
@@ -59,24 +60,6 @@ daemon_flushes(void *arg)
 	}
 }
 
-static struct roce_shard *
-make_shard(void)
-{
-	const struct roce_shard_cfg cfg = {.max_qps = 1,
-		.max_cqs = 1,
-		.max_pds = 1,
-		.max_mrs = 1,
-		.max_wqes = 16,
-		.secret = {1, 2},
-		.rto_floor_ns = 10000000,
-		.window = 16};
-	size_t bytes = (roce_shard_bytes(&cfg) + 63) & ~(size_t)63;
-	void *mem = aligned_alloc(64, bytes);
-
-	memset(mem, 0, bytes);
-	return roce_shard_init(mem, &cfg);
-}
-
 static void
 make_qp(struct flushing *f, void *shared, uint32_t pd, struct roce_cq *cq)
 {
@@ -99,7 +82,8 @@ Test(flush_interleave, no_receive_is_left_behind)
 {
 	static _Alignas(64) uint8_t shared[2048],
 		base[sizeof(struct ndsh_cq_page) + CQ_DEPTH * sizeof(struct ndsh_cqe)];
-	struct flushing f = {.s = make_shard()};
+	const struct roce_shard_cfg cfg = lone_config();
+	struct flushing f = {.s = lone_shard_new(&cfg)};
 	uint32_t pd = roce_pd_create(f.s);
 	uint64_t rang = 0;
 

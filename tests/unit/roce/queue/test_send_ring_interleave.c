@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "models/interleave.h"
+#include "rigs/lone_shard.h"
 
 #include "../../../../lib/roce/queue/doorbell.c"
 #include "../../../../lib/roce/queue/cq.c"
@@ -24,25 +25,6 @@
 #define CQ_DEPTH 8u
 #define ENTRIES	 4u
 #define REQUESTS 3u
-
-static struct roce_shard *
-make_shard(void)
-{
-	const struct roce_shard_cfg cfg = {.max_qps = 1,
-		.max_cqs = 1,
-		.max_pds = 1,
-		.max_mrs = 1,
-		.max_wqes = 16,
-		.secret = {1, 2},
-		.rto_floor_ns = 10000000,
-		.window = 16};
-	size_t bytes = (roce_shard_bytes(&cfg) + 63) & ~(size_t)63;
-	void *mem = aligned_alloc(64, bytes);
-
-	cr_assert_neq(bytes, 0);
-	memset(mem, 0, bytes);
-	return roce_shard_init(mem, &cfg);
-}
 
 /* ---- completions: the daemon publishes, the client polls, arms and sleeps ---- */
 
@@ -92,7 +74,8 @@ Test(interleave, R_CQ_12_no_wake_up_is_lost)
 {
 	static _Alignas(64)
 		uint8_t base[sizeof(struct ndsh_cq_page) + CQ_DEPTH * sizeof(struct ndsh_cqe)];
-	struct arming a = {.s = make_shard()};
+	const struct roce_shard_cfg cfg = lone_config();
+	struct arming a = {.s = lone_shard_new(&cfg)};
 	uint64_t slept = 0;
 
 	for (uint64_t seed = 1; seed <= RUNS; seed++) {
@@ -195,7 +178,8 @@ Test(interleave, no_doorbell_is_lost)
 {
 	static _Alignas(64) uint8_t shared[2048],
 		base[sizeof(struct ndsh_cq_page) + CQ_DEPTH * sizeof(struct ndsh_cqe)];
-	struct ringing r = {.s = make_shard()};
+	const struct roce_shard_cfg cfg = lone_config();
+	struct ringing r = {.s = lone_shard_new(&cfg)};
 	uint32_t pd = roce_pd_create(r.s);
 	struct roce_cq *cq = roce_cq_create(r.s, base, CQ_DEPTH, NULL);
 	uint64_t slept = 0;
