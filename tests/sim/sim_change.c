@@ -29,7 +29,7 @@ sim_change_plan(struct sim_world *w)
 static void
 set_macs(struct sim_ep *ep)
 {
-	roce_qp_set_macs(ep->qp, ep->client->shard->host->mac, ep->path.dmac);
+	roce_qp_set_macs(ep->qp, ep->client->shard->host->mac, ep->attr.path.dmac);
 }
 
 static void
@@ -61,7 +61,7 @@ learn(struct sim_ep *ep)
 	if (ep->w->now_ns < ep->learn_ns)
 		return ep->learn_ns;
 	ep->learn_ns = 0;
-	memcpy(ep->path.dmac, ep->peer->client->shard->host->mac, 6);
+	memcpy(ep->attr.path.dmac, ep->peer->client->shard->host->mac, 6);
 	set_macs(ep);
 	return SIM_NEVER;
 }
@@ -106,9 +106,9 @@ sim_change_attributes(struct sim_ep *ep)
 	uint32_t mask = bits[sim_below(w, 6)] | bits[sim_below(w, 6)];
 	enum roce_modify r;
 
-	if (ep->path.udp_sport != 0 && (mask & ROCE_QPA_PATH) && !draining)
-		ep->path.udp_sport = (uint16_t)(0xc000 | sim_below(w, 0x4000));
-	attr.path = ep->path;
+	if (ep->attr.path.udp_sport != 0 && (mask & ROCE_QPA_PATH) && !draining)
+		ep->attr.path.udp_sport = (uint16_t)(0xc000 | sim_below(w, 0x4000));
+	attr.path = ep->attr.path;
 	attr.port = (uint16_t)ep->client->shard->host->number;
 	attr.timeout_code = sim_change_timeout(w);
 	attr.min_rnr_code = (uint8_t)sim_below(w, 14);
@@ -130,7 +130,7 @@ sim_change_attributes(struct sim_ep *ep)
 void
 sim_change_reset(struct sim_ep *ep)
 {
-	const struct roce_qp_attr attr = {.path = ep->path,
+	const struct roce_qp_attr attr = {.path = ep->attr.path,
 		.mtu_bytes = ep->conn->mtu,
 		.dest_qpn = ep->peer->qpn,
 		.rq_psn = (ep->psn + 1000) & ROCE_PSN_MASK,

@@ -14,7 +14,7 @@
 #define LATE_SHORT (100 * SIM_MS)
 #define LATE_LONG  (20 * SIM_S) /* beyond time-wait: both ends have forgotten the connection */
 
-static const char *const attr_names[] = {
+const char *const sim_cm_names[SIM_CM_STEPS] = {
 	"REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP", "SIDR_REQ", "SIDR_REP"};
 static const char *const fate_names[] = {"passes", "is lost", "comes twice", "comes late",
 	"is damaged", "kills its sender", "kills its receiver"};
@@ -24,7 +24,7 @@ sim_cm_print(void)
 {
 	for (unsigned step = 0; step < SIM_CM_STEPS; step++)
 		for (unsigned f = SIM_FATE_LOST; f < SIM_FATES; f++)
-			printf("planned: %-8s %-18s %9lu\n", attr_names[step], fate_names[f],
+			printf("planned: %-8s %-18s %9lu\n", sim_cm_names[step], fate_names[f],
 				(unsigned long)sim_totals.cm_faults[step][f]);
 	printf("hosts that died %22lu\n", (unsigned long)sim_totals.deaths);
 }
@@ -166,7 +166,7 @@ sim_cm_passes(struct sim_host *from, struct sim_host *to, const uint8_t *mad, st
 	if (c != NULL)
 		sim_insider_record(c, from, mad);
 	sim_note(w, "conn %d: host %u sends %s, which %s", c != NULL ? (int)c->number : -1,
-		from->number, attr_names[m.attr - CM_ATTR_REQ], fate_names[what]);
+		from->number, sim_cm_names[m.attr - CM_ATTR_REQ], fate_names[what]);
 	if (what != SIM_FATE_PASSES)
 		w->cm_faults[m.attr - CM_ATTR_REQ][what]++;
 	if (m.attr == CM_ATTR_REQ && (what == SIM_FATE_TWICE || what == SIM_FATE_LATE))

@@ -55,8 +55,7 @@ struct sim_ep {
 	const char *name; /* "a" (active) or "p" */
 	struct roce_qp *qp;
 	uint32_t qpn, psn, index;
-	bool connected; /* it was in RTS */
-	struct roce_path path;
+	bool connected;		  /* it was in RTS */
 	struct roce_qp_attr attr; /* of RTR and RTS */
 	uint64_t learn_ns;	  /* when it hears of the peer's MAC address; 0: it knows it */
 	uint64_t starve_ns;	  /* no receives are posted before */
@@ -201,6 +200,7 @@ void sim_conn_complete(struct sim_conn *c);
 void sim_rare_plan(struct sim_world *w, struct sim_conn *c);
 void sim_rare_length(struct sim_world *w, struct sim_conn *c);
 /* sim_cm.c */
+extern const char *const sim_cm_names[SIM_CM_STEPS]; /* of messages, from CM_ATTR_REQ on */
 /* What was planned and happened, of all worlds so far. */
 void sim_cm_print(void);
 void sim_cm_plan(struct sim_world *w, struct sim_conn *c);

@@ -122,7 +122,6 @@ sim_ep_connect(struct sim_ep *ep, const struct roce_cm_event *ev)
 	attr->path.tos = ev->tos;
 	attr->path.tagged = c->vlan != 0;
 	attr->path.vlan_tci = (uint16_t)(c->vlan | sim_below(ep->w, 8) << 13);
-	ep->path = attr->path;
 	ep->connected = true;
 	if (c->vlan != 0)
 		sim_kind(SIM_KIND_vlans);

@@ -82,13 +82,20 @@ sim_pair_met(const struct roce_qp *qp, const struct roce_pkt *pkt)
 void
 sim_pairs_print(void)
 {
+	sim_table_print(names, PACKETS, states, STATES, met[0]);
+}
+
+void
+sim_table_print(const char *const *rows, unsigned n_rows, const char *const *columns,
+	unsigned n_columns, const uint64_t *of)
+{
 	printf("%-18s", "");
-	for (unsigned s = 0; s < STATES; s++)
-		printf(" %9s", states[s]);
-	for (unsigned p = 0; p < PACKETS; p++) {
-		printf("\n%-18s", names[p]);
-		for (unsigned s = 0; s < STATES; s++)
-			printf(met[p][s] > 0 ? " %9lu" : "         -", (unsigned long)met[p][s]);
+	for (unsigned c = 0; c < n_columns; c++)
+		printf(" %9s", columns[c]);
+	for (unsigned r = 0; r < n_rows; r++) {
+		printf("\n%-18s", rows[r]);
+		for (unsigned c = 0; c < n_columns; c++, of++)
+			printf(*of > 0 ? " %9lu" : "         -", (unsigned long)*of);
 	}
 	printf("\n");
 }

@@ -16,4 +16,8 @@ void sim_pairs_print(void);
 void sim_pair_cm_met(const struct roce_cm *cm, const struct roce_pkt *pkt);
 void sim_pairs_cm_print(void);
 
+/* Numbers by rows and columns; 0: a dash. */
+void sim_table_print(const char *const *rows, unsigned n_rows, const char *const *columns,
+	unsigned n_columns, const uint64_t *of);
+
 #endif

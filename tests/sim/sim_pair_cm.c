@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which messages of connection management met an exchange in which state. */
-#include <stdio.h>
-
 #include "cm/conn.h"
 #include "cm/message.h"
+#include "sim_conn.h"
 #include "sim_pair.h"
 #include "wire/gsi.h"
 #include "wire/packet.h"
 
-#define MESSAGES (CM_ATTR_SIDR_REP - CM_ATTR_REQ + 1)
-
-static const char *const messages[MESSAGES] = {
-	"REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP", "SIDR_REQ", "SIDR_REP"};
 /* The first is for a message of no exchange that is known. */
 static const char *const states[CM_STATES] = {"none", "REQ_SENT", "MRA_REQ_RCVD", "REP_RCVD",
 	"MRA_REP_SENT", "REQ_RCVD", "MRA_REQ_SENT", "REP_SENT", "MRA_REP_RCVD", "ESTABLISHED",
 	"DREQ_SENT", "TIMEWAIT", "DEAD", "SIDR_SENT", "SIDR_RCVD", "SIDR_ANSWERED"};
-static uint64_t met[CM_STATES][MESSAGES];
+static uint64_t met[CM_STATES][SIM_CM_STEPS];
 
 /* A REJ without our comm id is taken for one of none. */
 static const struct roce_cm_conn *
@@ -51,13 +46,5 @@ sim_pair_cm_met(const struct roce_cm *cm, const struct roce_pkt *pkt)
 void
 sim_pairs_cm_print(void)
 {
-	printf("%-13s", "");
-	for (unsigned m = 0; m < MESSAGES; m++)
-		printf(" %9s", messages[m]);
-	for (unsigned s = 0; s < CM_STATES; s++) {
-		printf("\n%-13s", states[s]);
-		for (unsigned m = 0; m < MESSAGES; m++)
-			printf(met[s][m] > 0 ? " %9lu" : "         -", (unsigned long)met[s][m]);
-	}
-	printf("\n");
+	sim_table_print(states, CM_STATES, sim_cm_names, SIM_CM_STEPS, met[0]);
 }
