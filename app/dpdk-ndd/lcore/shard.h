@@ -38,7 +38,7 @@ struct ndd_shard_session {
 	struct ndsh_session_page *page;
 	uint64_t summary; /* doorbell words taken, not yet served */
 	uint64_t rung_ns;
-	int wake_fd;
+	int wake_fd;	/* an eventfd that the client has, too */
 	uint32_t index; /* in ndd_shard.session[] */
 	bool admin_due; /* its admin ring may hold more */
 	struct roce_qp *qp[NDSH_QP_PER_SESSION_MAX];

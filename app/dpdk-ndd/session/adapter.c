@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "control/daemon.h"
 #include "hostnet/address.h"
@@ -47,24 +46,23 @@ ndd_adapter_open(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	port = net_local_port(s->daemon->net, &ip);
 	if (port < 0)
 		return NDSH_ERR_ADDRESS_NOT_LOCAL;
-	s->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (s->wake_fd < 0)
-		return NDSH_ERR_NO_RESOURCES;
 	s->lcore = calloc(1, sizeof(*s->lcore));
-	if (s->lcore == NULL) {
-		close(s->wake_fd);
-		s->wake_fd = -1;
+	if (s->lcore == NULL)
+		return NDSH_ERR_NO_RESOURCES;
+	s->lcore->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (s->lcore->wake_fd < 0) {
+		free(s->lcore);
+		s->lcore = NULL;
 		return NDSH_ERR_NO_RESOURCES;
 	}
 	roce_admin_init(&s->lcore->admin, cfg->max_mrs);
-	s->lcore->wake_fd = s->wake_fd;
 	s->shard = shard_for(s->daemon, m->placement);
 	s->port = (uint32_t)port;
 	s->no_flush = (m->flags & NDSH_OPEN_NO_FLUSH) != 0;
 	s->path_mtu = ndd_path_mtu(s->daemon->plane.port[port].mtu);
 	memcpy(s->ip, ip.b, 16);
 	s->state = NDSH_ST_OPEN;
-	r->keep_fd = s->wake_fd;
+	r->keep_fd = s->lcore->wake_fd;
 	r->open = (struct ndsh_open_reply){
 		.h = r->h,
 		.adapter_id = (uint64_t)port + 1,

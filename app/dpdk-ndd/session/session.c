@@ -94,7 +94,6 @@ session_admit(struct ndd *d, int fd)
 	s->refused = d->session_count >= d->cfg->max_sessions;
 	s->pid = cred.pid;
 	s->uid = cred.uid;
-	s->wake_fd = -1;
 	s->state = NDSH_ST_NEW;
 	STAILQ_INIT(&s->outgoing);
 	ndd_tables_init(s, d->cfg);
@@ -128,10 +127,10 @@ ndd_session_reap(struct ndd *d)
 		ndd_watch_del(d, &s->watch);
 		if (s->pid_watch.fd >= 0)
 			ndd_watch_del(d, &s->pid_watch);
-		if (s->wake_fd >= 0)
-			close(s->wake_fd);
-		if (s->lcore != NULL)
+		if (s->lcore != NULL) {
+			close(s->lcore->wake_fd);
 			free(s->lcore->ahs.slot);
+		}
 		free(s->lcore);
 		ndd_tables_fini(s);
 		TAILQ_REMOVE(&d->ended, s, next);

@@ -46,7 +46,6 @@ struct ndd_session {
 	/* since OPEN */
 	struct ndd_shard *shard;
 	struct ndd_shard_session *lcore; /* what the shard sees of the session */
-	int wake_fd;			 /* an eventfd that the client has, too */
 	uint8_t ip[16];			 /* address of the adapter */
 	uint32_t port, path_mtu;
 	uint64_t segment_bytes;
