@@ -388,6 +388,12 @@ roce_moved_sink_full(struct roce_qp *qp)
 	wait_for_client(qp->moved);
 }
 
+bool
+roce_moved_awaits_room(const struct roce_qp *qp)
+{
+	return qp->moved != NULL && qp->moved->sink_full;
+}
+
 /* The queue pair may have been destroyed since, reset, or taken by another client. */
 void
 roce_moved_lose(struct roce_mover *m, const struct roce_move *move, uint64_t command)

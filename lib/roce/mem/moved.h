@@ -66,6 +66,7 @@ void roce_moved_atomics_drop(struct roce_shard *s, struct roce_qp *qp);
 /* recv_psn moved on, and the MSN perhaps, which was msn_before. */
 void roce_moved_received(struct roce_qp *qp, uint32_t msn_before);
 void roce_moved_sink_full(struct roce_qp *qp);
+bool roce_moved_awaits_room(const struct roce_qp *qp);
 void roce_moved_idle(struct roce_shard *s, struct roce_qp *qp, bool response);
 /* Copy command number command of m, which was for move, failed. If its queue pair still is what it
  * was then, it waits to be told. */

@@ -85,8 +85,12 @@ qp_check_timer(const struct roce_qp *qp)
 {
 	if (qp->deadline_ns != 0 && !base_linked(&qp->timer_link))
 		return "a deadline that the timer wheel does not know";
-	if (qp->state >= ROCE_QPS_RTS && qp->state <= ROCE_QPS_SQD && qp->timeout_code != 0 &&
-		qp->una_psn != qp->tx_psn && qp->deadline_ns == 0)
+	if (qp->state < ROCE_QPS_RTS || qp->state > ROCE_QPS_SQD)
+		return NULL;
+	if (roce_moved_awaits_room(qp))
+		return base_linked(&qp->moved->waiting) ? NULL
+							: "it waits for room, and no mover knows";
+	if (qp->timeout_code != 0 && qp->una_psn != qp->tx_psn && qp->deadline_ns == 0)
 		return "packets wait for a response, and have no deadline";
 	return NULL;
 }

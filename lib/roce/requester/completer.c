@@ -153,11 +153,14 @@ qp_restart(struct roce_shard *s, struct roce_qp *qp)
 	return true;
 }
 
-/* The response is for a later request than the READ at the head, whose own response is lost. */
+/* The response is for a later request than the READ at the head, whose own response is lost, unless
+ * it found no room. */
 static void
 comp_implied_nak(struct roce_shard *s, struct roce_qp *qp)
 {
 	if ((qp->tx_bits & (ROCE_TXB_RESTARTED | ROCE_TXB_RNR_WAIT)) || qp->state == ROCE_QPS_ERR)
+		return;
+	if (roce_moved_awaits_room(qp)) /* W-COMP-13 */
 		return;
 	s->count.implied_nak++;
 	roce_qp_note(s, qp, ROCE_REC_IMPLIED_NAK, qp->una_psn, 0);
@@ -352,6 +355,17 @@ fetch_place(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w,
 	return roce_sge_scatter(s, qp, &qp->read_pos, w, from, pkt->payload, pkt->payload_bytes);
 }
 
+/* It is not the peer that keeps us waiting, not even if it asked us to: the READ is asked for again
+ * when there is room (W-COMP-13). */
+static void
+fetch_wait_for_room(struct roce_shard *s, struct roce_qp *qp)
+{
+	roce_retry_renew(s, qp);
+	roce_tx_clear(qp, ROCE_TXB_RNR_WAIT);
+	roce_timer_rest(s, qp);
+	roce_moved_sink_full(qp);
+}
+
 static void
 comp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
@@ -386,8 +400,7 @@ comp_fetch(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	if (base_likely(put == ROCE_COPY_OK)) {
 		fetch_placed(s, qp, w);
 	} else if (put == ROCE_COPY_LATER) {
-		roce_retry_renew(s, qp); /* it is not the peer that keeps us waiting */
-		roce_moved_sink_full(qp);
+		fetch_wait_for_room(s, qp);
 	} else {
 		roce_qp_fail_wqe(s, qp, w, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT, 0);
 	}

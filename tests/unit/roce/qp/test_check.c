@@ -81,6 +81,8 @@ Test(qp_check, bits_and_timer)
 		"no such acknowledgement, or no such message");
 	EXPECT(s, qp, qp->timer_link = none, "a deadline that the timer wheel does not know");
 	EXPECT(s, qp, qp->deadline_ns = 0, "packets wait for a response, and have no deadline");
+	s->moved[qp - s->qps].sink_full = true;
+	EXPECT(s, qp, qp->moved = &s->moved[qp - s->qps], "it waits for room, and no mover knows");
 	pair_run(p, 1000000000);
 	pair_free(p);
 }
