@@ -42,6 +42,7 @@
  *	sim_cc.c	congestion, and what rates must be
  *	sim_change.c	MAC addresses and attributes that change
  *	sim_exhaust.c	tables that are full
+ *	sim_flood.c	more questions than a CM keeps answers for
  *	sim_full.c	... also those of a CM
  *	sim_rare.c	codes, counts, lengths that are rare
  *	sim_kind.c	which rare things happened

@@ -49,6 +49,7 @@ struct sim_mover {
 	struct ndsh_mover commands;
 	unsigned share; /* chance of a region to be moved memory */
 	uint64_t pace_ns, next_ns;
+	void *spare; /* memory that only fills the staging */
 	bool asleep;
 };
 
@@ -104,6 +105,8 @@ void sim_mover_wake(struct sim_mover *m);
 /* All copy commands that were given so far are done. */
 void sim_mover_finish(struct sim_client *c);
 void sim_mover_check(const struct sim_mover *m);
+/* There may be no room for the payload of a packet. */
+bool sim_mover_is_full(const struct sim_mover *m);
 
 /* sim_resize.c */
 /* Another step of this queue's resize, if one is in progress. */

@@ -183,6 +183,7 @@ control_turn(struct sim_host *h)
 	struct roce_cm_tx mad;
 	const char *why;
 
+	sim_flood(h);
 	control_rx(h);
 	roce_cm_tick(h->cm, h->w->now_ns);
 	while (roce_cm_event(h->cm, &ev))

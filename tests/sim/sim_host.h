@@ -75,6 +75,8 @@ void sim_full_plan(struct sim_host *h);
 void sim_full_rx(struct sim_host *h, const struct roce_pkt *pkt);
 void sim_full_wait(struct sim_conn *c);
 bool sim_full_refuses(const struct sim_ep *ep, uint16_t reason);
+/* sim_flood.c: now and then, before the messages that have come */
+void sim_flood(struct sim_host *h);
 
 /* sim_death.c */
 void sim_host_dies(struct sim_host *h, uint64_t at_ns);

@@ -21,6 +21,8 @@
 	X(full_cm, "REQs that found a CM's table full")                                           \
 	X(full_backlog, "... a listener's backlog full")                                          \
 	X(full_at_home, "... their own CM's table full")                                          \
+	X(full_answers, "hosts asked for more answers at once than they keep")                     \
+	X(full_staging, "movers whose staging was full")                                           \
 	X(attachments, "queue pairs attached to a group, or detached")                            \
 	X(copies, "datagrams to groups that were taken")                                          \
 	X(lost_payload, "requests whose payload had gone")                                         \

@@ -6,11 +6,14 @@
  */
 #include <sys/mman.h>
 
+#include "roce/mem/mover.h"
 #include "sim.h"
+#include "sim_kind.h"
 
 #define POOL_AT	     UINT64_C(0x300000000000)
 #define POOL_BYTES   (UINT64_C(64) << 20)
 #define STALL_MAX_NS (2 * SIM_MS) /* far less than a peer's patience */
+#define PIECE	     4096u
 
 /* Copy commands name real addresses, and peers see them: they must be the same in each run. */
 static uint8_t *
@@ -112,6 +115,23 @@ sim_mover_wake(struct sim_mover *m)
 	m->next_ns = w->now_ns + 200;
 }
 
+/* As other queue pairs of the client would that receive more than it takes: for a while nothing can
+ * be staged. */
+static void
+fill(struct sim_mover *m)
+{
+	static const uint8_t bytes[PIECE];
+	struct sim_client *c = m->client;
+
+	if (m->spare == NULL)
+		m->spare = sim_mover_alloc(c->w, PIECE);
+	while (roce_mover_has_room(m->engine, 1, PIECE))
+		roce_mover_in(c->shard->s, m->engine, (uintptr_t)m->spare, bytes, PIECE,
+			&(struct roce_move){0});
+	sim_shard_wake(c->shard, c->w->now_ns);
+	sim_kind(SIM_KIND_full_staging);
+}
+
 /* Its time has come. */
 void
 sim_mover_run(struct sim_mover *m)
@@ -122,6 +142,8 @@ sim_mover_run(struct sim_mover *m)
 
 	if (sim_chance(w, 50)) {
 		w->stalls++;
+		if (sim_chance(w, 1000))
+			fill(m);
 		m->next_ns = w->now_ns + sim_below(w, STALL_MAX_NS);
 		return;
 	}
@@ -141,4 +163,11 @@ sim_mover_check(const struct sim_mover *m)
 
 	if (m->asleep)
 		sim_check(m->client->w, r->page->produced <= r->taken, "a mover sleeps on orders");
+}
+
+bool
+sim_mover_is_full(const struct sim_mover *m)
+{
+	return m->engine != NULL &&
+	       !roce_mover_has_room(m->engine, NDSH_SGE_MAX, NDSH_GRH_BYTES + SIM_MTU_MAX);
 }

@@ -247,14 +247,15 @@ sim_ud_expect(struct sim_ud *u, struct sim_recv *r, const struct roce_pkt *pkt)
 	sim_progress(u->w);
 }
 
-/* No request of the pool was free for its receive. */
+/* No request of the pool was free for its receive, or its client's mover had no staging left. */
 static bool
 had_no_room(const struct sim_ud *u, const struct roce_counters *before)
 {
 	const struct roce_counters *now = roce_shard_counters(u->client->shard->s);
 
 	return now->rx_datagram_no_receive == before->rx_datagram_no_receive + 1 &&
-	       now->wqe_pool_empty == before->wqe_pool_empty + 1;
+	       (now->wqe_pool_empty == before->wqe_pool_empty + 1 ||
+		       sim_mover_is_full(&u->client->mover));
 }
 
 bool
