@@ -54,8 +54,14 @@ Test(admin_ranges, stay_disjoint_and_while_regions_lie_there)
 	cr_expect(not(roce_admin_add_range(a, VA, PAGE, host)));
 	cr_expect(not(roce_admin_add_range(a, VA + BYTES - PAGE, 2 * PAGE, host)));
 	cr_expect(not(roce_admin_add_range(a, VA - PAGE, 2 * PAGE, host)));
+	cr_expect(not(roce_admin_add_range(a, VA + BYTES - 1, PAGE, host)), "one byte is common");
+	cr_expect(not(roce_admin_add_range(a, VA - PAGE, PAGE + 1, host)), "one byte is common");
 	cr_assert(roce_admin_add_range(a, VA - PAGE, PAGE, host));
 	cr_assert(roce_admin_add_range(a, VA + BYTES, PAGE, host));
+	token = admin_bench_register(b, 0, VA - 1, 1, 0).data;
+	cr_expect(eq(ptr, admin_bench_opens(b, 0, token, VA - 1), host + PAGE - 1),
+		"the last byte before another range");
+	cr_assert(eq(int, admin_bench_deregister(b, 0, token), NDSH_ADMIN_OK));
 	cr_expect(eq(int, status_at(b, VA - PAGE, PAGE + 1), NDSH_ADMIN_RANGE),
 		"neighbours are no whole");
 	token = admin_bench_register(b, 0, VA - PAGE, PAGE, 0).data;
