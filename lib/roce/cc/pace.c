@@ -76,6 +76,7 @@ qp_wait_until(struct roce_shard *s, struct roce_qp *qp, uint64_t until_ns)
 	if (tick > last)
 		tick = last;
 	p->map |= UINT64_C(1) << tick % ROCE_PACE_SLOTS;
+	base_list_remove(&qp->tx_link); /* that may be among the starved */
 	base_list_append(&p->slot[tick % ROCE_PACE_SLOTS], &qp->tx_link);
 	if (qp->ack_owed != ROCE_OWED_NONE && qp->rd_pending == 0)
 		base_list_join(&s->acks_owed, &qp->ack_link);
