@@ -19,8 +19,6 @@
 #include "roce/shard/shard.h"
 #include "roce/tx.h"
 
-#define CATCH_UP_NS 65536u
-
 static struct roce_cc *
 cc_of(struct roce_shard *s, const struct roce_qp *qp)
 {
@@ -60,21 +58,17 @@ roce_pace_release(struct roce_shard *s)
 		base_list_splice(&s->senders, &p->slot[first % ROCE_PACE_SLOTS]);
 		p->map &= ~(UINT64_C(1) << first % ROCE_PACE_SLOTS);
 	}
-	p->tick = tick;
 }
 
-/* until_ns is in the future. Beyond the horizon of the wheel it waits to that, and then again. */
+/* until_ns is in the future. Beyond the horizon of the wheel it is looked at in each turn of that,
+ * and waits again. */
 static void
 qp_wait_until(struct roce_shard *s, struct roce_qp *qp, uint64_t until_ns)
 {
 	struct roce_pace *p = &s->pace;
-	uint64_t tick = (until_ns >> ROCE_PACE_SHIFT) + 1, last;
+	uint64_t tick = (until_ns >> ROCE_PACE_SHIFT) + 1;
 
-	if (p->map == 0)
-		p->tick = s->now_ns >> ROCE_PACE_SHIFT;
-	last = p->tick + ROCE_PACE_SLOTS - 1;
-	if (tick > last)
-		tick = last;
+	p->tick = s->now_ns >> ROCE_PACE_SHIFT; /* all slots up to that are released */
 	p->map |= UINT64_C(1) << tick % ROCE_PACE_SLOTS;
 	base_list_remove(&qp->tx_link); /* that may be among the starved */
 	base_list_append(&p->slot[tick % ROCE_PACE_SLOTS], &qp->tx_link);
@@ -88,14 +82,16 @@ qp_wait_until(struct roce_shard *s, struct roce_qp *qp, uint64_t until_ns)
 static unsigned
 qp_packets_due(struct roce_shard *s, const struct roce_qp *qp, struct roce_cc *cc, unsigned n)
 {
-	uint64_t packets;
+	uint64_t late_ns, packets;
 
 	if (cc->next_ns > s->now_ns)
 		return 0;
-	if (s->now_ns - cc->next_ns > CATCH_UP_NS)
-		cc->next_ns = s->now_ns - CATCH_UP_NS;
-	packets = 1 + (s->now_ns - cc->next_ns) * cc->rate.now / 1000000 / roce_qp_mtu(qp);
-	return packets < n ? (unsigned)packets : n;
+	late_ns = s->now_ns - cc->next_ns;
+	if (late_ns > ROCE_PACE_CATCH_UP_NS)
+		late_ns = ROCE_PACE_CATCH_UP_NS;
+	cc->next_ns = s->now_ns - late_ns;
+	packets = 1 + late_ns * cc->rate.now / 1000000 / roce_qp_mtu(qp);
+	return (unsigned)(packets < n ? packets : n);
 }
 
 /* Requests and responses alternate in being first: one packet may be all that is due. */
@@ -105,7 +101,7 @@ qp_send_paced(
 {
 	if (request_first && roce_req_tx(s, qp, slot, 1) == 1)
 		return true;
-	if (roce_resp_pending(qp) && roce_resp_tx(s, qp, slot))
+	if (roce_resp_tx(s, qp, slot))
 		return true;
 	return !request_first && roce_req_tx(s, qp, slot, 1) == 1;
 }

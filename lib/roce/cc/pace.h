@@ -13,11 +13,13 @@ struct roce_tx_slot;
 
 #define ROCE_PACE_SHIFT 13u /* ns per slot, as a power of two: 8.2 us */
 #define ROCE_PACE_SLOTS 64u
+/* How much of the time that it is late a queue pair may make up for. */
+#define ROCE_PACE_CATCH_UP_NS 65536u
 
 /* The queue pairs that wait, by the time of their next packet. */
 struct roce_pace {
 	uint64_t map;  /* slots that may have some */
-	uint64_t tick; /* that was looked at last */
+	uint64_t tick; /* when a queue pair was put into a slot last */
 	struct base_link slot[ROCE_PACE_SLOTS];
 };
 
