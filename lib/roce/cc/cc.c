@@ -62,7 +62,7 @@ most_possible(const struct roce_shard *s, const struct roce_qp *qp)
 	if (qp->srtt_ns == 0 || qp->rd_pending > 0)
 		return ROCE_RATE_MAX;
 	rate = bytes * 1000000 / qp->srtt_ns;
-	return rate < ROCE_RATE_MAX ? (uint32_t)rate : ROCE_RATE_MAX;
+	return (uint32_t)(rate < ROCE_RATE_MAX ? rate : ROCE_RATE_MAX);
 }
 
 /* If our packets are not ECN-capable, none of them was marked, and the CNP is ignored. */

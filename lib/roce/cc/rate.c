@@ -26,7 +26,7 @@
 #define RECOVERIES	5u     /* raises that only go back half the way */
 #define STEP		1250u  /* 10 Mb/s */
 #define LEAP		12500u /* 100 Mb/s */
-#define ONE_BY_ONE	128u   /* periods; if more have ended, raises are steps and alpha is 0 */
+#define ONE_BY_ONE	128u   /* periods; of more, raises are steps, and alpha is next to 0 */
 #define ALPHA_ONE	65535u
 #define ALPHA_SHIFT	4u /* g */
 
@@ -42,16 +42,16 @@ rate_step(const struct roce_rate *r)
 	return many >= RECOVERIES ? STEP : 0;
 }
 
-static void
-rate_aim(struct roce_rate *r, uint64_t target)
+static uint32_t
+rate_cap(uint64_t rate)
 {
-	r->target = target < ROCE_RATE_MAX ? (uint32_t)target : ROCE_RATE_MAX;
+	return (uint32_t)(rate < ROCE_RATE_MAX ? rate : ROCE_RATE_MAX);
 }
 
 static void
 rate_raise(struct roce_rate *r)
 {
-	rate_aim(r, r->target + rate_step(r));
+	r->target = rate_cap((uint64_t)r->target + rate_step(r));
 	r->now += (r->target - r->now + 1) / 2;
 }
 
@@ -88,11 +88,11 @@ static void
 rate_end_periods(struct roce_rate *r, uint64_t now_ns)
 {
 	uint64_t ended = (now_ns - r->period_ns) / PERIOD_NS + 1;
+	uint64_t target = r->target + ended * rate_step(r);
 
 	r->period_ns += ended * PERIOD_NS;
-	r->alpha = 0;
-	rate_aim(r, r->target + (ended < ROCE_RATE_MAX ? ended : ROCE_RATE_MAX) * rate_step(r));
-	r->now = r->target < ROCE_RATE_MAX ? r->target - rate_step(r) : ROCE_RATE_MAX;
+	r->now = rate_cap(target - rate_step(r));
+	r->target = rate_cap(target);
 }
 
 bool
