@@ -5,13 +5,21 @@
 #include "roce/cc/cc.h"
 #include "roce/cc/pace.h"
 #include "roce/qp/qp.h"
+#include "roce/requester/local.h"
 #include "roce/shard/shard.h"
 
 #include "rigs/engine_pair.h"
+#include "rigs/faults.h"
+#include "rigs/windows.h"
 
-#define MS     UINT64_C(1000000)
-#define MTU    1024u
-#define LOWEST 1250u
+#define MS	    UINT64_C(1000000)
+#define MTU	    1024u
+#define CATCH_UP_NS ROCE_PACE_CATCH_UP_NS
+#define TICK_NS	    (UINT64_C(1) << ROCE_PACE_SHIFT)
+#define BYTE_A_NS   1000000u /* a rate */
+#define MESSAGE	    (1u << 20)
+#define SENDERS	    8u
+#define LOWEST	    1250u
 
 /* What side 0 sends. */
 struct tape {
@@ -105,5 +113,189 @@ Test(pace_times, without_a_request_in_the_pool_they_wait_in_one_place, .timeout 
 	tape.mute_qpn = 0;
 	cr_assert(pair_run(p, PAIR_LONG));
 	cr_expect_eq(tape.responses, 3 * 16);
+	pair_free(p);
+}
+
+/* ---- the first rate ------------------------------------------------------------------------- */
+
+/* A queue pair of an empty way that is told of congestion twice at once. */
+static struct roce_rate
+told(struct pair *p, uint32_t srtt_ns)
+{
+	struct roce_shard *s = p->side[0].shard;
+	struct roce_qp *qp = p->side[0].q[0].qp;
+	uint64_t cuts = pair_count(p, 0)->rp_rate_cuts;
+
+	roce_cc_forget(s, qp);
+	qp->srtt_ns = srtt_ns;
+	roce_cc_notified(s, qp);
+	roce_cc_notified(s, qp);
+	cr_assert_eq(pair_count(p, 0)->rp_rate_cuts, cuts + 1, "it is told of one congestion");
+	return cc_of(p, 0, 0)->rate;
+}
+
+/* The first cut is of the highest rate that is possible: a full window in each round trip, and not
+ * more than the highest rate of all. */
+Test(pace_times, a_window_in_each_round_trip)
+{
+	static const uint32_t srtt_ns[] = {
+		1, 100, 1000, 3835, 8000, 1317928, 1317929, 5 * MS, 500 * MS};
+	struct pair *p = watched(&(struct pair_opts){.mtu = 4096, .window = 4022});
+
+	cr_expect_eq(told(p, 0).target, ROCE_RATE_MAX, "no round trip was measured");
+	for (unsigned i = 0; i < sizeof(srtt_ns) / sizeof(srtt_ns[0]); i++) {
+		uint64_t most = 4022ull * 4096 * MS / srtt_ns[i];
+
+		cr_expect_eq(told(p, srtt_ns[i]).target,
+			most > ROCE_RATE_MAX ? ROCE_RATE_MAX : most, "%u ns", srtt_ns[i]);
+	}
+	pair_free(p);
+}
+
+/* Our window bounds no READ responses. */
+Test(pace_times, a_peer_that_reads_from_us)
+{
+	struct pair *p = watched(&(struct pair_opts){0});
+
+	cr_assert_eq(told(p, 5 * MS).target, 64 * MTU / 5);
+	pair_read(p, 1, 0, 1, 0, 0, MESSAGE, 0);
+	pair_turn(p, 1);
+	p->now_ns += MS;
+	pair_turn(p, 0);
+	cr_assert_eq(p->side[0].q[0].qp->rd_pending, 1);
+	cr_expect_eq(told(p, 5 * MS).target, ROCE_RATE_MAX);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_free(p);
+}
+
+/* ---- the time of a packet ------------------------------------------------------------------- */
+
+/* Not a nanosecond before it is due; then at once, and not only when the wheel gets there. */
+Test(pace_times, a_packet_leaves_when_it_is_due)
+{
+	for (unsigned early = 0; early < 3; early++) {
+		struct pair *p = watched(&(struct pair_opts){0});
+
+		set_rate(p, 0, 0, LOWEST, 0)->next_ns += early;
+		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+		pair_turn(p, 0);
+		cr_assert_eq(tape.packets, early == 0, "%u ns too early", early);
+		p->now_ns += TICK_NS;
+		pair_turn(p, 0);
+		cr_assert_eq(tape.packets, 1);
+		pair_free(p);
+	}
+}
+
+/* Short packets: what is due behind the first one leaves in the same turn, what is not waits. */
+Test(pace_times, the_next_one_is_due_when_the_last_has_left)
+{
+	for (unsigned missing = 0; missing < 2; missing++) {
+		struct pair *p = watched(&(struct pair_opts){0});
+		struct roce_cc *cc = set_rate(p, 0, 0, BYTE_A_NS, 0);
+
+		pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+		pair_turn(p, 0);
+		cr_assert_eq(tape.packets, 1);
+		cr_assert(pair_run(p, PAIR_LONG));
+		set_rate(p, 0, 0, BYTE_A_NS, cc->next_ns - 1000000000 - missing);
+		pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+		pair_write(p, 0, 0, 3, 0, 0, 8, 0);
+		pair_turn(p, 0);
+		cr_assert_eq(tape.packets, 3 - missing);
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_free(p);
+	}
+}
+
+/* How many packets of full size leave after a pause: one, and those that the rate carries in it.
+ * The last of them asks for an acknowledgement, no other. */
+static void
+late(uint32_t rate, uint64_t late_ns)
+{
+	const struct pair_opts o = {.window = 256};
+	struct pair *p = watched(&o);
+	uint64_t made_up = late_ns < CATCH_UP_NS ? late_ns : CATCH_UP_NS;
+	unsigned packets = 1 + (unsigned)(made_up * rate / MS / MTU);
+
+	set_rate(p, 0, 0, rate, late_ns);
+	pair_write(p, 0, 0, 1, 0, 0, MESSAGE, 0);
+	pair_turn(p, 0);
+	cr_assert_eq(tape.packets, packets, "%u packets, %lu ns late at a rate of %u, not %u",
+		tape.packets, late_ns, rate, packets);
+	cr_assert_eq(tape.asks, 1);
+	cr_assert(tape.asks_last);
+	pair_free(p);
+}
+
+Test(pace_times, a_pause_is_made_up_for_if_it_was_short)
+{
+	/* The last two: for 10 packets a pause of CATCH_UP_NS is one ns too short; 15 are due. */
+	static const uint32_t rate[] = {LOWEST, 15625, 100000, 156248, 218750};
+	static const uint64_t late_ns[] = {0, 1, CATCH_UP_NS / 2, CATCH_UP_NS - 1, CATCH_UP_NS,
+		CATCH_UP_NS + 1, 2 * CATCH_UP_NS, 1000 * MS};
+
+	for (unsigned i = 0; i < sizeof(rate) / sizeof(rate[0]); i++)
+		for (unsigned k = 0; k < sizeof(late_ns) / sizeof(late_ns[0]); k++)
+			late(rate[i], late_ns[k]);
+}
+
+/* One request may go before the responses of a turn, in every other turn. */
+Test(pace_times, responses_go_before_requests_but_one)
+{
+	struct pair *p = watched(&(struct pair_opts){.window = 256});
+	unsigned first;
+
+	pair_read(p, 1, 0, 1, 0, 0, MESSAGE, 0);
+	pair_turn(p, 1);
+	p->now_ns += MS;
+	pair_write(p, 0, 0, 1, 0, 0, MESSAGE, 0);
+	set_rate(p, 0, 0, 156250, CATCH_UP_NS);
+	pair_turn(p, 0);
+	first = tape.requests;
+	cr_assert_eq(tape.requests + tape.responses, 11);
+	p->now_ns += MS;
+	pair_turn(p, 0);
+	cr_assert_eq(tape.requests + tape.responses, 22);
+	cr_expect_leq(first, 1);
+	cr_expect_eq(tape.requests, 1);
+	pair_free(p);
+}
+
+/* A queue pair at a rate does no more of them in a turn than any other does. */
+Test(pace_times, local_operations_have_their_budget)
+{
+	struct pair *p = window_pair();
+	struct window v = window_new(p);
+	struct ndsh_cqe c;
+
+	set_rate(p, 1, 0, LOWEST, 0);
+	for (uint64_t i = 0; i < 4 * ROCE_LOCAL_BUDGET; i++)
+		if (i % 2 == 0)
+			window_bind(p, 0, i, &v, WINDOW_RW);
+		else
+			window_invalidate(p, 0, i, v.token, 0);
+	for (unsigned turn = 0; turn < 4; turn++) {
+		unsigned done = 0;
+
+		pair_turn(p, 1);
+		while (pair_poll(p, 1, &c))
+			done++;
+		cr_assert_eq(done, ROCE_LOCAL_BUDGET, "%u in turn %u", done, turn);
+	}
+	window_pair_free(p, &v);
+}
+
+/* What leaves in the turn in which the queue pair ends has left. */
+Test(pace_times, an_end_in_its_own_turn)
+{
+	struct pair *p = watched(&(struct pair_opts){0});
+
+	set_rate(p, 0, 0, 156250, CATCH_UP_NS);
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pair_post(p, 0, 0, &(struct ndsh_swr){.ctrl = NDSH_CTRL(77, 0, 0, 0)}, NULL, NULL);
+	pair_turn(p, 0);
+	cr_expect_eq(tape.requests, 1);
+	pair_expect_dead(p, 0, 0, ROCE_REASON_CLIENT_BREACH);
 	pair_free(p);
 }
