@@ -299,3 +299,178 @@ Test(pace_times, an_end_in_its_own_turn)
 	pair_expect_dead(p, 0, 0, ROCE_REASON_CLIENT_BREACH);
 	pair_free(p);
 }
+
+/* ---- the wheel ------------------------------------------------------------------------------ */
+
+/* The lcore may sleep until the first queue pair's time has come, whatever else leaves. */
+Test(pace_times, what_waits_is_nothing_to_send)
+{
+	struct pair *p = watched(&(struct pair_opts){.qps = 2});
+	struct roce_shard *s = p->side[0].shard;
+	struct roce_pkt marked = {.opcode = ROCE_WRITE_ONLY,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.qpn = roce_qp_num(p->side[0].q[1].qp),
+		.psn = p->opts.sq_psn[1],
+		.va = PAIR_VA,
+		.rkey = p->side[0].key};
+	uint8_t frame[ROCE_FRAME_MAX];
+	struct roce_qp_attr a;
+	uint64_t due_ns;
+
+	set_rate(p, 0, 0, 8 * LOWEST, 0);
+	pair_write(p, 0, 0, 1, 0, 0, 3 * MTU, 0);
+	while (pair_turn(p, 0) > 0)
+		;
+	p->side[0].frames = 1;
+	p->now_ns = roce_shard_next_deadline(s);
+	pair_turn(p, 0);
+	cr_assert_eq(tape.requests, 2);
+	cr_expect_not(roce_shard_tx_pending(s, p->now_ns));
+
+	due_ns = roce_shard_next_deadline(s);
+	cr_assert_geq(due_ns, p->now_ns + MTU * MS / (8 * LOWEST) - TICK_NS);
+	p->now_ns = due_ns - 1;
+	pair_attr(p, 1, 1, &a);
+	a.path.tos = ROCE_TOS_ECN;
+	cr_assert_eq(roce_wire_parse(frame, pair_build(frame, &a.path, &marked, NULL), &marked),
+		ROCE_WIRE_OK);
+	pair_rx(p, 0, &marked);
+	pair_turn(p, 0);
+	cr_assert_eq(tape.cnps, 1);
+	cr_expect_not(roce_shard_tx_pending(s, p->now_ns));
+	cr_expect(roce_shard_tx_pending(s, due_ns));
+	pair_free(p);
+}
+
+/* Nor does a queue pair wait that has sent all, though more would have been due. */
+Test(pace_times, what_has_nothing_to_send_does_not_wait)
+{
+	struct pair *p = watched(&(struct pair_opts){0});
+
+	set_rate(p, 0, 0, BYTE_A_NS, MTU);
+	pair_write(p, 0, 0, 1, 0, 0, MTU, 0);
+	pair_turn(p, 0);
+	cr_assert_gt(cc_of(p, 0, 0)->next_ns, p->now_ns);
+	cr_expect_eq(roce_pace_next(&p->side[0].shard->pace), UINT64_MAX);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_free(p);
+}
+
+/* An acknowledgement that follows responses leaves behind the last of them, and waits no longer.
+ * checks W-ACK-03 */
+Test(pace_times, an_acknowledgement_behind_the_last_response)
+{
+	struct pair *p = watched(&(struct pair_opts){0});
+
+	set_rate(p, 0, 0, LOWEST, 0);
+	pair_read(p, 1, 0, 1, 0, 0, 3 * MTU, 0);
+	pair_write(p, 1, 0, 2, 0, 0, 8, 0);
+	(void)pair_run(p, 10 * MS);
+	cr_assert_eq(tape.responses, 3);
+	cr_assert_eq(tape.acks, 1);
+	cr_expect_eq(tape.ack_ns, tape.response_ns);
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
+	pair_free(p);
+}
+
+/* ---- many, through random waits ------------------------------------------------------------- */
+
+#define HEADERS (14 + 20 + 8 + 12 + 4)
+#define RETH	16
+
+/* Queue pairs whose messages never end, each at its rate. */
+struct model {
+	uint32_t rate, qpn;
+	uint64_t due_ns; /* a ns too early for each packet, at most */
+	uint64_t sent;
+	/* The moment in which packets left last, and how late they were. */
+	uint64_t now_ns, late_ns, packets;
+};
+
+struct models {
+	struct model of[SENDERS];
+	uint64_t resumed_ns; /* before, nothing was done for a while */
+};
+
+static uint64_t
+latest(const struct models *all, const struct model *m)
+{
+	uint64_t then = m->due_ns + TICK_NS + m->sent;
+
+	return then > all->resumed_ns ? then : all->resumed_ns;
+}
+
+static void
+model_sent(const struct models *all, struct model *m, const struct roce_pkt *pkt, uint64_t now_ns)
+{
+	bool reth = roce_opcode_info[pkt->opcode].flags & ROCE_OPF_RETH;
+
+	if (m->now_ns != now_ns) {
+		cr_assert_geq(now_ns, m->due_ns, "at a rate of %u, too early", m->rate);
+		cr_assert_leq(now_ns, latest(all, m), "at a rate of %u, too late", m->rate);
+		m->now_ns = now_ns;
+		m->packets = 0;
+		m->late_ns = now_ns - m->due_ns;
+		if (m->late_ns > CATCH_UP_NS)
+			m->late_ns = CATCH_UP_NS;
+		m->due_ns = now_ns - m->late_ns;
+	}
+	/* The first is due; the others are made up for. */
+	cr_assert_leq(m->packets * MTU * MS, (m->late_ns + m->sent) * m->rate,
+		"%lu packets at once, %lu ns late at a rate of %u", m->packets + 1, m->late_ns,
+		m->rate);
+	m->packets++;
+	m->sent++;
+	m->due_ns += (pkt->payload_bytes + HEADERS + (reth ? RETH : 0)) * MS / m->rate;
+}
+
+static unsigned
+tap_models(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	struct models *all = ctx;
+
+	(void)late_ns;
+	for (unsigned i = 0; from == 0 && i < SENDERS; i++)
+		if (all->of[i].qpn == pkt->qpn)
+			model_sent(all, &all->of[i], pkt, p->now_ns);
+	return 1;
+}
+
+static void
+random_waits(uint64_t dice)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.qps = SENDERS, .ecn = true});
+	struct models all = {.resumed_ns = p->now_ns};
+
+	p->tap = tap_models;
+	p->tap_ctx = &all;
+	for (unsigned i = 0; i < SENDERS; i++) {
+		uint32_t octave = LOWEST << (i == 0 ? 0 : fault_dice(&dice) % 9);
+
+		all.of[i] = (struct model){.rate = octave + (uint32_t)(fault_dice(&dice) % octave),
+			.qpn = roce_qp_num(p->side[1].q[i].qp),
+			.due_ns = p->now_ns};
+		set_rate(p, 0, i, all.of[i].rate, 0);
+		for (uint64_t n = 0; n < 32; n++)
+			pair_write(p, 0, i, n, 0, 0, MESSAGE, 0);
+	}
+	for (unsigned n = 0; n < 30; n++) {
+		(void)pair_run(p, fault_dice(&dice) % (2 * MS));
+		for (unsigned i = 0; i < SENDERS; i++)
+			cr_assert_geq(latest(&all, &all.of[i]), p->now_ns,
+				"at a rate of %u, not yet", all.of[i].rate);
+		p->now_ns += fault_dice(&dice) % 3 == 0 ? fault_dice(&dice) % MS
+							: fault_dice(&dice) % CATCH_UP_NS;
+		all.resumed_ns = p->now_ns;
+	}
+	pair_free(p);
+}
+
+/* Never before the rate has it; never later than a tick of the wheel, or when the lcore is back;
+ * and after a pause not more than is made up for. */
+Test(pace_times, at_their_rates_through_random_waits)
+{
+	for (uint64_t dice = 1; dice <= 8; dice++)
+		random_waits(dice);
+}
