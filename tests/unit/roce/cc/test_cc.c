@@ -72,6 +72,18 @@ write_only(const struct pair *p, uint32_t psn)
 		.dma_bytes = BYTES};
 }
 
+/* A packet arrives as it was sent along path. */
+static void
+rx_only(struct pair *p, unsigned to, const struct roce_path *path, const struct roce_pkt *pkt)
+{
+	uint8_t frame[ROCE_FRAME_MAX];
+	struct roce_pkt parsed;
+
+	cr_assert_eq(
+		roce_wire_parse(frame, pair_build(frame, path, pkt, NULL), &parsed), ROCE_WIRE_OK);
+	pair_rx(p, to, &parsed);
+}
+
 /* A packet for side to as its queue pair 0 gets it from path; damage: after the ICRC. */
 static void
 say(struct pair *p, unsigned to, const struct roce_path *path, const struct roce_pkt *pkt,
@@ -122,6 +134,7 @@ told(bool v6)
 	cr_expect(t.cnp.becn && !t.cnp.ackreq && !t.cnp.mig && !t.cnp.se);
 	cr_expect_eq(count(p, 1)->np_ecn_marked, 1);
 	cr_expect_eq(count(p, 1)->np_cnp_sent, 1);
+	cr_expect_eq(count(p, 1)->rp_cnp_ignored, 0, "that is the peer's congestion");
 	pair_free(p);
 }
 
@@ -150,12 +163,52 @@ Test(congestion, w_cc_04_once_in_a_while_for_each_queue_pair)
 	cr_expect_eq(t.cnps, 10);
 	cr_expect_eq(count(p, 1)->np_ecn_marked, 100);
 
+	p->now_ns += INTERVAL_NS;
+	say_marked(p, CE, write_only(p, PSN + 100));
+	cr_assert_eq(t.cnps, 11);
+	p->now_ns += INTERVAL_NS - 1;
+	say_marked(p, CE, write_only(p, PSN + 101));
+	cr_expect_eq(t.cnps, 11, "a nanosecond before the end");
+	p->now_ns++;
+	say_marked(p, CE, write_only(p, PSN + 102));
+	cr_expect_eq(t.cnps, 12);
+
 	/* The other one's time is its own. */
 	pkt = write_only(p, PSN);
 	pkt.qpn = roce_qp_num(p->side[1].q[1].qp);
 	say_marked(p, CE, pkt);
-	cr_expect_eq(t.cnps, 11);
+	cr_expect_eq(t.cnps, 13);
 	cr_expect_eq(t.cnp.qpn, roce_qp_num(p->side[0].q[1].qp));
+	pair_free(p);
+}
+
+/* CNPs that find no room leave in the next turns, one for each queue pair. */
+Test(congestion, no_more_than_there_is_room_for)
+{
+	const struct pair_opts o = {.qps = 3};
+	struct tape t;
+	struct pair *p = watched(&o, &t);
+	struct roce_qp_attr a;
+
+	pair_attr(p, 0, 0, &a);
+	a.path.tos = CE;
+	for (unsigned i = 0; i < 3; i++) {
+		struct roce_pkt pkt = write_only(p, PSN);
+
+		pkt.qpn = roce_qp_num(p->side[1].q[i].qp);
+		pkt.ackreq = false;
+		rx_only(p, 1, &a.path, &pkt);
+	}
+	p->side[1].frames = 1;
+	for (unsigned sent = 1; sent <= 3; sent++) {
+		cr_assert(roce_shard_tx_pending(p->side[1].shard, p->now_ns));
+		pair_turn(p, 1);
+		cr_assert_eq(t.cnps, sent);
+	}
+	for (unsigned turn = 0; turn < 4; turn++)
+		pair_turn(p, 1);
+	cr_expect_eq(t.cnps, 3);
+	cr_expect_not(roce_shard_tx_pending(p->side[1].shard, p->now_ns));
 	pair_free(p);
 }
 
@@ -226,6 +279,12 @@ Test(congestion, w_cc_01_which_packets_tell)
 	say_marked(p, CE, write_only(p, PSN + 5));
 	cr_expect_eq(t.cnps, 2, "out of sequence");
 	p->now_ns += INTERVAL_NS;
+	pkt.opcode = ROCE_FETCH_ADD;
+	pkt.payload_bytes = 0;
+	pkt.psn = PSN + 5;
+	say_marked(p, CE, pkt);
+	cr_expect_eq(t.cnps, 3, "an atomic");
+	p->now_ns += INTERVAL_NS;
 
 	pkt = (struct roce_pkt){.opcode = ROCE_ACK,
 		.pkey = ROCE_PKEY_DEFAULT,
@@ -240,9 +299,9 @@ Test(congestion, w_cc_01_which_packets_tell)
 	say(p, 1, &a.path, &pkt, true);
 	a.path.sgid.raw[15] ^= 0x40;
 	say(p, 1, &a.path, &pkt, false);
-	cr_expect_eq(t.cnps, 2);
-	cr_expect_eq(count(p, 1)->np_ecn_marked, 2);
-	cr_expect_eq(count(p, 1)->rx_ecn_ce, 6, "that counts all of them");
+	cr_expect_eq(t.cnps, 3);
+	cr_expect_eq(count(p, 1)->np_ecn_marked, 3);
+	cr_expect_eq(count(p, 1)->rx_ecn_ce, 7, "that counts all of them");
 	pair_free(p);
 }
 

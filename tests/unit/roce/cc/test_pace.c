@@ -283,6 +283,7 @@ Test(cc_pace, w_cc_05_becn_in_a_request)
 	(void)pair_run(p, US);
 	cr_expect(paced(p, 0));
 	cr_expect_eq(count(p, 0)->rp_cnp_handled, 1);
+	cr_expect_eq(tape.ect[ROCE_CNP], 0, "nothing marked that request");
 	pair_expect_alive(p, 0, 0);
 	pair_free(p);
 }
