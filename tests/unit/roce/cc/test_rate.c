@@ -143,6 +143,62 @@ Test(cc_rate, a_cut_has_its_round_trip)
 	cr_expect_lt(r.now, cut);
 }
 
+/* Each volume since the cut raises the rate, with its last byte; what went before it does not
+ * count. */
+Test(cc_rate, a_volume_is_full_with_its_last_byte)
+{
+	const uint32_t volume = 10000000;
+	struct roce_rate r = {0};
+	uint32_t before;
+
+	roce_rate_cut(&r, BEGIN, 8 * GBIT, 0);
+	(void)roce_rate_sent(&r, volume / 2);
+	cr_assert(roce_rate_cut(&r, BEGIN + MS, 8 * GBIT, 0));
+	for (unsigned i = 0; i < 3; i++) {
+		before = r.now;
+		(void)roce_rate_sent(&r, volume - 1);
+		cr_assert_eq(r.now, before, "volume %u", i);
+		(void)roce_rate_sent(&r, 1);
+		cr_assert_gt(r.now, before, "volume %u", i);
+	}
+}
+
+/* From whatever was possible: never below the lowest rate, nor aiming at less. */
+Test(cc_rate, no_cut_goes_below_the_floor)
+{
+	for (uint32_t most = 0; most < 4 * ROCE_RATE_MIN; most++) {
+		struct roce_rate r = {0};
+
+		cr_assert(roce_rate_cut(&r, BEGIN, most, 0));
+		cr_assert_geq(r.now, ROCE_RATE_MIN, "%u", most);
+		cr_assert_eq(r.target, most > ROCE_RATE_MIN ? most : ROCE_RATE_MIN, "%u", most);
+	}
+}
+
+/* One leap short of the highest rate there is none any more; the target stops at that one. */
+Test(cc_rate, the_end_of_a_limit)
+{
+	const uint32_t leap = 12500, max = ROCE_RATE_MAX;
+	struct roce_rate r = {.now = max - leap - 1, .target = max - leap - 1, .period_ns = BEGIN};
+
+	cr_assert(roce_rate_recover(&r, BEGIN - 1));
+	r.now++;
+	cr_assert_not(roce_rate_recover(&r, BEGIN - 1));
+
+	for (uint32_t short_of = 0; short_of < 3; short_of++) {
+		r = (struct roce_rate){.now = max / 2,
+			.target = max - leap - short_of,
+			.times = 5,
+			.volumes = 6,
+			.period_ns = BEGIN};
+		cr_assert(roce_rate_recover(&r, BEGIN));
+		cr_expect_eq(r.target, max - short_of);
+	}
+	r = (struct roce_rate){0};
+	cr_assert(roce_rate_cut(&r, BEGIN, max - 1, 0));
+	cr_expect_eq(r.target, max - 1, "nor is it above what was possible");
+}
+
 /* Looked at now and then, or once at the end: it is nearly the same rate. */
 Test(cc_rate, who_asks_late_finds_what_others_saw)
 {
@@ -191,6 +247,7 @@ Test(cc_rate, alpha_fades_period_by_period)
 		(void)roce_rate_recover(&r, BEGIN + periods * PERIOD_NS);
 		cr_assert_float_eq(
 			r.alpha / 65536.0, alpha, 1.0 / 2048, "%u periods: %u", periods, r.alpha);
+		cr_assert_eq(r.period_ns, BEGIN + (periods + 1) * PERIOD_NS, "the one under way");
 	}
 }
 
