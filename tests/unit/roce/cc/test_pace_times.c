@@ -20,6 +20,8 @@
 #define MESSAGE	    (1u << 20)
 #define SENDERS	    8u
 #define LOWEST	    1250u
+#define HEADERS	    (14 + 20 + 8 + 12 + 4)
+#define RETH	    16
 
 /* What side 0 sends. */
 struct tape {
@@ -342,6 +344,30 @@ Test(pace_times, what_waits_is_nothing_to_send)
 	pair_free(p);
 }
 
+/* Of a queue pair whose next packet is due in a nanosecond, neither; if it is due, it has. */
+Test(pace_times, what_waits_a_nanosecond_is_nothing_to_send)
+{
+	for (unsigned missing = 0; missing < 2; missing++) {
+		struct pair *p = watched(&(struct pair_opts){0});
+		struct roce_shard *s = p->side[0].shard;
+		struct roce_cc *cc = set_rate(p, 0, 0, BYTE_A_NS, 0);
+
+		pair_write(p, 0, 0, 1, 0, 0, 4 * MTU, 0);
+		while (pair_turn(p, 0) > 0)
+			;
+		p->side[0].frames = 1;
+		p->now_ns = roce_shard_next_deadline(s);
+		cc->next_ns = p->now_ns - (MTU + HEADERS) + missing;
+		pair_turn(p, 0);
+		cr_assert_eq(tape.requests, 2);
+		cr_assert_eq(cc->next_ns, p->now_ns + missing);
+		cr_expect_eq(roce_shard_tx_pending(s, p->now_ns), missing == 0);
+		p->side[0].frames = 0;
+		cr_assert(pair_run(p, PAIR_LONG));
+		pair_free(p);
+	}
+}
+
 /* Nor does a queue pair wait that has sent all, though more would have been due. */
 Test(pace_times, what_has_nothing_to_send_does_not_wait)
 {
@@ -375,9 +401,6 @@ Test(pace_times, an_acknowledgement_behind_the_last_response)
 }
 
 /* ---- many, through random waits ------------------------------------------------------------- */
-
-#define HEADERS (14 + 20 + 8 + 12 + 4)
-#define RETH	16
 
 /* Queue pairs whose messages never end, each at its rate. */
 struct model {
