@@ -47,14 +47,6 @@ roce_ah_set(struct roce_ah *ah, uint32_t token, const struct roce_path *path, ui
 	roce_hdr_tmpl_init(&ah->tmpl, path);
 }
 
-/* The destination and source MAC are the first 12 bytes of every frame. */
-void
-roce_ah_set_macs(struct roce_ah *ah, const uint8_t smac[6], const uint8_t dmac[6])
-{
-	memcpy(ah->tmpl.bytes, dmac, 6);
-	memcpy(ah->tmpl.bytes + 6, smac, 6);
-}
-
 static const struct roce_ah *
 ah_find(const struct roce_qp *qp, uint32_t token)
 {

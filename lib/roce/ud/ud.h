@@ -34,8 +34,6 @@ struct roce_ah_table {
  * datagram, in bytes. */
 void roce_ah_set(struct roce_ah *ah, uint32_t token, const struct roce_path *path, uint32_t port,
 	uint32_t mtu_bytes);
-/* The next hop of the path has new MAC addresses. */
-void roce_ah_set_macs(struct roce_ah *ah, const uint8_t smac[6], const uint8_t dmac[6]);
 
 /* ---- queue pairs ----------------------------------------------------------------------------- */
 
