@@ -125,8 +125,6 @@ ud_load(struct roce_shard *s, struct roce_qp *qp)
 		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
 		return NULL;
 	}
-	w->first_psn = qp->tx_psn;
-	w->npsn = 1;
 	qp->wq_head = qp->wq_tail = w;
 	return w;
 }
@@ -150,13 +148,13 @@ ud_gather(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint8_t 
 {
 	struct roce_moved_src src = {.sge = roce_wqe_sge(w),
 		.bytes = w->bytes,
-		.first_psn = w->first_psn,
+		.first_psn = qp->tx_psn,
 		.npsn = 1,
 		.right = ROCE_ACCESS_LOCAL_READ};
 
 	if (base_likely(roce_sge_gather(s, qp, &qp->tx_pos, w, 0, dst, w->bytes)))
 		return ROCE_COPY_OK;
-	return roce_moved_gather(s, qp, false, &src, w->first_psn, dst);
+	return roce_moved_gather(s, qp, false, &src, qp->tx_psn, dst);
 }
 
 /* True: a frame is in the slot. */
