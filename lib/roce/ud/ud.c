@@ -224,7 +224,7 @@ roce_ud_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slot
 	if (qp->state == ROCE_QPS_UD_SQE)
 		more = ud_flush_sends(s, qp, ROCE_TX_QUANTUM);
 	ud_publish_done(qp);
-	if (more && qp->state > ROCE_QPS_ERR) /* may have more: behind the others */
+	if (more) /* may have more: behind the others */
 		roce_tx_want(s, qp);
 	return done;
 }
