@@ -238,9 +238,9 @@ ud_put_header(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *p
 	uint8_t grh[NDSH_GRH_BYTES] = {0};
 
 	if (pkt->v6)
-		memcpy(grh, pkt->l3, 40);
+		memcpy(grh, pkt->l3, sizeof(grh));
 	else
-		memcpy(grh + 20, pkt->l3, 20);
+		memcpy(grh + 20, pkt->l3, sizeof(grh) - 20);
 	return roce_sge_scatter(s, qp, &qp->recv_pos, qp->rx_wqe, 0, grh, sizeof(grh));
 }
 
