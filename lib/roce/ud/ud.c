@@ -291,8 +291,9 @@ ud_receive(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 	if (put == ROCE_COPY_OK) {
 		ud_finish_receive(s, qp, pkt);
 	} else { /* the client's own SGEs are wrong: the queue pair ends */
-		roce_receive_fail(s, qp, NDSH_WC_LOC_PROT_ERR);
+		/* First, since the completion gives the queue pair's reason. */
 		roce_qp_error(s, qp, ROCE_REASON_RECV_PROT, 0);
+		roce_receive_fail(s, qp, NDSH_WC_LOC_PROT_ERR);
 	}
 }
 
