@@ -5,6 +5,8 @@
 #include "rigs/ud_world.h"
 #include "roce/queue/send_ring.h"
 
+#define RECORDS 8u
+
 static const struct ndsh_qp_page *
 page_of(const struct ud_world *w)
 {
@@ -121,4 +123,95 @@ Test(ud_states, the_ring_is_polled_for_a_while)
 		cr_assert_not(polled_at(&w, now_ns + ROCE_SEND_RING_IDLE_NS));
 	}
 	pair_free(w.p);
+}
+
+/* ---- the send side fails, and goes on ---- */
+
+enum mistake { BAD_HANDLE, TOO_LONG, BAD_KEY, MISTAKES };
+
+static void
+make_mistake(struct ud_world *w, enum mistake which)
+{
+	struct ndsh_sge sge = pair_sge(w->p, 0, 0, which == TOO_LONG ? UD_MTU + 1 : 8);
+
+	sge.key ^= which == BAD_KEY;
+	pair_post(w->p, 0, 0,
+		&(struct ndsh_swr){.context = 100,
+			.rkey = UD_AH ^ (which == BAD_HANDLE),
+			.raddr = NDSH_UD_RADDR(roce_qp_num(w->p->side[1].q[0].qp), UD_Q_KEY),
+			.ctrl = NDSH_CTRL(NDSH_OP_SEND, 1, 0, 0)},
+		&sge, NULL);
+}
+
+static void
+expect_reported(struct ud_world *w, enum roce_reason reason, uint32_t psn)
+{
+	const struct roce_qp *qp = w->p->side[0].q[0].qp;
+	struct roce_qp_record r[RECORDS];
+
+	cr_assert_eq(roce_qp_reason(qp), reason);
+	cr_assert_eq(roce_qp_records(qp, r), 1);
+	cr_assert_eq(r[0].kind_psn, (uint32_t)ROCE_REC_ERROR << 24 | psn);
+	cr_assert_eq(r[0].detail, reason);
+	cr_assert_eq(ud_count(w, 0)->requests_failed, 1);
+}
+
+/* checks W-ERR-02[1,3]: completions, state and record say why; when the send side goes on, there is
+ * no reason any more, and the request that failed has taken no PSN. */
+Test(ud_states, W_ERR_02_the_reason)
+{
+	static const enum roce_reason reasons[] = {
+		ROCE_REASON_LOCAL_AH, ROCE_REASON_LOCAL_LEN, ROCE_REASON_LOCAL_PROT};
+	static const uint8_t status[] = {
+		NDSH_WC_LOC_QP_OP_ERR, NDSH_WC_LOC_LEN_ERR, NDSH_WC_LOC_PROT_ERR};
+
+	for (enum mistake m = 0; m < MISTAKES; m++) {
+		struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
+		struct pair *p = w.p;
+		struct roce_qp *qp = p->side[0].q[0].qp;
+		struct first sent = {.n = 0};
+
+		ud_world_start(&w);
+		p->tap = keep_psn;
+		p->tap_ctx = &sent;
+		ud_send(&w, 0, 1, 8);
+		make_mistake(&w, m);
+		ud_send(&w, 0, 2, 8);
+		cr_assert(pair_run(p, PAIR_LONG));
+		(void)pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+		cr_assert_eq(pair_expect(p, 0, 100, status[m]).syndrome, reasons[m]);
+		cr_assert_eq(pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR).syndrome, reasons[m]);
+		expect_reported(&w, reasons[m], roce_psn_add(sent.psn[0], 1));
+		cr_assert(roce_ud_modify(p->side[0].shard, qp, p->now_ns, UD_Q_KEY));
+		cr_assert_eq(roce_qp_reason(qp), ROCE_REASON_NONE);
+		ud_send(&w, 0, 3, 8);
+		cr_assert(pair_run(p, PAIR_LONG));
+		(void)pair_expect(p, 0, 3, NDSH_WC_SUCCESS);
+		cr_assert_eq(sent.psn[1], roce_psn_add(sent.psn[0], 1));
+		pair_free(p);
+	}
+}
+
+/* A client whose ring is full of requests that are flushed has room as soon as the send side goes
+ * on. */
+Test(ud_states, a_full_ring_has_room_after_the_restart)
+{
+	const uint32_t depth = 16;
+	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU, .sq_depth = depth});
+	struct pair *p = w.p;
+
+	ud_world_start(&w);
+	make_mistake(&w, BAD_HANDLE);
+	cr_assert(pair_run(p, PAIR_LONG));
+	(void)pair_expect(p, 0, 100, NDSH_WC_LOC_QP_OP_ERR);
+	for (uint64_t i = 0; i < depth; i++)
+		ud_send(&w, 0, i, 8);
+	cr_assert_eq(page_of(&w)->sq_done, 1);
+	cr_assert(roce_ud_modify(p->side[0].shard, p->side[0].q[0].qp, p->now_ns, UD_Q_KEY));
+	cr_assert_eq(page_of(&w)->sq_done, 1 + depth);
+	cr_assert(pair_run(p, PAIR_LONG));
+	for (uint64_t i = 0; i < depth; i++)
+		(void)pair_expect(p, 0, i, NDSH_WC_FLUSH_ERR);
+	cr_assert_eq(p->sent[0], 0);
+	pair_free(p);
 }
