@@ -418,20 +418,6 @@ Test(ud, a_bad_receive_ends_the_queue_pair)
 	pair_free(p);
 }
 
-/* An operation that only connections have breaks the contract. */
-Test(ud, other_operations_break_the_contract)
-{
-	struct ud_world w = ud_world_new(&(struct pair_opts){.mtu = UD_MTU});
-	struct pair *p = w.p;
-
-	ud_world_start(&w);
-	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
-	(void)pair_run(p, PAIR_LONG);
-	pair_expect_dead(p, 0, 0, ROCE_REASON_CLIENT_BREACH);
-	cr_assert_eq(p->sent[0], 0);
-	pair_free(p);
-}
-
 /* Receives of a shared queue, in order; one that is too short stays the next. */
 Test(ud, shared_receives)
 {
