@@ -115,3 +115,89 @@ Test(group_table, finds_what_was_added_and_nothing_else)
 		free(t);
 	}
 }
+
+/* ---- where groups are ---- */
+
+#define MANY 256u
+
+enum differ { FIRST_HALF, SECOND_HALF, PORT, VLAN, DIFFERENCES };
+
+static void
+keys_that_differ(struct roce_group_key key[MANY], enum differ in)
+{
+	memset(key, 0, MANY * sizeof(*key));
+	for (uint32_t i = 0; i < MANY; i++) {
+		key[i].gid = (struct roce_gid){{0xff, 0x15, [15] = 1}};
+		if (in == FIRST_HALF)
+			key[i].gid.raw[7] = (uint8_t)i;
+		else if (in == SECOND_HALF)
+			key[i].gid.raw[14] = (uint8_t)i;
+		else if (in == PORT)
+			key[i].port = (uint16_t)i;
+		else
+			key[i].vlan = (uint16_t)i;
+	}
+}
+
+/* Groups that differ in one thing alone do not stand in a row, where each would be found by way of
+ * all before it. */
+Test(group_table, groups_that_are_alike_are_far_from_each_other)
+{
+	static const uint64_t secret[2] = {5, 6};
+	struct roce_group_key key[MANY];
+
+	for (enum differ in = 0; in < DIFFERENCES; in++) {
+		struct roce_groups *t;
+		unsigned in_a_row = 0;
+
+		keys_that_differ(key, in);
+		t = filled(key, MANY, secret);
+		for (uint32_t i = 1; i < MANY; i++) {
+			cr_assert_not_null(find(t, &key[i]));
+			in_a_row += find(t, &key[i]) == find(t, &key[i - 1]) + 1;
+		}
+		cr_assert_lt(in_a_row, MANY / 4, "%u", in);
+		free(t);
+	}
+}
+
+/* Which groups are near each other is a secret of the table, in both of its words: a client can't
+ * choose groups that are found slowly. */
+Test(group_table, places_follow_from_both_words_of_the_secret)
+{
+	static const uint64_t secrets[3][2] = {{1, 2}, {3, 2}, {1, 3}};
+	struct roce_group_key key[MANY];
+	struct roce_groups *t[3];
+
+	keys_that_differ(key, SECOND_HALF);
+	for (unsigned k = 0; k < 3; k++)
+		t[k] = filled(key, MANY, secrets[k]);
+	for (unsigned k = 1; k < 3; k++) {
+		unsigned same = 0;
+
+		for (uint32_t i = 0; i < MANY; i++)
+			same += (const char *)find(t[k], &key[i]) - (const char *)t[k] ==
+				(const char *)find(t[0], &key[i]) - (const char *)t[0];
+		cr_assert_lt(same, MANY / 4);
+	}
+	for (unsigned k = 0; k < 3; k++)
+		free(t[k]);
+}
+
+/* ---- memory ---- */
+
+/* As many groups and members as are allowed, and no more; a table for a power of two of groups has
+ * twice as many places. */
+Test(group_table, memory)
+{
+	const uint32_t groups = 1u << 20, members = 1u << 25;
+	const size_t least = roce_groups_bytes(0, 0);
+
+	cr_assert_geq(roce_groups_bytes(groups, 0), 2 * groups * sizeof(struct roce_group));
+	cr_assert_leq(roce_groups_bytes(groups, 0), least + 2 * groups * sizeof(struct roce_group));
+	cr_assert_eq(
+		roce_groups_bytes(0, members), least + members * sizeof(struct roce_group_member));
+	cr_assert_gt(roce_groups_bytes(groups, members), roce_groups_bytes(groups, 0));
+	cr_assert_eq(roce_groups_bytes(groups + 1, 0), 0);
+	cr_assert_eq(roce_groups_bytes(0, members + 1), 0);
+}
