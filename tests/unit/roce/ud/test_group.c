@@ -215,6 +215,39 @@ Test(group, W_MC_07_checks_of_the_packet)
 	destroy(&w);
 }
 
+/* A packet to a group is counted as any packet is, and what it leads to has its time. */
+Test(group, counted_and_dated)
+{
+	struct world w;
+	struct roce_qp_record r[8];
+	struct roce_qp_attr attr;
+	struct roce_pkt pkt = {.opcode = ROCE_UD_SEND_ONLY,
+		.qpn = ROCE_QPN_MULTICAST,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.qkey = UD_Q_KEY,
+		.payload_bytes = 100};
+	uint8_t frame[ROCE_FRAME_MAX];
+	struct pair *p;
+	uint32_t len;
+
+	make(&w, &(struct pair_opts){.qps = 1}, 1);
+	p = w.ud.p;
+	pair_attr(p, 0, 0, &attr);
+	attr.path.dgid = group4;
+	len = pair_build(frame, &attr.path, &pkt, NULL);
+	cr_assert_eq(roce_wire_parse(frame, len, &pkt), ROCE_WIRE_OK);
+	pair_recv(p, 1, 0, 1, PAIR_ARENA - 64, 4096); /* not the client's memory */
+	p->now_ns += 1000000;
+	pair_rx(p, 1, &pkt);
+	cr_assert_eq(ud_count(&w.ud, 1)->rx_packets, 1);
+	cr_assert_eq(ud_count(&w.ud, 1)->rx_bytes, 100);
+	cr_assert_eq(roce_qp_records(p->side[1].q[0].qp, r), 1);
+	cr_assert_eq(r[0].kind_psn >> 24, ROCE_REC_ERROR);
+	cr_assert_eq(r[0].detail, ROCE_REASON_RECV_PROT);
+	cr_assert_eq(r[0].now_ns, p->now_ns);
+	destroy(&w);
+}
+
 /*
  * checks W-PKT-08[3]: an IP packet of 48 bytes, with an opcode that does not exist and the
  * number of all queue pairs, has made rxe read beyond its frame. It is no packet.
