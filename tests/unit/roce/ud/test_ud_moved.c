@@ -142,3 +142,45 @@ Test(ud_moved, memory_that_has_gone)
 		pair_free(p);
 	}
 }
+
+static void
+send_moved(struct ud_world *w, uint64_t context, uint32_t from)
+{
+	struct ndsh_sge sge = pair_moved_sge(w->p, 0, from, 900);
+
+	pair_post(w->p, 0, 0,
+		&(struct ndsh_swr){.context = context,
+			.rkey = UD_AH,
+			.raddr = NDSH_UD_RADDR(roce_qp_num(w->p->side[1].q[0].qp), UD_Q_KEY),
+			.ctrl = NDSH_CTRL(NDSH_OP_SEND, 1, 0, 0)},
+		&sge, NULL);
+}
+
+/* The handle goes while the payload is on its way: the request fails, and what was fetched for it
+ * is not what the next request sends. */
+Test(ud_moved, a_handle_that_goes_meanwhile)
+{
+	struct ud_world w = ud_world_new(&(struct pair_opts){.moved = true});
+	struct roce_ah *ah = &w.ah[0][UD_AH % UD_AHS];
+	struct pair *p = w.p;
+
+	ud_world_start(&w);
+	for (uint32_t i = 0; i < 1800; i++)
+		p->side[0].moved[i] = (uint8_t)(i / 900 + 1);
+	pair_recv(p, 1, 0, 3, UD_TARGET, 4096);
+	p->side[0].stalled = true;
+	send_moved(&w, 1, 0);
+	(void)pair_run(p, 1000000);
+	ah->live = false;
+	p->side[0].stalled = false;
+	cr_assert(pair_run(p, PAIR_LONG));
+	(void)pair_expect(p, 0, 1, NDSH_WC_LOC_QP_OP_ERR);
+	ah->live = true;
+	cr_assert(roce_ud_modify(p->side[0].shard, p->side[0].q[0].qp, p->now_ns, UD_Q_KEY));
+	send_moved(&w, 2, 900);
+	cr_assert(pair_run(p, PAIR_LONG));
+	(void)pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
+	(void)pair_expect(p, 1, 3, NDSH_WC_SUCCESS);
+	cr_assert_arr_eq(p->side[1].arena + UD_TARGET + UD_GRH, p->side[0].moved + 900, 900);
+	pair_free(p);
+}
