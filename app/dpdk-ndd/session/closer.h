@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A thread that closes what may take long to close. Only what hostile clients left behind waits
+ * behind other such things: all else is closed where it was used. */
+#ifndef NDD_CLOSER_H
+#define NDD_CLOSER_H
+
+#include <stdint.h>
+
+struct ndd_closer;
+
+/* For at most room descriptors at a time. NULL: no memory, or no thread. */
+struct ndd_closer *ndd_closer_start(uint32_t room);
+/* What it has not closed by then is left to the end of the process. May be NULL. */
+void ndd_closer_stop(struct ndd_closer *c);
+/* It closes fd when it has the time. There must be room. */
+void ndd_closer_give(struct ndd_closer *c, int fd);
+/* How many it was given and has not closed. */
+uint32_t ndd_closer_busy(struct ndd_closer *c);
+
+#endif

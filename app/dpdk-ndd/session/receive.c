@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/receive.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "session/closer.h"
+#include "shm/ndsh_msg.h"
+
+/*
+ * A look at the message first: without room for files it tells that there are some, and the
+ * message keeps its references. Nothing but this thread takes messages, so what is taken then is
+ * what was looked at.
+ */
+enum ndd_received
+ndd_receive(int sock, void *buf, size_t room, size_t *bytes)
+{
+	struct iovec iov = {.iov_base = buf, .iov_len = room};
+	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
+	ssize_t n = recvmsg(sock, &mh, MSG_DONTWAIT | MSG_PEEK);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? NDD_RECEIVED_NOTHING : NDD_RECEIVED_END;
+	if (mh.msg_flags & MSG_CTRUNC)
+		return NDD_RECEIVED_FILES;
+	if (n == 0)
+		return NDD_RECEIVED_END;
+	n = recv(sock, buf, room, MSG_DONTWAIT);
+	if (n <= 0)
+		return NDD_RECEIVED_END;
+	*bytes = (size_t)n;
+	return mh.msg_flags & MSG_TRUNC ? NDD_RECEIVED_LONG : NDD_RECEIVED;
+}
+
+/* Nothing more comes in behind shutdown(): the kernel checks that in the same critical section in
+ * which a sender puts its message into the queue. */
+void
+ndd_receive_close(struct ndd_closer *c, int sock)
+{
+	_Alignas(8) uint8_t buf[NDSH_MSG_BYTES];
+	enum ndd_received got;
+	size_t bytes;
+
+	(void)shutdown(sock, SHUT_RD);
+	do
+		got = ndd_receive(sock, buf, sizeof(buf), &bytes);
+	while (got == NDD_RECEIVED || got == NDD_RECEIVED_LONG);
+	if (got == NDD_RECEIVED_END)
+		close(sock);
+	else
+		ndd_closer_give(c, sock);
+}
