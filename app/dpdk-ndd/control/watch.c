@@ -20,9 +20,25 @@ ndd_watch_add(struct ndd *d, struct ndd_watch *w, int fd, uint32_t events,
 }
 
 void
+ndd_watch_change(struct ndd *d, struct ndd_watch *w, uint32_t events)
+{
+	struct epoll_event ev = {.events = events, .data.ptr = w};
+
+	(void)epoll_ctl(d->epoll_fd, EPOLL_CTL_MOD, w->fd, &ev);
+}
+
+int
+ndd_watch_take(struct ndd *d, struct ndd_watch *w)
+{
+	int fd = w->fd;
+
+	(void)epoll_ctl(d->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	w->fd = -1;
+	return fd;
+}
+
+void
 ndd_watch_del(struct ndd *d, struct ndd_watch *w)
 {
-	(void)epoll_ctl(d->epoll_fd, EPOLL_CTL_DEL, w->fd, NULL);
-	close(w->fd);
-	w->fd = -1;
+	close(ndd_watch_take(d, w));
 }

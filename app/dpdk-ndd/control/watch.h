@@ -16,6 +16,10 @@ struct ndd_watch {
 /* False: the kernel refuses, and fd is still the caller's. */
 bool ndd_watch_add(struct ndd *d, struct ndd_watch *w, int fd, uint32_t events,
 	void (*ready)(struct ndd *d, struct ndd_watch *w, uint32_t events));
+/* Wait for other events. */
+void ndd_watch_change(struct ndd *d, struct ndd_watch *w, uint32_t events);
+/* Returns the descriptor, which is the caller's again. */
+int ndd_watch_take(struct ndd *d, struct ndd_watch *w);
 /* Closes the descriptor. */
 void ndd_watch_del(struct ndd *d, struct ndd_watch *w);
 

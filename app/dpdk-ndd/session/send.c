@@ -49,10 +49,8 @@ message_send(int sock, const void *msg, size_t bytes, int fd)
 static void
 watch_writable(struct ndd_session *s, bool on)
 {
-	struct epoll_event ev = {
-		.events = EPOLLIN | EPOLLRDHUP | (on ? EPOLLOUT : 0u), .data.ptr = &s->watch};
-
-	(void)epoll_ctl(s->daemon->epoll_fd, EPOLL_CTL_MOD, s->watch.fd, &ev);
+	ndd_watch_change(
+		s->daemon, &s->watch, EPOLLIN | EPOLLRDHUP | (on ? (uint32_t)EPOLLOUT : 0));
 }
 
 static bool
