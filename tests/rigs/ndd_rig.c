@@ -16,6 +16,8 @@
 #include "platform/sigbus.h"
 #include "rigs/lone_shard.h"
 #include "rigs/net_rig.h"
+#include "session/closer.h"
+#include "session/session.h"
 
 static const struct config rig_config = {
 	.max_sessions = NDD_RIG_SESSIONS,
@@ -97,6 +99,8 @@ ndd_rig_new(void)
 	d->cfg = &r->cfg;
 	ndd_lists_init(d);
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	d->closer = ndd_closer_start(ndd_session_room(d->cfg));
+	cr_assert_not_null(d->closer);
 	net_rig_init(&net, 16);
 	d->net = net.n;
 	start_cm(d);

@@ -19,10 +19,14 @@
 #include "object/lost_memory.h"
 #include "platform/clock.h"
 #include "platform/log.h"
+#include "session/closer.h"
 #include "session/end.h"
 #include "session/send.h"
 #include "session/session.h"
 
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
 #define READY_MAX    64
 #define LONGEST_WAIT 250	    /* ms: links, stalled clients, broken segments */
 #define FAREWELL_NS  (500 * NDD_MS) /* the peers' DREPs at the end */
@@ -63,6 +67,8 @@ control_open_socket(const struct config *cfg)
 
 	if (fd < 0)
 		return -1;
+	/* Where the kernel can (Linux 6.16), it refuses messages that bring files. */
+	(void)setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &(int){0}, sizeof(int));
 	memcpy(addr.sun_path, cfg->socket_path, sizeof(addr.sun_path));
 	/* The daemon that holds the lock owns the path: a socket there is a dead daemon's. */
 	(void)unlink(cfg->socket_path);
@@ -95,7 +101,8 @@ ndd_control_init(struct ndd *d)
 	d->conn_hops.deadline_ns = d->path_hops.deadline_ns = d->ah_hops.deadline_ns = UINT64_MAX;
 	d->listen_watch.fd = -1;
 	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (d->epoll_fd < 0 || !ndd_wakeup_init(&d->wakeup) ||
+	d->closer = ndd_closer_start(ndd_session_room(d->cfg));
+	if (d->epoll_fd < 0 || d->closer == NULL || !ndd_wakeup_init(&d->wakeup) ||
 		!ndd_watch_add(d, &d->wakeup_watch, d->wakeup.fd, EPOLLIN, on_wakeup))
 		return false;
 	sigemptyset(&set); /* blocked in all threads by main() */
@@ -153,6 +160,7 @@ control_turn(struct ndd *d)
 	ndd_lost_memory(d);
 	ndd_links_check(d, now_ns);
 	ndd_session_check_stalled(d, now_ns);
+	ndd_session_listen_again(d, now_ns);
 	ndd_session_reap(d); /* no caller up the stack holds a session here */
 	ndd_control_proceed(d, now_ns);
 }
@@ -180,7 +188,9 @@ ndd_control_run(struct ndd *d)
 		control_turn(d);
 }
 
-/* Clients are notified, connections end with a DREQ, and the peers have a moment to reply. */
+/* Clients are notified, connections end with a DREQ, and the peers have a moment to reply. The
+ * listening socket is left to the end of the process: files that wait in it to be accepted would be
+ * closed here. */
 void
 ndd_control_farewell(struct ndd *d)
 {
@@ -190,7 +200,7 @@ ndd_control_farewell(struct ndd *d)
 
 	d->stopping = true;
 	if (d->listen_watch.fd >= 0) {
-		ndd_watch_del(d, &d->listen_watch);
+		(void)shutdown(ndd_watch_take(d, &d->listen_watch), SHUT_RD); /* refuses */
 		(void)unlink(d->cfg->socket_path);
 	}
 	while ((s = TAILQ_FIRST(&d->sessions)) != NULL)
@@ -209,6 +219,7 @@ ndd_control_fini(struct ndd *d)
 {
 	if (d->signal_watch.fd >= 0)
 		close(d->signal_watch.fd);
+	ndd_closer_stop(d->closer);
 	ndd_wakeup_fini(&d->wakeup);
 	if (d->epoll_fd >= 0)
 		close(d->epoll_fd);

@@ -18,6 +18,7 @@
 #include "net/net.h"
 
 struct ndd_ah;
+struct ndd_closer;
 struct ndd_conn;
 struct ndd_group;
 struct ndd_kernel_ports;
@@ -52,6 +53,9 @@ struct ndd {
 	struct ndd_watch wakeup_watch, listen_watch, signal_watch;
 	struct ndd_session_list sessions, ended;
 	uint32_t session_count;
+	struct ndd_closer *closer; /* of clients' sockets */
+	bool deaf;		   /* it listens for no sessions now, as there is no room */
+	uint64_t deaf_since_ns;
 	uint64_t serial;			       /* of sessions and objects; never reused */
 	struct ndd_conn_list conns;		       /* all that the CM knows */
 	struct ndd_qp_path_list paths;		       /* of queue pairs brought up by hand */

@@ -8,21 +8,21 @@
 #include <unistd.h>
 
 #include "control/daemon.h"
+#include "platform/clock.h"
 #include "platform/log.h"
 #include "session/class.h"
+#include "session/closer.h"
 #include "session/end.h"
 #include "session/message.h"
+#include "session/receive.h"
 #include "session/send.h"
 #include "session/session.h"
 
 #define MESSAGES_PER_WAKE 16 /* of one session, then the others' turn */
 #define ACCEPTS_PER_WAKE  16
 #define REFUSED_MAX	  32u /* above the limit, for as long as it takes to say so */
+#define DEAF_NS		  (250 * NDD_MS)
 
-/*
- * Messages are received without room for ancillary data: a descriptor that the client attaches is
- * dropped by the kernel, and the daemon never has to close it (closing an unknown file can block).
- */
 static void
 on_socket(struct ndd *d, struct ndd_watch *w, uint32_t events)
 {
@@ -33,21 +33,26 @@ on_socket(struct ndd *d, struct ndd_watch *w, uint32_t events)
 		ndd_session_flush(s);
 	for (int i = 0; i < MESSAGES_PER_WAKE && !s->ended; i++) {
 		_Alignas(8) uint8_t buf[NDSH_MSG_BYTES];
-		struct iovec iov = {.iov_base = buf, .iov_len = sizeof(buf)};
-		struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
-		ssize_t n;
+		size_t bytes;
 
 		if (s->outgoing_count != 0)
 			return; /* first it reads the replies that wait for it */
-		n = recvmsg(s->watch.fd, &mh, MSG_DONTWAIT);
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		switch (ndd_receive(s->watch.fd, buf, sizeof(buf), &bytes)) {
+		case NDD_RECEIVED:
+			ndd_session_message(s, buf, bytes);
+			break;
+		case NDD_RECEIVED_NOTHING:
 			return;
-		if (n <= 0)
-			ndd_session_end(s, NULL);
-		else if (mh.msg_flags & MSG_TRUNC)
+		case NDD_RECEIVED_LONG:
 			ndd_session_end(s, "a message longer than %u bytes", NDSH_MSG_BYTES);
-		else
-			ndd_session_message(s, buf, (size_t)n);
+			break;
+		case NDD_RECEIVED_FILES:
+			ndd_session_end(s, "a message that brings open files");
+			break;
+		case NDD_RECEIVED_END:
+			ndd_session_end(s, NULL);
+			break;
+		}
 	}
 }
 
@@ -71,6 +76,19 @@ watch_process(struct ndd_session *s)
 		close(fd);
 }
 
+uint32_t
+ndd_session_room(const struct config *cfg)
+{
+	return cfg->max_sessions + REFUSED_MAX;
+}
+
+/* A session counts until its socket is closed. */
+static uint32_t
+sessions_taken(struct ndd *d)
+{
+	return d->session_count + ndd_closer_busy(d->closer);
+}
+
 static void
 session_admit(struct ndd *d, int fd)
 {
@@ -78,20 +96,16 @@ session_admit(struct ndd *d, int fd)
 	socklen_t bytes = sizeof(cred);
 	struct ndd_session *s;
 
-	if (d->session_count >= d->cfg->max_sessions + REFUSED_MAX || d->stopping) {
-		close(fd);
-		return;
-	}
 	s = calloc(1, sizeof(*s));
 	if (s == NULL || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &bytes) != 0 ||
 		!ndd_watch_add(d, &s->watch, fd, EPOLLIN | EPOLLRDHUP, on_socket)) {
 		free(s);
-		close(fd);
+		ndd_receive_close(d->closer, fd);
 		return;
 	}
 	s->daemon = d;
 	s->serial = ++d->serial;
-	s->refused = d->session_count >= d->cfg->max_sessions;
+	s->refused = sessions_taken(d) >= d->cfg->max_sessions;
 	s->pid = cred.pid;
 	s->uid = cred.uid;
 	s->state = NDSH_ST_NEW;
@@ -103,17 +117,44 @@ session_admit(struct ndd *d, int fd)
 	ndd_debug("session %lu: process %d, user %u", s->serial, s->pid, s->uid);
 }
 
+/* Clients that connect meanwhile wait. */
+static void
+listening_pause(struct ndd *d)
+{
+	d->deaf_since_ns = ndd_now_ns();
+	d->deaf = true;
+	ndd_watch_change(d, &d->listen_watch, 0);
+}
+
+/* Without a descriptor left, or memory, the listening socket would stay ready, and this be called
+ * in every turn. */
 void
 ndd_session_accept(struct ndd *d, struct ndd_watch *w, uint32_t events)
 {
 	(void)events;
 	for (int i = 0; i < ACCEPTS_PER_WAKE; i++) {
-		int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int fd;
 
+		if (d->stopping || sessions_taken(d) >= ndd_session_room(d->cfg)) {
+			listening_pause(d);
+			return;
+		}
+		fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0 && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
+			listening_pause(d);
 		if (fd < 0)
 			return;
 		session_admit(d, fd);
 	}
+}
+
+void
+ndd_session_listen_again(struct ndd *d, uint64_t now_ns)
+{
+	if (!d->deaf || d->stopping || now_ns - d->deaf_since_ns < DEAF_NS)
+		return;
+	d->deaf = false;
+	ndd_watch_change(d, &d->listen_watch, EPOLLIN);
 }
 
 void
@@ -124,7 +165,7 @@ ndd_session_reap(struct ndd *d)
 	while ((s = TAILQ_FIRST(&d->ended)) != NULL) {
 		ndd_tables_empty(s);
 		ndd_session_drop_outgoing(s);
-		ndd_watch_del(d, &s->watch);
+		ndd_receive_close(d->closer, ndd_watch_take(d, &s->watch));
 		if (s->pid_watch.fd >= 0)
 			ndd_watch_del(d, &s->pid_watch);
 		if (s->lcore != NULL) {

@@ -13,6 +13,7 @@
 #include "session/slots.h"
 #include "shm/ndsh_msg.h"
 
+struct config;
 struct ndd;
 struct ndd_mover;
 struct ndd_shard;
@@ -56,7 +57,11 @@ struct ndd_session {
 		ahs, sidr_requests;
 };
 
+/* How many sessions there may be, with those that are only told that they are too many. */
+uint32_t ndd_session_room(const struct config *cfg);
 void ndd_session_accept(struct ndd *d, struct ndd_watch *listen_watch, uint32_t events);
+/* After a while in which there was no room. */
+void ndd_session_listen_again(struct ndd *d, uint64_t now_ns);
 /* Free the sessions that have ended, and all their objects. No caller up the stack may hold one. */
 void ndd_session_reap(struct ndd *d);
 

@@ -4,6 +4,8 @@
 #include <criterion/new/assert.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -46,17 +48,73 @@ Test(session, one_too_many_is_told_so)
 	cr_expect(eq(u32, r->d.session_count, NDD_RIG_SESSIONS));
 }
 
+/* Would the control thread wake up? */
+static bool
+is_quiet(const struct ndd_rig *r)
+{
+	struct epoll_event ev;
+
+	return epoll_wait(r->d.epoll_fd, &ev, 1, 0) == 0;
+}
+
 Test(session, a_daemon_that_stops_takes_no_more)
 {
 	struct ndd_rig *r = ndd_rig_new();
-	uint8_t msg[NDSH_MSG_BYTES];
 	struct ndd_session *s;
-	int client;
 
 	r->d.stopping = true;
-	client = ndd_rig_connect(r, &s);
+	(void)ndd_rig_connect(r, &s);
 	cr_expect(eq(ptr, s, NULL));
-	cr_expect(eq(i64, ndd_rig_take(client, msg, NULL), -1));
+	cr_expect(is_quiet(r));
+	ndd_session_listen_again(&r->d, UINT64_MAX);
+	cr_expect(is_quiet(r), "nor later");
+}
+
+/* Clients beyond those that are told that they are too many wait to be accepted, without keeping
+ * the control thread busy, until there is room again. */
+Test(session, without_room_they_wait)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	unsigned room = ndd_session_room(&r->cfg);
+	struct ndd_session *s;
+	int first = ndd_rig_connect(r, &s);
+
+	for (unsigned i = 1; i < room; i++)
+		(void)ndd_rig_connect(r, &s);
+	cr_assert(eq(u32, r->d.session_count, room));
+	(void)ndd_rig_connect(r, &s);
+	cr_expect(eq(u32, r->d.session_count, room));
+	cr_expect(is_quiet(r));
+	close(first);
+	ndd_rig_turn(r);
+	cr_expect(eq(u32, r->d.session_count, room - 1));
+	ndd_session_listen_again(&r->d, r->d.deaf_since_ns + 249999999);
+	cr_expect(is_quiet(r), "not at once");
+	ndd_session_listen_again(&r->d, r->d.deaf_since_ns + 250000000);
+	ndd_rig_turn(r);
+	cr_expect(eq(u32, r->d.session_count, room));
+}
+
+/* The listening socket is ready all the time, and no use. */
+Test(session, without_descriptors_they_wait)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct rlimit was, few;
+	struct ndd_session *s;
+	int free_fd = dup(0);
+
+	close(free_fd);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &was), 0);
+	few = was;
+	few.rlim_cur = (rlim_t)free_fd + 1; /* the client's own */
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	(void)ndd_rig_connect(r, &s);
+	cr_expect(eq(u32, r->d.session_count, 0));
+	cr_expect(is_quiet(r));
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &was), 0);
+	ndd_session_listen_again(&r->d, UINT64_MAX);
+	ndd_rig_turn(r);
+	cr_expect(eq(u32, r->d.session_count, 1));
 }
 
 Test(session, nothing_is_left_of_one_whose_client_is_gone)
