@@ -42,13 +42,13 @@ void
 roce_resp_fatal(struct roce_shard *s, struct roce_qp *qp, uint32_t psn, uint8_t syndrome,
 	enum ndsh_wc_status status, enum roce_reason reason)
 {
-	if (qp->rx_wqe != NULL) {
-		roce_receive_keep(s, qp);
-		roce_receive_fail(s, qp, status);
-	}
 	roce_resp_owe(s, qp, ROCE_OWED_FATAL, psn, syndrome);
 	roce_qp_note(s, qp, ROCE_REC_NAK_SENT, psn, syndrome);
 	roce_qp_error(s, qp, reason, syndrome);
+	if (qp->rx_wqe != NULL) { /* behind it: the completion gives the queue pair's reason */
+		roce_receive_keep(s, qp);
+		roce_receive_fail(s, qp, status);
+	}
 }
 
 static void

@@ -69,6 +69,24 @@ Test(fatal, W_ATOM_02_no_word_of_the_host)
 	}
 }
 
+/* The completion of the receive that a bad message took gives the reason of the queue pair's end,
+ * as those behind it do. */
+Test(fatal, the_receive_says_why)
+{
+	struct peer_tape t;
+	struct pair *p = peer_with(&t, (struct pair_opts){0});
+	struct ndsh_cqe bad;
+
+	pair_recv(p, 1, 0, 7, 0, 64);
+	pair_recv(p, 1, 0, 8, 64, 64);
+	peer_say_plain(p, ROCE_SEND_ONLY, PEER_PSN, 65);
+	pair_run(p, 1000000);
+	bad = pair_expect(p, 1, 7, NDSH_WC_LOC_LEN_ERR);
+	cr_assert_eq(bad.syndrome, ROCE_REASON_RECV_TOO_SMALL);
+	cr_assert_eq(pair_expect(p, 1, 8, NDSH_WC_FLUSH_ERR).syndrome, bad.syndrome);
+	pair_free(p);
+}
+
 /* checks R-SRQ-02[2]: a shared receive that ends with its queue pair is gone for the others, too,
  * and the client is told so. */
 Test(fatal, R_SRQ_02_the_receive_is_taken)
