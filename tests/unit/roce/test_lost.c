@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a client could not place, at every stage of its transfer: what the peer hears of it, of what
+ * came before and of what is behind, and how the requests and receives end that are not complete
+ * by then. All pieces of memory behind the movers are in mem/test_moved_lost.c.
+ */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "rigs/engine_pair.h"
+
+#define MTU    1024u
+#define GONE   65536u /* from here on: so many bytes */
+#define BYTES  (4 * MTU)
+#define BEFORE 1000000u /* ns: too early for a timeout */
+#define PSN    0xfffff0u
+#define RIGHTS (NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE)
+
+#define APART 10000u /* ns: between frames that arrive one by one */
+
+/* What the peer hears of side 1. */
+struct heard {
+	unsigned responses, naks;
+	uint32_t psn, msn; /* of the last NAK */
+	uint8_t syndrome;
+	uint64_t apart_ns[2]; /* between the frames of each side */
+	unsigned sent[2];
+};
+
+static unsigned
+hearing(struct pair *p, unsigned from, const struct roce_pkt *pkt, uint64_t *late_ns, void *ctx)
+{
+	struct heard *h = ctx;
+
+	(void)p;
+	*late_ns = h->sent[from]++ * h->apart_ns[from];
+	if (from == 0)
+		return 1;
+	if (pkt->opcode != ROCE_ACK) {
+		h->responses++;
+	} else if (pkt->syndrome != ROCE_SYN_ACK) {
+		h->naks++;
+		h->psn = pkt->psn;
+		h->msn = pkt->msn;
+		h->syndrome = pkt->syndrome;
+	}
+	return 1;
+}
+
+static struct pair *
+lost_pair(struct heard *h)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 2,
+		.mtu = MTU,
+		.moved = true,
+		.set_psn = true,
+		.sq_psn = {PSN, PSN},
+		.access = RIGHTS,
+		.mr_access = RIGHTS | NDSH_ACCESS_LOCAL_WRITE});
+
+	*h = (struct heard){0};
+	p->tap = hearing;
+	p->tap_ctx = h;
+	return p;
+}
+
+/* Of the region GONE, what is behind its first bytes can't be reached by the client of side. */
+static void
+gone(struct pair *p, unsigned side, uint32_t bytes)
+{
+	p->side[side].gone[0] = GONE + bytes;
+	p->side[side].gone[1] = GONE + BYTES;
+}
+
+static void
+post(struct pair *p, unsigned i, uint64_t context, uint8_t op, struct ndsh_sge here,
+	struct ndsh_sge there)
+{
+	pair_post(p, 0, i,
+		&(struct ndsh_swr){.context = context,
+			.raddr = there.addr,
+			.rkey = there.key,
+			.ctrl = NDSH_CTRL(op, 1, 0, 0)},
+		&here, NULL);
+}
+
+/* Queue pair 0 of side ended by itself: the peer's answer has nothing to do with it. */
+static void
+expect_dead_by_itself(struct pair *p, unsigned side, enum roce_reason reason)
+{
+	pair_expect_dead(p, side, 0, reason);
+	cr_assert_eq(p->side[side].last_event.syndrome, 0);
+}
+
+/* ---- the results of READs ------------------------------------------------------------------ */
+
+/* checks R-MR-14[1,2]: the rest of the READ is still to come when the client fails */
+Test(lost, a_read_of_which_more_is_to_come)
+{
+	for (uint32_t placed = 0; placed < BYTES; placed += MTU) {
+		struct heard h;
+		struct pair *p = lost_pair(&h);
+
+		gone(p, 0, placed);
+		h.apart_ns[1] = APART;
+		post(p, 0, 1, NDSH_OP_READ, pair_moved_sge(p, 0, 0, 8), pair_sge(p, 1, 0, 8));
+		post(p, 0, 2, NDSH_OP_READ, pair_moved_sge(p, 0, GONE, BYTES + 8),
+			pair_sge(p, 1, 0, BYTES + 8));
+		post(p, 0, 3, NDSH_OP_READ, pair_moved_sge(p, 0, 0, 8), pair_sge(p, 1, 0, 8));
+		(void)pair_run(p, BEFORE);
+		pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+		cr_assert_eq(pair_expect(p, 0, 2, NDSH_WC_LOC_PROT_ERR).syndrome,
+			ROCE_REASON_LOCAL_PROT);
+		pair_expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
+		pair_expect_none(p, 0);
+		expect_dead_by_itself(p, 0, ROCE_REASON_LOCAL_PROT);
+		pair_free(p);
+	}
+}
+
+/* checks R-MR-14[2]: the client corrects the result of a READ that had one; the request behind it
+ * is not at fault */
+Test(lost, a_read_that_had_its_result)
+{
+	struct heard h;
+	struct pair *p = lost_pair(&h);
+
+	gone(p, 0, 0);
+	p->side[0].stalled = true;
+	post(p, 0, 1, NDSH_OP_READ, pair_moved_sge(p, 0, GONE, 8), pair_sge(p, 1, 0, 8));
+	(void)pair_run(p, BEFORE);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	post(p, 0, 2, NDSH_OP_WRITE, pair_sge(p, 0, 0, 8), pair_sge(p, 1, 0, 8));
+	pair_turn(p, 0);
+	p->side[0].stalled = false;
+	pair_settle(p); /* no answer comes */
+	pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
+	pair_expect_none(p, 0);
+	expect_dead_by_itself(p, 0, ROCE_REASON_LOCAL_PROT);
+	pair_free(p);
+}
