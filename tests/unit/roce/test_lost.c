@@ -84,6 +84,30 @@ post(struct pair *p, unsigned i, uint64_t context, uint8_t op, struct ndsh_sge h
 		&here, NULL);
 }
 
+/* To memory behind the mover of side 1. */
+static void
+post_write(struct pair *p, uint64_t context, uint32_t to, uint32_t bytes)
+{
+	post(p, 0, context, NDSH_OP_WRITE, pair_sge(p, 0, 0, bytes),
+		pair_moved_sge(p, 1, to, bytes));
+}
+
+static void
+receive(struct pair *p, uint64_t context, uint32_t at)
+{
+	struct ndsh_sge sge = pair_moved_sge(p, 1, at, BYTES);
+
+	ndsh_rq_push(&p->side[1].q[0].rq, context, &sge, 1);
+}
+
+/* Side 1 does what its client stopped for. */
+static void
+client_goes_on(struct pair *p, unsigned side)
+{
+	p->side[side].stalled = false;
+	(void)pair_run(p, BEFORE);
+}
+
 /* Queue pair 0 of side ended by itself: the peer's answer has nothing to do with it. */
 static void
 expect_dead_by_itself(struct pair *p, unsigned side, enum roce_reason reason)
@@ -137,5 +161,112 @@ Test(lost, a_read_that_had_its_result)
 	pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
 	pair_expect_none(p, 0);
 	expect_dead_by_itself(p, 0, ROCE_REASON_LOCAL_PROT);
+	pair_free(p);
+}
+
+/* ---- the peer's messages ------------------------------------------------------------------- */
+
+/* checks W-RESP-11[1], W-RESP-18[1]: the message is still arriving when its receive is found bad */
+Test(lost, a_send_that_is_arriving)
+{
+	for (uint32_t placed = 0; placed < BYTES; placed += MTU) {
+		struct heard h;
+		struct pair *p = lost_pair(&h);
+		struct ndsh_sge sge = pair_moved_sge(p, 1, GONE, BYTES + 8);
+
+		gone(p, 1, placed);
+		h.apart_ns[0] = APART;
+		receive(p, 11, 0);
+		ndsh_rq_push(&p->side[1].q[0].rq, 12, &sge, 1);
+		receive(p, 13, 0);
+		pair_send(p, 0, 0, 1, 0, 8, 0);
+		pair_send(p, 0, 0, 2, 0, BYTES + 8, 0);
+		(void)pair_run(p, BEFORE);
+		pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, 2, NDSH_WC_REM_OP_ERR);
+		pair_expect(p, 1, 11, NDSH_WC_SUCCESS);
+		pair_expect(p, 1, 12, NDSH_WC_LOC_PROT_ERR);
+		pair_expect(p, 1, 13, NDSH_WC_FLUSH_ERR);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_RECV_PROT);
+		cr_assert_eq(h.naks, 1);
+		cr_assert_eq(h.psn, (PSN + 1 + placed / MTU) & ROCE_PSN_MASK);
+		cr_assert_eq(h.msn, 1);
+		cr_assert_eq(h.syndrome, ROCE_SYN_NAK_REM_OP);
+		cr_assert_eq(pair_count(p, 1)->key_violations, 0);
+		pair_free(p);
+	}
+}
+
+/* Side 1's client comes to what it can't place when a later message is arriving, to receive 12. */
+static void
+until_a_later_message_arrives(struct pair *p, struct heard *h)
+{
+	gone(p, 1, 0);
+	p->side[1].stalled = true;
+	h->apart_ns[0] = APART;
+	pair_send(p, 0, 0, 2, 0, BYTES, 0);
+	(void)pair_run(p, 3 * APART);
+	client_goes_on(p, 1);
+}
+
+/* checks R-MR-14[2]: the receive of the later message is not at fault */
+Test(lost, a_receive_in_use_behind_a_lost_send)
+{
+	struct heard h;
+	struct pair *p = lost_pair(&h);
+
+	receive(p, 11, GONE);
+	receive(p, 12, 0);
+	pair_send(p, 0, 0, 1, 0, 8, 0);
+	until_a_later_message_arrives(p, &h);
+	pair_expect(p, 0, 1, NDSH_WC_REM_OP_ERR);
+	pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
+	pair_expect(p, 1, 11, NDSH_WC_SUCCESS); /* which the client corrects */
+	pair_expect(p, 1, 12, NDSH_WC_FLUSH_ERR);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_RECV_PROT);
+	pair_free(p);
+}
+
+/* checks R-MR-14[2], W-RESP-13[8]: nor is it behind a WRITE. A dead key has been used. */
+Test(lost, a_receive_in_use_behind_a_lost_write)
+{
+	struct heard h;
+	struct pair *p = lost_pair(&h);
+
+	receive(p, 12, 0);
+	post_write(p, 1, GONE, 8);
+	until_a_later_message_arrives(p, &h);
+	pair_expect(p, 0, 1, NDSH_WC_REM_ACCESS_ERR);
+	pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
+	pair_expect(p, 1, 12, NDSH_WC_FLUSH_ERR);
+	pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
+	cr_assert_eq(pair_count(p, 1)->key_violations, 1);
+	pair_free(p);
+}
+
+/* checks W-RESP-13[8], W-RESP-18[1,3]: the peer is told at once, although the client stops
+ * thereafter; and of the message before, whose result it gets */
+Test(lost, the_peer_is_told_at_once)
+{
+	struct heard h;
+	struct pair *p = lost_pair(&h);
+
+	gone(p, 1, MTU);
+	p->side[1].stalled = true;
+	post_write(p, 1, 0, 2 * MTU);
+	post_write(p, 2, GONE, 2 * MTU);
+	post_write(p, 3, 0, 2 * MTU);
+	(void)pair_run(p, BEFORE);
+	cr_assert_eq(pair_client_moves(p, 1, 4), 4);
+	(void)pair_run(p, BEFORE);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_REM_ACCESS_ERR);
+	pair_expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
+	cr_assert_eq(h.naks, 1);
+	cr_assert_eq(h.psn, (PSN + 3) & ROCE_PSN_MASK);
+	cr_assert_eq(h.msn, 1);
+	cr_assert_eq(h.syndrome, ROCE_SYN_NAK_REM_ACCESS);
+	client_goes_on(p, 1);
+	cr_assert_eq(h.naks, 1);
 	pair_free(p);
 }

@@ -139,6 +139,10 @@ Test(ud_moved, memory_that_has_gone)
 		}
 		cr_assert_eq(roce_qp_state_get(p->side[side].q[0].qp),
 			side == 0 ? ROCE_QPS_UD_SQE : ROCE_QPS_ERR);
+		if (side == 1) {
+			pair_expect_dead(p, 1, 0, ROCE_REASON_RECV_PROT);
+			cr_assert_eq(p->side[1].last_event.syndrome, 0, "no peer is told");
+		}
 		pair_free(p);
 	}
 }
