@@ -270,3 +270,65 @@ Test(lost, the_peer_is_told_at_once)
 	cr_assert_eq(h.naks, 1);
 	pair_free(p);
 }
+
+/* ---- the peer's READs ---------------------------------------------------------------------- */
+
+/* checks W-RESP-13[8]: whatever came before, the READ right behind what is lost gets no response:
+ * it would acknowledge that */
+Test(lost, a_read_behind_a_lost_write)
+{
+	for (unsigned reads = 0; reads < ROCE_RD_ATOMIC_MAX; reads++) {
+		struct heard h;
+		struct pair *p = lost_pair(&h);
+
+		gone(p, 1, MTU);
+		for (unsigned i = 0; i < reads; i++) {
+			pair_read(p, 0, 0, i, 0, 0, 8, 0);
+			(void)pair_run(p, BEFORE);
+			pair_expect(p, 0, i, NDSH_WC_SUCCESS);
+		}
+		post_write(p, 100, GONE, 2 * MTU);
+		pair_read(p, 0, 0, 101, 0, 0, 8, 0);
+		(void)pair_run(p, BEFORE);
+		pair_expect(p, 0, 100, NDSH_WC_REM_ACCESS_ERR);
+		pair_expect(p, 0, 101, NDSH_WC_FLUSH_ERR);
+		cr_assert_eq(h.responses, reads);
+		pair_free(p);
+	}
+}
+
+/* checks W-RESP-18[4]: all responses to a READ before it leave, and then the NAK; those of another
+ * queue pair have nothing to do with it */
+Test(lost, responses_under_way)
+{
+	struct heard h;
+	struct pair *p = lost_pair(&h);
+
+	pair_write(p, 0, 1, 1, 0, 0, 16 * MTU, 0);
+	(void)pair_run(p, BEFORE);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	memset(p->side[1].arena, 7, 16 * MTU);
+	gone(p, 1, 0);
+	p->side[1].moves = 1;
+	p->side[1].frames = 1; /* in a turn: the others are to be sent yet */
+	pair_read(p, 0, 1, 2, 0, 0, 16 * MTU, 0);
+	pair_read(p, 0, 0, 3, 32 * MTU, 0, 8 * MTU, 0);
+	post_write(p, 4, GONE, 8);
+	pair_read(p, 0, 0, 5, 64 * MTU, 0, 8, 0);
+	post_write(p, 6, GONE, 8);
+	(void)pair_run(p, BEFORE);
+	for (unsigned i = 0; i < 5; i++) { /* the queue pairs take turns */
+		static const uint8_t statuses[] = {NDSH_WC_SUCCESS, NDSH_WC_SUCCESS,
+			NDSH_WC_REM_ACCESS_ERR, NDSH_WC_FLUSH_ERR, NDSH_WC_FLUSH_ERR};
+		struct ndsh_cqe c;
+
+		cr_assert(pair_poll(p, 0, &c));
+		cr_assert_eq(c.status, statuses[c.context - 2], "request %lu", c.context);
+	}
+	cr_assert_arr_eq(p->side[0].arena + 32 * MTU, p->side[1].arena, 8 * MTU);
+	cr_assert_eq(h.responses, 16 + 8);
+	cr_assert_eq(h.naks, 1);
+	cr_assert_eq(h.psn, (PSN + 8) & ROCE_PSN_MASK);
+	cr_assert_eq(h.msn, 1);
+	pair_free(p);
+}
