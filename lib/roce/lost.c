@@ -29,6 +29,12 @@ request_lost(struct roce_shard *s, struct roce_qp *qp, const struct roce_move *l
 		roce_qp_error(s, qp, ROCE_REASON_LOCAL_PROT, 0);
 }
 
+static uint8_t
+lost_syndrome(const struct roce_move *lost)
+{
+	return lost->spoils == NDSH_SPOILS_RECEIVE ? ROCE_SYN_NAK_REM_OP : ROCE_SYN_NAK_REM_ACCESS;
+}
+
 /* READs and atomics behind the lost packet get no response. */
 static void
 drop_responses_behind(struct roce_qp *qp, uint32_t psn)
@@ -51,6 +57,26 @@ placed_until(struct roce_qp *qp, const struct roce_move *lost)
 	qp->msn = lost->msn;
 }
 
+/*
+ * The queue pair has ended already, but its last word waits until all is placed: an ACK, or a NAK
+ * of something else. This one acknowledges what is in front of it, too, so it has to be of what is
+ * placed, or of this packet.
+ */
+static void
+last_word_lost(struct roce_qp *qp, const struct roce_move *lost)
+{
+	if (lost->spoils == NDSH_SPOILS_REQUEST)
+		return;
+	placed_until(qp, lost);
+	if (roce_psn_diff(qp->ack_psn, lost->psn) < 0)
+		return;
+	qp->ack_psn = lost->psn;
+	if (qp->ack_owed == ROCE_OWED_ACK)
+		qp->ack_psn = roce_psn_add(lost->psn, ROCE_PSN_MASK);
+	else
+		qp->ack_syndrome = lost_syndrome(lost);
+}
+
 /* The receive in use may be that of a later message. */
 static void
 message_lost(struct roce_shard *s, struct roce_qp *qp, const struct roce_move *lost)
@@ -61,14 +87,9 @@ message_lost(struct roce_shard *s, struct roce_qp *qp, const struct roce_move *l
 					     : NDSH_WC_FLUSH_ERR;
 
 	placed_until(qp, lost);
-	if (receive) {
-		roce_resp_fatal(
-			s, qp, lost->psn, ROCE_SYN_NAK_REM_OP, status, ROCE_REASON_RECV_PROT);
-		return;
-	}
-	s->count.key_violations++;
-	roce_resp_fatal(
-		s, qp, lost->psn, ROCE_SYN_NAK_REM_ACCESS, status, ROCE_REASON_SENT_REM_ACCESS);
+	s->count.key_violations += !receive;
+	roce_resp_fatal(s, qp, lost->psn, lost_syndrome(lost), status,
+		receive ? ROCE_REASON_RECV_PROT : ROCE_REASON_SENT_REM_ACCESS);
 }
 
 void
@@ -80,8 +101,8 @@ roce_lost(struct roce_shard *s, struct roce_moved *moved)
 	moved->lost.of = NULL;
 	moved->since = roce_mover_posted(moved->mover); /* one end is enough */
 	if (qp->state == ROCE_QPS_ERR)
-		return;
-	if (lost.spoils == NDSH_SPOILS_REQUEST)
+		last_word_lost(qp, &lost);
+	else if (lost.spoils == NDSH_SPOILS_REQUEST)
 		request_lost(s, qp, &lost);
 	else if (qp->rx_bits & ROCE_RXB_DATAGRAMS)
 		roce_qp_error(s, qp, ROCE_REASON_RECV_PROT, 0);

@@ -332,3 +332,92 @@ Test(lost, responses_under_way)
 	cr_assert_eq(h.msn, 1);
 	pair_free(p);
 }
+
+/* ---- queue pairs that have ended ----------------------------------------------------------- */
+
+static void
+end_by_its_owner(struct pair *p)
+{
+	roce_qp_modify(p->side[1].shard, p->side[1].q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
+}
+
+/* checks W-RESP-14[1]: what is not placed is not acknowledged, what came before it is; and a queue
+ * pair in ERR refuses nothing */
+Test(lost, a_write_to_a_queue_pair_that_is_closed_meanwhile)
+{
+	for (unsigned moves = 0; moves < 3; moves++) {
+		struct heard h;
+		struct pair *p = lost_pair(&h);
+
+		gone(p, 1, 0);
+		p->side[1].stalled = true;
+		p->side[1].moves = moves;
+		post_write(p, 1, 0, 8);
+		post_write(p, 2, GONE, 8);
+		post_write(p, 3, 0, 8);
+		(void)pair_run(p, BEFORE);
+		end_by_its_owner(p);
+		client_goes_on(p, 1);
+		pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+		pair_expect_none(p, 0);
+		pair_expect_alive(p, 0, 0);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_MODIFY);
+		cr_assert_eq(h.naks, 0);
+		pair_free(p);
+	}
+}
+
+/* checks W-RESP-18[1,3]: a later request is refused, and then it is found that an earlier one can't
+ * be placed: this one is what the peer hears of */
+Test(lost, in_front_of_a_request_that_is_refused)
+{
+	for (unsigned k = 0; k < 6; k++) {
+		struct heard h;
+		struct pair *p = lost_pair(&h);
+		bool send = k % 2 == 1;
+
+		gone(p, 1, 0);
+		p->side[1].stalled = true;
+		p->side[1].moves = k / 2;
+		receive(p, 11, GONE);
+		post_write(p, 1, 0, 8);
+		if (send)
+			pair_send(p, 0, 0, 2, 0, 8, 0);
+		else
+			post_write(p, 2, GONE, 8);
+		pair_read(p, 0, 0, 3, 0, 0, 8, 0);
+		pair_write_by_key(p, 4, 0, p->side[1].key ^ 1, 8);
+		(void)pair_run(p, BEFORE);
+		pair_expect_dead(p, 1, 0, ROCE_REASON_SENT_REM_ACCESS);
+		client_goes_on(p, 1);
+		pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+		pair_expect(p, 0, 2, send ? NDSH_WC_REM_OP_ERR : NDSH_WC_REM_ACCESS_ERR);
+		pair_expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
+		pair_expect(p, 0, 4, NDSH_WC_FLUSH_ERR);
+		cr_assert_eq(h.naks, 1);
+		cr_assert_eq(h.psn, (PSN + 1) & ROCE_PSN_MASK);
+		cr_assert_eq(h.msn, 1);
+		pair_free(p);
+	}
+}
+
+/* checks W-RESP-18[1,3]: the NAK of a READ waits for what has come behind it, and stays as it is */
+Test(lost, behind_a_read_that_is_refused)
+{
+	struct heard h;
+	struct pair *p = lost_pair(&h);
+
+	gone(p, 1, 0);
+	p->side[1].stalled = true;
+	p->side[1].moves = 1;
+	post(p, 0, 1, NDSH_OP_READ, pair_sge(p, 0, 0, 8), pair_moved_sge(p, 1, GONE, 8));
+	(void)pair_run(p, BEFORE);
+	post_write(p, 2, GONE, 8);
+	(void)pair_run(p, BEFORE);
+	client_goes_on(p, 1);
+	pair_expect(p, 0, 1, NDSH_WC_REM_ACCESS_ERR);
+	pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
+	cr_assert_eq(h.naks, 1);
+	cr_assert_eq(h.psn, PSN);
+	pair_free(p);
+}
