@@ -95,17 +95,15 @@ message_lost(struct roce_shard *s, struct roce_qp *qp, const struct roce_move *l
 void
 roce_lost(struct roce_shard *s, struct roce_moved *moved)
 {
-	struct roce_move lost = moved->lost;
+	const struct roce_move *lost = &moved->lost;
 	struct roce_qp *qp = moved->qp;
 
-	moved->lost.of = NULL;
-	moved->since = roce_mover_posted(moved->mover); /* one end is enough */
 	if (qp->state == ROCE_QPS_ERR)
-		last_word_lost(qp, &lost);
-	else if (lost.spoils == NDSH_SPOILS_REQUEST)
-		request_lost(s, qp, &lost);
+		last_word_lost(qp, lost);
+	else if (lost->spoils == NDSH_SPOILS_REQUEST)
+		request_lost(s, qp, lost);
 	else if (qp->rx_bits & ROCE_RXB_DATAGRAMS)
 		roce_qp_error(s, qp, ROCE_REASON_RECV_PROT, 0);
 	else
-		message_lost(s, qp, &lost);
+		message_lost(s, qp, lost);
 }

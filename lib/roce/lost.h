@@ -5,7 +5,7 @@
 
 #include "roce/mem/moved.h"
 
-/* moved->lost says what: its transfer fails, and the queue pair ends. */
+/* moved->lost says what: its transfer fails, and the queue pair ends. Once more is the same. */
 void roce_lost(struct roce_shard *s, struct roce_moved *moved);
 
 #endif

@@ -394,6 +394,15 @@ roce_moved_awaits_room(const struct roce_qp *qp)
 	return qp->moved != NULL && qp->moved->sink_full;
 }
 
+/* Of several that wait to be told the first counts; but the peer's message comes before an own
+ * request, since the queue pair ends with either, and the peer must not be told of it as placed. */
+static bool
+lost_before(const struct roce_moved *moved, const struct roce_move *move)
+{
+	return moved->lost.of != NULL &&
+	       (moved->lost.spoils != NDSH_SPOILS_REQUEST || move->spoils == NDSH_SPOILS_REQUEST);
+}
+
 /* The queue pair may have been destroyed since, reset, or taken by another client. */
 void
 roce_moved_lose(struct roce_mover *m, const struct roce_move *move, uint64_t command)
@@ -401,7 +410,7 @@ roce_moved_lose(struct roce_mover *m, const struct roce_move *move, uint64_t com
 	struct roce_moved *moved = move->of;
 
 	if (moved->qp->moved != moved || moved->mover != m || command < moved->since ||
-		moved->lost.of != NULL)
+		lost_before(moved, move))
 		return;
 	moved->lost = *move;
 	wait_for_client(moved);

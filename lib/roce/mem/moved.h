@@ -41,7 +41,7 @@ struct roce_moved {
 	struct roce_fetch request, response;
 	struct roce_moved_atomics atomics;
 	uint64_t swap_add, compare; /* of the atomic that ROCE_RXB_HELD tells of */
-	struct roce_move lost;	    /* the first command that failed; of: NULL, if none did */
+	struct roce_move lost;	    /* the command that failed; of: NULL, if none did */
 };
 
 struct roce_moved_src { /* a message that is to be sent */

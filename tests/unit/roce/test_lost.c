@@ -421,3 +421,63 @@ Test(lost, behind_a_read_that_is_refused)
 	cr_assert_eq(h.psn, PSN);
 	pair_free(p);
 }
+
+/* Both sides post; the client of side 0 can place neither the result of its READ nor, from gone[0]
+ * on, what the peer writes behind that. */
+static struct pair *
+both_ways(struct heard *h, uint32_t from)
+{
+	struct pair *p = lost_pair(h);
+	struct ndsh_sge here = pair_sge(p, 1, 0, 8), there = pair_moved_sge(p, 0, GONE + 8, 8);
+
+	p->side[0].gone[0] = GONE;
+	p->side[0].gone[1] = GONE + from;
+	p->side[0].stalled = true;
+	post(p, 0, 1, NDSH_OP_READ, pair_moved_sge(p, 0, GONE, 8), pair_sge(p, 1, 0, 8));
+	(void)pair_run(p, BEFORE);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_post(p, 1, 0,
+		&(struct ndsh_swr){.context = 2,
+			.raddr = there.addr,
+			.rkey = there.key,
+			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)},
+		&here, NULL);
+	(void)pair_run(p, BEFORE);
+	return p;
+}
+
+/* checks W-RESP-14[1], W-RESP-13[8]: what could not be placed is not acknowledged; and refused, if
+ * that is known before the queue pair ends */
+Test(lost, a_write_behind_a_lost_read)
+{
+	for (unsigned moves = 0; moves < 2; moves++) {
+		struct heard h;
+		struct pair *p = both_ways(&h, 16);
+
+		p->side[0].moves = moves;
+		client_goes_on(p, 0);
+		if (moves == 0)
+			pair_expect(p, 1, 2, NDSH_WC_REM_ACCESS_ERR);
+		pair_expect_none(p, 1);
+		pair_expect_dead(
+			p, 0, 0, moves == 0 ? ROCE_REASON_SENT_REM_ACCESS : ROCE_REASON_LOCAL_PROT);
+		pair_free(p);
+	}
+}
+
+/* What is placed is acknowledged. */
+Test(lost, a_write_that_is_placed_behind_a_lost_read)
+{
+	for (unsigned closed = 0; closed < 2; closed++) {
+		struct heard h;
+		struct pair *p = both_ways(&h, 8);
+
+		if (closed)
+			roce_qp_modify(p->side[0].shard, p->side[0].q[0].qp, p->now_ns,
+				ROCE_QPS_ERR, 0, NULL);
+		client_goes_on(p, 0);
+		pair_expect(p, 1, 2, NDSH_WC_SUCCESS);
+		pair_expect_dead(p, 0, 0, closed ? ROCE_REASON_MODIFY : ROCE_REASON_LOCAL_PROT);
+		pair_free(p);
+	}
+}
