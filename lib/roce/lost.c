@@ -22,7 +22,7 @@
 static void
 request_lost(struct roce_shard *s, struct roce_qp *qp, const struct roce_move *lost)
 {
-	if (qp->wq_head != NULL && lost->slot_count == qp->sq_done + 1)
+	if (lost->slot_count == qp->sq_done + 1)
 		roce_qp_fail_wqe(
 			s, qp, qp->wq_head, NDSH_WC_LOC_PROT_ERR, ROCE_REASON_LOCAL_PROT, 0);
 	else
@@ -53,7 +53,6 @@ placed_until(struct roce_qp *qp, const struct roce_move *lost)
 {
 	drop_responses_behind(qp, lost->psn);
 	qp->moved->placing = false;
-	qp->placed_psn = lost->psn;
 	qp->msn = lost->msn;
 }
 
