@@ -208,3 +208,118 @@ Test(publish, the_waiter_is_woken_at_the_end_of_the_turn)
 	cr_expect_null(roce_shard_fired_cq(d->shard));
 	pair_free(p);
 }
+
+/* ---- queues for sends and queues for receives ---------------------------------------------- */
+
+/* Another queue of side 0, in memory of the test. */
+static struct roce_cq *
+another_queue(struct pair *p, uint32_t depth, void **mem)
+{
+	uint32_t bytes = (ndsh_cq_bytes(depth) + 63) & ~63u;
+	struct roce_cq *cq;
+
+	*mem = aligned_alloc(64, bytes);
+	memset(*mem, 0, bytes);
+	cq = roce_cq_create(p->side[0].shard, *mem, depth, *mem);
+	cr_assert_not_null(cq);
+	return cq;
+}
+
+/* Queue pair 0 of side 0 is made anew with these. */
+static void
+use_queues(struct pair *p, struct roce_cq *send, struct roce_cq *recv)
+{
+	struct pair_side *d = &p->side[0];
+	const struct roce_qp_cfg cfg = {.pd = d->pd,
+		.send_cq = send,
+		.recv_cq = recv,
+		.shared = d->q[0].block,
+		.dims = d->dims,
+		.owner = &d->q[0]};
+
+	roce_qp_destroy(d->shard, d->q[0].qp);
+	d->q[0].qp = roce_qp_create(d->shard, &cfg);
+	cr_assert_not_null(d->q[0].qp);
+	for (unsigned side = 0; side < 2; side++) {
+		cr_assert_eq(roce_qp_modify(p->side[side].shard, p->side[side].q[0].qp, p->now_ns,
+				     ROCE_QPS_RESET, 0, NULL),
+			ROCE_MODIFY_OK);
+		pair_connect(p, side, 0);
+	}
+}
+
+static void
+queue_free(struct pair *p, struct roce_cq *cq, void *mem)
+{
+	use_queues(p, p->side[0].cq, p->side[0].cq);
+	cr_assert(roce_cq_destroy(p->side[0].shard, cq));
+	free(mem);
+}
+
+/* checks W-EVT-03[2]: it does not matter whether its sends or its receives go through the queue */
+Test(publish, W_EVT_03_a_queue_of_sends_or_of_receives_alone)
+{
+	for (unsigned recv = 0; recv < 2; recv++) {
+		struct pair *p = pair_new(&(struct pair_opts){.qps = 2});
+		struct pair_side *d = &p->side[0];
+		struct roce_cq *other;
+		void *mem;
+
+		other = another_queue(p, 16, &mem);
+		use_queues(p, recv ? d->cq : other, recv ? other : d->cq);
+		roce_cq_fail(d->shard, other);
+		pair_turn(p, 0);
+		pair_expect_dead(p, 0, 0, ROCE_REASON_CQ_FATAL);
+		cr_assert_eq(d->last_event.syndrome, 0, "it is no answer of the peer");
+		pair_expect_alive(p, 0, 1);
+		queue_free(p, other, mem);
+		pair_free(p);
+	}
+}
+
+/* checks R-CQ-17[2]: of receives alone, of one queue pair */
+Test(publish, R_CQ_17_a_flush_of_receives_alone)
+{
+	enum { DEPTH = 4096 };
+	struct pair *p = pair_new(&(struct pair_opts){.rq_depth = DEPTH});
+	struct pair_side *d = &p->side[0];
+	struct ndsh_cq_reader reader;
+	struct ndsh_cqe c;
+	struct roce_cq *other;
+	unsigned turns = 0;
+	void *mem;
+
+	other = another_queue(p, DEPTH, &mem);
+	ndsh_cq_reader_view(&reader, mem, DEPTH);
+	use_queues(p, d->cq, other);
+	for (unsigned i = 0; i < DEPTH; i++)
+		pair_recv(p, 0, 0, i, 0, 8);
+	cr_assert_eq(ndsh_cq_arm(&reader, NDSH_ARM_ANY, NULL), NDSH_ARMED);
+	roce_qp_modify(d->shard, d->q[0].qp, p->now_ns, ROCE_QPS_ERR, 0, NULL);
+	while (ndsh_cq_armed(&reader) != NDSH_ARM_NONE) {
+		cr_assert_lt(turns++, 100);
+		pair_turn(p, 0);
+	}
+	cr_assert_gt(turns, 2, "a turn has a bound");
+	for (unsigned i = 0; i < DEPTH; i++)
+		cr_assert_eq(ndsh_cq_poll(&reader, &c, 1), 1, "%u of %u", i, DEPTH);
+	queue_free(p, other, mem);
+	pair_free(p);
+}
+
+/* A queue that got an entry costs nothing in later turns: its page is the client's alone. */
+Test(publish, a_turn_leaves_queues_alone_that_got_nothing)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct pair_side *d = &p->side[0];
+	struct ndsh_cqe c;
+
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	d->reader.page->produced = 77;
+	pair_turn(p, 0);
+	cr_assert_eq(d->reader.page->produced, 77);
+	cr_assert_not(pair_poll(p, 0, &c));
+	pair_free(p);
+}
