@@ -143,25 +143,32 @@ Test(lost, a_read_of_which_more_is_to_come)
 }
 
 /* checks R-MR-14[2]: the client corrects the result of a READ that had one; the request behind it
- * is not at fault */
+ * is not at fault, be it a READ that has not got all, and can't be placed either */
 Test(lost, a_read_that_had_its_result)
 {
-	struct heard h;
-	struct pair *p = lost_pair(&h);
+	for (unsigned read = 0; read < 2; read++) {
+		struct heard h;
+		struct pair *p = lost_pair(&h);
 
-	gone(p, 0, 0);
-	p->side[0].stalled = true;
-	post(p, 0, 1, NDSH_OP_READ, pair_moved_sge(p, 0, GONE, 8), pair_sge(p, 1, 0, 8));
-	(void)pair_run(p, BEFORE);
-	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
-	post(p, 0, 2, NDSH_OP_WRITE, pair_sge(p, 0, 0, 8), pair_sge(p, 1, 0, 8));
-	pair_turn(p, 0);
-	p->side[0].stalled = false;
-	pair_settle(p); /* no answer comes */
-	pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
-	pair_expect_none(p, 0);
-	expect_dead_by_itself(p, 0, ROCE_REASON_LOCAL_PROT);
-	pair_free(p);
+		gone(p, 0, 0);
+		h.apart_ns[1] = APART;
+		p->side[0].stalled = true;
+		post(p, 0, 1, NDSH_OP_READ, pair_moved_sge(p, 0, GONE, 8), pair_sge(p, 1, 0, 8));
+		(void)pair_run(p, BEFORE);
+		pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+		if (read)
+			post(p, 0, 2, NDSH_OP_READ, pair_moved_sge(p, 0, GONE, BYTES),
+				pair_sge(p, 1, 0, BYTES));
+		else
+			pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+		(void)pair_run(p, read ? APART * 3 / 2 : 1); /* the first response has come */
+		p->side[0].stalled = false;
+		pair_settle(p);
+		pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
+		pair_expect_none(p, 0);
+		expect_dead_by_itself(p, 0, ROCE_REASON_LOCAL_PROT);
+		pair_free(p);
+	}
 }
 
 /* ---- the peer's messages ------------------------------------------------------------------- */
