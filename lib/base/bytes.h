@@ -55,14 +55,6 @@ roce_put_be16(uint8_t *p, uint16_t v)
 }
 
 static inline void
-roce_put_be24(uint8_t *p, uint32_t v)
-{
-	p[0] = (uint8_t)(v >> 16);
-	p[1] = (uint8_t)(v >> 8);
-	p[2] = (uint8_t)v;
-}
-
-static inline void
 roce_put_be32(uint8_t *p, uint32_t v)
 {
 	v = __builtin_bswap32(v);

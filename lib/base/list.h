@@ -43,12 +43,6 @@ base_list_append(struct base_link *head, struct base_link *link)
 	head->prev = link;
 }
 
-static inline void
-base_list_prepend(struct base_link *head, struct base_link *link)
-{
-	base_list_append(head->next, link);
-}
-
 /* Harmless on a link that is in no list. */
 static inline void
 base_list_remove(struct base_link *link)
