@@ -249,7 +249,7 @@ enum roce_wire_err
 roce_wire_parse(const uint8_t *frame, size_t frame_bytes, struct roce_pkt *pkt)
 {
 	enum roce_wire_err err;
-	uint32_t udp_bytes;
+	uint32_t udp_bytes = 0; /* fewer than any packet has */
 	const uint8_t *udp;
 	size_t room;
 
