@@ -26,6 +26,7 @@ deadline_tick(uint64_t deadline_ns)
 	return (deadline_ns >> ROCE_WHEEL_SHIFT) + 1;
 }
 
+/* at_ns has not passed, so its tick is not behind wheel_tick, which is the next one at most. */
 static void
 wheel_insert(struct roce_shard *s, struct roce_qp *qp, uint64_t at_ns)
 {
@@ -33,8 +34,6 @@ wheel_insert(struct roce_shard *s, struct roce_qp *qp, uint64_t at_ns)
 	uint64_t last = s->wheel_tick + ROCE_WHEEL_SLOTS - 1;
 	uint32_t slot;
 
-	if (tick < s->wheel_tick)
-		tick = s->wheel_tick;
 	if (tick > last) /* beyond the horizon: its deadline is compared again at that tick */
 		tick = last;
 	slot = (uint32_t)(tick % ROCE_WHEEL_SLOTS);
