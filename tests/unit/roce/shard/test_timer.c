@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The timer wheel: when deadlines are met, and what it does when there are many of them. */
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "rigs/many_qps.h"
 #include "roce/qp/qp.h"
@@ -231,5 +232,86 @@ Test(timer, entries_at_rest)
 	while (roce_shard_timers(s, 2000000000, 64) > 0)
 		;
 	cr_assert_eq(timers(p), 0);
+	pair_free(p);
+}
+
+/* An lcore without timers looks all the same: months at once pass in no time, though it takes
+ * minutes to look at each round of the wheel. */
+Test(timer, time_without_timers_is_passed_over)
+{
+	const uint64_t month = UINT64_C(30) * 86400 * 1000000000;
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct roce_shard *s = p->side[0].shard;
+
+	for (unsigned i = 1; i <= 100; i++)
+		cr_assert_eq(roce_shard_timers(s, i * month, 8), 0);
+	pair_free(p);
+}
+
+static uint64_t
+roll(uint64_t *dice)
+{
+	*dice = *dice * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return *dice >> 33;
+}
+
+/* From less than a tick to more than a round of the wheel, each magnitude as often. */
+static uint64_t
+span(uint64_t *dice)
+{
+	return roll(dice) >> roll(dice) % 24;
+}
+
+/* After timers have been run at now: none is early, and none is later than its tick. */
+static void
+check_met(const struct pair *p, uint64_t *due, unsigned n, uint64_t now)
+{
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t set = p->side[0].q[i].qp->deadline_ns;
+
+		if (due[i] == 0)
+			continue;
+		cr_assert(set == due[i] || set == 0);
+		if (due[i] > now)
+			cr_assert_eq(set, due[i], "early by %lu", due[i] - now);
+		else if (due[i] >> ROCE_WHEEL_SHIFT < now >> ROCE_WHEEL_SHIFT)
+			cr_assert_eq(set, 0, "late by %lu", now - due[i]);
+		due[i] = set;
+	}
+}
+
+/* The same while the host is late: time passes between one call and the next, queue pairs are
+ * watched for their keepalive, and some or all of them have a deadline. */
+Test(timer, deadlines_near_and_far_and_a_host_that_is_late)
+{
+	enum { N = 8 };
+	struct pair *p = pair_new(&(struct pair_opts){.qps = N});
+	struct roce_shard *s = p->side[0].shard;
+	uint64_t due[N] = {0}, now = 3 * WHEEL_NS - 1, dice = 7;
+
+	for (unsigned step = 0; step < 300000; step++) {
+		unsigned i = roll(&dice) % N, what = roll(&dice) % 8;
+		struct roce_qp *qp = p->side[0].q[i].qp;
+
+		now += span(&dice) >> 8;
+		s->now_ns = now;
+		if (what < 3) {
+			due[i] = now + 1 + span(&dice);
+			roce_timer_set(s, qp, due[i]);
+		} else if (what == 3) {
+			due[i] = 0;
+			roce_timer_rest(s, qp);
+		} else if (what == 4 && due[i] == 0) {
+			roce_timer_watch(s, qp, now + span(&dice));
+		} else if (what == 5 && roll(&dice) % 8 == 0) {
+			for (i = 0; i < N; i++)
+				roce_timer_remove(s, p->side[0].q[i].qp);
+			memset(due, 0, sizeof(due));
+		} else if (what > 5) {
+			while (roce_shard_timers(s, now, 3) == 3)
+				;
+			check_met(p, due, N, now);
+		}
+	}
 	pair_free(p);
 }
