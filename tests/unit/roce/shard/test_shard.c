@@ -137,6 +137,27 @@ Test(shard, protection_domains)
 	free(s);
 }
 
+/* Whatever stands behind the table: here the numbers that are free. */
+Test(shard, the_number_behind_the_last_protection_domain)
+{
+	enum { PDS = 16 };
+	struct roce_shard_cfg cfg = lone_config();
+	struct roce_shard *s;
+	uint32_t pd[PDS];
+
+	cfg.max_pds = PDS;
+	s = lone_shard_new(&cfg);
+	for (unsigned i = 0; i < PDS; i++)
+		pd[i] = roce_pd_create(s);
+	for (unsigned i = 0; i < PDS; i++) {
+		cr_assert(roce_pd_destroy(s, pd[i]));
+		cr_assert_not(roce_pd_destroy(s, PDS + 1));
+		cr_assert_not(roce_pd_get(s, PDS + 1));
+		cr_assert_eq(roce_pd_create(s), pd[i]);
+	}
+	free(s);
+}
+
 /*
  * What is drawn from the secret differs from draw to draw, from use to use, from shard to shard
  * and from secret to secret. checks W-PSN-04[4]
