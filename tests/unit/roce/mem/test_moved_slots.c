@@ -14,6 +14,7 @@
 #define MTU	 256u
 #define AREA	 16384u
 #define RNR_CODE 1u /* 10 us */
+#define RIGHTS	 (NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC)
 
 static_assert(HOLDERS * PACKETS == NDSH_MOVER_SLOTS, "the holders can have all slots");
 
@@ -215,6 +216,58 @@ Test(moved_slots, a_repeated_read_that_is_refused_leaves_its)
 	cr_assert(pair_run(p, PAIR_LONG));
 	cr_assert_eq(p->sent[1], sent);
 	pair_expect_alive(p, 1, 0);
+	cr_assert_eq(d->mover->slots, NDSH_MOVER_SLOTS);
+	pair_free(p);
+}
+
+/* Side 1 gets a packet of its peer, and nothing else is done. */
+static void
+hears(struct pair *p, const struct roce_pkt *pkt)
+{
+	uint8_t frame[ROCE_FRAME_MAX];
+	struct roce_qp_attr a;
+	struct roce_pkt in;
+	uint32_t n;
+
+	pair_attr(p, 0, 0, &a);
+	n = pair_build(frame, &a.path, pkt, NULL);
+	cr_assert_eq(roce_wire_parse(frame, n, &in), ROCE_WIRE_OK);
+	pair_rx(p, 1, &in);
+}
+
+/* A READ is refused, behind which the client has executed an atomic: its result leaves in no
+ * response, so others have its slot when the NAK has left. The queue pair is there still. */
+Test(moved_slots, an_atomic_behind_a_refused_read_leaves_its)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.moved = true,
+		.set_psn = true,
+		.access = RIGHTS,
+		.mr_access = RIGHTS | NDSH_ACCESS_LOCAL_WRITE});
+	struct pair_side *d = &p->side[1];
+	struct roce_pkt pkt = {.opcode = ROCE_READ_REQUEST,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.qpn = roce_qp_num(d->q[0].qp),
+		.va = PAIR_VA,
+		.rkey = d->key,
+		.dma_bytes = 8};
+
+	hears(p, &pkt);
+	pkt = (struct roce_pkt){.opcode = ROCE_FETCH_ADD,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.qpn = pkt.qpn,
+		.psn = 1,
+		.va = (uintptr_t)d->moved,
+		.rkey = d->moved_key,
+		.swap_add = 5};
+	hears(p, &pkt);
+	cr_assert_eq(pair_client_moves(p, 1, UINT32_MAX), 1);
+	cr_assert_eq(d->moved[0], 5);
+	cr_assert_eq(d->mover->slots, NDSH_MOVER_SLOTS - 1);
+	cr_assert(roce_mr_deregister(d->shard, d->mr));
+	d->mr = NULL;
+	cr_assert(pair_run(p, PAIR_LONG));
+	cr_assert_eq(pair_count(p, 1)->tx_nak_fatal, 1);
+	cr_assert_eq(p->sent[1], 1);
 	cr_assert_eq(d->mover->slots, NDSH_MOVER_SLOTS);
 	pair_free(p);
 }
