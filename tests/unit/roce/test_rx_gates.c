@@ -8,6 +8,7 @@
 
 #include "rigs/scripted_peer.h"
 #include "roce/qp/qp.h"
+#include "roce/shard/shard.h"
 
 /* Side 1 gets pkt along path. */
 static void
@@ -217,5 +218,77 @@ Test(rx_gates, W_PKT_01_a_peer_is_known_by_its_address_alone)
 		cr_assert_arr_eq(
 			qp->tmpl.bytes, macs, sizeof(macs), "it is learned from no packet");
 	}
+	pair_free(p);
+}
+
+/* ---- other families ---- */
+
+static void
+gid_at(struct roce_gid *gid, const uint8_t *at)
+{
+	memcpy(gid->raw, at, sizeof(gid->raw));
+}
+
+/*
+ * The bytes of the right addresses, or of whatever else stands in a packet of the queue pair where
+ * the other family has its addresses, are no addresses of it. checks W-PKT-14[1,2]
+ */
+Test(rx_gates, W_PKT_14_the_same_bytes_in_the_other_family)
+{
+	for (unsigned v6 = 0; v6 < 2; v6++) {
+		struct peer_tape t;
+		struct pair *p = peer_with(&t, (struct pair_opts){.v6 = v6, .ecn = true});
+		const struct roce_hdr_tmpl *tmpl = &p->side[1].q[0].qp->tmpl;
+		const uint8_t *ip = tmpl->bytes + tmpl->l3_off;
+		struct roce_qp_attr a;
+
+		pair_write(p, 1, 0, 7, 0, 0, 8, 0);
+		pair_turn(p, 1);
+		pair_attr(p, 0, 0, &a);
+		if (v6) {
+			roce_gid_from_v4(&a.path.sgid, ip + 16);
+			roce_gid_from_v4(&a.path.dgid, ip + 12);
+		} else {
+			gid_at(&a.path.sgid, ip + 24);
+			gid_at(&a.path.dgid, ip + 8);
+		}
+		no_effect(p, &a.path, 0);
+		pair_free(p);
+	}
+}
+
+/* ---- places and counters ---- */
+
+/* Whatever place a number leads to, it is one in the table. checks W-PKT-11[3] */
+Test(rx_gates, W_PKT_11_places_beyond_the_table)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+	struct roce_shard *s = p->side[1].shard;
+	struct roce_pkt pkt = peer_packet(p, ROCE_WRITE_ONLY, PEER_PSN, 8);
+
+	for (uint32_t at = 0; at < 2 * s->cfg.max_qps; at++) {
+		const struct roce_qp *qp = roce_shard_rx_seek(s, at, &pkt);
+
+		cr_assert(qp >= s->qps && qp < s->qps + s->cfg.max_qps, "place %u", at);
+	}
+	pair_free(p);
+}
+
+/* The payload of all that came, also of what is dropped. */
+Test(rx_gates, bytes_are_counted)
+{
+	struct peer_tape t;
+	struct pair *p = peer_new(&t);
+	struct roce_pkt pkt = peer_packet(p, ROCE_WRITE_ONLY, PEER_PSN, 1000);
+	struct roce_qp_attr a;
+
+	pair_attr(p, 0, 0, &a);
+	say_along(p, &a.path, &pkt);
+	cr_assert_eq(pair_count(p, 1)->rx_bytes, 1000);
+	pkt.qpn ^= 1;
+	say_along(p, &a.path, &pkt);
+	cr_assert_eq(pair_count(p, 1)->rx_unknown_qpn, 1);
+	cr_assert_eq(pair_count(p, 1)->rx_bytes, 2000);
 	pair_free(p);
 }
