@@ -147,3 +147,93 @@ Test(turn, movers_with_nothing_under_way_are_not_looked_at)
 	cr_expect_eq(roce_shard_movers(s, p->now_ns), 0);
 	pair_free(p);
 }
+
+/* A turn serves only so many queue pairs that wait for a client, however many do. */
+Test(turn, movers_leave_time_for_the_rest_of_a_turn)
+{
+	const unsigned n = 500;
+	struct pair *p = pair_new(&(struct pair_opts){.qps = n, .moved = true});
+	struct pair_side *d = &p->side[0];
+
+	d->stalled = true;
+	for (unsigned i = 0; i < n; i++) {
+		const struct ndsh_sge sge = pair_moved_sge(p, 0, 0, 64);
+
+		pair_post_sge(p, 0, i, i, NDSH_OP_WRITE, 0, &sge);
+	}
+	(void)pair_run(p, 100000);
+	cr_assert_gt(d->mover->waiters, n / 2);
+	(void)pair_client_moves(p, 0, UINT32_MAX);
+	cr_assert_eq(roce_shard_movers(d->shard, p->now_ns), 1);
+	cr_assert_gt(d->mover->waiters, n / 4);
+	d->stalled = false;
+	cr_assert(pair_run(p, PAIR_LONG));
+	for (unsigned i = 0; i < n; i++) {
+		struct ndsh_cqe c;
+
+		cr_assert(pair_poll(p, 0, &c));
+		cr_assert_eq(c.status, NDSH_WC_SUCCESS);
+	}
+	pair_free(p);
+}
+
+/* What a ring brought, and what was flushed: a host that finds neither may rest. */
+Test(turn, polled_rings_and_flushed_requests_are_work)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 2});
+	struct roce_shard *s = p->side[0].shard;
+	const struct ndsh_qp_page *page = p->side[0].q[0].block;
+
+	for (unsigned i = 0; i < 2; i++) {
+		pair_write(p, 0, 0, i, 0, 0, 8, 0);
+		pair_turn(p, 0);
+	}
+	cr_assert_eq(page->sq_polled, 1);
+	cr_assert_eq(roce_shard_poll_rings(s, p->now_ns, 8), 0);
+	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+	pair_recv(p, 0, 1, 7, 0, 8);
+	roce_qp_error(s, p->side[0].q[1].qp, ROCE_REASON_MODIFY, 0);
+	cr_expect_eq(roce_shard_poll_rings(s, p->now_ns, 8), 2);
+	cr_expect_eq(roce_shard_poll_rings(s, p->now_ns, 8), 0);
+	pair_free(p);
+}
+
+/* When an old tick comes right in front of the deadline, or with it. */
+Test(turn, a_deadline_is_met_when_it_has_come)
+{
+	const uint64_t t = UINT64_C(1000) << ROCE_WHEEL_SHIFT, tick = 1u << ROCE_WHEEL_SHIFT;
+
+	for (unsigned early = 0; early < 2; early++) {
+		struct pair *p = pair_new(&(struct pair_opts){0});
+		struct roce_shard *s = p->side[0].shard;
+		struct roce_qp *qp = p->side[0].q[0].qp;
+
+		s->now_ns = t;
+		roce_timer_set(s, qp, t + tick / 2);
+		roce_timer_set(s, qp, t + tick + tick / 2);
+		cr_expect_eq(roce_shard_timers(s, t + tick + tick / 2 - early, 8), 1);
+		cr_expect_eq(qp->deadline_ns == 0, !early);
+		pair_free(p);
+	}
+}
+
+/* A queue pair without a timeout sends nothing again by itself, though its keepalive has a timer.
+ * checks W-TMR-01[2] */
+Test(turn, W_TMR_01_a_keepalive_is_no_timeout)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.timeout_code = 255});
+	const struct roce_qp_attr a = {.keepalive_ms = 10};
+	unsigned mute = 0;
+
+	cr_assert_eq(roce_qp_modify(p->side[0].shard, p->side[0].q[0].qp, p->now_ns, ROCE_QPS_RTS,
+			     ROCE_QPA_KEEPALIVE, &a),
+		ROCE_MODIFY_OK);
+	p->tap = fault_tap_mute;
+	p->tap_ctx = &mute;
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	(void)pair_run(p, UINT64_C(1000000000));
+	cr_expect_eq(p->sent[0], 1);
+	cr_expect_eq(pair_count(p, 0)->timeouts, 0);
+	pair_expect_none(p, 0);
+	pair_free(p);
+}
