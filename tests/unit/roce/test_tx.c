@@ -3,6 +3,9 @@
 #include <criterion/criterion.h>
 
 #include "rigs/overheard.h"
+#include "roce/queue/send_ring.h"
+#include "roce/shard/shard.h"
+#include "roce/tx.h"
 
 #define MTU	  256u
 #define PAIR_LONG UINT64_C(100000000000)
@@ -28,6 +31,8 @@ Test(tx, queue_pairs_take_turns)
 
 /* ---- what is first ---- */
 
+static uint32_t leaving_to; /* the first of them */
+
 /* The opcodes of up to n frames that side 1 would send now. */
 static unsigned
 leaving(struct pair *p, uint8_t *opcode, unsigned n)
@@ -42,17 +47,19 @@ leaving(struct pair *p, uint8_t *opcode, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		cr_assert_eq(roce_wire_parse(slot[i].buf, slot[i].len, &pkt), ROCE_WIRE_OK);
 		opcode[i] = pkt.opcode;
+		if (i == 0)
+			leaving_to = pkt.qpn;
 	}
 	return n;
 }
 
 /* Side 1 hears this of the peer of its queue pair i. */
 static void
-hears(struct pair *p, unsigned i, uint8_t opcode, uint32_t psn, uint8_t tos)
+hears_pkt(struct pair *p, unsigned i, struct roce_pkt pkt, uint8_t tos)
 {
-	struct roce_pkt pkt = ear_request(p, opcode, psn, 8), in;
 	uint8_t frame[ROCE_FRAME_MAX];
 	struct roce_qp_attr a;
+	struct roce_pkt in;
 	uint32_t n;
 
 	pkt.qpn = roce_qp_num(p->side[1].q[i].qp);
@@ -61,6 +68,13 @@ hears(struct pair *p, unsigned i, uint8_t opcode, uint32_t psn, uint8_t tos)
 	n = pair_build(frame, &a.path, &pkt, NULL);
 	cr_assert_eq(roce_wire_parse(frame, n, &in), ROCE_WIRE_OK);
 	pair_rx(p, 1, &in);
+}
+
+/* ... of 8 bytes. */
+static void
+hears(struct pair *p, unsigned i, uint8_t opcode, uint32_t psn, uint8_t tos)
+{
+	hears_pkt(p, i, ear_request(p, opcode, psn, 8), tos);
 }
 
 /*
@@ -155,4 +169,97 @@ Test(tx, R_DISC_16_an_answer_is_behind_the_acknowledgement)
 	pair_expect(p, 0, 20, NDSH_WC_SUCCESS);
 	pair_expect(p, 0, 10, NDSH_WC_SUCCESS);
 	pair_free(p);
+}
+
+/* checks W-ACK-03[1], R-DISC-16[2]: so it is when the responses before it fill the turn. */
+Test(tx, R_DISC_16_an_answer_is_behind_the_acknowledgement_behind_responses)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.mtu = MTU, .set_psn = true});
+	uint8_t opcode[ROCE_TX_QUANTUM];
+
+	pair_recv(p, 1, 0, 1, 0, 64);
+	hears_pkt(p, 0, ear_request(p, ROCE_READ_REQUEST, 0, ROCE_TX_QUANTUM * MTU), 0);
+	hears(p, 0, ROCE_SEND_ONLY, ROCE_TX_QUANTUM, 0);
+	cr_assert_eq(leaving(p, opcode, ROCE_TX_QUANTUM), ROCE_TX_QUANTUM);
+	cr_assert_eq(opcode[ROCE_TX_QUANTUM - 1], ROCE_READ_RESP_LAST);
+	pair_send(p, 1, 0, 2, 64, 8, 0);
+	cr_assert_eq(leaving(p, opcode, ROCE_TX_QUANTUM), 2);
+	cr_assert_eq(opcode[0], ROCE_ACK);
+	cr_assert_eq(opcode[1], ROCE_SEND_ONLY);
+	pair_free(p);
+}
+
+/* All of each frame, without its FCS. */
+Test(tx, bytes_are_counted)
+{
+	static uint8_t room[2][ROCE_FRAME_MAX];
+	struct roce_tx_slot slot[2] = {{.buf = room[0]}, {.buf = room[1]}};
+	struct pair *p = pair_new(&(struct pair_opts){0});
+
+	pair_write(p, 1, 0, 1, 0, 0, 8, 0);
+	pair_write(p, 1, 0, 2, 0, 0, 100, 0);
+	cr_assert_eq(roce_shard_tx(p->side[1].shard, p->now_ns, slot, 2), 2);
+	cr_assert_eq(pair_count(p, 1)->tx_bytes, slot[0].len + slot[1].len);
+	cr_assert_eq(slot[1].len, slot[0].len + 92);
+	pair_free(p);
+}
+
+/* ---- without a roce_wqe ---- */
+
+#define BUSY 3u /* the queue pair that has all */
+
+/* Side 1 can begin no request until one of BUSY is acknowledged, and clients ring. */
+static struct pair *
+dry_pair(void)
+{
+	struct pair *p = pair_new(
+		&(struct pair_opts){.qps = BUSY + 1, .max_wqes = 16, .mtu = MTU, .set_psn = true});
+	uint8_t opcode[32];
+
+	for (unsigned i = 0; i < 14; i++)
+		pair_write(p, 1, BUSY, i, 0, 0, 8, 0);
+	cr_assert_eq(leaving(p, opcode, 32), 14);
+	p->now_ns += ROCE_SEND_RING_IDLE_NS;
+	roce_shard_poll_rings(p->side[1].shard, p->now_ns, 8);
+	return p;
+}
+
+/* It waits with its request, not with its responses; and a peer that goes on asking does not push
+ * it behind others. */
+Test(tx, a_queue_pair_that_waits_answers_in_its_turn)
+{
+	struct pair *p = dry_pair();
+	uint8_t opcode[8];
+
+	pair_write(p, 1, 0, 1, 0, 0, 8, 0);
+	cr_assert_eq(leaving(p, opcode, 8), 0);
+	cr_assert_eq(pair_count(p, 1)->wqe_pool_empty, 1);
+	hears(p, 0, ROCE_READ_REQUEST, 0, 0);
+	hears(p, 1, ROCE_READ_REQUEST, 0, 0);
+	hears(p, 0, ROCE_READ_REQUEST, 1, 0);
+	cr_assert_eq(leaving(p, opcode, 1), 1);
+	cr_assert_eq(opcode[0], ROCE_READ_RESP_ONLY);
+	cr_assert_eq(leaving_to, roce_qp_num(p->side[0].q[0].qp));
+	pair_free(p);
+}
+
+/* Whatever is tried meanwhile, in whichever order new doorbells and others take turns. */
+Test(tx, the_queue_pair_that_waits_longest_is_the_first)
+{
+	for (unsigned others = 0; others < 2; others++) {
+		struct pair *p = dry_pair();
+		const struct roce_pkt ack = {
+			.opcode = ROCE_ACK, .pkey = ROCE_PKEY_DEFAULT, .syndrome = ROCE_SYN_ACK};
+		uint8_t opcode[8];
+
+		pair_send(p, 1, 0, 1, 0, 8, 0);
+		cr_assert_eq(leaving(p, opcode, 8), 0);
+		pair_write(p, 1, 1, 1, 0, 0, 8, 0);
+		p->side[1].shard->doorbells.others = others;
+		cr_assert_eq(leaving(p, opcode, 8), 0);
+		hears_pkt(p, BUSY, ack, 0);
+		cr_assert_eq(leaving(p, opcode, 8), 1);
+		cr_assert_eq(opcode[0], ROCE_SEND_ONLY);
+		pair_free(p);
+	}
 }
