@@ -61,7 +61,6 @@ roce_qp_clear(struct roce_qp *qp)
 		.sq = qp->sq,
 		.rq = qp->rq,
 		.srq = qp->srq,
-		.next_free = ROCE_NONE,
 		.windows = ROCE_NONE,
 	};
 	base_list_append(&qp->send_cq->send_qps, &qp->send_cq_link);

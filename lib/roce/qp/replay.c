@@ -25,8 +25,6 @@ roce_reads_use(struct roce_shard *s, struct roce_qp *qp)
 void
 roce_reads_forget(struct roce_shard *s, struct roce_qp *qp)
 {
-	if (qp->reads == NULL)
-		return;
 	roce_moved_idle(s, qp, true);
 	roce_moved_atomics_drop(s, qp);
 	qp->reads = NULL;

@@ -2,7 +2,7 @@
 /* Rights to memory that only its client can reach: the daemon judges, before each copy. */
 #include <criterion/criterion.h>
 
-#include "rigs/engine_pair.h"
+#include "rigs/windows.h"
 
 #define MTU 1024u
 
@@ -97,4 +97,42 @@ Test(moved_rights, what_is_in_front_of_a_bad_sge)
 		cr_assert_eq(p->sent[0], 3, "%lu packets", p->sent[0]);
 		pair_free(p);
 	}
+}
+
+/* The peer comes through a window to moved memory, until it is invalidated: then its key opens as
+ * little as that of a window to an arena. */
+Test(moved_rights, a_window_that_is_not_bound_opens_nothing)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 2, .mtu = MTU, .moved = true});
+	struct pair_side *d = &p->side[1];
+	struct window v = window_new(p);
+	uint64_t va = (uintptr_t)d->moved;
+
+	v.generation = 1;
+	v.token = ndsh_window_token(v.slot, v.secret, v.generation);
+	pair_post(p, 1, 0,
+		&(struct ndsh_swr){.context = 1,
+			.raddr = va,
+			.rkey = v.token,
+			.imm = v.generation,
+			.arg = {WINDOW_BYTES, WINDOW_RW | (uint64_t)d->moved_key << 32},
+			.ctrl = NDSH_CTRL(NDSH_OP_BIND, 0, 0, 0)},
+		NULL, NULL);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 1, NDSH_WC_SUCCESS);
+	p->side[0].arena[0] = 1;
+	pair_write_by_key(p, 2, va, v.token, 100);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
+	cr_assert_eq(d->moved[0], 1);
+	window_invalidate(p, 0, 3, v.token, 0);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 1, 3, NDSH_WC_SUCCESS);
+	p->side[0].arena[0] = 2;
+	pair_write_by_key(p, 4, va, v.token, 100);
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 4, NDSH_WC_REM_ACCESS_ERR);
+	cr_assert_eq(d->moved[0], 1);
+	window_free(p, &v);
+	pair_free(p);
 }
