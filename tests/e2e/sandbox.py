@@ -199,6 +199,16 @@ def veth(a, b, mtu=9000, master=None):
         run("ip", "link", "set", end, "mtu", mtu, "up")
     if master:
         run("ip", "link", "set", b, "master", master)
+        await_forwarding(b)
+
+
+def await_forwarding(port):
+    """A bridge drops what comes by a port before it has noticed that the cable is plugged in."""
+    end = time.monotonic() + 20
+    while '"state":"forwarding"' not in run("ip", "-d", "-j", "link", "show", "dev", port).stdout:
+        if time.monotonic() > end:
+            raise Failure(f"{port} does not forward")
+        time.sleep(0.01)
 
 
 def delete_link(name):
