@@ -89,7 +89,7 @@ qp_end_rnr_wait(struct roce_shard *s, struct roce_qp *qp)
 static void
 qp_renew_budgets(struct roce_shard *s, struct roce_qp *qp)
 {
-	roce_retry_progress(s, qp);
+	roce_retry_progress(qp);
 	qp->rnr_left = qp->rnr_retry;
 	qp->rnr_ns = 0;
 	roce_tx_clear(qp, ROCE_TXB_RNR_MET);
@@ -211,7 +211,7 @@ comp_rnr(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		qp->rnr_left--;
 	if ((qp->tx_bits & ROCE_TXB_RTT) && qp->rtt_psn == pkt->psn)
 		roce_rtt_end(s, qp);
-	roce_retry_renew(s, qp);
+	roce_retry_renew(qp);
 	qp->tx_bits |= ROCE_TXB_RNR_WAIT | ROCE_TXB_RNR_MET;
 	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
 	roce_timer_set(s, qp, s->now_ns + roce_rnr_ns(pkt->syndrome));
@@ -360,7 +360,7 @@ fetch_place(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w,
 static void
 fetch_wait_for_room(struct roce_shard *s, struct roce_qp *qp)
 {
-	roce_retry_renew(s, qp);
+	roce_retry_renew(qp);
 	roce_tx_clear(qp, ROCE_TXB_RNR_WAIT);
 	roce_timer_rest(s, qp);
 	roce_moved_sink_full(qp);

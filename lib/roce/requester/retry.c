@@ -62,11 +62,11 @@ roce_rtt_end(struct roce_shard *s, struct roce_qp *qp)
  * the timer each packet is sent several times, none can be measured, and that would never end.
  */
 void
-roce_retry_progress(const struct roce_shard *s, struct roce_qp *qp)
+roce_retry_progress(struct roce_qp *qp)
 {
 	const uint16_t both = ROCE_TXB_LATE | ROCE_TXB_TIMED;
 
-	roce_retry_renew(s, qp);
+	roce_retry_renew(qp);
 	if ((qp->tx_bits & both) == both) {
 		qp->backoff = 0;
 		roce_tx_clear(qp, ROCE_TXB_TIMED);

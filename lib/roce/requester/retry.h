@@ -20,7 +20,7 @@ void roce_retry_double(const struct roce_shard *s, struct roce_qp *qp);
 /* The round trip that began with roce_rtt_begin() is over. */
 void roce_rtt_end(struct roce_shard *s, struct roce_qp *qp);
 /* The oldest packets are acknowledged, after a timeout or after a retry was charged. */
-void roce_retry_progress(const struct roce_shard *s, struct roce_qp *qp);
+void roce_retry_progress(struct roce_qp *qp);
 /* Take one retry from the budget, because of a NAK or a timeout; false: it is used up. */
 bool roce_retry_charge(struct roce_shard *s, struct roce_qp *qp, bool nak);
 
@@ -34,14 +34,13 @@ roce_rtt_begin(const struct roce_shard *s, struct roce_qp *qp, uint32_t psn)
 	qp->rtt_ns = s->now_ns;
 }
 
-/* The peer has answered: all retries are left again, and none is charged within the Local Ack
- * Timeout from now (W-COMP-13). */
+/* The peer has answered: all retries are left again (W-COMP-13). None is charged within the Local
+ * Ack Timeout: progress says so itself, and else the timer begins anew with what is sent next. */
 static inline void
-roce_retry_renew(const struct roce_shard *s, struct roce_qp *qp)
+roce_retry_renew(struct roce_qp *qp)
 {
 	roce_tx_clear(qp, ROCE_TXB_CHARGED);
 	qp->retry_left = qp->retry;
-	qp->charge_ns = s->now_ns;
 }
 
 #endif
