@@ -10,14 +10,14 @@
 #define MTU  1024u
 #define LONG UINT64_C(60000000000)
 
-/* The peer of queue pair 0 has written a message, which side 1's client can't place, and has not
- * tried to yet. Both ends are in RESET by now. */
+/* The peer of queue pair 0 has written a message, of which side 1's client can place nothing, and
+ * has not tried to yet. Both ends are in RESET by now. */
 static struct pair *
 late_pair(void)
 {
 	struct pair *p = pair_new(&(struct pair_opts){.qps = 2, .mtu = MTU, .moved = true});
 
-	p->side[1].gone[1] = MTU;
+	p->side[1].gone[1] = 3 * MTU;
 	p->side[1].stalled = true;
 	pair_write_by_key(p, 1, (uintptr_t)p->side[1].moved, p->side[1].moved_key, 3 * MTU);
 	(void)pair_run(p, 1000000);
@@ -59,7 +59,7 @@ Test(moved_late, the_next_connection)
 	for (unsigned side = 0; side < 2; side++)
 		pair_connect(p, side, 0);
 	pair_write_by_key(
-		p, 2, (uintptr_t)p->side[1].moved + 2 * MTU, p->side[1].moved_key, 3 * MTU);
+		p, 2, (uintptr_t)p->side[1].moved + 3 * MTU, p->side[1].moved_key, 3 * MTU);
 	(void)pair_run(p, 1000000);
 	p->side[1].stalled = false;
 	cr_assert(pair_run(p, LONG));

@@ -4,15 +4,21 @@
 #include <stdlib.h>
 
 #include "rigs/lone_shard.h"
+#include "roce/mem/mr.h"
+#include "roce/queue/cq.h"
 #include "roce/shard/shard.h"
 
 Test(shard, configurations_out_of_range)
 {
+	static _Alignas(64) uint8_t mem[sizeof(struct roce_shard)];
+
 #define IS_TAKEN(field, value, taken)                                                              \
 	do {                                                                                       \
 		struct roce_shard_cfg c = lone_config();                                           \
 		c.field = value;                                                                   \
 		cr_assert_eq(roce_shard_bytes(&c) != 0, taken, #field " " #value);                 \
+		if (!(taken))                                                                      \
+			cr_assert_null(roce_shard_init(mem, &c), #field " " #value);               \
 	} while (0)
 #define RANGE(field, from, to)                                                                     \
 	do {                                                                                       \
@@ -51,6 +57,37 @@ Test(shard, every_limit_of_the_configuration_is_taken)
 	c.max_cqs = 2;
 	c.max_wqes = 64;
 	cr_assert_gt(roce_shard_bytes(&c), 0);
+}
+
+static bool
+is_zero(const void *p, size_t bytes)
+{
+	const uint8_t *b = p;
+
+	while (bytes > 0 && b[bytes - 1] == 0)
+		bytes--;
+	return bytes == 0;
+}
+
+/* An entry that was never taken is as the host's memory was, but for the way to the next one. */
+Test(shard, fresh_tables_hold_nothing)
+{
+	const struct roce_shard_cfg cfg = lone_config();
+	const struct roce_shard *s = lone_shard_new(&cfg);
+
+	for (uint32_t i = 0; i < cfg.max_mrs; i++) {
+		struct roce_mr mr = s->mrs[i];
+
+		cr_assert_eq(mr.next_free, i + 1 < cfg.max_mrs ? i + 1 : ROCE_NONE);
+		mr.next_free = 0;
+		cr_assert(is_zero(&mr, sizeof(mr)), "region %u", i);
+	}
+	for (uint32_t i = 0; i < cfg.max_cqs; i++) {
+		struct roce_cq cq = s->cqs[i];
+
+		cq.next_free = NULL;
+		cr_assert(is_zero(&cq, sizeof(cq)), "completion queue %u", i);
+	}
 }
 
 Test(shard, tables_run_full_and_come_back)
