@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dpdk-ndd: from the command line to the control loop and back. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "control/control.h"
@@ -14,10 +16,12 @@
 #include "platform/eal.h"
 #include "platform/instance.h"
 #include "platform/log.h"
+#include "platform/log_writer.h"
 #include "platform/options.h"
 #include "platform/sigbus.h"
 #include "platform/vdev.h"
 #include "platform/xdp.h"
+#include "privilege/privilege.h"
 
 /* Before EAL makes threads: they inherit the mask, only the control thread's signalfd takes the
  * signals. */
@@ -33,14 +37,27 @@ prepare_process(void)
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
-		!ndd_sigbus_install())
+		!ndd_sigbus_install()) {
+		ndd_error("signals: %s", strerror(errno));
 		return false;
+	}
 	/* A session costs three descriptors, a completion queue and a segment one each. */
 	if (getrlimit(RLIMIT_NOFILE, &lim) == 0) {
 		lim.rlim_cur = lim.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &lim);
 	}
 	return true;
+}
+
+/* Behind EAL: the thread runs on the control thread's CPUs. */
+static bool
+start_log(void)
+{
+	bool started = ndd_log_writer_start();
+
+	if (!started)
+		ndd_error("the thread that writes the log does not start");
+	return started;
 }
 
 static int
@@ -52,11 +69,13 @@ daemon_serve(struct config *cfg, const struct ndd_options *opt)
 	d.cfg = cfg;
 	d.config_path = opt->config;
 	ndd_vdev_remove_stale(cfg);
-	if (!prepare_process() || !ndd_xdp_claim(cfg) || !ndd_eal_init(cfg, opt->verbose))
+	if (!prepare_process() || !ndd_privilege_prepare(cfg) || !ndd_xdp_claim(cfg) ||
+		!ndd_eal_init(cfg, opt->verbose))
 		return status;
 	ndd_clock_init();
-	if (ndd_control_init(&d) && ndd_start(&d) && ndd_telemetry_start(&d) &&
-		ndd_control_listen(&d)) {
+	if (start_log() && ndd_control_init(&d) && ndd_start(&d) && ndd_telemetry_start(&d) &&
+		ndd_control_listen(&d) && ndd_privilege_drop(cfg)) {
+		ndd_notice("ready: %s", cfg->socket_path);
 		ndd_control_run(&d);
 		ndd_control_farewell(&d);
 		if (opt->verbose > 0)
@@ -69,6 +88,7 @@ daemon_serve(struct config *cfg, const struct ndd_options *opt)
 	/* No rte_eal_cleanup(): it unmaps DPDK's memory under its own interrupt thread, which may
 	 * just serve a memif peer that goes away too. Nothing of the daemon outlives the process.
 	 */
+	ndd_log_writer_stop();
 	return status;
 }
 

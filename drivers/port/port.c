@@ -177,7 +177,7 @@ port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 	port_grace_watch(p, true);
 	rc = rte_eth_dev_start(p->id);
 	p->reconnects = cfg->reconnects;
-	p->started = rc == 0;
+	p->moving = p->started = rc == 0;
 	if (rc != 0 && !p->reconnects)
 		return port_say(why, bytes, "start: %s", strerror(-rc));
 	if (p->shared)
@@ -200,24 +200,31 @@ close_now(void *arg)
 
 	if (p->started)
 		(void)rte_eth_dev_stop(p->id);
-	p->started = false;
+	p->moving = p->started = false;
 	(void)rte_eth_dev_close(p->id);
 	rte_mempool_free(p->chunks);
 	p->chunks = NULL;
 	__atomic_store_n(&p->changing, false, __ATOMIC_RELEASE);
 }
 
+/* Of memory that was lost nothing may be left: memif unmaps it when it is stopped, vhost-user when
+ * the peer has gone. */
 static void
 restart_now(void *arg)
 {
 	struct port *p = arg;
 
 	if (p->started) {
-		__atomic_store_n(&p->started, false, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&p->moving, false, __ATOMIC_SEQ_CST);
 		port_grace_wait();
 		(void)rte_eth_dev_stop(p->id);
+		p->started = false;
 	}
-	__atomic_store_n(&p->started, rte_eth_dev_start(p->id) == 0, __ATOMIC_RELEASE);
+	if (!port_memory_is_mapped(p)) {
+		__atomic_store_n(&p->lost, false, __ATOMIC_RELAXED);
+		p->started = rte_eth_dev_start(p->id) == 0;
+		__atomic_store_n(&p->moving, p->started, __ATOMIC_RELEASE);
+	}
 	__atomic_store_n(&p->changing, false, __ATOMIC_RELEASE);
 }
 

@@ -36,10 +36,13 @@ struct port {
 	char device[PORT_NAME_BYTES];
 	uint32_t bursts; /* odd: an lcore is in one; see port_grace.c */
 	bool reconnects, started;
-	bool changing;		       /* being restarted or closed */
-	bool shared;		       /* with the kernel */
-	bool link_up;		       /* as port_link_changed() saw it last */
-	uint64_t links_up, links_down; /* how often it changed */
+	bool moving;   /* bursts move frames: it is started, and its memory is there */
+	bool lost;     /* memory of its peer's was missing; until it is restarted */
+	bool changing; /* being restarted or closed */
+	bool shared;   /* with the kernel */
+	bool link_up;  /* as port_link_changed() saw it last */
+	uint64_t links_up, links_down;	   /* how often it changed */
+	uint64_t memory_lost, losses_told; /* how often memory was missing, and the log said so */
 	bool mtu_refused; /* the driver would not take the MTU: it carries what its buffers carry */
 };
 
@@ -74,6 +77,20 @@ const void *port_share_program(size_t *bytes);
 void port_grace_watch(struct port *p, bool on);
 /* Return when every burst has ended that had begun before. */
 void port_grace_wait(void);
+/* On the lcore of the ports: the port that it is in a burst on, or NULL. */
+struct port *port_grace_in_burst(void);
+
+/* ---- port_memory.c ---- */
+
+/* From the handler of SIGBUS: true if addr is in a peer's memory. There is memory again, and the
+ * port whose burst it was moves nothing more. */
+bool port_memory_restore(uintptr_t addr);
+/* Has the driver still mapped what was missing in bursts of p? */
+bool port_memory_is_mapped(const struct port *p);
+/* How often a peer's memory was not taken since the last call. */
+uint32_t port_memory_refusals(void);
+/* The driver is about to unmap what begins there. */
+void port_memory_unmapped(void *base);
 
 /* The bursts: for the one lcore that owns the port. */
 static inline void
@@ -103,7 +120,7 @@ port_rx_burst(struct port *p, struct rte_mbuf **m, uint16_t n)
 	uint16_t got = 0;
 
 	port_burst_edge(p);
-	if (__atomic_load_n(&p->started, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&p->moving, __ATOMIC_RELAXED))
 		got = likely(p->queues == 1) ? rte_eth_rx_burst(p->id, 0, m, n)
 					     : port_rx_queues(p, m, n);
 	port_burst_edge(p);
@@ -116,7 +133,7 @@ port_tx_burst(struct port *p, struct rte_mbuf **m, uint16_t n)
 	uint16_t sent = 0;
 
 	port_burst_edge(p);
-	if (__atomic_load_n(&p->started, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&p->moving, __ATOMIC_RELAXED))
 		sent = rte_eth_tx_burst(p->id, 0, m, n);
 	port_burst_edge(p);
 	return sent;

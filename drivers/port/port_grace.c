@@ -63,10 +63,24 @@ port_grace_wait(void)
 	}
 }
 
+struct port *
+port_grace_in_burst(void)
+{
+	for (int i = 0; i < GRACE_PORTS; i++) {
+		struct port *p = __atomic_load_n(&port_of[i], __ATOMIC_ACQUIRE);
+
+		if (p != NULL && (__atomic_load_n(&p->bursts, __ATOMIC_RELAXED) & 1) != 0)
+			return p;
+	}
+	return NULL;
+}
+
 int
 munmap(void *addr, size_t bytes)
 {
-	if (rte_lcore_id() == LCORE_ID_ANY)
+	if (rte_lcore_id() == LCORE_ID_ANY) {
 		port_grace_wait();
+		port_memory_unmapped(addr);
+	}
 	return (int)syscall(SYS_munmap, addr, bytes);
 }

@@ -47,8 +47,9 @@ driver_says_up(const struct port *p)
 bool
 port_link_changed(struct port *p)
 {
-	bool up = p->started && !__atomic_load_n(&p->changing, __ATOMIC_ACQUIRE) &&
-		  driver_says_up(p) && interface_is_up(p->if_index);
+	bool up = __atomic_load_n(&p->moving, __ATOMIC_RELAXED) &&
+		  !__atomic_load_n(&p->changing, __ATOMIC_ACQUIRE) && driver_says_up(p) &&
+		  interface_is_up(p->if_index);
 	bool changed = up != p->link_up;
 
 	p->link_up = up;

@@ -43,6 +43,12 @@ base_list_append(struct base_link *head, struct base_link *link)
 	head->prev = link;
 }
 
+static inline void
+base_list_prepend(struct base_link *head, struct base_link *link)
+{
+	base_list_append(head->next, link);
+}
+
 /* Harmless on a link that is in no list. */
 static inline void
 base_list_remove(struct base_link *link)
@@ -67,6 +73,14 @@ static inline struct base_link *
 base_list_first(const struct base_link *head)
 {
 	return head->next == head ? NULL : head->next;
+}
+
+/* The order stays, as in a ring, but it begins with first, which is in the list. */
+static inline void
+base_list_rotate(struct base_link *head, struct base_link *first)
+{
+	base_list_remove(head);
+	base_list_append(first, head);
 }
 
 /* Move all of from behind the last of to. */

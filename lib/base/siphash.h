@@ -5,6 +5,7 @@
 #define NDSH_SIPHASH_H
 
 #include <stdint.h>
+#include <string.h>
 
 static inline uint64_t
 ndsh_rotl64(uint64_t x, unsigned n)
@@ -49,6 +50,16 @@ ndsh_siphash(const uint64_t key[2], uint64_t a, uint64_t b)
 	for (unsigned i = 0; i < 4; i++)
 		ndsh_sipround(v);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* Of an IPv6 address, a GID, or whatever else has 16 bytes. */
+static inline uint64_t
+ndsh_siphash_address(const uint64_t key[2], const void *address)
+{
+	uint64_t half[2];
+
+	memcpy(half, address, sizeof(half));
+	return ndsh_siphash(key, half[0], half[1]);
 }
 
 #endif

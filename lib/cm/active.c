@@ -3,6 +3,7 @@
 #include "cm/build.h"
 #include "cm/disconnect.h"
 #include "cm/event.h"
+#include "cm/id.h"
 #include "cm/manager.h"
 #include "cm/message.h"
 #include "cm/outbox.h"
@@ -15,14 +16,14 @@
 struct roce_cm_conn *
 roce_cm_connect(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_connect *p)
 {
+	const struct cm_claim claim = cm_claim_active(p->user);
 	struct roce_cm_conn *c;
 
 	if (p->priv_bytes > ROCE_CM_REQ_PRIV)
 		return NULL;
-	c = cm_conn_new(cm, CM_REQ_SENT);
+	c = cm_conn_new(cm, CM_REQ_SENT, &claim);
 	if (c == NULL)
 		return NULL;
-	c->active = true;
 	c->host_holds = true;
 	c->owner = p->owner;
 	c->tid = cm_new_tid(cm, c->local_id);

@@ -128,7 +128,8 @@ cm_build_mad(
 	case CM_TX_DREQ:
 		m->attr = CM_ATTR_DREQ;
 		m->tid = c->dreq_tid;
-		m->qpn = c->peer.qpn;
+		/* While the connection lives it is a challenge, which ends nothing: cm_stale(). */
+		m->qpn = c->state == CM_ESTABLISHED ? ROCE_QPN_GSI : c->peer.qpn;
 		break;
 	case CM_TX_DREP:
 		m->attr = CM_ATTR_DREP;

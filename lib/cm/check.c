@@ -189,7 +189,7 @@ conn_check(const struct roce_cm *cm, const struct roce_cm_conn *c)
 
 /* What the connections add up to. */
 struct sums {
-	uint32_t free, rest, refused, sidr_requests, timers, tx, events, requests;
+	uint32_t free, active, rest, refused, sidr_requests, timers, tx, events, requests;
 };
 
 static const char *
@@ -202,6 +202,7 @@ conns_check(const struct roce_cm *cm, struct sums *sums)
 		if (why != NULL)
 			return why;
 		sums->free += c->state == CM_FREE;
+		sums->active += c->state != CM_FREE && c->active;
 		sums->rest += cm_state_facts[c->state].rests;
 		sums->refused += c->refused;
 		sums->sidr_requests += cm_state_facts[c->state].sidr_request;
@@ -251,7 +252,7 @@ listeners_check(const struct roce_cm *cm, struct sums sums)
 				if (c->listener != l || pending++ == l->pending)
 					return "a listener has a request that is not its own";
 			}
-			if (pending != l->pending)
+			if (pending != l->pending || pending > l->held)
 				return "a listener counts its requests wrong";
 			sums.requests -= pending;
 			listeners++;
@@ -260,6 +261,39 @@ listeners_check(const struct roce_cm *cm, struct sums sums)
 	if (sums.requests != 0)
 		return "a request is missing from its listener";
 	return listeners != cm->usage.listeners ? "listeners are counted wrong" : NULL;
+}
+
+static const char *
+users_check(const struct roce_cm *cm)
+{
+	uint64_t active = 0, passive = 0, promised = 0;
+
+	for (uint32_t i = 0; i < CM_USERS; i++) {
+		active += cm->users[i].active.used;
+		passive += cm->users[i].passive;
+		promised += base_share_promised(&cm->users[i].active, cm->users[i].active.used);
+	}
+	if (active != cm->usage.active || passive != cm->usage.conns - cm->usage.active)
+		return "what users hold is counted wrong";
+	return promised != cm->active_room.promised ? "what users may have is counted wrong" : NULL;
+}
+
+/* Each connection that a peer asked for, and each answer, counts once in each scope. */
+static const char *
+sources_check(const struct roce_cm *cm)
+{
+	for (unsigned scope = 0; scope < CM_SCOPES; scope++) {
+		const struct cm_source *s = cm->sources + scope * CM_SOURCES;
+		uint32_t conns = 0, answers = 0;
+
+		for (uint32_t i = 0; i < CM_SOURCES; i++) {
+			conns += s[i].held[CM_CONNS];
+			answers += s[i].held[CM_ANSWERS];
+		}
+		if (conns != cm->usage.conns - cm->usage.active || answers != cm->stateless_n)
+			return "what sources hold is counted wrong";
+	}
+	return NULL;
 }
 
 const char *
@@ -274,11 +308,13 @@ roce_cm_check(const struct roce_cm *cm)
 		why = listeners_check(cm, sums);
 	if (why != NULL)
 		return why;
-	if (cm->fresh_conns > cm->cfg.max_conns || cm->usage.conns != cm->fresh_conns - sums.free)
+	if (cm->usage.conns != cm->fresh_conns - sums.free || cm->usage.active != sums.active)
 		return "connections are counted wrong";
+	if (sums.active > cm->cfg.max_active || cm->usage.conns - sums.active > cm->cfg.max_passive)
+		return "a part of the table is too full";
 	if (cm->usage.timewait != sums.rest)
 		return "connections in time-wait are counted wrong";
-	if (cm->refused != sums.refused || cm->refused > cm->cfg.max_conns / 4)
+	if (cm->refused != sums.refused || cm->refused > cm->cfg.max_passive / 4)
 		return "held refusals are counted wrong";
 	if (cm->sidr_requests != sums.sidr_requests)
 		return "SIDR requests are counted wrong";
@@ -286,7 +322,8 @@ roce_cm_check(const struct roce_cm *cm)
 		return "deadlines are counted wrong";
 	if (cm->stateless_n > CM_STATELESS || cm->stateless_head >= CM_STATELESS)
 		return "the ring of answers is out of bounds";
-	return NULL;
+	why = users_check(cm);
+	return why != NULL ? why : sources_check(cm);
 }
 
 const char *

@@ -17,13 +17,27 @@
 #define ROCE_CM_REP_PRIV 196u
 #define ROCE_CM_REJ_PRIV 148u
 #define ROCE_CM_PRIV_MAX 224u
+#define ROCE_CM_BACKLOG	 1024u /* of a listener that names none */
 
 struct roce_cm;
 struct roce_cm_conn;
 struct roce_cm_listener;
 
 struct roce_cm_cfg {
-	uint32_t max_conns, max_listeners;
+	/*
+	 * The table of connections has two parts: those that begin here, SIDR queries included, and
+	 * those that peers ask for. Each part is for its own alone, from the REQ to the end of
+	 * time-wait; so whatever peers ask for, the host can connect, and the other way round.
+	 */
+	uint32_t max_active, max_passive;
+	/* Of either a user gets seven eighths, and of the latter a listener no more than that; an
+	 * IP address gets a half of what its listener gets, an IPv6 subnet two thirds; and of what
+	 * these leave, the next ones as much (base/share.h). */
+	/* REQs, SIDR_REQs and DREQs of unknown connections that an IP address may send in a second
+	 * (0: 4,000), and so many at once (0: 8,000); an IPv6 subnet eight times as many. What is
+	 * beyond that is dropped. */
+	uint32_t source_rate, source_burst;
+	uint32_t max_listeners;
 	uint64_t secret[2];
 	uint64_t ca_guid;
 	/*
@@ -55,12 +69,15 @@ struct roce_cm_tx {
 	struct roce_gid sgid, dgid;
 	uint32_t port; /* where the exchange began; UINT32_MAX: route by dgid */
 	uint8_t tos, hop_limit;
+	bool ours; /* of an exchange that began here */
 	uint8_t mad[ROCE_MAD_BYTES];
 };
 /* Take one MAD to send as UD SEND Only to QP1; false: none. */
 bool roce_cm_tx(struct roce_cm *cm, struct roce_cm_tx *tx);
-/* Retransmissions, time-wait. */
+/* Retransmissions, time-wait: a few hundred; the rest have their deadline behind them still. */
 void roce_cm_tick(struct roce_cm *cm, uint64_t now_ns);
+/* A MAD or an event waits to be taken. */
+bool roce_cm_has_work(const struct roce_cm *cm);
 uint64_t roce_cm_next_deadline(const struct roce_cm *cm); /* UINT64_MAX: none */
 
 /* ---- values of a connection ------------------------------------------------------------------ */
@@ -85,6 +102,7 @@ roce_cm_flow_label(uint16_t local_port, uint16_t remote_port)
 struct roce_cm_connect {
 	struct roce_cm_addr local, remote;
 	uint32_t port;
+	uint32_t user; /* the number of the user that it is for */
 	struct roce_cm_qp_params qp;
 	uint8_t mtu_code;	/* 1..5 */
 	uint8_t ack_timeout;	/* local ACK timeout code of the path; 0: Linux's 17 (W-CM-33) */
@@ -106,7 +124,8 @@ enum roce_cm_event_type {
 				     roce_cm_complete() sends RTU */
 	ROCE_CM_EV_ESTABLISHED,	 /* passive: RTU or COMM_EST */
 	ROCE_CM_EV_REJECTED,	 /* before established: ev.reason, private data */
-	ROCE_CM_EV_UNREACHABLE,	 /* no answer to REQ, or to REP, after all retries */
+	ROCE_CM_EV_UNREACHABLE,	 /* no answer to REQ, or to REP, after all retries; a peer that
+				     has not repeated its REQ for so long that it must be gone */
 	ROCE_CM_EV_DISCONNECTED, /* DREQ came, or REJ in established, or our disconnect is done */
 	ROCE_CM_EV_SIDR_REQUEST, /* of datagram services: cm/sidr.h */
 	ROCE_CM_EV_SIDR_REPLY,
@@ -140,20 +159,28 @@ bool roce_cm_event(struct roce_cm *cm, struct roce_cm_event *ev);
 /* ---- requests of the host -------------------------------------------------------------------- */
 
 /* Listen on gid and port (RDMA_PS_TCP). gid all zero: any address of the host's port nic, as
- * roce_cm_rx() has it. backlog: most REQUESTs neither accepted nor rejected; 0: no limit. One more
- * is refused with the reason CONSUMER, which librdmacm reports as "connection refused"; a CM
- * without room answers NO_RESOURCES. NULL: address in use, or no room: *why says which (why may be
- * NULL).
+ * roce_cm_rx() has it. backlog: most REQUESTs neither accepted nor rejected; 0: ROCE_CM_BACKLOG.
+ * One more is refused with the reason CONSUMER, which librdmacm reports as "connection refused"; a
+ * CM without room for it answers NO_RESOURCES. NULL: address in use, or no room: *why says which
+ * (why may be NULL).
  */
 struct roce_cm_listener *roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr,
 	uint32_t nic, uint32_t backlog, void *owner, const char **why);
 /* Requests with an event that was not yet taken are rejected (CONSUMER); those taken live on. */
 void roce_cm_unlisten(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_listener *l);
 
+/* It is there on behalf of the user with this number, and so is what peers ask of it from now on;
+ * without this call, of number 0. */
+void roce_cm_listener_of(struct roce_cm_listener *l, uint32_t user);
+/* Of the active part this user shall have n whatever others have. False: there are not so many.
+ * Before it connects. */
+bool roce_cm_reserve(struct roce_cm *cm, uint32_t user, uint32_t n);
+
 /* Requests are answered as if there were no listener, until it goes on (R-LSN-06). */
 void roce_cm_listener_pause(struct roce_cm_listener *l, bool pause);
 
-/* Send a REQ. NULL: no room, or priv_bytes too large. */
+/* Send a REQ. NULL: the active part is full, its user has its share of it, or priv_bytes is too
+ * large. */
 struct roce_cm_conn *roce_cm_connect(
 	struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_connect *c);
 /* The owner named in events between REQUEST and roce_cm_accept(). */
@@ -193,8 +220,9 @@ bool roce_cm_qpn_resting(const struct roce_cm *cm, uint32_t qpn);
 	X(rx_req) X(rx_rep) X(rx_rtu) X(rx_rej) X(rx_dreq) X(rx_drep) X(rx_mra) X(rx_dropped)      \
 	X(rx_sidr_req) X(rx_sidr_rep)                                                              \
 	X(rx_duplicate) X(rx_malformed) X(tx_mads) X(tx_retries) X(timeouts) X(stale)              \
-	X(rejected_no_listener) X(rejected_backlog) X(rejected_invalid) X(no_resources)            \
-	X(tx_dropped)
+	X(rejected_no_listener) X(rejected_backlog) X(rejected_invalid) X(rejected_source)         \
+	X(rejected_listener) X(connects_refused) X(no_resources)                                   \
+	X(rx_over_rate) X(challenges) X(tx_dropped)
 /* clang-format on */
 struct roce_cm_counters {
 #define ROCE_X(n) uint64_t n;
@@ -204,6 +232,7 @@ struct roce_cm_counters {
 const struct roce_cm_counters *roce_cm_counters(const struct roce_cm *cm);
 struct roce_cm_usage {
 	uint32_t conns;		      /* all, those in time-wait included */
+	uint32_t active;	      /* those of them that began here */
 	uint32_t timewait, listeners; /* timewait: kept SIDR replies count, too */
 };
 void roce_cm_usage(const struct roce_cm *cm, struct roce_cm_usage *u);

@@ -2,29 +2,37 @@
 /* Life and end of a connection. */
 #include <string.h>
 
+#include "cm/id.h"
 #include "cm/manager.h"
 #include "cm/outbox.h"
 #include "cm/timer.h"
 
-struct roce_cm_conn *
-cm_conn_new(struct roce_cm *cm, enum cm_state state)
+/* Memory that a large table never needs is never touched. */
+static struct roce_cm_conn *
+conn_memory(struct roce_cm *cm)
 {
 	struct roce_cm_conn *c = LIST_FIRST(&cm->free_conns);
 
-	if (c != NULL) {
-		LIST_REMOVE(c, list_entry);
-	} else if (cm->fresh_conns < cm->cfg.max_conns) {
-		/* Memory that a large table never needs is never touched. */
-		c = &cm->conns[cm->fresh_conns++];
-	} else {
-		cm->counters.no_resources++;
+	if (c == NULL)
+		return &cm->conns[cm->fresh_conns++];
+	LIST_REMOVE(c, list_entry);
+	return c;
+}
+
+struct roce_cm_conn *
+cm_conn_new(struct roce_cm *cm, enum cm_state state, const struct cm_claim *claim)
+{
+	struct roce_cm_conn *c;
+
+	if (!cm_room_take(cm, claim))
 		return NULL;
-	}
+	c = conn_memory(cm);
 	memset(c, 0, sizeof(*c));
 	c->state = (uint8_t)state;
+	c->active = claim->active;
+	c->claim = *claim;
 	c->local_id = cm_new_id(cm);
 	cm_table_link(cm, c, CM_BY_LOCAL_ID);
-	cm->usage.conns++;
 	return c;
 }
 
@@ -63,7 +71,7 @@ cm_conn_put(struct roce_cm *cm, struct roce_cm_conn *c)
 		return;
 	c->state = CM_FREE;
 	LIST_INSERT_HEAD(&cm->free_conns, c, list_entry);
-	cm->usage.conns--;
+	cm_room_give(cm, &c->claim);
 }
 
 void

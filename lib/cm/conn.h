@@ -9,6 +9,7 @@
 #include <sys/queue.h>
 
 #include "cm/cm.h"
+#include "cm/room.h"
 #include "cm/state.h"
 #include "cm/table.h"
 
@@ -21,10 +22,11 @@ struct roce_cm_conn {
 	struct roce_cm_listener *listener;   /* until accepted or refused */
 	void *owner;
 
-	uint8_t state;	     /* enum cm_state */
-	uint8_t tx;	     /* CM_TX_ bits */
-	uint16_t events;     /* 1 << enum roce_cm_event_type */
-	bool active;	     /* we sent the REQ */
+	uint8_t state;	 /* enum cm_state */
+	uint8_t tx;	 /* CM_TX_ bits */
+	uint16_t events; /* 1 << enum roce_cm_event_type */
+	bool active;	 /* we sent the REQ */
+	struct cm_claim claim;
 	bool host_holds;     /* the host has the handle and did not destroy it */
 	bool refused;	     /* TIMEWAIT after our REJ: repeat it when asked again */
 	bool rej_without_id; /* our REJ carries comm id 0 (W-CM-48) */
@@ -35,6 +37,8 @@ struct roce_cm_conn {
 	uint32_t local_id, remote_id; /* remote_id 0: not known yet */
 	uint64_t remote_guid;
 	uint64_t tid, dreq_tid, drep_tid;
+	bool challenged;       /* established: the peer was asked whether it knows of it */
+	uint64_t challenge_ns; /* not again before */
 	struct roce_cm_addr local, remote;
 	uint32_t port;
 	struct roce_cm_qp_params qp, peer;
@@ -60,7 +64,9 @@ struct roce_cm_conn {
 LIST_HEAD(cm_conn_list, roce_cm_conn);
 TAILQ_HEAD(cm_conn_queue, roce_cm_conn);
 
-struct roce_cm_conn *cm_conn_new(struct roce_cm *cm, enum cm_state state);
+/* NULL: there is no room for it (cm/room.h). */
+struct roce_cm_conn *cm_conn_new(
+	struct roce_cm *cm, enum cm_state state, const struct cm_claim *claim);
 /* Every change of state; messages that make no sense in the new one are withdrawn. */
 void cm_conn_state(struct roce_cm *cm, struct roce_cm_conn *c, enum cm_state state);
 /* The exchange is over. Time-wait keeps the comm ids and our QPN until it ends. */

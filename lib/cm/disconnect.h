@@ -6,7 +6,7 @@
 #include "cm/cm.h"
 
 void cm_send_dreq(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c);
-/* The peer of an old connection has its QPN in a new one (W-CM-53). */
+/* The peer of an old connection is said to have its QPN in a new one (W-CM-53). */
 void cm_stale(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *old);
 
 #endif

@@ -49,7 +49,13 @@ cm_listen_at(struct roce_cm *cm, uint64_t service, const struct roce_cm_addr *ad
 	}
 	LIST_REMOVE(l, entry);
 	*l = (struct roce_cm_listener){
-		.service = service, .addr = *addr, .nic = nic, .backlog = backlog, .owner = owner};
+		.service = service,
+		.addr = *addr,
+		.nic = nic,
+		.backlog = backlog != 0 ? backlog : ROCE_CM_BACKLOG,
+		.serial = ++cm->next_listener,
+		.owner = owner,
+	};
 	LIST_INSERT_HEAD(bucket, l, entry);
 	cm->usage.listeners++;
 	return l;
@@ -60,6 +66,12 @@ roce_cm_listen(struct roce_cm *cm, const struct roce_cm_addr *addr, uint32_t nic
 	void *owner, const char **why)
 {
 	return cm_listen_at(cm, cm_service_id(addr->port), addr, nic, backlog, owner, why);
+}
+
+void
+roce_cm_listener_of(struct roce_cm_listener *l, uint32_t user)
+{
+	l->user = (uint16_t)(user % CM_USERS);
 }
 
 void
@@ -92,7 +104,7 @@ cm_listener_add(struct roce_cm_listener *l, struct roce_cm_conn *c)
 bool
 cm_listener_is_full(const struct roce_cm_listener *l)
 {
-	return l->backlog != 0 && l->pending >= l->backlog;
+	return l->pending >= l->backlog;
 }
 
 void

@@ -19,6 +19,9 @@ struct roce_cm_listener {
 	uint32_t nic;
 	uint32_t backlog, pending;
 	bool paused;
+	uint16_t user;	 /* its place in the table of users */
+	uint32_t held;	 /* of the passive part: its requests, and what became of them */
+	uint64_t serial; /* never used again */
 	void *owner;
 };
 LIST_HEAD(cm_listener_list, roce_cm_listener);

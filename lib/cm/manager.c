@@ -9,10 +9,14 @@
 #define CM_GIVE_UP_DEFAULT_NS	  (10000 * CM_MS)
 #define CM_MAX_CONNS		  (1u << 22)
 #define CM_MAX_LISTENERS	  (1u << 16)
+/* A job on one host connects its thousands at once; a flood is what goes on at this rate. */
+#define CM_RATE_DEFAULT	 4000u
+#define CM_BURST_DEFAULT 8000u
+#define CM_MAX_RATE	 1000000u
 
 /* Where the arrays lie behind struct roce_cm. */
 struct cm_layout {
-	size_t conns, listeners, heap, stateless, buckets[CM_TABLES], total;
+	size_t conns, listeners, heap, stateless, sources, buckets[CM_TABLES], total;
 	uint32_t n_buckets;
 };
 
@@ -28,17 +32,21 @@ layout_carve(size_t *used, size_t n, size_t bytes)
 static bool
 cm_layout_of(struct cm_layout *l, const struct roce_cm_cfg *cfg)
 {
+	const uint32_t conns = cfg->max_active + cfg->max_passive;
 	size_t used = sizeof(struct roce_cm);
 
-	if (cfg->max_conns == 0 || cfg->max_conns > CM_MAX_CONNS || cfg->max_listeners == 0 ||
-		cfg->max_listeners > CM_MAX_LISTENERS || cfg->max_retries > CM_RETRIES_MAX)
+	if (cfg->max_active > CM_MAX_CONNS || cfg->max_passive > CM_MAX_CONNS - cfg->max_active ||
+		conns == 0 || cfg->max_listeners == 0 || cfg->max_listeners > CM_MAX_LISTENERS ||
+		cfg->max_retries > CM_RETRIES_MAX || cfg->source_rate > CM_MAX_RATE ||
+		cfg->source_burst > CM_MAX_RATE)
 		return false;
-	for (l->n_buckets = 16; l->n_buckets < cfg->max_conns; l->n_buckets *= 2)
+	for (l->n_buckets = 16; l->n_buckets < conns; l->n_buckets *= 2)
 		;
-	l->conns = layout_carve(&used, cfg->max_conns, sizeof(struct roce_cm_conn));
+	l->conns = layout_carve(&used, conns, sizeof(struct roce_cm_conn));
 	l->listeners = layout_carve(&used, cfg->max_listeners, sizeof(struct roce_cm_listener));
-	l->heap = layout_carve(&used, cfg->max_conns, sizeof(struct roce_cm_conn *));
-	l->stateless = layout_carve(&used, CM_STATELESS, sizeof(struct roce_cm_tx));
+	l->heap = layout_carve(&used, conns, sizeof(struct roce_cm_conn *));
+	l->stateless = layout_carve(&used, CM_STATELESS, sizeof(struct cm_answer));
+	l->sources = layout_carve(&used, CM_SCOPES * CM_SOURCES, sizeof(struct cm_source));
 	for (unsigned t = 0; t < CM_TABLES; t++)
 		l->buckets[t] = layout_carve(&used, l->n_buckets, sizeof(struct cm_bucket));
 	l->total = used;
@@ -67,16 +75,21 @@ roce_cm_init(void *mem, const struct roce_cm_cfg *cfg)
 		cm->cfg.req_first_retry_ns = CM_FIRST_RETRY_DEFAULT_NS;
 	if (cm->cfg.give_up_ns == 0)
 		cm->cfg.give_up_ns = CM_GIVE_UP_DEFAULT_NS;
+	if (cm->cfg.source_rate == 0)
+		cm->cfg.source_rate = CM_RATE_DEFAULT;
+	if (cm->cfg.source_burst == 0)
+		cm->cfg.source_burst = CM_BURST_DEFAULT;
 	cm->conns = (void *)((uint8_t *)mem + l.conns);
 	listeners = (void *)((uint8_t *)mem + l.listeners);
 	cm->heap = (void *)((uint8_t *)mem + l.heap);
 	cm->stateless = (void *)((uint8_t *)mem + l.stateless);
+	cm->sources = (void *)((uint8_t *)mem + l.sources);
 	for (unsigned t = 0; t < CM_TABLES; t++)
 		cm->buckets[t] = (void *)((uint8_t *)mem + l.buckets[t]);
 	cm->bucket_mask = l.n_buckets - 1;
-	cm->next_tid = (uint32_t)cfg->secret[1];
 	TAILQ_INIT(&cm->tx_queue);
 	TAILQ_INIT(&cm->ev_queue);
+	cm_room_init(cm);
 	for (uint32_t i = cfg->max_listeners; i-- > 0;)
 		LIST_INSERT_HEAD(&cm->free_listeners, &listeners[i], entry);
 	return cm;

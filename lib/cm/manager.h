@@ -20,11 +20,15 @@ struct roce_cm {
 	uint32_t fresh_conns;		/* conns[] from here on were never used */
 	struct cm_bucket *buckets[CM_TABLES];
 	uint32_t bucket_mask;
+	struct base_pool active_room;
+	struct cm_user users[CM_USERS];
+	uint64_t next_listener;	   /* its serial */
+	struct cm_source *sources; /* CM_SOURCES of each scope: cm/source.h */
 	struct cm_listener_list free_listeners, listeners[CM_LISTENER_BUCKETS];
 	struct cm_conn_queue tx_queue, ev_queue;
 	struct roce_cm_conn **heap;
 	uint32_t heap_n;
-	struct roce_cm_tx *stateless; /* a ring: cm/stateless.h */
+	struct cm_answer *stateless; /* a ring: cm/stateless.h */
 	uint32_t stateless_head, stateless_n;
 	uint32_t check_next; /* cm/check.h */
 };

@@ -5,12 +5,14 @@
 
 #include "cm/cm.h"
 #include "cm/codec.h"
+#include "cm/source.h"
 
 struct cm_in {
 	uint64_t now_ns;
 	uint32_t port;
 	uint8_t tos;
 	struct roce_gid local, remote;
+	struct cm_origin origin; /* of remote */
 	struct cm_mad mad;
 };
 

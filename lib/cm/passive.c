@@ -5,6 +5,7 @@
 #include "cm/manager.h"
 #include "cm/message.h"
 #include "cm/outbox.h"
+#include "cm/passive.h"
 #include "cm/reject.h"
 #include "cm/retry.h"
 #include "cm/stateless.h"
@@ -12,8 +13,18 @@
 #include "cm/timer.h"
 
 #define CM_SLOW_ACCEPT_NS (1000 * CM_MS)
+/* Whoever our MRA asks for 65.5 s has given up 74 s later (W-CM-62, W-CM-63). */
+#define CM_UNDECIDED_NS (150000 * CM_MS)
 
 /* ---- REQ ---- */
+
+void
+cm_request_waits(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
+{
+	cm_conn_state(cm, c, CM_MRA_REQ_SENT);
+	cm_send(cm, c, CM_TX_MRA);
+	cm_timer_set(cm, c, now_ns + CM_UNDECIDED_NS);
+}
 
 /* A REQ for an exchange that we know (W-CM-42). */
 static void
@@ -21,8 +32,7 @@ req_again(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_conn *c)
 {
 	cm->counters.rx_duplicate++;
 	if (c->state == CM_REQ_RCVD || c->state == CM_MRA_REQ_SENT) {
-		cm_conn_state(cm, c, CM_MRA_REQ_SENT);
-		cm_send(cm, c, CM_TX_MRA);
+		cm_request_waits(cm, in->now_ns, c);
 	} else if (c->refused) {
 		/* Whatever we refused, the peer has only its REQ to match the REJ with. */
 		cm_refuse_again(cm, in->now_ns, c, CM_WHICH_REQ);
@@ -94,6 +104,7 @@ req_patience(const struct cm_mad *m)
 static void
 req_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *l)
 {
+	const struct cm_claim claim = cm_claim_passive(l, in->origin);
 	struct roce_cm_conn *c;
 	struct cm_ip_hdr ip;
 	const uint16_t fault = req_fault(in, &ip);
@@ -108,7 +119,7 @@ req_accept(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *
 		cm_answer_rej(cm, in, ROCE_CM_REASON_CONSUMER);
 		return;
 	}
-	c = cm_conn_new(cm, CM_REQ_RCVD);
+	c = cm_conn_new(cm, CM_REQ_RCVD, &claim);
 	if (c == NULL) {
 		cm_answer_rej(cm, in, ROCE_CM_REASON_NO_RESOURCES);
 		return;

@@ -24,18 +24,19 @@ gid_is_unicast(const struct roce_gid *gid)
 static const struct {
 	void (*recv)(struct roce_cm *cm, const struct cm_in *in);
 	size_t counter; /* where in struct roce_cm_counters */
+	bool asks;	/* for an entry or an answer, of which nothing is known yet (W-CM-55) */
 } messages[] = {
-#define MESSAGE(NAME, name)                                                                        \
+#define MESSAGE(NAME, name, ...)                                                                   \
 	[CM_ATTR_##NAME - CM_ATTR_REQ] = {                                                         \
-		cm_recv_##name, offsetof(struct roce_cm_counters, rx_##name)}
-	MESSAGE(REQ, req),
+		cm_recv_##name, offsetof(struct roce_cm_counters, rx_##name), __VA_ARGS__}
+	MESSAGE(REQ, req, .asks = true),
 	MESSAGE(MRA, mra),
 	MESSAGE(REJ, rej),
 	MESSAGE(REP, rep),
 	MESSAGE(RTU, rtu),
 	MESSAGE(DREQ, dreq),
 	MESSAGE(DREP, drep),
-	MESSAGE(SIDR_REQ, sidr_req),
+	MESSAGE(SIDR_REQ, sidr_req, .asks = true),
 	MESSAGE(SIDR_REP, sidr_rep),
 #undef MESSAGE
 };
@@ -48,7 +49,8 @@ message_dispatch(struct roce_cm *cm, const struct cm_in *in)
 	uint64_t *counter = (uint64_t *)((uint8_t *)&cm->counters + messages[i].counter);
 
 	++*counter;
-	messages[i].recv(cm, in);
+	if (!messages[i].asks || cm_origin_may_ask(cm, in->now_ns, in->origin))
+		messages[i].recv(cm, in);
 }
 
 void
@@ -78,5 +80,6 @@ roce_cm_rx(struct roce_cm *cm, uint64_t now_ns, const struct roce_pkt *pkt, uint
 		cm->counters.rx_dropped++;
 		return;
 	}
+	in.origin = cm_origin_of(cm, &in.remote);
 	message_dispatch(cm, &in);
 }

@@ -46,7 +46,7 @@ conn_refuse(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint16_
 	c->rej_reason = reason;
 	cm_conn_timewait(cm, now_ns, c);
 	cm_send(cm, c, CM_TX_REJ);
-	if (cm->refused < cm->cfg.max_conns / 4) {
+	if (cm->refused < cm->cfg.max_passive / 4) {
 		c->refused = true;
 		cm->refused++;
 		cm_timer_set(cm, c, now_ns + CM_REFUSED_HOLD_NS);
@@ -103,8 +103,8 @@ roce_cm_reject_mtu(
 }
 
 /*
- * The connection that a REJ means (W-CM-41): a peer that gives up may know only its own comm id and
- * names itself by GUID; one that refuses our REQ may have no comm id yet.
+ * The connection that a REJ means (W-CM-41): a peer that gives up before the RTU may know only its
+ * own comm id and names itself by GUID; one that refuses our REQ may have no comm id yet.
  */
 static struct roce_cm_conn *
 find_rejected(struct roce_cm *cm, const struct cm_in *in)
@@ -114,7 +114,8 @@ find_rejected(struct roce_cm *cm, const struct cm_in *in)
 
 	if (m->reason == ROCE_CM_REASON_TIMEOUT && m->ari_bytes == sizeof(uint64_t)) {
 		c = cm_find_remote_id(cm, roce_get_be64(m->ari), &in->remote, m->local_id);
-		if (c != NULL && roce_gid_equal(&c->local.gid, &in->local))
+		if (c != NULL && c->state < CM_ESTABLISHED &&
+			roce_gid_equal(&c->local.gid, &in->local))
 			return c;
 	}
 	if (m->which != CM_WHICH_REQ)

@@ -18,6 +18,7 @@ conn_take_mad(struct roce_cm *cm, struct roce_cm_conn *c, struct roce_cm_tx *tx)
 	tx->port = c->port;
 	tx->tos = c->tos;
 	tx->hop_limit = c->hop_limit;
+	tx->ours = c->active;
 	cm_tx_set(cm, c, c->tx & ~what);
 	cm_conn_put(cm, c);
 }
@@ -33,4 +34,10 @@ roce_cm_tx(struct roce_cm *cm, struct roce_cm_tx *tx)
 		return false;
 	cm->counters.tx_mads++;
 	return true;
+}
+
+bool
+roce_cm_has_work(const struct roce_cm *cm)
+{
+	return !TAILQ_EMPTY(&cm->tx_queue) || !TAILQ_EMPTY(&cm->ev_queue) || cm->stateless_n != 0;
 }

@@ -2,12 +2,13 @@
 /*
  * Datagram services. Nothing is acknowledged: the query is repeated until there is a reply, and the
  * reply is kept for a while, for a peer that repeats its request because the reply was lost. Both
- * are bounded: requests, and replies that are kept, have a part of the table, so that those of
- * strangers don't push out connections.
+ * are bounded: requests, and replies that are kept, take no more than a part of what peers may
+ * begin, so that those of strangers don't push out connections.
  */
 #include <string.h>
 
 #include "cm/event.h"
+#include "cm/id.h"
 #include "cm/manager.h"
 #include "cm/message.h"
 #include "cm/outbox.h"
@@ -21,14 +22,14 @@
 /* Longer than the longest pause between two copies of a request, ours (W-CM-60) or Linux's. */
 #define REQUEST_HOLD_NS (10000 * CM_MS)
 #define REPLY_HOLD_NS	(10000 * CM_MS)
-/* Parts of max_conns, at least one. */
+/* Parts of max_passive, at least one. */
 #define REQUESTS_PART 4u
 #define REPLIES_PART  8u
 
 static bool
 sidr_is_full(const struct roce_cm *cm, uint32_t part)
 {
-	return cm->sidr_requests >= cm->cfg.max_conns / part + 1;
+	return cm->sidr_requests >= cm->cfg.max_passive / part + 1;
 }
 
 /* ---- queries ---- */
@@ -36,14 +37,14 @@ sidr_is_full(const struct roce_cm *cm, uint32_t part)
 struct roce_cm_conn *
 roce_cm_sidr_query(struct roce_cm *cm, uint64_t now_ns, const struct roce_cm_sidr_query *l)
 {
+	const struct cm_claim claim = cm_claim_active(l->user);
 	struct roce_cm_conn *c;
 
 	if (l->priv_bytes > ROCE_CM_SIDR_QUERY_PRIV)
 		return NULL;
-	c = cm_conn_new(cm, CM_SIDR_SENT);
+	c = cm_conn_new(cm, CM_SIDR_SENT, &claim);
 	if (c == NULL)
 		return NULL;
-	c->active = true;
 	c->host_holds = true;
 	c->owner = l->owner;
 	c->tid = cm_new_tid(cm, c->local_id);
@@ -126,13 +127,14 @@ static void
 sidr_request_offer(struct roce_cm *cm, const struct cm_in *in, struct roce_cm_listener *l,
 	const struct cm_ip_hdr *ip)
 {
+	const struct cm_claim claim = cm_claim_passive(l, in->origin);
 	const struct cm_mad *m = &in->mad;
 	struct roce_cm_conn *c = NULL;
 
 	if (sidr_is_full(cm, REQUESTS_PART))
 		cm->counters.no_resources++;
 	else
-		c = cm_conn_new(cm, CM_SIDR_RCVD);
+		c = cm_conn_new(cm, CM_SIDR_RCVD, &claim);
 	if (c == NULL) {
 		cm_answer_sidr(cm, in, ROCE_CM_SIDR_NO_QP);
 		return;

@@ -24,6 +24,7 @@ enum roce_cm_sidr_status { /* those that we send; peers may have others */
 struct roce_cm_sidr_query {
 	struct roce_cm_addr local, remote;
 	uint32_t port;
+	uint32_t user;		/* as struct roce_cm_connect has it */
 	uint8_t tos, hop_limit; /* hop_limit 0: 64 */
 	const void *priv;
 	uint32_t priv_bytes; /* 0..ROCE_CM_SIDR_QUERY_PRIV */

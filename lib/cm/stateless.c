@@ -8,19 +8,24 @@
 static void
 stateless_put(struct roce_cm *cm, const struct cm_in *in, const struct cm_mad *m)
 {
+	struct cm_answer *answer;
 	struct roce_cm_tx *tx;
 
-	if (cm->stateless_n == CM_STATELESS) {
+	if (!cm_origin_may_hold(cm, CM_ANSWERS, in->origin, CM_STATELESS - cm->stateless_n)) {
 		cm->counters.tx_dropped++;
 		return;
 	}
-	tx = &cm->stateless[(cm->stateless_head + cm->stateless_n++) % CM_STATELESS];
+	cm_origin_hold(cm, CM_ANSWERS, in->origin);
+	answer = &cm->stateless[(cm->stateless_head + cm->stateless_n++) % CM_STATELESS];
+	answer->to = in->origin;
+	tx = &answer->tx;
 	/* W-CM-02: back to where it came from, from where it was addressed to. */
 	tx->sgid = in->local;
 	tx->dgid = in->remote;
 	tx->port = in->port;
 	tx->tos = in->tos;
 	tx->hop_limit = ROCE_HOP_LIMIT;
+	tx->ours = false;
 	cm_mad_encode(tx->mad, m);
 }
 
@@ -73,9 +78,12 @@ cm_answer_sidr(struct roce_cm *cm, const struct cm_in *in, enum roce_cm_sidr_sta
 bool
 cm_stateless_take(struct roce_cm *cm, struct roce_cm_tx *tx)
 {
+	const struct cm_answer *answer = &cm->stateless[cm->stateless_head];
+
 	if (cm->stateless_n == 0)
 		return false;
-	*tx = cm->stateless[cm->stateless_head];
+	*tx = answer->tx;
+	cm_origin_drop(cm, CM_ANSWERS, answer->to);
 	cm->stateless_head = (cm->stateless_head + 1) % CM_STATELESS;
 	cm->stateless_n--;
 	return true;

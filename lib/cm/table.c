@@ -1,36 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
+#include "base/siphash.h"
 #include "cm/manager.h"
 #include "cm/message.h"
 #include "cm/table.h"
 
-/* The finalizer of splitmix64 (Steele, Lea, Flood). */
-static uint64_t
-hash_mix(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= 0xbf58476d1ce4e5b9ull;
-	x ^= x >> 27;
-	x *= 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
-/* Keyed, so that peers can't choose ids that all meet in one bucket. */
+/* Keyed, so that peers can't choose ids that all meet in one bucket, whatever they have seen. */
 static uint64_t
 hash_id(const struct roce_cm *cm, enum cm_table t, uint32_t id)
 {
-	return hash_mix(hash_mix(cm->cfg.secret[0] ^ id) + cm->cfg.secret[1] + t);
+	return ndsh_siphash(cm->cfg.secret, t, id);
 }
 
 static uint64_t
 hash_peer(const struct roce_cm *cm, enum cm_table t, uint64_t guid, const struct roce_gid *gid,
 	uint32_t id)
 {
-	uint64_t half[2];
+	uint64_t host = ndsh_siphash_address(cm->cfg.secret, gid->raw);
 
-	memcpy(half, gid->raw, sizeof(half));
-	return hash_mix(hash_mix(hash_mix(hash_id(cm, t, id) ^ guid) ^ half[0]) ^ half[1]);
+	host = ndsh_siphash(cm->cfg.secret, host, guid);
+	return ndsh_siphash(cm->cfg.secret, host, (uint64_t)t << 32 | id);
 }
 
 static uint64_t
@@ -181,39 +169,4 @@ roce_cm_qpn_resting(const struct roce_cm *cm, uint32_t qpn)
 			return true;
 	}
 	return false;
-}
-
-/* A keyed permutation of 32 bits: ids repeat only after all others were used. */
-static uint32_t
-id_permute(const struct roce_cm *cm, uint32_t x)
-{
-	uint32_t left = x >> 16, right = x & 0xffff;
-
-	for (uint32_t round = 0; round < 4; round++) {
-		const uint32_t next =
-			left ^
-			((uint32_t)(hash_mix(cm->cfg.secret[0] + (round << 16 | right)) >> 32) &
-				0xffff);
-
-		left = right;
-		right = next;
-	}
-	return left << 16 | right;
-}
-
-uint32_t
-cm_new_id(struct roce_cm *cm)
-{
-	uint32_t id;
-
-	do {
-		id = id_permute(cm, cm->next_id++);
-	} while (id == 0 || cm_find_local_id(cm, id) != NULL);
-	return id;
-}
-
-uint64_t
-cm_new_tid(struct roce_cm *cm, uint32_t local_id)
-{
-	return (uint64_t)cm->next_tid++ << 32 | local_id;
 }

@@ -40,8 +40,4 @@ struct roce_cm_conn *cm_find_remote_qpn(
 struct roce_cm_conn *cm_find_sidr_query(const struct roce_cm *cm, const struct cm_in *in);
 struct roce_cm_conn *cm_find_sidr_request(const struct roce_cm *cm, const struct cm_in *in);
 
-/* A comm id that cannot be guessed and that no connection has (W-CM-40). */
-uint32_t cm_new_id(struct roce_cm *cm);
-uint64_t cm_new_tid(struct roce_cm *cm, uint32_t local_id);
-
 #endif

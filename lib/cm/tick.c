@@ -3,11 +3,13 @@
 #include "cm/check.h"
 #include "cm/event.h"
 #include "cm/manager.h"
-#include "cm/outbox.h"
+#include "cm/passive.h"
 #include "cm/reject.h"
 #include "cm/retry.h"
 #include "cm/sidr_conn.h"
 #include "cm/timer.h"
+
+#define TICK_BUDGET 512u
 
 /* No answer came: the end that belongs to the state. */
 static void
@@ -34,8 +36,11 @@ conn_expired(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 		return;
 	switch ((enum cm_state)c->state) {
 	case CM_REQ_RCVD: /* the host takes its time: the peer shall not give up (R-CONN-06) */
-		cm_conn_state(cm, c, CM_MRA_REQ_SENT);
-		cm_send(cm, c, CM_TX_MRA);
+		cm_request_waits(cm, now_ns, c);
+		break;
+	case CM_MRA_REQ_SENT: /* the peer gave up */
+		cm->counters.timeouts++;
+		conn_give_up(cm, now_ns, c);
 		break;
 	case CM_SIDR_RCVD:
 		cm_sidr_request_gone(cm, c);
@@ -54,7 +59,7 @@ void
 roce_cm_tick(struct roce_cm *cm, uint64_t now_ns)
 {
 	cm_assert_sound(cm);
-	while (cm->heap_n > 0 && cm->heap[0]->deadline_ns <= now_ns) {
+	for (uint32_t n = 0; n < TICK_BUDGET && roce_cm_next_deadline(cm) <= now_ns; n++) {
 		struct roce_cm_conn *c = cm->heap[0];
 
 		cm_timer_cancel(cm, c);

@@ -216,8 +216,9 @@ read_absent(struct config_errors *e, const struct config_key *key, void *base)
 	}
 	if (key->initial == NULL)
 		return;
+	errno = 0;
 	value = json_loads(key->initial, JSON_DECODE_ANY, NULL);
-	if (value != NULL)
+	if (value != NULL && errno != ENOMEM)
 		read_key(e, key, value, base);
 	else
 		config_error(e, "out of memory");
@@ -267,11 +268,16 @@ errors_init(struct config_errors *e, const char *name, char *err, size_t err_byt
 		err[0] = '\0';
 }
 
+/* error: errno behind jansson. Without memory it complains of the syntax, or loses a character of a
+ * string, and does not say so. */
 static bool
-read_document(struct config_errors *e, struct config *c, json_t *root, const json_error_t *syntax)
+read_document(struct config_errors *e, struct config *c, json_t *root, const json_error_t *syntax,
+	int error)
 {
 	memset(c, 0, sizeof(*c));
-	if (root == NULL)
+	if (error == ENOMEM)
+		config_error(e, "out of memory");
+	else if (root == NULL)
 		config_error(
 			e, "line %d, column %d: %s", syntax->line, syntax->column, syntax->text);
 	else if (!json_is_object(root))
@@ -291,9 +297,12 @@ config_parse(struct config *c, const char *name, const char *json, char *err, si
 {
 	struct config_errors e;
 	json_error_t syntax;
+	json_t *root;
 
 	errors_init(&e, name, err, err_bytes);
-	return read_document(&e, c, json_loads(json, JSON_REJECT_DUPLICATES, &syntax), &syntax);
+	errno = 0;
+	root = json_loads(json, JSON_REJECT_DUPLICATES, &syntax);
+	return read_document(&e, c, root, &syntax, errno);
 }
 
 bool
@@ -302,7 +311,7 @@ config_load(struct config *c, const char *path, char *err, size_t err_bytes)
 	struct config_errors e;
 	json_error_t syntax;
 	json_t *root;
-	int read_error;
+	int error, read_error;
 	FILE *f;
 
 	errors_init(&e, path, err, err_bytes);
@@ -313,12 +322,13 @@ config_load(struct config *c, const char *path, char *err, size_t err_bytes)
 	}
 	errno = 0;
 	root = json_loadf(f, JSON_REJECT_DUPLICATES, &syntax);
-	read_error = ferror(f) ? errno : 0; /* a directory, for instance: opens, can't be read */
+	error = errno;
+	read_error = ferror(f) ? error : 0; /* a directory, for instance: opens, can't be read */
 	fclose(f);
 	if (read_error != 0) {
 		config_error(&e, "%s", strerror(read_error));
 		json_decref(root);
 		return false;
 	}
-	return read_document(&e, c, root, &syntax);
+	return read_document(&e, c, root, &syntax, error);
 }

@@ -93,10 +93,15 @@ check_lcores(struct config_errors *e, const struct config *c)
 	}
 }
 
-/* What one session is promised must exist in a shard. */
+/* What one session is promised must exist in a shard, or in the daemon. */
 static void
 check_limits(struct config_errors *e, const struct config *c)
 {
+	config_at(e, "limits.memory_mb");
+	if (c->max_memory_bytes > c->total_memory_bytes)
+		config_error(e, "%u is more than limits.total_memory_mb, %u",
+			(unsigned)(c->max_memory_bytes >> 20),
+			(unsigned)(c->total_memory_bytes >> 20));
 	config_at(e, "limits.qps");
 	if (c->max_qps > c->shard_qps)
 		config_error(e, "%u is more than limits.shard_qps, %u", c->max_qps, c->shard_qps);
@@ -135,4 +140,5 @@ config_check(struct config_errors *e, const struct config *c)
 	for (unsigned p = 0; p < c->ports; p++)
 		check_shared_device(e, c, p);
 	config_check_links(e, c);
+	config_check_principals(e, c);
 }

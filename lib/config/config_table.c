@@ -24,11 +24,31 @@ static const struct config_key eal_keys[] = {
 	{NULL},
 };
 
+static const struct config_key socket_keys[] = {
+	{"label", CONFIG_STRING, STRING_OF(config_socket, label), .required = true},
+	{"path", CONFIG_STRING, STRING_OF(config_socket, path), .required = true},
+	{"mode", CONFIG_MODE, IN(config_socket, mode), .initial = "\"0660\""},
+	{NULL},
+};
+
+static const char *const seccomp_words[] = {
+	[CONFIG_SECCOMP_OFF] = "off",
+	[CONFIG_SECCOMP_LOG] = "log",
+	[CONFIG_SECCOMP_ENFORCE] = "enforce",
+	NULL,
+};
+
 static const struct config_key control_keys[] = {
 	{"socket", CONFIG_STRING, STRING_OF(config, socket_path),
 		.initial = "\"/run/dpdk-ndd/dpdk-ndd.sock\""},
 	{"mode", CONFIG_MODE, IN(config, socket_mode), .initial = "\"0660\""},
+	{"sockets", CONFIG_OBJECT, socket_keys,
+		ARRAY(config, socket, sockets, 0, CONFIG_SOCKETS_MAX), .initial = "[]"},
 	{"max_sessions", CONFIG_UINT, IN(config, max_sessions), RANGE(1, 1024), .initial = "64"},
+	{"user", CONFIG_STRING, STRING_OF(config, user)},
+	{"core_dumps", CONFIG_BOOL, IN(config, core_dumps), .initial = "false"},
+	{"seccomp", CONFIG_WORD, IN(config, seccomp), .words = seccomp_words,
+		.initial = "\"enforce\""},
 	{NULL},
 };
 
@@ -36,6 +56,8 @@ static const struct config_key control_keys[] = {
 static const struct config_key limits_keys[] = {
 	{"memory_mb", CONFIG_UINT, IN(config, max_memory_bytes), .min = 2, .max = 1048576,
 		.scale = 1 << 20, .initial = "1024"},
+	{"total_memory_mb", CONFIG_UINT, IN(config, total_memory_bytes), .min = 2, .max = 16777216,
+		.scale = 1 << 20, .initial = "65536"},
 	{"qps", CONFIG_UINT, IN(config, max_qps), RANGE(1, 4096), .initial = "1024"},
 	{"cqs", CONFIG_UINT, IN(config, max_cqs), RANGE(1, 8192), .initial = "1024"},
 	{"mrs", CONFIG_UINT, IN(config, max_mrs), RANGE(1, 262144), .initial = "20000"},
@@ -44,6 +66,50 @@ static const struct config_key limits_keys[] = {
 	{"shard_qps", CONFIG_UINT, IN(config, shard_qps), RANGE(1, 131072), .initial = "4096"},
 	{"shard_mrs", CONFIG_UINT, IN(config, shard_mrs), RANGE(1, 262144), .initial = "65536"},
 	{"shard_wqes", CONFIG_UINT, IN(config, shard_wqes), RANGE(64, 4194304), .initial = "65536"},
+	{NULL},
+};
+
+/* The shares of a principal. No limit is a default of its own: a fair share, which is no number. */
+#define LIMIT(share)                                                                               \
+	{#share, CONFIG_UINT, IN(config_principal, limit[CONFIG_SHARE_##share]),                   \
+		RANGE(0, 16777216),                                                                \
+		.flag_offset =                                                                     \
+			offsetof(struct config_principal, has_limit[CONFIG_SHARE_##share])},
+#define RESERVE(share)                                                                             \
+	{#share, CONFIG_UINT, IN(config_principal, reserve[CONFIG_SHARE_##share]),                 \
+		RANGE(0, 16777216), .initial = "0"},
+static const struct config_key share_limit_keys[] = {
+	CONFIG_SHARES(LIMIT){"commands", CONFIG_UINT, IN(config_principal, commands),
+		RANGE(0, 1000000), .initial = "0"},
+	{"wakeups", CONFIG_UINT, IN(config_principal, wakeups), RANGE(0, 1000000), .initial = "0"},
+	{NULL},
+};
+static const struct config_key share_reserve_keys[] = {CONFIG_SHARES(RESERVE){NULL}};
+
+static const struct config_key listen_keys[] = {
+	{"first", CONFIG_UINT, IN(config_port_range, first), RANGE(1, 65535), .required = true},
+	{"last", CONFIG_UINT, IN(config_port_range, last), RANGE(1, 65535), .required = true},
+	{NULL},
+};
+
+static const struct config_key principal_keys[] = {
+	{"name", CONFIG_STRING, STRING_OF(config_principal, name), .required = true},
+	{"label", CONFIG_STRING, STRING_OF(config_principal, label)},
+	{"uids", CONFIG_UINT, ARRAY(config_principal, uid, uids, 0, CONFIG_IDS_MAX),
+		RANGE(0, 4294967294), .initial = "[]"},
+	{"gids", CONFIG_UINT, ARRAY(config_principal, gid, gids, 0, CONFIG_IDS_MAX),
+		RANGE(0, 4294967294), .initial = "[]"},
+	{"cgroup", CONFIG_STRING, STRING_OF(config_principal, cgroup)},
+	{"allow", CONFIG_BOOL, IN(config_principal, allow), .initial = "true"},
+	{"each_user", CONFIG_BOOL, IN(config_principal, each_user), .initial = "false"},
+	{"weight", CONFIG_UINT, IN(config_principal, weight), RANGE(1, 32), .initial = "1"},
+	{"addresses", CONFIG_IP,
+		ARRAY(config_principal, address, addresses, 0, CONFIG_ADDRESSES_MAX),
+		.initial = "[]"},
+	{"listen", CONFIG_OBJECT, listen_keys,
+		ARRAY(config_principal, listen, listens, 0, CONFIG_ADDRESSES_MAX), .initial = "[]"},
+	{"limits", CONFIG_OBJECT, share_limit_keys, .initial = "{}"},
+	{"reserves", CONFIG_OBJECT, share_reserve_keys, .initial = "{}"},
 	{NULL},
 };
 
@@ -58,6 +124,14 @@ static const struct config_key rc_keys[] = {
 		.initial = "2000"},
 	{"min_rnr", CONFIG_UINT, IN(config, min_rnr_code), RANGE(0, 31), .initial = "12"},
 	{"cm_retries", CONFIG_UINT, IN(config, cm_retries), RANGE(0, 15), .initial = "15"},
+	{NULL},
+};
+
+static const struct config_key cm_keys[] = {
+	{"source_rate", CONFIG_UINT, IN(config, cm_source_rate), RANGE(1, 1000000),
+		.initial = "4000"},
+	{"source_burst", CONFIG_UINT, IN(config, cm_source_burst), RANGE(1, 1000000),
+		.initial = "8000"},
 	{NULL},
 };
 
@@ -112,6 +186,7 @@ static const struct config_key port_keys[] = {
 		.initial = "[]"},
 	{"dad", CONFIG_WORD, IN(config_port, dad), .words = dad_words, .initial = "\"quick\""},
 	{"ecn", CONFIG_BOOL, IN(config_port, ecn), .initial = "false"},
+	{"check_source_port", CONFIG_BOOL, IN(config_port, check_source_port), .initial = "false"},
 	{"mtu", CONFIG_UINT, IN(config_port, mtu), RANGE(576, 9000), .initial = "1500"},
 	{"mac", CONFIG_MAC, IN(config_port, mac),
 		.flag_offset = offsetof(struct config_port, has_mac)},
@@ -132,7 +207,10 @@ const struct config_key config_table[] = {
 	{"idle", CONFIG_WORD, IN(config, idle), .words = idle_words, .initial = "\"sleep\""},
 	{"control", CONFIG_OBJECT, control_keys, .initial = "{}"},
 	{"limits", CONFIG_OBJECT, limits_keys, .initial = "{}"},
+	{"principals", CONFIG_OBJECT, principal_keys,
+		ARRAY(config, principal, principals, 0, CONFIG_PRINCIPALS_MAX), .initial = "[]"},
 	{"rc", CONFIG_OBJECT, rc_keys, .initial = "{}"},
+	{"cm", CONFIG_OBJECT, cm_keys, .initial = "{}"},
 	{"telemetry", CONFIG_OBJECT, telemetry_keys, .initial = "{}"},
 	{"ports", CONFIG_OBJECT, port_keys, ARRAY(config, port, ports, 1, CONFIG_PORTS_MAX),
 		.required = true},

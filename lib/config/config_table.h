@@ -62,6 +62,8 @@ void config_allowed(const struct config_key *key, char *buf, size_t bytes);
 void config_check(struct config_errors *e, const struct config *c);
 /* The same of addresses, VLANs and routes (config_links.c). */
 void config_check_links(struct config_errors *e, const struct config *c);
+/* The same of control sockets and principals (config_principals.c). */
+void config_check_principals(struct config_errors *e, const struct config *c);
 /* Errors that follow are of this value. */
 void config_at(struct config_errors *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

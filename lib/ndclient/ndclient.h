@@ -247,8 +247,8 @@ nd_status nd_resolve_address(const struct nd_open_options *opt, const struct soc
  * on one shard of the daemon, and objects of different instances can't be used together.
  * ND_INVALID_ADDRESS: not an address of the daemon; ND_DEVICE_NOT_READY: no daemon there (or not
  * permitted); ND_NOT_SUPPORTED: daemon and library don't fit (nd_last_error() says how);
- * ND_INVALID_PARAMETER_3: unknown profile;
- * ND_INSUFFICIENT_RESOURCES: too many sessions.
+ * ND_INVALID_PARAMETER_3: unknown profile; ND_INSUFFICIENT_RESOURCES: too many sessions;
+ * ND_ACCESS_VIOLATION: the daemon's configuration refuses this process.
  */
 nd_status nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
 	const struct nd_open_options *opt, struct nd_adapter **adapter);
@@ -553,8 +553,8 @@ nd_status nd_listener_create(struct nd_adapter *a, struct nd_listener **l);
  * Bind and listen at addr (port 0: chosen; wildcard address: all of this adapter's port), once.
  * backlog: most requests that are neither accepted nor rejected, also of those that
  * nd_listener_get_request() or the callback has handed out; more are refused (R-LSN-03); 0: no
- * limit of the client's. ND_SHARING_VIOLATION: in use; ND_INVALID_ADDRESS;
- * ND_INVALID_DEVICE_STATE: listens already.
+ * limit of the client's, which leaves the daemon's, 1,024. ND_SHARING_VIOLATION: in use;
+ * ND_INVALID_ADDRESS; ND_INVALID_DEVICE_STATE: listens already.
  */
 nd_status nd_listener_listen(
 	struct nd_listener *l, const struct sockaddr *addr, socklen_t bytes, uint32_t backlog);

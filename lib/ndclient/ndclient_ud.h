@@ -156,7 +156,7 @@ nd_status nd_ah_close(struct nd_ah *ah);
 
 nd_status nd_ud_listener_create(struct nd_adapter *a, struct nd_ud_listener **l);
 /* Be found by lookups at a local address and port; as nd_listener_listen(), which knows nothing of
- * these ports. backlog: most questions not yet answered, 0: no limit; more are refused. */
+ * these ports. backlog: most questions not yet answered, 0: 1,024; more are refused. */
 nd_status nd_ud_listener_listen(
 	struct nd_ud_listener *l, const struct sockaddr *addr, socklen_t bytes, uint32_t backlog);
 /* Where it listens. ND_INVALID_DEVICE_STATE: it does not. */

@@ -18,6 +18,8 @@
 #define NET_VLAN_MAX	     4094u
 #define NET_PRIORITY_OF_DSCP 8u
 #define NET_PORTS_MAX	     32u
+#define NET_OWNERS	     64u   /* that are told apart */
+#define NET_OWNER_HOST	     0u	   /* the host itself */
 #define NET_GROUPS_MAX	     1024u /* multicast groups, all links together */
 struct net;
 
@@ -31,6 +33,7 @@ bool net_ip_equal(const struct net_ip *a, const struct net_ip *b);
 struct net_cfg {
 	uint32_t max_neighbours; /* all ports together */
 	uint64_t seed;		 /* of random delays */
+	uint64_t secret[2];	 /* without it no host can choose addresses that share a chain */
 };
 /* 64-byte aligned memory; 0 if cfg is out of range (1..65536 neighbours). */
 size_t net_bytes(const struct net_cfg *cfg);
@@ -80,7 +83,7 @@ void net_port_up(struct net *n, uint64_t now_ns, uint32_t port);
 bool net_address_add(struct net *n, uint32_t link, const struct net_ip *ip, uint8_t prefix_len,
 	const char **why);
 /* The link has that address already: from now on with this prefix, and another try if another
- * station had it. False: it does not have it. */
+ * station had it. False: it does not have it, or its family has no such prefix. */
 bool net_address_keep(struct net *n, uint32_t link, const struct net_ip *ip, uint8_t prefix_len);
 void net_address_remove(struct net *n, uint32_t link, const struct net_ip *ip);
 /* The i-th address of the link that is no link-local one, whatever its state; false: no more. */
@@ -146,10 +149,12 @@ struct net_nexthop {
 	uint32_t mtu;
 };
 /* Route dst (optionally from our address src) and resolve the next hop; starts ARP or ND if needed.
+ * owner: on whose behalf. An owner displaces no neighbours of another that has less, and only so
+ * many of each wait for an answer; others stay PENDING until one of its own has got one.
  * *out is filled for NET_RESOLVED only. An address of our own resolves to the MAC of its port: smac
  * and dmac are equal if both ends are one port, and no wire would bring such a frame back. */
-enum net_resolve net_resolve(struct net *n, uint64_t now_ns, const struct net_ip *src,
-	const struct net_ip *dst, struct net_nexthop *out);
+enum net_resolve net_resolve(struct net *n, uint64_t now_ns, uint32_t owner,
+	const struct net_ip *src, const struct net_ip *dst, struct net_nexthop *out);
 
 /* A multicast group beyond this host: 224.0.0.0/4, or ff00::/8 of at least a link's scope. */
 bool net_ip_is_group(const struct net_ip *ip);
@@ -208,7 +213,8 @@ bool net_event(struct net *n, struct net_event *ev);
 #define NET_COUNTERS(X)                                                                            \
 	X(rx_arp) X(rx_nd) X(rx_icmp_echo) X(rx_dropped) X(rx_malformed) X(rx_vlan) X(rx_oversize) \
 	X(tx_frames) X(tx_dropped) X(neighbours_resolved) X(neighbours_failed)                     \
-	X(neighbours_evicted) X(address_conflicts) X(rx_group_query) X(tx_group_report)
+	X(neighbours_evicted) X(neighbours_deferred) X(address_conflicts) X(rx_group_query)        \
+	X(tx_group_report)
 /* clang-format on */
 struct net_counters {
 #define NET_X(n) uint64_t n;

@@ -244,6 +244,12 @@ is_taken(const struct net *n, uint32_t link, const struct net_ip *ip)
 	return false;
 }
 
+static bool
+prefix_fits(const struct net_ip *ip, uint8_t prefix_len)
+{
+	return prefix_len > 0 && prefix_len <= (net_ip_is_v4(ip) ? 32 : 128);
+}
+
 bool
 net_address_add(
 	struct net *n, uint32_t link, const struct net_ip *ip, uint8_t prefix_len, const char **why)
@@ -255,7 +261,7 @@ net_address_add(
 		*why = "no such link";
 	else if (!net_ip_is_unicast(ip))
 		*why = "not the address of a host";
-	else if (prefix_len == 0 || prefix_len > (net_ip_is_v4(ip) ? 32 : 128))
+	else if (!prefix_fits(ip, prefix_len))
 		*why = "bad prefix length";
 	else if (is_taken(n, link, ip))
 		*why = "duplicate address";
@@ -287,7 +293,7 @@ net_address_keep(struct net *n, uint32_t link, const struct net_ip *ip, uint8_t 
 {
 	struct net_address *a = net_address_find(n, link, ip);
 
-	if (a == NULL)
+	if (a == NULL || !prefix_fits(ip, prefix_len))
 		return false;
 	a->prefix_len = prefix_len;
 	if (a->state == ADDRESS_TAKEN)

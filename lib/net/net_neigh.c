@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The neighbour table. An entry is made because we want to send (used), or because another station
- * asked for our address. Entries of the second kind never push out those of the first, so a station
- * that asks under a thousand names costs its own entries only.
+ * The neighbour table. An entry is made because we want to send, so it has users, or because
+ * another station asked for our address. Entries of the second kind never push out those of the
+ * first, so a station that asks under a thousand names costs its own entries only; nor does one
+ * user push out others (net_owner.h).
  */
 #include <string.h>
 
+#include "base/siphash.h"
 #include "net/net_address.h"
 #include "net/net_neigh.h"
+#include "net/net_owner.h"
 #include "net/net_proto.h"
 #include "net/net_shared.h"
 #include "net/net_state.h"
@@ -28,12 +31,7 @@ static const uint64_t ask_wait_ns[] = {100 * NET_MS, 300 * NET_MS, NET_S, NET_S}
 static uint32_t *
 bucket_of(const struct net *n, const struct net_ip *ip)
 {
-	uint64_t a, b;
-
-	memcpy(&a, ip->b, 8);
-	memcpy(&b, ip->b + 8, 8);
-	a = (a ^ b ^ b >> 32) * 0x9e3779b97f4a7c15ull;
-	return &n->bucket[a >> (64 - n->bucket_bits)];
+	return &n->bucket[ndsh_siphash_address(n->cfg.secret, ip->b) >> (64 - n->bucket_bits)];
 }
 
 void
@@ -68,34 +66,22 @@ neigh_free(struct net *n, struct net_neigh *e)
 	while (*link != index)
 		link = &n->neigh[*link].next;
 	*link = e->next;
+	n->asking[e->asker] -= e->state == NEIGH_INCOMPLETE;
+	net_owner_loses(n, e);
 	e->state = NEIGH_FREE;
 	e->next = n->free_neigh;
 	n->free_neigh = index;
 }
 
-/* Is a of less worth than b? Failed ones first, then those that we never wanted, then the oldest.
- */
 static bool
-worth_less(const struct net_neigh *a, const struct net_neigh *b)
+make_room(struct net *n, unsigned owner)
 {
-	if ((a->state == NEIGH_FAILED) != (b->state == NEIGH_FAILED))
-		return a->state == NEIGH_FAILED;
-	if (a->used != b->used)
-		return !a->used;
-	return a->used_ns < b->used_ns;
-}
-
-static bool
-make_room(struct net *n, bool for_use)
-{
-	struct net_neigh *least = &n->neigh[0];
+	struct net_neigh *least;
 
 	if (n->free_neigh != NET_NONE)
 		return true;
-	for (uint32_t i = 1; i < n->cfg.max_neighbours; i++)
-		if (worth_less(&n->neigh[i], least))
-			least = &n->neigh[i];
-	if (!for_use && least->used && least->state != NEIGH_FAILED)
+	least = net_owner_displaces(n, owner);
+	if (least == NULL)
 		return false;
 	neigh_free(n, least);
 	n->counters.neighbours_evicted++;
@@ -103,22 +89,21 @@ make_room(struct net *n, bool for_use)
 }
 
 static struct net_neigh *
-neigh_create(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip, bool for_use)
+neigh_create(struct net *n, uint64_t now_ns, unsigned owner, uint32_t link, const struct net_ip *ip)
 {
 	uint32_t index, *bucket = bucket_of(n, ip);
 	struct net_neigh *e;
 
-	if (!make_room(n, for_use))
+	if (!make_room(n, owner))
 		return NULL;
 	index = n->free_neigh;
 	e = &n->neigh[index];
 	n->free_neigh = e->next;
-	*e = (struct net_neigh){.ip = *ip,
-		.link = (uint8_t)link,
-		.used = for_use,
-		.used_ns = now_ns,
-		.next = *bucket};
+	*e = (struct net_neigh){
+		.ip = *ip, .link = (uint8_t)link, .used_ns = now_ns, .next = *bucket};
 	*bucket = index;
+	if (owner != NET_OWNER_NOBODY)
+		net_owner_uses(n, e, owner);
 	return e;
 }
 
@@ -128,6 +113,8 @@ static void
 neigh_set_state(
 	struct net *n, struct net_neigh *e, enum net_neigh_state state, uint64_t deadline_ns)
 {
+	n->asking[e->asker] += state == NEIGH_INCOMPLETE;
+	n->asking[e->asker] -= e->state == NEIGH_INCOMPLETE;
 	e->state = (uint8_t)state;
 	e->deadline_ns = deadline_ns;
 	net_deadline(n, deadline_ns);
@@ -208,18 +195,25 @@ net_neigh_learn(struct net *n, uint64_t now_ns, struct net_neigh *e, const uint8
 }
 
 struct net_neigh *
-net_neigh_use(struct net *n, uint64_t now_ns, uint32_t link, const struct net_ip *ip,
-	const struct net_ip *source)
+net_neigh_use(struct net *n, uint64_t now_ns, uint32_t owner, uint32_t link,
+	const struct net_ip *ip, const struct net_ip *source)
 {
 	struct net_neigh *e = net_neigh_find(n, link, ip);
+	unsigned place = net_owner_place(owner);
 
 	if (e == NULL) {
-		e = neigh_create(n, now_ns, link, ip, true);
+		if (net_owner_may_ask(n, place))
+			e = neigh_create(n, now_ns, place, link, ip);
+		if (e == NULL) {
+			n->counters.neighbours_deferred++;
+			return NULL;
+		}
+		e->asker = (uint8_t)place;
 		e->source = *source;
 		next_ask(n, now_ns, e);
 		return e;
 	}
-	e->used = true;
+	net_owner_uses(n, e, place);
 	e->used_ns = now_ns;
 	e->source = *source;
 	if (e->state == NEIGH_STALE)
@@ -253,7 +247,7 @@ net_neigh_asked(struct net *n, uint64_t now_ns, uint32_t link, const struct net_
 	if (a == NULL) /* behind the gateway, or 0.0.0.0: it asks whether an address is free */
 		return;
 	if (e == NULL) {
-		e = neigh_create(n, now_ns, link, ip, false);
+		e = neigh_create(n, now_ns, NET_OWNER_NOBODY, link, ip);
 		if (e == NULL)
 			return;
 		memcpy(e->mac, mac, 6);
@@ -281,7 +275,7 @@ net_neigh_rumour(struct net *n, uint64_t now_ns, uint32_t link, const struct net
 
 	if (e == NULL || memcmp(e->mac, mac, 6) == 0)
 		return;
-	if (e->state == NEIGH_STALE && !e->used)
+	if (e->state == NEIGH_STALE && e->users == 0)
 		memcpy(e->mac, mac, 6); /* it was hearsay before */
 	else if (e->state == NEIGH_STALE ||
 		 (e->state == NEIGH_REACHABLE && e->deadline_ns - now_ns < REACHABLE_NS - NET_S))
@@ -300,7 +294,7 @@ net_confirm(struct net *n, uint64_t now_ns, const struct net_ip *ip, const uint8
 	if (e == NULL || memcmp(e->mac, mac, 6) != 0 || e->state == NEIGH_INCOMPLETE ||
 		e->state == NEIGH_FAILED)
 		return;
-	if (e->used)
+	if (e->users != 0)
 		e->used_ns = now_ns;
 	neigh_confirm(n, now_ns, e);
 }
@@ -345,7 +339,7 @@ run_timer(struct net *n, uint64_t now_ns, struct net_neigh *e)
 		next_ask(n, now_ns, e);
 		break;
 	case NEIGH_REACHABLE:
-		if (e->used && now_ns - e->used_ns < IN_USE_NS)
+		if (e->users != 0 && now_ns - e->used_ns < IN_USE_NS)
 			neigh_probe(n, now_ns, e, 0);
 		else
 			neigh_set_state(n, e, NEIGH_STALE, now_ns + STALE_NS);

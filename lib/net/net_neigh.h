@@ -7,8 +7,9 @@
 
 void net_neigh_init(struct net *n);
 struct net_neigh *net_neigh_find(const struct net *n, uint32_t link, const struct net_ip *ip);
-/* We want to send to ip on link: the entry, made and asked for if there is none. */
-struct net_neigh *net_neigh_use(struct net *n, uint64_t now_ns, uint32_t link,
+/* owner wants to send to ip on link: the entry, made and asked for if there is none. NULL: not
+ * now (net_owner.h). */
+struct net_neigh *net_neigh_use(struct net *n, uint64_t now_ns, uint32_t owner, uint32_t link,
 	const struct net_ip *ip, const struct net_ip *source);
 /* An answer to our question (ARP reply, solicited NA). */
 void net_neigh_answer(

@@ -213,8 +213,8 @@ net_group_hop(const struct net *n, const struct net_ip *src, const struct net_ip
 }
 
 enum net_resolve
-net_resolve(struct net *n, uint64_t now_ns, const struct net_ip *src, const struct net_ip *dst,
-	struct net_nexthop *out)
+net_resolve(struct net *n, uint64_t now_ns, uint32_t owner, const struct net_ip *src,
+	const struct net_ip *dst, struct net_nexthop *out)
 {
 	const struct net_address *from = NULL, *own = net_own(n, dst);
 	const struct net_neigh *neigh;
@@ -231,7 +231,9 @@ net_resolve(struct net *n, uint64_t now_ns, const struct net_ip *src, const stru
 	}
 	if (!find_way(n, from != NULL ? from->link : NET_NONE, from, dst, &w))
 		return NET_NO_ROUTE;
-	neigh = net_neigh_use(n, now_ns, w.link, w.hop, &w.source->ip);
+	neigh = net_neigh_use(n, now_ns, owner, w.link, w.hop, &w.source->ip);
+	if (neigh == NULL)
+		return NET_PENDING;
 	switch (neigh->state) {
 	case NEIGH_INCOMPLETE:
 		return NET_PENDING;

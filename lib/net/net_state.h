@@ -10,6 +10,8 @@
 #define NET_ANNOUNCEMENTS 2u
 #define NET_EVENTS	  16u /* a power of two; more at a time are not told */
 #define NET_QUESTIONS	  64u /* a power of two; more at a time are asked later */
+#define NET_ASKING_MAX	  32u /* neighbours of one owner that have not answered yet */
+#define NET_OWNER_NOBODY  NET_OWNERS
 #define NET_NONE	  UINT32_MAX
 #define NET_MS		  1000000ull
 #define NET_S		  1000000000ull
@@ -61,10 +63,11 @@ struct net_neigh {
 	struct net_ip
 		hop; /* shared links: the neighbour with that MAC, as the kernel says; zero: none */
 	uint64_t deadline_ns;
-	uint64_t used_ns; /* last use by us, if used */
+	uint64_t users;	  /* a bit for each owner that wanted it; 0: it made itself known */
+	uint64_t used_ns; /* last use by us, if there are users */
 	uint32_t next;	  /* in the hash chain or free list */
 	uint8_t link, state, tries;
-	bool used; /* we wanted it, as opposed to: it made itself known */
+	uint8_t asker; /* INCOMPLETE: its owner */
 	uint8_t mac[6];
 };
 
@@ -116,7 +119,9 @@ struct net {
 	struct net_neigh *neigh;
 	uint32_t *bucket;
 	uint32_t bucket_bits, free_neigh;
-	uint32_t tx_head, tx_tail; /* running */
+	uint32_t held[NET_OWNERS];   /* neighbours that each owner uses (net_owner.h) */
+	uint32_t asking[NET_OWNERS]; /* and how many of its own are INCOMPLETE */
+	uint32_t tx_head, tx_tail;   /* running */
 	struct net_bare tx[NET_TX_QUEUE];
 };
 

@@ -14,6 +14,7 @@
 #include "roce/responder/response.h"
 #include "roce/shard/pool.h"
 #include "roce/shard/shard.h"
+#include "roce/wakeups.h"
 
 static bool
 qp_is_used(const struct roce_qp *qp)
@@ -66,6 +67,19 @@ qp_count_wqes(const struct roce_shard *s, const struct roce_qp *qp, uint32_t *ex
 	return n;
 }
 
+static uint32_t
+dropped_count_wqes(const struct roce_shard *s, uint32_t *exts)
+{
+	uint32_t n = 0;
+
+	for (const struct base_link *l = s->principals.next; l != &s->principals; l = l->next)
+		for (const struct roce_wqe *w =
+				base_container(l, struct roce_principal, link)->dropped;
+			w != NULL && n <= s->cfg.max_wqes; w = w->next, n++)
+			*exts += w->ext != NULL;
+	return n;
+}
+
 static const char *
 shard_check_wqes(const struct roce_shard *s)
 {
@@ -80,14 +94,149 @@ shard_check_wqes(const struct roce_shard *s)
 	for (uint32_t i = 0; i < s->cfg.max_qps; i++)
 		if (qp_is_used(&s->qps[i]))
 			used += qp_count_wqes(s, &s->qps[i], &exts_used);
-	if (used != s->usage.wqes)
-		return "usage.wqes is not the number of requests in flight";
+	used += dropped_count_wqes(s, &exts_used);
 	if (free_wqes + used != s->cfg.max_wqes)
 		return "a roce_wqe is lost, or is in two places";
 	if (exts_free != s->exts_left)
 		return "exts_left is not the number of free extensions";
 	if (exts_free + exts_used != roce_pool_exts(&s->cfg))
 		return "an extension is lost, or is in two places";
+	return NULL;
+}
+
+/* ---- shares ---------------------------------------------------------------------------------- */
+
+struct held { /* by the queue pairs of a principal */
+	uint32_t n[ROCE_POOLS][ROCE_SIDES];
+};
+
+static void
+held_add(struct held *h, enum roce_side side, const struct roce_wqe *w)
+{
+	h->n[ROCE_POOL_WQES][side]++;
+	h->n[ROCE_POOL_EXTS][side] += w->ext != NULL;
+}
+
+static struct held
+principal_holds(const struct roce_shard *s, const struct roce_principal *p)
+{
+	struct held h = {0};
+
+	for (const struct roce_wqe *w = p->dropped; w != NULL; w = w->next)
+		held_add(&h, ROCE_SIDE_SEND, w);
+
+	for (uint32_t i = 0; i < s->cfg.max_qps; i++) {
+		const struct roce_qp *qp = &s->qps[i];
+
+		if (!qp_is_used(qp) || roce_cq_principal(qp->send_cq) != p)
+			continue;
+		for (const struct roce_wqe *w = qp->wq_head; w != NULL; w = w->next)
+			held_add(&h, ROCE_SIDE_SEND, w);
+		if (qp->rx_wqe != NULL)
+			held_add(&h, ROCE_SIDE_RECV, qp->rx_wqe);
+	}
+	return h;
+}
+
+/* What the principal takes of what is for all: what it holds beyond its reserve. */
+static uint32_t
+share_beyond(const struct roce_share *share)
+{
+	uint32_t n = 0;
+
+	for (unsigned side = 0; side < ROCE_SIDES; side++)
+		if (share->held[side] > share->reserve[side])
+			n += share->held[side] - share->reserve[side];
+	return n;
+}
+
+static const char *
+shard_check_pool(const struct roce_shard *s, enum roce_pool_kind kind)
+{
+	const struct roce_pool *pool = &s->pool[kind];
+	uint32_t reserved = 0, beyond = 0, total = 0;
+
+	for (const struct base_link *l = s->principals.next; l != &s->principals; l = l->next) {
+		const struct roce_principal *p = base_container(l, struct roce_principal, link);
+		const struct roce_share *share = &p->share[kind];
+		struct held held = principal_holds(s, p);
+
+		for (unsigned side = 0; side < ROCE_SIDES; side++) {
+			if (share->held[side] != held.n[kind][side] + share->spare[side])
+				return "a principal's share is not what its queue pairs hold";
+			reserved += share->reserve[side];
+			total += share->held[side];
+		}
+		beyond += share_beyond(share);
+	}
+	if (total != pool->held || total > pool->total)
+		return "what is held of a pool is not the sum of the shares";
+	if (reserved != pool->reserved || reserved > pool->total)
+		return "what is reserved of a pool is not the sum of the reserves";
+	if (pool->shared != (int32_t)(pool->total - reserved - beyond))
+		return "what is left of a pool for all is not what nobody reserved or holds";
+	return NULL;
+}
+
+static const char *
+shard_check_shares(const struct roce_shard *s)
+{
+	const char *wrong = shard_check_pool(s, ROCE_POOL_WQES);
+
+	return wrong != NULL ? wrong : shard_check_pool(s, ROCE_POOL_EXTS);
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+static bool
+client_has_its_turn(const struct roce_client *c)
+{
+	bool waits = !base_list_empty(&c->senders) || !roce_doorbells_empty(&c->doorbells);
+
+	return !waits || (base_linked(&c->turn.link) && base_linked(&c->principal->turn.link));
+}
+
+static bool
+client_stands_in_lines(const struct roce_client *c)
+{
+	for (unsigned i = 0; i < ROCE_LINES; i++)
+		if (!base_list_empty(&c->line[i].items) &&
+			!(base_linked(&c->line[i].link) &&
+				base_linked(&c->principal->line[i].link)))
+			return false;
+	return true;
+}
+
+static const char *
+shard_check_turns(const struct roce_shard *s)
+{
+	for (uint32_t i = 0; i < s->cfg.max_cqs; i++) {
+		const struct roce_client *c = s->cqs[i].client;
+
+		if (!s->cqs[i].used)
+			continue;
+		if (!client_has_its_turn(c))
+			return "a client has something to send, and has no turn";
+		if (!client_stands_in_lines(c))
+			return "work of a client waits, and the client stands in no line";
+		if (!base_list_empty(&c->rings) && !base_linked(&c->polled))
+			return "send rings of a client are to be polled, and nobody knows";
+	}
+	return NULL;
+}
+
+/* A principal without a wake-up left rests; one of the others may. */
+static const char *
+shard_check_wakeups(const struct roce_shard *s)
+{
+	const struct base_link *all = &s->line[ROCE_LINE_FIRED];
+
+	for (const struct base_link *l = all->next; l != all; l = l->next)
+		if (!roce_wakeups_left(
+			    &base_container(l, struct roce_principal, line[ROCE_LINE_FIRED].link)
+				     ->wakeups,
+			    s->now_ns))
+			return "a principal has no wake-up left, and does not rest";
 	return NULL;
 }
 
@@ -142,7 +291,7 @@ shard_check_usage(const struct roce_shard *s)
 	return NULL;
 }
 
-/* Indices from head to tail through next_free, and no more than there are. */
+/* No more than there are. */
 static const char *
 shard_check_free(const struct roce_shard *s)
 {
@@ -153,9 +302,8 @@ shard_check_free(const struct roce_shard *s)
 		qps += !qp_is_used(&s->qps[i]);
 	if (qps + s->usage.qps != s->cfg.max_qps)
 		return "a queue pair is neither in use nor free";
-	for (i = s->mr_free_head; i < s->cfg.max_mrs && mrs <= s->cfg.max_mrs;
-		i = s->mrs[i].next_free)
-		mrs += s->mrs[i].kind == ROCE_MR_FREE;
+	for (i = 0; i < s->mr_free_count && i < s->cfg.max_mrs; i++)
+		mrs += s->mrs[s->mr_free[i]].kind == ROCE_MR_FREE;
 	if (mrs + s->usage.mrs != s->cfg.max_mrs)
 		return "a slot of the table of regions is neither in use nor free";
 	return NULL;
@@ -191,8 +339,8 @@ const char *
 roce_shard_check(const struct roce_shard *s)
 {
 	static const char *(*const checks[])(const struct roce_shard *) = {roce_shard_check_qps,
-		shard_check_wqes, shard_check_usage, shard_check_free, shard_check_wheels,
-		shard_check_queues};
+		shard_check_wqes, shard_check_shares, shard_check_turns, shard_check_wakeups,
+		shard_check_usage, shard_check_free, shard_check_wheels, shard_check_queues};
 	const char *wrong = NULL;
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && wrong == NULL; i++)

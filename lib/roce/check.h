@@ -2,8 +2,13 @@
 /*
  * What is always true of a shard between two calls of the engine:
  *
- *  - Each roce_wqe is free or with exactly one queue pair, and so is each extension; usage.wqes and
- *    exts_left count them.
+ *  - Each roce_wqe is free, or with exactly one queue pair, or dropped by one, and so is each
+ *    extension; exts_left counts the free ones of these.
+ *  - Each principal's share counts what the queue pairs of its clients have, side by side, and what
+ *    is spare; what is left of a pool for all is what nobody has reserved, and nobody holds beyond
+ *    a reserve.
+ *  - A client with something to send has a turn, and so has its principal; what waits stands in a
+ *    line, and so do its client and its principal.
  *  - usage counts the objects that are in use; the free ones are in their lists.
  *  - A protection domain has one reference for each object that is in it.
  *  - A slot of the timer wheel or of the pacing wheel that is not empty has its bit in the map.

@@ -43,6 +43,7 @@ struct roce_cq;
 struct roce_mr;
 struct roce_srq;
 struct roce_mover;
+struct roce_client; /* shard/principal.h */
 
 #define ROCE_PLACE_SHARD_SHIFT 21u
 
@@ -60,6 +61,9 @@ struct roce_shard_cfg {
 	uint64_t secret[2];	   /* from a CSPRNG: QPNs, keys, PSNs derive from it */
 	uint64_t rto_floor_ns;	   /* 10 ms unless lcores are dedicated; never below 100 us */
 	uint32_t window;	   /* packets in flight per queue pair, 16..4096 */
+	/* Bit p, of 32: the peers behind port p (roce_qp_attr.port) keep to one UDP source port for
+	 * each queue pair, and a packet from another one is dropped (W-PKT-06). */
+	uint32_t check_source_port;
 };
 /* Bytes of memory that a shard needs; 0: cfg is out of range. */
 size_t roce_shard_bytes(const struct roce_shard_cfg *cfg);
@@ -101,8 +105,9 @@ struct roce_tx_slot {
 	uint32_t len;  /* out: bytes of the frame, without FCS */
 	uint32_t port; /* out: as in roce_qp_attr.port */
 };
-/* Fill up to n slots with frames; returns how many. Fewer than n: nothing more may be sent now.
- * Requests that begin are fetched from the rings of their clients. */
+/* Fill up to n slots with frames; returns how many. Fewer than n: nothing more may be sent now, or
+ * many queue pairs were looked at for nothing, and roce_shard_tx_pending() says that there are
+ * more. Requests that begin are fetched from the rings of their clients. */
 unsigned roce_shard_tx(
 	struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots, unsigned n);
 /* The first part of roce_shard_tx() alone: CNPs and acknowledgements. For a host that counts them
@@ -113,8 +118,9 @@ unsigned roce_shard_tx_acks(
 /* Run timers that are due, at most budget of them, and flush some requests of queue pairs in ERR.
  * Returns how many timers ran. */
 unsigned roce_shard_timers(struct roce_shard *s, uint64_t now_ns, unsigned budget);
-/* When the next timer, or the next packet of a queue pair that sends at a rate, may be due; in ns.
- * UINT64_MAX: none. A lower bound, for an lcore that wants to sleep. */
+/* When the next timer, the next packet of a queue pair that sends at a rate, or the next wake-up of
+ * a principal that has a limit of them may be due; in ns. UINT64_MAX: none. A lower bound, for an
+ * lcore that wants to sleep. */
 uint64_t roce_shard_next_deadline(const struct roce_shard *s);
 /* Might roce_shard_tx() have something to send at now_ns? */
 bool roce_shard_tx_pending(const struct roce_shard *s, uint64_t now_ns);
@@ -122,9 +128,13 @@ bool roce_shard_tx_pending(const struct roce_shard *s, uint64_t now_ns);
 /* Publish the turn's completions to the clients, issue one full barrier, and read the arm words.
  * Once per turn. */
 void roce_shard_publish(struct roce_shard *s);
-/* Take a completion queue whose client is armed and must be woken; NULL: no more. Queues that are
- * not taken are there in the next turn. */
-struct roce_cq *roce_shard_fired_cq(struct roce_shard *s);
+/* Take a completion queue whose client is armed and must be woken now; NULL: no more. Queues that
+ * are not taken are there in the next turn; those of a principal that has had as many wake-ups as
+ * it may, when it may have another one. */
+struct roce_cq *roce_shard_fired_cq(struct roce_shard *s, uint64_t now_ns);
+/* Of a queue that was just taken: its client could not be woken, and must still be. The attempt
+ * counts as a wake-up of its principal. */
+void roce_shard_fire_again(struct roce_shard *s, struct roce_cq *cq);
 
 enum roce_event_type {
 	ROCE_EV_COMM_EST,      /* first request in RTR or RTS: stands for a lost RTU (W-CM-35) */
@@ -175,6 +185,7 @@ enum roce_reason {
 	ROCE_REASON_RECV_INV,	/* W-INV-02: the peer's bad token */
 	ROCE_REASON_LOCAL_FRMR, /* R-FR-06 */
 	ROCE_REASON_LOCAL_AH,	/* no such address handle */
+	ROCE_REASON_GUESSES,	/* as SENT_REM_ACCESS, and too many of them: mem/door.h */
 	ROCE_REASON_COUNT,
 };
 /* The reason in words, for logs; "unknown" if r is none. */
@@ -203,13 +214,14 @@ unsigned roce_qp_records(const struct roce_qp *qp, struct roce_qp_record *out);
 #define ROCE_COUNTERS(X)                                                                           \
 	X(rx_packets) X(rx_bytes) X(tx_packets) X(tx_bytes)                                        \
 	X(rx_ecn_ce) X(rx_icrc_error) X(rx_unknown_qpn) X(rx_wrong_address) X(rx_wrong_state)      \
-	X(rx_wrong_vlan) X(rx_wrong_class) X(rx_wrong_q_key) X(rx_datagram_no_receive)             \
-	X(rx_datagram_too_long)                                                                    \
+	X(rx_wrong_vlan) X(rx_wrong_class) X(rx_wrong_q_key) X(rx_wrong_source_port)               \
+	X(rx_datagram_no_receive) X(rx_datagram_too_long)                                          \
 	X(rx_duplicate) X(rx_out_of_sequence) X(rx_ghost_response)                                 \
 	X(tx_ack) X(tx_nak_sequence) X(tx_nak_fatal) X(tx_rnr) X(rx_nak_sequence) X(rx_nak_fatal)  \
 	X(rx_rnr) X(implied_nak) X(timeouts) X(retransmitted_packets) X(retry_exceeded)            \
 	X(requests_completed) X(receives_completed) X(requests_failed) X(cq_overruns)              \
-	X(wqe_pool_empty) X(key_violations) X(client_breaches) X(internal_errors) X(keepalives)    \
+	X(wqe_pool_empty) X(wqe_share_full) X(key_violations) X(doors_closed) X(door_refusals)     \
+	X(client_breaches) X(internal_errors) X(keepalives) X(wakeups_delayed)                     \
 	X(rx_multicast)                                                                            \
 	X(np_ecn_marked) X(np_cnp_sent) X(rp_cnp_handled) X(rp_cnp_ignored) X(rp_rate_cuts)
 /* clang-format on */
@@ -321,12 +333,12 @@ void roce_arena_close(struct roce_shard *s, struct roce_mr *key);
  * queue is left.
  */
 size_t roce_mover_bytes(void);
-struct roce_mover *roce_mover_create(
-	struct roce_shard *s, void *mem, void *shared, bool tells, void *owner);
+struct roce_mover *roce_mover_create(struct roce_shard *s, struct roce_client *client, void *mem,
+	void *shared, bool tells, void *owner);
 /* False: there are regions of m, or queue pairs that have met them. */
 bool roce_mover_destroy(struct roce_shard *s, struct roce_mover *m);
-/* In each turn: see what clients have moved, and continue what waited for it. Returns how many
- * clients have moved something. */
+/* In each turn: see what clients have moved, and continue what waited for it, as much as a turn may
+ * take. Returns how many clients have moved something. */
 unsigned roce_shard_movers(struct roce_shard *s, uint64_t now_ns);
 /* Before the lcore sleeps, after the barrier that makes clients ring: was all seen that clients
  * have moved? */
@@ -334,9 +346,11 @@ bool roce_shard_movers_rest(const struct roce_shard *s);
 
 /* ---- completion queues ---------------------------------------------------------------------- */
 
-/* base: the shared block of ndsh_cq_bytes(depth), zeroed; depth: entries. NULL: no completion queue
- * is left, or depth is out of range. */
-struct roce_cq *roce_cq_create(struct roce_shard *s, void *base, uint32_t depth, void *owner);
+/* base: the shared block of ndsh_cq_bytes(depth), zeroed; depth: entries. client: the owner of it
+ * and of the queue pairs that complete to it; NULL, here and below: the host itself. Returns NULL
+ * if no completion queue is left, or depth is out of range. */
+struct roce_cq *roce_cq_create(
+	struct roce_shard *s, struct roce_client *client, void *base, uint32_t depth, void *owner);
 void *roce_cq_owner(const struct roce_cq *cq);
 /* False: queue pairs use it. */
 bool roce_cq_destroy(struct roce_shard *s, struct roce_cq *cq);
@@ -361,8 +375,8 @@ bool roce_cq_resize(struct roce_cq *cq, void *ring, uint32_t depth, uint32_t ent
  * RNR NAK (R-SR-06). shared: the block of ndsh_srq_bytes(depth, sge), zeroed; depth: receives; sge:
  * SGEs of each. NULL: none is left, there is no such pd, or depth or sge is out of range.
  */
-struct roce_srq *roce_srq_create(
-	struct roce_shard *s, uint32_t pd, void *shared, uint32_t depth, uint32_t sge, void *owner);
+struct roce_srq *roce_srq_create(struct roce_shard *s, struct roce_client *client, uint32_t pd,
+	void *shared, uint32_t depth, uint32_t sge, void *owner);
 /* One ROCE_EV_SRQ_LIMIT when fewer than limit receives are left, now or later; 0: none. */
 void roce_srq_arm(struct roce_shard *s, struct roce_srq *srq, uint32_t limit);
 /* Receives that are posted vanish. False: queue pairs use it. */
@@ -383,7 +397,7 @@ enum roce_qp_state { /* IBTA */
 };
 struct roce_qp_cfg {
 	uint32_t pd;
-	struct roce_cq *send_cq, *recv_cq;
+	struct roce_cq *send_cq, *recv_cq; /* of one client, as srq is: it is the queue pair's */
 	/* Of the same PD, or NULL; with one, the queue pair's own receive ring is not used. */
 	struct roce_srq *srq;
 	void *shared; /* block of ndsh_qp_layout(), zeroed, starts with struct ndsh_qp_page */
@@ -391,11 +405,13 @@ struct roce_qp_cfg {
 	uint32_t handle; /* ndsh_cqe.qp */
 	void *owner;
 };
-/* A new queue pair is in RESET. NULL: none is left, there is no such PD, srq is of another one, or
- * dims are out of range. */
+/* A new queue pair is in RESET. NULL: none is left, there is no such PD, srq is of another one, the
+ * queues are of several clients, or dims are out of range. */
 struct roce_qp *roce_qp_create(struct roce_shard *s, const struct roce_qp_cfg *cfg);
-/* Outstanding requests vanish without completions. The QPN is not used again for a long time. */
-void roce_qp_destroy(struct roce_shard *s, struct roce_qp *qp);
+/* Outstanding requests vanish without completions. The QPN is not used again for a long time.
+ * False: nothing reaches it any more, but it had many windows, and only some of them are unbound by
+ * now: call it again. */
+bool roce_qp_destroy(struct roce_shard *s, struct roce_qp *qp);
 /* The queue pair number (QPN), 24 bits. */
 uint32_t roce_qp_num(const struct roce_qp *qp);
 void *roce_qp_owner(const struct roce_qp *qp);
@@ -449,6 +465,9 @@ enum roce_modify {
 	ROCE_MODIFY_FORBIDDEN_ATTR,
 	ROCE_MODIFY_BAD_VALUE,
 	ROCE_MODIFY_DRAINING, /* attributes in SQD wait for ROCE_EV_SQ_DRAINED */
+	/* The peers at this address have named too many wrong keys in this protection domain: no
+	 * way to them for a while. */
+	ROCE_MODIFY_DOOR_CLOSED,
 };
 /* Change the state (to == current: attributes only) with the attributes named in mask, as the table
  * in qp/modify.c permits. To ERR: everything outstanding completes with FLUSH_ERR, in order, before
@@ -470,13 +489,13 @@ bool roce_qp_flush(struct roce_shard *s, struct roce_qp *qp);
 void roce_qp_set_macs(struct roce_qp *qp, const uint8_t smac[6], const uint8_t dmac[6]);
 
 /*
- * The client rang. Its requests leave in roce_shard_tx(), which accesses the queue pair only then;
- * until then it may be modified and destroyed. If the client rings again soon, its send ring is
- * polled from then on, until it has been empty for a while. A queue pair in ERR is flushed once
+ * The client of qp rang. Its requests leave in roce_shard_tx(), which accesses the queue pair only
+ * then; until then it may be modified and destroyed. If the client rings again soon, its send ring
+ * is polled from then on, until it has been empty for a while. A queue pair in ERR is flushed once
  * more: a client that has posted a request or a receive, passed a full barrier and then reads
  * page->dead = 1 must ring.
  */
-void roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp);
+void roce_qp_doorbell(struct roce_shard *s, struct roce_client *client, struct roce_qp *qp);
 /*
  * Poll the send rings of recently active queue pairs, at most budget of them, and flush some
  * requests of queue pairs in ERR. Returns how many had new work. A ring that has been empty for a

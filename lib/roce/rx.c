@@ -63,6 +63,56 @@ pkt_is_genuine(struct roce_shard *s, const struct roce_qp *qp, const struct roce
 	return false;
 }
 
+/* Does the queue pair wait for it: a request with the expected PSN, a response to what is in
+ * flight? */
+static bool
+pkt_is_awaited(const struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (pkt->opflags & ROCE_OPF_REQUEST)
+		return pkt->psn == qp->recv_psn;
+	return roce_qp_in_flight(qp, pkt->psn);
+}
+
+/*
+ * W-PKT-06: a peer that keeps to one UDP source port for each queue pair is known by it, once it is
+ * learned. The ports of requests and of responses are learned apart, as they may be two.
+ *
+ * A port is learned from a packet that is awaited, and from no other. A station that can forge that
+ * one has changed by it what it stands for, before its port says anything. All others (old PSNs,
+ * gaps, answers to a probe) can be made by a station that knows addresses and queue pair number
+ * alone; if a port was learned from them, it could say which one is the peer's, and shut out the
+ * peer.
+ *
+ * Port 0 means that the sender has none (RFC 768), so there is nothing to learn from it.
+ */
+static bool
+source_port_ok(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	bool request = pkt->opflags & ROCE_OPF_REQUEST;
+	uint16_t *known = request ? &qp->request_sport : &qp->response_sport;
+	uint16_t sport = roce_pkt_sport(pkt);
+
+	if (!(s->cfg.check_source_port & 1u << (qp->port & 31)))
+		return true;
+	if (base_unlikely(*known == 0 && pkt_is_awaited(qp, pkt)))
+		*known = sport;
+	if (base_likely(*known == sport || *known == 0))
+		return true;
+	s->count.rx_wrong_source_port++;
+	return false;
+}
+
+/* For few packets: they are marked, or come where ports are checked. False: from a wrong one. */
+__attribute__((noinline, cold)) static bool
+uncommon_ok(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt, bool marked)
+{
+	if (!source_port_ok(s, qp, pkt))
+		return false;
+	if (marked | pkt->becn)
+		roce_cc_rx(s, qp, pkt);
+	return true;
+}
+
 /* A packet of a connection for a queue pair that takes none now, or never, as those of datagrams do
  * not (W-PKT-10). */
 static void
@@ -125,8 +175,9 @@ roce_shard_rx(struct roce_shard *s, uint64_t now_ns, const struct roce_pkt *pkt,
 	} else if (base_unlikely(!qp_state_ok(qp, flags))) {
 		qp_wrong_state(s, qp);
 	} else if (pkt_is_genuine(s, qp, pkt)) {
-		if (base_unlikely(marked | pkt->becn))
-			roce_cc_rx(s, qp, pkt);
+		if (base_unlikely(marked | pkt->becn | s->cfg.check_source_port) &&
+			!uncommon_ok(s, qp, pkt, marked))
+			return;
 		if (flags & ROCE_OPF_REQUEST)
 			roce_resp_rx(s, qp, pkt);
 		else

@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "roce/qp/qp.h"
+#include "roce/queue/senders.h"
 #include "roce/shard/shard.h"
 
 #define ROCE_TX_QUANTUM 16u /* packets a queue pair may send before it is the next one's turn */
@@ -18,7 +19,7 @@ roce_tx_want(struct roce_shard *s, struct roce_qp *qp)
 		roce_tx_clear(qp, ROCE_TXB_STARVED);
 		base_list_remove(&qp->tx_link);
 	}
-	base_list_join(&s->senders, &qp->tx_link);
+	roce_senders_join(s, qp);
 }
 
 /* Finish and count the frame whose headers and payload are in slot->buf. */

@@ -14,7 +14,7 @@
 
 #define NDSH_ABI_MAJOR 2u /* differs: refused */
 #define NDSH_ABI_MINOR                                                                             \
-	11u /* additions that an older side ignores:
+	12u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
 			    * 3: the admin ring, the way to register; shared endpoints,
 			    * LISTENER_PAUSE, sending immediates;
@@ -28,7 +28,7 @@
 			    * congestion control;
 			    * 9: payloads in the descriptor itself;
 			    * 10: copy commands that fail;
-			    * 11: multicast groups */
+			    * 11: multicast groups; 12: EV_REFUSAL */
 /* The oldest minor version that has each addition. An older daemon takes what it doesn't know for a
  * broken message, or ignores it: a client checks the daemon's version before it uses an addition.
  */
@@ -57,6 +57,7 @@
 #define NDSH_MINOR_SHORT	 9u
 #define NDSH_MINOR_FAILED_MOVES	 10u
 #define NDSH_MINOR_MULTICAST	 11u
+#define NDSH_MINOR_REFUSAL	 12u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments that the library allocates from */
@@ -131,7 +132,7 @@ static_assert(sizeof(struct ndsh_sge) == 16, "ABI");
 /*
  * Send-queue descriptor. Client writes all but ctrl, then ctrl with release order; the phase bit of
  * ctrl says whether a slot is filled: in pass p over the ring (p = index / depth) a filled slot has
- * phase (p & 1) ^ 1. Rings start zeroed. One SGE stands here; with more, all of them are in the
+ * phase (p & 1) ^ 1. The client zeroes rings. One SGE stands here; with more, all are in the
  * side array of the slot. What is inline stands in the inline area of the slot, and needs a cache
  * line more to reach the daemon: SHORT spares it that.
  *

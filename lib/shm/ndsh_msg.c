@@ -106,6 +106,8 @@ event_bytes(uint16_t type)
 		return sizeof(struct ndsh_ev_ud_question);
 	case NDSH_EV_SESSION_END:
 		return sizeof(struct ndsh_ev_session_end);
+	case NDSH_EV_REFUSAL:
+		return sizeof(struct ndsh_ev_refusal);
 	default:
 		return 0;
 	}

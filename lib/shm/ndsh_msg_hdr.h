@@ -80,6 +80,8 @@ enum ndsh_msg_type {
 	NDSH_EV_ASYNC,		       /* something happened to an object */
 	NDSH_EV_AH,		       /* AH_CREATE has its outcome */
 	NDSH_EV_UD_QUESTION,	       /* a peer asks for a datagram service */
+	NDSH_EV_REFUSAL, /* right before a reply: why that will be no success, in words. Only to
+			  * clients of minor version 12 and later */
 };
 
 struct ndsh_msg_hdr {

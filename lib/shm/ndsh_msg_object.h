@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages about completion queues, windows, regions, shared receive queues and queue pairs. */
+/*
+ * Messages about completion queues, windows, regions, shared receive queues and queue pairs. The
+ * client zeroes a block before it names it in one of them; the daemon clears the page of words in
+ * front of it alone, as it spends no time on what is long because a client wants it so.
+ */
 #ifndef NDSH_MSG_OBJECT_H
 #define NDSH_MSG_OBJECT_H
 

@@ -62,9 +62,15 @@ struct ndsh_ev_session_end {
 	struct ndsh_msg_hdr h;
 	char reason[160];
 };
+struct ndsh_ev_refusal { /* h.cookie is the request's, h.status what the reply will say */
+	struct ndsh_msg_hdr h;
+	char reason[160];
+};
 
 /* ---- memory: daemon creates and seals SHRINK|GROW (CREATE, fd in the reply); client maps and
- * touches, then MAPPED; daemon maps, seals FUTURE_WRITE|SEAL, populates; only then is it live.
+ * writes to each page, then MAPPED; daemon maps, seals FUTURE_WRITE|SEAL, refuses it if a page is
+ * missing (INVALID_STATE), populates; only then is it live. MAPPED and DESTROY are answered when
+ * that is done, and answers to later requests may come first.
  * Segment 0 is the first created; its first bytes are the session page. ---- */
 struct ndsh_segment_create {
 	struct ndsh_msg_hdr h;

@@ -94,6 +94,10 @@ bool ndsh_sq_ready(const struct ndsh_sq *sq);
 bool ndsh_rq_ready(const struct ndsh_rq *rq);
 /* Are there at least n? Slots are filled in order, so one load tells. */
 bool ndsh_rq_holds(const struct ndsh_rq *rq, uint32_t n);
+/* Pass over all that are there, unread, by a few loads. Of a client that fills slots out of order
+ * it is some number of them, not more than there are slots. */
+void ndsh_sq_skip(struct ndsh_sq *sq);
+void ndsh_rq_skip(struct ndsh_rq *rq);
 /* Each shared byte is read once. Only num_sge entries of sge[] and bytes of inl[] (rounded up to
  * whole words) are written. BROKEN leaves the index where it is, and *out undefined.
  * ndsh_fetch.h is for callers with a place of their own for the data. */

@@ -8,6 +8,7 @@
 
 #include "ndsh_ring.h"
 #include "ndsh_shared.h"
+#include "ndsh_slots.h"
 
 void
 ndsh_rq_push(struct ndsh_rq *rq, uint64_t context, const struct ndsh_sge *sge, uint32_t num_sge)
@@ -32,15 +33,22 @@ ndsh_rq_ready(const struct ndsh_rq *rq)
 	return ctrl >> 31 == ndsh_phase(rq->next, rq->depth);
 }
 
+static struct ndsh_slots
+rq_slots(const struct ndsh_rq *rq)
+{
+	return (struct ndsh_slots){&rq->ring->ctrl, sizeof(*rq->ring), rq->next, rq->depth};
+}
+
 bool
 ndsh_rq_holds(const struct ndsh_rq *rq, uint32_t n)
 {
-	uint32_t last = rq->next + n - 1;
+	return ndsh_slots_hold(rq_slots(rq), n);
+}
 
-	if (n == 0 || n > rq->depth)
-		return n == 0;
-	return ndsh_load32(&rq->ring[last & (rq->depth - 1)].ctrl) >> 31 ==
-	       ndsh_phase(last, rq->depth);
+void
+ndsh_rq_skip(struct ndsh_rq *rq)
+{
+	rq->next += ndsh_slots_count(rq_slots(rq));
 }
 
 enum ndsh_fetch

@@ -14,6 +14,7 @@
 #include "ndsh_op.h"
 #include "ndsh_ring.h"
 #include "ndsh_shared.h"
+#include "ndsh_slots.h"
 
 void
 ndsh_sq_push(
@@ -63,6 +64,13 @@ ndsh_sq_ready(const struct ndsh_sq *sq)
 	if ((NDSH_CTRL_FLAGS(ctrl) & (NDSH_WRF_INLINE | NDSH_WRF_SHORT)) == NDSH_WRF_INLINE)
 		__builtin_prefetch(sq->inl + (size_t)slot * NDSH_INLINE_STRIDE(sq->inline_max));
 	return true;
+}
+
+void
+ndsh_sq_skip(struct ndsh_sq *sq)
+{
+	sq->next += ndsh_slots_count(
+		(struct ndsh_slots){&sq->ring->ctrl, sizeof(*sq->ring), sq->next, sq->depth});
 }
 
 #define BUT(flags) (NDSH_CTRL_FLAGS(~0u) & ~(flags))

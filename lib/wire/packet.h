@@ -84,6 +84,9 @@ enum roce_wire_err {
  */
 enum roce_wire_err roce_wire_parse(const uint8_t *frame, size_t frame_bytes, struct roce_pkt *pkt);
 
+/* UDP source port of a parsed packet. */
+uint16_t roce_pkt_sport(const struct roce_pkt *pkt);
+
 /* Source and destination GID of a parsed packet. */
 void roce_pkt_src_gid(const struct roce_pkt *pkt, struct roce_gid *gid);
 void roce_pkt_dst_gid(const struct roce_pkt *pkt, struct roce_gid *gid);

@@ -278,6 +278,12 @@ roce_wire_parse(const uint8_t *frame, size_t frame_bytes, struct roce_pkt *pkt)
 	return parse_transport(udp, udp_bytes, pkt);
 }
 
+uint16_t
+roce_pkt_sport(const struct roce_pkt *pkt)
+{
+	return roce_get_be16(pkt->l3 + (pkt->v6 ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES));
+}
+
 void
 roce_pkt_src_gid(const struct roce_pkt *pkt, struct roce_gid *gid)
 {

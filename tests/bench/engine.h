@@ -40,6 +40,7 @@ struct bench_case {
 	uint32_t qps, depth;
 	uint32_t ring; /* slots of a queue pair's rings */
 	bool srq;      /* receives are shared */
+	bool sports;   /* UDP source ports are checked */
 };
 #define BENCH_RANDOM_DEPTH 256u /* at most */
 extern const struct bench_case bench_cases[];

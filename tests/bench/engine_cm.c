@@ -14,6 +14,7 @@
 
 #define SERVICE	  7174u
 #define CONNS_MAX 8192u /* of a daemon by default: twice limits.shard_qps */
+#define ASKED_MAX 16384u
 /* By its own clock, 100 us for a connection: two thirds of the table are in time-wait then, which
  * bounds a daemon's rate in the long run. */
 #define CONN_NS 100000u
@@ -43,11 +44,14 @@ bench_cm_new(struct bench_world *w)
 
 	bench_need(cm != NULL, "out of memory");
 	for (unsigned i = 0; i < 2; i++) {
-		const struct roce_cm_cfg cfg = {.max_conns = CONNS_MAX,
+		const struct roce_cm_cfg cfg = {.max_active = CONNS_MAX,
+			.max_passive = ASKED_MAX,
 			.max_listeners = 16,
 			.secret = {3, 4 + i},
 			.ca_guid = 0x020000fffe000001 + i,
-			.max_retries = 15};
+			.max_retries = 15,
+			.source_rate = 1000000,
+			.source_burst = 1000000};
 
 		cm->end[i] = roce_cm_init(bench_map(&w->side[i], roce_cm_bytes(&cfg), false), &cfg);
 		bench_need(cm->end[i] != NULL, "connection manager");

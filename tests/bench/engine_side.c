@@ -52,7 +52,7 @@ shard_new(struct bench_side *d, const struct roce_shard_cfg *cfg)
 	d->pd = roce_pd_create(d->shard);
 	d->key = roce_mr_key(roce_mr_register(
 		d->shard, d->pd, VA, ARENA_BYTES, d->arena, NDSH_ACCESS_LOCAL_WRITE | ACCESS));
-	d->cq = roce_cq_create(d->shard, cq_mem, CQ_DEPTH, NULL);
+	d->cq = roce_cq_create(d->shard, NULL, cq_mem, CQ_DEPTH, NULL);
 	bench_need(d->cq != NULL, "completion queue");
 	ndsh_cq_reader_view(&d->reader, cq_mem, CQ_DEPTH);
 }
@@ -62,7 +62,7 @@ srq_new(struct bench_side *d, uint32_t depth)
 {
 	d->srq_page = bench_map(d, ndsh_srq_bytes(depth, SGES), true);
 	ndsh_srq_view(&d->srq_ring, d->srq_page, depth, SGES);
-	d->srq = roce_srq_create(d->shard, d->pd, d->srq_page, depth, SGES, NULL);
+	d->srq = roce_srq_create(d->shard, NULL, d->pd, d->srq_page, depth, SGES, NULL);
 	bench_need(d->srq != NULL, "shared receive queue");
 }
 
@@ -127,7 +127,7 @@ connect_end(struct bench_world *w, unsigned i, uint32_t k)
 		.timeout_code = 14,
 		.retry = 7,
 		.rnr_retry = 7,
-		.path = {.ttl = 64}};
+		.path = {.ttl = 64, .udp_sport = 0xc000}};
 	struct roce_shard *s = w->side[i].shard;
 	struct roce_qp *qp = w->side[i].end[k].qp;
 
@@ -156,7 +156,8 @@ bench_world_new(const struct bench_case *c)
 		.max_wqes = 8192,
 		.secret = {3, 4},
 		.rto_floor_ns = 10000000,
-		.window = 256};
+		.window = 256,
+		.check_source_port = c->sports};
 
 	return bench_world_of(c, &cfg);
 }

@@ -20,7 +20,7 @@ post(struct bench_world *w, struct bench_end *e)
 	ndsh_sq_push(&e->sq, &wr, &sge, NULL);
 	e->room--;
 	if (e->page->sq_polled == 0)
-		roce_qp_doorbell(d->shard, e->qp);
+		roce_qp_doorbell(d->shard, NULL, e->qp);
 }
 
 static void

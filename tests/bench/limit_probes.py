@@ -46,7 +46,7 @@ class Testpmd(Process):
     def __init__(self, place, folder, role, cpu, mode, size):
         super().__init__("stdbuf", "-oL", "dpdk-testpmd", "--no-huge", "--no-pci", "--no-telemetry", "-m", 256,
                          f"--file-prefix=ndd-bench-{os.getpid()}-{role}", f"--lcores=0@{cpu},1@{cpu}",
-                         "--vdev=" + memif(role, os.path.basename(folder)), "--", "-i",
+                         "--vdev=" + memif(role, folder), "--", "-i",
                          "--port-topology=loop", "--no-lsc-interrupt", "--disable-link-check",
                          f"--forward-mode={mode}", *BUFFERS, f"--txpkts={size}", name="testpmd " + role, stdin=-1,
                          env={**os.environ, "RUNTIME_DIRECTORY": folder, "XDG_RUNTIME_DIR": folder})

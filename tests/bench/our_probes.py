@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """dpdk-ndd: its engine by itself, two daemons, one daemon."""
 
-import os
-
 import readings
 from cases import Skip, program
 from daemon import Daemon, memif
@@ -64,7 +62,7 @@ class Ends:
         try:
             for number, role in enumerate(self.roles):
                 self.daemon[role] = Daemon(self.place.build, folder, role, number,
-                                           memif(role, os.path.basename(folder)), [ADDRESS[role] + "/24"], MTU,
+                                           memif(role, folder), [ADDRESS[role] + "/24"], MTU,
                                            rc={"window": WINDOW})
                 self.daemon[role].start()
         except BaseException:

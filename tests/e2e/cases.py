@@ -53,11 +53,18 @@ class Runner:
         self.case_timeout = case_timeout
         self.passed, self.failed, self.skipped = 0, [], 0
 
-    def _skip(self, name, condition):
+    def expects(self, name, condition):
+        """Why the case may be skipped for that condition; None if it may not."""
         for pattern, known, reason in self.skips:
             if known == condition and fnmatch.fnmatchcase(name, pattern):
-                self.skipped += 1
-                return "skip", f"{condition}: {reason}"
+                return reason
+        return None
+
+    def _skip(self, name, condition):
+        reason = self.expects(name, condition)
+        if reason:
+            self.skipped += 1
+            return "skip", f"{condition}: {reason}"
         self.failed.append(name)
         return "FAIL", f"skipped for {condition}, which is not on the list of expected skips"
 

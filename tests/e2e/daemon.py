@@ -23,6 +23,7 @@ class Build:
         self.ndtest = program(self.folder, "tests/e2e/ndtest")
         self.ndpeer = program(self.folder, "tests/interop/peers/ndpeer")
         self.ndabuse = program(self.folder, "tests/e2e/ndabuse")
+        self.ndhoard = program(self.folder, "tests/e2e/ndhoard")
 
 
 def af_packet(interface):
@@ -31,9 +32,9 @@ def af_packet(interface):
     return f"net_af_packet0,iface={interface},blocksz=65536,framesz=8192,framecnt=256,qpairs=1"
 
 
-def memif(role, name):
-    """DPDK device of one end of a shared memory link. Its socket has no file that could be left."""
-    return f"net_memif0,role={role},id=0,socket-abstract=yes,socket={name},bsize=4352,rsize=8"
+def memif(role, folder):
+    """DPDK device of one end of a shared memory link, with its socket in that folder."""
+    return f"net_memif0,role={role},id=0,socket-abstract=no,socket={folder}/memif.sock,bsize=4352,rsize=8"
 
 
 class Daemon:
@@ -48,7 +49,8 @@ class Daemon:
             "eal": {"huge_pages": huge, "memory_mb": 256, "vdevs": [device],
                     "file_prefix": f"ndd-test-{os.getpid()}-{os.path.basename(folder)}-{name}"},
             "lcores": [cpus(2)[number]],
-            "control": {"socket": self.socket_path},
+            # Without core dumps, root alone sees what files a process has open.
+            "control": {"socket": self.socket_path, "core_dumps": os.geteuid() != 0},
             "ports": [{"device": device.split(",")[0], "addresses": list(addresses), "mtu": mtu,
                        "dad": "off",
                        "mac": f"02:00:00:00:77:{number + 1:02x}"}],
@@ -112,9 +114,10 @@ class Daemon:
         """How many requests of clients it has completed."""
         return sum(map(int, re.findall(r"engine:.* requests_completed=(\d+)", self.counters())))
 
-    def usage(self):
-        """What clients have of it, by kind: objects of all shards, connections, sessions."""
-        text = self.counters()
+    def usage(self, text=None):
+        """What clients have of it, by kind: objects of all shards, connections, sessions; now, or by the text of
+        its counters."""
+        text = text or self.counters()
         used = collections.Counter()
         for line in re.findall(r"shard \d+ in use:(.*)", text):
             for kind, number in re.findall(r"(\w+)=(\d+)", line):
@@ -124,6 +127,18 @@ class Daemon:
         used["connections"] -= used.pop("timewait")  # ids that rest belong to no connection
         used["sessions"] = int(re.findall(r"sessions: (\d+)\n", text)[-1])
         return {kind: number for kind, number in used.items() if number}
+
+    def client_memory(self):
+        """KiB of clients' memory: how much is mapped, and how much of that is resident."""
+        sums, counts = [0, 0], False
+        with open(f"/proc/{self.process.pid}/smaps") as f:
+            for line in f:
+                if re.match(r"[0-9a-f]+-", line):
+                    counts = "/memfd:dpdk-ndd-" in line
+                for i, kind in enumerate(("Size:", "Rss:")):
+                    if counts and line.startswith(kind):
+                        sums[i] += int(line.split()[1])
+        return tuple(sums)
 
     def descriptors(self):
         """How many files it has open."""

@@ -39,7 +39,7 @@ SCENARIOS = """
 """.split()
 
 
-def scenario(link, name, family, *more, timeout=60):
+def scenario(link, name, family, *more, timeout=150):
     done = run(link.build.ndtest, name, link.a.socket_path, link.a.addresses[family],
                link.b.socket_path, link.b.addresses[family], *more, timeout=timeout)
     return done.stdout.rpartition("; ")[0] or None  # figures, if it has some
@@ -173,11 +173,11 @@ def daemon_of_a_ends(build, name):
         nothing_left(link.b)
 
 
-def data_first(build, networked):
+def data_first(build, networked, name):
     """The last message of each handshake is lost, however often it is sent."""
     with scratch() as folder, Relayed(build, folder, lambda frame: cm_attribute(frame) == RTU,
                                       networked) as link:
-        scenario(link, "data-first", 0)
+        scenario(link, name, 0)
         if link.relay.left_out < 20:
             raise Failure(f"{link.relay.left_out} RTUs were left out: fewer than connections made")
         return f"{link.relay.left_out} RTUs left out"
@@ -270,5 +270,6 @@ def lone_cases(build, networked):
                  "events-daemon-dies"):
         yield name, lambda n=name: daemon_of_a_ends(build, n)
     yield "lookups lost", lambda: lookups_lost(build, networked)
-    yield "data first", lambda: data_first(build, networked)
+    yield "data first", lambda: data_first(build, networked, "data-first")
+    yield "fatal message first", lambda: data_first(build, networked, "fatal-first")
     yield "fork does not keep a session", lambda: forked(build)

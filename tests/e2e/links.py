@@ -28,7 +28,7 @@ class Link:
                    **more) for number, name in enumerate("ab"))
 
     def device(self, name):
-        return memif("server" if name == "a" else "client", os.path.basename(self.folder))
+        return memif("server" if name == "a" else "client", self.folder)
 
     def captured(self, act):
         """Run act(); a link that can be captured is, and what it carried is judged."""
@@ -96,6 +96,12 @@ class HugeMemif(Link):
         sandbox.run("umount", self.mount)
 
 
+# DPDK joins the packet socket of each AF_PACKET port to a group, whose number it makes of the process's and the
+# interface's by an exclusive or. Two daemons whose groups come out the same can't both start (doc/ports.md): this bit
+# is in no process's number.
+FAR_INDEX = 0x8000
+
+
 class Veth(Link):
     name = "veth"
     mtu = 1500
@@ -134,7 +140,7 @@ class Veth(Link):
     def plug(self):
         sandbox.bridge("bridge")
         sandbox.veth("veth-a", "veth-a-br", self.cable_mtu, master="bridge")
-        sandbox.veth("veth-b", "veth-b-br", self.cable_mtu, master="bridge")
+        sandbox.veth("veth-b", "veth-b-br", self.cable_mtu, master="bridge", index=FAR_INDEX)
 
     def unplug(self):
         for name in ("veth-a", "veth-b", "bridge"):

@@ -127,10 +127,16 @@ meet_accept(struct meeting *m, uint32_t inbound_reads, uint32_t outbound_reads)
 }
 
 void
-meet_complete(struct meeting *m)
+meet_complete_alone(struct meeting *m)
 {
 	WANT(ND_SUCCESS, finish(nd_connector_complete_connect(m->p->a.connector, &m->complete),
 				 &m->complete));
+}
+
+void
+meet_complete(struct meeting *m)
+{
+	meet_complete_alone(m);
 	WANT(ND_SUCCESS, finish(m->accepting, &m->accept));
 }
 

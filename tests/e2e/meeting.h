@@ -38,6 +38,8 @@ void meet_ask(struct meeting *m, uint32_t inbound_reads, uint32_t outbound_reads
 void meet_get(struct meeting *m);
 /* b accepts, and a knows. */
 void meet_accept(struct meeting *m, uint32_t inbound_reads, uint32_t outbound_reads);
+/* a completes; b's accept is not waited for. */
+void meet_complete_alone(struct meeting *m);
 /* a completes: b's accept ends too. */
 void meet_complete(struct meeting *m);
 /* From the first to the last. */

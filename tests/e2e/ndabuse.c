@@ -6,9 +6,7 @@
  * notice. Prints how many it sent. Exit status 1: the daemon was not there any more, or held a
  * connection that it had to end.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,25 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shm/ndsh_msg.h"
-
-static uint64_t random_state;
-
-static uint32_t
-random_below(uint32_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32_t)(random_state >> 32) % n;
-}
-
-static void
-random_fill(void *to, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i++)
-		((uint8_t *)to)[i] = (uint8_t)random_below(256);
-}
+#include "../abuse/raw.h"
 
 static int
 dial(const char *path)
@@ -52,22 +32,14 @@ dial(const char *path)
 	return fd;
 }
 
-static void
-say(int fd, const void *data, size_t bytes)
-{
-	(void)send(fd, data, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
 /* Wait for an answer, or for the end: 1 answered, 0 ended, -1 neither within 5 s. */
 static int
 hear(int fd)
 {
-	struct pollfd p = {fd, POLLIN, 0};
 	char buf[NDSH_MSG_BYTES];
+	long n = raw_hear(fd, buf, sizeof(buf), NULL, 5000);
 
-	if (poll(&p, 1, 5000) <= 0)
-		return -1;
-	return recv(fd, buf, sizeof(buf), MSG_DONTWAIT) > 0;
+	return n > 0 ? 1 : (int)n;
 }
 
 static void
@@ -76,7 +48,7 @@ hello(int fd)
 	struct ndsh_hello m = {0};
 
 	ndsh_hello_fill(&m);
-	say(fd, &m, sizeof(m));
+	raw_say(fd, &m, sizeof(m));
 	if (hear(fd) != 1) {
 		fprintf(stderr, "ndabuse: no answer to HELLO\n");
 		exit(1);
@@ -96,19 +68,18 @@ expect_end(int fd, const char *after)
 	}
 }
 
-/* ---- one abuse each; fd is a fresh connection
- * ----------------------------------------------------- */
+/* ---- one abuse each; fd is a fresh connection ---- */
 
 static void
 random_datagram(int fd)
 {
 	char buf[NDSH_MSG_BYTES * 2];
-	size_t bytes = random_below(sizeof(buf));
+	size_t bytes = raw_random(sizeof(buf));
 
-	if (random_below(2))
+	if (raw_random(2))
 		hello(fd);
-	random_fill(buf, sizeof(buf));
-	say(fd, buf, bytes);
+	raw_fill(buf, sizeof(buf));
+	raw_say(fd, buf, bytes);
 }
 
 static void
@@ -117,24 +88,24 @@ wrong_magic(int fd)
 	struct ndsh_hello m = {0};
 
 	ndsh_hello_fill(&m);
-	if (random_below(2))
-		m.magic ^= 1u << random_below(32);
+	if (raw_random(2))
+		m.magic ^= 1u << raw_random(32);
 	else
 		m.abi_major++;
-	say(fd, &m, sizeof(m));
+	raw_say(fd, &m, sizeof(m));
 }
 
 static void
 wrong_size(int fd)
 {
-	uint16_t type = (uint16_t)(1 + random_below(NDSH_MSG_TYPE_COUNT - 1));
+	uint16_t type = (uint16_t)(1 + raw_random(NDSH_MSG_TYPE_COUNT - 1));
 	union {
 		struct ndsh_msg_hdr h;
 		char bytes[NDSH_MSG_BYTES + 64];
 	} m = {.h.type = type};
 
 	hello(fd);
-	say(fd, &m, ndsh_msg_table[type].bytes + (random_below(2) ? 1 : -1));
+	raw_say(fd, &m, ndsh_msg_table[type].bytes + (raw_random(2) ? 1 : -1));
 	expect_end(fd, "a message of the wrong size");
 }
 
@@ -148,11 +119,11 @@ wrong_state(int fd)
 	} m;
 
 	do
-		type = (uint16_t)(1 + random_below(NDSH_MSG_TYPE_COUNT - 1));
+		type = (uint16_t)(1 + raw_random(NDSH_MSG_TYPE_COUNT - 1));
 	while (ndsh_msg_table[type].states & (1u << NDSH_ST_NEW));
-	random_fill(&m, sizeof(m));
+	raw_fill(&m, sizeof(m));
 	m.h = (struct ndsh_msg_hdr){.type = type};
-	say(fd, &m, ndsh_msg_table[type].bytes);
+	raw_say(fd, &m, ndsh_msg_table[type].bytes);
 	expect_end(fd, "a message before HELLO");
 }
 
@@ -168,11 +139,11 @@ nonsense(int fd)
 
 	hello(fd);
 	for (int i = 0; i < 8; i++) {
-		uint16_t type = (uint16_t)(1 + random_below(NDSH_MSG_TYPE_COUNT - 1));
+		uint16_t type = (uint16_t)(1 + raw_random(NDSH_MSG_TYPE_COUNT - 1));
 
-		random_fill(&m, sizeof(m));
+		raw_fill(&m, sizeof(m));
 		m.h = (struct ndsh_msg_hdr){.type = type, .cookie = 1};
-		say(fd, &m, ndsh_msg_table[type].bytes);
+		raw_say(fd, &m, ndsh_msg_table[type].bytes);
 	}
 }
 
@@ -183,18 +154,15 @@ open_adapter(int fd)
 	struct ndsh_address_list ask = {.h.type = NDSH_MSG_ADDRESS_LIST};
 	struct ndsh_open m = {.h.type = NDSH_MSG_OPEN, .placement = NDSH_PLACE_ANY};
 	struct ndsh_address_list_reply reply = {.count = 0};
-	struct pollfd p = {fd, POLLIN, 0};
 
 	hello(fd);
-	say(fd, &ask, sizeof(ask));
-	if (poll(&p, 1, 5000) <= 0 ||
-		recv(fd, &reply, sizeof(reply), MSG_DONTWAIT) != sizeof(reply) ||
-		reply.count == 0) {
+	raw_say(fd, &ask, sizeof(ask));
+	if (raw_hear(fd, &reply, sizeof(reply), NULL, 5000) != sizeof(reply) || reply.count == 0) {
 		fprintf(stderr, "ndabuse: no addresses\n");
 		exit(1);
 	}
 	m.addr = reply.addr[0];
-	say(fd, &m, sizeof(m));
+	raw_say(fd, &m, sizeof(m));
 	if (hear(fd) != 1) {
 		fprintf(stderr, "ndabuse: no answer to OPEN\n");
 		exit(1);
@@ -219,20 +187,20 @@ datagrams(int fd)
 
 	open_adapter(fd);
 	for (int i = 0; i < 64; i++) {
-		uint16_t type = types[random_below(sizeof(types) / sizeof(types[0]))];
+		uint16_t type = types[raw_random(sizeof(types) / sizeof(types[0]))];
 
-		random_fill(&m, sizeof(m));
+		raw_fill(&m, sizeof(m));
 		m.h = (struct ndsh_msg_hdr){.type = type, .cookie = 1};
 		if (type == NDSH_MSG_AH_CREATE) { /* one in two has a form that goes further */
 			memset(m.ah.remote.ip, 0, 10);
 			memset(m.ah.remote.ip + 10, 0xff, 2);
-			m.ah.priv_bytes = random_below(2 * NDSH_LOOKUP_DATA_MAX);
+			m.ah.priv_bytes = raw_random(2 * NDSH_LOOKUP_DATA_MAX);
 		} else if (type == NDSH_MSG_AH_DESTROY || type == NDSH_MSG_LISTENER_DESTROY) {
-			m.id.id = random_below(32);
+			m.id.id = raw_random(32);
 		} else if (type == NDSH_MSG_UD_LISTENER_CREATE) {
 			memset(m.listener.addr.ip, 0, sizeof(m.listener.addr.ip));
 		}
-		say(fd, &m, ndsh_msg_table[type].bytes);
+		raw_say(fd, &m, ndsh_msg_table[type].bytes);
 		if (hear(fd) < 0) {
 			fprintf(stderr, "ndabuse: no answer to message %u\n", type);
 			exit(1);
@@ -245,30 +213,19 @@ static void
 descriptor(int fd)
 {
 	struct ndsh_hello m = {0};
-	struct iovec iov = {&m, sizeof(m)};
-	char control[CMSG_SPACE(sizeof(int))] = {0};
-	struct msghdr msg = {.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control)};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
 	int given = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	ndsh_hello_fill(&m);
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &given, sizeof(given));
-	(void)sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+	raw_say_files(fd, &m, sizeof(m), &given, 1);
 	close(given);
 }
 
 static void
 sudden_end(int fd)
 {
-	if (random_below(2))
+	if (raw_random(2))
 		hello(fd);
-	if (random_below(2))
+	if (raw_random(2))
 		shutdown(fd, SHUT_WR);
 }
 
@@ -280,7 +237,7 @@ deaf(int fd)
 
 	hello(fd);
 	for (int i = 0; i < 2000; i++)
-		say(fd, &m, sizeof(m));
+		raw_say(fd, &m, sizeof(m));
 }
 
 static void (*const abuses[])(int fd) = {random_datagram, wrong_magic, wrong_size, wrong_state,
@@ -297,7 +254,7 @@ main(int argc, char **argv)
 		return 2;
 	}
 	signal(SIGPIPE, SIG_IGN);
-	random_state = strtoull(argv[2], NULL, 0) * 0x9e3779b97f4a7c15u + 1;
+	raw_seed(strtoull(argv[2], NULL, 0));
 	end = time(NULL) + atoi(argv[3]);
 	while (time(NULL) < end || sent < 8 * 9) {
 		int fd = dial(argv[1]);

@@ -97,6 +97,7 @@ static const struct {
 	{"read-rights", scenario_read_rights},
 	{"passive-first", scenario_passive_first},
 	{"data-first", scenario_data_first},
+	{"fatal-first", scenario_fatal_first},
 	{"storm", scenario_storm},
 	{"any-order", scenario_any_order},
 	{"told-first", scenario_told_first},

@@ -6,7 +6,7 @@
 #include <ndclient.h>
 #include <sys/types.h>
 
-#define PATIENCE_MS  20000
+#define PATIENCE_MS  60000
 #define BUFFER_BYTES 65536
 
 struct side {

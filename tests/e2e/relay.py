@@ -8,7 +8,7 @@ import threading
 
 import sandbox
 from cases import Skip
-from links import Link, Veth
+from links import FAR_INDEX, Link, Veth
 
 # Attributes of the CM's messages.
 REQ, REJ, REP, RTU, DREQ, DREP = 0x0010, 0x0012, 0x0013, 0x0014, 0x0015, 0x0016
@@ -90,7 +90,7 @@ class Relayed(Veth):
         if not self.networked:
             raise Skip("no-network")
         sandbox.veth("veth-a", "veth-a-br")
-        sandbox.veth("veth-b", "veth-b-br")
+        sandbox.veth("veth-b", "veth-b-br", index=FAR_INDEX)
         self.relay = Relay(("veth-a-br", "veth-b-br"), self.leave_out, *self.alter)
         self.relay.start()
         try:

@@ -190,10 +190,10 @@ def bridge(name, mtu=9000):
     run("ip", "link", "set", name, "mtu", mtu, "up")
 
 
-def veth(a, b, mtu=9000, master=None):
+def veth(a, b, mtu=9000, master=None, index=None):
     """A cable with ends a and b; what goes in is what is on the wire (no offloads). With master, b is
-    plugged into that bridge."""
-    run("ip", "link", "add", a, "type", "veth", "peer", "name", b)
+    plugged into that bridge. index: of a, if it matters."""
+    run("ip", "link", "add", a, *(("index", index) if index else ()), "type", "veth", "peer", "name", b)
     for end in (a, b):
         run("ethtool", "-K", end, "rx", "off", "tx", "off", "gso", "off", "gro", "off", "tso", "off")
         run("ip", "link", "set", end, "mtu", mtu, "up")

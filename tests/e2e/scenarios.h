@@ -126,6 +126,7 @@ void scenario_crossing(struct pair *p);
 void scenario_read_rights(struct pair *p);
 void scenario_passive_first(struct pair *p);
 void scenario_data_first(struct pair *p);
+void scenario_fatal_first(struct pair *p);
 void scenario_storm(struct pair *p);
 
 /* farewells.c */

@@ -84,6 +84,18 @@ scenario_passive_first(struct pair *p)
 	meet_close(&m);
 }
 
+/* A new connection: a may send, b has a receive of so many bytes, and its Accept may be pending. */
+static void
+ready_alone(struct meeting *m, uint32_t bytes)
+{
+	meet_again(m);
+	WANT(ND_SUCCESS, side_receive(&m->p->b, bytes));
+	meet_ask(m, 1, 1);
+	meet_get(m);
+	meet_accept(m, 1, 1);
+	meet_complete_alone(m);
+}
+
 /*
  * checks R-CONN-13[1,2], R-SR-09: no RTU reaches b (the runner sees to it): a's message is what
  * says that a is ready. It is taken as soon as it is there, whatever is known of the Accept;
@@ -97,13 +109,7 @@ scenario_data_first(struct pair *p)
 
 	meet_open(&m, p);
 	for (int i = 0; i < 20; i++) {
-		meet_again(&m);
-		WANT(ND_SUCCESS, side_receive(&p->b, 100));
-		meet_ask(&m, 1, 1);
-		meet_get(&m);
-		meet_accept(&m, 1, 1);
-		WANT(ND_SUCCESS, finish(nd_connector_complete_connect(p->a.connector, &m.complete),
-					 &m.complete));
+		ready_alone(&m, 100);
 		WANT(ND_PENDING, nd_overlapped_status(&m.accept));
 		WANT(ND_SUCCESS, side_send(&p->a, 10));
 		while (nd_cq_get_results(p->b.cq, &result, 1) == 0)
@@ -113,6 +119,24 @@ scenario_data_first(struct pair *p)
 		WANT(ND_SUCCESS, nd_overlapped_wait(&m.accept, PATIENCE_MS));
 		WANT(ND_SUCCESS, side_result(&p->a, &result));
 		pair_works(p);
+	}
+	meet_close(&m);
+}
+
+/* checks R-CONN-13[1]: the first message completes Accept, even one that ends the connection. */
+void
+scenario_fatal_first(struct pair *p)
+{
+	struct nd_result result;
+	struct meeting m;
+
+	meet_open(&m, p);
+	for (int i = 0; i < 20; i++) {
+		ready_alone(&m, 1023);
+		WANT(ND_SUCCESS, side_send(&p->a, 1024));
+		WANT(ND_SUCCESS, finish(m.accepting, &m.accept));
+		WANT(ND_DATA_OVERRUN, side_result(&p->b, &result));
+		WANT(ND_DATA_ERROR, side_result(&p->a, &result));
 	}
 	meet_close(&m);
 }

@@ -7,7 +7,7 @@ import socket
 import struct
 import time
 
-import icrc  # of tests/interop
+import frames
 import sandbox
 
 _SOL_PACKET, _PACKET_AUXDATA = 263, 8
@@ -16,12 +16,6 @@ ETH_P_ALL = 3
 EVERYBODY = b"\xff" * 6
 NOBODY = bytes(6)
 REQUEST, REPLY = 1, 2
-
-
-def checksum(data):
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
-    total = (total & 0xFFFF) + (total >> 16)
-    return ~(total + (total >> 16)) & 0xFFFF
 
 
 def tag(tci):
@@ -35,22 +29,15 @@ def arp(operation, mac, ip, target_ip, target_mac=NOBODY):
 
 def echo_request(ip, target_ip):
     icmp = struct.pack(">BBHHH", 8, 0, 0, 7, 1) + b"dpdk-ndd" * 4
-    icmp = icmp[:2] + struct.pack(">H", checksum(icmp)) + icmp[4:]
-    header = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(icmp), 1, 0, 64, 1, 0) \
-        + socket.inet_aton(ip) + socket.inet_aton(target_ip)
-    header = header[:10] + struct.pack(">H", checksum(header)) + header[12:]
-    return struct.pack(">H", 0x0800) + header + icmp
+    icmp = icmp[:2] + struct.pack(">H", frames.checksum(icmp)) + icmp[4:]
+    return frames.frame4(frames.ipv4(ip, target_ip, frames.ICMP, icmp, offset=0))
 
 
 def mad(ip, target_ip, kind, message):
     """A message of the CM, from its attribute and what is behind the MAD's header."""
     data = struct.pack(">BBBBIQHHI", 1, 7, 2, 3, 0, 0x1234, kind, 0, 0) + message.ljust(232, b"\0")
-    header = struct.pack(">BBHHHBBH", 0x45, 0, 20 + 8 + 12 + 8 + 256 + 4, 1, 0x4000, 64, 17, 0) \
-        + socket.inet_aton(ip) + socket.inet_aton(target_ip)
-    header = header[:10] + struct.pack(">H", checksum(header)) + header[12:]
-    udp = struct.pack(">HHHH", 0xC000, 4791, 8 + 12 + 8 + 256 + 4, 0)
-    packet = header + udp + struct.pack(">BBHIIII", 0x64, 0x40, 0xFFFF, 1, 7, 0x80010000, 1) + data
-    return struct.pack(">H", 0x0800) + packet + icrc.icrc(packet + bytes(4), 20)
+    deth = struct.pack(">II", 0x80010000, 1)
+    return frames.roce(ip, target_ip, frames.bth(0x64, 1, psn=7) + deth + data)
 
 
 class Station:

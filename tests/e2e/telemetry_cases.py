@@ -70,6 +70,12 @@ def adds_up(answer):
     """Each cycle since the start belongs to one stage."""
     whole = sum(stage["cycles"] for stage in answer["stages"].values())
     expect(whole == answer["cycles"], f"stages: {whole} cycles of {answer['cycles']}")
+    for lengths in ("lengths", "own_lengths"):
+        expect(sum(answer[lengths]) == answer["turns"], f"{answer['turns']} turns, {lengths} {answer[lengths]}")
+    longest = max([k for k, n in enumerate(answer["own_lengths"]) if n], default=0)
+    expect(longest == max(answer["own_longest"].bit_length() - 1, 0), f"2^{longest}, own_longest {answer['own_longest']}")
+    for name, stage in answer["stages"].items():
+        expect(stage["longest"] <= stage["cycles"], f"{name}: {stage}")
 
 
 def cycles_of_a_transfer(build):
@@ -113,6 +119,7 @@ def counters(build):
         before = {c: of_a.ask(c) for c in commands}
         with Transfer(link):
             expect(of_a.ask("/ndd/control")["sessions"] == 1, "sessions")
+            expect(not any(of_a.ask("/ndd/control")["refused"].values()), "refusals")
         after = {c: of_a.ask(c) for c in commands}
         monotonic(before, after, ("//ndd/shard,0/in_use", "//ndd/control/sessions"))
         shard = after["/ndd/shard,0"]

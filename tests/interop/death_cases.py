@@ -11,10 +11,11 @@ from relay import RTU, cm_attribute
 from sandbox import Failure
 
 # What the survivor is told. The kernel, or our daemon, rejects or disconnects for a process that dies: with
-# reason 4, "timeout", if it was the active side; with 28 if it was the passive side. Linux (6.1, 6.12) says nothing of the former to
-# an application that has not accepted yet: what it does to accept fails then.
+# reason 4, "timeout", if it was the active side and has no reply yet; with 28 if it has the survivor's reply, which can
+# be faster than the end of the process; with 28 if it was the passive side. Linux (6.1, 6.12) says nothing of the first
+# to an application that has not accepted yet: what it does to accept fails then.
 GONE = {
-    "asking": ("refused 4", "CONNECTION_ABORTED", "CONNECTION_REFUSED", "rdma_accept refuses",
+    "asking": ("refused 4", "refused 28", "CONNECTION_ABORTED", "CONNECTION_REFUSED", "rdma_accept refuses",
                "rdma_create_qp: Invalid argument"),
     "asked": ("refused 28",),
 }

@@ -18,13 +18,18 @@ class Reasons:
                 reason = [line.strip()] if not reason or last else [*reason, line.strip()]
                 last = False
 
-    def faults(self, mutants, store):
-        """Lines that are not so: the mutant is not there any more, is another one, or a test finds it."""
+    def strays(self, mutants):
+        """Lines whose mutant is not there any more, or is another one."""
         known = {m.id: m for m in mutants}
         for identity, (_, name) in self.why.items():
             if identity not in known:
                 yield f"reasons.txt: {identity} {name}: there is no such mutant"
             elif known[identity].name != name:
                 yield f"reasons.txt: {identity} is {known[identity].name}, not {name}"
-            elif (last := store.last(known[identity])) and last[0] == "killed":
-                yield f"reasons.txt: {identity} {name}: is found by {last[1]}"
+
+    def faults(self, mutants, store):
+        """Lines that are not so: strays, and mutants that a test finds."""
+        yield from self.strays(mutants)
+        for m in mutants:
+            if m.id in self.why and (last := store.last(m)) and last[0] == "killed":
+                yield f"reasons.txt: {m.id} {self.why[m.id][1]}: is found by {last[1]}"

@@ -2,11 +2,11 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "rigs/admin_bench.h"
+#include "rigs/zeroed.h"
 #include "roce/mem/mr.h"
 #include "roce/qp/qp.h"
 
@@ -49,13 +49,6 @@ edge_unmap(struct roce_admin *a)
 	munmap((uint8_t *)(a + 1) - room, room + page);
 }
 
-static void *
-zeroed(size_t bytes)
-{
-	bytes = (bytes + 63) & ~63ul;
-	return memset(aligned_alloc(64, bytes), 0, bytes);
-}
-
 static struct admin_bench_client *
 client(struct admin_bench *b, uint32_t i, uint32_t max)
 {
@@ -64,7 +57,7 @@ client(struct admin_bench *b, uint32_t i, uint32_t max)
 	c->admin = admin_at_the_edge();
 	c->block = zeroed(ndsh_cq_bytes(2 * ADMIN_DEPTH));
 	c->base = zeroed(ndsh_admin_bytes(ADMIN_DEPTH));
-	c->cq = roce_cq_create(b->s, c->block, 2 * ADMIN_DEPTH, NULL);
+	c->cq = roce_cq_create(b->s, NULL, c->block, 2 * ADMIN_DEPTH, NULL);
 	ndsh_cq_reader_view(&c->answers, c->block, 2 * ADMIN_DEPTH);
 	ndsh_admin_view(&c->ring, c->base, ADMIN_DEPTH);
 	roce_admin_init(c->admin, max);
@@ -101,10 +94,9 @@ admin_bench_free(struct admin_bench *b)
 {
 	for (uint32_t i = 0; i < 2; i++) {
 		struct admin_bench_client *c = b->c[i];
-		uint32_t pos = 0;
 
 		roce_admin_close(c->admin);
-		while (!roce_admin_purge(b->s, c->admin, admin_bench_handle(i), &pos))
+		while (!roce_admin_purge(b->s, c->admin))
 			;
 		cr_expect(roce_pd_destroy(b->s, c->pd), "all its regions are gone");
 		cr_expect(roce_cq_destroy(b->s, c->cq));

@@ -25,6 +25,8 @@ host_start(struct cm_net_host *h)
 	memset(h->mem, 0, roce_cm_bytes(&h->cfg));
 	h->cm = roce_cm_init(h->mem, &h->cfg);
 	cr_assert_not_null(h->cm);
+	/* All is for one user, which shares with nobody. */
+	cr_assert(roce_cm_reserve(h->cm, 0, h->cfg.max_active));
 }
 
 static void
@@ -52,7 +54,8 @@ cm_net_new(bool v6)
 		struct cm_net_host *h = &net->host[i];
 
 		h->cfg = (struct roce_cm_cfg){
-			.max_conns = 64,
+			.max_active = 64,
+			.max_passive = 64,
 			.max_listeners = 8,
 			.secret = {0x1234567 + i, 0x89abcde + i},
 			.ca_guid = 0x020000fffe000001 + i,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "rigs/daemon_rig.h"
+#include "rigs/send_file.h"
 #include "shm/ndsh_status.h"
 
 /* Types of objects that no message destroys. */
@@ -94,21 +95,7 @@ end_session(struct daemon_rig *r)
 static void
 put(struct daemon_rig *r, const void *msg, size_t bytes, int fd)
 {
-	struct iovec iov = {.iov_base = (void *)msg, .iov_len = bytes};
-	union {
-		struct cmsghdr h;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {.h = {.cmsg_len = CMSG_LEN(sizeof(int)),
-			     .cmsg_level = SOL_SOCKET,
-			     .cmsg_type = SCM_RIGHTS}};
-	struct msghdr mh = {.msg_iov = &iov, .msg_iovlen = 1};
-
-	if (fd >= 0) {
-		memcpy(CMSG_DATA(&control.h), &fd, sizeof(fd));
-		mh.msg_control = &control;
-		mh.msg_controllen = sizeof(control);
-	}
-	(void)sendmsg(r->socket, &mh, MSG_NOSIGNAL);
+	(void)send_file(r->socket, msg, bytes, MSG_NOSIGNAL, fd);
 	if (fd >= 0)
 		close(fd);
 }

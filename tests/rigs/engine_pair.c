@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rigs/engine_pair.h"
+#include "rigs/zeroed.h"
 #include "roce/mem/mover.h"
 
 #define TIMER_BUDGET 64u
@@ -24,16 +25,6 @@ need(bool ok, const char *what)
 		return;
 	fprintf(stderr, "engine_pair: %s\n", what);
 	abort();
-}
-
-static void *
-zalloc(size_t bytes)
-{
-	size_t round = (bytes + 63) & ~(size_t)63;
-	void *mem = aligned_alloc(64, round);
-
-	need(mem != NULL, "out of memory");
-	return memset(mem, 0, round);
 }
 
 static uint32_t
@@ -91,26 +82,29 @@ pair_attr(const struct pair *p, unsigned side, unsigned i, struct roce_qp_attr *
 }
 
 void
-pair_connect(struct pair *p, unsigned side, unsigned i)
+pair_bring_up(struct pair *p, unsigned side, struct roce_qp *qp, const struct roce_qp_attr *a)
 {
 	struct roce_shard *s = p->side[side].shard;
-	struct roce_qp *qp = p->side[side].q[i].qp;
-	struct roce_qp_attr a;
 	enum roce_modify r;
 
-	pair_attr(p, side, i, &a);
-	r = roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_INIT, ROCE_QPA_ACCESS, &a);
+	r = roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_INIT, ROCE_QPA_ACCESS, a);
 	need(r == ROCE_MODIFY_OK, "INIT");
-	r = roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RTR,
-		ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |
-			ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR,
-		&a);
+	r = roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RTR, PAIR_QPA_RTR, a);
 	need(r == ROCE_MODIFY_OK, "RTR");
 	r = roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RTS,
 		ROCE_QPA_TIMEOUT | ROCE_QPA_RETRY | ROCE_QPA_RNR_RETRY | ROCE_QPA_SQ_PSN |
 			ROCE_QPA_MAX_RD,
-		&a);
+		a);
 	need(r == ROCE_MODIFY_OK, "RTS");
+}
+
+void
+pair_connect(struct pair *p, unsigned side, unsigned i)
+{
+	struct roce_qp_attr a;
+
+	pair_attr(p, side, i, &a);
+	pair_bring_up(p, side, p->side[side].q[i].qp, &a);
 }
 
 static void
@@ -119,7 +113,7 @@ side_qp(struct pair *p, struct pair_side *d, unsigned i)
 	struct ndsh_qp_layout layout;
 
 	need(ndsh_qp_layout(&d->dims, &layout), "queue pair dimensions");
-	d->q[i].block = zalloc(layout.total_bytes);
+	d->q[i].block = zeroed(layout.total_bytes);
 	d->q[i].qp = roce_qp_create(d->shard, &(struct roce_qp_cfg){
 						      .pd = d->pd,
 						      .send_cq = d->cq,
@@ -140,8 +134,8 @@ side_qp(struct pair *p, struct pair_side *d, unsigned i)
 static void
 side_srq(struct pair_side *d, uint32_t depth, uint32_t sge)
 {
-	d->srq_page = zalloc(ndsh_srq_bytes(depth, sge));
-	d->srq = roce_srq_create(d->shard, d->pd, d->srq_page, depth, sge, d);
+	d->srq_page = zeroed(ndsh_srq_bytes(depth, sge));
+	d->srq = roce_srq_create(d->shard, NULL, d->pd, d->srq_page, depth, sge, d);
 	need(d->srq != NULL, "shared receive queue");
 	ndsh_srq_view(&d->srq_rq, d->srq_page, depth, sge);
 }
@@ -149,10 +143,10 @@ side_srq(struct pair_side *d, uint32_t depth, uint32_t sge)
 static void
 side_moved(struct pair *p, struct pair_side *d)
 {
-	d->moved = zalloc(PAIR_ARENA);
-	d->mover_mem = zalloc(roce_mover_bytes());
-	d->mover_shared = zalloc(ndsh_mover_bytes(true));
-	d->mover = roce_mover_create(d->shard, d->mover_mem, d->mover_shared, true, d);
+	d->moved = zeroed(PAIR_ARENA);
+	d->mover_mem = zeroed(roce_mover_bytes());
+	d->mover_shared = zeroed(ndsh_mover_bytes(true));
+	d->mover = roce_mover_create(d->shard, NULL, d->mover_mem, d->mover_shared, true, d);
 	need(d->mover != NULL, "mover");
 	ndsh_mover_view(&d->client, d->mover_shared, true);
 	d->moved_mr = roce_mr_register_moved(
@@ -168,8 +162,8 @@ side_new(struct pair *p, unsigned side)
 	const struct pair_opts *o = &p->opts;
 	struct roce_shard_cfg cfg = {
 		.shard_id = side,
-		.max_qps = o->qps > PAIR_QPS ? o->qps : PAIR_QPS,
-		.max_cqs = 4,
+		.max_qps = or_default(o->max_qps, o->qps > PAIR_QPS ? o->qps : PAIR_QPS),
+		.max_cqs = 8,
 		.max_pds = 4,
 		.max_srqs = 1,
 		.max_mrs = 64,
@@ -177,19 +171,20 @@ side_new(struct pair *p, unsigned side)
 		.secret = {1, side},
 		.rto_floor_ns = 1000000,
 		.window = o->window,
+		.check_source_port = o->sports,
 	};
 
-	d->mem = zalloc(roce_shard_bytes(&cfg));
+	d->mem = zeroed(roce_shard_bytes(&cfg));
 	d->shard = roce_shard_init(d->mem, &cfg);
 	need(d->shard != NULL, "shard");
 	roce_qpn_key_init(&d->qpn_key, cfg.secret);
 	d->pd = roce_pd_create(d->shard);
-	d->arena = zalloc(PAIR_ARENA);
+	d->arena = zeroed(PAIR_ARENA);
 	d->mr = roce_mr_register(d->shard, d->pd, PAIR_VA, PAIR_ARENA, d->arena, o->mr_access);
 	need(d->mr != NULL, "region");
 	d->key = roce_mr_key(d->mr);
-	d->cq_mem = zalloc(ndsh_cq_bytes(o->cq_depth));
-	d->cq = roce_cq_create(d->shard, d->cq_mem, o->cq_depth, d);
+	d->cq_mem = zeroed(ndsh_cq_bytes(o->cq_depth));
+	d->cq = roce_cq_create(d->shard, NULL, d->cq_mem, o->cq_depth, d);
 	need(d->cq != NULL, "completion queue");
 	ndsh_cq_reader_view(&d->reader, d->cq_mem, o->cq_depth);
 	d->dims = (struct ndsh_qp_dims){.sq_depth = o->sq_depth,
@@ -208,7 +203,7 @@ side_new(struct pair *p, unsigned side)
 struct pair *
 pair_new(const struct pair_opts *opts)
 {
-	struct pair *p = zalloc(sizeof(*p));
+	struct pair *p = zeroed(sizeof(*p));
 	struct pair_opts *o = &p->opts;
 
 	*o = *opts;
@@ -434,7 +429,7 @@ pair_turn(struct pair *p, unsigned side)
 	done += (unsigned)(d->reader.page->produced - produced);
 	if (d->mover != NULL && !d->stalled) /* the client will have something to do */
 		done += d->client.reader.taken != d->client.reader.page->produced;
-	while (roce_shard_fired_cq(d->shard) != NULL)
+	while (roce_shard_fired_cq(d->shard, p->now_ns) != NULL)
 		d->fired++;
 	while (roce_shard_event(d->shard, &ev)) {
 		d->last_event = ev;

@@ -20,7 +20,14 @@
 #define PAIR_CQ_DEPTH 4096u
 #define PAIR_LONG     UINT64_C(100000000000) /* ns of virtual time: more than anything takes */
 
-struct pair_opts { /* zero: a default */
+/* What a queue pair needs to get from INIT to RTR. */
+#define PAIR_QPA_RTR                                                                               \
+	(ROCE_QPA_PATH | ROCE_QPA_MTU | ROCE_QPA_DEST_QPN | ROCE_QPA_RQ_PSN |                      \
+		ROCE_QPA_MAX_DEST_RD | ROCE_QPA_MIN_RNR)
+
+/* Zero: a default. */
+struct pair_opts {
+	uint32_t max_qps; /* of each shard, with those of the pair */
 	uint32_t qps, mtu, window, max_wqes, sq_depth, rq_depth, cq_depth, access, mr_access;
 	uint32_t sq_psn[2]; /* first PSN of what side i sends, if set_psn */
 	bool set_psn, v6, ignore_events;
@@ -31,6 +38,7 @@ struct pair_opts { /* zero: a default */
 	uint32_t srq_depth; /* not 0: side 1's queue pairs share a receive queue */
 	bool moved;	    /* each side has memory behind a mover, too */
 	bool ecn;	    /* both sides react to congestion */
+	bool sports;	    /* ... check UDP source ports */
 };
 
 struct pair_side {
@@ -94,6 +102,8 @@ struct pair *pair_new(const struct pair_opts *opts);
 void pair_free(struct pair *p);
 /* Attributes that lead queue pair i of side s to RTS against its peer. */
 void pair_attr(const struct pair *p, unsigned side, unsigned i, struct roce_qp_attr *attr);
+/* Take a queue pair of this side from RESET to RTS. */
+void pair_bring_up(struct pair *p, unsigned side, struct roce_qp *qp, const struct roce_qp_attr *a);
 void pair_connect(struct pair *p, unsigned side, unsigned i);
 
 /* Requests of a client; addr are offsets into the arenas, flags NDSH_WRF_*. */

@@ -28,7 +28,7 @@ pair_post(struct pair *p, unsigned side, unsigned i, const struct ndsh_swr *wr,
 
 	ndsh_sq_push(&d->q[i].sq, wr, sge, data);
 	if (!page->sq_polled)
-		roce_qp_doorbell(d->shard, d->q[i].qp);
+		roce_qp_doorbell(d->shard, NULL, d->q[i].qp);
 }
 
 void

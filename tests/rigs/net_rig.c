@@ -167,7 +167,7 @@ net_rig_resolve(struct net_rig *r, const char *dst)
 {
 	struct net_ip ip = net_rig_ip(dst);
 
-	return net_resolve(r->n, r->now, NULL, &ip, &r->hop);
+	return net_resolve(r->n, r->now, NET_OWNER_HOST, NULL, &ip, &r->hop);
 }
 
 void

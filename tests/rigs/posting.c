@@ -1,33 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "rigs/posting.h"
-
-static void *
-zalloc(size_t bytes)
-{
-	void *p = aligned_alloc(
-		NDSH_CACHE_LINE, (bytes + NDSH_CACHE_LINE - 1) & ~(size_t)(NDSH_CACHE_LINE - 1));
-
-	cr_assert_not_null(p);
-	return memset(p, 0, bytes);
-}
+#include "rigs/zeroed.h"
 
 struct posting *
 posting_new(uint32_t depth)
 {
 	const struct ndsh_qp_dims d = {
 		.sq_depth = depth, .rq_depth = depth, .sq_sge = 2, .rq_sge = 2, .inline_bytes = 32};
-	struct posting *b = zalloc(sizeof(*b));
+	struct posting *b = zeroed(sizeof(*b));
 	struct ndsh_qp_layout l;
 
 	cr_assert(ndsh_qp_layout(&d, &l));
-	b->block = zalloc(l.total_bytes);
-	b->a = zalloc(sizeof(*b->a));
+	b->block = zeroed(l.total_bytes);
+	b->a = zeroed(sizeof(*b->a));
 	b->a->page = &b->page;
 	b->a->wake_fd = -1;
 	b->a->max_transfer_bytes = 1000;

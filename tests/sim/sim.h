@@ -39,9 +39,11 @@
  *	sim_group.c	... that go to groups
  *	sim_sidr.c	SIDR: lookups of such a queue pair's number
  *	sim_stranger.c	forged frames
+ *	sim_impostor.c	... from another UDP port than the peer's that they name
  *	sim_cc.c	congestion, and what rates must be
  *	sim_change.c	MAC addresses and attributes that change
  *	sim_exhaust.c	tables that are full
+ *	sim_hog.c	several principals on a shard
  *	sim_flood.c	more questions than a CM keeps answers for
  *	sim_full.c	... also those of a CM
  *	sim_rare.c	codes, counts, lengths that are rare
@@ -101,6 +103,8 @@ struct sim_world {
 	unsigned n_asks;
 	unsigned strangers; /* frames to come of one */
 	uint64_t stranger_ns;
+	unsigned impostures; /* to come, of an impostor; ports are checked */
+	uint64_t imposture_ns, impostor_frames;
 	struct sim_net net;
 	uint64_t next_va;
 	uint64_t progress_ns, progress; /* when anything last came forward */
@@ -158,6 +162,21 @@ sim_progress(struct sim_world *w)
 {
 	w->progress_ns = w->now_ns;
 	w->progress++;
+}
+
+/* Act *left times, with pauses of up to pause_ns. Returns when it is time again: *at_ns. */
+static inline uint64_t
+sim_now_and_then(struct sim_world *w, void (*act)(struct sim_world *w), unsigned *left,
+	uint64_t *at_ns, uint64_t pause_ns)
+{
+	if (*left == 0)
+		return SIM_NEVER;
+	if (w->now_ns >= *at_ns) {
+		--*left;
+		act(w);
+		*at_ns = w->now_ns + sim_below(w, pause_ns);
+	}
+	return *at_ns;
 }
 
 #endif

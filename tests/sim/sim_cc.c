@@ -50,7 +50,7 @@ sim_cc_rx(struct sim_shard *sh, const struct roce_pkt *pkt, struct roce_qp *qp)
 	uint64_t rtt_ns = qp->srtt_ns;
 	struct sim_ep *ep;
 
-	roce_shard_rx(sh->s, w->now_ns, pkt, qp);
+	sim_srq_rx(sh, pkt, qp);
 	/* What ends the queue pair may say so, too: of a dead one nothing is kept. */
 	if (roce_shard_counters(sh->s)->rp_cnp_handled == before || qp->state == ROCE_QPS_ERR)
 		return;

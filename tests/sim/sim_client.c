@@ -12,7 +12,7 @@ sim_cq_init(struct sim_client *c, struct sim_cq *cq, uint32_t depth)
 	void *base = sim_alloc(c->w, ndsh_cq_bytes(depth));
 
 	cq->client = c;
-	cq->cq = roce_cq_create(c->shard->s, base, depth, cq);
+	cq->cq = roce_cq_create(c->shard->s, &c->engine, base, depth, cq);
 	sim_check(c->w, cq->cq != NULL, "roce_cq_create()");
 	ndsh_cq_reader_view(&cq->reader, base, depth);
 }
@@ -24,6 +24,7 @@ sim_client_init(struct sim_world *w, struct sim_shard *shard)
 
 	c->w = w;
 	c->shard = shard;
+	sim_client_principal_init(c);
 	c->session = sim_alloc(w, sizeof(*c->session));
 	c->pd = roce_pd_create(shard->s);
 	sim_check(w, c->pd != 0, "roce_pd_create()");

@@ -3,6 +3,7 @@
 #ifndef SIM_CLIENT_H
 #define SIM_CLIENT_H
 
+#include "roce/shard/principal.h"
 #include "sim_ud.h"
 
 struct sim_srq {
@@ -41,6 +42,7 @@ struct sim_cq {
 	bool waiting; /* armed, nothing left to poll */
 	enum ndsh_arm armed;
 	unsigned late_turns; /* that a wake-up is owed */
+	uint64_t owed_ns;    /* since then; 0: none is */
 };
 
 struct sim_mover {
@@ -53,10 +55,19 @@ struct sim_mover {
 	bool asleep;
 };
 
+/* Its principal's limit, 0: none, and how often it was woken. */
+struct sim_wakeups {
+	uint32_t limit;
+	uint64_t began_ns, count;
+};
+
 struct sim_client {
 	struct sim_world *w;
 	struct sim_shard *shard;
 	struct ndsh_session_page *session;
+	struct roce_principal principal;
+	struct roce_client engine;
+	struct sim_wakeups wakeups;
 	uint32_t pd;
 	struct sim_cq cqs[SIM_CQS];
 	struct sim_srq srq;
@@ -71,9 +82,17 @@ struct sim_client {
 };
 
 void sim_client_init(struct sim_world *w, struct sim_shard *shard);
+/* sim_hog.c */
+void sim_client_principal_init(struct sim_client *c);
 void sim_cq_init(struct sim_client *c, struct sim_cq *cq, uint32_t depth);
 void sim_client_run(struct sim_client *c);
 void sim_client_wake(struct sim_cq *cq);
+/* sim_wakeups.c: the limit of the client's principal */
+uint32_t sim_wakeups_limit(struct sim_client *c);
+/* One more. */
+void sim_wakeups_count(struct sim_client *c);
+/* One of its queues waits for one, which its limit does not excuse. */
+bool sim_wakeups_late(struct sim_cq *cq);
 /* sim_exhaust.c: once, at some time */
 void sim_exhaust(struct sim_client *c);
 /* Take what is there in all queues. */
@@ -90,6 +109,9 @@ unsigned sim_srq_run(struct sim_srq *q);
 /* The receive that completes at the queue pair of taker: kind and number name it. */
 struct sim_recv *sim_srq_take(struct sim_srq *q, struct sim_taker *taker, const char *kind,
 	unsigned number, const struct ndsh_cqe *e);
+void sim_srq_refused(struct sim_srq *q);
+/* What has arrived for a queue pair goes to the engine, which may refuse it the next receive. */
+void sim_srq_rx(struct sim_shard *sh, const struct roce_pkt *pkt, struct roce_qp *qp);
 void sim_srq_limit(struct sim_srq *q);
 void sim_srq_last_wqe(
 	struct sim_world *w, struct sim_taker *taker, const struct ndsh_qp_page *page);

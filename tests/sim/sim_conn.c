@@ -352,7 +352,10 @@ sim_conn_cm_event(struct sim_host *h, const struct roce_cm_event *ev)
 	sim_note(h->w, "host %u: CM %s", h->number, names[ev->type]);
 	if (ev->type == ROCE_CM_EV_REQUEST) {
 		h->untold = 0; /* it hears of all before it decides */
-		on_request(h, ev);
+		if (sim_flood_is_request(ev))
+			sim_flood_on_request(h, ev);
+		else
+			on_request(h, ev);
 		return;
 	}
 	c = ep->conn;

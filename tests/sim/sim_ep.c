@@ -176,7 +176,7 @@ sim_ep_destroy(struct sim_ep *ep)
 		return;
 	sim_note(ep->w, "conn %u%s: destroyed", ep->conn->number, ep->name);
 	sim_change_reset(ep);
-	roce_qp_destroy(s, ep->qp);
+	sim_check(ep->w, roce_qp_destroy(s, ep->qp), "few windows, and they are not unbound");
 	if (ep->own_cq.cq != NULL)
 		sim_check(ep->w, roce_cq_destroy(s, ep->own_cq.cq), "own queue is still in use");
 	if (sim_chance(ep->w, 5000))

@@ -4,6 +4,7 @@
 #define SIM_HOST_H
 
 #include "sim_client.h"
+#include "sim_hog.h"
 #include "sim_net.h"
 
 #define SIM_IO_OWNER 0u /* the shard that owns the port */
@@ -23,6 +24,7 @@ struct sim_shard {
 	struct sim_host *host;
 	struct roce_shard *s;
 	struct sim_client client;
+	struct sim_hog hog;
 	struct roce_groups *groups; /* NULL: no queue pair was ever attached */
 	unsigned number;
 	struct sim_ring rx[SIM_SHARDS_MAX]; /* from each shard; from itself: loopback */
@@ -45,8 +47,10 @@ struct sim_host {
 	struct sim_ring port; /* what has arrived */
 	/* The control thread. */
 	struct roce_cm *cm;
-	uint32_t max_conns, backlog; /* backlog: 0, no limit */
-	unsigned untold;	     /* requests of which the application has not heard */
+	uint32_t max_conns; /* of either part of its table */
+	uint32_t backlog;   /* 0: no limit */
+	unsigned floods;    /* of strangers, so far */
+	unsigned untold;    /* requests of which the application has not heard */
 	struct roce_cm_listener *listener, *lookups;
 	uint32_t mad_psn;
 	struct sim_ring control_rx, control_tx;
@@ -77,6 +81,8 @@ void sim_full_wait(struct sim_conn *c);
 bool sim_full_refuses(const struct sim_ep *ep, uint16_t reason);
 /* sim_flood.c: now and then, before the messages that have come */
 void sim_flood(struct sim_host *h);
+bool sim_flood_is_request(const struct roce_cm_event *ev);
+void sim_flood_on_request(struct sim_host *h, const struct roce_cm_event *ev);
 
 /* sim_death.c */
 void sim_host_dies(struct sim_host *h, uint64_t at_ns);

@@ -16,9 +16,14 @@
 	X(new_attributes, "other attributes changed in SQD")                                       \
 	X(early_attributes, "... refused, as it was not drained")                                  \
 	X(resets, "queue pairs reset under traffic, and set up again")                             \
+	X(hogs, "shards with a client that takes what it can")                                     \
+	X(breaches, "... more in flight than its rings hold")                                      \
+	X(late_wakeups, "turns in which a client waited for a token to be woken")                \
 	X(full_tables, "tables of regions, domains and queue pairs that were full")                \
 	X(read_invalidates, "READs that ended the registration of their sink")                    \
 	X(full_cm, "REQs that found a CM's table full")                                           \
+	X(full_share, "... their host to have its share of it")                                   \
+	X(flooded, "... strangers to have their share of it")                                     \
 	X(full_backlog, "... a listener's backlog full")                                          \
 	X(full_at_home, "... their own CM's table full")                                          \
 	X(full_answers, "hosts asked for more answers at once than they keep")                     \
@@ -30,6 +35,7 @@
 	X(lost_target, "... whose memory at the peer had gone")                                    \
 	X(lost_receive, "... whose receive had")                                                   \
 	X(corrected, "completions corrected, as a copy failed behind them")                        \
+	X(impostures, "packets from another UDP port than the peer's")                             \
 	X(marks, "packets that the network marked")                                                \
 	X(rates, "rates compared with DCQCN's")                                                    \
 	X(paced_packets, "packets whose time was checked")

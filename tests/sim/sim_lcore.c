@@ -41,6 +41,7 @@ sim_shard_init(struct sim_shard *sh, struct sim_host *h, unsigned number)
 	sim_check(w, bytes > 0, "roce_shard_bytes() refuses the configuration");
 	sh->s = roce_shard_init(sim_alloc(w, bytes), &cfg);
 	sim_client_init(w, sh);
+	sim_hog_init(sh);
 	sh->next_ns = SIM_NEVER;
 	sim_actor_set(w, was);
 }
@@ -207,7 +208,7 @@ doorbells(struct sim_shard *sh)
 			struct roce_qp *qp = rung(c, word * 64 + (uint32_t)__builtin_ctzll(bits));
 
 			if (qp != NULL)
-				roce_qp_doorbell(sh->s, qp);
+				roce_qp_doorbell(sh->s, &c->engine, qp);
 		}
 	}
 	return n;
@@ -274,6 +275,8 @@ pull(struct sim_shard *sh)
 		sim_check(w, slots[i].port == sh->host->number && slots[i].len <= ROCE_FRAME_MAX,
 			"bad slot: port %u, %u bytes", slots[i].port, slots[i].len);
 		sh->tx_frames++;
+		if (sim_hog_frame(slots[i].buf))
+			continue;
 		sim_wire_check(sh, slots[i].buf, slots[i].len);
 		sim_ud_left(&sh->client, slots[i].buf, slots[i].len);
 		sim_cc_left(sh, slots[i].buf, slots[i].len);
@@ -333,11 +336,13 @@ wakeups(struct sim_shard *sh)
 	struct roce_cq *cq;
 
 	roce_shard_publish(sh->s);
-	while ((cq = roce_shard_fired_cq(sh->s)) != NULL)
+	while ((cq = roce_shard_fired_cq(sh->s, sh->host->w->now_ns)) != NULL) {
+		sim_wakeups_count(&sh->client);
 		if (roce_cq_owner(cq) == &sh->client.mover)
 			sim_mover_wake(&sh->client.mover);
 		else
 			sim_client_wake(roce_cq_owner(cq));
+	}
 	sim_mover_check(&sh->client.mover);
 	sim_model_wakeups(&sh->client);
 }
@@ -369,6 +374,7 @@ work(struct sim_shard *sh)
 	struct roce_event ev;
 
 	busy |= roce_shard_movers(sh->s, w->now_ns) > 0;
+	sim_hog_run(sh);
 	busy |= doorbells(sh) > 0;
 	busy |= roce_shard_poll_rings(sh->s, w->now_ns, 1 + (unsigned)sim_below(w, 16)) > 0;
 	if (rx_empty)
@@ -376,7 +382,8 @@ work(struct sim_shard *sh)
 	tx(sh);
 	wakeups(sh);
 	while (roce_shard_event(sh->s, &ev)) {
-		sim_conn_shard_event(sh, &ev);
+		if (!sim_hog_owns(sh, ev.owner))
+			sim_conn_shard_event(sh, &ev);
 		busy = true;
 	}
 	sim_srq_check(&sh->client.srq);

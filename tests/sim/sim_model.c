@@ -385,7 +385,7 @@ may_be_flushing(const struct sim_client *c, const struct sim_cq *cq)
 }
 
 /* After a turn: a waiter for ANY with an entry to take has lost a wake-up; checks R-CQ-02,
- * R-CQ-12. Only a flush may hold it back, until all is there (R-CQ-17). */
+ * R-CQ-12. Only a flush may hold it back, until all is there (R-CQ-17), and a limit. */
 void
 sim_model_wakeups(struct sim_client *c)
 {
@@ -397,8 +397,11 @@ sim_model_wakeups(struct sim_client *c)
 			produced = cq->reader.page->solicited;
 		if (cq->armed == NDSH_ARM_NONE || !cq->waiting || produced <= cq->reader.taken) {
 			cq->late_turns = 0;
+			cq->owed_ns = 0;
 			continue;
 		}
+		if (!sim_wakeups_late(cq))
+			continue;
 		sim_check(c->w, may_be_flushing(c, cq) && ++cq->late_turns <= FLUSH_TURNS_MAX,
 			"lost wake-up: armed %u, taken %lu, produced %lu", cq->armed,
 			(unsigned long)cq->reader.taken, (unsigned long)produced);

@@ -47,12 +47,12 @@ sim_mover_init(struct sim_client *c)
 	void *shared;
 
 	m->next_ns = SIM_NEVER;
-	if (!sim_chance(c->w, 5000))
-		return;
+	if (!sim_chance(c->w, 5000) || c->wakeups.limit != 0)
+		return; /* one that is woken late places late, and its peers give up */
 	shared = sim_alloc(c->w, ndsh_mover_bytes(true));
 	m->client = c;
 	m->engine = roce_mover_create(
-		c->shard->s, sim_alloc(c->w, roce_mover_bytes()), shared, true, m);
+		c->shard->s, &c->engine, sim_alloc(c->w, roce_mover_bytes()), shared, true, m);
 	sim_check(c->w, m->engine != NULL, "roce_mover_create()");
 	ndsh_mover_view(&m->commands, shared, true);
 	m->share = (unsigned)sim_below(c->w, 10001);

@@ -31,6 +31,7 @@ struct sim_profile {
 	unsigned sinks;	  /* chance of an end to read into a fast-register region */
 	unsigned groups;  /* chance of a datagram to go to a group */
 	unsigned narrow;  /* chance of a host to have a small CM table */
+	unsigned flood;	  /* chance of a control turn that strangers ask for connections in it */
 	unsigned rare;	  /* chance of a connection to have all values of codes and counts */
 };
 extern const struct sim_profile sim_profiles[];

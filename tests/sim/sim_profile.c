@@ -137,6 +137,12 @@ const struct sim_profile sim_profiles[] = {
 		.abrupt = 2000,
 		.together = 3000,
 		.narrow = 8000},
+	{.name = "flood",
+		.loss = 50,
+		.jitter_ns = 5 * SIM_US,
+		.abrupt = 2000,
+		.together = 3000,
+		.flood = 5000},
 	{.name = NULL},
 };
 

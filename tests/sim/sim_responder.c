@@ -292,7 +292,7 @@ to_engine(struct sim_ep *ep, const struct roce_pkt *pkt)
 	struct roce_qp *qp = ep->qp;
 	uint32_t expected = qp->recv_psn;
 
-	roce_shard_rx(ep->client->shard->s, ep->w->now_ns, pkt, qp);
+	sim_srq_rx(ep->client->shard, pkt, qp);
 	if (pkt->psn == expected && qp->recv_psn != expected &&
 		!(pkt->opflags & (ROCE_OPF_SEND | ROCE_OPF_WRITE)))
 		sim_read_note(&ep->speech->heard, pkt, ep->conn->mtu);

@@ -3,6 +3,7 @@
  * Shared receive queues. Each client has one, and part of its connections take their receives from
  * it. A completion tells which connection took which receive, the page how many were taken.
  */
+#include "roce/qp/qp.h"
 #include "sim.h"
 
 #define LIMIT_MAX 6u
@@ -16,7 +17,7 @@ sim_srq_init(struct sim_client *c)
 	q->client = c;
 	q->page = sim_alloc(c->w, ndsh_srq_bytes(depth, sge));
 	q->recvs = sim_alloc(c->w, SIM_RECVS_MAX * sizeof(*q->recvs));
-	q->srq = roce_srq_create(c->shard->s, c->pd, q->page, depth, sge, q);
+	q->srq = roce_srq_create(c->shard->s, &c->engine, c->pd, q->page, depth, sge, q);
 	sim_check(c->w, q->srq != NULL, "roce_srq_create()");
 	ndsh_srq_view(&q->rq, q->page, depth, sge);
 	sim_arena_init(c, &q->inbox, 6 * SIM_MTU_MAX, NDSH_ACCESS_LOCAL_WRITE, "shared inbox");
@@ -136,6 +137,29 @@ sim_srq_limit(struct sim_srq *q)
 	sim_check(w, q->limit != 0 && (q->below || left < q->limit),
 		"limit of %u shared receives told, %u are left", q->limit, left);
 	q->limit = 0;
+}
+
+/*
+ * A message or datagram did not get the next receive. If that was for lack of staging, its first
+ * pieces may have found some, and lie in the receive that the next message gets: the memory of a
+ * posted receive is the adapter's.
+ */
+void
+sim_srq_refused(struct sim_srq *q)
+{
+	if (taken(q) < q->posted && sim_mover_is_full(&q->client->mover))
+		q->inbox.undefined[q->recvs[taken(q)].slot] = true;
+}
+
+void
+sim_srq_rx(struct sim_shard *sh, const struct roce_pkt *pkt, struct roce_qp *qp)
+{
+	uint32_t expected = qp->recv_psn;
+
+	roce_shard_rx(sh->s, sh->host->w->now_ns, pkt, qp);
+	if (qp->srq != NULL && pkt->psn == expected && (pkt->opflags & ROCE_OPF_SEND) &&
+		(qp->rx_bits & ROCE_RXB_RNR_SENT))
+		sim_srq_refused(&sh->client.srq);
 }
 
 /* All that it took has completed (W-EVT-02); its page says how much that is. */

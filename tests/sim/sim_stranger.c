@@ -123,12 +123,5 @@ act(struct sim_world *w)
 uint64_t
 sim_stranger_step(struct sim_world *w)
 {
-	if (w->strangers == 0)
-		return SIM_NEVER;
-	if (w->now_ns >= w->stranger_ns) {
-		w->strangers--;
-		act(w);
-		w->stranger_ns = w->now_ns + sim_below(w, PAUSE_NS);
-	}
-	return w->stranger_ns;
+	return sim_now_and_then(w, act, &w->strangers, &w->stranger_ns, PAUSE_NS);
 }

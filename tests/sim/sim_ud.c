@@ -239,7 +239,9 @@ modify(struct sim_ud *u)
 
 	u->q_key = new_key(u->w);
 	sim_note(u->w, "ud %u: key %x%s", u->number, u->q_key, stopped ? ", goes on" : "");
-	sim_check(u->w, roce_ud_modify(u->client->shard->s, u->qp, u->w->now_ns, u->q_key),
+	sim_check(u->w,
+		roce_ud_modify(u->client->shard->s, u->qp, u->w->now_ns, u->q_key) ==
+			ROCE_UD_MODIFIED,
 		"roce_ud_modify()");
 	if (stopped)
 		sim_ud_restarted(u);
@@ -257,7 +259,9 @@ try_refused(struct sim_ud *u)
 	sim_check(u->w,
 		roce_qp_modify(s, u->qp, u->w->now_ns, to, 0, &attr) == ROCE_MODIFY_BAD_TRANSITION,
 		"ud %u: modify to %u", u->number, to);
-	sim_check(u->w, !roce_ud_modify(s, u->qp, u->w->now_ns, ROCE_QKEY_PRIVILEGED | u->q_key),
+	sim_check(u->w,
+		roce_ud_modify(s, u->qp, u->w->now_ns, ROCE_QKEY_PRIVILEGED | u->q_key) ==
+			ROCE_UD_REFUSED,
 		"ud %u gets a privileged key", u->number);
 }
 

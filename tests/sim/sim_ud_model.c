@@ -258,14 +258,14 @@ had_no_room(const struct sim_ud *u, const struct roce_counters *before)
 		       sim_mover_is_full(&u->client->mover));
 }
 
-/* Its first pieces may have found room: what lies in a receive that is posted is the adapter's. */
+/* As sim_srq_refused() says. */
 static void
-scribbled(struct sim_ud *u, const struct sim_recv *r)
+refused(struct sim_ud *u, const struct sim_recv *r)
 {
-	struct sim_arena *in = u->srq != NULL ? &u->srq->inbox : &u->inbox;
-
-	if (sim_mover_is_full(&u->client->mover))
-		in->undefined[r->slot] = true;
+	if (u->srq != NULL)
+		sim_srq_refused(u->srq);
+	else if (sim_mover_is_full(&u->client->mover))
+		u->inbox.undefined[r->slot] = true;
 }
 
 bool
@@ -297,7 +297,7 @@ sim_ud_rx(struct sim_shard *sh, const struct roce_pkt *pkt, struct roce_qp *qp, 
 		sim_check(w, had_no_room(u, &before),
 			"ud %u: did not take %u bytes from %06x, PSN %06x", u->number,
 			pkt->payload_bytes, pkt->src_qpn, pkt->psn);
-		scribbled(u, r);
+		refused(u, r);
 	}
 	return true;
 }

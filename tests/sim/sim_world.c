@@ -8,6 +8,7 @@
 
 #include "sim.h"
 #include "sim_change.h"
+#include "sim_impostor.h"
 
 #define NO_PROGRESS_NS (200 * SIM_S) /* longer than all retries of transport and CM */
 #define STEPS_MAX      UINT64_C(3000000)
@@ -88,6 +89,7 @@ setup(struct sim_world *w)
 		.rto_floor_ns = sim_chance(w, 5000) ? 10 * SIM_MS : 500 * SIM_US,
 		.window = 16u << sim_below(w, 6),
 	};
+	sim_impostor_plan(w);
 	w->sharing = (unsigned[]){0, 3000, 10000}[sim_below(w, 3)];
 	w->net.ns_per_64_bytes = 5u << sim_below(w, 5); /* 100 to 6 Gb/s */
 	w->ring_room = w->profile->tight ? 1u << sim_below(w, 4) : 256;
@@ -173,6 +175,7 @@ run(struct sim_world *w)
 				conns_ns = sim_earlier(conns_ns, sim_ud_step(&w->uds[i]));
 			conns_ns = sim_earlier(conns_ns, sim_sidr_step(w));
 			conns_ns = sim_earlier(conns_ns, sim_stranger_step(w));
+			conns_ns = sim_earlier(conns_ns, sim_impostor_step(w));
 			conns_ns = sim_earlier(conns_ns, sim_change_step(w));
 		}
 		sim_check(w, w->now_ns - w->progress_ns < NO_PROGRESS_NS, "no progress: a hang");
@@ -234,20 +237,23 @@ check_shard(struct sim_world *w, struct sim_shard *sh)
 	sim_srq_destroy(&sh->client.srq);
 	sim_mover_destroy(&sh->client.mover);
 	sim_check(w, roce_pd_destroy(sh->s, sh->client.pd), "a PD is still in use");
+	sim_hog_end(sh);
 	roce_shard_usage(sh->s, &u);
 	sim_check(w, u.qps + u.cqs + u.pds + u.mrs + u.srqs + u.wqes + u.timers == 0,
 		"left over: %u qps, %u cqs, %u pds, %u mrs, %u srqs, %u wqes, %u timers", u.qps,
 		u.cqs, u.pds, u.mrs, u.srqs, u.wqes, u.timers);
 	sim_check(w,
 		c->internal_errors == 0 &&
-			(c->client_breaches == 0 || planned(w, SIM_POISON_BREACH) ||
-				sim_ud_breach_planned(w)) &&
-			(c->cq_overruns == 0 || planned(w, SIM_POISON_OVERRUN)),
+			(c->client_breaches == 0 || sh->hog.there ||
+				planned(w, SIM_POISON_BREACH) || sim_ud_breach_planned(w)) &&
+			(c->cq_overruns == 0 || sh->hog.there || planned(w, SIM_POISON_OVERRUN)),
 		"counters: %lu internal errors, %lu breaches, %lu overruns",
 		(unsigned long)c->internal_errors, (unsigned long)c->client_breaches,
 		(unsigned long)c->cq_overruns);
 	sim_check(w, w->net.corrupted > 0 || c->rx_icrc_error == 0,
 		"%lu ICRC errors without corruption", (unsigned long)c->rx_icrc_error);
+	sim_check(w, sim_impostor_explains(w, c->rx_wrong_source_port),
+		"%lu packets from a wrong UDP port", (unsigned long)c->rx_wrong_source_port);
 	if (strcmp(w->profile->name, "clean") == 0) {
 		/* A response may be acknowledged twice while it is being placed. */
 		uint64_t ghosts = w->far_used > 0 ? 0 : c->rx_ghost_response;

@@ -47,7 +47,7 @@ bind_new(struct ndd_session *s, const struct ndsh_addr *local, struct ndd_conn *
 	if (c == NULL)
 		return NDSH_ERR_NO_RESOURCES;
 	status = ndd_port_take(
-		&s->daemon->ports, &c->port, NDD_PORT_CONNECTOR, (uint32_t)nic, &addr);
+		&s->daemon->ports, &s->account, &c->port, NDD_PORT_CONNECTOR, (uint32_t)nic, &addr);
 	if (status != NDSH_OK) {
 		ndd_conn_free(s, c);
 		return status;
@@ -172,6 +172,7 @@ ndd_conn_send_request(struct ndd_conn *c, uint64_t now_ns)
 		.local = c->local,
 		.remote = c->remote,
 		.port = c->hop.port,
+		.user = c->session->account.principal->number,
 		.qp.qpn = c->qp->qpn,
 		.qp.psn = c->qp->psn,
 		.qp.responder_resources = c->inbound,
@@ -221,6 +222,7 @@ enum ndsh_status
 ndd_conn_complete(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	struct ndd_conn *c = ndd_slots_get(&s->conns, ((const struct ndsh_id_msg *)msg)->id);
+	enum ndsh_status status = NDSH_ERR_ABORTED;
 
 	(void)r;
 	if (c == NULL)
@@ -229,12 +231,14 @@ ndd_conn_complete(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_ABORTED;
 	if (c->state != NDD_CONN_REPLIED)
 		return NDSH_ERR_NOT_CONNECTED;
-	if (c->qp == NULL || c->qp->failed || !ndd_conn_bring_up(c)) {
+	if (c->qp != NULL && !c->qp->failed)
+		status = ndd_conn_bring_up(c);
+	if (status != NDSH_OK) {
 		roce_cm_reject(
 			s->daemon->cm, ndd_now_ns(), c->cm, ROCE_CM_REASON_CONSUMER, NULL, 0);
 		c->end_notified = true;
 		ndd_conn_over(c);
-		return NDSH_ERR_ABORTED;
+		return status == NDSH_ERR_REFUSED ? status : NDSH_ERR_ABORTED;
 	}
 	/* RTR and RTS before RTU (W-CM-35). */
 	c->state = NDD_CONN_ESTABLISHED;

@@ -21,11 +21,17 @@ ndd_conn_rnr_retry(const struct ndd_conn *c)
 	return c->qp->srq != NULL ? RNR_FOR_EVER : c->session->daemon->cfg->rnr_retry;
 }
 
+static enum ndsh_status
+conn_next_hop(const struct ndd_conn *c, uint64_t now_ns, struct net_nexthop *hop)
+{
+	return ndd_next_hop(c->session->daemon->net, now_ns, ndd_session_hop_owner(c->session),
+		&c->local.gid, &c->remote.gid, hop);
+}
+
 enum ndsh_status
 ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns)
 {
-	return ndd_next_hop(
-		c->session->daemon->net, now_ns, &c->local.gid, &c->remote.gid, &c->hop);
+	return conn_next_hop(c, now_ns, &c->hop);
 }
 
 struct bring_up {
@@ -68,7 +74,26 @@ conn_fill_path(const struct ndd_conn *c, struct roce_path *path)
 	ndd_path_via(path, &c->hop, c->qp->qpn, c->peer.qpn);
 }
 
-bool
+/* The peer is what makes these lines come. */
+static enum ndsh_status
+brought_up(const struct ndd_conn *c, enum roce_modify result)
+{
+	if (result == ROCE_MODIFY_OK)
+		return NDSH_OK;
+	if (result != ROCE_MODIFY_DOOR_CLOSED) {
+		ndd_log_limited(NDD_LOG_INFO,
+			"session %lu: queue pair 0x%06x could not be brought up (%d)",
+			c->session->serial, c->qp->qpn, result);
+		return NDSH_ERR_INTERNAL;
+	}
+	ndd_log_limited(NDD_LOG_NOTICE,
+		"session %lu: queue pair 0x%06x gets no way to its peer: too many wrong keys came "
+		"from that address",
+		c->session->serial, c->qp->qpn);
+	return NDSH_ERR_REFUSED;
+}
+
+enum ndsh_status
 ndd_conn_bring_up(struct ndd_conn *c)
 {
 	const struct config *cfg = c->session->daemon->cfg;
@@ -97,10 +122,7 @@ ndd_conn_bring_up(struct ndd_conn *c)
 	c->brought_up = c->qp->connected = true;
 	ndd_shard_call(c->session->shard, on_shard_bring_up, &b);
 	c->keepalive_ms = b.keepalive_ms;
-	if (b.result != ROCE_MODIFY_OK)
-		ndd_info("session %lu: queue pair 0x%06x could not be brought up (%d)",
-			c->session->serial, c->qp->qpn, b.result);
-	return b.result == ROCE_MODIFY_OK;
+	return brought_up(c, b.result);
 }
 
 struct start_keepalive {
@@ -136,7 +158,6 @@ ndd_conn_refresh(struct ndd_conn *c, uint64_t now_ns)
 {
 	struct net_nexthop hop;
 
-	if (c->qp != NULL && ndd_next_hop(c->session->daemon->net, now_ns, &c->local.gid,
-				     &c->remote.gid, &hop) == NDSH_OK)
+	if (c->qp != NULL && conn_next_hop(c, now_ns, &hop) == NDSH_OK)
 		ndd_qp_set_hop(c->session, c->qp, &c->hop, &hop);
 }

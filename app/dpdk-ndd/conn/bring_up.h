@@ -14,8 +14,9 @@ struct ndd_conn;
 enum ndsh_status ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns);
 /* How often the peer is to try again when no receive is posted here. */
 uint8_t ndd_conn_rnr_retry(const struct ndd_conn *c);
-/* The queue pair to RTR and RTS, acknowledged by its shard. */
-bool ndd_conn_bring_up(struct ndd_conn *c);
+/* The queue pair to RTR and RTS, acknowledged by its shard. ERR_REFUSED: its protection domain is
+ * closed to the peer. */
+enum ndsh_status ndd_conn_bring_up(struct ndd_conn *c);
 /* Passive: the active side is ready. */
 void ndd_conn_start_keepalive(struct ndd_conn *c);
 /* Next hops have changed, perhaps this one. */

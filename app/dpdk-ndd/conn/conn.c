@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "conn/conn.h"
+#include "conn/leave.h"
 #include "control/daemon.h"
 #include "object/qp.h"
 #include "platform/clock.h"
@@ -87,7 +88,7 @@ conn_release_qp(struct ndd_conn *c)
 	if (c->qp == NULL)
 		return;
 	if (c->brought_up && !c->qp->failed && !c->session->ended)
-		ndd_qp_to_error(c->session, c->qp, false);
+		ndd_qp_to_error(c->session, c->qp);
 	c->qp->conn = NULL;
 	c->qp = NULL;
 }
@@ -99,6 +100,7 @@ ndd_conn_over(struct ndd_conn *c)
 		roce_cm_destroy(c->session->daemon->cm, ndd_now_ns(), c->cm);
 	c->cm = NULL;
 	conn_release_qp(c);
+	ndd_conn_leave_no_more(c);
 	c->state = NDD_CONN_OVER;
 	c->deadline_ns = UINT64_MAX;
 }
@@ -120,6 +122,7 @@ ndd_conn_fail(struct ndd_conn *c, enum ndsh_status status, const struct roce_cm_
 		break;
 	case NDD_CONN_REPLIED:
 	case NDD_CONN_ESTABLISHED:
+	case NDD_CONN_LEAVING:
 	case NDD_CONN_CLOSING:
 		conn_notify_end(c, status);
 		break;
@@ -141,8 +144,10 @@ conn_qp_failed(struct ndd_conn *c)
 	case NDD_CONN_ESTABLISHED:
 	case NDD_CONN_REPLIED:
 		conn_notify_end(c, NDSH_ERR_ABORTED);
-		c->state = NDD_CONN_CLOSING;
-		roce_cm_disconnect(c->session->daemon->cm, ndd_now_ns(), c->cm);
+		ndd_conn_leave_at_once(c);
+		break;
+	case NDD_CONN_LEAVING:
+		ndd_conn_leave_at_once(c);
 		break;
 	case NDD_CONN_CLOSING:
 	case NDD_CONN_FLUSHING:
@@ -186,28 +191,18 @@ ndd_conn_disconnect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	switch (c->state) {
 	case NDD_CONN_REPLIED:
 	case NDD_CONN_ESTABLISHED:
-		/* Flush first, then DREQ (W-CM-51). */
-		if (c->brought_up)
-			ndd_qp_to_error(s, c->qp, true);
-		c->state = NDD_CONN_CLOSING;
-		roce_cm_disconnect(s->daemon->cm, ndd_now_ns(), c->cm);
+		ndd_conn_leave(c, ndd_now_ns());
 		return NDSH_OK;
 	case NDD_CONN_FLUSHING:
 		ndd_conn_over(c);
 		return NDSH_OK;
+	case NDD_CONN_LEAVING:
 	case NDD_CONN_CLOSING:
 	case NDD_CONN_OVER:
 		return c->end_notified ? NDSH_OK : NDSH_ERR_NOT_CONNECTED;
 	default:
 		return NDSH_ERR_NOT_CONNECTED;
 	}
-}
-
-void
-ndd_conn_on_first_request(struct ndd_conn *c)
-{
-	if (c->cm != NULL)
-		roce_cm_established(c->session->daemon->cm, ndd_now_ns(), c->cm);
 }
 
 /* Refused by the peer's CM or consumer, or taken back by the active side. */
@@ -234,6 +229,9 @@ ndd_conn_on_disconnected(struct ndd *d, const struct roce_cm_event *ev)
 {
 	struct ndd_conn *c = ev->owner;
 
+	c->peer_left |= ev->by_peer;
+	if (ev->by_peer && c->state == NDD_CONN_LEAVING)
+		return;
 	if (!ev->by_peer || (c->state != NDD_CONN_ESTABLISHED && c->state != NDD_CONN_REPLIED)) {
 		ndd_conn_fail(c, ev->timed_out ? NDSH_UNANSWERED : NDSH_OK, NULL);
 		return;
@@ -269,6 +267,7 @@ conns_most(const struct config *cfg)
 const struct ndd_class ndd_conn_class = {
 	.name = "connections",
 	.table = offsetof(struct ndd_session, conns),
+	.share = CONFIG_SHARE_connections,
 	.most = conns_most,
 	.free = ndd_conn_free,
 };

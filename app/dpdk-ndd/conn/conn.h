@@ -10,6 +10,7 @@
 
 #include "cm/cm.h"
 #include "conn/ports.h"
+#include "lcore/caught_up.h"
 #include "net/net.h"
 #include "session/reply.h"
 
@@ -25,7 +26,9 @@ enum ndd_conn_state {
 	NDD_CONN_ACCEPTING,   /* passive: accepted, the next hop is being resolved */
 	NDD_CONN_ACCEPTED,    /* passive: REP sent */
 	NDD_CONN_ESTABLISHED, /* data flows */
-	NDD_CONN_CLOSING,     /* our DREQ is under way */
+	/* it ends here, when what its peer has sent is received (R-DISC-09, R-DISC-17) */
+	NDD_CONN_LEAVING,
+	NDD_CONN_CLOSING, /* our DREQ is under way */
 	/* the peer's DREQ came: late acknowledgements have a moment left; with NDSH_OPEN_NO_FLUSH,
 	 * as long as the client does not disconnect */
 	NDD_CONN_FLUSHING,
@@ -39,16 +42,19 @@ struct ndd_conn {
 	struct roce_cm_conn *cm; /* NULL: the CM knows nothing of it (yet, or any more) */
 	uint32_t id, listener;
 	enum ndd_conn_state state;
-	bool end_notified;    /* the client knows that it is over */
-	bool bound;	      /* by BIND: after a failure it may connect again */
-	bool brought_up;      /* the queue pair went beyond INIT for it */
-	struct ndd_port port; /* local: from BIND, CONNECT or ACCEPT on, until it is destroyed */
+	struct ndd_moment left; /* LEAVING: since when */
+	bool peer_left;		/* LEAVING: its DREQ has come */
+	bool end_notified;	/* the client knows that it is over */
+	bool bound;		/* by BIND: after a failure it may connect again */
+	bool brought_up;	/* the queue pair went beyond INIT for it */
+	struct ndd_port port;	/* local: from BIND, CONNECT or ACCEPT on, until it is destroyed */
 	struct roce_cm_addr local, remote;
 	uint32_t nic; /* passive: the port that has the local address */
 	struct net_nexthop hop;
 	struct roce_cm_qp_params peer;
-	uint64_t deadline_ns; /* RESOLVING, ANSWERING, FLUSHING; UINT64_MAX: none */
+	uint64_t deadline_ns; /* RESOLVING, ACCEPTING, FLUSHING; UINT64_MAX: none */
 	bool fresh;	      /* the next hop was not yet asked for */
+	bool due;	      /* conn/tick.c has something to do with it */
 	uint32_t flow_label;
 	uint8_t tos, hop_limit, mtu_code, ack_timeout;
 	uint8_t ecn;			    /* enum ndsh_ecn: tos is without it */
@@ -81,7 +87,5 @@ ndd_handler ndd_conn_disconnect;
 void ndd_conn_on_rejected(struct ndd *d, const struct roce_cm_event *ev);
 void ndd_conn_on_unreachable(struct ndd *d, const struct roce_cm_event *ev);
 void ndd_conn_on_disconnected(struct ndd *d, const struct roce_cm_event *ev);
-/* The peer's first request came on the data path: it stands for a lost RTU (W-CM-35). */
-void ndd_conn_on_first_request(struct ndd_conn *c);
 
 #endif

@@ -18,13 +18,14 @@ is_unspecified(const uint8_t ip[16])
 }
 
 int
-ndd_local_address(
-	const struct ndd_session *s, const struct ndsh_addr *from, struct roce_cm_addr *to)
+ndd_local_address(struct ndd_session *s, const struct ndsh_addr *from, struct roce_cm_addr *to)
 {
 	const struct net_ip ip = ndd_ip(is_unspecified(from->ip) ? s->ip : from->ip);
 
 	memcpy(to->gid.raw, ip.b, 16);
 	to->port = from->port;
+	if (!ndd_account_may_use_address(&s->account, ip.b))
+		return -1;
 	return net_local_port(s->daemon->net, &ip);
 }
 
@@ -55,8 +56,8 @@ endpoint_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	e = calloc(1, sizeof(*e));
 	if (e == NULL)
 		return NDSH_ERR_NO_RESOURCES;
-	status =
-		ndd_port_take(&s->daemon->ports, &e->port, NDD_PORT_ENDPOINT, (uint32_t)nic, &addr);
+	status = ndd_port_take(
+		&s->daemon->ports, &s->account, &e->port, NDD_PORT_ENDPOINT, (uint32_t)nic, &addr);
 	if (status == NDSH_OK) {
 		e->id = ndd_slots_add(&s->endpoints, e);
 		if (e->id == NDD_SLOT_NONE) {
@@ -93,6 +94,7 @@ endpoints_most(const struct config *cfg)
 const struct ndd_class ndd_endpoint_class = {
 	.name = "endpoints",
 	.table = offsetof(struct ndd_session, endpoints),
+	.share = CONFIG_SHARE_COUNT,
 	.most = endpoints_most,
 	.create = endpoint_create,
 	.free = endpoint_free,

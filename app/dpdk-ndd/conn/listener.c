@@ -15,17 +15,19 @@ static enum ndsh_status
 listener_start(struct ndd *d, struct ndd_listener *l, uint32_t nic, const struct roce_cm_addr *addr,
 	uint32_t backlog, bool datagrams)
 {
-	enum ndsh_status status = ndd_port_take(
-		datagrams ? &d->ud_ports : &d->ports, &l->port, NDD_PORT_LISTENER, nic, addr);
+	enum ndsh_status status = ndd_port_take(datagrams ? &d->ud_ports : &d->ports,
+		&l->session->account, &l->port, NDD_PORT_LISTENER, nic, addr);
 
 	if (status != NDSH_OK)
 		return status;
 	l->cm = (datagrams ? roce_cm_sidr_listen : roce_cm_listen)(
 		d->cm, &l->port.addr, nic, backlog, l, NULL);
-	if (l->cm != NULL)
-		return NDSH_OK;
-	ndd_port_give(&l->port);
-	return NDSH_ERR_NO_RESOURCES;
+	if (l->cm == NULL) {
+		ndd_port_give(&l->port);
+		return NDSH_ERR_NO_RESOURCES;
+	}
+	roce_cm_listener_of(l->cm, l->session->account.principal->number);
+	return NDSH_OK;
 }
 
 static enum ndsh_status
@@ -41,6 +43,11 @@ listener_create_kind(struct ndd_session *s, const struct ndsh_listener_create *m
 
 	if (memcmp(ip.b, any4, 16) == 0)
 		memset(ip.b, 0, 16);
+	/* Any address is any of its own. */
+	if (memcmp(ip.b, any, 16) == 0 && ndd_account_has_addresses(&s->account))
+		ip = ndd_ip(s->ip);
+	if (memcmp(ip.b, any, 16) != 0 && !ndd_account_may_use_address(&s->account, ip.b))
+		return NDSH_ERR_ADDRESS_NOT_LOCAL;
 	nic = memcmp(ip.b, any, 16) == 0 ? (int)s->port : net_local_port(s->daemon->net, &ip);
 	if (nic < 0)
 		return NDSH_ERR_ADDRESS_NOT_LOCAL;
@@ -111,6 +118,7 @@ listeners_most(const struct config *cfg)
 const struct ndd_class ndd_listener_class = {
 	.name = "listeners",
 	.table = offsetof(struct ndd_session, listeners),
+	.share = CONFIG_SHARE_listeners,
 	.most = listeners_most,
 	.create = listener_create,
 	.free = listener_free,

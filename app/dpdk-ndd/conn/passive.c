@@ -80,7 +80,7 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_CONNECTED;
 	if (qp->failed || qp->by_hand)
 		return NDSH_ERR_INVALID_STATE;
-	(void)ndd_port_take(&s->daemon->ports, &c->port, NDD_PORT_ACCEPTED, c->nic, &c->local);
+	ndd_port_accepted(&s->daemon->ports, &c->port, c->nic, &c->local);
 	ndd_conn_take_qp(c, qp);
 	c->inbound = least_reads(c->inbound, m->inbound_reads);
 	c->outbound = least_reads(c->outbound, m->outbound_reads);
@@ -106,10 +106,14 @@ ndd_conn_send_reply(struct ndd_conn *c, uint64_t now_ns)
 		.rnr_retry = ndd_conn_rnr_retry(c),
 		.srq = c->qp->srq != NULL,
 	};
+	enum ndsh_status status = ndd_conn_bring_up(c);
 
-	if (!ndd_conn_bring_up(c)) {
-		roce_cm_reject(d->cm, now_ns, c->cm, ROCE_CM_REASON_NO_RESOURCES, NULL, 0);
-		ndd_conn_fail(c, NDSH_ERR_INTERNAL, NULL);
+	if (status != NDSH_OK) {
+		enum roce_cm_reason why = status == NDSH_ERR_REFUSED ? ROCE_CM_REASON_CONSUMER
+								     : ROCE_CM_REASON_NO_RESOURCES;
+
+		roce_cm_reject(d->cm, now_ns, c->cm, why, NULL, 0);
+		ndd_conn_fail(c, status, NULL);
 		return;
 	}
 	c->state = NDD_CONN_ACCEPTED;
@@ -117,17 +121,31 @@ ndd_conn_send_reply(struct ndd_conn *c, uint64_t now_ns)
 		ndd_conn_fail(c, NDSH_ERR_ABORTED, NULL);
 }
 
-void
-ndd_conn_on_established(struct ndd *d, const struct roce_cm_event *ev)
+static void
+conn_establish(struct ndd_conn *c)
 {
-	struct ndd_conn *c = ev->owner;
-
-	(void)d;
 	if (c->state != NDD_CONN_ACCEPTED)
 		return;
 	c->state = NDD_CONN_ESTABLISHED;
 	ndd_conn_start_keepalive(c);
 	ndd_conn_notify(c, NDSH_EV_CONN_ESTABLISHED, NDSH_OK, NULL);
+}
+
+void
+ndd_conn_on_established(struct ndd *d, const struct roce_cm_event *ev)
+{
+	(void)d;
+	conn_establish(ev->owner);
+}
+
+/* At once, before the CM says so: that request may have ended the queue pair, which is the next
+ * event, and the end of a connection that was established. */
+void
+ndd_conn_on_first_request(struct ndd_conn *c)
+{
+	if (c->cm != NULL)
+		roce_cm_established(c->session->daemon->cm, ndd_now_ns(), c->cm);
+	conn_establish(c);
 }
 
 /* By the passive side instead of Accept, or by the active one instead of completing. */

@@ -16,5 +16,7 @@ void ndd_conn_send_reply(struct ndd_conn *c, uint64_t now_ns);
 /* REQ came; RTU came, or what stands for it. */
 void ndd_conn_on_request(struct ndd *d, const struct roce_cm_event *ev);
 void ndd_conn_on_established(struct ndd *d, const struct roce_cm_event *ev);
+/* The peer's first request came on the data path: it stands for a lost RTU (W-CM-35). */
+void ndd_conn_on_first_request(struct ndd_conn *c);
 
 #endif

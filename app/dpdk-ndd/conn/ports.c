@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "conn/ports.h"
 
+#include "account/account.h"
+
 static bool
 is_any_address(const struct roce_gid *gid)
 {
@@ -62,24 +64,59 @@ port_choose(struct ndd_ports *t, enum ndd_port_use use, uint32_t nic, struct roc
 	return false;
 }
 
-enum ndsh_status
-ndd_port_take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use, uint32_t nic,
+static enum ndsh_status
+port_find(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use, uint32_t nic,
 	const struct roce_cm_addr *addr)
 {
-	enum ndsh_status status;
-
 	p->nic = nic;
 	p->addr = *addr;
-	if (addr->port == 0 && !port_choose(t, use, nic, &p->addr))
-		return NDSH_ERR_NO_FREE_PORT;
-	if (addr->port != 0 && use != NDD_PORT_ACCEPTED) {
-		status = port_check(t, use, nic, addr);
-		if (status != NDSH_OK)
-			return status;
-	}
+	if (addr->port != 0)
+		return port_check(t, use, nic, addr);
+	return port_choose(t, use, nic, &p->addr) ? NDSH_OK : NDSH_ERR_NO_FREE_PORT;
+}
+
+/* Has it the right to this port, and the means? */
+static enum ndsh_status
+port_pay(struct ndd_account *account, uint16_t port)
+{
+	if (port != 0 && !ndd_account_may_choose_port(account, port))
+		return NDSH_ERR_ACCESS;
+	return ndd_account_take(account, CONFIG_SHARE_ports, 1) ? NDSH_OK : NDSH_ERR_NO_RESOURCES;
+}
+
+static void
+port_enter(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use)
+{
 	p->use = use;
 	LIST_INSERT_HEAD(port_bucket(t, p->addr.port), p, entry);
-	return NDSH_OK;
+}
+
+enum ndsh_status
+ndd_port_take(struct ndd_ports *t, struct ndd_account *account, struct ndd_port *p,
+	enum ndd_port_use use, uint32_t nic, const struct roce_cm_addr *addr)
+{
+	enum ndsh_status status = account != NULL ? port_pay(account, addr->port) : NDSH_OK;
+
+	if (status != NDSH_OK)
+		return status;
+	status = port_find(t, p, use, nic, addr);
+	if (status == NDSH_OK) {
+		p->account = account;
+		port_enter(t, p, use);
+	} else if (account != NULL) {
+		ndd_account_give(account, CONFIG_SHARE_ports, 1);
+	}
+	return status;
+}
+
+void
+ndd_port_accepted(
+	struct ndd_ports *t, struct ndd_port *p, uint32_t nic, const struct roce_cm_addr *addr)
+{
+	p->nic = nic;
+	p->addr = *addr;
+	p->account = NULL;
+	port_enter(t, p, NDD_PORT_ACCEPTED);
 }
 
 enum ndsh_status
@@ -97,8 +134,8 @@ ndd_port_share(struct ndd_ports *t, struct ndd_port *p, const struct ndd_port *e
 	p->nic = endpoint->nic;
 	p->addr = endpoint->addr;
 	p->peer = *peer;
-	p->use = NDD_PORT_SHARING;
-	LIST_INSERT_HEAD(bucket, p, entry);
+	p->account = NULL;
+	port_enter(t, p, NDD_PORT_SHARING);
 	return NDSH_OK;
 }
 
@@ -108,5 +145,7 @@ ndd_port_give(struct ndd_port *p)
 	if (p->use == NDD_PORT_FREE)
 		return;
 	LIST_REMOVE(p, entry);
+	if (p->account != NULL)
+		ndd_account_give(p->account, CONFIG_SHARE_ports, 1);
 	p->use = NDD_PORT_FREE;
 }

@@ -12,10 +12,13 @@
 #include <sys/queue.h>
 
 #include "cm/cm.h"
+#include "config/config.h"
 #include "shm/ndsh_status.h"
 
+struct ndd_account;
+
 #define NDD_EPHEMERAL_FIRST 49152u /* R-CONN-15 */
-#define NDD_EPHEMERAL_COUNT 16384u
+#define NDD_EPHEMERAL_COUNT CONFIG_EPHEMERAL
 #define NDD_PORT_BUCKETS    4096u
 
 enum ndd_port_use {
@@ -34,6 +37,7 @@ struct ndd_port {
 	uint32_t nic;		  /* the adapter: the daemon's port that has the address */
 	struct roce_cm_addr peer; /* of SHARING */
 	enum ndd_port_use use;
+	struct ndd_account *account; /* that pays for it, or NULL */
 };
 LIST_HEAD(ndd_port_bucket, ndd_port);
 
@@ -44,12 +48,17 @@ struct ndd_ports {
 
 /*
  * Take addr of that adapter; port 0: the next ephemeral one that is free there, p->addr says which.
- * An ACCEPTED one always succeeds. NDSH_ERR_PORT_IN_USE: another object has it;
+ * NDSH_ERR_PORT_IN_USE: another object has it;
  * NDSH_ERR_ADDRESS_IN_USE: for a CONNECTOR, accepted connections still have it, so that it could
- * make one of them a second time; NDSH_ERR_NO_FREE_PORT: no ephemeral port is left.
+ * make one of them a second time; NDSH_ERR_NO_FREE_PORT: no ephemeral port is left;
+ * NDSH_ERR_NO_RESOURCES, NDSH_ERR_ACCESS: the account has too many, or may not choose this one, and
+ * says so. account may be NULL.
  */
-enum ndsh_status ndd_port_take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use,
-	uint32_t nic, const struct roce_cm_addr *addr);
+enum ndsh_status ndd_port_take(struct ndd_ports *t, struct ndd_account *account, struct ndd_port *p,
+	enum ndd_port_use use, uint32_t nic, const struct roce_cm_addr *addr);
+/* An accepted connection has its listener's port, too: that costs nothing, and always succeeds. */
+void ndd_port_accepted(
+	struct ndd_ports *t, struct ndd_port *p, uint32_t nic, const struct roce_cm_addr *addr);
 /* Take that of an endpoint too, for a connection to peer. NDSH_ERR_ADDRESS_IN_USE: there is one
  * (R-CONN-15). */
 enum ndsh_status ndd_port_share(struct ndd_ports *t, struct ndd_port *p,

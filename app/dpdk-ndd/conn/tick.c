@@ -4,9 +4,11 @@
 #include "conn/active.h"
 #include "conn/bring_up.h"
 #include "conn/conn.h"
+#include "conn/leave.h"
 #include "conn/passive.h"
 #include "control/daemon.h"
-#include "object/qp.h"
+#include "platform/clock.h"
+#include "session/session.h"
 
 static void
 conn_step(struct ndd_conn *c, uint64_t now_ns)
@@ -14,11 +16,8 @@ conn_step(struct ndd_conn *c, uint64_t now_ns)
 	enum ndsh_status status;
 
 	if (c->state == NDD_CONN_FLUSHING) {
-		if (now_ns < c->deadline_ns)
-			return;
-		if (c->qp != NULL)
-			ndd_qp_to_error(c->session, c->qp, true);
-		ndd_conn_over(c);
+		if (now_ns >= c->deadline_ns)
+			ndd_conn_leave(c, now_ns);
 		return;
 	}
 	if (c->state != NDD_CONN_RESOLVING && c->state != NDD_CONN_ACCEPTING)
@@ -36,19 +35,39 @@ conn_step(struct ndd_conn *c, uint64_t now_ns)
 		ndd_conn_send_reply(c, now_ns);
 }
 
+/* False: its principal has no time left in this turn, and it stays due. */
+static bool
+conn_take_turn(struct ndd_conn *c, uint64_t now_ns)
+{
+	struct ndd_principal *p = c->session->account.principal;
+	uint64_t began_ns = ndd_now_ns();
+
+	if (!ndd_principal_has_time(p))
+		return false;
+	c->due = false;
+	if (c->deadline_ns != UINT64_MAX)
+		conn_step(c, now_ns);
+	else if (c->state == NDD_CONN_ESTABLISHED)
+		ndd_conn_refresh(c, now_ns);
+	(void)ndd_principal_charge(p, began_ns);
+	return true;
+}
+
 void
 ndd_conn_tick(struct ndd *d, uint64_t now_ns)
 {
-	struct ndd_conn *c;
+	struct ndd_conn *c, *next;
 	bool moved;
 
 	if (!ndd_hops_begin(&d->conn_hops, d->net, now_ns, &moved))
 		return;
-	TAILQ_FOREACH (c, &d->conns, next) {
-		if (c->deadline_ns != UINT64_MAX && (moved || c->fresh || now_ns >= c->deadline_ns))
-			conn_step(c, now_ns);
-		else if (moved && c->state == NDD_CONN_ESTABLISHED)
-			ndd_conn_refresh(c, now_ns);
+	for (c = TAILQ_FIRST(&d->conns); c != NULL; c = next) {
+		next = TAILQ_NEXT(c, next);
+		if (c->session->ended) /* it is being taken down */
+			continue;
+		c->due |= moved || c->fresh || now_ns >= c->deadline_ns;
+		if (c->due && !conn_take_turn(c, now_ns))
+			ndd_hops_until(&d->conn_hops, 0);
 		ndd_hops_until(&d->conn_hops, c->deadline_ns);
 	}
 }

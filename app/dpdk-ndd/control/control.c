@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The control thread's loop. */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "control/control.h"
@@ -22,14 +21,16 @@
 #include "session/closer.h"
 #include "session/end.h"
 #include "session/send.h"
+#include "session/listening.h"
+#include "session/membership.h"
+#include "session/rate.h"
 #include "session/session.h"
+#include "session/worker.h"
 
-#ifndef SO_PASSRIGHTS
-#define SO_PASSRIGHTS 83
-#endif
-#define READY_MAX    64
-#define LONGEST_WAIT 250	    /* ms: links, stalled clients, broken segments */
-#define FAREWELL_NS  (500 * NDD_MS) /* the peers' DREPs at the end */
+#define READY_MAX     64
+#define FILES_OF_OURS 64  /* kept free for ports that open their links again, logs, and the like */
+#define LONGEST_WAIT  250 /* ms: links, stalled clients, broken segments */
+#define FAREWELL_NS   (500 * NDD_MS) /* the peers' DREPs at the end */
 
 static void
 on_wakeup(struct ndd *d, struct ndd_watch *w, uint32_t events)
@@ -59,61 +60,57 @@ on_signal(struct ndd *d, struct ndd_watch *w, uint32_t events)
 	}
 }
 
-static int
-control_open_socket(const struct config *cfg)
-{
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (fd < 0)
-		return -1;
-	/* Where the kernel can (Linux 6.16), it refuses messages that bring files. */
-	(void)setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &(int){0}, sizeof(int));
-	memcpy(addr.sun_path, cfg->socket_path, sizeof(addr.sun_path));
-	/* The daemon that holds the lock owns the path: a socket there is a dead daemon's. */
-	(void)unlink(cfg->socket_path);
-	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) != 0 ||
-		chmod(cfg->socket_path, cfg->socket_mode) != 0 || listen(fd, 128) != 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 void
 ndd_lists_init(struct ndd *d)
 {
 	TAILQ_INIT(&d->sessions);
 	TAILQ_INIT(&d->ended);
 	TAILQ_INIT(&d->conns);
+	TAILQ_INIT(&d->leaving);
+	d->leave_look_ns = UINT64_MAX;
 	TAILQ_INIT(&d->paths);
 	TAILQ_INIT(&d->ahs);
 	TAILQ_INIT(&d->groups);
+	d->delayed_until_ns = UINT64_MAX;
 }
 
-bool
-ndd_control_init(struct ndd *d)
+static bool
+watch_signals(struct ndd *d)
 {
 	sigset_t set;
 	int fd;
 
-	ndd_lists_init(d);
-	d->conn_hops.deadline_ns = d->path_hops.deadline_ns = d->ah_hops.deadline_ns = UINT64_MAX;
-	d->listen_watch.fd = -1;
-	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	d->closer = ndd_closer_start(ndd_session_room(d->cfg));
-	if (d->epoll_fd < 0 || d->closer == NULL || !ndd_wakeup_init(&d->wakeup) ||
-		!ndd_watch_add(d, &d->wakeup_watch, d->wakeup.fd, EPOLLIN, on_wakeup))
-		return false;
 	sigemptyset(&set); /* blocked in all threads by main() */
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGHUP);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0 || !ndd_watch_add(d, &d->signal_watch, fd, EPOLLIN, on_signal))
-		return false;
-	return true;
+	return fd >= 0 && ndd_watch_add(d, &d->signal_watch, fd, EPOLLIN, on_signal);
+}
+
+static bool
+start_helpers(struct ndd *d)
+{
+	d->closer = ndd_closer_start();
+	d->workers = ndd_workers_start(&d->wakeup);
+	return d->closer != NULL && d->workers != NULL;
+}
+
+bool
+ndd_control_init(struct ndd *d)
+{
+	ndd_lists_init(d);
+	TAILQ_INIT(&d->accounts.principals);
+	d->conn_hops.deadline_ns = d->path_hops.deadline_ns = d->ah_hops.deadline_ns = UINT64_MAX;
+	d->signal_watch.fd = d->wakeup.fd = -1;
+	d->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (d->epoll_fd >= 0 && ndd_wakeup_init(&d->wakeup) &&
+		ndd_watch_add(d, &d->wakeup_watch, d->wakeup.fd, EPOLLIN, on_wakeup) &&
+		watch_signals(d) && start_helpers(d))
+		return true;
+	ndd_error("the control thread does not start: %s", strerror(errno));
+	return false;
 }
 
 static int
@@ -128,14 +125,14 @@ control_wait_ms(const struct ndd *d, uint64_t now_ns)
 }
 
 static bool
-rings_empty(const struct ndd *d)
+nothing_waits(const struct ndd *d)
 {
 	const struct ndd_handover *h = &d->plane.rings;
 
 	for (uint32_t i = 0; i < h->shards; i++)
-		if (!rte_ring_empty(h->event[i]) || !rte_ring_empty(h->control_rx[i]))
+		if (!rte_ring_empty(h->event[i]) || !ndd_up_empty(&h->up[i]))
 			return false;
-	return true;
+	return ndd_workers_quiet(d->workers);
 }
 
 static void
@@ -143,13 +140,14 @@ control_turn(struct ndd *d)
 {
 	struct epoll_event ev[READY_MAX];
 	uint64_t now_ns = ndd_now_ns();
-	int n, ms = control_wait_ms(d, now_ns);
+	int n, ms = TAILQ_EMPTY(&d->ended) ? control_wait_ms(d, now_ns) : 0;
 
 	ndd_wakeup_before_sleep(&d->wakeup);
-	if (!rings_empty(d))
+	if (!nothing_waits(d))
 		ms = 0;
 	n = epoll_wait(d->epoll_fd, ev, READY_MAX, ms);
 	ndd_wakeup_after_sleep(&d->wakeup);
+	ndd_accounts_turn(&d->accounts);
 	for (int i = 0; i < n; i++) {
 		struct ndd_watch *w = ev[i].data.ptr;
 
@@ -157,28 +155,67 @@ control_turn(struct ndd *d)
 	}
 	now_ns = ndd_now_ns();
 	ndd_control_receive(d, now_ns);
+	ndd_workers_finish(d->workers);
 	ndd_lost_memory(d);
 	ndd_links_check(d, now_ns);
 	ndd_session_check_stalled(d, now_ns);
-	ndd_session_listen_again(d, now_ns);
+	ndd_rate_go_on(d, now_ns);
+	ndd_listening_again(d, now_ns);
 	ndd_session_reap(d); /* no caller up the stack holds a session here */
 	ndd_control_proceed(d, now_ns);
+}
+
+/* They may connect whatever the others' connections leave in time-wait. */
+static bool
+cm_reserve_all(struct ndd *d)
+{
+	const struct ndd_principal *p;
+
+	TAILQ_FOREACH (p, &d->accounts.principals, next) {
+		const uint64_t n = p->share[0][CONFIG_SHARE_connections].reserve;
+
+		if (!roce_cm_reserve(d->cm, p->number, (uint32_t)n)) {
+			ndd_error("principal \"%s\": there are no %" PRIu64 " connections for it",
+				p->name, n);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Files that may be opened for clients: all but those that are open now, and some that ports open
+ * again when their peers come back. */
+static bool
+accounts_start(struct ndd *d)
+{
+	char why[NDD_WHY_BYTES];
+	struct rlimit lim;
+	int lowest = dup(d->epoll_fd);
+
+	if (lowest < 0 || getrlimit(RLIMIT_NOFILE, &lim) != 0) {
+		ndd_error("open files: %s", strerror(errno));
+		return false;
+	}
+	close(lowest);
+	if (lim.rlim_cur < (rlim_t)lowest + FILES_OF_OURS + 1) {
+		ndd_error("too few open files are allowed (RLIMIT_NOFILE)");
+		return false;
+	}
+	if (!ndd_accounts_init(
+		    &d->accounts, d->cfg, lim.rlim_cur - (rlim_t)lowest - FILES_OF_OURS, why)) {
+		ndd_error("%s", why);
+		return false;
+	}
+	return true;
 }
 
 bool
 ndd_control_listen(struct ndd *d)
 {
-	int fd;
-
 	while (!d->stopping && net_probing(d->net) > 0)
 		control_turn(d);
-	fd = control_open_socket(d->cfg);
-	if (fd < 0 || !ndd_watch_add(d, &d->listen_watch, fd, EPOLLIN, ndd_session_accept)) {
-		ndd_error("control socket %s: %s", d->cfg->socket_path, strerror(errno));
-		return false;
-	}
-	ndd_notice("ready: %s", d->cfg->socket_path);
-	return true;
+	return accounts_start(d) && cm_reserve_all(d) && ndd_principals_join(d) &&
+	       ndd_listening_start(d);
 }
 
 void
@@ -188,9 +225,7 @@ ndd_control_run(struct ndd *d)
 		control_turn(d);
 }
 
-/* Clients are notified, connections end with a DREQ, and the peers have a moment to reply. The
- * listening socket is left to the end of the process: files that wait in it to be accepted would be
- * closed here. */
+/* Clients are notified, connections end with a DREQ, and the peers have a moment to reply. */
 void
 ndd_control_farewell(struct ndd *d)
 {
@@ -199,16 +234,14 @@ ndd_control_farewell(struct ndd *d)
 	struct ndd_session *s;
 
 	d->stopping = true;
-	if (d->listen_watch.fd >= 0) {
-		(void)shutdown(ndd_watch_take(d, &d->listen_watch), SHUT_RD); /* refuses */
-		(void)unlink(d->cfg->socket_path);
-	}
+	ndd_listening_stop(d);
 	while ((s = TAILQ_FIRST(&d->sessions)) != NULL)
 		ndd_session_end(s, "the daemon is shutting down");
 	do {
 		control_turn(d);
 		roce_cm_usage(d->cm, &usage);
-	} while (usage.conns != usage.timewait && ndd_now_ns() < until_ns);
+	} while ((!TAILQ_EMPTY(&d->ended) || usage.conns != usage.timewait) &&
+		 ndd_now_ns() < until_ns);
 	/* What is in the rings still has to leave by the ports. */
 	for (int i = 0; i < 100 && !rte_ring_empty(d->plane.rings.control_tx); i++)
 		usleep(1000);
@@ -217,9 +250,11 @@ ndd_control_farewell(struct ndd *d)
 void
 ndd_control_fini(struct ndd *d)
 {
+	ndd_listening_stop(d); /* of a start that failed behind it */
 	if (d->signal_watch.fd >= 0)
 		close(d->signal_watch.fd);
 	ndd_closer_stop(d->closer);
+	(void)ndd_workers_stop(d->workers);
 	ndd_wakeup_fini(&d->wakeup);
 	if (d->epoll_fd >= 0)
 		close(d->epoll_fd);

@@ -8,14 +8,17 @@
 
 #include <sys/queue.h>
 
+#include "account/account.h"
 #include "cm/cm.h"
 #include "config/config.h"
 #include "conn/ports.h"
 #include "control/watch.h"
+#include "hostnet/mads.h"
 #include "hostnet/next_hop.h"
 #include "lcore/shard.h"
 #include "lcore/wakeup.h"
 #include "net/net.h"
+#include "session/listening.h"
 
 struct ndd_ah;
 struct ndd_closer;
@@ -24,21 +27,13 @@ struct ndd_group;
 struct ndd_kernel_ports;
 struct ndd_qp_path;
 struct ndd_session;
+struct ndd_workers;
 
 TAILQ_HEAD(ndd_conn_list, ndd_conn);
 TAILQ_HEAD(ndd_qp_path_list, ndd_qp_path);
 TAILQ_HEAD(ndd_ah_list, ndd_ah);
 TAILQ_HEAD(ndd_session_list, ndd_session);
 TAILQ_HEAD(ndd_group_list, ndd_group);
-
-#define NDD_LISTENERS_MAX 4096u /* of the whole daemon */
-
-/* A MAD whose next hop is being resolved. */
-#define NDD_MADS_WAITING 64u
-struct ndd_mad {
-	uint64_t until_ns; /* 0: free */
-	struct roce_cm_tx tx;
-};
 
 struct ndd {
 	struct config *cfg;	 /* a reload changes the network's part of it alone */
@@ -50,21 +45,26 @@ struct ndd {
 	size_t net_bytes, cm_bytes;
 	int epoll_fd;
 	struct ndd_wakeup wakeup; /* lcores wake the control thread by it */
-	struct ndd_watch wakeup_watch, listen_watch, signal_watch;
+	struct ndd_watch wakeup_watch, signal_watch;
+	struct ndd_listening listening[NDD_LISTENING_MAX];
+	uint32_t listenings;
+	struct ndd_accounts accounts;
 	struct ndd_session_list sessions, ended;
 	uint32_t session_count;
-	struct ndd_closer *closer; /* of clients' sockets */
-	bool deaf;		   /* it listens for no sessions now, as there is no room */
-	uint64_t deaf_since_ns;
-	uint64_t serial;			       /* of sessions and objects; never reused */
-	struct ndd_conn_list conns;		       /* all that the CM knows */
+	uint64_t delayed_until_ns;    /* the first time that a session waits for (session/rate.c) */
+	struct ndd_closer *closer;    /* of clients' sockets */
+	struct ndd_workers *workers;  /* of sessions */
+	uint32_t borrowed_mappings;   /* object/memory.c */
+	uint64_t serial;	      /* of sessions and objects; never reused */
+	struct ndd_conn_list conns;   /* all that the CM knows, but for */
+	struct ndd_conn_list leaving; /* those that wait for an lcore (conn/leave.h), and are */
+	uint64_t leave_look_ns;	      /* looked at then at the latest */
 	struct ndd_qp_path_list paths;		       /* of queue pairs brought up by hand */
 	struct ndd_ah_list ahs;			       /* address handles */
 	struct ndd_group_list groups;		       /* multicast groups with members */
 	struct ndd_hops conn_hops, path_hops, ah_hops; /* of these lists */
-	uint64_t mads_generation; /* of the network, when the MADs below were tried last */
-	struct ndd_mad mad[NDD_MADS_WAITING];
-	uint32_t mads_waiting, mad_psn;
+	struct ndd_mads mads;			       /* that wait for their next hop */
+	uint32_t mad_psn;
 	struct ndd_ports ports, ud_ports; /* of connections, of datagram services */
 	uint64_t links_check_ns;
 	bool stopping, mlock_refused;

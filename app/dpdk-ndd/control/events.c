@@ -9,6 +9,7 @@
 #include "cm/sidr.h"
 #include "conn/active.h"
 #include "conn/conn.h"
+#include "conn/leave.h"
 #include "conn/passive.h"
 #include "conn/tick.h"
 #include "control/daemon.h"
@@ -25,7 +26,8 @@
 #include "ud/ah.h"
 #include "ud/sidr_request.h"
 
-#define EVENT_BUDGET 256u /* per shard and round, then the sockets' turn */
+#define EVENT_BUDGET	256u /* per shard and round, then the sockets' turn */
+#define CM_EVENT_BUDGET 256u
 
 /* ---- of the engine ------------------------------------------------------------------------- */
 
@@ -115,11 +117,12 @@ ndd_control_proceed(struct ndd *d, uint64_t now_ns)
 	net_tick(d->net, now_ns);
 	ndd_network_events(d);
 	roce_cm_tick(d->cm, now_ns);
-	while (roce_cm_event(d->cm, &ev))
+	for (uint32_t n = 0; n < CM_EVENT_BUDGET && roce_cm_event(d->cm, &ev); n++)
 		on_cm_event[ev.type](d, &ev);
 	ndd_host_retry_mads(d, now_ns);
 	ndd_ah_tick(d, now_ns);
 	ndd_conn_tick(d, now_ns);
+	ndd_conn_leave_tick(d, now_ns);
 	ndd_qp_path_tick(d, now_ns);
 	ndd_host_tx(d, now_ns);
 	ndd_kernel_ports_ask(d, now_ns);
@@ -129,10 +132,13 @@ uint64_t
 ndd_control_deadline(const struct ndd *d)
 {
 	const uint64_t all[] = {d->conn_hops.deadline_ns, d->path_hops.deadline_ns,
-		d->ah_hops.deadline_ns, roce_cm_next_deadline(d->cm), net_next_deadline(d->net)};
+		d->ah_hops.deadline_ns, roce_cm_next_deadline(d->cm), net_next_deadline(d->net),
+		d->delayed_until_ns, d->leave_look_ns};
 	uint64_t first = UINT64_MAX;
 
-	if (net_generation(d->net) != d->mads_generation)
+	if (roce_cm_has_work(d->cm))
+		return 0; /* more than a turn's budget */
+	if (net_generation(d->net) != d->mads.generation)
 		return 0; /* the kernel had an answer at once */
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		if (all[i] < first)

@@ -134,8 +134,8 @@ route_is_lost(struct ndd *d, const struct roce_path *path, const void *arg)
 	struct net_nexthop hop;
 
 	(void)arg;
-	return ndd_datagram_hop(d->net, ndd_now_ns(), &path->sgid, &path->dgid, &hop) ==
-	       NDSH_ERR_NETWORK_UNREACHABLE;
+	return ndd_datagram_hop(d->net, ndd_now_ns(), NET_OWNER_HOST, &path->sgid, &path->dgid,
+		       &hop) == NDSH_ERR_NETWORK_UNREACHABLE;
 }
 
 static void

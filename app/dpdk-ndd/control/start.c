@@ -24,8 +24,17 @@
 #define MBUF_ROOM	8192u
 #define MBUF_CACHE	256u
 #define MBUFS_PER_PORT	3072u /* descriptors of both directions, and bursts under way */
-#define MBUFS_PER_SHARD 3072u /* rings between shards */
+#define MBUFS_PER_SHARD 3072u /* rings between shards, lanes to the control thread */
 #define CM_FIRST_RETRY	(200 * NDD_MS)
+
+static bool
+random_fill(void *out, size_t bytes)
+{
+	if (getrandom(out, bytes, 0) == (ssize_t)bytes)
+		return true;
+	ndd_error("no randomness: %s", strerror(errno));
+	return false;
+}
 
 static bool
 start_pool(struct ndd *d)
@@ -75,6 +84,17 @@ start_port(struct ndd *d, uint32_t i)
 	return true;
 }
 
+/* The ports behind which peers keep to their UDP source ports, as roce_shard_cfg has them. */
+static uint32_t
+ports_with_steady_peers(const struct config *cfg)
+{
+	uint32_t mask = 0;
+
+	for (uint32_t i = 0; i < cfg->ports; i++)
+		mask |= (uint32_t)cfg->port[i].check_source_port << i;
+	return mask;
+}
+
 static bool
 start_shards(struct ndd *d)
 {
@@ -85,7 +105,7 @@ start_shards(struct ndd *d)
 		struct roce_shard_cfg sc = {
 			.shard_id = i,
 			.max_qps = cfg->shard_qps,
-			.max_cqs = 2 * cfg->shard_qps,
+			.max_cqs = (uint32_t)config_total(cfg, CONFIG_SHARE_completion_queues),
 			.max_pds = cfg->shard_qps,
 			.max_srqs = cfg->shard_qps,
 			.max_mrs = cfg->shard_mrs,
@@ -93,18 +113,19 @@ start_shards(struct ndd *d)
 			.secret = {d->plane.secret[0], d->plane.secret[1]},
 			.rto_floor_ns = cfg->rto_floor_us * NDD_US,
 			.window = cfg->window,
+			.check_source_port = ports_with_steady_peers(cfg),
 		};
 
 		d->plane.shard[i] = ndd_shard_new(&d->plane, &sc, NDD_LCORE_OF_SHARD(i));
 		if (d->plane.shard[i] == NULL) {
-			ndd_error("no memory for shard %u (%zu MiB): lower limits.shard_*", i,
-				roce_shard_bytes(&sc) >> 20);
+			ndd_error("shard %u (%zu MiB): %s; without memory, lower limits.shard_*", i,
+				roce_shard_bytes(&sc) >> 20, strerror(errno));
 			return false;
 		}
 		node[i] = d->plane.shard[i]->numa_node;
 		d->plane.shards = i + 1;
 	}
-	if (!ndd_handover_init(&d->plane.rings, d->plane.shards, node)) {
+	if (!ndd_handover_init(&d->plane.rings, d->plane.shards, node, d->plane.secret)) {
 		ndd_error("no memory for rings: raise eal.memory_mb");
 		return false;
 	}
@@ -127,20 +148,27 @@ static bool
 start_cm(struct ndd *d)
 {
 	struct roce_cm_cfg cfg = {
-		.max_conns = 2 * d->cfg->shard_qps * d->cfg->lcores,
-		.max_listeners = NDD_LISTENERS_MAX,
+		/* Each connection, and what rests of the one before it; one host may have seven
+		 * sixteenths of the passive part. */
+		.max_active = (uint32_t)config_total(d->cfg, CONFIG_SHARE_connections),
+		.max_passive = 2 * (uint32_t)config_total(d->cfg, CONFIG_SHARE_connections),
+		.max_listeners = CONFIG_LISTENERS,
 		.ca_guid = node_guid(d->plane.port[0].mac),
 		.req_first_retry_ns = CM_FIRST_RETRY,
 		.max_retries = d->cfg->cm_retries,
+		.source_rate = d->cfg->cm_source_rate,
+		.source_burst = d->cfg->cm_source_burst,
 	};
 	void *mem;
 
-	if (getrandom(cfg.secret, sizeof(cfg.secret), 0) != sizeof(cfg.secret))
+	if (!random_fill(cfg.secret, sizeof(cfg.secret)) ||
+		!random_fill(&d->ports.next, sizeof(d->ports.next)))
 		return false;
-	d->ports.next = (uint32_t)cfg.secret[0];
 	d->cm_bytes = roce_cm_bytes(&cfg);
 	mem = d->cm_bytes == 0 ? NULL : ndd_numa_alloc(d->cm_bytes, -1);
 	d->cm = mem == NULL ? NULL : roce_cm_init(mem, &cfg);
+	if (d->cm == NULL)
+		ndd_error("no memory for the connection manager");
 	return d->cm != NULL;
 }
 
@@ -152,22 +180,16 @@ ndd_start(struct ndd *d)
 	p->idle = d->cfg->idle;
 	p->cycles = d->cfg->cycles;
 	p->control_wakeup = &d->wakeup;
-	if (getrandom(p->secret, sizeof(p->secret), 0) != sizeof(p->secret)) {
-		ndd_error("no randomness: %s", strerror(errno));
+	if (!random_fill(p->secret, sizeof(p->secret)))
 		return false;
-	}
 	roce_qpn_key_init(&p->qpn_key, p->secret);
 	if (!start_pool(d) || !ndd_kernel_ports_open(d, ndd_end_address))
 		return false;
 	for (uint32_t i = 0; i < d->cfg->ports; i++)
 		if (!start_port(d, i))
 			return false;
-	if (!start_shards(d) || !ndd_network_start(d))
+	if (!start_shards(d) || !ndd_network_start(d) || !start_cm(d))
 		return false;
-	if (!start_cm(d)) {
-		ndd_error("no memory for the connection manager");
-		return false;
-	}
 	for (uint32_t i = 0; i < p->shards; i++)
 		if (!ndd_shard_launch(p->shard[i])) {
 			ndd_error("lcore of shard %u does not start", i);

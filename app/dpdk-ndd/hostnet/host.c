@@ -14,9 +14,8 @@
 #include "platform/clock.h"
 #include "wire/gsi.h"
 
-#define RX_BUDGET   256u /* frames per shard and round, then the sockets' turn */
-#define TX_BUDGET   256u
-#define MAD_WAIT_NS (3 * NDD_S)
+#define RX_BUDGET 256u /* frames per shard and round, then the sockets' turn */
+#define TX_BUDGET 256u
 
 /* ---- in ---- */
 
@@ -53,11 +52,11 @@ rx_frame(struct ndd *d, uint64_t now_ns, struct rte_mbuf *m)
 bool
 ndd_host_rx(struct ndd *d, uint64_t now_ns, uint32_t shard)
 {
-	struct rte_ring *ring = d->plane.rings.control_rx[shard];
+	struct ndd_up *up = &d->plane.rings.up[shard];
+	struct rte_mbuf *m;
 	uint32_t n;
-	void *m;
 
-	for (n = 0; n < RX_BUDGET && rte_ring_sc_dequeue(ring, &m) == 0; n++)
+	for (n = 0; n < RX_BUDGET && (m = ndd_up_get(up)) != NULL; n++)
 		rx_frame(d, now_ns, m);
 	return n == RX_BUDGET;
 }
@@ -94,7 +93,8 @@ send_mad(struct ndd *d, uint64_t now_ns, const struct roce_cm_tx *tx)
 		.sgid = tx->sgid, .dgid = tx->dgid, .tos = tx->tos, .ttl = tx->hop_limit};
 	struct net_nexthop hop;
 	struct rte_mbuf *m;
-	enum ndsh_status status = ndd_next_hop(d->net, now_ns, &tx->sgid, &tx->dgid, &hop);
+	enum ndsh_status status =
+		ndd_next_hop(d->net, now_ns, NET_OWNER_HOST, &tx->sgid, &tx->dgid, &hop);
 
 	if (status == NDSH_PENDING)
 		return false;
@@ -109,37 +109,23 @@ send_mad(struct ndd *d, uint64_t now_ns, const struct roce_cm_tx *tx)
 	return true;
 }
 
-static void
-keep_mad(struct ndd *d, uint64_t now_ns, const struct roce_cm_tx *tx)
-{
-	for (uint32_t i = 0; i < NDD_MADS_WAITING; i++) {
-		if (d->mad[i].until_ns != 0)
-			continue;
-		d->mad[i].until_ns = now_ns + MAD_WAIT_NS;
-		d->mad[i].tx = *tx;
-		d->mads_waiting++;
-		return;
-	}
-}
-
 /* A neighbour answered: perhaps the next hop of one that waits. */
 void
 ndd_host_retry_mads(struct ndd *d, uint64_t now_ns)
 {
 	uint64_t generation = net_generation(d->net);
 
-	if (generation == d->mads_generation)
+	if (generation == d->mads.generation)
 		return;
-	d->mads_generation = generation;
-	for (uint32_t i = 0; i < NDD_MADS_WAITING && d->mads_waiting != 0; i++) {
-		struct ndd_mad *w = &d->mad[i];
+	d->mads.generation = generation;
+	for (uint32_t i = 0; i < NDD_MADS_WAITING && d->mads.waiting != 0; i++) {
+		struct ndd_mad *w = &d->mads.mad[i];
 
 		if (w->until_ns == 0)
 			continue;
 		if (!send_mad(d, now_ns, &w->tx) && now_ns < w->until_ns)
 			continue;
-		w->until_ns = 0;
-		d->mads_waiting--;
+		ndd_mads_free(&d->mads, w);
 	}
 }
 
@@ -165,6 +151,6 @@ ndd_host_tx(struct ndd *d, uint64_t now_ns)
 
 	for (uint32_t n = 0; n < TX_BUDGET && roce_cm_tx(d->cm, &tx); n++)
 		if (!send_mad(d, now_ns, &tx))
-			keep_mad(d, now_ns, &tx);
+			ndd_mads_keep(&d->mads, now_ns, &tx);
 	tx_net(d);
 }

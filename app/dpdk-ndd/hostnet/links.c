@@ -28,6 +28,33 @@ link_changed(struct ndd *d, uint32_t i, uint64_t now_ns)
 	}
 }
 
+/* A peer is trusted with its own frames alone: what it takes away ends its own link. */
+static void
+memory_check(struct port *p)
+{
+	uint64_t lost = __atomic_load_n(&p->memory_lost, __ATOMIC_ACQUIRE);
+
+	if (lost == p->losses_told)
+		return;
+	p->losses_told = lost;
+	ndd_log_limited(NDD_LOG_WARNING,
+		"port %s: its peer has taken away memory that both use; the port is down until the "
+		"peer connects again",
+		p->device);
+}
+
+static void
+refusals_check(void)
+{
+	uint32_t n = port_memory_refusals();
+
+	if (n != 0)
+		ndd_log_limited(NDD_LOG_WARNING,
+			"memory of a port's peer was not taken, %u times: a memif's must be a "
+			"memfd with F_SEAL_SHRINK, and as large as the peer says",
+			n);
+}
+
 void
 ndd_links_check(struct ndd *d, uint64_t now_ns)
 {
@@ -37,9 +64,11 @@ ndd_links_check(struct ndd *d, uint64_t now_ns)
 	for (uint32_t i = 0; i < d->plane.ports; i++) {
 		struct port *p = &d->plane.port[i];
 
+		memory_check(p);
 		if (port_link_changed(p))
 			link_changed(d, i, now_ns);
-		if (p->reconnects && !p->link_up)
+		if (!p->link_up && (p->reconnects || __atomic_load_n(&p->lost, __ATOMIC_RELAXED)))
 			port_restart(p);
 	}
+	refusals_check();
 }

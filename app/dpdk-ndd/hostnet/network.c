@@ -13,7 +13,7 @@
 #include "platform/numamem.h"
 #include "session/async.h"
 
-#define NEIGHBOURS 1024u
+#define NEIGHBOURS 4096u /* of which each of NET_OWNERS has 32 to itself */
 
 static const enum net_dad dad[] = {
 	[CONFIG_DAD_OFF] = NET_DAD_OFF,
@@ -115,7 +115,8 @@ ndd_network_start(struct ndd *d)
 	struct net_cfg cfg = {.max_neighbours = NEIGHBOURS};
 	void *mem;
 
-	if (getrandom(&cfg.seed, sizeof(cfg.seed), 0) != sizeof(cfg.seed)) {
+	if (getrandom(&cfg.seed, sizeof(cfg.seed), 0) != sizeof(cfg.seed) ||
+		getrandom(cfg.secret, sizeof(cfg.secret), 0) != sizeof(cfg.secret)) {
 		ndd_error("no randomness: %s", strerror(errno));
 		return false;
 	}

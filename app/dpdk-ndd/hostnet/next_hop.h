@@ -31,12 +31,20 @@ ndd_hops_until(struct ndd_hops *h, uint64_t deadline_ns)
 		h->deadline_ns = deadline_ns;
 }
 
+/* The owner of neighbours that the principal with this number wants; NET_OWNER_HOST: the daemon
+ * does. Where there are more principals than owners, several are one. */
+static inline uint32_t
+ndd_hop_owner(uint32_t principal)
+{
+	return 1 + principal % (NET_OWNERS - 1);
+}
+
 /* The next hop between two addresses. NDSH_PENDING: not known yet. */
-enum ndsh_status ndd_next_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
-	const struct roce_gid *to, struct net_nexthop *hop);
+enum ndsh_status ndd_next_hop(struct net *net, uint64_t now_ns, uint32_t owner,
+	const struct roce_gid *from, const struct roce_gid *to, struct net_nexthop *hop);
 /* The same for datagrams, which may go to a multicast group, too: that is known at once. */
-enum ndsh_status ndd_datagram_hop(struct net *net, uint64_t now_ns, const struct roce_gid *from,
-	const struct roce_gid *to, struct net_nexthop *hop);
+enum ndsh_status ndd_datagram_hop(struct net *net, uint64_t now_ns, uint32_t owner,
+	const struct roce_gid *from, const struct roce_gid *to, struct net_nexthop *hop);
 /* A step's outcome at the time of its deadline: a neighbour that has not answered until then is
  * unreachable. */
 static inline enum ndsh_status

@@ -11,10 +11,7 @@ struct ndd_shard;
 typedef void (*ndd_shard_fn)(struct ndd_shard *s, uint64_t now_ns, void *arg);
 /* Run fn on the shard's lcore between two turns and wait for it. The lcore never waits. */
 void ndd_shard_call(struct ndd_shard *s, ndd_shard_fn fn, void *arg);
-/* The same, after an RX poll came back empty (or a bounded number of turns): what arrived before
- * this call was handled before fn (a DREQ must not overtake data). */
-void ndd_shard_call_drained(struct ndd_shard *s, ndd_shard_fn fn, void *arg);
 /* The lcore's side: run the call that waits, if there is one. */
-bool ndd_shard_serve(struct ndd_shard *s, uint64_t now_ns, bool rx_empty);
+bool ndd_shard_serve(struct ndd_shard *s, uint64_t now_ns);
 
 #endif

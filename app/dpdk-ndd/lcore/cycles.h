@@ -16,6 +16,8 @@
 #include <rte_branch_prediction.h>
 #include <rte_cycles.h>
 
+#include "lcore/own.h"
+
 /* X(name, what is counted as its items): names are what operators see. */
 /* clang-format off */
 #define NDD_STAGES(X)                                                                              \
@@ -50,21 +52,33 @@ struct ndd_stage_count {
 	uint64_t cycles, items;
 };
 
+#define NDD_LENGTHS 40u /* the last one: of 2^39 cycles, or more */
+/* What a turn is to take at most, by the bounds of turn.h, for any client's work. */
+#define NDD_CYCLES_TURN_US 100u
+
 struct ndd_cycles_copy {
 	uint64_t since, until; /* counter: when counting began, and as far as it has come */
 	uint64_t turns;	       /* with work */
 	struct ndd_stage_count stage[NDD_STAGE_COUNT];
+	uint64_t longest[NDD_STAGE_COUNT]; /* most cycles in one turn so far; of work alone */
+	uint64_t length[NDD_LENGTHS]; /* [k]: turns with work of 2^k cycles, and less than twice */
+	/* The same without what other threads had of the CPU (own.h). */
+	uint64_t own_length[NDD_LENGTHS];
+	uint64_t own_longest;
+	uint64_t overlong; /* turns that took more than NDD_CYCLES_TURN_US of their own */
 };
 
 struct ndd_cycles {
 	struct ndd_stage_count turn[NDD_STAGES_BUSY]; /* of the turn under way */
 	uint64_t mark;				      /* counter, where the stage under way began */
 	uint64_t entries;			      /* completions there were at the last turn */
-	uint32_t version;			      /* odd: the lcore is changing total */
+	struct ndd_own own;
+	uint32_t version; /* odd: the lcore is changing total */
 	struct ndd_cycles_copy total;
 };
 
-void ndd_cycles_start(struct ndd_cycles *c);
+/* hz: of the counter. By the lcore itself, as all but the reading. */
+void ndd_cycles_start(struct ndd_cycles *c, uint64_t hz);
 /* Copy what c has come to; false: no consistent copy was to be had, try later. For any thread. */
 bool ndd_cycles_read(const struct ndd_cycles *c, struct ndd_cycles_copy *out);
 

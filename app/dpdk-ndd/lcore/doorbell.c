@@ -8,16 +8,30 @@
 
 #include "lcore/shard.h"
 #include "lcore/turn.h"
+#include "roce/shard/line.h"
 
 static void
-session_swap_places(struct ndd_shard *s, uint32_t a, uint32_t b)
+session_wake(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns)
 {
-	struct ndd_shard_session *x = s->session[a], *y = s->session[b];
+	roce_line_join(s->engine, &ss->client, ROCE_LINE_POLLED, &ss->polled);
+	s->awake++;
+	ss->rung_ns = now_ns;
+}
 
-	s->session[a] = y;
-	s->session[b] = x;
-	y->index = a;
-	x->index = b;
+static void
+session_rest(struct ndd_shard *s, struct ndd_shard_session *ss)
+{
+	base_list_remove(&ss->polled);
+	s->awake--;
+}
+
+/* The next one that is awake; NULL: all sleep. */
+static struct ndd_shard_session *
+session_next(struct ndd_shard *s)
+{
+	struct base_link *l = roce_line_next(s->engine, ROCE_LINE_POLLED);
+
+	return l == NULL ? NULL : base_container(l, struct ndd_shard_session, polled);
 }
 
 /*
@@ -33,11 +47,8 @@ ndd_lcore_attach(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now
 	if (s->sessions == NDD_SESSIONS_MAX ||
 		epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, ss->wake_fd, &ev) != 0)
 		return false;
-	ss->index = s->sessions;
-	s->session[s->sessions++] = ss;
-	session_swap_places(s, ss->index, s->awake);
-	s->awake++;
-	ss->rung_ns = now_ns;
+	s->sessions++;
+	session_wake(s, ss, now_ns);
 	return true;
 }
 
@@ -45,24 +56,18 @@ void
 ndd_lcore_detach(struct ndd_shard *s, struct ndd_shard_session *ss)
 {
 	(void)epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, ss->wake_fd, NULL);
-	if (ss->index < s->awake) {
-		s->awake--;
-		session_swap_places(s, ss->index, s->awake);
-	}
+	if (base_linked(&ss->polled))
+		session_rest(s, ss);
 	s->sessions--;
-	session_swap_places(s, ss->index, s->sessions);
-	s->session[s->sessions] = NULL;
 }
 
 void
 ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns)
 {
-	if (ss->index < s->awake)
+	if (base_linked(&ss->polled))
 		return;
 	ndsh_doorbell_awake(ss->page);
-	session_swap_places(s, ss->index, s->awake);
-	s->awake++;
-	ss->rung_ns = now_ns;
+	session_wake(s, ss, now_ns);
 	s->count.promotions++;
 }
 
@@ -74,8 +79,7 @@ session_demote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_n
 		ss->rung_ns = now_ns;
 		return false;
 	}
-	s->awake--;
-	session_swap_places(s, ss->index, s->awake);
+	session_rest(s, ss);
 	s->count.demotions++;
 	return true;
 }
@@ -83,8 +87,10 @@ session_demote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_n
 bool
 ndd_lcore_demote_all(struct ndd_shard *s, uint64_t now_ns)
 {
-	while (s->awake != 0)
-		if (!session_demote(s, s->session[s->awake - 1], now_ns))
+	struct ndd_shard_session *ss;
+
+	while ((ss = session_next(s)) != NULL)
+		if (!session_demote(s, ss, now_ns))
 			return false;
 	return true;
 }
@@ -120,7 +126,7 @@ session_poll(struct ndd_shard *s, struct ndd_shard_session *ss)
 			if (number == NDSH_ADMIN_DOORBELL)
 				ss->admin_due = true;
 			else if (ss->qp[number] != NULL)
-				roce_qp_doorbell(s->engine, ss->qp[number]);
+				roce_qp_doorbell(s->engine, &ss->client, ss->qp[number]);
 		}
 	}
 	if (ss->admin_due)
@@ -128,27 +134,36 @@ session_poll(struct ndd_shard *s, struct ndd_shard_session *ss)
 	return n;
 }
 
+/* Returns how many rang. */
+static unsigned
+session_look(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns)
+{
+	unsigned n = session_poll(s, ss);
+
+	ss->looked = s->looks;
+	if (n != 0)
+		ss->rung_ns = now_ns;
+	else if (now_ns - ss->rung_ns > NDD_DEMOTE_NS)
+		(void)session_demote(s, ss, now_ns);
+	return n;
+}
+
+/*
+ * The next session is one of the next principal: however many sessions one of them has, and however
+ * many doorbells these ring, another one waits for a session or two of each principal before it.
+ * One that is met again in a turn was looked at: its principal has no other.
+ */
 unsigned
 ndd_lcore_doorbells(struct ndd_shard *s, uint64_t now_ns)
 {
-	uint32_t looks = s->awake < NDD_DOORBELL_SESSIONS ? s->awake : NDD_DOORBELL_SESSIONS;
+	uint32_t left = s->awake < NDD_DOORBELL_SESSIONS ? s->awake : NDD_DOORBELL_SESSIONS;
+	struct ndd_shard_session *ss;
 	unsigned work = 0;
 
-	for (; looks != 0 && s->awake != 0; looks--) {
-		struct ndd_shard_session *ss;
-		unsigned n;
-
-		if (s->next_session >= s->awake)
-			s->next_session = 0;
-		ss = s->session[s->next_session];
-		n = session_poll(s, ss);
-		if (n != 0)
-			ss->rung_ns = now_ns;
-		else if (now_ns - ss->rung_ns > NDD_DEMOTE_NS && session_demote(s, ss, now_ns))
-			continue; /* another session has its place now */
-		s->next_session++;
-		work += n;
-	}
+	s->looks++;
+	for (; left != 0 && work < NDD_DOORBELLS && (ss = session_next(s)) != NULL; left--)
+		if (ss->looked != s->looks)
+			work += session_look(s, ss, now_ns);
 	s->count.doorbells += work;
 	return work;
 }

@@ -15,7 +15,8 @@ ring_new(const char *what, uint32_t from, uint32_t to, unsigned elem, unsigned c
 }
 
 bool
-ndd_handover_init(struct ndd_handover *h, uint32_t shards, const int numa_node[])
+ndd_handover_init(
+	struct ndd_handover *h, uint32_t shards, const int numa_node[], const uint64_t secret[2])
 {
 	const unsigned ptr = sizeof(void *);
 	bool ok = true;
@@ -30,10 +31,10 @@ ndd_handover_init(struct ndd_handover *h, uint32_t shards, const int numa_node[]
 				ring_new("rx", from, to, ptr, NDD_FRAME_RING, numa_node[to]);
 			ok = ok && h->rx[from][to] != NULL;
 		}
-		h->control_rx[to] = ring_new("up", to, 0, ptr, NDD_CONTROL_RING, numa_node[to]);
+		ok = ndd_up_init(&h->up[to], to, numa_node[to], secret) && ok;
 		h->event[to] = ring_new(
 			"event", to, 0, sizeof(struct ndd_event), NDD_EVENT_RING, numa_node[to]);
-		ok = ok && h->control_rx[to] != NULL && h->event[to] != NULL;
+		ok = ok && h->event[to] != NULL;
 		if (to == NDD_IO_OWNER)
 			continue;
 		h->tx[to] = ring_new("tx", to, 0, ptr, NDD_FRAME_RING, numa_node[NDD_IO_OWNER]);
@@ -65,7 +66,7 @@ ndd_handover_fini(struct ndd_handover *h)
 		for (uint32_t to = 0; to < h->shards; to++)
 			frame_ring_free(h->rx[i][to]);
 		frame_ring_free(h->tx[i]);
-		frame_ring_free(h->control_rx[i]);
+		ndd_up_fini(&h->up[i]);
 		rte_ring_free(h->event[i]);
 	}
 	frame_ring_free(h->control_tx);

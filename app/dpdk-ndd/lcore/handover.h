@@ -19,12 +19,13 @@
 #include <rte_ring_elem.h>
 
 #include "config/config.h"
+#include "lcore/upward.h"
 #include "wire/packet.h"
 
 #define NDD_SHARDS_MAX	 CONFIG_LCORES_MAX
 #define NDD_IO_OWNER	 0u    /* the shard that owns the ports */
 #define NDD_FRAME_RING	 1024u /* frames between two shards: a burst of several windows */
-#define NDD_CONTROL_RING 512u  /* frames to and from the control thread: floods end here */
+#define NDD_CONTROL_RING 512u  /* frames of the control thread */
 #define NDD_EVENT_RING	 1024u
 
 /* An engine event in terms that stay valid when the object is gone. */
@@ -39,14 +40,16 @@ struct ndd_event {
 struct ndd_handover {
 	uint32_t shards;
 	struct rte_ring *rx[NDD_SHARDS_MAX][NDD_SHARDS_MAX]; /* [from][to], from != to */
-	struct rte_ring *tx[NDD_SHARDS_MAX];	     /* frames of shard i for the I/O owner */
-	struct rte_ring *control_tx;		     /* of the control thread, for the I/O owner */
-	struct rte_ring *control_rx[NDD_SHARDS_MAX]; /* shard i to the control thread */
-	struct rte_ring *event[NDD_SHARDS_MAX];	     /* struct ndd_event, to the control thread */
+	struct rte_ring *tx[NDD_SHARDS_MAX];	/* frames of shard i for the I/O owner */
+	struct rte_ring *control_tx;		/* of the control thread, for the I/O owner */
+	struct ndd_up up[NDD_SHARDS_MAX];	/* shard i to the control thread */
+	struct rte_ring *event[NDD_SHARDS_MAX]; /* struct ndd_event, to the control thread */
 };
 
-/* False: no memory. numa_node of shard i is where its readers' rings lie. */
-bool ndd_handover_init(struct ndd_handover *h, uint32_t shards, const int numa_node[]);
+/* False: no memory. numa_node of shard i is where its readers' rings lie; secret: for the lanes of
+ * sources. */
+bool ndd_handover_init(
+	struct ndd_handover *h, uint32_t shards, const int numa_node[], const uint64_t secret[2]);
 /* Free the rings and the frames still in them. */
 void ndd_handover_fini(struct ndd_handover *h);
 

@@ -1,28 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One turn of an lcore. Everything in it is bounded by a constant of turn.h. */
+#include <errno.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "lcore/call.h"
+#include "lcore/caught_up.h"
 #include "lcore/shard.h"
 #include "lcore/turn.h"
 #include "platform/clock.h"
 
+/* False: not now. A full pipe is readable already, and a closed one has no reader to wake; but the
+ * kernel needs a page for an empty one, and the daemon's cgroup may have no memory left. */
+static bool
+wake_client(struct ndd_shard *s, const struct ndd_owner *owner)
+{
+	if (write(owner->notify_fd, "", 1) == 1) {
+		s->count.wakeups++;
+		return true;
+	}
+	return errno == EAGAIN || errno == EPIPE;
+}
+
 /* A wake-up costs a system call, and an interrupt of another CPU if its waiter sleeps: the ones
  * above the budget stay with the engine for the next turn. */
 static unsigned
-wake_clients(struct ndd_shard *s)
+wake_clients(struct ndd_shard *s, uint64_t now_ns)
 {
 	unsigned n = 0;
 	struct roce_cq *cq;
 
-	while (n < NDD_WAKEUPS && (cq = roce_shard_fired_cq(s->engine)) != NULL) {
-		const struct ndd_owner *owner = roce_cq_owner(cq);
-
+	while (n < NDD_WAKEUPS && (cq = roce_shard_fired_cq(s->engine, now_ns)) != NULL) {
 		n++;
-		/* A full pipe is readable already; a closed one has no reader to wake. */
-		if (write(owner->notify_fd, "", 1) == 1)
-			s->count.wakeups++;
+		if (!wake_client(s, roce_cq_owner(cq)))
+			roce_shard_fire_again(s->engine, cq);
 	}
 	return n;
 }
@@ -62,22 +73,23 @@ pass_events(struct ndd_shard *s)
 static unsigned
 lcore_turn_inner(struct ndd_shard *s, uint64_t now_ns)
 {
-	unsigned work;
+	unsigned n = ndd_lcore_inner(s, now_ns);
 
-	if (ndd_lcore_inner(s, now_ns) == 0)
-		return 0;
-	work = ndd_lcore_tx(s, now_ns);
-	return work + ndd_lcore_inner(s, now_ns);
+	if (n == 0 || !ndd_turn_is_within(now_ns, NDD_TX_MORE_NS))
+		return n;
+	n += ndd_lcore_tx(s, now_ns);
+	return n + ndd_lcore_inner(s, now_ns);
 }
 
 static unsigned
 lcore_turn(struct ndd_shard *s, uint64_t now_ns)
 {
 	struct ndd_cycles *c = s->cycles;
-	bool rx_empty;
+	bool rx_empty, caught_up;
 	unsigned n, work = ndd_lcore_rx(s, now_ns, &rx_empty);
 
-	work += n = ndd_shard_serve(s, now_ns, rx_empty);
+	caught_up = ndd_lcore_catches_up(s, rx_empty);
+	work += n = ndd_shard_serve(s, now_ns);
 	ndd_cycles_mark_work(c, NDD_STAGE_control, n);
 	work += n = roce_shard_movers(s->engine, now_ns);
 	ndd_cycles_mark_work(c, NDD_STAGE_movers, n);
@@ -85,8 +97,9 @@ lcore_turn(struct ndd_shard *s, uint64_t now_ns)
 	n += roce_shard_poll_rings(s->engine, now_ns, NDD_POLL_RINGS);
 	work += n;
 	ndd_cycles_mark(c, NDD_STAGE_doorbells, n);
-	/* An acknowledgement that lies in the RX queue must not be judged late. */
-	if (rx_empty) {
+	/* An acknowledgement that lies in the RX queue must not be judged late; but a flood must
+	 * not keep timers from running. */
+	if (caught_up) {
 		work += n = roce_shard_timers(s->engine, now_ns, NDD_TIMERS);
 		ndd_cycles_mark(c, NDD_STAGE_timers, n);
 	}
@@ -94,7 +107,7 @@ lcore_turn(struct ndd_shard *s, uint64_t now_ns)
 	roce_shard_publish(s->engine);
 	ndd_cycles_mark(c, NDD_STAGE_completion, 0);
 	work += lcore_turn_inner(s, now_ns);
-	work += n = wake_clients(s);
+	work += n = wake_clients(s, now_ns);
 	ndd_cycles_mark_work(c, NDD_STAGE_wakeups, n);
 	work += n = pass_events(s);
 	ndd_cycles_mark_work(c, NDD_STAGE_control, n);
@@ -118,7 +131,7 @@ ndd_lcore_main(void *arg)
 	/* Short sleeps end on time. */
 	(void)prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
 	if (s->cycles != NULL)
-		ndd_cycles_start(s->cycles);
+		ndd_cycles_start(s->cycles, rte_get_tsc_hz());
 	while (__atomic_load_n(&s->stop, __ATOMIC_ACQUIRE) == 0) {
 		uint64_t now_ns = ndd_now_ns();
 

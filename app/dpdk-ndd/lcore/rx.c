@@ -48,27 +48,32 @@ count_invalid(struct ndd_io_counters *c, enum roce_wire_err err)
 	}
 }
 
+/* mad: NULL, if it is no RoCEv2. */
+static void
+pass_up(struct ndd_shard *s, struct rte_mbuf *m, const struct roce_pkt *mad, uint32_t *touched)
+{
+	struct ndd_up *up = &s->plane->rings.up[s->id];
+	uint32_t lane = ndd_up_lane(up, rte_pktmbuf_mtod(m, uint8_t *), m->data_len, mad);
+
+	s->count.rx_control++;
+	if (ndd_up_put(up, lane, m)) {
+		*touched |= 1u << NDD_SHARDS_MAX;
+	} else {
+		s->count.control_full++;
+		rte_pktmbuf_free(m);
+	}
+}
+
 static void
 pass_on(struct ndd_shard *s, struct rte_mbuf *m, uint32_t to, uint32_t *touched)
 {
-	const struct ndd_handover *h = &s->plane->rings;
-
-	if (to == NDD_ROUTE_CONTROL) {
-		s->count.rx_control++;
-		if (rte_ring_sp_enqueue(h->control_rx[s->id], m) == 0) {
-			*touched |= 1u << NDD_SHARDS_MAX;
-			return;
-		}
-		s->count.control_full++;
+	if (rte_ring_sp_enqueue(s->plane->rings.rx[s->id][to], m) == 0) {
+		s->count.handed_over++;
+		*touched |= 1u << to;
 	} else {
-		if (rte_ring_sp_enqueue(h->rx[s->id][to], m) == 0) {
-			s->count.handed_over++;
-			*touched |= 1u << to;
-			return;
-		}
 		s->count.handover_full++; /* as a NIC's full queue: the peer's retry repairs it */
+		rte_pktmbuf_free(m);
 	}
-	rte_pktmbuf_free(m);
 }
 
 void
@@ -131,6 +136,8 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 		} else if (unlikely(to == NDD_ROUTE_GROUP)) {
 			ndd_lcore_multicast(s, now_ns, f, &pkt[owned], &touched);
 			rte_pktmbuf_free(f);
+		} else if (to == NDD_ROUTE_CONTROL) {
+			pass_up(s, f, err == ROCE_WIRE_OK ? &pkt[owned] : NULL, &touched);
 		} else {
 			pass_on(s, f, to, &touched);
 		}
@@ -146,14 +153,22 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 		ndd_lcore_wake(s, touched);
 }
 
+/* From a source whose last burst was of n frames. */
+static bool
+may_take_more(uint64_t now_ns, unsigned round, unsigned n)
+{
+	return round == 0 || (n == NDD_BURST && round < NDD_RX_ROUNDS &&
+				     ndd_turn_is_within(now_ns, NDD_RX_MORE_NS));
+}
+
 static unsigned
 rx_port(struct ndd_shard *s, uint64_t now_ns, uint32_t port, bool *drained)
 {
 	struct rte_mbuf *m[NDD_BURST];
 	unsigned total = 0;
-	uint16_t n = NDD_BURST;
+	uint16_t n = 0;
 
-	for (unsigned round = 0; round < NDD_RX_ROUNDS && n == NDD_BURST; round++) {
+	for (unsigned round = 0; may_take_more(now_ns, round, n); round++) {
 		n = port_rx_burst(&s->plane->port[port], m, NDD_BURST);
 		for (uint16_t i = 0; i < n; i++)
 			m[i]->port = (uint16_t)port; /* our number, not ethdev's */
@@ -169,9 +184,9 @@ static unsigned
 rx_ring(struct ndd_shard *s, uint64_t now_ns, struct rte_ring *ring, bool *drained)
 {
 	struct rte_mbuf *m[NDD_BURST];
-	unsigned total = 0, n = NDD_BURST;
+	unsigned total = 0, n = 0;
 
-	for (unsigned round = 0; round < NDD_RX_ROUNDS && n == NDD_BURST; round++) {
+	for (unsigned round = 0; may_take_more(now_ns, round, n); round++) {
 		n = rte_ring_sc_dequeue_burst(ring, (void **)m, NDD_BURST, NULL);
 		if (n != 0)
 			rx_burst(s, now_ns, m, n);
@@ -184,12 +199,14 @@ rx_ring(struct ndd_shard *s, uint64_t now_ns, struct rte_ring *ring, bool *drain
 unsigned
 ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns)
 {
-	uint32_t n = s->inner.n;
+	struct ndd_out *in = &s->inner;
+	uint32_t n = in->n < NDD_BURST ? in->n : NDD_BURST;
 
-	s->inner.n = 0;
-	s->count.loopback += n;
-	for (uint32_t i = 0; i < n; i += NDD_BURST)
-		rx_burst(s, now_ns, s->inner.m + i, n - i < NDD_BURST ? n - i : NDD_BURST);
+	if (n != 0) {
+		rx_burst(s, now_ns, in->m, n);
+		s->count.loopback += n;
+		ndd_out_advance(in, n);
+	}
 	if (s->looped_n != 0)
 		n += ndd_lcore_looped(s, now_ns);
 	if (n != 0)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ ndd_shard_new(struct ndd_plane *plane, const struct roce_shard_cfg *cfg, unsigne
 	struct ndd_shard *s;
 	void *mem;
 
+	errno = ENOMEM; /* of the engine, which has none */
 	if (bytes == 0)
 		return NULL;
 	s = ndd_numa_alloc(sizeof(*s), node);
@@ -30,6 +32,7 @@ ndd_shard_new(struct ndd_plane *plane, const struct roce_shard_cfg *cfg, unsigne
 	s->numa_node = node;
 	s->engine_bytes = bytes;
 	s->sleep_ns = NDD_SLEEP_MIN_NS;
+	s->regions.total = cfg->max_mrs;
 	s->cycles = plane->cycles ? &s->counted : NULL;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (mem != NULL)

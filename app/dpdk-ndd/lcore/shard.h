@@ -6,12 +6,16 @@
 #ifndef NDD_SHARD_H
 #define NDD_SHARD_H
 
+#include <string.h>
+
+#include "base/share.h"
 #include "lcore/counters.h"
 #include "lcore/cycles.h"
 #include "lcore/handover.h"
 #include "lcore/wakeup.h"
 #include "port/port.h"
 #include "roce/mem/admin.h"
+#include "roce/shard/principal.h"
 #include "roce/ud/group.h"
 #include "roce/ud/ud.h"
 
@@ -38,10 +42,12 @@ struct ndd_shard_session {
 	struct ndsh_session_page *page;
 	uint64_t summary; /* doorbell words taken, not yet served */
 	uint64_t rung_ns;
-	int wake_fd;	/* an eventfd that the client has, too */
-	uint32_t index; /* in ndd_shard.session[] */
-	bool admin_due; /* its admin ring may hold more */
+	uint64_t looked;	 /* the last of ndd_shard.looks that it had */
+	struct base_link polled; /* it is awake: in its client's ROCE_LINE_POLLED */
+	int wake_fd;		 /* an eventfd that the client has, too */
+	bool admin_due;		 /* its admin ring may hold more */
 	struct roce_qp *qp[NDSH_QP_PER_SESSION_MAX];
+	struct roce_client client;
 	struct roce_admin admin;
 	struct roce_ah_table ahs; /* where its datagrams may go */
 };
@@ -57,9 +63,18 @@ struct ndd_owner {
 /* Frames that a port, or the ring towards its owner, has not taken yet. */
 struct ndd_out {
 	uint32_t n;
-	uint64_t stuck_since_ns; /* 0: it moves */
+	uint64_t stuck_since_ns; /* 0: it took the last that it was offered */
 	struct rte_mbuf *m[NDD_OUT_MAX];
 };
+
+/* Its first n frames are gone. */
+static inline void
+ndd_out_advance(struct ndd_out *o, uint32_t n)
+{
+	o->n -= n;
+	if (o->n != 0)
+		memmove(o->m, o->m + n, o->n * sizeof(o->m[0]));
+}
 
 struct ndd_call; /* call.c */
 
@@ -79,14 +94,18 @@ struct ndd_shard {
 	const struct roce_groups *groups;   /* multicast groups with members; NULL: none */
 	struct rte_mbuf *looped[NDD_BURST]; /* sent to groups, perhaps to members here */
 	uint32_t looped_n;
-	uint32_t sessions, awake, next_session; /* session[0..awake) are polled in each turn */
+	uint32_t sessions, awake; /* of these so many are polled */
+	uint64_t looks;		  /* turns in which they were */
 	uint64_t idle_since_ns, sleep_ns, wake_check_ns;
+	uint32_t behind;	   /* turns since it had caught up last (caught_up.h) */
 	struct ndd_cycles *cycles; /* counted, or NULL: not */
 	struct ndd_io_counters count;
-	struct ndd_shard_session *session[NDD_SESSIONS_MAX];
+	struct base_pool regions;
 	size_t engine_bytes;
 	struct ndd_cycles counted;
 	/* shared with the control thread */
+	uint64_t rounds;	/* how often it has caught up so far */
+	uint64_t round_awaited; /* the control thread waits for this one */
 	struct ndd_wakeup wakeup;
 	_Alignas(NDSH_CACHE_LINE) struct ndd_call *call; /* one at a time: the caller waits */
 	uint32_t stop, running;

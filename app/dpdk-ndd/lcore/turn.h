@@ -7,22 +7,33 @@
 #include <stdint.h>
 
 #include "lcore/cycles.h"
+#include "platform/clock.h"
 
 struct ndd_shard;
 struct ndd_shard_session;
 struct roce_pkt;
 struct rte_mbuf;
 
-/* Bounds of one turn. */
-#define NDD_RX_ROUNDS	      4u  /* bursts from one source */
-#define NDD_TX_ROUNDS	      4u  /* bursts to the ports */
-#define NDD_DOORBELL_SESSIONS 64u /* awake sessions polled */
-#define NDD_DOORBELL_WORDS    4u  /* doorbell words of one session: 64 queue pairs each */
-#define NDD_ADMIN	      8u  /* registrations of one session: some 100 ns each */
+/* Bounds of one turn, which is to take NDD_CYCLES_TURN_US at most. What frames cost is a matter of
+ * their size, so bursts have a bound of time beside that of number: each source, and TX, has one
+ * burst in a turn, and more of them only so early in it. A burst of 32 frames of 4 KiB takes 15 to
+ * 30 us. */
+#define NDD_RX_ROUNDS	      4u   /* bursts from one source */
+#define NDD_TX_ROUNDS	      4u   /* bursts to the ports */
+#define NDD_DOORBELL_SESSIONS 64u  /* awake sessions polled */
+#define NDD_DOORBELLS	      512u /* doorbells, and registrations: some 10 us */
+#define NDD_DOORBELL_WORDS    4u   /* doorbell words of one session: 64 queue pairs each */
+#define NDD_ADMIN	      8u   /* registrations of one session: some 100 ns each */
 #define NDD_POLL_RINGS	      256u
 #define NDD_TIMERS	      64u
 #define NDD_EVENTS	      16u
 #define NDD_WAKEUPS	      4u /* each costs the lcore about 10 us when the waiter sleeps */
+
+#define NDD_RX_MORE_NS 20000ull
+#define NDD_TX_MORE_NS 50000ull
+/* A source that is never empty has been read behind what it held, up to 4,096 frames, after so
+ * many turns. */
+#define NDD_BEHIND_TURNS 128u
 
 #define NDD_DEMOTE_NS	  1000000ull  /* an idle session's doorbells come by its wake fd then */
 #define NDD_YIELD_NS	  1000ull     /* without work for so long: give the CPU to others */
@@ -30,11 +41,19 @@ struct rte_mbuf;
 #define NDD_SLEEP_MIN_NS  100000ull   /* first sleep; doubles up to the longest */
 #define NDD_SLEEP_MAX_NS  1000000ull  /* ports are polled that often even when nothing happens */
 #define NDD_WAKE_CHECK_NS 50000ull    /* a busy lcore polls wake fds that often */
-#define NDD_STALL_NS	  50000000ull /* a port that takes nothing for so long loses frames */
+#define NDD_STALL_NS	  50000000ull /* a port that takes nothing for so long loses its frames */
+#define NDD_HOLD_NS	  100000ull   /* ... so long holds up others, and then loses what is new */
 
 /* ---- lcore.c ---- */
 
 int ndd_lcore_main(void *shard);
+
+/* Has a turn that began at now_ns lasted for less than ns? */
+static inline bool
+ndd_turn_is_within(uint64_t now_ns, uint64_t ns)
+{
+	return ndd_now_ns() < now_ns + ns;
+}
 
 /* ---- rx.c, tx.c: return how many frames moved ---- */
 

@@ -22,8 +22,8 @@ outs_count(const struct ndd_shard *s)
 }
 
 /*
- * A port without a peer takes nothing. Its frames are dropped after a while, as on a cable: else
- * the other ports would stand still with it.
+ * A port without a peer takes nothing. Its frames are dropped after a while, as on a cable, and
+ * from then on at once, until it takes one.
  */
 static void
 out_stalled(struct ndd_shard *s, struct ndd_out *o, uint64_t now_ns)
@@ -35,8 +35,15 @@ out_stalled(struct ndd_shard *s, struct ndd_out *o, uint64_t now_ns)
 		s->count.tx_link_dropped += o->n;
 		rte_pktmbuf_free_bulk(o->m, o->n);
 		o->n = 0;
-		o->stuck_since_ns = 0;
 	}
+}
+
+/* It holds up the other ports no longer. One that is alone holds up none: its queue pairs wait. */
+static bool
+out_is_passed_by(const struct ndd_shard *s, const struct ndd_out *o, uint64_t now_ns)
+{
+	return o->stuck_since_ns != 0 && now_ns - o->stuck_since_ns > NDD_HOLD_NS &&
+	       outs_count(s) > 1;
 }
 
 static unsigned
@@ -60,10 +67,8 @@ out_flush(struct ndd_shard *s, uint32_t i, uint64_t now_ns)
 		return 0;
 	}
 	o->stuck_since_ns = 0;
-	o->n -= sent;
+	ndd_out_advance(o, sent);
 	s->count.tx_frames += sent;
-	if (o->n != 0)
-		memmove(o->m, o->m + sent, o->n * sizeof(o->m[0]));
 	return sent;
 }
 
@@ -99,26 +104,32 @@ out_put(struct ndd_shard *s, struct rte_mbuf *m, uint32_t port)
 		o = &s->inner;
 	else if (unlikely(is_to_group(m)))
 		group_frame_loop(s, m);
+	if (unlikely(o->n == NDD_OUT_MAX)) { /* of a port that is passed by */
+		s->count.tx_link_dropped++;
+		rte_pktmbuf_free(m);
+		return;
+	}
 	o->m[o->n++] = m;
 }
 
+/* As many frames fit, whichever of the ports they are for. */
 static uint32_t
-outs_room(const struct ndd_shard *s)
+outs_room(const struct ndd_shard *s, uint64_t now_ns)
 {
 	uint32_t least = NDD_OUT_MAX - s->inner.n;
 
 	for (uint32_t i = 0; i < outs_count(s); i++)
-		if (NDD_OUT_MAX - s->out[i].n < least)
+		if (NDD_OUT_MAX - s->out[i].n < least && !out_is_passed_by(s, &s->out[i], now_ns))
 			least = NDD_OUT_MAX - s->out[i].n;
 	return least < NDD_BURST ? least : NDD_BURST;
 }
 
 /* Frames of the other shards and of the control thread, for the ports. */
 static unsigned
-ring_take_over(struct ndd_shard *s, struct rte_ring *ring)
+ring_take_over(struct ndd_shard *s, struct rte_ring *ring, uint64_t now_ns)
 {
 	struct rte_mbuf *m[NDD_BURST];
-	uint32_t fits = outs_room(s);
+	uint32_t fits = outs_room(s, now_ns);
 	unsigned n;
 
 	if (fits == 0)
@@ -181,7 +192,7 @@ engine_fill_blanks(struct ndd_shard *s, uint64_t now_ns, unsigned n)
 static unsigned
 engine_pull(struct ndd_shard *s, uint64_t now_ns)
 {
-	uint32_t n = outs_room(s);
+	uint32_t n = outs_room(s, now_ns);
 	unsigned got;
 
 	if (unlikely(s->blanks < n))
@@ -214,9 +225,9 @@ ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns)
 		unsigned n = 0, sent = 0;
 
 		if (is_io_owner(s)) {
-			n += ring_take_over(s, h->control_tx);
+			n += ring_take_over(s, h->control_tx, now_ns);
 			for (uint32_t i = NDD_IO_OWNER + 1; i < h->shards; i++)
-				n += ring_take_over(s, h->tx[i]);
+				n += ring_take_over(s, h->tx[i], now_ns);
 		}
 		if (roce_shard_tx_pending(s->engine, now_ns))
 			n += engine_pull(s, now_ns);
@@ -224,7 +235,7 @@ ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns)
 			sent += out_flush(s, i, now_ns);
 		ndd_cycles_mark(s->cycles, NDD_STAGE_tx, sent);
 		work += n;
-		if (n < NDD_BURST)
+		if (n < NDD_BURST || !ndd_turn_is_within(now_ns, NDD_TX_MORE_NS))
 			break;
 	}
 	return work;

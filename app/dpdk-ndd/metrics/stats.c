@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "control/daemon.h"
+#include "lcore/party.h"
 #include "platform/log.h"
 #include "metrics/stats.h"
 
@@ -66,6 +67,30 @@ log_usage(const struct ndd_shard *s)
 	ndd_notice("shard %u in use:%s", s->id, l.text);
 }
 
+/* Turns with work by their lengths: c17 are those of 2^17 cycles, and less than twice as many. */
+static void
+add_lengths(struct line *l, const uint64_t *length)
+{
+	char name[8];
+
+	for (unsigned k = 0; k < NDD_LENGTHS; k++) {
+		snprintf(name, sizeof(name), "c%u", k);
+		line_add(l, name, length[k]);
+	}
+}
+
+static void
+log_lengths(uint32_t shard, const struct ndd_cycles_copy *c)
+{
+	struct line l = {.used = 0}, own = {.used = 0};
+
+	add_lengths(&l, c->length);
+	ndd_notice("shard %u turns:%s", shard, l.text);
+	add_lengths(&own, c->own_length);
+	line_add(&own, "overlong", c->overlong);
+	ndd_notice("shard %u own turns:%s", shard, own.text);
+}
+
 /* Telemetry has the items of each stage, too. */
 static void
 log_cycles(const struct ndd_shard *s)
@@ -80,6 +105,7 @@ log_cycles(const struct ndd_shard *s)
 	NDD_STAGES(NDD_X)
 #undef NDD_X
 	ndd_notice("shard %u cycles:%s", s->id, l.text);
+	log_lengths(s->id, &c);
 }
 
 static void
@@ -92,6 +118,7 @@ log_cm(const struct roce_cm *cm)
 	ROCE_CM_COUNTERS(ADD)
 	roce_cm_usage(cm, &u);
 	line_add(&l, "connections", u.conns);
+	line_add(&l, "active", u.active);
 	line_add(&l, "timewait", u.timewait);
 	line_add(&l, "listeners", u.listeners);
 	ndd_notice("CM:%s", l.text);
@@ -114,6 +141,7 @@ log_port(const struct port *p)
 
 	line_add(&l, "links_up", p->links_up);
 	line_add(&l, "links_down", p->links_down);
+	line_add(&l, "memory_lost", p->memory_lost);
 	if (rte_eth_stats_get(p->id, &st) != 0)
 		memset(&st, 0, sizeof(st));
 #define NDD_X(name, field) line_add(&l, #name, st.field);
@@ -122,10 +150,48 @@ log_port(const struct port *p)
 	ndd_notice("port %s:%s", p->device, l.text);
 }
 
+/* Of its sessions that are there, and those that were since it had none. */
+static uint64_t
+wakeups_delayed(const struct ndd_principal *p)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < CONFIG_LCORES_MAX; i++)
+		if (p->party[i] != NULL)
+			n += p->party[i]->engine.wakeups.delayed;
+	return n;
+}
+
+/* Of all shards together; what it does not have and was not refused is left out. */
+static void
+log_principal(const struct ndd_principal *p)
+{
+	char refused[48];
+	struct line l = {.used = 0};
+
+	for (enum config_share k = 0; k < CONFIG_SHARE_COUNT; k++) {
+		uint64_t has = 0, not = 0;
+
+		for (uint32_t i = 0; i < CONFIG_LCORES_MAX; i++) {
+			has += p->share[i][k].used;
+			not += p->share[i][k].refused;
+		}
+		line_add(&l, config_share_name(k), has / config_share_unit(k));
+		(void)snprintf(refused, sizeof(refused), "%s_refused", config_share_name(k));
+		line_add(&l, refused, not );
+	}
+	line_add(&l, "commands_delayed", p->commands_delayed);
+	line_add(&l, "wakeups_delayed", wakeups_delayed(p));
+	line_add(&l, "refused_sockets", p->strangers.used);
+	ndd_notice("principal %s:%s", p->name, l.text);
+}
+
 /* Counters of other threads are read as they stand: each is one aligned word. */
 void
 ndd_stats_log(const struct ndd *d)
 {
+	const struct ndd_principal *p;
+
 	for (uint32_t i = 0; i < d->plane.shards; i++) {
 		const struct ndd_shard *s = d->plane.shard[i];
 
@@ -138,5 +204,7 @@ ndd_stats_log(const struct ndd *d)
 		log_port(&d->plane.port[i]);
 	log_cm(d->cm);
 	log_net(net_counters(d->net));
+	TAILQ_FOREACH (p, &d->accounts.principals, next)
+		log_principal(p);
 	ndd_notice("sessions: %u", d->session_count);
 }

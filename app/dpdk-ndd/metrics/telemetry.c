@@ -138,7 +138,7 @@ on_shard(const struct ndd *d, const char *cmd, const char *params, struct rte_te
 
 static void
 add_stage(struct rte_tel_data *stages, const char *name, const char *items,
-	const struct ndd_stage_count *n)
+	const struct ndd_stage_count *n, uint64_t longest)
 {
 	struct rte_tel_data *out = inner_dictionary(stages, name);
 
@@ -146,6 +146,21 @@ add_stage(struct rte_tel_data *stages, const char *name, const char *items,
 		return;
 	counter_add(out, "cycles", n->cycles);
 	counter_add(out, items, n->items);
+	counter_add(out, "longest", longest);
+}
+
+static void
+add_lengths(struct rte_tel_data *out, const char *name, const uint64_t *length)
+{
+	struct rte_tel_data *lengths = rte_tel_data_alloc();
+
+	if (lengths == NULL)
+		return;
+	rte_tel_data_start_array(lengths, RTE_TEL_U64_VAL);
+	for (unsigned k = 0; k < NDD_LENGTHS; k++)
+		(void)rte_tel_data_add_array_u64(lengths, length[k]);
+	if (rte_tel_data_add_dict_container(out, name, lengths, 0) != 0)
+		rte_tel_data_free(lengths);
 }
 
 static int
@@ -169,10 +184,15 @@ on_cycles(const struct ndd *d, const char *cmd, const char *params, struct rte_t
 	counter_add(out, "hz", rte_get_tsc_hz());
 	counter_add(out, "cycles", c.until - c.since);
 	counter_add(out, "turns", c.turns);
+	counter_add(out, "overlong", c.overlong);
+	counter_add(out, "own_longest", c.own_longest);
+	add_lengths(out, "lengths", c.length);
+	add_lengths(out, "own_lengths", c.own_length);
 	stages = inner_dictionary(out, "stages");
 	if (stages == NULL)
 		return -ENOMEM;
-#define NDD_X(name, unit) add_stage(stages, #name, unit, &c.stage[NDD_STAGE_##name]);
+#define NDD_X(name, unit)                                                                          \
+	add_stage(stages, #name, unit, &c.stage[NDD_STAGE_##name], c.longest[NDD_STAGE_##name]);
 	NDD_STAGES(NDD_X)
 #undef NDD_X
 	return 0;
@@ -206,12 +226,22 @@ on_port(const struct ndd *d, const char *cmd, const char *params, struct rte_tel
 	ADD(link_up)
 	ADD(links_up)
 	ADD(links_down)
+	ADD(memory_lost)
 	if (rte_eth_stats_get(c->id, &st) != 0)
 		return 0;
 #define NDD_X(name, field) counter_add(out, #name, st.field);
 	NDD_PORT_STATS(NDD_X)
 #undef NDD_X
 	return 0;
+}
+
+/* Principals come and go, and are not read from here. */
+static void
+add_refused(struct rte_tel_data *out, const struct ndd_accounts *a)
+{
+	for (enum config_share k = 0; out != NULL && k < CONFIG_SHARE_COUNT; k++)
+		counter_add(out, config_share_name(k),
+			__atomic_load_n(&a->refused[k], __ATOMIC_RELAXED));
 }
 
 static int
@@ -223,6 +253,8 @@ on_control(const struct ndd *d, const char *cmd, const char *params, struct rte_
 	(void)params;
 	rte_tel_data_start_dict(whole);
 	counter_add(whole, "sessions", __atomic_load_n(&d->session_count, __ATOMIC_RELAXED));
+	counter_add(whole, "commands_delayed",
+		__atomic_load_n(&d->accounts.commands_delayed, __ATOMIC_RELAXED));
 	out = inner_dictionary(whole, "cm");
 	if (out != NULL) {
 		const struct roce_cm_counters *c = roce_cm_counters(d->cm);
@@ -235,6 +267,7 @@ on_control(const struct ndd *d, const char *cmd, const char *params, struct rte_
 
 		NET_COUNTERS(ADD)
 	}
+	add_refused(inner_dictionary(whole, "refused"), &d->accounts);
 	return 0;
 }
 
@@ -249,7 +282,7 @@ static const struct command {
 	{"/ndd/cycles", on_cycles, "Cycles of an lcore's stages. Parameters: the shard's number"},
 	{"/ndd/ports", on_ports, "The ports' devices, in order. No parameters"},
 	{"/ndd/port", on_port, "Counters of a port. Parameters: its place in /ndd/ports"},
-	{"/ndd/control", on_control, "Sessions; counters of CM and network. No parameters"},
+	{"/ndd/control", on_control, "Sessions; counters of CM, network, refusals. No parameters"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

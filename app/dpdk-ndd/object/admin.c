@@ -4,8 +4,6 @@
  * The lcore is told of memory and domains as they come and go, so that it judges a registration
  * alone.
  */
-#include <string.h>
-
 #include "lcore/call.h"
 #include "lcore/shard.h"
 #include "object/cq.h"
@@ -51,7 +49,6 @@ admin_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	o.base = ndd_segment_block(s, m->segment, m->offset, bytes, &seg);
 	if (o.base == NULL)
 		return NDSH_ERR_INVALID_PARAMETER;
-	memset(o.base, 0, bytes);
 	o.cq = cq->engine;
 	ndd_shard_call(s->shard, on_shard_admin_open, &o);
 	cq->users++;
@@ -70,7 +67,6 @@ on_shard_admin_close(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 
 struct admin_purge {
 	struct roce_admin *admin;
-	uint32_t pd, pos;
 	bool done;
 };
 
@@ -80,23 +76,23 @@ on_shard_admin_purge(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	struct admin_purge *p = arg;
 
 	(void)now_ns;
-	p->done = roce_admin_purge(shard->engine, p->admin, p->pd, &p->pos);
+	p->done = roce_admin_purge(shard->engine, p->admin);
 }
 
-/* Serve no more, and deregister all that is left. */
-static void
+/* Serve no more, and deregister all that is left: some with each call. */
+static bool
 admin_end(struct ndd_session *s)
 {
-	struct ndd_pd *pd;
+	struct admin_purge p;
 
+	if (s->lcore == NULL) /* it never came so far as to have one */
+		return true;
 	if (s->admin_open)
 		ndd_shard_call(s->shard, on_shard_admin_close, &s->lcore->admin);
-	for (uint32_t pos = 0; (pd = ndd_slots_next(&s->pds, &pos)) != NULL;) {
-		struct admin_purge p = {.admin = &s->lcore->admin, .pd = pd->id};
-
-		while (!p.done)
-			ndd_shard_call(s->shard, on_shard_admin_purge, &p);
-	}
+	s->admin_open = false;
+	p.admin = &s->lcore->admin;
+	ndd_shard_call(s->shard, on_shard_admin_purge, &p);
+	return p.done;
 }
 
 const struct ndd_class ndd_admin_class = {

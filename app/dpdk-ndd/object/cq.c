@@ -7,16 +7,19 @@
 
 #include "control/daemon.h"
 #include "lcore/call.h"
+#include "lcore/shard.h"
 #include "object/cq.h"
 #include "object/segment.h"
 #include "platform/log.h"
 #include "session/async.h"
 #include "session/class.h"
 #include "session/end.h"
+#include "session/leave.h"
 #include "session/session.h"
 
 struct cq_making {
 	struct ndd_cq *cq;
+	struct roce_client *client;
 	void *base;
 	uint32_t depth;
 };
@@ -27,22 +30,13 @@ on_shard_cq_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	struct cq_making *c = arg;
 
 	(void)now_ns;
-	c->cq->engine = roce_cq_create(shard->engine, c->base, c->depth, &c->cq->owner);
-}
-
-static void
-on_shard_cq_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
-{
-	(void)now_ns;
-	(void)roce_cq_destroy(shard->engine, ((struct ndd_cq *)arg)->engine);
+	c->cq->engine = roce_cq_create(shard->engine, c->client, c->base, c->depth, &c->cq->owner);
 }
 
 /* Take back what cq_create() has got so far, in any of its stages. */
 static void
 cq_undo(struct ndd_session *s, struct ndd_cq *cq, int read_fd)
 {
-	if (cq->engine != NULL)
-		ndd_shard_call(s->shard, on_shard_cq_destroy, cq);
 	if (cq->owner.handle != NDD_SLOT_NONE)
 		ndd_slots_remove(&s->cqs, cq->owner.handle);
 	if (cq->owner.notify_fd >= 0)
@@ -57,7 +51,7 @@ cq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_cq_create *m = msg;
 	uint32_t bytes = ndsh_cq_bytes(m->depth);
-	struct cq_making c = {.depth = m->depth};
+	struct cq_making c = {.client = &s->lcore->client, .depth = m->depth};
 	struct ndd_segment *seg;
 	int pipe_fd[2] = {-1, -1};
 
@@ -77,7 +71,7 @@ cq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_NO_RESOURCES;
 	}
 	c.cq->owner.notify_fd = pipe_fd[1];
-	memset(c.base, 0, bytes);
+	memset(c.base, 0, sizeof(struct ndsh_cq_page));
 	ndd_shard_call(s->shard, on_shard_cq_create, &c);
 	if (c.cq->engine == NULL) {
 		cq_undo(s, c.cq, pipe_fd[0]);
@@ -88,6 +82,13 @@ cq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	r->id.id = c.cq->owner.handle;
 	r->fd = pipe_fd[0];
 	return NDSH_OK;
+}
+
+static bool
+cq_leave(struct ndd_shard *shard, struct ndd_session *s, void *object)
+{
+	(void)s;
+	return roce_cq_destroy(shard->engine, ((struct ndd_cq *)object)->engine);
 }
 
 static void
@@ -109,7 +110,7 @@ cq_destroy(struct ndd_session *s, void *object)
 
 	if (cq->users != 0)
 		return NDSH_ERR_BUSY;
-	cq_free(s, cq);
+	ndd_object_free(&ndd_cq_class, s, cq);
 	/* It is destroyed, but the client does not see there what the daemon wrote: its memory must
 	 * not be used again. */
 	return lost ? NDSH_ERR_INTERNAL : NDSH_OK;
@@ -124,9 +125,12 @@ cqs_most(const struct config *cfg)
 const struct ndd_class ndd_cq_class = {
 	.name = "completion queues",
 	.table = offsetof(struct ndd_session, cqs),
+	.share = CONFIG_SHARE_completion_queues,
+	.files = 1,
 	.most = cqs_most,
 	.create = cq_create,
 	.destroy = cq_destroy,
+	.leave = cq_leave,
 	.free = cq_free,
 };
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completion queues in use: another ring, and the CPU that serves them. */
-#include <string.h>
-
 #include "lcore/call.h"
 #include "object/cq.h"
 #include "object/segment.h"
@@ -46,7 +44,6 @@ ndd_cq_resize(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (z.ring == NULL)
 		return NDSH_ERR_INVALID_PARAMETER;
 	z.engine = cq->engine;
-	memset(z.ring, 0, bytes);
 	ndd_shard_call(s->shard, on_shard_cq_resize, &z);
 	if (!z.done)
 		return NDSH_ERR_OVERFLOW;

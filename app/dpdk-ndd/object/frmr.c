@@ -43,16 +43,6 @@ on_shard_frmr_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 		roce_admin_give(c->admin);
 }
 
-static void
-on_shard_frmr_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
-{
-	struct frmr_change *c = arg;
-
-	(void)now_ns;
-	roce_frmr_destroy(shard->engine, c->frmr->engine);
-	roce_admin_give(c->admin);
-}
-
 static enum ndsh_status
 frmr_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
@@ -97,13 +87,19 @@ frmr_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 }
 
 /* Its registration ends with it, if it has one. */
+static bool
+frmr_leave(struct ndd_shard *shard, struct ndd_session *s, void *object)
+{
+	roce_frmr_destroy(shard->engine, ((struct ndd_frmr *)object)->engine);
+	roce_admin_give(&s->lcore->admin);
+	return true;
+}
+
 static void
 frmr_free(struct ndd_session *s, void *object)
 {
 	struct ndd_frmr *frmr = object;
-	struct frmr_change c = {.frmr = frmr, .admin = &s->lcore->admin};
 
-	ndd_shard_call(s->shard, on_shard_frmr_destroy, &c);
 	frmr->pd->users--;
 	frmr->segment->users--;
 	ndd_slots_remove(&s->frmrs, frmr->id);
@@ -120,7 +116,10 @@ frmrs_most(const struct config *cfg)
 const struct ndd_class ndd_frmr_class = {
 	.name = "fast-register regions",
 	.table = offsetof(struct ndd_session, frmrs),
+	.share = CONFIG_SHARE_COUNT,
 	.most = frmrs_most,
 	.create = frmr_create,
+	.small = true,
+	.leave = frmr_leave,
 	.free = frmr_free,
 };

@@ -41,7 +41,7 @@ segment_can_go_on(struct ndd_session *s, struct ndd_segment *seg)
 {
 	struct loss l = {.session = s};
 
-	if (!ndd_sigbus_broken(seg->host, &l.low, &l.high) ||
+	if (!ndd_sigbus_broken(seg->map.host, &l.low, &l.high) ||
 		(l.low == seg->lost_low && l.high == seg->lost_high)) /* known since earlier */
 		return true;
 	ndd_shard_call(s->shard, on_shard_cq_fail, &l);
@@ -66,7 +66,7 @@ ndd_lost_memory(struct ndd *d)
 
 		next = TAILQ_NEXT(s, next);
 		for (uint32_t pos = 0; (seg = ndd_slots_next(&s->segments, &pos)) != NULL;)
-			if (seg->live && !segment_can_go_on(s, seg))
+			if (seg->state == NDD_SEGMENT_LIVE && !segment_can_go_on(s, seg))
 				whole = false;
 		if (!whole)
 			ndd_session_end(s, "a page of its shared memory is missing");

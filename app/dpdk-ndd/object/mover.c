@@ -11,6 +11,7 @@
 
 #include "control/daemon.h"
 #include "lcore/call.h"
+#include "lcore/shard.h"
 #include "object/segment.h"
 #include "session/class.h"
 #include "session/session.h"
@@ -26,6 +27,7 @@ struct ndd_mover {
 struct mover_making {
 	struct ndd_mover *mover;
 	struct roce_admin *admin;
+	struct roce_client *client;
 	void *shared;
 	bool tells;
 };
@@ -37,7 +39,7 @@ on_shard_mover_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 
 	(void)now_ns;
 	c->mover->engine = roce_mover_create(
-		shard->engine, c->mover->state, c->shared, c->tells, &c->mover->owner);
+		shard->engine, c->client, c->mover->state, c->shared, c->tells, &c->mover->owner);
 	roce_admin_set_mover(c->admin, c->mover->engine);
 }
 
@@ -71,7 +73,8 @@ static enum ndsh_status
 mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_mover_create *m = msg;
-	struct mover_making c = {.admin = &s->lcore->admin, .tells = m->tells != 0};
+	struct mover_making c = {
+		.admin = &s->lcore->admin, .client = &s->lcore->client, .tells = m->tells != 0};
 	uint32_t bytes = ndsh_mover_bytes(c.tells);
 	struct ndd_segment *seg;
 	int pipe_fd[2];
@@ -94,7 +97,7 @@ mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_NO_RESOURCES;
 	}
 	c.mover->owner.notify_fd = pipe_fd[1];
-	memset(c.shared, 0, bytes);
+	memset(c.shared, 0, sizeof(struct ndsh_cq_page));
 	ndd_shard_call(s->shard, on_shard_mover_create, &c);
 	if (c.mover->engine == NULL) {
 		close(pipe_fd[0]);
@@ -106,5 +109,12 @@ mover_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	return NDSH_OK;
 }
 
+static bool
+mover_end(struct ndd_session *s)
+{
+	mover_free(s);
+	return true;
+}
+
 const struct ndd_class ndd_mover_class = {
-	.name = "mover", .create = mover_create, .end = mover_free};
+	.name = "mover", .create = mover_create, .end = mover_end};

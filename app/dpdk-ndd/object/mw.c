@@ -38,16 +38,6 @@ on_shard_mw_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 		roce_admin_give(c->admin);
 }
 
-static void
-on_shard_mw_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
-{
-	struct mw_change *c = arg;
-
-	(void)now_ns;
-	roce_mw_destroy(shard->engine, c->mw->engine);
-	roce_admin_give(c->admin);
-}
-
 static enum ndsh_status
 mw_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
@@ -76,13 +66,19 @@ mw_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 }
 
 /* A bound one too: the engine invalidates it (R-MW-09). */
+static bool
+mw_leave(struct ndd_shard *shard, struct ndd_session *s, void *object)
+{
+	roce_mw_destroy(shard->engine, ((struct ndd_mw *)object)->engine);
+	roce_admin_give(&s->lcore->admin);
+	return true;
+}
+
 static void
 mw_free(struct ndd_session *s, void *object)
 {
 	struct ndd_mw *mw = object;
-	struct mw_change c = {.mw = mw, .admin = &s->lcore->admin};
 
-	ndd_shard_call(s->shard, on_shard_mw_destroy, &c);
 	mw->pd->users--;
 	ndd_slots_remove(&s->mws, mw->id);
 	free(mw);
@@ -97,7 +93,10 @@ mws_most(const struct config *cfg)
 const struct ndd_class ndd_mw_class = {
 	.name = "memory windows",
 	.table = offsetof(struct ndd_session, mws),
+	.share = CONFIG_SHARE_COUNT,
 	.most = mws_most,
 	.create = mw_create,
+	.small = true,
+	.leave = mw_leave,
 	.free = mw_free,
 };

@@ -7,13 +7,13 @@
 #include "lcore/shard.h"
 #include "object/pd.h"
 #include "session/class.h"
+#include "session/leave.h"
 #include "session/session.h"
 
 /* The shard has a list of its own of the domains that the session's admin ring may name. */
 struct pd_change {
 	struct ndd_pd *pd;
 	struct roce_admin *admin;
-	bool done;
 };
 
 static void
@@ -38,22 +38,24 @@ pd_close_arena(struct ndd_shard *shard, struct roce_admin *admin, struct ndd_pd 
 	roce_admin_give(admin);
 }
 
-/* Not done if regions are of it. */
-static void
-on_shard_pd_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+/* Not if regions are of it. */
+static bool
+pd_leave(struct ndd_shard *shard, struct ndd_session *s, void *object)
 {
-	struct pd_change *c = arg;
+	struct ndd_pd *pd = object;
 
-	(void)now_ns;
-	pd_close_arena(shard, c->admin, c->pd);
-	c->done = roce_pd_destroy(shard->engine, c->pd->engine);
-	if (c->done)
-		roce_admin_remove_pd(c->admin, c->pd->id);
+	pd_close_arena(shard, &s->lcore->admin, pd);
+	if (!roce_pd_destroy(shard->engine, pd->engine))
+		return false;
+	roce_admin_remove_pd(&s->lcore->admin, pd->id);
+	return true;
 }
 
 static void
-pd_forget(struct ndd_session *s, struct ndd_pd *pd)
+pd_free(struct ndd_session *s, void *object)
 {
+	struct ndd_pd *pd = object;
+
 	ndd_slots_remove(&s->pds, pd->id);
 	free(pd);
 }
@@ -70,37 +72,20 @@ pd_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (c.pd->id != NDD_SLOT_NONE)
 		ndd_shard_call(s->shard, on_shard_pd_create, &c);
 	if (c.pd->engine == 0) {
-		pd_forget(s, c.pd);
+		pd_free(s, c.pd);
 		return NDSH_ERR_NO_RESOURCES;
 	}
 	r->id.id = c.pd->id;
 	return NDSH_OK;
 }
 
-/* False, and nothing done: it has regions. */
-static bool
-pd_try_free(struct ndd_session *s, struct ndd_pd *pd)
-{
-	struct pd_change c = {.pd = pd, .admin = &s->lcore->admin};
-
-	ndd_shard_call(s->shard, on_shard_pd_destroy, &c);
-	if (c.done)
-		pd_forget(s, pd);
-	return c.done;
-}
-
 static enum ndsh_status
 pd_destroy(struct ndd_session *s, void *object)
 {
-	struct ndd_pd *pd = object;
-
-	return pd->users == 0 && pd_try_free(s, pd) ? NDSH_OK : NDSH_ERR_BUSY;
-}
-
-static void
-pd_free(struct ndd_session *s, void *object)
-{
-	(void)pd_try_free(s, object);
+	if (((struct ndd_pd *)object)->users != 0 || !ndd_object_leave(&ndd_pd_class, s, object))
+		return NDSH_ERR_BUSY;
+	pd_free(s, object);
+	return NDSH_OK;
 }
 
 static uint32_t
@@ -112,9 +97,12 @@ pds_most(const struct config *cfg)
 const struct ndd_class ndd_pd_class = {
 	.name = "protection domains",
 	.table = offsetof(struct ndd_session, pds),
+	.share = CONFIG_SHARE_domains,
 	.most = pds_most,
 	.create = pd_create,
 	.destroy = pd_destroy,
+	.small = true,
+	.leave = pd_leave,
 	.free = pd_free,
 };
 

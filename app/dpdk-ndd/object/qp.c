@@ -13,6 +13,7 @@
 #include "object/segment.h"
 #include "object/srq.h"
 #include "session/class.h"
+#include "session/leave.h"
 #include "session/session.h"
 #include "ud/group.h"
 
@@ -36,7 +37,7 @@ on_shard_qp_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 
 	c->qp->engine = roce_qp_create(shard->engine, &c->cfg);
 	if (c->rejected != NULL)
-		roce_qp_destroy(shard->engine, c->rejected);
+		(void)roce_qp_destroy(shard->engine, c->rejected);
 	if (c->qp->engine == NULL)
 		return;
 	c->qp->qpn = roce_qp_num(c->qp->engine);
@@ -63,16 +64,6 @@ on_shard_qp_publish(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	(void)shard;
 	(void)now_ns;
 	p->session->lcore->qp[p->qp->owner.handle] = p->qp->engine;
-}
-
-static void
-on_shard_qp_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
-{
-	struct qp_publish *p = arg;
-
-	(void)now_ns;
-	p->session->lcore->qp[p->qp->owner.handle] = NULL;
-	roce_qp_destroy(shard->engine, p->qp->engine);
 }
 
 static enum ndsh_status
@@ -106,7 +97,7 @@ qp_find_parts(struct ndd_session *s, const struct ndsh_qp_create *m, struct ndd_
 	cfg->shared = ndd_segment_block(s, m->segment, m->offset, layout.total_bytes, &qp->segment);
 	if (cfg->shared == NULL)
 		return NDSH_ERR_INVALID_PARAMETER;
-	memset(cfg->shared, 0, layout.total_bytes);
+	memset(cfg->shared, 0, sizeof(struct ndsh_qp_page));
 	cfg->pd = qp->pd->engine;
 	cfg->send_cq = qp->send_cq->engine;
 	cfg->recv_cq = qp->recv_cq->engine;
@@ -231,21 +222,28 @@ ndd_qp_flush(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	(void)r;
 	if (qp == NULL)
 		return NDSH_ERR_INVALID_ID;
-	ndd_qp_to_error(s, qp, false);
+	ndd_qp_to_error(s, qp);
 	if (qp->conn != NULL)
 		qp->user->failed(qp->conn);
 	return NDSH_OK;
+}
+
+static bool
+qp_leave(struct ndd_shard *shard, struct ndd_session *s, void *object)
+{
+	struct ndd_qp *qp = object;
+
+	s->lcore->qp[qp->owner.handle] = NULL;
+	return roce_qp_destroy(shard->engine, qp->engine);
 }
 
 static void
 qp_free(struct ndd_session *s, void *object)
 {
 	struct ndd_qp *qp = object;
-	struct qp_publish p = {.session = s, .qp = qp};
 
 	ndd_qp_path_free(qp);
 	ndd_group_leave_all(s, qp);
-	ndd_shard_call(s->shard, on_shard_qp_destroy, &p);
 	qp->pd->users--;
 	qp->send_cq->users--;
 	qp->recv_cq->users--;
@@ -264,9 +262,9 @@ qp_destroy(struct ndd_session *s, void *object)
 
 	if (qp->conn != NULL)
 		qp->user->gone(qp->conn);
-	ndd_qp_to_error(s, qp, false);
+	ndd_qp_to_error(s, qp);
 	qp_flush_all(s, qp);
-	qp_free(s, qp);
+	ndd_object_free(&ndd_qp_class, s, qp);
 	return NDSH_OK;
 }
 
@@ -280,9 +278,11 @@ qps_most(const struct config *cfg)
 const struct ndd_class ndd_qp_class = {
 	.name = "queue pairs",
 	.table = offsetof(struct ndd_session, qps),
+	.share = CONFIG_SHARE_queue_pairs,
 	.most = qps_most,
 	.plain_handles = true,
 	.create = qp_create,
 	.destroy = qp_destroy,
+	.leave = qp_leave,
 	.free = qp_free,
 };

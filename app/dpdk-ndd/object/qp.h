@@ -49,8 +49,8 @@ ndd_handler ndd_ud_qp_create, ndd_ud_qp_modify, ndd_qp_flush;
 
 /* ---- qp_error.c ---- */
 
-/* To error: everything outstanding completes FLUSH_ERR. drained: after what has arrived already. */
-void ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp, bool drained);
+/* To error: everything outstanding completes FLUSH_ERR. */
+void ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp);
 /* To error, though neither its client nor its peer has asked for it; the client is notified. */
 void ndd_qp_take_away(struct ndd_session *s, struct ndd_qp *qp, const char *why);
 /* The engine reports that it went to error. */

@@ -19,20 +19,17 @@ on_shard_qp_error(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 }
 
 void
-ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp, bool drained)
+ndd_qp_to_error(struct ndd_session *s, struct ndd_qp *qp)
 {
 	qp->failed = true;
-	if (drained)
-		ndd_shard_call_drained(s->shard, on_shard_qp_error, qp);
-	else
-		ndd_shard_call(s->shard, on_shard_qp_error, qp);
+	ndd_shard_call(s->shard, on_shard_qp_error, qp);
 }
 
 void
 ndd_qp_take_away(struct ndd_session *s, struct ndd_qp *qp, const char *why)
 {
 	ndd_notice("session %lu: queue pair 0x%06x ends: %s", s->serial, qp->qpn, why);
-	ndd_qp_to_error(s, qp, false);
+	ndd_qp_to_error(s, qp);
 	ndd_async_qp_taken(s, qp);
 }
 

@@ -149,14 +149,21 @@ path_take_hop(struct ndd_qp_path *p, const struct net_nexthop *hop, char *why, s
 	return NDSH_OK;
 }
 
+/* Of a path that is in use, or of one that a step asks for. */
+static enum ndsh_status
+path_next_hop(const struct ndd_qp_path *p, const struct roce_path *path, uint64_t now_ns,
+	struct net_nexthop *hop)
+{
+	return ndd_next_hop(p->session->daemon->net, now_ns, ndd_session_hop_owner(p->session),
+		&path->sgid, &path->dgid, hop);
+}
+
 /* NDSH_PENDING: not known yet. */
 static enum ndsh_status
 path_try(struct ndd_qp_path *p, uint64_t now_ns, char *why, size_t room)
 {
-	const struct roce_path *path = &p->step.attr.path;
 	struct net_nexthop hop;
-	enum ndsh_status status =
-		ndd_next_hop(p->session->daemon->net, now_ns, &path->sgid, &path->dgid, &hop);
+	enum ndsh_status status = path_next_hop(p, &p->step.attr.path, now_ns, &hop);
 
 	if (status == NDSH_OK)
 		return path_take_hop(p, &hop, why, room);
@@ -227,8 +234,7 @@ path_follow(struct ndd_qp_path *p, uint64_t now_ns)
 {
 	struct net_nexthop hop;
 
-	if (!p->live || ndd_next_hop(p->session->daemon->net, now_ns, &p->path.sgid, &p->path.dgid,
-				&hop) != NDSH_OK)
+	if (!p->live || path_next_hop(p, &p->path, now_ns, &hop) != NDSH_OK)
 		return;
 	ndd_qp_set_hop(p->session, p->qp, &p->hop, &hop);
 }
@@ -243,6 +249,8 @@ ndd_qp_path_tick(struct ndd *d, uint64_t now_ns)
 		return;
 	for (p = TAILQ_FIRST(&d->paths); p != NULL; p = next) {
 		next = TAILQ_NEXT(p, next);
+		if (p->session->ended) /* it is being taken down */
+			continue;
 		if (p->deadline_ns != UINT64_MAX)
 			path_step_on(p, now_ns); /* p may be gone */
 		else if (moved)

@@ -63,6 +63,11 @@ verdict_explain(const struct ndd_qp_step *step, enum roce_modify verdict, uint32
 	case ROCE_MODIFY_DRAINING:
 		snprintf(why, room, "the send queue is not yet drained");
 		return NDSH_ERR_BUSY;
+	case ROCE_MODIFY_DOOR_CLOSED:
+		snprintf(why, room,
+			"peers at that address used too many wrong keys in this protection domain; "
+			"it is closed to them for a while");
+		return NDSH_ERR_REFUSED;
 	}
 	return NDSH_ERR_INTERNAL;
 }

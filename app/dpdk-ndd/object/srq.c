@@ -5,15 +5,18 @@
 
 #include "control/daemon.h"
 #include "lcore/call.h"
+#include "lcore/shard.h"
 #include "object/pd.h"
 #include "object/segment.h"
 #include "object/srq.h"
 #include "session/class.h"
+#include "session/leave.h"
 #include "session/send.h"
 #include "session/session.h"
 
 struct srq_making {
 	struct ndd_srq *srq;
+	struct roce_client *client;
 	void *shared;
 	uint32_t depth, sge;
 };
@@ -24,15 +27,8 @@ on_shard_srq_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	struct srq_making *c = arg;
 
 	(void)now_ns;
-	c->srq->engine = roce_srq_create(
-		shard->engine, c->srq->pd->engine, c->shared, c->depth, c->sge, &c->srq->owner);
-}
-
-static void
-on_shard_srq_destroy(struct ndd_shard *shard, uint64_t now_ns, void *arg)
-{
-	(void)now_ns;
-	(void)roce_srq_destroy(shard->engine, ((struct ndd_srq *)arg)->engine);
+	c->srq->engine = roce_srq_create(shard->engine, c->client, c->srq->pd->engine, c->shared,
+		c->depth, c->sge, &c->srq->owner);
 }
 
 static enum ndsh_status
@@ -40,7 +36,7 @@ srq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_srq_create *m = msg;
 	uint32_t bytes = ndsh_srq_bytes(m->depth, m->sge);
-	struct srq_making c = {.depth = m->depth, .sge = m->sge};
+	struct srq_making c = {.client = &s->lcore->client, .depth = m->depth, .sge = m->sge};
 	struct ndd_pd *pd = ndd_slots_get(&s->pds, m->pd);
 	struct ndd_segment *seg;
 
@@ -58,7 +54,7 @@ srq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	c.srq->segment = seg;
 	c.srq->owner = (struct ndd_owner){
 		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
-	memset(c.shared, 0, bytes);
+	memset(c.shared, 0, sizeof(struct ndsh_srq_page));
 	c.srq->owner.handle = ndd_slots_add(&s->srqs, c.srq);
 	if (c.srq->owner.handle != NDD_SLOT_NONE)
 		ndd_shard_call(s->shard, on_shard_srq_create, &c);
@@ -112,12 +108,18 @@ ndd_srq_on_limit(struct ndd_session *s, const struct ndd_event *ev)
 		ndd_session_send(s, &m, sizeof(m), -1);
 }
 
+static bool
+srq_leave(struct ndd_shard *shard, struct ndd_session *s, void *object)
+{
+	(void)s;
+	return roce_srq_destroy(shard->engine, ((struct ndd_srq *)object)->engine);
+}
+
 static void
 srq_free(struct ndd_session *s, void *object)
 {
 	struct ndd_srq *srq = object;
 
-	ndd_shard_call(s->shard, on_shard_srq_destroy, srq);
 	srq->pd->users--;
 	srq->segment->users--;
 	ndd_slots_remove(&s->srqs, srq->owner.handle);
@@ -129,7 +131,7 @@ srq_destroy(struct ndd_session *s, void *object)
 {
 	if (((struct ndd_srq *)object)->users != 0)
 		return NDSH_ERR_BUSY;
-	srq_free(s, object);
+	ndd_object_free(&ndd_srq_class, s, object);
 	return NDSH_OK;
 }
 
@@ -142,8 +144,10 @@ srqs_most(const struct config *cfg)
 const struct ndd_class ndd_srq_class = {
 	.name = "shared receive queues",
 	.table = offsetof(struct ndd_session, srqs),
+	.share = CONFIG_SHARE_receive_queues,
 	.most = srqs_most,
 	.create = srq_create,
 	.destroy = srq_destroy,
+	.leave = srq_leave,
 	.free = srq_free,
 };

@@ -11,6 +11,7 @@
 
 #include "platform/eal.h"
 #include "platform/log.h"
+#include "platform/memif.h"
 #include "platform/xdp.h"
 
 #define ARGS_MAX (32u + 2u * 3u * CONFIG_STRINGS_MAX)
@@ -102,6 +103,10 @@ add_vdev(struct args *a, const struct config *cfg, const char *vdev)
 
 	if (ndd_xdp_is(vdev)) {
 		if (!ndd_xdp_vdev(cfg, vdev, whole, sizeof(whole)))
+			return false;
+		vdev = whole;
+	} else if (ndd_memif_is(vdev)) {
+		if (!ndd_memif_vdev(vdev, whole, sizeof(whole)))
 			return false;
 		vdev = whole;
 	}

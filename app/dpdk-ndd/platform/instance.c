@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "platform/directory.h"
 #include "platform/instance.h"
 #include "platform/log.h"
 
@@ -19,16 +19,6 @@ lock_path(char *out, size_t bytes, const char *socket_path)
 	snprintf(out, bytes, "%s.lock", socket_path);
 }
 
-/* /run is empty after a boot. */
-static void
-make_directory(const char *socket_path)
-{
-	char copy[PATH_MAX];
-
-	snprintf(copy, sizeof(copy), "%s", socket_path);
-	(void)mkdir(dirname(copy), 0755);
-}
-
 int
 ndd_instance_lock(const char *socket_path)
 {
@@ -36,7 +26,7 @@ ndd_instance_lock(const char *socket_path)
 	struct stat held, named;
 	int fd;
 
-	make_directory(socket_path);
+	ndd_directory_of(socket_path, 0755);
 	lock_path(path, sizeof(path), socket_path);
 	for (;;) {
 		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);

@@ -2,9 +2,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "platform/log.h"
+#include "platform/log_writer.h"
 
 #define LIMITED_LINES 10u /* a second */
 
@@ -18,11 +18,10 @@ ndd_log_set_level(enum ndd_log_level level)
 	log_level = level;
 }
 
-/* One write() per line: lines of several threads and processes don't mix. */
 static void
 put_line(enum ndd_log_level level, const char *fmt, va_list ap)
 {
-	char line[1024];
+	char line[NDD_LOG_LINE_BYTES];
 	struct timespec ts;
 	struct tm tm;
 	int n, m;
@@ -38,8 +37,7 @@ put_line(enum ndd_log_level level, const char *fmt, va_list ap)
 	if (n > (int)sizeof(line) - 2)
 		n = (int)sizeof(line) - 2;
 	line[n++] = '\n';
-	if (write(STDERR_FILENO, line, (size_t)n) < 0)
-		return; /* stderr is closed: it cannot be logged */
+	ndd_log_writer_put(line, (size_t)n);
 }
 
 void

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <numa.h>
+#include <numaif.h>
 #include <sys/mman.h>
 
 #include "platform/numamem.h"
+
+#define NODES_MAX      1024u /* of Linux */
+#define NODES_PER_WORD (8u * sizeof(unsigned long))
 
 static int
 numa_usable(void)
@@ -10,11 +14,16 @@ numa_usable(void)
 	return numa_available() >= 0 && numa_num_configured_nodes() > 1;
 }
 
+/* Not by numa_tonode_memory(): without memory for its mask, that ends the process. */
 void
 ndd_numa_prefer(void *mem, size_t bytes, int node)
 {
-	if (node >= 0 && numa_usable())
-		numa_tonode_memory(mem, bytes, node);
+	unsigned long mask[NODES_MAX / NODES_PER_WORD] = {0};
+
+	if (node < 0 || node >= (int)NODES_MAX || !numa_usable())
+		return;
+	mask[(unsigned)node / NODES_PER_WORD] = 1ul << (unsigned)node % NODES_PER_WORD;
+	(void)mbind(mem, bytes, MPOL_PREFERRED, mask, NODES_MAX, 0);
 }
 
 void *

@@ -1,23 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which guard a page belongs to is found as a processor finds a page: by an index into a table of
+ * tables. So the handler takes no lock, searches nothing, and is right at any moment of an update;
+ * and guards are not from a pool of which a client could take the last.
+ */
 #include <signal.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "platform/sigbus.h"
+#include "port/port.h"
 
-#define GUARDS_MAX 16384u
+#define ADDRESS_BITS 48u /* of user space */
+#define TABLE_BITS   30u /* of an address, that a table covers */
+#define PAGE_BITS    12u
+#define PAGE_BYTES   ((uintptr_t)1 << PAGE_BITS)
+#define TABLES	     (1u << (ADDRESS_BITS - TABLE_BITS))
+#define TABLE_PAGES  (1u << (TABLE_BITS - PAGE_BITS))
 
-/* Written by the control thread; read by the handler on whichever thread faulted. */
-static struct guard {
-	uintptr_t base; /* 0: free */
-	size_t bytes;
+struct guard {
+	uintptr_t base, end;
 	uintptr_t low, high; /* missing pages lie in [low, high); 0: none */
-} guards[GUARDS_MAX];
-static uint32_t guards_used; /* high-water mark */
+};
+
+struct table {
+	struct guard *of_page[TABLE_PAGES];
+};
+
+/* Tables stay: the same addresses are mapped again and again. */
+static struct table *tables[TABLES];
 static uint32_t happened;
-static uintptr_t page_bytes;
+
+/* The entry of a page, or NULL: it never had a guard. */
+static struct guard **
+entry_of(uintptr_t addr)
+{
+	struct table *t = NULL;
+
+	if (addr >> ADDRESS_BITS == 0)
+		t = __atomic_load_n(&tables[addr >> TABLE_BITS], __ATOMIC_ACQUIRE);
+	return t == NULL ? NULL : &t->of_page[(addr >> PAGE_BITS) % TABLE_PAGES];
+}
+
+static struct guard *
+guard_of(uintptr_t addr)
+{
+	struct guard **entry = entry_of(addr);
+
+	return entry == NULL ? NULL : __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+}
 
 /* Several threads may be here at once. */
 static void
@@ -29,8 +62,8 @@ loss_widen(struct guard *g, uintptr_t page)
 	while ((low == 0 || page < low) && !__atomic_compare_exchange_n(&g->low, &low, page, false,
 						   __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
-	while (page + page_bytes > high &&
-		!__atomic_compare_exchange_n(&g->high, &high, page + page_bytes, false,
+	while (page + PAGE_BYTES > high &&
+		!__atomic_compare_exchange_n(&g->high, &high, page + PAGE_BYTES, false,
 			__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		;
 }
@@ -38,24 +71,19 @@ loss_widen(struct guard *g, uintptr_t page)
 static void
 on_sigbus(int sig, siginfo_t *info, void *context)
 {
-	uintptr_t addr = (uintptr_t)info->si_addr;
-	uint32_t n = __atomic_load_n(&guards_used, __ATOMIC_ACQUIRE);
+	uintptr_t page = (uintptr_t)info->si_addr & ~(PAGE_BYTES - 1);
+	struct guard *g = guard_of(page);
 
 	(void)context;
-	for (uint32_t i = 0; i < n; i++) {
-		struct guard *g = &guards[i];
-		uintptr_t base = __atomic_load_n(&g->base, __ATOMIC_ACQUIRE);
-
-		if (base == 0 || addr < base || addr - base >= g->bytes)
-			continue;
-		if (mmap((void *)(addr & ~(page_bytes - 1)), page_bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-			break;
-		loss_widen(g, addr & ~(page_bytes - 1));
+	if (g != NULL && mmap((void *)page, PAGE_BYTES, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
+		loss_widen(g, page);
 		__atomic_store_n(&happened, 1, __ATOMIC_RELEASE);
 		return;
 	}
-	/* Not a client's memory: our own fault, with a core dump. */
+	if (port_memory_restore((uintptr_t)info->si_addr))
+		return;
+	/* Neither a client's memory nor a peer's: our own fault, with a core dump. */
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
@@ -65,7 +93,8 @@ ndd_sigbus_install(void)
 {
 	struct sigaction sa;
 
-	page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+	if (sysconf(_SC_PAGESIZE) != (long)PAGE_BYTES)
+		return false;
 	memset(&sa, 0, sizeof(sa));
 	sa.sa_sigaction = on_sigbus;
 	sa.sa_flags = SA_SIGINFO;
@@ -73,45 +102,66 @@ ndd_sigbus_install(void)
 	return sigaction(SIGBUS, &sa, NULL) == 0;
 }
 
-bool
-ndd_sigbus_guard(void *base, size_t bytes)
+/* Two threads may want the same one. */
+static bool
+table_need(uintptr_t addr)
 {
-	uint32_t i = 0;
+	struct table **at = &tables[addr >> TABLE_BITS], *t, *none = NULL;
 
-	while (i < guards_used && guards[i].base != 0)
-		i++;
-	if (i == GUARDS_MAX)
+	if (__atomic_load_n(at, __ATOMIC_ACQUIRE) != NULL)
+		return true;
+	t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (t == MAP_FAILED)
 		return false;
-	guards[i].bytes = bytes;
-	guards[i].low = guards[i].high = 0;
-	__atomic_store_n(&guards[i].base, (uintptr_t)base, __ATOMIC_RELEASE);
-	if (i == guards_used)
-		__atomic_store_n(&guards_used, i + 1, __ATOMIC_RELEASE);
+	if (!__atomic_compare_exchange_n(at, &none, t, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		munmap(t, sizeof(*t));
 	return true;
 }
 
-static struct guard *
-guard_find(const void *base)
+/* Each page from g's first to its last belongs to value. */
+static void
+pages_set(const struct guard *g, struct guard *value)
 {
-	for (uint32_t i = 0; i < guards_used; i++)
-		if (guards[i].base == (uintptr_t)base)
-			return &guards[i];
-	return NULL;
+	for (uintptr_t at = g->base; at < g->end; at += PAGE_BYTES)
+		__atomic_store_n(entry_of(at), value, __ATOMIC_RELEASE);
+}
+
+bool
+ndd_sigbus_guard(void *base, size_t bytes)
+{
+	const uintptr_t end_of_space = (uintptr_t)1 << ADDRESS_BITS, first = (uintptr_t)base;
+	struct guard *g;
+
+	if (bytes == 0 || bytes > end_of_space || first > end_of_space - bytes)
+		return false;
+	for (uintptr_t at = first >> TABLE_BITS; at <= (first + bytes - 1) >> TABLE_BITS; at++)
+		if (!table_need(at << TABLE_BITS))
+			return false;
+	g = calloc(1, sizeof(*g));
+	if (g == NULL)
+		return false;
+	g->base = first & ~(PAGE_BYTES - 1);
+	g->end = first + bytes;
+	pages_set(g, g);
+	return true;
 }
 
 void
 ndd_sigbus_unguard(void *base)
 {
-	struct guard *g = guard_find(base);
+	struct guard *g = guard_of((uintptr_t)base);
 
-	if (g != NULL)
-		__atomic_store_n(&g->base, 0, __ATOMIC_RELEASE);
+	if (g == NULL)
+		return;
+	pages_set(g, NULL);
+	free(g);
 }
 
 bool
 ndd_sigbus_broken(const void *base, uintptr_t *low, uintptr_t *high)
 {
-	const struct guard *g = guard_find(base);
+	const struct guard *g = guard_of((uintptr_t)base);
 
 	if (g == NULL)
 		return false;

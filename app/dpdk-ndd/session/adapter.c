@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "control/daemon.h"
 #include "hostnet/address.h"
@@ -10,6 +11,7 @@
 #include "lcore/call.h"
 #include "session/adapter.h"
 #include "session/class.h"
+#include "session/membership.h"
 #include "session/session.h"
 
 #define MAX_TRANSFER_BYTES ROCE_MSG_MAX
@@ -32,6 +34,31 @@ shard_for(struct ndd *d, uint32_t wanted)
 	return d->plane.shard[best];
 }
 
+void
+ndd_session_free_lcore(struct ndd_session *s)
+{
+	if (s->lcore == NULL)
+		return;
+	if (s->lcore->wake_fd >= 0)
+		close(s->lcore->wake_fd);
+	free(s->lcore->ahs.slot);
+	free(s->lcore);
+	s->lcore = NULL;
+}
+
+static bool
+lcore_new(struct ndd_session *s)
+{
+	s->lcore = calloc(1, sizeof(*s->lcore));
+	if (s->lcore == NULL)
+		return false;
+	roce_admin_init(&s->lcore->admin, s->daemon->cfg->max_mrs);
+	s->lcore->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (s->lcore->wake_fd < 0)
+		ndd_session_free_lcore(s);
+	return s->lcore != NULL;
+}
+
 enum ndsh_status
 ndd_adapter_open(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
@@ -43,20 +70,19 @@ ndd_adapter_open(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if ((m->flags & ~NDSH_OPEN_NO_FLUSH) != 0)
 		return NDSH_ERR_NOT_SUPPORTED;
 	ip = ndd_ip(m->addr.ip);
+	if (!ndd_account_may_use_address(&s->account, ip.b))
+		return NDSH_ERR_ADDRESS_NOT_LOCAL;
 	port = net_local_port(s->daemon->net, &ip);
 	if (port < 0)
 		return NDSH_ERR_ADDRESS_NOT_LOCAL;
-	s->lcore = calloc(1, sizeof(*s->lcore));
-	if (s->lcore == NULL)
+	if (!lcore_new(s))
 		return NDSH_ERR_NO_RESOURCES;
-	s->lcore->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (s->lcore->wake_fd < 0) {
-		free(s->lcore);
-		s->lcore = NULL;
+	s->shard = shard_for(s->daemon, m->placement);
+	s->account.shard = s->shard->id;
+	if (!ndd_session_join(s)) {
+		ndd_session_free_lcore(s);
 		return NDSH_ERR_NO_RESOURCES;
 	}
-	roce_admin_init(&s->lcore->admin, cfg->max_mrs);
-	s->shard = shard_for(s->daemon, m->placement);
 	s->port = (uint32_t)port;
 	s->no_flush = (m->flags & NDSH_OPEN_NO_FLUSH) != 0;
 	s->path_mtu = ndd_path_mtu(s->daemon->plane.port[port].mtu);
@@ -118,11 +144,12 @@ ndd_session_attach(struct ndd_session *s, struct ndsh_session_page *page)
 	return a.ok;
 }
 
-static void
+static bool
 session_detach(struct ndd_session *s)
 {
 	if (s->attached)
 		ndd_shard_call(s->shard, on_shard_detach, s->lcore);
+	return true;
 }
 
 const struct ndd_class ndd_lcore_class = {.name = "lcore", .end = session_detach};

@@ -9,5 +9,7 @@ ndd_handler ndd_adapter_open;
 /* The first segment is live, and begins with the session page: its lcore polls it from now on.
  * False: it has no room. */
 bool ndd_session_attach(struct ndd_session *s, struct ndsh_session_page *page);
+/* The lcore has given the session up, or never had it: free the lcore's part, if there is one. */
+void ndd_session_free_lcore(struct ndd_session *s);
 
 #endif

@@ -16,16 +16,19 @@ address_put(struct ndsh_addr *to, const struct net_ip *ip, uint32_t port)
 		to->scope_id = port + 1;
 }
 
+/* Of those that the client's principal may use, from the first-th on. */
 static enum ndsh_status
 addresses_from(const struct ndd_session *s, uint32_t first, struct ndsh_address_list_reply *r)
 {
 	struct net_ip ip;
 	uint8_t prefix_len;
-	uint32_t port;
+	uint32_t port, at = 0;
 
-	while (r->count < NDSH_ADDRESS_LIST_MAX && first < NET_ADDRESSES_MAX &&
-		net_address_get(s->daemon->net, first++, &ip, &prefix_len, &port))
-		address_put(&r->addr[r->count++], &ip, port);
+	for (uint32_t i = 0; r->count < NDSH_ADDRESS_LIST_MAX && i < NET_ADDRESSES_MAX &&
+			     net_address_get(s->daemon->net, i, &ip, &prefix_len, &port);
+		i++)
+		if (ndd_account_owns_address(&s->account, ip.b) && at++ >= first)
+			address_put(&r->addr[r->count++], &ip, port);
 	return NDSH_OK;
 }
 
@@ -59,6 +62,8 @@ ndd_address_route(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	}
 	if (!net_source(net, link, &dst, &source) &&
 		!ndd_kernel_ports_source(s->daemon, &dst, &source))
+		return NDSH_ERR_NETWORK_UNREACHABLE;
+	if (!ndd_account_may_use_address(&s->account, source.b))
 		return NDSH_ERR_NETWORK_UNREACHABLE;
 	address_put(&r->route.addr, &source, (uint32_t)net_local_port(net, &source));
 	return NDSH_OK;

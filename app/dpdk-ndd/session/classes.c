@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "platform/log.h"
 #include "session/class.h"
+#include "session/leave.h"
 #include "session/session.h"
+
+#define SMALL_ONES 128u /* that leave the shard in one call: some 20 us of the lcore */
 
 /*
  * The lcore gives up the session before anything of it goes: the client goes on ringing, and what
  * it asks for then must not meet what is being taken down. Then from the users to the used: the
  * peers get their DREQs first, the memory goes last. The admin ring ends when no window is left
- * that could keep a region; the mover goes when no region of its memory is left.
+ * that could keep a region; the mover goes when no region of its memory is left; what made all of
+ * them one client's goes behind the last of the engine's queues.
  */
 const struct ndd_class *const ndd_classes[] = {
 	&ndd_lcore_class,
@@ -24,7 +27,9 @@ const struct ndd_class *const ndd_classes[] = {
 	&ndd_cq_class,
 	&ndd_mover_class,
 	&ndd_pd_class,
+	&ndd_membership_class,
 	&ndd_segment_class,
+	&ndd_worker_class,
 	NULL,
 };
 
@@ -37,9 +42,12 @@ table_of(struct ndd_session *s, const struct ndd_class *c)
 void
 ndd_tables_init(struct ndd_session *s, const struct config *cfg)
 {
-	for (const struct ndd_class *const *c = ndd_classes; *c != NULL; c++)
-		if ((*c)->end == NULL)
-			ndd_slots_init(table_of(s, *c), (*c)->most(cfg), (*c)->plain_handles);
+	for (const struct ndd_class *const *c = ndd_classes; *c != NULL; c++) {
+		if ((*c)->end != NULL)
+			continue;
+		ndd_slots_init(table_of(s, *c), (*c)->most(cfg), (*c)->plain_handles);
+		ndd_slots_charge(table_of(s, *c), &s->account, (*c)->share, (*c)->files);
+	}
 }
 
 void
@@ -50,26 +58,39 @@ ndd_tables_fini(struct ndd_session *s)
 			ndd_slots_fini(table_of(s, *c));
 }
 
-static void
-table_empty(struct ndd_session *s, const struct ndd_class *c)
+/* True: the session has no more objects of this class. */
+static bool
+class_empty_some(const struct ndd_class *c, struct ndd_session *s)
 {
-	uint32_t pos = 0, n = 0;
-	void *object;
+	uint32_t most = c->small ? SMALL_ONES : 1, at = s->ending.object, n = 0, gone;
+	void *object[SMALL_ONES];
 
-	for (; (object = ndd_slots_next(table_of(s, c), &pos)) != NULL; n++)
-		c->free(s, object);
-	if (n != 0)
-		ndd_debug("session %lu: %u of %s freed at its end", s->serial, n, c->name);
+	while (n < most && (object[n] = ndd_slots_next(table_of(s, c), &at)) != NULL)
+		n++;
+	if (n == 0)
+		return true;
+	gone = ndd_objects_leave(c, s, object, n);
+	for (uint32_t i = 0; i < gone; i++)
+		c->free(s, object[i]);
+	if (gone == n)
+		s->ending.object = at; /* else the rest is found from the same place */
+	return false;
 }
 
-void
-ndd_tables_empty(struct ndd_session *s)
+/* Each step is a few calls of the lcore at most; a session with many objects takes many steps, and
+ * others have their turn between them. */
+bool
+ndd_tables_empty_some(struct ndd_session *s)
 {
-	for (const struct ndd_class *const *c = ndd_classes; *c != NULL; c++)
-		if ((*c)->end != NULL)
-			(*c)->end(s);
-		else
-			table_empty(s, *c);
+	const struct ndd_class *c = ndd_classes[s->ending.class];
+
+	if (c == NULL)
+		return true;
+	if (c->end != NULL ? c->end(s) : class_empty_some(c, s)) {
+		s->ending.class ++;
+		s->ending.object = s->ending.part = 0;
+	}
+	return false;
 }
 
 enum ndsh_status
@@ -81,6 +102,6 @@ ndd_class_destroy(const struct ndd_class *c, struct ndd_session *s, const struct
 		return NDSH_ERR_INVALID_ID;
 	if (c->destroy != NULL)
 		return c->destroy(s, object);
-	c->free(s, object);
+	ndd_object_free(c, s, object);
 	return NDSH_OK;
 }

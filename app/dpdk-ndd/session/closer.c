@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session/closer.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "session/seat.h"
 
 struct ndd_closer {
 	pthread_t thread;
 	pthread_mutex_t lock; /* held for some instructions only: the control thread takes it */
 	pthread_cond_t given;
 	bool stop;
-	uint32_t room, first, n; /* of fd[], a ring; the first is being closed */
-	int fd[];
+	uint32_t n;		       /* to be closed */
+	struct ndd_seat_list open;     /* these; the first is under way */
+	struct ndd_seat_list finished; /* not free yet */
 };
 
 static void
 close_first(struct ndd_closer *c)
 {
-	int fd = c->fd[c->first];
+	struct ndd_seat *seat = STAILQ_FIRST(&c->open);
 
 	pthread_mutex_unlock(&c->lock);
-	close(fd);
+	close(seat->fd);
 	pthread_mutex_lock(&c->lock);
-	c->first = (c->first + 1) % c->room;
+	STAILQ_REMOVE_HEAD(&c->open, next);
+	STAILQ_INSERT_TAIL(&c->finished, seat, next);
 	c->n--;
 }
 
@@ -45,17 +50,21 @@ closer_main(void *arg)
 }
 
 struct ndd_closer *
-ndd_closer_start(uint32_t room)
+ndd_closer_start(void)
 {
-	struct ndd_closer *c = calloc(1, sizeof(*c) + room * sizeof(c->fd[0]));
+	struct ndd_closer *c = calloc(1, sizeof(*c));
 
 	if (c == NULL)
 		return NULL;
-	c->room = room;
+	STAILQ_INIT(&c->open);
+	STAILQ_INIT(&c->finished);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->given, NULL);
-	if (pthread_create(&c->thread, NULL, closer_main, c) == 0)
+	errno = pthread_create(&c->thread, NULL, closer_main, c);
+	if (errno == 0) {
+		(void)pthread_setname_np(c->thread, NDD_CLOSER_NAME);
 		return c;
+	}
 	free(c);
 	return NULL;
 }
@@ -82,12 +91,27 @@ ndd_closer_stop(struct ndd_closer *c)
 }
 
 void
-ndd_closer_give(struct ndd_closer *c, int fd)
+ndd_closer_give(struct ndd_closer *c, int fd, struct ndd_seat *seat)
 {
+	seat->fd = fd;
 	pthread_mutex_lock(&c->lock);
-	c->fd[(c->first + c->n++) % c->room] = fd;
+	STAILQ_INSERT_TAIL(&c->open, seat, next);
+	c->n++;
 	pthread_cond_signal(&c->given);
 	pthread_mutex_unlock(&c->lock);
+}
+
+struct ndd_seat *
+ndd_closer_closed(struct ndd_closer *c)
+{
+	struct ndd_seat *seat;
+
+	pthread_mutex_lock(&c->lock);
+	seat = STAILQ_FIRST(&c->finished);
+	if (seat != NULL)
+		STAILQ_REMOVE_HEAD(&c->finished, next);
+	pthread_mutex_unlock(&c->lock);
+	return seat;
 }
 
 uint32_t

@@ -7,13 +7,18 @@
 #include <stdint.h>
 
 struct ndd_closer;
+struct ndd_seat;
 
-/* For at most room descriptors at a time. NULL: no memory, or no thread. */
-struct ndd_closer *ndd_closer_start(uint32_t room);
+#define NDD_CLOSER_NAME "ndd-closer" /* of its thread */
+
+/* NULL: no memory, or no thread. */
+struct ndd_closer *ndd_closer_start(void);
 /* What it has not closed by then is left to the end of the process. May be NULL. */
 void ndd_closer_stop(struct ndd_closer *c);
-/* It closes fd when it has the time. There must be room. */
-void ndd_closer_give(struct ndd_closer *c, int fd);
+/* It closes fd when it has the time. It has the seat until then. */
+void ndd_closer_give(struct ndd_closer *c, int fd, struct ndd_seat *seat);
+/* A seat whose descriptor has been closed; NULL: none since the last call. */
+struct ndd_seat *ndd_closer_closed(struct ndd_closer *c);
 /* How many it was given and has not closed. */
 uint32_t ndd_closer_busy(struct ndd_closer *c);
 

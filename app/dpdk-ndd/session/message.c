@@ -14,6 +14,7 @@
 #include "object/qp.h"
 #include "object/segment.h"
 #include "object/srq.h"
+#include "platform/log.h"
 #include "session/adapter.h"
 #include "session/addresses.h"
 #include "session/async.h"
@@ -40,12 +41,7 @@ session_hello(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		snprintf(r->hello.reason, sizeof(r->hello.reason), "%s", why);
 		return NDSH_ERR_NOT_SUPPORTED;
 	}
-	if (s->refused) {
-		snprintf(r->hello.reason, sizeof(r->hello.reason),
-			"all %u sessions of the daemon are in use (control.max_sessions)",
-			s->daemon->cfg->max_sessions);
-		return NDSH_ERR_NO_RESOURCES;
-	}
+	s->minor = m->abi_minor;
 	s->state = NDSH_ST_HELLO;
 	return NDSH_OK;
 }
@@ -75,7 +71,7 @@ static const struct {
 	[NDSH_MSG_OPEN] = HANDLED(ndd_adapter_open),
 	[NDSH_MSG_SEGMENT_CREATE] = CREATES(segment),
 	[NDSH_MSG_SEGMENT_MAPPED] = HANDLED(ndd_segment_mapped),
-	[NDSH_MSG_SEGMENT_DESTROY] = DESTROYS(segment),
+	[NDSH_MSG_SEGMENT_DESTROY] = HANDLED(ndd_segment_destroy),
 	[NDSH_MSG_PD_CREATE] = CREATES(pd),
 	[NDSH_MSG_PD_DESTROY] = DESTROYS(pd),
 	[NDSH_MSG_PD_TOKEN] = HANDLED(ndd_pd_token),
@@ -130,6 +126,20 @@ request_dispatch(struct ndd_session *s, uint16_t type, const void *msg, struct n
 	return requests[type].handler(s, msg, r);
 }
 
+/* The reply has no room for words. */
+static void
+refusal_send(struct ndd_session *s, const struct ndsh_msg_hdr *reply)
+{
+	struct ndsh_ev_refusal m = {
+		.h = {.type = NDSH_EV_REFUSAL, .status = reply->status, .cookie = reply->cookie}};
+
+	ndd_info("session %lu of process %d: %s", s->serial, s->pid, s->account.why);
+	if (s->minor < NDSH_MINOR_REFUSAL)
+		return;
+	snprintf(m.reason, sizeof(m.reason), "%s", s->account.why);
+	ndd_session_send(s, &m, sizeof(m), -1);
+}
+
 void
 ndd_session_message(struct ndd_session *s, const void *msg, size_t bytes)
 {
@@ -148,7 +158,12 @@ ndd_session_message(struct ndd_session *s, const void *msg, size_t bytes)
 	if (ndsh_msg_table[h->type].reply_bytes == sizeof(struct ndsh_id_msg) &&
 		bytes == sizeof(struct ndsh_id_msg))
 		r.id.id = ((const struct ndsh_id_msg *)msg)->id;
+	s->account.why[0] = '\0';
 	r.h.status = request_dispatch(s, h->type, msg, &r);
+	if (r.later)
+		return;
+	if (r.h.status != NDSH_OK && s->account.why[0] != '\0')
+		refusal_send(s, &r.h);
 	ndd_session_send(s, &r, ndsh_msg_table[h->type].reply_bytes, r.fd >= 0 ? r.fd : r.keep_fd);
 	if (r.fd >= 0)
 		close(r.fd);

@@ -2,11 +2,9 @@
 #include "session/receive.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "session/closer.h"
 #include "shm/ndsh_msg.h"
 
 /*
@@ -36,8 +34,8 @@ ndd_receive(int sock, void *buf, size_t room, size_t *bytes)
 
 /* Nothing more comes in behind shutdown(): the kernel checks that in the same critical section in
  * which a sender puts its message into the queue. */
-void
-ndd_receive_close(struct ndd_closer *c, int sock)
+bool
+ndd_receive_close(int sock)
 {
 	_Alignas(8) uint8_t buf[NDSH_MSG_BYTES];
 	enum ndd_received got;
@@ -47,8 +45,8 @@ ndd_receive_close(struct ndd_closer *c, int sock)
 	do
 		got = ndd_receive(sock, buf, sizeof(buf), &bytes);
 	while (got == NDD_RECEIVED || got == NDD_RECEIVED_LONG);
-	if (got == NDD_RECEIVED_END)
-		close(sock);
-	else
-		ndd_closer_give(c, sock);
+	if (got != NDD_RECEIVED_END)
+		return false;
+	close(sock);
+	return true;
 }

@@ -9,10 +9,9 @@
 #ifndef NDD_RECEIVE_H
 #define NDD_RECEIVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct ndd_closer;
 
 enum ndd_received {
 	NDD_RECEIVED,
@@ -24,7 +23,8 @@ enum ndd_received {
 /* The next message of sock, of at most room bytes. Does not block. */
 enum ndd_received ndd_receive(int sock, void *buf, size_t room, size_t *bytes);
 
-/* Close a client's socket, at once or by the closer. */
-void ndd_receive_close(struct ndd_closer *c, int sock);
+/* Close a client's socket, in which nothing more arrives from now on. False: it holds files, and is
+ * for the closer. */
+bool ndd_receive_close(int sock);
 
 #endif

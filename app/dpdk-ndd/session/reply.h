@@ -26,6 +26,7 @@ struct ndd_reply {
 		struct ndsh_bind_reply bind;
 		uint8_t bytes[NDSH_MSG_BYTES];
 	};
+	bool later;  /* it is sent later: there is nothing to send yet */
 	int fd;	     /* goes with the reply and is closed afterwards; -1: none */
 	int keep_fd; /* goes with the reply and stays open; -1: none */
 };

@@ -2,12 +2,18 @@
 /*
  * Messages to a client. The control thread serves all clients and waits for none of them: what the
  * socket does not take is queued, and a client that does not read for seconds loses its session.
+ *
+ * Files that lie in sockets count against a limit that all of the daemon's user have together
+ * (RLIMIT_NOFILE, too: see unix(7), ETOOMANYREFS). So a client has FILES_UNREAD_MAX of them at
+ * most that it has not taken, and its requests wait until it takes those.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/sockios.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -19,6 +25,10 @@
 
 #define OUTGOING_MAX	  256u
 #define OUTGOING_STALL_NS (5 * NDD_S)
+#define SILENCE_NS	  (10 * NDD_S)
+#define FILES_UNREAD_MAX  4u
+
+enum outcome { SENT, NOT_NOW, NOT_AT_ALL };
 
 /* File descriptors travel only this way: daemon to client. */
 static ssize_t
@@ -46,11 +56,44 @@ message_send(int sock, const void *msg, size_t bytes, int fd)
 	return sendmsg(sock, &mh, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void
-watch_writable(struct ndd_session *s, bool on)
+/* The socket tells when the last message is taken, but not how many are. */
+static bool
+may_pass_file(struct ndd_session *s)
 {
-	ndd_watch_change(
-		s->daemon, &s->watch, EPOLLIN | EPOLLRDHUP | (on ? (uint32_t)EPOLLOUT : 0));
+	int unread;
+
+	if (s->files_unread > 0 && ioctl(s->watch.fd, SIOCOUTQ, &unread) == 0 && unread == 0)
+		s->files_unread = 0;
+	return s->files_unread < FILES_UNREAD_MAX;
+}
+
+/* A file that the kernel does not take is one of all that are under way for this user: the socket
+ * does not tell when there are fewer, and it tells of each try. */
+static enum outcome
+session_try(struct ndd_session *s, const void *msg, size_t bytes, int fd)
+{
+	s->outgoing_untold = false;
+	if (fd >= 0 && !may_pass_file(s))
+		return NOT_NOW;
+	if (message_send(s->watch.fd, msg, bytes, fd) >= 0) {
+		s->files_unread += fd >= 0;
+		return SENT;
+	}
+	s->outgoing_untold = errno == ENOBUFS || errno == ETOOMANYREFS;
+	return errno == EAGAIN || s->outgoing_untold ? NOT_NOW : NOT_AT_ALL;
+}
+
+/* While something waits to be sent, or its next request has to wait, requests are left where they
+ * are. Each message that the client takes makes an edge; that the socket is writable, or has
+ * requests, would be told in every turn. */
+void
+ndd_session_watch(struct ndd_session *s)
+{
+	uint32_t events = s->delayed_until_ns == 0 ? EPOLLIN : EPOLLET;
+
+	if (s->outgoing_count != 0)
+		events = s->outgoing_untold ? EPOLLET : EPOLLET | EPOLLOUT;
+	ndd_watch_change(s->daemon, &s->watch, EPOLLRDHUP | events);
 }
 
 static bool
@@ -73,7 +116,7 @@ outgoing_add(struct ndd_session *s, const void *msg, size_t bytes, int fd)
 	STAILQ_INSERT_TAIL(&s->outgoing, o, next);
 	if (s->outgoing_count++ == 0) {
 		s->outgoing_since_ns = ndd_now_ns();
-		watch_writable(s, true);
+		ndd_session_watch(s);
 	}
 	return true;
 }
@@ -100,35 +143,37 @@ ndd_session_drop_outgoing(struct ndd_session *s)
 void
 ndd_session_send(struct ndd_session *s, const void *msg, size_t bytes, int fd)
 {
+	enum outcome outcome = NOT_NOW;
+
 	if (s->ended)
 		return;
-	if (s->outgoing_count == 0) {
-		if (message_send(s->watch.fd, msg, bytes, fd) >= 0)
-			return;
-		if (errno != EAGAIN && errno != ENOBUFS && errno != ETOOMANYREFS) {
-			ndd_session_end(s, NULL);
-			return;
-		}
-	}
-	if (!outgoing_add(s, msg, bytes, fd))
+	if (s->outgoing_count == 0)
+		outcome = session_try(s, msg, bytes, fd);
+	if (outcome == NOT_AT_ALL)
+		ndd_session_end(s, NULL);
+	else if (outcome == NOT_NOW && !outgoing_add(s, msg, bytes, fd))
 		ndd_session_end(s, "the client does not read its messages");
 }
 
 void
 ndd_session_flush(struct ndd_session *s)
 {
+	bool untold = s->outgoing_untold;
+
 	while (s->outgoing_count != 0) {
 		const struct ndd_outgoing *o = STAILQ_FIRST(&s->outgoing);
+		enum outcome outcome = session_try(s, o->msg, o->bytes, o->fd);
 
-		if (message_send(s->watch.fd, o->msg, o->bytes, o->fd) < 0) {
-			if (errno != EAGAIN && errno != ENOBUFS && errno != ETOOMANYREFS)
-				ndd_session_end(s, NULL);
+		if (outcome == NOT_AT_ALL)
+			ndd_session_end(s, NULL);
+		if (outcome == NOT_NOW && untold != s->outgoing_untold)
+			ndd_session_watch(s);
+		if (outcome != SENT)
 			return;
-		}
 		outgoing_drop_first(s);
 		s->outgoing_since_ns = ndd_now_ns();
 	}
-	watch_writable(s, false);
+	ndd_session_watch(s);
 }
 
 void
@@ -138,7 +183,12 @@ ndd_session_check_stalled(struct ndd *d, uint64_t now_ns)
 
 	for (s = TAILQ_FIRST(&d->sessions); s != NULL; s = next) {
 		next = TAILQ_NEXT(s, next);
+		if (s->outgoing_untold)
+			ndd_session_flush(s);
 		if (s->outgoing_count != 0 && now_ns - s->outgoing_since_ns > OUTGOING_STALL_NS)
 			ndd_session_end(s, "the client has not read its messages for 5 seconds");
+		else if (s->state == NDSH_ST_NEW && s->delayed_until_ns == 0 &&
+			 now_ns - s->since_ns > SILENCE_NS)
+			ndd_session_end(s, "the client has said nothing for 10 seconds");
 	}
 }

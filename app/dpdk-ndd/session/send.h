@@ -13,8 +13,10 @@ struct ndd_session;
 void ndd_session_send(struct ndd_session *s, const void *msg, size_t bytes, int fd);
 /* The socket takes more: send what was queued. */
 void ndd_session_flush(struct ndd_session *s);
+/* Wait for what it needs next: a request, or room for messages. */
+void ndd_session_watch(struct ndd_session *s);
 void ndd_session_drop_outgoing(struct ndd_session *s);
-/* Sessions whose clients don't read end here. */
+/* Sessions whose clients don't read, or never began to speak, end here. */
 void ndd_session_check_stalled(struct ndd *d, uint64_t now_ns);
 
 #endif

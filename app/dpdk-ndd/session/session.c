@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sessions begin and end here; what a client asks for in between is in message.c. */
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "account/credentials.h"
 #include "control/daemon.h"
 #include "platform/clock.h"
 #include "platform/log.h"
+#include "session/adapter.h"
 #include "session/class.h"
 #include "session/closer.h"
 #include "session/end.h"
 #include "session/message.h"
+#include "session/rate.h"
 #include "session/receive.h"
+#include "session/seat.h"
 #include "session/send.h"
 #include "session/session.h"
 
 #define MESSAGES_PER_WAKE 16 /* of one session, then the others' turn */
-#define ACCEPTS_PER_WAKE  16
-#define REFUSED_MAX	  32u /* above the limit, for as long as it takes to say so */
-#define DEAF_NS		  (250 * NDD_MS)
 
 static void
 on_socket(struct ndd *d, struct ndd_watch *w, uint32_t events)
 {
 	struct ndd_session *s = (struct ndd_session *)w;
+	uint64_t began_ns = ndd_now_ns();
 
 	(void)d;
 	if ((events & EPOLLOUT) && !s->ended)
@@ -35,10 +37,14 @@ on_socket(struct ndd *d, struct ndd_watch *w, uint32_t events)
 		_Alignas(8) uint8_t buf[NDSH_MSG_BYTES];
 		size_t bytes;
 
-		if (s->outgoing_count != 0)
-			return; /* first it reads the replies that wait for it */
+		/* First it reads the replies that wait for it; and the others of its principal may
+		 * have used up the turn's time: the socket stays ready. */
+		if (s->outgoing_count != 0 || !ndd_principal_has_time(s->account.principal) ||
+			!ndd_rate_permits(s, began_ns))
+			return;
 		switch (ndd_receive(s->watch.fd, buf, sizeof(buf), &bytes)) {
 		case NDD_RECEIVED:
+			ndd_principal_command(s->account.principal, began_ns);
 			ndd_session_message(s, buf, bytes);
 			break;
 		case NDD_RECEIVED_NOTHING:
@@ -53,6 +59,7 @@ on_socket(struct ndd *d, struct ndd_watch *w, uint32_t events)
 			ndd_session_end(s, NULL);
 			break;
 		}
+		began_ns = ndd_principal_charge(s->account.principal, began_ns);
 	}
 }
 
@@ -65,117 +72,176 @@ on_process_end(struct ndd *d, struct ndd_watch *w, uint32_t events)
 		(struct ndd_session *)((char *)w - offsetof(struct ndd_session, pid_watch)), NULL);
 }
 
+/* ---- beginning ------------------------------------------------------------------------------ */
+
 /* The process that connected, not a child that inherited the socket, keeps the session alive. */
 static void
-watch_process(struct ndd_session *s)
+watch_process(struct ndd_session *s, int pidfd)
 {
-	int fd = (int)syscall(SYS_pidfd_open, s->pid, 0);
-
 	s->pid_watch.fd = -1;
-	if (fd >= 0 && !ndd_watch_add(s->daemon, &s->pid_watch, fd, EPOLLIN, on_process_end))
-		close(fd);
-}
-
-uint32_t
-ndd_session_room(const struct config *cfg)
-{
-	return cfg->max_sessions + REFUSED_MAX;
-}
-
-/* A session counts until its socket is closed. */
-static uint32_t
-sessions_taken(struct ndd *d)
-{
-	return d->session_count + ndd_closer_busy(d->closer);
+	if (pidfd >= 0 && !ndd_watch_add(s->daemon, &s->pid_watch, pidfd, EPOLLIN, on_process_end))
+		close(pidfd);
 }
 
 static void
-session_admit(struct ndd *d, int fd)
+socket_close(struct ndd *d, int fd, struct ndd_seat *seat)
 {
-	struct ucred cred = {0};
-	socklen_t bytes = sizeof(cred);
-	struct ndd_session *s;
+	if (!ndd_receive_close(fd))
+		ndd_closer_give(d->closer, fd, seat);
+	else
+		ndd_seat_drop(seat);
+}
 
-	s = calloc(1, sizeof(*s));
-	if (s == NULL || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &bytes) != 0 ||
-		!ndd_watch_add(d, &s->watch, fd, EPOLLIN | EPOLLRDHUP, on_socket)) {
+static bool
+stranger_put_away(struct ndd *d, int fd, const struct ndd_credentials *who)
+{
+	struct ndd_seat *seat = ndd_seat_take_stranger(&d->accounts, who);
+
+	if (seat != NULL)
+		ndd_closer_give(d->closer, fd, seat);
+	return seat != NULL;
+}
+
+/* Nothing is left of a client that is refused, unless it has sent files: however many try, they
+ * take no room. */
+static bool
+client_refuse(
+	struct ndd *d, int fd, const struct ndd_credentials *who, const struct ndd_refusal *why)
+{
+	struct ndsh_ev_session_end m = {.h = {.type = NDSH_EV_SESSION_END, .status = why->status}};
+
+	(void)snprintf(m.reason, sizeof(m.reason), "%s", why->why);
+	(void)send(fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+	ndd_log_limited(NDD_LOG_WARNING, "process %d is refused: %s", who->pid, why->why);
+	return ndd_receive_close(fd) || stranger_put_away(d, fd, who);
+}
+
+static struct ndd_session *
+session_new(struct ndd *d, int fd, struct ndd_seat *seat)
+{
+	struct ndd_session *s = calloc(1, sizeof(*s));
+
+	if (s == NULL || !ndd_watch_add(d, &s->watch, fd, EPOLLIN | EPOLLRDHUP, on_socket)) {
 		free(s);
-		ndd_receive_close(d->closer, fd);
-		return;
+		return NULL;
 	}
 	s->daemon = d;
+	s->seat = seat;
+	s->account = seat->account;
 	s->serial = ++d->serial;
-	s->refused = sessions_taken(d) >= d->cfg->max_sessions;
-	s->pid = cred.pid;
-	s->uid = cred.uid;
+	s->since_ns = ndd_now_ns();
 	s->state = NDSH_ST_NEW;
 	STAILQ_INIT(&s->outgoing);
 	ndd_tables_init(s, d->cfg);
-	watch_process(s);
 	TAILQ_INSERT_TAIL(&d->sessions, s, next);
 	d->session_count++;
-	ndd_debug("session %lu: process %d, user %u", s->serial, s->pid, s->uid);
+	return s;
 }
 
-/* Clients that connect meanwhile wait. */
+static bool
+rules_name_cgroups(const struct config *cfg)
+{
+	for (uint32_t i = 0; i < cfg->principals; i++)
+		if (cfg->principal[i].cgroup[0] != '\0')
+			return true;
+	return false;
+}
+
+static bool
+credentials_read(
+	const struct ndd *d, struct ndd_credentials *who, int fd, const char *label, int *pidfd)
+{
+	return ndd_credentials_of(who, fd, label, rules_name_cgroups(d->cfg), pidfd);
+}
+
 static void
-listening_pause(struct ndd *d)
+process_forget(int pidfd)
 {
-	d->deaf_since_ns = ndd_now_ns();
-	d->deaf = true;
-	ndd_watch_change(d, &d->listen_watch, 0);
+	if (pidfd >= 0)
+		close(pidfd);
 }
 
-/* Without a descriptor left, or memory, the listening socket would stay ready, and this be called
- * in every turn. */
-void
-ndd_session_accept(struct ndd *d, struct ndd_watch *w, uint32_t events)
+bool
+ndd_session_admit(struct ndd *d, int fd, const char *label)
 {
-	(void)events;
-	for (int i = 0; i < ACCEPTS_PER_WAKE; i++) {
-		int fd;
+	struct ndd_refusal why = {NDSH_ERR_ACCESS, "the kernel does not say who it is"};
+	struct ndd_seat *seat = NULL;
+	struct ndd_credentials who;
+	struct ndd_session *s;
+	int pidfd;
 
-		if (d->stopping || sessions_taken(d) >= ndd_session_room(d->cfg)) {
-			listening_pause(d);
-			return;
-		}
-		fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (fd < 0 && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
-			listening_pause(d);
-		if (fd < 0)
-			return;
-		session_admit(d, fd);
+	if (credentials_read(d, &who, fd, label, &pidfd))
+		seat = ndd_seat_take(&d->accounts, &who, &why);
+	s = seat != NULL ? session_new(d, fd, seat) : NULL;
+	if (s != NULL) {
+		s->pid = who.pid;
+		watch_process(s, pidfd);
+		ndd_debug("session %lu: process %d, %s", s->serial, s->pid,
+			s->account.principal->name);
+		return true;
 	}
+	process_forget(pidfd);
+	if (seat == NULL)
+		return client_refuse(d, fd, &who, &why);
+	socket_close(d, fd, seat);
+	return true;
 }
 
-void
-ndd_session_listen_again(struct ndd *d, uint64_t now_ns)
+bool
+ndd_session_put_away(struct ndd *d, int fd, const char *label)
 {
-	if (!d->deaf || d->stopping || now_ns - d->deaf_since_ns < DEAF_NS)
+	struct ndd_credentials who;
+	int pidfd;
+
+	(void)credentials_read(d, &who, fd, label, &pidfd);
+	process_forget(pidfd);
+	return stranger_put_away(d, fd, &who);
+}
+
+/* ---- end ------------------------------------------------------------------------------------ */
+
+static void
+session_free(struct ndd *d, struct ndd_session *s)
+{
+	ndd_session_drop_outgoing(s);
+	if (s->pid_watch.fd >= 0)
+		ndd_watch_del(d, &s->pid_watch);
+	ndd_session_free_lcore(s);
+	ndd_tables_fini(s);
+	TAILQ_REMOVE(&d->ended, s, next);
+	d->session_count--;
+	socket_close(d, ndd_watch_take(d, &s->watch), s->seat);
+	free(s);
+}
+
+/* As far as its principal's time goes. */
+static void
+session_take_down(struct ndd *d, struct ndd_session *s)
+{
+	struct ndd_principal *p = s->account.principal;
+	uint64_t began_ns = ndd_now_ns();
+
+	while (ndd_principal_has_time(p)) {
+		bool done = ndd_tables_empty_some(s);
+
+		began_ns = ndd_principal_charge(p, began_ns);
+		if (!done)
+			continue;
+		session_free(d, s); /* and p, perhaps */
 		return;
-	d->deaf = false;
-	ndd_watch_change(d, &d->listen_watch, EPOLLIN);
+	}
 }
 
 void
 ndd_session_reap(struct ndd *d)
 {
-	struct ndd_session *s;
+	struct ndd_session *s, *next;
+	struct ndd_seat *seat;
 
-	while ((s = TAILQ_FIRST(&d->ended)) != NULL) {
-		ndd_tables_empty(s);
-		ndd_session_drop_outgoing(s);
-		ndd_receive_close(d->closer, ndd_watch_take(d, &s->watch));
-		if (s->pid_watch.fd >= 0)
-			ndd_watch_del(d, &s->pid_watch);
-		if (s->lcore != NULL) {
-			close(s->lcore->wake_fd);
-			free(s->lcore->ahs.slot);
-		}
-		free(s->lcore);
-		ndd_tables_fini(s);
-		TAILQ_REMOVE(&d->ended, s, next);
-		d->session_count--;
-		free(s);
+	for (s = TAILQ_FIRST(&d->ended); s != NULL; s = next) {
+		next = TAILQ_NEXT(s, next);
+		session_take_down(d, s);
 	}
+	while ((seat = ndd_closer_closed(d->closer)) != NULL)
+		ndd_seat_drop(seat);
 }

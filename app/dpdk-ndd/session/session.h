@@ -9,7 +9,9 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "account/account.h"
 #include "control/watch.h"
+#include "hostnet/next_hop.h"
 #include "session/slots.h"
 #include "shm/ndsh_msg.h"
 
@@ -17,7 +19,9 @@ struct config;
 struct ndd;
 struct ndd_mover;
 struct ndd_shard;
+struct ndd_seat;
 struct ndd_shard_session;
+struct ndd_worker;
 
 /* A message that the socket had no room for. */
 struct ndd_outgoing {
@@ -35,34 +39,53 @@ struct ndd_session {
 	TAILQ_ENTRY(ndd_session) next;
 	uint64_t serial;
 	pid_t pid;
-	uid_t uid;
+	struct ndd_seat *seat;
+	struct ndd_account account; /* of its principal, which pays for all of this */
 	enum ndsh_session_state state;
 	bool ended, attached, admin_open;
+	bool joined;	   /* its principal's party on its shard */
 	bool no_flush;	   /* NDSH_OPEN_NO_FLUSH */
 	bool wants_events; /* NDSH_MSG_EVENTS */
-	bool refused;	   /* one too many: its HELLO is answered with the reason */
+	uint16_t minor;	   /* of the client's ABI */
+	uint64_t since_ns; /* it is there */
 	struct ndd_outgoing_list outgoing;
 	uint32_t outgoing_count;
 	uint64_t outgoing_since_ns;
+	bool outgoing_untold;	   /* nothing tells when the first of them may be sent */
+	uint64_t delayed_until_ns; /* no request is taken before; 0: one may be (rate.h) */
+	uint32_t files_unread;	   /* that were sent, at most so many of which are in the socket */
 	/* since OPEN */
 	struct ndd_shard *shard;
 	struct ndd_shard_session *lcore; /* what the shard sees of the session */
 	uint8_t ip[16];			 /* address of the adapter */
 	uint32_t port, path_mtu;
 	uint64_t segment_bytes;
-	uint32_t attachments;	 /* of its queue pairs to multicast groups */
-	struct ndd_mover *mover; /* or NULL */
+	uint32_t attachments;	   /* of its queue pairs to multicast groups */
+	struct ndd_mover *mover;   /* or NULL */
+	struct ndd_worker *worker; /* since its first segment */
+	struct {		   /* how far it has been taken down: session/classes.c */
+		uint32_t class, object, part;
+	} ending;
 	/* The objects, a table for each class (session/classes.c). */
 	struct ndd_slots segments, pds, cqs, mws, frmrs, srqs, qps, listeners, endpoints, conns,
 		ahs, sidr_requests;
 };
 
-/* How many sessions there may be, with those that are only told that they are too many. */
-uint32_t ndd_session_room(const struct config *cfg);
-void ndd_session_accept(struct ndd *d, struct ndd_watch *listen_watch, uint32_t events);
-/* After a while in which there was no room. */
-void ndd_session_listen_again(struct ndd *d, uint64_t now_ns);
-/* Free the sessions that have ended, and all their objects. No caller up the stack may hold one. */
+/* On whose behalf neighbours are asked for (hostnet/next_hop.h). */
+static inline uint32_t
+ndd_session_hop_owner(const struct ndd_session *s)
+{
+	return ndd_hop_owner(s->account.principal->number);
+}
+
+/* A client has connected, by the socket with this label: make a session of it, or tell it why not.
+ * False: it is refused, but fd is still the caller's: files lie in it, so that closing it may take
+ * long, and its principal has its share of such sockets. */
+bool ndd_session_admit(struct ndd *d, int fd, const char *label);
+/* Is there a place for it now? */
+bool ndd_session_put_away(struct ndd *d, int fd, const char *label);
+/* Free the sessions that have ended, and all their objects, as far as their principals' time goes.
+ * No caller up the stack may hold one. */
 void ndd_session_reap(struct ndd *d);
 
 #endif

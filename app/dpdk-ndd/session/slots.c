@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account/account.h"
 #include "session/slots.h"
 
 #define SLOT_INDEX_MASK ((1u << NDD_SLOT_INDEX_BITS) - 1u)
@@ -14,6 +15,15 @@ ndd_slots_init(struct ndd_slots *t, uint32_t max, bool plain)
 	t->max = max;
 	t->plain = plain;
 	t->free_head = t->free_tail = NDD_SLOT_NONE;
+}
+
+void
+ndd_slots_charge(
+	struct ndd_slots *t, struct ndd_account *account, enum config_share what, uint32_t files)
+{
+	t->account = account;
+	t->what = what;
+	t->files = files;
 }
 
 void
@@ -65,7 +75,15 @@ ndd_slots_add(struct ndd_slots *t, void *item)
 {
 	uint32_t i;
 
-	if (t->free_head == NDD_SLOT_NONE && !slots_grow(t))
+	if (t->free_head == NDD_SLOT_NONE && !slots_grow(t)) {
+		if (t->account != NULL && t->used == t->max)
+			ndd_account_refuse(t->account,
+				"the session has all %u objects of this kind that it may have "
+				"(the daemon's \"limits\")",
+				t->max);
+		return NDD_SLOT_NONE;
+	}
+	if (t->account != NULL && !ndd_account_take_with_files(t->account, t->what, 1, t->files))
 		return NDD_SLOT_NONE;
 	i = t->free_head;
 	t->free_head = t->slot[i].next_free;
@@ -97,6 +115,8 @@ ndd_slots_remove(struct ndd_slots *t, uint32_t handle)
 	/* All ones is kept out, so that no handle is ever NDD_SLOT_NONE. */
 	t->slot[i].generation = (t->slot[i].generation + 1) % (UINT32_MAX >> NDD_SLOT_INDEX_BITS);
 	t->used--;
+	if (t->account != NULL)
+		ndd_account_give_with_files(t->account, t->what, 1, t->files);
 	slots_put_free(t, i);
 }
 

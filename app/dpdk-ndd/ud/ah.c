@@ -15,6 +15,7 @@
 #include "platform/clock.h"
 #include "platform/log.h"
 #include "session/class.h"
+#include "session/leave.h"
 #include "session/send.h"
 #include "session/session.h"
 #include "ud/ah.h"
@@ -32,7 +33,7 @@ struct table_change {
 	struct roce_ah_table *table;
 	struct roce_ah *bigger; /* or NULL */
 	uint32_t room;
-	struct roce_ah entry; /* live: to be there; else to be gone */
+	struct roce_ah entry; /* to be there */
 };
 
 static uint32_t
@@ -121,13 +122,15 @@ ah_enter(struct ndd_ah *ah)
 	return table_change(ah->session, &c);
 }
 
-static void
-ah_leave(struct ndd_ah *ah)
+static bool
+ah_leave(struct ndd_shard *shard, struct ndd_session *s, void *object)
 {
-	struct table_change c = {.entry.token = ah->id};
+	const struct ndd_ah *ah = object;
 
+	(void)shard;
 	if (ah->state == NDD_AH_READY)
-		(void)table_change(ah->session, &c);
+		s->lcore->ahs.slot[index_of(ah->id)].live = false;
+	return true;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -201,16 +204,16 @@ ah_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 static enum ndsh_status
 ah_resolve(struct ndd_ah *ah, uint64_t now_ns, struct net_nexthop *hop)
 {
-	return ndd_datagram_hop(
-		ah->session->daemon->net, now_ns, &ah->local.gid, &ah->remote.gid, hop);
+	return ndd_datagram_hop(ah->session->daemon->net, now_ns,
+		ndd_session_hop_owner(ah->session), &ah->local.gid, &ah->remote.gid, hop);
 }
 
 static void
 ah_query_service(struct ndd_ah *ah, uint64_t now_ns)
 {
 	struct ndd *d = ah->session->daemon;
-	enum ndsh_status status = ndd_port_take(
-		&d->ud_ports, &ah->port, NDD_PORT_CONNECTOR, ah->session->port, &ah->local);
+	enum ndsh_status status = ndd_port_take(&d->ud_ports, &ah->session->account, &ah->port,
+		NDD_PORT_CONNECTOR, ah->session->port, &ah->local);
 
 	if (status != NDSH_OK) {
 		ah_conclude(ah, status, NULL);
@@ -222,6 +225,7 @@ ah_query_service(struct ndd_ah *ah, uint64_t now_ns)
 		&(struct roce_cm_sidr_query){.local = ah->local,
 			.remote = ah->remote,
 			.port = ah->hop.port,
+			.user = ah->session->account.principal->number,
 			.hop_limit = ROCE_HOP_LIMIT,
 			.priv = ah->priv,
 			.priv_bytes = ah->priv_bytes,
@@ -283,7 +287,7 @@ ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why)
 			continue;
 		ndd_info("session %lu: address handle to %s ends: %s", ah->session->serial,
 			ndd_ip_text(ah->remote.gid.raw, to), why);
-		ah_leave(ah);
+		(void)ndd_object_leave(&ndd_ah_class, ah->session, ah);
 		ah_conclude(ah, NDSH_ERR_NETWORK_UNREACHABLE, NULL);
 	}
 }
@@ -297,6 +301,8 @@ ndd_ah_tick(struct ndd *d, uint64_t now_ns)
 	if (!ndd_hops_begin(&d->ah_hops, d->net, now_ns, &moved))
 		return;
 	TAILQ_FOREACH (ah, &d->ahs, next) {
+		if (ah->session->ended) /* it is being taken down */
+			continue;
 		if (ah->state == NDD_AH_RESOLVING &&
 			(moved || ah->fresh || now_ns >= ah->deadline_ns))
 			ah_step(ah, now_ns);
@@ -311,7 +317,6 @@ ah_free(struct ndd_session *s, void *object)
 {
 	struct ndd_ah *ah = object;
 
-	ah_leave(ah);
 	if (ah->cm != NULL)
 		roce_cm_destroy(s->daemon->cm, ndd_now_ns(), ah->cm);
 	ndd_port_give(&ah->port);
@@ -329,7 +334,10 @@ ahs_most(const struct config *cfg)
 const struct ndd_class ndd_ah_class = {
 	.name = "address handles",
 	.table = offsetof(struct ndd_session, ahs),
+	.share = CONFIG_SHARE_handles,
 	.most = ahs_most,
 	.create = ah_create,
+	.small = true,
+	.leave = ah_leave,
 	.free = ah_free,
 };

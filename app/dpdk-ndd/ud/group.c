@@ -93,15 +93,24 @@ tables_renew(struct ndd_session *s)
 }
 
 static void
-member_remove(struct ndd_session *s, struct ndd_member *m)
+member_forget(struct ndd_session *s, struct ndd_member *m)
 {
 	LIST_REMOVE(m, of_group);
 	LIST_REMOVE(m, of_qp);
 	s->attachments--;
+	ndd_account_give(&s->account, CONFIG_SHARE_groups, 1);
+	free(m);
+}
+
+static void
+member_remove(struct ndd_session *s, struct ndd_member *m)
+{
+	struct ndd_group *g = m->group;
+
+	member_forget(s, m);
 	if (!tables_renew(s))
 		ndd_error("no memory for multicast groups");
-	group_free_if_empty(s->daemon, m->group);
-	free(m);
+	group_free_if_empty(s->daemon, g);
 }
 
 static bool
@@ -122,21 +131,21 @@ member_add(struct ndd_session *s, struct ndd_qp *qp, struct ndd_group *g, bool n
 {
 	struct ndd_member *m;
 
-	if (s->attachments >= s->daemon->cfg->max_groups || !group_has_room(s, g))
+	if (s->attachments >= s->daemon->cfg->max_groups || !group_has_room(s, g) ||
+		!ndd_account_take(&s->account, CONFIG_SHARE_groups, 1))
 		return NDSH_ERR_NO_RESOURCES;
 	m = calloc(1, sizeof(*m));
-	if (m == NULL)
+	if (m == NULL) {
+		ndd_account_give(&s->account, CONFIG_SHARE_groups, 1);
 		return NDSH_ERR_NO_RESOURCES;
+	}
 	*m = (struct ndd_member){.group = g, .session = s, .qp = qp, .not_own = not_own};
 	LIST_INSERT_HEAD(&g->members, m, of_group);
 	LIST_INSERT_HEAD(&qp->groups, m, of_qp);
 	s->attachments++;
 	if (tables_renew(s))
 		return NDSH_OK;
-	LIST_REMOVE(m, of_group);
-	LIST_REMOVE(m, of_qp);
-	s->attachments--;
-	free(m);
+	member_forget(s, m);
 	(void)tables_renew(s);
 	return NDSH_ERR_NO_RESOURCES;
 }

@@ -121,6 +121,7 @@ sidr_requests_most(const struct config *cfg)
 const struct ndd_class ndd_sidr_request_class = {
 	.name = "SIDR requests",
 	.table = offsetof(struct ndd_session, sidr_requests),
+	.share = CONFIG_SHARE_connections,
 	.most = sidr_requests_most,
 	.free = sidr_request_free,
 };

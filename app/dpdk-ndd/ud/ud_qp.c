@@ -8,7 +8,7 @@
 struct ud_modify {
 	struct roce_qp *engine;
 	uint32_t q_key;
-	bool ok;
+	enum roce_ud_modify result;
 };
 
 static void
@@ -16,7 +16,7 @@ on_shard_ud_modify(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
 	struct ud_modify *m = arg;
 
-	m->ok = roce_ud_modify(shard->engine, m->engine, now_ns, m->q_key);
+	m->result = roce_ud_modify(shard->engine, m->engine, now_ns, m->q_key);
 }
 
 enum ndsh_status
@@ -33,8 +33,10 @@ ndd_ud_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (m->q_key & ROCE_QKEY_PRIVILEGED)
 		return NDSH_ERR_ACCESS;
 	u.engine = qp->engine;
-	ndd_shard_call(s->shard, on_shard_ud_modify, &u);
-	if (!u.ok)
+	do /* a part of the ring with each call */
+		ndd_shard_call(s->shard, on_shard_ud_modify, &u);
+	while (u.result == ROCE_UD_FLUSHING);
+	if (u.result == ROCE_UD_REFUSED)
 		return NDSH_ERR_INVALID_STATE;
 	qp->q_key = m->q_key;
 	r->id.id = m->qp;

@@ -88,10 +88,10 @@ adapter_open_session(struct nd_adapter *a, const struct nd_open_options *opt)
 	}
 	st = nd_socket_exchange(a->socket, &m.h, &reply, &a->wake_fd);
 	if (st == ND_SUCCESS && a->wake_fd < 0)
-		st = ND_INTERNAL_ERROR;
+		st = nd_fail(ND_INTERNAL_ERROR, "the daemon's answer to OPEN brings no wake fd");
 	if (st != ND_SUCCESS) {
 		close(a->socket);
-		return nd_fail(st, "the daemon answered OPEN with %s", nd_status_name(st));
+		return st;
 	}
 	adapter_fill_info(a, &reply, &hello);
 	a->abi_minor = hello.abi_minor;

@@ -29,6 +29,8 @@ struct nd_call {
 	uint64_t cookie;
 	uint32_t done; /* futex */
 	nd_status status;
+	char why[sizeof(
+		((struct ndsh_ev_refusal *)0)->reason)]; /* as the daemon says; "": no word */
 };
 
 /* What an epoll event stands for: two fixed numbers, or a queue by its id. */
@@ -101,6 +103,8 @@ nd_control_call(struct nd_adapter *a, const struct nd_request *r)
 		(void)nd_futex_wait(&call.done, 0, UINT64_MAX);
 	if (call.status == ND_DEVICE_REMOVED)
 		return fail_removed(a);
+	if (call.status < 0 && call.why[0] != 0)
+		return nd_fail(call.status, "%s: %s", d->name, call.why);
 	if (call.status < 0)
 		return nd_fail(call.status, "the daemon answered %s with %s", d->name,
 			nd_status_name(call.status));
@@ -126,18 +130,36 @@ call_finish(struct nd_call *call, nd_status st)
 	nd_futex_wake(&call->done);
 }
 
+static struct nd_call *
+call_of(struct nd_adapter *a, uint64_t cookie)
+{
+	struct nd_call *call;
+
+	LIST_FOREACH (call, &a->calls, link)
+		if (call->cookie == cookie)
+			break;
+	return call;
+}
+
+/* The caller reads it when the call is done. */
+static void
+take_refusal(struct nd_adapter *a, const struct ndsh_ev_refusal *m)
+{
+	struct nd_call *call = call_of(a, m->h.cookie);
+
+	if (call != NULL)
+		memcpy(call->why, m->reason, sizeof(call->why) - 1);
+}
+
 /* True: the reply has taken the descriptor. */
 static bool
 take_reply(struct nd_adapter *a, const struct ndsh_msg_hdr *h, int fd)
 {
+	struct nd_call *call = call_of(a, h->cookie);
 	const struct nd_request *r;
-	struct nd_call *call;
 	nd_status st = nd_status_of_daemon(h->status);
 	bool taken = false;
 
-	LIST_FOREACH (call, &a->calls, link)
-		if (call->cookie == h->cookie)
-			break;
 	if (call == NULL || (call->request->h->type | NDSH_REPLY) != h->type)
 		return false;
 	r = call->request;
@@ -177,6 +199,8 @@ take_event(struct nd_adapter *a, const struct ndsh_msg_hdr *h)
 
 		memcpy(a->why, end->reason, sizeof(a->why) - 1);
 		end_session(a);
+	} else if (h->type == NDSH_EV_REFUSAL) {
+		take_refusal(a, (const struct ndsh_ev_refusal *)h);
 	} else {
 		a->handlers->on_event(a, h);
 	}

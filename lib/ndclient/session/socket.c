@@ -65,34 +65,66 @@ nd_socket_receive(int sock, void *buf, size_t room, int *fd, int flags)
 	return n;
 }
 
+/* Wait for the next message; its bytes in buf. A refused client finds the reason in a socket that
+ * was reset, perhaps: the first receive tells of the reset, the next one has the message. */
+static ssize_t
+message_wait(int sock, void *buf, size_t room, int *fd)
+{
+	struct pollfd pfd = {.fd = sock, .events = POLLIN};
+	ssize_t n;
+
+	while ((n = poll(&pfd, 1, GREETING_MS)) < 0 && errno == EINTR)
+		;
+	if (n == 0) {
+		errno = ETIMEDOUT;
+		return -1;
+	}
+	n = nd_socket_receive(sock, buf, room, fd, 0);
+	return n < 0 && errno == ECONNRESET ? nd_socket_receive(sock, buf, room, fd, MSG_DONTWAIT)
+					    : n;
+}
+
+static nd_status
+exchange_failed(const struct ndsh_msg_desc *d, ssize_t n)
+{
+	if (n < 0 && errno == ETIMEDOUT)
+		return nd_fail(ND_DEVICE_NOT_READY, "%s: the daemon does not answer", d->name);
+	return nd_fail(ND_DEVICE_NOT_READY, "%s: the daemon closed the connection", d->name);
+}
+
+static nd_status
+session_ended(const struct ndsh_ev_session_end *end)
+{
+	nd_status st = nd_status_of_daemon(end->h.status);
+
+	return nd_fail(st < 0 ? st : ND_DEVICE_NOT_READY, "the daemon ended the session: %.*s",
+		(int)sizeof(end->reason), end->reason);
+}
+
 nd_status
 nd_socket_exchange(int sock, struct ndsh_msg_hdr *request, void *reply, int *fd)
 {
 	const struct ndsh_msg_desc *d = &ndsh_msg_table[request->type];
 	_Alignas(8) uint8_t buf[NDSH_MSG_BYTES];
-	struct pollfd pfd = {.fd = sock, .events = POLLIN};
 	const struct ndsh_msg_hdr *h = (const void *)buf;
+	struct ndsh_ev_refusal why = {0};
 	int got = -1;
+	nd_status st;
 	ssize_t n;
 
-	if (send(sock, request, d->bytes, MSG_NOSIGNAL) < 0)
+	/* A daemon that takes no session has said why, and takes no message. */
+	if (send(sock, request, d->bytes, MSG_NOSIGNAL) < 0 && errno != EPIPE &&
+		errno != ECONNRESET)
 		return nd_fail(ND_DEVICE_NOT_READY, "%s: %s", d->name, strerror(errno));
-	while ((n = poll(&pfd, 1, GREETING_MS)) < 0 && errno == EINTR)
-		;
-	if (n == 0)
-		return nd_fail(ND_DEVICE_NOT_READY, "%s: the daemon does not answer", d->name);
-	n = nd_socket_receive(sock, buf, sizeof(buf), &got, 0);
-	if (n <= 0)
-		return nd_fail(
-			ND_DEVICE_NOT_READY, "%s: the daemon closed the connection", d->name);
-	if (h->type == NDSH_EV_SESSION_END && n == sizeof(struct ndsh_ev_session_end)) {
-		const struct ndsh_ev_session_end *end = (const void *)buf;
-		nd_status st = nd_status_of_daemon(h->status);
-
-		return nd_fail(st < 0 ? st : ND_DEVICE_NOT_READY,
-			"the daemon ended the session: %.*s", (int)sizeof(end->reason),
-			end->reason);
+	n = message_wait(sock, buf, sizeof(buf), &got);
+	if (n == sizeof(why) && h->type == NDSH_EV_REFUSAL) {
+		memcpy(&why, buf, sizeof(why));
+		n = message_wait(sock, buf, sizeof(buf), &got);
 	}
+	if (n <= 0)
+		return exchange_failed(d, n);
+	if (h->type == NDSH_EV_SESSION_END && n == sizeof(struct ndsh_ev_session_end))
+		return session_ended((const void *)buf);
 	if (ndsh_msg_check_reply(buf, (size_t)n) != NULL ||
 		h->type != (request->type | NDSH_REPLY)) {
 		if (got >= 0)
@@ -105,7 +137,11 @@ nd_socket_exchange(int sock, struct ndsh_msg_hdr *request, void *reply, int *fd)
 		*fd = got;
 	else if (got >= 0)
 		close(got);
-	return nd_status_of_daemon(h->status);
+	st = nd_status_of_daemon(h->status);
+	if (st < 0 && why.reason[0] != 0)
+		return nd_fail(st, "%s: %.*s", d->name, (int)sizeof(why.reason), why.reason);
+	return st < 0 ? nd_fail(st, "the daemon answered %s with %s", d->name, nd_status_name(st))
+		      : st;
 }
 
 static nd_status

@@ -44,6 +44,17 @@ roce_pace_next(const struct roce_pace *p)
 	return p->map == 0 ? UINT64_MAX : pace_first_tick(p) << ROCE_PACE_SHIFT;
 }
 
+static void
+slot_release(struct roce_shard *s, struct base_link *slot)
+{
+	struct base_link *l;
+
+	while ((l = base_list_first(slot)) != NULL) {
+		base_list_remove(l);
+		roce_senders_join(s, base_container(l, struct roce_qp, tx_link));
+	}
+}
+
 void
 roce_pace_release(struct roce_shard *s)
 {
@@ -55,7 +66,7 @@ roce_pace_release(struct roce_shard *s)
 
 		if (first > tick)
 			break;
-		base_list_splice(&s->senders, &p->slot[first % ROCE_PACE_SLOTS]);
+		slot_release(s, &p->slot[first % ROCE_PACE_SLOTS]);
 		p->map &= ~(UINT64_C(1) << first % ROCE_PACE_SLOTS);
 	}
 }

@@ -13,11 +13,12 @@
 #include "roce/mem/arena.h"
 #include "roce/mem/mover.h"
 #include "roce/mem/mr.h"
+#include "roce/mem/mw.h"
 #include "roce/queue/cq.h"
 #include "roce/shard/shard.h"
 #include "shm/ndsh_op.h"
 
-#define PURGE_SLOTS 4096u /* of the table per call: some 50 us */
+#define PURGE 128u /* regions that one call deregisters: some 30 us if none is in the cache */
 
 void
 roce_admin_init(struct roce_admin *a, uint32_t max)
@@ -48,7 +49,8 @@ roce_admin_close(struct roce_admin *a)
 bool
 roce_admin_take(struct roce_admin *a)
 {
-	if (a->left == 0)
+	if (a->left == 0 ||
+		(a->share != NULL && base_share_take(a->pool, a->share, 1) != BASE_GRANTED))
 		return false;
 	a->left--;
 	return true;
@@ -58,6 +60,15 @@ void
 roce_admin_give(struct roce_admin *a)
 {
 	a->left++;
+	if (a->share != NULL)
+		base_share_give(a->pool, a->share, 1);
+}
+
+void
+roce_admin_share(struct roce_admin *a, struct base_pool *pool, struct base_share *share)
+{
+	a->pool = pool;
+	a->share = share;
 }
 
 /* ---- memory and domains --------------------------------------------------------------------- */
@@ -142,6 +153,7 @@ register_region(struct roce_shard *s, struct roce_admin *a, const struct ndsh_ad
 	}
 	if (!moved)
 		range->regions++;
+	roce_mr_ring_add(s, &a->regions, mr);
 	*token = roce_mr_key(mr);
 	return NDSH_ADMIN_OK;
 }
@@ -152,8 +164,10 @@ region_drop(struct roce_shard *s, struct roce_admin *a, struct roce_mr *mr)
 	bool moved = mr->rights != 0;
 	struct roce_extent *range = roce_arena_find(&a->arena, mr->va, 1);
 
-	if (!roce_mr_deregister(s, mr))
+	if (mr->windows > 0)
 		return false;
+	roce_mr_ring_remove(s, &a->regions, mr);
+	(void)roce_mr_deregister(s, mr);
 	roce_assert(moved || (range != NULL && range->regions > 0));
 	if (!moved)
 		range->regions--;
@@ -190,26 +204,26 @@ admin_execute(struct roce_shard *s, struct roce_admin *a, const struct ndsh_admi
 	roce_cq_push(s, a->cq, &answer);
 }
 
+/* Windows that a queue pair has let go at its end still count for their regions: requests wait
+ * until they are unbound, so that no client sees that (R-MW-10). */
 unsigned
 roce_admin_serve(struct roce_shard *s, struct roce_admin *a, unsigned budget)
 {
 	struct ndsh_admin_request q;
 	unsigned n;
 
+	if (base_unlikely(a->cq != NULL && roce_mw_unbinding(a->cq->client)))
+		return budget;
 	for (n = 0; n < budget && a->cq != NULL && ndsh_admin_fetch(&a->ring, &q); n++)
 		admin_execute(s, a, &q);
 	return n;
 }
 
 bool
-roce_admin_purge(struct roce_shard *s, struct roce_admin *a, uint32_t handle, uint32_t *pos)
+roce_admin_purge(struct roce_shard *s, struct roce_admin *a)
 {
-	uint32_t pd = pd_of(a, handle), end = *pos + PURGE_SLOTS;
-
-	if (end > s->cfg.max_mrs)
-		end = s->cfg.max_mrs;
-	for (; *pos < end; ++*pos)
-		if (s->mrs[*pos].kind == ROCE_MR_REGION && s->mrs[*pos].pd == pd)
-			(void)region_drop(s, a, &s->mrs[*pos]);
-	return end == s->cfg.max_mrs;
+	for (unsigned n = 0; n < PURGE && a->regions.count > 0; n++)
+		if (!region_drop(s, a, &s->mrs[a->regions.newest]))
+			break;
+	return a->regions.count == 0;
 }

@@ -76,7 +76,7 @@ slot_give(struct roce_shard *s, struct roce_mover *m, uint16_t slot)
 {
 	if (m->slots == 0 && m->waiters > 0) {
 		m->checks = m->waiters;
-		base_list_join(&s->movers, &m->active);
+		roce_mover_watch(s, m);
 	}
 	m->slot[m->slots++] = slot;
 }

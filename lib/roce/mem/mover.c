@@ -14,6 +14,7 @@
 #include "roce/mem/moved.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/cq.h"
+#include "roce/shard/line.h"
 #include "roce/shard/shard.h"
 #include "shm/ndsh_mover.h"
 #include "shm/ndsh_shared.h"
@@ -27,10 +28,11 @@ roce_mover_bytes(void)
 }
 
 struct roce_mover *
-roce_mover_create(struct roce_shard *s, void *mem, void *shared, bool tells, void *owner)
+roce_mover_create(struct roce_shard *s, struct roce_client *client, void *mem, void *shared,
+	bool tells, void *owner)
 {
 	struct roce_mover *m = mem;
-	struct roce_cq *cq = roce_cq_create(s, shared, NDSH_MOVER_DEPTH, owner);
+	struct roce_cq *cq = roce_cq_create(s, client, shared, NDSH_MOVER_DEPTH, owner);
 
 	if (cq == NULL)
 		return NULL;
@@ -44,12 +46,36 @@ roce_mover_create(struct roce_shard *s, void *mem, void *shared, bool tells, voi
 	return m;
 }
 
+void
+roce_mover_enter(struct roce_shard *s, struct roce_mover *m)
+{
+	roce_line_join(s, m->cq->client, ROCE_LINE_MOVERS, &m->active);
+	s->movers++;
+}
+
+static void
+mover_leave(struct roce_shard *s, struct roce_mover *m)
+{
+	s->movers -= base_linked(&m->active);
+	base_list_remove(&m->active);
+}
+
+void
+roce_mover_seen(struct roce_shard *s, struct roce_mover *m)
+{
+	bool more = m->done != roce_mover_posted(m) || m->checks > 0;
+
+	mover_leave(s, m);
+	if (more)
+		roce_mover_enter(s, m);
+}
+
 bool
 roce_mover_destroy(struct roce_shard *s, struct roce_mover *m)
 {
 	if (m->users > 0)
 		return false;
-	base_list_remove(&m->active);
+	mover_leave(s, m);
 	return roce_cq_destroy(s, m->cq);
 }
 
@@ -73,7 +99,7 @@ mover_command(struct roce_shard *s, struct roce_mover *m, uint8_t op, uint64_t v
 			.syndrome = move->spoils,
 			.op = op,
 		});
-	base_list_join(&s->movers, &m->active);
+	roce_mover_watch(s, m);
 }
 
 /* Each IN command may waste a cache line, and one a packet at the end of the ring. */
@@ -197,17 +223,32 @@ roce_mover_waiter(struct roce_mover *m)
 	return l != NULL ? base_container(l, struct roce_moved, waiting) : NULL;
 }
 
-bool
-roce_shard_movers_rest(const struct roce_shard *s)
+static bool
+client_movers_rest(const struct roce_line *own)
 {
 	const struct base_link *l;
 
-	for (l = s->movers.next; l != &s->movers; l = l->next) {
+	for (l = own->items.next; l != &own->items; l = l->next) {
 		const struct roce_mover *m = base_container(l, struct roce_mover, active);
 
 		if (m->checks > 0 ||
 			__atomic_load_n(&m->cq->ring.page->consumer, __ATOMIC_SEQ_CST) != m->done)
 			return false;
+	}
+	return true;
+}
+
+bool
+roce_shard_movers_rest(const struct roce_shard *s)
+{
+	const struct base_link *lines = &s->line[ROCE_LINE_MOVERS], *p, *c;
+
+	for (p = lines->next; p != lines; p = p->next) {
+		const struct roce_line *all = base_container(p, struct roce_line, link);
+
+		for (c = all->items.next; c != &all->items; c = c->next)
+			if (!client_movers_rest(base_container(c, struct roce_line, link)))
+				return false;
 	}
 	return true;
 }

@@ -3,9 +3,11 @@
 #ifndef ROCE_MOVER_H
 #define ROCE_MOVER_H
 
+#include "base/compiler.h"
 #include "base/list.h"
 #include "roce/queue/cq.h"
 #include "roce/roce.h"
+#include "roce/shard/shard.h"
 #include "shm/ndsh_mover.h"
 
 struct roce_moved;
@@ -27,7 +29,7 @@ struct roce_mover {
 	uint32_t users;		   /* regions, and queue pairs that met it */
 	uint32_t waiters, checks;  /* checks: waiters to check, because a command was done */
 	uint32_t slots;		   /* free ones */
-	struct base_link active;   /* copy commands are under way */
+	struct base_link active;   /* in its client's line: turns look at it */
 	struct base_link waiting;
 	uint16_t slot[NDSH_MOVER_SLOTS];
 	struct {
@@ -38,6 +40,17 @@ struct roce_mover {
 	uint32_t in_end[NDSH_MOVER_DEPTH]; /* in_head behind each copy command */
 	struct roce_move move[NDSH_MOVER_DEPTH];
 };
+
+void roce_mover_enter(struct roce_shard *s, struct roce_mover *m);
+/* Turns look at m from now on: copy commands are under way, or queue pairs are to be checked. */
+static inline void
+roce_mover_watch(struct roce_shard *s, struct roce_mover *m)
+{
+	if (base_unlikely(!base_linked(&m->active)))
+		roce_mover_enter(s, m);
+}
+/* Turns have looked at m: it stands behind its client's others, or needs none until then. */
+void roce_mover_seen(struct roce_shard *s, struct roce_mover *m);
 
 /* Copy commands given so far. */
 static inline uint64_t

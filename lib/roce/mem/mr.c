@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory regions, and the table that windows (mw.c) and fast-register regions are in as well. A key
- * is {index in the table, random}; all 32 bits are compared (W-MEM-01), and roce_mr_access() is the
- * one place where a key and an address become a pointer, unless the memory is in pieces.
+ * is {index in the table, random}, and any free slot is taken, so that the index can't be guessed
+ * either; all 32 bits are compared (W-MEM-01), and roce_mr_access() is the one place where a key
+ * and an address become a pointer, unless the memory is in pieces.
  */
 #include "roce/mem/mr.h"
 
@@ -15,8 +16,9 @@
 #include "roce/shard/shard.h"
 #include "shm/ndsh_op.h"
 
-#define KEY_DOMAIN 2u
-#define REMOTE	   (NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE)
+#define KEY_DOMAIN  2u
+#define SLOT_DOMAIN 5u
+#define REMOTE	    (NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE)
 
 uint32_t
 roce_mr_new_key(struct roce_shard *s, const struct roce_mr *mr)
@@ -30,17 +32,40 @@ roce_mr_new_key(struct roce_shard *s, const struct roce_mr *mr)
 	return key;
 }
 
-/* The oldest free slot, with a reference to pd. */
+void
+roce_mr_ring_add(struct roce_shard *s, struct roce_mr_ring *ring, struct roce_mr *mr)
+{
+	uint32_t i = (uint32_t)(mr - s->mrs);
+
+	mr->next = ring->count > 0 ? ring->newest : i;
+	mr->prev = ring->count > 0 ? s->mrs[ring->newest].prev : i;
+	s->mrs[mr->next].prev = i;
+	s->mrs[mr->prev].next = i;
+	ring->newest = i;
+	ring->count++;
+}
+
+void
+roce_mr_ring_remove(struct roce_shard *s, struct roce_mr_ring *ring, const struct roce_mr *mr)
+{
+	s->mrs[mr->prev].next = mr->next;
+	s->mrs[mr->next].prev = mr->prev;
+	if (ring->newest == (uint32_t)(mr - s->mrs))
+		ring->newest = mr->next;
+	ring->count--;
+}
+
 struct roce_mr *
 roce_mr_take(struct roce_shard *s, uint32_t pd)
 {
-	uint32_t index = s->mr_free_head;
 	struct roce_mr *mr;
+	uint64_t n;
 
-	if (index == ROCE_NONE || !roce_pd_get(s, pd))
+	if (s->mr_free_count == 0 || !roce_pd_get(s, pd))
 		return NULL;
-	mr = &s->mrs[index];
-	s->mr_free_head = mr->next_free;
+	n = roce_shard_random(s, SLOT_DOMAIN) % s->mr_free_count;
+	mr = &s->mrs[s->mr_free[n]];
+	s->mr_free[n] = s->mr_free[--s->mr_free_count];
 	*mr = (struct roce_mr){.pd = pd};
 	s->usage.mrs++;
 	return mr;
@@ -49,15 +74,9 @@ roce_mr_take(struct roce_shard *s, uint32_t pd)
 void
 roce_mr_give(struct roce_shard *s, struct roce_mr *mr)
 {
-	uint32_t index = (uint32_t)(mr - s->mrs);
-
 	roce_pd_put(s, mr->pd);
-	*mr = (struct roce_mr){.next_free = ROCE_NONE};
-	if (s->mr_free_head == ROCE_NONE)
-		s->mr_free_head = index;
-	else
-		s->mrs[s->mr_free_tail].next_free = index;
-	s->mr_free_tail = index;
+	*mr = (struct roce_mr){0};
+	s->mr_free[s->mr_free_count++] = (uint32_t)(mr - s->mrs);
 	s->usage.mrs--;
 }
 
@@ -152,7 +171,7 @@ mr_find(const struct roce_shard *s, const struct roce_qp *qp, uint32_t key, uint
 	mr = &s->mrs[index];
 	*off = va - mr->va; /* an address below the region wraps to a huge offset */
 	if (base_unlikely(mr->key != key || mr->pd != qp->pd ||
-			  (mr->qpn != 0 && mr->qpn != qp->qpn) || /* R-MW-08 */
+			  (mr->binder != 0 && mr->binder != qp->binder) || /* R-MW-08 */
 			  *off > mr->bytes || bytes > mr->bytes - *off))
 		return NULL;
 	return mr;

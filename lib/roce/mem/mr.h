@@ -29,19 +29,19 @@ struct roce_mr {
 	uint64_t va, bytes;
 	uint32_t key;
 	uint32_t pd;
-	uint32_t qpn;	/* windows: only the peer of this queue pair may come; 0: not bound */
-	uint8_t access; /* NDSH_ACCESS_*, ROCE_ACCESS_LOCAL_READ; 0: no access at all */
-	uint8_t kind;	/* enum roce_mr_kind */
+	uint32_t binder; /* windows: only the peer of this life of a queue pair may come (mw.h); 0:
+			    not bound */
+	uint8_t access;	 /* NDSH_ACCESS_*, ROCE_ACCESS_LOCAL_READ; 0: no access at all */
+	uint8_t kind;	 /* enum roce_mr_kind */
 	/* As access, of memory that the host has no pointer to: then access is 0, and requests for
 	 * a pointer are refused by that alone. FRMR: 0 if it is not registered. */
 	uint8_t rights;
 	uint8_t reserved;
 	union {
-		uint32_t next_free;
 		uint32_t windows; /* regions: how many are bound to it */
 		uint32_t region;  /* bound windows: its index */
 	};
-	uint32_t next, prev; /* bound windows: others of the queue pair */
+	uint32_t next, prev; /* in the ring that it is in: struct roce_mr_ring */
 	uint32_t generation; /* WINDOW, FRMR: of the last bind */
 	uint64_t secret;     /* WINDOW, FRMR: tokens follow from it */
 };
@@ -50,7 +50,14 @@ static_assert(sizeof(struct roce_mr) == 64, "one cache line");
 #define ROCE_ACCESS_LOCAL_READ 0x80u /* every region grants it, no window does */
 static_assert(ROCE_ACCESS_LOCAL_READ > NDSH_ACCESS_MASK, "a right of its own");
 
-/* The oldest free slot of the table, with a reference to pd; NULL: none. */
+/* Regions of a client, or windows of a queue pair. The oldest is in front of the newest. */
+struct roce_mr_ring {
+	uint32_t newest, count;
+};
+void roce_mr_ring_add(struct roce_shard *s, struct roce_mr_ring *ring, struct roce_mr *mr);
+void roce_mr_ring_remove(struct roce_shard *s, struct roce_mr_ring *ring, const struct roce_mr *mr);
+
+/* A free slot of the table, nobody knows which, with a reference to pd; NULL: none. */
 struct roce_mr *roce_mr_take(struct roce_shard *s, uint32_t pd);
 void roce_mr_give(struct roce_shard *s, struct roce_mr *mr);
 /* What is in the slot that key names; NULL: there is no such slot. */

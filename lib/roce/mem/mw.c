@@ -9,11 +9,14 @@
 #include "roce/assert.h"
 #include "roce/mem/mr.h"
 #include "roce/qp/qp.h"
+#include "roce/queue/cq.h"
 #include "roce/queue/wqe.h"
 #include "roce/shard/qpn.h"
 #include "roce/shard/shard.h"
 
 #define SECRET_DOMAIN 3u
+#define AT_ONCE	      128u /* windows that one call unbinds: some 30 us if none is in the cache */
+#define PART	      32u  /* ... of one queue pair, before it is another principal's turn */
 
 static uint32_t
 index_of(const struct roce_shard *s, const struct roce_mr *mw)
@@ -37,43 +40,76 @@ roce_mw_create(struct roce_shard *s, uint32_t pd, uint32_t *slot, uint64_t *secr
 	return mw;
 }
 
-static void
-qp_windows_add(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw)
+/* ---- what is bound through a queue pair ------------------------------------------------------ */
+
+#define LIVES	   ((1u << (32 - ROCE_INDEX_BITS)) - 1)
+#define FOR_A_LIFE 16u
+static_assert((uint64_t)LIVES * FOR_A_LIFE >= 1u << ROCE_MR_BITS, "windows that there can be");
+
+static uint32_t
+index_of_binder(uint32_t binder)
 {
-	mw->prev = ROCE_NONE;
-	mw->next = qp->windows;
-	if (mw->next != ROCE_NONE)
-		s->mrs[mw->next].prev = index_of(s, mw);
-	qp->windows = index_of(s, mw);
+	return binder & ((1u << ROCE_INDEX_BITS) - 1);
+}
+
+uint32_t
+roce_mw_next_binder(uint32_t index, uint32_t binder)
+{
+	uint32_t life = (binder >> ROCE_INDEX_BITS) % LIVES + 1;
+
+	return life << ROCE_INDEX_BITS | index;
+}
+
+static bool
+is_let_go(const struct roce_shard *s, const struct roce_mr *mw)
+{
+	return mw->binder != 0 && mw->binder != s->qps[index_of_binder(mw->binder)].binder;
+}
+
+static struct roce_windows *
+windows_of(const struct roce_shard *s, uint32_t binder)
+{
+	return &s->windows[index_of_binder(binder)];
 }
 
 static void
-qp_windows_remove(struct roce_shard *s, struct roce_qp *qp, const struct roce_mr *mw)
+mw_unbind(struct roce_shard *s, struct roce_mr *mw)
 {
-	if (mw->prev != ROCE_NONE)
-		s->mrs[mw->prev].next = mw->next;
-	else
-		qp->windows = mw->next;
-	if (mw->next != ROCE_NONE)
-		s->mrs[mw->next].prev = mw->prev;
-}
+	struct roce_windows *v = windows_of(s, mw->binder);
 
-static void
-mw_unbind(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw)
-{
+	roce_mr_ring_remove(s, &v->ring, mw);
 	mw->access = 0;
 	mw->rights = 0;
-	mw->qpn = 0;
+	mw->binder = 0;
 	s->mrs[mw->region].windows--;
-	qp_windows_remove(s, qp, mw);
 }
+
+/* The oldest are those of the earliest binders. Returns how many. */
+static uint32_t
+unbind_oldest(struct roce_shard *s, struct roce_windows *v, uint32_t binder, uint32_t most)
+{
+	struct roce_mr *oldest;
+	uint32_t n;
+
+	for (n = 0; n < most && v->ring.count > 0; n++) {
+		oldest = &s->mrs[s->mrs[v->ring.newest].prev];
+		if (oldest->binder == binder)
+			break;
+		mw_unbind(s, oldest);
+	}
+	if (n < most)
+		base_list_remove(&v->ended);
+	return n;
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
 
 void
 roce_mw_destroy(struct roce_shard *s, struct roce_mr *mw)
 {
 	roce_assert(index_of(s, mw) < s->cfg.max_mrs && mw->kind == ROCE_MR_WINDOW);
-	if (mw->qpn != 0)
-		mw_unbind(s, roce_qp_find(s, mw->qpn), mw);
+	if (mw->binder != 0)
+		mw_unbind(s, mw);
 	s->usage.mws--;
 	roce_mr_give(s, mw);
 }
@@ -94,6 +130,19 @@ region_permits(const struct roce_mr *region, const struct roce_qp *qp, const str
 }
 
 /*
+ * Each life of a queue pair that had windows had a bind. So when its numbers begin anew, this has
+ * unbound as many windows of earlier lives as there can be.
+ */
+static void
+unbind_for_lives(struct roce_shard *s, const struct roce_qp *qp)
+{
+	struct roce_windows *v = windows_of(s, qp->binder);
+
+	if (base_unlikely(base_linked(&v->ended)))
+		(void)unbind_oldest(s, v, qp->binder, FOR_A_LIFE);
+}
+
+/*
  * Whether the slot is a window of this PD, and free, may change without the client's knowledge: a
  * request that finds it otherwise fails. The token was derived by the client's own library, so a
  * wrong one is a breach.
@@ -109,7 +158,10 @@ roce_mw_bind(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w)
 	if ((int32_t)(b->generation - mw->generation) <= 0 ||
 		w->rkey != ndsh_window_token(index_of(s, mw), mw->secret, b->generation))
 		return ROCE_BIND_BREACH;
-	if (mw->qpn != 0 || region == NULL || !region_permits(region, qp, w))
+	unbind_for_lives(s, qp);
+	if (is_let_go(s, mw))
+		mw_unbind(s, mw);
+	if (mw->binder != 0 || region == NULL || !region_permits(region, qp, w))
 		return ROCE_BIND_REFUSED;
 	mw->generation = b->generation;
 	mw->key = w->rkey;
@@ -122,10 +174,10 @@ roce_mw_bind(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w)
 		mw->host = region->host + (w->raddr - region->va);
 		mw->access = (uint8_t)b->access;
 	}
-	mw->qpn = qp->qpn;
+	mw->binder = qp->binder;
 	mw->region = index_of(s, region);
 	region->windows++;
-	qp_windows_add(s, qp, mw);
+	roce_mr_ring_add(s, &windows_of(s, qp->binder)->ring, mw);
 	return ROCE_BIND_OK;
 }
 
@@ -133,16 +185,52 @@ roce_mw_bind(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w)
 bool
 roce_mw_invalidate(struct roce_shard *s, struct roce_qp *qp, struct roce_mr *mw)
 {
-	if (mw->qpn != qp->qpn)
+	if (mw->binder != qp->binder)
 		return false;
-	mw_unbind(s, qp, mw);
+	mw_unbind(s, mw);
 	return true;
+}
+
+/* ---- the end of a queue pair ----------------------------------------------------------------- */
+
+bool
+roce_mw_keeps(const struct roce_shard *s, const struct roce_qp *qp)
+{
+	const struct roce_windows *v = windows_of(s, qp->binder);
+
+	return v->ring.count > 0 && s->mrs[v->ring.newest].binder == qp->binder;
 }
 
 /* R-MW-10 */
 void
-roce_mw_unbind_all(struct roce_shard *s, struct roce_qp *qp)
+roce_mw_let_go(struct roce_shard *s, struct roce_qp *qp)
 {
-	while (qp->windows != ROCE_NONE)
-		mw_unbind(s, qp, &s->mrs[qp->windows]);
+	if (!roce_mw_keeps(s, qp))
+		return;
+	roce_line_join(
+		s, qp->send_cq->client, ROCE_LINE_WINDOWS, &windows_of(s, qp->binder)->ended);
+	qp->binder = roce_mw_next_binder(index_of_binder(qp->binder), qp->binder);
+}
+
+bool
+roce_mw_unbind(struct roce_shard *s, const struct roce_qp *qp)
+{
+	struct roce_windows *v = windows_of(s, qp->binder);
+
+	(void)unbind_oldest(s, v, qp->binder, AT_ONCE);
+	return !base_linked(&v->ended);
+}
+
+static uint32_t
+unbind_ended(struct roce_shard *s, struct base_link *ended, uint32_t most)
+{
+	struct roce_windows *v = base_container(ended, struct roce_windows, ended);
+
+	return unbind_oldest(s, v, s->qps[v - s->windows].binder, most);
+}
+
+void
+roce_mw_unbind_list(struct roce_shard *s)
+{
+	(void)roce_line_serve(s, ROCE_LINE_WINDOWS, AT_ONCE, PART, unbind_ended);
 }

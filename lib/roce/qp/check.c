@@ -3,8 +3,11 @@
 #include "roce/qp/check.h"
 
 #include "roce/mem/moved.h"
+#include "roce/mem/mr.h"
+#include "roce/mem/mw.h"
 #include "roce/qp/qp.h"
 #include "roce/qp/replay.h"
+#include "roce/shard/qpn.h"
 #include "roce/shard/shard.h"
 #include "shm/ndsh_op.h"
 #include "wire/psn.h"
@@ -58,8 +61,25 @@ qp_check_identity(const struct roce_shard *s, const struct roce_qp *qp)
 		return "the state of moved memory is another queue pair's";
 	if (qp->reads != NULL && qp->reads != &s->reads[qp - s->qps])
 		return "the replay block is another queue pair's";
-	if (qp->windows != ROCE_NONE && qp->windows >= s->cfg.max_mrs)
-		return "the first window is outside of the table";
+	return NULL;
+}
+
+static const char *
+qp_check_windows(const struct roce_shard *s, const struct roce_qp *qp)
+{
+	const struct roce_windows *v = &s->windows[qp - s->qps];
+	const struct roce_mr *newest = &s->mrs[v->ring.newest];
+
+	if (qp->binder != 0 && (qp->binder & ((1u << ROCE_INDEX_BITS) - 1)) != qp - s->qps)
+		return "the windows are another queue pair's";
+	if (v->ring.count == 0)
+		return NULL;
+	if (v->ring.newest >= s->cfg.max_mrs || newest->kind != ROCE_MR_WINDOW)
+		return "the newest window is none";
+	if (newest->binder == qp->binder && qp->state != ROCE_QPS_RTS && qp->state != ROCE_QPS_SQD)
+		return "windows are bound, and it sends nothing";
+	if (s->mrs[newest->prev].binder != qp->binder && !base_linked(&v->ended))
+		return "windows of an earlier life, and nothing unbinds them";
 	return NULL;
 }
 
@@ -108,8 +128,6 @@ qp_check_unconnected(const struct roce_qp *qp)
 		return "something to send before RTR";
 	if (qp->deadline_ns != 0 || base_linked(&qp->timer_link) || base_linked(&qp->flush_link))
 		return "a timer, or something to flush, before RTR";
-	if (qp->windows != ROCE_NONE)
-		return "windows before RTR";
 	return NULL;
 }
 
@@ -120,8 +138,6 @@ qp_check_dead(const struct roce_qp *qp)
 		return "requests to send in ERR";
 	if (qp->deadline_ns != 0 || base_linked(&qp->timer_link))
 		return "a timer in ERR";
-	if (qp->windows != ROCE_NONE)
-		return "windows in ERR";
 	if (qp->rx_bits & (ROCE_RXB_CC | ROCE_RXB_PACED))
 		return "congestion in ERR";
 	if (base_linked(&qp->ring_link))
@@ -318,6 +334,8 @@ roce_qp_check(const struct roce_shard *s, const struct roce_qp *qp)
 {
 	const char *wrong = qp_check_identity(s, qp);
 
+	if (wrong == NULL)
+		wrong = qp_check_windows(s, qp);
 	if (wrong == NULL)
 		wrong = qp_check_bits(qp);
 	if (wrong == NULL)

@@ -15,6 +15,7 @@
 #include "roce/queue/flush.h"
 #include "roce/queue/request.h"
 #include "roce/queue/send_ring.h"
+#include "roce/queue/senders.h"
 #include "roce/queue/wqe.h"
 #include "roce/shard/event.h"
 #include "roce/shard/pool.h"
@@ -38,7 +39,7 @@ qp_stop_sending(struct roce_shard *s, struct roce_qp *qp)
 		roce_cc_forget(s, qp);
 	if (qp->ack_owed == ROCE_OWED_FATAL ||
 		(qp->ack_owed == ROCE_OWED_ACK && qp->rd_pending == 0)) {
-		base_list_append(&s->senders, &qp->tx_link);
+		roce_senders_join(s, qp);
 		return;
 	}
 	qp->ack_owed = ROCE_OWED_NONE;
@@ -56,7 +57,7 @@ roce_qp_error(struct roce_shard *s, struct roce_qp *qp, enum roce_reason reason,
 	qp->syndrome = syndrome;
 	roce_qp_note(s, qp, ROCE_REC_ERROR, qp->una_psn, reason);
 	qp_stop_sending(s, qp);
-	roce_mw_unbind_all(s, qp);
+	roce_mw_let_go(s, qp);
 	if (reason != ROCE_REASON_MODIFY)
 		roce_qp_event(s, qp, ROCE_EV_QP_ERROR);
 	if (reason == ROCE_REASON_CLIENT_BREACH) {
@@ -85,18 +86,15 @@ roce_qp_fail_wqe(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 void
 roce_qp_stop(struct roce_shard *s, struct roce_qp *qp)
 {
-	struct roce_wqe *w;
-
 	qp->ack_owed = ROCE_OWED_NONE;
 	qp_stop_sending(s, qp);
-	roce_mw_unbind_all(s, qp);
+	roce_mw_let_go(s, qp);
 	roce_flush_leave(qp);
-	while ((w = qp->wq_head) != NULL) {
-		qp->wq_head = w->next;
-		roce_wqe_free(s, w);
-	}
+	if (qp->wq_head != NULL)
+		roce_wqes_drop(s, roce_cq_principal(qp->send_cq), qp->wq_head, qp->wq_tail);
+	qp->wq_head = NULL;
 	if (qp->rx_wqe != NULL)
-		roce_wqe_free(s, qp->rx_wqe);
+		roce_wqe_free(s, roce_cq_principal(qp->recv_cq), ROCE_SIDE_RECV, qp->rx_wqe);
 	qp->rx_wqe = NULL;
 	roce_moved_put_back(qp);
 }

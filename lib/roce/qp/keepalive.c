@@ -12,6 +12,7 @@
 #include "roce/qp/keepalive.h"
 
 #include "roce/qp/qp.h"
+#include "roce/queue/cq.h"
 #include "roce/queue/wqe.h"
 #include "roce/requester/requester.h"
 #include "roce/shard/pool.h"
@@ -57,8 +58,10 @@ qp_mark_alive(struct roce_shard *s, struct roce_qp *qp)
 static void
 qp_send_probe(struct roce_shard *s, struct roce_qp *qp)
 {
-	struct roce_wqe *w = roce_wqe_for_probe(s);
+	struct roce_wqe *w = roce_wqe_for_probe(s, roce_cq_principal(qp->send_cq));
 
+	if (w == NULL)
+		return;
 	qp->una_psn = qp->tx_psn = qp->load_psn = roce_psn_add(qp->load_psn, ROCE_PSN_MASK);
 	roce_req_append(qp, w, 1);
 	w->bits |= ROCE_WQB_ISSUED; /* its PSN was */
@@ -84,7 +87,7 @@ roce_keepalive_run(struct roce_shard *s, struct roce_qp *qp)
 
 		/* Before the probe: its acknowledgement does not count as traffic of its own. */
 		qp_mark_alive(s, qp);
-		if (silent && qp->wq_head == NULL && roce_wqe_for_send(s))
+		if (silent && qp->wq_head == NULL)
 			qp_send_probe(s, qp);
 	}
 	qp_watch_peer(s, qp);

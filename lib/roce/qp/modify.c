@@ -4,6 +4,7 @@
 #include "roce/qp/modify.h"
 
 #include "base/list.h"
+#include "roce/mem/door.h"
 #include "roce/qp/error.h"
 #include "roce/queue/flush.h"
 #include "roce/qp/keepalive.h"
@@ -174,10 +175,12 @@ qp_judge(const struct roce_qp *qp, enum roce_qp_state to, uint32_t mask,
 }
 
 static void
-qp_apply_path(struct roce_qp *qp, const struct roce_qp_attr *a)
+qp_apply_path(struct roce_shard *s, struct roce_qp *qp, const struct roce_qp_attr *a)
 {
+	qp->door = roce_door_of(s, &a->path.dgid);
 	roce_hdr_tmpl_init(&qp->tmpl, &a->path);
 	qp->port = a->port;
+	qp->request_sport = qp->response_sport = 0;
 }
 
 static void
@@ -196,13 +199,13 @@ qp_apply_psns(struct roce_qp *qp, uint32_t mask, const struct roce_qp_attr *a)
 }
 
 static void
-qp_apply(struct roce_qp *qp, uint32_t mask, const struct roce_qp_attr *a)
+qp_apply(struct roce_shard *s, struct roce_qp *qp, uint32_t mask, const struct roce_qp_attr *a)
 {
 	qp_apply_psns(qp, mask, a);
 	if (mask & ROCE_QPA_ACCESS)
 		qp->access = (uint8_t)a->access;
 	if (mask & ROCE_QPA_PATH)
-		qp_apply_path(qp, a);
+		qp_apply_path(s, qp, a);
 	if (mask & ROCE_QPA_MTU)
 		qp->mtu_shift = (uint8_t)__builtin_ctz(a->mtu_bytes);
 	if (mask & ROCE_QPA_DEST_QPN)
@@ -225,22 +228,14 @@ qp_apply(struct roce_qp *qp, uint32_t mask, const struct roce_qp_attr *a)
 		qp->keepalive_ms = a->keepalive_ms;
 }
 
-/*
- * W-QP-01. Requests that were posted and not fetched vanish too: their slots count as done. Not
- * more of them than a ring has slots, since the client may go on posting.
- */
+/* W-QP-01. Requests that were posted and not fetched vanish too: their slots count as done. They
+ * are not looked at, so that a deep ring takes no longer than a short one. */
 static void
 qp_reset(struct roce_shard *s, struct roce_qp *qp)
 {
-	uint32_t left;
-
 	roce_qp_stop(s, qp);
-	for (left = qp->sq.depth; left > 0; left--)
-		if (ndsh_sq_fetch(&qp->sq, &s->send) != NDSH_FETCH_OK)
-			break;
-	for (left = qp->rq.depth; left > 0; left--)
-		if (ndsh_rq_fetch(&qp->rq, &s->recv) != NDSH_FETCH_OK)
-			break;
+	ndsh_sq_skip(&qp->sq);
+	ndsh_rq_skip(&qp->rq);
 	roce_send_ring_leave(qp);
 	base_list_remove(&qp->event_link);
 	roce_qp_clear(qp);
@@ -278,6 +273,14 @@ qp_entered(struct roce_shard *s, struct roce_qp *qp, enum roce_qp_state from)
 	}
 }
 
+/* A way that it has already is not taken from it. */
+static bool
+qp_has_way(const struct roce_shard *s, const struct roce_qp *qp, uint32_t mask,
+	const struct roce_qp_attr *a)
+{
+	return !(mask & ROCE_QPA_PATH) || roce_door_open(s, qp->pd, roce_door_of(s, &a->path.dgid));
+}
+
 enum roce_modify
 roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, enum roce_qp_state to,
 	uint32_t mask, const struct roce_qp_attr *attr)
@@ -297,7 +300,11 @@ roce_qp_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, enum r
 		roce_flush_some(s);
 		return ROCE_MODIFY_OK;
 	}
-	qp_apply(qp, mask, attr);
+	if (!qp_has_way(s, qp, mask, attr)) {
+		s->count.door_refusals++;
+		return ROCE_MODIFY_DOOR_CLOSED;
+	}
+	qp_apply(s, qp, mask, attr);
 	qp->state = (uint8_t)to;
 	qp_entered(s, qp, from);
 	return ROCE_MODIFY_OK;

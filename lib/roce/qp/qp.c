@@ -6,6 +6,7 @@
 
 #include "base/list.h"
 #include "roce/assert.h"
+#include "roce/mem/mw.h"
 #include "roce/qp/error.h"
 #include "roce/queue/cq.h"
 #include "roce/queue/srq.h"
@@ -23,6 +24,8 @@ qp_take(struct roce_shard *s)
 		return NULL;
 	qp = &s->qps[index];
 	s->qp_free_head = qp->next_free;
+	if (qp->binder == 0)
+		qp->binder = roce_mw_next_binder(index, 0);
 	do {
 		qp->generation++;
 		qp->qpn = roce_qpn_make(&s->qpn_key, s->cfg.shard_id, qp->generation, index);
@@ -35,7 +38,8 @@ qp_give(struct roce_shard *s, struct roce_qp *qp)
 {
 	uint32_t index = (uint32_t)(qp - s->qps);
 
-	*qp = (struct roce_qp){.generation = qp->generation, .next_free = ROCE_NONE};
+	*qp = (struct roce_qp){
+		.generation = qp->generation, .binder = qp->binder, .next_free = ROCE_NONE};
 	if (s->qp_free_head == ROCE_NONE)
 		s->qp_free_head = index;
 	else
@@ -61,7 +65,7 @@ roce_qp_clear(struct roce_qp *qp)
 		.sq = qp->sq,
 		.rq = qp->rq,
 		.srq = qp->srq,
-		.windows = ROCE_NONE,
+		.binder = qp->binder,
 	};
 	base_list_append(&qp->send_cq->send_qps, &qp->send_cq_link);
 	base_list_append(&qp->recv_cq->recv_qps, &qp->recv_cq_link);
@@ -84,13 +88,22 @@ qp_setup(struct roce_qp *qp, const struct roce_qp_cfg *cfg)
 	roce_qp_clear(qp);
 }
 
+static bool
+queues_belong_together(const struct roce_qp_cfg *cfg)
+{
+	const struct roce_client *client = cfg->send_cq->client;
+
+	return cfg->recv_cq->client == client &&
+	       (cfg->srq == NULL || (cfg->srq->pd == cfg->pd && cfg->srq->client == client));
+}
+
 struct roce_qp *
 roce_qp_create(struct roce_shard *s, const struct roce_qp_cfg *cfg)
 {
 	struct ndsh_qp_layout layout;
 	struct roce_qp *qp;
 
-	if (!ndsh_qp_layout(&cfg->dims, &layout) || (cfg->srq != NULL && cfg->srq->pd != cfg->pd) ||
+	if (!ndsh_qp_layout(&cfg->dims, &layout) || !queues_belong_together(cfg) ||
 		!roce_pd_get(s, cfg->pd))
 		return NULL;
 	qp = qp_take(s);
@@ -103,13 +116,17 @@ roce_qp_create(struct roce_shard *s, const struct roce_qp_cfg *cfg)
 	return qp;
 }
 
-void
+/* Nothing reaches it before all windows are unbound. */
+bool
 roce_qp_destroy(struct roce_shard *s, struct roce_qp *qp)
 {
 	roce_assert(qp->qpn != 0);
 	roce_qp_stop(s, qp);
 	base_list_remove(&qp->ring_link);
 	base_list_remove(&qp->event_link);
+	qp->state = ROCE_QPS_RESET;
+	if (!roce_mw_unbind(s, qp))
+		return false;
 	base_list_remove(&qp->send_cq_link);
 	base_list_remove(&qp->recv_cq_link);
 	if (qp->srq != NULL)
@@ -117,6 +134,7 @@ roce_qp_destroy(struct roce_shard *s, struct roce_qp *qp)
 	roce_pd_put(s, qp->pd);
 	qp_give(s, qp);
 	s->usage.qps--;
+	return true;
 }
 
 uint32_t

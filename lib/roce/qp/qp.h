@@ -9,6 +9,7 @@
 #include "roce/queue/wqe.h"
 #include "roce/roce.h"
 #include "roce/ud/datagram.h"
+#include "wire/psn.h"
 
 struct roce_moved;
 struct roce_read_block;
@@ -21,12 +22,13 @@ enum {				      /* roce_qp.tx_bits */
 	ROCE_TXB_BURST = 1u << 2,     /* next packet is the first of a retransmission burst */
 	ROCE_TXB_BLOCKED = 1u << 3,   /* has work, waits for progress */
 	ROCE_TXB_RTT = 1u << 4,	      /* a round trip is being measured */
-	ROCE_TXB_STARVED = 1u << 5,   /* tx_link may be in the list of those without a roce_wqe */
+	ROCE_TXB_STARVED = 1u << 5,   /* tx_link may be among its principal's that found no room */
 	ROCE_TXB_CHARGED = 1u << 6,   /* a retry was spent since the peer's last answer */
 	ROCE_TXB_DRAINING = 1u << 7,  /* in SQD, and ROCE_EV_SQ_DRAINED not yet told */
 	ROCE_TXB_RNR_MET = 1u << 8,   /* an RNR NAK came since the last progress */
 	ROCE_TXB_LATE = 1u << 9,      /* a timeout came since the last progress */
-	ROCE_TXB_TIMED = 1u << 10, /* a round trip ended since progress last ended the doubling */
+	ROCE_TXB_TIMED = 1u << 10,  /* a round trip ended since progress last ended the doubling */
+	ROCE_TXB_ANSWER = 1u << 11, /* of its turns of one frame the next is for a response */
 };
 enum {				      /* roce_qp.rx_bits */
 	ROCE_RXB_NAK_SENT = 1u << 0,  /* W-RESP-02 */
@@ -55,7 +57,11 @@ struct roce_qp {
 	uint32_t qpn, dest_qpn;
 	uint32_t pd;
 	union {
-		struct roce_hdr_tmpl tmpl;
+		struct {
+			struct roce_hdr_tmpl tmpl;
+			/* UDP source ports of the peer's packets; 0: not known (rx.c) */
+			uint16_t request_sport, response_sport;
+		};
 		struct roce_ud ud; /* of datagrams: they have no path */
 	};
 	uint16_t port;
@@ -139,8 +145,9 @@ struct roce_qp {
 	struct base_link event_link, flush_link, send_cq_link, recv_cq_link;
 	void *owner;
 	uint32_t next_free; /* index */
-	uint32_t windows;   /* index of the first one bound through it */
+	uint32_t binder;    /* of the windows that are bound through it (mem/mw.h) */
 	uint8_t generation, record_next, record_count;
+	uint8_t door; /* of its peer (mem/door.h), since it has a path */
 	struct roce_qp_record record[ROCE_RECORDS];
 };
 static_assert(offsetof(struct roce_qp, una_psn) == 128, "line 2");
@@ -160,6 +167,13 @@ static inline bool
 roce_reacts(const struct roce_qp *qp)
 {
 	return (qp->tmpl.tos & ROCE_TOS_ECN) != 0;
+}
+
+/* Was psn sent, and is it not acknowledged? */
+static inline bool
+roce_qp_in_flight(const struct roce_qp *qp, uint32_t psn)
+{
+	return roce_psn_from(psn, qp->una_psn) < roce_psn_from(qp->snd_max, qp->una_psn);
 }
 
 static inline uint32_t

@@ -8,11 +8,12 @@
 #include "roce/queue/srq.h"
 #include "roce/shard/shard.h"
 
-/* The list of one side of a completion queue; *flushing counts its queue pairs to be flushed. */
+/* A list of one side of a completion queue; *flushing counts its queue pairs to be flushed. */
 static const char *
-cq_check_users(const struct roce_shard *s, const struct roce_cq *cq, bool send, uint32_t *flushing)
+cq_check_list(const struct roce_shard *s, const struct roce_cq *cq, const struct base_link *head,
+	bool send, uint32_t *flushing)
 {
-	const struct base_link *head = send ? &cq->send_qps : &cq->recv_qps, *l, *before = head;
+	const struct base_link *l, *before = head;
 	uint32_t n = 0;
 
 	for (l = head->next; l != head; before = l, l = l->next) {
@@ -28,6 +29,20 @@ cq_check_users(const struct roce_shard *s, const struct roce_cq *cq, bool send, 
 	return NULL;
 }
 
+static const char *
+cq_check_users(const struct roce_shard *s, const struct roce_cq *cq, uint32_t *flushing)
+{
+	const char *wrong = cq_check_list(s, cq, &cq->send_qps, true, flushing);
+
+	if (wrong == NULL)
+		wrong = cq_check_list(s, cq, &cq->recv_qps, false, flushing);
+	if (wrong == NULL)
+		wrong = cq_check_list(s, cq, &cq->send_failing, true, flushing);
+	if (wrong == NULL)
+		wrong = cq_check_list(s, cq, &cq->recv_failing, false, flushing);
+	return wrong;
+}
+
 const char *
 roce_cq_check(const struct roce_shard *s, const struct roce_cq *cq)
 {
@@ -40,9 +55,10 @@ roce_cq_check(const struct roce_shard *s, const struct roce_cq *cq)
 		return "dead without a fault, or a fault in a live one";
 	if (!cq->dead && (base_linked(&cq->event) || base_linked(&cq->broken)))
 		return "a live one that reports its end";
-	wrong = cq_check_users(s, cq, true, &flushing);
-	if (wrong == NULL)
-		wrong = cq_check_users(s, cq, false, &flushing);
+	if (!base_linked(&cq->broken) &&
+		(!base_list_empty(&cq->send_failing) || !base_list_empty(&cq->recv_failing)))
+		return "queue pairs are to fail, and nothing does it";
+	wrong = cq_check_users(s, cq, &flushing);
 	if (wrong != NULL)
 		return wrong;
 	return flushing != cq->flushing ? "flushing is not the number of its queue pairs to flush"

@@ -7,10 +7,12 @@
 
 #include "base/list.h"
 #include "roce/assert.h"
+#include "roce/shard/line.h"
 #include "roce/shard/shard.h"
 
 struct roce_cq *
-roce_cq_create(struct roce_shard *s, void *base, uint32_t depth, void *owner)
+roce_cq_create(
+	struct roce_shard *s, struct roce_client *client, void *base, uint32_t depth, void *owner)
 {
 	struct roce_cq *cq = s->cq_free;
 
@@ -18,9 +20,13 @@ roce_cq_create(struct roce_shard *s, void *base, uint32_t depth, void *owner)
 		return NULL;
 	s->cq_free = cq->next_free;
 	*cq = (struct roce_cq){.owner = owner, .used = true};
+	cq->client = roce_client_use(s, client);
+	cq->principal = cq->client->principal;
 	ndsh_cq_view(&cq->ring, base, depth);
 	base_list_init(&cq->send_qps);
 	base_list_init(&cq->recv_qps);
+	base_list_init(&cq->send_failing);
+	base_list_init(&cq->recv_failing);
 	s->usage.cqs++;
 	return cq;
 }
@@ -31,16 +37,24 @@ roce_cq_owner(const struct roce_cq *cq)
 	return cq->owner;
 }
 
+static bool
+cq_has_users(const struct roce_cq *cq)
+{
+	return !base_list_empty(&cq->send_qps) || !base_list_empty(&cq->recv_qps) ||
+	       !base_list_empty(&cq->send_failing) || !base_list_empty(&cq->recv_failing);
+}
+
 bool
 roce_cq_destroy(struct roce_shard *s, struct roce_cq *cq)
 {
 	roce_assert(cq->used);
-	if (!base_list_empty(&cq->send_qps) || !base_list_empty(&cq->recv_qps))
+	if (cq_has_users(cq))
 		return false;
 	base_list_remove(&cq->touched);
 	base_list_remove(&cq->fired);
 	base_list_remove(&cq->event);
 	base_list_remove(&cq->broken);
+	cq->client->objects--;
 	cq->used = false;
 	cq->next_free = s->cq_free;
 	s->cq_free = cq;
@@ -52,8 +66,10 @@ static void
 cq_end(struct roce_shard *s, struct roce_cq *cq)
 {
 	cq->dead = true;
-	base_list_join(&s->event_cqs, &cq->event);
-	base_list_join(&s->broken_cqs, &cq->broken);
+	base_list_splice(&cq->send_failing, &cq->send_qps);
+	base_list_splice(&cq->recv_failing, &cq->recv_qps);
+	roce_line_join(s, cq->client, ROCE_LINE_CQ_EVENTS, &cq->event);
+	roce_line_join(s, cq->client, ROCE_LINE_BROKEN, &cq->broken);
 }
 
 bool

@@ -11,16 +11,27 @@ struct roce_cq {
 	struct ndsh_cq ring;
 	struct base_link touched, fired, event, broken;
 	struct base_link send_qps, recv_qps;
+	struct base_link send_failing,
+		recv_failing; /* of a dead one: those that are not in ERR yet */
 	void *owner;
+	struct roce_client *client;
+	struct roce_principal *principal; /* of the client */
 	struct roce_cq *next_free;
 	uint32_t flushing; /* queue pairs in the list of those, once for each side here */
+	uint32_t rests;	   /* of the principal that were over when it fired */
 	bool used, dead;
 };
+
+static inline struct roce_principal *
+roce_cq_principal(const struct roce_cq *cq)
+{
+	return cq->principal;
+}
 
 /* The queue had no room for an entry, or had died before. */
 void roce_cq_overran(struct roce_shard *s, struct roce_cq *cq);
 
-static inline void
+BASE_INLINE void
 roce_cq_push(struct roce_shard *s, struct roce_cq *cq, const struct ndsh_cqe *cqe)
 {
 	base_list_join(&s->touched_cqs, &cq->touched);

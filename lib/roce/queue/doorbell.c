@@ -15,15 +15,16 @@
 #include "roce/queue/flush.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/send_ring.h"
+#include "roce/queue/senders.h"
 #include "roce/shard/shard.h"
 
 #define STATES_AHEAD   16u /* queue pairs in line whose state is prefetched */
 #define REQUESTS_AHEAD 8u  /* ... whose next request is */
 
 static struct roce_qp **
-doorbell_slot(struct roce_shard *s, uint32_t number)
+doorbell_slot(struct roce_doorbells *b, uint32_t number)
 {
-	return &s->doorbells.qp[number % ROCE_DOORBELLS];
+	return &b->qp[number % ROCE_DOORBELLS];
 }
 
 static void
@@ -48,14 +49,12 @@ qp_prefetch_requests(const struct roce_qp *qp)
 }
 
 static void
-doorbells_look_ahead(struct roce_shard *s)
+doorbells_look_ahead(struct roce_doorbells *b)
 {
-	struct roce_doorbells *b = &s->doorbells;
-
 	while (b->states != b->rung && b->states - b->served < STATES_AHEAD)
-		qp_prefetch_state(*doorbell_slot(s, b->states++));
+		qp_prefetch_state(*doorbell_slot(b, b->states++));
 	while (b->requests != b->states && b->requests - b->served < REQUESTS_AHEAD)
-		qp_prefetch_requests(*doorbell_slot(s, b->requests++));
+		qp_prefetch_requests(*doorbell_slot(b, b->requests++));
 }
 
 /*
@@ -80,16 +79,20 @@ doorbell_serve(struct roce_shard *s, struct roce_qp *qp)
 }
 
 void
-roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp)
+roce_qp_doorbell(struct roce_shard *s, struct roce_client *c, struct roce_qp *qp)
 {
-	struct roce_doorbells *b = &s->doorbells;
+	struct roce_doorbells *b;
 
+	if (c == NULL)
+		c = &s->own_client;
+	b = &c->doorbells;
+	roce_turns_join(s, c);
 	if (base_unlikely(b->rung - b->served == ROCE_DOORBELLS)) {
 		if (doorbell_serve(s, qp))
-			base_list_append(&s->senders, &qp->tx_link);
+			roce_senders_join(s, qp);
 		return;
 	}
-	*doorbell_slot(s, b->rung++) = qp;
+	*doorbell_slot(b, b->rung++) = qp;
 	if (b->rung - b->served <= STATES_AHEAD) {
 		qp_prefetch_state(qp);
 		b->states = b->rung;
@@ -97,15 +100,19 @@ roce_qp_doorbell(struct roce_shard *s, struct roce_qp *qp)
 }
 
 struct roce_qp *
-roce_doorbell_next(struct roce_shard *s)
+roce_doorbell_next(struct roce_shard *s, struct roce_client *c)
 {
+	struct roce_doorbells *b = &c->doorbells;
 	struct roce_qp *qp;
 
-	while (!roce_doorbells_empty(&s->doorbells)) {
-		doorbells_look_ahead(s);
-		qp = *doorbell_slot(s, s->doorbells.served++);
-		if (doorbell_serve(s, qp))
+	while (!roce_doorbells_empty(b)) {
+		doorbells_look_ahead(b);
+		qp = *doorbell_slot(b, b->served++);
+		if (!doorbell_serve(s, qp))
+			continue;
+		if (base_likely(roce_qp_client(qp) == c))
 			return qp;
+		roce_senders_join(s, qp); /* another client's has its place now */
 	}
 	return NULL;
 }

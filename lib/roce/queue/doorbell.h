@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The queue pairs whose clients rang, in that order. */
+/* The queue pairs whose client rang, in that order. */
 #ifndef ROCE_DOORBELL_H
 #define ROCE_DOORBELL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct roce_client;
 struct roce_qp;
 struct roce_shard;
 
-#define ROCE_DOORBELLS 256u /* doorbells not yet served; a power of two */
+#define ROCE_DOORBELLS 256u /* doorbells of a client not yet served; a power of two */
 
 /*
  * A ring of pointers; the numbers run on. A queue pair in it may have been destroyed since its
@@ -29,7 +30,7 @@ roce_doorbells_empty(const struct roce_doorbells *d)
 	return d->served == d->rung;
 }
 
-/* The next queue pair whose client rang and that may send; NULL: none. */
-struct roce_qp *roce_doorbell_next(struct roce_shard *s);
+/* The next queue pair of c that rang and may send; NULL: none. */
+struct roce_qp *roce_doorbell_next(struct roce_shard *s, struct roce_client *c);
 
 #endif

@@ -11,15 +11,17 @@
 #include "roce/queue/receive.h"
 #include "roce/queue/request.h"
 #include "roce/shard/event.h"
+#include "roce/shard/line.h"
 
-#define FLUSH_BUDGET 512u /* requests that a turn may flush */
+#define FLUSH_BUDGET  512u /* requests that a turn may flush */
+#define FLUSH_AT_ONCE 64u  /* ... of one queue pair, before it is another principal's turn */
 
 void
 roce_flush_join(struct roce_shard *s, struct roce_qp *qp)
 {
 	if (base_linked(&qp->flush_link))
 		return;
-	base_list_append(&s->flushing, &qp->flush_link);
+	roce_line_join(s, qp->send_cq->client, ROCE_LINE_FLUSH, &qp->flush_link);
 	qp->send_cq->flushing++;
 	qp->recv_cq->flushing++;
 }
@@ -113,22 +115,25 @@ qp_flush_part(struct roce_shard *s, struct roce_qp *qp, uint32_t *budget)
 	return *budget > 0;
 }
 
-void
+static uint32_t
+flush_some(struct roce_shard *s, struct base_link *l, uint32_t most)
+{
+	struct roce_qp *qp = base_container(l, struct roce_qp, flush_link);
+	uint32_t left = most;
+
+	if (qp_flush_part(s, qp, &left)) {
+		roce_flush_leave(qp);
+	} else {
+		base_list_remove(l);
+		roce_line_join(s, qp->send_cq->client, ROCE_LINE_FLUSH, l);
+	}
+	return most - left;
+}
+
+bool
 roce_flush_list(struct roce_shard *s)
 {
-	uint32_t budget = FLUSH_BUDGET;
-	struct base_link *l;
-
-	while (budget > 0 && (l = base_list_first(&s->flushing)) != NULL) {
-		struct roce_qp *qp = base_container(l, struct roce_qp, flush_link);
-
-		if (qp_flush_part(s, qp, &budget)) {
-			roce_flush_leave(qp);
-		} else {
-			base_list_remove(l);
-			base_list_append(&s->flushing, l);
-		}
-	}
+	return roce_line_serve(s, ROCE_LINE_FLUSH, FLUSH_BUDGET, FLUSH_AT_ONCE, flush_some) > 0;
 }
 
 bool

@@ -4,13 +4,34 @@
 
 #include "shm/ndsh_fetch.h"
 
-struct roce_wqe *
-roce_receive_copy(struct roce_shard *s, struct ndsh_rq *rq, uint32_t num_sge)
+/* There is no w, or no room in it for the list: where the SGEs go. NULL: nowhere, and w is free. */
+__attribute__((noinline)) static struct ndsh_sge *
+list_elsewhere(struct roce_shard *s, struct roce_principal *p, struct roce_wqe *w)
 {
-	struct roce_wqe *w = roce_wqe_alloc(s, num_sge > ROCE_WQE_SGE);
-	uint32_t bytes =
-		ndsh_rq_take(rq, num_sge, w->ext != NULL ? w->ext->sge : w->sge, &w->context);
+	if (w == NULL) {
+		roce_pool_refused(s, p, ROCE_POOL_WQES);
+		return NULL;
+	}
+	if (roce_ext_alloc(s, p, ROCE_SIDE_RECV, w))
+		return w->ext->sge;
+	roce_pool_refused(s, p, ROCE_POOL_EXTS);
+	roce_wqe_free(s, p, ROCE_SIDE_RECV, w);
+	return NULL;
+}
 
+struct roce_wqe *
+roce_receive_copy(struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq, uint32_t num_sge)
+{
+	struct roce_principal *p = roce_cq_principal(qp->recv_cq);
+	struct roce_wqe *w = roce_wqe_alloc(s, p, ROCE_SIDE_RECV);
+	struct ndsh_sge *list;
+	uint32_t bytes;
+
+	if (base_likely(w != NULL && num_sge <= ROCE_WQE_SGE))
+		list = w->sge;
+	else if ((list = list_elsewhere(s, p, w)) == NULL)
+		return NULL;
+	bytes = ndsh_rq_take(rq, num_sge, list, &w->context);
 	w->bytes = bytes < ROCE_MSG_MAX ? bytes : ROCE_MSG_MAX;
 	w->op = NDSH_OP_RECV;
 	w->flags = 0;
@@ -22,7 +43,7 @@ roce_receive_copy(struct roce_shard *s, struct ndsh_rq *rq, uint32_t num_sge)
 void
 roce_receive_give_back(struct roce_shard *s, struct roce_qp *qp)
 {
-	roce_wqe_free(s, qp->rx_wqe);
+	roce_wqe_free(s, roce_cq_principal(qp->recv_cq), ROCE_SIDE_RECV, qp->rx_wqe);
 	qp->rx_wqe = NULL;
 	roce_receive_ring(qp)->next--;
 }

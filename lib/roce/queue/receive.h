@@ -9,9 +9,10 @@
  *     is the receive in use, qp->rx_wqe; a queue pair has one at most.
  *  3. The payload goes to its SGEs, by roce_sge_scatter().
  *  4. If the packet is accepted, the receive is the message's: roce_receive_keep(). If it is
- *     refused and the queue pair goes on, the receive is in the ring again, as if there had been no
- *     packet: roce_receive_give_back(). So a receive stays in use beyond a packet only while a
- *     message that was begun with it is under way; no other message can complete it.
+ *     refused and the queue pair goes on, the receive is in the ring again:
+ *     roce_receive_give_back(). Bytes of the packet may lie in its memory then, if others found no
+ *     room. So a receive stays in use beyond a packet only while a message that was begun with it
+ *     is under way; no other message can complete it.
  *  5. The message has ended, or can't be received, or the queue pair is flushed: with
  *     roce_receive_finish() or roce_receive_fail() the receive completes and its slot and roce_wqe
  *     are free.
@@ -29,8 +30,9 @@
 #include "roce/shard/pool.h"
 #include "roce/shard/shard.h"
 
-/* The receive that ndsh_rq_look() found in rq, as a roce_wqe. */
-struct roce_wqe *roce_receive_copy(struct roce_shard *s, struct ndsh_rq *rq, uint32_t num_sge);
+/* The receive that ndsh_rq_look() found in rq, as a roce_wqe; NULL: its principal has no room. */
+struct roce_wqe *roce_receive_copy(
+	struct roce_shard *s, struct roce_qp *qp, struct ndsh_rq *rq, uint32_t num_sge);
 
 /* The ring that qp takes its receives from. */
 static inline struct ndsh_rq *
@@ -39,23 +41,19 @@ roce_receive_ring(struct roce_qp *qp)
 	return base_unlikely(qp->srq != NULL) ? &qp->srq->rq : &qp->rq;
 }
 
-/* The next receive of qp becomes the one in use. EMPTY: there is none, or none left in the pool.
- * BROKEN: the descriptor breaks the contract. */
+/* The next receive of qp becomes the one in use. EMPTY: there is none, or no room for it in the
+ * pool. BROKEN: the descriptor breaks the contract. */
 BASE_INLINE enum ndsh_fetch
 roce_receive_take(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct ndsh_rq *rq = roce_receive_ring(qp);
-	enum ndsh_fetch got;
 	uint32_t num_sge;
+	enum ndsh_fetch got = ndsh_rq_look(rq, &num_sge);
 
-	if (base_unlikely(s->usage.wqes == s->cfg.max_wqes || s->exts_left == 0)) {
-		s->count.wqe_pool_empty++;
-		return NDSH_FETCH_EMPTY;
-	}
-	got = ndsh_rq_look(rq, &num_sge);
-	if (base_likely(got == NDSH_FETCH_OK))
-		qp->rx_wqe = roce_receive_copy(s, rq, num_sge);
-	return got;
+	if (base_unlikely(got != NDSH_FETCH_OK))
+		return got;
+	qp->rx_wqe = roce_receive_copy(s, qp, rq, num_sge);
+	return base_likely(qp->rx_wqe != NULL) ? NDSH_FETCH_OK : NDSH_FETCH_EMPTY;
 }
 
 /* The packet that the receive in use was taken for is accepted, or ends the queue pair: the users
@@ -80,7 +78,7 @@ roce_receive_finish(struct roce_shard *s, struct roce_qp *qp, const struct ndsh_
 	roce_cq_push(s, qp->recv_cq, cqe);
 	__atomic_store_n(&qp->page->rq_done, qp->rq_done, __ATOMIC_RELEASE);
 	qp->rx_wqe = NULL;
-	roce_wqe_free(s, w);
+	roce_wqe_free(s, roce_cq_principal(qp->recv_cq), ROCE_SIDE_RECV, w);
 }
 
 /* The receive in use completes with status, which is no success. */

@@ -25,7 +25,7 @@ roce_request_is_reported(const struct roce_wqe *w, enum ndsh_wc_status status)
 
 /* The oldest request in flight is finished: it is completed, its slot and its roce_wqe are free.
  * inline: where it is known that the request succeeded, nothing is left of the other cases. */
-static inline void
+BASE_INLINE void
 roce_request_finish(
 	struct roce_shard *s, struct roce_qp *qp, enum ndsh_wc_status status, uint32_t syndrome)
 {
@@ -50,7 +50,7 @@ roce_request_finish(
 		qp->tx_psn = roce_psn_add(w->first_psn, w->npsn);
 	}
 	qp->wq_head = next;
-	roce_wqe_free(s, w);
+	roce_wqe_free(s, roce_cq_principal(qp->send_cq), ROCE_SIDE_SEND, w);
 }
 
 #endif

@@ -8,11 +8,12 @@
 
 #include "base/list.h"
 #include "roce/assert.h"
+#include "roce/shard/line.h"
 #include "roce/shard/shard.h"
 
 struct roce_srq *
-roce_srq_create(
-	struct roce_shard *s, uint32_t pd, void *shared, uint32_t depth, uint32_t sge, void *owner)
+roce_srq_create(struct roce_shard *s, struct roce_client *client, uint32_t pd, void *shared,
+	uint32_t depth, uint32_t sge, void *owner)
 {
 	struct roce_srq *srq = s->srq_free;
 
@@ -20,6 +21,7 @@ roce_srq_create(
 		return NULL;
 	s->srq_free = srq->next_free;
 	*srq = (struct roce_srq){.page = shared, .pd = pd, .owner = owner, .used = true};
+	srq->client = roce_client_use(s, client);
 	ndsh_srq_view(&srq->rq, shared, depth, sge);
 	s->usage.srqs++;
 	return srq;
@@ -32,7 +34,7 @@ srq_check_limit(struct roce_shard *s, struct roce_srq *srq)
 	if (srq->limit == 0 || ndsh_rq_holds(&srq->rq, srq->limit))
 		return;
 	srq->limit = 0;
-	base_list_join(&s->event_srqs, &srq->event);
+	roce_line_join(s, srq->client, ROCE_LINE_SRQ_EVENTS, &srq->event);
 }
 
 void
@@ -58,6 +60,7 @@ roce_srq_destroy(struct roce_shard *s, struct roce_srq *srq)
 		return false;
 	base_list_remove(&srq->event);
 	roce_pd_put(s, srq->pd);
+	srq->client->objects--;
 	srq->used = false;
 	srq->next_free = s->srq_free;
 	s->srq_free = srq;

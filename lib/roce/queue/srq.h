@@ -14,6 +14,7 @@ struct roce_srq {
 	bool used;
 	struct base_link event;
 	void *owner;
+	struct roce_client *client;
 	struct roce_srq *next_free;
 };
 

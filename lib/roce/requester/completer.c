@@ -454,10 +454,8 @@ comp_ghost(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 void
 roce_comp_rx(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	uint32_t outstanding = roce_psn_from(qp->snd_max, qp->una_psn);
-
 	roce_check_qp(s, qp);
-	if (roce_psn_from(pkt->psn, qp->una_psn) >= outstanding) { /* W-COMP-01 */
+	if (!roce_qp_in_flight(qp, pkt->psn)) { /* W-COMP-01 */
 		if (!comp_late_nak(s, qp, pkt))
 			comp_ghost(s, qp, pkt);
 		return;

@@ -6,22 +6,54 @@
 #include "base/list.h"
 #include "roce/qp/error.h"
 #include "roce/qp/qp.h"
+#include "roce/queue/cq.h"
 #include "roce/queue/wqe.h"
 #include "roce/shard/pool.h"
 #include "roce/shard/shard.h"
 #include "shm/ndsh_fetch.h"
 #include "shm/ndsh_op.h"
 
-/* The pool has no roce_wqe left. If qp has a request to send, it is among the first to send when
- * the pool has one. */
-static inline void
-qp_starve(struct roce_shard *s, struct roce_qp *qp)
+/* A pool has no room for the next request of qp. It is among the first of its principal to send
+ * when there is some. */
+static void
+qp_starve(struct roce_shard *s, struct roce_qp *qp, struct roce_principal *p,
+	enum roce_pool_kind full)
 {
-	if (!ndsh_sq_ready(&qp->sq))
-		return;
-	s->count.wqe_pool_empty++;
+	roce_pool_refused(s, p, full);
 	qp->tx_bits |= ROCE_TXB_STARVED;
-	base_list_join(&s->starved, &qp->tx_link);
+	base_list_join(&p->starved[full], &qp->tx_link);
+	base_list_join(&s->starving, &p->starving);
+}
+
+/* There is no w, or no room in it for what the descriptor has: where that goes. NULL: nowhere; w is
+ * free, and qp waits. */
+__attribute__((noinline)) static void *
+data_elsewhere(
+	struct roce_shard *s, struct roce_qp *qp, struct roce_principal *p, struct roce_wqe *w)
+{
+	if (w == NULL) {
+		qp_starve(s, qp, p, ROCE_POOL_WQES);
+		return NULL;
+	}
+	if (roce_ext_alloc(s, p, ROCE_SIDE_SEND, w))
+		return w->ext;
+	roce_wqe_free(s, p, ROCE_SIDE_SEND, w);
+	qp_starve(s, qp, p, ROCE_POOL_EXTS);
+	return NULL;
+}
+
+/*
+ * Is a descriptor that stands in the ring one too many? A client may use a slot again when sq_done
+ * or a completion says that its request is finished, and both are told after qp->sq_done was moved
+ * here. So an honest client never has more in flight than its ring has slots. A probe is none of
+ * its requests.
+ */
+static bool
+ring_is_overfull(const struct roce_qp *qp)
+{
+	uint32_t probes = qp->wq_head != NULL && (qp->wq_head->bits & ROCE_WQB_PROBE);
+
+	return qp->sq.next - qp->sq_done - probes >= qp->sq.depth;
 }
 
 static inline void
@@ -49,24 +81,26 @@ wqe_set_arguments(struct roce_wqe *w, uint64_t arg0, uint64_t arg1)
 __attribute__((always_inline)) inline struct roce_wqe *
 roce_wqe_fetch(struct roce_shard *s, struct roce_qp *qp)
 {
+	struct roce_principal *p = roce_cq_principal(qp->send_cq);
 	struct ndsh_send in;
 	struct roce_wqe *w;
-	enum ndsh_fetch got;
+	void *data;
+	enum ndsh_fetch got = ndsh_sq_look(&qp->sq, &in);
 
-	if (base_unlikely(!roce_wqe_for_send(s))) {
-		qp_starve(s, qp);
-		return NULL;
-	}
-	got = ndsh_sq_look(&qp->sq, &in);
 	if (got == NDSH_FETCH_EMPTY)
 		return NULL;
-	if (base_unlikely(got == NDSH_FETCH_BROKEN)) {
+	if (base_unlikely(got == NDSH_FETCH_BROKEN ||
+			  (qp->sq.next - qp->sq_done >= qp->sq.depth && ring_is_overfull(qp)))) {
 		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
 		return NULL;
 	}
-	w = roce_wqe_alloc(s, in.num_sge > ROCE_WQE_SGE || in.bytes > ROCE_WQE_INLINE);
-	if (base_unlikely(!ndsh_sq_take(&qp->sq, &in, w->ext != NULL ? w->ext->inl : w->inl))) {
-		roce_wqe_free(s, w);
+	w = roce_wqe_alloc(s, p, ROCE_SIDE_SEND);
+	if (base_likely(w != NULL && in.num_sge <= ROCE_WQE_SGE && in.bytes <= ROCE_WQE_INLINE))
+		data = w->inl;
+	else if ((data = data_elsewhere(s, qp, p, w)) == NULL)
+		return NULL;
+	if (base_unlikely(!ndsh_sq_take(&qp->sq, &in, data))) {
+		roce_wqe_free(s, p, ROCE_SIDE_SEND, w);
 		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
 		return NULL;
 	}

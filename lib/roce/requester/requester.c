@@ -43,7 +43,7 @@ roce_req_fault(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w,
 }
 
 /* READs, atomics and local operations: may w begin at all? */
-static bool
+BASE_INLINE bool
 req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 {
 	if (!ndsh_op_is_fetch(w->op))
@@ -67,7 +67,7 @@ req_judge(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w)
 
 /* Fetch the next descriptor from the send ring to the end of the requests in flight. In RTS alone:
  * before it and in ERR there is none to send then. */
-static struct roce_wqe *
+BASE_INLINE struct roce_wqe *
 req_load(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct roce_wqe *w;
@@ -101,7 +101,7 @@ req_may_start(const struct roce_qp *qp, const struct roce_wqe *w)
 }
 
 /* The request that holds the next packet to send; NULL: none now. */
-static struct roce_wqe *
+BASE_INLINE struct roce_wqe *
 req_next(struct roce_shard *s, struct roce_qp *qp)
 {
 	struct roce_wqe *w = qp->wq_tx;
@@ -299,7 +299,7 @@ req_tx_message(
 }
 
 /* A READ or an atomic is one packet, and takes the PSNs of its responses. */
-static void
+BASE_INLINE void
 req_tx_fetch(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
 {

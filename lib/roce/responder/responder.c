@@ -11,6 +11,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "roce/mem/copy.h"
+#include "roce/mem/door.h"
 #include "roce/mem/fast_register.h"
 #include "roce/mem/moved.h"
 #include "roce/mem/mr.h"
@@ -58,12 +59,19 @@ resp_invalid_request(struct roce_shard *s, struct roce_qp *qp, const struct roce
 		ROCE_REASON_SENT_INV_REQ);
 }
 
+/* A peer that names too many wrong keys is told apart from one that errs: see door.h. */
+static enum roce_reason
+resp_wrong_key(struct roce_shard *s, const struct roce_qp *qp, enum roce_reason reason)
+{
+	s->count.key_violations++;
+	return roce_door_guess(s, qp) ? reason : ROCE_REASON_GUESSES;
+}
+
 static void
 resp_access_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	s->count.key_violations++;
 	roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_REM_ACCESS_ERR,
-		ROCE_REASON_SENT_REM_ACCESS);
+		resp_wrong_key(s, qp, ROCE_REASON_SENT_REM_ACCESS));
 }
 
 /* W-INV-02. The rules ask for no NAK, but with one the sender learns early what became of its
@@ -71,9 +79,8 @@ resp_access_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_
 static void
 resp_invalidation_refused(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	s->count.key_violations++;
 	roce_resp_fatal(s, qp, pkt->psn, ROCE_SYN_NAK_REM_ACCESS, NDSH_WC_REM_INV_REQ_ERR,
-		ROCE_REASON_RECV_INV);
+		resp_wrong_key(s, qp, ROCE_REASON_RECV_INV));
 }
 
 /* pkt is the last packet of its message. */
@@ -326,7 +333,7 @@ write_place(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt
 }
 
 /* A WRITE with immediate takes a receive with its last packet (W-RESP-08). */
-static void
+BASE_INLINE void
 resp_write(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	uint32_t flags = pkt->opflags, bytes = pkt->payload_bytes;

@@ -7,6 +7,7 @@
 #include "roce/qp/qp.h"
 #include "roce/queue/cq.h"
 #include "roce/queue/srq.h"
+#include "roce/shard/line.h"
 #include "roce/shard/shard.h"
 
 /* An event is a bit in its object: there is always room for it. */
@@ -14,7 +15,7 @@ void
 roce_qp_event(struct roce_shard *s, struct roce_qp *qp, enum roce_event_type type)
 {
 	qp->events |= (uint8_t)(1u << type);
-	base_list_join(&s->event_qps, &qp->event_link);
+	roce_line_join(s, qp->send_cq->client, ROCE_LINE_QP_EVENTS, &qp->event_link);
 }
 
 static bool
@@ -41,7 +42,7 @@ qp_event_take(struct roce_qp *qp, struct roce_event *ev)
 bool
 roce_shard_event(struct roce_shard *s, struct roce_event *ev)
 {
-	struct base_link *l = base_list_first(&s->event_cqs);
+	struct base_link *l = roce_line_next(s, ROCE_LINE_CQ_EVENTS);
 
 	if (l != NULL) {
 		struct roce_cq *cq = base_container(l, struct roce_cq, event);
@@ -53,7 +54,7 @@ roce_shard_event(struct roce_shard *s, struct roce_event *ev)
 			.reason = (uint8_t)roce_cq_reason(cq)};
 		return true;
 	}
-	l = base_list_first(&s->event_srqs);
+	l = roce_line_next(s, ROCE_LINE_SRQ_EVENTS);
 	if (l != NULL) {
 		struct roce_srq *srq = base_container(l, struct roce_srq, event);
 
@@ -62,7 +63,7 @@ roce_shard_event(struct roce_shard *s, struct roce_event *ev)
 			.type = ROCE_EV_SRQ_LIMIT, .srq = srq, .owner = srq->owner};
 		return true;
 	}
-	while ((l = base_list_first(&s->event_qps)) != NULL) {
+	while ((l = roce_line_next(s, ROCE_LINE_QP_EVENTS)) != NULL) {
 		struct roce_qp *qp = base_container(l, struct roce_qp, event_link);
 
 		if (qp_event_take(qp, ev))
@@ -122,6 +123,7 @@ roce_reason_name(enum roce_reason r)
 		[ROCE_REASON_LOCAL_FRMR] =
 			"fast register: registered already, or a page not shared",
 		[ROCE_REASON_LOCAL_AH] = "datagram: no such address handle",
+		[ROCE_REASON_GUESSES] = "peers at that address use too many wrong keys",
 		[ROCE_REASON_RECV_INV] = "peer invalidated a token that it has no right to",
 	};
 

@@ -7,12 +7,13 @@
 #include "roce/assert.h"
 #include "roce/cc/cc.h"
 #include "roce/cc/pace.h"
+#include "roce/mem/door.h"
 #include "roce/mem/moved.h"
 #include "roce/mem/mr.h"
+#include "roce/mem/mw.h"
 #include "roce/qp/qp.h"
 #include "roce/qp/replay.h"
 #include "roce/queue/cq.h"
-#include "roce/queue/doorbell.h"
 #include "roce/queue/srq.h"
 #include "roce/queue/wqe.h"
 #include "roce/shard/pool.h"
@@ -27,7 +28,8 @@
 
 /* Where in the block each table and pool is. It follows from cfg alone. */
 struct carve {
-	size_t qps, mrs, cqs, srqs, pd_refs, pd_free, wqes, exts, reads, moved, ccs, total;
+	size_t qps, mrs, mr_free, cqs, srqs, pd_refs, pd_free, doors, wqes, exts, reads, moved, ccs,
+		windows, total;
 	uint32_t num_exts;
 };
 
@@ -54,8 +56,8 @@ cfg_ok(const struct roce_shard_cfg *cfg)
 /*
  * Most requests have few SGEs: the pool for the others is smaller, and an empty one delays requests
  * but fails none. Each queue pair has room for the state that READs of its peer need, for that of
- * moved memory, and for that of congestion. Few queue pairs meet any; those pages are not touched
- * before.
+ * moved memory, for its windows, and for that of congestion. Few queue pairs meet any; those pages
+ * are not touched before.
  */
 static bool
 carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
@@ -67,15 +69,18 @@ carve_plan(const struct roce_shard_cfg *cfg, struct carve *c)
 	carve_part(c, 1, sizeof(struct roce_shard));
 	c->qps = carve_part(c, cfg->max_qps, sizeof(struct roce_qp));
 	c->mrs = carve_part(c, cfg->max_mrs, sizeof(struct roce_mr));
+	c->mr_free = carve_part(c, cfg->max_mrs, sizeof(uint32_t));
 	c->cqs = carve_part(c, cfg->max_cqs, sizeof(struct roce_cq));
 	c->srqs = carve_part(c, cfg->max_srqs, sizeof(struct roce_srq));
 	c->pd_refs = carve_part(c, cfg->max_pds, sizeof(uint32_t));
 	c->pd_free = carve_part(c, cfg->max_pds, sizeof(uint32_t));
+	c->doors = carve_part(c, cfg->max_pds, sizeof(struct roce_doors));
 	c->wqes = carve_part(c, cfg->max_wqes, sizeof(struct roce_wqe));
 	c->exts = carve_part(c, c->num_exts, sizeof(union roce_wqe_ext));
 	c->reads = carve_part(c, cfg->max_qps, sizeof(struct roce_read_block));
 	c->moved = carve_part(c, cfg->max_qps, sizeof(struct roce_moved));
 	c->ccs = carve_part(c, cfg->max_qps, sizeof(struct roce_cc));
+	c->windows = carve_part(c, cfg->max_qps, sizeof(struct roce_windows));
 	return true;
 }
 
@@ -90,12 +95,13 @@ roce_shard_bytes(const struct roce_shard_cfg *cfg)
 static void
 init_lists(struct roce_shard *s)
 {
-	struct base_link *heads[] = {&s->acks_owed, &s->senders, &s->starved, &s->cnps,
-		&s->touched_cqs, &s->fired_cqs, &s->broken_cqs, &s->event_cqs, &s->event_qps,
-		&s->event_srqs, &s->flushing, &s->rings, &s->movers};
+	struct base_link *heads[] = {&s->acks_owed, &s->turns, &s->starving, &s->dropping,
+		&s->principals, &s->cnps, &s->touched_cqs, &s->resting, &s->rings};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
 		base_list_init(heads[i]);
+	for (unsigned i = 0; i < ROCE_LINES; i++)
+		base_list_init(&s->line[i]);
 	for (uint32_t i = 0; i < ROCE_WHEEL_SLOTS; i++)
 		base_list_init(&s->wheel[i]);
 	for (uint32_t i = 0; i < ROCE_PACE_SLOTS; i++)
@@ -111,8 +117,8 @@ init_tables(struct roce_shard *s)
 		s->qps[i].next_free = i + 1 < cfg->max_qps ? i + 1 : ROCE_NONE;
 	s->qp_free_tail = cfg->max_qps - 1;
 	for (uint32_t i = 0; i < cfg->max_mrs; i++)
-		s->mrs[i].next_free = i + 1 < cfg->max_mrs ? i + 1 : ROCE_NONE;
-	s->mr_free_tail = cfg->max_mrs - 1;
+		s->mr_free[i] = i;
+	s->mr_free_count = cfg->max_mrs;
 	for (uint32_t i = cfg->max_cqs; i-- > 0;) {
 		s->cqs[i].next_free = s->cq_free;
 		s->cq_free = &s->cqs[i];
@@ -136,13 +142,25 @@ init_pools(struct roce_shard *s, const struct carve *c)
 		wqes[i].next = s->wqe_free;
 		s->wqe_free = &wqes[i];
 	}
-	s->wqes_for_sends = s->cfg.max_wqes - s->cfg.max_wqes / 8;
 	s->exts_left = c->num_exts;
-	s->exts_for_recvs = c->num_exts / 8 + 1;
 	for (uint32_t i = c->num_exts; i-- > 0;) {
 		exts[i].next = s->ext_free;
 		s->ext_free = &exts[i];
 	}
+}
+
+static void
+init_principal(struct roce_shard *s, const struct carve *c)
+{
+	const struct roce_principal_cfg all = {
+		.weight = 1,
+		.pool = {{.cap = ROCE_CAP_NONE}, {.cap = ROCE_CAP_NONE}},
+	};
+
+	roce_pool_init(&s->pool[ROCE_POOL_WQES], s->cfg.max_wqes);
+	roce_pool_init(&s->pool[ROCE_POOL_EXTS], c->num_exts);
+	(void)roce_principal_init(s, &s->own, &all);
+	roce_client_init(&s->own_client, &s->own);
 }
 
 struct roce_shard *
@@ -160,15 +178,19 @@ roce_shard_init(void *mem, const struct roce_shard_cfg *cfg)
 	s->moved = (void *)((char *)mem + c.moved);
 	s->ccs = (void *)((char *)mem + c.ccs);
 	s->reads = (void *)((char *)mem + c.reads);
+	s->windows = (void *)((char *)mem + c.windows);
 	s->mrs = (void *)((char *)mem + c.mrs);
+	s->mr_free = (void *)((char *)mem + c.mr_free);
 	s->cqs = (void *)((char *)mem + c.cqs);
 	s->srqs = (void *)((char *)mem + c.srqs);
 	s->pd_refs = (void *)((char *)mem + c.pd_refs);
 	s->pd_free = (void *)((char *)mem + c.pd_free);
+	s->doors = (void *)((char *)mem + c.doors);
 	roce_qpn_key_init(&s->qpn_key, cfg->secret);
 	init_lists(s);
 	init_tables(s);
 	init_pools(s, &c);
+	init_principal(s, &c);
 	return s;
 }
 
@@ -195,6 +217,7 @@ void
 roce_shard_usage(const struct roce_shard *s, struct roce_usage *u)
 {
 	*u = s->usage;
+	u->wqes = roce_wqes_in_use(s);
 }
 
 uint32_t
@@ -206,6 +229,7 @@ roce_pd_create(struct roce_shard *s)
 		return 0;
 	pd = s->pd_free[--s->pd_free_count];
 	s->pd_refs[pd - 1] = 1;
+	s->doors[pd - 1] = (struct roce_doors){0};
 	s->usage.pds++;
 	return pd;
 }

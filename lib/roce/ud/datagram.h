@@ -13,6 +13,7 @@ struct roce_ud {
 	struct roce_gid gid;
 	uint16_t vlan;
 	const struct roce_ah_table *ahs;
+	uint32_t restart_left; /* requests to flush before it sends; 0: no restart has begun */
 };
 
 /* A packet that belongs to no connection, for qp. */

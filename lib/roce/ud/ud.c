@@ -33,6 +33,8 @@
 #include "roce/ud/datagram.h"
 #include "roce/ud/group.h"
 
+#define RESTART_AT_ONCE 256u /* requests that one call flushes: some 20 us */
+
 /* ---- address handles ------------------------------------------------------------------------- */
 
 void
@@ -93,22 +95,35 @@ ud_publish_done(struct roce_qp *qp)
 	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
 }
 
-bool
+/* Flush a part of what was posted before the send side goes on: not more in all than the ring has
+ * slots, since the client may go on posting. True: it goes on. */
+static bool
+ud_restart(struct roce_shard *s, struct roce_qp *qp)
+{
+	uint32_t left = qp->ud.restart_left > 0 ? qp->ud.restart_left : qp->sq.depth;
+	uint32_t part = left < RESTART_AT_ONCE ? left : RESTART_AT_ONCE;
+	bool more = ud_flush_sends(s, qp, part);
+
+	ud_publish_done(qp);
+	qp->ud.restart_left = more ? left - part : 0;
+	if (qp->ud.restart_left > 0)
+		return false;
+	qp->state = ROCE_QPS_UD_RTS;
+	qp->reason = ROCE_REASON_NONE;
+	return true;
+}
+
+enum roce_ud_modify
 roce_ud_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, uint32_t q_key)
 {
 	if (qp->state <= ROCE_QPS_ERR || (q_key & ROCE_QKEY_PRIVILEGED) != 0)
-		return false;
+		return ROCE_UD_REFUSED;
 	s->now_ns = now_ns;
-	if (qp->state == ROCE_QPS_UD_SQE) {
-		/* Not more than the ring has slots, since the client may go on posting. */
-		(void)ud_flush_sends(s, qp, qp->sq.depth);
-		ud_publish_done(qp);
-		qp->state = ROCE_QPS_UD_RTS;
-		qp->reason = ROCE_REASON_NONE;
-	}
+	if (qp->state == ROCE_QPS_UD_SQE && !ud_restart(s, qp))
+		return ROCE_UD_FLUSHING;
 	qp->ud.q_key = q_key;
 	roce_send_ring_watch(s, qp);
-	return true;
+	return ROCE_UD_MODIFIED;
 }
 
 /* ---- out ------------------------------------------------------------------------------------- */
@@ -121,7 +136,7 @@ ud_load(struct roce_shard *s, struct roce_qp *qp)
 	if (w == NULL)
 		return NULL;
 	if (w->op != NDSH_OP_SEND && w->op != NDSH_OP_SEND_IMM) {
-		roce_wqe_free(s, w);
+		roce_wqe_free(s, roce_cq_principal(qp->send_cq), ROCE_SIDE_SEND, w);
 		roce_qp_error(s, qp, ROCE_REASON_CLIENT_BREACH, 0);
 		return NULL;
 	}

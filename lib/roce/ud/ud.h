@@ -48,9 +48,15 @@ struct roce_ud_cfg {
  * be destroyed. */
 bool roce_ud_start(
 	struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, const struct roce_ud_cfg *cfg);
+enum roce_ud_modify {
+	ROCE_UD_REFUSED, /* it is no live datagram queue pair, or the key is privileged */
+	ROCE_UD_FLUSHING,
+	ROCE_UD_MODIFIED
+};
 /* Set another Q_Key. If the send side had stopped (ROCE_QPS_UD_SQE), requests posted before are
- * flushed, and those posted from now on are sent. False: it is no live datagram queue pair, or the
- * key is privileged. */
-bool roce_ud_modify(struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, uint32_t q_key);
+ * flushed, at most 256 per call, and those posted from now on are sent. FLUSHING: there are more,
+ * and nothing is set: call it again. */
+enum roce_ud_modify roce_ud_modify(
+	struct roce_shard *s, struct roce_qp *qp, uint64_t now_ns, uint32_t q_key);
 
 #endif

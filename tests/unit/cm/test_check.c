@@ -296,6 +296,50 @@ refused_count(struct bench *b)
 	b->cm->refused++;
 }
 static void
+active_count(struct bench *b)
+{
+	b->cm->usage.active++;
+}
+static void
+part_too_full(struct bench *b)
+{
+	b->cm->cfg.max_passive = b->cm->usage.conns - b->cm->usage.active - 1;
+}
+static void
+source_count(struct bench *b)
+{
+	b->cm->sources[CM_SOURCES + 7].held[CM_CONNS]++;
+}
+static void
+answers_count(struct bench *b)
+{
+	b->cm->sources[7].held[CM_ANSWERS]++;
+}
+
+static void
+user_count(struct bench *b)
+{
+	b->cm->users[7].active.used++;
+}
+
+static void
+passive_count(struct bench *b)
+{
+	b->cm->users[7].passive++;
+}
+
+static void
+promised_count(struct bench *b)
+{
+	b->cm->active_room.promised++;
+}
+
+static void
+listener_holds_less(struct bench *b)
+{
+	b->held->listener->held = b->held->listener->pending - 1;
+}
+static void
 sidr_count(struct bench *b)
 {
 	b->cm->sidr_requests--;
@@ -365,6 +409,14 @@ Test(cm_check, each_fact_that_is_broken_is_seen)
 		{listener_of_another, "a listener has a request that is not its own"},
 		{listeners_count, "listeners are counted wrong"},
 		{conns_count, "connections are counted wrong"},
+		{active_count, "connections are counted wrong"},
+		{part_too_full, "a part of the table is too full"},
+		{source_count, "what sources hold is counted wrong"},
+		{answers_count, "what sources hold is counted wrong"},
+		{user_count, "what users hold is counted wrong"},
+		{passive_count, "what users hold is counted wrong"},
+		{promised_count, "what users may have is counted wrong"},
+		{listener_holds_less, "a listener counts its requests wrong"},
 		{rest_count, "connections in time-wait are counted wrong"},
 		{refused_count, "held refusals are counted wrong"},
 		{sidr_count, "SIDR requests are counted wrong"},
@@ -394,7 +446,7 @@ Test(cm_check, a_large_one_is_checked_in_turns)
 	struct roce_cm_connect c = cm_net_connect_params(net);
 	unsigned calls = 0;
 
-	a->cfg.max_conns = 1000;
+	a->cfg.max_active = 1000;
 	cm_net_restart(net, CM_NET_A);
 	for (unsigned i = 0; i < 1000; i++) {
 		c.qp.qpn++;

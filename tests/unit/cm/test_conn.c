@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Life of a connection: its memory, its private data, its time-wait. */
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "rigs/cm_at.h"
 #include "cm/manager.h"
@@ -57,19 +58,20 @@ Test(cm_conn, r_conn_07_private_data_too_large_changes_nothing)
 	cm_net_free(net);
 }
 
-Test(cm_conn, table_full_is_no_resources)
+/* checks W-CM-54[3] */
+Test(cm_conn, w_cm_54_table_full_is_no_resources)
 {
 	struct cm_net *net = cm_net_new(false);
 	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
 
-	p->cfg.max_conns = 2;
+	p->cfg.max_passive = 1;
 	cm_net_restart(net, CM_NET_P);
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 2; i++) {
 		cm_net_connect(net, NULL, 0);
 		cm_net_run(net, MS(10));
 	}
 	cr_expect_eq(cm_net_only_event(a, ROCE_CM_EV_REJECTED)->reason, 3);
-	cr_expect_eq(cm_net_events(a, ROCE_CM_EV_REPLY), 2);
+	cr_expect_eq(cm_net_events(a, ROCE_CM_EV_REPLY), 1);
 	cr_expect_eq(roce_cm_counters(p->cm)->no_resources, 1);
 	cm_net_free(net);
 }
@@ -121,7 +123,8 @@ Test(cm_conn, memory_is_free_when_neither_side_needs_it)
 			roce_cm_destroy(b.cm, MS(512), b.conn);
 		roce_cm_usage(b.cm, &u);
 		cr_expect_eq(u.conns, 0, "order %u", order);
-		cr_expect_eq(cm_conn_new(b.cm, CM_REQ_SENT), b.conn, "used before");
+		cr_expect_eq(cm_conn_new(b.cm, CM_REQ_SENT, &(struct cm_claim){.active = true}),
+			b.conn, "used before");
 		cr_expect_eq(b.cm->fresh_conns, 1);
 		cm_net_free(b.net);
 	}
@@ -170,7 +173,7 @@ Test(cm_conn, messages_that_a_state_keeps)
 		[CM_MRA_REQ_SENT] = CM_TX_MRA,
 		[CM_REP_SENT] = CM_TX_REP,
 		[CM_MRA_REP_RCVD] = CM_TX_REP,
-		[CM_ESTABLISHED] = CM_TX_RTU,
+		[CM_ESTABLISHED] = CM_TX_RTU | CM_TX_DREQ,
 		[CM_DREQ_SENT] = CM_TX_RTU | CM_TX_DREQ,
 		[CM_TIMEWAIT] = CM_TX_DREP | CM_TX_REJ,
 		[CM_DEAD] = CM_TX_DREP | CM_TX_REJ | CM_TX_SIDR,
@@ -208,4 +211,31 @@ Test(cm_conn, r_conn_07_private_data_are_padded_with_zeros)
 	cr_expect_eq(c.out_priv_bytes, 2);
 	cr_expect_arr_eq(c.out_priv, "\1\2\0\0\0", 5);
 	cr_expect_eq(c.out_priv[ROCE_CM_REP_PRIV - 1], 0);
+}
+
+/* Memory that is used again says nothing of the connection that had it before. */
+Test(cm_conn, begins_without_what_another_one_left)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct roce_cm *cm = net->host[CM_NET_A].cm;
+	const struct cm_claim claim = {.active = true};
+	struct roce_cm_conn *fresh = cm_conn_new(cm, CM_REQ_SENT, &claim), expected, *again;
+
+	expected = *fresh;
+	fresh->remote_id = 1;
+	fresh->remote_guid = 2;
+	fresh->challenged = true;
+	fresh->retries = 3;
+	fresh->ari_bytes = 8;
+	fresh->owner = cm;
+	cm_set_in_priv(fresh, (const uint8_t *)"secret", 6);
+	cr_assert(cm_set_out_priv(fresh, "secret", 6, 6));
+	cm_conn_dead(cm, fresh);
+	again = cm_conn_new(cm, CM_REQ_SENT, &claim);
+	cr_assert_eq(again, fresh);
+	expected.local_id = again->local_id;
+	memcpy(expected.link, again->link, sizeof(expected.link));
+	cr_expect_arr_eq(again, &expected, sizeof(expected));
+	cm_conn_dead(cm, again);
+	cm_net_free(net);
 }

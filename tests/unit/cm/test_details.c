@@ -123,7 +123,6 @@ Test(cm_details, w_cm_40_the_transaction_of_a_dreq)
 Test(cm_details, w_cm_40_a_new_life_begins_with_another_transaction)
 {
 	struct cm_net *net = cm_net_new(false);
-	const struct cm_net_host *a = &net->host[CM_NET_A];
 	struct cm_mad before = cm_net_take_req(net), after;
 
 	net->host[CM_NET_A].cfg.secret[1] ^= 0x7777;
@@ -131,7 +130,6 @@ Test(cm_details, w_cm_40_a_new_life_begins_with_another_transaction)
 	after = cm_net_take_req(net);
 	cr_expect_neq(before.tid >> 32, after.tid >> 32);
 	cr_expect_neq(before.local_id, after.local_id);
-	cr_expect_eq(after.tid >> 32, (uint32_t)a->cfg.secret[1]);
 	cm_net_free(net);
 }
 
@@ -360,7 +358,7 @@ Test(cm_details, bounds)
 		bool taken;
 	} rows[] = {{2, 192, true}, {1, 192, false}, {2, 223, true}, {2, 224, false}, {2, 1, true},
 		{2, 0, false}, {2, 126, true}, {2, 127, false}, {2, 128, true}};
-	struct roce_cm_cfg cfg = {.max_conns = 1, .max_listeners = 1, .max_retries = 15};
+	struct roce_cm_cfg cfg = {.max_active = 1, .max_listeners = 1, .max_retries = 15};
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct cm_net *net = cm_net_new(false);

@@ -193,3 +193,163 @@ Test(cm_disconnect, w_cm_53_stale_while_it_ends)
 		cm_net_free(b.net);
 	}
 }
+
+/* A REQ claims that the connection is stale. Returns the DREQ that the host sends beside the REJ of
+ * that claim; all zero: none. */
+static struct cm_mad
+sent_for_a_claim(struct cm_at_bench *b)
+{
+	struct cm_mad m, dreq = {0};
+	struct roce_cm_tx tx;
+
+	cm_at_inject(b, REQ_STALE);
+	while (roce_cm_tx(b->cm, &tx)) {
+		cr_assert_eq(cm_mad_decode(&m, tx.mad), CM_DECODE_OK);
+		if (m.attr == CM_ATTR_REJ)
+			cr_expect_eq(m.reason, ROCE_CM_REASON_STALE_CONN);
+		else
+			dreq = m;
+	}
+	return dreq;
+}
+
+/* checks W-CM-53[5,6]: a claim ends nothing by itself, however often it is made; the peer is asked
+ * by a DREQ that it ignores if it still has the connection. */
+Test(cm_disconnect, w_cm_53_a_claim_alone_ends_nothing)
+{
+	static const enum cm_at at[] = {A_ESTABLISHED, P_ESTABLISHED};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct cm_at_bench b = cm_at_bring(at[i]);
+		struct roce_cm_event ev;
+
+		for (unsigned claims = 0; claims < 5; claims++) {
+			const struct cm_mad m = sent_for_a_claim(&b);
+
+			cr_expect_eq(m.attr, CM_ATTR_DREQ, "claim %u", claims);
+			cr_expect_eq(m.local_id, b.conn->local_id);
+			cr_expect_eq(m.remote_id, CM_AT_PEER_ID);
+			cr_expect_eq(m.qpn, 1, "no connection's");
+			b.net->now_ns += MS(1000);
+		}
+		cr_expect_eq(roce_cm_counters(b.cm)->challenges, 5);
+		cr_expect_eq(roce_cm_counters(b.cm)->stale, 5);
+		roce_cm_tick(b.cm, b.net->now_ns + MS(1000000));
+		cr_expect_eq(b.conn->state, CM_ESTABLISHED);
+		cr_expect_not(roce_cm_event(b.cm, &ev));
+		cm_net_free(b.net);
+	}
+}
+
+/* checks W-CM-53[6]: two live hosts, and a third that sends from the address of either: the
+ * connection of the two goes on. */
+Test(cm_disconnect, w_cm_53_a_spoofed_req_ends_no_connection)
+{
+	for (unsigned victim = 0; victim < 2; victim++) {
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+		struct cm_mad m = cm_net_take_req(net); /* with all that is right in one */
+
+		cm_net_run(net, MS(1000)); /* it was sent again, and now they are connected */
+		cr_assert_eq(cm_net_events(p, ROCE_CM_EV_ESTABLISHED), 1);
+		m.local_id ^= 0x5555;
+		if (victim == CM_NET_A) {
+			struct cm_ip_hdr ip = {.src = p->gid, .dst = a->gid, .src_port = 9};
+
+			m.ca_guid = p->cfg.ca_guid;
+			m.qpn = 0x2000;
+			m.sgid = p->gid;
+			m.dgid = a->gid;
+			cm_ip_hdr_encode(m.priv, &ip);
+		}
+		for (unsigned i = 0; i < 10; i++) {
+			cm_net_inject(net, !victim, &m);
+			cm_net_run(net, MS(1000));
+		}
+		cr_expect_eq(roce_cm_counters(net->host[victim].cm)->challenges, 10);
+		cr_expect_eq(cm_net_events(a, ROCE_CM_EV_DISCONNECTED), 0);
+		cr_expect_eq(cm_net_events(p, ROCE_CM_EV_DISCONNECTED), 0);
+		cm_net_free(net);
+	}
+}
+
+/* checks W-CM-53[7]: the answer of a peer that knows nothing ends it; one that answers another
+ * question, or none, does not. */
+Test(cm_disconnect, w_cm_53_the_answer_to_a_challenge_ends_it)
+{
+	static const enum cm_at at[] = {A_ESTABLISHED, P_ESTABLISHED};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct cm_at_bench b = cm_at_bring(at[i]);
+		struct cm_mad drep = cm_at_mad(&b, DREP);
+		struct roce_cm_event ev;
+
+		cm_net_inject(b.net, CM_NET_P, &drep);
+		cr_expect_eq(b.conn->state, CM_ESTABLISHED, "nothing was asked");
+		drep.tid = b.conn->dreq_tid;
+		cm_net_inject(b.net, CM_NET_P, &drep);
+		cr_expect_eq(b.conn->state, CM_ESTABLISHED, "nor by a DREQ that was never sent");
+		drep.tid = sent_for_a_claim(&b).tid + 1;
+		cm_net_inject(b.net, CM_NET_P, &drep);
+		cr_expect_eq(b.conn->state, CM_ESTABLISHED, "another question");
+		cr_expect_eq(roce_cm_counters(b.cm)->rx_dropped, 3);
+		drep.tid--;
+		cm_net_inject(b.net, CM_NET_P, &drep);
+		cr_expect_eq(b.conn->state, CM_TIMEWAIT);
+		cr_assert(roce_cm_event(b.cm, &ev));
+		cr_expect_eq(ev.type, ROCE_CM_EV_DISCONNECTED);
+		cr_expect(ev.by_peer);
+		cr_expect_not(ev.timed_out);
+		cm_net_inject(b.net, CM_NET_P, &drep);
+		cr_expect_eq(b.conn->state, CM_TIMEWAIT);
+		cr_expect_not(roce_cm_event(b.cm, &ev), "it ends once");
+		cm_net_free(b.net);
+	}
+}
+
+/* checks W-CM-53[8]: a flood of claims makes one question a second. */
+Test(cm_disconnect, w_cm_53_challenges_are_rare)
+{
+	struct cm_at_bench b = cm_at_bring(P_ESTABLISHED);
+	const uint64_t tid = sent_for_a_claim(&b).tid;
+
+	for (unsigned i = 0; i < 99; i++) {
+		b.net->now_ns += MS(10);
+		cr_expect_eq(sent_for_a_claim(&b).attr, 0);
+		cr_expect_eq(b.conn->dreq_tid, tid, "the question stands");
+	}
+	b.net->now_ns += MS(10) - 1;
+	cr_expect_eq(sent_for_a_claim(&b).attr, 0);
+	b.net->now_ns += 1;
+	cr_expect_eq(sent_for_a_claim(&b).attr, CM_ATTR_DREQ);
+	cr_expect_neq(b.conn->dreq_tid, tid, "another question");
+	cr_expect_eq(roce_cm_counters(b.cm)->challenges, 2);
+	cm_net_free(b.net);
+}
+
+/* checks W-CM-53[7]: a peer that has started again, and has the same numbers, is connected at its
+ * next try, or, if the question or its answer was lost, at the one after it. */
+Test(cm_disconnect, w_cm_53_a_restarted_peer_connects_in_bounded_time)
+{
+	for (unsigned lost = 0; lost < 3; lost++) {
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+		unsigned tries = 0;
+
+		cm_net_connect(net, NULL, 0);
+		cm_net_run(net, MS(10));
+		cm_net_restart(net, CM_NET_A);
+		a->n_log = 0;
+		p->drop[ATTR(CM_ATTR_DREQ)] = lost == 1;
+		a->drop[ATTR(CM_ATTR_DREP)] = lost == 2;
+		for (; cm_net_events(a, ROCE_CM_EV_REPLY) == 0; tries++) {
+			a->qpn = 0x1000;
+			cm_net_connect(net, NULL, 0);
+			cm_net_run(net, MS(1000));
+			cr_assert_lt(tries, 10);
+		}
+		cr_expect_eq(tries, lost == 0 ? 2 : 3, "lost %u: %u tries", lost, tries);
+		cr_expect_eq(cm_net_events(p, ROCE_CM_EV_DISCONNECTED), 1);
+		cm_net_free(net);
+	}
+}

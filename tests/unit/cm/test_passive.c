@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rigs/cm_net.h"
+#include "cm/check.h"
 #include "rigs/pcap.h"
 
 /* The reason of the REJ that a spoilt REQ gets. */
@@ -441,5 +442,64 @@ Test(cm_passive, w_cm_53_stale_comes_before_any_other_reason)
 	cr_expect_eq(roce_cm_counters(p->cm)->stale, 1);
 	cr_expect_eq(roce_cm_counters(p->cm)->rejected_no_listener, 0);
 	cr_expect_eq(p->sent[ATTR(CM_ATTR_DREQ)], 1, "the old one ends");
+	cm_net_free(net);
+}
+
+/* checks W-CM-63[1,2,3,4]: a peer that asks and is not heard of again, and a program that does not
+ * decide: what was asked ends, and there is room for another. */
+Test(cm_passive, w_cm_63_an_undecided_request_ends)
+{
+	for (unsigned taken = 0; taken < 2; taken++) {
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *p = &net->host[CM_NET_P];
+		const struct roce_cm_addr addr = {.port = 99};
+		struct roce_cm_listener *l =
+			roce_cm_listen(p->cm, &addr, CM_NET_PORT, 1, NULL, NULL);
+		struct cm_mad m = cm_net_take_req(net);
+		struct roce_cm_event ev;
+
+		cr_assert_not_null(l);
+		p->hold_requests = true;
+		cm_net_mute(net, CM_NET_A);
+		m.service_id = cm_service_id(99);
+		cm_net_inject(net, CM_NET_A, &m);
+		if (taken)
+			cr_assert(roce_cm_event(p->cm, &ev));
+		roce_cm_tick(p->cm, net->now_ns + MS(1000));
+		roce_cm_tick(p->cm, net->now_ns + MS(150999));
+		cr_expect_eq(roce_cm_counters(p->cm)->timeouts, 0);
+		while (cm_net_next_attr(p->cm) != 0)
+			;
+		roce_cm_tick(p->cm, net->now_ns + MS(151000));
+		cr_expect_eq(roce_cm_counters(p->cm)->timeouts, 1);
+		cr_expect_eq(cm_net_next_attr(p->cm), CM_ATTR_REJ);
+		cr_expect_eq(roce_cm_event(p->cm, &ev), taken);
+		if (taken)
+			cr_expect_eq(ev.type, ROCE_CM_EV_UNREACHABLE);
+		m.local_id++;
+		m.qpn++;
+		cm_net_inject(net, CM_NET_A, &m);
+		cr_expect_eq(roce_cm_counters(p->cm)->rejected_backlog, 0);
+		cr_expect_null(roce_cm_check(p->cm));
+		cm_net_free(net);
+	}
+}
+
+/* checks W-CM-63[5] */
+Test(cm_passive, w_cm_63_a_peer_that_asks_again_is_alive)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *p = &net->host[CM_NET_P];
+	struct cm_mad m = cm_net_take_req(net);
+
+	p->hold_requests = true;
+	cm_net_mute(net, CM_NET_A);
+	for (unsigned i = 0; i < 5; i++) {
+		cm_net_inject(net, CM_NET_A, &m);
+		cm_net_run(net, MS(149000));
+	}
+	cr_expect_eq(roce_cm_counters(p->cm)->timeouts, 0);
+	cm_net_run(net, MS(3000));
+	cr_expect_eq(roce_cm_counters(p->cm)->timeouts, 1);
 	cm_net_free(net);
 }

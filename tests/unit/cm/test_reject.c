@@ -248,3 +248,40 @@ Test(cm_reject, w_cm_41_a_guid_counts_with_a_timeout_alone)
 		cm_net_free(b.net);
 	}
 }
+
+/* checks W-CM-41[11]: the peer's comm id and its GUID, which others may know, end no connection
+ * that is established: a peer that has got so far knows our id. */
+Test(cm_reject, w_cm_41_a_guid_ends_nothing_that_is_established)
+{
+	static const enum cm_at at[] = {A_ESTABLISHED, P_ESTABLISHED, A_DREQ_SENT, P_DREQ_SENT};
+
+	for (unsigned i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+		struct cm_at_bench b = cm_at_bring(at[i]);
+		struct cm_mad m = cm_at_mad(&b, REJ_TIMEOUT);
+
+		cm_net_inject(b.net, CM_NET_P, &m);
+		cr_expect_eq(b.conn->state, cm_at_states[at[i]], "%s", cm_at_names[at[i]]);
+		cr_expect_eq(roce_cm_counters(b.cm)->rx_dropped, 1);
+		m.remote_id = b.conn->local_id;
+		cm_net_inject(b.net, CM_NET_P, &m);
+		cr_expect_eq(b.conn->state, CM_TIMEWAIT, "%s, by both ids", cm_at_names[at[i]]);
+		cm_net_free(b.net);
+	}
+}
+
+/* A REQ that is refused before anything is known of the peer leaves nothing, whatever the reason,
+ * but one: a stale connection's ids must rest (W-CM-53). */
+Test(cm_reject, of_a_req_leaves_nothing_for_any_reason_but_one)
+{
+	for (uint16_t reason = 1; reason < 40; reason++) {
+		struct cm_at_bench b = cm_at_bring(A_REQ_SENT);
+		struct cm_mad m = cm_at_mad(&b, REJ_REQ);
+
+		m.reason = reason;
+		cm_net_inject(b.net, CM_NET_P, &m);
+		cr_expect_eq(b.conn->state,
+			reason == ROCE_CM_REASON_STALE_CONN ? CM_TIMEWAIT : CM_DEAD, "reason %u",
+			reason);
+		cm_net_free(b.net);
+	}
+}

@@ -403,7 +403,7 @@ Test(cm_retry, w_cm_62_the_least_wait_of_the_configuration)
 {
 	static const enum cm_at at[] = {P_REP_SENT, P_MRA_REP_RCVD};
 	struct roce_cm_cfg cfg = {
-		.max_conns = 1, .max_listeners = 1, .max_retries = 15, .give_up_ns = MS(3000)};
+		.max_active = 1, .max_listeners = 1, .max_retries = 15, .give_up_ns = MS(3000)};
 	struct cm_net *net = cm_net_new(false);
 
 	net->host[CM_NET_A].cfg.give_up_ns = MS(3000);

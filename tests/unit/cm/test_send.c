@@ -76,3 +76,38 @@ Test(cm_send, the_path_of_a_connection)
 	cr_expect_eq(tx.hop_limit, 9);
 	cm_net_free(net);
 }
+
+/* There is work until the last MAD, answer and event is taken. A MAD tells whether it is of a
+ * connection that began here. */
+Test(cm_send, work_is_there_until_it_is_taken)
+{
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A], *p = &net->host[CM_NET_P];
+	const struct cm_mad dreq = {.attr = CM_ATTR_DREQ, .local_id = 1, .remote_id = 1};
+	const struct cm_mad req = cm_net_take_req(net);
+	struct roce_cm_event ev;
+	struct roce_cm_tx tx;
+
+	cr_expect_not(roce_cm_has_work(a->cm));
+	cr_assert_not_null(cm_net_connect(net, NULL, 0));
+	cr_expect(roce_cm_has_work(a->cm));
+	tx.ours = false;
+	cr_assert(roce_cm_tx(a->cm, &tx));
+	cr_expect(tx.ours);
+	cr_expect_not(roce_cm_has_work(a->cm));
+	cm_net_inject(net, CM_NET_A, &dreq);
+	cr_expect(roce_cm_has_work(p->cm));
+	tx.ours = true;
+	cr_assert(roce_cm_tx(p->cm, &tx));
+	cr_expect_not(tx.ours, "an answer");
+	cr_expect_not(roce_cm_has_work(p->cm));
+	cm_net_inject(net, CM_NET_A, &req);
+	cr_expect(roce_cm_has_work(p->cm));
+	cr_assert(roce_cm_event(p->cm, &ev));
+	cr_expect_not(roce_cm_has_work(p->cm));
+	cm_net_accept(net, ev.conn, NULL, 0);
+	tx.ours = true;
+	cr_assert(roce_cm_tx(p->cm, &tx));
+	cr_expect_not(tx.ours, "of a peer's connection");
+	cm_net_free(net);
+}

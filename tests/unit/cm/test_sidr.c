@@ -393,7 +393,7 @@ Test(cm_sidr, flood)
 		cm_net_run(net, 0);
 		m = a->last[REQ];
 		roce_cm_destroy(a->cm, net->now_ns, c);
-		for (unsigned i = 0; i < 10 * p->cfg.max_conns; i++) {
+		for (unsigned i = 0; i < 10 * p->cfg.max_passive; i++) {
 			m.local_id = 1000 + i;
 			cm_net_inject(net, CM_NET_A, &m);
 			while (roce_cm_event(p->cm, &ev))
@@ -403,7 +403,7 @@ Test(cm_sidr, flood)
 				;
 		}
 		roce_cm_usage(p->cm, &u);
-		cr_expect_leq(u.conns, p->cfg.max_conns / 4 + 2, "%u", u.conns);
+		cr_expect_leq(u.conns, p->cfg.max_passive / 4 + 2, "%u", u.conns);
 		cr_expect_eq(roce_cm_counters(p->cm)->no_resources > 0, !answered);
 		cm_net_connect(net, NULL, 0);
 		cm_net_run(net, MS(20));

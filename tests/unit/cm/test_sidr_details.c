@@ -117,7 +117,7 @@ Test(cm_sidr_details, no_room_for_a_query)
 	struct cm_net *net = cm_net_new(false);
 	struct cm_net_host *a = &net->host[CM_NET_A];
 
-	for (unsigned i = 0; i < a->cfg.max_conns; i++)
+	for (unsigned i = 0; i < a->cfg.max_active; i++)
 		cr_assert_not_null(ask(a->cm, net, 0));
 	cr_expect_null(ask(a->cm, net, 0));
 	cr_expect_eq(roce_cm_counters(a->cm)->no_resources, 1);
@@ -128,7 +128,7 @@ Test(cm_sidr_details, no_room_for_a_query)
 Test(cm_sidr_details, no_room_for_a_request)
 {
 	struct bench b = bench_new(0);
-	const uint32_t part = b.net->host[CM_NET_P].cfg.max_conns / 4 + 1;
+	const uint32_t part = b.net->host[CM_NET_P].cfg.max_passive / 4 + 1;
 	struct roce_cm_event ev;
 	struct roce_cm_tx tx;
 	struct cm_mad m;
@@ -317,7 +317,7 @@ Test(cm_sidr_details, a_second_reply_is_none)
 Test(cm_sidr_details, how_many_replies_are_kept)
 {
 	struct bench b = bench_new(0);
-	const uint32_t part = b.net->host[CM_NET_P].cfg.max_conns / 8;
+	const uint32_t part = b.net->host[CM_NET_P].cfg.max_passive / 8;
 	struct roce_cm_usage u;
 	struct roce_cm_tx tx;
 

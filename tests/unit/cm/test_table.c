@@ -5,6 +5,7 @@
 
 #include "rigs/cm_at.h"
 #include "rigs/cm_net.h"
+#include "cm/id.h"
 #include "cm/manager.h"
 #include "cm/message.h"
 #include "cm/table.h"
@@ -258,10 +259,13 @@ Test(cm_table, w_cm_42_peers_are_told_apart_by_guid_address_and_id)
 	for (enum differ in = IN_GUID; in <= IN_IDS; in++) {
 		struct cm_net *net = cm_net_new(false);
 		struct cm_net_host *p = &net->host[CM_NET_P];
-		const struct roce_cm_counters *n = roce_cm_counters(p->cm);
 		const struct cm_mad first = cm_net_take_req(net);
+		const struct roce_cm_counters *n;
 
 		p->hold_requests = true;
+		p->cfg.max_passive = 3 * CONNS; /* one host may have a third */
+		cm_net_restart(net, CM_NET_P);
+		n = roce_cm_counters(p->cm);
 		cm_net_mute(net, CM_NET_A);
 		for (unsigned i = 0; i < CONNS; i++) {
 			const struct cm_mad m = req_of_peer(net, &first, in, i);
@@ -308,4 +312,30 @@ Test(cm_table, w_cm_41_an_unknown_id_finds_nothing)
 		}
 	}
 	cm_net_free(net);
+}
+
+/* A peer chooses its ids, numbers and GUIDs, and can't have all of its connections in one bucket,
+ * whichever of them it changes. */
+Test(cm_table, a_peer_does_not_choose_a_bucket)
+{
+	static const enum cm_table tables[] = {CM_BY_REMOTE_ID, CM_BY_REMOTE_QPN};
+
+	for (unsigned i = 0; i < 4; i++) {
+		const enum cm_table t = tables[i / 2];
+		struct cm_net *net = cm_net_new(false);
+		struct cm_net_host *a = &net->host[CM_NET_A];
+		struct roce_cm_conn *c = cm_net_connect(net, NULL, 0);
+		const struct cm_bucket *first = cm_table_bucket(a->cm, c, t);
+		unsigned same = 0;
+
+		for (uint32_t n = 1; n <= 256; n++) {
+			if (i % 2 == 0)
+				c->remote_guid = n;
+			else
+				c->remote_id = c->peer.qpn = n;
+			same += cm_table_bucket(a->cm, c, t) == first;
+		}
+		cr_expect_lt(same, 64, "%u of 256", same);
+		cm_net_free(net);
+	}
 }

@@ -100,7 +100,7 @@ Test(cm_tick, w_cm_60_four_thousand_dead_peers)
 	struct roce_cm_usage u;
 	struct cm_mad m;
 
-	a->cfg.max_conns = N;
+	a->cfg.max_active = N;
 	cm_net_restart(net, CM_NET_A);
 	for (unsigned i = 0; i < N; i++) {
 		c.qp.qpn = 2 + i;
@@ -143,6 +143,7 @@ static const struct {
 	[A_REFUSED] = {10000, 0, CM_DEAD},
 	[A_ABANDONED] = {10000, 0, CM_DEAD},
 	[P_REQ_RCVD] = {1000, CM_ATTR_MRA, CM_MRA_REQ_SENT},
+	[P_MRA_REQ_SENT] = {150000, CM_ATTR_REJ, CM_TIMEWAIT},
 	[P_REP_SENT] = {200, CM_ATTR_REP, CM_REP_SENT},
 	[P_MRA_REP_RCVD] = {4096 + 512, CM_ATTR_REP, CM_MRA_REP_RCVD},
 	[P_DREQ_SENT] = {200, CM_ATTR_DREQ, CM_DREQ_SENT},
@@ -251,5 +252,32 @@ Test(cm_tick, one_tick_serves_all_deadlines_that_have_come)
 	}
 	cr_expect_eq(n, 4);
 	cr_expect_eq(roce_cm_next_deadline(a->cm), MS(205));
+	cm_net_free(net);
+}
+
+/* However many deadlines have come, a tick takes a part of them, and the next one goes on. */
+Test(cm_tick, a_tick_has_a_budget)
+{
+	enum { BUDGET = 512, N = 4 * BUDGET };
+	struct cm_net *net = cm_net_new(false);
+	struct cm_net_host *a = &net->host[CM_NET_A];
+	struct roce_cm_connect c = cm_net_connect_params(net);
+	unsigned ticks = 0;
+
+	a->cfg.max_active = N;
+	cm_net_restart(net, CM_NET_A);
+	for (unsigned i = 0; i < N; i++) {
+		c.qp.qpn = 2 + i;
+		cr_assert_not_null(roce_cm_connect(a->cm, 0, &c));
+	}
+	while (roce_cm_next_deadline(a->cm) <= MS(200)) {
+		const uint64_t before = roce_cm_counters(a->cm)->tx_retries;
+
+		roce_cm_tick(a->cm, MS(200));
+		cr_expect_leq(roce_cm_counters(a->cm)->tx_retries - before, BUDGET);
+		ticks++;
+	}
+	cr_expect_eq(ticks, 4);
+	cr_expect_eq(roce_cm_counters(a->cm)->tx_retries, N);
 	cm_net_free(net);
 }

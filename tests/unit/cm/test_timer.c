@@ -25,7 +25,7 @@ first_deadline(const struct roce_cm_conn *conns)
 static void
 run_random(uint32_t span)
 {
-	struct roce_cm_cfg cfg = {.max_conns = N, .max_listeners = 1};
+	struct roce_cm_cfg cfg = {.max_active = N, .max_listeners = 1};
 	void *mem = aligned_alloc(64, (roce_cm_bytes(&cfg) + 63) & ~(size_t)63);
 	struct roce_cm_conn *conns = calloc(N, sizeof(*conns));
 	uint32_t random = 1;

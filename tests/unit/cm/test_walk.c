@@ -311,7 +311,8 @@ side_start(struct walk *w, struct side *s, unsigned i)
 	const uint8_t v4[4] = {10, 0, 0, (uint8_t)(i + 1)};
 
 	s->cfg = (struct roce_cm_cfg){
-		.max_conns = w->harsh ? 48 : 300,
+		.max_active = w->harsh ? 24 : 150,
+		.max_passive = w->harsh ? 24 : 150,
 		.max_listeners = 1,
 		.secret = {w->random + i, w->seed},
 		.ca_guid = 0xabc0 + i,

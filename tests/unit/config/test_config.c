@@ -80,8 +80,10 @@ Test(config, least_document_has_documented_defaults)
 	cr_assert_eq(c.socket_mode, 0660);
 	cr_assert_eq(c.max_sessions, 64);
 	cr_assert_eq(c.max_memory_bytes, 1024ull << 20);
+	cr_assert_eq(c.total_memory_bytes, 65536ull << 20);
 	cr_assert_eq(c.max_qps, 1024);
 	cr_assert_not(c.port[0].ecn);
+	cr_assert_not(c.port[0].check_source_port);
 	cr_assert_eq(c.max_mrs, 20000);
 	cr_assert_eq(c.window, 128);
 	cr_assert_eq(c.rto_floor_us, 10000);
@@ -90,6 +92,8 @@ Test(config, least_document_has_documented_defaults)
 	cr_assert_eq(c.rnr_retry, 7);
 	cr_assert_eq(c.rnr_give_up_ms, 2000);
 	cr_assert_eq(c.cm_retries, 15);
+	cr_assert_eq(c.cm_source_rate, 4000);
+	cr_assert_eq(c.cm_source_burst, 8000);
 	cr_assert_eq(c.min_rnr_code, 12);
 	cr_assert_eq(c.ports, 1);
 	cr_assert_eq(c.port[0].mtu, 1500);
@@ -110,14 +114,17 @@ Test(config, every_value_of_a_full_document_is_stored)
 			"\"pci\": [\"0000:03:00.0,opt=1\"], \"extra\": [\"--log-level=8\"]},"
 			"\"lcores\": [3, 1], \"idle\": \"poll\","
 			"\"control\": {\"socket\": \"s\", \"mode\": \"0600\", \"max_sessions\": 1},"
-			"\"limits\": {\"memory_mb\": 1048576, \"qps\": 2, \"cqs\": 3, \"mrs\": 4,"
+			"\"limits\": {\"memory_mb\": 1048576, \"total_memory_mb\": 16777216,"
+			" \"qps\": 2, \"cqs\": 3, \"mrs\": 4,"
 			" \"groups\": 8, \"port_groups\": 9,"
 			" \"shard_qps\": 5, \"shard_mrs\": 6, \"shard_wqes\": 64},"
 			"\"rc\": {\"window\": 16, \"rto_floor_us\": 100, \"timeout\": 1, "
 			"\"retry\": 0,"
 			" \"rnr_retry\": 1, \"rnr_give_up_ms\": 3, \"min_rnr\": 2, \"cm_retries\": "
 			"4},"
+			"\"cm\": {\"source_rate\": 7, \"source_burst\": 9},"
 			"\"ports\": [{\"device\": \"0000:03:00.0\", \"mtu\": 9000,"
+			" \"check_source_port\": true,"
 			" \"addresses\": [\"10.0.0.1/24\", \"fd00::1/64\"], \"gateway\": "
 			"\"10.0.0.254\","
 			" \"gateway6\": \"fe80::1\", \"mac\": \"02:00:00:00:ab:CD\"}]}"),
@@ -133,6 +140,7 @@ Test(config, every_value_of_a_full_document_is_stored)
 	cr_assert_eq(c.socket_mode, 0600);
 	cr_assert_eq(c.max_sessions, 1);
 	cr_assert_eq(c.max_memory_bytes, 1ull << 40);
+	cr_assert_eq(c.total_memory_bytes, 1ull << 44);
 	cr_assert(c.max_qps == 2 && c.max_cqs == 3 && c.max_mrs == 4);
 	cr_assert(c.max_groups == 8 && c.port_groups == 9);
 	cr_assert(c.shard_qps == 5 && c.shard_mrs == 6 && c.shard_wqes == 64);
@@ -140,8 +148,10 @@ Test(config, every_value_of_a_full_document_is_stored)
 	cr_assert(c.retry_count == 0 && c.rnr_retry == 1 && c.min_rnr_code == 2);
 	cr_assert_eq(c.rnr_give_up_ms, 3);
 	cr_assert_eq(c.cm_retries, 4);
+	cr_assert(c.cm_source_rate == 7 && c.cm_source_burst == 9);
 	cr_assert_str_eq(c.port[0].device, "0000:03:00.0");
 	cr_assert_eq(c.port[0].mtu, 9000);
+	cr_assert(c.port[0].check_source_port);
 	cr_assert_eq(c.port[0].untagged.addresses, 2);
 	cr_assert_arr_eq(c.port[0].untagged.address[0].ip, ip4, 16);
 	cr_assert_eq(c.port[0].untagged.address[0].prefix_len, 24);
@@ -182,7 +192,8 @@ Test(config, unknown_keys_are_refused_with_a_guess)
 Test(config, unknown_key_far_from_all_lists_what_is_known)
 {
 	assert_refused(parse_with(VDEV ", \"control\": {\"colour\\u0007\": 1},", PORT),
-		"t.json: control.colour?: unknown key; known here: socket, mode, max_sessions");
+		"t.json: control.colour?: unknown key; known here: socket, mode, sockets, "
+		"max_sessions, user, core_dumps, seccomp");
 }
 
 Test(config, integers_have_type_and_range)
@@ -524,6 +535,13 @@ Test(config, memory_holds_the_frames)
 	cr_assert(
 		parse_with("\"eal\": {\"vdevs\": [\"net_a\", \"net_b\"], \"memory_mb\": 96},", two),
 		"%s", err);
+}
+
+Test(config, a_session_s_memory_fits_the_daemon_s)
+{
+	assert_refused(parse_with(VDEV ", \"limits\": {\"total_memory_mb\": 1023},", PORT),
+		"t.json: limits.memory_mb: 1024 is more than limits.total_memory_mb, 1023");
+	cr_assert(parse_with(VDEV ", \"limits\": {\"total_memory_mb\": 1024},", PORT), "%s", err);
 }
 
 Test(config, session_limits_fit_the_shard)

@@ -120,6 +120,8 @@ Test(net_address, kept_and_removed)
 	(void)net_addresses_changed(r.n);
 	cr_assert_not(net_address_keep(r.n, 0, &other, 8));
 	cr_assert(net_address_keep(r.n, 0, &a, 16));
+	cr_assert_not(net_address_keep(r.n, 0, &a, 0), "as for one that is added");
+	cr_assert_not(net_address_keep(r.n, 0, &a, 33));
 	cr_assert(net_address_get(r.n, 0, &ip, &len, &port) && len == 16);
 	cr_assert(net_link_address(r.n, 0, 0, &ip) && net_ip_equal(&ip, &a));
 	net_address_remove(r.n, 0, &other);

@@ -101,7 +101,7 @@ Test(net_link, the_next_hop_says_which_tag)
 	cr_assert_eq(net_rig_resolve(&r, "10.78.0.2"), NET_RESOLVED);
 	cr_assert_eq(r.hop.vlan, 100);
 	cr_assert_eq(r.hop.port, 0);
-	cr_assert_eq(net_resolve(r.n, r.now, &here, &dst, &r.hop), NET_NO_ROUTE,
+	cr_assert_eq(net_resolve(r.n, r.now, NET_OWNER_HOST, &here, &dst, &r.hop), NET_NO_ROUTE,
 		"not from an address of another link");
 }
 
@@ -158,9 +158,9 @@ Test(net_link, which_frames_an_address_takes)
 	cr_assert_eq(net_counters(r.n)->rx_vlan, 3);
 	cr_assert_not(net_takes(r.n, &v, &peer, 100), "not ours");
 	cr_assert(net_takes(r.n, &u, &v, 0));
-	cr_assert_eq(net_resolve(r.n, r.now, &u, &v, &r.hop), NET_RESOLVED);
+	cr_assert_eq(net_resolve(r.n, r.now, NET_OWNER_HOST, &u, &v, &r.hop), NET_RESOLVED);
 	cr_assert_eq(r.hop.vlan, 0);
-	cr_assert_eq(net_resolve(r.n, r.now, &v, &u, &r.hop), NET_RESOLVED);
+	cr_assert_eq(net_resolve(r.n, r.now, NET_OWNER_HOST, &v, &u, &r.hop), NET_RESOLVED);
 	cr_assert_eq(r.hop.vlan, 0);
 	cr_assert_arr_eq(r.hop.smac, r.hop.dmac, 6);
 }

@@ -93,7 +93,7 @@ Test(net_route, a_lone_address_asks_its_router_for_everything)
 		; /* announcements */
 	cr_assert(net_source(r.n, -1, &near, &source));
 	cr_expect_arr_eq(source.b, me.b, 16);
-	cr_assert_eq(net_resolve(r.n, r.now, &me, &near, &r.hop), NET_PENDING);
+	cr_assert_eq(net_resolve(r.n, r.now, NET_OWNER_HOST, &me, &near, &r.hop), NET_PENDING);
 	bytes = net_rig_bytes(
 		ARP(ALL, "020000007709", "001", "020000007709", "0a800005", NOBODY, "0a800001"),
 		question, sizeof(question));
@@ -121,16 +121,18 @@ Test(net_route, longest_prefix_wins_and_source_pins_the_port)
 	add_second_port("10.77.0.129", 25);
 	while (net_tx(r.n, &r.tx))
 		;
-	cr_assert_eq(net_resolve(r.n, r.now, NULL, &dst, &r.hop), NET_PENDING);
+	cr_assert_eq(net_resolve(r.n, r.now, NET_OWNER_HOST, NULL, &dst, &r.hop), NET_PENDING);
 	cr_assert(net_tx(r.n, &r.tx));
 	cr_assert_eq(r.tx.port, 1);
-	cr_assert_eq(net_resolve(r.n, r.now, &src, &dst, &r.hop), NET_PENDING);
+	cr_assert_eq(net_resolve(r.n, r.now, NET_OWNER_HOST, &src, &dst, &r.hop), NET_PENDING);
 	cr_assert(net_tx(r.n, &r.tx));
 	cr_assert_eq(r.tx.port, 0);
 	out = net_rig_ip("10.77.0.3");
-	cr_assert_eq(net_resolve(r.n, r.now, &out, &dst, &r.hop), NET_NO_ROUTE, "not our address");
+	cr_assert_eq(net_resolve(r.n, r.now, NET_OWNER_HOST, &out, &dst, &r.hop), NET_NO_ROUTE,
+		"not our address");
 	out = net_rig_ip("fd77::1");
-	cr_assert_eq(net_resolve(r.n, r.now, &out, &dst, &r.hop), NET_NO_ROUTE, "another family");
+	cr_assert_eq(net_resolve(r.n, r.now, NET_OWNER_HOST, &out, &dst, &r.hop), NET_NO_ROUTE,
+		"another family");
 }
 
 Test(net_route, own_addresses_resolve_to_own_ports)
@@ -142,7 +144,7 @@ Test(net_route, own_addresses_resolve_to_own_ports)
 	cr_assert_eq(net_rig_resolve(&r, "10.77.0.1"), NET_RESOLVED);
 	cr_assert_arr_eq(r.hop.smac, mac0, 6);
 	cr_assert_arr_eq(r.hop.dmac, mac0, 6);
-	cr_assert_eq(net_resolve(r.n, r.now, &a, &b, &r.hop), NET_RESOLVED);
+	cr_assert_eq(net_resolve(r.n, r.now, NET_OWNER_HOST, &a, &b, &r.hop), NET_RESOLVED);
 	cr_assert_eq(r.hop.port, 0);
 	cr_assert_arr_eq(r.hop.smac, mac0, 6);
 	cr_assert_arr_eq(r.hop.dmac, mac1, 6);
@@ -220,9 +222,9 @@ Test(net_route_vlan, the_source_pins_the_route)
 	struct net_ip v = net_rig_ip("10.78.0.1"), dst = net_rig_ip("10.9.0.1");
 
 	cr_assert(route(0, "10.9.0.0", 16, "10.77.0.2"));
-	cr_assert_eq(net_resolve(r.n, r.now, &v, &dst, &r.hop), NET_NO_ROUTE);
+	cr_assert_eq(net_resolve(r.n, r.now, NET_OWNER_HOST, &v, &dst, &r.hop), NET_NO_ROUTE);
 	cr_assert(route(1, "0.0.0.0", 0, "10.78.0.2"));
-	cr_assert_eq(net_resolve(r.n, r.now, &v, &dst, &r.hop), NET_PENDING);
+	cr_assert_eq(net_resolve(r.n, r.now, NET_OWNER_HOST, &v, &dst, &r.hop), NET_PENDING);
 	net_rig_expect_tx(&r, ARP_IN(ALL, ME, TAG("0064"), "001", ME, V_ME, NOBODY, V_PEER));
 }
 

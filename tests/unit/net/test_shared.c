@@ -38,7 +38,7 @@ TestSuite(net_shared, .init = setup, .fini = teardown);
 static enum net_resolve
 resolve(void)
 {
-	return net_resolve(r.n, r.now, &me, &peer, &r.hop);
+	return net_resolve(r.n, r.now, NET_OWNER_HOST, &me, &peer, &r.hop);
 }
 
 static void

@@ -10,6 +10,7 @@
 #include "roce/queue/srq.h"
 #include "roce/queue/wqe.h"
 #include "roce/shard/shard.h"
+#include "roce/shard/turns.h"
 
 /* Set field to value, ask, and put it back. */
 #define EXPECT(s, field, value, complaint)                                                         \
@@ -38,12 +39,57 @@ start(void)
 	return p;
 }
 
+/* A client that stands in no line would wait for ever. */
+Test(shard_check, turns)
+{
+	struct pair *p = start();
+	struct roce_shard *s = p->side[0].shard;
+	struct base_link link = {0};
+
+	roce_turns_leave(s, &s->own_client);
+	base_list_append(&s->own_client.senders, &link);
+	cr_expect_str_eq(roce_shard_check(s), "a client has something to send, and has no turn");
+	base_list_remove(&link);
+	base_list_append(&s->own_client.line[ROCE_LINE_FIRED].items, &link);
+	cr_expect_str_eq(
+		roce_shard_check(s), "work of a client waits, and the client stands in no line");
+	base_list_remove(&link);
+	cr_assert_null(roce_shard_check(s));
+	pair_run(p, 1000000000);
+	pair_free(p);
+}
+
+/* A principal without a wake-up left, among those that have some. */
+Test(shard_check, wakeups)
+{
+	struct pair *p = start();
+	struct roce_shard *s = p->side[0].shard;
+
+	base_list_join(&s->line[ROCE_LINE_FIRED], &s->own.line[ROCE_LINE_FIRED].link);
+	EXPECT(s, s->own.wakeups.tokens.full_ns, s->now_ns + 1,
+		"a principal has no wake-up left, and does not rest");
+	base_list_remove(&s->own.line[ROCE_LINE_FIRED].link);
+	pair_run(p, 1000000000);
+	pair_free(p);
+}
+
 Test(shard_check, pools)
 {
 	struct pair *p = start();
 	struct roce_shard *s = p->side[0].shard;
 
-	EXPECT(s, s->usage.wqes, 0, "usage.wqes is not the number of requests in flight");
+	EXPECT(s, s->own.share[ROCE_POOL_WQES].held[ROCE_SIDE_SEND], 0,
+		"a principal's share is not what its queue pairs hold");
+	EXPECT(s, s->own.share[ROCE_POOL_WQES].spare[ROCE_SIDE_SEND], 100,
+		"a principal's share is not what its queue pairs hold");
+	EXPECT(s, s->own.share[ROCE_POOL_EXTS].held[ROCE_SIDE_RECV], 1,
+		"a principal's share is not what its queue pairs hold");
+	EXPECT(s, s->pool[ROCE_POOL_WQES].held, 0,
+		"what is held of a pool is not the sum of the shares");
+	EXPECT(s, s->pool[ROCE_POOL_WQES].reserved, 1,
+		"what is reserved of a pool is not the sum of the reserves");
+	EXPECT(s, s->pool[ROCE_POOL_EXTS].shared, 1,
+		"what is left of a pool for all is not what nobody reserved or holds");
 	EXPECT(s, s->wqe_free, s->wqe_free->next, "a roce_wqe is lost, or is in two places");
 	EXPECT(s, s->exts_left, s->exts_left - 1, "exts_left is not the number of free extensions");
 	EXPECT(s, s->ext_free, s->ext_free->next, "exts_left is not the number of free extensions");
@@ -87,8 +133,7 @@ Test(shard_check, free_objects)
 	struct roce_shard *s = p->side[1].shard;
 
 	EXPECT(s, s->qp_free_head, ROCE_NONE, "a queue pair is neither in use nor free");
-	EXPECT(s, s->mr_free_head, ROCE_NONE,
-		"a slot of the table of regions is neither in use nor free");
+	EXPECT(s, s->mr_free_count, 0, "a slot of the table of regions is neither in use nor free");
 	pair_run(p, 1000000000);
 	pair_free(p);
 }

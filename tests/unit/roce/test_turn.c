@@ -2,17 +2,20 @@
 /* The parts of a turn that are no packets: polled rings, movers, timers, and when to look again. */
 #include <criterion/criterion.h>
 
+#include "rigs/dropped.h"
 #include "rigs/engine_pair.h"
 #include "rigs/faults.h"
 #include "roce/mem/mover.h"
 #include "roce/qp/error.h"
 #include "roce/qp/qp.h"
 #include "roce/shard/pool.h"
+#include "roce/shard/line.h"
 #include "roce/shard/shard.h"
 #include "roce/shard/timer.h"
 #include "roce/tx.h"
 
-/* The next deadline is the first of both wheels: of timers and of paced queue pairs. */
+/* The next deadline is the first of both wheels, of timers and of paced queue pairs, and of
+ * principals that rest. */
 Test(turn, the_next_deadline_is_the_first_of_both_wheels)
 {
 	struct pair *p = pair_new(&(struct pair_opts){0});
@@ -35,6 +38,12 @@ Test(turn, the_next_deadline_is_the_first_of_both_wheels)
 	s->pace.tick = (t + 100000000) >> ROCE_PACE_SHIFT;
 	s->pace.map = UINT64_C(1) << (s->pace.tick + 1) % ROCE_PACE_SLOTS;
 	cr_expect_eq(roce_shard_next_deadline(s), timer);
+	base_list_append(&s->resting, &s->own.line[ROCE_LINE_FIRED].link);
+	s->own.wakeups.until_ns = t;
+	cr_expect_eq(roce_shard_next_deadline(s), t);
+	s->own.wakeups.until_ns = timer + 1;
+	cr_expect_eq(roce_shard_next_deadline(s), timer);
+	base_list_remove(&s->own.line[ROCE_LINE_FIRED].link);
 	s->pace.map = 0;
 	pair_free(p);
 }
@@ -46,9 +55,8 @@ Test(turn, what_is_waiting_to_be_sent)
 	struct roce_shard *s = p->side[0].shard;
 	struct roce_qp *qp = p->side[0].q[0].qp;
 	struct base_link link = {0};
-	struct base_link *const lists[] = {&s->acks_owed, &s->senders, &s->cnps};
-	struct roce_wqe *const pool = s->wqe_free;
-	uint32_t wqes;
+	struct base_link *const lists[] = {&s->acks_owed, &s->own_client.senders, &s->cnps};
+	int32_t shared = s->pool[ROCE_POOL_WQES].shared;
 
 	cr_assert(pair_run(p, 1000000));
 	cr_assert_not(roce_shard_tx_pending(s, p->now_ns));
@@ -59,21 +67,21 @@ Test(turn, what_is_waiting_to_be_sent)
 		cr_expect_not(roce_shard_tx_pending(s, p->now_ns), "list %u", i);
 	}
 	/* Those without a roce_wqe, as soon as there is one. */
-	wqes = s->usage.wqes;
-	base_list_append(&s->starved, &link);
+	base_list_append(&s->own.starved[ROCE_POOL_WQES], &link);
+	base_list_append(&s->starving, &s->own.starving);
 	cr_expect(roce_shard_tx_pending(s, p->now_ns));
-	s->usage.wqes = s->cfg.max_wqes;
+	s->pool[ROCE_POOL_WQES].shared = 0;
 	cr_expect_not(roce_shard_tx_pending(s, p->now_ns));
-	s->usage.wqes = wqes;
-	cr_expect_eq(s->wqe_free, pool);
+	s->pool[ROCE_POOL_WQES].shared = shared;
 	base_list_remove(&link);
+	base_list_remove(&s->own.starving);
 	/* A paced one when its time has come. */
 	s->pace.tick = 100;
 	s->pace.map = UINT64_C(1) << 101 % ROCE_PACE_SLOTS;
 	cr_expect_not(roce_shard_tx_pending(s, (UINT64_C(101) << ROCE_PACE_SHIFT) - 1));
 	cr_expect(roce_shard_tx_pending(s, UINT64_C(101) << ROCE_PACE_SHIFT));
 	s->pace.map = 0;
-	roce_qp_doorbell(s, qp);
+	roce_qp_doorbell(s, NULL, qp);
 	cr_expect(roce_shard_tx_pending(s, p->now_ns), "a doorbell");
 	cr_assert(pair_run(p, 1000000));
 	cr_expect_not(roce_shard_tx_pending(s, p->now_ns));
@@ -89,12 +97,12 @@ Test(turn, rings_and_timers_flush)
 
 		pair_recv(p, 0, 0, 7, 0, 8);
 		roce_qp_error(s, p->side[0].q[0].qp, ROCE_REASON_MODIFY, 0);
-		cr_assert_not(base_list_empty(&s->flushing));
+		cr_assert_not_null(roce_line_next(s, ROCE_LINE_FLUSH));
 		if (timers)
 			cr_expect_eq(roce_shard_timers(s, p->now_ns, 8), 0);
 		else
 			cr_expect_gt(roce_shard_poll_rings(s, p->now_ns, 8), 0, "that was work");
-		cr_expect(base_list_empty(&s->flushing));
+		cr_expect_null(roce_line_next(s, ROCE_LINE_FLUSH));
 		roce_shard_publish(s);
 		pair_expect(p, 0, 7, NDSH_WC_FLUSH_ERR);
 		pair_free(p);
@@ -122,6 +130,46 @@ Test(turn, a_deadline_that_moved_is_put_back)
 	pair_free(p);
 }
 
+/* A timeout says when the next one is. */
+Test(turn, a_timeout_sets_the_next_deadline)
+{
+	struct pair *p = pair_new(&(struct pair_opts){0});
+	struct roce_shard *s = p->side[0].shard;
+	struct roce_qp *qp = p->side[0].q[0].qp;
+	unsigned mute = 0;
+	uint64_t due_ns;
+
+	p->tap = fault_tap_mute;
+	p->tap_ctx = &mute;
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pair_turn(p, 0);
+	due_ns = qp->deadline_ns;
+	cr_assert_neq(due_ns, 0);
+	cr_expect_eq(roce_shard_timers(s, roce_shard_next_deadline(s), 8), 1);
+	cr_expect_eq(s->count.timeouts, 1);
+	cr_expect_gt(qp->deadline_ns, due_ns);
+	pair_free(p);
+}
+
+/* What the budget of a call leaves is due still, at the same time. */
+Test(turn, timers_beyond_the_budget_are_due_at_once)
+{
+	const unsigned n = 6;
+	struct pair *p = pair_new(&(struct pair_opts){.qps = n});
+	struct roce_shard *s = p->side[0].shard;
+	uint64_t due_ns;
+
+	s->now_ns = 5000000000;
+	for (unsigned i = 0; i < n; i++)
+		roce_timer_set(s, p->side[0].q[i].qp, s->now_ns + 1000000);
+	due_ns = roce_shard_next_deadline(s);
+	cr_expect_eq(roce_shard_timers(s, due_ns - 1, 2), 0);
+	for (unsigned i = 0; i < n; i += 2)
+		cr_expect_eq(roce_shard_timers(s, due_ns, 2), 2);
+	cr_expect_eq(roce_shard_timers(s, due_ns, 2), 0);
+	pair_free(p);
+}
+
 /* A mover is looked at while commands are under way, and leaves the list when all are done. */
 Test(turn, movers_with_nothing_under_way_are_not_looked_at)
 {
@@ -129,16 +177,16 @@ Test(turn, movers_with_nothing_under_way_are_not_looked_at)
 	struct roce_shard *s = p->side[1].shard;
 	unsigned turns = 0;
 
-	cr_assert(base_list_empty(&s->movers));
+	cr_assert_eq(s->movers, 0);
 	cr_expect_eq(roce_shard_movers(s, p->now_ns), 0);
 	p->side[1].stalled = true;
 	pair_write_by_key(p, 1, (uintptr_t)p->side[1].moved, p->side[1].moved_key, 64);
 	pair_run(p, 100000);
-	cr_assert_not(base_list_empty(&s->movers), "its command waits for the client");
+	cr_assert_eq(s->movers, 1, "its command waits for the client");
 	cr_expect_eq(roce_shard_movers(s, p->now_ns), 0, "which did nothing");
-	cr_assert_not(base_list_empty(&s->movers));
+	cr_assert_eq(s->movers, 1);
 	p->side[1].stalled = false;
-	while (!base_list_empty(&s->movers)) {
+	while (s->movers > 0) {
 		cr_assert_lt(turns++, 100);
 		pair_run(p, 100000);
 	}
@@ -195,6 +243,24 @@ Test(turn, polled_rings_and_flushed_requests_are_work)
 	roce_qp_error(s, p->side[0].q[1].qp, ROCE_REASON_MODIFY, 0);
 	cr_expect_eq(roce_shard_poll_rings(s, p->now_ns, 8), 2);
 	cr_expect_eq(roce_shard_poll_rings(s, p->now_ns, 8), 0);
+	pair_free(p);
+}
+
+/* So are requests that are freed: those of a queue pair that is gone, beside those of another one
+ * that are flushed. */
+Test(turn, freed_requests_are_work)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.max_wqes = 2048});
+	struct roce_shard *s = p->side[0].shard;
+
+	drop_requests(s, 1000);
+	pair_recv(p, 0, 0, 7, 0, 8);
+	roce_qp_error(s, p->side[0].q[0].qp, ROCE_REASON_MODIFY, 0);
+	cr_expect_eq(roce_shard_poll_rings(s, p->now_ns, 8), 2);
+	cr_expect_eq(roce_shard_poll_rings(s, p->now_ns, 8), 1);
+	while (roce_shard_poll_rings(s, p->now_ns, 8) > 0)
+		;
+	cr_expect_eq(roce_wqes_in_use(s), 0);
 	pair_free(p);
 }
 

@@ -255,7 +255,7 @@ Test(tx, the_queue_pair_that_waits_longest_is_the_first)
 		pair_send(p, 1, 0, 1, 0, 8, 0);
 		cr_assert_eq(leaving(p, opcode, 8), 0);
 		pair_write(p, 1, 1, 1, 0, 0, 8, 0);
-		p->side[1].shard->doorbells.others = others;
+		p->side[1].shard->own_client.doorbells.others = others;
 		cr_assert_eq(leaving(p, opcode, 8), 0);
 		hears_pkt(p, BUSY, ack, 0);
 		cr_assert_eq(leaving(p, opcode, 8), 1);

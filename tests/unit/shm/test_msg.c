@@ -68,6 +68,7 @@ static const struct {
 	{NDSH_EV_CONN_ESTABLISHED, sizeof(struct ndsh_ev_conn)},
 	{NDSH_EV_CONN_DISCONNECTED, sizeof(struct ndsh_ev_conn)},
 	{NDSH_EV_SESSION_END, sizeof(struct ndsh_ev_session_end)},
+	{NDSH_EV_REFUSAL, sizeof(struct ndsh_ev_refusal)},
 	{NDSH_EV_SRQ_LIMIT, sizeof(struct ndsh_ev_srq)},
 	{NDSH_EV_QP_MODIFIED, sizeof(struct ndsh_ev_qp)},
 	{NDSH_EV_ASYNC, sizeof(struct ndsh_ev_async)},

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rigs/zeroed.h"
 #include "shm/ndsh_ring.h"
 
 struct queue {
@@ -13,15 +14,6 @@ struct queue {
 	struct ndsh_cq_reader client;
 	uint64_t made, taken;
 };
-
-static void *
-zeroed(uint32_t bytes)
-{
-	void *p = aligned_alloc(64, bytes);
-
-	memset(p, 0, bytes);
-	return p;
-}
 
 static struct queue
 make(uint32_t depth)

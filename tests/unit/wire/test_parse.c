@@ -466,3 +466,20 @@ Test(parse, the_icrc_ends_a_frame)
 			cr_expect_not(ok, "%u bytes", bytes);
 		}
 }
+
+/* Of both families, tagged or not; each of its bits. */
+Test(parse, the_UDP_source_port)
+{
+	for (unsigned i = 0; i < 64; i++) {
+		struct roce_path path = i % 4 / 2 ? wire_rig_v6 : wire_rig_v4;
+		struct roce_pkt pkt;
+		uint8_t frame[512];
+		uint32_t n;
+
+		path.tagged = i % 2;
+		path.udp_sport = (uint16_t)(1u << i / 4);
+		n = wire_rig_make(frame, &path, ROCE_WRITE_ONLY, 64);
+		cr_assert_eq(roce_wire_parse(frame, n, &pkt), ROCE_WIRE_OK);
+		cr_expect_eq(roce_pkt_sport(&pkt), path.udp_sport);
+	}
+}

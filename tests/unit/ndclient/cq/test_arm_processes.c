@@ -95,7 +95,7 @@ turn(struct roce_shard *s, struct roce_cq *cq, uint32_t burst, uint64_t *made, i
 			&(struct ndsh_cqe){
 				.context = ++*made, .qp = UINT32_MAX, .op = NDSH_OP_RECV});
 	roce_shard_publish(s);
-	while (roce_shard_fired_cq(s) != NULL)
+	while (roce_shard_fired_cq(s, 0) != NULL)
 		STRESS_CHECK(
 			write(wake, "", 1) == 1, "the pipe is full of bytes that were not read\n");
 }
@@ -113,7 +113,7 @@ static int
 daemon_process(struct both *b, int wake, int asleep)
 {
 	struct roce_shard *s = make_shard();
-	struct roce_cq *cq = roce_cq_create(s, b->block, DEPTH, NULL);
+	struct roce_cq *cq = roce_cq_create(s, NULL, b->block, DEPTH, NULL);
 	struct ndsh_cq_page *page = (void *)b->block;
 	uint32_t seed = 3, r;
 	bool full;

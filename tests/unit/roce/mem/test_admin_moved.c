@@ -26,7 +26,7 @@ moving_new(uint32_t max)
 
 	v.mem = calloc(1, roce_mover_bytes());
 	v.shared = memset(aligned_alloc(64, bytes), 0, bytes);
-	v.mover = roce_mover_create(v.b->s, v.mem, v.shared, true, NULL);
+	v.mover = roce_mover_create(v.b->s, NULL, v.mem, v.shared, true, NULL);
 	roce_admin_set_mover(v.b->c[0]->admin, v.mover);
 	return v;
 }
@@ -35,9 +35,7 @@ moving_new(uint32_t max)
 static void
 moving_free(struct moving *v)
 {
-	uint32_t pos = 0;
-
-	cr_expect(roce_admin_purge(v->b->s, v->b->c[0]->admin, admin_bench_handle(0), &pos));
+	cr_expect(roce_admin_purge(v->b->s, v->b->c[0]->admin));
 	cr_expect(roce_mover_destroy(v->b->s, v->mover), "no region has it");
 	admin_bench_free(v->b);
 	free(v->mem);

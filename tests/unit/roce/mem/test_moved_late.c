@@ -98,7 +98,7 @@ other_new(struct pair *p, struct other *o)
 	o->mem = calloc(1, roce_mover_bytes());
 	o->shared = aligned_alloc(64, (ndsh_mover_bytes(true) + 63) & ~63u);
 	memset(o->shared, 0, ndsh_mover_bytes(true));
-	o->mover = roce_mover_create(s, o->mem, o->shared, true, o);
+	o->mover = roce_mover_create(s, NULL, o->mem, o->shared, true, o);
 	ndsh_mover_view(&o->client, o->shared, true);
 	o->mr = roce_mr_register_moved(s, o->pd, (uintptr_t)o->memory, sizeof(o->memory), o->mover,
 		NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_REMOTE_WRITE);

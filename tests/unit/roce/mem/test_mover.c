@@ -3,9 +3,11 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "rigs/lone_shard.h"
 #include "roce/mem/mover.h"
+#include "roce/shard/principal.h"
 #include "roce/shard/shard.h"
 
 #define MEMORY 65536u
@@ -30,7 +32,7 @@ bench_new(void)
 	b.mem = calloc(1, roce_mover_bytes());
 	b.shared = aligned_alloc(64, (ndsh_mover_bytes(true) + 63) & ~63u);
 	memset(b.shared, 0, ndsh_mover_bytes(true));
-	b.m = roce_mover_create(b.s, b.mem, b.shared, true, &b);
+	b.m = roce_mover_create(b.s, NULL, b.mem, b.shared, true, &b);
 	cr_assert_not_null(b.m);
 	ndsh_mover_view(&b.client, b.shared, true);
 	b.consumer = &b.m->cq->ring.page->consumer;
@@ -114,7 +116,7 @@ Test(mover, staging_is_not_used_again_too_early)
 	cr_assert_gt(full, 100);
 	cr_assert_eq(b.client.reader.page->fault, NDSH_CQ_OK);
 	cr_assert_eq(b.m->done, roce_mover_posted(b.m));
-	cr_assert(base_list_empty(&b.s->movers));
+	cr_assert_eq(b.s->movers, 0);
 	bench_free(&b);
 }
 
@@ -337,7 +339,7 @@ Test(mover, one_that_tells_nothing)
 
 	memset(shared, 0xff, ndsh_mover_bytes(true)); /* behind its block lies what may */
 	memset(shared, 0, ndsh_mover_bytes(false));
-	m = roce_mover_create(s, mem, shared, false, NULL);
+	m = roce_mover_create(s, NULL, mem, shared, false, NULL);
 	ndsh_mover_view(&client, shared, false);
 	roce_mover_out(s, m, (uintptr_t)client.staging, 1, 3, 0);
 	roce_shard_publish(s);
@@ -406,9 +408,9 @@ Test(mover, no_completion_queue_is_left)
 	struct roce_cq *cq;
 
 	memset(page, 0, ndsh_cq_bytes(64));
-	cq = roce_cq_create(b.s, page, 64, NULL);
+	cq = roce_cq_create(b.s, NULL, page, 64, NULL);
 	cr_assert_not_null(cq);
-	cr_assert_null(roce_mover_create(b.s, mem, b.shared, true, NULL));
+	cr_assert_null(roce_mover_create(b.s, NULL, mem, b.shared, true, NULL));
 	cr_assert(roce_cq_destroy(b.s, cq));
 	free(mem);
 	free(page);
@@ -423,7 +425,7 @@ Test(mover, one_that_goes_with_commands_under_way)
 	roce_mover_out(b.s, b.m, (uintptr_t)b.client.staging, 1, 3, 0);
 	roce_shard_publish(b.s);
 	cr_assert(roce_mover_destroy(b.s, b.m));
-	cr_assert(base_list_empty(&b.s->movers));
+	cr_assert_eq(b.s->movers, 0);
 	cr_assert_eq(roce_shard_movers(b.s, 1), 0);
 	free(b.mem);
 	free(b.shared);
@@ -444,4 +446,136 @@ Test(mover, one_in_use_stays)
 	cr_assert(roce_mr_deregister(b.s, mr));
 	cr_assert(roce_pd_destroy(b.s, pd));
 	bench_free(&b);
+}
+
+/* ---- many movers ----------------------------------------------------------------------------- */
+
+#define CROWD 100u
+#define LOOKS 64u /* a turn looks at no more */
+
+struct crowd {
+	struct roce_shard *s;
+	struct roce_principal principal[2];
+	struct roce_client client[2];
+	struct roce_mover *m[CROWD + 1]; /* the last one is the second principal's */
+	void *mem[CROWD + 1], *shared[CROWD + 1];
+};
+
+/* Hundreds of megabytes, of which a test needs a few pages. */
+static void *
+untouched(size_t bytes)
+{
+	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert_neq(mem, MAP_FAILED);
+	return mem;
+}
+
+static struct crowd *
+crowd_new(void)
+{
+	const struct roce_principal_cfg one = {
+		.weight = 1, .pool = {{0, ROCE_CAP_NONE}, {0, ROCE_CAP_NONE}}};
+	struct roce_shard_cfg cfg = lone_config();
+	struct crowd *c = calloc(1, sizeof(*c));
+
+	cfg.max_cqs = CROWD + 1;
+	c->s = lone_shard_new(&cfg);
+	for (unsigned i = 0; i < 2; i++) {
+		cr_assert(roce_principal_init(c->s, &c->principal[i], &one));
+		roce_client_init(&c->client[i], &c->principal[i]);
+	}
+	for (unsigned i = 0; i <= CROWD; i++) {
+		c->mem[i] = calloc(1, roce_mover_bytes());
+		c->shared[i] = untouched(ndsh_mover_bytes(false));
+		c->m[i] = roce_mover_create(
+			c->s, &c->client[i == CROWD], c->mem[i], c->shared[i], false, c);
+		cr_assert_not_null(c->m[i]);
+	}
+	return c;
+}
+
+static void
+crowd_free(struct crowd *c)
+{
+	for (unsigned i = 0; i <= CROWD; i++) {
+		cr_assert(roce_mover_destroy(c->s, c->m[i]));
+		free(c->mem[i]);
+		munmap(c->shared[i], ndsh_mover_bytes(false));
+	}
+	for (unsigned i = 0; i < 2; i++)
+		cr_assert(roce_client_fini(c->s, &c->client[i]));
+	free(c->s);
+	free(c);
+}
+
+/* Each has a command, and its client has carried it out. */
+static void
+crowd_move(struct crowd *c)
+{
+	for (unsigned i = 0; i <= CROWD; i++) {
+		roce_mover_in(c->s, c->m[i], 0, (const uint8_t *)"12345678", 8, &none);
+		c->m[i]->cq->ring.page->consumer++;
+	}
+	roce_shard_publish(c->s);
+}
+
+static unsigned
+crowd_behind(const struct crowd *c)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i <= CROWD; i++)
+		n += c->m[i]->done != roce_mover_posted(c->m[i]);
+	return n;
+}
+
+/* However many movers there are, a turn looks at so many; and those of one principal do not keep
+ * another one's waiting. */
+Test(mover, a_turn_looks_at_some_of_a_crowd)
+{
+	struct crowd *c = crowd_new();
+
+	for (unsigned round = 1; round < 10; round++) {
+		unsigned calls = 0;
+
+		crowd_move(c);
+		cr_assert_not(roce_shard_movers_rest(c->s));
+		for (unsigned behind = CROWD + 1; behind > 0; calls++) {
+			unsigned seen = roce_shard_movers(c->s, 1);
+
+			cr_assert_leq(seen, LOOKS);
+			cr_assert_eq(crowd_behind(c), behind - seen);
+			behind -= seen;
+			cr_assert_eq(c->m[CROWD]->done, round, "in each first call");
+		}
+		cr_assert_eq(calls, 2);
+		cr_assert(roce_shard_movers_rest(c->s));
+		cr_assert_eq(c->s->movers, 0);
+	}
+	crowd_free(c);
+}
+
+/* One whose client carries out nothing stays in sight, and is no work. */
+Test(mover, those_that_stand_still_take_turns)
+{
+	struct crowd *c = crowd_new();
+
+	crowd_move(c);
+	for (unsigned i = 0; i < CROWD; i++)
+		c->m[i]->cq->ring.page->consumer--;
+	cr_assert_eq(roce_shard_movers(c->s, 1), 1);
+	cr_assert_eq(c->m[CROWD]->done, 1);
+	for (unsigned i = 0; i < 5; i++)
+		cr_assert_eq(roce_shard_movers(c->s, 1), 0);
+	cr_assert_eq(c->s->movers, CROWD);
+	for (unsigned i = 0; i < CROWD; i++) {
+		c->m[i]->cq->ring.page->consumer++;
+		cr_assert_not(roce_shard_movers_rest(c->s));
+		for (unsigned turn = 0; c->m[i]->done == 0; turn++) {
+			(void)roce_shard_movers(c->s, 1);
+			cr_assert_lt(turn, 2);
+		}
+	}
+	crowd_free(c);
 }

@@ -398,7 +398,7 @@ Test(windows, R_MR_08_a_slot_used_again_has_other_tokens)
 	struct pair *p = window_pair();
 	struct window v = window_new(p), first = v;
 
-	for (unsigned i = 0; i < 100 && (i == 0 || v.slot != first.slot); i++) {
+	for (unsigned i = 0; i < 10000 && (i == 0 || v.slot != first.slot); i++) {
 		window_free(p, &v);
 		v = window_new(p);
 	}
@@ -428,6 +428,7 @@ Test(windows, R_MW_10_the_end_of_the_queue_pair_unbinds)
 	pair_run(p, PAIR_LONG);
 	pair_expect(p, 1, 4, NDSH_WC_SUCCESS);
 	roce_qp_modify(s, p->side[1].q[1].qp, p->now_ns, ROCE_QPS_RESET, 0, NULL);
+	pair_turn(p, 1);
 	cr_assert(roce_mr_deregister(s, p->side[1].mr));
 	p->side[1].mr = NULL;
 	for (unsigned i = 0; i < 3; i++)

@@ -7,6 +7,7 @@
 #include "roce/mem/mover.h"
 #include "roce/qp/error.h"
 #include "roce/qp/qp.h"
+#include "roce/shard/pool.h"
 
 /* The first reason counts, and is told once; the host's own wish is not told. */
 Test(qp_error, the_first_reason_counts)
@@ -83,10 +84,10 @@ Test(qp_error, what_is_stopped_vanishes)
 	for (unsigned i = 0; i < 8; i++)
 		pair_write(p, 0, 0, i, 0, 0, 8, 0);
 	pair_turn(p, 0);
-	cr_assert_eq(s->usage.wqes, 8);
+	cr_assert_eq(roce_wqes_in_use(s), 8);
 	cr_assert(base_linked(&qp->timer_link));
 	roce_qp_stop(s, qp);
-	cr_expect_eq(s->usage.wqes, 0);
+	cr_expect_eq(roce_wqes_in_use(s), 0);
 	cr_expect_null(qp->wq_head);
 	cr_expect_not(base_linked(&qp->timer_link));
 	cr_expect_not(base_linked(&qp->tx_link));
@@ -232,12 +233,12 @@ Test(qp_error, a_stopped_message_leaves_its_receive)
 
 	pair_recv(p, 1, 0, 1, 0, 4 * PEER_MTU);
 	hear_plain(p, ROCE_SEND_FIRST, PEER_PSN, PEER_MTU);
-	cr_assert_eq(s->usage.wqes, 1);
+	cr_assert_eq(roce_wqes_in_use(s), 1);
 	roce_qp_stop(s, qp);
-	cr_expect_eq(s->usage.wqes, 0);
+	cr_expect_eq(roce_wqes_in_use(s), 0);
 	fail_side_1(p);
 	pair_turn(p, 1);
-	cr_expect_eq(s->usage.wqes, 0);
+	cr_expect_eq(roce_wqes_in_use(s), 0);
 	pair_expect_none(p, 1);
 	pair_free(p);
 }

@@ -517,3 +517,24 @@ Test(keepalive, waits_until_a_request_can_be_had)
 	cr_assert_gt(probes(p), 0);
 	pair_free(p);
 }
+
+/* A probe has no slot: all of the ring is the client's while it is in flight. */
+Test(keepalive, a_full_ring_behind_a_probe_is_no_breach)
+{
+	struct wire w = {0};
+	struct pair *p = start(&w, IDLE_MS, &(struct pair_opts){.sq_depth = 2});
+
+	w.cut = true;
+	pass(p, (IDLE_MS + 2) * MS);
+	cr_assert_eq(probes(p), 1);
+	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
+	pair_write(p, 0, 0, 2, 0, 0, 8, 0);
+	while (pair_turn(p, 0) > 0)
+		;
+	pair_expect_alive(p, 0, 0);
+	w.cut = false;
+	pass(p, IDLE_MS * MS);
+	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
+	pair_expect(p, 0, 2, NDSH_WC_SUCCESS);
+	pair_free(p);
+}

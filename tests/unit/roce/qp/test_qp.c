@@ -31,9 +31,9 @@ cell_new(void)
 	c.pd = roce_pd_create(c.s);
 	c.other_pd = roce_pd_create(c.s);
 	c.cq_mem = calloc(1, ndsh_cq_bytes(DEPTH));
-	c.cq = roce_cq_create(c.s, c.cq_mem, DEPTH, NULL);
+	c.cq = roce_cq_create(c.s, NULL, c.cq_mem, DEPTH, NULL);
 	c.srq_mem = calloc(1, ndsh_srq_bytes(DEPTH, 1));
-	c.srq = roce_srq_create(c.s, c.pd, c.srq_mem, DEPTH, 1, NULL);
+	c.srq = roce_srq_create(c.s, NULL, c.pd, c.srq_mem, DEPTH, 1, NULL);
 	cr_assert(c.cq != NULL && c.srq != NULL);
 	return c;
 }
@@ -182,7 +182,7 @@ is_given(const uint64_t secret[2], uint32_t shard, uint32_t qps, uint32_t number
 	cfg.max_qps = qps;
 	s = lone_shard_new(&cfg);
 	pd = roce_pd_create(s);
-	cq = roce_cq_create(s, cq_mem, DEPTH, NULL);
+	cq = roce_cq_create(s, NULL, cq_mem, DEPTH, NULL);
 	for (unsigned i = 0; i < lives * qps; i++) {
 		void *block;
 		struct roce_qp *qp = lone_qp_new(s, pd, cq, &block);

@@ -50,7 +50,7 @@ Test(replay, W_DUP_03_a_block_begins_anew)
 	struct roce_shard *s = lone_shard_new(&cfg);
 	uint32_t pd = roce_pd_create(s);
 	void *cq_mem = calloc(1, ndsh_cq_bytes(16) + 64), *block;
-	struct roce_cq *cq = roce_cq_create(s, cq_mem, 16, NULL);
+	struct roce_cq *cq = roce_cq_create(s, NULL, cq_mem, 16, NULL);
 
 	for (unsigned round = 0; round < 2 * LONE_QPS; round++) {
 		struct roce_qp *qp = lone_qp_new(s, pd, cq, &block);

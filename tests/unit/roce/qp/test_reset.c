@@ -3,6 +3,9 @@
 #include <criterion/criterion.h>
 
 #include "rigs/engine_pair.h"
+#include "rigs/faults.h"
+#include "roce/check.h"
+#include "roce/shard/pool.h"
 
 #define DEPTH 8u
 
@@ -109,5 +112,64 @@ Test(qp_reset, W_QP_01_a_flush_under_way_ends)
 	cr_assert(pair_run(p, PAIR_LONG));
 	pair_expect(p, 0, 7, NDSH_WC_FLUSH_ERR);
 	pair_expect_none(p, 0);
+	pair_free(p);
+}
+
+/* However many requests stand in the rings, wherever these begin: exactly those are gone. */
+Test(qp_reset, W_QP_01_any_number_of_requests)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.sq_depth = DEPTH, .rq_depth = DEPTH});
+	const struct ndsh_qp_page *page[2] = {p->side[0].q[0].block, p->side[1].q[0].block};
+	uint32_t posted = 0;
+
+	reset(p, 0);
+	reset(p, 1);
+	for (unsigned life = 0; life < 5; life++)
+		for (unsigned n = 0; n <= DEPTH; n++) {
+			for (unsigned i = 0; i < n; i++) {
+				pair_write(p, 0, 0, i, 0, 0, 8, 0);
+				pair_recv(p, 1, 0, i, 0, 64);
+			}
+			reset(p, 0);
+			reset(p, 1);
+			posted += n;
+			cr_assert_eq(page[0]->sq_done, posted, "%u", n);
+			cr_assert_eq(page[1]->rq_done, posted, "%u", n);
+		}
+	pair_free(p);
+}
+
+/* A deep queue in flight: the call frees a part of it, and the turns that follow the rest. The
+ * queue pair need not wait for that; the slots are in use until then. */
+Test(qp_reset, a_deep_queue_is_freed_little_by_little)
+{
+	enum { DEEP = 2048, AT_ONCE = 256 };
+	struct pair *p = pair_new(
+		&(struct pair_opts){.sq_depth = DEEP, .window = 4096, .max_wqes = 2 * DEEP});
+	struct roce_shard *s = p->side[0].shard;
+	unsigned mute = 0, calls = 0;
+
+	p->tap = fault_tap_mute;
+	p->tap_ctx = &mute;
+	for (unsigned i = 0; i < DEEP; i++)
+		pair_write(p, 0, 0, i, 0, 0, 8, 0);
+	while (pair_turn(p, 0) > 0)
+		;
+	cr_assert_eq(roce_wqes_in_use(s), DEEP);
+	reset(p, 0);
+	cr_assert_eq(roce_wqes_in_use(s), DEEP - AT_ONCE);
+	cr_assert_null(roce_shard_check(s), "%s", roce_shard_check(s));
+	cr_assert_not(roce_shard_rest(s), "there is something to do");
+	reset(p, 1);
+	p->tap = NULL;
+	pair_connect(p, 0, 0);
+	pair_connect(p, 1, 0);
+	pair_write(p, 0, 0, 7, 0, 0, 8, 0);
+	while (roce_wqes_in_use(s) > 0 && calls++ < 100)
+		roce_shard_poll_rings(s, p->now_ns, 0);
+	cr_assert_eq(calls, DEEP / AT_ONCE - 1);
+	cr_assert_null(roce_shard_check(s), "%s", roce_shard_check(s));
+	cr_assert(pair_run(p, PAIR_LONG));
+	pair_expect(p, 0, 7, NDSH_WC_SUCCESS);
 	pair_free(p);
 }

@@ -125,7 +125,7 @@ Test(cq, W_EVT_03_an_overrun_is_told_once)
 		(void)pair_run(p, 1000);
 	}
 	p->side[0].events = 0;
-	roce_qp_doorbell(p->side[0].shard, p->side[0].q[0].qp);
+	roce_qp_doorbell(p->side[0].shard, NULL, p->side[0].q[0].qp);
 	(void)pair_run(p, LONG);
 	cr_assert_not(p->side[0].events & 1u << ROCE_EV_CQ_ERROR);
 	cr_assert_eq(pair_count(p, 0)->cq_overruns, 1);
@@ -145,18 +145,18 @@ Test(cq, fired_queues_wait_to_be_taken)
 
 	for (unsigned destroy = 0; destroy < 2; destroy++) {
 		memset(mem, 0, ndsh_cq_bytes(16));
-		cq = roce_cq_create(d->shard, mem, 16, NULL);
+		cq = roce_cq_create(d->shard, NULL, mem, 16, NULL);
 		ndsh_cq_reader_view(&reader, mem, 16);
 		cr_assert_eq(ndsh_cq_arm(&reader, NDSH_ARM_ERRORS, NULL), NDSH_ARMED);
 		roce_cq_fail(d->shard, cq);
 		for (unsigned turn = 0; turn < 3; turn++)
 			roce_shard_publish(d->shard);
 		if (!destroy) {
-			cr_assert_eq(roce_shard_fired_cq(d->shard), cq);
-			cr_assert_null(roce_shard_fired_cq(d->shard));
+			cr_assert_eq(roce_shard_fired_cq(d->shard, p->now_ns), cq);
+			cr_assert_null(roce_shard_fired_cq(d->shard, p->now_ns));
 		}
 		cr_assert(roce_cq_destroy(d->shard, cq));
-		cr_assert_null(roce_shard_fired_cq(d->shard));
+		cr_assert_null(roce_shard_fired_cq(d->shard, p->now_ns));
 	}
 	free(mem);
 	pair_free(p);

@@ -57,7 +57,7 @@ Test(doorbell, ringing_gets_a_long_message_no_further)
 		pair_write(p, 0, i, i, 0, MANY_AT, 1024 * BURST * TURNS, 0);
 	for (unsigned turn = 0; turn < TURNS; turn++) {
 		for (unsigned i = 0; i < BURST; i++) {
-			roce_qp_doorbell(p->side[0].shard, p->side[0].q[0].qp);
+			roce_qp_doorbell(p->side[0].shard, NULL, p->side[0].q[0].qp);
 			slot[i].buf = room[i];
 		}
 		cr_assert_eq(roce_shard_tx(p->side[0].shard, p->now_ns, slot, BURST), BURST);
@@ -81,7 +81,7 @@ Test(doorbell, who_rang_and_is_gone_is_passed_over)
 	many_go_on(p, REST_NS);
 	many_write(p);
 	for (unsigned i = MANY_QPS - 1; i >= MANY_QPS / 2; i--)
-		roce_qp_doorbell(p->side[0].shard, p->side[0].q[i].qp);
+		roce_qp_doorbell(p->side[0].shard, NULL, p->side[0].q[i].qp);
 	for (unsigned i = MANY_QPS / 2; i < MANY_QPS; i++)
 		for (unsigned side = 0; side < 2; side++) {
 			roce_qp_destroy(p->side[side].shard, p->side[side].q[i].qp);
@@ -123,7 +123,7 @@ Test(doorbell, served_in_the_order_of_ringing)
 	for (unsigned i = 0; i < 150; i++)
 		pair_write(p, 0, i * 11 % MANY_QPS, i, 0, MANY_AT, 64, 0);
 	for (unsigned i = 0; i < 150; i += 2)
-		roce_qp_doorbell(p->side[0].shard, p->side[0].q[i * 11 % MANY_QPS].qp);
+		roce_qp_doorbell(p->side[0].shard, NULL, p->side[0].q[i * 11 % MANY_QPS].qp);
 	first_senders(p, who, 150);
 	for (unsigned i = 0; i < 150; i++)
 		cr_assert_eq(who[i], i * 11 % MANY_QPS, "%u: %u", i, who[i]);
@@ -132,7 +132,7 @@ Test(doorbell, served_in_the_order_of_ringing)
 	many_go_on(p, REST_NS);
 	many_write(p); /* more than stand in line */
 	for (unsigned i = 0; i < MANY_QPS; i++)
-		roce_qp_doorbell(p->side[0].shard, p->side[0].q[i].qp);
+		roce_qp_doorbell(p->side[0].shard, NULL, p->side[0].q[i].qp);
 	first_senders(p, who, MANY_QPS);
 	for (unsigned i = 0; i < MANY_QPS; i++) {
 		cr_assert_not(served[who[i]], "%u twice", who[i]);

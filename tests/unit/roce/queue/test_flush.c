@@ -5,9 +5,11 @@
 
 #include "rigs/engine_pair.h"
 #include "rigs/faults.h"
+#include "roce/qp/error.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/cq.h"
 #include "roce/queue/flush.h"
+#include "roce/shard/line.h"
 
 #define LONG UINT64_C(1000000000)
 
@@ -40,7 +42,7 @@ Test(flush, W_ERR_03_modify_flushes_both_queues_in_order)
 	cr_assert_eq(roce_qp_reason(qp), ROCE_REASON_MODIFY);
 	/* What is posted afterwards. */
 	pair_recv(p, 0, 0, 2000, 0, 8);
-	roce_qp_doorbell(p->side[0].shard, qp);
+	roce_qp_doorbell(p->side[0].shard, NULL, qp);
 	cr_assert(pair_run(p, LONG));
 	pair_expect(p, 0, 2000, NDSH_WC_FLUSH_ERR);
 	pair_free(p);
@@ -140,6 +142,52 @@ Test(flush, a_call_has_a_bound_and_the_last_one_an_end)
 		}
 }
 
+/* So many queue pairs in ERR, with so many receives each; a turn flushes what it may. Returns in
+ * how many there is nothing left to do. */
+static unsigned
+flushed_in_a_turn(struct pair *p, unsigned qps, unsigned receives)
+{
+	unsigned done = 0;
+
+	for (unsigned i = 0; i < qps; i++) {
+		for (unsigned n = 0; n < receives; n++)
+			pair_recv(p, 0, i, n, 0, 8);
+		roce_qp_error(p->side[0].shard, p->side[0].q[i].qp, ROCE_REASON_MODIFY, 0);
+	}
+	cr_assert(roce_flush_list(p->side[0].shard));
+	for (unsigned i = 0; i < qps; i++)
+		done += !base_linked(&p->side[0].q[i].qp->flush_link);
+	return done;
+}
+
+/* Two with deep queues have the same part of a turn. */
+Test(flush, queue_pairs_take_turns)
+{
+	struct pair *p =
+		pair_new(&(struct pair_opts){.qps = 2, .rq_depth = 1024, .cq_depth = 4096});
+
+	cr_expect_eq(flushed_in_a_turn(p, 2, 600), 0);
+	for (unsigned i = 0; i < 2; i++)
+		cr_expect_eq(p->side[0].q[i].qp->rq_done, 256, "queue pair %u", i);
+	pair_free(p);
+}
+
+/* What one does not need of its part is for the next ones; and one that needs nothing costs, too,
+ * so a turn has an end. */
+Test(flush, a_turn_is_for_many_small_ones)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.qps = 100, .cq_depth = 4096});
+
+	cr_expect_eq(flushed_in_a_turn(p, 100, 1), 100);
+	pair_free(p);
+	p = pair_new(&(struct pair_opts){.rq_depth = 256, .cq_depth = 4096});
+	cr_expect_eq(flushed_in_a_turn(p, 1, 63), 1, "what fits into a part is one");
+	pair_free(p);
+	p = pair_new(&(struct pair_opts){.qps = 600, .max_qps = 601, .cq_depth = 4096});
+	cr_expect_eq(flushed_in_a_turn(p, 600, 0), 512);
+	pair_free(p);
+}
+
 /* What is posted to a queue pair that is not in error stays, although a flush is asked for. */
 Test(flush, a_live_queue_pair_has_nothing_to_flush)
 {
@@ -201,11 +249,11 @@ Test(flush, joined_once_and_left_at_any_time)
 	cr_expect_eq(cq->flushing, 2, "the queue serves both sides");
 	roce_flush_join(s, b);
 	cr_expect_eq(cq->flushing, 4);
-	cr_expect_eq(base_list_first(&s->flushing), &a->flush_link);
+	cr_expect_eq(roce_line_next(s, ROCE_LINE_FLUSH), &a->flush_link);
 	roce_flush_leave(a);
 	roce_flush_leave(a);
 	cr_expect_eq(cq->flushing, 2);
-	cr_expect_eq(base_list_first(&s->flushing), &b->flush_link);
+	cr_expect_eq(roce_line_next(s, ROCE_LINE_FLUSH), &b->flush_link);
 	roce_flush_leave(b);
 	cr_expect_eq(cq->flushing, 0);
 	cr_expect_not(roce_flush_some(s), "nothing to flush");

@@ -54,7 +54,7 @@ daemon_flushes(void *arg)
 	roce_qp_modify(f->s, f->qp, 0, ROCE_QPS_ERR, 0, NULL);
 	while (f->qp->rq_done < RECEIVES) {
 		il_sleep(&f->wake);
-		roce_qp_doorbell(f->s, f->qp);
+		roce_qp_doorbell(f->s, NULL, f->qp);
 		(void)roce_shard_tx(f->s, 0, &slot, 1);
 		(void)roce_flush_some(f->s);
 	}
@@ -92,7 +92,7 @@ Test(flush_interleave, no_receive_is_left_behind)
 
 		memset(shared, 0, sizeof(shared));
 		memset(base, 0, sizeof(base));
-		cq = roce_cq_create(f.s, base, CQ_DEPTH, NULL);
+		cq = roce_cq_create(f.s, NULL, base, CQ_DEPTH, NULL);
 		f = (struct flushing){.s = f.s, .pause = (unsigned)(seed % 32)};
 		make_qp(&f, shared, pd, cq);
 		il_run(seed, daemon_flushes, client_posts, &f);

@@ -6,6 +6,7 @@
 #include "rigs/engine_pair.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/receive.h"
+#include "roce/shard/pool.h"
 #include "roce/shard/shard.h"
 
 /* What the client writes into the ring after the receive was taken changes nothing. */
@@ -93,7 +94,7 @@ Test(receive, one_that_breaks_the_contract_is_not_taken)
 		p->side[0].q[0].rq.ring[0].ctrl |= wrong[i];
 		cr_expect_eq(roce_receive_take(s, qp), NDSH_FETCH_BROKEN);
 		cr_expect_null(qp->rx_wqe);
-		cr_expect_eq(s->usage.wqes, 0);
+		cr_expect_eq(roce_wqes_in_use(s), 0);
 		cr_expect_eq(qp->rq.next, 0);
 		pair_free(p);
 	}
@@ -105,17 +106,20 @@ Test(receive, a_dry_pool_is_an_empty_ring)
 	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct roce_shard *s = p->side[0].shard;
 	struct roce_qp *qp = p->side[0].q[0].qp;
-	const uint32_t next = qp->rq.next, wqes = s->usage.wqes, exts = s->exts_left;
+	struct roce_pool *wqes = &s->pool[ROCE_POOL_WQES], *exts = &s->pool[ROCE_POOL_EXTS];
+	const int32_t left[] = {wqes->shared, exts->shared};
+	const uint32_t next = qp->rq.next;
+	struct ndsh_sge sge[5] = {0};
 
 	cr_assert_eq(roce_receive_take(s, qp), NDSH_FETCH_EMPTY);
 	cr_assert_eq(s->count.wqe_pool_empty, 0, "nothing was posted");
-	pair_recv(p, 0, 0, 5, 0, 8);
-	s->usage.wqes = s->cfg.max_wqes;
+	ndsh_rq_push(&p->side[0].q[0].rq, 5, sge, 5);
+	wqes->shared = 0;
 	cr_expect_eq(roce_receive_take(s, qp), NDSH_FETCH_EMPTY);
-	s->usage.wqes = wqes;
-	s->exts_left = 0;
+	wqes->shared = left[0];
+	exts->shared = 0;
 	cr_expect_eq(roce_receive_take(s, qp), NDSH_FETCH_EMPTY);
-	s->exts_left = exts;
+	exts->shared = left[1];
 	cr_expect_eq(s->count.wqe_pool_empty, 2);
 	cr_expect_null(qp->rx_wqe);
 	cr_expect_eq(qp->rq.next, next);
@@ -137,12 +141,12 @@ Test(receive, one_that_fails_completes_and_frees_its_slot)
 	for (unsigned i = 0; i < 3; i++) {
 		pair_recv(p, 0, 0, 100 + i, 0, 8);
 		cr_assert_eq(roce_receive_take(s, qp), NDSH_FETCH_OK);
-		cr_expect_eq(s->usage.wqes, 1);
+		cr_expect_eq(roce_wqes_in_use(s), 1);
 		cr_expect_eq(page->rq_done, i);
 		qp->reason = ROCE_REASON_MODIFY;
 		roce_receive_fail(s, qp, NDSH_WC_LOC_LEN_ERR);
 		cr_expect_null(qp->rx_wqe);
-		cr_expect_eq(s->usage.wqes, 0);
+		cr_expect_eq(roce_wqes_in_use(s), 0);
 		cr_expect_eq(page->rq_done, i + 1);
 		roce_shard_publish(s);
 		c = pair_expect(p, 0, 100 + i, NDSH_WC_LOC_LEN_ERR);

@@ -142,7 +142,7 @@ Test(srq, R_FL_08_W_EVT_02_flush_leaves_what_is_shared)
 	cr_assert(p->side[1].events & LAST);
 	cr_assert_eq(p->side[1].last_event.qp, p->side[1].q[0].qp);
 	p->side[1].events = 0;
-	roce_qp_doorbell(p->side[1].shard, p->side[1].q[0].qp);
+	roce_qp_doorbell(p->side[1].shard, NULL, p->side[1].q[0].qp);
 	for (unsigned i = 0; i < 3; i++) /* in the first the doorbell is served */
 		pair_turn(p, 1);
 	cr_assert_not(p->side[1].events & LAST, "told twice");
@@ -240,7 +240,8 @@ Test(srq, used_ones_stay_and_domains_do_not_mix)
 
 	cr_assert_not(roce_srq_destroy(d->shard, d->srq));
 	cr_assert_not(roce_pd_destroy(d->shard, d->pd));
-	cr_assert_null(roce_srq_create(d->shard, d->pd, d->srq_page, DEPTH, 16, d), "max_srqs");
+	cr_assert_null(
+		roce_srq_create(d->shard, NULL, d->pd, d->srq_page, DEPTH, 16, d), "max_srqs");
 	cr_assert_null(roce_qp_create(d->shard, &(struct roce_qp_cfg){.pd = other,
 							.send_cq = d->cq,
 							.recv_cq = d->cq,

@@ -43,12 +43,12 @@ Test(queue_tables, completion_queues_run_out_and_come_back)
 		mem[i] = room_new();
 	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-			cr_assert_null(roce_cq_create(s, mem[0], bad[i], NULL), "%u", bad[i]);
+			cr_assert_null(roce_cq_create(s, NULL, mem[0], bad[i], NULL), "%u", bad[i]);
 		for (unsigned i = 0; i < QUEUES; i++) {
-			cq[i] = roce_cq_create(s, mem[i], DEPTH, &mem[i]);
+			cq[i] = roce_cq_create(s, NULL, mem[i], DEPTH, &mem[i]);
 			cr_assert_not_null(cq[i], "%u of %u", i, QUEUES);
 		}
-		cr_assert_null(roce_cq_create(s, mem[0], DEPTH, NULL));
+		cr_assert_null(roce_cq_create(s, NULL, mem[0], DEPTH, NULL));
 		for (unsigned i = 0; i < QUEUES; i++) {
 			cr_assert_eq(roce_cq_owner(cq[i]), &mem[i], "%u is another one's", i);
 			cr_assert(roce_cq_destroy(s, cq[i]));
@@ -65,8 +65,8 @@ Test(queue_tables, a_completion_queue_that_one_side_uses_stays)
 	const struct ndsh_qp_dims dims = {4, 4, 1, 1, 0};
 	struct roce_shard *s = shard_new();
 	void *mem[3] = {room_new(), room_new(), room_new()};
-	struct roce_cq *send = roce_cq_create(s, mem[0], DEPTH, NULL);
-	struct roce_cq *recv = roce_cq_create(s, mem[1], DEPTH, NULL);
+	struct roce_cq *send = roce_cq_create(s, NULL, mem[0], DEPTH, NULL);
+	struct roce_cq *recv = roce_cq_create(s, NULL, mem[1], DEPTH, NULL);
 	struct roce_qp *qp = roce_qp_create(s, &(struct roce_qp_cfg){.pd = roce_pd_create(s),
 						       .send_cq = send,
 						       .recv_cq = recv,
@@ -93,7 +93,7 @@ Test(queue_tables, nothing_is_left_of_a_destroyed_completion_queue)
 	uint8_t *old = room_new(), *mem = room_new(), *was = malloc(ROOM);
 
 	for (unsigned failed = 0; failed < 2; failed++) {
-		struct roce_cq *cq = roce_cq_create(s, old, DEPTH, NULL);
+		struct roce_cq *cq = roce_cq_create(s, NULL, old, DEPTH, NULL);
 		struct ndsh_cq_reader reader;
 		struct roce_event ev;
 		struct ndsh_cqe c;
@@ -104,7 +104,7 @@ Test(queue_tables, nothing_is_left_of_a_destroyed_completion_queue)
 		cr_assert(roce_cq_destroy(s, cq));
 		memcpy(was, old, ROOM);
 		memset(mem, 0, ROOM);
-		cq = roce_cq_create(s, mem, DEPTH, NULL);
+		cq = roce_cq_create(s, NULL, mem, DEPTH, NULL);
 		roce_shard_publish(s);
 		cr_assert_arr_eq(was, old, ROOM);
 		cr_assert_not(roce_shard_event(s, &ev));
@@ -136,16 +136,16 @@ Test(queue_tables, shared_receive_queues_run_out_and_come_back)
 	for (unsigned i = 0; i < QUEUES; i++)
 		mem[i] = room_new();
 	for (unsigned round = 0; round < 3; round++) {
-		cr_assert_null(roce_srq_create(s, pd, mem[0], 3, 1, NULL));
-		cr_assert_null(roce_srq_create(s, pd, mem[0], DEPTH, NDSH_SGE_MAX + 1, NULL));
-		cr_assert_null(roce_srq_create(s, pd + 1, mem[0], DEPTH, 1, NULL));
+		cr_assert_null(roce_srq_create(s, NULL, pd, mem[0], 3, 1, NULL));
+		cr_assert_null(roce_srq_create(s, NULL, pd, mem[0], DEPTH, NDSH_SGE_MAX + 1, NULL));
+		cr_assert_null(roce_srq_create(s, NULL, pd + 1, mem[0], DEPTH, 1, NULL));
 		for (unsigned i = 0; i < QUEUES; i++) {
-			srq[i] = roce_srq_create(s, pd, mem[i], DEPTH, 1, NULL);
+			srq[i] = roce_srq_create(s, NULL, pd, mem[i], DEPTH, 1, NULL);
 			cr_assert_not_null(srq[i], "%u of %u", i, QUEUES);
 			for (unsigned other = 0; other < i; other++)
 				cr_assert_neq(srq[i], srq[other]);
 		}
-		cr_assert_null(roce_srq_create(s, pd, mem[0], DEPTH, 1, NULL));
+		cr_assert_null(roce_srq_create(s, NULL, pd, mem[0], DEPTH, 1, NULL));
 		cr_assert_null(roce_shard_check(s), "%s", roce_shard_check(s));
 		for (unsigned i = 0; i < QUEUES; i++)
 			cr_assert(roce_srq_destroy(s, srq[i]));
@@ -163,7 +163,7 @@ Test(queue_tables, a_destroyed_shared_receive_queue_tells_nothing)
 	struct roce_shard *s = shard_new();
 	uint32_t pd = roce_pd_create(s);
 	void *mem = room_new();
-	struct roce_srq *srq = roce_srq_create(s, pd, mem, DEPTH, 1, NULL);
+	struct roce_srq *srq = roce_srq_create(s, NULL, pd, mem, DEPTH, 1, NULL);
 	struct roce_event ev;
 
 	roce_srq_arm(s, srq, 1);

@@ -61,7 +61,7 @@ Test(fetch, all_of_a_descriptor_read_once)
 		for (uint32_t k = 0; k < n; k++)
 			cr_expect_eq(roce_wqe_sge(w)[k].addr, sge[k].addr);
 		cr_expect_null(roce_wqe_fetch(s, qp), "that was all");
-		roce_wqe_free(s, w);
+		roce_wqe_free(s, &s->own, ROCE_SIDE_SEND, w);
 		pair_free(p);
 	}
 }
@@ -89,7 +89,7 @@ Test(fetch, r_post_09_inline_data_by_length)
 		cr_expect_eq(w->num_sge, 0);
 		cr_expect_eq(w->ext != NULL, lengths[i] > ROCE_WQE_INLINE);
 		cr_expect_arr_eq(roce_wqe_inline(w), data, lengths[i]);
-		roce_wqe_free(s, w);
+		roce_wqe_free(s, &s->own, ROCE_SIDE_SEND, w);
 		pair_free(p);
 	}
 }
@@ -100,22 +100,22 @@ Test(fetch, a_queue_pair_without_a_wqe_waits_for_one)
 	struct pair *p = pair_new(&(struct pair_opts){0});
 	struct roce_shard *s = p->side[0].shard;
 	struct roce_qp *qp = p->side[0].q[0].qp;
-	const uint32_t wqes = s->usage.wqes;
+	const int32_t shared = s->pool[ROCE_POOL_WQES].shared;
 
-	s->usage.wqes = s->cfg.max_wqes;
-	cr_assert_not(roce_wqe_for_send(s));
+	s->pool[ROCE_POOL_WQES].shared = 0;
 	cr_assert_null(roce_wqe_fetch(s, qp));
 	cr_expect_eq(s->count.wqe_pool_empty, 0);
-	cr_expect(base_list_empty(&s->starved));
+	cr_expect(base_list_empty(&s->starving));
 	pair_write(p, 0, 0, 1, 0, 0, 8, 0);
 	base_list_remove(&qp->tx_link);
 	for (unsigned i = 1; i < 3; i++) {
 		cr_assert_null(roce_wqe_fetch(s, qp));
 		cr_expect_eq(s->count.wqe_pool_empty, i);
-		cr_expect_eq(base_list_first(&s->starved), &qp->tx_link);
+		cr_expect_eq(base_list_first(&s->own.starved[ROCE_POOL_WQES]), &qp->tx_link);
+		cr_expect_eq(base_list_first(&s->starving), &s->own.starving);
 		cr_expect(qp->tx_bits & ROCE_TXB_STARVED);
 	}
-	s->usage.wqes = wqes;
+	s->pool[ROCE_POOL_WQES].shared = shared;
 	cr_assert(pair_run(p, PAIR_LONG));
 	pair_expect(p, 0, 1, NDSH_WC_SUCCESS);
 	pair_free(p);
@@ -141,7 +141,8 @@ Test(fetch, a_breach_leaves_nothing_behind)
 		cr_expect_eq(qp->state, ROCE_QPS_ERR);
 		cr_expect_eq(qp->reason, ROCE_REASON_CLIENT_BREACH);
 		cr_expect_eq(qp->syndrome, 0, "the peer has not said anything");
-		cr_expect_eq(s->usage.wqes, 0);
+		for (unsigned side = 0; side < ROCE_SIDES; side++)
+			cr_expect_eq(roce_share_used(&s->own.share[ROCE_POOL_WQES], side), 0);
 		cr_expect_eq(s->exts_left, exts);
 		cr_expect_eq(s->count.client_breaches, 1);
 		pair_run(p, 1000000);

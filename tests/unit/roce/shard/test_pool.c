@@ -2,6 +2,7 @@
 /* The pools of requests in flight and of their extensions, and what happens when they run dry. */
 #include <criterion/criterion.h>
 
+#include "rigs/dropped.h"
 #include "rigs/engine_pair.h"
 #include "rigs/faults.h"
 #include "roce/qp/qp.h"
@@ -67,7 +68,8 @@ receives_go_on(uint32_t max_wqes, uint32_t num_sge, unsigned at_once)
 				sge, NULL);
 	while (pair_turn(p, 0) > 0)
 		;
-	cr_assert_not(roce_wqe_for_send(p->side[0].shard));
+	cr_assert_not(roce_wqe_is_left(p->side[0].shard, &p->side[0].shard->own, ROCE_SIDE_SEND) &&
+		      roce_ext_is_left(p->side[0].shard, &p->side[0].shard->own, ROCE_SIDE_SEND));
 	cr_assert_lt(p->sent[0], 4 * max_wqes);
 	cr_assert_gt(pair_count(p, 0)->wqe_pool_empty, 0);
 	/* At the same time: a receive is in use until the last packet of its message. */
@@ -113,21 +115,39 @@ Test(pool, nothing_is_lost)
 
 	for (unsigned round = 0; round < 50; round++) {
 		for (unsigned i = 0; i < 14; i++) {
-			cr_assert(roce_wqe_for_send(s));
-			w[i] = roce_wqe_for_probe(s);
+			cr_assert(roce_wqe_is_left(s, &s->own, ROCE_SIDE_SEND));
+			w[i] = roce_wqe_for_probe(s, &s->own);
 			cr_assert_not_null(w[i]);
 			cr_assert_null(w[i]->ext);
 			for (unsigned k = 0; k < i; k++)
 				cr_assert_neq(w[k], w[i]);
 		}
-		cr_assert_not(roce_wqe_for_send(s), "two are for receives");
+		cr_assert_not(roce_wqe_is_left(s, &s->own, ROCE_SIDE_SEND), "two are for receives");
 		roce_shard_usage(s, &u);
 		cr_assert_eq(u.wqes, 14);
 		for (unsigned i = 0; i < 14; i++)
-			roce_wqe_free(s, w[(i * 5 + round) % 14]);
+			roce_wqe_free(s, &s->own, ROCE_SIDE_SEND, w[(i * 5 + round) % 14]);
 	}
 	roce_shard_usage(s, &u);
 	cr_assert_eq(u.wqes, 0);
 	cr_assert_eq(s->exts_left, exts);
+	pair_free(p);
+}
+
+/* What is dropped while an earlier lot is not free yet is freed as well, and so is that lot. */
+Test(pool, all_that_is_dropped_is_freed)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.max_wqes = 4096});
+	struct roce_shard *s = p->side[0].shard;
+
+	for (unsigned round = 0; round < 5; round++) {
+		drop_requests(s, 1000);
+		drop_requests(s, 10);
+		drop_requests(s, 1000);
+		cr_assert_gt(roce_wqes_in_use(s), 0, "not all at once");
+		while (roce_wqes_drop_some(s))
+			;
+		cr_assert_eq(roce_wqes_in_use(s), 0);
+	}
 	pair_free(p);
 }

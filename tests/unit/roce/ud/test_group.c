@@ -136,7 +136,8 @@ Test(group, W_MC_07_members_are_judged_one_by_one)
 	make(&w, &(struct pair_opts){.qps = 6}, 6);
 	p = w.ud.p;
 	ud_fill(&w.ud, 100);
-	cr_assert(roce_ud_modify(p->side[1].shard, p->side[1].q[0].qp, p->now_ns, 0x111));
+	cr_assert_eq(roce_ud_modify(p->side[1].shard, p->side[1].q[0].qp, p->now_ns, 0x111),
+		ROCE_UD_MODIFIED);
 	pair_recv(p, 1, 0, 10, UD_TARGET, 4096);
 	/* 1 has no receive, 2 one that is too small, 3 has ended, 4 is gone, 5 gets it */
 	pair_recv(p, 1, 2, 12, UD_TARGET, UD_GRH + 99);

@@ -106,7 +106,8 @@ Test(ud, W_PKT_13_q_keys)
 	cr_assert_not(roce_ud_start(p->side[1].shard, p->side[1].q[1].qp, p->now_ns,
 		&(struct roce_ud_cfg){.q_key = ROCE_QKEY_GSI, .ahs = &w.table[1]}));
 	ud_world_start(&w);
-	cr_assert(roce_ud_modify(p->side[1].shard, p->side[1].q[1].qp, p->now_ns, 0x111));
+	cr_assert_eq(roce_ud_modify(p->side[1].shard, p->side[1].q[1].qp, p->now_ns, 0x111),
+		ROCE_UD_MODIFIED);
 	for (unsigned i = 0; i < 2; i++)
 		pair_recv(p, 1, i, 10 + i, UD_TARGET, 4096);
 	ud_post(&w, 0, 1, 8, UD_Q_KEY ^ 1, 0);
@@ -122,8 +123,8 @@ Test(ud, W_PKT_13_q_keys)
 	cr_assert(pair_run(p, PAIR_LONG));
 	(void)ud_arrived(&w, 10, 8);
 	(void)ud_arrived(&w, 11, 8);
-	cr_assert_not(
-		roce_ud_modify(p->side[1].shard, p->side[1].q[1].qp, p->now_ns, ROCE_QKEY_GSI));
+	cr_assert_eq(roce_ud_modify(p->side[1].shard, p->side[1].q[1].qp, p->now_ns, ROCE_QKEY_GSI),
+		ROCE_UD_REFUSED);
 	ud_post(&w, 1, 5, 8, 0x111, 0);
 	pair_recv(p, 1, 1, 12, UD_TARGET, 4096);
 	cr_assert(pair_run(p, PAIR_LONG));
@@ -388,7 +389,8 @@ Test(ud, W_ERR_02_a_failed_send_stops_the_send_side)
 		(void)pair_expect(p, 1, 51, NDSH_WC_SUCCESS);
 
 		ud_send(&w, 0, 3, 8); /* posted before the start: flushed with it */
-		cr_assert(roce_ud_modify(p->side[0].shard, qp, p->now_ns, UD_Q_KEY));
+		cr_assert_eq(roce_ud_modify(p->side[0].shard, qp, p->now_ns, UD_Q_KEY),
+			ROCE_UD_MODIFIED);
 		ud_send(&w, 0, 4, 8);
 		cr_assert(pair_run(p, PAIR_LONG));
 		(void)pair_expect(p, 0, 3, NDSH_WC_FLUSH_ERR);
@@ -510,7 +512,7 @@ Test(ud, W_QP_02_life)
 	const struct roce_qp_attr attr = {0};
 
 	cr_assert_not(roce_ud_start(s, qp, p->now_ns, &cfg), "it is connected");
-	cr_assert_not(roce_ud_modify(s, qp, p->now_ns, UD_Q_KEY));
+	cr_assert_eq(roce_ud_modify(s, qp, p->now_ns, UD_Q_KEY), ROCE_UD_REFUSED);
 	cr_assert_eq(roce_qp_modify(s, qp, p->now_ns, ROCE_QPS_RESET, 0, &attr), ROCE_MODIFY_OK);
 	cfg.q_key |= ROCE_QKEY_PRIVILEGED;
 	cr_assert_not(roce_ud_start(s, qp, p->now_ns, &cfg), "a privileged key");
@@ -524,7 +526,7 @@ Test(ud, W_QP_02_life)
 	cr_assert(pair_run(p, PAIR_LONG));
 	(void)pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR);
 	(void)pair_expect(p, 0, 1, NDSH_WC_FLUSH_ERR);
-	cr_assert_not(roce_ud_modify(s, qp, p->now_ns, UD_Q_KEY));
+	cr_assert_eq(roce_ud_modify(s, qp, p->now_ns, UD_Q_KEY), ROCE_UD_REFUSED);
 	cr_assert_not(roce_ud_start(s, qp, p->now_ns, &cfg), "it is at its end");
 	expect_no_way_but_to_error(p, qp);
 	pair_free(p);

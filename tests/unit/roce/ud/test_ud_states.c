@@ -117,7 +117,7 @@ Test(ud_states, the_ring_is_polled_for_a_while)
 
 		now_ns = w.p->now_ns += 10 * ROCE_SEND_RING_IDLE_NS;
 		cr_assert_not(page_of(&w)->sq_polled);
-		cr_assert(change ? roce_ud_modify(s, qp, now_ns, 0x111)
+		cr_assert(change ? roce_ud_modify(s, qp, now_ns, 0x111) == ROCE_UD_MODIFIED
 				 : roce_ud_start(s, qp, now_ns, &cfg));
 		cr_assert(polled_at(&w, now_ns + ROCE_SEND_RING_IDLE_NS - 1));
 		cr_assert_not(polled_at(&w, now_ns + ROCE_SEND_RING_IDLE_NS));
@@ -182,7 +182,8 @@ Test(ud_states, W_ERR_02_the_reason)
 		cr_assert_eq(pair_expect(p, 0, 100, status[m]).syndrome, reasons[m]);
 		cr_assert_eq(pair_expect(p, 0, 2, NDSH_WC_FLUSH_ERR).syndrome, reasons[m]);
 		expect_reported(&w, reasons[m], roce_psn_add(sent.psn[0], 1));
-		cr_assert(roce_ud_modify(p->side[0].shard, qp, p->now_ns, UD_Q_KEY));
+		cr_assert_eq(roce_ud_modify(p->side[0].shard, qp, p->now_ns, UD_Q_KEY),
+			ROCE_UD_MODIFIED);
 		cr_assert_eq(roce_qp_reason(qp), ROCE_REASON_NONE);
 		ud_send(&w, 0, 3, 8);
 		cr_assert(pair_run(p, PAIR_LONG));
@@ -190,6 +191,70 @@ Test(ud_states, W_ERR_02_the_reason)
 		cr_assert_eq(sent.psn[1], roce_psn_add(sent.psn[0], 1));
 		pair_free(p);
 	}
+}
+
+/* checks W-ERR-02: a deep ring is flushed in portions, all of it before anything is sent. */
+Test(ud_states, a_restart_flushes_in_portions)
+{
+	enum { DEPTH = 4096, AT_ONCE = 256 };
+	struct ud_world w = ud_world_new(
+		&(struct pair_opts){.mtu = UD_MTU, .sq_depth = DEPTH, .cq_depth = 2 * DEPTH});
+	struct pair *p = w.p;
+	struct roce_qp *qp = p->side[0].q[0].qp;
+	struct roce_shard *s = p->side[0].shard;
+	enum roce_ud_modify result;
+	unsigned calls = 0;
+
+	ud_world_start(&w);
+	make_mistake(&w, BAD_HANDLE);
+	cr_assert(pair_run(p, PAIR_LONG));
+	(void)pair_expect(p, 0, 100, NDSH_WC_LOC_QP_OP_ERR);
+	for (uint64_t i = 0; i < DEPTH; i++)
+		ud_send(&w, 0, i, 8);
+	do {
+		uint32_t before = page_of(&w)->sq_done;
+
+		cr_assert_eq(roce_qp_state_get(qp), ROCE_QPS_UD_SQE);
+		result = roce_ud_modify(s, qp, p->now_ns, UD_Q_KEY);
+		cr_assert_leq(page_of(&w)->sq_done - before, AT_ONCE);
+		calls++;
+	} while (result == ROCE_UD_FLUSHING);
+	cr_assert_eq(result, ROCE_UD_MODIFIED);
+	cr_assert_eq(calls, DEPTH / AT_ONCE);
+	cr_assert_eq(page_of(&w)->sq_done, 1 + DEPTH);
+	ud_send(&w, 0, DEPTH, 8);
+	cr_assert(pair_run(p, PAIR_LONG));
+	for (uint64_t i = 0; i < DEPTH; i++)
+		(void)pair_expect(p, 0, i, NDSH_WC_FLUSH_ERR);
+	(void)pair_expect(p, 0, DEPTH, NDSH_WC_SUCCESS);
+	cr_assert_eq(p->sent[0], 1);
+	pair_free(p);
+}
+
+/* A client that posts for each request that is flushed does not keep its queue pair from going on.
+ */
+Test(ud_states, a_restart_ends_while_the_client_posts)
+{
+	enum { DEPTH = 1024, AT_ONCE = 256 };
+	struct ud_world w = ud_world_new(
+		&(struct pair_opts){.mtu = UD_MTU, .sq_depth = DEPTH, .cq_depth = 8 * DEPTH});
+	struct pair *p = w.p;
+	struct roce_qp *qp = p->side[0].q[0].qp;
+	uint64_t posted = 0;
+	unsigned calls = 1;
+
+	ud_world_start(&w);
+	make_mistake(&w, BAD_HANDLE);
+	cr_assert(pair_run(p, PAIR_LONG));
+	for (; posted < DEPTH; posted++)
+		ud_send(&w, 0, posted, 8);
+	for (; roce_ud_modify(p->side[0].shard, qp, p->now_ns, UD_Q_KEY) == ROCE_UD_FLUSHING;
+		calls++)
+		for (unsigned i = 0; i < AT_ONCE; i++)
+			ud_send(&w, 0, posted++, 8);
+	cr_assert_eq(calls, DEPTH / AT_ONCE);
+	cr_assert_eq(roce_qp_state_get(qp), ROCE_QPS_UD_RTS);
+	pair_free(p);
 }
 
 /* A client whose ring is full of requests that are flushed has room as soon as the send side goes
@@ -207,7 +272,8 @@ Test(ud_states, a_full_ring_has_room_after_the_restart)
 	for (uint64_t i = 0; i < depth; i++)
 		ud_send(&w, 0, i, 8);
 	cr_assert_eq(page_of(&w)->sq_done, 1);
-	cr_assert(roce_ud_modify(p->side[0].shard, p->side[0].q[0].qp, p->now_ns, UD_Q_KEY));
+	cr_assert_eq(roce_ud_modify(p->side[0].shard, p->side[0].q[0].qp, p->now_ns, UD_Q_KEY),
+		ROCE_UD_MODIFIED);
 	cr_assert_eq(page_of(&w)->sq_done, 1 + depth);
 	cr_assert(pair_run(p, PAIR_LONG));
 	for (uint64_t i = 0; i < depth; i++)

@@ -4,7 +4,10 @@
 #include <criterion/new/assert.h>
 
 #include "conn/conn.h"
+#include "conn/leave.h"
+#include "conn/passive.h"
 #include "conn/tick.h"
+#include "object/qp.h"
 #include "platform/clock.h"
 #include "rigs/ndd_rig.h"
 
@@ -51,6 +54,128 @@ Test(conn, R_DISC_17_the_flush_waits_ten_milliseconds)
 	ndd_conn_tick(&r->d, c->deadline_ns);
 	cr_expect(eq(int, c->state, NDD_CONN_OVER));
 	cr_expect(eq(long, ndd_rig_take(client, told, NULL), 0), "told once");
+}
+
+/* A connection with a queue pair that is in use; the lcore runs, so nothing may call it now. */
+static struct ndd_conn *
+in_use(struct ndd_rig *r, struct ndd_session *s, struct ndd_qp *qp)
+{
+	struct ndd_conn *c = ndd_conn_new(s, NDD_CONN_ESTABLISHED);
+
+	cr_assert(ne(ptr, c, NULL));
+	ndd_conn_take_qp(c, qp);
+	c->brought_up = true;
+	r->shard.running = 1;
+	return c;
+}
+
+static enum ndsh_status
+disconnect(const struct ndd_conn *c)
+{
+	const struct ndsh_id_msg m = {.h.type = NDSH_MSG_DISCONNECT, .id = c->id};
+	struct ndd_reply reply = {.fd = -1};
+
+	return ndd_conn_disconnect(c->session, &m, &reply);
+}
+
+/*
+ * checks R-DISC-09[2], W-CM-51[1]: what has arrived is received before the flush, and the flush
+ * comes before the DREQ. The control thread serves others until then.
+ */
+Test(conn, R_DISC_09_a_disconnect_waits_for_what_has_arrived_and_nobody_for_it)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	struct ndd_qp qp = {.failed = true}; /* so no engine is asked */
+	struct ndd_conn *c;
+
+	(void)ndd_rig_open(r, &s);
+	c = in_use(r, s, &qp);
+	cr_expect(eq(u64, r->d.leave_look_ns, UINT64_MAX));
+	cr_expect(eq(int, disconnect(c), NDSH_OK), "it does not wait for the lcore");
+	cr_expect(eq(int, c->state, NDD_CONN_LEAVING));
+	cr_expect(eq(int, disconnect(c), NDSH_ERR_NOT_CONNECTED), "it does so once");
+	for (unsigned round = 1; round <= 2; round++) {
+		ndd_conn_leave_tick(&r->d, ndd_now_ns());
+		cr_expect(eq(int, c->state, NDD_CONN_LEAVING), "round %u is not over", round);
+		cr_expect(le(u64, r->d.leave_look_ns, ndd_now_ns() + 1000000));
+		r->shard.rounds++;
+	}
+	c->peer_left = true; /* here without a CM that could send a DREQ */
+	ndd_conn_leave_tick(&r->d, ndd_now_ns());
+	cr_expect(eq(int, c->state, NDD_CONN_OVER));
+	cr_expect(eq(u64, r->d.leave_look_ns, UINT64_MAX));
+}
+
+/* checks R-DISC-03[1]: of two that disconnect at the same time both succeed. */
+Test(conn, R_DISC_03_the_peers_disconnect_while_we_leave)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	struct ndd_qp qp = {.failed = true};
+	struct roce_cm_event ev = {.type = ROCE_CM_EV_DISCONNECTED, .by_peer = true};
+	uint8_t told[NDSH_MSG_BYTES];
+	int client = ndd_rig_open(r, &s);
+	struct ndd_conn *c = in_use(r, s, &qp);
+
+	cr_assert(eq(int, disconnect(c), NDSH_OK));
+	ev.owner = c;
+	ndd_conn_on_disconnected(&r->d, &ev);
+	cr_expect(eq(int, c->state, NDD_CONN_LEAVING), "what it sent before counts");
+	cr_expect(eq(long, ndd_rig_take(client, told, NULL), 0));
+	r->shard.rounds += 2;
+	ndd_conn_leave_tick(&r->d, ndd_now_ns());
+	expect_told(client, c, NDSH_EV_CONN_DISCONNECTED, NDSH_OK, NDD_CONN_OVER);
+}
+
+/* However many leave, each is looked at; and one that ends otherwise is among the others again. */
+Test(conn, a_crowd_leaves)
+{
+	enum { CROWD = 150 };
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	struct ndd_qp qp[CROWD] = {0};
+	struct ndd_conn *c[CROWD];
+
+	r->cfg.max_qps = r->cfg.shard_qps = CROWD;
+	ndd_rig_principals(r);
+	(void)ndd_rig_open(r, &s);
+	for (unsigned i = 0; i < CROWD; i++) {
+		qp[i].failed = true;
+		c[i] = in_use(r, s, &qp[i]);
+		c[i]->peer_left = true;
+		cr_assert(eq(int, disconnect(c[i]), NDSH_OK));
+	}
+	ndd_conn_free(s, c[0]);
+	r->shard.rounds += 2;
+	for (unsigned i = 0; i < 3; i++) {
+		cr_assert(ne(ptr, TAILQ_FIRST(&r->d.leaving), NULL));
+		ndd_accounts_turn(&r->d.accounts);
+		ndd_conn_leave_tick(&r->d, ndd_now_ns());
+	}
+	for (unsigned i = 1; i < CROWD; i++)
+		cr_expect(eq(int, c[i]->state, NDD_CONN_OVER), "%u", i);
+	cr_assert(eq(ptr, TAILQ_FIRST(&r->d.leaving), NULL));
+	cr_expect(eq(ptr, TAILQ_FIRST(&r->d.conns), c[1]));
+}
+
+/*
+ * checks R-CONN-13[1]: the peer's first request completes the Accept before any other event is
+ * looked at, as the next one may be the end of the queue pair.
+ */
+Test(conn, R_CONN_13_the_first_request_completes_accept_at_once)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	int client = ndd_rig_open(r, &s);
+	struct ndd_conn *c = ndd_conn_new(s, NDD_CONN_ACCEPTED);
+	struct roce_cm_event ev = {.type = ROCE_CM_EV_ESTABLISHED, .owner = c};
+	uint8_t told[NDSH_MSG_BYTES];
+
+	ndd_conn_on_first_request(c);
+	expect_told(client, c, NDSH_EV_CONN_ESTABLISHED, NDSH_OK, NDD_CONN_ESTABLISHED);
+	ndd_conn_on_established(&r->d, &ev);
+	cr_expect(eq(long, ndd_rig_take(client, told, NULL), 0), "the RTU adds nothing");
 }
 
 /*

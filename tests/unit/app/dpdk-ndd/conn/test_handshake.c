@@ -17,6 +17,9 @@
 #include "rigs/mad_pkt.h"
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
+#include "roce/mem/door.h"
+#include "roce/qp/qp.h"
+#include "roce/shard/shard.h"
 
 #define PEER_IP	      "10.77.0.2"
 #define SERVICE	      7174u
@@ -391,6 +394,57 @@ accepted(struct bench *b, const struct cm_mad *req)
 	c->hop = next_hop;
 	ndd_conn_send_reply(c, ndd_now_ns());
 	return c;
+}
+
+/* ---- a peer that guessed keys ---- */
+
+/* From the address that the queue pair of the client was connected to. */
+static void
+guess_keys(struct bench *b)
+{
+	struct roce_shard *s = b->r->shard.engine;
+	struct roce_qp *qp = b->qp->engine;
+	const struct roce_gid peer = net_rig_gid(PEER_IP);
+
+	qp->door = roce_door_of(s, &peer);
+	for (unsigned n = 0; n <= ROCE_GUESSES; n++)
+		(void)roce_door_guess(s, qp);
+}
+
+/* checks W-MEM-07[3] */
+Test(handshake, W_MEM_07_no_rep_to_who_guessed_keys)
+{
+	struct bench b = bench_new(false);
+	const struct cm_mad req = a_req();
+	struct roce_cm_tx tx;
+	struct cm_mad m;
+	union reply told;
+
+	guess_keys(&b);
+	(void)accepted(&b, &req);
+	m = next_mad(&b, &tx);
+	cr_assert(eq(u32, m.attr, CM_ATTR_REJ));
+	cr_assert(eq(u32, m.reason, ROCE_CM_REASON_CONSUMER));
+	cr_assert_gt(ndd_rig_take(b.client, &told, NULL), 0);
+	cr_assert(eq(u16, told.conn.h.type, NDSH_EV_CONN_ESTABLISHED));
+	cr_assert(eq(i32, told.conn.h.status, NDSH_ERR_REFUSED));
+	cr_assert(eq(int, roce_qp_state_get(b.qp->engine), ROCE_QPS_ERR), "it never got a path");
+}
+
+/* checks W-MEM-07[3] */
+Test(handshake, W_MEM_07_no_rtu_to_who_guessed_keys)
+{
+	struct bench b = bench_new(false);
+	struct ndd_conn *c = connect_with(&b, 0, &next_hop);
+	const struct ndsh_id_msg complete = {.h.type = NDSH_MSG_COMPLETE_CONNECT, .id = c->id};
+	struct roce_cm_tx tx;
+	union reply reply;
+
+	replied(&b, c, false);
+	guess_keys(&b);
+	cr_assert(eq(i32, ndd_rig_ask(b.r, b.client, &complete, &reply), NDSH_ERR_REFUSED));
+	cr_assert(eq(u32, next_mad(&b, &tx).attr, CM_ATTR_REJ));
+	cr_assert(eq(int, roce_qp_state_get(b.qp->engine), ROCE_QPS_ERR), "it never got a path");
 }
 
 /* checks W-CM-30[1,2], W-CM-31[1], W-CM-32[5], W-CM-35[1]: the queue pair is in RTS, with what the

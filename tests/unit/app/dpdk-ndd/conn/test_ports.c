@@ -15,8 +15,12 @@
 static enum ndsh_status
 take(struct ndd_ports *t, struct ndd_port *p, enum ndd_port_use use, uint8_t host, uint16_t port)
 {
-	return ndd_port_take(
-		t, p, use, 0, &(struct roce_cm_addr){.gid.raw = {[15] = host}, .port = port});
+	const struct roce_cm_addr addr = {.gid.raw = {[15] = host}, .port = port};
+
+	if (use != ACCEPTED)
+		return ndd_port_take(t, NULL, p, use, 0, &addr);
+	ndd_port_accepted(t, p, 0, &addr);
+	return NDSH_OK;
 }
 
 /* checks R-LSN-01[5]: of two adapters each has its own wildcard, and no address of the other is in
@@ -31,12 +35,13 @@ Test(ports, R_LSN_01_the_wildcard_does_not_span_adapters)
 		struct ndd_ports *t = calloc(1, sizeof(*t));
 		struct ndd_port p[3] = {0};
 
-		cr_assert(eq(i32, ndd_port_take(t, &p[0], LISTENER, 0, addr[i & 1]), NDSH_OK));
+		cr_assert(
+			eq(i32, ndd_port_take(t, NULL, &p[0], LISTENER, 0, addr[i & 1]), NDSH_OK));
 		if (i != 3) /* an address is of one adapter */
-			cr_expect(eq(i32, ndd_port_take(t, &p[1], LISTENER, 1, addr[i >> 1]),
+			cr_expect(eq(i32, ndd_port_take(t, NULL, &p[1], LISTENER, 1, addr[i >> 1]),
 					  NDSH_OK),
 				"%u", i);
-		cr_expect(eq(i32, ndd_port_take(t, &p[2], LISTENER, 0, addr[i >> 1]),
+		cr_expect(eq(i32, ndd_port_take(t, NULL, &p[2], LISTENER, 0, addr[i >> 1]),
 				  NDSH_ERR_PORT_IN_USE),
 			"%u", i);
 		free(t);

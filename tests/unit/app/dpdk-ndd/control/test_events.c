@@ -4,20 +4,17 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-#include <rte_eal.h>
 #include <stdlib.h>
 
 #include "object/cq.h"
 #include "object/qp.h"
+#include "rigs/eal_rig.h"
 #include "rigs/ndd_rig.h"
 
 static void
 start_eal(void)
 {
-	static char *argv[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry",
-		"-m", "64", "--log-level=*:error", "-l", "0", "--iova-mode=va", NULL};
-
-	cr_assert_geq(rte_eal_init(11, argv), 0);
+	eal_rig_start(NULL);
 }
 
 TestSuite(events, .init = start_eal);
@@ -41,7 +38,7 @@ world_new(void)
 	uint8_t reply[NDSH_MSG_BYTES];
 
 	w->r = ndd_rig_new();
-	cr_assert(ndd_handover_init(&w->r->d.plane.rings, 1, node));
+	cr_assert(ndd_handover_init(&w->r->d.plane.rings, 1, node, w->r->d.plane.secret));
 	w->client = ndd_rig_open(w->r, &w->s);
 	cr_assert(eq(i32, ndd_rig_ask(w->r, w->client, &want, reply), NDSH_OK));
 	w->qp.owner = (struct ndd_owner){.session = w->s->serial, .object = 70};
@@ -171,7 +168,7 @@ Test(events, the_first_deadline_of_all_decides)
 	struct ndd *d = &w->r->d;
 	uint64_t none;
 
-	d->mads_generation = net_generation(d->net);
+	d->mads.generation = net_generation(d->net);
 	d->conn_hops.deadline_ns = d->path_hops.deadline_ns = d->ah_hops.deadline_ns = UINT64_MAX;
 	none = ndd_control_deadline(d); /* of the network and the CM alone */
 	cr_assert(ge(u64, none, 4));
@@ -181,6 +178,10 @@ Test(events, the_first_deadline_of_all_decides)
 	cr_expect(eq(u64, ndd_control_deadline(d), 2));
 	d->ah_hops.deadline_ns = 1;
 	cr_expect(eq(u64, ndd_control_deadline(d), 1));
-	d->mads_generation--;
+	d->mads.generation--;
 	cr_expect(eq(u64, ndd_control_deadline(d), 0), "a next hop has changed");
+	d->mads.generation++;
+	cr_expect(eq(u64, ndd_control_deadline(d), 1));
+	cr_assert(ne(ptr, roce_cm_connect(d->cm, 0, &(struct roce_cm_connect){.qp.qpn = 2}), NULL));
+	cr_expect(eq(u64, ndd_control_deadline(d), 0), "the CM has more than a turn sends");
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames that an lcore leaves to the control thread: which of those to QP 1 reach the CM. */
 #include <criterion/criterion.h>
-#include <rte_eal.h>
 #include <rte_mbuf.h>
 #include <string.h>
 
 #include "hostnet/host.h"
+#include "rigs/eal_rig.h"
 #include "rigs/ndd_rig.h"
 #include "wire/build.h"
 #include "wire/gsi.h"
@@ -20,15 +20,12 @@ static struct rte_mempool *pool;
 static void
 start(void)
 {
-	static char *argv[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry",
-		"-m", "64", "--log-level=*:error", "-l", "0", "--iova-mode=va", NULL};
 	const int node[NDD_SHARDS_MAX] = {0};
 
-	cr_assert_geq(rte_eal_init(11, argv), 0);
+	eal_rig_start(NULL);
 	rig = ndd_rig_new();
-	cr_assert(ndd_handover_init(&rig->d.plane.rings, 1, node));
-	pool = rte_pktmbuf_pool_create("frames", FRAMES, 0, 0, 2048, 0);
-	cr_assert_not_null(pool);
+	cr_assert(ndd_handover_init(&rig->d.plane.rings, 1, node, rig->d.plane.secret));
+	pool = eal_rig_pool(FRAMES);
 }
 
 TestSuite(host, .init = start);
@@ -78,7 +75,7 @@ Test(host, W_PKT_13_what_reaches_the_cm)
 		m->data_len = (uint16_t)make(rte_pktmbuf_mtod(m, uint8_t *), fault);
 		m->pkt_len = m->data_len;
 		m->port = 0;
-		cr_assert_eq(rte_ring_sp_enqueue(rig->d.plane.rings.control_rx[0], m), 0);
+		cr_assert(ndd_up_put(&rig->d.plane.rings.up[0], 0, m));
 		cr_assert_not(ndd_host_rx(&rig->d, 1, 0));
 		cr_assert_eq(rte_mempool_avail_count(pool), FRAMES);
 		cr_assert_eq(c->rx_rtu - was.rx_rtu, fault == NONE, "fault %d", fault);

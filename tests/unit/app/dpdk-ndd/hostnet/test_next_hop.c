@@ -13,7 +13,7 @@ resolve(struct net_rig *r, const char *to, struct net_nexthop *hop)
 {
 	const struct roce_gid src = net_rig_gid("10.77.0.1"), dst = net_rig_gid(to);
 
-	return ndd_next_hop(r->n, r->now, &src, &dst, hop);
+	return ndd_next_hop(r->n, r->now, NET_OWNER_HOST, &src, &dst, hop);
 }
 
 Test(next_hop, a_list_is_gone_through_when_something_is_due)

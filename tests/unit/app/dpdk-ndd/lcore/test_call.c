@@ -11,8 +11,6 @@
 
 #include "lcore/shard.h"
 
-#define DRAIN_TURNS 256u
-
 static struct ndd_shard *
 shard_new(bool running)
 {
@@ -26,7 +24,6 @@ shard_new(bool running)
 
 struct caller {
 	struct ndd_shard *s;
-	bool drained;
 	unsigned runs; /* of the call */
 	uint64_t at_ns;
 	bool returned;
@@ -47,10 +44,7 @@ call(void *arg)
 {
 	struct caller *c = arg;
 
-	if (c->drained)
-		ndd_shard_call_drained(c->s, on_shard_count, c);
-	else
-		ndd_shard_call(c->s, on_shard_count, c);
+	ndd_shard_call(c->s, on_shard_count, c);
 	__atomic_store_n(&c->returned, true, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -73,10 +67,7 @@ Test(call, is_made_at_once_while_the_shard_does_not_run)
 
 	call(&c);
 	cr_expect(eq(u32, c.runs, 1));
-	c.drained = true;
-	call(&c);
-	cr_expect(eq(u32, c.runs, 2));
-	cr_expect(not(ndd_shard_serve(c.s, 1, true)), "no call waits");
+	cr_expect(not(ndd_shard_serve(c.s, 1)), "no call waits");
 }
 
 Test(call, waits_for_the_lcore)
@@ -86,11 +77,11 @@ Test(call, waits_for_the_lcore)
 
 	cr_expect(eq(u32, c.runs, 0));
 	cr_expect(not(__atomic_load_n(&c.returned, __ATOMIC_ACQUIRE)));
-	cr_expect(ndd_shard_serve(c.s, 5, false));
+	cr_expect(ndd_shard_serve(c.s, 5));
 	cr_assert(eq(int, pthread_join(t, NULL), 0));
 	cr_expect(eq(u32, c.runs, 1));
 	cr_expect(eq(u64, c.at_ns, 5));
-	cr_expect(not(ndd_shard_serve(c.s, 6, false)), "it is served once");
+	cr_expect(not(ndd_shard_serve(c.s, 6)), "it is served once");
 	cr_expect(eq(u32, c.runs, 1));
 }
 
@@ -104,33 +95,6 @@ Test(call, wakes_an_lcore_that_sleeps)
 	t = begin_call(&c);
 	while (read(c.s->wakeup.fd, &n, sizeof(n)) < 0) /* the call is there before it */
 		sched_yield();
-	cr_expect(ndd_shard_serve(c.s, 1, true));
+	cr_expect(ndd_shard_serve(c.s, 1));
 	cr_assert(eq(int, pthread_join(t, NULL), 0));
-}
-
-/* What arrived before the call is handled before it: an RX poll that comes back empty shows it. */
-Test(call, a_drained_one_waits_for_an_empty_poll)
-{
-	struct caller c = {.s = shard_new(true), .drained = true};
-	pthread_t t = begin_call(&c);
-
-	for (int i = 0; i < 10; i++)
-		cr_expect(ndd_shard_serve(c.s, 1, false), "the turn was no idle one");
-	cr_expect(eq(u32, c.runs, 0));
-	cr_expect(ndd_shard_serve(c.s, 2, true));
-	cr_assert(eq(int, pthread_join(t, NULL), 0));
-	cr_expect(eq(u64, c.at_ns, 2));
-}
-
-Test(call, a_drained_one_waits_for_a_bounded_time)
-{
-	struct caller c = {.s = shard_new(true), .drained = true};
-	pthread_t t = begin_call(&c);
-
-	for (unsigned i = 0; i < DRAIN_TURNS; i++)
-		(void)ndd_shard_serve(c.s, 1, false);
-	cr_expect(eq(u32, c.runs, 0));
-	(void)ndd_shard_serve(c.s, 2, false);
-	cr_assert(eq(int, pthread_join(t, NULL), 0));
-	cr_expect(eq(u64, c.at_ns, 2));
 }

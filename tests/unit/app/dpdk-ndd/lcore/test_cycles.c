@@ -5,12 +5,14 @@
 
 #include "lcore/cycles.h"
 
+#define HZ 2000000000ull /* of the counter, it says */
+
 static struct ndd_cycles
 started(void)
 {
 	struct ndd_cycles c = {.version = 0};
 
-	ndd_cycles_start(&c);
+	ndd_cycles_start(&c, HZ);
 	return c;
 }
 
@@ -84,6 +86,98 @@ Test(cycles, a_turn_under_way_is_not_told)
 	copy = copy_of(&c);
 	cr_expect(eq(u64, copy.until, before.until));
 	cr_expect(eq(u64, copy.stage[NDD_STAGE_rx].items, 1));
+}
+
+static void
+spin(uint64_t cycles)
+{
+	uint64_t end = rte_rdtsc() + cycles;
+
+	while (rte_rdtsc() < end)
+		;
+}
+
+Test(cycles, the_longest_of_each_stage_stays)
+{
+	struct ndd_cycles c = started();
+	struct ndd_cycles_copy copy;
+
+	spin(200000);
+	ndd_cycles_mark(&c, NDD_STAGE_rx, 1);
+	spin(100000);
+	ndd_cycles_mark(&c, NDD_STAGE_rx, 1); /* of the same turn */
+	ndd_cycles_mark(&c, NDD_STAGE_tx, 1);
+	ndd_cycles_turn(&c, 0);
+	copy = copy_of(&c);
+	cr_expect(ge(u64, copy.longest[NDD_STAGE_rx], 300000));
+	cr_expect(eq(u64, copy.longest[NDD_STAGE_rx], copy.stage[NDD_STAGE_rx].cycles));
+	ndd_cycles_mark(&c, NDD_STAGE_rx, 1);
+	c.turn[NDD_STAGE_rx].cycles = 10; /* whatever it took */
+	c.turn[NDD_STAGE_tx].cycles = copy.longest[NDD_STAGE_tx] + 1;
+	ndd_cycles_turn(&c, 0);
+	cr_expect(eq(u64, c.total.longest[NDD_STAGE_rx], copy.longest[NDD_STAGE_rx]));
+	cr_expect(eq(u64, c.total.longest[NDD_STAGE_tx], copy.longest[NDD_STAGE_tx] + 1));
+}
+
+/* From the end of what came before to the end of the turn, and counted once. */
+Test(cycles, turns_with_work_are_counted_by_length)
+{
+	struct ndd_cycles c = started();
+
+	for (unsigned k = 0; k <= NDD_LENGTHS; k += 10) {
+		c.total.until = c.mark - (1ull << k);
+		ndd_cycles_turn(&c, 0);
+		c.total.until = c.mark - ((1ull << k) * 2 - 1);
+		ndd_cycles_turn(&c, 0);
+	}
+	for (unsigned k = 0; k < NDD_LENGTHS; k++)
+		cr_expect(eq(u64, c.total.length[k], k == 39 ? 2 : k % 10 == 0 ? 2 : 0), "%u", k);
+	cr_expect(eq(u64, c.total.turns, 10));
+	ndd_cycles_idle(&c, NDD_STAGE_sleep);
+	cr_expect(eq(u64, c.total.length[0], 2), "no work, no turn");
+}
+
+/* ---- own.h ---- */
+
+/* 100 us, of which others had 60. */
+Test(cycles, what_others_had_of_the_cpu_is_not_the_threads)
+{
+	struct ndd_own o = {.hz = 2500000000, .at = 1000000, .used_ns = 7000};
+
+	cr_expect(eq(u64, ndd_own_cycles(&o, 1250000, 47000, 250000), 100000));
+	cr_expect(eq(u64, o.at, 1250000));
+	cr_expect(eq(u64, o.used_ns, 47000));
+}
+
+Test(cycles, a_turn_loses_no_more_than_it_had)
+{
+	struct ndd_own o = {.hz = 1000000000, .at = 0, .used_ns = 0};
+
+	cr_expect(
+		zero(u64, ndd_own_cycles(&o, 5000, 1000, 3000)), "4000 were lost, most before it");
+	cr_expect(eq(u64, ndd_own_cycles(&o, 6000, 2000, 1000), 1000), "those count no more");
+	cr_expect(
+		eq(u64, ndd_own_cycles(&o, 7000, 3010, 900), 900), "a clock that is a little fast");
+}
+
+/* The kernel of this machine counts a thread's CPU time: a long turn is the lcore's own if it
+ * spins, and is not if it sleeps. */
+Test(cycles, a_turn_that_had_the_cpu_is_overlong_and_one_that_waited_is_not)
+{
+	struct timespec wait = {.tv_nsec = 3000000};
+	struct ndd_cycles c = started();
+
+	nanosleep(&wait, NULL);
+	ndd_cycles_mark(&c, NDD_STAGE_rx, 1);
+	ndd_cycles_turn(&c, 0);
+	cr_expect(zero(u64, c.total.overlong));
+	cr_expect(lt(u64, c.total.own_longest, HZ / 1000));
+	while (ndd_own_used_ns() - c.own.used_ns < 3000000)
+		;
+	ndd_cycles_mark(&c, NDD_STAGE_rx, 1);
+	ndd_cycles_turn(&c, 0);
+	cr_expect(eq(u64, c.total.overlong, 1));
+	cr_expect(ge(u64, c.total.own_longest, HZ / 1000));
 }
 
 /* An lcore that is in the midst of it, and does not get on. */

@@ -4,6 +4,8 @@
 #include <sched.h>
 
 #include "lcore/cycles.h"
+
+#define HZ 2000000000ull /* of the counter, it says */
 #include "rigs/stress.h"
 
 #define COPIES 5000u /* of different turns */
@@ -39,7 +41,7 @@ main(void)
 	unsigned got = 0, tries = 0;
 	pthread_t thread;
 
-	ndd_cycles_start(&n.c);
+	ndd_cycles_start(&n.c, HZ);
 	pthread_create(&thread, NULL, lcore, &n);
 	for (; got < COPIES; tries++) {
 		uint64_t sum = 0;

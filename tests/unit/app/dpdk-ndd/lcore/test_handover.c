@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whose frame it is, and the rings that carry it there. */
 #include <criterion/criterion.h>
-#include <rte_eal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lcore/handover.h"
+#include "rigs/eal_rig.h"
 #include "roce/roce.h"
 
 static const uint64_t secret[2] = {0x0123456789abcdefull, 0xfedcba9876543210ull};
@@ -13,10 +13,7 @@ static const uint64_t secret[2] = {0x0123456789abcdefull, 0xfedcba9876543210ull}
 static void
 start_eal(void)
 {
-	static char *argv[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry",
-		"-m", "64", "--log-level=*:error", "-l", "0", "--iova-mode=va", NULL};
-
-	cr_assert_geq(rte_eal_init(11, argv), 0);
+	eal_rig_start(NULL);
 }
 
 TestSuite(handover, .init = start_eal);
@@ -101,7 +98,7 @@ Test(route, qpn_names_the_shard)
 
 		memset(cq_mem, 0, sizeof(cq_mem));
 		cfg.pd = roce_pd_create(s);
-		cfg.send_cq = cfg.recv_cq = roce_cq_create(s, cq_mem, 4, NULL);
+		cfg.send_cq = cfg.recv_cq = roce_cq_create(s, NULL, cq_mem, 4, NULL);
 		for (int i = 0; i < 8; i++) {
 			memset(qp_mem, 0, sizeof(qp_mem));
 			qpn = roce_qp_num(roce_qp_create(s, &cfg));
@@ -134,7 +131,7 @@ Test(handover, frames_keep_their_order_and_their_ring)
 	struct ndd_handover h;
 	void *m;
 
-	cr_assert(ndd_handover_init(&h, 2, node));
+	cr_assert(ndd_handover_init(&h, 2, node, secret));
 	cr_assert_null(h.tx[NDD_IO_OWNER], "the owner sends by itself");
 	for (uintptr_t i = 1; i <= 100; i++)
 		cr_assert_eq(rte_ring_sp_enqueue(h.rx[0][1], (void *)i), 0);
@@ -149,16 +146,15 @@ Test(handover, frames_keep_their_order_and_their_ring)
 Test(handover, fini_frees_frames_under_way)
 {
 	const int node[NDD_SHARDS_MAX] = {0};
-	struct rte_mempool *pool = rte_pktmbuf_pool_create("p", 63, 0, 0, 2048, 0);
+	struct rte_mempool *pool = eal_rig_pool(63);
 	struct ndd_handover h;
 
-	cr_assert_not_null(pool);
-	cr_assert(ndd_handover_init(&h, 2, node));
+	cr_assert(ndd_handover_init(&h, 2, node, secret));
 	rte_ring_sp_enqueue(h.rx[0][1], rte_pktmbuf_alloc(pool));
 	rte_ring_sp_enqueue(h.rx[1][0], rte_pktmbuf_alloc(pool));
 	rte_ring_sp_enqueue(h.tx[1], rte_pktmbuf_alloc(pool));
 	rte_ring_sp_enqueue(h.control_tx, rte_pktmbuf_alloc(pool));
-	rte_ring_sp_enqueue(h.control_rx[0], rte_pktmbuf_alloc(pool));
+	cr_assert(ndd_up_put(&h.up[0], 0, rte_pktmbuf_alloc(pool)));
 	cr_assert_eq(rte_mempool_avail_count(pool), 58);
 	ndd_handover_fini(&h);
 	cr_assert_eq(rte_mempool_avail_count(pool), 63);
@@ -171,7 +167,7 @@ Test(handover, events_are_copied_and_bounded)
 	struct ndd_handover h;
 	unsigned n = 0;
 
-	cr_assert(ndd_handover_init(&h, 1, node));
+	cr_assert(ndd_handover_init(&h, 1, node, secret));
 	while (ndd_event_put(h.event[0], &ev))
 		n++;
 	cr_assert_geq(n, NDD_EVENT_RING - 1);

@@ -12,6 +12,7 @@
 #include "lcore/shard.h"
 #include "lcore/turn.h"
 #include "rigs/lone_shard.h"
+#include "roce/shard/shard.h"
 
 #define BEGIN 1000000000ull /* of the tests' time */
 
@@ -48,16 +49,23 @@ TestSuite(doorbell, .init = shard_init);
 TestSuite(idle, .init = shard_init);
 
 static struct client *
-client_new(void)
+client_of(struct roce_principal *p)
 {
 	struct client *c = aligned_alloc(4096, (sizeof(*c) + 4095) & ~(size_t)4095);
 	memset(c, 0, sizeof(*c));
 	roce_admin_init(&c->session.admin, 8);
+	roce_client_init(&c->session.client, p);
 	c->session.page = &c->page;
 	c->session.wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	cr_assert_geq(c->session.wake_fd, 0);
 	cr_assert(ndd_lcore_attach(s, &c->session, BEGIN));
 	return c;
+}
+
+static struct client *
+client_new(void)
+{
+	return client_of(&s->engine->own);
 }
 
 /* The client adds to its wake fd. */
@@ -81,37 +89,34 @@ ring(struct client *c)
 static bool
 is_awake(const struct client *c)
 {
-	return c->session.index < s->awake;
+	return base_linked(&c->session.polled);
 }
 
 static void
-expect_places(uint32_t sessions)
+expect_count(uint32_t sessions)
 {
 	cr_expect(eq(u32, s->sessions, sessions));
 	cr_expect(le(u32, s->awake, s->sessions));
-	for (uint32_t i = 0; i < s->sessions; i++)
-		cr_expect(eq(u32, s->session[i]->index, i));
-	cr_expect(eq(ptr, s->session[sessions], NULL));
 }
 
-Test(doorbell, places_are_kept_when_sessions_come_and_go)
+Test(doorbell, sessions_are_counted_as_they_come_and_go)
 {
 	struct client *c[5];
 
 	for (int i = 0; i < 4; i++)
 		c[i] = client_new();
-	expect_places(4);
+	expect_count(4);
 	cr_assert(ndd_lcore_demote_all(s, BEGIN));
 	cr_expect(eq(u32, s->awake, 0));
 	c[4] = client_new();
-	expect_places(5);
+	expect_count(5);
 	cr_expect(eq(u32, s->awake, 1));
 	cr_expect(is_awake(c[4]));
 	ndd_lcore_detach(s, &c[1]->session);
-	expect_places(4);
+	expect_count(4);
 	cr_expect(is_awake(c[4]));
 	ndd_lcore_detach(s, &c[4]->session);
-	expect_places(3);
+	expect_count(3);
 	cr_expect(eq(u32, s->awake, 0));
 }
 
@@ -196,6 +201,53 @@ Test(doorbell, all_sessions_are_served)
 	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 1), MANY - NDD_DOORBELL_SESSIONS));
 }
 
+/* The client rings for all that it could have. */
+static void
+ring_all(struct client *c)
+{
+	for (uint32_t i = 0; i < NDSH_QP_PER_SESSION_MAX; i++)
+		(void)ndsh_doorbell_ring(&c->page, &c->qp, i);
+}
+
+/* Many sessions of one principal ring without end; each turn serves one of the other, which rings
+ * now, as well, and no session twice. */
+Test(doorbell, a_principal_with_many_sessions_is_one)
+{
+	enum { MANY = 50 };
+	const struct roce_principal_cfg cfg = {.weight = 1, .pool = {{0, 8}, {0, 8}}};
+	struct roce_principal other = {0};
+	struct client *hog[MANY], *quiet;
+
+	cr_assert(roce_principal_init(s->engine, &other, &cfg));
+	for (int i = 0; i < MANY; i++)
+		hog[i] = client_new();
+	quiet = client_of(&other);
+	for (unsigned turn = 0; turn < 2 * MANY; turn++) {
+		for (int i = 0; i < MANY; i++)
+			ring_all(hog[i]);
+		(void)ring(quiet);
+		(void)ndd_lcore_doorbells(s, BEGIN + turn);
+		cr_expect(eq(u64, quiet->session.rung_ns, BEGIN + turn), "turn %u", turn);
+	}
+	for (int i = 0; i < MANY; i++)
+		cr_expect(ge(u64, hog[i]->session.rung_ns, BEGIN + MANY - 1), "all have turns");
+}
+
+Test(doorbell, nobody_is_looked_at_twice_in_a_turn)
+{
+	const struct roce_principal_cfg cfg = {.weight = 1, .pool = {{0, 8}, {0, 8}}};
+	struct roce_principal other = {0};
+	struct client *lone;
+
+	cr_assert(roce_principal_init(s->engine, &other, &cfg));
+	lone = client_of(&other);
+	for (int i = 0; i < 9; i++)
+		(void)client_new();
+	ring_all(lone);
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN), NDD_DOORBELL_WORDS * 64));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN), NDD_DOORBELL_WORDS * 64));
+}
+
 /* ---- idle ---------------------------------------------------------------------------------- */
 
 Test(idle, first_it_waits_then_yields_then_sleeps)
@@ -224,6 +276,19 @@ Test(idle, sleeps_grow_up_to_a_bound)
 	ndd_wakeup_notify(&s->wakeup);
 	(void)ndd_lcore_idle(s, BEGIN + 2 * NDD_SLEEP_NS);
 	cr_expect(eq(u64, s->sleep_ns, NDD_SLEEP_MIN_NS), "it was woken: there is work");
+}
+
+/* A principal that has no wake-up left does not keep the lcore awake, until it may have one. */
+Test(idle, a_limit_of_wake_ups_lets_it_sleep)
+{
+	struct roce_principal p = {.wakeups.until_ns = BEGIN + 3 * NDD_SLEEP_NS};
+
+	base_list_append(&s->engine->resting, &p.line[ROCE_LINE_FIRED].link);
+	(void)ndd_lcore_idle(s, BEGIN);
+	(void)ndd_lcore_idle(s, BEGIN + 2 * NDD_SLEEP_NS);
+	cr_expect(eq(u64, s->count.sleeps, 1));
+	(void)ndd_lcore_idle(s, BEGIN + 3 * NDD_SLEEP_NS);
+	cr_expect(eq(u64, s->count.sleeps, 1), "a client may have to be woken");
 }
 
 Test(idle, other_policies_never_sleep)

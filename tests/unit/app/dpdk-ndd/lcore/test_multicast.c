@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames to groups between lcores: references for those that have members, and bounds. */
 #include <criterion/criterion.h>
-#include <rte_eal.h>
 #include <rte_mbuf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lcore/shard.h"
 #include "lcore/turn.h"
+#include "rigs/eal_rig.h"
 
 #define SHARDS	   3u
 #define MEMBERS_AT 2u /* the shard that has members */
@@ -24,16 +24,13 @@ static struct rte_mempool *pool;
 static void
 start(void)
 {
-	static char *argv[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry",
-		"-m", "64", "--log-level=*:error", "-l", "0", "--iova-mode=va", NULL};
 	static const uint64_t secret[2] = {1, 2};
 	const int node[NDD_SHARDS_MAX] = {0};
 	struct roce_groups *t;
 
-	cr_assert_geq(rte_eal_init(11, argv), 0);
-	cr_assert(ndd_handover_init(&plane.rings, SHARDS, node));
-	pool = rte_pktmbuf_pool_create("frames", FRAMES, 0, 0, 2048, 0);
-	cr_assert_not_null(pool);
+	eal_rig_start(NULL);
+	cr_assert(ndd_handover_init(&plane.rings, SHARDS, node, plane.secret));
+	pool = eal_rig_pool(FRAMES);
 	plane.shards = SHARDS;
 	plane.ports = 1;
 	memcpy(plane.port[0].mac, own_mac, 6);

@@ -56,15 +56,16 @@ client_new(void)
 	ndd_slots_init(&c->session.cqs, 4, false);
 	c->fd = memfd_create("test", MFD_CLOEXEC);
 	cr_assert_eq(ftruncate(c->fd, PAGES * PAGE), 0);
-	c->segment.host = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
-	c->segment.live = true;
+	c->segment.map.host =
+		mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd, 0);
+	c->segment.state = NDD_SEGMENT_LIVE;
 	c->segment.id = ndd_slots_add(&c->session.segments, &c->segment);
-	c->cq.engine = roce_cq_create(
-		shard.engine, c->segment.host + ENTRIES - sizeof(struct ndsh_cq_page), DEPTH, NULL);
+	c->cq.engine = roce_cq_create(shard.engine, NULL,
+		c->segment.map.host + ENTRIES - sizeof(struct ndsh_cq_page), DEPTH, NULL);
 	cr_assert_not_null(c->cq.engine);
 	c->cq.owner.handle = ndd_slots_add(&c->session.cqs, &c->cq);
 	cr_assert(ndd_sigbus_install());
-	cr_assert(ndd_sigbus_guard(c->segment.host, PAGES * PAGE));
+	cr_assert(ndd_sigbus_guard(c->segment.map.host, PAGES * PAGE));
 	return c;
 }
 
@@ -73,7 +74,7 @@ static void
 lose(struct client *c, unsigned n)
 {
 	cr_assert_eq(ftruncate(c->fd, n * PAGE), 0);
-	cr_assert_eq(*(volatile uint8_t *)(c->segment.host + n * PAGE), 0);
+	cr_assert_eq(*(volatile uint8_t *)(c->segment.map.host + n * PAGE), 0);
 	ndd_lost_memory(&c->d);
 	roce_shard_publish(shard.engine);
 }
@@ -82,7 +83,7 @@ static uint32_t
 fault(const struct client *c)
 {
 	const struct ndsh_cq_page *page =
-		(const void *)(c->segment.host + ENTRIES - sizeof(struct ndsh_cq_page));
+		(const void *)(c->segment.map.host + ENTRIES - sizeof(struct ndsh_cq_page));
 
 	return page->fault;
 }
@@ -92,13 +93,13 @@ Test(lost, R_CQ_32_entries_of_a_queue)
 {
 	struct client *c = client_new();
 	struct ndsh_cq_reader reader;
-	uint8_t *page = c->segment.host + ENTRIES - sizeof(struct ndsh_cq_page);
+	uint8_t *page = c->segment.map.host + ENTRIES - sizeof(struct ndsh_cq_page);
 
 	ndsh_cq_reader_view(&reader, page, DEPTH);
 	cr_assert_eq(ndsh_cq_arm(&reader, NDSH_ARM_ERRORS, NULL), NDSH_ARMED);
 	lose(c, 5);
 	cr_assert_eq(fault(c), NDSH_CQ_FATAL);
-	cr_assert_eq(roce_shard_fired_cq(shard.engine), c->cq.engine);
+	cr_assert_eq(roce_shard_fired_cq(shard.engine, 0), c->cq.engine);
 	cr_assert(c->cq.lost);
 	lose(c, 3); /* another of it */
 	cr_assert_not(c->session.ended, "the session lives");

@@ -40,6 +40,7 @@ static const struct roce_qp_attr good = {
 
 struct world {
 	struct ndd_shard shard; /* it does not run: its calls are made at once */
+	struct ndd_principal principal;
 	struct ndd_session s;
 	struct ndd_qp qp;
 	void *block;
@@ -65,9 +66,10 @@ world_init(void)
 	memset(&w, 0, sizeof(w));
 	memset(page, 0, 65536);
 	w.s.shard = &w.shard;
+	w.s.account.principal = &w.principal;
 	w.shard.engine = lone_shard_new(&cfg);
 	w.qp.engine = lone_qp_new(w.shard.engine, roce_pd_create(w.shard.engine),
-		roce_cq_create(w.shard.engine, page, 64, NULL), &w.block);
+		roce_cq_create(w.shard.engine, NULL, page, 64, NULL), &w.block);
 	cr_assert_not_null(w.qp.engine);
 	w.qp.user = &user;
 }

@@ -91,7 +91,10 @@ Test(adapter, flags_that_are_unknown_are_refused)
 Test(adapter, sessions_are_spread_over_the_shards)
 {
 	struct ndd_rig *r = ndd_rig_new();
-	struct ndd_shard more[2] = {{.id = 1, .numa_node = 3}, {.id = 2, .numa_node = -1}};
+	struct ndd_shard more[2] = {
+		{.id = 1, .numa_node = 3, .engine = r->shard.engine},
+		{.id = 2, .numa_node = -1, .engine = r->shard.engine},
+	};
 	struct ndd_session *s;
 	union reply reply;
 	static const struct {
@@ -102,6 +105,8 @@ Test(adapter, sessions_are_spread_over_the_shards)
 	};
 
 	r->cfg.max_sessions = sizeof(rows) / sizeof(rows[0]);
+	r->cfg.lcores = 3;
+	ndd_rig_principals(r);
 	r->d.plane.shard[1] = &more[0];
 	r->d.plane.shard[2] = &more[1];
 	r->d.plane.shards = 3;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "rigs/ndd_rig.h"
+#include "rigs/send_file.h"
 #include "session/closer.h"
 
 #define LINGER_S 60
@@ -52,23 +53,9 @@ static void
 send_hello(int client, int file)
 {
 	struct ndsh_hello m = {0};
-	struct iovec iov = {&m, sizeof(m)};
-	union {
-		struct cmsghdr align;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct msghdr mh = {.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
 
 	ndsh_hello_fill(&m);
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &file, sizeof(file));
-	cr_assert_eq(sendmsg(client, &mh, 0), (ssize_t)sizeof(m));
+	cr_assert_eq(send_file(client, &m, sizeof(m), 0, file), (ssize_t)sizeof(m));
 }
 
 /* The message alone has the file then. */
@@ -104,6 +91,13 @@ expect_served(struct ndd_rig *r)
 }
 
 static void
+wait_until_closed(struct ndd_closer *c)
+{
+	while (ndd_closer_busy(c) > 0)
+		usleep(1000);
+}
+
+static void
 expect_closed_elsewhere(struct ndd_rig *r, time_t began, struct lingering l)
 {
 	cr_expect(lt(i64, now_s() - began, AT_ONCE), "the control thread stood still");
@@ -112,8 +106,7 @@ expect_closed_elsewhere(struct ndd_rig *r, time_t began, struct lingering l)
 	expect_served(r);
 	cr_expect(eq(u32, ndd_closer_busy(r->d.closer), 1), "it is still being closed");
 	close(l.sink); /* ends it */
-	while (ndd_closer_busy(r->d.closer) > 0)
-		usleep(1000);
+	wait_until_closed(r->d.closer);
 	ndd_closer_stop(r->d.closer);
 }
 
@@ -162,7 +155,7 @@ Test(attached, by_a_client_that_is_gone)
 	struct lingering l;
 	time_t began;
 
-	cr_assert_eq(getsockname(r->d.listen_watch.fd, (struct sockaddr *)&at, &bytes), 0);
+	cr_assert_eq(getsockname(r->d.listening[0].watch.fd, (struct sockaddr *)&at, &bytes), 0);
 	cr_assert_eq(connect(client, (struct sockaddr *)&at, bytes), 0);
 	l = attack(client);
 	close(client);
@@ -172,21 +165,158 @@ Test(attached, by_a_client_that_is_gone)
 	expect_closed_elsewhere(r, began, l);
 }
 
-/* A client can't have more of them than sessions. */
+/* A client can't have more of them than sessions: each keeps its seat until it is closed. */
 Test(attached, counts_as_a_session_until_it_is_closed)
 {
 	struct ndd_rig *r = ndd_rig_new();
+	struct lingering l[NDD_RIG_SESSIONS];
+	uint8_t msg[NDSH_MSG_BYTES];
 	struct ndd_session *s;
+	int client;
 
 	for (unsigned i = 0; i < NDD_RIG_SESSIONS; i++) {
-		int client = ndd_rig_connect(r, &s);
-
-		cr_assert_not(s->refused);
-		(void)attack(client);
+		client = ndd_rig_connect(r, &s);
+		l[i] = attack(client);
 		ndd_rig_turn(r);
 	}
 	cr_expect(eq(u32, ndd_closer_busy(r->d.closer), NDD_RIG_SESSIONS));
+	client = ndd_rig_connect(r, &s);
+	cr_expect(eq(u32, r->d.session_count, 0));
+	cr_assert(lt(i64, 0, ndd_rig_take(client, msg, NULL)));
+	cr_expect(eq(i32, ((struct ndsh_msg_hdr *)msg)->type, NDSH_EV_SESSION_END));
+	for (unsigned i = 0; i < NDD_RIG_SESSIONS; i++)
+		close(l[i].sink);
+	wait_until_closed(r->d.closer);
+	ndd_rig_turn(r);
 	(void)ndd_rig_connect(r, &s);
-	cr_expect(s->refused);
-	ndd_closer_stop(r->d.closer); /* does not wait for them */
+	cr_expect(eq(u32, r->d.session_count, 1));
+	ndd_closer_stop(r->d.closer);
+}
+
+/* ---- clients that are refused ---------------------------------------------------------------- */
+
+#define STRANGERS_MAX 112 /* of one principal alone: seven eighths of NDD_RIG_DESCRIPTORS */
+
+/* Clients by the sockets "red" and "blue" are refused; others are not. */
+static struct ndd_rig *
+rig_that_refuses(void)
+{
+	struct ndd_rig *r = ndd_rig_new();
+
+	r->cfg.principals = 2;
+	for (int i = 0; i < 2; i++) {
+		strcpy(r->cfg.principal[i].name, i == 0 ? "red" : "blue");
+		strcpy(r->cfg.principal[i].label, i == 0 ? "red" : "blue");
+		r->cfg.principal[i].weight = 1;
+	}
+	ndd_rig_principals(r);
+	return r;
+}
+
+/* A client by that socket attaches a file to its first message, and goes. The file is the message's
+ * alone then. */
+static void
+refused_client(struct ndd_rig *r, const char *label, int file)
+{
+	struct sockaddr_un at;
+	socklen_t bytes = sizeof(at);
+	int client = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	ndd_rig_connect_by(r, label);
+	cr_assert_eq(
+		getsockname(r->d.listening[r->by].watch.fd, (struct sockaddr *)&at, &bytes), 0);
+	cr_assert_eq(connect(client, (struct sockaddr *)&at, bytes), 0);
+	send_hello(client, file);
+	close(file);
+	close(client);
+	ndd_rig_turn(r);
+}
+
+/* As many of them as the daemon puts away, behind one that takes long to close. */
+static struct lingering
+refused_clients(struct ndd_rig *r, const char *label, unsigned n)
+{
+	struct lingering l = lingering_new();
+
+	refused_client(r, label, l.slow);
+	for (unsigned i = 1; i < n; i++)
+		refused_client(r, label, dup(STDERR_FILENO));
+	return l;
+}
+
+static void
+expect_admitted(struct ndd_rig *r, const char *label)
+{
+	struct ndd_session *s;
+	unsigned before = r->d.session_count;
+
+	ndd_rig_connect_by(r, label);
+	(void)ndd_rig_open(r, &s);
+	cr_expect(eq(u32, r->d.session_count, before + 1));
+}
+
+static void
+all_are_closed(struct ndd_rig *r, struct lingering l)
+{
+	close(l.sink);
+	wait_until_closed(r->d.closer);
+	ndd_rig_turn(r);
+}
+
+/* A user that is refused has its share of places, which is none of the others'. */
+Test(attached, to_connections_that_are_refused)
+{
+	struct ndd_rig *r = rig_that_refuses();
+	struct lingering l = refused_clients(r, "red", STRANGERS_MAX);
+
+	cr_expect(eq(u32, ndd_closer_busy(r->d.closer), STRANGERS_MAX));
+	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised, STRANGERS_MAX));
+	expect_admitted(r, "");
+	refused_client(r, "blue", dup(STDERR_FILENO));
+	cr_expect(eq(u32, ndd_closer_busy(r->d.closer), STRANGERS_MAX + 1));
+	all_are_closed(r, l);
+	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised, 3),
+		"those of the session");
+	ndd_closer_stop(r->d.closer);
+}
+
+/* One more than that has no place, and holds up those behind it in its own socket's queue. */
+Test(attached, to_more_of_them_than_have_a_place)
+{
+	struct ndd_rig *r = rig_that_refuses();
+	struct lingering l = refused_clients(r, "red", STRANGERS_MAX + 2);
+	const struct ndd_listening *red = &r->d.listening[r->by];
+
+	cr_expect(eq(u32, ndd_closer_busy(r->d.closer), STRANGERS_MAX));
+	cr_expect(ndd_rig_is_quiet(r), "nobody is called in vain");
+	expect_admitted(r, "");
+	ndd_listening_again(&r->d, red->deaf_since_ns + 250000000);
+	ndd_rig_turn(r);
+	cr_expect(eq(u32, ndd_closer_busy(r->d.closer), STRANGERS_MAX), "there is still no place");
+	cr_expect(ge(i32, red->held, 0));
+	all_are_closed(r, l);
+	ndd_listening_again(&r->d, red->deaf_since_ns + 249999999);
+	cr_expect(ndd_rig_is_quiet(r), "not at once");
+	ndd_listening_again(&r->d, red->deaf_since_ns + 250000000);
+	ndd_rig_turn(r);
+	cr_expect(eq(i32, red->held, -1));
+	wait_until_closed(r->d.closer);
+	ndd_rig_turn(r);
+	cr_expect(eq(u64, r->d.accounts.pool[0][CONFIG_SHARE_descriptors].promised, 3),
+		"those of the session");
+	ndd_closer_stop(r->d.closer);
+}
+
+/* Limits are not for these: a principal of few descriptors would make others wait. */
+Test(attached, by_a_principal_of_few_descriptors)
+{
+	struct ndd_rig *r = rig_that_refuses();
+	struct lingering l;
+
+	r->cfg.principal[0].limit[CONFIG_SHARE_descriptors] = 1;
+	r->cfg.principal[0].has_limit[CONFIG_SHARE_descriptors] = true;
+	l = refused_clients(r, "red", 2);
+	cr_expect(eq(u32, ndd_closer_busy(r->d.closer), 2));
+	all_are_closed(r, l);
+	ndd_closer_stop(r->d.closer);
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "object/pd.h"
 #include "rigs/ndd_rig.h"
+#include "roce/shard/shard.h"
 #include "session/class.h"
 #include "shm/ndsh_mover.h"
 #include "shm/ndsh_ring.h"
@@ -25,9 +27,9 @@ Test(classes, each_is_complete_and_there_once)
 {
 	static const struct ndd_class *const all[] = {&ndd_admin_class, &ndd_ah_class,
 		&ndd_conn_class, &ndd_cq_class, &ndd_endpoint_class, &ndd_frmr_class,
-		&ndd_lcore_class, &ndd_listener_class, &ndd_mover_class, &ndd_mw_class,
-		&ndd_pd_class, &ndd_qp_class, &ndd_segment_class, &ndd_sidr_request_class,
-		&ndd_srq_class};
+		&ndd_lcore_class, &ndd_listener_class, &ndd_membership_class, &ndd_mover_class,
+		&ndd_mw_class, &ndd_pd_class, &ndd_qp_class, &ndd_segment_class,
+		&ndd_sidr_request_class, &ndd_srq_class, &ndd_worker_class};
 	int count = 0;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -72,6 +74,11 @@ Test(classes, the_users_go_before_the_used)
 		{&ndd_admin_class, &ndd_mover_class},
 		{&ndd_cq_class, &ndd_segment_class},
 		{&ndd_mover_class, &ndd_segment_class},
+		{&ndd_cq_class, &ndd_membership_class},
+		{&ndd_srq_class, &ndd_membership_class},
+		{&ndd_mover_class, &ndd_membership_class},
+		{&ndd_admin_class, &ndd_membership_class},
+		{&ndd_segment_class, &ndd_worker_class},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -196,6 +203,64 @@ Test(classes, a_session_that_ends_leaves_nothing_in_the_engine)
 	expect_in_use(r, 0);
 }
 
+/* A call of the lcore for each of them would keep the control thread waiting for as many turns. */
+Test(classes, windows_go_many_at_a_time)
+{
+	enum { WINDOWS = 200, STEPS = 2 };
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	struct roce_usage u;
+	unsigned steps = 0;
+	uint32_t pd;
+	int client;
+
+	r->cfg.max_mrs = WINDOWS;
+	client = ndd_rig_open(r, &s);
+	pd = make(r, client, &(struct ndsh_id_msg){.h.type = NDSH_MSG_PD_CREATE});
+	for (uint32_t i = 0; i < WINDOWS; i++)
+		(void)make(r, client,
+			&(struct ndsh_mw_create){.h.type = NDSH_MSG_MW_CREATE, .pd = pd});
+	s->ended = true;
+	while (s->mws.used > 0) {
+		uint32_t before = s->mws.used;
+
+		cr_assert(not(ndd_tables_empty_some(s)));
+		roce_shard_usage(r->shard.engine, &u);
+		cr_assert(eq(u32, u.mws, s->mws.used));
+		steps += s->mws.used < before;
+	}
+	cr_expect(le(uint, steps, STEPS));
+	while (!ndd_tables_empty_some(s))
+		;
+	roce_shard_usage(r->shard.engine, &u);
+	cr_expect(eq(u32, u.pds, 0));
+	cr_expect(eq(u32, u.mrs, 0));
+}
+
+/* One that can't go keeps those behind it, and is tried again. */
+Test(classes, what_can_not_leave_the_shard_stays)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	int client = ndd_rig_open(r, &s);
+	struct made m = make_all(r, client);
+	struct ndd_pd *pd = ndd_slots_get(&s->pds, m.pd);
+
+	(void)make(r, client, &(struct ndsh_id_msg){.h.type = NDSH_MSG_PD_CREATE});
+	s->ended = true;
+	while (ndd_classes[s->ending.class] != &ndd_pd_class)
+		cr_assert(not(ndd_tables_empty_some(s)));
+	cr_assert(roce_pd_get(r->shard.engine, pd->engine));
+	cr_expect(not(ndd_tables_empty_some(s)));
+	cr_expect(not(ndd_tables_empty_some(s)));
+	cr_expect(eq(ptr, ndd_slots_get(&s->pds, m.pd), pd));
+	cr_expect(eq(u32, s->pds.used, 2));
+	roce_pd_put(r->shard.engine, pd->engine);
+	while (!ndd_tables_empty_some(s))
+		;
+	cr_expect(eq(u32, s->pds.used, 0));
+}
+
 /* Whatever there is in a session: before its completion queues go, no lcore knows of it, and its
  * admin ring answers to none of them. */
 Test(classes, an_admin_ring_without_a_domain_is_closed, .timeout = 60)
@@ -220,8 +285,8 @@ Test(classes, an_admin_ring_without_a_domain_is_closed, .timeout = 60)
 	cr_assert(eq(u32, r->shard.sessions, 1));
 	cr_assert(ne(ptr, s->lcore->admin.cq, NULL));
 	for (const struct ndd_class *const *c = ndd_classes; *c != &ndd_cq_class; c++)
-		if ((*c)->end != NULL)
-			(*c)->end(s);
+		while ((*c)->end != NULL && !(*c)->end(s))
+			;
 	cr_expect(eq(u32, r->shard.sessions, 0));
 	cr_expect(eq(ptr, s->lcore->admin.cq, NULL));
 }

@@ -2,12 +2,17 @@
 /* Messages to clients that do not read: queued up to a bound and for a time, then the end. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <linux/capability.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "object/cq.h"
 #include "platform/clock.h"
 #include "rigs/ndd_rig.h"
+#include "rigs/send_file.h"
 #include "session/send.h"
 
 #define QUEUE_MAX 256u /* messages */
@@ -186,6 +191,174 @@ Test(send, no_request_is_served_while_a_reply_waits)
 	ndd_rig_turn(r);
 	cr_expect(eq(u32, s->outgoing_count, 0));
 	cr_expect(eq(u32, s->pds.used, 1));
+}
+
+/* ---- descriptors that are not taken ---- */
+
+#define UNREAD_MAX 4u /* replies with a descriptor */
+#define CQ_BYTES   8192u
+
+struct maker {
+	int fd;
+	struct ndd_session *s;
+	struct ndsh_cq_create m;
+};
+
+static struct maker
+maker_new(struct ndd_rig *r)
+{
+	struct maker k = {.m = {.h.type = NDSH_MSG_CQ_CREATE, .depth = 16, .offset = 65536}};
+
+	r->cfg.max_cqs = 48;
+	k.fd = ndd_rig_open(r, &k.s);
+	(void)ndd_rig_segment(r, k.fd, 4u << 20, &k.m.segment);
+	return k;
+}
+
+static void
+ask_for_cq(struct maker *k)
+{
+	cr_assert_gt(send(k->fd, &k->m, sizeof(k->m), 0), 0);
+	k->m.offset += CQ_BYTES;
+}
+
+static unsigned
+take_files(int client)
+{
+	uint8_t m[NDSH_MSG_BYTES];
+	unsigned n = 0;
+	int got;
+
+	while (ndd_rig_take(client, m, &got) > 0) {
+		cr_assert(ge(int, got, 0), "%s",
+			ndsh_status_name(((struct ndsh_msg_hdr *)m)->status));
+		close(got);
+		n++;
+	}
+	return n;
+}
+
+/* Its requests wait, and the control thread sleeps meanwhile. */
+Test(send, a_client_that_does_not_read_has_few_descriptors_under_way)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct maker lazy = maker_new(r);
+	unsigned taken = 0;
+
+	for (unsigned i = 0; i < 40; i++)
+		ask_for_cq(&lazy);
+	for (unsigned i = 0; i < 40; i++)
+		ndd_rig_turn(r);
+	cr_assert(eq(u32, lazy.s->cqs.used, UNREAD_MAX + 1));
+	cr_assert(eq(u32, lazy.s->outgoing_count, 1));
+	cr_assert(ndd_rig_is_quiet(r));
+	for (unsigned turns = 0; turns < 100; turns++) {
+		taken += take_files(lazy.fd);
+		ndd_rig_turn(r);
+	}
+	cr_assert(eq(u32, taken, 40));
+	cr_assert(eq(u32, lazy.s->outgoing_count, 0));
+	cr_assert(not(lazy.s->ended));
+}
+
+/* The daemon goes on when all unread messages are taken, not when one of them is. */
+Test(send, descriptors_go_on_when_all_are_taken)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct maker slow = maker_new(r);
+	uint8_t m[NDSH_MSG_BYTES];
+
+	for (unsigned i = 0; i < 40; i++)
+		ask_for_cq(&slow);
+	for (unsigned i = 0; i < 8; i++)
+		ndd_rig_turn(r);
+	for (unsigned i = 0; i + 1 < UNREAD_MAX; i++) {
+		cr_assert_gt(ndd_rig_take(slow.fd, m, NULL), 0);
+		ndd_rig_turn(r);
+		ndd_rig_turn(r);
+	}
+	cr_assert(eq(u32, slow.s->cqs.used, UNREAD_MAX + 1));
+	cr_assert_gt(ndd_rig_take(slow.fd, m, NULL), 0);
+	ndd_rig_turn(r);
+	ndd_rig_turn(r);
+	cr_assert(eq(u32, slow.s->cqs.used, 2 * UNREAD_MAX + 1));
+}
+
+/* As a daemon that is not root, with few descriptors: CAP_SYS_RESOURCE is above the limit. */
+static void
+be_limited(rlim_t files)
+{
+	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}, {0}};
+	const struct rlimit limit = {files, files};
+
+	cr_assert(eq(int, setrlimit(RLIMIT_NOFILE, &limit), 0));
+	cr_assert(eq(i64, syscall(SYS_capset, &h, none), 0));
+}
+
+/* It makes a completion queue and destroys it, so that only the unread replies are left. */
+static void
+make_and_destroy(struct ndd_rig *r, struct maker *k)
+{
+	struct ndsh_id_msg destroy = {.h.type = NDSH_MSG_CQ_DESTROY};
+	const struct ndd_cq *cq;
+	uint32_t pos = 0;
+
+	ask_for_cq(k);
+	ndd_rig_turn(r);
+	cq = ndd_slots_next(&k->s->cqs, &pos);
+	cr_assert(ne(ptr, (void *)(uintptr_t)cq, NULL));
+	destroy.id = cq->owner.handle;
+	cr_assert_gt(send(k->fd, &destroy, sizeof(destroy), 0), 0);
+	ndd_rig_turn(r);
+	k->m.offset = 65536;
+}
+
+Test(send, a_client_that_does_not_read_leaves_descriptors_to_others)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct maker lazy = maker_new(r), busy = maker_new(r);
+
+	be_limited(96);
+	for (unsigned i = 0; i < 120; i++)
+		make_and_destroy(r, &lazy);
+	for (unsigned i = 0; i < 20; i++) {
+		ask_for_cq(&busy);
+		ndd_rig_turn(r);
+		cr_assert(eq(u32, take_files(busy.fd), 1), "completion queue %u", i);
+	}
+}
+
+static void
+leave_unread(int sock, int file, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		cr_assert(eq(i64, send_file(sock, "", 1, 0, file), 1));
+}
+
+/* Another process of the user has as many descriptors under way as the kernel permits: no socket
+ * tells when that is over. */
+Test(send, a_descriptor_that_the_kernel_refused_is_sent_later)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct maker busy = maker_new(r);
+	int others[2];
+
+	cr_assert(eq(int, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, others), 0));
+	be_limited(64);
+	leave_unread(others[0], others[0], 65);
+	ask_for_cq(&busy);
+	ndd_rig_turn(r);
+	ndd_rig_turn(r);
+	cr_assert(eq(u32, busy.s->outgoing_count, 1));
+	cr_assert(ndd_rig_is_quiet(r));
+	ndd_session_check_stalled(&r->d, busy.s->outgoing_since_ns);
+	cr_assert(eq(u32, take_files(busy.fd), 0));
+	close(others[1]);
+	close(others[0]);
+	ndd_session_check_stalled(&r->d, busy.s->outgoing_since_ns);
+	cr_assert(eq(u32, take_files(busy.fd), 1));
+	cr_assert(eq(u32, busy.s->outgoing_count, 0));
 }
 
 Test(send, a_closed_socket_ends_the_session)

@@ -4,13 +4,13 @@
 #include <criterion/new/assert.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "rigs/ndd_rig.h"
 #include "session/end.h"
+#include "session/send.h"
 
 static unsigned
 open_files(void)
@@ -22,39 +22,35 @@ open_files(void)
 	return n;
 }
 
+/* The daemon keeps nothing of a refused client, however many try. */
 Test(session, one_too_many_is_told_so)
 {
 	struct ndd_rig *r = ndd_rig_new();
-	struct ndd_session *s, *last;
-	struct ndsh_hello hello;
-	struct {
-		struct ndsh_hello_reply hello;
-		uint8_t rest[NDSH_MSG_BYTES];
-	} reply;
+	struct ndd_session *s;
+	union {
+		struct ndsh_ev_session_end end;
+		uint8_t room[NDSH_MSG_BYTES];
+	} m;
+	unsigned files;
+	char want[160];
 	int client;
 
-	for (unsigned i = 0; i < NDD_RIG_SESSIONS; i++) {
+	for (unsigned i = 0; i < NDD_RIG_SESSIONS; i++)
 		(void)ndd_rig_open(r, &s);
-		cr_assert_not(s->refused);
+	files = open_files();
+	for (int i = 0; i < 3; i++) {
+		client = ndd_rig_connect(r, &s);
+		cr_expect(eq(u32, r->d.session_count, NDD_RIG_SESSIONS));
+		cr_assert(eq(i64, ndd_rig_take(client, &m, NULL), sizeof(m.end)));
+		cr_expect(eq(i32, m.end.h.type, NDSH_EV_SESSION_END));
+		cr_expect(eq(i32, m.end.h.status, NDSH_ERR_NO_RESOURCES));
+		(void)snprintf(want, sizeof(want),
+			"no sessions are left for uid %u: all 5 are in use or reserved", getuid());
+		cr_expect(eq(str, m.end.reason, want));
+		cr_expect(eq(i64, ndd_rig_take(client, &m, NULL), -1), "and the socket is closed");
+		close(client);
+		cr_expect(eq(u32, open_files(), files));
 	}
-	client = ndd_rig_connect(r, &last);
-	ndsh_hello_fill(&hello);
-	cr_expect(eq(i32, ndd_rig_ask(r, client, &hello, &reply), NDSH_ERR_NO_RESOURCES));
-	cr_expect(eq(str, reply.hello.reason,
-		"all 5 sessions of the daemon are in use (control.max_sessions)"));
-	cr_expect(eq(u32, r->d.session_count, NDD_RIG_SESSIONS + 1));
-	close(client);
-	ndd_rig_turn(r);
-	cr_expect(eq(u32, r->d.session_count, NDD_RIG_SESSIONS));
-}
-
-/* Would the control thread wake up? */
-static bool
-is_quiet(const struct ndd_rig *r)
-{
-	struct epoll_event ev;
-
-	return epoll_wait(r->d.epoll_fd, &ev, 1, 0) == 0;
 }
 
 Test(session, a_daemon_that_stops_takes_no_more)
@@ -65,34 +61,9 @@ Test(session, a_daemon_that_stops_takes_no_more)
 	r->d.stopping = true;
 	(void)ndd_rig_connect(r, &s);
 	cr_expect(eq(ptr, s, NULL));
-	cr_expect(is_quiet(r));
-	ndd_session_listen_again(&r->d, UINT64_MAX);
-	cr_expect(is_quiet(r), "nor later");
-}
-
-/* Clients beyond those that are told that they are too many wait to be accepted, without keeping
- * the control thread busy, until there is room again. */
-Test(session, without_room_they_wait)
-{
-	struct ndd_rig *r = ndd_rig_new();
-	unsigned room = ndd_session_room(&r->cfg);
-	struct ndd_session *s;
-	int first = ndd_rig_connect(r, &s);
-
-	for (unsigned i = 1; i < room; i++)
-		(void)ndd_rig_connect(r, &s);
-	cr_assert(eq(u32, r->d.session_count, room));
-	(void)ndd_rig_connect(r, &s);
-	cr_expect(eq(u32, r->d.session_count, room));
-	cr_expect(is_quiet(r));
-	close(first);
-	ndd_rig_turn(r);
-	cr_expect(eq(u32, r->d.session_count, room - 1));
-	ndd_session_listen_again(&r->d, r->d.deaf_since_ns + 249999999);
-	cr_expect(is_quiet(r), "not at once");
-	ndd_session_listen_again(&r->d, r->d.deaf_since_ns + 250000000);
-	ndd_rig_turn(r);
-	cr_expect(eq(u32, r->d.session_count, room));
+	cr_expect(ndd_rig_is_quiet(r));
+	ndd_listening_again(&r->d, UINT64_MAX);
+	cr_expect(ndd_rig_is_quiet(r), "nor later");
 }
 
 /* The listening socket is ready all the time, and no use. */
@@ -110,9 +81,11 @@ Test(session, without_descriptors_they_wait)
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
 	(void)ndd_rig_connect(r, &s);
 	cr_expect(eq(u32, r->d.session_count, 0));
-	cr_expect(is_quiet(r));
+	cr_expect(ndd_rig_is_quiet(r));
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &was), 0);
-	ndd_session_listen_again(&r->d, UINT64_MAX);
+	ndd_listening_again(&r->d, r->d.listening[0].deaf_since_ns + 249999999);
+	cr_expect(ndd_rig_is_quiet(r), "not at once");
+	ndd_listening_again(&r->d, r->d.listening[0].deaf_since_ns + 250000000);
 	ndd_rig_turn(r);
 	cr_expect(eq(u32, r->d.session_count, 1));
 }
@@ -173,4 +146,19 @@ Test(session, serials_are_never_used_again)
 		ndd_rig_turn(r);
 		cr_expect(eq(u32, r->d.session_count, 0));
 	}
+}
+
+/* Else a silent client would keep its seat. */
+Test(session, one_that_never_says_hello_ends)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *silent, *open;
+
+	(void)ndd_rig_open(r, &open);
+	(void)ndd_rig_connect(r, &silent);
+	ndd_session_check_stalled(&r->d, silent->since_ns + 10000000000);
+	cr_expect_not(silent->ended);
+	ndd_session_check_stalled(&r->d, silent->since_ns + 10000000001);
+	cr_expect(silent->ended);
+	cr_expect_not(open->ended);
 }

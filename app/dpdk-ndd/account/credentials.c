@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "account/credentials.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* Linux 6.5 */
+#endif
+
+/* Before Linux 6.5 the process is found by its number, which may be another's by then: only for a
+ * client that ends in the moment in which it connects. */
+static int
+peer_pidfd(int sock, pid_t pid)
+{
+	socklen_t bytes = sizeof(int);
+	int fd = -1;
+
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &fd, &bytes) == 0)
+		return fd;
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static bool
+process_lives(int pidfd)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+	return pidfd >= 0 && poll(&p, 1, 0) == 0;
+}
+
+/* Version 2 has the one line "0::/path". The process still lives behind the look, so its number was
+ * not yet another's. */
+static void
+read_cgroup(struct ndd_credentials *who, int pidfd)
+{
+	char path[32], text[sizeof(who->cgroup) + 3];
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/cgroup", who->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n < 4 || memcmp(text, "0::/", 4) != 0 || !process_lives(pidfd))
+		return;
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	memcpy(who->cgroup, text + 3, strlen(text + 3) + 1);
+}
+
+static void
+read_groups(struct ndd_credentials *who, int sock, gid_t own)
+{
+	socklen_t bytes = sizeof(who->gid) - sizeof(who->gid[0]);
+
+	who->gid[0] = own;
+	who->gids = 1;
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERGROUPS, &who->gid[1], &bytes) == 0)
+		who->gids += (uint32_t)(bytes / sizeof(gid_t));
+}
+
+bool
+ndd_credentials_of(
+	struct ndd_credentials *who, int sock, const char *label, bool wants_cgroup, int *pidfd)
+{
+	struct ucred cred;
+	socklen_t bytes = sizeof(cred);
+
+	memset(who, 0, sizeof(*who));
+	who->uid = NDD_UID_UNKNOWN;
+	who->label = label;
+	*pidfd = -1;
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &bytes) != 0)
+		return false;
+	who->pid = cred.pid;
+	who->uid = cred.uid;
+	read_groups(who, sock, cred.gid);
+	*pidfd = peer_pidfd(sock, cred.pid);
+	if (wants_cgroup)
+		read_cgroup(who, *pidfd);
+	return true;
+}
+
+/* ---- rules --------------------------------------------------------------------------------- */
+
+static bool
+is_among(uint32_t id, const uint32_t *list, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (list[i] == id)
+			return true;
+	return false;
+}
+
+static bool
+is_in_group(const struct ndd_credentials *who, const struct config_principal *rule)
+{
+	for (uint32_t i = 0; i < who->gids; i++)
+		if (is_among(who->gid[i], rule->gid, rule->gids))
+			return true;
+	return false;
+}
+
+/* "/a" is above "/a/b", and not above "/ab". */
+static bool
+is_below(const char *path, const char *above)
+{
+	size_t n = strlen(above);
+
+	while (n > 0 && above[n - 1] == '/')
+		n--;
+	return path[0] != '\0' && strncmp(path, above, n) == 0 &&
+	       (path[n] == '/' || path[n] == '\0');
+}
+
+bool
+ndd_credentials_match(const struct ndd_credentials *who, const struct config_principal *rule)
+{
+	return (rule->label[0] == '\0' || strcmp(who->label, rule->label) == 0) &&
+	       (rule->uids == 0 || is_among(who->uid, rule->uid, rule->uids)) &&
+	       (rule->gids == 0 || is_in_group(who, rule)) &&
+	       (rule->cgroup[0] == '\0' || is_below(who->cgroup, rule->cgroup));
+}

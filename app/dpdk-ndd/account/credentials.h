@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who is at the other end of a control socket, as the kernel says. */
+#ifndef NDD_CREDENTIALS_H
+#define NDD_CREDENTIALS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "config/config.h"
+
+#define NDD_GROUPS_MAX	64u /* further ones are not looked at */
+#define NDD_UID_UNKNOWN ((uid_t)-1)
+
+struct ndd_credentials {
+	pid_t pid;
+	uid_t uid;
+	gid_t gid[NDD_GROUPS_MAX]; /* the first is its own */
+	uint32_t gids;
+	const char *label;		/* of the socket that it came by; "": the main one */
+	char cgroup[CONFIG_PATH_BYTES]; /* "": not known, or not asked for */
+};
+
+/*
+ * Of the process that has connected sock. wants_cgroup: as that costs a file to be read. *pidfd is
+ * one of that very process, or -1. False: the kernel does not say, and its user is
+ * NDD_UID_UNKNOWN.
+ */
+bool ndd_credentials_of(
+	struct ndd_credentials *who, int sock, const char *label, bool wants_cgroup, int *pidfd);
+/* Does the rule's condition hold? */
+bool ndd_credentials_match(const struct ndd_credentials *who, const struct config_principal *rule);
+
+#endif

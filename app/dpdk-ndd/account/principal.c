@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who is there: principals that the configuration names, and users for as long as they come. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "account/account.h"
+#include "account/credentials.h"
+#include "platform/clock.h"
+
+/* ---- shares -------------------------------------------------------------------------------- */
+
+static uint32_t
+places_of(const struct config *cfg, enum config_share what)
+{
+	return config_share_of_shard(what) ? cfg->lcores : 1;
+}
+
+static void
+shares_end(struct ndd_accounts *a, struct ndd_principal *p)
+{
+	for (enum config_share k = 0; k < CONFIG_SHARE_COUNT; k++)
+		for (uint32_t i = 0; i < places_of(a->cfg, k); i++)
+			base_share_end(&a->pool[i][k], &p->share[i][k]);
+	base_share_end(&a->pool[0][CONFIG_SHARE_descriptors], &p->strangers);
+}
+
+/* What nobody may use is not kept for anybody. */
+static uint64_t
+reserve_of(const struct config_principal *rule, enum config_share what)
+{
+	return rule != NULL && rule->allow ? config_share_unit(what) * rule->reserve[what] : 0;
+}
+
+/* False: what is reserved is not there; *what says of what. */
+static bool
+shares_begin(struct ndd_accounts *a, struct ndd_principal *p, enum config_share *what)
+{
+	const struct config_principal *rule = p->rule;
+	bool ok = true;
+
+	for (enum config_share k = 0; k < CONFIG_SHARE_COUNT; k++) {
+		const uint64_t unit = config_share_unit(k);
+		const uint64_t limit = rule != NULL && rule->has_limit[k] ? unit * rule->limit[k]
+									  : BASE_SHARE_FAIR;
+
+		for (uint32_t i = 0; i < places_of(a->cfg, k); i++)
+			if (!base_share_begin(
+				    &a->pool[i][k], &p->share[i][k], reserve_of(rule, k), limit)) {
+				*what = k;
+				ok = false;
+			}
+	}
+	return base_share_begin(
+		       &a->pool[0][CONFIG_SHARE_descriptors], &p->strangers, 0, BASE_SHARE_FAIR) &&
+	       ok;
+}
+
+uint32_t
+ndd_principal_weight(const struct ndd_principal *p)
+{
+	return p->rule != NULL ? p->rule->weight : 1;
+}
+
+static int64_t
+turn_ns(const struct ndd_principal *p)
+{
+	return (int64_t)NDD_TURN_NS * ndd_principal_weight(p);
+}
+
+/* ---- principals ---------------------------------------------------------------------------- */
+
+/* Is it one that the configuration names? Else it is a user and exists while it has clients. So is
+ * each user whose clients are refused: what is left of one of them is no matter of the others. */
+static bool
+is_named(const struct config_principal *rule)
+{
+	return rule != NULL && rule->allow && !rule->each_user;
+}
+
+static struct ndd_principal *
+principal_new(struct ndd_accounts *a, const struct config_principal *rule, uid_t uid)
+{
+	struct ndd_principal *p = calloc(1, sizeof(*p));
+
+	if (p == NULL)
+		return NULL;
+	p->rule = rule;
+	p->number = a->next_number++;
+	p->credit_ns = turn_ns(p);
+	p->uid = uid;
+	if (is_named(rule))
+		(void)snprintf(p->name, sizeof(p->name), "%s", rule->name);
+	else
+		(void)snprintf(p->name, sizeof(p->name), "%s%suid %u", rule ? rule->name : "",
+			rule ? ", " : "", uid);
+	TAILQ_INSERT_TAIL(&a->principals, p, next);
+	return p;
+}
+
+static void
+principal_free(struct ndd_accounts *a, struct ndd_principal *p)
+{
+	shares_end(a, p);
+	TAILQ_REMOVE(&a->principals, p, next);
+	free(p);
+}
+
+/* Without reserves: there is no failure but that of memory. */
+static struct ndd_principal *
+principal_of_user(struct ndd_accounts *a, const struct config_principal *rule, uid_t uid)
+{
+	struct ndd_principal *p;
+	enum config_share what;
+
+	TAILQ_FOREACH (p, &a->principals, next)
+		if (p->rule == rule && p->uid == uid)
+			return p;
+	p = principal_new(a, rule, uid);
+	if (p != NULL)
+		(void)shares_begin(a, p, &what);
+	return p;
+}
+
+static struct ndd_principal *
+principal_named(struct ndd_accounts *a, const struct config_principal *rule)
+{
+	struct ndd_principal *p;
+
+	TAILQ_FOREACH (p, &a->principals, next)
+		if (p->rule == rule)
+			break;
+	return p;
+}
+
+static const struct config_principal *
+rule_for(const struct ndd_accounts *a, const struct ndd_credentials *who)
+{
+	for (uint32_t i = 0; i < a->cfg->principals; i++)
+		if (ndd_credentials_match(who, &a->cfg->principal[i]))
+			return &a->cfg->principal[i];
+	return NULL;
+}
+
+struct ndd_principal *
+ndd_principal_get(struct ndd_accounts *a, const struct ndd_credentials *who)
+{
+	const struct config_principal *rule = rule_for(a, who);
+	struct ndd_principal *p =
+		is_named(rule) ? principal_named(a, rule) : principal_of_user(a, rule, who->uid);
+
+	if (p != NULL)
+		p->refs++;
+	return p;
+}
+
+void
+ndd_principal_put(struct ndd_accounts *a, struct ndd_principal *p)
+{
+	if (--p->refs == 0 && !is_named(p->rule))
+		principal_free(a, p);
+}
+
+/* ---- time of the control thread ------------------------------------------------------------- */
+
+void
+ndd_accounts_turn(struct ndd_accounts *a)
+{
+	struct ndd_principal *p;
+
+	TAILQ_FOREACH (p, &a->principals, next) {
+		p->credit_ns += turn_ns(p);
+		if (p->credit_ns > turn_ns(p))
+			p->credit_ns = turn_ns(p);
+	}
+}
+
+uint64_t
+ndd_principal_charge(struct ndd_principal *p, uint64_t since_ns)
+{
+	uint64_t now_ns = ndd_now_ns();
+
+	p->credit_ns -= (int64_t)(now_ns - since_ns);
+	return now_ns;
+}
+
+static uint64_t
+command_token_ns(const struct ndd_principal *p)
+{
+	return p->rule != NULL && p->rule->commands != 0 ? NDD_S / p->rule->commands : 0;
+}
+
+uint64_t
+ndd_principal_command_ns(const struct ndd_principal *p)
+{
+	const uint64_t token_ns = command_token_ns(p);
+
+	return token_ns == 0 ? 0 : base_bucket_ready_ns(&p->commands, token_ns, p->rule->commands);
+}
+
+void
+ndd_principal_command(struct ndd_principal *p, uint64_t now_ns)
+{
+	base_bucket_take(&p->commands, now_ns, command_token_ns(p));
+}
+
+/* ---- all of them --------------------------------------------------------------------------- */
+
+static bool
+principals_begin(struct ndd_accounts *a, char why[NDD_WHY_BYTES])
+{
+	for (uint32_t i = 0; i < a->cfg->principals; i++) {
+		const struct config_principal *rule = &a->cfg->principal[i];
+		enum config_share what = CONFIG_SHARE_COUNT;
+		struct ndd_principal *p;
+
+		if (!is_named(rule))
+			continue;
+		p = principal_new(a, rule, 0);
+		if (p != NULL && shares_begin(a, p, &what))
+			continue;
+		if (p == NULL)
+			(void)snprintf(why, NDD_WHY_BYTES, "out of memory");
+		else
+			(void)snprintf(why, NDD_WHY_BYTES,
+				"principals[%u].reserves.%s: %u are not there: of %" PRIu64
+				", others reserve %" PRIu64,
+				i, config_share_name(what), rule->reserve[what],
+				a->pool[0][what].total, a->pool[0][what].promised);
+		return false;
+	}
+	return true;
+}
+
+bool
+ndd_accounts_init(struct ndd_accounts *a, const struct config *cfg, uint64_t descriptors,
+	char why[NDD_WHY_BYTES])
+{
+	memset(a, 0, sizeof(*a));
+	a->cfg = cfg;
+	TAILQ_INIT(&a->principals);
+	for (enum config_share k = 0; k < CONFIG_SHARE_COUNT; k++)
+		for (uint32_t i = 0; i < places_of(cfg, k); i++)
+			a->pool[i][k].total = k == CONFIG_SHARE_descriptors
+						      ? descriptors
+						      : config_total(cfg, k) * config_share_unit(k);
+	if (principals_begin(a, why))
+		return true;
+	ndd_accounts_fini(a);
+	return false;
+}
+
+void
+ndd_accounts_fini(struct ndd_accounts *a)
+{
+	struct ndd_principal *p;
+
+	while ((p = TAILQ_FIRST(&a->principals)) != NULL)
+		principal_free(a, p);
+}

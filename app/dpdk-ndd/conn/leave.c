@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "conn/leave.h"
+
+#include "conn/conn.h"
+#include "control/daemon.h"
+#include "object/qp.h"
+#include "platform/clock.h"
+#include "session/session.h"
+
+/* An lcore that has caught up says so, but not to each of several that wait. */
+#define LOOK_NS	 NDD_MS
+#define PER_CALL 64u
+
+void
+ndd_conn_leave_no_more(struct ndd_conn *c)
+{
+	struct ndd *d = c->session->daemon;
+
+	if (c->state != NDD_CONN_LEAVING)
+		return;
+	TAILQ_REMOVE(&d->leaving, c, next);
+	TAILQ_INSERT_TAIL(&d->conns, c, next);
+}
+
+void
+ndd_conn_leave_at_once(struct ndd_conn *c)
+{
+	if (c->peer_left) {
+		ndd_conn_fail(c, NDSH_OK, NULL);
+		return;
+	}
+	ndd_conn_leave_no_more(c);
+	c->state = NDD_CONN_CLOSING;
+	roce_cm_disconnect(c->session->daemon->cm, ndd_now_ns(), c->cm);
+}
+
+static void
+conn_leave_now(struct ndd_conn *c)
+{
+	if (c->qp != NULL && !c->qp->failed && (c->brought_up || c->peer_left))
+		ndd_qp_to_error(c->session, c->qp);
+	ndd_conn_leave_at_once(c);
+}
+
+void
+ndd_conn_leave(struct ndd_conn *c, uint64_t now_ns)
+{
+	struct ndd *d = c->session->daemon;
+
+	if (!c->brought_up) {
+		conn_leave_now(c);
+		return;
+	}
+	c->state = NDD_CONN_LEAVING;
+	c->deadline_ns = UINT64_MAX;
+	TAILQ_REMOVE(&d->conns, c, next);
+	TAILQ_INSERT_TAIL(&d->leaving, c, next);
+	ndd_moment_begin(&c->left, c->session->shard);
+	d->leave_look_ns = now_ns + LOOK_NS;
+}
+
+static void
+conn_look(struct ndd_conn *c)
+{
+	struct ndd_principal *p = c->session->account.principal;
+	uint64_t began_ns = ndd_now_ns();
+
+	if (c->session->ended || !ndd_principal_has_time(p) ||
+		!ndd_moment_is_past(&c->left, c->session->shard))
+		return;
+	conn_leave_now(c);
+	(void)ndd_principal_charge(p, began_ns);
+}
+
+/* Each that is looked at goes to the end, so that all have their turn. */
+void
+ndd_conn_leave_tick(struct ndd *d, uint64_t now_ns)
+{
+	struct ndd_conn *c, *last = TAILQ_LAST(&d->leaving, ndd_conn_list);
+	bool more = last != NULL;
+
+	for (unsigned i = 0; i < PER_CALL && more; i++) {
+		c = TAILQ_FIRST(&d->leaving);
+		more = c != last;
+		TAILQ_REMOVE(&d->leaving, c, next);
+		TAILQ_INSERT_TAIL(&d->leaving, c, next);
+		conn_look(c);
+	}
+	d->leave_look_ns = TAILQ_EMPTY(&d->leaving) ? UINT64_MAX : now_ns + LOOK_NS;
+}

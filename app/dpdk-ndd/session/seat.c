@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session/seat.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILES_PER_SESSION 3u /* its socket, its process, its wake eventfd */
+
+static enum ndsh_status
+seat_pay(struct ndd_seat *seat)
+{
+	struct ndd_account *account = &seat->account;
+	bool paid;
+
+	if (!seat->stranger && !ndd_account_may_connect(account))
+		return NDSH_ERR_ACCESS;
+	paid = seat->stranger ? ndd_account_take_stranger(account)
+			      : ndd_account_take_with_files(
+					account, CONFIG_SHARE_sessions, 1, FILES_PER_SESSION);
+	return paid ? NDSH_OK : NDSH_ERR_NO_RESOURCES;
+}
+
+static struct ndd_seat *
+seat_new(struct ndd_accounts *a, const struct ndd_credentials *who, bool stranger,
+	struct ndd_refusal *why)
+{
+	struct ndd_seat *seat = calloc(1, sizeof(*seat));
+
+	why->status = NDSH_ERR_NO_RESOURCES;
+	(void)snprintf(why->why, sizeof(why->why), "the daemon is out of memory");
+	if (seat == NULL)
+		return NULL;
+	*seat = (struct ndd_seat){.account.all = a, .holders = 1, .stranger = stranger};
+	seat->account.principal = ndd_principal_get(a, who);
+	if (seat->account.principal != NULL) {
+		why->status = seat_pay(seat);
+		if (why->status == NDSH_OK)
+			return seat;
+		memcpy(why->why, seat->account.why, sizeof(why->why));
+		ndd_principal_put(a, seat->account.principal);
+	}
+	free(seat);
+	return NULL;
+}
+
+struct ndd_seat *
+ndd_seat_take(struct ndd_accounts *a, const struct ndd_credentials *who, struct ndd_refusal *why)
+{
+	return seat_new(a, who, false, why);
+}
+
+struct ndd_seat *
+ndd_seat_take_stranger(struct ndd_accounts *a, const struct ndd_credentials *who)
+{
+	struct ndd_refusal why;
+
+	return seat_new(a, who, true, &why);
+}
+
+struct ndd_seat *
+ndd_seat_hold(struct ndd_seat *seat)
+{
+	seat->holders++;
+	return seat;
+}
+
+void
+ndd_seat_drop(struct ndd_seat *seat)
+{
+	if (--seat->holders != 0)
+		return;
+	if (seat->stranger)
+		ndd_account_give_stranger(&seat->account);
+	else
+		ndd_account_give_with_files(
+			&seat->account, CONFIG_SHARE_sessions, 1, FILES_PER_SESSION);
+	ndd_principal_put(seat->account.all, seat->account.principal);
+	free(seat);
+}

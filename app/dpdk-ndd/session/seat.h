@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A seat: one session of a principal, as it is paid for. The session holds it, and so does what may
+ * outlast the session because of its client: a socket that takes long to close, a worker that
+ * waits. The seat is free again when the last of them has let go.
+ *
+ * A client that is refused has none; but its socket, if it takes long to close, has a place of its
+ * principal as well: nothing that lasts is nobody's.
+ */
+#ifndef NDD_SEAT_H
+#define NDD_SEAT_H
+
+#include <sys/queue.h>
+
+#include "account/account.h"
+#include "shm/ndsh_status.h"
+
+struct ndd_seat {
+	struct ndd_account account;
+	STAILQ_ENTRY(ndd_seat) next; /* in a list of the closer's, */
+	int fd;			     /* which closes this */
+	uint32_t holders;
+	bool stranger; /* the socket of a client that was refused */
+};
+STAILQ_HEAD(ndd_seat_list, ndd_seat);
+
+/* What a client is told that gets none. */
+struct ndd_refusal {
+	enum ndsh_status status; /* NDSH_ERR_ACCESS: it would not get one later, either */
+	char why[NDD_WHY_BYTES];
+};
+/* A seat for this client. NULL: it is refused, and why says so. */
+struct ndd_seat *ndd_seat_take(
+	struct ndd_accounts *a, const struct ndd_credentials *who, struct ndd_refusal *why);
+/* A place for the socket of this client, which was refused. NULL: its principal has its share of
+ * them. */
+struct ndd_seat *ndd_seat_take_stranger(struct ndd_accounts *a, const struct ndd_credentials *who);
+/* One more holds it; returns it. */
+struct ndd_seat *ndd_seat_hold(struct ndd_seat *seat);
+void ndd_seat_drop(struct ndd_seat *seat);
+
+#endif

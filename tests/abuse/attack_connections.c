@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections: asked for, not answered, given up, and too many. */
+#include "attack.h"
+
+#define QPS 32u
+
+enum where { WHERE_NOBODY, WHERE_CLOSED, WHERE_SELF, WHERE_NOWHERE, WHERE_STRANGE };
+
+static struct ndsh_addr
+address_of(const struct raw *r, enum where where)
+{
+	struct ndsh_addr a = r->addr;
+
+	a.port = (uint16_t)(20000 + raw_random(20000));
+	if (where == WHERE_NOBODY)
+		a.ip[15] = (uint8_t)(16 + raw_random(200));
+	else if (where == WHERE_NOWHERE)
+		a.ip[12] = 203;
+	else if (where == WHERE_CLOSED)
+		a.ip[15] ^= 3; /* the other daemon's: .1 and .2 */
+	else if (where == WHERE_STRANGE)
+		raw_fill(a.ip, sizeof(a.ip));
+	return a;
+}
+
+/* Connect, and perhaps give it up at once. */
+static void
+connects(struct target *t, uint32_t arg)
+{
+	enum where where = (enum where)(arg & 15);
+	bool give_up = arg & 16;
+
+	while (attacking(t)) {
+		struct raw_qp qp[QPS];
+		struct raw_cq cq;
+		struct raw r;
+		uint32_t n = 0, conn;
+
+		raw_begin(&r, t->socket);
+		if (raw_cq(&r, 64, &cq) != NDSH_OK)
+			return;
+		while (n < QPS && raw_qp(&r, &cq, 16, &qp[n]) == NDSH_OK)
+			n++;
+		for (uint32_t i = 0; attacking(t) && i < 4 * n; i++) {
+			struct ndsh_addr to = address_of(&r, where);
+			int status = raw_connect(&r, &qp[i % n], &to, &conn);
+
+			if (status == RAW_GONE || status == RAW_MUTE)
+				break;
+			if (status == NDSH_OK && give_up)
+				(void)raw_ask_id(&r, NDSH_MSG_CONN_DESTROY, conn, NULL);
+		}
+		raw_end(&r);
+	}
+}
+
+enum answer { ANSWER_NONE, ANSWER_REJECT, ANSWER_DESTROY, ANSWER_DIE, ANSWER_TWICE };
+
+static int
+answer(struct raw *r, const struct raw_qp *qp, uint32_t conn, enum answer how)
+{
+	struct ndsh_reject reject = {.h.type = NDSH_MSG_REJECT, .conn = conn};
+
+	switch (how) {
+	case ANSWER_REJECT:
+		return raw_ask(r, &reject, NULL, NULL);
+	case ANSWER_DESTROY:
+		return raw_ask_id(r, NDSH_MSG_CONN_DESTROY, conn, NULL);
+	case ANSWER_TWICE:
+		(void)raw_accept(r, qp, conn);
+		return raw_accept(r, qp, conn);
+	default:
+		return NDSH_OK;
+	}
+}
+
+/* The daemon that is attacked has the listener; the accomplice asks for connections. */
+static void
+listeners(struct target *t, uint32_t how)
+{
+	while (attacking(t)) {
+		struct duo d;
+		struct raw_qp qp[QPS];
+		struct ndsh_addr where;
+		struct ndsh_ev_conn asked;
+		uint32_t listener, conn, n = 0;
+
+		if (!duo_open(&d, t, RAW_SEGMENT_BYTES, 64) ||
+			raw_qp(&d.r, &d.cq, 16, &d.qp) != NDSH_OK ||
+			raw_listen(&d.r, &listener, &where) != NDSH_OK)
+			return;
+		while (n < QPS && raw_qp(&d.peer, &d.peer_cq, 16, &qp[n]) == NDSH_OK)
+			n++;
+		for (uint32_t i = 0; i < n && attacking(t); i++) {
+			if (raw_connect(&d.peer, &qp[i], &where, &conn) != NDSH_OK ||
+				raw_event(&d.r, NDSH_EV_CONN_REQUEST, &asked, 200) != NDSH_OK)
+				break;
+			if (how == ANSWER_DIE)
+				break;
+			(void)answer(&d.r, &d.qp, asked.conn, (enum answer)how);
+		}
+		duo_end(&d);
+	}
+}
+
+/* A listener at a fixed port that answers no request: attacks on the network send them. */
+static void
+listener_stands(struct target *t, uint32_t port)
+{
+	struct ndsh_listener_create m = {.h.type = NDSH_MSG_LISTENER_CREATE};
+	struct raw r;
+
+	raw_begin(&r, t->socket);
+	m.addr = r.addr;
+	m.addr.port = (uint16_t)port;
+	(void)raw_ask(&r, &m, NULL, NULL);
+	attack_starts(t);
+	attack_hold(t);
+	raw_end(&r);
+}
+
+enum ending {
+	ENDING_DISCONNECT,
+	ENDING_DESTROY_QP,
+	ENDING_DESTROY,
+	ENDING_COMPLETE,
+	ENDING_DIE,
+};
+
+/* A connection, and an end. */
+static void
+endings(struct target *t, uint32_t how)
+{
+	struct duo d;
+	bool open = false;
+
+	while (attacking(t)) {
+		if (!open && !duo_open(&d, t, RAW_SEGMENT_BYTES, 64))
+			return;
+		d.r.carved = d.peer.carved = RAW_SEGMENT_BYTES / 2;
+		open = duo_join(&d, 16);
+		for (uint32_t id = 0; open && how == ENDING_DISCONNECT && id < 64; id++)
+			(void)raw_ask_id(&d.r, NDSH_MSG_DISCONNECT, id, NULL);
+		for (uint32_t id = 0; open && how == ENDING_COMPLETE && id < 64; id++)
+			(void)raw_ask_id(&d.r, NDSH_MSG_COMPLETE_CONNECT, id, NULL);
+		for (uint32_t id = 0; open && how == ENDING_DESTROY && id < 64; id++)
+			(void)raw_ask_id(&d.r, NDSH_MSG_CONN_DESTROY, id, NULL);
+		if (open && how != ENDING_DIE) {
+			(void)raw_ask_id(&d.r, NDSH_MSG_QP_DESTROY, d.qp.id, NULL);
+			(void)raw_ask_id(&d.peer, NDSH_MSG_QP_DESTROY, d.peer_qp.id, NULL);
+			continue;
+		}
+		duo_end(&d);
+		open = false;
+	}
+}
+
+/* A queue pair brought up by hand towards queue pairs of other clients, by random numbers. */
+static void
+names_others(struct target *t, uint32_t arg)
+{
+	struct raw r;
+	struct raw_cq cq;
+	struct raw_qp qp;
+
+	(void)arg;
+	raw_begin(&r, t->socket);
+	if (raw_cq(&r, 64, &cq) != NDSH_OK || raw_qp(&r, &cq, 64, &qp) != NDSH_OK)
+		return;
+	while (attacking(t)) {
+		struct ndsh_addr to = address_of(&r, WHERE_CLOSED);
+		struct ndsh_swr w = {
+			.rkey = raw_random(UINT32_MAX), .ctrl = NDSH_CTRL(NDSH_OP_WRITE, 0, 0, 0)};
+
+		if (raw_by_hand(&r, &qp, &to, raw_random(1u << 24), raw_random(1u << 24)) ==
+			NDSH_OK) {
+			raw_post(&r, &qp, &w);
+			attack_pause_us(100);
+		}
+		if (raw_state(&r, &qp, NDSH_QPS_RESET) == RAW_GONE)
+			break;
+		qp.sq.next = qp.rq.next = 0;
+	}
+	raw_end(&r);
+}
+
+const struct attack connection_attacks[] = {
+	{"connect-nobody", connects, WHERE_NOBODY},
+	{"connect-closed", connects, WHERE_CLOSED},
+	{"connect-self", connects, WHERE_SELF},
+	{"connect-nowhere", connects, WHERE_NOWHERE},
+	{"connect-strange", connects, WHERE_STRANGE},
+	{"connect-nobody-given-up", connects, WHERE_NOBODY | 16},
+	{"connect-closed-given-up", connects, WHERE_CLOSED | 16},
+	{"listener-deaf", listeners, ANSWER_NONE},
+	{"listener-rejects", listeners, ANSWER_REJECT},
+	{"listener-destroys", listeners, ANSWER_DESTROY},
+	{"listener-dies", listeners, ANSWER_DIE},
+	{"listener-accepts-twice", listeners, ANSWER_TWICE},
+	{"listener-stands", listener_stands, 7007, true},
+	{"end-disconnects", endings, ENDING_DISCONNECT},
+	{"end-destroys-queue-pair", endings, ENDING_DESTROY_QP},
+	{"end-destroys-connection", endings, ENDING_DESTROY},
+	{"end-completes-again", endings, ENDING_COMPLETE},
+	{"end-dies", endings, ENDING_DIE},
+	{"names-queue-pairs-of-others", names_others, 0},
+	{0},
+};

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an attack did to its victim: figures, whether they are within bounds, and words for a table."""
+
+CALLS = ("open", "cq", "qp", "register", "connect")
+
+# Bounds that a daemon that serves by turns keeps, whatever else runs on the machine.
+GAP_MS = 1000  # without a ping
+CALL_P99_MS = 300
+SHARE = 0.05  # of throughput, and of pings
+SHARE_SECONDS = 0.2  # a shorter time tells nothing about it
+OVERLONG = 0.04  # of turns. A hypervisor has its part in them; without bounds of time they were 8 %
+
+# The promises, for a machine that does nothing else (--bars).
+BAR_CALL_P99_MS = 5
+BAR_PING_P99 = 2.0  # times as without attack
+BAR_SHARE = 0.45  # 0.9 of the half that is its own beside one attacker
+
+
+class Effect:
+    """Figures without and with the attack, and what else there is to say."""
+
+    def __init__(self, base, now, turn_us, overlong):
+        self.base, self.now, self.turn_us, self.overlong = base, now, turn_us, overlong
+
+    def _rate(self, figures, what):
+        value = figures["ping"]["n"] if what == "ping" else figures[what]
+        return value / max(figures["seconds"], 1e-3)
+
+    def share(self, what):
+        """Of what there was without the attack; None if there was nothing."""
+        base = self._rate(self.base, what)
+        return self._rate(self.now, what) / base if base and self.now["seconds"] > SHARE_SECONDS else None
+
+    def ping_p99(self):
+        return self.now["ping"]["p99_us"] / max(self.base["ping"]["p99_us"], 1e-3)
+
+    def gap_ms(self):
+        return self.now["ping"]["max_us"] / 1000
+
+    def call_p99_ms(self):
+        """Of the worst kind of call: (ms, which)."""
+        return max((self.now[c]["p99_us"] / 1000, c) for c in CALLS)
+
+    def failed(self):
+        return {c: self.now[c]["failed"] for c in ("ping",) + CALLS if self.now[c]["failed"]}
+
+    def faults(self, bars):
+        """What is beyond the bounds, in words."""
+        call_ms, call = self.call_p99_ms()
+        for what, number in self.failed().items():
+            yield f"{number} of {self.now[what]['n']} {what} failed ({self.now['complaint']})"
+        if self.gap_ms() > GAP_MS:
+            yield f"no ping for {self.gap_ms():.0f} ms"
+        if call_ms > CALL_P99_MS:
+            yield f"{call} took {call_ms:.0f} ms"
+        for what in ("ping", "bulk_mb"):
+            share = self.share(what)
+            if share is not None and share < SHARE:
+                yield f"{what.partition('_')[0]} at {share:.3f} of its rate"
+        if self.overlong > OVERLONG:
+            yield f"{self.overlong:.1%} of turns took more than 100 us"
+        if not bars:
+            return
+        if call_ms > BAR_CALL_P99_MS:
+            yield f"bar: 99 % of {call} within {call_ms:.1f} ms"
+        if self.ping_p99() > BAR_PING_P99:
+            yield f"bar: p99 of pings {self.ping_p99():.1f} times as long"
+        if self.share("bulk_mb") is not None and self.share("bulk_mb") < BAR_SHARE:
+            yield f"bar: bulk at {self.share('bulk_mb'):.2f} of its rate"
+        if self.overlong:
+            yield f"bar: {self.overlong:.2%} of turns took more than 100 us, and less than {self.turn_us:.0f}"
+
+    def words(self):
+        """One line."""
+        call_ms, call = self.call_p99_ms()
+        parts = [f"gap {self.gap_ms():.1f} ms", f"ping p99 x{self.ping_p99():.1f}",
+                 f"calls p99 {call_ms:.1f} ms ({call})"]
+        if self.share("bulk_mb") is not None:
+            parts.append(f"bulk x{self.share('bulk_mb'):.2f}")
+        if self.turn_us:
+            parts.append(f"turn < {self.turn_us:.0f} us ({self.overlong:.2%} > 100)")
+        return ", ".join(parts)

@@ -1,0 +1,80 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""selftest.py NDATTACK: an effect beyond a bound is seen, and lists name attacks that there are."""
+
+import copy
+import fnmatch
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "e2e"), os.path.join(HERE, "..", "interop")]
+import client_attacks  # noqa: E402
+import known_peer_attacks  # noqa: E402
+import machine_attacks  # noqa: E402
+import network_attacks  # noqa: E402
+from cases import expected_skips  # noqa: E402
+from effects import CALLS, Effect  # noqa: E402
+from suite import recorded  # noqa: E402
+
+ATTACKS_WANTED = 120
+WELL = {"n": 1000, "failed": 0, "p50_us": 20.0, "p99_us": 100.0, "max_us": 900.0}
+BASE = {"seconds": 1.0, "bulk_mb": 400.0, "complaint": "", **{what: dict(WELL) for what in ("ping",) + CALLS}}
+
+# What is not well, by (path of keys, value); a word of the fault; whether only the bars say so.
+BEYOND = [
+    (("connect", "failed"), 1, "1 of 1000 connect failed", False),
+    (("ping", "failed"), 1, "ping failed", False),
+    (("ping", "max_us"), 1.1e6, "no ping for 1100 ms", False),
+    (("cq", "p99_us"), 5e5, "cq took 500 ms", False),
+    (("ping", "n"), 40, "ping at 0.040", False),
+    (("bulk_mb",), 19.0, "bulk at 0.048", False),
+    (("register", "p99_us"), 5100.0, "99 % of register", True),
+    (("ping", "p99_us"), 210.0, "p99 of pings", True),
+    (("bulk_mb",), 170.0, "bulk at 0.42", True),
+]
+
+
+def faults(bars, overlong=0, path=(), value=None):
+    now = copy.deepcopy(BASE)
+    place = now
+    for key in path[:-1]:
+        place = place[key]
+    if path:
+        place[path[-1]] = value
+    return "; ".join(Effect(BASE, now, 150.0, overlong).faults(bars))
+
+
+def effects():
+    assert not faults(True), faults(True)
+    for path, value, words, only_bars in BEYOND:
+        assert words in faults(True, path=path, value=value), (path, faults(True, path=path, value=value))
+        assert bool(faults(False, path=path, value=value)) != only_bars, path
+    assert "1.00% of turns" in faults(True, 0.01) and not faults(False, 0.01)
+    assert "12.0% of turns" in faults(False, 0.12)
+    short = {**BASE, "seconds": 0.01, "bulk_mb": 0.0}
+    assert not list(Effect(BASE, short, 0, 0).faults(False)), "too short to tell a rate"
+
+
+def names(ndattack):
+    families = {"client": client_attacks.attacks(ndattack), "network": [*network_attacks.attacks(), *known_peer_attacks.attacks()],
+                "machine": [*machine_attacks.memif_attacks(), *machine_attacks.veth_attacks(),
+                            *((name, attack) for name, _, attack in machine_attacks.short_of()),
+                            *machine_attacks.low_memory(), *machine_attacks.by_port(None)]}
+    return [f"{family}/{name}" for family, attacks in families.items() for name, _ in attacks]
+
+
+def lists(ndattack):
+    there = names(ndattack)
+    assert len(there) == len(set(there)), [n for n in there if there.count(n) > 1]
+    assert len(there) >= ATTACKS_WANTED, len(there)
+    for name in ("open.txt", "expected-skips"):
+        for pattern, *_ in expected_skips(os.path.join(HERE, name)):
+            assert fnmatch.filter(there, pattern), f"{name}: {pattern} is no attack"
+    for name in recorded(os.path.join(HERE, "before.txt")):
+        assert name in there, f"before.txt: {name} is no attack"
+
+
+if __name__ == "__main__":
+    effects()
+    lists(sys.argv[1])

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The credentials of a client, and the rules that match them. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "account/credentials.h"
+
+Test(credentials, of_a_process_as_the_kernel_says)
+{
+	struct ndd_credentials who;
+	gid_t groups[NDD_GROUPS_MAX];
+	int sock[2], pidfd, n = getgroups(NDD_GROUPS_MAX, groups);
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sock), 0);
+	cr_assert(ndd_credentials_of(&who, sock[0], "red", true, &pidfd));
+	cr_expect(eq(int, who.pid, getpid()));
+	cr_expect(eq(u32, who.uid, getuid()));
+	cr_expect(eq(str, (char *)(uintptr_t)who.label, "red"));
+	cr_expect(eq(u32, who.gid[0], getgid()));
+	cr_expect(eq(u32, who.gids, 1 + (uint32_t)n));
+	cr_expect(eq(int, memcmp(&who.gid[1], groups, (size_t)n * sizeof(gid_t)), 0));
+	cr_expect(ge(int, pidfd, 0));
+	cr_expect(who.cgroup[0] == '/' || access("/sys/fs/cgroup/cgroup.procs", F_OK) != 0);
+	close(pidfd);
+	cr_assert(ndd_credentials_of(&who, sock[0], "", false, &pidfd));
+	cr_expect(eq(str, who.cgroup, ""), "it was not asked for");
+}
+
+Test(credentials, of_no_socket)
+{
+	struct ndd_credentials who;
+	int pidfd;
+
+	cr_expect_not(ndd_credentials_of(&who, 0, "", false, &pidfd));
+	cr_expect(eq(int, pidfd, -1));
+}
+
+Test(credentials, a_rule_is_about_those_who_match_in_all_that_it_names)
+{
+	static const struct ndd_credentials who = {
+		.uid = 7, .gid = {8, 9}, .gids = 2, .label = "red", .cgroup = "/a/b"};
+	static const struct {
+		struct config_principal rule;
+		bool matches;
+	} rows[] = {
+		{{.name = "everybody"}, true},
+		{{.uid = {6, 7}, .uids = 2}, true},
+		{{.uid = {6, 8}, .uids = 2}, false},
+		{{.gid = {8}, .gids = 1}, true},
+		{{.gid = {1, 9}, .gids = 2}, true},
+		{{.gid = {7}, .gids = 1}, false},
+		{{.label = "red"}, true},
+		{{.label = "re"}, false},
+		{{.cgroup = "/"}, true},
+		{{.cgroup = "/a"}, true},
+		{{.cgroup = "/a/"}, true},
+		{{.cgroup = "/a/b"}, true},
+		{{.cgroup = "/a/b/c"}, false},
+		{{.cgroup = "/a/bb"}, false},
+		{{.cgroup = "/a/"}, true},
+		{{.cgroup = "/b"}, false},
+		{{.label = "red", .uid = {7}, .uids = 1, .gid = {9}, .gids = 1, .cgroup = "/a"},
+			true},
+		{{.label = "blue", .uid = {7}, .uids = 1, .gid = {9}, .gids = 1}, false},
+		{{.label = "red", .uid = {1}, .uids = 1, .gid = {9}, .gids = 1}, false},
+		{{.label = "red", .uid = {7}, .uids = 1, .gid = {1}, .gids = 1}, false},
+	};
+	struct ndd_credentials other = who;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		cr_expect(eq(int, ndd_credentials_match(&who, &rows[i].rule), rows[i].matches),
+			"row %zu", i);
+	strcpy(other.cgroup, "/ab");
+	cr_expect_not(ndd_credentials_match(&other, &(struct config_principal){.cgroup = "/a"}));
+	strcpy(other.cgroup, "");
+	cr_expect_not(ndd_credentials_match(&other, &(struct config_principal){.cgroup = "/"}),
+		"an unknown cgroup is in none");
+}

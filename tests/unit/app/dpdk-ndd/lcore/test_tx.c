@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ports that take no frames beside one that takes all: what waits, what is lost, and for how long.
+ */
+#include <criterion/criterion.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <string.h>
+
+#include "lcore/shard.h"
+#include "lcore/turn.h"
+#include "platform/clock.h"
+#include "rigs/eal_rig.h"
+#include "rigs/lone_shard.h"
+
+#define FRAMES 1023u
+#define GOOD   0u /* DPDK's null device */
+#define DEAD   1u /* is not started */
+#define BEGIN  1000ull
+
+static struct ndd_plane plane = {.shards = 1, .ports = 2};
+static struct ndd_shard shard = {.plane = &plane};
+static struct rte_mempool *pool;
+
+static void
+start(void)
+{
+	const struct roce_shard_cfg cfg = lone_config();
+	const int node[NDD_SHARDS_MAX] = {0};
+	struct port_cfg good = {.device = "net_null0", .mtu = 1500};
+	char why[128];
+
+	eal_rig_start("net_null0");
+	pool = eal_rig_pool(FRAMES);
+	cr_assert(ndd_handover_init(&plane.rings, 1, node, (const uint64_t[2]){5, 6}));
+	good.pool = plane.pool = pool;
+	cr_assert_null(port_open(&plane.port[GOOD], &good, why, sizeof(why)), "%s", why);
+	shard.engine = lone_shard_new(&cfg);
+}
+
+TestSuite(lcore_tx, .init = start);
+
+/* The control thread sends so many frames by a port. */
+static void
+send_by(uint32_t port, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+
+		cr_assert_not_null(m);
+		memcpy(rte_pktmbuf_append(m, 64), "\2\0\0\0\0\1\2\0\0\0\0\2", 12);
+		m->port = (uint16_t)port;
+		cr_assert_eq(rte_ring_sp_enqueue(plane.rings.control_tx, m), 0);
+	}
+}
+
+static void
+turns_at(uint64_t now_ns, unsigned count)
+{
+	while (count-- != 0)
+		(void)ndd_lcore_tx(&shard, now_ns);
+}
+
+/* The dead port keeps as many frames as it can, and has not moved since BEGIN. */
+static void
+fill_up_dead_port(void)
+{
+	send_by(DEAD, NDD_OUT_MAX);
+	turns_at(BEGIN, 4);
+	cr_assert_eq(shard.out[DEAD].n, NDD_OUT_MAX);
+}
+
+Test(lcore_tx, a_dead_port_holds_up_the_others_for_a_moment_only)
+{
+	fill_up_dead_port();
+	send_by(DEAD, 10);
+	send_by(GOOD, 10);
+	turns_at(BEGIN + NDD_HOLD_NS, 4);
+	cr_assert_eq(shard.count.tx_frames, 0, "it may be a moment's pause");
+	cr_assert_eq(shard.count.tx_link_dropped, 0);
+	turns_at(BEGIN + NDD_HOLD_NS + 1, 4);
+	cr_assert_eq(shard.count.tx_frames, 10);
+	cr_assert_eq(shard.count.tx_link_dropped, 10, "its own frames, and of these the new ones");
+	cr_assert_eq(shard.out[DEAD].n, NDD_OUT_MAX, "the others may still leave");
+}
+
+Test(lcore_tx, a_dead_port_keeps_nothing_in_the_end)
+{
+	fill_up_dead_port();
+	turns_at(BEGIN + NDD_STALL_NS + 1, 1);
+	cr_assert_eq(shard.out[DEAD].n, 0);
+	cr_assert_eq(shard.count.tx_link_dropped, NDD_OUT_MAX);
+	/* It is known to be dead: there is no second time in which the others wait. */
+	send_by(DEAD, 2 * NDD_OUT_MAX);
+	send_by(GOOD, 10);
+	turns_at(BEGIN + NDD_STALL_NS + 2, 8);
+	cr_assert_eq(shard.count.tx_frames, 10);
+	cr_assert_eq(shard.count.tx_link_dropped, 3 * NDD_OUT_MAX);
+	cr_assert_eq(rte_mempool_avail_count(pool), FRAMES);
+}
+
+Test(lcore_tx, a_port_that_takes_frames_again_has_those_that_were_kept)
+{
+	fill_up_dead_port();
+	turns_at(BEGIN + NDD_STALL_NS, 1);
+	plane.port[DEAD].id = plane.port[GOOD].id;
+	plane.port[DEAD].moving = true;
+	turns_at(BEGIN + NDD_STALL_NS + 1, 1);
+	cr_assert_eq(shard.count.tx_frames, NDD_OUT_MAX);
+	cr_assert_eq(shard.count.tx_link_dropped, 0);
+	/* The next pause is a new one. */
+	plane.port[DEAD].moving = false;
+	send_by(DEAD, NDD_OUT_MAX + 1);
+	send_by(GOOD, 1);
+	turns_at(BEGIN + NDD_STALL_NS + 2, 8);
+	cr_assert_eq(shard.count.tx_frames, NDD_OUT_MAX);
+	cr_assert_eq(shard.count.tx_link_dropped, 0);
+}
+
+/* Only its own queue pairs wait for it, and for them waiting is better than losing frames. */
+Test(lcore_tx, a_port_without_others_keeps_its_frames_longer)
+{
+	plane.ports = 1;
+	plane.port[0].moving = false;
+	send_by(0, NDD_OUT_MAX + 10);
+	turns_at(BEGIN, 8);
+	turns_at(BEGIN + NDD_STALL_NS, 4);
+	cr_assert_eq(shard.count.tx_link_dropped, 0);
+	cr_assert_eq(rte_ring_count(plane.rings.control_tx), 10);
+	turns_at(BEGIN + NDD_STALL_NS + 1, 4);
+	cr_assert_eq(shard.count.tx_link_dropped, NDD_OUT_MAX + 10);
+}
+
+/* What frames cost depends on their size: a turn that has lasted long sends one burst more. */
+Test(lcore_tx, a_late_turn_sends_one_burst)
+{
+	send_by(GOOD, 4 * NDD_BURST + 1);
+	ndd_clock_mult = 1ull << 32; /* the counter itself: BEGIN is long ago */
+	turns_at(BEGIN, 1);
+	cr_assert_eq(shard.count.tx_frames, NDD_BURST);
+	ndd_clock_mult = 0; /* no time passes */
+	turns_at(BEGIN, 1);
+	cr_assert_eq(shard.count.tx_frames, 4 * NDD_BURST + 1);
+}

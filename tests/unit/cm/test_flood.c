@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Strangers ask for all they can, at the capacity of a daemon; other hosts must not notice. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "rigs/cm_crowd.h"
+#include "rigs/cm_net.h"
+#include "cm/check.h"
+#include "cm/manager.h"
+
+#define CAPACITY 8192u /* of either part: the daemon's by default */
+#define SERVICE	 7174u
+#define SERVICES 128u /* of a host with many listeners, each of another user */
+#define NIC	 1u
+
+struct flood {
+	struct roce_cm *cm;
+	struct roce_gid gid, gid6;
+	uint64_t now_ns;
+	uint32_t number; /* of the next REQ */
+	uint32_t services;
+	struct roce_cm_listener *listener[SERVICES];
+	unsigned opened, refused;
+};
+
+static void
+flood_listen(struct flood *f, uint32_t backlog)
+{
+	const struct roce_cm_addr any = {.port = (uint16_t)(SERVICE + f->services)};
+	struct roce_cm_listener *l = roce_cm_listen(f->cm, &any, NIC, backlog, NULL, NULL);
+
+	cr_assert_not_null(l);
+	roce_cm_listener_of(l, f->services);
+	f->listener[f->services++] = l;
+}
+
+static struct flood
+flood_new_at(uint32_t capacity, uint32_t backlog)
+{
+	const struct roce_cm_cfg cfg = {
+		.max_active = capacity,
+		.max_passive = capacity,
+		.max_listeners = SERVICES,
+		.secret = {0x0123456789abcdef, 0xfedcba9876543210},
+		.ca_guid = 0x0200,
+		.max_retries = 15,
+	};
+	void *mem = calloc(1, (roce_cm_bytes(&cfg) + 63) & ~(size_t)63);
+	struct flood f = {.cm = roce_cm_init(mem, &cfg), .now_ns = 1};
+
+	roce_gid_from_v4(&f.gid, (const uint8_t[4]){192, 0, 2, 1});
+	f.gid6 = (struct roce_gid){{0x20, 0x01, 0x0d, 0xb8, [15] = 1}};
+	flood_listen(&f, backlog);
+	return f;
+}
+
+/* Hosts ask all its listeners in turn, so none of them has its share before the hosts have. */
+static struct flood
+flood_new_wide(uint32_t capacity)
+{
+	struct flood f = flood_new_at(capacity, capacity);
+
+	while (f.services < SERVICES)
+		flood_listen(&f, capacity);
+	return f;
+}
+
+static struct flood
+flood_new(uint32_t capacity)
+{
+	return flood_new_at(capacity, 0);
+}
+
+static void
+flood_free(struct flood *f)
+{
+	free(f->cm);
+}
+
+/* The host handles events as an application does that, with reject, refuses each request, and
+ * without it never decides; connects of its own get no answer. */
+static void
+flood_turn(struct flood *f, bool reject)
+{
+	struct roce_cm_event ev;
+	struct roce_cm_tx tx;
+
+	do
+		roce_cm_tick(f->cm, f->now_ns);
+	while (roce_cm_next_deadline(f->cm) <= f->now_ns);
+	while (roce_cm_event(f->cm, &ev)) {
+		if (ev.type == ROCE_CM_EV_REQUEST && !reject)
+			continue;
+		if (ev.type == ROCE_CM_EV_REQUEST)
+			(void)roce_cm_reject(f->cm, f->now_ns, ev.conn, 28, NULL, 0);
+		roce_cm_destroy(f->cm, f->now_ns, ev.conn);
+	}
+	while (roce_cm_tx(f->cm, &tx))
+		;
+}
+
+static void
+flood_req(struct flood *f, const struct roce_gid *from)
+{
+	const struct roce_gid *to = roce_gid_is_v4(from) ? &f->gid : &f->gid6;
+	const uint16_t service = (uint16_t)(SERVICE + f->number % f->services);
+	struct cm_mad m = cm_crowd_req(from, to, f->number++, service);
+
+	m.ack_timeout = 31; /* the longest time-wait that it can have */
+	cm_crowd_send(f->cm, f->now_ns, from, to, NIC, &m);
+}
+
+/* A connection of our own, for a moment. */
+static bool
+flood_connect_of(struct flood *f, uint32_t user)
+{
+	const struct roce_cm_connect c = {
+		.local = {f->gid, 40000},
+		.remote = {cm_crowd_v4(UINT32_MAX), SERVICE},
+		.user = user,
+		.qp.qpn = 2 + f->number,
+		.mtu_code = 3,
+	};
+	struct roce_cm_conn *conn = roce_cm_connect(f->cm, f->now_ns, &c);
+
+	f->opened += conn != NULL;
+	f->refused += conn == NULL;
+	if (conn != NULL)
+		roce_cm_destroy(f->cm, f->now_ns, conn);
+	return conn != NULL;
+}
+
+/* Each of another user, none of whom has many. */
+static void
+flood_connect(struct flood *f)
+{
+	(void)flood_connect_of(f, f->opened);
+}
+
+/* So many REQs a second from one host, for ten seconds, and a hundredth of that our own. */
+static void
+flood_run(struct flood *f, unsigned a_second, bool reject)
+{
+	const struct roce_gid from = cm_crowd_v4(1);
+
+	for (unsigned i = 0; i < 10 * a_second; i++) {
+		flood_req(f, &from);
+		if (i % 100 == 0)
+			flood_connect(f);
+		if (i % 16 == 0)
+			flood_turn(f, reject);
+		f->now_ns += MS(1000) / a_second;
+	}
+	cr_expect_null(roce_cm_check(f->cm));
+}
+
+/* checks W-CM-54[1,2]: what peers ask for takes no places of our own connections, be it refused or
+ * never decided. */
+Test(cm_flood, w_cm_54_no_connect_of_our_own_is_refused)
+{
+	for (unsigned reject = 0; reject < 2; reject++) {
+		struct flood f = flood_new(CAPACITY);
+
+		flood_run(&f, 2000, reject);
+		cr_expect_eq(f.refused, 0, "%u of %u", f.refused, f.refused + f.opened);
+		cr_expect_eq(f.opened, 200);
+		flood_free(&f);
+	}
+}
+
+/* checks W-CM-54[1]: the other way round: clients that connect all the time take no places of the
+ * listeners. */
+Test(cm_flood, w_cm_54_no_request_is_refused_for_our_own_connects)
+{
+	struct flood f = flood_new(100);
+	const struct roce_gid from = cm_crowd_v4(1);
+	struct roce_cm_usage u;
+
+	for (unsigned i = 0; i < 200; i++)
+		flood_connect(&f);
+	cr_expect_eq(f.opened, 100);
+	flood_req(&f, &from);
+	roce_cm_usage(f.cm, &u);
+	cr_expect_eq(u.conns, 101);
+	cr_expect_eq(u.active, 100);
+	flood_free(&f);
+}
+
+static uint32_t
+flood_held(const struct flood *f)
+{
+	struct roce_cm_usage u;
+
+	roce_cm_usage(f->cm, &u);
+	return u.conns - u.active;
+}
+
+/* The n-th host asks until it is refused. Returns how many places it got. */
+static uint32_t
+flood_take(struct flood *f, struct roce_gid (*gid)(uint32_t n), uint32_t n)
+{
+	const struct roce_gid from = gid(n);
+	const uint32_t before = flood_held(f);
+	uint32_t now = before, last;
+
+	do {
+		last = now;
+		flood_req(f, &from);
+		now = flood_held(f);
+	} while (now > last);
+	return now - before;
+}
+
+/* checks W-CM-54[4]: one host gets a half of what its listener gets, the next a half of the rest,
+ * and so on. */
+Test(cm_flood, w_cm_54_each_host_gets_its_share)
+{
+	struct flood f = flood_new_at(1600, 1600);
+
+	cr_expect_eq(flood_take(&f, cm_crowd_v4, 1), 700);
+	cr_expect_eq(flood_take(&f, cm_crowd_v4, 2), 350);
+	cr_expect_eq(flood_take(&f, cm_crowd_v4, 3), 175);
+	cr_expect_eq(roce_cm_counters(f.cm)->rejected_source, 3);
+	cr_expect_eq(roce_cm_counters(f.cm)->no_resources, 0);
+	for (unsigned i = 4; i < 9; i++)
+		cr_expect_gt(flood_take(&f, cm_crowd_v4, i), 0, "host %u", i);
+	flood_free(&f);
+}
+
+/* checks W-CM-54[5]: the addresses of one IPv6 subnet get two thirds of that; IPv4 has no subnets.
+ */
+Test(cm_flood, w_cm_54_each_subnet_gets_its_share)
+{
+	struct flood f = flood_new_at(1800, 1800);
+	uint32_t held = 0;
+
+	for (unsigned i = 0; i < 50; i++)
+		held += flood_take(&f, cm_crowd_v6, i);
+	cr_expect_eq(held, 1050);
+	cr_expect_eq(flood_take(&f, cm_crowd_far, 1), 263, "another subnet");
+	cr_expect_eq(flood_take(&f, cm_crowd_v4, 1), 131, "another family");
+	flood_free(&f);
+}
+
+/* checks W-CM-54[4]: what a host held is its share again when the connections are over. */
+Test(cm_flood, w_cm_54_a_share_comes_back)
+{
+	struct flood f = flood_new_at(1600, 1600);
+
+	for (unsigned i = 0; i < 5; i++) {
+		cr_expect_eq(flood_take(&f, cm_crowd_v4, 1), 700);
+		flood_turn(&f, true);
+		f.now_ns += MS(20000);
+		flood_turn(&f, true);
+		cr_expect_eq(flood_held(&f), 0);
+		cr_expect_null(roce_cm_check(f.cm));
+	}
+	flood_free(&f);
+}
+
+/* It connects until it is refused. Returns how many there were; each then rests. */
+static uint32_t
+flood_connects_of(struct flood *f, uint32_t user)
+{
+	uint32_t n = 0;
+
+	while (flood_connect_of(f, user))
+		n++;
+	return n;
+}
+
+/* checks W-CM-54[7]: a user that connects all the time leaves something to the next. */
+Test(cm_flood, w_cm_54_each_user_gets_its_share)
+{
+	struct flood f = flood_new(1200);
+	struct roce_cm_usage u;
+
+	for (unsigned i = 0; i < 3; i++) {
+		cr_expect_eq(flood_connects_of(&f, 1), 1050);
+		cr_expect_eq(flood_connects_of(&f, 2), 132);
+		cr_expect_gt(flood_connects_of(&f, 3), 0);
+		cr_expect_eq(roce_cm_counters(f.cm)->connects_refused, 3 * (i + 1));
+		cr_expect_eq(roce_cm_counters(f.cm)->no_resources, 0);
+		flood_turn(&f, true);
+		cr_expect_eq(flood_connects_of(&f, 1), 0, "the time-wait counts");
+		f.now_ns += MS(20000);
+		flood_turn(&f, true);
+		roce_cm_usage(f.cm, &u);
+		cr_expect_eq(u.active, 0);
+		cr_expect_null(roce_cm_check(f.cm));
+		f.cm->counters.connects_refused--;
+	}
+	flood_free(&f);
+}
+
+/* checks W-CM-54[8] */
+Test(cm_flood, w_cm_54_a_reserve_is_there)
+{
+	struct flood f = flood_new(1200);
+
+	cr_assert(roce_cm_reserve(f.cm, 2, 600));
+	cr_assert(roce_cm_reserve(f.cm, 3, 600));
+	cr_expect_not(roce_cm_reserve(f.cm, 4, 1));
+	cr_assert(roce_cm_reserve(f.cm, 3, 200));
+	cr_expect_eq(flood_connects_of(&f, 1), 350, "of the 400 that are nobody's");
+	cr_expect_gt(flood_connects_of(&f, 3), 200);
+	cr_expect_geq(flood_connects_of(&f, 2), 600);
+	cr_expect_null(roce_cm_check(f.cm));
+	flood_free(&f);
+}
+
+/* Hosts ask one listener, few times each, until one is refused by its share. Returns what it got.
+ */
+static uint32_t
+flood_fill(struct flood *f, uint32_t service)
+{
+	const uint64_t refused = roce_cm_counters(f->cm)->rejected_listener;
+	const uint32_t before = flood_held(f);
+
+	while (roce_cm_counters(f->cm)->rejected_listener == refused) {
+		const struct roce_gid from = cm_crowd_v4(f->number);
+		struct cm_mad m =
+			cm_crowd_req(&from, &f->gid, f->number++, (uint16_t)(SERVICE + service));
+
+		cm_crowd_send(f->cm, f->now_ns, &from, &f->gid, NIC, &m);
+	}
+	return flood_held(f) - before;
+}
+
+/* checks W-CM-54[9]: peers that ask for one service leave something to the others. */
+Test(cm_flood, w_cm_54_each_listener_gets_its_share)
+{
+	struct flood f = flood_new_wide(1200);
+
+	cr_expect_eq(flood_fill(&f, 0), 1050);
+	cr_expect_eq(flood_fill(&f, 1), 132);
+	cr_expect_gt(flood_fill(&f, 2), 0);
+	cr_expect_eq(roce_cm_counters(f.cm)->rejected_source, 0);
+	cr_expect_null(roce_cm_check(f.cm));
+	flood_free(&f);
+}
+
+/* checks W-CM-54[10]: any number of listeners is of no use. */
+Test(cm_flood, w_cm_54_listeners_of_a_user_share)
+{
+	struct flood f = flood_new_wide(1200);
+	uint32_t held = 0;
+
+	for (unsigned i = 0; i < 8; i++) {
+		roce_cm_listener_of(f.listener[i], CM_USERS + 5); /* the place of user 5 */
+		held += flood_fill(&f, i);
+	}
+	cr_expect_eq(held, 1050);
+	cr_expect_gt(flood_fill(&f, 9), 0);
+	flood_free(&f);
+}
+
+/* checks W-CM-54[11]: a new listener, in the memory of an old one, does not pay for it; its user
+ * does. */
+Test(cm_flood, w_cm_54_what_a_listener_leaves_is_its_users)
+{
+	struct flood f = flood_new_wide(1200);
+	struct roce_cm_listener *was = f.listener[0];
+
+	cr_expect_eq(flood_fill(&f, 0), 1050);
+	roce_cm_unlisten(f.cm, f.now_ns, was);
+	cr_expect_eq(flood_held(&f), 1050, "in time-wait");
+	f.services = 0;
+	flood_listen(&f, 1200);
+	cr_expect_eq(f.listener[0], was);
+	cr_expect_eq(flood_fill(&f, 0), 0);
+	roce_cm_listener_of(was, 1);
+	cr_expect_eq(flood_fill(&f, 0), 132);
+	cr_expect_null(roce_cm_check(f.cm));
+	f.now_ns += MS(20000);
+	flood_turn(&f, false);
+	cr_expect_null(roce_cm_check(f.cm));
+	cr_expect_eq(was->held, 132);
+	flood_free(&f);
+}
+
+/* checks R-LSN-03[5]: a listener that names no backlog has one of 1024, for all hosts together. */
+Test(cm_flood, r_lsn_03_backlog_0_is_1024)
+{
+	struct flood f = flood_new(CAPACITY);
+	struct roce_gid from;
+
+	for (unsigned i = 0; i < 1100; i++) {
+		from = cm_crowd_v4(i);
+		flood_req(&f, &from);
+	}
+	cr_expect_eq(flood_held(&f), 1024);
+	cr_expect_eq(roce_cm_counters(f.cm)->rejected_backlog, 1100 - 1024);
+	flood_free(&f);
+}
+
+/* One host asks until an answer is dropped. Returns how many answers wait for it. */
+static unsigned
+flood_ask(struct flood *f, const struct roce_gid *from)
+{
+	const struct cm_mad m = {.attr = CM_ATTR_DREQ, .local_id = 1, .remote_id = 1};
+	const struct roce_cm_counters *n = roce_cm_counters(f->cm);
+	const uint64_t dropped = n->tx_dropped;
+	unsigned answers = 0;
+
+	for (;; answers++) {
+		cm_crowd_send(f->cm, f->now_ns, from, &f->gid, NIC, &m);
+		if (n->tx_dropped > dropped)
+			return answers;
+	}
+}
+
+/* checks W-CM-54[6]: a host that asks for more than can be answered at once leaves answers to
+ * others. */
+Test(cm_flood, w_cm_54_each_host_gets_answers)
+{
+	struct flood f = flood_new(CAPACITY);
+	const struct roce_gid a = cm_crowd_v4(1), b = cm_crowd_v4(2);
+	struct roce_cm_tx tx;
+
+	for (unsigned i = 0; i < 3; i++) {
+		cr_expect_eq(flood_ask(&f, &a), 64);
+		cr_expect_eq(flood_ask(&f, &b), 32);
+		for (unsigned k = 0; k < 96; k++) {
+			cr_assert(roce_cm_tx(f.cm, &tx));
+			cr_expect(roce_gid_equal(&tx.dgid, k < 64 ? &a : &b));
+		}
+		cr_expect_not(roce_cm_tx(f.cm, &tx));
+		cr_expect_null(roce_cm_check(f.cm));
+	}
+	flood_free(&f);
+}
+
+/* REQs from these hosts in turn, evenly, for so many seconds. Returns how many were looked at. */
+static uint64_t
+flood_heard(struct flood *f, struct roce_gid (*gid)(uint32_t n), unsigned hosts, unsigned a_second,
+	unsigned seconds)
+{
+	const struct roce_cm_counters *n = roce_cm_counters(f->cm);
+	const uint64_t over = n->rx_over_rate;
+	const unsigned all = a_second * seconds;
+
+	for (unsigned i = 0; i < all; i++) {
+		const struct roce_gid from = gid(i % hosts);
+
+		flood_req(f, &from);
+		if (i % 64 == 0)
+			flood_turn(f, true);
+		f->now_ns += MS(1000) / a_second;
+	}
+	return all - (n->rx_over_rate - over);
+}
+
+/* checks W-CM-55[1,3]: what is beyond the rate is dropped, and it alone. */
+Test(cm_flood, w_cm_55_a_host_is_heard_at_its_rate)
+{
+	struct flood f = flood_new(CAPACITY);
+
+	cr_expect_eq(flood_heard(&f, cm_crowd_v4, 1, 4000, 5), 20000, "for ever");
+	cr_expect_eq(flood_heard(&f, cm_crowd_v4, 1, 20000, 1), 8000 + 4000 - 1);
+	cr_expect_eq(flood_heard(&f, cm_crowd_v4, 1, 20000, 2), 2 * 4000);
+	cr_expect_eq(flood_heard(&f, cm_crowd_v6, 1, 8000, 2), 8000 + 2 * 4000 - 1, "another");
+	cr_expect_eq(roce_cm_counters(f.cm)->rejected_invalid, 0);
+	flood_free(&f);
+}
+
+/* checks W-CM-55[2] */
+Test(cm_flood, w_cm_55_a_subnet_is_heard_at_eight_times_that)
+{
+	struct flood f = flood_new(CAPACITY);
+
+	cr_expect_eq(flood_heard(&f, cm_crowd_v6, 100, 200000, 1), 8 * (8000 + 4000) - 1);
+	cr_expect_eq(flood_heard(&f, cm_crowd_far, 100, 200000, 1), 200000, "as many subnets");
+	cr_expect_eq(flood_heard(&f, cm_crowd_v4, 100, 200000, 1), 200000, "IPv4 has none");
+	flood_free(&f);
+}
+
+/* checks W-CM-55[1,4]: each kind that asks for something new, and none of those that belong to a
+ * connection. */
+Test(cm_flood, w_cm_55_which_messages_take_a_token)
+{
+	static const enum cm_attr asks[] = {CM_ATTR_REQ, CM_ATTR_SIDR_REQ, CM_ATTR_DREQ},
+				  others[] = {CM_ATTR_MRA, CM_ATTR_REJ, CM_ATTR_REP, CM_ATTR_RTU,
+					  CM_ATTR_DREP, CM_ATTR_SIDR_REP};
+	struct flood f = flood_new(CAPACITY);
+	const struct roce_cm_counters *n = roce_cm_counters(f.cm);
+	struct cm_mad m = {.local_id = 1, .remote_id = 1, .qpn = 2};
+	struct roce_gid from;
+
+	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		from = cm_crowd_v4(i);
+		m.attr = others[i];
+		for (unsigned k = 0; k < 10000; k++)
+			cm_crowd_send(f.cm, f.now_ns, &from, &f.gid, NIC, &m);
+	}
+	cr_expect_eq(n->rx_over_rate, 0);
+	for (unsigned i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+		const uint64_t over = n->rx_over_rate;
+
+		from = cm_crowd_v4(100 + i);
+		m.attr = asks[i];
+		for (unsigned k = 0; k < 10000; k++)
+			cm_crowd_send(f.cm, f.now_ns, &from, &f.gid, NIC, &m);
+		cr_expect_eq(n->rx_over_rate - over, 2000, "%x", m.attr);
+		while (roce_cm_has_work(f.cm))
+			flood_turn(&f, false);
+		cm_crowd_send(f.cm, f.now_ns, &from, &f.gid, NIC, &m);
+		cr_expect_eq(n->rx_over_rate - over, 2001, "%x", m.attr);
+		cr_expect_not(roce_cm_has_work(f.cm), "%x is not answered", m.attr);
+	}
+	flood_free(&f);
+}
+
+/* A job on one host connects to all queue pairs that a daemon has by default, at once. */
+Test(cm_flood, a_storm_of_honest_connects_passes)
+{
+	struct flood f = flood_new_at(2 * CAPACITY, CAPACITY); /* a daemon's passive part */
+	const struct roce_gid from = cm_crowd_v4(1);
+
+	for (unsigned i = 0; i < CAPACITY / 2; i++)
+		flood_req(&f, &from);
+	cr_expect_eq(flood_held(&f), CAPACITY / 2);
+	flood_free(&f);
+}
