@@ -2,7 +2,9 @@
 """Run cases one after the other, a line for each, and a closing line that counts them.
 
 A case that can't run here raises Skip with a condition; a skip counts as a failure unless the list of
-expected skips has it. So a test can't stop running unnoticed."""
+expected skips has it. So a test can't stop running unnoticed.
+
+A case that fails is run again if the machine stood still meanwhile (witness.py), and only then."""
 
 import fnmatch
 import os
@@ -13,6 +15,9 @@ import time
 import traceback
 
 from sandbox import IN_SANDBOX, Failure
+from witness import STANDS_STILL_S, Witness
+
+RUNS = 3  # of a case, at most
 
 
 class Skip(Exception):
@@ -52,6 +57,7 @@ class Runner:
         self.only, self.without = re.compile(only), without and re.compile(without)
         self.case_timeout = case_timeout
         self.passed, self.failed, self.skipped = 0, [], 0
+        self.witness = None
 
     def expects(self, name, condition):
         """Why the case may be skipped for that condition; None if it may not."""
@@ -68,28 +74,42 @@ class Runner:
         self.failed.append(name)
         return "FAIL", f"skipped for {condition}, which is not on the list of expected skips"
 
-    def _run(self, name, function):
+    def _once(self, function):
+        """What came of it: a word, and a note or what the matter is."""
         def overtime(*_):
             raise _Overtime
 
         signal.signal(signal.SIGALRM, overtime)
         signal.alarm(self.case_timeout)
         try:
-            note = function() or ""
-            self.passed += 1
-            return "ok", note
+            return "ok", function() or ""
         except Skip as e:
-            return self._skip(name, str(e))
+            return "skip", str(e)
         except Failure as e:
-            text = str(e)
+            return "FAIL", str(e)
         except _Overtime:
-            text = f"still running after {self.case_timeout} s\n{traceback.format_exc()}"
+            return "FAIL", f"still running after {self.case_timeout} s\n{traceback.format_exc()}"
         except Exception:  # a broken case must not end the others
-            text = traceback.format_exc()
+            return "FAIL", traceback.format_exc()
         finally:
             signal.alarm(0)
-        self.failed.append(name)
-        return "FAIL", text
+
+    def _run(self, name, function):
+        said = ""
+        for i in range(RUNS):
+            before = self.witness.lost()
+            result, note = self._once(function)
+            lost = self.witness.lost() - before
+            if result != "FAIL" or lost < STANDS_STILL_S or i == RUNS - 1:
+                break
+            said += f"\nrun again, as CPUs did not run for {lost:.2f} s; it had failed:\n{note}"
+        if result == "skip":
+            return self._skip(name, note)
+        if result == "ok":
+            self.passed += 1
+        else:
+            self.failed.append(name)
+        return result, note + said
 
     def wants(self, name):
         return bool(self.only.search(name)) and not (self.without and self.without.search(name))
@@ -105,6 +125,7 @@ class Runner:
         first line."""
         if not always and not self.wants(name):
             return None
+        self.witness = self.witness or Witness()
         begin, worked = time.monotonic(), processor_seconds()
         result, note = self._run(name, function)
         seconds, worked = time.monotonic() - begin, processor_seconds() - worked
