@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""libndclient exports the calls of its headers, all of them and nothing else.
+"""A library exports the calls of its headers, all of them and nothing else.
 
-usage: ndclient_symbols.py HEADER... libndclient.so
+usage: symbols.py PATTERN HEADER... LIBRARY
+
+PATTERN: what names of its calls look like
 """
 import re
 import subprocess
 import sys
 
 
-def declared(headers):
+def declared(pattern, headers):
     text = re.sub(r"/\*.*?\*/", "", "".join(open(h).read() for h in headers), flags=re.S)
-    return set(re.findall(r"\b(nd_\w+)\s*\(", text)) - {"nd_status"}
+    return set(re.findall(rf"\b({pattern})\s*\(", text)) - {"nd_status"}
 
 
 def exported(library):
@@ -22,9 +24,9 @@ def exported(library):
 
 
 def main():
-    want, have = declared(sys.argv[1:-1]), exported(sys.argv[-1])
+    want, have = declared(sys.argv[1], sys.argv[2:-1]), exported(sys.argv[-1])
     for name in sorted(want - have):
-        print(f"{name}: declared, not exported (libndclient.map)")
+        print(f"{name}: declared, not exported (by its map)")
     for name in sorted(have - want):
         print(f"{name}: exported, not declared")
     print(f"{len(want & have)} calls")
