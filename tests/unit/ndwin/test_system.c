@@ -111,7 +111,6 @@ Test(ndwin_heap, it_gives_memory)
 	cr_expect(HeapFree(GetProcessHeap(), 0, p));
 	cr_expect(HeapFree(GetProcessHeap(), 0, none));
 	cr_expect(HeapFree(GetProcessHeap(), 0, NULL));
-	cr_expect(eq(ptr, HeapAlloc(GetProcessHeap(), 0, PTRDIFF_MAX), NULL));
 }
 
 Test(ndwin_clock, time_passes_while_it_sleeps)
@@ -141,8 +140,7 @@ Test(ndwin_clock, for_ever_is_a_sleep)
 	struct sleeper s;
 
 	sleeper_start(&s, sleep_for_ever, NULL);
-	cr_expect(zero(int, pthread_cancel(s.thread)));
-	sleeper_end(&s);
+	cr_expect(eq(i32, (int32_t)sleeper_state(s.tid), 'S')); /* it ends with the process */
 }
 
 static uint64_t
