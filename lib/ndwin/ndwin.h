@@ -21,6 +21,7 @@
  * | the machine | GetSystemInfo, GetSystemTimes                                                |
  * | addresses   | WSAStartup, WSACleanup, WSAGetLastError, WSAStringToAddress,                 |
  * |             | WSAAddressToString                                                           |
+ * | wide text   | for programs that include <tchar.h>: ndwin_text.h                            |
  *
  * Not there: names and security of objects, semaphores, mutexes, timers, alertable waits, files
  * of the file system, sockets, processes, COM.
