@@ -15,8 +15,9 @@ extern "C" {
 #endif
 
 /*
- * wprintf() of Windows: %s and %c are wide, %hs, %S and %hc narrow; I64, I32 and I are lengths, of 64
- * and 32 bits, and of a size_t. The stream stays one of bytes, so printf() may be used beside it.
+ * wprintf() of Windows: %s and %c are wide, %hs, %S and %hc narrow; I64, I32 and I are lengths,
+ * of 64 and 32 bits, and of a size_t. The stream stays one of bytes, so printf() may be used
+ * beside it.
  */
 int ndwin_wprintf(const wchar_t *format, ...);
 /* freopen(), with wide names. */

@@ -4,7 +4,7 @@
  * which is the least that Linux has with a handle to it. Two threads, each on a CPU of its own,
  * wake each other in turn; the ways change every few hundred rounds, so that they meet the same
  * machine. Prints the median of a wake-up, half a round, and what it costs more than the
- * eventfd's.
+ * eventfd's; then what the calls themselves cost, without anybody to wake.
  *
  *     ndwin_wakeups [ROUNDS]
  */
@@ -141,11 +141,11 @@ answer(void *arg)
 }
 
 static uint64_t
-now_ns(void)
+now_ns(clockid_t of)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(of, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
@@ -155,6 +155,59 @@ by_number(const void *a, const void *b)
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
+}
+
+/* ---- calls alone --------------------------------------------------------------------- */
+
+static void
+call_event(struct side *s)
+{
+	wake_event(s);
+}
+
+static void
+call_port(struct side *s)
+{
+	wake_port(s);
+	sleep_port(s);
+}
+
+static void
+call_request(struct side *s)
+{
+	wake_request(s);
+	sleep_port(s);
+}
+
+static void
+call_open(struct side *s)
+{
+	(void)s;
+	must(CloseHandle(CreateEvent(NULL, FALSE, FALSE, NULL)), "CloseHandle");
+}
+
+static const struct call {
+	const char *name;
+	void (*call)(struct side *s);
+} calls[] = {
+	{"SetEvent", call_event},
+	{"post and take", call_port},
+	{"begin, complete and take", call_request},
+	{"create and close an event", call_open},
+};
+
+static void
+calls_measure(uint32_t rounds)
+{
+	for (size_t c = 0; c < _countof(calls); c++) {
+		const uint64_t from = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		uint64_t took;
+
+		for (uint32_t i = 0; i < rounds; i++)
+			calls[c].call(&side[0]);
+		took = now_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+		printf("%-26s %4u ns\n", calls[c].name, (uint32_t)(took / rounds));
+	}
 }
 
 static void
@@ -186,11 +239,11 @@ main(int argc, char **argv)
 	must(pthread_create(&other, NULL, answer, &rounds) == 0, "thread");
 	for (uint32_t i = 0; i < rounds * WAYS; i++) {
 		const size_t w = i / BLOCK % WAYS;
-		const uint64_t from = now_ns();
+		const uint64_t from = now_ns(CLOCK_MONOTONIC);
 
 		ways[w].wake(&side[0]);
 		ways[w].sleep(&side[1]);
-		took[w][n[w]++] = now_ns() - from;
+		took[w][n[w]++] = now_ns(CLOCK_MONOTONIC) - from;
 	}
 	pthread_join(other, NULL);
 	for (size_t w = 0; w < WAYS; w++) {
@@ -200,5 +253,6 @@ main(int argc, char **argv)
 			((double)median[w] - (double)median[0]) / 1000);
 		free(took[w]);
 	}
+	calls_measure(rounds * 10);
 	return 0;
 }

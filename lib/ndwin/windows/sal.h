@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Annotations for a checker of Windows': nothing here. The old ones (__in, __out) are not defined, as
- * C++'s library has names like these.
+ * Annotations for a checker of Windows': nothing here. The old ones (__in, __out) are not
+ * defined, as C++'s library has names like these.
  */
 #ifndef NDWIN_SAL_H
 #define NDWIN_SAL_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program in the idiom of those that are written to NetworkDirect: it includes Windows' headers by
- * their names, has wide arguments, starts threads that take packets of a port until one is NULL, and
- * prints by both calls. wide_program.cpp is the same in C++. Its exit status says what it found.
+ * A program in the idiom of those that are written to NetworkDirect: it includes Windows'
+ * headers by their names, has wide arguments, starts threads that take packets of a port until
+ * one is NULL, and prints by both calls. wide_program.cpp is the same in C++. Its exit status
+ * says what it found.
  */
 #define UNICODE
 #define _UNICODE
