@@ -17,7 +17,7 @@ extern "C" {
 /*
  * wprintf() of Windows: %s and %c are wide, %hs, %S and %hc narrow; I64, I32 and I are lengths,
  * of 64 and 32 bits, and of a size_t. The stream stays one of bytes, so printf() may be used
- * beside it.
+ * beside it. -1 also for a conversion that the format breaks off.
  */
 int ndwin_wprintf(const wchar_t *format, ...);
 /* freopen(), with wide names. */

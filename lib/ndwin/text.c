@@ -31,7 +31,7 @@ length_copy(const wchar_t *s, FILE *to)
 	return s;
 }
 
-/* What stands behind a '%'. */
+/* What stands behind a '%'. NULL: the format ends within. */
 static const wchar_t *
 conversion_copy(const wchar_t *s, FILE *to)
 {
@@ -50,12 +50,13 @@ conversion_copy(const wchar_t *s, FILE *to)
 		return fputc(*s == L'S' ? 's' : 'c', to), s + 1;
 	else
 		s = length_copy(s, to);
-	if (*s != L'\0')
-		fputc((char)*s++, to);
-	return s;
+	if (*s == L'\0')
+		return NULL;
+	fputc((char)*s, to);
+	return s + 1;
 }
 
-/* NULL: no memory, or a character that the locale does not have. */
+/* NULL: no memory, a conversion without its end, or a character that the locale does not have. */
 static char *
 format_translate(const wchar_t *s)
 {
@@ -66,14 +67,14 @@ format_translate(const wchar_t *s)
 
 	if (to == NULL)
 		return NULL;
-	while (*s != L'\0' && n != (size_t)-1) {
+	while (s != NULL && *s != L'\0' && n != (size_t)-1) {
 		n = wcrtomb(bytes, *s, &state);
 		if (n != (size_t)-1)
 			fwrite(bytes, 1, n, to);
 		if (*s++ == L'%')
 			s = conversion_copy(s, to);
 	}
-	if (fclose(to) == 0 && n != (size_t)-1)
+	if (fclose(to) == 0 && s != NULL && n != (size_t)-1)
 		return format;
 	free(format);
 	return NULL;
@@ -122,14 +123,20 @@ ndwin_wfreopen(const wchar_t *path, const wchar_t *mode, FILE *stream)
 int
 ndwin_wmain(int argc, char **argv, int (*wide_main)(int argc, wchar_t **argv))
 {
-	wchar_t **wide = calloc((size_t)argc + 1, sizeof(*wide));
+	/* Kept, as main's arguments are; each has the former ones behind its NULL. */
+	static wchar_t **kept;
+	wchar_t **wide = calloc((size_t)argc + 2, sizeof(*wide));
 
-	for (int i = 0; wide != NULL && i < argc; i++) {
+	if (wide == NULL)
+		return -1;
+	wide[argc + 1] = (wchar_t *)kept;
+	kept = wide;
+	for (int i = 0; i < argc; i++) {
 		const size_t room = strlen(argv[i]) + 1;
 
 		wide[i] = calloc(room, sizeof(*wide[i]));
 		if (wide[i] == NULL || mbstowcs(wide[i], argv[i], room) == (size_t)-1)
 			return -1;
 	}
-	return wide != NULL ? wide_main(argc, wide) : -1;
+	return wide_main(argc, wide);
 }

@@ -71,15 +71,14 @@ Test(ndwin_text, printf_may_be_used_beside_it)
 	cr_expect(eq(str, printed(fd), "one, two, three"));
 }
 
-Test(ndwin_text, an_unfinished_format_ends)
+Test(ndwin_text, a_format_that_breaks_off_is_an_error)
 {
 	int fd = catch_stdout();
+	const wchar_t *const broken_off[] = {L"a%", L"b%I64", L"c%-0", L"d%h", L"e%ll", L"f%%%"};
 
-	ndwin_wprintf(L"a%");
-	ndwin_wprintf(L"b%I64");
-	ndwin_wprintf(L"c%-0");
-	ndwin_wprintf(L"d%h");
-	cr_expect(eq(sz, strspn(printed(fd), "abcd%-0lh"), strlen(text)));
+	for (size_t i = 0; i < sizeof(broken_off) / sizeof(broken_off[0]); i++)
+		cr_expect(eq(int, ndwin_wprintf(broken_off[i]), -1));
+	cr_expect(eq(str, printed(fd), ""));
 }
 
 Test(ndwin_text, what_the_locale_does_not_have_is_an_error)
