@@ -235,7 +235,7 @@ Test(ndwin_request, a_refusal_sets_no_event_and_sends_no_packet)
 	rig_close(&r);
 }
 
-/* checks R-OV-03[3] */
+/* As R-OV-03 says of it. */
 Test(ndwin_request, success_at_once_sets_the_event_and_sends_no_packet)
 {
 	OVERLAPPED ov = {0};
