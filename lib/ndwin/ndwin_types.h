@@ -70,9 +70,14 @@ typedef unsigned long long ULONGLONG, ULONG64, DWORD64, UINT64, *PULONGLONG, *PU
 typedef size_t SIZE_T, *PSIZE_T;
 typedef ptrdiff_t SSIZE_T;
 typedef intptr_t INT_PTR, LONG_PTR;
-typedef uintptr_t UINT_PTR, ULONG_PTR, DWORD_PTR, *PULONG_PTR, *PDWORD_PTR;
+typedef uintptr_t UINT_PTR, ULONG_PTR, DWORD_PTR, KAFFINITY, *PULONG_PTR, *PDWORD_PTR;
 typedef void *PVOID, *LPVOID, *HANDLE, **PHANDLE, **LPHANDLE;
 typedef const void *LPCVOID;
+
+/* A kind of handle of its own. */
+#define DECLARE_HANDLE(name)                                                                       \
+	struct name##__;                                                                           \
+	typedef struct name##__ *name
 
 typedef struct _GUID {
 	uint32_t Data1;

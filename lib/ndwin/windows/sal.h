@@ -48,5 +48,6 @@
 #define _Acquires_lock_(lock)
 #define _Releases_lock_(lock)
 #define __callback
+#define __fallthrough __attribute__((fallthrough))
 
 #endif
