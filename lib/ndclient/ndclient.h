@@ -550,11 +550,21 @@ nd_status nd_connector_close(struct nd_connector *c);
 
 nd_status nd_listener_create(struct nd_adapter *a, struct nd_listener **l);
 /*
- * Bind and listen at addr (port 0: chosen; wildcard address: all of this adapter's port), once.
+ * Take a local address and port, once (port 0: an ephemeral one; wildcard address: all of this
+ * adapter's port). They are the listener's until it is closed; requests are refused until it
+ * listens. ND_ADDRESS_ALREADY_ASSOCIATED: bound already; ND_SHARING_VIOLATION: the port is another
+ * listener's, a connector's, or accepted connections still have it; ND_TOO_MANY_ADDRESSES: no
+ * ephemeral one is left; ND_INVALID_ADDRESS: not of this host; ND_ACCESS_VIOLATION: not a port for
+ * this client; ND_NOT_SUPPORTED: the daemon is too old.
+ */
+nd_status nd_listener_bind(struct nd_listener *l, const struct sockaddr *addr, socklen_t bytes);
+/*
+ * Listen, once: with addr NULL where nd_listener_bind() said, else as if it had been called with
+ * addr before, and if it fails the listener is not bound.
  * backlog: most requests that are neither accepted nor rejected, also of those that
  * nd_listener_get_request() or the callback has handed out; more are refused (R-LSN-03); 0: no
- * limit of the client's, which leaves the daemon's, 1,024. ND_SHARING_VIOLATION: in use;
- * ND_INVALID_ADDRESS; ND_INVALID_DEVICE_STATE: listens already.
+ * limit of the client's, which leaves the daemon's, 1,024. ND_INVALID_DEVICE_STATE: listens
+ * already, or addr is NULL and it is not bound; else errors as of nd_listener_bind().
  */
 nd_status nd_listener_listen(
 	struct nd_listener *l, const struct sockaddr *addr, socklen_t bytes, uint32_t backlog);

@@ -14,7 +14,7 @@
 
 #define NDSH_ABI_MAJOR 2u /* differs: refused */
 #define NDSH_ABI_MINOR                                                                             \
-	12u /* additions that an older side ignores:
+	13u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
 			    * 3: the admin ring, the way to register; shared endpoints,
 			    * LISTENER_PAUSE, sending immediates;
@@ -28,7 +28,10 @@
 			    * congestion control;
 			    * 9: payloads in the descriptor itself;
 			    * 10: copy commands that fail;
-			    * 11: multicast groups; 12: EV_REFUSAL */
+			    * 11: multicast groups; 12: EV_REFUSAL;
+			    * 13: listeners that are bound first, ADAPTER, the
+			    * addresses of one adapter, shared receive queues'
+			    * affinity */
 /* The oldest minor version that has each addition. An older daemon takes what it doesn't know for a
  * broken message, or ignores it: a client checks the daemon's version before it uses an addition.
  */
@@ -58,6 +61,9 @@
 #define NDSH_MINOR_FAILED_MOVES	 10u
 #define NDSH_MINOR_MULTICAST	 11u
 #define NDSH_MINOR_REFUSAL	 12u
+#define NDSH_MINOR_LISTENER_BIND 13u
+#define NDSH_MINOR_ADAPTER	 13u
+#define NDSH_MINOR_SRQ_AFFINITY	 13u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments that the library allocates from */

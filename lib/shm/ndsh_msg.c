@@ -62,6 +62,8 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(ADDRESS_PAGE, ndsh_address_page, ndsh_address_list_reply, HELD | OPEN),
 	MSG(UD_ATTACH, ndsh_ud_group, ndsh_id_msg, OPEN),
 	MSG(UD_DETACH, ndsh_ud_group, ndsh_id_msg, OPEN),
+	MSG(LISTENER_BIND, ndsh_bind, ndsh_bind_reply, OPEN),
+	MSG(LISTENER_LISTEN, ndsh_listener_listen, ndsh_id_msg, OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");

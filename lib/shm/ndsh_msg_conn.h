@@ -27,7 +27,8 @@
 #define NDSH_CALLEE_DATA_MAX 196u /* of Accept (REP); Reject carries 148 */
 #define NDSH_REJECT_DATA_MAX 148u
 
-struct ndsh_listener_create { /* reply: ndsh_listener_create_reply */
+/* LISTENER_BIND and LISTENER_LISTEN in one. Reply: ndsh_listener_create_reply. */
+struct ndsh_listener_create {
 	struct ndsh_msg_hdr h;
 	struct ndsh_addr addr; /* all-zero ip: all of the port opened; port 0: choose one */
 	uint32_t backlog, reserved;
@@ -37,12 +38,17 @@ struct ndsh_listener_create_reply {
 	uint32_t listener, reserved;
 	struct ndsh_addr addr;
 };
+struct ndsh_listener_listen { /* one that LISTENER_BIND made; once. Reply: ndsh_id_msg */
+	struct ndsh_msg_hdr h;
+	uint32_t listener, backlog;
+};
 struct ndsh_listener_pause { /* reply: ndsh_id_msg */
 	struct ndsh_msg_hdr h;
 	uint32_t listener;
 	uint32_t pause; /* 1: refuse requests, as if there were no listener; 0: go on */
 };
-/* BIND: take a local port for a CONNECT to come; ENDPOINT_CREATE: for any number of them. Reply:
+/* BIND: take a local port for a CONNECT to come; ENDPOINT_CREATE: for any number of them;
+ * LISTENER_BIND: for a listener, which takes a wildcard as LISTENER_CREATE does. Reply:
  * ndsh_bind_reply. The port is free when all that have it were destroyed. */
 struct ndsh_bind {
 	struct ndsh_msg_hdr h;
@@ -50,7 +56,7 @@ struct ndsh_bind {
 };
 struct ndsh_bind_reply {
 	struct ndsh_msg_hdr h;
-	uint32_t id; /* of the connection, or the endpoint */
+	uint32_t id; /* of the connection, the endpoint, or the listener */
 	uint32_t reserved;
 	struct ndsh_addr addr;
 };

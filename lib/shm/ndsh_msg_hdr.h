@@ -68,6 +68,8 @@ enum ndsh_msg_type {
 	NDSH_MSG_ADDRESS_PAGE,
 	NDSH_MSG_UD_ATTACH, /* from minor version 11 on: ndsh_msg_ud.h */
 	NDSH_MSG_UD_DETACH,
+	NDSH_MSG_LISTENER_BIND, /* from minor version 13 on */
+	NDSH_MSG_LISTENER_LISTEN,
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */

@@ -17,6 +17,7 @@ enum kind {
 	KIND_FRMR,
 	KIND_SEGMENT,
 	KIND_LISTENER,
+	KIND_BOUND,
 	KIND_ENDPOINT,
 	KIND_BIND,
 	KIND_COUNT
@@ -33,6 +34,7 @@ static const uint16_t ends[KIND_COUNT] = {
 	[KIND_FRMR] = NDSH_MSG_FRMR_DESTROY,
 	[KIND_SEGMENT] = NDSH_MSG_SEGMENT_DESTROY,
 	[KIND_LISTENER] = NDSH_MSG_LISTENER_DESTROY,
+	[KIND_BOUND] = NDSH_MSG_LISTENER_DESTROY,
 	[KIND_ENDPOINT] = NDSH_MSG_ENDPOINT_DESTROY,
 	[KIND_BIND] = NDSH_MSG_CONN_DESTROY,
 };
@@ -97,8 +99,10 @@ make_in_memory(struct maker *m, enum kind kind, uint32_t *id)
 static int
 make_address(struct maker *m, enum kind kind, uint32_t *id)
 {
-	struct ndsh_bind b = {
-		{.type = kind == KIND_BIND ? NDSH_MSG_BIND : NDSH_MSG_ENDPOINT_CREATE}, m->r.addr};
+	struct ndsh_bind b = {{.type = kind == KIND_BIND    ? NDSH_MSG_BIND
+				       : kind == KIND_BOUND ? NDSH_MSG_LISTENER_BIND
+							    : NDSH_MSG_ENDPOINT_CREATE},
+		m->r.addr};
 	struct ndsh_bind_reply reply = {.id = 0};
 	struct ndsh_addr where;
 	int status;
@@ -145,6 +149,7 @@ make(struct maker *m, enum kind kind, uint32_t *id)
 	case KIND_SEGMENT:
 		return make_segment(m, id);
 	case KIND_LISTENER:
+	case KIND_BOUND:
 	case KIND_ENDPOINT:
 	case KIND_BIND:
 		return make_address(m, kind, id);
@@ -235,6 +240,26 @@ pause_listener(struct target *t, uint32_t arg)
 	raw_end(&r);
 }
 
+/* A listener listens once: each further time is refused. */
+static void
+listen_again(struct target *t, uint32_t arg)
+{
+	struct ndsh_bind b = {.h.type = NDSH_MSG_LISTENER_BIND};
+	struct ndsh_listener_listen m = {.h.type = NDSH_MSG_LISTENER_LISTEN, .backlog = arg};
+	struct ndsh_bind_reply reply;
+	struct raw r;
+
+	raw_begin(&r, t->socket);
+	b.addr = r.addr;
+	b.addr.port = 0;
+	if (raw_ask(&r, &b, &reply, NULL) != NDSH_OK)
+		return;
+	m.listener = reply.id;
+	while (attacking(t) && raw_ask(&r, &m, NULL, NULL) != RAW_GONE)
+		;
+	raw_end(&r);
+}
+
 static void
 arm_srq(struct target *t, uint32_t arg)
 {
@@ -286,6 +311,7 @@ second_admin(struct target *t, uint32_t arg)
 	X("fast-region", KIND_FRMR)                                                                \
 	X("segment", KIND_SEGMENT)                                                                 \
 	X("listener", KIND_LISTENER)                                                               \
+	X("bound-listener", KIND_BOUND)                                                            \
 	X("endpoint", KIND_ENDPOINT)                                                               \
 	X("port", KIND_BIND)
 
@@ -302,6 +328,7 @@ const struct attack object_attacks[] = {
 	{"resize-loop", resize, 16},
 	{"resize-long-loop", resize, 65536},
 	{"pause-loop", pause_listener, 1},
+	{"listen-again-loop", listen_again, UINT32_MAX},
 	{"srq-arm-loop", arm_srq, 1},
 	{"second-admin-ring", second_admin, 0},
 	{0},

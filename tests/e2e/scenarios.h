@@ -88,6 +88,10 @@ void scenario_port_in_use(struct pair *p);
 void scenario_disconnect(struct pair *p);
 void scenario_cancel(struct pair *p);
 
+/* bound.c */
+void scenario_bound_listener(struct pair *p);
+void scenario_bound_and_left(struct pair *p);
+
 /* addresses.c */
 void scenario_bind(struct pair *p);
 void scenario_wildcard(struct pair *p);

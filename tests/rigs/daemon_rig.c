@@ -215,6 +215,9 @@ make_object(struct daemon_rig *r, const struct ndsh_msg_hdr *h, void *reply)
 		((struct ndsh_listener_create_reply *)reply)->listener =
 			add(r, NDSH_MSG_LISTENER_DESTROY, NULL, 0);
 		return -1;
+	case NDSH_MSG_LISTENER_BIND:
+		((struct ndsh_bind_reply *)reply)->id = add(r, NDSH_MSG_LISTENER_DESTROY, NULL, 0);
+		return -1;
 	case NDSH_MSG_CONNECT:
 		id->id = add(r, NDSH_MSG_CONN_DESTROY, NULL, 0);
 		return -1;

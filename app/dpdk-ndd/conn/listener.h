@@ -10,10 +10,10 @@ struct roce_cm_listener;
 struct ndd_listener {
 	uint32_t id;
 	struct ndd_session *session;
-	struct roce_cm_listener *cm;
+	struct roce_cm_listener *cm; /* NULL: bound, and does not listen */
 	struct ndd_port port;
 };
 
-ndd_handler ndd_ud_listener_create, ndd_listener_pause;
+ndd_handler ndd_ud_listener_create, ndd_listener_bind, ndd_listener_listen, ndd_listener_pause;
 
 #endif

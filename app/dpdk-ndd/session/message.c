@@ -103,6 +103,8 @@ static const struct {
 	[NDSH_MSG_UD_ATTACH] = HANDLED(ndd_group_attach),
 	[NDSH_MSG_UD_DETACH] = HANDLED(ndd_group_detach),
 	[NDSH_MSG_LISTENER_CREATE] = CREATES(listener),
+	[NDSH_MSG_LISTENER_BIND] = HANDLED(ndd_listener_bind),
+	[NDSH_MSG_LISTENER_LISTEN] = HANDLED(ndd_listener_listen),
 	[NDSH_MSG_LISTENER_PAUSE] = HANDLED(ndd_listener_pause),
 	[NDSH_MSG_LISTENER_DESTROY] = DESTROYS(listener),
 	[NDSH_MSG_ENDPOINT_CREATE] = CREATES(endpoint),

@@ -42,9 +42,17 @@ nd_listener_create(struct nd_adapter *a, struct nd_listener **out)
 /* ---- listening ----------------------------------------------------------------------- */
 
 nd_status
+nd_listener_bind(struct nd_listener *l, const struct sockaddr *addr, socklen_t bytes)
+{
+	return nd_listening_bind(l->adapter, &l->at, addr, bytes);
+}
+
+nd_status
 nd_listener_listen(
 	struct nd_listener *l, const struct sockaddr *addr, socklen_t bytes, uint32_t backlog)
 {
+	if (addr == NULL)
+		return nd_listening_listen(l->adapter, &l->at, backlog);
 	return nd_listening_start(
 		l->adapter, &l->at, NDSH_MSG_LISTENER_CREATE, addr, bytes, backlog);
 }
@@ -203,8 +211,7 @@ listener_stop(struct nd_object *o)
 	struct nd_conn_request *r;
 
 	(void)nd_listener_cancel(l);
-	if (l->at.on)
-		(void)nd_object_forget(a, NDSH_MSG_LISTENER_DESTROY, l->at.id);
+	nd_listening_stop(a, &l->at);
 	pthread_mutex_lock(&a->lock);
 	TAILQ_REMOVE(&a->listeners, l, link);
 	pthread_mutex_unlock(&a->lock);

@@ -222,8 +222,7 @@ ud_listener_stop(struct nd_object *o)
 	struct nd_ud_wait *w;
 
 	(void)nd_ud_listener_cancel(l);
-	if (l->at.on)
-		(void)nd_object_forget(a, NDSH_MSG_LISTENER_DESTROY, l->at.id);
+	nd_listening_stop(a, &l->at);
 	pthread_mutex_lock(&a->lock);
 	TAILQ_REMOVE(&a->ud_listeners, l, link);
 	pthread_mutex_unlock(&a->lock);

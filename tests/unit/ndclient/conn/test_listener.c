@@ -16,7 +16,7 @@ make_listener(struct nd_adapter *a, uint32_t id)
 	struct nd_listener *l;
 
 	cr_assert(eq(i32, nd_listener_create(a, &l), ND_SUCCESS));
-	l->at.on = true;
+	l->at.bound = l->at.on = true;
 	l->at.id = id;
 	return l;
 }
@@ -82,6 +82,58 @@ Test(ndclient_listener, R_CONN_20_cancel_makes_connectors_idle_again)
 	conn_bench_drop(a);
 }
 
+static nd_status
+bind_it(struct nd_listener *l)
+{
+	return nd_listener_bind(
+		l, (const void *)&conn_bench_somewhere, sizeof(conn_bench_somewhere));
+}
+
+static nd_status
+listen_it(struct nd_listener *l)
+{
+	return nd_listener_listen(
+		l, (const void *)&conn_bench_somewhere, sizeof(conn_bench_somewhere), 0);
+}
+
+/* checks R-LSN-01[1,7,8]: what is bound is bound, what listens listens; each is refused again
+ * before the daemon is asked. */
+Test(ndclient_listener, R_LSN_01_bind_then_listen_each_once)
+{
+	struct nd_adapter *a = conn_bench_new();
+	struct nd_listener *l;
+	struct nd_overlapped ov = {0};
+	struct sockaddr_storage ss;
+	socklen_t n = sizeof(ss);
+
+	a->abi_minor = NDSH_MINOR_LISTENER_BIND;
+	cr_assert(eq(i32, nd_listener_create(a, &l), ND_SUCCESS));
+	cr_expect(eq(i32, nd_listener_listen(l, NULL, 0, 0), ND_INVALID_DEVICE_STATE), "unbound");
+	cr_expect(eq(i32, nd_listener_bind(l, NULL, 0), ND_INVALID_ADDRESS));
+	for (int busy = 0; busy < 2; busy++) {
+		l->at.busy = busy;
+		l->at.bound = !busy;
+		cr_expect(eq(i32, bind_it(l), ND_ADDRESS_ALREADY_ASSOCIATED));
+		cr_expect(eq(i32, listen_it(l), ND_ADDRESS_ALREADY_ASSOCIATED));
+	}
+	l->at.bound = true;
+	cr_expect(eq(i32, nd_listener_listen(l, NULL, 0, 0), ND_INVALID_DEVICE_STATE),
+		"another thread's call is under way");
+	l->at.busy = false;
+	cr_expect(eq(i32, nd_listener_get_request(l, conn_bench_connector(a, ND_CONN_IDLE), &ov),
+		ND_INVALID_DEVICE_STATE));
+	cr_expect(eq(i32, nd_listener_local_address(l, (void *)&ss, &n), ND_INVALID_DEVICE_STATE));
+	cr_expect(eq(i32, nd_listener_pause(l), ND_INVALID_DEVICE_STATE));
+	l->at.on = true;
+	cr_expect(eq(i32, bind_it(l), ND_ADDRESS_ALREADY_ASSOCIATED));
+	cr_expect(eq(i32, listen_it(l), ND_INVALID_DEVICE_STATE));
+	cr_expect(eq(i32, nd_listener_listen(l, NULL, 0, 0), ND_INVALID_DEVICE_STATE));
+	l->at = (struct nd_listening){.on = false};
+	a->abi_minor = NDSH_MINOR_LISTENER_BIND - 1;
+	cr_expect(eq(i32, bind_it(l), ND_NOT_SUPPORTED));
+	conn_bench_drop(a);
+}
+
 /* checks R-LSN-01[1] */
 Test(ndclient_listener, R_LSN_01_not_listening)
 {
@@ -91,12 +143,8 @@ Test(ndclient_listener, R_LSN_01_not_listening)
 	struct sockaddr_storage ss;
 	socklen_t n = sizeof(ss);
 
-	cr_expect(eq(i32,
-			  nd_listener_listen(l, (const void *)&conn_bench_somewhere,
-				  sizeof(conn_bench_somewhere), 0),
-			  ND_INVALID_DEVICE_STATE),
-		"a second time");
-	l->at.on = false;
+	cr_expect(eq(i32, listen_it(l), ND_INVALID_DEVICE_STATE), "a second time");
+	l->at.bound = l->at.on = false;
 	cr_expect(eq(i32, nd_listener_get_request(l, conn_bench_connector(a, ND_CONN_IDLE), &ov),
 		ND_INVALID_DEVICE_STATE));
 	cr_expect(eq(i32, nd_listener_local_address(l, (void *)&ss, &n), ND_INVALID_DEVICE_STATE));
