@@ -161,6 +161,7 @@ port_open(struct port *p, const struct port_cfg *cfg, char *why, size_t bytes)
 		return port_say(why, bytes, "device information: %s", strerror(-rc));
 	p->if_index = info.if_index;
 	p->numa_node = rte_eth_dev_socket_id(p->id);
+	port_ids_find(&info, &p->ids);
 	if (port_is_xdp(&info))
 		err = prepare_xdp(p, cfg, &info, why, bytes);
 	if (err != NULL)

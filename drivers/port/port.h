@@ -25,12 +25,17 @@ struct port_cfg {
 	struct rte_mempool *pool;
 };
 
+struct port_ids { /* PCI's; 0: it is no PCI device */
+	uint16_t vendor, device;
+};
+
 struct port {
 	uint16_t id;		    /* ethdev's number */
 	uint32_t if_index;	    /* of the kernel's interface that it is; 0: of none */
 	uint16_t queues, rx_first;  /* RX queues, and the one that is polled first */
 	struct rte_mempool *chunks; /* AF_XDP: what its sockets' memory is made of */
 	int numa_node;
+	struct port_ids ids;
 	uint32_t mtu;
 	uint8_t mac[6];
 	char device[PORT_NAME_BYTES];
@@ -51,6 +56,12 @@ const char *port_open(struct port *p, const struct port_cfg *cfg, char *why_buf,
 void port_close(struct port *p);
 /* Stop and start the device, to connect again, in the background; bursts move nothing meanwhile. */
 void port_restart(struct port *p);
+
+/* ---- port_ids.c ---- */
+
+void port_ids_find(const struct rte_eth_dev_info *info, struct port_ids *ids);
+/* Of what DPDK's bus says of a device. False: it is no PCI device, ids are as they were. */
+bool port_ids_of_bus(const char *bus_info, struct port_ids *ids);
 
 /* ---- port_link.c ---- */
 

@@ -187,9 +187,10 @@ struct nd_connector;
 struct nd_listener;
 struct nd_endpoint;
 
-struct nd_adapter_info { /* the fields of ND2_ADAPTER_INFO, and a few of our own */
-	uint64_t adapter_id;
+struct nd_adapter_info {		 /* the fields of ND2_ADAPTER_INFO, and a few of our own */
+	uint64_t adapter_id;		 /* ndclient_adapter.h */
 	uint64_t max_registration_bytes; /* of one region */
+	uint64_t max_window_bytes;	 /* of one window, which lies in a region */
 	uint64_t max_transfer_bytes;	 /* of one request */
 	uint32_t max_initiator_sge, max_receive_sge, max_read_sge;
 	uint32_t max_inline_bytes;
@@ -204,6 +205,9 @@ struct nd_adapter_info { /* the fields of ND2_ADAPTER_INFO, and a few of our own
 	uint32_t path_mtu;		  /* bytes of payload per packet */
 	uint32_t shard, numa_node;	  /* where this adapter instance lives */
 	uint32_t flags;			  /* ND_ADAPTER_FLAG_* */
+	/* PCI's, of the NIC behind the adapter; both 0: it is no PCI device, but one of software,
+	 * or the daemon is too old to say. */
+	uint16_t vendor_id, device_id;
 	char daemon_version[32];
 };
 #define ND_ADAPTER_FLAG_IN_ORDER_DMA	      0x00000001u
@@ -272,6 +276,8 @@ nd_status nd_adapter_query(struct nd_adapter *a, struct nd_adapter_info *info);
  * closed: ND_INVALID_PARAMETER, it is still under way; ND_NO_MEMORY, for its port.
  */
 nd_status nd_close(void *object, struct nd_overlapped *ov);
+
+#include "ndclient_adapter.h"
 
 /* ---- arena, protection domains, regions, windows --------------------------------------- */
 

@@ -64,6 +64,7 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(UD_DETACH, ndsh_ud_group, ndsh_id_msg, OPEN),
 	MSG(LISTENER_BIND, ndsh_bind, ndsh_bind_reply, OPEN),
 	MSG(LISTENER_LISTEN, ndsh_listener_listen, ndsh_id_msg, OPEN),
+	MSG(ADAPTER, ndsh_adapter, ndsh_adapter_reply, HELD | OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");

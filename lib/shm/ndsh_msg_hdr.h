@@ -70,6 +70,7 @@ enum ndsh_msg_type {
 	NDSH_MSG_UD_DETACH,
 	NDSH_MSG_LISTENER_BIND, /* from minor version 13 on */
 	NDSH_MSG_LISTENER_LISTEN,
+	NDSH_MSG_ADAPTER, /* what is known of one, also before OPEN */
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */

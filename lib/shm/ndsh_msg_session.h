@@ -26,7 +26,8 @@ struct ndsh_address_list {
 };
 struct ndsh_address_page { /* the addresses from the first-th on */
 	struct ndsh_msg_hdr h;
-	uint32_t first, reserved;
+	uint32_t first;
+	uint32_t own; /* from minor version 13 on, 1: of those of the session's adapter */
 };
 #define NDSH_ADDRESS_LIST_MAX 32u
 struct ndsh_address_list_reply { /* to ADDRESS_LIST, the first ones; to ADDRESS_PAGE: if it is full
@@ -37,6 +38,25 @@ struct ndsh_address_list_reply { /* to ADDRESS_LIST, the first ones; to ADDRESS_
 };
 struct ndsh_route { /* request: a destination; reply: the local address that it is reached from */
 	struct ndsh_msg_hdr h;
+	struct ndsh_addr addr; /* port: 0 */
+};
+/*
+ * ADAPTER, from minor version 13 on: an adapter by its id, or by an address if the id is 0. The
+ * reply has the address that was named, or the first one that the client may use; OPEN takes it.
+ * NDSH_ERR_INVALID_ID: there is no such adapter; NDSH_ERR_ADDRESS_NOT_LOCAL: none has this address,
+ * or it has none for this client.
+ */
+struct ndsh_adapter {
+	struct ndsh_msg_hdr h;
+	uint64_t adapter_id;
+	struct ndsh_addr addr; /* port: ignored */
+};
+struct ndsh_adapter_reply {
+	struct ndsh_msg_hdr h;
+	uint64_t adapter_id; /* of a port of the daemon, the same as long as that lives; never 0 */
+	uint64_t max_window_bytes;
+	uint16_t vendor_id, device_id; /* PCI's, of the device behind the port; 0: it is none */
+	uint32_t reserved;
 	struct ndsh_addr addr; /* port: 0 */
 };
 #define NDSH_PLACE_ANY	   0xffffffffu

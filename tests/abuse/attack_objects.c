@@ -260,6 +260,23 @@ listen_again(struct target *t, uint32_t arg)
 	raw_end(&r);
 }
 
+/* Adapters of any number, by any address. */
+static void
+find_adapters(struct target *t, uint32_t arg)
+{
+	struct ndsh_adapter m = {.h.type = NDSH_MSG_ADAPTER};
+	struct raw r;
+
+	(void)arg;
+	raw_begin(&r, t->socket);
+	do {
+		raw_fill(&m.adapter_id, sizeof(m.adapter_id));
+		m.adapter_id &= raw_random(4) ? 3 : UINT64_MAX;
+		raw_fill(&m.addr, sizeof(m.addr));
+	} while (attacking(t) && raw_ask(&r, &m, NULL, NULL) != RAW_GONE);
+	raw_end(&r);
+}
+
 static void
 arm_srq(struct target *t, uint32_t arg)
 {
@@ -329,6 +346,7 @@ const struct attack object_attacks[] = {
 	{"resize-long-loop", resize, 65536},
 	{"pause-loop", pause_listener, 1},
 	{"listen-again-loop", listen_again, UINT32_MAX},
+	{"adapters-loop", find_adapters, 0},
 	{"srq-arm-loop", arm_srq, 1},
 	{"second-admin-ring", second_admin, 0},
 	{0},

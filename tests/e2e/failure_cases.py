@@ -20,7 +20,7 @@ SCENARIOS = """
     notify
     no-listener no-neighbour no-route reject private-data port-in-use disconnect
     numbers numbers-refused numbers-taken keepalive events events-queues events-srq
-    bound-listener bound-and-left bind wildcard host-ports bound-connect port-kept shared-endpoint
+    adapters bound-listener bound-and-left bind wildcard host-ports bound-connect port-kept shared-endpoint
     states read-limits read-rights passive-first one-connection when-asked same-adapter vanished crossing storm
     listener-calls listener-closes listener-pends
     any-order told-first profiles broken last-word crossing-ends closed-while-connected undrained hands-off process-dies

@@ -109,6 +109,7 @@ static const struct {
 	{"undrained", scenario_undrained},
 	{"hands-off", scenario_hands_off},
 	{"hands-off-given-up", scenario_hands_off_given_up},
+	{"adapters", scenario_adapters},
 	{"bound-listener", scenario_bound_listener},
 	{"bound-and-left", scenario_bound_and_left},
 	{"listener-calls", scenario_listener_calls},

@@ -88,6 +88,9 @@ void scenario_port_in_use(struct pair *p);
 void scenario_disconnect(struct pair *p);
 void scenario_cancel(struct pair *p);
 
+/* adapters.c */
+void scenario_adapters(struct pair *p);
+
 /* bound.c */
 void scenario_bound_listener(struct pair *p);
 void scenario_bound_and_left(struct pair *p);

@@ -72,7 +72,10 @@ static const struct template
 	struct field field[FIELDS];
 }
 templates[NDSH_MSG_TYPE_COUNT] = {
-	[NDSH_MSG_ADDRESS_PAGE] = {KINDS, {F(ndsh_address_page, first, SMALL)}},
+	[NDSH_MSG_ADDRESS_PAGE] = {KINDS,
+		{F(ndsh_address_page, first, SMALL), F(ndsh_address_page, own, SMALL)}},
+	[NDSH_MSG_ADAPTER] = {KINDS,
+		{F(ndsh_adapter, adapter_id, SMALL), F(ndsh_adapter, addr.ip, IP)}},
 	[NDSH_MSG_ROUTE] = {KINDS, {F(ndsh_route, addr.ip, IP)}},
 	[NDSH_MSG_SEGMENT_CREATE] = {SEGMENT, {F(ndsh_segment_create, bytes, SIZE)}},
 	[NDSH_MSG_SEGMENT_MAPPED] = {KINDS, {F(ndsh_segment_mapped, segment, SEGMENT),

@@ -171,6 +171,20 @@ fill_open(struct ndsh_open_reply *o)
 	o->path_mtu = 1024;
 }
 
+/* It has adapters 1 and 2. */
+static void
+find_adapter(const struct ndsh_adapter *m, struct ndsh_adapter_reply *reply)
+{
+	if (m->adapter_id > 2)
+		reply->h.status = NDSH_ERR_INVALID_ID;
+	reply->adapter_id = m->adapter_id != 0 ? m->adapter_id : 1;
+	reply->max_window_bytes = 1 << 19;
+	reply->vendor_id = 0x15b3;
+	reply->device_id = 0x1017;
+	memcpy(reply->addr.ip, ADDRESS, sizeof(reply->addr.ip));
+	reply->addr.ip[15] = (uint8_t)reply->adapter_id;
+}
+
 /* The reply's body; returns the fd that goes along, or -1. */
 static int
 make_object(struct daemon_rig *r, const struct ndsh_msg_hdr *h, void *reply)
@@ -182,8 +196,12 @@ make_object(struct daemon_rig *r, const struct ndsh_msg_hdr *h, void *reply)
 		((struct ndsh_hello_reply *)reply)->abi_major = NDSH_ABI_MAJOR;
 		((struct ndsh_hello_reply *)reply)->abi_minor = NDSH_ABI_MINOR;
 		return -1;
+	case NDSH_MSG_ADAPTER:
+		find_adapter((const struct ndsh_adapter *)h, reply);
+		return -1;
 	case NDSH_MSG_OPEN:
 		fill_open(reply);
+		r->opened = ((const struct ndsh_open *)h)->addr;
 		r->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 		cr_assert(ge(int, r->wake, 0));
 		return dup(r->wake);

@@ -36,6 +36,7 @@ struct daemon_rig {
 	/* guarded by lock */
 	pthread_mutex_t lock;
 	int socket, wake; /* of the one session, or -1 */
+	struct ndsh_addr opened;
 	struct rig_object object[RIG_OBJECTS];
 	struct {
 		int fd;

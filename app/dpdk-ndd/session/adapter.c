@@ -91,7 +91,7 @@ ndd_adapter_open(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	r->keep_fd = s->lcore->wake_fd;
 	r->open = (struct ndsh_open_reply){
 		.h = r->h,
-		.adapter_id = (uint64_t)port + 1,
+		.adapter_id = ndd_adapter_id(s->port),
 		.max_mr_bytes = cfg->max_memory_bytes,
 		.max_transfer_bytes = MAX_TRANSFER_BYTES,
 		.shard = s->shard->id,

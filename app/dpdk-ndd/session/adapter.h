@@ -4,6 +4,13 @@
 
 #include "session/reply.h"
 
+/* Each port of the daemon is an adapter, as long as the daemon lives. */
+static inline uint64_t
+ndd_adapter_id(uint32_t port)
+{
+	return (uint64_t)port + 1;
+}
+
 /* OPEN: from now on the session has an address, a port and a shard. */
 ndd_handler ndd_adapter_open;
 /* The first segment is live, and begins with the session page: its lcore polls it from now on.

@@ -68,6 +68,7 @@ static const struct {
 	[NDSH_MSG_ADDRESS_LIST] = HANDLED(ndd_address_list),
 	[NDSH_MSG_ADDRESS_PAGE] = HANDLED(ndd_address_page),
 	[NDSH_MSG_ROUTE] = HANDLED(ndd_address_route),
+	[NDSH_MSG_ADAPTER] = HANDLED(ndd_adapter_find),
 	[NDSH_MSG_OPEN] = HANDLED(ndd_adapter_open),
 	[NDSH_MSG_SEGMENT_CREATE] = CREATES(segment),
 	[NDSH_MSG_SEGMENT_MAPPED] = HANDLED(ndd_segment_mapped),

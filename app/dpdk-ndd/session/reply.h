@@ -14,6 +14,7 @@ struct ndd_reply {
 		struct ndsh_address_list_reply address_list;
 		struct ndsh_route route;
 		struct ndsh_open_reply open;
+		struct ndsh_adapter_reply adapter;
 		struct ndsh_segment_create_reply segment;
 		struct ndsh_id_msg id;
 		struct ndsh_cq_affinity_reply cq_affinity;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adapters: opening, closing. */
+/* Adapters: what they are made of, and their end; open.c opens them. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,94 +22,6 @@
 #include "ndclient/session/port.h"
 #include "ndclient/session/socket.h"
 #include "ndclient/session/verify.h"
-
-#define MAX_CALLEE_DATA                                                                            \
-	NDSH_REJECT_DATA_MAX /* one number for Accept and Reject: the smaller room */
-#define INLINE_THRESHOLD 128u
-#define LARGE_THRESHOLD	 16384u
-
-static void
-adapter_fill_info(
-	struct nd_adapter *a, const struct ndsh_open_reply *r, const struct ndsh_hello_reply *h)
-{
-	uint64_t transfer = r->max_transfer_bytes < 1ull << 31 ? r->max_transfer_bytes : 1ull << 31;
-
-	a->info = (struct nd_adapter_info){
-		.adapter_id = r->adapter_id,
-		.max_registration_bytes = r->max_mr_bytes,
-		.max_transfer_bytes = transfer,
-		.max_initiator_sge = r->max_sge,
-		.max_receive_sge = r->max_sge,
-		.max_read_sge = r->max_sge,
-		.max_inline_bytes = r->max_inline,
-		.inline_request_threshold =
-			r->max_inline < INLINE_THRESHOLD ? r->max_inline : INLINE_THRESHOLD,
-		.large_request_threshold = LARGE_THRESHOLD,
-		.max_inbound_reads = r->max_read_limit,
-		.max_outbound_reads = r->max_read_limit,
-		.max_receive_depth = r->max_depth,
-		.max_initiator_depth = r->max_depth,
-		.max_cq_depth = r->max_cq_depth,
-		.max_srq_depth = r->max_srq_depth,
-		.max_fast_register_pages =
-			h->abi_minor >= NDSH_MINOR_FAST_REGISTER ? NDSH_FRMR_PAGES_MAX : 0,
-		.max_caller_data = NDSH_CALLER_DATA_MAX,
-		.max_callee_data = MAX_CALLEE_DATA,
-		.path_mtu = r->path_mtu,
-		.shard = r->shard,
-		.numa_node = r->numa_node,
-		.flags = ND_ADAPTER_FLAG_IN_ORDER_DMA | ND_ADAPTER_FLAG_CQ_MODERATION |
-			 ND_ADAPTER_FLAG_LOOPBACK |
-			 (h->abi_minor >= NDSH_MINOR_CQ_RESIZE ? ND_ADAPTER_FLAG_CQ_RESIZE : 0) |
-			 (h->abi_minor >= NDSH_MINOR_LOCAL_INV
-					 ? ND_ADAPTER_FLAG_READ_LOCAL_INVALIDATE
-					 : 0),
-	};
-	memcpy(a->info.daemon_version, h->version, sizeof(a->info.daemon_version) - 1);
-	a->max_transfer_bytes = transfer;
-}
-
-static nd_status
-adapter_open_session(struct nd_adapter *a, const struct nd_open_options *opt)
-{
-	struct ndsh_open m = {.h.type = NDSH_MSG_OPEN, .addr = a->address};
-	struct ndsh_hello_reply hello;
-	struct ndsh_open_reply reply;
-	nd_status st;
-
-	m.placement = opt != NULL && opt->placement != 0 ? opt->placement - 1 : NDSH_PLACE_ANY;
-	m.flags = nd_profile_open_flags(a->profile);
-	st = nd_socket_open(opt, &a->socket, &hello);
-	if (st != ND_SUCCESS)
-		return st;
-	if (m.flags != 0 && hello.abi_minor < NDSH_MINOR_OPEN_FLAGS) {
-		close(a->socket);
-		return nd_fail(ND_NOT_SUPPORTED, "this daemon is too old for the doc profile");
-	}
-	st = nd_socket_exchange(a->socket, &m.h, &reply, &a->wake_fd);
-	if (st == ND_SUCCESS && a->wake_fd < 0)
-		st = nd_fail(ND_INTERNAL_ERROR, "the daemon's answer to OPEN brings no wake fd");
-	if (st != ND_SUCCESS) {
-		close(a->socket);
-		return st;
-	}
-	adapter_fill_info(a, &reply, &hello);
-	a->abi_minor = hello.abi_minor;
-	return ND_SUCCESS;
-}
-
-/* Segment 0 begins with the session page. */
-static nd_status
-make_session_page(struct nd_adapter *a)
-{
-	uint32_t segment;
-	uint64_t offset;
-
-	a->page = nd_block_alloc(a, sizeof(*a->page), &segment, &offset);
-	if (a->page != NULL && offset == 0)
-		return ND_SUCCESS;
-	return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
-}
 
 void
 nd_adapter_init(struct nd_adapter *a)
@@ -151,9 +63,8 @@ free_arena(struct nd_arena *arena)
 	}
 }
 
-/* The daemon takes everything down when the socket closes; here only memory has to go. */
-static void
-adapter_destroy(struct nd_adapter *a)
+void
+nd_adapter_destroy(struct nd_adapter *a)
 {
 	nd_callbacks_stop(a); /* R-LIFE-10; they may call the daemon until then */
 	nd_control_stop(a);
@@ -177,53 +88,6 @@ adapter_destroy(struct nd_adapter *a)
 }
 
 nd_status
-nd_adapter_open(const struct sockaddr *local, socklen_t local_bytes,
-	const struct nd_open_options *opt, struct nd_adapter **adapter)
-{
-	struct nd_adapter *a;
-	nd_status st;
-
-	if (adapter == NULL)
-		return ND_INVALID_PARAMETER_4;
-	*adapter = NULL;
-	if (opt != NULL && !nd_profile_is_known(opt->profile))
-		return nd_fail(ND_INVALID_PARAMETER_3, "unknown profile %u", opt->profile);
-	nd_verify_setup(opt);
-	a = aligned_alloc(NDSH_CACHE_LINE, sizeof(*a));
-	if (a == NULL)
-		return ND_NO_MEMORY;
-	memset(a, 0, sizeof(*a));
-	nd_adapter_init(a);
-	a->callbacks.end_fd = -1;
-	a->handlers = &nd_handlers;
-	a->profile = nd_profile_of(opt);
-	if (!nd_address_from(&a->address, local, local_bytes)) {
-		free(a);
-		return nd_fail(ND_INVALID_ADDRESS, "not an IPv4 or IPv6 address");
-	}
-	a->address.port = 0;
-	st = adapter_open_session(a, opt);
-	if (st != ND_SUCCESS) {
-		free(a);
-		return st;
-	}
-	st = nd_control_start(a);
-	if (st != ND_SUCCESS) {
-		close(a->wake_fd);
-		close(a->socket);
-		free(a);
-		return st;
-	}
-	st = make_session_page(a);
-	if (st != ND_SUCCESS) {
-		adapter_destroy(a);
-		return st;
-	}
-	*adapter = a;
-	return ND_SUCCESS;
-}
-
-nd_status
 nd_adapter_query(struct nd_adapter *a, struct nd_adapter_info *info)
 {
 	if (a == NULL || info == NULL)
@@ -243,6 +107,6 @@ nd_adapter_close(struct nd_adapter *a)
 			nd_breach("R-LIFE-10", "an adapter is closed in a callback");
 		return nd_fail(ND_INVALID_DEVICE_STATE, "an adapter can't be closed in a callback");
 	}
-	adapter_destroy(a);
+	nd_adapter_destroy(a);
 	return ND_SUCCESS;
 }

@@ -90,6 +90,8 @@ struct nd_adapter {
 
 /* Locks and lists of one that is zeroed. */
 void nd_adapter_init(struct nd_adapter *a);
+/* End it and all that was made from it. The daemon takes its part down when the socket closes. */
+void nd_adapter_destroy(struct nd_adapter *a);
 
 /* Has the daemon ended the session? */
 static inline bool

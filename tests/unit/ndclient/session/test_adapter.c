@@ -66,6 +66,28 @@ Test(ndclient_adapter, the_daemons_limits_are_the_adapters)
 	cr_expect(eq(u32, info.max_cq_depth, 64));
 	cr_expect(eq(u32, info.max_inbound_reads, 16));
 	cr_expect(ne(u32, info.flags & ND_ADAPTER_FLAG_CQ_RESIZE, 0));
+	cr_expect(eq(u64, info.max_window_bytes, 1 << 19));
+	cr_expect(eq(u16, info.vendor_id, 0x15b3));
+	cr_expect(eq(u16, info.device_id, 0x1017));
+}
+
+/* checks R-ADP-02[1-3]: the daemon says which address the id stands for */
+Test(ndclient_adapter, R_ADP_02_opens_by_id)
+{
+	const struct nd_open_options opt = {.socket_path = rig.path},
+				     unknown = {.socket_path = rig.path, .profile = 2};
+	struct nd_adapter *a;
+
+	(void)nd_adapter_close(adapter);
+	adapter = NULL;
+	cr_expect(eq(i32, nd_adapter_open_id(1, &opt, NULL), ND_INVALID_PARAMETER_3));
+	cr_expect(eq(i32, nd_adapter_open_id(1, &unknown, &a), ND_INVALID_PARAMETER_3));
+	cr_expect(eq(i32, nd_adapter_open_id(0, &opt, &a), ND_INVALID_PARAMETER));
+	cr_expect(eq(i32, nd_adapter_open_id(3, &opt, &a), ND_INVALID_PARAMETER));
+	cr_expect(eq(ptr, a, NULL));
+	cr_assert(eq(i32, nd_adapter_open_id(2, &opt, &adapter), ND_SUCCESS));
+	cr_expect(eq(u8, rig.opened.ip[15], 2));
+	cr_expect(eq(u8, adapter->address.ip[15], 2), "what the wildcard stands for");
 }
 
 Test(ndclient_adapter, the_daemon_goes)

@@ -66,6 +66,11 @@ serve(int fd, const struct ndsh_msg_hdr *h)
 	case NDSH_MSG_ADDRESS_PAGE:
 		list((void *)reply, ((const struct ndsh_address_page *)h)->first);
 		break;
+	case NDSH_MSG_ADAPTER:
+		rig.asked = ((const struct ndsh_adapter *)h)->addr;
+		((struct ndsh_adapter_reply *)reply)->adapter_id = 7;
+		reply->status = rig.route;
+		break;
 	case NDSH_MSG_ROUTE:
 		rig.asked = ((const struct ndsh_route *)h)->addr;
 		((struct ndsh_route *)reply)->addr = rig.source;
@@ -191,4 +196,31 @@ Test(ndclient_route, an_old_daemon_has_one_page)
 	rig.addresses = 100;
 	cr_assert(eq(u32, count(), NDSH_ADDRESS_LIST_MAX));
 	cr_assert(eq(u32, rig.pages, 1));
+}
+
+static nd_status
+resolve_adapter(uint32_t ip, uint64_t *id)
+{
+	const struct nd_open_options opt = {.socket_path = rig.path};
+	struct sockaddr_in local = {
+		.sin_family = AF_INET, .sin_port = htons(77), .sin_addr.s_addr = htonl(ip)};
+
+	return nd_resolve_adapter(&opt, (const void *)&local, sizeof(local), id);
+}
+
+/* checks R-ADP-01[1,4] */
+Test(ndclient_route, R_ADP_01_the_daemon_knows_the_adapter)
+{
+	struct ndsh_addr local = v4(V4(10, 0, 1, 1));
+	uint64_t id = 0;
+
+	cr_assert(eq(i32, resolve_adapter(V4(10, 0, 1, 1), &id), ND_SUCCESS));
+	cr_expect(eq(u64, id, 7));
+	cr_assert_arr_eq(&rig.asked, &local, sizeof(local), "without a port");
+	rig.route = (nd_status)NDSH_ERR_ADDRESS_NOT_LOCAL;
+	cr_expect(eq(i32, resolve_adapter(V4(10, 0, 1, 1), &id), ND_INVALID_ADDRESS));
+	cr_expect(eq(i32, resolve_adapter(V4(10, 0, 1, 1), NULL), ND_INVALID_PARAMETER_4));
+	rig.minor = NDSH_MINOR_ADAPTER - 1;
+	cr_expect(eq(i32, resolve_adapter(V4(10, 0, 1, 1), &id), ND_NOT_SUPPORTED));
+	cr_expect(eq(u64, id, 7), "it is told after a success only");
 }
