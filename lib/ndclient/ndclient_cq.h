@@ -54,6 +54,14 @@ const char *nd_detail_name(uint32_t detail);
 
 /* ND_INVALID_PARAMETER_3: depth is 0 or above max_cq_depth. At least depth entries are granted. */
 nd_status nd_cq_create(struct nd_adapter *a, uint32_t depth, struct nd_cq **cq);
+/*
+ * The same, with a wish for the CPUs whose threads will wait for the queue: those of mask in a
+ * group of 64, mask 0: none. The wish is taken and has no effect: the adapter's lcore makes the
+ * results of all its queues (nd_cq_get_affinity()). ND_INVALID_PARAMETER_4: this machine has no CPU
+ * of that group; up to 64 CPUs are group 0 alone.
+ */
+nd_status nd_cq_create_near(
+	struct nd_adapter *a, uint32_t depth, uint16_t group, uint64_t mask, struct nd_cq **cq);
 /* Pending notifications complete with ND_CANCELED. Waits for the queue's callback if that runs;
  * none follows (R-CQ-26). ND_PENDING: queue pairs use it; they go on, and their results are lost
  * (R-LIFE-02). Or the close is made in a callback, which waits for none, while the queue's callback

@@ -23,6 +23,13 @@ extern "C" {
  */
 nd_status nd_srq_create(struct nd_pd *pd, uint32_t depth, uint32_t max_sge, uint32_t threshold,
 	struct nd_srq **srq);
+/* The same, with a wish for CPUs, as nd_cq_create_near(). ND_INVALID_PARAMETER_6: the group. */
+nd_status nd_srq_create_near(struct nd_pd *pd, uint32_t depth, uint32_t max_sge, uint32_t threshold,
+	uint16_t group, uint64_t mask, struct nd_srq **srq);
+/* The CPUs of the daemon's thread that sends its notifications, one or several, as of
+ * nd_cq_get_affinity(). It is another one than of completion queues; if it may run on CPUs of
+ * several groups, those of the first are told. */
+nd_status nd_srq_get_affinity(struct nd_srq *srq, uint16_t *group, uint64_t *mask);
 /* Notifications complete with ND_CANCELED. ND_PENDING: queue pairs use it, and go on taking the
  * receives that were posted; those that no queue pair took vanish with it. */
 nd_status nd_srq_close(struct nd_srq *srq);

@@ -41,7 +41,7 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(SRQ_ARM, ndsh_srq_arm, ndsh_id_msg, OPEN),
 	MSG(SRQ_DESTROY, ndsh_id_msg, ndsh_id_msg, OPEN),
 	MSG(CQ_RESIZE, ndsh_cq_resize, ndsh_id_msg, OPEN),
-	MSG(CQ_AFFINITY, ndsh_id_msg, ndsh_cq_affinity_reply, OPEN),
+	MSG(CQ_AFFINITY, ndsh_id_msg, ndsh_affinity_reply, OPEN),
 	MSG(LISTENER_PAUSE, ndsh_listener_pause, ndsh_id_msg, OPEN),
 	MSG(ENDPOINT_CREATE, ndsh_bind, ndsh_bind_reply, OPEN),
 	MSG(ENDPOINT_DESTROY, ndsh_id_msg, ndsh_id_msg, OPEN),
@@ -65,6 +65,7 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(LISTENER_BIND, ndsh_bind, ndsh_bind_reply, OPEN),
 	MSG(LISTENER_LISTEN, ndsh_listener_listen, ndsh_id_msg, OPEN),
 	MSG(ADAPTER, ndsh_adapter, ndsh_adapter_reply, HELD | OPEN),
+	MSG(SRQ_AFFINITY, ndsh_id_msg, ndsh_affinity_reply, OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");

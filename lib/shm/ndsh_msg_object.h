@@ -26,7 +26,7 @@ struct ndsh_cq_resize {
 	uint64_t offset; /* of ndsh_cq_ring_bytes(depth) */
 	uint32_t depth, entries;
 };
-struct ndsh_cq_affinity_reply { /* to CQ_AFFINITY, an ndsh_id_msg */
+struct ndsh_affinity_reply { /* to CQ_AFFINITY and SRQ_AFFINITY, an ndsh_id_msg each */
 	struct ndsh_msg_hdr h;
 	uint64_t mask; /* of CPUs 64 * group + bit */
 	uint32_t group, reserved;

@@ -232,8 +232,25 @@ only_cpu(pid_t process, const char *task)
 	return worker && first >= 0 && line[more] == '\n' ? first : -1;
 }
 
-/* The daemon's lcore is tied to the CPU that nd_cq_get_affinity() tells: some task of the daemon
- * but its main thread has that one alone. */
+/* Its notifications come by the daemon's main thread, which may have several CPUs. */
+static void
+check_srq_affinity(struct pair *p)
+{
+	struct nd_srq *srq;
+	uint16_t group;
+	cpu_set_t cpus;
+	uint64_t mask;
+
+	WANT(ND_SUCCESS, nd_srq_create_near(p->a.pd, 4, 1, 0, 0, 1, &srq));
+	WANT(ND_SUCCESS, nd_srq_get_affinity(srq, &group, &mask));
+	CHECK(sched_getaffinity(p->daemon_a, sizeof(cpus), &cpus) == 0);
+	for (uint32_t bit = 0; bit < 64; bit++)
+		CHECK((mask >> bit & 1) == (uint64_t) !!CPU_ISSET(64u * group + bit, &cpus));
+	WANT(ND_SUCCESS, nd_srq_close(srq));
+}
+
+/* checks R-CQ-37[3], R-SRQ-09[2]: the daemon's lcore is tied to the CPU that nd_cq_get_affinity()
+ * tells: some task of the daemon but its main thread has that one alone. */
 void
 scenario_affinity(struct pair *p)
 {
@@ -256,5 +273,6 @@ scenario_affinity(struct pair *p)
 				 64 * group + __builtin_ctzll(mask);
 	closedir(tasks);
 	CHECK(found);
+	check_srq_affinity(p);
 	side_close(&p->a);
 }

@@ -166,6 +166,7 @@ templates[NDSH_MSG_TYPE_COUNT] = {
 			F(ndsh_srq_create, offset, PAGES), F(ndsh_srq_create, depth, POWER),
 			F(ndsh_srq_create, sge, SMALL)}},
 	[NDSH_MSG_SRQ_ARM] = {KINDS, {F(ndsh_srq_arm, srq, SRQ), F(ndsh_srq_arm, limit, SMALL)}},
+	[NDSH_MSG_SRQ_AFFINITY] = {KINDS, {F(ndsh_id_msg, id, SRQ)}},
 	[NDSH_MSG_SRQ_DESTROY] = {KINDS, {F(ndsh_id_msg, id, SRQ)}},
 	[NDSH_MSG_FRMR_CREATE] = {FRMR,
 		{F(ndsh_frmr_create, pd, PD), F(ndsh_frmr_create, segment, SEGMENT),

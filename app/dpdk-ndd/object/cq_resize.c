@@ -59,11 +59,8 @@ ndd_cq_resize(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 enum ndsh_status
 ndd_cq_affinity(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	unsigned cpu = ndd_lcore_cpu(s->shard->lcore);
-
 	if (ndd_slots_get(&s->cqs, ((const struct ndsh_id_msg *)msg)->id) == NULL)
 		return NDSH_ERR_INVALID_ID;
-	r->cq_affinity.group = cpu / 64;
-	r->cq_affinity.mask = 1ull << (cpu % 64);
+	r->affinity.mask = ndd_lcore_cpus(s->shard->lcore, &r->affinity.group);
 	return NDSH_OK;
 }

@@ -9,6 +9,7 @@
 #include "object/pd.h"
 #include "object/segment.h"
 #include "object/srq.h"
+#include "platform/eal.h"
 #include "session/class.h"
 #include "session/leave.h"
 #include "session/send.h"
@@ -95,6 +96,16 @@ ndd_srq_arm(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_INVALID_ID;
 	a.engine = srq->engine;
 	ndd_shard_call(s->shard, on_shard_srq_arm, &a);
+	return NDSH_OK;
+}
+
+/* The lcore sees the limit, but it is the control thread that tells the client. */
+enum ndsh_status
+ndd_srq_affinity(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	if (ndd_slots_get(&s->srqs, ((const struct ndsh_id_msg *)msg)->id) == NULL)
+		return NDSH_ERR_INVALID_ID;
+	r->affinity.mask = ndd_lcore_cpus(NDD_LCORE_OF_CONTROL, &r->affinity.group);
 	return NDSH_OK;
 }
 

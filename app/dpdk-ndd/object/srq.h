@@ -17,7 +17,7 @@ struct ndd_srq {
 	uint32_t users;
 };
 
-ndd_handler ndd_srq_arm;
+ndd_handler ndd_srq_arm, ndd_srq_affinity;
 /* Fewer receives are left than it was armed for. */
 void ndd_srq_on_limit(struct ndd_session *s, const struct ndd_event *ev);
 

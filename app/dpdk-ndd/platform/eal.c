@@ -174,3 +174,15 @@ ndd_lcore_cpu(unsigned lcore)
 		cpu++;
 	return cpu;
 }
+
+uint64_t
+ndd_lcore_cpus(unsigned lcore, uint32_t *group)
+{
+	rte_cpuset_t set = rte_lcore_cpuset(lcore);
+	uint64_t mask = 0;
+
+	*group = ndd_lcore_cpu(lcore) / 64;
+	for (unsigned bit = 0; bit < 64; bit++)
+		mask |= (uint64_t)(CPU_ISSET(64 * *group + bit, &set) != 0) << bit;
+	return mask;
+}

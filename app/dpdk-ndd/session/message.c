@@ -91,6 +91,7 @@ static const struct {
 	[NDSH_MSG_EVENTS] = HANDLED(ndd_async_on),
 	[NDSH_MSG_SRQ_CREATE] = CREATES(srq),
 	[NDSH_MSG_SRQ_ARM] = HANDLED(ndd_srq_arm),
+	[NDSH_MSG_SRQ_AFFINITY] = HANDLED(ndd_srq_affinity),
 	[NDSH_MSG_SRQ_DESTROY] = DESTROYS(srq),
 	[NDSH_MSG_FRMR_CREATE] = CREATES(frmr),
 	[NDSH_MSG_FRMR_DESTROY] = DESTROYS(frmr),

@@ -17,7 +17,7 @@ struct ndd_reply {
 		struct ndsh_adapter_reply adapter;
 		struct ndsh_segment_create_reply segment;
 		struct ndsh_id_msg id;
-		struct ndsh_cq_affinity_reply cq_affinity;
+		struct ndsh_affinity_reply affinity;
 		struct ndsh_mw_create_reply mw;
 		struct ndsh_frmr_create_reply frmr;
 		struct ndsh_qp_create_reply qp;

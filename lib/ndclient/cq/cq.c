@@ -11,6 +11,7 @@
 #include "ndclient/mem/segment.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
+#include "ndclient/session/affinity.h"
 #include "ndclient/session/callbacks.h"
 #include "ndclient/session/control.h"
 #include "ndclient/session/error.h"
@@ -89,6 +90,19 @@ nd_cq_create(struct nd_adapter *a, uint32_t depth, struct nd_cq **out)
 	pthread_mutex_unlock(&a->lock);
 	*out = cq;
 	return ND_SUCCESS;
+}
+
+/* One lcore makes the results of all queues of the adapter: the mask is a wish that is not met. */
+nd_status
+nd_cq_create_near(
+	struct nd_adapter *a, uint32_t depth, uint16_t group, uint64_t mask, struct nd_cq **out)
+{
+	(void)mask;
+	if (out != NULL)
+		*out = NULL;
+	if (!nd_affinity_has_group(group))
+		return nd_fail(ND_INVALID_PARAMETER_4, "no CPU is of group %u", group);
+	return nd_cq_create(a, depth, out);
 }
 
 void

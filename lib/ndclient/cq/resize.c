@@ -12,6 +12,7 @@
 #include "ndclient/cq/moderate.h"
 #include "ndclient/mem/segment.h"
 #include "ndclient/session/adapter.h"
+#include "ndclient/session/affinity.h"
 #include "ndclient/session/control.h"
 #include "ndclient/session/error.h"
 #include "ndclient/session/spin.h"
@@ -95,19 +96,9 @@ nd_cq_resize(struct nd_cq *cq, uint32_t depth)
 nd_status
 nd_cq_get_affinity(struct nd_cq *cq, uint16_t *group, uint64_t *mask)
 {
-	struct nd_adapter *a = cq->adapter;
-	struct ndsh_id_msg m = {.h.type = NDSH_MSG_CQ_AFFINITY, .id = cq->id};
-	struct ndsh_cq_affinity_reply reply;
-	nd_status st;
-
 	if (group == NULL || mask == NULL)
 		return ND_INVALID_PARAMETER;
-	if (a->abi_minor < NDSH_MINOR_CQ_AFFINITY)
+	if (cq->adapter->abi_minor < NDSH_MINOR_CQ_AFFINITY)
 		return nd_fail(ND_NOT_SUPPORTED, "this daemon is too old to tell its CPUs");
-	st = nd_control_call(a, &(struct nd_request){.h = &m.h, .reply = &reply});
-	if (st != ND_SUCCESS)
-		return st;
-	*group = (uint16_t)reply.group;
-	*mask = reply.mask;
-	return ND_SUCCESS;
+	return nd_affinity_ask(cq->adapter, NDSH_MSG_CQ_AFFINITY, cq->id, group, mask);
 }

@@ -15,6 +15,7 @@
 #include "ndclient/qp/srq.h"
 #include "ndclient/qp/srq_callback.h"
 #include "ndclient/session/adapter.h"
+#include "ndclient/session/affinity.h"
 #include "ndclient/session/callbacks.h"
 #include "ndclient/session/control.h"
 #include "ndclient/session/error.h"
@@ -103,6 +104,29 @@ nd_srq_create(
 	pthread_mutex_unlock(&a->lock);
 	*out = srq;
 	return ND_SUCCESS;
+}
+
+/* The mask as of nd_cq_create_near(). */
+nd_status
+nd_srq_create_near(struct nd_pd *pd, uint32_t depth, uint32_t max_sge, uint32_t threshold,
+	uint16_t group, uint64_t mask, struct nd_srq **out)
+{
+	(void)mask;
+	if (out != NULL)
+		*out = NULL;
+	if (!nd_affinity_has_group(group))
+		return nd_fail(ND_INVALID_PARAMETER_6, "no CPU is of group %u", group);
+	return nd_srq_create(pd, depth, max_sge, threshold, out);
+}
+
+nd_status
+nd_srq_get_affinity(struct nd_srq *srq, uint16_t *group, uint64_t *mask)
+{
+	if (group == NULL || mask == NULL)
+		return ND_INVALID_PARAMETER;
+	if (srq->adapter->abi_minor < NDSH_MINOR_SRQ_AFFINITY)
+		return nd_fail(ND_NOT_SUPPORTED, "this daemon is too old to tell its CPUs");
+	return nd_affinity_ask(srq->adapter, NDSH_MSG_SRQ_AFFINITY, srq->id, group, mask);
 }
 
 static bool

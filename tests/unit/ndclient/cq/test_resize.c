@@ -81,8 +81,8 @@ daemon_main(void *arg)
 		reply_bytes = ndsh_msg_table[h->type].reply_bytes;
 		h->status = st;
 		if (h->type == NDSH_MSG_CQ_AFFINITY) {
-			((struct ndsh_cq_affinity_reply *)h)->group = 1;
-			((struct ndsh_cq_affinity_reply *)h)->mask = 1u << 5;
+			((struct ndsh_affinity_reply *)h)->group = 1;
+			((struct ndsh_affinity_reply *)h)->mask = 1u << 5;
 		}
 		h->type |= NDSH_REPLY;
 		(void)!send(b->socket, buf, reply_bytes, 0);

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
 #include "ndclient/session/adapter.h"
 #include "rigs/daemon_rig.h"
@@ -88,6 +89,32 @@ Test(ndclient_adapter, R_ADP_02_opens_by_id)
 	cr_assert(eq(i32, nd_adapter_open_id(2, &opt, &adapter), ND_SUCCESS));
 	cr_expect(eq(u8, rig.opened.ip[15], 2));
 	cr_expect(eq(u8, adapter->address.ip[15], 2), "what the wildcard stands for");
+}
+
+/* checks R-CQ-37[1,2], R-SRQ-09[1] */
+Test(ndclient_adapter, R_CQ_37_affinity_is_a_wish)
+{
+	const uint16_t none = (uint16_t)((sysconf(_SC_NPROCESSORS_CONF) + 63) / 64);
+	struct nd_srq *srq = (void *)&srq;
+	struct nd_cq *cq = (void *)&cq;
+	struct nd_pd *pd;
+
+	cr_assert(eq(i32, nd_pd_create(adapter, &pd), ND_SUCCESS));
+	for (uint64_t mask = 0; mask < 3; mask++) {
+		cr_assert(eq(i32, nd_cq_create_near(adapter, 4, 0, mask * (1ull << 62), &cq),
+			ND_SUCCESS));
+		cr_assert(eq(i32, nd_srq_create_near(pd, 4, 1, 0, 0, mask, &srq), ND_SUCCESS));
+		cr_expect(eq(i32, nd_srq_close(srq), ND_SUCCESS));
+		cr_expect(eq(i32, nd_cq_close(cq), ND_SUCCESS));
+	}
+	for (uint32_t group = none; group <= UINT16_MAX; group += UINT16_MAX - none) {
+		cr_expect(eq(i32, nd_cq_create_near(adapter, 4, (uint16_t)group, 1, &cq),
+			ND_INVALID_PARAMETER_4));
+		cr_expect(eq(ptr, cq, NULL));
+		cr_expect(eq(i32, nd_srq_create_near(pd, 4, 1, 0, (uint16_t)group, 1, &srq),
+			ND_INVALID_PARAMETER_6));
+		cr_expect(eq(ptr, srq, NULL));
+	}
 }
 
 Test(ndclient_adapter, the_daemon_goes)
