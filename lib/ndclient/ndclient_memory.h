@@ -63,6 +63,13 @@ nd_status nd_mr_register(
  */
 nd_status nd_mr_deregister(struct nd_mr *mr, struct nd_overlapped *ov);
 /*
+ * End a registration or deregistration that is under way: when this returns, it is complete. With
+ * ND_CANCELED, and the region is as it was before, if it could still be taken back; else with its
+ * own outcome, for which this call waits (R-OV-10, R-OV-11). Also of one that another thread made
+ * without ov. ND_SUCCESS. Any thread, also in a callback.
+ */
+nd_status nd_mr_cancel(struct nd_mr *mr);
+/*
  * Close it; one that is registered is deregistered first, and requests that still use it fail.
  * ND_PENDING: a window is bound to it. Peers reach the memory through that window as before; the
  * region goes, and its memory is free, when the last binding has ended and the library knows, from

@@ -248,7 +248,7 @@ def cases(link):
     for name in ("numbers", "datagrams", "services", "multicast", "late-receive", "no-listener", "no-neighbour",
                  "no-route", "disconnect", "port-kept"):
         yield name + " v6", lambda n=name: scenario(link, n, 1)
-    for name in ("affinity", "silent-peer", "keepalive-connection", "cancel-disconnect", "hands-off-given-up"):
+    for name in ("affinity", "region-cancel", "silent-peer", "keepalive-connection", "cancel-disconnect", "hands-off-given-up"):
         yield name, lambda n=name: scenario(link, n, 0, link.a.process.pid)
     yield "nddping says why", lambda: ping_words(link)
     yield "nddping without a daemon", lambda: no_daemon(link)

@@ -29,6 +29,7 @@ static const struct {
 	{"no-right", scenario_no_right},
 	{"dead-key", scenario_dead_key},
 	{"region-again", scenario_region_again},
+	{"region-cancel", scenario_region_cancel},
 	{"many-regions", scenario_many_regions},
 	{"region-rights", scenario_region_rights},
 	{"region-flags", scenario_region_flags},

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Regions: objects that are used again and again, what their flags permit, and what tokens are. */
 #include <arpa/inet.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +189,71 @@ report(const char *what, uint32_t *took)
 	qsort(took, REGIONS, sizeof(*took), by_size);
 	printf("%s: %.1f us median, %.1f us p99, %.0f/s; ", what, took[REGIONS / 2] / 1e3,
 		took[REGIONS * 99 / 100] / 1e3, REGIONS * 1e9 / (double)sum);
+}
+
+#define BATCH 1000u /* more than the ring of registrations holds, four times */
+
+/* Canceled, or done: what it ended with is what it is. */
+static bool
+was_taken_back(const struct nd_mr *mr, const struct nd_overlapped *ov, bool was_registered)
+{
+	const nd_status st = nd_overlapped_status(ov);
+
+	CHECK(st == ND_SUCCESS || st == ND_CANCELED);
+	CHECK((nd_mr_local_token(mr) != 0) == ((st == ND_SUCCESS) != was_registered));
+	return st == ND_CANCELED;
+}
+
+/* All are canceled, the last one first: while the daemon stands still, those that it has not been
+ * asked for; the others when it goes on. */
+static void
+cancel_all(struct pair *p, struct nd_mr **mr, const struct nd_overlapped *ov, bool registered)
+{
+	const uint32_t stays = BATCH / 2;
+	uint32_t taken_back = 0;
+
+	for (uint32_t i = BATCH; i-- > 0;) {
+		if (i == stays)
+			CHECK(kill(p->daemon_a, SIGCONT) == 0);
+		WANT(ND_SUCCESS, nd_mr_cancel(mr[i]));
+		taken_back += was_taken_back(mr[i], &ov[i], registered);
+		if (i > stays)
+			CHECK(taken_back == BATCH - i);
+	}
+	CHECK(taken_back < BATCH);
+}
+
+/*
+ * checks R-OV-10[1,2], R-OV-11[1,2]: requests of many regions, of which the daemon could see some:
+ * each is over when its cancel returns, canceled or done, and its region is as before or as asked
+ * for. All can be used again.
+ */
+void
+scenario_region_cancel(struct pair *p)
+{
+	static struct nd_overlapped ov[BATCH];
+	static struct nd_mr *mr[BATCH];
+	struct side *a = &p->a;
+
+	side_open(a, 16);
+	CHECK(p->daemon_a > 0);
+	for (uint32_t i = 0; i < BATCH; i++)
+		WANT(ND_SUCCESS, nd_mr_create(a->pd, &mr[i]));
+	WANT(ND_SUCCESS, nd_mr_cancel(mr[0])); /* nothing pends */
+	CHECK(kill(p->daemon_a, SIGSTOP) == 0);
+	for (uint32_t i = 0; i < BATCH; i++)
+		WANT(ND_PENDING, nd_mr_register(mr[i], a->buf, PART, 0, &ov[i]));
+	cancel_all(p, mr, ov, false);
+	for (uint32_t i = 0; i < BATCH; i++)
+		if (nd_mr_local_token(mr[i]) == 0)
+			WANT(ND_SUCCESS, nd_mr_register(mr[i], a->buf, PART, 0, NULL));
+	CHECK(kill(p->daemon_a, SIGSTOP) == 0);
+	for (uint32_t i = 0; i < BATCH; i++)
+		WANT(ND_PENDING, nd_mr_deregister(mr[i], &ov[i]));
+	cancel_all(p, mr, ov, true);
+	for (uint32_t i = 0; i < BATCH; i++)
+		WANT(ND_SUCCESS, nd_mr_close(mr[i]));
+	side_close(a);
 }
 
 /* As many regions of one adapter as it may have, one call after the other; the first, one in the

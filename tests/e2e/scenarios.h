@@ -18,6 +18,7 @@ void scenario_out_of_bounds(struct pair *p);
 void scenario_no_right(struct pair *p);
 void scenario_dead_key(struct pair *p);
 void scenario_region_again(struct pair *p);
+void scenario_region_cancel(struct pair *p);
 void scenario_many_regions(struct pair *p);
 void scenario_region_rights(struct pair *p);
 void scenario_region_flags(struct pair *p);

@@ -112,14 +112,13 @@ admin_fill(struct nd_adapter *a)
 /* ---- answers ------------------------------------------------------------------------- */
 
 struct outcome {
+	struct nd_mr *mr;
 	struct nd_overlapped *ov;
 	nd_status st;
 };
 
-/* The region is not registered any more: its token is 0 (R-MR-09), and no window fits in (R-MW-03).
- * Lock held, so that no thread sees this before the memory is the application's own again. */
-static void
-region_blank(struct nd_mr *mr)
+void
+nd_admin_blank(struct nd_mr *mr)
 {
 	nd_moved_remove(mr);
 	nd_adopt_put(mr->pd->adapter, mr->adopted);
@@ -147,7 +146,7 @@ region_settle(struct nd_mr *mr, const struct ndsh_cqe *e)
 	} else if (e->status == NDSH_ADMIN_BUSY) {
 		mr->state = ND_MR_REGISTERED;
 	} else {
-		region_blank(mr);
+		nd_admin_blank(mr);
 	}
 }
 
@@ -162,7 +161,8 @@ admin_collect(struct nd_adapter *a, struct outcome out[BATCH])
 		struct nd_mr *mr = STAILQ_FIRST(&a->admin.asked);
 
 		STAILQ_REMOVE_HEAD(&a->admin.asked, queued);
-		out[i] = (struct outcome){mr->ov, nd_status_of_admin(e[i].status)};
+		out[i] = (struct outcome){mr, mr->ov, nd_status_of_admin(e[i].status)};
+		__atomic_fetch_add(&mr->ending, 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&a->admin.answered, e[i].slot_count, __ATOMIC_RELAXED);
 		region_settle(mr, &e[i]);
 	}
@@ -171,9 +171,8 @@ admin_collect(struct nd_adapter *a, struct outcome out[BATCH])
 	return n;
 }
 
-/* Complete what was answered. */
-static void
-admin_take(struct nd_adapter *a)
+void
+nd_admin_take(struct nd_adapter *a)
 {
 	struct nd_mover *mover = __atomic_load_n(&a->mover, __ATOMIC_ACQUIRE);
 	struct outcome out[BATCH];
@@ -186,8 +185,10 @@ admin_take(struct nd_adapter *a)
 		if (n != 0 &&
 			mover != NULL) /* then no copy command is left that touches the region */
 			nd_mover_run(mover);
-		for (uint32_t i = 0; i < n; i++)
+		for (uint32_t i = 0; i < n; i++) {
 			nd_overlapped_end(out[i].ov, out[i].st);
+			__atomic_fetch_sub(&out[i].mr->ending, 1, __ATOMIC_RELEASE);
+		}
 	} while (n == BATCH);
 }
 
@@ -206,7 +207,7 @@ admin_arm(struct nd_adapter *a)
 			result = NDSH_ARMED;
 		pthread_mutex_unlock(&admin->lock);
 		if (result == NDSH_ARM_FIRED)
-			admin_take(a);
+			nd_admin_take(a);
 	} while (result == NDSH_ARM_FIRED);
 }
 
@@ -231,7 +232,7 @@ admin_poll(struct nd_adapter *a, uint32_t index)
 {
 	for (int i = 1; i <= LOOKS * YIELDS; i++) {
 		if (admin_has_answers(&a->admin))
-			admin_take(a);
+			nd_admin_take(a);
 		if (admin_has_answered(&a->admin, index))
 			return;
 		if (i % LOOKS == 0)
@@ -247,7 +248,7 @@ nd_admin_readable(struct nd_adapter *a)
 
 	if (!nd_drain(cq->pipe_fd))
 		(void)nd_control_watch(a, cq, false);
-	admin_take(a);
+	nd_admin_take(a);
 	admin_arm(a);
 }
 
@@ -264,7 +265,7 @@ admin_enter(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overla
 		return nd_fail(ND_INVALID_DEVICE_STATE,
 			fresh ? "the region is registered" : "the region is not registered");
 	if (nd_gone(a)) { /* set before nd_admin_end() takes out the requests */
-		region_blank(mr);
+		nd_admin_blank(mr);
 		return ND_DEVICE_REMOVED;
 	}
 	mr->state = ND_MR_CHANGING;
@@ -296,23 +297,6 @@ nd_admin_request(struct nd_mr *mr, const struct nd_mr_request *what, struct nd_o
 }
 
 void
-nd_admin_settle(struct nd_mr *mr)
-{
-	struct nd_adapter *a = mr->pd->adapter;
-	bool busy;
-
-	do {
-		pthread_mutex_lock(&a->admin.lock);
-		busy = mr->state == ND_MR_CHANGING;
-		pthread_mutex_unlock(&a->admin.lock);
-		if (busy) {
-			admin_take(a);
-			sched_yield();
-		}
-	} while (busy);
-}
-
-void
 nd_admin_end(struct nd_adapter *a, nd_status st)
 {
 	struct nd_mr *mr;
@@ -323,7 +307,7 @@ nd_admin_end(struct nd_adapter *a, nd_status st)
 		struct nd_overlapped *ov = mr->ov;
 
 		STAILQ_REMOVE_HEAD(&a->admin.asked, queued);
-		region_blank(mr);
+		nd_admin_blank(mr);
 		nd_overlapped_end(ov, st);
 	}
 	pthread_mutex_unlock(&a->admin.lock);

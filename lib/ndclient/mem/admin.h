@@ -39,8 +39,15 @@ nd_status nd_admin_open(struct nd_adapter *a);
 /* Ask the daemon. ND_PENDING: ov, which was begun, tells the outcome, or has done so. */
 nd_status nd_admin_request(
 	struct nd_mr *mr, const struct nd_mr_request *what, struct nd_overlapped *ov);
-/* Wait until no request of the region is under way. */
-void nd_admin_settle(struct nd_mr *mr);
+/* When this returns the request of the region, if there was one, is complete: with ND_CANCELED if
+ * the daemon had not been asked yet, else with its own outcome (R-OV-10, R-OV-11). */
+void nd_admin_cancel(struct nd_mr *mr);
+/* Complete what the daemon has answered. */
+void nd_admin_take(struct nd_adapter *a);
+/* The region is not registered any more: its token is 0 (R-MR-09), and no window fits in (R-MW-03).
+ * nd_admin.lock held, so that no thread sees this before the memory is the application's own again.
+ */
+void nd_admin_blank(struct nd_mr *mr);
 /* By the control thread, nd_adapter.lock held: the daemon has answered; is gone. */
 void nd_admin_readable(struct nd_adapter *a);
 void nd_admin_end(struct nd_adapter *a, nd_status st);

@@ -133,6 +133,15 @@ nd_mr_deregister(struct nd_mr *mr, struct nd_overlapped *ov)
 	return st;
 }
 
+nd_status
+nd_mr_cancel(struct nd_mr *mr)
+{
+	if (mr == NULL)
+		return ND_INVALID_PARAMETER;
+	nd_admin_cancel(mr);
+	return ND_SUCCESS;
+}
+
 /* The windows may let go of the region in a thread that cannot take it down, so the callbacks'
  * thread must be there to do it. Without it, the next close of a window or queue pair does it. */
 static bool
@@ -156,7 +165,7 @@ region_destroy(struct nd_object *o)
 	struct nd_mr *mr = (struct nd_mr *)o;
 
 	nd_mr_unbind_all(mr);
-	nd_admin_settle(mr);
+	nd_admin_cancel(mr);
 	(void)nd_mr_deregister(mr, NULL);
 	free(mr);
 }

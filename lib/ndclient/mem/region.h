@@ -23,6 +23,7 @@ struct nd_mr {
 	enum nd_mr_state state; /* this and the next two are guarded by nd_admin.lock */
 	struct nd_mr_request request;
 	struct nd_overlapped *ov;   /* CHANGING */
+	uint32_t ending;	    /* atomic: requests whose outcome is about to be told */
 	struct nd_adopted *adopted; /* what it uses, or NULL; guarded as these */
 	STAILQ_ENTRY(nd_mr) queued;
 	uint32_t token;	 /* 0: not registered; atomic */

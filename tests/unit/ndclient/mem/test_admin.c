@@ -3,6 +3,8 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -176,6 +178,117 @@ Test(ndclient_admin, more_requests_than_the_ring_holds_wait_in_order)
 	}
 	for (int i = 0; i < N; i++)
 		free(mr[i]);
+	drop(b);
+}
+
+/* checks R-OV-10[1,2], R-OV-11[1]: what the daemon has not been asked yet is taken back; the region
+ * is as it was, and no other one is touched. */
+Test(ndclient_admin, R_OV_10_cancel_takes_back_what_waits)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov[DEPTH + 3] = {0};
+	struct ndsh_admin_request r;
+	struct nd_mr *mr[DEPTH + 3];
+	uint32_t token;
+
+	for (uint32_t i = 0; i < DEPTH + 3; i++)
+		cr_assert(zero(i32, nd_mr_create(&b->pd, &mr[i])));
+	cr_expect(eq(i32, nd_mr_cancel(NULL), ND_INVALID_PARAMETER));
+	cr_expect(eq(i32, nd_mr_cancel(mr[0]), ND_SUCCESS), "nothing is pending");
+	cr_assert(
+		eq(i32, nd_mr_register(mr[DEPTH], b->segment.base, 9, 0, &ov[DEPTH]), ND_PENDING));
+	cr_assert(eq(u32, serve(b, 1, NDSH_ADMIN_OK, &r), 1));
+	token = nd_mr_local_token(mr[DEPTH]);
+	for (uint32_t i = 0; i < DEPTH; i++)
+		cr_assert(eq(
+			i32, nd_mr_register(mr[i], b->segment.base, i + 1, 0, &ov[i]), ND_PENDING));
+	cr_assert(eq(i32, nd_mr_deregister(mr[DEPTH], &ov[DEPTH]), ND_PENDING));
+	for (uint32_t i = DEPTH + 1; i < DEPTH + 3; i++)
+		cr_assert(eq(
+			i32, nd_mr_register(mr[i], b->segment.base, i + 1, 0, &ov[i]), ND_PENDING));
+
+	cr_expect(eq(i32, nd_mr_cancel(mr[DEPTH]), ND_SUCCESS));
+	cr_expect(eq(i32, nd_overlapped_status(&ov[DEPTH]), ND_CANCELED));
+	cr_expect(eq(u32, nd_mr_local_token(mr[DEPTH]), token), "registered, as before");
+	cr_expect(eq(i32, nd_mr_cancel(mr[DEPTH + 1]), ND_SUCCESS));
+	cr_expect(eq(i32, nd_overlapped_status(&ov[DEPTH + 1]), ND_CANCELED));
+	cr_expect(zero(u32, nd_mr_local_token(mr[DEPTH + 1])));
+	cr_expect(eq(i32, nd_overlapped_status(&ov[DEPTH + 2]), ND_PENDING), "of another object");
+
+	cr_assert(eq(u32, serve(b, DEPTH, NDSH_ADMIN_OK, &r), DEPTH));
+	cr_assert(eq(u32, serve(b, DEPTH, NDSH_ADMIN_OK, &r), 1), "those two are not asked for");
+	cr_expect(eq(u64, r.bytes, DEPTH + 3));
+	cr_expect(eq(i32, nd_overlapped_status(&ov[DEPTH + 2]), ND_SUCCESS));
+	cr_assert(eq(i32, nd_mr_register(mr[DEPTH + 1], b->segment.base, 9, 0, &ov[DEPTH + 1]),
+			  ND_PENDING),
+		"it can be used again");
+	cr_assert(eq(i32, nd_mr_deregister(mr[DEPTH], &ov[DEPTH]), ND_PENDING));
+	cr_assert(eq(u32, serve(b, DEPTH, NDSH_ADMIN_OK, &r), 2));
+	cr_expect(eq(i32, nd_overlapped_status(&ov[DEPTH]), ND_SUCCESS));
+	for (uint32_t i = 0; i < DEPTH + 3; i++)
+		free(mr[i]);
+	drop(b);
+}
+
+struct canceler {
+	struct nd_mr *mr;
+	struct nd_overlapped *ov;
+	uint32_t over;
+};
+
+static void *
+cancel(void *arg)
+{
+	struct canceler *c = arg;
+
+	cr_expect(eq(i32, nd_mr_cancel(c->mr), ND_SUCCESS));
+	cr_expect(eq(i32, nd_overlapped_status(c->ov), ND_SUCCESS), "complete when it returns");
+	__atomic_store_n(&c->over, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* checks R-OV-10[2], R-OV-11[2]: what the daemon has been asked ends with its answer, once, and
+ * cancel waits for that. */
+Test(ndclient_admin, R_OV_11_cancel_waits_for_what_it_cannot_take_back, .timeout = 60)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {0};
+	struct ndsh_admin_request r;
+	struct canceler c = {.ov = &ov};
+	pthread_t thread;
+
+	cr_assert(zero(i32, nd_mr_create(&b->pd, &c.mr)));
+	cr_assert(eq(i32, nd_mr_register(c.mr, b->segment.base, 9, 0, &ov), ND_PENDING));
+	cr_assert(zero(int, pthread_create(&thread, NULL, cancel, &c)));
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	cr_expect(zero(u32, __atomic_load_n(&c.over, __ATOMIC_ACQUIRE)));
+	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_PENDING));
+	cr_assert(eq(u32, serve(b, 1, NDSH_ADMIN_OK, &r), 1));
+	pthread_join(thread, NULL);
+	cr_expect(ne(u32, nd_mr_local_token(c.mr), 0));
+	free(c.mr);
+	drop(b);
+}
+
+/* The answer is taken, its outcome not told yet. */
+Test(ndclient_admin, R_OV_10_cancel_waits_until_the_outcome_is_told, .timeout = 60)
+{
+	struct bench *b = make();
+	struct nd_overlapped ov = {.status = ND_PENDING};
+	struct canceler c = {.ov = &ov};
+	pthread_t thread;
+
+	cr_assert(zero(i32, nd_mr_create(&b->pd, &c.mr)));
+	c.mr->ending = 1;
+	cr_assert(zero(int, pthread_create(&thread, NULL, cancel, &c)));
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	cr_expect(zero(u32, __atomic_load_n(&c.over, __ATOMIC_ACQUIRE)));
+	__atomic_store_n(&ov.status, ND_SUCCESS, __ATOMIC_RELEASE);
+	__atomic_store_n(&c.mr->ending, 0, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	free(c.mr);
 	drop(b);
 }
 
