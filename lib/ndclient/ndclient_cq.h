@@ -87,10 +87,17 @@ nd_status nd_cq_resize(struct nd_cq *cq, uint32_t depth);
  */
 nd_status nd_cq_get_affinity(struct nd_cq *cq, uint16_t *group, uint64_t *mask);
 /*
+ * Is the queue alive? ND_SUCCESS, or what killed it: ND_BUFFER_OVERFLOW (it overran: R-CQ-31),
+ * ND_INTERNAL_ERROR; ND_DEVICE_REMOVED. The first of these stays, whatever follows, and so every
+ * later call that takes results, or asks for a notification, has it, too (R-CQ-08). Results that
+ * were made before may still lie there. Never blocks. Any thread.
+ */
+nd_status nd_cq_status(const struct nd_cq *cq);
+/*
  * Take up to n results, oldest first; never blocks. Several threads may take from one queue: each
  * result is returned once. Returns their number; fewer than n means that the queue was empty. When
- * none is left and the queue can make no more: ND_DEVICE_REMOVED, ND_BUFFER_OVERFLOW (the queue
- * overran: R-CQ-31) or ND_INTERNAL_ERROR, all negative.
+ * none is left and the queue can make no more: what nd_cq_status() says, which is negative, at this
+ * and each later call.
  */
 int32_t nd_cq_get_results(struct nd_cq *cq, struct nd_result *results, uint32_t n);
 /* The same, and says which receives came with a token that they invalidated, or with an immediate,
@@ -155,8 +162,8 @@ nd_status nd_cq_arm(struct nd_cq *cq, uint32_t type);
  * readable once without a new result. */
 void nd_cq_ack(struct nd_cq *cq);
 
-/* status: ND_SUCCESS, there are new results; ND_BUFFER_OVERFLOW or ND_INTERNAL_ERROR, the queue is
- * dead (R-CQ-29); ND_DEVICE_REMOVED. */
+/* status: ND_SUCCESS, there are new results; else the queue is dead, as nd_cq_status() says
+ * (R-CQ-29). */
 typedef void (*nd_cq_callback)(void *context, nd_status status);
 /*
  * Give the queue its callback, for good; nothing is armed by it. Callbacks of an adapter's queues

@@ -266,7 +266,7 @@ def lone_cases(build, networked):
         yield f"{word} daemon of the client", lambda n=number: end_daemon(build, n, "a", "b")
         yield f"{word} daemon of the peer", lambda n=number: end_daemon(build, n, "b", "a")
     yield "memif client first", lambda: client_side_first(build)
-    for name in ("device-removed", "daemon-dies", "port-daemon-dies", "callback-daemon-dies",
+    for name in ("device-removed", "daemon-dies", "full-cq-daemon-dies", "port-daemon-dies", "callback-daemon-dies",
                  "events-daemon-dies"):
         yield name, lambda n=name: daemon_of_a_ends(build, n)
     yield "lookups lost", lambda: lookups_lost(build, networked)

@@ -19,6 +19,7 @@ static const struct {
 	void (*run)(struct pair *p);
 } scenarios[] = {
 	{"full-cq", scenario_full_cq},
+	{"full-cq-daemon-dies", scenario_full_cq_daemon_dies},
 	{"full-receive-cq", scenario_full_receive_cq},
 	{"grants", scenario_grants},
 	{"no-receive", scenario_no_receive},

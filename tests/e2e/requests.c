@@ -1,32 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests that go wrong, and the statuses they end with. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "scenarios.h"
 
-/*
- * checks R-CQ-08[2], R-CQ-31[1,2,4,5,6]: an entry too many ends the CQ and the queue pairs at
- * it, and is told to all waiters, present and later; what was queued before stays readable.
- * Another CQ and queue pair of the same adapter live on.
- */
-void
-scenario_full_cq(struct pair *p)
+/* a's completion queue takes more than it has room for. */
+static void
+overrun(struct pair *p)
 {
-	struct pair other = *p;
-	struct nd_overlapped fault = {0}, late = {0}, end = {0};
-	struct nd_result result;
-	int32_t n;
+	struct nd_overlapped fault = {0};
 
-	pair_open(&other);
-	side_open(&p->a, 4);
-	side_open(&p->b, 64);
-	side_create_qp(&p->a, 1024);
-	side_create_qp(&p->b, 16);
-	pair_connect(p);
+	WANT(ND_SUCCESS, nd_cq_status(p->a.cq));
 	WANT(ND_PENDING, nd_cq_notify(p->a.cq, ND_CQ_NOTIFY_ERRORS, &fault));
-	WANT(ND_PENDING, nd_connector_notify_disconnect(p->b.connector, &end));
 	for (int i = 0; i < 1024; i++) {
 		nd_status status = side_write(&p->a, &p->b, 8, nd_mr_remote_token(p->b.mr));
 
@@ -34,13 +22,83 @@ scenario_full_cq(struct pair *p)
 			break;
 	}
 	WANT(ND_BUFFER_OVERFLOW, nd_overlapped_wait(&fault, PATIENCE_MS));
+}
+
+/* It says what killed it, whatever is asked, and however often. */
+static void
+check_dead(struct nd_cq *cq)
+{
+	struct nd_overlapped late[2] = {0};
+	struct nd_result_ex ex;
+	struct nd_result r;
+
+	for (int i = 0; i < 3; i++) {
+		WANT(ND_BUFFER_OVERFLOW, nd_cq_status(cq));
+		WANT(ND_BUFFER_OVERFLOW, nd_cq_get_results(cq, &r, 1));
+		WANT(ND_BUFFER_OVERFLOW, nd_cq_get_results_ex(cq, &ex, 1));
+		for (uint32_t type = 0; type < 3; type++)
+			WANT(ND_BUFFER_OVERFLOW,
+				finish(nd_cq_notify(cq, type, &late[0]), &late[0]));
+	}
+}
+
+static void
+open_small(struct pair *p)
+{
+	side_open(&p->a, 4);
+	side_open(&p->b, 64);
+	side_create_qp(&p->a, 1024);
+	side_create_qp(&p->b, 16);
+	pair_connect(p);
+}
+
+/*
+ * checks R-CQ-08[2,4], R-CQ-31[1,2,4,5,6], R-CR-01[4]: an entry too many ends the CQ and the queue
+ * pairs at it, and is told to all waiters, present and later; what was queued before stays
+ * readable. Another CQ and queue pair of the same adapter live on.
+ */
+void
+scenario_full_cq(struct pair *p)
+{
+	struct pair other = *p;
+	struct nd_overlapped end = {0};
+	struct nd_result result;
+	int32_t n;
+
+	pair_open(&other);
+	open_small(p);
+	WANT(ND_PENDING, nd_connector_notify_disconnect(p->b.connector, &end));
+	overrun(p);
+	WANT(ND_BUFFER_OVERFLOW, nd_cq_status(p->a.cq));
 	while ((n = nd_cq_get_results(p->a.cq, &result, 1)) > 0)
 		WANT(ND_SUCCESS, result.status);
 	WANT(ND_BUFFER_OVERFLOW, n);
-	WANT(ND_BUFFER_OVERFLOW, finish(nd_cq_notify(p->a.cq, ND_CQ_NOTIFY_ANY, &late), &late));
+	check_dead(p->a.cq);
 	WANT(ND_SUCCESS, nd_overlapped_wait(&end, PATIENCE_MS));
 	pair_works(&other);
 	pair_close(&other);
+	pair_close(p);
+}
+
+/* checks R-CQ-08[5]: the daemon goes, and what the queue died of does not. */
+void
+scenario_full_cq_daemon_dies(struct pair *p)
+{
+	struct nd_adapter_info info;
+	struct nd_result result;
+	struct nd_cq *idle;
+
+	open_small(p);
+	WANT(ND_SUCCESS, nd_cq_create(p->a.adapter, 4, &idle));
+	overrun(p);
+	CHECK(p->daemon_a > 0 && kill(p->daemon_a, SIGKILL) == 0);
+	while (nd_adapter_query(p->a.adapter, &info) == ND_SUCCESS)
+		sleep_ms(1);
+	while (nd_cq_get_results(p->a.cq, &result, 1) > 0)
+		WANT(ND_SUCCESS, result.status);
+	check_dead(p->a.cq);
+	WANT(ND_BUFFER_OVERFLOW, nd_cq_arm(p->a.cq, ND_CQ_NOTIFY_ANY));
+	WANT(ND_DEVICE_REMOVED, nd_cq_status(idle));
 	pair_close(p);
 }
 

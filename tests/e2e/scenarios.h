@@ -8,6 +8,7 @@
 
 /* requests.c */
 void scenario_full_cq(struct pair *p);
+void scenario_full_cq_daemon_dies(struct pair *p);
 void scenario_full_receive_cq(struct pair *p);
 void scenario_grants(struct pair *p);
 void scenario_no_receive(struct pair *p);

@@ -45,7 +45,7 @@ cq_enter_callback(struct nd_cq *cq, nd_status *st)
 	if (owed) {
 		cq->armed_callback = false;
 		ndsh_cq_mark(&cq->reader);
-		*st = nd_gone(a) ? ND_DEVICE_REMOVED : nd_cq_fault(cq);
+		*st = nd_cq_status(cq);
 		nd_callback_enter(&cq->obj);
 	}
 	nd_spin_unlock(&cq->lock);
@@ -124,7 +124,8 @@ cq_arm_callback_locked(struct nd_cq *cq, enum ndsh_arm type)
 	enum ndsh_arm before;
 	enum ndsh_arm_result result;
 
-	if (nd_gone(cq->adapter)) /* set before the control thread takes the lock */
+	if (nd_cq_status(cq) ==
+		ND_DEVICE_REMOVED) /* set before the control thread takes the lock */
 		return ND_DEVICE_REMOVED;
 	if (cq->callback == NULL)
 		return ND_INVALID_DEVICE_STATE;

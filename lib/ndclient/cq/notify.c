@@ -39,13 +39,19 @@ static nd_status
 cq_notify_locked(
 	struct nd_cq *cq, enum ndsh_arm type, struct nd_overlapped *ov, struct nd_waiters *done)
 {
+	const nd_status end = nd_cq_status(cq);
 	enum ndsh_arm before;
 	enum ndsh_arm_result result;
 
-	if (nd_gone(cq->adapter)) /* set before the control thread takes out the waiters */
-		return ND_DEVICE_REMOVED;
+	if (end == ND_DEVICE_REMOVED) /* set before the control thread takes out the waiters */
+		return end;
 	if (cq->armed_fd || cq->callback != NULL)
 		return ND_INVALID_DEVICE_STATE;
+	if (end != ND_SUCCESS) { /* R-CQ-08: also when there is no daemon that could fire */
+		nd_waiters_move(done, &cq->waiters);
+		nd_waiters_add(done, ov);
+		return ND_PENDING;
+	}
 	if (!cq_has_room(cq))
 		return ND_INSUFFICIENT_RESOURCES; /* R-CQ-35 */
 	if (!cq->watched && nd_control_watch(cq->adapter, cq, true) != ND_SUCCESS)
@@ -176,7 +182,7 @@ nd_cq_fd(struct nd_cq *cq)
 static nd_status
 cq_arm_locked(struct nd_cq *cq, enum ndsh_arm type)
 {
-	if (nd_gone(cq->adapter))
+	if (nd_cq_status(cq) == ND_DEVICE_REMOVED)
 		return ND_DEVICE_REMOVED;
 	if (cq->waiters.first != NULL || cq->callback != NULL)
 		return ND_INVALID_DEVICE_STATE;

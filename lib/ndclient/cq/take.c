@@ -75,13 +75,13 @@ convert_entry(struct nd_adapter *a, struct ndsh_cqe *e, const struct results *r,
 static int32_t
 cq_judge_empty(struct nd_cq *cq, struct ndsh_cqe *first)
 {
-	uint32_t fault = __atomic_load_n(&cq->reader.page->fault, __ATOMIC_ACQUIRE);
+	const uint32_t *fault = &cq->reader.page->fault;
+	nd_status st;
 
-	if (fault == NDSH_CQ_OK && !nd_gone(cq->adapter))
+	if (__atomic_load_n(fault, __ATOMIC_ACQUIRE) == NDSH_CQ_OK && !nd_gone(cq->adapter))
 		return 0;
-	if (ndsh_cq_poll(&cq->reader, first, 1) != 0)
-		return 1;
-	return fault == NDSH_CQ_OK ? ND_DEVICE_REMOVED : nd_status_of_fault(fault);
+	st = nd_cq_status(cq);
+	return ndsh_cq_poll(&cq->reader, first, 1) != 0 ? 1 : st;
 }
 
 /* How many of n may be taken, if only those made before number limit may. */

@@ -78,7 +78,7 @@ dispatch_removed(struct nd_adapter *a)
 	TAILQ_FOREACH (c, &a->connectors, link)
 		nd_conn_end_waiters(c, ND_DEVICE_REMOVED);
 	TAILQ_FOREACH (cq, &a->cqs, link)
-		nd_cq_end_waiters(cq, ND_DEVICE_REMOVED);
+		nd_cq_end_waiters(cq, nd_cq_status(cq));
 	TAILQ_FOREACH (srq, &a->srqs, link)
 		nd_srq_removed(srq);
 	nd_qp_end_modifies(a, ND_DEVICE_REMOVED);

@@ -204,7 +204,7 @@ Test(ndclient_arm, R_CQ_28_posting_polling_and_arming_inside)
 	arm_bench_drop(&b);
 }
 
-/* checks R-CQ-08[1,2], R-CQ-29[2] */
+/* checks R-CQ-08[1,2,5], R-CQ-29[2] */
 Test(ndclient_arm, R_CQ_29_a_fault_is_told_to_every_type_and_stays)
 {
 	for (uint32_t type = 0; type < 3; type++) {
@@ -218,6 +218,11 @@ Test(ndclient_arm, R_CQ_29_a_fault_is_told_to_every_type_and_stays)
 		b.status = ND_SUCCESS;
 		arm_bench_arm(&b, type);
 		cr_expect(eq(u32, arm_bench_serve(&b), 2), "sticky");
+		cr_expect(eq(i32, b.status, ND_BUFFER_OVERFLOW));
+		b.status = ND_SUCCESS;
+		b.a->gone = 1;
+		arm_bench_arm(&b, type);
+		cr_expect(eq(u32, arm_bench_serve(&b), 3), "without a daemon, too");
 		cr_expect(eq(i32, b.status, ND_BUFFER_OVERFLOW));
 		arm_bench_drop(&b);
 	}
