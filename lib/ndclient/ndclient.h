@@ -48,134 +48,15 @@ extern "C" {
 #define ND_VERSION_MAJOR 0
 #define ND_VERSION_MINOR 1
 
-/* ---- status -------------------------------------------------------------------------- */
+/* ---- status; asynchronous requests, completion ports ----------------------------------- */
 
-/* NTSTATUS values: negative is failure; ND_PENDING and ND_TIMEOUT are success class. */
-typedef int32_t nd_status;
-#define ND_SUCCESS		      ((nd_status)0x00000000)
-#define ND_TIMEOUT		      ((nd_status)0x00000102)
-#define ND_PENDING		      ((nd_status)0x00000103)
-#define ND_BUFFER_OVERFLOW	      ((nd_status)0x80000005)
-#define ND_DEVICE_BUSY		      ((nd_status)0x80000011)
-#define ND_NO_MORE_ENTRIES	      ((nd_status)0x8000001A)
-#define ND_UNSUCCESSFUL		      ((nd_status)0xC0000001)
-#define ND_ACCESS_VIOLATION	      ((nd_status)0xC0000005)
-#define ND_INVALID_HANDLE	      ((nd_status)0xC0000008)
-#define ND_INVALID_PARAMETER	      ((nd_status)0xC000000D)
-#define ND_INVALID_DEVICE_REQUEST     ((nd_status)0xC0000010)
-#define ND_NO_MEMORY		      ((nd_status)0xC0000017)
-#define ND_INVALID_PARAMETER_MIX      ((nd_status)0xC0000030)
-#define ND_DATA_OVERRUN		      ((nd_status)0xC000003C)
-#define ND_DATA_ERROR		      ((nd_status)0xC000003E)
-#define ND_SHARING_VIOLATION	      ((nd_status)0xC0000043)
-#define ND_INSUFFICIENT_RESOURCES     ((nd_status)0xC000009A)
-#define ND_DEVICE_NOT_READY	      ((nd_status)0xC00000A3)
-#define ND_IO_TIMEOUT		      ((nd_status)0xC00000B5)
-#define ND_NOT_SUPPORTED	      ((nd_status)0xC00000BB)
-#define ND_BAD_NETWORK_NAME	      ((nd_status)0xC00000CC)
-#define ND_INTERNAL_ERROR	      ((nd_status)0xC00000E5)
-#define ND_INVALID_PARAMETER_1	      ((nd_status)0xC00000EF)
-#define ND_INVALID_PARAMETER_2	      ((nd_status)0xC00000F0)
-#define ND_INVALID_PARAMETER_3	      ((nd_status)0xC00000F1)
-#define ND_INVALID_PARAMETER_4	      ((nd_status)0xC00000F2)
-#define ND_INVALID_PARAMETER_5	      ((nd_status)0xC00000F3)
-#define ND_INVALID_PARAMETER_6	      ((nd_status)0xC00000F4)
-#define ND_INVALID_PARAMETER_7	      ((nd_status)0xC00000F5)
-#define ND_INVALID_PARAMETER_8	      ((nd_status)0xC00000F6)
-#define ND_INVALID_PARAMETER_9	      ((nd_status)0xC00000F7)
-#define ND_INVALID_PARAMETER_10	      ((nd_status)0xC00000F8)
-#define ND_CANCELED		      ((nd_status)0xC0000120)
-#define ND_REMOTE_ERROR		      ((nd_status)0xC000013D)
-#define ND_INVALID_ADDRESS	      ((nd_status)0xC0000141)
-#define ND_INVALID_DEVICE_STATE	      ((nd_status)0xC0000184)
-#define ND_INVALID_BUFFER_SIZE	      ((nd_status)0xC0000206)
-#define ND_TOO_MANY_ADDRESSES	      ((nd_status)0xC0000209)
-#define ND_ADDRESS_ALREADY_EXISTS     ((nd_status)0xC000020A)
-#define ND_CONNECTION_DISCONNECTED    ((nd_status)0xC000020C)
-#define ND_CONNECTION_REFUSED	      ((nd_status)0xC0000236)
-#define ND_ADDRESS_ALREADY_ASSOCIATED ((nd_status)0xC0000238)
-#define ND_ADDRESS_NOT_ASSOCIATED     ((nd_status)0xC0000239)
-#define ND_CONNECTION_INVALID	      ((nd_status)0xC000023A)
-#define ND_CONNECTION_ACTIVE	      ((nd_status)0xC000023B)
-#define ND_NETWORK_UNREACHABLE	      ((nd_status)0xC000023C)
-#define ND_HOST_UNREACHABLE	      ((nd_status)0xC000023D)
-#define ND_CONNECTION_ABORTED	      ((nd_status)0xC0000241)
-#define ND_DEVICE_REMOVED	      ((nd_status)0xC00002B6)
-#define ND_IMPLEMENTATION_LIMIT	      ((nd_status)0xC000042B)
+#include "ndclient_status.h"
 
-/* The status's name, "ND_IO_TIMEOUT" and the like; a static string, never NULL. Any thread. */
-const char *nd_status_name(nd_status status);
-/* Words about the last failure of a call in this thread, "" if there was none; valid until this
- * thread's next call that fails. Calls that post or poll set none. */
-const char *nd_last_error(void);
-
-/* ---- asynchronous requests ----------------------------------------------------------- */
-
-struct nd_adapter;
-struct nd_port;
-
-/*
- * One request under way. Zero it before its first use. From the call that returned ND_PENDING until
- * the request completed it belongs to the library and must stay in place; a new call may use it
- * again afterwards, without zeroing. Before, a call that is given it returns ND_INVALID_PARAMETER
- * and leaves it alone (R-OV-02). Closing the object of a pending request completes it
- * (ND_CANCELED).
- *
- * Zeroed, it tells its outcome by its status alone, or to the port of its adapter
- * (nd_adapter_bind_port()). flags, event, port and key are the application's, to be set before the
- * call; the library reads them only. All three ways may be used together: the status is there
- * first, then the event is signalled, then the request is in the port. A call that returns an error
- * uses none of them, but the status may say it too.
- *
- * Each completion puts a packet of its own into the port, with the status of that completion. The
- * structure may be used again, or freed, as soon as its status is known; then the packet still
- * comes, and names it.
- */
-#define ND_REQUEST_EVENT       0x1u /* event is valid */
-#define ND_REQUEST_NOT_TO_PORT 0x2u /* complete to no port (R-OV-06) */
-struct nd_overlapped {
-	nd_status status; /* ND_PENDING while under way, then the outcome (R-OV-02) */
-	uint32_t flags;	  /* ND_REQUEST_*, others 0 */
-	/* An eventfd with EFD_NONBLOCK, for poll(), select() or epoll: read when the request
-	 * begins, written when it completes, just after the status. So a thread that has seen
-	 * only the status must neither close it nor use it with another request before it was seen
-	 * readable, or nd_port_get() gave the request. */
-	int event;
-	uint32_t reserved;    /* 0 */
-	struct nd_port *port; /* of this request; NULL: the adapter's, if there is one */
-	void *key;	      /* what a port of its own gives along with it */
-	void *internal_ptr[2];
-};
-/* The status now; never blocks. What the request wrote is visible if it is not ND_PENDING. */
-nd_status nd_overlapped_status(const struct nd_overlapped *ov);
-/* Wait until it completed, at most timeout_ms milliseconds (-1: for ever, 0: just look). Returns
- * its status, or ND_TIMEOUT if it is still pending. Several threads may wait for one request. */
-nd_status nd_overlapped_wait(struct nd_overlapped *ov, int timeout_ms);
-
-/*
- * Completion ports: a queue of completed requests, in the order they completed in, which any number
- * of threads may take from; each request is given to one of them, once. Those of one object that
- * one event completes, cancelled ones too, stand in order of issue (R-CQ-20), and are there when
- * the cancelling call returns (R-OV-10). A port takes requests of any number of adapters.
- */
-nd_status nd_port_create(struct nd_port **port);
-/* ND_DEVICE_BUSY, and nothing happened: an adapter is bound to it, a request on its way to it, or a
- * thread waits in nd_port_get(): post it something first. What was not taken is dropped. */
-nd_status nd_port_close(struct nd_port *port);
-/* From now on requests of the adapter's objects go there, with this key, if they have no port of
- * their own. Once for an adapter, until it is closed: ND_INVALID_DEVICE_STATE. */
-nd_status nd_adapter_bind_port(struct nd_adapter *adapter, struct nd_port *port, void *key);
-/* Queue something of the application's own, as ND_SUCCESS. ov may be NULL, and is not touched. */
-nd_status nd_port_post(struct nd_port *port, void *key, struct nd_overlapped *ov);
-/*
- * Take the oldest; wait for one at most timeout_ms milliseconds (-1: for ever, 0: don't). Returns
- * the status of the request, also if it failed, with its key and itself; ND_TIMEOUT with two NULLs
- * if there was none (R-OV-12). key and ov must not be NULL.
- */
-nd_status nd_port_get(struct nd_port *port, int timeout_ms, void **key, struct nd_overlapped **ov);
+#include "ndclient_request.h"
 
 /* ---- adapter ------------------------------------------------------------------------- */
 
+struct nd_adapter;
 struct nd_pd;
 struct nd_cq;
 struct nd_mr;

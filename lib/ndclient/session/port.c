@@ -5,14 +5,14 @@
  * use it again before its packet was taken. The packet is made when the request begins, so that
  * completing it allocates nothing and cannot fail.
  *
- * The lock is the innermost of all: requests complete under the locks of their objects. users
- * counts what may still bring packets: requests under way, and adapters that are bound to the port.
+ * The lock is the innermost of all: requests complete under the locks of their objects. A port is
+ * held by the application, by each adapter that is bound to it, by each request under way and by
+ * each thread that waits, and the last of them frees it; so closing it never has to wait.
  */
 #include <stdlib.h>
 #include <time.h>
 
 #include "ndclient/session/adapter.h"
-#include "ndclient/session/error.h"
 #include "ndclient/session/port.h"
 
 #define NS_PER_S 1000000000ull
@@ -21,8 +21,8 @@ struct nd_port {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	STAILQ_HEAD(, nd_packet) packets;
-	uint32_t takers; /* that sleep */
-	uint32_t users;	 /* atomic */
+	uint32_t users; /* atomic */
+	bool closed;	/* what comes is dropped */
 };
 
 struct nd_packet {
@@ -47,6 +47,7 @@ nd_port_create(struct nd_port **out)
 	if (port == NULL)
 		return ND_NO_MEMORY;
 	STAILQ_INIT(&port->packets);
+	port->users = 1;
 	pthread_mutex_init(&port->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -61,10 +62,25 @@ nd_port_hold(struct nd_port *port)
 	__atomic_fetch_add(&port->users, 1, __ATOMIC_RELAXED);
 }
 
+static void
+port_drop_packets(struct nd_port *port)
+{
+	struct nd_packet *p;
+
+	while ((p = STAILQ_FIRST(&port->packets)) != NULL) {
+		STAILQ_REMOVE_HEAD(&port->packets, next);
+		free(p);
+	}
+}
+
 void
 nd_port_release(struct nd_port *port)
 {
-	__atomic_fetch_sub(&port->users, 1, __ATOMIC_RELEASE);
+	if (__atomic_fetch_sub(&port->users, 1, __ATOMIC_ACQ_REL) != 1)
+		return;
+	pthread_cond_destroy(&port->more);
+	pthread_mutex_destroy(&port->lock);
+	free(port);
 }
 
 nd_status
@@ -114,25 +130,31 @@ nd_packet_drop(struct nd_packet *p)
 	free(p);
 }
 
+/* Consumes p, which the port drops if it is closed. */
 static void
 port_append(struct nd_port *port, struct nd_packet *p)
 {
-	STAILQ_INSERT_TAIL(&port->packets, p, next);
-	pthread_cond_signal(&port->more);
+	bool closed;
+
+	pthread_mutex_lock(&port->lock);
+	closed = port->closed;
+	if (!closed) {
+		STAILQ_INSERT_TAIL(&port->packets, p, next);
+		pthread_cond_signal(&port->more);
+	}
+	pthread_mutex_unlock(&port->lock);
+	if (closed)
+		free(p);
 }
 
-/* The count goes down under the lock: a thread that then sees the port without users may free it;
- * since it takes the lock too, this thread has left the port by then. */
 void
 nd_packet_deliver(struct nd_packet *p, nd_status st)
 {
 	struct nd_port *port = p->port;
 
 	p->status = st;
-	pthread_mutex_lock(&port->lock);
 	port_append(port, p);
 	nd_port_release(port);
-	pthread_mutex_unlock(&port->lock);
 }
 
 nd_status
@@ -142,9 +164,7 @@ nd_port_post(struct nd_port *port, void *key, struct nd_overlapped *ov)
 
 	if (p == NULL)
 		return ND_NO_MEMORY;
-	pthread_mutex_lock(&port->lock);
 	port_append(port, p);
-	pthread_mutex_unlock(&port->lock);
 	return ND_SUCCESS;
 }
 
@@ -154,15 +174,8 @@ nd_port_post(struct nd_port *port, void *key, struct nd_overlapped *ov)
 static bool
 port_sleep_until(struct nd_port *port, bool for_ever, const struct timespec *until)
 {
-	int rc;
-
-	port->takers++;
-	if (for_ever)
-		rc = pthread_cond_wait(&port->more, &port->lock);
-	else
-		rc = pthread_cond_timedwait(&port->more, &port->lock, until);
-	port->takers--;
-	return rc == 0;
+	return (for_ever ? pthread_cond_wait(&port->more, &port->lock)
+			 : pthread_cond_timedwait(&port->more, &port->lock, until)) == 0;
 }
 
 static struct timespec
@@ -184,17 +197,20 @@ nd_port_get(struct nd_port *port, int timeout_ms, void **key, struct nd_overlapp
 	struct timespec until = timeout_ms > 0 ? in_ms(timeout_ms) : (struct timespec){0};
 	bool in_time = timeout_ms != 0;
 	struct nd_packet *p;
-	nd_status st = ND_TIMEOUT;
+	nd_status st;
 
 	*key = NULL;
 	*ov = NULL;
+	nd_port_hold(port);
 	pthread_mutex_lock(&port->lock);
-	while (STAILQ_EMPTY(&port->packets) && in_time)
+	while (STAILQ_EMPTY(&port->packets) && !port->closed && in_time)
 		in_time = port_sleep_until(port, timeout_ms < 0, &until);
+	st = port->closed ? ND_CANCELED : ND_TIMEOUT;
 	p = STAILQ_FIRST(&port->packets);
 	if (p != NULL)
 		STAILQ_REMOVE_HEAD(&port->packets, next);
 	pthread_mutex_unlock(&port->lock);
+	nd_port_release(port);
 	if (p != NULL) {
 		st = p->status;
 		*key = p->key;
@@ -204,35 +220,16 @@ nd_port_get(struct nd_port *port, int timeout_ms, void **key, struct nd_overlapp
 	return st;
 }
 
-static void
-drop_packets(struct nd_port *port)
-{
-	struct nd_packet *p;
-
-	while ((p = STAILQ_FIRST(&port->packets)) != NULL) {
-		STAILQ_REMOVE_HEAD(&port->packets, next);
-		free(p);
-	}
-}
-
-/* Packets that were not taken are dropped: the outcomes stand in the requests. */
 nd_status
 nd_port_close(struct nd_port *port)
 {
-	uint32_t users, takers;
-
+	if (port == NULL)
+		return ND_SUCCESS;
 	pthread_mutex_lock(&port->lock);
-	users = __atomic_load_n(&port->users, __ATOMIC_ACQUIRE);
-	takers = port->takers;
+	port->closed = true;
+	port_drop_packets(port);
+	pthread_cond_broadcast(&port->more);
 	pthread_mutex_unlock(&port->lock);
-	if (users + takers != 0)
-		return nd_fail(ND_DEVICE_BUSY,
-			"%u adapters and requests under way use the completion port, %u threads "
-			"wait for it",
-			users, takers);
-	drop_packets(port);
-	pthread_cond_destroy(&port->more);
-	pthread_mutex_destroy(&port->lock);
-	free(port);
+	nd_port_release(port);
 	return ND_SUCCESS;
 }

@@ -151,3 +151,39 @@ Test(ndclient_overlapped, R_OV_03_a_call_that_fails_signals_nothing)
 	close(ov.event);
 	drop(b);
 }
+
+struct called {
+	struct nd_overlapped ov;
+	nd_status status;
+	int times;
+};
+
+static void
+note_call(struct nd_overlapped *ov, nd_status st)
+{
+	struct called *c = ov->key;
+
+	c->status = st;
+	c->times++;
+}
+
+/* checks R-OV-03[1,2] */
+Test(ndclient_overlapped, R_OV_03_a_callback_comes_once_for_what_pends_and_never_for_what_fails)
+{
+	struct bench *b = make();
+	struct called c = {.ov = {.flags = ND_REQUEST_CALLBACK, .done = note_call, .key = &c}};
+
+	b->c.state = ND_CONN_IDLE;
+	cr_expect(eq(i32, notify(b, &c.ov), ND_CONNECTION_INVALID));
+	cr_expect(zero(int, c.times));
+	b->c.state = ND_CONN_CONNECTED;
+	for (int i = 1; i < 3; i++) {
+		cr_assert(eq(i32, notify(b, &c.ov), ND_PENDING));
+		cr_expect(eq(int, c.times, i - 1));
+		nd_conn_end_waiters(&b->c, ND_CANCELED);
+		cr_expect(eq(int, c.times, i));
+		cr_expect(eq(i32, c.status, ND_CANCELED));
+		cr_expect(eq(i32, nd_overlapped_status(&c.ov), ND_CANCELED));
+	}
+	drop(b);
+}
