@@ -482,8 +482,10 @@ enum roce_modify roce_modify_judge(enum roce_qp_state from, enum roce_qp_state t
 /* The current attributes, all but path, port and port_mtu_bytes; rq_psn and sq_psn are the next
  * ones to be received and sent. True: it is in SQD, and not yet drained. */
 bool roce_qp_query(const struct roce_qp *qp, struct roce_qp_attr *attr);
-/* Flush more requests of a queue pair in ERR, at most 512 per call. True: all are flushed. Before
- * roce_qp_destroy(), a host that wants all completions calls it until it is true. */
+/* Flush more requests of a queue pair in ERR, at most so many per call. True: all are flushed.
+ * Before roce_qp_destroy(), a host that wants all completions calls it until it is true; a client
+ * that goes on posting may keep it from that. */
+#define ROCE_FLUSH_AT_ONCE 512u
 bool roce_qp_flush(struct roce_shard *s, struct roce_qp *qp);
 /* The next hop of the path has new MAC addresses. */
 void roce_qp_set_macs(struct roce_qp *qp, const uint8_t smac[6], const uint8_t dmac[6]);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "control/control.h"
+#include "object/qp_work.h"
 #include "object/segment.h"
 #include "platform/log.h"
 #include "platform/sigbus.h"
@@ -168,6 +169,7 @@ ndd_rig_turn(struct ndd_rig *r)
 	ndd_rig_receive(r);
 	ndd_workers_finish(r->d.workers);
 	ndd_session_reap(&r->d);
+	ndd_qp_work_tick(&r->d, r->d.work_look_ns);
 }
 
 int
@@ -191,7 +193,8 @@ ndd_rig_works(struct ndd_rig *r)
 	struct ndd_session *s;
 	struct ndd_segment *seg;
 
-	if (ndd_workers_left(r->d.workers) > 0 || !TAILQ_EMPTY(&r->d.ended))
+	if (ndd_workers_left(r->d.workers) > 0 || !TAILQ_EMPTY(&r->d.ended) ||
+		!TAILQ_EMPTY(&r->d.working_qps))
 		return true;
 	TAILQ_FOREACH (s, &r->d.sessions, next)
 		for (uint32_t pos = 0; (seg = ndd_slots_next(&s->segments, &pos)) != NULL;)

@@ -42,9 +42,10 @@ void ndd_rig_second_port(struct ndd_rig *r, const char *ip);
 bool ndd_rig_is_quiet(const struct ndd_rig *r);
 /* Serve the descriptors that are ready, once each. */
 void ndd_rig_receive(struct ndd_rig *r);
-/* The same; then what sessions' workers have done, and the end of the sessions that have ended. */
+/* The same; then what sessions' workers have done, the end of the sessions that have ended, and
+ * what goes on with queue pairs. */
 void ndd_rig_turn(struct ndd_rig *r);
-/* Are jobs of sessions under way? */
+/* Are jobs of sessions, or requests that take several turns, under way? */
 bool ndd_rig_works(struct ndd_rig *r);
 /* Turns until there are none. */
 void ndd_rig_settle(struct ndd_rig *r);

@@ -137,7 +137,7 @@ enum ndsh_status
 ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_connect *m = msg;
-	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
+	struct ndd_qp *qp = ndd_qp_get(s, m->qp);
 	enum ndsh_status status = connect_check(m, qp);
 	struct ndd_conn *c;
 

@@ -62,7 +62,7 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_accept *m = msg;
 	struct ndd_conn *c = ndd_slots_get(&s->conns, m->conn);
-	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
+	struct ndd_qp *qp = ndd_qp_get(s, m->qp);
 
 	if (c == NULL || qp == NULL)
 		return NDSH_ERR_INVALID_ID;

@@ -68,6 +68,8 @@ ndd_lists_init(struct ndd *d)
 	TAILQ_INIT(&d->conns);
 	TAILQ_INIT(&d->leaving);
 	d->leave_look_ns = UINT64_MAX;
+	TAILQ_INIT(&d->working_qps);
+	d->work_look_ns = UINT64_MAX;
 	TAILQ_INIT(&d->paths);
 	TAILQ_INIT(&d->ahs);
 	TAILQ_INIT(&d->groups);

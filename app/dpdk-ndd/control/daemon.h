@@ -25,11 +25,13 @@ struct ndd_closer;
 struct ndd_conn;
 struct ndd_group;
 struct ndd_kernel_ports;
+struct ndd_qp;
 struct ndd_qp_path;
 struct ndd_session;
 struct ndd_workers;
 
 TAILQ_HEAD(ndd_conn_list, ndd_conn);
+TAILQ_HEAD(ndd_qp_list, ndd_qp);
 TAILQ_HEAD(ndd_qp_path_list, ndd_qp_path);
 TAILQ_HEAD(ndd_ah_list, ndd_ah);
 TAILQ_HEAD(ndd_session_list, ndd_session);
@@ -59,6 +61,8 @@ struct ndd {
 	struct ndd_conn_list conns;   /* all that the CM knows, but for */
 	struct ndd_conn_list leaving; /* those that wait for an lcore (conn/leave.h), and are */
 	uint64_t leave_look_ns;	      /* looked at then at the latest */
+	struct ndd_qp_list working_qps; /* object/qp_work.h */
+	uint64_t work_look_ns;
 	struct ndd_qp_path_list paths;		       /* of queue pairs brought up by hand */
 	struct ndd_ah_list ahs;			       /* address handles */
 	struct ndd_group_list groups;		       /* multicast groups with members */

@@ -19,6 +19,7 @@
 #include "object/cq.h"
 #include "object/qp.h"
 #include "object/qp_path.h"
+#include "object/qp_work.h"
 #include "object/srq.h"
 #include "session/async.h"
 #include "session/end.h"
@@ -42,7 +43,7 @@ on_client_breach(struct ndd_session *s, const struct ndd_event *ev)
 static void
 on_qp_event(struct ndd_session *s, const struct ndd_event *ev)
 {
-	struct ndd_qp *qp = ndd_slots_get(&s->qps, ev->handle);
+	struct ndd_qp *qp = ndd_qp_get(s, ev->handle);
 
 	if (qp == NULL || qp->owner.object != ev->object)
 		return;
@@ -124,6 +125,7 @@ ndd_control_proceed(struct ndd *d, uint64_t now_ns)
 	ndd_conn_tick(d, now_ns);
 	ndd_conn_leave_tick(d, now_ns);
 	ndd_qp_path_tick(d, now_ns);
+	ndd_qp_work_tick(d, now_ns);
 	ndd_host_tx(d, now_ns);
 	ndd_kernel_ports_ask(d, now_ns);
 }
@@ -133,7 +135,7 @@ ndd_control_deadline(const struct ndd *d)
 {
 	const uint64_t all[] = {d->conn_hops.deadline_ns, d->path_hops.deadline_ns,
 		d->ah_hops.deadline_ns, roce_cm_next_deadline(d->cm), net_next_deadline(d->net),
-		d->delayed_until_ns, d->leave_look_ns};
+		d->delayed_until_ns, d->leave_look_ns, d->work_look_ns};
 	uint64_t first = UINT64_MAX;
 
 	if (roce_cm_has_work(d->cm))

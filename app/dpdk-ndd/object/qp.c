@@ -17,8 +17,7 @@
 #include "session/session.h"
 #include "ud/group.h"
 
-#define FLUSH_PORTIONS_MAX 64 /* several times the deepest queues */
-#define QPN_TRIES	   8  /* numbers that the CM still keeps out of use are passed over */
+#define QPN_TRIES 8 /* numbers that the CM still keeps out of use are passed over */
 
 struct qp_making {
 	struct ndd_qp *qp;
@@ -94,6 +93,7 @@ qp_find_parts(struct ndd_session *s, const struct ndsh_qp_create *m, struct ndd_
 	};
 	if (!ndsh_qp_layout(&cfg->dims, &layout))
 		return NDSH_ERR_INVALID_PARAMETER;
+	qp->slots = m->sq_depth + m->rq_depth;
 	cfg->shared = ndd_segment_block(s, m->segment, m->offset, layout.total_bytes, &qp->segment);
 	if (cfg->shared == NULL)
 		return NDSH_ERR_INVALID_PARAMETER;
@@ -189,35 +189,10 @@ ndd_ud_qp_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	return qp_create_kind(s, &m->q, &cfg, r);
 }
 
-struct qp_flush {
-	struct ndd_qp *qp;
-	bool done;
-};
-
-static void
-on_shard_qp_flush(struct ndd_shard *shard, uint64_t now_ns, void *arg)
-{
-	struct qp_flush *f = arg;
-
-	(void)now_ns;
-	f->done = roce_qp_flush(shard->engine, f->qp->engine);
-}
-
-/* A turn flushes a portion: all that was posted before the end is to be found in the completion
- * queue (R-DISC-12). A client that goes on posting meanwhile is not waited for. */
-static void
-qp_flush_all(struct ndd_session *s, struct ndd_qp *qp)
-{
-	struct qp_flush f = {.qp = qp};
-
-	for (int i = 0; i < FLUSH_PORTIONS_MAX && !f.done; i++)
-		ndd_shard_call(s->shard, on_shard_qp_flush, &f);
-}
-
 enum ndsh_status
 ndd_qp_flush(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	struct ndd_qp *qp = ndd_slots_get(&s->qps, ((const struct ndsh_id_msg *)msg)->id);
+	struct ndd_qp *qp = ndd_qp_get(s, ((const struct ndsh_id_msg *)msg)->id);
 
 	(void)r;
 	if (qp == NULL)
@@ -242,6 +217,7 @@ qp_free(struct ndd_session *s, void *object)
 {
 	struct ndd_qp *qp = object;
 
+	ndd_qp_work_forget(qp);
 	ndd_qp_path_free(qp);
 	ndd_group_leave_all(s, qp);
 	qp->pd->users--;
@@ -252,20 +228,6 @@ qp_free(struct ndd_session *s, void *object)
 		qp->srq->users--;
 	ndd_slots_remove(&s->qps, qp->owner.handle);
 	free(qp);
-}
-
-/* The connection ends first: the peer must get its DREQ (R-DISC-12). */
-static enum ndsh_status
-qp_destroy(struct ndd_session *s, void *object)
-{
-	struct ndd_qp *qp = object;
-
-	if (qp->conn != NULL)
-		qp->user->gone(qp->conn);
-	ndd_qp_to_error(s, qp);
-	qp_flush_all(s, qp);
-	ndd_object_free(&ndd_qp_class, s, qp);
-	return NDSH_OK;
 }
 
 /* The handle is the number of its doorbell; the last one is the admin ring's. */
@@ -282,7 +244,6 @@ const struct ndd_class ndd_qp_class = {
 	.most = qps_most,
 	.plain_handles = true,
 	.create = qp_create,
-	.destroy = qp_destroy,
 	.leave = qp_leave,
 	.free = qp_free,
 };

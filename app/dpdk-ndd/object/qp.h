@@ -6,7 +6,9 @@
 #include <sys/queue.h>
 
 #include "lcore/shard.h"
+#include "object/qp_work.h"
 #include "session/reply.h"
+#include "session/session.h"
 
 struct ndd_conn;
 struct ndd_cq;
@@ -34,6 +36,8 @@ struct ndd_qp {
 	struct ndd_conn *conn; /* that uses it, or NULL */
 	const struct ndd_qp_user *user;
 	uint32_t qpn, psn;	       /* psn: the first that it accepts */
+	uint32_t slots;		       /* of both its rings */
+	bool ending;		       /* its client has destroyed it, and it is being flushed */
 	bool failed;		       /* in error state; no new connection */
 	bool connected;		       /* a connection has brought it up */
 	bool by_hand;		       /* its client has, beyond INIT or back to RESET */
@@ -41,11 +45,25 @@ struct ndd_qp {
 	bool datagrams;		       /* no connection at all */
 	uint32_t q_key;		       /* of datagrams */
 	struct ndd_member_list groups; /* multicast groups that it is in */
+	struct ndd_qp_work work;
 };
 
 /* ---- qp.c ---- */
 
+/* NULL: the session has no such queue pair, or has it no more. */
+static inline struct ndd_qp *
+ndd_qp_get(const struct ndd_session *s, uint32_t handle)
+{
+	struct ndd_qp *qp = ndd_slots_get(&s->qps, handle);
+
+	return qp != NULL && !qp->ending ? qp : NULL;
+}
+
 ndd_handler ndd_ud_qp_create, ndd_ud_qp_modify, ndd_qp_flush;
+
+/* ---- qp_end.c ---- */
+
+ndd_handler ndd_qp_destroy;
 
 /* ---- qp_error.c ---- */
 

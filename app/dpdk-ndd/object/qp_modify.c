@@ -140,7 +140,7 @@ enum ndsh_status
 ndd_qp_modify(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_qp_modify *m = msg;
-	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
+	struct ndd_qp *qp = ndd_qp_get(s, m->qp);
 	char *why = r->qp_modify.why;
 	const size_t room = sizeof(r->qp_modify.why);
 	struct ndd_qp_step step;
@@ -195,7 +195,7 @@ on_shard_qp_query(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 enum ndsh_status
 ndd_qp_query(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	const struct ndd_qp *qp = ndd_slots_get(&s->qps, ((const struct ndsh_id_msg *)msg)->id);
+	const struct ndd_qp *qp = ndd_qp_get(s, ((const struct ndsh_id_msg *)msg)->id);
 	struct ndsh_qp_query_reply *out = &r->qp_query;
 	struct query q = {0};
 

@@ -84,7 +84,7 @@ static const struct {
 	[NDSH_MSG_MW_CREATE] = CREATES(mw),
 	[NDSH_MSG_MW_DESTROY] = DESTROYS(mw),
 	[NDSH_MSG_QP_CREATE] = CREATES(qp),
-	[NDSH_MSG_QP_DESTROY] = DESTROYS(qp),
+	[NDSH_MSG_QP_DESTROY] = HANDLED(ndd_qp_destroy),
 	[NDSH_MSG_QP_FLUSH] = HANDLED(ndd_qp_flush),
 	[NDSH_MSG_QP_MODIFY] = HANDLED(ndd_qp_modify),
 	[NDSH_MSG_QP_QUERY] = HANDLED(ndd_qp_query),

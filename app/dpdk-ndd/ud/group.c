@@ -174,7 +174,7 @@ enum ndsh_status
 ndd_group_attach(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_ud_group *m = msg;
-	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
+	struct ndd_qp *qp = ndd_qp_get(s, m->qp);
 	struct roce_group_key key;
 	enum ndsh_status status;
 	struct ndd_group *g;
@@ -205,7 +205,7 @@ enum ndsh_status
 ndd_group_detach(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
 	const struct ndsh_ud_group *m = msg;
-	struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
+	struct ndd_qp *qp = ndd_qp_get(s, m->qp);
 	struct ndd_member *member;
 
 	if (qp == NULL)

@@ -80,7 +80,7 @@ ndd_sidr_respond(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (m->priv_bytes > NDSH_ANSWER_DATA_MAX)
 		return NDSH_ERR_PRIVATE_DATA_SIZE;
 	if (m->accept != 0) {
-		const struct ndd_qp *qp = ndd_slots_get(&s->qps, m->qp);
+		const struct ndd_qp *qp = ndd_qp_get(s, m->qp);
 
 		if (qp == NULL)
 			return NDSH_ERR_INVALID_ID;

@@ -13,8 +13,8 @@
 #include "roce/shard/event.h"
 #include "roce/shard/line.h"
 
-#define FLUSH_BUDGET  512u /* requests that a turn may flush */
-#define FLUSH_AT_ONCE 64u  /* ... of one queue pair, before it is another principal's turn */
+#define FLUSH_BUDGET 512u /* requests that a turn may flush */
+#define FLUSH_PART   64u  /* ... of one queue pair, before it is another principal's turn */
 
 void
 roce_flush_join(struct roce_shard *s, struct roce_qp *qp)
@@ -133,13 +133,13 @@ flush_some(struct roce_shard *s, struct base_link *l, uint32_t most)
 bool
 roce_flush_list(struct roce_shard *s)
 {
-	return roce_line_serve(s, ROCE_LINE_FLUSH, FLUSH_BUDGET, FLUSH_AT_ONCE, flush_some) > 0;
+	return roce_line_serve(s, ROCE_LINE_FLUSH, FLUSH_BUDGET, FLUSH_PART, flush_some) > 0;
 }
 
 bool
 roce_qp_flush(struct roce_shard *s, struct roce_qp *qp)
 {
-	uint32_t budget = FLUSH_BUDGET;
+	uint32_t budget = ROCE_FLUSH_AT_ONCE;
 
 	if (base_linked(&qp->flush_link) && qp_flush_part(s, qp, &budget))
 		roce_flush_leave(qp);
