@@ -78,7 +78,7 @@ struct nd_adapter_info {		 /* the fields of ND2_ADAPTER_INFO, and a few of our o
 	uint32_t inline_request_threshold; /* inline pays below this many bytes */
 	uint32_t large_request_threshold;  /* read and write pay above this many bytes */
 	uint32_t max_inbound_reads, max_outbound_reads;
-	uint32_t max_receive_depth, max_initiator_depth, max_cq_depth;
+	uint32_t max_receive_depth, max_initiator_depth, max_cq_depth; /* as far as memory goes */
 	uint32_t max_srq_depth;		  /* 0: no shared receive queues */
 	uint32_t max_fast_register_pages; /* of one registration; 0: none are possible */
 	uint32_t max_caller_data;	  /* private data of Connect */
@@ -200,7 +200,7 @@ struct nd_qp_options {
 /*
  * Create a queue pair; more may be granted than asked for. ND_INVALID_PARAMETER_k: receive_cq 2,
  * initiator_cq 3, srq 4 (of another domain), receive_depth 5, initiator_depth 6, max_receive_sge 7,
- * max_initiator_sge 8, inline_bytes 9.
+ * max_initiator_sge 8, inline_bytes 9. ND_INSUFFICIENT_RESOURCES: no memory, or no more of them.
  */
 nd_status nd_qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct nd_qp **qp);
 /* ND_SUCCESS. A connection of it ends; what was outstanding completes with ND_CANCELED, as long as

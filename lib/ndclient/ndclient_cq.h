@@ -52,7 +52,8 @@ struct nd_result_ex { /* as nd_result, and what the receive did */
 /* "no acknowledgement: retries exhausted" and the like; a static string, never NULL. */
 const char *nd_detail_name(uint32_t detail);
 
-/* ND_INVALID_PARAMETER_3: depth is 0 or above max_cq_depth. At least depth entries are granted. */
+/* ND_INVALID_PARAMETER_3: depth is 0 or above max_cq_depth. ND_INSUFFICIENT_RESOURCES: no memory
+ * (32 bytes for each entry), or no more completion queues. At least depth entries are granted. */
 nd_status nd_cq_create(struct nd_adapter *a, uint32_t depth, struct nd_cq **cq);
 /*
  * The same, with a wish for the CPUs whose threads will wait for the queue: those of mask in a

@@ -17,9 +17,9 @@ extern "C" {
  * ends cancels only what its messages had taken (R-FL-08).
  *
  * depth: receives that wait there at most; one that was taken makes room at once, its buffer is the
- * application's again with the result. threshold: for nd_srq_notify(), 0: none. The queue takes
- * memory for max_srq_depth receives. ND_NOT_SUPPORTED: max_srq_depth is 0; ND_INVALID_PARAMETER_k:
- * depth 3, max_sge 4, threshold 5 (more than depth).
+ * application's again with the result. threshold: for nd_srq_notify(), 0: none.
+ * ND_NOT_SUPPORTED: max_srq_depth is 0; ND_INVALID_PARAMETER_k: depth 3, max_sge 4, threshold 5
+ * (more than depth); ND_INSUFFICIENT_RESOURCES: as of nd_qp_create().
  */
 nd_status nd_srq_create(struct nd_pd *pd, uint32_t depth, uint32_t max_sge, uint32_t threshold,
 	struct nd_srq **srq);
@@ -37,9 +37,10 @@ nd_status nd_srq_close(struct nd_srq *srq);
  * during nd_srq_modify(). */
 nd_status nd_srq_receive(struct nd_srq *srq, void *context, const struct nd_sge *sge, uint32_t n);
 /* 0: leave that one as it is. ND_BUFFER_OVERFLOW: more receives wait there than depth;
- * ND_INVALID_PARAMETER: more than max_srq_depth, or threshold above depth; then nothing changed.
- * A threshold arms once, for the callback or, without one, ND_EVENT_SRQ_LIMIT: when fewer wait, at
- * once if it is so already; an arm for another threshold is gone then (R-SRQ-04). */
+ * ND_INVALID_PARAMETER: more than max_srq_depth, or threshold above depth; for lack of memory
+ * ND_INSUFFICIENT_RESOURCES; then nothing changed. A threshold arms once, for the callback or,
+ * without one, ND_EVENT_SRQ_LIMIT: when fewer wait, at once if it is so already; an arm for another
+ * threshold is gone then (R-SRQ-04). */
 nd_status nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold);
 /*
  * Completes with ND_SUCCESS when fewer receives wait than the threshold, at once if it is so

@@ -379,6 +379,12 @@ struct roce_srq *roce_srq_create(struct roce_shard *s, struct roce_client *clien
 	void *shared, uint32_t depth, uint32_t sge, void *owner);
 /* One ROCE_EV_SRQ_LIMIT when fewer than limit receives are left, now or later; 0: none. */
 void roce_srq_arm(struct roce_shard *s, struct roce_srq *srq, uint32_t limit);
+/*
+ * From the next message on take receives from another block, of ndsh_srq_bytes(depth, sge as
+ * before), which must not be 0: there the client has carried over those that are not taken. The old
+ * block is the client's again.
+ */
+void roce_srq_resize(struct roce_srq *srq, void *shared, uint32_t depth);
 /* Receives that are posted vanish. False: queue pairs use it. */
 bool roce_srq_destroy(struct roce_shard *s, struct roce_srq *srq);
 

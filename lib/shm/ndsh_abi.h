@@ -31,7 +31,8 @@
 			    * 11: multicast groups; 12: EV_REFUSAL;
 			    * 13: listeners that are bound first, ADAPTER, the
 			    * addresses of one adapter, shared receive queues'
-			    * affinity */
+			    * affinity, queues deeper than NDSH_DEPTH_BEFORE,
+			    * SRQ_RESIZE */
 /* The oldest minor version that has each addition. An older daemon takes what it doesn't know for a
  * broken message, or ignores it: a client checks the daemon's version before it uses an addition.
  */
@@ -64,20 +65,25 @@
 #define NDSH_MINOR_LISTENER_BIND 13u
 #define NDSH_MINOR_ADAPTER	 13u
 #define NDSH_MINOR_SRQ_AFFINITY	 13u
+#define NDSH_MINOR_DEEP_QUEUES	 13u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments that the library allocates from */
 
 /* Limits that both sides know; the daemon may grant less (ndsh_msg.h, ADAPTER INFO). */
-#define NDSH_SGE_MAX		16u
-#define NDSH_INLINE_MAX		256u
-#define NDSH_SHORT_MAX		32u
-#define NDSH_DEPTH_MAX		4096u  /* send and receive queue, requests */
-#define NDSH_CQ_DEPTH_MAX	65536u /* entries */
-#define NDSH_QP_PER_SESSION_MAX 4096u  /* one bit each in the doorbell bitmap... */
-#define NDSH_ADMIN_DOORBELL	4095u  /* ... but this: the admin ring's */
-#define NDSH_ADMIN_DEPTH_MAX	4096u  /* requests */
-#define NDSH_FRMR_PAGES_MAX	512u   /* of a fast-register region */
+#define NDSH_SGE_MAX	16u
+#define NDSH_INLINE_MAX 256u
+#define NDSH_SHORT_MAX	32u
+/* What the rings carry: an offset in a block of such a queue pair, or in such a ring of entries,
+ * has 32 bits. What a session has memory for is less (OPEN tells it). */
+#define NDSH_DEPTH_MAX		(1u << 22) /* send and receive queue, requests */
+#define NDSH_CQ_DEPTH_MAX	(1u << 26) /* entries */
+#define NDSH_DEPTH_BEFORE	4096u	   /* the same of a side before minor version 13 */
+#define NDSH_CQ_DEPTH_BEFORE	65536u
+#define NDSH_QP_PER_SESSION_MAX 4096u /* one bit each in the doorbell bitmap... */
+#define NDSH_ADMIN_DOORBELL	4095u /* ... but this: the admin ring's */
+#define NDSH_ADMIN_DEPTH_MAX	4096u /* requests */
+#define NDSH_FRMR_PAGES_MAX	512u  /* of a fast-register region */
 
 #define NDSH_PAGE_BYTES 4096u
 /* Page lists that a fast-register region has, one after the other, each with room for all its

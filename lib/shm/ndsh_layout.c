@@ -42,7 +42,7 @@ ndsh_qp_layout(const struct ndsh_qp_dims *d, struct ndsh_qp_layout *l)
 
 	if (!dims_ok(d))
 		return false;
-	/* The largest block has less than 4 MiB: 32 bits hold every sum. */
+	/* The largest block has less than 4 GiB: 32 bits hold every sum. */
 	l->sq_off = layout_carve(&end, d->sq_depth * (uint32_t)sizeof(struct ndsh_swr));
 	l->rq_off = layout_carve(&end, d->rq_depth * (uint32_t)sizeof(struct ndsh_rwr));
 	l->sq_sge_off = layout_carve(&end, side_bytes(d->sq_depth, d->sq_sge));

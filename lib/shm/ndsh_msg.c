@@ -66,6 +66,7 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(LISTENER_LISTEN, ndsh_listener_listen, ndsh_id_msg, OPEN),
 	MSG(ADAPTER, ndsh_adapter, ndsh_adapter_reply, HELD | OPEN),
 	MSG(SRQ_AFFINITY, ndsh_id_msg, ndsh_affinity_reply, OPEN),
+	MSG(SRQ_RESIZE, ndsh_srq_resize, ndsh_id_msg, OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");

@@ -72,6 +72,7 @@ enum ndsh_msg_type {
 	NDSH_MSG_LISTENER_LISTEN,
 	NDSH_MSG_ADAPTER, /* what is known of one, also before OPEN */
 	NDSH_MSG_SRQ_AFFINITY,
+	NDSH_MSG_SRQ_RESIZE,
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */

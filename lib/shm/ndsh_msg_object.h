@@ -71,6 +71,14 @@ struct ndsh_srq_create { /* block of ndsh_srq_bytes(); reply: ndsh_id_msg */
 	uint64_t offset;
 	uint32_t depth, sge;
 };
+/* Another block of ndsh_srq_bytes(), with the receives that are not taken (ndsh_rq_carry()); with
+ * the answer the block before is the client's again. Reply: ndsh_id_msg. */
+struct ndsh_srq_resize {
+	struct ndsh_msg_hdr h;
+	uint32_t srq, segment;
+	uint64_t offset;
+	uint32_t depth, reserved; /* SGEs: as before */
+};
 struct ndsh_srq_arm { /* one EV_SRQ_LIMIT when fewer are left than limit, now or later; 0: none */
 	struct ndsh_msg_hdr h;
 	uint32_t srq, limit;

@@ -73,6 +73,7 @@ struct ndsh_open_reply {
 	uint64_t adapter_id;
 	uint64_t max_mr_bytes, max_transfer_bytes;
 	uint32_t shard, numa_node;
+	/* max_depth: of either queue; depths are powers of two. */
 	uint32_t max_sge, max_inline, max_depth, max_cq_depth, max_read_limit, max_qps, max_cqs,
 		max_mrs;
 	uint32_t path_mtu;	/* bytes */

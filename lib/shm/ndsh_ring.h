@@ -55,6 +55,16 @@ struct ndsh_rq {
 void ndsh_sq_view(struct ndsh_sq *sq, void *base, const struct ndsh_qp_dims *d);
 void ndsh_rq_view(struct ndsh_rq *rq, void *base, const struct ndsh_qp_dims *d);
 void ndsh_srq_view(struct ndsh_rq *rq, void *base, uint32_t depth, uint32_t sge);
+/*
+ * Client, before it asks for SRQ_RESIZE: to, zeroed, gets the receives of from that are not taken,
+ * at most to->depth of them, under their numbers; its other slots are empty for the numbers that
+ * follow. The daemon may go on taking from the other ring meanwhile: what it takes there, it does
+ * not look at here. Nothing is pushed before it has answered. to->sge_max >= from->sge_max.
+ */
+void ndsh_rq_carry(struct ndsh_rq *to, const struct ndsh_rq *from, uint32_t taken);
+/* Daemon, between two messages: from now on rq is this ring, in which the client has carried over
+ * what is not taken (or what it likes: it is read as any descriptor is). */
+void ndsh_rq_exchange(struct ndsh_rq *rq, void *base, uint32_t depth);
 
 /* Put a request in the next slot; the caller knows that it is free. wr->ctrl carries op, num_sge
  * and flags without phase; sge has num_sge entries (unless INLINE: then data has inline_bytes;

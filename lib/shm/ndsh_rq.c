@@ -94,3 +94,41 @@ ndsh_rq_fetch(struct ndsh_rq *rq, struct ndsh_recv *out)
 	out->num_sge = (uint8_t)num_sge;
 	return NDSH_FETCH_OK;
 }
+
+static void
+rwr_copy(struct ndsh_rq *to, const struct ndsh_rq *from, uint32_t number)
+{
+	uint32_t slot = number & (to->depth - 1);
+	uint32_t there = number & (from->depth - 1);
+	struct ndsh_rwr d = from->ring[there];
+	uint32_t num_sge = NDSH_CTRL_NSGE(d.ctrl);
+
+	if (num_sge > 1)
+		memcpy(&to->sge[(size_t)slot * to->sge_max],
+			&from->sge[(size_t)there * from->sge_max], num_sge * sizeof(*to->sge));
+	d.ctrl = NDSH_CTRL(0, num_sge, 0, ndsh_phase(number, to->depth));
+	to->ring[slot] = d;
+}
+
+/* The client alone reads and writes either ring here, but for the daemon's reads of from. */
+void
+ndsh_rq_carry(struct ndsh_rq *to, const struct ndsh_rq *from, uint32_t taken)
+{
+	uint32_t number = taken;
+
+	for (; number != from->next; number++)
+		rwr_copy(to, from, number);
+	for (; number - taken < to->depth; number++)
+		to->ring[number & (to->depth - 1)].ctrl =
+			NDSH_CTRL(0, 0, 0, !ndsh_phase(number, to->depth));
+	to->next = from->next;
+}
+
+void
+ndsh_rq_exchange(struct ndsh_rq *rq, void *base, uint32_t depth)
+{
+	uint32_t next = rq->next;
+
+	ndsh_srq_view(rq, base, depth, rq->sge_max);
+	rq->next = next;
+}

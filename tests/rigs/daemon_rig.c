@@ -278,6 +278,8 @@ serve(struct daemon_rig *r, const struct ndsh_msg_hdr *h)
 	default:
 		break;
 	}
+	if (h->type == r->refuses)
+		reply->status = NDSH_ERR_NO_RESOURCES;
 	if (h->type == NDSH_MSG_SRQ_ARM && r->limits)
 		tell_limit(r, ((const struct ndsh_srq_arm *)h)->srq);
 	put(r, buf, ndsh_msg_table[h->type].reply_bytes, fd);

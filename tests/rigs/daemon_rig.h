@@ -32,7 +32,8 @@ struct daemon_rig {
 	char path[64];
 	int listener, stop;
 	pthread_t thread;
-	bool limits; /* shared receive queues are below their threshold */
+	bool limits;	  /* shared receive queues are below their threshold */
+	uint16_t refuses; /* requests of this type, for lack of resources; 0: none */
 	/* guarded by lock */
 	pthread_mutex_t lock;
 	int socket, wake; /* of the one session, or -1 */

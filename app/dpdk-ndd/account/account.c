@@ -99,6 +99,25 @@ ndd_account_take_stranger(struct ndd_account *account)
 		       &account->principal->strangers, 1) == BASE_GRANTED;
 }
 
+/* base_share_take() would give a single holder that much. */
+uint64_t
+ndd_account_most(const struct ndd_account *account, enum config_share what)
+{
+	const uint32_t at = account_place(account, what);
+	const struct base_share *share = &account->principal->share[at][what];
+	const struct ndd_principal *p;
+	uint64_t others = 0, left, fair;
+
+	TAILQ_FOREACH (p, &account->all->principals, next)
+		if (p != account->principal)
+			others += p->share[at][what].reserve;
+	left = account->all->pool[at][what].total - others;
+	if (share->limit != BASE_SHARE_FAIR)
+		return share->limit < left ? share->limit : left;
+	fair = (left - share->reserve) / (BASE_FAIR_FACTOR + 1) * BASE_FAIR_FACTOR;
+	return share->reserve + fair;
+}
+
 void
 ndd_account_give_stranger(struct ndd_account *account)
 {

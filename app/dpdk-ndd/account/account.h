@@ -96,6 +96,8 @@ bool ndd_account_take_with_files(
 	struct ndd_account *account, enum config_share what, uint64_t n, uint32_t files);
 void ndd_account_give_with_files(
 	struct ndd_account *account, enum config_share what, uint64_t n, uint32_t files);
+/* How much of a kind it might have, if nobody else had any but reserves. */
+uint64_t ndd_account_most(const struct ndd_account *account, enum config_share what);
 /* Another refusal, that is no matter of shares; the last one is told. */
 void ndd_account_refuse(struct ndd_account *account, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -53,6 +53,7 @@ srq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_NO_RESOURCES;
 	c.srq->pd = pd;
 	c.srq->segment = seg;
+	c.srq->sge = m->sge;
 	c.srq->owner = (struct ndd_owner){
 		.session = s->serial, .object = ++s->daemon->serial, .notify_fd = -1};
 	memset(c.shared, 0, sizeof(struct ndsh_srq_page));
@@ -67,6 +68,50 @@ srq_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	pd->users++;
 	seg->users++;
 	r->id.id = c.srq->owner.handle;
+	return NDSH_OK;
+}
+
+struct srq_resize {
+	struct roce_srq *engine;
+	void *shared;
+	uint32_t depth;
+};
+
+static void
+on_shard_srq_resize(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	struct srq_resize *z = arg;
+
+	(void)shard;
+	(void)now_ns;
+	roce_srq_resize(z->engine, z->shared, z->depth);
+}
+
+/* When this returns, the daemon no longer uses the block before: its segment may go. */
+enum ndsh_status
+ndd_srq_resize(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	const struct ndsh_srq_resize *m = msg;
+	struct ndd_srq *srq = ndd_slots_get(&s->srqs, m->srq);
+	struct srq_resize z = {.depth = m->depth};
+	struct ndd_segment *seg;
+	uint32_t bytes;
+
+	if (srq == NULL)
+		return NDSH_ERR_INVALID_ID;
+	bytes = ndsh_srq_bytes(m->depth, srq->sge);
+	if (bytes == 0)
+		return NDSH_ERR_INVALID_PARAMETER;
+	z.shared = ndd_segment_block(s, m->segment, m->offset, bytes, &seg);
+	if (z.shared == NULL)
+		return NDSH_ERR_INVALID_PARAMETER;
+	memset(z.shared, 0, sizeof(struct ndsh_srq_page));
+	z.engine = srq->engine;
+	ndd_shard_call(s->shard, on_shard_srq_resize, &z);
+	srq->segment->users--;
+	srq->segment = seg;
+	seg->users++;
+	r->id.id = m->srq;
 	return NDSH_OK;
 }
 

@@ -14,10 +14,11 @@ struct ndd_srq {
 	struct roce_srq *engine;
 	struct ndd_segment *segment;
 	struct ndd_pd *pd;
+	uint32_t sge; /* of each receive */
 	uint32_t users;
 };
 
-ndd_handler ndd_srq_arm, ndd_srq_affinity;
+ndd_handler ndd_srq_arm, ndd_srq_affinity, ndd_srq_resize;
 /* Fewer receives are left than it was armed for. */
 void ndd_srq_on_limit(struct ndd_session *s, const struct ndd_event *ev);
 

@@ -11,6 +11,7 @@
 #include "lcore/call.h"
 #include "session/adapter.h"
 #include "session/class.h"
+#include "session/depths.h"
 #include "session/membership.h"
 #include "session/session.h"
 
@@ -98,15 +99,13 @@ ndd_adapter_open(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		.numa_node = s->shard->numa_node < 0 ? 0 : (uint32_t)s->shard->numa_node,
 		.max_sge = NDSH_SGE_MAX,
 		.max_inline = NDSH_INLINE_MAX,
-		.max_depth = NDSH_DEPTH_MAX,
-		.max_cq_depth = NDSH_CQ_DEPTH_MAX,
 		.max_read_limit = ROCE_RD_ATOMIC_MAX,
 		.max_qps = cfg->max_qps,
 		.max_cqs = cfg->max_cqs,
 		.max_mrs = cfg->max_mrs,
 		.path_mtu = s->path_mtu,
-		.max_srq_depth = NDSH_DEPTH_MAX,
 	};
+	ndd_depths_tell(s, &r->open);
 	return NDSH_OK;
 }
 

@@ -90,6 +90,7 @@ static const struct {
 	[NDSH_MSG_QP_QUERY] = HANDLED(ndd_qp_query),
 	[NDSH_MSG_EVENTS] = HANDLED(ndd_async_on),
 	[NDSH_MSG_SRQ_CREATE] = CREATES(srq),
+	[NDSH_MSG_SRQ_RESIZE] = HANDLED(ndd_srq_resize),
 	[NDSH_MSG_SRQ_ARM] = HANDLED(ndd_srq_arm),
 	[NDSH_MSG_SRQ_AFFINITY] = HANDLED(ndd_srq_affinity),
 	[NDSH_MSG_SRQ_DESTROY] = DESTROYS(srq),

@@ -26,12 +26,6 @@
 #define SGE_MIN 2u  /* granted even if fewer are asked for: programs count on it */
 
 static uint32_t
-power_of_two(uint32_t v)
-{
-	return v <= 1 ? 1 : 1u << (32 - __builtin_clz(v - 1));
-}
-
-static uint32_t
 grant_sge(uint32_t asked, uint32_t max)
 {
 	uint32_t least = SGE_MIN < max ? SGE_MIN : max;
@@ -102,8 +96,8 @@ qp_make(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_qp_create
 {
 	struct nd_adapter *a = pd->adapter;
 	struct ndsh_qp_dims dims = {
-		.sq_depth = power_of_two(opt->initiator_depth),
-		.rq_depth = opt->srq == NULL ? power_of_two(opt->receive_depth) : 1,
+		.sq_depth = nd_queue_slots(opt->initiator_depth),
+		.rq_depth = opt->srq == NULL ? nd_queue_slots(opt->receive_depth) : 1,
 		.sq_sge = grant_sge(opt->max_initiator_sge, a->info.max_initiator_sge),
 		.rq_sge = opt->srq == NULL
 				  ? grant_sge(opt->max_receive_sge, a->info.max_receive_sge)

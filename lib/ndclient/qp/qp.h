@@ -60,6 +60,13 @@ struct nd_qp {
 
 extern const struct nd_class nd_qp_class;
 
+/* The slots of the ring of a queue that is to be so deep, which is not 0: a power of two. */
+static inline uint32_t
+nd_queue_slots(uint32_t depth)
+{
+	return depth == 1 ? 1 : 1u << (32 - __builtin_clz(depth - 1));
+}
+
 /* Is the initiator request that was posted as number index finished? Not more than depth are
  * outstanding, and neither word is ever so far behind the other. */
 static inline bool

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared receive queues; posting is in post.c. The ring has the largest depth there is, so that
- * this side alone limits, and can change, how many receives may wait.
+ * Shared receive queues; posting is in post.c. This side alone limits how many receives may wait,
+ * so a depth that the ring has slots for is changed here. For a greater one, this side carries the
+ * receives over to a new ring, and the daemon goes on there from one message to the next.
  *
  * Notifications: the daemon is armed for each request. Its event may be of an earlier arm, but it
  * is never wrong: fewer receives than the threshold were left after the request had been made, or
@@ -12,6 +13,7 @@
 
 #include "ndclient/mem/pd.h"
 #include "ndclient/mem/segment.h"
+#include "ndclient/qp/qp.h"
 #include "ndclient/qp/srq.h"
 #include "ndclient/qp/srq_callback.h"
 #include "ndclient/session/adapter.h"
@@ -59,6 +61,7 @@ srq_make(struct nd_pd *pd, struct ndsh_srq_create *m)
 		return NULL;
 	}
 	ndsh_srq_view(&srq->rq, srq->page, m->depth, m->sge);
+	pthread_mutex_init(&srq->modify_lock, NULL);
 	srq->adapter = pd->adapter;
 	srq->pd = pd;
 	srq->sge = m->sge;
@@ -83,7 +86,8 @@ nd_srq_create(
 	if (st != ND_SUCCESS)
 		return st;
 	m.pd = pd->id;
-	m.depth = a->info.max_srq_depth;
+	m.depth = a->abi_minor >= NDSH_MINOR_DEEP_QUEUES ? nd_queue_slots(depth)
+							 : a->info.max_srq_depth;
 	m.sge = max_sge < SGE_MIN ? SGE_MIN : max_sge;
 	srq = srq_make(pd, &m);
 	if (srq == NULL)
@@ -192,31 +196,69 @@ srq_arm_once(struct nd_srq *srq, uint32_t threshold)
 		srq->adapter, &(struct nd_request){.h = &m.h, .hook = on_armed, .arg = srq});
 }
 
-nd_status
-nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
+/* A ring with room for depth receives. */
+static nd_status
+srq_grow(struct nd_srq *srq, uint32_t depth)
+{
+	struct nd_adapter *a = srq->adapter;
+	struct ndsh_srq_resize m = {
+		.h.type = NDSH_MSG_SRQ_RESIZE, .srq = srq->id, .depth = nd_queue_slots(depth)};
+	struct ndsh_srq_page *page =
+		nd_block_alloc(a, ndsh_srq_bytes(m.depth, srq->sge), &m.segment, &m.offset);
+	struct ndsh_rq rq;
+	nd_status st;
+
+	if (page == NULL)
+		return nd_gone(a) ? ND_DEVICE_REMOVED : ND_INSUFFICIENT_RESOURCES;
+	ndsh_srq_view(&rq, page, m.depth, srq->sge);
+	ndsh_rq_carry(&rq, &srq->rq, __atomic_load_n(&srq->page->taken, __ATOMIC_ACQUIRE));
+	st = nd_control_call(a, &(struct nd_request){.h = &m.h});
+	if (st != ND_SUCCESS) {
+		if (st != ND_DEVICE_REMOVED) /* else it may have been done */
+			nd_free(a, page);
+		return st;
+	}
+	nd_free(a, srq->page);
+	srq->page = page;
+	srq->rq = rq;
+	return ND_SUCCESS;
+}
+
+/* May it have that depth, and the threshold (0: as it is)? */
+static nd_status
+srq_check_modify(const struct nd_srq *srq, uint32_t depth, uint32_t threshold)
 {
 	struct nd_adapter *a = srq->adapter;
 	uint32_t waiting = srq->rq.next - __atomic_load_n(&srq->page->taken, __ATOMIC_ACQUIRE);
-	uint32_t new_depth = depth != 0 ? depth : srq->depth;
-	bool rearm, once;
 
 	if (nd_gone(a))
 		return ND_DEVICE_REMOVED;
-	if (new_depth > a->info.max_srq_depth)
-		return ND_INVALID_PARAMETER; /* R-SRQ-05 */
-	if (new_depth < waiting)
-		return ND_BUFFER_OVERFLOW;
+	if (depth > a->info.max_srq_depth) /* R-SRQ-05 */
+		return nd_fail(ND_INVALID_PARAMETER, "shared receive queue of %u, of at most %u",
+			depth, a->info.max_srq_depth);
+	if (depth < waiting)
+		return nd_fail(ND_BUFFER_OVERFLOW,
+			"%u receives wait in the shared receive queue, which is to be %u deep",
+			waiting, depth);
+	if ((threshold != 0 ? threshold : srq->threshold) > depth)
+		return nd_fail(ND_INVALID_PARAMETER, "threshold above depth %u", depth);
+	return ND_SUCCESS;
+}
+
+/* Both are right, and the ring has the slots. */
+static nd_status
+srq_set(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
+{
+	struct nd_adapter *a = srq->adapter;
+	bool rearm, once;
+
 	pthread_mutex_lock(&a->lock);
 	once = threshold != 0 && (srq->callback != NULL || a->events_on); /* R-SRQ-04 */
 	if (threshold == 0)
 		threshold = srq->threshold;
-	if (threshold > new_depth) {
-		pthread_mutex_unlock(&a->lock);
-		return ND_INVALID_PARAMETER;
-	}
 	rearm = threshold != srq->threshold && srq->waiters.first != NULL;
 	srq->threshold = threshold;
-	srq->depth = new_depth;
+	srq->depth = depth;
 	if (once)
 		srq->armed = srq->due = false;
 	pthread_mutex_unlock(&a->lock);
@@ -225,6 +267,23 @@ nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
 	if (rearm)
 		srq_arm(a, srq->id, threshold);
 	return ND_SUCCESS;
+}
+
+nd_status
+nd_srq_modify(struct nd_srq *srq, uint32_t depth, uint32_t threshold)
+{
+	nd_status st;
+
+	pthread_mutex_lock(&srq->modify_lock);
+	if (depth == 0)
+		depth = srq->depth;
+	st = srq_check_modify(srq, depth, threshold);
+	if (st == ND_SUCCESS && depth > srq->rq.depth)
+		st = srq_grow(srq, depth);
+	if (st == ND_SUCCESS)
+		st = srq_set(srq, depth, threshold);
+	pthread_mutex_unlock(&srq->modify_lock);
+	return st;
 }
 
 nd_status

@@ -3,6 +3,7 @@
 #ifndef ND_SRQ_H
 #define ND_SRQ_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -20,10 +21,11 @@ struct nd_srq {
 	struct nd_adapter *adapter;
 	struct ndsh_srq_page *page;
 	uint32_t sge;
-	uint32_t depth; /* that the application asked for; the ring is of max_srq_depth */
+	uint32_t depth; /* that the application asked for; the ring has that many slots or more */
 	struct ndsh_rq rq;
 	/* for the rest */
 	struct nd_pd *pd;
+	pthread_mutex_t modify_lock; /* one at a time; taken outside of nd_adapter.lock */
 	uint32_t id;
 	uint32_t threshold; /* this and what follows is guarded by nd_adapter.lock */
 	struct nd_waiters waiters;

@@ -52,6 +52,16 @@ roce_srq_taken(struct roce_shard *s, struct roce_srq *srq)
 	srq_check_limit(s, srq);
 }
 
+/* Between two messages, so none of what was taken goes back to its ring. */
+void
+roce_srq_resize(struct roce_srq *srq, void *shared, uint32_t depth)
+{
+	roce_assert(srq->used);
+	ndsh_rq_exchange(&srq->rq, shared, depth);
+	srq->page = shared;
+	__atomic_store_n(&srq->page->taken, srq->rq.next, __ATOMIC_RELEASE);
+}
+
 bool
 roce_srq_destroy(struct roce_shard *s, struct roce_srq *srq)
 {

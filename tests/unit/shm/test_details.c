@@ -40,24 +40,32 @@ Test(shm_details, words_that_are_copied)
 	}
 }
 
-/* Depths are powers of two: of all numbers up to twice the most, these and no others. */
+static void
+expect_depth(uint32_t depth)
+{
+	const bool power = __builtin_popcount(depth) == 1;
+	const bool is = power && depth <= NDSH_DEPTH_MAX;
+	const struct ndsh_qp_dims sends = {depth, 1, 1, 1, 0}, receives = {1, depth, 1, 1, 0};
+	struct ndsh_qp_layout l;
+
+	cr_assert_eq(ndsh_cq_bytes(depth) != 0, power && depth >= 2 && depth <= NDSH_CQ_DEPTH_MAX,
+		"%u", depth);
+	cr_assert_eq(ndsh_srq_bytes(depth, 1) != 0, is, "%u", depth);
+	cr_assert_eq(ndsh_qp_layout(&sends, &l), is, "%u", depth);
+	cr_assert_eq(ndsh_qp_layout(&receives, &l), is, "%u", depth);
+	cr_assert_eq(
+		ndsh_admin_bytes(depth) != 0, power && depth <= NDSH_ADMIN_DEPTH_MAX, "%u", depth);
+}
+
+/* Depths are powers of two: of all small numbers, and of those around each power, these and no
+ * others. */
 Test(shm_details, depths_of_all_rings)
 {
-	for (uint32_t depth = 0; depth <= 2 * NDSH_CQ_DEPTH_MAX; depth++) {
-		const bool power = __builtin_popcount(depth) == 1;
-		const bool is = power && depth <= NDSH_DEPTH_MAX;
-		const struct ndsh_qp_dims sends = {depth, 1, 1, 1, 0},
-					  receives = {1, depth, 1, 1, 0};
-		struct ndsh_qp_layout l;
-
-		cr_assert_eq(ndsh_cq_bytes(depth) != 0,
-			power && depth >= 2 && depth <= NDSH_CQ_DEPTH_MAX, "%u", depth);
-		cr_assert_eq(ndsh_srq_bytes(depth, 1) != 0, is, "%u", depth);
-		cr_assert_eq(ndsh_qp_layout(&sends, &l), is, "%u", depth);
-		cr_assert_eq(ndsh_qp_layout(&receives, &l), is, "%u", depth);
-		cr_assert_eq(ndsh_admin_bytes(depth) != 0, power && depth <= NDSH_ADMIN_DEPTH_MAX,
-			"%u", depth);
-	}
+	for (uint32_t depth = 0; depth <= 2 * NDSH_DEPTH_BEFORE; depth++)
+		expect_depth(depth);
+	for (uint32_t bit = 13; bit < 32; bit++)
+		for (int by = -1; by <= 1; by++)
+			expect_depth((1u << bit) + (uint32_t)by);
 }
 
 /* Of each operation one answer: those that the daemon asks for. */

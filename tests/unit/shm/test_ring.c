@@ -50,9 +50,9 @@ Test(shm_layout, parts_are_aligned_and_disjoint)
 Test(shm_layout, dimensions_out_of_range_are_refused)
 {
 	const struct ndsh_qp_dims bad[] = {{0, 4, 1, 1, 0}, {4, 0, 1, 1, 0}, {3, 4, 1, 1, 0},
-		{4, 6, 1, 1, 0}, {8192, 4, 1, 1, 0}, {4, 8192, 1, 1, 0}, {4, 4, 0, 1, 0},
-		{4, 4, 1, 0, 0}, {4, 4, 17, 1, 0}, {4, 4, 1, 17, 0}, {4, 4, 1, 1, 257},
-		{0x80000000u, 4, 1, 1, 0}, {4, 4, 1, 1, UINT32_MAX}};
+		{4, 6, 1, 1, 0}, {2 * NDSH_DEPTH_MAX, 4, 1, 1, 0}, {4, 2 * NDSH_DEPTH_MAX, 1, 1, 0},
+		{4, 4, 0, 1, 0}, {4, 4, 1, 0, 0}, {4, 4, 17, 1, 0}, {4, 4, 1, 17, 0},
+		{4, 4, 1, 1, 257}, {0x80000000u, 4, 1, 1, 0}, {4, 4, 1, 1, UINT32_MAX}};
 	struct ndsh_qp_layout l;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
@@ -60,7 +60,7 @@ Test(shm_layout, dimensions_out_of_range_are_refused)
 	cr_expect(zero(u32, ndsh_cq_bytes(0)));
 	cr_expect(zero(u32, ndsh_cq_bytes(1)));
 	cr_expect(zero(u32, ndsh_cq_bytes(3)));
-	cr_expect(zero(u32, ndsh_cq_bytes(131072)));
+	cr_expect(zero(u32, ndsh_cq_bytes(2 * NDSH_CQ_DEPTH_MAX)));
 	cr_expect(eq(u32, ndsh_cq_bytes(2), 192 + 64));
 	cr_expect(eq(u32, ndsh_cq_bytes(65536), 192 + 65536 * 32));
 }

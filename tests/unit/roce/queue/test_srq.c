@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared receive queues in the engine, and their ring. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rigs/engine_pair.h"
+#include "rigs/zeroed.h"
 
 #define LONG  UINT64_C(1000000000)
 #define DEPTH 16u
@@ -116,6 +118,56 @@ Test(srq, R_SR_06_empty_holds_the_sender_off)
 	pair_expect(p, 1, 4, NDSH_WC_SUCCESS);
 	cr_assert_eq(roce_qp_state_get(p->side[0].q[0].qp), ROCE_QPS_RTS);
 	cr_assert_eq(roce_qp_state_get(p->side[0].q[1].qp), ROCE_QPS_RTS);
+	pair_free(p);
+}
+
+/* ---- another ring ---- */
+
+/* The client's side of an exchange. */
+static void
+move_to(struct pair *p, uint32_t depth)
+{
+	struct pair_side *d = &p->side[1];
+	struct ndsh_srq_page *page = zeroed(ndsh_srq_bytes(depth, 16));
+	struct ndsh_rq rq;
+
+	ndsh_srq_view(&rq, page, depth, 16);
+	ndsh_rq_carry(&rq, &d->srq_rq, taken(p));
+	roce_srq_resize(d->srq, page, depth);
+	memset(d->srq_page, 0xa5, ndsh_srq_bytes(d->srq_rq.depth, 16));
+	free(d->srq_page);
+	d->srq_page = page;
+	d->srq_rq = rq;
+}
+
+/* Full, in the middle of a message, and with a limit: what waits is taken in order, and counts. */
+Test(srq, a_longer_ring_in_the_middle_of_a_message)
+{
+	struct pair *p = srq_pair();
+	uint32_t got = 0;
+
+	for (unsigned i = 0; i < DEPTH; i++)
+		pair_recv(p, 1, 0, i, 0, 1u << 18);
+	roce_srq_arm(p->side[1].shard, p->side[1].srq, 2 * DEPTH);
+	pair_turn(p, 1);
+	p->side[1].events = 0;
+	pair_send(p, 0, 1, 0, 0, 1u << 18, 0); /* more than one window */
+	while (taken(p) == 0)
+		p->now_ns += 100, pair_turn(p, 0), pair_turn(p, 1);
+	pair_expect_none(p, 1);
+	move_to(p, 4 * DEPTH);
+	cr_assert_eq(taken(p), 1);
+	roce_srq_arm(p->side[1].shard, p->side[1].srq, 2 * DEPTH);
+	for (unsigned i = DEPTH; i < 4 * DEPTH + 1; i++)
+		pair_recv(p, 1, 0, i, 0, 64);
+	for (unsigned i = 1; i < 4 * DEPTH + 1; i++) {
+		pair_send(p, 0, i % 3, i, 0, 64, 0);
+		cr_assert(pair_run(p, LONG));
+	}
+	for (; got < 4 * DEPTH + 1; got++)
+		pair_expect(p, 1, got, NDSH_WC_SUCCESS);
+	cr_assert_eq(taken(p), 4 * DEPTH + 1);
+	cr_assert(p->side[1].events & LIMIT);
 	pair_free(p);
 }
 

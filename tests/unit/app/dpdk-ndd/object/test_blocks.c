@@ -13,6 +13,8 @@
 #define SEGMENT_BYTES (12u << 20)
 #define BLOCK	      65536u /* behind the session page */
 #define DIRT	      0xa5
+#define DEPTH	      4096u
+#define CQ_DEPTH      65536u
 
 union reply {
 	struct ndsh_id_msg id;
@@ -76,7 +78,7 @@ Test(blocks, a_completion_queue)
 {
 	struct scene sc = scene_new();
 
-	(void)make_cq(&sc, NDSH_CQ_DEPTH_MAX, BLOCK);
+	(void)make_cq(&sc, CQ_DEPTH, BLOCK);
 	expect_cleared(&sc, sizeof(struct ndsh_cq_page));
 }
 
@@ -88,8 +90,8 @@ Test(blocks, the_ring_of_a_resized_one)
 				.cq = sc.cq,
 				.segment = sc.segment,
 				.offset = BLOCK,
-				.depth = NDSH_CQ_DEPTH_MAX,
-				.entries = NDSH_CQ_DEPTH_MAX});
+				.depth = CQ_DEPTH,
+				.entries = CQ_DEPTH});
 	expect_cleared(&sc, 0);
 }
 
@@ -101,7 +103,7 @@ Test(blocks, a_shared_receive_queue)
 				.pd = sc.pd,
 				.segment = sc.segment,
 				.offset = BLOCK,
-				.depth = NDSH_DEPTH_MAX,
+				.depth = DEPTH,
 				.sge = NDSH_SGE_MAX});
 	expect_cleared(&sc, sizeof(struct ndsh_srq_page));
 }
@@ -128,8 +130,8 @@ Test(blocks, a_queue_pair)
 				.send_cq = sc.cq,
 				.segment = sc.segment,
 				.offset = BLOCK,
-				.sq_depth = NDSH_DEPTH_MAX,
-				.rq_depth = NDSH_DEPTH_MAX,
+				.sq_depth = DEPTH,
+				.rq_depth = DEPTH,
 				.sq_sge = NDSH_SGE_MAX,
 				.rq_sge = NDSH_SGE_MAX});
 	expect_cleared(&sc, sizeof(struct ndsh_qp_page));
