@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Work that a client may ask for, and more of it than one lcore can do. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "attack.h"
 
@@ -135,35 +136,84 @@ pumps(struct target *t, uint32_t what)
 	duo_end(&d);
 }
 
-/* Deep rings, and a step of the queue pair that makes the daemon go through them. */
-static void
-drains(struct target *t, uint32_t state)
-{
+/* What a client asks for that may take as long as its rings are deep. */
+enum drained { DRAIN_RESET, DRAIN_FLUSH, DRAIN_DESTROY };
+#define DEEPEST	   65536u
+#define DEEP_BYTES (32u << 20)
+#define PAUSE_EACH 4096u
+
+struct deep {
+	struct raw r;
 	struct raw_cq cq;
 	struct raw_qp qp;
-	struct raw r;
+	uint32_t start; /* of the memory that the next queue pair gets, too */
+};
 
-	raw_begin(&r, t->socket);
-	if (raw_cq(&r, 16384, &cq) != NDSH_OK || raw_qp(&r, &cq, NDSH_DEPTH_MAX, &qp) != NDSH_OK)
+static bool
+deep_qp(struct deep *d, uint32_t depth)
+{
+	d->r.carved = d->start;
+	return raw_qp(&d->r, &d->cq, depth, &d->qp) == NDSH_OK;
+}
+
+/* The client's words in front of the rings are the daemon's to clear; the rings are its own. */
+static bool
+deep_again(struct deep *d, enum drained how, uint32_t depth)
+{
+	struct ndsh_qp_layout layout;
+
+	(void)ndsh_qp_layout(&d->qp.dims, &layout);
+	if (how == DRAIN_FLUSH && raw_ask_id(&d->r, NDSH_MSG_QP_FLUSH, d->qp.id, NULL) != NDSH_OK)
+		return false;
+	if (how != DRAIN_DESTROY)
+		return raw_state(&d->r, &d->qp, NDSH_QPS_RESET) == NDSH_OK;
+	if (raw_ask_id(&d->r, NDSH_MSG_QP_DESTROY, d->qp.id, NULL) != NDSH_OK)
+		return false;
+	memset(d->qp.page, 0, layout.total_bytes);
+	return deep_qp(d, depth);
+}
+
+/* Full rings, as deep as arg says, and a step of the queue pair that makes the daemon go through
+ * them; again and again. */
+static void
+drains_of(struct target *t, enum drained how, uint32_t depth)
+{
+	struct deep d;
+
+	raw_begin_with(&d.r, t->socket, DEEP_BYTES);
+	if (raw_cq(&d.r, 4 * depth, &d.cq) != NDSH_OK)
+		return;
+	d.start = d.r.carved;
+	if (!deep_qp(&d, depth))
 		return;
 	while (attacking(t)) {
 		struct ndsh_swr w = {.ctrl = NDSH_CTRL(NDSH_OP_SEND, 0, 0, 0)};
 		struct ndsh_cqe done[256];
 
-		for (uint32_t i = 0; i < NDSH_DEPTH_MAX; i++) {
-			ndsh_sq_push(&qp.sq, &w, NULL, NULL);
-			ndsh_rq_push(&qp.rq, 0, NULL, 0);
+		for (uint32_t i = 0; i < depth; i++) {
+			ndsh_sq_push(&d.qp.sq, &w, NULL, NULL);
+			ndsh_rq_push(&d.qp.rq, 0, NULL, 0);
+			if (i % PAUSE_EACH == 0) /* the CPU is not what it is after */
+				attack_pause_us(50);
 		}
-		if (state == NDSH_QPS_ERR &&
-			raw_ask_id(&r, NDSH_MSG_QP_FLUSH, qp.id, NULL) != NDSH_OK)
+		if (!deep_again(&d, how, depth))
 			break;
-		if (raw_state(&r, &qp, NDSH_QPS_RESET) != NDSH_OK)
-			break;
-		qp.sq.next = qp.rq.next = 0;
-		while (ndsh_cq_poll(&cq.reader, done, 256) > 0)
+		while (ndsh_cq_poll(&d.cq.reader, done, 256) > 0)
 			;
 	}
-	raw_end(&r);
+	raw_end(&d.r);
+}
+
+static void
+drains(struct target *t, uint32_t how)
+{
+	drains_of(t, (enum drained)how, 4096);
+}
+
+static void
+deep_drains(struct target *t, uint32_t how)
+{
+	drains_of(t, (enum drained)how, DEEPEST);
 }
 
 /* The daemon notifies for each message; its pipe is never read. */
@@ -198,8 +248,12 @@ const struct attack work_attacks[] = {
 	{"read-large", pumps, PUMP_READ},
 	{"atomic-storm", pumps, PUMP_ATOMIC},
 	{"invalidate-storm", pumps, PUMP_LOCAL},
-	{"reset-loop", drains, NDSH_QPS_RESET},
-	{"flush-loop", drains, NDSH_QPS_ERR},
+	{"reset-loop", drains, DRAIN_RESET},
+	{"flush-loop", drains, DRAIN_FLUSH},
+	{"destroy-loop", drains, DRAIN_DESTROY},
+	{"reset-deep-loop", deep_drains, DRAIN_RESET},
+	{"flush-deep-loop", deep_drains, DRAIN_FLUSH},
+	{"destroy-deep-loop", deep_drains, DRAIN_DESTROY},
 	{"notify-storm", notified, 0},
 	{0},
 };

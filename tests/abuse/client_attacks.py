@@ -12,7 +12,7 @@ NOBODY = 65534
 ATTACK_MS = 400
 # Attacks that take time of the lcore: the victim has bulk transfers meanwhile.
 OF_THE_LCORE = ("queue-pairs-*", "all-request-slots", "write-*", "read-*", "atomic-*", "invalidate-*", "reset-*",
-                "flush-loop", "notify-*", "doorbell-*", "beyond-*", "peer-*", "datagrams-to-*", "arm-*")
+                "flush-*", "destroy-*", "notify-*", "doorbell-*", "beyond-*", "peer-*", "datagrams-to-*", "arm-*")
 
 
 def other_user():

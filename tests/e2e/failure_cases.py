@@ -13,6 +13,7 @@ from transfer_cases import perf
 
 SCENARIOS = """
     flush flush-connected close-deep flush-race
+    deep-receives deep-flush deep-srq deep-limits
     full-cq full-receive-cq grants no-receive late-receive long-send wrong-key out-of-bounds no-right dead-key
     region-again many-regions region-rights region-flags read-into-read-only foreign-memory
     foreign-rights foreign-gone foreign-fork lost-memory

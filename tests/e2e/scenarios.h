@@ -73,6 +73,12 @@ void scenario_flush_connected(struct pair *p);
 void scenario_close_deep(struct pair *p);
 void scenario_flush_race(struct pair *p);
 
+/* depths.c */
+void scenario_deep_receives(struct pair *p);
+void scenario_deep_flush(struct pair *p);
+void scenario_deep_srq(struct pair *p);
+void scenario_deep_limits(struct pair *p);
+
 /* cancels.c */
 void scenario_cancels(struct pair *p);
 void scenario_abandoned(struct pair *p);
