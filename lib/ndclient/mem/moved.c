@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Small requests from moved memory. The daemon would command a copy of the bytes and wait for it;
- * copied into the request at the post, as inline data are, they leave at once. The application may
- * not touch them before the request is done, so it sees no difference. But a fence may wait for a
+ * copied at the post, into the request as inline data are or beside it (copies.c), they leave at
+ * once. The application may not touch them before the request is done, so it sees no difference. But a fence may wait for a
  * read that is to bring them, so such a request stays as it is.
  *
  * Posts take no lock: regions stand in a table, at a place that follows from their token; of those
@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "ndclient/mem/copies.h"
 #include "ndclient/mem/moved.h"
 #include "ndclient/mem/pd.h"
 #include "ndclient/mem/region.h"
@@ -65,18 +66,18 @@ moved_holds(const struct nd_qp *qp, const struct nd_sge *sge)
 	       at >= va && at - va <= bytes && sge->bytes <= bytes - (at - va);
 }
 
-bool
-nd_moved_fits(
+uint32_t
+nd_moved_bytes(
 	const struct nd_qp *qp, enum ndsh_op op, const struct nd_sge *sge, uint32_t n, uint32_t how)
 {
 	uint32_t sum = 0;
 
 	if (op >= NDSH_OP_READ || (how & (NDSH_WRF_INLINE | NDSH_WRF_FENCE)))
-		return false;
+		return ND_MOVED_NOT;
 	for (uint32_t i = 0; i < n; i++) {
-		if (sge[i].bytes > qp->inline_bytes - sum || !moved_holds(qp, &sge[i]))
-			return false;
+		if (sge[i].bytes > ND_COPY_MAX - sum || !moved_holds(qp, &sge[i]))
+			return ND_MOVED_NOT;
 		sum += sge[i].bytes;
 	}
-	return n > 0;
+	return n > 0 ? sum : ND_MOVED_NOT;
 }

@@ -21,8 +21,10 @@ struct nd_moved {	/* all atomic */
 /* Posts find the region; no longer. nd_admin.lock held. */
 void nd_moved_add(const struct nd_mr *mr);
 void nd_moved_remove(const struct nd_mr *mr);
-/* May the request's bytes be copied at the post, and is that of use? how: NDSH_WRF_*. */
-bool nd_moved_fits(const struct nd_qp *qp, enum ndsh_op op, const struct nd_sge *sge, uint32_t n,
-	uint32_t how);
+#define ND_MOVED_NOT UINT32_MAX
+/* How many bytes has the request, if they are from moved memory as a whole, at most ND_COPY_MAX and
+ * may be copied at the post? how: NDSH_WRF_*. Otherwise ND_MOVED_NOT. */
+uint32_t nd_moved_bytes(const struct nd_qp *qp, enum ndsh_op op, const struct nd_sge *sge,
+	uint32_t n, uint32_t how);
 
 #endif

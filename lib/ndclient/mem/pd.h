@@ -11,6 +11,7 @@ struct nd_pd {
 	struct nd_object obj;
 	struct nd_adapter *adapter;
 	uint32_t id;
+	uint32_t copy_token; /* for copies of its queue pairs' (copies.c), or 0; atomic */
 };
 
 extern const struct nd_class nd_pd_class;

@@ -7,6 +7,7 @@
 #include "ndclient/mem/admin.h"
 #include "ndclient/mem/adopt.h"
 #include "ndclient/mem/arena.h"
+#include "ndclient/mem/copies.h"
 #include "ndclient/mem/mover.h"
 #include "ndclient/mem/pd.h"
 #include "ndclient/mem/region.h"
@@ -111,6 +112,8 @@ nd_mr_register(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct
 		what.op = NDSH_ADMIN_REGISTER_MOVED;
 		st = nd_mover_need(a);
 	}
+	if (st == ND_SUCCESS && moved && what.adopted == NULL)
+		nd_copies_need(mr->pd);
 	if (st == ND_SUCCESS)
 		st = region_request(mr, &what, ov);
 	nd_adopt_put(a, what.adopted); /* the region holds it now, or it ends */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "ndclient/mem/copies.h"
 #include "ndclient/mem/moved.h"
 #include "ndclient/qp/post.h"
 #include "ndclient/qp/qp.h"
@@ -102,6 +103,23 @@ post_submit(struct nd_qp *qp, const struct ndsh_swr *wr, const struct nd_sge *sg
 	nd_post_end(&qp->sq_inside);
 }
 
+/* Bytes that the mover would have to bring are copied here and now, if they are few: inline (the
+ * return value is the new how), or elsewhere, and the request names *copy instead of *sge. */
+static uint32_t
+copy_moved(struct nd_qp *qp, enum ndsh_op op, const struct nd_sge **sge, uint32_t *n, uint32_t how,
+	struct nd_sge *copy)
+{
+	uint32_t bytes = nd_moved_bytes(qp, op, *sge, *n, how);
+
+	if (bytes <= qp->inline_bytes)
+		return how | NDSH_WRF_INLINE;
+	if (bytes != ND_MOVED_NOT && nd_copies_take(qp, *sge, *n, bytes, copy)) {
+		*sge = copy;
+		*n = 1;
+	}
+	return how;
+}
+
 /* wr has context, address, token and immediate; the queue pair may send. */
 static nd_status
 post_data(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct nd_sge *sge,
@@ -109,15 +127,15 @@ post_data(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct n
 {
 	uint8_t data[NDSH_INLINE_MAX];
 	nd_status st = check_data(qp, sge, n, how);
+	struct nd_sge copy;
 
 	if (st != ND_SUCCESS)
 		return st;
 	if (send_queue_full(qp))
 		return ND_NO_MORE_ENTRIES;
 	nd_post_begin(&qp->sq_inside, "send", qp);
-	if (__atomic_load_n(&qp->adapter->mover, __ATOMIC_RELAXED) != NULL &&
-		nd_moved_fits(qp, op, sge, n, how))
-		how |= NDSH_WRF_INLINE;
+	if (__atomic_load_n(&qp->adapter->mover, __ATOMIC_RELAXED) != NULL)
+		how = copy_moved(qp, op, &sge, &n, how, &copy);
 	if (how & NDSH_WRF_INLINE) {
 		if (total_bytes(sge, n) < qp->short_below)
 			how |= NDSH_WRF_SHORT;

@@ -5,6 +5,7 @@
 
 #include "ndclient/conn/connector.h"
 #include "ndclient/cq/cq.h"
+#include "ndclient/mem/copies.h"
 #include "ndclient/mem/fast_register.h"
 #include "ndclient/mem/mover.h"
 #include "ndclient/mem/pd.h"
@@ -204,6 +205,7 @@ qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_ud_qp_c
 	nd_object_rest(&qp->obj, &qp->send_cq->obj);
 	nd_object_rest(&qp->obj, &qp->recv_cq->obj);
 	nd_object_rest(&qp->obj, qp->srq != NULL ? &qp->srq->obj : NULL);
+	nd_copies_offer(qp);
 	*out = qp;
 	return ND_SUCCESS;
 }
@@ -317,6 +319,7 @@ qp_destroy(struct nd_object *o)
 {
 	struct nd_qp *qp = (struct nd_qp *)o;
 	struct nd_adapter *a = qp->adapter;
+	struct nd_copies *copies = qp->copies;
 	void *block = qp->page;
 	bool returned;
 
@@ -336,6 +339,7 @@ qp_destroy(struct nd_object *o)
 	pthread_mutex_unlock(&a->lock);
 	if (returned)
 		nd_free(a, block);
+	nd_copies_free(a, copies, returned);
 }
 
 const struct nd_class nd_qp_class = {.stop = qp_stop, .destroy = qp_destroy};

@@ -12,6 +12,7 @@
 #include "ndclient/session/object.h"
 #include "shm/ndsh_ring.h"
 
+struct nd_copies;
 struct nd_mw;
 TAILQ_HEAD(nd_mw_list, nd_mw);
 
@@ -33,8 +34,9 @@ struct nd_qp {
 	uint32_t index; /* session-local: doorbell bit */
 	uint32_t state; /* enum nd_qp_state, atomic */
 	uint32_t sq_sge, rq_sge, inline_bytes;
-	uint32_t short_below; /* inline payloads of fewer bytes go into the descriptor */
-	struct nd_srq *srq;   /* or NULL */
+	uint32_t short_below;	  /* inline payloads of fewer bytes go into the descriptor */
+	struct nd_srq *srq;	  /* or NULL */
+	struct nd_copies *copies; /* of bytes from moved memory, or NULL; atomic */
 	/* each line for the thread that posts there */
 	_Alignas(NDSH_CACHE_LINE) struct ndsh_sq sq;
 	uint32_t sq_inside; /* the verifier's: a thread posts, atomic */
@@ -72,8 +74,8 @@ nd_queue_slots(uint32_t depth)
 static inline bool
 nd_qp_is_done(const struct nd_qp *qp, uint32_t index)
 {
-	return index - __atomic_load_n(&qp->page->sq_done, __ATOMIC_ACQUIRE) >= 2 * qp->sq.depth ||
-	       index - __atomic_load_n(&qp->sq_freed, __ATOMIC_ACQUIRE) >= 2 * qp->sq.depth;
+	return index - __atomic_load_n(&qp->sq_freed, __ATOMIC_ACQUIRE) >= 2 * qp->sq.depth ||
+	       index - __atomic_load_n(&qp->page->sq_done, __ATOMIC_ACQUIRE) >= 2 * qp->sq.depth;
 }
 
 /* The queue pair is being closed: does a thread still post to it? Only if nd_verifying(). */

@@ -67,6 +67,7 @@ struct nd_adapter {
 	struct nd_adoptions adoptions;
 	struct nd_admin admin;
 	pthread_mutex_t mover_lock;
+	uint64_t copies_bytes; /* room for copies at posts, of all queue pairs; atomic */
 	struct nd_event_list events;
 	struct nd_event_source own_events;
 	struct nd_waiters event_waiters;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ndclient/mem/copies.h"
 #include "ndclient/mem/moved.h"
 #include "ndclient/mem/pd.h"
 #include "ndclient/mem/region.h"
@@ -13,7 +14,7 @@
 
 #define TOKEN (5u << NDSH_TOKEN_KEY_BITS | 3)
 
-static uint8_t memory[256];
+static uint8_t memory[ND_COPY_MAX + 100];
 
 static struct world {
 	struct nd_adapter *a;
@@ -29,10 +30,10 @@ setup(void)
 	memset(w.a, 0, sizeof(*w.a));
 	w.pd = (struct nd_pd){.adapter = w.a, .id = 1};
 	w.other = (struct nd_pd){.adapter = w.a, .id = 2};
-	w.mr = (struct nd_mr){.pd = &w.pd, .token = TOKEN, .va = (uintptr_t)memory, .bytes = 128};
+	w.mr = (struct nd_mr){
+		.pd = &w.pd, .token = TOKEN, .va = (uintptr_t)memory, .bytes = ND_COPY_MAX + 10};
 	w.qp.adapter = w.a;
 	w.qp.pd = &w.pd;
-	w.qp.inline_bytes = 64;
 	nd_moved_add(&w.mr);
 }
 
@@ -49,18 +50,20 @@ fits(enum ndsh_op op, const void *at, uint32_t bytes, uint32_t token, uint32_t h
 {
 	const struct nd_sge sge = {.buffer = (void *)at, .bytes = bytes, .token = token};
 
-	return nd_moved_fits(&w.qp, op, &sge, 1, how);
+	return nd_moved_bytes(&w.qp, op, &sge, 1, how) == bytes;
 }
 
 Test(ndclient_moved, small_ones_from_the_region_are)
 {
-	cr_expect(fits(NDSH_OP_SEND, memory, 64, TOKEN, 0));
-	cr_expect(fits(NDSH_OP_WRITE, memory + 127, 1, TOKEN, NDSH_WRF_SILENT));
-	cr_expect(not(fits(NDSH_OP_SEND, memory, 65, TOKEN, 0)), "longer than inline data may be");
-	cr_expect(not(fits(NDSH_OP_SEND, memory + 127, 2, TOKEN, 0)), "beyond the region");
+	cr_expect(fits(NDSH_OP_SEND, memory, ND_COPY_MAX, TOKEN, 0));
+	cr_expect(fits(NDSH_OP_WRITE, memory + ND_COPY_MAX + 9, 1, TOKEN, NDSH_WRF_SILENT));
+	cr_expect(not(fits(NDSH_OP_SEND, memory, ND_COPY_MAX + 1, TOKEN, 0)), "too long");
+	cr_expect(not(fits(NDSH_OP_SEND, memory + ND_COPY_MAX + 9, 2, TOKEN, 0)),
+		"beyond the region");
 	cr_expect(not(fits(NDSH_OP_SEND, memory, 4, TOKEN + 1, 0)), "another token");
 	cr_expect(not(fits(NDSH_OP_SEND, memory, 4, 0, 0)));
-	cr_expect(not(nd_moved_fits(&w.qp, NDSH_OP_SEND, NULL, 0, 0)), "nothing to copy");
+	cr_expect(eq(u32, nd_moved_bytes(&w.qp, NDSH_OP_SEND, NULL, 0, 0), ND_MOVED_NOT),
+		"nothing to copy");
 }
 
 /* A fence may wait for a read that is to bring the bytes. */
