@@ -159,7 +159,7 @@ nd_callbacks_start(struct nd_adapter *a)
 		     nd_callbacks_watch(a, c->stop_fd, ND_CALLBACK_STOP, 0) &&
 		     nd_callbacks_watch(a, c->offer_fd, ND_CALLBACK_OFFER, 0) &&
 		     nd_callbacks_watch(a, c->end_fd, ND_CALLBACK_END, 0) &&
-		     nd_thread_start(&c->thread, callback_main, a);
+		     nd_thread_start_callbacks(&c->thread, callback_main, a);
 	if (!c->running)
 		callbacks_close_fds(a);
 	return c->running;
