@@ -25,6 +25,9 @@ buffer_create(struct buffer *b, struct nd_adapter *adapter, struct nd_pd *pd,
 	enum ndperf_memory from, uint64_t bytes, uint32_t flags)
 {
 	bool adopt = from == NDPERF_MEMORY_ADOPTED;
+	uint32_t more = adopt			     ? ND_MR_FLAG_ADOPT
+			: from == NDPERF_MEMORY_HEAP ? ND_MR_FLAG_DO_NOT_ADOPT
+						     : 0;
 	nd_status st;
 
 	b->adapter = adapter;
@@ -36,8 +39,7 @@ buffer_create(struct buffer *b, struct nd_adapter *adapter, struct nd_pd *pd,
 		return ND_NO_MEMORY;
 	st = nd_mr_create(pd, &b->mr);
 	if (st == ND_SUCCESS)
-		st = nd_mr_register(
-			b->mr, b->mem, bytes, adopt ? flags | ND_MR_FLAG_ADOPT : flags, NULL);
+		st = nd_mr_register(b->mr, b->mem, bytes, flags | more, NULL);
 	return st == ND_SUCCESS && adopt ? buffer_check_adopted(adapter) : st;
 }
 

@@ -18,6 +18,7 @@
 #define ROUNDS	25u
 #define RIGHTS	(ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ)
 #define ADOPT	(RIGHTS | ND_MR_FLAG_ADOPT)
+#define MOVED	(RIGHTS | ND_MR_FLAG_DO_NOT_ADOPT)
 
 static char *
 anonymous(void)
@@ -113,7 +114,7 @@ with_regions(struct pair *p, char *at)
 	WANT(ND_SUCCESS, region_new(p->b.pd, at + 100, BYTES - 100, ADOPT, &whole));
 	WANT(ND_SUCCESS, region_new(p->b.pd, at + 5000, BYTES / 2, ADOPT, &part));
 	CHECK(side_adoption(&p->b).adopted == adopted + 1 && side_adoption(&p->b).bytes == BYTES);
-	WANT(ND_SUCCESS, region_new(p->b.pd, at, BYTES, RIGHTS, &beyond)); /* by the mover */
+	WANT(ND_SUCCESS, region_new(p->b.pd, at, BYTES, MOVED, &beyond));
 	peer_writes(p, at, beyond, 7);
 	WANT(ND_SUCCESS, nd_mr_close(beyond));
 	WANT(ND_SUCCESS, nd_mr_deregister(whole, NULL));

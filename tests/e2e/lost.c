@@ -7,7 +7,8 @@
 
 #define RIGHTS                                                                                     \
 	(ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |                            \
-		ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_RDMA_READ_SINK)
+		ND_MR_FLAG_ALLOW_LOCAL_WRITE | ND_MR_FLAG_RDMA_READ_SINK |                         \
+		ND_MR_FLAG_DO_NOT_ADOPT)
 #define BYTES 20000u /* five packets */
 
 /* Registered memory of s that has gone, as its buffer; *mr is for nd_mr_close() */

@@ -88,8 +88,7 @@ memory_open(const struct side *s, struct memory *m, enum kind kind, char *stack)
 		CHECK(mprotect(m->at, AREA, PROT_READ) == 0);
 		rights = ND_MR_FLAG_ALLOW_REMOTE_READ;
 	}
-	if (kind == ADOPTED)
-		rights |= ND_MR_FLAG_ADOPT;
+	rights |= kind == ADOPTED ? ND_MR_FLAG_ADOPT : ND_MR_FLAG_DO_NOT_ADOPT;
 	WANT(ND_SUCCESS, region_new(s->pd, m->at, AREA, rights, &m->mr));
 }
 

@@ -75,7 +75,7 @@ def cases(link):
     yield "memory mapped beside requests", lambda: beside(link)
     yield "memory left while mapped", lambda: hoard(link, "leave", 256, 8)
     yield "memory made again", lambda: hoard(link, "again", 1023, 3)
-    for name in ("memories", "adopted", "adopted-away"):
+    for name in ("memories", "adopted", "adopted-away", "adopted-default"):
         yield name, lambda n=name: scenario(link, n, 0)
 
 

@@ -39,6 +39,7 @@ static const struct {
 	{"immediates", scenario_immediates},
 	{"adopted", scenario_adopted},
 	{"adopted-away", scenario_adopted_away},
+	{"adopted-default", scenario_adopted_default},
 	{"longest", scenario_longest},
 	{"memories", scenario_memories},
 	{"datagrams", scenario_datagrams},

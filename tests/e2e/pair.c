@@ -97,7 +97,8 @@ region_new(struct nd_pd *pd, void *buf, size_t bytes, uint32_t flags, struct nd_
 void
 side_register(struct side *s)
 {
-	WANT(ND_SUCCESS, region_new(s->pd, s->buf, BUFFER_BYTES, ALL_RIGHTS, &s->mr));
+	WANT(ND_SUCCESS, region_new(s->pd, s->buf, BUFFER_BYTES,
+				 ALL_RIGHTS | ND_MR_FLAG_DO_NOT_ADOPT, &s->mr));
 }
 
 void

@@ -37,6 +37,8 @@ void scenario_adopted(struct pair *p);
 
 /* adopted_away.c */
 void scenario_adopted_away(struct pair *p);
+/* adopted_default.c */
+void scenario_adopted_default(struct pair *p);
 
 /* longest.c */
 void scenario_longest(struct pair *p);

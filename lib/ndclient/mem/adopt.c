@@ -23,8 +23,12 @@
 #include <unistd.h>
 
 #include "ndclient/mem/adopt.h"
+#include "ndclient/mem/by_default.h"
+#include "ndclient/mem/children.h"
 #include "ndclient/mem/exchange.h"
 #include "ndclient/mem/mapping.h"
+#include "ndclient/mem/pins.h"
+#include "ndclient/mem/safe.h"
 #include "ndclient/mem/segment.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/control.h"
@@ -33,87 +37,49 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* ---- children ------------------------------------------------------------------------ */
-
-/* Of all adapters. If a child shared these pages, it could change the parent's memory. */
-static struct nd_adopted_list of_process = LIST_HEAD_INITIALIZER(of_process);
-static pthread_once_t forks_watched = PTHREAD_ONCE_INIT;
-
-/* Where this fails, the child has no memory there, rather than the parent's. */
-static void
-child_view(void *at, size_t bytes, int rights, int fd, uint64_t offset)
-{
-	if (mmap(at, bytes, rights, MAP_PRIVATE | MAP_FIXED, fd, (off_t)offset) == MAP_FAILED)
-		munmap(at, bytes);
-}
-
-static void
-child_part(const struct nd_adopted *x)
-{
-	struct nd_mappings all;
-	struct nd_mapping m;
-
-	if (!nd_mappings_open(&all, true)) { /* no descriptor is left */
-		child_view(x->at, x->bytes, PROT_READ | PROT_WRITE, x->fd, 0);
-		return;
-	}
-	for (uintptr_t from = 0; nd_mapping_find(&all, from, x->fd, &m); from = m.to)
-		child_view((void *)m.from, m.to - m.from, m.rights, x->fd, m.offset);
-	nd_mappings_close(&all);
-}
-
-/* No other thread runs in the child yet. */
-static void
-in_child(void)
-{
-	struct nd_adopted *x;
-
-	LIST_FOREACH (x, &of_process, of_process)
-		child_part(x);
-	LIST_INIT(&of_process);
-	nd_exchange_unlock();
-}
-
-static void
-watch_forks(void)
-{
-	(void)pthread_atfork(nd_exchange_lock, nd_exchange_unlock, in_child);
-}
-
 /* ---- there --------------------------------------------------------------------------- */
 
-/* x has a segment, mapped at copy, that the daemon knows by the addresses of x. */
-static bool
-exchange_pages(struct nd_adopted *x, int fd, void *copy)
-{
-	bool ok;
+struct exchange {
+	int fd;
+	bool of_kernel; /* as nd_exchange_open() tells */
+	bool others;	/* threads of the application's */
+};
 
-	pthread_once(&forks_watched, watch_forks);
+/* x has a segment, mapped at copy, that the daemon knows by the addresses of x. */
+static enum nd_exchange_result
+exchange_pages(struct nd_adopted *x, const struct exchange *e, void *copy)
+{
+	enum nd_exchange_result result;
+
+	nd_children_begin();
 	nd_exchange_lock();
-	ok = nd_exchange(fd, x->at, x->bytes, copy);
-	if (ok)
-		LIST_INSERT_HEAD(&of_process, x, of_process);
+	result = nd_exchange_if(
+		e->fd, x->at, x->bytes, copy, x->by_default ? nd_pins_possible : NULL, e->others);
+	if (result == ND_EXCHANGED)
+		nd_children_watch(x);
 	nd_exchange_unlock();
-	return ok;
+	return result;
 }
 
 static enum nd_adopt_reason
-move_in(struct nd_adapter *a, struct nd_adopted *x, int fd)
+move_in(struct nd_adapter *a, struct nd_adopted *x, const struct exchange *e)
 {
+	enum nd_exchange_result result;
 	uint8_t *copy;
 
 	/* A store to a page that is not there would not be noticed. */
 	if (madvise(x->at, x->bytes, MADV_POPULATE_WRITE) != 0 ||
 		!nd_segment_create(a, x->bytes, x->at, &x->segment, &copy, &x->fd)) {
-		close(fd);
+		close(e->fd);
 		return ND_ADOPT_RESOURCES;
 	}
-	if (exchange_pages(x, fd, copy))
+	result = exchange_pages(x, e, copy);
+	if (result == ND_EXCHANGED)
 		return ND_ADOPT_REASONS;
 	munmap(copy, x->bytes);
 	close(x->fd);
 	(void)nd_control_id(a, NDSH_MSG_SEGMENT_DESTROY, x->segment);
-	return ND_ADOPT_SYSTEM;
+	return result == ND_EXCHANGE_BARRED ? ND_ADOPT_PINS : ND_ADOPT_SYSTEM;
 }
 
 /* The daemon knows a segment by these addresses, though something else may be mapped there. */
@@ -134,18 +100,30 @@ adopted_overlaps(struct nd_adoptions *all, const struct nd_adopted *x)
 static enum nd_adopt_reason
 adopt_range(struct nd_adapter *a, struct nd_adopted *x)
 {
-	int fd;
+	enum nd_adopt_reason reason = ND_ADOPT_REASONS;
+	struct exchange e = {.fd = -1};
 
 	if (a->abi_minor < NDSH_MINOR_ADOPTION)
 		return ND_ADOPT_OLD_DAEMON;
 	if (x->bytes < ND_ADOPT_BYTES_MIN)
 		return ND_ADOPT_TOO_SMALL;
+	if (x->by_default)
+		reason = nd_default_at_hand(&a->adoptions);
+	if (reason != ND_ADOPT_REASONS)
+		return reason;
 	if (nd_exchange_is_own(x->at, x->bytes))
 		return ND_ADOPT_STACK;
 	if (!nd_mapping_is_plain(x->at, x->bytes) || adopted_overlaps(&a->adoptions, x))
 		return ND_ADOPT_KIND;
-	fd = nd_exchange_open();
-	return fd >= 0 ? move_in(a, x, fd) : ND_ADOPT_SYSTEM;
+	e.fd = nd_exchange_open(&e.of_kernel);
+	if (e.fd < 0)
+		return ND_ADOPT_SYSTEM;
+	if (x->by_default)
+		reason = nd_default_look(a, x->at, x->bytes, e.of_kernel, &e.others);
+	if (reason == ND_ADOPT_REASONS)
+		return move_in(a, x, &e);
+	close(e.fd);
+	return reason;
 }
 
 /* With one more user; NULL: none holds it as a whole, or what is mapped there now is not its. */
@@ -166,14 +144,18 @@ find_adopted(struct nd_adoptions *all, const char *at, size_t bytes)
 }
 
 static struct nd_adopted *
-adopted_make(struct nd_adapter *a, char *at, size_t bytes)
+adopted_make(struct nd_adapter *a, char *at, size_t bytes, bool by_default)
 {
 	struct nd_adoptions *all = &a->adoptions;
 	struct nd_adopted *x = calloc(1, sizeof(*x));
 	enum nd_adopt_reason reason = ND_ADOPT_RESOURCES;
 
 	if (x != NULL) {
-		*x = (struct nd_adopted){.at = at, .bytes = bytes, .users = 1};
+		*x = (struct nd_adopted){.at = at,
+			.bytes = bytes,
+			.users = 1,
+			.by_default = by_default,
+			.since_ms = nd_default_clock()};
 		reason = adopt_range(a, x);
 	}
 	pthread_mutex_lock(&all->lock);
@@ -191,19 +173,32 @@ adopted_make(struct nd_adapter *a, char *at, size_t bytes)
 	return x;
 }
 
+static void
+adoption_refused(struct nd_adoptions *all, enum nd_adopt_reason reason)
+{
+	pthread_mutex_lock(&all->lock);
+	all->count.not_adopted[reason]++;
+	pthread_mutex_unlock(&all->lock);
+}
+
 struct nd_adopted *
-nd_adopt(struct nd_adapter *a, void *buf, size_t bytes)
+nd_adopt(struct nd_adapter *a, void *buf, size_t bytes, uint32_t flags)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), skip = (uintptr_t)buf % page;
+	enum nd_adopt_wish wish = nd_default_wish(flags);
 	char *at = (char *)buf - skip;
 	struct nd_adopted *x;
 
+	if (wish == ND_WISH_NOT) {
+		adoption_refused(&a->adoptions, ND_ADOPT_OFF);
+		return NULL;
+	}
 	bytes = (bytes + skip + page - 1) & -page;
 	pthread_mutex_lock(&a->adoptions.make_lock);
 	x = find_adopted(&a->adoptions, at, bytes);
 	if (x == NULL) {
 		nd_adopt_reap(a);
-		x = adopted_make(a, at, bytes);
+		x = adopted_make(a, at, bytes, wish == ND_WISH_DEFAULT);
 	}
 	pthread_mutex_unlock(&a->adoptions.make_lock);
 	return x;
@@ -219,14 +214,31 @@ nd_adopt_hold(struct nd_adapter *a, struct nd_adopted *x)
 
 /* ---- and back ------------------------------------------------------------------------ */
 
+/* What may pin pages now is seen now: memory that was adopted by default is not taken from under
+ * it. */
+static int
+return_open(const struct nd_adopted *x, bool *others)
+{
+	bool of_kernel;
+	int fd = nd_exchange_open(&of_kernel);
+
+	if (fd >= 0 && x->by_default && !nd_safe_to_return(of_kernel, others)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 /* Private pages in the place of those of one mapping, with its rights. */
 static bool
-part_move_out(const struct nd_mapping *m)
+part_move_out(const struct nd_adopted *x, const struct nd_mapping *m)
 {
 	void *at = (void *)m->from, *copy;
 	size_t bytes = m->to - m->from;
-	int fd =
-		!(m->rights & PROT_READ) || nd_exchange_is_own(at, bytes) ? -1 : nd_exchange_open();
+	bool others = false;
+	int fd = !(m->rights & PROT_READ) || nd_exchange_is_own(at, bytes)
+			 ? -1
+			 : return_open(x, &others);
 
 	if (fd < 0)
 		return false;
@@ -236,7 +248,8 @@ part_move_out(const struct nd_mapping *m)
 		close(fd);
 		return false;
 	}
-	if (!nd_exchange(fd, at, bytes, copy)) {
+	if (nd_exchange_if(fd, at, bytes, copy, x->by_default ? nd_pins_possible : NULL, others) !=
+		ND_EXCHANGED) {
 		munmap(copy, bytes);
 		return false;
 	}
@@ -257,7 +270,7 @@ move_out(const struct nd_adopted *x)
 	if (!nd_mappings_open(&all, true))
 		return false;
 	for (uintptr_t from = 0; nd_mapping_find(&all, from, x->fd, &m); from = m.to)
-		good = part_move_out(&m) && good;
+		good = part_move_out(x, &m) && good;
 	nd_mappings_close(&all);
 	return good;
 }
@@ -280,7 +293,7 @@ nd_adopt_put(struct nd_adapter *a, struct nd_adopted *x)
 	nd_exchange_lock();
 	x->kept = !move_out(x);
 	if (!x->kept) {
-		LIST_REMOVE(x, of_process);
+		nd_children_forget(x);
 		close(x->fd);
 	}
 	nd_exchange_unlock();
@@ -289,6 +302,8 @@ nd_adopt_put(struct nd_adapter *a, struct nd_adopted *x)
 	all->count.ranges--;
 	all->count.bytes -= x->bytes;
 	all->count.kept += x->kept;
+	if (x->by_default)
+		nd_default_ended(all, x->since_ms);
 	pthread_mutex_unlock(&all->lock);
 }
 

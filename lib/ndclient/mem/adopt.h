@@ -16,9 +16,12 @@ struct nd_adopted {
 	char *at;
 	size_t bytes;
 	uint32_t segment;
-	uint32_t users; /* regions, and threads that are about to make one */
-	int fd;		/* for children */
-	bool kept;	/* it got no private pages again: children need it for good */
+	uint32_t users;	 /* regions, and threads that are about to make one */
+	int fd;		 /* for children */
+	bool kept;	 /* it got no private pages again: children need it for good */
+	bool by_default; /* the application did not ask for it */
+	uint64_t since_ms;
+	char *copy; /* for a child, while fork() is under way */
 	LIST_ENTRY(nd_adopted) of_adapter, of_process;
 };
 LIST_HEAD(nd_adopted_list, nd_adopted);
@@ -28,12 +31,17 @@ struct nd_adoptions {		   /* of an adapter */
 	pthread_mutex_t lock;
 	struct nd_adopted_list live;
 	struct nd_adopted_list ended; /* the daemon still has their segments */
+	/* by default: how many ranges, the newest, were not adopted for long; why none was, as far
+	 * as that is due to the process, and how long it holds */
+	uint32_t brief;
+	enum nd_adopt_reason refused_why;
+	uint64_t refused_until_ms;
 	struct nd_adoption count;
 };
 
 /* The daemon may reach [buf, buf+bytes) as if it were of the arena, until nd_adopt_put(). NULL: no;
- * that is counted. */
-struct nd_adopted *nd_adopt(struct nd_adapter *a, void *buf, size_t bytes);
+ * that is counted. flags: of nd_mr_register(). */
+struct nd_adopted *nd_adopt(struct nd_adapter *a, void *buf, size_t bytes, uint32_t flags);
 void nd_adopt_hold(struct nd_adapter *a, struct nd_adopted *x);
 /* With the last one the memory is private again. Locks may be held; x may be NULL. */
 void nd_adopt_put(struct nd_adapter *a, struct nd_adopted *x);

@@ -5,9 +5,9 @@
  * to do with it.
  *
  * The room is a ring of bytes. Requests of a queue pair end in the order in which they were posted,
- * so what they hold is given back in that order, too, and a short list of {request, end of its
- * bytes} is all the bookkeeping; the thread that posts looks it through when it needs room. Requests
- * that copy nothing are not in it.
+ * so what they hold is given back in that order, too, and a list of {request, end of its bytes} is
+ * all the bookkeeping; the thread that posts looks at its beginning. Requests that copy nothing are
+ * not in it.
  *
  * The application may have unmapped the memory, and then the result of the request has to tell
  * (R-MR-14). So the kernel is asked whether each page is there before it is read: by a call that

@@ -25,7 +25,8 @@
 
 #include "ndclient/mem/exchange.h"
 
-#define STACK 65536u /* of this thread, around where it is, that the exchange may use */
+#define STACK  65536u /* of this thread, around where it is, that the exchange may use */
+#define THREAD 4096u  /* what the C library knows of it */
 
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1
@@ -37,10 +38,11 @@
 /* Stores that the kernel does for a system call are held off as well, if this process may do that;
  * else they fail with EFAULT. */
 static int
-new_descriptor(void)
+new_descriptor(bool *of_kernel)
 {
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 
+	*of_kernel = fd >= 0;
 	return fd >= 0 || errno != EPERM
 		       ? fd
 		       : (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
@@ -48,11 +50,11 @@ new_descriptor(void)
 
 /* The second feature (Linux 5.19) is for the way back, from the arena's pages. */
 int
-nd_exchange_open(void)
+nd_exchange_open(bool *of_kernel)
 {
 	struct uffdio_api api = {.api = UFFD_API,
 		.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM};
-	int fd = new_descriptor();
+	int fd = new_descriptor(of_kernel);
 
 	if (fd >= 0 && ioctl(fd, UFFDIO_API, &api) != 0) {
 		close(fd);
@@ -80,8 +82,11 @@ nd_exchange_is_own(const void *at, size_t bytes)
 {
 	uintptr_t from = (uintptr_t)at, to = from + bytes;
 	uintptr_t stack = (uintptr_t)__builtin_frame_address(0), tls = (uintptr_t)&errno;
+	uintptr_t thread =
+		(uintptr_t)pthread_self(); /* the kernel stores there, when it resumes it */
 
-	return (from < stack + STACK && to > stack - STACK) || (tls >= from && tls < to);
+	return (from < stack + STACK && to > stack - STACK) || (tls >= from && tls < to) ||
+	       (from < thread + THREAD && to > thread);
 }
 
 static bool
@@ -101,20 +106,31 @@ hold_stores(int fd, void *at, size_t bytes)
 	return rc == 0;
 }
 
-bool
-nd_exchange(int fd, void *at, size_t bytes, void *copy)
+enum nd_exchange_result
+nd_exchange_if(int fd, void *at, size_t bytes, void *copy, bool (*is_barred)(bool), bool arg)
 {
+	enum nd_exchange_result result = ND_EXCHANGE_FAILED;
 	sigset_t all, before;
-	bool ok;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ok = hold_stores(fd, at, bytes);
-	if (ok) {
-		memcpy(copy, at, bytes);
-		ok = mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) != MAP_FAILED;
+	if (hold_stores(fd, at, bytes)) {
+		if (is_barred != NULL && is_barred(arg)) {
+			result = ND_EXCHANGE_BARRED;
+		} else {
+			memcpy(copy, at, bytes);
+			if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) !=
+				MAP_FAILED)
+				result = ND_EXCHANGED;
+		}
 	}
 	close(fd);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return ok;
+	return result;
+}
+
+bool
+nd_exchange(int fd, void *at, size_t bytes, void *copy)
+{
+	return nd_exchange_if(fd, at, bytes, copy, NULL, false) == ND_EXCHANGED;
 }

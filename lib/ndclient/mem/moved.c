@@ -2,8 +2,8 @@
 /*
  * Small requests from moved memory. The daemon would command a copy of the bytes and wait for it;
  * copied at the post, into the request as inline data are or beside it (copies.c), they leave at
- * once. The application may not touch them before the request is done, so it sees no difference. But a fence may wait for a
- * read that is to bring them, so such a request stays as it is.
+ * once. The application may not touch them before the request is done, so it sees no difference.
+ * But a fence may wait for a read that is to bring them, so such a request stays as it is.
  *
  * Posts take no lock: regions stand in a table, at a place that follows from their token; of those
  * that share a place, the newest. A request from a region that is not found there is posted as it

@@ -21,7 +21,9 @@
 #define MR_FLAGS                                                                                   \
 	(ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ |                            \
 		ND_MR_FLAG_RDMA_READ_SINK | ND_MR_FLAG_DO_NOT_SECURE_VM |                          \
-		ND_MR_FLAG_ALLOW_REMOTE_ATOMIC | ND_MR_FLAG_ADOPT)
+		ND_MR_FLAG_ALLOW_REMOTE_ATOMIC | ND_MR_FLAG_ADOPT | ND_MR_FLAG_DO_NOT_ADOPT)
+
+#define ADOPTION_FLAGS (ND_MR_FLAG_ADOPT | ND_MR_FLAG_DO_NOT_ADOPT)
 
 /* *moved: not of the arena. DO_NOT_SECURE_VM leaves pages unmade (R-MR-11). */
 static nd_status
@@ -32,6 +34,8 @@ region_check_memory(
 		return nd_fail(ND_INVALID_PARAMETER, "no memory");
 	if ((flags & ~MR_FLAGS) != 0)
 		return nd_fail(ND_INVALID_PARAMETER_3, "unknown flags");
+	if ((flags & ADOPTION_FLAGS) == ADOPTION_FLAGS)
+		return nd_fail(ND_INVALID_PARAMETER_3, "to adopt the memory, and not to");
 	if (bytes == 0)
 		return nd_fail(ND_INVALID_BUFFER_SIZE, "a region of 0 bytes");
 	if (bytes > a->info.max_registration_bytes)
@@ -106,8 +110,8 @@ nd_mr_register(struct nd_mr *mr, void *buf, size_t bytes, uint32_t flags, struct
 		return ND_INVALID_PARAMETER;
 	a = mr->pd->adapter;
 	st = region_check_memory(a, buf, bytes, flags, &moved);
-	if (st == ND_SUCCESS && moved && (flags & ND_MR_FLAG_ADOPT))
-		what.adopted = nd_adopt(a, buf, bytes);
+	if (st == ND_SUCCESS && moved)
+		what.adopted = nd_adopt(a, buf, bytes, flags);
 	if (st == ND_SUCCESS && moved && what.adopted == NULL) {
 		what.op = NDSH_ADMIN_REGISTER_MOVED;
 		st = nd_mover_need(a);

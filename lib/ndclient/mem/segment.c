@@ -97,6 +97,22 @@ nd_segment_create(struct nd_adapter *a, uint64_t bytes, const void *known_as, ui
 	return false;
 }
 
+/* Memory of a segment is charged when it is made, and made when it is touched. */
+bool
+nd_segment_fits(struct nd_adapter *a, uint64_t bytes)
+{
+	struct ndsh_segment_create m = {.h.type = NDSH_MSG_SEGMENT_CREATE, .bytes = bytes};
+	struct ndsh_segment_create_reply reply;
+	int fd = -1;
+
+	if (nd_control_call(a, &(struct nd_request){.h = &m.h, .reply = &reply, .fd = &fd}) !=
+		ND_SUCCESS)
+		return false;
+	if (fd >= 0)
+		close(fd);
+	return nd_control_id(a, NDSH_MSG_SEGMENT_DESTROY, reply.segment) == ND_SUCCESS;
+}
+
 bool
 nd_segment_grow(struct nd_adapter *a, uint64_t bytes)
 {

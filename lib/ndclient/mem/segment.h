@@ -15,6 +15,8 @@ struct nd_adapter;
 bool nd_segment_create(struct nd_adapter *a, uint64_t bytes, const void *known_as, uint32_t *id,
 	uint8_t **base, int *fd);
 /* Get another segment of at least bytes from the daemon; arena lock held. */
+/* Would the daemon give so much now? */
+bool nd_segment_fits(struct nd_adapter *a, uint64_t bytes);
 bool nd_segment_grow(struct nd_adapter *a, uint64_t bytes);
 void nd_segment_return(struct nd_adapter *a, struct nd_segment *seg);
 /* A zeroed block for rings, and where it lies. nd_free() frees it. */

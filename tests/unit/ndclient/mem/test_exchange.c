@@ -104,7 +104,7 @@ pages(bool shared)
 static void
 exchange(bool to_shared)
 {
-	int fd = nd_exchange_open();
+	int fd = nd_exchange_open(&(bool){false});
 
 	cr_assert_geq(fd, 0);
 	cr_assert(nd_exchange(fd, memory, BYTES, pages(to_shared)));
@@ -113,7 +113,7 @@ exchange(bool to_shared)
 static void
 set_up(void)
 {
-	int fd = nd_exchange_open();
+	int fd = nd_exchange_open(&(bool){false});
 
 	if (fd < 0)
 		cr_skip_test("no userfaultfd that protects shared memory (Linux 5.19)");
@@ -177,7 +177,7 @@ Test(exchange, the_pages_are_others)
 Test(exchange, refused)
 {
 	void *copy = pages(true);
-	int fd = nd_exchange_open(), other = nd_exchange_open();
+	int fd = nd_exchange_open(&(bool){false}), other = nd_exchange_open(&(bool){false});
 	struct uffdio_register reg = {
 		.range = {(uintptr_t)memory, BYTES}, .mode = UFFDIO_REGISTER_MODE_WP};
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When memory is adopted that nobody asked to be adopted. Whether it is safe is safe.c's; here is
+ * what it costs. An adoption takes as long as hundreds of registrations, and a look at the process
+ * as tens: a program that registers for each transfer must not pay that each time. And what is
+ * adopted is taken from what the session may have.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ndclient/mem/adopt.h"
+#include "ndclient/mem/by_default.h"
+#include "ndclient/mem/safe.h"
+#include "ndclient/mem/segment.h"
+#include "ndclient/session/adapter.h"
+
+#define RANGES_MAX   256u  /* the daemon's table of an adapter's segments has an end, too */
+#define BRIEF_MS     1000u /* memory that was adopted for less did not pay */
+#define BRIEF_RANGES 3u	   /* one after the other */
+#define LOOK_MS	     100u  /* a refusal is safe however long it holds */
+
+static enum nd_adopt_wish wish_by_default = ND_WISH_DEFAULT;
+static pthread_once_t wish_known = PTHREAD_ONCE_INIT;
+
+static void
+wish_learn(void)
+{
+	const char *env = secure_getenv("NDD_ADOPT");
+
+	if (env != NULL && strcmp(env, "never") == 0)
+		wish_by_default = ND_WISH_NOT;
+	else if (env != NULL && strcmp(env, "always") == 0)
+		wish_by_default = ND_WISH_ASKED;
+}
+
+enum nd_adopt_wish
+nd_default_wish(uint32_t flags)
+{
+	if (flags & ND_MR_FLAG_DO_NOT_ADOPT)
+		return ND_WISH_NOT;
+	if (flags & ND_MR_FLAG_ADOPT)
+		return ND_WISH_ASKED;
+	pthread_once(&wish_known, wish_learn);
+	if (wish_by_default == ND_WISH_DEFAULT && (flags & ND_MR_FLAG_DO_NOT_SECURE_VM))
+		return ND_WISH_NOT; /* pages that are not to be made */
+	return wish_by_default;
+}
+
+uint64_t
+nd_default_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+enum nd_adopt_reason
+nd_default_at_hand(const struct nd_adoptions *all)
+{
+	if (__atomic_load_n(&all->brief, __ATOMIC_RELAXED) >= BRIEF_RANGES)
+		return ND_ADOPT_BRIEF;
+	if (__atomic_load_n(&all->count.ranges, __ATOMIC_RELAXED) >= RANGES_MAX)
+		return ND_ADOPT_RESOURCES;
+	return nd_default_clock() < all->refused_until_ms ? all->refused_why : ND_ADOPT_REASONS;
+}
+
+/* At most half of what the session may still have is taken, so that nothing that the application
+ * asks for fails because of it. */
+enum nd_adopt_reason
+nd_default_look(struct nd_adapter *a, const void *at, size_t bytes, bool of_kernel, bool *others)
+{
+	struct nd_adoptions *all = &a->adoptions;
+	enum nd_adopt_reason reason = nd_safe_look(at, bytes, of_kernel, others);
+
+	if (reason == ND_ADOPT_THREADS || reason == ND_ADOPT_PINS) {
+		all->refused_why = reason;
+		all->refused_until_ms = nd_default_clock() + LOOK_MS;
+	}
+	if (reason == ND_ADOPT_REASONS && !nd_segment_fits(a, 2 * bytes))
+		reason = ND_ADOPT_RESOURCES;
+	return reason;
+}
+
+void
+nd_default_ended(struct nd_adoptions *all, uint64_t since_ms)
+{
+	uint32_t brief = nd_default_clock() - since_ms < BRIEF_MS ? all->brief + 1 : 0;
+
+	__atomic_store_n(&all->brief, brief, __ATOMIC_RELAXED);
+}
