@@ -165,30 +165,22 @@ copies_new(struct nd_adapter *a, uint32_t depth, uint32_t token)
 	return NULL;
 }
 
-static bool
-lacks_copies(const struct nd_object *o, const struct nd_pd *pd)
-{
-	const struct nd_qp *qp = (const struct nd_qp *)o;
-
-	return o->class == &nd_qp_class && !o->closed && qp->pd == pd && qp->copies == NULL;
-}
-
 /* The depth of one of the domain that has no room yet, or 0. That one, if c is for such a depth,
  * gets c. */
 static uint32_t
 copies_hand_out(struct nd_pd *pd, struct nd_copies **c, uint32_t depth)
 {
-	struct nd_object *o;
 	uint32_t found = 0;
+	struct nd_qp *qp;
 
 	pthread_mutex_lock(&pd->adapter->lock);
-	LIST_FOREACH (o, &pd->adapter->objects, link)
-		if (lacks_copies(o, pd))
+	LIST_FOREACH (qp, &pd->qps, of_pd)
+		if (!qp->obj.closed && qp->copies == NULL)
 			break;
-	if (o != NULL) {
-		found = ((struct nd_qp *)o)->sq.depth;
+	if (qp != NULL) {
+		found = qp->sq.depth;
 		if (*c != NULL && found == depth) {
-			__atomic_store_n(&((struct nd_qp *)o)->copies, *c, __ATOMIC_RELEASE);
+			__atomic_store_n(&qp->copies, *c, __ATOMIC_RELEASE);
 			*c = NULL;
 		}
 	}

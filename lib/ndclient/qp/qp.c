@@ -205,6 +205,9 @@ qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_ud_qp_c
 	nd_object_rest(&qp->obj, &qp->send_cq->obj);
 	nd_object_rest(&qp->obj, &qp->recv_cq->obj);
 	nd_object_rest(&qp->obj, qp->srq != NULL ? &qp->srq->obj : NULL);
+	pthread_mutex_lock(&pd->adapter->lock);
+	LIST_INSERT_HEAD(&pd->qps, qp, of_pd);
+	pthread_mutex_unlock(&pd->adapter->lock);
 	nd_copies_offer(qp);
 	*out = qp;
 	return ND_SUCCESS;
@@ -324,6 +327,7 @@ qp_destroy(struct nd_object *o)
 	bool returned;
 
 	pthread_mutex_lock(&a->lock);
+	LIST_REMOVE(qp, of_pd);
 	if (qp->connector != NULL) {
 		qp->connector->qp = NULL;
 		qp->connector = NULL;

@@ -48,6 +48,7 @@ struct nd_qp {
 	struct nd_spoiled spoiled[2]; /* of requests; of receives */
 	/* for the rest */
 	struct nd_pd *pd;
+	LIST_ENTRY(nd_qp) of_pd;	 /* by nd_adapter.lock */
 	struct nd_cq *send_cq, *recv_cq; /* of a closed one: NULL once they are closed */
 	struct nd_connector *connector;	 /* this and what follows, by nd_adapter.lock */
 	struct nd_overlapped *modify;	 /* that waits for the daemon's word, or NULL */

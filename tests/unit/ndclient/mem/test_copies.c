@@ -48,6 +48,7 @@ set_up(void)
 	nd_moved_add(&w.mr);
 	w.b->qp.pd = &w.pd;
 	nd_object_open(&w.b->qp.obj, &nd_qp_class, w.b->a);
+	LIST_INSERT_HEAD(&w.pd.qps, &w.b->qp, of_pd);
 	nd_copies_offer(&w.b->qp);
 	cr_assert(ne(ptr, w.b->qp.copies, NULL));
 }
