@@ -41,6 +41,7 @@
 	X(getrandom, MINUS, ENOSYS)                                                                \
 	X(getrlimit64, MINUS, EPERM)                                                               \
 	X(getsockopt, MINUS, ENOBUFS)                                                              \
+	X(if_indextoname, NOTHING, ENXIO)                                                          \
 	X(if_nametoindex, NOTHING, ENODEV)                                                         \
 	X(ioctl, MINUS, ENOMEM)                                                                    \
 	X(listen, MINUS, EADDRINUSE)                                                               \
@@ -82,6 +83,7 @@
 	X(pthread_setname_np, ERROR, ENOMEM)                                                       \
 	X(pthread_sigmask, ERROR, EINVAL)                                                          \
 	X(read, MINUS, EIO)                                                                        \
+	X(readlink, MINUS, ENOMEM)                                                                 \
 	X(recv, MINUS, ENOMEM)                                                                     \
 	X(recvmsg, MINUS, ENOMEM)                                                                  \
 	X(rte_eal_alarm_set, NEGATIVE, ENOMEM)                                                     \
@@ -141,6 +143,8 @@
 	X(sigprocmask, MINUS, EINVAL)                                                              \
 	X(socket, MINUS, EMFILE)                                                                   \
 	X(stat64, MINUS, ENOMEM)                                                                   \
+	X(statfs64, MINUS, ENOMEM)                                                                 \
+	X(statx, MINUS, ENOMEM)                                                                    \
 	X(syscall, MINUS, ENOMEM)                                                                  \
 	X(sysconf, MINUS, EINVAL)                                                                  \
 	X(timerfd_create, MINUS, EMFILE)                                                           \

@@ -181,6 +181,8 @@ moving_to(struct moving *m, uint32_t depth, uint32_t meanwhile)
 	memset(m->block, 0xa5, 64);
 	free(m->block);
 	m->block = block;
+	for (uint32_t n = 1; n <= depth; n++) /* what was not carried over is empty */
+		cr_assert_eq(ndsh_rq_holds(&m->daemon, n), n <= m->posted - m->taken);
 }
 
 /* From a ring of each depth to one of another, with every number of receives in it that fits, at
