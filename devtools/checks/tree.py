@@ -14,11 +14,13 @@ UNTRACKED = re.compile(r"(^|/)(build[^/]*|\.git|\.cache|\.ccache|__pycache__)/")
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 # From where a file's #include looks for names, as the meson.build files have it: the first row that fits.
 INCLUDE_FOLDERS = (
+    ("lib/ndspi/", ("lib", "lib/ndwin")),
     ("lib/", ("lib",)),
     ("drivers/", ("lib", "drivers")),
     ("app/dpdk-ndd/", ("lib", "app/dpdk-ndd", "drivers")),
     ("app/", ("app", "lib/ndclient")),
-    ("doc/examples/", ("lib/ndclient",)),
+    ("doc/examples/", ("lib/ndclient", "lib/ndspi", "lib/ndwin", "lib/ndwin/windows")),
+    ("tests/unit/ndspi/", ("lib", "lib/ndspi", "lib/ndwin")),
     ("", ("tests", "lib", "lib/ndclient", "app/dpdk-ndd", "app", "drivers")),
 )
 

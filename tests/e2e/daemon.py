@@ -24,6 +24,7 @@ class Build:
         self.ndpeer = program(self.folder, "tests/interop/peers/ndpeer")
         self.ndabuse = program(self.folder, "tests/e2e/ndabuse")
         self.ndhoard = program(self.folder, "tests/e2e/ndhoard")
+        self.spitest = program(self.folder, "tests/e2e/spitest")
 
 
 def af_packet(interface):

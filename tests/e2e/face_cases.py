@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What programs see that are written to another interface than libndclient's own."""
+
+from cases import program
+from sandbox import Failure, run
+
+
+def scenario(link, name):
+    """Of NetworkDirect's interfaces (tests/e2e/spi). Figures, if it has some."""
+    done = run(link.build.spitest, name, link.a.socket_path, link.a.addresses[0],
+               link.b.socket_path, link.b.addresses[0], timeout=60)
+    return done.stdout.strip() or None
+
+
+def pingpong(link):
+    """The example: version 2 with a completion port, by two processes."""
+    example = program(link.build.folder, "doc/examples/nd2_pingpong")
+    to = [link.b.addresses[0], 4000]
+    with link.b.popen(example, "-s", *to) as server:
+        server.expect("listening")
+        done = link.a.run(example, "-c", *to, 2000, timeout=60)
+        if server.wait():
+            raise Failure(f"the server: exit {server.wait()}\n{server.text}")
+    return done.stdout.strip()
+
+
+def cases(link):
+    yield "spi ping-pong", lambda: pingpong(link)
+    for name in run(link.build.spitest, "--list").stdout.split():
+        yield f"spi {name}", lambda n=name: scenario(link, n)
