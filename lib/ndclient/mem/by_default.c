@@ -16,7 +16,8 @@
 #include "ndclient/mem/segment.h"
 #include "ndclient/session/adapter.h"
 
-#define RANGES_MAX   256u  /* the daemon's table of an adapter's segments has an end, too */
+#define RANGES_MAX   256u /* the daemon's table of an adapter's segments has an end, too */
+#define BYTES_MAX    (256ull << 20)
 #define BRIEF_MS     1000u /* memory that was adopted for less did not pay */
 #define BRIEF_RANGES 3u	   /* one after the other */
 #define LOOK_MS	     100u  /* a refusal is safe however long it holds */
@@ -67,19 +68,37 @@ nd_default_at_hand(const struct nd_adoptions *all)
 	return nd_default_clock() < all->refused_until_ms ? all->refused_why : ND_ADOPT_REASONS;
 }
 
-/* At most half of what the session may still have is taken, so that nothing that the application
- * asks for fails because of it. */
+/* What is adopted by default is in memory twice for a moment, and again in each child. */
+static bool
+is_too_much(const struct nd_adoptions *all, size_t bytes)
+{
+	return bytes > BYTES_MAX ||
+	       __atomic_load_n(&all->count.bytes, __ATOMIC_RELAXED) > BYTES_MAX - bytes;
+}
+
+/*
+ * Only where the kernel's stores can be held: threads that begin later would keep the pages from
+ * coming back otherwise. And as much as all that was adopted, and twice this, must be left of what
+ * the session may have, so that what the application asks for does not fail because of it.
+ */
 enum nd_adopt_reason
 nd_default_look(struct nd_adapter *a, const void *at, size_t bytes, bool of_kernel, bool *others)
 {
 	struct nd_adoptions *all = &a->adoptions;
-	enum nd_adopt_reason reason = nd_safe_look(at, bytes, of_kernel, others);
+	enum nd_adopt_reason reason;
 
+	if (!of_kernel)
+		return ND_ADOPT_THREADS;
+	if (is_too_much(all, bytes))
+		return ND_ADOPT_RESOURCES;
+	reason = nd_safe_look(at, bytes, of_kernel, others);
 	if (reason == ND_ADOPT_THREADS || reason == ND_ADOPT_PINS) {
 		all->refused_why = reason;
 		all->refused_until_ms = nd_default_clock() + LOOK_MS;
 	}
-	if (reason == ND_ADOPT_REASONS && !nd_segment_fits(a, 2 * bytes))
+	if (reason == ND_ADOPT_REASONS &&
+		!nd_segment_fits(
+			a, 2 * bytes + __atomic_load_n(&all->count.bytes, __ATOMIC_RELAXED)))
 		reason = ND_ADOPT_RESOURCES;
 	return reason;
 }

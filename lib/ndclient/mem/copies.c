@@ -87,16 +87,24 @@ is_readable(uintptr_t from, uint32_t bytes)
 	return true;
 }
 
-static bool
+bool
+nd_copies_readable(const struct nd_sge *sge, uint32_t n)
+{
+	const int before = errno; /* the look fails in any case */
+	bool readable = true;
+
+	for (uint32_t i = 0; i < n && readable; i++)
+		readable = is_readable((uintptr_t)sge[i].buffer, sge[i].bytes);
+	errno = before;
+	return readable;
+}
+
+static void
 copies_gather(uint8_t *to, const struct nd_sge *sge, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; to += sge[i++].bytes) {
-		if (!is_readable((uintptr_t)sge[i].buffer, sge[i].bytes))
-			return false;
+	for (uint32_t i = 0; i < n; to += sge[i++].bytes)
 		if (sge[i].bytes != 0)
 			memcpy(to, sge[i].buffer, sge[i].bytes);
-	}
-	return true;
 }
 
 bool
@@ -112,10 +120,11 @@ nd_copies_take(
 	copies_give_back(c, qp);
 	before = c->next;
 	to = copies_place(c, bytes);
-	if (to == NULL || !copies_gather(to, sge, n)) {
+	if (to == NULL || !nd_copies_readable(sge, n)) {
 		c->next = before;
 		return false;
 	}
+	copies_gather(to, sge, n);
 	at = c->last++ & (c->most - 1);
 	c->held[at].request = qp->sq.next;
 	c->held[at].end = c->next;

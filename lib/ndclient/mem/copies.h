@@ -23,6 +23,8 @@ void nd_copies_offer(struct nd_qp *qp);
  * can't be read. For the thread that posts. */
 bool nd_copies_take(struct nd_qp *qp, const struct nd_sge *sge, uint32_t n, uint32_t bytes,
 	struct nd_sge *copy);
+/* Is all of that memory there? If not, the mover finds out, and the result tells (R-MR-14). */
+bool nd_copies_readable(const struct nd_sge *sge, uint32_t n);
 /* No request needs it any more; taken is false if the daemon may still read it. c may be NULL. */
 void nd_copies_free(struct nd_adapter *a, struct nd_copies *c, bool returned);
 

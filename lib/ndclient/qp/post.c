@@ -24,17 +24,25 @@ static_assert(sizeof(struct nd_sge) == sizeof(struct ndsh_sge) &&
 	"struct nd_sge is the ABI's");
 
 /* Does the daemon still use the next slot? Completions that were taken tell which slots are free;
- * of silent requests only the shared page tells (R-ORD-04). */
+ * of silent requests only the shared page tells (R-ORD-04). Its word is kept as what is freed, which
+ * would be behind by any number otherwise, and once by 2^32. A thread that takes completions may put
+ * an older one there again. */
 static bool
-is_full(uint32_t next, uint32_t depth, const uint32_t *freed, const uint32_t *done)
+is_full(uint32_t next, uint32_t depth, uint32_t *freed, const uint32_t *done)
 {
+	uint32_t told;
+
 	if (next - __atomic_load_n(freed, __ATOMIC_ACQUIRE) < depth)
 		return false;
-	return next - __atomic_load_n(done, __ATOMIC_ACQUIRE) >= depth;
+	told = __atomic_load_n(done, __ATOMIC_ACQUIRE);
+	if (next - told >= depth)
+		return true;
+	__atomic_store_n(freed, told, __ATOMIC_RELEASE);
+	return false;
 }
 
 static bool
-send_queue_full(const struct nd_qp *qp)
+send_queue_full(struct nd_qp *qp)
 {
 	return is_full(qp->sq.next, qp->sq.depth, &qp->sq_freed, &qp->page->sq_done);
 }
@@ -96,11 +104,25 @@ ring_doorbell(const struct nd_qp *qp)
 
 /* The last steps of every initiator request. Nothing can fail any more. */
 static void
-post_submit(struct nd_qp *qp, const struct ndsh_swr *wr, const struct nd_sge *sge, const void *data)
+post_submit(struct nd_qp *qp, const struct ndsh_swr *wr, const struct nd_sge *sge, const void *data,
+	uint32_t how)
 {
+	if (how & NDSH_WRF_FENCE) {
+		qp->fence = qp->sq.next;
+		qp->fenced = true;
+	}
 	ndsh_sq_push(&qp->sq, wr, (const struct ndsh_sge *)(const void *)sge, data);
 	ring_doorbell(qp);
 	nd_post_end(&qp->sq_inside);
+}
+
+/* A request starts behind one that waits for reads, and is to send what these bring (R-ORD-05). */
+static bool
+is_behind_fence(struct nd_qp *qp)
+{
+	if (qp->fenced && nd_qp_is_done(qp, qp->fence))
+		qp->fenced = false;
+	return qp->fenced;
 }
 
 /* Bytes that the mover would have to bring are copied here and now, if they are few: inline (the
@@ -111,9 +133,11 @@ copy_moved(struct nd_qp *qp, enum ndsh_op op, const struct nd_sge **sge, uint32_
 {
 	uint32_t bytes = nd_moved_bytes(qp, op, *sge, *n, how);
 
-	if (bytes <= qp->inline_bytes)
+	if (bytes == ND_MOVED_NOT || is_behind_fence(qp))
+		return how;
+	if (bytes <= qp->inline_bytes && nd_copies_readable(*sge, *n))
 		return how | NDSH_WRF_INLINE;
-	if (bytes != ND_MOVED_NOT && nd_copies_take(qp, *sge, *n, bytes, copy)) {
+	if (bytes > qp->inline_bytes && nd_copies_take(qp, *sge, *n, bytes, copy)) {
 		*sge = copy;
 		*n = 1;
 	}
@@ -144,7 +168,7 @@ post_data(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct n
 		n = 0;
 	}
 	wr->ctrl = NDSH_CTRL(op, n, how, 0);
-	post_submit(qp, wr, sge, data);
+	post_submit(qp, wr, sge, data, how);
 	return ND_SUCCESS;
 }
 
@@ -171,7 +195,7 @@ nd_post_datagram(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const s
 }
 
 nd_status
-nd_post_check(const struct nd_qp *qp)
+nd_post_check(struct nd_qp *qp)
 {
 	nd_status st = nd_post_check_connected(qp);
 
@@ -183,7 +207,7 @@ nd_post_local(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, uint32_t h
 {
 	nd_post_begin(&qp->sq_inside, "send", qp);
 	wr->ctrl = NDSH_CTRL(op, 0, how, 0);
-	post_submit(qp, wr, NULL, NULL);
+	post_submit(qp, wr, NULL, NULL, how);
 }
 
 /* ---- receives ------------------------------------------------------------------------ */

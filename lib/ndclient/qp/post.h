@@ -11,7 +11,7 @@
 /* Every initiator request needs a daemon and a connection: are they there? */
 nd_status nd_post_check_connected(const struct nd_qp *qp);
 /* The same, and a free slot. */
-nd_status nd_post_check(const struct nd_qp *qp);
+nd_status nd_post_check(struct nd_qp *qp);
 /* A request with SGEs; wr has context, address, token, immediate and operands. */
 nd_status nd_post_request(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr,
 	const struct nd_sge *sge, uint32_t n, uint32_t how);

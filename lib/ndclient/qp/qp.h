@@ -40,6 +40,8 @@ struct nd_qp {
 	/* each line for the thread that posts there */
 	_Alignas(NDSH_CACHE_LINE) struct ndsh_sq sq;
 	uint32_t sq_inside; /* the verifier's: a thread posts, atomic */
+	uint32_t fence;	    /* the newest request with a fence, if fenced */
+	bool fenced;	    /* it may not be finished */
 	_Alignas(NDSH_CACHE_LINE) struct ndsh_rq rq;
 	uint32_t rq_inside;
 	/* for threads that take results */
@@ -70,13 +72,14 @@ nd_queue_slots(uint32_t depth)
 	return depth == 1 ? 1 : 1u << (32 - __builtin_clz(depth - 1));
 }
 
-/* Is the initiator request that was posted as number index finished? Not more than depth are
- * outstanding, and neither word is ever so far behind the other. */
+/* Is the initiator request that was posted as number index finished? Either word may be behind, as
+ * far as results were not taken and silent requests came since, but by less than 2^31: posts move
+ * sq_freed (post.c). */
 static inline bool
 nd_qp_is_done(const struct nd_qp *qp, uint32_t index)
 {
-	return index - __atomic_load_n(&qp->sq_freed, __ATOMIC_ACQUIRE) >= 2 * qp->sq.depth ||
-	       index - __atomic_load_n(&qp->page->sq_done, __ATOMIC_ACQUIRE) >= 2 * qp->sq.depth;
+	return (int32_t)(index - __atomic_load_n(&qp->sq_freed, __ATOMIC_ACQUIRE)) < 0 ||
+	       (int32_t)(index - __atomic_load_n(&qp->page->sq_done, __ATOMIC_ACQUIRE)) < 0;
 }
 
 /* The queue pair is being closed: does a thread still post to it? Only if nd_verifying(). */

@@ -25,6 +25,20 @@ struct own_thread {
 static LIST_HEAD(, own_thread) own_threads = LIST_HEAD_INITIALIZER(own_threads);
 static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* A child has none of these threads, and the lock as it was in the moment of the fork. */
+static void
+own_forget(void)
+{
+	LIST_INIT(&own_threads);
+	pthread_mutex_init(&own_lock, NULL);
+}
+
+static void
+own_prepare(void)
+{
+	(void)pthread_atfork(NULL, NULL, own_forget);
+}
+
 bool
 nd_thread_start_callbacks(pthread_t *thread, void *(*run)(void *), void *arg)
 {
@@ -61,10 +75,12 @@ own_main(void *arg)
 bool
 nd_thread_start(pthread_t *thread, void *(*run)(void *), void *arg)
 {
+	static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 	struct own_thread *t = malloc(sizeof(*t));
 	sem_t begun;
 	bool ok;
 
+	pthread_once(&prepared, own_prepare);
 	if (t == NULL)
 		return false;
 	*t = (struct own_thread){.run = run, .arg = arg, .begun = &begun};

@@ -2,6 +2,7 @@
 /* Requests from moved memory that are copied at the post, into room beside the send queue. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -124,6 +125,7 @@ Test(ndclient_copies, what_is_not_copied)
 	cr_expect(eq(u32, s.sge[0].key, TOKEN), "too much");
 	s = sent(sge, 1, ND_OP_FLAG_READ_FENCE);
 	cr_expect(eq(u32, s.sge[0].key, TOKEN), "a read may be about to bring it");
+	end_requests(2);
 	other.token++;
 	s = sent(&other, 1, 0);
 	cr_expect(eq(u32, s.sge[0].key, TOKEN + 1), "memory of another kind");
@@ -154,6 +156,12 @@ Test(ndclient_copies, memory_that_is_gone)
 	sge = piece(4000, 96);
 	s = sent(&sge, 1, 0);
 	cr_expect(is_copy(&s));
+	sge = piece(8192, 16); /* few enough for the descriptor */
+	errno = 4711;
+	s = sent(&sge, 1, 0);
+	cr_expect(eq(u32, s.num_sge, 1));
+	cr_expect(eq(u32, s.sge[0].key, TOKEN));
+	cr_expect(eq(int, errno, 4711));
 }
 
 /* Bytes of a request that is not done stay; those of a finished one are room again, in order. */
@@ -181,22 +189,82 @@ Test(ndclient_copies, the_room_is_used_again)
 		cr_assert(ne(u64, s[i].sge[0].addr, s[0].sge[0].addr));
 }
 
-/* The slots go round, and so does the room; what is done by the completions that were taken counts
- * as what the daemon tells. */
-Test(ndclient_copies, round_and_round)
+#define FLYING 20u /* requests under way; their copies fit into the room */
+
+/* The room and the slots go round, and each request finds its bytes as they were at its post, until
+ * it is done, as the words tell it: what the daemon counts, what completions that were taken say. */
+static void
+round_and_round(void (*tell)(uint32_t done))
 {
 	struct nd_sge sge = piece(0, 3000);
+	struct ndsh_send s[FLYING];
+	uint8_t wanted[3000];
 
 	for (uint32_t i = 0; i < 10 * ROOM / 3000; i++) {
-		struct ndsh_send s;
-
-		memset(memory, (int)i, 3000);
-		s = sent(&sge, 1, 0);
-		cr_assert(is_copy(&s));
-		cr_assert(zero(i32, memcmp((void *)s.sge[0].addr, memory, 3000)));
-		if (i >= 30) {
-			end_requests(i % 2);
-			__atomic_store_n(&w.b->qp.sq_freed, i - 29, __ATOMIC_RELEASE);
+		if (i >= FLYING) {
+			memset(wanted, (int)(i - FLYING), sizeof(wanted));
+			cr_assert(zero(i32, memcmp((void *)s[i % FLYING].sge[0].addr, wanted,
+						    sizeof(wanted))),
+				"%u", i - FLYING);
+			tell(i - FLYING + 1);
 		}
+		memset(memory, (int)i, 3000);
+		s[i % FLYING] = sent(&sge, 1, 0);
+		cr_assert(is_copy(&s[i % FLYING]));
 	}
+}
+
+static void
+tell_by_page(uint32_t done)
+{
+	__atomic_store_n(&w.b->qp.page->sq_done, done, __ATOMIC_RELEASE);
+}
+
+static void
+tell_by_completion(uint32_t done)
+{
+	__atomic_store_n(&w.b->qp.sq_freed, done, __ATOMIC_RELEASE);
+}
+
+/* A completion that was taken very late takes the word back. */
+static void
+tell_by_either(uint32_t done)
+{
+	tell_by_page(done);
+	tell_by_completion(done > 300 ? done - 300 : 0);
+}
+
+Test(ndclient_copies, round_and_round_with_silent_requests)
+{
+	round_and_round(tell_by_page);
+}
+
+Test(ndclient_copies, round_and_round_with_completions)
+{
+	round_and_round(tell_by_completion);
+}
+
+Test(ndclient_copies, round_and_round_with_late_completions)
+{
+	round_and_round(tell_by_either);
+}
+
+/* checks R-ORD-05: what stands behind a request that waits for reads starts behind them, too, and is
+ * to send what they bring. */
+Test(ndclient_copies, R_ORD_05_nothing_is_copied_behind_a_fence)
+{
+	struct nd_sge few = piece(0, 10), many = piece(0, 2000);
+
+	cr_assert(eq(u32, sent(&many, 1, ND_OP_FLAG_READ_FENCE).sge[0].key, TOKEN));
+	for (int i = 0; i < 2; i++) {
+		struct ndsh_send s = sent(&many, 1, 0);
+
+		cr_expect(eq(u32, s.sge[0].key, TOKEN));
+		s = sent(&few, 1, 0);
+		cr_expect(eq(u32, s.num_sge, 1), "not inline");
+		cr_expect(eq(u32, s.sge[0].key, TOKEN));
+	}
+	end_requests(1);
+	struct ndsh_send s = sent(&many, 1, 0);
+	cr_expect(is_copy(&s));
 }
