@@ -21,10 +21,11 @@ struct nd_port;
  *
  * Zeroed, it tells its outcome by its status alone, or to the port of its adapter
  * (nd_adapter_bind_port()). flags, event, port and key are the application's, to be set before the
- * call; the library reads them only. All three ways may be used together. As soon as one of them
- * has told that the request is over, its status is the outcome, and structure and event are the
- * application's, to be used again, freed, or closed (R-OV-06). A call that returns an error uses
- * none of them, but the status may say it too.
+ * call; the library reads them only. All three ways may be used together. Once
+ * nd_overlapped_status() or the port has told the outcome, structure and event are the
+ * application's, to be used again, freed, or closed (R-OV-06); a thread that the event woke asks
+ * for the status first, or uses the structure again. A call that returns an error uses none of
+ * them, but the status may say it too.
  *
  * Each completion puts a packet of its own into the port, with the status of that completion. It
  * comes also if the structure was used again, or freed, meanwhile, and names it.
@@ -54,7 +55,7 @@ struct nd_overlapped {
 	void *key; /* what a port of its own gives along with it */
 	void *internal_ptr[2];
 };
-/* The status now; never blocks. What the request wrote is visible if it is not ND_PENDING. */
+/* The status now. Waits for nothing but a thread that is just completing the request. What the request wrote is visible if it is not ND_PENDING. */
 nd_status nd_overlapped_status(const struct nd_overlapped *ov);
 /* Wait until it completed, at most timeout_ms milliseconds (-1: for ever, 0: just look). Returns
  * its status, or ND_TIMEOUT if it is still pending. Several threads may wait for one request. */

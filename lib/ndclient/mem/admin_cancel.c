@@ -46,6 +46,7 @@ region_take_back(struct nd_mr *mr)
 		return NULL;
 	STAILQ_REMOVE(&admin->waiting, mr, nd_mr, queued);
 	mr->ov = NULL;
+	__atomic_fetch_add(&mr->ending, 1, __ATOMIC_RELAXED);
 	if (mr->request.op == NDSH_ADMIN_DEREGISTER)
 		mr->state = ND_MR_REGISTERED;
 	else
@@ -62,8 +63,10 @@ nd_admin_cancel(struct nd_mr *mr)
 	pthread_mutex_lock(&admin->lock);
 	ov = region_take_back(mr);
 	pthread_mutex_unlock(&admin->lock);
-	if (ov != NULL)
+	if (ov != NULL) {
 		nd_overlapped_end(ov, ND_CANCELED);
-	else
+		__atomic_fetch_sub(&mr->ending, 1, __ATOMIC_RELEASE);
+	} else {
 		region_wait(mr);
+	}
 }

@@ -174,6 +174,8 @@ region_destroy(struct nd_object *o)
 	nd_mr_unbind_all(mr);
 	nd_admin_cancel(mr);
 	(void)nd_mr_deregister(mr, NULL);
+	nd_admin_cancel(
+		mr); /* another thread may have told the outcome, and have it in hand still */
 	free(mr);
 }
 

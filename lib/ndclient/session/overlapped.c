@@ -17,6 +17,7 @@
 #include "ndclient/session/port.h"
 #include "ndclient/session/verify.h"
 
+#define ENDING	       0x656e6421u /* not what a structure that was never zeroed holds */
 #define ENDING_LOOK_NS 50000u /* a request that begins anew takes its mark away without a wake-up */
 
 /* Choose where the request's completion goes: to a port of its own, to the adapter's, or to none.
@@ -44,7 +45,7 @@ request_route(const struct nd_adapter *a, struct nd_overlapped *ov)
 static bool
 request_claim(struct nd_overlapped *ov)
 {
-	nd_status before = __atomic_load_n(&ov->status, __ATOMIC_ACQUIRE);
+	nd_status before = nd_overlapped_status(ov); /* its event may have told already */
 
 	while (before != ND_PENDING)
 		if (__atomic_compare_exchange_n(&ov->status, &before, ND_PENDING, false,
@@ -102,7 +103,7 @@ nd_overlapped_end(struct nd_overlapped *ov, nd_status st)
 		return;
 	}
 	if (ov->flags & ND_REQUEST_EVENT) {
-		__atomic_store_n(&ov->ending, 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&ov->ending, ENDING, __ATOMIC_RELEASE);
 		(void)!write(ov->event, &one, sizeof(one));
 	}
 	__atomic_store_n(&ov->status, st, __ATOMIC_RELEASE);
@@ -123,7 +124,7 @@ nd_overlapped_status(const struct nd_overlapped *ov)
 	nd_status st;
 
 	while ((st = overlapped_word(ov)) == ND_PENDING &&
-		__atomic_load_n(&ov->ending, __ATOMIC_ACQUIRE) != 0)
+		__atomic_load_n(&ov->ending, __ATOMIC_ACQUIRE) == ENDING)
 		nd_futex_wait(&ov->status, (uint32_t)ND_PENDING, nd_now_ns() + ENDING_LOOK_NS);
 	return st;
 }

@@ -422,6 +422,37 @@ Test(ndclient_port, R_OV_06_nothing_is_touched_when_the_outcome_is_known, .timeo
 	drop(b);
 }
 
+static void *
+read_later(void *arg)
+{
+	struct held *h = arg;
+	uint64_t n;
+
+	usleep(20000);
+	cr_expect(eq(int, (int)read(h->ov.event, &n, sizeof(n)), (int)sizeof(n)));
+	return NULL;
+}
+
+/* checks R-OV-06[4]: a thread that the event woke begins the next request with it at once. */
+Test(ndclient_port, R_OV_06_a_request_is_begun_again_as_its_event_tells, .timeout = 20)
+{
+	struct bench *b = make();
+	pthread_t reader;
+	struct held h;
+
+	hold(&h, &b->cq[0]);
+	await_ending(&h);
+	pthread_create(&reader, NULL, read_later, &h);
+	NOTIFY(&b->cq[1], &h.ov);
+	pthread_join(reader, NULL);
+	pthread_join(h.thread, NULL);
+	cr_expect(eq(i32, nd_overlapped_status(&h.ov), ND_PENDING));
+	cr_expect(eq(i32, nd_cq_cancel(&b->cq[1]), ND_SUCCESS));
+	cr_expect(eq(i32, nd_overlapped_status(&h.ov), ND_CANCELED));
+	close(h.ov.event);
+	drop(b);
+}
+
 /* checks R-OV-10[2]: what another thread is completing is queued, too, when cancel returns. */
 Test(ndclient_port, R_OV_10_cancel_waits_for_who_completes, .timeout = 20)
 {
