@@ -44,9 +44,11 @@ request_pend(struct ndwin_request *r)
 		pthread_mutex_lock(&r->event->lock);
 		r->event->set = false;
 	}
-	r->was_pending = !HasOverlappedIoCompleted(ov);
 	__atomic_store_n(&ov->InternalHigh, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&ov->Internal, STATUS_PENDING, __ATOMIC_RELEASE);
+	/* In one step: another request may be completing, whose outcome must not be taken for one that
+	 * is to come. */
+	r->was_pending = (DWORD)__atomic_exchange_n(
+				 &ov->Internal, STATUS_PENDING, __ATOMIC_ACQ_REL) == STATUS_PENDING;
 	if (r->event != NULL)
 		pthread_mutex_unlock(&r->event->lock);
 }

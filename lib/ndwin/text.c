@@ -26,6 +26,8 @@ length_copy(const wchar_t *s, FILE *to)
 		fputc('z', to);
 		return s + 1;
 	}
+	if (*s == L'l' && s[1] != L'l') /* LONG has 32 bits */
+		return s + 1;
 	for (; *s != L'\0' && wcschr(L"hlLjzt", *s) != NULL; s++)
 		fputc((char)*s, to);
 	return s;

@@ -50,16 +50,18 @@ thread_main(void *arg)
 }
 
 static int
-thread_launch(struct ndwin_thread *t, SIZE_T stack)
+thread_launch(struct ndwin_thread *t, SIZE_T stack, bool is_limit)
 {
 	const SIZE_T page = (SIZE_T)sysconf(_SC_PAGESIZE);
 	pthread_attr_t attr;
+	SIZE_T usual = 0;
 	pthread_t id;
 	int rc = 0;
 
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	if (stack != 0) {
+	pthread_attr_getstacksize(&attr, &usual);
+	if (stack != 0 && (is_limit || stack > usual)) {
 		stack = stack < (SIZE_T)PTHREAD_STACK_MIN ? (SIZE_T)PTHREAD_STACK_MIN : stack;
 		rc = pthread_attr_setstacksize(&attr, (stack + page - 1) / page * page);
 	}
@@ -94,7 +96,7 @@ CreateThread(LPSECURITY_ATTRIBUTES attributes, SIZE_T stack, LPTHREAD_START_ROUT
 	ndwin_object_hold(&t->ended.object);
 	if (id != NULL)
 		*id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
-	if (thread_launch(t, stack) != 0) {
+	if (thread_launch(t, stack, (flags & STACK_SIZE_PARAM_IS_A_RESERVATION) != 0) != 0) {
 		CloseHandle(h);
 		ndwin_object_put(&t->ended.object);
 		return ndwin_fail_null(ERROR_NO_SYSTEM_RESOURCES);
