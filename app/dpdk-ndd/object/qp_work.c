@@ -116,5 +116,7 @@ ndd_qp_work_tick(struct ndd *d, uint64_t now_ns)
 		next_ns = work_go_on(qp, now_ns);
 		look_ns = next_ns < look_ns ? next_ns : look_ns;
 	}
-	d->work_look_ns = more ? now_ns : look_ns;
+	if (more && look_ns > now_ns) /* of those that were not looked at one may be due */
+		look_ns = now_ns + NDD_MS < look_ns ? now_ns + NDD_MS : look_ns;
+	d->work_look_ns = look_ns;
 }

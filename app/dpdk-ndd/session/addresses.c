@@ -76,10 +76,13 @@ ndd_address_page(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 static bool
 first_address(const struct ndd_session *s, int port, struct ndsh_addr *addr)
 {
+	struct ndsh_addr one; /* those of others don't get into the reply, though that fails */
 	bool mine = false;
 
-	for (uint32_t i = 0; !mine && address_at(s, port, i, addr, &mine); i++)
+	for (uint32_t i = 0; !mine && address_at(s, port, i, &one, &mine); i++)
 		;
+	if (mine)
+		*addr = one;
 	return mine;
 }
 
