@@ -42,6 +42,7 @@ public:
             "NdOpenAdapter");
         Check(m_adapter->CreateOverlappedFile(&m_file), "CreateOverlappedFile");
         m_port = CreateIoCompletionPort(m_file, nullptr, 0, 0);
+        Check(m_port != nullptr ? S_OK : E_OUTOFMEMORY, "CreateIoCompletionPort");
         Check(m_adapter->CreateCompletionQueue(
                   IID_IND2CompletionQueue, m_file, 2 * Depth, 0, 0, reinterpret_cast<void **>(&m_cq)),
             "CreateCompletionQueue");
@@ -54,7 +55,8 @@ public:
         Check(m_adapter->CreateMemoryRegion(
                   IID_IND2MemoryRegion, m_file, reinterpret_cast<void **>(&m_region)),
             "CreateMemoryRegion");
-        Check(Wait(m_region->Register(m_buffer, sizeof(m_buffer), ND_MR_FLAG_ALLOW_LOCAL_WRITE, &ov), &ov),
+        Check(Wait(m_region->Register(m_buffer, sizeof(m_buffer), ND_MR_FLAG_ALLOW_LOCAL_WRITE, &ov),
+                  m_region, &ov),
             "Register");
         m_sge = {m_buffer, Bytes, m_region->GetLocalToken()};
     }
@@ -63,7 +65,7 @@ public:
     {
         OVERLAPPED ov = {};
 
-        Wait(m_connector->Disconnect(&ov), &ov);
+        Wait(m_connector->Disconnect(&ov), m_connector, &ov);
         m_connector->Release();
         m_qp->Release();
         m_cq->Release();
@@ -85,9 +87,10 @@ public:
         Check(listener->Listen(1), "Listen");
         printf("listening\n");
         fflush(stdout);
-        Check(Wait(listener->GetConnectionRequest(m_connector, &ov), &ov), "GetConnectionRequest");
+        Check(Wait(listener->GetConnectionRequest(m_connector, &ov), listener, &ov),
+            "GetConnectionRequest");
         Check(m_qp->Receive(nullptr, &m_sge, 1), "Receive");
-        Check(Wait(m_connector->Accept(m_qp, 0, 0, nullptr, 0, &ov), &ov), "Accept");
+        Check(Wait(m_connector->Accept(m_qp, 0, 0, nullptr, 0, &ov), m_connector, &ov), "Accept");
         listener->Release();
         while (Next(Nd2RequestTypeReceive)) {
             Check(m_qp->Receive(nullptr, &m_sge, 1), "Receive");
@@ -104,9 +107,9 @@ public:
         Check(m_connector->Bind(reinterpret_cast<const sockaddr *>(&local), sizeof(local)), "Bind");
         Check(Wait(m_connector->Connect(m_qp, reinterpret_cast<const sockaddr *>(&remote), sizeof(remote),
                        0, 0, nullptr, 0, &ov),
-                  &ov),
+                  m_connector, &ov),
             "Connect");
-        Check(Wait(m_connector->CompleteConnect(&ov), &ov), "CompleteConnect");
+        Check(Wait(m_connector->CompleteConnect(&ov), m_connector, &ov), "CompleteConnect");
         QueryPerformanceFrequency(&frequency);
         QueryPerformanceCounter(&begin);
         for (int i = 0; i < count; i++) {
@@ -123,7 +126,7 @@ public:
 
 private:
     // A packet of the port for a call that pends. Requests are made one at a time, so it is of that one.
-    HRESULT Wait(HRESULT hr, OVERLAPPED *ov)
+    HRESULT Wait(HRESULT hr, IND2Overlapped *object, OVERLAPPED *ov)
     {
         OVERLAPPED *done = nullptr;
         ULONG_PTR key;
@@ -133,7 +136,7 @@ private:
             return hr;
         while (done != ov)
             GetQueuedCompletionStatus(m_port, &bytes, &key, &done, INFINITE);
-        return m_cq->GetOverlappedResult(ov, FALSE);
+        return object->GetOverlappedResult(ov, FALSE);
     }
 
     // Whether the next result of that type is a success. Results of the other type are kept.
@@ -145,7 +148,7 @@ private:
             ND2_RESULT result;
 
             if (m_cq->GetResults(&result, 1) == 0) {
-                Check(Wait(m_cq->Notify(ND_CQ_NOTIFY_ANY, &ov), &ov), "Notify");
+                Check(Wait(m_cq->Notify(ND_CQ_NOTIFY_ANY, &ov), m_cq, &ov), "Notify");
                 continue;
             }
             if (result.Status != ND_SUCCESS)

@@ -6,7 +6,17 @@
 #ifndef NDDEF_H
 #define NDDEF_H
 
+#ifdef NDSPI_PLATFORM
+#include NDSPI_PLATFORM
+#else
 #include "ndwin.h"
+#endif
+
+#ifdef __cplusplus
+#define ND_ASSERT(condition) static_assert(condition, #condition)
+#else
+#define ND_ASSERT(condition) _Static_assert(condition, #condition)
+#endif
 
 #define ND_VERSION_1 0x1
 #define ND_VERSION_2 0x20000
@@ -44,8 +54,6 @@
 #endif
 #endif
 
-typedef ULONG_PTR KAFFINITY;
-
 /* What IND2Adapter::Query tells. InfoVersion is set by the caller: 1, or ND_VERSION_2. */
 typedef struct _ND2_ADAPTER_INFO {
 	ULONG InfoVersion;
@@ -71,11 +79,11 @@ typedef struct _ND2_ADAPTER_INFO {
 	ULONG MaxCalleeData;
 	ULONG AdapterFlags;
 } ND2_ADAPTER_INFO;
-NDWIN_ASSERT(sizeof(ND2_ADAPTER_INFO) == 96);
-NDWIN_ASSERT(offsetof(ND2_ADAPTER_INFO, AdapterId) == 8);
-NDWIN_ASSERT(offsetof(ND2_ADAPTER_INFO, MaxInitiatorSge) == 32);
-NDWIN_ASSERT(offsetof(ND2_ADAPTER_INFO, MaxReceiveQueueDepth) == 60);
-NDWIN_ASSERT(offsetof(ND2_ADAPTER_INFO, AdapterFlags) == 92);
+ND_ASSERT(sizeof(ND2_ADAPTER_INFO) == 96);
+ND_ASSERT(offsetof(ND2_ADAPTER_INFO, AdapterId) == 8);
+ND_ASSERT(offsetof(ND2_ADAPTER_INFO, MaxInitiatorSge) == 32);
+ND_ASSERT(offsetof(ND2_ADAPTER_INFO, MaxReceiveQueueDepth) == 60);
+ND_ASSERT(offsetof(ND2_ADAPTER_INFO, AdapterFlags) == 92);
 
 typedef enum _ND2_REQUEST_TYPE {
 	Nd2RequestTypeReceive,
@@ -93,19 +101,19 @@ typedef struct _ND2_RESULT {
 	VOID *RequestContext;
 	ND2_REQUEST_TYPE RequestType;
 } ND2_RESULT;
-NDWIN_ASSERT(sizeof(ND2_RESULT) == 32);
-NDWIN_ASSERT(offsetof(ND2_RESULT, BytesTransferred) == 4);
-NDWIN_ASSERT(offsetof(ND2_RESULT, QueuePairContext) == 8);
-NDWIN_ASSERT(offsetof(ND2_RESULT, RequestContext) == 16);
-NDWIN_ASSERT(offsetof(ND2_RESULT, RequestType) == 24);
+ND_ASSERT(sizeof(ND2_RESULT) == 32);
+ND_ASSERT(offsetof(ND2_RESULT, BytesTransferred) == 4);
+ND_ASSERT(offsetof(ND2_RESULT, QueuePairContext) == 8);
+ND_ASSERT(offsetof(ND2_RESULT, RequestContext) == 16);
+ND_ASSERT(offsetof(ND2_RESULT, RequestType) == 24);
 
 typedef struct _ND2_SGE {
 	VOID *Buffer;
 	ULONG BufferLength;
 	UINT32 MemoryRegionToken; /* not looked at with ND_OP_FLAG_INLINE */
 } ND2_SGE;
-NDWIN_ASSERT(sizeof(ND2_SGE) == 16);
-NDWIN_ASSERT(offsetof(ND2_SGE, BufferLength) == 8);
-NDWIN_ASSERT(offsetof(ND2_SGE, MemoryRegionToken) == 12);
+ND_ASSERT(sizeof(ND2_SGE) == 16);
+ND_ASSERT(offsetof(ND2_SGE, BufferLength) == 8);
+ND_ASSERT(offsetof(ND2_SGE, MemoryRegionToken) == 12);
 
 #endif

@@ -150,7 +150,8 @@ DECLARE_INTERFACE_(IND2QueuePair, IUnknown)
 		UINT64 remoteAddress, UINT32 remoteToken, ULONG flags) PURE;
 };
 
-/* nd_connector_*() */
+/* nd_connector_*(). CancelOverlappedRequests of a connector that waits at a listener cancels that
+ * GetConnectionRequest, too. */
 #undef INTERFACE
 #define INTERFACE IND2Connector
 DEFINE_GUID(IID_IND2Connector, 0x7dd615c4, 0x6b4c, 0x4866, 0x95, 0x0c, 0xf3, 0xb1, 0xd2, 0x5a, 0x53,
