@@ -55,7 +55,8 @@ struct nd_overlapped {
 	void *key; /* what a port of its own gives along with it */
 	void *internal_ptr[2];
 };
-/* The status now. Waits for nothing but a thread that is just completing the request. What the request wrote is visible if it is not ND_PENDING. */
+/* The status now. Waits for nothing but a thread that is just completing the request. What the
+ * request wrote is visible if it is not ND_PENDING. */
 nd_status nd_overlapped_status(const struct nd_overlapped *ov);
 /* Wait until it completed, at most timeout_ms milliseconds (-1: for ever, 0: just look). Returns
  * its status, or ND_TIMEOUT if it is still pending. Several threads may wait for one request. */

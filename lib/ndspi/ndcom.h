@@ -5,9 +5,9 @@
  * points to a table of functions, which take the interface as their first argument. Both have the
  * same layout: slots in the order of declaration, those of the base first.
  *
- * A platform of the application's own is named by NDSPI_PLATFORM, a header's name in quotes or angle
- * brackets, and included instead of ndwin.h. If it has IUnknown and these macros, too, it defines
- * __IUnknown_INTERFACE_DEFINED__.
+ * A platform of the application's own is named by NDSPI_PLATFORM, a header's name in quotes or
+ * angle brackets, and included instead of ndwin.h. If it has IUnknown and these macros, too, it
+ * defines __IUnknown_INTERFACE_DEFINED__.
  */
 #ifndef NDCOM_H
 #define NDCOM_H

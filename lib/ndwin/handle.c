@@ -7,10 +7,10 @@
  *     generation  open  references
  *
  * A look-up compares the generation, sees that the handle is open, and counts itself, in one
- * compare-and-swap: after it the object stays. Closing takes `open` away. The thread that makes the
- * word neither open nor referred to ends the object. No reference can be made then any more, as a
- * look-up needs the one and ndwin_object_hold() the other. The next generation begins when the object
- * has gone.
+ * compare-and-swap: after it the object stays. Closing takes `open` away. The thread that makes
+ * the word neither open nor referred to ends the object. No reference can be made then any more,
+ * as a look-up needs the one and ndwin_object_hold() the other. The next generation begins when the
+ * object has gone.
  *
  * The compare-and-swap acquires what the release in ndwin_handle_open() has published, and the last
  * decrement what all former ones have released: the one that ends the object sees all that was done

@@ -71,7 +71,7 @@ HANDLE WINAPI CreateEventA(
 BOOL WINAPI SetEvent(HANDLE event);
 BOOL WINAPI ResetEvent(HANDLE event);
 
-/* stack is what the thread may use at most; without this flag it may use as much as any, or more. */
+/* stack is what the thread may use at most; without this flag it may use as much as any. */
 #define STACK_SIZE_PARAM_IS_A_RESERVATION 0x00010000u
 /*
  * Run start(argument) in a thread. stack: bytes, or 0 for the system's choice; flags: 0 or

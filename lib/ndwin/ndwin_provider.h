@@ -11,9 +11,9 @@
  *     ndwin_request_complete()     Internal is the outcome, the event set, the packet in the port
  *     or ndwin_request_return()    the call itself tells the outcome: no packet
  *
- * A thread that sees the outcome in Internal finds the event set and the packet in the port, and may
- * free the OVERLAPPED, begin another request on it, and close event, port and file at once: none
- * of them is touched any more. Completing allocates nothing and cannot fail.
+ * A thread that sees the outcome in Internal finds the event set and the packet in the port, and
+ * may free the OVERLAPPED, begin another request on it, and close event, port and file at once:
+ * none of them is touched any more. Completing allocates nothing and cannot fail.
  *
  * Several requests may be under way on one OVERLAPPED. Each has its own completion and packet;
  * Internal is the outcome of the one that ended last, whichever began last. An OVERLAPPED need

@@ -45,8 +45,8 @@ request_pend(struct ndwin_request *r)
 		r->event->set = false;
 	}
 	__atomic_store_n(&ov->InternalHigh, 0, __ATOMIC_RELAXED);
-	/* In one step: another request may be completing, whose outcome must not be taken for one that
-	 * is to come. */
+	/* In one step: another request may be completing, whose outcome must not be taken for one
+	 * that is to come. */
 	r->was_pending = (DWORD)__atomic_exchange_n(
 				 &ov->Internal, STATUS_PENDING, __ATOMIC_ACQ_REL) == STATUS_PENDING;
 	if (r->event != NULL)

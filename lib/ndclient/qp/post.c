@@ -24,9 +24,9 @@ static_assert(sizeof(struct nd_sge) == sizeof(struct ndsh_sge) &&
 	"struct nd_sge is the ABI's");
 
 /* Does the daemon still use the next slot? Completions that were taken tell which slots are free;
- * of silent requests only the shared page tells (R-ORD-04). Its word is kept as what is freed, which
- * would be behind by any number otherwise, and once by 2^32. A thread that takes completions may put
- * an older one there again. */
+ * of silent requests only the shared page tells (R-ORD-04). Its word is kept as what is freed,
+ * which would be behind by any number otherwise, and once by 2^32. A thread that takes completions
+ * may put an older one there again. */
 static bool
 is_full(uint32_t next, uint32_t depth, uint32_t *freed, const uint32_t *done)
 {

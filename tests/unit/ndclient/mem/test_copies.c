@@ -192,7 +192,7 @@ Test(ndclient_copies, the_room_is_used_again)
 #define FLYING 20u /* requests under way; their copies fit into the room */
 
 /* The room and the slots go round, and each request finds its bytes as they were at its post, until
- * it is done, as the words tell it: what the daemon counts, what completions that were taken say. */
+ * it is done, as either word tells: the daemon's count, or completions that were taken. */
 static void
 round_and_round(void (*tell)(uint32_t done))
 {
@@ -249,8 +249,8 @@ Test(ndclient_copies, round_and_round_with_late_completions)
 	round_and_round(tell_by_either);
 }
 
-/* checks R-ORD-05: what stands behind a request that waits for reads starts behind them, too, and is
- * to send what they bring. */
+/* checks R-ORD-05: what stands behind a request that waits for reads starts behind them, too, and
+ * is to send what they bring. */
 Test(ndclient_copies, R_ORD_05_nothing_is_copied_behind_a_fence)
 {
 	struct nd_sge few = piece(0, 10), many = piece(0, 2000);
