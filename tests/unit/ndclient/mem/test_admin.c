@@ -4,7 +4,6 @@
 #include <criterion/new/assert.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -233,7 +232,7 @@ Test(ndclient_admin, R_OV_10_cancel_takes_back_what_waits)
 struct canceler {
 	struct nd_mr *mr;
 	struct nd_overlapped *ov;
-	uint32_t over;
+	uint32_t begun, over;
 };
 
 static void *
@@ -241,10 +240,20 @@ cancel(void *arg)
 {
 	struct canceler *c = arg;
 
+	__atomic_store_n(&c->begun, 1, __ATOMIC_RELEASE);
 	cr_expect(eq(i32, nd_mr_cancel(c->mr), ND_SUCCESS));
 	cr_expect(eq(i32, nd_overlapped_status(c->ov), ND_SUCCESS), "complete when it returns");
 	__atomic_store_n(&c->over, 1, __ATOMIC_RELEASE);
 	return NULL;
+}
+
+/* Until it has begun, and time to come back for one that does not wait. */
+static void
+await_cancel(const struct canceler *c)
+{
+	while (__atomic_load_n(&c->begun, __ATOMIC_ACQUIRE) == 0)
+		usleep(1000);
+	usleep(20000);
 }
 
 /* checks R-OV-10[2], R-OV-11[2]: what the daemon has been asked ends with its answer, once, and
@@ -260,8 +269,7 @@ Test(ndclient_admin, R_OV_11_cancel_waits_for_what_it_cannot_take_back, .timeout
 	cr_assert(zero(i32, nd_mr_create(&b->pd, &c.mr)));
 	cr_assert(eq(i32, nd_mr_register(c.mr, b->segment.base, 9, 0, &ov), ND_PENDING));
 	cr_assert(zero(int, pthread_create(&thread, NULL, cancel, &c)));
-	for (int i = 0; i < 1000; i++)
-		sched_yield();
+	await_cancel(&c);
 	cr_expect(zero(u32, __atomic_load_n(&c.over, __ATOMIC_ACQUIRE)));
 	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_PENDING));
 	cr_assert(eq(u32, serve(b, 1, NDSH_ADMIN_OK, &r), 1));
@@ -282,8 +290,7 @@ Test(ndclient_admin, R_OV_10_cancel_waits_until_the_outcome_is_told, .timeout = 
 	cr_assert(zero(i32, nd_mr_create(&b->pd, &c.mr)));
 	c.mr->ending = 1;
 	cr_assert(zero(int, pthread_create(&thread, NULL, cancel, &c)));
-	for (int i = 0; i < 1000; i++)
-		sched_yield();
+	await_cancel(&c);
 	cr_expect(zero(u32, __atomic_load_n(&c.over, __ATOMIC_ACQUIRE)));
 	__atomic_store_n(&ov.status, ND_SUCCESS, __ATOMIC_RELEASE);
 	__atomic_store_n(&c.mr->ending, 0, __ATOMIC_RELEASE);
