@@ -111,15 +111,7 @@ adapter_addresses(const void *adapter, struct sockaddr_storage *list, uint32_t *
 static HRESULT STDMETHODCALLTYPE
 adapter_query_addresses(IND2Adapter *self, SOCKET_ADDRESS_LIST *list, ULONG *bytes)
 {
-	SIZE_T room;
-	HRESULT hr;
-
-	if (bytes == NULL)
-		return ND_INVALID_PARAMETER_2;
-	room = *bytes;
-	hr = spi_addresses_list(adapter_addresses, adapter_of(self)->adapter, list, &room);
-	*bytes = (ULONG)room;
-	return hr;
+	return spi_addresses_method(adapter_addresses, adapter_of(self)->adapter, list, bytes);
 }
 
 static const IND2AdapterVtbl adapter_slots = {

@@ -5,6 +5,13 @@
 
 #define SLOT_BYTES sizeof(struct sockaddr_in6) /* the longest there is, and a multiple of four */
 
+SIZE_T
+spi_address_bytes(const struct sockaddr_storage *address)
+{
+	return address->ss_family == AF_INET ? sizeof(struct sockaddr_in)
+					     : sizeof(struct sockaddr_in6);
+}
+
 /* All addresses there are now, in memory of malloc(). */
 static nd_status
 addresses_now(
@@ -44,9 +51,7 @@ addresses_lay_out(
 
 		memcpy(place, &all[i], SLOT_BYTES);
 		entry->lpSockaddr = (LPSOCKADDR)place;
-		entry->iSockaddrLength =
-			(INT)(all[i].ss_family == AF_INET ? sizeof(struct sockaddr_in)
-							  : sizeof(struct sockaddr_in6));
+		entry->iSockaddrLength = (INT)spi_address_bytes(&all[i]);
 	}
 }
 
@@ -70,4 +75,19 @@ spi_addresses_list(
 		addresses_lay_out(all, count, head, list);
 	free(all);
 	return st;
+}
+
+HRESULT
+spi_addresses_method(
+	spi_addresses_fn query, const void *asked, SOCKET_ADDRESS_LIST *list, ULONG *bytes)
+{
+	SIZE_T room;
+	HRESULT hr;
+
+	if (bytes == NULL)
+		return ND_INVALID_PARAMETER_2;
+	room = *bytes;
+	hr = spi_addresses_list(query, asked, list, &room);
+	*bytes = (ULONG)room;
+	return hr;
 }

@@ -12,5 +12,11 @@ typedef nd_status (*spi_addresses_fn)(
  * its room; out, what it takes, 0 if there is no address. ND_BUFFER_OVERFLOW: it takes more. */
 HRESULT spi_addresses_list(
 	spi_addresses_fn query, const void *asked, SOCKET_ADDRESS_LIST *list, SIZE_T *bytes);
+/* The same as a method QueryAddressList, which has another type for the size.
+ * ND_INVALID_PARAMETER_2: bytes is NULL. */
+HRESULT spi_addresses_method(
+	spi_addresses_fn query, const void *asked, SOCKET_ADDRESS_LIST *list, ULONG *bytes);
+/* Of an address of the daemon. */
+SIZE_T spi_address_bytes(const struct sockaddr_storage *address);
 
 #endif

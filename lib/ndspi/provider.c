@@ -36,16 +36,10 @@ SPI_UNKNOWN(IND2Provider, provider)
 static HRESULT STDMETHODCALLTYPE
 provider_query_addresses(IND2Provider *self, SOCKET_ADDRESS_LIST *list, ULONG *bytes)
 {
-	SIZE_T room;
-	HRESULT hr;
+	const struct nd_open_options options = spi_provider_options();
 
 	(void)self;
-	if (bytes == NULL)
-		return ND_INVALID_PARAMETER_2;
-	room = *bytes;
-	hr = spi_provider_addresses(list, &room);
-	*bytes = (ULONG)room;
-	return hr;
+	return spi_addresses_method(provider_addresses, &options, list, bytes);
 }
 
 static HRESULT STDMETHODCALLTYPE

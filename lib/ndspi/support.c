@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The helper functions of ndsupport.h. */
 #include "ndspi/adapter.h"
+#include "ndspi/addresses.h"
 #include "ndspi/ndsupport.h"
 #include "ndspi/provider.h"
 
@@ -59,8 +60,7 @@ NdResolveAddress(const struct sockaddr *pRemoteAddress, SIZE_T cbRemoteAddress,
 	st = nd_resolve_address(&options, pRemoteAddress, (socklen_t)cbRemoteAddress, &local);
 	if (st != ND_SUCCESS)
 		return st;
-	bytes = local.ss_family == AF_INET ? sizeof(struct sockaddr_in)
-					   : sizeof(struct sockaddr_in6);
+	bytes = spi_address_bytes(&local);
 	room = pLocalAddress != NULL ? *pcbLocalAddress : 0;
 	*pcbLocalAddress = bytes;
 	if (room < bytes)

@@ -207,22 +207,37 @@ address_print(LPSOCKADDR address, DWORD address_length, const void *protocol, ch
 	return true;
 }
 
+/* As text, and how many characters that takes; false: *length says how many, or what is wrong is
+ * told. */
+static bool
+address_text(LPSOCKADDR address, DWORD address_length, const void *protocol, bool has_string,
+	LPDWORD length, char s[ADDRESS_MAX])
+{
+	DWORD room;
+
+	if (length == NULL) {
+		(void)address_fail(WSAEFAULT);
+		return false;
+	}
+	if (!address_print(address, address_length, protocol, s))
+		return false;
+	room = *length;
+	*length = (DWORD)strlen(s) + 1;
+	if (has_string && room >= *length)
+		return true;
+	(void)address_fail(WSAEFAULT);
+	return false;
+}
+
 INT WINAPI
 WSAAddressToStringW(LPSOCKADDR address, DWORD address_length, const void *protocol, LPWSTR string,
 	LPDWORD length)
 {
 	char s[ADDRESS_MAX];
-	DWORD room, size;
 
-	if (length == NULL)
-		return address_fail(WSAEFAULT);
-	if (!address_print(address, address_length, protocol, s))
+	if (!address_text(address, address_length, protocol, string != NULL, length, s))
 		return SOCKET_ERROR;
-	room = *length;
-	*length = size = (DWORD)strlen(s) + 1;
-	if (string == NULL || room < size)
-		return address_fail(WSAEFAULT);
-	for (DWORD i = 0; i < size; i++)
+	for (DWORD i = 0; i < *length; i++)
 		string[i] = (unsigned char)s[i];
 	return 0;
 }
@@ -232,16 +247,9 @@ WSAAddressToStringA(LPSOCKADDR address, DWORD address_length, const void *protoc
 	LPDWORD length)
 {
 	char s[ADDRESS_MAX];
-	DWORD room, size;
 
-	if (length == NULL)
-		return address_fail(WSAEFAULT);
-	if (!address_print(address, address_length, protocol, s))
+	if (!address_text(address, address_length, protocol, string != NULL, length, s))
 		return SOCKET_ERROR;
-	room = *length;
-	*length = size = (DWORD)strlen(s) + 1;
-	if (string == NULL || room < size)
-		return address_fail(WSAEFAULT);
-	memcpy(string, s, size);
+	memcpy(string, s, *length);
 	return 0;
 }

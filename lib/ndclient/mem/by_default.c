@@ -8,13 +8,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "ndclient/mem/adopt.h"
 #include "ndclient/mem/by_default.h"
 #include "ndclient/mem/safe.h"
 #include "ndclient/mem/segment.h"
 #include "ndclient/session/adapter.h"
+#include "ndclient/session/futex.h"
 
 #define RANGES_MAX   256u /* the daemon's table of an adapter's segments has an end, too */
 #define BYTES_MAX    (256ull << 20)
@@ -52,10 +52,7 @@ nd_default_wish(uint32_t flags)
 uint64_t
 nd_default_clock(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return nd_now_ns() / 1000000u;
 }
 
 enum nd_adopt_reason
