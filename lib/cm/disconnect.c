@@ -95,10 +95,10 @@ cm_recv_drep(struct roce_cm *cm, const struct cm_in *in)
 }
 
 /*
- * Whoever can send from the peer's address can claim that the peer has forgotten a connection; so
- * the peer itself is asked, by a DREQ that names a queue pair which none of its connections has. If
- * it knows of this one it ignores that (W-CM-45 [2]); if not it answers (W-CM-45 [1]). If question
- * or answer is lost, the next REQ brings the question anew.
+ * A host that can send from the peer's address can claim that the peer has forgotten a connection;
+ * so the peer itself is asked, by a DREQ that names a queue pair which none of its connections has.
+ * If it knows of this one it ignores that (W-CM-45 [2]); if not it answers (W-CM-45 [1]). If
+ * question or answer is lost, the next REQ brings the question anew.
  */
 static void
 conn_challenge(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)

@@ -13,7 +13,7 @@
 #include "cm/timer.h"
 
 #define CM_SLOW_ACCEPT_NS (1000 * CM_MS)
-/* Whoever our MRA asks for 65.5 s has given up 74 s later (W-CM-62, W-CM-63). */
+/* A peer that our MRA asks for 65.5 s has given up 74 s later (W-CM-62, W-CM-63). */
 #define CM_UNDECIDED_NS (150000 * CM_MS)
 
 /* ---- REQ ---- */

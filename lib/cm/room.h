@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who may have a place in the table of connections: asked before there is anything of one. */
+/* Places in the table of connections: asked for before there is anything of a connection. */
 #ifndef CM_ROOM_H
 #define CM_ROOM_H
 

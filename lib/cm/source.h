@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who asks, how often, and what they hold here. An IPv6 host can have any address of its /64, so
- * that counts as a source as well; an IPv4 address is one alone. The table has a fixed size;
- * sources that meet in one place, which nobody can bring about without the secret, share what one
- * may have.
+ * Sources of requests: how often they ask, and what they hold here. An IPv6 host can have any
+ * address of its /64, so that counts as a source as well; an IPv4 address is one alone. The table
+ * has a fixed size; sources that meet in one place, which nobody can bring about without the
+ * secret, share what one may have.
  */
 #ifndef CM_SOURCE_H
 #define CM_SOURCE_H

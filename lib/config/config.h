@@ -97,7 +97,7 @@ struct config_port_range {
 	uint16_t first, last;
 };
 /*
- * Who a client is, and what that principal may use. A client is of the first one that matches it in
+ * The principal of a client, and what it may use. A client is of the first one that matches it in
  * all that it names; one that names nothing matches everybody.
  */
 struct config_principal {

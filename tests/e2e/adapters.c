@@ -84,7 +84,7 @@ open_by_id(struct side *s, uint64_t id)
 	WANT(ND_SUCCESS, nd_adapter_open_id(id, &opt, &s->adapter));
 }
 
-/* The wildcard stands for all of the adapter, so that one who knows only its id is reached. */
+/* The wildcard stands for all of the adapter, so that it is reached by its id alone. */
 static void
 check_reached(struct pair *p)
 {

@@ -106,7 +106,7 @@ is_meant(struct fault_page *page, enum function f, uint64_t place)
 }
 
 /* Calls that Linux can't fail, and their callers rely on it: a number goes to an eventfd, a thread
- * is woken, or asks who it is. */
+ * is woken, or asks for its id. */
 static bool
 cannot_fail(enum function f, long a, long c)
 {

@@ -29,22 +29,22 @@ account_explain(struct ndd_account *account, enum config_share what, enum base_g
 	const uint32_t at = account_place(account, what);
 	const struct base_share *share = &account->principal->share[at][what];
 	const struct base_pool *pool = &account->all->pool[at][what];
-	const char *who = account->principal->name, *name = config_share_name(what);
+	const char *owner = account->principal->name, *name = config_share_name(what);
 	const uint64_t unit = config_share_unit(what);
 
 	if (grant == BASE_OVER_LIMIT)
 		ndd_account_refuse(account,
-			"%s has %" PRIu64 " of its %" PRIu64 " %s (its limits.%s)", who,
+			"%s has %" PRIu64 " of its %" PRIu64 " %s (its limits.%s)", owner,
 			share->used / unit, share->limit / unit, name, name);
 	else if (grant == BASE_OVER_FAIR)
 		ndd_account_refuse(account,
 			"%s has %" PRIu64 " of %" PRIu64 " %s, its fair share; limits.%s can set "
 			"another",
-			who, share->used / unit, pool->total / unit, name, name);
+			owner, share->used / unit, pool->total / unit, name, name);
 	else
 		ndd_account_refuse(account,
-			"no %s are left for %s: all %" PRIu64 " are in use or reserved", name, who,
-			pool->total / unit);
+			"no %s are left for %s: all %" PRIu64 " are in use or reserved", name,
+			owner, pool->total / unit);
 }
 
 bool

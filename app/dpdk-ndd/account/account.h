@@ -60,7 +60,7 @@ bool ndd_accounts_init(struct ndd_accounts *a, const struct config *cfg, uint64_
 void ndd_accounts_fini(struct ndd_accounts *a);
 
 /* The principal of a client, be it refused or not, with a reference; NULL: there is no memory. */
-struct ndd_principal *ndd_principal_get(struct ndd_accounts *a, const struct ndd_credentials *who);
+struct ndd_principal *ndd_principal_get(struct ndd_accounts *a, const struct ndd_credentials *cred);
 /* All that was taken has been given back, if it was the last reference. */
 void ndd_principal_put(struct ndd_accounts *a, struct ndd_principal *p);
 uint32_t ndd_principal_weight(const struct ndd_principal *p);

@@ -37,13 +37,13 @@ process_lives(int pidfd)
 /* Version 2 has the one line "0::/path". The process still lives behind the look, so its number was
  * not yet another's. */
 static void
-read_cgroup(struct ndd_credentials *who, int pidfd)
+read_cgroup(struct ndd_credentials *cred, int pidfd)
 {
-	char path[32], text[sizeof(who->cgroup) + 3];
+	char path[32], text[sizeof(cred->cgroup) + 3];
 	ssize_t n;
 	int fd;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/cgroup", who->pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d/cgroup", cred->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
@@ -53,39 +53,39 @@ read_cgroup(struct ndd_credentials *who, int pidfd)
 		return;
 	text[n] = '\0';
 	text[strcspn(text, "\n")] = '\0';
-	memcpy(who->cgroup, text + 3, strlen(text + 3) + 1);
+	memcpy(cred->cgroup, text + 3, strlen(text + 3) + 1);
 }
 
 static void
-read_groups(struct ndd_credentials *who, int sock, gid_t own)
+read_groups(struct ndd_credentials *cred, int sock, gid_t own)
 {
-	socklen_t bytes = sizeof(who->gid) - sizeof(who->gid[0]);
+	socklen_t bytes = sizeof(cred->gid) - sizeof(cred->gid[0]);
 
-	who->gid[0] = own;
-	who->gids = 1;
-	if (getsockopt(sock, SOL_SOCKET, SO_PEERGROUPS, &who->gid[1], &bytes) == 0)
-		who->gids += (uint32_t)(bytes / sizeof(gid_t));
+	cred->gid[0] = own;
+	cred->gids = 1;
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERGROUPS, &cred->gid[1], &bytes) == 0)
+		cred->gids += (uint32_t)(bytes / sizeof(gid_t));
 }
 
 bool
 ndd_credentials_of(
-	struct ndd_credentials *who, int sock, const char *label, bool wants_cgroup, int *pidfd)
+	struct ndd_credentials *cred, int sock, const char *label, bool wants_cgroup, int *pidfd)
 {
-	struct ucred cred;
-	socklen_t bytes = sizeof(cred);
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
 
-	memset(who, 0, sizeof(*who));
-	who->uid = NDD_UID_UNKNOWN;
-	who->label = label;
+	memset(cred, 0, sizeof(*cred));
+	cred->uid = NDD_UID_UNKNOWN;
+	cred->label = label;
 	*pidfd = -1;
-	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &bytes) != 0)
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0)
 		return false;
-	who->pid = cred.pid;
-	who->uid = cred.uid;
-	read_groups(who, sock, cred.gid);
-	*pidfd = peer_pidfd(sock, cred.pid);
+	cred->pid = peer.pid;
+	cred->uid = peer.uid;
+	read_groups(cred, sock, peer.gid);
+	*pidfd = peer_pidfd(sock, peer.pid);
 	if (wants_cgroup)
-		read_cgroup(who, *pidfd);
+		read_cgroup(cred, *pidfd);
 	return true;
 }
 
@@ -101,10 +101,10 @@ is_among(uint32_t id, const uint32_t *list, uint32_t n)
 }
 
 static bool
-is_in_group(const struct ndd_credentials *who, const struct config_principal *rule)
+is_in_group(const struct ndd_credentials *cred, const struct config_principal *rule)
 {
-	for (uint32_t i = 0; i < who->gids; i++)
-		if (is_among(who->gid[i], rule->gid, rule->gids))
+	for (uint32_t i = 0; i < cred->gids; i++)
+		if (is_among(cred->gid[i], rule->gid, rule->gids))
 			return true;
 	return false;
 }
@@ -122,10 +122,10 @@ is_below(const char *path, const char *above)
 }
 
 bool
-ndd_credentials_match(const struct ndd_credentials *who, const struct config_principal *rule)
+ndd_credentials_match(const struct ndd_credentials *cred, const struct config_principal *rule)
 {
-	return (rule->label[0] == '\0' || strcmp(who->label, rule->label) == 0) &&
-	       (rule->uids == 0 || is_among(who->uid, rule->uid, rule->uids)) &&
-	       (rule->gids == 0 || is_in_group(who, rule)) &&
-	       (rule->cgroup[0] == '\0' || is_below(who->cgroup, rule->cgroup));
+	return (rule->label[0] == '\0' || strcmp(cred->label, rule->label) == 0) &&
+	       (rule->uids == 0 || is_among(cred->uid, rule->uid, rule->uids)) &&
+	       (rule->gids == 0 || is_in_group(cred, rule)) &&
+	       (rule->cgroup[0] == '\0' || is_below(cred->cgroup, rule->cgroup));
 }

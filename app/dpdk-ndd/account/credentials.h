@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is at the other end of a control socket, as the kernel says. */
+/* The process at the other end of a control socket, as the kernel describes it. */
 #ifndef NDD_CREDENTIALS_H
 #define NDD_CREDENTIALS_H
 
@@ -26,8 +26,8 @@ struct ndd_credentials {
  * NDD_UID_UNKNOWN.
  */
 bool ndd_credentials_of(
-	struct ndd_credentials *who, int sock, const char *label, bool wants_cgroup, int *pidfd);
+	struct ndd_credentials *cred, int sock, const char *label, bool wants_cgroup, int *pidfd);
 /* Does the rule's condition hold? */
-bool ndd_credentials_match(const struct ndd_credentials *who, const struct config_principal *rule);
+bool ndd_credentials_match(const struct ndd_credentials *cred, const struct config_principal *rule);
 
 #endif

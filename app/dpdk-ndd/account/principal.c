@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is there: principals that the configuration names, and users for as long as they come. */
+/* The principals: those that the configuration names, and users for as long as they come. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,20 +135,20 @@ principal_named(struct ndd_accounts *a, const struct config_principal *rule)
 }
 
 static const struct config_principal *
-rule_for(const struct ndd_accounts *a, const struct ndd_credentials *who)
+rule_for(const struct ndd_accounts *a, const struct ndd_credentials *cred)
 {
 	for (uint32_t i = 0; i < a->cfg->principals; i++)
-		if (ndd_credentials_match(who, &a->cfg->principal[i]))
+		if (ndd_credentials_match(cred, &a->cfg->principal[i]))
 			return &a->cfg->principal[i];
 	return NULL;
 }
 
 struct ndd_principal *
-ndd_principal_get(struct ndd_accounts *a, const struct ndd_credentials *who)
+ndd_principal_get(struct ndd_accounts *a, const struct ndd_credentials *cred)
 {
-	const struct config_principal *rule = rule_for(a, who);
+	const struct config_principal *rule = rule_for(a, cred);
 	struct ndd_principal *p =
-		is_named(rule) ? principal_named(a, rule) : principal_of_user(a, rule, who->uid);
+		is_named(rule) ? principal_named(a, rule) : principal_of_user(a, rule, cred->uid);
 
 	if (p != NULL)
 		p->refs++;

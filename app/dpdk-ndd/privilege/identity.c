@@ -11,12 +11,12 @@
 #include "privilege/identity.h"
 
 bool
-ndd_identity_find(struct ndd_identity *who, const char *user, uint64_t caps)
+ndd_identity_find(struct ndd_identity *identity, const char *user, uint64_t caps)
 {
 	const struct passwd *pw;
 
-	memset(who, 0, sizeof(*who));
-	who->caps = caps;
+	memset(identity, 0, sizeof(*identity));
+	identity->caps = caps;
 	if (user[0] == 0)
 		return true;
 	pw = getpwnam(user);
@@ -32,11 +32,11 @@ ndd_identity_find(struct ndd_identity *who, const char *user, uint64_t caps)
 			user);
 		return false;
 	}
-	who->changes = true;
-	who->uid = pw->pw_uid;
-	who->gid = pw->pw_gid;
-	who->groups = NDD_IDENTITY_GROUPS;
-	if (getgrouplist(user, pw->pw_gid, who->group, &who->groups) < 0) {
+	identity->changes = true;
+	identity->uid = pw->pw_uid;
+	identity->gid = pw->pw_gid;
+	identity->groups = NDD_IDENTITY_GROUPS;
+	if (getgrouplist(user, pw->pw_gid, identity->group, &identity->groups) < 0) {
 		ndd_error("control.user: \"%s\" is in more than %d groups", user,
 			NDD_IDENTITY_GROUPS);
 		return false;
@@ -46,12 +46,12 @@ ndd_identity_find(struct ndd_identity *who, const char *user, uint64_t caps)
 
 /* Capabilities outlast the change, so that some can be kept. */
 static bool
-change_user(const struct ndd_identity *who)
+change_user(const struct ndd_identity *identity)
 {
 	return syscall(SYS_prctl, PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 &&
-	       syscall(SYS_setgroups, (size_t)who->groups, who->group) == 0 &&
-	       syscall(SYS_setresgid, who->gid, who->gid, who->gid) == 0 &&
-	       syscall(SYS_setresuid, who->uid, who->uid, who->uid) == 0 &&
+	       syscall(SYS_setgroups, (size_t)identity->groups, identity->group) == 0 &&
+	       syscall(SYS_setresgid, identity->gid, identity->gid, identity->gid) == 0 &&
+	       syscall(SYS_setresuid, identity->uid, identity->uid, identity->uid) == 0 &&
 	       syscall(SYS_prctl, PR_SET_KEEPCAPS, 0, 0, 0, 0) == 0;
 }
 
@@ -72,9 +72,11 @@ keep_caps(uint64_t wanted)
 }
 
 bool
-ndd_identity_take(const struct ndd_identity *who)
+ndd_identity_take(const struct ndd_identity *identity)
 {
-	if (who->changes && (uid_t)syscall(SYS_getuid) != who->uid && !change_user(who))
+	if (identity->changes && (uid_t)syscall(SYS_getuid) != identity->uid &&
+		!change_user(identity))
 		return false;
-	return keep_caps(who->caps) && syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+	return keep_caps(identity->caps) &&
+	       syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who the daemon is when it has started: its user and what that may do. */
+/* The daemon's user when it has started, and what that may do. */
 #ifndef NDD_IDENTITY_H
 #define NDD_IDENTITY_H
 
@@ -18,9 +18,9 @@ struct ndd_identity {
 };
 
 /* user: a name, or "" for the present one. False after a log line. */
-bool ndd_identity_find(struct ndd_identity *who, const char *user, uint64_t caps);
+bool ndd_identity_find(struct ndd_identity *identity, const char *user, uint64_t caps);
 /* On one thread, by system calls alone: it is that user from now on, has no other capabilities, and
  * gets no others by whatever it does. To do it again changes nothing. */
-bool ndd_identity_take(const struct ndd_identity *who);
+bool ndd_identity_take(const struct ndd_identity *identity);
 
 #endif

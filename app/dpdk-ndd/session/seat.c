@@ -22,7 +22,7 @@ seat_pay(struct ndd_seat *seat)
 }
 
 static struct ndd_seat *
-seat_new(struct ndd_accounts *a, const struct ndd_credentials *who, bool stranger,
+seat_new(struct ndd_accounts *a, const struct ndd_credentials *cred, bool stranger,
 	struct ndd_refusal *why)
 {
 	struct ndd_seat *seat = calloc(1, sizeof(*seat));
@@ -32,7 +32,7 @@ seat_new(struct ndd_accounts *a, const struct ndd_credentials *who, bool strange
 	if (seat == NULL)
 		return NULL;
 	*seat = (struct ndd_seat){.account.all = a, .holders = 1, .stranger = stranger};
-	seat->account.principal = ndd_principal_get(a, who);
+	seat->account.principal = ndd_principal_get(a, cred);
 	if (seat->account.principal != NULL) {
 		why->status = seat_pay(seat);
 		if (why->status == NDSH_OK)
@@ -45,17 +45,17 @@ seat_new(struct ndd_accounts *a, const struct ndd_credentials *who, bool strange
 }
 
 struct ndd_seat *
-ndd_seat_take(struct ndd_accounts *a, const struct ndd_credentials *who, struct ndd_refusal *why)
+ndd_seat_take(struct ndd_accounts *a, const struct ndd_credentials *cred, struct ndd_refusal *why)
 {
-	return seat_new(a, who, false, why);
+	return seat_new(a, cred, false, why);
 }
 
 struct ndd_seat *
-ndd_seat_take_stranger(struct ndd_accounts *a, const struct ndd_credentials *who)
+ndd_seat_take_stranger(struct ndd_accounts *a, const struct ndd_credentials *cred)
 {
 	struct ndd_refusal why;
 
-	return seat_new(a, who, true, &why);
+	return seat_new(a, cred, true, &why);
 }
 
 struct ndd_seat *

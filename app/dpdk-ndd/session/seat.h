@@ -31,10 +31,10 @@ struct ndd_refusal {
 };
 /* A seat for this client. NULL: it is refused, and why says so. */
 struct ndd_seat *ndd_seat_take(
-	struct ndd_accounts *a, const struct ndd_credentials *who, struct ndd_refusal *why);
+	struct ndd_accounts *a, const struct ndd_credentials *cred, struct ndd_refusal *why);
 /* A place for the socket of this client, which was refused. NULL: its principal has its share of
  * them. */
-struct ndd_seat *ndd_seat_take_stranger(struct ndd_accounts *a, const struct ndd_credentials *who);
+struct ndd_seat *ndd_seat_take_stranger(struct ndd_accounts *a, const struct ndd_credentials *cred);
 /* One more holds it; returns it. */
 struct ndd_seat *ndd_seat_hold(struct ndd_seat *seat);
 void ndd_seat_drop(struct ndd_seat *seat);

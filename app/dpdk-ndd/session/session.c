@@ -93,9 +93,9 @@ socket_close(struct ndd *d, int fd, struct ndd_seat *seat)
 }
 
 static bool
-stranger_put_away(struct ndd *d, int fd, const struct ndd_credentials *who)
+stranger_put_away(struct ndd *d, int fd, const struct ndd_credentials *cred)
 {
-	struct ndd_seat *seat = ndd_seat_take_stranger(&d->accounts, who);
+	struct ndd_seat *seat = ndd_seat_take_stranger(&d->accounts, cred);
 
 	if (seat != NULL)
 		ndd_closer_give(d->closer, fd, seat);
@@ -106,14 +106,14 @@ stranger_put_away(struct ndd *d, int fd, const struct ndd_credentials *who)
  * take no room. */
 static bool
 client_refuse(
-	struct ndd *d, int fd, const struct ndd_credentials *who, const struct ndd_refusal *why)
+	struct ndd *d, int fd, const struct ndd_credentials *cred, const struct ndd_refusal *why)
 {
 	struct ndsh_ev_session_end m = {.h = {.type = NDSH_EV_SESSION_END, .status = why->status}};
 
 	(void)snprintf(m.reason, sizeof(m.reason), "%s", why->why);
 	(void)send(fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
-	ndd_log_limited(NDD_LOG_WARNING, "process %d is refused: %s", who->pid, why->why);
-	return ndd_receive_close(fd) || stranger_put_away(d, fd, who);
+	ndd_log_limited(NDD_LOG_WARNING, "process %d is refused: %s", cred->pid, why->why);
+	return ndd_receive_close(fd) || stranger_put_away(d, fd, cred);
 }
 
 static struct ndd_session *
@@ -149,9 +149,9 @@ rules_name_cgroups(const struct config *cfg)
 
 static bool
 credentials_read(
-	const struct ndd *d, struct ndd_credentials *who, int fd, const char *label, int *pidfd)
+	const struct ndd *d, struct ndd_credentials *cred, int fd, const char *label, int *pidfd)
 {
-	return ndd_credentials_of(who, fd, label, rules_name_cgroups(d->cfg), pidfd);
+	return ndd_credentials_of(cred, fd, label, rules_name_cgroups(d->cfg), pidfd);
 }
 
 static void
@@ -166,15 +166,15 @@ ndd_session_admit(struct ndd *d, int fd, const char *label)
 {
 	struct ndd_refusal why = {NDSH_ERR_ACCESS, "the kernel does not say who it is"};
 	struct ndd_seat *seat = NULL;
-	struct ndd_credentials who;
+	struct ndd_credentials cred;
 	struct ndd_session *s;
 	int pidfd;
 
-	if (credentials_read(d, &who, fd, label, &pidfd))
-		seat = ndd_seat_take(&d->accounts, &who, &why);
+	if (credentials_read(d, &cred, fd, label, &pidfd))
+		seat = ndd_seat_take(&d->accounts, &cred, &why);
 	s = seat != NULL ? session_new(d, fd, seat) : NULL;
 	if (s != NULL) {
-		s->pid = who.pid;
+		s->pid = cred.pid;
 		watch_process(s, pidfd);
 		ndd_debug("session %lu: process %d, %s", s->serial, s->pid,
 			s->account.principal->name);
@@ -182,7 +182,7 @@ ndd_session_admit(struct ndd *d, int fd, const char *label)
 	}
 	process_forget(pidfd);
 	if (seat == NULL)
-		return client_refuse(d, fd, &who, &why);
+		return client_refuse(d, fd, &cred, &why);
 	socket_close(d, fd, seat);
 	return true;
 }
@@ -190,12 +190,12 @@ ndd_session_admit(struct ndd *d, int fd, const char *label)
 bool
 ndd_session_put_away(struct ndd *d, int fd, const char *label)
 {
-	struct ndd_credentials who;
+	struct ndd_credentials cred;
 	int pidfd;
 
-	(void)credentials_read(d, &who, fd, label, &pidfd);
+	(void)credentials_read(d, &cred, fd, label, &pidfd);
 	process_forget(pidfd);
-	return stranger_put_away(d, fd, &who);
+	return stranger_put_away(d, fd, &cred);
 }
 
 /* ---- end ------------------------------------------------------------------------------------ */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who uses a shard. A principal has a share of the requests in flight and a weight in the turns; a
- * client acts for one principal, as a session of the host does. Both are the host's memory, one of
- * each for every shard that they are on, and the engine's from init to fini. Completion queues,
- * shared receive queues and movers are made for a client, and a queue pair is of the client that
- * its completion queues are of.
+ * The users of a shard. A principal has a share of the requests in flight and a weight in the
+ * turns; a client acts for one principal, as a session of the host does. Both are the host's
+ * memory, one of each for every shard that they are on, and the engine's from init to fini.
+ * Completion queues, shared receive queues and movers are made for a client, and a queue pair is of
+ * the client that its completion queues are of.
  */
 #ifndef ROCE_PRINCIPAL_H
 #define ROCE_PRINCIPAL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who may send next, among principals and the clients of each: deficit round robin. In each round a
+ * The turns to send, among principals and the clients of each: deficit round robin. In each round a
  * principal may send ROCE_TURN_BYTES times its weight, and each of its clients ROCE_TURN_BYTES of
  * that. What was sent too much or could not be sent of it counts in the next round; what a
  * principal has not used when it has nothing to send is lost. Frames are charged by their bytes and

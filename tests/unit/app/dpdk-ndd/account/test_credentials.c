@@ -10,37 +10,37 @@
 
 Test(credentials, of_a_process_as_the_kernel_says)
 {
-	struct ndd_credentials who;
+	struct ndd_credentials cred;
 	gid_t groups[NDD_GROUPS_MAX];
 	int sock[2], pidfd, n = getgroups(NDD_GROUPS_MAX, groups);
 
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sock), 0);
-	cr_assert(ndd_credentials_of(&who, sock[0], "red", true, &pidfd));
-	cr_expect(eq(int, who.pid, getpid()));
-	cr_expect(eq(u32, who.uid, getuid()));
-	cr_expect(eq(str, (char *)(uintptr_t)who.label, "red"));
-	cr_expect(eq(u32, who.gid[0], getgid()));
-	cr_expect(eq(u32, who.gids, 1 + (uint32_t)n));
-	cr_expect(eq(int, memcmp(&who.gid[1], groups, (size_t)n * sizeof(gid_t)), 0));
+	cr_assert(ndd_credentials_of(&cred, sock[0], "red", true, &pidfd));
+	cr_expect(eq(int, cred.pid, getpid()));
+	cr_expect(eq(u32, cred.uid, getuid()));
+	cr_expect(eq(str, (char *)(uintptr_t)cred.label, "red"));
+	cr_expect(eq(u32, cred.gid[0], getgid()));
+	cr_expect(eq(u32, cred.gids, 1 + (uint32_t)n));
+	cr_expect(eq(int, memcmp(&cred.gid[1], groups, (size_t)n * sizeof(gid_t)), 0));
 	cr_expect(ge(int, pidfd, 0));
-	cr_expect(who.cgroup[0] == '/' || access("/sys/fs/cgroup/cgroup.procs", F_OK) != 0);
+	cr_expect(cred.cgroup[0] == '/' || access("/sys/fs/cgroup/cgroup.procs", F_OK) != 0);
 	close(pidfd);
-	cr_assert(ndd_credentials_of(&who, sock[0], "", false, &pidfd));
-	cr_expect(eq(str, who.cgroup, ""), "it was not asked for");
+	cr_assert(ndd_credentials_of(&cred, sock[0], "", false, &pidfd));
+	cr_expect(eq(str, cred.cgroup, ""), "it was not asked for");
 }
 
 Test(credentials, of_no_socket)
 {
-	struct ndd_credentials who;
+	struct ndd_credentials cred;
 	int pidfd;
 
-	cr_expect_not(ndd_credentials_of(&who, 0, "", false, &pidfd));
+	cr_expect_not(ndd_credentials_of(&cred, 0, "", false, &pidfd));
 	cr_expect(eq(int, pidfd, -1));
 }
 
 Test(credentials, a_rule_is_about_those_who_match_in_all_that_it_names)
 {
-	static const struct ndd_credentials who = {
+	static const struct ndd_credentials cred = {
 		.uid = 7, .gid = {8, 9}, .gids = 2, .label = "red", .cgroup = "/a/b"};
 	static const struct {
 		struct config_principal rule;
@@ -68,10 +68,10 @@ Test(credentials, a_rule_is_about_those_who_match_in_all_that_it_names)
 		{{.label = "red", .uid = {1}, .uids = 1, .gid = {9}, .gids = 1}, false},
 		{{.label = "red", .uid = {7}, .uids = 1, .gid = {1}, .gids = 1}, false},
 	};
-	struct ndd_credentials other = who;
+	struct ndd_credentials other = cred;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		cr_expect(eq(int, ndd_credentials_match(&who, &rows[i].rule), rows[i].matches),
+		cr_expect(eq(int, ndd_credentials_match(&cred, &rows[i].rule), rows[i].matches),
 			"row %zu", i);
 	strcpy(other.cgroup, "/ab");
 	cr_expect_not(ndd_credentials_match(&other, &(struct config_principal){.cgroup = "/a"}));

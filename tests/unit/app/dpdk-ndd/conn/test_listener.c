@@ -158,7 +158,7 @@ cm_listeners(struct ndd_rig *r)
 	return u.listeners;
 }
 
-/* checks R-LSN-01[1,6], R-LSN-02[1,2]: it has its port from the bind on, from whoever asks for it
+/* checks R-LSN-01[1,6], R-LSN-02[1,2]: it has its port from the bind on, from all that ask for it
  * and in whichever way, and listens once. */
 Test(bound, R_LSN_01_has_its_port_before_it_listens)
 {

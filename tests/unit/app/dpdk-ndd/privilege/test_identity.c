@@ -20,13 +20,13 @@
 #define CAP(name) (UINT64_C(1) << CAP_##name)
 #define THREADS	  4
 
-static struct ndd_identity who;
+static struct ndd_identity identity;
 
 static bool
 take(const void *arg)
 {
 	(void)arg;
-	return ndd_identity_take(&who);
+	return ndd_identity_take(&identity);
 }
 
 /* A number in a line of /proc/thread-self/status. */
@@ -111,7 +111,7 @@ one_is_kept(void)
 	const uint64_t kept = status("CapPrm:", 16) & CAP(NET_ADMIN);
 	struct seen seen[THREADS];
 
-	return ndd_identity_find(&who, "", CAP(NET_ADMIN)) && with_bystanders(seen) &&
+	return ndd_identity_find(&identity, "", CAP(NET_ADMIN)) && with_bystanders(seen) &&
 	       all_have(seen, getuid(), kept);
 }
 
@@ -126,7 +126,7 @@ nobody_keeps_one(void)
 	const uint64_t kept = status("CapPrm:", 16) & CAP(NET_RAW);
 	struct seen seen[THREADS];
 
-	return ndd_identity_find(&who, "nobody", CAP(NET_RAW)) && with_bystanders(seen) &&
+	return ndd_identity_find(&identity, "nobody", CAP(NET_RAW)) && with_bystanders(seen) &&
 	       all_have(seen, getpwnam("nobody")->pw_uid, kept) && setuid(0) != 0;
 }
 
@@ -140,10 +140,10 @@ Test(identity, root_becomes_the_user_on_every_thread)
 Test(identity, users_that_it_cannot_become_are_errors)
 {
 	ndd_log_set_level(NDD_LOG_ERROR);
-	cr_expect(not(ndd_identity_find(&who, "no-such-user-of-ndd", 0)));
+	cr_expect(not(ndd_identity_find(&identity, "no-such-user-of-ndd", 0)));
 	if (geteuid() == 0)
 		cr_assert_eq(setuid(65534), 0);
-	cr_expect(not(ndd_identity_find(&who, "root", 0)), "another user can't become root");
+	cr_expect(not(ndd_identity_find(&identity, "root", 0)), "another user can't become root");
 }
 
 static bool
