@@ -10,7 +10,7 @@ import time
 
 from cases import program
 from daemon import Build
-from effects import CALLS
+from effects import CALLS, Turns
 from links import Memif, Veth
 from network_attacks import Sniffer
 from sandbox import Failure, Process, until
@@ -83,9 +83,9 @@ class Look:
         self.lengths = {int(k[1:]): int(n) for k, n in turns.items()}
 
     def turns_since(self, before):
-        """(Cycles that no turn reached in between, which part of them took longer than they may)."""
+        """Of the turns in between."""
         more = {k: n - before.lengths.get(k, 0) for k, n in self.lengths.items() if n > before.lengths.get(k, 0)}
-        return 2 << max(more) if more else 0, (self.overlong - before.overlong) / max(sum(more.values()), 1)
+        return Turns(more, self.overlong - before.overlong, cycles_per_us())
 
 
 def cycles_per_us():
@@ -116,8 +116,7 @@ class Rig:
     def __init__(self, make_link):
         self.make_link, self.link, self.victim = make_link, None, None
         self.before, self.baselines = None, {}
-        # Of daemon a's turns between the last two looks: none took so long, this part was overlong.
-        self.turn_us, self.overlong = None, 0
+        self.turns = None  # daemon a's, between the last two looks
 
     def __enter__(self):
         return self
@@ -196,8 +195,7 @@ class Rig:
                 more = {k: (had.get(k, 0), has.get(k, 0)) for k in {**had, **has} if had.get(k) != has.get(k)}
                 raise Failure(f"daemon {daemon.name} has not what it had: (before, after) {more}") from None
             if daemon is self.link.a:
-                cycles, self.overlong = looks[0].turns_since(before)
-                self.turn_us = cycles / cycles_per_us()
+                self.turns = looks[0].turns_since(before)
             self.before[i] = looks[0]
 
     def news(self):

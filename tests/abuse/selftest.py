@@ -14,7 +14,7 @@ import known_peer_attacks  # noqa: E402
 import machine_attacks  # noqa: E402
 import network_attacks  # noqa: E402
 from cases import expected_skips  # noqa: E402
-from effects import CALLS, Effect  # noqa: E402
+from effects import CALLS, Effect, Turns  # noqa: E402
 from suite import recorded  # noqa: E402
 
 ATTACKS_WANTED = 120
@@ -35,14 +35,19 @@ BEYOND = [
 ]
 
 
-def faults(bars, overlong=0, path=(), value=None):
+# 200 turns at 1,000 cycles a microsecond: so many of them long.
+def turns(overlong=0, unbounded=0):
+    return Turns({10: 200 - overlong, 17: overlong - unbounded, 19: unbounded}, overlong, 1000.0)
+
+
+def faults(bars, of_turns=turns(), path=(), value=None):
     now = copy.deepcopy(BASE)
     place = now
     for key in path[:-1]:
         place = place[key]
     if path:
         place[path[-1]] = value
-    return "; ".join(Effect(BASE, now, 150.0, overlong).faults(bars))
+    return "; ".join(Effect(BASE, now, of_turns).faults(bars))
 
 
 def effects():
@@ -50,10 +55,10 @@ def effects():
     for path, value, words, only_bars in BEYOND:
         assert words in faults(True, path=path, value=value), (path, faults(True, path=path, value=value))
         assert bool(faults(False, path=path, value=value)) != only_bars, path
-    assert "1.00% of turns" in faults(True, 0.01) and not faults(False, 0.01)
-    assert "12.0% of turns" in faults(False, 0.12)
+    assert "1.00% > 100, 0.00% > 400" in faults(True, turns(2)) and not faults(False, turns(100))
+    assert not faults(False, turns(100, 2)) and "1.5% of turns took more than 400 us" in faults(False, turns(100, 3))
     short = {**BASE, "seconds": 0.01, "bulk_mb": 0.0}
-    assert not list(Effect(BASE, short, 0, 0).faults(False)), "too short to tell a rate"
+    assert not list(Effect(BASE, short, turns()).faults(False)), "too short to tell a rate"
 
 
 def names(ndattack):

@@ -59,7 +59,7 @@ def attacked(rig, attack):
     rig.must_live()
     figures = rig.victim.figures()
     rig.must_have_given_back()
-    effect = Effect(base, figures, rig.turn_us, rig.overlong)
+    effect = Effect(base, figures, rig.turns)
     return effect, effect.words() + (f"; {note}" if note else "")
 
 
