@@ -9,6 +9,8 @@
 
 #define CM_CHECK_ALL  64u /* connections of a CM that cm_check_some() checks as a whole */
 #define CM_CHECK_SOME 16u
+/* What users and sources hold is counted over tables of thousands, so not at each call. */
+#define CM_CHECK_COUNTS 128u
 
 enum membership { OUT, IN, EITHER };
 
@@ -296,8 +298,8 @@ sources_check(const struct roce_cm *cm)
 	return NULL;
 }
 
-const char *
-roce_cm_check(const struct roce_cm *cm)
+static const char *
+conns_and_queues_check(const struct roce_cm *cm)
 {
 	struct sums sums = {0};
 	const char *why = conns_check(cm, &sums);
@@ -322,7 +324,16 @@ roce_cm_check(const struct roce_cm *cm)
 		return "deadlines are counted wrong";
 	if (cm->stateless_n > CM_STATELESS || cm->stateless_head >= CM_STATELESS)
 		return "the ring of answers is out of bounds";
-	why = users_check(cm);
+	return NULL;
+}
+
+const char *
+roce_cm_check(const struct roce_cm *cm)
+{
+	const char *why = conns_and_queues_check(cm);
+
+	if (why == NULL)
+		why = users_check(cm);
 	return why != NULL ? why : sources_check(cm);
 }
 
@@ -330,7 +341,8 @@ const char *
 cm_check_some(struct roce_cm *cm)
 {
 	if (cm->fresh_conns <= CM_CHECK_ALL)
-		return roce_cm_check(cm);
+		return cm->check_next++ % CM_CHECK_COUNTS == 0 ? roce_cm_check(cm)
+							       : conns_and_queues_check(cm);
 	for (unsigned i = 0; i < CM_CHECK_SOME; i++) {
 		const char *why;
 

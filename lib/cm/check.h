@@ -12,7 +12,7 @@ struct roce_cm;
 /* All of it; NULL, or the first complaint. Takes time in proportion to the connections. */
 const char *roce_cm_check(const struct roce_cm *cm);
 
-/* All of a small CM; of a large one, some connections each time. */
+/* All connections of a small CM, and now and then all of it; of a large one, some connections. */
 const char *cm_check_some(struct roce_cm *cm);
 
 #ifdef ROCE_CHECKS

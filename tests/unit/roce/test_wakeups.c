@@ -93,9 +93,10 @@ wake(void)
 	struct roce_cq *cq = roce_shard_fired_cq(s, now_ns);
 	struct queue *q = cq == NULL ? NULL : roce_cq_owner(cq);
 
+	if (q == NULL)
+		return NULL;
 	cr_assert_null(roce_shard_check(s), "%s", roce_shard_check(s));
-	if (q != NULL)
-		q->woken++;
+	q->woken++;
 	return q;
 }
 
