@@ -142,9 +142,10 @@ Test(send, a_client_that_does_not_read_for_five_seconds_loses_its_session)
 	struct ndd_session *stalled, *idle;
 	uint64_t since;
 
-	ndd_clock_mult = 1ull << 31; /* any rate */
 	(void)ndd_rig_open(r, &idle);
 	(void)ndd_rig_open(r, &stalled);
+	ndd_clock_mult =
+		1ull << 31; /* any rate; before, requests would use up their principal's time */
 	(void)fill_socket(stalled);
 	since = stalled->outgoing_since_ns;
 	cr_assert(ne(u64, since, 0));
