@@ -8,7 +8,7 @@
 #include "cm/stateless.h"
 
 #define CM_CHECK_ALL  64u /* connections of a CM that cm_check_some() checks as a whole */
-#define CM_CHECK_SOME 16u
+#define CM_CHECK_SOME 4u
 /* What users and sources hold is counted over tables of thousands, so not at each call. */
 #define CM_CHECK_COUNTS 128u
 
