@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What an interface costs: a write and a receive are posted and their results taken, by
+ * libndclient's calls and by the interfaces above them, on rings whose daemon's half is here. For
+ * check-instructions, which counts what ..._posts() and ..._takes() do: the application and the
+ * libraries, linked into one program.
+ *
+ *   face_bench MESSAGES     of each case
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ndclient/cq/cq.h"
+#include "ndclient/qp/qp.h"
+#include "ndclient/session/adapter.h"
+#include "ndspi/cq.h"
+#include "ndspi/qp.h"
+#include "rigs/zeroed.h"
+
+#define DEPTH  64u
+#define HANDLE 1u
+
+struct world {
+	struct nd_adapter *a;
+	struct nd_qp *qp;
+	struct nd_cq *cq;
+	struct spi_qp spi_qp;
+	struct spi_cq spi_cq;
+	struct ndsh_cq entries; /* the daemon's half, as the two below */
+	struct ndsh_sq sends;
+	struct ndsh_rq receives;
+	uint32_t sent, received;
+};
+
+static void
+world_queue_pair(struct world *w)
+{
+	const struct ndsh_qp_dims d = {
+		.sq_depth = DEPTH, .rq_depth = DEPTH, .sq_sge = 2, .rq_sge = 2, .inline_bytes = 32};
+	struct ndsh_qp_layout l;
+
+	if (!ndsh_qp_layout(&d, &l))
+		abort();
+	w->qp = zeroed(sizeof(*w->qp));
+	w->qp->adapter = w->a;
+	w->qp->page = zeroed(l.total_bytes);
+	w->qp->state = ND_QP_CONNECTED;
+	w->qp->sq_sge = w->qp->rq_sge = 2;
+	w->qp->inline_bytes = 32;
+	ndsh_sq_view(&w->qp->sq, w->qp->page, &d);
+	ndsh_rq_view(&w->qp->rq, w->qp->page, &d);
+	ndsh_sq_view(&w->sends, w->qp->page, &d);
+	ndsh_rq_view(&w->receives, w->qp->page, &d);
+	w->a->qp_by_handle[HANDLE] = w->qp;
+	w->spi_qp = (struct spi_qp){.object.vtbl = spi_qp_class.vtbl, .qp = w->qp};
+}
+
+static void
+world_start(struct world *w)
+{
+	void *block = zeroed(ndsh_cq_bytes(2 * DEPTH));
+
+	w->a = zeroed(sizeof(*w->a));
+	w->a->page = zeroed(sizeof(*w->a->page));
+	w->a->wake_fd = -1;
+	w->a->max_transfer_bytes = 1u << 20;
+	w->cq = zeroed(sizeof(*w->cq));
+	w->cq->adapter = w->a;
+	ndsh_cq_reader_view(&w->cq->reader, block, 2 * DEPTH);
+	ndsh_cq_view(&w->entries, block, 2 * DEPTH);
+	w->spi_cq = (struct spi_cq){.object.vtbl = spi_cq_class.vtbl, .cq = w->cq};
+	world_queue_pair(w);
+}
+
+/* The daemon has done all that was posted, so many requests of each kind. */
+static void
+daemon_completes(struct world *w, uint32_t batch)
+{
+	struct ndsh_send s;
+	struct ndsh_recv r;
+
+	for (uint32_t i = 0; i < batch; i++) {
+		struct ndsh_cqe e = {.qp = HANDLE, .op = NDSH_OP_WRITE, .slot_count = ++w->sent};
+
+		if (ndsh_sq_fetch(&w->sends, &s) != NDSH_FETCH_OK ||
+			ndsh_rq_fetch(&w->receives, &r) != NDSH_FETCH_OK)
+			abort();
+		ndsh_cq_push(&w->entries, &e);
+		e = (struct ndsh_cqe){
+			.qp = HANDLE, .op = NDSH_OP_RECV, .slot_count = ++w->received};
+		ndsh_cq_push(&w->entries, &e);
+	}
+	ndsh_cq_publish(&w->entries);
+}
+
+/* ---- the faces: what is counted ---- */
+
+__attribute__((noinline)) static void
+nd_posts(struct world *w)
+{
+	const struct nd_sge sge = {w, 8, 5};
+
+	if (nd_qp_receive(w->qp, w, &sge, 1) != ND_SUCCESS ||
+		nd_qp_write(w->qp, w, &sge, 1, 4096, 7, 0) != ND_SUCCESS)
+		abort();
+}
+
+__attribute__((noinline)) static void
+nd_takes(struct world *w, uint32_t n)
+{
+	struct nd_result r[2 * DEPTH];
+
+	if (nd_cq_get_results(w->cq, r, n) != (int32_t)n)
+		abort();
+}
+
+__attribute__((noinline)) static void
+spi_posts(struct world *w)
+{
+	const ND2_SGE sge = {w, 8, 5};
+	IND2QueuePair *qp = (IND2QueuePair *)&w->spi_qp;
+
+	if (qp->lpVtbl->Receive(qp, w, &sge, 1) != ND_SUCCESS ||
+		qp->lpVtbl->Write(qp, w, &sge, 1, 4096, 7, 0) != ND_SUCCESS)
+		abort();
+}
+
+__attribute__((noinline)) static void
+spi_takes(struct world *w, uint32_t n)
+{
+	ND2_RESULT r[2 * DEPTH];
+	IND2CompletionQueue *cq = (IND2CompletionQueue *)&w->spi_cq;
+
+	if (cq->lpVtbl->GetResults(cq, r, n) != n)
+		abort();
+}
+
+static const struct face {
+	const char *name;
+	void (*posts)(struct world *w);
+	void (*takes)(struct world *w, uint32_t n);
+	uint32_t batch; /* messages that are posted before their results are taken */
+} faces[] = {
+	{"nd", nd_posts, nd_takes, 1},
+	{"ndspi", spi_posts, spi_takes, 1},
+	{"nd-16", nd_posts, nd_takes, 16},
+	{"ndspi-16", spi_posts, spi_takes, 16},
+};
+
+static uint64_t
+face_run(const struct face *f, struct world *w, uint64_t messages)
+{
+	uint64_t done = 0;
+
+	for (; done < messages; done += f->batch) {
+		for (uint32_t i = 0; i < f->batch; i++)
+			f->posts(w);
+		daemon_completes(w, f->batch);
+		f->takes(w, 2 * f->batch);
+	}
+	return done;
+}
+
+/* Behind it the counts of a case are complete. */
+__attribute__((noinline, noclone)) static void
+case_ends(const struct face *f, uint64_t done, bool first)
+{
+	printf("%s{\"name\": \"%s\", \"messages\": %" PRIu64 "}", first ? "" : ", ", f->name, done);
+}
+
+int
+main(int argc, char **argv)
+{
+	const uint64_t messages = argc == 2 ? strtoull(argv[1], NULL, 10) : 0;
+
+	if (messages == 0) {
+		fprintf(stderr, "usage: face_bench MESSAGES\n");
+		return 2;
+	}
+	printf("{\"cases\": [");
+	for (size_t i = 0; i < sizeof(faces) / sizeof(faces[0]); i++) {
+		struct world *w = zeroed(sizeof(*w));
+
+		world_start(w);
+		case_ends(&faces[i], face_run(&faces[i], w, messages), i == 0);
+	}
+	printf("]}\n");
+	return 0;
+}
