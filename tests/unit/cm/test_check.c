@@ -438,7 +438,7 @@ Test(cm_check, each_fact_that_is_broken_is_seen)
 	}
 }
 
-/* A large CM is checked a part at a time: what is broken is found in a few calls. */
+/* A large CM is checked a part at a time: what is broken is found while all parts had their turn. */
 Test(cm_check, a_large_one_is_checked_in_turns)
 {
 	struct cm_net *net = cm_net_new(false);
@@ -452,10 +452,10 @@ Test(cm_check, a_large_one_is_checked_in_turns)
 		c.qp.qpn++;
 		cr_assert_not_null(roce_cm_connect(a->cm, 0, &c));
 	}
-	for (unsigned i = 0; i < 200; i++)
+	for (unsigned i = 0; i < 300; i++)
 		cr_assert_null(cm_check_some(a->cm));
 	cm_timer_cancel(a->cm, &a->cm->conns[333]);
 	while (cm_check_some(a->cm) == NULL)
-		cr_assert_lt(++calls, 100);
+		cr_assert_leq(++calls, 1000 / 4);
 	cm_net_free(net);
 }
