@@ -25,7 +25,30 @@ spi_adapter_drop(struct spi_adapter *a)
 	if (__atomic_fetch_sub(&a->holders, 1, __ATOMIC_ACQ_REL) != 1)
 		return;
 	nd_adapter_close(a->adapter);
+	if (a->closed != NULL)
+		a->closed(a);
 	free(a);
+}
+
+HRESULT
+spi_adapter_new(struct nd_adapter *adapter, size_t bytes, void *out)
+{
+	struct spi_adapter *a = calloc(1, bytes);
+	nd_status st;
+
+	if (a == NULL) {
+		nd_adapter_close(adapter);
+		return ND_NO_MEMORY;
+	}
+	a->adapter = adapter;
+	a->holders = 1;
+	st = nd_pd_create(adapter, &a->pd);
+	if (st != ND_SUCCESS) {
+		spi_adapter_drop(a);
+		return st;
+	}
+	*(struct spi_adapter **)out = a;
+	return ND_SUCCESS;
 }
 
 SPI_UNKNOWN(IND2Adapter, adapter)
@@ -129,37 +152,23 @@ static const IND2AdapterVtbl adapter_slots = {
 	.CreateListener = spi_create_listener,
 };
 
-/* The instance is closed by its last holder. */
-static void
-adapter_close(struct spi_object *o)
-{
-	(void)o;
-}
-
 static const struct spi_class adapter_class = {
 	.iid = &IID_IND2Adapter,
 	.vtbl = &adapter_slots,
-	.close = adapter_close,
+	.close = spi_object_no_close, /* by its last holder */
 };
 
 HRESULT
 spi_adapter_give(struct nd_adapter *adapter, REFIID iid, void **out)
 {
-	struct spi_adapter *a = calloc(1, sizeof(*a));
-	struct spi_object *o = NULL;
-	HRESULT hr = ND_NO_MEMORY;
+	struct spi_adapter *a;
+	struct spi_object *o;
+	HRESULT hr = spi_adapter_new(adapter, sizeof(*a), &a);
 
-	if (a == NULL) {
-		nd_adapter_close(adapter);
+	if (hr != ND_SUCCESS)
 		return hr;
-	}
-	a->adapter = adapter;
-	a->holders = 1; /* this function */
-	hr = nd_pd_create(adapter, &a->pd);
-	if (hr == ND_SUCCESS) {
-		o = spi_object_new(&adapter_class, sizeof(*o), a, NULL);
-		hr = o != NULL ? spi_object_give(o, iid, out) : ND_NO_MEMORY;
-	}
+	o = spi_object_new(&adapter_class, sizeof(*o), a, NULL);
+	hr = o != NULL ? spi_object_give(o, iid, out) : ND_NO_MEMORY;
 	spi_adapter_drop(a);
 	return hr;
 }

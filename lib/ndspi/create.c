@@ -2,10 +2,10 @@
 #include "ndspi/create.h"
 
 HRESULT
-spi_create_begin(IND2Adapter *self, const struct spi_class *class, size_t bytes, REFIID iid,
-	HANDLE *file, void **out, void *object)
+spi_create_begin(void *maker, const struct spi_class *class, size_t bytes, REFIID iid, HANDLE *file,
+	void **out, void *object)
 {
-	struct spi_adapter *a = ((struct spi_object *)self)->adapter;
+	struct spi_adapter *a = ((struct spi_object *)maker)->adapter;
 	struct ndwin_file *f = NULL;
 
 	if (out == NULL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an adapter makes: IND2Adapter's methods of these names. */
+/* What an adapter makes: IND2Adapter's methods of these names; and how objects of either version
+ * are made. */
 #ifndef NDSPI_CREATE_H
 #define NDSPI_CREATE_H
 
@@ -23,11 +24,12 @@ HRESULT STDMETHODCALLTYPE spi_create_listener(
 	IND2Adapter *self, REFIID iid, HANDLE file, void **out);
 
 /*
- * The first step of each: an object of the class, with the file of the handle (NULL: it has none).
- * E_NOINTERFACE, E_POINTER: iid, out; ND_INVALID_PARAMETER_2: the handle is not of a file of the
- * adapter; ND_NO_MEMORY. *out is NULL then.
+ * The first step of each: an object of the class and of the maker's adapter, with the file of the
+ * handle (NULL: it has none of its own). maker: an interface of this library. E_NOINTERFACE,
+ * E_POINTER: iid, out; ND_INVALID_PARAMETER_2: the handle is not of a file of the adapter;
+ * ND_NO_MEMORY. *out is NULL then.
  */
-HRESULT spi_create_begin(IND2Adapter *self, const struct spi_class *class, size_t bytes, REFIID iid,
+HRESULT spi_create_begin(void *maker, const struct spi_class *class, size_t bytes, REFIID iid,
 	HANDLE *file, void **out, void *object);
 /* The last: give it, if libndclient has made what it stands for; else it is freed. */
 HRESULT spi_create_end(struct spi_object *o, nd_status st, REFIID iid, void **out);

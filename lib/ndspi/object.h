@@ -24,7 +24,7 @@ struct spi_object {
 	const void *vtbl;
 	const struct spi_class *class;
 	struct spi_adapter *adapter; /* held; the provider has none */
-	struct ndwin_file *file;     /* of its requests, held; NULL if it has none */
+	struct ndwin_file *file;     /* of its requests, held; NULL: the adapter's, if it has any */
 	ULONG references;	     /* atomic: the application's */
 };
 
@@ -35,6 +35,8 @@ void *spi_object_new(const struct spi_class *class, size_t bytes, struct spi_ada
 /* The new object by the interface that the application asked for, which has its only reference
  * then; or E_NOINTERFACE, and it is gone. */
 HRESULT spi_object_give(struct spi_object *o, REFIID iid, void **out);
+/* The close of a class whose objects are nothing of libndclient. */
+void spi_object_no_close(struct spi_object *o);
 /* Whether a class answers to an interface id. */
 bool spi_class_answers(const struct spi_class *class, REFIID iid);
 

@@ -6,23 +6,27 @@
  */
 #include "ndspi/request.h"
 
-static void
-request_done(struct nd_overlapped *nd, nd_status st)
+#include "ndspi/adapter.h"
+
+void
+spi_request_done(struct nd_overlapped *nd, nd_status st)
 {
 	ndwin_request_complete(nd->key, st, 0);
 }
 
 HRESULT
-spi_request_begin(struct spi_object *o, OVERLAPPED *ov, struct nd_overlapped **nd)
+spi_request_begin(
+	struct spi_object *o, OVERLAPPED *ov, nd_request_callback done, struct nd_overlapped **nd)
 {
+	struct ndwin_file *file = o->file != NULL ? o->file : o->adapter->file;
 	struct ndwin_request *request;
-	LONG status = ndwin_request_begin(o->file, ov, sizeof(**nd), &request);
+	LONG status = ndwin_request_begin(file, ov, sizeof(struct spi_request), &request);
 
 	if (status != 0)
 		return status;
 	*nd = ndwin_request_extra(request);
 	(*nd)->flags = ND_REQUEST_CALLBACK;
-	(*nd)->done = request_done;
+	(*nd)->done = done;
 	(*nd)->key = request;
 	return ND_SUCCESS;
 }
