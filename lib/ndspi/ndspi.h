@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libndspi: NetworkDirect's interfaces, version 2, over libndclient, for C and C++. Interface ids,
- * slots, structures and statuses are NetworkDirect's, so a program that is written to them needs
- * these headers, those of its platform (ndwin.h, or its own) and a link line.
+ * libndspi: NetworkDirect's interfaces over libndclient, for C and C++: version 2 here, version 1
+ * in ndspi_v1.h, which this header includes. Interface ids, slots, structures and statuses are
+ * NetworkDirect's, so a program that is written to them needs these headers, those of its platform
+ * (ndwin.h, or its own) and a link line.
  *
  * What a method does, its parameters, statuses and rules (R-...) are libndclient's, whose call is
  * named at each; only what differs stands here. A method may be called by any thread at any time,
@@ -262,5 +263,8 @@ DECLARE_INTERFACE_(IND2Provider, IUnknown)
 #pragma GCC diagnostic pop
 #endif
 #undef INTERFACE
-/* clang-format on */
+	/* clang-format on */
+
+#include "ndspi_v1.h"
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libndspi: the helper functions that programs find providers and adapters by. There is one
- * provider, the daemon (IND2Provider in ndspi.h). Any thread may call them at any time.
+ * provider, the daemon (IND2Provider, INDProvider). Any thread may call them at any time.
  */
 #ifndef NDSUPPORT_H
 #define NDSUPPORT_H
@@ -29,8 +29,8 @@ void ND_HELPER_API NdFlushProviders(void);
  * The local addresses that the daemon serves, which follow the list in the same buffer.
  * *pcbAddressList: in, the bytes of pAddressList; out, those of the list, 0 if there is no address
  * (or no daemon). ND_BUFFER_OVERFLOW: it is larger, pAddressList is untouched, also for the size
- * query with NULL. flags: with both versions left out the list is empty; ND_INVALID_PARAMETER_1:
- * unknown ones.
+ * query with NULL. flags: each address serves both versions, so with both left out the list is
+ * empty; ND_INVALID_PARAMETER_1: unknown ones.
  */
 HRESULT ND_HELPER_API NdQueryAddressList(
 	DWORD flags, SOCKET_ADDRESS_LIST *pAddressList, SIZE_T *pcbAddressList);
@@ -43,13 +43,17 @@ HRESULT ND_HELPER_API NdResolveAddress(const struct sockaddr *pRemoteAddress,
 	SIZE_T cbRemoteAddress, struct sockaddr *pLocalAddress, SIZE_T *pcbLocalAddress);
 /* ND_SUCCESS: it is an address of an adapter; ND_INVALID_ADDRESS: it is not. */
 HRESULT ND_HELPER_API NdCheckAddress(const struct sockaddr *pAddress, SIZE_T cbAddress);
-/* IND2Provider::ResolveAddress and OpenAdapter together. ND_INVALID_ADDRESS: of no adapter. */
+/* IND2Provider::ResolveAddress and OpenAdapter together. ND_INVALID_ADDRESS: of no adapter. With
+ * IID_INDAdapter it is NdOpenV1Adapter(). */
 HRESULT ND_HELPER_API NdOpenAdapter(
 	REFIID iid, const struct sockaddr *pAddress, SIZE_T cbAddress, VOID **ppIAdapter);
+/* INDProvider::OpenAdapter. */
+HRESULT ND_HELPER_API NdOpenV1Adapter(
+	const struct sockaddr *pAddress, SIZE_T cbAddress, INDAdapter **ppIAdapter);
 /*
  * The provider itself, as a provider's library on Windows gives it (DllGetClassObject). iid:
- * IID_IND2Provider or IID_IUnknown, else E_NOINTERFACE. Each call gives another object; what was
- * opened through one lives on when it is released.
+ * IID_IND2Provider or IID_IUnknown, or for version 1 IID_INDProvider, else E_NOINTERFACE. Each call
+ * gives another object; what was opened through one lives on when it is released.
  */
 HRESULT ND_HELPER_API NdOpenProvider(REFIID iid, VOID **ppIProvider);
 

@@ -6,6 +6,7 @@
 #include "ndspi/addresses.h"
 #include "ndspi/ndsupport.h"
 #include "ndspi/provider.h"
+#include "ndspi/v1/provider.h"
 
 struct nd_open_options
 spi_provider_options(void)
@@ -80,26 +81,21 @@ static const IND2ProviderVtbl provider_slots = {
 	.OpenAdapter = provider_open,
 };
 
-static void
-provider_close(struct spi_object *o)
-{
-	(void)o;
-}
-
 static const struct spi_class provider_class = {
 	.iid = &IID_IND2Provider,
 	.vtbl = &provider_slots,
-	.close = provider_close,
+	.close = spi_object_no_close,
 };
 
 HRESULT ND_HELPER_API
 NdOpenProvider(REFIID iid, VOID **ppIProvider)
 {
+	const bool first = IsEqualIID(iid, &IID_INDProvider);
 	struct spi_object *o;
 
 	if (ppIProvider == NULL)
 		return E_POINTER;
 	*ppIProvider = NULL;
-	o = spi_object_new(&provider_class, sizeof(*o), NULL, NULL);
+	o = spi_object_new(first ? &spi1_provider_class : &provider_class, sizeof(*o), NULL, NULL);
 	return o != NULL ? spi_object_give(o, iid, ppIProvider) : ND_NO_MEMORY;
 }

@@ -4,10 +4,10 @@
 #include "ndspi/addresses.h"
 #include "ndspi/ndsupport.h"
 #include "ndspi/provider.h"
+#include "ndspi/v1/adapter.h"
 
-#define QUERY_FLAGS                                                                                \
-	(ND_QUERY_EXCLUDE_EMULATOR_ADDRESSES | ND_QUERY_EXCLUDE_NDv1_ADDRESSES |                   \
-		ND_QUERY_EXCLUDE_NDv2_ADDRESSES)
+#define EXCLUDE_BOTH (ND_QUERY_EXCLUDE_NDv1_ADDRESSES | ND_QUERY_EXCLUDE_NDv2_ADDRESSES)
+#define QUERY_FLAGS  (ND_QUERY_EXCLUDE_EMULATOR_ADDRESSES | EXCLUDE_BOTH)
 
 HRESULT ND_HELPER_API
 NdStartup(void)
@@ -35,7 +35,7 @@ NdQueryAddressList(DWORD flags, SOCKET_ADDRESS_LIST *pAddressList, SIZE_T *pcbAd
 		return ND_INVALID_PARAMETER_1;
 	if (pcbAddressList == NULL)
 		return ND_INVALID_PARAMETER_3;
-	hr = (flags & ND_QUERY_EXCLUDE_NDv2_ADDRESSES) != 0
+	hr = (flags & EXCLUDE_BOTH) == EXCLUDE_BOTH
 		     ? ND_DEVICE_NOT_READY
 		     : spi_provider_addresses(pAddressList, pcbAddressList);
 	if (hr != ND_DEVICE_NOT_READY)
@@ -79,12 +79,20 @@ NdCheckAddress(const struct sockaddr *pAddress, SIZE_T cbAddress)
 }
 
 HRESULT ND_HELPER_API
+NdOpenV1Adapter(const struct sockaddr *pAddress, SIZE_T cbAddress, INDAdapter **ppIAdapter)
+{
+	return spi1_adapter_open(pAddress, cbAddress, ppIAdapter);
+}
+
+HRESULT ND_HELPER_API
 NdOpenAdapter(REFIID iid, const struct sockaddr *pAddress, SIZE_T cbAddress, VOID **ppIAdapter)
 {
 	const struct nd_open_options options = spi_provider_options();
 	struct nd_adapter *adapter;
 	nd_status st;
 
+	if (IsEqualIID(iid, &IID_INDAdapter))
+		return NdOpenV1Adapter(pAddress, cbAddress, (INDAdapter **)ppIAdapter);
 	if (ppIAdapter == NULL)
 		return E_POINTER;
 	*ppIAdapter = NULL;

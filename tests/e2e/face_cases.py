@@ -8,7 +8,7 @@ from sandbox import Failure, run
 def scenario(link, name):
     """Of NetworkDirect's interfaces (tests/e2e/spi). Figures, if it has some."""
     done = run(link.build.spitest, name, link.a.socket_path, link.a.addresses[0],
-               link.b.socket_path, link.b.addresses[0], timeout=60)
+               link.b.socket_path, link.b.addresses[0], link.b.process.pid, timeout=60)
     return done.stdout.strip() or None
 
 

@@ -188,7 +188,9 @@ sizes()
 	WANT(ND_BUFFER_OVERFLOW, NdQueryAddressList(0, nullptr, &room));
 	CHECK(room > sizeof(SOCKET_ADDRESS));
 	room = 0;
-	WANT(ND_SUCCESS, NdQueryAddressList(ND_QUERY_EXCLUDE_NDv2_ADDRESSES, nullptr, &room));
+	WANT(ND_SUCCESS, NdQueryAddressList(ND_QUERY_EXCLUDE_NDv1_ADDRESSES |
+						    ND_QUERY_EXCLUDE_NDv2_ADDRESSES,
+				 nullptr, &room));
 	CHECK(room == 0);
 	WANT(ND_INVALID_PARAMETER_1, NdQueryAddressList(8, nullptr, &room));
 	WANT(ND_SUCCESS,

@@ -37,6 +37,7 @@ struct Place {
 	IND2Adapter *open() const;
 };
 extern Place place_a, place_b;
+extern pid_t daemon_b;
 
 template <class I> struct Id;
 #define ID_OF(I)                                                                                   \
