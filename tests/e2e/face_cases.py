@@ -12,9 +12,9 @@ def scenario(link, name):
     return done.stdout.strip() or None
 
 
-def pingpong(link):
-    """The example: version 2 with a completion port, by two processes."""
-    example = program(link.build.folder, "doc/examples/nd2_pingpong")
+def pingpong(link, name):
+    """An example: version 2 with a completion port, version 1 with events; by two processes."""
+    example = program(link.build.folder, "doc/examples/" + name)
     to = [link.b.addresses[0], 4000]
     with link.b.popen(example, "-s", *to) as server:
         server.expect("listening")
@@ -25,6 +25,7 @@ def pingpong(link):
 
 
 def cases(link):
-    yield "spi ping-pong", lambda: pingpong(link)
+    for name in ("nd1_pingpong", "nd2_pingpong"):
+        yield f"spi {name}", lambda n=name: pingpong(link, n)
     for name in run(link.build.spitest, "--list").stdout.split():
         yield f"spi {name}", lambda n=name: scenario(link, n)
