@@ -13,10 +13,14 @@
 #include <string.h>
 
 #include "ndclient/cq/cq.h"
+#include "ndclient/mem/region.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "ndspi/cq.h"
 #include "ndspi/qp.h"
+#include "ndspi/v1/adapter.h"
+#include "ndspi/v1/cq.h"
+#include "ndspi/v1/endpoint.h"
 #include "rigs/zeroed.h"
 
 #define DEPTH  64u
@@ -28,6 +32,12 @@ struct world {
 	struct nd_cq *cq;
 	struct spi_qp spi_qp;
 	struct spi_cq spi_cq;
+	struct spi1_adapter spi1_adapter;
+	struct spi1_endpoint spi1_endpoint;
+	struct spi1_cq spi1_cq;
+	struct spi1_region spi1_region;
+	ND_RESULT results[2 * DEPTH];
+	uint32_t posted;
 	struct ndsh_cq entries; /* the daemon's half, as the two below */
 	struct ndsh_sq sends;
 	struct ndsh_rq receives;
@@ -57,6 +67,28 @@ world_queue_pair(struct world *w)
 	w->spi_qp = (struct spi_qp){.object.vtbl = spi_qp_class.vtbl, .qp = w->qp};
 }
 
+/* Version 1's. */
+static void
+world_first(struct world *w)
+{
+	struct spi_adapter *a = &w->spi1_adapter.base;
+
+	pthread_mutex_init(&w->spi1_adapter.windows.lock, NULL);
+	w->spi1_region.mr = zeroed(sizeof(*w->spi1_region.mr));
+	w->spi1_region.mr->token = 5;
+	w->spi1_endpoint = (struct spi1_endpoint){
+		.object = {.vtbl = spi1_endpoint_class.vtbl, .adapter = a},
+		.qp = w->qp,
+		.inbound_sge = 1,
+		.outbound_sge = 1,
+	};
+	w->spi1_cq.object.vtbl = spi1_cq_class.vtbl;
+	w->spi1_cq.object.adapter = a;
+	w->spi1_cq.cq = w->cq;
+	pthread_mutex_init(&w->spi1_cq.lock, NULL);
+	TAILQ_INIT(&w->spi1_cq.late.windows);
+}
+
 static void
 world_start(struct world *w)
 {
@@ -72,6 +104,7 @@ world_start(struct world *w)
 	ndsh_cq_view(&w->entries, block, 2 * DEPTH);
 	w->spi_cq = (struct spi_cq){.object.vtbl = spi_cq_class.vtbl, .cq = w->cq};
 	world_queue_pair(w);
+	world_first(w);
 }
 
 /* The daemon has done all that was posted, so many requests of each kind. */
@@ -87,9 +120,14 @@ daemon_completes(struct world *w, uint32_t batch)
 		if (ndsh_sq_fetch(&w->sends, &s) != NDSH_FETCH_OK ||
 			ndsh_rq_fetch(&w->receives, &r) != NDSH_FETCH_OK)
 			abort();
+		e.context = s.context;
 		ndsh_cq_push(&w->entries, &e);
 		e = (struct ndsh_cqe){
-			.qp = HANDLE, .op = NDSH_OP_RECV, .slot_count = ++w->received};
+			.context = r.context,
+			.qp = HANDLE,
+			.op = NDSH_OP_RECV,
+			.slot_count = ++w->received,
+		};
 		ndsh_cq_push(&w->entries, &e);
 	}
 	ndsh_cq_publish(&w->entries);
@@ -137,6 +175,29 @@ spi_takes(struct world *w, uint32_t n)
 		abort();
 }
 
+__attribute__((noinline)) static void
+spi1_posts(struct world *w)
+{
+	const ND_MW_DESCRIPTOR there = {.Token = 7};
+	const ND_SGE sge = {w, 8, (ND_MR_HANDLE)&w->spi1_region};
+	INDEndpoint *e = (INDEndpoint *)&w->spi1_endpoint;
+	ND_RESULT *r = &w->results[2 * (w->posted++ % DEPTH)];
+
+	if (e->lpVtbl->Receive(e, &r[0], &sge, 1) != ND_SUCCESS ||
+		e->lpVtbl->Write(e, &r[1], &sge, 1, &there, 4096, 0) != ND_SUCCESS)
+		abort();
+}
+
+__attribute__((noinline)) static void
+spi1_takes(struct world *w, uint32_t n)
+{
+	ND_RESULT *r[2 * DEPTH];
+	INDCompletionQueue *cq = (INDCompletionQueue *)&w->spi1_cq;
+
+	if (cq->lpVtbl->GetResults(cq, r, n) != n)
+		abort();
+}
+
 static const struct face {
 	const char *name;
 	void (*posts)(struct world *w);
@@ -145,8 +206,10 @@ static const struct face {
 } faces[] = {
 	{"nd", nd_posts, nd_takes, 1},
 	{"ndspi", spi_posts, spi_takes, 1},
+	{"ndspi-v1", spi1_posts, spi1_takes, 1},
 	{"nd-16", nd_posts, nd_takes, 16},
 	{"ndspi-16", spi_posts, spi_takes, 16},
+	{"ndspi-v1-16", spi1_posts, spi1_takes, 16},
 };
 
 static uint64_t
