@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NTSTATUS codes that NetworkDirect and NDK have; STATUS_PENDING is in ndwin_types.h. */
+/* The NTSTATUS codes that NetworkDirect and NDK have. */
 #ifndef NDWIN_NTSTATUS_H
 #define NDWIN_NTSTATUS_H
 
 #include "windows.h"
 
-#define STATUS_SUCCESS			  ((NTSTATUS)0x00000000)
-#define STATUS_TIMEOUT			  ((NTSTATUS)0x00000102)
+#define STATUS_SUCCESS ((NTSTATUS)0x00000000)
+#define STATUS_TIMEOUT ((NTSTATUS)0x00000102)
+#undef STATUS_PENDING /* windows.h has it as a DWORD */
+#define STATUS_PENDING			  ((NTSTATUS)0x00000103)
 #define STATUS_BUFFER_OVERFLOW		  ((NTSTATUS)0x80000005)
 #define STATUS_DEVICE_BUSY		  ((NTSTATUS)0x80000011)
 #define STATUS_NO_MORE_ENTRIES		  ((NTSTATUS)0x8000001A)
