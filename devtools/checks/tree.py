@@ -15,12 +15,15 @@ COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.
 # From where a file's #include looks for names, as the meson.build files have it: the first row that fits.
 INCLUDE_FOLDERS = (
     ("lib/ndspi/", ("lib", "lib/ndwin")),
+    ("lib/ndkpi/", ("lib", "lib/ndwin", "lib/ndwin/windows")),
     ("lib/", ("lib",)),
     ("drivers/", ("lib", "drivers")),
     ("app/dpdk-ndd/", ("lib", "app/dpdk-ndd", "drivers")),
     ("app/", ("app", "lib/ndclient")),
-    ("doc/examples/", ("lib/ndclient", "lib/ndspi", "lib/ndwin", "lib/ndwin/windows")),
+    ("doc/examples/", ("lib/ndclient", "lib/ndspi", "lib/ndkpi", "lib/ndwin", "lib/ndwin/windows")),
     ("tests/unit/ndspi/", ("lib", "lib/ndspi", "lib/ndwin")),
+    ("tests/unit/ndkpi/", ("lib", "lib/ndkpi", "lib/ndwin", "lib/ndwin/windows")),
+    ("tests/e2e/kpi/", ("lib", "lib/ndkpi", "lib/ndwin", "lib/ndwin/windows")),
     ("", ("tests", "lib", "lib/ndclient", "app/dpdk-ndd", "app", "drivers")),
 )
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A logical address is the address in this process of a page that the daemon has mapped too, so a
+ * mapping is arithmetic: it never pends and holds nothing.
+ */
+#include "ndkpi/adapter.h"
+#include "ndkpi/lam.h"
+#include "ndkpi/mdl.h"
+
+static void
+lam_fill(NDK_LOGICAL_ADDRESS_MAPPING *lam, uintptr_t page, ULONG count)
+{
+	/* Behind the structure's end, as far as its type says. */
+	NDK_LOGICAL_ADDRESS *pages =
+		(NDK_LOGICAL_ADDRESS *)((char *)lam +
+					offsetof(NDK_LOGICAL_ADDRESS_MAPPING, AdapterPageArray));
+
+	lam->AdapterContext = NULL;
+	lam->AdapterPageCount = count;
+	for (ULONG i = 0; i < count; i++)
+		pages[i].QuadPart = (LONGLONG)(page + (uintptr_t)i * PAGE_SIZE);
+}
+
+NTSTATUS
+ndk_build_lam(NDK_ADAPTER *self, MDL *mdl, SIZE_T length, NDK_FN_REQUEST_COMPLETION completion,
+	PVOID context, NDK_LOGICAL_ADDRESS_MAPPING *lam, ULONG *lam_bytes, ULONG *fbo)
+{
+	struct ndk_adapter *a = (struct ndk_adapter *)self;
+	uintptr_t start = (uintptr_t)ndk_mdl_start(mdl, length);
+	SIZE_T count, bytes;
+	ULONG room;
+
+	(void)completion;
+	(void)context;
+	if (start == 0 || lam_bytes == NULL || fbo == NULL)
+		return STATUS_INVALID_PARAMETER;
+	if (!ndk_blocks_have(&a->blocks, start, length))
+		return STATUS_NOT_SUPPORTED;
+	count = (NDK_PAGE_OFFSET(start) + length + PAGE_SIZE - 1) / PAGE_SIZE;
+	bytes = offsetof(NDK_LOGICAL_ADDRESS_MAPPING, AdapterPageArray) +
+		count * sizeof(NDK_LOGICAL_ADDRESS);
+	if (bytes > UINT32_MAX)
+		return STATUS_INSUFFICIENT_RESOURCES;
+	room = lam != NULL ? *lam_bytes : 0;
+	*lam_bytes = (ULONG)bytes;
+	if (room < bytes)
+		return STATUS_BUFFER_TOO_SMALL;
+	*fbo = NDK_PAGE_OFFSET(start);
+	lam_fill(lam, start - *fbo, (ULONG)count);
+	return STATUS_SUCCESS;
+}
+
+VOID
+ndk_release_lam(NDK_ADAPTER *self, NDK_LOGICAL_ADDRESS_MAPPING *lam)
+{
+	(void)self;
+	(void)lam;
+}
