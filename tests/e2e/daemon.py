@@ -25,6 +25,7 @@ class Build:
         self.ndabuse = program(self.folder, "tests/e2e/ndabuse")
         self.ndhoard = program(self.folder, "tests/e2e/ndhoard")
         self.spitest = program(self.folder, "tests/e2e/spitest")
+        self.kpitest = program(self.folder, "tests/e2e/kpitest")
 
 
 def af_packet(interface):

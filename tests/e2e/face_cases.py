@@ -12,6 +12,12 @@ def scenario(link, name):
     return done.stdout.strip() or None
 
 
+def dispatch(link, name, *more):
+    """Of NDK's dispatch tables (tests/e2e/kpi)."""
+    run(link.build.kpitest, name, link.a.socket_path, link.a.addresses[0], link.b.socket_path,
+        link.b.addresses[0], *more, timeout=120)
+
+
 def pingpong(link, name):
     """An example: version 2 with a completion port, version 1 with events; by two processes."""
     example = program(link.build.folder, "doc/examples/" + name)
@@ -24,8 +30,24 @@ def pingpong(link, name):
     return done.stdout.strip()
 
 
+def smb_direct(link):
+    """The example: fast registration, remote invalidation and DEFER, by two processes."""
+    example = program(link.build.folder, "doc/examples/ndk_smb_direct")
+    to = [link.b.addresses[0], 4001]
+    with link.b.popen(example, "-s", *to) as server:
+        server.expect("listening")
+        done = link.a.run(example, "-c", link.a.addresses[0], *to, 100, timeout=60)
+        if server.wait():
+            raise Failure(f"the server: exit {server.wait()}\n{server.text}")
+    return done.stdout.strip()
+
+
 def cases(link):
     for name in ("nd1_pingpong", "nd2_pingpong"):
         yield f"spi {name}", lambda n=name: pingpong(link, n)
     for name in run(link.build.spitest, "--list").stdout.split():
         yield f"spi {name}", lambda n=name: scenario(link, n)
+    yield "kpi smb-direct", lambda: smb_direct(link)
+    for name in run(link.build.kpitest, "--list").stdout.split():
+        yield f"kpi {name}", lambda n=name: dispatch(link, n)
+    yield "kpi silent", lambda: dispatch(link, "silent", link.a.process.pid)
