@@ -235,8 +235,8 @@ closed_slowly(PVOID arg)
 	__atomic_store_n(&c->slow_over, true, __ATOMIC_RELEASE);
 }
 
-/* checks R-LIFE-10[1-3]: the close of an adapter waits for the callback of its last object, and is
- * refused in it. */
+/* checks R-LIFE-10[1-3]: the close of an adapter waits for its last object, and for a callback that
+ * runs; it is refused in one. */
 void
 blocking(void)
 {
@@ -246,12 +246,20 @@ blocking(void)
 		.entered = TOLD_INIT,
 		.go = TOLD_INIT,
 	};
+	struct told notified = TOLD_INIT;
 	pthread_t thread;
 	NDK_PD *pd;
+	NDK_CQ *cq;
 
 	CREATE(&pd, c.adapter->Dispatch->NdkCreatePd(c.adapter, told_created, &t, &pd));
+	CREATE(&cq, c.adapter->Dispatch->NdkCreateCq(
+			    c.adapter, 4, told_done, &notified, NULL, told_created, &t, &cq));
 	CHECK(pthread_create(&thread, NULL, close_adapter, &c) == 0);
-	WANT(STATUS_PENDING, pd->Dispatch->NdkClosePd(&pd->Header, closed_slowly, &c));
+	CLOSE(pd, NdkClosePd);
+	for (ULONG depth = 8; depth < 1024; depth *= 2) /* and the adapter lives on */
+		WANT(STATUS_SUCCESS, OUTCOME(cq->Dispatch->NdkResizeCq(cq, depth, told_done, &t)));
+	CHECK(told_count(&c.told) == 0);
+	WANT(STATUS_PENDING, cq->Dispatch->NdkCloseCq(&cq->Header, closed_slowly, &c));
 	told_wait(&c.entered, 1);
 	WANT(STATUS_INVALID_DEVICE_STATE, c.inside);
 	CHECK(told_count(&c.told) == 0);
