@@ -2,7 +2,8 @@
 """What programs see that are written to another interface than libndclient's own."""
 
 from cases import program
-from sandbox import Failure, run
+from links import Memif
+from sandbox import Failure, run, scratch
 
 
 def scenario(link, name):
@@ -16,6 +17,11 @@ def dispatch(link, name, *more):
     """Of NDK's dispatch tables (tests/e2e/kpi)."""
     run(link.build.kpitest, name, link.a.socket_path, link.a.addresses[0], link.b.socket_path,
         link.b.addresses[0], *more, timeout=120)
+
+
+def daemon_dies(build):
+    with scratch() as folder, Memif(build, folder) as link:
+        dispatch(link, "daemon-dies", link.a.process.pid)
 
 
 def pingpong(link, name):
@@ -50,4 +56,9 @@ def cases(link):
     yield "kpi smb-direct", lambda: smb_direct(link)
     for name in run(link.build.kpitest, "--list").stdout.split():
         yield f"kpi {name}", lambda n=name: dispatch(link, n)
-    yield "kpi silent", lambda: dispatch(link, "silent", link.a.process.pid)
+    yield "kpi silent-peer", lambda: dispatch(link, "silent", link.a.process.pid)
+
+
+def lone_cases(build):
+    """Cases that need daemons of their own, because they end one."""
+    yield "kpi daemon-dies", lambda: daemon_dies(build)

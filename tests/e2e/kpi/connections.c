@@ -297,3 +297,38 @@ silent(void)
 	side_close(&a);
 	side_close(&b);
 }
+
+/*
+ * checks R-CQ-29[3]: the daemon dies: what is under way ends, what is asked for fails, and all of it
+ * can be closed.
+ */
+void
+daemon_dies(void)
+{
+	struct told asked = TOLD_INIT, connected = TOLD_INIT;
+	struct sockaddr_in at;
+	struct side a, b;
+	NDK_LISTENER *l;
+	NDK_SGE sge;
+	NDK_PD *pd;
+
+	side_open(&a, &place_a);
+	side_open(&b, &place_b);
+	l = side_listen(&b, &asked, &at);
+	ask(&a, a.connector, &at, &connected);
+	told_wait(&asked, 1);
+	a.cq->Dispatch->NdkArmCq(a.cq, NDK_CQ_NOTIFY_ANY);
+	CHECK(daemon_a > 0 && kill(daemon_a, SIGKILL) == 0);
+	WANT(STATUS_DEVICE_REMOVED, told_wait(&a.notified, 1));
+	WANT(STATUS_DEVICE_REMOVED, told_wait(&connected, 1));
+	WANT(STATUS_DEVICE_REMOVED,
+		OUTCOME(a.adapter->Dispatch->NdkCreatePd(a.adapter, told_created, &t, &pd)));
+	WANT(STATUS_DEVICE_REMOVED,
+		OUTCOME(a.cq->Dispatch->NdkResizeCq(a.cq, 2 * DEPTH, told_done, &t)));
+	sge = side_sge(&a, 0, 1);
+	WANT(STATUS_DEVICE_REMOVED, a.qp->Dispatch->NdkReceive(a.qp, NULL, &sge, 1));
+	side_close(&a);
+	CLOSE((NDK_CONNECTOR *)asked.object, NdkCloseConnector);
+	CLOSE(l, NdkCloseListener);
+	side_close(&b);
+}

@@ -149,5 +149,6 @@ void ends(void);
 void last_callbacks(void);
 void queues(void);
 void silent(void);
+void daemon_dies(void);
 
 #endif

@@ -33,6 +33,7 @@ static const struct {
 	{"ends", ends, true},
 	{"last-callbacks", last_callbacks, true},
 	{"silent", silent, false},
+	{"daemon-dies", daemon_dies, false},
 };
 #define SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
 
