@@ -148,6 +148,7 @@ void rejects(void);
 void ends(void);
 void last_callbacks(void);
 void queues(void);
+void storm(void);
 void silent(void);
 void daemon_dies(void);
 

@@ -32,6 +32,7 @@ static const struct {
 	{"rejects", rejects, true},
 	{"ends", ends, true},
 	{"last-callbacks", last_callbacks, true},
+	{"storm", storm, true},
 	{"silent", silent, false},
 	{"daemon-dies", daemon_dies, false},
 };
