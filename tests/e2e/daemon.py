@@ -26,6 +26,7 @@ class Build:
         self.ndhoard = program(self.folder, "tests/e2e/ndhoard")
         self.spitest = program(self.folder, "tests/e2e/spitest")
         self.kpitest = program(self.folder, "tests/e2e/kpitest")
+        self.facetest = program(self.folder, "tests/e2e/facetest")
 
 
 def af_packet(interface):

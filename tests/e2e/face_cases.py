@@ -24,6 +24,12 @@ def daemon_dies(build):
         dispatch(link, "daemon-dies", link.a.process.pid)
 
 
+def by_face(link, face, name):
+    """What is the same by each interface (tests/e2e/faces)."""
+    run(link.build.facetest, face, name, link.a.socket_path, link.a.addresses[0], link.b.socket_path,
+        link.b.addresses[0], timeout=60)
+
+
 def pingpong(link, name):
     """An example: version 2 with a completion port, version 1 with events; by two processes."""
     example = program(link.build.folder, "doc/examples/" + name)
@@ -57,6 +63,9 @@ def cases(link):
     for name in run(link.build.kpitest, "--list").stdout.split():
         yield f"kpi {name}", lambda n=name: dispatch(link, n)
     yield "kpi silent-peer", lambda: dispatch(link, "silent", link.a.process.pid)
+    for words in run(link.build.facetest, "--list").stdout.splitlines():
+        face, name = words.split()
+        yield f"face {face} {name}", lambda f=face, n=name: by_face(link, f, n)
 
 
 def lone_cases(build):
