@@ -227,7 +227,7 @@ face_run(const struct face *f, struct world *w, uint64_t messages)
 }
 
 /* Behind it the counts of a case are complete. */
-__attribute__((noinline, noclone)) static void
+__attribute__((noinline)) static void
 case_ends(const struct face *f, uint64_t done, bool first)
 {
 	printf("%s{\"name\": \"%s\", \"messages\": %" PRIu64 "}", first ? "" : ", ", f->name, done);

@@ -53,10 +53,12 @@ connected_already(Pair &p)
 	WANT(ND_CONNECTION_ACTIVE, p.b->ended(Request::connect, p.b->connect(at, "")));
 }
 
-/* checks R-DISC-01, R-DISC-05[1], R-DISC-08[1,2], R-POST-03[2,3] */
+/* checks R-DISC-01, R-DISC-05[1], R-DISC-08[1-3], R-POST-03[2,3] */
 static void
 goodbye(Pair &p)
 {
+	Result early;
+
 	p.meet();
 	const int32_t notice = p.b->notify_disconnect();
 
@@ -64,17 +66,24 @@ goodbye(Pair &p)
 	WANT(ND_SUCCESS, p.b->receive(&request[0], 0, 8));
 	WANT(ND_SUCCESS, p.a->ended(Request::disconnect, p.a->disconnect()));
 	WANT(ND_SUCCESS, p.b->ended(Request::notice, notice));
-	WANT(ND_CANCELED, status_of(*p.b, &request[0]));
+	if (p.b->flushes_at_goodbye())
+		WANT(ND_CANCELED, status_of(*p.b, &request[0]));
+	else
+		CHECK(!p.b->take(&early));
 	WANT(ND_SUCCESS, p.b->ended(Request::disconnect, p.b->disconnect()));
+	if (!p.b->flushes_at_goodbye())
+		WANT(ND_CANCELED, status_of(*p.b, &request[0]));
 	WANT(ND_CONNECTION_INVALID, p.a->send(&request[1], 0, 8));
 	WANT(ND_SUCCESS, p.a->receive(&request[2], 0, 8));
 	WANT(ND_CANCELED, status_of(*p.a, &request[2]));
 }
 
-/* checks R-DISC-06[1] */
+/* checks R-DISC-06[1]: where there is a request for it */
 static void
 own_goodbye(Pair &p)
 {
+	if (p.a->word(ND_CONNECTION_DISCONNECTED) == ND_NOT_SUPPORTED)
+		return;
 	p.meet();
 	const int32_t notice = p.a->notify_disconnect();
 

@@ -111,6 +111,12 @@ class End {
 	virtual int32_t ended(Request which, int32_t begun) = 0;
 	virtual std::string peer_data() = 0;
 
+	/* The peer's disconnect cancels what this end has posted (R-DISC-08). */
+	virtual bool
+	flushes_at_goodbye() const
+	{
+		return true;
+	}
 	/* The word of this interface. of_receive: it is a receive's result. */
 	virtual int32_t
 	word(int32_t status, bool of_receive = false) const
@@ -124,5 +130,6 @@ using NewEnd = std::unique_ptr<End> (*)(const Place &place);
 std::unique_ptr<End> new_nd(const Place &place);
 std::unique_ptr<End> new_spi(const Place &place);
 std::unique_ptr<End> new_spi1(const Place &place);
+std::unique_ptr<End> new_kpi(const Place &place);
 
 #endif

@@ -12,6 +12,7 @@ static const struct {
 	{"nd", new_nd},
 	{"spi", new_spi},
 	{"spi1", new_spi1},
+	{"kpi", new_kpi},
 };
 static const Scenario *const tables[] = {of_messages, of_windows, of_connections};
 

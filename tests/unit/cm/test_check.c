@@ -438,7 +438,7 @@ Test(cm_check, each_fact_that_is_broken_is_seen)
 	}
 }
 
-/* A large CM is checked a part at a time: what is broken is found while all parts had their turn. */
+/* A large CM is checked a part at a time: what is broken is found in as many calls as parts. */
 Test(cm_check, a_large_one_is_checked_in_turns)
 {
 	struct cm_net *net = cm_net_new(false);
