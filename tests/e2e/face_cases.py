@@ -30,31 +30,34 @@ def by_face(link, face, name):
         link.b.addresses[0], timeout=60)
 
 
-def pingpong(link, name):
-    """An example: version 2 with a completion port, version 1 with events; by two processes."""
+def by_two_processes(link, name, port, *arguments):
+    """An example that is a server with -s and a client with -c."""
     example = program(link.build.folder, "doc/examples/" + name)
-    to = [link.b.addresses[0], 4000]
-    with link.b.popen(example, "-s", *to) as server:
+    with link.b.popen(example, "-s", link.b.addresses[0], port) as server:
         server.expect("listening")
-        done = link.a.run(example, "-c", *to, 2000, timeout=60)
+        done = link.a.run(example, "-c", *arguments, timeout=60)
         if server.wait():
             raise Failure(f"the server: exit {server.wait()}\n{server.text}")
     return done.stdout.strip()
+
+
+def pingpong(link, name):
+    """Version 2 with a completion port, version 1 with events."""
+    return by_two_processes(link, name, 4000, link.b.addresses[0], 4000, 2000)
 
 
 def smb_direct(link):
-    """The example: fast registration, remote invalidation and DEFER, by two processes."""
-    example = program(link.build.folder, "doc/examples/ndk_smb_direct")
-    to = [link.b.addresses[0], 4001]
-    with link.b.popen(example, "-s", *to) as server:
-        server.expect("listening")
-        done = link.a.run(example, "-c", link.a.addresses[0], *to, 100, timeout=60)
-        if server.wait():
-            raise Failure(f"the server: exit {server.wait()}\n{server.text}")
-    return done.stdout.strip()
+    """NDK's tables: fast registration, remote invalidation and DEFER."""
+    return by_two_processes(link, "ndk_smb_direct", 4001, link.a.addresses[0], link.b.addresses[0], 4001, 100)
+
+
+def rpc(link):
+    """libndclient's calls: windows that the server reads, writes and closes."""
+    return by_two_processes(link, "rpc", 4002, link.b.addresses[0], 4002, 1000)
 
 
 def cases(link):
+    yield "nd rpc", lambda: rpc(link)
     for name in ("nd1_pingpong", "nd2_pingpong"):
         yield f"spi {name}", lambda n=name: pingpong(link, n)
     for name in run(link.build.spitest, "--list").stdout.split():
