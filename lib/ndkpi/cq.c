@@ -62,7 +62,7 @@ cq_resize(NDK_CQ *self, ULONG depth, NDK_FN_REQUEST_COMPLETION completion, PVOID
 	return ndk_request_start(&r->request);
 }
 
-static const NDK_CQ_DISPATCH cq_dispatch = {
+const NDK_CQ_DISPATCH ndk_cq_dispatch = {
 	.NdkCloseCq = ndk_object_close,
 	.NdkQueryExtension = ndk_query_extension,
 	.NdkResizeCq = cq_resize,
@@ -119,7 +119,8 @@ ndk_create_cq(NDK_ADAPTER *self, ULONG depth, NDK_FN_CQ_NOTIFICATION_CALLBACK no
 
 	if (notification == NULL || completion == NULL || out == NULL)
 		return STATUS_INVALID_PARAMETER;
-	cq = ndk_object_new((struct ndk_adapter *)self, NdkObjectTypeCq, &cq_dispatch, sizeof(*cq));
+	cq = ndk_object_new(
+		(struct ndk_adapter *)self, NdkObjectTypeCq, &ndk_cq_dispatch, sizeof(*cq));
 	r = ndk_create_new(cq, sizeof(*r), create_begin, completion, context);
 	if (r == NULL)
 		return STATUS_INSUFFICIENT_RESOURCES;

@@ -11,6 +11,8 @@ struct ndk_cq {
 	PVOID context;
 };
 
+extern const NDK_CQ_DISPATCH ndk_cq_dispatch;
+
 /* NDK_ADAPTER_DISPATCH.NdkCreateCq */
 NTSTATUS ndk_create_cq(NDK_ADAPTER *self, ULONG depth, NDK_FN_CQ_NOTIFICATION_CALLBACK notification,
 	PVOID notification_context, GROUP_AFFINITY *affinity, NDK_FN_CREATE_COMPLETION completion,

@@ -16,6 +16,8 @@
 #include "ndclient/mem/region.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
+#include "ndkpi/cq.h"
+#include "ndkpi/qp.h"
 #include "ndspi/cq.h"
 #include "ndspi/qp.h"
 #include "ndspi/v1/adapter.h"
@@ -36,6 +38,7 @@ struct world {
 	struct spi1_endpoint spi1_endpoint;
 	struct spi1_cq spi1_cq;
 	struct spi1_region spi1_region;
+	struct ndk_object ndk_qp, ndk_cq;
 	ND_RESULT results[2 * DEPTH];
 	uint32_t posted;
 	struct ndsh_cq entries; /* the daemon's half, as the two below */
@@ -104,6 +107,8 @@ world_start(struct world *w)
 	ndsh_cq_view(&w->entries, block, 2 * DEPTH);
 	w->spi_cq = (struct spi_cq){.object.vtbl = spi_cq_class.vtbl, .cq = w->cq};
 	world_queue_pair(w);
+	w->ndk_qp = (struct ndk_object){.dispatch = &ndk_qp_dispatch, .nd = w->qp};
+	w->ndk_cq = (struct ndk_object){.dispatch = &ndk_cq_dispatch, .nd = w->cq};
 	world_first(w);
 }
 
@@ -198,6 +203,27 @@ spi1_takes(struct world *w, uint32_t n)
 		abort();
 }
 
+__attribute__((noinline)) static void
+ndk_posts(struct world *w)
+{
+	const NDK_SGE sge = {.VirtualAddress = w, .Length = 8, .MemoryRegionToken = 5};
+	NDK_QP *qp = (NDK_QP *)&w->ndk_qp;
+
+	if (qp->Dispatch->NdkReceive(qp, w, &sge, 1) != STATUS_SUCCESS ||
+		qp->Dispatch->NdkWrite(qp, w, &sge, 1, 4096, 7, 0) != STATUS_SUCCESS)
+		abort();
+}
+
+__attribute__((noinline)) static void
+ndk_takes(struct world *w, uint32_t n)
+{
+	NDK_RESULT r[2 * DEPTH];
+	NDK_CQ *cq = (NDK_CQ *)&w->ndk_cq;
+
+	if (cq->Dispatch->NdkGetCqResults(cq, r, n) != n)
+		abort();
+}
+
 static const struct face {
 	const char *name;
 	void (*posts)(struct world *w);
@@ -207,9 +233,11 @@ static const struct face {
 	{"nd", nd_posts, nd_takes, 1},
 	{"ndspi", spi_posts, spi_takes, 1},
 	{"ndspi-v1", spi1_posts, spi1_takes, 1},
+	{"ndkpi", ndk_posts, ndk_takes, 1},
 	{"nd-16", nd_posts, nd_takes, 16},
 	{"ndspi-16", spi_posts, spi_takes, 16},
 	{"ndspi-v1-16", spi1_posts, spi1_takes, 16},
+	{"ndkpi-16", ndk_posts, ndk_takes, 16},
 };
 
 static uint64_t

@@ -24,6 +24,14 @@ static const struct {
 	{NDK_OP_FLAG_DEFER, ND_OP_FLAG_DEFER},
 };
 
+/* What most requests have: the same bits. */
+#define SAME                                                                                       \
+	(NDK_OP_FLAG_SILENT_SUCCESS | NDK_OP_FLAG_READ_FENCE | NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT)
+_Static_assert(NDK_OP_FLAG_SILENT_SUCCESS == ND_OP_FLAG_SILENT_SUCCESS &&
+		       NDK_OP_FLAG_READ_FENCE == ND_OP_FLAG_READ_FENCE &&
+		       NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT == ND_OP_FLAG_SEND_AND_SOLICIT_EVENT,
+	"the same bits");
+
 #define ALL_REQUESTS (NDK_OP_FLAG_SILENT_SUCCESS | NDK_OP_FLAG_READ_FENCE | NDK_OP_FLAG_DEFER)
 
 /* What each request may have (R-POST-05). */
@@ -60,6 +68,10 @@ nd_flags_of_ndk(uint32_t type, uint32_t ndk, uint32_t *flags)
 	*flags = 0;
 	if (ndk & ~legal_flags(type))
 		return nd_fail(ND_INVALID_PARAMETER, "flags that this request does not have");
+	if ((ndk & ~(uint32_t)SAME) == 0) {
+		*flags = ndk;
+		return ND_SUCCESS;
+	}
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		if (ndk & pairs[i].ndk)
 			f |= pairs[i].nd;
