@@ -36,6 +36,13 @@ def attacker(rig, name, *inside, ms=ATTACK_MS):
         yield process
 
 
+@contextlib.contextmanager
+def spinner():
+    """A process of the attackers' user that takes what it gets of a CPU, and asks the daemons for nothing."""
+    with Process("sh", "-c", "while :; do :; done", name="spinner", **other_user()) as process:
+        yield process
+
+
 class ClientAttack:
     def __init__(self, name):
         self.name = name

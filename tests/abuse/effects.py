@@ -15,8 +15,9 @@ SHARE_SECONDS = 0.2  # a shorter time tells nothing about it
 UNBOUNDED_US = 400
 UNBOUNDED = 0.01  # of turns
 
-# The promises, for a machine that does nothing else (--bars).
-BAR_CALL_P99_MS = 5
+# The promises, for a machine that does nothing else (--bars). A baseline is measured there beside a process that
+# only spins: where CPUs are few, an attacker takes time from everybody before it does anything to the daemon.
+BAR_CALL_P99_MS = 5  # or what a call takes beside the spinning process, if that is longer
 BAR_PING_P99 = 2.0  # times as without attack
 BAR_SHARE = 0.45  # 0.9 of the half that is its own beside one attacker
 
@@ -60,6 +61,13 @@ class Effect:
         """Of the worst kind of call: (ms, which)."""
         return max((self.now[c]["p99_us"] / 1000, c) for c in CALLS)
 
+    def late_calls(self):
+        """What takes longer than promised: (ms, promised ms, which)."""
+        for call in CALLS:
+            ms, promised = self.now[call]["p99_us"] / 1000, max(BAR_CALL_P99_MS, self.base[call]["p99_us"] / 1000)
+            if ms > promised:
+                yield ms, promised, call
+
     def failed(self):
         return {c: self.now[c]["failed"] for c in ("ping",) + CALLS if self.now[c]["failed"]}
 
@@ -80,8 +88,8 @@ class Effect:
             yield f"{self.turns.unbounded:.1%} of turns took more than {UNBOUNDED_US} us"
         if not bars:
             return
-        if call_ms > BAR_CALL_P99_MS:
-            yield f"bar: 99 % of {call} within {call_ms:.1f} ms"
+        for ms, promised, late in self.late_calls():
+            yield f"bar: 99 % of {late} within {ms:.1f} ms, not {promised:.1f}"
         if self.ping_p99() > BAR_PING_P99:
             yield f"bar: p99 of pings {self.ping_p99():.1f} times as long"
         if self.share("bulk_mb") is not None and self.share("bulk_mb") < BAR_SHARE:

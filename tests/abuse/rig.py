@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two daemons under attack, their victim, and what may not change by an attack."""
 
+import contextlib
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from station import Station
 
 GIVEN_BACK_S = 30  # a DREQ that a dead peer does not answer: 10 s
 BASELINE_S, BASELINE_KEPT = 0.3, 8  # how long it is measured, and for how many attacks
+BASELINE_BESIDE_S = 2  # ... beside something: a neighbour's share of the CPUs evens out in seconds
 
 
 class AbuseBuild(Build):
@@ -113,6 +115,8 @@ class AbusedLink:
 class Rig:
     """Daemons and victim, started anew after an attack that they have not withstood."""
 
+    beside = None  # makes what runs while baselines are measured
+
     def __init__(self, make_link):
         self.make_link, self.link, self.victim = make_link, None, None
         self.before, self.baselines = None, {}
@@ -160,15 +164,18 @@ class Rig:
             self.stop()
             raise
 
+    def _measure_baseline(self):
+        with self.beside() if self.beside else contextlib.nullcontext():
+            self.victim.figures()
+            time.sleep(BASELINE_BESIDE_S if self.beside else BASELINE_S)
+            return self.victim.figures()
+
     def baseline(self, bulk):
         """How the victim is served without an attack; measured now, or not long ago."""
         kept, figures = self.baselines.get(bulk, (0, None))
+        self.victim.go(bulk)
         if not kept:
-            self.victim.go(bulk)
-            time.sleep(BASELINE_S)
-            kept, figures = BASELINE_KEPT, self.victim.figures()
-        else:
-            self.victim.go(bulk)
+            kept, figures = BASELINE_KEPT, self._measure_baseline()
         self.baselines[bulk] = kept - 1, figures
         return figures
 
