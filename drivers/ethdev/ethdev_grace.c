@@ -20,21 +20,21 @@
 
 #include <rte_lcore.h>
 
-#include "port/port.h"
+#include "ethdev/ethdev.h"
 
 #define GRACE_PORTS 8
 #define GRACE_SPINS 1000000 /* a burst takes microseconds; a descheduled lcore milliseconds */
 
-static struct port *port_of[GRACE_PORTS];
+static struct ethdev *device_of[GRACE_PORTS];
 static int expedited;
 
 void
-port_grace_watch(struct port *p, bool on)
+ethdev_grace_watch(struct ethdev *e, bool on)
 {
 	for (int i = 0; i < GRACE_PORTS; i++) {
-		struct port *expected = on ? NULL : p;
+		struct ethdev *expected = on ? NULL : e;
 
-		if (__atomic_compare_exchange_n(&port_of[i], &expected, on ? p : NULL, 0,
+		if (__atomic_compare_exchange_n(&device_of[i], &expected, on ? e : NULL, 0,
 			    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 			break;
 	}
@@ -42,35 +42,35 @@ port_grace_watch(struct port *p, bool on)
 }
 
 void
-port_grace_wait(void)
+ethdev_grace_wait(void)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
 
 	if (!expedited || syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
 		nanosleep(&moment, NULL); /* store buffers are empty by then */
 	for (int i = 0; i < GRACE_PORTS; i++) {
-		struct port *p = __atomic_load_n(&port_of[i], __ATOMIC_ACQUIRE);
+		struct ethdev *e = __atomic_load_n(&device_of[i], __ATOMIC_ACQUIRE);
 		uint32_t seq;
 
-		if (p == NULL)
+		if (e == NULL)
 			continue;
-		seq = __atomic_load_n(&p->bursts, __ATOMIC_ACQUIRE);
+		seq = __atomic_load_n(&e->bursts, __ATOMIC_ACQUIRE);
 		for (int k = 0; (seq & 1) != 0 && k < GRACE_SPINS; k++) {
-			if (__atomic_load_n(&p->bursts, __ATOMIC_ACQUIRE) != seq)
+			if (__atomic_load_n(&e->bursts, __ATOMIC_ACQUIRE) != seq)
 				break;
 			sched_yield();
 		}
 	}
 }
 
-struct port *
-port_grace_in_burst(void)
+struct ethdev *
+ethdev_grace_in_burst(void)
 {
 	for (int i = 0; i < GRACE_PORTS; i++) {
-		struct port *p = __atomic_load_n(&port_of[i], __ATOMIC_ACQUIRE);
+		struct ethdev *e = __atomic_load_n(&device_of[i], __ATOMIC_ACQUIRE);
 
-		if (p != NULL && (__atomic_load_n(&p->bursts, __ATOMIC_RELAXED) & 1) != 0)
-			return p;
+		if (e != NULL && (__atomic_load_n(&e->bursts, __ATOMIC_RELAXED) & 1) != 0)
+			return e;
 	}
 	return NULL;
 }
@@ -79,8 +79,8 @@ int
 munmap(void *addr, size_t bytes)
 {
 	if (rte_lcore_id() == LCORE_ID_ANY) {
-		port_grace_wait();
-		port_memory_unmapped(addr);
+		ethdev_grace_wait();
+		ethdev_memory_unmapped(addr);
 	}
 	return (int)syscall(SYS_munmap, addr, bytes);
 }

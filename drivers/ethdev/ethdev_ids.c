@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "port/port.h"
+#include "ethdev/ethdev.h"
 
 #define SYSFS_NET "/sys/class/net"
 
 bool
-port_ids_of_bus(const char *bus_info, struct port_ids *ids)
+ethdev_ids_of_bus(const char *bus_info, struct port_ids *ids)
 {
 	struct port_ids found;
 
@@ -56,7 +56,7 @@ is_of_pci(const char *interface)
 }
 
 static bool
-port_ids_of_interface(uint32_t if_index, struct port_ids *ids)
+ethdev_ids_of_interface(uint32_t if_index, struct port_ids *ids)
 {
 	struct port_ids found;
 	char name[IF_NAMESIZE];
@@ -69,9 +69,9 @@ port_ids_of_interface(uint32_t if_index, struct port_ids *ids)
 }
 
 void
-port_ids_find(const struct rte_eth_dev_info *info, struct port_ids *ids)
+ethdev_ids_find(const struct rte_eth_dev_info *info, struct port_ids *ids)
 {
 	memset(ids, 0, sizeof(*ids));
-	if (!port_ids_of_bus(rte_dev_bus_info(info->device), ids))
-		(void)port_ids_of_interface(info->if_index, ids);
+	if (!ethdev_ids_of_bus(rte_dev_bus_info(info->device), ids))
+		(void)ethdev_ids_of_interface(info->if_index, ids);
 }

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "port/port.h"
+#include "ethdev/ethdev.h"
 
 /* By number: its name may change. One that was removed has none. */
 static bool
@@ -37,21 +37,19 @@ interface_is_up(uint32_t if_index)
 }
 
 static bool
-driver_says_up(const struct port *p)
+driver_says_up(const struct ethdev *e)
 {
 	struct rte_eth_link link = {0};
 
-	return rte_eth_link_get_nowait(p->id, &link) == 0 && link.link_status != 0;
+	return rte_eth_link_get_nowait(e->id, &link) == 0 && link.link_status != 0;
 }
 
 bool
-port_link_changed(struct port *p)
+ethdev_link_is_up(struct port *p)
 {
-	bool up = __atomic_load_n(&p->moving, __ATOMIC_RELAXED) &&
-		  !__atomic_load_n(&p->changing, __ATOMIC_ACQUIRE) && driver_says_up(p) &&
-		  interface_is_up(p->if_index);
-	bool changed = up != p->link_up;
+	const struct ethdev *e = ethdev_of(p);
 
-	p->link_up = up;
-	return changed;
+	return __atomic_load_n(&e->moving, __ATOMIC_RELAXED) &&
+	       !__atomic_load_n(&e->changing, __ATOMIC_ACQUIRE) && driver_says_up(e) &&
+	       interface_is_up(e->if_index);
 }

@@ -26,7 +26,7 @@
 #include <rte_interrupts.h>
 #include <rte_lcore.h>
 
-#include "port/port.h"
+#include "ethdev/ethdev.h"
 
 #define AREAS 2048u /* memif knows 256 regions for each of 8 ports */
 
@@ -34,7 +34,7 @@
 static struct area {
 	uintptr_t base; /* 0: free */
 	size_t bytes;
-	struct port *lost_by; /* the port that met missing memory here, or NULL */
+	struct ethdev *lost_by; /* the port that met missing memory here, or NULL */
 } areas[AREAS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t refusals;
@@ -66,7 +66,7 @@ area_add(void *base, size_t bytes)
 }
 
 void
-port_memory_unmapped(void *base)
+ethdev_memory_unmapped(void *base)
 {
 	struct area *a;
 
@@ -154,18 +154,18 @@ mmap64(void *addr, size_t bytes, int prot, int flags, int fd, off64_t offset)
 }
 
 uint32_t
-port_memory_refusals(void)
+ethdev_memory_refusals(void)
 {
 	return __atomic_exchange_n(&refusals, 0, __ATOMIC_RELAXED);
 }
 
 bool
-port_memory_restore(uintptr_t addr)
+ethdev_memory_restore(uintptr_t addr)
 {
 	for (uint32_t i = 0; i < AREAS; i++) {
 		struct area *a = &areas[i];
 		uintptr_t base = __atomic_load_n(&a->base, __ATOMIC_ACQUIRE);
-		struct port *p;
+		struct ethdev *e;
 
 		if (base == 0 || addr < base || addr - base >= a->bytes)
 			continue;
@@ -173,12 +173,12 @@ port_memory_restore(uintptr_t addr)
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
 			    0) == MAP_FAILED)
 			return false;
-		p = rte_lcore_id() == LCORE_ID_ANY ? NULL : port_grace_in_burst();
-		if (p != NULL) {
-			__atomic_store_n(&a->lost_by, p, __ATOMIC_RELAXED);
-			__atomic_store_n(&p->moving, false, __ATOMIC_RELAXED);
-			if (!__atomic_exchange_n(&p->lost, true, __ATOMIC_RELEASE))
-				__atomic_fetch_add(&p->memory_lost, 1, __ATOMIC_RELEASE);
+		e = rte_lcore_id() == LCORE_ID_ANY ? NULL : ethdev_grace_in_burst();
+		if (e != NULL) {
+			__atomic_store_n(&a->lost_by, e, __ATOMIC_RELAXED);
+			__atomic_store_n(&e->moving, false, __ATOMIC_RELAXED);
+			if (!__atomic_exchange_n(&e->lost, true, __ATOMIC_RELEASE))
+				__atomic_fetch_add(&e->memory_lost, 1, __ATOMIC_RELEASE);
 		}
 		return true;
 	}
@@ -186,10 +186,10 @@ port_memory_restore(uintptr_t addr)
 }
 
 bool
-port_memory_is_mapped(const struct port *p)
+ethdev_memory_is_mapped(const struct ethdev *e)
 {
 	for (uint32_t i = 0; i < AREAS; i++)
-		if (__atomic_load_n(&areas[i].lost_by, __ATOMIC_ACQUIRE) == p)
+		if (__atomic_load_n(&areas[i].lost_by, __ATOMIC_ACQUIRE) == e)
 			return true;
 	return false;
 }

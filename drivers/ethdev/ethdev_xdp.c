@@ -14,7 +14,7 @@
 #include <rte_mbuf_pool_ops.h>
 #include <rte_mempool.h>
 
-#include "port/port.h"
+#include "ethdev/ethdev.h"
 
 #define CHUNK 4096u
 #define FLAGS (RTE_MEMPOOL_F_NO_IOVA_CONTIG | RTE_MEMPOOL_F_NO_SPREAD)
@@ -25,7 +25,7 @@
 #define IN_HANDS  1024u
 
 bool
-port_is_xdp(const struct rte_eth_dev_info *info)
+ethdev_is_xdp(const struct rte_eth_dev_info *info)
 {
 	return strcmp(info->driver_name, "net_af_xdp") == 0;
 }
@@ -42,7 +42,7 @@ object_bytes(void)
 }
 
 struct rte_mempool *
-port_xdp_chunks(const char *device, uint16_t queues, unsigned socket)
+ethdev_xdp_chunks(const char *device, uint16_t queues, unsigned socket)
 {
 	uint32_t bytes = object_bytes();
 	struct rte_pktmbuf_pool_private room = {

@@ -116,7 +116,8 @@ cannot_fail(enum function f, long a, long c)
 					 (a == SYS_futex && (c & FUTEX_CMD_MASK) == FUTEX_WAKE));
 }
 
-/* The daemon has an mmap() and a munmap() of its own in front of the C library's (drivers/port). */
+/* The daemon has an mmap() and a munmap() of its own in front of the C library's
+ * (drivers/ethdev). */
 static int
 wrappers(enum function f, long number)
 {

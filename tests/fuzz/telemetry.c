@@ -30,6 +30,15 @@ answer_part(void)
 	return parts[part_count++] = d;
 }
 
+static void
+tell_some(const struct port *p, port_counter_fn *tell, void *arg)
+{
+	(void)p;
+	tell(arg, "rx_packets", 1);
+}
+
+static const struct port_ops port = {.counters = tell_some};
+
 int
 LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -38,6 +47,7 @@ LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	r->d.plane.ports = 1;
+	r->d.plane.port[0].ops = &port;
 	(void)snprintf(r->d.plane.port[0].device, sizeof(r->d.plane.port[0].device), "net_null0");
 	r->shard.cycles = &r->shard.counted;
 	daemon_of = &r->d;

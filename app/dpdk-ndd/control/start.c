@@ -10,6 +10,7 @@
 #include "control/daemon.h"
 #include "control/reload.h"
 #include "control/start.h"
+#include "ethdev/ethdev.h"
 #include "hostnet/kernel_port.h"
 #include "hostnet/network.h"
 #include "hostnet/path.h"
@@ -56,7 +57,7 @@ static bool
 start_port(struct ndd *d, uint32_t i)
 {
 	const struct config_port *c = &d->cfg->port[i];
-	const struct port_cfg pc = {
+	const struct ethdev_cfg pc = {
 		.device = c->device,
 		.mtu = c->shared ? ndd_kernel_port_mtu(d, i) : c->mtu,
 		.shared = c->shared,
@@ -67,14 +68,14 @@ start_port(struct ndd *d, uint32_t i)
 	};
 	struct port *p = &d->plane.port[i];
 	char buf[128];
-	const char *why = port_open(p, &pc, buf, sizeof(buf));
+	const char *why = ethdev_open(p, &pc, buf, sizeof(buf));
 
 	if (why != NULL) {
 		ndd_error("ports[%u] %s: %s", i, c->device, why);
 		return false;
 	}
 	d->plane.ports = i + 1;
-	if (p->mtu_refused)
+	if (ethdev_of(p)->mtu_refused)
 		ndd_info("port %s: the driver does not take MTU %u; frames that large work if the "
 			 "device behind it carries them",
 			p->device, p->mtu);

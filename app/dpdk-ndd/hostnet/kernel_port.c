@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 
 #include "control/daemon.h"
+#include "ethdev/ethdev.h"
 #include "hostnet/address.h"
 #include "hostnet/kernel_port.h"
 #include "hostnet/rtnl.h"
@@ -53,7 +54,7 @@ ndd_kernel_port_mtu(const struct ndd *d, uint32_t port)
 
 	if (d->kernel_ports->port[port].mtu < mtu)
 		mtu = d->kernel_ports->port[port].mtu;
-	return mtu < PORT_XDP_MTU_MAX ? mtu : PORT_XDP_MTU_MAX;
+	return mtu < ETHDEV_XDP_MTU_MAX ? mtu : ETHDEV_XDP_MTU_MAX;
 }
 
 int

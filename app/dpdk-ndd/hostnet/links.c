@@ -7,6 +7,7 @@
 #include "hostnet/links.h"
 
 #include "control/daemon.h"
+#include "ethdev/ethdev.h"
 #include "platform/clock.h"
 #include "platform/log.h"
 #include "session/async.h"
@@ -28,25 +29,10 @@ link_changed(struct ndd *d, uint32_t i, uint64_t now_ns)
 	}
 }
 
-/* A peer is trusted with its own frames alone: what it takes away ends its own link. */
-static void
-memory_check(struct port *p)
-{
-	uint64_t lost = __atomic_load_n(&p->memory_lost, __ATOMIC_ACQUIRE);
-
-	if (lost == p->losses_told)
-		return;
-	p->losses_told = lost;
-	ndd_log_limited(NDD_LOG_WARNING,
-		"port %s: its peer has taken away memory that both use; the port is down until the "
-		"peer connects again",
-		p->device);
-}
-
 static void
 refusals_check(void)
 {
-	uint32_t n = port_memory_refusals();
+	uint32_t n = ethdev_memory_refusals();
 
 	if (n != 0)
 		ndd_log_limited(NDD_LOG_WARNING,
@@ -63,12 +49,13 @@ ndd_links_check(struct ndd *d, uint64_t now_ns)
 	d->links_check_ns = now_ns + CHECK_NS;
 	for (uint32_t i = 0; i < d->plane.ports; i++) {
 		struct port *p = &d->plane.port[i];
+		const char *news;
 
-		memory_check(p);
 		if (port_link_changed(p))
 			link_changed(d, i, now_ns);
-		if (!p->link_up && (p->reconnects || __atomic_load_n(&p->lost, __ATOMIC_RELAXED)))
-			port_restart(p);
+		news = p->ops->tend(p);
+		if (news != NULL)
+			ndd_log_limited(NDD_LOG_WARNING, "port %s: %s", p->device, news);
 	}
 	refusals_check();
 }

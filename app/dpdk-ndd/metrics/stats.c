@@ -134,19 +134,19 @@ log_net(const struct net_counters *c)
 }
 
 static void
+line_add_counter(void *line, const char *name, uint64_t value)
+{
+	line_add(line, name, value);
+}
+
+static void
 log_port(const struct port *p)
 {
-	struct rte_eth_stats st = {0};
 	struct line l = {.used = 0};
 
 	line_add(&l, "links_up", p->links_up);
 	line_add(&l, "links_down", p->links_down);
-	line_add(&l, "memory_lost", p->memory_lost);
-	if (rte_eth_stats_get(p->id, &st) != 0)
-		memset(&st, 0, sizeof(st));
-#define NDD_X(name, field) line_add(&l, #name, st.field);
-	NDD_PORT_STATS(NDD_X)
-#undef NDD_X
+	p->ops->counters(p, line_add_counter, &l);
 	ndd_notice("port %s:%s", p->device, l.text);
 }
 

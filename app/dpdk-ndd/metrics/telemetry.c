@@ -19,7 +19,6 @@
 #include "control/daemon.h"
 #include "platform/eal.h"
 #include "platform/log.h"
-#include "metrics/stats.h"
 #include "metrics/telemetry.h"
 
 /* DPDK gives its commands no argument of the program's. Held while one is answered. */
@@ -209,11 +208,16 @@ on_ports(const struct ndd *d, const char *cmd, const char *params, struct rte_te
 	return 0;
 }
 
+static void
+port_counter_add(void *out, const char *name, uint64_t value)
+{
+	counter_add(out, name, value);
+}
+
 static int
 on_port(const struct ndd *d, const char *cmd, const char *params, struct rte_tel_data *out)
 {
 	uint32_t i = which_of(cmd, params, "port", d->plane.ports, out);
-	struct rte_eth_stats st = {0};
 	const struct port *c;
 
 	if (i == UINT32_MAX)
@@ -226,12 +230,7 @@ on_port(const struct ndd *d, const char *cmd, const char *params, struct rte_tel
 	ADD(link_up)
 	ADD(links_up)
 	ADD(links_down)
-	ADD(memory_lost)
-	if (rte_eth_stats_get(c->id, &st) != 0)
-		return 0;
-#define NDD_X(name, field) counter_add(out, #name, st.field);
-	NDD_PORT_STATS(NDD_X)
-#undef NDD_X
+	c->ops->counters(c, port_counter_add, out);
 	return 0;
 }
 

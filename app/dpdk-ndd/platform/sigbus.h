@@ -4,7 +4,7 @@
  * under us; should a page still be missing (the machine or a cgroup out of memory, a memory error),
  * the access gets a private zero page instead of killing the daemon, and the segment counts as
  * broken there for good. What ports have in common with their peers is cared for in the same way,
- * by drivers/port/port_memory.c.
+ * by drivers/ethdev/ethdev_memory.c.
  */
 #ifndef NDD_SIGBUS_H
 #define NDD_SIGBUS_H

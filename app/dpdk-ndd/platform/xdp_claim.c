@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "platform/log.h"
-#include "port/port.h"
+#include "ethdev/ethdev.h"
 #include "wire/protocol.h"
 #include "platform/xdp.h"
 
@@ -109,7 +109,7 @@ static bool
 write_program(void)
 {
 	size_t bytes;
-	const void *program = port_share_program(&bytes);
+	const void *program = ethdev_share_program(&bytes);
 
 	program_file = memfd_create("dpdk-ndd share", MFD_CLOEXEC);
 	if (program_file >= 0 && write(program_file, program, bytes) == (ssize_t)bytes)

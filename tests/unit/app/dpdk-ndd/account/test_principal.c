@@ -4,6 +4,7 @@
 #include <criterion/new/assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "lcore/party.h"

@@ -6,6 +6,7 @@
 #include <rte_mbuf.h>
 #include <string.h>
 
+#include "ethdev/ethdev.h"
 #include "lcore/shard.h"
 #include "lcore/turn.h"
 #include "platform/clock.h"
@@ -14,26 +15,38 @@
 
 #define FRAMES 1023u
 #define GOOD   0u /* DPDK's null device */
-#define DEAD   1u /* is not started */
+#define DEAD   1u /* takes no frame */
 #define BEGIN  1000ull
 
 static struct ndd_plane plane = {.shards = 1, .ports = 2};
 static struct ndd_shard shard = {.plane = &plane};
 static struct rte_mempool *pool;
 
+static uint16_t
+take_none(struct port *p, struct rte_mbuf **m, uint16_t n)
+{
+	(void)p;
+	(void)m;
+	(void)n;
+	return 0;
+}
+
+static const struct port_ops dead = {.tx = take_none};
+
 static void
 start(void)
 {
 	const struct roce_shard_cfg cfg = lone_config();
 	const int node[NDD_SHARDS_MAX] = {0};
-	struct port_cfg good = {.device = "net_null0", .mtu = 1500};
+	struct ethdev_cfg good = {.device = "net_null0", .mtu = 1500};
 	char why[128];
 
 	eal_rig_start("net_null0");
 	pool = eal_rig_pool(FRAMES);
 	cr_assert(ndd_handover_init(&plane.rings, 1, node, (const uint64_t[2]){5, 6}));
 	good.pool = plane.pool = pool;
-	cr_assert_null(port_open(&plane.port[GOOD], &good, why, sizeof(why)), "%s", why);
+	plane.port[DEAD].ops = &dead;
+	cr_assert_null(ethdev_open(&plane.port[GOOD], &good, why, sizeof(why)), "%s", why);
 	shard.engine = lone_shard_new(&cfg);
 }
 
@@ -102,13 +115,12 @@ Test(lcore_tx, a_port_that_takes_frames_again_has_those_that_were_kept)
 {
 	fill_up_dead_port();
 	turns_at(BEGIN + NDD_STALL_NS, 1);
-	plane.port[DEAD].id = plane.port[GOOD].id;
-	plane.port[DEAD].moving = true;
+	plane.port[DEAD] = plane.port[GOOD];
 	turns_at(BEGIN + NDD_STALL_NS + 1, 1);
 	cr_assert_eq(shard.count.tx_frames, NDD_OUT_MAX);
 	cr_assert_eq(shard.count.tx_link_dropped, 0);
 	/* The next pause is a new one. */
-	plane.port[DEAD].moving = false;
+	plane.port[DEAD].ops = &dead;
 	send_by(DEAD, NDD_OUT_MAX + 1);
 	send_by(GOOD, 1);
 	turns_at(BEGIN + NDD_STALL_NS + 2, 8);
@@ -120,7 +132,7 @@ Test(lcore_tx, a_port_that_takes_frames_again_has_those_that_were_kept)
 Test(lcore_tx, a_port_without_others_keeps_its_frames_longer)
 {
 	plane.ports = 1;
-	plane.port[0].moving = false;
+	plane.port[0].ops = &dead;
 	send_by(0, NDD_OUT_MAX + 10);
 	turns_at(BEGIN, 8);
 	turns_at(BEGIN + NDD_STALL_NS, 4);
