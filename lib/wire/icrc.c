@@ -123,12 +123,24 @@ icrc_of(const uint8_t *l3, bool v6, uint32_t bytes)
 	return roce_crc32(ICRC_SEED, h, bytes);
 }
 
-bool
-roce_icrc_ok(const struct roce_pkt *pkt)
+uint32_t
+roce_icrc_difference_at(const uint8_t *l3, bool v6, uint32_t bytes)
+{
+	return icrc_of(l3, v6, bytes) ^ roce_get_le32(l3 + bytes);
+}
+
+uint32_t
+roce_icrc_difference(const struct roce_pkt *pkt)
 {
 	const uint8_t *end = pkt->payload + pkt->payload_bytes + pkt->pad;
 
-	return icrc_of(pkt->l3, pkt->v6, (uint32_t)(end - pkt->l3)) == roce_get_le32(end);
+	return roce_icrc_difference_at(pkt->l3, pkt->v6, (uint32_t)(end - pkt->l3));
+}
+
+bool
+roce_icrc_ok(const struct roce_pkt *pkt)
+{
+	return roce_icrc_difference(pkt) == 0;
 }
 
 uint32_t

@@ -12,6 +12,11 @@ struct roce_pkt;
 
 /* True if the ICRC behind the payload of a parsed packet is right (W-ICRC-05). */
 bool roce_icrc_ok(const struct roce_pkt *pkt);
+/* By which bits (exclusive or) it is wrong; 0: it is right. */
+uint32_t roce_icrc_difference(const struct roce_pkt *pkt);
+/* The same of a packet that is not parsed: so many bytes of it, from the IP header to the pad, are
+ * in front of the ICRC; at least those up to the BTH's end. */
+uint32_t roce_icrc_difference_at(const uint8_t *l3, bool v6, uint32_t bytes);
 
 /*
  * Write pad and ICRC behind hdr_bytes of headers and payload_bytes of payload

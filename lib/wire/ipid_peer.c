@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wire/ipid_peer.h"
+
+#include <string.h>
+
+struct roce_ipid_peer *
+roce_ipid_peer(struct roce_ipid_peers *t, const uint8_t ip[4])
+{
+	struct roce_ipid_peer *p = &t->peer[(ip[0] ^ ip[1] ^ ip[2] * 3u ^ ip[3]) % ROCE_IPID_PEERS];
+
+	if (memcmp(p->ip, ip, sizeof(p->ip)) != 0) {
+		memset(p, 0, sizeof(*p));
+		memcpy(p->ip, ip, sizeof(p->ip));
+	}
+	return p;
+}
+
+static bool
+is_near(uint32_t last, uint32_t value)
+{
+	uint16_t ahead = (uint16_t)((value >> 1) - (last >> 1) + ROCE_IPID_BACK);
+
+	return ahead <= ROCE_IPID_AHEAD + ROCE_IPID_BACK;
+}
+
+/* The first packet of a source may have any. One that was refused is where the next is looked for:
+ * a source that has gone on with others meanwhile loses one packet, not all. */
+static bool
+may_have_sent(struct roce_ipid_peer *p, uint32_t value)
+{
+	bool near = is_near(p->last, value), same_df = ((p->last ^ value) & 1) == 0;
+
+	if (!p->known)
+		return true;
+	if (near && same_df) {
+		if (p->strays > 0 && p->strays < ROCE_IPID_STRAYS)
+			p->strays--;
+		return true;
+	}
+	if (p->strays < ROCE_IPID_STRAYS)
+		p->strays++;
+	else if (same_df)
+		return true;
+	p->last = value;
+	return false;
+}
+
+enum roce_ipid_verdict
+roce_ipid_judge(const struct roce_ipid *t, struct roce_ipid_peer *p, uint32_t ip_bytes,
+	uint32_t guess, uint32_t difference, uint32_t *value)
+{
+	enum roce_ipid_verdict verdict = ROCE_IPID_GUESSED;
+	uint32_t change = 0;
+
+	if (difference != 0) {
+		if (!roce_ipid_has(ip_bytes) ||
+			!roce_ipid_solve(t, ip_bytes, difference, &change)) {
+			if (!p->known && p->broken < ROCE_IPID_BROKEN)
+				p->broken++;
+			return ROCE_IPID_WRONG;
+		}
+		if (!may_have_sent(p, guess ^ change))
+			return ROCE_IPID_FAR;
+		verdict = ROCE_IPID_SOLVED;
+	}
+	*value = guess ^ change;
+	p->last = *value;
+	p->known = 1;
+	p->broken = 0;
+	return verdict;
+}
