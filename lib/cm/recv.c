@@ -8,17 +8,25 @@
 #include "wire/gsi.h"
 #include "wire/packet.h"
 
+/* Such an address is no station's; within one machine it speaks with others of its kind. */
+static bool
+gid_is_loopback(const struct roce_gid *gid)
+{
+	static const struct roce_gid loopback = {.raw = {[15] = 1}};
+
+	return roce_gid_is_v4(gid) ? gid->raw[12] == 127 : roce_gid_equal(gid, &loopback);
+}
+
 /* An address that a peer can have; we would send our answer to any other. */
 static bool
 gid_is_unicast(const struct roce_gid *gid)
 {
-	static const struct roce_gid zero, loopback = {.raw = {[15] = 1}};
+	static const struct roce_gid zero;
 	const uint8_t *v4 = gid->raw + 12;
 
 	if (roce_gid_is_v4(gid))
-		return v4[0] != 0 && v4[0] != 127 && v4[0] < 224;
-	return gid->raw[0] != 0xff && !roce_gid_equal(gid, &zero) &&
-	       !roce_gid_equal(gid, &loopback);
+		return v4[0] != 0 && v4[0] < 224;
+	return gid->raw[0] != 0xff && !roce_gid_equal(gid, &zero);
 }
 
 static const struct {
@@ -76,7 +84,8 @@ roce_cm_rx(struct roce_cm *cm, uint64_t now_ns, const struct roce_pkt *pkt, uint
 		return;
 	}
 	if (result == CM_DECODE_FOREIGN || !gid_is_unicast(&in.remote) ||
-		!gid_is_unicast(&in.local)) {
+		!gid_is_unicast(&in.local) ||
+		gid_is_loopback(&in.remote) != gid_is_loopback(&in.local)) {
 		cm->counters.rx_dropped++;
 		return;
 	}

@@ -27,6 +27,7 @@ struct net_ip { /* IPv4 as ::ffff:a.b.c.d: the same 16 bytes as a RoCEv2 GID */
 	uint8_t b[16];
 };
 bool net_ip_is_link_local(const struct net_ip *ip);
+bool net_ip_is_loopback(const struct net_ip *ip); /* 127.0.0.0/8 and ::1 */
 bool net_ip_is_v4(const struct net_ip *ip);
 void net_ip_from_v4(struct net_ip *ip, const uint8_t v4[4]);
 bool net_ip_equal(const struct net_ip *a, const struct net_ip *b);

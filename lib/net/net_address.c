@@ -39,12 +39,21 @@ net_ip_is_zero(const struct net_ip *ip)
 bool
 net_ip_is_unicast(const struct net_ip *ip)
 {
-	static const struct net_ip loopback = {{[15] = 1}};
 	const uint8_t *v4 = ip->b + 12;
 
+	if (net_ip_is_loopback(ip))
+		return false;
 	if (net_ip_is_v4(ip))
-		return v4[0] != 0 && v4[0] != 127 && v4[0] < 224;
-	return ip->b[0] != 0xff && !net_ip_is_zero(ip) && !net_ip_equal(ip, &loopback);
+		return v4[0] != 0 && v4[0] < 224;
+	return ip->b[0] != 0xff && !net_ip_is_zero(ip);
+}
+
+bool
+net_ip_is_loopback(const struct net_ip *ip)
+{
+	static const struct net_ip loopback = {{[15] = 1}};
+
+	return net_ip_is_v4(ip) ? ip->b[12] == 127 : net_ip_equal(ip, &loopback);
 }
 
 bool
@@ -259,7 +268,7 @@ net_address_add(
 	*why = NULL;
 	if (link >= n->links || n->link[link].port == NET_NONE)
 		*why = "no such link";
-	else if (!net_ip_is_unicast(ip))
+	else if (!net_ip_is_unicast(ip) && !(n->link[link].shared && net_ip_is_loopback(ip)))
 		*why = "not the address of a host";
 	else if (!prefix_fits(ip, prefix_len))
 		*why = "bad prefix length";

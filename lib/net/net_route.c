@@ -134,12 +134,15 @@ find_way(const struct net *n, uint32_t link, const struct net_address *src,
 {
 	const struct net_route *r;
 
-	if (!net_ip_is_unicast(dst) || (src != NULL && net_ip_is_v4(&src->ip) != net_ip_is_v4(dst)))
+	if (src != NULL && net_ip_is_v4(&src->ip) != net_ip_is_v4(dst))
 		return false;
-	if (src != NULL && n->link[src->link].shared) {
+	if (src != NULL && n->link[src->link].shared &&
+		(net_ip_is_unicast(dst) || net_ip_is_loopback(dst))) {
 		*w = (struct way){.link = src->link, .hop = dst, .source = src};
 		return true; /* the rest is the kernel's to say */
 	}
+	if (!net_ip_is_unicast(dst))
+		return false;
 	w->source = net_connected(n, link, dst);
 	r = best_route(n, link, dst);
 	if (w->source != NULL &&

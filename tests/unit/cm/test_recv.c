@@ -132,6 +132,22 @@ Test(cm_recv, answers_only_to_unicast_addresses)
 	}
 }
 
+/* Two hosts of one machine. checks W-CM-08[5] */
+Test(cm_recv, loopback_answers_to_loopback)
+{
+	static const uint8_t one[4] = {127, 0, 0, 2}, other[4] = {127, 0, 0, 3};
+	struct cm_net *net = cm_net_new(false);
+	struct cm_mad m;
+
+	roce_gid_from_v4(&net->host[CM_NET_A].gid, one);
+	roce_gid_from_v4(&net->host[CM_NET_P].gid, other);
+	m = cm_net_take_req(net);
+	cm_net_inject(net, CM_NET_A, &m);
+	cr_expect_eq(roce_cm_counters(net->host[CM_NET_P].cm)->rx_dropped, 0);
+	cr_expect_eq(roce_cm_counters(net->host[CM_NET_P].cm)->rx_req, 1);
+	cm_net_free(net);
+}
+
 /* Each message by its own counter, and by no other. */
 Test(cm_recv, messages_are_counted_by_kind)
 {
