@@ -268,6 +268,16 @@ errors_init(struct config_errors *e, const char *name, char *err, size_t err_byt
 		err[0] = '\0';
 }
 
+/* What follows from what was given. */
+static void
+complete_port(struct config_port *p)
+{
+	p->udp = strcmp(p->device, CONFIG_UDP) == 0;
+	p->kernel = p->udp || p->shared;
+	if (!p->has_mtu && !p->udp)
+		p->mtu = CONFIG_MTU;
+}
+
 /* error: errno behind jansson. Without memory it complains of the syntax, or loses a character of a
  * string, and does not say so. */
 static bool
@@ -284,6 +294,8 @@ read_document(struct config_errors *e, struct config *c, json_t *root, const jso
 		config_error(e, "an object is expected here");
 	else
 		read_object(e, config_table, root, c);
+	for (uint32_t p = 0; p < c->ports; p++)
+		complete_port(&c->port[p]);
 	/* Only values that are right by themselves are held against each other. */
 	if (e->reported == 0)
 		config_check(e, c);

@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #define CONFIG_PORTS_MAX      8u
+#define CONFIG_UDP	      "udp" /* a port's device: the kernel's sockets */
+#define CONFIG_MTU	      1500u /* of other ports, if none is given */
 #define CONFIG_ADDRESSES_MAX  8u
 #define CONFIG_VLANS_MAX      8u
 #define CONFIG_ROUTES_MAX     16u
@@ -52,11 +54,14 @@ struct config_port {
 	struct config_link vlan[CONFIG_VLANS_MAX];
 	uint32_t vlans;
 	enum config_dad dad; /* "dad": "off" | "quick" (default) | "full" */
-	bool shared;	     /* with the kernel: addresses and routes are the kernel's */
+	bool shared;	     /* AF_XDP: the interface is the kernel's as well */
+	bool udp;	     /* it is "udp": the kernel's sockets, no device */
+	bool kernel;	     /* one of these: addresses and routes are the kernel's */
 	bool ecn;	     /* connections react to congestion, unless they say otherwise */
 	/* Peers keep to one UDP source port for each queue pair: others' packets are dropped. */
 	bool check_source_port;
-	uint32_t mtu; /* IP MTU, 576..9000; default 1500 */
+	bool has_mtu;
+	uint32_t mtu; /* IP MTU, 576..9000; default 1500, of "udp" 0: as the kernel has it */
 	bool has_mac;
 	uint8_t mac[6];
 };

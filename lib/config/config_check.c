@@ -29,7 +29,7 @@ static void
 check_device(struct config_errors *e, const struct config *c, unsigned p)
 {
 	const char *device = c->port[p].device;
-	bool known = false;
+	bool known = c->port[p].udp;
 
 	config_at(e, "ports[%u].device", p);
 	for (unsigned i = 0; i < c->vdevs; i++)

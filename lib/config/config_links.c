@@ -52,12 +52,20 @@ host_part_is(const struct config_address *a, bool bit)
 	return true;
 }
 
+static bool
+is_loopback(const uint8_t ip[16])
+{
+	return is_v4(ip) ? ip[12] == 127 : memcmp(ip, &in6addr_loopback, 16) == 0;
+}
+
 /* Why an address can't be a station's own; NULL: it can. */
 static const char *
-not_a_host(const struct config_address *a)
+not_a_host(const struct config_address *a, bool udp)
 {
 	const uint8_t *ip = a->ip, *v4 = a->ip + 12;
 
+	if (udp && is_loopback(ip))
+		return NULL; /* the kernel carries what is sent there, too */
 	if (is_v4(ip)) {
 		if (v4[0] == 0 || v4[0] == 127)
 			return "not the address of a host on a network";
@@ -142,12 +150,12 @@ check_addresses(struct config_errors *e, const struct config *c, unsigned p, uin
 
 	for (unsigned i = 0; i < link->addresses; i++) {
 		const uint8_t *ip = link->address[i].ip;
-		const char *why = not_a_host(&link->address[i]);
+		const char *why = not_a_host(&link->address[i], port->udp);
 
 		config_at(e, "%s.addresses[%u]", link_where(p, l, buf), i);
 		if (why != NULL)
 			config_error(e, "%s is %s", ip_text(ip, text), why);
-		if (!is_v4(ip) && port->mtu < 1280)
+		if (!is_v4(ip) && port->mtu != 0 && port->mtu < 1280)
 			config_error(
 				e, "IPv6 needs an MTU of 1280 or more; the port has %u", port->mtu);
 		check_unique(e, c, p, l, i);
@@ -219,16 +227,17 @@ check_link(struct config_errors *e, const struct config *c, unsigned p, uint32_t
 
 /* ---- ports ---- */
 
-/* What a shared port has is the kernel's to give. */
+/* What a shared port has is the kernel's to give; of a UDP port's addresses some may be chosen. */
 static void
-check_shared(struct config_errors *e, const struct config_port *port, unsigned p)
+check_kernels(struct config_errors *e, const struct config_port *port, unsigned p)
 {
+	const char *kind = port->udp ? "UDP" : "shared";
 	const struct config_link *link = &port->untagged;
 	const struct {
 		const char *key;
 		bool given;
 	} kernels[] = {
-		{"addresses", link->addresses != 0},
+		{"addresses", link->addresses != 0 && !port->udp},
 		{"gateway", link->has_gateway4},
 		{"gateway6", link->has_gateway6},
 		{"routes", link->routes != 0},
@@ -238,12 +247,13 @@ check_shared(struct config_errors *e, const struct config_port *port, unsigned p
 	for (unsigned i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
 		config_at(e, "ports[%u].%s", p, kernels[i].key);
 		if (kernels[i].given)
-			config_error(e, "a shared port has the kernel's; give it to the interface");
+			config_error(
+				e, "a %s port has the kernel's; give it to the interface", kind);
 	}
 	config_at(e, "ports[%u].vlans", p);
 	if (port->vlans != 0)
-		config_error(e, "a VLAN of a shared port is an interface of the kernel's: share "
-				"that one");
+		config_error(e, "a VLAN of a %s port is an interface of the kernel's: %s", kind,
+			port->udp ? "the port has that, too" : "share that one");
 }
 
 void
@@ -252,8 +262,10 @@ config_check_links(struct config_errors *e, const struct config *c)
 	for (unsigned p = 0; p < c->ports; p++) {
 		const struct config_port *port = &c->port[p];
 
-		if (port->shared) {
-			check_shared(e, port, p);
+		if (port->kernel) {
+			check_kernels(e, port, p);
+			if (port->udp)
+				check_addresses(e, c, p, 0);
 			continue;
 		}
 		config_at(e, "ports[%u].addresses", p);

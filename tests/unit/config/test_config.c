@@ -466,6 +466,31 @@ Test(config, what_a_shared_port_has_is_the_kernels)
 		"t.json: ports[0].shared: only ports of net_af_xdp can be shared with the kernel");
 }
 
+/* It is there without a line about DPDK's devices. */
+Test(config, what_a_udp_port_has_is_the_kernels)
+{
+	cr_assert(parse_with("", "{\"device\": \"udp\"}"), "%s", err);
+	cr_assert(c.port[0].udp && c.port[0].kernel && !c.port[0].shared);
+	cr_assert_eq(c.port[0].mtu, 0, "as the kernel has it");
+	cr_assert(parse_with("", "{\"device\": \"udp\", \"mtu\": 4200, \"addresses\": "
+				 "[\"127.0.0.2/8\", \"::1/128\", \"10.0.0.1/24\"]}"),
+		"%s", err);
+	cr_assert_eq(c.port[0].mtu, 4200);
+	assert_refused(parse_with("", "{\"device\": \"udp\", \"shared\": true}"),
+		"t.json: ports[0].shared: only ports of net_af_xdp can be shared with the kernel");
+	assert_refused(parse_with("", "{\"device\": \"udp\", \"gateway\": \"10.0.0.1\"}"),
+		"t.json: ports[0].gateway: a UDP port has the kernel's; give it to the interface");
+	assert_refused(parse_with("", "{\"device\": \"udp\", \"addresses\": [\"224.0.0.1/8\"]}"),
+		"t.json: ports[0].addresses[0]: 224.0.0.1 is a multicast or reserved address");
+	assert_refused(parse_with("", "{\"device\": \"udp\"}, {\"device\": \"udp\"}"),
+		"t.json: ports[1].device: \"udp\" is also the device of ports[0]");
+	assert_refused(
+		parse_with("", "{\"device\": \"udp\", \"vlans\": [{\"id\": 2, \"addresses\": "
+			       "[\"10.0.0.1/24\"]}]}"),
+		"t.json: ports[0].vlans: a VLAN of a UDP port is an interface of the kernel's: the "
+		"port has that, too");
+}
+
 /* As some clouds have it. */
 Test(config, a_lone_address_has_its_router_on_the_cable)
 {
