@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define PORT_NAME_BYTES 64u
+#define PORT_FDS_MAX	16u
 
 struct port;
 struct rte_mbuf;
@@ -23,6 +24,9 @@ struct port_ops {
 	uint16_t (*rx)(struct port *p, struct rte_mbuf **m, uint16_t n);
 	/* The first of n frames that the port takes; returns how many, which are the port's now. */
 	uint16_t (*tx)(struct port *p, struct rte_mbuf **m, uint16_t n);
+	/* The files, n at most, that are readable when frames have come; returns how many. NULL: of
+	 * this port nothing but its bursts tells. */
+	uint32_t (*fds)(const struct port *p, int *fd, uint32_t n);
 	bool (*is_up)(struct port *p);
 	/* A few times a second. Returns what people should know of, in words, or NULL. */
 	const char *(*tend)(struct port *p);

@@ -6,7 +6,9 @@
 #define POLYNOMIAL 0xedb88320u /* of CRC-32, reflected */
 #define BYTES_MIN  (ROCE_IPV4_BYTES + ROCE_UDP_BYTES + ROCE_BTH_BYTES + ROCE_ICRC_BYTES)
 #define BYTES_MAX  (BYTES_MIN + 32u + ROCE_MTU_MAX)
-#define LENGTHS	   (BYTES_MAX - BYTES_MIN + 1u) /* a wrong pad makes any of these */
+/* The same number in front of less: a source port stands 16 bytes further behind. */
+#define TABLE_MIN (BYTES_MIN - 16u)
+#define LENGTHS	  (BYTES_MAX - TABLE_MIN + 1u) /* a wrong pad makes any of these */
 /* Behind the four bytes of identification, flags and offset, and in front of the ICRC. */
 #define BEHIND(ip_bytes) ((ip_bytes)-8u - ROCE_ICRC_BYTES)
 
@@ -40,7 +42,7 @@ roce_ipid_has(uint32_t ip_bytes)
 static const struct length *
 length_of(const struct roce_ipid *t, uint32_t ip_bytes)
 {
-	return &t->length[ip_bytes - BYTES_MIN];
+	return &t->length[ip_bytes - TABLE_MIN];
 }
 
 /* The CRC's register behind so many bytes of zeros more. */
@@ -93,7 +95,7 @@ void
 roce_ipid_init(struct roce_ipid *t)
 {
 	for (uint32_t k = 0; k < ROCE_IPID_BITS; k++) {
-		uint32_t image = crc_over_zeros(image_of_bit(k), BEHIND(BYTES_MIN));
+		uint32_t image = crc_over_zeros(image_of_bit(k), BEHIND(TABLE_MIN));
 
 		for (uint32_t i = 0; i < LENGTHS; i++) {
 			t->length[i].image[k] = image;
@@ -113,6 +115,14 @@ roce_ipid_mend(const struct roce_ipid *t, uint32_t ip_bytes, uint32_t change)
 	for (; change != 0; change &= change - 1)
 		difference ^= l->image[__builtin_ctz(change)];
 	return difference;
+}
+
+/* An identification has 10 bytes in front of the ICRC less than its packet: itself, and what is
+ * before it. */
+uint32_t
+roce_ipid_mend_port(const struct roce_ipid *t, uint32_t behind, uint16_t change)
+{
+	return roce_ipid_mend(t, behind + 6 + ROCE_ICRC_BYTES, ROCE_IPID(change, 0));
 }
 
 bool

@@ -37,6 +37,10 @@ bool roce_ipid_has(uint32_t ip_bytes);
  * included, if its bits change by that much. The ICRC as a little-endian number. */
 uint32_t roce_ipid_mend(const struct roce_ipid *t, uint32_t ip_bytes, uint32_t change);
 
+/* The same if the UDP source port changes, a number of 16 bits as well, which so many bytes follow
+ * up to the ICRC: those of a UDP header and a BTH at least. */
+uint32_t roce_ipid_mend_port(const struct roce_ipid *t, uint32_t behind, uint16_t change);
+
 /* The reverse: by what the bits differ if the ICRCs do by that much. False: no bits explain it. */
 bool roce_ipid_solve(
 	const struct roce_ipid *t, uint32_t ip_bytes, uint32_t difference, uint32_t *change);

@@ -113,6 +113,46 @@ class Shared(Xdp):
             self.elsewhere.stop(9)
 
 
+class Udp(Link):
+    """The kernel's UDP sockets, over loopback: two hosts of 127.0.0.0/8 that other runs do not have."""
+
+    name = "udp"
+
+    def __init__(self, build, folder, networked=True, **more):
+        super().__init__(build, folder, rc=PATIENCE, **more)
+        self.networked = networked
+        net = os.getpid() % 65536
+        for daemon, host in ((self.a, 1), (self.b, 2)):
+            addresses = [f"127.{net >> 8}.{net & 255}.{host}/8"]
+            if networked:
+                addresses.append(f"2001:db8::{host}/128")
+            del daemon.config["eal"]["vdevs"]
+            daemon.config["ports"] = [{"device": "udp", "addresses": addresses}]
+            daemon.addresses = [a.split("/")[0] for a in addresses]
+
+    def device(self, name):
+        return "udp"
+
+    def __enter__(self):
+        if self.networked:
+            sandbox.sysctl("net.ipv6.conf.lo.disable_ipv6", 0)
+        for daemon in (self.a, self.b) if self.networked else ():
+            sandbox.run("ip", "address", "add", daemon.addresses[1], "dev", "lo", "nodad")
+        try:
+            return super().__enter__()
+        except BaseException:
+            self.unplug()
+            raise
+
+    def unplug(self):
+        for daemon in (self.a, self.b) if self.networked else ():
+            sandbox.run("ip", "address", "del", daemon.addresses[1], "dev", "lo")
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        self.unplug()
+
+
 class Tap(Link):
     """Two interfaces that the daemons make, plugged into a bridge."""
 

@@ -19,6 +19,7 @@
 #include "platform/log.h"
 #include "platform/numamem.h"
 #include "platform/vdev.h"
+#include "udp/udp.h"
 
 /* A frame of path MTU 4096 in one piece, and buffers no smaller than memif's of 8192 bytes: then
  * the driver takes its fast path. */
@@ -53,8 +54,8 @@ start_pool(struct ndd *d)
 	return d->plane.pool != NULL;
 }
 
-static bool
-start_port(struct ndd *d, uint32_t i)
+static const char *
+open_ethdev(struct ndd *d, uint32_t i, char *buf, size_t bytes)
 {
 	const struct config_port *c = &d->cfg->port[i];
 	const struct ethdev_cfg pc = {
@@ -67,18 +68,42 @@ start_port(struct ndd *d, uint32_t i)
 		.pool = d->plane.pool,
 	};
 	struct port *p = &d->plane.port[i];
-	char buf[128];
-	const char *why = ethdev_open(p, &pc, buf, sizeof(buf));
+	const char *why = ethdev_open(p, &pc, buf, bytes);
+
+	if (why == NULL && ethdev_of(p)->mtu_refused)
+		ndd_info("port %s: the driver does not take MTU %u; frames that large work if the "
+			 "device behind it carries them",
+			p->device, p->mtu);
+	return why;
+}
+
+static const char *
+open_udp(struct ndd *d, uint32_t i, char *buf, size_t bytes)
+{
+	const struct config_link *c = &d->cfg->port[i].untagged;
+	struct udp_cfg pc = {
+		.addresses = c->addresses, .mtu = ndd_kernel_port_mtu(d, i), .pool = d->plane.pool};
+
+	static_assert(UDP_ADDRESSES_MAX == CONFIG_ADDRESSES_MAX, "those of a port");
+	for (uint32_t k = 0; k < c->addresses; k++)
+		memcpy(pc.address[k], c->address[k].ip, sizeof(pc.address[k]));
+	return udp_open(&d->plane.port[i], &pc, buf, bytes);
+}
+
+static bool
+start_port(struct ndd *d, uint32_t i)
+{
+	const struct config_port *c = &d->cfg->port[i];
+	const struct port *p = &d->plane.port[i];
+	char buf[160];
+	const char *why =
+		c->udp ? open_udp(d, i, buf, sizeof(buf)) : open_ethdev(d, i, buf, sizeof(buf));
 
 	if (why != NULL) {
 		ndd_error("ports[%u] %s: %s", i, c->device, why);
 		return false;
 	}
 	d->plane.ports = i + 1;
-	if (ethdev_of(p)->mtu_refused)
-		ndd_info("port %s: the driver does not take MTU %u; frames that large work if the "
-			 "device behind it carries them",
-			p->device, p->mtu);
 	ndd_info("port %s: MAC %02x:%02x:%02x:%02x:%02x:%02x, MTU %u, path MTU %u", p->device,
 		p->mac[0], p->mac[1], p->mac[2], p->mac[3], p->mac[4], p->mac[5], p->mtu,
 		ndd_path_mtu(p->mtu));
@@ -190,6 +215,8 @@ ndd_start(struct ndd *d)
 		if (!start_port(d, i))
 			return false;
 	if (!start_shards(d) || !ndd_network_start(d) || !start_cm(d))
+		return false;
+	if (!ndd_shard_watch_ports(p->shard[NDD_IO_OWNER]))
 		return false;
 	for (uint32_t i = 0; i < p->shards; i++)
 		if (!ndd_shard_launch(p->shard[i])) {

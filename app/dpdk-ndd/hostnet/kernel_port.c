@@ -11,9 +11,11 @@
 #include "hostnet/address.h"
 #include "hostnet/kernel_port.h"
 #include "hostnet/rtnl.h"
+#include "hostnet/udp_host.h"
 #include "platform/clock.h"
 #include "platform/log.h"
 #include "platform/xdp.h"
+#include "udp/udp.h"
 
 #define NUD_VALID (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT | NUD_NOARP)
 #define NUD_SURE  (NUD_REACHABLE | NUD_PERMANENT | NUD_NOARP)
@@ -29,16 +31,20 @@ struct ndd_kernel_ports {
 	} port[CONFIG_PORTS_MAX];
 };
 
-/* CONFIG_PORTS_MAX: not an interface of a port. */
+/* The port that shares the interface; else that of the kernel's sockets, which has all others.
+ * CONFIG_PORTS_MAX: there is none. */
 static uint32_t
 port_of(const struct ndd *d, int interface)
 {
-	uint32_t i = 0;
+	uint32_t found = CONFIG_PORTS_MAX;
 
-	while (i < d->cfg->ports &&
-		(!d->cfg->port[i].shared || d->kernel_ports->port[i].interface != interface))
-		i++;
-	return i < d->cfg->ports ? i : CONFIG_PORTS_MAX;
+	for (uint32_t i = 0; i < d->cfg->ports; i++) {
+		if (d->cfg->port[i].shared && d->kernel_ports->port[i].interface == interface)
+			return i;
+		if (d->cfg->port[i].udp)
+			found = i;
+	}
+	return found;
 }
 
 static const char *
@@ -52,6 +58,8 @@ ndd_kernel_port_mtu(const struct ndd *d, uint32_t port)
 {
 	uint32_t mtu = d->cfg->port[port].mtu;
 
+	if (d->cfg->port[port].udp)
+		return ndd_udp_mtu(d, &d->kernel_ports->rtnl, port);
 	if (d->kernel_ports->port[port].mtu < mtu)
 		mtu = d->kernel_ports->port[port].mtu;
 	return mtu < ETHDEV_XDP_MTU_MAX ? mtu : ETHDEV_XDP_MTU_MAX;
@@ -73,7 +81,7 @@ on_link(void *arg, const struct ndd_rtnl_link *l)
 	struct port *p = &d->plane.port[i];
 	int link;
 
-	if (i == CONFIG_PORTS_MAX)
+	if (i == CONFIG_PORTS_MAX || d->cfg->port[i].udp)
 		return;
 	if (l->gone) {
 		ndd_error("port %s: its interface is gone; a new one needs a restart",
@@ -127,7 +135,8 @@ on_address(void *arg, const struct ndd_rtnl_address *a)
 	struct ndd *d = arg;
 	uint32_t i = port_of(d, a->interface);
 
-	if (i == CONFIG_PORTS_MAX || net_link_find(d->net, i, 0) < 0)
+	if (i == CONFIG_PORTS_MAX || net_link_find(d->net, i, 0) < 0 ||
+		(d->cfg->port[i].udp && !ndd_udp_takes(d, i, &a->ip)))
 		return;
 	if (a->usable)
 		address_gained(d, i, &a->ip, a->prefix_len);
@@ -143,8 +152,8 @@ on_neighbour(void *arg, const struct ndd_rtnl_neighbour *n)
 	struct ndd *d = arg;
 	uint32_t i = port_of(d, n->interface);
 
-	if (i == CONFIG_PORTS_MAX)
-		return;
+	if (i == CONFIG_PORTS_MAX || d->cfg->port[i].udp)
+		return; /* the kernel sends its packets to them */
 	if ((n->state & NUD_VALID) != 0 && n->has_mac)
 		net_told_neighbour(d->net, ndd_now_ns(), i, &n->ip, n->mac);
 	else if ((n->state & NUD_FAILED) != 0)
@@ -165,6 +174,22 @@ callbacks_of(struct ndd *d)
 		.neighbour = on_neighbour,
 		.routes = on_routes,
 		.arg = d};
+}
+
+/* Of sockets it is the kernel that sends to the next hop; that there is a way is enough. */
+static void
+kernel_ask_udp(struct ndd *d, uint64_t now_ns, const struct net_question *q)
+{
+	struct net_ip hop;
+	uint8_t mac[6];
+
+	if (!ndd_rtnl_route(&d->kernel_ports->rtnl, 0, &q->source, &q->ip, &hop)) {
+		net_told_way(d->net, now_ns, q->port, &q->ip, NULL);
+		return;
+	}
+	udp_gateway(&d->plane.port[q->port], mac);
+	net_told_way(d->net, now_ns, q->port, &q->ip, &q->ip);
+	net_told_neighbour(d->net, now_ns, q->port, &q->ip, mac);
 }
 
 /* The kernel has the route at hand, and perhaps the MAC; if not, it resolves it, and news of the
@@ -188,16 +213,25 @@ kernel_ask(struct ndd *d, uint64_t now_ns, const struct net_question *q)
 		net_told_neighbour(d->net, now_ns, q->port, &hop, n.mac);
 }
 
+static bool
+any_udp_port(const struct config *cfg)
+{
+	for (uint32_t i = 0; i < cfg->ports; i++)
+		if (cfg->port[i].udp)
+			return true;
+	return false;
+}
+
 bool
 ndd_kernel_ports_source(struct ndd *d, const struct net_ip *ip, struct net_ip *source)
 {
 	for (uint32_t i = 0; i < d->cfg->ports; i++)
-		if (d->cfg->port[i].shared &&
+		if (d->cfg->port[i].kernel &&
 			ndd_rtnl_source(&d->kernel_ports->rtnl, d->kernel_ports->port[i].interface,
 				ip, source) &&
 			net_local_port(d->net, source) == (int)i)
 			return true;
-	return false;
+	return any_udp_port(d->cfg) && ndd_udp_source(d, &d->kernel_ports->rtnl, ip, source);
 }
 
 void
@@ -205,8 +239,12 @@ ndd_kernel_ports_ask(struct ndd *d, uint64_t now_ns)
 {
 	struct net_question q;
 
-	while (net_question(d->net, &q))
-		kernel_ask(d, now_ns, &q);
+	while (net_question(d->net, &q)) {
+		if (d->cfg->port[q.port].udp)
+			kernel_ask_udp(d, now_ns, &q);
+		else
+			kernel_ask(d, now_ns, &q);
+	}
 }
 
 /* ---- life ---- */
@@ -214,6 +252,7 @@ ndd_kernel_ports_ask(struct ndd *d, uint64_t now_ns)
 /* Addresses of all shared ports, as the kernel lists them. */
 struct listed {
 	struct ndd *d;
+	bool loopback; /* these alone, or the others */
 	uint32_t n;
 	struct net_ip ip[NET_ADDRESSES_MAX];
 };
@@ -223,7 +262,8 @@ on_listed(void *arg, const struct ndd_rtnl_address *a)
 {
 	struct listed *l = arg;
 
-	if (!a->usable || port_of(l->d, a->interface) == CONFIG_PORTS_MAX)
+	if (!a->usable || port_of(l->d, a->interface) == CONFIG_PORTS_MAX ||
+		net_ip_is_loopback(&a->ip) != l->loopback)
 		return;
 	on_address(l->d, a);
 	if (l->n < NET_ADDRESSES_MAX)
@@ -239,7 +279,8 @@ is_listed(const struct listed *l, const struct net_ip *ip)
 	return false;
 }
 
-/* The whole list: what is not on it has gone. */
+/* The whole list, loopback's behind the others, as clients take the first by default. What is not
+ * on it has gone. */
 static bool
 list_addresses(struct ndd *d)
 {
@@ -251,8 +292,12 @@ list_addresses(struct ndd *d)
 
 	if (!ndd_rtnl_addresses(&d->kernel_ports->rtnl, &callbacks))
 		return false;
+	l.loopback = true;
+	if (!ndd_rtnl_addresses(&d->kernel_ports->rtnl, &callbacks))
+		return false;
 	for (unsigned i = 0; net_address_get(d->net, i, &ip, &prefix_len, &port);) {
-		if (d->cfg->port[port].shared && !is_listed(&l, &ip))
+		if (d->cfg->port[port].kernel && !is_listed(&l, &ip) &&
+			!(d->cfg->port[port].udp && net_ip_is_loopback(&ip)))
 			address_lost(d, port, &ip);
 		else
 			i++;
@@ -286,7 +331,7 @@ on_kernel_news(struct ndd *d, struct ndd_watch *w, uint32_t events)
 	if (!ndd_rtnl_receive(&s->rtnl, &callbacks))
 		kernel_catch_up(d, &callbacks);
 	for (uint32_t i = 0; s->routes_changed && i < d->cfg->ports; i++)
-		if (d->cfg->port[i].shared)
+		if (d->cfg->port[i].kernel)
 			net_told_changes(d->net, ndd_now_ns(), i);
 	s->routes_changed = false;
 }
@@ -319,7 +364,7 @@ static bool
 any_kernel_port(const struct config *cfg)
 {
 	for (uint32_t i = 0; i < cfg->ports; i++)
-		if (cfg->port[i].shared)
+		if (cfg->port[i].kernel)
 			return true;
 	return false;
 }
@@ -359,16 +404,20 @@ ndd_kernel_port_start(struct ndd *d, uint32_t port)
 	const struct ndd_rtnl_callbacks callbacks = callbacks_of(d);
 	const struct port *p = &d->plane.port[port];
 	struct net_link link = {.port = port, .mtu = p->mtu, .shared = true};
+	bool read = true;
 
 	memcpy(link.mac, p->mac, sizeof(link.mac));
 	if (net_link_add(d->net, &link) < 0) {
 		ndd_error("ports[%u] %s: too many links", port, port_device(d, port));
 		return false;
 	}
+	if (d->cfg->port[port].udp)
+		ndd_udp_add_listed(d, port);
 	/* Once more: it may have changed since read_links(). */
-	if (!ndd_rtnl_link(
-		    &d->kernel_ports->rtnl, d->kernel_ports->port[port].interface, &callbacks) ||
-		!list_addresses(d)) {
+	else if (!ndd_rtnl_link(
+			 &d->kernel_ports->rtnl, d->kernel_ports->port[port].interface, &callbacks))
+		read = false;
+	if (!read || !list_addresses(d)) {
 		ndd_error("port %s: its interface can't be read: %s", port_device(d, port),
 			strerror(errno));
 		return false;

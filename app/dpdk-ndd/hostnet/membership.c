@@ -53,6 +53,11 @@ ndd_membership_begin(
 	int link = net_link_find(d->net, port, vlan);
 
 	*fd = -1;
+	if (d->cfg->port[port].udp) {
+		ndd_error("port %s: multicast groups need another kind of port",
+			d->plane.port[port].device);
+		return false;
+	}
 	if (d->cfg->port[port].shared)
 		*fd = kernel_join(d, port, group);
 	else if (link >= 0)

@@ -99,7 +99,7 @@ set_port(struct ndd *d, uint32_t i)
 	const char *why;
 	bool good;
 
-	if (c->shared) /* the kernel's to say, at the start and later */
+	if (c->kernel) /* the kernel's to say, at the start and later */
 		return net_link_find(d->net, i, 0) >= 0 || ndd_kernel_port_start(d, i);
 	good = set_link(d, i, &c->untagged, &why);
 	for (uint32_t k = 0; good && k < c->vlans; k++)
@@ -183,7 +183,7 @@ is_kernel_address(const struct ndd *d, const struct net_ip *ip)
 {
 	int port = net_local_port(d->net, ip);
 
-	return port >= 0 && d->cfg->port[port].shared;
+	return port >= 0 && d->cfg->port[port].kernel;
 }
 
 bool
@@ -218,7 +218,7 @@ ndd_network_change(struct ndd *d, const struct config *to)
 		struct config_port *c = &d->cfg->port[i];
 		const struct config_port *other = &to->port[i];
 
-		if (c->shared)
+		if (c->kernel)
 			continue;
 		drop_link(d->net, i, 0, &other->untagged);
 		for (uint32_t k = 0; k < c->vlans; k++)

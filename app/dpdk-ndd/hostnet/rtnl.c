@@ -298,6 +298,7 @@ ndd_rtnl_addresses(struct ndd_rtnl *r, const struct ndd_rtnl_callbacks *callback
 /* ---- ways ---- */
 
 struct route {
+	bool any; /* interface, loopback's as well */
 	bool found;
 	uint32_t interface;
 	struct net_ip hop; /* the destination itself, if no router */
@@ -323,7 +324,8 @@ on_route(const struct nlmsghdr *h, void *arg)
 	const struct nlattr *a[RTA_VIA + 1];
 	struct route *w = arg;
 
-	if (h->nlmsg_type != RTM_NEWROUTE || m->rtm_type != RTN_UNICAST)
+	if (h->nlmsg_type != RTM_NEWROUTE ||
+		(m->rtm_type != RTN_UNICAST && !(w->any && m->rtm_type == RTN_LOCAL)))
 		return MNL_CB_STOP;
 	read_attributes(h, sizeof(*m), a, RTA_VIA);
 	w->found = true;
@@ -353,7 +355,9 @@ route_ask(struct ndd_rtnl *r, int interface, const struct net_ip *source, const 
 		m->rtm_src_len = m->rtm_dst_len;
 		put_ip(h, RTA_SRC, source);
 	}
-	mnl_attr_put_u32(h, RTA_OIF, (uint32_t)interface);
+	w->any = interface == 0;
+	if (!w->any)
+		mnl_attr_put_u32(h, RTA_OIF, (uint32_t)interface);
 	w->hop = *ip;
 	w->found = false;
 	return rtnl_request(r, h, on_route, w) && w->found;
@@ -368,7 +372,8 @@ route_find(struct ndd_rtnl *r, int interface, const struct net_ip *source, const
 	struct route *w)
 {
 	return route_ask(r, interface, source, ip, RTM_F_FIB_MATCH, w) &&
-	       route_ask(r, interface, source, ip, 0, w) && w->interface == (uint32_t)interface;
+	       route_ask(r, interface, source, ip, 0, w) &&
+	       (w->any || w->interface == (uint32_t)interface);
 }
 
 bool

@@ -58,8 +58,8 @@ bool ndd_rtnl_receive(struct ndd_rtnl *r, const struct ndd_rtnl_callbacks *callb
 /* One interface as it is now; all addresses of all interfaces. False: errno. */
 bool ndd_rtnl_link(struct ndd_rtnl *r, int interface, const struct ndd_rtnl_callbacks *callbacks);
 bool ndd_rtnl_addresses(struct ndd_rtnl *r, const struct ndd_rtnl_callbacks *callbacks);
-/* The neighbour that packets from source to ip are sent to by the interface; false: they have no
- * route. */
+/* The neighbour that packets from source to ip are sent to by the interface (0: any, or
+ * within this machine); false: they have no route. */
 bool ndd_rtnl_route(struct ndd_rtnl *r, int interface, const struct net_ip *source,
 	const struct net_ip *ip, struct net_ip *hop);
 /* The address that packets to ip leave that interface with by default; false: they have no route.

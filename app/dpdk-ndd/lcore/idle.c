@@ -23,7 +23,7 @@ take_wakes(struct ndd_shard *s, const struct epoll_event *ev, int n, uint64_t no
 	for (int i = 0; i < n; i++) {
 		if (ev[i].data.ptr == NULL)
 			ndd_wakeup_drain(&s->wakeup);
-		else
+		else if (ev[i].data.ptr != s->plane) /* else a port, which the next turn polls */
 			ndd_lcore_promote(s, ev[i].data.ptr, now_ns);
 	}
 	return n > 0 ? (unsigned)n : 0;
@@ -41,14 +41,25 @@ wait_ns(int epoll_fd, struct epoll_event *ev, uint64_t ns)
 	return n;
 }
 
+/* Nothing tells when a port takes frames again. */
+static bool
+has_unsent(const struct ndd_shard *s)
+{
+	for (uint32_t i = 0; i < s->plane->ports; i++)
+		if (s->out[i].n != 0)
+			return true;
+	return false;
+}
+
 static uint64_t
 sleep_length(const struct ndd_shard *s, uint64_t now_ns)
 {
 	uint64_t deadline = roce_shard_next_deadline(s->engine);
+	uint64_t longest = has_unsent(s) ? NDD_SLEEP_MIN_NS : s->sleep_ns;
 
 	if (deadline <= now_ns)
 		return 0;
-	return deadline - now_ns < s->sleep_ns ? deadline - now_ns : s->sleep_ns;
+	return deadline - now_ns < longest ? deadline - now_ns : longest;
 }
 
 static bool
@@ -83,10 +94,10 @@ sleep_once(struct ndd_shard *s, uint64_t now_ns)
 	ndd_wakeup_after_sleep(&s->wakeup);
 	if (take_wakes(s, ev, n, ndd_now_ns()) != 0)
 		s->sleep_ns = NDD_SLEEP_MIN_NS;
-	else if (s->sleep_ns < NDD_SLEEP_MAX_NS)
+	else if (s->sleep_ns < s->longest_sleep_ns)
 		s->sleep_ns *= 2;
-	if (s->sleep_ns > NDD_SLEEP_MAX_NS)
-		s->sleep_ns = NDD_SLEEP_MAX_NS;
+	if (s->sleep_ns > s->longest_sleep_ns)
+		s->sleep_ns = s->longest_sleep_ns;
 }
 
 enum ndd_stage

@@ -32,6 +32,7 @@ ndd_shard_new(struct ndd_plane *plane, const struct roce_shard_cfg *cfg, unsigne
 	s->numa_node = node;
 	s->engine_bytes = bytes;
 	s->sleep_ns = NDD_SLEEP_MIN_NS;
+	s->longest_sleep_ns = NDD_SLEEP_MAX_NS;
 	s->regions.total = cfg->max_mrs;
 	s->cycles = plane->cycles ? &s->counted : NULL;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -56,6 +57,37 @@ ndd_shard_free(struct ndd_shard *s)
 	close(s->epoll_fd);
 	ndd_numa_free(s->engine, s->engine_bytes);
 	ndd_numa_free(s, sizeof(*s));
+}
+
+static bool
+shard_watch(struct ndd_shard *s, const int *fd, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct epoll_event ev = {.events = EPOLLIN, .data.ptr = s->plane};
+
+		if (epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd[i], &ev) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool
+ndd_shard_watch_ports(struct ndd_shard *s)
+{
+	bool all = s->plane->ports != 0;
+	int fd[PORT_FDS_MAX];
+
+	for (uint32_t i = 0; i < s->plane->ports; i++) {
+		const struct port *p = &s->plane->port[i];
+
+		if (p->ops->fds == NULL)
+			all = false;
+		else if (!shard_watch(s, fd, p->ops->fds(p, fd, PORT_FDS_MAX)))
+			return false;
+	}
+	if (all)
+		s->longest_sleep_ns = NDD_SLEEP_WATCHED_NS;
+	return true;
 }
 
 bool

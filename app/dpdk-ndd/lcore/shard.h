@@ -97,6 +97,7 @@ struct ndd_shard {
 	uint32_t sessions, awake; /* of these so many are polled */
 	uint64_t looks;		  /* turns in which they were */
 	uint64_t idle_since_ns, sleep_ns, wake_check_ns;
+	uint64_t longest_sleep_ns;
 	uint32_t behind;	   /* turns since it had caught up last (caught_up.h) */
 	struct ndd_cycles *cycles; /* counted, or NULL: not */
 	struct ndd_io_counters count;
@@ -117,6 +118,8 @@ struct ndd_shard {
 struct ndd_shard *ndd_shard_new(
 	struct ndd_plane *plane, const struct roce_shard_cfg *cfg, unsigned lcore);
 void ndd_shard_free(struct ndd_shard *s);
+/* The owner of the ports is woken by those that can, from before its launch on. */
+bool ndd_shard_watch_ports(struct ndd_shard *s);
 bool ndd_shard_launch(struct ndd_shard *s);
 void ndd_shard_stop(struct ndd_shard *s);
 

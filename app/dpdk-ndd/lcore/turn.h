@@ -35,14 +35,15 @@ struct rte_mbuf;
  * many turns. */
 #define NDD_BEHIND_TURNS 128u
 
-#define NDD_DEMOTE_NS	  1000000ull  /* an idle session's doorbells come by its wake fd then */
-#define NDD_YIELD_NS	  1000ull     /* without work for so long: give the CPU to others */
-#define NDD_SLEEP_NS	  1000000ull  /* ... for so long: sleep */
-#define NDD_SLEEP_MIN_NS  100000ull   /* first sleep; doubles up to the longest */
-#define NDD_SLEEP_MAX_NS  1000000ull  /* ports are polled that often even when nothing happens */
-#define NDD_WAKE_CHECK_NS 50000ull    /* a busy lcore polls wake fds that often */
-#define NDD_STALL_NS	  50000000ull /* a port that takes nothing for so long loses its frames */
-#define NDD_HOLD_NS	  100000ull   /* ... so long holds up others, and then loses what is new */
+#define NDD_DEMOTE_NS	     1000000ull	 /* an idle session's doorbells come by its wake fd then */
+#define NDD_YIELD_NS	     1000ull	 /* without work for so long: give the CPU to others */
+#define NDD_SLEEP_NS	     1000000ull	 /* ... for so long: sleep */
+#define NDD_SLEEP_MIN_NS     100000ull	 /* first sleep; doubles up to the longest */
+#define NDD_SLEEP_MAX_NS     1000000ull	 /* ports are polled that often even when nothing happens */
+#define NDD_SLEEP_WATCHED_NS 20000000ull /* ... or each wakes the lcore */
+#define NDD_WAKE_CHECK_NS    50000ull	 /* a busy lcore polls wake fds that often */
+#define NDD_STALL_NS	     50000000ull /* a port that takes nothing so long loses its frames */
+#define NDD_HOLD_NS	     100000ull /* ... so long holds up others, and then loses what is new */
 
 /* ---- lcore.c ---- */
 

@@ -29,7 +29,8 @@ static const char *const of_all[] = {"brk", "clock_gettime", "clock_nanosleep", 
 /* Frames through sockets and TAP, wake-ups, doorbells of sleeping sessions. An lcore opens nothing
  * and closes nothing. */
 static const char *const of_lcores[] = {"epoll_ctl", "epoll_pwait", "epoll_pwait2", "epoll_wait",
-	"poll", "ppoll", "readv", "recvfrom", "recvmsg", "sendmsg", "sendto", "writev", NULL};
+	"poll", "ppoll", "readv", "recvfrom", "recvmmsg", "recvmsg", "sendmmsg", "sendmsg",
+	"sendto", "writev", NULL};
 
 static const char *const of_closer[] = {"close", NULL};
 

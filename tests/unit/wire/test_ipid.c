@@ -73,6 +73,30 @@ Test(ipid, mended_packets_are_right)
 	free(t);
 }
 
+/* checks W-ICRC-03[1]: the source port is covered, too, in both families. */
+Test(ipid, mended_source_ports_are_right)
+{
+	struct roce_ipid *t = new_table();
+
+	for (uint32_t n = 0; n <= 4096; n += n < 300 ? 1 : 61)
+		for (unsigned v6 = 0; v6 < 2; v6++) {
+			uint8_t frame[ROCE_FRAME_MAX], *icrc;
+			uint32_t bytes = wire_rig_make(
+				frame, v6 ? &wire_rig_v6 : &wire_rig_v4, ROCE_SEND_ONLY, n);
+			uint8_t *port = frame + WIRE_RIG_L3 + (v6 ? 40 : 20);
+			uint16_t change = (uint16_t)(0x8001 + 77 * n);
+
+			icrc = frame + bytes - 4;
+			roce_put_be16(port, (uint16_t)(roce_get_be16(port) ^ change));
+			cr_assert(!is_right(frame, bytes));
+			roce_put_le32(icrc,
+				roce_get_le32(icrc) ^ roce_ipid_mend_port(t,
+							      (uint32_t)(icrc - port) - 2, change));
+			cr_assert(is_right(frame, bytes), "%u bytes, v6 %u", n, v6);
+		}
+	free(t);
+}
+
 /* No two changes have one image, at any length: then the one that is found is the one that was. */
 Test(ipid, each_length_tells_all_changes_apart)
 {

@@ -39,6 +39,7 @@ shard_init(void)
 	s->id = 1;
 	s->engine = lone_shard_new(&cfg);
 	s->sleep_ns = NDD_SLEEP_MIN_NS;
+	s->longest_sleep_ns = NDD_SLEEP_MAX_NS;
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	cr_assert_not_null(s->engine);
 	cr_assert(ndd_wakeup_init(&s->wakeup));

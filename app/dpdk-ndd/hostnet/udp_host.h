@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The port of the kernel's sockets as a host: which of the kernel's addresses are its own. */
+#ifndef NDD_UDP_HOST_H
+#define NDD_UDP_HOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ndd;
+struct ndd_rtnl;
+struct net_ip;
+
+/* Is this address of the kernel's one of the port's? */
+bool ndd_udp_takes(const struct ndd *d, uint32_t port, const struct net_ip *ip);
+/* Its addresses of loopback that the configuration has: the kernel lists few of those. */
+void ndd_udp_add_listed(struct ndd *d, uint32_t port);
+/* One of its addresses from which packets may go to ip, if the kernel's choice is not its own. */
+bool ndd_udp_source(
+	const struct ndd *d, struct ndd_rtnl *r, const struct net_ip *ip, struct net_ip *source);
+/* The IP MTU that packets from all of its addresses can have, unless the configuration says it. */
+uint32_t ndd_udp_mtu(const struct ndd *d, struct ndd_rtnl *r, uint32_t port);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "udp/udp.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "udp/udp_own.h"
+
+static void
+port_release(struct udp_port *u)
+{
+	udp_sockets_close(u);
+	udp_rx_fini(u);
+	free(u->ipid);
+	free(u);
+}
+
+static void
+port_end(struct port *p)
+{
+	port_release(udp_of(p));
+	p->kind = NULL;
+}
+
+/* As long as there are sockets; which interfaces are up is the kernel's to know. */
+static bool
+port_is_up(struct port *p)
+{
+	return udp_of(p)->sockets != 0;
+}
+
+/* Written by the lcore, one word each: what is read was true at some moment. */
+static const char *
+port_tend(struct port *p)
+{
+	static char text[160];
+	struct udp_port *u = udp_of(p);
+	char from[INET_ADDRSTRLEN];
+
+	if (memcmp(u->broken, u->broken_told, sizeof(u->broken)) != 0) {
+		memcpy(u->broken_told, u->broken, sizeof(u->broken));
+		(void)snprintf(text, sizeof(text),
+			"packets of %s all have a wrong ICRC: does something in between translate "
+			"addresses (NAT)? RoCEv2 does not pass that",
+			inet_ntop(AF_INET, u->broken_told, from, sizeof(from)));
+		return text;
+	}
+	if (u->count.tx_too_large != u->large_told) {
+		u->large_told = u->count.tx_too_large;
+		return "packets are larger than the network between here and a peer takes: lower "
+		       "the port's mtu";
+	}
+	if (u->count.rx_kernel_drops != u->drops_told) {
+		u->drops_told = u->count.rx_kernel_drops;
+		return "the kernel had no room for packets that came: net.core.rmem_max allows "
+		       "more";
+	}
+	return NULL;
+}
+
+static void
+port_counters(const struct port *p, port_counter_fn *tell, void *arg)
+{
+	const struct udp_counters *c = &udp_of(p)->count;
+
+#define UDP_X(n) tell(arg, #n, c->n);
+	UDP_COUNTERS(UDP_X)
+#undef UDP_X
+}
+
+static uint32_t
+port_fds(const struct port *p, int *fd, uint32_t n)
+{
+	const struct udp_port *u = udp_of(p);
+	uint32_t i = 0;
+
+	for (; i < u->sockets && i < n; i++)
+		fd[i] = u->socket[i].fd;
+	return i;
+}
+
+static const struct port_ops ops = {
+	.rx = udp_rx,
+	.tx = udp_tx,
+	.fds = port_fds,
+	.is_up = port_is_up,
+	.tend = port_tend,
+	.counters = port_counters,
+	.close = port_end,
+};
+
+/* Known to no switch, and of no other daemon: the node's GUID is made of it. */
+static bool
+macs_choose(struct port *p, struct udp_port *u)
+{
+	if (getrandom(p->mac, sizeof(p->mac), 0) != sizeof(p->mac))
+		return false;
+	p->mac[0] = (p->mac[0] & 0xfc) | 2;
+	memcpy(u->gateway, p->mac, sizeof(u->gateway));
+	u->gateway[5] ^= 1;
+	return true;
+}
+
+static bool
+tables_make(struct udp_port *u)
+{
+	u->ipid = aligned_alloc(64, (roce_ipid_bytes() + 63) / 64 * 64);
+	if (u->ipid == NULL)
+		return false;
+	roce_ipid_init(u->ipid);
+	return udp_rx_init(u);
+}
+
+const char *
+udp_open(struct port *p, const struct udp_cfg *cfg, char *why, size_t why_bytes)
+{
+	struct udp_port *u = calloc(1, sizeof(*u));
+	const char *err;
+
+	if (u == NULL)
+		return "no memory";
+	*p = (struct port){.ops = &ops, .kind = u, .numa_node = -1, .mtu = cfg->mtu};
+	(void)snprintf(p->device, sizeof(p->device), "udp");
+	u->pool = cfg->pool;
+	if (!macs_choose(p, u) || !tables_make(u))
+		err = "no memory, or no randomness";
+	else
+		err = udp_sockets_open(u, cfg, why, why_bytes);
+	if (err != NULL) {
+		port_release(u);
+		p->kind = NULL;
+	}
+	return err;
+}
+
+void
+udp_gateway(const struct port *p, uint8_t mac[6])
+{
+	memcpy(mac, udp_of(p)->gateway, 6);
+}

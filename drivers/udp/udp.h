@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A port over the kernel's UDP sockets. RoCEv2 is UDP to port 4791, which anybody may bind: nothing
+ * of this needs a privilege, an interface of its own, or a driver. Addresses, routes, neighbours
+ * and MTU are the kernel's.
+ *
+ * Frames go in and out as those of other ports do, with an Ethernet header that exists between
+ * lcore and port alone. Runs of packets of one length leave in one system call (UDP_SEGMENT) and
+ * come in by one (UDP_GRO). The identification of IPv4, which the kernel writes and the ICRC
+ * covers, is foreseen by the sender and found by the receiver (wire/ipid.h).
+ */
+#ifndef NDD_UDP_H
+#define NDD_UDP_H
+
+#include <stddef.h>
+
+#include "port/port.h"
+
+#define UDP_ADDRESSES_MAX 8u
+
+struct rte_mempool;
+
+struct udp_cfg {
+	/* Receive for these alone, of which each can be bound; none: for all of this machine. IPv4
+	 * as ::ffff:a.b.c.d. */
+	uint8_t address[UDP_ADDRESSES_MAX][16];
+	uint32_t addresses;
+	uint32_t mtu; /* of IP packets, as paths are to have it */
+	struct rte_mempool *pool;
+};
+
+/* NULL, or what failed, in words (static or in why). It receives from now on. */
+const char *udp_open(struct port *p, const struct udp_cfg *cfg, char *why, size_t why_bytes);
+
+/* The MAC address that frames to and from all peers have: what is behind the sockets has none. */
+void udp_gateway(const struct port *p, uint8_t mac[6]);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sockets: some receive, by an address each or by all, others send, by a source port each. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/filter.h>
+#include <netinet/udp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "udp/udp_own.h"
+#include "wire/protocol.h"
+
+#define BUFFER_BYTES (4 << 20)
+
+static const struct sock_filter take_nothing[] = {{.code = BPF_RET | BPF_K, .k = 0}};
+
+static bool
+option_set(int fd, int level, int option, int value)
+{
+	return setsockopt(fd, level, option, &value, sizeof(value)) == 0;
+}
+
+/* What the daemon can do without. */
+static void
+option_wish(int fd, int level, int option, int value)
+{
+	(void)option_set(fd, level, option, value);
+}
+
+static bool
+is_v4(const uint8_t ip[16])
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	return memcmp(ip, mapped, sizeof(mapped)) == 0;
+}
+
+/* ip NULL: any. Returns the length. */
+static socklen_t
+address_fill(struct sockaddr_storage *a, bool v6, const uint8_t *ip, uint16_t port)
+{
+	struct sockaddr_in *v4 = (struct sockaddr_in *)a;
+	struct sockaddr_in6 *six = (struct sockaddr_in6 *)a;
+
+	memset(a, 0, sizeof(*a));
+	if (v6) {
+		six->sin6_family = AF_INET6;
+		six->sin6_port = htons(port);
+		if (ip != NULL)
+			memcpy(&six->sin6_addr, ip, 16);
+		return sizeof(*six);
+	}
+	v4->sin_family = AF_INET;
+	v4->sin_port = htons(port);
+	if (ip != NULL)
+		memcpy(&v4->sin_addr, ip + 12, 4);
+	return sizeof(*v4);
+}
+
+static const char *
+bind_failed(bool v6, const uint8_t *ip, char *why, size_t bytes)
+{
+	char text[INET6_ADDRSTRLEN] = "any address";
+	int err = errno;
+
+	if (ip != NULL)
+		(void)inet_ntop(v6 ? AF_INET6 : AF_INET, v6 ? ip : ip + 12, text, sizeof(text));
+	if (err == EADDRNOTAVAIL)
+		(void)snprintf(why, bytes, "%s is no address of this machine", text);
+	else if (err == EADDRINUSE)
+		(void)snprintf(why, bytes, "UDP port %u of %s is taken: by %s", ROCE_UDP_PORT, text,
+			access("/sys/module/rdma_rxe", F_OK) == 0
+				? "the kernel's rdma_rxe, or another daemon"
+				: "another daemon (ss -ulpn shows which)");
+	else
+		(void)snprintf(
+			why, bytes, "UDP port %u of %s: %s", ROCE_UDP_PORT, text, strerror(err));
+	return why;
+}
+
+static int
+socket_open(bool v6)
+{
+	int fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -1;
+	if (v6)
+		option_wish(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+	option_wish(fd, SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES);
+	option_wish(fd, SOL_SOCKET, SO_SNDBUF, BUFFER_BYTES);
+	return fd;
+}
+
+/* Without the destination no frame can be made; the rest may be missing in old kernels. */
+static bool
+receiver_prepare(int fd, bool v6)
+{
+	option_wish(fd, SOL_UDP, UDP_GRO, 1);
+	option_wish(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
+	if (v6) {
+		option_wish(fd, SOL_UDP, UDP_NO_CHECK6_RX, 1);
+		option_wish(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
+		option_wish(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
+		return option_set(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
+	}
+	option_wish(fd, IPPROTO_IP, IP_RECVTOS, 1);
+	option_wish(fd, IPPROTO_IP, IP_RECVTTL, 1);
+	return option_set(fd, IPPROTO_IP, IP_PKTINFO, 1);
+}
+
+/* ip NULL: of all addresses of the family. */
+static const char *
+receiver_open(struct udp_port *u, bool v6, const uint8_t *ip, char *why, size_t bytes)
+{
+	struct udp_socket *s = &u->socket[u->sockets];
+	struct sockaddr_storage a;
+	socklen_t length = address_fill(&a, v6, ip, ROCE_UDP_PORT);
+
+	s->v6 = v6;
+	s->fd = socket_open(v6);
+	if (s->fd < 0 && v6 && ip == NULL && errno == EAFNOSUPPORT)
+		return NULL; /* a machine without IPv6 */
+	if (s->fd < 0 || !receiver_prepare(s->fd, v6)) {
+		(void)snprintf(why, bytes, "socket: %s", strerror(errno));
+		return why;
+	}
+	u->sockets++;
+	if (bind(s->fd, (struct sockaddr *)&a, length) != 0)
+		return bind_failed(v6, ip, why, bytes);
+	return NULL;
+}
+
+/*
+ * Not connected, and DF set by the socket: then the kernel numbers what is sent with 0, and the
+ * segments of a run from 0 on. A sender has a port of the kernel's choice, and takes no datagram.
+ */
+static int
+sender_open(bool v6)
+{
+	const struct sock_fprog nothing = {1, (struct sock_filter *)(uintptr_t)take_nothing};
+	struct sockaddr_storage a;
+	socklen_t length = address_fill(&a, v6, NULL, 0);
+	int fd = socket_open(v6);
+
+	if (fd < 0)
+		return -1;
+	if ((v6 ? option_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO)
+		: option_set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO)) &&
+		setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &nothing, sizeof(nothing)) == 0 &&
+		bind(fd, (struct sockaddr *)&a, length) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static bool
+port_read(int fd, bool v6, uint16_t *port)
+{
+	struct sockaddr_storage a;
+	socklen_t length = sizeof(a);
+
+	if (getsockname(fd, (struct sockaddr *)&a, &length) != 0)
+		return false;
+	*port = ntohs(
+		v6 ? ((struct sockaddr_in6 *)&a)->sin6_port : ((struct sockaddr_in *)&a)->sin_port);
+	return true;
+}
+
+static const char *
+senders_open(struct udp_port *u, bool v6, char *why, size_t bytes)
+{
+	for (uint32_t i = 0; i < UDP_SENDERS; i++) {
+		u->sender[v6][i] = sender_open(v6);
+		if (u->sender[v6][i] < 0 ||
+			!port_read(u->sender[v6][i], v6, &u->sender_port[v6][i])) {
+			(void)snprintf(why, bytes, "a socket to send by: %s", strerror(errno));
+			return why;
+		}
+	}
+	return NULL;
+}
+
+/* Does the kernel know of runs (Linux 4.18)? */
+static bool
+takes_runs(int fd)
+{
+	return option_set(fd, SOL_UDP, UDP_SEGMENT, 0);
+}
+
+const char *
+udp_sockets_open(struct udp_port *u, const struct udp_cfg *cfg, char *why, size_t bytes)
+{
+	const char *err = NULL;
+	bool has[2] = {false};
+
+	for (uint32_t i = 0; i < UDP_SENDERS; i++)
+		u->sender[0][i] = u->sender[1][i] = -1;
+	for (uint32_t i = 0; i < cfg->addresses && err == NULL; i++)
+		err = receiver_open(u, !is_v4(cfg->address[i]), cfg->address[i], why, bytes);
+	for (uint32_t v6 = 0; cfg->addresses == 0 && v6 < 2 && err == NULL; v6++)
+		err = receiver_open(u, v6, NULL, why, bytes);
+	for (uint32_t i = 0; i < u->sockets; i++)
+		has[u->socket[i].v6] = true;
+	for (uint32_t v6 = 0; v6 < 2 && err == NULL; v6++)
+		if (has[v6])
+			err = senders_open(u, v6, why, bytes);
+	u->segments = err == NULL && takes_runs(u->sender[!has[0]][0]);
+	return err;
+}
+
+void
+udp_sockets_close(struct udp_port *u)
+{
+	for (uint32_t i = 0; i < u->sockets; i++)
+		close(u->socket[i].fd);
+	for (uint32_t i = 0; i < 2 * UDP_SENDERS; i++)
+		if (u->sender[i / UDP_SENDERS][i % UDP_SENDERS] >= 0)
+			close(u->sender[i / UDP_SENDERS][i % UDP_SENDERS]);
+	u->sockets = 0;
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Frames out. Neighbours in the burst that go the same way become one send, if they are of one
+ * length; the last may be shorter. What the kernel will number them is known (udp_socket.c), and
+ * their ICRCs are mended to that.
+ */
+#include <errno.h>
+#include <netinet/udp.h>
+#include <string.h>
+
+#include <rte_ether.h>
+#include <rte_ip.h>
+#include <rte_udp.h>
+
+#include "base/bytes.h"
+#include "udp/udp_own.h"
+#include "wire/protocol.h"
+
+#define FRAMES_MAX 128u /* of one call */
+
+/* One send. */
+struct run {
+	struct rte_mbuf **m;
+	uint32_t n;
+	bool v6;
+	int fd;
+	union {
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} to;
+	_Alignas(8) uint8_t control[UDP_CONTROL];
+};
+
+/* ---- frames ---- */
+
+static const uint8_t *
+ip_of(const struct rte_mbuf *m)
+{
+	return rte_pktmbuf_mtod_offset(m, const uint8_t *, ROCE_ETH_BYTES);
+}
+
+static bool
+is_v6(const struct rte_mbuf *m)
+{
+	return rte_pktmbuf_mtod(m, const uint8_t *)[12] == 0x86;
+}
+
+static uint32_t
+headers_of(bool v6)
+{
+	return ROCE_ETH_BYTES + (v6 ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES) + ROCE_UDP_BYTES;
+}
+
+/* Of what the daemon may send, RoCEv2 alone: the kernel speaks the rest itself. */
+static bool
+is_ours(const struct rte_mbuf *m)
+{
+	const uint8_t *f = rte_pktmbuf_mtod(m, const uint8_t *);
+	const bool v4 = f[12] == 0x08 && f[13] == 0x00, v6 = f[12] == 0x86 && f[13] == 0xdd;
+
+	return (v4 || v6) && m->data_len >= headers_of(v6) + ROCE_BTH_BYTES + ROCE_ICRC_BYTES;
+}
+
+/* Addresses, class and source port: all but lengths, identification and checksum. */
+static bool
+go_the_same_way(const struct rte_mbuf *a, const struct rte_mbuf *b)
+{
+	const uint8_t *x = ip_of(a), *y = ip_of(b);
+
+	if (is_v6(a) != is_v6(b))
+		return false;
+	if (is_v6(a))
+		return memcmp(x, y, 4) == 0 && x[7] == y[7] && memcmp(x + 8, y + 8, 34) == 0;
+	return x[1] == y[1] && x[8] == y[8] && memcmp(x + 12, y + 12, 10) == 0;
+}
+
+static uint32_t
+sender_of(const struct rte_mbuf *m)
+{
+	/* The low byte of the frame's own source port. */
+	return ip_of(m)[(is_v6(m) ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES) + 1] % UDP_SENDERS;
+}
+
+/* What the kernel will write in other ways than the frame has it, in number i of a send: the source
+ * port, and IPv4's identification. Called again, the ICRC is as it was. */
+static void
+frame_mend(const struct udp_port *u, const struct rte_mbuf *m, bool v6, uint32_t i)
+{
+	uint8_t *ip = rte_pktmbuf_mtod_offset(m, uint8_t *, ROCE_ETH_BYTES);
+	const uint32_t bytes = m->data_len - ROCE_ETH_BYTES,
+		       l3 = v6 ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES;
+	uint8_t *icrc = ip + bytes - ROCE_ICRC_BYTES;
+	uint32_t change = roce_ipid_mend_port(u->ipid, bytes - l3 - 2 - ROCE_ICRC_BYTES,
+		roce_get_be16(ip + l3) ^ u->sender_port[v6][sender_of(m)]);
+
+	if (!v6)
+		change ^= roce_ipid_mend(u->ipid, bytes,
+			ROCE_IPID(roce_get_be16(ip + 4), ip[6] >> 6 & 1) ^ ROCE_IPID(i, 1));
+	roce_put_le32(icrc, roce_get_le32(icrc) ^ change);
+}
+
+static void
+run_mend(const struct udp_port *u, const struct run *r)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		frame_mend(u, r->m[i], r->v6, i);
+}
+
+/* ---- what goes with a send ---- */
+
+static uint8_t *
+control_put(struct msghdr *h, int level, int type, const void *value, size_t bytes)
+{
+	struct cmsghdr *c = (struct cmsghdr *)((uint8_t *)h->msg_control + h->msg_controllen);
+
+	c->cmsg_level = level;
+	c->cmsg_type = type;
+	c->cmsg_len = CMSG_LEN(bytes);
+	memcpy(CMSG_DATA(c), value, bytes);
+	h->msg_controllen += CMSG_SPACE(bytes);
+	return CMSG_DATA(c);
+}
+
+static void
+way_put_v4(struct run *r, struct msghdr *h, const uint8_t *ip)
+{
+	struct in_pktinfo source = {.ipi_ifindex = 0};
+	int tclass = ip[1], hops = ip[8];
+
+	r->to.v4 = (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_port = rte_cpu_to_be_16(ROCE_UDP_PORT)};
+	memcpy(&r->to.v4.sin_addr, ip + 16, 4);
+	memcpy(&source.ipi_spec_dst, ip + 12, 4);
+	h->msg_namelen = sizeof(r->to.v4);
+	(void)control_put(h, IPPROTO_IP, IP_PKTINFO, &source, sizeof(source));
+	if (tclass != 0)
+		(void)control_put(h, IPPROTO_IP, IP_TOS, &tclass, sizeof(tclass));
+	if (hops != ROCE_HOP_LIMIT)
+		(void)control_put(h, IPPROTO_IP, IP_TTL, &hops, sizeof(hops));
+}
+
+static void
+way_put_v6(struct run *r, struct msghdr *h, const uint8_t *ip)
+{
+	struct in6_pktinfo source = {.ipi6_ifindex = 0};
+	int tclass = roce_get_be16(ip) >> 4 & 0xff, hops = ip[7];
+
+	r->to.v6 = (struct sockaddr_in6){
+		.sin6_family = AF_INET6, .sin6_port = rte_cpu_to_be_16(ROCE_UDP_PORT)};
+	memcpy(&r->to.v6.sin6_addr, ip + 24, 16);
+	memcpy(&source.ipi6_addr, ip + 8, 16);
+	h->msg_namelen = sizeof(r->to.v6);
+	(void)control_put(h, IPPROTO_IPV6, IPV6_PKTINFO, &source, sizeof(source));
+	if (tclass != 0)
+		(void)control_put(h, IPPROTO_IPV6, IPV6_TCLASS, &tclass, sizeof(tclass));
+	if (hops != ROCE_HOP_LIMIT)
+		(void)control_put(h, IPPROTO_IPV6, IPV6_HOPLIMIT, &hops, sizeof(hops));
+}
+
+/* ---- runs ---- */
+
+/* As many of the n frames as one send can have. */
+static uint32_t
+run_length(const struct udp_port *u, struct rte_mbuf *const *m, uint32_t n)
+{
+	const uint32_t each = m[0]->data_len - headers_of(is_v6(m[0]));
+	uint32_t i = 1, total = each;
+
+	for (; u->segments && i < n && i < UDP_SEGMENTS; i++) {
+		total += each;
+		if (total > UDP_BYTES_MAX || m[i]->data_len > m[0]->data_len ||
+			!go_the_same_way(m[0], m[i]))
+			break;
+		if (m[i]->data_len < m[0]->data_len)
+			return i + 1; /* the last */
+	}
+	return i;
+}
+
+static void
+run_make(const struct udp_port *u, struct run *r, struct iovec *iov, struct msghdr *h)
+{
+	const uint8_t *ip = ip_of(r->m[0]);
+	const uint32_t headers = headers_of(r->v6);
+
+	*h = (struct msghdr){
+		.msg_name = &r->to, .msg_iov = iov, .msg_iovlen = r->n, .msg_control = r->control};
+	if (r->v6)
+		way_put_v6(r, h, ip);
+	else
+		way_put_v4(r, h, ip);
+	if (r->n > 1) {
+		uint16_t segment = (uint16_t)(r->m[0]->data_len - headers);
+
+		(void)control_put(h, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment));
+	}
+	r->fd = u->sender[r->v6][sender_of(r->m[0])];
+	for (uint32_t i = 0; i < r->n; i++)
+		iov[i] = (struct iovec){rte_pktmbuf_mtod_offset(r->m[i], void *, headers),
+			r->m[i]->data_len - headers};
+	run_mend(u, r);
+}
+
+static uint32_t
+runs_make(const struct udp_port *u, struct rte_mbuf **m, uint32_t n, struct run *r,
+	struct iovec *iov, struct mmsghdr *h)
+{
+	uint32_t runs = 0;
+
+	for (uint32_t i = 0; i < n; i += r[runs - 1].n) {
+		r[runs].m = m + i;
+		r[runs].v6 = is_v6(m[i]);
+		r[runs].n = run_length(u, m + i, n - i);
+		run_make(u, &r[runs], iov + i, &h[runs].msg_hdr);
+		runs++;
+	}
+	return runs;
+}
+
+/* ---- the calls ---- */
+
+static bool
+is_full(int err)
+{
+	return err == EAGAIN || err == EWOULDBLOCK || err == ENOBUFS || err == EINTR;
+}
+
+/* False: runs are not possible, though the kernel knows them: checksums are not left to the device,
+ * or something on the way has no place for them. Then single packets may be. */
+static bool
+run_fails(struct udp_port *u, const struct run *r, int err)
+{
+	if (r->n > 1 && (err == EINVAL || err == EIO)) {
+		u->segments = false;
+		return false;
+	}
+	if (err == EMSGSIZE)
+		u->count.tx_too_large += r->n;
+	else
+		u->count.tx_refused += r->n;
+	return true;
+}
+
+/* So many of the runs are done with, sent or not; *full: the kernel takes no more for now. */
+static uint32_t
+runs_send(struct udp_port *u, const struct run *r, struct mmsghdr *h, uint32_t n, bool *full)
+{
+	uint32_t at = 0;
+
+	while (at < n && !*full) {
+		uint32_t same = 1;
+		int sent;
+
+		while (at + same < n && r[at + same].fd == r[at].fd)
+			same++;
+		u->count.tx_calls++;
+		sent = sendmmsg(r[at].fd, h + at, same, MSG_DONTWAIT);
+		for (int i = 0; i < sent; i++) {
+			u->count.tx_packets += r[at + i].n;
+			u->count.tx_bytes += h[at + i].msg_len;
+		}
+		if (sent > 0)
+			at += (uint32_t)sent;
+		else if (is_full(errno))
+			*full = true;
+		else if (run_fails(u, &r[at], errno))
+			at++;
+		else
+			break;
+	}
+	return at;
+}
+
+/* Of frames that are all RoCEv2. */
+static uint32_t
+frames_send(struct udp_port *u, struct rte_mbuf **m, uint32_t n, bool *full)
+{
+	struct mmsghdr h[FRAMES_MAX];
+	struct iovec iov[FRAMES_MAX];
+	struct run r[FRAMES_MAX];
+	uint32_t runs = runs_make(u, m, n, r, iov, h), done = runs_send(u, r, h, runs, full), k = 0;
+
+	for (uint32_t i = 0; i < done; i++)
+		k += r[i].n;
+	for (uint32_t i = done; i < runs; i++)
+		run_mend(u, &r[i]); /* they are not gone: as they were */
+	rte_pktmbuf_free_bulk(m, k);
+	return k;
+}
+
+uint16_t
+udp_tx(struct port *p, struct rte_mbuf **m, uint16_t n)
+{
+	struct udp_port *u = udp_of(p);
+	uint32_t at = 0;
+	bool full = false;
+
+	while (at < n && !full) {
+		uint32_t ours = 0;
+
+		while (at + ours < n && ours < FRAMES_MAX && is_ours(m[at + ours]))
+			ours++;
+		if (ours != 0) {
+			at += frames_send(u, m + at, ours, &full);
+		} else {
+			u->count.tx_not_ours++;
+			rte_pktmbuf_free(m[at++]);
+		}
+	}
+	u->count.tx_again += full;
+	return (uint16_t)at;
+}

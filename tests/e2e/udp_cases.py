@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a port over the kernel's sockets has beside what every port must carry."""
+
+import os
+import re
+
+import port_cases
+import sandbox
+from cases import Skip
+from daemon import Daemon
+from port_links import Udp
+from sandbox import Failure
+from transfer_cases import perf
+
+
+def without_v6(link, name, function):
+    """What asks for a second address needs the right to make one."""
+    if name.endswith("v6") and not link.networked:
+        raise Skip("no-network")
+    return function()
+
+
+def runs(link):
+    """Neighbours of one length leave and come in together, and no ICRC is wrong."""
+    perf(link, "-t", "write", "--size", "64K", "-n", 500, "-d", 16)
+    text = link.b.counters()
+    line = re.search(r"port udp:(.*)", text)
+    counters = {k: int(n) for k, n in re.findall(r"(\w+)=(\d+)", line.group(1) if line else "")}
+    if not counters.get("rx_runs"):
+        raise Failure(f"no run came: {counters}")
+    wrong = {k: n for k, n in counters.items() if k in ("rx_icrc_wrong", "rx_icrc_far", "rx_not_roce", "tx_refused")}
+    if wrong:
+        raise Failure(f"{wrong}")
+    return f"{counters['rx_packets'] / counters['rx_runs']:.0f} packets for each run"
+
+
+def cases(link):
+    for name, function in port_cases.cases(link):
+        yield name, lambda n=name, f=function: without_v6(link, n, f)
+    yield "runs of segments", lambda: runs(link)
+
+
+# ---- daemons that don't start, and addresses that go ---------------------------------------------------
+
+def refused(build, folder, addresses, why):
+    """A daemon with these addresses ends, and says why."""
+    daemon = Daemon(build, folder, "c", 0, "udp", [])
+    del daemon.config["eal"]["vdevs"]
+    daemon.config["ports"] = [{"device": "udp", "addresses": addresses}]
+    try:
+        with daemon:
+            pass
+    except Failure:
+        pass
+    else:
+        raise Failure("it started")
+    if why not in daemon.process.text:
+        raise Failure(f"it does not say {why!r}\n{daemon.process.text}")
+
+
+def taken(build, folder):
+    with Udp(build, folder, False) as link:
+        address = link.a.addresses[0]
+        refused(build, folder, [address + "/8"], f"UDP port 4791 of {address} is taken: by ")
+
+
+def address_goes(build, folder, networked):
+    """The kernel's addresses are followed: one that it loses is served no more, and is again when it is back."""
+    if not networked:
+        raise Skip("no-network")
+    with Udp(build, folder, True) as link:
+        address = link.b.addresses[1]
+        port_cases.pings(link.a, link.b)
+        sandbox.run("ip", "address", "del", address, "dev", "lo")
+        link.b.process.expect(f"{address} is no more")
+        sandbox.run("ip", "address", "add", address, "dev", "lo", "nodad")
+        link.b.process.expect(f"port udp: {address}/128")
+        port_cases.pings(link.a, link.b)
+
+
+def anybody(build, folder):
+    """Without a user of its own, without a capability, without files but those of its own folder."""
+    if os.geteuid() != 0:
+        return "as the calling user"
+    os.chmod(folder, 0o777)
+    with Udp(build, folder, False) as link:
+        before = ("setpriv", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs")
+        for daemon in (link.a, link.b):
+            daemon.process.stop()
+            daemon.inside = before
+            daemon.start()
+        port_cases.pings(link.a, link.b)
+        link.judge()
+    return "no capability"
+
+
+def lone_cases(build, networked):
+    yield "udp taken", lambda: port_cases.in_folder(lambda folder: taken(build, folder))
+    yield "udp address of others", lambda: port_cases.in_folder(
+        lambda folder: refused(build, folder, ["192.0.2.77/24"], "192.0.2.77 is no address of this machine"))
+    yield "udp address goes", lambda: port_cases.in_folder(
+        lambda folder: address_goes(build, folder, networked))
+    yield "udp as anybody", lambda: port_cases.in_folder(lambda folder: anybody(build, folder))
