@@ -62,6 +62,8 @@ mr_register(NDK_MR *self, MDL *mdl, SIZE_T bytes, ULONG flags, NDK_FN_REQUEST_CO
 
 	if (mr_of(self)->fast)
 		return STATUS_INVALID_DEVICE_REQUEST;
+	if (mdl != NULL && MmGetMdlVirtualAddress(mdl) != NULL && bytes == 0)
+		return STATUS_INVALID_BUFFER_SIZE; /* R-MR-04 */
 	if (start == NULL || (flags & ~(ULONG)FLAGS) != 0 || completion == NULL)
 		return STATUS_INVALID_PARAMETER;
 	r = ndk_request_new(self, sizeof(*r), register_begin, completion, context);

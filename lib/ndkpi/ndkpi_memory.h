@@ -17,9 +17,10 @@ extern "C" {
 
 /*
  * Register the first Length bytes of the list's memory: nd_mr_register(). The pieces of a chain
- * must follow each other in addresses: STATUS_INVALID_PARAMETER, as of Length 0 or more than the
- * chain has, of address 0 (R-MR-13), and of unknown flags. STATUS_INVALID_DEVICE_REQUEST: a region
- * for fast registration. The list is not used any more when the call returns. Any level.
+ * must follow each other in addresses: STATUS_INVALID_PARAMETER, as of a Length that is more than
+ * the chain has, of address 0 (R-MR-13), and of unknown flags. STATUS_INVALID_BUFFER_SIZE: Length
+ * 0 (R-MR-04). STATUS_INVALID_DEVICE_REQUEST: a region for fast registration. The list is not
+ * used any more when the call returns. Any level.
  */
 typedef NTSTATUS (*NDK_FN_REGISTER_MR)(NDK_MR *pNdkMr, MDL *Mdl, SIZE_T Length, ULONG Flags,
 	NDK_FN_REQUEST_COMPLETION RequestCompletion, PVOID RequestContext);

@@ -20,7 +20,7 @@ nobody_listens(Pair &p)
 
 	other.sin_port = (in_port_t)(at.sin_port ^ htons(1));
 	WANT(ND_CONNECTION_REFUSED, p.a->ended(Request::connect, p.a->connect(other, "hello")));
-	const int32_t get = p.b->get_request();
+	const int32_t get = p.b->get_request(*p.b);
 	const int32_t ask = p.a->connect(at, "again");
 	WANT(ND_SUCCESS, p.b->ended(Request::get, get));
 	CHECK(p.b->peer_data() == "again");
@@ -35,7 +35,7 @@ static void
 rejected(Pair &p)
 {
 	const sockaddr_in at = p.b->listen();
-	const int32_t get = p.b->get_request(), ask = p.a->connect(at, "hello");
+	const int32_t get = p.b->get_request(*p.b), ask = p.a->connect(at, "hello");
 
 	WANT(ND_SUCCESS, p.b->ended(Request::get, get));
 	WANT(ND_SUCCESS, p.b->reject("not today"));
@@ -66,12 +66,12 @@ goodbye(Pair &p)
 	WANT(ND_SUCCESS, p.b->receive(&request[0], 0, 8));
 	WANT(ND_SUCCESS, p.a->ended(Request::disconnect, p.a->disconnect()));
 	WANT(ND_SUCCESS, p.b->ended(Request::notice, notice));
-	if (p.b->flushes_at_goodbye())
+	if (!p.b->by_the_pages())
 		WANT(ND_CANCELED, status_of(*p.b, &request[0]));
 	else
 		CHECK(!p.b->take(&early));
 	WANT(ND_SUCCESS, p.b->ended(Request::disconnect, p.b->disconnect()));
-	if (!p.b->flushes_at_goodbye())
+	if (p.b->by_the_pages())
 		WANT(ND_CANCELED, status_of(*p.b, &request[0]));
 	WANT(ND_CONNECTION_INVALID, p.a->send(&request[1], 0, 8));
 	WANT(ND_SUCCESS, p.a->receive(&request[2], 0, 8));

@@ -5,16 +5,35 @@
 
 #include "scenarios.hpp"
 
-static const struct {
+/* What a face may have beside what all have. */
+enum Has : unsigned {
+	RIGHTS = 1,   /* regions have rights of their own, and tokens for the peer */
+	LIMITS = 2,   /* Connect and Accept are told limits of reads */
+	SHARED = 4,   /* shared receive queues */
+	REQUESTS = 8, /* asynchronous calls are requests, and peers' wait in a backlog */
+	GIVES = 16,   /* a send can invalidate */
+};
+static const struct Face {
 	const char *name;
 	NewEnd new_end;
+	unsigned has;
 } faces[] = {
-	{"nd", new_nd},
-	{"spi", new_spi},
-	{"spi1", new_spi1},
-	{"kpi", new_kpi},
+	{"nd", new_nd, RIGHTS | LIMITS | SHARED | REQUESTS | GIVES},
+	{"spi", new_spi, RIGHTS | LIMITS | SHARED | REQUESTS},
+	{"spi1", new_spi1, REQUESTS | GIVES},
+	{"kpi", new_kpi, RIGHTS | LIMITS | SHARED | GIVES},
 };
-static const Scenario *const tables[] = {of_messages, of_windows, of_connections};
+static const struct {
+	const Scenario *scenarios;
+	unsigned needs;
+} tables[] = {
+	{of_messages, 0},
+	{of_windows, 0},
+	{of_gifts, GIVES},
+	{of_regions, 0},
+	{of_rights, RIGHTS},
+	{of_connections, 0},
+};
 
 Result
 next(End &e)
@@ -23,7 +42,7 @@ next(End &e)
 
 	while (!e.take(&r)) {
 		WANT(ND_SUCCESS, e.arm(ND_CQ_NOTIFY_ANY));
-		e.told();
+		WANT(ND_SUCCESS, e.told());
 	}
 	return r;
 }
@@ -51,14 +70,19 @@ polled(End &e, const void *context)
 void
 Pair::meet()
 {
-	const sockaddr_in at = b->listen();
-	const int32_t get = b->get_request(), ask = a->connect(at, "hello");
+	join(*a, *b, *b, b->listen());
+}
 
-	WANT(ND_SUCCESS, b->ended(Request::get, get));
-	const int32_t accept = b->accept("welcome");
-	WANT(ND_SUCCESS, a->ended(Request::connect, ask));
-	WANT(ND_SUCCESS, a->ended(Request::complete, a->complete()));
-	WANT(ND_SUCCESS, b->ended(Request::accept, accept));
+void
+join(End &active, End &passive, End &listening, const sockaddr_in &at)
+{
+	const int32_t get = listening.get_request(passive), ask = active.connect(at, "hello");
+
+	WANT(ND_SUCCESS, passive.ended(Request::get, get));
+	const int32_t accept = passive.accept("welcome");
+	WANT(ND_SUCCESS, active.ended(Request::connect, ask));
+	WANT(ND_SUCCESS, active.ended(Request::complete, active.complete()));
+	WANT(ND_SUCCESS, passive.ended(Request::accept, accept));
 }
 
 Far
@@ -67,9 +91,16 @@ Pair::open_window(uint32_t flags)
 	static int bound;
 	Far told;
 
-	WANT(ND_SUCCESS, b->bind(&bound, 0, End::bytes, flags, &told));
+	WANT(ND_SUCCESS, b->bind(&bound, {0, End::bytes}, flags, &told));
 	WANT(ND_SUCCESS, status_of(*b, &bound));
 	return told;
+}
+
+void
+refused(Pair &p, const void *context, const void *receive)
+{
+	WANT(p.a->word(ND_ACCESS_VIOLATION), status_of(*p.a, context));
+	WANT(ND_CANCELED, status_of(*p.b, receive));
 }
 
 static Place
@@ -86,29 +117,30 @@ static void
 list()
 {
 	for (auto &f : faces)
-		for (auto table : tables)
-			for (auto s = table; s->name != nullptr; s++)
-				printf("%s %s\n", f.name, s->name);
+		for (auto &t : tables)
+			for (auto s = t.scenarios; s->name != nullptr; s++)
+				if ((t.needs & ~f.has) == 0)
+					printf("%s %s\n", f.name, s->name);
 }
 
-static NewEnd
+static const Face &
 face_named(const char *name)
 {
 	for (auto &f : faces)
 		if (strcmp(f.name, name) == 0)
-			return f.new_end;
+			return f;
 	fprintf(stderr, "facetest: no face %s\n", name);
 	exit(2);
 }
 
 static const Scenario &
-scenario_named(const char *name)
+scenario_named(const char *name, unsigned has)
 {
-	for (auto table : tables)
-		for (auto s = table; s->name != nullptr; s++)
-			if (strcmp(s->name, name) == 0)
+	for (auto &t : tables)
+		for (auto s = t.scenarios; s->name != nullptr; s++)
+			if (strcmp(s->name, name) == 0 && (t.needs & ~has) == 0)
 				return *s;
-	fprintf(stderr, "facetest: no scenario %s\n", name);
+	fprintf(stderr, "facetest: no scenario %s of this face\n", name);
 	exit(2);
 }
 
@@ -124,9 +156,9 @@ main(int argc, char **argv)
 			"usage: facetest FACE SCENARIO SOCKET_A ADDRESS_A SOCKET_B ADDRESS_B\n");
 		return 2;
 	}
-	const NewEnd new_end = face_named(argv[1]);
-	const Scenario &s = scenario_named(argv[2]);
-	Pair p = {new_end(place(argv[3], argv[4])), new_end(place(argv[5], argv[6]))};
+	const Face &f = face_named(argv[1]);
+	const Scenario &s = scenario_named(argv[2], f.has);
+	Pair p = {f.new_end(place(argv[3], argv[4])), f.new_end(place(argv[5], argv[6]))};
 
 	s.run(p);
 	return 0;

@@ -5,8 +5,8 @@
 
 static int request[8]; /* contexts, by which requests are told */
 
-/* checks R-SR-02[1], R-CR-05[1], R-ORD-01, R-POST-06[1,2]: a message takes one receive, in order, with
- * its length; an empty one as well. */
+/* checks R-SR-02[1], R-CR-05[1], R-ORD-01, R-POST-06[1,2]: a message takes one receive, in order,
+ * with its length; an empty one as well. */
 static void
 messages(Pair &p)
 {
@@ -31,7 +31,7 @@ messages(Pair &p)
 	}
 }
 
-/* checks R-SR-08[1]: the side that was asked may send first. */
+/* checks R-SR-08[1], R-CONN-22, R-SR-01[1]: the side that was asked may send first. */
 static void
 passive_first(Pair &p)
 {
@@ -42,7 +42,8 @@ passive_first(Pair &p)
 	WANT(ND_SUCCESS, status_of(*p.a, &request[0]));
 }
 
-/* checks R-ORD-03[1,3], R-CQ-07[1]: nothing is told of silent successes, not by an armed queue either. */
+/* checks R-ORD-03[1,3], R-CQ-07[1]: nothing is told of silent successes, not by an armed queue
+ * either. */
 static void
 silent(Pair &p)
 {
@@ -58,7 +59,7 @@ silent(Pair &p)
 	WANT(ND_SUCCESS, status_of(*p.b, &request[1]));
 	CHECK(p.a->armed() && !p.a->take(&r));
 	WANT(ND_SUCCESS, p.a->send(&request[5], 0, 8));
-	p.a->told();
+	WANT(ND_SUCCESS, p.a->told());
 	WANT(ND_SUCCESS, status_of(*p.a, &request[5]));
 	WANT(ND_SUCCESS, status_of(*p.b, &request[2]));
 }
@@ -101,9 +102,9 @@ unconnected(Pair &p)
 	Far told;
 
 	WANT(ND_CONNECTION_INVALID, p.a->send(&request[0], 0, 8));
-	WANT(ND_CONNECTION_INVALID, p.a->bind(&request[0], 0, 8, ND_OP_FLAG_ALLOW_READ, &told));
-	WANT(ND_CONNECTION_INVALID, p.a->write(&request[0], 0, 8, {0, 8, 1}, 0));
-	WANT(ND_CONNECTION_INVALID, p.a->read(&request[0], 0, 8, {0, 8, 1}, 0));
+	WANT(ND_CONNECTION_INVALID, p.a->bind(&request[0], {0, 8}, ND_OP_FLAG_ALLOW_READ, &told));
+	WANT(ND_CONNECTION_INVALID, p.a->write(&request[0], {0, 8}, {0, 8, 1}, 0));
+	WANT(ND_CONNECTION_INVALID, p.a->read(&request[0], {0, 8}, {0, 8, 1}, 0));
 	WANT(ND_SUCCESS, p.a->receive(&request[0], 0, 8));
 }
 
@@ -120,8 +121,8 @@ flushed_alone(Pair &p)
 	WANT(ND_CANCELED, status_of(*p.a, &request[0]));
 }
 
-/* checks R-FL-04[1,2], R-FL-05[1], R-ORD-03[2], R-CQ-03: silent requests, too, since they failed; and
- * each of them satisfies an arm. The peer has no receive, so that they wait. */
+/* checks R-FL-04[1,2], R-FL-05[1], R-ORD-03[2], R-CQ-03: silent requests, too, since they failed;
+ * and each of them satisfies an arm. The peer has no receive, so that they wait. */
 static void
 flushed(Pair &p)
 {
@@ -131,7 +132,7 @@ flushed(Pair &p)
 		WANT(ND_SUCCESS,
 			p.a->send(&request[i], 0, 8, i % 2 ? ND_OP_FLAG_SILENT_SUCCESS : 0));
 	WANT(ND_SUCCESS, p.a->flush());
-	p.a->told();
+	WANT(ND_SUCCESS, p.a->told());
 	for (unsigned i = 0; i < 4; i++)
 		WANT(ND_CANCELED, status_of(*p.a, &request[i]));
 }
@@ -148,7 +149,7 @@ notified(Pair &p)
 	WANT(ND_SUCCESS, polled(*p.b, &request[0]));
 	CHECK(p.b->armed());
 	WANT(ND_SUCCESS, p.a->send(&request[4], 0, 8, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT));
-	p.b->told();
+	WANT(ND_SUCCESS, p.b->told());
 	WANT(ND_SUCCESS, status_of(*p.b, &request[1]));
 	WANT(ND_SUCCESS, p.b->arm(ND_CQ_NOTIFY_ERRORS));
 	WANT(ND_SUCCESS, p.a->send(&request[5], 0, 8, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT));

@@ -15,6 +15,8 @@ struct Pair {
 	Far open_window(uint32_t flags);
 };
 
+/* One end connects to another one, whose requests come to the listener at that address. */
+void join(End &active, End &passive, End &listening, const sockaddr_in &at);
 /* The next result, which this waits for. */
 Result next(End &e);
 /* The next result, which is of this request; its status. */
@@ -22,10 +24,15 @@ int32_t status_of(End &e, const void *context);
 /* The same for a queue that is armed, and stays so. */
 int32_t polled(End &e, const void *context);
 
+/* a's request was refused by b: it fails, the connection is over, and b's receive is canceled. */
+void refused(Pair &p, const void *context, const void *receive);
+
 struct Scenario {
 	const char *name;
 	void (*run)(Pair &p);
 };
-extern const Scenario of_messages[], of_windows[], of_connections[]; /* each ends with name NULL */
+/* Each ends with name NULL; main.cpp says which face has which. */
+extern const Scenario of_messages[], of_windows[], of_gifts[], of_regions[], of_rights[],
+	of_connections[];
 
 #endif

@@ -1,91 +1,124 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NetworkDirect's interfaces, version 2. */
 #include <cstring>
+#include <vector>
 
 #include "face.hpp"
 
 namespace {
 
 class Spi : public End {
+	Spi *const host;
 	sockaddr_in local;
 	IND2Adapter *adapter = nullptr;
 	HANDLE file = nullptr;
 	IND2CompletionQueue *cq = nullptr;
+	IND2SharedReceiveQueue *srq = nullptr;
 	IND2QueuePair *qp = nullptr;
-	IND2MemoryRegion *region = nullptr;
+	IND2MemoryRegion *region = nullptr, *region2 = nullptr;
 	IND2MemoryWindow *window = nullptr;
 	IND2Connector *connector = nullptr;
 	IND2Listener *listener = nullptr;
-	OVERLAPPED requests[6] = {}, notify = {};
+	const Spi *asked = nullptr; /* whose listener brings this one's request */
+	OVERLAPPED requests[6] = {};
+	std::vector<OVERLAPPED> notify = std::vector<OVERLAPPED>(waiters);
 
 	OVERLAPPED *
 	of(Request which)
 	{
 		return &requests[(int)which];
 	}
-	ND2_SGE
-	sge(uint32_t offset, uint32_t length) const
+	std::vector<ND2_SGE>
+	list(const Piece *pieces, uint32_t n) const
 	{
-		return {buffer + offset, length, region->GetLocalToken()};
+		std::vector<ND2_SGE> sges;
+
+		for (uint32_t i = 0; i < n; i++)
+			sges.push_back({buffer + pieces[i].offset, pieces[i].length,
+				(pieces[i].second ? region2 : region)->GetLocalToken()});
+		return sges;
 	}
+	static int32_t
+	waited(HRESULT begun, IND2Overlapped *object, OVERLAPPED *ov)
+	{
+		return begun == ND_PENDING ? object->GetOverlappedResult(ov, TRUE) : begun;
+	}
+	template <class Object>
+	static void
+	close(Object **object)
+	{
+		if (*object != nullptr)
+			(*object)->Release();
+		*object = nullptr;
+	}
+	IND2SharedReceiveQueue *the_srq();
+	void create(bool shared);
 
       public:
 	explicit Spi(const Place &place);
-	~Spi() override
+	Spi(Spi &of, bool shared)
+	    : host(&of), local(of.local), adapter(of.adapter), file(of.file), cq(of.cq)
 	{
-		if (listener != nullptr)
-			listener->Release();
-		connector->Release();
-		qp->Release();
-		window->Release();
-		region->Release();
-		cq->Release();
-		CloseHandle(file);
-		CHECK(adapter->Release() == 0);
+		create(shared);
+	}
+	~Spi() override;
+	std::unique_ptr<End>
+	another(bool shared) override
+	{
+		return std::make_unique<Spi>(*this, shared);
+	}
+	Limits
+	limits() override
+	{
+		ND2_ADAPTER_INFO i = {};
+		ULONG bytes_of = sizeof(i);
+
+		i.InfoVersion = ND_VERSION_2;
+		WANT(ND_SUCCESS, adapter->Query(&i, &bytes_of));
+		return {i.MaxInitiatorSge, i.MaxCallerData, i.MaxCalleeData, i.MaxInboundReadLimit,
+			i.MaxCompletionQueueDepth};
 	}
 
 	int32_t
-	receive(const void *context, uint32_t offset, uint32_t length) override
+	receive_list(const void *context, const Piece *pieces, uint32_t n) override
 	{
-		const ND2_SGE s = sge(offset, length);
-		return qp->Receive((void *)context, &s, 1);
+		return qp->Receive((void *)context, list(pieces, n).data(), n);
 	}
 	int32_t
-	send(const void *context, uint32_t offset, uint32_t length, uint32_t flags) override
+	send_list(const void *context, const Piece *pieces, uint32_t n, uint32_t flags) override
 	{
-		const ND2_SGE s = sge(offset, length);
-		return qp->Send((void *)context, &s, 1, flags);
+		return qp->Send((void *)context, list(pieces, n).data(), n, flags);
 	}
 	int32_t
-	write(const void *context, uint32_t offset, uint32_t length, const Far &to, uint64_t at,
+	write(const void *context, const Piece &piece, const Far &to, uint64_t at,
 		uint32_t flags) override
 	{
-		const ND2_SGE s = sge(offset, length);
-		return qp->Write((void *)context, &s, 1, to.address + at, to.token, flags);
+		return qp->Write((void *)context, list(&piece, 1).data(), 1, to.address + at,
+			to.token, flags);
 	}
 	int32_t
-	read(const void *context, uint32_t offset, uint32_t length, const Far &from,
-		uint64_t at) override
+	read(const void *context, const Piece &piece, const Far &from, uint64_t at,
+		uint32_t flags) override
 	{
-		const ND2_SGE s = sge(offset, length);
-		return qp->Read((void *)context, &s, 1, from.address + at, from.token, 0);
+		return qp->Read((void *)context, list(&piece, 1).data(), 1, from.address + at,
+			from.token, flags);
 	}
 	int32_t
-	bind(const void *context, uint32_t offset, uint32_t length, uint32_t flags,
-		Far *told) override
+	bind(const void *context, const Piece &piece, uint32_t flags, Far *told) override
 	{
-		const HRESULT hr =
-			qp->Bind((void *)context, region, window, buffer + offset, length, flags);
-		*told = {(uintptr_t)(buffer + offset), length, window->GetRemoteToken()};
+		const HRESULT hr = qp->Bind((void *)context, piece.second ? region2 : region,
+			window, buffer + piece.offset, piece.length, flags);
+		*told = {
+			(uintptr_t)(buffer + piece.offset), piece.length, window->GetRemoteToken()};
 		return hr;
 	}
 	int32_t
-	invalidate(const void *context) override
+	invalidate(const void *context, uint32_t flags) override
 	{
-		return qp->Invalidate((void *)context, window, 0);
+		return qp->Invalidate((void *)context, window, flags);
 	}
 	int32_t
-	send_and_invalidate(const void *, uint32_t, uint32_t, const Far &) override
+	send_and_invalidate(const void *, uint32_t, uint32_t, const Far &, uint32_t) override
 	{
 		return ND_NOT_SUPPORTED;
 	}
@@ -95,6 +128,35 @@ class Spi : public End {
 		return qp->Flush();
 	}
 
+	int32_t
+	enroll(const void *at, uint64_t length, uint32_t flags) override
+	{
+		OVERLAPPED ov = {};
+		return waited(region2->Register(at, length, flags, &ov), region2, &ov);
+	}
+	int32_t
+	retire() override
+	{
+		OVERLAPPED ov = {};
+		return waited(region2->Deregister(&ov), region2, &ov);
+	}
+	Far
+	second() override
+	{
+		return {(uintptr_t)buffer, bytes, region2->GetRemoteToken()};
+	}
+
+	int32_t
+	share(const void *context, const Piece *pieces, uint32_t n) override
+	{
+		return the_srq()->Receive((void *)context, list(pieces, n).data(), n);
+	}
+	int32_t
+	resize_shared(uint32_t receives) override
+	{
+		return the_srq()->Modify(receives, 0);
+	}
+
 	bool
 	take(Result *result) override
 	{
@@ -102,66 +164,67 @@ class Spi : public End {
 
 		if (cq->GetResults(&r, 1) != 1)
 			return false;
-		CHECK(r.QueuePairContext == this);
-		*result = {r.Status, r.BytesTransferred, r.RequestContext};
+		*result = {r.Status, r.BytesTransferred, r.RequestContext,
+			static_cast<End *>(r.QueuePairContext)};
 		return true;
 	}
 	int32_t
-	arm(uint32_t type) override
+	resize(uint32_t results) override
 	{
-		const HRESULT hr = cq->Notify(type, &notify);
+		return cq->Resize(results);
+	}
+	int32_t
+	arm(uint32_t type, uint32_t waiter) override
+	{
+		const HRESULT hr = cq->Notify(type, &notify[waiter]);
 		return hr == ND_PENDING ? ND_SUCCESS : hr;
 	}
 	bool
-	armed() override
+	armed(uint32_t waiter) override
 	{
-		return cq->GetOverlappedResult(&notify, FALSE) == ND_PENDING;
-	}
-	void
-	told() override
-	{
-		WANT(ND_SUCCESS, cq->GetOverlappedResult(&notify, TRUE));
-	}
-
-	sockaddr_in
-	listen() override
-	{
-		sockaddr_in at;
-		ULONG bytes_of = sizeof(at);
-
-		WANT(ND_SUCCESS,
-			adapter->CreateListener(IID_IND2Listener, file, (void **)&listener));
-		WANT(ND_SUCCESS, listener->Bind((const sockaddr *)&local, sizeof(local)));
-		WANT(ND_SUCCESS, listener->Listen(0));
-		WANT(ND_SUCCESS, listener->GetLocalAddress((sockaddr *)&at, &bytes_of));
-		return at;
+		return cq->GetOverlappedResult(&notify[waiter], FALSE) == ND_PENDING;
 	}
 	int32_t
-	get_request() override
+	told(uint32_t waiter) override
 	{
-		return listener->GetConnectionRequest(connector, of(Request::get));
+		return cq->GetOverlappedResult(&notify[waiter], TRUE);
 	}
 	int32_t
-	connect(const sockaddr_in &to, const char *data) override
+	cancel_arms() override
 	{
-		return connector->Connect(qp, (const sockaddr *)&to, sizeof(to), 4, 4, data,
-			(ULONG)strlen(data) + 1, of(Request::connect));
+		return cq->CancelOverlappedRequests();
 	}
+
+	sockaddr_in listen(uint32_t backlog) override;
+	int32_t
+	get_request(End &into) override
+	{
+		Spi &spi = static_cast<Spi &>(into);
+
+		spi.asked = this;
+		return listener->GetConnectionRequest(spi.connector, spi.of(Request::get));
+	}
+	int32_t
+	cancel_listening() override
+	{
+		return listener->CancelOverlappedRequests();
+	}
+	int32_t connect(const sockaddr_in &to, const Words &words) override;
 	int32_t
 	complete() override
 	{
 		return connector->CompleteConnect(of(Request::complete));
 	}
 	int32_t
-	accept(const char *data) override
+	accept(const Words &words) override
 	{
-		return connector->Accept(
-			qp, 4, 4, data, (ULONG)strlen(data) + 1, of(Request::accept));
+		return connector->Accept(qp, words.inbound, words.outbound, words.data.data(),
+			(ULONG)words.data.size(), of(Request::accept));
 	}
 	int32_t
-	reject(const char *data) override
+	reject(const Words &words) override
 	{
-		return connector->Reject(data, (ULONG)strlen(data) + 1);
+		return connector->Reject(words.data.data(), (ULONG)words.data.size());
 	}
 	int32_t
 	notify_disconnect() override
@@ -174,43 +237,153 @@ class Spi : public End {
 		return connector->Disconnect(of(Request::disconnect));
 	}
 	int32_t
+	cancel() override
+	{
+		return connector->CancelOverlappedRequests();
+	}
+	int32_t
 	ended(Request which, int32_t begun) override
 	{
 		IND2Overlapped *object = connector;
 
-		if (which == Request::get)
-			object = listener;
-		return begun == ND_PENDING ? object->GetOverlappedResult(of(which), TRUE) : begun;
+		if (which == Request::get && asked->listener != nullptr)
+			object = asked->listener;
+		return waited(begun, object, of(which));
 	}
-	std::string
-	peer_data() override
+	bool
+	under_way(Request which) override
 	{
-		char data[256];
-		ULONG bytes_of = sizeof(data);
+		return connector->GetOverlappedResult(of(which), FALSE) == ND_PENDING;
+	}
+	int32_t
+	private_data(void *data, uint32_t *room) override
+	{
+		return connector->GetPrivateData(data, (ULONG *)room);
+	}
+	int32_t
+	read_limits(uint32_t *inbound, uint32_t *outbound) override
+	{
+		return connector->GetReadLimits((ULONG *)inbound, (ULONG *)outbound);
+	}
+	int32_t
+	local_address(sockaddr_in *address, uint32_t *room) override
+	{
+		return connector->GetLocalAddress((sockaddr *)address, (ULONG *)room);
+	}
+	int32_t
+	peer_address(sockaddr_in *address, uint32_t *room) override
+	{
+		return connector->GetPeerAddress((sockaddr *)address, (ULONG *)room);
+	}
 
-		WANT(ND_SUCCESS, connector->GetPrivateData(data, &bytes_of));
-		return data;
+	void
+	close_pair() override
+	{
+		close(&qp);
+	}
+	void
+	close_window() override
+	{
+		close(&window);
+	}
+	void
+	close_connector() override
+	{
+		CHECK(connector->Release() == 0);
+		connector = nullptr;
+	}
+	void
+	close_listener() override
+	{
+		close(&listener);
 	}
 };
 
-Spi::Spi(const Place &place) : local(place.address)
+sockaddr_in
+Spi::listen(uint32_t backlog)
 {
-	OVERLAPPED ov = {};
-	HRESULT hr;
+	sockaddr_in at;
+	ULONG bytes_of = sizeof(at);
 
+	WANT(ND_SUCCESS, adapter->CreateListener(IID_IND2Listener, file, (void **)&listener));
+	WANT(ND_SUCCESS, listener->Bind((const sockaddr *)&local, sizeof(local)));
+	WANT(ND_SUCCESS, listener->Listen(backlog));
+	WANT(ND_SUCCESS, listener->GetLocalAddress((sockaddr *)&at, &bytes_of));
+	return at;
+}
+
+int32_t
+Spi::connect(const sockaddr_in &to, const Words &words)
+{
+	sockaddr_in from = local;
+
+	from.sin_port = words.port;
+	if (words.port != 0) {
+		const HRESULT hr = connector->Bind((const sockaddr *)&from, sizeof(from));
+		if (hr != ND_SUCCESS)
+			return hr;
+	}
+	return connector->Connect(qp, (const sockaddr *)&to, sizeof(to), words.inbound,
+		words.outbound, words.data.data(), (ULONG)words.data.size(), of(Request::connect));
+}
+
+IND2SharedReceiveQueue *
+Spi::the_srq()
+{
+	if (host != nullptr)
+		return host->the_srq();
+	if (srq == nullptr)
+		WANT(ND_SUCCESS, adapter->CreateSharedReceiveQueue(IID_IND2SharedReceiveQueue, file,
+					 depth, 1, 0, 0, 0, (void **)&srq));
+	return srq;
+}
+
+Spi::Spi(const Place &place) : host(nullptr), local(place.address)
+{
 	setenv("NDD_SOCKET", place.socket.c_str(), 1);
 	WANT(ND_SUCCESS, NdOpenAdapter(IID_IND2Adapter, (const sockaddr *)&local, sizeof(local),
 				 (void **)&adapter));
 	WANT(ND_SUCCESS, adapter->CreateOverlappedFile(&file));
 	WANT(ND_SUCCESS, adapter->CreateCompletionQueue(
 				 IID_IND2CompletionQueue, file, 4 * depth, 0, 0, (void **)&cq));
-	WANT(ND_SUCCESS, adapter->CreateQueuePair(IID_IND2QueuePair, cq, cq, this, depth, depth, 1,
-				 1, 0, (void **)&qp));
+	create(false);
+}
+
+void
+Spi::create(bool shared)
+{
+	OVERLAPPED ov = {};
+	void *const context = static_cast<End *>(this);
+
+	if (shared)
+		WANT(ND_SUCCESS, adapter->CreateQueuePairWithSrq(IID_IND2QueuePair, cq, cq,
+					 the_srq(), context, depth, 2, inlined, (void **)&qp));
+	else
+		WANT(ND_SUCCESS, adapter->CreateQueuePair(IID_IND2QueuePair, cq, cq, context, depth,
+					 depth, 2, 2, inlined, (void **)&qp));
 	WANT(ND_SUCCESS, adapter->CreateMemoryRegion(IID_IND2MemoryRegion, file, (void **)&region));
-	hr = region->Register(buffer, bytes, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &ov);
-	WANT(ND_SUCCESS, hr == ND_PENDING ? region->GetOverlappedResult(&ov, TRUE) : hr);
+	WANT(ND_SUCCESS, waited(region->Register(buffer, bytes, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &ov),
+				 region, &ov));
+	WANT(ND_SUCCESS,
+		adapter->CreateMemoryRegion(IID_IND2MemoryRegion, file, (void **)&region2));
 	WANT(ND_SUCCESS, adapter->CreateMemoryWindow(IID_IND2MemoryWindow, (void **)&window));
 	WANT(ND_SUCCESS, adapter->CreateConnector(IID_IND2Connector, file, (void **)&connector));
+}
+
+Spi::~Spi()
+{
+	close(&listener);
+	close(&connector);
+	close(&qp);
+	close(&window);
+	close(&region);
+	close(&region2);
+	close(&srq);
+	if (host != nullptr)
+		return;
+	close(&cq);
+	CloseHandle(file);
+	CHECK(adapter->Release() == 0);
 }
 
 } // namespace

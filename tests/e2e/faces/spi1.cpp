@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NetworkDirect's interfaces, version 1. */
-#include <cstring>
 #include <endian.h>
+#include <vector>
 
 #include "face.hpp"
 
@@ -10,29 +10,55 @@ namespace {
 /* A request is known by its result. */
 struct Posted : ND_RESULT {
 	const void *context;
+	const End *of;
 };
 
 class Spi1 : public End {
+	Spi1 *const host;
 	sockaddr_in local;
 	INDAdapter *adapter = nullptr;
 	INDCompletionQueue *cq = nullptr;
 	INDEndpoint *endpoint = nullptr;
-	ND_MR_HANDLE memory = nullptr;
+	ND_MR_HANDLE memory = nullptr, memory2 = nullptr;
 	INDMemoryWindow *window = nullptr;
 	INDConnector *connector = nullptr;
 	INDListen *listener = nullptr;
-	OVERLAPPED requests[6] = {}, notify = {};
+	const Spi1 *asked = nullptr; /* whose listener brings this one's request */
+	OVERLAPPED requests[6] = {};
+	std::vector<OVERLAPPED> notify = std::vector<OVERLAPPED>(waiters);
 
 	OVERLAPPED *
 	of(Request which)
 	{
 		return &requests[(int)which];
 	}
-	ND_SGE
-	sge(uint32_t offset, uint32_t length) const
+	/* Without a handle it is inline. */
+	std::vector<ND_SGE>
+	list(const Piece *pieces, uint32_t n, uint32_t flags = 0) const
 	{
-		return {buffer + offset, length, memory};
+		std::vector<ND_SGE> sges;
+
+		for (uint32_t i = 0; i < n; i++)
+			sges.push_back({buffer + pieces[i].offset, pieces[i].length,
+				flags & ND_OP_FLAG_INLINE ? nullptr
+				: pieces[i].second	  ? memory2
+							  : memory});
+		return sges;
 	}
+	static int32_t
+	waited(HRESULT begun, INDOverlapped *object, OVERLAPPED *ov)
+	{
+		return begun == ND_PENDING ? object->GetOverlappedResult(ov, nullptr, TRUE) : begun;
+	}
+	template <class Object>
+	static void
+	close(Object **object)
+	{
+		if (*object != nullptr)
+			(*object)->Release();
+		*object = nullptr;
+	}
+	void create();
 	static ND_MW_DESCRIPTOR
 	descriptor(const Far &w)
 	{
@@ -43,79 +69,142 @@ class Spi1 : public End {
 	int32_t
 	post(const void *context, Post &&call)
 	{
-		auto posted = std::make_unique<Posted>(Posted{{}, context});
+		auto posted = std::make_unique<Posted>(Posted{{}, context, this});
 		const HRESULT hr = call(posted.get());
 
 		if (hr == ND_SUCCESS)
 			posted.release();
 		return hr;
 	}
+	template <class Call>
+	static int32_t
+	sized(uint32_t *room, Call &&call)
+	{
+		SIZE_T size = *room;
+		const HRESULT hr = call(&size);
+
+		*room = (uint32_t)size;
+		return hr;
+	}
 
       public:
 	explicit Spi1(const Place &place);
+	explicit Spi1(Spi1 &of) : host(&of), local(of.local), adapter(of.adapter), cq(of.cq)
+	{
+		create();
+	}
 	~Spi1() override;
+	std::unique_ptr<End>
+	another(bool) override
+	{
+		return std::make_unique<Spi1>(*this);
+	}
+	Limits
+	limits() override
+	{
+		ND_ADAPTER_INFO i = {};
+		SIZE_T bytes_of = sizeof(i);
+
+		WANT(ND_SUCCESS, adapter->Query(1, &i, &bytes_of));
+		return {(uint32_t)i.MaxOutboundSge, (uint32_t)i.MaxCallerData,
+			(uint32_t)i.MaxCalleeData, (uint32_t)i.MaxInboundReadLimit,
+			(uint32_t)i.MaxCqEntries};
+	}
 
 	int32_t
-	receive(const void *context, uint32_t offset, uint32_t length) override
+	receive_list(const void *context, const Piece *pieces, uint32_t n) override
 	{
-		const ND_SGE s = sge(offset, length);
-		return post(context, [&](ND_RESULT *r) { return endpoint->Receive(r, &s, 1); });
+		return post(context, [&](ND_RESULT *r) {
+			return endpoint->Receive(r, list(pieces, n).data(), n);
+		});
 	}
 	int32_t
-	send(const void *context, uint32_t offset, uint32_t length, uint32_t flags) override
+	send_list(const void *context, const Piece *pieces, uint32_t n, uint32_t flags) override
 	{
-		const ND_SGE s = sge(offset, length);
-		return post(context, [&](ND_RESULT *r) { return endpoint->Send(r, &s, 1, flags); });
+		return post(context, [&](ND_RESULT *r) {
+			return endpoint->Send(r, list(pieces, n, flags).data(), n,
+				flags & ~(uint32_t)ND_OP_FLAG_INLINE);
+		});
 	}
 	int32_t
-	write(const void *context, uint32_t offset, uint32_t length, const Far &to, uint64_t at,
+	write(const void *context, const Piece &piece, const Far &to, uint64_t at,
 		uint32_t flags) override
 	{
-		const ND_SGE s = sge(offset, length);
 		const ND_MW_DESCRIPTOR d = descriptor(to);
-		return post(context,
-			[&](ND_RESULT *r) { return endpoint->Write(r, &s, 1, &d, at, flags); });
+		return post(context, [&](ND_RESULT *r) {
+			return endpoint->Write(r, list(&piece, 1, flags).data(), 1, &d, at,
+				flags & ~(uint32_t)ND_OP_FLAG_INLINE);
+		});
 	}
 	int32_t
-	read(const void *context, uint32_t offset, uint32_t length, const Far &from,
-		uint64_t at) override
+	read(const void *context, const Piece &piece, const Far &from, uint64_t at,
+		uint32_t flags) override
 	{
-		const ND_SGE s = sge(offset, length);
 		const ND_MW_DESCRIPTOR d = descriptor(from);
-		return post(
-			context, [&](ND_RESULT *r) { return endpoint->Read(r, &s, 1, &d, at, 0); });
+		return post(context, [&](ND_RESULT *r) {
+			return endpoint->Read(r, list(&piece, 1).data(), 1, &d, at, flags);
+		});
 	}
 	int32_t
-	bind(const void *context, uint32_t offset, uint32_t length, uint32_t flags,
-		Far *told) override
+	bind(const void *context, const Piece &piece, uint32_t flags, Far *told) override
 	{
 		ND_MW_DESCRIPTOR d = {};
 		const int32_t hr = post(context, [&](ND_RESULT *r) {
-			return endpoint->Bind(
-				r, memory, window, buffer + offset, length, flags, &d);
+			return endpoint->Bind(r, piece.second ? memory2 : memory, window,
+				buffer + piece.offset, piece.length, flags, &d);
 		});
 		*told = {be64toh(d.Base), be64toh(d.Length), d.Token};
 		return hr;
 	}
 	int32_t
-	invalidate(const void *context) override
+	invalidate(const void *context, uint32_t flags) override
 	{
-		return post(
-			context, [&](ND_RESULT *r) { return endpoint->Invalidate(r, window, 0); });
+		return post(context,
+			[&](ND_RESULT *r) { return endpoint->Invalidate(r, window, flags); });
 	}
 	int32_t
-	send_and_invalidate(
-		const void *context, uint32_t offset, uint32_t length, const Far &far) override
+	send_and_invalidate(const void *context, uint32_t offset, uint32_t length, const Far &far,
+		uint32_t flags) override
 	{
-		const ND_SGE s = sge(offset, length);
+		const Piece piece = {offset, length};
 		const ND_MW_DESCRIPTOR d = descriptor(far);
-		return post(context,
-			[&](ND_RESULT *r) { return endpoint->SendAndInvalidate(r, &s, 1, &d, 0); });
+		return post(context, [&](ND_RESULT *r) {
+			return endpoint->SendAndInvalidate(r, list(&piece, 1).data(), 1, &d, flags);
+		});
 	}
 	int32_t
 	flush() override
 	{
 		return endpoint->Flush();
+	}
+
+	int32_t
+	enroll(const void *at, uint64_t length, uint32_t) override
+	{
+		OVERLAPPED ov = {};
+		return waited(adapter->RegisterMemory(at, length, &ov, &memory2), adapter, &ov);
+	}
+	int32_t
+	retire() override
+	{
+		OVERLAPPED ov = {};
+		return waited(adapter->DeregisterMemory(memory2, &ov), adapter, &ov);
+	}
+	Far
+	second() override
+	{
+		return {};
+	}
+
+	int32_t
+	share(const void *, const Piece *, uint32_t) override
+	{
+		return ND_NOT_SUPPORTED;
+	}
+	int32_t
+	resize_shared(uint32_t) override
+	{
+		return ND_NOT_SUPPORTED;
 	}
 
 	bool
@@ -126,44 +215,62 @@ class Spi1 : public End {
 		if (cq->GetResults(&r, 1) != 1)
 			return false;
 		const std::unique_ptr<Posted> posted(static_cast<Posted *>(r));
-		*result = {r->Status, r->BytesTransferred, posted->context};
+		*result = {r->Status, r->BytesTransferred, posted->context, posted->of};
 		return true;
 	}
 	int32_t
-	arm(uint32_t type) override
+	resize(uint32_t results) override
 	{
-		const HRESULT hr = cq->Notify(type, &notify);
+		return cq->Resize(results);
+	}
+	int32_t
+	arm(uint32_t type, uint32_t waiter) override
+	{
+		const HRESULT hr = cq->Notify(type, &notify[waiter]);
 		return hr == ND_PENDING ? ND_SUCCESS : hr;
 	}
 	bool
-	armed() override
+	armed(uint32_t waiter) override
 	{
-		return cq->GetOverlappedResult(&notify, nullptr, FALSE) == ND_PENDING;
+		return cq->GetOverlappedResult(&notify[waiter], nullptr, FALSE) == ND_PENDING;
 	}
-	void
-	told() override
+	int32_t
+	told(uint32_t waiter) override
 	{
-		WANT(ND_SUCCESS, cq->GetOverlappedResult(&notify, nullptr, TRUE));
+		return cq->GetOverlappedResult(&notify[waiter], nullptr, TRUE);
+	}
+	int32_t
+	cancel_arms() override
+	{
+		return cq->CancelOverlappedRequests();
 	}
 
 	sockaddr_in
-	listen() override
+	listen(uint32_t backlog) override
 	{
 		sockaddr_in at = local;
 
-		WANT(ND_SUCCESS, adapter->Listen(0, IPPROTO_TCP, 0, &at.sin_port, &listener));
+		WANT(ND_SUCCESS, adapter->Listen(backlog, IPPROTO_TCP, 0, &at.sin_port, &listener));
 		return at;
 	}
 	int32_t
-	get_request() override
+	get_request(End &into) override
 	{
-		return listener->GetConnectionRequest(connector, of(Request::get));
+		Spi1 &spi = static_cast<Spi1 &>(into);
+
+		spi.asked = this;
+		return listener->GetConnectionRequest(spi.connector, spi.of(Request::get));
 	}
 	int32_t
-	connect(const sockaddr_in &to, const char *data) override
+	cancel_listening() override
+	{
+		return listener->CancelOverlappedRequests();
+	}
+	int32_t
+	connect(const sockaddr_in &to, const Words &words) override
 	{
 		return connector->Connect(endpoint, (const sockaddr *)&to, sizeof(to), IPPROTO_TCP,
-			0, data, strlen(data) + 1, of(Request::connect));
+			words.port, words.data.data(), words.data.size(), of(Request::connect));
 	}
 	int32_t
 	complete() override
@@ -171,14 +278,15 @@ class Spi1 : public End {
 		return connector->CompleteConnect(of(Request::complete));
 	}
 	int32_t
-	accept(const char *data) override
+	accept(const Words &words) override
 	{
-		return connector->Accept(endpoint, data, strlen(data) + 1, of(Request::accept));
+		return connector->Accept(
+			endpoint, words.data.data(), words.data.size(), of(Request::accept));
 	}
 	int32_t
-	reject(const char *data) override
+	reject(const Words &words) override
 	{
-		return connector->Reject(data, strlen(data) + 1);
+		return connector->Reject(words.data.data(), words.data.size());
 	}
 	int32_t
 	notify_disconnect() override
@@ -191,23 +299,76 @@ class Spi1 : public End {
 		return connector->Disconnect(of(Request::disconnect));
 	}
 	int32_t
+	cancel() override
+	{
+		return connector->CancelOverlappedRequests();
+	}
+	int32_t
 	ended(Request which, int32_t begun) override
 	{
 		INDOverlapped *object = connector;
 
-		if (which == Request::get)
-			object = listener;
-		return begun == ND_PENDING ? object->GetOverlappedResult(of(which), nullptr, TRUE)
-					   : begun;
+		if (which == Request::get && asked->listener != nullptr)
+			object = asked->listener;
+		return waited(begun, object, of(which));
 	}
-	std::string
-	peer_data() override
+	bool
+	under_way(Request which) override
 	{
-		char data[256];
-		SIZE_T bytes_of = sizeof(data);
+		return connector->GetOverlappedResult(of(which), nullptr, FALSE) == ND_PENDING;
+	}
+	int32_t
+	private_data(void *data, uint32_t *room) override
+	{
+		return sized(room, [&](SIZE_T *size) {
+			return connector->GetConnectionData(nullptr, nullptr, data, size);
+		});
+	}
+	int32_t
+	read_limits(uint32_t *inbound, uint32_t *outbound) override
+	{
+		SIZE_T in = 0, out = 0;
+		const HRESULT hr = connector->GetConnectionData(&in, &out, nullptr, nullptr);
 
-		WANT(ND_SUCCESS, connector->GetConnectionData(nullptr, nullptr, data, &bytes_of));
-		return data;
+		*inbound = (uint32_t)in;
+		*outbound = (uint32_t)out;
+		return hr;
+	}
+	int32_t
+	local_address(sockaddr_in *address, uint32_t *room) override
+	{
+		return sized(room, [&](SIZE_T *size) {
+			return connector->GetLocalAddress((sockaddr *)address, size);
+		});
+	}
+	int32_t
+	peer_address(sockaddr_in *address, uint32_t *room) override
+	{
+		return sized(room, [&](SIZE_T *size) {
+			return connector->GetPeerAddress((sockaddr *)address, size);
+		});
+	}
+
+	void
+	close_pair() override
+	{
+		close(&endpoint);
+	}
+	void
+	close_window() override
+	{
+		close(&window);
+	}
+	void
+	close_connector() override
+	{
+		CHECK(connector->Release() == 0);
+		connector = nullptr;
+	}
+	void
+	close_listener() override
+	{
+		close(&listener);
 	}
 
 	/* ndspi_v1.h */
@@ -217,6 +378,10 @@ class Spi1 : public End {
 		switch (status) {
 		case ND_DATA_ERROR:
 			return ND_REMOTE_ERROR;
+		case ND_SHARING_VIOLATION:
+			return ND_ADDRESS_ALREADY_EXISTS;
+		case ND_IO_TIMEOUT:
+			return ND_TIMEOUT;
 		case ND_DATA_OVERRUN:
 			return of_receive ? ND_BUFFER_OVERFLOW : status;
 		case ND_CONNECTION_DISCONNECTED:
@@ -227,34 +392,43 @@ class Spi1 : public End {
 	}
 };
 
-Spi1::Spi1(const Place &place) : local(place.address)
+Spi1::Spi1(const Place &place) : host(nullptr), local(place.address)
 {
-	OVERLAPPED ov = {};
-	HRESULT hr;
-
 	setenv("NDD_SOCKET", place.socket.c_str(), 1);
 	WANT(ND_SUCCESS, NdOpenV1Adapter((const sockaddr *)&local, sizeof(local), &adapter));
 	WANT(ND_SUCCESS, adapter->CreateCompletionQueue(4 * depth, &cq));
+	create();
+}
+
+void
+Spi1::create()
+{
+	OVERLAPPED ov = {};
+
 	WANT(ND_SUCCESS, adapter->CreateConnector(&connector));
 	WANT(ND_SUCCESS,
-		connector->CreateEndpoint(cq, cq, depth, depth, 1, 1, 4, 4, nullptr, &endpoint));
-	hr = adapter->RegisterMemory(buffer, bytes, &ov, &memory);
-	WANT(ND_SUCCESS, hr == ND_PENDING ? adapter->GetOverlappedResult(&ov, nullptr, TRUE) : hr);
+		connector->CreateEndpoint(cq, cq, depth, depth, 2, 2, 4, 4, nullptr, &endpoint));
+	WANT(ND_SUCCESS,
+		waited(adapter->RegisterMemory(buffer, bytes, &ov, &memory), adapter, &ov));
 	WANT(ND_SUCCESS, adapter->CreateMemoryWindow(nullptr, &window));
 }
 
+/* Results that are the application's memory are taken before their queue goes. */
 Spi1::~Spi1()
 {
+	OVERLAPPED ov = {};
 	Result left;
 
-	if (listener != nullptr)
-		listener->Release();
-	connector->Release();
-	endpoint->Release();
+	close(&listener);
+	close(&connector);
+	close(&endpoint);
 	while (take(&left))
 		;
-	window->Release();
-	cq->Release();
+	close(&window);
+	WANT(ND_SUCCESS, waited(adapter->DeregisterMemory(memory, &ov), adapter, &ov));
+	if (host != nullptr)
+		return;
+	close(&cq);
 	CHECK(adapter->Release() == 0);
 }
 

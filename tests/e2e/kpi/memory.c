@@ -16,7 +16,7 @@ refused_lists(NDK_MR *mr, char *buffer)
 	first.Next = &second;
 	WANT(STATUS_INVALID_PARAMETER,
 		mr->Dispatch->NdkRegisterMr(mr, &first, 1051, 0, told_done, &told));
-	WANT(STATUS_INVALID_PARAMETER,
+	WANT(STATUS_INVALID_BUFFER_SIZE,
 		mr->Dispatch->NdkRegisterMr(mr, &first, 0, 0, told_done, &told));
 	WANT(STATUS_INVALID_PARAMETER,
 		mr->Dispatch->NdkRegisterMr(mr, &first, 1050, 0x20000, told_done, &told));
