@@ -28,6 +28,9 @@ static const struct {
 	unsigned needs;
 } tables[] = {
 	{of_messages, 0},
+	{of_posts, 0},
+	{of_notices, 0},
+	{of_waiters, REQUESTS},
 	{of_windows, 0},
 	{of_gifts, GIVES},
 	{of_regions, 0},

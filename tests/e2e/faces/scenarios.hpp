@@ -32,7 +32,7 @@ struct Scenario {
 	void (*run)(Pair &p);
 };
 /* Each ends with name NULL; main.cpp says which face has which. */
-extern const Scenario of_messages[], of_windows[], of_gifts[], of_regions[], of_rights[],
-	of_connections[];
+extern const Scenario of_messages[], of_posts[], of_notices[], of_waiters[], of_windows[],
+	of_gifts[], of_regions[], of_rights[], of_connections[];
 
 #endif
