@@ -104,9 +104,9 @@ connector_bind(struct ndk_connector *c, const struct connect_request *r)
 		st = nd_connector_bind_shared(c->object.nd, r->endpoint);
 	else
 		st = nd_connector_bind(c->object.nd, ndk_address_of(&r->source), r->source.bytes);
-	/* Not by an attempt of its own: it came with a request and has a connection (R-CONN-02). */
+	/* Not by an attempt of its own: it came with a request, and connect says what it is. */
 	if (st == ND_ADDRESS_ALREADY_ASSOCIATED)
-		return ND_CONNECTION_ACTIVE;
+		return ND_SUCCESS;
 	if (st == ND_SUCCESS) {
 		c->bound = true;
 		c->source = r->source;

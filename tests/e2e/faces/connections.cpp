@@ -78,20 +78,6 @@ goodbye(Pair &p)
 	WANT(ND_CANCELED, status_of(*p.a, &request[2]));
 }
 
-/* checks R-DISC-06[1]: where there is a request for it */
-static void
-own_goodbye(Pair &p)
-{
-	if (p.a->word(ND_CONNECTION_DISCONNECTED) == ND_NOT_SUPPORTED)
-		return;
-	p.meet();
-	const int32_t notice = p.a->notify_disconnect();
-
-	WANT(ND_PENDING, notice);
-	WANT(ND_SUCCESS, p.a->ended(Request::disconnect, p.a->disconnect()));
-	WANT(p.a->word(ND_CONNECTION_DISCONNECTED), p.a->ended(Request::notice, notice));
-}
-
 /* checks R-DISC-14: of what was never connected */
 static void
 never_connected(Pair &p)
@@ -107,7 +93,6 @@ const Scenario of_connections[] = {
 	{"rejected", rejected},
 	{"connected_already", connected_already},
 	{"goodbye", goodbye},
-	{"own_goodbye", own_goodbye},
 	{"never_connected", never_connected},
 	{},
 };

@@ -36,6 +36,12 @@ static const struct {
 	{of_regions, 0},
 	{of_rights, RIGHTS},
 	{of_connections, 0},
+	{of_handshakes, 0},
+	{of_attempts, REQUESTS},
+	{of_limits, LIMITS},
+	{of_listeners, 0},
+	{of_backlogs, REQUESTS},
+	{of_ends, 0},
 };
 
 Result
