@@ -42,6 +42,7 @@ static const struct {
 	{of_listeners, 0},
 	{of_backlogs, REQUESTS},
 	{of_ends, 0},
+	{of_shared, SHARED},
 };
 
 Result

@@ -34,6 +34,6 @@ struct Scenario {
 /* Each ends with name NULL; main.cpp says which face has which. */
 extern const Scenario of_messages[], of_posts[], of_notices[], of_waiters[], of_windows[],
 	of_gifts[], of_regions[], of_rights[], of_connections[], of_handshakes[], of_attempts[],
-	of_limits[], of_listeners[], of_backlogs[], of_ends[];
+	of_limits[], of_listeners[], of_backlogs[], of_ends[], of_shared[];
 
 #endif
