@@ -92,7 +92,8 @@ references()
 	CHECK(listener->Release() == 0);
 }
 
-/* checks R-LIFE-01, R-LIFE-03: in 30 random orders, of the objects of a connected side. */
+/* checks R-LIFE-01, R-LIFE-03, R-MR-07[1]: in 30 random orders, of the objects of a connected
+ * side. */
 void
 orders()
 {
@@ -127,6 +128,7 @@ orders()
 	}
 }
 
+/* checks R-ADP-01[3], R-ADP-03[1,2]: of all that tells sizes, and of the adapter's own addresses */
 void
 sizes()
 {

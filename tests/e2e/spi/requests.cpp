@@ -137,7 +137,7 @@ cancels()
 	CHECK(CloseHandle(port));
 }
 
-/* checks R-OV-13[1]: of each kind of object that has requests. */
+/* checks R-OV-13[1], R-CQ-33: of each kind of object that has requests. */
 void
 releases()
 {

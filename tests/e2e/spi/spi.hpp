@@ -103,5 +103,17 @@ void rejects();
 void listeners();
 void shared();
 void storm();
+void adapters();
+void regions_of_others();
+void tokens_of_others();
+void low_queues();
+void two_queues();
+void near_queues();
+void batches();
+void packets();
+void two_takers();
+void closed_queue();
+void nowhere();
+void ports();
 
 #endif

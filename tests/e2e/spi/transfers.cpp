@@ -70,7 +70,8 @@ talk()
 	CHECK(listener->Release() == 0);
 }
 
-/* Window: bind, the peer writes by its token, deregister is refused, invalidate, flush. */
+/* checks R-OV-05, R-MR-06[1]: at once. Window: bind, the peer writes by its token, deregister is
+ * refused, invalidate, flush. */
 void
 windows()
 {
