@@ -298,10 +298,8 @@ silent(void)
 	side_close(&b);
 }
 
-/*
- * checks R-CQ-29[3]: the daemon dies: what is under way ends, what is asked for fails, and all of
- * it can be closed.
- */
+/* checks R-CQ-29[3], R-LIFE-12[2]: the daemon dies: what is under way ends, what is asked for
+ * fails, and all of it can be closed. */
 void
 daemon_dies(void)
 {

@@ -66,10 +66,8 @@ plain_result(struct side *b, NDK_MR *mr)
 	WANT(STATUS_INVALID_DEVICE_REQUEST, side_next(b).Status);
 }
 
-/*
- * checks R-CR-06[1,2], R-CR-07[1-3], R-FR-01[1], R-FR-08[1]: pages are registered, written by the
- * peer, and taken back by the peer's send; the next one by a request here.
- */
+/* checks R-CR-06[1,2], R-CR-07[1-3], R-FR-01[1], R-FR-08[1], R-FR-10[1,2]: pages are registered,
+ * written by the peer, and taken back by the peer's send; the next one by a request here. */
 void
 fast(void)
 {
@@ -126,7 +124,7 @@ fast(void)
 	side_close(&b);
 }
 
-/* checks R-RW-06[1]: a read ends the registration of its first buffer. */
+/* checks R-RW-06[1], R-FR-10[3]: a read ends the registration of its first buffer. */
 void
 local_invalidate(void)
 {

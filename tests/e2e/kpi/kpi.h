@@ -149,6 +149,12 @@ void ends(void);
 void last_callbacks(void);
 void queues(void);
 void storm(void);
+void deferred_callbacks(void);
+void busy_callbacks(void);
+void closed_in_callback(void);
+void moderated(void);
+void intervals(void);
+void registers(void);
 void silent(void);
 void daemon_dies(void);
 

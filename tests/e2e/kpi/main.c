@@ -33,6 +33,12 @@ static const struct {
 	{"ends", ends, true},
 	{"last-callbacks", last_callbacks, true},
 	{"storm", storm, true},
+	{"deferred-callbacks", deferred_callbacks, true},
+	{"busy-callbacks", busy_callbacks, true},
+	{"closed-in-callback", closed_in_callback, true},
+	{"moderated", moderated, true},
+	{"intervals", intervals, true},
+	{"registers", registers, true},
 	{"silent", silent, false},
 	{"daemon-dies", daemon_dies, false},
 };
