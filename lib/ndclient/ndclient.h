@@ -351,11 +351,11 @@ nd_status nd_connector_connect(struct nd_connector *c, struct nd_qp *qp,
 nd_status nd_connector_complete_connect(struct nd_connector *c, struct nd_overlapped *ov);
 /*
  * Accept a request that nd_listener_get_request() delivered here. Receives may be posted before;
- * other requests when ov has completed: ND_SUCCESS, the peer completed its side (or its first
- * message came); ND_CONNECTION_REFUSED: it gave up; ND_CONNECTION_ABORTED: nothing was heard of it
- * any more, or the queue pair died. Inline: ND_INVALID_BUFFER_SIZE
- * (private data over max_callee_data; the request is still there), ND_CONNECTION_ABORTED: the peer
- * has gone.
+ * other requests when ov has completed, or the peer's first message was taken (R-SR-09).
+ * ND_SUCCESS: the peer completed its side (or its first message came); ND_CONNECTION_REFUSED: it
+ * gave up; ND_CONNECTION_ABORTED: nothing was heard of it any more, or the queue pair died. Inline:
+ * ND_INVALID_BUFFER_SIZE (private data over max_callee_data; the request is still there),
+ * ND_CONNECTION_ABORTED: the peer has gone.
  */
 nd_status nd_connector_accept(struct nd_connector *c, struct nd_qp *qp, uint32_t inbound_reads,
 	uint32_t outbound_reads, const void *priv, uint32_t priv_bytes, struct nd_overlapped *ov);

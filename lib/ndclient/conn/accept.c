@@ -41,6 +41,8 @@ begin_accept(struct nd_connector *c, struct nd_qp *qp)
 	st = nd_conn_claim_qp(c, qp);
 	if (st != ND_SUCCESS)
 		return st;
+	qp->accept_mark = __atomic_load_n(&qp->rq_freed, __ATOMIC_ACQUIRE);
+	__atomic_store_n(&qp->state, ND_QP_ACCEPTING, __ATOMIC_RELEASE);
 	c->state = ND_CONN_REP_SENT;
 	c->calls++;
 	return ND_SUCCESS;

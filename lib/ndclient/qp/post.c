@@ -71,14 +71,25 @@ gather_inline(uint8_t *to, const struct nd_sge *sge, uint32_t n)
 	return at;
 }
 
+/* A receive was taken since Accept, and it was no flush: the peer has completed its side. */
+static bool
+peer_was_heard(const struct nd_qp *qp)
+{
+	return __atomic_load_n(&qp->rq_freed, __ATOMIC_ACQUIRE) != qp->accept_mark &&
+	       __atomic_load_n(&qp->page->dead, __ATOMIC_ACQUIRE) == 0;
+}
+
 nd_status
 nd_post_check_connected(const struct nd_qp *qp)
 {
+	uint32_t state;
+
 	if (nd_gone(qp->adapter))
 		return ND_DEVICE_REMOVED;
-	if (__atomic_load_n(&qp->state, __ATOMIC_ACQUIRE) != ND_QP_CONNECTED)
-		return ND_CONNECTION_INVALID;
-	return ND_SUCCESS;
+	state = __atomic_load_n(&qp->state, __ATOMIC_ACQUIRE);
+	if (state == ND_QP_CONNECTED || (state == ND_QP_ACCEPTING && peer_was_heard(qp)))
+		return ND_SUCCESS;
+	return ND_CONNECTION_INVALID;
 }
 
 static nd_status

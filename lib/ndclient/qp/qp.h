@@ -16,9 +16,16 @@ struct nd_copies;
 struct nd_mw;
 TAILQ_HEAD(nd_mw_list, nd_mw);
 
-/* Initiator requests are legal only in CONNECTED (R-POST-02, R-POST-03). A queue pair of datagrams
- * is in DATAGRAM for ever, where nd_ud_send() is the only legal one. */
-enum nd_qp_state { ND_QP_UNCONNECTED, ND_QP_CONNECTED, ND_QP_DISCONNECTED, ND_QP_DATAGRAM };
+/* Initiator requests are legal only in CONNECTED (R-POST-02, R-POST-03), and in ACCEPTING when a
+ * message of the peer was taken: that the connection is made may be told later (R-SR-09). A queue
+ * pair of datagrams is in DATAGRAM for ever, where nd_ud_send() is the only legal one. */
+enum nd_qp_state {
+	ND_QP_UNCONNECTED,
+	ND_QP_CONNECTED,
+	ND_QP_DISCONNECTED,
+	ND_QP_DATAGRAM,
+	ND_QP_ACCEPTING
+};
 
 /* Completions from number from on, up to the next RESET, that the daemon made before it knew of a
  * copy command that failed (ndsh_mover.h); by: enum ndsh_spoils, atomic. */
@@ -34,6 +41,7 @@ struct nd_qp {
 	uint32_t index; /* session-local: doorbell bit */
 	uint32_t state; /* enum nd_qp_state, atomic */
 	uint32_t sq_sge, rq_sge, inline_bytes;
+	uint32_t accept_mark;	  /* rq_freed when it came to ACCEPTING */
 	uint32_t short_below;	  /* inline payloads of fewer bytes go into the descriptor */
 	struct nd_srq *srq;	  /* or NULL */
 	struct nd_copies *copies; /* of bytes from moved memory, or NULL; atomic */

@@ -206,6 +206,43 @@ crossing(Pair &p)
 	WANT(ND_SUCCESS, b2->ended(Request::disconnect, end_b));
 }
 
+/* a's first message is on its way as soon as it may be, and b answers as soon as it is there, though
+ * it may not have been told yet that its Accept is over. */
+static void
+answer_at_once(Pair &p, End &a, End &b, const sockaddr_in &at)
+{
+	const int32_t get = p.b->get_request(b), ask = a.connect(at, "hello");
+	Result r;
+
+	WANT(ND_SUCCESS, a.receive(&request[0], 0, 8));
+	WANT(ND_SUCCESS, b.receive(&request[1], 0, 8));
+	WANT(ND_SUCCESS, b.ended(Request::get, get));
+	const int32_t accept = b.accept("welcome");
+	WANT(ND_SUCCESS, a.ended(Request::connect, ask));
+	WANT(ND_SUCCESS, a.ended(Request::complete, a.complete()));
+	WANT(ND_SUCCESS, a.send(&request[2], 0, 8, ND_OP_FLAG_SILENT_SUCCESS));
+	while (!p.b->take(&r))
+		;
+	CHECK(r.context == &request[1] && r.status == ND_SUCCESS);
+	WANT(ND_SUCCESS, b.send(&request[3], 0, 8));
+	WANT(ND_SUCCESS, status_of(*p.a, &request[0]));
+	WANT(ND_SUCCESS, status_of(*p.b, &request[3]));
+	WANT(ND_SUCCESS, b.ended(Request::accept, accept));
+}
+
+/* checks R-SR-09[1,2]: in some of many connections the message is earlier than the word. */
+static void
+answers_at_once(Pair &p)
+{
+	const sockaddr_in at = p.b->listen();
+
+	for (unsigned i = 0; i < 20; i++) {
+		const auto a2 = p.a->another(), b2 = p.b->another();
+
+		answer_at_once(p, *a2, *b2, at);
+	}
+}
+
 /* checks R-CONN-18[1]: an adapter reaches itself. */
 static void
 loopback(Pair &p)
@@ -262,6 +299,7 @@ const Scenario of_handshakes[] = {
 	{"answer_dropped", answer_dropped},
 	{"addresses", addresses},
 	{"crossing", crossing},
+	{"answers_at_once", answers_at_once},
 	{"loopback", loopback},
 	{"pair_goes", pair_goes},
 	{"port_in_use", port_in_use},

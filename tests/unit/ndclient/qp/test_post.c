@@ -156,6 +156,21 @@ Test(ndclient_post, R_POST_02_initiator_requests_need_a_connection_receives_dont
 	posting_free(b);
 }
 
+/* checks R-SR-09[2], R-POST-02[1]: from when a receive was taken, if it was not flushed */
+Test(ndclient_post, who_has_heard_the_peer_may_send_before_its_accept_is_over)
+{
+	struct posting *b = make();
+
+	b->qp.rq_freed = b->qp.accept_mark = 7;
+	b->qp.state = ND_QP_ACCEPTING;
+	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_CONNECTION_INVALID));
+	b->qp.rq_freed++;
+	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_SUCCESS));
+	b->qp.page->dead = 1;
+	cr_expect(eq(i32, nd_qp_send(&b->qp, NULL, NULL, 0, 0), ND_CONNECTION_INVALID));
+	posting_free(b);
+}
+
 /* The daemon polls the rings of a queue pair in error only if the doorbell rings. */
 Test(ndclient_post, R_POST_03_a_receive_for_a_dead_queue_pair_rings)
 {
