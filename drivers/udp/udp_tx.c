@@ -51,14 +51,16 @@ headers_of(bool v6)
 	return ROCE_ETH_BYTES + (v6 ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES) + ROCE_UDP_BYTES;
 }
 
-/* Of what the daemon may send, RoCEv2 alone: the kernel speaks the rest itself. */
+/* Of what the daemon may send, RoCEv2 alone, and to one station: the kernel speaks the rest itself.
+ */
 static bool
 is_ours(const struct rte_mbuf *m)
 {
 	const uint8_t *f = rte_pktmbuf_mtod(m, const uint8_t *);
 	const bool v4 = f[12] == 0x08 && f[13] == 0x00, v6 = f[12] == 0x86 && f[13] == 0xdd;
 
-	return (v4 || v6) && m->data_len >= headers_of(v6) + ROCE_BTH_BYTES + ROCE_ICRC_BYTES;
+	return (v4 || v6) && (f[0] & 1) == 0 &&
+	       m->data_len >= headers_of(v6) + ROCE_BTH_BYTES + ROCE_ICRC_BYTES;
 }
 
 /* Addresses, class and source port: all but lengths, identification and checksum. */

@@ -43,6 +43,7 @@ class Xdp(Veth):
     name = "af_xdp"
     mtu = XDP_MTU
     cable_mtu = 3000
+    needs = staticmethod(needs_xdp)
 
     def __init__(self, build, folder, networked=True, **more):
         super().__init__(build, folder, networked, rc=PATIENCE, **more)
@@ -52,7 +53,7 @@ class Xdp(Veth):
 
     def __enter__(self):
         if self.networked:
-            needs_xdp()
+            self.needs()
         return super().__enter__()
 
 
@@ -84,7 +85,7 @@ class Shared(Xdp):
     def __enter__(self):
         if not self.networked:
             raise Skip("no-network")
-        needs_xdp()
+        self.needs()
         self.elsewhere = sandbox.Process("unshare", "--net", "sleep", "infinity")
         ours = os.readlink("/proc/self/ns/net")
         sandbox.until(lambda: os.readlink(f"/proc/{self.elsewhere.pid}/ns/net") != ours, "a network")
@@ -151,6 +152,26 @@ class Udp(Link):
     def __exit__(self, *error):
         super().__exit__(*error)
         self.unplug()
+
+
+class UdpNetwork(Shared):
+    """The kernel's UDP sockets in two networks. What leaves them is segmented by the kernel, so that a capture has
+    what a card would put on the wire."""
+
+    name = "udp network"
+    needs = staticmethod(lambda: None)
+
+    def __init__(self, build, folder, networked=True, **more):
+        super().__init__(build, folder, networked, **more)
+        for daemon in (self.a, self.b):
+            del daemon.config["eal"]["vdevs"]
+            daemon.config["ports"] = [{"device": "udp"}]
+
+    def plug(self):
+        super().plug()
+        whole = ("ip", "link", "set", "veth-a", "gso_max_segs", "1")
+        sandbox.run(*whole)
+        sandbox.run(*self.other(*("veth-b" if word == "veth-a" else word for word in whole)))
 
 
 class Tap(Link):

@@ -94,10 +94,23 @@ def anybody(build, folder):
     return "no capability"
 
 
+def example(build, folder, networked):
+    """The configuration as it stands: all addresses of the machine."""
+    if not networked:
+        raise Skip("no-network")  # port 4791 of this machine may be another run's
+    sandbox.run("ip", "link", "set", "lo", "up")
+    with port_cases.Example(build, folder, "udp", 0) as daemon:
+        daemon.addresses = ["127.0.0.1"]
+        with daemon.ping_server("-a", "127.0.0.1"):
+            daemon.ping("-a", "127.0.0.1", "-C", 2)
+
+
 def lone_cases(build, networked):
     yield "udp taken", lambda: port_cases.in_folder(lambda folder: taken(build, folder))
     yield "udp address of others", lambda: port_cases.in_folder(
         lambda folder: refused(build, folder, ["192.0.2.77/24"], "192.0.2.77 is no address of this machine"))
     yield "udp address goes", lambda: port_cases.in_folder(
         lambda folder: address_goes(build, folder, networked))
+    yield "example of udp", lambda: port_cases.in_folder(
+        lambda folder: example(build, folder, networked))
     yield "udp as anybody", lambda: port_cases.in_folder(lambda folder: anybody(build, folder))
