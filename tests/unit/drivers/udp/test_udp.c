@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two ports over sockets of loopback, without lcores: what one sends the other receives with a
+ * right ICRC, in order, whatever the kernel makes of it on the way. The addresses follow from the
+ * process's number: tests run side by side.
+ */
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "rigs/eal_rig.h"
+#include "rigs/wire_rig.h"
+#include "udp/udp_own.h"
+#include "wire/build.h"
+#include "wire/icrc.h"
+
+#define FRAMES 1023u
+#define LOOKS  100000 /* of a receiver for what was sent: the kernel hands it over at once */
+#define ROUNDS 40u
+#define BURST  128u
+
+static struct rte_mempool *pool;
+static struct port from, to;
+static struct roce_path path = {.ttl = 64, .udp_sport = 0xc123};
+
+/* Once nothing, then one send: as a full queue behind the socket has it, which loopback never has. */
+static bool takes_little;
+
+int
+sendmmsg(int fd, struct mmsghdr *m, unsigned n, int flags)
+{
+	static unsigned calls;
+
+	if (takes_little && calls++ % 2 == 0) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return (int)syscall(SYS_sendmmsg, fd, m, takes_little ? 1 : n, flags);
+}
+
+static void
+own_address(uint8_t ip[16], uint8_t host)
+{
+	const uint8_t v4[4] = {127, (uint8_t)(getpid() >> 8), (uint8_t)getpid(), host};
+
+	memset(ip, 0, 16);
+	ip[10] = ip[11] = 0xff;
+	memcpy(ip + 12, v4, 4);
+}
+
+static void
+open_port(struct port *p, uint8_t host, uint8_t ip[16])
+{
+	struct udp_cfg cfg = {.addresses = 1, .mtu = 1500, .pool = pool};
+	char why[160];
+	const char *err;
+
+	own_address(cfg.address[0], host);
+	memcpy(ip, cfg.address[0], 16);
+	err = udp_open(p, &cfg, why, sizeof(why));
+	cr_assert_null(err, "%s", err);
+}
+
+static void
+start(void)
+{
+	eal_rig_start(NULL);
+	pool = eal_rig_pool(FRAMES);
+	open_port(&from, 1, path.sgid.raw);
+	open_port(&to, 2, path.dgid.raw);
+}
+
+TestSuite(udp, .init = start);
+
+/* Its payload begins with its number, which the ICRC covers, of course. */
+static struct rte_mbuf *
+new_frame(uint32_t number, uint32_t payload_bytes)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+	struct roce_hdr_tmpl tmpl;
+	const struct roce_pkt pkt = {.opcode = ROCE_SEND_ONLY,
+		.qpn = 0x112,
+		.psn = number & ROCE_PSN_MASK,
+		.pkey = ROCE_PKEY_DEFAULT,
+		.payload_bytes = payload_bytes};
+	uint32_t headers;
+	uint8_t *f;
+
+	cr_assert_not_null(m);
+	f = rte_pktmbuf_mtod(m, uint8_t *);
+	roce_hdr_tmpl_init(&tmpl, &path);
+	headers = roce_wire_build(f, &tmpl, &pkt, (uint16_t)(number * 257));
+	memset(f + headers, (int)number, payload_bytes);
+	m->data_len = (uint16_t)roce_wire_seal(f, &tmpl, headers, payload_bytes);
+	m->pkt_len = m->data_len;
+	return m;
+}
+
+/* The next frame that comes is that one. */
+static void
+judge_frame(struct rte_mbuf *m, uint32_t number, uint32_t payload_bytes)
+{
+	struct roce_gid gid;
+	struct roce_pkt pkt;
+
+	cr_assert_eq(roce_wire_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &pkt),
+		ROCE_WIRE_OK, "frame %u", number);
+	cr_assert(roce_icrc_ok(&pkt), "frame %u", number);
+	cr_assert_eq(pkt.psn, number);
+	cr_assert_eq(pkt.payload_bytes, payload_bytes);
+	roce_pkt_src_gid(&pkt, &gid);
+	cr_assert(roce_gid_equal(&gid, &path.sgid));
+	roce_pkt_dst_gid(&pkt, &gid);
+	cr_assert(roce_gid_equal(&gid, &path.dgid));
+	for (uint32_t i = 0; i < payload_bytes; i++)
+		cr_assert_eq(pkt.payload[i], (uint8_t)number, "frame %u, byte %u", number, i);
+	rte_pktmbuf_free(m);
+}
+
+static uint32_t
+take_frames(uint32_t next, uint32_t until, uint32_t (*bytes_of)(uint32_t number))
+{
+	struct rte_mbuf *m[32];
+
+	for (int look = 0; look < LOOKS && next < until; look++) {
+		uint16_t n = port_rx_burst(&to, m, 32);
+
+		for (uint16_t i = 0; i < n; i++, next++)
+			judge_frame(m[i], next, bytes_of(next));
+	}
+	return next;
+}
+
+/* All go, those that the port does not take at first by another call. Nothing is lost: the receiver
+ * is looked at whenever the sender has to wait. */
+static void
+exchange(uint32_t frames, uint32_t (*bytes_of)(uint32_t number))
+{
+	struct rte_mbuf *m[BURST];
+	uint32_t sent = 0, taken = 0;
+
+	while (sent < frames) {
+		uint32_t n = frames - sent < BURST ? frames - sent : BURST, gone = 0;
+
+		for (uint32_t i = 0; i < n; i++)
+			m[i] = new_frame(sent + i, bytes_of(sent + i));
+		for (int look = 0; look < LOOKS && gone < n; look++) {
+			gone += port_tx_burst(&from, m + gone, (uint16_t)(n - gone));
+			taken = take_frames(taken, sent + gone, bytes_of);
+		}
+		cr_assert_eq(gone, n);
+		sent += n;
+	}
+	cr_assert_eq(taken, frames);
+}
+
+static uint32_t
+all_alike(uint32_t number)
+{
+	(void)number;
+	return 1024;
+}
+
+/* A long one, many, a short one; and some that fit no run. */
+static uint32_t
+as_messages(uint32_t number)
+{
+	static const uint32_t bytes[] = {
+		1040, 1024, 1024, 1024, 1024, 1024, 1000, 4, 8, 8, 8, 0, 1024};
+
+	return bytes[number % (sizeof(bytes) / sizeof(bytes[0]))];
+}
+
+Test(udp, runs)
+{
+	exchange(ROUNDS * BURST, all_alike);
+	cr_expect_gt(udp_of(&to)->count.rx_runs, 0);
+	cr_expect_lt(udp_of(&from)->count.tx_calls, ROUNDS * BURST / 4);
+	cr_expect_eq(udp_of(&to)->count.rx_icrc_wrong, 0);
+}
+
+Test(udp, messages_of_all_sizes)
+{
+	exchange(ROUNDS * BURST, as_messages);
+	cr_expect_eq(udp_of(&to)->count.rx_icrc_wrong + udp_of(&to)->count.rx_icrc_far, 0);
+}
+
+Test(udp, without_segmentation)
+{
+	udp_of(&from)->segments = false;
+	exchange(ROUNDS * BURST, as_messages);
+	cr_expect_eq(udp_of(&to)->count.rx_runs, 0);
+}
+
+/* The kernel takes a part of a burst, or nothing: the rest is sent later, in other runs, and is right
+ * all the same. */
+Test(udp, a_sender_that_has_to_wait)
+{
+	takes_little = true;
+	exchange(ROUNDS * BURST, as_messages);
+	cr_expect_gt(udp_of(&from)->count.tx_again, ROUNDS);
+	cr_expect_eq(udp_of(&to)->count.rx_icrc_wrong, 0);
+}
+
+/* Datagrams of strangers: too short, too long, nonsense. The next frame comes all the same. */
+Test(udp, strangers_disturb_nobody)
+{
+	static uint8_t nonsense[60000];
+	static const size_t bytes[] = {0, 1, 15, 16, 17, 1024, 8192, 60000};
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(ROCE_UDP_PORT)};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct rte_mbuf *m[32];
+
+	memcpy(&at.sin_addr, path.dgid.raw + 12, 4);
+	memset(nonsense, 0xa5, sizeof(nonsense));
+	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+		cr_assert_eq(sendto(fd, nonsense, bytes[i], 0, (struct sockaddr *)&at, sizeof(at)),
+			(ssize_t)bytes[i]);
+		for (int look = 0; look < 200; look++)
+			cr_assert_eq(port_rx_burst(&to, m, 32), 0);
+	}
+	close(fd);
+	cr_expect_eq(udp_of(&to)->count.rx_not_roce + udp_of(&to)->count.rx_icrc_wrong, 7);
+	exchange(2 * BURST, as_messages);
+	port_close(&to);
+	port_close(&from);
+	cr_expect_eq(rte_mempool_avail_count(pool), FRAMES, "a buffer is lost");
+}
+
+Test(udp, an_address_is_served_once)
+{
+	struct udp_cfg cfg = {.addresses = 1, .mtu = 1500, .pool = pool};
+	char why[160];
+	struct port p;
+
+	own_address(cfg.address[0], 2);
+	cr_assert_not_null(udp_open(&p, &cfg, why, sizeof(why)));
+	cr_expect(strstr(why, "is taken: by ") != NULL, "%s", why);
+}
