@@ -27,7 +27,7 @@ static struct rte_mempool *pool;
 static struct port from, to;
 static struct roce_path path = {.ttl = 64, .udp_sport = 0xc123};
 
-/* Once nothing, then one send: as a full queue behind the socket has it, which loopback never has. */
+/* Once nothing, then one send: so it is behind a full queue, which loopback never has. */
 static bool takes_little;
 
 int
@@ -196,7 +196,7 @@ Test(udp, without_segmentation)
 	cr_expect_eq(udp_of(&to)->count.rx_runs, 0);
 }
 
-/* The kernel takes a part of a burst, or nothing: the rest is sent later, in other runs, and is right
+/* The kernel takes a part of a burst, or nothing: the rest is sent later, in other runs, and right
  * all the same. */
 Test(udp, a_sender_that_has_to_wait)
 {
