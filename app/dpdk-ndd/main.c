@@ -17,6 +17,7 @@
 #include "platform/instance.h"
 #include "platform/log.h"
 #include "platform/log_writer.h"
+#include "platform/lone.h"
 #include "platform/options.h"
 #include "platform/sigbus.h"
 #include "platform/vdev.h"
@@ -67,7 +68,7 @@ daemon_serve(struct config *cfg, const struct ndd_options *opt)
 	int status = EXIT_FAILURE;
 
 	d.cfg = cfg;
-	d.config_path = opt->config;
+	d.config_path = opt->udp ? NULL : opt->config;
 	ndd_vdev_remove_stale(cfg);
 	if (!prepare_process() || !ndd_privilege_prepare(cfg) || !ndd_xdp_claim(cfg) ||
 		!ndd_eal_init(cfg, opt->verbose))
@@ -104,7 +105,8 @@ main(int argc, char **argv)
 		return status;
 	if (opt.verbose > 0)
 		ndd_log_set_level(opt.verbose > 1 ? NDD_LOG_DEBUG : NDD_LOG_INFO);
-	if (!config_load(&cfg, opt.config, err, sizeof(err))) {
+	if (!(opt.udp ? ndd_lone_config(&cfg, err, sizeof(err))
+		      : config_load(&cfg, opt.config, err, sizeof(err)))) {
 		fputs(err, stderr);
 		return EXIT_FAILURE;
 	}

@@ -3,6 +3,7 @@
 
 import os
 import re
+import signal
 
 import port_cases
 import sandbox
@@ -105,6 +106,31 @@ def example(build, folder, networked):
             daemon.ping("-a", "127.0.0.1", "-C", 2)
 
 
+def one_word(build, folder, networked):
+    """dpdk-ndd --udp, and a reload, which has nothing to read."""
+    if not networked:
+        raise Skip("no-network")
+    sandbox.run("ip", "link", "set", "lo", "up")
+    path = os.path.join(folder, "dpdk-ndd.sock")
+    environment = {**os.environ, "XDG_RUNTIME_DIR": folder, "RUNTIME_DIRECTORY": folder}
+    with sandbox.Process(build.daemon, "--udp", env=environment) as daemon:
+        daemon.expect("ready: " + path)
+        mode = os.stat(path).st_mode & 0o777
+        if mode != 0o600:
+            raise Failure(f"the control socket has mode {mode:o}")
+        with sandbox.Process(build.nddping, "-s", "-a", "127.0.0.1", "--socket", path) as server:
+            server.expect("listening")
+            sandbox.run(build.nddping, "-c", "-a", "127.0.0.1", "-C", "2", "--socket", path)
+        daemon.popen.send_signal(signal.SIGHUP)
+        daemon.expect("there is no configuration to read")
+        if daemon.stop():
+            raise Failure(daemon.text)
+    del environment["XDG_RUNTIME_DIR"]
+    with sandbox.Process(build.daemon, "--udp", env=environment) as daemon:
+        if daemon.wait() != 1 or "XDG_RUNTIME_DIR, which is not set" not in daemon.text:
+            raise Failure(daemon.text)
+
+
 def lone_cases(build, networked):
     yield "udp taken", lambda: port_cases.in_folder(lambda folder: taken(build, folder))
     yield "udp address of others", lambda: port_cases.in_folder(
@@ -113,4 +139,6 @@ def lone_cases(build, networked):
         lambda folder: address_goes(build, folder, networked))
     yield "example of udp", lambda: port_cases.in_folder(
         lambda folder: example(build, folder, networked))
+    yield "udp by one word", lambda: port_cases.in_folder(
+        lambda folder: one_word(build, folder, networked))
     yield "udp as anybody", lambda: port_cases.in_folder(lambda folder: anybody(build, folder))

@@ -39,7 +39,7 @@ TAILQ_HEAD(ndd_group_list, ndd_group);
 
 struct ndd {
 	struct config *cfg;	 /* a reload changes the network's part of it alone */
-	const char *config_path; /* the file that it was read from */
+	const char *config_path; /* the file that it was read from; NULL: none */
 	struct ndd_plane plane;
 	struct net *net;
 	struct ndd_kernel_ports *kernel_ports; /* NULL: no port is shared with the kernel */

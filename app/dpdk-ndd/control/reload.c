@@ -26,9 +26,14 @@
 static struct config *
 config_reload(const struct ndd *d)
 {
-	struct config *c = calloc(1, sizeof(*c));
+	struct config *c;
 	char err[ERROR_BYTES], *next = err, *line;
 
+	if (d->config_path == NULL) {
+		ndd_notice("reload: there is no configuration to read; addresses are the kernel's");
+		return NULL;
+	}
+	c = calloc(1, sizeof(*c));
 	if (c == NULL) {
 		ndd_error("reload: no memory");
 		return NULL;

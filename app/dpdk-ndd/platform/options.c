@@ -14,6 +14,9 @@ static const char usage_text[] =
 	"RDMA for any machine with an Ethernet port: RoCEv2 over any DPDK port.\n"
 	"\n"
 	"  -c, --config FILE   configuration (default " DEFAULT_CONFIG ")\n"
+	"      --udp           no configuration: the kernel's UDP sockets at all its addresses, "
+	"and the\n"
+	"                      control socket $XDG_RUNTIME_DIR/dpdk-ndd.sock\n"
 	"      --check-config  read and check the configuration, then exit\n"
 	"  -v, --verbose       more log lines; twice: still more; counters at the end\n"
 	"  -V, --version       print versions and exit\n"
@@ -25,10 +28,11 @@ static const char usage_text[] =
 int
 ndd_options_parse(struct ndd_options *o, int argc, char **argv)
 {
-	enum { OPT_CHECK = 256 };
+	enum { OPT_CHECK = 256, OPT_UDP };
 	static const struct option longs[] = {
 		{"config", required_argument, NULL, 'c'},
 		{"check-config", no_argument, NULL, OPT_CHECK},
+		{"udp", no_argument, NULL, OPT_UDP},
 		{"verbose", no_argument, NULL, 'v'},
 		{"version", no_argument, NULL, 'V'},
 		{"help", no_argument, NULL, 'h'},
@@ -36,7 +40,7 @@ ndd_options_parse(struct ndd_options *o, int argc, char **argv)
 	};
 	int opt;
 
-	*o = (struct ndd_options){.config = DEFAULT_CONFIG};
+	*o = (struct ndd_options){.config = NULL};
 	while ((opt = getopt_long(argc, argv, "c:vVh", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'c':
@@ -44,6 +48,9 @@ ndd_options_parse(struct ndd_options *o, int argc, char **argv)
 			break;
 		case OPT_CHECK:
 			o->check_config = true;
+			break;
+		case OPT_UDP:
+			o->udp = true;
 			break;
 		case 'v':
 			o->verbose++;
@@ -63,5 +70,12 @@ ndd_options_parse(struct ndd_options *o, int argc, char **argv)
 		fprintf(stderr, "dpdk-ndd: unexpected argument \"%s\"\n", argv[optind]);
 		return 2;
 	}
+	if (o->udp && o->config != NULL) {
+		fprintf(stderr,
+			"dpdk-ndd: --udp has no configuration: leave out --config, or --udp\n");
+		return 2;
+	}
+	if (o->config == NULL)
+		o->config = o->udp ? "--udp" : DEFAULT_CONFIG;
 	return -1;
 }

@@ -7,6 +7,7 @@
 struct ndd_options {
 	const char *config;
 	bool check_config;
+	bool udp;    /* no configuration: the kernel's sockets */
 	int verbose; /* number of -v */
 };
 

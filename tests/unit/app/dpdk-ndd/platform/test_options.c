@@ -46,6 +46,17 @@ Test(options, each_in_its_forms)
 	cr_expect(eq(int, o.verbose, 3));
 }
 
+Test(options, udp_has_no_configuration)
+{
+	struct ndd_options o;
+
+	cr_expect(eq(int, parse(&o, "--udp", "-v", NULL), -1));
+	cr_expect(o.udp);
+	cr_expect(eq(int, parse(&o, "--udp", "-c", "a.json"), 2));
+	cr_expect(eq(int, parse(&o, "-c", "a.json", NULL), -1));
+	cr_expect(not(o.udp));
+}
+
 Test(options, help_and_version_end_well)
 {
 	struct ndd_options o;
