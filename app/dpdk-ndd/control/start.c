@@ -216,8 +216,10 @@ ndd_start(struct ndd *d)
 			return false;
 	if (!start_shards(d) || !ndd_network_start(d) || !start_cm(d))
 		return false;
-	if (!ndd_shard_watch_ports(p->shard[NDD_IO_OWNER]))
+	if (!ndd_shard_watch_ports(p->shard[NDD_IO_OWNER])) {
+		ndd_error("the ports' files can't be waited for: %s", strerror(errno));
 		return false;
+	}
 	for (uint32_t i = 0; i < p->shards; i++)
 		if (!ndd_shard_launch(p->shard[i])) {
 			ndd_error("lcore of shard %u does not start", i);

@@ -213,15 +213,6 @@ kernel_ask(struct ndd *d, uint64_t now_ns, const struct net_question *q)
 		net_told_neighbour(d->net, now_ns, q->port, &hop, n.mac);
 }
 
-static bool
-any_udp_port(const struct config *cfg)
-{
-	for (uint32_t i = 0; i < cfg->ports; i++)
-		if (cfg->port[i].udp)
-			return true;
-	return false;
-}
-
 bool
 ndd_kernel_ports_source(struct ndd *d, const struct net_ip *ip, struct net_ip *source)
 {
@@ -231,7 +222,7 @@ ndd_kernel_ports_source(struct ndd *d, const struct net_ip *ip, struct net_ip *s
 				ip, source) &&
 			net_local_port(d->net, source) == (int)i)
 			return true;
-	return any_udp_port(d->cfg) && ndd_udp_source(d, &d->kernel_ports->rtnl, ip, source);
+	return d->kernel_ports != NULL && ndd_udp_source(d, &d->kernel_ports->rtnl, ip, source);
 }
 
 void
