@@ -9,6 +9,7 @@
 
 #include <rte_ethdev.h>
 
+#include "port/grace.h"
 #include "port/port.h"
 
 struct ethdev_cfg {
@@ -26,7 +27,7 @@ struct ethdev {
 	uint32_t if_index;	    /* of the kernel's interface that it is; 0: of none */
 	uint16_t queues, rx_first;  /* RX queues, and the one that is polled first */
 	struct rte_mempool *chunks; /* AF_XDP: what its sockets' memory is made of */
-	uint32_t bursts;	    /* odd: an lcore is in one; see ethdev_grace.c */
+	struct port_grace grace;
 	bool reconnects, started;
 	bool moving;   /* bursts move frames: it is started, and its memory is there */
 	bool lost;     /* memory of its peer's was missing; until it is restarted */

@@ -2,13 +2,6 @@
 /* The bursts: for the one lcore that owns the port. */
 #include "ethdev/ethdev.h"
 
-static void
-burst_edge(struct ethdev *e)
-{
-	__atomic_store_n(&e->bursts, e->bursts + 1, __ATOMIC_RELEASE);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-}
-
 /* By turns each queue is the first: a busy one does not keep the others waiting. */
 static uint16_t
 rx_queues(struct ethdev *e, struct rte_mbuf **m, uint16_t n)
@@ -29,11 +22,11 @@ ethdev_rx(struct port *p, struct rte_mbuf **m, uint16_t n)
 	struct ethdev *e = ethdev_of(p);
 	uint16_t got = 0;
 
-	burst_edge(e);
+	port_grace_edge(&e->grace);
 	if (__atomic_load_n(&e->moving, __ATOMIC_RELAXED))
 		got = likely(e->queues == 1) ? rte_eth_rx_burst(e->id, 0, m, n)
 					     : rx_queues(e, m, n);
-	burst_edge(e);
+	port_grace_edge(&e->grace);
 	return got;
 }
 
@@ -43,9 +36,9 @@ ethdev_tx(struct port *p, struct rte_mbuf **m, uint16_t n)
 	struct ethdev *e = ethdev_of(p);
 	uint16_t sent = 0;
 
-	burst_edge(e);
+	port_grace_edge(&e->grace);
 	if (__atomic_load_n(&e->moving, __ATOMIC_RELAXED))
 		sent = rte_eth_tx_burst(e->id, 0, m, n);
-	burst_edge(e);
+	port_grace_edge(&e->grace);
 	return sent;
 }
