@@ -22,17 +22,20 @@ class TwoMemifs(Memif):
         self.a.config["ports"].append({"device": "net_memif1", "addresses": ["198.51.100.1/24"], "dad": "off"})
 
 
-def memif_refused(build, **flaw):
-    """The peer's memory is not taken, and a connection of another port goes on."""
+def memif_refused(build, reason, **flaw):
+    """The peer's memory is not taken, and it and the log are told why; a connection of another port goes on."""
     with scratch("ndd-e2e-") as folder, TwoMemifs(build, folder) as link:
         server = link.b.popen(build.ndperf, "-s")
         server.expect("listening")
         with server, link.a.popen(build.ndperf, link.b.addresses[0], "-D", 2) as client:
             until(lambda: link.a.requests() > 100, "transfer under way")
             with MemifPeer(link.second, **flaw) as peer:
-                peer.offer()
-                if peer.is_taken():
+                try:
+                    peer.connect()
                     raise Failure("the memory is taken")
+                except ConnectionError as refusal:
+                    if reason not in str(refusal):
+                        raise Failure(f"not told {reason}: {refusal}") from None
                 if not peer.sealed:
                     os.ftruncate(peer.region, 0)
                 if client.wait(60):
@@ -42,7 +45,7 @@ def memif_refused(build, **flaw):
             peer.connect()
             link.a.process.expect("net_memif1: link up")
         link.judge()
-        if "was not taken, 1 times" not in link.a.process.text:
+        if reason not in link.a.process.text:
             raise Failure("no word in the log of memory that was not taken")
 
 
@@ -74,6 +77,7 @@ def vhost_guest(build):
 
 
 def lone_cases(build):
-    yield "memif peer whose memory is unsealed", lambda: memif_refused(build, sealed=False)
-    yield "memif peer whose memory is short", lambda: memif_refused(build, region_bytes=REGION_BYTES // 2)
+    yield "memif peer whose memory is unsealed", lambda: memif_refused(build, "F_SEAL_SHRINK", sealed=False)
+    yield "memif peer whose memory is short", lambda: memif_refused(
+        build, "not as large as the peer says", region_bytes=REGION_BYTES // 2)
     yield "vhost-user guest whose memory is cut off", lambda: vhost_guest(build)

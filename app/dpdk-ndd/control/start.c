@@ -17,12 +17,12 @@
 #include "platform/clock.h"
 #include "platform/eal.h"
 #include "platform/log.h"
+#include "platform/memif.h"
 #include "platform/numamem.h"
 #include "platform/vdev.h"
 #include "udp/udp.h"
 
-/* A frame of path MTU 4096 in one piece, and buffers no smaller than memif's of 8192 bytes: then
- * the driver takes its fast path. */
+/* A frame of path MTU 4096 in one piece, and no driver needs a second buffer for one. */
 #define MBUF_ROOM	8192u
 #define MBUF_CACHE	256u
 #define MBUFS_PER_PORT	3072u /* descriptors of both directions, and bursts under way */
@@ -64,7 +64,6 @@ open_ethdev(struct ndd *d, uint32_t i, char *buf, size_t bytes)
 		.shared = c->shared,
 		.has_mac = c->has_mac,
 		.mac = {c->mac[0], c->mac[1], c->mac[2], c->mac[3], c->mac[4], c->mac[5]},
-		.reconnects = ndd_vdev_is_memif_client(d->cfg, c->device),
 		.pool = d->plane.pool,
 	};
 	struct port *p = &d->plane.port[i];
@@ -75,6 +74,22 @@ open_ethdev(struct ndd *d, uint32_t i, char *buf, size_t bytes)
 			 "device behind it carries them",
 			p->device, p->mtu);
 	return why;
+}
+
+static const char *
+open_memif(struct ndd *d, uint32_t i, char *buf, size_t bytes)
+{
+	const struct config_port *c = &d->cfg->port[i];
+	struct memif_cfg mc;
+	const char *why = ndd_memif_read(ndd_vdev_of(d->cfg, c->device), &mc, buf, bytes);
+
+	mc.mtu = c->mtu;
+	mc.pool = d->plane.pool;
+	if (c->has_mac) {
+		mc.has_mac = true;
+		memcpy(mc.mac, c->mac, sizeof(mc.mac));
+	}
+	return why != NULL ? why : memif_open(&d->plane.port[i], c->device, &mc, buf, bytes);
 }
 
 static const char *
@@ -90,14 +105,25 @@ open_udp(struct ndd *d, uint32_t i, char *buf, size_t bytes)
 	return udp_open(&d->plane.port[i], &pc, buf, bytes);
 }
 
+static const char *
+open_port(struct ndd *d, uint32_t i, char *buf, size_t bytes)
+{
+	const struct config_port *c = &d->cfg->port[i];
+
+	if (c->udp)
+		return open_udp(d, i, buf, bytes);
+	if (ndd_memif_is(c->device))
+		return open_memif(d, i, buf, bytes);
+	return open_ethdev(d, i, buf, bytes);
+}
+
 static bool
 start_port(struct ndd *d, uint32_t i)
 {
 	const struct config_port *c = &d->cfg->port[i];
 	const struct port *p = &d->plane.port[i];
 	char buf[160];
-	const char *why =
-		c->udp ? open_udp(d, i, buf, sizeof(buf)) : open_ethdev(d, i, buf, sizeof(buf));
+	const char *why = open_port(d, i, buf, sizeof(buf));
 
 	if (why != NULL) {
 		ndd_error("ports[%u] %s: %s", i, c->device, why);

@@ -105,10 +105,6 @@ add_vdev(struct args *a, const struct config *cfg, const char *vdev)
 		if (!ndd_xdp_vdev(cfg, vdev, whole, sizeof(whole)))
 			return false;
 		vdev = whole;
-	} else if (ndd_memif_is(vdev)) {
-		if (!ndd_memif_vdev(vdev, whole, sizeof(whole)))
-			return false;
-		vdev = whole;
 	}
 	add(a, "--vdev=%s", vdev);
 	return true;
@@ -126,7 +122,7 @@ add_devices(struct args *a, const struct config *cfg)
 		add(a, "%s", cfg->pci[i]);
 	}
 	for (uint32_t i = 0; i < cfg->vdevs; i++)
-		if (!add_vdev(a, cfg, cfg->vdev[i]))
+		if (!ndd_memif_is(cfg->vdev[i]) && !add_vdev(a, cfg, cfg->vdev[i]))
 			return false;
 	for (uint32_t i = 0; i < cfg->extras; i++)
 		add(a, "%s", cfg->extra[i]);
@@ -146,8 +142,6 @@ ndd_eal_init(const struct config *cfg, int verbose)
 		add(&a, "--log-level=*:warning");
 	if (!cfg->telemetry)
 		add(&a, "--no-telemetry");
-	add(&a, "--log-level=pmd.net.memif:critical"); /* each vain attempt to connect is an error
-							*/
 	if (!add_devices(&a, cfg))
 		return false;
 	if (a.failed) {

@@ -12,6 +12,7 @@
 
 #include "platform/sigbus.h"
 #include "ethdev/ethdev.h"
+#include "memif/memif.h"
 
 #define ADDRESS_BITS 48u /* of user space */
 #define TABLE_BITS   30u /* of an address, that a table covers */
@@ -81,7 +82,8 @@ on_sigbus(int sig, siginfo_t *info, void *context)
 		__atomic_store_n(&happened, 1, __ATOMIC_RELEASE);
 		return;
 	}
-	if (ethdev_memory_restore((uintptr_t)info->si_addr))
+	if (memif_memory_restore((uintptr_t)info->si_addr) ||
+		ethdev_memory_restore((uintptr_t)info->si_addr))
 		return;
 	/* Neither a client's memory nor a peer's: our own fault, with a core dump. */
 	signal(sig, SIG_DFL);

@@ -61,12 +61,6 @@ ndd_vdev_of(const struct config *cfg, const char *device)
 	return "";
 }
 
-bool
-ndd_vdev_is_memif_client(const struct config *cfg, const char *device)
-{
-	return is_of(device, "net_memif") && is_memif_client(ndd_vdev_of(cfg, device));
-}
-
 /* ---- sockets that listen ---- */
 
 /* memif sockets are abstract unless told otherwise. */

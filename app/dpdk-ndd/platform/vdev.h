@@ -12,8 +12,6 @@
 bool ndd_vdev_argument(const char *vdev, const char *key, char *out, size_t bytes);
 /* The vdev of that device among cfg's; "" if there is none. */
 const char *ndd_vdev_of(const struct config *cfg, const char *device);
-/* A memif client: the driver tries to connect once, when started, and never again. */
-bool ndd_vdev_is_memif_client(const struct config *cfg, const char *device);
 /* Before EAL: a server's socket that a killed daemon left behind would refuse the new one. */
 void ndd_vdev_remove_stale(const struct config *cfg);
 

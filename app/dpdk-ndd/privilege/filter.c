@@ -43,7 +43,11 @@ static const char *const of_control[] = {"accept", "accept4", "bind", "close", "
 	"sendto", "setsockopt", "shutdown", "stat", "statx", "timerfd_settime", "unlink",
 	"unlinkat", NULL};
 
-/* memif's and vhost-user's connections, telemetry, a program taken off its interface. */
+static const char *const of_memif[] = {"accept", "accept4", "close", "connect", "eventfd2", "fcntl",
+	"fstat", "fstatfs", "ftruncate", "membarrier", "memfd_create", "newfstatat", "poll",
+	"ppoll", "recvfrom", "recvmsg", "sendmsg", "shutdown", "statfs", NULL};
+
+/* vhost-user's connections, telemetry, a program taken off its interface. */
 static const char *const of_dpdk[] = {"accept", "accept4", "bind", "close", "connect",
 	"epoll_create", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2",
 	"fcntl", "flock", "fstat", "fstatfs", "ftruncate", "get_mempolicy", "getdents64",
@@ -57,6 +61,7 @@ static const char *const *const list_of[NDD_THREAD_KINDS] = {
 	[NDD_THREAD_LCORE] = of_lcores,
 	[NDD_THREAD_CONTROL] = of_control,
 	[NDD_THREAD_CLOSER] = of_closer,
+	[NDD_THREAD_MEMIF] = of_memif,
 	[NDD_THREAD_DPDK] = of_dpdk,
 };
 
@@ -136,6 +141,8 @@ allow_kind(scmp_filter_ctx ctx, enum ndd_thread_kind kind, const struct config *
 	 * itself and could run no other program. */
 	if (kind == NDD_THREAD_CONTROL)
 		return allow_sockets(ctx) && allow_clone(ctx) && allow_call(ctx, "clone3", 0, NULL);
+	if (kind == NDD_THREAD_MEMIF)
+		return allow_sockets(ctx);
 	if (kind == NDD_THREAD_DPDK)
 		return allow_sockets(ctx) && allow_clone(ctx) && refuse_clone3(ctx) &&
 		       (!ndd_needs_bpf(cfg) || allow_call(ctx, "bpf", 0, NULL));

@@ -15,6 +15,7 @@ enum ndd_thread_kind {
 	NDD_THREAD_LCORE,
 	NDD_THREAD_CONTROL,
 	NDD_THREAD_CLOSER, /* closes what clients have sent */
+	NDD_THREAD_MEMIF,  /* its connections */
 	NDD_THREAD_DPDK,   /* interrupts, telemetry, vhost-user */
 	NDD_THREAD_KINDS,
 };

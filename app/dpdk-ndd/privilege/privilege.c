@@ -9,6 +9,7 @@
 
 #include <rte_lcore.h>
 
+#include "memif/memif.h"
 #include "platform/log.h"
 #include "privilege/filter.h"
 #include "privilege/identity.h"
@@ -44,6 +45,8 @@ thread_kind(void)
 	(void)syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0);
 	if (strcmp(name, NDD_CLOSER_NAME) == 0)
 		return NDD_THREAD_CLOSER;
+	if (strcmp(name, MEMIF_THREAD_NAME) == 0)
+		return NDD_THREAD_MEMIF;
 	return strncmp(name, "ndd-", 4) == 0 ? NDD_THREAD_CONTROL : NDD_THREAD_DPDK;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sockets of memifs: whole paths, directories for one user, and a word about abstract ones. */
+/* Memifs as DPDK's arguments describe them: whole paths, directories for one user, a word about
+ * abstract sockets, and what can't be. */
 #include "platform/memif.h"
 
 #include <criterion/criterion.h>
@@ -13,7 +14,8 @@
 
 #include "platform/log.h"
 
-static char folder[] = "/tmp/ndd-memif-XXXXXX", here[64];
+static char folder[] = "/tmp/ndd-memif-XXXXXX", here[64], why[256];
+static struct memif_cfg cfg;
 
 static void
 start(void)
@@ -32,7 +34,7 @@ end(void)
 	(void)rmdir(folder);
 }
 
-TestSuite(memif, .init = start, .fini = end);
+TestSuite(memif_vdev, .init = start, .fini = end);
 
 static unsigned
 log_lines(void)
@@ -46,55 +48,122 @@ log_lines(void)
 	return lines;
 }
 
-Test(memif, a_path_from_the_working_directory_is_made_whole)
+static void
+read_right(const char *vdev)
 {
-	char out[256], want[256];
+	const char *err = ndd_memif_read(vdev, &cfg, why, sizeof(why));
+
+	cr_assert_null(err, "%s: %s", vdev, err);
+}
+
+static void
+read_wrong(const char *vdev, const char *words)
+{
+	const char *err = ndd_memif_read(vdev, &cfg, why, sizeof(why));
+
+	cr_assert_not_null(err, "%s", vdev);
+	cr_expect_not_null(strstr(err, words), "%s: %s", vdev, err);
+}
+
+Test(memif_vdev, each_argument_is_read)
+{
+	read_right("net_memif0,role=server,id=7,bsize=4352,rsize=8,socket-abstract=no,"
+		   "socket=/tmp/x,secret=word,mac=02:00:00:00:00:09,zero-copy=no");
+	cr_expect(cfg.server);
+	cr_expect(eq(u32, cfg.id, 7));
+	cr_expect(eq(u32, cfg.buffer_bytes, 4352));
+	cr_expect(eq(u32, cfg.log2_ring, 8));
+	cr_expect(not(cfg.is_abstract));
+	cr_expect(eq(str, cfg.socket, "/tmp/x"));
+	cr_expect(eq(str, cfg.secret, "word"));
+	cr_expect(cfg.has_mac);
+	cr_expect(eq(u32, cfg.mac[5], 9));
+}
+
+Test(memif_vdev, without_arguments_it_is_as_dpdk_has_it)
+{
+	read_right("net_memif0");
+	cr_expect(not(cfg.server));
+	cr_expect(eq(u32, cfg.id, 0));
+	cr_expect(eq(u32, cfg.buffer_bytes, 2048));
+	cr_expect(eq(u32, cfg.log2_ring, 10));
+	cr_expect(cfg.is_abstract);
+	cr_expect(eq(str, cfg.socket, "/run/memif.sock"));
+	cr_expect(eq(str, cfg.secret, ""));
+	cr_expect(not(cfg.has_mac));
+}
+
+Test(memif_vdev, older_words_for_the_roles)
+{
+	read_right("net_memif0,role=master");
+	cr_expect(cfg.server);
+	read_right("net_memif0,role=slave");
+	cr_expect(not(cfg.server));
+}
+
+Test(memif_vdev, what_can_not_be_is_an_error)
+{
+	static const char *const wrong[][2] = {
+		{"net_memif0,role=boss", "role=boss: server or client is wanted"},
+		{"net_memif0,id=", "id"},
+		{"net_memif0,id=-1", "id=-1: a number"},
+		{"net_memif0,id=4294967296", "a number"},
+		{"net_memif0,bsize=63", "64 to 65535"},
+		{"net_memif0,bsize=65536", "64 to 65535"},
+		{"net_memif0,bsize=2k", "bsize=2k"},
+		{"net_memif0,rsize=0", "1 to 14"},
+		{"net_memif0,rsize=15", "1 to 14"},
+		{"net_memif0,socket-abstract=maybe", "yes or no"},
+		{"net_memif0,secret=123456789012345678901234", "1 to 23"},
+		{"net_memif0,mac=01:00:00:00:00:01", "MAC address of a station"},
+		{"net_memif0,mac=x", "MAC address"},
+		{"net_memif0,zero-copy=yes", "each frame is copied"},
+		{"net_memif0,rolle=server", "rolle: a memif has no such argument"},
+		{"net_memif0,id=1,role", "role"},
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		read_wrong(wrong[i][0], wrong[i][1]);
+}
+
+Test(memif_vdev, a_path_from_the_working_directory_is_made_whole)
+{
+	char want[256];
 	struct stat st;
 
-	cr_assert(ndd_memif_vdev(
-		"net_memif0,socket-abstract=no,socket=made/memif.sock,rsize=8", out, sizeof(out)));
-	snprintf(want, sizeof(want),
-		"net_memif0,socket-abstract=no,socket=%s/made/memif.sock,rsize=8", here);
-	cr_expect(eq(str, out, want));
+	read_right("net_memif0,socket-abstract=no,socket=made/memif.sock,rsize=8");
+	snprintf(want, sizeof(want), "%s/made/memif.sock", here);
+	cr_expect(eq(str, cfg.socket, want));
 	cr_assert_eq(stat("made", &st), 0);
 	cr_expect(eq(u32, st.st_mode & 0777, 0700));
 	cr_expect(eq(u32, log_lines(), 0));
 }
 
-Test(memif, a_whole_path_stays_and_so_does_its_directory)
-{
-	static const char vdev[] = "net_memif0,socket=/tmp/memif.sock,socket-abstract=no";
-	char out[256];
-
-	cr_assert(ndd_memif_vdev(vdev, out, sizeof(out)));
-	cr_expect(eq(str, out, (char *)vdev));
-	cr_expect(eq(u32, log_lines(), 0));
-}
-
-Test(memif, an_abstract_socket_is_a_warning)
+Test(memif_vdev, an_abstract_socket_is_a_warning)
 {
 	static const char *const vdevs[] = {"net_memif0", "net_memif0,socket=x",
 		"net_memif0,socket-abstract=yes,socket=made/x"};
-	char out[256];
 
 	for (unsigned i = 0; i < 3; i++) {
-		cr_assert(ndd_memif_vdev(vdevs[i], out, sizeof(out)));
-		cr_expect(eq(str, out, (char *)vdevs[i]));
+		read_right(vdevs[i]);
+		cr_expect(cfg.is_abstract);
 	}
+	cr_expect(eq(str, cfg.socket, "made/x"));
 	cr_expect(ne(i32, access("made", F_OK), 0));
 	cr_expect(eq(u32, log_lines(), 3));
 }
 
-Test(memif, a_path_that_no_socket_can_have_is_an_error)
+Test(memif_vdev, a_path_that_no_socket_can_have_is_an_error)
 {
-	char vdev[256] = "net_memif0,socket-abstract=no,socket=", out[512];
+	char vdev[256] = "net_memif0,socket-abstract=no,socket=";
 
 	memset(vdev + strlen(vdev), 'x', 100);
-	cr_expect(not(ndd_memif_vdev(vdev, out, sizeof(out))), "with the working directory");
-	cr_expect(eq(u32, log_lines(), 1));
+	read_wrong(vdev, "too long a path");
+	memset(vdev + strlen(vdev), 'x', 10);
+	read_wrong(vdev, "a path of 1 to 106 characters");
 }
 
-Test(memif, other_devices_are_none)
+Test(memif_vdev, other_devices_are_none)
 {
 	cr_expect(ndd_memif_is("net_memif7,role=client"));
 	cr_expect(not(ndd_memif_is("net_tap0,iface=net_memif")));

@@ -54,11 +54,6 @@ Test(vdev, a_devices_vdev_is_found_by_its_whole_name)
 	cr_expect(eq(ptr, (void *)ndd_vdev_of(cfg, "net_memif0"), cfg->vdev[1]));
 	cr_expect(eq(ptr, (void *)ndd_vdev_of(cfg, "net_tap0"), cfg->vdev[2]));
 	cr_expect(eq(str, (char *)ndd_vdev_of(cfg, "net_memif"), ""));
-	cr_expect(ndd_vdev_is_memif_client(cfg, "net_memif01"));
-	cr_expect(ndd_vdev_is_memif_client(cfg, "net_memif0"), "the name that DPDK had before");
-	cr_expect(not(ndd_vdev_is_memif_client(cfg, "net_memif2")));
-	cr_expect(not(ndd_vdev_is_memif_client(cfg, "net_tap1")));
-	cr_expect(not(ndd_vdev_is_memif_client(cfg, "0000:00:05.0")));
 }
 
 Test(vdev, the_interface_of_af_xdp)
