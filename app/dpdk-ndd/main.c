@@ -86,8 +86,8 @@ daemon_serve(struct config *cfg, const struct ndd_options *opt)
 	ndd_telemetry_stop();
 	ndd_stop(&d);
 	ndd_control_fini(&d);
-	/* No rte_eal_cleanup(): it unmaps DPDK's memory under its own interrupt thread, which may
-	 * just serve a memif peer that goes away too. Nothing of the daemon outlives the process.
+	/* No rte_eal_cleanup(): it unmaps DPDK's memory under its own threads, one of which may
+	 * just serve a peer that goes away, too. Nothing of the daemon outlives the process.
 	 */
 	ndd_log_writer_stop();
 	return status;

@@ -201,7 +201,7 @@ device_start(struct ethdev *e, char *why, size_t bytes)
 	ethdev_grace_watch(e, true);
 	rc = rte_eth_dev_start(e->id);
 	e->moving = e->started = rc == 0;
-	if (rc != 0 && !e->reconnects) {
+	if (rc != 0) {
 		ethdev_grace_watch(e, false);
 		return device_say(why, bytes, "start: %s", strerror(-rc));
 	}
@@ -244,7 +244,6 @@ ethdev_open(struct port *p, const struct ethdev_cfg *cfg, char *why, size_t byte
 		return "no memory";
 	e->queues = 1;
 	e->shared = cfg->shared;
-	e->reconnects = cfg->reconnects;
 	*p = (struct port){.ops = &ops, .kind = e};
 	snprintf(p->device, sizeof(p->device), "%s", cfg->device);
 	err = device_open(p, cfg, why, bytes);

@@ -17,8 +17,7 @@ struct ethdev_cfg {
 	uint32_t mtu;	    /* IP MTU wanted */
 	bool has_mac;
 	uint8_t mac[6];
-	bool reconnects; /* a memif client: the driver connects when started, and only then */
-	bool shared;	 /* AF_XDP: the interface stays the kernel's, nothing of it is changed */
+	bool shared; /* AF_XDP: the interface stays the kernel's, nothing of it is changed */
 	struct rte_mempool *pool;
 };
 
@@ -28,7 +27,7 @@ struct ethdev {
 	uint16_t queues, rx_first;  /* RX queues, and the one that is polled first */
 	struct rte_mempool *chunks; /* AF_XDP: what its sockets' memory is made of */
 	struct port_grace grace;
-	bool reconnects, started;
+	bool started;
 	bool moving;   /* bursts move frames: it is started, and its memory is there */
 	bool lost;     /* memory of its peer's was missing; until it is restarted */
 	bool changing; /* being restarted or closed */
@@ -97,8 +96,6 @@ struct ethdev *ethdev_grace_in_burst(void);
 bool ethdev_memory_restore(uintptr_t addr);
 /* Has the driver still mapped what was missing in bursts of e? */
 bool ethdev_memory_is_mapped(const struct ethdev *e);
-/* How often a peer's memory was not taken since the last call. */
-uint32_t ethdev_memory_refusals(void);
 /* The driver is about to unmap what begins there. */
 void ethdev_memory_unmapped(void *base);
 

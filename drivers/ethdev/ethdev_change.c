@@ -10,8 +10,8 @@
 #define CHANGE_MS 3000
 
 /*
- * Stop, start and close run on EAL's interrupt thread: there the memif driver serves its control
- * socket, and one thread does not race with itself.
+ * Stop, start and close run on EAL's interrupt thread, where drivers serve their devices: one
+ * thread does not race with itself.
  */
 static void
 close_now(void *arg)
@@ -27,8 +27,7 @@ close_now(void *arg)
 	__atomic_store_n(&e->changing, false, __ATOMIC_RELEASE);
 }
 
-/* Of memory that was lost nothing may be left: memif unmaps it when it is stopped, vhost-user when
- * the peer has gone. */
+/* Of memory that was lost nothing may be left: vhost-user unmaps it when the peer has gone. */
 static void
 restart_now(void *arg)
 {
@@ -84,14 +83,13 @@ memory_news(struct ethdev *e)
 	       "connects again";
 }
 
-/* Connections of virtual devices are made again in the background; bursts move nothing meanwhile.
- */
+/* A device that lost memory is started again in the background; bursts move nothing meanwhile. */
 const char *
 ethdev_tend(struct port *p)
 {
 	struct ethdev *e = ethdev_of(p);
 
-	if (!p->link_up && (e->reconnects || __atomic_load_n(&e->lost, __ATOMIC_RELAXED)))
+	if (!p->link_up && __atomic_load_n(&e->lost, __ATOMIC_RELAXED))
 		device_restart(e);
 	return memory_news(e);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Grace for the memory of peers that DPDK's drivers unmap. When a memif's peer goes away, the
- * driver's interrupt thread marks the device as not connected and unmaps the shared rings at once,
- * although an lcore may be in the middle of a burst on them: the daemon would die with its peer
- * (seen with DPDK 22.11). The driver has no hook before that moment, but it calls munmap(), and
- * this file's definition of it comes first: on threads that are no lcore it waits until every burst
- * has ended that could have begun before.
+ * Grace for the memory of peers that DPDK's vhost-user driver unmaps, in a thread of its own, while
+ * an lcore may be in the middle of a burst. The driver has no hook before that moment, but it calls
+ * munmap(), and this file's definition of it comes first: on threads that are no lcore it waits
+ * until every burst has ended that could have begun before.
  */
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -2,7 +2,7 @@
 /*
  * PCI's numbers of the device behind a port. DPDK tells them of devices that its own drivers drive;
  * behind an interface of the kernel (AF_XDP, AF_PACKET) the kernel does. What is no PCI device,
- * such as a memif, has none.
+ * such as a TAP, has none.
  */
 #include <inttypes.h>
 #include <net/if.h>

@@ -1,34 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that a port has in common with its peer: a memif's regions, the memory of a vhost-user
- * guest. It is a file of the peer's, and what happens to a file is not ours to say. DPDK 22.11 maps
- * it as it comes, in threads of its own, by mmap64(); this file's definition of it comes first.
+ * Memory that a port has in common with its peer: that of a vhost-user guest. It is files of the
+ * peer's, and what happens to a file is not ours to say. DPDK 22.11 maps it as it comes, in a
+ * thread of its own, by mmap64(); this file's definition of it comes first.
  *
- * What memif brings must be sealed against shrinking and as large as it is said to be, which
- * memif's protocol asks of it anyway; such a file is never on a disk or a file system of the
- * peer's, either, where an access could last. Virtual machines do not seal their memory, so there,
- * and where a huge page is missing, an access can fail: zeros in private memory then stand where
- * the shared memory was, and the port moves nothing until the driver has unmapped it. A port whose
- * driver alone, not a burst, met missing memory goes on with the zeros: that is between it and its
- * peer.
+ * Virtual machines do not seal their memory, so an access can fail: zeros in private memory then
+ * stand where the shared memory was, and the port moves nothing until the driver has unmapped it. A
+ * port whose driver alone, not a burst, met missing memory goes on with the zeros: that is between
+ * it and its peer.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <rte_interrupts.h>
 #include <rte_lcore.h>
 
 #include "ethdev/ethdev.h"
 
-#define AREAS 2048u /* memif knows 256 regions for each of 8 ports */
+#define AREAS 64u /* vhost-user knows 8 regions for each of 8 ports */
 
 /* Written by the drivers' threads under the lock; read by the signal handler. */
 static struct area {
@@ -37,7 +31,6 @@ static struct area {
 	struct ethdev *lost_by; /* the port that met missing memory here, or NULL */
 } areas[AREAS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t refusals;
 
 static struct area *
 area_at(uintptr_t base)
@@ -89,27 +82,12 @@ is_thread_of_vhost(void)
 	return strncmp(name, "vhost", strlen("vhost")) == 0;
 }
 
-/* The threads that map what peers have sent map nothing else in this way: other memory of DPDK's
+/* The thread that maps what peers have sent maps nothing else in this way: other memory of DPDK's
  * has its place. */
 static bool
 is_of_a_peer(const void *addr, int flags, int fd)
 {
-	return addr == NULL && fd >= 0 && (flags & MAP_SHARED) != 0 &&
-	       (rte_thread_is_intr() || is_thread_of_vhost());
-}
-
-/* memif's regions are mapped on EAL's interrupt thread, and nothing else of a peer is. */
-static bool
-is_sound(int fd, size_t bytes)
-{
-	struct stat st;
-	int seals;
-
-	if (!rte_thread_is_intr())
-		return true;
-	seals = fcntl(fd, F_GET_SEALS);
-	return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && fstat(fd, &st) == 0 &&
-	       bytes <= (size_t)st.st_size;
+	return addr == NULL && fd >= 0 && (flags & MAP_SHARED) != 0 && is_thread_of_vhost();
 }
 
 /* All pages that a mapping has, also if these are huge. */
@@ -131,18 +109,13 @@ map_now(void *addr, size_t bytes, int prot, int flags, int fd, off64_t offset)
 static void *
 map_of_a_peer(size_t bytes, int prot, int flags, int fd, off64_t offset)
 {
-	void *mem = MAP_FAILED;
+	void *mem = map_now(NULL, bytes, prot, flags, fd, offset);
 
-	errno = EINVAL;
-	if (is_sound(fd, bytes))
-		mem = map_now(NULL, bytes, prot, flags, fd, offset);
 	if (mem != MAP_FAILED && !area_add(mem, whole_pages(fd, bytes))) {
 		(void)syscall(SYS_munmap, mem, bytes);
 		errno = ENOMEM;
 		mem = MAP_FAILED;
 	}
-	if (mem == MAP_FAILED)
-		__atomic_fetch_add(&refusals, 1, __ATOMIC_RELAXED);
 	return mem;
 }
 
@@ -151,12 +124,6 @@ mmap64(void *addr, size_t bytes, int prot, int flags, int fd, off64_t offset)
 {
 	return is_of_a_peer(addr, flags, fd) ? map_of_a_peer(bytes, prot, flags, fd, offset)
 					     : map_now(addr, bytes, prot, flags, fd, offset);
-}
-
-uint32_t
-ethdev_memory_refusals(void)
-{
-	return __atomic_exchange_n(&refusals, 0, __ATOMIC_RELAXED);
 }
 
 bool

@@ -35,7 +35,7 @@ struct memif_region {
 
 /* clang-format off */
 #define MEMIF_COUNTERS(X)                                                                          \
-	X(rx_packets) X(rx_bytes) X(rx_no_mbufs) X(rx_bad_length)                                    \
+	X(rx_packets) X(rx_bytes) X(rx_no_mbufs) X(rx_bad_length)                                  \
 	X(tx_packets) X(tx_bytes) X(tx_too_long)
 /* Of links that ended, or were not made, for a reason of the peer's. */
 #define MEMIF_LINK_COUNTERS(X) X(memory_lost) X(breaches) X(refused)
@@ -106,8 +106,8 @@ const char *memif_expect(struct memif_port *m, int fd, uint64_t deadline_ns, enu
 extern const char memif_gone[]; /* the peer has left, without a word */
 /* NULL, or what went wrong. */
 const char *memif_say(int fd, const struct memif_message *message, int file);
-/* Says why this end leaves, if the peer still hears it, and does. Nothing is left unread: that would
- * reach the peer as an error, in front of the reason. */
+/* Says why this end leaves, if the peer still hears it, and does. Nothing is left unread: that
+ * would reach the peer as an error, in front of the reason. */
 void memif_leave(int fd, const char *why);
 uint64_t memif_now_ns(void);
 

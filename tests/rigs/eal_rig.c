@@ -8,7 +8,7 @@
 void
 eal_rig_start(const char *vdev)
 {
-	static char device[64];
+	static char device[256];
 	static char *argv[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry",
 		"-m", "64", "--log-level=*:error", "-l", "0", "--iova-mode=va", NULL, NULL};
 	int argc = 11;

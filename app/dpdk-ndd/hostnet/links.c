@@ -7,7 +7,6 @@
 #include "hostnet/links.h"
 
 #include "control/daemon.h"
-#include "ethdev/ethdev.h"
 #include "platform/clock.h"
 #include "platform/log.h"
 #include "session/async.h"
@@ -29,18 +28,6 @@ link_changed(struct ndd *d, uint32_t i, uint64_t now_ns)
 	}
 }
 
-static void
-refusals_check(void)
-{
-	uint32_t n = ethdev_memory_refusals();
-
-	if (n != 0)
-		ndd_log_limited(NDD_LOG_WARNING,
-			"memory of a port's peer was not taken, %u times: a memif's must be a "
-			"memfd with F_SEAL_SHRINK, and as large as the peer says",
-			n);
-}
-
 void
 ndd_links_check(struct ndd *d, uint64_t now_ns)
 {
@@ -57,5 +44,4 @@ ndd_links_check(struct ndd *d, uint64_t now_ns)
 		if (news != NULL)
 			ndd_log_limited(NDD_LOG_WARNING, "port %s: %s", p->device, news);
 	}
-	refusals_check();
 }

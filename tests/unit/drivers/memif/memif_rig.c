@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <rte_ethdev.h>
+
 #include "rigs/eal_rig.h"
 
 #define MBUFS	   511u
@@ -23,14 +25,53 @@ struct port server, client;
 static struct rte_mempool *pool;
 static char folder[] = "/tmp/ndd-memif-XXXXXX", path[64];
 
+static void
+start_with(const char *vdev)
+{
+	eal_rig_start(vdev);
+	pool = rte_pktmbuf_pool_create("frames", MBUFS, 0, 0, RIG_FRAME + RTE_PKTMBUF_HEADROOM, 0);
+	cr_assert_not_null(pool);
+}
+
+static void
+folder_make(void)
+{
+	cr_assert_not_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/memif.sock", folder);
+}
+
 void
 rig_start(void)
 {
-	eal_rig_start(NULL);
-	pool = rte_pktmbuf_pool_create("frames", MBUFS, 0, 0, RIG_FRAME + RTE_PKTMBUF_HEADROOM, 0);
-	cr_assert_not_null(pool);
-	cr_assert_not_null(mkdtemp(folder));
-	snprintf(path, sizeof(path), "%s/memif.sock", folder);
+	folder_make();
+	start_with(NULL);
+}
+
+void
+rig_start_beside(const char *role)
+{
+	char vdev[192];
+
+	folder_make();
+	snprintf(vdev, sizeof(vdev),
+		"net_memif0,role=%s,id=3,secret=word,socket-abstract=no,socket=%s,bsize=%u,rsize=%"
+		"u",
+		role, path, RIG_BUFFER, RIG_LOG2_RING);
+	start_with(vdev);
+}
+
+uint16_t
+rig_open_dpdk(void)
+{
+	const struct rte_eth_conf conf = {0};
+	uint16_t id;
+
+	cr_assert_eq(rte_eth_dev_get_port_by_name("net_memif0", &id), 0);
+	cr_assert_eq(rte_eth_dev_configure(id, 1, 1, &conf), 0);
+	cr_assert_eq(rte_eth_rx_queue_setup(id, 0, 256, 0, NULL, pool), 0);
+	cr_assert_eq(rte_eth_tx_queue_setup(id, 0, 256, 0, NULL), 0);
+	cr_assert_eq(rte_eth_dev_start(id), 0);
+	return id;
 }
 
 void
@@ -146,7 +187,7 @@ rig_expect(struct port *p, uint32_t number, uint32_t bytes)
 {
 	struct rte_mbuf *m;
 
-	cr_assert_eq(port_rx_burst(p, &m, 1), 1, "frame %u", number);
+	cr_assert_eq(port_rx_burst(p, &m, 1), 1, "%s: frame %u", p->device, number);
 	cr_assert_eq(m->pkt_len, bytes, "frame %u", number);
 	cr_assert_eq(m->data_len, bytes, "frame %u", number);
 	for (uint32_t i = 0; i < bytes; i++)

@@ -17,6 +17,10 @@ extern struct port server, client;
 
 /* The folder, and DPDK. */
 void rig_start(void);
+/* The same with a memif of DPDK's driver, which has that role. */
+void rig_start_beside(const char *role);
+/* DPDK's is set up, and started: it listens, or has tried to connect. Its number. */
+uint16_t rig_open_dpdk(void);
 void rig_end(void);
 void rig_open(struct port *p, bool is_server);
 /* Both are open, and linked. */
@@ -53,7 +57,7 @@ struct memif_message raw_init(void);
 struct memif_message raw_region(void);
 struct memif_message raw_ring(bool to_server);
 struct memif_message raw_connect(void);
-/* Says it, with that file (-1: none), and returns the type of what is answered; 0: it is cut off. */
+/* Says it, with that file (-1: none). Returns the type of the answer; 0: it is cut off. */
 uint16_t raw_say(struct raw *r, const struct memif_message *message, int file);
 /* All of them: it is linked. */
 void raw_link(struct raw *r);
