@@ -140,29 +140,25 @@ frame_read(struct memif_port *m, uint16_t at, uint32_t ready, struct rte_mbuf *b
 	uint8_t *to = rte_pktmbuf_mtod(b, uint8_t *);
 	uint32_t bytes = 0, n = 0;
 	struct memif_slot s;
+	bool fits = true;
 
 	do {
-		if (n == ready)
-			goto unfinished;
-		if (unlikely(!slot_open(m, r, (uint16_t)(at + n), &s))) {
-			port_breach(m);
+		if (unlikely(n == ready || !slot_open(m, r, (uint16_t)(at + n), &s))) {
+			/* A slot that can't be, or a whole ring without an end. */
+			if (n < ready || ready == r->size)
+				port_breach(m);
 			return 0;
 		}
 		n++;
-		if (bytes > room || s.bytes > room - bytes) {
-			bytes = room + 1;
-			continue;
+		fits = fits && s.bytes <= room - bytes;
+		if (fits) {
+			memcpy(to + bytes, s.at, s.bytes);
+			bytes += s.bytes;
 		}
-		memcpy(to + bytes, s.at, s.bytes);
-		bytes += s.bytes;
 	} while (s.more);
-	b->data_len = (uint16_t)(bytes > room ? 0 : bytes);
+	b->data_len = (uint16_t)(fits ? bytes : 0);
 	b->pkt_len = b->data_len;
 	return n;
-unfinished:
-	if (ready == r->size)
-		port_breach(m); /* a whole ring, and no end */
-	return 0;
 }
 
 /* Into buffers that are there, as long as frames are. Returns how many have come. */

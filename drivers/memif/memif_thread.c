@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -233,24 +232,6 @@ thread_main(void *arg)
 	return NULL;
 }
 
-/* Signals are for other threads, but for those that are sent to this one. */
-static int
-thread_create(struct memif_port *m)
-{
-	sigset_t outside, before;
-	int err;
-
-	sigemptyset(&outside);
-	sigaddset(&outside, SIGTERM);
-	sigaddset(&outside, SIGINT);
-	sigaddset(&outside, SIGHUP);
-	sigaddset(&outside, SIGUSR1);
-	pthread_sigmask(SIG_BLOCK, &outside, &before);
-	err = pthread_create(&m->thread, NULL, thread_main, m);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return err;
-}
-
 const char *
 memif_thread_start(struct memif_port *m, char *why, size_t why_bytes)
 {
@@ -259,7 +240,7 @@ memif_thread_start(struct memif_port *m, char *why, size_t why_bytes)
 		return strerror(errno);
 	if (m->cfg.server && listen_at(m, why, why_bytes) != NULL)
 		return why;
-	errno = thread_create(m);
+	errno = pthread_create(&m->thread, NULL, thread_main, m);
 	if (errno != 0)
 		return "no thread for it";
 	(void)pthread_setname_np(m->thread, MEMIF_THREAD_NAME);

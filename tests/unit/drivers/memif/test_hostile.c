@@ -20,7 +20,7 @@ TestSuite(memif_hostile, .init = rig_start, .fini = rig_end);
 
 /* ---- what they say ---- */
 
-enum file { NONE, MEMORY, INTERRUPT, PIPE };
+enum file { NONE, MEMORY, INTERRUPT, PIPE, UNSEALED };
 
 /* A client that keeps the rules up to the message that `spoil` is called for, and says no more. */
 struct lie {
@@ -49,6 +49,7 @@ LIE(region_none, m->add_region.bytes = 0)
 LIE(region_huge, m->add_region.bytes = UINT64_MAX)
 LIE(no_file, *file = NONE)
 LIE(wrong_file, *file = PIPE)
+LIE(unsealed, *file = UNSEALED)
 LIE(ring_index, m->add_ring.index = 1)
 LIE(ring_region, m->add_ring.region = 1)
 LIE(ring_far, m->add_ring.offset = RAW_BYTES - 128)
@@ -73,6 +74,7 @@ static const struct lie lies[] = {
 	{"region huge", 1, lie_region_huge, "not as large"},
 	{"no file", 1, lie_no_file, "file is missing"},
 	{"wrong file", 1, lie_wrong_file, "F_SEAL_SHRINK"},
+	{"unsealed", 1, lie_unsealed, "F_SEAL_SHRINK"},
 	{"connect early", 1, lie_unknown, "another message than its turn"},
 	{"ring index", 2, lie_ring_index, "more than one ring"},
 	{"ring region", 2, lie_ring_region, "outside of its memory"},
@@ -107,20 +109,22 @@ tell_lie(const struct lie *lie)
 	struct memif_message said[] = {
 		raw_init(), raw_region(), raw_ring(true), raw_ring(false), raw_connect()};
 	enum file file[] = {NONE, MEMORY, INTERRUPT, INTERRUPT, NONE};
-	int pipes[2];
+	int pipes[2], unsealed = memfd_create("unsealed", MFD_ALLOW_SEALING);
 	struct raw r;
 
 	raw_open(&r);
 	cr_assert_eq(pipe(pipes), 0);
+	cr_assert_eq(ftruncate(unsealed, RAW_BYTES), 0);
 	lie->spoil(&said[lie->step], &file[lie->step]);
 	for (uint32_t i = 0; i < 5; i++) {
-		const int fd[] = {-1, r.file, r.interrupt, pipes[0]};
+		const int fd[] = {-1, r.file, r.interrupt, pipes[0], unsealed};
 
 		(void)memif_say(r.fd, &said[i], fd[file[i]]);
 	}
 	hear_reason(&r, lie);
 	close(pipes[0]);
 	close(pipes[1]);
+	close(unsealed);
 	raw_close(&r);
 }
 
@@ -241,6 +245,16 @@ Test(memif_hostile, a_region_that_is_not_there)
 	expect_breach("region");
 }
 
+/* The number of a region that there could be, taken in a circle. */
+Test(memif_hostile, a_region_that_can_not_be)
+{
+	link_raw();
+	raw_frame(0, (struct memif_desc){
+			     .region = MEMIF_REGIONS_MAX, .length = 64, .offset = RAW_BUFFERS});
+	raw_head(true, 1);
+	expect_breach("region");
+}
+
 Test(memif_hostile, an_offset_behind_the_region)
 {
 	link_raw();
@@ -298,15 +312,19 @@ Test(memif_hostile, what_is_just_right_is_no_breach)
 /* Longer than any frame, or without a byte: dropped, and the next one comes. */
 Test(memif_hostile, frames_of_no_length_that_there_is)
 {
-	link_raw();
-	raw_frame(0, (struct memif_desc){.length = 100000, .offset = RAW_BUFFERS});
-	raw_frame(1, (struct memif_desc){
-			     .flags = MEMIF_DESC_NEXT, .length = 8192, .offset = RAW_BUFFERS});
-	raw_frame(2, (struct memif_desc){.length = 1, .offset = RAW_BUFFERS});
-	raw_frame(3, (struct memif_desc){.length = 0, .offset = RAW_BUFFERS});
-	raw_frame(4, (struct memif_desc){.length = 64, .offset = RAW_BUFFERS});
-	raw_head(true, 5);
+	static const struct {
+		uint16_t flags;
+		uint32_t length;
+	} slot[] = {{0, 100000}, {MEMIF_DESC_NEXT, RIG_FRAME}, {MEMIF_DESC_NEXT, 1}, {0, 64},
+		{0, 0}, {0, 64}};
 	struct rte_mbuf *m[8];
+
+	link_raw();
+	for (uint32_t i = 0; i < 6; i++)
+		raw_frame(i, (struct memif_desc){.flags = slot[i].flags,
+				     .length = slot[i].length,
+				     .offset = RAW_BUFFERS});
+	raw_head(true, 6);
 	cr_assert_eq(port_rx_burst(&server, m, 8), 1);
 	cr_expect_eq(m[0]->pkt_len, 64);
 	rte_pktmbuf_free(m[0]);
