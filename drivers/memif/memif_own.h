@@ -72,7 +72,7 @@ struct memif_port {
 	uint32_t wrong; /* enum memif_wrong */
 	bool interrupt; /* the peer wants to be told of frames */
 	int wake;
-	bool stop;
+	bool stop, ended;
 	/* the thread's */
 	pthread_t thread;
 	int listener;

@@ -16,9 +16,9 @@
 
 #include "memif/memif_own.h"
 
-#define HEAR_NS	     UINT64_C(1000000000) /* there is something to hear */
-#define RETRY_MS     50
-#define STOP_SECONDS 3
+#define HEAR_NS	 UINT64_C(1000000000) /* there is something to hear */
+#define RETRY_MS 50
+#define STOP_NS	 UINT64_C(3000000000)
 
 void
 memif_thread_wake(const struct memif_port *m)
@@ -229,6 +229,7 @@ thread_main(void *arg)
 		else
 			call_server(m);
 	}
+	__atomic_store_n(&m->ended, true, __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -250,11 +251,15 @@ memif_thread_start(struct memif_port *m, char *why, size_t why_bytes)
 bool
 memif_thread_stop(struct memif_port *m)
 {
-	struct timespec until;
+	const struct timespec moment = {.tv_nsec = 1000000};
+	const uint64_t end = memif_now_ns() + STOP_NS;
 
 	__atomic_store_n(&m->stop, true, __ATOMIC_RELEASE);
 	memif_thread_wake(m);
-	(void)clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += STOP_SECONDS;
-	return pthread_clockjoin_np(m->thread, NULL, CLOCK_MONOTONIC, &until) == 0;
+	while (!__atomic_load_n(&m->ended, __ATOMIC_ACQUIRE))
+		if (memif_now_ns() < end)
+			nanosleep(&moment, NULL);
+		else
+			return false;
+	return pthread_join(m->thread, NULL) == 0;
 }

@@ -14,7 +14,9 @@ static int expedited;
 void
 port_grace_prepare(void)
 {
-	expedited = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+	long rc = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+
+	__atomic_store_n(&expedited, rc == 0, __ATOMIC_RELAXED);
 }
 
 void
@@ -23,7 +25,8 @@ port_grace_wait(const struct port_grace *g)
 	const struct timespec moment = {.tv_nsec = 1000000};
 	uint32_t seq;
 
-	if (!expedited || syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
+	if (!__atomic_load_n(&expedited, __ATOMIC_RELAXED) ||
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
 		nanosleep(&moment, NULL); /* store buffers are empty by then */
 	seq = __atomic_load_n(&g->bursts, __ATOMIC_ACQUIRE);
 	for (int k = 0; (seq & 1) != 0 && k < GRACE_SPINS; k++) {

@@ -75,7 +75,6 @@
 	X(process_vm_writev, MINUS, ENOMEM)                                                        \
 	X(pthread_attr_init, ERROR, ENOMEM)                                                        \
 	X(pthread_attr_setstacksize, ERROR, EINVAL)                                                \
-	X(pthread_clockjoin_np, ERROR, ETIMEDOUT)                                                  \
 	X(pthread_cond_init, ERROR, ENOMEM)                                                        \
 	X(pthread_condattr_init, ERROR, ENOMEM)                                                    \
 	X(pthread_condattr_setclock, ERROR, EINVAL)                                                \
