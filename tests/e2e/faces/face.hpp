@@ -10,31 +10,13 @@
 #define FACE_HPP
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <netinet/in.h>
 #include <string>
 
 #include <ndsupport.h>
 
-/* A status, which is shown if it is another. */
-#define WANT(expected, call)                                                                       \
-	do {                                                                                       \
-		const int32_t wanted = (int32_t)(expected), got = (int32_t)(call);                 \
-		if (got != wanted) {                                                               \
-			printf("%s:%d: %s: %#x, not %#x\n", __FILE__, __LINE__, #call,             \
-				(unsigned)got, (unsigned)wanted);                                  \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);             \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
+#include "../want.h"
 
 /* Where a daemon listens, and an address of it. */
 struct Place {
@@ -57,10 +39,12 @@ struct Far {
 	uint32_t token;
 };
 
-/* A piece of an end's buffer, in its first region, which is the whole of it, or in its second. */
+/* A piece of an end's buffer, in its first region, which is the whole of it, or in its second; or of
+ * other memory, which the second has. */
 struct Piece {
 	uint32_t offset, length;
 	bool second = false;
+	char *memory = nullptr;
 };
 
 /* What is said with a request for a connection, and with its answer. */
@@ -83,7 +67,7 @@ enum class Request { get, connect, complete, accept, notice, disconnect };
 
 /* Of the adapter. */
 struct Limits {
-	uint32_t pieces, caller_data, callee_data, reads, queue;
+	uint32_t pieces, caller_data, callee_data, reads, queue, read_pieces;
 };
 
 /* One end: a queue pair, with whatever it takes to use one. Offsets are of its buffer, which is
@@ -93,7 +77,7 @@ class End {
 	static constexpr uint32_t depth = 16, bytes = 1 << 20, inlined = 64, waiters = 1025;
 	char *const buffer;
 
-	End() : buffer(new char[bytes]())
+	explicit End(uint32_t room = bytes) : buffer(new char[room]())
 	{
 	}
 	End(const End &) = delete;
@@ -105,6 +89,9 @@ class End {
 	/* Another one of the same adapter, whose results come out of this one's queue. It goes
 	 * first. shared: its receives are those of share(). */
 	virtual std::unique_ptr<End> another(bool shared = false) = 0;
+	/* The same with a queue pair and a connector alone. nullptr: there is no room for it, which
+	 * *status says. */
+	virtual std::unique_ptr<End> lean(int32_t *status) = 0;
 	virtual Limits limits() = 0;
 
 	virtual int32_t receive_list(const void *context, const Piece *pieces, uint32_t n) = 0;
@@ -113,8 +100,8 @@ class End {
 	/* At so many bytes from the beginning of the window. */
 	virtual int32_t write(const void *context, const Piece &piece, const Far &to, uint64_t at,
 		uint32_t flags = 0) = 0;
-	virtual int32_t read(const void *context, const Piece &piece, const Far &from, uint64_t at,
-		uint32_t flags = 0) = 0;
+	virtual int32_t read_list(const void *context, const Piece *pieces, uint32_t n,
+		const Far &from, uint64_t at, uint32_t flags = 0) = 0;
 	/* Its one window. flags: rights */
 	virtual int32_t bind(
 		const void *context, const Piece &piece, uint32_t flags, Far *told) = 0;
@@ -135,6 +122,12 @@ class End {
 	{
 		const Piece piece = {offset, length};
 		return send_list(context, &piece, 1, flags);
+	}
+	int32_t
+	read(const void *context, const Piece &piece, const Far &from, uint64_t at,
+		uint32_t flags = 0)
+	{
+		return read_list(context, &piece, 1, from, at, flags);
 	}
 
 	/* The second region, which this waits for. flags: ND_MR_FLAG_*, where regions have some. */
@@ -190,6 +183,11 @@ class End {
 	virtual void close_connector() = 0;
 	virtual void close_listener() = 0;
 
+	char *
+	start(const Piece &piece) const
+	{
+		return (piece.memory != nullptr ? piece.memory : buffer) + piece.offset;
+	}
 	/* The adapter has the profile of the pages. */
 	virtual bool
 	by_the_pages() const

@@ -24,7 +24,7 @@ class Nd : public End {
 	nd_connector *connector = nullptr;
 	nd_listener *listener = nullptr;
 	nd_overlapped requests[6] = {};
-	std::vector<nd_overlapped> notify = std::vector<nd_overlapped>(waiters);
+	std::vector<nd_overlapped> notify;
 
 	nd_overlapped *
 	of(Request which)
@@ -37,7 +37,7 @@ class Nd : public End {
 		std::vector<nd_sge> sges;
 
 		for (uint32_t i = 0; i < n; i++)
-			sges.push_back({buffer + pieces[i].offset, pieces[i].length,
+			sges.push_back({start(pieces[i]), pieces[i].length,
 				nd_mr_local_token(pieces[i].second ? mr2 : mr)});
 		return sges;
 	}
@@ -47,20 +47,33 @@ class Nd : public End {
 		return begun == ND_PENDING ? nd_overlapped_wait(ov, PATIENCE_MS) : begun;
 	}
 	nd_srq *the_srq();
-	void create(bool shared);
+	int32_t create_pair(bool shared);
+	void create_memory();
 
       public:
 	explicit Nd(const Place &place);
-	Nd(Nd &of, bool shared)
-	    : host(&of), local(of.local), adapter(of.adapter), pd(of.pd), cq(of.cq)
+	explicit Nd(Nd &of, bool lean = false)
+	    : End(lean ? 0 : bytes), host(&of), local(of.local), adapter(of.adapter), pd(of.pd),
+	      cq(of.cq), notify(lean ? 0 : waiters)
 	{
-		create(shared);
 	}
 	~Nd() override;
 	std::unique_ptr<End>
 	another(bool shared) override
 	{
-		return std::make_unique<Nd>(*this, shared);
+		auto end = std::make_unique<Nd>(*this);
+
+		WANT(ND_SUCCESS, end->create_pair(shared));
+		end->create_memory();
+		return end;
+	}
+	std::unique_ptr<End>
+	lean(int32_t *status) override
+	{
+		auto end = std::make_unique<Nd>(*this, true);
+
+		*status = end->create_pair(false);
+		return *status == ND_SUCCESS ? std::move(end) : nullptr;
 	}
 	Limits
 	limits() override
@@ -69,7 +82,7 @@ class Nd : public End {
 
 		WANT(ND_SUCCESS, nd_adapter_query(adapter, &i));
 		return {i.max_initiator_sge, i.max_caller_data, i.max_callee_data,
-			i.max_inbound_reads, i.max_cq_depth};
+			i.max_inbound_reads, i.max_cq_depth, i.max_read_sge};
 	}
 
 	int32_t
@@ -90,18 +103,18 @@ class Nd : public End {
 			to.token, flags);
 	}
 	int32_t
-	read(const void *context, const Piece &piece, const Far &from, uint64_t at,
-		uint32_t flags) override
+	read_list(const void *context, const Piece *pieces, uint32_t n, const Far &from,
+		uint64_t at, uint32_t flags) override
 	{
-		return nd_qp_read(qp, (void *)context, list(&piece, 1).data(), 1, from.address + at,
+		return nd_qp_read(qp, (void *)context, list(pieces, n).data(), n, from.address + at,
 			from.token, flags);
 	}
 	int32_t
 	bind(const void *context, const Piece &piece, uint32_t flags, Far *told) override
 	{
 		const nd_status st = nd_qp_bind(qp, (void *)context, piece.second ? mr2 : mr, mw,
-			buffer + piece.offset, piece.length, flags);
-		*told = {(uintptr_t)(buffer + piece.offset), piece.length, nd_mw_remote_token(mw)};
+			start(piece), piece.length, flags);
+		*told = {(uintptr_t)start(piece), piece.length, nd_mw_remote_token(mw)};
 		return st;
 	}
 	int32_t
@@ -332,7 +345,7 @@ Nd::the_srq()
 	return srq;
 }
 
-Nd::Nd(const Place &place) : host(nullptr), local(place.address)
+Nd::Nd(const Place &place) : host(nullptr), local(place.address), notify(waiters)
 {
 	nd_open_options options = {};
 
@@ -341,12 +354,14 @@ Nd::Nd(const Place &place) : host(nullptr), local(place.address)
 		nd_adapter_open((const sockaddr *)&local, sizeof(local), &options, &adapter));
 	WANT(ND_SUCCESS, nd_pd_create(adapter, &pd));
 	WANT(ND_SUCCESS, nd_cq_create(adapter, 4 * depth, &cq));
-	create(false);
+	WANT(ND_SUCCESS, create_pair(false));
+	create_memory();
 }
 
-void
-Nd::create(bool shared)
+int32_t
+Nd::create_pair(bool shared)
 {
+	nd_status st;
 	nd_qp_options q = {};
 
 	q.receive_cq = q.initiator_cq = cq;
@@ -355,12 +370,17 @@ Nd::create(bool shared)
 	q.max_receive_sge = q.max_initiator_sge = 2;
 	q.inline_bytes = inlined;
 	q.srq = shared ? the_srq() : nullptr;
-	WANT(ND_SUCCESS, nd_qp_create(pd, &q, &qp));
+	st = nd_qp_create(pd, &q, &qp);
+	return st == ND_SUCCESS ? nd_connector_create(adapter, &connector) : st;
+}
+
+void
+Nd::create_memory()
+{
 	WANT(ND_SUCCESS, nd_mr_create(pd, &mr));
 	WANT(ND_SUCCESS, nd_mr_register(mr, buffer, bytes, ND_MR_FLAG_ALLOW_LOCAL_WRITE, nullptr));
 	WANT(ND_SUCCESS, nd_mr_create(pd, &mr2));
 	WANT(ND_SUCCESS, nd_mw_create(pd, &mw));
-	WANT(ND_SUCCESS, nd_connector_create(adapter, &connector));
 }
 
 Nd::~Nd()

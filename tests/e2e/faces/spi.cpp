@@ -1,71 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NetworkDirect's interfaces, version 2. */
-#include <cstring>
-#include <vector>
-
-#include "face.hpp"
+#include "com.hpp"
 
 namespace {
 
-class Spi : public End {
+struct Version2 {
+	using Queue = IND2CompletionQueue;
+	using Pair = IND2QueuePair;
+	using Window = IND2MemoryWindow;
+	using Connector = IND2Connector;
+	using Listener = IND2Listener;
+};
+
+class Spi : public Com<Version2> {
 	Spi *const host;
 	sockaddr_in local;
 	IND2Adapter *adapter = nullptr;
 	HANDLE file = nullptr;
-	IND2CompletionQueue *cq = nullptr;
 	IND2SharedReceiveQueue *srq = nullptr;
-	IND2QueuePair *qp = nullptr;
 	IND2MemoryRegion *region = nullptr, *region2 = nullptr;
-	IND2MemoryWindow *window = nullptr;
-	IND2Connector *connector = nullptr;
-	IND2Listener *listener = nullptr;
-	const Spi *asked = nullptr; /* whose listener brings this one's request */
-	OVERLAPPED requests[6] = {};
-	std::vector<OVERLAPPED> notify = std::vector<OVERLAPPED>(waiters);
-
-	OVERLAPPED *
-	of(Request which)
-	{
-		return &requests[(int)which];
-	}
 	std::vector<ND2_SGE>
 	list(const Piece *pieces, uint32_t n) const
 	{
 		std::vector<ND2_SGE> sges;
 
 		for (uint32_t i = 0; i < n; i++)
-			sges.push_back({buffer + pieces[i].offset, pieces[i].length,
+			sges.push_back({start(pieces[i]), pieces[i].length,
 				(pieces[i].second ? region2 : region)->GetLocalToken()});
 		return sges;
 	}
-	static int32_t
-	waited(HRESULT begun, IND2Overlapped *object, OVERLAPPED *ov)
-	{
-		return begun == ND_PENDING ? object->GetOverlappedResult(ov, TRUE) : begun;
-	}
-	template <class Object>
-	static void
-	close(Object **object)
-	{
-		if (*object != nullptr)
-			(*object)->Release();
-		*object = nullptr;
-	}
 	IND2SharedReceiveQueue *the_srq();
-	void create(bool shared);
+	int32_t create_pair(bool shared);
+	void create_memory();
 
       public:
 	explicit Spi(const Place &place);
-	Spi(Spi &of, bool shared)
-	    : host(&of), local(of.local), adapter(of.adapter), file(of.file), cq(of.cq)
+	explicit Spi(Spi &of, bool lean = false)
+	    : Com(of.cq, lean), host(&of), local(of.local), adapter(of.adapter), file(of.file)
 	{
-		create(shared);
 	}
 	~Spi() override;
 	std::unique_ptr<End>
 	another(bool shared) override
 	{
-		return std::make_unique<Spi>(*this, shared);
+		auto end = std::make_unique<Spi>(*this);
+
+		WANT(ND_SUCCESS, end->create_pair(shared));
+		end->create_memory();
+		return end;
+	}
+	std::unique_ptr<End>
+	lean(int32_t *status) override
+	{
+		auto end = std::make_unique<Spi>(*this, true);
+
+		*status = end->create_pair(false);
+		return *status == ND_SUCCESS ? std::move(end) : nullptr;
 	}
 	Limits
 	limits() override
@@ -76,7 +66,7 @@ class Spi : public End {
 		i.InfoVersion = ND_VERSION_2;
 		WANT(ND_SUCCESS, adapter->Query(&i, &bytes_of));
 		return {i.MaxInitiatorSge, i.MaxCallerData, i.MaxCalleeData, i.MaxInboundReadLimit,
-			i.MaxCompletionQueueDepth};
+			i.MaxCompletionQueueDepth, i.MaxReadSge};
 	}
 
 	int32_t
@@ -97,19 +87,19 @@ class Spi : public End {
 			to.token, flags);
 	}
 	int32_t
-	read(const void *context, const Piece &piece, const Far &from, uint64_t at,
-		uint32_t flags) override
+	read_list(const void *context, const Piece *pieces, uint32_t n, const Far &from,
+		uint64_t at, uint32_t flags) override
 	{
-		return qp->Read((void *)context, list(&piece, 1).data(), 1, from.address + at,
+		return qp->Read((void *)context, list(pieces, n).data(), n, from.address + at,
 			from.token, flags);
 	}
 	int32_t
 	bind(const void *context, const Piece &piece, uint32_t flags, Far *told) override
 	{
 		const HRESULT hr = qp->Bind((void *)context, piece.second ? region2 : region,
-			window, buffer + piece.offset, piece.length, flags);
+			window, start(piece), piece.length, flags);
 		*told = {
-			(uintptr_t)(buffer + piece.offset), piece.length, window->GetRemoteToken()};
+			(uintptr_t)start(piece), piece.length, window->GetRemoteToken()};
 		return hr;
 	}
 	int32_t
@@ -122,12 +112,6 @@ class Spi : public End {
 	{
 		return ND_NOT_SUPPORTED;
 	}
-	int32_t
-	flush() override
-	{
-		return qp->Flush();
-	}
-
 	int32_t
 	enroll(const void *at, uint64_t length, uint32_t flags) override
 	{
@@ -168,92 +152,13 @@ class Spi : public End {
 			static_cast<End *>(r.QueuePairContext)};
 		return true;
 	}
-	int32_t
-	resize(uint32_t results) override
-	{
-		return cq->Resize(results);
-	}
-	int32_t
-	arm(uint32_t type, uint32_t waiter) override
-	{
-		const HRESULT hr = cq->Notify(type, &notify[waiter]);
-		return hr == ND_PENDING ? ND_SUCCESS : hr;
-	}
-	bool
-	armed(uint32_t waiter) override
-	{
-		return cq->GetOverlappedResult(&notify[waiter], FALSE) == ND_PENDING;
-	}
-	int32_t
-	told(uint32_t waiter) override
-	{
-		return cq->GetOverlappedResult(&notify[waiter], TRUE);
-	}
-	int32_t
-	cancel_arms() override
-	{
-		return cq->CancelOverlappedRequests();
-	}
-
 	sockaddr_in listen(uint32_t backlog) override;
-	int32_t
-	get_request(End &into) override
-	{
-		Spi &spi = static_cast<Spi &>(into);
-
-		spi.asked = this;
-		return listener->GetConnectionRequest(spi.connector, spi.of(Request::get));
-	}
-	int32_t
-	cancel_listening() override
-	{
-		return listener->CancelOverlappedRequests();
-	}
 	int32_t connect(const sockaddr_in &to, const Words &words) override;
-	int32_t
-	complete() override
-	{
-		return connector->CompleteConnect(of(Request::complete));
-	}
 	int32_t
 	accept(const Words &words) override
 	{
 		return connector->Accept(qp, words.inbound, words.outbound, words.data.data(),
 			(ULONG)words.data.size(), of(Request::accept));
-	}
-	int32_t
-	reject(const Words &words) override
-	{
-		return connector->Reject(words.data.data(), (ULONG)words.data.size());
-	}
-	int32_t
-	notify_disconnect() override
-	{
-		return connector->NotifyDisconnect(of(Request::notice));
-	}
-	int32_t
-	disconnect() override
-	{
-		return connector->Disconnect(of(Request::disconnect));
-	}
-	int32_t
-	cancel() override
-	{
-		return connector->CancelOverlappedRequests();
-	}
-	int32_t
-	ended(Request which, int32_t begun) override
-	{
-		IND2Overlapped *object = connector;
-
-		if (which == Request::get && asked->listener != nullptr)
-			object = asked->listener;
-		return waited(begun, object, of(which));
-	}
-	bool
-	under_way(Request which) override
-	{
-		return connector->GetOverlappedResult(of(which), FALSE) == ND_PENDING;
 	}
 	int32_t
 	private_data(void *data, uint32_t *room) override
@@ -274,28 +179,6 @@ class Spi : public End {
 	peer_address(sockaddr_in *address, uint32_t *room) override
 	{
 		return connector->GetPeerAddress((sockaddr *)address, (ULONG *)room);
-	}
-
-	void
-	close_pair() override
-	{
-		close(&qp);
-	}
-	void
-	close_window() override
-	{
-		close(&window);
-	}
-	void
-	close_connector() override
-	{
-		CHECK(connector->Release() == 0);
-		connector = nullptr;
-	}
-	void
-	close_listener() override
-	{
-		close(&listener);
 	}
 };
 
@@ -338,7 +221,7 @@ Spi::the_srq()
 	return srq;
 }
 
-Spi::Spi(const Place &place) : host(nullptr), local(place.address)
+Spi::Spi(const Place &place) : Com(nullptr, false), host(nullptr), local(place.address)
 {
 	setenv("NDD_SOCKET", place.socket.c_str(), 1);
 	WANT(ND_SUCCESS, NdOpenAdapter(IID_IND2Adapter, (const sockaddr *)&local, sizeof(local),
@@ -346,42 +229,52 @@ Spi::Spi(const Place &place) : host(nullptr), local(place.address)
 	WANT(ND_SUCCESS, adapter->CreateOverlappedFile(&file));
 	WANT(ND_SUCCESS, adapter->CreateCompletionQueue(
 				 IID_IND2CompletionQueue, file, 4 * depth, 0, 0, (void **)&cq));
-	create(false);
+	WANT(ND_SUCCESS, create_pair(false));
+	create_memory();
+}
+
+int32_t
+Spi::create_pair(bool shared)
+{
+	void *const context = static_cast<End *>(this);
+	HRESULT hr;
+
+	if (shared)
+		hr = adapter->CreateQueuePairWithSrq(IID_IND2QueuePair, cq, cq, the_srq(), context,
+			depth, 2, inlined, (void **)&qp);
+	else
+		hr = adapter->CreateQueuePair(IID_IND2QueuePair, cq, cq, context, depth, depth, 2,
+			2, inlined, (void **)&qp);
+	if (hr != ND_SUCCESS)
+		return hr;
+	return adapter->CreateConnector(IID_IND2Connector, file, (void **)&connector);
 }
 
 void
-Spi::create(bool shared)
+Spi::create_memory()
 {
 	OVERLAPPED ov = {};
-	void *const context = static_cast<End *>(this);
 
-	if (shared)
-		WANT(ND_SUCCESS, adapter->CreateQueuePairWithSrq(IID_IND2QueuePair, cq, cq,
-					 the_srq(), context, depth, 2, inlined, (void **)&qp));
-	else
-		WANT(ND_SUCCESS, adapter->CreateQueuePair(IID_IND2QueuePair, cq, cq, context, depth,
-					 depth, 2, 2, inlined, (void **)&qp));
 	WANT(ND_SUCCESS, adapter->CreateMemoryRegion(IID_IND2MemoryRegion, file, (void **)&region));
 	WANT(ND_SUCCESS, waited(region->Register(buffer, bytes, ND_MR_FLAG_ALLOW_LOCAL_WRITE, &ov),
 				 region, &ov));
 	WANT(ND_SUCCESS,
 		adapter->CreateMemoryRegion(IID_IND2MemoryRegion, file, (void **)&region2));
 	WANT(ND_SUCCESS, adapter->CreateMemoryWindow(IID_IND2MemoryWindow, (void **)&window));
-	WANT(ND_SUCCESS, adapter->CreateConnector(IID_IND2Connector, file, (void **)&connector));
 }
 
 Spi::~Spi()
 {
-	close(&listener);
-	close(&connector);
-	close(&qp);
-	close(&window);
-	close(&region);
-	close(&region2);
-	close(&srq);
+	release(&listener);
+	release(&connector);
+	release(&qp);
+	release(&window);
+	release(&region);
+	release(&region2);
+	release(&srq);
 	if (host != nullptr)
 		return;
-	close(&cq);
+	release(&cq);
 	CloseHandle(file);
 	CHECK(adapter->Release() == 0);
 }

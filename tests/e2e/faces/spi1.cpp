@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NetworkDirect's interfaces, version 1. */
 #include <endian.h>
-#include <vector>
 
-#include "face.hpp"
+#include "com.hpp"
 
 namespace {
 
@@ -13,25 +12,19 @@ struct Posted : ND_RESULT {
 	const End *of;
 };
 
-class Spi1 : public End {
+struct Version1 {
+	using Queue = INDCompletionQueue;
+	using Pair = INDEndpoint;
+	using Window = INDMemoryWindow;
+	using Connector = INDConnector;
+	using Listener = INDListen;
+};
+
+class Spi1 : public Com<Version1> {
 	Spi1 *const host;
 	sockaddr_in local;
 	INDAdapter *adapter = nullptr;
-	INDCompletionQueue *cq = nullptr;
-	INDEndpoint *endpoint = nullptr;
 	ND_MR_HANDLE memory = nullptr, memory2 = nullptr;
-	INDMemoryWindow *window = nullptr;
-	INDConnector *connector = nullptr;
-	INDListen *listener = nullptr;
-	const Spi1 *asked = nullptr; /* whose listener brings this one's request */
-	OVERLAPPED requests[6] = {};
-	std::vector<OVERLAPPED> notify = std::vector<OVERLAPPED>(waiters);
-
-	OVERLAPPED *
-	of(Request which)
-	{
-		return &requests[(int)which];
-	}
 	/* Without a handle it is inline. */
 	std::vector<ND_SGE>
 	list(const Piece *pieces, uint32_t n, uint32_t flags = 0) const
@@ -39,26 +32,14 @@ class Spi1 : public End {
 		std::vector<ND_SGE> sges;
 
 		for (uint32_t i = 0; i < n; i++)
-			sges.push_back({buffer + pieces[i].offset, pieces[i].length,
+			sges.push_back({start(pieces[i]), pieces[i].length,
 				flags & ND_OP_FLAG_INLINE ? nullptr
 				: pieces[i].second	  ? memory2
 							  : memory});
 		return sges;
 	}
-	static int32_t
-	waited(HRESULT begun, INDOverlapped *object, OVERLAPPED *ov)
-	{
-		return begun == ND_PENDING ? object->GetOverlappedResult(ov, nullptr, TRUE) : begun;
-	}
-	template <class Object>
-	static void
-	close(Object **object)
-	{
-		if (*object != nullptr)
-			(*object)->Release();
-		*object = nullptr;
-	}
-	void create();
+	int32_t create_pair();
+	void create_memory();
 	static ND_MW_DESCRIPTOR
 	descriptor(const Far &w)
 	{
@@ -89,15 +70,27 @@ class Spi1 : public End {
 
       public:
 	explicit Spi1(const Place &place);
-	explicit Spi1(Spi1 &of) : host(&of), local(of.local), adapter(of.adapter), cq(of.cq)
+	explicit Spi1(Spi1 &of, bool lean = false)
+	    : Com(of.cq, lean), host(&of), local(of.local), adapter(of.adapter)
 	{
-		create();
 	}
 	~Spi1() override;
 	std::unique_ptr<End>
 	another(bool) override
 	{
-		return std::make_unique<Spi1>(*this);
+		auto end = std::make_unique<Spi1>(*this);
+
+		WANT(ND_SUCCESS, end->create_pair());
+		end->create_memory();
+		return end;
+	}
+	std::unique_ptr<End>
+	lean(int32_t *status) override
+	{
+		auto end = std::make_unique<Spi1>(*this, true);
+
+		*status = end->create_pair();
+		return *status == ND_SUCCESS ? std::move(end) : nullptr;
 	}
 	Limits
 	limits() override
@@ -108,21 +101,21 @@ class Spi1 : public End {
 		WANT(ND_SUCCESS, adapter->Query(1, &i, &bytes_of));
 		return {(uint32_t)i.MaxOutboundSge, (uint32_t)i.MaxCallerData,
 			(uint32_t)i.MaxCalleeData, (uint32_t)i.MaxInboundReadLimit,
-			(uint32_t)i.MaxCqEntries};
+			(uint32_t)i.MaxCqEntries, (uint32_t)i.MaxOutboundSge};
 	}
 
 	int32_t
 	receive_list(const void *context, const Piece *pieces, uint32_t n) override
 	{
 		return post(context, [&](ND_RESULT *r) {
-			return endpoint->Receive(r, list(pieces, n).data(), n);
+			return qp->Receive(r, list(pieces, n).data(), n);
 		});
 	}
 	int32_t
 	send_list(const void *context, const Piece *pieces, uint32_t n, uint32_t flags) override
 	{
 		return post(context, [&](ND_RESULT *r) {
-			return endpoint->Send(r, list(pieces, n, flags).data(), n,
+			return qp->Send(r, list(pieces, n, flags).data(), n,
 				flags & ~(uint32_t)ND_OP_FLAG_INLINE);
 		});
 	}
@@ -132,17 +125,17 @@ class Spi1 : public End {
 	{
 		const ND_MW_DESCRIPTOR d = descriptor(to);
 		return post(context, [&](ND_RESULT *r) {
-			return endpoint->Write(r, list(&piece, 1, flags).data(), 1, &d, at,
+			return qp->Write(r, list(&piece, 1, flags).data(), 1, &d, at,
 				flags & ~(uint32_t)ND_OP_FLAG_INLINE);
 		});
 	}
 	int32_t
-	read(const void *context, const Piece &piece, const Far &from, uint64_t at,
-		uint32_t flags) override
+	read_list(const void *context, const Piece *pieces, uint32_t n, const Far &from,
+		uint64_t at, uint32_t flags) override
 	{
 		const ND_MW_DESCRIPTOR d = descriptor(from);
 		return post(context, [&](ND_RESULT *r) {
-			return endpoint->Read(r, list(&piece, 1).data(), 1, &d, at, flags);
+			return qp->Read(r, list(pieces, n).data(), n, &d, at, flags);
 		});
 	}
 	int32_t
@@ -150,8 +143,8 @@ class Spi1 : public End {
 	{
 		ND_MW_DESCRIPTOR d = {};
 		const int32_t hr = post(context, [&](ND_RESULT *r) {
-			return endpoint->Bind(r, piece.second ? memory2 : memory, window,
-				buffer + piece.offset, piece.length, flags, &d);
+			return qp->Bind(r, piece.second ? memory2 : memory, window,
+				start(piece), piece.length, flags, &d);
 		});
 		*told = {be64toh(d.Base), be64toh(d.Length), d.Token};
 		return hr;
@@ -160,7 +153,7 @@ class Spi1 : public End {
 	invalidate(const void *context, uint32_t flags) override
 	{
 		return post(context,
-			[&](ND_RESULT *r) { return endpoint->Invalidate(r, window, flags); });
+			[&](ND_RESULT *r) { return qp->Invalidate(r, window, flags); });
 	}
 	int32_t
 	send_and_invalidate(const void *context, uint32_t offset, uint32_t length, const Far &far,
@@ -169,15 +162,9 @@ class Spi1 : public End {
 		const Piece piece = {offset, length};
 		const ND_MW_DESCRIPTOR d = descriptor(far);
 		return post(context, [&](ND_RESULT *r) {
-			return endpoint->SendAndInvalidate(r, list(&piece, 1).data(), 1, &d, flags);
+			return qp->SendAndInvalidate(r, list(&piece, 1).data(), 1, &d, flags);
 		});
 	}
-	int32_t
-	flush() override
-	{
-		return endpoint->Flush();
-	}
-
 	int32_t
 	enroll(const void *at, uint64_t length, uint32_t) override
 	{
@@ -218,33 +205,6 @@ class Spi1 : public End {
 		*result = {r->Status, r->BytesTransferred, posted->context, posted->of};
 		return true;
 	}
-	int32_t
-	resize(uint32_t results) override
-	{
-		return cq->Resize(results);
-	}
-	int32_t
-	arm(uint32_t type, uint32_t waiter) override
-	{
-		const HRESULT hr = cq->Notify(type, &notify[waiter]);
-		return hr == ND_PENDING ? ND_SUCCESS : hr;
-	}
-	bool
-	armed(uint32_t waiter) override
-	{
-		return cq->GetOverlappedResult(&notify[waiter], nullptr, FALSE) == ND_PENDING;
-	}
-	int32_t
-	told(uint32_t waiter) override
-	{
-		return cq->GetOverlappedResult(&notify[waiter], nullptr, TRUE);
-	}
-	int32_t
-	cancel_arms() override
-	{
-		return cq->CancelOverlappedRequests();
-	}
-
 	sockaddr_in
 	listen(uint32_t backlog) override
 	{
@@ -254,68 +214,16 @@ class Spi1 : public End {
 		return at;
 	}
 	int32_t
-	get_request(End &into) override
-	{
-		Spi1 &spi = static_cast<Spi1 &>(into);
-
-		spi.asked = this;
-		return listener->GetConnectionRequest(spi.connector, spi.of(Request::get));
-	}
-	int32_t
-	cancel_listening() override
-	{
-		return listener->CancelOverlappedRequests();
-	}
-	int32_t
 	connect(const sockaddr_in &to, const Words &words) override
 	{
-		return connector->Connect(endpoint, (const sockaddr *)&to, sizeof(to), IPPROTO_TCP,
+		return connector->Connect(qp, (const sockaddr *)&to, sizeof(to), IPPROTO_TCP,
 			words.port, words.data.data(), words.data.size(), of(Request::connect));
-	}
-	int32_t
-	complete() override
-	{
-		return connector->CompleteConnect(of(Request::complete));
 	}
 	int32_t
 	accept(const Words &words) override
 	{
 		return connector->Accept(
-			endpoint, words.data.data(), words.data.size(), of(Request::accept));
-	}
-	int32_t
-	reject(const Words &words) override
-	{
-		return connector->Reject(words.data.data(), words.data.size());
-	}
-	int32_t
-	notify_disconnect() override
-	{
-		return connector->NotifyDisconnect(of(Request::notice));
-	}
-	int32_t
-	disconnect() override
-	{
-		return connector->Disconnect(of(Request::disconnect));
-	}
-	int32_t
-	cancel() override
-	{
-		return connector->CancelOverlappedRequests();
-	}
-	int32_t
-	ended(Request which, int32_t begun) override
-	{
-		INDOverlapped *object = connector;
-
-		if (which == Request::get && asked->listener != nullptr)
-			object = asked->listener;
-		return waited(begun, object, of(which));
-	}
-	bool
-	under_way(Request which) override
-	{
-		return connector->GetOverlappedResult(of(which), nullptr, FALSE) == ND_PENDING;
+			qp, words.data.data(), words.data.size(), of(Request::accept));
 	}
 	int32_t
 	private_data(void *data, uint32_t *room) override
@@ -349,28 +257,6 @@ class Spi1 : public End {
 		});
 	}
 
-	void
-	close_pair() override
-	{
-		close(&endpoint);
-	}
-	void
-	close_window() override
-	{
-		close(&window);
-	}
-	void
-	close_connector() override
-	{
-		CHECK(connector->Release() == 0);
-		connector = nullptr;
-	}
-	void
-	close_listener() override
-	{
-		close(&listener);
-	}
-
 	/* ndspi_v1.h */
 	int32_t
 	word(int32_t status, bool of_receive) const override
@@ -392,22 +278,30 @@ class Spi1 : public End {
 	}
 };
 
-Spi1::Spi1(const Place &place) : host(nullptr), local(place.address)
+Spi1::Spi1(const Place &place) : Com(nullptr, false), host(nullptr), local(place.address)
 {
 	setenv("NDD_SOCKET", place.socket.c_str(), 1);
 	WANT(ND_SUCCESS, NdOpenV1Adapter((const sockaddr *)&local, sizeof(local), &adapter));
 	WANT(ND_SUCCESS, adapter->CreateCompletionQueue(4 * depth, &cq));
-	create();
+	WANT(ND_SUCCESS, create_pair());
+	create_memory();
+}
+
+int32_t
+Spi1::create_pair()
+{
+	const HRESULT hr = adapter->CreateConnector(&connector);
+
+	if (hr != ND_SUCCESS)
+		return hr;
+	return connector->CreateEndpoint(cq, cq, depth, depth, 2, 2, 4, 4, nullptr, &qp);
 }
 
 void
-Spi1::create()
+Spi1::create_memory()
 {
 	OVERLAPPED ov = {};
 
-	WANT(ND_SUCCESS, adapter->CreateConnector(&connector));
-	WANT(ND_SUCCESS,
-		connector->CreateEndpoint(cq, cq, depth, depth, 2, 2, 4, 4, nullptr, &endpoint));
 	WANT(ND_SUCCESS,
 		waited(adapter->RegisterMemory(buffer, bytes, &ov, &memory), adapter, &ov));
 	WANT(ND_SUCCESS, adapter->CreateMemoryWindow(nullptr, &window));
@@ -419,16 +313,17 @@ Spi1::~Spi1()
 	OVERLAPPED ov = {};
 	Result left;
 
-	close(&listener);
-	close(&connector);
-	close(&endpoint);
+	release(&listener);
+	release(&connector);
+	release(&qp);
 	while (take(&left))
 		;
-	close(&window);
-	WANT(ND_SUCCESS, waited(adapter->DeregisterMemory(memory, &ov), adapter, &ov));
+	release(&window);
+	if (memory != nullptr)
+		WANT(ND_SUCCESS, waited(adapter->DeregisterMemory(memory, &ov), adapter, &ov));
 	if (host != nullptr)
 		return;
-	close(&cq);
+	release(&cq);
 	CHECK(adapter->Release() == 0);
 }
 

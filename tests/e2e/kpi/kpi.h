@@ -5,28 +5,10 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include <ndkpi.h>
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);             \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
-/* A status, which is shown if it is another. */
-#define WANT(expected, call)                                                                       \
-	do {                                                                                       \
-		const NTSTATUS wanted = (expected), got = (call);                                  \
-		if (got != wanted) {                                                               \
-			printf("%s:%d: %s: %#x, not %#x\n", __FILE__, __LINE__, #call,             \
-				(unsigned)got, (unsigned)wanted);                                  \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
+#include "../want.h"
 
 /* ---- callbacks, as something that a thread can wait for --------------------------------- */
 

@@ -59,11 +59,11 @@ told_wait(struct told *t, unsigned count)
 	NTSTATUS status;
 	int error = 0;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += PATIENCE_S;
 	pthread_mutex_lock(&t->lock);
 	while (t->count < count && error == 0)
-		error = pthread_cond_timedwait(&t->changed, &t->lock, &until);
+		error = pthread_cond_clockwait(&t->changed, &t->lock, CLOCK_MONOTONIC, &until);
 	CHECK(error == 0);
 	status = t->status;
 	pthread_mutex_unlock(&t->lock);

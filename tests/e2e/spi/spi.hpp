@@ -3,31 +3,13 @@
 #ifndef SPI_HPP
 #define SPI_HPP
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include <ndsupport.h>
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);             \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
-/* A status, which is shown if it is another. */
-#define WANT(expected, call)                                                                       \
-	do {                                                                                       \
-		const HRESULT wanted = (expected), got = (call);                                   \
-		if (got != wanted) {                                                               \
-			printf("%s:%d: %s: %#x, not %#x\n", __FILE__, __LINE__, #call,             \
-				(unsigned)got, (unsigned)wanted);                                  \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
+#include "../want.h"
 
 /* Where a daemon listens, and an address of it. */
 struct Place {
