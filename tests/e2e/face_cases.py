@@ -1,9 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What programs see that are written to another interface than libndclient's own."""
 
+import os
+import struct
+import sys
+
 from cases import program
 from links import Memif
+from relay import MRA, RTU, Relayed, cm_attribute
 from sandbox import Failure, run, scratch
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
+import icrc  # noqa: E402
+
+_BTH = 42
+_SEND_LAST_INVALIDATE, _SEND_ONLY_INVALIDATE, _NOBODY_KNOWS = 0x16, 0x17, 0x1F
 
 
 def scenario(link, name):
@@ -27,7 +38,15 @@ def daemon_dies(build):
 def by_face(link, face, name):
     """What is the same by each interface (tests/e2e/faces)."""
     run(link.build.facetest, face, name, link.a.socket_path, link.a.addresses[0], link.b.socket_path,
-        link.b.addresses[0], timeout=60)
+        link.b.addresses[0], link.b.process.pid, timeout=60)
+
+
+def faces(build, where):
+    """The scenarios that run there (tests/e2e/faces/main.cpp), each by each face."""
+    for words in run(build.facetest, "--list").stdout.splitlines():
+        face, name, place = words.split()
+        if place == where:
+            yield face, name
 
 
 def by_two_processes(link, name, port, *arguments):
@@ -66,11 +85,63 @@ def cases(link):
     for name in run(link.build.kpitest, "--list").stdout.split():
         yield f"kpi {name}", lambda n=name: dispatch(link, n)
     yield "kpi silent-peer", lambda: dispatch(link, "silent", link.a.process.pid)
-    for words in run(link.build.facetest, "--list").stdout.splitlines():
-        face, name = words.split()
+    for face, name in faces(link.build, "link"):
         yield f"face {face} {name}", lambda f=face, n=name: by_face(link, f, n)
 
 
+def by_lossy_cable(build, networked, face, name):
+    """The last message of each handshake is lost, however often it is sent."""
+    with scratch() as folder, Relayed(build, folder, lambda frame: cm_attribute(frame) == RTU,
+                                      networked) as link:
+        by_face(link, face, name)
+        if link.relay.left_out < 10:
+            raise Failure(f"{link.relay.left_out} RTUs were left out: fewer than connections made")
+
+
+def as_if_older(frame):
+    """What a peer sees that does not know sends that invalidate: an opcode of the same kind that is none."""
+    if len(frame) < _BTH + 16 or frame[36:38] != struct.pack("!H", 4791) or \
+            frame[_BTH] not in (_SEND_LAST_INVALIDATE, _SEND_ONLY_INVALIDATE):
+        return frame
+    packet = frame[14:_BTH] + bytes([_NOBODY_KNOWS]) + frame[_BTH + 1:-4]
+    return frame[:14] + packet + icrc.icrc(packet + bytes(4), 20)
+
+
+def by_cable_to_older_one(build, networked, face, name):
+    with scratch() as folder, Relayed(build, folder, lambda _: False, networked, as_if_older) as link:
+        by_face(link, face, name)
+
+
+# checks R-CONN-06[4]
+def by_slow_programs(build, networked, face, name):
+    """Each waiting side is kept waiting by a message, and would not wait for long without one."""
+    extended = set()
+
+    def witness(frame):
+        if cm_attribute(frame) == MRA:
+            extended.add(bytes(frame[6:12]))
+        return False
+
+    with scratch() as folder, Relayed(build, folder, witness, networked, rc={"cm_retries": 0}) as link:
+        by_face(link, face, name)
+    if len(extended) != 2:
+        raise Failure(f"{len(extended)} of the two sides extended the other's time")
+
+
+def by_silent_daemon(build, face, name):
+    with scratch() as folder, Memif(build, folder, rc={"cm_retries": 0}) as link:
+        by_face(link, face, name)
+
+
 def lone_cases(build):
-    """Cases that need daemons of their own, because they end one."""
+    """Cases that need daemons of their own, because they end one, or want little patience of them."""
     yield "kpi daemon-dies", lambda: daemon_dies(build)
+    for face, name in faces(build, "silent"):
+        yield f"face {face} {name}", lambda f=face, n=name: by_silent_daemon(build, f, n)
+
+
+def relayed_cases(build, networked):
+    """Cases whose cable does something."""
+    for where, act in (("lossy", by_lossy_cable), ("older", by_cable_to_older_one), ("slow", by_slow_programs)):
+        for face, name in faces(build, where):
+            yield f"face {face} {name}", lambda a=act, f=face, n=name: a(build, networked, f, n)

@@ -11,7 +11,7 @@ from cases import Skip
 from links import FAR_INDEX, Link, Veth
 
 # Attributes of the CM's messages.
-REQ, REJ, REP, RTU, DREQ, DREP = 0x0010, 0x0012, 0x0013, 0x0014, 0x0015, 0x0016
+REQ, MRA, REJ, REP, RTU, DREQ, DREP = 0x0010, 0x0011, 0x0012, 0x0013, 0x0014, 0x0015, 0x0016
 SIDR_REQ, SIDR_REP = 0x0017, 0x0018
 _ETH_P_ALL, _PACKET_OUTGOING = 3, 4
 _ETH, _IPV4, _UDP, _BTH, _DETH = 14, 20, 8, 12, 8

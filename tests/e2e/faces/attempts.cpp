@@ -74,28 +74,14 @@ notice_early_and_late(Pair &p)
 	WANT(ND_SUCCESS, p.b->ended(Request::notice, late));
 }
 
-/* What b learns of a request whose sender has gone; when it has learned it. */
-static void
-wait_for_the_news(End &b)
-{
-	char data[256];
-	uint32_t room = sizeof(data);
-	int32_t hr;
-
-	while ((hr = b.private_data(data, &room)) == ND_SUCCESS)
-		Sleep(1);
-	WANT(ND_CONNECTION_ABORTED, hr);
-}
-
 /* checks R-CONN-20[1-3], R-CONN-14[1], R-CONN-21[1-3]: Connect is canceled when b has the
  * request. */
 static void
 canceled_connect(Pair &p)
 {
 	const sockaddr_in at = p.b->listen();
-	const int32_t get = p.b->get_request(*p.b), ask = p.a->connect(at, "hello");
+	const int32_t ask = p.ask(at);
 
-	WANT(ND_SUCCESS, p.b->ended(Request::get, get));
 	WANT(ND_SUCCESS, p.a->cancel());
 	CHECK(!p.a->under_way(Request::connect));
 	WANT(ND_CANCELED, p.a->ended(Request::connect, ask));
@@ -108,10 +94,8 @@ canceled_connect(Pair &p)
 static void
 canceled_accept(Pair &p)
 {
-	const sockaddr_in at = p.b->listen();
-	const int32_t get = p.b->get_request(*p.b), ask = p.a->connect(at, "hello");
+	const int32_t ask = p.ask(p.b->listen());
 
-	WANT(ND_SUCCESS, p.b->ended(Request::get, get));
 	const int32_t accept = p.b->accept("welcome");
 	WANT(ND_SUCCESS, p.a->ended(Request::connect, ask));
 	WANT(ND_SUCCESS, p.b->cancel());
@@ -125,10 +109,8 @@ canceled_accept(Pair &p)
 static void
 canceled_answer(Pair &p)
 {
-	const sockaddr_in at = p.b->listen();
-	const int32_t get = p.b->get_request(*p.b), ask = p.a->connect(at, "hello");
+	const int32_t ask = p.ask(p.b->listen());
 
-	WANT(ND_SUCCESS, p.b->ended(Request::get, get));
 	const int32_t accept = p.b->accept("welcome");
 	WANT(ND_SUCCESS, p.a->ended(Request::connect, ask));
 	WANT(ND_SUCCESS, p.a->cancel());
@@ -149,20 +131,6 @@ canceled_listening(Pair &p)
 	join(*p.a, *p.b, *p.b, at);
 }
 
-/* a connects to b; each has these limits. */
-static void
-meet_with(Pair &p, const Words &of_a, const Words &of_b)
-{
-	const sockaddr_in at = p.b->listen();
-	const int32_t get = p.b->get_request(*p.b), ask = p.a->connect(at, of_a);
-
-	WANT(ND_SUCCESS, p.b->ended(Request::get, get));
-	const int32_t accept = p.b->accept(of_b);
-	WANT(ND_SUCCESS, p.a->ended(Request::connect, ask));
-	WANT(ND_SUCCESS, p.a->ended(Request::complete, p.a->complete()));
-	WANT(ND_SUCCESS, p.b->ended(Request::accept, accept));
-}
-
 static void
 limits_are(End &e, uint32_t inbound, uint32_t outbound)
 {
@@ -178,12 +146,9 @@ static void
 limits_of_reads(Pair &p)
 {
 	const uint32_t most = p.a->limits().reads;
-	const sockaddr_in at = p.b->listen();
-	const int32_t get = p.b->get_request(*p.b);
-	const int32_t ask = p.a->connect(at, Words("hello", 2, 3));
+	const int32_t ask = p.ask(p.b->listen(), Words("hello", 2, 3));
 
 	CHECK(most > 3);
-	WANT(ND_SUCCESS, p.b->ended(Request::get, get));
 	limits_are(*p.b, 3, 2);
 	const int32_t accept = p.b->accept(Words("welcome", most + 1000, most + 1000));
 	WANT(ND_SUCCESS, p.a->ended(Request::connect, ask));
@@ -199,7 +164,7 @@ limits_of_adapters(Pair &p)
 	const uint32_t most = p.a->limits().reads;
 
 	CHECK(most > 5 && most <= 255);
-	meet_with(p, Words("hello", 257, 257), Words("welcome", 1000, 5));
+	p.meet(Words("hello", 257, 257), Words("welcome", 1000, 5));
 	limits_are(*p.a, 5, most);
 }
 
@@ -207,7 +172,7 @@ limits_of_adapters(Pair &p)
 static void
 more_reads(Pair &p)
 {
-	meet_with(p, Words("hello", 1, 1), Words("welcome", 1, 1));
+	p.meet(Words("hello", 1, 1), Words("welcome", 1, 1));
 	const Far w = p.open_window(ND_OP_FLAG_ALLOW_READ);
 
 	for (uint32_t i = 0; i < 8; i++)
@@ -224,7 +189,7 @@ more_reads(Pair &p)
 static void
 no_reads(Pair &p)
 {
-	meet_with(p, Words("hello", 4, 4), Words("welcome", 0, 4));
+	p.meet(Words("hello", 4, 4), Words("welcome", 0, 4));
 	limits_are(*p.a, 4, 0);
 	const Far w = p.open_window(ND_OP_FLAG_ALLOW_READ);
 

@@ -7,27 +7,6 @@
 
 static int request[8];
 
-/* a has asked, and b has its request. What a's Connect has begun. */
-static int32_t
-asked(Pair &p, const sockaddr_in &at, const Words &words = "hello")
-{
-	const int32_t get = p.b->get_request(*p.b), ask = p.a->connect(at, words);
-
-	WANT(ND_SUCCESS, p.b->ended(Request::get, get));
-	return ask;
-}
-
-/* b answers, and a goes on. */
-static void
-answered(Pair &p, int32_t ask, const Words &words = "welcome")
-{
-	const int32_t accept = p.b->accept(words);
-
-	WANT(ND_SUCCESS, p.a->ended(Request::connect, ask));
-	WANT(ND_SUCCESS, p.a->ended(Request::complete, p.a->complete()));
-	WANT(ND_SUCCESS, p.b->ended(Request::accept, accept));
-}
-
 /* checks R-CONN-01[1,2], R-CONN-11[3], R-POST-02[1], R-SR-01[1]: Connect ends when b has
  * answered, and nothing but receives can be posted before CompleteConnect. */
 static void
@@ -38,7 +17,7 @@ waits_for_the_answer(Pair &p)
 	uint32_t room = sizeof(data);
 
 	WANT(ND_CONNECTION_INVALID, p.a->private_data(data, &room));
-	const int32_t ask = asked(p, at);
+	const int32_t ask = p.ask(at);
 	WANT(ND_SUCCESS, p.b->receive(&request[0], 0, 8));
 	CHECK(p.a->under_way(Request::connect));
 	WANT(ND_CONNECTION_INVALID, p.a->send(&request[1], 0, 8));
@@ -65,14 +44,14 @@ longest_data(Pair &p)
 	WANT(ND_INVALID_BUFFER_SIZE,
 		p.a->ended(Request::connect,
 			p.a->connect(at, Words(std::string(of.caller_data + 1, 'c'), 4, 4))));
-	const int32_t ask = asked(p, at, Words(std::string(of.caller_data, 'c'), 4, 4));
+	const int32_t ask = p.ask(at, Words(std::string(of.caller_data, 'c'), 4, 4));
 	WANT(ND_SUCCESS, p.b->private_data(data, &room));
 	CHECK(room >= of.caller_data);
 	CHECK(std::string(data, of.caller_data) == std::string(of.caller_data, 'c'));
 	WANT(ND_INVALID_BUFFER_SIZE,
 		p.b->ended(Request::accept,
 			p.b->accept(Words(std::string(of.callee_data + 1, 's'), 4, 4))));
-	answered(p, ask, Words(std::string(of.callee_data, 's'), 4, 4));
+	p.answer(ask, Words(std::string(of.callee_data, 's'), 4, 4));
 	room = sizeof(data);
 	WANT(ND_SUCCESS, p.a->private_data(data, &room));
 	CHECK(std::string(data, of.callee_data) == std::string(of.callee_data, 's'));
@@ -88,7 +67,7 @@ no_data(Pair &p)
 	char data[256];
 	uint32_t size = 0, room = sizeof(data);
 
-	answered(p, asked(p, at, Words(none, 4, 4)), Words(none, 4, 4));
+	p.answer(p.ask(at, Words(none, 4, 4)), Words(none, 4, 4));
 	WANT(p.b->by_the_pages() ? ND_SUCCESS : ND_BUFFER_OVERFLOW,
 		p.b->private_data(nullptr, &size));
 	memset(data, 'x', sizeof(data));
@@ -116,7 +95,7 @@ part_of_the_data(Pair &p)
 static void
 answer_rejected(Pair &p)
 {
-	const int32_t ask = asked(p, p.b->listen()), accept = p.b->accept("welcome");
+	const int32_t ask = p.ask(p.b->listen()), accept = p.b->accept("welcome");
 
 	WANT(ND_SUCCESS, p.a->ended(Request::connect, ask));
 	WANT(ND_SUCCESS, p.a->reject("thanks"));
@@ -130,7 +109,7 @@ answer_rejected(Pair &p)
 static void
 answer_dropped(Pair &p)
 {
-	const int32_t ask = asked(p, p.b->listen()), accept = p.b->accept("welcome");
+	const int32_t ask = p.ask(p.b->listen()), accept = p.b->accept("welcome");
 
 	WANT(ND_SUCCESS, p.a->ended(Request::connect, ask));
 	p.a->close_connector();
@@ -171,10 +150,10 @@ addresses(Pair &p)
 {
 	const sockaddr_in at = p.b->listen();
 	sockaddr_in of_a, of_b, a_of_b, b_of_a;
-	const int32_t ask = asked(p, at);
+	const int32_t ask = p.ask(at);
 
 	address_told(&End::peer_address, *p.b, &b_of_a);
-	answered(p, ask);
+	p.answer(ask);
 	address_told(&End::local_address, *p.a, &of_a);
 	address_told(&End::peer_address, *p.a, &a_of_b);
 	address_told(&End::local_address, *p.b, &of_b);
@@ -265,7 +244,7 @@ loopback(Pair &p)
 static void
 pair_goes(Pair &p)
 {
-	const int32_t ask = asked(p, p.b->listen());
+	const int32_t ask = p.ask(p.b->listen());
 
 	p.a->close_pair();
 	WANT(ND_CANCELED, p.a->ended(Request::connect, ask));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* facetest FACE SCENARIO SOCKET_A ADDRESS_A SOCKET_B ADDRESS_B; facetest --list. */
+/* facetest FACE SCENARIO SOCKET_A ADDRESS_A SOCKET_B ADDRESS_B [PROCESS_B]; facetest --list. */
 #include <arpa/inet.h>
 #include <cstring>
 
@@ -12,20 +12,24 @@ enum Has : unsigned {
 	SHARED = 4,   /* shared receive queues */
 	REQUESTS = 8, /* asynchronous calls are requests, and peers' wait in a backlog */
 	GIVES = 16,   /* a send can invalidate */
+	LATE = 32,    /* regions whose pages come late */
 };
 static const struct Face {
 	const char *name;
 	NewEnd new_end;
 	unsigned has;
 } faces[] = {
-	{"nd", new_nd, RIGHTS | LIMITS | SHARED | REQUESTS | GIVES},
-	{"spi", new_spi, RIGHTS | LIMITS | SHARED | REQUESTS},
+	{"nd", new_nd, RIGHTS | LIMITS | SHARED | REQUESTS | GIVES | LATE},
+	{"spi", new_spi, RIGHTS | LIMITS | SHARED | REQUESTS | LATE},
 	{"spi1", new_spi1, REQUESTS | GIVES},
 	{"kpi", new_kpi, RIGHTS | LIMITS | SHARED | GIVES},
 };
-static const struct {
+/* Where a table runs is the runner's (face_cases.py). */
+static const struct Table {
 	const Scenario *scenarios;
 	unsigned needs;
+	const char *where = "link";
+	bool moved = false; /* nothing is adopted */
 } tables[] = {
 	{of_messages, 0},
 	{of_posts, 0},
@@ -35,14 +39,28 @@ static const struct {
 	{of_gifts, GIVES},
 	{of_regions, 0},
 	{of_rights, RIGHTS},
+	{of_late_pages, LATE},
+	{of_losses, 0, "link", true},
 	{of_connections, 0},
 	{of_handshakes, 0},
 	{of_attempts, REQUESTS},
 	{of_limits, LIMITS},
 	{of_listeners, 0},
 	{of_backlogs, REQUESTS},
+	{of_storms, 0},
+	{of_crowds, REQUESTS},
 	{of_ends, 0},
+	{of_farewells, 0},
+	{of_silences, 0},
+	{of_deaths, 0},
+	{of_the_other_process, 0, "other"},
 	{of_shared, SHARED},
+	{of_threads, 0},
+	{of_outcomes, REQUESTS},
+	{of_lost_words, 0, "lossy"},
+	{of_older_peers, GIVES, "older"},
+	{of_patience, 0, "slow"},
+	{of_limits_of_patience, 0, "silent"},
 };
 
 Result
@@ -77,10 +95,29 @@ polled(End &e, const void *context)
 	return r.status;
 }
 
-void
-Pair::meet()
+int32_t
+Pair::ask(const sockaddr_in &at, const Words &words)
 {
-	join(*a, *b, *b, b->listen());
+	const int32_t get = b->get_request(*b), asked = a->connect(at, words);
+
+	WANT(ND_SUCCESS, b->ended(Request::get, get));
+	return asked;
+}
+
+void
+Pair::answer(int32_t asked, const Words &words)
+{
+	const int32_t accept = b->accept(words);
+
+	WANT(ND_SUCCESS, a->ended(Request::connect, asked));
+	WANT(ND_SUCCESS, a->ended(Request::complete, a->complete()));
+	WANT(ND_SUCCESS, b->ended(Request::accept, accept));
+}
+
+void
+Pair::meet(const Words &of_a, const Words &of_b)
+{
+	answer(ask(b->listen(), of_a), of_b);
 }
 
 void
@@ -107,6 +144,18 @@ Pair::open_window(uint32_t flags)
 }
 
 void
+wait_for_the_news(End &b)
+{
+	char data[256];
+	uint32_t room = sizeof(data);
+	int32_t hr;
+
+	while ((hr = b.private_data(data, &room)) == ND_SUCCESS)
+		Sleep(1);
+	WANT(ND_CONNECTION_ABORTED, hr);
+}
+
+void
 refused(Pair &p, const void *context, const void *receive)
 {
 	WANT(p.a->word(ND_ACCESS_VIOLATION), status_of(*p.a, context));
@@ -130,7 +179,7 @@ list()
 		for (auto &t : tables)
 			for (auto s = t.scenarios; s->name != nullptr; s++)
 				if ((t.needs & ~f.has) == 0)
-					printf("%s %s\n", f.name, s->name);
+					printf("%s %s %s\n", f.name, s->name, t.where);
 }
 
 static const Face &
@@ -143,13 +192,16 @@ face_named(const char *name)
 	exit(2);
 }
 
+/* The scenario of that name, and the table that has it. */
 static const Scenario &
-scenario_named(const char *name, unsigned has)
+scenario_named(const char *name, unsigned has, const Table **table)
 {
 	for (auto &t : tables)
 		for (auto s = t.scenarios; s->name != nullptr; s++)
-			if (strcmp(s->name, name) == 0 && (t.needs & ~has) == 0)
+			if (strcmp(s->name, name) == 0 && (t.needs & ~has) == 0) {
+				*table = &t;
 				return *s;
+			}
 	fprintf(stderr, "facetest: no scenario %s of this face\n", name);
 	exit(2);
 }
@@ -157,18 +209,23 @@ scenario_named(const char *name, unsigned has)
 int
 main(int argc, char **argv)
 {
+	const Table *table;
+
 	if (argc == 2 && strcmp(argv[1], "--list") == 0) {
 		list();
 		return 0;
 	}
-	if (argc != 7) {
-		fprintf(stderr,
-			"usage: facetest FACE SCENARIO SOCKET_A ADDRESS_A SOCKET_B ADDRESS_B\n");
+	if (argc != 7 && argc != 8) {
+		fprintf(stderr, "usage: facetest FACE SCENARIO SOCKET_A ADDRESS_A SOCKET_B "
+				"ADDRESS_B [PROCESS_B]\n");
 		return 2;
 	}
 	const Face &f = face_named(argv[1]);
-	const Scenario &s = scenario_named(argv[2], f.has);
-	Pair p = {f.new_end(place(argv[3], argv[4])), f.new_end(place(argv[5], argv[6]))};
+	const Scenario &s = scenario_named(argv[2], f.has, &table);
+	if (table->moved)
+		setenv("NDD_ADOPT", "never", 1);
+	Pair p = {f.new_end(place(argv[3], argv[4])), f.new_end(place(argv[5], argv[6])),
+		argc == 8 ? atoi(argv[7]) : 0, argv};
 
 	s.run(p);
 	return 0;
