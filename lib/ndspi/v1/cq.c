@@ -16,14 +16,36 @@ cq_resize(INDCompletionQueue *self, SIZE_T depth)
 
 /* ---- notifications ------------------------------------------------------------------- */
 
-/* A result that is late is one that libndclient does not know to lie there (R-CQ-12). */
+static void
+notify_done(struct nd_overlapped *nd, nd_status st)
+{
+	const struct spi1_cq *q = ((struct spi_request *)nd)->context;
+
+	if (st == ND_CANCELED && __atomic_load_n(&q->releases, __ATOMIC_ACQUIRE) != 0)
+		st = ND_SUCCESS;
+	spi_request_done(nd, st);
+}
+
+/* All that wait end by one event (R-CQ-20, R-CQ-21), of which libndclient knows nothing. */
+static void
+cq_end_waits(struct spi1_cq *q)
+{
+	__atomic_fetch_add(&q->releases, 1, __ATOMIC_ACQ_REL);
+	nd_cq_cancel(q->cq);
+	__atomic_fetch_sub(&q->releases, 1, __ATOMIC_ACQ_REL);
+}
+
+/* A result that is late is one that libndclient does not know to lie there (R-CQ-12). It is one event,
+ * so that a Notify behind that waits (R-CQ-11). */
 static nd_status
 cq_arm(struct spi1_cq *q, DWORD type, struct nd_overlapped *nd)
 {
 	const bool results = type == ND_CQ_NOTIFY_ANY || type == ND_CQ_NOTIFY_SOLICITED;
 
+	((struct spi_request *)nd)->context = q;
 	if (!results || !spi1_windows_late_is_news(&spi1_adapter_of(q)->windows, q))
 		return nd_cq_notify(q->cq, type, nd);
+	cq_end_waits(q);
 	spi_request_done(nd, ND_SUCCESS);
 	return ND_PENDING;
 }
@@ -33,7 +55,7 @@ cq_notify(INDCompletionQueue *self, DWORD type, OVERLAPPED *ov)
 {
 	struct spi1_cq *q = (struct spi1_cq *)self;
 
-	return SPI_REQUEST(&q->object, ov, cq_arm(q, type, nd));
+	return SPI_REQUEST_WITH(&q->object, ov, notify_done, cq_arm(q, type, nd));
 }
 
 /* ---- results ------------------------------------------------------------------------- */

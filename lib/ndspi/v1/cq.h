@@ -10,6 +10,7 @@ struct spi1_cq {
 	struct nd_cq *cq;
 	pthread_mutex_t lock; /* of those that take, so that late results keep their place */
 	struct spi1_late late;
+	unsigned releases; /* under way: what waits ends by an event, though it looks canceled */
 };
 
 extern const struct spi_class spi1_cq_class;

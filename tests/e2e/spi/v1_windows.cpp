@@ -183,7 +183,8 @@ v1_invalidated()
 	CHECK(listen->Release() == 0);
 }
 
-/* A window's result that had no room satisfies a notification, and one only (R-CQ-11, R-CQ-12). */
+/* checks R-CQ-11[1], R-CQ-12[1], R-CQ-20[2,4], R-CQ-21[2]: a window's result that had no room is
+ * one event: it ends all that wait when a Notify for results comes, and none that comes later. */
 void
 v1_late()
 {
@@ -200,9 +201,9 @@ v1_late()
 		b.received(&received); /* alone */
 		WANT(ND_PENDING, b.cq->Notify(ND_CQ_NOTIFY_ERRORS, &errors));
 		WANT(ND_PENDING, b.cq->GetOverlappedResult(&errors, nullptr, FALSE));
-		WANT(ND_SUCCESS, b.cq->CancelOverlappedRequests());
 		WANT(ND_PENDING, b.cq->Notify(type, &first));
 		WANT(ND_SUCCESS, b.cq->GetOverlappedResult(&first, nullptr, TRUE));
+		WANT(ND_SUCCESS, b.cq->GetOverlappedResult(&errors, nullptr, FALSE));
 		WANT(ND_PENDING, b.cq->Notify(type, &second));
 		WANT(ND_PENDING, b.cq->GetOverlappedResult(&second, nullptr, FALSE));
 		WANT(ND_SUCCESS, b.cq->CancelOverlappedRequests());
