@@ -129,7 +129,7 @@ Test(handover, frames_keep_their_order_and_their_ring)
 {
 	const int node[NDD_SHARDS_MAX] = {0};
 	struct ndd_handover h;
-	void *m;
+	void *m = NULL;
 
 	cr_assert(ndd_handover_init(&h, 2, node, secret));
 	cr_assert_null(h.tx[NDD_IO_OWNER], "the owner sends by itself");
