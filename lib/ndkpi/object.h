@@ -38,7 +38,7 @@ struct ndk_request {
 /* A consumer's pointer to an object is a pointer to this: it begins as NDK_CQ and the others. */
 struct ndk_object {
 	NDK_OBJECT_HEADER header;
-	const void *dispatch;	     /* written once, never read (R-LIFE, "every NDK object") */
+	const void *dispatch;	     /* the consumer's Dispatch; nothing here looks at it */
 	struct ndk_adapter *adapter; /* held */
 	void *nd;		     /* libndclient's */
 	struct ndk_request close;    /* so that a close cannot fail */

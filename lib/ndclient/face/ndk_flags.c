@@ -8,13 +8,19 @@
 
 #define REMOTE_WRITE (NDK_OP_FLAG_ALLOW_REMOTE_WRITE & ~NDK_OP_FLAG_ALLOW_LOCAL_WRITE)
 
-/* The one table: a bit of NDK's and what it is here; 0: nothing. */
+/* The same bits here and there, and all that most requests have. */
+#define SAME                                                                                       \
+	(uint32_t)(NDK_OP_FLAG_SILENT_SUCCESS | NDK_OP_FLAG_READ_FENCE |                           \
+		   NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT)
+_Static_assert(NDK_OP_FLAG_SILENT_SUCCESS == ND_OP_FLAG_SILENT_SUCCESS &&
+		       NDK_OP_FLAG_READ_FENCE == ND_OP_FLAG_READ_FENCE &&
+		       NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT == ND_OP_FLAG_SEND_AND_SOLICIT_EVENT,
+	"the same bits");
+
+/* The other bits: NDK's, and what it is here; 0: nothing. */
 static const struct {
 	uint32_t ndk, nd;
 } pairs[] = {
-	{NDK_OP_FLAG_SILENT_SUCCESS, ND_OP_FLAG_SILENT_SUCCESS},
-	{NDK_OP_FLAG_READ_FENCE, ND_OP_FLAG_READ_FENCE},
-	{NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT, ND_OP_FLAG_SEND_AND_SOLICIT_EVENT},
 	{NDK_OP_FLAG_ALLOW_REMOTE_READ, ND_OP_FLAG_ALLOW_READ},
 	{NDK_OP_FLAG_ALLOW_LOCAL_WRITE, ND_OP_FLAG_ALLOW_LOCAL_WRITE},
 	{REMOTE_WRITE, ND_OP_FLAG_ALLOW_WRITE},
@@ -23,14 +29,6 @@ static const struct {
 	{NDK_OP_FLAG_RDMA_READ_LOCAL_INVALIDATE, ND_OP_FLAG_READ_LOCAL_INVALIDATE},
 	{NDK_OP_FLAG_DEFER, ND_OP_FLAG_DEFER},
 };
-
-/* What most requests have: the same bits. */
-#define SAME                                                                                       \
-	(NDK_OP_FLAG_SILENT_SUCCESS | NDK_OP_FLAG_READ_FENCE | NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT)
-_Static_assert(NDK_OP_FLAG_SILENT_SUCCESS == ND_OP_FLAG_SILENT_SUCCESS &&
-		       NDK_OP_FLAG_READ_FENCE == ND_OP_FLAG_READ_FENCE &&
-		       NDK_OP_FLAG_SEND_AND_SOLICIT_EVENT == ND_OP_FLAG_SEND_AND_SOLICIT_EVENT,
-	"the same bits");
 
 #define ALL_REQUESTS (NDK_OP_FLAG_SILENT_SUCCESS | NDK_OP_FLAG_READ_FENCE | NDK_OP_FLAG_DEFER)
 
@@ -61,15 +59,15 @@ legal_flags(uint32_t type)
 nd_status
 nd_flags_of_ndk(uint32_t type, uint32_t ndk, uint32_t *flags)
 {
-	uint32_t f = 0;
+	uint32_t f = ndk & SAME;
 
 	if (flags == NULL)
 		return ND_INVALID_PARAMETER;
 	*flags = 0;
 	if (ndk & ~legal_flags(type))
 		return nd_fail(ND_INVALID_PARAMETER, "flags that this request does not have");
-	if ((ndk & ~(uint32_t)SAME) == 0) {
-		*flags = ndk;
+	if (f == ndk) {
+		*flags = f;
 		return ND_SUCCESS;
 	}
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
