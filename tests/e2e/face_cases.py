@@ -7,14 +7,14 @@ import sys
 
 from cases import program
 from links import Memif
-from relay import MRA, RTU, Relayed, cm_attribute
+from relay import DREQ, MRA, RTU, Relayed, cm_attribute
 from sandbox import Failure, run, scratch
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "interop"))
 import icrc  # noqa: E402
 
 _BTH = 42
-_SEND_LAST_INVALIDATE, _SEND_ONLY_INVALIDATE, _NOBODY_KNOWS = 0x16, 0x17, 0x1F
+_ACK, _SEND_LAST_INVALIDATE, _SEND_ONLY_INVALIDATE, _NOBODY_KNOWS = 0x11, 0x16, 0x17, 0x1F
 
 
 def scenario(link, name):
@@ -107,6 +107,37 @@ def as_if_older(frame):
     return frame[:14] + packet + icrc.icrc(packet + bytes(4), 20)
 
 
+class Overtaker:
+    """The relay's leave_out(): acknowledgements of a's wait for its goodbye, and come right behind it."""
+
+    def __init__(self, a_mac):
+        self.a_mac, self.relay, self.held, self.overtaken = a_mac, None, [], 0
+
+    def __call__(self, frame):
+        if frame[6:12] != self.a_mac:
+            return False
+        kind = cm_attribute(frame)
+        if kind is None and frame[36:38] == struct.pack("!H", 4791) and frame[_BTH] == _ACK:
+            self.held.append(bytes(frame))
+            return True
+        if kind != DREQ:
+            return False
+        for late in (frame, *self.held):
+            self.relay.ends[1].send(late)
+        self.overtaken += len(self.held)
+        self.held = []
+        return True
+
+
+def by_overtaken_answers(build, networked, face, name):
+    overtaker = Overtaker(bytes.fromhex("020000007701"))
+    with scratch() as folder, Relayed(build, folder, overtaker, networked) as link:
+        overtaker.relay = link.relay
+        by_face(link, face, name)
+    if overtaker.overtaken == 0:
+        raise Failure("no acknowledgement was overtaken")
+
+
 def by_cable_to_older_one(build, networked, face, name):
     with scratch() as folder, Relayed(build, folder, lambda _: False, networked, as_if_older) as link:
         by_face(link, face, name)
@@ -142,6 +173,7 @@ def lone_cases(build):
 
 def relayed_cases(build, networked):
     """Cases whose cable does something."""
-    for where, act in (("lossy", by_lossy_cable), ("older", by_cable_to_older_one), ("slow", by_slow_programs)):
+    for where, act in (("lossy", by_lossy_cable), ("older", by_cable_to_older_one), ("slow", by_slow_programs),
+                       ("overtaken", by_overtaken_answers)):
         for face, name in faces(build, where):
             yield f"face {face} {name}", lambda a=act, f=face, n=name: a(build, networked, f, n)

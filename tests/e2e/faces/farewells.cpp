@@ -61,7 +61,8 @@ last_word(const Meeting &m)
 }
 
 /* checks R-DISC-17[1,2]: a asks, b answers, and a says goodbye as soon as it has the answer: b's
- * send is a success, though nobody waited for its acknowledgement, and so is a's. */
+ * send is a success, though nobody waited for its acknowledgement, and so is a's. It runs again over
+ * a cable that carries that acknowledgement behind the goodbye. */
 static void
 last_words(Pair &p)
 {
@@ -161,6 +162,10 @@ hands_off(Pair &p)
 	}
 }
 
+const Scenario of_overtaken_answers[] = {
+	{"last_words_overtaken", last_words},
+	{},
+};
 const Scenario of_farewells[] = {
 	{"last_words", last_words},
 	{"drained_or_not", drained_or_not},

@@ -59,6 +59,7 @@ static const struct Table {
 	{of_outcomes, REQUESTS},
 	{of_lost_words, 0, "lossy"},
 	{of_older_peers, GIVES, "older"},
+	{of_overtaken_answers, 0, "overtaken"},
 	{of_patience, 0, "slow"},
 	{of_limits_of_patience, 0, "silent"},
 };

@@ -46,6 +46,6 @@ extern const Scenario of_messages[], of_posts[], of_notices[], of_waiters[], of_
 	of_limits[], of_listeners[], of_backlogs[], of_ends[], of_shared[], of_farewells[],
 	of_silences[], of_patience[], of_limits_of_patience[], of_deaths[], of_the_other_process[],
 	of_storms[], of_crowds[], of_losses[], of_late_pages[], of_threads[], of_outcomes[],
-	of_lost_words[], of_older_peers[];
+	of_lost_words[], of_older_peers[], of_overtaken_answers[];
 
 #endif
