@@ -67,6 +67,10 @@ nd_status nd_qp_fast_register(struct nd_qp *qp, void *context, struct nd_fr *fr,
  * nd_qp_fast_register(). Starts when all earlier requests of the queue pair are finished.
  * ND_INVALID_PARAMETER: fr of another domain, flags (legal: SILENT, FENCE, DEFER). */
 nd_status nd_qp_invalidate_fr(struct nd_qp *qp, void *context, struct nd_fr *fr, uint32_t flags);
+/* What it is to invalidate an ordinary region, which must not be done: the result is
+ * ND_INVALID_DEVICE_REQUEST, the region stays as it is, and the connection ends (R-INV-01). For
+ * interfaces that take either kind by one call, as NDK's. Statuses as of nd_qp_invalidate_fr(). */
+nd_status nd_qp_invalidate_mr(struct nd_qp *qp, void *context, struct nd_mr *mr, uint32_t flags);
 
 /* A token for SGEs over any memory of nd_alloc(), to be read and written, in queue pairs of this
  * domain; the peer can do nothing with it (R-FR-08). The same one each time. ND_NOT_SUPPORTED: the

@@ -133,11 +133,14 @@ qp_invalidate(NDK_QP *self, PVOID context, NDK_OBJECT_HEADER *named, ULONG flags
 
 	if (mr == NULL && mw == NULL)
 		return STATUS_INVALID_PARAMETER;
-	if (mr != NULL && !mr->fast)
-		return STATUS_INVALID_DEVICE_REQUEST;
-	if (st == ND_SUCCESS)
-		st = mw != NULL ? nd_qp_invalidate(qp_of(self), context, mw->nd, how)
-				: nd_qp_invalidate_fr(qp_of(self), context, mr->object.nd, how);
+	if (st != ND_SUCCESS)
+		return ndk_status(st);
+	if (mw != NULL)
+		st = nd_qp_invalidate(qp_of(self), context, mw->nd, how);
+	else if (mr->fast)
+		st = nd_qp_invalidate_fr(qp_of(self), context, mr->object.nd, how);
+	else
+		st = nd_qp_invalidate_mr(qp_of(self), context, mr->object.nd, how); /* R-INV-01 */
 	return ndk_status(st);
 }
 

@@ -210,3 +210,19 @@ nd_qp_invalidate(struct nd_qp *qp, void *context, struct nd_mw *mw, uint32_t fla
 	nd_post_local(qp, NDSH_OP_INVALIDATE, &wr, nd_request_flags(flags));
 	return ND_SUCCESS;
 }
+
+nd_status
+nd_qp_invalidate_mr(struct nd_qp *qp, void *context, struct nd_mr *mr, uint32_t flags)
+{
+	struct ndsh_swr wr = {.context = (uintptr_t)context};
+	nd_status st;
+
+	if (mr == NULL || mr->pd != qp->pd || (flags & ~INVALIDATE_FLAGS) != 0)
+		return ND_INVALID_PARAMETER;
+	st = nd_post_check(qp);
+	if (st != ND_SUCCESS)
+		return st;
+	wr.rkey = __atomic_load_n(&mr->token, __ATOMIC_ACQUIRE);
+	nd_post_local(qp, NDSH_OP_INVALIDATE, &wr, nd_request_flags(flags));
+	return ND_SUCCESS;
+}

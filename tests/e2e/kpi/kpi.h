@@ -116,6 +116,7 @@ void closes(void);
 void blocking(void);
 void arguments(void);
 void regions(void);
+void ordinary_region(void);
 void mappings(void);
 void talk(void);
 void private_data(void);

@@ -18,6 +18,7 @@ static const struct {
 	{"blocking", blocking, true},
 	{"arguments", arguments, true},
 	{"regions", regions, true},
+	{"ordinary-region", ordinary_region, true},
 	{"mappings", mappings, true},
 	{"talk", talk, true},
 	{"private-data", private_data, true},

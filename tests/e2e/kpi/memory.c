@@ -123,6 +123,27 @@ regions(void)
 	side_close(&b);
 }
 
+/* checks R-INV-01[3]: to invalidate an ordinary region is a request that fails, and ends the
+ * connection; the region is as it was. */
+void
+ordinary_region(void)
+{
+	struct side a, b;
+	UINT32 token;
+
+	side_open(&a, &place_a);
+	side_open(&b, &place_b);
+	side_meet(&a, &b);
+	token = b.mr->Dispatch->NdkGetLocalTokenFromMr(b.mr);
+	WANT(STATUS_SUCCESS, b.qp->Dispatch->NdkInvalidate(b.qp, &b, &b.mr->Header, 0));
+	WANT(STATUS_INVALID_DEVICE_REQUEST, side_next(&b).Status);
+	told_wait(&a.gone, 1);
+	CHECK(b.mr->Dispatch->NdkGetLocalTokenFromMr(b.mr) == token);
+	WANT(STATUS_INVALID_DEVICE_STATE, side_register(b.mr, b.buffer, 4096, 0));
+	side_close(&a);
+	side_close(&b);
+}
+
 /* ---- logical addresses ------------------------------------------------------------------ */
 
 struct mapping {

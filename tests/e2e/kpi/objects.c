@@ -322,7 +322,8 @@ refused_posts(const struct side *s, const struct side *foreign)
 		d->NdkBind(s->qp, NULL, fast, mw, s->buffer, 8, NDK_OP_FLAG_ALLOW_REMOTE_READ));
 	WANT(STATUS_INVALID_PARAMETER, d->NdkBind(s->qp, NULL, foreign->mr, mw, s->buffer, 8, 0));
 	WANT(STATUS_INVALID_PARAMETER, d->NdkInvalidate(s->qp, NULL, &s->cq->Header, 0));
-	WANT(STATUS_INVALID_DEVICE_REQUEST, d->NdkInvalidate(s->qp, NULL, &s->mr->Header, 0));
+	WANT(STATUS_CONNECTION_INVALID, d->NdkInvalidate(s->qp, NULL, &s->mr->Header, 0));
+	WANT(STATUS_INVALID_PARAMETER, d->NdkInvalidate(s->qp, NULL, &foreign->mr->Header, 0));
 	WANT(STATUS_INVALID_DEVICE_STATE, d->NdkInvalidate(s->qp, NULL, &fast->Header, 0));
 	WANT(STATUS_INVALID_DEVICE_REQUEST,
 		d->NdkFastRegister(s->qp, NULL, s->mr, 0, NULL, 0, 0, NULL, 0));
