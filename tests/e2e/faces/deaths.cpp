@@ -109,7 +109,7 @@ class Mortal {
 
 static int request[SEVERAL];
 
-/* checks R-DISC-13[2,3]: the asker dies before it is answered, and when it is. */
+/* The asker is killed before it is answered, or when it is: we are refused. */
 static void
 dies_while_asking(Pair &p, Step step)
 {
@@ -131,12 +131,14 @@ dies_while_asking(Pair &p, Step step)
 		(outcome == ND_CONNECTION_REFUSED && !p.b->by_the_pages()));
 }
 
+/* checks R-DISC-13[2,3] */
 static void
 dies_asking(Pair &p)
 {
 	dies_while_asking(p, ASKED);
 }
 
+/* checks R-DISC-13[2,3] */
 static void
 dies_with_the_answer(Pair &p)
 {

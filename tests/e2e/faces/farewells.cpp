@@ -101,7 +101,7 @@ writes_then_goodbye(const Meeting &m, bool drained, int byte)
 	CHECK(!m.a->take(&r) && !m.b->take(&r));
 }
 
-/* checks R-DISC-10[1]: who has drained what it asked for loses nothing. Who has not may lose some of
+/* checks R-DISC-10[1], R-FL-07[1]: who has drained what it asked for loses nothing. Who has not may lose some of
  * it; each request ends once all the same, good ones before canceled ones, and the end is told as
  * any other. */
 static void

@@ -68,7 +68,6 @@ struct Beside {
 		join(*p.a, *p.b, *p.b, at);
 		join(*a2, *b2, *p.b, at);
 	}
-	/* checks R-MR-14[3] */
 	void
 	goes_on(Pair &p) const
 	{

@@ -49,8 +49,8 @@ only_this(Pair &p)
 	CHECK(!p.a->take(&r) && !p.b->take(&r));
 }
 
-/* checks R-POST-04[2], R-POST-01[2,3]: one piece more than the adapter takes; nothing comes of
- * it. */
+/* checks R-POST-04[2], R-POST-01[2,3]: one piece more than the adapter takes, of a read also; nothing
+ * comes of it. */
 static void
 too_many_pieces(Pair &p)
 {
@@ -60,6 +60,9 @@ too_many_pieces(Pair &p)
 
 	WANT(ND_DATA_OVERRUN, p.a->send_list(&request[0], many.data(), n));
 	WANT(ND_DATA_OVERRUN, p.b->receive_list(&request[1], many.data(), n));
+	const std::vector<Piece> more(p.a->limits().read_pieces + 1, Piece{0, 1});
+	WANT(ND_DATA_OVERRUN, p.a->read_list(&request[0], more.data(), (uint32_t)more.size(),
+				      {0, 8, 1}, 0));
 	only_this(p);
 }
 

@@ -8,51 +8,66 @@
 
 #define THREADS	 4u
 #define ROUNDS	 200u
-#define MESSAGES 2000u
+#define MESSAGES (ROUNDS * End::depth)
 
 static int request[2], received[MESSAGES];
 static std::atomic<unsigned> seen[MESSAGES];
 
+/* Rounds of results that lie there when two threads begin to take them. */
+struct Rounds {
+	std::atomic<unsigned> begun{0}, taken{0};
+};
+
 /* One of those that take from a queue and arm it, as it comes. */
 static void
-take_and_arm(End &e, uint32_t waiter, std::atomic<unsigned> *taken)
+take_and_arm(End &e, uint32_t waiter, Rounds *rounds)
 {
 	Result r;
 
-	while (*taken < MESSAGES) {
-		if (!e.take(&r)) {
-			WANT(ND_SUCCESS, e.arm(ND_CQ_NOTIFY_ANY, waiter));
-			while (*taken < MESSAGES && e.armed(waiter))
+	for (unsigned round = 1; round <= ROUNDS; round++) {
+		while (rounds->begun < round)
+			std::this_thread::yield();
+		while (rounds->taken < round * End::depth) {
+			if (!e.take(&r)) {
+				if (!e.armed(waiter))
+					WANT(ND_SUCCESS, e.arm(ND_CQ_NOTIFY_ANY, waiter));
 				std::this_thread::yield();
-			continue;
+				continue;
+			}
+			WANT(ND_SUCCESS, r.status);
+			seen[(const int *)r.context - received]++;
+			rounds->taken++;
 		}
-		WANT(ND_SUCCESS, r.status);
-		seen[(const int *)r.context - received]++;
-		(*taken)++;
 	}
 }
 
-/* checks R-CQ-27[1-3]: two threads take from one queue and arm it, while its results are being made,
- * and this one takes from another queue and arms that. Each result is there once. */
+/* checks R-CQ-27[1-3]: two threads take from one queue and arm it, while this one takes from
+ * another queue and arms that, and while results are made. Each result is there once. */
 static void
 takers(Pair &p)
 {
-	std::atomic<unsigned> taken{0};
-	unsigned posted = 0;
+	Rounds rounds;
 
 	p.meet();
-	std::thread one([&] { take_and_arm(*p.b, 0, &taken); });
-	std::thread other([&] { take_and_arm(*p.b, 1, &taken); });
-	while (posted < MESSAGES) {
-		if (p.b->receive(&received[posted], 0, 8) != ND_SUCCESS)
-			continue;
-		posted++;
-		WANT(ND_SUCCESS, p.a->send(&request[0], 0, 8));
-		WANT(ND_SUCCESS, status_of(*p.a, &request[0]));
+	std::thread one([&] { take_and_arm(*p.b, 0, &rounds); });
+	std::thread other([&] { take_and_arm(*p.b, 1, &rounds); });
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		for (unsigned i = 0; i < End::depth; i++)
+			WANT(ND_SUCCESS, p.b->receive(&received[round * End::depth + i], 0, 8));
+		for (unsigned i = 0; i < End::depth; i++) {
+			WANT(ND_SUCCESS, p.a->send(&request[0], 0, 8));
+			if (i == End::depth / 2 || round % 2 == 0)
+				WANT(ND_SUCCESS, status_of(*p.a, &request[0]));
+			if (i == End::depth / 2)
+				rounds.begun++;
+		}
+		for (unsigned i = 1; round % 2 != 0 && i < End::depth; i++)
+			WANT(ND_SUCCESS, status_of(*p.a, &request[0]));
+		while (rounds.taken < (round + 1) * End::depth)
+			std::this_thread::yield();
 	}
 	one.join();
 	other.join();
-	CHECK(taken == MESSAGES);
 	for (const auto &times : seen)
 		CHECK(times == 1);
 }
