@@ -24,10 +24,12 @@
  * - "a round trip": as that, but it waits for the daemon's answer, some microseconds.
  * - "passive": may wait for callbacks, so it is refused in a callback: STATUS_INVALID_DEVICE_STATE.
  *
- * Callbacks must not wait for other callbacks. Those of completion queues, shared receive queues
- * and listeners of one adapter run one at a time in a thread of libndclient; completions of
- * requests and closes, and disconnect events, one at a time in a thread of this library. Both have
- * all signals blocked. A callback may close the object that it is of, and any other.
+ * Callbacks must not wait for other callbacks, and one that takes long delays others. Those of
+ * completion queues, shared receive queues and listeners of one adapter run one at a time in a
+ * thread of libndclient; completions of requests and closes, and disconnect events, one at a time
+ * in a thread of this library, which also waits for the running callback of an object that is
+ * closed. Both have all signals blocked. A callback may close the object that it is of, and any
+ * other.
  *
  * Objects of one adapter only can be used together; another one's, or one of another type, is
  * STATUS_INVALID_PARAMETER. Pointers to objects must be valid. Posts to one queue of a queue pair,

@@ -56,8 +56,8 @@ typedef NTSTATUS (*NDK_FN_BIND)(NDK_QP *pNdkQp, PVOID RequestContext, NDK_MR *pM
 typedef NTSTATUS (*NDK_FN_FAST_REGISTER)(NDK_QP *pNdkQp, PVOID RequestContext, NDK_MR *pMr,
 	ULONG AdapterPageCount, CONST NDK_LOGICAL_ADDRESS *AdapterPageArray, ULONG FBO,
 	SIZE_T Length, PVOID BaseVirtualAddress, ULONG Flags);
-/* nd_qp_invalidate(), nd_qp_invalidate_fr(), and for a region that is not for fast registration, which
- * ends the connection, nd_qp_invalidate_mr(). */
+/* nd_qp_invalidate(), nd_qp_invalidate_fr(), and nd_qp_invalidate_mr() for a region that is not for
+ * fast registration, which ends the connection. */
 typedef NTSTATUS (*NDK_FN_INVALIDATE)(
 	NDK_QP *pNdkQp, PVOID RequestContext, NDK_OBJECT_HEADER *pNdkMrOrMw, ULONG Flags);
 

@@ -35,8 +35,8 @@ cq_end_waits(struct spi1_cq *q)
 	__atomic_fetch_sub(&q->releases, 1, __ATOMIC_ACQ_REL);
 }
 
-/* A result that is late is one that libndclient does not know to lie there (R-CQ-12). It is one event,
- * so that a Notify behind that waits (R-CQ-11). */
+/* A result that is late is one that libndclient does not know to lie there (R-CQ-12). It is one
+ * event, so that a Notify behind that waits (R-CQ-11). */
 static nd_status
 cq_arm(struct spi1_cq *q, DWORD type, struct nd_overlapped *nd)
 {

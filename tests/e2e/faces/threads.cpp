@@ -8,7 +8,8 @@
 
 #define THREADS	 4u
 #define ROUNDS	 200u
-#define MESSAGES (ROUNDS * End::depth)
+#define BATCHES	 1000u
+#define MESSAGES (BATCHES * End::depth)
 
 static int request[2], received[MESSAGES];
 static std::atomic<unsigned> seen[MESSAGES];
@@ -24,7 +25,7 @@ take_and_arm(End &e, uint32_t waiter, Rounds *rounds)
 {
 	Result r;
 
-	for (unsigned round = 1; round <= ROUNDS; round++) {
+	for (unsigned round = 1; round <= BATCHES; round++) {
 		while (rounds->begun < round)
 			std::this_thread::yield();
 		while (rounds->taken < round * End::depth) {
@@ -51,7 +52,7 @@ takers(Pair &p)
 	p.meet();
 	std::thread one([&] { take_and_arm(*p.b, 0, &rounds); });
 	std::thread other([&] { take_and_arm(*p.b, 1, &rounds); });
-	for (unsigned round = 0; round < ROUNDS; round++) {
+	for (unsigned round = 0; round < BATCHES; round++) {
 		for (unsigned i = 0; i < End::depth; i++)
 			WANT(ND_SUCCESS, p.b->receive(&received[round * End::depth + i], 0, 8));
 		for (unsigned i = 0; i < End::depth; i++) {
