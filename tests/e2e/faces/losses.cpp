@@ -25,6 +25,7 @@ class Memory {
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
 	{
 		CHECK(at != MAP_FAILED);
+		(void)madvise(at, ROOM, MADV_NOHUGEPAGE); /* single pages are counted */
 		WANT(ND_SUCCESS, of.enroll(at, ROOM, flags));
 	}
 	~Memory()
