@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What an attack did to its victim: figures, whether they are within bounds, and words for a table."""
 
+import collections
+
 CALLS = ("open", "cq", "qp", "register", "connect")
 
 OVERLONG_US = 100  # what a turn of an lcore may take
@@ -24,16 +26,24 @@ BAR_SHARE = 0.45  # 0.9 of the half that is its own beside one attacker
 
 class Turns:
     """How long turns of an lcore took. lengths: {k: how many took 2^k cycles, and less than twice}; overlong: how
-    many took more than OVERLONG_US."""
+    many took more than OVERLONG_US; stages: a Counter of what these took, in cycles."""
 
-    def __init__(self, lengths, overlong, cycles_per_us):
+    def __init__(self, lengths, overlong, cycles_per_us, stages=None):
+        self.stages = stages or collections.Counter()
         number = max(sum(lengths.values()), 1)
         self.bound_us = (2 << max(lengths)) / cycles_per_us if lengths else 0  # none took so long
         self.overlong = overlong / number
         self.unbounded = sum(n for k, n in lengths.items() if 1 << k >= UNBOUNDED_US * cycles_per_us) / number
 
     def words(self):
-        return f"turn < {self.bound_us:.0f} us ({self.overlong:.2%} > {OVERLONG_US}, {self.unbounded:.2%} > {UNBOUNDED_US})"
+        return (f"turn < {self.bound_us:.0f} us ({self.overlong:.2%} > {OVERLONG_US}, "
+                f"{self.unbounded:.2%} > {UNBOUNDED_US}){self._where()}")
+
+    def _where(self):
+        """What the overlong turns did most."""
+        cycles = max(sum(self.stages.values()), 1)
+        parts = [f"{name} {n / cycles:.0%}" for name, n in self.stages.most_common(3) if n > cycles / 10]
+        return f" in {', '.join(parts)}" if parts else ""
 
 
 class Effect:

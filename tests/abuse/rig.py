@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two daemons under attack, their victim, and what may not change by an attack."""
 
+import collections
 import contextlib
 import json
 import os
@@ -83,11 +84,14 @@ class Look:
         turns = dict(re.findall(r"(\w+)=(\d+)", turns.group(1) if turns else ""))
         self.overlong = int(turns.pop("overlong", 0))
         self.lengths = {int(k[1:]): int(n) for k, n in turns.items()}
+        stages = re.search(r"shard 0 overlong cycles:(.*)\n", text)
+        self.stages = collections.Counter(
+            {k: int(n) for k, n in re.findall(r"(\w+)=(\d+)", stages.group(1) if stages else "") if k != "turns"})
 
     def turns_since(self, before):
         """Of the turns in between."""
         more = {k: n - before.lengths.get(k, 0) for k, n in self.lengths.items() if n > before.lengths.get(k, 0)}
-        return Turns(more, self.overlong - before.overlong, cycles_per_us())
+        return Turns(more, self.overlong - before.overlong, cycles_per_us(), self.stages - before.stages)
 
 
 def cycles_per_us():

@@ -64,8 +64,11 @@ count_length(struct ndd_cycles *c, uint64_t cycles, uint64_t own, uint64_t bound
 	cycles_add(&c->total.own_length[length_of(own)], 1);
 	if (own > c->total.own_longest)
 		cycles_add(&c->total.own_longest, own - c->total.own_longest);
-	if (own > bound)
-		cycles_add(&c->total.overlong, 1);
+	if (own <= bound)
+		return;
+	cycles_add(&c->total.overlong, 1);
+	for (unsigned i = 0; i < NDD_STAGES_BUSY; i++)
+		cycles_add(&c->total.overlong_cycles[i], c->turn[i].cycles);
 }
 
 void

@@ -66,6 +66,7 @@ struct ndd_cycles_copy {
 	uint64_t own_length[NDD_LENGTHS];
 	uint64_t own_longest;
 	uint64_t overlong; /* turns that took more than NDD_CYCLES_TURN_US of their own */
+	uint64_t overlong_cycles[NDD_STAGE_COUNT]; /* what these turns took, by stage */
 };
 
 struct ndd_cycles {

@@ -91,6 +91,19 @@ log_lengths(uint32_t shard, const struct ndd_cycles_copy *c)
 	ndd_notice("shard %u own turns:%s", shard, own.text);
 }
 
+/* What made turns too long. */
+static void
+log_overlong(uint32_t shard, const struct ndd_cycles_copy *c)
+{
+	struct line l = {.used = 0};
+
+	line_add(&l, "turns", c->overlong);
+#define NDD_X(name, unit) line_add(&l, #name, c->overlong_cycles[NDD_STAGE_##name]);
+	NDD_STAGES(NDD_X)
+#undef NDD_X
+	ndd_notice("shard %u overlong cycles:%s", shard, l.text);
+}
+
 /* Telemetry has the items of each stage, too. */
 static void
 log_cycles(const struct ndd_shard *s)
@@ -106,6 +119,7 @@ log_cycles(const struct ndd_shard *s)
 #undef NDD_X
 	ndd_notice("shard %u cycles:%s", s->id, l.text);
 	log_lengths(s->id, &c);
+	log_overlong(s->id, &c);
 }
 
 static void

@@ -137,15 +137,16 @@ on_shard(const struct ndd *d, const char *cmd, const char *params, struct rte_te
 
 static void
 add_stage(struct rte_tel_data *stages, const char *name, const char *items,
-	const struct ndd_stage_count *n, uint64_t longest)
+	const struct ndd_cycles_copy *c, enum ndd_stage stage)
 {
 	struct rte_tel_data *out = inner_dictionary(stages, name);
 
 	if (out == NULL)
 		return;
-	counter_add(out, "cycles", n->cycles);
-	counter_add(out, items, n->items);
-	counter_add(out, "longest", longest);
+	counter_add(out, "cycles", c->stage[stage].cycles);
+	counter_add(out, items, c->stage[stage].items);
+	counter_add(out, "longest", c->longest[stage]);
+	counter_add(out, "overlong_cycles", c->overlong_cycles[stage]);
 }
 
 static void
@@ -190,8 +191,7 @@ on_cycles(const struct ndd *d, const char *cmd, const char *params, struct rte_t
 	stages = inner_dictionary(out, "stages");
 	if (stages == NULL)
 		return -ENOMEM;
-#define NDD_X(name, unit)                                                                          \
-	add_stage(stages, #name, unit, &c.stage[NDD_STAGE_##name], c.longest[NDD_STAGE_##name]);
+#define NDD_X(name, unit) add_stage(stages, #name, unit, &c, NDD_STAGE_##name);
 	NDD_STAGES(NDD_X)
 #undef NDD_X
 	return 0;
