@@ -6,6 +6,8 @@
  */
 #include <string.h>
 
+#include <rte_memcpy.h>
+
 #include "memif/memif_own.h"
 
 /* A slot's buffer, checked. */
@@ -152,7 +154,7 @@ frame_read(struct memif_port *m, uint16_t at, uint32_t ready, struct rte_mbuf *b
 		n++;
 		fits = fits && s.bytes <= room - bytes;
 		if (fits) {
-			memcpy(to + bytes, s.at, s.bytes);
+			rte_memcpy(to + bytes, s.at, s.bytes);
 			bytes += s.bytes;
 		}
 	} while (s.more);
@@ -240,7 +242,7 @@ rest_copy(struct rest *rest, uint8_t *to, uint32_t bytes)
 	while (bytes != 0) {
 		uint32_t here = RTE_MIN(bytes, rest->segment->data_len - rest->from);
 
-		memcpy(to, rte_pktmbuf_mtod_offset(rest->segment, uint8_t *, rest->from), here);
+		rte_memcpy(to, rte_pktmbuf_mtod_offset(rest->segment, uint8_t *, rest->from), here);
 		to += here;
 		bytes -= here;
 		rest->from += here;

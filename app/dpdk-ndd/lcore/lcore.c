@@ -30,7 +30,8 @@ wake_clients(struct ndd_shard *s, uint64_t now_ns)
 	unsigned n = 0;
 	struct roce_cq *cq;
 
-	while (n < NDD_WAKEUPS && (cq = roce_shard_fired_cq(s->engine, now_ns)) != NULL) {
+	while (n < NDD_WAKEUPS && (n == 0 || ndd_turn_is_within(now_ns, NDD_WAKE_MORE_NS)) &&
+		(cq = roce_shard_fired_cq(s->engine, now_ns)) != NULL) {
 		n++;
 		if (!wake_client(s, roce_cq_owner(cq)))
 			roce_shard_fire_again(s->engine, cq);

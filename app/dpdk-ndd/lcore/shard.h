@@ -86,7 +86,8 @@ struct ndd_shard {
 	unsigned lcore;
 	int numa_node;
 	int epoll_fd;
-	uint32_t blanks; /* empty frames for the engine to fill, and where their bytes lie */
+	bool large_frames; /* those that the engine built last were */
+	uint32_t blanks;   /* empty frames for the engine to fill, and where their bytes lie */
 	struct rte_mbuf *blank[NDD_BURST];
 	struct roce_tx_slot slot[NDD_BURST];
 	struct ndd_out out[CONFIG_PORTS_MAX];

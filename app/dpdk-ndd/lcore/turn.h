@@ -19,7 +19,8 @@ struct rte_mbuf;
  * burst in a turn, and more of them only so early in it. A burst of 32 frames of 4 KiB takes 15 to
  * 30 us. */
 #define NDD_RX_ROUNDS	      4u   /* bursts from one source */
-#define NDD_TX_ROUNDS	      4u   /* bursts to the ports */
+#define NDD_TX_FRAMES	      128u /* to the ports */
+#define NDD_TX_LARGE	      8u   /* large frames that are built between two looks at the clock */
 #define NDD_DOORBELL_SESSIONS 64u  /* awake sessions polled */
 #define NDD_DOORBELLS	      512u /* doorbells, and registrations: some 10 us */
 #define NDD_DOORBELL_WORDS    4u   /* doorbell words of one session: 64 queue pairs each */
@@ -31,6 +32,8 @@ struct rte_mbuf;
 
 #define NDD_RX_MORE_NS 20000ull
 #define NDD_TX_MORE_NS 50000ull
+#define NDD_WAKE_MORE_NS                                                                           \
+	60000ull /* so late in a turn one client is woken in it, and no second one */
 /* A source that is never empty has been read behind what it held, up to 4,096 frames, after so
  * many turns. */
 #define NDD_BEHIND_TURNS 128u

@@ -9,6 +9,8 @@
 #include "lcore/shard.h"
 #include "lcore/turn.h"
 
+#define NDD_LARGE_BYTES 1024u /* from that on a frame is a large one */
+
 static bool
 is_io_owner(const struct ndd_shard *s)
 {
@@ -190,9 +192,9 @@ engine_fill_blanks(struct ndd_shard *s, uint64_t now_ns, unsigned n)
 /* The engine's empty frames stay prepared from pull to pull: one acknowledgement touches one of
  * them. */
 static unsigned
-engine_pull(struct ndd_shard *s, uint64_t now_ns)
+engine_pull(struct ndd_shard *s, uint64_t now_ns, uint32_t most)
 {
-	uint32_t n = outs_room(s, now_ns);
+	uint32_t n = RTE_MIN(outs_room(s, now_ns), most), bytes = 0;
 	unsigned got;
 
 	if (unlikely(s->blanks < n))
@@ -209,35 +211,62 @@ engine_pull(struct ndd_shard *s, uint64_t now_ns)
 		m->data_len = (uint16_t)s->slot[i].len;
 		m->pkt_len = s->slot[i].len;
 		m->port = (uint16_t)s->slot[i].port;
+		bytes += m->pkt_len;
 		out_put(s, m, s->slot[i].port);
 	}
 	blanks_refill(s, got);
+	s->large_frames = bytes > got * NDD_LARGE_BYTES;
 	return got;
 }
 
+/* What is to leave: frames of others, and so many of the engine's. */
+static unsigned
+frames_collect(struct ndd_shard *s, uint64_t now_ns, uint32_t most)
+{
+	const struct ndd_handover *h = &s->plane->rings;
+	unsigned n = 0;
+
+	if (is_io_owner(s)) {
+		n += ring_take_over(s, h->control_tx, now_ns);
+		for (uint32_t i = NDD_IO_OWNER + 1; i < h->shards; i++)
+			n += ring_take_over(s, h->tx[i], now_ns);
+	}
+	if (roce_shard_tx_pending(s->engine, now_ns))
+		n += engine_pull(s, now_ns, most);
+	return n;
+}
+
+static void
+outs_flush(struct ndd_shard *s, uint64_t now_ns)
+{
+	unsigned sent = 0;
+
+	for (uint32_t i = 0; i < outs_count(s); i++)
+		sent += out_flush(s, i, now_ns);
+	ndd_cycles_mark(s->cycles, NDD_STAGE_tx, sent);
+}
+
+/* Small frames are built by bursts. Large ones take a microsecond each, so the clock is looked at
+ * more often; but ports get bursts of them all the same, as some make one system call of a burst. */
 unsigned
 ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns)
 {
-	const struct ndd_handover *h = &s->plane->rings;
-	unsigned work = 0;
+	unsigned work = 0, held = 0;
+	bool more;
 
-	for (unsigned round = 0; round < NDD_TX_ROUNDS; round++) {
-		unsigned n = 0, sent = 0;
+	do {
+		uint32_t most = s->large_frames ? NDD_TX_LARGE : NDD_BURST;
+		unsigned n = frames_collect(s, now_ns, most);
 
-		if (is_io_owner(s)) {
-			n += ring_take_over(s, h->control_tx, now_ns);
-			for (uint32_t i = NDD_IO_OWNER + 1; i < h->shards; i++)
-				n += ring_take_over(s, h->tx[i], now_ns);
-		}
-		if (roce_shard_tx_pending(s->engine, now_ns))
-			n += engine_pull(s, now_ns);
-		for (uint32_t i = 0; i < outs_count(s); i++)
-			sent += out_flush(s, i, now_ns);
-		ndd_cycles_mark(s->cycles, NDD_STAGE_tx, sent);
 		work += n;
-		if (n < NDD_BURST || !ndd_turn_is_within(now_ns, NDD_TX_MORE_NS))
-			break;
-	}
+		held += n;
+		more = n >= most && work < NDD_TX_FRAMES &&
+		       ndd_turn_is_within(now_ns, NDD_TX_MORE_NS);
+		if (held >= NDD_BURST || !more) {
+			outs_flush(s, now_ns);
+			held = 0;
+		}
+	} while (more);
 	return work;
 }
 
