@@ -11,13 +11,12 @@ import os
 import sandbox
 from capture import Capture
 from cases import program
-from daemon import Daemon, af_packet
 from guest import Guest
+from ports import MAC, OURS, AfPacket
 from relay import Relay
 from sandbox import Failure, until
 
 PEER = {"v4": "192.0.2.1", "v6": "2001:db8::1", "link-local": "fe80::ff:fe00:8801"}
-OURS = {"v4": "192.0.2.2", "v6": "2001:db8::2", "link-local": "fe80::ff:fe00:7701"}
 HOST = "192.0.2.3"  # for TCP, which the daemon has not
 FAMILIES = ("v4", "v6")
 VERBS_PORT = 7175  # of verbspeer, which ndtest knows
@@ -35,12 +34,11 @@ class Bench:
         self.build, self.folder, self.captures, self.mtu = build, folder, 0, 1500
         self.guest = Guest(folder, "guest", image_dir, "br0", PEER["v4"], PEER["v6"], "02:00:00:00:88:01",
                            self.mtu)
-        self.daemon = self.new_daemon()
+        self.port, self.daemon = AfPacket(), None
         self.ndpartner = program(build.folder, "tests/interop/partners/ndpartner")
 
     def new_daemon(self):
-        addresses = [OURS["v4"] + "/24", OURS["v6"] + "/64"]
-        return Daemon(self.build, self.folder, "daemon", 0, af_packet("d0"), addresses, self.mtu)
+        return self.port.daemon(self.build, self.folder, self.mtu)
 
     @staticmethod
     def network():
@@ -48,26 +46,40 @@ class Bench:
         sandbox.network_up()
         sandbox.bridge("br0")
         sandbox.run("ip", "addr", "add", HOST + "/24", "dev", "br0")
-        sandbox.veth("d0", "d0-br", master="br0")
 
     def __enter__(self):
         self.guest.start()
         try:
-            self.daemon.start()
             self.release = self.guest.run("uname -r").text.strip()
-            # Its link watch may take a while; an address asked for before is asked for in vain.
-            for family in FAMILIES:
-                until(lambda f=family: not self.guest.run(f"ping -c 1 -W 1 {OURS[f]}", check=False).status,
-                      f"the guest reaches {OURS[family]}", 30)
+            self._begin()
         except BaseException:
             self.__exit__(None, None, None)
             raise
         return self
 
     def __exit__(self, *_):
-        if self.daemon.process:
-            self.daemon.process.stop()
+        self._end()
         self.guest.stop()
+
+    def _begin(self):
+        self.port.plug()
+        self.daemon = self.new_daemon().start()
+        # Its link watch may take a while; an address asked for before is asked for in vain.
+        for family in FAMILIES:
+            until(lambda f=family: not self.guest.run(f"ping -c 1 -W 1 {OURS[f]}", check=False).status,
+                  f"the guest reaches {OURS[family]}", 30)
+
+    def _end(self):
+        if self.daemon:
+            self.daemon.process.stop()
+            self.daemon = None
+        self.port.unplug()
+
+    def use_port(self, port):
+        """From here on the daemon has this one."""
+        self._end()
+        self.port = port
+        self._begin()
 
     def run(self, case):
         """A failure comes with what the daemon said meanwhile."""
@@ -90,19 +102,19 @@ class Bench:
     @property
     def our_mac(self):
         """As it is in a frame."""
-        return bytes.fromhex(self.daemon.config["ports"][0]["mac"].replace(":", ""))
+        return bytes.fromhex(MAC.replace(":", ""))
 
     @property
     def peer(self):
         """Its name in the table."""
-        return "rxe " + ".".join(self.release.split(".")[:2])
+        return "rxe " + ".".join(self.release.split(".")[:2]) + self.port.suffix
 
     # ---- acts ------------------------------------------------------------------------------------
 
     def captured(self, act, senders=2):
         """Run act() under a capture of the daemon's cable, and judge that."""
         self.captures += 1
-        capture = Capture("d0-br", os.path.join(self.folder, f"{self.captures}.pcap"))
+        capture = Capture(self.port.captured_at, os.path.join(self.folder, f"{self.captures}.pcap"))
         with capture:
             act()
         words = capture.check(senders)
@@ -113,6 +125,7 @@ class Bench:
     def relayed(self, leave_out):
         """The daemon's cable goes through this process: frames for which leave_out(frame) says so end
         here."""
+        self.port.relayed(True)
         sandbox.run("ip", "link", "set", "d0-br", "nomaster")
         sandbox.veth("r0", "r0-br", master="br0")
         relay = Relay(("d0-br", "r0"), leave_out)
@@ -123,6 +136,7 @@ class Bench:
             relay.stop()
             sandbox.delete_link("r0")
             sandbox.run("ip", "link", "set", "d0-br", "master", "br0")
+            self.port.relayed(False)
 
     def guest_listens(self):
         return "LISTEN" in self.guest.run("rdma resource show cm_id").text
