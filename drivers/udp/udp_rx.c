@@ -128,13 +128,12 @@ frame_put(struct udp_port *u, const struct port *p, struct rte_mbuf *m, const st
 }
 
 static void
-slot_flatten(uint8_t *to, const struct udp_slot *slot, uint32_t bytes)
+pieces_join(uint8_t *to, const struct iovec *iov, uint32_t bytes)
 {
-	for (uint32_t i = 0; bytes != 0; i++) {
-		uint32_t n = (uint32_t)slot->iov[i].iov_len < bytes ? (uint32_t)slot->iov[i].iov_len
-								    : bytes;
+	for (; bytes != 0; iov++) {
+		uint32_t n = (uint32_t)iov->iov_len < bytes ? (uint32_t)iov->iov_len : bytes;
 
-		memcpy(to, slot->iov[i].iov_base, n);
+		memcpy(to, iov->iov_base, n);
 		to += n;
 		bytes -= n;
 	}
@@ -146,7 +145,7 @@ slot_move(struct udp_port *u, const struct port *p, const struct udp_slot *slot,
 	const struct udp_origin *o, uint32_t bytes, uint32_t segment)
 {
 	u->count.rx_realigned++;
-	slot_flatten(u->flat, slot, bytes);
+	pieces_join(u->flat, slot->iov, bytes);
 	for (uint32_t at = 0; at < bytes && u->waiting_end < UDP_WAITING_MAX; at += segment) {
 		uint32_t n = bytes - at < segment ? bytes - at : segment;
 		struct rte_mbuf *m = rte_pktmbuf_alloc(u->pool);
@@ -162,13 +161,27 @@ slot_move(struct udp_port *u, const struct port *p, const struct udp_slot *slot,
 	}
 }
 
+/* Does each buffer but the last of them hold one segment, and is full? The end of a lone datagram
+ * that is longer than the segments were, as a request's first packet is, is put where it belongs. */
+static bool
+slot_lies_right(const struct udp_slot *slot, uint32_t bytes, uint32_t segment)
+{
+	const uint32_t each = (uint32_t)slot->iov[0].iov_len;
+
+	if (segment < bytes)
+		return segment == each && bytes <= segment * slot->buffers;
+	if (bytes > slot->m[0]->buf_len - UDP_PAYLOAD_AT)
+		return false;
+	if (bytes > each)
+		pieces_join(payload_of(slot->m[0]) + each, slot->iov + 1, bytes - each);
+	return true;
+}
+
 static void
 slot_take(struct udp_port *u, const struct port *p, struct udp_slot *slot,
 	const struct udp_origin *o, uint32_t bytes, uint32_t segment)
 {
-	/* Each buffer but the last of them is full, and holds one segment. */
-	if (segment < bytes ? segment != slot->iov[0].iov_len || bytes > segment * slot->buffers
-			    : bytes > slot->iov[0].iov_len) {
+	if (!slot_lies_right(slot, bytes, segment)) {
 		slot_move(u, p, slot, o, bytes, segment);
 		return;
 	}

@@ -161,6 +161,15 @@ way_put_v6(struct run *r, struct msghdr *h, const uint8_t *ip)
 
 /* ---- runs ---- */
 
+/* The second of the n frames is shorter than the first, and so is what follows: behind the first
+ * packet of a request, which has a RETH, the run of all others begins. */
+static bool
+run_begins_behind(struct rte_mbuf *const *m, uint32_t n)
+{
+	return n > 2 && m[1]->data_len < m[0]->data_len && m[2]->data_len == m[1]->data_len &&
+	       go_the_same_way(m[1], m[2]);
+}
+
 /* As many of the n frames as one send can have. */
 static uint32_t
 run_length(const struct udp_port *u, struct rte_mbuf *const *m, uint32_t n)
@@ -168,6 +177,8 @@ run_length(const struct udp_port *u, struct rte_mbuf *const *m, uint32_t n)
 	const uint32_t each = m[0]->data_len - headers_of(is_v6(m[0]));
 	uint32_t i = 1, total = each;
 
+	if (run_begins_behind(m, n))
+		return 1;
 	for (; u->segments && i < n && i < UDP_SEGMENTS; i++) {
 		total += each;
 		if (total > UDP_BYTES_MAX || m[i]->data_len > m[0]->data_len ||

@@ -189,6 +189,24 @@ Test(udp, messages_of_all_sizes)
 	cr_expect_eq(udp_of(&to)->count.rx_icrc_wrong + udp_of(&to)->count.rx_icrc_far, 0);
 }
 
+/* A request, whose first packet is longer. */
+static uint32_t
+as_requests(uint32_t number)
+{
+	return number % 16 == 0 ? 1040 : 1024;
+}
+
+/* It leaves by itself, so that what is behind it comes as a run of its own, and nothing is moved but
+ * its last bytes. */
+Test(udp, first_packets)
+{
+	exchange(ROUNDS * BURST, as_requests);
+	cr_expect_geq(udp_of(&to)->count.rx_runs, ROUNDS * BURST / 16);
+	cr_expect_leq(udp_of(&to)->count.rx_runs, ROUNDS * BURST / 16 + ROUNDS * 4);
+	cr_expect_leq(udp_of(&to)->count.rx_realigned, BURST / 16); /* of the first call */
+	cr_expect_eq(udp_of(&to)->count.rx_icrc_wrong + udp_of(&to)->count.rx_icrc_far, 0);
+}
+
 Test(udp, without_segmentation)
 {
 	udp_of(&from)->segments = false;
