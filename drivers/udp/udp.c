@@ -9,6 +9,8 @@
 
 #include "udp/udp_own.h"
 
+#define LONE_BYTES 800u /* what the kernel keeps beside a packet that comes alone */
+
 static void
 port_release(struct udp_port *u)
 {
@@ -134,6 +136,31 @@ udp_open(struct port *p, const struct udp_cfg *cfg, char *why, size_t why_bytes)
 		p->kind = NULL;
 	}
 	return err;
+}
+
+/* What a packet is charged by the kernel: by itself twice its bytes, as memory comes in powers of
+ * two; in a run hardly more than its bytes. Where there are runs, some packets come alone. */
+static uint32_t
+packet_charge(const struct udp_port *u, uint32_t payload_bytes)
+{
+	return u->segments ? payload_bytes + payload_bytes / 2 : 2 * payload_bytes + LONE_BYTES;
+}
+
+uint32_t
+udp_room(const struct port *p, uint32_t payload_bytes)
+{
+	const struct udp_port *u = udp_of(p);
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < u->sockets; i++) {
+		int bytes = 0;
+		socklen_t length = sizeof(bytes);
+
+		if (getsockopt(u->socket[i].fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length) == 0 &&
+			(uint32_t)bytes < least)
+			least = (uint32_t)bytes;
+	}
+	return least / packet_charge(u, payload_bytes);
 }
 
 void

@@ -32,6 +32,10 @@ struct udp_cfg {
 /* NULL, or what failed, in words (static or in why). It receives from now on. */
 const char *udp_open(struct port *p, const struct udp_cfg *cfg, char *why, size_t why_bytes);
 
+/* How many packets with so many bytes of payload the kernel keeps for this port until they are
+ * received, by its own accounting: those beyond are lost. */
+uint32_t udp_room(const struct port *p, uint32_t payload_bytes);
+
 /* The MAC address that frames to and from all peers have: what is behind the sockets has none. */
 void udp_gateway(const struct port *p, uint8_t mac[6]);
 

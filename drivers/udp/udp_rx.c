@@ -162,7 +162,7 @@ slot_move(struct udp_port *u, const struct port *p, const struct udp_slot *slot,
 }
 
 /* Does each buffer but the last of them hold one segment, and is full? The end of a lone datagram
- * that is longer than the segments were, as a request's first packet is, is put where it belongs. */
+ * that is longer than segments were, as a request's first packet is, is put where it belongs. */
 static bool
 slot_lies_right(const struct udp_slot *slot, uint32_t bytes, uint32_t segment)
 {

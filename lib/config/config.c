@@ -222,6 +222,8 @@ read_absent(struct config_errors *e, const struct config_key *key, void *base)
 		read_key(e, key, value, base);
 	else
 		config_error(e, "out of memory");
+	if (key->flag_offset != 0)
+		*((bool *)base + key->flag_offset) = false; /* it was not given */
 	json_decref(value);
 }
 

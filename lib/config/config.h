@@ -159,6 +159,7 @@ struct config {
 	uint32_t shard_qps, shard_mrs, shard_wqes; /* pools of a shard */
 	/* "rc" */
 	uint32_t window; /* packets in flight per queue pair */
+	bool has_window; /* the file says it */
 	uint32_t rto_floor_us;
 	uint8_t timeout_code, retry_count, rnr_retry, min_rnr_code, cm_retries;
 	uint32_t rnr_give_up_ms; /* 0: never */

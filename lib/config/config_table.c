@@ -114,7 +114,8 @@ static const struct config_key principal_keys[] = {
 };
 
 static const struct config_key rc_keys[] = {
-	{"window", CONFIG_UINT, IN(config, window), RANGE(16, 4096), .initial = "128"},
+	{"window", CONFIG_UINT, IN(config, window), RANGE(16, 4096), .initial = "128",
+		.flag_offset = offsetof(struct config, has_window)},
 	{"rto_floor_us", CONFIG_UINT, IN(config, rto_floor_us), RANGE(100, 10000000),
 		.initial = "10000"},
 	{"timeout", CONFIG_UINT, IN(config, timeout_code), RANGE(1, 31), .initial = "17"},

@@ -243,7 +243,7 @@ shard_check_wakeups(const struct roce_shard *s)
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 struct tally {
-	uint32_t qps, timers, mrs, mws, cqs, srqs, pds, pd_users;
+	uint32_t qps, timers, waiting, mrs, mws, cqs, srqs, pds, pd_users;
 };
 
 static struct tally
@@ -254,6 +254,7 @@ shard_tally(const struct roce_shard *s)
 	for (uint32_t i = 0; i < s->cfg.max_qps; i++) {
 		t.qps += qp_is_used(&s->qps[i]);
 		t.timers += qp_is_used(&s->qps[i]) && base_linked(&s->qps[i].timer_link);
+		t.waiting += qp_is_used(&s->qps[i]) && s->qps[i].deadline_ns != 0;
 	}
 	for (uint32_t i = 0; i < s->cfg.max_mrs; i++) {
 		t.mrs += s->mrs[i].kind != ROCE_MR_FREE;
@@ -280,6 +281,8 @@ shard_check_usage(const struct roce_shard *s)
 		return "usage.qps is not the number of queue pairs";
 	if (t.timers != u->timers)
 		return "usage.timers is not the number of entries in the timer wheel";
+	if (t.waiting != s->waiting)
+		return "waiting is not the number of queue pairs with a deadline";
 	if (t.mrs != u->mrs || t.mws != u->mws)
 		return "usage.mrs or usage.mws is not the number of regions or windows";
 	if (t.cqs != u->cqs || t.srqs != u->srqs)

@@ -61,6 +61,10 @@ struct roce_shard_cfg {
 	uint64_t secret[2];	   /* from a CSPRNG: QPNs, keys, PSNs derive from it */
 	uint64_t rto_floor_ns;	   /* 10 ms unless lcores are dedicated; never below 100 us */
 	uint32_t window;	   /* packets in flight per queue pair, 16..4096 */
+	/* Packets in flight of all queue pairs together, as many as the receivers behind the ports
+	 * hold; 0: no bound. Queue pairs that wait for answers have equal parts of it: never more
+	 * than window, and never fewer than 8, however many they are. */
+	uint32_t shared_window;
 	/* Bit p, of 32: the peers behind port p (roce_qp_attr.port) keep to one UDP source port for
 	 * each queue pair, and a packet from another one is dropped (W-PKT-06). */
 	uint32_t check_source_port;

@@ -90,7 +90,7 @@ qp_timer_run(struct roce_shard *s, struct roce_qp *qp)
 		return;
 	}
 	if (qp->deadline_ns != 0) {
-		qp->deadline_ns = 0;
+		roce_timer_end(s, qp);
 		roce_req_timeout(s, qp);
 	}
 	if (base_unlikely(qp->keepalive_ms != 0))

@@ -171,6 +171,7 @@ side_new(struct pair *p, unsigned side)
 		.secret = {1, side},
 		.rto_floor_ns = 1000000,
 		.window = o->window,
+		.shared_window = o->shared_window,
 		.check_source_port = o->sports,
 	};
 

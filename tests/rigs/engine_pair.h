@@ -39,6 +39,7 @@ struct pair_opts {
 	bool moved;	    /* each side has memory behind a mover, too */
 	bool ecn;	    /* both sides react to congestion */
 	bool sports;	    /* ... check UDP source ports */
+	uint32_t shared_window;
 };
 
 struct pair_side {

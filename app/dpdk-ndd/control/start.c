@@ -147,10 +147,33 @@ ports_with_steady_peers(const struct config *cfg)
 	return mask;
 }
 
+/* Packets in flight as the kernel's receive buffers hold them: this end's, as the peers' are not
+ * known here. 0: the configuration says the window, or no port has such buffers. */
+static uint32_t
+window_of_sockets(const struct ndd *d)
+{
+	const struct config *cfg = d->cfg;
+	uint32_t least = 0;
+
+	for (uint32_t i = 0; i < cfg->ports && !cfg->has_window; i++) {
+		const struct port *p = &d->plane.port[i];
+		uint32_t room = cfg->port[i].udp ? udp_room(p, ndd_path_mtu(p->mtu)) : 0;
+
+		if (room != 0 && (least == 0 || room < least))
+			least = room;
+	}
+	if (least != 0 && least < cfg->window)
+		ndd_info("%u packets in flight, of all queue pairs: receive buffers are small "
+			 "(net.core.rmem_max; 4194304 is large enough)",
+			least);
+	return least / cfg->lcores;
+}
+
 static bool
 start_shards(struct ndd *d)
 {
 	const struct config *cfg = d->cfg;
+	const uint32_t shared_window = window_of_sockets(d);
 	int node[NDD_SHARDS_MAX];
 
 	for (uint32_t i = 0; i < cfg->lcores; i++) {
@@ -165,6 +188,7 @@ start_shards(struct ndd *d)
 			.secret = {d->plane.secret[0], d->plane.secret[1]},
 			.rto_floor_ns = cfg->rto_floor_us * NDD_US,
 			.window = cfg->window,
+			.shared_window = shared_window,
 			.check_source_port = ports_with_steady_peers(cfg),
 		};
 

@@ -19,6 +19,7 @@
 #include "roce/shard/pool.h"
 #include "roce/shard/qpn.h"
 #include "roce/shard/timer.h"
+#include "roce/shard/window.h"
 
 #define MAX_QPS		 (1u << ROCE_INDEX_BITS)
 #define MAX_MRS		 (1u << ROCE_MR_BITS)
@@ -172,8 +173,7 @@ roce_shard_init(void *mem, const struct roce_shard_cfg *cfg)
 	if (!carve_plan(cfg, &c))
 		return NULL;
 	s->cfg = *cfg;
-	s->window = cfg->window;
-	s->window_quarter = cfg->window / 4;
+	roce_window_init(s);
 	s->qps = (void *)((char *)mem + c.qps);
 	s->moved = (void *)((char *)mem + c.moved);
 	s->ccs = (void *)((char *)mem + c.ccs);

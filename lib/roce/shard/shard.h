@@ -30,8 +30,9 @@ struct roce_pool {
 
 struct roce_shard {
 	struct roce_shard_cfg cfg;
-	uint64_t now_ns; /* of the call under way */
-	uint32_t window, window_quarter;
+	uint64_t now_ns;		 /* of the call under way */
+	uint32_t window, window_quarter; /* of a queue pair; how many packets ask for one answer */
+	uint32_t waiting;		 /* queue pairs with a deadline */
 	struct roce_qpn_key qpn_key;
 	uint64_t secret_count;
 	/* What may be sent. */

@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "roce/qp/qp.h"
 #include "roce/shard/shard.h"
+#include "roce/shard/window.h"
 
 /* Up to so many entries, one without a deadline stays until its tick. */
 #define TIMERS_LAZY 512u
@@ -44,9 +45,18 @@ wheel_insert(struct roce_shard *s, struct roce_qp *qp, uint64_t at_ns)
 }
 
 void
+roce_timer_end(struct roce_shard *s, struct roce_qp *qp)
+{
+	if (qp->deadline_ns == 0)
+		return;
+	qp->deadline_ns = 0;
+	roce_window_waits(s, false);
+}
+
+void
 roce_timer_remove(struct roce_shard *s, struct roce_qp *qp)
 {
-	qp->deadline_ns = 0;
+	roce_timer_end(s, qp);
 	if (!base_linked(&qp->timer_link))
 		return;
 	base_list_remove(&qp->timer_link);
@@ -56,7 +66,7 @@ roce_timer_remove(struct roce_shard *s, struct roce_qp *qp)
 void
 roce_timer_rest(struct roce_shard *s, struct roce_qp *qp)
 {
-	qp->deadline_ns = 0;
+	roce_timer_end(s, qp);
 	if (s->usage.timers > TIMERS_LAZY && qp->keepalive_ms == 0)
 		roce_timer_remove(s, qp);
 }
@@ -64,6 +74,8 @@ roce_timer_rest(struct roce_shard *s, struct roce_qp *qp)
 void
 roce_timer_set(struct roce_shard *s, struct roce_qp *qp, uint64_t deadline_ns)
 {
+	if (qp->deadline_ns == 0 && deadline_ns != 0)
+		roce_window_waits(s, true);
 	qp->deadline_ns = deadline_ns;
 	if (base_linked(&qp->timer_link)) {
 		if (qp->timer_tick <= deadline_tick(deadline_ns))

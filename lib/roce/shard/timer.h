@@ -16,6 +16,8 @@ struct roce_shard;
 
 /* At deadline_ns the timer of the queue pair runs out. */
 void roce_timer_set(struct roce_shard *s, struct roce_qp *qp, uint64_t deadline_ns);
+/* Its deadline has passed, or is none any more; it stays in the wheel. */
+void roce_timer_end(struct roce_shard *s, struct roce_qp *qp);
 /* The queue pair leaves the wheel. */
 void roce_timer_remove(struct roce_shard *s, struct roce_qp *qp);
 /* There is nothing to wait for until the timer is set again. */

@@ -113,6 +113,8 @@ Test(shard_check, counters)
 	EXPECT(s, s->usage.qps, 0, "usage.qps is not the number of queue pairs");
 	EXPECT(s, s->usage.timers, s->usage.timers + 1,
 		"usage.timers is not the number of entries in the timer wheel");
+	EXPECT(s, s->waiting, s->waiting + 1,
+		"waiting is not the number of queue pairs with a deadline");
 	EXPECT(s, s->usage.mrs, 0,
 		"usage.mrs or usage.mws is not the number of regions or windows");
 	EXPECT(s, s->usage.mws, 1,

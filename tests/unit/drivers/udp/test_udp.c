@@ -196,8 +196,8 @@ as_requests(uint32_t number)
 	return number % 16 == 0 ? 1040 : 1024;
 }
 
-/* It leaves by itself, so that what is behind it comes as a run of its own, and nothing is moved but
- * its last bytes. */
+/* It leaves by itself, so that what is behind it comes as a run of its own, and nothing is moved
+ * but its last bytes. */
 Test(udp, first_packets)
 {
 	exchange(ROUNDS * BURST, as_requests);
@@ -205,6 +205,41 @@ Test(udp, first_packets)
 	cr_expect_leq(udp_of(&to)->count.rx_runs, ROUNDS * BURST / 16 + ROUNDS * 4);
 	cr_expect_leq(udp_of(&to)->count.rx_realigned, BURST / 16); /* of the first call */
 	cr_expect_eq(udp_of(&to)->count.rx_icrc_wrong + udp_of(&to)->count.rx_icrc_far, 0);
+}
+
+/* As much as the port says that there is room for waits in a receive buffer of a size that most
+ * distributions allow, and nothing is lost. */
+static void
+fill_room(bool segments)
+{
+	const int bytes = 212992;
+	struct rte_mbuf *m[FRAMES / 2];
+	uint32_t room, sent = 0;
+
+	cr_assert_eq(
+		setsockopt(udp_of(&to)->socket[0].fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes)),
+		0);
+	udp_of(&from)->segments = udp_of(&to)->segments = segments;
+	room = udp_room(&to, 1024);
+	cr_assert_eq(room, segments ? 277 : 149, "%u", room);
+	cr_assert_eq(udp_room(&to, 4096), segments ? 69 : 47);
+	for (uint32_t i = 0; i < room; i++)
+		m[i] = new_frame(i, as_requests(i));
+	for (int look = 0; look < LOOKS && sent < room; look++)
+		sent += port_tx_burst(&from, m + sent, (uint16_t)(room - sent));
+	cr_assert_eq(sent, room);
+	cr_assert_eq(take_frames(0, room, as_requests), room);
+	cr_assert_eq(udp_of(&to)->count.rx_kernel_drops, 0);
+}
+
+Test(udp, room_for_runs)
+{
+	fill_room(true);
+}
+
+Test(udp, room_for_lone_packets)
+{
+	fill_room(false);
 }
 
 Test(udp, without_segmentation)
