@@ -10,7 +10,8 @@
 struct roce_hdr_tmpl;
 struct roce_pkt;
 
-/* True if the ICRC behind the payload of a parsed packet is right (W-ICRC-05). */
+/* True if the ICRC behind the payload of a parsed packet is right (W-ICRC-05); if that is known
+ * (roce_pkt.icrc_checked), it is not computed. */
 bool roce_icrc_ok(const struct roce_pkt *pkt);
 /* By which bits (exclusive or) it is wrong; 0: it is right. */
 uint32_t roce_icrc_difference(const struct roce_pkt *pkt);

@@ -46,7 +46,10 @@ struct roce_pkt {
 	uint16_t vlan;	   /* VLAN of its tags; 0: none; ROCE_VLAN_NESTED: two of them */
 	bool tagged;
 	uint8_t syndrome; /* AETH */
-	union {		  /* other extension headers */
+	/* The ICRC was found right before the frame was parsed. roce_wire_parse() says no:
+	 * nothing in a frame makes it so. */
+	bool icrc_checked;
+	union { /* other extension headers */
 		uint64_t ext[8];
 		struct {
 			uint64_t va;	    /* RETH, AtomicETH */

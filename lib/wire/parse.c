@@ -258,6 +258,7 @@ roce_wire_parse(const uint8_t *frame, size_t frame_bytes, struct roce_pkt *pkt)
 	pkt->l3 = frame + ROCE_ETH_BYTES;
 	pkt->vlan_tci = pkt->vlan = 0;
 	pkt->tagged = false;
+	pkt->icrc_checked = false;
 	if (base_unlikely(pkt_ethertype(pkt) != ROCE_ETHERTYPE_IPV4)) {
 		err = skip_tags(frame + frame_bytes, pkt);
 		if (err != ROCE_WIRE_OK)

@@ -48,6 +48,14 @@ count_invalid(struct ndd_io_counters *c, enum roce_wire_err err)
 	}
 }
 
+/* Its ICRC is known to be right. */
+static inline bool
+icrc_is_checked(const struct ndd_shard *s, const struct rte_mbuf *m, const struct roce_pkt *pkt)
+{
+	return !pkt->v6 && m->port < CONFIG_PORTS_MAX &&
+	       (s->plane->checks_icrc >> m->port & 1) != 0;
+}
+
 /* mad: NULL, if it is no RoCEv2. */
 static void
 pass_up(struct ndd_shard *s, struct rte_mbuf *m, const struct roce_pkt *mad, uint32_t *touched)
@@ -125,6 +133,8 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 		if (f == NULL)
 			continue;
 		err = roce_wire_parse(rte_pktmbuf_mtod(f, uint8_t *), f->data_len, &pkt[owned]);
+		if (unlikely(s->plane->checks_icrc != 0) && err == ROCE_WIRE_OK)
+			pkt[owned].icrc_checked = icrc_is_checked(s, f, &pkt[owned]);
 		place = roce_qpn_place(&s->plane->qpn_key, pkt[owned].qpn);
 		to = ndd_route(s->plane->shards, err, &pkt[owned], place);
 		if (to == s->id) {

@@ -29,6 +29,10 @@ struct ndd_plane {
 	struct roce_qpn_key qpn_key;
 	uint32_t shards, ports;
 	bool cycles; /* lcores count them */
+	/* Bit p: port p gives no IPv4 frame of RoCEv2 whose ICRC it has not found right. A frame
+	 * keeps its port's number (rte_mbuf.port) through all hands; our own have that of the port
+	 * that they are for, and our ICRC. */
+	uint32_t checks_icrc;
 	enum config_idle idle;
 	struct rte_mempool *pool;
 	struct port port[CONFIG_PORTS_MAX];

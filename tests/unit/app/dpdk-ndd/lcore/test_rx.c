@@ -8,6 +8,7 @@
 #include "lcore/turn.h"
 #include "platform/clock.h"
 #include "rigs/eal_rig.h"
+#include "rigs/engine_pair.h"
 #include "rigs/wire_rig.h"
 
 #define FRAMES 64u
@@ -115,4 +116,58 @@ Test(lcore_rx, frames_to_itself_are_taken_in_bursts)
 	cr_assert_eq(ndd_lcore_inner(&shard, 1), 5);
 	cr_assert_eq(shard.count.loopback, NDD_BURST + 5);
 	cr_assert_eq(ndd_lcore_inner(&shard, 1), 0);
+}
+
+/* ---- ports that check ICRCs themselves ---- */
+
+/* A SEND with a wrong ICRC comes from another shard, which had it from that port. Is it refused? */
+static bool
+is_refused(bool v6, uint16_t port)
+{
+	struct pair *p = pair_new(&(struct pair_opts){.v6 = v6});
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+	uint8_t frame[ROCE_FRAME_MAX];
+	struct roce_qp_attr peer;
+	uint64_t errors;
+	bool drained;
+
+	pair_attr(p, 1, 0, &peer);
+	m->data_len = (uint16_t)pair_build(frame, &peer.path,
+		&(struct roce_pkt){.opcode = ROCE_SEND_ONLY,
+			.qpn = peer.dest_qpn,
+			.psn = peer.sq_psn,
+			.pkey = ROCE_PKEY_DEFAULT,
+			.payload_bytes = 8},
+		NULL);
+	m->pkt_len = m->data_len;
+	m->port = port;
+	frame[m->data_len - 1] ^= 1;
+	memcpy(rte_pktmbuf_mtod(m, uint8_t *), frame, m->data_len);
+	shard.engine = p->side[0].shard;
+	plane.qpn_key = p->side[0].qpn_key;
+	cr_assert_eq(rte_ring_sp_enqueue(plane.rings.rx[1][0], m), 0);
+	cr_assert_eq(received(&drained), 1);
+	pair_turn(p, 0);
+	errors = pair_count(p, 0)->rx_icrc_error;
+	cr_assert_eq(
+		errors + pair_count(p, 0)->tx_rnr, 1, "refused, or there is no receive for it");
+	pair_free(p);
+	return errors != 0;
+}
+
+/* What such a port has checked is not checked again, also behind a hand-over: IPv4 of its own, and
+ * nothing else. */
+Test(lcore_rx, an_icrc_is_checked_once)
+{
+	const int node[NDD_SHARDS_MAX] = {0};
+
+	plane.shards = 2;
+	cr_assert(ndd_handover_init(&plane.rings, 2, node, (const uint64_t[2]){5, 6}));
+	plane.checks_icrc = 1u << 1;
+	cr_expect(!is_refused(false, 1));
+	cr_expect(is_refused(true, 1), "of IPv6 the port has checked nothing");
+	cr_expect(is_refused(false, 0), "another port");
+	cr_expect(is_refused(false, RTE_MBUF_PORT_INVALID), "of no port");
+	plane.checks_icrc = 0;
+	cr_expect(is_refused(false, 1));
 }
