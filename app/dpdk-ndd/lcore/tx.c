@@ -247,7 +247,7 @@ outs_flush(struct ndd_shard *s, uint64_t now_ns)
 }
 
 /* Small frames are built by bursts. Large ones take a microsecond each, so the clock is looked at
- * more often; but ports get bursts of them all the same, as some make one system call of a burst. */
+ * more often; but ports get bursts of them all the same, as some make one system call of each. */
 unsigned
 ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns)
 {
