@@ -160,6 +160,8 @@ ndd_conn_reject(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_INVALID_ID;
 	if (m->priv_bytes > NDSH_REJECT_DATA_MAX)
 		return NDSH_ERR_PRIVATE_DATA_SIZE;
+	if (c->state == NDD_CONN_OVER)
+		return NDSH_ERR_ABORTED; /* the peer has gone, and the client is not told yet */
 	if (c->state != NDD_CONN_OFFERED && c->state != NDD_CONN_REPLIED)
 		return NDSH_ERR_NOT_CONNECTED;
 	roce_cm_reject(s->daemon->cm, ndd_now_ns(), c->cm, ROCE_CM_REASON_CONSUMER, m->priv,

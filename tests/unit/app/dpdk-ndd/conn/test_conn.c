@@ -211,3 +211,19 @@ Test(conn, R_CONN_21_the_end_of_a_request_is_told)
 	ndd_conn_on_rejected(&r->d, &ev);
 	expect_told(client, c, NDSH_EV_CONN_DISCONNECTED, NDSH_ERR_ABORTED, NDD_CONN_OVER);
 }
+
+/* The client's Reject and the news that the active side has gone cross: it is told what its Accept
+ * would be. */
+Test(conn, a_reject_that_crosses_the_end_of_its_request)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	struct roce_cm_event ev = {.type = ROCE_CM_EV_REJECTED, .reason = 4};
+	struct ndsh_reject m = {.h.type = NDSH_MSG_REJECT};
+
+	(void)ndd_rig_open(r, &s);
+	ev.owner = ndd_conn_new(s, NDD_CONN_OFFERED);
+	m.conn = ((struct ndd_conn *)ev.owner)->id;
+	ndd_conn_on_rejected(&r->d, &ev);
+	cr_expect(eq(int, ndd_conn_reject(s, &m, NULL), NDSH_ERR_ABORTED));
+}
