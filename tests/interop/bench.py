@@ -82,13 +82,14 @@ class Bench:
         self._begin()
 
     def run(self, case):
-        """A failure comes with what the daemon said meanwhile."""
+        """A failure comes with what the daemon said meanwhile, and with its counters."""
         self._use_mtu(case.mtu)
         self.daemon.news()
         try:
             return case.act()
         except Failure as e:
-            raise Failure(f"{e}\n{self.daemon.news()}") from None
+            counters = self.daemon.counters() if self.daemon.process.running() else ""
+            raise Failure(f"{e}\n{self.daemon.news()}\n{counters}") from None
 
     def _use_mtu(self, mtu):
         """From here on the link has this one, at both ends."""
