@@ -22,7 +22,8 @@ static struct rte_mempool *pool;
 static char folder[] = "/tmp/ndd-memif-XXXXXX", path[64];
 static struct port server, client;
 static bool stop;
-static uint32_t serving; /* the lcore uses the client port while it is 1, and answers by 2 */
+/* The lcore uses the client port while it is 1, and answers a 0 by a 2. */
+static uint32_t serving;
 static uint64_t moved;
 
 static void
@@ -87,7 +88,10 @@ lcore_main(void *arg)
 		send_some(&server);
 		take_some(&server);
 		if (__atomic_load_n(&serving, __ATOMIC_ACQUIRE) != 1) {
-			__atomic_store_n(&serving, 2, __ATOMIC_RELEASE);
+			uint32_t asked = 0;
+
+			(void)__atomic_compare_exchange_n(
+				&serving, &asked, 2, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 			continue;
 		}
 		send_some(&client);
