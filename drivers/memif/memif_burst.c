@@ -13,9 +13,9 @@
 /* A slot's buffer, checked. */
 struct memif_slot {
 	struct memif_desc *desc;
+	struct memif_desc says; /* as it was read */
 	uint8_t *at;
 	uint32_t bytes; /* of data, or of room */
-	bool more;	/* the frame goes on behind it */
 };
 
 /* ---- what the peer says ---- */
@@ -95,16 +95,14 @@ slot_open(const struct memif_port *m, const struct memif_ring *r, uint16_t numbe
 	struct memif_slot *s)
 {
 	const uint32_t k = number & (r->size - 1u);
-	struct memif_desc d;
 
 	s->desc = &r->shared->desc[k];
-	d = desc_read(s->desc);
-	s->bytes = d.length;
-	s->more = (d.flags & MEMIF_DESC_NEXT) != 0;
+	s->says = desc_read(s->desc);
+	s->bytes = s->says.length;
 	if (r->buffers == NULL)
-		return region_find(m, &d, &s->at);
+		return region_find(m, &s->says, &s->at);
 	s->at = r->buffers + (size_t)k * r->buffer_bytes;
-	return d.length <= r->buffer_bytes;
+	return s->bytes <= r->buffer_bytes;
 }
 
 /* ---- frames in ---- */
@@ -114,8 +112,7 @@ static void
 slot_empty(const struct memif_ring *r, uint16_t number)
 {
 	const uint32_t k = number & (r->size - 1u);
-	const struct memif_desc d = {
-		.length = r->buffer_bytes, .offset = r->buffers_offset + k * r->buffer_bytes};
+	const struct memif_desc d = memif_desc_own(r, k);
 
 	desc_write(&r->shared->desc[k], &d);
 }
@@ -157,7 +154,7 @@ frame_read(struct memif_port *m, uint16_t at, uint32_t ready, struct rte_mbuf *b
 			rte_memcpy(to + bytes, s.at, s.bytes);
 			bytes += s.bytes;
 		}
-	} while (s.more);
+	} while ((s.says.flags & MEMIF_DESC_NEXT) != 0);
 	b->data_len = (uint16_t)(fits ? bytes : 0);
 	b->pkt_len = b->data_len;
 	return n;
@@ -263,6 +260,7 @@ slot_open_empty(const struct memif_port *m, const struct memif_ring *r, uint16_t
 	if (r->buffers == NULL)
 		return slot_open(m, r, number, s);
 	s->desc = &r->shared->desc[k];
+	s->says = memif_desc_own(r, k);
 	s->at = r->buffers + (size_t)k * r->buffer_bytes;
 	s->bytes = r->buffer_bytes;
 	return true;
@@ -270,14 +268,10 @@ slot_open_empty(const struct memif_port *m, const struct memif_ring *r, uint16_t
 
 /* Of a buffer of the client's the server says only how much it has put there. */
 static void
-slot_fill(const struct memif_ring *r, uint16_t number, const struct memif_slot *s, uint32_t bytes,
-	bool more)
+slot_fill(const struct memif_slot *s, uint32_t bytes, bool more)
 {
-	struct memif_desc d = desc_read(s->desc);
+	struct memif_desc d = s->says;
 
-	if (r->buffers != NULL)
-		d = (struct memif_desc){
-			.offset = r->buffers_offset + (number & (r->size - 1u)) * r->buffer_bytes};
 	d.flags = more ? MEMIF_DESC_NEXT : 0;
 	d.length = bytes;
 	desc_write(s->desc, &d);
@@ -303,7 +297,7 @@ frame_write(struct memif_port *m, uint16_t at, uint32_t ready, const struct rte_
 		}
 		bytes = RTE_MIN(rest.bytes, s.bytes);
 		rest_copy(&rest, s.at, bytes);
-		slot_fill(&m->tx, (uint16_t)(at + n), &s, bytes, rest.bytes != 0);
+		slot_fill(&s, bytes, rest.bytes != 0);
 		n++;
 	} while (rest.bytes != 0);
 	return n;

@@ -6,8 +6,6 @@
 
 #include "memif/memif_own.h"
 
-#define SHAKE_NS UINT64_C(2000000000)
-
 static const char *
 hello_judge(const struct memif_hello *hello)
 {
@@ -77,7 +75,7 @@ say_connect(struct memif_port *m, int fd, uint64_t deadline_ns)
 const char *
 memif_client_shake(struct memif_port *m, int fd)
 {
-	const uint64_t deadline_ns = memif_now_ns() + SHAKE_NS;
+	const uint64_t deadline_ns = memif_now_ns() + MEMIF_SHAKE_NS;
 	struct memif_message message;
 	const char *why = memif_expect(m, fd, deadline_ns, MEMIF_HELLO, &message);
 	int file = -1;

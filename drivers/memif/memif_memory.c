@@ -231,8 +231,7 @@ ring_make(struct memif_port *m, struct memif_ring *r, uint32_t offset, uint32_t 
 	r->buffers_offset = buffers_offset;
 	r->buffers = (uint8_t *)m->region[0].base + buffers_offset;
 	for (uint32_t k = 0; k < r->size; k++)
-		r->shared->desc[k] = (struct memif_desc){
-			.length = r->buffer_bytes, .offset = buffers_offset + k * r->buffer_bytes};
+		r->shared->desc[k] = memif_desc_own(r, k);
 	r->interrupt = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	return r->interrupt >= 0;
 }

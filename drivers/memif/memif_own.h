@@ -28,6 +28,14 @@ struct memif_ring {
 	int interrupt; /* file that tells the reader of frames */
 };
 
+/* Of a buffer of the client's, empty. */
+static inline struct memif_desc
+memif_desc_own(const struct memif_ring *r, uint32_t slot)
+{
+	return (struct memif_desc){
+		.length = r->buffer_bytes, .offset = r->buffers_offset + slot * r->buffer_bytes};
+}
+
 struct memif_region {
 	uintptr_t base; /* 0: none. Read by the signal handler */
 	size_t bytes;
@@ -129,6 +137,8 @@ bool memif_memory_watch(struct memif_port *m);
 void memif_memory_forget(struct memif_port *m);
 
 /* ---- memif_server.c, memif_client.c: a link is made ---- */
+
+#define MEMIF_SHAKE_NS UINT64_C(2000000000) /* for all of it */
 
 /* NULL: m's rings are there, and the peer knows; or why not, in words. */
 const char *memif_server_shake(struct memif_port *m, int fd);

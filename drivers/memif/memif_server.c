@@ -6,7 +6,6 @@
 
 #include "memif/memif_own.h"
 
-#define SHAKE_NS     UINT64_C(2000000000)
 #define MESSAGES_MAX 64u /* of one client before it connects */
 
 static const char *
@@ -124,7 +123,7 @@ offers_hear(struct memif_port *m, int fd, uint64_t deadline_ns)
 const char *
 memif_server_shake(struct memif_port *m, int fd)
 {
-	const uint64_t deadline_ns = memif_now_ns() + SHAKE_NS;
+	const uint64_t deadline_ns = memif_now_ns() + MEMIF_SHAKE_NS;
 	struct memif_message message;
 	const char *why = say_hello(fd);
 
