@@ -179,6 +179,8 @@ conn_check(const struct roce_cm *cm, const struct roce_cm_conn *c)
 		return "a listener has a request that is decided";
 	if (c->refused && c->state != CM_TIMEWAIT)
 		return "a refusal is held outside of time-wait";
+	if (c->rej_copies != 0 && !c->refused)
+		return "a refusal is repeated that is not held";
 	if (c->state == CM_FREE)
 		return c->events != 0 ? "free memory has an event" : NULL;
 	if (c->state == CM_DEAD && !c->host_holds && c->tx == 0)

@@ -48,6 +48,7 @@ cm_conn_state(struct roce_cm *cm, struct roce_cm_conn *c, enum cm_state state)
 	}
 	cm->refused -= c->refused; /* time-wait is over */
 	c->refused = false;
+	c->rej_copies = 0;
 	cm->sidr_requests -= old->sidr_request && !new->sidr_request;
 	cm->usage.timewait -= old->rests;
 	cm->usage.timewait += new->rests;

@@ -31,6 +31,7 @@ struct roce_cm_conn {
 	bool refused;	     /* TIMEWAIT after our REJ: repeat it when asked again */
 	bool rej_without_id; /* our REJ carries comm id 0 (W-CM-48) */
 	uint8_t rej_which;
+	uint8_t rej_copies;  /* that are still to be sent unasked */
 	uint16_t rej_reason; /* of our REJ; status of our SIDR_REP */
 	uint8_t ari_bytes, ari[8];
 

@@ -9,8 +9,12 @@
 #include "cm/table.h"
 #include "cm/timer.h"
 
-/* Longer than the longest pause between two copies of a REQ, ours or Linux's. */
+/* Longer than the longest pause between two copies of a REQ, ours or Linux's, as long as no MRA asks
+ * the peer for patience. */
 #define CM_REFUSED_HOLD_NS (10000 * CM_MS)
+/* After an MRA: 0.2, 0.6, 1.4, 3 and 6.2 s after the first one. It is held for 12.6 s. */
+#define CM_REJ_COPIES	     5
+#define CM_REJ_FIRST_COPY_NS (200 * CM_MS)
 
 /* W-CM-48: what a REJ says of itself depends on what was exchanged before. */
 static void
@@ -38,10 +42,15 @@ conn_rej_form(struct roce_cm_conn *c)
  * The REJ may be lost, and the peer then repeats its REQ or REP. Without memory of the
  * exchange a repeated REQ would be a new request to the listener, so we hold it; but no
  * more than a part of the table, which refused peers must not fill.
+ *
+ * A peer that has had an MRA repeats nothing for as long as that asks it to wait, which is a minute.
+ * So the REJ is repeated instead; the peer drops what it does not need.
  */
 static void
 conn_refuse(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint16_t reason)
 {
+	const bool patient = c->state == CM_MRA_REQ_SENT || c->state == CM_MRA_REP_SENT;
+
 	conn_rej_form(c);
 	c->rej_reason = reason;
 	cm_conn_timewait(cm, now_ns, c);
@@ -49,8 +58,23 @@ conn_refuse(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint16_
 	if (cm->refused < cm->cfg.max_passive / 4) {
 		c->refused = true;
 		cm->refused++;
-		cm_timer_set(cm, c, now_ns + CM_REFUSED_HOLD_NS);
+		c->rej_copies = patient ? CM_REJ_COPIES : 0;
+		c->retry_ns = patient ? CM_REJ_FIRST_COPY_NS : CM_REFUSED_HOLD_NS;
+		cm_timer_set(cm, c, now_ns + c->retry_ns);
 	}
+}
+
+bool
+cm_refusal_repeats(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
+{
+	if (c->rej_copies == 0)
+		return false;
+	c->rej_copies--;
+	c->retry_ns *= 2;
+	cm->counters.tx_retries++;
+	cm_send(cm, c, CM_TX_REJ);
+	cm_timer_set(cm, c, now_ns + c->retry_ns);
+	return true;
 }
 
 void
@@ -69,6 +93,7 @@ void
 cm_refuse_again(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, enum cm_which which)
 {
 	c->rej_which = (uint8_t)which;
+	c->rej_copies = 0; /* it asks */
 	cm_send(cm, c, CM_TX_REJ);
 	cm_timer_set(cm, c, now_ns + CM_REFUSED_HOLD_NS); /* this one may be lost as well */
 }

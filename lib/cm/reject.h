@@ -11,5 +11,7 @@ void cm_refuse(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint
 /* The peer repeats what was refused. */
 void cm_refuse_again(
 	struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, enum cm_which which);
+/* The deadline of a connection in time-wait. False: none of its REJs is left to be sent. */
+bool cm_refusal_repeats(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c);
 
 #endif

@@ -45,8 +45,11 @@ conn_expired(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c)
 	case CM_SIDR_RCVD:
 		cm_sidr_request_gone(cm, c);
 		break;
-	case CM_SIDR_ANSWERED:
 	case CM_TIMEWAIT:
+		if (!cm_refusal_repeats(cm, now_ns, c))
+			cm_conn_dead(cm, c);
+		break;
+	case CM_SIDR_ANSWERED:
 		cm_conn_dead(cm, c);
 		break;
 	default: /* those that repeat a message */

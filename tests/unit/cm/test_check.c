@@ -186,6 +186,12 @@ refused_elsewhere(struct bench *b)
 	b->cm->refused++;
 }
 
+static void
+repeats_unheld(struct bench *b)
+{
+	b->up->rej_copies = 1;
+}
+
 /* ---- messages and events ---- */
 
 static void
@@ -391,6 +397,7 @@ Test(cm_check, each_fact_that_is_broken_is_seen)
 			"a connection is in a table that its state does not ask for"},
 		{dead_not_given_back, "a dead connection was not given back"},
 		{refused_elsewhere, "a refusal is held outside of time-wait"},
+		{repeats_unheld, "a refusal is repeated that is not held"},
 		{tx_of_another_state, "a message is to be sent that its state does not have"},
 		{tx_not_queued, "a connection is missing from its queue"},
 		{tx_nothing, "a connection is to send nothing"},

@@ -90,6 +90,57 @@ Test(cm_reject, each_repeated_rej_renews_the_memory)
 	cm_net_free(net);
 }
 
+/*
+ * A peer that had an MRA waits for a minute before it asks again (W-CM-50), whoever of the two was
+ * slow: its REJ comes again unasked. Before, one that was lost was told 65 s later.
+ */
+Test(cm_reject, a_rej_behind_an_mra_that_is_lost)
+{
+	for (unsigned slow = CM_NET_A; slow <= CM_NET_P; slow++) {
+		for (unsigned lost = 0; lost < 6; lost++) {
+			static const unsigned at_ms[] = {0, 200, 600, 1400, 3000, 6200};
+			struct cm_net *net = cm_net_new(false);
+			struct cm_net_host *from = &net->host[slow], *to = &net->host[!slow];
+
+			net->host[CM_NET_A].hold_replies = slow == CM_NET_A;
+			net->host[CM_NET_P].hold_requests = slow == CM_NET_P;
+			from->drop[ATTR(CM_ATTR_REJ)] = lost;
+			cm_net_connect(net, NULL, 0);
+			cm_net_run(net, MS(3500));
+			cr_assert_geq(from->sent[ATTR(CM_ATTR_MRA)], 1);
+			cr_assert(roce_cm_reject(from->cm, net->now_ns, from->conn, 28, "no", 3));
+			roce_cm_destroy(from->cm, net->now_ns, from->conn);
+			if (lost > 0)
+				cm_net_run(net, MS(at_ms[lost] - 1));
+			cr_expect_eq(cm_net_events(to, ROCE_CM_EV_REJECTED), 0);
+			cm_net_run(net, MS(10));
+			cr_assert_eq(cm_net_events(to, ROCE_CM_EV_REJECTED), 1, "%u lost", lost);
+			cr_expect_arr_eq(cm_net_event(to, ROCE_CM_EV_REJECTED, 0)->priv, "no", 3);
+			cm_net_settle(net);
+			cr_expect_eq(from->sent[ATTR(CM_ATTR_REJ)], 6);
+			cr_expect_eq(cm_net_events(to, ROCE_CM_EV_REJECTED), 1,
+				"the copies are nothing");
+			cm_net_assert_empty(net);
+			cm_net_free(net);
+		}
+	}
+}
+
+/* The MRA did not arrive: the peer asks again, is answered, and then goes on asking by itself. */
+Test(cm_reject, no_copies_for_a_peer_that_asks)
+{
+	struct cm_at_bench b = cm_at_bring(P_MRA_REQ_SENT);
+	struct roce_cm_tx tx;
+
+	cr_assert(roce_cm_reject(b.cm, b.net->now_ns, b.conn, 28, NULL, 0));
+	cr_assert(roce_cm_tx(b.cm, &tx));
+	cr_expect_eq(roce_cm_next_deadline(b.cm) - b.net->now_ns, MS(200));
+	cm_at_inject(&b, REQ_SAME);
+	cr_expect(roce_cm_tx(b.cm, &tx));
+	cr_expect_eq(roce_cm_next_deadline(b.cm) - b.net->now_ns, MS(10000));
+	cm_net_free(b.net);
+}
+
 /* checks R-CONN-12[1]: the active side refuses the REP, and its REJ is lost. */
 Test(cm_reject, a_reject_after_the_reply)
 {
