@@ -9,8 +9,8 @@
 #include "cm/table.h"
 #include "cm/timer.h"
 
-/* Longer than the longest pause between two copies of a REQ, ours or Linux's, as long as no MRA asks
- * the peer for patience. */
+/* Longer than the longest pause between two copies of a REQ, ours or Linux's, as long as no MRA
+ * asks the peer for patience. */
 #define CM_REFUSED_HOLD_NS (10000 * CM_MS)
 /* After an MRA: 0.2, 0.6, 1.4, 3 and 6.2 s after the first one. It is held for 12.6 s. */
 #define CM_REJ_COPIES	     5
@@ -43,8 +43,8 @@ conn_rej_form(struct roce_cm_conn *c)
  * exchange a repeated REQ would be a new request to the listener, so we hold it; but no
  * more than a part of the table, which refused peers must not fill.
  *
- * A peer that has had an MRA repeats nothing for as long as that asks it to wait, which is a minute.
- * So the REJ is repeated instead; the peer drops what it does not need.
+ * A peer that has had an MRA repeats nothing for as long as that asks it to wait, which is a
+ * minute. So the REJ is repeated instead; the peer drops what it does not need.
  */
 static void
 conn_refuse(struct roce_cm *cm, uint64_t now_ns, struct roce_cm_conn *c, uint16_t reason)

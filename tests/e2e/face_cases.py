@@ -40,7 +40,7 @@ def daemon_dies(build):
 def by_face(link, face, name):
     """What is the same by each interface (tests/e2e/faces)."""
     run(link.build.facetest, face, name, link.a.socket_path, link.a.addresses[0], link.b.socket_path,
-        link.b.addresses[0], link.b.process.pid, timeout=60)
+        link.b.addresses[0], link.b.process.pid, timeout=120)
 
 
 def faces(build, where):

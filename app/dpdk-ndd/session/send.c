@@ -19,11 +19,13 @@
 
 #include "control/daemon.h"
 #include "platform/clock.h"
+#include "session/class.h"
 #include "session/end.h"
 #include "session/send.h"
 #include "session/session.h"
 
-#define OUTGOING_MAX	  256u
+#define OUTGOING_BASE	  256u /* replies, and events of the session itself */
+#define OUTGOING_OBJECT	  4u   /* events of an object: none has more of them without a request */
 #define OUTGOING_STALL_NS (5 * NDD_S)
 #define SILENCE_NS	  (10 * NDD_S)
 #define FILES_UNREAD_MAX  4u
@@ -96,12 +98,21 @@ ndd_session_watch(struct ndd_session *s)
 	ndd_watch_change(s->daemon, &s->watch, EPOLLRDHUP | events);
 }
 
+/* A client whose threads do not run for a while is not one that does not read, however many objects
+ * have something to say meanwhile: a thousand connections may end at once. While something waits,
+ * its requests do not add to it. */
+static uint32_t
+outgoing_most(struct ndd_session *s)
+{
+	return OUTGOING_BASE + OUTGOING_OBJECT * ndd_tables_used(s);
+}
+
 static bool
 outgoing_add(struct ndd_session *s, const void *msg, size_t bytes, int fd)
 {
 	struct ndd_outgoing *o;
 
-	if (s->outgoing_count == OUTGOING_MAX)
+	if (s->outgoing_count >= outgoing_most(s))
 		return false;
 	o = malloc(sizeof(*o) + bytes);
 	if (o == NULL)

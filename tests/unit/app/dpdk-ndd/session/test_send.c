@@ -15,7 +15,8 @@
 #include "rigs/send_file.h"
 #include "session/send.h"
 
-#define QUEUE_MAX 256u /* messages */
+#define QUEUE_MAX  256u /* messages */
+#define OBJECT_MAX 4u	/* and of each object */
 
 /* The cookies count the messages. */
 static void
@@ -134,6 +135,29 @@ Test(send, the_queue_is_bounded)
 	cr_expect(eq(u32, s->outgoing_count, QUEUE_MAX));
 	ndd_session_reap(&r->d);
 	cr_expect(eq(u32, r->d.session_count, 0));
+}
+
+/* Before, a thousand connections that ended while the client had no CPU ended its session. */
+Test(send, each_object_may_say_what_happens_to_it)
+{
+	const struct ndsh_id_msg create = {.h.type = NDSH_MSG_PD_CREATE};
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	int client = ndd_rig_open(r, &s);
+	uint64_t sent;
+
+	for (unsigned i = 0; i < 10; i++) {
+		cr_assert_gt(send(client, &create, sizeof(create), 0), 0);
+		ndd_rig_turn(r);
+		(void)take_one(client);
+	}
+	cr_assert(eq(u32, s->pds.used, 10));
+	sent = fill_socket(s);
+	while (s->outgoing_count < QUEUE_MAX + 10 * OBJECT_MAX && !s->ended)
+		send_one(s, ++sent, -1);
+	cr_assert(not(s->ended));
+	send_one(s, ++sent, -1);
+	cr_expect(s->ended);
 }
 
 Test(send, a_client_that_does_not_read_for_five_seconds_loses_its_session)
