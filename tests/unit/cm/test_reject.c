@@ -118,6 +118,7 @@ Test(cm_reject, a_rej_behind_an_mra_that_is_lost)
 			cr_expect_arr_eq(cm_net_event(to, ROCE_CM_EV_REJECTED, 0)->priv, "no", 3);
 			cm_net_settle(net);
 			cr_expect_eq(from->sent[ATTR(CM_ATTR_REJ)], 6);
+			cr_expect_geq(roce_cm_counters(from->cm)->tx_retries, 5);
 			cr_expect_eq(cm_net_events(to, ROCE_CM_EV_REJECTED), 1,
 				"the copies are nothing");
 			cm_net_assert_empty(net);
