@@ -25,7 +25,8 @@ struct udp_cfg {
 	 * as ::ffff:a.b.c.d. */
 	uint8_t address[UDP_ADDRESSES_MAX][16];
 	uint32_t addresses;
-	uint32_t mtu; /* of IP packets, as paths are to have it */
+	uint32_t mtu;	       /* of IP packets, as paths are to have it */
+	bool require_checksum; /* a datagram without one is dropped by the kernel, and counted */
 	struct rte_mempool *pool;
 };
 

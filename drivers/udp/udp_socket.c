@@ -14,11 +14,27 @@
 #define BUFFER_BYTES (4 << 20)
 
 static const struct sock_filter take_nothing[] = {{.code = BPF_RET | BPF_K, .k = 0}};
+/* Of the UDP header, which the kernel has verified if it says that there is a checksum. What it has
+ * merged has one if each part had one. */
+static const struct sock_filter take_checked[] = {
+	{.code = BPF_LD | BPF_H | BPF_ABS, .k = offsetof(struct udphdr, check)},
+	{.code = BPF_JMP | BPF_JEQ | BPF_K, .k = 0, .jt = 1},
+	{.code = BPF_RET | BPF_K, .k = UINT32_MAX},
+	{.code = BPF_RET | BPF_K, .k = 0},
+};
 
 static bool
 option_set(int fd, int level, int option, int value)
 {
 	return setsockopt(fd, level, option, &value, sizeof(value)) == 0;
+}
+
+static bool
+filter_set(int fd, const struct sock_filter *filter, uint16_t instructions)
+{
+	const struct sock_fprog f = {instructions, (struct sock_filter *)(uintptr_t)filter};
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &f, sizeof(f)) == 0;
 }
 
 /* What the daemon can do without. */
@@ -95,12 +111,14 @@ socket_open(bool v6)
 
 /* Without the destination no frame can be made; the rest may be missing in old kernels. */
 static bool
-receiver_prepare(int fd, bool v6)
+receiver_prepare(int fd, bool v6, bool require_checksum)
 {
+	if (require_checksum && !filter_set(fd, take_checked, RTE_DIM(take_checked)))
+		return false;
 	option_wish(fd, SOL_UDP, UDP_GRO, 1);
 	option_wish(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
 	if (v6) {
-		option_wish(fd, SOL_UDP, UDP_NO_CHECK6_RX, 1);
+		option_wish(fd, SOL_UDP, UDP_NO_CHECK6_RX, !require_checksum);
 		option_wish(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
 		option_wish(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
 		return option_set(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
@@ -112,7 +130,8 @@ receiver_prepare(int fd, bool v6)
 
 /* ip NULL: of all addresses of the family. */
 static const char *
-receiver_open(struct udp_port *u, bool v6, const uint8_t *ip, char *why, size_t bytes)
+receiver_open(struct udp_port *u, const struct udp_cfg *cfg, bool v6, const uint8_t *ip, char *why,
+	size_t bytes)
 {
 	struct udp_socket *s = &u->socket[u->sockets];
 	struct sockaddr_storage a;
@@ -122,7 +141,7 @@ receiver_open(struct udp_port *u, bool v6, const uint8_t *ip, char *why, size_t 
 	s->fd = socket_open(v6);
 	if (s->fd < 0 && v6 && ip == NULL && errno == EAFNOSUPPORT)
 		return NULL; /* a machine without IPv6 */
-	if (s->fd < 0 || !receiver_prepare(s->fd, v6)) {
+	if (s->fd < 0 || !receiver_prepare(s->fd, v6, cfg->require_checksum)) {
 		(void)snprintf(why, bytes, "socket: %s", strerror(errno));
 		return why;
 	}
@@ -139,7 +158,6 @@ receiver_open(struct udp_port *u, bool v6, const uint8_t *ip, char *why, size_t 
 static int
 sender_open(bool v6)
 {
-	const struct sock_fprog nothing = {1, (struct sock_filter *)(uintptr_t)take_nothing};
 	struct sockaddr_storage a;
 	socklen_t length = address_fill(&a, v6, NULL, 0);
 	int fd = socket_open(v6);
@@ -148,7 +166,7 @@ sender_open(bool v6)
 		return -1;
 	if ((v6 ? option_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO)
 		: option_set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO)) &&
-		setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &nothing, sizeof(nothing)) == 0 &&
+		filter_set(fd, take_nothing, RTE_DIM(take_nothing)) &&
 		bind(fd, (struct sockaddr *)&a, length) == 0)
 		return fd;
 	close(fd);
@@ -198,9 +216,9 @@ udp_sockets_open(struct udp_port *u, const struct udp_cfg *cfg, char *why, size_
 	for (uint32_t i = 0; i < UDP_SENDERS; i++)
 		u->sender[0][i] = u->sender[1][i] = -1;
 	for (uint32_t i = 0; i < cfg->addresses && err == NULL; i++)
-		err = receiver_open(u, !is_v4(cfg->address[i]), cfg->address[i], why, bytes);
+		err = receiver_open(u, cfg, !is_v4(cfg->address[i]), cfg->address[i], why, bytes);
 	for (uint32_t v6 = 0; cfg->addresses == 0 && v6 < 2 && err == NULL; v6++)
-		err = receiver_open(u, v6, NULL, why, bytes);
+		err = receiver_open(u, cfg, v6, NULL, why, bytes);
 	for (uint32_t i = 0; i < u->sockets; i++)
 		has[u->socket[i].v6] = true;
 	for (uint32_t v6 = 0; v6 < 2 && err == NULL; v6++)

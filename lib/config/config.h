@@ -60,6 +60,7 @@ struct config_port {
 	bool ecn;	     /* connections react to congestion, unless they say otherwise */
 	/* Peers keep to one UDP source port for each queue pair: others' packets are dropped. */
 	bool check_source_port;
+	bool require_udp_checksum; /* of "udp": datagrams without one are dropped */
 	bool has_mtu;
 	uint32_t mtu; /* IP MTU, 576..9000; default 1500, of "udp" 0: as the kernel has it */
 	bool has_mac;

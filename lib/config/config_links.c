@@ -262,6 +262,10 @@ config_check_links(struct config_errors *e, const struct config *c)
 	for (unsigned p = 0; p < c->ports; p++) {
 		const struct config_port *port = &c->port[p];
 
+		config_at(e, "ports[%u].require_udp_checksum", p);
+		if (port->require_udp_checksum && !port->udp)
+			config_error(e, "only a port with the device \"" CONFIG_UDP
+					"\" looks at UDP checksums");
 		if (port->kernel) {
 			check_kernels(e, port, p);
 			if (port->udp)

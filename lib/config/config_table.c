@@ -188,6 +188,8 @@ static const struct config_key port_keys[] = {
 	{"dad", CONFIG_WORD, IN(config_port, dad), .words = dad_words, .initial = "\"quick\""},
 	{"ecn", CONFIG_BOOL, IN(config_port, ecn), .initial = "false"},
 	{"check_source_port", CONFIG_BOOL, IN(config_port, check_source_port), .initial = "false"},
+	{"require_udp_checksum", CONFIG_BOOL, IN(config_port, require_udp_checksum),
+		.initial = "false"},
 	{"mtu", CONFIG_UINT, IN(config_port, mtu), RANGE(576, 9000),
 		.flag_offset = offsetof(struct config_port, has_mtu)},
 	{"mac", CONFIG_MAC, IN(config_port, mac),

@@ -4,6 +4,7 @@
 import os
 import re
 import signal
+import socket
 
 import port_cases
 import sandbox
@@ -24,15 +25,18 @@ def without_v6(link, name, function):
 def runs(link):
     """Neighbours of one length leave and come in together, and no ICRC is wrong."""
     perf(link, "-t", "write", "--size", "64K", "-n", 500, "-d", 16)
-    text = link.b.counters()
-    line = re.search(r"port udp:(.*)", text)
-    counters = {k: int(n) for k, n in re.findall(r"(\w+)=(\d+)", line.group(1) if line else "")}
+    counters = port_counters(link.b)
     if not counters.get("rx_runs"):
         raise Failure(f"no run came: {counters}")
     wrong = {k: n for k, n in counters.items() if k in ("rx_icrc_wrong", "rx_icrc_far", "rx_not_roce", "tx_refused")}
     if wrong:
         raise Failure(f"{wrong}")
     return f"{counters['rx_packets'] / counters['rx_runs']:.0f} packets for each run"
+
+
+def port_counters(daemon):
+    line = re.search(r"port udp:(.*)", daemon.counters())
+    return {k: int(n) for k, n in re.findall(r"(\w+)=(\d+)", line.group(1) if line else "")}
 
 
 def cases(link):
@@ -57,6 +61,37 @@ def refused(build, folder, addresses, why):
         raise Failure("it started")
     if why not in daemon.process.text:
         raise Failure(f"it does not say {why!r}\n{daemon.process.text}")
+
+
+UDP_NO_CHECK6_TX, SO_NO_CHECK = 101, 11
+
+
+def send_short(address, times, checked):
+    """Datagrams that are no packets, and that are counted as such."""
+    v6 = ":" in address
+    with socket.socket(socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_DGRAM) as s:
+        if not checked:
+            s.setsockopt(*(socket.IPPROTO_UDP, UDP_NO_CHECK6_TX, 1) if v6 else (socket.SOL_SOCKET, SO_NO_CHECK, 1))
+        for _ in range(times):
+            s.sendto(b"no", (address, 4791))
+
+
+def checksum_required(build, folder, networked):
+    """Daemons reach one another, and what has no checksum does not reach them."""
+    link = Udp(build, folder, networked)
+    for daemon in (link.a, link.b):
+        daemon.config["ports"][0]["require_udp_checksum"] = True
+    with link:
+        port_cases.pings(link.a, link.b)
+        perf(link, "-t", "write", "--size", "64K", "-n", 500, "-d", 16)
+        for address in link.b.addresses:
+            send_short(address, 3, checked=True)
+            send_short(address, 5, checked=False)
+        port_cases.pings(link.a, link.b)
+        counters = port_counters(link.b)
+        want = 3 * len(link.b.addresses)
+        if counters.get("rx_not_roce") != want:
+            raise Failure(f"{want} short datagrams were to come: {counters}")
 
 
 def taken(build, folder):
@@ -133,6 +168,8 @@ def one_word(build, folder, networked):
 
 def lone_cases(build, networked):
     yield "udp taken", lambda: port_cases.in_folder(lambda folder: taken(build, folder))
+    yield "udp checksum required", lambda: port_cases.in_folder(
+        lambda folder: checksum_required(build, folder, networked))
     yield "udp address of others", lambda: port_cases.in_folder(
         lambda folder: refused(build, folder, ["192.0.2.77/24"], "192.0.2.77 is no address of this machine"))
     yield "udp address goes", lambda: port_cases.in_folder(

@@ -96,8 +96,10 @@ static const char *
 open_udp(struct ndd *d, uint32_t i, char *buf, size_t bytes)
 {
 	const struct config_link *c = &d->cfg->port[i].untagged;
-	struct udp_cfg pc = {
-		.addresses = c->addresses, .mtu = ndd_kernel_port_mtu(d, i), .pool = d->plane.pool};
+	struct udp_cfg pc = {.addresses = c->addresses,
+		.mtu = ndd_kernel_port_mtu(d, i),
+		.require_checksum = d->cfg->port[i].require_udp_checksum,
+		.pool = d->plane.pool};
 
 	static_assert(UDP_ADDRESSES_MAX == CONFIG_ADDRESSES_MAX, "those of a port");
 	for (uint32_t k = 0; k < c->addresses; k++)

@@ -84,6 +84,7 @@ Test(config, least_document_has_documented_defaults)
 	cr_assert_eq(c.max_qps, 1024);
 	cr_assert_not(c.port[0].ecn);
 	cr_assert_not(c.port[0].check_source_port);
+	cr_assert_not(c.port[0].require_udp_checksum);
 	cr_assert_eq(c.max_mrs, 20000);
 	cr_assert_eq(c.window, 128);
 	cr_assert_eq(c.rto_floor_us, 10000);
@@ -476,6 +477,13 @@ Test(config, what_a_udp_port_has_is_the_kernels)
 				 "[\"127.0.0.2/8\", \"::1/128\", \"10.0.0.1/24\"]}"),
 		"%s", err);
 	cr_assert_eq(c.port[0].mtu, 4200);
+	cr_assert(
+		parse_with("", "{\"device\": \"udp\", \"require_udp_checksum\": true}"), "%s", err);
+	cr_assert(c.port[0].require_udp_checksum);
+	assert_refused(parse_shared("", ", \"require_udp_checksum\": true"),
+		"t.json: ports[0].require_udp_checksum: only a port with the device \"udp\" looks "
+		"at "
+		"UDP checksums");
 	assert_refused(parse_with("", "{\"device\": \"udp\", \"shared\": true}"),
 		"t.json: ports[0].shared: only ports of net_af_xdp can be shared with the kernel");
 	assert_refused(parse_with("", "{\"device\": \"udp\", \"gateway\": \"10.0.0.1\"}"),

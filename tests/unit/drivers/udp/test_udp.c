@@ -52,10 +52,13 @@ own_address(uint8_t ip[16], uint8_t host)
 	memcpy(ip + 12, v4, 4);
 }
 
+static bool require_checksum;
+
 static void
 open_port(struct port *p, uint8_t host, uint8_t ip[16])
 {
-	struct udp_cfg cfg = {.addresses = 1, .mtu = 1500, .pool = pool};
+	struct udp_cfg cfg = {
+		.addresses = 1, .mtu = 1500, .require_checksum = require_checksum, .pool = pool};
 	char why[160];
 	const char *err;
 
@@ -282,6 +285,51 @@ Test(udp, strangers_disturb_nobody)
 	port_close(&to);
 	port_close(&from);
 	cr_expect_eq(rte_mempool_avail_count(pool), FRAMES, "a buffer is lost");
+}
+
+/* Two bytes, which are no packet, from a socket with or without checksums. */
+static void
+send_short(int fd)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(ROCE_UDP_PORT)};
+	struct rte_mbuf *m[32];
+
+	memcpy(&at.sin_addr, path.dgid.raw + 12, 4);
+	cr_assert_eq(sendto(fd, "no", 2, 0, (struct sockaddr *)&at, sizeof(at)), 2);
+	for (int look = 0; look < 200; look++)
+		cr_assert_eq(port_rx_burst(&to, m, 32), 0);
+}
+
+static void
+count_without_checksum(bool required)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), on = 1;
+
+	send_short(fd);
+	cr_assert_eq(setsockopt(fd, SOL_SOCKET, SO_NO_CHECK, &on, sizeof(on)), 0);
+	send_short(fd);
+	send_short(fd);
+	close(fd);
+	cr_expect_eq(udp_of(&to)->count.rx_not_roce, required ? 1 : 3);
+	exchange(ROUNDS * BURST, as_messages);
+	cr_expect_eq(udp_of(&to)->count.rx_kernel_drops, required ? 2 : 0);
+	cr_expect_eq(udp_of(&to)->count.rx_icrc_wrong, 0);
+}
+
+/* Other stations than dpdk-ndd send without: Soft-RoCE, ConnectX. */
+Test(udp, checksums_are_not_required)
+{
+	count_without_checksum(false);
+}
+
+/* What ports send one another has checksums, runs included. */
+Test(udp, datagrams_without_checksum_are_dropped_where_one_is_required)
+{
+	port_close(&to);
+	require_checksum = true;
+	open_port(&to, 2, path.dgid.raw);
+	count_without_checksum(true);
+	cr_expect_gt(udp_of(&to)->count.rx_runs, 0);
 }
 
 Test(udp, an_address_is_served_once)
