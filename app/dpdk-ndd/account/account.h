@@ -50,6 +50,7 @@ struct ndd_account {
 	struct ndd_accounts *all;
 	struct ndd_principal *principal;
 	uint32_t shard;		 /* the one that it takes things of */
+	uint32_t objects;	 /* in the session's tables (session/slots.h) */
 	char why[NDD_WHY_BYTES]; /* of the last refusal, in words for its client; "": none */
 };
 

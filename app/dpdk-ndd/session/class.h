@@ -54,8 +54,6 @@ extern const struct ndd_class *const ndd_classes[];
 enum ndsh_status ndd_class_destroy(
 	const struct ndd_class *c, struct ndd_session *s, const struct ndsh_id_msg *m);
 void ndd_tables_init(struct ndd_session *s, const struct config *cfg);
-/* Objects of all classes that the session has. */
-uint32_t ndd_tables_used(struct ndd_session *s);
 /* Free objects of a session that has ended: one, or a part of it, or as many small ones of a kind
  * as a call of the lcore may take. True: nothing is left. */
 bool ndd_tables_empty_some(struct ndd_session *s);

@@ -50,17 +50,6 @@ ndd_tables_init(struct ndd_session *s, const struct config *cfg)
 	}
 }
 
-uint32_t
-ndd_tables_used(struct ndd_session *s)
-{
-	uint32_t used = 0;
-
-	for (const struct ndd_class *const *c = ndd_classes; *c != NULL; c++)
-		if ((*c)->end == NULL)
-			used += table_of(s, *c)->used;
-	return used;
-}
-
 void
 ndd_tables_fini(struct ndd_session *s)
 {

@@ -19,7 +19,6 @@
 
 #include "control/daemon.h"
 #include "platform/clock.h"
-#include "session/class.h"
 #include "session/end.h"
 #include "session/send.h"
 #include "session/session.h"
@@ -102,9 +101,9 @@ ndd_session_watch(struct ndd_session *s)
  * have something to say meanwhile: a thousand connections may end at once. While something waits,
  * its requests do not add to it. */
 static uint32_t
-outgoing_most(struct ndd_session *s)
+outgoing_most(const struct ndd_session *s)
 {
-	return OUTGOING_BASE + OUTGOING_OBJECT * ndd_tables_used(s);
+	return OUTGOING_BASE + OUTGOING_OBJECT * s->account.objects;
 }
 
 static bool

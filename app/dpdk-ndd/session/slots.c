@@ -91,6 +91,8 @@ ndd_slots_add(struct ndd_slots *t, void *item)
 		t->free_tail = NDD_SLOT_NONE;
 	t->slot[i].item = item;
 	t->used++;
+	if (t->account != NULL)
+		t->account->objects++;
 	return handle_of(t, i);
 }
 
@@ -115,8 +117,10 @@ ndd_slots_remove(struct ndd_slots *t, uint32_t handle)
 	/* All ones is kept out, so that no handle is ever NDD_SLOT_NONE. */
 	t->slot[i].generation = (t->slot[i].generation + 1) % (UINT32_MAX >> NDD_SLOT_INDEX_BITS);
 	t->used--;
-	if (t->account != NULL)
+	if (t->account != NULL) {
+		t->account->objects--;
 		ndd_account_give_with_files(t->account, t->what, 1, t->files);
+	}
 	slots_put_free(t, i);
 }
 
