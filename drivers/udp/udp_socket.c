@@ -118,7 +118,7 @@ receiver_prepare(int fd, bool v6, bool require_checksum)
 	option_wish(fd, SOL_UDP, UDP_GRO, 1);
 	option_wish(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
 	if (v6) {
-		option_wish(fd, SOL_UDP, UDP_NO_CHECK6_RX, !require_checksum);
+		option_wish(fd, SOL_UDP, UDP_NO_CHECK6_RX, 1);
 		option_wish(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
 		option_wish(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
 		return option_set(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
