@@ -494,13 +494,22 @@ world_ends(void)
 
 /* ---- an input -------------------------------------------------------------------------------- */
 
+/* The seat of a client that has gone is free in the turn after its socket is closed. */
+static bool
+seats_are_held(void)
+{
+	return w.r->d.accounts.pool[0][CONFIG_SHARE_sessions].promised > w.r->d.session_count;
+}
+
 static void
 client_comes(struct client *c)
 {
 	struct ndd_session *s;
 
-	daemon_turns(); /* one that has gone makes room */
-	closer_rests();
+	do {
+		daemon_turns();
+		closer_rests();
+	} while (seats_are_held());
 	memset(c, 0, sizeof(*c));
 	c->socket = fuzz_below(&w.in, 4) ? ndd_rig_open(w.r, &s) : ndd_rig_connect(w.r, &s);
 }
