@@ -48,9 +48,10 @@ ndd_moment_is_past(struct ndd_moment *m, struct ndd_shard *s)
 }
 
 bool
-ndd_lcore_catches_up(struct ndd_shard *s, bool rx_empty)
+ndd_lcore_catches_up(struct ndd_shard *s, unsigned advance)
 {
-	if (!rx_empty && ++s->behind < NDD_BEHIND_TURNS)
+	s->behind += advance;
+	if (advance != 0 && s->behind < NDD_BEHIND_FRAMES)
 		return false;
 	s->behind = 0;
 	__atomic_store_n(&s->rounds, s->rounds + 1, __ATOMIC_RELEASE);

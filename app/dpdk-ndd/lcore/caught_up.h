@@ -21,14 +21,14 @@ struct ndd_moment {
 /* This moment. Lcores that sleep go on; each wakes the control thread when the last moment that was
  * begun is past for it, but may miss one that comes just then. */
 void ndd_moment_begin(struct ndd_moment *m, struct ndd_shard *s);
-/* Has what had been received then been handled? It has, 2 * NDD_BEHIND_TURNS turns of each of the
- * two lcores later. */
+/* Has what had been received then been handled? It has when each of the two lcores has read
+ * 2 * NDD_BEHIND_FRAMES frames of each of its sources. */
 bool ndd_moment_is_past(struct ndd_moment *m, struct ndd_shard *s);
 
 /* ---- the lcore ---- */
 
-/* In each turn, behind its polls; rx_empty: every source came back with less than asked. Returns
- * whether what had been received when the turn before began has been handled. */
-bool ndd_lcore_catches_up(struct ndd_shard *s, bool rx_empty);
+/* In each turn, behind its polls; advance: as ndd_lcore_rx() gave it. Returns whether what had been
+ * received when the turn before began has been handled. */
+bool ndd_lcore_catches_up(struct ndd_shard *s, unsigned advance);
 
 #endif

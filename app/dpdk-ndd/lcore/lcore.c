@@ -76,7 +76,7 @@ lcore_turn_inner(struct ndd_shard *s, uint64_t now_ns)
 {
 	unsigned n = ndd_lcore_inner(s, now_ns);
 
-	if (n == 0 || !ndd_turn_is_within(now_ns, NDD_TX_MORE_NS))
+	if (n == 0 || !ndd_turn_is_within(now_ns, NDD_INNER_MORE_NS))
 		return n;
 	n += ndd_lcore_tx(s, now_ns);
 	return n + ndd_lcore_inner(s, now_ns);
@@ -86,10 +86,9 @@ static unsigned
 lcore_turn(struct ndd_shard *s, uint64_t now_ns)
 {
 	struct ndd_cycles *c = s->cycles;
-	bool rx_empty, caught_up;
-	unsigned n, work = ndd_lcore_rx(s, now_ns, &rx_empty);
+	unsigned n, advance, work = ndd_lcore_rx(s, now_ns, &advance);
+	bool caught_up = ndd_lcore_catches_up(s, advance);
 
-	caught_up = ndd_lcore_catches_up(s, rx_empty);
 	work += n = ndd_shard_serve(s, now_ns);
 	ndd_cycles_mark_work(c, NDD_STAGE_control, n);
 	work += n = roce_shard_movers(s->engine, now_ns);

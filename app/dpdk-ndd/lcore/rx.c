@@ -120,7 +120,7 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 	struct roce_pkt pkt[NDD_BURST];
 	struct rte_mbuf *own[NDD_BURST];
 	struct roce_qp *qp[NDD_BURST];
-	uint32_t touched = 0;
+	uint32_t touched = 0, bytes = 0;
 	unsigned owned = 0;
 
 	s->count.rx_frames += n;
@@ -132,6 +132,7 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 
 		if (f == NULL)
 			continue;
+		bytes += f->data_len;
 		err = roce_wire_parse(rte_pktmbuf_mtod(f, uint8_t *), f->data_len, &pkt[owned]);
 		if (unlikely(s->plane->checks_icrc != 0) && err == ROCE_WIRE_OK)
 			pkt[owned].icrc_checked = icrc_is_checked(s, f, &pkt[owned]);
@@ -152,6 +153,7 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 			pass_on(s, f, to, &touched);
 		}
 	}
+	s->small_in = ndd_small_after(s->small_in, n, bytes);
 	ndd_cycles_mark(s->cycles, NDD_STAGE_parse, n);
 	if (unlikely(s->cycles != NULL))
 		run_counted(s, now_ns, pkt, qp, owned);
@@ -163,60 +165,94 @@ rx_burst(struct ndd_shard *s, uint64_t now_ns, struct rte_mbuf **m, unsigned n)
 		ndd_lcore_wake(s, touched);
 }
 
-/* From a source whose last burst was of n frames. */
+/* Frames of one source in this turn. */
+struct rx_source {
+	unsigned frames;      /* so far */
+	unsigned asked, last; /* the last burst: of so many at most, and what it brought */
+};
+
+/* A first burst always; another if the last was full, and it is early. */
 static bool
-may_take_more(uint64_t now_ns, unsigned round, unsigned n)
+rx_asks(const struct ndd_shard *s, uint64_t now_ns, struct rx_source *from)
 {
-	return round == 0 || (n == NDD_BURST && round < NDD_RX_ROUNDS &&
-				     ndd_turn_is_within(now_ns, NDD_RX_MORE_NS));
+	const bool again = from->asked != 0;
+
+	if (again && (from->last < from->asked || from->frames >= NDD_RX_FRAMES ||
+			     !ndd_turn_is_within(now_ns, NDD_RX_MORE_NS)))
+		return false;
+	from->asked = ndd_burst_of(s->small_in);
+	return true;
+}
+
+static void
+rx_brought(struct ndd_shard *s, uint64_t now_ns, struct rx_source *from, struct rte_mbuf **m,
+	unsigned n)
+{
+	from->last = n;
+	from->frames += n;
+	if (n != 0)
+		rx_burst(s, now_ns, m, n);
 }
 
 static unsigned
-rx_port(struct ndd_shard *s, uint64_t now_ns, uint32_t port, bool *drained)
+rx_ends(const struct rx_source *from, unsigned *advance)
 {
-	struct rte_mbuf *m[NDD_BURST];
-	unsigned total = 0;
-	uint16_t n = 0;
+	if (from->last == from->asked && (*advance == 0 || from->frames < *advance))
+		*advance = from->frames;
+	return from->frames;
+}
 
-	for (unsigned round = 0; may_take_more(now_ns, round, n); round++) {
-		n = port_rx_burst(&s->plane->port[port], m, NDD_BURST);
-		for (uint16_t i = 0; i < n; i++)
+static unsigned
+rx_port(struct ndd_shard *s, uint64_t now_ns, uint32_t port, unsigned *advance)
+{
+	struct rx_source from = {0};
+	struct rte_mbuf *m[NDD_BURST];
+
+	while (rx_asks(s, now_ns, &from)) {
+		unsigned n = port_rx_burst(&s->plane->port[port], m, (uint16_t)from.asked);
+
+		for (unsigned i = 0; i < n; i++)
 			m[i]->port = (uint16_t)port; /* our number, not ethdev's */
-		if (n != 0)
-			rx_burst(s, now_ns, m, n);
-		total += n;
+		rx_brought(s, now_ns, &from, m, n);
 	}
-	*drained &= n < NDD_BURST;
-	return total;
+	return rx_ends(&from, advance);
 }
 
 static unsigned
-rx_ring(struct ndd_shard *s, uint64_t now_ns, struct rte_ring *ring, bool *drained)
+rx_ring(struct ndd_shard *s, uint64_t now_ns, struct rte_ring *ring, unsigned *advance)
 {
+	struct rx_source from = {0};
 	struct rte_mbuf *m[NDD_BURST];
-	unsigned total = 0, n = 0;
 
-	for (unsigned round = 0; may_take_more(now_ns, round, n); round++) {
-		n = rte_ring_sc_dequeue_burst(ring, (void **)m, NDD_BURST, NULL);
-		if (n != 0)
-			rx_burst(s, now_ns, m, n);
-		total += n;
+	while (rx_asks(s, now_ns, &from))
+		rx_brought(s, now_ns, &from, m,
+			rte_ring_sc_dequeue_burst(ring, (void **)m, from.asked, NULL));
+	return rx_ends(&from, advance);
+}
+
+static unsigned
+rx_inner(struct ndd_shard *s, uint64_t now_ns)
+{
+	struct ndd_out *in = &s->inner;
+	unsigned n = 0;
+
+	while (in->n != 0 && n < NDD_BURST &&
+		(n == 0 || ndd_turn_is_within(now_ns, NDD_INNER_MORE_NS))) {
+		unsigned burst = RTE_MIN(in->n, ndd_burst_of(s->small_in));
+
+		rx_burst(s, now_ns, in->m, burst);
+		ndd_out_advance(in, burst);
+		n += burst;
 	}
-	*drained &= n < NDD_BURST;
-	return total;
+	s->count.loopback += n;
+	return n;
 }
 
 unsigned
 ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns)
 {
-	struct ndd_out *in = &s->inner;
-	uint32_t n = in->n < NDD_BURST ? in->n : NDD_BURST;
+	unsigned n = rx_inner(s, now_ns);
 
-	if (n != 0) {
-		rx_burst(s, now_ns, in->m, n);
-		s->count.loopback += n;
-		ndd_out_advance(in, n);
-	}
 	if (s->looped_n != 0)
 		n += ndd_lcore_looped(s, now_ns);
 	if (n != 0)
@@ -225,18 +261,18 @@ ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns)
 }
 
 unsigned
-ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, bool *drained)
+ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, unsigned *advance)
 {
 	const struct ndd_plane *p = s->plane;
 	unsigned n = 0;
 
-	*drained = true;
+	*advance = 0;
 	if (s->id == NDD_IO_OWNER)
 		for (uint32_t i = 0; i < p->ports; i++)
-			n += rx_port(s, now_ns, i, drained);
+			n += rx_port(s, now_ns, i, advance);
 	for (uint32_t from = 0; from < p->shards; from++)
 		if (from != s->id)
-			n += rx_ring(s, now_ns, p->rings.rx[from][s->id], drained);
+			n += rx_ring(s, now_ns, p->rings.rx[from][s->id], advance);
 	ndd_cycles_mark(s->cycles, NDD_STAGE_rx, 0);
 	return n;
 }

@@ -90,8 +90,8 @@ struct ndd_shard {
 	unsigned lcore;
 	int numa_node;
 	int epoll_fd;
-	bool large_frames; /* those that the engine built last were */
-	uint32_t blanks;   /* empty frames for the engine to fill, and where their bytes lie */
+	uint32_t small_in, small_out; /* frames received, and built, since the last large one */
+	uint32_t blanks; /* empty frames for the engine to fill, and where their bytes lie */
 	struct rte_mbuf *blank[NDD_BURST];
 	struct roce_tx_slot slot[NDD_BURST];
 	struct ndd_out out[CONFIG_PORTS_MAX];
@@ -103,7 +103,7 @@ struct ndd_shard {
 	uint64_t looks;		  /* turns in which they were */
 	uint64_t idle_since_ns, sleep_ns, wake_check_ns;
 	uint64_t longest_sleep_ns;
-	uint32_t behind;	   /* turns since it had caught up last (caught_up.h) */
+	uint32_t behind;	   /* frames since it had caught up last (caught_up.h) */
 	struct ndd_cycles *cycles; /* counted, or NULL: not */
 	struct ndd_io_counters count;
 	struct base_pool regions;

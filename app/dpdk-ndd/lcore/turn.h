@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_common.h>
+
 #include "lcore/cycles.h"
 #include "platform/clock.h"
 
@@ -16,27 +18,31 @@ struct rte_mbuf;
 
 /* Bounds of one turn, which is to take NDD_CYCLES_TURN_US at most. What frames cost is a matter of
  * their size, so bursts have a bound of time beside that of number: each source, and TX, has one
- * burst in a turn, and more of them only so early in it. A burst of 32 frames of 4 KiB takes 15 to
- * 30 us. */
-#define NDD_RX_ROUNDS	      4u   /* bursts from one source */
-#define NDD_TX_FRAMES	      128u /* to the ports */
-#define NDD_TX_LARGE	      8u   /* large frames that are built between two looks at the clock */
-#define NDD_DOORBELL_SESSIONS 64u  /* awake sessions polled */
-#define NDD_DOORBELLS	      512u /* doorbells, and registrations: some 10 us */
-#define NDD_DOORBELL_WORDS    4u   /* doorbell words of one session: 64 queue pairs each */
-#define NDD_ADMIN	      8u   /* registrations of one session: some 100 ns each */
+ * burst in a turn, and more of them only so early in it. A frame of 4 KiB takes 0.5 to 1 us to be
+ * received, to be built or to be given to a port, and up to 3 us where other programs have the
+ * caches: large ones are received and built by few between two looks at the clock. */
+#define NDD_RX_FRAMES	      128u  /* from one source */
+#define NDD_TX_FRAMES	      128u  /* to the ports */
+#define NDD_TX_BURST	      16u   /* at least, to a port at once: 64 KiB of 4 KiB frames */
+#define NDD_LARGE_FRAMES      8u    /* a burst of large ones */
+#define NDD_LARGE_BYTES	      1024u /* more of it is a large frame, or a burst with some */
+#define NDD_SMALL_FRAMES      256u  /* after so many small ones a burst is NDD_BURST */
+#define NDD_DOORBELL_SESSIONS 64u   /* awake sessions polled */
+#define NDD_DOORBELLS	      512u  /* doorbells, and registrations: some 10 us */
+#define NDD_DOORBELL_WORDS    4u    /* doorbell words of one session: 64 queue pairs each */
+#define NDD_ADMIN	      8u    /* registrations of one session: some 100 ns each */
 #define NDD_POLL_RINGS	      256u
 #define NDD_TIMERS	      64u
 #define NDD_EVENTS	      16u
 #define NDD_WAKEUPS	      4u /* each costs the lcore about 10 us when the waiter sleeps */
 
-#define NDD_RX_MORE_NS 20000ull
-#define NDD_TX_MORE_NS 50000ull
+#define NDD_RX_MORE_NS	  20000ull
+#define NDD_TX_MORE_NS	  30000ull
+#define NDD_INNER_MORE_NS 50000ull /* frames to itself; they have what TX leaves */
 #define NDD_WAKE_MORE_NS                                                                           \
 	60000ull /* so late in a turn one client is woken in it, and no second one */
-/* A source that is never empty has been read behind what it held, up to 4,096 frames, after so
- * many turns. */
-#define NDD_BEHIND_TURNS 128u
+/* A source that is never empty has been read behind what it held after so many frames of it. */
+#define NDD_BEHIND_FRAMES 4096u
 
 #define NDD_DEMOTE_NS	     1000000ull	 /* an idle session's doorbells come by its wake fd then */
 #define NDD_YIELD_NS	     1000ull	 /* without work for so long: give the CPU to others */
@@ -59,10 +65,28 @@ ndd_turn_is_within(uint64_t now_ns, uint64_t ns)
 	return ndd_now_ns() < now_ns + ns;
 }
 
+/* How many frames to move before the clock is looked at. small: so many have passed since the last
+ * large one (ndd_small_after()). A few between large ones say nothing of what is next. */
+static inline uint16_t
+ndd_burst_of(uint32_t small)
+{
+	return small < NDD_SMALL_FRAMES ? NDD_LARGE_FRAMES : NDD_BURST;
+}
+
+/* What small is behind a burst of n frames. */
+static inline uint32_t
+ndd_small_after(uint32_t small, uint32_t n, uint32_t bytes)
+{
+	if (bytes > RTE_MIN(n, NDD_LARGE_FRAMES) * NDD_LARGE_BYTES)
+		return 0;
+	return RTE_MIN(small + n, NDD_SMALL_FRAMES);
+}
+
 /* ---- rx.c, tx.c: return how many frames moved ---- */
 
-/* drained: every source came back with less than asked. */
-unsigned ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, bool *drained);
+/* advance: of the sources that may have more, the one that has come least far brought so many frames; 0:
+ * every source came back with less than asked. */
+unsigned ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, unsigned *advance);
 unsigned ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns);
 /* Frames from this shard to itself: they need no port, and so no other turn. */
 unsigned ndd_lcore_inner(struct ndd_shard *s, uint64_t now_ns);

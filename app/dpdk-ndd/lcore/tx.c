@@ -9,8 +9,6 @@
 #include "lcore/shard.h"
 #include "lcore/turn.h"
 
-#define NDD_LARGE_BYTES 1024u /* from that on a frame is a large one */
-
 static bool
 is_io_owner(const struct ndd_shard *s)
 {
@@ -131,14 +129,17 @@ static unsigned
 ring_take_over(struct ndd_shard *s, struct rte_ring *ring, uint64_t now_ns)
 {
 	struct rte_mbuf *m[NDD_BURST];
-	uint32_t fits = outs_room(s, now_ns);
+	uint32_t fits = RTE_MIN(outs_room(s, now_ns), ndd_burst_of(s->small_out)), bytes = 0;
 	unsigned n;
 
 	if (fits == 0)
 		return 0;
 	n = rte_ring_sc_dequeue_burst(ring, (void **)m, fits, NULL);
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
+		bytes += m[i]->pkt_len;
 		out_put(s, m[i], m[i]->port);
+	}
+	s->small_out = ndd_small_after(s->small_out, n, bytes);
 	return n;
 }
 
@@ -192,9 +193,9 @@ engine_fill_blanks(struct ndd_shard *s, uint64_t now_ns, unsigned n)
 /* The engine's empty frames stay prepared from pull to pull: one acknowledgement touches one of
  * them. */
 static unsigned
-engine_pull(struct ndd_shard *s, uint64_t now_ns, uint32_t most)
+engine_pull(struct ndd_shard *s, uint64_t now_ns)
 {
-	uint32_t n = RTE_MIN(outs_room(s, now_ns), most), bytes = 0;
+	uint32_t n = RTE_MIN(outs_room(s, now_ns), ndd_burst_of(s->small_out)), bytes = 0;
 	unsigned got;
 
 	if (unlikely(s->blanks < n))
@@ -215,13 +216,13 @@ engine_pull(struct ndd_shard *s, uint64_t now_ns, uint32_t most)
 		out_put(s, m, s->slot[i].port);
 	}
 	blanks_refill(s, got);
-	s->large_frames = bytes > got * NDD_LARGE_BYTES;
+	s->small_out = ndd_small_after(s->small_out, got, bytes);
 	return got;
 }
 
-/* What is to leave: frames of others, and so many of the engine's. */
+/* What is to leave: a burst of each of the others, and one of the engine's. */
 static unsigned
-frames_collect(struct ndd_shard *s, uint64_t now_ns, uint32_t most)
+frames_collect(struct ndd_shard *s, uint64_t now_ns)
 {
 	const struct ndd_handover *h = &s->plane->rings;
 	unsigned n = 0;
@@ -232,7 +233,7 @@ frames_collect(struct ndd_shard *s, uint64_t now_ns, uint32_t most)
 			n += ring_take_over(s, h->tx[i], now_ns);
 	}
 	if (roce_shard_tx_pending(s->engine, now_ns))
-		n += engine_pull(s, now_ns, most);
+		n += engine_pull(s, now_ns);
 	return n;
 }
 
@@ -246,27 +247,24 @@ outs_flush(struct ndd_shard *s, uint64_t now_ns)
 	ndd_cycles_mark(s->cycles, NDD_STAGE_tx, sent);
 }
 
-/* Small frames are built by bursts. Large ones take a microsecond each, so the clock is looked at
- * more often; but ports get bursts of them all the same, as some make one system call of each. */
+/* Large frames are collected by few between two looks at the clock, but ports get NDD_TX_BURST of
+ * them at once all the same, as some make one system call of each burst. */
 unsigned
 ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns)
 {
-	unsigned work = 0, held = 0;
-	bool more;
+	unsigned work = 0, held = 0, most, n;
 
 	do {
-		uint32_t most = s->large_frames ? NDD_TX_LARGE : NDD_BURST;
-		unsigned n = frames_collect(s, now_ns, most);
-
-		work += n;
-		held += n;
-		more = n >= most && work < NDD_TX_FRAMES &&
-		       ndd_turn_is_within(now_ns, NDD_TX_MORE_NS);
-		if (held >= NDD_BURST || !more) {
+		if (held >= NDD_TX_BURST) {
 			outs_flush(s, now_ns);
 			held = 0;
 		}
-	} while (more);
+		most = ndd_burst_of(s->small_out);
+		n = frames_collect(s, now_ns);
+		work += n;
+		held += n;
+	} while (n >= most && work < NDD_TX_FRAMES && ndd_turn_is_within(now_ns, NDD_TX_MORE_NS));
+	outs_flush(s, now_ns);
 	return work;
 }
 

@@ -34,14 +34,14 @@ Test(caught_up, takes_a_round_of_polls_that_begins_behind_the_moment)
 {
 	struct ndd_moment m;
 
-	(void)ndd_lcore_catches_up(&shard[0], true);
+	(void)ndd_lcore_catches_up(&shard[0], 0);
 	ndd_moment_begin(&m, &shard[0]);
 	cr_expect(not(ndd_moment_is_past(&m, &shard[0])));
-	cr_expect(ndd_lcore_catches_up(&shard[0], true));
+	cr_expect(ndd_lcore_catches_up(&shard[0], 0));
 	cr_expect(not(ndd_moment_is_past(&m, &shard[0])), "it was under way");
-	cr_expect(not(ndd_lcore_catches_up(&shard[0], false)));
+	cr_expect(not(ndd_lcore_catches_up(&shard[0], 1)));
 	cr_expect(not(ndd_moment_is_past(&m, &shard[0])), "there was more");
-	cr_expect(ndd_lcore_catches_up(&shard[0], true));
+	cr_expect(ndd_lcore_catches_up(&shard[0], 0));
 	cr_expect(ndd_moment_is_past(&m, &shard[0]));
 }
 
@@ -53,9 +53,9 @@ Test(caught_up, takes_a_bounded_time)
 	ndd_moment_begin(&m, &shard[0]);
 	for (unsigned round = 0; round < 2; round++) {
 		cr_expect(not(ndd_moment_is_past(&m, &shard[0])));
-		for (unsigned i = 1; i < NDD_BEHIND_TURNS; i++)
-			cr_expect(not(ndd_lcore_catches_up(&shard[0], false)));
-		cr_expect(ndd_lcore_catches_up(&shard[0], false));
+		for (unsigned n = 8; n < NDD_BEHIND_FRAMES; n += 8)
+			cr_expect(not(ndd_lcore_catches_up(&shard[0], 8)));
+		cr_expect(ndd_lcore_catches_up(&shard[0], 8));
 	}
 	cr_expect(ndd_moment_is_past(&m, &shard[0]));
 }
@@ -67,14 +67,14 @@ Test(caught_up, first_the_owner_of_the_ports_then_the_shard)
 
 	ndd_moment_begin(&m, &shard[1]);
 	for (unsigned i = 0; i < 5; i++)
-		(void)ndd_lcore_catches_up(&shard[1], true);
+		(void)ndd_lcore_catches_up(&shard[1], 0);
 	cr_expect(not(ndd_moment_is_past(&m, &shard[1])), "the frame was not handed over yet");
 	for (unsigned i = 0; i < 2; i++)
-		(void)ndd_lcore_catches_up(&shard[0], true);
+		(void)ndd_lcore_catches_up(&shard[0], 0);
 	cr_expect(not(ndd_moment_is_past(&m, &shard[1])), "it lies in the ring");
-	(void)ndd_lcore_catches_up(&shard[1], true);
+	(void)ndd_lcore_catches_up(&shard[1], 0);
 	cr_expect(not(ndd_moment_is_past(&m, &shard[1])));
-	(void)ndd_lcore_catches_up(&shard[1], true);
+	(void)ndd_lcore_catches_up(&shard[1], 0);
 	cr_expect(ndd_moment_is_past(&m, &shard[1]));
 }
 
@@ -95,11 +95,11 @@ Test(caught_up, the_control_thread_is_woken_when_it_is_past)
 
 	ndd_moment_begin(&m, &shard[0]);
 	ndd_wakeup_before_sleep(&control);
-	(void)ndd_lcore_catches_up(&shard[0], true);
+	(void)ndd_lcore_catches_up(&shard[0], 0);
 	cr_expect(eq(long, read(control.fd, &n, sizeof(n)), -1), "not yet");
-	(void)ndd_lcore_catches_up(&shard[0], true);
+	(void)ndd_lcore_catches_up(&shard[0], 0);
 	cr_expect(eq(long, read(control.fd, &n, sizeof(n)), (long)sizeof(n)));
-	(void)ndd_lcore_catches_up(&shard[0], true);
+	(void)ndd_lcore_catches_up(&shard[0], 0);
 	cr_expect(eq(long, read(control.fd, &n, sizeof(n)), -1), "once");
 }
 

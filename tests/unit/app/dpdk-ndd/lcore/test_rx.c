@@ -81,34 +81,100 @@ hand_over(unsigned count)
 		cr_assert_eq(rte_ring_sp_enqueue(plane.rings.rx[1][0], broken(0, 0x60, 1)), 0);
 }
 
-static unsigned
-received(bool *drained)
+/* Larger ones. */
+static void
+hand_over_large(unsigned count)
 {
-	return ndd_lcore_rx(&shard, 1, drained);
+	while (count-- != 0) {
+		struct rte_mbuf *m = broken(0, 0x40, 0);
+
+		cr_assert_not_null(rte_pktmbuf_append(m, NDD_LARGE_BYTES));
+		cr_assert_eq(rte_ring_sp_enqueue(plane.rings.rx[1][0], m), 0);
+	}
 }
+
+static unsigned
+received(unsigned *advance)
+{
+	return ndd_lcore_rx(&shard, 1, advance);
+}
+
+static void
+second_shard(void)
+{
+	const int node[NDD_SHARDS_MAX] = {0};
+
+	plane.shards = 2;
+	cr_assert(ndd_handover_init(&plane.rings, 2, node, (const uint64_t[2]){5, 6}));
+}
+
+/* The counter itself is the time, so each turn began long ago. */
+#define TURNS_ARE_LATE (1ull << 32)
 
 /* What frames cost depends on their size: a turn that has lasted long takes one burst more of each
  * source. */
 Test(lcore_rx, a_late_turn_takes_one_burst)
 {
-	const int node[NDD_SHARDS_MAX] = {0};
-	bool drained;
+	unsigned advance;
 
-	plane.shards = 2;
-	cr_assert(ndd_handover_init(&plane.rings, 2, node, (const uint64_t[2]){5, 6}));
+	second_shard();
 	hand_over(FRAMES);
-	ndd_clock_mult = 1ull << 32; /* the counter itself: the turn began long ago */
-	cr_assert_eq(received(&drained), NDD_BURST);
-	cr_assert(!drained, "there may be more");
+	shard.small_in = NDD_SMALL_FRAMES;
+	ndd_clock_mult = TURNS_ARE_LATE;
+	cr_assert_eq(received(&advance), NDD_BURST);
+	cr_assert_eq(advance, NDD_BURST, "there may be more");
 	ndd_clock_mult = 0; /* no time passes */
-	cr_assert_eq(received(&drained), FRAMES - NDD_BURST);
-	cr_assert_eq(received(&drained), 0);
-	cr_assert(drained);
+	cr_assert_eq(received(&advance), FRAMES - NDD_BURST);
+	cr_assert_eq(received(&advance), 0);
+	cr_assert_eq(advance, 0);
+}
+
+/* ... which is a short one while frames are large, and until enough small ones have come. */
+Test(lcore_rx, few_large_frames_are_a_burst)
+{
+	unsigned advance;
+
+	second_shard();
+	ndd_clock_mult = TURNS_ARE_LATE;
+	shard.small_in = NDD_SMALL_FRAMES;
+	hand_over_large(NDD_BURST + NDD_LARGE_FRAMES);
+	cr_assert_eq(received(&advance), NDD_BURST, "what came before was small");
+	cr_assert_eq(received(&advance), NDD_LARGE_FRAMES);
+	for (unsigned n = 0; n < NDD_SMALL_FRAMES; n += NDD_LARGE_FRAMES) {
+		hand_over(n == 0 ? NDD_BURST : NDD_LARGE_FRAMES);
+		cr_assert_eq(received(&advance), NDD_LARGE_FRAMES);
+		cr_assert_eq(advance, NDD_LARGE_FRAMES);
+	}
+	hand_over(NDD_LARGE_FRAMES);
+	cr_assert_eq(received(&advance), NDD_BURST);
+}
+
+/* Of the sources that may have more, the one that has brought least counts. */
+Test(lcore_rx, the_slowest_source_says_how_far_a_turn_has_come)
+{
+	const int node[NDD_SHARDS_MAX] = {0};
+	unsigned advance;
+
+	plane.shards = 3;
+	cr_assert(ndd_handover_init(&plane.rings, 3, node, (const uint64_t[3]){5, 6, 7}));
+	ndd_clock_mult = 0;
+	hand_over(2 * NDD_LARGE_FRAMES);
+	for (unsigned i = 0; i < 3; i++)
+		cr_assert_eq(rte_ring_sp_enqueue(plane.rings.rx[2][0], broken(0, 0x60, 1)), 0);
+	cr_assert_eq(received(&advance), 2 * NDD_LARGE_FRAMES + 3);
+	cr_assert_eq(advance, 0, "neither has more");
+	ndd_clock_mult = TURNS_ARE_LATE;
+	hand_over(FRAMES - NDD_LARGE_FRAMES);
+	for (unsigned i = 0; i < 3; i++)
+		cr_assert_eq(rte_ring_sp_enqueue(plane.rings.rx[2][0], broken(0, 0x60, 1)), 0);
+	cr_assert_eq(received(&advance), NDD_LARGE_FRAMES + 3);
+	cr_assert_eq(advance, NDD_LARGE_FRAMES, "the other has no more");
 }
 
 /* And of its own. */
 Test(lcore_rx, frames_to_itself_are_taken_in_bursts)
 {
+	shard.small_in = NDD_SMALL_FRAMES;
 	while (shard.inner.n < NDD_BURST + 5)
 		shard.inner.m[shard.inner.n++] = broken(0, 0x60, 1);
 	cr_assert_eq(ndd_lcore_inner(&shard, 1), NDD_BURST);
@@ -129,7 +195,7 @@ is_refused(bool v6, uint16_t port)
 	uint8_t frame[ROCE_FRAME_MAX];
 	struct roce_qp_attr peer;
 	uint64_t errors;
-	bool drained;
+	unsigned advance;
 
 	pair_attr(p, 1, 0, &peer);
 	m->data_len = (uint16_t)pair_build(frame, &peer.path,
@@ -146,7 +212,7 @@ is_refused(bool v6, uint16_t port)
 	shard.engine = p->side[0].shard;
 	plane.qpn_key = p->side[0].qpn_key;
 	cr_assert_eq(rte_ring_sp_enqueue(plane.rings.rx[1][0], m), 0);
-	cr_assert_eq(received(&drained), 1);
+	cr_assert_eq(received(&advance), 1);
 	pair_turn(p, 0);
 	errors = pair_count(p, 0)->rx_icrc_error;
 	cr_assert_eq(

@@ -52,18 +52,24 @@ start(void)
 
 TestSuite(lcore_tx, .init = start);
 
-/* The control thread sends so many frames by a port. */
+/* The control thread sends so many frames by a port, of so many bytes. */
 static void
-send_by(uint32_t port, unsigned count)
+send_large_by(uint32_t port, unsigned bytes, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
 		struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 
 		cr_assert_not_null(m);
-		memcpy(rte_pktmbuf_append(m, 64), "\2\0\0\0\0\1\2\0\0\0\0\2", 12);
+		memcpy(rte_pktmbuf_append(m, (uint16_t)bytes), "\2\0\0\0\0\1\2\0\0\0\0\2", 12);
 		m->port = (uint16_t)port;
 		cr_assert_eq(rte_ring_sp_enqueue(plane.rings.control_tx, m), 0);
 	}
+}
+
+static void
+send_by(uint32_t port, unsigned count)
+{
+	send_large_by(port, 64, count);
 }
 
 static void
@@ -146,10 +152,45 @@ Test(lcore_tx, a_port_without_others_keeps_its_frames_longer)
 Test(lcore_tx, a_late_turn_sends_one_burst)
 {
 	send_by(GOOD, 4 * NDD_BURST + 1);
+	shard.small_out = NDD_SMALL_FRAMES;
 	ndd_clock_mult = 1ull << 32; /* the counter itself: BEGIN is long ago */
 	turns_at(BEGIN, 1);
 	cr_assert_eq(shard.count.tx_frames, NDD_BURST);
 	ndd_clock_mult = 0; /* no time passes */
 	turns_at(BEGIN, 1);
 	cr_assert_eq(shard.count.tx_frames, 4 * NDD_BURST + 1);
+}
+
+static unsigned bursts, burst_frames;
+
+static uint16_t
+take_all(struct port *p, struct rte_mbuf **m, uint16_t n)
+{
+	(void)p;
+	bursts++;
+	burst_frames = n;
+	rte_pktmbuf_free_bulk(m, n);
+	return n;
+}
+
+static const struct port_ops counting = {.tx = take_all};
+
+/* Large ones are few, but a port gets as many at once as there is time for. */
+Test(lcore_tx, large_frames_are_collected_by_few_and_sent_together)
+{
+	const unsigned large = NDD_LARGE_BYTES + 1;
+
+	plane.port[GOOD].ops = &counting;
+	shard.small_out = NDD_SMALL_FRAMES;
+	send_large_by(GOOD, large, NDD_BURST + 5 * NDD_LARGE_FRAMES);
+	ndd_clock_mult = 1ull << 32;
+	turns_at(BEGIN, 1);
+	cr_assert_eq(burst_frames, NDD_BURST, "what left before was small");
+	turns_at(BEGIN, 1);
+	cr_assert_eq(burst_frames, NDD_LARGE_FRAMES);
+	ndd_clock_mult = 0;
+	bursts = 0;
+	turns_at(BEGIN, 1);
+	cr_assert_eq(shard.count.tx_frames, NDD_BURST + 5 * NDD_LARGE_FRAMES);
+	cr_assert_eq(bursts, 4 * NDD_LARGE_FRAMES / NDD_TX_BURST);
 }
