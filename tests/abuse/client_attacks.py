@@ -10,6 +10,7 @@ from sandbox import Failure, Process, run
 
 NOBODY = 65534
 ATTACK_MS = 400
+apart = ()  # a command that runs attackers on CPUs of their own
 # Attacks that take time of the lcore: the victim has bulk transfers meanwhile.
 OF_THE_LCORE = ("queue-pairs-*", "all-request-slots", "write-*", "read-*", "atomic-*", "invalidate-*", "reset-*",
                 "flush-*", "destroy-*", "notify-*", "doorbell-*", "beyond-*", "peer-*", "datagrams-to-*", "arm-*")
@@ -29,7 +30,7 @@ def attacker(rig, name, *inside, ms=ATTACK_MS):
     user, link = other_user(), rig.link
     if not user:  # clients of one user share what that user may have
         raise Skip("no-other-user")
-    with Process(*inside, link.build.ndattack, name, link.a.socket_path, link.b.socket_path, ms, name=name,
+    with Process(*apart, *inside, link.build.ndattack, name, link.a.socket_path, link.b.socket_path, ms, name=name,
                  **user) as process:
         process.expect("attacking", 25)
         rig.victim.figures()

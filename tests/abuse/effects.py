@@ -22,14 +22,17 @@ UNBOUNDED = 0.01  # of turns
 BAR_CALL_P99_MS = 5  # or what a call takes beside the spinning process, if that is longer
 BAR_PING_P99 = 2.0  # times as without attack
 BAR_SHARE = 0.45  # 0.9 of the half that is its own beside one attacker
+# Overlong turns: none but those that the machine itself makes. What a loop that only reads the clock meets is random
+# as well, so three standard deviations more are no sign of anything else.
+DEVIATIONS = 3
 
 
 class Turns:
     """How long turns of an lcore took. lengths: {k: how many took 2^k cycles, and less than twice}; overlong: how
-    many took more than OVERLONG_US; stages: a Counter of what these took, in cycles."""
+    many took more than OVERLONG_US; stages: a Counter of what these took, in cycles; in how many seconds."""
 
-    def __init__(self, lengths, overlong, cycles_per_us, stages=None):
-        self.stages = stages or collections.Counter()
+    def __init__(self, lengths, overlong, cycles_per_us, stages=None, seconds=0.0):
+        self.stages, self.seconds, self.number_overlong = stages or collections.Counter(), seconds, overlong
         number = max(sum(lengths.values()), 1)
         self.bound_us = (2 << max(lengths)) / cycles_per_us if lengths else 0  # none took so long
         self.overlong = overlong / number
@@ -38,6 +41,11 @@ class Turns:
     def words(self):
         return (f"turn < {self.bound_us:.0f} us ({self.overlong:.2%} > {OVERLONG_US}, "
                 f"{self.unbounded:.2%} > {UNBOUNDED_US}){self._where()}")
+
+    def beyond(self, gaps_per_s):
+        """More of them overlong than a loop meets that is away so often: (how many, how many it meets), or None."""
+        met = gaps_per_s * self.seconds
+        return (self.number_overlong, met) if self.number_overlong > met + DEVIATIONS * met**0.5 + DEVIATIONS else None
 
     def _where(self):
         """What the overlong turns did most."""
@@ -81,8 +89,9 @@ class Effect:
     def failed(self):
         return {c: self.now[c]["failed"] for c in ("ping",) + CALLS if self.now[c]["failed"]}
 
-    def faults(self, bars):
-        """What is beyond the bounds, in words."""
+    def faults(self, gaps_per_s=None):
+        """What is beyond the bounds, in words, and beyond the bars: gaps_per_s, if not None, is how often a loop is
+        away for OVERLONG_US here."""
         call_ms, call = self.call_p99_ms()
         for what, number in self.failed().items():
             yield f"{number} of {self.now[what]['n']} {what} failed ({self.now['complaint']})"
@@ -96,7 +105,7 @@ class Effect:
                 yield f"{what.partition('_')[0]} at {share:.3f} of its rate"
         if self.turns.unbounded > UNBOUNDED:
             yield f"{self.turns.unbounded:.1%} of turns took more than {UNBOUNDED_US} us"
-        if not bars:
+        if gaps_per_s is None:
             return
         for ms, promised, late in self.late_calls():
             yield f"bar: 99 % of {late} within {ms:.1f} ms, not {promised:.1f}"
@@ -104,8 +113,8 @@ class Effect:
             yield f"bar: p99 of pings {self.ping_p99():.1f} times as long"
         if self.share("bulk_mb") is not None and self.share("bulk_mb") < BAR_SHARE:
             yield f"bar: bulk at {self.share('bulk_mb'):.2f} of its rate"
-        if self.turns.overlong:
-            yield f"bar: {self.turns.words()}"
+        if beyond := self.turns.beyond(gaps_per_s):
+            yield f"bar: {beyond[0]} overlong turns, where a loop would meet {beyond[1]:.1f}: {self.turns.words()}"
 
     def words(self):
         """One line."""

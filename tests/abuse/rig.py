@@ -29,6 +29,7 @@ class AbuseBuild(Build):
         self.ndvictim = program(self.folder, "tests/abuse/ndvictim")
         self.ndattack = program(self.folder, "tests/abuse/ndattack")
         self.ndkilled = program(self.folder, "tests/abuse/ndkilled")
+        self.ndgaps = program(self.folder, "tests/abuse/ndgaps")
         if daemon:
             self.daemon = os.path.abspath(daemon)
 
@@ -76,7 +77,7 @@ class Look:
     """What the daemon has on behalf of all clients together, and how long its lcore's turns were so far."""
 
     def __init__(self, daemon):
-        text = daemon.counters()
+        text, self.at = daemon.counters(), time.monotonic()
         self.holdings = {**daemon.usage(text), "files": daemon.descriptors(),
                          "mappings": shared_mappings(daemon.process.pid)}
         # Without what other threads had of the CPU.
@@ -91,7 +92,8 @@ class Look:
     def turns_since(self, before):
         """Of the turns in between."""
         more = {k: n - before.lengths.get(k, 0) for k, n in self.lengths.items() if n > before.lengths.get(k, 0)}
-        return Turns(more, self.overlong - before.overlong, cycles_per_us(), self.stages - before.stages)
+        return Turns(more, self.overlong - before.overlong, cycles_per_us(), self.stages - before.stages,
+                     self.at - before.at)
 
 
 def cycles_per_us():

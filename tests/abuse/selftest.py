@@ -37,7 +37,7 @@ BEYOND = [
 
 # 200 turns at 1,000 cycles a microsecond: so many of them long.
 def turns(overlong=0, unbounded=0):
-    return Turns({10: 200 - overlong, 17: overlong - unbounded, 19: unbounded}, overlong, 1000.0)
+    return Turns({10: 200 - overlong, 17: overlong - unbounded, 19: unbounded}, overlong, 1000.0, seconds=4)
 
 
 def faults(bars, of_turns=turns(), path=(), value=None):
@@ -47,7 +47,7 @@ def faults(bars, of_turns=turns(), path=(), value=None):
         place = place[key]
     if path:
         place[path[-1]] = value
-    return "; ".join(Effect(BASE, now, of_turns).faults(bars))
+    return "; ".join(Effect(BASE, now, of_turns).faults(1.0 if bars else None))
 
 
 def effects():
@@ -55,10 +55,12 @@ def effects():
     for path, value, words, only_bars in BEYOND:
         assert words in faults(True, path=path, value=value), (path, faults(True, path=path, value=value))
         assert bool(faults(False, path=path, value=value)) != only_bars, path
-    assert "1.00% > 100, 0.00% > 400" in faults(True, turns(2)) and not faults(False, turns(100))
+    assert "14 overlong turns, where a loop would meet 4.0: turn < 1049 us (7.00% > 100, 0.00% > 400)" in faults(True, turns(14))
+    assert not faults(True, turns(13)), "no more than chance has"
+    assert not faults(False, turns(100))
     assert not faults(False, turns(100, 2)) and "1.5% of turns took more than 400 us" in faults(False, turns(100, 3))
     short = {**BASE, "seconds": 0.01, "bulk_mb": 0.0}
-    assert not list(Effect(BASE, short, turns()).faults(False)), "too short to tell a rate"
+    assert not list(Effect(BASE, short, turns()).faults()), "too short to tell a rate"
 
 
 def names(ndattack):

@@ -15,16 +15,16 @@ TRIES = 3
 class Suite(Runner):
     """Cases that are attacks. Open ones are skips that are expected; what each did is kept for the table."""
 
-    def __init__(self, only, bars=False):
+    def __init__(self, only, gaps_per_s=None):
         super().__init__(os.path.join(HERE, "expected-skips"), only, case_timeout=120)
         self.skips += expected_skips(os.path.join(HERE, "open.txt"))
-        self.bars, self.did = bars, {}
+        self.gaps_per_s, self.did = gaps_per_s, {}
 
     def judged(self, rig, name, attack):
         """The note of a case; a Failure if the effect is beyond the bounds, each time."""
         for _ in range(1 if self.expects(name, "open") else TRIES):
             effect, words = attacked(rig, attack)
-            faults = list(effect.faults(self.bars))
+            faults = list(effect.faults(self.gaps_per_s))
             if not faults:
                 return words
             rig.baselines = {}  # perhaps the machine is busier than it was
