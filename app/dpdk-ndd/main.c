@@ -18,6 +18,7 @@
 #include "platform/log.h"
 #include "platform/log_writer.h"
 #include "platform/lone.h"
+#include "platform/memif.h"
 #include "platform/options.h"
 #include "platform/sigbus.h"
 #include "platform/vdev.h"
@@ -93,11 +94,23 @@ daemon_serve(struct config *cfg, const struct ndd_options *opt)
 	return status;
 }
 
+static bool
+configure(struct config *cfg, const struct ndd_options *opt)
+{
+	static char err[4096];
+
+	if (opt->udp ? ndd_lone_config(cfg, err, sizeof(err))
+		     : config_load(cfg, opt->config, err, sizeof(err)) &&
+				ndd_memif_check(cfg, opt->config, err, sizeof(err)))
+		return true;
+	fputs(err, stderr);
+	return false;
+}
+
 int
 main(int argc, char **argv)
 {
 	static struct config cfg;
-	static char err[4096];
 	struct ndd_options opt;
 	int lock, status = ndd_options_parse(&opt, argc, argv);
 
@@ -105,11 +118,8 @@ main(int argc, char **argv)
 		return status;
 	if (opt.verbose > 0)
 		ndd_log_set_level(opt.verbose > 1 ? NDD_LOG_DEBUG : NDD_LOG_INFO);
-	if (!(opt.udp ? ndd_lone_config(&cfg, err, sizeof(err))
-		      : config_load(&cfg, opt.config, err, sizeof(err)))) {
-		fputs(err, stderr);
+	if (!configure(&cfg, &opt))
 		return EXIT_FAILURE;
-	}
 	if (opt.check_config) {
 		printf("%s: ok\n", opt.config);
 		return EXIT_SUCCESS;

@@ -19,6 +19,7 @@ PORT = GOOD["ports"][0]
 # What is changed, as (path of keys, value); the path that the message must name.
 BAD = [
     ([("lcores", None)], "lcores"),
+    ([("eal", "vdevs", ["net_memif0,role=boss"])], "eal.vdevs[0]"),
     ([("lcores", [])], "lcores"),
     ([("lcores", "0")], "lcores"),
     ([("lcores", [5000])], "lcores[0]"),

@@ -174,7 +174,7 @@ warn_abstract(const char *vdev)
 
 /* The daemon may be somewhere else when it connects again. */
 static const char *
-socket_complete(struct memif_cfg *cfg, char *why, size_t why_bytes)
+path_complete(struct memif_cfg *cfg, char *why, size_t why_bytes)
 {
 	char here[PATH_MAX] = "", whole[PATH_MAX + sizeof(cfg->socket) + 1];
 	int n;
@@ -183,16 +183,17 @@ socket_complete(struct memif_cfg *cfg, char *why, size_t why_bytes)
 		strcat(here, "/");
 	n = snprintf(whole, sizeof(whole), "%s%s", here, cfg->socket);
 	if (n < 0 || (size_t)n >= sizeof(((struct sockaddr_un *)NULL)->sun_path)) {
-		(void)snprintf(why, why_bytes, "%s: too long a path for a socket", whole);
+		(void)snprintf(why, why_bytes, "%.*s: too long a path for a socket",
+			(int)(why_bytes / 2), whole);
 		return why;
 	}
 	memcpy(cfg->socket, whole, (size_t)n + 1);
-	ndd_directory_of(cfg->socket, 0700);
 	return NULL;
 }
 
-const char *
-ndd_memif_read(const char *vdev, struct memif_cfg *cfg, char *why, size_t why_bytes)
+/* Nothing is made, and nothing said. */
+static const char *
+read_vdev(const char *vdev, struct memif_cfg *cfg, char *why, size_t why_bytes)
 {
 	const char *err;
 
@@ -202,10 +203,36 @@ ndd_memif_read(const char *vdev, struct memif_cfg *cfg, char *why, size_t why_by
 		.buffer_bytes = 2048,
 		.log2_ring = 10};
 	err = read_arguments(vdev, cfg, why, why_bytes);
+	if (err != NULL || cfg->is_abstract)
+		return err;
+	return path_complete(cfg, why, why_bytes);
+}
+
+const char *
+ndd_memif_read(const char *vdev, struct memif_cfg *cfg, char *why, size_t why_bytes)
+{
+	const char *err = read_vdev(vdev, cfg, why, why_bytes);
+
 	if (err != NULL)
 		return err;
-	if (!cfg->is_abstract)
-		return socket_complete(cfg, why, why_bytes);
-	warn_abstract(vdev);
+	if (cfg->is_abstract)
+		warn_abstract(vdev);
+	else
+		ndd_directory_of(cfg->socket, 0700);
 	return NULL;
+}
+
+bool
+ndd_memif_check(const struct config *cfg, const char *file, char *err, size_t err_bytes)
+{
+	struct memif_cfg mc;
+	char why[256];
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < cfg->vdevs && used < err_bytes; i++)
+		if (ndd_memif_is(cfg->vdev[i]) &&
+			read_vdev(cfg->vdev[i], &mc, why, sizeof(why)) != NULL)
+			used += (size_t)snprintf(err + used, err_bytes - used,
+				"%s: eal.vdevs[%u]: %s\n", file, i, why);
+	return used == 0;
 }

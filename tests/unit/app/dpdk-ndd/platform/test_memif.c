@@ -168,3 +168,29 @@ Test(memif_vdev, other_devices_are_none)
 	cr_expect(ndd_memif_is("net_memif7,role=client"));
 	cr_expect(not(ndd_memif_is("net_tap0,iface=net_memif")));
 }
+
+/* Before the start, with the place in the file, and nothing made. */
+Test(memif_vdev, a_configuration_is_checked_with_all_its_memifs)
+{
+	static struct config config = {
+		.vdev = {"net_memif0,role=server,socket-abstract=no,"
+			 "socket=made/memif.sock",
+			"net_tap0,role=boss", "net_memif1,role=boss", "net_memif2,id=x"},
+		.vdevs = 4};
+	char err[256], longest[512] = "net_memif0,socket-abstract=no,socket=";
+
+	cr_expect(not(ndd_memif_check(&config, "f.json", err, sizeof(err))));
+	cr_expect(eq(str, err,
+		"f.json: eal.vdevs[2]: role=boss: server or client is wanted\n"
+		"f.json: eal.vdevs[3]: id=x: a number is wanted\n"));
+	cr_expect(not(ndd_memif_check(&config, "f.json", err, 20)), "a short buffer is filled");
+	cr_expect(eq(sz, strlen(err), 19));
+	config.vdevs = 2;
+	cr_expect(ndd_memif_check(&config, "f.json", err, sizeof(err)));
+	cr_expect(eq(int, access("made", F_OK), -1));
+	cr_expect(eq(u32, log_lines(), 0));
+	memset(longest + strlen(longest), 'x', 105);
+	snprintf(config.vdev[0], sizeof(config.vdev[0]), "%s", longest);
+	cr_expect(not(ndd_memif_check(&config, "f.json", err, sizeof(err))));
+	cr_expect_not_null(strstr(err, "eal.vdevs[0]: "), "%s", err);
+}
