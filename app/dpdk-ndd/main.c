@@ -95,7 +95,7 @@ daemon_serve(struct config *cfg, const struct ndd_options *opt)
 }
 
 static bool
-configure(struct config *cfg, const struct ndd_options *opt)
+daemon_configure(struct config *cfg, const struct ndd_options *opt)
 {
 	static char err[4096];
 
@@ -118,7 +118,7 @@ main(int argc, char **argv)
 		return status;
 	if (opt.verbose > 0)
 		ndd_log_set_level(opt.verbose > 1 ? NDD_LOG_DEBUG : NDD_LOG_INFO);
-	if (!configure(&cfg, &opt))
+	if (!daemon_configure(&cfg, &opt))
 		return EXIT_FAILURE;
 	if (opt.check_config) {
 		printf("%s: ok\n", opt.config);

@@ -9,10 +9,9 @@
 #include <rte_common.h>
 
 #include "lcore/cycles.h"
+#include "lcore/shard.h"
 #include "platform/clock.h"
 
-struct ndd_shard;
-struct ndd_shard_session;
 struct roce_pkt;
 struct rte_mbuf;
 
@@ -84,8 +83,8 @@ ndd_small_after(uint32_t small, uint32_t n, uint32_t bytes)
 
 /* ---- rx.c, tx.c: return how many frames moved ---- */
 
-/* advance: of the sources that may have more, the one that has come least far brought so many frames; 0:
- * every source came back with less than asked. */
+/* advance: of the sources that may have more, the one that has come least far brought so many
+ * frames; 0: every source came back with less than asked. */
 unsigned ndd_lcore_rx(struct ndd_shard *s, uint64_t now_ns, unsigned *advance);
 unsigned ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns);
 /* Frames from this shard to itself: they need no port, and so no other turn. */
