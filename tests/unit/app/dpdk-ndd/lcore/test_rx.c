@@ -73,12 +73,18 @@ Test(lcore_rx, each_fault_has_its_counter)
 	cr_assert_eq(c->rx_frames, sizeof(of) / sizeof(of[0]));
 }
 
+static void
+hand_over_by(struct rte_ring *ring, unsigned count)
+{
+	while (count-- != 0)
+		cr_assert_eq(rte_ring_sp_enqueue(ring, broken(0, 0x60, 1)), 0);
+}
+
 /* So many frames lie in the ring of another shard. */
 static void
 hand_over(unsigned count)
 {
-	while (count-- != 0)
-		cr_assert_eq(rte_ring_sp_enqueue(plane.rings.rx[1][0], broken(0, 0x60, 1)), 0);
+	hand_over_by(plane.rings.rx[1][0], count);
 }
 
 /* Larger ones. */
@@ -159,16 +165,20 @@ Test(lcore_rx, the_slowest_source_says_how_far_a_turn_has_come)
 	cr_assert(ndd_handover_init(&plane.rings, 3, node, (const uint64_t[3]){5, 6, 7}));
 	ndd_clock_mult = 0;
 	hand_over(2 * NDD_LARGE_FRAMES);
-	for (unsigned i = 0; i < 3; i++)
-		cr_assert_eq(rte_ring_sp_enqueue(plane.rings.rx[2][0], broken(0, 0x60, 1)), 0);
+	hand_over_by(plane.rings.rx[2][0], 3);
 	cr_assert_eq(received(&advance), 2 * NDD_LARGE_FRAMES + 3);
 	cr_assert_eq(advance, 0, "neither has more");
 	ndd_clock_mult = TURNS_ARE_LATE;
-	hand_over(FRAMES - NDD_LARGE_FRAMES);
-	for (unsigned i = 0; i < 3; i++)
-		cr_assert_eq(rte_ring_sp_enqueue(plane.rings.rx[2][0], broken(0, 0x60, 1)), 0);
+	hand_over(NDD_LARGE_FRAMES + 1);
+	hand_over_by(plane.rings.rx[2][0], 3);
 	cr_assert_eq(received(&advance), NDD_LARGE_FRAMES + 3);
 	cr_assert_eq(advance, NDD_LARGE_FRAMES, "the other has no more");
+	cr_assert_eq(received(&advance), 1);
+	shard.small_in = NDD_SMALL_FRAMES;
+	hand_over_large(NDD_BURST + 1);
+	hand_over_by(plane.rings.rx[2][0], NDD_LARGE_FRAMES + 1);
+	cr_assert_eq(received(&advance), NDD_BURST + NDD_LARGE_FRAMES);
+	cr_assert_eq(advance, NDD_LARGE_FRAMES, "both have more");
 }
 
 /* And of its own. */
