@@ -280,6 +280,18 @@ complete_port(struct config_port *p)
 		p->mtu = CONFIG_MTU;
 }
 
+/* A port of the kernel's sockets wants nothing of the machine that a user has not. */
+static void
+complete_memory(struct config *c)
+{
+	bool all_udp = c->ports != 0;
+
+	for (uint32_t p = 0; p < c->ports; p++)
+		all_udp = all_udp && c->port[p].udp;
+	if (!c->has_huge_pages && all_udp)
+		c->huge_pages = false;
+}
+
 /* error: errno behind jansson. Without memory it complains of the syntax, or loses a character of a
  * string, and does not say so. */
 static bool
@@ -298,6 +310,7 @@ read_document(struct config_errors *e, struct config *c, json_t *root, const jso
 		read_object(e, config_table, root, c);
 	for (uint32_t p = 0; p < c->ports; p++)
 		complete_port(&c->port[p]);
+	complete_memory(c);
 	/* Only values that are right by themselves are held against each other. */
 	if (e->reported == 0)
 		config_check(e, c);

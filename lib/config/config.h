@@ -125,7 +125,8 @@ struct config_principal {
 };
 struct config {
 	/* "eal" */
-	bool huge_pages;      /* default true */
+	bool huge_pages;      /* default: unless all ports are of CONFIG_UDP, true */
+	bool has_huge_pages;  /* said */
 	uint32_t memory_mb;   /* 64..65536; default 256 */
 	char file_prefix[64]; /* default "dpdk-ndd" */
 	char vdev[CONFIG_STRINGS_MAX][CONFIG_PATH_BYTES];

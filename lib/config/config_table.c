@@ -12,7 +12,8 @@
 #define RANGE(lo, hi) .min = lo, .max = hi, .scale = 1
 
 static const struct config_key eal_keys[] = {
-	{"huge_pages", CONFIG_BOOL, IN(config, huge_pages), .initial = "true"},
+	{"huge_pages", CONFIG_BOOL, IN(config, huge_pages), .initial = "true",
+		.flag_offset = offsetof(struct config, has_huge_pages)},
 	{"memory_mb", CONFIG_UINT, IN(config, memory_mb), RANGE(64, 65536), .initial = "256"},
 	{"file_prefix", CONFIG_STRING, STRING_OF(config, file_prefix), .initial = "\"dpdk-ndd\""},
 	{"vdevs", CONFIG_STRING, ARRAY(config, vdev, vdevs, 0, CONFIG_STRINGS_MAX), .min = 1,

@@ -50,7 +50,7 @@ class Example(Daemon):
         ours = self.config
         with open(os.path.join(CONFIG, name + ".json")) as f:
             self.config = json.load(f)
-        self.config["eal"].setdefault("file_prefix", ours["eal"]["file_prefix"])
+        self.config.setdefault("eal", {}).setdefault("file_prefix", ours["eal"]["file_prefix"])
         self.config.update(lcores=ours["lcores"], control=ours["control"])
         self.addresses = [a.split("/")[0] for a in self.config["ports"][0].get("addresses", [])]
 

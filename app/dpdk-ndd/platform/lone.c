@@ -37,7 +37,7 @@ ndd_lone_config(struct config *c, char *err, size_t err_bytes)
 		return false;
 	}
 	n = snprintf(json, sizeof(json),
-		"{\"eal\": {\"huge_pages\": false}, \"lcores\": [%u], \"control\": {\"socket\": "
+		"{\"lcores\": [%u], \"control\": {\"socket\": "
 		"\"%s/" SOCKET_NAME
 		"\", \"mode\": \"0600\"}, \"ports\": [{\"device\": \"" CONFIG_UDP "\"}]}",
 		first_cpu(), directory);

@@ -11,6 +11,7 @@
 #include "config/config.h"
 
 #define PORT  "{\"device\": \"net_a\", \"addresses\": [\"10.0.0.1/24\"]}"
+#define UDP   "{\"device\": \"udp\", \"addresses\": [\"127.0.0.2/8\"]}"
 #define VDEV  "\"eal\": {\"vdevs\": [\"net_a,x=1\", \"net_b\"]}"
 #define LEAST "{" VDEV ", \"lcores\": [0], \"ports\": [" PORT "]}"
 
@@ -471,7 +472,7 @@ Test(config, what_a_shared_port_has_is_the_kernels)
 Test(config, what_a_udp_port_has_is_the_kernels)
 {
 	cr_assert(parse_with("", "{\"device\": \"udp\"}"), "%s", err);
-	cr_assert(c.port[0].udp && c.port[0].kernel && !c.port[0].shared);
+	cr_assert(c.port[0].udp && c.port[0].kernel && !c.port[0].shared && !c.huge_pages);
 	cr_assert_eq(c.port[0].mtu, 0, "as the kernel has it");
 	cr_assert(parse_with("", "{\"device\": \"udp\", \"mtu\": 4200, \"addresses\": "
 				 "[\"127.0.0.2/8\", \"::1/128\", \"10.0.0.1/24\"]}"),
@@ -497,6 +498,8 @@ Test(config, what_a_udp_port_has_is_the_kernels)
 			       "[\"10.0.0.1/24\"]}]}"),
 		"t.json: ports[0].vlans: a VLAN of a UDP port is an interface of the kernel's: the "
 		"port has that, too");
+	cr_assert(parse_with("\"eal\": {\"huge_pages\": true},", UDP) && c.huge_pages);
+	cr_assert(parse_with("\"eal\": {\"vdevs\": [\"net_a\"]},", PORT "," UDP) && c.huge_pages);
 }
 
 /* As some clouds have it. */
