@@ -7,6 +7,7 @@
 
 #include "meeting.h"
 #include "scenarios.h"
+#include "still.h"
 
 #define ROUNDS 30
 
@@ -241,7 +242,7 @@ scenario_cancel_disconnect(struct pair *p)
 
 	meet_open(&m, p);
 	meet_connect(&m);
-	CHECK(p->daemon_a > 0 && kill(p->daemon_a, SIGSTOP) == 0);
+	CHECK(process_stop(p->daemon_a));
 	WANT(ND_PENDING, end(&m, &gone));
 	WANT(ND_PENDING, nd_overlapped_status(&gone));
 	WANT(ND_SUCCESS, nd_connector_cancel(p->b.connector));

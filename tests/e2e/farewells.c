@@ -7,6 +7,7 @@
 
 #include "meeting.h"
 #include "scenarios.h"
+#include "still.h"
 
 static nd_status
 part(struct side *s)
@@ -353,7 +354,7 @@ scenario_hands_off_given_up(struct pair *p)
 	meet_connect(&m);
 	memset(p->a.buf, 0x11, BUFFER_BYTES);
 	make_traffic(p);
-	CHECK(p->daemon_a > 0 && kill(p->daemon_a, SIGSTOP) == 0);
+	CHECK(process_stop(p->daemon_a));
 	make_traffic(&(struct pair){.a = p->b, .b = p->a}); /* what was not answered is repeated */
 	WANT(ND_TIMEOUT, finish(nd_connector_disconnect(p->b.connector, &done), &done));
 	take_back(&p->b);

@@ -11,6 +11,7 @@
 
 #include "meeting.h"
 #include "scenarios.h"
+#include "still.h"
 
 #define TIMEOUT_CODE 16 /* 0.27 s: others use this machine, too */
 #define TRIES	     5
@@ -302,7 +303,7 @@ scenario_keepalive_connection(struct pair *p)
 	pair_works(p);
 	WANT(ND_PENDING, nd_connector_notify_disconnect(p->b.connector, &told));
 	CHECK(side_quiet(&p->b, 3 * KEEPALIVE_MS));
-	CHECK(p->daemon_a > 0 && kill(p->daemon_a, SIGSTOP) == 0);
+	CHECK(process_stop(p->daemon_a));
 	WANT(ND_SUCCESS, nd_overlapped_wait(&told, PATIENCE_MS));
 	CHECK(state_of(&p->b) == ND_QP_STATE_ERROR);
 	CHECK(kill(p->daemon_a, SIGCONT) == 0);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "scenarios.h"
+#include "still.h"
 
 #define ROUNDS	500
 #define PART	4096u
@@ -240,14 +241,14 @@ scenario_region_cancel(struct pair *p)
 	for (uint32_t i = 0; i < BATCH; i++)
 		WANT(ND_SUCCESS, nd_mr_create(a->pd, &mr[i]));
 	WANT(ND_SUCCESS, nd_mr_cancel(mr[0])); /* nothing pends */
-	CHECK(kill(p->daemon_a, SIGSTOP) == 0);
+	CHECK(process_stop(p->daemon_a));
 	for (uint32_t i = 0; i < BATCH; i++)
 		WANT(ND_PENDING, nd_mr_register(mr[i], a->buf, PART, 0, &ov[i]));
 	cancel_all(p, mr, ov, false);
 	for (uint32_t i = 0; i < BATCH; i++)
 		if (nd_mr_local_token(mr[i]) == 0)
 			WANT(ND_SUCCESS, nd_mr_register(mr[i], a->buf, PART, 0, NULL));
-	CHECK(kill(p->daemon_a, SIGSTOP) == 0);
+	CHECK(process_stop(p->daemon_a));
 	for (uint32_t i = 0; i < BATCH; i++)
 		WANT(ND_PENDING, nd_mr_deregister(mr[i], &ov[i]));
 	cancel_all(p, mr, ov, true);

@@ -7,6 +7,7 @@
 
 #include "meeting.h"
 #include "scenarios.h"
+#include "still.h"
 
 enum { BIND, CONNECT, COMPLETE, ACCEPT, REJECT, NOTIFY, DISCONNECT, CALLS };
 static const char *const call_names[CALLS] = {
@@ -312,7 +313,7 @@ scenario_silent_peer(struct pair *p)
 	WANT(ND_SUCCESS, nd_connector_create(other.adapter, &other.connector));
 	set_port(&dest, SILENT_PORT);
 	WANT(ND_PENDING, nd_connector_notify_disconnect(p->b.connector, &told));
-	CHECK(p->daemon_a > 0 && kill(p->daemon_a, SIGSTOP) == 0);
+	CHECK(process_stop(p->daemon_a));
 	WANT(ND_PENDING, nd_connector_disconnect(p->b.connector, &gone));
 	WANT(OVER, nd_overlapped_wait(&told, PATIENCE_MS));
 	WANT(ND_PENDING, nd_connector_connect(other.connector, other.qp, (struct sockaddr *)&dest,

@@ -2,12 +2,9 @@
 /* A peer whose daemon stands still, for a moment or for good; and one whose program takes its time. */
 #include <csignal>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <memory>
-#include <string>
-#include <unistd.h>
 
+#include "../still.h"
 #include "scenarios.hpp"
 
 #define LATE_MS 12000u /* more than twice what a peer is waited for that says nothing (rc.cm_retries 0) */
@@ -24,31 +21,12 @@ go_on()
 	stopped = 0;
 }
 
-static bool
-stands_still(pid_t process)
-{
-	const std::string tasks = "/proc/" + std::to_string(process) + "/task";
-
-	for (const auto &task : std::filesystem::directory_iterator(tasks)) {
-		std::string stat;
-
-		std::getline(std::ifstream(task.path() / "stat"), stat);
-		if (stat.find(") T ") == std::string::npos)
-			return false;
-	}
-	return true;
-}
-
-/* The signal stops each thread when that comes to see it: an lcore on another CPU goes on for a
- * while. */
 static void
 stand_still(const Pair &p)
 {
-	CHECK(p.daemon_b > 0 && kill(p.daemon_b, SIGSTOP) == 0);
+	CHECK(process_stop(p.daemon_b));
 	stopped = p.daemon_b;
 	CHECK(atexit(go_on) == 0);
-	while (!stands_still(stopped))
-		usleep(100);
 }
 
 /* a's daemon has done a whole connection with itself: what it had to do before, it has done. */

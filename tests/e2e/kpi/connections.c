@@ -2,6 +2,7 @@
 /* Shared endpoints, pauses, rejects, and the ends of connections. */
 #include <signal.h>
 
+#include "../still.h"
 #include "kpi.h"
 
 /* Ask for a connection, from the side's own address. */
@@ -290,7 +291,7 @@ silent(void)
 	side_open(&a, &place_a);
 	side_open(&b, &place_b);
 	side_meet(&a, &b);
-	CHECK(daemon_a > 0 && kill(daemon_a, SIGSTOP) == 0);
+	CHECK(process_stop(daemon_a));
 	WANT(STATUS_PENDING, b.connector->Dispatch->NdkDisconnect(b.connector, told_done, &gone));
 	WANT(STATUS_IO_TIMEOUT, told_wait(&gone, 1));
 	CHECK(kill(daemon_a, SIGCONT) == 0);

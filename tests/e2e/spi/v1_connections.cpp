@@ -3,6 +3,7 @@
 #include <csignal>
 #include <endian.h>
 
+#include "../still.h"
 #include "v1.hpp"
 
 /* a asks b, which holds the request. */
@@ -218,7 +219,7 @@ v1_silent()
 	OVERLAPPED get = {}, ask = {}, accept = {}, complete = {};
 
 	WANT(ND_PENDING, listen->GetConnectionRequest(b.connector, &get));
-	CHECK(daemon_b > 0 && kill(daemon_b, SIGSTOP) == 0);
+	CHECK(process_stop(daemon_b));
 	WANT(ND_PENDING, a.connector->Connect(a.endpoint, (const sockaddr *)&at, sizeof(at), 6, 0,
 				 nullptr, 0, &ask));
 	HRESULT hr = outcome1(ND_PENDING, a.connector, &ask);

@@ -2,6 +2,7 @@
 /* Arguments of calls; requests: cancel, release, ports; registered memory. */
 #include <csignal>
 
+#include "../still.h"
 #include "v1.hpp"
 
 /* checks R-OV-02[1]: each call of version 1 that takes an OVERLAPPED, and interfaces that are none. */
@@ -305,13 +306,13 @@ v1_registrations()
 	Side1 b(place_b);
 	auto of = new Registrations();
 
-	CHECK(daemon_b > 0 && kill(daemon_b, SIGSTOP) == 0);
+	CHECK(process_stop(daemon_b));
 	register_all(b.adapter, b, of);
 	end_all(b.adapter, b, of, cancel_them);
 	for (int i = 0; i < many; i++)
 		if (is_canceled(b, &of->ov[i]))
 			of->memory[i] = b.new_memory(b.buffer + i, 64);
-	CHECK(kill(daemon_b, SIGSTOP) == 0);
+	CHECK(process_stop(daemon_b));
 	for (int i = 0; i < many; i++)
 		WANT(ND_PENDING, b.adapter->DeregisterMemory(of->memory[i], &of->ov[i]));
 	end_all(b.adapter, b, of, cancel_them);
@@ -343,7 +344,7 @@ v1_adapters()
 	/* An adapter's first registration makes what all need. */
 	WANT(ND_PENDING, adapter->RegisterMemory(b.buffer, 64, &of->ov[0], &of->memory[0]));
 	WANT(ND_SUCCESS, outcome1(ND_PENDING, adapter, &of->ov[0]));
-	CHECK(daemon_b > 0 && kill(daemon_b, SIGSTOP) == 0);
+	CHECK(process_stop(daemon_b));
 	register_all(adapter, b, of);
 	end_all(adapter, b, of, release_it);
 	CHECK(cq->Release() == 0);
