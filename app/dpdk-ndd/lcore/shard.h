@@ -90,7 +90,7 @@ struct ndd_shard {
 	unsigned lcore;
 	int numa_node;
 	int epoll_fd;
-	uint32_t small_in, small_out; /* frames received, and built, since the last large one */
+	uint32_t small_in, small_out; /* frames in, and out, since the last large one */
 	uint32_t blanks; /* empty frames for the engine to fill, and where their bytes lie */
 	struct rte_mbuf *blank[NDD_BURST];
 	struct roce_tx_slot slot[NDD_BURST];

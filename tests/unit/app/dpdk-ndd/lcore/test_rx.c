@@ -106,12 +106,12 @@ received(unsigned *advance)
 }
 
 static void
-second_shard(void)
+shards_are(uint32_t n)
 {
 	const int node[NDD_SHARDS_MAX] = {0};
 
-	plane.shards = 2;
-	cr_assert(ndd_handover_init(&plane.rings, 2, node, (const uint64_t[2]){5, 6}));
+	plane.shards = n;
+	cr_assert(ndd_handover_init(&plane.rings, n, node, (const uint64_t[2]){5, 6}));
 }
 
 /* The counter itself is the time, so each turn began long ago. */
@@ -123,7 +123,7 @@ Test(lcore_rx, a_late_turn_takes_one_burst)
 {
 	unsigned advance;
 
-	second_shard();
+	shards_are(2);
 	hand_over(FRAMES);
 	shard.small_in = NDD_SMALL_FRAMES;
 	ndd_clock_mult = TURNS_ARE_LATE;
@@ -140,7 +140,7 @@ Test(lcore_rx, few_large_frames_are_a_burst)
 {
 	unsigned advance;
 
-	second_shard();
+	shards_are(2);
 	ndd_clock_mult = TURNS_ARE_LATE;
 	shard.small_in = NDD_SMALL_FRAMES;
 	hand_over_large(NDD_BURST + NDD_LARGE_FRAMES);
@@ -158,11 +158,9 @@ Test(lcore_rx, few_large_frames_are_a_burst)
 /* Of the sources that may have more, the one that has brought least counts. */
 Test(lcore_rx, the_slowest_source_says_how_far_a_turn_has_come)
 {
-	const int node[NDD_SHARDS_MAX] = {0};
 	unsigned advance;
 
-	plane.shards = 3;
-	cr_assert(ndd_handover_init(&plane.rings, 3, node, (const uint64_t[3]){5, 6, 7}));
+	shards_are(3);
 	ndd_clock_mult = 0;
 	hand_over(2 * NDD_LARGE_FRAMES);
 	hand_over_by(plane.rings.rx[2][0], 3);
@@ -235,10 +233,7 @@ is_refused(bool v6, uint16_t port)
  * nothing else. */
 Test(lcore_rx, an_icrc_is_checked_once)
 {
-	const int node[NDD_SHARDS_MAX] = {0};
-
-	plane.shards = 2;
-	cr_assert(ndd_handover_init(&plane.rings, 2, node, (const uint64_t[2]){5, 6}));
+	shards_are(2);
 	plane.checks_icrc = 1u << 1;
 	cr_expect(!is_refused(false, 1));
 	cr_expect(is_refused(true, 1), "of IPv6 the port has checked nothing");
