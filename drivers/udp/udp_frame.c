@@ -59,7 +59,7 @@ ipid_find(struct udp_port *u, struct rte_ipv4_hdr *ip, uint32_t ip_bytes)
 	ipid_put(ip, guess);
 	difference =
 		roce_icrc_difference_at((const uint8_t *)ip, false, ip_bytes - ROCE_ICRC_BYTES);
-	switch (roce_ipid_judge(u->ipid, peer, ip_bytes, guess, difference, &value)) {
+	switch (roce_ipid_judge(u->ipid, peer, u->now_ms, ip_bytes, guess, difference, &value)) {
 	case ROCE_IPID_GUESSED:
 		u->count.rx_icrc_guessed++;
 		return true;

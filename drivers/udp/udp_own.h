@@ -65,6 +65,7 @@ struct udp_port {
 	uint16_t sender_port[2][UDP_SENDERS];
 	struct roce_ipid *ipid;
 	struct roce_ipid_peers peers;
+	uint32_t now_ms; /* when what is being received came */
 	/* received, and not given to the lcore yet */
 	struct rte_mbuf *waiting[UDP_WAITING_MAX];
 	uint32_t waiting_first, waiting_end;

@@ -8,6 +8,7 @@
 #include <netinet/udp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <rte_ip.h>
 
@@ -231,6 +232,16 @@ slot_heard(struct udp_port *u, const struct port *p, struct udp_socket *s, struc
 
 /* ---- sockets ---- */
 
+/* To some milliseconds, without a system call. */
+static uint32_t
+coarse_ms(void)
+{
+	struct timespec t = {0};
+
+	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
+}
+
 static int
 socket_receive(struct udp_port *u, const struct port *p, struct udp_socket *s)
 {
@@ -243,6 +254,8 @@ socket_receive(struct udp_port *u, const struct port *p, struct udp_socket *s)
 	for (; n < most && slot_fill(u, &slot[n]); n++)
 		slot_point(u, &slot[n], &m[n].msg_hdr);
 	got = n == 0 ? 0 : recvmmsg(s->fd, m, n, MSG_DONTWAIT, NULL);
+	if (got > 0)
+		u->now_ms = coarse_ms();
 	for (int i = 0; i < got; i++)
 		slot_heard(u, p, s, &slot[i], &m[i]);
 	return got;

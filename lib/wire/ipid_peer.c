@@ -16,19 +16,20 @@ roce_ipid_peer(struct roce_ipid_peers *t, const uint8_t ip[4])
 }
 
 static bool
-is_near(uint32_t last, uint32_t value)
+is_near(uint32_t last, uint32_t value, uint32_t pause_ms)
 {
 	uint16_t ahead = (uint16_t)((value >> 1) - (last >> 1) + ROCE_IPID_BACK);
 
-	return ahead <= ROCE_IPID_AHEAD + ROCE_IPID_BACK;
+	return ahead <= ROCE_IPID_AHEAD + ROCE_IPID_BACK || /* the sum must not wrap */
+	       ahead - (ROCE_IPID_AHEAD + ROCE_IPID_BACK) <= pause_ms;
 }
 
 /* The first packet of a source may have any. One that was refused is where the next is looked for:
  * a source that has gone on with others meanwhile loses one packet, not all. */
 static bool
-may_have_sent(struct roce_ipid_peer *p, uint32_t value)
+may_have_sent(struct roce_ipid_peer *p, uint32_t value, uint32_t pause_ms)
 {
-	bool near = is_near(p->last, value), same_df = ((p->last ^ value) & 1) == 0;
+	bool near = is_near(p->last, value, pause_ms), same_df = ((p->last ^ value) & 1) == 0;
 
 	if (!p->known)
 		return true;
@@ -46,20 +47,21 @@ may_have_sent(struct roce_ipid_peer *p, uint32_t value)
 }
 
 enum roce_ipid_verdict
-roce_ipid_judge(const struct roce_ipid *t, struct roce_ipid_peer *p, uint32_t ip_bytes,
-	uint32_t guess, uint32_t difference, uint32_t *value)
+roce_ipid_judge(const struct roce_ipid *t, struct roce_ipid_peer *p, uint32_t now_ms,
+	uint32_t ip_bytes, uint32_t guess, uint32_t difference, uint32_t *value)
 {
 	enum roce_ipid_verdict verdict = ROCE_IPID_GUESSED;
-	uint32_t change = 0;
+	uint32_t change = 0, pause_ms = now_ms - p->seen_ms;
 
+	if (difference != 0 &&
+		(!roce_ipid_has(ip_bytes) || !roce_ipid_solve(t, ip_bytes, difference, &change))) {
+		if (!p->known && p->broken < ROCE_IPID_BROKEN)
+			p->broken++;
+		return ROCE_IPID_WRONG;
+	}
+	p->seen_ms = now_ms;
 	if (difference != 0) {
-		if (!roce_ipid_has(ip_bytes) ||
-			!roce_ipid_solve(t, ip_bytes, difference, &change)) {
-			if (!p->known && p->broken < ROCE_IPID_BROKEN)
-				p->broken++;
-			return ROCE_IPID_WRONG;
-		}
-		if (!may_have_sent(p, guess ^ change))
+		if (!may_have_sent(p, guess ^ change, pause_ms))
 			return ROCE_IPID_FAR;
 		verdict = ROCE_IPID_SOLVED;
 	}

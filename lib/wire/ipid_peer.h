@@ -3,9 +3,10 @@
  * Which identification does an IPv4 packet have, if its receiver is not told (ipid.h)? The next one
  * is guessed for each source; a right guess makes the ICRC as good as ever. A packet with another
  * one is taken if its number is near the last one's, 4,096 before it or 128 behind: then a damaged
- * packet passes in one of 1,000,000 cases. Sources that number at random, as some do, can't be held
- * to that, and it is one of 65,536 of these (the DF bit is known by then); the UDP checksum, if
- * there is one, comes on top.
+ * packet passes in one of 1,000,000 cases. Behind a pause Linux goes on at a random number, up to
+ * one further for each tick of its clock (at most 1,000 a second), so the pause is added to the
+ * 4,096. Sources that number at random, as some do, can't be held to that, and it is one of 65,536
+ * of these (the DF bit is known by then); the UDP checksum, if there is one, comes on top.
  */
 #ifndef ROCE_IPID_PEER_H
 #define ROCE_IPID_PEER_H
@@ -27,10 +28,11 @@
 /* One that is found by its address; another that falls on its place takes it. Zeroed: nobody. */
 struct roce_ipid_peer {
 	uint8_t ip[4];
-	uint32_t last;	/* ROCE_IPID() of its last packet */
-	uint8_t known;	/* there was a right one */
-	uint8_t strays; /* packets in a row that were not near the last one */
-	uint8_t broken; /* wrong packets, if none was right */
+	uint32_t last;	  /* ROCE_IPID() of its last packet */
+	uint32_t seen_ms; /* ... and when that came */
+	uint8_t known;	  /* there was a right one */
+	uint8_t strays;	  /* packets in a row that were not near the last one */
+	uint8_t broken;	  /* wrong packets, if none was right */
 };
 struct roce_ipid_peers {
 	struct roce_ipid_peer peer[ROCE_IPID_PEERS];
@@ -54,9 +56,9 @@ roce_ipid_next(const struct roce_ipid_peer *p)
 
 /*
  * Judge a packet whose ICRC differs by difference from the one that it would have with the value
- * guess; *value is the one that it has, if it is taken.
+ * guess; *value is the one that it has, if it is taken. now_ms is of any clock, and may wrap.
  */
 enum roce_ipid_verdict roce_ipid_judge(const struct roce_ipid *t, struct roce_ipid_peer *p,
-	uint32_t ip_bytes, uint32_t guess, uint32_t difference, uint32_t *value);
+	uint32_t now_ms, uint32_t ip_bytes, uint32_t guess, uint32_t difference, uint32_t *value);
 
 #endif

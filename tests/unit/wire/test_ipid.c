@@ -185,14 +185,16 @@ Test(ipid, of_recorded_packets)
 static struct roce_ipid_peers peers;
 static const uint8_t here[4] = {10, 0, 0, 1};
 
+static uint32_t now_ms = UINT32_MAX - 5000; /* it wraps in the midst of a test */
+
 /* A packet of 100 bytes with that value comes from a source. */
 static enum roce_ipid_verdict
 come(const struct roce_ipid *t, const uint8_t ip[4], uint32_t value)
 {
 	struct roce_ipid_peer *p = roce_ipid_peer(&peers, ip);
 	uint32_t guess = roce_ipid_next(p), found = 0;
-	enum roce_ipid_verdict v =
-		roce_ipid_judge(t, p, 100, guess, roce_ipid_mend(t, 100, guess ^ value), &found);
+	enum roce_ipid_verdict v = roce_ipid_judge(
+		t, p, now_ms, 100, guess, roce_ipid_mend(t, 100, guess ^ value), &found);
 
 	if (v == ROCE_IPID_GUESSED || v == ROCE_IPID_SOLVED)
 		cr_assert_eq(found, value);
@@ -215,6 +217,27 @@ Test(ipid, a_source_that_counts_is_guessed)
 		ROCE_IPID_SOLVED);
 	cr_expect_eq(come(t, here, ROCE_IPID(9 + 2 * ROCE_IPID_AHEAD - 2 * ROCE_IPID_BACK, 1)),
 		ROCE_IPID_FAR);
+	free(t);
+}
+
+/* Linux: behind a pause, at random up to a number for each tick further, and there are 1,000 in a
+ * second at most. Each packet, taken or not, ends a pause. */
+Test(ipid, a_source_that_was_silent_may_have_gone_on)
+{
+	struct roce_ipid *t = new_table();
+
+	(void)come(t, here, ROCE_IPID(0, 1));
+	now_ms += 20000;
+	cr_expect_eq(come(t, here, ROCE_IPID(ROCE_IPID_AHEAD + 20000, 1)), ROCE_IPID_SOLVED);
+	cr_expect_eq(come(t, here, ROCE_IPID(2 * ROCE_IPID_AHEAD + 20001, 1)), ROCE_IPID_FAR);
+	now_ms += 20000;
+	cr_expect_eq(come(t, here, ROCE_IPID(3 * ROCE_IPID_AHEAD + 40002, 1)), ROCE_IPID_FAR);
+	cr_expect_eq(come(t, here, ROCE_IPID(3 * ROCE_IPID_AHEAD + 40003, 1)), ROCE_IPID_GUESSED);
+	now_ms += 20000;
+	cr_expect_eq(come(t, here, ROCE_IPID(3 * ROCE_IPID_AHEAD + 39000, 1)), ROCE_IPID_FAR,
+		"backwards: as little as ever");
+	now_ms += 65536;
+	cr_expect_eq(come(t, here, ROCE_IPID(7, 1)), ROCE_IPID_SOLVED, "any");
 	free(t);
 }
 
@@ -269,12 +292,12 @@ Test(ipid, a_source_whose_packets_are_changed_is_told)
 		wrong++;
 	for (uint32_t i = 0; i < ROCE_IPID_BROKEN; i++) {
 		cr_expect_lt(p->broken, ROCE_IPID_BROKEN);
-		cr_expect_eq(roce_ipid_judge(t, p, 100, 1, wrong, &value), ROCE_IPID_WRONG);
+		cr_expect_eq(roce_ipid_judge(t, p, now_ms, 100, 1, wrong, &value), ROCE_IPID_WRONG);
 	}
 	cr_expect_eq(p->broken, ROCE_IPID_BROKEN);
 	cr_expect_eq(come(t, here, ROCE_IPID(3, 1)), ROCE_IPID_SOLVED);
 	cr_expect_eq(p->broken, 0, "one right packet, and it was damage");
-	cr_expect_eq(roce_ipid_judge(t, p, 100, 1, wrong, &value), ROCE_IPID_WRONG);
+	cr_expect_eq(roce_ipid_judge(t, p, now_ms, 100, 1, wrong, &value), ROCE_IPID_WRONG);
 	cr_expect_eq(p->broken, 0);
 	free(t);
 }
