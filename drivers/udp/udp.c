@@ -164,6 +164,24 @@ udp_room(const struct port *p, uint32_t payload_bytes)
 }
 
 void
+udp_locals_set(struct port *p, const struct udp_local *local, uint32_t n)
+{
+	struct udp_port *u = udp_of(p);
+
+	u->locals = n < UDP_LOCALS_MAX ? n : UDP_LOCALS_MAX;
+	memcpy(u->local, local, u->locals * sizeof(*local));
+}
+
+uint32_t
+udp_interface(const struct udp_port *u, const uint8_t ip[16])
+{
+	for (uint32_t i = 0; i < u->locals; i++)
+		if (memcmp(u->local[i].ip, ip, 16) == 0)
+			return u->local[i].interface;
+	return 0;
+}
+
+void
 udp_gateway(const struct port *p, uint8_t mac[6])
 {
 	memcpy(mac, udp_of(p)->gateway, 6);

@@ -17,6 +17,7 @@
 #include "port/port.h"
 
 #define UDP_ADDRESSES_MAX 8u
+#define UDP_LOCALS_MAX	  648u
 
 struct rte_mempool;
 
@@ -30,12 +31,22 @@ struct udp_cfg {
 	struct rte_mempool *pool;
 };
 
+/* An address of this machine, and the kernel's number of the interface that has it. */
+struct udp_local {
+	uint8_t ip[16]; /* IPv4 as ::ffff:a.b.c.d */
+	uint32_t interface;
+};
+
 /* NULL, or what failed, in words (static or in why). It receives from now on. */
 const char *udp_open(struct port *p, const struct udp_cfg *cfg, char *why, size_t why_bytes);
 
 /* How many packets with so many bytes of payload the kernel keeps for this port until they are
  * received, by its own accounting: those beyond are lost. */
 uint32_t udp_room(const struct port *p, uint32_t payload_bytes);
+
+/* These are the addresses from now on, UDP_LOCALS_MAX at most. Link-local addresses and groups are
+ * of an interface: packets to them leave by that of their source. Between two bursts alone. */
+void udp_locals_set(struct port *p, const struct udp_local *local, uint32_t n);
 
 /* The MAC address that frames to and from all peers have: what is behind the sockets has none. */
 void udp_gateway(const struct port *p, uint8_t mac[6]);

@@ -60,7 +60,9 @@ struct udp_port {
 	uint8_t gateway[6];
 	bool segments; /* the kernel takes runs */
 	struct udp_socket socket[UDP_SOCKETS_MAX];
-	uint32_t sockets, first;    /* that is looked at first */
+	uint32_t sockets, first; /* that is looked at first */
+	struct udp_local local[UDP_LOCALS_MAX];
+	uint32_t locals;
 	int sender[2][UDP_SENDERS]; /* [v6] */
 	uint16_t sender_port[2][UDP_SENDERS];
 	struct roce_ipid *ipid;
@@ -86,6 +88,9 @@ udp_of(const struct port *p)
 {
 	return (struct udp_port *)p->kind;
 }
+
+/* The interface of an address of this machine's; 0: of none. */
+uint32_t udp_interface(const struct udp_port *u, const uint8_t ip[16]);
 
 /* ---- udp_socket.c ---- */
 

@@ -164,6 +164,11 @@ sender_open(bool v6)
 
 	if (fd < 0)
 		return -1;
+	/* What is sent to a group has reached its members here already. */
+	if (v6)
+		option_wish(fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 0);
+	else
+		option_wish(fd, IPPROTO_IP, IP_MULTICAST_LOOP, 0);
 	if ((v6 ? option_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO)
 		: option_set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO)) &&
 		filter_set(fd, take_nothing, RTE_DIM(take_nothing)) &&

@@ -24,6 +24,8 @@ struct run {
 	uint32_t n;
 	bool v6;
 	int fd;
+	bool shared; /* it is one frame, which others read as it is; icrc is for the wire */
+	uint8_t icrc[ROCE_ICRC_BYTES];
 	union {
 		struct sockaddr_in v4;
 		struct sockaddr_in6 v6;
@@ -51,16 +53,15 @@ headers_of(bool v6)
 	return ROCE_ETH_BYTES + (v6 ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES) + ROCE_UDP_BYTES;
 }
 
-/* Of what the daemon may send, RoCEv2 alone, and to one station: the kernel speaks the rest itself.
- */
+/* Of what the daemon may send, RoCEv2 alone: the kernel speaks the rest itself. */
 static bool
 is_ours(const struct rte_mbuf *m)
 {
 	const uint8_t *f = rte_pktmbuf_mtod(m, const uint8_t *);
 	const bool v4 = f[12] == 0x08 && f[13] == 0x00, v6 = f[12] == 0x86 && f[13] == 0xdd;
 
-	return (v4 || v6) && (f[0] & 1) == 0 &&
-	       m->data_len >= headers_of(v6) + ROCE_BTH_BYTES + ROCE_ICRC_BYTES;
+	return (v4 || v6) && m->data_len >= headers_of(v6) + ROCE_BTH_BYTES + ROCE_ICRC_BYTES &&
+	       f[ROCE_ETH_BYTES + (v4 ? 9 : 6)] == ROCE_PROTO_UDP;
 }
 
 /* Addresses, class and source port: all but lengths, identification and checksum. */
@@ -83,15 +84,27 @@ sender_of(const struct rte_mbuf *m)
 	return ip_of(m)[(is_v6(m) ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES) + 1] % UDP_SENDERS;
 }
 
-/* What the kernel will write in other ways than the frame has it, in number i of a send: the source
- * port, and IPv4's identification. Called again, the ICRC is as it was. */
-static void
-frame_mend(const struct udp_port *u, const struct rte_mbuf *m, bool v6, uint32_t i)
+/* Members of a group on this host get the frame that goes to the others. */
+static bool
+is_shared(const struct rte_mbuf *m)
 {
-	uint8_t *ip = rte_pktmbuf_mtod_offset(m, uint8_t *, ROCE_ETH_BYTES);
+	return rte_mbuf_refcnt_read(m) > 1;
+}
+
+static uint8_t *
+icrc_of(const struct rte_mbuf *m)
+{
+	return rte_pktmbuf_mtod_offset(m, uint8_t *, m->data_len - ROCE_ICRC_BYTES);
+}
+
+/* What the kernel will write in other ways than the frame has it, in number i of a send: the source
+ * port, and IPv4's identification. Changed again, the ICRC is as it was. */
+static void
+icrc_mend(uint8_t *icrc, const struct udp_port *u, const struct rte_mbuf *m, bool v6, uint32_t i)
+{
+	const uint8_t *ip = ip_of(m);
 	const uint32_t bytes = m->data_len - ROCE_ETH_BYTES,
 		       l3 = v6 ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES;
-	uint8_t *icrc = ip + bytes - ROCE_ICRC_BYTES;
 	uint32_t change = roce_ipid_mend_port(u->ipid, bytes - l3 - 2 - ROCE_ICRC_BYTES,
 		roce_get_be16(ip + l3) ^ u->sender_port[v6][sender_of(m)]);
 
@@ -104,8 +117,8 @@ frame_mend(const struct udp_port *u, const struct rte_mbuf *m, bool v6, uint32_t
 static void
 run_mend(const struct udp_port *u, const struct run *r)
 {
-	for (uint32_t i = 0; i < r->n; i++)
-		frame_mend(u, r->m[i], r->v6, i);
+	for (uint32_t i = 0; i < r->n && !r->shared; i++)
+		icrc_mend(icrc_of(r->m[i]), u, r->m[i], r->v6, i);
 }
 
 /* ---- what goes with a send ---- */
@@ -123,11 +136,20 @@ control_put(struct msghdr *h, int level, int type, const void *value, size_t byt
 	return CMSG_DATA(c);
 }
 
+/* To a group, the kernel has other defaults than for one station. */
+static bool
+hops_by_default(int hops, bool group)
+{
+	return hops == ROCE_HOP_LIMIT && !group;
+}
+
+/* A group's packets leave by the interface of their source, without more (IPv6: see below). */
 static void
 way_put_v4(struct run *r, struct msghdr *h, const uint8_t *ip)
 {
 	struct in_pktinfo source = {.ipi_ifindex = 0};
 	int tclass = ip[1], hops = ip[8];
+	const bool group = (ip[16] & 0xf0) == 0xe0;
 
 	r->to.v4 = (struct sockaddr_in){
 		.sin_family = AF_INET, .sin_port = rte_cpu_to_be_16(ROCE_UDP_PORT)};
@@ -137,25 +159,28 @@ way_put_v4(struct run *r, struct msghdr *h, const uint8_t *ip)
 	(void)control_put(h, IPPROTO_IP, IP_PKTINFO, &source, sizeof(source));
 	if (tclass != 0)
 		(void)control_put(h, IPPROTO_IP, IP_TOS, &tclass, sizeof(tclass));
-	if (hops != ROCE_HOP_LIMIT)
+	if (!hops_by_default(hops, group))
 		(void)control_put(h, IPPROTO_IP, IP_TTL, &hops, sizeof(hops));
 }
 
 static void
-way_put_v6(struct run *r, struct msghdr *h, const uint8_t *ip)
+way_put_v6(const struct udp_port *u, struct run *r, struct msghdr *h, const uint8_t *ip)
 {
 	struct in6_pktinfo source = {.ipi6_ifindex = 0};
 	int tclass = roce_get_be16(ip) >> 4 & 0xff, hops = ip[7];
+	const bool group = ip[24] == 0xff, link_local = ip[24] == 0xfe && (ip[25] & 0xc0) == 0x80;
 
 	r->to.v6 = (struct sockaddr_in6){
 		.sin6_family = AF_INET6, .sin6_port = rte_cpu_to_be_16(ROCE_UDP_PORT)};
 	memcpy(&r->to.v6.sin6_addr, ip + 24, 16);
 	memcpy(&source.ipi6_addr, ip + 8, 16);
+	if (group || link_local)
+		source.ipi6_ifindex = udp_interface(u, ip + 8);
 	h->msg_namelen = sizeof(r->to.v6);
 	(void)control_put(h, IPPROTO_IPV6, IPV6_PKTINFO, &source, sizeof(source));
 	if (tclass != 0)
 		(void)control_put(h, IPPROTO_IPV6, IPV6_TCLASS, &tclass, sizeof(tclass));
-	if (hops != ROCE_HOP_LIMIT)
+	if (!hops_by_default(hops, group))
 		(void)control_put(h, IPPROTO_IPV6, IPV6_HOPLIMIT, &hops, sizeof(hops));
 }
 
@@ -177,9 +202,9 @@ run_length(const struct udp_port *u, struct rte_mbuf *const *m, uint32_t n)
 	const uint32_t each = m[0]->data_len - headers_of(is_v6(m[0]));
 	uint32_t i = 1, total = each;
 
-	if (run_begins_behind(m, n))
+	if (is_shared(m[0]) || run_begins_behind(m, n))
 		return 1;
-	for (; u->segments && i < n && i < UDP_SEGMENTS; i++) {
+	for (; u->segments && i < n && i < UDP_SEGMENTS && !is_shared(m[i]); i++) {
 		total += each;
 		if (total > UDP_BYTES_MAX || m[i]->data_len > m[0]->data_len ||
 			!go_the_same_way(m[0], m[i]))
@@ -190,28 +215,48 @@ run_length(const struct udp_port *u, struct rte_mbuf *const *m, uint32_t n)
 	return i;
 }
 
-static void
+/* The payloads, ICRCs included; returns how many pieces they are. */
+static uint32_t
+run_point(const struct udp_port *u, struct run *r, struct iovec *iov)
+{
+	const uint32_t headers = headers_of(r->v6);
+
+	for (uint32_t i = 0; i < r->n; i++)
+		iov[i] = (struct iovec){rte_pktmbuf_mtod_offset(r->m[i], void *, headers),
+			r->m[i]->data_len - headers};
+	r->shared = is_shared(r->m[0]);
+	if (!r->shared)
+		return r->n;
+	memcpy(r->icrc, icrc_of(r->m[0]), ROCE_ICRC_BYTES);
+	icrc_mend(r->icrc, u, r->m[0], r->v6, 0);
+	iov[0].iov_len -= ROCE_ICRC_BYTES;
+	iov[1] = (struct iovec){r->icrc, ROCE_ICRC_BYTES};
+	return 2;
+}
+
+/* Returns how many of iov it takes. */
+static uint32_t
 run_make(const struct udp_port *u, struct run *r, struct iovec *iov, struct msghdr *h)
 {
 	const uint8_t *ip = ip_of(r->m[0]);
-	const uint32_t headers = headers_of(r->v6);
+	uint32_t pieces = run_point(u, r, iov);
 
-	*h = (struct msghdr){
-		.msg_name = &r->to, .msg_iov = iov, .msg_iovlen = r->n, .msg_control = r->control};
+	*h = (struct msghdr){.msg_name = &r->to,
+		.msg_iov = iov,
+		.msg_iovlen = pieces,
+		.msg_control = r->control};
 	if (r->v6)
-		way_put_v6(r, h, ip);
+		way_put_v6(u, r, h, ip);
 	else
 		way_put_v4(r, h, ip);
 	if (r->n > 1) {
-		uint16_t segment = (uint16_t)(r->m[0]->data_len - headers);
+		uint16_t segment = (uint16_t)(r->m[0]->data_len - headers_of(r->v6));
 
 		(void)control_put(h, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment));
 	}
 	r->fd = u->sender[r->v6][sender_of(r->m[0])];
-	for (uint32_t i = 0; i < r->n; i++)
-		iov[i] = (struct iovec){rte_pktmbuf_mtod_offset(r->m[i], void *, headers),
-			r->m[i]->data_len - headers};
 	run_mend(u, r);
+	return pieces;
 }
 
 static uint32_t
@@ -224,7 +269,7 @@ runs_make(const struct udp_port *u, struct rte_mbuf **m, uint32_t n, struct run 
 		r[runs].m = m + i;
 		r[runs].v6 = is_v6(m[i]);
 		r[runs].n = run_length(u, m + i, n - i);
-		run_make(u, &r[runs], iov + i, &h[runs].msg_hdr);
+		iov += run_make(u, &r[runs], iov, &h[runs].msg_hdr);
 		runs++;
 	}
 	return runs;
@@ -289,7 +334,7 @@ static uint32_t
 frames_send(struct udp_port *u, struct rte_mbuf **m, uint32_t n, bool *full)
 {
 	struct mmsghdr h[FRAMES_MAX];
-	struct iovec iov[FRAMES_MAX];
+	struct iovec iov[2 * FRAMES_MAX];
 	struct run r[FRAMES_MAX];
 	uint32_t runs = runs_make(u, m, n, r, iov, h), done = runs_send(u, r, h, runs, full), k = 0;
 
