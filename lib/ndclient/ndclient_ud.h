@@ -102,8 +102,8 @@ nd_status nd_ud_destination(const void *header, struct sockaddr *addr, socklen_t
  * group; ND_INSUFFICIENT_RESOURCES: one of the daemon's limits (limits.groups for each client,
  * limits.port_groups; 8 queue pairs of a client and 32 of an lcore in one group), or out of memory;
  * ND_INVALID_PARAMETER_4: flags; ND_INVALID_DEVICE_REQUEST: not a queue pair of datagrams;
- * ND_INVALID_DEVICE_STATE: it is at its end; ND_NOT_SUPPORTED: an older daemon; ND_DEVICE_REMOVED:
- * the daemon has gone.
+ * ND_INVALID_DEVICE_STATE: it is at its end; ND_NOT_SUPPORTED: an older daemon, or a port of device
+ * udp with addresses in its configuration; ND_DEVICE_REMOVED: the daemon has gone.
  */
 nd_status nd_ud_qp_attach(
 	struct nd_qp *qp, const struct sockaddr *group, socklen_t bytes, uint32_t flags);

@@ -25,6 +25,7 @@ struct ndd_kernel_ports {
 	struct ndd_rtnl rtnl;
 	ndd_address_lost *on_address_lost;
 	bool routes_changed;
+	bool addresses_changed; /* of the port of sockets */
 	struct {
 		int interface; /* the kernel's number; 0: the port is not shared */
 		uint32_t mtu;  /* of the interface */
@@ -65,10 +66,15 @@ ndd_kernel_port_mtu(const struct ndd *d, uint32_t port)
 	return mtu < ETHDEV_XDP_MTU_MAX ? mtu : ETHDEV_XDP_MTU_MAX;
 }
 
-int
-ndd_kernel_port_interface(const struct ndd *d, uint32_t port)
+uint32_t
+ndd_kernel_port_interfaces(
+	const struct ndd *d, uint32_t port, const struct net_ip *like, int *interface)
 {
-	return d->kernel_ports->port[port].interface;
+	if (d->cfg->port[port].udp)
+		return ndd_udp_interfaces(
+			d, &d->kernel_ports->rtnl, port, like, interface, NDD_INTERFACES_MAX);
+	*interface = d->kernel_ports->port[port].interface;
+	return 1;
 }
 
 /* ---- links ---- */
@@ -138,6 +144,7 @@ on_address(void *arg, const struct ndd_rtnl_address *a)
 	if (i == CONFIG_PORTS_MAX || net_link_find(d->net, i, 0) < 0 ||
 		(d->cfg->port[i].udp && !ndd_udp_takes(d, i, &a->ip)))
 		return;
+	d->kernel_ports->addresses_changed |= d->cfg->port[i].udp;
 	if (a->usable)
 		address_gained(d, i, &a->ip, a->prefix_len);
 	else if (net_local_port(d->net, &a->ip) == (int)i)
@@ -180,10 +187,14 @@ callbacks_of(struct ndd *d)
 static void
 kernel_ask_udp(struct ndd *d, uint64_t now_ns, const struct net_question *q)
 {
+	struct ndd_rtnl *r = &d->kernel_ports->rtnl;
 	struct net_ip hop;
 	uint8_t mac[6];
+	int interface = 0;
 
-	if (!ndd_rtnl_route(&d->kernel_ports->rtnl, 0, &q->source, &q->ip, &hop)) {
+	if (net_ip_is_link_local(&q->ip))
+		interface = ndd_udp_interface(d, r, q->port, &q->source);
+	if (!ndd_rtnl_route(r, interface, &q->source, &q->ip, &hop)) {
 		net_told_way(d->net, now_ns, q->port, &q->ip, NULL);
 		return;
 	}
@@ -240,10 +251,21 @@ ndd_kernel_ports_ask(struct ndd *d, uint64_t now_ns)
 
 /* ---- life ---- */
 
+/* Clients take the first by default. */
+enum reach { ANYWHERE, ON_THE_LINK, WITHIN, REACHES };
+
+static enum reach
+reach_of(const struct net_ip *ip)
+{
+	if (net_ip_is_loopback(ip))
+		return WITHIN;
+	return net_ip_is_link_local(ip) ? ON_THE_LINK : ANYWHERE;
+}
+
 /* Addresses of all shared ports, as the kernel lists them. */
 struct listed {
 	struct ndd *d;
-	bool loopback; /* these alone, or the others */
+	enum reach reach; /* these alone */
 	uint32_t n;
 	struct net_ip ip[NET_ADDRESSES_MAX];
 };
@@ -254,7 +276,7 @@ on_listed(void *arg, const struct ndd_rtnl_address *a)
 	struct listed *l = arg;
 
 	if (!a->usable || port_of(l->d, a->interface) == CONFIG_PORTS_MAX ||
-		net_ip_is_loopback(&a->ip) != l->loopback)
+		reach_of(&a->ip) != l->reach)
 		return;
 	on_address(l->d, a);
 	if (l->n < NET_ADDRESSES_MAX)
@@ -270,8 +292,7 @@ is_listed(const struct listed *l, const struct net_ip *ip)
 	return false;
 }
 
-/* The whole list, loopback's behind the others, as clients take the first by default. What is not
- * on it has gone. */
+/* The whole list, those that reach far first. What is not on it has gone. */
 static bool
 list_addresses(struct ndd *d)
 {
@@ -281,11 +302,9 @@ list_addresses(struct ndd *d)
 	struct net_ip ip;
 	uint32_t port;
 
-	if (!ndd_rtnl_addresses(&d->kernel_ports->rtnl, &callbacks))
-		return false;
-	l.loopback = true;
-	if (!ndd_rtnl_addresses(&d->kernel_ports->rtnl, &callbacks))
-		return false;
+	for (; l.reach < REACHES; l.reach++)
+		if (!ndd_rtnl_addresses(&d->kernel_ports->rtnl, &callbacks))
+			return false;
 	for (unsigned i = 0; net_address_get(d->net, i, &ip, &prefix_len, &port);) {
 		if (d->cfg->port[port].kernel && !is_listed(&l, &ip) &&
 			!(d->cfg->port[port].udp && net_ip_is_loopback(&ip)))
@@ -297,13 +316,26 @@ list_addresses(struct ndd *d)
 }
 
 static void
+renew_locals(struct ndd *d)
+{
+	struct ndd_kernel_ports *s = d->kernel_ports;
+
+	if (!s->addresses_changed)
+		return;
+	s->addresses_changed = false;
+	for (uint32_t i = 0; i < d->cfg->ports; i++)
+		if (d->cfg->port[i].udp)
+			ndd_udp_renew_locals(d, &s->rtnl, i);
+}
+
+static void
 kernel_catch_up(struct ndd *d, const struct ndd_rtnl_callbacks *callbacks)
 {
 	struct ndd_kernel_ports *s = d->kernel_ports;
 
 	ndd_warning(
 		"more happened to the kernel's interfaces than could be followed: looking anew");
-	s->routes_changed = true;
+	s->routes_changed = s->addresses_changed = true;
 	for (uint32_t i = 0; i < d->cfg->ports; i++)
 		if (d->cfg->port[i].shared)
 			(void)ndd_rtnl_link(&s->rtnl, s->port[i].interface, callbacks);
@@ -325,6 +357,7 @@ on_kernel_news(struct ndd *d, struct ndd_watch *w, uint32_t events)
 		if (d->cfg->port[i].kernel)
 			net_told_changes(d->net, ndd_now_ns(), i);
 	s->routes_changed = false;
+	renew_locals(d);
 }
 
 static bool
@@ -413,5 +446,6 @@ ndd_kernel_port_start(struct ndd *d, uint32_t port)
 			strerror(errno));
 		return false;
 	}
+	renew_locals(d);
 	return true;
 }

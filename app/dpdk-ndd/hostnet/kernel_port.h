@@ -22,8 +22,10 @@ bool ndd_kernel_ports_open(struct ndd *d, ndd_address_lost *on_address_lost);
 void ndd_kernel_ports_close(struct ndd *d);
 /* IP MTU that a shared port can have. */
 uint32_t ndd_kernel_port_mtu(const struct ndd *d, uint32_t port);
-/* The kernel's number of a shared port's interface. */
-int ndd_kernel_port_interface(const struct ndd *d, uint32_t port);
+/* The kernel's numbers of the port's interfaces: the shared one, or those by which its sockets
+ * reach addresses of that one's family. Returns how many, NDD_INTERFACES_MAX at most. */
+uint32_t ndd_kernel_port_interfaces(
+	const struct ndd *d, uint32_t port, const struct net_ip *like, int *interface);
 /* Its link and addresses, for d->net; from now on they are followed. */
 bool ndd_kernel_port_start(struct ndd *d, uint32_t port);
 /* The address that the kernel would send to ip with, by a shared port; false: none has a route. */

@@ -9,6 +9,8 @@
 struct ndd;
 struct net_ip;
 
+/* Can this port be in groups? */
+bool ndd_membership_possible(const struct ndd *d, uint32_t port);
 /* Join the group on the port's VLAN (0: none) by own reports, or by the kernel on a
  * port that is shared with it: *fd keeps that membership, else it is -1. False: no room. */
 bool ndd_membership_begin(

@@ -14,6 +14,8 @@
 
 #include "net/net.h"
 
+#define NDD_INTERFACES_MAX 64u /* of one port */
+
 struct ndd_rtnl_link {
 	int interface;
 	bool gone;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hostnet/udp_host.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "control/daemon.h"
 #include "hostnet/address.h"
 #include "hostnet/rtnl.h"
+#include "lcore/call.h"
 #include "platform/log.h"
+#include "udp/udp.h"
 
-#define INTERFACES_MAX 64u
-#define MTU_MAX	       9000u
+#define MTU_MAX 9000u
 
-/* Link-local addresses are of an interface each, which a socket would have to be told. */
 bool
 ndd_udp_takes(const struct ndd *d, uint32_t port, const struct net_ip *ip)
 {
@@ -20,7 +21,7 @@ ndd_udp_takes(const struct ndd *d, uint32_t port, const struct net_ip *ip)
 	for (uint32_t i = 0; i < c->addresses; i++)
 		if (memcmp(c->address[i].ip, ip->b, 16) == 0)
 			return true;
-	return c->addresses == 0 && !net_ip_is_link_local(ip);
+	return c->addresses == 0;
 }
 
 void
@@ -50,18 +51,84 @@ ndd_udp_source(
 	for (unsigned i = 0; net_address_get(d->net, i, source, &prefix_len, &port); i++)
 		if (d->cfg->port[port].udp && net_ip_is_v4(source) == net_ip_is_v4(ip) &&
 			net_ip_is_loopback(source) == net_ip_is_loopback(ip) &&
+			net_ip_is_link_local(source) == net_ip_is_link_local(ip) &&
 			ndd_rtnl_route(r, 0, source, ip, &hop))
 			return true;
 	return false;
 }
 
-/* ---- MTU ---- */
+/* ---- addresses and their interfaces ---- */
 
-/* Interfaces that have addresses of the port. */
+struct locals {
+	const struct ndd *d;
+	struct port *port;
+	uint32_t port_index, n;
+	struct udp_local local[UDP_LOCALS_MAX];
+};
+
+static void
+local_add(void *arg, const struct ndd_rtnl_address *a)
+{
+	struct locals *l = arg;
+
+	if (!a->usable || l->n == UDP_LOCALS_MAX || !ndd_udp_takes(l->d, l->port_index, &a->ip))
+		return;
+	memcpy(l->local[l->n].ip, a->ip.b, 16);
+	l->local[l->n++].interface = (uint32_t)a->interface;
+}
+
+/* As the kernel lists them now. */
+static void
+locals_read(struct locals *l, const struct ndd *d, struct ndd_rtnl *r, uint32_t port)
+{
+	const struct ndd_rtnl_callbacks callbacks = {.address = local_add, .arg = l};
+
+	l->d = d;
+	l->port_index = port;
+	l->n = 0;
+	if (!ndd_rtnl_addresses(r, &callbacks))
+		ndd_error("the kernel's addresses can't be read: %s", strerror(errno));
+}
+
+static void
+on_shard_locals(struct ndd_shard *shard, uint64_t now_ns, void *arg)
+{
+	const struct locals *l = arg;
+
+	(void)shard;
+	(void)now_ns;
+	udp_locals_set(l->port, l->local, l->n);
+}
+
+void
+ndd_udp_renew_locals(struct ndd *d, struct ndd_rtnl *r, uint32_t port)
+{
+	struct locals l = {.port = &d->plane.port[port]};
+
+	static_assert(UDP_LOCALS_MAX == NET_ADDRESSES_MAX, "all that the host may have");
+	locals_read(&l, d, r, port);
+	ndd_shard_call(d->plane.shard[NDD_IO_OWNER], on_shard_locals, &l);
+}
+
+int
+ndd_udp_interface(const struct ndd *d, struct ndd_rtnl *r, uint32_t port, const struct net_ip *own)
+{
+	struct locals l;
+
+	locals_read(&l, d, r, port);
+	for (uint32_t i = 0; i < l.n; i++)
+		if (memcmp(l.local[i].ip, own->b, 16) == 0)
+			return (int)l.local[i].interface;
+	return 0;
+}
+
+/* ---- MTU and groups: interfaces that have addresses of the port ---- */
+
 struct interfaces {
 	const struct ndd *d;
 	uint32_t port, n, mtu;
-	int interface[INTERFACES_MAX];
+	const struct net_ip *like; /* addresses of its family alone; NULL: all */
+	int interface[NDD_INTERFACES_MAX];
 };
 
 static void
@@ -69,12 +136,13 @@ interface_add(void *arg, const struct ndd_rtnl_address *a)
 {
 	struct interfaces *s = arg;
 
-	if (!a->usable || net_ip_is_loopback(&a->ip) || !ndd_udp_takes(s->d, s->port, &a->ip))
+	if (!a->usable || net_ip_is_loopback(&a->ip) || !ndd_udp_takes(s->d, s->port, &a->ip) ||
+		(s->like != NULL && net_ip_is_v4(s->like) != net_ip_is_v4(&a->ip)))
 		return;
 	for (uint32_t i = 0; i < s->n; i++)
 		if (s->interface[i] == a->interface)
 			return;
-	if (s->n < INTERFACES_MAX)
+	if (s->n < NDD_INTERFACES_MAX)
 		s->interface[s->n++] = a->interface;
 }
 
@@ -101,4 +169,18 @@ ndd_udp_mtu(const struct ndd *d, struct ndd_rtnl *r, uint32_t port)
 	for (uint32_t i = 0; i < s.n; i++)
 		(void)ndd_rtnl_link(r, s.interface[i], &links);
 	return s.mtu;
+}
+
+uint32_t
+ndd_udp_interfaces(const struct ndd *d, struct ndd_rtnl *r, uint32_t port,
+	const struct net_ip *like, int *interface, uint32_t most)
+{
+	struct interfaces s = {.d = d, .port = port, .like = like};
+	const struct ndd_rtnl_callbacks addresses = {.address = interface_add, .arg = &s};
+
+	(void)ndd_rtnl_addresses(r, &addresses);
+	if (s.n > most)
+		s.n = most;
+	memcpy(interface, s.interface, s.n * sizeof(*interface));
+	return s.n;
 }

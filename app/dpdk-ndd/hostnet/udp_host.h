@@ -10,13 +10,22 @@ struct ndd;
 struct ndd_rtnl;
 struct net_ip;
 
-/* Is this address of the kernel's one of the port's? */
+/* Is this address of the kernel's one of the port's? Its link-local ones are, if it has all. */
 bool ndd_udp_takes(const struct ndd *d, uint32_t port, const struct net_ip *ip);
 /* Its addresses of loopback that the configuration has: the kernel lists few of those. */
 void ndd_udp_add_listed(struct ndd *d, uint32_t port);
 /* One of its addresses from which packets may go to ip, if the kernel's choice is not its own. */
 bool ndd_udp_source(
 	const struct ndd *d, struct ndd_rtnl *r, const struct net_ip *ip, struct net_ip *source);
+/* Tell the port of the interfaces that its addresses are of: after each change of these. */
+void ndd_udp_renew_locals(struct ndd *d, struct ndd_rtnl *r, uint32_t port);
+/* The interfaces, loopback apart, that have addresses of the port's and of that one's family;
+ * returns how many. */
+uint32_t ndd_udp_interfaces(const struct ndd *d, struct ndd_rtnl *r, uint32_t port,
+	const struct net_ip *like, int *interface, uint32_t most);
+/* The interface that has an own address; 0: none. */
+int ndd_udp_interface(
+	const struct ndd *d, struct ndd_rtnl *r, uint32_t port, const struct net_ip *own);
 /* The IP MTU that packets from all of its addresses can have, unless the configuration says it. */
 uint32_t ndd_udp_mtu(const struct ndd *d, struct ndd_rtnl *r, uint32_t port);
 

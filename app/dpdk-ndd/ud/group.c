@@ -164,6 +164,8 @@ key_of_request(struct ndd_session *s, const struct ndsh_ud_group *m, struct roce
 		return NDSH_ERR_INVALID_PARAMETER;
 	if (port < 0)
 		return NDSH_ERR_ADDRESS_NOT_LOCAL;
+	if (!ndd_membership_possible(s->daemon, (uint32_t)port))
+		return NDSH_ERR_NOT_SUPPORTED;
 	*key = (struct roce_group_key){
 		.port = (uint16_t)port, .vlan = net_local_vlan(s->daemon->net, &own)};
 	memcpy(key->gid.raw, m->group.ip, sizeof(key->gid.raw));

@@ -42,6 +42,9 @@ ask_daemon(struct nd_qp *qp, struct ndsh_ud_group *m, const struct sockaddr *gro
 	st = nd_control_call(qp->adapter, &(struct nd_request){.h = &m->h});
 	if (st == ND_INVALID_PARAMETER)
 		return nd_fail(ND_INVALID_ADDRESS, "the adapter's address is of another family");
+	if (st == ND_NOT_SUPPORTED)
+		return nd_fail(st, "a port of device udp is in groups only if ports[].addresses is "
+				   "left out of the daemon's configuration");
 	return st;
 }
 
