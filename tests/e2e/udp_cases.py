@@ -8,6 +8,7 @@ import socket
 
 import port_cases
 import sandbox
+import shared_cases
 from cases import Skip
 from daemon import Daemon
 from port_links import Udp
@@ -39,10 +40,43 @@ def port_counters(daemon):
     return {k: int(n) for k, n in re.findall(r"(\w+)=(\d+)", line.group(1) if line else "")}
 
 
+def no_groups(link):
+    """Sockets that are bound to addresses receive nothing of a group: a client is told, and what to do."""
+    done = sandbox.run(link.build.ndtest, "multicast", link.a.socket_path, link.a.addresses[0],
+                       link.b.socket_path, link.b.addresses[0], check=False)
+    if done.returncode == 0 or "ports[].addresses is left out" not in done.stdout:
+        raise Failure(done.stdout)
+
+
 def cases(link):
     for name, function in port_cases.cases(link):
         yield name, lambda n=name, f=function: without_v6(link, n, f)
     yield "runs of segments", lambda: runs(link)
+    yield "no groups", lambda: no_groups(link)
+
+
+# ---- between two networks ----------------------------------------------------------------------------
+
+def link_local(link, name):
+    """The address that the kernel made for the interface of daemon a or b."""
+    command = ("ip", "-o", "-6", "address", "show", "dev", "veth-" + name, "scope", "link")
+    return re.search(r"inet6 (\S+)/", sandbox.run(*(command if name == "a" else link.other(*command))).stdout).group(1)
+
+
+def link_locals(link):
+    """Connections and datagrams between addresses that are of one interface, which has to be told the kernel."""
+    a, b = (link_local(link, name) for name in "ab")
+    with link.b.ping_server("-a", b):
+        link.a.ping("-a", b, "-C", 3)
+    with link.a.ping_server("-a", a):
+        link.b.ping("-a", a, "-C", 3)
+    sandbox.run(link.build.ndtest, "datagrams", link.a.socket_path, a, link.b.socket_path, b, timeout=60)
+
+
+def network_cases(link):
+    yield from port_cases.captured_cases(link)
+    yield "groups", lambda: shared_cases.groups(link)
+    yield "link-local addresses", lambda: link.captured(lambda: link_locals(link))
 
 
 # ---- daemons that don't start, and addresses that go ---------------------------------------------------
