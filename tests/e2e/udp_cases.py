@@ -6,6 +6,7 @@ import re
 import signal
 import socket
 
+import icrc
 import port_cases
 import sandbox
 import shared_cases
@@ -73,9 +74,37 @@ def link_locals(link):
     sandbox.run(link.build.ndtest, "datagrams", link.a.socket_path, a, link.b.socket_path, b, timeout=60)
 
 
+def mtu_changes(link):
+    """Connections from then on have the path MTU that fits, and those before go on as they may."""
+    def write():
+        perf(link, "-t", "write", "--size", "64K", "-n", 100)
+
+    def set_mtu(mtu, path_mtu):
+        for name, daemon in (("a", link.a), ("b", link.b)):
+            command = ("ip", "link", "set", "veth-" + name, "mtu", mtu)
+            sandbox.run(*(command if name == "a" else link.other(*command)))
+            daemon.process.expect(f"MTU {mtu}, path MTU {path_mtu} from now on")
+
+    def largest():
+        return max(len(frame) for frame, _ in icrc.frames(link.capture_path()))
+
+    before = link.cable_mtu
+    link.captured(write)
+    whole = largest()
+    set_mtu(1500, 1024)
+    link.captured(write)
+    if not 1024 < largest() <= 1514 < whole:
+        raise Failure(f"frames of {largest()} bytes, and of {whole} before")
+    set_mtu(before, 2048)
+    link.captured(write)
+    if largest() != whole:
+        raise Failure(f"frames of {largest()} bytes, and of {whole} before")
+
+
 def network_cases(link):
     yield from port_cases.captured_cases(link)
     yield "groups", lambda: shared_cases.groups(link)
+    yield "MTU changes", lambda: mtu_changes(link)
     yield "link-local addresses", lambda: link.captured(lambda: link_locals(link))
 
 

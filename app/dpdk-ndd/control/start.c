@@ -101,6 +101,11 @@ open_udp(struct ndd *d, uint32_t i, char *buf, size_t bytes)
 		.require_checksum = d->cfg->port[i].require_udp_checksum,
 		.pool = d->plane.pool};
 
+	if (pc.mtu < NDD_IP_MTU_MIN) {
+		(void)snprintf(buf, bytes, "the MTU of its interfaces is %u, RoCEv2 needs %u",
+			pc.mtu, NDD_IP_MTU_MIN);
+		return buf;
+	}
 	static_assert(UDP_ADDRESSES_MAX == CONFIG_ADDRESSES_MAX, "those of a port");
 	for (uint32_t k = 0; k < c->addresses; k++)
 		memcpy(pc.address[k], c->address[k].ip, sizeof(pc.address[k]));

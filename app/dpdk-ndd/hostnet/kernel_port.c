@@ -10,6 +10,7 @@
 #include "ethdev/ethdev.h"
 #include "hostnet/address.h"
 #include "hostnet/kernel_port.h"
+#include "hostnet/path.h"
 #include "hostnet/rtnl.h"
 #include "hostnet/udp_host.h"
 #include "platform/clock.h"
@@ -25,10 +26,10 @@ struct ndd_kernel_ports {
 	struct ndd_rtnl rtnl;
 	ndd_address_lost *on_address_lost;
 	bool routes_changed;
-	bool addresses_changed; /* of the port of sockets */
+	bool addresses_changed, links_changed; /* of the port of sockets */
 	struct {
 		int interface; /* the kernel's number; 0: the port is not shared */
-		uint32_t mtu;  /* of the interface */
+		uint32_t mtu;  /* of the interface; of sockets the one at the start */
 	} port[CONFIG_PORTS_MAX];
 };
 
@@ -87,8 +88,12 @@ on_link(void *arg, const struct ndd_rtnl_link *l)
 	struct port *p = &d->plane.port[i];
 	int link;
 
-	if (i == CONFIG_PORTS_MAX || d->cfg->port[i].udp)
+	if (i == CONFIG_PORTS_MAX)
 		return;
+	if (d->cfg->port[i].udp) {
+		d->kernel_ports->links_changed = true;
+		return;
+	}
 	if (l->gone) {
 		ndd_error("port %s: its interface is gone; a new one needs a restart",
 			port_device(d, i));
@@ -315,17 +320,42 @@ list_addresses(struct ndd *d)
 	return true;
 }
 
+/* Paths of connections to come have what fits now. Those that are there keep theirs, and windows are
+ * made for the MTU of the start, which is the most. */
 static void
-renew_locals(struct ndd *d)
+follow_mtu(struct ndd *d, uint32_t port)
+{
+	struct port *p = &d->plane.port[port];
+	uint32_t mtu = ndd_kernel_port_mtu(d, port), most = d->kernel_ports->port[port].mtu;
+
+	mtu = mtu < most ? mtu : most;
+	if (mtu == p->mtu)
+		return;
+	if (mtu < NDD_IP_MTU_MIN) {
+		ndd_error("port %s: an MTU of %u is too small for RoCEv2, which needs %u: taken "
+			  "for %u",
+			p->device, mtu, NDD_IP_MTU_MIN, p->mtu);
+		return;
+	}
+	ndd_notice("port %s: MTU %u, path MTU %u from now on", p->device, mtu, ndd_path_mtu(mtu));
+	p->mtu = mtu;
+	net_link_change(d->net, (uint32_t)net_link_find(d->net, port, 0), p->mac, mtu);
+}
+
+static void
+renew_sockets(struct ndd *d)
 {
 	struct ndd_kernel_ports *s = d->kernel_ports;
+	bool addresses = s->addresses_changed, links = s->links_changed;
 
-	if (!s->addresses_changed)
-		return;
-	s->addresses_changed = false;
-	for (uint32_t i = 0; i < d->cfg->ports; i++)
-		if (d->cfg->port[i].udp)
+	s->addresses_changed = s->links_changed = false;
+	for (uint32_t i = 0; i < d->cfg->ports && (addresses || links); i++) {
+		if (!d->cfg->port[i].udp)
+			continue;
+		if (addresses)
 			ndd_udp_renew_locals(d, &s->rtnl, i);
+		follow_mtu(d, i);
+	}
 }
 
 static void
@@ -335,7 +365,7 @@ kernel_catch_up(struct ndd *d, const struct ndd_rtnl_callbacks *callbacks)
 
 	ndd_warning(
 		"more happened to the kernel's interfaces than could be followed: looking anew");
-	s->routes_changed = s->addresses_changed = true;
+	s->routes_changed = s->addresses_changed = s->links_changed = true;
 	for (uint32_t i = 0; i < d->cfg->ports; i++)
 		if (d->cfg->port[i].shared)
 			(void)ndd_rtnl_link(&s->rtnl, s->port[i].interface, callbacks);
@@ -357,7 +387,7 @@ on_kernel_news(struct ndd *d, struct ndd_watch *w, uint32_t events)
 		if (d->cfg->port[i].kernel)
 			net_told_changes(d->net, ndd_now_ns(), i);
 	s->routes_changed = false;
-	renew_locals(d);
+	renew_sockets(d);
 }
 
 static bool
@@ -435,17 +465,18 @@ ndd_kernel_port_start(struct ndd *d, uint32_t port)
 		ndd_error("ports[%u] %s: too many links", port, port_device(d, port));
 		return false;
 	}
-	if (d->cfg->port[port].udp)
+	if (d->cfg->port[port].udp) {
+		d->kernel_ports->port[port].mtu = p->mtu;
 		ndd_udp_add_listed(d, port);
-	/* Once more: it may have changed since read_links(). */
-	else if (!ndd_rtnl_link(
-			 &d->kernel_ports->rtnl, d->kernel_ports->port[port].interface, &callbacks))
-		read = false;
+	} else { /* once more: it may have changed since read_links() */
+		read = ndd_rtnl_link(
+			&d->kernel_ports->rtnl, d->kernel_ports->port[port].interface, &callbacks);
+	}
 	if (!read || !list_addresses(d)) {
 		ndd_error("port %s: its interface can't be read: %s", port_device(d, port),
 			strerror(errno));
 		return false;
 	}
-	renew_locals(d);
+	renew_sockets(d);
 	return true;
 }

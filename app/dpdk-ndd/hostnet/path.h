@@ -28,6 +28,7 @@ uint8_t ndd_path_class(const struct ndd *d, uint32_t port, uint8_t wanted);
 /* Largest path MTU that an IP MTU carries, with the 96 bytes that Linux (6.1, 6.12) reserves for
  * connections: it refuses a request that asks for more than its own (W-RXE-05). */
 uint32_t ndd_path_mtu(uint32_t ip_mtu);
+#define NDD_IP_MTU_MIN (256u + 96u) /* no path has less */
 /* The code that the CM's messages have for a path MTU. */
 uint8_t ndd_mtu_code(uint32_t bytes);
 
