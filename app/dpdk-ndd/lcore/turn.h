@@ -20,16 +20,17 @@ struct rte_mbuf;
  * burst in a turn, and more of them only so early in it. A frame of 4 KiB takes 0.5 to 1 us to be
  * received, to be built or to be given to a port, and up to 3 us where other programs have the
  * caches: large ones are received and built by few between two looks at the clock. */
-#define NDD_RX_FRAMES	      128u  /* from one source */
-#define NDD_TX_FRAMES	      128u  /* to the ports */
-#define NDD_TX_BURST	      16u   /* at least, to a port at once: 64 KiB of 4 KiB frames */
-#define NDD_LARGE_FRAMES      8u    /* a burst of large ones */
-#define NDD_LARGE_BYTES	      1024u /* more of it is a large frame, or a burst with some */
-#define NDD_SMALL_FRAMES      256u  /* after so many small ones a burst is NDD_BURST */
-#define NDD_DOORBELL_SESSIONS 64u   /* awake sessions polled */
-#define NDD_DOORBELLS	      512u  /* doorbells, and registrations: some 10 us */
-#define NDD_DOORBELL_WORDS    4u    /* doorbell words of one session: 64 queue pairs each */
-#define NDD_ADMIN	      8u    /* registrations of one session: some 100 ns each */
+#define NDD_RX_FRAMES	      128u   /* from one source */
+#define NDD_TX_FRAMES	      128u   /* to the ports */
+#define NDD_TX_BURST	      16u    /* small ones, at least, to a port at once */
+#define NDD_TX_BYTES	      65536u /* ... or so many bytes of large ones: a run of segments */
+#define NDD_LARGE_FRAMES      8u     /* a burst of large ones */
+#define NDD_LARGE_BYTES	      1024u  /* more of it is a large frame, or a burst with some */
+#define NDD_SMALL_FRAMES      256u   /* after so many small ones a burst is NDD_BURST */
+#define NDD_DOORBELL_SESSIONS 64u    /* awake sessions polled */
+#define NDD_DOORBELLS	      512u   /* doorbells, and registrations: some 10 us */
+#define NDD_DOORBELL_WORDS    4u     /* doorbell words of one session: 64 queue pairs each */
+#define NDD_ADMIN	      8u     /* registrations of one session: some 100 ns each */
 #define NDD_POLL_RINGS	      256u
 #define NDD_TIMERS	      64u
 #define NDD_EVENTS	      16u

@@ -126,7 +126,7 @@ outs_room(const struct ndd_shard *s, uint64_t now_ns)
 
 /* Frames of the other shards and of the control thread, for the ports. */
 static unsigned
-ring_take_over(struct ndd_shard *s, struct rte_ring *ring, uint64_t now_ns)
+ring_take_over(struct ndd_shard *s, struct rte_ring *ring, uint64_t now_ns, uint32_t *held)
 {
 	struct rte_mbuf *m[NDD_BURST];
 	uint32_t fits = RTE_MIN(outs_room(s, now_ns), ndd_burst_of(s->small_out)), bytes = 0;
@@ -140,6 +140,7 @@ ring_take_over(struct ndd_shard *s, struct rte_ring *ring, uint64_t now_ns)
 		out_put(s, m[i], m[i]->port);
 	}
 	s->small_out = ndd_small_after(s->small_out, n, bytes);
+	*held += bytes;
 	return n;
 }
 
@@ -193,7 +194,7 @@ engine_fill_blanks(struct ndd_shard *s, uint64_t now_ns, unsigned n)
 /* The engine's empty frames stay prepared from pull to pull: one acknowledgement touches one of
  * them. */
 static unsigned
-engine_pull(struct ndd_shard *s, uint64_t now_ns)
+engine_pull(struct ndd_shard *s, uint64_t now_ns, uint32_t *held)
 {
 	uint32_t n = RTE_MIN(outs_room(s, now_ns), ndd_burst_of(s->small_out)), bytes = 0;
 	unsigned got;
@@ -217,23 +218,25 @@ engine_pull(struct ndd_shard *s, uint64_t now_ns)
 	}
 	blanks_refill(s, got);
 	s->small_out = ndd_small_after(s->small_out, got, bytes);
+	*held += bytes;
 	return got;
 }
 
-/* What is to leave: a burst of each of the others, and one of the engine's. */
+/* What is to leave: a burst of each of the others, and one of the engine's. held: their bytes are
+ * added to it. */
 static unsigned
-frames_collect(struct ndd_shard *s, uint64_t now_ns)
+frames_collect(struct ndd_shard *s, uint64_t now_ns, uint32_t *held)
 {
 	const struct ndd_handover *h = &s->plane->rings;
 	unsigned n = 0;
 
 	if (is_io_owner(s)) {
-		n += ring_take_over(s, h->control_tx, now_ns);
+		n += ring_take_over(s, h->control_tx, now_ns, held);
 		for (uint32_t i = NDD_IO_OWNER + 1; i < h->shards; i++)
-			n += ring_take_over(s, h->tx[i], now_ns);
+			n += ring_take_over(s, h->tx[i], now_ns, held);
 	}
 	if (roce_shard_tx_pending(s->engine, now_ns))
-		n += engine_pull(s, now_ns);
+		n += engine_pull(s, now_ns, held);
 	return n;
 }
 
@@ -247,20 +250,21 @@ outs_flush(struct ndd_shard *s, uint64_t now_ns)
 	ndd_cycles_mark(s->cycles, NDD_STAGE_tx, sent);
 }
 
-/* Large frames are collected by few between two looks at the clock, but ports get NDD_TX_BURST of
+/* Large frames are collected by few between two looks at the clock, but ports get NDD_TX_BYTES of
  * them at once all the same, as some make one system call of each burst. */
 unsigned
 ndd_lcore_tx(struct ndd_shard *s, uint64_t now_ns)
 {
-	unsigned work = 0, held = 0, most, n;
+	unsigned work = 0, most = NDD_BURST, n;
+	uint32_t held = 0, bytes = 0;
 
 	do {
-		if (held >= NDD_TX_BURST) {
+		if (bytes >= NDD_TX_BYTES || (held >= NDD_TX_BURST && most == NDD_BURST)) {
 			outs_flush(s, now_ns);
-			held = 0;
+			held = bytes = 0;
 		}
 		most = ndd_burst_of(s->small_out);
-		n = frames_collect(s, now_ns);
+		n = frames_collect(s, now_ns, &bytes);
 		work += n;
 		held += n;
 	} while (n >= most && work < NDD_TX_FRAMES && ndd_turn_is_within(now_ns, NDD_TX_MORE_NS));

@@ -178,11 +178,12 @@ static const struct port_ops counting = {.tx = take_all};
 /* Large ones are few, but a port gets as many at once as there is time for. */
 Test(lcore_tx, large_frames_are_collected_by_few_and_sent_together)
 {
-	const unsigned large = NDD_LARGE_BYTES + 1;
+	const unsigned large = NDD_LARGE_BYTES + 1, together = NDD_TX_BYTES / large + 1;
 
 	plane.port[GOOD].ops = &counting;
 	shard.small_out = NDD_SMALL_FRAMES;
-	send_large_by(GOOD, large, NDD_BURST + 5 * NDD_LARGE_FRAMES);
+	cr_assert_eq(together % NDD_LARGE_FRAMES, 0);
+	send_large_by(GOOD, large, NDD_BURST + NDD_LARGE_FRAMES + 2 * together);
 	ndd_clock_mult = 1ull << 32;
 	turns_at(BEGIN, 1);
 	cr_assert_eq(burst_frames, NDD_BURST, "what left before was small");
@@ -191,6 +192,7 @@ Test(lcore_tx, large_frames_are_collected_by_few_and_sent_together)
 	ndd_clock_mult = 0;
 	bursts = 0;
 	turns_at(BEGIN, 1);
-	cr_assert_eq(shard.count.tx_frames, NDD_BURST + 5 * NDD_LARGE_FRAMES);
-	cr_assert_eq(bursts, 4 * NDD_LARGE_FRAMES / NDD_TX_BURST);
+	cr_assert_eq(shard.count.tx_frames, NDD_BURST + NDD_LARGE_FRAMES + 2 * together);
+	cr_assert_eq(bursts, 2, "by their bytes");
+	cr_assert_eq(burst_frames, together);
 }
