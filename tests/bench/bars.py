@@ -4,7 +4,7 @@ stands the bound, which is what the limits of the same rounds would let the figu
 
 import collections
 
-from figures import deep, ratio, summary
+from figures import deep, port_figure, ratio, summary, udp_limit
 
 # at_most: the figure must not exceed the bar; else not fall below it. of: what 1 stands for, or "".
 Bar = collections.namedtuple("Bar", "name find at_most bar unit of")
@@ -64,6 +64,15 @@ def _bars():
                   _beside(ours, _ucx(size), "limits/composed"), False, 2, "", "UCX over TCP, GB/s")
         yield Bar(f"beside iperf3: {size} write",
                   _beside(ours, tcp, "limits/composed"), False, 1, "", "iperf3 TCP, GB/s")
+    for mtu, xdp_mtu in ((9000, 2200), (1500, 1500)):
+        for size in ("64 KiB", "1 MiB"):
+            udp = [port_figure("udp", size, mtu)]
+            yield Bar(f"UDP port beside iperf3: {size} write, MTU {mtu}",
+                      _beside(udp, [port_figure("iperf3", size, mtu)], udp_limit(mtu, composed=True)), False, 1, "", "iperf3 TCP, GB/s")
+            yield Bar(f"UDP port beside others: {size} write, MTU {mtu}",
+                      _beside(udp, [port_figure("af_packet", size, mtu), port_figure("af_xdp", size, xdp_mtu)],
+                              udp_limit(mtu, composed=True)),
+                      False, 2.5, "", "AF_PACKET or AF_XDP, GB/s")
     # Nothing limits what UCX has under way.
     yield Bar("beside UCX: 8 B write",
               _beside(["ours/write 8 B rate", deep("write")], _ucx("8 B rate"), "testpmd/64 B tx to rx"), False, 15, "",

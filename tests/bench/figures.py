@@ -10,6 +10,19 @@ FRAME_PAYLOAD = 4096  # what a frame carries at the path MTU that is measured
 WINDOW = 512  # packets that a queue pair of ours may have under way, as in config/memif-*.json
 
 
+def port_figure(kind, size, mtu):
+    """Writes of that size by a kind of port over a cable, or what is set beside it."""
+    return f"ports/{kind} {size}, MTU {mtu}"
+
+
+UDP_PAYLOADS = {9000: 4096, 1500: 1024}  # of a packet, by the MTU
+
+
+def udp_limit(mtu, composed=False):
+    """The kernel's UDP by itself, or with what RDMA adds to it at least."""
+    return f"limits/UDP{' with copy and CRC' if composed else ''}, MTU {mtu}"
+
+
 def deep(operation):
     """Small messages, of which as many are under way."""
     return f"ours/{operation} 8 B rate, {WINDOW} under way"
@@ -54,10 +67,15 @@ class Figures:
         return {rnd: best(self.of(name)[rnd] for name in rnd_names if rnd in self.of(name)) for rnd in rounds}
 
     def derive(self):
-        """What follows from others: the composed limit of each round in which both of its parts are."""
+        """What follows from others: the composed limits of each round in which both of their parts are."""
         frames, passes = self.of("testpmd/4200 B tx to rx"), self.of("limits/copy+crc 4096 B L2")
         for rnd in frames.keys() & passes.keys():
             self.add(rnd, {"limits/composed": (composed_gb_per_s(frames[rnd] * 1e6, passes[rnd]), "GB/s")})
+        for mtu, payload in UDP_PAYLOADS.items():
+            rates, passes = self.of(udp_limit(mtu)), self.of(f"limits/copy+crc {payload} B" + " L2" * (payload == 4096))
+            for rnd in rates.keys() & passes.keys():
+                limit = 1 / (1 / rates[rnd] + passes[rnd] / payload)
+                self.add(rnd, {udp_limit(mtu, composed=True): (limit, "GB/s")})
 
     def to_json(self):
         return {name: {"unit": self.units[name], "rounds": {str(r): v for r, v in of.items()},

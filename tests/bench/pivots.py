@@ -3,7 +3,7 @@
 
 import collections
 
-from figures import WINDOW, deep
+from figures import WINDOW, deep, port_figure
 
 # rows: (name, unit, [figure of each column]): its name; or several, the best of which counts; or None.
 Pivot = collections.namedtuple("Pivot", "corner columns rows")
@@ -43,6 +43,14 @@ def _limits():
         yield size, "ns", [f"limits/{what} {size}" for what in ("copy", "crc", "copy+crc")]
 
 
+def _ports():
+    for mtu, xdp_mtu in ((9000, 2200), (1500, 1500)):
+        for size in ("64 KiB", "1 MiB"):
+            yield (f"{size} writes, MTU {mtu}", "GB/s",
+                   [port_figure(*kind) for kind in (("udp", size, mtu), ("af_packet", size, mtu),
+                                                    ("af_xdp", size, xdp_mtu), ("iperf3", size, mtu))])
+
+
 PIVOTS = {
     "beside": Pivot("two daemons beside others", ("write", "send", "read", "UCX, TCP", "libfabric, TCP (ping-pong)",
                                           "iperf3, TCP", "qperf, TCP", "limit"), [
@@ -62,6 +70,8 @@ PIVOTS = {
     "one daemon": Pivot("one daemon, a client that is both ends", ("on the other core", "on the lcore's core"), [
         (name, unit, [f"one daemon/{name}, {where}" for where in ("other core", "same core")])
         for name, unit in (("write 8 B latency", "us"), ("write 8 B rate", "M/s"), ("write 64 KiB", "GB/s"))]),
+    "ports": Pivot("over a cable (veth) of the kernel's", ("UDP", "AF_PACKET", "AF_XDP (MTU 2200 for 9000)",
+                                                          "iperf3, TCP"), list(_ports())),
     "engine": Pivot("engine alone, both sides on one core", ("copy+CRC of both sides", "write", "send", "read",
                                                             "atomic"), list(_engine())),
     "queue pairs": Pivot("8 B writes on queue pairs at random", ("64", "1,000", "10,000", "100,000"), [

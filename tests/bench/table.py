@@ -13,6 +13,7 @@ GROUPS = {
     "engine": "The engine alone, both sides on one core, cycles of a message",
     "ours": "Two daemons over memif, path MTU 4096, arena; lcore and client of a side on one CPU",
     "one daemon": "One daemon, one client that is both ends",
+    "ports": "Two daemons by each kind of port, a network each, veth between them, and TCP over that",
     "peers": "Peers over TCP, a network each, veth between them",
 }
 QUIET_PERCENT = 5  # what others may have of the machine before figures tell more of them than of us
