@@ -7,10 +7,11 @@ import os
 
 import sandbox
 import transfer_cases
+from abilities import needs_tun, needs_xdp
 from cases import Skip
 from daemon import Daemon
 from failure_cases import scenario
-from port_links import Shared, Xdp, needs_tun, needs_xdp
+from port_links import Shared, Xdp
 from sandbox import scratch
 from transfer_cases import perf
 

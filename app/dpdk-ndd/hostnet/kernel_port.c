@@ -320,7 +320,7 @@ list_addresses(struct ndd *d)
 	return true;
 }
 
-/* Paths of connections to come have what fits now. Those that are there keep theirs, and windows are
+/* Paths of connections to come have what fits now, those that are there keep theirs. Windows are
  * made for the MTU of the start, which is the most. */
 static void
 follow_mtu(struct ndd *d, uint32_t port)
