@@ -173,12 +173,18 @@ udp_locals_set(struct port *p, const struct udp_local *local, uint32_t n)
 }
 
 uint32_t
-udp_interface(const struct udp_port *u, const uint8_t ip[16])
+udp_local_interface(const struct udp_port *u, const uint8_t ip[16])
 {
 	for (uint32_t i = 0; i < u->locals; i++)
 		if (memcmp(u->local[i].ip, ip, 16) == 0)
 			return u->local[i].interface;
 	return 0;
+}
+
+uint32_t
+udp_interface(const struct port *p, const uint8_t ip[16])
+{
+	return udp_local_interface(udp_of(p), ip);
 }
 
 void

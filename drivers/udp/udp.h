@@ -47,6 +47,8 @@ uint32_t udp_room(const struct port *p, uint32_t payload_bytes);
 /* These are the addresses from now on, UDP_LOCALS_MAX at most. Link-local addresses and groups are
  * of an interface: packets to them leave by that of their source. Between two bursts alone. */
 void udp_locals_set(struct port *p, const struct udp_local *local, uint32_t n);
+/* The interface that has this one of them; 0: none. By the thread that sets them, or in a burst. */
+uint32_t udp_interface(const struct port *p, const uint8_t ip[16]);
 
 /* The MAC address that frames to and from all peers have: what is behind the sockets has none. */
 void udp_gateway(const struct port *p, uint8_t mac[6]);

@@ -89,8 +89,8 @@ udp_of(const struct port *p)
 	return (struct udp_port *)p->kind;
 }
 
-/* The interface of an address of this machine's; 0: of none. */
-uint32_t udp_interface(const struct udp_port *u, const uint8_t ip[16]);
+/* As udp_interface(). */
+uint32_t udp_local_interface(const struct udp_port *u, const uint8_t ip[16]);
 
 /* ---- udp_socket.c ---- */
 

@@ -175,7 +175,7 @@ way_put_v6(const struct udp_port *u, struct run *r, struct msghdr *h, const uint
 	memcpy(&r->to.v6.sin6_addr, ip + 24, 16);
 	memcpy(&source.ipi6_addr, ip + 8, 16);
 	if (group || link_local)
-		source.ipi6_ifindex = udp_interface(u, ip + 8);
+		source.ipi6_ifindex = udp_local_interface(u, ip + 8);
 	h->msg_namelen = sizeof(r->to.v6);
 	(void)control_put(h, IPPROTO_IPV6, IPV6_PKTINFO, &source, sizeof(source));
 	if (tclass != 0)

@@ -192,18 +192,18 @@ callbacks_of(struct ndd *d)
 static void
 kernel_ask_udp(struct ndd *d, uint64_t now_ns, const struct net_question *q)
 {
-	struct ndd_rtnl *r = &d->kernel_ports->rtnl;
+	const struct port *p = &d->plane.port[q->port];
 	struct net_ip hop;
 	uint8_t mac[6];
 	int interface = 0;
 
 	if (net_ip_is_link_local(&q->ip))
-		interface = ndd_udp_interface(d, r, q->port, &q->source);
-	if (!ndd_rtnl_route(r, interface, &q->source, &q->ip, &hop)) {
+		interface = (int)udp_interface(p, q->source.b);
+	if (!ndd_rtnl_route(&d->kernel_ports->rtnl, interface, &q->source, &q->ip, &hop)) {
 		net_told_way(d->net, now_ns, q->port, &q->ip, NULL);
 		return;
 	}
-	udp_gateway(&d->plane.port[q->port], mac);
+	udp_gateway(p, mac);
 	net_told_way(d->net, now_ns, q->port, &q->ip, &q->ip);
 	net_told_neighbour(d->net, now_ns, q->port, &q->ip, mac);
 }

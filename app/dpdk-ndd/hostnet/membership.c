@@ -54,8 +54,8 @@ kernel_join(const struct ndd *d, uint32_t port, const struct net_ip *group)
 
 	if (fd >= 0 && join_by(fd, interface, n, group))
 		return fd;
-	ndd_error("port %s: the kernel does not join %s: %s", d->plane.port[port].device,
-		ndd_ip_text(group->b, text), strerror(errno));
+	ndd_log_limited(NDD_LOG_ERROR, "port %s: the kernel does not join %s: %s",
+		d->plane.port[port].device, ndd_ip_text(group->b, text), strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return -1;

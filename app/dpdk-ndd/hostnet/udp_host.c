@@ -77,19 +77,6 @@ local_add(void *arg, const struct ndd_rtnl_address *a)
 	l->local[l->n++].interface = (uint32_t)a->interface;
 }
 
-/* As the kernel lists them now. */
-static void
-locals_read(struct locals *l, const struct ndd *d, struct ndd_rtnl *r, uint32_t port)
-{
-	const struct ndd_rtnl_callbacks callbacks = {.address = local_add, .arg = l};
-
-	l->d = d;
-	l->port_index = port;
-	l->n = 0;
-	if (!ndd_rtnl_addresses(r, &callbacks))
-		ndd_error("the kernel's addresses can't be read: %s", strerror(errno));
-}
-
 static void
 on_shard_locals(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 {
@@ -103,23 +90,13 @@ on_shard_locals(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 void
 ndd_udp_renew_locals(struct ndd *d, struct ndd_rtnl *r, uint32_t port)
 {
-	struct locals l = {.port = &d->plane.port[port]};
+	struct locals l = {.d = d, .port = &d->plane.port[port], .port_index = port};
+	const struct ndd_rtnl_callbacks callbacks = {.address = local_add, .arg = &l};
 
 	static_assert(UDP_LOCALS_MAX == NET_ADDRESSES_MAX, "all that the host may have");
-	locals_read(&l, d, r, port);
+	if (!ndd_rtnl_addresses(r, &callbacks))
+		ndd_error("the kernel's addresses can't be read: %s", strerror(errno));
 	ndd_shard_call(d->plane.shard[NDD_IO_OWNER], on_shard_locals, &l);
-}
-
-int
-ndd_udp_interface(const struct ndd *d, struct ndd_rtnl *r, uint32_t port, const struct net_ip *own)
-{
-	struct locals l;
-
-	locals_read(&l, d, r, port);
-	for (uint32_t i = 0; i < l.n; i++)
-		if (memcmp(l.local[i].ip, own->b, 16) == 0)
-			return (int)l.local[i].interface;
-	return 0;
 }
 
 /* ---- MTU and groups: interfaces that have addresses of the port ---- */

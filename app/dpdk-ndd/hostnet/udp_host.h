@@ -23,9 +23,6 @@ void ndd_udp_renew_locals(struct ndd *d, struct ndd_rtnl *r, uint32_t port);
  * returns how many. */
 uint32_t ndd_udp_interfaces(const struct ndd *d, struct ndd_rtnl *r, uint32_t port,
 	const struct net_ip *like, int *interface, uint32_t most);
-/* The interface that has an own address; 0: none. */
-int ndd_udp_interface(
-	const struct ndd *d, struct ndd_rtnl *r, uint32_t port, const struct net_ip *own);
 /* The IP MTU that packets from all of its addresses can have, unless the configuration says it. */
 uint32_t ndd_udp_mtu(const struct ndd *d, struct ndd_rtnl *r, uint32_t port);
 
