@@ -60,7 +60,7 @@ struct nd_connector { /* guarded by nd_adapter.lock */
 
 extern const struct nd_class nd_connector_class;
 
-/* The daemon knows the connector by that id; nd_adapter.lock held, also in the next three. */
+/* The daemon knows the connector by that id; nd_adapter.lock held, also in the next four. */
 void nd_conn_set_id(struct nd_connector *c, uint32_t id);
 /* Has it a port of its own? The daemon then knows it by one id for all its attempts. */
 static inline bool
@@ -70,6 +70,8 @@ nd_conn_has_port(const struct nd_connector *c)
 }
 /* The connection does not need its queue pair any more. */
 void nd_conn_release_qp(struct nd_connector *c, enum nd_qp_state state);
+/* The disconnect that is under way is over, as end_status says. */
+void nd_conn_disconnected(struct nd_connector *c);
 /* The peer of a request has gone. */
 void nd_conn_vanish(struct nd_connector *c);
 /* Complete what is under way with that status. */

@@ -148,10 +148,8 @@ on_disconnected(struct nd_connector *c, const struct ndsh_ev_conn *ev)
 		/* Our disconnect is done, or has crossed with the peer's: that is a success too. */
 		c->ended = true;
 		c->end_status = st == ND_CONNECTION_ABORTED ? ND_SUCCESS : st;
-		if (c->op != NULL) {
-			c->state = ND_CONN_DISCONNECTED;
-			connector_complete(c, c->end_status);
-		}
+		if (c->op != NULL)
+			nd_conn_disconnected(c);
 		break;
 	default:
 		break;

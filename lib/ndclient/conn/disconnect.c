@@ -2,10 +2,24 @@
 /* Connectors: the end of a connection. */
 #include "ndclient/conn/connector.h"
 #include "ndclient/conn/connector_call.h"
+#include "ndclient/mem/mover.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/overlapped.h"
 #include "ndclient/session/waiters.h"
+
+/* What the daemon has asked to be copied, before it stopped the queue pair and said so, is copied
+ * before the application has its memory back (R-DISC-02). */
+void
+nd_conn_disconnected(struct nd_connector *c)
+{
+	struct nd_overlapped *ov = c->op;
+
+	c->state = ND_CONN_DISCONNECTED;
+	c->op = NULL;
+	nd_mover_settle(c->adapter);
+	nd_overlapped_end(ov, c->end_status);
+}
 
 static nd_status
 disconnect_hook(void *arg, nd_status st, const void *reply)
@@ -14,13 +28,12 @@ disconnect_hook(void *arg, nd_status st, const void *reply)
 	struct nd_connector *c = p->c;
 
 	(void)reply;
-	if (st != ND_SUCCESS || c->ended) { /* nothing to wait for */
+	if (st == ND_SUCCESS)
+		c->op = p->ov;
+	else
 		c->state = ND_CONN_DISCONNECTED;
-		if (st == ND_SUCCESS)
-			nd_overlapped_end(p->ov, c->end_status);
-		return st;
-	}
-	c->op = p->ov;
+	if (st == ND_SUCCESS && c->ended) /* nothing to wait for */
+		nd_conn_disconnected(c);
 	return st;
 }
 

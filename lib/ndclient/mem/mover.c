@@ -21,7 +21,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ndclient/mem/copier.h"
 #include "ndclient/mem/mover.h"
 #include "ndclient/mem/segment.h"
 #include "ndclient/qp/qp.h"
@@ -38,15 +37,6 @@
 #endif
 
 #define YIELDS 4u /* empty polls before the thread sleeps; on a crowded machine each is expensive */
-
-struct nd_mover {
-	struct nd_adapter *adapter;
-	pthread_mutex_t lock; /* of commands: one thread at a time carries them out */
-	struct ndsh_mover commands;
-	struct nd_copier copier;
-	pthread_t thread;
-	int pipe_fd, stop_fd;
-};
 
 /* A daemon that polls sees the progress by itself; one that sleeps must be woken. */
 static void

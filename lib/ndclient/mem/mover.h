@@ -3,12 +3,22 @@
 #ifndef ND_MOVER_H
 #define ND_MOVER_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "ndclient/mem/copier.h"
 #include "ndclient/ndclient.h"
+#include "shm/ndsh_mover.h"
 
-struct nd_mover;
+struct nd_mover {
+	struct nd_adapter *adapter;
+	pthread_mutex_t lock; /* of commands: one thread at a time carries them out */
+	struct ndsh_mover commands;
+	struct nd_copier copier;
+	pthread_t thread;
+	int pipe_fd, stop_fd;
+};
 
 /* May [buf, buf+bytes) be registered, to be written or only read? populate: have its pages made. */
 nd_status nd_mover_check(const void *buf, size_t bytes, bool write, bool populate);

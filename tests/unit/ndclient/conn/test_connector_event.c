@@ -2,11 +2,13 @@
 /* Connectors: what the daemon's events do to them. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ndclient/conn/connector.h"
 #include "ndclient/conn/connector_event.h"
 #include "ndclient/conn/listener.h"
+#include "ndclient/mem/mover.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/overlapped.h"
@@ -237,4 +239,59 @@ Test(ndclient_conn_event, R_DISC_04_our_disconnect_ends_as_the_daemon_says)
 		cr_expect(eq(int, c->state, ND_CONN_DISCONNECTED));
 		conn_bench_drop(a);
 	}
+}
+
+/* A mover whose thread does nothing for now, and the daemon's end of it. */
+struct idle_mover {
+	struct nd_mover m;
+	struct ndsh_cq daemon;
+	struct ndsh_session_page page;
+	void *block;
+};
+
+static void
+idle_mover_make(struct idle_mover *i, struct nd_adapter *a)
+{
+	const size_t bytes = (ndsh_mover_bytes(true) + 63) & ~63u;
+
+	memset(i, 0, sizeof(*i));
+	i->block = aligned_alloc(64, bytes);
+	memset(i->block, 0, bytes);
+	i->m.adapter = a;
+	nd_copier_init(&i->m.copier);
+	pthread_mutex_init(&i->m.lock, NULL);
+	ndsh_cq_view(&i->daemon, i->block, NDSH_MOVER_DEPTH);
+	ndsh_mover_view(&i->m.commands, i->block, true);
+	a->mover = &i->m;
+	a->page = &i->page;
+}
+
+static void
+idle_mover_free(struct idle_mover *i)
+{
+	nd_copier_fini(&i->m.copier);
+	pthread_mutex_destroy(&i->m.lock);
+	free(i->block);
+}
+
+/* checks R-DISC-02[2]: what the peer wrote before the queue pair ended is in its place when the
+ * disconnect is over, and not later, when the memory may be another's. */
+Test(ndclient_conn_event, R_DISC_02_memory_is_left_alone_when_a_disconnect_is_over)
+{
+	struct nd_adapter *a = conn_bench_new();
+	struct nd_overlapped ov = {0};
+	const struct ndsh_ev_conn ev = conn_bench_event(NDSH_EV_CONN_DISCONNECTED, ND_SUCCESS, 300);
+	static char memory[8];
+	struct idle_mover i;
+
+	idle_mover_make(&i, a);
+	(void)conn_bench_under_way(a, conn_bench_qp(a), ND_CONN_ACTIVE_DISC, 300, &ov);
+	memcpy(i.m.commands.staging, "written", 8);
+	cr_assert(ndsh_cq_push(&i.daemon,
+		&(struct ndsh_cqe){.context = (uintptr_t)memory, .bytes = 8, .op = NDSH_MOVE_IN}));
+	nd_conn_event(a, &ev);
+	cr_expect(eq(i32, nd_overlapped_status(&ov), ND_SUCCESS));
+	cr_expect(eq(str, memory, "written"));
+	idle_mover_free(&i);
+	conn_bench_drop(a);
 }
