@@ -53,7 +53,8 @@ ipid_put(struct rte_ipv4_hdr *ip, uint32_t value)
 static bool
 ipid_find(struct udp_port *u, struct rte_ipv4_hdr *ip, uint32_t ip_bytes)
 {
-	struct roce_ipid_peer *peer = roce_ipid_peer(&u->peers, (const uint8_t *)&ip->src_addr);
+	struct roce_ipid_peer *peer = roce_ipid_peer(
+		&u->peers, (const uint8_t *)&ip->src_addr, (const uint8_t *)&ip->dst_addr);
 	uint32_t guess = roce_ipid_next(peer), value, difference;
 
 	ipid_put(ip, guess);

@@ -3,14 +3,22 @@
 
 #include <string.h>
 
-struct roce_ipid_peer *
-roce_ipid_peer(struct roce_ipid_peers *t, const uint8_t ip[4])
+static uint32_t
+address_mix(const uint8_t ip[4])
 {
-	struct roce_ipid_peer *p = &t->peer[(ip[0] ^ ip[1] ^ ip[2] * 3u ^ ip[3]) % ROCE_IPID_PEERS];
+	return ip[0] ^ ip[1] ^ ip[2] * 3u ^ ip[3];
+}
 
-	if (memcmp(p->ip, ip, sizeof(p->ip)) != 0) {
+struct roce_ipid_peer *
+roce_ipid_peer(struct roce_ipid_peers *t, const uint8_t ip[4], const uint8_t to[4])
+{
+	const uint32_t place = address_mix(ip) + 5u * address_mix(to);
+	struct roce_ipid_peer *p = &t->peer[place % ROCE_IPID_PEERS];
+
+	if (memcmp(p->ip, ip, sizeof(p->ip)) != 0 || memcmp(p->to, to, sizeof(p->to)) != 0) {
 		memset(p, 0, sizeof(*p));
 		memcpy(p->ip, ip, sizeof(p->ip));
+		memcpy(p->to, to, sizeof(p->to));
 	}
 	return p;
 }

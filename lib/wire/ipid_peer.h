@@ -25,9 +25,10 @@
  * changes packets, as address translation does. */
 #define ROCE_IPID_BROKEN 8u
 
-/* One that is found by its address; another that falls on its place takes it. Zeroed: nobody. */
+/* One that is found by its address and by that which it sends to, as Linux counts for each of
+ * these; another that falls on its place takes it. Zeroed: nobody. */
 struct roce_ipid_peer {
-	uint8_t ip[4];
+	uint8_t ip[4], to[4];
 	uint32_t last;	  /* ROCE_IPID() of its last packet */
 	uint32_t seen_ms; /* ... and when that came */
 	uint8_t known;	  /* there was a right one */
@@ -45,7 +46,8 @@ enum roce_ipid_verdict {
 	ROCE_IPID_WRONG,   /* the ICRC is wrong with each */
 };
 
-struct roce_ipid_peer *roce_ipid_peer(struct roce_ipid_peers *t, const uint8_t ip[4]);
+struct roce_ipid_peer *roce_ipid_peer(
+	struct roce_ipid_peers *t, const uint8_t ip[4], const uint8_t to[4]);
 
 /* For the next packet; DF and a zero for a source that is not known. */
 static inline uint32_t

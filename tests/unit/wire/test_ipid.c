@@ -185,13 +185,14 @@ Test(ipid, of_recorded_packets)
 static struct roce_ipid_peers peers;
 static const uint8_t here[4] = {10, 0, 0, 1};
 
+static const uint8_t us[4] = {10, 0, 0, 9};
 static uint32_t now_ms = UINT32_MAX - 5000; /* it wraps in the midst of a test */
 
 /* A packet of 100 bytes with that value comes from a source. */
 static enum roce_ipid_verdict
 come(const struct roce_ipid *t, const uint8_t ip[4], uint32_t value)
 {
-	struct roce_ipid_peer *p = roce_ipid_peer(&peers, ip);
+	struct roce_ipid_peer *p = roce_ipid_peer(&peers, ip, us);
 	uint32_t guess = roce_ipid_next(p), found = 0;
 	enum roce_ipid_verdict v = roce_ipid_judge(
 		t, p, now_ms, 100, guess, roce_ipid_mend(t, 100, guess ^ value), &found);
@@ -280,12 +281,25 @@ Test(ipid, sources_do_not_disturb_each_other)
 	free(t);
 }
 
+/* Linux counts for each of them apart: what goes to a group has another number than what goes to
+ * us, and its first packet may have any. */
+Test(ipid, each_destination_of_a_source_has_its_own_count)
+{
+	static const uint8_t group[4] = {239, 1, 2, 3};
+	struct roce_ipid_peer *p = roce_ipid_peer(&peers, here, us);
+
+	p->known = 1;
+	p->last = ROCE_IPID(1000, 1);
+	cr_expect_eq(roce_ipid_peer(&peers, here, group)->known, 0);
+	cr_expect_eq(roce_ipid_peer(&peers, here, us)->last, ROCE_IPID(1000, 1));
+}
+
 /* Addresses are a part of the ICRC: behind their translation no packet is right, whatever is
  * guessed. */
 Test(ipid, a_source_whose_packets_are_changed_is_told)
 {
 	struct roce_ipid *t = new_table();
-	struct roce_ipid_peer *p = roce_ipid_peer(&peers, here);
+	struct roce_ipid_peer *p = roce_ipid_peer(&peers, here, us);
 	uint32_t wrong = 0x12345678, value, change;
 
 	while (roce_ipid_solve(t, 100, wrong, &change))
