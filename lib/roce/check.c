@@ -225,6 +225,43 @@ shard_check_turns(const struct roce_shard *s)
 	return NULL;
 }
 
+/* ---- what is under way ----------------------------------------------------------------------- */
+
+static const char *
+principal_check_flight(const struct roce_shard *s, const struct roce_principal *p)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < s->cfg.max_qps; i++)
+		if (qp_is_used(&s->qps[i]) && roce_cq_principal(s->qps[i].send_cq) == p)
+			sum += s->qps[i].flight;
+	if (sum != p->flight)
+		return "what a principal has under way is not the sum of its queue pairs";
+	if (!base_list_empty(&p->held) && !base_linked(&p->holding))
+		return "queue pairs are held back, and nobody knows";
+	return NULL;
+}
+
+static const char *
+shard_check_flight(const struct roce_shard *s)
+{
+	uint32_t busy = 0;
+
+	for (const struct base_link *l = s->principals.next; l != &s->principals; l = l->next) {
+		const struct roce_principal *p = base_container(l, struct roce_principal, link);
+		const char *wrong = principal_check_flight(s, p);
+
+		if (wrong != NULL)
+			return wrong;
+		busy += base_linked(&p->busy);
+	}
+	if (busy != s->busy_count)
+		return "busy_count is not the number of busy principals";
+	if (!s->is_shared && (busy > 1 || !base_list_empty(&s->holding)))
+		return "several principals are busy, and nothing is shared";
+	return NULL;
+}
+
 /* A principal without a wake-up left rests; one of the others may. */
 static const char *
 shard_check_wakeups(const struct roce_shard *s)
@@ -342,8 +379,9 @@ const char *
 roce_shard_check(const struct roce_shard *s)
 {
 	static const char *(*const checks[])(const struct roce_shard *) = {roce_shard_check_qps,
-		shard_check_wqes, shard_check_shares, shard_check_turns, shard_check_wakeups,
-		shard_check_usage, shard_check_free, shard_check_wheels, shard_check_queues};
+		shard_check_wqes, shard_check_shares, shard_check_turns, shard_check_flight,
+		shard_check_wakeups, shard_check_usage, shard_check_free, shard_check_wheels,
+		shard_check_queues};
 	const char *wrong = NULL;
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]) && wrong == NULL; i++)

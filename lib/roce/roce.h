@@ -225,7 +225,7 @@ unsigned roce_qp_records(const struct roce_qp *qp, struct roce_qp_record *out);
 	X(rx_rnr) X(implied_nak) X(timeouts) X(retransmitted_packets) X(retry_exceeded)            \
 	X(requests_completed) X(receives_completed) X(requests_failed) X(cq_overruns)              \
 	X(wqe_pool_empty) X(wqe_share_full) X(key_violations) X(doors_closed) X(door_refusals)     \
-	X(client_breaches) X(internal_errors) X(keepalives) X(wakeups_delayed)                     \
+	X(tx_held) X(client_breaches) X(internal_errors) X(keepalives) X(wakeups_delayed)          \
 	X(rx_multicast)                                                                            \
 	X(np_ecn_marked) X(np_cnp_sent) X(rp_cnp_handled) X(rp_cnp_ignored) X(rp_rate_cuts)
 /* clang-format on */

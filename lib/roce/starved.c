@@ -13,8 +13,6 @@
 #include "roce/shard/pool.h"
 #include "roce/shard/shard.h"
 
-#define WAKE 16u /* queue pairs of a principal at a time */
-
 static bool
 may_go_on(const struct roce_shard *s, const struct roce_principal *p, enum roce_pool_kind kind)
 {
@@ -36,19 +34,6 @@ roce_starved_may_go_on(const struct roce_shard *s)
 	return false;
 }
 
-/* The first of the line before all other senders of their clients, in the same order. */
-static void
-line_wake(struct roce_shard *s, struct base_link *line)
-{
-	struct base_link *first[WAKE];
-	unsigned n = 0;
-
-	while (n < WAKE && (first[n] = base_list_first(line)) != NULL)
-		base_list_remove(first[n++]);
-	while (n-- > 0)
-		roce_senders_lead(s, base_container(first[n], struct roce_qp, tx_link));
-}
-
 void
 roce_starved_wake(struct roce_shard *s)
 {
@@ -60,7 +45,7 @@ roce_starved_wake(struct roce_shard *s)
 		next = l->next;
 		for (unsigned i = 0; i < ROCE_POOLS; i++)
 			if (may_go_on(s, p, i))
-				line_wake(s, &p->starved[i]);
+				roce_senders_lead_line(s, &p->starved[i]);
 		if (base_list_empty(&p->starved[ROCE_POOL_WQES]) &&
 			base_list_empty(&p->starved[ROCE_POOL_EXTS]))
 			base_list_remove(l);

@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "base/list.h"
 #include "roce/cc/pace.h"
+#include "roce/held.h"
 #include "roce/lost.h"
 #include "roce/mem/moved.h"
 #include "roce/mem/mover.h"
@@ -129,5 +130,5 @@ roce_shard_tx_pending(const struct roce_shard *s, uint64_t now_ns)
 {
 	return !base_list_empty(&s->acks_owed) || !base_list_empty(&s->cnps) ||
 	       roce_turns_pending(s) || roce_pace_next(&s->pace) <= now_ns ||
-	       roce_starved_may_go_on(s);
+	       roce_starved_may_go_on(s) || roce_held_may_go_on(s);
 }

@@ -13,6 +13,7 @@
 #include "base/list.h"
 #include "roce/cc/cc.h"
 #include "roce/cc/pace.h"
+#include "roce/held.h"
 #include "roce/qp/qp.h"
 #include "roce/queue/doorbell.h"
 #include "roce/requester/requester.h"
@@ -127,6 +128,42 @@ price_of(const struct roce_tx_slot *slots, unsigned n)
 	return bytes;
 }
 
+/* Its principal has as much under way as it may have. Responses don't wait: those that wait for
+ * them may be what fills the share. And if nothing that is under way asks for an acknowledgement,
+ * one packet more does, as nothing else would make room. */
+static unsigned
+tx_held(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
+{
+	unsigned done = 0;
+
+	while (done < n && roce_resp_pending(qp) && roce_resp_tx(s, qp, &slots[done]))
+		done++;
+	if (done < n && qp->unacked > 0) {
+		qp->tx_bits |= ROCE_TXB_BURST;
+		done += roce_req_tx(s, qp, &slots[done], 1);
+	}
+	if (done == n)
+		roce_tx_want(s, qp);
+	else if (qp->state != ROCE_QPS_ERR)
+		roce_held_join(s, qp);
+	return done;
+}
+
+/* While principals share what may be under way. Datagrams, which nobody acknowledges, are never
+ * under way, and a queue pair that is paced is held back already. */
+static unsigned
+tx_shared_turn(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
+{
+	uint32_t room;
+
+	if (!s->is_shared || qp->state > ROCE_QPS_ERR || (qp->rx_bits & ROCE_RXB_PACED))
+		return tx_turn(s, qp, slots, n);
+	room = roce_held_room(s, qp);
+	if (room == 0)
+		return tx_held(s, qp, slots, n < ROCE_TX_QUANTUM ? n : ROCE_TX_QUANTUM);
+	return tx_turn(s, qp, slots, n < room ? n : room);
+}
+
 /* Several clients have something to send. */
 __attribute__((noinline, cold)) static unsigned
 tx_in_turns(struct roce_shard *s, struct roce_tx_slot *slots, unsigned n)
@@ -141,7 +178,7 @@ tx_in_turns(struct roce_shard *s, struct roce_tx_slot *slots, unsigned n)
 			roce_turns_leave(s, c);
 			continue;
 		}
-		sent = tx_turn(s, qp, slots + done, frames_within(c, qp, n - done));
+		sent = tx_shared_turn(s, qp, slots + done, frames_within(c, qp, n - done));
 		roce_turns_charge(c, price_of(slots + done, sent));
 		done += sent;
 	}
@@ -159,6 +196,8 @@ roce_shard_tx(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *slots,
 	s->now_ns = now_ns;
 	if (base_unlikely(!base_list_empty(&s->starving)))
 		roce_starved_wake(s);
+	if (base_unlikely(s->is_shared))
+		roce_held_look(s);
 	if (base_unlikely(s->pace.map != 0))
 		roce_pace_release(s);
 	done = roce_shard_tx_acks(s, now_ns, slots, n);

@@ -55,16 +55,22 @@ crowd_add_qps(struct crowd *c, unsigned client, unsigned n)
 }
 
 struct crowd *
-crowd_new(uint32_t mtu)
+crowd_new_with(uint32_t mtu, uint32_t window, uint8_t timeout_code)
 {
 	struct crowd *c = calloc(1, sizeof(*c));
 
 	c->p = pair_new(&(struct pair_opts){.max_qps = CROWD_QPS + 1,
 		.mtu = mtu,
-		.window = 4096,
-		.timeout_code = 255,
+		.window = window,
+		.timeout_code = timeout_code,
 		.max_wqes = 65536});
 	return c;
+}
+
+struct crowd *
+crowd_new(uint32_t mtu)
+{
+	return crowd_new_with(mtu, 4096, 255);
 }
 
 void
@@ -90,12 +96,10 @@ crowd_free(struct crowd *c)
 	free(c);
 }
 
-/* Each queue pair of the client has n messages of so many bytes. */
 void
-crowd_post(struct crowd *c, unsigned client, unsigned n, uint32_t bytes)
+crowd_post_op(struct crowd *c, unsigned client, unsigned n, uint32_t op, uint32_t bytes)
 {
-	const struct ndsh_swr wr = {
-		.raddr = PAIR_VA, .rkey = 7, .ctrl = NDSH_CTRL(NDSH_OP_WRITE, 1, 0, 0)};
+	const struct ndsh_swr wr = {.raddr = PAIR_VA, .rkey = 7, .ctrl = NDSH_CTRL(op, 1, 0, 0)};
 	const struct ndsh_sge sge = pair_sge(c->p, 0, 0, bytes);
 
 	for (unsigned i = 0; i < c->qps; i++) {
@@ -107,26 +111,75 @@ crowd_post(struct crowd *c, unsigned client, unsigned n, uint32_t bytes)
 	}
 }
 
-/* That many frames leave. */
 void
-crowd_send(struct crowd *c, unsigned frames)
+crowd_post(struct crowd *c, unsigned client, unsigned n, uint32_t bytes)
+{
+	crowd_post_op(c, client, n, NDSH_OP_WRITE, bytes);
+}
+
+/* Up to n frames of one call. */
+static unsigned
+send_some(struct crowd *c, unsigned n)
 {
 	static uint8_t room[CROWD_ROOM][ROCE_FRAME_MAX];
 	struct roce_tx_slot slot[CROWD_ROOM];
 	struct roce_pkt pkt;
 
-	for (unsigned n = 0, got; frames > 0; frames -= got) {
-		unsigned ask = frames < CROWD_ROOM ? frames : CROWD_ROOM;
-
-		for (unsigned i = 0; i < ask; i++)
-			slot[i].buf = room[i];
-		got = roce_shard_tx(c->p->side[0].shard, c->p->now_ns, slot, ask);
-		cr_assert(got > 0 || n++ < 100, "%u frames are missing", frames);
-		for (unsigned i = 0; i < got; i++) {
-			cr_assert_eq(roce_wire_parse(room[i], slot[i].len, &pkt), ROCE_WIRE_OK);
-			c->of_qp[pkt.qpn - 100]++;
-			c->frames[c->client_of[pkt.qpn - 100]]++;
-			c->bytes[c->client_of[pkt.qpn - 100]] += slot[i].len;
-		}
+	for (unsigned i = 0; i < n; i++)
+		slot[i].buf = room[i];
+	n = roce_shard_tx(c->p->side[0].shard, c->p->now_ns, slot, n);
+	for (unsigned i = 0; i < n; i++) {
+		cr_assert_eq(roce_wire_parse(room[i], slot[i].len, &pkt), ROCE_WIRE_OK);
+		c->of_qp[pkt.qpn - 100]++;
+		c->asked[pkt.qpn - 100] = pkt.ackreq;
+		c->frames[c->client_of[pkt.qpn - 100]]++;
+		c->bytes[c->client_of[pkt.qpn - 100]] += slot[i].len;
 	}
+	return n;
+}
+
+void
+crowd_send(struct crowd *c, unsigned frames)
+{
+	for (unsigned n = 0, got; frames > 0; frames -= got) {
+		got = send_some(c, frames < CROWD_ROOM ? frames : CROWD_ROOM);
+		cr_assert(got > 0 || n++ < 100, "%u frames are missing", frames);
+	}
+}
+
+/* A call has a budget of queue pairs that it looks at. */
+unsigned
+crowd_send_all(struct crowd *c)
+{
+	unsigned sent = 0, idle = 0, got;
+
+	while (idle < 2 * CROWD_QPS) {
+		got = send_some(c, CROWD_ROOM);
+		idle = got > 0 ? 0 : idle + 1;
+		sent += got;
+	}
+	return sent;
+}
+
+void
+crowd_hear(struct crowd *c, unsigned i, struct roce_pkt said)
+{
+	uint8_t frame[ROCE_FRAME_MAX];
+	struct roce_qp_attr a;
+	struct roce_pkt pkt;
+	uint32_t len;
+
+	said.qpn = roce_qp_num(c->qp[i]);
+	said.pkey = ROCE_PKEY_DEFAULT;
+	said.mig = true;
+	pair_attr(c->p, 1, 0, &a);
+	len = pair_build(frame, &a.path, &said, NULL);
+	cr_assert_eq(roce_wire_parse(frame, len, &pkt), ROCE_WIRE_OK);
+	pair_rx(c->p, 0, &pkt);
+}
+
+void
+crowd_answer(struct crowd *c, unsigned i, uint32_t psn, uint8_t syndrome)
+{
+	crowd_hear(c, i, (struct roce_pkt){.opcode = ROCE_ACK, .psn = psn, .syndrome = syndrome});
 }

@@ -17,6 +17,7 @@
 	X(early_attributes, "... refused, as it was not drained")                                  \
 	X(resets, "queue pairs reset under traffic, and set up again")                             \
 	X(hogs, "shards with a client that takes what it can")                                     \
+	X(held, "queue pairs held back, as their principal had its share under way")              \
 	X(breaches, "... more in flight than its rings hold")                                      \
 	X(late_wakeups, "turns in which a client waited for a token to be woken")                \
 	X(full_tables, "tables of regions, domains and queue pairs that were full")                \

@@ -91,6 +91,8 @@ qp_check_bits(const struct roce_qp *qp)
 	if ((qp->tx_bits & ROCE_TXB_DRAINING) && qp->state != ROCE_QPS_SQD &&
 		qp->state != ROCE_QPS_ERR)
 		return "it is draining, and not in SQD";
+	if (!(qp->tx_bits & ROCE_TXB_KEEPALIVE) != (qp->keepalive_ms == 0))
+		return "its keepalive, and the bit that says so, disagree";
 	if ((qp->rx_bits & ROCE_RXB_PACED) && !(qp->rx_bits & ROCE_RXB_CC))
 		return "it is paced, and met no congestion";
 	if (qp->retry_left > qp->retry || qp->rnr_left > qp->rnr_retry)

@@ -18,6 +18,7 @@
 #include "roce/queue/senders.h"
 #include "roce/queue/wqe.h"
 #include "roce/shard/event.h"
+#include "roce/shard/flight.h"
 #include "roce/shard/pool.h"
 #include "roce/shard/shard.h"
 #include "roce/shard/timer.h"
@@ -31,6 +32,7 @@ static void
 qp_stop_sending(struct roce_shard *s, struct roce_qp *qp)
 {
 	qp->wq_tx = NULL;
+	roce_flight_set(s, qp, 0);
 	roce_moved_idle(s, qp, false);
 	roce_timer_remove(s, qp);
 	base_list_remove(&qp->tx_link);

@@ -224,8 +224,11 @@ qp_apply(struct roce_shard *s, struct roce_qp *qp, uint32_t mask, const struct r
 		qp->rnr_retry = qp->rnr_left = a->rnr_retry;
 		qp->rnr_give_up_ms = a->rnr_give_up_ms;
 	}
-	if (mask & ROCE_QPA_KEEPALIVE)
+	if (mask & ROCE_QPA_KEEPALIVE) {
 		qp->keepalive_ms = a->keepalive_ms;
+		roce_tx_clear(qp, ROCE_TXB_KEEPALIVE);
+		qp->tx_bits |= a->keepalive_ms != 0 ? ROCE_TXB_KEEPALIVE : 0;
+	}
 }
 
 /* W-QP-01. Requests that were posted and not fetched vanish too: their slots count as done. They

@@ -29,6 +29,7 @@ enum {				      /* roce_qp.tx_bits */
 	ROCE_TXB_LATE = 1u << 9,      /* a timeout came since the last progress */
 	ROCE_TXB_TIMED = 1u << 10,  /* a round trip ended since progress last ended the doubling */
 	ROCE_TXB_ANSWER = 1u << 11, /* of its turns of one frame the next is for a response */
+	ROCE_TXB_KEEPALIVE = 1u << 12, /* keepalive_ms is not 0 */
 };
 enum {				      /* roce_qp.rx_bits */
 	ROCE_RXB_NAK_SENT = 1u << 0,  /* W-RESP-02 */
@@ -71,7 +72,7 @@ struct roce_qp {
 	uint8_t ack_owed;   /* enum roce_ack_owed owed */
 	uint8_t rd_pending; /* slots with responses to send */
 	uint8_t timeout_code;
-	uint32_t keepalive_ms;	  /* 0: none */
+	uint32_t flight; /* of its packets, as its principal counts them (shard/flight.h) */
 	struct roce_moved *moved; /* or NULL */
 	struct ndsh_qp_page *page;
 
@@ -85,9 +86,10 @@ struct roce_qp {
 	struct roce_wqe *wq_head, *wq_tail, *wq_tx;
 	uint64_t deadline_ns; /* 0: nothing to wait for */
 	uint32_t sq_done;
-	uint16_t unacked; /* packets since the last AckReq */
-	uint8_t rd_out;	  /* READs and atomics sent and not complete */
-	uint8_t backoff;  /* how often the wait is doubled: by timeouts, until a round trip ends */
+	uint8_t unacked; /* packets since the last AckReq */
+	uint8_t unit;	 /* of flight: the price of the largest packet that may be under way */
+	uint8_t rd_out;	 /* READs and atomics sent and not complete */
+	uint8_t backoff; /* how often the wait is doubled: by timeouts, until a round trip ends */
 	struct roce_cq *send_cq;
 
 	/* Line 3: responder. */
@@ -147,7 +149,8 @@ struct roce_qp {
 	uint32_t next_free; /* index */
 	uint32_t binder;    /* of the windows that are bound through it (mem/mw.h) */
 	uint8_t generation, record_next, record_count;
-	uint8_t door; /* of its peer (mem/door.h), since it has a path */
+	uint8_t door;	       /* of its peer (mem/door.h), since it has a path */
+	uint32_t keepalive_ms; /* 0: none */
 	struct roce_qp_record record[ROCE_RECORDS];
 };
 static_assert(offsetof(struct roce_qp, una_psn) == 128, "line 2");

@@ -32,4 +32,20 @@ roce_senders_lead(struct roce_shard *s, struct roce_qp *qp)
 	roce_turns_join(s, roce_qp_client(qp));
 }
 
+#define ROCE_SENDERS_LEAD 16u
+
+/* The first of a line of queue pairs that waited before all others of their clients, in the same
+ * order. */
+static inline void
+roce_senders_lead_line(struct roce_shard *s, struct base_link *line)
+{
+	struct base_link *first[ROCE_SENDERS_LEAD];
+	unsigned n = 0;
+
+	while (n < ROCE_SENDERS_LEAD && (first[n] = base_list_first(line)) != NULL)
+		base_list_remove(first[n++]);
+	while (n-- > 0)
+		roce_senders_lead(s, base_container(first[n], struct roce_qp, tx_link));
+}
+
 #endif

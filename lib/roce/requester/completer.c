@@ -22,6 +22,7 @@
 #include "roce/requester/requester.h"
 #include "roce/requester/retry.h"
 #include "roce/shard/event.h"
+#include "roce/shard/flight.h"
 #include "roce/shard/pool.h"
 #include "roce/shard/shard.h"
 #include "roce/shard/timer.h"
@@ -114,6 +115,7 @@ qp_progress(struct roce_shard *s, struct roce_qp *qp, uint32_t was)
 		qp_renew_budgets(s, qp);
 	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
 	qp->charge_ns = s->now_ns;
+	roce_flight_count(s, qp);
 	__atomic_store_n(&qp->page->sq_done, qp->sq_done, __ATOMIC_RELEASE);
 	if (qp->una_psn == qp->snd_max) {
 		roce_timer_rest(s, qp);
@@ -213,6 +215,7 @@ comp_rnr(struct roce_shard *s, struct roce_qp *qp, const struct roce_pkt *pkt)
 		roce_rtt_end(s, qp);
 	roce_retry_renew(qp);
 	qp->tx_bits |= ROCE_TXB_RNR_WAIT | ROCE_TXB_RNR_MET;
+	roce_flight_count(s, qp);
 	roce_tx_clear(qp, ROCE_TXB_RESTARTED);
 	roce_timer_set(s, qp, s->now_ns + roce_rnr_ns(pkt->syndrome));
 }

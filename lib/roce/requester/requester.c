@@ -20,6 +20,7 @@
 #include "roce/requester/fetch.h"
 #include "roce/requester/retry.h"
 #include "roce/shard/event.h"
+#include "roce/shard/flight.h"
 #include "roce/shard/pool.h"
 #include "roce/shard/shard.h"
 #include "roce/shard/timer.h"
@@ -255,7 +256,7 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 {
 	uint32_t from = index << qp->mtu_shift;
 	uint32_t bytes = last ? w->bytes - from : roce_qp_mtu(qp);
-	uint16_t unacked = qp->unacked;
+	uint8_t unacked = qp->unacked;
 	bool ackreq = req_wants_ack(s, qp, last);
 	uint32_t hdr = roce_headers_build(slot->buf, &qp->tmpl,
 		&(struct roce_pkt){
@@ -349,6 +350,8 @@ roce_req_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots
 	roce_check_qp(s, qp);
 	while (done < n && req_tx(s, qp, &slots[done]))
 		done++;
+	if (base_likely(done > 0))
+		roce_flight_count(s, qp);
 	return done;
 }
 
@@ -359,6 +362,7 @@ roce_req_go_back(struct roce_shard *s, struct roce_qp *qp)
 	qp->tx_psn = qp->una_psn;
 	qp->wq_tx = qp->wq_head;
 	qp->tx_bits |= ROCE_TXB_BURST;
+	roce_flight_count(s, qp);
 	/* An ACK may now be for either packet with its PSN: no round trip can be measured. */
 	roce_tx_clear(qp, ROCE_TXB_RTT);
 	roce_tx_want(s, qp);

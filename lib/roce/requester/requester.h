@@ -4,18 +4,26 @@
 #define ROCE_REQUESTER_H
 
 #include "roce/qp/qp.h"
+#include "roce/shard/flight.h"
 
 /* w takes its place behind all requests in flight; npsn: the PSNs it takes. */
 static inline void
 roce_req_append(struct roce_qp *qp, struct roce_wqe *w, uint32_t npsn)
 {
+	uint8_t unit;
+
 	w->first_psn = qp->load_psn;
 	w->npsn = npsn;
 	qp->load_psn = roce_psn_add(qp->load_psn, npsn);
-	if (qp->wq_head == NULL)
+	unit = roce_flight_unit(qp, w->bytes);
+	if (qp->wq_head == NULL) {
 		qp->wq_head = w;
-	else
+		qp->unit = unit;
+	} else {
 		qp->wq_tail->next = w;
+		if (unit > qp->unit)
+			qp->unit = unit;
+	}
 	qp->wq_tail = w;
 	qp->wq_tx = w;
 }

@@ -75,6 +75,7 @@ roce_principal_init(
 		return false;
 	*p = (struct roce_principal){.turn.quantum = cfg->weight * ROCE_TURN_BYTES};
 	base_list_init(&p->turns);
+	base_list_init(&p->held);
 	lines_init(p->line);
 	wakeups_init(s, &p->wakeups, cfg->wakeups);
 	for (unsigned i = 0; i < ROCE_POOLS; i++) {
@@ -104,6 +105,9 @@ roce_principal_fini(struct roce_shard *s, struct roce_principal *p)
 		return false;
 	lines_fini(p->line);
 	base_list_remove(&p->starving);
+	base_list_remove(&p->holding);
+	s->busy_count -= base_linked(&p->busy);
+	base_list_remove(&p->busy);
 	base_list_remove(&p->link);
 	for (unsigned i = 0; i < ROCE_POOLS; i++) {
 		struct roce_share *share = &p->share[i];

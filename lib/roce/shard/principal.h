@@ -109,6 +109,13 @@ struct roce_principal {
 	struct roce_wqe *dropped;	      /* of queue pairs that are gone: still to be freed */
 	struct base_link dropping;	      /* among those that have some of these */
 	struct roce_wakeups wakeups;
+	/* What it has under way, of all there is while several are busy (flight.h). */
+	uint32_t flight, level;	  /* level: its part of the shard's busy_level */
+	uint64_t busy_ns;	  /* when it last had much */
+	struct base_link busy;	  /* among those that had much a moment ago */
+	struct base_link held;	  /* queue pairs that wait for a part of it to arrive (held.c) */
+	struct base_link holding; /* among those that have some of these */
+	bool is_full;		  /* it sends nothing until a quarter of its share is free */
 };
 
 struct roce_client {

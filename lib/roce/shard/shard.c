@@ -97,7 +97,8 @@ static void
 init_lists(struct roce_shard *s)
 {
 	struct base_link *heads[] = {&s->acks_owed, &s->turns, &s->starving, &s->dropping,
-		&s->principals, &s->cnps, &s->touched_cqs, &s->resting, &s->rings};
+		&s->principals, &s->cnps, &s->touched_cqs, &s->resting, &s->rings, &s->busy,
+		&s->holding};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
 		base_list_init(heads[i]);

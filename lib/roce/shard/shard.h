@@ -38,6 +38,9 @@ struct roce_shard {
 	/* What may be sent. */
 	struct roce_client *alone; /* in turns, if there is no other */
 	struct base_link acks_owed, turns, starving, dropping, cnps;
+	bool is_shared; /* several principals are busy, or queue pairs are held back */
+	struct base_link busy, holding;	 /* principals (flight.h) */
+	uint32_t busy_count, busy_level; /* of those that are busy: what they have under way */
 	/* Pools. */
 	struct roce_wqe *wqe_free;
 	union roce_wqe_ext *ext_free;

@@ -67,7 +67,7 @@ void
 roce_timer_rest(struct roce_shard *s, struct roce_qp *qp)
 {
 	roce_timer_end(s, qp);
-	if (s->usage.timers > TIMERS_LAZY && qp->keepalive_ms == 0)
+	if (s->usage.timers > TIMERS_LAZY && !(qp->tx_bits & ROCE_TXB_KEEPALIVE))
 		roce_timer_remove(s, qp);
 }
 

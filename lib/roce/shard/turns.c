@@ -5,14 +5,15 @@
 #include "roce/queue/doorbell.h"
 #include "roce/shard/principal.h"
 
-static void
-find_alone(struct roce_shard *s)
+void
+roce_turns_find_alone(struct roce_shard *s)
 {
 	const struct base_link *first = s->turns.next;
 	const struct roce_principal *p = base_container(first, struct roce_principal, turn.link);
 
 	s->alone = NULL;
-	if (first != &s->turns && first->next == &s->turns && p->turns.next->next == &p->turns)
+	if (!s->is_shared && first != &s->turns && first->next == &s->turns &&
+		p->turns.next->next == &p->turns)
 		s->alone = base_container(p->turns.next, struct roce_client, turn.link);
 }
 
@@ -21,7 +22,7 @@ roce_turns_enter(struct roce_shard *s, struct roce_client *c)
 {
 	base_list_append(&c->principal->turns, &c->turn.link);
 	base_list_join(&s->turns, &c->principal->turn.link);
-	find_alone(s);
+	roce_turns_find_alone(s);
 }
 
 /* A debt stays: one that comes back at once has not got rid of it. */
@@ -39,7 +40,7 @@ roce_turns_leave(struct roce_shard *s, struct roce_client *c)
 	turn_end(&c->turn);
 	if (base_list_empty(&c->principal->turns))
 		turn_end(&c->principal->turn);
-	find_alone(s);
+	roce_turns_find_alone(s);
 }
 
 /* The first that has credit. Those before it get theirs for the next round and go to the end: as a

@@ -20,6 +20,8 @@
 #define ROCE_PRICE_OF_FRAME 256
 #define ROCE_PRICE_OF_LOOK  128
 
+/* s->is_shared has changed. */
+void roce_turns_find_alone(struct roce_shard *s);
 void roce_turns_enter(struct roce_shard *s, struct roce_client *c);
 /* c may have something to send. It leaves when it is found to have nothing. */
 static inline void
@@ -31,7 +33,8 @@ roce_turns_join(struct roce_shard *s, struct roce_client *c)
 /* c has nothing to send. Harmless if that is known. */
 void roce_turns_leave(struct roce_shard *s, struct roce_client *c);
 
-/* The client that alone may have something to send; NULL: there is none, or there are several. */
+/* The client that alone may have something to send; NULL: there is none, there are several, or
+ * what it may have under way is shared with others (flight.h). */
 static inline struct roce_client *
 roce_turns_alone(const struct roce_shard *s)
 {

@@ -221,10 +221,10 @@ Test(timer, entries_at_rest)
 	for (unsigned i = 0; i <= lazy; i++)
 		roce_timer_set(s, p->side[0].q[i].qp, 1001000000);
 	cr_assert_eq(timers(p), lazy + 1);
-	p->side[0].q[1].qp->keepalive_ms = 1000;
+	p->side[0].q[1].qp->tx_bits |= ROCE_TXB_KEEPALIVE;
 	roce_timer_rest(s, p->side[0].q[1].qp);
 	cr_assert_eq(timers(p), lazy + 1, "its keepalive is looked at then");
-	p->side[0].q[1].qp->keepalive_ms = 0;
+	roce_tx_clear(p->side[0].q[1].qp, ROCE_TXB_KEEPALIVE);
 	roce_timer_rest(s, p->side[0].q[0].qp);
 	cr_assert_eq(timers(p), lazy);
 	roce_timer_rest(s, p->side[0].q[2].qp);
