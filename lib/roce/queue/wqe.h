@@ -60,7 +60,10 @@ struct roce_wqe {
 	uint8_t fault; /* enum ndsh_wc_status: fails when its turn to complete comes */
 	uint8_t fault_reason;
 	uint8_t reserved[2];
-	uint32_t imm; /* as it goes on the wire */
+	union {
+		uint32_t imm;	    /* as it goes on the wire */
+		uint32_t asked_psn; /* READ: behind the last response that was asked for */
+	};
 	union roce_wqe_ext *ext;
 	union {
 		struct ndsh_sge sge[ROCE_WQE_SGE];

@@ -301,9 +301,10 @@ static bool
 read_shape_ok(const struct roce_qp *qp, const struct roce_wqe *w, const struct roce_pkt *pkt)
 {
 	uint32_t index = roce_psn_from(pkt->psn, w->first_psn);
-	bool last = index + 1 == w->npsn;
+	bool last = roce_psn_add(pkt->psn, 1) == w->asked_psn;
 	bool begins = pkt->psn == w->retry_psn;
-	uint32_t bytes = last ? w->bytes - (index << qp->mtu_shift) : roce_qp_mtu(qp);
+	uint32_t left = w->bytes - (index << qp->mtu_shift);
+	uint32_t bytes = left < roce_qp_mtu(qp) ? left : roce_qp_mtu(qp);
 	uint8_t fresh = last ? ROCE_READ_RESP_ONLY : ROCE_READ_RESP_FIRST;
 	uint8_t going_on = last ? ROCE_READ_RESP_LAST : ROCE_READ_RESP_MIDDLE;
 

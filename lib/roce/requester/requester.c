@@ -101,6 +101,16 @@ req_may_start(const struct roce_qp *qp, const struct roce_wqe *w)
 	return ndsh_op_is_data(w->op) || !ndsh_op_is_fetch(w->op) || qp->rd_out < qp->max_rd;
 }
 
+/* May it be sent, or go on? To the peer a part of a READ is a READ, and there is one place for it
+ * within the depth: so the next part follows when the one before is placed (W-REQ-05). */
+BASE_INLINE bool
+req_may_go_on(const struct roce_qp *qp, const struct roce_wqe *w)
+{
+	if (base_likely(!(w->bits & ROCE_WQB_ISSUED)))
+		return req_may_start(qp, w);
+	return w->op != NDSH_OP_READ || qp->tx_psn != qp->snd_max || qp->tx_psn == qp->una_psn;
+}
+
 /* The request that holds the next packet to send; NULL: none now. */
 BASE_INLINE struct roce_wqe *
 req_next(struct roce_shard *s, struct roce_qp *qp)
@@ -118,8 +128,7 @@ req_next(struct roce_shard *s, struct roce_qp *qp)
 		if (w == NULL)
 			return NULL;
 	}
-	if (base_unlikely(w->fault != NDSH_WC_SUCCESS ||
-			  (!(w->bits & ROCE_WQB_ISSUED) && !req_may_start(qp, w)))) {
+	if (base_unlikely(w->fault != NDSH_WC_SUCCESS || !req_may_go_on(qp, w))) {
 		qp->tx_bits |= ROCE_TXB_BLOCKED;
 		return NULL;
 	}
@@ -162,14 +171,41 @@ req_sent(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, uint32_t 
 	}
 }
 
+/* How many responses one packet may ask for. A long READ goes in parts while principals share what
+ * is under way, or one of them would be more than the share. */
+static uint32_t
+req_read_part(const struct roce_shard *s, const struct roce_qp *qp)
+{
+	uint32_t part;
+
+	if (base_likely(!s->is_shared))
+		return UINT32_MAX;
+	part = roce_flight_room(s, roce_cq_principal(qp->send_cq)) / qp->unit;
+	return part > s->cfg.window / 8 ? part : s->cfg.window / 8;
+}
+
+/* Behind what this packet of w is to ask for: as much as it may, or again what was asked for. */
+static uint32_t
+req_read_end(const struct roce_shard *s, const struct roce_qp *qp, const struct roce_wqe *w)
+{
+	uint32_t left = roce_psn_from(roce_psn_add(w->first_psn, w->npsn), qp->tx_psn), part;
+
+	if (qp->tx_psn != qp->snd_max)
+		return w->asked_psn;
+	part = req_read_part(s, qp);
+	return roce_psn_add(qp->tx_psn, part < left ? part : left);
+}
+
 static void
 req_tx_read(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
 {
 	uint32_t skip = roce_psn_from(qp->tx_psn, w->first_psn);
 	uint32_t skip_bytes = skip << qp->mtu_shift; /* W-REQ-11 */
-	uint32_t hdr;
+	uint32_t left = w->bytes - skip_bytes, asked, hdr;
 
 	w->retry_psn = qp->tx_psn;
+	w->asked_psn = req_read_end(s, qp, w);
+	asked = roce_psn_from(w->asked_psn, qp->tx_psn) << qp->mtu_shift;
 	hdr = roce_headers_build(slot->buf, &qp->tmpl,
 		&(struct roce_pkt){
 			.opcode = ROCE_READ_REQUEST,
@@ -180,7 +216,7 @@ req_tx_read(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 			.ackreq = true,
 			.va = w->raddr + skip_bytes,
 			.rkey = w->rkey,
-			.dma_bytes = w->bytes - skip_bytes,
+			.dma_bytes = asked < left ? asked : left,
 		},
 		qp->ip_id++, ROCE_OPF_RETH);
 	roce_tx_seal(s, qp, slot, hdr, 0);
@@ -299,18 +335,22 @@ req_tx_message(
 	return req_tx_data(s, qp, w, slot, index, index + 1 == w->npsn);
 }
 
-/* A READ or an atomic is one packet, and takes the PSNs of its responses. */
+/* A READ, or a part of one, or an atomic is one packet, and takes the PSNs of its responses. */
 BASE_INLINE void
 req_tx_fetch(
 	struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct roce_tx_slot *slot)
 {
-	if (w->op == NDSH_OP_READ)
+	uint32_t end = roce_psn_add(w->first_psn, w->npsn);
+
+	if (w->op == NDSH_OP_READ) {
 		req_tx_read(s, qp, w, slot);
-	else
+		end = w->asked_psn;
+	} else {
 		req_tx_atomic(s, qp, w, slot);
+	}
 	if (!(w->bits & ROCE_WQB_ISSUED))
 		qp->rd_out++;
-	req_sent(s, qp, w, roce_psn_add(w->first_psn, w->npsn), true, true);
+	req_sent(s, qp, w, end, end == roce_psn_add(w->first_psn, w->npsn), true);
 }
 
 /* The next packet; false: there is none now. */
