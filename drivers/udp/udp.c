@@ -172,6 +172,13 @@ udp_locals_set(struct port *p, const struct udp_local *local, uint32_t n)
 	memcpy(u->local, local, u->locals * sizeof(*local));
 }
 
+const struct udp_local *
+udp_locals(const struct port *p, uint32_t *n)
+{
+	*n = udp_of(p)->locals;
+	return udp_of(p)->local;
+}
+
 uint32_t
 udp_local_interface(const struct udp_port *u, const uint8_t ip[16])
 {

@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "port/port.h"
+#include "wire/gid.h"
 
 #define UDP_ADDRESSES_MAX 8u
 #define UDP_LOCALS_MAX	  648u
@@ -22,9 +23,8 @@
 struct rte_mempool;
 
 struct udp_cfg {
-	/* Receive for these alone, of which each can be bound; none: for all of this machine. IPv4
-	 * as ::ffff:a.b.c.d. */
-	uint8_t address[UDP_ADDRESSES_MAX][16];
+	/* Receive for these alone, of which each can be bound; none: for all of this machine. */
+	struct roce_gid address[UDP_ADDRESSES_MAX];
 	uint32_t addresses;
 	uint32_t mtu;	       /* of IP packets, as paths are to have it */
 	bool require_checksum; /* a datagram without one is dropped by the kernel, and counted */
@@ -47,7 +47,9 @@ uint32_t udp_room(const struct port *p, uint32_t payload_bytes);
 /* These are the addresses from now on, UDP_LOCALS_MAX at most. Link-local addresses and groups are
  * of an interface: packets to them leave by that of their source. Between two bursts alone. */
 void udp_locals_set(struct port *p, const struct udp_local *local, uint32_t n);
-/* The interface that has this one of them; 0: none. By the thread that sets them, or in a burst. */
+/* Those that are set, and how many; the interface that has this one of them, 0: none. By the thread
+ * that sets them, or in a burst. */
+const struct udp_local *udp_locals(const struct port *p, uint32_t *n);
 uint32_t udp_interface(const struct port *p, const uint8_t ip[16]);
 
 /* The MAC address that frames to and from all peers have: what is behind the sockets has none. */

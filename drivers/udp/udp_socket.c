@@ -44,14 +44,6 @@ option_wish(int fd, int level, int option, int value)
 	(void)option_set(fd, level, option, value);
 }
 
-static bool
-is_v4(const uint8_t ip[16])
-{
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
-	return memcmp(ip, mapped, sizeof(mapped)) == 0;
-}
-
 /* ip NULL: any. Returns the length. */
 static socklen_t
 address_fill(struct sockaddr_storage *a, bool v6, const uint8_t *ip, uint16_t port)
@@ -221,7 +213,8 @@ udp_sockets_open(struct udp_port *u, const struct udp_cfg *cfg, char *why, size_
 	for (uint32_t i = 0; i < UDP_SENDERS; i++)
 		u->sender[0][i] = u->sender[1][i] = -1;
 	for (uint32_t i = 0; i < cfg->addresses && err == NULL; i++)
-		err = receiver_open(u, cfg, !is_v4(cfg->address[i]), cfg->address[i], why, bytes);
+		err = receiver_open(
+			u, cfg, !roce_gid_is_v4(&cfg->address[i]), cfg->address[i].raw, why, bytes);
 	for (uint32_t v6 = 0; cfg->addresses == 0 && v6 < 2 && err == NULL; v6++)
 		err = receiver_open(u, cfg, v6, NULL, why, bytes);
 	for (uint32_t i = 0; i < u->sockets; i++)

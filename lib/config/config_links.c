@@ -80,7 +80,8 @@ not_a_host(const struct config_address *a, bool udp)
 	if (ip[0] == 0xff)
 		return "a multicast address";
 	if (ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80)
-		return "a link-local address: the port has one by itself, made from its MAC";
+		return udp ? "a link-local address: the kernel's are the port's if none is listed"
+			   : "a link-local address: the port has one by itself, made from its MAC";
 	if (memcmp(ip, &in6addr_loopback, 16) == 0 || memcmp(ip, &in6addr_any, 16) == 0)
 		return "not the address of a host on a network";
 	if (a->prefix_len < 127 && host_part_is(a, false))

@@ -108,7 +108,7 @@ open_udp(struct ndd *d, uint32_t i, char *buf, size_t bytes)
 	}
 	static_assert(UDP_ADDRESSES_MAX == CONFIG_ADDRESSES_MAX, "those of a port");
 	for (uint32_t k = 0; k < c->addresses; k++)
-		memcpy(pc.address[k], c->address[k].ip, sizeof(pc.address[k]));
+		memcpy(pc.address[k].raw, c->address[k].ip, sizeof(pc.address[k].raw));
 	d->plane.checks_icrc |= 1u << i;
 	return udp_open(&d->plane.port[i], &pc, buf, bytes);
 }

@@ -72,8 +72,7 @@ ndd_kernel_port_interfaces(
 	const struct ndd *d, uint32_t port, const struct net_ip *like, int *interface)
 {
 	if (d->cfg->port[port].udp)
-		return ndd_udp_interfaces(
-			d, &d->kernel_ports->rtnl, port, like, interface, NDD_INTERFACES_MAX);
+		return ndd_udp_interfaces(&d->plane.port[port], like, interface);
 	*interface = d->kernel_ports->port[port].interface;
 	return 1;
 }

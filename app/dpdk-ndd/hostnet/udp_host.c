@@ -102,62 +102,75 @@ ndd_udp_renew_locals(struct ndd *d, struct ndd_rtnl *r, uint32_t port)
 /* ---- MTU and groups: interfaces that have addresses of the port ---- */
 
 struct interfaces {
-	const struct ndd *d;
-	uint32_t port, n, mtu;
-	const struct net_ip *like; /* addresses of its family alone; NULL: all */
+	uint32_t n;
 	int interface[NDD_INTERFACES_MAX];
 };
 
 static void
-interface_add(void *arg, const struct ndd_rtnl_address *a)
+interface_once(struct interfaces *s, int interface)
 {
-	struct interfaces *s = arg;
-
-	if (!a->usable || net_ip_is_loopback(&a->ip) || !ndd_udp_takes(s->d, s->port, &a->ip) ||
-		(s->like != NULL && net_ip_is_v4(s->like) != net_ip_is_v4(&a->ip)))
-		return;
 	for (uint32_t i = 0; i < s->n; i++)
-		if (s->interface[i] == a->interface)
+		if (s->interface[i] == interface)
 			return;
 	if (s->n < NDD_INTERFACES_MAX)
-		s->interface[s->n++] = a->interface;
+		s->interface[s->n++] = interface;
+}
+
+struct mtu_search {
+	const struct ndd *d;
+	uint32_t port, mtu;
+	struct interfaces of;
+};
+
+static void
+mtu_address(void *arg, const struct ndd_rtnl_address *a)
+{
+	struct mtu_search *s = arg;
+
+	if (a->usable && !net_ip_is_loopback(&a->ip) && ndd_udp_takes(s->d, s->port, &a->ip))
+		interface_once(&s->of, a->interface);
 }
 
 static void
-interface_mtu(void *arg, const struct ndd_rtnl_link *l)
+mtu_link(void *arg, const struct ndd_rtnl_link *l)
 {
-	struct interfaces *s = arg;
+	struct mtu_search *s = arg;
 
 	if (!l->gone && l->mtu != 0 && l->mtu < s->mtu)
 		s->mtu = l->mtu;
 }
 
-/* The smallest: a path is chosen by the port. Loopback takes more than any. */
+/* The smallest: a path is chosen by the port. Loopback takes more than any. The kernel is asked, as
+ * the port, which has a list of these addresses later, is opened with the answer. */
 uint32_t
 ndd_udp_mtu(const struct ndd *d, struct ndd_rtnl *r, uint32_t port)
 {
-	struct interfaces s = {.d = d, .port = port, .mtu = MTU_MAX};
-	const struct ndd_rtnl_callbacks addresses = {.address = interface_add, .arg = &s},
-					links = {.link = interface_mtu, .arg = &s};
+	struct mtu_search s = {.d = d, .port = port, .mtu = MTU_MAX};
+	const struct ndd_rtnl_callbacks addresses = {.address = mtu_address, .arg = &s},
+					links = {.link = mtu_link, .arg = &s};
 
 	if (d->cfg->port[port].has_mtu)
 		return d->cfg->port[port].mtu;
 	(void)ndd_rtnl_addresses(r, &addresses);
-	for (uint32_t i = 0; i < s.n; i++)
-		(void)ndd_rtnl_link(r, s.interface[i], &links);
+	for (uint32_t i = 0; i < s.of.n; i++)
+		(void)ndd_rtnl_link(r, s.of.interface[i], &links);
 	return s.mtu;
 }
 
+/* The kernel is not asked: clients decide how often a group is joined. */
 uint32_t
-ndd_udp_interfaces(const struct ndd *d, struct ndd_rtnl *r, uint32_t port,
-	const struct net_ip *like, int *interface, uint32_t most)
+ndd_udp_interfaces(const struct port *p, const struct net_ip *like, int *interface)
 {
-	struct interfaces s = {.d = d, .port = port, .like = like};
-	const struct ndd_rtnl_callbacks addresses = {.address = interface_add, .arg = &s};
+	uint32_t n;
+	const struct udp_local *local = udp_locals(p, &n);
+	struct interfaces s = {0};
 
-	(void)ndd_rtnl_addresses(r, &addresses);
-	if (s.n > most)
-		s.n = most;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct net_ip ip = ndd_ip(local[i].ip);
+
+		if (!net_ip_is_loopback(&ip) && net_ip_is_v4(&ip) == net_ip_is_v4(like))
+			interface_once(&s, (int)local[i].interface);
+	}
 	memcpy(interface, s.interface, s.n * sizeof(*interface));
 	return s.n;
 }

@@ -9,6 +9,7 @@
 struct ndd;
 struct ndd_rtnl;
 struct net_ip;
+struct port;
 
 /* Is this address of the kernel's one of the port's? Its link-local ones are, if it has all. */
 bool ndd_udp_takes(const struct ndd *d, uint32_t port, const struct net_ip *ip);
@@ -19,10 +20,9 @@ bool ndd_udp_source(
 	const struct ndd *d, struct ndd_rtnl *r, const struct net_ip *ip, struct net_ip *source);
 /* Tell the port of the interfaces that its addresses are of: after each change of these. */
 void ndd_udp_renew_locals(struct ndd *d, struct ndd_rtnl *r, uint32_t port);
-/* The interfaces, loopback apart, that have addresses of the port's and of that one's family;
- * returns how many. */
-uint32_t ndd_udp_interfaces(const struct ndd *d, struct ndd_rtnl *r, uint32_t port,
-	const struct net_ip *like, int *interface, uint32_t most);
+/* The interfaces, loopback apart, that have addresses of the port's and of that one's family, as
+ * ndd_udp_renew_locals() saw them; returns how many, NDD_INTERFACES_MAX at most. */
+uint32_t ndd_udp_interfaces(const struct port *p, const struct net_ip *like, int *interface);
 /* The IP MTU that packets from all of its addresses can have, unless the configuration says it. */
 uint32_t ndd_udp_mtu(const struct ndd *d, struct ndd_rtnl *r, uint32_t port);
 

@@ -475,22 +475,22 @@ Test(config, what_a_udp_port_has_is_the_kernels)
 	cr_assert(c.port[0].udp && c.port[0].kernel && !c.port[0].shared && !c.huge_pages);
 	cr_assert_eq(c.port[0].mtu, 0, "as the kernel has it");
 	cr_assert(parse_with("", "{\"device\": \"udp\", \"mtu\": 4200, \"addresses\": "
-				 "[\"127.0.0.2/8\", \"::1/128\", \"10.0.0.1/24\"]}"),
-		"%s", err);
+				 "[\"127.0.0.2/8\", \"::1/128\", \"10.0.0.1/24\"]}"));
 	cr_assert_eq(c.port[0].mtu, 4200);
-	cr_assert(
-		parse_with("", "{\"device\": \"udp\", \"require_udp_checksum\": true}"), "%s", err);
+	cr_assert(parse_with("", "{\"device\": \"udp\", \"require_udp_checksum\": true}"));
 	cr_assert(c.port[0].require_udp_checksum);
 	assert_refused(parse_shared("", ", \"require_udp_checksum\": true"),
 		"t.json: ports[0].require_udp_checksum: only a port with the device \"udp\" looks "
-		"at "
-		"UDP checksums");
+		"at UDP checksums");
 	assert_refused(parse_with("", "{\"device\": \"udp\", \"shared\": true}"),
 		"t.json: ports[0].shared: only ports of net_af_xdp can be shared with the kernel");
 	assert_refused(parse_with("", "{\"device\": \"udp\", \"gateway\": \"10.0.0.1\"}"),
 		"t.json: ports[0].gateway: a UDP port has the kernel's; give it to the interface");
 	assert_refused(parse_with("", "{\"device\": \"udp\", \"addresses\": [\"224.0.0.1/8\"]}"),
 		"t.json: ports[0].addresses[0]: 224.0.0.1 is a multicast or reserved address");
+	assert_refused(parse_with("", "{\"device\": \"udp\", \"addresses\": [\"fe80::1/64\"]}"),
+		"t.json: ports[0].addresses[0]: fe80::1 is a link-local address: the kernel's are "
+		"the port's if none is listed");
 	assert_refused(parse_with("", "{\"device\": \"udp\"}, {\"device\": \"udp\"}"),
 		"t.json: ports[1].device: \"udp\" is also the device of ports[0]");
 	assert_refused(

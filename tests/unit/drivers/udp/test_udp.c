@@ -62,8 +62,8 @@ open_port(struct port *p, uint8_t host, uint8_t ip[16])
 	char why[160];
 	const char *err;
 
-	own_address(cfg.address[0], host);
-	memcpy(ip, cfg.address[0], 16);
+	own_address(cfg.address[0].raw, host);
+	memcpy(ip, cfg.address[0].raw, 16);
 	err = udp_open(p, &cfg, why, sizeof(why));
 	cr_assert_null(err, "%s", err);
 }
@@ -332,7 +332,7 @@ Test(udp, an_address_is_served_once)
 	char why[160];
 	struct port p;
 
-	own_address(cfg.address[0], 2);
+	own_address(cfg.address[0].raw, 2);
 	cr_assert_not_null(udp_open(&p, &cfg, why, sizeof(why)));
 	cr_expect(strstr(why, "is taken: by ") != NULL, "%s", why);
 }
