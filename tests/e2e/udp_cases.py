@@ -12,7 +12,7 @@ import sandbox
 import shared_cases
 from cases import Skip
 from daemon import Daemon
-from port_links import Udp
+from port_links import Udp, UdpNetwork
 from sandbox import Failure
 from transfer_cases import perf
 
@@ -74,16 +74,20 @@ def link_locals(link):
     sandbox.run(link.build.ndtest, "datagrams", link.a.socket_path, a, link.b.socket_path, b, timeout=60)
 
 
+def set_mtu(link, mtu, path_mtu):
+    """Both interfaces have it from now on, and both daemons know."""
+    for name, daemon in (("a", link.a), ("b", link.b)):
+        begin = len(daemon.process.text)
+        command = ("ip", "link", "set", "veth-" + name, "mtu", mtu)
+        sandbox.run(*(command if name == "a" else link.other(*command)))
+        sandbox.until(lambda d=daemon, n=begin: f"MTU {mtu}, path MTU {path_mtu} from now on" in d.process.text[n:],
+                      f"{mtu} in daemon {name}")
+
+
 def mtu_changes(link):
-    """Connections from then on have the path MTU that fits, and those before go on as they may."""
+    """Connections from then on have the path MTU that fits."""
     def write():
         perf(link, "-t", "write", "--size", "64K", "-n", 100)
-
-    def set_mtu(mtu, path_mtu):
-        for name, daemon in (("a", link.a), ("b", link.b)):
-            command = ("ip", "link", "set", "veth-" + name, "mtu", mtu)
-            sandbox.run(*(command if name == "a" else link.other(*command)))
-            daemon.process.expect(f"MTU {mtu}, path MTU {path_mtu} from now on")
 
     def largest():
         return max(len(frame) for frame, _ in icrc.frames(link.capture_path()))
@@ -91,14 +95,55 @@ def mtu_changes(link):
     before = link.cable_mtu
     link.captured(write)
     whole = largest()
-    set_mtu(1500, 1024)
+    set_mtu(link, 1500, 1024)
     link.captured(write)
     if not 1024 < largest() <= 1514 < whole:
         raise Failure(f"frames of {largest()} bytes, and of {whole} before")
-    set_mtu(before, 2048)
+    set_mtu(link, before, 2048)
     link.captured(write)
     if largest() != whole:
         raise Failure(f"frames of {largest()} bytes, and of {whole} before")
+
+
+def pinging(link):
+    """Pings of several packets each way, one after the other, until the connection ends."""
+    return link.a.popen(link.build.nddping, "-c", "-a", link.b.addresses[0], "-S", 8192, "-w", 0)
+
+
+def pings_on(link, client):
+    """A hundred packets more have come back: the one client that is there goes on."""
+    def came():
+        return port_counters(link.a).get("rx_packets", 0)
+    enough = came() + 100
+    sandbox.until(lambda: came() > enough or not client.running(), "pings", every=0.1)
+    if not client.running():
+        raise Failure(f"it has ended: {client.text}")
+
+
+def mtu_shrinks(build, folder, networked):
+    """Connections whose packets no longer fit end, and those with a path MTU that fits go on."""
+    link = UdpNetwork(build, folder, networked)
+    for daemon in (link.a, link.b):
+        daemon.config["rc"]["timeout"] = 17  # half a second for each try: what does not fit is waited for
+    with link, link.b.ping_server("-P"):
+        set_mtu(link, 1500, 1024)
+        with pinging(link) as small:
+            pings_on(link, small)
+            set_mtu(link, link.cable_mtu, 2048)
+            with pinging(link) as big:
+                pings_on(link, big)
+                set_mtu(link, 1500, 1024)
+                status = big.wait()
+            if status != 4:
+                raise Failure(f"exit {status}: {big.text}")
+            pings_on(link, small)
+            if small.stop(signal.SIGINT):
+                raise Failure(small.text)
+        # Of the one that had packets to send at that moment.
+        sandbox.until(lambda: any("larger than the network between here and a peer takes" in d.process.text
+                                  for d in (link.a, link.b)), "a word about packets that are too large")
+        link.judge()
+        return big.text.strip()
 
 
 def network_cases(link):
@@ -237,6 +282,8 @@ def lone_cases(build, networked):
         lambda folder: refused(build, folder, ["192.0.2.77/24"], "192.0.2.77 is no address of this machine"))
     yield "udp address goes", lambda: port_cases.in_folder(
         lambda folder: address_goes(build, folder, networked))
+    yield "udp MTU shrinks", lambda: port_cases.in_folder(
+        lambda folder: mtu_shrinks(build, folder, networked))
     yield "example of udp", lambda: port_cases.in_folder(
         lambda folder: example(build, folder, networked))
     yield "udp by one word", lambda: port_cases.in_folder(
