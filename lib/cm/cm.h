@@ -72,6 +72,16 @@ struct roce_cm_tx {
 	bool ours; /* of an exchange that began here */
 	uint8_t mad[ROCE_MAD_BYTES];
 };
+/* What a message from the network says of a MAD of ours. */
+enum roce_cm_undelivered {
+	ROCE_CM_UNANSWERED, /* nothing */
+	ROCE_CM_NO_SERVICE, /* its host is there, and takes no RoCEv2 */
+	ROCE_CM_NO_WAY,	    /* it did not get as far as its host */
+};
+/* The network says so of this MAD, which was sent to that address. It counts for a REQ alone that
+ * nobody has answered, and may end its connection (W-CM-64). */
+void roce_cm_undelivered(struct roce_cm *cm, uint64_t now_ns, const struct roce_gid *to,
+	const uint8_t mad[ROCE_MAD_BYTES], enum roce_cm_undelivered why);
 /* Take one MAD to send as UD SEND Only to QP1; false: none. */
 bool roce_cm_tx(struct roce_cm *cm, struct roce_cm_tx *tx);
 /* Retransmissions, time-wait: a few hundred; the rest have their deadline behind them still. */
@@ -124,8 +134,9 @@ enum roce_cm_event_type {
 				     roce_cm_complete() sends RTU */
 	ROCE_CM_EV_ESTABLISHED,	 /* passive: RTU or COMM_EST */
 	ROCE_CM_EV_REJECTED,	 /* before established: ev.reason, private data */
-	ROCE_CM_EV_UNREACHABLE,	 /* no answer to REQ, or to REP, after all retries; a peer that
-				     has not repeated its REQ for so long that it must be gone */
+	ROCE_CM_EV_UNREACHABLE,	 /* no answer to REQ, or to REP, after all retries, or as
+				     roce_cm_undelivered() said; a peer that has not repeated its
+				     REQ for so long that it must be gone */
 	ROCE_CM_EV_DISCONNECTED, /* DREQ came, or REJ in established, or our disconnect is done */
 	ROCE_CM_EV_SIDR_REQUEST, /* of datagram services: cm/sidr.h */
 	ROCE_CM_EV_SIDR_REPLY,
@@ -148,6 +159,7 @@ struct roce_cm_event {
 	uint16_t reason; /* REJECTED: enum roce_cm_reason; SIDR_REPLY: its status */
 	bool by_peer;	 /* DISCONNECTED: the peer ended it */
 	bool timed_out;	 /* DISCONNECTED, SIDR_REPLY: no answer to our DREQ, or query, came */
+	enum roce_cm_undelivered undelivered; /* UNREACHABLE: why, as far as the network says it */
 	/* REQUEST, REPLY, REJECTED, SIDR_REQUEST, SIDR_REPLY: the whole field of the message, zero
 	 * padded; none if no message was behind it. */
 	uint8_t priv[ROCE_CM_PRIV_MAX];
@@ -222,7 +234,7 @@ bool roce_cm_qpn_resting(const struct roce_cm *cm, uint32_t qpn);
 	X(rx_duplicate) X(rx_malformed) X(tx_mads) X(tx_retries) X(timeouts) X(stale)              \
 	X(rejected_no_listener) X(rejected_backlog) X(rejected_invalid) X(rejected_source)         \
 	X(rejected_listener) X(connects_refused) X(no_resources)                                   \
-	X(rx_over_rate) X(challenges) X(tx_dropped)
+	X(rx_over_rate) X(challenges) X(tx_dropped) X(undelivered)
 /* clang-format on */
 struct roce_cm_counters {
 #define ROCE_X(n) uint64_t n;

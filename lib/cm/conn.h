@@ -58,6 +58,7 @@ struct roce_cm_conn {
 
 	uint16_t ev_reason;
 	bool ev_by_peer, ev_timed_out;
+	uint8_t ev_undelivered; /* enum roce_cm_undelivered */
 	uint16_t in_priv_bytes, out_priv_bytes;
 	uint8_t in_priv[ROCE_CM_REP_PRIV];  /* of the message behind the pending event */
 	uint8_t out_priv[ROCE_CM_REP_PRIV]; /* of our REQ, REP or REJ */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "wire/build.h"
 #include "wire/gsi.h"
 #include "wire/icrc.h"
@@ -36,4 +37,15 @@ roce_gsi_is_mad(const struct roce_pkt *pkt)
 {
 	return pkt->opcode == ROCE_UD_SEND_ONLY && pkt->qpn == ROCE_QPN_GSI &&
 	       pkt->qkey == ROCE_QKEY_GSI && pkt->payload_bytes == ROCE_MAD_BYTES;
+}
+
+const uint8_t *
+roce_gsi_mad_of(const uint8_t *datagram, uint32_t bytes)
+{
+	const uint32_t headers = ROCE_BTH_BYTES + ROCE_DETH_BYTES;
+
+	if (bytes < headers + ROCE_MAD_BYTES || datagram[0] != ROCE_UD_SEND_ONLY ||
+		(roce_get_be32(datagram + 4) & ROCE_QPN_MASK) != ROCE_QPN_GSI)
+		return NULL;
+	return datagram + headers;
 }

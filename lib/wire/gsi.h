@@ -27,4 +27,8 @@ uint32_t roce_gsi_build(uint8_t *buf, const struct roce_path *path, uint32_t psn
 /* True if a parsed packet is a MAD for QP 1: its payload is then ROCE_MAD_BYTES long. */
 bool roce_gsi_is_mad(const struct roce_pkt *pkt);
 
+/* The MAD in that many bytes of the payload of a UDP datagram, which roce_gsi_build() made; NULL:
+ * there is none, or not all of it. */
+const uint8_t *roce_gsi_mad_of(const uint8_t *datagram, uint32_t bytes);
+
 #endif

@@ -93,3 +93,26 @@ Test(gsi, w_cm_01_what_is_no_mad)
 	pkt.opcode = ROCE_CNP;
 	cr_expect_not(roce_gsi_is_mad(&pkt));
 }
+
+/* Of a datagram that the network quotes, perhaps not in full. */
+Test(gsi, the_mad_in_a_datagram)
+{
+	const uint32_t at = ROCE_ETH_BYTES + ROCE_IPV4_BYTES + ROCE_UDP_BYTES,
+		       whole = ROCE_BTH_BYTES + ROCE_DETH_BYTES + ROCE_MAD_BYTES;
+	const struct roce_path path = path_of(false);
+	uint8_t mad[ROCE_MAD_BYTES], frame[ROCE_GSI_FRAME_MAX];
+	const uint8_t *found;
+
+	memset(mad, 0x5a, sizeof(mad));
+	(void)roce_gsi_build(frame, &path, 7, mad);
+	found = roce_gsi_mad_of(frame + at, whole);
+	cr_assert_not_null(found);
+	cr_expect_arr_eq(found, mad, sizeof(mad));
+	cr_expect_null(roce_gsi_mad_of(frame + at, whole - 1));
+	cr_expect_null(roce_gsi_mad_of(frame + at, 0));
+	frame[at + 7] ^= 2; /* of another queue pair */
+	cr_expect_null(roce_gsi_mad_of(frame + at, whole));
+	frame[at + 7] ^= 2;
+	frame[at] = ROCE_SEND_ONLY;
+	cr_expect_null(roce_gsi_mad_of(frame + at, whole));
+}
