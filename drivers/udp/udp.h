@@ -52,6 +52,19 @@ void udp_locals_set(struct port *p, const struct udp_local *local, uint32_t n);
 const struct udp_local *udp_locals(const struct port *p, uint32_t *n);
 uint32_t udp_interface(const struct port *p, const uint8_t ip[16]);
 
+/* A datagram that did not arrive, as a message of the network's says (ICMP). Anyone can send such
+ * messages: they are a hint. */
+struct udp_undelivered {
+	struct roce_gid to;
+	bool no_port; /* its host is there, and nothing there has the port; else: there is no way */
+	const uint8_t *payload; /* of the datagram, as much as is quoted */
+	uint32_t bytes;
+};
+typedef void udp_undelivered_fn(void *arg, const struct udp_undelivered *u);
+/* Tell those that have been heard of, of MADs alone; some are left for the next time if there are
+ * many. */
+void udp_errors(struct port *p, udp_undelivered_fn *tell, void *arg);
+
 /* The MAC address that frames to and from all peers have: what is behind the sockets has none. */
 void udp_gateway(const struct port *p, uint8_t mac[6]);
 

@@ -13,11 +13,12 @@
 #include "wire/ipid_peer.h"
 
 #define UDP_SOCKETS_MAX UDP_ADDRESSES_MAX
-#define UDP_SENDERS	4u     /* of each family: so many source ports */
-#define UDP_SEGMENTS	64u    /* of one send; younger kernels take 128 */
-#define UDP_BYTES_MAX	65000u /* ... which have no more bytes than this */
-#define UDP_SINGLES	16u    /* datagrams of one call, if they are not in runs */
-#define UDP_RUNS	2u     /* runs of one call */
+#define UDP_SENDERS	4u	    /* of each family: so many source ports */
+#define UDP_MAD_SENDER	UDP_SENDERS /* one more, which hears what the network says of MADs */
+#define UDP_SEGMENTS	64u	    /* of one send; younger kernels take 128 */
+#define UDP_BYTES_MAX	65000u	    /* ... which have no more bytes than this */
+#define UDP_SINGLES	16u	    /* datagrams of one call, if they are not in runs */
+#define UDP_RUNS	2u	    /* runs of one call */
 #define UDP_WAITING_MAX 512u
 #define UDP_SCRATCH	65536u
 #define UDP_CONTROL	128u
@@ -46,6 +47,7 @@ struct udp_slot {
 #define UDP_COUNTERS(X)                                                                            \
 	X(rx_packets) X(rx_bytes) X(rx_runs) X(rx_kernel_drops) X(rx_not_roce) X(rx_no_mbufs)      \
 	X(rx_icrc_guessed) X(rx_icrc_solved) X(rx_icrc_far) X(rx_icrc_wrong) X(rx_realigned)       \
+	X(rx_icmp_unreachable) X(rx_icmp_other)                                                    \
 	X(tx_packets) X(tx_bytes) X(tx_calls) X(tx_again) X(tx_too_large) X(tx_refused)            \
 	X(tx_not_ours)
 /* clang-format on */
@@ -63,8 +65,8 @@ struct udp_port {
 	uint32_t sockets, first; /* that is looked at first */
 	struct udp_local local[UDP_LOCALS_MAX];
 	uint32_t locals;
-	int sender[2][UDP_SENDERS]; /* [v6] */
-	uint16_t sender_port[2][UDP_SENDERS];
+	int sender[2][UDP_SENDERS + 1]; /* [v6] */
+	uint16_t sender_port[2][UDP_SENDERS + 1];
 	struct roce_ipid *ipid;
 	struct roce_ipid_peers peers;
 	uint32_t now_ms; /* when what is being received came */

@@ -12,6 +12,7 @@
 #include "wire/protocol.h"
 
 #define BUFFER_BYTES (4 << 20)
+#define ERRORS_BYTES (64 << 10) /* of some 80 messages of the network's, which quote a MAD each */
 
 static const struct sock_filter take_nothing[] = {{.code = BPF_RET | BPF_K, .k = 0}};
 /* Of the UDP header, which the kernel has verified if it says that there is a checksum. What it has
@@ -170,6 +171,15 @@ sender_open(bool v6)
 	return -1;
 }
 
+/* The kernel keeps ICMP errors for it, but not so many that new ones wait behind old ones. */
+static bool
+sender_hears(int fd, bool v6)
+{
+	option_wish(fd, SOL_SOCKET, SO_RCVBUF, ERRORS_BYTES);
+	return v6 ? option_set(fd, IPPROTO_IPV6, IPV6_RECVERR, 1)
+		  : option_set(fd, IPPROTO_IP, IP_RECVERR, 1);
+}
+
 static bool
 port_read(int fd, bool v6, uint16_t *port)
 {
@@ -186,10 +196,11 @@ port_read(int fd, bool v6, uint16_t *port)
 static const char *
 senders_open(struct udp_port *u, bool v6, char *why, size_t bytes)
 {
-	for (uint32_t i = 0; i < UDP_SENDERS; i++) {
+	for (uint32_t i = 0; i <= UDP_MAD_SENDER; i++) {
 		u->sender[v6][i] = sender_open(v6);
 		if (u->sender[v6][i] < 0 ||
-			!port_read(u->sender[v6][i], v6, &u->sender_port[v6][i])) {
+			!port_read(u->sender[v6][i], v6, &u->sender_port[v6][i]) ||
+			(i == UDP_MAD_SENDER && !sender_hears(u->sender[v6][i], v6))) {
 			(void)snprintf(why, bytes, "a socket to send by: %s", strerror(errno));
 			return why;
 		}
@@ -210,7 +221,7 @@ udp_sockets_open(struct udp_port *u, const struct udp_cfg *cfg, char *why, size_
 	const char *err = NULL;
 	bool has[2] = {false};
 
-	for (uint32_t i = 0; i < UDP_SENDERS; i++)
+	for (uint32_t i = 0; i <= UDP_MAD_SENDER; i++)
 		u->sender[0][i] = u->sender[1][i] = -1;
 	for (uint32_t i = 0; i < cfg->addresses && err == NULL; i++)
 		err = receiver_open(
@@ -231,8 +242,9 @@ udp_sockets_close(struct udp_port *u)
 {
 	for (uint32_t i = 0; i < u->sockets; i++)
 		close(u->socket[i].fd);
-	for (uint32_t i = 0; i < 2 * UDP_SENDERS; i++)
-		if (u->sender[i / UDP_SENDERS][i % UDP_SENDERS] >= 0)
-			close(u->sender[i / UDP_SENDERS][i % UDP_SENDERS]);
+	for (uint32_t v6 = 0; v6 < 2; v6++)
+		for (uint32_t i = 0; i <= UDP_MAD_SENDER; i++)
+			if (u->sender[v6][i] >= 0)
+				close(u->sender[v6][i]);
 	u->sockets = 0;
 }

@@ -14,9 +14,11 @@
 
 #include "base/bytes.h"
 #include "udp/udp_own.h"
+#include "wire/gsi.h"
 #include "wire/protocol.h"
 
 #define FRAMES_MAX 128u /* of one call */
+#define OTHERS_MAX 8u	/* errors in a row that may be about what was sent before */
 
 /* One send. */
 struct run {
@@ -24,7 +26,9 @@ struct run {
 	uint32_t n;
 	bool v6;
 	int fd;
-	bool shared; /* it is one frame, which others read as it is; icrc is for the wire */
+	uint16_t port; /* fd's */
+	bool hears;    /* by fd the network's errors are heard, too */
+	bool shared;   /* it is one frame, which others read as it is; icrc is for the wire */
 	uint8_t icrc[ROCE_ICRC_BYTES];
 	union {
 		struct sockaddr_in v4;
@@ -80,8 +84,11 @@ go_the_same_way(const struct rte_mbuf *a, const struct rte_mbuf *b)
 static uint32_t
 sender_of(const struct rte_mbuf *m)
 {
-	/* The low byte of the frame's own source port. */
-	return ip_of(m)[(is_v6(m) ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES) + 1] % UDP_SENDERS;
+	const uint16_t port =
+		roce_get_be16(ip_of(m) + (is_v6(m) ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES));
+
+	/* All MADs have that port, and few queue pairs do. */
+	return port == ROCE_GSI_SPORT ? UDP_MAD_SENDER : port % UDP_SENDERS;
 }
 
 /* Members of a group on this host get the frame that goes to the others. */
@@ -100,15 +107,16 @@ icrc_of(const struct rte_mbuf *m)
 /* What the kernel will write in other ways than the frame has it, in number i of a send: the source
  * port, and IPv4's identification. Changed again, the ICRC is as it was. */
 static void
-icrc_mend(uint8_t *icrc, const struct udp_port *u, const struct rte_mbuf *m, bool v6, uint32_t i)
+icrc_mend(uint8_t *icrc, const struct udp_port *u, const struct run *r, uint32_t i)
 {
+	const struct rte_mbuf *m = r->m[i];
 	const uint8_t *ip = ip_of(m);
 	const uint32_t bytes = m->data_len - ROCE_ETH_BYTES,
-		       l3 = v6 ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES;
-	uint32_t change = roce_ipid_mend_port(u->ipid, bytes - l3 - 2 - ROCE_ICRC_BYTES,
-		roce_get_be16(ip + l3) ^ u->sender_port[v6][sender_of(m)]);
+		       l3 = r->v6 ? ROCE_IPV6_BYTES : ROCE_IPV4_BYTES;
+	uint32_t change = roce_ipid_mend_port(
+		u->ipid, bytes - l3 - 2 - ROCE_ICRC_BYTES, roce_get_be16(ip + l3) ^ r->port);
 
-	if (!v6)
+	if (!r->v6)
 		change ^= roce_ipid_mend(u->ipid, bytes,
 			ROCE_IPID(roce_get_be16(ip + 4), ip[6] >> 6 & 1) ^ ROCE_IPID(i, 1));
 	roce_put_le32(icrc, roce_get_le32(icrc) ^ change);
@@ -118,7 +126,7 @@ static void
 run_mend(const struct udp_port *u, const struct run *r)
 {
 	for (uint32_t i = 0; i < r->n && !r->shared; i++)
-		icrc_mend(icrc_of(r->m[i]), u, r->m[i], r->v6, i);
+		icrc_mend(icrc_of(r->m[i]), u, r, i);
 }
 
 /* ---- what goes with a send ---- */
@@ -202,7 +210,8 @@ run_length(const struct udp_port *u, struct rte_mbuf *const *m, uint32_t n)
 	const uint32_t each = m[0]->data_len - headers_of(is_v6(m[0]));
 	uint32_t i = 1, total = each;
 
-	if (is_shared(m[0]) || run_begins_behind(m, n))
+	/* Of a run that loopback carries, the network's error quotes the first packet alone. */
+	if (is_shared(m[0]) || sender_of(m[0]) == UDP_MAD_SENDER || run_begins_behind(m, n))
 		return 1;
 	for (; u->segments && i < n && i < UDP_SEGMENTS && !is_shared(m[i]); i++) {
 		total += each;
@@ -228,7 +237,7 @@ run_point(const struct udp_port *u, struct run *r, struct iovec *iov)
 	if (!r->shared)
 		return r->n;
 	memcpy(r->icrc, icrc_of(r->m[0]), ROCE_ICRC_BYTES);
-	icrc_mend(r->icrc, u, r->m[0], r->v6, 0);
+	icrc_mend(r->icrc, u, r, 0);
 	iov[0].iov_len -= ROCE_ICRC_BYTES;
 	iov[1] = (struct iovec){r->icrc, ROCE_ICRC_BYTES};
 	return 2;
@@ -239,8 +248,13 @@ static uint32_t
 run_make(const struct udp_port *u, struct run *r, struct iovec *iov, struct msghdr *h)
 {
 	const uint8_t *ip = ip_of(r->m[0]);
-	uint32_t pieces = run_point(u, r, iov);
+	const uint32_t sender = sender_of(r->m[0]);
+	uint32_t pieces;
 
+	r->fd = u->sender[r->v6][sender];
+	r->port = u->sender_port[r->v6][sender];
+	r->hears = sender == UDP_MAD_SENDER;
+	pieces = run_point(u, r, iov);
 	*h = (struct msghdr){.msg_name = &r->to,
 		.msg_iov = iov,
 		.msg_iovlen = pieces,
@@ -254,7 +268,6 @@ run_make(const struct udp_port *u, struct run *r, struct iovec *iov, struct msgh
 
 		(void)control_put(h, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment));
 	}
-	r->fd = u->sender[r->v6][sender_of(r->m[0])];
 	run_mend(u, r);
 	return pieces;
 }
@@ -299,11 +312,22 @@ run_fails(struct udp_port *u, const struct run *r, int err)
 	return true;
 }
 
+/*
+ * Where the network's errors are heard, the kernel gives each to the next send as well, whatever
+ * that is. So a send that fails is tried again, and what fails each time has an error of its own.
+ * Others may arrive meanwhile, so one more try is not always enough.
+ */
+static bool
+may_be_of_others(const struct run *r, uint32_t *times)
+{
+	return r->hears && ++*times < OTHERS_MAX;
+}
+
 /* So many of the runs are done with, sent or not; *full: the kernel takes no more for now. */
 static uint32_t
 runs_send(struct udp_port *u, const struct run *r, struct mmsghdr *h, uint32_t n, bool *full)
 {
-	uint32_t at = 0;
+	uint32_t at = 0, others = 0;
 
 	while (at < n && !*full) {
 		uint32_t same = 1;
@@ -321,10 +345,13 @@ runs_send(struct udp_port *u, const struct run *r, struct mmsghdr *h, uint32_t n
 			at += (uint32_t)sent;
 		else if (is_full(errno))
 			*full = true;
+		else if (may_be_of_others(&r[at], &others))
+			continue;
 		else if (run_fails(u, &r[at], errno))
 			at++;
 		else
 			break;
+		others = 0;
 	}
 	return at;
 }
