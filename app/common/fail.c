@@ -19,6 +19,8 @@ static const struct {
 	{ND_HOST_UNREACHABLE,
 		"No neighbour answered for that address (ARP or neighbour discovery): "
 		"is the peer up, on this link, and the address right?"},
+	{ND_CONNECTION_REFUSED, /* by no peer: a reject has a reason, which is told instead */
+		"That host takes no RoCEv2 (UDP port 4791) at this address: does its daemon run?"},
 	{ND_IO_TIMEOUT, "The peer gave no answer in time. Is it up, does it speak RoCEv2 there, "
 			"and does UDP port 4791 get through?"},
 	{ND_SHARING_VIOLATION, "That port is in use: choose another with -p."},

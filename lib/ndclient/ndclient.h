@@ -338,7 +338,8 @@ nd_status nd_connector_set_dscp(struct nd_connector *c, uint32_t dscp);
  * Connect the queue pair, which must be of the same adapter and unused. inbound_reads,
  * outbound_reads: how many reads the peer may, and this side wants to have outstanding; lowered to
  * what adapter and peer grant (R-CONN-09). ov's outcome: ND_SUCCESS, the peer accepted (go on with
- * nd_connector_complete_connect()); ND_CONNECTION_REFUSED (nd_connector_reject_reason()),
+ * nd_connector_complete_connect()); ND_CONNECTION_REFUSED (nd_connector_reject_reason(); 0: its
+ * host takes no RoCEv2),
  * ND_NETWORK_UNREACHABLE (no route), ND_HOST_UNREACHABLE (no neighbour), ND_IO_TIMEOUT (no answer):
  * after these four the connector may try again; ND_CANCELED.
  * Inline: ND_INVALID_BUFFER_SIZE (private data over max_caller_data), ND_BAD_NETWORK_NAME

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a port over the kernel's sockets has beside what every port must carry."""
 
+import contextlib
 import os
 import re
 import signal
@@ -49,11 +50,57 @@ def no_groups(link):
         raise Failure(done.stdout)
 
 
+def connect_fails(daemon, address, status, words):
+    """And as the network says, not as the time-out of a peer that is silent."""
+    done = daemon.ping("-a", address, "-C", 1, check=False)
+    if done.returncode != 3 or status not in done.stdout or words not in done.stdout:
+        raise Failure(f"exit {done.returncode}, no {status}: {done.stdout}")
+
+
+def connect_refused(daemon, address):
+    connect_fails(daemon, address, "ND_CONNECTION_REFUSED", "takes no RoCEv2")
+
+
+def dead_address(link):
+    """One of this machine's at which nobody has the port."""
+    return link.a.addresses[0].rsplit(".", 1)[0] + ".9"
+
+
+def nobody_there(link):
+    connect_refused(link.a, dead_address(link))
+    if link.networked:
+        sandbox.run("ip", "address", "add", "2001:db8::9", "dev", "lo", "nodad")
+        try:
+            connect_refused(link.a, "2001:db8::9")
+        finally:
+            sandbox.run("ip", "address", "del", "2001:db8::9", "dev", "lo")
+
+
+def refusals_beside(link):
+    """While others are told all the time that nobody is there, connections are made and used by the same sockets, and
+    no packet of theirs is refused."""
+    def count(name):
+        return port_counters(link.a).get(name, 0)
+
+    loop = f"while :; do {link.build.nddping} -c -a {dead_address(link)} -C 1; done"
+    refused, enough = count("tx_refused"), count("rx_icmp_unreachable") + 100
+    with contextlib.ExitStack() as clients:
+        for _ in range(8):
+            clients.enter_context(link.a.popen("sh", "-c", loop))
+        while count("rx_icmp_unreachable") < enough:
+            port_cases.pings(link.a, link.b)
+            perf(link, "-t", "write", "--size", "64K", "-n", 100, "-d", 16)
+    if count("tx_refused") != refused:
+        raise Failure(f"{count('tx_refused') - refused} packets were refused")
+
+
 def cases(link):
     for name, function in port_cases.cases(link):
         yield name, lambda n=name, f=function: without_v6(link, n, f)
     yield "runs of segments", lambda: runs(link)
     yield "no groups", lambda: no_groups(link)
+    yield "nobody there", lambda: nobody_there(link)
+    yield "refusals beside", lambda: refusals_beside(link)
 
 
 # ---- between two networks ----------------------------------------------------------------------------
@@ -146,10 +193,25 @@ def mtu_shrinks(build, folder, networked):
         return big.text.strip()
 
 
+def hosts_say(link):
+    """A host without a daemon says so; of one that is not there this host's kernel does."""
+    link.b.process.stop()
+    try:
+        for address in link.b.addresses:
+            connect_refused(link.a, address)
+    finally:
+        link.b.start()
+    sandbox.sysctl("net.ipv6.conf.lo.disable_ipv6", 0)  # by lo the kernel says so to itself
+    for address in ("192.0.2.77", "2001:db8::77"):
+        connect_fails(link.a, address, "ND_HOST_UNREACHABLE", "is the peer up")
+    port_cases.pings(link.a, link.b)
+
+
 def network_cases(link):
     yield from port_cases.captured_cases(link)
     yield "groups", lambda: shared_cases.groups(link)
     yield "MTU changes", lambda: mtu_changes(link)
+    yield "ICMP errors", lambda: hosts_say(link)
     yield "link-local addresses", lambda: link.captured(lambda: link_locals(link))
 
 

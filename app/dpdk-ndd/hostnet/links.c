@@ -7,6 +7,7 @@
 #include "hostnet/links.h"
 
 #include "control/daemon.h"
+#include "hostnet/udp_host.h"
 #include "platform/clock.h"
 #include "platform/log.h"
 #include "session/async.h"
@@ -43,5 +44,6 @@ ndd_links_check(struct ndd *d, uint64_t now_ns)
 		news = p->ops->tend(p);
 		if (news != NULL)
 			ndd_log_limited(NDD_LOG_WARNING, "port %s: %s", p->device, news);
+		ndd_udp_hear_errors(d, i);
 	}
 }

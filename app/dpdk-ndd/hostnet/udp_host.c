@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cm/cm.h"
 #include "control/daemon.h"
 #include "hostnet/address.h"
 #include "hostnet/rtnl.h"
 #include "lcore/call.h"
+#include "platform/clock.h"
 #include "platform/log.h"
 #include "udp/udp.h"
+#include "wire/gsi.h"
 
 #define MTU_MAX 9000u
 
@@ -173,4 +176,24 @@ ndd_udp_interfaces(const struct port *p, const struct net_ip *like, int *interfa
 	}
 	memcpy(interface, s.interface, s.n * sizeof(*interface));
 	return s.n;
+}
+
+/* ---- what the network says of MADs ---- */
+
+static void
+mad_undelivered(void *arg, const struct udp_undelivered *u)
+{
+	const uint8_t *mad = roce_gsi_mad_of(u->payload, u->bytes);
+	struct ndd *d = arg;
+
+	if (mad != NULL)
+		roce_cm_undelivered(d->cm, ndd_now_ns(), &u->to, mad,
+			u->no_port ? ROCE_CM_NO_SERVICE : ROCE_CM_NO_WAY);
+}
+
+void
+ndd_udp_hear_errors(struct ndd *d, uint32_t port)
+{
+	if (d->cfg->port[port].udp)
+		udp_errors(&d->plane.port[port], mad_undelivered, d);
 }
