@@ -101,6 +101,8 @@ open_udp(struct ndd *d, uint32_t i, char *buf, size_t bytes)
 		.require_checksum = d->cfg->port[i].require_udp_checksum,
 		.pool = d->plane.pool};
 
+	if (pc.mtu == 0)
+		return "the MTU of its interfaces can't be read";
 	if (pc.mtu < NDD_IP_MTU_MIN) {
 		(void)snprintf(buf, bytes, "the MTU of its interfaces is %u, RoCEv2 needs %u",
 			pc.mtu, NDD_IP_MTU_MIN);

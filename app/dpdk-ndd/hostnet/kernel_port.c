@@ -330,6 +330,11 @@ follow_mtu(struct ndd *d, uint32_t port)
 	mtu = mtu < most ? mtu : most;
 	if (mtu == p->mtu)
 		return;
+	if (mtu == 0) {
+		ndd_error("port %s: the MTU of its interfaces can't be read: taken for %u",
+			p->device, p->mtu);
+		return;
+	}
 	if (mtu < NDD_IP_MTU_MIN) {
 		ndd_error("port %s: an MTU of %u is too small for RoCEv2, which needs %u: taken "
 			  "for %u",
@@ -430,8 +435,10 @@ ndd_kernel_ports_open(struct ndd *d, ndd_address_lost *on_address_lost)
 	if (!any_kernel_port(d->cfg))
 		return true;
 	s = d->kernel_ports = calloc(1, sizeof(*s));
-	if (s == NULL)
+	if (s == NULL) {
+		ndd_error("no memory for the ports of the kernel's");
 		return false;
+	}
 	s->on_address_lost = on_address_lost;
 	if (!ndd_rtnl_open(&s->rtnl) ||
 		!ndd_watch_add(d, &s->watch, ndd_rtnl_fd(&s->rtnl), EPOLLIN, on_kernel_news)) {

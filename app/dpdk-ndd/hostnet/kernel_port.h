@@ -20,7 +20,7 @@ typedef void ndd_address_lost(struct ndd *d, const uint8_t ip[16], const char *w
  * False after a log line. */
 bool ndd_kernel_ports_open(struct ndd *d, ndd_address_lost *on_address_lost);
 void ndd_kernel_ports_close(struct ndd *d);
-/* IP MTU that a shared port can have. */
+/* IP MTU that a shared port can have; 0: it can't be read. */
 uint32_t ndd_kernel_port_mtu(const struct ndd *d, uint32_t port);
 /* The kernel's numbers of the port's interfaces: the shared one, or those by which its sockets
  * reach addresses of that one's family. Returns how many, NDD_INTERFACES_MAX at most. */

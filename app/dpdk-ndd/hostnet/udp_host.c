@@ -154,9 +154,11 @@ ndd_udp_mtu(const struct ndd *d, struct ndd_rtnl *r, uint32_t port)
 
 	if (d->cfg->port[port].has_mtu)
 		return d->cfg->port[port].mtu;
-	(void)ndd_rtnl_addresses(r, &addresses);
+	if (!ndd_rtnl_addresses(r, &addresses))
+		return 0;
 	for (uint32_t i = 0; i < s.of.n; i++)
-		(void)ndd_rtnl_link(r, s.of.interface[i], &links);
+		if (!ndd_rtnl_link(r, s.of.interface[i], &links) && errno != ENODEV)
+			return 0;
 	return s.mtu;
 }
 

@@ -23,7 +23,8 @@ void ndd_udp_renew_locals(struct ndd *d, struct ndd_rtnl *r, uint32_t port);
 /* The interfaces, loopback apart, that have addresses of the port's and of that one's family, as
  * ndd_udp_renew_locals() saw them; returns how many, NDD_INTERFACES_MAX at most. */
 uint32_t ndd_udp_interfaces(const struct port *p, const struct net_ip *like, int *interface);
-/* The IP MTU that packets from all of its addresses can have, unless the configuration says it. */
+/* The IP MTU that packets from all of its addresses can have, unless the configuration says it. 0:
+ * the kernel does not say. */
 uint32_t ndd_udp_mtu(const struct ndd *d, struct ndd_rtnl *r, uint32_t port);
 /* Tell the connection manager what the network says of its messages, if it is a port of sockets. */
 void ndd_udp_hear_errors(struct ndd *d, uint32_t port);
