@@ -40,6 +40,7 @@
 	X(getpwnam, NOTHING, ENOMEM)                                                               \
 	X(getrandom, MINUS, ENOSYS)                                                                \
 	X(getrlimit64, MINUS, EPERM)                                                               \
+	X(getsockname, MINUS, ENOBUFS)                                                             \
 	X(getsockopt, MINUS, ENOBUFS)                                                              \
 	X(if_indextoname, NOTHING, ENXIO)                                                          \
 	X(if_nametoindex, NOTHING, ENODEV)                                                         \
@@ -85,6 +86,7 @@
 	X(read, MINUS, EIO)                                                                        \
 	X(readlink, MINUS, ENOMEM)                                                                 \
 	X(recv, MINUS, ENOMEM)                                                                     \
+	X(recvmmsg, MINUS, ENOMEM)                                                                 \
 	X(recvmsg, MINUS, ENOMEM)                                                                  \
 	X(rte_eal_alarm_set, NEGATIVE, ENOMEM)                                                     \
 	X(rte_eal_init, MINUS, ENOMEM)                                                             \

@@ -121,10 +121,15 @@ def times(site, whole):
     return sorted({0} | ({n for n in (1, 2, 4, 8, 16, 64, 256, 1024, site.calls - 1) if n < site.calls} if whole else set()))
 
 
+def of_sites(daemon, sites, whole):
+    """(name, function) for each of these calls."""
+    for name, site in named(daemon.build.daemon, sites).items():
+        for skip in times(site, whole):
+            yield name + (f" after {skip}" if skip else ""), lambda s=site, n=skip: with_fault(daemon, s, n)
+
+
 def cases(build, whole):
     """(name, function) for each call; the daemon that makes them is left when the generator ends."""
     with scratch("ndd-faults-") as folder, FaultyDaemon(build, folder) as daemon:
         must_live_well(daemon)
-        for name, site in named(build.daemon, daemon.page.sites()).items():
-            for skip in times(site, whole):
-                yield name + (f" after {skip}" if skip else ""), lambda s=site, n=skip: with_fault(daemon, s, n)
+        yield from of_sites(daemon, daemon.page.sites(), whole)
