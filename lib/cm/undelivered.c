@@ -6,8 +6,8 @@
 #include "cm/retry.h"
 #include "cm/table.h"
 
-/* The connection whose REQ this is, as long as nothing has been heard of the peer. Who quotes its
- * id and transaction id has seen the REQ, and could as well have answered it. */
+/* The connection whose REQ this is, as long as nothing has been heard of the peer. A station
+ * that quotes its id and transaction id has seen the REQ, and could as well have answered it. */
 static struct roce_cm_conn *
 find_quoted(const struct roce_cm *cm, const struct roce_gid *to, const struct cm_mad *m)
 {

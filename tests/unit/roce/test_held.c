@@ -61,6 +61,7 @@ Test(held, a_hundred_connections_have_no_more_under_way_than_one)
 		c->frames[1], WINDOW, "the one has its window: %lu", (unsigned long)c->frames[1]);
 	cr_expect_geq(c->frames[0], WINDOW / 4, "%lu", (unsigned long)c->frames[0]);
 	cr_expect_leq(c->frames[0], WINDOW + WINDOW / 8 + MANY, "%lu", (unsigned long)c->frames[0]);
+	cr_expect_geq(shard_of(c)->count.tx_held, MANY, "each was held back");
 	check(c);
 	crowd_free(c);
 }
