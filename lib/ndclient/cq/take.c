@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completion queues: taking results. */
+#include "ndclient/cq/take.h"
+
 #include "ndclient/cq/cq.h"
 #include "ndclient/face/result.h"
 #include "ndclient/face/status.h"
@@ -22,11 +24,12 @@ free_slots(struct nd_qp *qp, const struct ndsh_cqe *e)
 	__atomic_store_n(freed, e->slot_count, __ATOMIC_RELEASE);
 }
 
-/* One of the three has room for the results. */
+/* One of the four has room for the results. */
 struct results {
 	struct nd_result *plain;
 	struct nd_result_ex *ex;
 	struct nd_ud_result *datagram;
+	struct nd_entry *entries;
 };
 
 /* A copy command failed, and the daemon did not know: the completion that the command named has
@@ -47,6 +50,7 @@ static inline void
 convert_entry(struct nd_adapter *a, struct ndsh_cqe *e, const struct results *r, uint32_t i)
 {
 	void *context = NULL;
+	uint32_t number = 0;
 	struct nd_qp *qp = e->qp < ND_QP_HANDLES
 				   ? __atomic_load_n(&a->qp_by_handle[e->qp], __ATOMIC_ACQUIRE)
 				   : NULL;
@@ -60,12 +64,15 @@ convert_entry(struct nd_adapter *a, struct ndsh_cqe *e, const struct results *r,
 		free_slots(qp, e);
 		if (nd_mw_concerns(e))
 			nd_mw_see(qp, e);
-		context = qp->context;
+		context = __atomic_load_n(&qp->context, __ATOMIC_RELAXED);
+		number = qp->number;
 	}
 	if (r->plain != NULL)
 		nd_result_of(a->profile, e, context, &r->plain[i]);
 	else if (r->ex != NULL)
 		nd_result_ex_of(a->profile, e, context, &r->ex[i]);
+	else if (r->entries != NULL)
+		r->entries[i] = (struct nd_entry){*e, context, number};
 	else
 		nd_ud_result_of(a->profile, e, context, &r->datagram[i]);
 }
@@ -179,4 +186,16 @@ int32_t
 nd_ud_get_results(struct nd_cq *cq, struct nd_ud_result *results, uint32_t n)
 {
 	return cq_take_verified(cq, &(struct results){.datagram = results}, n);
+}
+
+int32_t
+nd_cq_take_entries(struct nd_cq *cq, struct nd_entry *entries, uint32_t n)
+{
+	return cq_take_verified(cq, &(struct results){.entries = entries}, n);
+}
+
+void
+nd_qp_forsake(struct nd_qp *qp)
+{
+	__atomic_store_n(&qp->context, NULL, __ATOMIC_RELAXED);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ndclient/cq/take.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "rigs/cq_bench.h"
@@ -227,5 +228,41 @@ Test(ndclient_results, R_CQ_30_several_threads_take_each_entry_once)
 	}
 	cr_expect(eq(u32, taken, made));
 	cr_expect(eq(u64, sum, made * (made + 1) / 2));
+	cq_bench_drop(b);
+}
+
+/* What faces of other words take: the entry as it is, and nothing of a forsaken queue pair. */
+Test(ndclient_results, entries_as_the_daemon_made_them)
+{
+	struct cq_bench *b = cq_bench_make();
+	struct nd_qp *qp = aligned_alloc(64, sizeof(*qp));
+	const struct ndsh_cqe sent = {.context = 7,
+		.qp = 5,
+		.bytes = 9,
+		.op = NDSH_OP_FETCH_ADD,
+		.status = NDSH_WC_REM_OP_ERR,
+		.syndrome = 3,
+		.slot_count = 2};
+	struct nd_entry e[2];
+
+	memset(qp, 0, sizeof(*qp));
+	qp->adapter = b->a;
+	qp->context = b;
+	qp->number = 0x1234;
+	b->a->qp_by_handle[5] = qp;
+	for (int i = 0; i < 2; i++)
+		cr_assert(ndsh_cq_push(&b->daemon, &sent));
+	cr_assert(eq(i32, nd_cq_take_entries(&b->cq, e, 1), 1));
+	cr_expect(eq(ptr, e[0].qp_context, b));
+	cr_expect(eq(u32, e[0].qp_number, 0x1234));
+	cr_expect(eq(u64, e[0].e.context, 7));
+	cr_expect(eq(u8, e[0].e.op, NDSH_OP_FETCH_ADD));
+	cr_expect(eq(u8, e[0].e.status, NDSH_WC_REM_OP_ERR));
+	cr_expect(eq(u32, e[0].e.syndrome, 3));
+	nd_qp_forsake(qp);
+	cr_assert(eq(i32, nd_cq_take_entries(&b->cq, e, 2), 1));
+	cr_expect(eq(ptr, e[0].qp_context, NULL));
+	cr_expect(eq(u32, qp->sq_freed, 2), "its slots are freed all the same");
+	free(qp);
 	cq_bench_drop(b);
 }
