@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ndd-verbs: run a program of verbs on the daemon. It looks whether that can work, says what it
+ * found, sets the environment, and becomes the program. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "common/fail.h"
+
+static const char usage[] =
+	"ndd-verbs - run a program of verbs (libibverbs) on dpdk-ndd\n"
+	"\n"
+	"usage: ndd-verbs [options] PROGRAM [ARGUMENT...]\n"
+	"       ndd-verbs [options] --check\n"
+	"\n"
+	"The program sees a device for each address of the daemon: ndd0, ndd1...\n"
+	"\n"
+	"  --socket PATH  control socket of the daemon (default: NDD_SOCKET, else the\n"
+	"                 built-in path)\n"
+	"  --check        open each device, say what it is, and run nothing\n"
+	"  --quiet        say nothing if all is well\n"
+	"  -h, --help     this text\n"
+	"  --version      version\n"
+	"\n"
+	"Exit codes: the program's; 1 bad options; 2 no daemon, or no library; 126, 127 the\n"
+	"program can't be run, is not there.\n"
+	"\n"
+	"  ndd-verbs ibv_devinfo\n"
+	"  ndd-verbs --socket ndd-b.sock ib_write_bw -d ndd0 192.0.2.1\n";
+
+struct options {
+	const char *socket_path;
+	bool check, quiet;
+};
+
+/* false: *status is what to exit with. */
+static bool
+take_options(int argc, char **argv, struct options *o, int *status)
+{
+	enum { SOCKET = 256, CHECK, QUIET, VERSION };
+	static const struct option longs[] = {{"socket", required_argument, NULL, SOCKET},
+		{"check", no_argument, NULL, CHECK}, {"quiet", no_argument, NULL, QUIET},
+		{"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, VERSION},
+		{NULL, 0, NULL, 0}};
+	int c;
+
+	*status = APP_EXIT_OK;
+	while ((c = getopt_long(argc, argv, "+h", longs, NULL)) >= 0) {
+		switch (c) {
+		case SOCKET:
+			o->socket_path = optarg;
+			break;
+		case CHECK:
+			o->check = true;
+			break;
+		case QUIET:
+			o->quiet = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return false;
+		case VERSION:
+			puts("ndd-verbs " APP_VERSION);
+			return false;
+		default:
+			*status = APP_EXIT_USAGE;
+			return false;
+		}
+	}
+	if (optind == argc && !o->check) {
+		app_complain("which program? --help explains");
+		*status = APP_EXIT_USAGE;
+		return false;
+	}
+	return true;
+}
+
+/* The program may go to another folder. */
+static bool
+set_socket(const char *path)
+{
+	char *whole = path != NULL ? realpath(path, NULL) : NULL;
+	bool ok = path == NULL || setenv("NDD_SOCKET", whole != NULL ? whole : path, 1) == 0;
+
+	free(whole);
+	return ok;
+}
+
+static bool
+set_library(const char *folder)
+{
+	const char *others = getenv("LD_LIBRARY_PATH");
+	char *path;
+	bool ok;
+
+	if (others == NULL || *others == 0)
+		return setenv("LD_LIBRARY_PATH", folder, 1) == 0;
+	if (asprintf(&path, "%s:%s", folder, others) < 0)
+		return false;
+	ok = setenv("LD_LIBRARY_PATH", path, 1) == 0;
+	free(path);
+	return ok;
+}
+
+int
+main(int argc, char **argv)
+{
+	char folder[VERBS_FOLDER_BYTES];
+	struct options o = {0};
+	int status;
+
+	if (!take_options(argc, argv, &o, &status))
+		return status;
+	if (!set_socket(o.socket_path) || !verbs_find_library(folder) || !set_library(folder))
+		return APP_EXIT_LOCAL;
+	if (!verbs_check_daemon(o.check, o.quiet))
+		return APP_EXIT_LOCAL;
+	if (o.check)
+		return APP_EXIT_OK;
+	execvp(argv[optind], argv + optind);
+	app_complain("%s: %s", argv[optind], strerror(errno));
+	return errno == ENOENT ? 127 : 126;
+}
