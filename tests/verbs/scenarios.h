@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What verbtest can be asked to do; each ends the program if something is not so. */
+#ifndef VERBS_SCENARIOS_H
+#define VERBS_SCENARIOS_H
+
+/* transfers.c */
+void run_contents(void);
+void run_immediates(void);
+void run_atomics(void);
+void run_lists(void);
+void run_inline(void);
+void run_threads(void);
+/* failures.c */
+void run_denied(void);
+void run_bounds(void);
+void run_flush(void);
+void run_states(void);
+void run_limits(void);
+/* ends.c */
+void run_destroyed(void);
+void run_busy(void);
+void run_events(void);
+void run_async(void);
+
+#endif

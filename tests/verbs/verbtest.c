@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* verbtest SCENARIO: rules of verbs that programs of others do not look at. Linked against the
+ * distribution's library, as any program. */
+#include <stdio.h>
+#include <string.h>
+
+#include "scenarios.h"
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} scenarios[] = {
+	{"contents", run_contents},
+	{"immediates", run_immediates},
+	{"atomics", run_atomics},
+	{"lists", run_lists},
+	{"inline", run_inline},
+	{"threads", run_threads},
+	{"denied", run_denied},
+	{"bounds", run_bounds},
+	{"flush", run_flush},
+	{"states", run_states},
+	{"limits", run_limits},
+	{"destroyed", run_destroyed},
+	{"busy", run_busy},
+	{"events", run_events},
+	{"async", run_async},
+};
+
+int
+main(int argc, char **argv)
+{
+	for (size_t i = 0; argc == 2 && i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+		if (strcmp(argv[1], scenarios[i].name) == 0) {
+			scenarios[i].run();
+			return 0;
+		}
+	}
+	fprintf(stderr, "usage: verbtest SCENARIO\n");
+	return 2;
+}
