@@ -6,6 +6,7 @@
 #include "ndverbs/context.h"
 #include "ndverbs/cq.h"
 #include "ndverbs/errors.h"
+#include "ndverbs/idle.h"
 
 #define BATCH 16
 
@@ -138,5 +139,9 @@ ndv_poll_cq(struct ibv_cq *base, int n, struct ibv_wc *wc)
 			return filled > 0 ? filled : -1;
 		filled += got;
 	}
+	if (filled > 0)
+		ndv_idle_end();
+	else
+		ndv_idle_wait();
 	return filled;
 }
