@@ -29,6 +29,8 @@ post_one(struct ndv_qp *qp, const struct ibv_send_wr *wr)
 
 	if (err != 0)
 		return err;
+	if (wr->next != NULL)
+		r.how |= ND_POST_UNTOLD;
 	if (qp->base.qp_type == IBV_QPT_UD)
 		return ndv_errno(nd_post_datagram(
 			qp->nd, r.op, &r.wr, sges_of(wr->sg_list), (uint32_t)wr->num_sge, r.how));
@@ -48,9 +50,12 @@ check_state(const struct ndv_qp *qp)
 		       : 0;
 }
 
+/* The daemon is told of a list when its last request was posted, or of what stands in front of the
+ * one that could not be. */
 int
 ndv_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
+	struct ibv_send_wr *first = wr;
 	struct ndv_qp *qp = ndv_qp(base);
 	int err = check_state(qp);
 
@@ -60,6 +65,8 @@ ndv_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_wr **
 		if (err == 0)
 			wr = wr->next;
 	}
+	if (err != 0 && wr != first)
+		nd_post_tell(qp->nd);
 	nd_spin_unlock(&qp->send_lock);
 	if (err != 0)
 		*bad = wr;

@@ -175,3 +175,31 @@ run_async(void)
 		(ibv_get_async_event(r.context, &e) == -1 && errno == EAGAIN));
 	rig_close(&r);
 }
+
+/* The daemon ends: this is told, those that wait are woken, calls fail, and all can be destroyed. */
+void
+run_removed(void)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE}, *bad;
+	struct ibv_async_event e;
+	struct ibv_cq *cq;
+	struct ibv_wc wc;
+	void *context;
+	struct rig r;
+
+	rig_open(&r, true);
+	rig_connect(&r);
+	WANT(ibv_req_notify_cq(r.cq, 0) == 0);
+	puts("waiting");
+	fflush(stdout);
+	WANT(ibv_get_cq_event(r.channel, &cq, &context) == 0);
+	ibv_ack_cq_events(cq, 1);
+	do
+		WANT(ibv_get_async_event(r.context, &e) == 0);
+	while (e.event_type != IBV_EVENT_DEVICE_FATAL);
+	ibv_ack_async_event(&e);
+	WANT(ibv_poll_cq(r.cq, 1, &wc) < 0);
+	WANT(ibv_post_send(r.qp[0], &wr, &bad) == EIO && bad == &wr);
+	WANT(ibv_create_cq(r.context, 1, NULL, NULL, 0) == NULL && errno == EIO);
+	rig_close(&r);
+}

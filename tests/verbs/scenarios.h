@@ -21,5 +21,6 @@ void run_destroyed(void);
 void run_busy(void);
 void run_events(void);
 void run_async(void);
+void run_removed(void);
 
 #endif

@@ -25,6 +25,7 @@ static const struct {
 	{"busy", run_busy},
 	{"events", run_events},
 	{"async", run_async},
+	{"removed", run_removed},
 };
 
 int

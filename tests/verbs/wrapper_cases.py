@@ -58,6 +58,16 @@ def daemon_dies(link):
     link.b.start()
 
 
+def daemon_is_removed(link):
+    """While a program waits for events."""
+    with Process(*under(link.b, link.b.build.verbtest, "removed"), name="verbtest") as waiting:
+        waiting.expect("waiting")
+        link.b.process.stop(signal.SIGKILL)
+        if waiting.wait(30) != 0:
+            raise Failure(waiting.text)
+    link.b.start()
+
+
 def cases(link):
     yield "ndd-verbs finds", lambda: says_what_it_found(link)
     yield "ndd-verbs checks", lambda: checks(link)
@@ -65,6 +75,7 @@ def cases(link):
     yield "ndd-verbs no program", lambda: program_is_not_there(link)
     yield "no wrapper", lambda: without_wrapper(link)
     yield "daemon dies", lambda: daemon_dies(link)
+    yield "own removed", lambda: daemon_is_removed(link)
 
 
 # ---- no daemon, or one that is none --------------------------------------------------------------

@@ -123,7 +123,8 @@ post_submit(struct nd_qp *qp, const struct ndsh_swr *wr, const struct nd_sge *sg
 		qp->fenced = true;
 	}
 	ndsh_sq_push(&qp->sq, wr, (const struct ndsh_sge *)(const void *)sge, data);
-	ring_doorbell(qp);
+	if (!(how & ND_POST_UNTOLD))
+		ring_doorbell(qp);
 	nd_post_end(&qp->sq_inside);
 }
 
@@ -178,7 +179,7 @@ post_data(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct n
 			gather_inline(how & NDSH_WRF_SHORT ? (uint8_t *)wr->data : data, sge, n);
 		n = 0;
 	}
-	wr->ctrl = NDSH_CTRL(op, n, how, 0);
+	wr->ctrl = NDSH_CTRL(op, n, how & NDSH_WRF_MASK, 0);
 	post_submit(qp, wr, sge, data, how);
 	return ND_SUCCESS;
 }
@@ -203,6 +204,12 @@ nd_post_datagram(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const s
 	if (total_bytes(sge, n) > qp->adapter->info.path_mtu)
 		return ND_BUFFER_OVERFLOW;
 	return post_data(qp, op, wr, sge, n, how);
+}
+
+void
+nd_post_tell(const struct nd_qp *qp)
+{
+	ring_doorbell(qp);
 }
 
 nd_status

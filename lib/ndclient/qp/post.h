@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Posting of initiator requests. how: NDSH_WRF_*. */
+/* Posting of initiator requests. how: NDSH_WRF_*, and ND_POST_UNTOLD. */
 #ifndef ND_POST_H
 #define ND_POST_H
 
@@ -7,6 +7,9 @@
 
 #include "ndclient/ndclient.h"
 #include "shm/ndsh_ring.h"
+
+/* The daemon is not told of it: more requests follow, or nd_post_tell(). */
+#define ND_POST_UNTOLD (1u << 31)
 
 /* Every initiator request needs a daemon and a connection: are they there? */
 nd_status nd_post_check_connected(const struct nd_qp *qp);
@@ -18,6 +21,8 @@ nd_status nd_post_request(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr
 /* To a queue pair of datagrams. */
 nd_status nd_post_datagram(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr,
 	const struct nd_sge *sge, uint32_t n, uint32_t how);
+/* Tell the daemon of what was posted with ND_POST_UNTOLD. */
+void nd_post_tell(const struct nd_qp *qp);
 /* A request without SGEs; nd_post_check() was successful. */
 void nd_post_local(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, uint32_t how);
 

@@ -9,6 +9,7 @@
 #include "ndclient/mem/moved.h"
 #include "ndclient/mem/pd.h"
 #include "ndclient/mem/region.h"
+#include "ndclient/qp/post.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "rigs/posting.h"
@@ -55,6 +56,32 @@ Test(ndclient_post, R_POST_01_a_request_reaches_the_ring_as_posted)
 		ND_SUCCESS)); /* R-POST-06 */
 	cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
 	cr_expect(eq(int, s.flags, NDSH_WRF_SOLICIT));
+	posting_free(b);
+}
+
+/* What other faces post by lists: the bell is rung once. */
+Test(ndclient_post, a_list_is_told_once)
+{
+	const struct nd_sge sge = {(void *)0x1000, 10, 5};
+	struct posting *b = make();
+	struct ndsh_send s;
+
+	for (uint64_t i = 0; i < 2; i++) {
+		struct ndsh_swr wr = {.context = i};
+
+		cr_assert(eq(i32,
+			nd_post_request(&b->qp, NDSH_OP_WRITE, &wr, &sge, 1,
+				NDSH_WRF_FENCE | ND_POST_UNTOLD),
+			ND_SUCCESS));
+	}
+	cr_expect(eq(u64, b->page.summary, 0), "not yet");
+	nd_post_tell(&b->qp);
+	cr_expect(eq(u64, b->page.summary, 1));
+	for (uint64_t i = 0; i < 2; i++) {
+		cr_assert(eq(int, ndsh_sq_fetch(&b->daemon_sq, &s), NDSH_FETCH_OK));
+		cr_expect(eq(u64, s.context, i));
+		cr_expect(eq(int, s.flags, NDSH_WRF_FENCE));
+	}
 	posting_free(b);
 }
 
