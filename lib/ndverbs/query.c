@@ -116,13 +116,13 @@ ndv_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *
 	return 0;
 }
 
-/* For programs from before the inline function, whose structure ends with link_layer. */
+/* For programs from before the inline function, whose structure ends with flags. */
 #undef ibv_query_port
 int
 ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
 {
 	return ndv_query_port(context, port, (struct ibv_port_attr *)(void *)attr,
-		offsetof(struct ibv_port_attr, flags));
+		offsetof(struct ibv_port_attr, port_cap_flags2));
 }
 
 /* ---- the only entries of the port's tables -------------------------------------------- */

@@ -176,7 +176,7 @@ run_async(void)
 	rig_close(&r);
 }
 
-/* The daemon ends: this is told, those that wait are woken, calls fail, and all can be destroyed. */
+/* The daemon ends: this is told, a thread that waits is woken, calls fail; all can be destroyed. */
 void
 run_removed(void)
 {

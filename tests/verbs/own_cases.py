@@ -4,8 +4,8 @@
 from sandbox import run
 from verbs import under
 
-SCENARIOS = ("contents", "immediates", "atomics", "lists", "inline", "denied", "bounds", "flush", "states", "destroyed",
-             "busy", "events", "async", "threads", "limits")
+SCENARIOS = ("devices", "contents", "immediates", "atomics", "lists", "inline", "denied", "bounds", "flush",
+             "states", "destroyed", "busy", "events", "async", "threads", "limits")
 
 
 def cases(link):

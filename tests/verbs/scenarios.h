@@ -3,6 +3,8 @@
 #ifndef VERBS_SCENARIOS_H
 #define VERBS_SCENARIOS_H
 
+/* devices.c */
+void run_devices(void);
 /* transfers.c */
 void run_contents(void);
 void run_immediates(void);

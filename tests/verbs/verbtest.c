@@ -10,6 +10,7 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } scenarios[] = {
+	{"devices", run_devices},
 	{"contents", run_contents},
 	{"immediates", run_immediates},
 	{"atomics", run_atomics},
