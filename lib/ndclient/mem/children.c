@@ -15,6 +15,7 @@
 #include "ndclient/mem/adopt.h"
 #include "ndclient/mem/exchange.h"
 #include "ndclient/mem/mapping.h"
+#include "ndclient/mem/remap.h"
 
 /* Of all adapters. */
 static struct nd_adopted_list of_process = LIST_HEAD_INITIALIZER(of_process);
@@ -75,8 +76,7 @@ in_parent(void)
 static bool
 child_copy(const struct nd_adopted *x, void *at, size_t bytes, int rights, uint64_t offset)
 {
-	if (x->copy == NULL || mremap(x->copy + offset, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-				       at) == MAP_FAILED)
+	if (x->copy == NULL || !nd_remap_over(x->copy + offset, bytes, at))
 		return false;
 	if (rights != (PROT_READ | PROT_WRITE))
 		(void)mprotect(at, bytes, rights);

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "ndclient/mem/exchange.h"
+#include "ndclient/mem/remap.h"
 
 #define STACK  65536u /* of this thread, around where it is, that the exchange may use */
 #define THREAD 4096u  /* what the C library knows of it */
@@ -119,8 +120,7 @@ nd_exchange_if(int fd, void *at, size_t bytes, void *copy, bool (*is_barred)(boo
 			result = ND_EXCHANGE_BARRED;
 		} else {
 			memcpy(copy, at, bytes);
-			if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) !=
-				MAP_FAILED)
+			if (nd_remap_over(copy, bytes, at))
 				result = ND_EXCHANGED;
 		}
 	}

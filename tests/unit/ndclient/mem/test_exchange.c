@@ -199,3 +199,25 @@ Test(exchange, own_stack)
 	cr_assert(nd_exchange_is_own(&errno, 1));
 	cr_assert_not(nd_exchange_is_own(memory, BYTES));
 }
+
+/* As a program's own does, that wants to hear of mappings: UCX's takes four arguments. */
+void *
+mremap(void *from, size_t old_bytes, size_t new_bytes, int flags, ...)
+{
+	return (void *)syscall(SYS_mremap, from, old_bytes, new_bytes, flags & ~MREMAP_FIXED);
+}
+
+Test(exchange, a_program_has_its_own_mremap)
+{
+	uint8_t *copy = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	uint8_t *at = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *other = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	bool of_kernel;
+
+	cr_assert(copy != MAP_FAILED && at != MAP_FAILED && other != MAP_FAILED);
+	memset(at, 7, BYTES);
+	cr_assert(nd_exchange(nd_exchange_open(&of_kernel), at, BYTES, copy));
+	at[9] = 8;
+	cr_assert_eq(other[9], 8);
+	cr_assert_eq(other[10], 7);
+}
