@@ -19,16 +19,14 @@ room_of(const struct roce_shard *s, const struct roce_principal *p)
 	return !p->is_full || room >= roce_flight_share(s, p) / 4 ? room : 0;
 }
 
-/* One that has nothing under way yet may send the largest packets there are. */
 uint32_t
 roce_held_room(const struct roce_shard *s, const struct roce_qp *qp)
 {
 	struct roce_principal *p = roce_qp_client(qp)->principal;
 	uint32_t room = room_of(s, p);
-	uint32_t unit = qp->unit != 0 ? qp->unit : ROCE_FLIGHT_FULL;
 
 	p->is_full = room == 0;
-	return room / unit + (room % unit != 0);
+	return room;
 }
 
 void

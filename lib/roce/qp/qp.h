@@ -86,10 +86,9 @@ struct roce_qp {
 	struct roce_wqe *wq_head, *wq_tail, *wq_tx;
 	uint64_t deadline_ns; /* 0: nothing to wait for */
 	uint32_t sq_done;
-	uint8_t unacked; /* packets since the last AckReq */
-	uint8_t unit;	 /* of flight: the price of the largest packet that may be under way */
-	uint8_t rd_out;	 /* READs and atomics sent and not complete */
-	uint8_t backoff; /* how often the wait is doubled: by timeouts, until a round trip ends */
+	uint16_t unacked; /* packets since the last AckReq */
+	uint8_t rd_out;	  /* READs and atomics sent and not complete */
+	uint8_t backoff;  /* how often the wait is doubled: by timeouts, until a round trip ends */
 	struct roce_cq *send_cq;
 
 	/* Line 3: responder. */

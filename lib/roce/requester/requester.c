@@ -180,7 +180,7 @@ req_read_part(const struct roce_shard *s, const struct roce_qp *qp)
 
 	if (base_likely(!s->is_shared))
 		return UINT32_MAX;
-	part = roce_flight_room(s, roce_cq_principal(qp->send_cq)) / qp->unit;
+	part = roce_flight_room(s, roce_cq_principal(qp->send_cq));
 	return part > s->cfg.window / 8 ? part : s->cfg.window / 8;
 }
 
@@ -292,7 +292,7 @@ req_tx_data(struct roce_shard *s, struct roce_qp *qp, struct roce_wqe *w, struct
 {
 	uint32_t from = index << qp->mtu_shift;
 	uint32_t bytes = last ? w->bytes - from : roce_qp_mtu(qp);
-	uint8_t unacked = qp->unacked;
+	uint16_t unacked = qp->unacked;
 	bool ackreq = req_wants_ack(s, qp, last);
 	uint32_t hdr = roce_headers_build(slot->buf, &qp->tmpl,
 		&(struct roce_pkt){

@@ -4,26 +4,18 @@
 #define ROCE_REQUESTER_H
 
 #include "roce/qp/qp.h"
-#include "roce/shard/flight.h"
 
 /* w takes its place behind all requests in flight; npsn: the PSNs it takes. */
 static inline void
 roce_req_append(struct roce_qp *qp, struct roce_wqe *w, uint32_t npsn)
 {
-	uint8_t unit;
-
 	w->first_psn = qp->load_psn;
 	w->npsn = npsn;
 	qp->load_psn = roce_psn_add(qp->load_psn, npsn);
-	unit = roce_flight_unit(qp, w->bytes);
-	if (qp->wq_head == NULL) {
+	if (qp->wq_head == NULL)
 		qp->wq_head = w;
-		qp->unit = unit;
-	} else {
+	else
 		qp->wq_tail->next = w;
-		if (unit > qp->unit)
-			qp->unit = unit;
-	}
 	qp->wq_tail = w;
 	qp->wq_tx = w;
 }

@@ -70,8 +70,8 @@ roce_flight_share(const struct roce_shard *s, const struct roce_principal *p)
 	}
 	if (others == 0)
 		return UINT32_MAX;
-	more = level / others + s->cfg.window / 8 * ROCE_FLIGHT_FULL;
-	least = s->cfg.window / 4 * ROCE_FLIGHT_FULL;
+	more = level / others + s->cfg.window / 8;
+	least = s->cfg.window / 4;
 	return (more > least ? more : least) * weight_of(p);
 }
 

@@ -10,9 +10,9 @@
  * get it, step by step; and a quarter of a window in any case. What a principal does not use is not
  * kept free for it, as the average is of what is really under way.
  *
- * A packet counts by its length, as turns charge it, and a READ with all of its responses. What the
- * peer lets wait does not count: a peer that is gone, or that has no receives, would else hold up
- * all other connections of a principal.
+ * Packets count, not their bytes: a small one keeps both ends busy for nearly as long as a large
+ * one. A READ counts with all of its responses. What the peer lets wait does not count: a peer that
+ * is gone, or that has no receives, would else hold up all other connections of a principal.
  */
 #ifndef ROCE_SHARD_FLIGHT_H
 #define ROCE_SHARD_FLIGHT_H
@@ -26,8 +26,7 @@
 
 /* A principal is busy for so long after it had much under way: its client may need as long to get a
  * CPU and to go on. */
-#define ROCE_BUSY_NS	 UINT64_C(4000000)
-#define ROCE_FLIGHT_FULL 17u /* what a packet with 4096 bytes counts */
+#define ROCE_BUSY_NS UINT64_C(4000000)
 
 /* p has much under way. Of several that have, each leaves the others their share from now on. */
 void roce_flight_busy(struct roce_shard *s, struct roce_principal *p);
@@ -38,13 +37,6 @@ void roce_flight_share_end(struct roce_shard *s);
 /* What p may have under way, and how much of that is left. */
 uint32_t roce_flight_share(const struct roce_shard *s, const struct roce_principal *p);
 uint32_t roce_flight_room(const struct roce_shard *s, const struct roce_principal *p);
-
-/* What a packet of a message of so many bytes counts. */
-static inline uint8_t
-roce_flight_unit(const struct roce_qp *qp, uint32_t bytes)
-{
-	return (uint8_t)(1 + ((bytes < roce_qp_mtu(qp) ? bytes : roce_qp_mtu(qp)) >> 8));
-}
 
 static inline bool
 roce_flight_is_stuck(const struct roce_qp *qp)
@@ -57,11 +49,11 @@ static inline void
 roce_flight_set(struct roce_shard *s, struct roce_qp *qp, uint32_t n)
 {
 	struct roce_principal *p = roce_cq_principal(qp->send_cq);
-	uint32_t flight = n * qp->unit;
 
-	p->flight += flight - qp->flight;
-	qp->flight = flight;
-	if (p->flight >= s->window && base_unlikely(s->now_ns - p->busy_ns > ROCE_BUSY_NS / 4))
+	p->flight += n - qp->flight;
+	qp->flight = n;
+	if (p->flight >= s->window_quarter &&
+		base_unlikely(s->now_ns - p->busy_ns > ROCE_BUSY_NS / 4))
 		roce_flight_busy(s, p);
 }
 

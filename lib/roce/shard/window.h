@@ -30,7 +30,7 @@ static inline void
 roce_window_init(struct roce_shard *s)
 {
 	s->window = s->cfg.window;
-	s->window_quarter = s->cfg.window / 4 < UINT8_MAX ? s->cfg.window / 4 : UINT8_MAX;
+	s->window_quarter = s->cfg.window / 4;
 	if (s->cfg.shared_window != 0 && s->window_quarter > ROCE_WINDOW_PART_MIN)
 		s->window_quarter = ROCE_WINDOW_PART_MIN;
 	roce_window_divide(s);

@@ -19,7 +19,7 @@
 #define BYTES  (50u * MTU + 100)
 #define CTX    77u
 /* A quarter of a window is what there is, and no more. */
-#define PART (WINDOW / 4 * ROCE_FLIGHT_FULL / (1 + MTU / 256))
+#define PART (WINDOW / 4)
 
 struct watch {
 	struct roce_principal other;
