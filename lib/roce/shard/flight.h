@@ -10,8 +10,8 @@
  * get it, step by step; and a quarter of a window in any case. What a principal does not use is not
  * kept free for it, as the average is of what is really under way.
  *
- * Packets count, not their bytes: a small one keeps both ends busy for nearly as long as a large
- * one. A READ counts with all of its responses. What the peer lets wait does not count: a peer that
+ * Packets count, not their bytes: a small one is not as much cheaper for both ends as its bytes
+ * say. A READ counts with all of its responses. What the peer lets wait does not count: a peer that
  * is gone, or that has no receives, would else hold up all other connections of a principal.
  */
 #ifndef ROCE_SHARD_FLIGHT_H
