@@ -158,7 +158,8 @@ Test(mapping, plain)
 	cr_assert(nd_mapping_is_plain(at, BYTES));
 	cr_assert(nd_mapping_is_plain(at + 8 * PAGE, PAGE));
 	cr_assert_not(nd_mapping_is_plain(at, BYTES + PAGE));
-	cr_assert_not(nd_mapping_is_plain((char *)((uintptr_t)&here & -PAGE), PAGE), "a stack");
+	cr_assert_not(nd_mapping_is_plain((char *)((uintptr_t)&here & -(uintptr_t)PAGE), PAGE),
+		"a stack");
 	map(4, 1, PROT_READ, private, -1, 0);
 	cr_assert_not(nd_mapping_is_plain(at, BYTES), "not to be written");
 	map(4, 1, rw, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
