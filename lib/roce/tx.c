@@ -26,12 +26,20 @@
 #define LOOKS 128u /* queue pairs that one call looks at: many may have nothing to send */
 
 BASE_INLINE unsigned
-qp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
+tx_responses(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
 {
 	unsigned done = 0;
 
 	while (done < n && roce_resp_pending(qp) && roce_resp_tx(s, qp, &slots[done]))
 		done++;
+	return done;
+}
+
+BASE_INLINE unsigned
+qp_tx(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
+{
+	unsigned done = tx_responses(s, qp, slots, n);
+
 	return done + roce_req_tx(s, qp, slots + done, n - done);
 }
 
@@ -134,10 +142,8 @@ price_of(const struct roce_tx_slot *slots, unsigned n)
 static unsigned
 tx_held(struct roce_shard *s, struct roce_qp *qp, struct roce_tx_slot *slots, unsigned n)
 {
-	unsigned done = 0;
+	unsigned done = tx_responses(s, qp, slots, n);
 
-	while (done < n && roce_resp_pending(qp) && roce_resp_tx(s, qp, &slots[done]))
-		done++;
 	if (done < n && qp->unacked > 0) {
 		qp->tx_bits |= ROCE_TXB_BURST;
 		done += roce_req_tx(s, qp, &slots[done], 1);

@@ -129,7 +129,8 @@ Test(cm_undelivered, W_CM_64_of_REQs_alone)
 	cm_net_free(b.net);
 }
 
-/* checks W-CM-64[2]: whose peer has been heard of, or who is over, is not touched. */
+/* checks W-CM-64[2]: an attempt whose peer has been heard of, or that is over, is not
+ * touched. */
 Test(cm_undelivered, W_CM_64_no_connection_is_ended)
 {
 	for (enum cm_at at = A_MRA_REQ_RCVD; at < AT_COUNT; at++) {
