@@ -128,7 +128,7 @@ roce_shard_next_deadline(const struct roce_shard *s)
 bool
 roce_shard_tx_pending(const struct roce_shard *s, uint64_t now_ns)
 {
-	return !base_list_empty(&s->acks_owed) || !base_list_empty(&s->cnps) ||
+	return !base_list_empty(&s->acks_owed) || !base_list_empty(&s->cnps) || s->farewells > 0 ||
 	       roce_turns_pending(s) || roce_pace_next(&s->pace) <= now_ns ||
 	       roce_starved_may_go_on(s) || roce_held_may_go_on(s);
 }

@@ -17,6 +17,7 @@
 #include "roce/qp/qp.h"
 #include "roce/queue/doorbell.h"
 #include "roce/requester/requester.h"
+#include "roce/responder/farewell.h"
 #include "roce/responder/response.h"
 #include "roce/shard/shard.h"
 #include "roce/shard/turns.h"
@@ -93,6 +94,8 @@ roce_shard_tx_acks(struct roce_shard *s, uint64_t now_ns, struct roce_tx_slot *s
 
 	s->now_ns = now_ns;
 	done = base_list_empty(&s->cnps) ? 0 : roce_cc_tx(s, slots, n);
+	if (base_unlikely(s->farewells > 0))
+		done += roce_farewell_tx(s, slots + done, n - done);
 	return done + tx_acks(s, slots + done, n - done);
 }
 

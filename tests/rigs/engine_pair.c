@@ -235,7 +235,8 @@ side_free(struct pair *p, struct pair_side *d)
 	struct roce_usage u;
 
 	for (unsigned i = 0; i < p->opts.qps; i++) {
-		roce_qp_destroy(d->shard, d->q[i].qp);
+		if (d->q[i].qp != NULL)
+			roce_qp_destroy(d->shard, d->q[i].qp);
 		free(d->q[i].block);
 	}
 	need(roce_cq_destroy(d->shard, d->cq), "completion queue in use");
@@ -335,8 +336,8 @@ pair_rx(struct pair *p, unsigned side, const struct roce_pkt *pkt)
 	roce_shard_rx(d->shard, p->now_ns, pkt, roce_shard_rx_seek(d->shard, place, pkt));
 }
 
-static unsigned
-deliver(struct pair *p, unsigned side)
+unsigned
+pair_deliver(struct pair *p, unsigned side)
 {
 	unsigned done = 0, kept = 0;
 
@@ -411,7 +412,7 @@ pair_turn(struct pair *p, unsigned side)
 	struct roce_event ev;
 	uint64_t produced = d->reader.page->produced;
 	unsigned rung = roce_shard_tx_pending(d->shard, p->now_ns);
-	unsigned done = deliver(p, side), burst = or_default(d->frames, BURST), n;
+	unsigned done = pair_deliver(p, side), burst = or_default(d->frames, BURST), n;
 
 	if (done == 0)
 		done += roce_shard_timers(d->shard, p->now_ns, TIMER_BUDGET);

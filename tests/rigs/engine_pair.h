@@ -131,6 +131,8 @@ struct ndsh_sge pair_moved_sge(const struct pair *p, unsigned side, uint32_t at,
 
 /* The client of a side carries out n copy commands at most; returns how many there were. */
 unsigned pair_client_moves(struct pair *p, unsigned side, uint32_t n);
+/* The frames that have arrived at a side, and nothing else of its turn; returns how many. */
+unsigned pair_deliver(struct pair *p, unsigned side);
 /* One turn of a side; returns the number of frames, requests and completions it handled. */
 unsigned pair_turn(struct pair *p, unsigned side);
 /* Turns and time until nothing is left to do but timers, or limit_ns passed; then true: quiet. */

@@ -11,6 +11,7 @@
 #include "roce/qp/qp.h"
 #include "roce/queue/send_ring.h"
 #include "roce/queue/wqe.h"
+#include "roce/responder/farewell.h"
 #include "roce/shard/event.h"
 #include "roce/shard/shard.h"
 #include "roce/tx.h"
@@ -236,6 +237,7 @@ qp_apply(struct roce_shard *s, struct roce_qp *qp, uint32_t mask, const struct r
 static void
 qp_reset(struct roce_shard *s, struct roce_qp *qp)
 {
+	roce_farewell(s, qp);
 	roce_qp_stop(s, qp);
 	ndsh_sq_skip(&qp->sq);
 	ndsh_rq_skip(&qp->rq);

@@ -10,6 +10,7 @@
 #include "roce/qp/error.h"
 #include "roce/queue/cq.h"
 #include "roce/queue/srq.h"
+#include "roce/responder/farewell.h"
 #include "roce/shard/qpn.h"
 #include "roce/shard/shard.h"
 
@@ -121,6 +122,7 @@ bool
 roce_qp_destroy(struct roce_shard *s, struct roce_qp *qp)
 {
 	roce_assert(qp->qpn != 0);
+	roce_farewell(s, qp);
 	roce_qp_stop(s, qp);
 	base_list_remove(&qp->ring_link);
 	base_list_remove(&qp->event_link);

@@ -5,6 +5,7 @@
 
 #include "base/list.h"
 #include "roce/cc/pace.h"
+#include "roce/responder/farewell.h"
 #include "roce/roce.h"
 #include "roce/shard/principal.h"
 #include "roce/shard/timer.h"
@@ -38,7 +39,8 @@ struct roce_shard {
 	/* What may be sent. */
 	struct roce_client *alone; /* in turns, if there is no other */
 	struct base_link acks_owed, turns, starving, dropping, cnps;
-	bool is_shared; /* several principals are busy, or queue pairs are held back */
+	uint32_t farewells; /* how many of farewell[] */
+	bool is_shared;	    /* several principals are busy, or queue pairs are held back */
 	struct base_link busy, holding;	 /* principals (flight.h) */
 	uint32_t busy_count, busy_level; /* of those that are busy: what they have under way */
 	/* Pools. */
@@ -79,6 +81,7 @@ struct roce_shard {
 	uint64_t wheel_map[ROCE_WHEEL_SLOTS / 64];
 	struct base_link wheel[ROCE_WHEEL_SLOTS];
 	struct roce_pace pace;
+	struct roce_farewell farewell[ROCE_FAREWELLS];
 };
 
 /* A pseudo-random number that depends on the shard's secret, never the same twice. domain: tells

@@ -177,7 +177,7 @@ Test(memif_vdev, a_configuration_is_checked_with_all_its_memifs)
 			 "socket=made/memif.sock",
 			"net_tap0,role=boss", "net_memif1,role=boss", "net_memif2,id=x"},
 		.vdevs = 4};
-	char err[256], longest[512] = "net_memif0,socket-abstract=no,socket=";
+	char err[256], longest[sizeof(config.vdev[0])] = "net_memif0,socket-abstract=no,socket=";
 
 	cr_expect(not(ndd_memif_check(&config, "f.json", err, sizeof(err))));
 	cr_expect(eq(str, err,
