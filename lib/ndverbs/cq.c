@@ -32,36 +32,59 @@ cq_open(struct ndv_cq *cq, struct nd_adapter *a, uint32_t depth)
 	return ndv_errno(st);
 }
 
-struct ibv_cq *
-ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
-	struct ibv_comp_channel *channel, int comp_vector)
+static void
+cq_fill(struct ndv_cq *cq, struct ibv_context *context, const struct ibv_cq_init_attr_ex *attr)
+{
+	cq->base.context = context;
+	cq->base.channel = attr->channel;
+	cq->base.cq_context = attr->cq_context;
+	cq->base.cqe = (int)attr->cqe;
+	pthread_mutex_init(&cq->base.mutex, NULL);
+	pthread_cond_init(&cq->base.cond, NULL);
+	pthread_mutex_init(&cq->poll_lock, NULL);
+}
+
+struct ndv_cq *
+ndv_cq_make(struct ibv_context *context, const struct ibv_cq_init_attr_ex *attr)
 {
 	struct ndv_context *c;
 	struct ndv_cq *cq;
 	int err = ndv_session(context, &c);
 
-	if (err == 0 && (cqe < 1 || comp_vector < 0 || comp_vector >= context->num_comp_vectors))
+	if (err == 0 && (attr->cqe < 1 || attr->cqe > INT32_MAX ||
+				attr->comp_vector >= (uint32_t)context->num_comp_vectors))
 		err = EINVAL;
 	if (err != 0)
 		return ndv_null(err);
 	cq = calloc(1, sizeof(*cq));
 	if (cq == NULL)
 		return ndv_null(ENOMEM);
-	cq->base.context = context;
-	cq->base.channel = channel;
-	cq->base.cq_context = cq_context;
-	cq->base.cqe = cqe;
-	pthread_mutex_init(&cq->base.mutex, NULL);
-	pthread_cond_init(&cq->base.cond, NULL);
-	err = cq_open(cq, c->adapter, (uint32_t)cqe);
+	cq_fill(cq, context, attr);
+	err = cq_open(cq, c->adapter, attr->cqe);
 	if (err != 0) {
 		free(cq);
 		return ndv_null(err);
 	}
 	ndv_context_add_cq(c, cq);
-	if (channel != NULL)
-		__atomic_fetch_add(&channel->refcnt, 1, __ATOMIC_RELAXED);
-	return &cq->base;
+	if (attr->channel != NULL)
+		__atomic_fetch_add(&attr->channel->refcnt, 1, __ATOMIC_RELAXED);
+	return cq;
+}
+
+/* Negative numbers become ones that are too great. */
+struct ibv_cq *
+ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+	struct ibv_comp_channel *channel, int comp_vector)
+{
+	const struct ibv_cq_init_attr_ex attr = {
+		.cqe = (uint32_t)cqe,
+		.cq_context = cq_context,
+		.channel = channel,
+		.comp_vector = (uint32_t)comp_vector,
+	};
+	struct ndv_cq *cq = ndv_cq_make(context, &attr);
+
+	return cq != NULL ? &cq->base : NULL;
 }
 
 int
@@ -94,6 +117,7 @@ ibv_destroy_cq(struct ibv_cq *base)
 		base->async_events_completed != cq->async_told)
 		pthread_cond_wait(&base->cond, &base->mutex);
 	pthread_mutex_unlock(&base->mutex);
+	pthread_mutex_destroy(&cq->poll_lock);
 	pthread_cond_destroy(&base->cond);
 	pthread_mutex_destroy(&base->mutex);
 	free(cq);

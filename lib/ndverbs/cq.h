@@ -8,6 +8,9 @@
 #include "ndclient/cq/take.h"
 #include "ndverbs/object.h"
 
+/* With what both ways of creating one give; NULL and errno. */
+struct ndv_cq *ndv_cq_make(struct ibv_context *context, const struct ibv_cq_init_attr_ex *attr);
+struct ibv_cq_ex *ndv_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
 int ndv_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int ndv_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 /* Fill *wc from an entry. */

@@ -4,9 +4,11 @@
 #ifndef NDV_OBJECT_H
 #define NDV_OBJECT_H
 
+#include <assert.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/queue.h>
 
 #include "ndclient/ndclient.h"
@@ -30,15 +32,25 @@ struct ndv_channel {
 };
 
 struct ndv_cq {
-	struct ibv_cq base;
+	union {
+		struct ibv_cq base;
+		struct ibv_cq_ex ex; /* begins as base does */
+	};
 	struct nd_cq *nd;
-	uint32_t users;	     /* queue pairs, each twice; atomic */
-	uint32_t async_told; /* events that ibv_get_async_event() returned, by base.mutex */
-	uint32_t told;	     /* events that ibv_get_cq_event() returned; by base.mutex */
-	bool is_due;	     /* it is in the channel's list; by the channel's lock */
+	pthread_mutex_t poll_lock; /* from ibv_start_poll() to ibv_end_poll(): ex is of one entry */
+	bool single_threaded;	   /* the program said so: poll_lock is not taken */
+	struct ibv_wc wc;	   /* that entry */
+	uint32_t users;		   /* queue pairs, each twice; atomic */
+	uint32_t async_told;	   /* events that ibv_get_async_event() returned, by base.mutex */
+	uint32_t told;		   /* events that ibv_get_cq_event() returned; by base.mutex */
+	bool is_due;		   /* it is in the channel's list; by the channel's lock */
 	TAILQ_ENTRY(ndv_cq) in_due;
 	LIST_ENTRY(ndv_cq) in_context;
 };
+
+static_assert(offsetof(struct ibv_cq, async_events_completed) ==
+		      offsetof(struct ibv_cq_ex, async_events_completed),
+	"ibv_cq_ex_to_cq() and back are casts");
 
 struct ndv_srq {
 	struct ibv_srq base;

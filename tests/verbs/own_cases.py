@@ -5,7 +5,8 @@ from sandbox import run
 from verbs import under
 
 SCENARIOS = ("devices", "contents", "immediates", "atomics", "lists", "inline", "denied", "bounds", "flush",
-             "states", "destroyed", "busy", "events", "async", "threads", "limits")
+             "states", "destroyed", "busy", "events", "async", "threads", "limits",
+             "polls", "pollers")
 
 
 def cases(link):

@@ -24,6 +24,7 @@ ALL = {
     "ibv_rc_pingpong 1 MiB": (("ibv_rc_pingpong", "-c", "-s", "1048576", *V4, "-g", "0", "-n", "10"), RUNS),
     "ibv_rc_pingpong mtu 256": (("ibv_rc_pingpong", "-c", "-m", "256", *V4, *PINGPONG), RUNS),
     "ibv_rc_pingpong wr calls": (("ibv_rc_pingpong", "-N", *V4, *PINGPONG), REFUSED),
+    "ibv_rc_pingpong timestamps": (("ibv_rc_pingpong", "-t", *V4, *PINGPONG), REFUSED),
     "ibv_srq_pingpong": (("ibv_srq_pingpong", "-c", *V4, *PINGPONG), RUNS),
     "ibv_srq_pingpong events": (("ibv_srq_pingpong", "-c", "-e", *V4, *PINGPONG), RUNS),
     "ibv_ud_pingpong": (("ibv_ud_pingpong", "-c", *V4, *PINGPONG), RUNS),
@@ -77,7 +78,7 @@ def judge_run(ends):
 def judge_refusal(ends):
     """It says what it can't make, and ends as programs do, not by a signal."""
     (server, said), _ = ends
-    reasons = [line.strip() for line in said.splitlines() if re.search(r"couldn't|failed|unable|support", line, re.I)]
+    reasons = [line.strip() for line in said.splitlines() if re.search(r"couldn't|failed|unable|support|capable", line, re.I)]
     if server is None or server <= 0 or not reasons:
         raise Failure(f"exit {server}\n{said}")
     return reasons[0]

@@ -15,8 +15,8 @@ make_memory(struct rig *r, int side)
 	WANT(r->mr[side] != NULL);
 }
 
-void
-rig_open(struct rig *r, bool with_channel)
+static void
+open_context(struct rig *r)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 
@@ -27,16 +27,43 @@ rig_open(struct rig *r, bool with_channel)
 	WANT(r->context != NULL);
 	r->pd = ibv_alloc_pd(r->context);
 	WANT(r->pd != NULL);
-	if (with_channel) {
-		r->channel = ibv_create_comp_channel(r->context);
-		WANT(r->channel != NULL);
-	}
-	r->cq = ibv_create_cq(r->context, 4 * RIG_DEPTH, r, r->channel, 0);
+}
+
+static void
+make_sides(struct rig *r)
+{
 	WANT(r->cq != NULL);
 	for (int side = 0; side < 2; side++) {
 		make_memory(r, side);
 		r->qp[side] = rig_make_qp(r, 0);
 	}
+}
+
+void
+rig_open(struct rig *r, bool with_channel)
+{
+	open_context(r);
+	if (with_channel) {
+		r->channel = ibv_create_comp_channel(r->context);
+		WANT(r->channel != NULL);
+	}
+	r->cq = ibv_create_cq(r->context, 4 * RIG_DEPTH, r, r->channel, 0);
+	make_sides(r);
+}
+
+void
+rig_open_extended(struct rig *r, uint32_t flags)
+{
+	struct ibv_cq_init_attr_ex attr = {.cqe = 4 * RIG_DEPTH,
+		.wc_flags = IBV_WC_STANDARD_FLAGS,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
+		.flags = flags};
+
+	open_context(r);
+	r->ex = ibv_create_cq_ex(r->context, &attr);
+	WANT(r->ex != NULL);
+	r->cq = ibv_cq_ex_to_cq(r->ex);
+	make_sides(r);
 }
 
 struct ibv_qp *

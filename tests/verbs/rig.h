@@ -28,6 +28,7 @@ struct rig {
 	struct ibv_pd *pd;
 	struct ibv_comp_channel *channel; /* or NULL */
 	struct ibv_cq *cq;		  /* of all queues */
+	struct ibv_cq_ex *ex;		  /* the same one, or NULL */
 	struct ibv_qp *qp[2];
 	uint8_t *memory[2]; /* RIG_BYTES each, of all rights */
 	struct ibv_mr *mr[2];
@@ -35,6 +36,8 @@ struct rig {
 
 /* Unconnected. */
 void rig_open(struct rig *r, bool with_channel);
+/* The same, with an extended completion queue of IBV_CREATE_CQ_ATTR_* flags. */
+void rig_open_extended(struct rig *r, uint32_t flags);
 struct ibv_qp *rig_make_qp(struct rig *r, int signal_all);
 /* To RTS, towards the queue pair of that number. Each step must succeed. */
 void rig_connect_qp(struct rig *r, struct ibv_qp *qp, uint32_t number);

@@ -12,6 +12,9 @@ void run_atomics(void);
 void run_lists(void);
 void run_inline(void);
 void run_threads(void);
+/* extended.c */
+void run_polls(void);
+void run_pollers(void);
 /* failures.c */
 void run_denied(void);
 void run_bounds(void);

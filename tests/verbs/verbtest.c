@@ -17,6 +17,8 @@ static const struct {
 	{"lists", run_lists},
 	{"inline", run_inline},
 	{"threads", run_threads},
+	{"polls", run_polls},
+	{"pollers", run_pollers},
 	{"denied", run_denied},
 	{"bounds", run_bounds},
 	{"flush", run_flush},
