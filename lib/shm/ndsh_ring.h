@@ -67,10 +67,12 @@ void ndsh_rq_carry(struct ndsh_rq *to, const struct ndsh_rq *from, uint32_t take
 void ndsh_rq_exchange(struct ndsh_rq *rq, void *base, uint32_t depth);
 
 /* Put a request in the next slot; the caller knows that it is free. wr->ctrl carries op, num_sge
- * and flags without phase; sge has num_sge entries (unless INLINE: then data has inline_bytes;
- * unless SHORT: then wr->data has them). */
+ * and flags; sge has num_sge entries (unless INLINE: then data has inline_bytes; unless SHORT: then
+ * wr->data has them). With NDSH_CTRL_PHASE in wr->ctrl the slot stays empty for the daemon until
+ * ndsh_sq_show(), which fills the last n, or is taken back by subtracting from sq->next. */
 void ndsh_sq_push(struct ndsh_sq *sq, const struct ndsh_swr *wr, const struct ndsh_sge *sge,
 	const void *data);
+void ndsh_sq_show(struct ndsh_sq *sq, uint32_t n);
 void ndsh_rq_push(
 	struct ndsh_rq *rq, uint64_t context, const struct ndsh_sge *sge, uint32_t num_sge);
 

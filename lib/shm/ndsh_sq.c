@@ -47,9 +47,18 @@ ndsh_sq_push(
 	d->data[2] = wr->data[2]; /* or arg */
 	d->data[3] = wr->data[3];
 	d->inline_bytes = wr->inline_bytes;
-	ndsh_store32_release(
-		&d->ctrl, (wr->ctrl & ~NDSH_CTRL_PHASE) | ndsh_phase(sq->next, sq->depth) << 31);
+	ndsh_store32_release(&d->ctrl, wr->ctrl ^ ndsh_phase(sq->next, sq->depth) << 31);
 	sq->next++;
+}
+
+void
+ndsh_sq_show(struct ndsh_sq *sq, uint32_t n)
+{
+	for (uint32_t i = sq->next - n; i != sq->next; i++) {
+		uint32_t *ctrl = &sq->ring[i & (sq->depth - 1)].ctrl;
+
+		ndsh_store32_release(ctrl, ndsh_load32(ctrl) ^ NDSH_CTRL_PHASE);
+	}
 }
 
 bool

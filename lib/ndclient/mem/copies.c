@@ -132,6 +132,20 @@ nd_copies_take(
 	return true;
 }
 
+void
+nd_copies_drop(struct nd_qp *qp, uint32_t request)
+{
+	struct nd_copies *c = __atomic_load_n(&qp->copies, __ATOMIC_ACQUIRE);
+	uint32_t mask = c != NULL ? c->most - 1 : 0;
+
+	if (c == NULL)
+		return;
+	while (c->first != c->last &&
+		(int32_t)(c->held[(c->last - 1) & mask].request - request) >= 0)
+		c->last--;
+	c->next = c->first != c->last ? c->held[(c->last - 1) & mask].end : c->freed;
+}
+
 /* ---- of queue pairs ------------------------------------------------------------------ */
 
 static uint32_t

@@ -23,6 +23,8 @@ void nd_copies_offer(struct nd_qp *qp);
  * can't be read. For the thread that posts. */
 bool nd_copies_take(struct nd_qp *qp, const struct nd_sge *sge, uint32_t n, uint32_t bytes,
 	struct nd_sge *copy);
+/* Requests from that number on were taken back: so is their room. For the thread that posts. */
+void nd_copies_drop(struct nd_qp *qp, uint32_t request);
 /* Is all of that memory there? If not, the mover finds out, and the result tells (R-MR-14). */
 bool nd_copies_readable(const struct nd_sge *sge, uint32_t n);
 /* No request needs it any more; taken is false if the daemon may still read it. c may be NULL. */

@@ -179,7 +179,7 @@ post_data(struct nd_qp *qp, enum ndsh_op op, struct ndsh_swr *wr, const struct n
 			gather_inline(how & NDSH_WRF_SHORT ? (uint8_t *)wr->data : data, sge, n);
 		n = 0;
 	}
-	wr->ctrl = NDSH_CTRL(op, n, how & NDSH_WRF_MASK, 0);
+	wr->ctrl = NDSH_CTRL(op, n, how & NDSH_WRF_MASK, 0) | (how & NDSH_CTRL_PHASE);
 	post_submit(qp, wr, sge, data, how);
 	return ND_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Posting of initiator requests. how: NDSH_WRF_*, and ND_POST_UNTOLD. */
+/* Posting of initiator requests. how: NDSH_WRF_*, and ND_POST_*. */
 #ifndef ND_POST_H
 #define ND_POST_H
 
@@ -9,7 +9,9 @@
 #include "shm/ndsh_ring.h"
 
 /* The daemon is not told of it: more requests follow, or nd_post_tell(). */
-#define ND_POST_UNTOLD (1u << 31)
+#define ND_POST_UNTOLD (1u << 30)
+/* The daemon can't see it, either: nd_batch_show() or nd_batch_drop() follows. */
+#define ND_POST_HELD (NDSH_CTRL_PHASE | ND_POST_UNTOLD)
 
 /* Every initiator request needs a daemon and a connection: are they there? */
 nd_status nd_post_check_connected(const struct nd_qp *qp);

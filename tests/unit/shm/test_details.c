@@ -218,3 +218,42 @@ Test(shm_details, short_payloads)
 		free(block);
 	}
 }
+
+/* Of requests that were pushed hidden the daemon finds none, and then all; over many laps, after
+ * some were taken back. */
+Test(shm_sq, hidden_requests_are_shown_together)
+{
+	const struct ndsh_qp_dims d = {4, 1, 1, 1, 0};
+	struct ndsh_swr wr = {.ctrl = NDSH_CTRL(NDSH_OP_SEND, 0, 0, 1)};
+	struct ndsh_qp_layout l;
+	struct ndsh_sq client, daemon;
+	struct ndsh_send out;
+	void *block;
+
+	cr_assert(ndsh_qp_layout(&d, &l));
+	block = aligned_alloc(64, (l.total_bytes + 63) & ~63u);
+	memset(block, 0, l.total_bytes);
+	ndsh_sq_view(&client, block, &d);
+	ndsh_sq_view(&daemon, block, &d);
+	for (uint32_t lap = 0; lap < 30; lap++) {
+		uint32_t n = 1 + lap % 4;
+
+		for (uint32_t i = 0; i < 4; i++)
+			ndsh_sq_push(&client, &wr, NULL, NULL);
+		cr_assert_not(ndsh_sq_ready(&daemon));
+		client.next -= 4;
+		for (uint32_t i = 0; i < n; i++) {
+			wr.context = 10 * lap + i;
+			ndsh_sq_push(&client, &wr, NULL, NULL);
+			cr_assert_not(ndsh_sq_ready(&daemon));
+		}
+		ndsh_sq_show(&client, n);
+		for (uint32_t i = 0; i < n; i++) {
+			cr_assert_eq(ndsh_sq_fetch(&daemon, &out), NDSH_FETCH_OK);
+			cr_expect_eq(out.context, 10 * lap + i);
+			cr_expect_eq(out.op, NDSH_OP_SEND);
+		}
+		cr_assert_not(ndsh_sq_ready(&daemon));
+	}
+	free(block);
+}

@@ -77,7 +77,7 @@ Test(shm_sq, descriptors_come_back_as_posted_over_many_laps)
 			.raddr = 0x123456789abcull + i,
 			.rkey = 7 * i,
 			.imm = 9 * i,
-			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, n, i % 4, 1)};
+			.ctrl = NDSH_CTRL(NDSH_OP_WRITE, n, i % 4, 0)};
 
 		for (uint32_t k = 0; k < n; k++)
 			sge[k] = (struct ndsh_sge){.addr = i * 100 + k, .len = i + k, .key = ~k};

@@ -10,6 +10,8 @@
 #include "ndclient/mem/moved.h"
 #include "ndclient/mem/pd.h"
 #include "ndclient/mem/region.h"
+#include "ndclient/qp/batch.h"
+#include "ndclient/qp/post.h"
 #include "rigs/posting.h"
 
 #define DEPTH	   64u
@@ -187,6 +189,37 @@ Test(ndclient_copies, the_room_is_used_again)
 	cr_expect(eq(u32, sent(&sge, 1, 0).sge[0].key, TOKEN), "no room again");
 	for (uint32_t i = 1; i < fit; i++)
 		cr_assert(ne(u64, s[i].sge[0].addr, s[0].sge[0].addr));
+}
+
+/* Those of a batch that is dropped leave room for as much again; copies before it stay. */
+Test(ndclient_copies, the_room_of_a_dropped_batch_is_whole)
+{
+	const uint32_t bytes = 5000, fit = ROOM / 5056;
+	struct nd_sge sge = piece(0, bytes);
+	struct ndsh_send before, s;
+	struct nd_batch batch;
+
+	memset(memory, 1, bytes);
+	before = sent(&sge, 1, 0);
+	cr_assert(is_copy(&before));
+	memset(memory, 2, bytes);
+	nd_batch_begin(&w.b->qp, &batch);
+	for (uint32_t lap = 0; lap < 5; lap++) {
+		for (uint32_t i = 1; i < fit; i++)
+			cr_assert(eq(i32,
+				nd_post_request(&w.b->qp, NDSH_OP_SEND,
+					&(struct ndsh_swr){.context = 1}, &sge, 1, ND_POST_HELD),
+				ND_SUCCESS));
+		nd_batch_drop(&w.b->qp, &batch);
+	}
+	for (uint32_t i = 1; i < fit; i++) {
+		s = sent(&sge, 1, 0);
+		cr_assert(is_copy(&s));
+	}
+	s = sent(&sge, 1, 0);
+	cr_expect(eq(u32, s.sge[0].key, TOKEN), "no room");
+	for (uint32_t k = 0; k < bytes; k++)
+		cr_assert(eq(int, ((char *)before.sge[0].addr)[k], 1));
 }
 
 #define FLYING 20u /* requests under way; their copies fit into the room */
