@@ -10,6 +10,7 @@
 #include "ndverbs/errors.h"
 #include "ndverbs/object.h"
 #include "ndverbs/post.h"
+#include "ndverbs/qp.h"
 #include "ndverbs/query.h"
 #include "ndverbs/unlisted.h"
 
@@ -21,6 +22,7 @@ fill_operations(struct verbs_context *v)
 	v->sz = sizeof(*v);
 	v->query_port = ndv_query_port;
 	v->create_cq_ex = ndv_create_cq_ex;
+	v->create_qp_ex = ndv_create_qp_ex;
 	v->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	v->context.ops.poll_cq = ndv_poll_cq;
 	v->context.ops.req_notify_cq = ndv_req_notify_cq;

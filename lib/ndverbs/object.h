@@ -62,9 +62,15 @@ struct ndv_srq {
 	uint32_t told; /* events that ibv_get_async_event() returned, by base.mutex */
 };
 
+struct ndv_wr;
+
 struct ndv_qp {
-	struct ibv_qp base;
+	union {
+		struct ibv_qp base;
+		struct ibv_qp_ex ex; /* begins with base */
+	};
 	struct nd_qp *nd;
+	struct ndv_wr *wr; /* of those with calls of ex (wr.h); else NULL */
 	struct nd_spin send_lock, receive_lock;
 	bool signal_all;
 	struct ibv_qp_cap cap;

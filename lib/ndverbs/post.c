@@ -21,6 +21,14 @@ sges_of(const struct ibv_sge *list)
 	return (const struct nd_sge *)(const void *)list;
 }
 
+int
+ndv_post_filled(struct ndv_qp *qp, struct ndv_request *r, const struct ibv_sge *list, uint32_t n)
+{
+	if (qp->base.qp_type == IBV_QPT_UD)
+		return ndv_errno(nd_post_datagram(qp->nd, r->op, &r->wr, sges_of(list), n, r->how));
+	return ndv_errno(nd_post_request(qp->nd, r->op, &r->wr, sges_of(list), n, r->how));
+}
+
 static int
 post_one(struct ndv_qp *qp, const struct ibv_send_wr *wr)
 {
@@ -31,17 +39,13 @@ post_one(struct ndv_qp *qp, const struct ibv_send_wr *wr)
 		return err;
 	if (wr->next != NULL)
 		r.how |= ND_POST_UNTOLD;
-	if (qp->base.qp_type == IBV_QPT_UD)
-		return ndv_errno(nd_post_datagram(
-			qp->nd, r.op, &r.wr, sges_of(wr->sg_list), (uint32_t)wr->num_sge, r.how));
-	return ndv_errno(nd_post_request(
-		qp->nd, r.op, &r.wr, sges_of(wr->sg_list), (uint32_t)wr->num_sge, r.how));
+	return ndv_post_filled(qp, &r, wr->sg_list, (uint32_t)wr->num_sge);
 }
 
 /* Of datagrams, libndclient knows no states before the end. Of connections it knows when requests
  * are legal: from RTS on; in ERR they are flushed. */
-static int
-check_state(const struct ndv_qp *qp)
+int
+ndv_check_sends(const struct ndv_qp *qp)
 {
 	enum ibv_qp_state state = __atomic_load_n(&qp->base.state, __ATOMIC_ACQUIRE);
 
@@ -57,7 +61,7 @@ ndv_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_wr **
 {
 	struct ibv_send_wr *first = wr;
 	struct ndv_qp *qp = ndv_qp(base);
-	int err = check_state(qp);
+	int err = ndv_check_sends(qp);
 
 	nd_spin_lock(&qp->send_lock);
 	while (err == 0 && wr != NULL) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queue pairs: creating and destroying. */
+#include <assert.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +11,15 @@
 #include "ndverbs/errors.h"
 #include "ndverbs/object.h"
 #include "ndverbs/qp.h"
+#include "ndverbs/wr.h"
 
 #define INLINE_LEAST 64u /* granted though not asked for: programs use it without asking */
 /* Nobody knows it, so nothing comes before the program has set its own. */
 #define UNSET_Q_KEY 0x5a3c96e1u
+
+static_assert(offsetof(struct ibv_qp_init_attr, sq_sig_all) ==
+		      offsetof(struct ibv_qp_init_attr_ex, sq_sig_all),
+	"one begins as the other");
 
 /* Queue pairs of one direction have no depth there; libndclient wants one. */
 static uint32_t
@@ -92,6 +99,25 @@ qp_use(const struct ibv_qp *qp, void (*use)(uint32_t *users))
 	use(qp->srq != NULL ? &ndv_srq(qp->srq)->users : NULL);
 }
 
+static void
+fill_base(struct ndv_qp *qp, struct ibv_pd *pd, const struct ibv_qp_init_attr *a)
+{
+	qp->base = (struct ibv_qp){
+		.context = pd->context,
+		.qp_context = a->qp_context,
+		.pd = pd,
+		.send_cq = a->send_cq,
+		.recv_cq = a->recv_cq,
+		.srq = a->srq,
+		.qp_num = nd_qp_number(qp->nd),
+		.state = IBV_QPS_RESET,
+		.qp_type = a->qp_type,
+	};
+	pthread_mutex_init(&qp->base.mutex, NULL);
+	pthread_cond_init(&qp->base.cond, NULL);
+	pthread_mutex_init(&qp->modify_lock, NULL);
+}
+
 struct ibv_qp *
 ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a)
 {
@@ -108,22 +134,43 @@ ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a)
 	qp->signal_all = a->sq_sig_all != 0;
 	fill_granted(qp, a);
 	a->cap = qp->cap;
-	qp->base = (struct ibv_qp){
-		.context = pd->context,
-		.qp_context = a->qp_context,
-		.pd = pd,
-		.send_cq = a->send_cq,
-		.recv_cq = a->recv_cq,
-		.srq = a->srq,
-		.qp_num = nd_qp_number(qp->nd),
-		.state = IBV_QPS_RESET,
-		.qp_type = a->qp_type,
-	};
-	pthread_mutex_init(&qp->base.mutex, NULL);
-	pthread_cond_init(&qp->base.cond, NULL);
-	pthread_mutex_init(&qp->modify_lock, NULL);
+	fill_base(qp, pd, a);
 	qp_use(&qp->base, ndv_use);
 	return &qp->base;
+}
+
+static int
+check_init_ex(const struct ibv_context *context, const struct ibv_qp_init_attr_ex *a)
+{
+	const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
+			       IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+
+	if ((a->comp_mask & ~known) != 0)
+		return EOPNOTSUPP;
+	if ((a->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && a->create_flags != 0)
+		return EOPNOTSUPP;
+	if (!(a->comp_mask & IBV_QP_INIT_ATTR_PD) || a->pd->context != context)
+		return EINVAL;
+	if (!(a->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+		return 0;
+	return (a->send_ops_flags & ~ndv_wr_operations(a->qp_type)) != 0 ? EOPNOTSUPP : 0;
+}
+
+/* Its beginning is what the older call has. */
+struct ibv_qp *
+ndv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *a)
+{
+	int err = check_init_ex(context, a);
+	struct ibv_qp *qp;
+
+	if (err != 0)
+		return ndv_null(err);
+	qp = ibv_create_qp(a->pd, (struct ibv_qp_init_attr *)(void *)a);
+	if (qp == NULL || !(a->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
+		ndv_wr_prepare(ndv_qp(qp), a->send_ops_flags))
+		return qp;
+	(void)ibv_destroy_qp(qp);
+	return ndv_null(ENOMEM);
 }
 
 /*
@@ -146,14 +193,14 @@ ibv_destroy_qp(struct ibv_qp *base)
 	pthread_mutex_destroy(&qp->modify_lock);
 	pthread_cond_destroy(&base->cond);
 	pthread_mutex_destroy(&base->mutex);
+	free(qp->wr);
 	free(qp);
 	return 0;
 }
 
-/* The posting calls that fill a request step by step are not there. */
+/* NULL: it was not created for them. */
 struct ibv_qp_ex *
 ibv_qp_to_qp_ex(struct ibv_qp *qp)
 {
-	(void)qp;
-	return ndv_null(EOPNOTSUPP);
+	return ndv_qp(qp)->wr != NULL ? &ndv_qp(qp)->ex : NULL;
 }

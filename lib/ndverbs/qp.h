@@ -5,6 +5,7 @@
 
 #include "ndverbs/object.h"
 
+struct ibv_qp *ndv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 /* What is posted vanishes, as by a change to RESET. */
 void ndv_qp_empty(struct ndv_qp *qp);
 

@@ -21,71 +21,96 @@ static const struct {
 	[IBV_WR_SEND_WITH_INV] = {NDSH_OP_SEND_INV, true, true},
 };
 
-/* SOLICIT and INLINE are ignored where they mean nothing. */
+/* SOLICIT and INLINE are ignored where they mean nothing, and FENCE where no READ can be. */
 static uint32_t
-flags_of(const struct ndv_qp *qp, const struct ibv_send_wr *wr)
+flags_of(const struct ndv_qp *qp, enum ibv_wr_opcode op, unsigned int send_flags)
 {
 	uint32_t how = 0;
 
-	if (!qp->signal_all && !(wr->send_flags & IBV_SEND_SIGNALED))
+	if (!qp->signal_all && !(send_flags & IBV_SEND_SIGNALED))
 		how |= NDSH_WRF_SILENT;
-	if (wr->send_flags & IBV_SEND_FENCE)
+	if ((send_flags & IBV_SEND_FENCE) && qp->base.qp_type != IBV_QPT_UD)
 		how |= NDSH_WRF_FENCE;
-	if ((wr->send_flags & IBV_SEND_SOLICITED) && operations[wr->opcode].solicits)
+	if ((send_flags & IBV_SEND_SOLICITED) && operations[op].solicits)
 		how |= NDSH_WRF_SOLICIT;
-	if ((wr->send_flags & IBV_SEND_INLINE) && operations[wr->opcode].takes_inline)
+	if ((send_flags & IBV_SEND_INLINE) && operations[op].takes_inline)
 		how |= NDSH_WRF_INLINE;
 	return how;
 }
 
-static int
-fill_datagram(const struct ibv_send_wr *wr, struct ndv_request *r)
+int
+ndv_request_begin(const struct ndv_qp *qp, enum ibv_wr_opcode op, uint64_t id,
+	unsigned int send_flags, struct ndv_request *r)
 {
-	const struct nd_ah *ah = wr->wr.ud.ah != NULL ? ((struct ndv_ah *)wr->wr.ud.ah)->nd : NULL;
-
-	if (ah == NULL || (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM))
+	if (op >= sizeof(operations) / sizeof(operations[0]) || operations[op].op < 0)
+		return EOPNOTSUPP;
+	if (qp->base.qp_type == IBV_QPT_UD && op != IBV_WR_SEND && op != IBV_WR_SEND_WITH_IMM)
 		return EINVAL;
-	r->how &= ~(uint32_t)NDSH_WRF_FENCE;
-	r->wr.rkey = ah->token;
-	r->wr.raddr = NDSH_UD_RADDR(wr->wr.ud.remote_qpn & 0xffffff, wr->wr.ud.remote_qkey);
+	*r = (struct ndv_request){
+		.op = (enum ndsh_op)operations[op].op,
+		.how = flags_of(qp, op, send_flags),
+		.wr = {.context = id},
+	};
 	return 0;
 }
 
-static int
+int
+ndv_request_address(
+	struct ndv_request *r, const struct ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey)
+{
+	if (ah == NULL)
+		return EINVAL;
+	r->wr.rkey = ((const struct ndv_ah *)ah)->nd->token;
+	r->wr.raddr = NDSH_UD_RADDR(remote_qpn & 0xffffff, remote_qkey);
+	return 0;
+}
+
+int
+ndv_request_check(const struct ndv_request *r, const struct ibv_sge *list, int n)
+{
+	if (n < 0)
+		return EINVAL;
+	if (!ndsh_op_is_atomic(r->op))
+		return 0;
+	return n == 1 && list[0].length == sizeof(uint64_t) && r->wr.raddr % sizeof(uint64_t) == 0
+		       ? 0
+		       : EINVAL;
+}
+
+static void
 fill_atomic(const struct ibv_send_wr *wr, struct ndv_request *r)
 {
 	r->wr.raddr = wr->wr.atomic.remote_addr;
 	r->wr.rkey = wr->wr.atomic.rkey;
 	r->wr.arg[0] = r->op == NDSH_OP_CMP_SWAP ? wr->wr.atomic.swap : wr->wr.atomic.compare_add;
 	r->wr.arg[1] = r->op == NDSH_OP_CMP_SWAP ? wr->wr.atomic.compare_add : 0;
-	return wr->num_sge == 1 && wr->sg_list[0].length == sizeof(uint64_t) &&
-			       r->wr.raddr % sizeof(uint64_t) == 0
-		       ? 0
-		       : EINVAL;
 }
 
-int
-ndv_request_of(const struct ndv_qp *qp, const struct ibv_send_wr *wr, struct ndv_request *r)
+static int
+fill_operands(const struct ndv_qp *qp, const struct ibv_send_wr *wr, struct ndv_request *r)
 {
-	if (wr->opcode >= sizeof(operations) / sizeof(operations[0]) ||
-		operations[wr->opcode].op < 0)
-		return EOPNOTSUPP;
-	if (wr->num_sge < 0)
-		return EINVAL;
-	*r = (struct ndv_request){
-		.op = (enum ndsh_op)operations[wr->opcode].op,
-		.how = flags_of(qp, wr),
-		.wr = {.context = wr->wr_id, .imm = wr->imm_data},
-	};
 	if (qp->base.qp_type == IBV_QPT_UD)
-		return fill_datagram(wr, r);
-	if (ndsh_op_is_atomic(r->op))
-		return fill_atomic(wr, r);
-	if (r->op == NDSH_OP_SEND_INV) {
+		return ndv_request_address(
+			r, wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
+	if (ndsh_op_is_atomic(r->op)) {
+		fill_atomic(wr, r);
+	} else if (r->op == NDSH_OP_SEND_INV) {
 		r->wr.rkey = wr->invalidate_rkey;
 	} else if (r->op == NDSH_OP_READ || r->op == NDSH_OP_WRITE || r->op == NDSH_OP_WRITE_IMM) {
 		r->wr.raddr = wr->wr.rdma.remote_addr;
 		r->wr.rkey = wr->wr.rdma.rkey;
 	}
 	return 0;
+}
+
+int
+ndv_request_of(const struct ndv_qp *qp, const struct ibv_send_wr *wr, struct ndv_request *r)
+{
+	int err = ndv_request_begin(qp, wr->opcode, wr->wr_id, wr->send_flags, r);
+
+	if (err == 0) {
+		r->wr.imm = wr->imm_data;
+		err = fill_operands(qp, wr, r);
+	}
+	return err == 0 ? ndv_request_check(r, wr->sg_list, wr->num_sge) : err;
 }

@@ -14,6 +14,14 @@ struct ndv_request {
 	struct ndsh_swr wr;
 };
 
+/* Operation, flags and number alone; errors as of ndv_request_of(). */
+int ndv_request_begin(const struct ndv_qp *qp, enum ibv_wr_opcode op, uint64_t id,
+	unsigned int send_flags, struct ndv_request *r);
+/* Where a datagram goes. EINVAL: nowhere. */
+int ndv_request_address(
+	struct ndv_request *r, const struct ibv_ah *ah, uint32_t remote_qpn, uint32_t remote_qkey);
+/* EINVAL: an atomic that does not have one SGE of 8 bytes, or an address of its own alignment. */
+int ndv_request_check(const struct ndv_request *r, const struct ibv_sge *list, int n);
 /* EOPNOTSUPP: an operation that we have not; EINVAL: none that this queue pair takes. */
 int ndv_request_of(const struct ndv_qp *qp, const struct ibv_send_wr *wr, struct ndv_request *r);
 

@@ -6,7 +6,8 @@ from verbs import under
 
 SCENARIOS = ("devices", "contents", "immediates", "atomics", "lists", "inline", "denied", "bounds", "flush",
              "states", "destroyed", "busy", "events", "async", "threads", "limits",
-             "polls", "pollers")
+             "polls", "pollers", "batches", "batches-fail", "batches-wait",
+             "datagrams")
 
 
 def cases(link):

@@ -23,7 +23,7 @@ ALL = {
     "ibv_rc_pingpong events": (("ibv_rc_pingpong", "-c", "-e", *V4, *PINGPONG), RUNS),
     "ibv_rc_pingpong 1 MiB": (("ibv_rc_pingpong", "-c", "-s", "1048576", *V4, "-g", "0", "-n", "10"), RUNS),
     "ibv_rc_pingpong mtu 256": (("ibv_rc_pingpong", "-c", "-m", "256", *V4, *PINGPONG), RUNS),
-    "ibv_rc_pingpong wr calls": (("ibv_rc_pingpong", "-N", *V4, *PINGPONG), REFUSED),
+    "ibv_rc_pingpong wr calls": (("ibv_rc_pingpong", "-c", "-N", *V4, *PINGPONG), RUNS),
     "ibv_rc_pingpong timestamps": (("ibv_rc_pingpong", "-t", *V4, *PINGPONG), REFUSED),
     "ibv_srq_pingpong": (("ibv_srq_pingpong", "-c", *V4, *PINGPONG), RUNS),
     "ibv_srq_pingpong events": (("ibv_srq_pingpong", "-c", "-e", *V4, *PINGPONG), RUNS),

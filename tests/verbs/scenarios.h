@@ -15,6 +15,12 @@ void run_threads(void);
 /* extended.c */
 void run_polls(void);
 void run_pollers(void);
+/* batches.c */
+void run_batches(void);
+void run_batches_fail(void);
+void run_batches_wait(void);
+/* datagrams.c */
+void run_datagrams(void);
 /* failures.c */
 void run_denied(void);
 void run_bounds(void);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs of datagrams. */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "rig.h"
+#include "scenarios.h"
+
+#define Q_KEY	   0x1234u
+#define GRH_BYTES  40u
+#define RECEIVE_ID 100u
+
+static struct ibv_poll_cq_attr plain;
+
+static struct ibv_qp *
+make_qp(struct rig *r)
+{
+	struct ibv_qp_init_attr_ex init = {.send_cq = r->cq,
+		.recv_cq = r->cq,
+		.cap = {RIG_DEPTH, RIG_DEPTH, 4, 4, 64},
+		.qp_type = IBV_QPT_UD,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = r->pd,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM};
+	struct ibv_qp *qp = ibv_create_qp_ex(r->context, &init);
+
+	WANT(qp != NULL);
+	return qp;
+}
+
+static void
+bring_up(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr a = {.port_num = 1, .qkey = Q_KEY};
+
+	a.qp_state = IBV_QPS_INIT;
+	WANT(ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) ==
+		0);
+	a.qp_state = IBV_QPS_RTR;
+	WANT(ibv_modify_qp(qp, &a, IBV_QP_STATE) == 0);
+	a.qp_state = IBV_QPS_RTS;
+	WANT(ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_SQ_PSN) == 0);
+}
+
+/* Both ends are of datagrams. The handle leads to this device. */
+static struct ibv_ah *
+open_pair(struct rig *r)
+{
+	struct ibv_ah_attr to = {.is_global = 1, .port_num = 1, .grh.hop_limit = 64};
+	struct ibv_ah *ah;
+
+	rig_open_extended(r, 0);
+	for (int side = 0; side < 2; side++) {
+		WANT(ibv_destroy_qp(r->qp[side]) == 0);
+		r->qp[side] = make_qp(r);
+	}
+	WANT(ibv_query_gid(r->context, 1, 0, &to.grh.dgid) == 0);
+	ah = ibv_create_ah(r->pd, &to);
+	WANT(ah != NULL);
+	return ah;
+}
+
+static void
+close_pair(struct rig *r, struct ibv_ah *ah)
+{
+	WANT(ibv_destroy_ah(ah) == 0);
+	rig_close(r);
+}
+
+static void
+start_send(struct ibv_qp_ex *ex, uint64_t id)
+{
+	ibv_wr_start(ex);
+	ex->wr_id = id;
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_send(ex);
+}
+
+static int
+send_bytes(struct rig *r, struct ibv_ah *ah, uint64_t id, const char *bytes)
+{
+	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(r->qp[0]);
+	char buffer[8];
+
+	snprintf(buffer, sizeof(buffer), "%s", bytes);
+	start_send(ex, id);
+	ibv_wr_set_ud_addr(ex, ah, r->qp[1]->qp_num, Q_KEY);
+	ibv_wr_set_inline_data(ex, buffer, sizeof(buffer));
+	return ibv_wr_complete(ex);
+}
+
+/* The next completion of a receive; sends before it succeed. */
+static void
+want_received(struct rig *r, uint64_t id, const char *bytes)
+{
+	time_t end = time(NULL) + 5;
+	bool received = false;
+
+	while (!received) {
+		WANT(time(NULL) <= end);
+		if (ibv_start_poll(r->ex, &plain) != 0)
+			continue;
+		WANT(r->ex->status == IBV_WC_SUCCESS);
+		received = r->ex->wr_id >= RECEIVE_ID;
+		if (received) {
+			WANT(r->ex->wr_id == id);
+			WANT(ibv_wc_read_opcode(r->ex) == IBV_WC_RECV);
+			WANT(ibv_wc_read_src_qp(r->ex) == r->qp[0]->qp_num);
+			WANT(ibv_wc_read_qp_num(r->ex) == r->qp[1]->qp_num);
+			WANT(ibv_wc_read_wc_flags(r->ex) & IBV_WC_GRH);
+			WANT(ibv_wc_read_byte_len(r->ex) == GRH_BYTES + 8);
+			WANT(strcmp((char *)r->memory[1] + GRH_BYTES, bytes) == 0);
+		}
+		ibv_end_poll(r->ex);
+	}
+}
+
+/* By the calls that fill requests; one that has no destination is not posted. */
+void
+run_datagrams(void)
+{
+	struct ibv_qp_ex *ex;
+	struct ibv_ah *ah;
+	struct rig r;
+
+	ah = open_pair(&r);
+	ex = ibv_qp_to_qp_ex(r.qp[0]);
+	WANT(send_bytes(&r, ah, 1, "early") == EINVAL); /* in RESET */
+	bring_up(r.qp[0]);
+	bring_up(r.qp[1]);
+	rig_receive(&r, 1, 0, 100, RECEIVE_ID);
+	start_send(ex, 2);
+	WANT(ibv_wr_complete(ex) == EINVAL);
+	WANT(send_bytes(&r, NULL, 3, "none") == EINVAL);
+	start_send(ex, 4);
+	ibv_wr_set_ud_addr(ex, ah, r.qp[1]->qp_num, Q_KEY);
+	ibv_wr_rdma_write(ex, 0, 0);
+	WANT(ibv_wr_complete(ex) == EINVAL);
+	WANT(send_bytes(&r, ah, 5, "hello") == 0);
+	want_received(&r, RECEIVE_ID, "hello");
+	close_pair(&r, ah);
+}
