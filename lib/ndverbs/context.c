@@ -7,6 +7,7 @@
 #include "ndverbs/async.h"
 #include "ndverbs/context.h"
 #include "ndverbs/cq.h"
+#include "ndverbs/domain.h"
 #include "ndverbs/errors.h"
 #include "ndverbs/object.h"
 #include "ndverbs/post.h"
@@ -21,6 +22,10 @@ fill_operations(struct verbs_context *v)
 {
 	v->sz = sizeof(*v);
 	v->query_port = ndv_query_port;
+	v->query_device_ex = ndv_query_device_ex;
+	v->alloc_td = ndv_alloc_td;
+	v->dealloc_td = ndv_dealloc_td;
+	v->alloc_parent_domain = ndv_alloc_parent_domain;
 	v->create_cq_ex = ndv_create_cq_ex;
 	v->create_qp_ex = ndv_create_qp_ex;
 	v->context.abi_compat = __VERBS_ABI_IS_EXTENDED;

@@ -117,6 +117,7 @@ ibv_destroy_cq(struct ibv_cq *base)
 		base->async_events_completed != cq->async_told)
 		pthread_cond_wait(&base->cond, &base->mutex);
 	pthread_mutex_unlock(&base->mutex);
+	ndv_unuse(cq->domain != NULL ? &cq->domain->users : NULL);
 	pthread_mutex_destroy(&cq->poll_lock);
 	pthread_cond_destroy(&base->cond);
 	pthread_mutex_destroy(&base->mutex);

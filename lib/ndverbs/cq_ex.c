@@ -162,22 +162,29 @@ fill_calls(struct ibv_cq_ex *ex)
 /* A completion has no time: the moment of the poll would be none of its own. A queue that overruns
  * is dead, so overruns can't be ignored. */
 static int
-check_asked(const struct ibv_cq_init_attr_ex *attr)
+check_asked(const struct ibv_context *context, const struct ibv_cq_init_attr_ex *attr)
 {
+	const uint32_t known = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
+
 	if ((attr->wc_flags & ~(uint64_t)IBV_WC_STANDARD_FLAGS) != 0)
 		return EOPNOTSUPP;
-	if ((attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0)
+	if ((attr->comp_mask & ~known) != 0)
 		return EOPNOTSUPP;
 	if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
 		(attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0)
 		return EOPNOTSUPP;
-	return 0;
+	if (!(attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD))
+		return 0;
+	return attr->parent_domain == NULL || attr->parent_domain->context != context ||
+			       ndv_pd(attr->parent_domain)->within == NULL
+		       ? EINVAL
+		       : 0;
 }
 
 struct ibv_cq_ex *
 ndv_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
-	int err = check_asked(attr);
+	int err = check_asked(context, attr);
 	struct ndv_cq *cq = err == 0 ? ndv_cq_make(context, attr) : NULL;
 
 	if (err != 0)
@@ -186,6 +193,10 @@ ndv_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 		return NULL;
 	cq->single_threaded = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
 			      (attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) {
+		cq->domain = ndv_pd(attr->parent_domain);
+		ndv_use(&cq->domain->users);
+	}
 	fill_calls(&cq->ex);
 	return &cq->ex;
 }

@@ -14,10 +14,14 @@
 #include "ndclient/ndclient.h"
 #include "ndclient/session/spin.h"
 
+struct ndv_td;
+
 struct ndv_pd {
 	struct ibv_pd base;
 	struct nd_pd *nd;
-	uint32_t users; /* regions, queues and handles of it; atomic */
+	uint32_t users;	       /* regions, queues, handles and parent domains of it; atomic */
+	struct ndv_pd *within; /* of a parent domain: whose nd it has; else NULL */
+	struct ndv_td *td;     /* of a parent domain, or NULL */
 };
 
 struct ndv_mr {
@@ -38,6 +42,7 @@ struct ndv_cq {
 	};
 	struct nd_cq *nd;
 	pthread_mutex_t poll_lock; /* from ibv_start_poll() to ibv_end_poll(): ex is of one entry */
+	struct ndv_pd *domain;	   /* a parent domain, or NULL */
 	bool single_threaded;	   /* the program said so: poll_lock is not taken */
 	struct ibv_wc wc;	   /* that entry */
 	uint32_t users;		   /* queue pairs, each twice; atomic */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ndclient/session/adapter.h"
 #include "ndverbs/address.h"
 #include "ndverbs/context.h"
 #include "ndverbs/errors.h"
@@ -14,12 +15,6 @@
  * in ways that would not fit. */
 #define VENDOR_ID      0x024e44
 #define VENDOR_PART_ID 1
-
-/* The daemon's own limits are not told; these are its defaults. It may refuse earlier. */
-#define QUEUE_PAIRS	  1024
-#define COMPLETION_QUEUES 1024
-#define REGIONS		  20000
-#define DOMAINS		  1024
 
 #define DEFAULT_PKEY 0xffff
 #define LINK_UP	     5	/* IB's physical states */
@@ -48,6 +43,24 @@ lesser_of(uint32_t a, uint32_t b)
 	return (int)(a < b ? a : b);
 }
 
+/* How many of each there may be follows from three numbers of the daemon's configuration (its
+ * object classes say how). What a user may have in all sessions may be less: that is met as it
+ * comes. */
+static void
+fill_numbers(struct ibv_device_attr *attr, const struct nd_adapter *a)
+{
+	int qps =
+		lesser_of(a->max_qps, NDSH_ADMIN_DOORBELL); /* one bit of the doorbells is taken */
+
+	attr->max_qp = qps;
+	attr->max_pd = (int)a->max_qps;
+	attr->max_ah = 4 * (int)a->max_qps;
+	attr->max_res_rd_atom = (int)a->info.max_inbound_reads * qps;
+	attr->max_cq = (int)a->max_cqs - 1; /* one is that of the answers to registrations */
+	attr->max_srq = a->info.max_srq_depth != 0 ? (int)a->max_cqs : 0;
+	attr->max_mr = (int)a->max_mrs;
+}
+
 int
 ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
@@ -64,27 +77,38 @@ ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 		.page_size_cap = ~(uint64_t)0xfff,
 		.vendor_id = VENDOR_ID,
 		.vendor_part_id = VENDOR_PART_ID,
-		.max_qp = QUEUE_PAIRS,
 		.max_qp_wr = lesser_of(i->max_receive_depth, i->max_initiator_depth),
 		.device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN,
 		.max_sge = lesser_of(i->max_receive_sge, i->max_initiator_sge),
 		.max_sge_rd = lesser_of(i->max_read_sge, i->max_initiator_sge),
-		.max_cq = COMPLETION_QUEUES,
 		.max_cqe = (int)i->max_cq_depth,
-		.max_mr = REGIONS,
-		.max_pd = DOMAINS,
 		.max_qp_rd_atom = (int)i->max_inbound_reads,
 		.max_qp_init_rd_atom = (int)i->max_outbound_reads,
-		.max_res_rd_atom = (int)i->max_inbound_reads * QUEUE_PAIRS,
 		.atomic_cap = IBV_ATOMIC_HCA,
-		.max_ah = 4 * QUEUE_PAIRS,
-		.max_srq = i->max_srq_depth != 0 ? QUEUE_PAIRS : 0,
 		.max_srq_wr = (int)i->max_srq_depth,
 		.max_srq_sge = (int)i->max_receive_sge,
 		.max_pkeys = 1,
 		.phys_port_cnt = 1,
 	};
 	memcpy(attr->fw_ver, i->daemon_version, sizeof(i->daemon_version));
+	fill_numbers(attr, c->adapter);
+	return 0;
+}
+
+/* None of what has been added to the structure is there, but for the number of ports. A program
+ * has as much of it as it was compiled with. */
+int
+ndv_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
+	struct ibv_device_attr_ex *attr, size_t bytes)
+{
+	struct ibv_device_attr_ex a = {.phys_port_cnt_ex = 1};
+	int err = input != NULL && input->comp_mask != 0 ? EINVAL
+							 : ibv_query_device(context, &a.orig_attr);
+
+	if (err != 0)
+		return err;
+	memset(attr, 0, bytes);
+	memcpy(attr, &a, bytes < sizeof(a) ? bytes : sizeof(a));
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Protection domains and memory regions. */
+/* Memory regions. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,40 +14,6 @@
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |               \
 		IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_HUGETLB |               \
 		IBV_ACCESS_OPTIONAL_RANGE)
-
-struct ibv_pd *
-ibv_alloc_pd(struct ibv_context *context)
-{
-	struct ndv_context *c;
-	struct ndv_pd *pd;
-	int err = ndv_session(context, &c);
-	nd_status st;
-
-	if (err != 0)
-		return ndv_null(err);
-	pd = calloc(1, sizeof(*pd));
-	if (pd == NULL)
-		return ndv_null(ENOMEM);
-	st = nd_pd_create(c->adapter, &pd->nd);
-	if (st != ND_SUCCESS) {
-		free(pd);
-		return ndv_null(ndv_errno(st));
-	}
-	pd->base.context = context;
-	return &pd->base;
-}
-
-int
-ibv_dealloc_pd(struct ibv_pd *base)
-{
-	struct ndv_pd *pd = ndv_pd(base);
-
-	if (ndv_in_use(&pd->users))
-		return EBUSY;
-	(void)nd_pd_close(pd->nd);
-	free(pd);
-	return 0;
-}
 
 int
 ndv_region_flags(unsigned int access, uint32_t *flags)

@@ -178,6 +178,11 @@ what_is_refused(struct rig *r)
 			.cqe = 4, .comp_mask = flags, .flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN},
 		EOPNOTSUPP);
 	want_refusal(r, (struct ibv_cq_init_attr_ex){.cqe = 4, .comp_mask = 1u << 31}, EOPNOTSUPP);
+	want_refusal(r,
+		(struct ibv_cq_init_attr_ex){.cqe = 4,
+			.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD,
+			.parent_domain = r->pd}, /* it is no parent domain */
+		EINVAL);
 	WANT(ibv_modify_cq(r->cq, &moderate) == EOPNOTSUPP);
 }
 

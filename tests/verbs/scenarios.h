@@ -27,6 +27,9 @@ void run_bounds(void);
 void run_flush(void);
 void run_states(void);
 void run_limits(void);
+/* domains.c */
+void run_domains(void);
+void run_numbers(void);
 /* ends.c */
 void run_destroyed(void);
 void run_busy(void);

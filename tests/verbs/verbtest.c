@@ -23,6 +23,8 @@ static const struct {
 	{"batches-fail", run_batches_fail},
 	{"batches-wait", run_batches_wait},
 	{"datagrams", run_datagrams},
+	{"domains", run_domains},
+	{"numbers", run_numbers},
 	{"denied", run_denied},
 	{"bounds", run_bounds},
 	{"flush", run_flush},

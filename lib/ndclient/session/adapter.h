@@ -62,7 +62,8 @@ struct nd_adapter {
 	uint64_t cookie;
 	char why[160]; /* the daemon's words when it ended the session */
 	struct nd_adapter_info info;
-	struct ndsh_addr address; /* opened by */
+	uint32_t max_qps, max_cqs, max_mrs; /* of a session, as the daemon is configured */
+	struct ndsh_addr address;	    /* opened by */
 	struct nd_arena arena;
 	struct nd_adoptions adoptions;
 	struct nd_admin admin;

@@ -61,6 +61,9 @@ adapter_fill_info(struct nd_adapter *a, const struct ndsh_open_reply *r,
 	};
 	memcpy(a->info.daemon_version, h->version, sizeof(a->info.daemon_version) - 1);
 	a->max_transfer_bytes = transfer;
+	a->max_qps = r->max_qps;
+	a->max_cqs = r->max_cqs;
+	a->max_mrs = r->max_mrs;
 }
 
 /* An older daemon says nothing of its adapters: a window is as long as a region. */

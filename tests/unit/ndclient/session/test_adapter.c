@@ -70,6 +70,9 @@ Test(ndclient_adapter, the_daemons_limits_are_the_adapters)
 	cr_expect(eq(u64, info.max_window_bytes, 1 << 19));
 	cr_expect(eq(u16, info.vendor_id, 0x15b3));
 	cr_expect(eq(u16, info.device_id, 0x1017));
+	cr_expect(eq(u32, adapter->max_qps, RIG_OBJECTS));
+	cr_expect(eq(u32, adapter->max_cqs, RIG_OBJECTS));
+	cr_expect(eq(u32, adapter->max_mrs, RIG_OBJECTS));
 }
 
 /* checks R-ADP-02[1-3]: the daemon says which address the id stands for */
