@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "ndclient/qp/qp.h"
 #include "ndverbs/attributes.h"
 #include "ndverbs/errors.h"
 #include "ndverbs/qp.h"
@@ -18,18 +19,21 @@ qp_change(struct ndv_qp *qp, uint32_t state, const struct nd_qp_attributes *attr
 	return ndv_errno(ndv_outcome(nd_qp_modify(qp->nd, state, attr, &ov), &ov));
 }
 
-/* Of datagrams: libndclient knows no states, only the Q_Key. */
+/* Of datagrams: libndclient knows no states, only the Q_Key; to be told it starts the send side
+ * again. */
 static int
-change_datagrams(struct ndv_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr, int mask)
+change_datagrams(struct ndv_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to,
+	const struct ibv_qp_attr *attr, int mask)
 {
 	if (to == IBV_QPS_ERR)
 		return ndv_errno(nd_qp_flush(qp->nd));
 	if (to == IBV_QPS_RESET && qp->base.state != IBV_QPS_RESET)
 		return EOPNOTSUPP;
-	if (!(mask & IBV_QP_QKEY))
+	if (mask & IBV_QP_QKEY)
+		qp->q_key = attr->qkey;
+	else if (from != IBV_QPS_SQE)
 		return 0;
-	qp->q_key = attr->qkey;
-	return ndv_errno(nd_ud_qp_modify(qp->nd, attr->qkey));
+	return ndv_errno(nd_ud_qp_modify(qp->nd, qp->q_key));
 }
 
 /* From INIT alone does a step lead from what was RESET to ERR. */
@@ -49,11 +53,22 @@ change_connected(struct ndv_qp *qp, enum ibv_qp_state to, const struct ibv_qp_at
 	return qp_change(qp, ndv_state_to(to), &out);
 }
 
+/* A program learns that sending has stopped by the completion that says why. */
+static enum ibv_qp_state
+state_of_datagrams(const struct ndv_qp *qp)
+{
+	bool stopped = __atomic_load_n(&qp->nd->sends_stopped, __ATOMIC_ACQUIRE) != 0;
+
+	return qp->base.state == IBV_QPS_RTS && stopped ? IBV_QPS_SQE : qp->base.state;
+}
+
 /* The state as it is: an error of the queue pair's own is known to the daemon alone. */
 static enum ibv_qp_state
 state_now(struct ndv_qp *qp, struct nd_qp_info *info)
 {
-	if (qp->base.qp_type == IBV_QPT_UD || nd_qp_query(qp->nd, info) != ND_SUCCESS)
+	if (qp->base.qp_type == IBV_QPT_UD)
+		return state_of_datagrams(qp);
+	if (nd_qp_query(qp->nd, info) != ND_SUCCESS)
 		return qp->base.state;
 	if (qp->base.state == IBV_QPS_RESET)
 		return IBV_QPS_RESET;
@@ -76,7 +91,7 @@ modify_locked(struct ndv_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	if (err != 0)
 		return err;
 	if (qp->base.qp_type == IBV_QPT_UD)
-		err = change_datagrams(qp, to, attr, mask);
+		err = change_datagrams(qp, from, to, attr, mask);
 	else
 		err = change_connected(qp, to, attr, mask);
 	if (err == 0)

@@ -78,16 +78,22 @@ start_send(struct ibv_qp_ex *ex, uint64_t id)
 }
 
 static int
-send_bytes(struct rig *r, struct ibv_ah *ah, uint64_t id, const char *bytes)
+send_from(struct rig *r, int side, struct ibv_ah *ah, uint64_t id, const char *bytes)
 {
-	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(r->qp[0]);
+	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(r->qp[side]);
 	char buffer[8];
 
 	snprintf(buffer, sizeof(buffer), "%s", bytes);
 	start_send(ex, id);
-	ibv_wr_set_ud_addr(ex, ah, r->qp[1]->qp_num, Q_KEY);
+	ibv_wr_set_ud_addr(ex, ah, r->qp[!side]->qp_num, Q_KEY);
 	ibv_wr_set_inline_data(ex, buffer, sizeof(buffer));
 	return ibv_wr_complete(ex);
+}
+
+static int
+send_bytes(struct rig *r, struct ibv_ah *ah, uint64_t id, const char *bytes)
+{
+	return send_from(r, 0, ah, id, bytes);
 }
 
 /* The next completion of a receive; sends before it succeed. */
@@ -139,5 +145,67 @@ run_datagrams(void)
 	WANT(ibv_wr_complete(ex) == EINVAL);
 	WANT(send_bytes(&r, ah, 5, "hello") == 0);
 	want_received(&r, RECEIVE_ID, "hello");
+	close_pair(&r, ah);
+}
+
+static enum ibv_qp_state
+query_state(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr a;
+
+	WANT(ibv_query_qp(qp, &a, IBV_QP_STATE, &init) == 0 && a.qp_state == qp->state);
+	return a.qp_state;
+}
+
+/* A datagram from memory that is not registered, and a good one behind it. */
+static void
+stop_sending(struct rig *r, struct ibv_ah *ah)
+{
+	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(r->qp[0]);
+
+	start_send(ex, 1);
+	ibv_wr_set_ud_addr(ex, ah, r->qp[1]->qp_num, Q_KEY);
+	ibv_wr_set_sge(ex, ~0u, (uintptr_t)r->memory[0], 8);
+	ex->wr_id = 2;
+	ibv_wr_send(ex);
+	ibv_wr_set_ud_addr(ex, ah, r->qp[1]->qp_num, Q_KEY);
+	WANT(ibv_wr_complete(ex) == 0);
+	rig_wait_for(r, 1, IBV_WC_LOC_PROT_ERR, 0);
+	rig_wait_for(r, 2, IBV_WC_WR_FLUSH_ERR, 0);
+}
+
+/* SQE: what is sent comes back, what comes is received, and a step leads back to RTS. */
+void
+run_stopped(void)
+{
+	struct ibv_qp_attr up = {.qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_RTS};
+	const int step = IBV_QP_STATE | IBV_QP_CUR_STATE;
+	struct ibv_ah *ah;
+	struct rig r;
+
+	ah = open_pair(&r);
+	bring_up(r.qp[0]);
+	bring_up(r.qp[1]);
+	for (int lap = 0; lap < 2; lap++) {
+		WANT(query_state(r.qp[0]) == IBV_QPS_RTS);
+		stop_sending(&r, ah);
+		WANT(query_state(r.qp[0]) == IBV_QPS_SQE);
+		WANT(query_state(r.qp[1]) == IBV_QPS_RTS);
+		WANT(send_bytes(&r, ah, 3, "back") == 0);
+		rig_wait_for(&r, 3, IBV_WC_WR_FLUSH_ERR, 0);
+		rig_receive(&r, 0, 0, 100, RECEIVE_ID);
+		WANT(send_from(&r, 1, ah, 4, "in") == 0);
+		for (int i = 0; i < 2; i++)
+			WANT(rig_wait(&r).status == IBV_WC_SUCCESS);
+		WANT(strcmp((char *)r.memory[0] + GRH_BYTES, "in") == 0);
+		up.cur_qp_state = IBV_QPS_RTS;
+		WANT(ibv_modify_qp(r.qp[0], &up, step) == EINVAL);
+		up.cur_qp_state = IBV_QPS_SQE;
+		WANT(ibv_modify_qp(r.qp[0], &up, step) == 0);
+		rig_receive(&r, 1, 0, 100, RECEIVE_ID);
+		WANT(send_bytes(&r, ah, 5, "again") == 0);
+		want_received(&r, RECEIVE_ID, "again");
+	}
 	close_pair(&r, ah);
 }

@@ -21,6 +21,7 @@ void run_batches_fail(void);
 void run_batches_wait(void);
 /* datagrams.c */
 void run_datagrams(void);
+void run_stopped(void);
 /* failures.c */
 void run_denied(void);
 void run_bounds(void);

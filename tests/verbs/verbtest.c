@@ -23,6 +23,7 @@ static const struct {
 	{"batches-fail", run_batches_fail},
 	{"batches-wait", run_batches_wait},
 	{"datagrams", run_datagrams},
+	{"stopped", run_stopped},
 	{"domains", run_domains},
 	{"numbers", run_numbers},
 	{"denied", run_denied},

@@ -46,6 +46,17 @@ correct_entry(const struct nd_spoiled *s, uint32_t by, struct ndsh_cqe *e)
 	e->bytes = 0;
 }
 
+/* An entry that says more than that a request is done. A failed datagram stops the sending
+ * (W-ERR-02), until nd_ud_qp_modify(). */
+static __attribute__((noinline)) void
+see_entry(struct nd_qp *qp, const struct ndsh_cqe *e)
+{
+	if (qp->state == ND_QP_DATAGRAM && e->op != NDSH_OP_RECV && e->status != NDSH_WC_SUCCESS &&
+		e->status != NDSH_WC_FLUSH_ERR)
+		__atomic_store_n(&qp->sends_stopped, 1, __ATOMIC_RELEASE);
+	nd_mw_see(qp, e);
+}
+
 static inline void
 convert_entry(struct nd_adapter *a, struct ndsh_cqe *e, const struct results *r, uint32_t i)
 {
@@ -63,7 +74,7 @@ convert_entry(struct nd_adapter *a, struct ndsh_cqe *e, const struct results *r,
 			correct_entry(s, by, e);
 		free_slots(qp, e);
 		if (nd_mw_concerns(e))
-			nd_mw_see(qp, e);
+			see_entry(qp, e);
 		context = __atomic_load_n(&qp->context, __ATOMIC_RELAXED);
 		number = qp->number;
 	}

@@ -55,6 +55,7 @@ struct nd_qp {
 	/* for threads that take results */
 	_Alignas(NDSH_CACHE_LINE) void *context;
 	uint32_t sq_freed, rq_freed;  /* requests known to be finished, atomic */
+	uint32_t sends_stopped;	      /* of datagrams: a failed one was taken; atomic */
 	struct nd_spoiled spoiled[2]; /* of requests; of receives */
 	/* for the rest */
 	struct nd_pd *pd;

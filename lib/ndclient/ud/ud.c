@@ -45,9 +45,17 @@ nd_ud_qp_modify(struct nd_qp *qp, uint32_t q_key)
 	struct ndsh_ud_qp_modify m = {
 		.h.type = NDSH_MSG_UD_QP_MODIFY, .qp = qp->index, .q_key = q_key};
 
+	uint32_t stopped;
+	nd_status st;
+
 	if (qp->state != ND_QP_DATAGRAM)
 		return nd_fail(ND_INVALID_DEVICE_REQUEST, "not a queue pair of datagrams");
-	return nd_control_call(qp->adapter, &(struct nd_request){.h = &m.h});
+	/* Before the call: a datagram that fails behind it stops the sending again. */
+	stopped = __atomic_exchange_n(&qp->sends_stopped, 0, __ATOMIC_ACQ_REL);
+	st = nd_control_call(qp->adapter, &(struct nd_request){.h = &m.h});
+	if (st != ND_SUCCESS && stopped != 0)
+		__atomic_store_n(&qp->sends_stopped, 1, __ATOMIC_RELEASE);
+	return st;
 }
 
 /* wr has context and immediate; bad_flags: what to say of flags. */

@@ -29,6 +29,7 @@ static const struct row rows[] = {
 	{IBV_QPT_UD, IBV_QPS_INIT, IBV_QPS_RTR, 0, 0x50},
 	{IBV_QPT_UD, IBV_QPS_RTR, IBV_QPS_RTS, 0x10000, 0x42},
 	{IBV_QPT_UD, IBV_QPS_RTS, IBV_QPS_RTS, 0, 0x42},
+	{IBV_QPT_UD, IBV_QPS_SQE, IBV_QPS_RTS, 0, 0x42},
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 

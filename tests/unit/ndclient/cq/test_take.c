@@ -49,6 +49,45 @@ Test(ndclient_results, R_CR_01_R_CR_02_forty_entries_by_thirty)
 	cq_bench_drop(b);
 }
 
+/* What a queue pair of that state knows after such a result was taken. */
+static uint32_t
+stopped_by(enum nd_qp_state state, uint8_t op, uint8_t status)
+{
+	struct cq_bench *b = cq_bench_make();
+	struct nd_qp *qp = aligned_alloc(64, sizeof(*qp));
+	struct nd_result r;
+	uint32_t stopped;
+
+	memset(qp, 0, sizeof(*qp));
+	qp->adapter = b->a;
+	qp->page = aligned_alloc(64, sizeof(*qp->page));
+	memset(qp->page, 0, sizeof(*qp->page));
+	qp->state = state;
+	TAILQ_INIT(&qp->bound);
+	TAILQ_INIT(&qp->invalidating);
+	b->a->qp_by_handle[17] = qp;
+	cr_assert(
+		ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.qp = 17, .op = op, .status = status}));
+	cr_assert(eq(i32, nd_cq_get_results(&b->cq, &r, 1), 1));
+	stopped = qp->sends_stopped;
+	free(qp->page);
+	free(qp);
+	cq_bench_drop(b);
+	return stopped;
+}
+
+/* W-ERR-02: a datagram that failed stops the sending; one that was flushed, a receive, and requests
+ * of connections do not. */
+Test(ndclient_results, a_failed_datagram_stops_the_sending)
+{
+	cr_expect(eq(u32, stopped_by(ND_QP_DATAGRAM, NDSH_OP_SEND, NDSH_WC_LOC_PROT_ERR), 1));
+	cr_expect(eq(u32, stopped_by(ND_QP_DATAGRAM, NDSH_OP_SEND_IMM, NDSH_WC_LOC_QP_OP_ERR), 1));
+	cr_expect(zero(u32, stopped_by(ND_QP_DATAGRAM, NDSH_OP_SEND, NDSH_WC_SUCCESS)));
+	cr_expect(zero(u32, stopped_by(ND_QP_DATAGRAM, NDSH_OP_SEND, NDSH_WC_FLUSH_ERR)));
+	cr_expect(zero(u32, stopped_by(ND_QP_DATAGRAM, NDSH_OP_RECV, NDSH_WC_LOC_PROT_ERR)));
+	cr_expect(zero(u32, stopped_by(ND_QP_CONNECTED, NDSH_OP_SEND, NDSH_WC_LOC_PROT_ERR)));
+}
+
 /* checks R-CR-03[1,2]: t1..T12 are the worked traces of the semantics. */
 Test(ndclient_results, R_CR_03_contexts_and_slots_of_the_queue_pair)
 {
