@@ -27,6 +27,7 @@ struct ndv_pd {
 struct ndv_mr {
 	struct ibv_mr base;
 	struct nd_mr *nd;
+	unsigned int access; /* IBV_ACCESS_* */
 };
 
 struct ndv_channel {

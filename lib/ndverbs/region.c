@@ -39,46 +39,59 @@ ndv_region_flags(unsigned int access, uint32_t *flags)
 
 /* Memory that is not there is EFAULT in verbs. */
 static int
-register_memory(struct ndv_mr *mr, struct ndv_pd *pd, void *addr, size_t length, uint32_t flags)
+register_memory(
+	struct nd_mr **mr, const struct ndv_pd *pd, void *addr, size_t length, unsigned int access)
 {
-	nd_status st = nd_mr_create(pd->nd, &mr->nd);
+	uint32_t flags;
+	int err = ndv_region_flags(access, &flags);
+	nd_status st;
 
+	if (err != 0)
+		return err;
+	st = nd_mr_create(pd->nd, mr);
 	if (st != ND_SUCCESS)
 		return ndv_errno(st);
-	st = nd_mr_register(mr->nd, addr, length, flags, NULL);
+	st = nd_mr_register(*mr, addr, length, flags, NULL);
 	if (st == ND_SUCCESS)
 		return 0;
-	(void)nd_mr_close(mr->nd);
+	(void)nd_mr_close(*mr);
 	return st == ND_ACCESS_VIOLATION ? EFAULT : ndv_errno(st);
+}
+
+/* It is this region now, which rests on pd. The keys are the same number in the order of the host.
+ */
+static void
+fill_region(struct ndv_mr *mr, struct ibv_pd *pd, void *addr, size_t length, unsigned int access)
+{
+	ndv_use(&ndv_pd(pd)->users);
+	mr->access = access;
+	mr->base = (struct ibv_mr){
+		.context = pd->context,
+		.pd = pd,
+		.addr = addr,
+		.length = length,
+		.lkey = nd_mr_local_token(mr->nd),
+		.rkey = nd_mr_local_token(mr->nd),
+	};
 }
 
 #undef ibv_reg_mr_iova
 #undef ibv_reg_mr
 
 struct ibv_mr *
-ibv_reg_mr_iova2(struct ibv_pd *base, void *addr, size_t length, uint64_t iova, unsigned int access)
+ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
-	struct ndv_pd *pd = ndv_pd(base);
-	uint32_t flags;
-	int err = iova == (uintptr_t)addr ? ndv_region_flags(access, &flags) : EOPNOTSUPP;
-	struct ndv_mr *mr = err == 0 ? calloc(1, sizeof(*mr)) : NULL;
+	struct ndv_mr *mr = iova == (uintptr_t)addr ? calloc(1, sizeof(*mr)) : NULL;
+	int err;
 
 	if (mr == NULL)
-		return ndv_null(err != 0 ? err : ENOMEM);
-	err = register_memory(mr, pd, addr, length, flags);
+		return ndv_null(iova == (uintptr_t)addr ? ENOMEM : EOPNOTSUPP);
+	err = register_memory(&mr->nd, ndv_pd(pd), addr, length, access);
 	if (err != 0) {
 		free(mr);
 		return ndv_null(err);
 	}
-	ndv_use(&pd->users);
-	mr->base = (struct ibv_mr){
-		.context = base->context,
-		.pd = base,
-		.addr = addr,
-		.length = length,
-		.lkey = nd_mr_local_token(mr->nd),
-		.rkey = nd_mr_local_token(mr->nd), /* the same number in the order of the host */
-	};
+	fill_region(mr, pd, addr, length, access);
 	return &mr->base;
 }
 
@@ -102,5 +115,53 @@ ibv_dereg_mr(struct ibv_mr *base)
 	(void)nd_mr_close(mr->nd);
 	ndv_unuse(&ndv_pd(base->pd)->users);
 	free(mr);
+	return 0;
+}
+
+static int
+check_change(const struct ibv_mr *mr, int flags, const struct ibv_pd *pd, const void *addr,
+	size_t length)
+{
+	if (flags == 0 || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0)
+		return EINVAL;
+	if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) && (addr == NULL || length == 0))
+		return EINVAL;
+	if ((flags & IBV_REREG_MR_CHANGE_PD) && (pd == NULL || pd->context != mr->context))
+		return EINVAL;
+	return 0;
+}
+
+/*
+ * Another region takes the place of the one before, with keys of its own: who has the old ones
+ * reaches nothing any more. It is made first, so that after a failure all is as it was, which
+ * IBV_REREG_MR_ERR_INPUT says.
+ */
+int
+ibv_rereg_mr(
+	struct ibv_mr *base, int flags, struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	struct ndv_mr *mr = (struct ndv_mr *)base;
+	struct nd_mr *before = mr->nd, *after = NULL;
+	struct ibv_pd *pd_before = base->pd;
+	int err = check_change(base, flags, pd, addr, length);
+
+	if (!(flags & IBV_REREG_MR_CHANGE_PD))
+		pd = base->pd;
+	if (!(flags & IBV_REREG_MR_CHANGE_TRANSLATION)) {
+		addr = base->addr;
+		length = base->length;
+	}
+	if (!(flags & IBV_REREG_MR_CHANGE_ACCESS))
+		access = (int)mr->access;
+	if (err == 0)
+		err = register_memory(&after, ndv_pd(pd), addr, length, (unsigned int)access);
+	if (err != 0) {
+		errno = err;
+		return IBV_REREG_MR_ERR_INPUT;
+	}
+	mr->nd = after;
+	fill_region(mr, pd, addr, length, (unsigned int)access);
+	(void)nd_mr_close(before);
+	ndv_unuse(&ndv_pd(pd_before)->users);
 	return 0;
 }

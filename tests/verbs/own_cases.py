@@ -7,7 +7,7 @@ from verbs import under
 SCENARIOS = ("devices", "contents", "immediates", "atomics", "lists", "inline", "denied", "bounds", "flush",
              "states", "destroyed", "busy", "events", "async", "threads", "limits",
              "polls", "pollers", "batches", "batches-fail", "batches-wait",
-             "datagrams", "stopped", "domains", "numbers")
+             "datagrams", "stopped", "domains", "rereg", "numbers")
 
 
 def cases(link):

@@ -31,6 +31,8 @@ void run_limits(void);
 /* domains.c */
 void run_domains(void);
 void run_numbers(void);
+/* regions.c */
+void run_rereg(void);
 /* ends.c */
 void run_destroyed(void);
 void run_busy(void);

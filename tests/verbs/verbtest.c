@@ -24,6 +24,7 @@ static const struct {
 	{"batches-wait", run_batches_wait},
 	{"datagrams", run_datagrams},
 	{"stopped", run_stopped},
+	{"rereg", run_rereg},
 	{"domains", run_domains},
 	{"numbers", run_numbers},
 	{"denied", run_denied},
