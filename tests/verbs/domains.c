@@ -145,6 +145,22 @@ count_pds(const struct rig *r, int most)
 		WANT(ibv_dealloc_pd(pd[--n]) == 0);
 }
 
+static void
+count_mrs(const struct rig *r, int most)
+{
+	static struct ibv_mr *mr[8 * MOST];
+	int n = 0;
+
+	while (n < 8 * MOST && (mr[n] = ibv_reg_mr(r->pd, r->memory[0], 4096, 0)) != NULL)
+		n++;
+	WANT(errno == ENOMEM);
+	if (n + 2 != most)
+		fprintf(stderr, "%d and two regions, %d were told\n", n, most);
+	WANT(n + 2 == most);
+	while (n > 0)
+		WANT(ibv_dereg_mr(mr[--n]) == 0);
+}
+
 /* As many as the device says, to the last, beside those of the rig; then ENOMEM. */
 void
 run_numbers(void)
@@ -157,5 +173,6 @@ run_numbers(void)
 	count_cqs(&r, d.orig_attr.max_cq);
 	count_qps(&r, d.orig_attr.max_qp);
 	count_pds(&r, d.orig_attr.max_pd);
+	count_mrs(&r, d.orig_attr.max_mr);
 	rig_close(&r);
 }
