@@ -176,6 +176,34 @@ run_async(void)
 	rig_close(&r);
 }
 
+/* With the calls that fill requests; of the rig's domain and queue. */
+static struct ibv_qp *
+make_qp_with_calls(const struct rig *r)
+{
+	struct ibv_qp_init_attr_ex init = {.send_cq = r->cq,
+		.recv_cq = r->cq,
+		.cap = {4, 4, 1, 1, 0},
+		.qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = r->pd,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND};
+	struct ibv_qp *qp = ibv_create_qp_ex(r->context, &init);
+
+	WANT(qp != NULL);
+	return qp;
+}
+
+static int
+send_two(struct ibv_qp *qp)
+{
+	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
+
+	ibv_wr_start(ex);
+	ibv_wr_send(ex);
+	ibv_wr_send(ex);
+	return ibv_wr_complete(ex);
+}
+
 /* The daemon ends: this is told, a thread that waits is woken, calls fail; all can be destroyed. */
 void
 run_removed(void)
@@ -183,12 +211,20 @@ run_removed(void)
 	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE}, *bad;
 	struct ibv_async_event e;
 	struct ibv_cq *cq;
+	struct ibv_cq_init_attr_ex attr = {.cqe = 4};
+	struct ibv_poll_cq_attr plain = {0};
+	struct ibv_cq_ex *ex;
+	struct ibv_qp *qp;
 	struct ibv_wc wc;
 	void *context;
 	struct rig r;
 
 	rig_open(&r, true);
 	rig_connect(&r);
+	ex = ibv_create_cq_ex(r.context, &attr);
+	WANT(ex != NULL);
+	qp = make_qp_with_calls(&r);
+	rig_connect_qp(&r, qp, 0x1234);
 	WANT(ibv_req_notify_cq(r.cq, 0) == 0);
 	puts("waiting");
 	fflush(stdout);
@@ -200,6 +236,11 @@ run_removed(void)
 	ibv_ack_async_event(&e);
 	WANT(ibv_poll_cq(r.cq, 1, &wc) < 0);
 	WANT(ibv_post_send(r.qp[0], &wr, &bad) == EIO && bad == &wr);
+	for (int i = 0; i < 2; i++) { /* nothing is held after the first */
+		WANT(ibv_start_poll(ex, &plain) == EIO);
+		WANT(send_two(qp) == EIO);
+	}
+	WANT(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(ibv_cq_ex_to_cq(ex)) == 0);
 	WANT(ibv_create_cq(r.context, 1, NULL, NULL, 0) == NULL && errno == EIO);
 	rig_close(&r);
 }
