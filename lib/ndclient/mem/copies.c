@@ -143,7 +143,8 @@ nd_copies_drop(struct nd_qp *qp, uint32_t request)
 	while (c->first != c->last &&
 		(int32_t)(c->held[(c->last - 1) & mask].request - request) >= 0)
 		c->last--;
-	c->next = c->first != c->last ? c->held[(c->last - 1) & mask].end : c->freed;
+	if (c->first != c->last) /* else the next copy begins anew */
+		c->next = c->held[(c->last - 1) & mask].end;
 }
 
 /* ---- of queue pairs ------------------------------------------------------------------ */
