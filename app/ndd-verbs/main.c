@@ -8,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check.h"
 #include "common/fail.h"
+#include "devices.h"
+#include "library.h"
+#include "view.h"
 
 static const char usage[] =
 	"ndd-verbs - run a program of verbs (libibverbs) on dpdk-ndd\n"
@@ -23,6 +25,8 @@ static const char usage[] =
 	"                 built-in path)\n"
 	"  --check        open each device, say what it is, and run nothing\n"
 	"  --quiet        say nothing if all is well\n"
+	"  --no-view      leave /sys and /dev as they are: without /sys/class/infiniband\n"
+	"                 and /dev/infiniband, in which UCX and libfabric look first\n"
 	"  -h, --help     this text\n"
 	"  --version      version\n"
 	"\n"
@@ -34,18 +38,18 @@ static const char usage[] =
 
 struct options {
 	const char *socket_path;
-	bool check, quiet;
+	bool check, quiet, no_view;
 };
 
 /* false: *status is what to exit with. */
 static bool
 take_options(int argc, char **argv, struct options *o, int *status)
 {
-	enum { SOCKET = 256, CHECK, QUIET, VERSION };
+	enum { SOCKET = 256, CHECK, QUIET, NO_VIEW, VERSION };
 	static const struct option longs[] = {{"socket", required_argument, NULL, SOCKET},
 		{"check", no_argument, NULL, CHECK}, {"quiet", no_argument, NULL, QUIET},
-		{"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, VERSION},
-		{NULL, 0, NULL, 0}};
+		{"no-view", no_argument, NULL, NO_VIEW}, {"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, VERSION}, {NULL, 0, NULL, 0}};
 	int c;
 
 	*status = APP_EXIT_OK;
@@ -59,6 +63,9 @@ take_options(int argc, char **argv, struct options *o, int *status)
 			break;
 		case QUIET:
 			o->quiet = true;
+			break;
+		case NO_VIEW:
+			o->no_view = true;
 			break;
 		case 'h':
 			fputs(usage, stdout);
@@ -106,9 +113,30 @@ set_library(const char *folder)
 	return ok;
 }
 
+/* Most programs do without the view. */
+static bool
+enter_view(const struct verbs_devices *d, bool quiet)
+{
+	if (verbs_view_possible(d, quiet))
+		return verbs_view_enter(d);
+	if (!quiet)
+		app_complain("so UCX and libfabric will find no device in /sys/class/infiniband: "
+			     "see \"Without namespaces\" in doc/verbs.md");
+	return true;
+}
+
+static int
+run_program(char **argv)
+{
+	execvp(argv[0], argv);
+	app_complain("%s: %s", argv[0], strerror(errno));
+	return errno == ENOENT ? 127 : 126;
+}
+
 int
 main(int argc, char **argv)
 {
+	static struct verbs_devices devices;
 	char folder[VERBS_FOLDER_BYTES];
 	struct options o = {0};
 	int status;
@@ -117,11 +145,13 @@ main(int argc, char **argv)
 		return status;
 	if (!set_socket(o.socket_path) || !verbs_find_library(folder) || !set_library(folder))
 		return APP_EXIT_LOCAL;
-	if (!verbs_check_daemon(o.check, o.quiet))
+	if (!verbs_devices_find(&devices))
 		return APP_EXIT_LOCAL;
-	if (o.check)
-		return APP_EXIT_OK;
-	execvp(argv[optind], argv + optind);
-	app_complain("%s: %s", argv[optind], strerror(errno));
-	return errno == ENOENT ? 127 : 126;
+	if (!o.quiet)
+		verbs_devices_name(&devices);
+	if (o.check && !verbs_devices_describe(&devices))
+		return APP_EXIT_LOCAL;
+	if (!o.no_view && !enter_view(&devices, o.quiet))
+		return APP_EXIT_LOCAL;
+	return o.check ? APP_EXIT_OK : run_program(argv + optind);
 }

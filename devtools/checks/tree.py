@@ -19,6 +19,7 @@ INCLUDE_FOLDERS = (
     ("lib/", ("lib",)),
     ("drivers/", ("lib", "drivers")),
     ("app/dpdk-ndd/", ("lib", "app/dpdk-ndd", "drivers")),
+    ("app/ndd-verbs/", ("app", "lib", "lib/ndclient")),
     ("app/", ("app", "lib/ndclient")),
     ("doc/examples/", ("lib/ndclient", "lib/ndspi", "lib/ndkpi", "lib/ndwin", "lib/ndwin/windows")),
     ("tests/unit/ndspi/", ("lib", "lib/ndspi", "lib/ndwin")),

@@ -61,7 +61,12 @@ make_device(const struct sockaddr_storage *address)
 	d->base.node_type = IBV_NODE_CA;
 	d->base.transport_type = IBV_TRANSPORT_IB;
 	snprintf(d->base.name, sizeof(d->base.name), "ndd%u", device_count);
-	snprintf(d->base.dev_name, sizeof(d->base.dev_name), "ndd%u", device_count);
+	snprintf(d->base.dev_name, sizeof(d->base.dev_name), "uverbs%u", device_count);
+	/* Where ndd-verbs lets the program find it. */
+	snprintf(d->base.ibdev_path, sizeof(d->base.ibdev_path), "/sys/class/infiniband/ndd%u",
+		device_count);
+	snprintf(d->base.dev_path, sizeof(d->base.dev_path), "/sys/class/infiniband_verbs/uverbs%u",
+		device_count);
 	device_count++;
 	d->next = devices;
 	devices = d;
@@ -143,7 +148,7 @@ ibv_get_device_index(struct ibv_device *device)
 	return -1;
 }
 
-/* ---- sysfs: there is nothing of the devices in it ------------------------------------- */
+/* ---- sysfs, as ndd-verbs shows it ----------------------------------------------------- */
 
 const char *
 ibv_get_sysfs_path(void)
