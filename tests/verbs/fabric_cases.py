@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""UCX, libfabric and Open MPI, which look for devices in /sys and /dev before they ask libibverbs. Each is confined
+to verbs, and both daemons must have carried out requests: nothing went by shared memory or TCP."""
+
+import os
+import re
+import shutil
+
+from cases import Skip
+from sandbox import Failure, Process, run, until
+from verbs import PORT, listens, under
+
+PROGRAMS = ("ucx_info", "ucx_perftest", "fi_pingpong", "mpirun")
+RELIABLE, DATAGRAMS = "rc_verbs", "ud_verbs"
+
+
+def confined(transport):
+    """UCX with that transport alone; datagrams may set up its connections, and it may reach itself."""
+    return {**os.environ, "UCX_TLS": f"{transport},{DATAGRAMS}:aux,self", "UCX_NET_DEVICES": "ndd0:1"}
+
+
+def carried_out(link, function):
+    """What the function says, if the daemons of both ends had requests of it."""
+    before = link.a.requests(), link.b.requests()
+    told = function()
+    if link.a.requests() <= before[0] or link.b.requests() <= before[1]:
+        raise Failure(f"a daemon had nothing to do with it\n{told}")
+    return told
+
+
+def pair(link, command, serving, **options):
+    """The command on both daemons: on a's with these arguments more, on b's as a client of localhost. Its text."""
+    with Process(*under(link.a, *command, *serving), name="server", **options) as server:
+        until(lambda: listens(PORT) or not server.running(), "server listens")
+        client = run(*under(link.b, *command, "localhost"), timeout=60, check=False, **options)
+        if client.returncode:
+            server.kill()
+        status = server.wait(60)
+    if client.returncode or status:
+        raise Failure(f"server: exit {status}\n{server.text}\nclient: exit {client.returncode}\n{client.stdout}")
+    return client.stdout
+
+
+def ucx_finds(link):
+    said = run(*under(link.a, "ucx_info", "-d")).stdout
+    for transport in (RELIABLE, DATAGRAMS):
+        if not re.search(rf"Transport: {transport}\n#\s+Device: ndd0:1\n", said):
+            raise Failure(f"no {transport}\n{said}")
+
+
+def ucx(link, transport, test, size, count):
+    command = ("ucx_perftest", "-p", str(PORT), "-t", test, "-s", str(size), "-n", str(count))
+    told = carried_out(link, lambda: pair(link, command, (), env=confined(transport)))
+    final = re.search(r"Final:.*", told)
+    if not final:
+        raise Failure(told)
+    return " ".join(final[0].split())
+
+
+def libfabric(link):
+    """Reliable datagrams, which libfabric makes of verbs' datagrams. -c: contents are compared."""
+    command = ("fi_pingpong", "-c", "-P", str(PORT), "-e", "rdm", "-p", "verbs;ofi_rxd")
+    told = carried_out(link, lambda: pair(link, command, ("-B", str(PORT))))
+    if not re.search(r"^1m\s", told, re.M):
+        raise Failure(told)
+    return " ".join(told.splitlines()[-1].split())
+
+
+def mpi(link, transport):
+    """Two ranks, each with a daemon of its own, as if on hosts of their own."""
+    environment = {**confined(transport), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_pml": "ucx", "OMPI_MCA_osc": "ucx",
+                   "OMPI_MCA_btl": "self"}
+    program = link.a.build.mpi_exchange
+    ranks = [("-n", "1", *under(daemon, program)) for daemon in (link.a, link.b)]
+    said = carried_out(link, lambda: run("mpirun", *ranks[0], ":", *ranks[1], timeout=100, env=environment).stdout)
+    if "2 ranks, 0 wrong bytes" not in said:
+        raise Failure(said)
+
+
+def on_one_daemon(link):
+    """All of it by one word in front of mpirun."""
+    environment = {**confined(RELIABLE), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    said = run(*under(link.a, "mpirun", "-n", "3", link.a.build.mpi_exchange), timeout=100, env=environment).stdout
+    if "3 ranks, 0 wrong bytes" not in said:
+        raise Failure(said)
+
+
+def needs_programs(link):
+    if not all(shutil.which(name) for name in PROGRAMS) or not os.access(link.a.build.mpi_exchange, os.X_OK):
+        raise Skip("no-fabric")
+
+
+def cases(link):
+    def case(function, *arguments):
+        def checked():
+            needs_programs(link)
+            return function(link, *arguments)
+        return checked
+
+    yield "ucx_info", case(ucx_finds)
+    for transport in (RELIABLE, DATAGRAMS):
+        for test in ("tag_bw", "stream_bw", "ucp_put_bw", "ucp_get", "ucp_fadd"):
+            size = 8 if test == "ucp_fadd" else 65536
+            yield f"ucx_perftest {test} {transport}", case(ucx, transport, test, size, 300)
+    yield "fi_pingpong rdm", case(libfabric)
+    yield "mpi", case(mpi, RELIABLE)
+    yield "mpi datagrams", case(mpi, DATAGRAMS)
+    yield "mpi one daemon", case(on_one_daemon)
