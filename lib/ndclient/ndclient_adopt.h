@@ -63,7 +63,8 @@ enum nd_adopt_reason {
 	ND_ADOPT_OFF,	  /* ND_MR_FLAG_DO_NOT_ADOPT or _DO_NOT_SECURE_VM, or NDD_ADOPT=never */
 	ND_ADOPT_PINS,	  /* something in the process may pin pages */
 	ND_ADOPT_THREADS, /* system calls of other threads could fail, or can't be judged */
-	ND_ADOPT_ADVICE,  /* it is locked, or has advice, a policy or a protection key */
+	ND_ADOPT_ADVICE,  /* it is locked, or has advice, a policy or a protection key; or that is
+			   * too dear to find out: it is a small part of a large mapping */
 	ND_ADOPT_BRIEF,	  /* earlier ones were deregistered so soon that it did not pay */
 	ND_ADOPT_REASONS,
 };

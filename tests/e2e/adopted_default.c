@@ -11,10 +11,13 @@
 
 #include "scenarios.h"
 
-#define BYTES  (1u << 20)
-#define RIGHTS (ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ)
-#define TRIES  200u
-#define PAUSE  25000u /* us */
+#define BYTES	     (1u << 20)
+#define RIGHTS	     (ND_MR_FLAG_ALLOW_REMOTE_WRITE | ND_MR_FLAG_ALLOW_REMOTE_READ)
+#define TRIES	     200u
+#define PAUSE	     25000u /* us */
+#define MUCH	     (200u << 20)
+#define MANY	     150u
+#define MANY_ADOPTED 128u
 
 /* Writes of a come to the second half, as they were sent. */
 static void
@@ -174,6 +177,42 @@ in_a_loop(struct pair *p, char *at)
 	WANT(ND_SUCCESS, nd_mr_close(mr));
 }
 
+/* Each adopted range makes the next one dearer: many are registered without it, at once. */
+static void
+many(struct pair *p)
+{
+	char *at = map_anonymous(2ul * MANY * ND_ADOPT_BYTES_MIN, MAP_PRIVATE);
+	struct nd_mr *mr[MANY];
+
+	for (unsigned int i = 0; i < MANY; i++) {
+		char *here = at + 2ul * i * ND_ADOPT_BYTES_MIN;
+
+		/* A mapping of its own. */
+		CHECK(mprotect(here + ND_ADOPT_BYTES_MIN, ND_ADOPT_BYTES_MIN, PROT_NONE) == 0);
+		WANT(ND_SUCCESS, region_new(p->b.pd, here, ND_ADOPT_BYTES_MIN, RIGHTS, &mr[i]));
+	}
+	CHECK(side_adoption(&p->b).ranges == MANY_ADOPTED);
+	CHECK(side_adoption(&p->b).not_adopted[ND_ADOPT_RESOURCES] == MANY - MANY_ADOPTED);
+	for (unsigned int i = 0; i < MANY; i++)
+		WANT(ND_SUCCESS, nd_mr_close(mr[i]));
+	munmap(at, 2ul * MANY * ND_ADOPT_BYTES_MIN);
+}
+
+/* The kernel tells of a mapping after it has counted its pages: too much for a small part. */
+static void
+part_of_much(struct pair *p)
+{
+	char *at = map_anonymous(MUCH, MAP_PRIVATE);
+	struct nd_mr *mr;
+
+	refused(p, at, BYTES, 0, ND_ADOPT_ADVICE);
+	refused(p, at + MUCH / 2, ND_ADOPT_BYTES_MIN, 0, ND_ADOPT_ADVICE);
+	WANT(ND_SUCCESS, region_new(p->b.pd, at, BYTES, RIGHTS | ND_MR_FLAG_ADOPT, &mr));
+	CHECK(side_adoption(&p->b).ranges == 1);
+	WANT(ND_SUCCESS, nd_mr_close(mr));
+	munmap(at, MUCH);
+}
+
 /* checks R-MR-11: adopted by default, in sessions of its own for what counts in one. */
 void
 scenario_adopted_default(struct pair *p)
@@ -194,6 +233,12 @@ scenario_adopted_default(struct pair *p)
 	pair_open(p);
 	with_child(p, at);
 	with_pins(p);
+	pair_close(p);
+	pair_open(p);
+	part_of_much(p);
+	pair_close(p);
+	pair_open(p);
+	many(p);
 	pair_close(p);
 	pair_open(p);
 	in_a_loop(p, at);

@@ -108,7 +108,7 @@ adopt_range(struct nd_adapter *a, struct nd_adopted *x)
 	if (x->bytes < ND_ADOPT_BYTES_MIN)
 		return ND_ADOPT_TOO_SMALL;
 	if (x->by_default)
-		reason = nd_default_at_hand(&a->adoptions);
+		reason = nd_default_at_hand(&a->adoptions, x->bytes);
 	if (reason != ND_ADOPT_REASONS)
 		return reason;
 	if (nd_exchange_is_own(x->at, x->bytes))
@@ -120,9 +120,13 @@ adopt_range(struct nd_adapter *a, struct nd_adopted *x)
 		return ND_ADOPT_SYSTEM;
 	if (x->by_default)
 		reason = nd_default_look(a, x->at, x->bytes, e.of_kernel, &e.others);
-	if (reason == ND_ADOPT_REASONS)
-		return move_in(a, x, &e);
-	close(e.fd);
+	if (reason != ND_ADOPT_REASONS) {
+		close(e.fd);
+		return reason;
+	}
+	reason = move_in(a, x, &e);
+	if (x->by_default && reason == ND_ADOPT_RESOURCES)
+		nd_default_refused(&a->adoptions, reason, SIZE_MAX);
 	return reason;
 }
 

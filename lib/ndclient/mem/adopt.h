@@ -31,11 +31,12 @@ struct nd_adoptions {		   /* of an adapter */
 	pthread_mutex_t lock;
 	struct nd_adopted_list live;
 	struct nd_adopted_list ended; /* the daemon still has their segments */
-	/* by default: how many ranges, the newest, were not adopted for long; why none was, as far
-	 * as that is due to the process, and how long it holds */
+	/* by default: how many ranges, the newest, were not adopted for long; why one was not, how
+	 * long that holds for others, and for those of how many bytes */
 	uint32_t brief;
 	enum nd_adopt_reason refused_why;
 	uint64_t refused_until_ms;
+	size_t refused_bytes;
 	struct nd_adoption count;
 };
 

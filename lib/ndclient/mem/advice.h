@@ -6,9 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum nd_advice { ND_ADVICE_NONE, ND_ADVICE_SOME, ND_ADVICE_TOO_DEAR };
+
 /* Is [at, at+bytes) memory as any other: not locked, of no NUMA node or protection key, with no
- * advice for it? Other pages would not have that. False also if to find out would cost more than to
- * copy the range. */
-bool nd_advice_is_none(const void *at, size_t bytes);
+ * advice for it? Other pages would not have that. Too dear: to find out would cost more than half
+ * of a copy of the range; then less at this place would be, too. */
+enum nd_advice nd_advice_of(const void *at, size_t bytes);
 
 #endif

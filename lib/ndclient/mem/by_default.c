@@ -6,6 +6,7 @@
  * adopted is taken from what the session may have.
  */
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/futex.h"
 
-#define RANGES_MAX   256u /* the daemon's table of an adapter's segments has an end, too */
+#define RANGES_MAX   128u /* a look at the process takes longer with each; a segment each, too */
 #define BYTES_MAX    (256ull << 20)
 #define BRIEF_MS     1000u /* memory that was adopted for less did not pay */
 #define BRIEF_RANGES 3u	   /* one after the other */
@@ -56,13 +57,23 @@ nd_default_clock(void)
 }
 
 enum nd_adopt_reason
-nd_default_at_hand(const struct nd_adoptions *all)
+nd_default_at_hand(const struct nd_adoptions *all, size_t bytes)
 {
 	if (__atomic_load_n(&all->brief, __ATOMIC_RELAXED) >= BRIEF_RANGES)
 		return ND_ADOPT_BRIEF;
 	if (__atomic_load_n(&all->count.ranges, __ATOMIC_RELAXED) >= RANGES_MAX)
 		return ND_ADOPT_RESOURCES;
-	return nd_default_clock() < all->refused_until_ms ? all->refused_why : ND_ADOPT_REASONS;
+	if (bytes <= all->refused_bytes && nd_default_clock() < all->refused_until_ms)
+		return all->refused_why;
+	return ND_ADOPT_REASONS;
+}
+
+void
+nd_default_refused(struct nd_adoptions *all, enum nd_adopt_reason why, size_t bytes)
+{
+	all->refused_why = why;
+	all->refused_bytes = bytes;
+	all->refused_until_ms = nd_default_clock() + LOOK_MS;
 }
 
 /* What is adopted by default is in memory twice for a moment, and again in each child. */
@@ -83,16 +94,18 @@ nd_default_look(struct nd_adapter *a, const void *at, size_t bytes, bool of_kern
 {
 	struct nd_adoptions *all = &a->adoptions;
 	enum nd_adopt_reason reason;
+	struct nd_safe_found found;
 
 	if (!of_kernel)
 		return ND_ADOPT_THREADS;
 	if (is_too_much(all, bytes))
 		return ND_ADOPT_RESOURCES;
-	reason = nd_safe_look(at, bytes, of_kernel, others);
-	if (reason == ND_ADOPT_THREADS || reason == ND_ADOPT_PINS) {
-		all->refused_why = reason;
-		all->refused_until_ms = nd_default_clock() + LOOK_MS;
-	}
+	reason = nd_safe_look(at, bytes, of_kernel, &found);
+	*others = found.others;
+	if (reason == ND_ADOPT_THREADS || reason == ND_ADOPT_PINS)
+		nd_default_refused(all, reason, SIZE_MAX);
+	else if (found.dear)
+		nd_default_refused(all, reason, bytes);
 	if (reason == ND_ADOPT_REASONS &&
 		!nd_segment_fits(
 			a, 2 * bytes + __atomic_load_n(&all->count.bytes, __ATOMIC_RELAXED)))

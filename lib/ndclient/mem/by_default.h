@@ -15,9 +15,11 @@ struct nd_adoptions;
 enum nd_adopt_wish { ND_WISH_NOT, ND_WISH_DEFAULT, ND_WISH_ASKED };
 enum nd_adopt_wish nd_default_wish(uint32_t flags);
 
-/* A reason against it that is known without a look, or ND_ADOPT_REASONS. This and the next two with
- * nd_adoptions.make_lock held, or before the range is known to others. */
-enum nd_adopt_reason nd_default_at_hand(const struct nd_adoptions *all);
+/* A reason against it that is known without a look, or ND_ADOPT_REASONS. This and the next three
+ * with nd_adoptions.make_lock held, or before the range is known to others. */
+enum nd_adopt_reason nd_default_at_hand(const struct nd_adoptions *all, size_t bytes);
+/* Memory of at most so many bytes would be refused again: no look is taken for a while. */
+void nd_default_refused(struct nd_adoptions *all, enum nd_adopt_reason why, size_t bytes);
 /* A reason that a look tells, or ND_ADOPT_REASONS. of_kernel, others: as of nd_safe_look(). */
 enum nd_adopt_reason nd_default_look(
 	struct nd_adapter *a, const void *at, size_t bytes, bool of_kernel, bool *others);

@@ -20,13 +20,18 @@ threads_are_harmless(bool of_kernel, bool *others)
 }
 
 enum nd_adopt_reason
-nd_safe_look(const void *at, size_t bytes, bool of_kernel, bool *others)
+nd_safe_look(const void *at, size_t bytes, bool of_kernel, struct nd_safe_found *found)
 {
-	if (!threads_are_harmless(of_kernel, others))
+	enum nd_advice advice;
+
+	*found = (struct nd_safe_found){0};
+	if (!threads_are_harmless(of_kernel, &found->others))
 		return ND_ADOPT_THREADS;
-	if (nd_pins_possible(*others))
+	if (nd_pins_possible(found->others))
 		return ND_ADOPT_PINS;
-	return nd_advice_is_none(at, bytes) ? ND_ADOPT_REASONS : ND_ADOPT_ADVICE;
+	advice = nd_advice_of(at, bytes);
+	found->dear = advice == ND_ADVICE_TOO_DEAR;
+	return advice == ND_ADVICE_NONE ? ND_ADOPT_REASONS : ND_ADOPT_ADVICE;
 }
 
 bool

@@ -240,12 +240,14 @@ own_threads_dont_count(void)
 {
 	struct stop own = {.apart = false};
 	pthread_t thread;
-	bool others = true, good;
+	struct nd_safe_found found;
+	bool others, good;
 
 	good = nd_threads_look() == ND_OTHERS_NONE;
 	stop_begin(&own, &thread, true);
 	good = good && nd_threads_look() == ND_OTHERS_NONE;
-	good = good && nd_safe_look(memory, BYTES, false, &others) == ND_ADOPT_REASONS && !others;
+	good = good && nd_safe_look(memory, BYTES, false, &found) == ND_ADOPT_REASONS &&
+	       !found.others;
 	good = good && nd_safe_to_return(false, &others);
 	stop_end(&own, thread);
 	return good;
@@ -256,10 +258,11 @@ other_threads_count(void)
 {
 	struct stop other = {.apart = false};
 	pthread_t thread;
-	bool others = false, good;
+	struct nd_safe_found found;
+	bool others, good;
 
 	stop_begin(&other, &thread, false);
-	good = nd_safe_look(memory, BYTES, false, &others) == ND_ADOPT_THREADS && others &&
+	good = nd_safe_look(memory, BYTES, false, &found) == ND_ADOPT_THREADS && found.others &&
 	       !nd_safe_to_return(false, &others);
 	stop_end(&other, thread);
 	return good;
@@ -271,11 +274,12 @@ others_may_be_held(void)
 {
 	struct stop other = {.apart = false};
 	pthread_t thread;
-	bool others = false, good;
+	struct nd_safe_found found;
+	bool others, good;
 
 	stop_begin(&other, &thread, false);
 	good = nd_threads_look() == ND_OTHERS_UNKNOWN || /* no kcmp() */
-	       (nd_safe_look(memory, BYTES, true, &others) == ND_ADOPT_REASONS && others &&
+	       (nd_safe_look(memory, BYTES, true, &found) == ND_ADOPT_REASONS && found.others &&
 		       nd_safe_to_return(true, &others));
 	stop_end(&other, thread);
 	return good;
@@ -286,11 +290,12 @@ other_descriptors_count(void)
 {
 	struct stop apart = {.apart = true};
 	pthread_t thread;
+	struct nd_safe_found found;
 	bool others, good;
 
 	stop_begin(&apart, &thread, false);
 	good = nd_threads_look() == ND_OTHERS_UNKNOWN &&
-	       nd_safe_look(memory, BYTES, true, &others) == ND_ADOPT_THREADS &&
+	       nd_safe_look(memory, BYTES, true, &found) == ND_ADOPT_THREADS &&
 	       !nd_safe_to_return(true, &others);
 	stop_end(&apart, thread);
 	return good;
@@ -301,17 +306,18 @@ each_thing_counts(void)
 {
 	int stat = open("/proc/self/stat", O_RDONLY), ring;
 	struct io_uring_params p = {0};
+	struct nd_safe_found found;
 	bool others, good;
 
-	good = nd_safe_look(memory, BYTES, false, &others) == ND_ADOPT_REASONS;
+	good = nd_safe_look(memory, BYTES, false, &found) == ND_ADOPT_REASONS;
 	ring = (int)syscall(SYS_io_uring_setup, 4, &p);
 	if (ring >= 0)
-		good = good && nd_safe_look(memory, BYTES, true, &others) == ND_ADOPT_PINS &&
+		good = good && nd_safe_look(memory, BYTES, true, &found) == ND_ADOPT_PINS &&
 		       !nd_safe_to_return(true, &others);
 	close(ring);
 	close(stat);
 	good = good && madvise(memory + 4096, 4096, MADV_DONTFORK) == 0;
-	return good && nd_safe_look(memory, BYTES, true, &others) == ND_ADOPT_ADVICE;
+	return good && nd_safe_look(memory, BYTES, true, &found) == ND_ADOPT_ADVICE;
 }
 
 Test(ndclient_safe, threads)
@@ -332,12 +338,12 @@ Test(ndclient_safe, reasons)
 static void
 advice_counts(int (*give)(char *at))
 {
-	cr_assert(nd_advice_is_none(memory, BYTES));
+	cr_assert(eq(int, nd_advice_of(memory, BYTES), ND_ADVICE_NONE));
 	if (give(memory + 4096) != 0)
 		cr_skip_test("not to be had here");
-	cr_expect(not(nd_advice_is_none(memory, BYTES)));
-	cr_expect(nd_advice_is_none(memory, 4096), "beside it");
-	cr_expect(nd_advice_is_none(memory + 8192, BYTES - 8192));
+	cr_expect(eq(int, nd_advice_of(memory, BYTES), ND_ADVICE_SOME));
+	cr_expect(eq(int, nd_advice_of(memory, 4096), ND_ADVICE_NONE), "beside it");
+	cr_expect(eq(int, nd_advice_of(memory + 8192, BYTES - 8192), ND_ADVICE_NONE));
 }
 
 static int
@@ -430,6 +436,18 @@ Test(ndclient_safe, not_worth_the_search)
 
 	cr_assert(ne(ptr, at, MAP_FAILED));
 	cr_assert(zero(i32, mprotect(at + much - little, little, PROT_READ)));
-	cr_expect(not(nd_advice_is_none(at + much, little)));
-	cr_expect(nd_advice_is_none(at, much - little));
+	cr_expect(eq(int, nd_advice_of(at + much, little), ND_ADVICE_TOO_DEAR));
+	cr_expect(eq(int, nd_advice_of(at, much - little), ND_ADVICE_NONE));
+}
+
+/* One mapping, all of which would be counted for a small part of it; a large part is worth it. */
+Test(ndclient_safe, not_worth_the_mapping)
+{
+	const size_t much = 200u << 20, little = 64u << 10;
+	char *at = mmap(NULL, much, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert(ne(ptr, at, MAP_FAILED));
+	cr_expect(eq(int, nd_advice_of(at + much / 2, little), ND_ADVICE_TOO_DEAR));
+	cr_expect(eq(int, nd_advice_of(at, much / 2), ND_ADVICE_NONE));
+	cr_expect(eq(int, nd_advice_of(at + much / 2, much / 2), ND_ADVICE_NONE));
 }
