@@ -43,6 +43,15 @@ def _ucx(what):
     return [f"peers/ucx {name} {what}" for name in ("tag", "put")]
 
 
+def _of_ours(what):
+    """Of ndperf's figure on daemons like these."""
+    ours = f"ours/{what}"
+
+    def find(f):
+        return ratio(f.of(f"verbs/{what}"), f.of(ours)), f.summary(ours), None
+    return find
+
+
 LATENCY = "one daemon/write 8 B latency, other core"
 
 
@@ -73,6 +82,14 @@ def _bars():
                       _beside(udp, [port_figure("af_packet", size, mtu), port_figure("af_xdp", size, xdp_mtu)],
                               udp_limit(mtu, composed=True)),
                       False, 2.5, "", "AF_PACKET or AF_XDP, GB/s")
+    for size in ("64 KiB", "1 MiB"):
+        for operation in ("write", "send", "read"):
+            yield Bar(f"verbs: {size} {operation} by perftest", _of_ours(f"{operation} {size}"), False, 0.9, "",
+                      "ndperf, GB/s")
+    yield Bar("verbs: 64 KiB put by UCX", _beside(["verbs/ucx put 64 KiB"], _ucx("64 KiB"), "limits/composed"), False, 2, "",
+              "UCX over TCP, GB/s")
+    yield Bar("verbs: 8 B put by UCX", _beside(["verbs/ucx put 8 B rate"], _ucx("8 B rate"), "testpmd/64 B tx to rx"), False,
+              10, "", "UCX over TCP, M/s")
     # Nothing limits what UCX has under way.
     yield Bar("beside UCX: 8 B write",
               _beside(["ours/write 8 B rate", deep("write")], _ucx("8 B rate"), "testpmd/64 B tx to rx"), False, 15, "",

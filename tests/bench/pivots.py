@@ -70,6 +70,11 @@ PIVOTS = {
     "one daemon": Pivot("one daemon, a client that is both ends", ("on the other core", "on the lcore's core"), [
         (name, unit, [f"one daemon/{name}, {where}" for where in ("other core", "same core")])
         for name, unit in (("write 8 B latency", "us"), ("write 8 B rate", "M/s"), ("write 64 KiB", "GB/s"))]),
+    "verbs": Pivot("on the same daemons", ("write, ndperf", "write, perftest", "send, perftest", "read, perftest",
+                                           "put, UCX", "UCX, TCP"), [
+        (size, "GB/s", [f"ours/write {size}"] + [f"verbs/{o} {size}" for o in OPERATIONS]
+         + [f"verbs/ucx put {size}", _ucx(size)]) for size in ("64 KiB", "1 MiB")] + [
+        ("8 B", "M/s", ["ours/write 8 B rate", None, None, None, "verbs/ucx put 8 B rate", _ucx("8 B rate")])]),
     "ports": Pivot("over a cable (veth) of the kernel's", ("UDP", "AF_PACKET", "AF_XDP (MTU 2200 for 9000)",
                                                           "iperf3, TCP"), list(_ports())),
     "engine": Pivot("engine alone, both sides on one core", ("copy+CRC of both sides", "write", "send", "read",

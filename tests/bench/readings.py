@@ -60,6 +60,11 @@ def iperf3(text):
     return told["end"]["sum_received"]["bits_per_second"] / 8
 
 
+def perftest(text, size):
+    """Bytes a second on average, of a row of that size; with --report_gbits."""
+    return float(_find(rf"(?m)^\s*{size}\s+\d+\s+[\d.]+\s+([\d.]+)\s+[\d.]+\s*$", text, "perftest")) * 1e9 / 8
+
+
 def ucx(text):
     """(median latency in us, bytes a second, messages a second) of the whole run, of `-f -v`."""
     row = _find(r"(?m)^\s*\d+,([\d.]+),[\d.]+,[\d.]+,[\d.]+,([\d.]+),[\d.]+,([\d.]+)\s*$", text, "ucx_perftest")

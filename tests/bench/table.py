@@ -12,6 +12,7 @@ GROUPS = {
     "testpmd": "testpmd over memif, one core each",
     "engine": "The engine alone, both sides on one core, cycles of a message",
     "ours": "Two daemons over memif, path MTU 4096, arena; lcore and client of a side on one CPU",
+    "verbs": "Programs of verbs on the same two daemons: perftest, UCX",
     "one daemon": "One daemon, one client that is both ends",
     "ports": "Two daemons by each kind of port, a network each, veth between them, and TCP over that",
     "peers": "Peers over TCP, a network each, veth between them",

@@ -7,8 +7,8 @@ import re
 import shutil
 
 from cases import Skip
-from sandbox import Failure, Process, run, until
-from verbs import PORT, listens, under
+from sandbox import Failure, Process, listens, run, until
+from verbs import PORT, under
 
 PROGRAMS = ("ucx_info", "ucx_perftest", "fi_pingpong", "mpirun")
 RELIABLE, DATAGRAMS = "rc_verbs", "ud_verbs"

@@ -6,7 +6,7 @@ import shutil
 
 from cases import Skip, program
 from daemon import Build
-from sandbox import Process, run, until
+from sandbox import Process, listens, run, until
 
 PORT = 18515 + os.getpid() % 4096
 PROGRAMS = ("ibv_devinfo", "ibv_rc_pingpong", "ib_write_bw")
@@ -27,18 +27,6 @@ class VerbsBuild(Build):
 def under(daemon, *command):
     """The command on that daemon."""
     return (daemon.build.ndd_verbs, "--socket", daemon.socket_path, "--quiet", *command)
-
-
-def listens(port):
-    for path in ("/proc/net/tcp", "/proc/net/tcp6"):
-        try:
-            with open(path) as f:
-                rows = [line.split() for line in f][1:]
-        except OSError:
-            continue
-        if any(row[3] == "0A" and int(row[1].rpartition(":")[2], 16) == port for row in rows):
-            return True
-    return False
 
 
 def both(link, *command, timeout=60):

@@ -6,8 +6,8 @@ import signal
 import socket
 import threading
 
-from sandbox import Failure, Process, run, until
-from verbs import PORT, listens, under
+from sandbox import Failure, Process, listens, run, until
+from verbs import PORT, under
 
 
 def want(done, status, *texts):
