@@ -22,6 +22,8 @@ void run_batches_wait(void);
 /* datagrams.c */
 void run_datagrams(void);
 void run_stopped(void);
+/* crowds.c */
+void run_regions(void);
 /* failures.c */
 void run_denied(void);
 void run_bounds(void);

@@ -27,6 +27,7 @@ static const struct {
 	{"rereg", run_rereg},
 	{"domains", run_domains},
 	{"numbers", run_numbers},
+	{"regions", run_regions},
 	{"denied", run_denied},
 	{"bounds", run_bounds},
 	{"flush", run_flush},
