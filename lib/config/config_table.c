@@ -45,7 +45,7 @@ static const struct config_key control_keys[] = {
 	{"mode", CONFIG_MODE, IN(config, socket_mode), .initial = "\"0660\""},
 	{"sockets", CONFIG_OBJECT, socket_keys,
 		ARRAY(config, socket, sockets, 0, CONFIG_SOCKETS_MAX), .initial = "[]"},
-	{"max_sessions", CONFIG_UINT, IN(config, max_sessions), RANGE(1, 1024), .initial = "64"},
+	{"max_sessions", CONFIG_UINT, IN(config, max_sessions), RANGE(1, 1024), .initial = "256"},
 	{"user", CONFIG_STRING, STRING_OF(config, user)},
 	{"core_dumps", CONFIG_BOOL, IN(config, core_dumps), .initial = "false"},
 	{"seccomp", CONFIG_WORD, IN(config, seccomp), .words = seccomp_words,

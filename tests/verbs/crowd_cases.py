@@ -12,7 +12,7 @@ def processes(link):
     before = link.a.usage()
     command = " ".join(map(str, under(link.a, "--no-view", "ibv_devinfo")))
     found = run("sh", "-c", f"{command} | grep -c PORT_ACTIVE").stdout.strip()
-    said = run("sh", "-c", f"seq {PROCESSES} | xargs -P 2 -I @ sh -c '{command} | grep -c PORT_ACTIVE'", timeout=100).stdout
+    said = run("sh", "-c", f"seq {PROCESSES} | xargs -P 4 -I @ sh -c '{command} | grep -c PORT_ACTIVE'", timeout=100).stdout
     if int(found) < len(link.a.addresses) or said.split() != [found] * PROCESSES:
         raise Failure(f"{len(said.split())} processes said something\n{said[-1000:]}")
     until(lambda: link.a.usage() == before, "all is given back")

@@ -79,7 +79,7 @@ Test(config, least_document_has_documented_defaults)
 	cr_assert_eq(c.idle, CONFIG_IDLE_SLEEP);
 	cr_assert_str_eq(c.socket_path, "/run/dpdk-ndd/dpdk-ndd.sock");
 	cr_assert_eq(c.socket_mode, 0660);
-	cr_assert_eq(c.max_sessions, 64);
+	cr_assert_eq(c.max_sessions, 256);
 	cr_assert_eq(c.max_memory_bytes, 1024ull << 20);
 	cr_assert_eq(c.total_memory_bytes, 65536ull << 20);
 	cr_assert_eq(c.max_qps, 1024);

@@ -125,12 +125,12 @@ Test(config_principals, sockets_are_told_apart)
 Test(config_principals, reserves_are_there)
 {
 	cr_assert(parse_principals("{\"name\": \"a\", \"uids\": [1], \"reserves\": "
-				   "{\"sessions\": 60, \"queue_pairs\": 4096}},"
+				   "{\"sessions\": 252, \"queue_pairs\": 4096}},"
 				   "{\"name\": \"b\", \"reserves\": {\"sessions\": 4}}"),
 		"%s", err);
-	refused("{\"name\": \"a\", \"uids\": [1], \"reserves\": {\"sessions\": 60}},"
+	refused("{\"name\": \"a\", \"uids\": [1], \"reserves\": {\"sessions\": 252}},"
 		"{\"name\": \"b\", \"reserves\": {\"sessions\": 5}}",
-		"principals[].reserves.sessions: all together reserve 65; there are 64");
+		"principals[].reserves.sessions: all together reserve 257; there are 256");
 	refused("{\"name\": \"a\", \"reserves\": {\"queue_pairs\": 4097}}",
 		"principals[].reserves.queue_pairs: all together reserve 4097; there are 4096 on "
 		"each shard");
@@ -142,7 +142,7 @@ Test(config_principals, reserves_are_there)
 Test(config_principals, what_there_is)
 {
 	static const uint64_t totals[CONFIG_SHARE_COUNT] = {
-		[CONFIG_SHARE_sessions] = 64,
+		[CONFIG_SHARE_sessions] = 256,
 		[CONFIG_SHARE_descriptors] = UINT64_MAX,
 		[CONFIG_SHARE_listeners] = 4096,
 		[CONFIG_SHARE_ports] = 16384,
