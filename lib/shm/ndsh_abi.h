@@ -14,7 +14,7 @@
 
 #define NDSH_ABI_MAJOR 2u /* differs: refused */
 #define NDSH_ABI_MINOR                                                                             \
-	13u /* additions that an older side ignores:
+	14u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
 			    * 3: the admin ring, the way to register; shared endpoints,
 			    * LISTENER_PAUSE, sending immediates;
@@ -32,7 +32,8 @@
 			    * 13: listeners that are bound first, ADAPTER, the
 			    * addresses of one adapter, shared receive queues'
 			    * affinity, queues deeper than NDSH_DEPTH_BEFORE,
-			    * SRQ_RESIZE */
+			    * SRQ_RESIZE;
+			    * 14: connections by numbers */
 /* The oldest minor version that has each addition. An older daemon takes what it doesn't know for a
  * broken message, or ignores it: a client checks the daemon's version before it uses an addition.
  */
@@ -66,6 +67,7 @@
 #define NDSH_MINOR_ADAPTER	 13u
 #define NDSH_MINOR_SRQ_AFFINITY	 13u
 #define NDSH_MINOR_DEEP_QUEUES	 13u
+#define NDSH_MINOR_CM		 14u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments that the library allocates from */

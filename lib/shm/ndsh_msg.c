@@ -67,6 +67,10 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(ADAPTER, ndsh_adapter, ndsh_adapter_reply, HELD | OPEN),
 	MSG(SRQ_AFFINITY, ndsh_id_msg, ndsh_affinity_reply, OPEN),
 	MSG(SRQ_RESIZE, ndsh_srq_resize, ndsh_id_msg, OPEN),
+	MSG(CM_PERMIT, ndsh_id_msg, ndsh_cm_permit_reply, OPEN),
+	MSG(CM_LISTEN, ndsh_listener_listen, ndsh_id_msg, OPEN),
+	MSG(CM_CONNECT, ndsh_cm_connect, ndsh_id_msg, OPEN),
+	MSG(CM_ACCEPT, ndsh_cm_accept, ndsh_id_msg, OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");
@@ -111,6 +115,8 @@ event_bytes(uint16_t type)
 		return sizeof(struct ndsh_ev_ud_question);
 	case NDSH_EV_SESSION_END:
 		return sizeof(struct ndsh_ev_session_end);
+	case NDSH_EV_CM:
+		return sizeof(struct ndsh_ev_cm);
 	case NDSH_EV_REFUSAL:
 		return sizeof(struct ndsh_ev_refusal);
 	default:

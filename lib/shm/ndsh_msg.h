@@ -12,6 +12,7 @@
 #ifndef NDSH_MSG_H
 #define NDSH_MSG_H
 
+#include "ndsh_msg_cm.h"
 #include "ndsh_msg_conn.h"
 #include "ndsh_msg_hdr.h"
 #include "ndsh_msg_object.h"

@@ -73,6 +73,10 @@ enum ndsh_msg_type {
 	NDSH_MSG_ADAPTER, /* what is known of one, also before OPEN */
 	NDSH_MSG_SRQ_AFFINITY,
 	NDSH_MSG_SRQ_RESIZE,
+	NDSH_MSG_CM_PERMIT, /* from minor version 14 on: ndsh_msg_cm.h */
+	NDSH_MSG_CM_LISTEN,
+	NDSH_MSG_CM_CONNECT,
+	NDSH_MSG_CM_ACCEPT,
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */
@@ -87,6 +91,7 @@ enum ndsh_msg_type {
 	NDSH_EV_UD_QUESTION,	       /* a peer asks for a datagram service */
 	NDSH_EV_REFUSAL, /* right before a reply: why that will be no success, in words. Only to
 			  * clients of minor version 12 and later */
+	NDSH_EV_CM,	 /* of connections by numbers: ndsh_msg_cm.h */
 };
 
 struct ndsh_msg_hdr {

@@ -6,6 +6,7 @@
 #include "conn/bring_up.h"
 #include "conn/conn.h"
 #include "conn/endpoint.h"
+#include "conn/notify.h"
 #include "control/daemon.h"
 #include "hostnet/path.h"
 #include "object/qp.h"
@@ -173,13 +174,7 @@ ndd_conn_send_request(struct ndd_conn *c, uint64_t now_ns)
 		.remote = c->remote,
 		.port = c->hop.port,
 		.user = c->session->account.principal->number,
-		.qp.qpn = c->qp->qpn,
-		.qp.psn = c->qp->psn,
-		.qp.responder_resources = c->inbound,
-		.qp.initiator_depth = c->outbound,
-		.qp.retry_count = d->cfg->retry_count,
-		.qp.rnr_retry = ndd_conn_rnr_retry(c),
-		.qp.srq = c->qp->srq != NULL,
+		.qp = ndd_conn_own_values(c),
 		.ack_timeout = d->cfg->timeout_code,
 		.tos = c->tos,
 		.hop_limit = c->hop_limit,
@@ -208,7 +203,7 @@ ndd_conn_on_reply(struct ndd *d, const struct roce_cm_event *ev)
 	if (c->state != NDD_CONN_REQUESTED)
 		return;
 	c->peer = ev->peer;
-	c->peer.retry_count = d->cfg->retry_count;
+	c->peer.retry_count = c->by_numbers ? c->own.retry_count : d->cfg->retry_count;
 	c->ack_timeout = ev->ack_timeout;
 	if (ev->peer.initiator_depth < c->inbound)
 		c->inbound = ev->peer.initiator_depth;
@@ -231,7 +226,9 @@ ndd_conn_complete(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_ABORTED;
 	if (c->state != NDD_CONN_REPLIED)
 		return NDSH_ERR_NOT_CONNECTED;
-	if (c->qp != NULL && !c->qp->failed)
+	if (c->by_numbers)
+		status = NDSH_OK;
+	else if (c->qp != NULL && !c->qp->failed)
 		status = ndd_conn_bring_up(c);
 	if (status != NDSH_OK) {
 		roce_cm_reject(

@@ -15,10 +15,26 @@
 #define RNR_FOR_EVER 7 /* as RNR retry count: without end */
 
 /* An empty shared receive queue is no reason for the peer to give up (R-SR-06). */
-uint8_t
-ndd_conn_rnr_retry(const struct ndd_conn *c)
+static uint8_t
+conn_rnr_retry(const struct ndd_conn *c)
 {
 	return c->qp->srq != NULL ? RNR_FOR_EVER : c->session->daemon->cfg->rnr_retry;
+}
+
+struct roce_cm_qp_params
+ndd_conn_own_values(const struct ndd_conn *c)
+{
+	if (c->by_numbers)
+		return c->own;
+	return (struct roce_cm_qp_params){
+		.qpn = c->qp->qpn,
+		.psn = c->qp->psn,
+		.responder_resources = c->inbound,
+		.initiator_depth = c->outbound,
+		.retry_count = c->session->daemon->cfg->retry_count,
+		.rnr_retry = conn_rnr_retry(c),
+		.srq = c->qp->srq != NULL,
+	};
 }
 
 static enum ndsh_status

@@ -6,14 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cm/cm.h"
 #include "shm/ndsh_status.h"
 
 struct ndd_conn;
 
 /* Resolve the next hop. NDSH_PENDING: not known yet. */
 enum ndsh_status ndd_conn_resolve(struct ndd_conn *c, uint64_t now_ns);
-/* How often the peer is to try again when no receive is posted here. */
-uint8_t ndd_conn_rnr_retry(const struct ndd_conn *c);
+/* What REQ and REP say of this side's queue pair. */
+struct roce_cm_qp_params ndd_conn_own_values(const struct ndd_conn *c);
 /* The queue pair to RTR and RTS, acknowledged by its shard. ERR_REFUSED: its protection domain is
  * closed to the peer. */
 enum ndsh_status ndd_conn_bring_up(struct ndd_conn *c);

@@ -5,11 +5,11 @@
 
 #include "conn/conn.h"
 #include "conn/leave.h"
+#include "conn/notify.h"
 #include "control/daemon.h"
 #include "object/qp.h"
 #include "platform/clock.h"
 #include "session/class.h"
-#include "session/send.h"
 #include "session/session.h"
 
 /* The peer's acknowledgement on the data path may be behind its DREQ on the CM's (R-DISC-17). */
@@ -40,35 +40,6 @@ ndd_conn_resolve_later(struct ndd_conn *c)
 	c->fresh = true;
 	c->deadline_ns = ndd_now_ns() + NDD_RESOLVE_NS;
 	ndd_hops_until(&c->session->daemon->conn_hops, 0);
-}
-
-static void
-address_fill(struct ndsh_addr *out, const struct roce_cm_addr *in)
-{
-	memcpy(out->ip, in->gid.raw, 16);
-	out->port = in->port;
-}
-
-void
-ndd_conn_notify(
-	struct ndd_conn *c, uint16_t type, enum ndsh_status status, const struct roce_cm_event *ev)
-{
-	struct ndsh_ev_conn m = {
-		.h = {.type = type, .status = status},
-		.conn = c->id,
-		.listener = c->listener,
-		.inbound_reads = c->inbound,
-		.outbound_reads = c->outbound,
-	};
-
-	address_fill(&m.local, &c->local);
-	address_fill(&m.remote, &c->remote);
-	if (ev != NULL) {
-		m.reject_reason = ev->reason;
-		m.priv_bytes = ev->priv_bytes;
-		memcpy(m.priv, ev->priv, sizeof(m.priv));
-	}
-	ndd_session_send(c->session, &m, sizeof(m), -1);
 }
 
 static void
@@ -244,6 +215,10 @@ ndd_conn_on_disconnected(struct ndd *d, const struct roce_cm_event *ev)
 	}
 	/* The event first, then the flush (R-DISC-08), or none before the client's own end. */
 	conn_notify_end(c, NDSH_OK);
+	if (c->by_numbers) { /* the flush is the client's */
+		ndd_conn_over(c);
+		return;
+	}
 	c->state = NDD_CONN_FLUSHING;
 	c->deadline_ns = c->session->no_flush ? UINT64_MAX : ndd_now_ns() + FLUSH_GRACE_NS;
 	ndd_hops_until(&d->conn_hops, c->deadline_ns);

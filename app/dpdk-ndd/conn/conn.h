@@ -47,14 +47,16 @@ struct ndd_conn {
 	bool end_notified;	/* the client knows that it is over */
 	bool bound;		/* by BIND: after a failure it may connect again */
 	bool brought_up;	/* the queue pair went beyond INIT for it */
+	bool by_numbers;	/* its client brings the queue pair up (conn/numbers.h) */
 	struct ndd_port port;	/* local: from BIND, CONNECT or ACCEPT on, until it is destroyed */
 	struct roce_cm_addr local, remote;
 	uint32_t nic; /* passive: the port that has the local address */
 	struct net_nexthop hop;
 	struct roce_cm_qp_params peer;
-	uint64_t deadline_ns; /* RESOLVING, ACCEPTING, FLUSHING; UINT64_MAX: none */
-	bool fresh;	      /* the next hop was not yet asked for */
-	bool due;	      /* conn/tick.c has something to do with it */
+	struct roce_cm_qp_params own; /* by_numbers: what its REQ or REP says of this side */
+	uint64_t deadline_ns;	      /* RESOLVING, ACCEPTING, FLUSHING; UINT64_MAX: none */
+	bool fresh;		      /* the next hop was not yet asked for */
+	bool due;		      /* conn/tick.c has something to do with it */
 	uint32_t flow_label;
 	uint8_t tos, hop_limit, mtu_code, ack_timeout;
 	uint8_t ecn;			    /* enum ndsh_ecn: tos is without it */
@@ -72,9 +74,6 @@ void ndd_conn_take_qp(struct ndd_conn *c, struct ndd_qp *qp);
 /* Resolve the next hop from now on, for a bounded time: ndd_conn_tick() goes on, so that the reply
  * to the client's request leaves before any event. */
 void ndd_conn_resolve_later(struct ndd_conn *c);
-/* Send the client an event; ev (may be NULL) has private data and reason. */
-void ndd_conn_notify(
-	struct ndd_conn *c, uint16_t type, enum ndsh_status status, const struct roce_cm_event *ev);
 /* End it in the way that its state asks for; the client gets the one event that it waits for. */
 void ndd_conn_fail(struct ndd_conn *c, enum ndsh_status status, const struct roce_cm_event *ev);
 /* Over, for the CM too; the queue pair is free of it. */

@@ -136,16 +136,31 @@ ndd_listener_bind(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	return NDSH_OK;
 }
 
-enum ndsh_status
-ndd_listener_listen(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static enum ndsh_status
+listen_bound(struct ndd_session *s, const struct ndsh_listener_listen *m, bool by_numbers,
+	struct ndd_reply *r)
 {
-	const struct ndsh_listener_listen *m = msg;
 	struct ndd_listener *l = ndd_slots_get(&s->listeners, m->listener);
 
 	if (l == NULL)
 		return NDSH_ERR_INVALID_ID;
 	r->id.id = l->id;
-	return l->cm == NULL ? listener_listen(l, m->backlog, false) : NDSH_ERR_INVALID_STATE;
+	if (l->cm != NULL)
+		return NDSH_ERR_INVALID_STATE;
+	l->by_numbers = by_numbers;
+	return listener_listen(l, m->backlog, false);
+}
+
+enum ndsh_status
+ndd_listener_listen(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	return listen_bound(s, msg, false, r);
+}
+
+enum ndsh_status
+ndd_cm_listen(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	return listen_bound(s, msg, true, r);
 }
 
 enum ndsh_status

@@ -12,8 +12,10 @@ struct ndd_listener {
 	struct ndd_session *session;
 	struct roce_cm_listener *cm; /* NULL: bound, and does not listen */
 	struct ndd_port port;
+	bool by_numbers; /* its connections are (conn/numbers.h) */
 };
 
-ndd_handler ndd_ud_listener_create, ndd_listener_bind, ndd_listener_listen, ndd_listener_pause;
+ndd_handler ndd_ud_listener_create, ndd_listener_bind, ndd_listener_listen, ndd_listener_pause,
+	ndd_cm_listen;
 
 #endif

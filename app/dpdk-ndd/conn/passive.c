@@ -5,6 +5,7 @@
 #include "conn/bring_up.h"
 #include "conn/conn.h"
 #include "conn/listener.h"
+#include "conn/notify.h"
 #include "conn/passive.h"
 #include "control/daemon.h"
 #include "hostnet/path.h"
@@ -41,6 +42,7 @@ ndd_conn_on_request(struct ndd *d, const struct roce_cm_event *ev)
 	roce_cm_set_owner(ev->conn, c);
 	c->cm = ev->conn;
 	c->listener = l->id;
+	c->by_numbers = l->by_numbers;
 	c->local = ev->local;
 	c->nic = ev->port;
 	c->remote = ev->remote;
@@ -74,7 +76,7 @@ ndd_conn_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_ABORTED; /* the peer has vanished (R-CONN-14) */
 	if (c->state != NDD_CONN_OFFERED)
 		return NDSH_ERR_NOT_CONNECTED;
-	if (qp->datagrams)
+	if (qp->datagrams || c->by_numbers)
 		return NDSH_ERR_INVALID_REQUEST;
 	if (qp->conn != NULL)
 		return NDSH_ERR_CONNECTED;
@@ -98,15 +100,8 @@ void
 ndd_conn_send_reply(struct ndd_conn *c, uint64_t now_ns)
 {
 	struct ndd *d = c->session->daemon;
-	const struct roce_cm_qp_params qp = {
-		.qpn = c->qp->qpn,
-		.psn = c->qp->psn,
-		.responder_resources = c->inbound,
-		.initiator_depth = c->outbound,
-		.rnr_retry = ndd_conn_rnr_retry(c),
-		.srq = c->qp->srq != NULL,
-	};
-	enum ndsh_status status = ndd_conn_bring_up(c);
+	const struct roce_cm_qp_params qp = ndd_conn_own_values(c);
+	enum ndsh_status status = c->by_numbers ? NDSH_OK : ndd_conn_bring_up(c);
 
 	if (status != NDSH_OK) {
 		enum roce_cm_reason why = status == NDSH_ERR_REFUSED ? ROCE_CM_REASON_CONSUMER

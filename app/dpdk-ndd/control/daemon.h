@@ -69,6 +69,7 @@ struct ndd {
 	struct ndd_hops conn_hops, path_hops, ah_hops; /* of these lists */
 	struct ndd_mads mads;			       /* that wait for their next hop */
 	uint32_t mad_psn;
+	uint64_t permit_secret[2];	  /* conn/numbers.h */
 	struct ndd_ports ports, ud_ports; /* of connections, of datagram services */
 	uint64_t links_check_ns;
 	bool stopping, mlock_refused;

@@ -7,6 +7,7 @@
 #include "conn/active.h"
 #include "conn/conn.h"
 #include "conn/listener.h"
+#include "conn/numbers.h"
 #include "conn/passive.h"
 #include "control/daemon.h"
 #include "object/cq.h"
@@ -117,6 +118,10 @@ static const struct {
 	[NDSH_MSG_COMPLETE_CONNECT] = HANDLED(ndd_conn_complete),
 	[NDSH_MSG_ACCEPT] = HANDLED(ndd_conn_accept),
 	[NDSH_MSG_REJECT] = HANDLED(ndd_conn_reject),
+	[NDSH_MSG_CM_PERMIT] = HANDLED(ndd_cm_permit),
+	[NDSH_MSG_CM_LISTEN] = HANDLED(ndd_cm_listen),
+	[NDSH_MSG_CM_CONNECT] = HANDLED(ndd_cm_connect),
+	[NDSH_MSG_CM_ACCEPT] = HANDLED(ndd_cm_accept),
 	[NDSH_MSG_DISCONNECT] = HANDLED(ndd_conn_disconnect),
 	[NDSH_MSG_CONN_DESTROY] = DESTROYS(conn),
 };

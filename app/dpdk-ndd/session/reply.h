@@ -25,6 +25,7 @@ struct ndd_reply {
 		struct ndsh_qp_query_reply qp_query;
 		struct ndsh_listener_create_reply listener;
 		struct ndsh_bind_reply bind;
+		struct ndsh_cm_permit_reply permit;
 		uint8_t bytes[NDSH_MSG_BYTES];
 	};
 	bool later;  /* it is sent later: there is nothing to send yet */

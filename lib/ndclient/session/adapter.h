@@ -40,6 +40,7 @@
 #define ND_CONN_BUCKETS 256u
 #define ND_MW_BUCKETS	4096u
 
+struct nd_cm;
 struct nd_mover;
 struct nd_handlers;
 
@@ -81,6 +82,7 @@ struct nd_adapter {
 	TAILQ_HEAD(, nd_listener) listeners;
 	TAILQ_HEAD(, nd_ah) ahs;
 	TAILQ_HEAD(, nd_ud_listener) ud_listeners;
+	struct nd_cm *cm;		/* conn/numbers.h, or NULL; set once */
 	TAILQ_HEAD(, nd_qp) closed_qps; /* completions may name them still */
 	LIST_HEAD(, nd_connector) conns[ND_CONN_BUCKETS];
 	struct nd_spin windows_lock;

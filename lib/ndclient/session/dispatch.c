@@ -7,6 +7,7 @@
 #include "ndclient/conn/connector.h"
 #include "ndclient/conn/connector_event.h"
 #include "ndclient/conn/listener.h"
+#include "ndclient/conn/numbers.h"
 #include "ndclient/conn/offer.h"
 #include "ndclient/cq/callback.h"
 #include "ndclient/cq/cq.h"
@@ -38,6 +39,9 @@ dispatch_event(struct nd_adapter *a, const struct ndsh_msg_hdr *h)
 		break;
 	case NDSH_EV_UD_QUESTION:
 		nd_ud_question_event(a, (const struct ndsh_ev_ud_question *)h);
+		break;
+	case NDSH_EV_CM:
+		nd_cm_event(a, (const struct ndsh_ev_cm *)h);
 		break;
 	case NDSH_EV_SRQ_LIMIT:
 		nd_srq_limit(a, (const struct ndsh_ev_srq *)h);
@@ -86,6 +90,7 @@ dispatch_removed(struct nd_adapter *a)
 	nd_ah_end_waiters(a, ND_DEVICE_REMOVED);
 	nd_ud_listeners_end_waiters(a, ND_DEVICE_REMOVED);
 	nd_admin_end(a, ND_DEVICE_REMOVED);
+	nd_cm_event(a, NULL);
 }
 
 /* ---- the callbacks' thread ----------------------------------------------------------- */

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Connections by numbers: what leaves, what the client is told, and whose numbers it may name. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cm/codec.h"
+#include "conn/active.h"
+#include "conn/conn.h"
+#include "conn/passive.h"
+#include "object/qp.h"
+#include "platform/clock.h"
+#include "rigs/mad_pkt.h"
+#include "rigs/ndd_rig.h"
+#include "rigs/net_rig.h"
+
+#define PEER_IP	      "10.77.0.2"
+#define SERVICE	      7174u
+#define PEER_QPN      0x5678u
+#define PEER_PSN      0xfedcbau
+#define OWN_PSN	      0x123456u
+#define SEGMENT_BYTES (1u << 20)
+
+union reply {
+	struct ndsh_id_msg id;
+	struct ndsh_bind_reply bind;
+	struct ndsh_cm_permit_reply permit;
+	struct ndsh_ev_cm cm;
+	uint8_t bytes[NDSH_MSG_BYTES];
+};
+
+struct bench {
+	struct ndd_rig *r;
+	struct ndd_session *s;
+	int client;
+	struct ndd_qp *qp;
+	struct ndsh_cm_permit permit; /* of qp */
+};
+
+static const struct net_nexthop next_hop = {.port = 0, .smac = {2, 1}, .dmac = {2, 2}, .mtu = 1500};
+
+static enum ndsh_status
+ask(const struct bench *b, const void *msg, union reply *reply)
+{
+	return ndd_rig_ask(b->r, b->client, msg, reply);
+}
+
+static uint32_t
+made(const struct bench *b, const void *msg)
+{
+	union reply reply;
+
+	cr_assert(eq(i32, ask(b, msg, &reply), NDSH_OK));
+	return reply.id.id;
+}
+
+static uint32_t
+make_qp(struct bench *b)
+{
+	struct ndsh_qp_create m = {.h.type = NDSH_MSG_QP_CREATE,
+		.sq_depth = 4,
+		.rq_depth = 4,
+		.sq_sge = 1,
+		.rq_sge = 1,
+		.offset = 131072};
+
+	(void)ndd_rig_segment(b->r, b->client, SEGMENT_BYTES, &m.segment);
+	m.pd = made(b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_PD_CREATE});
+	m.send_cq = m.recv_cq = made(b, &(struct ndsh_cq_create){.h.type = NDSH_MSG_CQ_CREATE,
+						.segment = m.segment,
+						.depth = 64,
+						.offset = 65536}); /* behind the session page */
+	return made(b, &m);
+}
+
+static struct bench
+bench_in(struct ndd_rig *r)
+{
+	struct bench b = {.r = r};
+	union reply reply;
+	uint32_t id;
+
+	b.client = ndd_rig_open(r, &b.s);
+	id = make_qp(&b);
+	b.qp = ndd_slots_get(&b.s->qps, id);
+	cr_assert(eq(i32,
+		ask(&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_CM_PERMIT, .id = id}, &reply),
+		NDSH_OK));
+	b.permit = reply.permit.permit;
+	return b;
+}
+
+static uint32_t
+bound(const struct bench *b, uint16_t port)
+{
+	struct ndsh_bind m = {.h.type = NDSH_MSG_LISTENER_BIND, .addr.port = port};
+	union reply reply;
+
+	memcpy(m.addr.ip, net_rig_gid(NDD_RIG_IP).raw, 16);
+	cr_assert(eq(i32, ask(b, &m, &reply), NDSH_OK));
+	return reply.bind.id;
+}
+
+static struct ndsh_cm_connect
+connect_message(const struct bench *b, uint32_t listener)
+{
+	struct ndsh_cm_connect m = {.h.type = NDSH_MSG_CM_CONNECT,
+		.permit = b->permit,
+		.own = {.psn = OWN_PSN,
+			.inbound_reads = 7,
+			.outbound_reads = 5,
+			.retries = 6,
+			.rnr_retries = 4,
+			.srq = 1},
+		.remote.port = SERVICE,
+		.listener = listener,
+		.priv_bytes = 3,
+		.priv = "abc"};
+
+	memcpy(m.remote.ip, net_rig_gid(PEER_IP).raw, 16);
+	return m;
+}
+
+static struct ndd_conn *
+connected(const struct bench *b)
+{
+	const struct ndsh_cm_connect m = connect_message(b, bound(b, 0));
+	struct ndd_conn *c = ndd_slots_get(&b->s->conns, made(b, &m));
+
+	cr_assert(ne(ptr, c, NULL));
+	c->hop = next_hop;
+	ndd_conn_send_request(c, ndd_now_ns());
+	return c;
+}
+
+static struct cm_mad
+next_mad(const struct bench *b)
+{
+	struct roce_cm_tx tx;
+	struct cm_mad m;
+
+	cr_assert(roce_cm_tx(b->r->d.cm, &tx));
+	cr_assert(eq(int, cm_mad_decode(&m, tx.mad), CM_DECODE_OK));
+	return m;
+}
+
+/* A MAD from the peer, and the event that it makes. */
+static struct roce_cm_event
+hear(const struct bench *b, const struct cm_mad *m)
+{
+	const struct roce_gid peer = net_rig_gid(PEER_IP), me = net_rig_gid(NDD_RIG_IP);
+	uint8_t mad[ROCE_MAD_BYTES], l3[ROCE_IPV4_BYTES];
+	const struct roce_pkt pkt = mad_pkt(mad, &peer, &me, l3);
+	struct roce_cm_event ev;
+
+	cm_mad_encode(mad, m);
+	roce_cm_rx(b->r->d.cm, ndd_now_ns(), &pkt, 0);
+	cr_assert(roce_cm_event(b->r->d.cm, &ev));
+	return ev;
+}
+
+static struct ndsh_ev_cm
+told(const struct bench *b, uint32_t kind)
+{
+	union reply m;
+
+	cr_assert(eq(long, ndd_rig_take(b->client, &m, NULL), (long)sizeof(m.cm)));
+	cr_assert(eq(u16, m.cm.h.type, NDSH_EV_CM));
+	cr_assert(eq(u32, m.cm.kind, kind));
+	return m.cm;
+}
+
+static void
+expect_untouched(const struct bench *b)
+{
+	cr_expect(eq(int, roce_qp_state_get(b->qp->engine), ROCE_QPS_INIT));
+	cr_expect(eq(ptr, b->qp->conn, NULL));
+	cr_expect(not(b->qp->failed));
+}
+
+/* ---- the exchange -------------------------------------------------------------------------- */
+
+static struct cm_mad
+reply_to(const struct cm_mad *req)
+{
+	return (struct cm_mad){.attr = CM_ATTR_REP,
+		.local_id = 0x99,
+		.remote_id = req->local_id,
+		.qpn = PEER_QPN,
+		.psn = PEER_PSN,
+		.responder_resources = 4,
+		.initiator_depth = 3,
+		.target_ack_delay = 17,
+		.rnr_retry = 2};
+}
+
+Test(numbers, active_side_to_the_end)
+{
+	struct bench b = bench_in(ndd_rig_new());
+	struct ndd_conn *c = connected(&b);
+	const struct cm_mad req = next_mad(&b), rep = reply_to(&req);
+	struct cm_mad m;
+	struct ndsh_ev_cm ev;
+	struct roce_cm_event e;
+
+	cr_expect(eq(u32, req.qpn, b.qp->qpn));
+	cr_expect(eq(u32, req.psn, OWN_PSN));
+	cr_expect(eq(u32, req.responder_resources, 7));
+	cr_expect(eq(u32, req.initiator_depth, 5));
+	cr_expect(eq(u32, req.retry_count, 6));
+	cr_expect(eq(u32, req.rnr_retry, 4));
+	cr_expect(eq(u32, req.srq, 1));
+	e = hear(&b, &rep);
+	ndd_conn_on_reply(&b.r->d, &e);
+	ev = told(&b, NDSH_EV_CONN_REPLY);
+	cr_expect(eq(i32, ev.h.status, NDSH_OK));
+	cr_expect(eq(u32, ev.peer.qpn, PEER_QPN));
+	cr_expect(eq(u32, ev.peer.psn, PEER_PSN));
+	cr_expect(eq(u8, ev.peer.inbound_reads, 3));
+	cr_expect(eq(u8, ev.peer.outbound_reads, 4));
+	cr_expect(eq(u8, ev.peer.retries, 6), "what the REQ said");
+	cr_expect(eq(u8, ev.peer.rnr_retries, 2));
+	cr_expect(eq(u32, ev.mtu_bytes, 1024));
+	(void)made(&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_COMPLETE_CONNECT, .id = c->id});
+	cr_expect(eq(u32, next_mad(&b).attr, CM_ATTR_RTU));
+	expect_untouched(&b);
+	m = (struct cm_mad){.attr = CM_ATTR_DREQ,
+		.local_id = 0x99,
+		.remote_id = req.local_id,
+		.qpn = b.qp->qpn};
+	e = hear(&b, &m);
+	ndd_conn_on_disconnected(&b.r->d, &e);
+	cr_expect(eq(i32, told(&b, NDSH_EV_CONN_DISCONNECTED).h.status, NDSH_OK));
+	cr_expect(eq(int, c->state, NDD_CONN_OVER));
+	(void)made(&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_DISCONNECT, .id = c->id});
+	expect_untouched(&b);
+}
+
+/* The request that a peer sends to a listener of the bench, as its client is told of it. */
+static struct ndsh_ev_cm
+requested(const struct bench *b, uint16_t port)
+{
+	const struct cm_ip_hdr ip = {
+		.src = net_rig_gid(PEER_IP), .dst = net_rig_gid(NDD_RIG_IP), .src_port = 4000};
+	struct cm_mad m = {.attr = CM_ATTR_REQ,
+		.tid = 1,
+		.local_id = 0x77,
+		.service_id = cm_service_id(port),
+		.ca_guid = 0xfeed,
+		.qpn = PEER_QPN,
+		.psn = PEER_PSN,
+		.responder_resources = 9,
+		.initiator_depth = 2,
+		.remote_resp_timeout = 20,
+		.local_resp_timeout = 20,
+		.max_retries = 15,
+		.retry_count = 3,
+		.rnr_retry = 1,
+		.srq = 1,
+		.pkey = 0xffff,
+		.mtu = 2,
+		.sgid = ip.src,
+		.dgid = ip.dst,
+		.hop_limit = 64,
+		.ack_timeout = 19};
+	struct roce_cm_event e;
+
+	cm_ip_hdr_encode(m.priv, &ip);
+	e = hear(b, &m);
+	cr_assert(eq(int, e.type, ROCE_CM_EV_REQUEST));
+	ndd_conn_on_request(&b->r->d, &e);
+	return told(b, NDSH_EV_CONN_REQUEST);
+}
+
+static uint32_t
+listening(const struct bench *b, uint16_t port)
+{
+	const struct ndsh_listener_listen m = {
+		.h.type = NDSH_MSG_CM_LISTEN, .listener = bound(b, port), .backlog = 4};
+
+	return made(b, &m);
+}
+
+static struct ndsh_cm_accept
+accept_message(const struct bench *b, uint32_t conn)
+{
+	return (struct ndsh_cm_accept){.h.type = NDSH_MSG_CM_ACCEPT,
+		.permit = b->permit,
+		.own = {.psn = OWN_PSN, .inbound_reads = 16, .outbound_reads = 16},
+		.conn = conn};
+}
+
+Test(numbers, passive_side_holds_no_port)
+{
+	struct bench b = bench_in(ndd_rig_new());
+	const uint32_t listener = listening(&b, SERVICE);
+	const struct ndsh_ev_cm ev = requested(&b, SERVICE);
+	const struct ndsh_cm_accept m = accept_message(&b, ev.conn);
+	struct ndd_conn *c = ndd_slots_get(&b.s->conns, ev.conn);
+	struct cm_mad rep, rtu;
+	struct roce_cm_event e;
+
+	cr_expect(eq(u32, ev.listener, listener));
+	cr_expect(eq(u32, ev.peer.qpn, PEER_QPN));
+	cr_expect(eq(u32, ev.peer.psn, PEER_PSN));
+	cr_expect(eq(u8, ev.peer.inbound_reads, 2));
+	cr_expect(eq(u8, ev.peer.outbound_reads, 9));
+	cr_expect(eq(u8, ev.peer.retries, 3));
+	cr_expect(eq(u8, ev.peer.rnr_retries, 1));
+	cr_expect(eq(u8, ev.peer.srq, 1));
+	cr_expect(eq(u32, ev.mtu_bytes, 512));
+	(void)made(&b, &m);
+	c->hop = next_hop;
+	ndd_conn_send_reply(c, ndd_now_ns());
+	rep = next_mad(&b);
+	cr_expect(eq(u32, rep.attr, CM_ATTR_REP));
+	cr_expect(eq(u32, rep.qpn, b.qp->qpn));
+	cr_expect(eq(u32, rep.psn, OWN_PSN));
+	cr_expect(eq(u32, rep.responder_resources, 2));
+	cr_expect(eq(u32, rep.initiator_depth, 9));
+	rtu = (struct cm_mad){
+		.attr = CM_ATTR_RTU, .tid = 1, .local_id = 0x77, .remote_id = rep.local_id};
+	e = hear(&b, &rtu);
+	ndd_conn_on_established(&b.r->d, &e);
+	cr_expect(eq(i32, told(&b, NDSH_EV_CONN_ESTABLISHED).h.status, NDSH_OK));
+	(void)made(&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_LISTENER_DESTROY, .id = listener});
+	(void)listening(&b, SERVICE);
+	(void)made(&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_DISCONNECT, .id = c->id});
+	cr_expect(eq(u32, next_mad(&b).attr, CM_ATTR_DREQ));
+	expect_untouched(&b);
+}
+
+/* ND's messages are for ND's connections, and the other way round. */
+Test(numbers, kinds_are_not_mixed)
+{
+	struct bench b = bench_in(ndd_rig_new());
+	const uint32_t listener = listening(&b, SERVICE);
+	const struct ndsh_ev_cm ev = requested(&b, SERVICE);
+	const struct ndsh_accept m = {
+		.h.type = NDSH_MSG_ACCEPT, .conn = ev.conn, .qp = b.permit.qp};
+	const struct ndsh_cm_connect c = connect_message(&b, listener);
+	union reply reply;
+
+	cr_expect(eq(i32, ask(&b, &m, &reply), NDSH_ERR_INVALID_REQUEST));
+	cr_expect(eq(i32, ask(&b, &c, &reply), NDSH_ERR_INVALID_STATE), "a listener listens");
+	cr_expect(eq(ptr, b.qp->conn, NULL));
+}
+
+/* ---- whose numbers ------------------------------------------------------------------------- */
+
+static enum ndsh_status
+connect_by(const struct bench *b, const struct ndsh_cm_permit *permit)
+{
+	struct ndsh_cm_connect m = connect_message(b, bound(b, 0));
+	union reply reply;
+
+	m.permit = *permit;
+	return ask(b, &m, &reply);
+}
+
+Test(numbers, of_other_sessions_by_a_permit_alone)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct bench mine = bench_in(r), other = bench_in(r);
+	struct ndsh_cm_permit guess = mine.permit;
+
+	cr_expect(eq(i32, connect_by(&other, &mine.permit), NDSH_OK));
+	guess.key ^= 1;
+	cr_expect(eq(i32, connect_by(&other, &guess), NDSH_ERR_ACCESS), "another key");
+	cr_expect(eq(i32, connect_by(&mine, &guess), NDSH_ERR_ACCESS), "in its own session, too");
+	guess = mine.permit;
+	guess.session = other.permit.session;
+	cr_expect(eq(i32, connect_by(&other, &guess), NDSH_ERR_ACCESS), "another's key");
+	guess.session = 1u << 20;
+	cr_expect(eq(i32, connect_by(&other, &guess), NDSH_ERR_ACCESS), "no session");
+	guess = mine.permit;
+	guess.qp = 77;
+	cr_expect(eq(i32, connect_by(&other, &guess), NDSH_ERR_ACCESS), "no queue pair");
+}
+
+Test(numbers, not_of_a_queue_pair_that_is_gone)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct bench mine = bench_in(r), other = bench_in(r);
+
+	(void)made(
+		&mine, &(struct ndsh_id_msg){.h.type = NDSH_MSG_QP_DESTROY, .id = mine.permit.qp});
+	ndd_rig_settle(r);
+	cr_expect(eq(i32, connect_by(&other, &mine.permit), NDSH_ERR_ACCESS));
+	close(mine.client);
+	ndd_rig_settle(r);
+	cr_expect(eq(i32, connect_by(&other, &mine.permit), NDSH_ERR_ACCESS));
+}
+
+Test(numbers, values_are_judged)
+{
+	struct bench b = bench_in(ndd_rig_new());
+	struct ndsh_cm_connect m = connect_message(&b, bound(&b, 0));
+	union reply reply;
+	struct ndsh_cm_connect wrong[7];
+
+	for (size_t n = 0; n < 7; n++)
+		wrong[n] = m;
+	wrong[0].own.psn = 1u << 24;
+	wrong[1].own.retries = 8;
+	wrong[2].own.rnr_retries = 8;
+	wrong[3].own.srq = 2;
+	wrong[4].tos = 1;
+	wrong[5].priv_bytes = NDSH_CALLER_DATA_MAX + 1;
+	wrong[6].listener = 99;
+	for (size_t n = 0; n < 7; n++) {
+		const enum ndsh_status why = n == 6   ? NDSH_ERR_INVALID_ID
+					     : n == 5 ? NDSH_ERR_PRIVATE_DATA_SIZE
+						      : NDSH_ERR_INVALID_PARAMETER;
+
+		cr_expect(eq(i32, ask(&b, &wrong[n], &reply), why), "%zu", n);
+	}
+	memset(m.remote.ip, 0, 16);
+	cr_expect(eq(i32, ask(&b, &m, &reply), NDSH_ERR_BAD_DESTINATION));
+}
+
+/* The client is gone in the midst of it: the peer is told, and the number is free with time. */
+Test(numbers, client_ends)
+{
+	struct bench b = bench_in(ndd_rig_new());
+
+	(void)connected(&b);
+	cr_assert(eq(u32, next_mad(&b).attr, CM_ATTR_REQ));
+	close(b.client);
+	ndd_rig_settle(b.r);
+	cr_expect(eq(u32, next_mad(&b).attr, CM_ATTR_REJ));
+	cr_expect(eq(ptr, TAILQ_FIRST(&b.r->d.conns), NULL));
+}
