@@ -97,19 +97,34 @@ set_socket(const char *path)
 	return ok;
 }
 
+/* In front of what the variable has already. */
 static bool
-set_library(const char *folder)
+variable_prepend(const char *variable, const char *what)
 {
-	const char *others = getenv("LD_LIBRARY_PATH");
+	const char *others = getenv(variable);
 	char *path;
 	bool ok;
 
 	if (others == NULL || *others == 0)
-		return setenv("LD_LIBRARY_PATH", folder, 1) == 0;
-	if (asprintf(&path, "%s:%s", folder, others) < 0)
+		return setenv(variable, what, 1) == 0;
+	if (asprintf(&path, "%s:%s", what, others) < 0)
 		return false;
-	ok = setenv("LD_LIBRARY_PATH", path, 1) == 0;
+	ok = setenv(variable, path, 1) == 0;
 	free(path);
+	return ok;
+}
+
+/* The library, and the one to be preloaded that gives librdmacm its device. */
+static bool
+set_library(const char *folder)
+{
+	char *preload;
+	bool ok;
+
+	if (asprintf(&preload, "%s/libndd_rdma_cm.so", folder) < 0)
+		return false;
+	ok = variable_prepend("LD_LIBRARY_PATH", folder) && variable_prepend("LD_PRELOAD", preload);
+	free(preload);
 	return ok;
 }
 

@@ -10,6 +10,7 @@
 #include "ndverbs/domain.h"
 #include "ndverbs/errors.h"
 #include "ndverbs/object.h"
+#include "ndverbs/permit.h"
 #include "ndverbs/post.h"
 #include "ndverbs/qp.h"
 #include "ndverbs/query.h"
@@ -67,8 +68,10 @@ ibv_close_device(struct ibv_context *context)
 {
 	struct ndv_context *c = ndv_context(context);
 
-	if (c->adapter != NULL)
+	if (c->adapter != NULL) {
+		ndv_permit_remove(c);
 		(void)nd_adapter_close(c->adapter);
+	}
 	close(context->async_fd);
 	pthread_mutex_destroy(&context->mutex);
 	pthread_mutex_destroy(&c->lock);
@@ -87,6 +90,7 @@ open_session(struct ndv_context *c)
 		return ndv_no_daemon(st);
 	(void)nd_adapter_query(adapter, &c->info);
 	__atomic_store_n(&c->adapter, adapter, __ATOMIC_RELEASE);
+	ndv_permit_add(c);
 	ndv_async_start(c);
 	return 0;
 }

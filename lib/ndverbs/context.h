@@ -22,8 +22,9 @@ struct ndv_context {
 	pthread_mutex_t lock;	 /* while the session is opened, and of what follows */
 	LIST_HEAD(, ndv_cq) cqs; /* that events may be of */
 	LIST_HEAD(, ndv_srq) srqs;
-	struct nd_overlapped event_due; /* nd_adapter_notify_event() */
-	struct verbs_context verbs;	/* programs have a pointer to the end of it */
+	struct nd_overlapped event_due;	    /* nd_adapter_notify_event() */
+	LIST_ENTRY(ndv_context) in_process; /* with a session: permit.c */
+	struct verbs_context verbs;	    /* programs have a pointer to the end of it */
 };
 
 static inline struct ndv_context *

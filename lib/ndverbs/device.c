@@ -82,6 +82,30 @@ device_at(const struct sockaddr_storage *address)
 	return make_device(address);
 }
 
+struct ndv_device *
+ndv_device_at(const struct sockaddr_storage *address)
+{
+	struct ndv_device *d;
+
+	pthread_mutex_lock(&devices_lock);
+	for (d = devices; d != NULL; d = d->next)
+		if (same_address(&d->address, address))
+			break;
+	pthread_mutex_unlock(&devices_lock);
+	return d;
+}
+
+struct ndv_device *
+ndv_device_next(const struct ndv_device *device)
+{
+	struct ndv_device *next;
+
+	pthread_mutex_lock(&devices_lock);
+	next = device == NULL ? devices : device->next;
+	pthread_mutex_unlock(&devices_lock);
+	return next;
+}
+
 static struct ibv_device **
 list_devices(const struct sockaddr_storage *addresses, uint32_t count)
 {

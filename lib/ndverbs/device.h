@@ -13,6 +13,11 @@ struct ndv_device {
 	struct ndv_device *next;
 };
 
+/* The device with this address, whatever its port; NULL: none. */
+struct ndv_device *ndv_device_at(const struct sockaddr_storage *address);
+/* One after the other, of all that were ever listed; NULL: the first, and at the end. */
+struct ndv_device *ndv_device_next(const struct ndv_device *device);
+
 static inline struct ndv_device *
 ndv_device(struct ibv_device *device)
 {

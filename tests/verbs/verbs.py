@@ -10,6 +10,7 @@ from sandbox import Process, listens, run, until
 
 PORT = 18515 + os.getpid() % 4096
 PROGRAMS = ("ibv_devinfo", "ibv_rc_pingpong", "ib_write_bw")
+CM_PROGRAMS = ("rping", "ucmatose", "rdma_server", "rstream")
 
 
 class VerbsBuild(Build):
@@ -22,6 +23,11 @@ class VerbsBuild(Build):
         self.ndd_verbs = program(self.folder, "app/ndd-verbs/ndd-verbs")
         self.verbtest = program(self.folder, "tests/verbs/verbtest")
         self.mpi_exchange = os.path.join(self.folder, "tests/verbs/mpi_exchange")  # where Open MPI is installed
+
+    def cmtest(self):
+        if not os.access(os.path.join(self.folder, "tests/verbs/cmtest"), os.X_OK):
+            raise Skip("no-rdmacm")
+        return program(self.folder, "tests/verbs/cmtest")
 
 
 def under(daemon, *command):
@@ -38,4 +44,15 @@ def both(link, *command, timeout=60):
         if not server.running():
             return (server.wait(), server.text), (None, "")
         client = run(*under(link.b, *command, "localhost"), timeout=timeout, check=False)
+        return (server.wait(timeout), server.text), (client.returncode, client.stdout)
+
+
+def both_by_cm(link, serve, ask, timeout=60):
+    """A server on a, which is no socket's but the CM's, and its client on b: (status, output) of each."""
+    if not all(shutil.which(name) for name in CM_PROGRAMS):
+        raise Skip("no-rdmacm")
+    server = Process(*under(link.a, *serve), name=serve[0] + " (server)")
+    with server:
+        until(lambda: link.a.usage().get("listeners") or not server.running(), f"{serve[0]} listens")
+        client = run(*under(link.b, *ask), timeout=timeout, check=False)
         return (server.wait(timeout), server.text), (client.returncode, client.stdout)

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Addresses and ports of identifiers. A port is taken at once, from the device that has the
+ * address; all of them at the wildcard address, which the daemon has for one device only.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ndclient/session/address.h"
+#include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
+#include "ndverbs/cm/cm.h"
+#include "ndverbs/errors.h"
+
+#define PORT_TRIES 16 /* one that is free at all devices */
+
+/* ---- ports -------------------------------------------------------------------------------- */
+
+static int
+port_errno(nd_status st)
+{
+	switch (st) {
+	case ND_SHARING_VIOLATION:
+	case ND_ADDRESS_ALREADY_EXISTS:
+		return EADDRINUSE;
+	case ND_TOO_MANY_ADDRESSES:
+		return EADDRNOTAVAIL;
+	case ND_INVALID_ADDRESS:
+		return EADDRNOTAVAIL;
+	default:
+		return ndv_errno(st);
+	}
+}
+
+/* The device's address with that port; *port: which it is. */
+static int
+take_port(struct cm_id *id, struct ndv_device *device, uint16_t *port)
+{
+	struct ndsh_bind m = {.h.type = NDSH_MSG_LISTENER_BIND};
+	struct ndsh_bind_reply reply;
+	struct cm_port *p;
+	nd_status st;
+	int err;
+
+	p = calloc(1, sizeof(*p));
+	if (p == NULL)
+		return ENOMEM;
+	p->id = id;
+	err = cm_session_get(device, &p->session);
+	if (err == 0) {
+		(void)nd_address_from(&m.addr, (const struct sockaddr *)&device->address,
+			sizeof(device->address));
+		m.addr.port = *port;
+		st = nd_control_call(
+			p->session->adapter, &(struct nd_request){.h = &m.h, .reply = &reply});
+		err = st == ND_SUCCESS ? 0 : port_errno(st);
+	}
+	if (err != 0) {
+		free(p);
+		return err;
+	}
+	p->listener = reply.id;
+	*port = reply.addr.port;
+	pthread_mutex_lock(&cm_lock);
+	LIST_INSERT_HEAD(&id->ports, p, in_id);
+	LIST_INSERT_HEAD(&p->session->ports, p, in_session);
+	pthread_mutex_unlock(&cm_lock);
+	return 0;
+}
+
+static bool
+is_wanted(const struct cm_id *id, const struct ndv_device *device)
+{
+	return device->address.ss_family == AF_INET ? !id->v6_only : !id->v4_only;
+}
+
+/* The same port of each device; devices whose session can't be had are not there. */
+static int
+take_everywhere(struct cm_id *id, uint16_t *port)
+{
+	int err = ENODEV;
+
+	for (struct ndv_device *d = ndv_device_next(NULL); d != NULL; d = ndv_device_next(d)) {
+		int e = is_wanted(id, d) ? take_port(id, d, port) : ENODEV;
+
+		if (e == 0)
+			err = 0;
+		else if (e != ENODEV && e != EADDRNOTAVAIL)
+			return e;
+	}
+	return err;
+}
+
+static int
+bind_everywhere(struct cm_id *id, uint16_t wanted)
+{
+	int err = EADDRINUSE;
+
+	for (unsigned i = 0; i < PORT_TRIES && err == EADDRINUSE; i++) {
+		uint16_t port = wanted;
+
+		err = take_everywhere(id, &port);
+		if (err == 0)
+			id->local.port = port;
+		else
+			cm_id_release(id);
+		if (wanted != 0)
+			break;
+	}
+	return err;
+}
+
+static int
+bind_device(struct cm_id *id, struct ndv_device *device, uint16_t port)
+{
+	int err = take_port(id, device, &port);
+
+	if (err != 0)
+		return err;
+	(void)nd_address_from(
+		&id->local, (const struct sockaddr *)&device->address, sizeof(device->address));
+	id->local.port = port;
+	id->device = device;
+	id->any = false;
+	return 0;
+}
+
+static struct ndv_device *
+device_of(const struct ndsh_addr *at)
+{
+	struct sockaddr_storage address;
+
+	(void)nd_address_to(&address, at);
+	return ndv_device_at(&address);
+}
+
+static bool
+is_v4(const struct ndsh_addr *at)
+{
+	struct sockaddr_storage address;
+
+	(void)nd_address_to(&address, at);
+	return address.ss_family == AF_INET;
+}
+
+int
+cm_bind(struct cm_id *id, const struct ndsh_addr *at)
+{
+	struct ndv_device *device;
+	int err;
+
+	if (id->state != CM_IDLE)
+		return EINVAL;
+	if (nd_address_is_any(at)) {
+		id->any = true;
+		id->v4_only = is_v4(at);
+		id->local = *at;
+		err = bind_everywhere(id, at->port);
+	} else {
+		device = device_of(at);
+		err = device != NULL ? bind_device(id, device, at->port) : EADDRNOTAVAIL;
+	}
+	if (err == 0)
+		id->state = CM_BOUND;
+	return err;
+}
+
+/* ---- listen ------------------------------------------------------------------------------- */
+
+static int
+listen_at(const struct cm_port *p, uint32_t backlog)
+{
+	struct ndsh_listener_listen m = {
+		.h.type = NDSH_MSG_CM_LISTEN, .listener = p->listener, .backlog = backlog};
+
+	return ndv_errno(nd_control_call(p->session->adapter, &(struct nd_request){.h = &m.h}));
+}
+
+int
+cm_listen(struct cm_id *id, int backlog)
+{
+	static const struct ndsh_addr any = {.ip = {[10] = 0xff, [11] = 0xff}};
+	const struct cm_port *p;
+	int err = 0;
+
+	if (id->state == CM_IDLE)
+		err = cm_bind(id, &any);
+	if (err != 0)
+		return err;
+	if (id->state != CM_BOUND)
+		return EINVAL;
+	pthread_mutex_lock(&cm_lock);
+	id->state = CM_LISTENING; /* a request may come before the call returns */
+	pthread_mutex_unlock(&cm_lock);
+	LIST_FOREACH (p, &id->ports, in_id) {
+		err = listen_at(p, backlog > 0 ? (uint32_t)backlog : 0);
+		if (err != 0)
+			return err;
+	}
+	return 0;
+}
+
+/* ---- resolve ------------------------------------------------------------------------------ */
+
+/* One bound to all devices goes from the one that leads there. */
+static int
+bind_source(struct cm_id *id, const struct ndsh_addr *from)
+{
+	struct ndv_device *device = device_of(from);
+
+	if (device == NULL)
+		return EADDRNOTAVAIL;
+	if (id->state != CM_IDLE)
+		cm_id_release(id);
+	return bind_device(id, device, id->state == CM_IDLE ? from->port : id->local.port);
+}
+
+static int
+find_source(const struct ndsh_addr *to, struct ndsh_addr *from)
+{
+	struct sockaddr_storage remote, local;
+	const socklen_t bytes = nd_address_to(&remote, to);
+	nd_status st = nd_resolve_address(NULL, (const struct sockaddr *)&remote, bytes, &local);
+
+	if (st != ND_SUCCESS)
+		return ndv_errno(st);
+	(void)nd_address_from(from, (const struct sockaddr *)&local, sizeof(local));
+	return 0;
+}
+
+/* What a source that is named can't be is said at once; that there is no way is an event. */
+int
+cm_resolve(struct cm_id *id, const struct ndsh_addr *from, const struct ndsh_addr *to)
+{
+	struct ndsh_addr source = {.port = 0};
+	int err = 0;
+
+	if (id->state != CM_IDLE && id->state != CM_BOUND)
+		return EINVAL;
+	if (nd_address_is_any(to))
+		return EINVAL;
+	if (from != NULL && id->state == CM_IDLE && !nd_address_is_any(from)) {
+		err = bind_source(id, from);
+		if (err != 0)
+			return err;
+	} else if (id->state == CM_IDLE || id->any) {
+		err = find_source(to, &source);
+		if (from != NULL)
+			source.port = from->port;
+		if (err == 0)
+			err = bind_source(id, &source);
+	}
+	pthread_mutex_lock(&cm_lock);
+	id->remote = *to;
+	if (err == 0)
+		id->state = CM_ADDRESS;
+	cm_event_raise(id, err == 0 ? CM_EV_ADDR_RESOLVED : CM_EV_ADDR_ERROR, -err, NULL);
+	pthread_mutex_unlock(&cm_lock);
+	return 0;
+}

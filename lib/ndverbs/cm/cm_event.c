@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ndverbs/cm/cm.h"
+#include "ndverbs/counter.h"
+
+static uint8_t
+private_bytes(enum cm_event_type type, const struct ndsh_ev_cm *ev)
+{
+	static const uint8_t most[] = {[CM_EV_CONNECT_REQUEST] = NDSH_CALLER_DATA_MAX,
+		[CM_EV_CONNECT_RESPONSE] = NDSH_CALLEE_DATA_MAX,
+		[CM_EV_REJECTED] = NDSH_REJECT_DATA_MAX,
+		[CM_EV_DEVICE_REMOVAL] = 0};
+
+	return ev->priv_bytes < most[type] ? (uint8_t)ev->priv_bytes : most[type];
+}
+
+static void
+fill_parameters(struct rdma_ucm_conn_param *p, enum cm_event_type type, const struct ndsh_ev_cm *ev)
+{
+	p->private_data_len = private_bytes(type, ev);
+	memcpy(p->private_data, ev->priv, p->private_data_len);
+	if (type != CM_EV_CONNECT_REQUEST && type != CM_EV_CONNECT_RESPONSE)
+		return;
+	p->qp_num = ev->peer.qpn;
+	p->responder_resources = ev->peer.inbound_reads;
+	p->initiator_depth = ev->peer.outbound_reads;
+	p->retry_count = ev->peer.retries;
+	p->rnr_retry_count = ev->peer.rnr_retries;
+	p->flow_control = 1;
+	p->srq = ev->peer.srq;
+}
+
+/* An event that there is no memory for is lost, as in the kernel. */
+static struct cm_event *
+event_new(struct cm_id *id, enum cm_event_type type, int status, const struct ndsh_ev_cm *ev)
+{
+	struct cm_event *e = calloc(1, sizeof(*e));
+
+	if (e == NULL)
+		return NULL;
+	e->id = id;
+	e->resp.uid = id->uid;
+	e->resp.id = id->handle;
+	e->resp.event = type;
+	e->resp.status = (uint32_t)status;
+	if (ev != NULL)
+		fill_parameters(&e->resp.param.conn, type, ev);
+	return e;
+}
+
+static void
+event_queue(struct cm_event *e)
+{
+	struct cm_file *f = e->id->file;
+
+	TAILQ_INSERT_TAIL(&f->events, e, next);
+	ndv_counter_up(f->fd);
+}
+
+void
+cm_event_raise(struct cm_id *id, enum cm_event_type type, int status, const struct ndsh_ev_cm *ev)
+{
+	struct cm_event *e;
+
+	/* The program knows nothing of a request that it has not accepted. */
+	if (id->uid == 0 || id->destroyed)
+		return;
+	e = event_new(id, type, status, ev);
+	if (e != NULL)
+		event_queue(e);
+}
+
+void
+cm_event_request(struct cm_id *listener, struct cm_id *request, const struct ndsh_ev_cm *ev)
+{
+	struct cm_event *e = event_new(listener, CM_EV_CONNECT_REQUEST, 0, ev);
+
+	if (e == NULL)
+		return;
+	e->request = request;
+	e->resp.id = request->handle;
+	event_queue(e);
+}
+
+void
+cm_events_drop(struct cm_id *id)
+{
+	struct cm_event *e, *next;
+
+	for (e = TAILQ_FIRST(&id->file->events); e != NULL; e = next) {
+		next = TAILQ_NEXT(e, next);
+		if (e->id != id)
+			continue;
+		TAILQ_REMOVE(&id->file->events, e, next);
+		ndv_counter_try(id->file->fd);
+		free(e);
+	}
+}
+
+void
+cm_events_move(struct cm_id *id, struct cm_file *to)
+{
+	struct cm_event *e, *next;
+
+	for (e = TAILQ_FIRST(&id->file->events); e != NULL; e = next) {
+		next = TAILQ_NEXT(e, next);
+		if (e->id != id)
+			continue;
+		TAILQ_REMOVE(&id->file->events, e, next);
+		ndv_counter_try(id->file->fd);
+		TAILQ_INSERT_TAIL(&to->events, e, next);
+		ndv_counter_up(to->fd);
+	}
+}
