@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cm_rig.h"
@@ -263,6 +264,29 @@ run_descriptor(void)
 	WANT(fstat(p.fd, &st) == -1 && errno == EBADF);
 }
 
+/* A child closes what it has inherited, as daemons do; its parent goes on. */
+static void
+run_fork(void)
+{
+	struct cm_rig r;
+	int status;
+	pid_t child;
+
+	cm_rig_open(&r);
+	cm_rig_connect(&r);
+	child = fork();
+	WANT(child >= 0);
+	if (child == 0) {
+		WANT(write(r.channel->fd, "x", 1) == -1 && errno == EBADF);
+		WANT(close(r.channel->fd) == 0);
+		_exit(0);
+	}
+	WANT(waitpid(child, &status, 0) == child && status == 0);
+	cm_rig_disconnect(&r);
+	cm_rig_forget(&r);
+	cm_rig_close(&r);
+}
+
 /* An identifier goes to another channel, with its events. */
 static void
 run_migrate(void)
@@ -330,6 +354,7 @@ static const struct {
 	{"numbers", run_numbers},
 	{"destroy", run_destroy},
 	{"descriptor", run_descriptor},
+	{"fork", run_fork},
 	{"migrate", run_migrate},
 	{"many", run_many},
 	{"waits", run_waits},

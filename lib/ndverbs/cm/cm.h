@@ -60,6 +60,7 @@ struct cm_event {
 
 struct cm_file {
 	int fd;	       /* a semaphore that counts the events */
+	pid_t pid;     /* that opened it: a child has no part in it */
 	uint32_t refs; /* the program, and calls under way */
 	TAILQ_HEAD(, cm_event) events;
 	LIST_HEAD(, cm_id) ids;
@@ -91,9 +92,9 @@ struct cm_id {
 	struct cm_file *file;
 	uint32_t handle, refs;
 	bool destroyed;
-	uint64_t uid;	   /* librdmacm's; 0 before a request is accepted */
-	uint32_t reported; /* events that the program has taken */
-	enum cm_state state;
+	uint64_t uid;		    /* librdmacm's; 0 before a request is accepted */
+	uint32_t reported;	    /* events that the program has taken */
+	enum cm_state state;	    /* atomic: events change it, too */
 	bool any, v4_only, v6_only; /* bound to all addresses, of these families */
 	uint8_t tos;
 	uint32_t backlog;
@@ -110,6 +111,18 @@ struct cm_id {
 };
 
 extern pthread_mutex_t cm_lock;
+
+static inline enum cm_state
+cm_state(const struct cm_id *id)
+{
+	return __atomic_load_n(&id->state, __ATOMIC_RELAXED);
+}
+
+static inline void
+cm_set_state(struct cm_id *id, enum cm_state state)
+{
+	__atomic_store_n(&id->state, state, __ATOMIC_RELAXED);
+}
 
 /* ---- cm_file.c: called by the preloaded library; these are all that it knows -------------- */
 
@@ -142,9 +155,9 @@ void cm_event_raise(
 	struct cm_id *id, enum cm_event_type type, int status, const struct ndsh_ev_cm *ev);
 /* The request of a peer, for the listener. */
 void cm_event_request(struct cm_id *listener, struct cm_id *request, const struct ndsh_ev_cm *ev);
-/* Those of an identifier vanish, or move to another file. */
+/* Those of an identifier vanish, or move with it to another file. */
 void cm_events_drop(struct cm_id *id);
-void cm_events_move(struct cm_id *id, struct cm_file *to);
+void cm_id_move(struct cm_id *id, struct cm_file *to);
 
 /* ---- cm_session.c ------------------------------------------------------------------------- */
 

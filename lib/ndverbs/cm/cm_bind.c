@@ -150,7 +150,7 @@ cm_bind(struct cm_id *id, const struct ndsh_addr *at)
 	struct ndv_device *device;
 	int err;
 
-	if (id->state != CM_IDLE)
+	if (cm_state(id) != CM_IDLE)
 		return EINVAL;
 	if (nd_address_is_any(at)) {
 		id->any = true;
@@ -162,7 +162,7 @@ cm_bind(struct cm_id *id, const struct ndsh_addr *at)
 		err = device != NULL ? bind_device(id, device, at->port) : EADDRNOTAVAIL;
 	}
 	if (err == 0)
-		id->state = CM_BOUND;
+		cm_set_state(id, CM_BOUND);
 	return err;
 }
 
@@ -184,21 +184,25 @@ cm_listen(struct cm_id *id, int backlog)
 	const struct cm_port *p;
 	int err = 0;
 
-	if (id->state == CM_IDLE)
+	if (cm_state(id) == CM_IDLE)
 		err = cm_bind(id, &any);
 	if (err != 0)
 		return err;
-	if (id->state != CM_BOUND)
+	if (cm_state(id) != CM_BOUND)
 		return EINVAL;
 	pthread_mutex_lock(&cm_lock);
-	id->state = CM_LISTENING; /* a request may come before the call returns */
+	cm_set_state(id, CM_LISTENING); /* a request may come before the call returns */
 	pthread_mutex_unlock(&cm_lock);
 	LIST_FOREACH (p, &id->ports, in_id) {
 		err = listen_at(p, backlog > 0 ? (uint32_t)backlog : 0);
 		if (err != 0)
-			return err;
+			break;
 	}
-	return 0;
+	if (err != 0) { /* not at some devices, and not at others */
+		cm_id_release(id);
+		cm_set_state(id, CM_IDLE);
+	}
+	return err;
 }
 
 /* ---- resolve ------------------------------------------------------------------------------ */
@@ -211,9 +215,9 @@ bind_source(struct cm_id *id, const struct ndsh_addr *from)
 
 	if (device == NULL)
 		return EADDRNOTAVAIL;
-	if (id->state != CM_IDLE)
+	if (cm_state(id) != CM_IDLE)
 		cm_id_release(id);
-	return bind_device(id, device, id->state == CM_IDLE ? from->port : id->local.port);
+	return bind_device(id, device, cm_state(id) == CM_IDLE ? from->port : id->local.port);
 }
 
 static int
@@ -236,15 +240,15 @@ cm_resolve(struct cm_id *id, const struct ndsh_addr *from, const struct ndsh_add
 	struct ndsh_addr source = {.port = 0};
 	int err = 0;
 
-	if (id->state != CM_IDLE && id->state != CM_BOUND)
+	if (cm_state(id) != CM_IDLE && cm_state(id) != CM_BOUND)
 		return EINVAL;
 	if (nd_address_is_any(to))
 		return EINVAL;
-	if (from != NULL && id->state == CM_IDLE && !nd_address_is_any(from)) {
+	if (from != NULL && cm_state(id) == CM_IDLE && !nd_address_is_any(from)) {
 		err = bind_source(id, from);
 		if (err != 0)
 			return err;
-	} else if (id->state == CM_IDLE || id->any) {
+	} else if (cm_state(id) == CM_IDLE || id->any) {
 		err = find_source(to, &source);
 		if (from != NULL)
 			source.port = from->port;
@@ -254,7 +258,7 @@ cm_resolve(struct cm_id *id, const struct ndsh_addr *from, const struct ndsh_add
 	pthread_mutex_lock(&cm_lock);
 	id->remote = *to;
 	if (err == 0)
-		id->state = CM_ADDRESS;
+		cm_set_state(id, CM_ADDRESS);
 	cm_event_raise(id, err == 0 ? CM_EV_ADDR_RESOLVED : CM_EV_ADDR_ERROR, -err, NULL);
 	pthread_mutex_unlock(&cm_lock);
 	return 0;

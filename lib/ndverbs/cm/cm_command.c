@@ -82,8 +82,8 @@ do_resolve_route(struct command *c)
 	int err = EINVAL;
 
 	pthread_mutex_lock(&cm_lock);
-	if (c->id->state == CM_ADDRESS) {
-		c->id->state = CM_ROUTE;
+	if (cm_state(c->id) == CM_ADDRESS) {
+		cm_set_state(c->id, CM_ROUTE);
 		cm_event_raise(c->id, CM_EV_ROUTE_RESOLVED, 0, NULL);
 		err = 0;
 	}
@@ -234,7 +234,7 @@ do_set_option(struct command *c)
 	case RDMA_OPTION_ID_REUSEADDR: /* ports are free with their identifiers anyway */
 		return m->optlen == sizeof(int) ? 0 : EINVAL;
 	case RDMA_OPTION_ID_AFONLY:
-		if (m->optlen != sizeof(int) || c->id->state != CM_IDLE)
+		if (m->optlen != sizeof(int) || cm_state(c->id) != CM_IDLE)
 			return EINVAL;
 		memcpy(&on, value, sizeof(on));
 		c->id->v6_only = on != 0;
@@ -261,12 +261,7 @@ do_migrate_id(struct command *c)
 		return ENOENT;
 	}
 	pthread_mutex_lock(&cm_lock);
-	if (from != c->file) {
-		cm_events_move(id, c->file);
-		LIST_REMOVE(id, in_file);
-		LIST_INSERT_HEAD(&c->file->ids, id, in_file);
-		id->file = c->file;
-	}
+	cm_id_move(id, c->file);
 	r.events_reported = id->reported;
 	pthread_mutex_unlock(&cm_lock);
 	cm_id_end(id);

@@ -39,7 +39,7 @@ connect_hook(void *arg, nd_status st, const void *reply)
 	if (st == ND_SUCCESS)
 		cm_session_enter(e->session, e->id, ((const struct ndsh_id_msg *)reply)->id);
 	else
-		e->id->state = CM_ROUTE;
+		cm_set_state(e->id, CM_ROUTE);
 	pthread_mutex_unlock(&cm_lock);
 	return st;
 }
@@ -52,7 +52,7 @@ cm_connect(struct cm_id *id, const struct rdma_ucm_conn_param *p)
 	struct entering e = {.id = id};
 	int err;
 
-	if (id->state != CM_ROUTE || !p->valid || p->private_data_len > sizeof(m.priv))
+	if (cm_state(id) != CM_ROUTE || !p->valid || p->private_data_len > sizeof(m.priv))
 		return EINVAL;
 	err = ndv_permit(p->qp_num, &m.permit);
 	if (err != 0)
@@ -65,7 +65,7 @@ cm_connect(struct cm_id *id, const struct rdma_ucm_conn_param *p)
 	memcpy(m.priv, p->private_data, p->private_data_len);
 	pthread_mutex_lock(&cm_lock);
 	id->peer.peer.retries = m.own.retries;
-	id->state = CM_CONNECTING;
+	cm_set_state(id, CM_CONNECTING);
 	pthread_mutex_unlock(&cm_lock);
 	return ndv_errno(nd_control_call(e.session->adapter,
 		&(struct nd_request){.h = &m.h, .hook = connect_hook, .arg = &e}));
@@ -79,7 +79,7 @@ accept_hook(void *arg, nd_status st, const void *reply)
 	(void)reply;
 	pthread_mutex_lock(&cm_lock);
 	if (st == ND_SUCCESS)
-		id->state = CM_ACCEPTED;
+		cm_set_state(id, CM_ACCEPTED);
 	else
 		id->uid = 0;
 	pthread_mutex_unlock(&cm_lock);
@@ -113,8 +113,8 @@ complete_connect(struct cm_id *id)
 		ndv_errno(nd_control_id(id->session->adapter, NDSH_MSG_COMPLETE_CONNECT, id->conn));
 
 	pthread_mutex_lock(&cm_lock);
-	if (id->state == CM_REPLIED)
-		id->state = err == 0 ? CM_ESTABLISHED : CM_OVER;
+	if (cm_state(id) == CM_REPLIED)
+		cm_set_state(id, err == 0 ? CM_ESTABLISHED : CM_OVER);
 	pthread_mutex_unlock(&cm_lock);
 	return err;
 }
@@ -122,9 +122,9 @@ complete_connect(struct cm_id *id)
 int
 cm_accept(struct cm_id *id, const struct rdma_ucm_conn_param *p, uint64_t uid)
 {
-	if (p->valid && id->state == CM_REQUESTED)
+	if (p->valid && cm_state(id) == CM_REQUESTED)
 		return accept_request(id, p, uid);
-	return id->state == CM_REPLIED ? complete_connect(id) : EINVAL;
+	return cm_state(id) == CM_REPLIED ? complete_connect(id) : EINVAL;
 }
 
 int
@@ -132,13 +132,13 @@ cm_reject(struct cm_id *id, const struct rdma_ucm_reject *r)
 {
 	struct ndsh_reject m = {.h.type = NDSH_MSG_REJECT, .conn = id->conn};
 
-	if ((id->state != CM_REQUESTED && id->state != CM_REPLIED) ||
+	if ((cm_state(id) != CM_REQUESTED && cm_state(id) != CM_REPLIED) ||
 		r->private_data_len > sizeof(m.priv) ||
 		(r->reason != 0 && r->reason != REJECT_BY_CONSUMER))
 		return EINVAL;
 	m.priv_bytes = r->private_data_len;
 	memcpy(m.priv, r->private_data, r->private_data_len);
-	id->state = CM_OVER;
+	cm_set_state(id, CM_OVER);
 	return ndv_errno(nd_control_call(id->session->adapter, &(struct nd_request){.h = &m.h}));
 }
 

@@ -99,18 +99,33 @@ cm_events_drop(struct cm_id *id)
 	}
 }
 
-void
-cm_events_move(struct cm_id *id, struct cm_file *to)
+static void
+change_file(struct cm_id *id, struct cm_file *to)
 {
+	LIST_REMOVE(id, in_file);
+	LIST_INSERT_HEAD(&to->ids, id, in_file);
+	id->file = to;
+}
+
+/* Requests that a listener has and the program does not know go along. */
+void
+cm_id_move(struct cm_id *id, struct cm_file *to)
+{
+	struct cm_file *from = id->file;
 	struct cm_event *e, *next;
 
-	for (e = TAILQ_FIRST(&id->file->events); e != NULL; e = next) {
+	if (from == to)
+		return;
+	for (e = TAILQ_FIRST(&from->events); e != NULL; e = next) {
 		next = TAILQ_NEXT(e, next);
 		if (e->id != id)
 			continue;
-		TAILQ_REMOVE(&id->file->events, e, next);
-		ndv_counter_try(id->file->fd);
+		TAILQ_REMOVE(&from->events, e, next);
+		ndv_counter_try(from->fd);
+		if (e->request != NULL)
+			change_file(e->request, to);
 		TAILQ_INSERT_TAIL(&to->events, e, next);
 		ndv_counter_up(to->fd);
 	}
+	change_file(id, to);
 }

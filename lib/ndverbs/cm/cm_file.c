@@ -45,6 +45,7 @@ ndv_cm_open(int flags)
 		return -1;
 	}
 	f->refs = 1;
+	f->pid = getpid();
 	TAILQ_INIT(&f->events);
 	LIST_INIT(&f->ids);
 	pthread_mutex_lock(&cm_lock);
@@ -78,14 +79,28 @@ cm_file_put(struct cm_file *f)
 		free(f);
 }
 
+/* A child of fork() that has inherited the descriptor: locks and sessions are its parent's. */
+static bool
+is_parents(int fd)
+{
+	const struct cm_file *f = file_at(fd);
+
+	return f != NULL && f->pid != getpid();
+}
+
 /* Its identifiers end with it, as in the kernel. The descriptor is free, and perhaps another's,
  * only when nothing of ours has that number. */
 int
 ndv_cm_close(int fd)
 {
-	struct cm_file *f = cm_file_get(fd);
+	struct cm_file *f;
 	struct cm_id *id;
 
+	if (is_parents(fd)) {
+		__atomic_store_n(&files[fd], NULL, __ATOMIC_RELEASE);
+		return close(fd);
+	}
+	f = cm_file_get(fd);
 	if (f == NULL) {
 		errno = EBADF;
 		return -1;
@@ -112,7 +127,7 @@ ndv_cm_close(int fd)
 long
 ndv_cm_write(int fd, const void *buf, size_t bytes)
 {
-	struct cm_file *f = cm_file_get(fd);
+	struct cm_file *f = is_parents(fd) ? NULL : cm_file_get(fd);
 	long done;
 
 	if (f == NULL) {

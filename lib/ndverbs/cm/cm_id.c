@@ -162,7 +162,9 @@ cm_id_destroy(struct cm_id *id)
 
 	if (id->destroyed)
 		return 0;
+	pthread_mutex_lock(&cm_lock);
 	id->destroyed = true;
+	pthread_mutex_unlock(&cm_lock);
 	cm_id_release(id);
 	drop_requests(id);
 	pthread_mutex_lock(&cm_lock);

@@ -59,7 +59,7 @@ cm_query_route(const struct cm_id *id, struct rdma_ucm_query_route_resp *r)
 	r->node_guid = ndv_guid_of(&id->device->address);
 	r->port_num = 1;
 	fill_path(&r->ib_route[0], id);
-	r->num_paths = id->state >= CM_ROUTE;
+	r->num_paths = cm_state(id) >= CM_ROUTE;
 }
 
 /* ---- attributes of the queue pair --------------------------------------------------------- */

@@ -112,12 +112,12 @@ on_request(struct cm_session *s, const struct ndsh_ev_cm *ev)
 {
 	struct cm_id *listener = find_listener(s, ev->listener), *id;
 
-	if (listener == NULL || listener->state != CM_LISTENING || listener->destroyed)
+	if (listener == NULL || cm_state(listener) != CM_LISTENING || listener->destroyed)
 		return;
 	id = cm_id_new(listener->file);
 	if (id == NULL)
 		return;
-	id->state = CM_REQUESTED;
+	cm_set_state(id, CM_REQUESTED);
 	id->device = s->device;
 	id->local = ev->local;
 	id->remote = ev->remote;
@@ -133,7 +133,7 @@ raise_failure(struct cm_id *id, const struct ndsh_ev_cm *ev)
 {
 	int status;
 
-	id->state = CM_OVER;
+	cm_set_state(id, CM_OVER);
 	if (ev->reject_reason != 0) {
 		cm_event_raise(id, CM_EV_REJECTED, (int)ev->reject_reason, ev);
 		return;
@@ -165,7 +165,7 @@ on_reply(struct cm_id *id, const struct ndsh_ev_cm *ev)
 		return;
 	}
 	keep_peer(id, ev);
-	id->state = CM_REPLIED;
+	cm_set_state(id, CM_REPLIED);
 	cm_event_raise(id, CM_EV_CONNECT_RESPONSE, 0, ev);
 }
 
@@ -176,16 +176,16 @@ on_established(struct cm_id *id, const struct ndsh_ev_cm *ev)
 		raise_failure(id, ev);
 		return;
 	}
-	id->state = CM_ESTABLISHED;
+	cm_set_state(id, CM_ESTABLISHED);
 	cm_event_raise(id, CM_EV_ESTABLISHED, 0, ev);
 }
 
 static void
 on_disconnected(struct cm_id *id, const struct ndsh_ev_cm *ev)
 {
-	const enum cm_state before = id->state;
+	const enum cm_state before = cm_state(id);
 
-	id->state = CM_OVER;
+	cm_set_state(id, CM_OVER);
 	if (before == CM_REPLIED && ev->h.status == NDSH_ERR_ABORTED)
 		cm_event_raise(id, CM_EV_REJECTED, -ECONNABORTED, ev);
 	else
