@@ -184,6 +184,53 @@ names_others(struct target *t, uint32_t arg)
 	raw_end(&r);
 }
 
+enum { PERMIT_GUESSED, PERMIT_OWN };
+
+/* Requests by numbers, for queue pairs of sessions that there may be, by keys that may be theirs;
+ * or for one of its own. */
+static void
+by_numbers(struct target *t, uint32_t whose)
+{
+	struct ndsh_cm_connect m = {.h.type = NDSH_MSG_CM_CONNECT};
+	struct ndsh_id_msg ask = {.h.type = NDSH_MSG_CM_PERMIT}, reply;
+	struct ndsh_bind b = {.h.type = NDSH_MSG_LISTENER_BIND};
+	struct ndsh_cm_permit_reply own = {.permit.session = 0};
+	struct ndsh_bind_reply bound;
+	struct raw_cq cq;
+	struct raw_qp qp;
+	struct raw r;
+	int st;
+
+	raw_begin(&r, t->socket);
+	b.addr = r.addr;
+	b.addr.port = 0;
+	if (raw_cq(&r, 16, &cq) != NDSH_OK || raw_qp(&r, &cq, 16, &qp) != NDSH_OK ||
+		raw_ask(&r, &b, &bound, NULL) != NDSH_OK)
+		return;
+	ask.id = qp.id;
+	if (raw_ask(&r, &ask, &own, NULL) != NDSH_OK)
+		return;
+	m.listener = bound.id;
+	do {
+		m.permit = own.permit;
+		if (whose == PERMIT_GUESSED) {
+			m.permit.session = raw_random(64);
+			m.permit.qp = raw_random(8);
+			m.permit.key ^= 1u << raw_random(32);
+		}
+		raw_fill(&m.own, sizeof(m.own));
+		m.own.psn &= 0xffffff;
+		m.own.retries = m.own.rnr_retries = (uint8_t)raw_random(8);
+		m.own.srq = (uint8_t)raw_random(2);
+		m.remote = address_of(&r, raw_random(2) ? WHERE_CLOSED : WHERE_NOBODY);
+		m.priv_bytes = raw_random(NDSH_CALLER_DATA_MAX + 2);
+		st = raw_ask(&r, &m, &reply, NULL);
+		if (st == NDSH_OK && raw_random(2))
+			(void)raw_ask_id(&r, NDSH_MSG_CONN_DESTROY, reply.id, NULL);
+	} while (attacking(t) && st != RAW_GONE);
+	raw_end(&r);
+}
+
 const struct attack connection_attacks[] = {
 	{"connect-nobody", connects, WHERE_NOBODY},
 	{"connect-closed", connects, WHERE_CLOSED},
@@ -204,5 +251,7 @@ const struct attack connection_attacks[] = {
 	{"end-completes-again", endings, ENDING_COMPLETE},
 	{"end-dies", endings, ENDING_DIE},
 	{"names-queue-pairs-of-others", names_others, 0},
+	{"by-numbers-of-others", by_numbers, PERMIT_GUESSED},
+	{"by-numbers-of-its-own", by_numbers, PERMIT_OWN},
 	{0},
 };
