@@ -379,6 +379,25 @@ Test(numbers, of_other_sessions_by_a_permit_alone)
 	cr_expect(eq(i32, connect_by(&other, &guess), NDSH_ERR_ACCESS), "no queue pair");
 }
 
+Test(numbers, not_of_another_principal)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct bench mine, other;
+
+	r->cfg.principals = 1;
+	strcpy(r->cfg.principal[0].name, "red");
+	strcpy(r->cfg.principal[0].label, "red");
+	r->cfg.principal[0].weight = 1;
+	r->cfg.principal[0].allow = true;
+	ndd_rig_principals(r);
+	mine = bench_in(r);
+	ndd_rig_connect_by(r, "red");
+	other = bench_in(r);
+	cr_assert(ne(ptr, mine.s->account.principal, other.s->account.principal));
+	cr_expect(eq(i32, connect_by(&other, &other.permit), NDSH_OK));
+	cr_expect(eq(i32, connect_by(&other, &mine.permit), NDSH_ERR_ACCESS));
+}
+
 Test(numbers, not_of_a_queue_pair_that_is_gone)
 {
 	struct ndd_rig *r = ndd_rig_new();
