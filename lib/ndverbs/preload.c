@@ -31,11 +31,36 @@ static struct {
 } device;
 static bool device_opened; /* ever; atomic */
 
-/* The next definition of a name; it is asked for again where that costs nothing. */
-#define NEXT(name)                                                                                 \
-	static __typeof__(name) *next;                                                             \
-	if (next == NULL)                                                                          \
-	next = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
+/* What fortified programs call, and those that were linked against a C library of before 2.33. */
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+int __fxstat(int version, int fd, struct stat *st);
+int __fxstat64(int version, int fd, struct stat64 *st);
+
+#define PASSED_ON(X)                                                                               \
+	X(open)                                                                                    \
+	X(open64)                                                                                  \
+	X(openat)                                                                                  \
+	X(__open_2)                                                                                \
+	X(__open64_2)                                                                              \
+	X(write) X(close) X(fstat) X(fstat64) X(__fxstat) X(__fxstat64)
+
+/* The next definitions. All at once and at the start: a child of a process with threads may call
+ * close() at a time when it must not ask the dynamic linker for anything. */
+#define MEMBER(name) __typeof__(name) *name;
+#define FOUND(name)  next.name = (__typeof__(name) *)dlsym(RTLD_NEXT, #name);
+static struct {
+	PASSED_ON(MEMBER)
+} next;
+
+__attribute__((constructor)) static void
+find_next(void)
+{
+	PASSED_ON(FOUND)
+}
+
+/* Constructors of other libraries may come before this one. */
+#define NEXT(name) (__builtin_expect(next.name != NULL, 1) ? next.name : (find_next(), next.name))
 
 static bool
 find_device(void)
@@ -90,43 +115,34 @@ is_ours(int fd)
 int
 open(const char *path, int flags, ...)
 {
-	NEXT(open);
 	MODE_OF(flags, mode)
-	return is_device(path) ? open_device(flags) : next(path, flags, mode);
+	return is_device(path) ? open_device(flags) : NEXT(open)(path, flags, mode);
 }
 
 int
 open64(const char *path, int flags, ...)
 {
-	NEXT(open64);
 	MODE_OF(flags, mode)
-	return is_device(path) ? open_device(flags) : next(path, flags, mode);
+	return is_device(path) ? open_device(flags) : NEXT(open64)(path, flags, mode);
 }
 
 int
 openat(int folder, const char *path, int flags, ...)
 {
-	NEXT(openat);
 	MODE_OF(flags, mode)
-	return is_device(path) ? open_device(flags) : next(folder, path, flags, mode);
+	return is_device(path) ? open_device(flags) : NEXT(openat)(folder, path, flags, mode);
 }
-
-/* What open() with two arguments becomes in programs that are built with _FORTIFY_SOURCE. */
-int __open_2(const char *path, int flags);
-int __open64_2(const char *path, int flags);
 
 int
 __open_2(const char *path, int flags)
 {
-	NEXT(__open_2);
-	return is_device(path) ? open_device(flags) : next(path, flags);
+	return is_device(path) ? open_device(flags) : NEXT(__open_2)(path, flags);
 }
 
 int
 __open64_2(const char *path, int flags)
 {
-	NEXT(__open64_2);
-	return is_device(path) ? open_device(flags) : next(path, flags);
+	return is_device(path) ? open_device(flags) : NEXT(__open64_2)(path, flags);
 }
 
 /* ---- what is done with it ------------------------------------------------------------------ */
@@ -134,15 +150,13 @@ __open64_2(const char *path, int flags)
 ssize_t
 write(int fd, const void *buf, size_t bytes)
 {
-	NEXT(write);
-	return is_ours(fd) ? device.write(fd, buf, bytes) : next(fd, buf, bytes);
+	return is_ours(fd) ? device.write(fd, buf, bytes) : NEXT(write)(fd, buf, bytes);
 }
 
 int
 close(int fd)
 {
-	NEXT(close);
-	return is_ours(fd) ? device.close(fd) : next(fd);
+	return is_ours(fd) ? device.close(fd) : NEXT(close)(fd);
 }
 
 /* A descriptor of events says that it is no file of any kind. */
@@ -157,8 +171,7 @@ as_device(struct stat *st)
 int
 fstat(int fd, struct stat *st)
 {
-	NEXT(fstat);
-	int err = next(fd, st);
+	int err = NEXT(fstat)(fd, st);
 
 	return err == 0 && is_ours(fd) ? as_device(st) : err;
 }
@@ -166,22 +179,16 @@ fstat(int fd, struct stat *st)
 int
 fstat64(int fd, struct stat64 *st)
 {
-	NEXT(fstat64);
-	int err = next(fd, st);
+	int err = NEXT(fstat64)(fd, st);
 
 	static_assert(sizeof(struct stat) == sizeof(struct stat64), "one structure");
 	return err == 0 && is_ours(fd) ? as_device((struct stat *)st) : err;
 }
 
-/* Programs that were linked against a C library of before 2.33 have these. */
-int __fxstat(int version, int fd, struct stat *st);
-int __fxstat64(int version, int fd, struct stat64 *st);
-
 int
 __fxstat(int version, int fd, struct stat *st)
 {
-	NEXT(__fxstat);
-	int err = next(version, fd, st);
+	int err = NEXT(__fxstat)(version, fd, st);
 
 	return err == 0 && is_ours(fd) ? as_device(st) : err;
 }
@@ -189,8 +196,7 @@ __fxstat(int version, int fd, struct stat *st)
 int
 __fxstat64(int version, int fd, struct stat64 *st)
 {
-	NEXT(__fxstat64);
-	int err = next(version, fd, st);
+	int err = NEXT(__fxstat64)(version, fd, st);
 
 	return err == 0 && is_ours(fd) ? as_device((struct stat *)st) : err;
 }
