@@ -83,27 +83,32 @@ check_values(const struct ibv_qp_attr *a, int mask)
 	return 0;
 }
 
+/* What the mask does not name is perhaps not set: programs have it on their stacks. */
+#define NAMED(bit, value) ((mask & (bit)) ? (value) : 0)
+#define PSN_MASK	  0xffffffu /* programs give random numbers of 32 bits */
+
 int
 ndv_attributes_to(struct nd_qp_attributes *to, const struct ibv_qp_attr *from, int mask)
 {
+	const unsigned int access = NAMED(IBV_QP_ACCESS_FLAGS, from->qp_access_flags);
 	int err = check_values(from, mask);
 
 	*to = (struct nd_qp_attributes){
-		.inbound_reads = from->max_dest_rd_atomic,
-		.outbound_reads = from->max_rd_atomic,
-		.peer_number = from->dest_qp_num,
-		.rq_psn = from->rq_psn & 0xffffff, /* programs give random numbers of 32 bits */
-		.sq_psn = from->sq_psn & 0xffffff,
-		.timeout = from->timeout,
-		.retries = from->retry_cnt,
-		.rnr_retries = from->rnr_retry,
-		.min_rnr_timer = from->min_rnr_timer,
+		.inbound_reads = NAMED(IBV_QP_MAX_DEST_RD_ATOMIC, from->max_dest_rd_atomic),
+		.outbound_reads = NAMED(IBV_QP_MAX_QP_RD_ATOMIC, from->max_rd_atomic),
+		.peer_number = NAMED(IBV_QP_DEST_QPN, from->dest_qp_num),
+		.rq_psn = NAMED(IBV_QP_RQ_PSN, from->rq_psn & PSN_MASK),
+		.sq_psn = NAMED(IBV_QP_SQ_PSN, from->sq_psn & PSN_MASK),
+		.timeout = NAMED(IBV_QP_TIMEOUT, from->timeout),
+		.retries = NAMED(IBV_QP_RETRY_CNT, from->retry_cnt),
+		.rnr_retries = NAMED(IBV_QP_RNR_RETRY, from->rnr_retry),
+		.min_rnr_timer = NAMED(IBV_QP_MIN_RNR_TIMER, from->min_rnr_timer),
 	};
 	for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++)
 		if (mask & masks[i].verbs)
 			to->mask |= masks[i].nd;
 	for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++)
-		if (from->qp_access_flags & (unsigned int)rights[i].verbs)
+		if (access & (unsigned int)rights[i].verbs)
 			to->access |= rights[i].nd;
 	if (err == 0 && (mask & IBV_QP_PATH_MTU))
 		to->path_mtu = ndv_bytes_of_mtu(from->path_mtu);

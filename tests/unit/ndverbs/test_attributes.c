@@ -62,6 +62,19 @@ Test(ndverbs_attributes, there)
 	cr_expect(eq(u32, ((struct sockaddr_in *)&a.peer)->sin_addr.s_addr, htonl(0xc0000207)));
 }
 
+/* Programs leave on their stacks what they do not name. */
+Test(ndverbs_attributes, what_is_not_named_is_not_taken)
+{
+	struct nd_qp_attributes a;
+
+	cr_assert(eq(i32, ndv_attributes_to(&a, &sample, IBV_QP_PORT), 0));
+	cr_expect(eq(u32, a.mask | a.access | a.path_mtu | a.peer_number, 0));
+	cr_expect(eq(u32, a.rq_psn | a.sq_psn | a.flow_label, 0));
+	cr_expect(eq(u32, (uint32_t)a.inbound_reads | a.outbound_reads | a.timeout, 0));
+	cr_expect(eq(u32, (uint32_t)a.retries | a.rnr_retries | a.min_rnr_timer, 0));
+	cr_expect(eq(u32, (uint32_t)a.traffic_class | a.hop_limit | a.peer.ss_family, 0));
+}
+
 Test(ndverbs_attributes, and_back)
 {
 	struct nd_qp_attributes a;
