@@ -101,7 +101,10 @@ canceled_accept(Pair &p)
 	WANT(ND_SUCCESS, p.b->cancel());
 	WANT(ND_CANCELED, p.b->ended(Request::accept, accept));
 	WANT(ND_SUCCESS, p.a->receive(&request[0], 0, 8));
-	p.a->ended(Request::complete, p.a->complete());
+	/* Where the peer's reject is first, there is nothing to complete, and the queue pair, which
+	 * was never connected, is the program's to flush. */
+	if (p.a->ended(Request::complete, p.a->complete()) != ND_SUCCESS)
+		WANT(ND_SUCCESS, p.a->flush());
 	WANT(ND_CANCELED, status_of(*p.a, &request[0]));
 }
 
