@@ -39,7 +39,7 @@ tell_kernel(const char *path, const char *format, ...)
 	return ok;
 }
 
-/* The process stays who it was, for itself and for others. */
+/* The process keeps its user and group, as it sees them and as others do. */
 static bool
 enter_user_namespace(void)
 {

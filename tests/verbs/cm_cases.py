@@ -55,8 +55,8 @@ def cases(link, table):
 
 # ---- our own program -----------------------------------------------------------------------------
 
-SCENARIOS = ("values", "disconnect", "reject", "nobody", "ports", "wildcard", "numbers", "destroy", "descriptor",
-             "fork", "migrate")
+SCENARIOS = ("values", "disconnect", "reject", "nobody", "ports", "wildcard", "loopback", "numbers", "destroy",
+             "descriptor", "fork", "migrate")
 
 
 def environment(address):

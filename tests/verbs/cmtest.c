@@ -12,6 +12,8 @@
 
 #include "cm_rig.h"
 
+#define LOOPBACK_OF_NO_DEVICE 0x7ffefefe /* 127.254.254.254 */
+
 #define MANY 100
 
 #define WANT_ERRNO(call, wanted) WANT((call) == -1 && errno == (wanted))
@@ -178,6 +180,29 @@ run_wildcard(void)
 	cm_rig_set_port(&r, rdma_get_src_port(r.listener));
 	cm_rig_connect(&r);
 	WANT(r.there->verbs != NULL);
+	cm_rig_disconnect(&r);
+	cm_rig_forget(&r);
+	cm_rig_close(&r);
+}
+
+/* The host's loopback, which is no device's address, means all devices to bind, and this host to
+ * connect: as in the kernel. */
+static void
+run_loopback(void)
+{
+	struct sockaddr_in self = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(LOOPBACK_OF_NO_DEVICE)};
+	struct cm_rig r;
+
+	cm_rig_open(&r);
+	rdma_destroy_id(r.listener);
+	r.listener = cm_rig_id(&r);
+	WANT(rdma_bind_addr(r.listener, (struct sockaddr *)&self) == 0);
+	WANT(rdma_listen(r.listener, 0) == 0);
+	memcpy(&r.address, &self, sizeof(self));
+	cm_rig_set_port(&r, rdma_get_src_port(r.listener));
+	cm_rig_connect(&r);
+	WANT(r.here->verbs != NULL && r.there->verbs != NULL);
 	cm_rig_disconnect(&r);
 	cm_rig_forget(&r);
 	cm_rig_close(&r);
@@ -351,6 +376,7 @@ static const struct {
 	{"nobody", run_nobody},
 	{"ports", run_ports},
 	{"wildcard", run_wildcard},
+	{"loopback", run_loopback},
 	{"numbers", run_numbers},
 	{"destroy", run_destroy},
 	{"descriptor", run_descriptor},

@@ -7,6 +7,8 @@ import re
 import shutil
 
 from cases import Skip
+from links import Link
+from port_links import Udp
 from sandbox import Failure, Process, listens, run, until
 from verbs import PORT, under
 
@@ -28,11 +30,11 @@ def carried_out(link, function):
     return told
 
 
-def pair(link, command, serving, **options):
-    """The command on both daemons: on a's with these arguments more, on b's as a client of localhost. Its text."""
+def pair(link, command, serving, to="localhost", **options):
+    """The command on both daemons: on a's with these arguments more, on b's as a client of that host. Its text."""
     with Process(*under(link.a, *command, *serving), name="server", **options) as server:
         until(lambda: listens(PORT) or not server.running(), "server listens")
-        client = run(*under(link.b, *command, "localhost"), timeout=60, check=False, **options)
+        client = run(*under(link.b, *command, to), timeout=60, check=False, **options)
         if client.returncode:
             server.kill()
         status = server.wait(60)
@@ -57,11 +59,11 @@ def ucx(link, transport, test, size, count):
     return " ".join(final[0].split())
 
 
-def libfabric(link):
-    """Reliable datagrams, which libfabric makes of verbs' datagrams. -c: contents are compared."""
-    command = ("fi_pingpong", "-c", "-P", str(PORT), "-e", "rdm", "-p", "verbs;ofi_rxd")
-    told = carried_out(link, lambda: pair(link, command, ("-B", str(PORT))))
-    if not re.search(r"^1m\s", told, re.M):
+def libfabric(link, endpoint, provider, largest):
+    """-c: contents are compared."""
+    command = ("fi_pingpong", "-c", "-P", str(PORT), "-e", endpoint, "-p", provider)
+    told = carried_out(link, lambda: pair(link, command, ("-B", str(PORT)), link.a.addresses[0]))
+    if not re.search(rf"^{largest}\s", told, re.M):
         raise Failure(told)
     return " ".join(told.splitlines()[-1].split())
 
@@ -92,19 +94,54 @@ def needs_programs(link):
         raise Skip("no-fabric")
 
 
+def checked(link, function, *arguments):
+    def case():
+        needs_programs(link)
+        return function(link, *arguments)
+    return case
+
+
 def cases(link):
     def case(function, *arguments):
-        def checked():
-            needs_programs(link)
-            return function(link, *arguments)
-        return checked
+        return checked(link, function, *arguments)
 
     yield "ucx_info", case(ucx_finds)
     for transport in (RELIABLE, DATAGRAMS):
         for test in ("tag_bw", "stream_bw", "ucp_put_bw", "ucp_get", "ucp_fadd"):
             size = 8 if test == "ucp_fadd" else 65536
             yield f"ucx_perftest {test} {transport}", case(ucx, transport, test, size, 300)
-    yield "fi_pingpong rdm", case(libfabric)
     yield "mpi", case(mpi, RELIABLE)
     yield "mpi datagrams", case(mpi, DATAGRAMS)
     yield "mpi one daemon", case(on_one_daemon)
+
+
+class Interface(Udp):
+    """Addresses of an interface that is not the loopback: libfabric looks for connections at those alone."""
+
+    name = "interface"
+
+    def __init__(self, build, folder, networked):
+        super().__init__(build, folder, networked)
+        for number, daemon in enumerate((self.a, self.b), 1):
+            daemon.config["ports"][0]["addresses"] = [f"10.77.9.{number}/24"]
+            daemon.addresses = [f"10.77.9.{number}"]
+
+    def __enter__(self):
+        if not self.networked:
+            raise Skip("no-network")
+        run("ip", "link", "add", "near0", "type", "veth", "peer", "name", "far0")
+        for name in ("near0", "far0"):
+            run("ip", "link", "set", name, "up")
+        for daemon in (self.a, self.b):
+            run("ip", "address", "add", daemon.addresses[0] + "/24", "dev", "near0")
+        return Link.__enter__(self)
+
+    def __exit__(self, *error):
+        Link.__exit__(self, *error)
+        run("ip", "link", "delete", "near0")
+
+
+def interface_cases(link):
+    for endpoint, provider, largest in (("msg", "verbs", "1m"), ("rdm", "verbs;ofi_rxm", "1m"),
+                                        ("rdm", "verbs;ofi_rxd", "1m"), ("dgram", "verbs", "1k")):
+        yield f"fi_pingpong {endpoint} {provider}", checked(link, libfabric, endpoint, provider, largest)

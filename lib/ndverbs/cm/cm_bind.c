@@ -144,6 +144,25 @@ is_v4(const struct ndsh_addr *at)
 	return address.ss_family == AF_INET;
 }
 
+static bool
+is_loopback(const struct ndsh_addr *at)
+{
+	struct sockaddr_storage address;
+
+	(void)nd_address_to(&address, at);
+	if (address.ss_family == AF_INET)
+		return ntohl(((const struct sockaddr_in *)&address)->sin_addr.s_addr) >> 24 ==
+		       IN_LOOPBACKNET;
+	return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)&address)->sin6_addr);
+}
+
+/* As in the kernel, the loopback of the host stands for all devices, if none has that address. */
+static bool
+is_wild(const struct ndsh_addr *at)
+{
+	return nd_address_is_any(at) || (is_loopback(at) && device_of(at) == NULL);
+}
+
 int
 cm_bind(struct cm_id *id, const struct ndsh_addr *at)
 {
@@ -152,7 +171,7 @@ cm_bind(struct cm_id *id, const struct ndsh_addr *at)
 
 	if (cm_state(id) != CM_IDLE)
 		return EINVAL;
-	if (nd_address_is_any(at)) {
+	if (is_wild(at)) {
 		id->any = true;
 		id->v4_only = is_v4(at);
 		id->local = *at;
@@ -233,30 +252,52 @@ find_source(const struct ndsh_addr *to, struct ndsh_addr *from)
 	return 0;
 }
 
+/* Where no host is named, this one is meant: the device that the identifier has, or the first one
+ * of the family. */
+static int
+find_destination(const struct cm_id *id, const struct ndsh_addr *to, struct ndsh_addr *found)
+{
+	const struct ndv_device *d = id->device;
+	const int family = is_v4(to) ? AF_INET : AF_INET6;
+
+	*found = *to;
+	if (!is_wild(to))
+		return 0;
+	if (d == NULL)
+		for (d = ndv_device_next(NULL); d != NULL && d->address.ss_family != family;)
+			d = ndv_device_next(d);
+	if (d == NULL)
+		return ENODEV;
+	(void)nd_address_from(found, (const struct sockaddr *)&d->address, sizeof(d->address));
+	found->port = to->port;
+	return 0;
+}
+
 /* What a source that is named can't be is said at once; that there is no way is an event. */
 int
 cm_resolve(struct cm_id *id, const struct ndsh_addr *from, const struct ndsh_addr *to)
 {
-	struct ndsh_addr source = {.port = 0};
-	int err = 0;
+	struct ndsh_addr source = {.port = 0}, remote;
+	int err;
 
 	if (cm_state(id) != CM_IDLE && cm_state(id) != CM_BOUND)
 		return EINVAL;
-	if (nd_address_is_any(to))
-		return EINVAL;
-	if (from != NULL && cm_state(id) == CM_IDLE && !nd_address_is_any(from)) {
+	err = find_destination(id, to, &remote);
+	if (err != 0)
+		return err;
+	if (from != NULL && cm_state(id) == CM_IDLE && !is_wild(from)) {
 		err = bind_source(id, from);
 		if (err != 0)
 			return err;
 	} else if (cm_state(id) == CM_IDLE || id->any) {
-		err = find_source(to, &source);
+		err = find_source(&remote, &source);
 		if (from != NULL)
 			source.port = from->port;
 		if (err == 0)
 			err = bind_source(id, &source);
 	}
 	pthread_mutex_lock(&cm_lock);
-	id->remote = *to;
+	id->remote = remote;
 	if (err == 0)
 		cm_set_state(id, CM_ADDRESS);
 	cm_event_raise(id, err == 0 ? CM_EV_ADDR_RESOLVED : CM_EV_ADDR_ERROR, -err, NULL);
