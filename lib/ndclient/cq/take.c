@@ -51,7 +51,9 @@ correct_entry(const struct nd_spoiled *s, uint32_t by, struct ndsh_cqe *e)
 static __attribute__((noinline)) void
 see_entry(struct nd_qp *qp, const struct ndsh_cqe *e)
 {
-	if (qp->state == ND_QP_DATAGRAM && e->op != NDSH_OP_RECV && e->status != NDSH_WC_SUCCESS &&
+	bool datagrams = __atomic_load_n(&qp->state, __ATOMIC_RELAXED) == ND_QP_DATAGRAM;
+
+	if (datagrams && e->op != NDSH_OP_RECV && e->status != NDSH_WC_SUCCESS &&
 		e->status != NDSH_WC_FLUSH_ERR)
 		__atomic_store_n(&qp->sends_stopped, 1, __ATOMIC_RELEASE);
 	nd_mw_see(qp, e);
