@@ -185,8 +185,8 @@ run_wildcard(void)
 	cm_rig_close(&r);
 }
 
-/* The host's loopback, which is no device's address, means all devices to bind, and this host to
- * connect: as in the kernel. */
+/* The host's loopback, in which no device has an address, means all devices to bind, and this host
+ * to connect: as in the kernel. */
 static void
 run_loopback(void)
 {

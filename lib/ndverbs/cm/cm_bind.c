@@ -145,22 +145,30 @@ is_v4(const struct ndsh_addr *at)
 }
 
 static bool
-is_loopback(const struct ndsh_addr *at)
+is_loopback(const struct sockaddr_storage *address)
 {
-	struct sockaddr_storage address;
-
-	(void)nd_address_to(&address, at);
-	if (address.ss_family == AF_INET)
-		return ntohl(((const struct sockaddr_in *)&address)->sin_addr.s_addr) >> 24 ==
+	if (address->ss_family == AF_INET)
+		return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 ==
 		       IN_LOOPBACKNET;
-	return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)&address)->sin6_addr);
+	return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
 }
 
-/* As in the kernel, the loopback of the host stands for all devices, if none has that address. */
+/* As in the kernel, the loopback of the host stands for all devices. But where a device has such an
+ * address, others of them are other hosts. */
 static bool
 is_wild(const struct ndsh_addr *at)
 {
-	return nd_address_is_any(at) || (is_loopback(at) && device_of(at) == NULL);
+	const struct ndv_device *d = ndv_device_next(NULL);
+	struct sockaddr_storage address;
+
+	if (nd_address_is_any(at))
+		return true;
+	(void)nd_address_to(&address, at);
+	if (!is_loopback(&address))
+		return false;
+	while (d != NULL && !is_loopback(&d->address))
+		d = ndv_device_next(d);
+	return d == NULL;
 }
 
 int
