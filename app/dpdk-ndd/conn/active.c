@@ -134,6 +134,19 @@ reads_limited(uint8_t reads)
 	return reads < ROCE_RD_ATOMIC_MAX ? reads : (uint8_t)ROCE_RD_ATOMIC_MAX;
 }
 
+void
+ndd_conn_ask(struct ndd_conn *c, const struct ndsh_addr *remote, const uint8_t *priv,
+	uint32_t priv_bytes)
+{
+	memcpy(c->remote.gid.raw, remote->ip, 16);
+	c->remote.port = remote->port;
+	c->hop_limit = ROCE_HOP_LIMIT;
+	c->flow_label = roce_cm_flow_label(c->local.port, c->remote.port);
+	c->priv_bytes = priv_bytes;
+	memcpy(c->priv, priv, priv_bytes);
+	ndd_conn_resolve_later(c);
+}
+
 enum ndsh_status
 ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
@@ -147,8 +160,6 @@ ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	if (status != NDSH_OK)
 		return status;
 	c->state = NDD_CONN_RESOLVING;
-	memcpy(c->remote.gid.raw, m->remote.ip, 16);
-	c->remote.port = m->remote.port;
 	ndd_conn_take_qp(c, qp);
 	c->inbound = reads_limited(m->inbound_reads);
 	c->outbound = reads_limited(m->outbound_reads);
@@ -156,11 +167,7 @@ ndd_conn_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	 * (W-CM-73). */
 	c->tos = m->tos & (uint8_t)~ROCE_TOS_ECN;
 	c->ecn = m->tos & ROCE_TOS_ECN;
-	c->hop_limit = ROCE_HOP_LIMIT;
-	c->flow_label = roce_cm_flow_label(c->local.port, c->remote.port);
-	c->priv_bytes = m->priv_bytes;
-	memcpy(c->priv, m->priv, m->priv_bytes);
-	ndd_conn_resolve_later(c);
+	ndd_conn_ask(c, &m->remote, m->priv, m->priv_bytes);
 	r->id.id = c->id;
 	return NDSH_OK;
 }

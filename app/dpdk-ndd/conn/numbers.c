@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/siphash.h"
+#include "conn/active.h"
 #include "conn/conn.h"
 #include "conn/endpoint.h"
 #include "conn/listener.h"
@@ -127,15 +128,9 @@ ndd_cm_connect(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_NO_RESOURCES;
 	c->by_numbers = true;
 	c->local = l->port.addr;
-	memcpy(c->remote.gid.raw, m->remote.ip, 16);
-	c->remote.port = m->remote.port;
 	conn_take_values(c, qp->qpn, &m->own, ROCE_RD_ATOMIC_MAX, ROCE_RD_ATOMIC_MAX);
 	c->tos = m->tos;
-	c->hop_limit = ROCE_HOP_LIMIT;
-	c->flow_label = roce_cm_flow_label(c->local.port, c->remote.port);
-	c->priv_bytes = m->priv_bytes;
-	memcpy(c->priv, m->priv, m->priv_bytes);
-	ndd_conn_resolve_later(c);
+	ndd_conn_ask(c, &m->remote, m->priv, m->priv_bytes);
 	r->id.id = c->id;
 	return NDSH_OK;
 }

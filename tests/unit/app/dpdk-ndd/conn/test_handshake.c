@@ -14,6 +14,7 @@
 #include "conn/passive.h"
 #include "object/qp.h"
 #include "platform/clock.h"
+#include "rigs/cm_crowd.h"
 #include "rigs/mad_pkt.h"
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
@@ -334,30 +335,18 @@ Test(handshake, W_CM_52_no_queue_pair_gets_a_number_that_rests)
 static struct cm_mad
 a_req(void)
 {
-	const struct cm_ip_hdr ip = {
-		.src = net_rig_gid(PEER_IP), .dst = net_rig_gid(NDD_RIG_IP), .src_port = PEER_PORT};
-	struct cm_mad m = {.attr = CM_ATTR_REQ,
-		.tid = 1,
-		.local_id = 0x77,
-		.service_id = cm_service_id(SERVICE),
-		.ca_guid = 0xfeed,
-		.qpn = PEER_QPN,
-		.psn = PEER_PSN,
-		.responder_resources = 4,
-		.initiator_depth = 3,
-		.remote_resp_timeout = 20,
-		.local_resp_timeout = 20,
-		.max_retries = 15,
-		.retry_count = 2,
-		.rnr_retry = 6,
-		.pkey = 0xffff,
-		.mtu = 2,
-		.sgid = ip.src,
-		.dgid = ip.dst,
-		.hop_limit = 64,
-		.ack_timeout = 19};
+	const struct roce_gid from = net_rig_gid(PEER_IP), to = net_rig_gid(NDD_RIG_IP);
+	struct cm_mad m = cm_crowd_req(&from, &to, PEER_PORT, SERVICE);
 
-	cm_ip_hdr_encode(m.priv, &ip);
+	m.local_id = 0x77;
+	m.qpn = PEER_QPN;
+	m.psn = PEER_PSN;
+	m.responder_resources = 4;
+	m.initiator_depth = 3;
+	m.retry_count = 2;
+	m.rnr_retry = 6;
+	m.mtu = 2;
+	m.ack_timeout = 19;
 	return m;
 }
 

@@ -11,6 +11,7 @@
 #include "conn/passive.h"
 #include "object/qp.h"
 #include "platform/clock.h"
+#include "rigs/cm_crowd.h"
 #include "rigs/mad_pkt.h"
 #include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
@@ -241,32 +242,20 @@ Test(numbers, active_side_to_the_end)
 static struct ndsh_ev_cm
 requested(const struct bench *b, uint16_t port)
 {
-	const struct cm_ip_hdr ip = {
-		.src = net_rig_gid(PEER_IP), .dst = net_rig_gid(NDD_RIG_IP), .src_port = 4000};
-	struct cm_mad m = {.attr = CM_ATTR_REQ,
-		.tid = 1,
-		.local_id = 0x77,
-		.service_id = cm_service_id(port),
-		.ca_guid = 0xfeed,
-		.qpn = PEER_QPN,
-		.psn = PEER_PSN,
-		.responder_resources = 9,
-		.initiator_depth = 2,
-		.remote_resp_timeout = 20,
-		.local_resp_timeout = 20,
-		.max_retries = 15,
-		.retry_count = 3,
-		.rnr_retry = 1,
-		.srq = 1,
-		.pkey = 0xffff,
-		.mtu = 2,
-		.sgid = ip.src,
-		.dgid = ip.dst,
-		.hop_limit = 64,
-		.ack_timeout = 19};
+	const struct roce_gid from = net_rig_gid(PEER_IP), to = net_rig_gid(NDD_RIG_IP);
+	struct cm_mad m = cm_crowd_req(&from, &to, 4000, port);
 	struct roce_cm_event e;
 
-	cm_ip_hdr_encode(m.priv, &ip);
+	m.local_id = 0x77;
+	m.qpn = PEER_QPN;
+	m.psn = PEER_PSN;
+	m.responder_resources = 9;
+	m.initiator_depth = 2;
+	m.retry_count = 3;
+	m.rnr_retry = 1;
+	m.srq = 1;
+	m.mtu = 2;
+	m.ack_timeout = 19;
 	e = hear(b, &m);
 	cr_assert(eq(int, e.type, ROCE_CM_EV_REQUEST));
 	ndd_conn_on_request(&b->r->d, &e);
