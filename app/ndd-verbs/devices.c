@@ -46,7 +46,6 @@ bool
 verbs_devices_find(struct verbs_devices *d)
 {
 	uint32_t count = VERBS_DEVICES_MAX;
-	struct nd_adapter_info info;
 	nd_status st = nd_query_addresses(NULL, d->address, &count);
 
 	if (st != ND_SUCCESS && st != ND_BUFFER_OVERFLOW) {
@@ -59,6 +58,14 @@ verbs_devices_find(struct verbs_devices *d)
 		return false;
 	}
 	d->count = count < VERBS_DEVICES_MAX ? count : VERBS_DEVICES_MAX;
+	return true;
+}
+
+bool
+verbs_devices_ask_version(struct verbs_devices *d)
+{
+	struct nd_adapter_info info;
+
 	if (!open_device(d, 0, &info))
 		return false;
 	snprintf(d->version, sizeof(d->version), "%s", info.daemon_version);

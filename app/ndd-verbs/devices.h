@@ -12,11 +12,13 @@
 struct verbs_devices {
 	struct sockaddr_storage address[VERBS_DEVICES_MAX];
 	uint32_t count;
-	char version[32]; /* the daemon's */
+	char version[32]; /* the daemon's; empty until verbs_devices_ask_version() */
 };
 
 /* Ask the daemon. false: complained, as there is none, or it has no address. */
 bool verbs_devices_find(struct verbs_devices *d);
+/* false: complained. */
+bool verbs_devices_ask_version(struct verbs_devices *d);
 /* Name them on stderr, in one line. */
 void verbs_devices_name(const struct verbs_devices *d);
 /* Open each, and describe it on stderr. false: complained of one or more. */

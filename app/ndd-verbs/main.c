@@ -130,8 +130,10 @@ set_library(const char *folder)
 
 /* Most programs do without the view. */
 static bool
-enter_view(const struct verbs_devices *d, bool quiet)
+enter_view(struct verbs_devices *d, bool quiet)
 {
+	if (!verbs_devices_ask_version(d))
+		return false;
 	if (verbs_view_possible(d, quiet))
 		return verbs_view_enter(d);
 	if (!quiet)

@@ -143,9 +143,7 @@ write_uverbs(int at, uint32_t number)
 static int
 enter_folder(int at, const char *name)
 {
-	int fd = make_folder(at, name) ? openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-
-	return fd;
+	return make_folder(at, name) ? openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
 static bool

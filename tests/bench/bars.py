@@ -21,12 +21,12 @@ def _of(figure, limit=None, scale=1):
     return find
 
 
-def _share(ours, limit, inverse=False):
-    """Of a limit: 1 is the bound."""
+def _share(ours, limit, inverse=False, bounded=True):
+    """Of a limit: 1 is the bound; or of another figure, which is none."""
     def find(f):
         a, b = f.of(ours), f.of(limit)
         share = ratio(b, a) if inverse else ratio(a, b)
-        return share, f.summary(limit), summary([1]) if share else None
+        return share, f.summary(limit), summary([1]) if share and bounded else None
     return find
 
 
@@ -41,15 +41,6 @@ def _beside(ours, theirs, limit, best=max, scale=1):
 
 def _ucx(what):
     return [f"peers/ucx {name} {what}" for name in ("tag", "put")]
-
-
-def _of_ours(what):
-    """Of ndperf's figure on daemons like these."""
-    ours = f"ours/{what}"
-
-    def find(f):
-        return ratio(f.of(f"verbs/{what}"), f.of(ours)), f.summary(ours), None
-    return find
 
 
 LATENCY = "one daemon/write 8 B latency, other core"
@@ -84,8 +75,9 @@ def _bars():
                       False, 2.5, "", "AF_PACKET or AF_XDP, GB/s")
     for size in ("64 KiB", "1 MiB"):
         for operation in ("write", "send", "read"):
-            yield Bar(f"verbs: {size} {operation} by perftest", _of_ours(f"{operation} {size}"), False, 0.9, "",
-                      "ndperf, GB/s")
+            what = f"{operation} {size}"
+            yield Bar(f"verbs: {size} {operation} by perftest",
+                      _share(f"verbs/{what}", f"ours/{what}", bounded=False), False, 0.9, "", "ndperf, GB/s")
     yield Bar("verbs: 64 KiB put by UCX", _beside(["verbs/ucx put 64 KiB"], _ucx("64 KiB"), "limits/composed"), False, 2, "",
               "UCX over TCP, GB/s")
     yield Bar("verbs: 8 B put by UCX", _beside(["verbs/ucx put 8 B rate"], _ucx("8 B rate"), "testpmd/64 B tx to rx"), False,

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "choose.h"
 #include "cm_rig.h"
 
 #define LOOPBACK_OF_NO_DEVICE 0x7ffefefe /* 127.254.254.254 */
@@ -366,10 +367,7 @@ run_waits(void)
 	pause();
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} scenarios[] = {
+static const struct scenario scenarios[] = {
 	{"values", run_values},
 	{"disconnect", run_disconnect},
 	{"reject", run_reject},
@@ -389,12 +387,5 @@ static const struct {
 int
 main(int argc, char **argv)
 {
-	for (size_t i = 0; argc == 2 && i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
-		if (strcmp(argv[1], scenarios[i].name) == 0) {
-			scenarios[i].run();
-			return 0;
-		}
-	}
-	fprintf(stderr, "usage: cmtest SCENARIO\n");
-	return 2;
+	return choose_scenario(argc, argv, scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* verbtest SCENARIO: rules of verbs that programs of others do not look at. Linked against the
  * distribution's library, as any program. */
-#include <stdio.h>
-#include <string.h>
-
+#include "choose.h"
 #include "scenarios.h"
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} scenarios[] = {
+static const struct scenario scenarios[] = {
 	{"devices", run_devices},
 	{"contents", run_contents},
 	{"immediates", run_immediates},
@@ -43,12 +38,5 @@ static const struct {
 int
 main(int argc, char **argv)
 {
-	for (size_t i = 0; argc == 2 && i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
-		if (strcmp(argv[1], scenarios[i].name) == 0) {
-			scenarios[i].run();
-			return 0;
-		}
-	}
-	fprintf(stderr, "usage: verbtest SCENARIO\n");
-	return 2;
+	return choose_scenario(argc, argv, scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
 }

@@ -25,7 +25,6 @@ port_errno(nd_status st)
 	case ND_ADDRESS_ALREADY_EXISTS:
 		return EADDRINUSE;
 	case ND_TOO_MANY_ADDRESSES:
-		return EADDRNOTAVAIL;
 	case ND_INVALID_ADDRESS:
 		return EADDRNOTAVAIL;
 	default:
