@@ -99,10 +99,12 @@ struct nd_adapter_info {		 /* the fields of ND2_ADAPTER_INFO, and a few of our o
 
 /* Options of nd_adapter_open() and the queries before it; NULL stands for all zero. */
 struct nd_open_options {
-	const char *socket_path; /* NULL: environment NDD_SOCKET, else the default path */
-	uint32_t placement;	 /* 0: any; k: shard k-1 of the daemon, a hint */
-	uint32_t verify;	 /* not 0: report breaches of contract, for the whole process */
-	uint32_t profile;	 /* ND_PROFILE_* */
+	/* NULL: environment NDD_SOCKET, else dpdk-ndd.sock in XDG_RUNTIME_DIR if that is there,
+	 * else the default path */
+	const char *socket_path;
+	uint32_t placement; /* 0: any; k: shard k-1 of the daemon, a hint */
+	uint32_t verify;    /* not 0: report breaches of contract, for the whole process */
+	uint32_t profile;   /* ND_PROFILE_* */
 };
 /*
  * Where ND's pages and its own test programs contradict each other: what those programs want, or

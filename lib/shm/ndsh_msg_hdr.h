@@ -16,6 +16,8 @@
 #define NDSH_MSG_BYTES	    1024u	/* no message is longer */
 #define NDSH_REPLY	    0x8000u
 #define NDSH_SOCKET_DEFAULT "/run/dpdk-ndd/dpdk-ndd.sock"
+/* In XDG_RUNTIME_DIR: of a daemon that a user runs for itself. */
+#define NDSH_SOCKET_OF_USER "dpdk-ndd.sock"
 
 enum ndsh_msg_type {
 	NDSH_MSG_HELLO = 1,

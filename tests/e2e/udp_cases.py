@@ -311,6 +311,18 @@ def example(build, folder, networked):
             daemon.ping("-a", "127.0.0.1", "-C", 2)
 
 
+def found_by_itself(build, folder, environment):
+    """By the clients of its user; where it is not, they look for everybody's."""
+    there = {name: value for name, value in environment.items() if name != "NDD_SOCKET"}
+    with sandbox.Process(build.nddping, "-s", "-a", "127.0.0.1", env=there) as server:
+        server.expect("listening")
+        sandbox.run(build.nddping, "-c", "-a", "127.0.0.1", "-C", "2", env=there)
+    there["XDG_RUNTIME_DIR"] = os.path.join(folder, "none")
+    done = sandbox.run(build.nddping, "-c", "-a", "127.0.0.1", check=False, env=there)
+    if "/run/dpdk-ndd/dpdk-ndd.sock" not in done.stdout:
+        raise Failure(done.stdout)
+
+
 def one_word(build, folder, networked):
     """dpdk-ndd --udp, and a reload, which has nothing to read."""
     if not networked:
@@ -326,6 +338,7 @@ def one_word(build, folder, networked):
         with sandbox.Process(build.nddping, "-s", "-a", "127.0.0.1", "--socket", path) as server:
             server.expect("listening")
             sandbox.run(build.nddping, "-c", "-a", "127.0.0.1", "-C", "2", "--socket", path)
+        found_by_itself(build, folder, environment)
         daemon.popen.send_signal(signal.SIGHUP)
         daemon.expect("there is no configuration to read")
         if daemon.stop():

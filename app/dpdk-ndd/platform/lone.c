@@ -5,8 +5,7 @@
 
 #include "config/config.h"
 #include "platform/lone.h"
-
-#define SOCKET_NAME "dpdk-ndd.sock"
+#include "shm/ndsh_msg_hdr.h"
 
 static unsigned
 first_cpu(void)
@@ -38,7 +37,7 @@ ndd_lone_config(struct config *c, char *err, size_t err_bytes)
 	}
 	n = snprintf(json, sizeof(json),
 		"{\"lcores\": [%u], \"control\": {\"socket\": "
-		"\"%s/" SOCKET_NAME
+		"\"%s/" NDSH_SOCKET_OF_USER
 		"\", \"mode\": \"0600\"}, \"ports\": [{\"device\": \"" CONFIG_UDP "\"}]}",
 		first_cpu(), directory);
 	if (n < 0 || (size_t)n >= sizeof(json)) {

@@ -2,6 +2,8 @@
 /* The control socket: finding the daemon, datagrams, and the greeting. */
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,7 +14,8 @@
 #include "ndclient/session/error.h"
 #include "ndclient/session/socket.h"
 
-#define GREETING_MS 10000 /* a daemon that lives answers at once */
+#define SOCKET_PATH_BYTES sizeof(((struct sockaddr_un *)0)->sun_path)
+#define GREETING_MS	  10000 /* a daemon that lives answers at once */
 
 static nd_status
 connect_to(const char *path, int *sock)
@@ -159,16 +162,29 @@ socket_greet(int sock, struct ndsh_hello_reply *reply)
 	return st;
 }
 
+/* Of a daemon that the user runs for itself (dpdk-ndd --udp). False: there is none. */
+static bool
+users_socket(char path[SOCKET_PATH_BYTES])
+{
+	const char *folder = secure_getenv("XDG_RUNTIME_DIR");
+
+	return folder != NULL &&
+	       snprintf(path, SOCKET_PATH_BYTES, "%s/" NDSH_SOCKET_OF_USER, folder) <
+		       (int)SOCKET_PATH_BYTES &&
+	       access(path, F_OK) == 0;
+}
+
 nd_status
 nd_socket_open(const struct nd_open_options *opt, int *sock, struct ndsh_hello_reply *reply)
 {
 	const char *path = opt != NULL ? opt->socket_path : NULL;
+	char of_user[SOCKET_PATH_BYTES];
 	nd_status st;
 
 	if (path == NULL)
 		path = secure_getenv("NDD_SOCKET");
 	if (path == NULL)
-		path = NDSH_SOCKET_DEFAULT;
+		path = users_socket(of_user) ? of_user : NDSH_SOCKET_DEFAULT;
 	st = connect_to(path, sock);
 	if (st != ND_SUCCESS)
 		return st;
