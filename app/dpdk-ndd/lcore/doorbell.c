@@ -129,17 +129,22 @@ session_poll(struct ndd_shard *s, struct ndd_shard_session *ss)
 				roce_qp_doorbell(s->engine, &ss->client, ss->qp[number]);
 		}
 	}
-	if (ss->admin_due)
-		n += session_serve_admin(s, ss);
 	return n;
 }
 
-/* Returns how many rang. */
+/* Returns how many rang, and registrations that were served. */
 static unsigned
-session_look(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns)
+session_look(
+	struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns, unsigned *registered)
 {
 	unsigned n = session_poll(s, ss);
 
+	if (ss->admin_due) {
+		unsigned served = session_serve_admin(s, ss);
+
+		*registered += served;
+		n += served;
+	}
 	ss->looked = s->looks;
 	if (n != 0)
 		ss->rung_ns = now_ns;
@@ -154,16 +159,17 @@ session_look(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns)
  * One that is met again in a turn was looked at: its principal has no other.
  */
 unsigned
-ndd_lcore_doorbells(struct ndd_shard *s, uint64_t now_ns)
+ndd_lcore_doorbells(struct ndd_shard *s, uint64_t now_ns, unsigned *registered)
 {
 	uint32_t left = s->awake < NDD_DOORBELL_SESSIONS ? s->awake : NDD_DOORBELL_SESSIONS;
 	struct ndd_shard_session *ss;
-	unsigned work = 0;
+	unsigned n = 0;
 
+	*registered = 0;
 	s->looks++;
-	for (; left != 0 && work < NDD_DOORBELLS && (ss = session_next(s)) != NULL; left--)
+	for (; left != 0 && n < NDD_DOORBELLS && (ss = session_next(s)) != NULL; left--)
 		if (ss->looked != s->looks)
-			work += session_look(s, ss, now_ns);
-	s->count.doorbells += work;
-	return work;
+			n += session_look(s, ss, now_ns, registered);
+	s->count.doorbells += n;
+	return n;
 }

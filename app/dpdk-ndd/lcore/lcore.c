@@ -82,21 +82,21 @@ lcore_turn_inner(struct ndd_shard *s, uint64_t now_ns)
 	return n + ndd_lcore_inner(s, now_ns);
 }
 
-static unsigned
-lcore_turn(struct ndd_shard *s, uint64_t now_ns)
+unsigned
+ndd_lcore_turn(struct ndd_shard *s, uint64_t now_ns)
 {
 	struct ndd_cycles *c = s->cycles;
-	unsigned n, advance, work = ndd_lcore_rx(s, now_ns, &advance);
+	unsigned n, rang, advance, work = ndd_lcore_rx(s, now_ns, &advance);
 	bool caught_up = ndd_lcore_catches_up(s, advance);
 
 	work += n = ndd_shard_serve(s, now_ns);
 	ndd_cycles_mark_work(c, NDD_STAGE_control, n);
 	work += n = roce_shard_movers(s->engine, now_ns);
 	ndd_cycles_mark_work(c, NDD_STAGE_movers, n);
-	n = ndd_lcore_doorbells(s, now_ns);
+	rang = ndd_lcore_doorbells(s, now_ns, &n);
 	n += roce_shard_poll_rings(s->engine, now_ns, NDD_POLL_RINGS);
 	work += n;
-	ndd_cycles_mark(c, NDD_STAGE_doorbells, n);
+	ndd_cycles_mark(c, NDD_STAGE_doorbells, rang + n);
 	/* An acknowledgement that lies in the RX queue must not be judged late; but a flood must
 	 * not keep timers from running. */
 	if (caught_up) {
@@ -135,7 +135,7 @@ ndd_lcore_main(void *arg)
 	while (__atomic_load_n(&s->stop, __ATOMIC_ACQUIRE) == 0) {
 		uint64_t now_ns = ndd_now_ns();
 
-		if (lcore_turn(s, now_ns) == 0) {
+		if (ndd_lcore_turn(s, now_ns) == 0) {
 			enum ndd_stage waited = ndd_lcore_idle(s, now_ns);
 
 			if (unlikely(s->cycles != NULL))

@@ -57,6 +57,8 @@ struct rte_mbuf;
 /* ---- lcore.c ---- */
 
 int ndd_lcore_main(void *shard);
+/* One turn. Returns how much was done; after nothing the lcore may give its CPU to others. */
+unsigned ndd_lcore_turn(struct ndd_shard *s, uint64_t now_ns);
 
 /* Has a turn that began at now_ns lasted for less than ns? */
 static inline bool
@@ -109,7 +111,10 @@ unsigned ndd_lcore_looped(struct ndd_shard *s, uint64_t now_ns);
 
 /* ---- doorbell.c: doorbells, demotion, wake fds ---- */
 
-unsigned ndd_lcore_doorbells(struct ndd_shard *s, uint64_t now_ns);
+/* Returns how many rang. registered: how many registrations were served. A doorbell is no work by
+ * itself: what it announces is, when it leaves. A client that rings for nothing must not keep the
+ * lcore from yielding its CPU. */
+unsigned ndd_lcore_doorbells(struct ndd_shard *s, uint64_t now_ns, unsigned *registered);
 /* A session's client has written to its wake fd. */
 void ndd_lcore_promote(struct ndd_shard *s, struct ndd_shard_session *ss, uint64_t now_ns);
 /* Every session to its wake fd, before sleeping. False: one of them rang meanwhile. */

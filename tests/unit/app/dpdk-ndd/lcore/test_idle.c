@@ -9,6 +9,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <rte_ring.h>
+
 #include "lcore/shard.h"
 #include "lcore/turn.h"
 #include "rigs/lone_shard.h"
@@ -18,6 +20,7 @@
 
 static struct ndd_plane plane;
 static struct ndd_shard *s;
+static unsigned registered;
 
 struct client {
 	struct ndd_shard_session session;
@@ -126,17 +129,17 @@ Test(doorbell, a_silent_session_is_polled_no_more_until_it_rings)
 	struct client *c = client_new();
 
 	cr_expect(not(ring(c)), "the lcore polls it");
-	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 1), 1));
-	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 1 + NDD_DEMOTE_NS), 0));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 1, &registered), 1));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 1 + NDD_DEMOTE_NS, &registered), 0));
 	cr_expect(is_awake(c), "it rang a millisecond ago");
-	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 2 + NDD_DEMOTE_NS), 0));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 2 + NDD_DEMOTE_NS, &registered), 0));
 	cr_expect(not(is_awake(c)));
 	cr_expect(eq(u64, s->count.demotions, 1));
 	cr_expect(ring(c));
-	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 3 + NDD_DEMOTE_NS), 0));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 3 + NDD_DEMOTE_NS, &registered), 0));
 	ndd_lcore_promote(s, &c->session, BEGIN + 4 + NDD_DEMOTE_NS);
 	cr_expect(is_awake(c));
-	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 4 + NDD_DEMOTE_NS), 1));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 4 + NDD_DEMOTE_NS, &registered), 1));
 	cr_expect(eq(u64, s->count.promotions, 1));
 	cr_expect(not(ring(c)), "it is polled again");
 }
@@ -148,7 +151,7 @@ Test(doorbell, a_session_that_rings_in_the_same_moment_stays_awake)
 	cr_expect(not(ring(c)));
 	cr_expect(not(ndd_lcore_demote_all(s, BEGIN + 1)));
 	cr_expect(is_awake(c));
-	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 2), 1), "nothing is lost");
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 2, &registered), 1), "nothing is lost");
 }
 
 /* A wake fd that was written to wakes the lcore once for that, though nothing takes it back. */
@@ -198,8 +201,9 @@ Test(doorbell, all_sessions_are_served)
 		c[i] = client_new();
 		(void)ring(c[i]);
 	}
-	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 1), NDD_DOORBELL_SESSIONS));
-	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 1), MANY - NDD_DOORBELL_SESSIONS));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN + 1, &registered), NDD_DOORBELL_SESSIONS));
+	cr_expect(eq(
+		u32, ndd_lcore_doorbells(s, BEGIN + 1, &registered), MANY - NDD_DOORBELL_SESSIONS));
 }
 
 /* The client rings for all that it could have. */
@@ -227,7 +231,7 @@ Test(doorbell, a_principal_with_many_sessions_is_one)
 		for (int i = 0; i < MANY; i++)
 			ring_all(hog[i]);
 		(void)ring(quiet);
-		(void)ndd_lcore_doorbells(s, BEGIN + turn);
+		(void)ndd_lcore_doorbells(s, BEGIN + turn, &registered);
 		cr_expect(eq(u64, quiet->session.rung_ns, BEGIN + turn), "turn %u", turn);
 	}
 	for (int i = 0; i < MANY; i++)
@@ -245,8 +249,24 @@ Test(doorbell, nobody_is_looked_at_twice_in_a_turn)
 	for (int i = 0; i < 9; i++)
 		(void)client_new();
 	ring_all(lone);
-	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN), NDD_DOORBELL_WORDS * 64));
-	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN), NDD_DOORBELL_WORDS * 64));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN, &registered), NDD_DOORBELL_WORDS * 64));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN, &registered), NDD_DOORBELL_WORDS * 64));
+}
+
+/* A client that rings for nothing all the time must not keep the lcore's CPU from others. */
+Test(doorbell, ringing_is_no_work)
+{
+	_Alignas(RTE_CACHE_LINE_SIZE) char memory[1024];
+	struct rte_ring *events = (struct rte_ring *)memory;
+	struct client *c = client_new();
+
+	cr_assert_leq(rte_ring_get_memsize(8), (ssize_t)sizeof(memory));
+	cr_assert_eq(rte_ring_init(events, "events", 8, RING_F_SP_ENQ | RING_F_SC_DEQ), 0);
+	plane.rings.event[s->id] = events;
+	ring_all(c);
+	cr_expect(eq(u32, ndd_lcore_turn(s, BEGIN), 0));
+	cr_expect(eq(u64, s->count.doorbells, NDD_DOORBELL_WORDS * 64));
+	cr_expect(is_awake(c));
 }
 
 /* ---- idle ---------------------------------------------------------------------------------- */
@@ -339,7 +359,7 @@ Test(idle, a_doorbell_ends_the_sleep)
 	cr_expect(eq(u64, s->count.sleeps, 1));
 	cr_expect(is_awake(c));
 	cr_expect(eq(u64, s->sleep_ns, NDD_SLEEP_MIN_NS));
-	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN), 1));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN, &registered), 1));
 }
 
 /* A busy lcore polls the wake eventfds from time to time. */
