@@ -19,6 +19,7 @@ from sandbox import Failure, until
 PEER = {"v4": "192.0.2.1", "v6": "2001:db8::1", "link-local": "fe80::ff:fe00:8801"}
 HOST = "192.0.2.3"  # for TCP, which the daemon has not
 FAMILIES = ("v4", "v6")
+HOST_V6 = "2001:db8:1::3"
 VERBS_PORT = 7175  # of verbspeer, which ndtest knows
 
 # operation, direction ("in": the peer begins, "out": we begin, "both") and act() make a case; verified
@@ -46,6 +47,9 @@ class Bench:
         sandbox.network_up()
         sandbox.bridge("br0")
         sandbox.run("ip", "addr", "add", HOST + "/24", "dev", "br0")
+        # Without any getaddrinfo() knows no IPv6; the bridge is to have none.
+        sandbox.sysctl("net.ipv6.conf.lo.disable_ipv6", 0)
+        sandbox.run("ip", "addr", "add", HOST_V6 + "/128", "dev", "lo", "nodad")
 
     def __enter__(self):
         self.guest.start()

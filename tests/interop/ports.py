@@ -50,7 +50,8 @@ class Udp:
         ("rping -S 20000 v6", "in out"), ("operations MTU 1024 v6", "in out"),
         ("operations MTU 4096 v4", "in out"), ("256 connections at once v4", "in"), ("CM messages lost v4", "out"),
         ("loss towards it v4", "in"), ("daemon dies v4", "both"), ("mckey v4", "in out"),
-        ("private data, rejects link-local", "in out"),
+        ("private data, rejects link-local", "in out"), ("ndd-verbs rping -V v4", "in out"),
+        ("ndd-verbs ib_write_bw v4", "in out"),
     ) for direction in directions.split()}
     def __init__(self):
         self.network = None
