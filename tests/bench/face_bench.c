@@ -14,6 +14,7 @@
 
 #include "ndclient/cq/cq.h"
 #include "ndclient/mem/region.h"
+#include "ndclient/qp/handles.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "ndkpi/cq.h"
@@ -66,7 +67,7 @@ world_queue_pair(struct world *w)
 	ndsh_rq_view(&w->qp->rq, w->qp->page, &d);
 	ndsh_sq_view(&w->sends, w->qp->page, &d);
 	ndsh_rq_view(&w->receives, w->qp->page, &d);
-	w->a->qp_by_handle[HANDLE] = w->qp;
+	w->a->qps->by_handle[HANDLE] = w->qp;
 	w->spi_qp = (struct spi_qp){.object.vtbl = spi_qp_class.vtbl, .qp = w->qp};
 }
 
@@ -98,6 +99,7 @@ world_start(struct world *w)
 	void *block = zeroed(ndsh_cq_bytes(2 * DEPTH));
 
 	w->a = zeroed(sizeof(*w->a));
+	w->a->qps = zeroed(sizeof(*w->a->qps));
 	w->a->page = zeroed(sizeof(*w->a->page));
 	w->a->wake_fd = -1;
 	w->a->max_transfer_bytes = 1u << 20;

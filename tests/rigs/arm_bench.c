@@ -32,9 +32,8 @@ arm_bench_callback(void *context, nd_status st)
 struct nd_adapter *
 arm_bench_new_adapter(void)
 {
-	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
+	struct nd_adapter *a = nd_adapter_new();
 
-	memset(a, 0, sizeof(*a));
 	a->handlers = &nd_handlers;
 	pthread_mutex_init(&a->lock, NULL);
 	TAILQ_INIT(&a->cqs);
@@ -95,7 +94,7 @@ arm_bench_drop_adapter(struct nd_adapter *a, bool threads)
 	if (!threads)
 		close(a->callbacks.epoll_fd);
 	pthread_mutex_destroy(&a->lock);
-	free(a);
+	nd_adapter_free(a);
 }
 
 void

@@ -15,10 +15,8 @@ const struct sockaddr_in conn_bench_somewhere = {
 struct nd_adapter *
 conn_bench_new(void)
 {
-	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
+	struct nd_adapter *a = nd_adapter_new();
 
-	memset(a, 0, sizeof(*a));
-	nd_adapter_init(a);
 	a->info.max_inbound_reads = a->info.max_outbound_reads = 16;
 	a->info.max_callee_data = 148;
 	return a;
@@ -64,7 +62,7 @@ conn_bench_drop(struct nd_adapter *a)
 		TAILQ_REMOVE(&a->closed_qps, qp, closed_link);
 		free(qp);
 	}
-	free(a);
+	nd_adapter_free(a);
 }
 
 struct ndsh_ev_conn

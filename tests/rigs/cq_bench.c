@@ -20,8 +20,7 @@ cq_bench_make(void)
 
 	b->block = aligned_alloc(64, ndsh_cq_bytes(DEPTH));
 	memset(b->block, 0, ndsh_cq_bytes(DEPTH));
-	b->a = aligned_alloc(64, sizeof(*b->a));
-	memset(b->a, 0, sizeof(*b->a));
+	b->a = nd_adapter_new();
 	b->a->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	cr_assert(zero(int, pipe2(fd, O_NONBLOCK | O_CLOEXEC)));
 	b->cq.adapter = b->a;
@@ -39,7 +38,7 @@ cq_bench_drop(struct cq_bench *b)
 	nd_cq_close_fds(&b->cq);
 	close(b->daemon_fd);
 	close(b->a->epoll_fd);
-	free(b->a);
+	nd_adapter_free(b->a);
 	free(b->block);
 	free(b);
 }

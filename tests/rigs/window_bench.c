@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ndclient/mem/region.h"
 #include "ndclient/mem/window.h"
+#include "ndclient/qp/handles.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "rigs/window_bench.h"
@@ -36,7 +37,7 @@ init_qp(struct window_bench *b, uint32_t i)
 	ndsh_sq_view(&s->qp.sq, s->block, &d);
 	ndsh_rq_view(&s->qp.rq, s->block, &d);
 	ndsh_sq_view(&s->daemon_sq, s->block, &d);
-	b->a->qp_by_handle[i] = &s->qp;
+	b->a->qps->by_handle[i] = &s->qp;
 }
 
 static void
@@ -54,8 +55,7 @@ window_bench_make(void)
 	struct window_bench *b = aligned_alloc(64, sizeof(*b));
 
 	memset(b, 0, sizeof(*b));
-	b->a = aligned_alloc(64, sizeof(*b->a));
-	memset(b->a, 0, sizeof(*b->a));
+	b->a = nd_adapter_new();
 	pthread_mutex_init(&b->a->lock, NULL);
 	b->a->page = &b->page;
 	b->a->wake_fd = b->a->callbacks.end_fd = -1;
@@ -85,7 +85,7 @@ window_bench_drop(struct window_bench *b)
 	for (uint32_t i = 0; i < QPS; i++)
 		free(b->side[i].block);
 	free(b->cq_block);
-	free(b->a);
+	nd_adapter_free(b->a);
 	free(b);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ndclient/conn/numbers.h"
 
+#include "ndclient/qp/handles.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/control.h"
@@ -31,8 +32,8 @@ find_number(struct nd_adapter *a, uint32_t number, uint32_t *index)
 	bool found = false;
 
 	pthread_mutex_lock(&a->lock);
-	for (uint32_t i = 0; i < ND_QP_HANDLES && !found; i++) {
-		const struct nd_qp *qp = a->qp_by_handle[i];
+	for (uint32_t i = 0; i < a->qps->end && !found; i++) {
+		const struct nd_qp *qp = a->qps->by_handle[i];
 
 		if (qp == NULL || qp->number != number || qp->obj.closed)
 			continue;

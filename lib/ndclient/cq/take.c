@@ -7,6 +7,7 @@
 #include "ndclient/face/status.h"
 #include "ndclient/mem/mover.h"
 #include "ndclient/mem/window.h"
+#include "ndclient/qp/handles.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/spin.h"
@@ -64,9 +65,7 @@ convert_entry(struct nd_adapter *a, struct ndsh_cqe *e, const struct results *r,
 {
 	void *context = NULL;
 	uint32_t number = 0;
-	struct nd_qp *qp = e->qp < ND_QP_HANDLES
-				   ? __atomic_load_n(&a->qp_by_handle[e->qp], __ATOMIC_ACQUIRE)
-				   : NULL;
+	struct nd_qp *qp = nd_qp_of_handle(a->qps, e->qp);
 
 	if (qp != NULL) {
 		const struct nd_spoiled *s = &qp->spoiled[e->op == NDSH_OP_RECV];

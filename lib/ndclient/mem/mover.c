@@ -23,6 +23,7 @@
 
 #include "ndclient/mem/mover.h"
 #include "ndclient/mem/segment.h"
+#include "ndclient/qp/handles.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/control.h"
@@ -55,10 +56,7 @@ mover_notify_daemon(const struct nd_adapter *a)
 static void
 completions_spoil(struct nd_adapter *a, const struct ndsh_cqe *command)
 {
-	struct nd_qp *qp =
-		command->qp < ND_QP_HANDLES
-			? __atomic_load_n(&a->qp_by_handle[command->qp], __ATOMIC_ACQUIRE)
-			: NULL;
+	struct nd_qp *qp = nd_qp_of_handle(a->qps, command->qp);
 	struct nd_spoiled *s;
 
 	if (qp == NULL || command->syndrome == NDSH_SPOILS_NONE)

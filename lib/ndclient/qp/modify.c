@@ -11,6 +11,7 @@
 #include "ndclient/mem/fast_register.h"
 #include "ndclient/mem/mover.h"
 #include "ndclient/mem/window.h"
+#include "ndclient/qp/handles.h"
 #include "ndclient/qp/modify.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
@@ -134,14 +135,10 @@ nd_qp_modify(struct nd_qp *qp, uint32_t state, const struct nd_qp_attributes *at
 void
 nd_qp_modified(struct nd_adapter *a, const struct ndsh_ev_qp *ev)
 {
-	for (uint32_t i = 0; i < ND_QP_HANDLES; i++) {
-		struct nd_qp *qp = a->qp_by_handle[i];
+	struct nd_qp *qp = nd_qp_of_index(a->qps, ev->qp);
 
-		if (qp != NULL && qp->modify != NULL && qp->index == ev->qp) {
-			qp_modify_end(qp, nd_status_of_daemon(ev->h.status));
-			return;
-		}
-	}
+	if (qp != NULL && qp->modify != NULL)
+		qp_modify_end(qp, nd_status_of_daemon(ev->h.status));
 }
 
 void
@@ -154,9 +151,9 @@ nd_qp_end_modify(struct nd_qp *qp, nd_status st)
 void
 nd_qp_end_modifies(struct nd_adapter *a, nd_status st)
 {
-	for (uint32_t i = 0; i < ND_QP_HANDLES; i++)
-		if (a->qp_by_handle[i] != NULL)
-			nd_qp_end_modify(a->qp_by_handle[i], st);
+	for (uint32_t i = 0; i < a->qps->end; i++)
+		if (a->qps->by_handle[i] != NULL)
+			nd_qp_end_modify(a->qps->by_handle[i], st);
 }
 
 nd_status

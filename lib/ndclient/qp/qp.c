@@ -11,6 +11,7 @@
 #include "ndclient/mem/pd.h"
 #include "ndclient/mem/segment.h"
 #include "ndclient/mem/window.h"
+#include "ndclient/qp/handles.h"
 #include "ndclient/qp/modify.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/qp/srq.h"
@@ -64,21 +65,6 @@ qp_check_options(const struct nd_pd *pd, const struct nd_qp_options *opt)
 		return nd_fail(ND_INVALID_PARAMETER_9, "%u inline bytes, of at most %u",
 			opt->inline_bytes, i->max_inline_bytes);
 	return ND_SUCCESS;
-}
-
-/* A handle of its own in the completions; lock held. */
-static bool
-take_handle(struct nd_adapter *a, struct nd_qp *qp)
-{
-	nd_qp_reap(a);
-	for (uint32_t i = 0; i < ND_QP_HANDLES; i++) {
-		if (a->qp_by_handle[i] == NULL) {
-			qp->handle = i;
-			__atomic_store_n(&a->qp_by_handle[i], qp, __ATOMIC_RELEASE);
-			return true;
-		}
-	}
-	return false;
 }
 
 /* With moved memory, queue pairs get room to copy small requests into (mem/moved.c). */
@@ -154,7 +140,8 @@ qp_enlist(struct nd_qp *qp)
 	bool ok;
 
 	pthread_mutex_lock(&a->lock);
-	ok = take_handle(a, qp);
+	nd_qp_reap(a);
+	ok = nd_qp_handle_take(a->qps, qp);
 	pthread_mutex_unlock(&a->lock);
 	return ok;
 }
@@ -166,7 +153,7 @@ qp_discard(struct nd_qp *qp, bool enlisted)
 
 	if (enlisted) {
 		pthread_mutex_lock(&a->lock);
-		__atomic_store_n(&a->qp_by_handle[qp->handle], NULL, __ATOMIC_RELEASE);
+		nd_qp_handle_give(a->qps, qp);
 		pthread_mutex_unlock(&a->lock);
 	}
 	nd_free(a, qp->page);
@@ -207,6 +194,7 @@ qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_ud_qp_c
 	nd_object_rest(&qp->obj, qp->srq != NULL ? &qp->srq->obj : NULL);
 	pthread_mutex_lock(&pd->adapter->lock);
 	LIST_INSERT_HEAD(&pd->qps, qp, of_pd);
+	nd_qp_index_take(pd->adapter->qps, qp);
 	pthread_mutex_unlock(&pd->adapter->lock);
 	nd_copies_offer(qp);
 	*out = qp;
@@ -274,7 +262,7 @@ nd_qp_reap(struct nd_adapter *a)
 			!is_drained(qp->recv_cq, qp->recv_mark))
 			continue;
 		TAILQ_REMOVE(&a->closed_qps, qp, closed_link);
-		__atomic_store_n(&a->qp_by_handle[qp->handle], NULL, __ATOMIC_RELEASE);
+		nd_qp_handle_give(a->qps, qp);
 		free(qp);
 	}
 }
@@ -313,6 +301,7 @@ qp_stop(struct nd_object *o)
 	pthread_mutex_lock(&o->adapter->lock);
 	nd_qp_end_modify((struct nd_qp *)o, ND_CANCELED);
 	nd_event_forget(o->adapter, &((struct nd_qp *)o)->events);
+	nd_qp_index_give(o->adapter->qps, (struct nd_qp *)o);
 	pthread_mutex_unlock(&o->adapter->lock);
 	return false;
 }

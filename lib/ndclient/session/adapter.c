@@ -12,6 +12,7 @@
 #include "ndclient/mem/mover.h"
 #include "ndclient/mem/segment.h"
 #include "ndclient/mem/window.h"
+#include "ndclient/qp/handles.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/address.h"
 #include "ndclient/session/callbacks.h"
@@ -23,8 +24,8 @@
 #include "ndclient/session/socket.h"
 #include "ndclient/session/verify.h"
 
-void
-nd_adapter_init(struct nd_adapter *a)
+static void
+adapter_init(struct nd_adapter *a)
 {
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_mutex_init(&a->arena.lock, NULL);
@@ -48,6 +49,33 @@ nd_adapter_init(struct nd_adapter *a)
 		LIST_INIT(&a->conns[i]);
 	for (uint32_t i = 0; i < ND_MW_BUCKETS; i++)
 		LIST_INIT(&a->mw_by_slot[i]);
+}
+
+struct nd_adapter *
+nd_adapter_new(void)
+{
+	struct nd_adapter *a = aligned_alloc(NDSH_CACHE_LINE, sizeof(*a));
+
+	if (a == NULL)
+		return NULL;
+	memset(a, 0, sizeof(*a));
+	a->qps = calloc(1, sizeof(*a->qps)); /* large: what is not used is no memory */
+	if (a->qps == NULL) {
+		free(a);
+		return NULL;
+	}
+	adapter_init(a);
+	return a;
+}
+
+void
+nd_adapter_free(struct nd_adapter *a)
+{
+	pthread_mutex_destroy(&a->mover_lock);
+	pthread_mutex_destroy(&a->arena.lock);
+	pthread_mutex_destroy(&a->lock);
+	free(a->qps);
+	free(a);
 }
 
 static void
@@ -81,10 +109,7 @@ nd_adapter_destroy(struct nd_adapter *a)
 	free_arena(&a->arena);
 	if (a->port != NULL)
 		nd_port_release(a->port);
-	pthread_mutex_destroy(&a->mover_lock);
-	pthread_mutex_destroy(&a->arena.lock);
-	pthread_mutex_destroy(&a->lock);
-	free(a);
+	nd_adapter_free(a);
 }
 
 nd_status

@@ -35,23 +35,23 @@
 #include "shm/ndsh_msg.h"
 #include "shm/ndsh_ring.h"
 
-/* Queue pairs, and closed ones with completions that have not been taken. */
-#define ND_QP_HANDLES	(2u * NDSH_QP_PER_SESSION_MAX)
 #define ND_CONN_BUCKETS 256u
 #define ND_MW_BUCKETS	4096u
 
 struct nd_cm;
 struct nd_mover;
 struct nd_handlers;
+struct nd_qp_handles;
 
 struct nd_adapter {
 	/* for posts and polls */
 	struct ndsh_session_page *page;
 	uint64_t max_transfer_bytes;
 	int wake_fd;
-	uint32_t gone;		/* the daemon ended the session, atomic */
-	uint32_t abi_minor;	/* the daemon's */
-	uint32_t profile;	/* ND_PROFILE_* */
+	uint32_t gone;	    /* the daemon ended the session, atomic */
+	uint32_t abi_minor; /* the daemon's */
+	uint32_t profile;   /* ND_PROFILE_* */
+	struct nd_qp_handles *qps;
 	struct nd_mover *mover; /* of memory that is not of the arena, or NULL; atomic */
 	_Alignas(NDSH_CACHE_LINE) pthread_mutex_t lock;
 	const struct nd_handlers *handlers; /* of what its threads take */
@@ -89,11 +89,12 @@ struct nd_adapter {
 	SLIST_HEAD(, nd_mr) ended_mrs; /* guarded by windows_lock */
 	LIST_HEAD(, nd_mw) mw_by_slot[ND_MW_BUCKETS];
 	struct nd_moved moved[ND_MOVED];
-	struct nd_qp *qp_by_handle[ND_QP_HANDLES]; /* atomic */
 };
 
-/* Locks and lists of one that is zeroed. */
-void nd_adapter_init(struct nd_adapter *a);
+/* One without a session; NULL: no memory. */
+struct nd_adapter *nd_adapter_new(void);
+/* ... and its end. */
+void nd_adapter_free(struct nd_adapter *a);
 /* End it and all that was made from it. The daemon takes its part down when the socket closes. */
 void nd_adapter_destroy(struct nd_adapter *a);
 

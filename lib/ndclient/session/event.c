@@ -5,6 +5,7 @@
  */
 #include "ndclient/cq/cq.h"
 #include "ndclient/face/event_type.h"
+#include "ndclient/qp/handles.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/qp/srq.h"
 #include "ndclient/session/adapter.h"
@@ -42,22 +43,10 @@ nd_event_forget(struct nd_adapter *a, struct nd_event_source *s)
 	event_withdraw(a, s, UINT32_MAX);
 }
 
-static struct nd_qp *
-find_qp(struct nd_adapter *a, uint32_t index)
-{
-	for (uint32_t i = 0; i < ND_QP_HANDLES; i++) {
-		struct nd_qp *qp = a->qp_by_handle[i];
-
-		if (qp != NULL && qp->index == index && !qp->obj.closed)
-			return qp;
-	}
-	return NULL;
-}
-
 static void
 event_of_qp(struct nd_adapter *a, const struct ndsh_ev_async *ev, enum nd_event_type type)
 {
-	struct nd_qp *qp = find_qp(a, ev->id);
+	struct nd_qp *qp = nd_qp_of_index(a->qps, ev->id);
 
 	if (qp == NULL)
 		return;

@@ -150,14 +150,14 @@ adapter_open(struct nd_adapter *a, const struct nd_open_options *opt, uint64_t i
 	nd_status st = adapter_open_session(a, opt, id);
 
 	if (st != ND_SUCCESS) {
-		free(a);
+		nd_adapter_free(a);
 		return st;
 	}
 	st = nd_control_start(a);
 	if (st != ND_SUCCESS) {
 		close(a->wake_fd);
 		close(a->socket);
-		free(a);
+		nd_adapter_free(a);
 		return st;
 	}
 	st = make_session_page(a);
@@ -169,12 +169,10 @@ adapter_open(struct nd_adapter *a, const struct nd_open_options *opt, uint64_t i
 static struct nd_adapter *
 adapter_new(const struct nd_open_options *opt)
 {
-	struct nd_adapter *a = aligned_alloc(NDSH_CACHE_LINE, sizeof(*a));
+	struct nd_adapter *a = nd_adapter_new();
 
 	if (a == NULL)
 		return NULL;
-	memset(a, 0, sizeof(*a));
-	nd_adapter_init(a);
 	a->callbacks.end_fd = -1;
 	a->handlers = &nd_handlers;
 	a->profile = nd_profile_of(opt);

@@ -141,10 +141,9 @@ daemon_process(struct both *b, int wake, int asleep)
 static struct nd_cq *
 make_queue(struct both *b, int pipe_fd)
 {
-	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
+	struct nd_adapter *a = nd_adapter_new();
 	struct nd_cq *cq = calloc(1, sizeof(*cq));
 
-	memset(a, 0, sizeof(*a));
 	pthread_mutex_init(&a->lock, NULL);
 	cq->adapter = a;
 	cq->pipe_fd = pipe_fd;
@@ -229,7 +228,7 @@ main(int argc, char **argv)
 		"the daemon's process ended with %x\n", (unsigned)status);
 	nd_cq_close_fds(cq);
 	pthread_mutex_destroy(&cq->adapter->lock);
-	free(cq->adapter);
+	nd_adapter_free(cq->adapter);
 	free(cq);
 	printf("%.1f s\n", (double)(to.tv_sec - from.tv_sec) + (to.tv_nsec - from.tv_nsec) / 1e9);
 	return 0;

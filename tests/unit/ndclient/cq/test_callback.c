@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ndclient/cq/notify.h"
+#include "ndclient/qp/handles.h"
 #include "ndclient/session/adapter.h"
 #include "rigs/arm_bench.h"
 
@@ -192,7 +193,7 @@ Test(ndclient_arm, R_CQ_28_posting_polling_and_arming_inside)
 	b.qp->page = block;
 	b.qp->rq_sge = 1;
 	ndsh_rq_view(&b.qp->rq, block, &d);
-	b.a->qp_by_handle[0] = b.qp;
+	b.a->qps->by_handle[0] = b.qp;
 	b.in[0] = in_post;
 	arm_bench_arm(&b, ANY);
 	arm_bench_turn(&b, "p"); /* not one of its requests: that frees nothing */

@@ -242,8 +242,7 @@ main(void)
 {
 	static struct queue q[2];
 
-	adapter = aligned_alloc(64, sizeof(*adapter));
-	memset(adapter, 0, sizeof(*adapter));
+	adapter = nd_adapter_new();
 	adapter->handlers = &nd_handlers;
 	pthread_mutex_init(&adapter->lock, NULL);
 	TAILQ_INIT(&adapter->cqs);
@@ -255,6 +254,6 @@ main(void)
 	end(&q[0]);
 	end(&q[1]);
 	pthread_mutex_destroy(&adapter->lock);
-	free(adapter);
+	nd_adapter_free(adapter);
 	return 0;
 }

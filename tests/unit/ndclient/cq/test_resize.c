@@ -130,10 +130,9 @@ static struct bench *
 make(enum end end)
 {
 	struct bench *b = calloc(1, sizeof(*b));
-	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
+	struct nd_adapter *a = nd_adapter_new();
 	int fd[2];
 
-	memset(a, 0, sizeof(*a));
 	b->a = a;
 	b->end = end;
 	cr_assert(zero(int, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd)));
@@ -177,7 +176,7 @@ drop(struct bench *b)
 	nd_extents_fini(&b->segment->extents);
 	free(b->segment->base);
 	free(b->segment);
-	free(b->a);
+	nd_adapter_free(b->a);
 	free(b);
 }
 

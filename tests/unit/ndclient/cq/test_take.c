@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ndclient/cq/take.h"
+#include "ndclient/qp/handles.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "rigs/cq_bench.h"
@@ -65,7 +66,7 @@ stopped_by(enum nd_qp_state state, uint8_t op, uint8_t status)
 	qp->state = state;
 	TAILQ_INIT(&qp->bound);
 	TAILQ_INIT(&qp->invalidating);
-	b->a->qp_by_handle[17] = qp;
+	b->a->qps->by_handle[17] = qp;
 	cr_assert(
 		ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.qp = 17, .op = op, .status = status}));
 	cr_assert(eq(i32, nd_cq_get_results(&b->cq, &r, 1), 1));
@@ -98,7 +99,7 @@ Test(ndclient_results, R_CR_03_contexts_and_slots_of_the_queue_pair)
 	memset(qp, 0, sizeof(*qp));
 	qp->adapter = b->a;
 	qp->context = b;
-	b->a->qp_by_handle[17] = qp;
+	b->a->qps->by_handle[17] = qp;
 	cr_assert(ndsh_cq_push(&b->daemon,
 		&(struct ndsh_cqe){.context = 1, .qp = 17, .op = NDSH_OP_RECV, .slot_count = 5}));
 	cr_assert(ndsh_cq_push(&b->daemon,
@@ -139,7 +140,7 @@ Test(ndclient_results, R_CR_04_a_closed_queue_pair_keeps_its_context_until_all_i
 	qp->context = b;
 	qp->handle = 3;
 	qp->send_cq = qp->recv_cq = &b->cq;
-	b->a->qp_by_handle[3] = qp;
+	b->a->qps->by_handle[3] = qp;
 	for (int i = 0; i < 2; i++)
 		cr_assert(
 			ndsh_cq_push(&b->daemon, &(struct ndsh_cqe){.qp = 3, .op = NDSH_OP_SEND}));
@@ -151,7 +152,7 @@ Test(ndclient_results, R_CR_04_a_closed_queue_pair_keeps_its_context_until_all_i
 		cr_expect(eq(ptr, r.qp_context, b));
 	}
 	nd_qp_reap(b->a);
-	cr_expect(eq(ptr, b->a->qp_by_handle[3], NULL));
+	cr_expect(eq(ptr, b->a->qps->by_handle[3], NULL));
 	cr_expect(eq(ptr, TAILQ_FIRST(&b->a->closed_qps), NULL));
 	cq_bench_drop(b);
 }
@@ -190,7 +191,7 @@ Test(ndclient_results, completions_that_were_too_early)
 	qp->adapter = b->a;
 	TAILQ_INIT(&qp->bound);
 	TAILQ_INIT(&qp->invalidating);
-	b->a->qp_by_handle[3] = qp;
+	b->a->qps->by_handle[3] = qp;
 	for (unsigned i = 0; i < 3; i++) {
 		memset(qp->spoiled, 0, sizeof(qp->spoiled));
 		qp->spoiled[of[i].op == NDSH_OP_RECV] =
@@ -288,7 +289,7 @@ Test(ndclient_results, entries_as_the_daemon_made_them)
 	qp->adapter = b->a;
 	qp->context = b;
 	qp->number = 0x1234;
-	b->a->qp_by_handle[5] = qp;
+	b->a->qps->by_handle[5] = qp;
 	for (int i = 0; i < 2; i++)
 		cr_assert(ndsh_cq_push(&b->daemon, &sent));
 	cr_assert(eq(i32, nd_cq_take_entries(&b->cq, e, 1), 1));

@@ -33,12 +33,11 @@ static struct bench *
 make(void)
 {
 	struct bench *b = aligned_alloc(64, (sizeof(*b) + 63) & ~63ul);
-	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
+	struct nd_adapter *a = nd_adapter_new();
 	void *block = aligned_alloc(64, ndsh_cq_bytes(4 * DEPTH));
 	void *ring = aligned_alloc(64, ndsh_admin_bytes(DEPTH));
 
 	memset(b, 0, sizeof(*b));
-	memset(a, 0, sizeof(*a));
 	memset(block, 0, ndsh_cq_bytes(4 * DEPTH));
 	memset(ring, 0, ndsh_admin_bytes(DEPTH));
 	b->a = a;
@@ -71,7 +70,7 @@ drop(struct bench *b)
 	nd_extents_fini(&b->segment.extents);
 	close(b->pipe_fd[0]);
 	close(b->pipe_fd[1]);
-	free(b->a);
+	nd_adapter_free(b->a);
 	free(b);
 }
 

@@ -15,7 +15,7 @@
 /* checks R-MR-04[1-5] */
 Test(ndclient_region, R_MR_04_each_wrong_argument_has_its_status)
 {
-	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
+	struct nd_adapter *a = nd_adapter_new();
 	struct nd_pd pd = {.adapter = a};
 	struct nd_mr mr = {.pd = &pd};
 	char *hole = mmap(NULL, LONGEST, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -23,7 +23,6 @@ Test(ndclient_region, R_MR_04_each_wrong_argument_has_its_status)
 
 	cr_assert(ne(ptr, hole, MAP_FAILED));
 	munmap(hole, LONGEST);
-	memset(a, 0, sizeof(*a));
 	pthread_mutex_init(&a->arena.lock, NULL);
 	a->info.max_registration_bytes = LONGEST;
 	cr_expect(eq(i32, nd_mr_register(&mr, NULL, 0, 0, NULL), ND_INVALID_PARAMETER));
@@ -35,5 +34,5 @@ Test(ndclient_region, R_MR_04_each_wrong_argument_has_its_status)
 	cr_expect(eq(i32, nd_mr_register(&mr, hole + 9, 1, 0, NULL), ND_ACCESS_VIOLATION));
 	cr_expect(eq(i32, nd_mr_register(&mr, mine, 64, 0, NULL), ND_NOT_SUPPORTED),
 		"there, but not of nd_alloc()");
-	free(a);
+	nd_adapter_free(a);
 }

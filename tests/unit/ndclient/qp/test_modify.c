@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ndclient/qp/modify.h"
+#include "ndclient/qp/handles.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/control.h"
@@ -33,28 +34,20 @@ make(void)
 	struct bench *b = calloc(1, sizeof(*b));
 	int fd[2];
 
-	b->a = aligned_alloc(64, sizeof(*b->a));
+	b->a = nd_adapter_new();
 	b->qp = aligned_alloc(64, sizeof(*b->qp));
-	memset(b->a, 0, sizeof(*b->a));
 	memset(b->qp, 0, sizeof(*b->qp));
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd), 0);
-	pthread_mutex_init(&b->a->lock, NULL);
 	b->a->abi_minor = NDSH_ABI_MINOR;
-	TAILQ_INIT(&b->a->connectors);
-	TAILQ_INIT(&b->a->srqs);
-	TAILQ_INIT(&b->a->cqs);
-	TAILQ_INIT(&b->a->events);
 	TAILQ_INIT(&b->qp->bound);
 	TAILQ_INIT(&b->qp->invalidating);
-	STAILQ_INIT(&b->a->admin.asked);
-	STAILQ_INIT(&b->a->admin.waiting);
-	LIST_INIT(&b->a->objects);
 	b->a->socket = fd[0];
 	b->daemon = fd[1];
 	b->qp->adapter = b->a;
 	b->qp->index = INDEX;
 	b->qp->context = b;
-	b->a->qp_by_handle[7] = b->qp;
+	b->a->qps->by_handle[7] = b->a->qps->by_index[INDEX] = b->qp;
+	b->a->qps->end = 8;
 	b->a->handlers = &nd_handlers;
 	cr_assert_eq(nd_control_start(b->a), ND_SUCCESS);
 	return b;
@@ -66,7 +59,7 @@ drop(struct bench *b)
 	nd_control_stop(b->a);
 	close(b->daemon);
 	close(b->a->socket);
-	free(b->a);
+	nd_adapter_free(b->a);
 	free(b->qp);
 	free(b);
 }

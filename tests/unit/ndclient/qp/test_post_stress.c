@@ -16,6 +16,7 @@
 
 #include "ndclient/conn/connector.h"
 #include "ndclient/cq/cq.h"
+#include "ndclient/qp/handles.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "ndclient/session/control.h"
@@ -292,8 +293,7 @@ make(void)
 
 	memset(block, 0, ndsh_cq_bytes(CQ_DEPTH));
 	STRESS_CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd) == 0, "socket\n");
-	adapter = aligned_alloc(64, sizeof(*adapter));
-	memset(adapter, 0, sizeof(*adapter));
+	adapter = nd_adapter_new();
 	pthread_mutex_init(&adapter->lock, NULL);
 	TAILQ_INIT(&adapter->connectors);
 	TAILQ_INIT(&adapter->listeners);
@@ -304,7 +304,7 @@ make(void)
 	adapter->max_transfer_bytes = 1000;
 	adapter->socket = fd[0];
 	daemon_end.socket = fd[1];
-	adapter->qp_by_handle[0] = &qp;
+	adapter->qps->by_handle[0] = &qp;
 	cq.adapter = qp.adapter = adapter;
 	ndsh_cq_reader_view(&cq.reader, block, CQ_DEPTH);
 	ndsh_cq_view(&daemon_end.cq, block, CQ_DEPTH);
@@ -329,7 +329,7 @@ main(void)
 	close(daemon_end.socket);
 	free(cq.reader.page);
 	free(qp.page);
-	free(adapter);
+	nd_adapter_free(adapter);
 	printf("%u rounds\n", ROUNDS);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
+#include "ndclient/qp/handles.h"
 #include "ndclient/qp/qp.h"
 #include "ndclient/session/adapter.h"
 #include "rigs/daemon_rig.h"
@@ -90,6 +91,6 @@ Test(ndclient_qp, what_is_granted)
 	cr_expect(eq(u32, qp->sq_sge, 2), "programs count on two");
 	cr_expect(eq(u32, qp->rq_sge, 2));
 	cr_expect(eq(u32, qp->state, ND_QP_UNCONNECTED));
-	cr_expect(eq(ptr, adapter->qp_by_handle[qp->handle], qp));
+	cr_expect(eq(ptr, adapter->qps->by_handle[qp->handle], qp));
 	cr_expect(eq(i32, nd_qp_close(qp), ND_SUCCESS));
 }

@@ -26,8 +26,7 @@ make(void)
 	struct bench *b = calloc(1, sizeof(*b));
 	uint32_t bytes = ndsh_srq_bytes(RING, 2);
 
-	b->a = aligned_alloc(64, sizeof(*b->a));
-	memset(b->a, 0, sizeof(*b->a));
+	b->a = nd_adapter_new();
 	pthread_mutex_init(&b->a->lock, NULL);
 	TAILQ_INIT(&b->a->srqs);
 	b->a->info.max_srq_depth = RING;
@@ -52,7 +51,7 @@ drop(struct bench *b)
 {
 	pthread_mutex_destroy(&b->a->lock);
 	free(b->srq.page);
-	free(b->a);
+	nd_adapter_free(b->a);
 	free(b);
 }
 

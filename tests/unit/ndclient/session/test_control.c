@@ -58,7 +58,7 @@ drop(struct bench *b)
 	nd_control_stop(b->a);
 	free(b->c);
 	close(b->daemon);
-	free(b->a);
+	nd_adapter_free(b->a);
 	free(b);
 }
 

@@ -35,7 +35,7 @@ Test(ndclient_dispatch, what_is_of_no_object_is_dropped)
 	cr_expect(eq(ptr, TAILQ_FIRST(&a->events), NULL));
 	for (uint32_t kind = 0; kind < ND_CALLBACK_KINDS; kind++)
 		cr_expect(eq(int, nd_handlers.on_ready[kind] == NULL, kind == ND_CALLBACK_STOP));
-	free(a);
+	nd_adapter_free(a);
 }
 
 Test(ndclient_dispatch, the_end_of_the_session_completes_all_that_waits)
@@ -58,5 +58,5 @@ Test(ndclient_dispatch, the_end_of_the_session_completes_all_that_waits)
 	nd_handlers.on_removed(a);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		cr_expect(eq(i32, nd_overlapped_status(all[i]), ND_DEVICE_REMOVED), "%zu", i);
-	free(a);
+	nd_adapter_free(a);
 }

@@ -45,7 +45,7 @@ Test(ndclient_event, the_links_last_state_alone_is_told)
 	cr_expect(eq(int, next(a), ND_EVENT_LINK_UP));
 	cr_expect(eq(int, next(a), ND_EVENT_ADDRESSES), "once");
 	cr_expect(eq(int, next(a), 0));
-	free(a);
+	nd_adapter_free(a);
 }
 
 Test(ndclient_event, a_kind_of_a_later_version_is_dropped)
@@ -54,7 +54,7 @@ Test(ndclient_event, a_kind_of_a_later_version_is_dropped)
 
 	tell(a, 200);
 	cr_expect(eq(int, next(a), 0));
-	free(a);
+	nd_adapter_free(a);
 }
 
 Test(ndclient_event, notifications_complete_together_and_cancel_ends_them)
@@ -73,7 +73,7 @@ Test(ndclient_event, notifications_complete_together_and_cancel_ends_them)
 	cr_expect(eq(i32, nd_adapter_notify_event(a, &ov[2]), ND_PENDING));
 	cr_expect(eq(i32, nd_adapter_cancel_events(a), ND_SUCCESS));
 	cr_expect(eq(i32, nd_overlapped_status(&ov[2]), ND_CANCELED));
-	free(a);
+	nd_adapter_free(a);
 }
 
 Test(ndclient_event, the_end_of_the_session_is_the_last_one)
@@ -88,5 +88,5 @@ Test(ndclient_event, the_end_of_the_session_is_the_last_one)
 	cr_expect(eq(i32, nd_adapter_get_event(a, &event), ND_SUCCESS));
 	cr_expect(eq(int, event.type, ND_EVENT_DEVICE_REMOVED));
 	cr_expect(eq(i32, nd_adapter_get_event(a, &event), ND_DEVICE_REMOVED));
-	free(a);
+	nd_adapter_free(a);
 }

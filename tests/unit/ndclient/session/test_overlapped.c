@@ -22,8 +22,7 @@ make(void)
 {
 	struct bench *b = calloc(1, sizeof(*b));
 
-	b->a = aligned_alloc(64, sizeof(*b->a));
-	memset(b->a, 0, sizeof(*b->a));
+	b->a = nd_adapter_new();
 	pthread_mutex_init(&b->a->lock, NULL);
 	b->c.adapter = b->a;
 	b->c.state = ND_CONN_CONNECTED;
@@ -34,7 +33,7 @@ static void
 drop(struct bench *b)
 {
 	nd_conn_end_waiters(&b->c, ND_CANCELED);
-	free(b->a);
+	nd_adapter_free(b->a);
 	free(b);
 }
 

@@ -42,8 +42,7 @@ make(void)
 	struct bench *b = calloc(1, sizeof(*b));
 	int fd[2];
 
-	b->a = aligned_alloc(64, sizeof(*b->a));
-	memset(b->a, 0, sizeof(*b->a));
+	b->a = nd_adapter_new();
 	pthread_mutex_init(&b->a->lock, NULL);
 	b->a->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	b->c.adapter = b->a;
@@ -74,7 +73,7 @@ drop(struct bench *b)
 	if (b->a->port != NULL)
 		nd_port_release(b->a->port);
 	cr_expect(eq(i32, nd_port_close(b->port), ND_SUCCESS));
-	free(b->a);
+	nd_adapter_free(b->a);
 	free(b);
 }
 

@@ -217,8 +217,7 @@ main(void)
 	pthread_t taker[TAKERS];
 	uint64_t taken = 0;
 
-	adapter = aligned_alloc(64, sizeof(*adapter));
-	memset(adapter, 0, sizeof(*adapter));
+	adapter = nd_adapter_new();
 	pthread_mutex_init(&adapter->lock, NULL);
 	adapter->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	STRESS_CHECK(nd_port_create(&port) == ND_SUCCESS, "port\n");
@@ -242,7 +241,7 @@ main(void)
 	nd_port_release(port); /* the adapter's end */
 	STRESS_CHECK(nd_port_close(port) == ND_SUCCESS, "close\n");
 	close(adapter->epoll_fd);
-	free(adapter);
+	nd_adapter_free(adapter);
 	printf("%lu requests\n", (unsigned long)taken);
 	return 0;
 }

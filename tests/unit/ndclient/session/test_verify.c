@@ -60,11 +60,10 @@ make_qp(void)
 	const struct ndsh_qp_dims d = {
 		.sq_depth = 8, .rq_depth = 8, .sq_sge = 2, .rq_sge = 2, .inline_bytes = 32};
 	static struct ndsh_session_page page;
-	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
+	struct nd_adapter *a = nd_adapter_new();
 	struct nd_qp *qp = aligned_alloc(64, sizeof(*qp));
 	struct ndsh_qp_layout l;
 
-	memset(a, 0, sizeof(*a));
 	memset(qp, 0, sizeof(*qp));
 	cr_assert(ndsh_qp_layout(&d, &l));
 	qp->page = aligned_alloc(64, l.total_bytes);
@@ -87,14 +86,14 @@ static void
 drop_qp(struct nd_qp *qp)
 {
 	free(qp->page);
-	free(qp->adapter);
+	nd_adapter_free(qp->adapter);
 	free(qp);
 }
 
 /* checks R-OV-02[4] */
 Test(ndclient_verify, R_OV_02_a_request_that_is_under_way_is_not_taken_again)
 {
-	struct nd_adapter *a = aligned_alloc(64, sizeof(*a));
+	struct nd_adapter *a = nd_adapter_new();
 	struct nd_connector c = {.adapter = a, .state = ND_CONN_CONNECTED};
 	struct nd_listener l = {.adapter = a, .at.on = true};
 	struct nd_cq cq = {.adapter = a};
@@ -104,7 +103,6 @@ Test(ndclient_verify, R_OV_02_a_request_that_is_under_way_is_not_taken_again)
 	const struct sockaddr *to = (const struct sockaddr *)&dest;
 	struct nd_overlapped ov = {0};
 
-	memset(a, 0, sizeof(*a));
 	pthread_mutex_init(&a->lock, NULL);
 	capture();
 	cr_assert(eq(i32, nd_connector_notify_disconnect(&c, &ov), ND_PENDING));
@@ -122,7 +120,7 @@ Test(ndclient_verify, R_OV_02_a_request_that_is_under_way_is_not_taken_again)
 	cr_expect(eq(i32, nd_connector_notify_disconnect(&c, &ov), ND_PENDING));
 	EXPECT_TOLD("R-OV-02", 7);
 	nd_conn_end_waiters(&c, ND_CANCELED);
-	free(a);
+	nd_adapter_free(a);
 }
 
 /* checks R-POST-11 */

@@ -55,7 +55,7 @@ Test(ndclient_ah, an_answer_makes_it_ready_and_is_kept)
 	cr_expect(eq(u32, service.q_key, 9));
 	cr_expect(zero(int, memcmp(service.private_data, "abc", 3)));
 	free(ah);
-	free(a);
+	nd_adapter_free(a);
 }
 
 Test(ndclient_ah, a_failure_makes_it_idle_also_later)
@@ -73,5 +73,5 @@ Test(ndclient_ah, a_failure_makes_it_idle_also_later)
 	tell(a, 5, NDSH_ERR_NETWORK_UNREACHABLE, 0);
 	cr_expect(eq(u32, ah->state, ND_AH_IDLE), "its way was taken away");
 	free(ah);
-	free(a);
+	nd_adapter_free(a);
 }

@@ -56,7 +56,7 @@ Test(ndclient_ud_listener, questions_and_requests_meet_in_order)
 	cr_expect(eq(i32, nd_overlapped_status(&ov[2]), ND_CANCELED));
 	free(l);
 	free(m);
-	free(a);
+	nd_adapter_free(a);
 }
 
 Test(ndclient_ud_listener, one_that_does_not_listen_or_has_no_daemon)
@@ -75,5 +75,5 @@ Test(ndclient_ud_listener, one_that_does_not_listen_or_has_no_daemon)
 	a->gone = 1;
 	cr_expect(eq(i32, nd_ud_listener_get_question(l, &q, &ov), ND_DEVICE_REMOVED));
 	free(l);
-	free(a);
+	nd_adapter_free(a);
 }
