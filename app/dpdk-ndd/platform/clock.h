@@ -23,4 +23,11 @@ ndd_now_ns(void)
 	return (uint64_t)(((unsigned __int128)rte_rdtsc() * ndd_clock_mult) >> 32);
 }
 
+/* now_ns may have been read before since_ns was, as that of a turn: nothing has elapsed then. */
+static inline uint64_t
+ndd_elapsed_ns(uint64_t now_ns, uint64_t since_ns)
+{
+	return now_ns > since_ns ? now_ns - since_ns : 0;
+}
+
 #endif

@@ -77,7 +77,7 @@ ndd_listening_again(struct ndd *d, uint64_t now_ns)
 	for (uint32_t i = 0; i < d->listenings && !d->stopping; i++) {
 		struct ndd_listening *l = &d->listening[i];
 
-		if (!l->deaf || now_ns - l->deaf_since_ns < DEAF_NS)
+		if (!l->deaf || ndd_elapsed_ns(now_ns, l->deaf_since_ns) < DEAF_NS)
 			continue;
 		l->deaf_since_ns = now_ns;
 		l->deaf = !listening_hears(d, l);

@@ -195,10 +195,11 @@ ndd_session_check_stalled(struct ndd *d, uint64_t now_ns)
 		next = TAILQ_NEXT(s, next);
 		if (s->outgoing_untold)
 			ndd_session_flush(s);
-		if (s->outgoing_count != 0 && now_ns - s->outgoing_since_ns > OUTGOING_STALL_NS)
+		if (s->outgoing_count != 0 &&
+			ndd_elapsed_ns(now_ns, s->outgoing_since_ns) > OUTGOING_STALL_NS)
 			ndd_session_end(s, "the client has not read its messages for 5 seconds");
 		else if (s->state == NDSH_ST_NEW && s->delayed_until_ns == 0 &&
-			 now_ns - s->since_ns > SILENCE_NS)
+			 ndd_elapsed_ns(now_ns, s->since_ns) > SILENCE_NS)
 			ndd_session_end(s, "the client has said nothing for 10 seconds");
 	}
 }

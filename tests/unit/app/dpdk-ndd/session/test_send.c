@@ -180,6 +180,19 @@ Test(send, a_client_that_does_not_read_for_five_seconds_loses_its_session)
 	cr_expect(not(idle->ended), "nothing waits for it");
 }
 
+/* A turn's time is older than what its own events have left to be sent. */
+Test(send, a_message_that_waits_since_this_turn_has_not_waited)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+
+	(void)ndd_rig_open(r, &s);
+	ndd_clock_mult = 1ull << 31;
+	(void)fill_socket(s);
+	ndd_session_check_stalled(&r->d, s->outgoing_since_ns - 1);
+	cr_expect(not(s->ended));
+}
+
 /* Five seconds without any progress: each message that it takes begins them anew. */
 Test(send, a_slow_client_keeps_its_session)
 {
