@@ -59,7 +59,7 @@ static const struct config_key limits_keys[] = {
 		.scale = 1 << 20, .initial = "1024"},
 	{"total_memory_mb", CONFIG_UINT, IN(config, total_memory_bytes), .min = 2, .max = 16777216,
 		.scale = 1 << 20, .initial = "65536"},
-	{"qps", CONFIG_UINT, IN(config, max_qps), RANGE(1, 4096), .initial = "1024"},
+	{"qps", CONFIG_UINT, IN(config, max_qps), RANGE(1, 16380), .initial = "1024"},
 	{"cqs", CONFIG_UINT, IN(config, max_cqs), RANGE(1, 8192), .initial = "1024"},
 	{"mrs", CONFIG_UINT, IN(config, max_mrs), RANGE(1, 262144), .initial = "20000"},
 	{"groups", CONFIG_UINT, IN(config, max_groups), RANGE(0, 1024), .initial = "64"},

@@ -49,8 +49,7 @@ lesser_of(uint32_t a, uint32_t b)
 static void
 fill_numbers(struct ibv_device_attr *attr, const struct nd_adapter *a)
 {
-	int qps =
-		lesser_of(a->max_qps, NDSH_ADMIN_DOORBELL); /* one bit of the doorbells is taken */
+	int qps = lesser_of(a->max_qps, NDSH_QP_PER_SESSION_MAX);
 
 	attr->max_qp = qps;
 	attr->max_pd = (int)a->max_qps;

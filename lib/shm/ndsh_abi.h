@@ -14,7 +14,7 @@
 
 #define NDSH_ABI_MAJOR 2u /* differs: refused */
 #define NDSH_ABI_MINOR                                                                             \
-	14u /* additions that an older side ignores:
+	15u /* additions that an older side ignores:
 			    * 1: memory windows, BIND; 2: shared receive queues;
 			    * 3: the admin ring, the way to register; shared endpoints,
 			    * LISTENER_PAUSE, sending immediates;
@@ -33,7 +33,8 @@
 			    * addresses of one adapter, shared receive queues'
 			    * affinity, queues deeper than NDSH_DEPTH_BEFORE,
 			    * SRQ_RESIZE;
-			    * 14: connections by numbers */
+			    * 14: connections by numbers;
+			    * 15: more queue pairs than doorbells */
 /* The oldest minor version that has each addition. An older daemon takes what it doesn't know for a
  * broken message, or ignores it: a client checks the daemon's version before it uses an addition.
  */
@@ -68,6 +69,7 @@
 #define NDSH_MINOR_SRQ_AFFINITY	 13u
 #define NDSH_MINOR_DEEP_QUEUES	 13u
 #define NDSH_MINOR_CM		 14u
+#define NDSH_MINOR_MANY_QPS	 15u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments that the library allocates from */
@@ -78,12 +80,14 @@
 #define NDSH_SHORT_MAX	32u
 /* What the rings carry: an offset in a block of such a queue pair, or in such a ring of entries,
  * has 32 bits. What a session has memory for is less (OPEN tells it). */
-#define NDSH_DEPTH_MAX		(1u << 22) /* send and receive queue, requests */
-#define NDSH_CQ_DEPTH_MAX	(1u << 26) /* entries */
-#define NDSH_DEPTH_BEFORE	4096u	   /* the same of a side before minor version 13 */
-#define NDSH_CQ_DEPTH_BEFORE	65536u
-#define NDSH_QP_PER_SESSION_MAX 4096u /* one bit each in the doorbell bitmap... */
-#define NDSH_ADMIN_DOORBELL	4095u /* ... but this: the admin ring's */
+#define NDSH_DEPTH_MAX	     (1u << 22) /* send and receive queue, requests */
+#define NDSH_CQ_DEPTH_MAX    (1u << 26) /* entries */
+#define NDSH_DEPTH_BEFORE    4096u	/* the same of a side before minor version 13 */
+#define NDSH_CQ_DEPTH_BEFORE 65536u
+#define NDSH_DOORBELLS	     4095u /* bits of the bitmap that queue pairs have... */
+#define NDSH_ADMIN_DOORBELL  4095u /* ... and this is the admin ring's */
+/* Several of a session's queue pairs have the same bit from the second 4095 on. */
+#define NDSH_QP_PER_SESSION_MAX (4u * NDSH_DOORBELLS)
 #define NDSH_ADMIN_DEPTH_MAX	4096u /* requests */
 #define NDSH_FRMR_PAGES_MAX	512u  /* of a fast-register region */
 
@@ -342,9 +346,10 @@ struct ndsh_cq_page {
 static_assert(sizeof(struct ndsh_cq_page) == 192, "ABI");
 
 /*
- * The session page, at offset 0 of segment 0. Doorbell of queue pair i (its session-local number,
- * 0..4095): set bit i%64 of bitmap[i/64], then bit i/64 of summary, both by atomic OR; the daemon
- * clears in the other order by exchange. asleep: the daemon writes 1 when it no longer polls
+ * The session page, at offset 0 of segment 0. Queue pair i (its session-local number) has doorbell
+ * d = i % NDSH_DOORBELLS; of those that share one the daemon looks at each. To ring it: set bit
+ * d%64 of bitmap[d/64], then bit d/64 of summary, both by atomic OR; the daemon clears in the other
+ * order by exchange. asleep: the daemon writes 1 when it no longer polls
  * summary; after a client has set a bit it reads asleep behind a full barrier and, if 1, adds one
  * to the wake fd (ndsh_doorbell.c). The client writes the first two, the daemon the last.
  */

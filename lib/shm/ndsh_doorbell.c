@@ -31,12 +31,12 @@ doorbell_ring(struct ndsh_session_page *s, uint32_t index)
 }
 
 bool
-ndsh_doorbell_ring(struct ndsh_session_page *s, struct ndsh_qp_page *qp, uint32_t qp_index)
+ndsh_doorbell_ring(struct ndsh_session_page *s, struct ndsh_qp_page *qp, uint32_t doorbell)
 {
 	ndsh_full_barrier(); /* between the descriptor's ctrl and sq_polled */
 	if (__atomic_load_n(&qp->sq_polled, __ATOMIC_SEQ_CST))
 		return false;
-	return doorbell_ring(s, qp_index);
+	return doorbell_ring(s, doorbell);
 }
 
 /* Setting the bit is a release: the daemon that sees the bit sees the request, too. */

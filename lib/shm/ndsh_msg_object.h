@@ -99,7 +99,7 @@ struct ndsh_qp_create {
 };
 struct ndsh_qp_create_reply {
 	struct ndsh_msg_hdr h;
-	uint32_t qp;  /* session-local number: doorbell bit */
+	uint32_t qp;  /* session-local number, of which its doorbell comes */
 	uint32_t qpn; /* on the wire */
 };
 enum ndsh_qp_state { /* IBTA's, of RC */

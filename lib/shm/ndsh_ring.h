@@ -273,8 +273,15 @@ bool ndsh_cq_follow(struct ndsh_cq_reader *r);
 
 /* ---- doorbells ----------------------------------------------------------------------- */
 
-/* Client, after ndsh_sq_push(): true if the wake fd must be written. qp_index is session-local. */
-bool ndsh_doorbell_ring(struct ndsh_session_page *s, struct ndsh_qp_page *qp, uint32_t qp_index);
+/* Client, after ndsh_sq_push(): true if the wake fd must be written. doorbell: the queue pair's,
+ * ndsh_doorbell_of(). */
+bool ndsh_doorbell_ring(struct ndsh_session_page *s, struct ndsh_qp_page *qp, uint32_t doorbell);
+/* The doorbell of a queue pair with this session-local number. */
+static inline uint32_t
+ndsh_doorbell_of(uint32_t qp_index)
+{
+	return qp_index % NDSH_DOORBELLS;
+}
 /* The same for the admin ring, after ndsh_admin_push(): the daemon never polls it. */
 bool ndsh_doorbell_ring_admin(struct ndsh_session_page *s);
 /* Daemon, once per turn: take the summary (one plain load if no bit is set); the value is for

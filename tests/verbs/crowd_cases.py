@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """More at once, or one after the other, than programs usually are."""
 
+from links import Memif
 from sandbox import Failure, run, until
 from verbs import under
 
@@ -16,6 +17,17 @@ def processes(link):
     if int(found) < len(link.a.addresses) or said.split() != [found] * PROCESSES:
         raise Failure(f"{len(said.split())} processes said something\n{said[-1000:]}")
     until(lambda: link.a.usage() == before, "all is given back")
+
+
+def queue_pairs(build, folder):
+    """10,000 of one process, where the configuration has room for them."""
+    limits = {"qps": 16380, "shard_qps": 16384, "memory_mb": 256}
+    with Memif(build, folder, limits=limits) as link:
+        run(*under(link.a, build.verbtest, "queue_pairs"), timeout=100)
+
+
+def lone_cases(build, folder):
+    yield "crowd queue pairs", lambda: queue_pairs(build, folder)
 
 
 def cases(link):

@@ -47,3 +47,67 @@ run_regions(void)
 	free(mr);
 	free(memory);
 }
+
+/* ---- queue pairs ---- */
+
+#define QPS   10000u
+#define BURST 50u /* of requests, each of another queue pair */
+
+static uint64_t
+value_of(uint32_t i, uint32_t round)
+{
+	return ((uint64_t)round << 32 | i) * 0x9e3779b97f4a7c15ull;
+}
+
+static void
+crowd_write(struct rig *r, struct ibv_qp *qp, uint32_t i, uint32_t round)
+{
+	struct ibv_sge sge = rig_sge(r, 0, i * 8, 8);
+	struct ibv_send_wr wr = rig_request(r, IBV_WR_RDMA_WRITE, &sge, i), *bad;
+	uint64_t value = value_of(i, round);
+
+	memcpy(r->memory[0] + i * 8, &value, 8);
+	wr.wr.rdma.remote_addr += i * 8;
+	WANT(ibv_post_send(qp, &wr, &bad) == 0);
+}
+
+/* Each writes a word of its own, and what it writes arrives. */
+static void
+crowd_round(struct rig *r, struct ibv_qp **qp, uint32_t round)
+{
+	for (uint32_t first = 0; first < QPS; first += BURST) {
+		for (uint32_t i = 0; i < BURST; i++) /* distant ones, which may share a doorbell */
+			crowd_write(r, qp[first / BURST + i * (QPS / BURST)],
+				first / BURST + i * (QPS / BURST), round);
+		for (uint32_t i = 0; i < BURST; i++) {
+			struct ibv_wc w = rig_wait(r);
+			fprintf(stderr, "%u %lu %d\n", first, w.wr_id, w.status);
+			WANT(w.status == IBV_WC_SUCCESS);
+		}
+	}
+	for (uint32_t i = 0; i < QPS; i++) {
+		uint64_t value = value_of(i, round);
+
+		WANT(memcmp(r->memory[1] + i * 8, &value, 8) == 0);
+	}
+}
+
+void
+run_queue_pairs(void)
+{
+	struct ibv_qp **qp = calloc(QPS, sizeof(struct ibv_qp *));
+	struct rig r;
+
+	WANT(qp != NULL);
+	rig_open(&r, false);
+	for (uint32_t i = 0; i < QPS; i++)
+		qp[i] = rig_make_qp(&r, 0);
+	for (uint32_t i = 0; i < QPS; i++)
+		rig_connect_qp(&r, qp[i], qp[i ^ 1]->qp_num);
+	for (uint32_t round = 1; round <= 2; round++)
+		crowd_round(&r, qp, round);
+	for (uint32_t i = 0; i < QPS; i++)
+		WANT(ibv_destroy_qp(qp[i]) == 0);
+	rig_close(&r);
+	free(qp);
+}

@@ -24,6 +24,7 @@ void run_datagrams(void);
 void run_stopped(void);
 /* crowds.c */
 void run_regions(void);
+void run_queue_pairs(void);
 /* failures.c */
 void run_denied(void);
 void run_bounds(void);

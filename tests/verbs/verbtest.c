@@ -23,6 +23,7 @@ static const struct scenario scenarios[] = {
 	{"domains", run_domains},
 	{"numbers", run_numbers},
 	{"regions", run_regions},
+	{"queue_pairs", run_queue_pairs},
 	{"denied", run_denied},
 	{"bounds", run_bounds},
 	{"flush", run_flush},

@@ -105,6 +105,18 @@ session_serve_admin(struct ndd_shard *s, struct ndd_shard_session *ss)
 	return n;
 }
 
+/* A doorbell that queue pairs share may be that of any. Returns how many places were looked at. */
+static unsigned
+session_rang(struct ndd_shard *s, struct ndd_shard_session *ss, uint32_t doorbell)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = doorbell; i < ss->qps; i += NDSH_DOORBELLS, n++)
+		if (ss->qp[i] != NULL)
+			roce_qp_doorbell(s->engine, &ss->client, ss->qp[i]);
+	return n != 0 ? n : 1;
+}
+
 /* The client writes the bits: numbers without a queue pair are passed over. */
 static unsigned
 session_poll(struct ndd_shard *s, struct ndd_shard_session *ss)
@@ -115,18 +127,19 @@ session_poll(struct ndd_shard *s, struct ndd_shard_session *ss)
 
 	if (ss->summary == 0)
 		ss->summary = ndsh_doorbell_begin(ss->page);
-	for (unsigned i = 0; i < NDD_DOORBELL_WORDS; i++) {
+	for (unsigned i = 0; i < NDD_DOORBELL_WORDS && n < NDD_DOORBELLS_SESSION; i++) {
 		if (!ndsh_doorbell_take(ss->page, &ss->summary, &word, &bits))
 			break;
 		while (bits != 0) {
 			uint32_t number = word * 64 + (uint32_t)__builtin_ctzll(bits);
 
 			bits &= bits - 1;
-			n++;
-			if (number == NDSH_ADMIN_DOORBELL)
+			if (number == NDSH_ADMIN_DOORBELL) {
 				ss->admin_due = true;
-			else if (ss->qp[number] != NULL)
-				roce_qp_doorbell(s->engine, &ss->client, ss->qp[number]);
+				n++;
+			} else {
+				n += session_rang(s, ss, number);
+			}
 		}
 	}
 	return n;

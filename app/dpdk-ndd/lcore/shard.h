@@ -50,7 +50,8 @@ struct ndd_shard_session {
 	struct base_link polled; /* it is awake: in its client's ROCE_LINE_POLLED */
 	int wake_fd;		 /* an eventfd that the client has, too */
 	bool admin_due;		 /* its admin ring may hold more */
-	struct roce_qp *qp[NDSH_QP_PER_SESSION_MAX];
+	uint32_t qps;		 /* places for them */
+	struct roce_qp **qp;
 	struct roce_client client;
 	struct roce_admin admin;
 	struct roce_ah_table ahs; /* where its datagrams may go */

@@ -29,7 +29,8 @@ struct rte_mbuf;
 #define NDD_SMALL_FRAMES      256u   /* after so many small ones a burst is NDD_BURST */
 #define NDD_DOORBELL_SESSIONS 64u    /* awake sessions polled */
 #define NDD_DOORBELLS	      512u   /* doorbells, and registrations: some 10 us */
-#define NDD_DOORBELL_WORDS    4u     /* doorbell words of one session: 64 queue pairs each */
+#define NDD_DOORBELL_WORDS    4u     /* doorbell words of one session, of 64 bits */
+#define NDD_DOORBELLS_SESSION 256u   /* ... unless it has had so many doorbells */
 #define NDD_ADMIN	      8u     /* registrations of one session: some 100 ns each */
 #define NDD_POLL_RINGS	      256u
 #define NDD_TIMERS	      64u

@@ -230,11 +230,11 @@ qp_free(struct ndd_session *s, void *object)
 	free(qp);
 }
 
-/* The handle is the number of its doorbell; the last one is the admin ring's. */
+/* The handle is the session-local number, of which the doorbell comes. */
 static uint32_t
 qps_most(const struct config *cfg)
 {
-	return cfg->max_qps < NDSH_ADMIN_DOORBELL ? cfg->max_qps : NDSH_ADMIN_DOORBELL;
+	return cfg->max_qps;
 }
 
 const struct ndd_class ndd_qp_class = {

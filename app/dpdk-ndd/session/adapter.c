@@ -43,6 +43,7 @@ ndd_session_free_lcore(struct ndd_session *s)
 	if (s->lcore->wake_fd >= 0)
 		close(s->lcore->wake_fd);
 	free(s->lcore->ahs.slot);
+	free(s->lcore->qp);
 	free(s->lcore);
 	s->lcore = NULL;
 }
@@ -53,6 +54,13 @@ lcore_new(struct ndd_session *s)
 	s->lcore = calloc(1, sizeof(*s->lcore));
 	if (s->lcore == NULL)
 		return false;
+	s->lcore->wake_fd = -1;
+	s->lcore->qps = s->qps.max;
+	s->lcore->qp = calloc(s->qps.max, sizeof(struct roce_qp *));
+	if (s->lcore->qp == NULL) {
+		ndd_session_free_lcore(s);
+		return false;
+	}
 	roce_admin_init(&s->lcore->admin, s->daemon->cfg->max_mrs);
 	s->lcore->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (s->lcore->wake_fd < 0)
@@ -76,6 +84,8 @@ ndd_adapter_open(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	port = net_local_port(s->daemon->net, &ip);
 	if (port < 0)
 		return NDSH_ERR_ADDRESS_NOT_LOCAL;
+	if (s->minor < NDSH_MINOR_MANY_QPS) /* its library gives each a doorbell of its own */
+		ndd_slots_limit(&s->qps, NDSH_DOORBELLS);
 	if (!lcore_new(s))
 		return NDSH_ERR_NO_RESOURCES;
 	s->shard = shard_for(s->daemon, m->placement);
@@ -100,7 +110,7 @@ ndd_adapter_open(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		.max_sge = NDSH_SGE_MAX,
 		.max_inline = NDSH_INLINE_MAX,
 		.max_read_limit = ROCE_RD_ATOMIC_MAX,
-		.max_qps = cfg->max_qps,
+		.max_qps = s->qps.max,
 		.max_cqs = cfg->max_cqs,
 		.max_mrs = cfg->max_mrs,
 		.path_mtu = s->path_mtu,

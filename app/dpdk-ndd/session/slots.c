@@ -18,6 +18,13 @@ ndd_slots_init(struct ndd_slots *t, uint32_t max, bool plain)
 }
 
 void
+ndd_slots_limit(struct ndd_slots *t, uint32_t max)
+{
+	if (max < t->max)
+		t->max = max;
+}
+
+void
 ndd_slots_charge(
 	struct ndd_slots *t, struct ndd_account *account, enum config_share what, uint32_t files)
 {

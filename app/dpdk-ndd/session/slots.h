@@ -36,6 +36,8 @@ struct ndd_slots {
 
 /* max: most objects, up to 2^18. plain: handles are 0..max-1. */
 void ndd_slots_init(struct ndd_slots *t, uint32_t max, bool plain);
+/* No more than so many, before the first is added. */
+void ndd_slots_limit(struct ndd_slots *t, uint32_t max);
 void ndd_slots_fini(struct ndd_slots *t);
 /* From now on objects are paid for by this account, as they are added and removed. */
 void ndd_slots_charge(

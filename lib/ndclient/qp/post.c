@@ -109,7 +109,7 @@ ring_doorbell(const struct nd_qp *qp)
 {
 	struct nd_adapter *a = qp->adapter;
 
-	if (ndsh_doorbell_ring(a->page, qp->page, qp->index))
+	if (ndsh_doorbell_ring(a->page, qp->page, qp->doorbell))
 		nd_fd_wake(a->wake_fd);
 }
 

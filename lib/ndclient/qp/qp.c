@@ -186,6 +186,7 @@ qp_create(struct nd_pd *pd, const struct nd_qp_options *opt, struct ndsh_ud_qp_c
 		return st;
 	}
 	qp->index = reply.qp;
+	qp->doorbell = ndsh_doorbell_of(reply.qp);
 	qp->number = reply.qpn;
 	nd_object_open(&qp->obj, &nd_qp_class, qp->adapter);
 	nd_object_rest(&qp->obj, &pd->obj);

@@ -38,7 +38,8 @@ struct nd_qp {
 	/* for posts; written only when created and connected */
 	_Alignas(NDSH_CACHE_LINE) struct nd_adapter *adapter;
 	struct ndsh_qp_page *page;
-	uint32_t index; /* session-local: doorbell bit */
+	uint32_t index; /* session-local number */
+	uint32_t doorbell;
 	uint32_t state; /* enum nd_qp_state, atomic */
 	uint32_t sq_sge, rq_sge, inline_bytes;
 	uint32_t accept_mark;	  /* rq_freed when it came to ACCEPTING */

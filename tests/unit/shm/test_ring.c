@@ -521,6 +521,19 @@ Test(shm_doorbell, bits_are_taken_once_and_a_turn_is_bounded)
 	cr_expect(eq(u64, bits, 0x40));
 }
 
+/* The second 4,095 queue pairs have the doorbells of the first, and so on; the admin ring's is
+ * nobody else's. */
+Test(shm_doorbell, queue_pairs_beyond_the_doorbells_share_them)
+{
+	static const uint32_t rows[][2] = {{0, 0}, {4094, 4094}, {4095, 0}, {4096, 1}, {8189, 4094},
+		{8190, 0}, {NDSH_QP_PER_SESSION_MAX - 1, 4094}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		cr_expect(eq(u32, ndsh_doorbell_of(rows[i][0]), rows[i][1]), "row %zu", i);
+	for (uint32_t i = 0; i < NDSH_QP_PER_SESSION_MAX; i++)
+		cr_assert(ne(u32, ndsh_doorbell_of(i), NDSH_ADMIN_DOORBELL));
+}
+
 /* A summary without bits, from a client that writes what it likes, costs a look at each word. */
 Test(shm_doorbell, words_without_bits_are_passed_over)
 {

@@ -14,6 +14,7 @@
 #include "lcore/shard.h"
 #include "lcore/turn.h"
 #include "rigs/lone_shard.h"
+#include "roce/qp/qp.h"
 #include "roce/shard/shard.h"
 
 #define BEGIN 1000000000ull /* of the tests' time */
@@ -210,7 +211,7 @@ Test(doorbell, all_sessions_are_served)
 static void
 ring_all(struct client *c)
 {
-	for (uint32_t i = 0; i < NDSH_QP_PER_SESSION_MAX; i++)
+	for (uint32_t i = 0; i < NDSH_DOORBELLS; i++)
 		(void)ndsh_doorbell_ring(&c->page, &c->qp, i);
 }
 
@@ -251,6 +252,43 @@ Test(doorbell, nobody_is_looked_at_twice_in_a_turn)
 	ring_all(lone);
 	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN, &registered), NDD_DOORBELL_WORDS * 64));
 	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN, &registered), NDD_DOORBELL_WORDS * 64));
+}
+
+/* All of a session's queue pairs, though none of them is one that could send. */
+static struct roce_qp *
+all_places(struct client *c)
+{
+	struct roce_qp *qp = aligned_alloc(64, (sizeof(*qp) + 63) & ~(size_t)63);
+
+	memset(qp, 0, sizeof(*qp));
+	c->session.qps = NDSH_QP_PER_SESSION_MAX;
+	c->session.qp = calloc(c->session.qps, sizeof(qp));
+	return qp;
+}
+
+/* Whose doorbell it is can't be told: each is looked at. */
+Test(doorbell, all_that_share_a_doorbell_are_looked_at)
+{
+	struct client *c = client_new();
+	struct roce_qp *qp = all_places(c);
+	const struct roce_doorbells *rung = &c->session.client.doorbells;
+
+	c->session.qp[5] = c->session.qp[5 + NDSH_DOORBELLS] = qp;
+	c->session.qp[5 + 3 * NDSH_DOORBELLS] = c->session.qp[6] = qp;
+	(void)ring(c);
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN, &registered), 4), "and a free place");
+	cr_expect(eq(u32, rung->rung - rung->served, 3));
+}
+
+/* Four places for each bit are no more work in a turn than one. */
+Test(doorbell, shared_doorbells_have_the_same_bound)
+{
+	struct client *c = client_new();
+
+	(void)all_places(c);
+	ring_all(c);
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN, &registered), NDD_DOORBELLS_SESSION));
+	cr_expect(eq(u32, ndd_lcore_doorbells(s, BEGIN, &registered), NDD_DOORBELLS_SESSION));
 }
 
 /* A client that rings for nothing all the time must not keep the lcore's CPU from others. */

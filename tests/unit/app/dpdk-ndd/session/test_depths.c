@@ -128,3 +128,25 @@ Test(depths, an_older_client_is_told_what_its_rings_carry)
 	o = told(r, NDSH_MINOR_DEEP_QUEUES);
 	cr_expect(eq(u32, o.max_depth, 131072));
 }
+
+/* ---- queue pairs ---- */
+
+static uint32_t
+queue_pairs_told(uint32_t configured, uint16_t minor)
+{
+	struct ndd_rig *r = ndd_rig_new();
+
+	r->cfg.max_qps = configured;
+	return told(r, minor).max_qps;
+}
+
+/* A library that gives each queue pair a doorbell of its own has no more than there are. */
+Test(depths, an_old_library_has_a_doorbell_for_each_queue_pair)
+{
+	const uint16_t many = NDSH_MINOR_MANY_QPS, before = NDSH_MINOR_MANY_QPS - 1;
+
+	cr_expect(eq(u32, queue_pairs_told(NDSH_QP_PER_SESSION_MAX, many), 16380));
+	cr_expect(eq(u32, queue_pairs_told(NDSH_QP_PER_SESSION_MAX, before), 4095));
+	cr_expect(eq(u32, queue_pairs_told(4096, before), 4095));
+	cr_expect(eq(u32, queue_pairs_told(1000, before), 1000));
+}
