@@ -34,7 +34,8 @@
 			    * affinity, queues deeper than NDSH_DEPTH_BEFORE,
 			    * SRQ_RESIZE;
 			    * 14: connections by numbers;
-			    * 15: more queue pairs than doorbells */
+			    * 15: more queue pairs than doorbells, datagram
+			    * services by numbers */
 /* The oldest minor version that has each addition. An older daemon takes what it doesn't know for a
  * broken message, or ignores it: a client checks the daemon's version before it uses an addition.
  */
@@ -70,6 +71,7 @@
 #define NDSH_MINOR_DEEP_QUEUES	 13u
 #define NDSH_MINOR_CM		 14u
 #define NDSH_MINOR_MANY_QPS	 15u
+#define NDSH_MINOR_CM_SERVICES	 15u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments that the library allocates from */

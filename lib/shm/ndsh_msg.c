@@ -71,6 +71,8 @@ const struct ndsh_msg_desc ndsh_msg_table[NDSH_MSG_TYPE_COUNT] = {
 	MSG(CM_LISTEN, ndsh_listener_listen, ndsh_id_msg, OPEN),
 	MSG(CM_CONNECT, ndsh_cm_connect, ndsh_id_msg, OPEN),
 	MSG(CM_ACCEPT, ndsh_cm_accept, ndsh_id_msg, OPEN),
+	MSG(CM_UD_BIND, ndsh_bind, ndsh_bind_reply, OPEN),
+	MSG(CM_LOOK_UP, ndsh_cm_look_up, ndsh_id_msg, OPEN),
 };
 
 static_assert(sizeof(struct ndsh_address_list_reply) <= NDSH_MSG_BYTES, "the longest message");

@@ -79,6 +79,8 @@ enum ndsh_msg_type {
 	NDSH_MSG_CM_LISTEN,
 	NDSH_MSG_CM_CONNECT,
 	NDSH_MSG_CM_ACCEPT,
+	NDSH_MSG_CM_UD_BIND, /* from minor version 15 on: ndsh_msg_cm.h */
+	NDSH_MSG_CM_LOOK_UP,
 	NDSH_MSG_TYPE_COUNT,
 	/* events */
 	NDSH_EV_CONN_REQUEST = 0x4001, /* a listener got a REQ */

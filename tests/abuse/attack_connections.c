@@ -231,6 +231,54 @@ by_numbers(struct target *t, uint32_t whose)
 	raw_end(&r);
 }
 
+/* Lookups, of services that there may be, some of them given up; answers to whatever is asked, by
+ * permits that may be another's, also where nothing was asked. */
+static void
+services(struct target *t, uint32_t whose)
+{
+	struct ndsh_cm_look_up m = {.h.type = NDSH_MSG_CM_LOOK_UP};
+	struct ndsh_cm_accept a = {.h.type = NDSH_MSG_CM_ACCEPT};
+	struct ndsh_id_msg ask = {.h.type = NDSH_MSG_CM_PERMIT}, reply;
+	struct ndsh_bind b = {.h.type = NDSH_MSG_CM_UD_BIND};
+	struct ndsh_cm_permit_reply own = {.permit.session = 0};
+	struct ndsh_bind_reply source, service;
+	struct ndsh_listener_listen l = {.h.type = NDSH_MSG_CM_LISTEN};
+	struct raw_cq cq;
+	struct raw_qp qp;
+	struct raw r;
+	int st;
+
+	raw_begin(&r, t->socket);
+	b.addr = r.addr;
+	b.addr.port = 0;
+	if (raw_cq(&r, 16, &cq) != NDSH_OK || raw_ud_qp(&r, &cq, 16, &qp) != NDSH_OK ||
+		raw_ask(&r, &b, &source, NULL) != NDSH_OK ||
+		raw_ask(&r, &b, &service, NULL) != NDSH_OK)
+		return;
+	ask.id = qp.id;
+	l.listener = service.id;
+	if (raw_ask(&r, &ask, &own, NULL) != NDSH_OK || raw_ask(&r, &l, NULL, NULL) != NDSH_OK)
+		return;
+	m.listener = source.id;
+	do {
+		m.remote = address_of(&r, raw_random(2) ? WHERE_CLOSED : WHERE_NOBODY);
+		if (raw_random(2))
+			m.remote = service.addr;
+		m.priv_bytes = raw_random(NDSH_LOOKUP_DATA_MAX + 2);
+		st = raw_ask(&r, &m, &reply, NULL);
+		a.permit = own.permit;
+		if (whose == PERMIT_GUESSED)
+			a.permit.key ^= 1u << raw_random(32);
+		raw_fill(&a.own, sizeof(a.own));
+		a.conn = st == NDSH_OK ? reply.id + raw_random(2) : raw_random(64);
+		a.priv_bytes = raw_random(NDSH_ANSWER_DATA_MAX + 2);
+		(void)raw_ask(&r, &a, NULL, NULL);
+		if (st == NDSH_OK && raw_random(2))
+			st = raw_ask_id(&r, NDSH_MSG_CONN_DESTROY, reply.id, NULL);
+	} while (attacking(t) && st != RAW_GONE);
+	raw_end(&r);
+}
+
 const struct attack connection_attacks[] = {
 	{"connect-nobody", connects, WHERE_NOBODY},
 	{"connect-closed", connects, WHERE_CLOSED},
@@ -253,5 +301,7 @@ const struct attack connection_attacks[] = {
 	{"names-queue-pairs-of-others", names_others, 0},
 	{"by-numbers-of-others", by_numbers, PERMIT_GUESSED},
 	{"by-numbers-of-its-own", by_numbers, PERMIT_OWN},
+	{"services-by-permits-of-others", services, PERMIT_GUESSED},
+	{"services-by-its-own-permits", services, PERMIT_OWN},
 	{0},
 };

@@ -10,6 +10,7 @@
 
 #include "cm/cm.h"
 #include "conn/ports.h"
+#include "conn/sidr_user.h"
 #include "lcore/caught_up.h"
 #include "net/net.h"
 #include "session/reply.h"
@@ -36,6 +37,7 @@ enum ndd_conn_state {
 };
 
 struct ndd_conn {
+	struct ndd_sidr_user sidr; /* of datagrams */
 	TAILQ_ENTRY(ndd_conn) next;
 	struct ndd_session *session;
 	struct ndd_qp *qp;	 /* NULL until given, and when it is over */
@@ -48,11 +50,13 @@ struct ndd_conn {
 	bool bound;		/* by BIND: after a failure it may connect again */
 	bool brought_up;	/* the queue pair went beyond INIT for it */
 	bool by_numbers;	/* its client brings the queue pair up (conn/numbers.h) */
+	bool datagrams;		/* a lookup of a service, or a request for one (conn/services.h) */
 	struct ndd_port port;	/* local: from BIND, CONNECT or ACCEPT on, until it is destroyed */
 	struct roce_cm_addr local, remote;
 	uint32_t nic; /* passive: the port that has the local address */
 	struct net_nexthop hop;
 	struct roce_cm_qp_params peer;
+	uint32_t peer_q_key;	      /* of datagrams */
 	struct roce_cm_qp_params own; /* by_numbers: what its REQ or REP says of this side */
 	uint64_t deadline_ns;	      /* RESOLVING, ACCEPTING, FLUSHING; UINT64_MAX: none */
 	bool fresh;		      /* the next hop was not yet asked for */

@@ -35,9 +35,10 @@ listener_address(struct ndd_session *s, const struct ndsh_addr *from, struct roc
 
 /* From here on it has its port, whether or not it ever listens. */
 static enum ndsh_status
-listener_bind(struct ndd_session *s, const struct ndsh_addr *from, struct ndd_ports *ports,
+listener_bind(struct ndd_session *s, const struct ndsh_addr *from, bool datagrams,
 	struct ndd_listener **out)
 {
+	struct ndd_ports *ports = datagrams ? &s->daemon->ud_ports : &s->daemon->ports;
 	struct roce_cm_addr addr;
 	struct ndd_listener *l;
 	enum ndsh_status status;
@@ -49,6 +50,7 @@ listener_bind(struct ndd_session *s, const struct ndsh_addr *from, struct ndd_po
 	if (l == NULL)
 		return NDSH_ERR_NO_RESOURCES;
 	l->session = s;
+	l->datagrams = datagrams;
 	l->id = ndd_slots_add(&s->listeners, l);
 	if (l->id == NDD_SLOT_NONE) {
 		free(l);
@@ -66,9 +68,9 @@ listener_bind(struct ndd_session *s, const struct ndsh_addr *from, struct ndd_po
 }
 
 static enum ndsh_status
-listener_listen(struct ndd_listener *l, uint32_t backlog, bool datagrams)
+listener_listen(struct ndd_listener *l, uint32_t backlog)
 {
-	l->cm = (datagrams ? roce_cm_sidr_listen : roce_cm_listen)(
+	l->cm = (l->datagrams ? roce_cm_sidr_listen : roce_cm_listen)(
 		l->session->daemon->cm, &l->port.addr, l->port.nic, backlog, l, NULL);
 	if (l->cm == NULL)
 		return NDSH_ERR_NO_RESOURCES;
@@ -92,14 +94,13 @@ static enum ndsh_status
 listener_create_kind(struct ndd_session *s, const struct ndsh_listener_create *m,
 	struct ndd_reply *r, bool datagrams)
 {
-	struct ndd *d = s->daemon;
 	struct ndd_listener *l;
 	enum ndsh_status status;
 
-	status = listener_bind(s, &m->addr, datagrams ? &d->ud_ports : &d->ports, &l);
+	status = listener_bind(s, &m->addr, datagrams, &l);
 	if (status != NDSH_OK)
 		return status;
-	status = listener_listen(l, m->backlog, datagrams);
+	status = listener_listen(l, m->backlog);
 	if (status != NDSH_OK) {
 		listener_free(s, l);
 		return status;
@@ -122,12 +123,12 @@ ndd_ud_listener_create(struct ndd_session *s, const void *msg, struct ndd_reply 
 	return listener_create_kind(s, msg, r, true);
 }
 
-enum ndsh_status
-ndd_listener_bind(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+static enum ndsh_status
+listener_bind_kind(
+	struct ndd_session *s, const struct ndsh_bind *m, struct ndd_reply *r, bool datagrams)
 {
-	const struct ndsh_bind *m = msg;
 	struct ndd_listener *l;
-	enum ndsh_status status = listener_bind(s, &m->addr, &s->daemon->ports, &l);
+	enum ndsh_status status = listener_bind(s, &m->addr, datagrams, &l);
 
 	if (status != NDSH_OK)
 		return status;
@@ -136,6 +137,27 @@ ndd_listener_bind(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	return NDSH_OK;
 }
 
+enum ndsh_status
+ndd_listener_bind(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	return listener_bind_kind(s, msg, r, false);
+}
+
+enum ndsh_status
+ndd_cm_ud_bind(struct ndd_session *s, const void *msg, struct ndd_reply *r)
+{
+	return listener_bind_kind(s, msg, r, true);
+}
+
+bool
+ndd_listener_is_source(const struct ndd_listener *l)
+{
+	static const struct roce_gid any;
+
+	return l->cm == NULL && !roce_gid_equal(&l->port.addr.gid, &any);
+}
+
+/* ND's requests for datagram services are UD_LISTENER_CREATE's alone. */
 static enum ndsh_status
 listen_bound(struct ndd_session *s, const struct ndsh_listener_listen *m, bool by_numbers,
 	struct ndd_reply *r)
@@ -147,8 +169,10 @@ listen_bound(struct ndd_session *s, const struct ndsh_listener_listen *m, bool b
 	r->id.id = l->id;
 	if (l->cm != NULL)
 		return NDSH_ERR_INVALID_STATE;
+	if (l->datagrams && !by_numbers)
+		return NDSH_ERR_INVALID_REQUEST;
 	l->by_numbers = by_numbers;
-	return listener_listen(l, m->backlog, false);
+	return listener_listen(l, m->backlog);
 }
 
 enum ndsh_status

@@ -49,7 +49,7 @@ notify_numbers(
 		.tos = c->tos,
 		.hop_limit = c->hop_limit,
 		.peer = {.qpn = c->peer.qpn,
-			.psn = c->peer.psn,
+			.psn = c->datagrams ? c->peer_q_key : c->peer.psn,
 			.inbound_reads = c->inbound,
 			.outbound_reads = c->outbound,
 			.retries = c->peer.retry_count,

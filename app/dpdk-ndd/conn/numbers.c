@@ -8,6 +8,7 @@
 #include "conn/conn.h"
 #include "conn/endpoint.h"
 #include "conn/listener.h"
+#include "conn/services.h"
 #include "control/daemon.h"
 #include "object/qp.h"
 #include "session/end.h"
@@ -95,11 +96,9 @@ conn_take_values(struct ndd_conn *c, uint32_t qpn, const struct ndsh_cm_values *
 static enum ndsh_status
 judge_connect(const struct ndsh_cm_connect *m, const struct ndd_listener *l)
 {
-	static const struct roce_gid any;
-
 	if (l == NULL)
 		return NDSH_ERR_INVALID_ID;
-	if (l->cm != NULL || roce_gid_equal(&l->port.addr.gid, &any))
+	if (l->datagrams || !ndd_listener_is_source(l))
 		return NDSH_ERR_INVALID_STATE;
 	if (m->priv_bytes > NDSH_CALLER_DATA_MAX)
 		return NDSH_ERR_PRIVATE_DATA_SIZE;
@@ -147,6 +146,9 @@ ndd_cm_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 
 	if (c == NULL)
 		return NDSH_ERR_INVALID_ID;
+	r->id.id = c->id;
+	if (c->datagrams)
+		return ndd_service_accept(c, qp, m);
 	if (status != NDSH_OK)
 		return status;
 	if (m->priv_bytes > NDSH_CALLEE_DATA_MAX)
@@ -162,6 +164,5 @@ ndd_cm_accept(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	memcpy(c->priv, m->priv, m->priv_bytes);
 	c->state = NDD_CONN_ACCEPTING;
 	ndd_conn_resolve_later(c);
-	r->id.id = c->id;
 	return NDSH_OK;
 }

@@ -7,6 +7,7 @@
 #include "conn/listener.h"
 #include "conn/notify.h"
 #include "conn/passive.h"
+#include "conn/services.h"
 #include "control/daemon.h"
 #include "hostnet/path.h"
 #include "object/qp.h"
@@ -153,6 +154,8 @@ ndd_conn_reject(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	(void)r;
 	if (c == NULL)
 		return NDSH_ERR_INVALID_ID;
+	if (c->datagrams)
+		return ndd_service_reject(c, m);
 	if (m->priv_bytes > NDSH_REJECT_DATA_MAX)
 		return NDSH_ERR_PRIVATE_DATA_SIZE;
 	if (c->state == NDD_CONN_OVER)

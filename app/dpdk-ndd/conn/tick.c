@@ -6,6 +6,7 @@
 #include "conn/conn.h"
 #include "conn/leave.h"
 #include "conn/passive.h"
+#include "conn/services.h"
 #include "control/daemon.h"
 #include "platform/clock.h"
 #include "session/session.h"
@@ -30,7 +31,7 @@ conn_step(struct ndd_conn *c, uint64_t now_ns)
 	if (status != NDSH_OK)
 		ndd_conn_fail(c, status, NULL);
 	else if (c->state == NDD_CONN_RESOLVING)
-		ndd_conn_send_request(c, now_ns);
+		(c->datagrams ? ndd_service_query : ndd_conn_send_request)(c, now_ns);
 	else
 		ndd_conn_send_reply(c, now_ns);
 }

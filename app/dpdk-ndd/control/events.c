@@ -11,6 +11,7 @@
 #include "conn/conn.h"
 #include "conn/leave.h"
 #include "conn/passive.h"
+#include "conn/sidr_user.h"
 #include "conn/tick.h"
 #include "control/daemon.h"
 #include "hostnet/host.h"
@@ -75,6 +76,12 @@ shard_event_dispatch(struct ndd *d, const struct ndd_event *ev)
 
 /* ---- of the CM ----------------------------------------------------------------------------- */
 
+static void
+on_sidr_end(struct ndd *d, const struct roce_cm_event *ev)
+{
+	((const struct ndd_sidr_user *)ev->owner)->on_end(d, ev);
+}
+
 static void (*const on_cm_event[])(struct ndd *d, const struct roce_cm_event *ev) = {
 	[ROCE_CM_EV_REQUEST] = ndd_conn_on_request,
 	[ROCE_CM_EV_REPLY] = ndd_conn_on_reply,
@@ -83,8 +90,8 @@ static void (*const on_cm_event[])(struct ndd *d, const struct roce_cm_event *ev
 	[ROCE_CM_EV_UNREACHABLE] = ndd_conn_on_unreachable,
 	[ROCE_CM_EV_DISCONNECTED] = ndd_conn_on_disconnected,
 	[ROCE_CM_EV_SIDR_REQUEST] = ndd_sidr_on_request,
-	[ROCE_CM_EV_SIDR_REPLY] = ndd_ah_on_response,
-	[ROCE_CM_EV_SIDR_GONE] = ndd_sidr_on_request_gone,
+	[ROCE_CM_EV_SIDR_REPLY] = on_sidr_end,
+	[ROCE_CM_EV_SIDR_GONE] = on_sidr_end,
 };
 
 /* ---- a turn of the control thread ---------------------------------------------------------- */

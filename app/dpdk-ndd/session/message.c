@@ -9,6 +9,7 @@
 #include "conn/listener.h"
 #include "conn/numbers.h"
 #include "conn/passive.h"
+#include "conn/services.h"
 #include "control/daemon.h"
 #include "object/cq.h"
 #include "object/pd.h"
@@ -122,6 +123,8 @@ static const struct {
 	[NDSH_MSG_CM_LISTEN] = HANDLED(ndd_cm_listen),
 	[NDSH_MSG_CM_CONNECT] = HANDLED(ndd_cm_connect),
 	[NDSH_MSG_CM_ACCEPT] = HANDLED(ndd_cm_accept),
+	[NDSH_MSG_CM_UD_BIND] = HANDLED(ndd_cm_ud_bind),
+	[NDSH_MSG_CM_LOOK_UP] = HANDLED(ndd_service_look_up),
 	[NDSH_MSG_DISCONNECT] = HANDLED(ndd_conn_disconnect),
 	[NDSH_MSG_CONN_DESTROY] = DESTROYS(conn),
 };

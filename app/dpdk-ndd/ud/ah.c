@@ -209,6 +209,18 @@ ah_resolve(struct ndd_ah *ah, uint64_t now_ns, struct net_nexthop *hop)
 }
 
 static void
+ah_on_response(struct ndd *d, const struct roce_cm_event *ev)
+{
+	struct ndd_ah *ah = ev->owner;
+
+	(void)d;
+	if (ev->timed_out)
+		ah_conclude(ah, NDSH_ERR_TIMEOUT, NULL);
+	else
+		ah_conclude(ah, ev->reason == 0 ? NDSH_OK : NDSH_ERR_REFUSED, ev);
+}
+
+static void
 ah_query_service(struct ndd_ah *ah, uint64_t now_ns)
 {
 	struct ndd *d = ah->session->daemon;
@@ -220,6 +232,7 @@ ah_query_service(struct ndd_ah *ah, uint64_t now_ns)
 		return;
 	}
 	ah->local = ah->port.addr;
+	ah->sidr.on_end = ah_on_response;
 	ah->state = NDD_AH_QUERYING;
 	ah->cm = roce_cm_sidr_query(d->cm, now_ns,
 		&(struct roce_cm_sidr_query){.local = ah->local,
@@ -232,18 +245,6 @@ ah_query_service(struct ndd_ah *ah, uint64_t now_ns)
 			.owner = ah});
 	if (ah->cm == NULL)
 		ah_conclude(ah, NDSH_ERR_NO_RESOURCES, NULL);
-}
-
-void
-ndd_ah_on_response(struct ndd *d, const struct roce_cm_event *ev)
-{
-	struct ndd_ah *ah = ev->owner;
-
-	(void)d;
-	if (ev->timed_out)
-		ah_conclude(ah, NDSH_ERR_TIMEOUT, NULL);
-	else
-		ah_conclude(ah, ev->reason == 0 ? NDSH_OK : NDSH_ERR_REFUSED, ev);
 }
 
 static void

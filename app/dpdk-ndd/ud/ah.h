@@ -7,6 +7,7 @@
 
 #include "cm/cm.h"
 #include "conn/ports.h"
+#include "conn/sidr_user.h"
 #include "hostnet/path.h"
 #include "net/net.h"
 #include "session/reply.h"
@@ -19,7 +20,8 @@ enum ndd_ah_state {
 };
 
 struct ndd_ah {
-	TAILQ_ENTRY(ndd_ah) next; /* of the daemon's */
+	struct ndd_sidr_user sidr; /* QUERYING */
+	TAILQ_ENTRY(ndd_ah) next;  /* of the daemon's */
 	struct ndd_session *session;
 	struct roce_cm_conn *cm; /* QUERYING */
 	uint32_t id;
@@ -37,7 +39,5 @@ struct ndd_ah {
 void ndd_ah_tick(struct ndd *d, uint64_t now_ns);
 /* Address handles whose path is lost fail; why is for the log. */
 void ndd_ah_end(struct ndd *d, ndd_path_lost *lost, const void *arg, const char *why);
-/* The service's response to the SIDR query came, or none in time. */
-void ndd_ah_on_response(struct ndd *d, const struct roce_cm_event *ev);
 
 #endif

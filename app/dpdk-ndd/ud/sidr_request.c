@@ -5,6 +5,7 @@
 
 #include "cm/sidr.h"
 #include "conn/listener.h"
+#include "conn/services.h"
 #include "control/daemon.h"
 #include "object/qp.h"
 #include "platform/clock.h"
@@ -43,8 +44,17 @@ sidr_request_notify(const struct ndd_sidr_request *q, const struct ndd_listener 
 	ndd_session_send(q->session, &m, sizeof(m), -1);
 }
 
-void
-ndd_sidr_on_request(struct ndd *d, const struct roce_cm_event *ev)
+static void
+sidr_request_on_gone(struct ndd *d, const struct roce_cm_event *ev)
+{
+	struct ndd_sidr_request *q = ev->owner;
+
+	(void)d;
+	sidr_request_free(q->session, q);
+}
+
+static void
+sidr_request_offer(struct ndd *d, const struct roce_cm_event *ev)
 {
 	struct ndd_listener *l = ev->owner;
 	struct ndd_session *s = l->session;
@@ -62,10 +72,19 @@ ndd_sidr_on_request(struct ndd *d, const struct roce_cm_event *ev)
 			&(struct roce_cm_sidr_reply){.status = ROCE_CM_SIDR_NO_QP});
 		return;
 	}
+	q->sidr.on_end = sidr_request_on_gone;
 	q->session = s;
 	q->cm = ev->conn;
 	roce_cm_set_owner(ev->conn, q);
 	sidr_request_notify(q, l, ev);
+}
+
+void
+ndd_sidr_on_request(struct ndd *d, const struct roce_cm_event *ev)
+{
+	const struct ndd_listener *l = ev->owner;
+
+	(l->by_numbers ? ndd_service_on_request : sidr_request_offer)(d, ev);
 }
 
 enum ndsh_status
@@ -100,15 +119,6 @@ ndd_sidr_respond(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 	sidr_request_free(s, q);
 	r->id.id = m->question;
 	return sent ? NDSH_OK : NDSH_ERR_ABORTED;
-}
-
-void
-ndd_sidr_on_request_gone(struct ndd *d, const struct roce_cm_event *ev)
-{
-	struct ndd_sidr_request *q = ev->owner;
-
-	(void)d;
-	sidr_request_free(q->session, q);
 }
 
 static uint32_t

@@ -74,6 +74,7 @@ static const struct {
 	{NDSH_EV_ASYNC, sizeof(struct ndsh_ev_async)},
 	{NDSH_EV_AH, sizeof(struct ndsh_ev_ah)},
 	{NDSH_EV_UD_QUESTION, sizeof(struct ndsh_ev_ud_question)},
+	{NDSH_EV_CM, sizeof(struct ndsh_ev_cm)},
 };
 
 Test(shm_msg, events_have_their_size)

@@ -5,106 +5,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cm/codec.h"
 #include "conn/active.h"
 #include "conn/conn.h"
 #include "conn/passive.h"
 #include "object/qp.h"
 #include "platform/clock.h"
 #include "rigs/cm_crowd.h"
-#include "rigs/mad_pkt.h"
-#include "rigs/ndd_rig.h"
 #include "rigs/net_rig.h"
+#include "rigs/numbers_bench.h"
 
-#define PEER_IP	      "10.77.0.2"
-#define SERVICE	      7174u
-#define PEER_QPN      0x5678u
-#define PEER_PSN      0xfedcbau
-#define OWN_PSN	      0x123456u
-#define SEGMENT_BYTES (1u << 20)
-
-union reply {
-	struct ndsh_id_msg id;
-	struct ndsh_bind_reply bind;
-	struct ndsh_cm_permit_reply permit;
-	struct ndsh_ev_cm cm;
-	uint8_t bytes[NDSH_MSG_BYTES];
-};
-
-struct bench {
-	struct ndd_rig *r;
-	struct ndd_session *s;
-	int client;
-	struct ndd_qp *qp;
-	struct ndsh_cm_permit permit; /* of qp */
-};
-
-static const struct net_nexthop next_hop = {.port = 0, .smac = {2, 1}, .dmac = {2, 2}, .mtu = 1500};
-
-static enum ndsh_status
-ask(const struct bench *b, const void *msg, union reply *reply)
-{
-	return ndd_rig_ask(b->r, b->client, msg, reply);
-}
+#define PEER_QPN 0x5678u
+#define PEER_PSN 0xfedcbau
+#define OWN_PSN	 0x123456u
 
 static uint32_t
-made(const struct bench *b, const void *msg)
+bound(const struct numbers_bench *b, uint16_t port)
 {
-	union reply reply;
-
-	cr_assert(eq(i32, ask(b, msg, &reply), NDSH_OK));
-	return reply.id.id;
-}
-
-static uint32_t
-make_qp(struct bench *b)
-{
-	struct ndsh_qp_create m = {.h.type = NDSH_MSG_QP_CREATE,
-		.sq_depth = 4,
-		.rq_depth = 4,
-		.sq_sge = 1,
-		.rq_sge = 1,
-		.offset = 131072};
-
-	(void)ndd_rig_segment(b->r, b->client, SEGMENT_BYTES, &m.segment);
-	m.pd = made(b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_PD_CREATE});
-	m.send_cq = m.recv_cq = made(b, &(struct ndsh_cq_create){.h.type = NDSH_MSG_CQ_CREATE,
-						.segment = m.segment,
-						.depth = 64,
-						.offset = 65536}); /* behind the session page */
-	return made(b, &m);
-}
-
-static struct bench
-bench_in(struct ndd_rig *r)
-{
-	struct bench b = {.r = r};
-	union reply reply;
-	uint32_t id;
-
-	b.client = ndd_rig_open(r, &b.s);
-	id = make_qp(&b);
-	b.qp = ndd_slots_get(&b.s->qps, id);
-	cr_assert(eq(i32,
-		ask(&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_CM_PERMIT, .id = id}, &reply),
-		NDSH_OK));
-	b.permit = reply.permit.permit;
-	return b;
-}
-
-static uint32_t
-bound(const struct bench *b, uint16_t port)
-{
-	struct ndsh_bind m = {.h.type = NDSH_MSG_LISTENER_BIND, .addr.port = port};
-	union reply reply;
-
-	memcpy(m.addr.ip, net_rig_gid(NDD_RIG_IP).raw, 16);
-	cr_assert(eq(i32, ask(b, &m, &reply), NDSH_OK));
-	return reply.bind.id;
+	return numbers_bound(b, NDSH_MSG_LISTENER_BIND, port);
 }
 
 static struct ndsh_cm_connect
-connect_message(const struct bench *b, uint32_t listener)
+connect_message(const struct numbers_bench *b, uint32_t listener)
 {
 	struct ndsh_cm_connect m = {.h.type = NDSH_MSG_CM_CONNECT,
 		.permit = b->permit,
@@ -114,66 +35,29 @@ connect_message(const struct bench *b, uint32_t listener)
 			.retries = 6,
 			.rnr_retries = 4,
 			.srq = 1},
-		.remote.port = SERVICE,
+		.remote.port = NUMBERS_SERVICE,
 		.listener = listener,
 		.priv_bytes = 3,
 		.priv = "abc"};
 
-	memcpy(m.remote.ip, net_rig_gid(PEER_IP).raw, 16);
+	memcpy(m.remote.ip, net_rig_gid(NUMBERS_PEER_IP).raw, 16);
 	return m;
 }
 
 static struct ndd_conn *
-connected(const struct bench *b)
+connected(const struct numbers_bench *b)
 {
 	const struct ndsh_cm_connect m = connect_message(b, bound(b, 0));
-	struct ndd_conn *c = ndd_slots_get(&b->s->conns, made(b, &m));
+	struct ndd_conn *c = ndd_slots_get(&b->s->conns, numbers_made(b, &m));
 
 	cr_assert(ne(ptr, c, NULL));
-	c->hop = next_hop;
+	c->hop = numbers_next_hop;
 	ndd_conn_send_request(c, ndd_now_ns());
 	return c;
 }
 
-static struct cm_mad
-next_mad(const struct bench *b)
-{
-	struct roce_cm_tx tx;
-	struct cm_mad m;
-
-	cr_assert(roce_cm_tx(b->r->d.cm, &tx));
-	cr_assert(eq(int, cm_mad_decode(&m, tx.mad), CM_DECODE_OK));
-	return m;
-}
-
-/* A MAD from the peer, and the event that it makes. */
-static struct roce_cm_event
-hear(const struct bench *b, const struct cm_mad *m)
-{
-	const struct roce_gid peer = net_rig_gid(PEER_IP), me = net_rig_gid(NDD_RIG_IP);
-	uint8_t mad[ROCE_MAD_BYTES], l3[ROCE_IPV4_BYTES];
-	const struct roce_pkt pkt = mad_pkt(mad, &peer, &me, l3);
-	struct roce_cm_event ev;
-
-	cm_mad_encode(mad, m);
-	roce_cm_rx(b->r->d.cm, ndd_now_ns(), &pkt, 0);
-	cr_assert(roce_cm_event(b->r->d.cm, &ev));
-	return ev;
-}
-
-static struct ndsh_ev_cm
-told(const struct bench *b, uint32_t kind)
-{
-	union reply m;
-
-	cr_assert(eq(long, ndd_rig_take(b->client, &m, NULL), (long)sizeof(m.cm)));
-	cr_assert(eq(u16, m.cm.h.type, NDSH_EV_CM));
-	cr_assert(eq(u32, m.cm.kind, kind));
-	return m.cm;
-}
-
 static void
-expect_untouched(const struct bench *b)
+expect_untouched(const struct numbers_bench *b)
 {
 	cr_expect(eq(int, roce_qp_state_get(b->qp->engine), ROCE_QPS_INIT));
 	cr_expect(eq(ptr, b->qp->conn, NULL));
@@ -198,9 +82,9 @@ reply_to(const struct cm_mad *req)
 
 Test(numbers, active_side_to_the_end)
 {
-	struct bench b = bench_in(ndd_rig_new());
+	struct numbers_bench b = numbers_bench_in(ndd_rig_new());
 	struct ndd_conn *c = connected(&b);
-	const struct cm_mad req = next_mad(&b), rep = reply_to(&req);
+	const struct cm_mad req = numbers_mad(&b), rep = reply_to(&req);
 	struct cm_mad m;
 	struct ndsh_ev_cm ev;
 	struct roce_cm_event e;
@@ -212,9 +96,9 @@ Test(numbers, active_side_to_the_end)
 	cr_expect(eq(u32, req.retry_count, 6));
 	cr_expect(eq(u32, req.rnr_retry, 4));
 	cr_expect(eq(u32, req.srq, 1));
-	e = hear(&b, &rep);
+	e = numbers_hear(&b, &rep);
 	ndd_conn_on_reply(&b.r->d, &e);
-	ev = told(&b, NDSH_EV_CONN_REPLY);
+	ev = numbers_told(&b, NDSH_EV_CONN_REPLY);
 	cr_expect(eq(i32, ev.h.status, NDSH_OK));
 	cr_expect(eq(u32, ev.peer.qpn, PEER_QPN));
 	cr_expect(eq(u32, ev.peer.psn, PEER_PSN));
@@ -223,26 +107,27 @@ Test(numbers, active_side_to_the_end)
 	cr_expect(eq(u8, ev.peer.retries, 6), "what the REQ said");
 	cr_expect(eq(u8, ev.peer.rnr_retries, 2));
 	cr_expect(eq(u32, ev.mtu_bytes, 1024));
-	(void)made(&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_COMPLETE_CONNECT, .id = c->id});
-	cr_expect(eq(u32, next_mad(&b).attr, CM_ATTR_RTU));
+	(void)numbers_made(
+		&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_COMPLETE_CONNECT, .id = c->id});
+	cr_expect(eq(u32, numbers_mad(&b).attr, CM_ATTR_RTU));
 	expect_untouched(&b);
 	m = (struct cm_mad){.attr = CM_ATTR_DREQ,
 		.local_id = 0x99,
 		.remote_id = req.local_id,
 		.qpn = b.qp->qpn};
-	e = hear(&b, &m);
+	e = numbers_hear(&b, &m);
 	ndd_conn_on_disconnected(&b.r->d, &e);
-	cr_expect(eq(i32, told(&b, NDSH_EV_CONN_DISCONNECTED).h.status, NDSH_OK));
+	cr_expect(eq(i32, numbers_told(&b, NDSH_EV_CONN_DISCONNECTED).h.status, NDSH_OK));
 	cr_expect(eq(int, c->state, NDD_CONN_OVER));
-	(void)made(&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_DISCONNECT, .id = c->id});
+	(void)numbers_made(&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_DISCONNECT, .id = c->id});
 	expect_untouched(&b);
 }
 
 /* The request that a peer sends to a listener of the bench, as its client is told of it. */
 static struct ndsh_ev_cm
-requested(const struct bench *b, uint16_t port)
+requested(const struct numbers_bench *b, uint16_t port)
 {
-	const struct roce_gid from = net_rig_gid(PEER_IP), to = net_rig_gid(NDD_RIG_IP);
+	const struct roce_gid from = net_rig_gid(NUMBERS_PEER_IP), to = net_rig_gid(NDD_RIG_IP);
 	struct cm_mad m = cm_crowd_req(&from, &to, 4000, port);
 	struct roce_cm_event e;
 
@@ -256,23 +141,23 @@ requested(const struct bench *b, uint16_t port)
 	m.srq = 1;
 	m.mtu = 2;
 	m.ack_timeout = 19;
-	e = hear(b, &m);
+	e = numbers_hear(b, &m);
 	cr_assert(eq(int, e.type, ROCE_CM_EV_REQUEST));
 	ndd_conn_on_request(&b->r->d, &e);
-	return told(b, NDSH_EV_CONN_REQUEST);
+	return numbers_told(b, NDSH_EV_CONN_REQUEST);
 }
 
 static uint32_t
-listening(const struct bench *b, uint16_t port)
+listening(const struct numbers_bench *b, uint16_t port)
 {
 	const struct ndsh_listener_listen m = {
 		.h.type = NDSH_MSG_CM_LISTEN, .listener = bound(b, port), .backlog = 4};
 
-	return made(b, &m);
+	return numbers_made(b, &m);
 }
 
 static struct ndsh_cm_accept
-accept_message(const struct bench *b, uint32_t conn)
+accept_message(const struct numbers_bench *b, uint32_t conn)
 {
 	return (struct ndsh_cm_accept){.h.type = NDSH_MSG_CM_ACCEPT,
 		.permit = b->permit,
@@ -282,9 +167,9 @@ accept_message(const struct bench *b, uint32_t conn)
 
 Test(numbers, passive_side_holds_no_port)
 {
-	struct bench b = bench_in(ndd_rig_new());
-	const uint32_t listener = listening(&b, SERVICE);
-	const struct ndsh_ev_cm ev = requested(&b, SERVICE);
+	struct numbers_bench b = numbers_bench_in(ndd_rig_new());
+	const uint32_t listener = listening(&b, NUMBERS_SERVICE);
+	const struct ndsh_ev_cm ev = requested(&b, NUMBERS_SERVICE);
 	const struct ndsh_cm_accept m = accept_message(&b, ev.conn);
 	struct ndd_conn *c = ndd_slots_get(&b.s->conns, ev.conn);
 	struct cm_mad rep, rtu;
@@ -299,10 +184,10 @@ Test(numbers, passive_side_holds_no_port)
 	cr_expect(eq(u8, ev.peer.rnr_retries, 1));
 	cr_expect(eq(u8, ev.peer.srq, 1));
 	cr_expect(eq(u32, ev.mtu_bytes, 512));
-	(void)made(&b, &m);
-	c->hop = next_hop;
+	(void)numbers_made(&b, &m);
+	c->hop = numbers_next_hop;
 	ndd_conn_send_reply(c, ndd_now_ns());
-	rep = next_mad(&b);
+	rep = numbers_mad(&b);
 	cr_expect(eq(u32, rep.attr, CM_ATTR_REP));
 	cr_expect(eq(u32, rep.qpn, b.qp->qpn));
 	cr_expect(eq(u32, rep.psn, OWN_PSN));
@@ -310,48 +195,50 @@ Test(numbers, passive_side_holds_no_port)
 	cr_expect(eq(u32, rep.initiator_depth, 9));
 	rtu = (struct cm_mad){
 		.attr = CM_ATTR_RTU, .tid = 1, .local_id = 0x77, .remote_id = rep.local_id};
-	e = hear(&b, &rtu);
+	e = numbers_hear(&b, &rtu);
 	ndd_conn_on_established(&b.r->d, &e);
-	cr_expect(eq(i32, told(&b, NDSH_EV_CONN_ESTABLISHED).h.status, NDSH_OK));
-	(void)made(&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_LISTENER_DESTROY, .id = listener});
-	(void)listening(&b, SERVICE);
-	(void)made(&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_DISCONNECT, .id = c->id});
-	cr_expect(eq(u32, next_mad(&b).attr, CM_ATTR_DREQ));
+	cr_expect(eq(i32, numbers_told(&b, NDSH_EV_CONN_ESTABLISHED).h.status, NDSH_OK));
+	(void)numbers_made(
+		&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_LISTENER_DESTROY, .id = listener});
+	(void)listening(&b, NUMBERS_SERVICE);
+	(void)numbers_made(&b, &(struct ndsh_id_msg){.h.type = NDSH_MSG_DISCONNECT, .id = c->id});
+	cr_expect(eq(u32, numbers_mad(&b).attr, CM_ATTR_DREQ));
 	expect_untouched(&b);
 }
 
 /* ND's messages are for ND's connections, and the other way round. */
 Test(numbers, kinds_are_not_mixed)
 {
-	struct bench b = bench_in(ndd_rig_new());
-	const uint32_t listener = listening(&b, SERVICE);
-	const struct ndsh_ev_cm ev = requested(&b, SERVICE);
+	struct numbers_bench b = numbers_bench_in(ndd_rig_new());
+	const uint32_t listener = listening(&b, NUMBERS_SERVICE);
+	const struct ndsh_ev_cm ev = requested(&b, NUMBERS_SERVICE);
 	const struct ndsh_accept m = {
 		.h.type = NDSH_MSG_ACCEPT, .conn = ev.conn, .qp = b.permit.qp};
 	const struct ndsh_cm_connect c = connect_message(&b, listener);
-	union reply reply;
+	union numbers_reply reply;
 
-	cr_expect(eq(i32, ask(&b, &m, &reply), NDSH_ERR_INVALID_REQUEST));
-	cr_expect(eq(i32, ask(&b, &c, &reply), NDSH_ERR_INVALID_STATE), "a listener listens");
+	cr_expect(eq(i32, numbers_ask(&b, &m, &reply), NDSH_ERR_INVALID_REQUEST));
+	cr_expect(
+		eq(i32, numbers_ask(&b, &c, &reply), NDSH_ERR_INVALID_STATE), "a listener listens");
 	cr_expect(eq(ptr, b.qp->conn, NULL));
 }
 
 /* ---- whose numbers ------------------------------------------------------------------------- */
 
 static enum ndsh_status
-connect_by(const struct bench *b, const struct ndsh_cm_permit *permit)
+connect_by(const struct numbers_bench *b, const struct ndsh_cm_permit *permit)
 {
 	struct ndsh_cm_connect m = connect_message(b, bound(b, 0));
-	union reply reply;
+	union numbers_reply reply;
 
 	m.permit = *permit;
-	return ask(b, &m, &reply);
+	return numbers_ask(b, &m, &reply);
 }
 
 Test(numbers, of_other_sessions_by_a_permit_alone)
 {
 	struct ndd_rig *r = ndd_rig_new();
-	struct bench mine = bench_in(r), other = bench_in(r);
+	struct numbers_bench mine = numbers_bench_in(r), other = numbers_bench_in(r);
 	struct ndsh_cm_permit guess = mine.permit;
 
 	cr_expect(eq(i32, connect_by(&other, &mine.permit), NDSH_OK));
@@ -371,7 +258,7 @@ Test(numbers, of_other_sessions_by_a_permit_alone)
 Test(numbers, not_of_another_principal)
 {
 	struct ndd_rig *r = ndd_rig_new();
-	struct bench mine, other;
+	struct numbers_bench mine, other;
 
 	r->cfg.principals = 1;
 	strcpy(r->cfg.principal[0].name, "red");
@@ -379,9 +266,9 @@ Test(numbers, not_of_another_principal)
 	r->cfg.principal[0].weight = 1;
 	r->cfg.principal[0].allow = true;
 	ndd_rig_principals(r);
-	mine = bench_in(r);
+	mine = numbers_bench_in(r);
 	ndd_rig_connect_by(r, "red");
-	other = bench_in(r);
+	other = numbers_bench_in(r);
 	cr_assert(ne(ptr, mine.s->account.principal, other.s->account.principal));
 	cr_expect(eq(i32, connect_by(&other, &other.permit), NDSH_OK));
 	cr_expect(eq(i32, connect_by(&other, &mine.permit), NDSH_ERR_ACCESS));
@@ -390,9 +277,9 @@ Test(numbers, not_of_another_principal)
 Test(numbers, not_of_a_queue_pair_that_is_gone)
 {
 	struct ndd_rig *r = ndd_rig_new();
-	struct bench mine = bench_in(r), other = bench_in(r);
+	struct numbers_bench mine = numbers_bench_in(r), other = numbers_bench_in(r);
 
-	(void)made(
+	(void)numbers_made(
 		&mine, &(struct ndsh_id_msg){.h.type = NDSH_MSG_QP_DESTROY, .id = mine.permit.qp});
 	ndd_rig_settle(r);
 	cr_expect(eq(i32, connect_by(&other, &mine.permit), NDSH_ERR_ACCESS));
@@ -403,9 +290,9 @@ Test(numbers, not_of_a_queue_pair_that_is_gone)
 
 Test(numbers, values_are_judged)
 {
-	struct bench b = bench_in(ndd_rig_new());
+	struct numbers_bench b = numbers_bench_in(ndd_rig_new());
 	struct ndsh_cm_connect m = connect_message(&b, bound(&b, 0));
-	union reply reply;
+	union numbers_reply reply;
 	struct ndsh_cm_connect wrong[7];
 
 	for (size_t n = 0; n < 7; n++)
@@ -422,21 +309,21 @@ Test(numbers, values_are_judged)
 					     : n == 5 ? NDSH_ERR_PRIVATE_DATA_SIZE
 						      : NDSH_ERR_INVALID_PARAMETER;
 
-		cr_expect(eq(i32, ask(&b, &wrong[n], &reply), why), "%zu", n);
+		cr_expect(eq(i32, numbers_ask(&b, &wrong[n], &reply), why), "%zu", n);
 	}
 	memset(m.remote.ip, 0, 16);
-	cr_expect(eq(i32, ask(&b, &m, &reply), NDSH_ERR_BAD_DESTINATION));
+	cr_expect(eq(i32, numbers_ask(&b, &m, &reply), NDSH_ERR_BAD_DESTINATION));
 }
 
 /* The client is gone in the midst of it: the peer is told, and the number is free with time. */
 Test(numbers, client_ends)
 {
-	struct bench b = bench_in(ndd_rig_new());
+	struct numbers_bench b = numbers_bench_in(ndd_rig_new());
 
 	(void)connected(&b);
-	cr_assert(eq(u32, next_mad(&b).attr, CM_ATTR_REQ));
+	cr_assert(eq(u32, numbers_mad(&b).attr, CM_ATTR_REQ));
 	close(b.client);
 	ndd_rig_settle(b.r);
-	cr_expect(eq(u32, next_mad(&b).attr, CM_ATTR_REJ));
+	cr_expect(eq(u32, numbers_mad(&b).attr, CM_ATTR_REJ));
 	cr_expect(eq(ptr, TAILQ_FIRST(&b.r->d.conns), NULL));
 }
