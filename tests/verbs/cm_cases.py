@@ -56,7 +56,7 @@ def cases(link, table):
 # ---- our own program -----------------------------------------------------------------------------
 
 SCENARIOS = ("values", "disconnect", "reject", "nobody", "ports", "wildcard", "numbers", "destroy",
-             "descriptor", "fork", "migrate")
+             "descriptor", "fork", "migrate", "crowded")
 
 
 def environment(address):

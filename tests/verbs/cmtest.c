@@ -367,6 +367,31 @@ run_waits(void)
 	pause();
 }
 
+/* A request that the program has no number for is refused at once: its peer does not wait, and
+ * nothing of it is left. */
+static void
+run_crowded(void)
+{
+	static struct rdma_cm_id *ids[1u << 16];
+	struct rdma_conn_param p = {.retry_count = 7};
+	unsigned count = 0;
+	struct cm_rig r;
+
+	cm_rig_open(&r);
+	cm_rig_resolve(&r);
+	while (rdma_create_id(r.channel, &ids[count], &r, RDMA_PS_TCP) == 0)
+		count++;
+	WANT(rdma_connect(r.here, &p) == 0);
+	WANT(cm_rig_expect(&r, RDMA_CM_EVENT_REJECTED) == 28);
+	while (count-- != 0)
+		WANT(rdma_destroy_id(ids[count]) == 0);
+	cm_rig_forget(&r);
+	cm_rig_connect(&r);
+	cm_rig_disconnect(&r);
+	cm_rig_forget(&r);
+	cm_rig_close(&r);
+}
+
 static const struct scenario scenarios[] = {
 	{"values", run_values},
 	{"disconnect", run_disconnect},
@@ -382,6 +407,7 @@ static const struct scenario scenarios[] = {
 	{"migrate", run_migrate},
 	{"many", run_many},
 	{"waits", run_waits},
+	{"crowded", run_crowded},
 };
 
 int

@@ -119,6 +119,15 @@ nd_control_id(struct nd_adapter *a, enum ndsh_msg_type type, uint32_t id)
 	return nd_control_call(a, &(struct nd_request){.h = &m.h});
 }
 
+/* Its cookie is 0, which is no call's: the reply is dropped. */
+bool
+nd_control_tell(const struct nd_adapter *a, const struct ndsh_msg_hdr *h)
+{
+	const size_t bytes = ndsh_msg_table[h->type].bytes;
+
+	return send(a->socket, h, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)bytes;
+}
+
 /* ---- the thread ---------------------------------------------------------------------- */
 
 static void

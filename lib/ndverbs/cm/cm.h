@@ -140,6 +140,8 @@ void cm_file_put(struct cm_file *f);
 
 /* A new one, in the file; cm_lock held. NULL: no memory, or no number. */
 struct cm_id *cm_id_new(struct cm_file *f);
+/* Nothing but cm_id_new() has happened to it; cm_lock held since then. */
+void cm_id_undo(struct cm_id *id);
 /* The one of this file, for one command; NULL: there is none such. */
 struct cm_id *cm_id_begin(struct cm_file *f, uint32_t handle);
 void cm_id_end(struct cm_id *id);
@@ -153,8 +155,8 @@ void cm_id_release(struct cm_id *id);
 /* Queue an event; ev may be NULL. status as the kernel has it. */
 void cm_event_raise(
 	struct cm_id *id, enum cm_event_type type, int status, const struct ndsh_ev_cm *ev);
-/* The request of a peer, for the listener. */
-void cm_event_request(struct cm_id *listener, struct cm_id *request, const struct ndsh_ev_cm *ev);
+/* The request of a peer, for the listener. False: no memory. */
+bool cm_event_request(struct cm_id *listener, struct cm_id *request, const struct ndsh_ev_cm *ev);
 /* Those of an identifier vanish, or move with it to another file. */
 void cm_events_drop(struct cm_id *id);
 void cm_id_move(struct cm_id *id, struct cm_file *to);

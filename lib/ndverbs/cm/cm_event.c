@@ -72,16 +72,17 @@ cm_event_raise(struct cm_id *id, enum cm_event_type type, int status, const stru
 		event_queue(e);
 }
 
-void
+bool
 cm_event_request(struct cm_id *listener, struct cm_id *request, const struct ndsh_ev_cm *ev)
 {
 	struct cm_event *e = event_new(listener, CM_EV_CONNECT_REQUEST, 0, ev);
 
 	if (e == NULL)
-		return;
+		return false;
 	e->request = request;
 	e->resp.id = request->handle;
 	event_queue(e);
+	return true;
 }
 
 void

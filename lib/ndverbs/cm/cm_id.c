@@ -48,6 +48,15 @@ cm_id_new(struct cm_file *f)
 	return id;
 }
 
+void
+cm_id_undo(struct cm_id *id)
+{
+	by_handle[id->handle] = NULL;
+	LIST_REMOVE(id, in_file);
+	pthread_mutex_destroy(&id->command);
+	free(id);
+}
+
 struct cm_id *
 cm_id_begin(struct cm_file *f, uint32_t handle)
 {

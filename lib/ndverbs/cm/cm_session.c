@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "ndclient/session/adapter.h"
+#include "ndclient/session/control.h"
 #include "ndverbs/cm/cm.h"
 #include "ndverbs/errors.h"
 
@@ -106,17 +107,21 @@ keep_peer(struct cm_id *id, const struct ndsh_ev_cm *ev)
 	id->has_peer = true;
 }
 
-/* Without memory for it the peer waits until its own time is up. */
-static void
-on_request(struct cm_session *s, const struct ndsh_ev_cm *ev)
+/* False: nobody listens any more, or there is no memory, or no number, for it. */
+static bool
+take_request(struct cm_session *s, const struct ndsh_ev_cm *ev)
 {
 	struct cm_id *listener = find_listener(s, ev->listener), *id;
 
 	if (listener == NULL || cm_state(listener) != CM_LISTENING || listener->destroyed)
-		return;
+		return false;
 	id = cm_id_new(listener->file);
 	if (id == NULL)
-		return;
+		return false;
+	if (!cm_event_request(listener, id, ev)) {
+		cm_id_undo(id);
+		return false;
+	}
 	cm_set_state(id, CM_REQUESTED);
 	id->device = s->device;
 	id->local = ev->local;
@@ -124,7 +129,18 @@ on_request(struct cm_session *s, const struct ndsh_ev_cm *ev)
 	id->tos = ev->tos;
 	keep_peer(id, ev);
 	cm_session_enter(s, id, ev->conn);
-	cm_event_request(listener, id, ev);
+	return true;
+}
+
+/* What nobody will answer is the daemon's to reject. If that can't be said now, the peer waits
+ * until its own time is up. */
+static void
+on_request(struct cm_session *s, const struct ndsh_ev_cm *ev)
+{
+	const struct ndsh_id_msg m = {.h.type = NDSH_MSG_CONN_DESTROY, .id = ev->conn};
+
+	if (!take_request(s, ev))
+		(void)nd_control_tell(s->adapter, &m.h);
 }
 
 /* As errnos of the kernel; the peer's own word comes first. */
