@@ -15,6 +15,7 @@ RPING = ("-C", "20", "-v", "-V")
 STREAM = ("-T", "v", "-S", "65536", "-C", "50", "-I", "2")
 PERF = ("-R", "-n", "50", *P)
 FIGURES = None  # perftest's table
+DATAGRAMS = r"data transfers complete\ntest complete\nreturn status 0"
 
 ALL = {
     "rping": (("rping", "-s", *RPING, *P), ("rping", "-c", *RPING, *P, "-a"), r"ping data: rdma-ping-19: "),
@@ -29,17 +30,22 @@ ALL = {
                                  r"custom +64k "),
     "riostream": (("riostream", "-T", "v", "-S", "4096", "-C", "20", *P),
                   ("riostream", "-T", "v", "-S", "4096", "-C", "20", *P, "-s"), r"custom +4k "),
+    "udaddy": (("udaddy",), ("udaddy", "-s"), DATAGRAMS),
+    "udaddy 20 users": (("udaddy", "-c", "20", "-C", "4", "-S", "1000"),
+                        ("udaddy", "-c", "20", "-C", "4", "-S", "1000", "-s"), DATAGRAMS),
     "ib_write_bw -R": (("ib_write_bw", *PERF), ("ib_write_bw", *PERF), FIGURES),
     "ib_read_bw -R 4 pairs": (("ib_read_bw", "-q", "4", *PERF), ("ib_read_bw", "-q", "4", *PERF), FIGURES),
     "ib_send_bw -R events": (("ib_send_bw", "-e", *PERF), ("ib_send_bw", "-e", *PERF), FIGURES),
     "ib_send_lat -R": (("ib_send_lat", *PERF), ("ib_send_lat", *PERF), FIGURES),
+    "ib_send_bw -R datagrams": (("ib_send_bw", "-c", "UD", *PERF), ("ib_send_bw", "-c", "UD", *PERF), FIGURES),
     "ib_atomic_bw -R": (("ib_atomic_bw", *PERF), ("ib_atomic_bw", *PERF), FIGURES),
 }
 
 
-def exchange(link, serve, ask, wanted):
-    address = link.a.addresses[0]
-    ends = both_by_cm(link, [part.format(a=address) for part in serve], (*ask, address))
+def exchange(link, serve, ask, wanted, alone=False, number=0):
+    """Between the two daemons, or alone, on a's; at that address of a's."""
+    address = link.a.addresses[number]
+    ends = both_by_cm(link, [part.format(a=address) for part in serve], (*ask, address), link.a if alone else link.b)
     if wanted is FIGURES:
         return judge_run(ends)
     (server, said), (client, told) = ends
@@ -56,7 +62,8 @@ def cases(link, table):
 # ---- our own program -----------------------------------------------------------------------------
 
 SCENARIOS = ("values", "disconnect", "reject", "nobody", "ports", "wildcard", "numbers", "destroy",
-             "descriptor", "fork", "migrate", "crowded")
+             "descriptor", "fork", "migrate", "crowded", "service", "service-reject", "service-nobody",
+             "service-nowhere", "service-spaces", "service-limits")
 
 
 def environment(address):
@@ -73,9 +80,9 @@ def many(link):
     until(lambda: not link.a.usage(), "nothing is left")
 
 
-def killed(link):
-    """A client that ends in the midst of a connect."""
-    with Process(*under(link.a, link.a.build.cmtest(), "waits"), name="cmtest",
+def killed(link, scenario):
+    """A client that ends in the midst of a connect, or between question and answer."""
+    with Process(*under(link.a, link.a.build.cmtest(), scenario), name="cmtest",
                  env=environment(link.a.addresses[0])) as waiting:
         waiting.expect("waiting")
         waiting.kill(signal.SIGKILL)
@@ -98,6 +105,10 @@ def own_cases(link):
         yield "cm loopback", lambda: own(link, "loopback")
     if len(link.a.addresses) > 1:
         yield "cm ipv6", lambda: own(link, "values", 1)
+        yield "cm service ipv6", lambda: own(link, "service", 1)
+        yield "udaddy ipv6", lambda: exchange(link, ("udaddy", "-b", "{a}"), ("udaddy", "-s"), DATAGRAMS, number=1)
     yield "cm many", lambda: many(link)
-    yield "cm killed", lambda: killed(link)
+    yield "cm killed", lambda: killed(link, "waits")
+    yield "cm service killed", lambda: killed(link, "service-waits")
+    yield "udaddy on one daemon", lambda: exchange(link, *ALL["udaddy"], alone=True)
     yield "cm device alone", lambda: device_alone(link)

@@ -28,7 +28,7 @@ cm_rig_id(struct cm_rig *r)
 {
 	struct rdma_cm_id *id;
 
-	WANT(rdma_create_id(r->channel, &id, r, RDMA_PS_TCP) == 0);
+	WANT(rdma_create_id(r->channel, &id, r, r->space) == 0);
 	return id;
 }
 
@@ -48,15 +48,22 @@ cm_rig_listen(struct cm_rig *r, struct rdma_cm_id *id)
 }
 
 void
-cm_rig_open(struct cm_rig *r)
+cm_rig_open_in(struct cm_rig *r, enum rdma_port_space space)
 {
 	memset(r, 0, sizeof(*r));
+	r->space = space;
 	take_address(r);
 	r->channel = rdma_create_event_channel();
 	WANT(r->channel != NULL);
 	r->listener = cm_rig_id(r);
 	cm_rig_listen(r, r->listener);
 	WANT(r->listener->verbs != NULL);
+}
+
+void
+cm_rig_open(struct cm_rig *r)
+{
+	cm_rig_open_in(r, RDMA_PS_TCP);
 }
 
 void
@@ -91,9 +98,19 @@ cm_rig_expect(struct cm_rig *r, enum rdma_cm_event_type type)
 void
 cm_rig_make_qp(struct rdma_cm_id *id)
 {
-	struct ibv_qp_init_attr a = {.cap = {4, 4, 1, 1, 0}, .qp_type = IBV_QPT_RC};
+	struct ibv_qp_init_attr a = {.cap = {4, 4, 1, 1, 0}, .qp_type = id->qp_type};
 
 	WANT(rdma_create_qp(id, NULL, &a) == 0);
+}
+
+void
+cm_rig_asked(struct cm_rig *r)
+{
+	struct rdma_cm_event *e = cm_rig_event(r, RDMA_CM_EVENT_CONNECT_REQUEST);
+
+	WANT(e->listen_id == r->listener);
+	r->there = e->id;
+	WANT(rdma_ack_cm_event(e) == 0);
 }
 
 void
@@ -111,13 +128,10 @@ void
 cm_rig_connect(struct cm_rig *r)
 {
 	struct rdma_conn_param p = {.retry_count = 7, .rnr_retry_count = 7};
-	struct rdma_cm_event *e;
 
 	cm_rig_resolve(r);
 	WANT(rdma_connect(r->here, &p) == 0);
-	e = cm_rig_event(r, RDMA_CM_EVENT_CONNECT_REQUEST);
-	r->there = e->id;
-	WANT(rdma_ack_cm_event(e) == 0);
+	cm_rig_asked(r);
 	cm_rig_make_qp(r->there);
 	WANT(rdma_accept(r->there, &p) == 0);
 	WANT(cm_rig_expect(r, RDMA_CM_EVENT_ESTABLISHED) == 0);

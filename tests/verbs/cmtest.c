@@ -12,6 +12,7 @@
 
 #include "choose.h"
 #include "cm_rig.h"
+#include "cm_scenarios.h"
 
 #define LOOPBACK_OF_NO_DEVICE 0x7ffefefe /* 127.254.254.254 */
 
@@ -408,6 +409,13 @@ static const struct scenario scenarios[] = {
 	{"many", run_many},
 	{"waits", run_waits},
 	{"crowded", run_crowded},
+	{"service", run_service},
+	{"service-reject", run_service_reject},
+	{"service-nobody", run_service_nobody},
+	{"service-nowhere", run_service_nowhere},
+	{"service-spaces", run_service_spaces},
+	{"service-limits", run_service_limits},
+	{"service-waits", run_service_waits},
 };
 
 int

@@ -47,12 +47,12 @@ def both(link, *command, timeout=60):
         return (server.wait(timeout), server.text), (client.returncode, client.stdout)
 
 
-def both_by_cm(link, serve, ask, timeout=60):
-    """A server on a, which is no socket's but the CM's, and its client on b: (status, output) of each."""
+def both_by_cm(link, serve, ask, asks, timeout=60):
+    """A server on a, which is no socket's but the CM's, and its client on the daemon asks: (status, output) of each."""
     if not all(shutil.which(name) for name in CM_PROGRAMS):
         raise Skip("no-rdmacm")
     server = Process(*under(link.a, *serve), name=serve[0] + " (server)")
     with server:
         until(lambda: link.a.usage().get("listeners") or not server.running(), f"{serve[0]} listens")
-        client = run(*under(link.b, *ask), timeout=timeout, check=False)
+        client = run(*under(asks, *ask), timeout=timeout, check=False)
         return (server.wait(timeout), server.text), (client.returncode, client.stdout)

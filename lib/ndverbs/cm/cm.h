@@ -21,6 +21,9 @@
 #include "ndclient/conn/numbers.h"
 #include "ndverbs/device.h"
 
+/* Of all queue pairs in RDMA_PS_UDP. */
+#define CM_Q_KEY 0x01234567u
+
 struct cm_id;
 
 /* The numbers of librdmacm's events. */
@@ -92,6 +95,7 @@ struct cm_id {
 	struct cm_file *file;
 	uint32_t handle, refs;
 	bool destroyed;
+	bool datagrams;		    /* of RDMA_PS_UDP: it is connected when it has an answer */
 	uint64_t uid;		    /* librdmacm's; 0 before a request is accepted */
 	uint32_t reported;	    /* events that the program has taken */
 	enum cm_state state;	    /* atomic: events change it, too */

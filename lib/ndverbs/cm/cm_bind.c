@@ -32,14 +32,36 @@ port_errno(nd_status st)
 	}
 }
 
+/* Each port space has numbers of its own. */
+static int
+ask_for_port(struct cm_port *p, const struct ndv_device *device, uint16_t *port)
+{
+	struct ndsh_bind m = {.h.type = NDSH_MSG_LISTENER_BIND};
+	struct nd_adapter *a = p->session->adapter;
+	struct ndsh_bind_reply reply;
+	nd_status st;
+
+	if (p->id->datagrams) {
+		if (a->abi_minor < NDSH_MINOR_CM_SERVICES)
+			return EOPNOTSUPP;
+		m.h.type = NDSH_MSG_CM_UD_BIND;
+	}
+	(void)nd_address_from(
+		&m.addr, (const struct sockaddr *)&device->address, sizeof(device->address));
+	m.addr.port = *port;
+	st = nd_control_call(a, &(struct nd_request){.h = &m.h, .reply = &reply});
+	if (st != ND_SUCCESS)
+		return port_errno(st);
+	p->listener = reply.id;
+	*port = reply.addr.port;
+	return 0;
+}
+
 /* The device's address with that port; *port: which it is. */
 static int
 take_port(struct cm_id *id, struct ndv_device *device, uint16_t *port)
 {
-	struct ndsh_bind m = {.h.type = NDSH_MSG_LISTENER_BIND};
-	struct ndsh_bind_reply reply;
 	struct cm_port *p;
-	nd_status st;
 	int err;
 
 	p = calloc(1, sizeof(*p));
@@ -47,20 +69,12 @@ take_port(struct cm_id *id, struct ndv_device *device, uint16_t *port)
 		return ENOMEM;
 	p->id = id;
 	err = cm_session_get(device, &p->session);
-	if (err == 0) {
-		(void)nd_address_from(&m.addr, (const struct sockaddr *)&device->address,
-			sizeof(device->address));
-		m.addr.port = *port;
-		st = nd_control_call(
-			p->session->adapter, &(struct nd_request){.h = &m.h, .reply = &reply});
-		err = st == ND_SUCCESS ? 0 : port_errno(st);
-	}
+	if (err == 0)
+		err = ask_for_port(p, device, port);
 	if (err != 0) {
 		free(p);
 		return err;
 	}
-	p->listener = reply.id;
-	*port = reply.addr.port;
 	pthread_mutex_lock(&cm_lock);
 	LIST_INSERT_HEAD(&id->ports, p, in_id);
 	LIST_INSERT_HEAD(&p->session->ports, p, in_session);

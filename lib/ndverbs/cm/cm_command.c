@@ -168,12 +168,13 @@ do_create_id(struct command *c)
 	struct rdma_ucm_create_id_resp r = {0};
 	struct cm_id *id;
 
-	if (m->ps != RDMA_PS_TCP)
+	if (m->ps != RDMA_PS_TCP && m->ps != RDMA_PS_UDP)
 		return EOPNOTSUPP;
 	pthread_mutex_lock(&cm_lock);
 	id = cm_id_new(c->file);
 	if (id != NULL) {
 		id->uid = m->uid;
+		id->datagrams = m->ps == RDMA_PS_UDP;
 		r.id = id->handle;
 	}
 	pthread_mutex_unlock(&cm_lock);

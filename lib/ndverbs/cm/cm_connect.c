@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connect, accept, reject, disconnect. */
+/* Connect, accept, reject, disconnect; lookups of datagram services, and answers. */
 #include <errno.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@
 #include "ndverbs/permit.h"
 
 #define REJECT_BY_CONSUMER 28
+#define TOS_WITHOUT_ECN	   0xfc
 
 static void
 fill_values(struct ndsh_cm_values *v, const struct cm_id *id, const struct rdma_ucm_conn_param *p)
@@ -44,31 +45,62 @@ connect_hook(void *arg, nd_status st, const void *reply)
 	return st;
 }
 
-int
-cm_connect(struct cm_id *id, const struct rdma_ucm_conn_param *p)
+/* The request leaves by the port that the identifier has. */
+static int
+ask_peer(struct cm_id *id, struct ndsh_msg_hdr *h)
 {
-	struct ndsh_cm_connect m = {.h.type = NDSH_MSG_CM_CONNECT, .remote = id->remote};
-	const struct cm_port *port = LIST_FIRST(&id->ports);
-	struct entering e = {.id = id};
+	struct entering e = {.id = id, .session = LIST_FIRST(&id->ports)->session};
+
+	pthread_mutex_lock(&cm_lock);
+	cm_set_state(id, CM_CONNECTING);
+	pthread_mutex_unlock(&cm_lock);
+	return ndv_errno(nd_control_call(
+		e.session->adapter, &(struct nd_request){.h = h, .hook = connect_hook, .arg = &e}));
+}
+
+/* The query says nothing of a queue pair: datagrams alone will show it. */
+static int
+look_up(struct cm_id *id, const struct rdma_ucm_conn_param *p)
+{
+	struct ndsh_cm_look_up m = {.h.type = NDSH_MSG_CM_LOOK_UP,
+		.remote = id->remote,
+		.listener = LIST_FIRST(&id->ports)->listener,
+		.priv_bytes = p->private_data_len,
+		.tos = id->tos & TOS_WITHOUT_ECN};
+
+	if (p->private_data_len > sizeof(m.priv))
+		return EINVAL;
+	memcpy(m.priv, p->private_data, p->private_data_len);
+	return ask_peer(id, &m.h);
+}
+
+static int
+connect_qp(struct cm_id *id, const struct rdma_ucm_conn_param *p)
+{
+	struct ndsh_cm_connect m = {.h.type = NDSH_MSG_CM_CONNECT,
+		.remote = id->remote,
+		.listener = LIST_FIRST(&id->ports)->listener,
+		.priv_bytes = p->private_data_len,
+		.tos = id->tos & TOS_WITHOUT_ECN};
 	int err;
 
-	if (cm_state(id) != CM_ROUTE || !p->valid || p->private_data_len > sizeof(m.priv))
+	if (p->private_data_len > sizeof(m.priv))
 		return EINVAL;
 	err = ndv_permit(p->qp_num, &m.permit);
 	if (err != 0)
 		return err;
-	e.session = port->session;
-	m.listener = port->listener;
 	fill_values(&m.own, id, p);
-	m.tos = id->tos & 0xfc;
-	m.priv_bytes = p->private_data_len;
-	memcpy(m.priv, p->private_data, p->private_data_len);
-	pthread_mutex_lock(&cm_lock);
 	id->peer.peer.retries = m.own.retries;
-	cm_set_state(id, CM_CONNECTING);
-	pthread_mutex_unlock(&cm_lock);
-	return ndv_errno(nd_control_call(e.session->adapter,
-		&(struct nd_request){.h = &m.h, .hook = connect_hook, .arg = &e}));
+	memcpy(m.priv, p->private_data, p->private_data_len);
+	return ask_peer(id, &m.h);
+}
+
+int
+cm_connect(struct cm_id *id, const struct rdma_ucm_conn_param *p)
+{
+	if (cm_state(id) != CM_ROUTE || !p->valid)
+		return EINVAL;
+	return id->datagrams ? look_up(id, p) : connect_qp(id, p);
 }
 
 static nd_status
@@ -90,14 +122,18 @@ static int
 accept_request(struct cm_id *id, const struct rdma_ucm_conn_param *p, uint64_t uid)
 {
 	struct ndsh_cm_accept m = {.h.type = NDSH_MSG_CM_ACCEPT, .conn = id->conn};
+	const size_t room = id->datagrams ? NDSH_ANSWER_DATA_MAX : sizeof(m.priv);
 	int err;
 
-	if (p->private_data_len > sizeof(m.priv))
+	if (p->private_data_len > room)
 		return EINVAL;
 	err = ndv_permit(p->qp_num, &m.permit);
 	if (err != 0)
 		return err;
-	fill_values(&m.own, id, p);
+	if (id->datagrams)
+		m.own.q_key = CM_Q_KEY; /* whatever the program names, as in the kernel */
+	else
+		fill_values(&m.own, id, p);
 	m.priv_bytes = p->private_data_len;
 	memcpy(m.priv, p->private_data, p->private_data_len);
 	id->uid = uid;
@@ -131,10 +167,10 @@ int
 cm_reject(struct cm_id *id, const struct rdma_ucm_reject *r)
 {
 	struct ndsh_reject m = {.h.type = NDSH_MSG_REJECT, .conn = id->conn};
+	const size_t room = id->datagrams ? NDSH_ANSWER_DATA_MAX : sizeof(m.priv);
 
 	if ((cm_state(id) != CM_REQUESTED && cm_state(id) != CM_REPLIED) ||
-		r->private_data_len > sizeof(m.priv) ||
-		(r->reason != 0 && r->reason != REJECT_BY_CONSUMER))
+		r->private_data_len > room || (r->reason != 0 && r->reason != REJECT_BY_CONSUMER))
 		return EINVAL;
 	m.priv_bytes = r->private_data_len;
 	memcpy(m.priv, r->private_data, r->private_data_len);
@@ -142,11 +178,13 @@ cm_reject(struct cm_id *id, const struct rdma_ucm_reject *r)
 	return ndv_errno(nd_control_call(id->session->adapter, &(struct nd_request){.h = &m.h}));
 }
 
-/* What has ended already ends well. */
+/* What has ended already ends well; where datagrams go there is nothing to end. */
 int
 cm_disconnect(struct cm_id *id)
 {
 	if (id->session == NULL)
 		return EINVAL;
+	if (id->datagrams)
+		return 0;
 	return ndv_errno(nd_control_id(id->session->adapter, NDSH_MSG_DISCONNECT, id->conn));
 }

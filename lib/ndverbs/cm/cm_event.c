@@ -5,6 +5,8 @@
 #include "ndverbs/cm/cm.h"
 #include "ndverbs/counter.h"
 
+/* ---- what the program is told of a peer ---------------------------------------------------- */
+
 static uint8_t
 private_bytes(enum cm_event_type type, const struct ndsh_ev_cm *ev)
 {
@@ -32,6 +34,28 @@ fill_parameters(struct rdma_ucm_conn_param *p, enum cm_event_type type, const st
 	p->srq = ev->peer.srq;
 }
 
+/* The whole field of the message: what a failure says of itself is in it, too. */
+static void
+fill_datagrams(struct rdma_ucm_ud_param *p, enum cm_event_type type, const struct ndsh_ev_cm *ev)
+{
+	const uint32_t bytes =
+		ev->priv_bytes < NDSH_LOOKUP_DATA_MAX ? ev->priv_bytes : NDSH_LOOKUP_DATA_MAX;
+
+	p->private_data_len = (uint8_t)bytes;
+	memcpy(p->private_data, ev->priv, bytes);
+	if (type != CM_EV_ESTABLISHED)
+		return;
+	p->qp_num = ev->peer.qpn;
+	p->qkey = ev->peer.q_key;
+	p->ah_attr.is_global = 1;
+	p->ah_attr.port_num = 1;
+	memcpy(p->ah_attr.grh.dgid, ev->remote.ip, sizeof(p->ah_attr.grh.dgid));
+	p->ah_attr.grh.hop_limit = ev->hop_limit;
+	p->ah_attr.grh.traffic_class = ev->tos;
+}
+
+/* ---- the queue ----------------------------------------------------------------------------- */
+
 /* An event that there is no memory for is lost, as in the kernel. */
 static struct cm_event *
 event_new(struct cm_id *id, enum cm_event_type type, int status, const struct ndsh_ev_cm *ev)
@@ -45,7 +69,9 @@ event_new(struct cm_id *id, enum cm_event_type type, int status, const struct nd
 	e->resp.id = id->handle;
 	e->resp.event = type;
 	e->resp.status = (uint32_t)status;
-	if (ev != NULL)
+	if (ev != NULL && id->datagrams)
+		fill_datagrams(&e->resp.param.ud, type, ev);
+	else if (ev != NULL)
 		fill_parameters(&e->resp.param.conn, type, ev);
 	return e;
 }

@@ -108,6 +108,15 @@ attributes_of_rts(const struct cm_id *id, struct ib_uverbs_qp_attr *a)
 	a->max_rd_atomic = peer->peer.outbound_reads;
 }
 
+/* For any step, as the kernel has it: those that follow INIT need nothing of it. */
+static void
+attributes_of_datagrams(struct ib_uverbs_qp_attr *a)
+{
+	a->qp_attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+	a->port_num = 1;
+	a->qkey = CM_Q_KEY;
+}
+
 /* For a step to that state. */
 int
 cm_init_qp_attr(const struct cm_id *id, uint32_t state, struct ib_uverbs_qp_attr *a)
@@ -115,6 +124,10 @@ cm_init_qp_attr(const struct cm_id *id, uint32_t state, struct ib_uverbs_qp_attr
 	if (id->device == NULL)
 		return EINVAL;
 	a->qp_state = state;
+	if (id->datagrams) {
+		attributes_of_datagrams(a);
+		return 0;
+	}
 	switch (state) {
 	case IBV_QPS_INIT:
 		attributes_of_init(id, a);

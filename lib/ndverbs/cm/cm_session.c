@@ -123,6 +123,7 @@ take_request(struct cm_session *s, const struct ndsh_ev_cm *ev)
 		return false;
 	}
 	cm_set_state(id, CM_REQUESTED);
+	id->datagrams = listener->datagrams;
 	id->device = s->device;
 	id->local = ev->local;
 	id->remote = ev->remote;
@@ -143,7 +144,8 @@ on_request(struct cm_session *s, const struct ndsh_ev_cm *ev)
 		(void)nd_control_tell(s->adapter, &m.h);
 }
 
-/* As errnos of the kernel; the peer's own word comes first. */
+/* As errnos of the kernel; the peer's own word comes first. For a service that is refused the
+ * kernel has no event of its own: it is not reached, with the status of the SIDR reply. */
 static void
 raise_failure(struct cm_id *id, const struct ndsh_ev_cm *ev)
 {
@@ -151,7 +153,8 @@ raise_failure(struct cm_id *id, const struct ndsh_ev_cm *ev)
 
 	cm_set_state(id, CM_OVER);
 	if (ev->reject_reason != 0) {
-		cm_event_raise(id, CM_EV_REJECTED, (int)ev->reject_reason, ev);
+		cm_event_raise(id, id->datagrams ? CM_EV_UNREACHABLE : CM_EV_REJECTED,
+			(int)ev->reject_reason, ev);
 		return;
 	}
 	switch (ev->h.status) {
@@ -181,8 +184,8 @@ on_reply(struct cm_id *id, const struct ndsh_ev_cm *ev)
 		return;
 	}
 	keep_peer(id, ev);
-	cm_set_state(id, CM_REPLIED);
-	cm_event_raise(id, CM_EV_CONNECT_RESPONSE, 0, ev);
+	cm_set_state(id, id->datagrams ? CM_ESTABLISHED : CM_REPLIED);
+	cm_event_raise(id, id->datagrams ? CM_EV_ESTABLISHED : CM_EV_CONNECT_RESPONSE, 0, ev);
 }
 
 static void

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Scenarios of cmtest that stand in files of their own. */
+#ifndef VERBS_CM_SCENARIOS_H
+#define VERBS_CM_SCENARIOS_H
+
+/* cm_services.c: of RDMA_PS_UDP */
+void run_service(void);
+void run_service_reject(void);
+void run_service_nobody(void);
+void run_service_nowhere(void);
+void run_service_spaces(void);
+void run_service_limits(void);
+void run_service_waits(void);
+
+#endif
