@@ -283,6 +283,13 @@ bool roce_mr_deregister(struct roce_shard *s, struct roce_mr *mr);
  * token itself. NULL: the table is full, or there is no such pd.
  */
 struct roce_mr *roce_mw_create(struct roce_shard *s, uint32_t pd, uint32_t *slot, uint64_t *secret);
+/*
+ * The same with tokens whose last NDSH_MW_CHOSEN_BITS the client chooses at each BIND. The others
+ * are always those of *token, which opens nothing. Such a window is bound to regions with the right
+ * WINDOW_BIND alone, and may grant atomics. type: enum ndsh_mw_type, not DERIVED.
+ */
+struct roce_mr *roce_mw_create_keyed(
+	struct roce_shard *s, uint32_t pd, uint32_t type, uint32_t *token);
 /* A window that is bound is invalidated (R-MW-09). mw is no more. */
 void roce_mw_destroy(struct roce_shard *s, struct roce_mr *mw);
 

@@ -35,7 +35,8 @@
 			    * SRQ_RESIZE;
 			    * 14: connections by numbers;
 			    * 15: more queue pairs than doorbells, datagram
-			    * services by numbers */
+			    * services by numbers, windows with keys of the
+			    * client's */
 /* The oldest minor version that has each addition. An older daemon takes what it doesn't know for a
  * broken message, or ignores it: a client checks the daemon's version before it uses an addition.
  */
@@ -72,6 +73,7 @@
 #define NDSH_MINOR_CM		 14u
 #define NDSH_MINOR_MANY_QPS	 15u
 #define NDSH_MINOR_CM_SERVICES	 15u
+#define NDSH_MINOR_KEYED_WINDOWS 15u
 
 #define NDSH_CACHE_LINE	  64u
 #define NDSH_SEGMENT_UNIT (2u << 20) /* segments that the library allocates from */
@@ -103,7 +105,15 @@
  * generation 0; its remote token is of the registration's generation. */
 #define NDSH_TOKEN_KEY_BITS 14u
 
-/* Rights of regions; those of windows are REMOTE_READ and REMOTE_WRITE. */
+/* Windows, all of type 2B: whose the last bits of the token are that a BIND gives. */
+enum ndsh_mw_type {
+	NDSH_MW_DERIVED = 0, /* none are the client's: ndsh_window_token() */
+	NDSH_MW_TYPE_2 = 2,  /* NDSH_MW_CHOSEN_BITS of them, as in verbs; the others stay */
+};
+#define NDSH_MW_CHOSEN_BITS 8u
+
+/* Rights of regions; those of windows are the REMOTE ones. WINDOW_BIND: windows may be bound to it
+ * whose tokens are not derived; those with a derived one always may. */
 enum {
 	NDSH_ACCESS_LOCAL_WRITE = 1,
 	NDSH_ACCESS_REMOTE_READ = 2,
@@ -158,7 +168,8 @@ static_assert(sizeof(struct ndsh_sge) == 16, "ABI");
  *
  * BIND, FAST_REGISTER and INVALIDATE have no SGEs, and no flags but SILENT and FENCE. The token
  * that the first two give follows from their object and imm (ndsh_window_token()): both sides know
- * it.
+ * it. But with a window of another type than DERIVED the client chooses the token's last bits, and
+ * imm means nothing.
  *
  * A queue pair of datagrams (UD_QP_CREATE) takes SEND and SEND_IMM alone, of at most the path MTU:
  * rkey is the address handle, raddr NDSH_UD_RADDR().

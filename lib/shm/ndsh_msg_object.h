@@ -47,12 +47,14 @@ struct ndsh_mover_create { /* block of ndsh_mover_bytes(); reply: ndsh_id_msg, f
 };
 struct ndsh_mw_create {
 	struct ndsh_msg_hdr h;
-	uint32_t pd, reserved;
+	uint32_t pd;
+	uint32_t type; /* enum ndsh_mw_type; DERIVED alone before minor version 15 */
 };
 struct ndsh_mw_create_reply {
 	struct ndsh_msg_hdr h;
 	uint32_t mw, slot;
-	uint64_t secret; /* with slot: what ndsh_window_token() wants */
+	uint64_t secret; /* with slot: what ndsh_window_token() wants; of other types than DERIVED:
+			  * a token of the window's, which opens nothing */
 };
 struct ndsh_frmr_create { /* block: NDSH_FRMR_LISTS lists of max_pages addresses */
 	struct ndsh_msg_hdr h;

@@ -104,8 +104,10 @@ const uint16_t ndsh_op_forbidden[NDSH_OPS] = {
 static bool
 window_access_ok(uint64_t arg)
 {
-	return ((uint32_t)arg & ~(uint32_t)(NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE)) ==
-	       0;
+	const uint32_t rights =
+		NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC;
+
+	return ((uint32_t)arg & ~rights) == 0;
 }
 
 /* R-FR-03. The library refuses the rest. */

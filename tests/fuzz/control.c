@@ -178,7 +178,7 @@ templates[NDSH_MSG_TYPE_COUNT] = {
 			F(ndsh_cm_look_up, priv_bytes, PRIVATE), F(ndsh_cm_look_up, tos, SMALL)}},
 	[NDSH_MSG_DISCONNECT] = {KINDS, {F(ndsh_id_msg, id, CONN)}},
 	[NDSH_MSG_CONN_DESTROY] = {KINDS, {F(ndsh_id_msg, id, CONN)}},
-	[NDSH_MSG_MW_CREATE] = {MW, {F(ndsh_mw_create, pd, PD)}},
+	[NDSH_MSG_MW_CREATE] = {MW, {F(ndsh_mw_create, pd, PD), F(ndsh_mw_create, type, SMALL)}},
 	[NDSH_MSG_MW_DESTROY] = {KINDS, {F(ndsh_id_msg, id, MW)}},
 	[NDSH_MSG_SRQ_CREATE] = {SRQ,
 		{F(ndsh_srq_create, pd, PD), F(ndsh_srq_create, segment, SEGMENT),

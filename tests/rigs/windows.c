@@ -21,6 +21,33 @@ window_new(struct pair *p)
 	return v;
 }
 
+struct pair *
+window_keyed_pair(void)
+{
+	return pair_new(&(struct pair_opts){.qps = 3,
+		.mtu = WINDOW_MTU,
+		.access = WINDOW_RW | NDSH_ACCESS_REMOTE_ATOMIC,
+		.mr_access = NDSH_ACCESS_LOCAL_WRITE | NDSH_ACCESS_WINDOW_BIND});
+}
+
+struct window
+window_new_keyed(struct pair *p, uint32_t type)
+{
+	struct window v = {.type = type};
+
+	v.mw = roce_mw_create_keyed(p->side[1].shard, p->side[1].pd, type, &v.token);
+	cr_assert_not_null(v.mw);
+	return v;
+}
+
+static uint32_t
+next_token(const struct window *v)
+{
+	if (v->type == NDSH_MW_DERIVED)
+		return ndsh_window_token(v->slot, v->secret, v->generation);
+	return (v->token & ~0xffu) | ((v->token + 1) & 0xff);
+}
+
 void
 window_free(struct pair *p, struct window *v)
 {
@@ -39,7 +66,7 @@ window_bind_at(struct pair *p, unsigned i, uint64_t context, struct window *v, u
 	uint32_t at, uint64_t bytes, uint32_t access, uint32_t flags)
 {
 	v->generation++;
-	v->token = ndsh_window_token(v->slot, v->secret, v->generation);
+	v->token = next_token(v);
 	pair_post(p, 1, i,
 		&(struct ndsh_swr){.context = context,
 			.raddr = PAIR_VA + at,

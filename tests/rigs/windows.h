@@ -18,6 +18,7 @@
 /* A client's view of a window of side 1. */
 struct window {
 	struct roce_mr *mw;
+	uint32_t type; /* enum ndsh_mw_type */
 	uint32_t slot, generation, token;
 	uint64_t secret;
 };
@@ -25,6 +26,10 @@ struct window {
 /* Two queue pairs, a region that grants the peer nothing (R-MW-04). */
 struct pair *window_pair(void);
 struct window window_new(struct pair *p);
+/* The same with a region that windows of all types may be bound to; and of another type than
+ * DERIVED: each bind has the token of the last one, whose chosen bits count up. */
+struct pair *window_keyed_pair(void);
+struct window window_new_keyed(struct pair *p, uint32_t type);
 void window_free(struct pair *p, struct window *v);
 /* The end of a test: the window may go bound, before its queue pair. */
 void window_pair_free(struct pair *p, struct window *v);

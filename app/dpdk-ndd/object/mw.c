@@ -21,7 +21,8 @@ struct ndd_mw {
 struct mw_change {
 	struct ndd_mw *mw;
 	struct roce_admin *admin;
-	uint32_t slot;
+	uint32_t type; /* enum ndsh_mw_type */
+	uint32_t slot, token;
 	uint64_t secret;
 };
 
@@ -33,19 +34,35 @@ on_shard_mw_create(struct ndd_shard *shard, uint64_t now_ns, void *arg)
 	(void)now_ns;
 	if (!roce_admin_take(c->admin))
 		return;
-	c->mw->engine = roce_mw_create(shard->engine, c->mw->pd->engine, &c->slot, &c->secret);
+	if (c->type == NDSH_MW_DERIVED)
+		c->mw->engine =
+			roce_mw_create(shard->engine, c->mw->pd->engine, &c->slot, &c->secret);
+	else
+		c->mw->engine =
+			roce_mw_create_keyed(shard->engine, c->mw->pd->engine, c->type, &c->token);
 	if (c->mw->engine == NULL)
 		roce_admin_give(c->admin);
+}
+
+static void
+fill_reply(const struct mw_change *c, struct ndsh_mw_create_reply *r)
+{
+	r->mw = c->mw->id;
+	r->slot = c->type == NDSH_MW_DERIVED ? c->slot : c->token >> NDSH_TOKEN_KEY_BITS;
+	r->secret = c->type == NDSH_MW_DERIVED ? c->secret : c->token;
 }
 
 static enum ndsh_status
 mw_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 {
-	struct ndd_pd *pd = ndd_slots_get(&s->pds, ((const struct ndsh_mw_create *)msg)->pd);
-	struct mw_change c = {.admin = &s->lcore->admin};
+	const struct ndsh_mw_create *m = msg;
+	struct ndd_pd *pd = ndd_slots_get(&s->pds, m->pd);
+	struct mw_change c = {.admin = &s->lcore->admin, .type = m->type};
 
 	if (pd == NULL)
 		return NDSH_ERR_INVALID_ID;
+	if (m->type != NDSH_MW_DERIVED && m->type != NDSH_MW_TYPE_2)
+		return NDSH_ERR_INVALID_PARAMETER;
 	c.mw = calloc(1, sizeof(*c.mw));
 	if (c.mw == NULL)
 		return NDSH_ERR_NO_RESOURCES;
@@ -59,9 +76,7 @@ mw_create(struct ndd_session *s, const void *msg, struct ndd_reply *r)
 		return NDSH_ERR_NO_RESOURCES;
 	}
 	pd->users++;
-	r->mw.mw = c.mw->id;
-	r->mw.slot = c.slot;
-	r->mw.secret = c.secret;
+	fill_reply(&c, &r->mw);
 	return NDSH_OK;
 }
 

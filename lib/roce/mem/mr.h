@@ -36,14 +36,14 @@ struct roce_mr {
 	/* As access, of memory that the host has no pointer to: then access is 0, and requests for
 	 * a pointer are refused by that alone. FRMR: 0 if it is not registered. */
 	uint8_t rights;
-	uint8_t reserved;
+	uint8_t type; /* WINDOW: enum ndsh_mw_type */
 	union {
 		uint32_t windows; /* regions: how many are bound to it */
 		uint32_t region;  /* bound windows: its index */
 	};
 	uint32_t next, prev; /* in the ring that it is in: struct roce_mr_ring */
 	uint32_t generation; /* WINDOW, FRMR: of the last bind */
-	uint64_t secret;     /* WINDOW, FRMR: tokens follow from it */
+	uint64_t secret;     /* WINDOW if DERIVED, FRMR: tokens follow from it */
 };
 static_assert(sizeof(struct roce_mr) == 64, "one cache line");
 

@@ -24,19 +24,46 @@ index_of(const struct roce_shard *s, const struct roce_mr *mw)
 	return (uint32_t)(mw - s->mrs);
 }
 
-/* A secret of its own for each life of a slot: its tokens have nothing to do with earlier ones. */
-struct roce_mr *
-roce_mw_create(struct roce_shard *s, uint32_t pd, uint32_t *slot, uint64_t *secret)
+static struct roce_mr *
+mw_take(struct roce_shard *s, uint32_t pd)
 {
 	struct roce_mr *mw = roce_mr_take(s, pd);
 
 	if (mw == NULL)
 		return NULL;
 	mw->kind = ROCE_MR_WINDOW;
+	s->usage.mws++;
+	return mw;
+}
+
+/* A secret of its own for each life of a slot: its tokens have nothing to do with earlier ones. */
+struct roce_mr *
+roce_mw_create(struct roce_shard *s, uint32_t pd, uint32_t *slot, uint64_t *secret)
+{
+	struct roce_mr *mw = mw_take(s, pd);
+
+	if (mw == NULL)
+		return NULL;
+	mw->type = NDSH_MW_DERIVED;
 	mw->secret = roce_shard_random(s, SECRET_DOMAIN);
 	*slot = index_of(s, mw);
 	*secret = mw->secret;
-	s->usage.mws++;
+	return mw;
+}
+
+/* The bits that stay are not all 0, or the client could choose token 0. */
+struct roce_mr *
+roce_mw_create_keyed(struct roce_shard *s, uint32_t pd, uint32_t type, uint32_t *token)
+{
+	struct roce_mr *mw = mw_take(s, pd);
+
+	if (mw == NULL)
+		return NULL;
+	mw->type = (uint8_t)type;
+	do
+		mw->key = roce_mr_new_key(s, mw);
+	while (mw->key >> NDSH_MW_CHOSEN_BITS == 0);
+	*token = mw->key;
 	return mw;
 }
 
@@ -116,15 +143,19 @@ roce_mw_destroy(struct roce_shard *s, struct roce_mr *mw)
 
 /* W-MEM-05. No remote right of the region is asked for: the window is what grants it (R-MW-04). */
 static bool
-region_permits(const struct roce_mr *region, const struct roce_qp *qp, const struct roce_wqe *w)
+region_permits(const struct roce_mr *region, const struct roce_mr *mw, const struct roce_qp *qp,
+	const struct roce_wqe *w)
 {
 	const struct roce_bind *b = &w->bind;
+	uint32_t rights = region->access | region->rights;
 	uint64_t off = w->raddr - region->va;
 
 	if (region->kind != ROCE_MR_REGION || region->key != b->region || region->pd != qp->pd)
 		return false;
-	if ((b->access & NDSH_ACCESS_REMOTE_WRITE) &&
-		!((region->access | region->rights) & NDSH_ACCESS_LOCAL_WRITE))
+	if (mw->type != NDSH_MW_DERIVED && !(rights & NDSH_ACCESS_WINDOW_BIND))
+		return false;
+	if ((b->access & (NDSH_ACCESS_REMOTE_WRITE | NDSH_ACCESS_REMOTE_ATOMIC)) &&
+		!(rights & NDSH_ACCESS_LOCAL_WRITE))
 		return false;
 	return b->bytes > 0 && off <= region->bytes && b->bytes <= region->bytes - off;
 }
@@ -143,25 +174,43 @@ unbind_for_lives(struct roce_shard *s, const struct roce_qp *qp)
 }
 
 /*
- * Whether the slot is a window of this PD, and free, may change without the client's knowledge: a
- * request that finds it otherwise fails. The token was derived by the client's own library, so a
- * wrong one is a breach.
+ * May the window have the token of w (W-MEM-01)? A derived one comes from the client's own library,
+ * which also asks for no atomics, so there a wrong one is a breach. The client may choose bits of
+ * others: with the rest of the token it names this window, and no other.
  */
+static enum roce_bind_result
+judge_token(const struct roce_shard *s, const struct roce_mr *mw, const struct roce_wqe *w)
+{
+	const struct roce_bind *b = &w->bind;
+
+	if (mw->type != NDSH_MW_DERIVED)
+		return (w->rkey ^ mw->key) >> NDSH_MW_CHOSEN_BITS == 0 ? ROCE_BIND_OK
+								       : ROCE_BIND_REFUSED;
+	if ((b->access & NDSH_ACCESS_REMOTE_ATOMIC) ||
+		(int32_t)(b->generation - mw->generation) <= 0 ||
+		w->rkey != ndsh_window_token(index_of(s, mw), mw->secret, b->generation))
+		return ROCE_BIND_BREACH;
+	return ROCE_BIND_OK;
+}
+
+/* Whether the slot is a window of this PD, and free, may change without the client's knowledge: a
+ * request that finds it otherwise fails. */
 enum roce_bind_result
 roce_mw_bind(struct roce_shard *s, struct roce_qp *qp, const struct roce_wqe *w)
 {
 	const struct roce_bind *b = &w->bind;
 	struct roce_mr *mw = roce_mr_slot(s, w->rkey), *region = roce_mr_slot(s, b->region);
+	enum roce_bind_result token;
 
 	if (mw == NULL || mw->kind != ROCE_MR_WINDOW || mw->pd != qp->pd)
 		return ROCE_BIND_REFUSED;
-	if ((int32_t)(b->generation - mw->generation) <= 0 ||
-		w->rkey != ndsh_window_token(index_of(s, mw), mw->secret, b->generation))
-		return ROCE_BIND_BREACH;
+	token = judge_token(s, mw, w);
+	if (token != ROCE_BIND_OK)
+		return token;
 	unbind_for_lives(s, qp);
 	if (is_let_go(s, mw))
 		mw_unbind(s, mw);
-	if (mw->binder != 0 || region == NULL || !region_permits(region, qp, w))
+	if (mw->binder != 0 || region == NULL || !region_permits(region, mw, qp, w))
 		return ROCE_BIND_REFUSED;
 	mw->generation = b->generation;
 	mw->key = w->rkey;

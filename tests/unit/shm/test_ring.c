@@ -217,7 +217,10 @@ Test(shm_sq, every_corruption_is_refused)
 			1);
 	}
 	for (uint32_t bit = 0; bit < 32; bit++)
-		if (!((NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE) >> bit & 1))
+		if (!((NDSH_ACCESS_REMOTE_READ | NDSH_ACCESS_REMOTE_WRITE |
+			      NDSH_ACCESS_REMOTE_ATOMIC) >>
+				    bit &
+			    1))
 			expect_broken("a right that no window grants",
 				(struct ndsh_swr){.arg[1] = 1ull << bit,
 					.ctrl = NDSH_CTRL(NDSH_OP_BIND, 0, 0, 1)},

@@ -203,6 +203,30 @@ Test(classes, a_session_that_ends_leaves_nothing_in_the_engine)
 	expect_in_use(r, 0);
 }
 
+/* Of the types that there are a client gets what it computes tokens from; any other is refused. */
+Test(classes, windows_have_a_type)
+{
+	struct ndd_rig *r = ndd_rig_new();
+	struct ndd_session *s;
+	int client = ndd_rig_open(r, &s);
+	struct ndsh_mw_create m = {.h.type = NDSH_MSG_MW_CREATE};
+	union reply reply;
+
+	m.pd = make(r, client, &(struct ndsh_id_msg){.h.type = NDSH_MSG_PD_CREATE});
+	for (m.type = 0; m.type < 40; m.type++) {
+		int32_t wanted = m.type == NDSH_MW_DERIVED || m.type == NDSH_MW_TYPE_2
+					 ? NDSH_OK
+					 : NDSH_ERR_INVALID_PARAMETER;
+
+		cr_assert(eq(i32, ndd_rig_ask(r, client, &m, &reply), wanted), "%u", m.type);
+		if (m.type != NDSH_MW_DERIVED && wanted == NDSH_OK)
+			cr_expect(eq(u64, reply.mw.secret >> NDSH_TOKEN_KEY_BITS, reply.mw.slot));
+	}
+	m.type = UINT32_MAX;
+	cr_expect(eq(i32, ndd_rig_ask(r, client, &m, &reply), NDSH_ERR_INVALID_PARAMETER));
+	cr_expect(eq(u32, s->mws.used, 2));
+}
+
 /* A call of the lcore for each of them would keep the control thread waiting for as many turns. */
 Test(classes, windows_go_many_at_a_time)
 {
